@@ -82,36 +82,7 @@ static int take_settings(int argc, char **argv, struct settings *settings,
 	return -EINVAL;
 }
 
-/* The daemon works in the root directory, but a relative path is meant from the current one. */
-static int anchor_trace(struct settings *settings)
-{
-	char path[sizeof(settings->trace)];
-	char cwd[PATH_MAX];
-	int length;
-
-	if (!settings->trace[0] || settings->trace[0] == '/')
-		return 0;
-	if (!getcwd(cwd, sizeof(cwd)))
-		return -errno;
-	length = snprintf(path, sizeof(path), "%s/%s", cwd, settings->trace);
-	if (length < 0 || (size_t)length >= sizeof(path))
-		return -ENAMETOOLONG;
-	strcpy(settings->trace, path);
-	return 0;
-}
-
 /* ---- run ---- */
-
-static bool listed(const char *list, const char *path)
-{
-	size_t length = strlen(path);
-
-	for (const char *at = list; (at = strstr(at, path)); at += length) {
-		if ((at == list || at[-1] == ':' || at[-1] == ' ') && strchr(": ", at[length]))
-			return true;
-	}
-	return false;
-}
 
 static int set_environment(const char *directory, const char *preload, int hosts)
 {
@@ -125,8 +96,6 @@ static int set_environment(const char *directory, const char *preload, int hosts
 		return -1;
 	if (!others || !others[0])
 		return setenv("LD_PRELOAD", preload, 1);
-	if (listed(others, preload))
-		return 0; /* softhca run within softhca run */
 	if (asprintf(&value, "%s:%s", preload, others) < 0)
 		return -1;
 	result = setenv("LD_PRELOAD", value, 1);
@@ -180,8 +149,6 @@ int cli_run(int argc, char **argv)
 		return cli_refuse(CLI_RUN_FAILED,
 				  "%s: a path with a colon, a blank or a '$' cannot stand in LD_PRELOAD",
 				  preload);
-	if (anchor_trace(&settings))
-		return cli_refuse(CLI_RUN_FAILED, "%s: the path is too long", settings.trace);
 	status = start_for_run(&settings, directory);
 	if (!status && options.net)
 		status = cli_net(&settings);
@@ -210,12 +177,9 @@ int cli_start(int argc, char **argv)
 		return CLI_USAGE;
 	if (i < argc)
 		return cli_refuse(CLI_USAGE, "start takes only settings, not '%s'", argv[i]);
-	if (dir_default(directory))
-		return cli_refuse(CLI_FAILED,
-				  "SOFTHCA_DIR: an absolute path of at most %d bytes, for the sake of the socket's name",
-				  DIR_MAX);
-	if (anchor_trace(&plan.settings))
-		return cli_refuse(CLI_FAILED, "%s: the path is too long", plan.settings.trace);
+	err = dir_default(directory);
+	if (err)
+		return cli_report(err);
 	err = home_claim(directory, &plan.lock, why, sizeof(why));
 	if (!err) {
 		err = daemon_spawn(&plan, why, sizeof(why));

@@ -70,17 +70,13 @@ static void separate(const char *host, const char *directory)
 /* As ssh hands them to the shell. NULL without memory. */
 static char *join(char **words, int count)
 {
-	size_t size = 1;
-	char *text;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
 
-	for (int i = 0; i < count; i++)
-		size += strlen(words[i]) + 1;
-	text = calloc(1, size);
-	for (int i = 0; text && i < count; i++) {
-		strcat(text, words[i]);
-		strcat(text, i + 1 < count ? " " : "");
-	}
-	return text;
+	for (int i = 0; out && i < count; i++)
+		fprintf(out, i ? " %s" : "%s", words[i]);
+	return out && !fclose(out) ? text : NULL;
 }
 
 int cli_ssh(int argc, char **argv)

@@ -101,7 +101,7 @@ static void serve(struct hca_machine *machine, const struct end *end)
 	}
 }
 
-static int fail(char *why, size_t size, const char *what, int err)
+int server_fail(char *why, size_t size, const char *what, int err)
 {
 	snprintf(why, size, "%.400s: %s", what, strerror(-err));
 	return err;
@@ -112,7 +112,7 @@ static int open_trace(struct hca_machine *machine, char *why, size_t size)
 	if (!machine->settings.trace[0])
 		return 0;
 	machine->trace = fopen(machine->settings.trace, "ae");
-	return machine->trace ? 0 : fail(why, size, machine->settings.trace, -errno);
+	return machine->trace ? 0 : server_fail(why, size, machine->settings.trace, -errno);
 }
 
 static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, struct end *end,
@@ -132,7 +132,7 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 	if (!err)
 		err = watch_launcher(end, plan->until);
 	if (err)
-		return fail(why, size, "cannot start", err);
+		return server_fail(why, size, "cannot start", err);
 	err = open_trace(machine, why, size);
 	if (err)
 		return err;
@@ -140,11 +140,11 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 	if (!err)
 		err = sysfs_create(machine, path);
 	if (err)
-		return fail(why, size, "the device tree cannot be written", err);
+		return server_fail(why, size, "the device tree cannot be written", err);
 	err = dir_join(path, sizeof(path), plan->directory, SOFTHCA_SOCKET);
 	if (!err)
 		err = server_open(machine, path);
-	return err ? fail(why, size, path, err) : 0;
+	return err ? server_fail(why, size, path, err) : 0;
 }
 
 /* ---- birth ---- */
@@ -165,9 +165,7 @@ static int detach(const struct daemon_plan *plan, int keep)
 	if (high > low + 1)
 		close_range((unsigned int)low + 1, (unsigned int)high - 1, 0);
 	close_range((unsigned int)high + 1, ~0u, 0);
-	/* Where that fails it stays in the old directory, which cannot be unmounted meanwhile. */
-	if (!chdir("/"))
-		prctl(PR_SET_NAME, "softhca-daemon");
+	prctl(PR_SET_NAME, "softhca-daemon");
 	return 0;
 }
 
@@ -187,8 +185,11 @@ static void __attribute__((noreturn)) live(const struct daemon_plan *plan, int r
 	int err;
 
 	err = detach(plan, ready);
-	err = err ? fail(why, sizeof(why), "/dev/null", err)
+	err = err ? server_fail(why, sizeof(why), "/dev/null", err)
 		  : prepare(plan, &machine, &end, why, sizeof(why));
+	/* The name of the trace may be relative to the old directory. */
+	if (!err && chdir("/"))
+		err = server_fail(why, sizeof(why), "/", -errno);
 	tell(ready, why);
 	if (!err) {
 		serve(&machine, &end);
@@ -200,20 +201,15 @@ static void __attribute__((noreturn)) live(const struct daemon_plan *plan, int r
 	_exit(err ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
-static int read_all(int fd, char *text, size_t size)
+/* 0 if nothing was told. */
+static int hear(int pipe_end, char *why, size_t size)
 {
-	size_t length = 0;
-	ssize_t got;
+	FILE *in = fdopen(pipe_end, "r");
+	size_t length = in ? fread(why, 1, size - 1, in) : 0;
 
-	while (length + 1 < size) {
-		got = read(fd, text + length, size - 1 - length);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		length += (size_t)got;
-	}
-	text[length] = '\0';
+	why[length] = '\0';
+	if (in)
+		fclose(in);
 	return length ? -EIO : 0;
 }
 
@@ -241,12 +237,12 @@ int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size)
 	if (status)
 		return status;
 	if (pipe2(ready, O_CLOEXEC))
-		return fail(why, size, "pipe", -errno);
+		return server_fail(why, size, "pipe", -errno);
 	child = fork();
 	if (child < 0) {
 		close(ready[0]);
 		close(ready[1]);
-		return fail(why, size, "fork", -errno);
+		return server_fail(why, size, "fork", -errno);
 	}
 	if (!child) {
 		pid_t grandchild = fork();
@@ -259,10 +255,9 @@ int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size)
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		continue;
 	status = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS
-			 ? read_all(ready[0], why, size)
+			 ? hear(ready[0], why, size)
 			 : -EAGAIN;
 	if (status == -EAGAIN)
 		snprintf(why, size, "the daemon could not be started");
-	close(ready[0]);
 	return status;
 }

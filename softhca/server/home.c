@@ -25,12 +25,6 @@
 /* seconds: as long as the end of a killed daemon may take on a busy machine */
 #define PATIENCE   20
 
-static int fail(char *why, size_t size, const char *what, int err)
-{
-	snprintf(why, size, "%s: %s", what, strerror(-err));
-	return err;
-}
-
 /* ---- removal ---- */
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *where)
@@ -171,7 +165,7 @@ int home_create(char path[DIR_MAX + 1], int *lock, char *why, size_t size)
 	}
 	*lock = lock_new(path);
 	if (*lock < 0) {
-		int err = fail(why, size, path, *lock);
+		int err = server_fail(why, size, path, *lock);
 
 		home_remove(path);
 		return err;
@@ -270,7 +264,7 @@ int home_claim(const char *path, int *lock, char *why, size_t size)
 	char file[PATH_MAX];
 
 	if (dir_join(file, sizeof(file), path, LOCK))
-		return fail(why, size, path, -ENAMETOOLONG);
+		return server_fail(why, size, path, -ENAMETOOLONG);
 	do {
 		*lock = claim(path, file);
 		if (*lock != -EAGAIN && (*lock != -EBUSY || serves(path)))
@@ -282,7 +276,7 @@ int home_claim(const char *path, int *lock, char *why, size_t size)
 	else if (*lock == -EBUSY)
 		snprintf(why, size, "a daemon is already running in %s", path);
 	else if (*lock < 0)
-		fail(why, size, path, *lock);
+		server_fail(why, size, path, *lock);
 	if (*lock < 0)
 		return *lock;
 	/* Removes what a killed daemon left, except the lock file, which is ours now. */

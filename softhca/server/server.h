@@ -68,4 +68,7 @@ bool server_idle(void);
 /* Writes the tree below @root, which exists. 0 or -errno. */
 int sysfs_create(const struct hca_machine *machine, const char *root);
 
+/* "@what: the error" into @why. Returns @err. */
+int server_fail(char *why, size_t size, const char *what, int err);
+
 #endif
