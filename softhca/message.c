@@ -25,9 +25,7 @@ int message_connect(const char *directory, int seconds)
 	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (sock < 0)
 		return -errno;
-	/*
-	 * Connecting is sending: it waits while the daemon does not accept and its queue is full.
-	 */
+	/* Connecting waits, too, while the daemon does not accept and its queue is full. */
 	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	while (connect(sock, (struct sockaddr *)&address, sizeof(address))) {

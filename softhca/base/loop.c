@@ -11,9 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/*
- * More than are ever ready at once: the end of a process must not be served after a later request.
- */
+/* More than are ever ready at once: a process' end must not be served after a later request. */
 #define MAX_EVENTS 4096
 
 static int epoll_fd = -1;

@@ -21,11 +21,7 @@ void loop_forget(int fd);
 /* Calls back when the process has ended. Returns a pidfd that the caller closes, or -errno. */
 int loop_watch_process(pid_t pid, struct watch *watch);
 
-/*
- * Waits at most @nanoseconds (UINT64_MAX = without end) and calls what is ready. If owners end, it
- * calls only their watches: what a program asks after the end of another one is answered when the
- * caller has reaped that one.
- */
+/* Waits at most @nanoseconds and calls what is ready; only the ends of owners if there are any. */
 void loop_wait(uint64_t nanoseconds);
 
 #endif

@@ -25,10 +25,7 @@ int cli_status(int argc, char **argv);
 int cli_ctl(int argc, char **argv);
 int cli_ssh(int argc, char **argv);
 
-/*
- * Puts this process into new namespaces (CLONE_NEW*), in a user namespace only where that is
- * needed: root would lose its rights in one. 0 or -errno.
- */
+/* Into new namespaces; in a new user namespace only if needed: root loses its rights there. */
 int cli_unshare(int namespaces);
 
 /* Into a network namespace with the adapters' addresses. Exit status, not 0 after a message. */
@@ -40,11 +37,7 @@ int cli_refuse(int status, const char *format, ...) __attribute__((format(printf
 /* The daemon refused, and its reason has been printed. */
 #define ASK_REFUSED 1
 
-/*
- * Sends @words to the daemon of this user and prints its answer, on stderr if it is a refusal. 0,
- * ASK_REFUSED or -errno;
- * -ENOENT and -ECONNREFUSED when there is no daemon.
- */
+/* Prints the daemon's answer to @words. 0, ASK_REFUSED or -errno; -ENOENT: no daemon. */
 int ask_daemon(int count, char **words);
 /* The exit status for what those return, after a message if it is an error. */
 int cli_report(int err);

@@ -15,9 +15,7 @@ int cli_find_preload(char *path, size_t size)
 {
 	char self[PATH_MAX], lib[NAME_MAX], here[PATH_MAX] = LIBRARY;
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	/*
-	 * The folders for $LIB: in a build, as this machine's loader names it, as it was installed.
-	 */
+	/* For $LIB: in a build, as this machine's loader names it, as installed. */
 	const char *const below[] = { LIBRARY, here, "../" SOFTHCA_LIBDIR_FROM_BINDIR "/" LIBRARY };
 	char *slash;
 
@@ -37,9 +35,7 @@ int cli_find_preload(char *path, size_t size)
 	return access(path, R_OK) ? -ENOENT : 0;
 }
 
-/*
- * The other word size is built in "build-i386" if this one is in "build", and the other way round.
- */
+/* The other word size is built in "build-i386" if this one is in "build", or vice versa. */
 static int other_build(const char *preload, char *path, size_t size)
 {
 	static const char mark[] = "-i386", below[] = "/softhca/bin/" LIBRARY;

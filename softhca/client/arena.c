@@ -132,9 +132,7 @@ bool arena_free(void *address, size_t length)
 	if (!arena.base || (unsigned char *)address < arena.base || offset >= ARENA_SIZE ||
 	    length > ARENA_SIZE - offset)
 		return false;
-	/*
-	 * Frees the pages, so that the next owner's ring begins with zeroes, as fresh memory does.
-	 */
+	/* Frees the pages, so that the next owner finds zeroes, as in fresh memory. */
 	madvise(address, count * PAGE, MADV_REMOVE);
 	pthread_mutex_lock(&lock);
 	memset(arena.used + offset / PAGE, 0, count);

@@ -67,11 +67,7 @@ const struct real_calls *real(void);
 /* Whether this code address is in a library of that name. */
 bool real_calls_from(const void *caller, const char *library);
 
-/*
- * Copies memory of this process, at an address from the program that may not be mapped. By the
- * thread's number: once main() has left by pthread_exit(3), the kernel finds no memory under that
- * of the process.
- */
+/* Copies own memory that may not be mapped. By the thread: main() may have left (pthread_exit). */
 static inline bool peek(void *to, const void *from, size_t length)
 {
 	struct iovec here = { to, length };

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The completion queues of a context, so that polling them fails when the daemon is gone. The
- * command that creates a queue contains the program's pointer to it, because events carry that
- * pointer.
- */
+/* A context's CQs, so that polling them fails when the daemon is gone. */
 #include "client.h"
 
 #include <errno.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Notices the daemon's death. A program that only polls makes no system call and would not notice.
- * So one thread of the process sleeps until a context's connection ends.
- */
+/* Notices the daemon's death by a thread, since a program that polls makes no system call. */
 #include "client.h"
 
 #define OWN_THREAD_NAME "softhca"

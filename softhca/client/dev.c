@@ -195,11 +195,7 @@ static struct dev *dev_new(void)
 	return dev;
 }
 
-/*
- * The doorbell page's memfd itself, so that a program that maps it by a system call of its own gets
- * the page, too (bypass.c). Its ioctl() fails with ENOTTY, as that of a kernel without the ioctl
- * interface.
- */
+/* The doorbell page's memfd, for programs that map it by a system call (bypass.c). */
 static int stand_in(struct dev *dev, int flags)
 {
 	int fd;

@@ -13,9 +13,7 @@ struct dev {
 	int sock;
 	bool cm;
 	bool mmap_commands;
-	/*
-	 * memfd of the doorbell page; of the connection manager what is readable while events wait
-	 */
+	/* memfd of the doorbell page; of the connection manager readable while events wait */
 	int uar;
 	unsigned int index;
 	/* a file that all contexts of the device share, for flock(); -1 = not needed yet */

@@ -144,11 +144,7 @@ static int wait_in_vain(void)
 	return -EINTR;
 }
 
-/*
- * Waits for an event on @fd, whose flags are those of the program's descriptor. recv() and not
- * poll(): a signal with SA_RESTART does not interrupt it, as it does not interrupt the kernel's
- * write().
- */
+/* recv() and not poll(): as the kernel's write() it goes on after a signal with SA_RESTART. */
 static int cm_wait(int fd)
 {
 	char byte;
@@ -180,9 +176,7 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 	int saved = errno;
 	int err;
 
-	/*
-	 * Checked before the lock is taken: the lock of an inherited context may never be released.
-	 */
+	/* Before the lock is taken: that of an inherited context may never be released. */
 	if (dev->pid != getpid()) {
 		errno = EIO;
 		return -1;

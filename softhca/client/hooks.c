@@ -288,10 +288,7 @@ HOOK int socket(int domain, int type, int protocol)
 		place_explain();
 		return real()->socket(domain, type, protocol);
 	}
-	/*
-	 * libibverbs asks by way of libnl. Without netlink it looks into sysfs, which has all that
-	 * it needs; with it, it would ask for more than is answered here.
-	 */
+	/* Without netlink libibverbs looks into sysfs, which has all that it needs. */
 	if (!real_calls_from(__builtin_return_address(0), "libnl-"))
 		return netlink_open(type);
 	errno = EPROTONOSUPPORT;

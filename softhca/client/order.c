@@ -19,9 +19,7 @@ struct ordered {
 	struct dirent last; /* as readdir() has it */
 };
 
-/*
- * As many as threads that list devices at the same moment; one more sees the file system's order.
- */
+/* Threads that list devices at the same moment; one more sees the file system's order. */
 static struct ordered slots[8];
 static atomic_int used;
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The connection manager: files of /dev/infiniband/rdma_cm, their ids, and the addresses that these
- * have. What its parts know of each other, and the rest of the daemon of them.
- */
+/* The connection manager: files of /dev/infiniband/rdma_cm, ids, and their addresses. */
 #ifndef SOFTHCA_CM_H
 #define SOFTHCA_CM_H
 

@@ -77,10 +77,7 @@ static int find_id(struct cm_cmd *cmd, const struct row *row)
 	return err;
 }
 
-/*
- * The kernel reads a request that is too short on beyond what was written, into whatever lies
- * behind it; here it is refused. Too long a one is fine.
- */
+/* The kernel reads beyond a request that is too short; here it is refused. */
 static int execute(struct cm_file *file, const uint8_t *bytes, size_t size, int fd)
 {
 	const struct rdma_ucm_cmd_hdr *hdr = (const void *)bytes;

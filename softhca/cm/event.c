@@ -118,10 +118,7 @@ void cm_event_move(struct cm_event *event, struct cm_file *file)
 
 /* ---- files ---- */
 
-/*
- * A socket, because waiting for it can be resumed after a signal as waiting in the kernel's write()
- * can; and the flags of its two ends are independent.
- */
+/* A socket: waiting for it can be resumed after a signal, and its ends have own flags. */
 static int make_bell(struct cm_file *file)
 {
 	int ends[2];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Multicast groups of the fabric. One comes with the first that joins it, and goes with the last.
- */
+/* Multicast groups of the fabric. A group begins with its first join and ends with the last. */
 #include "cm.h"
 
 #include <softhca/base/refuse.h>

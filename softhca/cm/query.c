@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * What programs ask about an id: its addresses and path, in three forms, and the attributes with
- * which its queue pair is taken through its states.
- */
+/* What programs ask about an id: addresses, path, attributes of its queue pair. */
 #include "cm.h"
 
 #include <softhca/base/refuse.h>

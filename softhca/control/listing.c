@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * `softhca ctl objects`: the truth that tests compare with, and the answer to "who holds this QP?".
- */
+/* `softhca ctl objects`: the truth for tests, and the answer to "who holds this QP?". */
 #include "request.h"
 
 #include <softhca/cm/cm.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The kernel's RDMA netlink interface, as far as it can be asked: devices, ports, counters,
- * objects.
- */
+/* The kernel's RDMA netlink interface: devices, ports, counters, objects. */
 #include "control.h"
 #include "nl.h"
 
@@ -411,9 +408,7 @@ static int answer(const struct question *q)
 	return err;
 }
 
-/*
- * The last message: the end of a dump, an error, or the acknowledgement that the program asked for.
- */
+/* The last message: a dump's end, an error, or the acknowledgement that was asked for. */
 static void finish(const struct question *q, const struct nlmsghdr *request, int err)
 {
 	const struct nlmsgerr told = { .error = err, .msg = *request };

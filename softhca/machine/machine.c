@@ -29,9 +29,7 @@ static uint32_t qp_numbers(const struct settings *settings)
 	return numbers;
 }
 
-/*
- * Each device begins with other numbers, so that a number of one is not by chance valid on another.
- */
+/* Each device begins with other numbers, which are not by chance valid on another. */
 static int init_numbers(struct hca_device *device, const struct settings *settings)
 {
 	uint32_t numbers = qp_numbers(settings), apart = numbers < 1u << 14 ? numbers / 32 : 0x200;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The memory of the programs: rings and doorbell records (in the arena, if they share one),
- * payload, and doorbell pages.
- */
+/* The programs' memory: rings and doorbell records, payload, doorbell pages. */
 #ifndef SOFTHCA_MEM_H
 #define SOFTHCA_MEM_H
 
@@ -29,10 +26,7 @@ int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t *cqe
 /* -EFAULT unless the whole range is mapped in the client, readable and, if asked, writable. */
 int mem_check_range(const struct hca_context *ctx, uint64_t start, uint64_t length, bool writable);
 
-/*
- * Whether the process has ended, or is about to. Asked when its memory could not be reached; the
- * daemon itself is told of the end a little later.
- */
+/* Whether the process has ended or is about to, which the daemon is told a little later. */
 bool mem_gone(const struct hca_context *ctx);
 
 /* ---- payload ---- */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * What a port is. On Ethernet the GID table has two entries (RoCE v1, RoCE v2) for each address of
- * the network interface: the link-local one, IPv4, IPv6.
- */
+/* Ports. On Ethernet each address has two GIDs: RoCE v1, RoCE v2. */
 #include "port.h"
 
 #include <arpa/inet.h>

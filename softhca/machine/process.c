@@ -54,11 +54,7 @@ static pid_t look_through(pid_t pid, pid_t *newest)
 	return entry ? thread : 0;
 }
 
-/*
- * The list stops short at a thread that ends just then, and does not have one that was started
- * later. So none is believed to have memory only if the list ends with the same thread again: the
- * kernel lists the oldest first.
- */
+/* The list stops short at a thread that ends, so it is read until it ends with the same one. */
 static pid_t find_thread(pid_t pid)
 {
 	pid_t newest = 0, before, thread;

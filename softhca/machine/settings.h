@@ -33,16 +33,10 @@ struct settings {
 
 extern const struct settings settings_default;
 
-/*
- * Takes one "name=value" (without the dashes). 0; -ENOENT for an unknown name, -EINVAL for a value
- * that it cannot have; then @why holds a sentence for the user.
- */
+/* Takes "name=value". 0, or -ENOENT (name) or -EINVAL (value) with a sentence in @why. */
 int settings_take(struct settings *settings, const char *text, char *why, size_t size);
 
-/*
- * Before use: what was not set becomes the model's own, and what was set must not be more than the
- * model can. 0, or -EINVAL with a sentence in @why.
- */
+/* Fills in the model's own limits. 0, or -EINVAL with a sentence in @why for one beyond. */
 int settings_complete(struct settings *settings, char *why, size_t size);
 
 /* The IPv4 address of a port; adapters and ports are counted from 0 and 1. */

@@ -99,9 +99,7 @@ static void mlx4_build_cqe(const struct cqe *cqe, const struct cqe_format *forma
 		    uint8_t out[CQE_MAX_BYTES])
 {
 	uint8_t opcode = cqe->syndrome ? ERROR_OPCODE : cqe->opcode;
-	/*
-	 * The provider finds the SRQ of an XRC completion by this number, of an erroneous one too.
-	 */
+	/* The provider finds the SRQ of an XRC completion, erroneous or not, by this number. */
 	uint32_t remote = (cqe->xrc ? cqe->srqn : cqe->remote) & 0xffffff;
 
 	memset(out, 0, MLX4_CQE_SIZE);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * What differs between the HCAs that are emulated: one table for each. Nothing outside this room
- * knows a provider's layouts, and none of these functions reaches into a program's memory.
- */
+/* The HCAs that are emulated: a table for each. Only this room knows a provider's layouts. */
 #ifndef SOFTHCA_MODEL_H
 #define SOFTHCA_MODEL_H
 
@@ -209,9 +206,7 @@ struct model {
 	int (*take_resize)(const void *in, size_t size, struct cq_place *place);
 	int (*take_srq)(const void *in, size_t size, bool xrc, uint8_t cqe_version,
 			struct srq_place *place);
-	/*
-	 * Sizes and places both rings; @caps as it goes back. @shared: receives come from an SRQ.
-	 */
+	/* Sizes and places both rings; @caps as it goes back. @shared: there is an SRQ. */
 	int (*take_qp)(const void *in, size_t size, enum ibv_qp_type type, bool shared,
 		       uint8_t cqe_version, const struct limits *limits, struct qp_caps *caps,
 		       struct qp_rings *rings);

@@ -18,10 +18,7 @@ static int check_size(const struct hca_context *ctx, uint32_t cqe)
 		       : 0;
 }
 
-/*
- * Makes all entries of a ring invalid whose first completion will have index @next: the owner bit
- * of each is the opposite of what its next index makes valid.
- */
+/* Makes all entries of a ring invalid whose first completion will have index @next. */
 static int preset(const struct hca_context *ctx, const struct cq_place *place, uint32_t size,
 		  uint32_t next)
 {
@@ -103,11 +100,7 @@ static bool has_room(struct hca_cq *cq)
 	return outstanding(cq) < cq->size || (!read_consumer(cq) && outstanding(cq) < cq->size);
 }
 
-/*
- * The time by the adapter's clock; never 0, which means no time stamp. It is the time at which the
- * daemon's turn began: reading the clock for each completion would cost more than the completion
- * itself.
- */
+/* The time of this turn by the adapter's clock; never 0, which means no time stamp. */
 static uint64_t ticks(const struct model *model, uint64_t now)
 {
 	uint64_t value = now / 1000000 * model->clock_khz +
@@ -158,10 +151,7 @@ static void raise_if_due(struct hca_cq *cq)
 		event_completion(cq);
 }
 
-/*
- * First the entry is written, then the arm word is read: the program arms the CQ and rings first,
- * and polls afterwards. Without a new doorbell the arm word is the one that was read last.
- */
+/* The entry is written before the arm word is read: programs arm first, and poll then. */
 static void notify(struct hca_cq *cq)
 {
 	const struct hca_context *ctx = cq->obj.ctx;

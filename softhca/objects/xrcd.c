@@ -20,10 +20,7 @@ static struct hca_xrcd *find_xrcd(struct hca_device *device, const struct stat *
 	return NULL;
 }
 
-/*
- * Keeps the inode, so that its number does not come back as another file. A description of our own:
- * the client's would keep its flock() locks alive after it closed the file.
- */
+/* Keeps the inode, by a description of our own: the client's would keep its flock() locks. */
 static int pin_inode(int fd)
 {
 	char path[32];

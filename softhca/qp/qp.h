@@ -60,9 +60,7 @@ bool sq_posted(struct hca_qp *qp);
 /* Reads it. SYNDROME_OK, or the syndrome of one that cannot be executed. */
 enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe);
 
-/*
- * It is over: one completion if it asked for one, or if it failed. @wqe NULL = it was never read.
- */
+/* It is over: a completion if it asked for one, or if it failed. @wqe NULL: it was not read. */
 void sq_complete(struct hca_qp *qp, const struct wqe *wqe, uint8_t syndrome);
 
 /* Completes everything posted with a flush error. */

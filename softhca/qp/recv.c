@@ -23,10 +23,7 @@ bool recv_queue_of(struct hca_qp *qp, uint32_t srqn, struct recv_queue *queue)
 	return true;
 }
 
-/*
- * There is a WQE in the QP's own ring. Reads the record only when all that were known are consumed;
- * one that tells of more than the ring can hold tells nothing.
- */
+/* Whether there is a WQE. A record that tells of more than the ring can hold tells nothing. */
 static bool rq_ready(struct hca_qp *qp)
 {
 	uint32_t word;

@@ -155,9 +155,7 @@ void sq_kick(struct hca_qp *qp)
 		kick_if_known(qp);
 }
 
-/*
- * What their words say, read for all of them together; a QP whose word is out of reach has nothing.
- */
+/* Reads the words of all of them together; a QP whose word is out of reach has nothing. */
 static void look(struct hca_context *ctx, struct hca_qp *const *qps, const uint64_t *at,
 		 size_t count)
 {

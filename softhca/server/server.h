@@ -28,16 +28,10 @@ int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size);
 
 /* ---- its directory: made, locked, taken over from a dead one, removed (home.c) ---- */
 
-/*
- * A new private directory for one run. 0 with its path and the descriptor of its lock, or -errno
- * with a sentence in @why. What killed runs of this user have left behind in the same place is
- * removed.
- */
+/* A directory for one run, and its lock. -errno with a sentence in @why. Sweeps old ones. */
 int home_create(char path[DIR_MAX + 1], int *lock, char *why, size_t size);
 
-/*
- * The directory @path for a daemon of its own, made if need be. -EBUSY when a living daemon has it.
- */
+/* The directory for a daemon that stays, made if need be. -EBUSY: a living daemon has it. */
 int home_claim(const char *path, int *lock, char *why, size_t size);
 
 /* No living daemon has the directory. */
@@ -46,9 +40,7 @@ bool home_is_free(const char *path);
 /* Whether the daemon at the other end of a connection is stopped (SIGSTOP), if it is known. */
 bool home_daemon_is_stopped(int sock);
 
-/*
- * Removes what a daemon makes in its directory, and the directory itself if nothing else is in it.
- */
+/* Removes what a daemon makes in its directory, and that, unless other things are in it. */
 void home_remove(const char *path);
 
 /* ---- its socket: who may connect, and what comes in (server.c) ---- */

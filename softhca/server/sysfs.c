@@ -157,9 +157,7 @@ static void plant_device(struct tree *tree, const struct hca_device *device)
 	device_name(device, name);
 	guid_bytes(device->guid, guid);
 	plant(tree, name, "class/infiniband_verbs/uverbs%d/ibdev", device->index);
-	/*
-	 * /dev/null's number: what stands in for the uverbs file. 0:0 would skip libibverbs' check.
-	 */
+	/* /dev/null's number, which stands for the uverbs file. libibverbs does not check 0:0. */
 	plant(tree, "1:3", "class/infiniband_verbs/uverbs%d/dev", device->index);
 	snprintf(text, sizeof(text), "%u", model->driver_abi);
 	plant(tree, text, "class/infiniband_verbs/uverbs%d/abi_version", device->index);

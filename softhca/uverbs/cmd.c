@@ -251,10 +251,7 @@ int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd,
 	return result;
 }
 
-/*
- * Answers nothing. The uses of an XRC domain are counted for each handle: another handle of the
- * same domain does not keep this one (contract 5.2).
- */
+/* Uses of an XRC domain count for each handle, so another one does not keep it (contract 5.2). */
 static int cmd_destroy(struct cmd *cmd)
 {
 	object_destroy(cmd->object);

@@ -14,11 +14,7 @@ struct pace {
 
 static struct pace pace;
 
-/*
- * A page for all QPs of a context: they overwrite one another's numbers, so a doorbell only says
- * that there is something new. Nothing is lost: the request is in its ring before the doorbell
- * rings.
- */
+/* All QPs of a context ring one bell, which only says that there is something new. */
 static void look_at(struct hca_context *ctx)
 {
 	const struct model *model = ctx->device->model;
@@ -74,10 +70,7 @@ static bool reports_nowhere(const struct hca_qp *qp)
 	       ((qp->send_cq && qp->send_cq->overrun) || (qp->recv_cq && qp->recv_cq->overrun));
 }
 
-/*
- * The QPs of CQs that were overrun in this turn fail, since they cannot report completions any
- * more. Not in cq_post(), whose callers are in the midst of a QP's work.
- */
+/* Fails the QPs of overrun CQs. Not in cq_post(), in the midst of a QP's work. */
 static void fail_unheard(struct hca_machine *machine)
 {
 	if (!machine->overrun)

@@ -17,9 +17,7 @@ enum outcome {
 	FAILED,	   /* with a syndrome */
 };
 
-/*
- * An attempt to execute a request. What happens to the peer happens after the sender's completion.
- */
+/* An attempt to execute a request. The sender's completion comes before the peer's. */
 struct attempt {
 	struct hca_qp *qp;
 	const struct wqe *wqe;
@@ -73,19 +71,14 @@ enum outcome operation_repeat(struct attempt *attempt);
 
 /* ---- datagrams (datagram.c) ---- */
 
-/*
- * Sends one. It is SENT even if it was lost on the way; only errors at the sender make it FAILED.
- */
+/* Sends one. It is SENT even if it was lost; FAILED by errors at the sender only. */
 enum outcome datagram_execute(struct attempt *attempt);
 
 /* ---- one work request on the wire (transport.c) ---- */
 
 #define TRANSPORT_MAX_MESSAGE 0x40000000u
 
-/*
- * Longest piece of a message that is moved at once: others wait meanwhile. A multiple of every MTU.
- * To the wire's faults a piece is one packet.
- */
+/* A longer message is moved in such pieces, multiples of every MTU. Each is one packet. */
 #define TRANSPORT_PIECE ((uint64_t)256 << 10)
 
 /* Sends the next piece of the request. */
