@@ -169,7 +169,7 @@ void death_forget(int sock);
 void death_tell(void);
 void death_forked(void);
 
-/* ---- programs that map memory without us (bypass.c) ---- */
+/* ---- programs that map memory without us (arena.c) ---- */
 
 /* True while the program's mmap() comes to us. Otherwise the arena holds no more rings. */
 bool bypass_none(void);
@@ -199,7 +199,7 @@ ssize_t netlink_send(int fd, const void *request, size_t length);
 ssize_t netlink_receive(int fd, struct msghdr *msg);
 int netlink_name(struct sockaddr *name, socklen_t *size);
 
-/* ---- messages on a context's socket (wire.c) ---- */
+/* ---- messages on a context's socket (dev.c) ---- */
 
 /* Connected socket, or -errno. */
 int wire_connect(const char *directory);

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <infiniband/verbs.h>
 #include <linux/netlink.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -320,4 +322,26 @@ HOOK ssize_t sendto(int fd, const void *data, size_t length, int flags, const st
 HOOK ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 {
 	return netlink_is(fd) ? netlink_receive(fd, msg) : real()->recvmsg(fd, msg, flags);
+}
+
+/* ---- libmlx4 asks for the Ethernet address of a GID; the kernel knows no emulated wire ---- */
+
+#define NO_VLAN 0xffff
+
+__attribute__((visibility("default"))) int ibv_resolve_eth_l2_from_gid(struct ibv_context *context,
+								       struct ibv_ah_attr *attr,
+								       uint8_t eth_mac[6],
+								       uint16_t *vid);
+
+/* The emulated wire finds the receiver by its GID, so any address will do. */
+int ibv_resolve_eth_l2_from_gid(struct ibv_context *context, struct ibv_ah_attr *attr,
+				uint8_t eth_mac[6], uint16_t *vid)
+{
+	(void)context;
+	if (!attr->is_global)
+		return -EINVAL;
+	memcpy(eth_mac, attr->grh.dgid.raw + 10, 6);
+	if (vid)
+		*vid = NO_VLAN;
+	return 0;
 }

@@ -3,7 +3,6 @@
 #include "cm.h"
 
 #include <softhca/base/refuse.h>
-#include <softhca/machine/trace.h>
 
 #include <errno.h>
 #include <string.h>

@@ -3,8 +3,6 @@
 #include "control.h"
 #include "request.h"
 
-#include <softhca/machine/trace.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

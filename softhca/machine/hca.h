@@ -294,4 +294,18 @@ struct hca_device *machine_device(struct hca_machine *machine, const char *name)
 /* The GUID of the system that the device is in, host order. */
 uint64_t device_system_guid(const struct hca_device *device);
 
+/* ---- the last commands of programs (trace.c) ---- */
+
+/*
+ * Remembers the command @name of @pid to @device, and writes it to the trace file if there is one.
+ * @result is 0 or -errno; then the check that refused it is the last of refuse.h.
+ */
+void trace_note(const struct hca_machine *machine, const char *device, pid_t pid, const char *name,
+		int result);
+
+/* The last @count commands that are remembered, the oldest first. */
+void trace_print(FILE *out, unsigned int count);
+
+#define TRACE_LENGTH 1024u
+
 #endif

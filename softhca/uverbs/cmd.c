@@ -3,7 +3,6 @@
 #include "cmd.h"
 
 #include <softhca/base/refuse.h>
-#include <softhca/machine/trace.h>
 #include <softhca/qp/qp.h>
 #include <softhca/wire/wire.h>
 
