@@ -72,7 +72,7 @@ int fault_parse_rate(const char *text, uint32_t *rate)
 	double percent = strtod(text, &end);
 
 	/* "5" could mean 5 % as well as always. */
-	if (end == text || (strcmp(end, "%") && (*end || percent)) ||
+	if (end == text || (strcmp(end, "%") && (*end || percent > 0)) ||
 	    !(percent >= 0 && percent <= 100))
 		return -EINVAL;
 	*rate = (uint32_t)(percent / 100 * FAULT_ALWAYS + 0.5);
