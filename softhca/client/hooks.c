@@ -324,7 +324,7 @@ HOOK ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 	return netlink_is(fd) ? netlink_receive(fd, msg) : real()->recvmsg(fd, msg, flags);
 }
 
-/* ---- libmlx4 asks for the Ethernet address of a GID; the kernel knows no emulated wire ---- */
+/* ---- libmlx4 asks for the Ethernet address of a GID, which the kernel does not know ---- */
 
 #define NO_VLAN 0xffff
 

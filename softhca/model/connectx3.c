@@ -96,7 +96,7 @@ static int mlx4_parse_wqe(const uint8_t *slot, size_t size, enum ibv_qp_type typ
 /* ---- completions ---- */
 
 static void mlx4_build_cqe(const struct cqe *cqe, const struct cqe_format *format,
-		    uint8_t out[CQE_MAX_BYTES])
+			   uint8_t out[CQE_MAX_BYTES])
 {
 	uint8_t opcode = cqe->syndrome ? ERROR_OPCODE : cqe->opcode;
 	/* The provider finds the SRQ of an XRC completion, erroneous or not, by this number. */
@@ -133,7 +133,7 @@ static void mlx4_build_cqe(const struct cqe *cqe, const struct cqe_format *forma
 /* ---- the provider's part of commands ---- */
 
 static int mlx4_context(const void *in, size_t size, int ports, const struct limits *limits,
-		 struct driver_part *out, uint8_t *cqe_version)
+			struct driver_part *out, uint8_t *cqe_version)
 {
 	/* Completions of 32 bytes; no BlueFlame, so that every doorbell is in one page. */
 	const struct mlx4_ib_alloc_ucontext_resp resp = {
@@ -179,7 +179,7 @@ static int mlx4_take_resize(const void *in, size_t size, struct cq_place *place)
 }
 
 static int mlx4_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_version,
-		  struct srq_place *place)
+			 struct srq_place *place)
 {
 	const struct mlx4_ib_create_srq *driver = in;
 
@@ -246,8 +246,8 @@ static void place_rings(const struct mlx4_ib_create_qp *driver, struct qp_rings 
 }
 
 static int mlx4_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared,
-		 uint8_t cqe_version, const struct limits *limits, struct qp_caps *caps,
-		 struct qp_rings *rings)
+			uint8_t cqe_version, const struct limits *limits, struct qp_caps *caps,
+			struct qp_rings *rings)
 {
 	const struct mlx4_ib_create_qp *driver = in;
 	int err;

@@ -159,7 +159,7 @@ static uint32_t index_of(const struct cqe *cqe, uint8_t version)
 
 /* An entry of 128 bytes has the completion in its second half. */
 static void mlx5_build_cqe(const struct cqe *cqe, const struct cqe_format *format,
-		    uint8_t out[CQE_MAX_BYTES])
+			   uint8_t out[CQE_MAX_BYTES])
 {
 	uint8_t *at = out + format->bytes - MLX5_CQE_SIZE;
 
@@ -219,7 +219,7 @@ static int check_context(const struct mlx5_ib_alloc_ucontext_req_v2 *req, uint32
 }
 
 static int mlx5_context(const void *in, size_t size, int ports, const struct limits *limits,
-		 struct driver_part *out, uint8_t *cqe_version)
+			struct driver_part *out, uint8_t *cqe_version)
 {
 	struct mlx5_ib_alloc_ucontext_req_v2 req;
 	struct mlx5_ib_alloc_ucontext_resp resp = {
@@ -312,7 +312,7 @@ static int take_index(uint32_t sent, uint8_t cqe_version, uint32_t *index)
 }
 
 static int mlx5_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_version,
-		  struct srq_place *place)
+			 struct srq_place *place)
 {
 	struct mlx5_ib_create_srq req;
 
@@ -373,8 +373,8 @@ static void place_rings(const struct mlx5_ib_create_qp *req, struct qp_rings *ri
 }
 
 static int mlx5_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared,
-		 uint8_t cqe_version, const struct limits *limits, struct qp_caps *caps,
-		 struct qp_rings *rings)
+			uint8_t cqe_version, const struct limits *limits, struct qp_caps *caps,
+			struct qp_rings *rings)
 {
 	struct mlx5_ib_create_qp req;
 	int err;

@@ -243,7 +243,7 @@ uint32_t event_settle_completions(struct hca_cq *cq)
 	       drop_records(cq->channel, cq->user_handle, sizeof(struct ib_uverbs_comp_event_desc));
 }
 
-/* ---- command ---- */
+/* ---- the command that makes a channel ---- */
 
 int cmd_create_comp_channel(struct cmd *cmd)
 {

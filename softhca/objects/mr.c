@@ -136,7 +136,7 @@ static bool has_no_limit(pid_t pid)
 
 /* Whether the process may register this range, too. @leaving no longer counts; or NULL. */
 static int memlock_check(const struct hca_context *ctx, uint64_t start, uint64_t length,
-		  const struct hca_mr *leaving)
+			 const struct hca_mr *leaving)
 {
 	const struct hca_machine *machine = ctx->device->machine;
 	struct rlimit limit;

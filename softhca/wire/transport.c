@@ -166,7 +166,7 @@ enum outcome transport_execute(struct attempt *attempt)
 	}
 }
 
-/* ---- the way from a QP to its peer ---- */
+/* ---- whom a message can reach ---- */
 
 static bool port_up(const struct hca_qp *qp, uint8_t port)
 {
