@@ -155,7 +155,13 @@ void arena_forked(void)
 	arena.hint = 0;
 }
 
-/* ---- programs that map memory without us ---- */
+/*
+ * ---- programs that map memory without us ----
+ *
+ * UCX, and with it MPI libraries, overwrite the beginning of mmap() with a jump to their own
+ * function, which makes the system call itself. Their mappings reach the descriptor that stands for
+ * the device. That has a doorbell page, but no memory for rings.
+ */
 
 static char question; /* its address is what makes the call a question */
 static atomic_bool bypassed;

@@ -335,11 +335,7 @@ int dev_close(struct dev *dev, int fd)
 		return real()->close(fd);
 	if (!forked) {
 		atomic_fetch_sub(&opened, 1);
-		/*
-		 * Says goodbye even if somebody else still holds a copy of the socket. But a thread
-		 * that waits for an event goes on waiting, as in the kernel: programs end in the
-		 * meantime, and do not expect it to return.
-		 */
+		/* A thread that waits for an event goes on waiting, as in the kernel. */
 		death_forget(dev->sock);
 		if (!waited_for(dev))
 			say_goodbye(dev);

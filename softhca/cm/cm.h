@@ -212,11 +212,7 @@ void cm_event_move(struct cm_event *event, struct cm_file *file);
 
 /* ---- files: the client's greeting, its memory, and what wakes it up (event.c) ---- */
 
-/*
- * A file for the client @pid on @sock, which becomes the file's. 0 with file->ear for the program;
- * -ENODEV for a host that is not there, -EACCES when the client's memory is out of reach, -ENOMEM
- * or -errno.
- */
+/* A file for the client @pid on @sock, which becomes the file's. 0 or -errno. */
 int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock,
 		   pid_t pid, struct cm_file **file);
 

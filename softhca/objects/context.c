@@ -32,11 +32,7 @@ out:
 	return -ENOMEM;
 }
 
-/*
- * Whether @fd is ordinary memory that cannot shrink, so that each byte of @size can be read as long
- * as it is mapped. Huge pages may run out and a file's pages may be missing: either would kill the
- * daemon with SIGBUS.
- */
+/* Whether @fd is memory that cannot shrink, or run out: that would kill us with SIGBUS. */
 static bool is_solid(int fd, uint64_t size)
 {
 	struct statfs fs;

@@ -68,11 +68,7 @@ void event_srq(struct hca_srq *srq, enum ibv_event_type type);
 /* To every context of the device; @port is 0 for IBV_EVENT_DEVICE_FATAL. */
 void event_device(struct hca_device *device, enum ibv_event_type type, uint8_t port);
 
-/*
- * An object goes: takes its unread events out of the pipes, so that the program never sees a stale
- * pointer. Returns how many the program has read: libibverbs waits until it has acknowledged as
- * many.
- */
+/* Drops unread events of an object that goes. Returns how many the program has read. */
 uint32_t event_settle_async(struct hca_context *ctx, uint64_t element, uint32_t written);
 uint32_t event_settle_completions(struct hca_cq *cq);
 

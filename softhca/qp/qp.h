@@ -100,11 +100,7 @@ bool recv_available(const struct recv_queue *queue);
 /* The scatter list of the next WQE, which stays where it is. Number of entries. */
 uint32_t recv_peek(const struct recv_queue *queue, struct sge sge[WQE_MAX_SGE]);
 
-/*
- * A message in several pieces begins: the next WQE of an SRQ is taken for it, before a message to
- * another QP takes it. recv_complete() then completes that one. A message that is begun again after
- * a failure keeps its WQE.
- */
+/* The message in several pieces that begins keeps the SRQ's next WQE until its completion. */
 void recv_claim(const struct recv_queue *queue);
 
 /* Takes the next WQE and writes its completion; fills in what the queue knows about it. */

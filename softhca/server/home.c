@@ -241,11 +241,7 @@ static bool answers(int sock)
 	return got > 0 || (got == -EAGAIN && home_daemon_is_stopped(sock));
 }
 
-/*
- * Whether the owner of the lock is a daemon that serves. One that was killed is still there for a
- * moment, in which it may even accept connections; one that has just been started does not listen
- * yet.
- */
+/* Whether the lock's owner serves. It may be just starting, or dying and still accept. */
 static bool serves(const char *path)
 {
 	int sock = message_connect(path, 1);

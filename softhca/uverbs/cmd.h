@@ -5,11 +5,7 @@
 
 #include <softhca/objects/objects.h>
 
-/*
- * Executes the @size bytes of one write(). @fd as in struct cmd. 0 or -errno as the kernel's
- * write() has it; then *give is a descriptor whose number belongs into the first word of the
- * response at *give_at, or -1.
- */
+/* Executes one write(). 0 or -errno; *give, or -1, belongs into the response at *give_at. */
 int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd, int *give,
 		uint64_t *give_at);
 
