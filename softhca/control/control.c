@@ -13,10 +13,12 @@
 
 struct hca_device *control_device(struct request *request, const char *name)
 {
-	struct hca_device *device = machine_device(request->machine, name);
+	struct hca_machine *machine = request->machine;
 
-	if (device)
-		return device;
+	for (int i = 0; i < machine->settings.devices; i++) {
+		if (!strcmp(machine->device[i].name, name))
+			return &machine->device[i];
+	}
 	fprintf(request->out, "no device %s\n", name);
 	return NULL;
 }
@@ -30,27 +32,10 @@ bool control_parse(const char *word, uint64_t most, uint64_t *number)
 	return word[0] >= '0' && word[0] <= '9' && !*end && !errno && *number <= most;
 }
 
-bool control_number(struct request *request, const char *word, uint32_t *number)
-{
-	uint64_t value;
-	bool valid = control_parse(word, UINT32_MAX, &value);
-
-	*number = (uint32_t)value;
-	if (!valid)
-		fprintf(request->out, "'%s' is no number\n", word);
-	return valid;
-}
-
 int control_usage(const struct request *request)
 {
 	fprintf(request->out, "%s takes %s\n", request->word[0], request->usage);
 	return -EINVAL;
-}
-
-int control_no_target(struct request *request, const char *what, uint32_t number)
-{
-	fprintf(request->out, "no %s %u on this device\n", what, number);
-	return -ENOENT;
 }
 
 /* ---- commands ---- */

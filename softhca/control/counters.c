@@ -25,9 +25,7 @@ static void print_counts(FILE *out, const struct hca_counts *counts)
 
 static void print_qp(FILE *out, const struct hca_context *ctx, const struct hca_qp *qp)
 {
-	char name[DEVICE_NAME_MAX];
-
-	fprintf(out, "qp %s %d %u %s %s", device_name(qp->device, name), (int)ctx->client.pid, qp->qpn,
+	fprintf(out, "qp %s %d %u %s %s", qp->device->name, (int)ctx->client.pid, qp->qpn,
 		listing_qp_type(qp->type), listing_qp_state(qp->state));
 	print_counts(out, &qp->counts);
 	fprintf(out, " %s %u\n", wait_of(qp), qp->attr.dest_qpn);
@@ -61,9 +59,8 @@ static struct hca_counts of_all_ports(const struct hca_device *device)
 static void print_device(FILE *out, const struct hca_device *device)
 {
 	struct hca_counts counts = of_all_ports(device);
-	char name[DEVICE_NAME_MAX];
 
-	fprintf(out, "device %s %u", device_name(device, name), device->qps.used);
+	fprintf(out, "device %s %u", device->name, device->qps.used);
 	print_counts(out, &counts);
 	fputc('\n', out);
 	list_for_each(struct hca_context, ctx, &device->contexts, link)

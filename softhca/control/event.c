@@ -86,6 +86,24 @@ static bool raise_on(struct hca_device *device, int event, uint32_t number)
 	}
 }
 
+/* False after a message. */
+static bool take_number(struct request *request, const char *word, uint32_t *number)
+{
+	uint64_t value;
+	bool valid = control_parse(word, UINT32_MAX, &value);
+
+	*number = (uint32_t)value;
+	if (!valid)
+		fprintf(request->out, "'%s' is no number\n", word);
+	return valid;
+}
+
+static int no_target(struct request *request, const char *what, uint32_t number)
+{
+	fprintf(request->out, "no %s %u on this device\n", what, number);
+	return -ENOENT;
+}
+
 /* event DEVICE NAME [NUMBER]: of the object as programs see it, or of the port (default 1). */
 int control_event(struct request *request)
 {
@@ -99,7 +117,7 @@ int control_event(struct request *request)
 	event = find_event(request, request->word[2]);
 	if (!device || event < 0)
 		return -ENOENT;
-	if (request->count == 4 && !control_number(request, request->word[3], &number))
+	if (request->count == 4 && !take_number(request, request->word[3], &number))
 		return -EINVAL;
 	if (request->count == 3 && event_names[event].target < ON_PORT) {
 		fprintf(request->out, "%s needs the number of its object\n", request->word[2]);
@@ -107,7 +125,7 @@ int control_event(struct request *request)
 	}
 	if (raise_on(device, event, number))
 		return 0;
-	return control_no_target(request, names[event_names[event].target], number);
+	return no_target(request, names[event_names[event].target], number);
 }
 
 /* ---- ports and paths ---- */
@@ -132,10 +150,10 @@ int control_port(struct request *request)
 	device = control_device(request, request->word[1]);
 	if (!device)
 		return -ENOENT;
-	if (!control_number(request, request->word[2], &port))
+	if (!take_number(request, request->word[2], &port))
 		return -EINVAL;
 	if (port < 1 || port > (uint32_t)device->machine->settings.ports)
-		return control_no_target(request, "port", port);
+		return no_target(request, "port", port);
 	set_port(device, (uint8_t)port, !strcmp(request->word[3], "up"));
 	return 0;
 }
@@ -149,11 +167,11 @@ int control_migrate(struct request *request)
 	device = control_device(request, request->word[1]);
 	if (!device)
 		return -ENOENT;
-	if (!control_number(request, request->word[2], &number))
+	if (!take_number(request, request->word[2], &number))
 		return -EINVAL;
 	qp = device_qp(device, number);
 	if (!qp)
-		return control_no_target(request, "QP", number);
+		return no_target(request, "QP", number);
 	if (path_migrate(qp))
 		return 0;
 	fprintf(request->out, "QP %u has no armed alternate path with a port that is up\n", number);

@@ -19,9 +19,8 @@ static const char *const kind_names[FAULT_KINDS] = {
 static void list_device(const struct hca_device *device, FILE *out)
 {
 	const struct faults *faults = &device->faults;
-	char name[DEVICE_NAME_MAX];
 
-	fputs(device_name(device, name), out);
+	fputs(device->name, out);
 	for (int kind = 0; kind < FAULT_KINDS; kind++)
 		fprintf(out, " %s=%g%% hits=%llu", kind_names[kind],
 			faults->rate[kind] * 100.0 / FAULT_ALWAYS,

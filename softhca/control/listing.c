@@ -133,11 +133,10 @@ static const char *separator(bool *first)
 
 static void list_context(FILE *out, const struct hca_context *ctx)
 {
-	char name[DEVICE_NAME_MAX];
 	bool first = true;
 
 	fprintf(out, "{\"pid\":%d,\"device\":\"%s\",\"objects\":[", (int)ctx->client.pid,
-		device_name(ctx->device, name));
+		ctx->device->name);
 	for (int type = HCA_TYPES - 1; type >= 0; type--) {
 		list_for_each(struct hca_object, object, &ctx->objects[type], link) {
 			fprintf(out, "%s{\"type\":\"%s\",\"handle\":%u", separator(&first),
@@ -211,12 +210,11 @@ static const char *cm_space(const struct cm_id *id)
 
 static void list_cm_ids(FILE *out, const struct hca_machine *machine)
 {
-	char name[DEVICE_NAME_MAX];
 	bool first = true;
 
 	list_for_each(struct cm_id, id, &machine->cm.ids, known) {
 		fprintf(out, "%s{\"pid\":%d,\"device\":\"%s\",\"number\":%u", separator(&first),
-			(int)id->file->client.pid, id->device ? device_name(id->device, name) : "-",
+			(int)id->file->client.pid, id->device ? id->device->name : "-",
 			id->number);
 		text(out, "ps", cm_space(id));
 		text(out, "state", cm_state(id));
@@ -230,15 +228,13 @@ static void list_cm_ids(FILE *out, const struct hca_machine *machine)
 
 static void list_devices(const struct hca_machine *machine, FILE *out)
 {
-	char name[DEVICE_NAME_MAX];
-
 	for (int i = 0; i < machine->settings.devices; i++) {
 		const struct hca_device *device = &machine->device[i];
 		const struct numtab *numbers = device->numbers;
 
 		fprintf(out,
 			"%s{\"name\":\"%s\",\"lid\":%u,\"qps\":%u,\"cqs\":%u,\"srqs\":%u,\"mrs\":%u,\"pds\":%u}",
-			i ? "," : "", device_name(device, name), port_lid(device, 1),
+			i ? "," : "", device->name, port_lid(device, 1),
 			device->qps.used, numbers[HCA_CQ].used, numbers[HCA_SRQ].used,
 			numbers[HCA_MR].used, numbers[HCA_PD].used);
 	}

@@ -34,11 +34,9 @@ static uint32_t asked(const struct question *q, uint16_t attribute)
 
 static void begin(const struct question *q, const struct hca_device *device)
 {
-	char name[DEVICE_NAME_MAX];
-
 	nl_message(q->nl, q->type, q->flags, q->seq);
 	nl_u32(q->nl, RDMA_NLDEV_ATTR_DEV_INDEX, (uint32_t)device->index);
-	nl_text(q->nl, RDMA_NLDEV_ATTR_DEV_NAME, device_name(device, name));
+	nl_text(q->nl, RDMA_NLDEV_ATTR_DEV_NAME, device->name);
 }
 
 /* ---- devices and ports ---- */

@@ -26,12 +26,6 @@ struct hca_device *control_device(struct request *request, const char *name);
 /* Whether @word is a number, @most or less. */
 bool control_parse(const char *word, uint64_t most, uint64_t *number);
 
-/* The same for one of 32 bits; false after a message. */
-bool control_number(struct request *request, const char *word, uint32_t *number);
-
-/* -ENOENT after a message. */
-int control_no_target(struct request *request, const char *what, uint32_t number);
-
 /* Commands: 0 or -errno after a message. */
 int control_counters(struct request *request);
 int control_objects(struct request *request);

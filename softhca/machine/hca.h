@@ -234,6 +234,7 @@ struct hca_device {
 	struct hca_machine *machine;
 	const struct model *model;
 	int index;
+	char name[16]; /* as libibverbs lists it */
 	uint64_t guid;
 	struct hca_port port[SETTINGS_MAX_PORTS + 1]; /* from 1 */
 	struct numtab numbers[HCA_TYPES]; /* of PDs, MRs, CQs and SRQs */
@@ -283,13 +284,6 @@ uint64_t hca_now(void); /* nanoseconds, CLOCK_MONOTONIC */
 struct hca_device *machine_route(struct hca_machine *machine, uint16_t lid, uint8_t *port);
 
 struct hca_qp *device_qp(const struct hca_device *device, uint32_t qpn);
-
-/* As libibverbs lists it. */
-#define DEVICE_NAME_MAX 16
-const char *device_name(const struct hca_device *device, char name[DEVICE_NAME_MAX]);
-
-/* The device of that name, or NULL. */
-struct hca_device *machine_device(struct hca_machine *machine, const char *name);
 
 /* The GUID of the system that the device is in, host order. */
 uint64_t device_system_guid(const struct hca_device *device);

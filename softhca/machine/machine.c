@@ -56,6 +56,7 @@ static int init_device(struct hca_device *device, struct hca_machine *machine, i
 	device->machine = machine;
 	device->model = machine->settings.model;
 	device->index = index;
+	snprintf(device->name, sizeof(device->name), "%s%d", device->model->device, index);
 	device->guid = FIRST_GUID + (uint64_t)index * 0x10;
 	list_init(&device->contexts);
 	list_init(&device->xrcds);
@@ -123,23 +124,6 @@ struct hca_qp *device_qp(const struct hca_device *device, uint32_t qpn)
 
 	/* Compare the whole number: a target's has a bit more than its index in the table. */
 	return qp && qp->qpn == qpn ? qp : NULL;
-}
-
-const char *device_name(const struct hca_device *device, char name[DEVICE_NAME_MAX])
-{
-	snprintf(name, DEVICE_NAME_MAX, "%s%d", device->model->device, device->index);
-	return name;
-}
-
-struct hca_device *machine_device(struct hca_machine *machine, const char *name)
-{
-	char own[DEVICE_NAME_MAX];
-
-	for (int i = 0; i < machine->settings.devices; i++) {
-		if (!strcmp(device_name(&machine->device[i], own), name))
-			return &machine->device[i];
-	}
-	return NULL;
 }
 
 uint64_t device_system_guid(const struct hca_device *device)

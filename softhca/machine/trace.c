@@ -8,7 +8,7 @@
 
 struct entry {
 	pid_t pid;
-	char device[DEVICE_NAME_MAX];
+	const char *device;
 	const char *name;
 	int result;
 	char reason[REFUSE_MAX];
@@ -32,8 +32,7 @@ void trace_note(const struct hca_machine *machine, const char *device, pid_t pid
 {
 	struct entry *entry = &ring[noted++ % TRACE_LENGTH];
 
-	*entry = (struct entry){ .pid = pid, .name = name, .result = result };
-	strcpy(entry->device, device);
+	*entry = (struct entry){ .pid = pid, .device = device, .name = name, .result = result };
 	strcpy(entry->reason, refuse_reason());
 	if (!machine->trace)
 		return;

@@ -125,11 +125,10 @@ static void plant_pkeys(struct tree *tree, const struct hca_device *device, cons
 
 static void plant_port(struct tree *tree, const struct hca_device *device, int port)
 {
-	char name[DEVICE_NAME_MAX];
 	char text[64];
 	char dir[64];
 
-	snprintf(dir, sizeof(dir), "class/infiniband/%s/ports/%d", device_name(device, name), port);
+	snprintf(dir, sizeof(dir), "class/infiniband/%s/ports/%d", device->name, port);
 	plant_gids(tree, device, (uint8_t)port, dir);
 	plant_pkeys(tree, device, dir);
 	snprintf(text, sizeof(text), "0x%x", port_lid(device, (uint8_t)port));
@@ -150,30 +149,28 @@ static void plant_port(struct tree *tree, const struct hca_device *device, int p
 static void plant_device(struct tree *tree, const struct hca_device *device)
 {
 	const struct model *model = device->model;
-	char name[DEVICE_NAME_MAX];
 	char text[64];
 	uint8_t guid[8];
 
-	device_name(device, name);
 	guid_bytes(device->guid, guid);
-	plant(tree, name, "class/infiniband_verbs/uverbs%d/ibdev", device->index);
+	plant(tree, device->name, "class/infiniband_verbs/uverbs%d/ibdev", device->index);
 	/* /dev/null's number, which stands for the uverbs file. libibverbs does not check 0:0. */
 	plant(tree, "1:3", "class/infiniband_verbs/uverbs%d/dev", device->index);
 	snprintf(text, sizeof(text), "%u", model->driver_abi);
 	plant(tree, text, "class/infiniband_verbs/uverbs%d/abi_version", device->index);
-	plant(tree, "1: CA", "class/infiniband/%s/node_type", name);
-	plant(tree, format_gid(guid, 4, text), "class/infiniband/%s/node_guid", name);
+	plant(tree, "1: CA", "class/infiniband/%s/node_type", device->name);
+	plant(tree, format_gid(guid, 4, text), "class/infiniband/%s/node_guid", device->name);
 	guid_bytes(device_system_guid(device), guid);
-	plant(tree, format_gid(guid, 4, text), "class/infiniband/%s/sys_image_guid", name);
-	plant(tree, "0", "class/infiniband/%s/hw_rev", name);
-	plant(tree, model->board_id, "class/infiniband/%s/board_id", name);
-	plant(tree, model->firmware, "class/infiniband/%s/fw_ver", name);
-	plant(tree, model->hca_type, "class/infiniband/%s/hca_type", name);
+	plant(tree, format_gid(guid, 4, text), "class/infiniband/%s/sys_image_guid", device->name);
+	plant(tree, "0", "class/infiniband/%s/hw_rev", device->name);
+	plant(tree, model->board_id, "class/infiniband/%s/board_id", device->name);
+	plant(tree, model->firmware, "class/infiniband/%s/fw_ver", device->name);
+	plant(tree, model->hca_type, "class/infiniband/%s/hca_type", device->name);
 	/* libibverbs chooses the provider by the number in this file. */
-	plant(tree, model->modalias, "class/infiniband/%s/device/modalias", name);
-	plant(tree, "0x15b3", "class/infiniband/%s/device/vendor", name);
+	plant(tree, model->modalias, "class/infiniband/%s/device/modalias", device->name);
+	plant(tree, "0x15b3", "class/infiniband/%s/device/vendor", device->name);
 	snprintf(text, sizeof(text), "0x%04x", model->part_id);
-	plant(tree, text, "class/infiniband/%s/device/device", name);
+	plant(tree, text, "class/infiniband/%s/device/device", device->name);
 	for (int port = 1; port <= device->machine->settings.ports; port++)
 		plant_port(tree, device, port);
 }

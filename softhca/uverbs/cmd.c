@@ -235,14 +235,13 @@ int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd,
 		uint64_t *give_at)
 {
 	struct cmd cmd = { .ctx = ctx, .fd = fd, .give = -1 };
-	char device[DEVICE_NAME_MAX];
 	uint32_t command = 0;
 	int result;
 
 	refuse_begin();
 	result = execute(&cmd, bytes, size);
 	memcpy(&command, bytes, size < sizeof(command) ? size : sizeof(command));
-	trace_note(ctx->device->machine, device_name(ctx->device, device), ctx->client.pid,
+	trace_note(ctx->device->machine, ctx->device->name, ctx->client.pid,
 		   cmd_name(command), result);
 	ctx->device->machine->active = true;
 	*give = cmd.give;
