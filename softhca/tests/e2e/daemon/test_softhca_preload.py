@@ -102,10 +102,10 @@ def test_its_thread_has_its_name(daemon):
     holder = daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", "idle"])
     try:
         assert holder.stdout.readline() == "ready\n"
-        names = [
-            path.read_text() for path in pathlib.Path(f"/proc/{holder.pid}/task").glob("*/comm")
-        ]
-        assert sorted(names) == ["softhca\n", "softhca-hold\n"]
+        threads = pathlib.Path(f"/proc/{holder.pid}/task")
+        # The thread names itself when it gets a processor.
+        wait_for(lambda: sorted(path.read_text() for path in threads.glob("*/comm")) ==
+                 ["softhca\n", "softhca-hold\n"])
     finally:
         holder.kill()
         holder.communicate()
