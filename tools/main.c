@@ -90,7 +90,7 @@ static const struct command commands[] = {
 	  "run a program, and show every legacy call",
 	  "mpirun -n 4 xrc-compat trace --output trace.%r ./old-solver", command_trace, NULL,
 	  true },
-	{ "ps", ps_options, NULL, "list the processes that are registered with each receive QP",
+	{ "ps", ps_options, NULL, "list the registrations with receive QPs, also of dead processes",
 	  "xrc-compat ps -o QP,PID,COMMAND,STATE", command_ps, ps_columns_print, false },
 	{ "gc", gc_options, NULL, "remove the registration tables that only dead processes used",
 	  "xrc-compat gc --dry-run", command_gc, NULL, false },
@@ -103,7 +103,7 @@ static const struct command commands[] = {
 	  "write one file with the facts, to attach to a question",
 	  "xrc-compat report ./old-solver", command_report, NULL, false },
 	{ "env", env_options, "[[LAUNCHER [ARGUMENT...]] PROGRAM [ARGUMENT...]]",
-	  "print the lines to type for all MPI launchers, or for the one given",
+	  "print the command line for each MPI launcher, or for the one given",
 	  "xrc-compat env mpirun_rsh -np 4 -hostfile hosts ./old-solver", command_env, NULL, true },
 	{ "env-vars", NULL, NULL, "list the environment variables", "xrc-compat env-vars",
 	  command_env_vars, NULL, false },
@@ -116,8 +116,7 @@ static void print_help(void)
 	puts("usage: xrc-compat COMMAND [ARGUMENT...]\n"
 	     "       xrc-compat --help | --version\n"
 	     "\n"
-	     "Runs programs of the OFED 1.3-1.5 era, which use InfiniBand XRC, on today's\n"
-	     "rdma-core.\n"
+	     "Runs old programs that use the XRC verbs of OFED 1.3-1.5 on today's rdma-core.\n"
 	     "\n"
 	     "Commands:");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)

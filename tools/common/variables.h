@@ -17,22 +17,22 @@
 #define XRC_COMPAT_TOOLS_VARIABLES_H
 
 #define XRC_COMPAT_ENV_TABLE(X) \
-	X(XRC_COMPAT_VERBOSE, "0 (silent)", "at the first verb that the library steps into", \
-	  "1 prints a banner line on stderr, at the first verb that the library steps into, and each warning once") \
-	X(XRC_COMPAT_TWO_WAY, "auto", "at the first verb that the library steps into", \
+	X(XRC_COMPAT_VERBOSE, "0 (silent)", "at the first verb that the library handles", \
+	  "1: prints one banner line per process, and each warning once, on stderr") \
+	X(XRC_COMPAT_TWO_WAY, "auto", "at the first verb that the library handles", \
 	  "whether an old XRC QP also receives: on, off, or auto (decided by what the program imports)") \
-	X(XRC_COMPAT_TABLE_DIR, "/dev/shm", "at the first verb that the library steps into", \
+	X(XRC_COMPAT_TABLE_DIR, "/dev/shm", "at the first verb that the library handles", \
 	  "directory of the registration tables that the processes of one user share") \
 	X(XRC_COMPAT_LIBRARY, "found next to the xrc-compat command, then in the installed library directory", \
 	  "by xrc-compat when it starts", \
 	  "path of the libxrc-compat.so.1 that the tools use instead of searching for one") \
-	X(XRC_COMPAT_TRACE, "not traced", "at the first verb that the library steps into, at the first traced call, and by xrc-compat run", \
-	  "socket of xrc-compat trace, which sets it: the preloaded tracing library reports every legacy call") \
+	X(XRC_COMPAT_TRACE, "not traced", "at the first verb that the library handles, at the first traced call, and by xrc-compat run", \
+	  "set by xrc-compat trace: the socket to which every legacy call is reported") \
 	X(SOFTHCA_DIR, "$XDG_RUNTIME_DIR/softhca, else /tmp/softhca-UID; softhca run makes a private one", \
 	  "at the first call that the emulator looks at", \
 	  "directory in which the emulated HCA has its socket and its device tree") \
 	X(SOFTHCA_HOST, "all of them", "when the program lists devices or opens /dev/infiniband/rdma_cm", \
-	  "an adapter, as mlx4_1: the program runs on its host and sees no other adapter") \
+	  "name of an adapter, as mlx4_1: the program sees only this one") \
 	X(SOFTHCA_HOSTS, "not by rank", "when the emulator's library is loaded", \
 	  "number of hosts of an MPI job, set by softhca run --hosts: the rank chooses SOFTHCA_HOST") \
 	X(SOFTHCA_LINK, "infiniband", "when softhca run or start begins", \
