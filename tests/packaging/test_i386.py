@@ -102,8 +102,9 @@ def test_brings_nothing_along(shim32):
 
 
 def test_files_are_asked_for_with_64_bits(shim32):
-    """The domain's identity has the inode in it: a 32-bit one would be another file, or none
-    (EOVERFLOW). Meson asks for it on its own account, so nothing in the source says so."""
+    """The inode's number identifies a domain. A number of 32 bits would name another file, or
+    stat() would fail with EOVERFLOW. Meson defines _FILE_OFFSET_BITS=64 by itself, so the source
+    does not."""
     _, undefined = elf.dynamic_symbols(shim32)
     names = {symbol.split("@")[0] for symbol in undefined}
     assert not names & {

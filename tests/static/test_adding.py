@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""docs/adding.md tells the truth: what a row of each table is said to have, every row has."""
+"""docs/adding.md is true: every row of each table has what the page says a row has."""
 
 import os
 import pathlib
@@ -55,7 +55,8 @@ def test_the_example_is_the_code():
 
 @pytest.mark.parametrize("symbol", ENTERED, ids=name_of)
 def test_entry(symbol):
-    """A plain function of that name, in by shim_enter() with its own number."""
+    """The shim defines a function of that name, which calls shim_enter() with its own VERB_
+    number."""
     entry = re.search(
         r"\n[^\n\t]*\b%s\([^\n]*\n(?:\t[^\n]*\n)*\{\n.*?\n\}\nSHIM_EXPORT\(%s\);\n" %
         (symbol.name, symbol.name), SHIM, re.S)

@@ -28,7 +28,7 @@ void ground_need(bool good, const char *what);
 void ground_lay(struct ground *ground);
 void ground_clear(struct ground *ground);
 
-/* The last four are good, and of IPv6 the last one. */
+/* address - valid until the fourth call after this one; with IPv6 until the next one. */
 struct sockaddr *address(const char *text, uint16_t port);
 struct sockaddr *address6(const char *text, uint16_t port);
 

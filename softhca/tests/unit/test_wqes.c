@@ -129,8 +129,8 @@ TEST(scatter_list_ends)
 }
 
 /*
- * The least is 32 bytes: an SRQ without entries, too, has room for the list that its requests are
- * in.
+ * The smallest stride is 32 bytes. An SRQ without scatter entries also has room for the link to the
+ * next WQE.
  */
 TEST(strides_of_srqs)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * A program with two libraries that use XRC: one is linked with libibverbs, the other looks the
- * verbs up. Every other verb of the exchange is called by the address that one library has, the
- * rest by that of the other, so that they share all objects.
+ * verbs up. The exchange takes its verbs from the two by turns, so both work on the same objects.
  */
 
 #include <stdio.h>

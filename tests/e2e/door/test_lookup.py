@@ -170,8 +170,8 @@ def test_interposer_in_front_hands_on_to_the_shim(play, shim, door):
     done(play([door / "libinterposer.so", shim], "linked-lazy"))
 
 
-# {order of preloading: the spies that are called}. b asks for the next dlsym by version, and so
-# misses a, which has none.
+# {order of preloading: the spies that are called}. Spy b looks up the next dlsym with a version.
+# Spy a defines dlsym without one, so b does not find a.
 ORDERS = {
     "a shim": "a", "shim a": "a", "b shim": "b", "shim b": "b", "a b shim": "ab", "b a shim": "b",
     "a shim b": "ab", "b shim a": "ab", "shim a b": "ab", "shim b a": "b"
@@ -192,8 +192,8 @@ def test_others_in_front_of_dlsym(play, shim, door, order):
 
 @pytest.mark.parametrize("program", ["lookup", "linked-lazy"])
 def test_of_two_copies_one_is_asked(play, shim, tmp_path, monkeypatch, program):
-    """As where a module sets LD_PRELOAD, and `xrc-compat run` of another installation adds its own.
-    Two that call each other hang at a fork."""
+    """An environment module sets LD_PRELOAD, and `xrc-compat run` of another installation adds its
+    own copy. Two copies that called each other would hang at fork()."""
     monkeypatch.setenv("XRC_COMPAT_VERBOSE", "1")
     result = play([shim, shutil.copy(shim, tmp_path)], program)
     done(result)

@@ -38,7 +38,7 @@ static rlim_t in_use(const char *field)
 	return (rlim_t)kib * 1024;
 }
 
-/* As a limit: the next descriptor to be given out would be over it. */
+/* The value of RLIMIT_NOFILE at which the next open() fails. */
 static rlim_t descriptors_in_use(void)
 {
 	int next = dup(0);

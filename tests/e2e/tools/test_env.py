@@ -82,8 +82,9 @@ def shown(helpers, tmp_path):
 @EVERY_LAUNCHER
 def test_the_line_for_each_launcher_gives_what_run_would(clean, run, probe, shown, typed, launcher,
                                                          where, given, seen):
-    """The line preloads the library before what is preloaded already, where it is printed or where
-    it is typed, and sets what the quirks' table says, unless it is set."""
+    """The line puts the library first in LD_PRELOAD. It keeps the LD_PRELOAD of the shell that
+    printed the line, or in which it is typed. It sets each variable of the quirks' table that the
+    user has not set."""
     line = line_of(clean(run, "env", **({"LD_PRELOAD": ""} if where == "typed" else given)),
                    launcher)
     command = f"{line}; {shown}" if launcher == "export" else line.replace("PROGRAM", str(shown))

@@ -27,9 +27,9 @@ from vfio_user import CONFIG_REGION  # noqa: E402
 
 REGISTERS = 0
 
-# The first number of a kind, and by how many there can be. QPs and SRQs share one sequence: two
-# that are made one after the other are neighbours.
-# A key of 0x100 would end a list of segments, and the low byte of a key is not of its number.
+# For each kind of object: the first number, and the limit of the numbers. QPs and SRQs share one
+# sequence: two that are made one after the other are neighbours. A key of 0x100 would end a list of
+# segments. The low byte of a key is not part of the region's number.
 FIRST = {
     "uar": (description.FIRST_UAR, description.UARS), "eq": (1, 64), "counters": (1, 256),
     "mkey": (2, 1 << 24)

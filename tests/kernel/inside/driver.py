@@ -88,8 +88,8 @@ def modprobe(name):
 
 
 def first_region(name):
-    """Registers memory once. mlx5_ib of Linux 6.12 then makes a QP of its own, which the counts of
-    a test must not meet."""
+    """Registers memory once. mlx5_ib of Linux 6.12 makes a QP of its own at the first registration.
+    It is made here, so that no test counts it."""
     subprocess.run(["ibv_rc_pingpong", "-d", name, "-p", "1", "127.0.0.1"], check=False,
                    timeout=200, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 

@@ -13,9 +13,9 @@ from driver import targets  # noqa: E402
 
 
 class StormOnDriver(storm.Storm):
-    """The adapter learns of a QP when the QP leaves RESET, and has it once, whatever the number of
-    handles. Some process must hold each QP that the adapter has. That nothing stays is seen at the
-    end, by the adapter and by rmmod."""
+    """The adapter learns of a QP when the QP leaves RESET. It lists the QP once, even if several
+    handles are open. Some process must hold each QP that the adapter lists. At the end the adapter
+    and rmmod show that nothing has stayed."""
 
     def kernel(self):
         return {0: targets()}

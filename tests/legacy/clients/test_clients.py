@@ -25,8 +25,8 @@ ONE_WAY = [
     "portals4 --daemon", "portals4-rdmacm", "portals4-rdmacm --daemon"
 ]
 
-# The real Open MPI waits for events only when it was built with progress threads. What works on a
-# kernel that removes no mask bits, which the shim then has to clear, works on others as well.
+# The real Open MPI waits for events only when it was built with progress threads. The emulated
+# kernel removes no mask bits here, so the shim must clear them.
 MODES = {"--poll": "--strict=on", "--event": "--strict=off"}
 
 SUMMARY = re.compile(r"^(.+): (\d+) processes on 2 hosts, (\d+) messages verified, all right$")

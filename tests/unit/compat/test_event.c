@@ -223,7 +223,10 @@ TEST(the_event_of_a_thread_cancelled_in_the_translation_is_acknowledged)
 static sigjmp_buf out;
 static bool jumps;
 
-/* The library's, too: jumps out as a signal handler may, when the kernel has just answered. */
+/*
+ * The library calls this read(), too. It jumps out right after the kernel's answer, as a signal
+ * handler may.
+ */
 ssize_t read(int fd, void *data, size_t size)
 {
 	ssize_t got = syscall(SYS_read, fd, data, size);

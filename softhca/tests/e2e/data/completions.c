@@ -118,7 +118,10 @@ static bool xrc_posted(struct xrc_stage *s, struct ibv_srq *srq, uint64_t id)
 	return true;
 }
 
-/* The CQ of an XRC SRQ: the target lives on for the other SRQs until somebody sends to this one. */
+/*
+ * The CQ of one XRC SRQ overruns. The target goes on delivering to other SRQs until a message for
+ * this one arrives.
+ */
 static bool cq_overrun_of_an_srq(void)
 {
 	struct xrc_stage s = xrc_stage();
@@ -227,8 +230,8 @@ static bool raise_last_wqe(struct host *host, struct ibv_qp *qp, int rounds)
 }
 
 /*
- * Events wait until there is room, or until their object is destroyed: libibverbs would wait for
- * ever for one that nobody can read.
+ * Events wait until there is room, or until their object is destroyed. If an event were lost,
+ * libibverbs would wait for its acknowledgement for ever.
  */
 static bool unread_events_go_with_their_object(void)
 {

@@ -48,8 +48,8 @@ static bool inline_in_pieces(void)
 }
 
 /*
- * Requests of one to three units of a ring of mlx5, then of three only: so each place of the ring
- * has been the one where they wrap.
+ * On mlx5 a request takes one to three units of the ring. The test first mixes the sizes, then
+ * posts only requests of three. So a request wraps at each possible place.
  */
 static bool requests_of_all_sizes(void)
 {

@@ -24,7 +24,10 @@ static struct rig_link patient(void)
 {
 	struct rig_link link = rig_link_to(0, 0);
 
-	/* A millisecond: with seven repetitions one in ten million messages would fail at 10 %. */
+	/*
+	 * A millisecond. With seven repetitions two in a million messages fail where 10 % of all
+	 * packets are lost.
+	 */
 	link.timeout = 8;
 	link.retry_cnt = 7;
 	return link;

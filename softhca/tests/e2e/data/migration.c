@@ -324,8 +324,8 @@ static bool xrc(void)
 }
 
 /*
- * So many PATH_MIG_ERR were raised in this context; all of its events are there, for `softhca ctl`
- * has returned.
+ * Returns how many PATH_MIG_ERR events this context got. `softhca ctl` has returned, so all of them
+ * can be read.
  */
 static int refusals_heard(struct host *host)
 {

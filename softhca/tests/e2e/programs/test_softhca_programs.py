@@ -12,8 +12,8 @@ from pairs import REPEAT, pair
 from running import free_port
 from servers import LISTENING
 
-# As many exchanges as fill each ring three times. By themselves they make 1,000, and for each of 16
-# QPs the one with an SRQ.
+# So many exchanges fill each ring three times. The default is 1,000, and in ibv_srq_pingpong 1,000
+# for each of 16 QPs.
 SHORT = ["-r", "50", "-n", "150"]
 PINGPONGS = {
     "ibv_rc_pingpong": SHORT, "ibv_uc_pingpong": SHORT, "ibv_ud_pingpong": SHORT,
@@ -42,8 +42,8 @@ def clocks(out):
 
 
 def test_time_stamps(run, softhca):
-    """Time stamps of completions advance as the clock does. Once more if a program was held up
-    before the first or after the last."""
+    """Time stamps of completions advance as the clock does. The measurement is repeated, three
+    times at most, if a program was delayed before its first or after its last completion."""
     ratios = [clocks(pair(run, softhca, ["ibv_rc_pingpong", "-t"]))]
     while not all(0.5 < ratio < 1.5 for ratio in ratios[-1]) and len(ratios) < 4:
         ratios.append(clocks(pair(run, softhca, ["ibv_rc_pingpong", "-t"])))

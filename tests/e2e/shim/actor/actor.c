@@ -12,7 +12,8 @@
 #include "row.h"
 
 /*
- * Longer than the limit in calls.c, so the row says what did not come before the actor is given up.
+ * This limit is longer than the one in calls.c. So the row first says which completion or event is
+ * missing.
  */
 #define ANSWER_MS 30000
 

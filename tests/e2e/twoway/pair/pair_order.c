@@ -269,7 +269,7 @@ static void every_field_in(struct end *end, enum ibv_qp_state state)
 	must_eq(attr.qkey, 0);
 	must_eq(attr.port_num, 1);
 	must_eq(attr.pkey_index, 0);
-	/* Without responder resources the drivers keep back the rights to read. */
+	/* If max_dest_rd_atomic is 0, the drivers do not grant remote reads and atomics. */
 	must_eq(attr.qp_access_flags,
 		routed ? END_ACCESS & ~IBV_ACCESS_LOCAL_WRITE : IBV_ACCESS_REMOTE_WRITE);
 	must_eq(attr.dest_qp_num, routed ? end->peer.qp_num : 0);
