@@ -48,7 +48,7 @@ static void print_receiver(const struct member *receiver, unsigned int number,
 static void print_summary(const struct member *receivers, unsigned int number,
 			  enum ibv_wc_status last_word)
 {
-	printf("\nAll %llu receive completions name the one receive QP, 0x%06x, whoever received them.\n",
+	printf("\nAll %llu receive completions name the one receive QP, 0x%06x. RDMA writes have no receive completion.\n",
 	       (unsigned long long)sum(receivers, number).named, receivers[0].address.qp_num);
 	printf("After the last one unregistered, the sender's next message ended with: %s%s.\n",
 	       ibv_wc_status_str(last_word),
