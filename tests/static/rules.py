@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The rules of the house that a compiler does not know: one function per rule, root folder in, list
-of complaints out.
-
-A complaint is "file:line: what is wrong". An empty list means that the rule holds. Standard library
-only.
-"""
+"""The project's rules that a compiler does not check, one function per rule. A function takes the
+root folder and returns a list of complaints, "file:line: what is wrong". An empty list means that
+the rule holds. Standard library only."""
 
 import ast
 import collections
@@ -15,8 +12,8 @@ import re
 
 LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
 
-# Written by others (the licence texts), read by people as they are, or a format that has no
-# comments.
+# Files without a licence line: the licence texts, files that people read as they are, and formats
+# without comments.
 NO_LICENCE_LINE = re.compile(
     r"^(LICENSES/.*|COPYING|\.gitignore|.*\.json|packaging/debian/(changelog|copyright|source/format))$"
 )
@@ -24,8 +21,8 @@ NO_LICENCE_LINE = re.compile(
 SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "modern", "terminal", "tools",
                   "softhca")
 
-# Includes run downwards only. The key may include itself and what stands here, nothing else of this
-# project.
+# Includes run downwards only. Files of the folder in the key may include that folder and the listed
+# ones, and nothing else of this project.
 MAY_INCLUDE = {
     "abi": {"abi"},
     "elf": {"elf"},
@@ -38,8 +35,7 @@ MAY_INCLUDE = {
     "softhca": {"softhca", "elf", "terminal"},
 }
 
-# Single files beside those: what the tools and the emulator share with the library, complete in
-# itself.
+# Single files that other folders may include as well. Each includes nothing else of this project.
 SHARED_FILES = {
     "softhca": {"include/own_thread.h"},
     "tools": {"compat/regtab.h", "compat/regtab_file.h",
@@ -83,7 +79,7 @@ def c_files(root, folders=None):
 
 
 def blank(match):
-    """What is cut out leaves its line breaks, so that line numbers stay right."""
+    """The line breaks of the text that is cut out, so that line numbers stay right."""
     return re.sub(r"[^\n]", " ", match.group(0))
 
 
@@ -103,7 +99,7 @@ def code_lines(path):
 
 
 def spdx(root):
-    """The licence is in the first line, or in the second where the first must be '#!'."""
+    """The first line names the licence, or the second line if the first is '#!'."""
     bad = []
     for relative, path in files(root):
         if NO_LICENCE_LINE.match(relative):
@@ -148,16 +144,16 @@ def include_fault(room, name):
 
 
 def include_detour(room, name, ours):
-    """A header of another room that is found by the compiler's search path would not be seen by
-    include_fault()."""
+    """No file includes a header of another folder by the compiler's search path. include_fault()
+    would not see that."""
     if name in ours or name.startswith("../"):
         return None
     homes = {path.split("/")[0] for path in ours if path.endswith("/" + name)}
     return f"a header of {', '.join(sorted(homes))}/: name it by its folder" if homes and room not in homes else None
 
 
-# Rooms in the order of their includes: each knows those before it, none of those behind it. Of the
-# tools, those that the commands share.
+# Folders in the order of their includes: each may include those before it, and none behind it. Of
+# the tools only the folders that the commands share.
 TOOL_ROOMS = ("common", "tables", "program")
 EMULATOR_ROOMS = ("base", "model", "machine", "objects", "qp", "wire", "uverbs", "cm", "control",
                   "server", "cli")
@@ -180,8 +176,8 @@ def include_graph(root, folders):
 
 
 def emulator_includes(root):
-    """Includes of the emulator run one way: from room to room, and no file includes itself by way
-    of others."""
+    """Includes between the emulator's folders run one way, and no file includes itself by way of
+    others."""
     bad = []
     graph = include_graph(root, ("softhca",))
     for module, targets in sorted(graph.items()):
@@ -214,7 +210,8 @@ def core_includes(root):
 
 
 def tool_includes(root):
-    """A command's room knows those that the commands share, and no other command's."""
+    """The folder of a command includes the folders that the commands share, and no other
+    command's."""
     bad = []
     for module, targets in sorted(include_graph(root, ("tools",)).items()):
         room = module.split("/")[1]
@@ -292,7 +289,7 @@ COMMON_FOLDERS = {
 
 
 def machine_paths(root):
-    """Nothing names a folder of the machine it was written on: a home, or where this tree is."""
+    """No file names a folder of the author's machine: a home, or the folder of this tree."""
     top = pathlib.Path(root).resolve().parts[1]
     words = {"home", "root"} | ({top} - COMMON_FOLDERS)
     pattern = re.compile(r"(?<![\w.$})-])/(" + "|".join(sorted(map(re.escape, words))) + r")/")
@@ -375,8 +372,8 @@ def file_length(root, limit=520):
 
 
 def room_size(root, limit=30):
-    """A room is taken in by one look: it has at most @limit files, a .c and its .h taken for one,
-    folders in it not counted."""
+    """A folder has at most @limit files. A .c and its .h count as one, and folders in it do not
+    count."""
     stems = {
         re.sub(r"\.[ch]$", "", relative) for relative, _ in files(root, folders=SOURCE_FOLDERS)
     }
@@ -388,7 +385,7 @@ def room_size(root, limit=30):
 
 
 def skips(root):
-    """A C test skips by tests/unit/unit.h, with a reason; pytest and meson ask for one
+    """A C test skips by tests/unit/unit.h, which asks for a reason. pytest and meson ask for one
     themselves."""
     return [
         f"{relative}:{number}: skips without a reason; skip_because() of tests/unit/unit.h takes one"

@@ -110,7 +110,7 @@ def test_the_trace_knows_no_name_that_the_table_has_not():
     shown = names_in("tools/trace/trace_decode.c", "} showers[] = {")
     assert taken and taken <= wanted
     assert shown and shown <= wanted
-    # What is read of the program's memory is shown.
+    # The trace shows all that it reads of the program's memory.
     assert taken - shown <= {"xrc_domain", "xrc_rcv_qpn"}
 
 

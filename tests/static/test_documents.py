@@ -81,7 +81,7 @@ def test_commands_exist(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_tests_exist(page, build_root):
-    """What a page has the reader run is a test of this build, or a suite of it."""
+    """Each test or suite that a page tells the reader to run is one of this build."""
     tests = json.loads((build_root / "meson-info" / "intro-tests.json").read_text())
     calls = re.findall(r"(?:meson test|run-tests) ([^`\n]*)", page.read_text())
     names = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""./run-tests --kernel: what counts as hurt in a kernel's log, and how the guest's results are
+"""./run-tests --kernel: which lines of a kernel's log are faults, and how the guest's results are
 counted."""
 
 import importlib.util
@@ -40,7 +40,7 @@ def runner(source_root, monkeypatch):
 
 @pytest.fixture
 def ended(tmp_path):
-    """ended(tests, log, status): a guest that has come to its end with these."""
+    """ended(tests, log, status): a guest that has ended with these results."""
     def _ended(tests, log="", status=0, **more):
         for name, text in dict(more, tests=tests, dmesg=log).items():
             (tmp_path / name).write_text(text, encoding="utf-8")
@@ -62,7 +62,8 @@ def test_fine(runner, ended, capsys):
 
 
 def test_never_ended(runner, ended, capsys):
-    """What passed and failed before is counted and named, although pytest has not told it."""
+    """Tests that passed or failed before the crash are counted and named, although pytest has not
+    printed its summary."""
     assert runner.judge(
         ended("..F.", status=None, passed="test_c\ntest_d\n",
               failures="test_a (call):\nassert 1 == 2\n", running="1.0 test_a\n3.5 test_b\n")) == 1

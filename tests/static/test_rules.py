@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Each rule of the house holds on this tree, and is seen to fail on a sample that breaks it."""
+"""Each rule of rules.py holds on this tree, and fails on a sample that breaks it."""
 
 import os
 import platform
@@ -11,7 +11,7 @@ import rules
 
 SPDX_C = f"/* {rules.LICENCE} */\n"
 
-# rule, file, contents, what the complaint must say. Each breaks exactly its own rule.
+# (rule, file, contents, what the complaint must say). Each sample breaks only its own rule.
 BROKEN = [
     (rules.spdx, "shim/a.c", "int x;\n", "first line"),
     (rules.spdx, "run", f"#!/bin/sh\necho\n# {rules.LICENCE}\n", "first line"),
@@ -90,8 +90,7 @@ BROKEN = [
      f"# {rules.LICENCE}\n# What it proves.\n\ntest('a', b)\n", "how to add"),
 ]
 
-# The same kinds of line where they are allowed, or are no such thing: a rule that cries wolf gets
-# switched off.
+# Similar lines that break no rule, so that no rule complains without cause.
 FINE = {
     "shim/a.c":
         SPDX_C + '#include <compat/srq.h>\n#include <stdio.h>\n#include "shim.h"\n'

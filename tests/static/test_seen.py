@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The contract says of every group of rows on what it was seen: no group is left out, and the
-numbers are those of the rows."""
+"""The contract's table of where the rows were run has every group of rows, with the right number of
+rows."""
 
 import re
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""softhca/meson.build, which configures the emulator alone, says of the compiler and the version
-what the whole project says."""
+"""softhca/meson.build, which configures the emulator alone, has the compiler options and the
+version of the whole project."""
 
 import os
 import pathlib

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Calls dlsym or dlvsym and prints which library the answer is in: ask HANDLE:NAME[:VERSION]...
- *
- * HANDLE is default, next, self, interposer (that library calls with its own RTLD_NEXT) or a
- * library to open. The NAME "NULL" is a null pointer. Each question has a process of its own, since
- * some crash.
+ * Calls dlsym or dlvsym, and prints the library in which the found function is: ask
+ * HANDLE:NAME[:VERSION]... HANDLE is default, next, self, interposer (libinterposer calls with its
+ * own RTLD_NEXT) or a library to open. The NAME "NULL" is a null pointer. Each question has a
+ * process of its own, because some crash.
  */
 
 #include <dlfcn.h>

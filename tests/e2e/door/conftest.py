@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Where the programs of this folder are, and a program's own copy of libibverbs."""
+"""The folder of these programs, and a program's own copy of libibverbs."""
 
 import shutil
 
@@ -13,6 +13,6 @@ def door(build_root):
 
 @pytest.fixture
 def private_copy(tmp_path, real_library):
-    """The libibverbs that linked-rpath prefers when it lies in tmp_path."""
+    """A copy of libibverbs in tmp_path, which the program linked-rpath loads."""
     (tmp_path / "private").mkdir()
     return shutil.copyfile(real_library, tmp_path / "private" / "libibverbs.so.1")

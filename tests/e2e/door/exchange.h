@@ -12,7 +12,7 @@
 #define DOOR_VISIBLE __attribute__((visibility("default")))
 
 /*
- * The verbs that it calls and that are no inline functions of the old header. Closed MPIs look them
+ * The verbs of the exchange that are no inline functions of the old header. Closed MPIs look them
  * up.
  */
 #define EXCHANGE_VERBS(X) \

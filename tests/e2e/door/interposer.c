@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * To be preloaded: defines names that other libraries define too, and looks up what RTLD_NEXT gives
- * it.
+ * To be preloaded: defines names that other libraries also define, and looks up the next
+ * definitions by RTLD_NEXT.
  */
 
 #include <dlfcn.h>

@@ -11,7 +11,7 @@
 
 static int asked;
 
-/* The next one with the version that programs import which are linked today. */
+/* The next dlsym, with the version that programs linked today import. */
 VISIBLE void *dlsym(void *handle, const char *name)
 {
 	static void *(*next)(void *handle, const char *name);

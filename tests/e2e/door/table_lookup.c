@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The verbs as programs look them up that are not linked with libibverbs: closed MPIs, and MVAPICH2
- * 2.3.
+ * The verbs, looked up as by programs that are not linked with libibverbs: closed MPIs, and
+ * MVAPICH2 2.3.
  */
 
 #include <dlfcn.h>

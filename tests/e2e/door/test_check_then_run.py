@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""As a new user would do it: `xrc-compat check PROGRAM`, then the very command that it printed."""
+"""The first steps of a new user: `xrc-compat check PROGRAM`, then the command that it prints."""
 
 import json
 import os
@@ -23,7 +23,7 @@ PROGRAMS = {
 
 
 def compile_as_cxx(folder, build_root, source_root):
-    """Compiles it as an old C++ program: with the old header, linked with the stub."""
+    """Compiles an old C++ program with the old header, and links it with the stub."""
     if not shutil.which(CXX[0]):
         pytest.skip("no C++ compiler")
     output = folder / "linked-c++"

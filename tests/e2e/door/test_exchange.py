@@ -44,7 +44,8 @@ def test_looked_up_in_a_plugin(play, door, build_root, binding):
 
 
 def test_linked_and_looked_up_are_one(play, door):
-    """Both share one state: objects and registrations of one library count in the other."""
+    """Both libraries share one state: objects and registrations of one library count in the
+    other."""
     result = play(door / "both")
     assert (result.returncode, result.stdout.splitlines()) == (
         0, ["both: busy Device or resource busy"] * 2 + ["exchange: done"] * 2), result.stderr

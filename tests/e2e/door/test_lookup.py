@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""dlsym and dlvsym under the shim give its functions for its names, and what they always gave for
-all others."""
+"""Under the shim, dlsym and dlvsym find the shim's functions by its names. For all other names they
+find what they find without it."""
 
 import os
 import platform
