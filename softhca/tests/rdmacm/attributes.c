@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What both sides of a connection get from librdmacm: attributes for each step of each type of
- * queue pair, paths, addresses. The queue pairs are only numbers, so that librdmacm leaves every
- * step to this program.
+ * What librdmacm gives both sides of a connection: attributes for each step of each type of queue
+ * pair, paths, addresses. The queue pairs are only numbers, so librdmacm leaves every step to this
+ * program.
  */
 #include <tests/e2e/emulated.h>
 
@@ -170,8 +170,7 @@ static void check_rts(struct rdma_cm_id *id, int mask, uint8_t reads, uint8_t re
 }
 
 /*
- * The first PSN that one side sends is the first that the other expects; and it differs between
- * connections.
+ * Each side expects the first PSN that the other side sends. Two connections have different PSNs.
  */
 static void check_psn(struct rdma_cm_id *from, struct rdma_cm_id *to)
 {
@@ -227,7 +226,7 @@ static void attributes_of_xrc(void)
 		   RTR_MASK | RESPONDER, RTS_MASK);
 }
 
-/* Without responder resources there are no rights for reads and atomics. */
+/* Without responder resources the attributes grant no reads and atomics. */
 static void rights_without_reads(void)
 {
 	struct rdma_conn_param param = { .qp_num = ACTIVE_QP };
@@ -270,7 +269,7 @@ static void established_by_a_message(void)
 	NEED(!rdma_notify(line.passive, IBV_EVENT_COMM_EST));
 	pass(&line, RDMA_CM_EVENT_ESTABLISHED);
 	NEED(rdma_notify(line.passive, IBV_EVENT_COMM_EST) && errno == EISCONN);
-	/* The completing message itself then raises no event; the next one is the end. */
+	/* The completing message then raises no event of its own. The next event is the end. */
 	NEED(!rdma_establish(line.active));
 	NEED(!rdma_notify(line.active, IBV_EVENT_PATH_MIG) &&
 	     rdma_notify(line.active, IBV_EVENT_SQ_DRAINED));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The event channel as a file: poll, epoll, blocking, signals, cancelled threads, forks; and ids
+ * The event channel as a file: poll, epoll, blocking, signals, cancelled threads, forks. Also: ids
  * that move to another channel.
  */
 #include <tests/thread_state.h>
@@ -27,7 +27,7 @@ static bool readable(const struct rdma_event_channel *channel)
 	return fd.revents & POLLIN;
 }
 
-/* An event for @id at once. */
+/* Raises an event for @id at once. */
 static void raise_event(struct rdma_cm_id *id)
 {
 	NEED(!rdma_resolve_addr(id, NULL, address(THERE, PORT), 20000));
@@ -45,14 +45,14 @@ static void readable_while_events_wait(struct ground *ground)
 	NEED(readable(ground->channel));
 	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 	NEED(!readable(ground->channel));
-	/* An id that is destroyed takes its events with it. */
+	/* The events of an id end with it. */
 	NEED(!rdma_resolve_route(other, 20000));
 	NEED(readable(ground->channel));
 	rdma_destroy_id(other);
 	NEED(!readable(ground->channel));
 }
 
-/* Far more events than the bytes that a socket has room for. */
+/* Raises far more events than a socket has room for bytes. */
 static void many_events_wait(struct ground *ground)
 {
 	enum { MANY = 3000 };
@@ -111,7 +111,7 @@ static void count_signal(int number)
 	signals++;
 }
 
-/* Some signals come while the other thread waits, then an event. */
+/* Sends some signals while the other thread waits, then raises an event. */
 static void *interrupt_and_raise(void *thread)
 {
 	for (int i = 0; i < 5; i++) {
@@ -176,7 +176,7 @@ static void *wait_for_ever(void *channel)
 	return NULL;
 }
 
-/* A thread that waits on @channel, once it does. */
+/* Starts a thread that waits on @channel. Returns once it waits. */
 static pthread_t start_waiting(struct rdma_event_channel *channel)
 {
 	pthread_t thread;
@@ -208,7 +208,7 @@ static void a_waiting_thread_can_be_cancelled(struct ground *ground)
 	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 }
 
-/* The commands of other threads are not held up by one that waits. */
+/* A waiting thread does not hold up the commands of others. */
 static void others_go_on_while_one_waits(struct ground *ground)
 {
 	struct rdma_event_channel *own = rdma_create_event_channel();
@@ -227,7 +227,10 @@ static void others_go_on_while_one_waits(struct ground *ground)
 	rdma_destroy_event_channel(own);
 }
 
-/* As rping does at its end. The waiting thread must go on waiting, and must not get an error. */
+/*
+ * rping closes the channel's descriptor at its end. The waiting thread must go on waiting, and must
+ * not get an error.
+ */
 static void closing_the_channel_does_not_end_the_wait(struct ground *ground)
 {
 	struct rdma_event_channel *own = rdma_create_event_channel();
@@ -251,8 +254,8 @@ static void *wait_or_come_too_late(void *channel)
 }
 
 /*
- * rping's thread asks for the next event while main closes the channel. Whatever becomes of it, the
- * process must not get SIGPIPE.
+ * rping's thread asks for the next event while main closes the channel. The process must not get
+ * SIGPIPE, whatever the thread gets.
  */
 static void closing_the_channel_beside_a_thread_that_asks(struct ground *ground)
 {
@@ -278,10 +281,7 @@ static void *destroy(void *id)
 	return NULL;
 }
 
-/*
- * librdmacm waits for as many acknowledgements as the connection manager says that there were
- * events.
- */
+/* librdmacm waits for as many acknowledgements as the connection manager has reported events. */
 static void destroying_waits_for_acknowledgements(struct ground *ground)
 {
 	struct rdma_cm_id *id = new_id(ground, RDMA_PS_TCP);
@@ -338,7 +338,9 @@ static void events_come_along(struct ground *ground)
 	ground->channel = old;
 }
 
-/* A listener with a request that was not fetched: the request moves with it. */
+/*
+ * A listener has a request that the program has not fetched. The request moves with the listener.
+ */
 static void requests_come_along(struct ground *ground)
 {
 	struct rdma_event_channel *old = ground->channel, *other = rdma_create_event_channel();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Commands that no library would write: too short, unknown, with wild pointers, about ids that are
- * not there.
+ * Commands that no library would write: too short, unknown, with wild pointers, or with ids that do
+ * not exist.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -150,7 +150,10 @@ static uint32_t create_id(int fd)
 	return (uint32_t)response[0];
 }
 
-/* On our id, which is bound to a device so that every command comes as far as its response. */
+/*
+ * Uses an id of our own. It is bound to a device, so that every command gets as far as its
+ * response.
+ */
 static uint32_t bound_id(void)
 {
 	struct rdma_ucm_bind_ip in = { .id = create_id(ours) };

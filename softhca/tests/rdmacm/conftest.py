@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Programs that must come to an end."""
+"""Runs programs that must end by themselves."""
 
 import subprocess
 

@@ -34,15 +34,13 @@ struct sockaddr *address6(const char *text, uint16_t port);
 
 struct rdma_cm_id *new_id(struct ground *ground, enum rdma_port_space ps);
 
-/* The next event, which must be a @type; to be acknowledged. */
+/* The next event, which must be of @type. The caller acknowledges it. */
 struct rdma_cm_event *next_event(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
 
-/*
- * Status of the next event, which must be a @type; with the id that it is about if @id is not NULL.
- */
+/* The status of the next event, which must be of @type, and of @id if that is not NULL. */
 int take_event(struct ground *ground, enum rdma_cm_event_type type, struct rdma_cm_id **id);
 
-/* Address and route, from HERE. */
+/* Resolves address and route, from HERE. */
 void resolve(struct ground *ground, struct rdma_cm_id *id, const char *to, uint16_t port);
 
 /* True if @thread, which has to wait, is still there after 100 ms. */

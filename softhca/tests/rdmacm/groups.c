@@ -31,7 +31,7 @@ static struct sockaddr *by_gid(const char *text)
 	return (struct sockaddr *)&ib;
 }
 
-/* What the event says of the group. */
+/* The group's data in the event. */
 struct told {
 	char gid[INET6_ADDRSTRLEN];
 	uint16_t lid;
@@ -66,7 +66,7 @@ static void is(const struct told *told, const char *gid, uint32_t qkey)
 	exit(EXIT_FAILURE);
 }
 
-/* As the kernel maps them (cma_set_mgid). */
+/* The GID to which the kernel maps the address (cma_set_mgid). */
 static void addresses(void)
 {
 	struct ground ground;
@@ -95,8 +95,8 @@ static void addresses(void)
 }
 
 /*
- * All programs that join a group get the same one, with a LID of its own. A group without an
- * address gets an unused one.
+ * All programs that join a group get the same group, which has a LID of its own. If the address is
+ * zero, they get an unused one.
  */
 static void identity(void)
 {
@@ -116,7 +116,7 @@ static void identity(void)
 	another = join(&ground, second, address("0.0.0.0", 0), NULL);
 	NEED(!strncmp(nameless.gid, "ff12:a01b:fe80:", 15) && strcmp(nameless.gid, another.gid) &&
 	     nameless.lid != another.lid);
-	/* It keeps its LID until the last id leaves. */
+	/* The group keeps its LID until the last id leaves. */
 	NEED(!rdma_leave_multicast(first, address("239.1.1.1", 0)));
 	a = join(&ground, first, address("239.1.1.1", 0), NULL);
 	NEED(a.lid == b.lid);
@@ -126,8 +126,7 @@ static void identity(void)
 }
 
 /*
- * Leaving waits until all events of the group are acknowledged. If the number were wrong, it would
- * hang.
+ * Leaving waits until all events of the group are acknowledged. With a wrong count it would hang.
  */
 static void leaving(void)
 {
@@ -190,7 +189,7 @@ static void no_group(void)
 	ground_clear(&ground);
 }
 
-/* The address can be resolved and the route cannot: a group is only for datagrams. */
+/* The address can be resolved, but not the route, since a group is only for datagrams. */
 static void route_to_a_group(void)
 {
 	struct ground ground;

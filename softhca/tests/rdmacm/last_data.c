@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a peer sent before it closed its rsocket can be read afterwards. Polling returns POLLIN and
- * POLLHUP together, and a reader has to look at POLLIN first, which rstream -T async does not.
+ * After a peer has closed its rsocket, what it sent before can be read. Polling returns POLLIN and
+ * POLLHUP together. A reader has to look at POLLIN first, which rstream -T async does not.
  */
 #include "ground.h"
 

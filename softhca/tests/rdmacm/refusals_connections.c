@@ -105,7 +105,7 @@ static int connect_twice(struct ground *ground)
 	return err;
 }
 
-/* Brings one request to the listener; the attempt uses it. */
+/* Brings one request to the listener. The row uses it. */
 static int with_request(struct ground *ground, int (*attempt)(struct rdma_cm_id *child))
 {
 	struct rdma_cm_id *child;

@@ -22,7 +22,7 @@ static int bind_other_port_space(struct ground *ground)
 	return err;
 }
 
-/* Another id beside ground->idle, both with this option. */
+/* Makes another id beside ground->idle. Both ids have this option. */
 static struct rdma_cm_id *two_with(struct ground *ground, int option)
 {
 	struct rdma_cm_id *other = new_id(ground, RDMA_PS_TCP);
@@ -40,7 +40,7 @@ static int bind_shared(struct ground *ground)
 
 	NEED(!rdma_bind_addr(ground->idle, address(HERE, PORT + 2)));
 	NEED(!rdma_bind_addr(other, address(HERE, PORT + 2)));
-	/* Bound together, but only one can listen. */
+	/* Both ids are bound to one port, but only one of them can listen. */
 	err = error_of(rdma_listen(other, 1));
 	rdma_destroy_id(other);
 	return err;

@@ -103,7 +103,7 @@ def test_reject_with_words(listen, connector):
 
 
 def test_backlog_is_of_unread_requests_only(listen, connector):
-    """One at a time, again and again."""
+    """The clients connect one after the other, many times."""
     listen("reject", "1")
     for _ in range(3):
         assert lines(connector()) == [*RESOLVED, "REJECTED 28 go away"]
@@ -146,7 +146,7 @@ class TestTimeouts:
         assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
 
     def test_late_answer(self, listen, connector):
-        """The client has given up when the answer comes, so the server gets no reply to it."""
+        """The client has given up before the answer comes, so the server gets no reply."""
         server = listen("late")
         assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
         server.stdin.close()
@@ -184,7 +184,7 @@ def test_killed_server_before_it_answered(daemon, listen, connector, how):
 
 
 def test_killed_client_before_it_was_answered(daemon, listen, connector):
-    """Its request is gone, and the next client is served."""
+    """The killed client's request is gone, and the next client is served."""
     server, client = listen("hold"), connector()
     read_until(server, "CONNECT_REQUEST 0 hello")
     client.kill()
@@ -198,8 +198,8 @@ CONNECTED = ("REP_SENT", "REP_RCVD", "ESTABLISHED")
 
 
 def kill_one_of_two(daemon, finish, dice):
-    """The surviving side is told and ends. Only a server without a client goes on waiting, as it
-    should."""
+    """The surviving side gets the event and ends. Only a server without a client goes on waiting,
+    as it should."""
     server = daemon.start(["rping", "-s", "-a", THERE, "-C", "1000000"], host=1)
     daemon.until_listening()
     client = daemon.start(["rping", "-c", "-a", THERE, "-C", "1000000"], host=0)
@@ -218,7 +218,7 @@ def kill_one_of_two(daemon, finish, dice):
 
 
 def test_killed_at_any_moment(daemon, finish):
-    """The daemon keeps nothing, and does not grow."""
+    """The daemon keeps nothing of the killed programs, and does not grow."""
     need("rping")
     dice = random.Random(7)
     for _ in range(max(KILLS // 6, 3)):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Completion events; CQs that are too small; CQs that are resized; memory that is registered anew;
- * posted work before a command.
+ * Completion events, CQs that are too small, CQs that are resized, and memory that is registered
+ * anew. Also: work that was posted before a command is done before it.
  */
 #include <softhca/tests/e2e/pair.h>
 #include <softhca/tests/e2e/xrc_stage.h>
@@ -101,7 +101,7 @@ static bool cq_overrun(void)
 	CHECK(rig_async(a->ctx, &event) && event.event_type == IBV_EVENT_CQ_ERR &&
 	      event.element.cq == small);
 	ibv_ack_async_event(&event);
-	/* A QP that cannot report any more has failed. */
+	/* A QP that has failed because it cannot report any more completions. */
 	CHECK(xrc_event_is(a, IBV_EVENT_QP_FATAL, qp) && state_soon(qp, IBV_QPS_ERR));
 	CHECK(!ibv_destroy_qp(qp) && !ibv_destroy_cq(small));
 	rig_free_host(a);
@@ -167,8 +167,8 @@ static bool cq_resize_keeps_completions(void)
 }
 
 /*
- * Sends were posted first, so that their completions are there when the CQ is to become too small
- * for them.
+ * The sends are posted first. So their completions are there when the CQ is to become too small for
+ * them.
  */
 static bool cq_resize_comes_after_sends(void)
 {
@@ -218,7 +218,7 @@ static bool reregistered_memory(void)
 
 #define PIPE_HOLDS (65536 / 16) /* events */
 
-/* One LAST_WQE_REACHED for each round. */
+/* Each round raises one LAST_WQE_REACHED. */
 static bool raise_last_wqe(struct host *host, struct ibv_qp *qp, int rounds)
 {
 	struct rig_link link = rig_link_to(qp->qp_num, host->lid);

@@ -204,7 +204,7 @@ static bool one_message(struct pair *pair)
 }
 
 /*
- * A doorbell does not tell which QP it is for. If one rings while a QP is in RESET the QP's empty
+ * A doorbell does not tell which QP it is for. If it rings while a QP is in RESET, the QP's empty
  * ring must not look filled.
  */
 static bool doorbell_of_another(void)
@@ -224,7 +224,7 @@ static bool doorbell_of_another(void)
 	return pair_tear_down(&pair);
 }
 
-/* A program ends the connection right after its last message: the message arrives. */
+/* The message arrives although the program ends the connection right after it. */
 static bool last_message(void)
 {
 

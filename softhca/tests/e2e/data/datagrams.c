@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Datagrams: what the receiver finds before them and in their completions, and which of them it
+ * Datagrams: what the receiver finds before the data and in the completion, and which datagrams it
  * does not get.
  */
 #include <softhca/tests/e2e/pair.h>
@@ -56,7 +56,8 @@ static bool arrives(void)
 }
 
 /*
- * Its payload is what follows it: headers, data, the bytes that fill the last word, and the ICRC.
+ * The payload length of a GRH counts what follows it: headers, data, the bytes that fill the last
+ * word, and the ICRC.
  */
 static bool global_header(void)
 {
@@ -124,7 +125,7 @@ static bool bad_key(void)
 	return receiver_fails(&pair, &to, IBV_WC_LOC_PROT_ERR) && pair_tear_down(&pair);
 }
 
-/* The memory of the data, or that of the GRH, has been given back. */
+/* The memory of the data, or of the GRH, is no longer mapped. */
 static bool unmapped(size_t at)
 {
 	struct pair pair = pair_up(IBV_QPT_UD, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Ports of Ethernet: GID tables, what is refused without a GID, and what stands before a datagram.
+ * Ports of Ethernet: GID tables, what is refused without a GID, and the header before a datagram.
  */
 #include <softhca/tests/e2e/pair.h>
 
@@ -35,7 +35,7 @@ static bool table(void)
 	return true;
 }
 
-/* A path from a to b between entries of this index. */
+/* A path from a to b, between the entries of this index in their GID tables. */
 static struct ibv_ah_attr path(const struct pair *pair, uint8_t index)
 {
 	struct ibv_ah_attr attr = {
@@ -101,7 +101,7 @@ static bool queried(void)
 	return pair_tear_down(&pair);
 }
 
-/* libmlx5 asks the kernel, libmlx4 asks libibverbs, which does not say why. */
+/* libmlx5 asks the kernel. libmlx4 asks libibverbs, which gives no reason. */
 static bool handles(void)
 {
 	struct pair pair = pair_apart(IBV_QPT_UD);
@@ -121,7 +121,7 @@ static bool handles(void)
 	return pair_tear_down(&pair);
 }
 
-/* A datagram to b, which answers by what has come. */
+/* Sends a datagram to b, which answers to the address that it has arrived from. */
 static bool there_and_back(uint8_t index, int kind, int header, const uint8_t *want, size_t bytes)
 {
 	struct pair pair = pair_up(IBV_QPT_UD, NULL);
@@ -139,7 +139,7 @@ static bool there_and_back(uint8_t index, int kind, int header, const uint8_t *w
 	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
 	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
 	      wc.wc_flags & IBV_WC_GRH && !wc.slid);
-	/* A ConnectX-5 tells by it which header stands before the message. */
+	/* By this field a ConnectX-5 tells which header stands before the message. */
 	CHECK(wc.sl == (strncmp(ibv_get_device_name(pair.b->ctx->device), "mlx5", 4) ? 0 : kind));
 	CHECK(!memcmp(pair.b->buffer + header, want, bytes));
 	back = MADE(ibv_create_ah_from_wc(pair.b->pd, &wc, (void *)pair.b->buffer, 1));

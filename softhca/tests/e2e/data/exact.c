@@ -32,7 +32,7 @@ static bool one_send(struct pair *pair, uint32_t length, enum ibv_wc_status stat
 	return true;
 }
 
-/* To b's QP, with this Q_Key; the address handle is the caller's to destroy. */
+/* A request for a datagram to b's QP, with this Q_Key. The caller destroys the address handle. */
 static struct ibv_send_wr datagram(struct pair *pair, struct ibv_sge *sge, uint32_t length,
 				   uint32_t qkey)
 {
@@ -96,7 +96,7 @@ static bool doorbell(struct host *host)
 	return !ibv_destroy_qp(qp);
 }
 
-/* Requests that were not sent before are not sent afterwards. */
+/* Requests that were not sent before RESET are not sent afterwards. */
 static bool reset_begins_at_the_first_send(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -203,7 +203,7 @@ static bool datagram_is_one_packet(void)
 
 /* ---- a receiver that is not ready ---- */
 
-/* How long a sender takes to give up after @retries repetitions, if its peer has no buffer. */
+/* How long a sender tries if its peer has no buffer, with @retries repetitions. */
 static bool time_until_given_up(uint8_t retries, uint8_t senders_timer, uint8_t receivers_timer,
 				double *seconds)
 {
@@ -221,7 +221,7 @@ static bool time_until_given_up(uint8_t retries, uint8_t senders_timer, uint8_t 
 	return pair_tear_down(&pair);
 }
 
-/* The receiver's timer counts: 20.48 ms (22), twice. The sender's is 10 us (1). */
+/* The receiver's timer counts, 20.48 ms (22), twice. The sender's own timer is 10 us (1). */
 static bool receivers_timer_counts(void)
 {
 	double seconds;
@@ -230,7 +230,7 @@ static bool receivers_timer_counts(void)
 	return true;
 }
 
-/* The other way round: 655.36 ms (0) at the sender. Try again if the machine stood still. */
+/* The sender's timer is 655.36 ms (0) here. Try again if the machine stood still. */
 static bool senders_timer_does_not_count(void)
 {
 	double seconds = 6 * 0.65536;
@@ -241,7 +241,7 @@ static bool senders_timer_does_not_count(void)
 	return true;
 }
 
-/* The data of a write with immediate needs no buffer, the immediate does. */
+/* The data of a write with immediate needs no receive buffer, but the immediate does. */
 static bool write_with_immediate_needs_a_receive(void)
 {
 	struct rig_link link = rig_link_to(0, 0);
@@ -312,7 +312,7 @@ static bool what_fits_both_mtus_arrives(void)
 	return pair_tear_down(&pair);
 }
 
-/* A message counts as the packets that the MTU makes of it, at both ends alike. */
+/* At both ends a message counts as many PSNs as it has packets of the MTU. */
 static bool sequence_numbers_count_packets(void)
 {
 	static const uint32_t lengths[] = { 0, 1, 1024, 1025, 4096, 5000 };
@@ -339,7 +339,7 @@ static bool sequence_numbers_count_packets(void)
 
 /* ---- queues ---- */
 
-/* Inline data has no key, so that a read has nowhere to put its bytes. */
+/* Inline data has no key, so an inline read has no memory to write into. */
 static bool inline_is_no_place_to_read_to(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -373,7 +373,7 @@ static bool error_is_solicited(void)
 
 #define SRQ_SLOTS 16
 
-/* Two connections from a to b that share an SRQ; each reports its receives to a CQ of its own. */
+/* Two connections from a to b that share an SRQ. Each reports its receives to its own CQ. */
 struct shared {
 	struct host *a, *b;
 	struct ibv_srq *srq;

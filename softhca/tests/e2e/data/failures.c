@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Every way in which an operation fails: the sender's status, the receiver's, and that both QPs are
+ * Every way in which an operation fails: the sender's status, the receiver's status, and both QPs
  * in ERR.
  */
 #include <tests/e2e/emulated.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* What logs of programs on real adapters show beside the status. */
+/* The vendor errors that real adapters report beside the status, as logs of programs show them. */
 static uint32_t vendor_err(enum ibv_wc_status status)
 {
 	switch (status) {
@@ -86,7 +86,7 @@ static bool stranger_is_not_answered(void)
 	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
 	struct ibv_wc wc;
 
-	/* qb is connected to qa: an answer to somebody else never arrives. */
+	/* qb is connected to qa, so the answer to another QP never arrives. */
 	CHECK(!rig_bring_up(stranger, &link));
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
 	CHECK(!rig_post(stranger, &wr));
@@ -307,7 +307,7 @@ static bool no_read_resources(void)
 	return refused_by(link, IBV_WR_RDMA_READ);
 }
 
-/* Posts reads together; the peer has room for one at a time. */
+/* Posts all reads together. The peer has room for one at a time. */
 static bool reads_together(struct pair *pair, struct ibv_send_wr wr[4], unsigned int flags)
 {
 	static struct ibv_sge sge[4];
@@ -433,7 +433,7 @@ static bool qp_to_itself(void)
 	CHECK(!rig_bring_up(qp, &link));
 	CHECK(!rig_post_recv(host, qp, 1000, 5, 1));
 	CHECK(!rig_post(qp, &wr));
-	/* The real reason comes first, whatever is flushed after it. */
+	/* The completion with the real reason comes before the flushed ones. */
 	CHECK(rig_poll(host->cq, &wc) && wc.wr_id == 1 && wc.status == IBV_WC_LOC_LEN_ERR);
 	CHECK(rig_poll(host->cq, &wc) && wc.wr_id == 77 && wc.status == IBV_WC_REM_INV_REQ_ERR);
 	CHECK(!ibv_destroy_qp(qp));

@@ -13,7 +13,7 @@
 
 #define MESSAGES 200
 
-/* Host 0 sends, host 1 receives: over RC, or over XRC into an SRQ. */
+/* A connection from host 0 to host 1: RC, or XRC into an SRQ. */
 struct pair {
 	struct host *a, *b;
 	struct ibv_qp *qa, *qb;
@@ -69,8 +69,7 @@ static struct ibv_send_wr message(struct pair *pair, struct ibv_sge *sge, enum i
 }
 
 /*
- * Every message arrives once, in order, with its own contents, although two spare buffers always
- * wait.
+ * Every message arrives once, in order, with its own contents. Two spare buffers wait all the time.
  */
 static bool all_arrive_once(enum ibv_qp_type type)
 {
@@ -106,8 +105,8 @@ static bool xrc_sends_once(void)
 }
 
 /*
- * An addition that was executed and whose answer was lost must not be made again; its answer must
- * be the first one.
+ * An atomic addition is executed, and its answer is lost. The repetition must not add again, and
+ * must get the first answer.
  */
 static bool additions_once(void)
 {
@@ -151,7 +150,7 @@ static bool reads_and_writes(void)
 	return true;
 }
 
-/* Everything is lost: the sender gets an error, and the receiver nothing. */
+/* All packets are lost. The sender gets an error, and the receiver nothing. */
 static bool nothing_arrives(void)
 {
 	struct pair pair = make_pair(IBV_QPT_RC, patient());
@@ -166,8 +165,8 @@ static bool nothing_arrives(void)
 }
 
 /*
- * One attempt and as many repetitions as rnr_retry allows. The test that starts this program counts
- * them.
+ * A request has one attempt, and as many repetitions as rnr_retry allows. The test that starts this
+ * program counts them.
  */
 static bool receiver_never_ready(void)
 {
@@ -206,7 +205,7 @@ static int post_big(struct ibv_qp *qp, struct ibv_mr *mr)
 }
 
 /*
- * On an unreliable connection lost packets are not repeated. A message that misses one does not
+ * On an unreliable connection lost packets are not repeated. A message with a lost packet does not
  * arrive at all.
  */
 static bool unreliable_messages_are_whole(void)
@@ -226,7 +225,7 @@ static bool unreliable_messages_are_whole(void)
 		memset(from->addr, i, LONG);
 		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
 		      wc.status == IBV_WC_SUCCESS);
-		/* It arrives before its sender has the completion. */
+		/* The message arrives before its sender has the completion. */
 		if (!ibv_poll_cq(pair.b->cq, 1, &wc))
 			continue;
 		CHECK(wc.status == IBV_WC_SUCCESS && wc.byte_len == LONG &&
@@ -238,7 +237,7 @@ static bool unreliable_messages_are_whole(void)
 	return true;
 }
 
-/* A piece whose answer is lost comes again, and the message goes on after it. */
+/* A piece whose answer is lost is sent again, and the message goes on after it. */
 static bool long_messages_once(void)
 {
 	struct pair pair = make_pair(IBV_QPT_RC, patient());
@@ -281,7 +280,7 @@ static bool datagram_comes_twice(void)
 	return true;
 }
 
-/* Every message is 20 ms late. */
+/* Every message is delayed by 20 ms. */
 static bool comes_late(void)
 {
 	struct pair pair = make_pair(IBV_QPT_RC, patient());
@@ -296,7 +295,7 @@ static bool comes_late(void)
 	return true;
 }
 
-/* The next CREATE_QP fails with ENOMEM, the one after it does not. */
+/* The next CREATE_QP fails with ENOMEM. The one after it succeeds. */
 static bool one_create_fails(void)
 {
 	struct host *host = rig_host(0);

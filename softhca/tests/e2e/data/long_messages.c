@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Messages so long that they travel in pieces: each byte arrives, other messages are not held up,
- * and the receiver may fail midway.
+ * Messages so long that the emulator moves them in pieces. Each byte arrives, other messages are
+ * not held up, and the receiver may fail midway.
  */
 #include <softhca/tests/e2e/rig.h>
 
@@ -38,7 +38,9 @@ static struct region region(struct host *host)
 	return registered(host, at, LONG);
 }
 
-/* A gigabyte of addresses over and over the same few megabytes of memory. */
+/*
+ * A region of a gigabyte of addresses that maps the same few megabytes of memory again and again.
+ */
 static struct region huge_region(struct host *host)
 {
 	int fd = memfd_create("huge", MFD_CLOEXEC);
@@ -140,8 +142,8 @@ static bool unreliable(void)
 #define PROMPT 0.05 /* seconds, in which a gigabyte cannot have arrived */
 
 /*
- * A program that is held up proves nothing: then the long message has arrived before anything else
- * was tried.
+ * If this program is held up, the long message has arrived before the test tries anything. Such a
+ * run proves nothing.
  */
 static bool midway(bool (*once)(bool *late))
 {
@@ -153,8 +155,8 @@ static bool midway(bool (*once)(bool *late))
 }
 
 /*
- * The long message has its buffer from its first byte on; what overtakes it on another QP gets the
- * next.
+ * The long message takes its buffer with its first byte. A message on another QP that overtakes it
+ * gets the next buffer.
  */
 static bool two_senders_once(bool *late)
 {
@@ -217,7 +219,7 @@ static bool does_not_hold_up_others(void)
 }
 
 /*
- * The receiver fails in the middle of a message: its buffer is flushed, and the sender gets no
+ * The receiver fails in the middle of a message. Its buffer is flushed, and the sender gets no
  * answer.
  */
 static bool receiver_fails_once(bool *late)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Alternate paths on devices with two ports: loading, arming and migrating, and the events of it.
+ * Alternate paths on devices with two ports: loading them, arming them, migrating, and the events.
  */
 #include <tests/rc_masks.h>
 #include <tests/e2e/emulated.h>
@@ -15,14 +15,14 @@
 
 #define LENGTH 5000u
 
-/* Two hosts that are connected by their first ports; the second ports are the alternate path. */
+/* Two hosts whose first ports are connected. Their second ports are the alternate path. */
 struct pair {
 	struct host *host[2];
 	struct ibv_qp *qp[2];
 	uint16_t second[2]; /* LIDs of the second ports */
 };
 
-/* softhca ctl VERB DEVICE WORDS */
+/* Runs softhca ctl VERB DEVICE WORDS. */
 static void control(const char *verb, int device, const char *words)
 {
 	char command[512];
@@ -112,7 +112,7 @@ static uint8_t port_of(struct ibv_qp *qp)
 	return attr.port_num;
 }
 
-/* One message in each direction. */
+/* Sends one message in each direction. */
 static bool talk(struct pair *pair)
 {
 	for (int i = 0; i < 2; i++) {
@@ -132,7 +132,7 @@ static bool talk(struct pair *pair)
 	return true;
 }
 
-/* The next event, without those of ports and COMM_EST. */
+/* The next event that is neither of a port nor COMM_EST. */
 static bool hears(struct host *host, enum ibv_event_type type)
 {
 	struct ibv_async_event event;
@@ -154,13 +154,13 @@ static bool arm(struct pair *pair)
 	for (int i = 0; i < 2; i++)
 		CHECK(!load(pair->qp[i], pair->second[1 - i], 2) &&
 		      is(pair->qp[i], IBV_MIG_REARM, 1));
-	/* Both have to know that the other is ready. */
+	/* Each end has to know that the other is armed. */
 	CHECK(talk(pair));
 	CHECK(is(pair->qp[0], IBV_MIG_ARMED, 1) && is(pair->qp[1], IBV_MIG_ARMED, 1));
 	return true;
 }
 
-/* The one end has migrated; the other follows with the first packet. */
+/* One end has migrated. The other end migrates with the first packet that it gets. */
 static bool goes_over(struct pair *pair, int first)
 {
 	CHECK(hears(pair->host[first], IBV_EVENT_PATH_MIG));
@@ -182,7 +182,7 @@ static bool port_down(void)
 	return true;
 }
 
-/* How many packets of device 0 were lost on purpose. */
+/* How many packets of device 0 the injected fault has dropped. */
 static int dropped(void)
 {
 	char command[512], line[512];
@@ -229,7 +229,7 @@ static bool on_request(void)
 	snprintf(words, sizeof(words), "%u", pair.qp[1]->qp_num);
 	control("migrate", 1, words);
 	CHECK(hears(pair.host[1], IBV_EVENT_PATH_MIG) && is(pair.qp[1], IBV_MIG_MIGRATED, 2));
-	/* The other side sends first, on the path that is not used any more: it migrates, too. */
+	/* The other end sends first, on the old path. It migrates, too. */
 	CHECK(talk(&pair));
 	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && is(pair.qp[0], IBV_MIG_MIGRATED, 2));
 	disconnect(&pair);
@@ -253,7 +253,7 @@ static bool by_the_program(void)
 	return true;
 }
 
-/* A request that is under way when its path goes arrives by the other. */
+/* A request is under way when its path fails. It arrives by the other path. */
 static bool under_way(void)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
@@ -351,8 +351,8 @@ static bool arm_target(struct xrc_stage *s)
 }
 
 /*
- * A target that cannot migrate says so once to each of its handles, whichever context has the first
- * of them.
+ * A target that cannot migrate raises one event for each of its handles, whichever context has the
+ * first handle.
  */
 static bool each_handle_is_told_once(void)
 {
@@ -375,7 +375,7 @@ static bool each_handle_is_told_once(void)
 }
 
 /*
- * A connection that is not armed, or whose other port is down, does not migrate: its retries run
+ * A connection does not migrate if it is not armed, or if its other port is down. Its retries run
  * out.
  */
 static bool stays(void)

@@ -85,7 +85,7 @@ struct way {
 
 static const struct way usual = { .lid = LID, .qpn = EVERYONE, .qkey = QKEY };
 
-/* The address handle is the caller's to destroy. */
+/* A request to a group. The caller destroys the address handle. */
 static struct ibv_send_wr request_by(struct member *from, const struct way *way,
 				     struct ibv_sge *sge)
 {
@@ -97,7 +97,7 @@ static struct ibv_send_wr request_by(struct member *from, const struct way *way,
 	return wr;
 }
 
-/* Sends and takes the completion. By then every copy has arrived. */
+/* Sends, and takes the completion. All copies have arrived by then. */
 static bool send_by(struct member *from, const struct way *way)
 {
 	struct ibv_sge sge;
@@ -195,8 +195,8 @@ static bool what_is_not_for_the_group(void)
 }
 
 /*
- * A QP that is attached and sends hears itself, unless it was made not to; its neighbours hear it
- * in either case.
+ * An attached QP gets its own messages, unless it was created with a flag against that. Its
+ * neighbours get them in either case.
  */
 static bool the_senders_own_copy(void)
 {
@@ -215,7 +215,7 @@ static bool the_senders_own_copy(void)
 	      !ibv_attach_mcast(neighbour.qp, &group, LID));
 	CHECK(expect(&quiet, 0, 500) && expect(&neighbour, 0, 500) && expect(&neighbour, 500, 500));
 	CHECK(send_by(&quiet, &usual) && nothing_came(&quiet) && got(&neighbour, 0, &quiet));
-	/* It still gets what others send. */
+	/* The QP still gets what others send. */
 	CHECK(send_by(&sender, &usual) && got(&quiet, 0, &sender) && got(&neighbour, 500, &sender));
 	CHECK(!rig_poll_within(quiet.host->cq, &wc, 0));
 	CHECK(!ibv_detach_mcast(quiet.qp, &group, LID) &&
@@ -264,7 +264,7 @@ static bool a_group_may_be_full(void)
 	CHECK(!ibv_detach_mcast(late, &group, LID + 1) && !ibv_detach_mcast(qps[0], &group, LID));
 	CHECK(!ibv_attach_mcast(late, &group, LID) && !ibv_detach_mcast(late, &group, LID) &&
 	      !ibv_destroy_qp(late));
-	/* The others are left attached: they go with the context. */
+	/* The test does not detach the others: they go with the context. */
 	free(qps);
 	CHECK(!ibv_close_device(host->ctx));
 	return true;

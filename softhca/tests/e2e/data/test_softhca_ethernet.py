@@ -25,8 +25,8 @@ def output(run, softhca, *argv, settings=(ETHERNET,), env=None):
 
 @pytest.mark.any_model
 def test_rules_of_the_kernel(run, softhca):
-    """The tables of GIDs by the library, address vectors and handles that are refused, and what
-    stands before a datagram."""
+    """GID tables as the library reads them, refused address vectors and handles, and the header
+    before a datagram."""
     output(run, softhca, PROGRAM)
 
 
@@ -47,7 +47,7 @@ def test_ibv_devinfo(run, softhca):
 
 @pytest.mark.any_model
 def test_device_tree(run, softhca):
-    """As tools that read it find it; on InfiniBand there are no network interfaces."""
+    """The device tree is as tools expect it. On InfiniBand there are no network interfaces."""
     tree = f"/sys/class/infiniband/{models.device(0)}/ports/1"
     read = f"cd {tree}; grep -H . link_layer lid sm_lid gids/2 gids/6 gid_attrs/*/[23]"
     assert output(run, softhca, "sh", "-c", read).split("\n")[:-1] == [

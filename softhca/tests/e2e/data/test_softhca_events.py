@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Every asynchronous event of a ConnectX, on demand, in the programs that it concerns."""
+"""Every asynchronous event of a ConnectX, raised by `softhca ctl event`, reaches the programs that
+it concerns."""
 
 import os
 import pathlib
@@ -52,8 +53,8 @@ def test_the_list_is_complete(run, softhca, daemon):
 
 
 def test_every_holder_of_a_target_hears(daemon):
-    """Two processes share a target QP: each gets each of its events, with its own handle. SRQ and
-    CQ are one's own."""
+    """Two processes share a target QP. Each gets every event of the QP, with its own handle. Each
+    has an SRQ and a CQ of its own."""
     count = len(OBJECT_EVENTS)
     of_qp = [name for name in OBJECT_EVENTS if EVENTS[name][1] == "qp"]
     first = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain", count],
@@ -72,12 +73,13 @@ def test_every_holder_of_a_target_hears(daemon):
     assert out.splitlines() == [f"{EVENTS[name][0]} {EVENTS[name][1]}" for name in OBJECT_EVENTS]
     out, _ = second.communicate(timeout=20)
     assert out.splitlines() == [f"{EVENTS[name][0]} qp" for name in of_qp]
-    # Both ended after they had destroyed everything: no event was counted wrongly.
+    # Both processes ended after they had destroyed everything, so no event was counted wrongly.
     assert (first.returncode, second.returncode) == (0, 0)
 
 
 def test_asyncwatch_sees_each_event(daemon):
-    """The distribution's own program, for what concerns every program that has the device open."""
+    """The distribution's own program shows the events that concern every program with the device
+    open."""
     need("ibv_asyncwatch")
     for _ in range(REPEAT):
         watch_each_event(daemon)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A wire, and commands, that fail on purpose: what the transport repairs, and what programs are
+"""Injected faults of the wire and of commands: what the transport repairs, and what programs are
 told."""
 
 import os
@@ -21,8 +21,8 @@ EVERYTHING = [
 
 
 def under(run, softhca, faults, argv):
-    """Runs @argv after `softhca ctl fault` with each of @faults. How often each kind of fault hit,
-    on all devices together."""
+    """Sets each of @faults by `softhca ctl fault`, and runs @argv. Returns how often each kind of
+    fault hit, on all devices together."""
     script = r"""
     softhca=$1; shift
     for fault; do shift; [ "$fault" = -- ] && break; "$softhca" ctl fault $fault || exit 99; done
@@ -64,7 +64,8 @@ def test_everything_lost(run, softhca):
 
 
 def test_every_attempt_counts(run, softhca):
-    """Each attempt is delayed, which counts it: the first one and rnr_retry = 4 repetitions."""
+    """The fault delays each attempt, and so counts it: the first one, and rnr_retry = 4
+    repetitions."""
     assert under(run, softhca, ["mlx4_0 delay 100% 1"],
                  faulty("receiver_never_ready"))["delay"] == 5
 
@@ -97,7 +98,8 @@ def test_same_seed_same_faults(run, softhca):
 
 @pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_xsrq_pingpong"])
 def test_pingpong(run, softhca, program):
-    """The distribution's programs on a bad wire; their timeout is 67 ms, hence few rounds."""
+    """The distribution's programs on a wire that loses packets. Their timeout is 67 ms, so there
+    are few rounds."""
     need(program)
     script = f'"{softhca}" ctl fault all seed 3 && "{softhca}" ctl fault all drop 5% && "{softhca}" ctl fault all duplicate 5%'
     words = ["-n", "60"] + (["-c"] if program == "ibv_rc_pingpong" else [])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Connections that go over to their alternate path."""
+"""Connections migrate to their alternate path."""
 
 import os
 import pathlib

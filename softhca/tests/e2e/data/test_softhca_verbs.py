@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Operations, failures, events and refusals, over the modern API; with rings in shared memory and
+"""Operations, failures, events and refusals over the modern API, with rings in shared memory and
 without."""
 
 import os
@@ -80,7 +80,8 @@ def test_refusals_notice_a_wrong_setting(run, softhca):
     [("hear", []),
      ("deaf", ["who_hears", "who_hears_when_the_creator_has_left", "events_keep_their_order"])])
 def test_agreement(run, softhca, opened, cases):
-    """The order, number and moment of events and ends; tests/kernel asks a real kernel the same."""
+    """When objects end, and the order and number of events. tests/kernel asks a real kernel the
+    same."""
     raise_event = f"""sh -c 'for i in $(seq $4); do "{softhca}" ctl event {models.device(0)} $2 $1 || exit; done'"""
     settings = ["--open_events=off"] if opened == "deaf" else []
     done = run([softhca, "run", *settings, "--", PROGRAMS / "softhca-agreement", *cases],

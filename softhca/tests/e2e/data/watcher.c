@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Holds an XRC target QP, an SRQ and a CQ on the first device and says which asynchronous events
+ * Holds an XRC target QP, an SRQ and a CQ on the first device, and prints which asynchronous events
  * come for them.
  */
 #include <tests/e2e/opened.h>

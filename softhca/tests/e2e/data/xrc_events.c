@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* XRC and events: shared targets, their lives and handles, limits, and counting at destroy. */
+/*
+ * XRC and events: shared targets, when they and their handles end, limits, and the counts at
+ * destroy.
+ */
 #include <tests/e2e/opened.h>
 #include <softhca/tests/e2e/xrc_stage.h>
 
@@ -121,7 +124,7 @@ static bool two_handles_two_events(void)
 
 	CHECK(again);
 	CHECK(xrc_send(&s, s.srq2, s.two, IBV_WC_SUCCESS));
-	/* The handle that was opened last is told first. */
+	/* The handle that was opened last gets the event first. */
 	CHECK(xrc_event_is(s.two, IBV_EVENT_COMM_EST, again) &&
 	      xrc_event_is(s.two, IBV_EVENT_COMM_EST, s.opened));
 	return true;
@@ -141,8 +144,8 @@ static bool unread_events_do_not_block_destroy(void)
 }
 
 /*
- * Destroying a QP whose event was read and not acknowledged waits; in a child, so that it can be
- * told from a hang.
+ * ibv_destroy_qp waits if an event of the QP was read and not acknowledged. A child calls it, so
+ * that the test can tell waiting from a hang.
  */
 static bool read_event_blocks_destroy(void)
 {
@@ -184,7 +187,7 @@ static bool srq_limit(void)
 
 		CHECK(!rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc) && !wc.status);
 		CHECK(rig_poll(s.one->cq, &wc) && wc.wr_id == id);
-		/* As many as the limit are enough. */
+		/* As long as the SRQ has as many receives as the limit, there is no event. */
 		CHECK(rig_readable(s.one->ctx->async_fd, id == 2 ? RIG_PATIENCE_MS : 10) ==
 		      (id == 2));
 	}
