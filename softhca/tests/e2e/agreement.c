@@ -55,7 +55,7 @@ static bool opened_hear(void)
 	return !word || strcmp(word, "deaf") != 0;
 }
 
-/* A domain that no process has open can be made by any process. */
+/* Any process can make a domain that no process has open. */
 static bool nobody_has(int fd)
 {
 	struct host *host = rig_host(0);
@@ -66,7 +66,7 @@ static bool nobody_has(int fd)
 	return true;
 }
 
-/* Everything is gone when close() of the device returns, however much the program has left open. */
+/* When close() of the device returns, all that the program has left open is gone. */
 static bool closing_the_device_frees_the_domain(void)
 {
 	for (int round = 0; round < 20; round++) {
@@ -130,7 +130,7 @@ static void race(int fd, int start, int finish)
 		pause();
 }
 
-/* If many create a domain at once (O_EXCL), one succeeds. */
+/* If many processes create a domain at once (O_EXCL), one succeeds. */
 static bool one_makes_a_domain(void)
 {
 	int fd = xrc_file(), start[2], finish[2], made = 0;
@@ -299,7 +299,7 @@ static enum ibv_event_type next_type(const struct shared *s)
 	return event.event_type;
 }
 
-/* In the order in which they were raised; none is left out or merged with another. */
+/* The events come in the order of raising. None is left out or merged with another. */
 static bool events_keep_their_order(void)
 {
 	static const enum ibv_event_type types[] = {
@@ -321,7 +321,7 @@ static bool events_keep_their_order(void)
 	return true;
 }
 
-/* A failure is reported, and the QP keeps its state until a program changes it. */
+/* An event reports the failure. The QP keeps its state until a program changes it. */
 static bool a_failure_changes_no_state(void)
 {
 	struct shared s = share();
@@ -383,9 +383,9 @@ static void *end(void *argument)
 }
 
 /*
- * Destroying reports how many events were read, and the library waits until as many have been
- * acknowledged. Three are raised and two of them are read: it ends with the second acknowledgement,
- * and not before.
+ * A destroy command reports how many events were read, and the library waits until as many are
+ * acknowledged. Three events are raised and two of them read. So the destroy ends with the second
+ * acknowledgement, and not before.
  */
 static bool destroy_counts_what_was_read(struct ending *ending, struct ibv_context *ctx)
 {
@@ -421,7 +421,7 @@ static bool destroying_an_srq_reports_its_events(void)
 	return destroy_counts_what_was_read(&ending, host->ctx);
 }
 
-/* Only the adapter raises events of a target QP: a program that changes its state raises none. */
+/* Only the adapter raises a target QP's events. A program that changes the state raises none. */
 static bool a_state_raises_no_event(void)
 {
 	struct shared s = share();
@@ -446,7 +446,7 @@ static bool closing_is_each_ones_own(void)
 	return nobody_has(fd);
 }
 
-/* What a QP that asks for 3 responder resources reads back. */
+/* The responder resources that a query returns for a QP that asked for 3. */
 static int resources_of_three(void)
 {
 	const char *word = getenv("AGREEMENT_ROUNDING");
@@ -454,7 +454,7 @@ static int resources_of_three(void)
 	return word && !strcmp(word, "down") ? 2 : 4;
 }
 
-/* A driver stores as much as its adapter's fields hold; without responder resources no reads. */
+/* A driver stores what its adapter's fields hold. Without responder resources: no reads. */
 static bool attributes_read_back(void)
 {
 	struct host *host = rig_host(0);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""libibverbs by ctypes alone, for the scripts of tests that fork or close what they like: `script`
-runs one."""
+"""libibverbs by ctypes alone, for scripts that fork, or that close any descriptor. `script` runs
+one."""
 
 import ctypes
 import pathlib
@@ -9,7 +9,8 @@ FOLDER = pathlib.Path(__file__).parent
 
 
 def script(text, *words):
-    """The command that runs a script with these names: v (the library) and open_device()."""
+    """The command that runs a script. The script has the names v (the library) and
+    open_device()."""
     return [
         "env", f"PYTHONPATH={FOLDER}", "/usr/bin/python3", "-c",
         "from bare_verbs import *\nv = library()\n" + text, *map(str, words)
@@ -27,7 +28,7 @@ def library():
 
 
 def open_device():
-    """The first one; never closed unless the script does."""
+    """Opens the first device, which only the script closes."""
     verbs = library()
     context = verbs.ibv_open_device(verbs.ibv_get_device_list(None)[0])
     assert context

@@ -5,7 +5,7 @@
 
 #include "xrc.h"
 
-/* What the rows work on; made anew for each row. */
+/* The objects of a row. They are made anew for each row. */
 struct ground {
 	struct host *host;
 	int fd;
@@ -18,7 +18,7 @@ struct ground {
 
 /* In modes without XRC the members for it are NULL. */
 struct ground ground_lay(bool xrc);
-/* Destroys all of it, which succeeds only if the row has left nothing behind. */
+/* Destroys all objects. That succeeds only if the row has left nothing behind. */
 void ground_clear(struct ground *g);
 
 /* Errno of a call that returns a pointer, or 0. */

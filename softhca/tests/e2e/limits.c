@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* With small limits: the device reports them, and refuses the first object beyond each. */
+/* With small limits, the device reports them, and refuses the first object beyond each. */
 #include "rig.h"
 
 #include <errno.h>

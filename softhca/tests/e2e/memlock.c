@@ -42,7 +42,7 @@ static bool limited(void)
 	CHECK(!reg(one, memory + PAGE - 1, 3 * PAGE + 2) && errno == ENOMEM);
 	mr = MADE(reg(one, memory, 4 * PAGE));
 	CHECK(!reg(one, memory, 1) && errno == ENOMEM);
-	/* A region that moves does not count twice. */
+	/* A region that is registered anew does not count twice. */
 	CHECK(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, memory + PAGE, 3 * PAGE, 0));
 	CHECK(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, memory, 5 * PAGE, 0));
 	CHECK(!ibv_dereg_mr(mr) && !ibv_dereg_mr(MADE(reg(one, memory, 4 * PAGE))));

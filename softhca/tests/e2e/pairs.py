@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A server and a client of the distribution, and how often they must pass in a row."""
+"""Runs a server and a client of the distribution, SOFTHCA_TEST_REPEAT times in a row."""
 
 import os
 

@@ -19,7 +19,7 @@ static int no_domain_no_creat(struct ground *g)
 	return err;
 }
 
-/* It names a file, but is no open one. */
+/* The descriptor names a file, but was not opened for reading or writing. */
 static int domain_of_a_path(struct ground *g)
 {
 	int fd = open("/", O_PATH);

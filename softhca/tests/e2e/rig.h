@@ -79,7 +79,7 @@ struct ibv_send_wr rig_wr(struct host *host, struct ibv_sge *sge, enum ibv_wr_op
 			  size_t offset, uint32_t length);
 int rig_post(struct ibv_qp *qp, struct ibv_send_wr *wr);
 
-/* For what must come, on however busy a machine. */
+/* How long to wait for what must come, also on a busy machine. */
 #define RIG_PATIENCE_MS 20000
 
 /* A monotonic clock, in seconds. */

@@ -16,7 +16,7 @@ struct xrc_stage {
 	struct ibv_qp *send, *target, *opened;
 };
 
-/* All of it, connected. */
+/* Makes all objects, and connects them. */
 struct xrc_stage xrc_stage(void);
 
 /* A request of XRC_BYTES from the sender's buffer to an SRQ. */

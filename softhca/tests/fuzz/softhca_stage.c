@@ -88,7 +88,7 @@ struct stage *stage_begin(void)
 
 	if (!client)
 		begin_once();
-	/* The same numbers every time, so that an input means the same every time. */
+	/* Objects have the same numbers in each run, so that an input always means the same. */
 	for (int type = 0; type < HCA_TYPES; type++)
 		device->numbers[type].next = 0x40;
 	device->qps.next = 0x40;
@@ -105,7 +105,7 @@ void stage_turn(struct stage *s)
 {
 	const struct model *model = s->ctx->device->model;
 
-	/* Both doorbells every time, which does no harm where nothing is new. */
+	/* Rings both doorbells each time, which does no harm if nothing is new. */
 	memset(s->ctx->uar + model->send_bell.at, 0xff, model->send_bell.bytes);
 	memset(s->ctx->uar + model->arm_bell.at, 0xff, model->arm_bell.bytes);
 	engine_turn(&s->machine);

@@ -207,7 +207,7 @@ static void put64(uint8_t *at, uint64_t value)
 	memcpy(at, &value, sizeof(value));
 }
 
-/* A piece of memory: mostly one that is registered. */
+/* A piece of memory, which is registered in most cases. */
 static void put_sge(struct play *play, struct input *input, uint8_t *at)
 {
 	uint8_t flags = take8(input);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Events that wait for room: in order, whole, and without those of objects that are gone. */
+/* Events that wait for room come in order and whole, without those of destroyed objects. */
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ TEST(what_is_gone_is_taken_out)
 	close(ends[1]);
 }
 
-/* What does not fit stays, and comes next. */
+/* An event that does not fit stays, and comes next. */
 TEST(no_more_than_there_is_room_for)
 {
 	struct backlog backlog = { 0 };

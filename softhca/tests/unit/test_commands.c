@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Commands that no library would write: the errno of the kernel for each, and nothing left behind.
- */
+/* Commands that no library would write get the kernel's errno, and leave nothing behind. */
 
 #include <errno.h>
 #include <stdio.h>

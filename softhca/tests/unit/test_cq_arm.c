@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* When an armed CQ raises its event: never twice for the same completion, never too late. */
+/* An armed CQ raises its event in time, and never twice for the same completion. */
 
 #include <softhca/objects/objects.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Faults: when they hit, and that the same seed repeats them. */
+/* Faults hit as often as they are set to, and the same seed repeats them. */
 
 #include <errno.h>
 

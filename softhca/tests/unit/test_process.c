@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The memory of a process is reached by way of whatever thread has it, and a process that has ended
+ * The memory of a process is reached by way of any thread that still has it. The end of a process
  * is known at once.
  */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Settings: what is taken, what is refused, and that a refusal changes nothing. */
+/* Settings: which ones are accepted and refused. A refusal changes nothing. */
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Traffic for the counters: 5 messages of 1000 bytes that arrive, one that waits for a buffer, one
- * that fails.
+ * Makes traffic for the counters: 5 messages of 1000 bytes arrive, one waits for a buffer, one
+ * fails.
  */
 #include <softhca/tests/e2e/rig.h>
 
@@ -29,9 +29,7 @@ static void wait_for(struct host *host, enum ibv_wc_status status)
 	NEED(wc.status == status);
 }
 
-/*
- * Prints the numbers of sender and receiver, of the QP that waits, and of the one that has failed.
- */
+/* Prints the numbers of the sender, of the receiver, of the waiting QP and of the failed one. */
 int main(void)
 {
 	struct host *a = rig_host(0), *b = rig_host(1);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The command, and the daemon behind it: where it lives, whom it serves, when it ends, what it
-leaves behind."""
+"""The command and its daemon: the daemon's directory, the users that it serves, its end, and what
+it leaves behind."""
 
 import fcntl
 import json
@@ -26,8 +26,8 @@ PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 @pytest.fixture
 def place(monkeypatch):
-    """A directory for everything that softhca makes. Its name is short, as those of sockets must
-    be."""
+    """A directory for everything that softhca makes. Its name is short, because the names of
+    sockets must be short."""
     with tempfile.TemporaryDirectory(prefix="softhca-test-", dir="/tmp") as folder:
         monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
         monkeypatch.delenv("SOFTHCA_DIR", raising=False)
@@ -109,7 +109,8 @@ def test_an_option_outdoes_the_model_of_the_environment(run, softhca, place):
 
 
 def test_run_is_the_program(run, softhca, place):
-    """Same process, its own exit status, its output untouched, nothing left behind."""
+    """`softhca run` becomes the program: same process, same exit status and output. Nothing is left
+    behind."""
     proc = subprocess.Popen([softhca, "run", "--", "sh", "-c", "echo $$ $SOFTHCA_DIR; exit 7"],
                             stdout=subprocess.PIPE, text=True)
     pid, directory = proc.communicate(timeout=20)[0].split()
@@ -182,8 +183,8 @@ def test_start_replaces_a_killed_daemon(run, softhca, place):
 @pytest.mark.on_model("connectx3")  # what is tested does not depend on the model
 @pytest.mark.parametrize("seconds", [0.3, 1.5])
 def test_start_waits_for_the_end_of_a_killed_daemon(run, softhca, place, seconds):
-    """A killed daemon still holds the lock for a moment, and its socket accepts connections, but it
-    does not answer."""
+    """For a moment a killed daemon holds the lock, and its socket accepts connections that nobody
+    answers."""
     directory = place / "softhca"
     directory.mkdir(mode=0o700)
     with open(directory / "lock", "w") as lock, socket.socket(socket.AF_UNIX,
@@ -248,7 +249,7 @@ def test_run_with_closed_descriptors(run, softhca, place):
 
 @pytest.fixture
 def as_nobody(run, softhca):
-    """The words before a command that has to run as a user without privileges."""
+    """The words that start a command as a user without privileges."""
     if os.geteuid() != 0:
         pytest.skip("only root can become another user")
     words = ["setpriv", "--reuid=65534", "--clear-groups"]
@@ -258,7 +259,7 @@ def as_nobody(run, softhca):
 
 
 def test_unreachable_client_is_told_why(run, softhca, place, as_nobody):
-    """A process that is not dumpable is closed to an unprivileged daemon."""
+    """An unprivileged daemon cannot read the memory of a process that is not dumpable."""
     place.chmod(0o777)
     script = r"""
 import ctypes
@@ -276,7 +277,7 @@ assert not v.ibv_open_device(devices[0])
 
 
 def test_no_place_for_a_run(run, softhca):
-    """Where no folder can be written to, the message says so."""
+    """If no folder can be written to, the message says so."""
     if not run(["unshare", "-rm", "true"]).returncode == 0:
         pytest.skip("no user namespaces here")
     script = f'mount -t tmpfs -o ro none /tmp && mount -t tmpfs -o ro none /dev/shm && exec "{softhca}" run -- true'
@@ -314,7 +315,7 @@ def test_another_user_is_not_served(run, softhca, place, as_nobody):
 
 
 def test_idle_daemon_sleeps(run, softhca, place):
-    """Without a context the daemon is not scheduled at all."""
+    """A daemon without contexts takes no processor time."""
     assert run([softhca, "start"]).returncode == 0
     stat = pathlib.Path(f"/proc/{daemon_pid(run, softhca)}/status")
 
@@ -343,7 +344,7 @@ def test_settings_can_be_changed_later(run, softhca, place):
 
 @pytest.mark.on_model("connectx3", "connectx5")  # whose commands differ
 def test_trace_names_commands_and_the_check_that_refused(run, softhca, place):
-    """An errno stands for many checks, so that each refusal has the check beside it."""
+    """Many checks give the same errno, so the trace names the check of each refusal."""
     trace = place / "trace"
     for mode, setting in (("usual", "strict=off"), ("strict", "strict=on"),
                           ("no-open-qp", "open_qp=off"), ("no-xrc", "xrc=off")):

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""
-Clients that write to the daemon's socket themselves, and send descriptors that no preload would
-send. Whatever they send, the daemon lives, loses no descriptor and serves the next client.
-"""
+"""Clients that write to the daemon's socket themselves, and send descriptors that the preload would
+never send. The daemon must live, leak no descriptor and serve the next client."""
 
 import array
 import ctypes
@@ -51,7 +49,7 @@ def send(sock, data, fds=()):
 
 
 def receive(sock):
-    """One message, without the descriptor that may come with it."""
+    """Receives one message, and drops a descriptor that comes with it."""
     data, control, _, _ = sock.recvmsg(4096, socket.CMSG_SPACE(4))
     for _, _, fds in control:
         os.close(struct.unpack("i", fds[:4])[0])
@@ -114,7 +112,7 @@ ARENAS = {
 
 
 def use_ring(sock, base):
-    """A completion queue in the arena: the daemon writes into it."""
+    """A completion queue in the arena, into which the daemon writes."""
     if models.driver() == "mlx4":
         driver = struct.pack("<QQ", 0, 0)
     else:
@@ -147,7 +145,7 @@ def test_arena(daemon, arena):
 
 
 def test_several_descriptors_at_once(daemon):
-    """Descriptors that the daemon did not ask for are closed."""
+    """The daemon closes descriptors that it did not ask for."""
     sock = connect(daemon)
     send(sock, hello(size=0), [0, 1, 2])
     assert struct.unpack("<i", receive(sock)[:4])[0] == 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The help and softhca(1) say what there is: every command, setting, event, fault, variable, and
-the right numbers."""
+"""The help and softhca(1) name every command, setting, event, fault and variable, with the right
+numbers."""
 
 import re
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""rdma(8), which asks the kernel by netlink: devices, links and objects are those that softhca
-itself lists."""
+"""rdma(8) asks the kernel by netlink. It shows the devices, links and objects that softhca itself
+lists."""
 
 import json
 import os
@@ -33,8 +33,7 @@ def rdma(run, daemon):
 
 @pytest.fixture
 def holder(daemon):
-    """A program with objects of every kind, 300 QPs among them, which are more than one message can
-    tell of."""
+    """A program with objects of every kind. Its 300 QPs do not fit into one message."""
     program = daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", "idle", "300"],
                            stderr=subprocess.DEVNULL)
     assert program.stdout.readline() == "ready\n"
@@ -137,7 +136,7 @@ def test_system(run, daemon):
 
 @pytest.mark.parametrize("settings", [["--ports=2"]])
 def test_counters(run, daemon, rdma):
-    """Of the ports; a QP has none until one is bound to it, which is refused."""
+    """The counters of the ports. A QP has none until one is bound to it, which is refused."""
     need("ibv_rc_pingpong")
     zero = {"sent": 0, "sent_bytes": 0, "received": 0, "received_bytes": 0, "errors": 0}
     pair = [

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The preloaded library beside others, and what it and the command say where the daemon cannot be
-had."""
+"""The preloaded library beside others; its messages, and those of the command, if there is no
+daemon."""
 
 import os
 import pathlib
@@ -69,7 +69,7 @@ def test_one_line_without_a_daemon(run, softhca, tmp_path, mode, words):
     env = {"SOFTHCA_DIR": str(place), "LD_PRELOAD": str(softhca.parent / "libsofthca.so")}
     done = run(script(DEVICES), env=env)
     assert done.stderr.count("\n") == 1 and words in done.stderr and "softhca start" in done.stderr
-    # Programs that do not look for adapters are left alone.
+    # A program that does not look for adapters gets no message.
     assert run(["true"], env=env).stderr == ""
     told = run([softhca, "status"], env={"SOFTHCA_DIR": str(place)})
     assert told.returncode == 1 and words in told.stderr
@@ -98,7 +98,7 @@ def test_a_stopped_daemon_does_not_answer(run, daemon, words):
 
 
 def test_its_thread_has_its_name(daemon):
-    """Debuggers and top(1) show it."""
+    """Debuggers and top(1) show the thread's name."""
     holder = daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", "idle"])
     try:
         assert holder.stdout.readline() == "ready\n"

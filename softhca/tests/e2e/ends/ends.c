@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * When close(2), or the wait for a process, has returned, what was open has ended: as in the
- * kernel.
- */
+/* When close(2) or waitpid(2) has returned, the objects have ended, as in the kernel. */
 #include <softhca/tests/e2e/pair.h>
 #include <softhca/tests/e2e/xrc.h>
 
@@ -15,7 +12,7 @@
 
 #define ROUNDS 60
 
-/* A child that has a domain of its own on @fd, and leaves nothing but that. */
+/* Starts a child that opens a domain on @fd, and exits with the domain open. */
 static void __attribute__((noreturn)) open_and_end(int fd, bool killed)
 {
 	NEED(xrc_domain(rig_host(0), fd, O_CREAT));
@@ -59,7 +56,7 @@ static bool ends_with_its_device(void)
 	return true;
 }
 
-/* The memory is the program's again. */
+/* The adapter no longer reaches the memory. */
 static bool nothing_arrives_after_the_close(void)
 {
 	for (int round = 0; round < ROUNDS; round++) {

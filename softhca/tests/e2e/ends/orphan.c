@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program whose daemon dies: it still gets the completions from before, and after them nothing
- * waits for ever.
+ * A program whose daemon dies. It still gets the earlier completions. After these no call waits for
+ * ever.
  */
 #include <softhca/tests/e2e/pair.h>
 
@@ -54,8 +54,8 @@ static bool daemon_dies(void)
 	CHECK(rig_readable(pair.a->channel->fd, RIG_PATIENCE_MS) &&
 	      !ibv_get_cq_event(pair.a->channel, &cq, &cq_context));
 	/*
-	 * The last message has arrived. A command is answered after what the daemon is doing, so
-	 * its completion is there, too.
+	 * The last message has arrived. The daemon answers a command after its other work, so the
+	 * completion is there, too.
 	 */
 	CHECK(rig_changes(pair.b->buffer + 100 * MESSAGES - 1) &&
 	      rig_state(pair.qa) == IBV_QPS_RTS);
@@ -70,7 +70,7 @@ static bool daemon_dies(void)
 	return true;
 }
 
-/* What was received before the death is still there. */
+/* Receives from before the daemon's death are still there. */
 static bool what_was_done_comes_first(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -89,7 +89,7 @@ static bool what_was_done_comes_first(void)
 	return fails_soon(pair.b->cq);
 }
 
-/* Such a CQ is polled by functions of its own. */
+/* libmlx5 polls an extended CQ by other functions. */
 static bool extended_cq(void)
 {
 	struct host *host = rig_host(0);

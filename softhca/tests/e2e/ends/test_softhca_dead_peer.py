@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A peer that is killed in the middle of the traffic does not answer any more; it does not refuse
-either."""
+"""A peer that is killed during the traffic gives no answer any more, not even a refusal."""
 
 import os
 import pathlib

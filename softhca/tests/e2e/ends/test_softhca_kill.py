@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A client that is killed at any moment leaves nothing in the daemon; and a forked child is not the
+"""A client that is killed at any moment leaves nothing in the daemon. A forked child is no
 client."""
 
 import os
@@ -54,8 +54,8 @@ def kill_all(procs):
 
 
 def test_killed_clients_leave_nothing(daemon):
-    """Of 16 clients in traffic one after the other is killed and replaced, at any moment: while it
-    sets up, or while it sends."""
+    """Kills 16 clients in traffic, one after the other, and replaces each. The moment is random:
+    during the set-up, or while the client sends."""
     rng = random.Random(20121121)
     procs = [start(daemon) for _ in range(CLIENTS)]
     for proc in procs:
@@ -153,7 +153,7 @@ if not keeper:
 print(keeper)
 """))
     assert done.returncode == 0, done.stderr
-    # The parent is gone; a child of it that holds copies of all its descriptors does not keep the
+    # The parent has ended. Its child holds copies of all its descriptors, but does not keep the
     # context.
     daemon.until_empty()
     os.kill(int(done.stdout), 9)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Every adapter is a host: which of them a program sees, by SOFTHCA_HOST or by its rank in an MPI
-job."""
+"""Every adapter is a host. SOFTHCA_HOST, or the rank in an MPI job, decides which adapters a
+program sees."""
 
 import pathlib
 import re
@@ -115,7 +115,7 @@ def test_ssh_is_another_host(run, softhca, ssh, host, tables):
 
 
 def test_ssh_without_namespaces(run, ssh, host):
-    """The host is then one for verbs alone."""
+    """Where no namespaces can be made, only verbs see the other host."""
     need("unshare")
     if run(["unshare", "-Ur", "true"]).returncode != 0:
         pytest.skip("this system allows no user namespaces")

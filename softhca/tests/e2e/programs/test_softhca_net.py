@@ -60,7 +60,7 @@ def net(run, softhca, request):
 
 
 def test_addresses(net):
-    """Each port's, as the connection manager has it, no others, and the user is the same."""
+    """The interface has the addresses of the ports and no others, and the user is the same."""
     has_ipv6 = os.path.exists("/proc/sys/net/ipv6/conf/lo")
     done = net("--devices=2", "--", sys.executable, "-c", BIND, "127.0.0.1", "198.18.0.1",
                "198.18.1.1", *(["::1", "fd00::198.18.1.1"] if has_ipv6 else []))
@@ -86,14 +86,14 @@ def test_fi_pingpong(net):
 
 
 def test_objects_from_inside(net, softhca):
-    """The daemon is outside and can be asked; verbs work as ever."""
+    """The daemon is outside of the namespace, and still answers. Verbs work as without --net."""
     need("ibv_devices")
     done = net("--devices=2", "--", "sh", "-c", f"ibv_devices && {softhca} ctl objects")
     assert done.returncode == 0 and "_1" in done.stdout and '"contexts":' in done.stdout, done
 
 
 def test_refused(run, softhca):
-    """Where the kernel allows no namespace, run says so and starts nothing."""
+    """If the kernel allows no namespace, run says so and starts nothing."""
     need("unshare")
     if run(["unshare", "-Ur", "true"]).returncode != 0:
         pytest.skip("this system allows no user namespaces")

@@ -51,7 +51,7 @@ NEED_IOCTL = {
     "test_shared_pd"
 }
 
-# As many at least pass; some more by the dice that the tests throw.
+# At least so many pass. The tests choose some cases at random, so more may pass.
 PASS = {"connectx3": 55, "connectx5": 85}
 
 

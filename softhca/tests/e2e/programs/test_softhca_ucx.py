@@ -37,7 +37,7 @@ def transports(text, device):
 @pytest.mark.any_model
 @pytest.mark.parametrize("hooks", ["bistro", "none"])
 def test_ucx_info(run, softhca, monkeypatch, hooks):
-    """Whether UCX overwrites mmap() or leaves it alone: the devices open."""
+    """The devices open whether UCX overwrites mmap() or not."""
     need("ucx_info")
     monkeypatch.setenv("UCX_MEM_MMAP_HOOK_MODE", hooks)
     done = run([softhca, "run", "--", "ucx_info", "-d"])
@@ -89,7 +89,7 @@ def mpi_program(tmp_path_factory):
 @pytest.mark.parametrize("transport", ["rc_v,self", "ud_v,self"])
 @pytest.mark.parametrize("flavour", LAUNCHERS)
 def test_mpi(run, softhca, monkeypatch, mpi_program, flavour, transport):
-    """Several in a row: what goes wrong at the connection goes wrong now and then."""
+    """Several runs in a row, because faults of the connection show only now and then."""
     monkeypatch.setenv("UCX_TLS", transport)
     for _ in range(2):
         done = run([softhca, "run", "--", *LAUNCHERS[flavour], "-n", "2",
