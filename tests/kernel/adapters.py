@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A QEMU in which a process of ours is a PCI function (vfio-user, QEMU 10.1 or later), and that
+"""A QEMU in which another process is a PCI function (vfio-user, QEMU 10.1 or later), and that
 process."""
 
 import contextlib

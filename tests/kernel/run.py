@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Asks a real kernel: boots one of the distribution's in QEMU with two adapters of ours, and runs
+"""Asks a real kernel: boots one of the distribution's in QEMU with two emulated adapters, and runs
 the tests in inside/ over its own driver.
 
 usage: run.py BUILD_FOLDER [SUITE|VERSION|newest] [--real[=mlx4|mlx5]] [--patched] [PYTEST

@@ -192,7 +192,7 @@ def test_no_table_at_all(tool):
 @pytest.mark.parametrize("words", [["ps"], ["ps", "--json"], ["gc"]], ids=" ".join)
 @pytest.mark.parametrize("directory, why", [("/nonexistent", "No such file or directory"),
                                             ("/bin/sh", "Not a directory")])
-def test_a_directory_that_is_none(tool, words, directory, why):
+def test_a_directory_that_cannot_be_read(tool, words, directory, why):
     result = tool(*words, status=125, XRC_COMPAT_TABLE_DIR=directory)
     assert result.stdout == "" and f"{directory}: {why}\n" in result.stderr
 

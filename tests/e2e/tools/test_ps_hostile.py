@@ -57,7 +57,7 @@ def test_a_hostile_file_is_refused_with_a_reason(holder, tool, tables, spoil):
 
 
 @pytest.mark.parametrize("spoil", HOSTILE, ids=lambda spoil: spoil.__name__)
-def test_gc_leaves_what_is_no_table_of_ours(holder, tool, tables, spoil):
+def test_gc_leaves_files_that_are_no_tables(holder, tool, tables, spoil):
     file = spoiled(holder, tables, spoil)
     result = tool("gc", status=1)
     assert result.stdout == "" and f"left alone {file}: " in result.stderr

@@ -134,7 +134,7 @@ def test_missing_library(launch, helpers):
             "libxrc-compat.so.1 is not there", "/nonexistent/lib.so")
 
 
-def test_library_that_is_none(launch, helpers, tmp_path):
+def test_a_file_that_is_no_library(launch, helpers, tmp_path):
     text = tmp_path / "lib.so"
     text.write_text("no library")
     for path in (text, helpers / "show-start"):

@@ -160,7 +160,7 @@ def test_an_end_in_the_middle_leaves_no_file(model, xrc_compat, tmp_path):
 
 
 @pytest.mark.parametrize("parent", ["/nonexistent", "/proc", "/bin/sh", "relative"])
-def test_a_folder_for_temporary_files_that_is_none(run, softhca, xrc_compat, parent):
+def test_no_folder_for_temporary_files(run, softhca, xrc_compat, parent):
     """The first check shows that it begins; a device without XRC makes the rest short."""
     result = run([softhca, "run", "--xrc=off", "--", xrc_compat, "selftest"],
                  env={"TMPDIR": parent}, timeout=60)
@@ -191,7 +191,7 @@ def test_wrong_usage(run, xrc_compat, arguments):
 
 
 @pytest.mark.parametrize("port", ["0", "-1", "65536", "99999999999", "x"])
-def test_a_port_that_is_none(run, xrc_compat, port):
+def test_an_invalid_port(run, xrc_compat, port):
     result = run([xrc_compat, "selftest", "--softhca", "--listen", "--port", port])
     assert (result.returncode, result.stdout) == (125, "")
     assert "a port is a number from 1 to 65535" in result.stderr

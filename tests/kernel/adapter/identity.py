@@ -12,7 +12,7 @@ REGISTERS_SIZE, DOORBELLS_SIZE, CONFIG_SIZE = 1 << 20, 8 << 20, 256
 HCR, RESET_REGISTER, MSIX_TABLE = 0x80680, 0xf0010, 0x7c000
 MSIX_PENDING, CLEAR_INTERRUPT, ERROR_BUFFER = 0x7d000, 0xf00d8, 0x1f000
 
-# A vendor specific capability of ours. A write of TYPE << 24 | NUMBER raises that event, as
+# A vendor specific capability for the tests. A write of TYPE << 24 | NUMBER raises that event, as
 # MLX4_EVENT_TYPE_* count them. After a write of KIND << 24 | INDEX the answer is the number of that
 # QP (0), CQ (1) or SRQ (2), or all ones when there are no more. A write of 0 to the switch takes
 # XRC from the limits that the driver reads next, 1 gives it back.

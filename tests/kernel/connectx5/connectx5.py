@@ -41,7 +41,7 @@ FIRST_IN_SEQUENCE = 0x40
 ARM_BELL, SEND_BELLS = 0x20, 0x800
 HALF_A_BELL = 1 << description.LOG_SEND_BELL - 1
 
-# What a register of ours asks for beside QPs, CQs and SRQs: XRC receive QPs
+# What a test register asks for beside QPs, CQs and SRQs: XRC receive QPs
 TARGETS = 3
 
 

@@ -33,7 +33,7 @@ COMPARE_AND_SWAP, FETCH_AND_ADD, EIGHT_BYTES = 1, 2, 8
 
 
 def config_space():
-    """The PCI configuration of the other adapter, with one region. The capability of ours is left
+    """The PCI configuration of the other adapter, with one region. The test capability is left
     out, because the driver would take it for its own."""
     data = identity.config_space()
     struct.pack_into("<H", data, 0x02, DEVICE)

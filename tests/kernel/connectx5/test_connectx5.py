@@ -105,7 +105,7 @@ def test_a_qp_comes_to_send():
     assert (said.remote_qpn, said.retry_count, said.rnr_timer) == (0x77, 5, 9)
 
 
-def test_a_transition_that_is_none():
+def test_an_invalid_transition():
     driver, _ = two()
     number = driver.qp()
     assert driver.change(0x504, number) == BAD_STATE
@@ -117,7 +117,7 @@ def test_a_transition_that_is_none():
 
 
 def asked(driver, kind):
-    """The first answer of the registers of ours about objects of this kind."""
+    """The first answer of the test registers about objects of this kind."""
     driver.function.write(CONFIG_REGION, ASK_OBJECT, (kind << 24).to_bytes(4, "little"))
     return int.from_bytes(driver.function.read(CONFIG_REGION, ANSWER, 4), "little")
 
