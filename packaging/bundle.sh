@@ -51,11 +51,11 @@ rm -r "$folder/include" "$folder/$lib64/pkgconfig" "$folder/$lib64/xrc-compat/li
 ln -s $lib64 "$folder/lib64"
 ln -s $lib32 "$folder/lib32"
 ln -s i386-linux-gnu/xrc-compat "$folder/lib/xrc-compat"
-strip --strip-unneeded "$folder"/bin/* "$folder"/libexec/xrc-compat/* "$folder"/lib/*-linux-gnu/xrc-compat/*
+strip --strip-unneeded "$folder"/bin/* "$folder"/libexec/xrc-compat/*-cluster* "$folder"/libexec/xrc-compat/*-selftest "$folder"/lib/*-linux-gnu/xrc-compat/*
 
 # ---- check ----
 packaging/needed-versions 2.17 "$folder"/lib/*-linux-gnu/xrc-compat/*
-packaging/needed-versions 2.28 "$folder"/bin/* "$folder"/libexec/xrc-compat/*
+packaging/needed-versions 2.28 "$folder"/bin/* "$folder"/libexec/xrc-compat/*-cluster* "$folder"/libexec/xrc-compat/*-selftest
 for file in "$folder"/bin/* "$folder"/lib/*-linux-gnu/xrc-compat/*; do
 	readelf -dW "$file" | grep -q 'NOW' || { echo "$file is not bound at start"; exit 1; }
 	case $file in

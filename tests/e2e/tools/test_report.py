@@ -106,6 +106,24 @@ def test_nothing_secret_is_in_it(report, tmp_path):
     assert host in ("", "localhost", "root") or not re.search(rf"\b{re.escape(host)}\b", text)
 
 
+@pytest.mark.parametrize("text, told", [
+    # Not USER-node7, and not HOST.site.example.
+    ("LID 3 of alice-node7", "LID 3 of HOST"),
+    ("from alice-node7.site.example:18515", "from HOST:18515"),
+    ("/srv/alice/run as alice, port 0002:c903:00a1:b2c3", "~/run as USER, port GUID"),
+    ("gid fe80:0000:0000:0000:0002:c903:00a1:b2c3", "gid GUID"),
+    ("/scratch/alice_jobs/solver_alice.log", "/scratch/USER_jobs/solver_USER.log"),
+    ("node7, malice, alice7, 0002:c903:00a1:b2c3d", "node7, malice, alice7, 0002:c903:00a1:b2c3d"),
+])
+def test_names_are_replaced_as_whole_words(report, tmp_path, text, told):
+    uname = tmp_path / "uname"
+    uname.write_text("#!/bin/sh\necho alice-node7.site.example\n")
+    uname.chmod(0o755)
+    _, written = report("--model=none", "--softhca=1", HOME="/srv/alice", USER="alice", MPI_TEXT=text,
+                        PATH=f"{tmp_path}:{os.environ['PATH']}")
+    assert f"\n    MPI_TEXT={told}\n" in written
+
+
 def test_what_a_program_is_called_does_not_reach_the_file_raw(report, tmp_path):
     _, text = report("--softhca=1", os.fsdecode(b"./a\x1b[2J\n## forged\n\xff"))
     assert "./a?[2J" in text
