@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Makes from ofed-symbols.tab the stub of an old libibverbs.so.1, which is a C file and its linker
-map, or a header with each symbol as OFED_SYMBOL(name). Standard library only.
+map. Standard library only.
 
 usage: gen_stub.py ofed-symbols.tab OUTPUT.c OUTPUT.map
-       gen_stub.py ofed-symbols.tab OUTPUT.h
 """
 
 import sys
@@ -47,20 +46,12 @@ def linker_map(rows):
     return text
 
 
-def names(rows):
-    return f"/* {LICENCE} */\n" + "".join(f"OFED_SYMBOL({symbol})\n" for symbol, _ in rows)
-
-
 def main(argv):
-    if len(argv) not in (3, 4):
+    if len(argv) != 4:
         print(__doc__[__doc__.index("usage"):].strip(), file=sys.stderr)
         return 2
     rows = read_table(argv[1])
-    if len(argv) == 3:
-        outputs = [(argv[2], names(rows))]
-    else:
-        outputs = [(argv[2], source(rows)), (argv[3], linker_map(rows))]
-    for path, text in outputs:
+    for path, text in ((argv[2], source(rows)), (argv[3], linker_map(rows))):
         with open(path, "w", encoding="utf-8") as output:
             output.write(text)
     return 0

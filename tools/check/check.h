@@ -3,9 +3,8 @@
 #ifndef XRC_COMPAT_TOOLS_CHECK_H
 #define XRC_COMPAT_TOOLS_CHECK_H
 
-#include "legacy_use.h"
 #include "tools/common/devices.h"
-#include "tools/program/needs.h"
+#include "tools/program/program.h"
 
 /*
  * The value is the exit status of `xrc-compat check`. But if `run` or the loader would refuse the
@@ -17,10 +16,27 @@ enum check_verdict {
 	VERDICT_RUN_TIME = 2, /* binds by dlsym(), and our library was built without that */
 	VERDICT_CANNOT_TELL = 3, /* it starts other programs, or cannot be read */
 	VERDICT_NO_DEVICE = 4,
-	VERDICT_UNSUPPORTED = 5, /* a dialect or a build that our library does not support */
+	VERDICT_UNSUPPORTED = 5, /* an interface or a build that our library does not support */
 	VERDICT_NOT_PRELOADABLE, /* static, setuid, another class */
 	VERDICT_CANNOT_START,	 /* no program, or not one of this machine */
 	VERDICT_BROKEN,		 /* libraries are missing, the program's or ours */
+};
+
+/* A legacy function, and the object that imports it. */
+struct legacy_symbol {
+	const struct elf_import *import;
+	const struct loaded_object *object;
+};
+
+/* What a program and its libraries use of the legacy XRC interface, and how they bind to it. */
+struct legacy_use {
+	struct legacy_symbol *symbol;
+	size_t count;
+	/* the object that looks the functions up by dlsym(), or NULL */
+	const struct loaded_object *run_time;
+	/* the object that opens devices by IBVERBS_1.0, or NULL */
+	const struct loaded_object *unversioned;
+	bool transitional; /* uses the interface of 2011, which was never released (IBV_XRC_OPS) */
 };
 
 struct check {
@@ -30,10 +46,9 @@ struct check {
 	enum program_fault fault;
 	struct elf_info library; /* ours; bits 0 if it is missing */
 	const char *library_path;
-	bool library_has_dlsym; /* it serves programs that bind at run time */
 	bool static_verbs; /* a libibverbs is linked into the program */
 	bool starter; /* it starts other programs */
-	char started[PATH_MAX]; /* the program that it starts; "" if unknown */
+	const char *started; /* the program that it starts; NULL if unknown */
 	bool mpi;
 	struct closure closure;
 	struct needs needs;
@@ -48,10 +63,17 @@ struct check {
 	int devices_error;
 	enum check_verdict verdict;
 	int exit_status;
-	char reason[3 * PATH_MAX];
-	/* the command to type now, in which a byte of a path may take four; "" if there is none */
-	char next[5 * PATH_MAX];
+	const char *reason;
+	const char *next; /* the command to type now; NULL if there is none */
 };
+
+/* True for the names of the eight functions. */
+bool legacy_name(const char *name);
+
+void legacy_use_read(const struct closure *closure, struct legacy_use *use);
+
+/* True if the file @path has a libibverbs linked into it, of which no symbol needs to be left. */
+bool legacy_is_in_file(const char *path);
 
 void check_decide(struct check *check);
 

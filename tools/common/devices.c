@@ -145,3 +145,36 @@ const char *port_layer_name(int layer)
 	       : layer <= IBV_LINK_LAYER_INFINIBAND ? "InfiniBand"
 						    : "?";
 }
+
+static void print_ports_json(struct json *json, const struct device *device)
+{
+	json_open(json, "ports", '[');
+	for (unsigned int i = 0; i < device->ports; i++) {
+		json_open(json, NULL, '{');
+		json_number(json, "port", i + 1);
+		json_string(json, "state", port_state_name(device->port[i].state));
+		json_number(json, "lid", device->port[i].lid);
+		json_string(json, "link_layer", port_layer_name(device->port[i].layer));
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
+void devices_print_json(struct json *json, const struct device_list *list)
+{
+	json_open(json, "devices", '[');
+	for (size_t i = 0; i < list->count; i++) {
+		const struct device *device = &list->device[i];
+
+		json_open(json, NULL, '{');
+		json_string(json, "name", device->name);
+		json_string(json, "driver", device->driver[0] ? device->driver : NULL);
+		json_string(json, "firmware", device->firmware[0] ? device->firmware : NULL);
+		json_bool(json, "opened", device->opened);
+		json_bool(json, "xrc", device->xrc);
+		json_bool(json, "open_qp", device->open_qp);
+		print_ports_json(json, device);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}

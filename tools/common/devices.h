@@ -3,6 +3,8 @@
 #ifndef XRC_COMPAT_TOOLS_DEVICES_H
 #define XRC_COMPAT_TOOLS_DEVICES_H
 
+#include "json.h"
+
 #include <modern/modern.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,6 +48,9 @@ int devices_read(const char *library, struct device_list *list);
 /* "ACTIVE", "DOWN"; "InfiniBand", "Ethernet"; "?" for other values. */
 const char *port_state_name(int state);
 const char *port_layer_name(int layer);
+
+/* The member "devices" with all that is known of each. */
+void devices_print_json(struct json *json, const struct device_list *list);
 
 /* True if legacy XRC programs can run on it. */
 bool device_usable(const struct device *device);

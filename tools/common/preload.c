@@ -42,18 +42,17 @@ bool preload_for_both(const char *path, char *setting, size_t size)
 	       !loader_lib_setting(path, LOADER_LIB_OTHER_BITS, setting, size);
 }
 
-static void add_word(char **value, const char *word)
+/* @value with @word at its end, unless it has that already. */
+static char *with_word(char *value, const char *word)
 {
-	const char *rest = *value;
-	char other[PATH_MAX], *longer;
+	const char *rest = value;
+	char other[PATH_MAX];
 
 	while (preload_next(&rest, false, other, sizeof(other))) {
 		if (!strcmp(other, word))
-			return;
+			return value;
 	}
-	longer = format_string("%s%s%s", *value, **value ? ":" : "", word);
-	free(*value);
-	*value = longer;
+	return format_string("%s%s%s", value, value[0] ? ":" : "", word);
 }
 
 char *preload_value(const struct string_list *libraries, bool remote)
@@ -62,10 +61,11 @@ char *preload_value(const struct string_list *libraries, bool remote)
 	const char *rest = getenv("LD_PRELOAD");
 
 	for (size_t i = 0; i < libraries->count; i++)
-		add_word(&value, !remote && preload_for_both(libraries->item[i], word, sizeof(word))
-					 ? word
-					 : libraries->item[i]);
+		value = with_word(value, !remote && preload_for_both(libraries->item[i], word,
+								     sizeof(word))
+						 ? word
+						 : libraries->item[i]);
 	while (preload_next(&rest, remote, word, sizeof(word)))
-		add_word(&value, word);
+		value = with_word(value, word);
 	return value;
 }

@@ -19,7 +19,7 @@ bool preload_for_both(const char *path, char *setting, size_t size);
 
 /*
  * These libraries, then what LD_PRELOAD has already, each once. Where possible with $LIB, unless it
- * is for a @remote shell, which would replace that. To be freed.
+ * is for a @remote shell, which would replace that.
  */
 char *preload_value(const struct string_list *libraries, bool remote);
 

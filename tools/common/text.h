@@ -19,8 +19,7 @@ size_t text_character(const char *text);
 void text_clean(char *text);
 
 /*
- * @text quoted as one shell word, to be freed. Unprintable characters need $'...' of bash, ksh and
- * zsh.
+ * @text quoted as one shell word. Unprintable characters need $'...' of bash, ksh and zsh.
  */
 char *text_shell_word(const char *text);
 

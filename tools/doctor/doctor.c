@@ -9,8 +9,6 @@
 #include "tools/common/preload.h"
 #include "tools/common/text.h"
 #include "tools/common/variables.h"
-#include "tools/program/elf_info.h"
-#include "tools/program/needs.h"
 #include "tools/program/paths.h"
 
 #include <dirent.h>
@@ -81,71 +79,67 @@ void found(struct doctor *doctor, const char *what, enum finding finding, const 
 
 static void examine_library(struct doctor *doctor)
 {
-	struct path_candidates candidates;
-	const char *path;
+	struct string_list places = { 0 };
+	const char *path = paths_shim(LOADER_LIB_OWN_BITS, &places), *fault;
 	struct elf_info elf;
 
-	paths_library(&candidates);
-	path = paths_first(&candidates);
-	if (!path)
+	if (!path) {
 		found(doctor, "library", FINDING_PROBLEM,
 		      "install xrc-compat completely, or point XRC_COMPAT_LIBRARY to the library",
-		      "libxrc-compat.so.1 is not there (first looked for: %s)", candidates.path[0]);
-	else if (elf_info_read(path, &elf))
+		      "libxrc-compat.so.1 is not there (first looked for: %s)", places.item[0]);
+		return;
+	}
+	if (elf_info_read(path, &elf)) {
 		found(doctor, "library", FINDING_PROBLEM, "install xrc-compat again",
 		      "%s is not a shared library", path);
-	else {
-		const char *fault = paths_preload_fault(path, &elf);
-
-		if (fault)
-			found(doctor, "library", FINDING_PROBLEM,
-			      "move xrc-compat, or point XRC_COMPAT_LIBRARY to the library",
-			      "%s: %s", path, fault);
-		else
-			found(doctor, "library", FINDING_OK, NULL, "%s, %d-bit %s", path, elf.bits,
-			      elf_info_machine_name(&elf));
-		elf_info_free(&elf);
+		return;
 	}
+	fault = paths_preload_fault(path, &elf);
+	if (fault)
+		found(doctor, "library", FINDING_PROBLEM,
+		      "move xrc-compat, or point XRC_COMPAT_LIBRARY to the library", "%s: %s", path,
+		      fault);
+	else
+		found(doctor, "library", FINDING_OK, NULL, "%s, %d-bit %s", path, elf.bits,
+		      elf_info_machine_name(&elf));
 }
 
 static void examine_libibverbs(struct doctor *doctor)
 {
 	const char *advice = "install the distribution's libibverbs (Debian: libibverbs1)";
-	struct elf_info self, elf;
-	char real[PATH_MAX];
-	char path[PATH_MAX];
-	char command[PATH_MAX];
+	char command[PATH_MAX], real[PATH_MAX];
+	struct elf_info elf;
+	const char *path;
 
-	if (paths_self(command, sizeof(command)) || elf_info_read(command, &self)) {
+	if (paths_self(command, sizeof(command)) || elf_info_read(command, &elf)) {
 		found(doctor, "libibverbs", FINDING_PROBLEM, "mount /proc",
 		      "/proc/self/exe cannot be read");
 		return;
 	}
-	if (!loader_find_system("libibverbs.so.1", &self, command, path))
+	path = system_library("libibverbs.so.1", command, &elf);
+	if (!path)
 		found(doctor, "libibverbs", FINDING_PROBLEM, advice,
 		      "libibverbs.so.1 is not installed");
 	else if (elf_info_read(path, &elf))
 		found(doctor, "libibverbs", FINDING_PROBLEM, advice,
 		      "%s is what the loader would take, but no library", path);
-	else {
+	else
 		found(doctor, "libibverbs", FINDING_OK, NULL, "%s",
 		      realpath(path, real) ? real : path);
-		elf_info_free(&elf);
-	}
-	elf_info_free(&self);
 }
 
 /* libibumad.so.3 may be missing: programs start without it. */
 static void examine_companions(struct doctor *doctor)
 {
-	struct path_candidates candidates;
+	struct string_list places = { 0 };
 	const char *path = NULL;
 
 	for (const char *const *name = companion_names; *name; name++) {
-		path = paths_companion_of(LOADER_LIB_OWN_BITS, *name, &candidates);
+		path = paths_library(LOADER_LIB_OWN_BITS, format_string("companions/%s", *name),
+				     &places);
 		if (!path) {
 			found(doctor, "companions", FINDING_PROBLEM, "install xrc-compat again",
-			      "%s is not there (first looked for: %s)", *name, candidates.path[0]);
+			      "%s is not there (first looked for: %s)", *name, places.item[0]);
 			return;
 		}
 	}
@@ -300,7 +294,7 @@ static void examine_all(struct doctor *doctor)
 		return;
 	}
 	json_close(&doctor->json, ']');
-	print_devices_json(doctor);
+	devices_print_json(&doctor->json, &doctor->devices);
 	json_number(&doctor->json, "problems", doctor->problems);
 	json_close(&doctor->json, '}');
 }

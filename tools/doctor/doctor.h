@@ -28,7 +28,6 @@ void found(struct doctor *doctor, const char *what, enum finding finding, const 
 
 /* Devices, their names, and their ports. */
 void examine_devices(struct doctor *doctor);
-void print_devices_json(struct doctor *doctor);
 
 /* The directory of the registration tables. */
 void examine_tables(struct doctor *doctor);

@@ -1,105 +1,180 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The loader's answer, with the ELF headers of all objects. */
-#include "closure.h"
-#include "regular.h"
+/*
+ * Runs ld.so as ldd does, and reads its lines. Not `ld.so --list`: that ends at the first library
+ * that is missing.
+ */
+#include "program.h"
+#include "tools/common/aside.h"
 
-#include <dirent.h>
+#include <elf.h>
 #include <errno.h>
-#include <stdio.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static void append(struct closure *closure, const char *path, const char *wanted)
+/* A file server may be slow. A FIFO with the name of a library stops the loader for ever. */
+#define TIMEOUT_MILLISECONDS 5000
+
+#define FAILURE "error while loading shared libraries: "
+
+struct question {
+	const char *preload;	/* in place of LD_PRELOAD */
+	bool system_only;	/* without LD_LIBRARY_PATH */
+};
+
+/* Never the program's PT_INTERP: it may name any file, and that file would be run. */
+static const char *loader_of(const struct elf_info *kind)
 {
-	struct loaded_object *object = need_memory(calloc(1, sizeof(*object)));
+	static const struct {
+		unsigned int machine;
+		int bits;
+		const char *path;
+	} loaders[] = {
+#if defined(__x86_64__) || defined(__i386__)
+		{ EM_X86_64, 64, "/lib64/ld-linux-x86-64.so.2" },
+		{ EM_386, 32, "/lib/ld-linux.so.2" },
+#elif defined(__aarch64__)
+		{ EM_AARCH64, 64, "/lib/ld-linux-aarch64.so.1" },
+#endif
+	};
 
-	object->path = copy_string(path);
-	object->wanted = copy_string(wanted);
-	elf_info_read(path, &object->elf);
-	closure->object = grow(closure->object, closure->count, sizeof(object));
-	closure->object[closure->count++] = object;
-}
-
-const struct loaded_object *closure_find(const struct closure *closure, const char *name)
-{
-	for (size_t i = 1; i < closure->count; i++) {
-		const struct loaded_object *object = closure->object[i];
-
-		if (!strcmp(object->wanted, name) || !strcmp(basename(object->path), name) ||
-		    (object->elf.soname && !strcmp(object->elf.soname, name)))
-			return object;
+	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++) {
+		if (loaders[i].machine == kind->machine && loaders[i].bits == kind->bits &&
+		    !access(loaders[i].path, X_OK))
+			return loaders[i].path;
 	}
 	return NULL;
 }
 
-/* Leaves out a path with a blank or a colon: the loader would take it for several. */
-static char *joined(const struct string_list *paths)
+static void set_environment(const void *context)
 {
-	char *text = copy_string("");
+	static const char *const others[] = {
+		"LD_AUDIT", "LD_BIND_NOW", "LD_DEBUG", "LD_DEBUG_OUTPUT", "LD_SHOW_AUXV",
+		"LD_VERBOSE", "LD_WARN",
+	};
+	const struct question *question = context;
 
-	for (size_t i = 0; i < paths->count; i++) {
-		char *longer;
-
-		if (strpbrk(paths->item[i], ": $"))
-			continue;
-		longer = format_string("%s%s%s", text, text[0] ? ":" : "", paths->item[i]);
-		free(text);
-		text = longer;
-	}
-	return text;
+	setenv("LD_PRELOAD", question->preload, 1);
+	if (question->system_only)
+		unsetenv("LD_LIBRARY_PATH");
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		unsetenv(others[i]);
+	setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
 }
 
-static void ask(struct closure *closure, const char *path, const struct elf_info *kind,
-		const struct string_list *plugins)
+static void append(struct closure *closure, const char *path, const char *wanted)
 {
-	char *preload = joined(plugins);
-	const struct loader_question question = { .kind = kind,
-						  .object = path,
-						  .preload = preload };
-	struct loader_answer answer;
+	struct loaded_object *object;
+
+	closure->object = extend(closure->object, closure->count, sizeof(*object));
+	object = &closure->object[closure->count++];
+	object->path = copy_string(path);
+	object->wanted = copy_string(wanted);
+	elf_info_read(path, &object->elf);
+}
+
+/* "\tNAME => PATH (0x...)", "\tNAME => not found" or "\tPATH (0x...)". */
+static void read_line(char *line, struct closure *closure)
+{
+	char *path = strstr(line, " => ");
+	char *address = strstr(path ? path : line, " (0x");
+	const char *failure = strstr(line, FAILURE);
+
+	if (failure && !closure->failure)
+		closure->failure = copy_string(failure + strlen(FAILURE));
+	if (address)
+		*address = '\0';
+	/* A line without a tab is the rest of a name that has a line break. */
+	if (!path && (line[0] != '\t' || line[1] != '/'))
+		return;
+	if (path)
+		*path = '\0';
+	line += line[0] == '\t';
+	path = path ? path + strlen(" => ") : line;
+	if (path[0] == '/')
+		append(closure, path, line);
+	else if (!string_list_has(&closure->missing, line))
+		string_list_add(&closure->missing, line);
+}
+
+static void ask(const char *path, const struct elf_info *kind, const struct question *question,
+		struct closure *closure)
+{
+	const char *loader = loader_of(kind);
+	char object[PATH_MAX];
+	char *const words[] = { (char *)loader, object, NULL };
+	const struct aside_program program = { words, set_environment, question, true };
+	char *text, *rest, *line;
+	int err;
 
 	memset(closure, 0, sizeof(*closure));
 	append(closure, path, path);
-	loader_ask(&question, &answer);
-	for (size_t i = 0; i < answer.name.count; i++) {
-		if (answer.path.item[i][0])
-			append(closure, answer.path.item[i], answer.name.item[i]);
-		else if (!string_list_has(&closure->missing, answer.name.item[i]))
-			string_list_add(&closure->missing, answer.name.item[i]);
+	/*
+	 * Without symbolic links: $ORIGIN is the folder of the program itself, not of a link to it.
+	 */
+	if (kind->is_audited || elf_info_is_static(kind) || !loader || !realpath(path, object))
+		return;
+	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, &err);
+	while ((line = strsep(&rest, "\n")) != NULL)
+		read_line(line, closure);
+	free(text);
+	if (err == -ETIMEDOUT && !closure->failure)
+		closure->failure = "the loader does not return from opening a library";
+	else if (err == -EIO && !closure->failure)
+		closure->failure = "the loader crashes";
+}
+
+const char *system_library(const char *name, const char *object, const struct elf_info *kind)
+{
+	const struct question question = { name, true };
+	struct closure closure;
+
+	ask(object, kind, &question, &closure);
+	for (size_t i = 1; i < closure.count; i++) {
+		if (!strcmp(closure.object[i].wanted, name))
+			return closure.object[i].path;
 	}
-	closure->failure = copy_string(answer.failure);
-	loader_answer_free(&answer);
-	free(preload);
+	return NULL;
+}
+
+/* ---- plugins ---- */
+
+static bool begins_with_any(const char *path, const char *const *words)
+{
+	for (; *words; words++) {
+		if (!strncmp(basename(path), *words, strlen(*words)))
+			return true;
+	}
+	return false;
 }
 
 /* Open MPI keeps its transports in <libdir>/openmpi/mca_*.so. */
 static void add_plugins_beside(struct string_list *plugins, const char *library)
 {
-	char path[2 * PATH_MAX];
-	int length = (int)(strrchr(library, '/') - library);
-	struct dirent *entry;
-	DIR *stream;
+	const char *pattern = format_string("%.*sopenmpi/mca_*.so*",
+					    (int)(basename(library) - library), library);
+	glob_t files = { 0 };
 
-	snprintf(path, sizeof(path), "%.*s/openmpi", length, library);
-	stream = opendir(path);
-	while (stream && (entry = readdir(stream))) {
-		if (strncmp(entry->d_name, "mca_", 4) || !strstr(entry->d_name, ".so"))
-			continue;
-		snprintf(path, sizeof(path), "%.*s/openmpi/%s", length, library, entry->d_name);
-		if (!string_list_has(plugins, path))
-			string_list_add(plugins, path);
+	if (glob(pattern, 0, NULL, &files))
+		files.gl_pathc = 0;
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		if (!string_list_has(plugins, files.gl_pathv[i]))
+			string_list_add(plugins, files.gl_pathv[i]);
 	}
-	if (stream)
-		closedir(stream);
+	globfree(&files);
 }
 
-static bool begins_with_any(const char *text, const char *const *words)
+/* Leaves out a path with a blank or a colon: the loader would take it for several. */
+static const char *joined(const struct string_list *paths)
 {
-	for (; *words; words++) {
-		if (!strncmp(text, *words, strlen(*words)))
-			return true;
+	const char *text = "";
+
+	for (size_t i = 0; i < paths->count; i++) {
+		if (!strpbrk(paths->item[i], ": $"))
+			text = format_string("%s%s%s", text, text[0] ? ":" : "", paths->item[i]);
 	}
-	return false;
+	return text;
 }
 
 void closure_read(const char *path, const struct elf_info *kind, const struct string_list *plugins,
@@ -111,20 +186,32 @@ void closure_read(const char *path, const struct elf_info *kind, const struct st
 	static const char *const open_mpi[] = { "libmpi.", "libmpi_", "libopen-rte.",
 						"libopen-pal.", NULL };
 	struct string_list all = { 0 };
+	struct question question;
+	size_t count;
 
 	for (size_t i = 0; plugins && i < plugins->count; i++)
 		string_list_add(&all, plugins->item[i]);
-	ask(closure, path, kind, &all);
+	do {
+		question = (struct question){ joined(&all), false };
+		ask(path, kind, &question, closure);
+		count = all.count;
+		for (size_t i = 1; i < closure->count; i++) {
+			if (begins_with_any(closure->object[i].path, open_mpi))
+				add_plugins_beside(&all, closure->object[i].path);
+		}
+	} while (all.count > count);
+}
+
+const struct loaded_object *closure_find(const struct closure *closure, const char *name)
+{
 	for (size_t i = 1; i < closure->count; i++) {
-		if (begins_with_any(basename(closure->object[i]->path), open_mpi) &&
-		    closure->object[i]->path[0] == '/')
-			add_plugins_beside(&all, closure->object[i]->path);
+		const struct loaded_object *object = &closure->object[i];
+
+		if (!strcmp(object->wanted, name) || !strcmp(basename(object->path), name) ||
+		    (object->elf.soname && !strcmp(object->elf.soname, name)))
+			return object;
 	}
-	if (all.count > (plugins ? plugins->count : 0)) {
-		closure_free(closure);
-		ask(closure, path, kind, &all);
-	}
-	string_list_free(&all);
+	return NULL;
 }
 
 bool closure_has_mpi(const struct closure *closure)
@@ -137,26 +224,12 @@ bool closure_has_mpi(const struct closure *closure)
 	static const char *const variables[] = { "VIADEV_", "MV2_USE_", "OMPI_MCA_", NULL };
 
 	for (size_t i = 1; i < closure->count; i++) {
-		if (begins_with_any(basename(closure->object[i]->path), libraries))
+		if (begins_with_any(closure->object[i].path, libraries))
 			return true;
 	}
 	for (const char *const *name = variables; closure->count && *name; name++) {
-		if (regular_has(closure->object[0]->path, *name, strlen(*name)))
+		if (regular_has(closure->object[0].path, *name, strlen(*name)))
 			return true;
 	}
 	return false;
-}
-
-void closure_free(struct closure *closure)
-{
-	for (size_t i = 0; i < closure->count; i++) {
-		elf_info_free(&closure->object[i]->elf);
-		free(closure->object[i]->path);
-		free(closure->object[i]->wanted);
-		free(closure->object[i]);
-	}
-	free(closure->object);
-	free(closure->failure);
-	string_list_free(&closure->missing);
-	memset(closure, 0, sizeof(*closure));
 }

@@ -3,14 +3,11 @@
  * Reads the ELF header and the program headers, as the kernel does, and the dynamic sections, by
  * libelf.
  */
-#include "elf_info.h"
-#include "regular.h"
+#include "program.h"
 
 #include <errno.h>
 #include <gelf.h>
 #include <libelf.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -54,16 +51,14 @@ static bool read_segments(Elf *elf, struct elf_info *info)
 	return true;
 }
 
-/* The last one counts, as for the loader. */
+/* The last one counts, as for the loader. @address: in a PT_LOAD. */
 static bool find_segment(Elf *elf, GElf_Word type, GElf_Addr address, GElf_Phdr *found)
 {
 	GElf_Phdr segment;
 	bool any = false;
-	size_t count = 0;
 
-	elf_getphdrnum(elf, &count);
-	for (size_t i = 0; i < count; i++) {
-		if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != type ||
+	for (int i = 0; gelf_getphdr(elf, i, &segment); i++) {
+		if (segment.p_type != type ||
 		    (type == PT_LOAD &&
 		     (address < segment.p_vaddr || address - segment.p_vaddr >= segment.p_filesz)))
 			continue;
@@ -74,38 +69,27 @@ static bool find_segment(Elf *elf, GElf_Word type, GElf_Addr address, GElf_Phdr 
 }
 
 /* Found by its address, as the loader does: a file may have no section headers. */
-static void read_dynamic(Elf *elf, struct elf_info *info)
+static Elf_Data *dynamic_segment(Elf *elf)
 {
 	GElf_Phdr dynamic, load;
-	Elf_Data *data = NULL;
-	GElf_Dyn entry;
+	GElf_Xword skipped, left;
 
-	if (find_segment(elf, PT_DYNAMIC, 0, &dynamic) &&
-	    find_segment(elf, PT_LOAD, dynamic.p_vaddr, &load)) {
-		GElf_Xword skipped = dynamic.p_vaddr - load.p_vaddr, left = load.p_filesz - skipped;
-
-		data = elf_getdata_rawchunk(elf, (int64_t)(load.p_offset + skipped),
-					    (size_t)(dynamic.p_memsz < left ? dynamic.p_memsz
-									    : left),
-					    ELF_T_DYN);
-	}
-	for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
-		info->bind_now |= entry.d_tag == DT_BIND_NOW ||
-				  (entry.d_tag == DT_FLAGS && (entry.d_un.d_val & DF_BIND_NOW)) ||
-				  (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_NOW));
-		info->is_program |= entry.d_tag == DT_DEBUG ||
-				    (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE));
-		info->is_audited |= entry.d_tag == DT_AUDIT || entry.d_tag == DT_DEPAUDIT;
-	}
+	if (!find_segment(elf, PT_DYNAMIC, 0, &dynamic) ||
+	    !find_segment(elf, PT_LOAD, dynamic.p_vaddr, &load))
+		return NULL;
+	skipped = dynamic.p_vaddr - load.p_vaddr;
+	left = load.p_filesz - skipped;
+	return elf_getdata_rawchunk(elf, (int64_t)(load.p_offset + skipped),
+				    (size_t)(dynamic.p_memsz < left ? dynamic.p_memsz : left),
+				    ELF_T_DYN);
 }
-
-/* ---- sections ---- */
 
 /* The contents of the first section of that kind; NULL if there is none. */
 static Elf_Data *section(Elf *elf, GElf_Word type, GElf_Shdr *header)
 {
 	Elf_Scn *scn = NULL;
 
+	memset(header, 0, sizeof(*header));
 	while ((scn = elf_nextscn(elf, scn))) {
 		if (gelf_getshdr(scn, header) && header->sh_type == type)
 			return elf_getdata(scn, NULL);
@@ -113,19 +97,24 @@ static Elf_Data *section(Elf *elf, GElf_Word type, GElf_Shdr *header)
 	return NULL;
 }
 
-static void read_soname(Elf *elf, struct elf_info *info)
+static void read_dynamic(Elf *elf, struct elf_info *info)
 {
+	Elf_Data *data = dynamic_segment(elf);
 	GElf_Shdr header;
-	Elf_Data *data = section(elf, SHT_DYNAMIC, &header);
 	GElf_Dyn entry;
 
-	for (int i = 0;
-	     data && !info->soname && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+	section(elf, SHT_DYNAMIC, &header);
+	for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+		info->is_program |= entry.d_tag == DT_DEBUG ||
+				    (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE));
+		info->is_audited |= entry.d_tag == DT_AUDIT || entry.d_tag == DT_DEPAUDIT;
 		if (entry.d_tag == DT_SONAME)
 			info->soname =
 				copy_string(elf_strptr(elf, header.sh_link, entry.d_un.d_val));
 	}
 }
+
+/* ---- symbols ---- */
 
 struct symbols {
 	Elf *elf;
@@ -134,35 +123,29 @@ struct symbols {
 };
 
 /*
- * Finds the entry of a library's list that carries version @index. The chain is a list of relative
- * offsets from the file: only forward steps are followed, so that a broken file cannot make a
- * circle.
+ * The name of version @index. The chain is a list of relative offsets from the file: only forward
+ * steps are followed, so that a broken file cannot make a circle.
  */
-static void find_version(const struct symbols *symbols, GElf_Versym index,
-			 struct elf_import *import)
+static char *version_name(const struct symbols *symbols, GElf_Versym index)
 {
 	GElf_Verneed need;
+	GElf_Vernaux version;
 
 	for (int at = 0; symbols->verneed && gelf_getverneed(symbols->verneed, at, &need);
 	     at += (int)need.vn_next) {
-		GElf_Vernaux version;
-
 		for (int aux = at + (int)need.vn_aux;
 		     gelf_getvernaux(symbols->verneed, aux, &version);
 		     aux += (int)version.vna_next) {
-			if (version.vna_other == index) {
-				import->version = copy_string(
+			if (version.vna_other == index)
+				return copy_string(
 					elf_strptr(symbols->elf, symbols->names, version.vna_name));
-				import->library = copy_string(
-					elf_strptr(symbols->elf, symbols->names, need.vn_file));
-				return;
-			}
 			if ((int)version.vna_next <= 0)
 				break;
 		}
 		if ((int)need.vn_next <= 0)
-			return;
+			break;
 	}
+	return NULL;
 }
 
 static void add_import(const struct symbols *symbols, int index, const GElf_Sym *symbol,
@@ -171,11 +154,11 @@ static void add_import(const struct symbols *symbols, int index, const GElf_Sym 
 	struct elf_import import = { .weak = GELF_ST_BIND(symbol->st_info) == STB_WEAK };
 	GElf_Versym version;
 
-	info->import = grow(info->import, info->import_count, sizeof(import));
 	import.name = copy_string(name);
 	if (symbols->versym && gelf_getversym(symbols->versym, index, &version) &&
 	    (version & 0x7fff) > VER_NDX_GLOBAL)
-		find_version(symbols, version & 0x7fff, &import);
+		import.version = version_name(symbols, version & 0x7fff);
+	info->import = extend(info->import, info->import_count, sizeof(import));
 	info->import[info->import_count++] = import;
 }
 
@@ -216,7 +199,6 @@ static int read_elf(Elf *elf, struct elf_info *info)
 	info->big_endian = header.e_ident[EI_DATA] == ELFDATA2MSB;
 	info->has_sections = header.e_shoff != 0;
 	read_dynamic(elf, info);
-	read_soname(elf, info);
 	read_symbols(elf, info);
 	return 0;
 }
@@ -234,24 +216,10 @@ int elf_info_read(const char *path, struct elf_info *info)
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	result = elf ? read_elf(elf, info) : -ENOEXEC;
 	if (result)
-		elf_info_free(info);
+		memset(info, 0, sizeof(*info));
 	elf_end(elf);
 	close(fd);
 	return result;
-}
-
-void elf_info_free(struct elf_info *info)
-{
-	for (size_t i = 0; i < info->import_count; i++) {
-		free(info->import[i].name);
-		free(info->import[i].version);
-		free(info->import[i].library);
-	}
-	free(info->import);
-	free(info->interpreter);
-	free(info->soname);
-	string_list_free(&info->export);
-	memset(info, 0, sizeof(*info));
 }
 
 const struct elf_import *elf_info_find_import(const struct elf_info *info, const char *name)
@@ -299,15 +267,13 @@ const char *elf_info_machine_name(const struct elf_info *info)
 		{ EM_SPARC, "sparc" }, { EM_MIPS, "mips" }, { EM_ALPHA, "alpha" },
 		{ EM_PARISC, "hppa" },
 	};
-	static char text[48];
 	const char *order = info->big_endian ? ", big-endian" : "";
 
-	snprintf(text, sizeof(text), "machine %u%s", info->machine, order);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (names[i].machine == info->machine)
-			snprintf(text, sizeof(text), "%s%s", names[i].name, order);
-	}
 	if (info->machine == EM_X86_64 && info->bits == 32)
 		return "x32";
-	return text;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (names[i].machine == info->machine)
+			return format_string("%s%s", names[i].name, order);
+	}
+	return format_string("machine %u%s", info->machine, order);
 }

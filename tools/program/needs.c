@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Decides from the loader's answer what must be preloaded. */
-#include "needs.h"
 #include "paths.h"
-#include "regular.h"
-#include "starter.h"
+#include "program.h"
 #include "tools/common/message.h"
 #include "tools/common/preload.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,24 +22,24 @@ bool libibverbs_is_old(const char *path)
 	return !regular_has(path, node, strlen(node));
 }
 
-static bool is_companion(const char *name)
+/* The path of our library of that name, if it is one of companion_names. */
+static const char *companion(const char *name, int bits)
 {
-	for (const char *const *companion = companion_names; *companion; companion++) {
-		if (!strcmp(*companion, name))
-			return true;
+	for (const char *const *known = companion_names; *known; known++) {
+		if (!strcmp(*known, name))
+			return paths_library(bits, format_string("companions/%s", name), NULL);
 	}
-	return false;
+	return NULL;
 }
 
 /* Whether LD_PRELOAD has a library of that name: `run` within `run`, or the user's own. */
 static bool is_preloaded(const char *name)
 {
-	const char *rest = getenv("LD_PRELOAD"), *slash;
+	const char *rest = getenv("LD_PRELOAD");
 	char word[PATH_MAX];
 
 	while (preload_next(&rest, false, word, sizeof(word))) {
-		slash = strrchr(word, '/');
-		if (slash && !strcmp(slash + 1, name))
+		if (strchr(word, '/') && !strcmp(basename(word), name))
 			return true;
 	}
 	return false;
@@ -52,35 +49,24 @@ void needs_read(const struct closure *closure, struct needs *needs)
 {
 	/* has no RPATH, and the program's class */
 	const struct loaded_object *neutral = closure_find(closure, "libc.so.6");
-	const struct elf_info *kind = &closure->object[0]->elf;
+	const struct elf_info *kind = &closure->object[0].elf;
 	const struct loaded_object *libibverbs = closure_find(closure, LIBIBVERBS);
-	struct path_candidates candidates;
 
 	memset(needs, 0, sizeof(*needs));
 	for (size_t i = 0; i < closure->missing.count; i++) {
 		const char *name = closure->missing.item[i];
-		const char *path = is_companion(name)
-					   ? paths_companion_of(kind->bits, name, &candidates)
-					   : NULL;
+		const char *path = companion(name, kind->bits);
 
 		if (!is_preloaded(name))
 			string_list_add(path ? &needs->companion : &needs->missing,
 					path ? path : name);
 	}
-	if (!neutral ||
-	    !loader_find_system(LIBIBVERBS, kind, neutral->path, needs->system_libibverbs))
-		needs->system_libibverbs[0] = '\0';
+	if (neutral)
+		needs->system_libibverbs = system_library(LIBIBVERBS, neutral->path, kind);
 	if (libibverbs && !is_preloaded(LIBIBVERBS) &&
-	    strcmp(libibverbs->path, needs->system_libibverbs) != 0 &&
+	    !(needs->system_libibverbs && !strcmp(libibverbs->path, needs->system_libibverbs)) &&
 	    libibverbs_is_old(libibverbs->path))
-		snprintf(needs->old_libibverbs, sizeof(needs->old_libibverbs), "%s",
-			 libibverbs->path);
-}
-
-void needs_free(struct needs *needs)
-{
-	string_list_free(&needs->companion);
-	string_list_free(&needs->missing);
+		needs->old_libibverbs = libibverbs->path;
 }
 
 /* Says what is preloaded, and why. */
@@ -95,19 +81,21 @@ static void talk(const char *why, const char *library, const char *what)
 static void add_libibverbs(const char *path, const struct needs *needs, bool wanted,
 			   struct string_list *libraries)
 {
-	const char *old = needs->old_libibverbs;
+	const char *old = needs->old_libibverbs, *system = needs->system_libibverbs;
 
-	if (needs->system_libibverbs[0] && (wanted || old[0])) {
-		string_list_add(libraries, needs->system_libibverbs);
-		talk("takes the place of", needs->system_libibverbs,
-		     old[0] ? old : "any other libibverbs.so.1");
-	} else if (old[0]) {
-		refuse(0, "%s loads the old libibverbs %s, which finds no device here", path, old);
-		advise("install the distribution's libibverbs (Debian: libibverbs1), which then takes its place");
-	} else if (wanted) {
-		refuse(0, "--system-libibverbs: this system has no libibverbs.so.1 for %s", path);
-		advise("install the distribution's libibverbs (Debian: libibverbs1)");
+	if (!wanted && !old)
+		return;
+	if (system) {
+		string_list_add(libraries, system);
+		talk("takes the place of", system, old ? old : "any other libibverbs.so.1");
+		return;
 	}
+	if (old)
+		refuse(0, "%s loads the old libibverbs %s, which finds no device here", path, old);
+	else
+		refuse(0, "--system-libibverbs: this system has no libibverbs.so.1 for %s", path);
+	advise("install the distribution's libibverbs (Debian: libibverbs1)%s",
+	       old ? ", which then takes its place" : "");
 }
 
 /*
@@ -132,8 +120,6 @@ static void add_needs(const char *path, const struct elf_info *kind, int bits,
 	}
 	if (kind->bits == bits)
 		add_libibverbs(path, &needs, system_libibverbs, libraries);
-	needs_free(&needs);
-	closure_free(&closure);
 }
 
 void needs_add_file(const char *path, const struct elf_info *kind, bool system_libibverbs,
@@ -145,41 +131,34 @@ void needs_add_file(const char *path, const struct elf_info *kind, bool system_l
 void needs_add(const struct program *program, char *const *words, bool system_libibverbs,
 	       struct string_list *libraries)
 {
-	char path[PATH_MAX];
+	const char *path;
 	struct elf_info kind;
 
 	needs_add_file(program->binary, &program->elf, system_libibverbs, libraries);
-	if (!starter_is_one(program) || !starter_find_program(program, words, path) ||
-	    elf_info_read(path, &kind))
-		return;
-	add_needs(path, &kind, program->elf.bits, false, libraries);
-	elf_info_free(&kind);
+	path = starter_is_one(program) ? starter_find_program(program, words) : NULL;
+	if (path && !elf_info_read(path, &kind))
+		add_needs(path, &kind, program->elf.bits, false, libraries);
 }
 
 const char *libibverbs_for_tools(void)
 {
-	static char path[PATH_MAX];
-	struct loader_question question = { .preload = LIBIBVERBS };
-	char self[PATH_MAX];
-	struct loader_answer answer;
-	struct elf_info kind;
-	const char *chosen = LIBIBVERBS;
 	void *preloaded = dlopen(LIBIBVERBS, RTLD_LAZY | RTLD_NOLOAD);
+	struct string_list wanted = { 0 };
+	const struct loaded_object *found;
+	struct closure closure;
+	struct elf_info kind;
+	const char *system;
+	char self[PATH_MAX];
 
 	if (preloaded)
 		dlclose(preloaded);
 	if (preloaded || paths_self(self, sizeof(self)) || elf_info_read(self, &kind))
 		return LIBIBVERBS;
-	question.kind = &kind;
-	question.object = self;
-	loader_ask(&question, &answer);
-	for (size_t i = 0; i < answer.name.count; i++) {
-		if (!strcmp(answer.name.item[i], LIBIBVERBS) && answer.path.item[i][0] &&
-		    libibverbs_is_old(answer.path.item[i]) &&
-		    loader_find_system(LIBIBVERBS, &kind, self, path))
-			chosen = path;
-	}
-	loader_answer_free(&answer);
-	elf_info_free(&kind);
-	return chosen;
+	string_list_add(&wanted, LIBIBVERBS);
+	closure_read(self, &kind, &wanted, &closure);
+	found = closure_find(&closure, LIBIBVERBS);
+	if (!found || !libibverbs_is_old(found->path))
+		return LIBIBVERBS;
+	system = system_library(LIBIBVERBS, self, &kind);
+	return system ? system : LIBIBVERBS;
 }

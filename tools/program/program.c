@@ -4,7 +4,6 @@
  * says little or nothing.
  */
 #include "program.h"
-#include "regular.h"
 #include "tools/common/command.h"
 
 #include <elf.h>
@@ -35,59 +34,40 @@ static int executable(const char *path)
 
 static enum program_fault fault_of(int err)
 {
+	if (!err)
+		return PROGRAM_FINE;
 	return err == -ENOENT || err == -ENOTDIR ? PROGRAM_NOT_FOUND : PROGRAM_NOT_EXECUTABLE;
-}
-
-/* One element of $PATH; an empty one means the current directory. */
-static int try_directory(const char *directory, size_t length, const char *name, char *path)
-{
-	int size;
-
-	if (!length)
-		size = snprintf(path, PATH_MAX, "./%s", name);
-	else
-		size = snprintf(path, PATH_MAX, "%.*s/%s", (int)length, directory, name);
-	return size >= PATH_MAX ? -ENAMETOOLONG : executable(path);
 }
 
 static enum program_fault search_path(const char *name, char *path)
 {
-	const char *directory = getenv("PATH");
-	enum program_fault fault = PROGRAM_NOT_FOUND;
+	const char *setting = getenv("PATH");
+	char *rest = copy_string(setting ? setting : "/bin:/usr/bin"); /* as for execvp() */
+	enum program_fault fault = PROGRAM_NOT_FOUND, found;
+	const char *directory;
 	char candidate[PATH_MAX];
 
-	path[0] = '\0';
-	if (!directory)
-		directory = "/bin:/usr/bin"; /* what execvp() assumes */
-	for (;;) {
-		size_t length = strcspn(directory, ":");
-		int err = try_directory(directory, length, name, candidate);
-
-		/*
-		 * As execvp() does: remember a file that may not be executed, and go on to the next
-		 * directory.
-		 */
-		if (!err ||
-		    (fault_of(err) == PROGRAM_NOT_EXECUTABLE && fault == PROGRAM_NOT_FOUND)) {
-			memcpy(path, candidate, sizeof(candidate));
-			fault = err ? PROGRAM_NOT_EXECUTABLE : PROGRAM_FINE;
+	while (fault && (directory = strsep(&rest, ":")) != NULL) {
+		if (snprintf(candidate, PATH_MAX, "%s/%s", directory[0] ? directory : ".", name) >=
+		    PATH_MAX)
+			continue;
+		found = fault_of(executable(candidate));
+		/* As execvp() does: remember a file that may not be executed, and go on. */
+		if (!found || (found == PROGRAM_NOT_EXECUTABLE && fault == PROGRAM_NOT_FOUND)) {
+			fault = found;
+			memcpy(path, candidate, PATH_MAX);
 		}
-		if (!err || !directory[length])
-			return fault;
-		directory += length + 1;
 	}
+	return fault;
 }
 
 static enum program_fault find_program(const char *name, char *path)
 {
-	int err;
-
 	if (!strchr(name, '/'))
 		return name[0] ? search_path(name, path) : PROGRAM_NOT_FOUND;
 	if (snprintf(path, PATH_MAX, "%s", name) >= PATH_MAX)
 		return PROGRAM_NOT_FOUND;
-	err = executable(path);
-	return err ? fault_of(err) : PROGRAM_FINE;
+	return fault_of(executable(path));
 }
 
 /*
@@ -116,31 +96,21 @@ static bool follow_script(char *path)
 	return true;
 }
 
-/*
- * Distributions install libraries without execute permission. That the file is a library tells the
- * user more.
- */
-static bool is_library_file(const char *path)
-{
-	struct elf_info elf;
-	bool library;
-
-	if (elf_info_read(path, &elf))
-		return false;
-	library = elf_info_is_library(&elf);
-	elf_info_free(&elf);
-	return library;
-}
-
 enum program_fault program_open(const char *name, struct program *program)
 {
+	struct elf_info library;
 	enum program_fault fault;
 	int depth = 0;
 	int err;
 
 	memset(program, 0, sizeof(*program));
 	fault = find_program(name, program->path);
-	if (fault && (fault != PROGRAM_NOT_EXECUTABLE || !is_library_file(program->path)))
+	/*
+	 * Distributions install libraries without execute permission. That the file is a library
+	 * tells the user more.
+	 */
+	if (fault && (fault != PROGRAM_NOT_EXECUTABLE || elf_info_read(program->path, &library) ||
+		      !elf_info_is_library(&library)))
 		return fault;
 	memcpy(program->binary, program->path, PATH_MAX);
 	while (depth < MAX_INTERPRETERS && follow_script(program->binary))
@@ -154,9 +124,9 @@ enum program_fault program_open(const char *name, struct program *program)
 	return err == -ENOEXEC ? PROGRAM_BAD_FORMAT : fault_of(err);
 }
 
-void program_close(struct program *program)
+bool program_is_script(const struct program *program)
 {
-	elf_info_free(&program->elf);
+	return strcmp(program->path, program->binary) != 0;
 }
 
 /*
@@ -226,20 +196,18 @@ static const char *why_not_executable(const char *path)
 /*
  * The reason may be a carriage return after the interpreter's name, which nobody sees in a message.
  */
-static void not_found_text(const char *name, const struct program *program, char *text, size_t size)
+static const char *not_found_text(const char *name, const struct program *program)
 {
 	const char *binary = program->binary;
 	size_t length = strlen(binary);
 
-	if (!length || !strcmp(binary, program->path))
-		snprintf(text, size, "%s: no such program%s", name[0] ? name : "''",
-			 strchr(name, '/') ? "" : " on PATH");
-	else if (binary[length - 1] == '\r')
-		snprintf(text, size,
-			 "%s: its '#!' line ends with a carriage return, as in text files of Windows; sed -i 's/\\r$//' removes them",
-			 program->path);
-	else
-		snprintf(text, size, "%s: its interpreter %s is not there", program->path, binary);
+	if (!length || !program_is_script(program))
+		return format_string("%s: no such program%s", name[0] ? name : "''",
+				     strchr(name, '/') ? "" : " on PATH");
+	if (binary[length - 1] == '\r')
+		return format_string("%s: its '#!' line ends with a carriage return, as in text files of Windows; sed -i 's/\\r$//' removes them",
+				     program->path);
+	return format_string("%s: its interpreter %s is not there", program->path, binary);
 }
 
 /*
@@ -284,32 +252,29 @@ static const struct {
 	[PROGRAM_FOREIGN] = { NULL, NULL, TOOL_EXIT_NOT_EXECUTABLE }, /* ENOEXEC */
 };
 
-void program_fault_text(enum program_fault fault, const char *name, const struct program *program,
-			const struct elf_info *library, char *text, size_t size)
+const char *program_fault_text(enum program_fault fault, const char *name,
+			       const struct program *program, const struct elf_info *library)
 {
+	const struct elf_info *elf = &program->elf;
 	const char *binary = program->binary[0] ? program->binary : name;
-	char machine[48];
+	const char *text = faults[fault].text;
 
-	/* The result is in one buffer for all calls. */
-	snprintf(machine, sizeof(machine), "%s", elf_info_machine_name(&program->elf));
+	if (fault == PROGRAM_NOT_FOUND)
+		return not_found_text(name, program);
 	if (fault == PROGRAM_NOT_EXECUTABLE && !program->binary[0] && program->path[0])
 		binary = program->path;
-	if (fault == PROGRAM_NOT_FOUND)
-		not_found_text(name, program, text, size);
+	if (fault == PROGRAM_NOT_EXECUTABLE)
+		text = why_not_executable(binary);
 	else if (fault == PROGRAM_NO_LOADER)
-		snprintf(text, size, "%s: its dynamic loader %s is not there", binary,
-			 program->elf.interpreter);
+		text = format_string("its dynamic loader %s is not there", elf->interpreter);
 	else if (fault == PROGRAM_OTHER_MACHINE)
-		snprintf(text, size,
-			 "%s: is a %d-bit %s program, but this libxrc-compat is %d-bit %s", binary,
-			 program->elf.bits, machine, library->bits, elf_info_machine_name(library));
+		text = format_string("is a %d-bit %s program, but this libxrc-compat is %d-bit %s",
+				     elf->bits, elf_info_machine_name(elf), library->bits,
+				     elf_info_machine_name(library));
 	else if (fault == PROGRAM_FOREIGN)
-		snprintf(text, size,
-			 "%s: is a %d-bit program for %s, and this machine is " OWN_MACHINE, binary,
-			 program->elf.bits, machine);
-	else
-		snprintf(text, size, "%s: %s", binary,
-			 faults[fault].text ? faults[fault].text : why_not_executable(binary));
+		text = format_string("is a %d-bit program for %s, and this machine is " OWN_MACHINE,
+				     elf->bits, elf_info_machine_name(elf));
+	return format_string("%s: %s", binary, text);
 }
 
 const char *program_fault_advice(enum program_fault fault)

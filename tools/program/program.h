@@ -1,14 +1,71 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The program that a user names: its path, the ELF file that the kernel loads for it, and whether a
- * library can be preloaded.
+ * The program that a user names, as a file: its ELF headers, the libraries that the loader would
+ * give it, what must be preloaded, and which programs it starts.
  */
 #ifndef XRC_COMPAT_TOOLS_PROGRAM_H
 #define XRC_COMPAT_TOOLS_PROGRAM_H
 
-#include "elf_info.h"
+#include "tools/common/memory.h"
 
 #include <limits.h>
+
+/* ---- regular files: opening a FIFO or a device could block for ever ---- */
+
+/* Opens a regular file for reading, and does not block on a FIFO. The descriptor, or -errno. */
+int regular_open(const char *path);
+
+/* Whether the file contains these bytes. False when it cannot be read. */
+bool regular_has(const char *path, const char *bytes, size_t size);
+
+/* ---- ELF files ---- */
+
+/* A symbol that the file wants from elsewhere. */
+struct elf_import {
+	char *name;
+	char *version; /* version node, or NULL */
+	bool weak;
+};
+
+struct elf_info {
+	int bits;	  /* 32 or 64; 0 if no file was read */
+	unsigned int machine; /* EM_* */
+	bool big_endian;
+	bool has_interpreter;
+	bool is_dynamic;  /* has a dynamic segment */
+	bool has_sections; /* packers and sstrip remove them; then SONAME and symbols are unknown */
+	bool is_program;  /* marked as one: DT_DEBUG or DF_1_PIE, which no shared library has */
+	/* has DT_AUDIT: the loader runs that library, even if it only lists libraries */
+	bool is_audited;
+	char *interpreter; /* the dynamic loader, or NULL */
+	char *soname;
+	struct elf_import *import;
+	size_t import_count;
+	struct string_list export; /* names of the functions and objects it defines for others */
+};
+
+/*
+ * Reads @path. 0, or -errno: -ENOEXEC when it is no ELF file, -ELIBBAD when it is one that no
+ * process can be made of (an object file, a core dump, a part of a program), -EACCES when it is no
+ * regular file, otherwise what open() said. On failure @info is left empty.
+ */
+int elf_info_read(const char *path, struct elf_info *info);
+
+/*
+ * True for a program that no loader starts: nothing can be preloaded into it. False for a loader.
+ */
+bool elf_info_is_static(const struct elf_info *info);
+
+/* True for a library or plugin, which a process loads but cannot start from. */
+bool elf_info_is_library(const struct elf_info *info);
+
+/* "x86-64", "i386", "ppc64, big-endian" ..., or "machine N"; for people. */
+const char *elf_info_machine_name(const struct elf_info *info);
+
+/* The import of that name, or NULL. */
+const struct elf_import *elf_info_find_import(const struct elf_info *info, const char *name);
+
+/* ---- programs ---- */
 
 /* Why a preloaded library would not get into a program. */
 enum program_fault {
@@ -19,12 +76,13 @@ enum program_fault {
 	PROGRAM_BAD_ELF,
 	PROGRAM_NO_LOADER,
 	PROGRAM_LIBRARY,
+	PROGRAM_FOREIGN,	/* runs on other machines only */
+	PROGRAM_LAST_UNSTARTABLE = PROGRAM_FOREIGN, /* the kernel can start the others */
 	PROGRAM_STATIC,
 	PROGRAM_PACKED,
 	PROGRAM_SETUID,
 	PROGRAM_CAPABILITIES,
-	PROGRAM_OTHER_MACHINE, /* runs here, but our library has another class */
-	PROGRAM_FOREIGN,       /* runs on other machines only */
+	PROGRAM_OTHER_MACHINE,	/* runs here, but our library has another class */
 };
 
 struct program {
@@ -37,10 +95,12 @@ struct program {
 /*
  * Looks @name up as the shell would ($PATH, unless it contains a slash), follows '#!' lines and
  * reads the ELF file. PROGRAM_FINE means only that it could be read; the other properties are
- * program_preload_fault()'s. Call program_close() in any case.
+ * program_preload_fault()'s.
  */
 enum program_fault program_open(const char *name, struct program *program);
-void program_close(struct program *program);
+
+/* True for a script, which has another file behind it. */
+bool program_is_script(const struct program *program);
 
 /*
  * Whether the kernel can start @program and @library (its ELF header) be preloaded into it, and if
@@ -50,11 +110,11 @@ enum program_fault program_preload_fault(const struct program *program,
 					 const struct elf_info *library);
 
 /*
- * Writes the sentence that tells a user about @fault. @library may be NULL unless the fault is
+ * The sentence that tells a user about @fault. @library may be NULL unless the fault is
  * PROGRAM_OTHER_MACHINE.
  */
-void program_fault_text(enum program_fault fault, const char *name, const struct program *program,
-			const struct elf_info *library, char *text, size_t size);
+const char *program_fault_text(enum program_fault fault, const char *name,
+			       const struct program *program, const struct elf_info *library);
 
 /* What the user can do about it, or NULL. */
 const char *program_fault_advice(enum program_fault fault);
@@ -64,5 +124,94 @@ const char *program_fault_advice(enum program_fault fault);
  * not executed, else 125.
  */
 int program_fault_exit(enum program_fault fault);
+
+/* ---- programs that start others ---- */
+
+/* True for a script, for a known launcher or interpreter, and for a program that calls exec(). */
+bool starter_is_one(const struct program *program);
+
+/* True for mpirun and other MPI launchers, and for a script that starts one. */
+bool starter_is_mpi(const struct program *program);
+
+/*
+ * The path of the program that a launcher or a shell is given: the first of @words (up to NULL)
+ * that names an ELF program by a path and starts no others, or a short shell script that ends with
+ * one or executes one. Without such a word, what the starter itself ends with, if it is a script.
+ * NULL if none is found.
+ */
+const char *starter_find_program(const struct program *starter, char *const *words);
+
+/* ---- libraries ---- */
+
+/* An object that the loader maps. */
+struct loaded_object {
+	const char *path;
+	const char *wanted; /* the name in DT_NEEDED */
+	struct elf_info elf; /* bits 0 if it could not be read */
+};
+
+struct closure {
+	struct loaded_object *object; /* [0] is the program */
+	size_t count;
+	struct string_list missing; /* libraries that are nowhere */
+	const char *failure; /* why the loader would give up, in its words; or NULL */
+};
+
+/*
+ * Asks the dynamic loader which libraries the ELF file @path, of @kind, would load, as ldd does. It
+ * maps them, and runs no code of theirs. @plugins, which may be NULL, are libraries that the
+ * program opens by itself; plugins of Open MPI are added. Without libraries where no loader starts
+ * that kind on this machine, or asking it would run code of the program's choice.
+ */
+void closure_read(const char *path, const struct elf_info *kind, const struct string_list *plugins,
+		  struct closure *closure);
+
+/* The object whose SONAME or file name is @name, or NULL. */
+const struct loaded_object *closure_find(const struct closure *closure, const char *name);
+
+/* Whether a library of an MPI implementation is there, or the program contains one. */
+bool closure_has_mpi(const struct closure *closure);
+
+/*
+ * The path that the loader finds for the library @name where the system keeps libraries, on behalf
+ * of the ELF file @object, of @kind. NULL if there is none.
+ */
+const char *system_library(const char *name, const char *object, const struct elf_info *kind);
+
+/* ---- what must be preloaded besides libxrc-compat ---- */
+
+/* The names of our companion libraries; NULL ends the list. */
+extern const char *const companion_names[];
+
+struct needs {
+	struct string_list companion;	/* paths of our libraries with sonames that went away */
+	struct string_list missing;	/* libraries that the program still misses */
+	/* the one that the program would get and that cannot work here; NULL if it is not old */
+	const char *old_libibverbs;
+	const char *system_libibverbs;	/* its replacement; NULL if the machine has none */
+};
+
+void needs_read(const struct closure *closure, struct needs *needs);
+
+/*
+ * Adds what @program needs in LD_PRELOAD besides our library. If @program starts another one, and
+ * its @words or its script tell which, adds what that one needs as well. With XRC_COMPAT_VERBOSE a
+ * message names each library. @system_libibverbs: add the system's libibverbs in any case.
+ */
+void needs_add(const struct program *program, char *const *words, bool system_libibverbs,
+	       struct string_list *libraries);
+
+/* The same for the ELF file @path, of @kind. */
+void needs_add_file(const char *path, const struct elf_info *kind, bool system_libibverbs,
+		    struct string_list *libraries);
+
+/* True for a libibverbs from before rdma-core. It finds no device on today's kernels. */
+bool libibverbs_is_old(const char *path);
+
+/*
+ * The libibverbs that the commands load for themselves. Never an old one, even if LD_LIBRARY_PATH
+ * leads to it.
+ */
+const char *libibverbs_for_tools(void);
 
 #endif

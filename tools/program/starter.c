@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Recognizes starters by name, and reads the last words of shell scripts. */
-#include "starter.h"
-#include "regular.h"
+#include "program.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ bool starter_is_mpi(const struct program *program)
 	if (is_among(basename(program->path), names))
 		return true;
 	/* A job script has one of these in it. */
-	return strcmp(program->path, program->binary) != 0 &&
+	return program_is_script(program) &&
 	       (regular_has(program->path, "mpirun", 6) ||
 		regular_has(program->path, "mpiexec", 7) || regular_has(program->path, "srun ", 5));
 }
@@ -67,91 +67,81 @@ static bool calls_exec(const struct elf_info *elf)
 
 bool starter_is_one(const struct program *program)
 {
-	return strcmp(program->path, program->binary) != 0 || is_known(program) ||
-	       calls_exec(&program->elf);
+	return program_is_script(program) || is_known(program) || calls_exec(&program->elf);
 }
 
 /* ---- words ---- */
 
-static bool take_program(const char *word, char *path)
+/* The path of the program that @word names; NULL unless it starts no others. */
+static const char *take_program(const char *word)
 {
 	struct program program;
-	bool taken;
 
-	if (!strchr(word, '/'))
-		return false;
 	/* A script that starts a script is a starter, too. */
-	taken = !program_open(word, &program) && !strcmp(program.path, program.binary) &&
-		!is_known(&program);
-	if (taken)
-		snprintf(path, PATH_MAX, "%s", program.path);
-	program_close(&program);
-	return taken;
+	if (!strchr(word, '/') || program_open(word, &program) || program_is_script(&program) ||
+	    is_known(&program))
+		return NULL;
+	return copy_string(program.path);
 }
 
 /* ---- shell scripts ---- */
 
 /* Expands the usual forms of the script's own folder, and removes quotes. */
-static void simplify(char *line, const char *folder, char *text, size_t size)
+static char *simplify(const char *line, const char *folder)
 {
 	static const char *const own[] = { "$(dirname \"$0\")", "$(dirname $0)", "`dirname $0`",
 					   "`dirname \"$0\"`", "${0%/*}" };
-	size_t used = 0;
+	size_t length = 0, size;
+	FILE *stream;
+	char *text;
 
-	while (*line && used + PATH_MAX < size) {
-		size_t length = 0;
-
+	stream = need_memory(open_memstream(&text, &size));
+	for (; *line; line += length ? length : 1) {
+		length = 0;
 		for (size_t i = 0; !length && i < sizeof(own) / sizeof(own[0]); i++)
 			length = strncmp(line, own[i], strlen(own[i])) ? 0 : strlen(own[i]);
 		if (length)
-			used += (size_t)snprintf(text + used, size - used, "%s", folder);
+			fputs(folder, stream);
 		else if (!strchr("\"'", *line))
-			text[used++] = *line;
-		line += length ? length : 1;
+			fputc(*line, stream);
 	}
-	text[used] = '\0';
+	fclose(stream);
+	return need_memory(text);
 }
 
 /* Scripts also call rm, hostname and their like by path. */
 static bool is_of_the_system(const char *word)
 {
-	static const char *const folders[] = { "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/" };
-
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		if (!strncmp(word, folders[i], strlen(folders[i])))
-			return true;
-	}
-	return false;
+	return !strncmp(word, "/bin/", 5) || !strncmp(word, "/sbin/", 6) ||
+	       !strncmp(word, "/usr/bin/", 9) || !strncmp(word, "/usr/sbin/", 10);
 }
 
 /* The first word of the line that is a program. */
-static bool in_line(char *line, const char *folder, char *path)
+static const char *in_line(const char *line, const char *folder)
 {
-	static char text[MOST_BYTES];
-	char *rest = text;
-	char *word;
+	char *text = simplify(line, folder), *rest = text, *word;
+	const char *path = NULL;
 
-	simplify(line, folder, text, sizeof(text));
-	while ((word = strsep(&rest, " \t;&|")) != NULL) {
-		if (word[0] == '#')
-			return false;
-		if (!is_of_the_system(word) && take_program(word, path))
-			return true;
+	while (!path && (word = strsep(&rest, " \t;&|")) != NULL && word[0] != '#') {
+		if (!is_of_the_system(word))
+			path = take_program(word);
 	}
-	return false;
+	free(text);
+	return path;
 }
 
 /* The last line with a program. A line with exec ends the script. */
-static bool in_script(char *script, const char *folder, char *path)
+static const char *in_script(char *script, const char *folder)
 {
-	bool found = false;
+	const char *found = NULL, *path;
 	char *line;
 
 	while ((line = strsep(&script, "\n")) != NULL) {
 		line += strspn(line, " \t");
-		found |= line[0] != '#' && in_line(line, folder, path);
+		path = line[0] != '#' ? in_line(line, folder) : NULL;
+		found = path ? path : found;
 		if (found && !strncmp(line, "exec ", 5))
-			return true;
+			break;
 	}
 	return found;
 }
@@ -173,17 +163,16 @@ static bool read_script(const char *name, char *text)
 }
 
 /* @given: as an argument of a shell, which ignores the script's first line. */
-static bool take_script(const char *name, bool given, char *path)
+static const char *take_script(const char *name, bool given)
 {
 	static char text[MOST_BYTES];
-	char folder[PATH_MAX];
 	int length = (int)(basename(name) - name);
 
 	if ((!given && !strchr(name, '/')) || !read_script(name, text) ||
 	    (!given && strncmp(text, "#!", 2) != 0))
-		return false;
-	snprintf(folder, sizeof(folder), "%.*s", length > 1 ? length - 1 : length, name);
-	return in_script(text, folder[0] ? folder : ".", path);
+		return NULL;
+	return in_script(text, length ? format_string("%.*s", length > 1 ? length - 1 : 1, name)
+				      : ".");
 }
 
 static bool is_shell(const char *path)
@@ -193,13 +182,15 @@ static bool is_shell(const char *path)
 	return is_among(basename(path), names);
 }
 
-bool starter_find_program(const struct program *starter, char *const *words, char *path)
+const char *starter_find_program(const struct program *starter, char *const *words)
 {
-	for (size_t i = 0; words && words[i]; i++) {
-		if (take_program(words[i], path) ||
-		    take_script(words[i], is_shell(starter->path) && words[i][0] != '-', path))
-			return true;
+	const char *path = NULL;
+
+	for (size_t i = 0; !path && words && words[i]; i++) {
+		path = take_program(words[i]);
+		if (!path)
+			path = take_script(words[i],
+					   is_shell(starter->path) && words[i][0] != '-');
 	}
-	return strcmp(starter->path, starter->binary) != 0 &&
-	       take_script(starter->path, true, path);
+	return path || !program_is_script(starter) ? path : take_script(starter->path, true);
 }

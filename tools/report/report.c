@@ -35,27 +35,26 @@ static int parse(const struct command *self, char **argv, struct report_options 
 }
 
 /* The option as the self-test takes it; "" without a value. */
-static char *option_word(const char *name, const char *value)
+static const char *option_word(const char *name, const char *value)
 {
-	return value ? format_string("%s%s%s", name, value[0] ? "=" : "", value) : copy_string("");
+	return value ? format_string("%s%s%s", name, value[0] ? "=" : "", value) : "";
 }
 
 int command_report(const struct command *self, int argc, char **argv)
 {
 	struct report_options options = { .output = "xrc-compat-report.md", .program = "" };
-	struct path_candidates candidates;
+	struct string_list places = { 0 };
 	char command[PATH_MAX];
 	const char *script;
 
 	(void)argc;
 	if (parse(self, argv, &options))
 		return TOOL_EXIT_REFUSED;
-	paths_helper("report/xrc-compat-report", &candidates);
-	script = paths_first(&candidates);
+	script = paths_helper("report/xrc-compat-report", &places);
 	if (!script || paths_self(command, sizeof(command)))
 		return refuse(TOOL_EXIT_REFUSED,
 			      "xrc-compat-report is not there (first looked for: %s)",
-			      candidates.path[0]);
+			      places.item[0]);
 	execl(script, script, command, options.output,
 	      option_word("--softhca", options.launch.softhca),
 	      option_word("--model", options.launch.model), options.program, NULL);

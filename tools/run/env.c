@@ -4,6 +4,7 @@
  * process.
  */
 #include "quirks.h"
+#include "elf/lib_folder.h"
 #include "tools/common/command.h"
 #include "tools/common/launchers.h"
 #include "tools/common/message.h"
@@ -11,9 +12,7 @@
 #include "tools/common/preload.h"
 #include "tools/common/text.h"
 #include "tools/common/variables.h"
-#include "tools/program/needs.h"
 #include "tools/program/paths.h"
-#include "tools/program/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,13 +26,10 @@
 static void print_variable(const struct launcher *launcher, const char *name, const char *value,
 			   const char *rest)
 {
-	char *once = value[0] ? text_shell_word(value) : copy_string(""),
-	     *twice = text_shell_word(once);
+	const char *once = value[0] ? text_shell_word(value) : "";
 
 	printf("%s%s%s%s%s", launcher->before, name, launcher->between,
-	       launcher->quoted_twice ? twice : once, rest);
-	free(twice);
-	free(once);
+	       launcher->quoted_twice ? text_shell_word(once) : once, rest);
 }
 
 /*
@@ -43,11 +39,9 @@ static void print_variable(const struct launcher *launcher, const char *name, co
 static void print_preload(const struct launcher *launcher, const struct string_list *libraries)
 {
 	const char *here = getenv("LD_PRELOAD");
-	char *value = preload_value(libraries, launcher->remote);
 
-	print_variable(launcher, "LD_PRELOAD", value,
+	print_variable(launcher, "LD_PRELOAD", preload_value(libraries, launcher->remote),
 		       here && here[0] ? "" : "\"${LD_PRELOAD:+:$LD_PRELOAD}\"");
-	free(value);
 }
 
 /* The variables of quirks.h are defaults. */
@@ -90,12 +84,8 @@ static void print_variables(const struct launcher *launcher, const struct string
 
 static void print_words(char *const *from, char *const *to)
 {
-	for (; from < to; from++) {
-		char *word = text_shell_word(*from);
-
-		printf(" %s", word);
-		free(word);
-	}
+	for (; from < to; from++)
+		printf(" %s", text_shell_word(*from));
 }
 
 static bool is_program(const char *word)
@@ -149,14 +139,13 @@ static bool is_hinted(const struct launcher *launcher, const char *name)
 
 	if (!program_open(name, &program) && !realpath(program.path, file))
 		file[0] = '\0';
-	program_close(&program);
 	snprintf(hints, sizeof(hints), "%s", launcher->hints);
 	while ((hint = strsep(&rest, " ")) != NULL)
 		hinted |= hint[0] && strcasestr(file, hint);
 	return hinted;
 }
 
-static int print_chosen(const struct string_list *libraries, char **words)
+static void print_chosen(const struct string_list *libraries, char **words)
 {
 	const struct launcher *chosen[8];
 	size_t count = 0, hinted = 0;
@@ -175,38 +164,32 @@ static int print_chosen(const struct string_list *libraries, char **words)
 			printf("# %s\n", chosen[i]->title);
 		print_line_for(chosen[i], libraries, words);
 	}
-	return TOOL_EXIT_OK;
 }
 
 /* ---- what has to be preloaded ---- */
 
 static int find_library(const char **library, struct elf_info *elf)
 {
-	static struct path_candidates candidates;
+	struct string_list places = { 0 };
 	const char *fault;
 
-	paths_library(&candidates);
-	*library = paths_first(&candidates);
+	*library = paths_shim(LOADER_LIB_OWN_BITS, &places);
 	if (!*library || elf_info_read(*library, elf))
 		return refuse(TOOL_EXIT_REFUSED,
 			      "libxrc-compat.so.1 is not there, or no library; try: xrc-compat doctor");
 	fault = paths_preload_fault(*library, elf);
-	if (!fault)
-		return 0;
-	elf_info_free(elf);
-	return refuse(TOOL_EXIT_REFUSED, "%s: %s", *library, fault);
+	return fault ? refuse(TOOL_EXIT_REFUSED, "%s: %s", *library, fault) : 0;
 }
 
 /* False if @words do not begin with a program of this host. Other hosts may have it. */
 static bool add_needs(char **words, bool system_libibverbs, struct string_list *libraries)
 {
 	struct program program;
-	bool found = !program_open(words[0], &program);
 
-	if (found)
-		needs_add(&program, words + 1, system_libibverbs, libraries);
-	program_close(&program);
-	return found;
+	if (program_open(words[0], &program))
+		return false;
+	needs_add(&program, words + 1, system_libibverbs, libraries);
+	return true;
 }
 
 static int print_lines(char **words, bool system_libibverbs)
@@ -226,16 +209,14 @@ static int print_lines(char **words, bool system_libibverbs)
 	/* Without a program only --system-libibverbs adds a library. */
 	if (!found)
 		needs_add_file(library, &elf, system_libibverbs, &libraries);
-	elf_info_free(&elf);
 	if (words[0] && !launcher && !found)
-		status = refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s",
-				words[0], words[0]);
-	else if (launcher)
-		status = print_chosen(&libraries, words);
+		return refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s",
+			      words[0], words[0]);
+	if (launcher)
+		print_chosen(&libraries, words);
 	else
 		print_all(&libraries);
-	string_list_free(&libraries);
-	return status;
+	return TOOL_EXIT_OK;
 }
 
 int command_env(const struct command *self, int argc, char **argv)

@@ -8,10 +8,8 @@
 #include "tools/common/message.h"
 #include "tools/common/options.h"
 #include "tools/common/preload.h"
-#include "tools/program/elf_info.h"
-#include "tools/program/needs.h"
 #include "tools/program/paths.h"
-#include "tools/program/program.h"
+#include "tools/tools_config.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -67,54 +65,43 @@ static int check_launch(const struct launch *launch)
 	return advise_usage(launch->self);
 }
 
-static int advise_places(const struct path_candidates *candidates)
-{
-	for (size_t i = 0; i < candidates->count; i++)
-		advise("%s", candidates->path[i]);
-	return TOOL_EXIT_REFUSED;
-}
-
-static int refuse_missing(const char *what, const struct path_candidates *candidates)
+static int refuse_missing(const char *what, const struct string_list *places)
 {
 	refuse(0, "%s is not there; looked at:", what);
-	return advise_places(candidates);
+	for (size_t i = 0; i < places->count; i++)
+		advise("%s", places->item[i]);
+	return TOOL_EXIT_REFUSED;
 }
 
 /*
  * The loader only warns about a library that it cannot preload, and the program dies much later of
  * a missing symbol. So everything is checked before the exec.
  */
-static int find_library(int bits, struct path_candidates *candidates, const char **library,
-			struct elf_info *elf)
+static int find_library(int bits, const char **library, struct elf_info *elf)
 {
+	struct string_list places = { 0 };
 	const char *fault;
 	int err;
 
-	*library = paths_library_of(bits, candidates);
+	*library = paths_shim(bits, &places);
 	if (!*library)
-		return refuse_missing("libxrc-compat.so.1", candidates);
+		return refuse_missing("libxrc-compat.so.1", &places);
 	err = elf_info_read(*library, elf);
 	if (err)
 		return refuse(TOOL_EXIT_REFUSED, "%s: is not a shared library (%s)", *library,
 			      strerror(-err));
 	fault = paths_preload_fault(*library, elf);
-	if (!fault)
-		return 0;
-	elf_info_free(elf);
-	return refuse(TOOL_EXIT_REFUSED, "%s: %s", *library, fault);
+	return fault ? refuse(TOOL_EXIT_REFUSED, "%s: %s", *library, fault) : 0;
 }
 
 static int check_program(const char *name, enum program_fault fault, const struct program *program,
 			 const struct elf_info *library)
 {
-	char text[2 * PATH_MAX];
-
 	if (!fault)
 		fault = program_preload_fault(program, library);
 	if (!fault)
 		return 0;
-	program_fault_text(fault, name, program, library, text, sizeof(text));
-	refuse(0, "%s", text);
+	refuse(0, "%s", program_fault_text(fault, name, program, library));
 	if (program_fault_advice(fault))
 		advise("%s", program_fault_advice(fault));
 	return program_fault_exit(fault);
@@ -124,28 +111,25 @@ static int check_program(const char *name, enum program_fault fault, const struc
  * argv of "softhca run --devices=N [--model=NAME] -- xrc-compat run [--system-libibverbs] --
  * PROGRAM...".
  */
-static char **softhca_argv(char *softhca, char *self, const struct launch *launch)
+static char **softhca_argv(const char *softhca, const char *self, const struct launch *launch)
 {
-	static char devices[32], model[64];
-	char *const head[] = {
-		softhca, "run", devices, launch->model ? model : NULL, "--", self, "run",
-		launch->system_libibverbs ? "--system-libibverbs" : NULL, "--",
-	};
-	size_t head_count = 0;
-	size_t count = 0;
-	char **argv;
+	struct string_list words = { 0 };
 
-	snprintf(devices, sizeof(devices), "--devices=%d", count_devices(launch->softhca));
-	snprintf(model, sizeof(model), "--model=%s", launch->model ? launch->model : "");
-	while (launch->program[count])
-		count++;
-	argv = need_memory(calloc(sizeof(head) / sizeof(head[0]) + count + 1, sizeof(*argv)));
-	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++) {
-		if (head[i])
-			argv[head_count++] = head[i];
-	}
-	memcpy(argv + head_count, launch->program, count * sizeof(*argv));
-	return argv;
+	string_list_add(&words, softhca);
+	string_list_add(&words, "run");
+	string_list_add(&words, format_string("--devices=%d", count_devices(launch->softhca)));
+	if (launch->model)
+		string_list_add(&words, format_string("--model=%s", launch->model));
+	string_list_add(&words, "--");
+	string_list_add(&words, self);
+	string_list_add(&words, "run");
+	if (launch->system_libibverbs)
+		string_list_add(&words, "--system-libibverbs");
+	string_list_add(&words, "--");
+	for (char **word = launch->program; *word; word++)
+		string_list_add(&words, *word);
+	string_list_add(&words, NULL);
+	return words.item;
 }
 
 /*
@@ -154,40 +138,30 @@ static char **softhca_argv(char *softhca, char *self, const struct launch *launc
  */
 static int exec_under_softhca(const struct launch *launch)
 {
-	struct path_candidates candidates;
-	const char *found;
+	struct string_list places = { 0 };
+	const char *softhca = paths_softhca(&places);
 	char self[PATH_MAX];
-	char softhca[PATH_MAX];
-	char **argv;
 
-	paths_softhca(&candidates);
-	found = paths_first(&candidates);
-	if (!found)
-		return refuse_missing("softhca, the emulated HCA,", &candidates);
+	if (!softhca)
+		return refuse_missing("softhca, the emulated HCA,", &places);
 	if (paths_self(self, sizeof(self)))
 		return refuse(TOOL_EXIT_REFUSED, "/proc is not mounted; mount it");
-	snprintf(softhca, sizeof(softhca), "%s", found);
-	argv = softhca_argv(softhca, self, launch);
-	execv(softhca, argv);
-	refuse(0, "%s: %s", softhca, strerror(errno));
-	free(argv);
-	return TOOL_EXIT_REFUSED;
+	execv(softhca, softhca_argv(softhca, self, launch));
+	return refuse(TOOL_EXIT_REFUSED, "%s: %s", softhca, strerror(errno));
 }
 
 /* `xrc-compat trace` sets the variable. The shim tells the tracing library of its calls. */
 static int add_tracer(int bits, struct string_list *libraries)
 {
-	const char *socket = getenv("XRC_COMPAT_TRACE");
-	struct path_candidates candidates;
-	const char *tracer;
+	const char *socket = getenv("XRC_COMPAT_TRACE"), *tracer;
+	struct string_list places = { 0 };
 
 	if (!socket || !socket[0])
 		return 0;
-	tracer = paths_tracer_of(bits, &candidates);
-	if (!tracer) {
-		refuse(0, "trace: no libxrc-trace.so for %d-bit programs; looked at:", bits);
-		return advise_places(&candidates);
-	}
+	tracer = paths_library(bits, "tools/trace/library/" TOOLS_TRACER, &places);
+	if (!tracer)
+		return refuse_missing(format_string("trace: libxrc-trace.so for %d-bit programs",
+						    bits), &places);
 	string_list_add(libraries, tracer);
 	return 0;
 }
@@ -218,9 +192,8 @@ static int exec_program(const char *library, const struct program *program,
 
 int launch_program(const struct launch *launch)
 {
-	struct path_candidates candidates;
+	static struct program program;
 	struct elf_info library_elf;
-	struct program program;
 	enum program_fault fault;
 	const char *library;
 	int status = check_launch(launch);
@@ -228,16 +201,13 @@ int launch_program(const struct launch *launch)
 	if (status)
 		return status;
 	fault = program_open(launch->program[0], &program);
-	status = find_library(program.elf.bits, &candidates, &library, &library_elf);
-	if (!status) {
-		status = check_program(launch->program[0], fault, &program, &library_elf);
-		elf_info_free(&library_elf);
-	}
+	status = find_library(program.elf.bits, &library, &library_elf);
 	if (!status)
-		status = launch->softhca ? exec_under_softhca(launch)
-					 : exec_program(library, &program, launch);
-	program_close(&program);
-	return status;
+		status = check_program(launch->program[0], fault, &program, &library_elf);
+	if (status)
+		return status;
+	return launch->softhca ? exec_under_softhca(launch)
+			       : exec_program(library, &program, launch);
 }
 
 int command_run(const struct command *self, int argc, char **argv)

@@ -53,7 +53,8 @@ int command_selftest(const struct command *self, int argc, char **argv)
 	char path[PATH_MAX], *program[END + 1] = { path, (char *)"", (char *)"18515" };
 	struct option_words words = { self, argv + 1, NULL };
 	struct launch launch = { .self = self, .program = program };
-	struct path_candidates candidates;
+	struct string_list places = { 0 };
+	const char *found;
 	int option, status = 0;
 
 	(void)argc;
@@ -68,11 +69,11 @@ int command_selftest(const struct command *self, int argc, char **argv)
 	if (!is_port(program[PORT]))
 		return refuse(TOOL_EXIT_REFUSED,
 			      "selftest: --port: a port is a number from 1 to 65535");
-	paths_helper("selftest/xrc-compat-selftest", &candidates);
-	if (!paths_first(&candidates))
+	found = paths_helper("selftest/xrc-compat-selftest", &places);
+	if (!found)
 		return refuse(TOOL_EXIT_REFUSED,
 			      "xrc-compat-selftest is not there (first looked for: %s)",
-			      candidates.path[0]);
-	snprintf(path, sizeof(path), "%s", paths_first(&candidates));
+			      places.item[0]);
+	snprintf(path, sizeof(path), "%s", found);
 	return launch_program(&launch);
 }

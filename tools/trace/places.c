@@ -2,7 +2,7 @@
 /* Names functions from symbol tables, and lines with addr2line(1). */
 #include "places.h"
 #include "tools/common/aside.h"
-#include "tools/program/regular.h"
+#include "tools/program/program.h"
 
 #include <gelf.h>
 #include <stdio.h>

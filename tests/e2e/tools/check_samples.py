@@ -87,14 +87,6 @@ def case_linked(w):
     return w.program("linked", ONE_WAY, w.stub), {}
 
 
-def case_two_way(w):
-    return w.program("two-way", calls("ibv_open_xrc_domain", "ibv_create_qp"), w.stub), {}
-
-
-def case_bind_now(w):
-    return w.program("bind-now", ONE_WAY, w.stub, "-Wl,-z,now"), {}
-
-
 def case_bundled_rpath(w):
     w.bundle()
     return w.program("bundled-rpath", ONE_WAY, w.stub, "-Wl,--disable-new-dtags",
@@ -224,26 +216,11 @@ def case_mlnx(w):
                      w.stub), {}
 
 
-def case_mlnx_by_a_function(w):
-    """The program uses no ibv_exp_* function, but one that OFED 1.5 did not have."""
-    return w.program("mlnx-later",
-                     calls("ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp", "ibv_rate_to_mbps"),
-                     w.stub), {}
-
-
 def case_a_name_like_theirs(w):
     """No library ever had this function."""
     return w.program("like-theirs",
                      calls("ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp", "ibv_reset_xrc_rcv_qp"),
                      w.stub), {}
-
-
-def case_mlnx_by_its_headers(w):
-    """OFED had all functions of the program, but the debugging information names ofa_verbs.h. Only
-    MLNX_OFED's verbs.h included that header."""
-    (w.folder / "ofa_verbs.h").write_text("struct of_ofa_verbs { int member; };\n")
-    source = '#include "ofa_verbs.h"\nstruct of_ofa_verbs object;\n' + ONE_WAY
-    return w.program("mlnx-headers", source, "-gdwarf-4", f"-I{w.folder}", w.stub), {}
 
 
 def case_mlnx_if_it_is_there(w):

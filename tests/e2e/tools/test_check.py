@@ -52,8 +52,10 @@ def normal(report, folder):
         if lib["path"].startswith(str(folder))
     ]
     report["needs"] = [
-        "{symbol}@{version} of {library} by {by}".format(**need) for need in report["needs"]
+        "{symbol}@{version} by {by}".format(**need) for need in report["needs"]
     ]
+    for device in report["devices"]:
+        del device["ports"]
     own = report["libibverbs"]["path"]
     if own and not own.startswith(str(folder)):
         report["libibverbs"].update(path="SYSTEM")
@@ -119,7 +121,7 @@ def test_every_golden_report_belongs_to_a_case(golden):
 
 
 def test_every_verdict_has_a_case(source_root, golden):
-    source = (source_root / "tools" / "check" / "check_decide.c").read_text()
+    source = (source_root / "tools" / "check" / "check_print.c").read_text()
     verdicts = set(re.findall(r'\[VERDICT_\w+\] = "(.*)"', source))
     assert len(verdicts) == 9
     assert {report["verdict"] for report in golden.values()} == verdicts
@@ -217,7 +219,7 @@ def test_text_says_the_same(run, xrc_compat, fakes, workshop):
     assert result.returncode == 0
     for words in (f"Needs       ibv_create_xrc_rcv_qp@IBVERBS_1.1, by {program}\n",
                   f"            ibv_open_xrc_domain@IBVERBS_1.1, by {program}\n",
-                  "Dialect     ofed, one-way\n", "Verdict     ready\n",
+                  "Verdict     ready\n",
                   f"Next        xrc-compat run -- {program}\n", "qedr0: ",
                   "receive QPs of one process only (needs Linux 5.11)"):
         assert words in result.stdout

@@ -2,7 +2,7 @@
 /*
  * The ELF reader on real files (this very program, its loader). Damaged ones are for "tools fuzz".
  */
-#include <tools/program/elf_info.h>
+#include <tools/program/program.h>
 
 #include <elf.h>
 #include <errno.h>
@@ -35,7 +35,6 @@ TEST(reads_this_program)
 	assert_int_equal(access(info.interpreter, X_OK), 0);
 	assert_null(info.soname);
 	assert_false(elf_info_is_static(&info));
-	elf_info_free(&info);
 }
 
 TEST(reads_imports_with_their_versions)
@@ -45,10 +44,8 @@ TEST(reads_imports_with_their_versions)
 
 	assert_non_null(import);
 	assert_string_equal(import->version, "ELFUTILS_1.0");
-	assert_string_equal(import->library, "libelf.so.1");
 	assert_false(import->weak);
 	assert_null(elf_info_find_import(&info, "main"));
-	elf_info_free(&info);
 }
 
 TEST(a_loader_is_not_a_static_program)
@@ -59,8 +56,6 @@ TEST(a_loader_is_not_a_static_program)
 	assert_int_equal(elf_info_read(self.interpreter, &loader), 0);
 	assert_false(loader.has_interpreter);
 	assert_false(elf_info_is_static(&loader));
-	elf_info_free(&loader);
-	elf_info_free(&self);
 }
 
 TEST(says_what_open_said)
@@ -141,8 +136,6 @@ TEST(reads_the_interpreter_without_section_headers)
 	assert_true(stripped.is_program);
 	assert_false(elf_info_is_static(&stripped));
 	assert_int_equal(stripped.import_count, 0);
-	elf_info_free(&stripped);
-	elf_info_free(&self);
 	free(bytes);
 }
 
@@ -168,8 +161,6 @@ TEST(of_several_loaders_the_first_counts)
 	find_segment(bytes, PT_GNU_STACK)->p_type = PT_INTERP;
 	assert_int_equal(read_bytes(bytes, size, &info), 0);
 	assert_string_equal(info.interpreter, self.interpreter);
-	elf_info_free(&info);
-	elf_info_free(&self);
 	free(bytes);
 }
 
