@@ -59,19 +59,6 @@ static ssize_t receive_piece(int in, const struct timespec *end, char *piece, si
 	return got < 0 && errno == EINTR ? receive_piece(in, end, piece, size) : got;
 }
 
-static int receive(const struct aside *aside, int in, int milliseconds)
-{
-	struct timespec end = in_milliseconds(milliseconds);
-	char record[PIPE_BUF];
-	ssize_t size;
-
-	while ((size = receive_piece(in, &end, record, aside->record_size)) > 0) {
-		if (size != (ssize_t)aside->record_size || !aside->take(aside->context, record))
-			return -EIO;
-	}
-	return (int)size;
-}
-
 /* -EIO if the process did not end by itself. */
 static int bury(pid_t pid, int milliseconds)
 {
@@ -89,15 +76,24 @@ static int bury(pid_t pid, int milliseconds)
  * must still give back what it has got from the driver. A crash of the child is reported; a core
  * file in the user's directory is of no use.
  */
-static void work(const struct aside *aside, int out)
+static void execute(const struct aside *aside, int out)
 {
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), status;
+
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
-	_exit(aside->work(aside->context, out));
+	if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(out, 1) < 0 ||
+	    dup2(aside->with_errors ? out : nothing, 2) < 0)
+		_exit(errno);
+	status = aside->prepare ? aside->prepare(aside->context) : 0;
+	if (status || !aside->words)
+		_exit(status);
+	execvp(aside->words[0], aside->words);
+	_exit(TOOL_EXIT_NOT_EXECUTABLE);
 }
 
-/* The process, or -errno. *in: what it gives. */
+/* The process, or -errno. *in: what it writes. */
 static pid_t start(const struct aside *aside, int *in)
 {
 	int fd[2], err;
@@ -108,10 +104,8 @@ static pid_t start(const struct aside *aside, int *in)
 		return -errno;
 	pid = fork();
 	err = errno;
-	if (!pid) {
-		close(fd[0]);
-		work(aside, fd[1]);
-	}
+	if (!pid)
+		execute(aside, fd[1]);
 	close(fd[1]);
 	*in = fd[0];
 	if (pid < 0)
@@ -119,72 +113,39 @@ static pid_t start(const struct aside *aside, int *in)
 	return pid < 0 ? -err : pid;
 }
 
-/* @result: of receiving. */
-static int finish(pid_t pid, int in, int result, int milliseconds)
-{
-	int status;
-
-	close(in);
-	if (result && kill(-pid, SIGKILL))	/* and its children */
-		kill(pid, SIGKILL);
-	/* The child has closed its end of the pipe. Its exit may take the kernel some time. */
-	status = bury(pid, result ? BURIAL_MILLISECONDS : milliseconds);
-	return result ? result : status;
-}
-
-int aside_do(const struct aside *aside, int milliseconds)
-{
-	int in;
-	pid_t pid = start(aside, &in);
-
-	return pid < 0 ? pid : finish(pid, in, receive(aside, in, milliseconds), milliseconds);
-}
-
-bool aside_give(int out, const void *record, size_t size)
-{
-	return write(out, record, size) == (ssize_t)size;
-}
-
-/* ---- other programs ---- */
-
-static int execute(void *context, int out)
-{
-	const struct aside_program *program = context;
-	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(out, 1) < 0 ||
-	    dup2(program->with_errors ? out : nothing, 2) < 0)
-		return errno;
-	if (program->prepare)
-		program->prepare(program->context);
-	execvp(program->words[0], program->words);
-	return TOOL_EXIT_NOT_EXECUTABLE;
-}
-
 /* Reads to the end of the stream, and drops what is too much. */
-static int collect(int in, int milliseconds, char *text)
+static int collect(int in, int milliseconds, char *text, size_t *used)
 {
 	struct timespec end = in_milliseconds(milliseconds);
 	char piece[PIPE_BUF];
-	size_t used = 0;
 	ssize_t size;
 
 	while ((size = receive_piece(in, &end, piece, sizeof(piece))) > 0) {
-		size_t kept = (size_t)size < MOST_BYTES - used ? (size_t)size : MOST_BYTES - used;
+		size_t kept = (size_t)size < MOST_BYTES - *used ? (size_t)size : MOST_BYTES - *used;
 
-		memcpy(text + used, piece, kept);
-		used += kept;
+		memcpy(text + *used, piece, kept);
+		*used += kept;
 	}
 	return (int)size;
 }
 
-char *aside_output(const struct aside_program *program, int milliseconds, int *result)
+char *aside_output(const struct aside *aside, int milliseconds, size_t *size, int *result)
 {
-	const struct aside aside = { .work = execute, .context = (void *)program };
 	char *text = need_memory(calloc(MOST_BYTES + 1, 1));
-	int in;
-	pid_t pid = start(&aside, &in);
+	size_t used = 0;
+	int in = -1, status;
+	pid_t pid = start(aside, &in);
 
-	*result = pid < 0 ? pid : finish(pid, in, collect(in, milliseconds, text), milliseconds);
+	*result = pid < 0 ? pid : collect(in, milliseconds, text, &used);
+	if (size)
+		*size = used;
+	if (pid < 0)
+		return text;
+	close(in);
+	if (*result && kill(-pid, SIGKILL)) /* and its children */
+		kill(pid, SIGKILL);
+	/* The child has closed its end of the pipe. Its exit may take the kernel some time. */
+	status = bury(pid, *result ? BURIAL_MILLISECONDS : milliseconds);
+	*result = *result ? *result : status;
 	return text;
 }

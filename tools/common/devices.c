@@ -2,18 +2,46 @@
 /* Lists RDMA devices in a process of its own, which loads libibverbs. */
 #include "devices.h"
 #include "aside.h"
-#include "verbs.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <infiniband/verbs.h>
 #include <modern/modern.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TIMEOUT_MILLISECONDS 15000
 
 /* QP numbers have 24 bits, so a kernel that has the command answers EINVAL. */
 #define NO_QP_NUM 0xffffffffu
+
+/*
+ * The functions of libibverbs that are called. They are looked up, so that the commands start
+ * without libibverbs. A function that the library lacks is NULL.
+ */
+struct verbs {
+#define VERBS(X) \
+	X(get_device_list) X(get_device_name) X(open_device) X(close_device) X(query_device) \
+	X(query_port)
+#define X(name) __typeof__(&(ibv_##name)) name;
+	VERBS(X)
+#undef X
+};
+
+/* @library: a path, or a name for dlopen(3). False if it cannot be loaded. */
+static bool load(const char *library, struct verbs *verbs)
+{
+	void *handle = dlopen(library, RTLD_NOW);
+
+	if (!handle)
+		return false;
+#define X(name) verbs->name = (__typeof__(verbs->name))dlsym(handle, "ibv_" #name);
+	VERBS(X)
+#undef X
+	return true;
+}
 
 static bool has_open_qp(struct ibv_context *context)
 {
@@ -82,48 +110,39 @@ static void describe(const struct verbs *verbs, struct ibv_device *ibv_device,
 	verbs->close_device(context);
 }
 
-struct reading {
-	const char *library;
-	struct device_list *list;
-};
-
-static int read_devices(void *context, int out)
+/* Writes each device to standard output. @library: its path or name. */
+static int write_devices(const void *library)
 {
-	const struct reading *reading = context;
+	int count = 0, out = dup(STDOUT_FILENO);
 	struct ibv_device **list;
 	struct verbs verbs;
-	int count = 0;
 
-	if (!verbs_load(reading->library, &verbs) || !verbs.get_device_list || !verbs.open_device)
+	/* What a driver prints goes where its messages go. */
+	dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (!load(library, &verbs) || !verbs.get_device_list || !verbs.open_device)
 		return ENOENT;
 	list = verbs.get_device_list(&count);
-	for (int i = 0; list && i < count && i < DEVICES_MAX; i++) {
+	for (int i = 0; list && i < count; i++) {
 		struct device device;
 
 		describe(&verbs, list[i], &device);
-		if (!aside_give(out, &device, sizeof(device)))
+		if (write(out, &device, sizeof(device)) != (ssize_t)sizeof(device))
 			return EIO;
 	}
 	return 0;
 }
 
-static bool take_device(void *context, const void *record)
-{
-	struct device_list *list = ((const struct reading *)context)->list;
-
-	if (list->count == DEVICES_MAX)
-		return false;
-	memcpy(&list->device[list->count++], record, sizeof(list->device[0]));
-	return true;
-}
-
 int devices_read(const char *library, struct device_list *list)
 {
-	struct reading reading = { library, list };
-	const struct aside aside = { read_devices, take_device, &reading, sizeof(struct device) };
+	const struct aside aside = { .prepare = write_devices, .context = library };
+	size_t size, most = sizeof(list->device);
+	int result;
+	char *bytes = aside_output(&aside, TIMEOUT_MILLISECONDS, &size, &result);
 
-	list->count = 0;
-	return aside_do(&aside, TIMEOUT_MILLISECONDS);
+	list->count = (size < most ? size : most) / sizeof(list->device[0]);
+	memcpy(list->device, bytes, list->count * sizeof(list->device[0]));
+	free(bytes);
+	return result;
 }
 
 bool device_usable(const struct device *device)

@@ -26,14 +26,14 @@ static bool logind_removes(const char *directory)
 		(char *)"/org/freedesktop/login1", (char *)"org.freedesktop.login1.Manager",
 		(char *)"RemoveIPC", NULL,
 	};
-	const struct aside_program program = { .words = words };
+	const struct aside program = { .words = words };
 	bool removes;
 	int result;
 	char *text;
 
 	if (strcmp(directory, "/dev/shm") != 0 || geteuid() < 1000)
 		return false;
-	text = aside_output(&program, PATIENCE_MS, &result);
+	text = aside_output(&program, PATIENCE_MS, NULL, &result);
 	removes = !result && !strcmp(text, "b true\n");
 	free(text);
 	return removes;

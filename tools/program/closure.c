@@ -47,7 +47,7 @@ static const char *loader_of(const struct elf_info *kind)
 	return NULL;
 }
 
-static void set_environment(const void *context)
+static int set_environment(const void *context)
 {
 	static const char *const others[] = {
 		"LD_AUDIT", "LD_BIND_NOW", "LD_DEBUG", "LD_DEBUG_OUTPUT", "LD_SHOW_AUXV",
@@ -60,7 +60,7 @@ static void set_environment(const void *context)
 		unsetenv("LD_LIBRARY_PATH");
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		unsetenv(others[i]);
-	setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
+	return setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
 }
 
 static void append(struct closure *closure, const char *path, const char *wanted)
@@ -104,7 +104,7 @@ static void ask(const char *path, const struct elf_info *kind, const struct ques
 	const char *loader = loader_of(kind);
 	char object[PATH_MAX];
 	char *const words[] = { (char *)loader, object, NULL };
-	const struct aside_program program = { words, set_environment, question, true };
+	const struct aside program = { words, set_environment, question, true };
 	char *text, *rest, *line;
 	int err;
 
@@ -115,7 +115,7 @@ static void ask(const char *path, const struct elf_info *kind, const struct ques
 	 */
 	if (kind->is_audited || elf_info_is_static(kind) || !loader || !realpath(path, object))
 		return;
-	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, &err);
+	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, NULL, &err);
 	while ((line = strsep(&rest, "\n")) != NULL)
 		read_line(line, closure);
 	free(text);

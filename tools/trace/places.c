@@ -76,12 +76,12 @@ static void find_line(const struct trace_frame *frame, char *line, size_t size)
 	char address[32];
 	char *const words[] = { (char *)"addr2line", (char *)"-e", (char *)frame->module, address,
 				NULL };
-	const struct aside_program program = { .words = words };
+	const struct aside program = { .words = words };
 	int result;
 	char *text;
 
 	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)frame->offset);
-	text = aside_output(&program, PATIENCE_MS, &result);
+	text = aside_output(&program, PATIENCE_MS, NULL, &result);
 	snprintf(line, size, "%s", text);
 	free(text);
 }

@@ -12,72 +12,71 @@
 
 #define LATE_MICROSECONDS 600000
 
-static bool take(void *context, const void *record)
+/* The result of work, and what it has written. */
+static int begin(int (*work)(const void *context), int milliseconds, char *written)
 {
-	*(int *)context += *(const int *)record;
-	return true;
-}
+	const struct aside aside = { .prepare = work };
+	size_t size;
+	int result;
+	char *text = aside_output(&aside, milliseconds, &size, &result);
 
-/* The result of work that gives records, and their sum. */
-static int begin(int (*work)(void *context, int out), int milliseconds, int *sum)
-{
-	const struct aside aside = { work, take, sum, sizeof(int) };
-
-	*sum = 0;
-	return aside_do(&aside, milliseconds);
-}
-
-/* The result of work that gives one record, 5. */
-static int done(int (*work)(void *context, int out))
-{
-	int sum, result = begin(work, 20000, &sum);
-
-	assert_int_equal(sum, 5);
+	assert_true(size <= 1);
+	*written = text[0];
+	free(text);
 	return result;
 }
 
-static int give(int out)
+/* The result of work that writes one byte, 5. */
+static int done(int (*work)(const void *context))
 {
-	const int value = 5;
+	char written;
+	int result = begin(work, 20000, &written);
 
-	return aside_give(out, &value, sizeof(value)) ? 0 : EIO;
+	assert_int_equal(written, 5);
+	return result;
 }
 
-static int well(void *context, int out)
+static int give(void)
 {
-	(void)context;
-	return give(out);
+	return write(1, "\5", 1) == 1 ? 0 : EIO;
 }
 
-static int in_vain(void *context, int out)
+static int well(const void *context)
 {
 	(void)context;
-	return give(out) ? EIO : ENODEV;
+	return give();
+}
+
+static int in_vain(const void *context)
+{
+	(void)context;
+	return give() ? EIO : ENODEV;
 }
 
 /*
  * As a process that the kernel ends slowly: its files are closed long before it can be waited for.
  */
-static int late(void *context, int out)
+static int late(const void *context)
 {
-	int err = give(out);
+	int err = give();
 
 	(void)context;
-	close(out);
+	for (int fd = 0; fd < 1024; fd++)
+		close(fd);
 	usleep(LATE_MICROSECONDS);
 	return err;
 }
 
-static int badly(void *context, int out)
+static int badly(const void *context)
 {
 	(void)context;
-	return give(out) ? EIO : raise(SIGKILL);
+	return give() ? EIO : raise(SIGKILL);
 }
 
-static int never(void *context, int out)
+static int never(const void *context)
 {
 	(void)context;
-	return give(out) ? EIO : pause();
+	return give() ? EIO : pause();
 }
 
 TEST(ends)
@@ -92,11 +91,11 @@ TEST(ends)
  */
 TEST(never_ends)
 {
-	int sum = 0;
+	char written = 0;
 
-	for (int milliseconds = 300; !sum && milliseconds < 30000; milliseconds *= 2)
-		assert_int_equal(begin(never, milliseconds, &sum), -ETIMEDOUT);
-	assert_int_equal(sum, 5);
+	for (int milliseconds = 300; !written && milliseconds < 30000; milliseconds *= 2)
+		assert_int_equal(begin(never, milliseconds, &written), -ETIMEDOUT);
+	assert_int_equal(written, 5);
 }
 
 TEST(a_slow_end_is_no_failure)
@@ -104,24 +103,24 @@ TEST(a_slow_end_is_no_failure)
 	assert_int_equal(done(late), 0);
 }
 
-static void set_word(const void *word)
+static int set_word(const void *word)
 {
-	setenv("ASIDE_WORD", word, 1);
+	return setenv("ASIDE_WORD", word, 1);
 }
 
 TEST(output)
 {
 	char *words[] = { (char *)"sh", (char *)"-c",
 			  (char *)"cat; echo $ASIDE_WORD; echo error >&2; exit 3", NULL };
-	struct aside_program program = { words, set_word, "word", true };
+	struct aside program = { words, set_word, "word", true };
 	int result;
-	char *text = aside_output(&program, 20000, &result);
+	char *text = aside_output(&program, 20000, NULL, &result);
 
 	assert_int_equal(result, -3);
 	assert_string_equal(text, "word\nerror\n");
 	free(text);
 	program.with_errors = false;
-	text = aside_output(&program, 20000, &result);
+	text = aside_output(&program, 20000, NULL, &result);
 	assert_string_equal(text, "word\n");
 	free(text);
 }
@@ -130,9 +129,9 @@ TEST(output_without_end_is_cut_off)
 {
 	char *words[] = { (char *)"sh", (char *)"-c",
 			  (char *)"head -c 300000 /dev/zero | tr '\\0' x; echo end", NULL };
-	const struct aside_program program = { .words = words };
+	const struct aside program = { .words = words };
 	int result;
-	char *text = aside_output(&program, 20000, &result);
+	char *text = aside_output(&program, 20000, NULL, &result);
 
 	assert_int_equal(result, 0);
 	assert_int_equal(strspn(text, "x"), 256 * 1024);
@@ -142,9 +141,9 @@ TEST(output_without_end_is_cut_off)
 TEST(program_that_is_not_there)
 {
 	char *words[] = { (char *)"/nonexistent", NULL };
-	const struct aside_program program = { .words = words };
+	const struct aside program = { .words = words };
 	int result;
-	char *text = aside_output(&program, 20000, &result);
+	char *text = aside_output(&program, 20000, NULL, &result);
 
 	assert_int_equal(result, -126);
 	assert_string_equal(text, "");
