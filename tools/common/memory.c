@@ -16,6 +16,17 @@ void *need_memory(void *memory)
 	return memory;
 }
 
+/* The capacity of an array of @count elements is the next power of two. */
+static size_t capacity(size_t count)
+{
+	return count ? 2 * count : 1;
+}
+
+static bool is_full(size_t count)
+{
+	return !(count & (count - 1));
+}
+
 /* The list shows leak checkers that the memory is in use. */
 static void *keep(void *memory)
 {
@@ -23,7 +34,8 @@ static void *keep(void *memory)
 	static size_t count;
 
 	need_memory(memory);
-	kept = grow(kept, count, sizeof(*kept));
+	if (is_full(count))
+		kept = need_memory(reallocarray(kept, capacity(count), sizeof(*kept)));
 	kept[count++] = memory;
 	return memory;
 }
@@ -49,10 +61,9 @@ void *extend(void *array, size_t count, size_t size)
 {
 	void *larger;
 
-	/* There is room for as many elements as the next power of two says. */
-	if (count & (count - 1))
+	if (!is_full(count))
 		return array;
-	larger = keep(calloc(count ? 2 * count : 1, size));
+	larger = keep(calloc(capacity(count), size));
 	if (count)
 		memcpy(larger, array, count * size);
 	return larger;
