@@ -87,6 +87,11 @@ def case_linked(w):
     return w.program("linked", ONE_WAY, w.stub), {}
 
 
+def case_two_way(w):
+    """The program also calls a function that libibverbs still has."""
+    return w.program("two-way", calls("ibv_open_xrc_domain", "ibv_create_qp"), w.stub), {}
+
+
 def case_bundled_rpath(w):
     w.bundle()
     return w.program("bundled-rpath", ONE_WAY, w.stub, "-Wl,--disable-new-dtags",
