@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The library's ABI, functions and types, is the one that was released. abidw of libabigail reads
-it.
+"""The library's ABI, functions and types, is the released one. abidw of libabigail reads it.
 
-If you change it on purpose, think of the programs that are linked with a released library; then
-record it anew:
+A change breaks programs that are linked with a released library. To record an intended change:
 tests/abi/released.py build/shim/libxrc-compat.so.1
 """
 

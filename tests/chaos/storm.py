@@ -132,8 +132,8 @@ class Storm:
         self.counts += 1
 
     def compare(self, name, witness, said):
-        """Tries for 30 seconds, as the emulator notices later than this process that one was
-        killed."""
+        """Tries for 30 seconds, because the emulator may notice a kill later than this process
+        does."""
         deadline = time.monotonic() + 30
         while True:
             seen = {pid: numbers for pid, numbers in witness().items() if numbers}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat check`, `ps` and `gc` as commands on damaged files: they end by themselves, with a
-status that is documented, and what they print is text and JSON, whatever stands in the file.
+"""`xrc-compat check`, `ps` and `gc` as commands on damaged files. They end by themselves with a
+documented status, and print only text and JSON.
 
 XRC_COMPAT_FUZZ_RUNS: how many files for each (default 150). XRC_COMPAT_FUZZ_SEED: the seed of the
 first one (default 1); "fresh" takes the clock. Each file follows from its seed alone.

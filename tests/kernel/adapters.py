@@ -17,11 +17,11 @@ SUITE = "sid"
 MEMORY = "1024M"
 SECONDS_TO_LISTEN = 20
 
-# QEMU takes an adapter that does not answer for so long for a broken one. The host may be busy.
+# QEMU gives up an adapter that does not answer for so many seconds. The host may be busy.
 PATIENCE_MS = 600_000
 
-# By how much a guest whose instructions are emulated is slower than a real machine: times of the
-# verbs are so much longer there.
+# A guest whose instructions are emulated is so many times slower than a real machine. The timeouts
+# of verbs are that much longer there.
 SLOW = 20
 
 
@@ -40,7 +40,7 @@ class Qemu:
             self.root / "usr/bin/qemu-system-x86_64", "-L", self.root / "usr/share/qemu", "-L",
             self.root / "usr/share/seabios"
         ]
-        # Else it would load the modules of the QEMU that is installed.
+        # Without this it would load the modules of the QEMU that is installed.
         self.env = {**os.environ, "QEMU_MODULE_DIR": str(library / "qemu")}
 
     def _fetch(self, folder):

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Kernels of the distribution: downloaded and unpacked, nothing of it installed.
-
-A folder per suite. apt works there with a status of its own in which no package is installed. So it
-also delivers the whole compiler of that suite, where one is wanted: a module has to be compiled by
-the one that the kernel was compiled with.
-"""
+"""Downloads and unpacks kernels of the distribution, and installs nothing. Each suite has a folder,
+where apt has a status of its own without any package. So apt also delivers the whole compiler of
+that suite: a module must be compiled by the compiler of its kernel."""
 
 import os
 import pathlib
@@ -17,12 +14,12 @@ KEYRING = pathlib.Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 # A version may be asked for in place of the suite that has it.
 SUITE_OF = {"5.10": "bullseye", "6.1": "bookworm", "6.12": "trixie", "newest": "sid"}
 
-# What make and the scripts of kbuild are run by.
+# The programs that make and the scripts of kbuild run.
 BUILD_TOOLS = ["make", "dash", "coreutils", "sed", "grep", "mawk", "findutils"]
 
 
 class Unavailable(Exception):
-    """Why it cannot be done here."""
+    """The step is not possible on this machine. The text says why."""
 
 
 class Failed(Exception):

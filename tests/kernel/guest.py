@@ -18,7 +18,7 @@ UNPACK = {".xz": ["xz", "-dc"], ".zst": ["zstd", "-dcq"], ".gz": ["gzip", "-dc"]
 KVM_SECONDS = 10
 UP = "lab: up"
 
-# The limit of a run is in guest time. The same work takes the same guest time on a busy host. A
+# A run is limited in guest time, because the same work takes the same guest time on a busy host. A
 # guest whose clock stands still for so many seconds of the host is dead.
 STANDSTILL = 600
 CLOCK = "(while cat /proc/uptime >/lab/uptime.new; do mv /lab/uptime.new /lab/uptime; sleep 2; done) &\n"

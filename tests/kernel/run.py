@@ -40,7 +40,7 @@ HURT = re.compile(
     r"^(?:<\d+>)?\[[^]]*\] (?:.*(?:WARNING:|BUG:|Oops|detected leak|refcount_t|list_(?:add|del) corruption|INFO: (?:task|rcu))|"
     r"general protection|Kernel panic)")
 
-# Else every process would load all drivers, also those that are for none of the adapters.
+# Otherwise every process would load all drivers, also those for other adapters.
 PREPARE = "find /etc/libibverbs.d -name '*.driver' ! -name 'mlx[45].driver' -delete\n"
 
 

@@ -48,7 +48,7 @@ def assert_gone_soon(*folders):
 
 
 def rows(output):
-    """{who: (QP, SRQ, messages, bytes, verified)} of the table."""
+    """{name of the receiver: (QP, SRQ, messages, bytes, verified)} of the table."""
     found = re.findall(
         r"^(sender|receiver \d+)\s+\d+\s+0x(\w+)\s+(?:0x(\w+)|-)\s+(\d+)\s+(\d+)\s+(\d+|-)", output,
         re.M)

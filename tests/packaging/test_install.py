@@ -135,8 +135,8 @@ def test_everything_is_there(installed):
 
 
 def test_nothing_is_where_a_loader_or_a_compiler_looks_by_itself(installed):
-    """Beside folders of its own only commands, pages and xrc_compat.h: in /usr no file of
-    libibverbs would be replaced."""
+    """In the prefix only commands, pages and xrc_compat.h are outside of xrc-compat's own folders.
+    So an installation in /usr replaces no file of libibverbs."""
     public = [name for name in installed.files() if "/xrc-compat/" not in name]
     allowed = re.compile(
         r"bin/(softhca|xrc-compat)|include/xrc_compat\.h|.*/pkgconfig/xrc-compat[\w-]*\.pc"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The mistake that the test of the shim's dependencies must notice: a library linked against
- * libibverbs.
+ * A library that is linked against libibverbs. The test of the shim's dependencies must notice that
+ * mistake.
  */
 #include <infiniband/verbs.h>
 

@@ -68,7 +68,7 @@ def files(root, pattern="*", folders=None):
 
 @functools.lru_cache(maxsize=None)
 def read(path):
-    """The text of a file, or "" for one that is not text."""
+    """The text of a file; "" for a binary file."""
     data = path.read_bytes()
     return "" if b"\0" in data else data.decode("utf-8", "replace")
 
@@ -224,7 +224,7 @@ def tool_includes(root):
 
 
 def reached(graph, start):
-    """All modules that @start includes, by whatever way."""
+    """All modules that @start includes, directly or indirectly."""
     seen, todo = set(), [start]
     while todo:
         for target in graph.get(todo.pop(), ()):
@@ -314,7 +314,7 @@ TEXT = re.compile(r'((?<=\S) ?)?[rbf]*"""(?:\\.|[^\\])*?"""', re.S)
 
 
 def code_columns(root, limit=100):
-    """Code fits beside other code: at most @limit columns, with a tab of 8."""
+    """Code fits in @limit columns, with a tab of 8."""
     bad = []
     for relative, path in [*c_files(root), *files(root, "*.py"), *files(root, "meson.build")]:
         text = read(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The least of a driver: gives an adapter memory, commands and work, as mlx4_core, mlx4_ib and
+"""A minimal driver: it gives an adapter memory, commands and work, as mlx4_core, mlx4_ib and
 libmlx4 do."""
 
 import os
@@ -18,7 +18,7 @@ RST2INIT, INIT2RTR, RTR2RTS = 0x19, 0x1a, 0x1b
 
 
 class Machine:
-    """A function and its memory, in place of the connection to QEMU."""
+    """A function and its memory. It stands for the connection to QEMU."""
 
     def __init__(self, function, size):
         self.function, self.raised = function, []

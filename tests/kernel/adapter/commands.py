@@ -57,7 +57,7 @@ def execute(function, register):
 
 # ---- firmware, limits, context memory ----
 
-# What has nothing to do here: MAP_FA, UNMAP_FA, RUN_FW, MOD_STAT_CFG, CLOSE_HCA, INIT_PORT,
+# These commands need no work here: MAP_FA, UNMAP_FA, RUN_FW, MOD_STAT_CFG, CLOSE_HCA, INIT_PORT,
 # CLOSE_PORT, SET_PORT, MAP_ICM_AUX, UNMAP_ICM_AUX, NOP, HW_HEALTH_CHECK, MGID_HASH (one chain for
 # all groups)
 NOTHING = (0xfff, 0xffe, 0xff6, 0x34, 0x8, 0x9, 0xa, 0xc, 0xffc, 0xffb, 0x31, 0x50)

@@ -61,8 +61,8 @@ def send(qp, request):
 
 
 def _connected(peer, qp):
-    """Whether the receiver @peer accepts packets of this QP: it must be connected to it. Only then
-    it has an address to answer to."""
+    """Whether the receiver @peer is connected to this QP. Only then it accepts the QP's packets,
+    and has an address to answer to."""
     return (peer.state in RECEIVING and peer.context.remote_qpn == qp.number and
             peer.remote_lid == qp.function.lid)
 

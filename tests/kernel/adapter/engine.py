@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Executes send queues: who waits, who is tried again, when a request fails."""
+"""Executes send queues, with their timeouts, repetitions and failures."""
 
 import time
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What a ConnectX-3 says of itself: its PCI configuration, its firmware, its limits, its port."""
+"""The identity of a ConnectX-3: its PCI configuration, firmware, limits and port."""
 
 import struct
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""How a request can end, other than well."""
+"""The ways in which a request fails."""
 
 
 class Lost(Exception):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The least of a driver: gives an adapter memory, commands and work, as mlx5_core, mlx5_ib and
+"""A minimal driver: it gives an adapter memory, commands and work, as mlx5_core, mlx5_ib and
 libmlx5 do."""
 
 from connectx5 import ARM_BELL, REGISTERS, SEND_BELLS, ConnectX5

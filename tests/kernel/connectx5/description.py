@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What a ConnectX-5 says of itself: its PCI configuration, its firmware, its limits."""
+"""The identity of a ConnectX-5: its PCI configuration, firmware and limits."""
 
 import struct
 

@@ -75,7 +75,8 @@ def execute(function, slot):
         part[:] = answer[at:at + len(part)]
         at += len(part)
     ENTRY.put(entry, status=OK, owner=0)
-    # What makes or ends the queue of these events is polled for.
+    # Commands that make or end the event queue of command completions complete without an event.
+    # The driver polls for them.
     for queue in function.queues_for(EVENT_COMMAND):
         if queue in hears:
             queue.post(type=EVENT_COMMAND, first=1 << slot)
@@ -83,7 +84,7 @@ def execute(function, slot):
 
 # ---- firmware, limits, pages ----
 
-# What has nothing to do here: INIT_HCA, TEARDOWN_HCA, ENABLE_HCA, DISABLE_HCA, SET_HCA_CAP,
+# These commands need no work here: INIT_HCA, TEARDOWN_HCA, ENABLE_HCA, DISABLE_HCA, SET_HCA_CAP,
 # SET_ISSI, SET_DRIVER_VERSION, ACCESS_REG (all registers read as zero), NOP, QUERY_Q_COUNTER
 @command(0x102, 0x103, 0x104, 0x105, 0x109, 0x10b, 0x10d, 0x805, 0x80d, 0x773)
 def nothing(_call):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the driver makes: queues and memory keys. Of the others only the number is kept."""
+"""The objects of the driver: queues and memory keys. Of all other objects the adapter keeps only
+the number."""
 
 from types import SimpleNamespace
 
@@ -78,7 +79,7 @@ class CompletionQueue(queues.CompletionQueue):
         super().__init__(function, number, context, ring(function, data, context, self.size))
 
     def preset(self):
-        """Does nothing: the driver sets the owner bits."""
+        """Does nothing, because the driver sets the owner bits."""
 
     def entry(self, qpn, opcode, is_send=0, syndrome=0, srqn=0, **fields):
         """An entry. Programs find a QP, or the XRC SRQ of a receive, by an index of their own."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Old programs that share a domain, a process each; and what the registration table says of
-them."""
+"""Old programs that share a domain, one in each process, and their rows in the registration
+table."""
 
 import contextlib
 import json

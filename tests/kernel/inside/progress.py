@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Writes down what has passed: pytest tells at its end, to which a guest need not come. The files
-are the machine's own."""
+"""Writes each result down at once. pytest prints its summary at the end, which a crashing guest
+does not reach. The files are on the host."""
 
 import pathlib
 import time

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Old programs killed at random; what they say, what the registration table says, and what the
-adapter has agree."""
+"""Kills old programs at random. Their reports, the registration table and the adapter's objects
+agree."""
 
 import os
 import pathlib

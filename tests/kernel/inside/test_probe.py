@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""How far the driver comes with the adapters: its devices, as programs see them."""
+"""The driver accepts the adapters, and programs see its devices."""
 
 import re
 

@@ -160,8 +160,7 @@ static void to_rts(struct ibv_qp *qp)
 }
 
 /*
- * Creates all QPs and exchanges their numbers; then all processes modify all QPs, and none waits
- * for another.
+ * Creates all QPs and exchanges their numbers. Then all processes modify all QPs at the same time.
  */
 void connect_all(uint32_t rkey, const void *segment)
 {

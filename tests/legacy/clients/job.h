@@ -63,8 +63,8 @@ void must_be_0(int result, const char *what);
 
 void job_send(enum job_net net, int to, const void *message, size_t size);
 /*
- * A message from @from (-1: anybody). Returns the sender, or -1 if there is none within
- * @milliseconds (-1: no limit).
+ * Receives a message from @from (-1: from any rank). Returns the sender, or -1 if no message comes
+ * within @milliseconds (-1: no limit).
  */
 int job_receive(enum job_net net, int from, void *message, size_t size, int milliseconds);
 /* Gathers @mine of each process of the scope in @all, by rank. This is a barrier, too. */

@@ -126,8 +126,8 @@ static void cm_accept(const struct cm_msg *msg)
 	struct path *path = cm_path(msg->rank);
 
 	/*
-	 * Both asked at once: the lower rank's request counts, and the QP created for the other
-	 * request is used for it.
+	 * Both hosts asked at once. The lower rank's request counts, and the QP that was created
+	 * for the other request serves it.
 	 */
 	if (path->phase == PATH_REQUESTED && (uint32_t)job.rank < msg->rank)
 		return;

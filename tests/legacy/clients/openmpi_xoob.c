@@ -118,7 +118,7 @@ void xoob_start_connect(int rank)
 		addr->status = IB_ADDR_CONNECTING;
 		xoob_send(rank, CONNECT_REQUEST, addr->qp->qp_num, addr->psn);
 		break;
-	/* another endpoint of that host has asked; its answer serves this one, too */
+	/* Another endpoint of that host has asked. Its answer serves this endpoint, too. */
 	case IB_ADDR_CONNECTING:
 		break;
 	case IB_ADDR_CONNECTED:
@@ -147,7 +147,7 @@ static void on_response(int rank, const struct xoob_msg *msg)
 			xoob_send(other, CONNECT_XRC_REQUEST, addr->remote_xrc_rcv_qp_num, 0);
 }
 
-/* "No receive QP": what our QP is connected to does not exist any more. */
+/* "No receive QP": the receive QP at the other end does not exist any more. */
 static void on_nr_response(int rank)
 {
 	struct ib_addr *addr = xoob_addr(rank);

@@ -73,7 +73,8 @@ static void open_hca(void)
 }
 
 /*
- * Sends the file's name to the others, and waits until they have tried to open the domain in vain.
+ * Sends the file's name to the others, and waits until their first attempts to open the domain have
+ * failed.
  */
 static void make_domain(char *file)
 {
@@ -94,8 +95,8 @@ static void make_domain(char *file)
 }
 
 /*
- * Opens without O_CREAT until it works, which must fail as long as the main rank has not created
- * the domain.
+ * Tries to open the domain without O_CREAT until it succeeds. It must fail as long as the main rank
+ * has not created the domain.
  */
 static void join_domain(char *file)
 {

@@ -124,8 +124,8 @@ static int64_t least_time_to_close(void (*fill)(struct ibv_context *context, uns
 }
 
 /*
- * The test compares processor time, so load hardly matters. If each QP cost a search through all
- * QPs, 16 times as many would take 256 times as long. Because of caches the measured factor is 50.
+ * The test compares processor times, so load hardly matters. If each QP cost a search through all
+ * QPs, 16 times as many QPs would take 256 times as long. Caches make the measured factor 50.
  */
 TEST(many_receive_qps_take_their_time_only)
 {
@@ -159,7 +159,7 @@ static void *call_verb(void *unused)
 	return unused;
 }
 
-/* The verb is called, and waits or has returned, before the kernel refuses. */
+/* Waits until the verb was called, and waits or has returned. Then the kernel refuses. */
 static int refuse_beside_a_verb(void)
 {
 	assert_int_equal(pthread_create(&thread, NULL, call_verb, NULL), 0);
@@ -192,8 +192,8 @@ static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 }
 
 /*
- * Opened again, the device gives the same numbers to QPs of other processes, whose hidden targets
- * must not seem to be known.
+ * The program opens the device again. By then QPs of other processes have the same numbers. The
+ * library must not take their hidden targets for its own.
  */
 TEST(a_closed_device_has_no_known_numbers)
 {
@@ -267,7 +267,10 @@ static int refuse_beside_an_open(void)
 	return EBUSY;
 }
 
-/* What one handle of an inode keeps busy, every other one keeps busy, too (contract 5.2). */
+/*
+ * An object keeps every handle of its inode busy, whichever handle it was made through (contract
+ * 5.2).
+ */
 TEST(an_open_beside_a_refused_close_is_of_the_same_domain)
 {
 	struct ibv_context *context = open_counted();

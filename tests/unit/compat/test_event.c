@@ -151,7 +151,7 @@ static void *get(void *event)
 	return NULL;
 }
 
-/* The thread would end with whatever it holds. */
+/* If the thread ended here, it would keep the locks that it holds. */
 TEST(a_cancellation_waits_for_the_translation)
 {
 	struct legacy_async_event event;
@@ -225,7 +225,7 @@ static bool jumps;
 
 /*
  * The library calls this read(), too. It jumps out right after the kernel's answer, as a signal
- * handler may.
+ * handler may do.
  */
 ssize_t read(int fd, void *data, size_t size)
 {

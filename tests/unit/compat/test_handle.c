@@ -58,8 +58,8 @@ TEST(a_reused_key_outlives_its_predecessor)
 }
 
 /*
- * The old object is freed before the new one is added, so adding must not fail and leave the old
- * one in the map.
+ * The old object is freed before the new one is added. If adding failed, the map would keep the old
+ * object.
  */
 TEST(a_key_that_is_there_needs_no_memory)
 {

@@ -197,8 +197,8 @@ static int close_after_destroy(struct ibv_qp *qp)
 }
 
 /*
- * The kernel lets a handle be closed as soon as it has destroyed the QP. The thread that
- * unregisters goes on meanwhile.
+ * The kernel lets a thread close a handle as soon as the kernel has destroyed the QP. The thread
+ * that unregisters is not finished then.
  */
 TEST(the_handle_that_registered_is_closed_during_unregister)
 {

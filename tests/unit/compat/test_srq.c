@@ -67,7 +67,7 @@ static int create(struct ibv_srq_init_attr *attr, struct ibv_srq **lsrq)
 	return srq_create(&pd, domain, &cq, attr, lsrq);
 }
 
-/* Contract 1.3: libmlx4 of OFED refused more, whatever the device can. */
+/* Contract 1.3: libmlx4 of OFED refused larger sizes, even if the device can have them. */
 TEST(larger_than_ofed_allowed)
 {
 	struct ibv_srq_init_attr wr = { .attr = { .max_wr = 65537, .max_sge = 1 } };

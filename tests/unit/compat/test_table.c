@@ -130,7 +130,7 @@ TEST(a_number_that_is_used_again_is_seen)
 	assert_int_equal(domain_close(reusing), 0);
 }
 
-/* Up to a second later: looking is a system call, and not made each time. */
+/* The library looks for its file once a second, since looking is a system call. */
 TEST(a_removed_file_is_replaced_with_all_registrations)
 {
 	struct legacy_xrc_domain *domain;

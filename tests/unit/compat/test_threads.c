@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Many threads of a program on one domain, most useful when built with -Db_sanitize=thread; and
- * forks beside them.
+ * Many threads of a program use one domain, and others fork meanwhile. ThreadSanitizer
+ * (-Db_sanitize=thread) finds the most here.
  */
 
 #include <fcntl.h>
@@ -62,7 +62,7 @@ TEST(threads_share_a_domain)
 	close(fd);
 }
 
-/* A debugger that a handler starts, while the verb that it interrupted holds the library's lock. */
+/* A handler starts a debugger while the verb that it interrupted holds the library's lock. */
 TEST(a_handler_forks_inside_the_lock)
 {
 	struct cancel_hold hold;

@@ -28,13 +28,13 @@ int JOIN(PREFIX, _name_longer)(int number)
 	return number + 2;
 }
 
-/* A verb's prefix in the name of a symbol, and in no string. */
+/* The name of a symbol begins as a verb's does. No string has it. */
 void ibv_sample_symbol(void);
 void ibv_sample_symbol(void)
 {
 }
 
-/* A verb in a string, and in no symbol. */
+/* A string names this verb. No symbol does. */
 const char *JOIN(PREFIX, _says)(void);
 const char *JOIN(PREFIX, _says)(void)
 {

@@ -60,7 +60,7 @@ TEST(test_names_of_errors)
 	assert_null(other_strerrorname_np(-1));
 }
 
-/* Where the kernel's headers name them, they are these. */
+/* If the kernel's headers define these constants, the values are the same. */
 TEST(test_constants_of_kernel_headers)
 {
 #define ROW(NAME, BIT) assert_int_equal(IB_UVERBS_DEVICE_##NAME, 1 << BIT);

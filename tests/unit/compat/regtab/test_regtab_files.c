@@ -42,7 +42,10 @@ static struct regtab_header good(void)
 				       .command = "planted" };
 }
 
-/* A reader refuses it, naming the file and this; a writer does its work beside it. */
+/*
+ * A reader refuses the planted file, and its reason has the file's name and this phrase. A writer
+ * works as if the file were not there.
+ */
 static void is_refused(const char *phrase, bool removable)
 {
 	struct regtab_entry *entry = room_join(1);
@@ -126,7 +129,7 @@ TEST(what_is_no_plain_file_is_refused)
 }
 
 /*
- * Exit status 0: root's planted file is refused, and the user's own beside it is seen. 77: not
+ * Exit status 0: the reader refuses root's planted file, and shows the user's own. 77: not
  * permitted.
  */
 static int as_another_user(void)
@@ -177,7 +180,7 @@ TEST(a_process_that_died_while_making_its_file_left_it)
 	assert_int_equal(room_files(NULL), 0);
 }
 
-/* Many processes that start at once do not each try the lock of all the others. */
+/* If many processes start at once, each tries the locks of a few files only. */
 TEST(the_first_entry_of_a_process_removes_a_few)
 {
 	struct regtab_header header = good();

@@ -31,7 +31,10 @@ static struct regtab_entry *entry_in(const char *dir, int *err)
 	return entry;
 }
 
-/* A program may have closed standard input. What it opens next must be that, not our file. */
+/*
+ * A program may have closed standard input. The next file that it opens must get descriptor 0, so
+ * the table's file must not have it.
+ */
 TEST(its_descriptor_is_no_standard_one)
 {
 	int spare = dup(0), fd, err;
@@ -47,7 +50,10 @@ TEST(its_descriptor_is_no_standard_one)
 	close(spare);
 }
 
-/* SIGXFSZ would kill the program. Exit status 0: an error, and what fits works. */
+/*
+ * SIGXFSZ would kill the program. Exit status 0: the library returned an error instead, and entries
+ * that fit work.
+ */
 static int under_a_file_size_limit(rlim_t limit)
 {
 	struct rlimit limits = { limit, limit };

@@ -81,8 +81,8 @@ TEST(a_sleeping_child_does_not_keep_its_dead_parent)
 }
 
 /*
- * Exit status 0: what a child did with the entry of its parent changed nothing, and its own file
- * lives and dies with it.
+ * Exit status 0: the child used its parent's entry and changed nothing. The child's own file lives
+ * and dies with the child.
  */
 static int use_as_a_child(struct regtab_entry *inherited)
 {

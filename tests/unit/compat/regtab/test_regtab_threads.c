@@ -15,7 +15,10 @@
 
 static struct regtab_entry *entry;
 
-/* Each has a number of its own in the same word, and makes an entry of its own now and then. */
+/*
+ * Each thread has a number of its own in the same word of the map. Now and then it makes an entry
+ * of its own.
+ */
 static void *use(void *number)
 {
 	uint32_t qp_num = *(uint32_t *)number;
