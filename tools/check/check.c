@@ -107,13 +107,12 @@ static void read_all(struct check *check, const struct check_options *options)
 	struct string_list places = { 0 };
 
 	check->fault = program_open(options->program, &check->program);
-	check->library_path = paths_shim(check->program.elf.bits, &places);
-	if (check->library_path && elf_info_read(check->library_path, &check->library))
-		check->library_path = NULL;
+	check->library_fault = paths_preload_fault(
+		paths_shim(check->program.elf.bits, &places), &check->library);
 	if (check->fault)
 		return;
 	/* Without our library only the comparison of word sizes is missing. */
-	check->fault = program_preload_fault(&check->program, check->library_path
+	check->fault = program_preload_fault(&check->program, check->library.bits
 								      ? &check->library
 								      : &check->program.elf);
 	read_libraries(check, options);

@@ -44,8 +44,8 @@ struct check {
 	const char *wanted_device;
 	struct program program;
 	enum program_fault fault;
-	struct elf_info library; /* ours; bits 0 if it is missing */
-	const char *library_path;
+	struct elf_info library; /* ours */
+	const char *library_fault; /* why it cannot be preloaded into any program, or NULL */
 	bool static_verbs; /* a libibverbs is linked into the program */
 	bool starter; /* it starts other programs */
 	const char *started; /* the program that it starts; NULL if unknown */

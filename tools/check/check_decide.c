@@ -3,7 +3,6 @@
 #include "check.h"
 #include "tools/common/command.h"
 #include "tools/common/text.h"
-#include "tools/program/paths.h"
 
 #include <string.h>
 
@@ -134,16 +133,10 @@ static bool decide_need(struct check *check)
 /* The library cannot be preloaded. */
 static bool decide_preload(struct check *check)
 {
-	const char *path = check->library_path, *fault;
-
 	if (check->fault)
 		return decide_fault(check, VERDICT_NOT_PRELOADABLE);
-	if (!path)
-		return decided_as(check, TOOL_EXIT_REFUSED, VERDICT_BROKEN,
-				  "libxrc-compat.so.1 is not there; is xrc-compat installed completely?");
-	fault = paths_preload_fault(path, &check->library);
-	return fault && decided_as(check, TOOL_EXIT_REFUSED, VERDICT_BROKEN,
-				   format_string("%s: %s", path, fault));
+	return check->library_fault && decided_as(check, TOOL_EXIT_REFUSED, VERDICT_BROKEN,
+						  check->library_fault);
 }
 
 /* The program needs a function that no library of this machine has. */

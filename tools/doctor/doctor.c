@@ -11,8 +11,8 @@
 #include "tools/common/variables.h"
 #include "tools/program/paths.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,22 +83,12 @@ static void examine_library(struct doctor *doctor)
 	const char *path = paths_shim(LOADER_LIB_OWN_BITS, &places), *fault;
 	struct elf_info elf;
 
-	if (!path) {
-		found(doctor, "library", FINDING_PROBLEM,
-		      "install xrc-compat completely, or point XRC_COMPAT_LIBRARY to the library",
-		      "libxrc-compat.so.1 is not there (first looked for: %s)", places.item[0]);
-		return;
-	}
-	if (elf_info_read(path, &elf)) {
-		found(doctor, "library", FINDING_PROBLEM, "install xrc-compat again",
-		      "%s is not a shared library", path);
-		return;
-	}
 	fault = paths_preload_fault(path, &elf);
 	if (fault)
 		found(doctor, "library", FINDING_PROBLEM,
-		      "move xrc-compat, or point XRC_COMPAT_LIBRARY to the library", "%s: %s", path,
-		      fault);
+		      "install xrc-compat completely, in a path that LD_PRELOAD can have, or point XRC_COMPAT_LIBRARY to the library",
+		      "%s%s%s", fault, path ? "" : "; first looked for at ",
+		      path ? "" : places.item[0]);
 	else
 		found(doctor, "library", FINDING_OK, NULL, "%s, %d-bit %s", path, elf.bits,
 		      elf_info_machine_name(&elf));
@@ -177,32 +167,15 @@ static void examine_library_path(struct doctor *doctor)
 	      getenv("LD_LIBRARY_PATH") ? "leads to no other libibverbs" : "not set here");
 }
 
-/* Number of entries of @directory whose names end in @suffix. */
-static int count_entries(const char *directory, const char *suffix)
-{
-	DIR *stream = opendir(directory);
-	struct dirent *entry;
-	int count = 0;
-
-	while (stream && (entry = readdir(stream))) {
-		size_t length = strlen(entry->d_name);
-
-		if (entry->d_name[0] != '.' && length >= strlen(suffix) &&
-		    !strcmp(entry->d_name + length - strlen(suffix), suffix))
-			count++;
-	}
-	if (stream)
-		closedir(stream);
-	return count;
-}
-
 static void examine_drivers(struct doctor *doctor)
 {
-	int count = count_entries("/etc/libibverbs.d", ".driver");
+	glob_t files = { 0 };
+	size_t count = glob("/etc/libibverbs.d/*.driver", 0, NULL, &files) ? 0 : files.gl_pathc;
 
+	globfree(&files);
 	found(doctor, "drivers", count ? FINDING_OK : FINDING_PROBLEM,
 	      count ? NULL : "install the drivers of libibverbs (Debian: ibverbs-providers)",
-	      "%d user-space drivers in /etc/libibverbs.d", count);
+	      "%zu user-space drivers in /etc/libibverbs.d", count);
 }
 
 /* ---- limits and variables ---- */

@@ -153,9 +153,17 @@ const char *paths_table_directory(void)
  * The loader splits LD_PRELOAD at colons and blanks and expands '$'. A file that is no library gets
  * only a warning.
  */
-const char *paths_preload_fault(const char *path, const struct elf_info *elf)
+const char *paths_preload_fault(const char *path, struct elf_info *elf)
 {
+	int err = path ? elf_info_read(path, elf) : 0;
+
+	if (!path)
+		return "libxrc-compat.so.1 is not there: xrc-compat is not installed completely";
 	if (strpbrk(path, ": \t\n$"))
-		return "a path with a colon, a blank or a '$' cannot stand in LD_PRELOAD";
-	return elf_info_is_library(elf) ? NULL : "is not a shared library";
+		return format_string("%s: a path with a colon, a blank or a '$' cannot stand in LD_PRELOAD",
+				     path);
+	if (err)
+		return format_string("%s: is not a shared library (%s)", path, strerror(-err));
+	return elf_info_is_library(elf) ? NULL
+					: format_string("%s: is not a shared library", path);
 }

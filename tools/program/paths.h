@@ -32,10 +32,10 @@ const char *paths_softhca(struct string_list *places);
 const char *paths_helper(const char *in_build, struct string_list *places);
 
 /*
- * Why the library at @path, which is @elf, cannot be preloaded, as "PATH: ..." goes on; NULL if it
- * can be.
+ * Why libxrc-compat.so.1 at @path, which may be NULL, cannot be preloaded; NULL if it can be. @elf
+ * gets its headers.
  */
-const char *paths_preload_fault(const char *path, const struct elf_info *elf);
+const char *paths_preload_fault(const char *path, struct elf_info *elf);
 
 /* Where the registration tables are. */
 const char *paths_table_directory(void);

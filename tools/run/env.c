@@ -168,19 +168,6 @@ static void print_chosen(const struct string_list *libraries, char **words)
 
 /* ---- what has to be preloaded ---- */
 
-static int find_library(const char **library, struct elf_info *elf)
-{
-	struct string_list places = { 0 };
-	const char *fault;
-
-	*library = paths_shim(LOADER_LIB_OWN_BITS, &places);
-	if (!*library || elf_info_read(*library, elf))
-		return refuse(TOOL_EXIT_REFUSED,
-			      "libxrc-compat.so.1 is not there, or no library; try: xrc-compat doctor");
-	fault = paths_preload_fault(*library, elf);
-	return fault ? refuse(TOOL_EXIT_REFUSED, "%s: %s", *library, fault) : 0;
-}
-
 /* False if @words do not begin with a program of this host. Other hosts may have it. */
 static bool add_needs(char **words, bool system_libibverbs, struct string_list *libraries)
 {
@@ -196,13 +183,17 @@ static int print_lines(char **words, bool system_libibverbs)
 {
 	bool launcher = words[0] && is_launcher(words[0]);
 	struct string_list libraries = { 0 };
-	const char *library;
+	struct string_list places = { 0 };
+	const char *library = paths_shim(LOADER_LIB_OWN_BITS, &places);
 	struct elf_info elf;
+	const char *fault = paths_preload_fault(library, &elf);
 	bool found;
-	int status = find_library(&library, &elf);
 
-	if (status)
-		return status;
+	if (fault) {
+		refuse(0, "%s", fault);
+		advise("try: xrc-compat doctor");
+		return TOOL_EXIT_REFUSED;
+	}
 	string_list_add(&libraries, library);
 	found = words[0] &&
 		add_needs(launcher ? find_program(words) : words, system_libibverbs, &libraries);

@@ -81,17 +81,12 @@ static int find_library(int bits, const char **library, struct elf_info *elf)
 {
 	struct string_list places = { 0 };
 	const char *fault;
-	int err;
 
 	*library = paths_shim(bits, &places);
 	if (!*library)
 		return refuse_missing("libxrc-compat.so.1", &places);
-	err = elf_info_read(*library, elf);
-	if (err)
-		return refuse(TOOL_EXIT_REFUSED, "%s: is not a shared library (%s)", *library,
-			      strerror(-err));
 	fault = paths_preload_fault(*library, elf);
-	return fault ? refuse(TOOL_EXIT_REFUSED, "%s: %s", *library, fault) : 0;
+	return fault ? refuse(TOOL_EXIT_REFUSED, "%s", fault) : 0;
 }
 
 static int check_program(const char *name, enum program_fault fault, const struct program *program,

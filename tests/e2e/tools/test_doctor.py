@@ -44,7 +44,7 @@ def test_companions_are_looked_for(clean, run, build_root):
     ({"XRC_COMPAT_LIBRARY": "/nonexistent/lib.so"
       }, "library", "is not there", "XRC_COMPAT_LIBRARY"),
     ({"XRC_COMPAT_LIBRARY": "/etc/passwd"
-      }, "library", "is not a shared library", "install xrc-compat again"),
+      }, "library", "is not a shared library", "XRC_COMPAT_LIBRARY"),
     ({"FAKE_DEVICES": ""}, "devices", "there is no RDMA device", "load the kernel's driver"),
     ({"FAKE_DEVICES": "rxe0"}, "devices", "none of 1 has XRC", "--softhca"),
     ({"FAKE_DEVICES": "mlx5_9"}, "devices", "mlx5_9 cannot be opened", "permissions"),
