@@ -63,8 +63,12 @@ static void must(int err, const char *what)
 
 static int note_bytes(void *bytes, const struct regtab_view *view)
 {
-	for (unsigned i = 0; i < view->member_count; i++)
-		*(uint64_t *)bytes += view->members[i].bytes;
+	struct stat st;
+
+	for (unsigned i = 0; i < view->member_count; i++) {
+		must(stat(view->members[i].path, &st), "stat");
+		*(uint64_t *)bytes += (uint64_t)st.st_blocks * 512;
+	}
 	return 0;
 }
 

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include <compat/regtab_file.h>
-#include <tools/tables/files.h>
 #include <tools/tables/view.h>
 
 #define FLAGS_CHANGE_MEANWHILE	0xe0	/* only if all are set: it takes a process */
@@ -98,14 +97,15 @@ static pid_t change(int fd, uint32_t random)
 
 static int look(void *context, const struct regtab_view *view)
 {
-	if (view->condition == REGTAB_REFUSED && !strstr(view->reason, path))
+	struct regtab_view_qp qp;
+
+	if (view->reason && !strstr(view->reason, path))
 		abort();
-	*(bool *)context |= view->condition != REGTAB_REFUSED;
-	for (unsigned q = 0; q < view->qp_count; q++)
+	*(bool *)context |= !view->reason;
+	for (uint32_t from = 0; regtab_view_next(view, from, &qp); from = qp.qp_num + 1)
 		for (unsigned m = 0; m < view->member_count; m++)
-			sum += regtab_view_registered(view, q, m) +
-			       (unsigned)strlen(view->members[m].command) +
-			       (unsigned)strlen(view->members[m].label);
+			sum += regtab_view_registered(view, qp.qp_num, m) +
+			       (unsigned)strlen(view->members[m].command);
 	return 0;
 }
 

@@ -121,7 +121,7 @@ def test_ps_and_gc(xrc_compat, tables, real_tables):
         with repeatable(seed):
             status, text = outcome([
                 xrc_compat, "ps", "--json", "-o",
-                "DEVICE,DOMAIN,QP,PID,COMMAND,STATE,KEPT,BYTES,TABLE"
+                "DEVICE,DOMAIN,QP,PID,COMMAND,STATE,KEPT,TABLE"
             ], env)
             report = json.loads(text)
             assert status == (1 if report["refused"] else 0)

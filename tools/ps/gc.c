@@ -4,7 +4,7 @@
 #include "tools/common/message.h"
 #include "tools/common/options.h"
 #include "tools/program/paths.h"
-#include "tools/tables/files.h"
+#include "tools/tables/view.h"
 
 #include <errno.h>
 #include <fcntl.h>

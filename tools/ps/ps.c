@@ -3,22 +3,24 @@
  * `xrc-compat ps`: the processes that are registered with each receive QP, from the tables in
  * shared memory.
  */
-#include "domain_path.h"
-#include "ps_columns.h"
 #include "terminal/screen.h"
 #include "terminal/style.h"
 #include "tools/common/command.h"
 #include "tools/common/json.h"
 #include "tools/common/message.h"
 #include "tools/common/options.h"
+#include "tools/common/text.h"
 #include "tools/program/paths.h"
+#include "tools/tables/view.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_COLUMNS 32
@@ -26,180 +28,268 @@
 /* Stale registrations listed per table. A damaged table may claim millions. */
 #define STALE_MAX 10000
 
-struct ps {
-	const struct ps_column *columns[MAX_COLUMNS];
-	size_t column_count;
-	FILE *lines; /* where rows of text go */
-	bool json, headings, watch;
-	unsigned int seconds;
-	/* While printing: */
-	struct json out;
-	bool refused;
+/* ---- columns ---- */
+
+/* One line: a process registered with a QP, or with none. */
+struct row {
+	const struct regtab_view_member *member;
+	const struct regtab_view_qp *qp;	/* NULL: none */
 	time_t now;
 };
 
+struct cell {
+	char text[576];		/* for people; "" if the column does not apply */
+	bool is_number;		/* JSON has the number in place of the text */
+	long long number;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct cell *cell, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(cell->text, sizeof(cell->text), format, args);
+	va_end(args);
+	text_clean(cell->text);
+}
+
+static void put_number(struct cell *cell, long long number)
+{
+	cell->is_number = true;
+	cell->number = number;
+	put(cell, "%lld", number);
+}
+
+static void device(const struct row *row, struct cell *cell)
+{
+	put(cell, "%s", row->member->key.device);
+}
+
+static void qp(const struct row *row, struct cell *cell)
+{
+	if (!row->qp)
+		return;
+	put_number(cell, row->qp->qp_num);
+	put(cell, "0x%06x", row->qp->qp_num);
+}
+
+static void kept(const struct row *row, struct cell *cell)
+{
+	if (row->qp)
+		put(cell, "%s", row->qp->live ? "kernel" : "lost");
+}
+
+static void pid(const struct row *row, struct cell *cell)
+{
+	put_number(cell, row->member->pid);
+}
+
+static void command(const struct row *row, struct cell *cell)
+{
+	put(cell, "%s", row->member->command);
+}
+
+/* The clock may have been set back, and a table may be forged: an age is never negative. */
+static void age(const struct row *row, struct cell *cell)
+{
+	uint64_t since = row->member->since, now = (uint64_t)row->now;
+	long long seconds = since < now ? (long long)(now - since) : 0;
+
+	put_number(cell, seconds);
+	if (seconds < 60)
+		put(cell, "%llds", seconds);
+	else if (seconds < 3600)
+		put(cell, "%lldm%02llds", seconds / 60, seconds % 60);
+	else if (seconds < 86400)
+		put(cell, "%lldh%02lldm", seconds / 3600, seconds % 3600 / 60);
+	else
+		put(cell, "%lldd%02lldh", seconds / 86400, seconds % 86400 / 3600);
+}
+
+/* Tested first: the pid of a process in another pid namespace means nothing here. */
+static void state(const struct row *row, struct cell *cell)
+{
+	put(cell, "%s",
+	    !row->member->live	   ? "stale"
+	    : row->member->foreign ? "foreign"
+				   : "live");
+}
+
+static void domain(const struct row *row, struct cell *cell)
+{
+	const struct regtab_key *key = &row->member->key;
+
+	put(cell, "%u:%u:%llu", major(key->st_dev), minor(key->st_dev),
+	    (unsigned long long)key->st_ino);
+}
+
+static void creator(const struct row *row, struct cell *cell)
+{
+	if (row->qp && row->qp->creator)
+		put_number(cell, row->qp->creator->pid);
+}
+
+static void uid(const struct row *row, struct cell *cell)
+{
+	put_number(cell, row->member->uid);
+}
+
+static void table(const struct row *row, struct cell *cell)
+{
+	put(cell, "%s", row->member->path);
+}
+
+static const struct column {
+	const char *name;
+	const char *help;
+	/* of most values; 0 for the one that stands last because it may be long */
+	int width;
+	bool by_default;
+	void (*fill)(const struct row *row, struct cell *cell);
+} columns[] = {
+	{ "DEVICE", "device", 8, true, device },
+	{ "QP", "number of the receive QP", 8, true, qp },
+	{ "KEPT",
+	  "what keeps the QP: kernel, or lost (it ended with the last process that was registered)",
+	  7, true, kept },
+	{ "PID", "process that is registered", 7, true, pid },
+	{ "COMMAND", "its command", 15, true, command },
+	{ "AGE", "time since it opened the domain", 7, true, age },
+	{ "STATE",
+	  "live, stale (dead, not yet cleaned up), foreign (live, in another pid namespace)", 7,
+	  true, state },
+	{ "DOMAIN", "the domain: device and inode of its file, major:minor:inode", 14, true,
+	  domain },
+	{ "CREATOR", "process that created the QP, while it is there", 7, false, creator },
+	{ "UID", "user whom the file belongs to", 6, false, uid },
+	{ "TABLE", "file of the process in the table directory", 0, false, table },
+};
+
+#define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
+
+void ps_columns_print(void)
+{
+	puts("\nColumns:");
+	for (size_t i = 0; i < COLUMN_COUNT; i++) {
+		printf("  %-8s ", columns[i].name);
+		style_wrap(stdout, columns[i].help, 11, 11, style_help_width());
+		putchar('\n');
+	}
+}
+
 /* ---- printing ---- */
 
-static void cell_text(const struct ps_column *column, const struct ps_row *row, char *text)
-{
-	long number;
-
-	text[0] = '\0';
-	if (column->text)
-		column->text(row, text);
-	else if (column->number(row, &number))
-		snprintf(text, PS_TEXT_SIZE, "%ld", number);
-}
+struct ps {
+	const struct column *columns[MAX_COLUMNS];
+	size_t column_count;
+	bool is_json, headings, watch;
+	unsigned int seconds;
+	/* While printing: */
+	struct json json;	/* its stream is that of the text, too */
+	bool refused;
+	time_t now;
+};
 
 static void print_cell(const struct ps *ps, size_t i, const char *text)
 {
 	bool last = i + 1 == ps->column_count;
 
-	fprintf(ps->lines, "%-*s%s", last ? 0 : ps->columns[i]->width, text[0] ? text : "-",
+	fprintf(ps->json.out, "%-*s%s", last ? 0 : ps->columns[i]->width, text[0] ? text : "-",
 		last ? "\n" : " ");
 }
 
-static void print_row(struct ps *ps, const struct ps_row *row)
-{
-	char text[PS_TEXT_SIZE];
-
-	for (size_t i = 0; i < ps->column_count; i++) {
-		cell_text(ps->columns[i], row, text);
-		print_cell(ps, i, text);
-	}
-}
-
 /* Keys are the names of the columns in lower case, as in lsipc(1). */
-static void json_key(const struct ps_column *column, char *key)
+static void print_member(struct ps *ps, size_t i, const struct cell *cell)
 {
-	size_t i;
+	char key[16] = "";
 
-	for (i = 0; column->name[i]; i++)
-		key[i] = (char)(column->name[i] | 0x20);
-	key[i] = '\0';
-}
-
-static void print_json_row(struct ps *ps, const struct ps_row *row)
-{
-	char text[PS_TEXT_SIZE];
-	char key[32];
-	long number;
-
-	json_open(&ps->out, NULL, '{');
-	for (size_t i = 0; i < ps->column_count; i++) {
-		const struct ps_column *column = ps->columns[i];
-
-		json_key(column, key);
-		if (column->number && column->number(row, &number)) {
-			json_number(&ps->out, key, number);
-			continue;
-		}
-		cell_text(column, row, text);
-		json_string(&ps->out, key, text[0] ? text : NULL);
-	}
-	json_close(&ps->out, '}');
-}
-
-static void show(struct ps *ps, struct ps_row *row, const struct regtab_view_qp *qp,
-		 const struct regtab_view_member *member)
-{
-	row->qp = qp;
-	row->member = member;
-	if (ps->json)
-		print_json_row(ps, row);
+	for (size_t k = 0; ps->columns[i]->name[k]; k++)
+		key[k] = (char)(ps->columns[i]->name[k] | 0x20);
+	if (cell->is_number)
+		json_number(&ps->json, key, cell->number);
 	else
-		print_row(ps, row);
+		json_string(&ps->json, key, cell->text[0] ? cell->text : NULL);
 }
 
-/* ---- walking ---- */
-
-/* Facts about one table that its view does not have. */
-struct findings {
-	bool *registered;	/* for each member: with any QP */
-	unsigned long stale;	/* registrations of dead members met */
-};
-
-static void show_qp(struct ps *ps, struct ps_row *row, unsigned qp, struct findings *findings)
+static void print_row(struct ps *ps, const struct regtab_view_member *member,
+		      const struct regtab_view_qp *with)
 {
-	const struct regtab_view *view = row->view;
-	bool nobody = true;
+	const struct row row = { .member = member, .qp = with, .now = ps->now };
 
-	for (unsigned i = 0; i < view->member_count; i++) {
-		if (!regtab_view_registered(view, qp, i))
-			continue;
-		if (view->members[i].live || findings->stale++ < STALE_MAX)
-			show(ps, row, &view->qps[qp], &view->members[i]);
-		findings->registered[i] = true;
-		nobody = false;
+	if (ps->is_json)
+		json_open(&ps->json, NULL, '{');
+	for (size_t i = 0; i < ps->column_count; i++) {
+		struct cell cell = { 0 };
+
+		ps->columns[i]->fill(&row, &cell);
+		if (ps->is_json)
+			print_member(ps, i, &cell);
+		else
+			print_cell(ps, i, cell.text);
 	}
-	if (nobody)
-		show(ps, row, &view->qps[qp], NULL);
+	if (ps->is_json)
+		json_close(&ps->json, '}');
 }
 
-static void show_rows(struct ps *ps, const struct regtab_view *view, struct findings *findings)
+static void print_table(struct ps *ps, const struct regtab_view *view, bool *registered)
 {
-	struct ps_row row = { .view = view, .now = ps->now };
-	char path[PATH_MAX];
+	unsigned long stale = 0;
+	struct regtab_view_qp with;
 
-	if (domain_path_find(view, path))
-		row.domain_path = path;
-	for (unsigned i = 0; i < view->qp_count; i++)
-		show_qp(ps, &row, i, findings);
-	for (unsigned i = 0; i < view->member_count; i++) {
-		if (!findings->registered[i])
-			show(ps, &row, NULL, &view->members[i]);
+	for (uint32_t from = 0; regtab_view_next(view, from, &with); from = with.qp_num + 1) {
+		for (unsigned i = 0; i < view->member_count; i++) {
+			if (!regtab_view_registered(view, with.qp_num, i))
+				continue;
+			registered[i] = true;
+			if (view->members[i].live || stale++ < STALE_MAX)
+				print_row(ps, &view->members[i], &with);
+		}
 	}
-	if (!view->qp_count && !view->member_count)
-		show(ps, &row, NULL, NULL);
-	if (findings->stale > STALE_MAX)
+	for (unsigned i = 0; i < view->member_count; i++) {
+		if (!registered[i])
+			print_row(ps, &view->members[i], NULL);
+	}
+	if (stale > STALE_MAX)
 		refuse(0, "%s: %lu more registrations of dead processes are not listed", view->path,
-		       findings->stale - STALE_MAX);
-}
-
-static int show_table(struct ps *ps, const struct regtab_view *view)
-{
-	struct findings findings = {
-		.registered = calloc(view->member_count + 1, sizeof(*findings.registered)),
-	};
-
-	if (!findings.registered)
-		return -ENOMEM;
-	show_rows(ps, view, &findings);
-	free(findings.registered);
-	return 0;
+		       stale - STALE_MAX);
 }
 
 static void begin_refused(struct ps *ps)
 {
-	json_close(&ps->out, ']');
-	json_open(&ps->out, "refused", '[');
+	json_close(&ps->json, ']');
+	json_open(&ps->json, "refused", '[');
 }
 
 /*
- * Refused tables come last. In JSON they have an array of their own, so that scripts tell them from
+ * Refused files come last. In JSON they have an array of their own, so that scripts tell them from
  * registrations.
  */
-static void show_refused(struct ps *ps, const struct regtab_view *view)
+static void print_refused(struct ps *ps, const struct regtab_view *view)
 {
-	if (!ps->json) {
-		fflush(ps->lines);
+	if (!ps->is_json) {
 		refuse(0, "%s", view->reason);
 	} else {
 		if (!ps->refused)
 			begin_refused(ps);
-		json_open(&ps->out, NULL, '{');
-		json_string(&ps->out, "table", view->path);
-		json_string(&ps->out, "reason", view->reason);
-		json_close(&ps->out, '}');
+		json_open(&ps->json, NULL, '{');
+		json_string(&ps->json, "table", view->path);
+		json_string(&ps->json, "reason", view->reason);
+		json_close(&ps->json, '}');
 	}
 	ps->refused = true;
 }
 
 static int visit(void *context, const struct regtab_view *view)
 {
-	if (view->condition != REGTAB_REFUSED)
-		return show_table(context, view);
-	show_refused(context, view);
+	bool *registered = calloc(view->member_count + 1, sizeof(*registered));
+
+	if (!registered)
+		return -ENOMEM;
+	if (view->reason)
+		print_refused(context, view);
+	else
+		print_table(context, view, registered);
+	free(registered);
 	return 0;
 }
 
@@ -207,98 +297,78 @@ static int print_json(struct ps *ps, const char *directory)
 {
 	int err;
 
-	ps->out = (struct json){ .out = stdout };
-	json_open(&ps->out, NULL, '{');
-	json_string(&ps->out, "directory", directory);
-	json_open(&ps->out, "registrations", '[');
+	json_open(&ps->json, NULL, '{');
+	json_string(&ps->json, "directory", directory);
+	json_open(&ps->json, "registrations", '[');
 	err = regtab_list(directory, visit, ps);
 	if (!ps->refused)
 		begin_refused(ps);
-	json_close(&ps->out, ']');
-	json_close(&ps->out, '}');
+	json_close(&ps->json, ']');
+	json_close(&ps->json, '}');
 	return err;
 }
 
-static int print_table(struct ps *ps, const char *directory)
+static int print_text(struct ps *ps, const char *directory)
 {
 	for (size_t i = 0; i < ps->column_count && ps->headings; i++)
 		print_cell(ps, i, ps->columns[i]->name);
 	return regtab_list(directory, visit, ps);
 }
 
-/* 0, or -errno. Whether something can be executed access() says of files, too. */
-static int try_directory(const char *path)
-{
-	DIR *directory = opendir(path);
-
-	if (!directory)
-		return -errno;
-	closedir(directory);
-	return access(path, X_OK) ? -errno : 0;
-}
-
-static int print_once(struct ps *ps)
+/* Nothing is shown before all is read: a failure must not leave half a document. */
+static int print(struct ps *ps, void (*show)(const char *text))
 {
 	const char *directory = paths_table_directory();
+	char *text = NULL;
+	size_t size;
 	int err;
 
+	ps->json = (struct json){ .out = open_memstream(&text, &size) };
+	if (!ps->json.out)
+		return refuse(TOOL_EXIT_REFUSED, "out of memory");
 	ps->refused = false;
 	ps->now = time(NULL);
-	/* Read everything before the first line: a failure must not leave half a document. */
-	err = try_directory(directory);
-	if (!err)
-		err = ps->json ? print_json(ps, directory) : print_table(ps, directory);
+	err = ps->is_json ? print_json(ps, directory) : print_text(ps, directory);
+	if (fclose(ps->json.out) && !err)
+		err = -ENOMEM;
 	if (err)
-		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", directory,
-			      strerror(-err));
-	return ps->refused ? 1 : TOOL_EXIT_OK;
-}
-
-/* Lines are cut to the terminal's size. */
-static int print_on_terminal(struct ps *ps, void (*show_text)(const char *text))
-{
-	size_t size;
-	char *text = NULL;
-	int status;
-
-	ps->lines = open_memstream(&text, &size);
-	if (!ps->lines)
-		return refuse(TOOL_EXIT_REFUSED, "out of memory");
-	status = print_once(ps);
-	fclose(ps->lines);
-	if (status != TOOL_EXIT_REFUSED)
-		show_text(text);
+		refuse(0, "the table directory %s: %s", directory, strerror(-err));
+	else
+		show(text);
 	free(text);
-	return status;
+	return err ? TOOL_EXIT_REFUSED : ps->refused;
 }
 
-static int watch(struct ps *ps)
+static void show_all(const char *text)
 {
-	bool terminal = isatty(STDOUT_FILENO);
+	fputs(text, stdout);
+}
+
+static int watch(struct ps *ps, bool terminal)
+{
 	int status;
 
 	screen_begin();
 	for (;;) {
-		status = terminal && !ps->json ? print_on_terminal(ps, screen_show)
-					       : print_once(ps);
+		status = print(ps, terminal ? screen_show : show_all);
 		if (status == TOOL_EXIT_REFUSED || fflush(stdout) || ferror(stdout))
 			return status;
 		screen_wait(ps->seconds);
-		if (!terminal && !ps->json)
+		if (!terminal && !ps->is_json)
 			putchar('\n');
 	}
 }
 
 /* ---- the command line ---- */
 
-void ps_columns_print(void)
+static const struct column *find_column(const char *name, size_t length)
 {
-	puts("\nColumns:");
-	for (size_t i = 0; i < ps_column_count; i++) {
-		printf("  %-8s ", ps_columns[i].name);
-		style_wrap(stdout, ps_columns[i].help, 11, 11, style_help_width());
-		putchar('\n');
+	for (size_t i = 0; i < COLUMN_COUNT; i++) {
+		if (strlen(columns[i].name) == length &&
+		    !strncasecmp(columns[i].name, name, length))
+			return &columns[i];
 	}
+	return NULL;
 }
 
 static int choose_columns(struct ps *ps, const char *list)
@@ -306,7 +376,7 @@ static int choose_columns(struct ps *ps, const char *list)
 	ps->column_count = 0;
 	for (;;) {
 		size_t length = strcspn(list, ",");
-		const struct ps_column *column = ps_column_find(list, length);
+		const struct column *column = find_column(list, length);
 
 		if (!column || ps->column_count == MAX_COLUMNS) {
 			refuse(0, column ? "ps: too many columns" : "ps: there is no column '%.*s'",
@@ -324,51 +394,43 @@ static int choose_columns(struct ps *ps, const char *list)
 /* A terminal gets the columns that fit on a line, JSON gets all. */
 static void default_columns(struct ps *ps)
 {
-	for (size_t i = 0; i < ps_column_count; i++) {
-		if (ps->json || ps_columns[i].by_default)
-			ps->columns[ps->column_count++] = &ps_columns[i];
+	for (size_t i = 0; i < COLUMN_COUNT; i++) {
+		if (ps->is_json || columns[i].by_default)
+			ps->columns[ps->column_count++] = &columns[i];
 	}
 }
 
 static int choose_seconds(struct ps *ps, const char *text)
 {
 	char *end;
-	long value;
+	long value = text ? strtol(text, &end, 10) : 2;
 
-	ps->watch = true;
-	ps->seconds = 2;
-	if (!text)
-		return 0;
-	value = strtol(text, &end, 10);
-	if (end == text || *end || value < 1 || value > MAX_SECONDS)
+	if (text && (end == text || *end || value < 1 || value > MAX_SECONDS))
 		return refuse(TOOL_EXIT_REFUSED, "ps: --watch takes 1 to %d seconds", MAX_SECONDS);
+	ps->watch = true;
 	ps->seconds = (unsigned int)value;
 	return 0;
 }
 
 static int set_option(const struct command *self, struct ps *ps, int option, const char *value)
 {
-	switch (option) {
-	case 'o':
+	if (option == 'o')
 		return choose_columns(ps, value);
-	case 'w':
+	if (option == 'w')
 		return choose_seconds(ps, value);
-	case 'j':
-		ps->json = true;
-		return 0;
-	case 'n':
-		ps->headings = false;
-		return 0;
-	default:
-		return option == OPTION_OPERAND ? refuse_word(self, value) : TOOL_EXIT_REFUSED;
-	}
+	if (option == OPTION_OPERAND)
+		return refuse_word(self, value);
+	ps->is_json |= option == 'j';
+	ps->headings &= option != 'n';
+	return option == OPTION_WRONG ? TOOL_EXIT_REFUSED : 0;
 }
 
 int command_ps(const struct command *self, int argc, char **argv)
 {
 	struct option_words words = { self, argv + 1, NULL };
-	struct ps ps = { .lines = stdout, .headings = true };
+	struct ps ps = { .headings = true };
 	int option, status;
+	bool terminal;
 
 	(void)argc;
 	while ((option = options_next(&words)) != OPTIONS_END) {
@@ -378,8 +440,7 @@ int command_ps(const struct command *self, int argc, char **argv)
 	}
 	if (!ps.column_count)
 		default_columns(&ps);
-	if (ps.watch)
-		return watch(&ps);
-	return ps.json || !isatty(STDOUT_FILENO) ? print_once(&ps)
-						 : print_on_terminal(&ps, screen_lines);
+	/* Lines are cut to the terminal's size. */
+	terminal = isatty(STDOUT_FILENO) && !ps.is_json;
+	return ps.watch ? watch(&ps, terminal) : print(&ps, terminal ? screen_lines : show_all);
 }

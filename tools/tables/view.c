@@ -13,35 +13,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "files.h"
 #include "view.h"
 
 #define QPS_MAX		(1u << 20)	/* more than any adapter has; a file with more is refused */
 #define PAGE_WORDS	(REGTAB_PAGE / 4)
 #define REGISTERED_MASK	0x55555555u	/* of all QP numbers in one word */
 
-/* ---- one file ---- */
-
-struct refusal {
-	char path[512];
-	char reason[640];
-	uint32_t uid;
-};
-
 struct directory {
 	struct regtab_view_member *members;
 	unsigned member_count;
-	struct refusal *refusals;
-	unsigned refusal_count;
 	uint64_t pid_namespace;		/* of the caller */
 };
 
-static void member_free(struct regtab_view_member *member)
-{
-	for (unsigned i = 0; member->pages && i < REGTAB_MAP_PAGES; i++)
-		free(member->pages[i]);
-	free(member->pages);
-}
+/* ---- one file ---- */
 
 /* Without SEEK_DATA every page is looked at. */
 static off_t next_data(int fd, off_t at)
@@ -74,6 +58,7 @@ static int read_map(struct regtab_found *found, struct regtab_view_member *membe
 	member->pages = calloc(REGTAB_MAP_PAGES, sizeof(*member->pages));
 	if (!member->pages)
 		return -ENOMEM;
+	found->reason = "it cannot be read";
 	for (off_t at = next_data(found->fd, REGTAB_PAGE);
 	     at >= 0 && at < end && at < found->st.st_size;
 	     at = next_data(found->fd, at - at % REGTAB_PAGE + REGTAB_PAGE)) {
@@ -128,69 +113,148 @@ static int read_member(const struct directory *directory, struct regtab_found *f
 
 	if (err)
 		return err;
-	*member = (struct regtab_view_member){ .uid = (uint32_t)found->st.st_uid, .pid = header.pid,
-		.bytes = (uint64_t)found->st.st_blocks * 512, .key = header.key,
-		.since = header.since,
-		.pid_namespace = header.pid_namespace, .live = is_locked(found->fd) };
+	member->key = header.key;
 	member->key.device[sizeof(member->key.device) - 1] = 0;
-	snprintf(member->path, sizeof(member->path), "%s", found->path);
+	member->pid = header.pid;
+	member->since = header.since;
 	memcpy(member->command, header.command, sizeof(header.command));
-	memcpy(member->label, header.label, sizeof(header.label));
-	member->foreign = directory->pid_namespace && member->pid_namespace &&
-			  member->pid_namespace != directory->pid_namespace;
+	member->live = is_locked(found->fd);
+	member->foreign = directory->pid_namespace && header.pid_namespace &&
+			  header.pid_namespace != directory->pid_namespace;
 	return read_map(found, member);
 }
 
 /* ---- the directory ---- */
 
-/* NULL: no memory. */
-static void *grow(void *array, unsigned count, size_t size)
-{
-	return count & (count - 1) ? array : realloc(array, (count ? 2 * count : 1) * size);
-}
-
-static int refuse_file(struct directory *directory, const struct regtab_found *found)
-{
-	struct refusal *refusals = grow(directory->refusals, directory->refusal_count,
-					sizeof(*refusals)),
-		       *refusal;
-
-	if (!refusals)
-		return -ENOMEM;
-	directory->refusals = refusals;
-	refusal = &refusals[directory->refusal_count++];
-	refusal->uid = (uint32_t)found->st.st_uid;
-	snprintf(refusal->path, sizeof(refusal->path), "%s", found->path);
-	snprintf(refusal->reason, sizeof(refusal->reason), "registration table %.500s: %.100s",
-		 found->path, found->reason);
-	return 0;
-}
-
 static int note_file(void *context, struct regtab_found *found, int err)
 {
 	struct directory *directory = context;
-	struct regtab_view_member *members = grow(directory->members, directory->member_count,
-						  sizeof(*members)),
-				  *member;
+	struct regtab_view_member *member = reallocarray(
+		directory->members, directory->member_count + 1, sizeof(*member));
 
-	if (!members)
+	if (!member)
 		return -ENOMEM;
-	directory->members = members;
-	member = &members[directory->member_count];
-	member->pages = NULL;
+	directory->members = member;
+	member += directory->member_count;
+	*member = (struct regtab_view_member){ .uid = (uint32_t)found->st.st_uid };
+	snprintf(member->path, sizeof(member->path), "%s", found->path);
 	if (!err)
 		err = read_member(directory, found, member);
-	if (!err)
-		directory->member_count++;
-	else
-		member_free(member);
-	if (err == -ENOMEM || err == -ENOENT || !err)
-		return err == -ENOENT ? 0 : err;
-	return refuse_file(directory, found);
+	if (err == -ENOENT)
+		return 0;
+	directory->member_count++;
+	if (err && err != -ENOMEM &&
+	    asprintf(&member->reason, "registration table %s: %s", found->path, found->reason) < 0)
+		return -ENOMEM;
+	return err == -ENOMEM ? err : 0;
 }
 
+static int visit_file(struct regtab_found *found, int flags,
+		      int (*visit)(void *context, struct regtab_found *found, int err),
+		      void *context)
+{
+	int err = regtab_open_found(found, flags), result = 0;
+
+	if (err != -ENOENT)
+		result = visit(context, found, err);
+	if (!err)
+		close(found->fd);
+	return result;
+}
+
+int regtab_each(const char *dir, int flags,
+		int (*visit)(void *context, struct regtab_found *found, int err), void *context)
+{
+	struct dirent **names;
+	int result = 0, count = scandir(dir, &names, regtab_has_name, alphasort);
+
+	if (count < 0)
+		return -errno;
+	for (int i = 0; i < count; i++) {
+		struct regtab_found found = { .fd = -1 };
+
+		snprintf(found.path, sizeof(found.path), "%s/%s", dir, names[i]->d_name);
+		if (!result)
+			result = visit_file(&found, flags, visit, context);
+		free(names[i]);
+	}
+	free(names);
+	return result;
+}
+
+/* ---- QPs ---- */
+
+/* A word of the map; 0 where nothing was read. */
+static uint32_t word_of(const struct regtab_view_member *member, unsigned word)
+{
+	const uint32_t *page = member->pages[word / PAGE_WORDS];
+
+	return page ? page[word % PAGE_WORDS] : 0;
+}
+
+static unsigned bits_of(const struct regtab_view_member *member, uint32_t qp_num)
+{
+	return word_of(member, qp_num / REGTAB_WORD_QPS) >> 2 * (qp_num % REGTAB_WORD_QPS);
+}
+
+bool regtab_view_registered(const struct regtab_view *view, uint32_t qp_num, unsigned member)
+{
+	return bits_of(&view->members[member], qp_num) & REGTAB_REGISTERED;
+}
+
+static struct regtab_view_qp sum_up(const struct regtab_view *view, uint32_t qp_num)
+{
+	struct regtab_view_qp qp = { .qp_num = qp_num };
+
+	for (unsigned i = 0; i < view->member_count; i++) {
+		const struct regtab_view_member *member = &view->members[i];
+		unsigned bits = bits_of(member, qp_num);
+
+		if (!(bits & REGTAB_REGISTERED))
+			continue;
+		qp.registrants++;
+		if (bits & REGTAB_CREATED && (!qp.creator || member->live))
+			qp.creator = member;
+		qp.live |= member->live;
+	}
+	return qp;
+}
+
+/* Passes over the page if no member has it: most numbers are not in use. */
+static uint32_t next_word(const struct regtab_view *view, unsigned word)
+{
+	bool has_page = false;
+
+	for (unsigned i = 0; i < view->member_count; i++)
+		has_page |= view->members[i].pages[word / PAGE_WORDS] != NULL;
+	return has_page ? word + 1 : (word / PAGE_WORDS + 1) * PAGE_WORDS;
+}
+
+bool regtab_view_next(const struct regtab_view *view, uint32_t from, struct regtab_view_qp *qp)
+{
+	while (from <= REGTAB_QP_NUM_MAX) {
+		unsigned word = from / REGTAB_WORD_QPS;
+		uint32_t any = 0;
+
+		for (unsigned i = 0; i < view->member_count; i++)
+			any |= word_of(&view->members[i], word);
+		any = (any & REGISTERED_MASK) >> 2 * (from % REGTAB_WORD_QPS);
+		if (any) {
+			*qp = sum_up(view, from + (unsigned)__builtin_ctz(any) / 2);
+			return true;
+		}
+		from = next_word(view, word) * REGTAB_WORD_QPS;
+	}
+	return false;
+}
+
+/* ---- tables ---- */
+
+/* Refused files come last. Each is a table of its own. */
 static int compare_tables(const struct regtab_view_member *a, const struct regtab_view_member *b)
 {
+	if (a->reason || b->reason)
+		return a->reason && b->reason ? strcmp(a->path, b->path) : a->reason ? 1 : -1;
 	if (a->uid != b->uid)
 		return a->uid < b->uid ? -1 : 1;
 	return memcmp(&a->key, &b->key, sizeof(a->key));
@@ -206,136 +270,38 @@ static int compare_members(const void *left, const void *right)
 	return order ? order : strcmp(a->path, b->path);
 }
 
-/* ---- QPs ---- */
-
-static unsigned bits_of(const struct regtab_view_member *member, uint32_t qp_num)
+static int list_tables(const struct directory *directory,
+		       int (*visit)(void *context, const struct regtab_view *view), void *context)
 {
-	const uint32_t *page = member->pages[qp_num / REGTAB_PAGE_QPS];
-
-	return page ? page[qp_num / REGTAB_WORD_QPS % PAGE_WORDS] >>
-				       2 * (qp_num % REGTAB_WORD_QPS) &
-			       3
-		    : 0;
-}
-
-bool regtab_view_registered(const struct regtab_view *view, unsigned qp, unsigned member)
-{
-	return bits_of(&view->members[member], view->qps[qp].qp_num) & REGTAB_REGISTERED;
-}
-
-static struct regtab_view_qp view_qp(const struct regtab_view *view, uint32_t qp_num)
-{
-	struct regtab_view_qp qp = { .qp_num = qp_num, .creator = -1 };
-
-	for (unsigned i = 0; i < view->member_count; i++) {
-		unsigned bits = bits_of(&view->members[i], qp_num);
-
-		if (!(bits & REGTAB_REGISTERED))
-			continue;
-		qp.registrants++;
-		if (bits & REGTAB_CREATED && (qp.creator < 0 || view->members[i].live))
-			qp.creator = (int)i;
-		qp.live |= view->members[i].live;
-	}
-	return qp;
-}
-
-/* Whether any member is registered with a QP of this word of the map. */
-static uint32_t any_registered(const struct regtab_view *view, unsigned word)
-{
-	uint32_t any = 0;
-
-	for (unsigned i = 0; i < view->member_count; i++)
-		if (view->members[i].pages[word / PAGE_WORDS])
-			any |= view->members[i].pages[word / PAGE_WORDS][word % PAGE_WORDS];
-	return any & REGISTERED_MASK;
-}
-
-static bool has_page(const struct regtab_view *view, unsigned page)
-{
-	for (unsigned i = 0; i < view->member_count; i++)
-		if (view->members[i].pages[page])
-			return true;
-	return false;
-}
-
-static int view_word(struct regtab_view *view, unsigned word)
-{
-	for (uint32_t any = any_registered(view, word); any; any &= any - 1) {
-		struct regtab_view_qp *qps = grow(view->qps, view->qp_count, sizeof(*qps));
-
-		if (!qps)
-			return -ENOMEM;
-		view->qps = qps;
-		qps[view->qp_count++] =
-			view_qp(view, word * REGTAB_WORD_QPS + (unsigned)__builtin_ctz(any) / 2);
-	}
-	return 0;
-}
-
-static int view_qps(struct regtab_view *view)
-{
-	int err = 0;
-
-	for (unsigned page = 0; page < REGTAB_MAP_PAGES; page++)
-		for (unsigned i = 0; i < PAGE_WORDS && !err && has_page(view, page); i++)
-			err = view_word(view, page * PAGE_WORDS + i);
-	return err;
-}
-
-/* ---- views ---- */
-
-typedef int (*visit_fn)(void *context, const struct regtab_view *view);
-
-static int list_table(struct regtab_view_member *members, unsigned count, visit_fn visit,
-		      void *context)
-{
-	struct regtab_view view = { .condition = REGTAB_DEAD, .path = members->path,
-				    .key = members->key, .uid = members->uid,
-		.members = members, .member_count = count };
-	int result = view_qps(&view);
-
-	for (unsigned i = 0; i < count; i++)
-		if (members[i].live)
-			view.condition = REGTAB_IN_USE;
-	if (!result)
-		result = visit(context, &view);
-	free(view.qps);
-	return result;
-}
-
-static int list_tables(const struct directory *directory, visit_fn visit, void *context)
-{
-	struct regtab_view_member *members = directory->members;
+	const struct regtab_view_member *members = directory->members;
 	unsigned first = 0, end;
 	int result = 0;
 
 	for (; first < directory->member_count && !result; first = end) {
+		struct regtab_view view = { .reason = members[first].reason,
+					    .path = members[first].path,
+					    .members = &members[first] };
+
 		for (end = first + 1; end < directory->member_count &&
 				      !compare_tables(&members[first], &members[end]);
 		     end++)
 			;
-		result = list_table(&members[first], end - first, visit, context);
+		view.member_count = view.reason ? 0 : end - first;
+		result = visit(context, &view);
 	}
 	return result;
 }
 
-static int list_refusals(const struct directory *directory, visit_fn visit, void *context)
+static void member_free(struct regtab_view_member *member)
 {
-	int result = 0;
-
-	for (unsigned i = 0; i < directory->refusal_count && !result; i++) {
-		const struct refusal *refusal = &directory->refusals[i];
-
-		result = visit(context, &(struct regtab_view){ .condition = REGTAB_REFUSED,
-							       .path = refusal->path,
-							       .reason = refusal->reason,
-							       .uid = refusal->uid });
-	}
-	return result;
+	for (unsigned i = 0; member->pages && i < REGTAB_MAP_PAGES; i++)
+		free(member->pages[i]);
+	free(member->pages);
+	free(member->reason);
 }
 
-int regtab_list(const char *dir, visit_fn visit, void *context)
+int regtab_list(const char *dir, int (*visit)(void *context, const struct regtab_view *view),
+		void *context)
 {
 	struct directory directory = { 0 };
 	struct stat st;
@@ -348,11 +314,8 @@ int regtab_list(const char *dir, visit_fn visit, void *context)
 		      compare_members);
 	if (!result)
 		result = list_tables(&directory, visit, context);
-	if (!result)
-		result = list_refusals(&directory, visit, context);
 	for (unsigned i = 0; i < directory.member_count; i++)
 		member_free(&directory.members[i]);
 	free(directory.members);
-	free(directory.refusals);
 	return result;
 }

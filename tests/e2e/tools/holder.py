@@ -3,7 +3,6 @@
 
 import json
 import os
-import pathlib
 import signal
 import subprocess
 
@@ -19,12 +18,9 @@ class Holder:
 
     def __init__(self, argv, env, domain):
         self.domain = domain
-        # It also has another file of the same file system open, which ps must not take for the
-        # domain's.
-        with domain.with_name("no-domain").open("w+") as other:
-            self.process = subprocess.Popen([str(a) for a in argv], env=env, stdin=other,
-                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                            start_new_session=True)
+        self.process = subprocess.Popen([str(a) for a in argv], env=env, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        start_new_session=True)
         self.pids = {}
         self.numbers = {}
         try:
@@ -36,12 +32,6 @@ class Holder:
             role, pid, *numbers = line.split()
             self.pids[role] = int(pid)
             self.numbers[role] = [int(n) for n in numbers]
-
-    def softhca_dir(self):
-        """The directory of the emulated HCA that the programs use."""
-        text = pathlib.Path(f"/proc/{self.pids['creator']}/environ").read_text()
-        return pathlib.Path(dict(entry.split("=", 1) for entry in text.split("\0")
-                                 if "=" in entry)["SOFTHCA_DIR"])
 
     def kill(self, role):
         """Kills this process. Returns when the kernel has released all that it held."""

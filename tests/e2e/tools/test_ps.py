@@ -6,7 +6,6 @@ import os
 import pathlib
 import re
 import subprocess
-import time
 
 import pytest
 
@@ -23,28 +22,18 @@ def test_one_line_per_registration_as_the_program_made_them(holder, tool):
     assert len(rows) == QPS + 1
     assert pairs(rows) == expected(holder, "creator", "registrant")
     for row in rows:
-        shared = row["qp"] == holder.numbers["registrant"][0]
-        assert (row["device"], row["kept"], row["state"], row["used"]) == (models.device(0),
-                                                                           "kernel", "live", "yes")
-        assert row["regs"] == (2 if shared else 1)
+        assert (row["device"], row["kept"], row["state"]) == (models.device(0), "kernel", "live")
         assert row["creator"] == holder.pids["creator"]
         assert row["command"] == "hold-registrati"
         assert row["uid"] == os.getuid()
-        assert 0 <= row["age"] < 30 and abs(row["since"] - time.time()) < 30
-
-
-def test_the_guid_reads_as_in_sysfs(holder, tool):
-    [file] = holder.softhca_dir().glob(f"**/class/infiniband/{models.device(0)}/node_guid")
-    there = file.read_text().strip().replace(":", "")
-    assert {row["guid"] for row in registrations(tool)} == {there}
-    assert set(tool("ps", "--noheadings", "-o", "GUID").stdout.split()) == {there}
+        assert 0 <= row["age"] < 30
 
 
 @pytest.mark.parametrize("words", [["leave"]])
 def test_a_process_that_unregistered_from_its_last_qp_is_still_listed(holder, tool):
     """The process still has the domain open."""
     [row] = [row for row in registrations(tool) if row["pid"] == holder.pids["registrant"]]
-    assert (row["qp"], row["regs"], row["state"]) == (None, None, "live")
+    assert (row["qp"], row["kept"], row["state"]) == (None, None, "live")
     assert pairs(row for row in registrations(tool) if row["qp"] is not None) == expected(
         holder, "creator")
 
@@ -53,12 +42,6 @@ def test_the_domain_is_named_by_its_file(holder, tool):
     st = holder.domain.stat()
     for row in registrations(tool):
         assert row["domain"] == f"{os.major(st.st_dev)}:{os.minor(st.st_dev)}:{st.st_ino}"
-        assert row["path"] == str(holder.domain)
-
-
-def test_a_file_that_was_removed_is_still_found_and_said_to_be_deleted(holder, tool):
-    holder.domain.unlink()
-    assert {row["path"] for row in registrations(tool)} == {f"{holder.domain} (deleted)"}
 
 
 def test_a_killed_process_is_stale_and_the_rest_lives(holder, tool):
@@ -76,7 +59,7 @@ def test_the_files_of_a_crashed_run_are_shown_and_only_then_collected(holder, to
     holder.kill("registrant")
     rows = registrations(tool)
     assert pairs(rows) == expected(holder, "creator", "registrant")
-    assert {(row["state"], row["used"], row["path"]) for row in rows} == {("stale", "dead", None)}
+    assert {row["state"] for row in rows} == {"stale"}
     assert tool("gc", "--dry-run").stdout == "".join(
         f"would remove {file}: no process is using it\n" for file in files)
     assert sorted(tables.iterdir()) == files
@@ -90,7 +73,7 @@ def test_the_files_of_a_crashed_run_are_shown_and_only_then_collected(holder, to
 def test_the_table_for_people(holder, tool):
     heading, *lines = tool("ps").stdout.splitlines()
     assert heading.split() == [
-        "DEVICE", "QP", "KEPT", "PID", "COMMAND", "AGE", "STATE", "DOMAIN", "PATH"
+        "DEVICE", "QP", "KEPT", "PID", "COMMAND", "AGE", "STATE", "DOMAIN"
     ]
     assert len(lines) == QPS + 1
     assert sorted((int(line.split()[1], 16), int(line.split()[3])) for line in lines) == expected(
@@ -99,7 +82,7 @@ def test_the_table_for_people(holder, tool):
 
 
 def test_chosen_columns(holder, tool):
-    assert tool("ps", "-o", "pid,QP,regs").stdout.splitlines()[0].split() == ["PID", "QP", "REGS"]
+    assert tool("ps", "-o", "pid,QP,table").stdout.splitlines()[0].split() == ["PID", "QP", "TABLE"]
     row = json.loads(tool("ps", "-o", "PID,STATE", "--json").stdout)["registrations"][0]
     assert sorted(row) == ["pid", "state"]
 
@@ -172,10 +155,7 @@ def test_a_process_of_another_pid_namespace_is_said_to_be_foreign(tables, softhc
     ], dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables)), tmp_path / "domain")
     try:
         rows = registrations(tool)
-        own = os.stat("/proc/self/ns/pid").st_ino
         assert {row["state"] for row in rows} == {"foreign"} and len(rows) == QPS + 1
-        assert own not in {row["pidns"] for row in rows}
-        assert {row["path"] for row in rows} == {None}
         assert "a process is using it" in tool("gc").stdout
     finally:
         held.end()
@@ -218,7 +198,7 @@ def test_wrong_usage(tool, arguments, says):
 
 def test_help_lists_every_column_and_so_does_the_manual(tool, source_root):
     shown = re.findall(r"^  ([A-Z]+) ", tool("ps", "--help").stdout, re.M)
-    assert len(shown) > 15
+    assert len(shown) > 8
     manual = re.findall(r"^\.It Li ([A-Z]+)$", (source_root / "man" / "xrc-compat.1").read_text(),
                         re.M)
     assert manual == shown

@@ -40,11 +40,13 @@ FIXTURE(setup)
 static int note(void *arg, const struct regtab_view *view)
 {
 	struct seen *seen = arg;
+	struct regtab_view_qp qp;
 
 	seen->members += view->member_count;
-	seen->qps += view->qp_count;
-	for (unsigned i = 0; i < view->qp_count; i++)
-		seen->created += view->qps[i].creator >= 0;
+	for (uint32_t from = 0; regtab_view_next(view, from, &qp); from = qp.qp_num + 1) {
+		seen->qps++;
+		seen->created += qp.creator != NULL;
+	}
 	snprintf(seen->path, sizeof(seen->path), "%s", view->path);
 	return 0;
 }

@@ -95,16 +95,15 @@ static __attribute__((destructor)) void remove_dir(void)
 	rmdir(dir);
 }
 
-static void note_qp(struct seen *seen, const struct regtab_view *view, unsigned q)
+static void note_qp(struct seen *seen, const struct regtab_view *view,
+		    const struct regtab_view_qp *qp)
 {
-	const struct regtab_view_qp *qp = &view->qps[q];
-
 	for (unsigned m = 0; m < view->member_count; m++)
-		seen->registrations += regtab_view_registered(view, q, m);
+		seen->registrations += regtab_view_registered(view, qp->qp_num, m);
 	if (seen->qps < SEEN_MAX) {
 		seen->qp[seen->qps] = qp->qp_num;
 		seen->registrants[seen->qps] = qp->registrants;
-		seen->creator[seen->qps] = qp->creator < 0 ? 0 : view->members[qp->creator].pid;
+		seen->creator[seen->qps] = qp->creator ? qp->creator->pid : 0;
 	}
 	seen->qps++;
 	seen->live_qps += qp->live;
@@ -113,22 +112,26 @@ static void note_qp(struct seen *seen, const struct regtab_view *view, unsigned 
 static int note(void *context, const struct regtab_view *view)
 {
 	struct seen *seen = context;
+	struct regtab_view_qp qp;
 
 	snprintf(seen->path, sizeof(seen->path), "%s", view->path);
-	if (view->condition == REGTAB_REFUSED) {
+	if (view->reason) {
 		seen->refused++;
 		snprintf(seen->reason, sizeof(seen->reason), "%s", view->reason);
 		return 0;
 	}
 	seen->tables++;
 	for (unsigned i = 0; i < view->member_count; i++) {
+		struct stat st;
+
 		seen->members++;
-		seen->bytes += view->members[i].bytes;
+		if (!stat(view->members[i].path, &st))
+			seen->bytes += (uint64_t)st.st_blocks * 512;
 		seen->live += view->members[i].live;
 		seen->foreign += view->members[i].foreign;
 	}
-	for (unsigned q = 0; q < view->qp_count; q++)
-		note_qp(seen, view, q);
+	for (uint32_t from = 0; regtab_view_next(view, from, &qp); from = qp.qp_num + 1)
+		note_qp(seen, view, &qp);
 	return 0;
 }
 
