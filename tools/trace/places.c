@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Names functions from symbol tables, and lines with addr2line(1). */
-#include "places.h"
+/* Names functions from symbol tables, and lines with addr2line(1): once for each address. */
 #include "tools/common/aside.h"
+#include "tools/common/memory.h"
+#include "tools/common/text.h"
 #include "tools/program/program.h"
+#include "trace.h"
 
 #include <gelf.h>
 #include <stdio.h>
@@ -11,15 +13,6 @@
 #include <unistd.h>
 
 #define PATIENCE_MS 10000	/* addr2line is slow on a gigabyte of debug information */
-
-/* A program calls from a few places many times. */
-struct known {
-	struct known *next;
-	struct trace_frame frame;
-	struct place place;
-};
-
-static struct known *known_places;
 
 /* ---- functions ---- */
 
@@ -71,7 +64,8 @@ static void name_function(const struct trace_frame *frame, struct place *place)
 
 /* ---- lines ---- */
 
-static void find_line(const struct trace_frame *frame, char *line, size_t size)
+/* addr2line prints "??:0" or "file.c:?" if it does not know. A discriminator is cut off. */
+static void find_line(const struct trace_frame *frame, struct place *place)
 {
 	char address[32];
 	char *const words[] = { (char *)"addr2line", (char *)"-e", (char *)frame->module, address,
@@ -82,53 +76,54 @@ static void find_line(const struct trace_frame *frame, char *line, size_t size)
 
 	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)frame->offset);
 	text = aside_output(&program, PATIENCE_MS, NULL, &result);
-	snprintf(line, size, "%s", text);
+	text[strcspn(text, " \n")] = '\0';
+	if (!strchr(text, '?'))
+		snprintf(place->line, sizeof(place->line), "%s", basename(text));
 	free(text);
-}
-
-/* addr2line prints "??:0" or "file.c:?" if it does not know. A discriminator is cut off. */
-static void trim(char *line)
-{
-	line[strcspn(line, " \n")] = '\0';
-	memmove(line, basename(line), strlen(basename(line)) + 1);
-	if (strchr(line, '?'))
-		line[0] = '\0';
 }
 
 /* ---- both ---- */
 
-static const struct place *look_up(const struct trace_frame *frame)
+/* A program calls from a few places many times. */
+const struct place *place_of(const struct trace_frame *frame)
 {
-	static const struct place nowhere;
-	struct known *known = calloc(1, sizeof(*known));
+	static struct known {
+		struct known *next;
+		struct trace_frame frame;
+		struct place place;
+	} *known_places;
+	struct known *known = known_places;
 
-	if (!known)
-		return &nowhere;
+	while (known && (known->frame.offset != frame->offset ||
+			 strcmp(known->frame.module, frame->module) != 0))
+		known = known->next;
+	if (known)
+		return &known->place;
+	known = need_memory(calloc(1, sizeof(*known)));
 	known->frame = *frame;
+	strcpy(known->place.module, frame->module);
+	text_clean(known->place.module);
 	known->next = known_places;
 	known_places = known;
-	if (frame->module[0] != '/')
-		return &known->place;
-	name_function(frame, &known->place);
-	find_line(frame, known->place.line, sizeof(known->place.line));
-	trim(known->place.line);
+	if (frame->module[0] == '/') {
+		name_function(frame, &known->place);
+		text_clean(known->place.symbol);
+		find_line(frame, &known->place);
+		text_clean(known->place.line);
+	}
 	return &known->place;
 }
 
-const struct place *place_of(const struct trace_frame *frame)
+bool place_is_of_program(const struct trace_frame *frame)
 {
-	for (const struct known *known = known_places; known; known = known->next) {
-		if (known->frame.offset == frame->offset &&
-		    !strcmp(known->frame.module, frame->module))
-			return &known->place;
-	}
-	return look_up(frame);
-}
-
-bool place_is_start(const struct trace_frame *frame)
-{
+	static const char *const others[] = {
+		"libc.so.", "libc-2.", "libpthread", "libxrc-trace.so", "libxrc-compat.so",
+	};
 	const char *name = basename(frame->module);
 
-	return !strncmp(name, "libc.so.", 8) || !strncmp(name, "libc-2.", 7) ||
-	       !strncmp(name, "libpthread", 10) || !strcmp(place_of(frame)->symbol, "_start");
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (!strncmp(name, others[i], strlen(others[i])))
+			return false;
+	}
+	return strcmp(place_of(frame)->symbol, "_start") != 0;
 }

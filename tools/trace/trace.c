@@ -2,14 +2,13 @@
 /* `xrc-compat trace`: runs a program as `run` does. A second library reports every legacy call. */
 #include "terminal/streams.h"
 #include "tools/common/command.h"
+#include "tools/common/memory.h"
 #include "tools/common/message.h"
 #include "tools/common/options.h"
 #include "tools/common/output.h"
 #include "tools/common/temporary.h"
 #include "tools/common/text.h"
-#include "places.h"
-#include "trace_decode.h"
-#include "trace_print.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -25,7 +24,6 @@
 
 struct trace {
 	const char *output;
-	bool as_json, port_to;
 	struct launch launch;
 	/* While it runs: */
 	char directory[96];	/* short, as the address of a socket must be */
@@ -34,73 +32,68 @@ struct trace {
 	pid_t child;
 	FILE *out;
 	char out_name[PATH_MAX];
-	struct json json;
 	char *text;		/* of the JSON document, kept until the program has ended */
 	size_t text_size;
+	struct trace_writer writer;
 	struct trace_census census;
 };
 
 /* ---- records ---- */
 
+/* Makes a string of each line. Behind the last one is an empty one. */
+static void split(char *lines, size_t size)
+{
+	lines[size - 1] = lines[size - 2] = '\0';
+	for (char *line = lines; *line; line += strlen(line) + 1) {
+		line[strcspn(line, "\n")] = '\0';
+		text_clean(line);
+	}
+}
+
 /*
  * Only this user's processes can write to the socket. A program that corrupts its memory must not
- * crash this command.
+ * crash this command, nor reach the terminal.
  */
 static bool is_sound(struct trace_record *record, ssize_t size)
 {
 	if (size < (ssize_t)offsetof(struct trace_record, frames) || record->magic != TRACE_MAGIC ||
 	    record->verb > TRACE_STARTED || record->frame_count > TRACE_FRAMES)
 		return false;
-	for (uint32_t i = 0; i < trace_became_kept(record); i++) {
-		record->became[i].function[sizeof(record->became[i].function) - 1] = '\0';
-		text_clean(record->became[i].function);
-	}
+	split(record->arguments, sizeof(record->arguments));
+	split(record->outcome, sizeof(record->outcome));
+	for (uint32_t i = 0; i < trace_became_kept(record); i++)
+		split(record->became[i].function, sizeof(record->became[i].function));
 	for (uint32_t i = 0; i < record->frame_count; i++)
 		record->frames[i].module[sizeof(record->frames[i].module) - 1] = '\0';
 	return true;
 }
 
-/*
- * Leaves out frames that are not the program's: those of the C library, and of the code that calls
- * main().
- */
-static void drop_start(struct trace_record *record)
+static void take_call(struct trace *trace, struct trace_record *record)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < record->frame_count; i++) {
-		if (!place_is_start(&record->frames[i]))
+		if (place_is_of_program(&record->frames[i]))
 			record->frames[kept++] = record->frames[i];
 	}
 	record->frame_count = kept;
+	trace_write_call(&trace->writer, record, trace_count(&trace->census, record));
 }
 
 /* Returns whether there was anything. */
 static bool take_one(struct trace *trace)
 {
 	static struct trace_record record;
-	const struct trace_site *site;
 	ssize_t size;
-	bool new;
 
 	memset(&record, 0, sizeof(record));
 	size = recv(trace->socket, &record, sizeof(record), MSG_DONTWAIT);
-	if (size < 0)
-		return false;
 	if (!is_sound(&record, size))
-		return true;
-	if (record.verb == TRACE_STARTED) {
+		return size >= 0;
+	if (record.verb == TRACE_STARTED)
 		trace_started(&trace->census, &record, trace->child);
-		return true;
-	}
-	drop_start(&record);
-	site = trace_count(&trace->census, &record, &new);
-	if (!site)
-		return true;
-	if (trace->as_json)
-		trace_json_call(&trace->json, &record, site);
 	else
-		trace_print_call(trace->out, &record, site, new);
+		take_call(trace, &record);
 	return true;
 }
 
@@ -230,35 +223,35 @@ static int start_program(struct trace *trace)
 
 static int open_output(struct trace *trace)
 {
+	struct trace_writer *writer = &trace->writer;
+
 	trace->out = stderr;
 	if (trace->output)
 		trace->out = output_open(trace->output, "trace", trace->out_name,
 					 sizeof(trace->out_name));
 	if (!trace->out)
 		return TOOL_EXIT_REFUSED;
-	if (!trace->as_json)
+	writer->out = trace->out;
+	if (!writer->is_json)
 		return 0;
-	trace->json.out = open_memstream(&trace->text, &trace->text_size);
-	if (!trace->json.out)
-		return refuse(TOOL_EXIT_REFUSED, "out of memory");
-	json_open(&trace->json, NULL, '{');
-	json_string(&trace->json, "program", trace->launch.program[0]);
-	json_open(&trace->json, "calls", '[');
+	writer->json.out = need_memory(open_memstream(&trace->text, &trace->text_size));
+	json_open(&writer->json, NULL, '{');
+	json_string(&writer->json, "program", trace->launch.program[0]);
+	json_open(&writer->json, "calls", '[');
 	return 0;
 }
 
 static void finish_output(struct trace *trace, int status)
 {
-	if (!trace->as_json) {
-		trace_print_end(trace->out, &trace->census, status, trace->port_to);
+	struct trace_writer *writer = &trace->writer;
+
+	if (writer->is_json)
+		json_close(&writer->json, ']');
+	trace_write_end(writer, &trace->census, status);
+	if (!writer->is_json)
 		return;
-	}
-	json_close(&trace->json, ']');
-	trace_json_end(&trace->json, &trace->census);
-	json_bool(&trace->json, "started", trace->census.started);
-	json_number(&trace->json, "exit_status", status);
-	json_close(&trace->json, '}');
-	fclose(trace->json.out);
+	json_close(&writer->json, '}');
+	fclose(writer->json.out);
 	/* After all output of the program. */
 	fwrite(trace->text, 1, trace->text_size, trace->out);
 	free(trace->text);
@@ -297,11 +290,11 @@ static int trace_program(struct trace *trace)
 static void set_option(struct trace *trace, int option, const char *value)
 {
 	if (option == 'j')
-		trace->as_json = true;
+		trace->writer.is_json = true;
 	else if (option == 'o')
 		trace->output = value;
 	else if (option == 't')
-		trace->port_to = true;
+		trace->writer.port_to = true;
 	else
 		launch_option(&trace->launch, option, value);
 }

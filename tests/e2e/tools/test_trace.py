@@ -183,8 +183,6 @@ def test_what_each_call_became_is_what_the_kernel_saw(trace_on, programs):
     assert sorted(became(document, "ibv_unreg_xrc_rcv_qp")) == \
         [[("ibv_cmd_destroy_qp", None)]] * 3 + [[("ibv_destroy_qp", None)]]
     assert became(document, "ibv_reg_xrc_rcv_qp") == [[("ibv_cmd_open_qp", None)]] * 3
-    assert sum(row["calls"] for row in document["became"]) == sum(
-        len(call["became"]) for call in document["calls"])
     for call in document["calls"]:
         assert 0 < sum(verb["duration_ns"] for verb in call["became"]) <= call["duration_ns"]
 
@@ -295,7 +293,6 @@ def test_the_trace_for_people(run, xrc_compat, programs):
     assert re.search(
         r"^\d+ ibv_open_xrc_domain\(context=0x\w+, fd=-?\d+, oflag=O_CREAT\) = 0x\w+ <[\d.]+ [um]s> "
         r"\[ibv_open_xrcd <[\d.]+ [um]s>\] \[site \d+\]$", text, re.M)
-    assert "      here: ibv_create_srq_ex 4 times, ibv_get_srq_num 4 times\n" in text
     assert "legacy calls, by the place" in text
     assert text.endswith("Nothing was left registered.\n")
     stacks = re.findall(r"^        #0 ", text, re.M)

@@ -1,14 +1,33 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Counts traced calls by the place that makes them, and keeps account of what they leave. */
-#include "trace_census.h"
 #include "tools/common/launchers.h"
-#include "trace_decode.h"
+#include "tools/common/memory.h"
+#include "trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define RANKS_MAX (1 << 20)
+
+bool trace_failed(const struct trace_record *record)
+{
+	static const bool returns_pointer[VERBS] = {
+#define X(function, returns, unsupported, arguments, port) \
+	[VERB_##function] = returns == RETURNS_NULL,
+		ABI_FUNCTIONS(X)
+#undef X
+	};
+
+	return returns_pointer[record->verb] ? !record->result : record->result != 0;
+}
+
+uint32_t trace_became_kept(const struct trace_record *record)
+{
+	return record->became_count < TRACE_BECAME ? record->became_count : TRACE_BECAME;
+}
+
+/* ---- sites ---- */
 
 static bool same_place(const struct trace_record *a, const struct trace_record *b)
 {
@@ -18,76 +37,67 @@ static bool same_place(const struct trace_record *a, const struct trace_record *
 				   !strcmp(a->frames[0].module, b->frames[0].module));
 }
 
-static struct trace_site *find_site(struct trace_census *census, const struct trace_record *record,
-				    bool *new)
+static struct trace_site *find_site(struct trace_census *census, const struct trace_record *record)
 {
-	struct trace_site **link;
-	unsigned int number = 1;
+	struct trace_site *site;
 
-	*new = false;
-	for (link = &census->sites; *link; link = &(*link)->next, number++) {
-		if (same_place(&(*link)->first, record))
-			return *link;
+	for (size_t i = 0; i < census->site_count; i++) {
+		if (same_place(&census->sites[i]->first, record))
+			return census->sites[i];
 	}
-	*link = calloc(1, sizeof(**link));
-	if (*link) {
-		(*link)->number = number;
-		(*link)->first = *record;
-		*new = true;
-	}
-	return *link;
+	site = need_memory(calloc(1, sizeof(*site)));
+	site->first = *record;
+	census->sites = grow(census->sites, census->site_count, sizeof(*census->sites));
+	census->sites[census->site_count++] = site;
+	site->number = (unsigned int)census->site_count;
+	return site;
 }
 
-static bool is_domain(const struct trace_left *left)
+/* ---- what is left ---- */
+
+static bool is_domain(const struct trace_record *record)
 {
-	return left->record.verb == VERB_ibv_open_xrc_domain;
+	return record->verb == VERB_ibv_open_xrc_domain;
+}
+
+static bool is_registration(const struct trace_left *left, const struct trace_record *record)
+{
+	return !is_domain(&left->record) && left->record.pid == record->pid &&
+	       left->record.domain == record->domain && left->record.qp_num == record->qp_num;
 }
 
 /* Forgets what the process has in this domain: everything, or the registration with one QP. */
 static void remove_left(struct trace_census *census, const struct trace_record *record, bool all)
 {
-	struct trace_left **link = &census->left;
+	size_t kept = 0;
 
-	while (*link) {
-		struct trace_left *left = *link;
+	for (size_t i = 0; i < census->left_count; i++) {
+		struct trace_left *left = census->left[i];
 
-		if (left->record.pid == record->pid && left->record.domain == record->domain &&
-		    (all || (!is_domain(left) && left->record.qp_num == record->qp_num))) {
-			*link = left->next;
+		if (all ? left->record.pid == record->pid && left->record.domain == record->domain
+			: is_registration(left, record))
 			free(left);
-		} else {
-			link = &left->next;
-		}
+		else
+			census->left[kept++] = left;
 	}
+	census->left_count = kept;
 }
 
 static void add_left(struct trace_census *census, const struct trace_record *record,
-		     const struct trace_site *site)
+		     unsigned int site)
 {
-	struct trace_left **link;
+	struct trace_left *left = need_memory(malloc(sizeof(*left)));
 
-	for (link = &census->left; *link; link = &(*link)->next)
-		;
-	*link = calloc(1, sizeof(**link));
-	if (*link) {
-		(*link)->record = *record;
-		(*link)->site = site;
-	}
-}
-
-static bool is_registered(const struct trace_census *census, const struct trace_record *record)
-{
-	for (const struct trace_left *left = census->left; left; left = left->next) {
-		if (!is_domain(left) && left->record.pid == record->pid &&
-		    left->record.domain == record->domain && left->record.qp_num == record->qp_num)
-			return true;
-	}
-	return false;
+	*left = (struct trace_left){ .site = site, .record = *record };
+	census->left = grow(census->left, census->left_count, sizeof(*census->left));
+	census->left[census->left_count++] = left;
 }
 
 static void account(struct trace_census *census, const struct trace_record *record,
-		    const struct trace_site *site)
+		    unsigned int site)
 {
+	bool known = false;
+
 	switch (record->verb) {
 	case VERB_ibv_open_xrc_domain:
 		/*
@@ -105,7 +115,9 @@ static void account(struct trace_census *census, const struct trace_record *reco
 		/*
 		 * Registering again changes nothing (contract 5.6), so the first call is reported.
 		 */
-		if (!is_registered(census, record))
+		for (size_t i = 0; i < census->left_count && !known; i++)
+			known = is_registration(census->left[i], record);
+		if (!known)
 			add_left(census, record, site);
 		break;
 	case VERB_ibv_unreg_xrc_rcv_qp:
@@ -116,38 +128,23 @@ static void account(struct trace_census *census, const struct trace_record *reco
 	}
 }
 
-static void count_verb(struct trace_verb *verbs, const struct trace_became *became)
-{
-	for (struct trace_verb *verb = verbs; verb < verbs + TRACE_VERBS; verb++) {
-		if (!verb->calls)
-			memcpy(verb->function, became->function, sizeof(verb->function));
-		if (strcmp(verb->function, became->function))
-			continue;
-		verb->calls++;
-		verb->failures += became->err != 0;
-		verb->duration += became->duration;
-		return;
-	}
-}
+/* ---- calls ---- */
 
-const struct trace_site *trace_count(struct trace_census *census, const struct trace_record *record,
-				     bool *new)
+const struct trace_site *trace_count(struct trace_census *census, const struct trace_record *record)
 {
-	struct trace_site *site = find_site(census, record, new);
+	struct trace_site *site = find_site(census, record);
 
 	census->calls++;
-	for (uint32_t i = 0; i < trace_became_kept(record); i++)
-		count_verb(census->became[record->verb], &record->became[i]);
-	if (!site)
-		return NULL;
 	site->calls++;
 	site->duration += record->duration;
 	if (trace_failed(record))
 		site->failures++;
 	else
-		account(census, record, site);
+		account(census, record, site->number);
 	return site;
 }
+
+/* ---- processes ---- */
 
 void trace_started_by_name(struct trace_census *census, const char *program)
 {
@@ -169,11 +166,9 @@ void trace_started(struct trace_census *census, const struct trace_record *recor
 	if (record->ranks > (int32_t)census->ranks && record->ranks <= RANKS_MAX)
 		census->ranks = (uint32_t)record->ranks;
 	if (!census->rank_reached)
-		census->rank_reached = calloc(RANKS_MAX, 1);
-	if (!census->rank_reached || census->rank_reached[record->rank])
-		return;
+		census->rank_reached = need_memory(calloc(RANKS_MAX, 1));
+	census->reached += !census->rank_reached[record->rank];
 	census->rank_reached[record->rank] = 1;
-	census->reached++;
 }
 
 bool trace_reached_all(const struct trace_census *census)
@@ -185,17 +180,11 @@ bool trace_reached_all(const struct trace_census *census)
 
 void trace_census_free(struct trace_census *census)
 {
+	for (size_t i = 0; i < census->site_count; i++)
+		free(census->sites[i]);
+	for (size_t i = 0; i < census->left_count; i++)
+		free(census->left[i]);
+	free(census->sites);
+	free(census->left);
 	free(census->rank_reached);
-	while (census->left) {
-		struct trace_left *left = census->left;
-
-		census->left = left->next;
-		free(left);
-	}
-	while (census->sites) {
-		struct trace_site *site = census->sites;
-
-		census->sites = site->next;
-		free(site);
-	}
 }

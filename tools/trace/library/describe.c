@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Writes what the arguments of a call stand for, by their names in abi/symbols.tab. Of other names
+ * the pointer is shown.
+ */
+#include "record.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <abi/legacy.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define VALUE_SIZE 704
+
+static const char *const columns[VERBS] = {
+#define X(function, returns, unsupported, arguments, port) [VERB_##function] = arguments,
+	ABI_FUNCTIONS(X)
+#undef X
+};
+
+/* A bit of a mask, which may select several members. Flags have none. The last row has no bit. */
+struct member {
+	unsigned int bit;
+	const char *bit_name, *name;
+	size_t offset, size;
+};
+
+#define FLAG(bit) { bit, #bit, NULL, 0, 0 }
+#define QP(bit, member) \
+	{ bit, #bit, #member, offsetof(struct legacy_qp_attr, member), \
+	  sizeof(((struct legacy_qp_attr *)NULL)->member) }
+#define SRQ(bit, member) \
+	{ bit, #bit, #member, offsetof(struct ibv_srq_attr, member), sizeof(uint32_t) }
+#define SRQ_MAX_SGE (1u << 31)	/* no bit of the API: ibv_modify_srq() cannot set it */
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "short members begin at the low byte");
+
+static const struct member open_flags[] = { FLAG(O_CREAT), FLAG(O_EXCL), { 0 } };
+
+static const struct member srq_members[] = {
+	SRQ(IBV_SRQ_MAX_WR, max_wr),
+	SRQ(SRQ_MAX_SGE, max_sge),
+	SRQ(IBV_SRQ_LIMIT, srq_limit),
+	{ 0 },
+};
+
+static const struct member qp_members[] = {
+	QP(IBV_QP_STATE, qp_state),
+	QP(IBV_QP_CUR_STATE, cur_qp_state),
+	QP(IBV_QP_ACCESS_FLAGS, qp_access_flags),
+	QP(IBV_QP_PKEY_INDEX, pkey_index),
+	QP(IBV_QP_PORT, port_num),
+	QP(IBV_QP_QKEY, qkey),
+	QP(IBV_QP_AV, ah_attr.dlid),
+	QP(IBV_QP_AV, ah_attr.sl),
+	QP(IBV_QP_AV, ah_attr.src_path_bits),
+	QP(IBV_QP_AV, ah_attr.is_global),
+	QP(IBV_QP_AV, ah_attr.port_num),
+	QP(IBV_QP_PATH_MTU, path_mtu),
+	QP(IBV_QP_TIMEOUT, timeout),
+	QP(IBV_QP_RETRY_CNT, retry_cnt),
+	QP(IBV_QP_RNR_RETRY, rnr_retry),
+	QP(IBV_QP_RQ_PSN, rq_psn),
+	QP(IBV_QP_MAX_QP_RD_ATOMIC, max_rd_atomic),
+	QP(IBV_QP_ALT_PATH, alt_ah_attr.dlid),
+	QP(IBV_QP_ALT_PATH, alt_ah_attr.sl),
+	QP(IBV_QP_ALT_PATH, alt_ah_attr.src_path_bits),
+	QP(IBV_QP_ALT_PATH, alt_port_num),
+	QP(IBV_QP_MIN_RNR_TIMER, min_rnr_timer),
+	QP(IBV_QP_SQ_PSN, sq_psn),
+	QP(IBV_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic),
+	QP(IBV_QP_PATH_MIG_STATE, path_mig_state),
+	QP(IBV_QP_CAP, cap.max_send_wr),
+	QP(IBV_QP_DEST_QPN, dest_qp_num),
+	{ 0 },
+};
+
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
+							 const char *format, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + used, size - used, format, args);
+	va_end(args);
+}
+
+/* An argument on its way into the record. value[1] is the next one of the call. */
+struct argument {
+	struct trace_record *record;
+	const struct member *members;	/* that it has, or selects */
+	const uintptr_t *value;
+	bool after;
+	char text[VALUE_SIZE];
+};
+
+/* ---- masks, and the members that they select ---- */
+
+static void show_mask(struct argument *argument)
+{
+	unsigned int value = (unsigned int)*argument->value;
+
+	for (const struct member *member = argument->members; member->bit; member++) {
+		if (value & member->bit)
+			append(argument->text, VALUE_SIZE, "%s%s", argument->text[0] ? "|" : "",
+			       member->bit_name);
+		value &= ~member->bit;
+	}
+	if (value || !argument->text[0])
+		append(argument->text, VALUE_SIZE, "%s%#x", argument->text[0] ? "|" : "", value);
+}
+
+static void show_member(const struct member *member, uint32_t value, char *text)
+{
+	static const char *const states[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
+
+	append(text, VALUE_SIZE, "%s%s=", text[1] ? ", " : "", member->name);
+	if (strstr(member->name, "qp_state") && value < COUNT(states))
+		append(text, VALUE_SIZE, "%s", states[value]);
+	else if (!strcmp(member->name, "path_mtu") && value >= 1 && value <= 5)
+		append(text, VALUE_SIZE, "%u", 128u << value);
+	else if (!strcmp(member->name, "dest_qp_num") || !strcmp(member->name, "qp_access_flags"))
+		append(text, VALUE_SIZE, "%#x", value);
+	else
+		append(text, VALUE_SIZE, "%u", value);
+}
+
+/* Only members that the mask selects: the others are uninitialised. */
+static void show_members(struct argument *argument, unsigned int mask, const void *attr)
+{
+	strcpy(argument->text, "{");
+	for (const struct member *member = argument->members; member->bit; member++) {
+		uint32_t value = 0;
+
+		if (!(mask & member->bit))
+			continue;
+		memcpy(&value, (const char *)attr + member->offset, member->size);
+		show_member(member, value, argument->text);
+	}
+	append(argument->text, VALUE_SIZE, "}");
+}
+
+/* A query fills in the state of a QP, and all of an SRQ, whether it is asked for or not. */
+static void show_attr(struct argument *argument)
+{
+	unsigned int always = argument->members == qp_members ? IBV_QP_STATE : ~0u;
+
+	show_members(argument, (unsigned int)argument->value[1] | (argument->after ? always : 0),
+		     (const void *)*argument->value);
+}
+
+static void show_srq_init(struct argument *argument)
+{
+	const struct ibv_srq_init_attr *init = (const void *)*argument->value;
+
+	show_members(argument, ~0u, &init->attr);
+}
+
+/* ---- other arguments ---- */
+
+#define POINTER(pointer) ((unsigned long long)(uintptr_t)(pointer))
+
+static void show_pointer(struct argument *argument)
+{
+	snprintf(argument->text, VALUE_SIZE, *argument->value ? "%#llx" : "NULL",
+		 POINTER(*argument->value));
+}
+
+static void show_number(struct argument *argument)
+{
+	snprintf(argument->text, VALUE_SIZE, "%d", (int)*argument->value);
+}
+
+/* An object has its number beside it; of a new one the pointer is the result. */
+static void show_object(struct argument *argument, const char *name, uint32_t number)
+{
+	if (argument->after)
+		snprintf(argument->text, VALUE_SIZE, "%s 0x%06x", name, number);
+	else
+		snprintf(argument->text, VALUE_SIZE, "{%#llx, %s=0x%06x}",
+			 POINTER(*argument->value), name, number);
+}
+
+static void show_qp(struct argument *argument)
+{
+	argument->record->qp_num = ((const struct ibv_qp *)*argument->value)->qp_num;
+	show_object(argument, "qp_num", argument->record->qp_num);
+}
+
+/* In an ordinary SRQ these bytes mean something else; its calls are not traced. */
+static void show_srq(struct argument *argument)
+{
+	show_object(argument, "xrc_srq_num",
+		    ((const struct legacy_srq *)*argument->value)->xrc_srq_num);
+}
+
+static void show_made_number(struct argument *argument)
+{
+	argument->record->qp_num = *(const uint32_t *)*argument->value;
+	show_object(argument, "xrc_rcv_qpn", argument->record->qp_num);
+}
+
+static void show_qp_num(struct argument *argument)
+{
+	argument->record->qp_num = (uint32_t)*argument->value;
+	snprintf(argument->text, VALUE_SIZE, "0x%06x", argument->record->qp_num);
+}
+
+static void show_domain(struct argument *argument)
+{
+	argument->record->domain = *argument->value;
+	if (!argument->after)
+		show_pointer(argument);
+}
+
+/* Of a receive QP: nothing else need be initialised. */
+static void show_init(struct argument *argument)
+{
+	const struct legacy_qp_init_attr *init = (const void *)*argument->value;
+
+	argument->record->domain = (uintptr_t)init->xrc_domain;
+	snprintf(argument->text, VALUE_SIZE, "{xrc_domain=%#llx}", POINTER(init->xrc_domain));
+}
+
+/* Of other types it may be the shorter struct of a program without XRC. */
+static void show_qp_init(struct argument *argument)
+{
+	const struct legacy_qp_init_attr *init = (const void *)*argument->value;
+
+	if (init->qp_type != LEGACY_QPT_XRC)
+		return;
+	argument->record->domain = (uintptr_t)init->xrc_domain;
+	snprintf(argument->text, VALUE_SIZE,
+		 "{qp_type=IBV_QPT_XRC, xrc_domain=%#llx, send_cq=%#llx, recv_cq=%#llx, srq=%#llx, "
+		 "max_send_wr=%u, max_send_sge=%u}",
+		 POINTER(init->xrc_domain), POINTER(init->send_cq), POINTER(init->recv_cq),
+		 POINTER(init->srq), init->cap.max_send_wr, init->cap.max_send_sge);
+}
+
+/* Null pointers have no members to show; the call will refuse them. */
+static void show(struct argument *argument, const char *name, size_t length)
+{
+	static const struct {
+		const char *name;
+		void (*show)(struct argument *argument);
+		bool is_number;
+		const struct member *members;
+	} showers[] = {
+		{ "fd", show_number, true, NULL },
+		{ "oflag", show_mask, true, open_flags },
+		{ "xrc_qp_num", show_qp_num, true, NULL },
+		{ "attr_mask", show_mask, true, qp_members },
+		{ "srq_attr_mask", show_mask, true, srq_members },
+		{ "attr", show_attr, false, qp_members },
+		{ "srq_attr", show_attr, false, srq_members },
+		{ "srq_init_attr", show_srq_init, false, srq_members },
+		{ "init_attr", show_init, false, NULL },
+		{ "qp_init_attr", show_qp_init, false, NULL },
+		{ "qp", show_qp, false, NULL },
+		{ "srq", show_srq, false, NULL },
+		{ "xrc_domain", show_domain, false, NULL },
+		{ "xrc_rcv_qpn", show_made_number, false, NULL },
+	};
+
+	for (size_t i = 0; i < COUNT(showers); i++) {
+		if (length != strlen(showers[i].name) || memcmp(name, showers[i].name, length) ||
+		    !(showers[i].is_number || *argument->value))
+			continue;
+		argument->members = showers[i].members;
+		showers[i].show(argument);
+		return;
+	}
+	show_pointer(argument);
+}
+
+bool trace_describes(enum verb verb)
+{
+	return columns[verb][0];
+}
+
+/* The column has "name" for what is read before the call, ">name" and "=name" for the others. */
+void trace_describe(struct trace_call *call, const uintptr_t *given)
+{
+	struct trace_record *record = &call->record;
+	const uintptr_t made = (uintptr_t)record->result;
+	const char *name = columns[record->verb];
+	size_t length;
+
+	for (size_t i = 0; *name; i++, name += length + (name[length] == ',')) {
+		bool is_made = *name == '=', is_after = is_made || *name == '>';
+		struct argument argument = { .record = record, .after = !given };
+
+		if (given && !is_made)
+			call->arguments[i] = given[i];
+		argument.value = is_made ? &made : given ? &given[i] : &call->arguments[i];
+		name += is_after;
+		length = strcspn(name, ",");
+		if (is_after != argument.after)
+			continue;
+		show(&argument, name, length);
+		if (given)
+			append(record->arguments, sizeof(record->arguments), "%.*s=%s\n",
+			       (int)length, name, argument.text);
+		else if (argument.text[0])
+			append(record->outcome, sizeof(record->outcome), ", %s", argument.text);
+	}
+}

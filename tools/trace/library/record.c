@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Records the calls that are under way, which the shim's one entry and exit begin and end, and
+ * sends them to the command.
+ */
+#include "record.h"
+#include "tools/common/job.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <abi/export.h>
+#include <modern/table.h>
+#include <shim/tracer.h>
+
+/* Initial-exec: such a variable is there without memory being allocated for it in the program. */
+static __thread __attribute__((tls_model("initial-exec"))) struct trace_call *current;
+
+char trace_program_path[256];
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Quietly not, when the command has ended. */
+static void send_record(const struct trace_record *record)
+{
+	size_t unused = sizeof(record->frames[0]) * (TRACE_FRAMES - record->frame_count);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const char *path = secure_getenv("XRC_COMPAT_TRACE");
+	int fd;
+
+	if (!path || !path[0] || strlen(path) >= sizeof(address.sun_path))
+		return;
+	strcpy(address.sun_path, path);
+	/*
+	 * No descriptor stays open between calls: a program may close all descriptors, and ours
+	 * would become another file.
+	 */
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	/* Waits while the command is busy printing; once it has ended this fails at once. */
+	sendto(fd, record, sizeof(*record) - unused, MSG_NOSIGNAL, (struct sockaddr *)&address,
+	       sizeof(address));
+	close(fd);
+}
+
+/*
+ * The loader calls this when it has found every library and function that the program needs to
+ * start.
+ */
+__attribute__((constructor)) static void tell_start(void)
+{
+	struct trace_record record = {
+		.magic = TRACE_MAGIC, .verb = TRACE_STARTED, .pid = getpid(), .frame_count = 1
+	};
+	int err = errno;
+
+	if (readlink("/proc/self/exe", trace_program_path, sizeof(trace_program_path) - 1) < 0)
+		trace_program_path[0] = '\0';
+	memcpy(record.frames[0].module, trace_program_path, sizeof(trace_program_path));
+	record.rank = job_rank(&record.ranks);
+	send_record(&record);
+	errno = err;
+}
+
+/* ---- legacy calls ---- */
+
+static void *enter(enum verb verb, const uintptr_t *arguments)
+{
+	struct trace_call *call = trace_describes(verb) ? calloc(1, sizeof(*call)) : NULL;
+
+	if (!call)
+		return NULL;
+	call->outer = current;
+	call->record.magic = TRACE_MAGIC;
+	call->record.verb = verb;
+	call->record.pid = (int32_t)getpid();
+	call->record.tid = (int32_t)gettid();
+	trace_describe(call, arguments);
+	current = call;
+	call->record.start = now();
+	return call;
+}
+
+static void drop(void *entered)
+{
+	struct trace_call *call = entered;
+
+	current = call->outer;
+	free(call);
+}
+
+static void leave(void *entered, int64_t result, int err)
+{
+	struct trace_call *call = entered;
+
+	call->record.duration = now() - call->record.start;
+	call->record.result = result;
+	call->record.err = err;
+	if (!err)
+		trace_describe(call, NULL);
+	trace_stack(&call->record);
+	send_record(&call->record);
+	drop(call);
+}
+
+#define SHIM_VERSIONS_xrc_trace_start \
+	SHIM_VERSION(xrc_trace_start, 0, SHIM_TRACER "@" SHIM_TRACER_NODE)
+
+const struct shim_tracer *shim_xrc_trace_start(unsigned int verbs)
+{
+	static const struct shim_tracer tracer = { .enter = enter, .leave = leave, .drop = drop };
+
+	return verbs == VERBS ? &tracer : NULL;
+}
+SHIM_EXPORT(xrc_trace_start);
+
+/* ---- what they become ---- */
+
+static struct modern_table real;
+
+/* Outside of a traced legacy call nothing is noted. */
+static void note(const char *name, uint64_t start, int err)
+{
+	struct trace_record *record = current ? &current->record : NULL;
+	struct trace_became *became;
+
+	if (!record || record->became_count++ >= TRACE_BECAME)
+		return;
+	became = &record->became[record->became_count - 1];
+	strncpy(became->function, name, sizeof(became->function) - 1);
+	became->duration = now() - start;
+	became->err = err;
+}
+
+static void note_status(const char *name, uint64_t start, int result)
+{
+	note(name, start, result < 0 ? errno : result);
+}
+
+static void note_pointer(const char *name, uint64_t start, const void *result)
+{
+	note(name, start, result ? 0 : errno);
+}
+
+static void note_number(const char *name, uint64_t start, uint64_t result)
+{
+	(void)result;
+	note(name, start, 0);
+}
+
+#define NOTE(result) \
+	_Generic((result), int: note_status, __be64: note_number, default: note_pointer)
+
+#define X(name, ret, params, args) \
+	static ret wrapped_##name params \
+	{ \
+		uint64_t start = now(); \
+		ret result = real.name args; \
+\
+		NOTE(result)("ibv_" #name, start, result); \
+		return result; \
+	}
+MODERN_FUNCTIONS(X)
+MODERN_COMMANDS(X)
+MODERN_INLINES(X)
+#undef X
+
+#define SHIM_VERSIONS_xrc_trace_wrap \
+	SHIM_VERSION(xrc_trace_wrap, 0, MODERN_WRAPPER "@" MODERN_WRAPPER_NODE)
+
+/*
+ * Takes the place of today's verbs in the shim's table, in which nothing of the data path is. If
+ * the shim is of another build its table is left alone.
+ */
+void shim_xrc_trace_wrap(struct modern_table *table, size_t size)
+{
+	if (size != sizeof(real))
+		return;
+	real = *table;
+	/* A function that libibverbs does not have stays NULL. */
+#define X(name, ret, params, args) table->name = real.name ? wrapped_##name : NULL;
+	MODERN_FUNCTIONS(X)
+	MODERN_COMMANDS(X)
+	MODERN_INLINES(X)
+#undef X
+}
+SHIM_EXPORT(xrc_trace_wrap);
