@@ -1,114 +1,451 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Starting actors, asking them, and killing them. */
-#include "actor.h"
+/* What an actor does in one step. The masks are those of OFED's time. */
+#include "selftest.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-static bool receive_all(int socket, void *data, size_t size, int milliseconds)
+#include <abi/functions.h>
+
+#define CQ_ENTRIES 32
+#define SLOT_SIZE 4096u		/* of memory; SLOTS to receive into, one more to send from */
+#define SLOTS 4u
+#define MESSAGE_SIZE 1500u
+#define COMPLETION_SECONDS 10
+#define EVENT_MS 3000
+#define PSN 0x5e1f
+
+struct message now;
+const char *actor_device = "";
+char actor_domain[256];
+
+static const struct step *step;	/* of @now */
+static jmp_buf end_of_step;
+
+static struct {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_mr *mr;
+	uint8_t *memory;
+	struct ibv_xrc_domain *domain;
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+	uint8_t port;
+} mine;
+
+/* Ends the step. */
+__attribute__((format(printf, 2, 3), noreturn)) static void fail(int result,
+								 const char *format, ...)
 {
-	struct pollfd pollfd = { .fd = socket, .events = POLLIN };
-	uint8_t *to = data;
+	va_list args;
 
-	while (size) {
-		ssize_t got;
+	va_start(args, format);
+	vsnprintf(now.text, sizeof(now.text), format, args);
+	va_end(args);
+	now.result = result;
+	longjmp(end_of_step, 1);
+}
 
-		if (poll(&pollfd, 1, milliseconds) <= 0) {
-			errno = ETIMEDOUT;
-			return false;
-		}
-		got = recv(socket, to, size, 0);
-		if (got <= 0) {
-			errno = EPIPE;
-			return false;
-		}
-		to += got;
-		size -= (size_t)got;
+static void must(const char *verb, int err)
+{
+	if (err)
+		fail(err, "%s", verb);
+}
+
+/* Verbs that return NULL set errno. A verb that does not must still count as failed. */
+static void *made(const char *verb, void *object)
+{
+	if (!object)
+		fail(errno ? errno : EPROTO, "%s", verb);
+	return object;
+}
+
+#define MUST(verb, ...) must(#verb, verb(__VA_ARGS__))
+#define MADE(verb, ...) made(#verb, verb(__VA_ARGS__))
+
+/* A step of one verb. */
+#define STEP(name, verb, ...) \
+	void name(void) \
+	{ \
+		MUST(verb, __VA_ARGS__); \
 	}
-	return true;
+
+void actor_step(void)
+{
+	step = &checks[now.check].steps[now.step];
+	now.text[0] = '\0';
+	errno = 0;
+	now.result = 0;
+	if (!setjmp(end_of_step))
+		step->run();
 }
 
-static bool send_all(int socket, const void *data, size_t size)
+void find_symbols(void)
 {
-	return send(socket, data, size, MSG_NOSIGNAL) == (ssize_t)size;
+	static const char *const names[] = {
+#define X(function) #function,
+		ABI_LEGACY_FUNCTIONS(X)
+#undef X
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!dlvsym(RTLD_DEFAULT, names[i], "IBVERBS_1.1"))
+			fail(WRONG, "%s is not there: is libxrc-compat preloaded?", names[i]);
+	}
 }
 
-void actor_run(int socket, const char *device)
+/* ---- device ---- */
+
+static bool has_xrc(struct ibv_context *context)
 {
-	struct request request;
-	struct answer answer;
+	struct ibv_device_attr attr;
+
+	return !ibv_query_device(context, &attr) && attr.device_cap_flags & IBV_DEVICE_XRC;
+}
+
+static void find_device(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+
+	errno = ENODEV;
+	for (int i = 0; list && list[i] && !mine.context; i++) {
+		if (actor_device[0] && strcmp(actor_device, ibv_get_device_name(list[i])))
+			continue;
+		mine.context = ibv_open_device(list[i]);
+		if (mine.context && !has_xrc(mine.context)) {
+			ibv_close_device(mine.context);
+			mine.context = NULL;
+			errno = ENODEV; /* no device of the wanted kind */
+		}
+	}
+	if (!mine.context && errno == ENODEV)
+		fail(NO_DEVICE, "no device%s%s with XRC", actor_device[0] ? " " : "",
+		     actor_device);
+	made("ibv_open_device", mine.context);
+	ibv_free_device_list(list);
+}
+
+static void find_port(struct address *self)
+{
+	struct ibv_port_attr port;
+
+	while (ibv_query_port(mine.context, ++mine.port, &port) || port.state != IBV_PORT_ACTIVE) {
+		if (mine.port == UINT8_MAX)
+			fail(ENETDOWN, "no active port");
+	}
+	self->lid = port.lid;
+	self->mtu = (uint16_t)port.active_mtu;
+	MUST(ibv_query_gid, mine.context, mine.port, 0, &self->gid);
+}
+
+void open_device(void)
+{
+	size_t size = (SLOTS + 1) * SLOT_SIZE;
 
 	/*
-	 * Other actors have inherited the coordinator's end of this socket, so it stays open when
-	 * the coordinator ends.
+	 * Set before the first verb. This program imports the receive-QP functions, so the library
+	 * would take it for one-way.
 	 */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	alarm(ACTOR_LIFETIME);
-	while (receive_all(socket, &request, sizeof(request), -1)) {
-		request.text[PATH_SIZE - 1] = '\0';
-		if (request.op == OP_OPEN_DEVICE && !request.text[0] && device)
-			strncat(request.text, device, PATH_SIZE - 1);
-		memset(&answer, 0, sizeof(answer));
-		perform(&request, &answer);
-		if (!send_all(socket, &answer, sizeof(answer)))
-			break;
+	setenv("XRC_COMPAT_TWO_WAY", step->who >= TWO_WAY ? "on" : "off", 1);
+	find_device();
+	find_port(&now.address[step->who]);
+	mine.pd = MADE(ibv_alloc_pd, mine.context);
+	mine.cq = MADE(ibv_create_cq, mine.context, CQ_ENTRIES, NULL, NULL, 0);
+	mine.memory = MADE(aligned_alloc, SLOT_SIZE, size);
+	mine.mr = MADE(ibv_reg_mr, mine.pd, mine.memory, size, IBV_ACCESS_LOCAL_WRITE);
+	if (step->who == CREATOR)
+		snprintf(now.device, sizeof(now.device), "%s",
+			 ibv_get_device_name(mine.context->device));
+}
+
+void close_device(void)
+{
+	MUST(ibv_dereg_mr, mine.mr);
+	MUST(ibv_destroy_cq, mine.cq);
+	MUST(ibv_dealloc_pd, mine.pd);
+	MUST(ibv_close_device, mine.context);
+}
+
+/* ---- domain and SRQ ---- */
+
+void open_domain(void)
+{
+	int fd = step->other == SHARED	? open(actor_domain, O_RDONLY | O_CLOEXEC)
+		 : step->other == PRIVATE ? -1
+					  : INT_MAX;
+
+	mine.domain = MADE(ibv_open_xrc_domain, mine.context, fd, step->arg);
+	/* The domain holds the inode, not the descriptor. */
+	close(fd);
+}
+
+STEP(close_domain, ibv_close_xrc_domain, mine.domain)
+
+static struct ibv_sge slot_at(uint64_t slot, uint32_t length)
+{
+	return (struct ibv_sge){ (uintptr_t)mine.memory + slot * SLOT_SIZE, length, mine.mr->lkey };
+}
+
+static void post_slot(uint64_t slot)
+{
+	struct ibv_sge sge = slot_at(slot, SLOT_SIZE);
+	struct ibv_recv_wr wr = { .wr_id = slot, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	MUST(ibv_post_srq_recv, mine.srq, &wr, &bad);
+}
+
+void create_srq(void)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = SLOTS, .max_sge = 1 } };
+	uint32_t number;
+
+	mine.srq = MADE(ibv_create_xrc_srq, mine.pd, mine.domain, mine.cq, &attr);
+	for (uint64_t slot = 0; slot < SLOTS; slot++)
+		post_slot(slot);
+	number = mine.srq->xrc_srq_num;
+	for (enum who who = 0; who < ACTORS; who++) {
+		if (!number || (step->who < SENDER && now.address[who].srq_num == number))
+			fail(WRONG, "the number of the SRQ is 0, or that of another: 0x%x", number);
 	}
-	/* End without closing anything: the contract says what happens to the registrations. */
-	_exit(0);
+	now.address[step->who].srq_num = number;
 }
 
-int actor_start(struct actor *actor, const char *name)
-{
-	int ends[2];
+STEP(destroy_srq, ibv_destroy_srq, mine.srq)
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-		return errno;
-	*actor = (struct actor){ .name = name, .pid = fork(), .socket = ends[0] };
-	if (actor->pid < 0)
-		return errno;
-	if (!actor->pid) {
-		close(ends[0]);
-		actor_run(ends[1], NULL);
+/* ---- QPs ---- */
+
+static const struct {
+	enum ibv_qp_state state;
+	int mask;
+} states[] = {
+	{ IBV_QPS_INIT, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS },
+	{ IBV_QPS_RTR, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+		       IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER },
+	{ IBV_QPS_RTS, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+		       IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC },
+};
+
+/*
+ * A message to a QP that is gone fails after 4.096 us << 14, four times: about a third of a second.
+ */
+static struct ibv_qp_attr attributes(const struct address *self, const struct address *peer)
+{
+	struct ibv_qp_attr attr = {
+		.port_num = mine.port,
+		.path_mtu = peer->mtu && peer->mtu < self->mtu ? peer->mtu : self->mtu,
+		.dest_qp_num = peer->qp_num,
+		.rq_psn = PSN,
+		.sq_psn = PSN,
+		.max_dest_rd_atomic = 1,
+		.max_rd_atomic = 1,
+		.min_rnr_timer = 12,	/* 0.64 ms */
+		.timeout = 14,
+		.retry_cnt = 3,
+		.rnr_retry = 7,
+		.ah_attr = { .dlid = peer->lid, .port_num = mine.port },
+	};
+
+	if (!peer->lid) {	/* Ethernet */
+		attr.ah_attr.is_global = 1;
+		attr.ah_attr.grh.dgid = peer->gid;
+		attr.ah_attr.grh.hop_limit = 1;
 	}
-	close(ends[1]);
-	return 0;
+	return attr;
 }
 
-struct answer actor_ask(struct actor *actor, const struct request *request)
+static uint32_t rcv_qp_num(void)
 {
-	struct answer answer = { 0 };
-
-	if (!send_all(actor->socket, request, sizeof(*request)))
-		answer.err = ANSWER_GONE;
-	else if (!receive_all(actor->socket, &answer, sizeof(answer), ANSWER_SECONDS * 1000))
-		answer.err = errno == ETIMEDOUT ? ANSWER_SILENT : ANSWER_GONE;
-	answer.text[DEVICE_SIZE - 1] = '\0';
-	return answer;
+	return step->arg == NO_SUCH_QP ? 0xfffffe : now.address[CREATOR].qp_num;
 }
 
-void actor_kill(struct actor *actor)
+void create_rcv_qp(void)
 {
-	if (actor->pid > 0) {
-		kill(actor->pid, SIGKILL);
-		waitpid(actor->pid, NULL, 0);
-		actor->pid = 0;
+	struct ibv_qp_init_attr attr = { .xrc_domain = mine.domain };
+
+	MUST(ibv_create_xrc_rcv_qp, &attr, &now.address[step->who].qp_num);
+}
+
+void modify_rcv_qp(void)
+{
+	struct ibv_qp_attr attr = attributes(&now.address[step->who], &now.address[step->other]);
+
+	for (size_t i = 0; i < 2; i++) {
+		attr.qp_state = states[i].state;
+		MUST(ibv_modify_xrc_rcv_qp, mine.domain, rcv_qp_num(), &attr, states[i].mask);
 	}
-	if (actor->socket > 0)
-		close(actor->socket);
-	actor->socket = -1;
 }
 
-const char *actor_error_text(int err)
+void query_rcv_qp(void)
 {
-	if (err == ANSWER_SILENT)
-		return "no answer in time";
-	if (err == ANSWER_GONE)
-		return "the process ended";
-	return err ? strerror(err) : "success";
+	struct ibv_qp_init_attr init = { 0 };
+	struct ibv_qp_attr attr = { 0 };
+
+	MUST(ibv_query_xrc_rcv_qp, mine.domain, rcv_qp_num(), &attr, IBV_QP_STATE, &init);
+	if (attr.qp_state != IBV_QPS_RTR || init.qp_type != IBV_QPT_XRC)
+		fail(WRONG, "state %d, type %d; wanted %d, %d", attr.qp_state, init.qp_type,
+		     IBV_QPS_RTR, IBV_QPT_XRC);
 }
+
+STEP(register_qp, ibv_reg_xrc_rcv_qp, mine.domain, rcv_qp_num())
+STEP(unregister_qp, ibv_unreg_xrc_rcv_qp, mine.domain, rcv_qp_num())
+
+void create_xrc_qp(void)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = mine.cq,
+		.recv_cq = mine.cq,
+		.cap = { .max_send_wr = 4, .max_send_sge = 1 },
+		.qp_type = IBV_QPT_XRC,
+		.xrc_domain = mine.domain,
+	};
+
+	mine.qp = MADE(ibv_create_qp, mine.pd, &attr);
+	now.address[step->who].qp_num = mine.qp->qp_num;
+}
+
+void connect_xrc_qp(void)
+{
+	struct ibv_qp_attr attr = attributes(&now.address[step->who], &now.address[step->other]);
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		attr.qp_state = states[i].state;
+		MUST(ibv_modify_qp, mine.qp, &attr, states[i].mask);
+	}
+}
+
+STEP(destroy_xrc_qp, ibv_destroy_qp, mine.qp)
+
+/* ---- messages ---- */
+
+static uint8_t pattern(uint32_t i)
+{
+	return (uint8_t)(now.seed * 131 + i * 7 + (i >> 8));
+}
+
+/* 0, EIO, or ETIMEDOUT. */
+static int wait_completion(struct ibv_wc *wc)
+{
+	struct timespec moment = { .tv_nsec = 100000 };
+	time_t deadline = time(NULL) + COMPLETION_SECONDS;
+	int got;
+
+	while (!(got = ibv_poll_cq(mine.cq, 1, wc)) && time(NULL) <= deadline)
+		nanosleep(&moment, NULL);
+	return got < 0 ? EIO : got ? 0 : ETIMEDOUT;
+}
+
+/*
+ * An adapter ends every message, well or badly. One that never does has no data path (a kernel
+ * under test without a wire, an adapter that hangs); the rest can still be checked.
+ */
+static void need_data_path(void)
+{
+	if (now.no_data_path)
+		fail(NO_DATA, "a message has not ended");
+}
+
+static void post_message(void)
+{
+	struct ibv_sge sge = slot_at(SLOTS, MESSAGE_SIZE);
+	struct ibv_send_wr wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+		.xrc_remote_srq_num = now.address[step->other].srq_num,
+	}, *bad;
+
+	for (uint32_t i = 0; i < MESSAGE_SIZE; i++)
+		mine.memory[SLOTS * SLOT_SIZE + i] = pattern(i);
+	MUST(ibv_post_send, mine.qp, &wr, &bad);
+}
+
+void send_message(void)
+{
+	struct ibv_wc wc;
+	int err;
+
+	need_data_path();
+	now.seed++;
+	post_message();
+	err = wait_completion(&wc);
+	now.no_data_path = err == ETIMEDOUT;
+	need_data_path();
+	must("ibv_poll_cq", err);
+	if ((int)wc.status != step->arg)
+		fail(WRONG, "the message ended with status %d (%s)", wc.status,
+		     ibv_wc_status_str(wc.status));
+}
+
+/* The completion must name the QP that the receiver knows. */
+void receive_message(void)
+{
+	uint32_t qp_num = now.address[step->who < TWO_WAY ? CREATOR : step->who].qp_num;
+	const uint8_t *data;
+	struct ibv_wc wc;
+
+	need_data_path();
+	must("no completion", wait_completion(&wc));
+	if (wc.status || wc.wr_id >= SLOTS || wc.opcode != IBV_WC_RECV)
+		fail(WRONG, "the receive ended with status %d, opcode %d", wc.status, wc.opcode);
+	if (wc.qp_num != qp_num)
+		fail(WRONG, "the completion names QP 0x%06x; wanted 0x%06x", wc.qp_num, qp_num);
+	data = mine.memory + wc.wr_id * SLOT_SIZE;
+	for (uint32_t i = 0; i < MESSAGE_SIZE; i++) {
+		if (wc.byte_len != MESSAGE_SIZE || data[i] != pattern(i))
+			fail(WRONG, "the data is wrong");
+	}
+	post_slot(wc.wr_id);
+}
+
+/* ---- events ---- */
+
+/* The first message raises the event. Who gets it is judged when all have been asked. */
+void get_event(void)
+{
+	struct pollfd pollfd = { .fd = mine.context->async_fd, .events = POLLIN };
+	struct ibv_async_event event = { 0 };
+
+	need_data_path();
+	if (poll(&pollfd, 1, EVENT_MS) <= 0)
+		return;
+	must("ibv_get_async_event", ibv_get_async_event(mine.context, &event) ? errno : 0);
+	ibv_ack_async_event(&event);
+	now.heard[step->who] = true;
+	if (event.event_type != (IBV_EVENT_COMM_EST | IBV_XRC_QP_EVENT_FLAG) ||
+	    event.element.xrc_qp_num != now.address[CREATOR].qp_num)
+		fail(WRONG, "event 0x%x of QP 0x%06x; wanted COMM_EST with the flag",
+		     event.event_type, event.element.xrc_qp_num);
+}
+
+/*
+ * Linux since 5.8 gives the event to the creator of the QP, and to no opened handle. The library
+ * cannot change that. If only the creator hears it, that is a limit of the kernel; if another
+ * process misses it, that is a failure.
+ */
+void judge_events(void)
+{
+	const uint8_t *heard = now.heard;
+
+	need_data_path();
+	if (heard[CREATOR] && !heard[SURVIVOR] && !heard[VICTIM])
+		fail(LIMITED,
+		     "this kernel tells only the creator of a receive QP (Linux since 5.8)");
+	if (!heard[CREATOR] || !heard[SURVIVOR] || !heard[VICTIM])
+		fail(WRONG, "no event for%s%s%s", heard[CREATOR] ? "" : " the creator",
+		     heard[SURVIVOR] ? "" : " the survivor", heard[VICTIM] ? "" : " the victim");
+}
+
+STEP(die, raise, SIGKILL)

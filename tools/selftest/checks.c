@@ -1,383 +1,280 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The checks. In each, several processes carry out a few verbs. */
-#include "checks.h"
+/*
+ * The self-test: an old program that uses the whole legacy API and says which lines of the contract
+ * hold. In each check several processes carry out a few steps.
+ */
+#include "selftest.h"
+#include "terminal/streams.h"
+#include "terminal/style.h"
+#include "tools/common/temporary.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <abi/functions.h>
+#define EXIT_FAILED 1
+#define EXIT_NO_DEVICE 4	/* as of `xrc-compat check` */
+#define EXIT_IMPOSSIBLE 125	/* nothing could be tested */
 
-#define NO_SUCH_QP 0x00fffffe
+#define STEPS(...) (const struct step[]){ __VA_ARGS__, { .run = NULL } }
+#define PASS(from, to) { from, send_message, 0, 0, to }, { to, receive_message, 0, 0, 0 }
+#define TO_ALL PASS(SENDER, CREATOR), PASS(SENDER, SURVIVOR), PASS(SENDER, VICTIM)
 
-__attribute__((format(printf, 2, 3))) static bool fail(struct job *job, const char *format, ...)
-{
-	va_list args;
+const struct check checks[] = {
+	{ "1.1", "the eight functions are there, in IBVERBS_1.1", true,
+	  STEPS({ CREATOR, find_symbols, 0, 0, 0 }) },
+	{ "-", "the device can be opened by several processes", true,
+	  STEPS({ CREATOR, open_device, 0, 0, 0 },
+		{ SURVIVOR, open_device, 0, 0, 0 },
+		{ VICTIM, open_device, 0, 0, 0 },
+		{ SENDER, open_device, 0, 0, 0 },
+		{ VISITOR, open_device, 0, 0, 0 },
+		{ TWO_WAY, open_device, 0, 0, 0 },
+		{ TWO_WAY_PEER, open_device, 0, 0, 0 }) },
+	{ "5.1", "a domain is made and joined through a file, with the old errors", true,
+	  STEPS({ CREATOR, open_domain, EAGAIN, 0, SHARED },
+		{ CREATOR, open_domain, EBADF, O_CREAT, CLOSED },
+		{ CREATOR, open_domain, 0, O_CREAT, SHARED },
+		{ SURVIVOR, open_domain, EINVAL, O_CREAT | O_EXCL, SHARED },
+		{ SURVIVOR, open_domain, 0, O_CREAT, SHARED },
+		{ VICTIM, open_domain, 0, 0, SHARED },
+		{ SENDER, open_domain, 0, O_CREAT, PRIVATE }) },
+	{ "5.3", "XRC SRQs of three processes have numbers of their own", true,
+	  STEPS({ CREATOR, create_srq, 0, 0, 0 },
+		{ SURVIVOR, create_srq, 0, 0, 0 },
+		{ VICTIM, create_srq, 0, 0, 0 }) },
+	{ "5.4", "a receive QP is created by one process and connected by another", true,
+	  STEPS({ CREATOR, create_rcv_qp, 0, 0, 0 },
+		{ SENDER, create_xrc_qp, 0, 0, 0 },
+		{ SURVIVOR, modify_rcv_qp, EINVAL, NO_SUCH_QP, SENDER },
+		{ SURVIVOR, modify_rcv_qp, 0, SHARED_QP, SENDER },
+		{ SENDER, connect_xrc_qp, 0, 0, CREATOR }) },
+	{ "5.5", "a process that is not registered can query it", false,
+	  STEPS({ VICTIM, query_rcv_qp, EINVAL, NO_SUCH_QP, 0 },
+		{ VICTIM, query_rcv_qp, 0, SHARED_QP, 0 }) },
+	{ "5.6", "others register, more than once without harm", true,
+	  STEPS({ SURVIVOR, register_qp, EINVAL, NO_SUCH_QP, 0 },
+		{ SURVIVOR, unregister_qp, EINVAL, SHARED_QP, 0 },
+		{ SURVIVOR, register_qp, 0, SHARED_QP, 0 },
+		{ SURVIVOR, register_qp, 0, SHARED_QP, 0 },
+		{ VICTIM, register_qp, 0, SHARED_QP, 0 },
+		{ CREATOR, register_qp, 0, SHARED_QP, 0 }) },
+	{ "5.3", "one QP delivers to the SRQs of all three, and completions name it", true,
+	  STEPS(TO_ALL, TO_ALL, TO_ALL) },
+	{ "5.8", "every registered process gets the event, with its flag", false,
+	  STEPS({ CREATOR, get_event, 0, 0, 0 },
+		{ SURVIVOR, get_event, 0, 0, 0 },
+		{ VICTIM, get_event, 0, 0, 0 },
+		{ CREATOR, judge_events, 0, 0, 0 }) },
+	{ "5.2", "a domain that is in use cannot be closed", false,
+	  STEPS({ CREATOR, close_domain, EBUSY, 0, 0 },
+		{ CREATOR, destroy_srq, 0, 0, 0 },
+		{ CREATOR, close_domain, EBUSY, 0, 0 }) },
+	{ "5.6", "the creator leaves first, the others go on receiving", true,
+	  STEPS({ CREATOR, unregister_qp, 0, SHARED_QP, 0 },
+		{ CREATOR, unregister_qp, EINVAL, SHARED_QP, 0 },
+		{ CREATOR, close_domain, 0, 0, 0 },
+		{ CREATOR, close_device, 0, 0, 0 },
+		PASS(SENDER, SURVIVOR), PASS(SENDER, VICTIM)) },
+	{ "5.7", "a registered process is killed, the other goes on receiving", false,
+	  STEPS({ VICTIM, die, GONE, 0, 0 }, PASS(SENDER, SURVIVOR)) },
+	{ "5.6", "the last one to unregister ends the QP, and messages fail", false,
+	  STEPS({ SURVIVOR, unregister_qp, 0, SHARED_QP, 0 },
+		{ SURVIVOR, query_rcv_qp, EINVAL, SHARED_QP, 0 },
+		{ SENDER, send_message, 0, IBV_WC_RETRY_EXC_ERR, SURVIVOR }) },
+	{ "5.7", "in the end everything can be closed, and nothing is left", false,
+	  STEPS({ SURVIVOR, destroy_srq, 0, 0, 0 },
+		{ SURVIVOR, close_domain, 0, 0, 0 },
+		{ SURVIVOR, close_device, 0, 0, 0 },
+		{ SENDER, destroy_xrc_qp, 0, 0, 0 },
+		{ SENDER, close_domain, 0, 0, 0 },
+		{ SENDER, close_device, 0, 0, 0 },
+		{ VISITOR, open_domain, EAGAIN, 0, SHARED }) },
+#define TWO_WAY_QP(who) { who, open_domain, 0, O_CREAT, PRIVATE }, { who, create_srq, 0, 0, 0 }, \
+			{ who, create_xrc_qp, 0, 0, 0 }
+	{ "5.3", "an XRC QP that sends and receives (two-way), in both directions", false,
+	  STEPS(TWO_WAY_QP(TWO_WAY), TWO_WAY_QP(TWO_WAY_PEER),
+		{ TWO_WAY, connect_xrc_qp, 0, 0, TWO_WAY_PEER },
+		{ TWO_WAY_PEER, connect_xrc_qp, 0, 0, TWO_WAY },
+		PASS(TWO_WAY, TWO_WAY_PEER), PASS(TWO_WAY_PEER, TWO_WAY),
+		PASS(TWO_WAY, TWO_WAY_PEER)) },
+#define END(who) { who, close_domain, EBUSY, 0, 0 }, { who, destroy_xrc_qp, 0, 0, 0 }, \
+		 { who, destroy_srq, 0, 0, 0 }, { who, close_domain, 0, 0, 0 }, \
+		 { who, close_device, 0, 0, 0 }
+	{ "5.2", "two-way QPs keep their domain busy, and end", false,
+	  STEPS(END(TWO_WAY), END(TWO_WAY_PEER)) },
+};
 
-	va_start(args, format);
-	vsnprintf(job->detail, sizeof(job->detail), format, args);
-	va_end(args);
-	return false;
-}
+const size_t check_count = sizeof(checks) / sizeof(checks[0]);
 
-static bool ask(struct job *job, enum who who, struct request request, int wanted,
-		struct answer *answer)
-{
-	struct answer ignored;
+static struct actor actors[ACTORS];
 
-	if (!answer)
-		answer = &ignored;
-	*answer = actor_ask(&job->actors[who], &request);
-	if (answer->err == wanted)
-		return true;
-	return fail(job, "%s: %s: %s; wanted: %s", job->actors[who].name,
-		    answer->err ? answer->text : "a call that should fail",
-		    actor_error_text(answer->err), actor_error_text(wanted));
-}
-
-#define ASK(who, wanted, answer, ...) ask(job, who, (struct request){ __VA_ARGS__ }, wanted, answer)
-
-static bool open_device(struct job *job, enum who who)
-{
-	struct request request = { .op = OP_OPEN_DEVICE,
-				   .flags = who == TWO_WAY || who == TWO_WAY_PEER };
-	struct answer answer;
-
-	/* The command that listens on the other host has chosen its device. */
-	if (job->actors[who].pid)
-		snprintf(request.text, sizeof(request.text), "%s", job->device);
-	if (!ask(job, who, request, 0, &answer)) {
-		job->no_device = answer.err == ENODEV;
-		return job->no_device
-			       ? fail(job, "%s: no device%s%s with XRC", job->actors[who].name,
-				      request.text[0] ? " " : "", request.text)
-			       : false;
-	}
-	job->address[who] = answer.self;
-	if (who == CREATOR)
-		snprintf(job->found_device, sizeof(job->found_device), "%s", answer.text);
-	return true;
-}
-
-static bool open_domain(struct job *job, enum who who, const char *path, int flags, int wanted)
-{
-	struct request request = { .op = OP_OPEN_DOMAIN, .flags = flags };
-
-	snprintf(request.text, sizeof(request.text), "%s", path);
-	return ask(job, who, request, wanted, NULL);
-}
-
-static bool check_symbols(struct job *job)
-{
-	static const char *const names[] = {
-#define X(function) #function,
-		ABI_LEGACY_FUNCTIONS(X)
-#undef X
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!dlvsym(RTLD_DEFAULT, names[i], "IBVERBS_1.1"))
-			return fail(job, "%s is not there: is libxrc-compat preloaded?", names[i]);
-	}
-	return true;
-}
-
-static bool check_devices(struct job *job)
-{
-	for (enum who who = 0; who < ACTORS; who++) {
-		if (!open_device(job, who))
-			return false;
-	}
-	return true;
-}
-
-static bool check_open(struct job *job)
-{
-	return open_domain(job, CREATOR, job->domain_path, 0, EAGAIN) &&
-	       open_domain(job, CREATOR, "-", O_CREAT, EBADF) &&
-	       open_domain(job, CREATOR, job->domain_path, O_CREAT, 0) &&
-	       open_domain(job, SURVIVOR, job->domain_path, O_CREAT | O_EXCL, EINVAL) &&
-	       open_domain(job, SURVIVOR, job->domain_path, O_CREAT, 0) &&
-	       open_domain(job, VICTIM, job->domain_path, 0, 0) &&
-	       open_domain(job, SENDER, "", O_CREAT, 0);
-}
-
-static bool create_srq(struct job *job, enum who who)
-{
-	struct answer answer;
-
-	if (!ASK(who, 0, &answer, .op = OP_CREATE_SRQ))
-		return false;
-	job->srq_num[who] = answer.srq_num;
-	return answer.srq_num ? true
-			      : fail(job, "%s: the number of the SRQ is 0", job->actors[who].name);
-}
-
-static bool check_srqs(struct job *job)
-{
-	if (!create_srq(job, CREATOR) || !create_srq(job, SURVIVOR) || !create_srq(job, VICTIM))
-		return false;
-	if (job->srq_num[CREATOR] == job->srq_num[SURVIVOR] ||
-	    job->srq_num[SURVIVOR] == job->srq_num[VICTIM])
-		return fail(job, "two SRQs have the number 0x%x", job->srq_num[SURVIVOR]);
-	return true;
-}
+static const char *const actor_names[ACTORS] = {
+	"creator", "survivor", "victim", "sender", "visitor", "two-way", "two-way peer",
+};
 
 /* No other fault gives ENOSYS. */
 #define NOT_SHARED \
 	"this kernel does not share receive QPs between processes of this device's driver; Linux 5.11 and later do"
 
-static bool check_rcv_qp(struct job *job)
-{
-	struct answer made, sender, refused;
-	struct request modify = { .op = OP_MODIFY_RCV_QP };
+static struct {
+	int passed, failed, untried, limited;
+} sums;
 
-	if (!ASK(CREATOR, 0, &made, .op = OP_CREATE_RCV_QP) ||
-	    !ASK(SENDER, 0, &sender, .op = OP_CREATE_XRC_QP))
-		return false;
-	job->rcv_qp_num = made.qp_num;
-	job->address[CREATOR].qp_num = made.qp_num;
-	job->address[SENDER].qp_num = sender.qp_num;
-	modify.peer = job->address[SENDER];
-	modify.qp_num = NO_SUCH_QP;
-	if (!ask(job, SURVIVOR, modify, EINVAL, &refused))
-		return refused.err == ENOSYS ? fail(job, NOT_SHARED) : false;
-	modify.qp_num = made.qp_num;
-	return ask(job, SURVIVOR, modify, 0, NULL) &&
-	       ASK(SENDER, 0, NULL, .op = OP_CONNECT, .peer = job->address[CREATOR]);
+static void explain(const struct step *step, char *detail, size_t size)
+{
+	const char *name = actor_names[step->who];
+
+	if (now.result == ENOSYS)
+		snprintf(detail, size, NOT_SHARED);
+	else if (now.result == LIMITED)
+		snprintf(detail, size, "%s", now.text);
+	else if (now.result >= WRONG)
+		snprintf(detail, size, "%s: %s", name, now.text);
+	else
+		snprintf(detail, size, "%s: %s: %s; wanted: %s", name,
+			 now.result ? now.text : "a call that should fail",
+			 actor_error(now.result), actor_error(step->wanted));
 }
 
-static bool check_query(struct job *job)
+/* 0, NO_DATA if that was the case in some steps, or why the check ended, with @detail. */
+static int walk(uint32_t check, char *detail, size_t size)
 {
-	struct answer answer;
+	const struct step *step = checks[check].steps;
+	int result = 0;
 
-	if (!ASK(VICTIM, EINVAL, NULL, .op = OP_QUERY_RCV_QP, .qp_num = NO_SUCH_QP) ||
-	    !ASK(VICTIM, 0, &answer, .op = OP_QUERY_RCV_QP, .qp_num = job->rcv_qp_num))
-		return false;
-	if (answer.state != IBV_QPS_RTR || answer.qp_type != IBV_QPT_XRC)
-		return fail(job, "state %u, type %u; wanted %d, %d", answer.state, answer.qp_type,
-			    IBV_QPS_RTR, IBV_QPT_XRC);
-	return true;
-}
-
-static bool check_register(struct job *job)
-{
-	struct request reg = { .op = OP_REG, .qp_num = job->rcv_qp_num };
-
-	return ASK(SURVIVOR, EINVAL, NULL, .op = OP_REG, .qp_num = NO_SUCH_QP) &&
-	       ASK(SURVIVOR, EINVAL, NULL, .op = OP_UNREG, .qp_num = job->rcv_qp_num) &&
-	       ask(job, SURVIVOR, reg, 0, NULL) && ask(job, SURVIVOR, reg, 0, NULL) &&
-	       ask(job, VICTIM, reg, 0, NULL) && ask(job, CREATOR, reg, 0, NULL);
-}
-
-/*
- * An adapter ends every message, well or badly. One that never does has no data path (a kernel
- * under test without a wire, an adapter that hangs); the rest can still be checked.
- */
-static bool send_message(struct job *job, enum who from, enum who to, struct answer *sent)
-{
-	if (!job->no_data_path &&
-	    ASK(from, 0, sent, .op = OP_SEND, .srq_num = job->srq_num[to], .seed = ++job->seed))
-		return true;
-	if (!job->no_data_path && sent->err != ETIMEDOUT)
-		return false;
-	job->no_data_path = job->without_data = true;
-	return true;
-}
-
-/* A message from one to the other, whose completion must name the QP that the receiver knows. */
-static bool pass(struct job *job, enum who from, enum who to, uint32_t qp_num)
-{
-	struct answer sent, got;
-
-	if (!send_message(job, from, to, &sent))
-		return false;
-	if (job->no_data_path)
-		return true;
-	if (sent.status)
-		return fail(job, "the message to %s ended with status %u (%s)",
-			    job->actors[to].name, sent.status, ibv_wc_status_str(sent.status));
-	if (!ASK(to, 0, &got, .op = OP_RECEIVE, .seed = job->seed))
-		return false;
-	if (got.status)
-		return fail(job, "%s: the receive ended with status %u", job->actors[to].name,
-			    got.status);
-	if (got.qp_num != qp_num)
-		return fail(job, "%s: the completion names QP 0x%06x; wanted 0x%06x",
-			    job->actors[to].name, got.qp_num, qp_num);
-	return true;
-}
-
-static bool check_data(struct job *job)
-{
-	for (int round = 0; round < 3; round++) {
-		if (!pass(job, SENDER, CREATOR, job->rcv_qp_num) ||
-		    !pass(job, SENDER, SURVIVOR, job->rcv_qp_num) ||
-		    !pass(job, SENDER, VICTIM, job->rcv_qp_num))
-			return false;
+	for (uint32_t i = 0; step->run; i++, step++) {
+		now.check = check;
+		now.step = i;
+		actor_ask(&actors[step->who]);
+		if (now.result == NO_DATA)
+			result = NO_DATA;
+		if (now.result == NO_DATA || now.result == step->wanted)
+			continue;
+		explain(step, detail, size);
+		return now.result > WRONG ? now.result : WRONG;
 	}
-	return true;
+	return result;
 }
 
-/*
- * *heard: whether this process gets the event. False after fail() if it gets another event, or the
- * verb fails.
- */
-static bool get_event(struct job *job, enum who who, bool *heard)
+static const char *count(int result)
 {
-	struct answer answer =
-		actor_ask(&job->actors[who], &(struct request){ .op = OP_GET_EVENT });
+	int *sum = result == NO_DATA || result == NO_DEVICE ? &sums.untried
+		   : result == LIMITED			    ? &sums.limited
+		   : result				    ? &sums.failed
+							    : &sums.passed;
 
-	*heard = !answer.err;
-	if (answer.err == ETIMEDOUT)
-		return true;
-	if (answer.err)
-		return fail(job, "%s: %s: %s", job->actors[who].name, answer.text,
-			    actor_error_text(answer.err));
-	if (answer.event_type != (IBV_EVENT_COMM_EST | IBV_XRC_QP_EVENT_FLAG) ||
-	    answer.qp_num != job->rcv_qp_num)
-		return fail(job, "%s: event 0x%x of QP 0x%06x; wanted COMM_EST with the flag",
-			    job->actors[who].name, answer.event_type, answer.qp_num);
-	return true;
+	++*sum;
+	return result == NO_DATA     ? "no data"
+	       : result == NO_DEVICE ? "no device"
+	       : result == LIMITED   ? "limited"
+	       : result		     ? "FAILED"
+				     : "ok";
 }
 
-/*
- * Linux since 5.8 gives the event to the creator of the QP, and to no opened handle. The library
- * cannot change that. If only the creator hears it, that is a limit of the kernel; if another
- * process misses it, that is a failure.
- */
-static bool check_event(struct job *job)
+static int run_check(uint32_t number)
 {
-	bool creator, survivor, victim;
+	const struct check *check = &checks[number];
+	char detail[640] = "";
+	int result = walk(number, detail, sizeof(detail));
+	const char *verdict = count(result);
 
-	/* The first message raises the event. */
-	job->without_data = job->no_data_path;
-	if (job->no_data_path)
-		return true;
-	if (!get_event(job, CREATOR, &creator) || !get_event(job, SURVIVOR, &survivor) ||
-	    !get_event(job, VICTIM, &victim))
-		return false;
-	if (creator && survivor && victim)
-		return true;
-	if (!creator || survivor || victim)
-		return fail(job, "no event for%s%s%s", creator ? "" : " the creator",
-			    survivor ? "" : " the survivor", victim ? "" : " the victim");
-	job->limit = "this kernel tells only the creator of a receive QP (Linux since 5.8)";
-	return true;
+	if (result == WRONG)
+		style_print(stdout, STYLE_PROBLEM, verdict);
+	printf("%-*s %-4s %s\n", result == WRONG ? 3 : 9, result == WRONG ? "" : verdict,
+	       check->section, check->what);
+	if (detail[0])
+		printf("%14s %s\n", "", detail);
+	fflush(stdout);
+	return check->essential ? result : 0;
 }
 
-static bool check_busy(struct job *job)
+static int run_checks(void)
 {
-	return ASK(CREATOR, EBUSY, NULL, .op = OP_CLOSE_DOMAIN) &&
-	       ASK(CREATOR, 0, NULL, .op = OP_DESTROY_SRQ) &&
-	       ASK(CREATOR, EBUSY, NULL, .op = OP_CLOSE_DOMAIN);
-}
+	int end = 0;	/* why nothing more can be tried */
 
-static bool check_creator_leaves(struct job *job)
-{
-	return ASK(CREATOR, 0, NULL, .op = OP_UNREG, .qp_num = job->rcv_qp_num) &&
-	       ASK(CREATOR, EINVAL, NULL, .op = OP_UNREG, .qp_num = job->rcv_qp_num) &&
-	       ASK(CREATOR, 0, NULL, .op = OP_CLOSE_DOMAIN) &&
-	       ASK(CREATOR, 0, NULL, .op = OP_CLOSE_DEVICE) &&
-	       pass(job, SENDER, SURVIVOR, job->rcv_qp_num) &&
-	       pass(job, SENDER, VICTIM, job->rcv_qp_num);
-}
-
-static bool check_kill(struct job *job)
-{
-	actor_kill(&job->actors[VICTIM]);
-	return pass(job, SENDER, SURVIVOR, job->rcv_qp_num);
-}
-
-static bool check_last(struct job *job)
-{
-	struct answer sent;
-
-	if (!ASK(SURVIVOR, 0, NULL, .op = OP_UNREG, .qp_num = job->rcv_qp_num) ||
-	    !ASK(SURVIVOR, EINVAL, NULL, .op = OP_QUERY_RCV_QP, .qp_num = job->rcv_qp_num) ||
-	    !send_message(job, SENDER, SURVIVOR, &sent))
-		return false;
-	if (!job->no_data_path && sent.status != IBV_WC_RETRY_EXC_ERR)
-		return fail(job, "the message to nobody ended with status %u (%s)", sent.status,
-			    ibv_wc_status_str(sent.status));
-	return true;
-}
-
-static bool check_end(struct job *job)
-{
-	return ASK(SURVIVOR, 0, NULL, .op = OP_DESTROY_SRQ) &&
-	       ASK(SURVIVOR, 0, NULL, .op = OP_CLOSE_DOMAIN) &&
-	       ASK(SURVIVOR, 0, NULL, .op = OP_CLOSE_DEVICE) &&
-	       ASK(SENDER, 0, NULL, .op = OP_DESTROY_XRC_QP) &&
-	       ASK(SENDER, 0, NULL, .op = OP_CLOSE_DOMAIN) &&
-	       ASK(SENDER, 0, NULL, .op = OP_CLOSE_DEVICE) &&
-	       open_domain(job, VISITOR, job->domain_path, 0, EAGAIN);
-}
-
-static bool two_way_qp(struct job *job, enum who who)
-{
-	struct answer answer;
-
-	if (!open_domain(job, who, "", O_CREAT, 0) || !create_srq(job, who) ||
-	    !ASK(who, 0, &answer, .op = OP_CREATE_XRC_QP))
-		return false;
-	job->address[who].qp_num = answer.qp_num;
-	return true;
-}
-
-static bool check_two_way(struct job *job)
-{
-	uint32_t here, there;
-
-	if (!two_way_qp(job, TWO_WAY) || !two_way_qp(job, TWO_WAY_PEER))
-		return false;
-	here = job->address[TWO_WAY].qp_num;
-	there = job->address[TWO_WAY_PEER].qp_num;
-	return ASK(TWO_WAY, 0, NULL, .op = OP_CONNECT, .peer = job->address[TWO_WAY_PEER]) &&
-	       ASK(TWO_WAY_PEER, 0, NULL, .op = OP_CONNECT, .peer = job->address[TWO_WAY]) &&
-	       pass(job, TWO_WAY, TWO_WAY_PEER, there) && pass(job, TWO_WAY_PEER, TWO_WAY, here) &&
-	       pass(job, TWO_WAY, TWO_WAY_PEER, there);
-}
-
-static bool check_two_way_end(struct job *job)
-{
-	for (enum who who = TWO_WAY; who <= TWO_WAY_PEER; who++) {
-		if (!ASK(who, EBUSY, NULL, .op = OP_CLOSE_DOMAIN) ||
-		    !ASK(who, 0, NULL, .op = OP_DESTROY_XRC_QP) ||
-		    !ASK(who, 0, NULL, .op = OP_DESTROY_SRQ) ||
-		    !ASK(who, 0, NULL, .op = OP_CLOSE_DOMAIN) ||
-		    !ASK(who, 0, NULL, .op = OP_CLOSE_DEVICE))
-			return false;
+	for (uint32_t i = 0; i < check_count; i++) {
+		if (!end || end == NO_DATA) {
+			end = run_check(i);
+			continue;
+		}
+		printf("%-9s %-4s %s\n", "not tried", checks[i].section, checks[i].what);
+		sums.untried++;
 	}
-	return true;
+	printf("\n%s%s%d passed, %d failed, %d not tried", now.device, now.device[0] ? ": " : "",
+	       sums.passed, sums.failed, sums.untried);
+	if (sums.limited)
+		printf(", %d limited by the kernel", sums.limited);
+	putchar('\n');
+	if (now.no_data_path)
+		printf("no data path: the device takes messages and never ends them; all else was tried\n");
+	if (end == NO_DEVICE) {
+		printf("there is no device to test; selftest --softhca does it on an emulated one\n");
+		return EXIT_NO_DEVICE;
+	}
+	return sums.failed || now.no_data_path ? EXIT_FAILED : EXIT_SUCCESS;
 }
 
-const struct check checks[] = {
-	{ "1.1", "the eight functions are there, in IBVERBS_1.1", check_symbols, true },
-	{ "-", "the device can be opened by several processes", check_devices, true },
-	{ "5.1", "a domain is made and joined through a file, with the old errors", check_open,
-	  true },
-	{ "5.3", "XRC SRQs of three processes have numbers of their own", check_srqs, true },
-	{ "5.4", "a receive QP is created by one process and connected by another", check_rcv_qp,
-	  true },
-	{ "5.5", "a process that is not registered can query it", check_query, false },
-	{ "5.6", "others register, more than once without harm", check_register, true },
-	{ "5.3", "one QP delivers to the SRQs of all three, and completions name it", check_data,
-	  true },
-	{ "5.8", "every registered process gets the event, with its flag", check_event, false },
-	{ "5.2", "a domain that is in use cannot be closed", check_busy, false },
-	{ "5.6", "the creator leaves first, the others go on receiving", check_creator_leaves,
-	  true },
-	{ "5.7", "a registered process is killed, the other goes on receiving", check_kill, false },
-	{ "5.6", "the last one to unregister ends the QP, and messages fail", check_last, false },
-	{ "5.7", "in the end everything can be closed, and nothing is left", check_end, false },
-	{ "5.3", "an XRC QP that sends and receives (two-way), in both directions", check_two_way,
-	  false },
-	{ "5.2", "two-way QPs keep their domain busy, and end", check_two_way_end, false },
-};
+/* ---- starting ---- */
 
-const size_t check_count = sizeof(checks) / sizeof(checks[0]);
+static int make_domain_file(void)
+{
+	int fd = temporary_make("xrc-selftest", actor_domain, sizeof(actor_domain), mkstemp);
+
+	if (fd < 0) {
+		fprintf(stderr, "xrc-compat-selftest: %s: %s\n", actor_domain, strerror(errno));
+		return EXIT_IMPOSSIBLE;
+	}
+	/*
+	 * Unlink the file at once, so that it never stays behind. The actors open it by the
+	 * inherited descriptor.
+	 */
+	unlink(actor_domain);
+	snprintf(actor_domain, sizeof(actor_domain), "/proc/self/fd/%d", fd);
+	return 0;
+}
+
+/* host: of the actors that may be on another one; NULL: all are here. */
+static int start_actors(const char *host, const char *port)
+{
+	for (enum who who = 0; who < ACTORS; who++) {
+		bool remote = host && (who == SENDER || who == TWO_WAY_PEER);
+		int err = remote ? actor_connect(&actors[who], host, port)
+				 : actor_start(&actors[who]);
+
+		if (!err)
+			continue;
+		fprintf(stderr, "xrc-compat-selftest: %s%s%s: %s\n", actor_names[who],
+			remote ? " on the other host, " : "", remote ? host : "",
+			actor_error(err));
+		return EXIT_IMPOSSIBLE;
+	}
+	return 0;
+}
+
+/* [DEVICE [PORT [listen | connect HOST]]], as command.c gives them. */
+static int execute(int argc, char **argv)
+{
+	const char *port = argc > 2 ? argv[2] : NULL;
+	int status;
+
+	actor_device = argc > 1 ? argv[1] : "";
+	if (argc == 4)
+		return actor_serve(port);
+	status = make_domain_file();
+	if (!status)
+		status = start_actors(argc > 4 ? argv[4] : NULL, port);
+	if (!status)
+		status = run_checks();
+	for (enum who who = 0; who < ACTORS; who++)
+		actor_end(&actors[who]);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	return streams_main("xrc-compat-selftest", EXIT_IMPOSSIBLE, execute, argc, argv);
+}

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define EVENT_MS 3000	/* the time that only the self-test's wait for an event has (perform.c) */
+#define EVENT_MS 3000	/* the time that only the self-test's wait for an event has (actor.c) */
 
 static atomic_int *asked;	/* shared by all processes, as it exists before the first fork */
 

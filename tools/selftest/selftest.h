@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The self-test's processes: the coordinator walks through a table of steps and sends each to an
+ * actor over a socket. The actor has the same table, carries out the step and answers. An actor on
+ * another host is the same behind TCP. The coordinator opens no device itself, and never waits
+ * without a limit.
+ */
+#ifndef SELFTEST_H
+#define SELFTEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <infiniband/verbs.h>
+
+enum who {
+	CREATOR,	/* creates the receive QP and leaves first */
+	SURVIVOR,	/* registers, and is the last */
+	VICTIM,		/* registers, and is killed */
+	SENDER,		/* may be on another host */
+	VISITOR,	/* looks what is left at the end */
+	TWO_WAY,
+	TWO_WAY_PEER,	/* may be on another host */
+	ACTORS
+};
+
+/* Results of a step that are no errno. */
+enum {
+	SILENT = 10001,	/* no answer in time */
+	GONE,		/* the process ended */
+	WRONG,		/* the text says it */
+	NO_DEVICE,	/* none that could be tested; the text says it */
+	NO_DATA,	/* not tried: a message has never ended */
+	LIMITED,	/* a limit of the kernel, which the text names */
+};
+
+struct step {
+	enum who who;
+	void (*run)(void);	/* below */
+	int wanted;		/* 0, an errno, or one of the above */
+	int arg;		/* what it means, run() says */
+	int other;
+};
+
+struct check {
+	const char *section;	/* of the contract */
+	const char *what;
+	bool essential;		/* nothing that follows can be tried without it */
+	const struct step *steps;	/* up to one without run() */
+};
+
+extern const struct check checks[];
+extern const size_t check_count;
+
+/* Where an actor can be reached. */
+struct address {
+	union ibv_gid gid;
+	uint32_t qp_num;	/* of the creator: of the receive QP */
+	uint32_t srq_num;
+	uint16_t lid;
+	uint16_t mtu;		/* enum ibv_mtu */
+};
+
+/* A step on its way to an actor, and back. Both sides must be of one build. */
+struct message {
+	uint32_t magic;
+	uint32_t check, step;	/* their numbers */
+	int32_t result;
+	char text[512];		/* which verb failed, or what is wrong */
+	/* What the actors know of each other: */
+	char device[64];	/* of the creator */
+	struct address address[ACTORS];
+	uint32_t seed;		/* of the last message */
+	uint8_t no_data_path;	/* a message has never ended: no more are sent */
+	uint8_t heard[ACTORS];	/* the event */
+};
+
+/* ---- actor.c: in an actor's process ---- */
+
+extern struct message now;		/* the step that is carried out */
+extern const char *actor_device;	/* "": any that has XRC */
+extern char actor_domain[256];		/* path of the shared domain's file */
+
+/** actor_step - carry out the step that @now names, and put its result there. */
+void actor_step(void);
+
+void find_symbols(void), open_device(void);
+enum { PRIVATE, SHARED, CLOSED };	/* descriptors */
+void open_domain(void);		/* arg: oflag; other: a descriptor */
+void create_srq(void), create_rcv_qp(void), create_xrc_qp(void);
+enum { SHARED_QP, NO_SUCH_QP };
+/* arg: one of these; other: the peer */
+void modify_rcv_qp(void), query_rcv_qp(void), register_qp(void), unregister_qp(void);
+void connect_xrc_qp(void);	/* other: the peer */
+void send_message(void);	/* arg: the status of its completion; other: the receiver */
+void receive_message(void), get_event(void), judge_events(void);
+void destroy_srq(void), destroy_xrc_qp(void), close_domain(void), close_device(void), die(void);
+
+/* ---- wire.c ---- */
+
+struct actor {
+	pid_t pid;		/* 0: on another host */
+	int socket;
+};
+
+/** actor_start - fork one. 0 or a positive errno. */
+int actor_start(struct actor *actor);
+
+/** actor_connect - use one on another host. 0, or what actor_error() explains. */
+int actor_connect(struct actor *actor, const char *host, const char *port);
+
+/** actor_error - of a result of actor_connect(), or of a step. */
+const char *actor_error(int err);
+
+/** actor_ask - have the step that @now names carried out, and get its answer there. */
+void actor_ask(struct actor *actor);
+
+/** actor_end - kill -9, and wait until the kernel has released everything. */
+void actor_end(struct actor *actor);
+
+/**
+ * actor_serve - let the self-test of another host use this host's device until it is done. An exit
+ * status.
+ */
+int actor_serve(const char *port);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Actors in processes of their own, on this host or on another. */
+#include "selftest.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ANSWER_SECONDS 20
+#define ACTOR_LIFETIME 300	/* seconds, should everything else fail */
+#define CONNECT_SECONDS 10
+#define LISTEN_SECONDS 600
+/* Of both sides. Messages are sent as they are in memory. */
+#define MAGIC (0x78730000u + (uint32_t)sizeof(struct message))
+
+/* 0 with the message in @now, SILENT or GONE. */
+static int take(int socket, int milliseconds)
+{
+	struct pollfd pollfd = { .fd = socket, .events = POLLIN };
+	ssize_t got;
+
+	for (size_t size = 0; size < sizeof(now); size += (size_t)got) {
+		if (poll(&pollfd, 1, milliseconds) <= 0)
+			return SILENT;
+		got = recv(socket, (char *)&now + size, sizeof(now) - size, 0);
+		if (got <= 0)
+			return GONE;
+	}
+	return now.magic == MAGIC ? 0 : GONE;
+}
+
+static int give(int socket)
+{
+	now.magic = MAGIC;
+	return send(socket, &now, sizeof(now), MSG_NOSIGNAL) == sizeof(now) ? 0 : GONE;
+}
+
+/* ---- an actor ---- */
+
+static bool has_step(void)
+{
+	const struct step *step = now.check < check_count ? checks[now.check].steps : NULL;
+
+	for (uint32_t i = 0; step && step->run && i < now.step; i++)
+		step++;
+	return step && step->run;
+}
+
+/* Answers until the other side hangs up. */
+__attribute__((noreturn)) static void act(int socket)
+{
+	/*
+	 * Other actors have inherited the coordinator's end of this socket, so it stays open when
+	 * the coordinator ends.
+	 */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	alarm(ACTOR_LIFETIME);
+	while (!take(socket, -1) && has_step()) {
+		actor_step();
+		if (give(socket))
+			break;
+	}
+	/* End without closing anything: the contract says what happens to the registrations. */
+	_exit(0);
+}
+
+/* ---- the coordinator ---- */
+
+int actor_start(struct actor *actor)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return errno;
+	*actor = (struct actor){ .pid = fork(), .socket = ends[0] };
+	if (actor->pid < 0)
+		return errno;
+	if (!actor->pid) {
+		close(ends[0]);
+		act(ends[1]);
+	}
+	close(ends[1]);
+	return 0;
+}
+
+void actor_ask(struct actor *actor)
+{
+	int lost = give(actor->socket);
+
+	if (!lost)
+		lost = take(actor->socket, ANSWER_SECONDS * 1000);
+	if (lost)
+		now.result = lost;
+	if (lost == GONE)
+		actor_end(actor);
+	now.text[sizeof(now.text) - 1] = now.device[sizeof(now.device) - 1] = '\0';
+}
+
+void actor_end(struct actor *actor)
+{
+	if (actor->pid > 0) {
+		kill(actor->pid, SIGKILL);
+		waitpid(actor->pid, NULL, 0);
+		actor->pid = 0;
+	}
+	if (actor->socket > 0)
+		close(actor->socket);
+	actor->socket = -1;
+}
+
+const char *actor_error(int err)
+{
+	if (err == SILENT)
+		return "no answer in time";
+	if (err == GONE)
+		return "the process ended";
+	return err < 0 ? gai_strerror(err) : err ? strerror(err) : "success";
+}
+
+/* ---- over TCP ---- */
+
+static bool connects(int fd, const struct addrinfo *address)
+{
+	const struct timeval limit = { .tv_sec = CONNECT_SECONDS };
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));	/* bounds connect as well */
+	return !connect(fd, address->ai_addr, address->ai_addrlen);
+}
+
+static bool listens(int fd, const struct addrinfo *address)
+{
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
+	return !bind(fd, address->ai_addr, address->ai_addrlen) && !listen(fd, 4);
+}
+
+/* Tries each address. 0, a positive errno, or a negative number of getaddrinfo(). */
+static int open_socket(const char *host, const char *port,
+		       bool (*use)(int fd, const struct addrinfo *address), int *fd)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = host ? 0 : AI_PASSIVE };
+	struct addrinfo *list;
+	int err = getaddrinfo(host, port, &hints, &list);
+
+	if (err)
+		return err == EAI_SYSTEM ? errno : err;
+	err = EHOSTUNREACH;
+	for (struct addrinfo *address = list; address && err; address = address->ai_next) {
+		*fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		err = *fd >= 0 && use(*fd, address) ? 0 : errno;
+		if (err && *fd >= 0)
+			close(*fd);
+	}
+	freeaddrinfo(list);
+	return err == EINPROGRESS ? ETIMEDOUT : err;
+}
+
+int actor_connect(struct actor *actor, const char *host, const char *port)
+{
+	actor->pid = 0;
+	return open_socket(host, port, connects, &actor->socket);
+}
+
+/* Serves one actor in a process of its own. 0 or errno. */
+static int serve_one(int listener)
+{
+	int peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	pid_t pid = peer < 0 ? -1 : fork();
+	int err = pid < 0 ? errno : 0;
+
+	if (!pid)
+		act(peer);
+	if (peer >= 0)
+		close(peer);
+	return err;
+}
+
+static int refuse(const char *what, const char *port, int err)
+{
+	fprintf(stderr, "xrc-compat-selftest: cannot %s port %s: %s\n", what, port,
+		actor_error(err));
+	return 125;
+}
+
+/* Ends after the last actor, or if no actor was asked for in time. */
+int actor_serve(const char *port)
+{
+	int fd, served = 0, running = 0, err = open_socket(NULL, port, listens, &fd);
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+
+	if (err)
+		return refuse("listen on", port, err);
+	printf("listening on port %s\n", port);
+	fflush(stdout);
+	for (unsigned int waited = 0; running || (!served && waited < LISTEN_SECONDS * 10);
+	     waited++) {
+		if (poll(&pollfd, 1, 100) > 0) {
+			err = serve_one(fd);
+			if (err && err != ECONNABORTED)
+				return refuse("serve a connection to", port, err);
+			served += !err;
+			running += !err;
+		}
+		while (running && waitpid(-1, NULL, WNOHANG) > 0)
+			running--;
+	}
+	if (served)
+		return 0;
+	fprintf(stderr, "xrc-compat-selftest: no host connected within %u s\n", LISTEN_SECONDS);
+	return 125;
+}
