@@ -7,13 +7,13 @@
 #include "terminal/style.h"
 #include "tools/common/command.h"
 #include "tools/common/json.h"
+#include "tools/common/memory.h"
 #include "tools/common/message.h"
 #include "tools/common/options.h"
 #include "tools/common/text.h"
 #include "tools/program/paths.h"
 #include "tools/tables/view.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_COLUMNS 32
 #define MAX_SECONDS 86400
 /* Stale registrations listed per table. A damaged table may claim millions. */
 #define STALE_MAX 10000
@@ -180,7 +179,7 @@ void ps_columns_print(void)
 /* ---- printing ---- */
 
 struct ps {
-	const struct column *columns[MAX_COLUMNS];
+	const struct column **columns;
 	size_t column_count;
 	bool is_json, headings, watch;
 	unsigned int seconds;
@@ -231,8 +230,9 @@ static void print_row(struct ps *ps, const struct regtab_view_member *member,
 		json_close(&ps->json, '}');
 }
 
-static void print_table(struct ps *ps, const struct regtab_view *view, bool *registered)
+static void print_table(struct ps *ps, const struct regtab_view *view)
 {
+	bool *registered = need_memory(calloc(view->member_count, sizeof(*registered)));
 	unsigned long stale = 0;
 	struct regtab_view_qp with;
 
@@ -252,6 +252,7 @@ static void print_table(struct ps *ps, const struct regtab_view *view, bool *reg
 	if (stale > STALE_MAX)
 		refuse(0, "%s: %lu more registrations of dead processes are not listed", view->path,
 		       stale - STALE_MAX);
+	free(registered);
 }
 
 static void begin_refused(struct ps *ps)
@@ -281,38 +282,32 @@ static void print_refused(struct ps *ps, const struct regtab_view *view)
 
 static int visit(void *context, const struct regtab_view *view)
 {
-	bool *registered = calloc(view->member_count + 1, sizeof(*registered));
-
-	if (!registered)
-		return -ENOMEM;
 	if (view->reason)
 		print_refused(context, view);
 	else
-		print_table(context, view, registered);
-	free(registered);
+		print_table(context, view);
 	return 0;
 }
 
-static int print_json(struct ps *ps, const char *directory)
+static int print_all(struct ps *ps, const char *directory)
 {
 	int err;
 
-	json_open(&ps->json, NULL, '{');
-	json_string(&ps->json, "directory", directory);
-	json_open(&ps->json, "registrations", '[');
-	err = regtab_list(directory, visit, ps);
-	if (!ps->refused)
-		begin_refused(ps);
-	json_close(&ps->json, ']');
-	json_close(&ps->json, '}');
-	return err;
-}
-
-static int print_text(struct ps *ps, const char *directory)
-{
-	for (size_t i = 0; i < ps->column_count && ps->headings; i++)
+	if (ps->is_json) {
+		json_open(&ps->json, NULL, '{');
+		json_string(&ps->json, "directory", directory);
+		json_open(&ps->json, "registrations", '[');
+	}
+	for (size_t i = 0; i < ps->column_count && ps->headings && !ps->is_json; i++)
 		print_cell(ps, i, ps->columns[i]->name);
-	return regtab_list(directory, visit, ps);
+	err = regtab_list(directory, visit, ps);
+	if (ps->is_json) {
+		if (!ps->refused)
+			begin_refused(ps);
+		json_close(&ps->json, ']');
+		json_close(&ps->json, '}');
+	}
+	return err;
 }
 
 /* Nothing is shown before all is read: a failure must not leave half a document. */
@@ -323,18 +318,15 @@ static int print(struct ps *ps, void (*show)(const char *text))
 	size_t size;
 	int err;
 
-	ps->json = (struct json){ .out = open_memstream(&text, &size) };
-	if (!ps->json.out)
-		return refuse(TOOL_EXIT_REFUSED, "out of memory");
+	ps->json = (struct json){ .out = need_memory(open_memstream(&text, &size)) };
 	ps->refused = false;
 	ps->now = time(NULL);
-	err = ps->is_json ? print_json(ps, directory) : print_text(ps, directory);
-	if (fclose(ps->json.out) && !err)
-		err = -ENOMEM;
+	err = print_all(ps, directory);
+	fclose(ps->json.out);
 	if (err)
 		refuse(0, "the table directory %s: %s", directory, strerror(-err));
 	else
-		show(text);
+		show(need_memory(text));
 	free(text);
 	return err ? TOOL_EXIT_REFUSED : ps->refused;
 }
@@ -361,42 +353,30 @@ static int watch(struct ps *ps, bool terminal)
 
 /* ---- the command line ---- */
 
-static const struct column *find_column(const char *name, size_t length)
+static void add_column(struct ps *ps, const struct column *column)
 {
-	for (size_t i = 0; i < COLUMN_COUNT; i++) {
-		if (strlen(columns[i].name) == length &&
-		    !strncasecmp(columns[i].name, name, length))
-			return &columns[i];
-	}
-	return NULL;
+	ps->columns = grow(ps->columns, ps->column_count, sizeof(*ps->columns));
+	ps->columns[ps->column_count++] = column;
 }
 
 static int choose_columns(struct ps *ps, const char *list)
 {
 	ps->column_count = 0;
 	for (;;) {
-		size_t length = strcspn(list, ",");
-		const struct column *column = find_column(list, length);
+		size_t length = strcspn(list, ","), i = 0;
 
-		if (!column || ps->column_count == MAX_COLUMNS) {
-			refuse(0, column ? "ps: too many columns" : "ps: there is no column '%.*s'",
-			       (int)length, list);
+		while (i < COLUMN_COUNT && (strlen(columns[i].name) != length ||
+					    strncasecmp(columns[i].name, list, length) != 0))
+			i++;
+		if (i == COLUMN_COUNT) {
+			refuse(0, "ps: there is no column '%.*s'", (int)length, list);
 			advise("xrc-compat ps --help lists them");
 			return TOOL_EXIT_REFUSED;
 		}
-		ps->columns[ps->column_count++] = column;
+		add_column(ps, &columns[i]);
 		if (!list[length])
 			return 0;
 		list += length + 1;
-	}
-}
-
-/* A terminal gets the columns that fit on a line, JSON gets all. */
-static void default_columns(struct ps *ps)
-{
-	for (size_t i = 0; i < COLUMN_COUNT; i++) {
-		if (ps->is_json || columns[i].by_default)
-			ps->columns[ps->column_count++] = &columns[i];
 	}
 }
 
@@ -430,7 +410,7 @@ int command_ps(const struct command *self, int argc, char **argv)
 	struct option_words words = { self, argv + 1, NULL };
 	struct ps ps = { .headings = true };
 	int option, status;
-	bool terminal;
+	bool terminal, chosen;
 
 	(void)argc;
 	while ((option = options_next(&words)) != OPTIONS_END) {
@@ -438,8 +418,12 @@ int command_ps(const struct command *self, int argc, char **argv)
 		if (status)
 			return status;
 	}
-	if (!ps.column_count)
-		default_columns(&ps);
+	chosen = ps.column_count;
+	/* A terminal gets the columns that fit on a line, JSON gets all. */
+	for (size_t i = 0; !chosen && i < COLUMN_COUNT; i++) {
+		if (ps.is_json || columns[i].by_default)
+			add_column(&ps, &columns[i]);
+	}
 	/* Lines are cut to the terminal's size. */
 	terminal = isatty(STDOUT_FILENO) && !ps.is_json;
 	return ps.watch ? watch(&ps, terminal) : print(&ps, terminal ? screen_lines : show_all);
