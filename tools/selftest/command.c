@@ -13,9 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST_DEVICE 63
-
-/* Makes the arguments of xrc-compat-selftest. */
+/* The arguments of xrc-compat-selftest. */
 enum { PROGRAM, DEVICE, PORT, ROLE, HOST, END };
 
 static bool is_port(const char *text)
@@ -28,19 +26,21 @@ static bool is_port(const char *text)
 
 static int set_option(struct launch *launch, int option, char *value)
 {
-	static char listen[] = "listen", connect[] = "connect";
-	char **words = launch->program;
+	char **words = launch->program, *role = (char *)(option == 'l' ? "listen" : "connect");
 
 	if (option == 'd') {
 		words[DEVICE] = value;
-	} else if (option == 'p') {
+	} else if (option == 'p' && is_port(value)) {
 		words[PORT] = value;
+	} else if (option == 'p') {
+		return refuse(TOOL_EXIT_REFUSED,
+			      "selftest: --port: a port is a number from 1 to 65535");
 	} else if (option == 'l' || option == 'c') {
-		if (words[ROLE] && words[ROLE] != (option == 'l' ? listen : connect)) {
+		if (words[ROLE] && strcmp(words[ROLE], role) != 0) {
 			refuse(0, "selftest: --listen and --connect exclude each other");
 			return advise_usage(launch->self);
 		}
-		words[ROLE] = option == 'l' ? listen : connect;
+		words[ROLE] = role;
 		words[HOST] = option == 'l' ? NULL : value;
 	} else if (!launch_option(launch, option, value)) {
 		return refuse_word(launch->self, value);
@@ -50,11 +50,10 @@ static int set_option(struct launch *launch, int option, char *value)
 
 int command_selftest(const struct command *self, int argc, char **argv)
 {
-	char path[PATH_MAX], *program[END + 1] = { path, (char *)"", (char *)"18515" };
+	char *program[END + 1] = { NULL, (char *)"", (char *)"18515" };
 	struct option_words words = { self, argv + 1, NULL };
 	struct launch launch = { .self = self, .program = program };
 	struct string_list places = { 0 };
-	const char *found;
 	int option, status = 0;
 
 	(void)argc;
@@ -63,17 +62,10 @@ int command_selftest(const struct command *self, int argc, char **argv)
 						: set_option(&launch, option, (char *)words.value);
 	if (status)
 		return status;
-	if (strlen(program[DEVICE]) > LONGEST_DEVICE)
-		return refuse(TOOL_EXIT_REFUSED,
-			      "selftest: --device: no device has so long a name");
-	if (!is_port(program[PORT]))
-		return refuse(TOOL_EXIT_REFUSED,
-			      "selftest: --port: a port is a number from 1 to 65535");
-	found = paths_helper("selftest/xrc-compat-selftest", &places);
-	if (!found)
+	program[PROGRAM] = (char *)paths_helper("selftest/xrc-compat-selftest", &places);
+	if (!program[PROGRAM])
 		return refuse(TOOL_EXIT_REFUSED,
 			      "xrc-compat-selftest is not there (first looked for: %s)",
 			      places.item[0]);
-	snprintf(path, sizeof(path), "%s", found);
 	return launch_program(&launch);
 }
