@@ -184,6 +184,13 @@ static void put_arguments(struct trace_writer *writer, const char *argument)
 	close_group(writer, '}');
 }
 
+void trace_write_begin(struct trace_writer *writer, const char *program)
+{
+	open_group(writer, NULL, '{');
+	put_text(writer, "program", NULL, program);
+	open_group(writer, "calls", '[');
+}
+
 void trace_write_call(struct trace_writer *writer, const struct trace_record *record,
 		      const struct trace_site *site)
 {
@@ -221,13 +228,14 @@ static void put_site(struct trace_writer *writer, const struct trace_site *site)
 	if (!writer->is_json)
 		fprintf(writer->out, " %11.1f", (double)site->duration / 1e3);
 	put_text(writer, "function", "  %-22s ", functions[first->verb].name);
-	put_text(writer, "modern", NULL, functions[first->verb].port);
 	if (writer->is_json)
 		put_stack(writer, first);
 	else if (first->frame_count)
 		print_place(writer->out, &first->frames[0]);
 	else
 		fputs("?\n", writer->out);
+	put_text(writer, "modern", writer->port_to ? "      port to: %s\n" : NULL,
+		 functions[first->verb].port);
 	close_group(writer, '}');
 }
 
@@ -247,20 +255,6 @@ static void put_left(struct trace_writer *writer, const struct trace_left *left)
 	put_number(writer, "site", " [site %llu]:\n", left->site);
 	put_stack(writer, record);
 	close_group(writer, '}');
-}
-
-static void print_ports(FILE *out, const struct trace_census *census)
-{
-	bool called[VERBS] = { false };
-
-	for (size_t i = 0; i < census->site_count; i++)
-		called[census->sites[i]->first.verb] = true;
-	fputs("\nWhat to port them to:\n", out);
-	for (enum verb call = 0; call < VERBS; call++) {
-		if (called[call])
-			fprintf(out, "  %s\n      port to: %s\n", functions[call].name,
-				functions[call].port);
-	}
 }
 
 /* What a user has to know of a trace in which calls are missing. */
@@ -298,8 +292,6 @@ static void put_lists(struct trace_writer *writer, const struct trace_census *ce
 	for (size_t i = 0; i < census->site_count; i++)
 		put_site(writer, census->sites[i]);
 	close_group(writer, ']');
-	if (writer->port_to && !writer->is_json)
-		print_ports(writer->out, census);
 	if (!writer->is_json)
 		fputs(census->left_count ? "\nLeft behind:\n"
 					 : "\nNothing was left registered.\n",
@@ -312,6 +304,7 @@ static void put_lists(struct trace_writer *writer, const struct trace_census *ce
 
 void trace_write_end(struct trace_writer *writer, const struct trace_census *census, int status)
 {
+	close_group(writer, ']');
 	if (!writer->is_json)
 		print_reach(writer->out, census, status);
 	if (writer->is_json || census->calls)
@@ -324,4 +317,5 @@ void trace_write_end(struct trace_writer *writer, const struct trace_census *cen
 		json_bool(&writer->json, "started", census->started);
 	}
 	put_number(writer, "exit_status", NULL, (unsigned)status);
+	close_group(writer, '}');
 }

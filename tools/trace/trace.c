@@ -30,7 +30,6 @@ struct trace {
 	struct sockaddr_un address;
 	int socket;
 	pid_t child;
-	FILE *out;
 	char out_name[PATH_MAX];
 	char *text;		/* of the JSON document, kept until the program has ended */
 	size_t text_size;
@@ -100,11 +99,6 @@ static bool take_one(struct trace *trace)
 /* 0 after the program has ended: another process may have its number. */
 static volatile pid_t child_to_forward_to;
 
-static int exit_status(int status)
-{
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 /* Runs until the program has ended and all its records are read. */
 static int follow(struct trace *trace)
 {
@@ -122,9 +116,11 @@ static int follow(struct trace *trace)
 			child_to_forward_to = 0;
 		while (take_one(trace))
 			;
-		fflush(trace->out);
+		fflush(trace->writer.out);
 	} while (!ended || (ended < 0 && errno == EINTR));
-	return ended < 0 ? TOOL_EXIT_REFUSED : exit_status(status);
+	if (ended < 0)
+		return TOOL_EXIT_REFUSED;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 /* ---- starting ---- */
@@ -151,14 +147,6 @@ static int open_socket(struct trace *trace)
 	return 0;
 }
 
-static void close_socket(struct trace *trace)
-{
-	if (trace->socket >= 0)
-		close(trace->socket);
-	unlink(trace->address.sun_path);
-	rmdir(trace->directory);
-}
-
 /* `run` preloads the tracing library if the variable is set. */
 static int run_program(const struct trace *trace)
 {
@@ -181,23 +169,19 @@ static void set_signals(pid_t child)
 {
 	/* Resource managers send these to the first process of a job only. */
 	static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+	/*
+	 * The terminal sends the first two to the program as well, and this command reports how the
+	 * program ended. The reader of the trace may end first: the program still runs to its end.
+	 */
+	static const int ignored[] = { SIGINT, SIGQUIT, SIGPIPE };
 	/* SA_RESTART: an interrupted write would be lost. */
 	struct sigaction action = { .sa_handler = forward, .sa_flags = SA_RESTART };
 
 	child_to_forward_to = child;
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
 		sigaction(forwarded[i], &action, NULL);
-	/*
-	 * The terminal sends these to the program as well. This command reports how the program
-	 * ended.
-	 */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	/*
-	 * The reader of the trace may end first. The program still runs to its end, and then the
-	 * socket is removed.
-	 */
-	signal(SIGPIPE, SIG_IGN);
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
 }
 
 static int start_program(struct trace *trace)
@@ -225,42 +209,30 @@ static int open_output(struct trace *trace)
 {
 	struct trace_writer *writer = &trace->writer;
 
-	trace->out = stderr;
+	writer->out = stderr;
 	if (trace->output)
-		trace->out = output_open(trace->output, "trace", trace->out_name,
-					 sizeof(trace->out_name));
-	if (!trace->out)
+		writer->out = output_open(trace->output, "trace", trace->out_name,
+					  sizeof(trace->out_name));
+	if (!writer->out)
 		return TOOL_EXIT_REFUSED;
-	writer->out = trace->out;
-	if (!writer->is_json)
-		return 0;
-	writer->json.out = need_memory(open_memstream(&trace->text, &trace->text_size));
-	json_open(&writer->json, NULL, '{');
-	json_string(&writer->json, "program", trace->launch.program[0]);
-	json_open(&writer->json, "calls", '[');
+	if (writer->is_json)
+		writer->json.out = need_memory(open_memstream(&trace->text, &trace->text_size));
+	trace_write_begin(writer, trace->launch.program[0]);
 	return 0;
 }
 
-static void finish_output(struct trace *trace, int status)
-{
-	struct trace_writer *writer = &trace->writer;
-
-	if (writer->is_json)
-		json_close(&writer->json, ']');
-	trace_write_end(writer, &trace->census, status);
-	if (!writer->is_json)
-		return;
-	json_close(&writer->json, '}');
-	fclose(writer->json.out);
-	/* After all output of the program. */
-	fwrite(trace->text, 1, trace->text_size, trace->out);
-	free(trace->text);
-}
-
+/* A JSON document comes after all output of the program. */
 static int close_output(struct trace *trace, int status)
 {
-	const char *why = trace->output ? streams_close(trace->out) : streams_flush(trace->out);
+	FILE *out = trace->writer.out;
+	const char *why;
 
+	if (trace->writer.is_json) {
+		fclose(trace->writer.json.out);
+		fwrite(trace->text, 1, trace->text_size, out);
+		free(trace->text);
+	}
+	why = trace->output ? streams_close(out) : streams_flush(out);
 	if (!why)
 		return status;
 	return refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s",
@@ -276,11 +248,13 @@ static int trace_program(struct trace *trace)
 	status = open_socket(trace);
 	if (!status)
 		status = start_program(trace);
-	if (!status) {
+	if (!status)
 		status = follow(trace);
-		finish_output(trace, status);
-	}
-	close_socket(trace);
+	trace_write_end(&trace->writer, &trace->census, status);
+	if (trace->socket >= 0)
+		close(trace->socket);
+	unlink(trace->address.sun_path);
+	rmdir(trace->directory);
 	trace_census_free(&trace->census);
 	return close_output(trace, status);
 }

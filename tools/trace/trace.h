@@ -78,14 +78,15 @@ const struct place *place_of(const struct trace_frame *frame);
 /* True for a frame of the program or of a library of its own. */
 bool place_is_of_program(const struct trace_frame *frame);
 
-/* Where a trace goes: as text, or as one JSON document that is open when calls are written. */
+/* Where a trace goes: as text, or as one JSON document. */
 struct trace_writer {
 	bool is_json;
-	bool port_to;		/* in text: say what to port the functions to */
+	bool port_to;		/* in text: say what to port the call of each place to */
 	FILE *out;
 	struct json json;
 };
 
+void trace_write_begin(struct trace_writer *writer, const char *program);
 void trace_write_call(struct trace_writer *writer, const struct trace_record *record,
 		      const struct trace_site *site);
 /* status: with which the program ended, or with which it could not be started. */
