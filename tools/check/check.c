@@ -132,9 +132,6 @@ int command_check(const struct command *self, int argc, char **argv)
 	check.wanted_device = options.device;
 	read_all(&check, &options);
 	check_decide(&check);
-	if (options.json)
-		check_print_json(&check);
-	else
-		check_print_text(&check);
+	check_print(&check, options.json);
 	return check.exit_status;
 }

@@ -79,7 +79,6 @@ void check_decide(struct check *check);
 
 const char *check_verdict_name(enum check_verdict verdict);
 
-void check_print_text(const struct check *check);
-void check_print_json(const struct check *check);
+void check_print(const struct check *check, bool as_json);
 
 #endif

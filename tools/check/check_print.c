@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The report of `xrc-compat check`, for people and as JSON. Both say the same. */
+/*
+ * The report of `xrc-compat check`, for people or as JSON. Both have the same members in the same
+ * order; people do not see those without a value.
+ */
 #include "check.h"
 #include "terminal/style.h"
 #include "tools/common/json.h"
 #include "tools/common/message.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *check_verdict_name(enum check_verdict value)
@@ -26,75 +28,59 @@ const char *check_verdict_name(enum check_verdict value)
 	return names[value];
 }
 
-/* "1.14.44.0" from the file name behind ".../libibverbs.so.1"; "" if the name has no version. */
-static const char *library_version(const char *path)
+/* @json: NULL for people. */
+static void print_value(struct json *json, const char *key, const char *label, const char *value)
 {
-	char real[PATH_MAX];
-	const char *version = path && realpath(path, real) ? strstr(real, ".so.") : NULL;
-
-	return version ? copy_string(version + 4) : "";
+	if (json)
+		json_string(json, key, value);
+	else if (value)
+		print_line("%-11s %s", label, value);
 }
 
-/* ---- for people ---- */
-
-/* One line, without a label if it continues the list. */
-static void print_item(const char *label, size_t index, const char *text)
+/* Only as JSON. */
+static void print_flag(struct json *json, const char *key, bool value)
 {
-	print_line("%-11s %s", index ? "" : label, text);
+	if (json)
+		json_bool(json, key, value);
 }
 
-static void print_list(const char *label, const struct string_list *list)
+static void print_list(struct json *json, const char *key, const char *label,
+		       const struct string_list *list)
 {
+	if (json)
+		json_open(json, key, '[');
 	for (size_t i = 0; i < list->count; i++)
-		print_item(label, i, list->item[i]);
+		print_value(json, NULL, i ? "" : label, list->item[i]);
+	if (json)
+		json_close(json, ']');
 }
 
-static void print_program(const struct check *check)
+/* "FUNCTION@NODE, by FILE" for each legacy function. */
+static void print_needs(struct json *json, const struct legacy_use *use)
 {
-	const struct program *program = &check->program;
-	const struct elf_info *elf = &program->elf;
-	const char *text = program->path[0] ? program->path : check->name;
+	struct string_list needs = { 0 };
 
-	if (program->binary[0] && program_is_script(program))
-		text = format_string("%s (a script for %s)", text, program->binary);
-	if (elf->bits)
-		text = format_string("%s, %d-bit %s%s", text, elf->bits, elf_info_machine_name(elf),
-				     elf_info_is_static(elf) ? ", static" : "");
-	print_item("Program", 0, text);
-}
-
-static void print_use(const struct legacy_use *use)
-{
 	for (size_t i = 0; i < use->count; i++) {
 		const struct elf_import *import = use->symbol[i].import;
 
-		print_item("Needs", i,
-			   format_string("%s@%s, by %s", import->name,
-					 import->version ? import->version : "(no version)",
-					 use->symbol[i].object->path));
+		string_list_add(&needs,
+				format_string("%s@%s, by %s", import->name,
+					      import->version ? import->version : "(no version)",
+					      use->symbol[i].object->path));
 	}
-	if (use->run_time)
-		print_item("Looks up", 0, format_string("the XRC functions with dlsym(), in %s",
-							use->run_time->path));
+	print_list(json, "needs", "Needs", &needs);
 }
 
-static void print_libibverbs(const struct check *check)
+/* Only as JSON: "NAME => FILE" for each library that the loader finds. */
+static void print_libraries(struct json *json, const struct closure *closure)
 {
-	const struct needs *needs = &check->needs;
-	const char *system = needs->system_libibverbs;
-	const char *path = check->libibverbs ? check->libibverbs->path : system;
-	const char *version = library_version(path);
+	struct string_list libraries = { 0 };
 
-	print_item("libibverbs", 0,
-		   path ? format_string("%s%s%s%s",
-					check->libibverbs ? "" : "not linked; the system's is ",
-					path, version[0] ? ", version " : "", version)
-			: "none");
-	if (needs->old_libibverbs)
-		print_item("", 0,
-			   format_string("too old for today's kernels; run puts %s in its place",
-					 system ? system : "the system's, of which there is none,"));
-	print_list("Companions", &needs->companion);
+	for (size_t i = 1; i < closure->count; i++)
+		string_list_add(&libraries, format_string("%s => %s", closure->object[i].wanted,
+							  closure->object[i].path));
+	if (json)
+		print_list(json, "libraries", NULL, &libraries);
 }
 
 static const char *device_text(const struct device *device)
@@ -110,112 +96,89 @@ static const char *device_text(const struct device *device)
 				     : "");
 }
 
-static void print_devices(const struct check *check)
+static void print_devices(struct json *json, const struct check *check)
 {
-	for (size_t i = 0; i < check->devices.count; i++)
-		print_item("Devices", i, device_text(&check->devices.device[i]));
-	if (!check->devices.count)
-		print_item("Devices", 0,
-			   format_string("none%s%s", check->devices_error ? ": " : "",
-					 check->devices_error ? strerror(-check->devices_error)
-							      : ""));
-}
+	const struct device_list *devices = &check->devices;
 
-void check_print_text(const struct check *check)
-{
-	const char *advice = check->verdict == VERDICT_NOT_PRELOADABLE ||
-					     check->verdict == VERDICT_CANNOT_START
-				     ? program_fault_advice(check->fault)
-				     : NULL;
-
-	print_program(check);
-	if (check->program.elf.bits) {
-		print_use(&check->use);
-		print_libibverbs(check);
-		print_devices(check);
+	if (json) {
+		devices_print_json(json, devices);
+		return;
 	}
-	print_list("Missing", &check->needs.missing);
-	print_list("Unresolved", &check->unresolved);
-	printf("\nVerdict     ");
-	style_print(stdout, STYLE_BOLD, check_verdict_name(check->verdict));
-	putchar('\n');
-	print_item("", 0, check->reason);
-	if (advice)
-		print_item("", 0, advice);
-	if (check->next)
-		print_item("Next", 0, check->next);
+	for (size_t i = 0; i < devices->count; i++)
+		print_value(NULL, NULL, i ? "" : "Devices", device_text(&devices->device[i]));
+	if (!devices->count && check->program.elf.bits)
+		print_value(NULL, NULL, "Devices",
+			    check->devices_error ? strerror(-check->devices_error) : "none");
 }
 
-/* ---- JSON ---- */
-
-static void json_list(struct json *json, const char *key, const struct string_list *list)
+static void print_program(struct json *json, const struct check *check)
 {
-	json_open(json, key, '[');
-	for (size_t i = 0; i < list->count; i++)
-		json_string(json, NULL, list->item[i]);
-	json_close(json, ']');
-}
-
-static void json_use(struct json *json, const struct legacy_use *use)
-{
-	json_open(json, "needs", '[');
-	for (size_t i = 0; i < use->count; i++) {
-		json_open(json, NULL, '{');
-		json_string(json, "symbol", use->symbol[i].import->name);
-		json_string(json, "version", use->symbol[i].import->version);
-		json_string(json, "by", use->symbol[i].object->path);
-		json_close(json, '}');
-	}
-	json_close(json, ']');
-	json_string(json, "looks_up", use->run_time ? use->run_time->path : NULL);
-}
-
-static void json_libraries(struct json *json, const struct check *check)
-{
-	const struct needs *needs = &check->needs;
-
-	json_open(json, "libibverbs", '{');
-	json_string(json, "path", check->libibverbs ? check->libibverbs->path : NULL);
-	json_bool(json, "is_old", needs->old_libibverbs != NULL);
-	json_string(json, "system", needs->system_libibverbs);
-	json_string(json, "system_version", library_version(needs->system_libibverbs));
-	json_close(json, '}');
-	json_open(json, "libraries", '[');
-	for (size_t i = 1; i < check->closure.count; i++) {
-		json_open(json, NULL, '{');
-		json_string(json, "name", check->closure.object[i].wanted);
-		json_string(json, "path", check->closure.object[i].path);
-		json_close(json, '}');
-	}
-	json_close(json, ']');
-	json_list(json, "companions", &needs->companion);
-	json_list(json, "missing", &needs->missing);
-	json_string(json, "loader_gives_up", check->closure.failure);
-}
-
-void check_print_json(const struct check *check)
-{
-	struct json json = { .out = stdout };
 	const struct program *program = &check->program;
 	const struct elf_info *elf = &program->elf;
 
-	json_open(&json, NULL, '{');
-	json_string(&json, "program", program->path[0] ? program->path : check->name);
-	json_string(&json, "binary", program->binary[0] ? program->binary : NULL);
-	json_number(&json, "bits", elf->bits);
-	json_string(&json, "machine", elf->bits ? elf_info_machine_name(elf) : NULL);
-	json_bool(&json, "can_be_preloaded", !check->fault);
-	json_bool(&json, "static", elf->bits && elf_info_is_static(elf));
-	json_use(&json, &check->use);
-	json_list(&json, "unresolved", &check->unresolved);
-	json_libraries(&json, check);
-	json_bool(&json, "mpi", check->mpi);
-	json_bool(&json, "starts_programs", check->starter);
-	json_string(&json, "starts", check->started);
-	devices_print_json(&json, &check->devices);
-	json_string(&json, "verdict", check_verdict_name(check->verdict));
-	json_string(&json, "reason", check->reason);
-	json_string(&json, "next", check->next);
-	json_number(&json, "exit_status", check->exit_status);
-	json_close(&json, '}');
+	print_value(json, "program", "Program",
+		    program->path[0] ? program->path : check->name);
+	print_value(json, "interpreter", "Script for",
+		    program->binary[0] && program_is_script(program) ? program->binary : NULL);
+	print_value(json, "machine", "Machine", elf->bits ? elf_info_machine_name(elf) : NULL);
+	print_flag(json, "static", elf->bits && elf_info_is_static(elf));
+	print_flag(json, "can_be_preloaded", !check->fault);
+	print_flag(json, "starts_programs", check->starter);
+	print_value(json, "starts", "Starts", check->started);
+	print_flag(json, "mpi", check->mpi);
+}
+
+static void print_libibverbs(struct json *json, const struct check *check)
+{
+	const struct needs *needs = &check->needs;
+
+	print_needs(json, &check->use);
+	print_value(json, "looks_up", "Looks up", check->use.run_time
+							  ? check->use.run_time->path
+							  : NULL);
+	print_list(json, "unresolved", "Unresolved", &check->unresolved);
+	print_value(json, "libibverbs", "libibverbs",
+		    check->libibverbs ? check->libibverbs->path : NULL);
+	print_value(json, "old_libibverbs", "too old", needs->old_libibverbs);
+	print_value(json, "system_libibverbs", "system's", needs->system_libibverbs);
+	print_libraries(json, &check->closure);
+	print_list(json, "companions", "Companions", &needs->companion);
+	print_list(json, "missing", "Missing", &needs->missing);
+	print_value(json, "loader_gives_up", "Loader", check->closure.failure);
+	print_devices(json, check);
+}
+
+static void print_verdict(struct json *json, const struct check *check)
+{
+	const char *verdict = check_verdict_name(check->verdict);
+
+	if (json) {
+		json_string(json, "verdict", verdict);
+	} else {
+		printf("\nVerdict     ");
+		style_print(stdout, STYLE_BOLD, verdict);
+		putchar('\n');
+	}
+	print_value(json, "reason", "", check->reason);
+	print_value(json, "advice", "",
+		    check->verdict == VERDICT_NOT_PRELOADABLE ||
+				    check->verdict == VERDICT_CANNOT_START
+			    ? program_fault_advice(check->fault)
+			    : NULL);
+	print_value(json, "next", "Next", check->next);
+}
+
+void check_print(const struct check *check, bool as_json)
+{
+	struct json out = { .out = stdout }, *json = as_json ? &out : NULL;
+
+	if (json)
+		json_open(json, NULL, '{');
+	print_program(json, check);
+	print_libibverbs(json, check);
+	print_verdict(json, check);
+	if (json) {
+		json_number(json, "exit_status", check->exit_status);
+		json_close(json, '}');
+	}
 }

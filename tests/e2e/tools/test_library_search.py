@@ -36,7 +36,7 @@ def check(run, xrc_compat):
     def _check(program, folders=""):
         report = json.loads(
             run([xrc_compat, "check", program, "--json"], env={"LD_LIBRARY_PATH": folders}).stdout)
-        report["found"] = {lib["name"]: lib["path"] for lib in report["libraries"]}
+        report["found"] = dict(lib.split(" => ") for lib in report["libraries"])
         return report
 
     return _check

@@ -161,7 +161,7 @@ def test_check_recommends_it_with_and_without_a_device(on_softhca, run, xrc_comp
         report = json.loads(done.stdout)
         if verdict == "no device" and report["devices"]:
             continue
-        assert report["verdict"] == verdict and report["libibverbs"]["is_old"]
+        assert report["verdict"] == verdict and report["old_libibverbs"]
         said = f"it brings an old libibverbs along ({place}/old/libibverbs.so.1)"
         assert said in report["reason"]
 
