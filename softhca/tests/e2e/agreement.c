@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the kernel does beside refusing: when an object is gone, who gets which event, and in which
- * order. The same program runs on the emulated HCA and on a real kernel (tests/kernel).
+ * The kernel's behaviour apart from refusals: when objects end, which handles get which events, and
+ * in which order. The same program runs on the emulated HCA and on a real kernel (tests/kernel).
  *
  * AGREEMENT_RAISE is a shell command that raises an event on the first device. Its arguments are
  * the kind of object (qp, srq), its number, the event by name and by number, and how often.
@@ -454,7 +454,10 @@ static int resources_of_three(void)
 	return word && !strcmp(word, "down") ? 2 : 4;
 }
 
-/* A driver stores what its adapter's fields hold. Without responder resources: no reads. */
+/*
+ * A query returns the attributes as the adapter's fields hold them. A QP without responder
+ * resources grants no reads.
+ */
 static bool attributes_read_back(void)
 {
 	struct host *host = rig_host(0);

@@ -14,7 +14,7 @@
 #define RIG_BUFFER 65536u
 #define RIG_DEPTH  16
 
-/* One host: a context with what most tests need. */
+/* One host: a context and the objects that most tests need. */
 struct host {
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
@@ -31,7 +31,7 @@ struct host {
  */
 void rig_need(bool good, const char *what);
 #define NEED(expression) rig_need(expression, #expression)
-/* The same for an object that is made: it, or the end of the process. */
+/* The same for a verb that returns an object: returns the object, or ends the process. */
 void *rig_need_object(void *object, const char *what);
 #define MADE(expression) rig_need_object(expression, #expression)
 

@@ -26,16 +26,16 @@
 
 enum flags {
 	OTHER_FILE = 1,
-	RAW_BODY = 2,	  /* nothing in it is corrected */
+	RAW_BODY = 2,	  /* the program corrects nothing in the request */
 	RAW_COMMAND = 4,  /* the number is 4 bytes of the input */
-	RAW_LENGTH = 8,	  /* both lengths are of the input */
-	RAW_RESPONSE = 16, /* the response is wherever the input says */
+	RAW_LENGTH = 8,	  /* the input gives both lengths */
+	RAW_RESPONSE = 16, /* the input gives the response's address */
 	ATTACHED = 32,	  /* the other file is attached, as for migration */
 	CUT = 64,	  /* the last bytes are missing */
-	LATER = 128,	  /* before it, everything that waits has waited too long */
+	LATER = 128,	  /* all timeouts expire before the command */
 };
 
-/* Where a command has what is corrected. */
+/* The offsets of the fields that the program corrects. */
 struct layout {
 	uint16_t size, id, response, address[2], uid, valid;
 };

@@ -23,8 +23,8 @@
 
 enum flags {
 	RAW_COMMAND = 1,  /* the number is 4 bytes of the input */
-	RAW_LENGTH = 2,	  /* in_words is a byte of the input, whatever the real length is */
-	RAW_RESPONSE = 4, /* the response is wherever the input says */
+	RAW_LENGTH = 2,	  /* in_words is a byte of the input, not the real length */
+	RAW_RESPONSE = 4, /* the input gives the response's address */
 	EXTENDED = 8,
 	WITH_FILE = 16,	  /* attaches a file, for domains */
 	WITH_CHANNEL = 32, /* attaches the last completion channel */

@@ -22,13 +22,13 @@ struct stage {
 	uint64_t scratch;	 /* SCRATCH_SIZE bytes that the client really has */
 };
 
-/* The machine as new, with one new context, whatever the last input did. */
+/* Resets the machine, and opens one context on it. */
 struct stage *stage_begin(void);
 
 /* Lets the HCA work. */
 void stage_turn(struct stage *stage);
 
-/* Ends the context. Whatever is left over then was lost by the HCA: aborts. */
+/* Ends the context. Aborts if an object is left over, because then the HCA has leaked it. */
 void stage_end(struct stage *stage);
 
 /* ---- the input, byte by byte; zeroes after its end ---- */

@@ -103,7 +103,7 @@ static const struct layout layouts[] = {
 
 static const struct sockaddr_in somewhere = { .sin_family = AF_INET };
 
-/* What each command needs to get past the checks of its own fields. */
+/* Fills in the fields that each command checks before it looks at the response. */
 static void fill(const struct layout *layout, uint8_t *body, uint32_t id)
 {
 	struct rdma_ucm_connect *connect = (void *)body;

@@ -27,7 +27,7 @@ PROGRAMS = {
         "rstream -b {there} -S 64 -C 100 -T a", "rstream -s {there} -S 64 -C 100 -T a"),
 }
 
-# What else a program may end with, and why that is its own doing.
+# {program: exit statuses with which it may end by a fault of its own}
 ENDS = {
     # It takes POLLHUP (16) for a failure, even with POLLIN beside it: when the server has sent
     # everything and closed. last_data.c proves that the data can be read then.

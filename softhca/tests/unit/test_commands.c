@@ -112,7 +112,7 @@ TEST(wild_response)
 	get_context();
 	cmd.body.response = 16;
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -EFAULT);
-	/* the PD whose handle nobody was told is gone */
+	/* the client did not get the handle, so the PD is destroyed again */
 	assert_int_equal(machine.device[0].numbers[HCA_PD].used, 0);
 	assert_true(list_empty(&ctx->objects[HCA_PD]));
 }

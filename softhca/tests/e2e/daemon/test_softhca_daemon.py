@@ -183,8 +183,8 @@ def test_start_replaces_a_killed_daemon(run, softhca, place):
 @pytest.mark.on_model("connectx3")  # what is tested does not depend on the model
 @pytest.mark.parametrize("seconds", [0.3, 1.5])
 def test_start_waits_for_the_end_of_a_killed_daemon(run, softhca, place, seconds):
-    """For a moment a killed daemon holds the lock, and its socket accepts connections that nobody
-    answers."""
+    """A killed daemon holds its lock for a moment, and the kernel still accepts connections to its
+    socket."""
     directory = place / "softhca"
     directory.mkdir(mode=0o700)
     with open(directory / "lock", "w") as lock, socket.socket(socket.AF_UNIX,

@@ -32,7 +32,7 @@ def library_of_gcc(name):
 
 @pytest.mark.parametrize("first", [True, False])
 def test_thread_sanitizer_is_preloaded_too(run, softhca, first):
-    """Its fstat() calls the function that glibc had in place of fstat() before 2.33."""
+    """Its fstat() calls __fxstat(), which programs called before glibc 2.33."""
     tsan = library_of_gcc("libtsan.so")
     ours = softhca.parent / "libsofthca.so"
     both = f"{tsan}:{ours}" if first else f"{ours}:{tsan}"

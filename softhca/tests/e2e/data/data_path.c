@@ -179,7 +179,7 @@ static bool unreliable_connection(void)
 	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 100);
 	struct ibv_wc wc;
 
-	CHECK(!rig_post(pair.qa, &wr)); /* no buffer: lost, and nobody is told */
+	CHECK(!rig_post(pair.qa, &wr)); /* no buffer: the message is lost without an error */
 	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
 	CHECK(!rig_post_recv(pair.b, pair.qb, 500, 100, 1) && rig_quiet(pair.b->cq, 5));
 	pair_pattern(pair.a->buffer, 100, 8);

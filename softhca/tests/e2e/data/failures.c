@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The vendor errors that real adapters report beside the status, as logs of programs show them. */
+/* The vendor errors that real adapters report with the status, taken from logs of programs. */
 static uint32_t vendor_err(enum ibv_wc_status status)
 {
 	switch (status) {
@@ -168,7 +168,7 @@ static bool posted_in_error_is_flushed(void)
 	struct ibv_wc wc;
 
 	CHECK(!rig_to_state(pair.qa, IBV_QPS_ERR));
-	wr.send_flags = 0; /* a flush is reported to those who asked for no report, too */
+	wr.send_flags = 0; /* a flushed request completes even if it is unsignaled */
 	CHECK(!rig_post(pair.qa, &wr));
 	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR && wc.wr_id == 77);
 	CHECK(!rig_post_recv(pair.a, pair.qa, 0, 10, 3));

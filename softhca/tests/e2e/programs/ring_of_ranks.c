@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An MPI program: each rank passes messages of all sizes round the ring and looks at every byte.
- * For whatever mpicc there is.
+ * An MPI program for any mpicc: each rank passes messages of all sizes around the ring, and checks
+ * every byte.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -19,8 +19,8 @@ INSTALLED = pathlib.Path("/usr/share/doc/rdma-core/tests")
 RUNNER = pathlib.Path(__file__).with_name("pyverbs_runner.py")
 TIMES = int(os.environ.get("SOFTHCA_TEST_PYVERBS", "1"))
 
-# What the tests say when they do not run, and why that is right here. "As the driver": real
-# adapters of this kind say it, too.
+# {reason that a test gives for not running: why it is right here}. "As the driver": the test does
+# not run on real adapters of this kind, either.
 SKIPPED = {
     r"over non (MLX5|EFA) device|not an MLX5 device": "about another vendor's or another model's adapter",
     r"Ethernet link layer|net interface|RoCE|No supported port": "about Ethernet, and the ports are InfiniBand",
