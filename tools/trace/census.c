@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Counts traced calls by the place that makes them, and keeps account of what they leave. */
+/* Counts traced calls by the place that makes them, and the processes that were reached. */
 #include "tools/common/launchers.h"
 #include "tools/common/memory.h"
 #include "trace.h"
@@ -53,81 +53,6 @@ static struct trace_site *find_site(struct trace_census *census, const struct tr
 	return site;
 }
 
-/* ---- what is left ---- */
-
-static bool is_domain(const struct trace_record *record)
-{
-	return record->verb == VERB_ibv_open_xrc_domain;
-}
-
-static bool is_registration(const struct trace_left *left, const struct trace_record *record)
-{
-	return !is_domain(&left->record) && left->record.pid == record->pid &&
-	       left->record.domain == record->domain && left->record.qp_num == record->qp_num;
-}
-
-/* Forgets what the process has in this domain: everything, or the registration with one QP. */
-static void remove_left(struct trace_census *census, const struct trace_record *record, bool all)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < census->left_count; i++) {
-		struct trace_left *left = census->left[i];
-
-		if (all ? left->record.pid == record->pid && left->record.domain == record->domain
-			: is_registration(left, record))
-			free(left);
-		else
-			census->left[kept++] = left;
-	}
-	census->left_count = kept;
-}
-
-static void add_left(struct trace_census *census, const struct trace_record *record,
-		     unsigned int site)
-{
-	struct trace_left *left = need_memory(malloc(sizeof(*left)));
-
-	*left = (struct trace_left){ .site = site, .record = *record };
-	census->left = grow(census->left, census->left_count, sizeof(*census->left));
-	census->left[census->left_count++] = left;
-}
-
-static void account(struct trace_census *census, const struct trace_record *record,
-		    unsigned int site)
-{
-	bool known = false;
-
-	switch (record->verb) {
-	case VERB_ibv_open_xrc_domain:
-		/*
-		 * The same address again: the device was closed in between, which closed the old
-		 * domain.
-		 */
-		remove_left(census, record, true);
-		add_left(census, record, site);
-		break;
-	case VERB_ibv_close_xrc_domain:
-		remove_left(census, record, true);
-		break;
-	case VERB_ibv_create_xrc_rcv_qp:
-	case VERB_ibv_reg_xrc_rcv_qp:
-		/*
-		 * Registering again changes nothing (contract 5.6), so the first call is reported.
-		 */
-		for (size_t i = 0; i < census->left_count && !known; i++)
-			known = is_registration(census->left[i], record);
-		if (!known)
-			add_left(census, record, site);
-		break;
-	case VERB_ibv_unreg_xrc_rcv_qp:
-		remove_left(census, record, false);
-		break;
-	default:
-		break;
-	}
-}
-
 /* ---- calls ---- */
 
 const struct trace_site *trace_count(struct trace_census *census, const struct trace_record *record)
@@ -137,10 +62,7 @@ const struct trace_site *trace_count(struct trace_census *census, const struct t
 	census->calls++;
 	site->calls++;
 	site->duration += record->duration;
-	if (trace_failed(record))
-		site->failures++;
-	else
-		account(census, record, site->number);
+	site->failures += trace_failed(record);
 	return site;
 }
 
@@ -182,9 +104,6 @@ void trace_census_free(struct trace_census *census)
 {
 	for (size_t i = 0; i < census->site_count; i++)
 		free(census->sites[i]);
-	for (size_t i = 0; i < census->left_count; i++)
-		free(census->left[i]);
 	free(census->sites);
-	free(census->left);
 	free(census->rank_reached);
 }

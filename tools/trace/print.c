@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Writes a trace: calls as they come, then the places that made them and what they left. */
+/* Writes a trace: calls as they come, then the places that made them. */
 #include "tools/common/memory.h"
 #include "trace.h"
 
@@ -239,24 +239,6 @@ static void put_site(struct trace_writer *writer, const struct trace_site *site)
 	close_group(writer, '}');
 }
 
-static void put_left(struct trace_writer *writer, const struct trace_left *left)
-{
-	const struct trace_record *record = &left->record;
-	const char *how = record->verb == VERB_ibv_reg_xrc_rcv_qp ? "registered with" : "created";
-	bool domain = record->verb == VERB_ibv_open_xrc_domain;
-
-	open_group(writer, NULL, '{');
-	put_text(writer, "what", NULL, domain ? "domain" : "registration");
-	put_number(writer, "pid", "  process %llu", (unsigned)record->pid);
-	if (!domain)
-		put_number(writer, "qp", " stayed registered with QP 0x%06llx", record->qp_num);
-	if (!writer->is_json)
-		fprintf(writer->out, domain ? " did not close a domain" : ", which it %s", how);
-	put_number(writer, "site", " [site %llu]:\n", left->site);
-	put_stack(writer, record);
-	close_group(writer, '}');
-}
-
 /* What a user has to know of a trace in which calls are missing. */
 static void print_reach(FILE *out, const struct trace_census *census, int status)
 {
@@ -281,7 +263,7 @@ static void print_reach(FILE *out, const struct trace_census *census, int status
 		launcher);
 }
 
-static void put_lists(struct trace_writer *writer, const struct trace_census *census)
+static void put_sites(struct trace_writer *writer, const struct trace_census *census)
 {
 	if (!writer->is_json)
 		fprintf(writer->out,
@@ -292,14 +274,6 @@ static void put_lists(struct trace_writer *writer, const struct trace_census *ce
 	for (size_t i = 0; i < census->site_count; i++)
 		put_site(writer, census->sites[i]);
 	close_group(writer, ']');
-	if (!writer->is_json)
-		fputs(census->left_count ? "\nLeft behind:\n"
-					 : "\nNothing was left registered.\n",
-		      writer->out);
-	open_group(writer, "left", '[');
-	for (size_t i = 0; i < census->left_count; i++)
-		put_left(writer, census->left[i]);
-	close_group(writer, ']');
 }
 
 void trace_write_end(struct trace_writer *writer, const struct trace_census *census, int status)
@@ -308,7 +282,7 @@ void trace_write_end(struct trace_writer *writer, const struct trace_census *cen
 	if (!writer->is_json)
 		print_reach(writer->out, census, status);
 	if (writer->is_json || census->calls)
-		put_lists(writer, census);
+		put_sites(writer, census);
 	put_text(writer, "launcher", NULL, census->launcher);
 	put_number(writer, "ranks_reached", NULL, census->reached);
 	put_number(writer, "ranks", NULL, census->ranks);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * A trace as the command keeps it: the places that make legacy calls, and what is still open in the
- * end.
- */
+/* A trace as the command keeps it: the places that make legacy calls. */
 #ifndef XRC_COMPAT_TOOLS_TRACE_H
 #define XRC_COMPAT_TOOLS_TRACE_H
 
@@ -20,16 +17,9 @@ struct trace_site {
 	struct trace_record first;
 };
 
-/* A domain that was opened and not closed, or a registration that was not cancelled. */
-struct trace_left {
-	unsigned int site;		/* its number */
-	struct trace_record record;	/* of the call that made it */
-};
-
 struct trace_census {
 	struct trace_site **sites;
-	struct trace_left **left;
-	size_t site_count, left_count;
+	size_t site_count;
 	unsigned long calls;
 	bool started;			/* the program, or another that was to be traced */
 	char launcher[64];		/* the name of one that was started; "" none was */
