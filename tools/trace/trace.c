@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct trace {
+struct tracing {
 	const char *output;
 	struct launch launch;
 	/* While it runs: */
@@ -33,8 +33,7 @@ struct trace {
 	char out_name[PATH_MAX];
 	char *text;		/* of the JSON document, kept until the program has ended */
 	size_t text_size;
-	struct trace_writer writer;
-	struct trace_census census;
+	struct trace trace;
 };
 
 /* ---- records ---- */
@@ -60,14 +59,14 @@ static bool is_sound(struct trace_record *record, ssize_t size)
 		return false;
 	split(record->arguments, sizeof(record->arguments));
 	split(record->outcome, sizeof(record->outcome));
-	for (uint32_t i = 0; i < trace_became_kept(record); i++)
+	for (size_t i = 0; i < TRACE_BECAME; i++)
 		split(record->became[i].function, sizeof(record->became[i].function));
 	for (uint32_t i = 0; i < record->frame_count; i++)
 		record->frames[i].module[sizeof(record->frames[i].module) - 1] = '\0';
 	return true;
 }
 
-static void take_call(struct trace *trace, struct trace_record *record)
+static void take_call(struct tracing *tracing, struct trace_record *record)
 {
 	uint32_t kept = 0;
 
@@ -76,23 +75,23 @@ static void take_call(struct trace *trace, struct trace_record *record)
 			record->frames[kept++] = record->frames[i];
 	}
 	record->frame_count = kept;
-	trace_write_call(&trace->writer, record, trace_count(&trace->census, record));
+	trace_call(&tracing->trace, record);
 }
 
 /* Returns whether there was anything. */
-static bool take_one(struct trace *trace)
+static bool take_one(struct tracing *tracing)
 {
 	static struct trace_record record;
 	ssize_t size;
 
 	memset(&record, 0, sizeof(record));
-	size = recv(trace->socket, &record, sizeof(record), MSG_DONTWAIT);
+	size = recv(tracing->socket, &record, sizeof(record), MSG_DONTWAIT);
 	if (!is_sound(&record, size))
 		return size >= 0;
 	if (record.verb == TRACE_STARTED)
-		trace_started(&trace->census, &record, trace->child);
+		trace_started(&tracing->trace, &record, tracing->child);
 	else
-		take_call(trace, &record);
+		take_call(tracing, &record);
 	return true;
 }
 
@@ -100,9 +99,9 @@ static bool take_one(struct trace *trace)
 static volatile pid_t child_to_forward_to;
 
 /* Runs until the program has ended and all its records are read. */
-static int follow(struct trace *trace)
+static int follow(struct tracing *tracing)
 {
-	struct pollfd pollfd = { .fd = trace->socket, .events = POLLIN };
+	struct pollfd pollfd = { .fd = tracing->socket, .events = POLLIN };
 	int status = 0;
 	pid_t ended;
 
@@ -111,12 +110,12 @@ static int follow(struct trace *trace)
 		/*
 		 * In this order: all records of a process are in the socket before its end is seen.
 		 */
-		ended = waitpid(trace->child, &status, WNOHANG);
+		ended = waitpid(tracing->child, &status, WNOHANG);
 		if (ended > 0)
 			child_to_forward_to = 0;
-		while (take_one(trace))
+		while (take_one(tracing))
 			;
-		fflush(trace->writer.out);
+		fflush(tracing->trace.out);
 	} while (!ended || (ended < 0 && errno == EINTR));
 	if (ended < 0)
 		return TOOL_EXIT_REFUSED;
@@ -130,29 +129,29 @@ static int make_directory(char *path)
 	return mkdtemp(path) ? 0 : -1;
 }
 
-static int open_socket(struct trace *trace)
+static int open_socket(struct tracing *tracing)
 {
-	if (temporary_make("xrc-trace", trace->directory, sizeof(trace->directory), make_directory))
+	if (temporary_make("xrc-trace", tracing->directory, sizeof(tracing->directory), make_directory))
 		return refuse(TOOL_EXIT_REFUSED,
 			      "cannot make a directory for the trace's socket, %s: %s",
-			      trace->directory, strerror(errno));
-	trace->address.sun_family = AF_UNIX;
-	snprintf(trace->address.sun_path, sizeof(trace->address.sun_path), "%s/socket",
-		 trace->directory);
-	trace->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (trace->socket < 0 ||
-	    bind(trace->socket, (struct sockaddr *)&trace->address, sizeof(trace->address)))
+			      tracing->directory, strerror(errno));
+	tracing->address.sun_family = AF_UNIX;
+	snprintf(tracing->address.sun_path, sizeof(tracing->address.sun_path), "%s/socket",
+		 tracing->directory);
+	tracing->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (tracing->socket < 0 ||
+	    bind(tracing->socket, (struct sockaddr *)&tracing->address, sizeof(tracing->address)))
 		return refuse(TOOL_EXIT_REFUSED, "cannot make the trace's socket %s: %s",
-			      trace->address.sun_path, strerror(errno));
+			      tracing->address.sun_path, strerror(errno));
 	return 0;
 }
 
 /* `run` preloads the tracing library if the variable is set. */
-static int run_program(const struct trace *trace)
+static int run_program(const struct tracing *tracing)
 {
-	if (setenv("XRC_COMPAT_TRACE", trace->address.sun_path, 1))
+	if (setenv("XRC_COMPAT_TRACE", tracing->address.sun_path, 1))
 		return refuse(TOOL_EXIT_REFUSED, "out of memory");
-	return launch_program(&trace->launch);
+	return launch_program(&tracing->launch);
 }
 
 static void forward(int number)
@@ -184,7 +183,7 @@ static void set_signals(pid_t child)
 		signal(ignored[i], SIG_IGN);
 }
 
-static int start_program(struct trace *trace)
+static int start_program(struct tracing *tracing)
 {
 	sigset_t all, before;
 
@@ -192,104 +191,102 @@ static int start_program(struct trace *trace)
 	/* Block the signals until their handler can pass them on. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
-	trace->child = fork();
-	if (trace->child > 0)
-		set_signals(trace->child);
+	tracing->child = fork();
+	if (tracing->child > 0)
+		set_signals(tracing->child);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (!trace->child)
-		_exit(run_program(trace));
-	return trace->child > 0 ? 0
+	if (!tracing->child)
+		_exit(run_program(tracing));
+	return tracing->child > 0 ? 0
 				: refuse(TOOL_EXIT_REFUSED, "cannot start the program: fork: %s",
 					 strerror(errno));
 }
 
 /* ---- output ---- */
 
-static int open_output(struct trace *trace)
+static int open_output(struct tracing *tracing)
 {
-	struct trace_writer *writer = &trace->writer;
+	struct trace *trace = &tracing->trace;
 
-	writer->out = stderr;
-	if (trace->output)
-		writer->out = output_open(trace->output, "trace", trace->out_name,
-					  sizeof(trace->out_name));
-	if (!writer->out)
+	trace->out = stderr;
+	if (tracing->output)
+		trace->out = output_open(tracing->output, "trace", tracing->out_name,
+					  sizeof(tracing->out_name));
+	if (!trace->out)
 		return TOOL_EXIT_REFUSED;
-	if (writer->is_json)
-		writer->json.out = need_memory(open_memstream(&trace->text, &trace->text_size));
-	trace_write_begin(writer, trace->launch.program[0]);
+	if (trace->is_json)
+		trace->json.out = need_memory(open_memstream(&tracing->text, &tracing->text_size));
+	trace_begin(trace, tracing->launch.program[0]);
 	return 0;
 }
 
 /* A JSON document comes after all output of the program. */
-static int close_output(struct trace *trace, int status)
+static int close_output(struct tracing *tracing, int status)
 {
-	FILE *out = trace->writer.out;
+	FILE *out = tracing->trace.out;
 	const char *why;
 
-	if (trace->writer.is_json) {
-		fclose(trace->writer.json.out);
-		fwrite(trace->text, 1, trace->text_size, out);
-		free(trace->text);
+	if (tracing->trace.is_json) {
+		fclose(tracing->trace.json.out);
+		fwrite(tracing->text, 1, tracing->text_size, out);
+		free(tracing->text);
 	}
-	why = trace->output ? streams_close(out) : streams_flush(out);
+	why = tracing->output ? streams_close(out) : streams_flush(out);
 	if (!why)
 		return status;
 	return refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s",
-		      trace->output ? trace->out_name : "standard error", why);
+		      tracing->output ? tracing->out_name : "standard error", why);
 }
 
-static int trace_program(struct trace *trace)
+static int trace_program(struct tracing *tracing)
 {
-	int status = open_output(trace);
+	int status = open_output(tracing);
 
 	if (status)
 		return status;
-	status = open_socket(trace);
+	status = open_socket(tracing);
 	if (!status)
-		status = start_program(trace);
+		status = start_program(tracing);
 	if (!status)
-		status = follow(trace);
-	trace_write_end(&trace->writer, &trace->census, status);
-	if (trace->socket >= 0)
-		close(trace->socket);
-	unlink(trace->address.sun_path);
-	rmdir(trace->directory);
-	trace_census_free(&trace->census);
-	return close_output(trace, status);
+		status = follow(tracing);
+	trace_end(&tracing->trace, status);
+	if (tracing->socket >= 0)
+		close(tracing->socket);
+	unlink(tracing->address.sun_path);
+	rmdir(tracing->directory);
+	return close_output(tracing, status);
 }
 
 /* ---- the command line ---- */
 
-static void set_option(struct trace *trace, int option, const char *value)
+static void set_option(struct tracing *tracing, int option, const char *value)
 {
 	if (option == 'j')
-		trace->writer.is_json = true;
+		tracing->trace.is_json = true;
 	else if (option == 'o')
-		trace->output = value;
+		tracing->output = value;
 	else if (option == 't')
-		trace->writer.port_to = true;
+		tracing->trace.port_to = true;
 	else
-		launch_option(&trace->launch, option, value);
+		launch_option(&tracing->launch, option, value);
 }
 
 int command_trace(const struct command *self, int argc, char **argv)
 {
 	struct option_words words = { self, argv + 1, NULL };
-	static struct trace trace; /* large */
+	static struct tracing tracing; /* large */
 	int option;
 
 	(void)argc;
-	trace = (struct trace){ .socket = -1, .launch = { .self = self } };
+	tracing = (struct tracing){ .socket = -1, .launch = { .self = self } };
 	while ((option = options_next(&words)) > 0)
-		set_option(&trace, option, words.value);
+		set_option(&tracing, option, words.value);
 	if (option)
 		return TOOL_EXIT_REFUSED;
 	if (!*words.word) {
 		refuse(0, "trace: no program given");
 		return advise_usage(self);
 	}
-	trace.launch.program = words.word;
-	trace_started_by_name(&trace.census, words.word[0]);
-	return trace_program(&trace);
+	tracing.launch.program = words.word;
+	return trace_program(&tracing);
 }

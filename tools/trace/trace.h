@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A trace as the command keeps it: the places that make legacy calls. */
+/* A trace: the calls of all processes, the places that make them, and their names. */
 #ifndef XRC_COMPAT_TOOLS_TRACE_H
 #define XRC_COMPAT_TOOLS_TRACE_H
 
@@ -9,16 +9,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* A place in the program that makes legacy calls. */
-struct trace_site {
-	unsigned int number;		/* from 1, in the order of their first calls */
-	unsigned long calls, failures;
-	uint64_t duration;		/* ns, all calls */
-	struct trace_record first;
-};
-
-struct trace_census {
-	struct trace_site **sites;
+/* Where a trace goes, as text or as one JSON document, and what is known of it. */
+struct trace {
+	bool is_json;
+	bool port_to;			/* in text: say what to port the call of each place to */
+	FILE *out;
+	struct json json;
+	struct site **sites;
 	size_t site_count;
 	unsigned long calls;
 	bool started;			/* the program, or another that was to be traced */
@@ -27,28 +24,18 @@ struct trace_census {
 	unsigned char *rank_reached;	/* of each */
 };
 
-/** trace_count - enter one call. Returns its site, which is new if it has one call. */
-const struct trace_site *trace_count(struct trace_census *census,
-				     const struct trace_record *record);
+/** trace_begin - before all calls. program: the name that the command was given. */
+void trace_begin(struct trace *trace, const char *program);
 
 /**
  * trace_started - enter the start of a process. first: the one that the command itself has started.
  */
-void trace_started(struct trace_census *census, const struct trace_record *record, int32_t first);
+void trace_started(struct trace *trace, const struct trace_record *record, int32_t first);
 
-/** trace_started_by_name - the command was given a program of this name, which may be a script. */
-void trace_started_by_name(struct trace_census *census, const char *program);
+void trace_call(struct trace *trace, const struct trace_record *record);
 
-/** trace_reached_all - whether the processes of a launcher were traced, as far as can be told. */
-bool trace_reached_all(const struct trace_census *census);
-
-void trace_census_free(struct trace_census *census);
-
-/** trace_failed - whether the program was told so. */
-bool trace_failed(const struct trace_record *record);
-
-/** trace_became_kept - how many of became[] are filled in. */
-uint32_t trace_became_kept(const struct trace_record *record);
+/** trace_end - status: that of the program, or with which it could not be started. */
+void trace_end(struct trace *trace, int status);
 
 /* The function and the line of the source that an address of a program or library is in. */
 struct place {
@@ -67,19 +54,5 @@ const struct place *place_of(const struct trace_frame *frame);
 
 /* True for a frame of the program or of a library of its own. */
 bool place_is_of_program(const struct trace_frame *frame);
-
-/* Where a trace goes: as text, or as one JSON document. */
-struct trace_writer {
-	bool is_json;
-	bool port_to;		/* in text: say what to port the call of each place to */
-	FILE *out;
-	struct json json;
-};
-
-void trace_write_begin(struct trace_writer *writer, const char *program);
-void trace_write_call(struct trace_writer *writer, const struct trace_record *record,
-		      const struct trace_site *site);
-/* status: with which the program ended, or with which it could not be started. */
-void trace_write_end(struct trace_writer *writer, const struct trace_census *census, int status);
 
 #endif

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Writes a trace: the calls as they come, then the places that made them. */
+#include "tools/common/launchers.h"
+#include "tools/common/memory.h"
+#include "trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RESULT_SIZE (sizeof(((struct trace_record *)NULL)->outcome) + 64)
+#define RANKS_MAX (1 << 20)
+
+/* A place in the program that makes legacy calls. */
+struct site {
+	unsigned int number;		/* from 1, in the order of their first calls */
+	unsigned long calls, failures;
+	uint64_t duration;		/* ns, all calls */
+	struct trace_record first;
+};
+
+static const struct {
+	const char *name, *port;
+	bool returns_pointer;
+} functions[VERBS] = {
+#define X(function, returns, unsupported, arguments, port) \
+	[VERB_##function] = { #function, port, returns == RETURNS_NULL },
+	ABI_FUNCTIONS(X)
+#undef X
+};
+
+/* "EINVAL", or what strerror(3) says of a rare one. */
+static const char *error_name(int err)
+{
+	static const struct {
+		int err;
+		const char *name;
+	} names[] = {
+#define NAME(err) { err, #err }
+		NAME(EINVAL), NAME(EBUSY), NAME(EAGAIN), NAME(ENOSYS), NAME(ENOMEM), NAME(EBADF),
+		NAME(EFAULT), NAME(ENOSPC), NAME(EPERM), NAME(EACCES), NAME(ENODEV), NAME(EIO),
+		NAME(EOPNOTSUPP), NAME(EINTR),
+#undef NAME
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (names[i].err == err)
+			return names[i].name;
+	}
+	return strerror(err);
+}
+
+static bool has_failed(const struct trace_record *record)
+{
+	return functions[record->verb].returns_pointer ? !record->result : record->result != 0;
+}
+
+/* What came back, with the errno by name, and what was made. */
+static void write_result(const struct trace_record *record, char *text)
+{
+	bool pointer = functions[record->verb].returns_pointer;
+
+	if (has_failed(record))
+		snprintf(text, RESULT_SIZE, pointer ? "NULL, errno %s" : "%s",
+			 error_name(pointer ? record->err : (int)record->result));
+	else
+		snprintf(text, RESULT_SIZE, pointer ? "%#llx%s" : "%lld%s",
+			 (unsigned long long)record->result, record->outcome);
+}
+
+/* ---- one fact, as a member of JSON or as a piece of text; without a format in JSON only ---- */
+
+static void open_group(struct trace *trace, const char *key, char bracket)
+{
+	if (trace->is_json)
+		json_open(&trace->json, key, bracket);
+}
+
+static void close_group(struct trace *trace, char bracket)
+{
+	if (trace->is_json)
+		json_close(&trace->json, bracket);
+}
+
+static void put_number(struct trace *trace, const char *key, const char *format,
+		       unsigned long long value)
+{
+	if (trace->is_json)
+		json_number(&trace->json, key, (long long)value);
+	else if (format)
+		fprintf(trace->out, format, value);
+}
+
+static void put_flag(struct trace *trace, const char *key, bool value)
+{
+	if (trace->is_json)
+		json_bool(&trace->json, key, value);
+}
+
+/* "" becomes null in JSON. */
+static void put_text(struct trace *trace, const char *key, const char *format, const char *value)
+{
+	if (trace->is_json)
+		json_string(&trace->json, key, value[0] ? value : NULL);
+	else if (format)
+		fprintf(trace->out, format, value);
+}
+
+/* In text: microseconds up to 999, then milliseconds. */
+static void put_duration(struct trace *trace, uint64_t nanoseconds)
+{
+	put_number(trace, "duration_ns", NULL, nanoseconds);
+	if (!trace->is_json && nanoseconds < 1000000)
+		fprintf(trace->out, "<%.1f us>", (double)nanoseconds / 1e3);
+	else if (!trace->is_json)
+		fprintf(trace->out, "<%.1f ms>", (double)nanoseconds / 1e6);
+}
+
+/* ---- places ---- */
+
+/* "function+0x12 (file.c:34)" */
+static void print_place(FILE *out, const struct trace_frame *frame)
+{
+	const struct place *found = place_of(frame);
+
+	if (found->symbol[0])
+		fprintf(out, "%s+%#llx", found->symbol, (unsigned long long)found->symbol_offset);
+	else
+		fprintf(out, "%#llx", (unsigned long long)frame->offset);
+	fprintf(out, " (%s%s%s)\n", found->line, found->line[0] ? ", " : "",
+		basename(found->module));
+}
+
+static void put_frame(struct trace *trace, const struct trace_frame *frame)
+{
+	const struct place *place = place_of(frame);
+
+	open_group(trace, NULL, '{');
+	put_text(trace, "module", NULL, place->module);
+	put_number(trace, "offset", NULL, frame->offset);
+	put_text(trace, "symbol", NULL, place->symbol);
+	put_number(trace, "symbol_offset", NULL, place->symbol_offset);
+	put_text(trace, "line", NULL, place->line);
+	close_group(trace, '}');
+}
+
+static void put_stack(struct trace *trace, const struct trace_record *record)
+{
+	open_group(trace, "backtrace", '[');
+	for (uint32_t i = 0; i < record->frame_count; i++) {
+		if (trace->is_json) {
+			put_frame(trace, &record->frames[i]);
+		} else {
+			fprintf(trace->out, "        #%u ", i);
+			print_place(trace->out, &record->frames[i]);
+		}
+	}
+	close_group(trace, ']');
+}
+
+/* ---- processes ---- */
+
+/* It may be a script, in which no process tells of its start. */
+static void note_launcher(struct trace *trace, const char *program)
+{
+	if (!trace->launcher[0] && is_launcher(program))
+		snprintf(trace->launcher, sizeof(trace->launcher), "%s", basename(program));
+}
+
+/* A launcher is no rank, even if it has the variables of the batch job. */
+void trace_started(struct trace *trace, const struct trace_record *record, int32_t first)
+{
+	const char *program = record->frame_count ? record->frames[0].module : "";
+
+	trace->started = true;
+	note_launcher(trace, program);
+	if (is_launcher(program))
+		return;
+	if (record->pid == first || record->rank < 0 || record->rank >= RANKS_MAX)
+		return;
+	if (record->ranks > (int32_t)trace->ranks && record->ranks <= RANKS_MAX)
+		trace->ranks = (uint32_t)record->ranks;
+	if (!trace->rank_reached)
+		trace->rank_reached = need_memory(calloc(RANKS_MAX, 1));
+	trace->reached += !trace->rank_reached[record->rank];
+	trace->rank_reached[record->rank] = 1;
+}
+
+/* ---- calls ---- */
+
+static bool same_place(const struct trace_record *a, const struct trace_record *b)
+{
+	if (a->verb != b->verb || !a->frame_count != !b->frame_count)
+		return false;
+	return !a->frame_count || (a->frames[0].offset == b->frames[0].offset &&
+				   !strcmp(a->frames[0].module, b->frames[0].module));
+}
+
+static struct site *find_site(struct trace *trace, const struct trace_record *record)
+{
+	struct site *site;
+
+	for (size_t i = 0; i < trace->site_count; i++) {
+		if (same_place(&trace->sites[i]->first, record))
+			return trace->sites[i];
+	}
+	site = need_memory(calloc(1, sizeof(*site)));
+	site->first = *record;
+	trace->sites = grow(trace->sites, trace->site_count, sizeof(*trace->sites));
+	trace->sites[trace->site_count++] = site;
+	site->number = (unsigned int)trace->site_count;
+	return site;
+}
+
+/* In text: "[ibv_open_qp = EINVAL <3.1 us>, ibv_create_qp_ex <20.0 us>]". */
+static void put_became(struct trace *trace, const struct trace_record *record)
+{
+	uint32_t kept = record->became_count < TRACE_BECAME ? record->became_count : TRACE_BECAME;
+
+	open_group(trace, "became", '[');
+	for (uint32_t i = 0; i < kept; i++) {
+		const struct trace_became *became = &record->became[i];
+
+		open_group(trace, NULL, '{');
+		put_text(trace, "function", i ? ", %s" : " [%s", became->function);
+		put_text(trace, "error", became->err ? " = %s " : " ",
+			 became->err ? error_name(became->err) : "");
+		put_duration(trace, became->duration);
+		close_group(trace, '}');
+	}
+	close_group(trace, ']');
+	if (trace->is_json)
+		return;
+	fputs(kept ? "" : " [nothing", trace->out);
+	if (record->became_count > kept)
+		fprintf(trace->out, ", %u more", record->became_count - kept);
+	fputc(']', trace->out);
+}
+
+static void put_arguments(struct trace *trace, const char *argument)
+{
+	const char *separator = "";
+
+	open_group(trace, "arguments", '{');
+	for (; *argument; argument += strlen(argument) + 1) {
+		char *name = format_string("%.*s", (int)strcspn(argument, "="), argument);
+
+		if (trace->is_json)
+			put_text(trace, name, NULL, argument + strlen(name) + 1);
+		else
+			fprintf(trace->out, "%s%s", separator, argument);
+		separator = ", ";
+		free(name);
+	}
+	close_group(trace, '}');
+}
+
+void trace_begin(struct trace *trace, const char *program)
+{
+	note_launcher(trace, program);
+	open_group(trace, NULL, '{');
+	put_text(trace, "program", NULL, program);
+	open_group(trace, "calls", '[');
+}
+
+void trace_call(struct trace *trace, const struct trace_record *record)
+{
+	struct site *site = find_site(trace, record);
+	char result[RESULT_SIZE];
+
+	trace->calls++;
+	site->calls++;
+	site->duration += record->duration;
+	site->failures += has_failed(record);
+	write_result(record, result);
+	open_group(trace, NULL, '{');
+	put_number(trace, "pid", "%llu ", (unsigned)record->pid);
+	put_number(trace, "tid", NULL, (unsigned)record->tid);
+	put_text(trace, "function", "%s(", functions[record->verb].name);
+	put_arguments(trace, record->arguments);
+	put_text(trace, "result", ") = %s ", result);
+	put_flag(trace, "failed", has_failed(record));
+	put_number(trace, "start_ns", NULL, record->start);
+	put_duration(trace, record->duration);
+	put_became(trace, record);
+	put_number(trace, "site", " [site %llu]\n", site->number);
+	if (trace->is_json || site->calls == 1)
+		put_stack(trace, record);
+	close_group(trace, '}');
+}
+
+/* ---- the end ---- */
+
+static void put_site(struct trace *trace, const struct site *site)
+{
+	const struct trace_record *first = &site->first;
+
+	open_group(trace, NULL, '{');
+	put_number(trace, "site", "%5llu", site->number);
+	put_number(trace, "calls", " %7llu", site->calls);
+	put_number(trace, "failures", " %7llu", site->failures);
+	put_number(trace, "duration_ns", NULL, site->duration);
+	if (!trace->is_json)
+		fprintf(trace->out, " %11.1f", (double)site->duration / 1e3);
+	put_text(trace, "function", "  %-22s ", functions[first->verb].name);
+	if (trace->is_json)
+		put_stack(trace, first);
+	else if (first->frame_count)
+		print_place(trace->out, &first->frames[0]);
+	else
+		fputs("?\n", trace->out);
+	put_text(trace, "modern", trace->port_to ? "      port to: %s\n" : NULL,
+		 functions[first->verb].port);
+	close_group(trace, '}');
+}
+
+/* What a user has to know of a trace in which calls are missing. */
+static void print_reach(const struct trace *trace, bool reached_all, int status)
+{
+	if (!trace->started)
+		fprintf(trace->out,
+			"\nThe program did not start: exit status %d. A message on standard error says why.\n",
+			status);
+	else if (reached_all && !trace->calls)
+		fputs("\nThe program made no legacy call.\n", trace->out);
+	if (!trace->started || reached_all)
+		return;
+	if (trace->reached)
+		fprintf(trace->out, "\nThe trace reached %u of the %u ranks that %s started.\n",
+			trace->reached, trace->ranks, trace->launcher);
+	else
+		fprintf(trace->out,
+			"\nThe trace did not reach the processes that %s started.\n",
+			trace->launcher);
+	fprintf(trace->out,
+		"Put it behind the launcher: %s ... xrc-compat trace --output FILE.%%r PROGRAM\n",
+		trace->launcher);
+}
+
+static void put_sites(struct trace *trace)
+{
+	if (!trace->is_json)
+		fprintf(trace->out,
+			"\n%lu legacy calls, by the place that makes them:\n%5s %7s %7s %11s  %-22s %s\n",
+			trace->calls, "site", "calls", "failed", "us in all", "function",
+			"called from");
+	open_group(trace, "sites", '[');
+	for (size_t i = 0; i < trace->site_count; i++)
+		put_site(trace, trace->sites[i]);
+	close_group(trace, ']');
+}
+
+void trace_end(struct trace *trace, int status)
+{
+	bool reached_all = trace->reached ? trace->reached >= trace->ranks
+					  : trace->calls || !trace->launcher[0];
+
+	close_group(trace, ']');
+	if (!trace->is_json)
+		print_reach(trace, reached_all, status);
+	if (trace->is_json || trace->calls)
+		put_sites(trace);
+	put_text(trace, "launcher", NULL, trace->launcher);
+	put_number(trace, "ranks_reached", NULL, trace->reached);
+	put_number(trace, "ranks", NULL, trace->ranks);
+	put_flag(trace, "reached_all", reached_all);
+	put_flag(trace, "started", trace->started);
+	put_number(trace, "exit_status", NULL, (unsigned)status);
+	close_group(trace, '}');
+	for (size_t i = 0; i < trace->site_count; i++)
+		free(trace->sites[i]);
+	free(trace->sites);
+	free(trace->rank_reached);
+}
