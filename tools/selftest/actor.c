@@ -84,7 +84,7 @@ static void *made(const char *verb, void *object)
 
 void actor_step(void)
 {
-	step = &checks[now.check].steps[now.step];
+	step = &steps[now.step];
 	now.text[0] = '\0';
 	errno = 0;
 	now.result = 0;

@@ -19,96 +19,120 @@
 #define EXIT_NO_DEVICE 4	/* as of `xrc-compat check` */
 #define EXIT_IMPOSSIBLE 125	/* nothing could be tested */
 
-#define STEPS(...) (const struct step[]){ __VA_ARGS__, { .run = NULL } }
-#define PASS(from, to) { from, send_message, 0, 0, to }, { to, receive_message, 0, 0, 0 }
-#define TO_ALL PASS(SENDER, CREATOR), PASS(SENDER, SURVIVOR), PASS(SENDER, VICTIM)
+#define CHECK(of, says) { .section = of, .what = says }
+/* Nothing that follows a basic check can be tried without it. */
+#define BASIC_CHECK(of, says) { .section = of, .what = says, .is_basic = true }
+#define PASS(from, to) { from, send_message, .other = to }, { to, receive_message }
 
-const struct check checks[] = {
-	{ "1.1", "the eight functions are there, in IBVERBS_1.1", true,
-	  STEPS({ CREATOR, find_symbols, 0, 0, 0 }) },
-	{ "-", "the device can be opened by several processes", true,
-	  STEPS({ CREATOR, open_device, 0, 0, 0 },
-		{ SURVIVOR, open_device, 0, 0, 0 },
-		{ VICTIM, open_device, 0, 0, 0 },
-		{ SENDER, open_device, 0, 0, 0 },
-		{ VISITOR, open_device, 0, 0, 0 },
-		{ TWO_WAY, open_device, 0, 0, 0 },
-		{ TWO_WAY_PEER, open_device, 0, 0, 0 }) },
-	{ "5.1", "a domain is made and joined through a file, with the old errors", true,
-	  STEPS({ CREATOR, open_domain, EAGAIN, 0, SHARED },
-		{ CREATOR, open_domain, EBADF, O_CREAT, CLOSED },
-		{ CREATOR, open_domain, 0, O_CREAT, SHARED },
-		{ SURVIVOR, open_domain, EINVAL, O_CREAT | O_EXCL, SHARED },
-		{ SURVIVOR, open_domain, 0, O_CREAT, SHARED },
-		{ VICTIM, open_domain, 0, 0, SHARED },
-		{ SENDER, open_domain, 0, O_CREAT, PRIVATE }) },
-	{ "5.3", "XRC SRQs of three processes have numbers of their own", true,
-	  STEPS({ CREATOR, create_srq, 0, 0, 0 },
-		{ SURVIVOR, create_srq, 0, 0, 0 },
-		{ VICTIM, create_srq, 0, 0, 0 }) },
-	{ "5.4", "a receive QP is created by one process and connected by another", true,
-	  STEPS({ CREATOR, create_rcv_qp, 0, 0, 0 },
-		{ SENDER, create_xrc_qp, 0, 0, 0 },
-		{ SURVIVOR, modify_rcv_qp, EINVAL, NO_SUCH_QP, SENDER },
-		{ SURVIVOR, modify_rcv_qp, 0, SHARED_QP, SENDER },
-		{ SENDER, connect_xrc_qp, 0, 0, CREATOR }) },
-	{ "5.5", "a process that is not registered can query it", false,
-	  STEPS({ VICTIM, query_rcv_qp, EINVAL, NO_SUCH_QP, 0 },
-		{ VICTIM, query_rcv_qp, 0, SHARED_QP, 0 }) },
-	{ "5.6", "others register, more than once without harm", true,
-	  STEPS({ SURVIVOR, register_qp, EINVAL, NO_SUCH_QP, 0 },
-		{ SURVIVOR, unregister_qp, EINVAL, SHARED_QP, 0 },
-		{ SURVIVOR, register_qp, 0, SHARED_QP, 0 },
-		{ SURVIVOR, register_qp, 0, SHARED_QP, 0 },
-		{ VICTIM, register_qp, 0, SHARED_QP, 0 },
-		{ CREATOR, register_qp, 0, SHARED_QP, 0 }) },
-	{ "5.3", "one QP delivers to the SRQs of all three, and completions name it", true,
-	  STEPS(TO_ALL, TO_ALL, TO_ALL) },
-	{ "5.8", "every registered process gets the event, with its flag", false,
-	  STEPS({ CREATOR, get_event, 0, 0, 0 },
-		{ SURVIVOR, get_event, 0, 0, 0 },
-		{ VICTIM, get_event, 0, 0, 0 },
-		{ CREATOR, judge_events, 0, 0, 0 }) },
-	{ "5.2", "a domain that is in use cannot be closed", false,
-	  STEPS({ CREATOR, close_domain, EBUSY, 0, 0 },
-		{ CREATOR, destroy_srq, 0, 0, 0 },
-		{ CREATOR, close_domain, EBUSY, 0, 0 }) },
-	{ "5.6", "the creator leaves first, the others go on receiving", true,
-	  STEPS({ CREATOR, unregister_qp, 0, SHARED_QP, 0 },
-		{ CREATOR, unregister_qp, EINVAL, SHARED_QP, 0 },
-		{ CREATOR, close_domain, 0, 0, 0 },
-		{ CREATOR, close_device, 0, 0, 0 },
-		PASS(SENDER, SURVIVOR), PASS(SENDER, VICTIM)) },
-	{ "5.7", "a registered process is killed, the other goes on receiving", false,
-	  STEPS({ VICTIM, die, GONE, 0, 0 }, PASS(SENDER, SURVIVOR)) },
-	{ "5.6", "the last one to unregister ends the QP, and messages fail", false,
-	  STEPS({ SURVIVOR, unregister_qp, 0, SHARED_QP, 0 },
-		{ SURVIVOR, query_rcv_qp, EINVAL, SHARED_QP, 0 },
-		{ SENDER, send_message, 0, IBV_WC_RETRY_EXC_ERR, SURVIVOR }) },
-	{ "5.7", "in the end everything can be closed, and nothing is left", false,
-	  STEPS({ SURVIVOR, destroy_srq, 0, 0, 0 },
-		{ SURVIVOR, close_domain, 0, 0, 0 },
-		{ SURVIVOR, close_device, 0, 0, 0 },
-		{ SENDER, destroy_xrc_qp, 0, 0, 0 },
-		{ SENDER, close_domain, 0, 0, 0 },
-		{ SENDER, close_device, 0, 0, 0 },
-		{ VISITOR, open_domain, EAGAIN, 0, SHARED }) },
-#define TWO_WAY_QP(who) { who, open_domain, 0, O_CREAT, PRIVATE }, { who, create_srq, 0, 0, 0 }, \
-			{ who, create_xrc_qp, 0, 0, 0 }
-	{ "5.3", "an XRC QP that sends and receives (two-way), in both directions", false,
-	  STEPS(TWO_WAY_QP(TWO_WAY), TWO_WAY_QP(TWO_WAY_PEER),
-		{ TWO_WAY, connect_xrc_qp, 0, 0, TWO_WAY_PEER },
-		{ TWO_WAY_PEER, connect_xrc_qp, 0, 0, TWO_WAY },
-		PASS(TWO_WAY, TWO_WAY_PEER), PASS(TWO_WAY_PEER, TWO_WAY),
-		PASS(TWO_WAY, TWO_WAY_PEER)) },
-#define END(who) { who, close_domain, EBUSY, 0, 0 }, { who, destroy_xrc_qp, 0, 0, 0 }, \
-		 { who, destroy_srq, 0, 0, 0 }, { who, close_domain, 0, 0, 0 }, \
-		 { who, close_device, 0, 0, 0 }
-	{ "5.2", "two-way QPs keep their domain busy, and end", false,
-	  STEPS(END(TWO_WAY), END(TWO_WAY_PEER)) },
+const struct step steps[] = {
+	BASIC_CHECK("1.1", "the eight functions are there, in IBVERBS_1.1"),
+	{ CREATOR, find_symbols },
+
+	BASIC_CHECK("-", "the device can be opened by several processes"),
+	{ CREATOR, open_device },
+	{ SURVIVOR, open_device },
+	{ VICTIM, open_device },
+	{ SENDER, open_device },
+	{ VISITOR, open_device },
+	{ TWO_WAY, open_device },
+	{ TWO_WAY_PEER, open_device },
+
+	BASIC_CHECK("5.1", "a domain is made and joined through a file, with the old errors"),
+	{ CREATOR, open_domain, EAGAIN, 0, SHARED },
+	{ CREATOR, open_domain, EBADF, O_CREAT, CLOSED },
+	{ CREATOR, open_domain, 0, O_CREAT, SHARED },
+	{ SURVIVOR, open_domain, EINVAL, O_CREAT | O_EXCL, SHARED },
+	{ SURVIVOR, open_domain, 0, O_CREAT, SHARED },
+	{ VICTIM, open_domain, 0, 0, SHARED },
+	{ SENDER, open_domain, 0, O_CREAT, PRIVATE },
+
+	BASIC_CHECK("5.3", "XRC SRQs of three processes have numbers of their own"),
+	{ CREATOR, create_srq },
+	{ SURVIVOR, create_srq },
+	{ VICTIM, create_srq },
+
+	BASIC_CHECK("5.4", "a receive QP is created by one process and connected by another"),
+	{ CREATOR, create_rcv_qp },
+	{ SENDER, create_xrc_qp },
+	{ SURVIVOR, modify_rcv_qp, EINVAL, NO_SUCH_QP, SENDER },
+	{ SURVIVOR, modify_rcv_qp, 0, SHARED_QP, SENDER },
+	{ SENDER, connect_xrc_qp, .other = CREATOR },
+
+	CHECK("5.5", "a process that is not registered can query it"),
+	{ VICTIM, query_rcv_qp, EINVAL, NO_SUCH_QP },
+	{ VICTIM, query_rcv_qp, 0, SHARED_QP },
+
+	BASIC_CHECK("5.6", "others register, more than once without harm"),
+	{ SURVIVOR, register_qp, EINVAL, NO_SUCH_QP },
+	{ SURVIVOR, unregister_qp, EINVAL, SHARED_QP },
+	{ SURVIVOR, register_qp, 0, SHARED_QP },
+	{ SURVIVOR, register_qp, 0, SHARED_QP },
+	{ VICTIM, register_qp, 0, SHARED_QP },
+	{ CREATOR, register_qp, 0, SHARED_QP },
+
+	BASIC_CHECK("5.3", "one QP delivers to the SRQs of all three, and completions name it"),
+	PASS(SENDER, CREATOR), PASS(SENDER, SURVIVOR), PASS(SENDER, VICTIM),
+	PASS(SENDER, CREATOR), PASS(SENDER, SURVIVOR), PASS(SENDER, VICTIM),
+	PASS(SENDER, CREATOR), PASS(SENDER, SURVIVOR), PASS(SENDER, VICTIM),
+
+	CHECK("5.8", "every registered process gets the event, with its flag"),
+	{ CREATOR, get_event },
+	{ SURVIVOR, get_event },
+	{ VICTIM, get_event },
+	{ CREATOR, judge_events },
+
+	CHECK("5.2", "a domain that is in use cannot be closed"),
+	{ CREATOR, close_domain, EBUSY },
+	{ CREATOR, destroy_srq },
+	{ CREATOR, close_domain, EBUSY },
+
+	BASIC_CHECK("5.6", "the creator leaves first, the others go on receiving"),
+	{ CREATOR, unregister_qp, 0, SHARED_QP },
+	{ CREATOR, unregister_qp, EINVAL, SHARED_QP },
+	{ CREATOR, close_domain },
+	{ CREATOR, close_device },
+	PASS(SENDER, SURVIVOR),
+	PASS(SENDER, VICTIM),
+
+	CHECK("5.7", "a registered process is killed, the other goes on receiving"),
+	{ VICTIM, die, GONE },
+	PASS(SENDER, SURVIVOR),
+
+	CHECK("5.6", "the last one to unregister ends the QP, and messages fail"),
+	{ SURVIVOR, unregister_qp, 0, SHARED_QP },
+	{ SURVIVOR, query_rcv_qp, EINVAL, SHARED_QP },
+	{ SENDER, send_message, 0, IBV_WC_RETRY_EXC_ERR, SURVIVOR },
+
+	CHECK("5.7", "in the end everything can be closed, and nothing is left"),
+	{ SURVIVOR, destroy_srq },
+	{ SURVIVOR, close_domain },
+	{ SURVIVOR, close_device },
+	{ SENDER, destroy_xrc_qp },
+	{ SENDER, close_domain },
+	{ SENDER, close_device },
+	{ VISITOR, open_domain, EAGAIN, 0, SHARED },
+
+	CHECK("5.3", "an XRC QP that sends and receives (two-way), in both directions"),
+	{ TWO_WAY, open_domain, 0, O_CREAT, PRIVATE },
+	{ TWO_WAY, create_srq },
+	{ TWO_WAY, create_xrc_qp },
+	{ TWO_WAY_PEER, open_domain, 0, O_CREAT, PRIVATE },
+	{ TWO_WAY_PEER, create_srq },
+	{ TWO_WAY_PEER, create_xrc_qp },
+	{ TWO_WAY, connect_xrc_qp, .other = TWO_WAY_PEER },
+	{ TWO_WAY_PEER, connect_xrc_qp, .other = TWO_WAY },
+	PASS(TWO_WAY, TWO_WAY_PEER),
+	PASS(TWO_WAY_PEER, TWO_WAY),
+	PASS(TWO_WAY, TWO_WAY_PEER),
+
+#define CLOSE(who) { who, close_domain, EBUSY }, { who, destroy_xrc_qp }, { who, destroy_srq }, \
+		   { who, close_domain }, { who, close_device }
+	CHECK("5.2", "two-way QPs keep their domain busy, and end"),
+	CLOSE(TWO_WAY),
+	CLOSE(TWO_WAY_PEER),
 };
 
-const size_t check_count = sizeof(checks) / sizeof(checks[0]);
+const uint32_t step_count = sizeof(steps) / sizeof(steps[0]);
 
 static struct actor actors[ACTORS];
 
@@ -140,21 +164,19 @@ static void explain(const struct step *step, char *detail, size_t size)
 			 actor_error(now.result), actor_error(step->wanted));
 }
 
-/* 0, NO_DATA if that was the case in some steps, or why the check ended, with @detail. */
-static int walk(uint32_t check, char *detail, size_t size)
+/* One check. 0, NO_DATA if that was the case in some steps, or why it ended, with @detail. */
+static int walk(uint32_t first, char *detail, size_t size)
 {
-	const struct step *step = checks[check].steps;
 	int result = 0;
 
-	for (uint32_t i = 0; step->run; i++, step++) {
-		now.check = check;
+	for (uint32_t i = first; i < step_count && steps[i].run; i++) {
 		now.step = i;
-		actor_ask(&actors[step->who]);
+		actor_ask(&actors[steps[i].who]);
 		if (now.result == NO_DATA)
 			result = NO_DATA;
-		if (now.result == NO_DATA || now.result == step->wanted)
+		if (now.result == NO_DATA || now.result == steps[i].wanted)
 			continue;
-		explain(step, detail, size);
+		explain(&steps[i], detail, size);
 		return now.result > WRONG ? now.result : WRONG;
 	}
 	return result;
@@ -175,11 +197,12 @@ static const char *count(int result)
 				     : "ok";
 }
 
-static int run_check(uint32_t number)
+/* 0, or why no other check can be tried. */
+static int run_check(uint32_t first)
 {
-	const struct check *check = &checks[number];
+	const struct step *check = &steps[first];
 	char detail[640] = "";
-	int result = walk(number, detail, sizeof(detail));
+	int result = walk(first + 1, detail, sizeof(detail));
 	const char *verdict = count(result);
 
 	if (result == WRONG)
@@ -189,20 +212,20 @@ static int run_check(uint32_t number)
 	if (detail[0])
 		printf("%14s %s\n", "", detail);
 	fflush(stdout);
-	return check->essential ? result : 0;
+	return check->is_basic && result != NO_DATA ? result : 0;
 }
 
 static int run_checks(void)
 {
-	int end = 0;	/* why nothing more can be tried */
+	int end = 0;
 
-	for (uint32_t i = 0; i < check_count; i++) {
-		if (!end || end == NO_DATA) {
+	for (uint32_t i = 0; i < step_count; i++) {
+		if (steps[i].what && !end) {
 			end = run_check(i);
-			continue;
+		} else if (steps[i].what) {
+			printf("%-9s %-4s %s\n", "not tried", steps[i].section, steps[i].what);
+			sums.untried++;
 		}
-		printf("%-9s %-4s %s\n", "not tried", checks[i].section, checks[i].what);
-		sums.untried++;
 	}
 	printf("\n%s%s%d passed, %d failed, %d not tried", now.device, now.device[0] ? ": " : "",
 	       sums.passed, sums.failed, sums.untried);

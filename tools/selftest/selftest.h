@@ -37,21 +37,17 @@ enum {
 
 struct step {
 	enum who who;
-	void (*run)(void);	/* below */
+	void (*run)(void);	/* below; NULL: here begins a check, of which the rest tells */
 	int wanted;		/* 0, an errno, or one of the above */
 	int arg;		/* what it means, run() says */
 	int other;
-};
-
-struct check {
 	const char *section;	/* of the contract */
 	const char *what;
-	bool essential;		/* nothing that follows can be tried without it */
-	const struct step *steps;	/* up to one without run() */
+	bool is_basic;		/* nothing that follows can be tried without it */
 };
 
-extern const struct check checks[];
-extern const size_t check_count;
+extern const struct step steps[];
+extern const uint32_t step_count;
 
 /* Where an actor can be reached. */
 struct address {
@@ -65,7 +61,7 @@ struct address {
 /* A step on its way to an actor, and back. Both sides must be of one build. */
 struct message {
 	uint32_t magic;
-	uint32_t check, step;	/* their numbers */
+	uint32_t step;		/* its number */
 	int32_t result;
 	char text[512];		/* which verb failed, or what is wrong */
 	/* What the actors know of each other: */

@@ -45,15 +45,6 @@ static int give(int socket)
 
 /* ---- an actor ---- */
 
-static bool has_step(void)
-{
-	const struct step *step = now.check < check_count ? checks[now.check].steps : NULL;
-
-	for (uint32_t i = 0; step && step->run && i < now.step; i++)
-		step++;
-	return step && step->run;
-}
-
 /* Answers until the other side hangs up. */
 __attribute__((noreturn)) static void act(int socket)
 {
@@ -63,7 +54,7 @@ __attribute__((noreturn)) static void act(int socket)
 	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(ACTOR_LIFETIME);
-	while (!take(socket, -1) && has_step()) {
+	while (!take(socket, -1) && now.step < step_count && steps[now.step].run) {
 		actor_step();
 		if (give(socket))
 			break;
