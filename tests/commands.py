@@ -7,8 +7,17 @@ import re
 
 TOOLS = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "tools"
 
-# As the table in tools/main.c has them.
-COMMANDS = re.findall(r'^\t\{ "([\w-]+)",', (TOOLS / "main.c").read_text(), re.M)
+SOURCES = {path: path.read_text() for path in TOOLS.glob("*/*.c")}
+SHARED = dict(re.findall(r"^#define (\w+)\(\w+\) \\\n((?:.*\\\n)*.*)$",
+                         (TOOLS / "common" / "command.h").read_text(), re.M))
+# {name of the struct: the text of its file}
+DEFINITIONS = {name: text for text in SOURCES.values()
+               for name in re.findall(r"^const struct command (command_\w+) = ", text, re.M)}
+# In the order of tools/main.c.
+COMMANDS = [
+    re.search(rf'^const struct command {name} = \{{\n\t"([\w-]+)"', DEFINITIONS[name], re.M).group(1)
+    for name in re.findall(r"&(command_\w+),", (TOOLS / "main.c").read_text())
+]
 
 
 def options_of(text):
@@ -18,11 +27,9 @@ def options_of(text):
 
 def usage_of(command):
     """The names in the command's table of options."""
-    main, header = (TOOLS / "main.c").read_text(), (TOOLS / "common" / "command.h").read_text()
-    shared = dict(re.findall(r"^#define (\w+) \\\n((?:.*\\\n)*.*)$", header + main, re.M))
-    [table] = re.findall(rf'^\t\{{ "{command}", (\w+),', main, re.M)
+    text = DEFINITIONS["command_" + command.replace("-", "_")]
     rows = "".join(
-        re.findall(rf"^static const struct option_row {table}\[\] = \{{(.*?)\{{ 0 \}}", main,
+        re.findall(r"^static const struct option_row options\[\] = \{(.*?)\{ 0 \}", text,
                    re.M | re.S))
-    text = re.sub(r"\b[A-Z_]{5,}\b", lambda name: shared.get(name.group(), ""), rows)
-    return " ".join(re.findall(r"\{ '.', \"(-[\w-]+)\"", text))
+    rows = re.sub(r"\b[A-Z_]{5,}\b", lambda name: SHARED.get(name.group(), ""), rows)
+    return " ".join(re.findall(r'\{ "(-[\w-]+)"', rows))

@@ -112,9 +112,10 @@ def test_the_trace_knows_no_name_that_the_table_has_not():
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command(command):
-    function = "command_" + command.replace("-", "_")
-    assert function + "(" in (ROOT / "tools" / "common" / "command.h").read_text()
-    assert re.search(r"^int %s\(" % function, text_of("tools/*/*.c"), re.M)
+    name = "command_" + command.replace("-", "_")
+    for path in ("tools/common/command.h", "tools/main.c"):
+        assert re.search(r"\b%s\b" % name, (ROOT / path).read_text())
+    assert re.search(r"^const struct command %s = " % name, text_of("tools/*/*.c"), re.M)
     assert re.search(r"^\.It Cm %s\b" % re.escape(command),
                      (ROOT / "man" / "xrc-compat.1").read_text(), re.M)
     assert re.search(r'"%s"' % re.escape(command), text_of("tests/e2e/tools/*.py"))

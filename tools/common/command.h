@@ -17,7 +17,18 @@ enum tool_exit {
 	TOOL_EXIT_NOT_FOUND = 127,
 };
 
-struct option_row;
+struct string_list;
+
+struct option_row {
+	const char *name;	/* "--json" or "-o" */
+	/* "FILE": needed, behind "=" or as the next word; "[=N]": may follow "="; NULL: none */
+	const char *value;
+	const char *help;
+	/* What the option sets; the others are NULL. */
+	bool *flag;		  /* without a value: becomes true */
+	const char **text;	  /* gets the value; "" if none follows */
+	struct string_list *list; /* may be given several times: gets each value */
+};
 
 struct command {
 	const char *name;
@@ -25,21 +36,22 @@ struct command {
 	const char *operands; /* what follows the options, as the usage prints it; NULL: nothing */
 	const char *summary;
 	const char *example;
-	/*
-	 * argv[0] is the name of the subcommand; the result is the exit status. @self is for what
-	 * it says of its usage.
-	 */
-	int (*run)(const struct command *self, int argc, char **argv);
-	void (*more_help)(void); /* prints what --help says behind the options; NULL: nothing */
+	/* @words: the program to launch and its words. The result is the exit status. */
+	int (*run)(char **words);
+	const char **operand;	 /* gets the only operand; NULL: the command has none */
 	bool launches;		 /* a program and that one's words follow its own */
+	void (*more_help)(void); /* prints what --help says behind the options; NULL: nothing */
 };
+
+extern const struct command command_check, command_doctor, command_env, command_env_vars,
+	command_gc, command_ps, command_report, command_run, command_selftest, command_trace;
 
 /*
  * A program to be started with the library, by `run` and by the commands that are another way to a
  * program.
  */
 struct launch {
-	const struct command *self;
+	const struct command *command;
 	/*
 	 * of --softhca: the number of devices, "" for the default; NULL: the machine's own devices
 	 */
@@ -49,31 +61,21 @@ struct launch {
 	char **program;		/* NULL-terminated */
 };
 
-#define LAUNCH_OPTIONS \
-	{ 's', "--softhca", "[=DEVICES]", \
-	  "use emulated adapters, 2 or as many as given, instead of the machine's own" }, \
-	{ 'm', "--model", "NAME", \
-	  "with --softhca: which adapter is emulated, connectx3 (mlx4) or connectx5 (mlx5)" }
+#define LAUNCH_OPTIONS(launch) \
+	{ "--softhca", "[=DEVICES]", \
+	  "use emulated adapters, 2 or as many as given, instead of the machine's own", \
+	  .text = &(launch).softhca }, \
+	{ "--model", "NAME", \
+	  "with --softhca: which adapter is emulated, connectx3 (mlx4) or connectx5 (mlx5)", \
+	  .text = &(launch).model }
 
-/* Takes what options_next() returned, if it is one of LAUNCH_OPTIONS. */
-bool launch_option(struct launch *launch, int option, const char *value);
+#define SYSTEM_LIBIBVERBS(wanted) \
+	{ "--system-libibverbs", NULL, \
+	  "preload the system's libibverbs in any case, for scripts that set LD_LIBRARY_PATH to an old one", \
+	  .flag = &(wanted) }
 
 /* Executes the program. Returns the exit status, after a message, when that cannot be done. */
 int launch_program(const struct launch *launch);
-
-int command_check(const struct command *self, int argc, char **argv);
-int command_doctor(const struct command *self, int argc, char **argv);
-int command_env(const struct command *self, int argc, char **argv);
-int command_gc(const struct command *self, int argc, char **argv);
-int command_ps(const struct command *self, int argc, char **argv);
-int command_report(const struct command *self, int argc, char **argv);
-int command_run(const struct command *self, int argc, char **argv);
-int command_selftest(const struct command *self, int argc, char **argv);
-int command_trace(const struct command *self, int argc, char **argv);
-int command_env_vars(const struct command *self, int argc, char **argv);
-
-/* What `xrc-compat ps --help` says of its columns. */
-void ps_columns_print(void);
 
 /* Prints the environment table; the same text in --help and in env-vars. */
 void env_vars_print(void);

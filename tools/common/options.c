@@ -2,6 +2,7 @@
 /* Reads a command line by the command's table of options, and explains them. */
 #include "options.h"
 #include "command.h"
+#include "memory.h"
 #include "message.h"
 #include "terminal/style.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #define NAME_MAX_LENGTH 24
+#define OPTIONS_MAX 16
 #define HELP_INDENT 8
 
 /* ---- did you mean ---- */
@@ -44,19 +46,16 @@ static unsigned int distance(const char *a, const char *b)
 	return row[columns];
 }
 
-const char *nearest_name(const char *word, const char *const *name, unsigned int count,
-			 unsigned int stride)
+const char *nearest_name(const char *word, const char *const *names)
 {
 	unsigned int low = strlen(word) < 5 ? 2 : 3;	/* with more changes it is another word */
 	const char *nearest = NULL;
 
-	for (unsigned int i = 0; i < count; i++) {
-		const char *other = *(const char *const *)((const char *)name + (size_t)i * stride);
-
-		if (distance(word, other) >= low)
+	for (; *names; names++) {
+		if (distance(word, *names) >= low)
 			continue;
-		nearest = other;
-		low = distance(word, other);
+		nearest = *names;
+		low = distance(word, *names);
 	}
 	return nearest;
 }
@@ -87,59 +86,76 @@ static const struct option_row *find_row(const struct command *command, const ch
 	return NULL;
 }
 
-int refuse_word(const struct command *command, const char *word)
+/* The option that @word may stand for, or NULL. */
+static const char *nearest_option(const struct command *command, const char *word)
+{
+	const char *names[OPTIONS_MAX + 1] = { NULL };
+
+	for (unsigned int i = 0; i < count_options(command) && i < OPTIONS_MAX; i++)
+		names[i] = command->options[i].name;
+	return nearest_name(word, names);
+}
+
+/* Refuses a word that @command does not take. TOOL_EXIT_REFUSED. */
+static int refuse_word(const struct command *command, const char *word)
 {
 	const struct option_row *row = find_row(command, word);
-	const char *nearest = NULL;
+	const char *nearest = nearest_option(command, word);
 
-	if (word[0] != '-') {
+	if (word[0] != '-')
 		refuse(0, "%s: %s: unexpected argument", command->name, word);
-	} else if (row) {
+	else if (row)
 		refuse(0, "%s: %s: %s", command->name, word,
 		       row->value ? "its value is missing" : "it takes no value");
-	} else {
-		if (command->options)
-			nearest = nearest_name(word, &command->options->name,
-					       count_options(command), sizeof(*command->options));
+	else
 		refuse(0, "%s: %s: unknown option%s%s%s", command->name, word,
 		       nearest ? "; did you mean " : "", nearest ? nearest : "",
 		       nearest ? "?" : "");
-	}
 	return advise_usage(command);
 }
 
-static int wrong(const struct option_words *words, const char *word)
+/* Takes the option @word of that row, whose value may be the next word. */
+static int take_option(const struct command *command, const struct option_row *row, char *word,
+		       char ***words)
 {
-	refuse_word(words->command, word);
-	return OPTION_WRONG;
+	char *value = row->name[1] != '-' && word[2] ? word + 1 : strchr(word, '=');
+
+	if (!row->value && value)
+		return refuse_word(command, word);
+	value = value ? value + 1 : NULL;
+	if (row->value && row->value[0] != '[' && !value && **words)
+		value = *(*words)++;
+	if (row->value && (row->value[0] == '[' ? value && !value[0] : !value || !value[0]))
+		return refuse_word(command, word);
+	if (row->flag)
+		*row->flag = true;
+	if (row->text)
+		*row->text = value ? value : "";
+	if (row->list)
+		string_list_add(row->list, value);
+	return 0;
 }
 
-int options_next(struct option_words *words)
+int options_read(const struct command *command, char ***words)
 {
-	const char *word = *words->word;
-	const struct option_row *row;
-	const char *value;
+	int status = 0;
 
-	if (!word || (words->command->launches && word[0] != '-'))
-		return OPTIONS_END;
-	words->word++;
-	words->value = word;
-	if (!strcmp(word, "--"))
-		return words->command->launches ? OPTIONS_END : options_next(words);
-	if (word[0] != '-')
-		return OPTION_OPERAND;
-	row = find_row(words->command, word);
-	if (!row)
-		return wrong(words, word);
-	value = row->name[1] != '-' && word[2] ? word + 1 : strchr(word, '=');
-	words->value = value ? value + 1 : NULL;
-	if (!row->value)
-		return value ? wrong(words, word) : row->key;
-	if (row->value[0] != '[' && !value && *words->word)
-		words->value = *words->word++;
-	if (row->value[0] == '[' ? value && !value[1] : !words->value || !words->value[0])
-		return wrong(words, word);
-	return row->key;
+	while (!status && **words && !(command->launches && ***words != '-')) {
+		char *word = *(*words)++;
+		const struct option_row *row = find_row(command, word);
+
+		if (!strcmp(word, "--") && command->launches)
+			break;
+		if (!strcmp(word, "--"))
+			continue;
+		if (row)
+			status = take_option(command, row, word, words);
+		else if (word[0] != '-' && command->operand && !*command->operand)
+			*command->operand = word;
+		else
+			status = refuse_word(command, word);
+	}
+	return status;
 }
 
 static bool value_follows(const struct command *command, const char *word)

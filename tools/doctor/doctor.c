@@ -5,7 +5,6 @@
 #include "terminal/style.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
-#include "tools/common/options.h"
 #include "tools/common/preload.h"
 #include "tools/common/text.h"
 #include "tools/common/variables.h"
@@ -272,21 +271,22 @@ static void examine_all(struct doctor *doctor)
 	json_close(&doctor->json, '}');
 }
 
-int command_doctor(const struct command *self, int argc, char **argv)
-{
-	struct option_words words = { self, argv + 1, NULL };
-	static struct doctor doctor; /* large, and zeroed */
-	int option;
+static struct doctor doctor; /* large, and zeroed */
 
-	(void)argc;
-	while ((option = options_next(&words)) > 0) {
-		if (option == OPTION_OPERAND)
-			return refuse_word(self, words.value);
-		doctor.as_json = true;
-	}
-	if (option)
-		return TOOL_EXIT_REFUSED;
+static int run_doctor(char **words)
+{
+	(void)words;
 	doctor.devices_error = devices_read(libibverbs_for_tools(), &doctor.devices);
 	examine_all(&doctor);
 	return doctor.problems ? 1 : 0;
 }
+
+static const struct option_row options[] = {
+	{ "--json", NULL, "print JSON", .flag = &doctor.as_json },
+	{ 0 },
+};
+
+const struct command command_doctor = {
+	"doctor", options, NULL, "say what is wrong on this machine, and how to fix it",
+	"xrc-compat doctor --json", run_doctor,
+};

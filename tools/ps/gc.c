@@ -2,7 +2,6 @@
 /* `xrc-compat gc`: removes the files of registration tables whose process ended. */
 #include "tools/common/command.h"
 #include "tools/common/message.h"
-#include "tools/common/options.h"
 #include "tools/program/paths.h"
 #include "tools/tables/view.h"
 
@@ -35,23 +34,26 @@ static int collect(void *context, struct regtab_found *found, int err)
 	return 0;
 }
 
-int command_gc(const struct command *self, int argc, char **argv)
-{
-	struct option_words words = { self, argv + 1, NULL };
-	struct tally tally = { false, false };
-	int option, err;
+static struct tally tally;
 
-	(void)argc;
-	while ((option = options_next(&words)) > 0) {
-		if (option == OPTION_OPERAND)
-			return refuse_word(self, words.value);
-		tally.dry_run = true;
-	}
-	if (option)
-		return TOOL_EXIT_REFUSED;
+static int run_gc(char **words)
+{
+	int err;
+
+	(void)words;
 	err = regtab_each(paths_table_directory(), O_RDWR, collect, &tally);
 	if (err)
 		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s",
 			      paths_table_directory(), strerror(-err));
 	return tally.left_alone ? 1 : TOOL_EXIT_OK;
 }
+
+static const struct option_row options[] = {
+	{ "--dry-run", NULL, "only say what would be removed", .flag = &tally.dry_run },
+	{ 0 },
+};
+
+const struct command command_gc = {
+	"gc", options, NULL, "remove the registration tables that only dead processes used",
+	"xrc-compat gc --dry-run", run_gc,
+};

@@ -166,7 +166,7 @@ static const struct column {
 
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
 
-void ps_columns_print(void)
+static void explain_columns(void)
 {
 	puts("\nColumns:");
 	for (size_t i = 0; i < COLUMN_COUNT; i++) {
@@ -181,7 +181,7 @@ void ps_columns_print(void)
 struct ps {
 	const struct column **columns;
 	size_t column_count;
-	bool is_json, headings, watch;
+	bool is_json, no_headings, watch;
 	unsigned int seconds;
 	/* While printing: */
 	struct json json;	/* its stream is that of the text, too */
@@ -298,7 +298,7 @@ static int print_all(struct ps *ps, const char *directory)
 		json_string(&ps->json, "directory", directory);
 		json_open(&ps->json, "registrations", '[');
 	}
-	for (size_t i = 0; i < ps->column_count && ps->headings && !ps->is_json; i++)
+	for (size_t i = 0; i < ps->column_count && !ps->no_headings && !ps->is_json; i++)
 		print_cell(ps, i, ps->columns[i]->name);
 	err = regtab_list(directory, visit, ps);
 	if (ps->is_json) {
@@ -383,44 +383,30 @@ static int choose_columns(struct ps *ps, const char *list)
 static int choose_seconds(struct ps *ps, const char *text)
 {
 	char *end;
-	long value = text ? strtol(text, &end, 10) : 2;
+	long value = text[0] ? strtol(text, &end, 10) : 2;
 
-	if (text && (end == text || *end || value < 1 || value > MAX_SECONDS))
+	if (text[0] && (end == text || *end || value < 1 || value > MAX_SECONDS))
 		return refuse(TOOL_EXIT_REFUSED, "ps: --watch takes 1 to %d seconds", MAX_SECONDS);
 	ps->watch = true;
 	ps->seconds = (unsigned int)value;
 	return 0;
 }
 
-static int set_option(const struct command *self, struct ps *ps, int option, const char *value)
-{
-	if (option == 'o')
-		return choose_columns(ps, value);
-	if (option == 'w')
-		return choose_seconds(ps, value);
-	if (option == OPTION_OPERAND)
-		return refuse_word(self, value);
-	ps->is_json |= option == 'j';
-	ps->headings &= option != 'n';
-	return option == OPTION_WRONG ? TOOL_EXIT_REFUSED : 0;
-}
+static struct ps ps;
+static const char *chosen_columns, *seconds;
 
-int command_ps(const struct command *self, int argc, char **argv)
+static int run_ps(char **words)
 {
-	struct option_words words = { self, argv + 1, NULL };
-	struct ps ps = { .headings = true };
-	int option, status;
-	bool terminal, chosen;
+	bool terminal;
+	int status = chosen_columns ? choose_columns(&ps, chosen_columns) : 0;
 
-	(void)argc;
-	while ((option = options_next(&words)) != OPTIONS_END) {
-		status = set_option(self, &ps, option, words.value);
-		if (status)
-			return status;
-	}
-	chosen = ps.column_count;
+	(void)words;
+	if (!status && seconds)
+		status = choose_seconds(&ps, seconds);
+	if (status)
+		return status;
 	/* A terminal gets the columns that fit on a line, JSON gets all. */
-	for (size_t i = 0; !chosen && i < COLUMN_COUNT; i++) {
+	for (size_t i = 0; !chosen_columns && i < COLUMN_COUNT; i++) {
 		if (ps.is_json || columns[i].by_default)
 			add_column(&ps, &columns[i]);
 	}
@@ -428,3 +414,17 @@ int command_ps(const struct command *self, int argc, char **argv)
 	terminal = isatty(STDOUT_FILENO) && !ps.is_json;
 	return ps.watch ? watch(&ps, terminal) : print(&ps, terminal ? screen_lines : show_all);
 }
+
+static const struct option_row options[] = {
+	{ "-o", "COLUMN[,COLUMN...]", "print these columns", .text = &chosen_columns },
+	{ "--json", NULL, "print JSON, with all columns if -o names none", .flag = &ps.is_json },
+	{ "--noheadings", NULL, "leave out the line of headings", .flag = &ps.no_headings },
+	{ "--watch", "[=SECONDS]", "print repeatedly, every 2 seconds or as given",
+	  .text = &seconds },
+	{ 0 },
+};
+
+const struct command command_ps = {
+	"ps", options, NULL, "list the registrations with receive QPs, also of dead processes",
+	"xrc-compat ps -o QP,PID,COMMAND,STATE", run_ps, .more_help = explain_columns,
+};

@@ -3,36 +3,14 @@
 #include "tools/common/command.h"
 #include "tools/common/memory.h"
 #include "tools/common/message.h"
-#include "tools/common/options.h"
 #include "tools/program/paths.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-struct report_options {
-	const char *output;
-	struct launch launch;	/* options for the self-test */
-	const char *program;
-};
-
-static int parse(const struct command *self, char **argv, struct report_options *options)
-{
-	struct option_words words = { self, argv + 1, NULL };
-	int option;
-
-	while ((option = options_next(&words)) > 0) {
-		if (option == 'o')
-			options->output = words.value;
-		else if (option != OPTION_OPERAND)
-			launch_option(&options->launch, option, words.value);
-		else if (options->program[0])
-			return refuse_word(self, words.value);
-		else
-			options->program = words.value;
-	}
-	return option ? TOOL_EXIT_REFUSED : 0;
-}
+static const char *output = "xrc-compat-report.md", *program;
+static struct launch launch;	/* options for the self-test */
 
 /* The option as the self-test takes it; "" without a value. */
 static const char *option_word(const char *name, const char *value)
@@ -40,23 +18,32 @@ static const char *option_word(const char *name, const char *value)
 	return value ? format_string("%s%s%s", name, value[0] ? "=" : "", value) : "";
 }
 
-int command_report(const struct command *self, int argc, char **argv)
+static int run_report(char **words)
 {
-	struct report_options options = { .output = "xrc-compat-report.md", .program = "" };
 	struct string_list places = { 0 };
 	char command[PATH_MAX];
 	const char *script;
 
-	(void)argc;
-	if (parse(self, argv, &options))
-		return TOOL_EXIT_REFUSED;
+	(void)words;
 	script = paths_helper("report/xrc-compat-report", &places);
 	if (!script || paths_self(command, sizeof(command)))
 		return refuse(TOOL_EXIT_REFUSED,
 			      "xrc-compat-report is not there (first looked for: %s)",
 			      places.item[0]);
-	execl(script, script, command, options.output,
-	      option_word("--softhca", options.launch.softhca),
-	      option_word("--model", options.launch.model), options.program, NULL);
+	execl(script, script, command, output, option_word("--softhca", launch.softhca),
+	      option_word("--model", launch.model), program ? program : "", NULL);
 	return refuse(TOOL_EXIT_REFUSED, "%s: %s", script, strerror(errno));
 }
+
+static const struct option_row options[] = {
+	{ "--output", "FILE",
+	  "write it there instead of xrc-compat-report.md; a file that is there already is kept",
+	  .text = &output },
+	LAUNCH_OPTIONS(launch),
+	{ 0 },
+};
+
+const struct command command_report = {
+	"report", options, "[PROGRAM]", "write one file with the facts, to attach to a question",
+	"xrc-compat report ./old-solver", run_report, .operand = &program,
+};

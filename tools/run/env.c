@@ -210,20 +210,21 @@ static int print_lines(char **words, bool system_libibverbs)
 	return TOOL_EXIT_OK;
 }
 
-int command_env(const struct command *self, int argc, char **argv)
-{
-	struct option_words words = { self, argv + 1, NULL };
-	bool system_libibverbs = false;
-	int option;
+static bool system_libibverbs;
 
-	(void)argc;
-	while ((option = options_next(&words)) > 0)
-		system_libibverbs = true;
-	if (option)
-		return TOOL_EXIT_REFUSED;
-	if (words.word[0] && !words.word[1] && is_launcher(words.word[0])) {
-		refuse(0, "env: no program given for %s", words.word[0]);
-		return advise_usage(self);
+static int run_env(char **words)
+{
+	if (words[0] && !words[1] && is_launcher(words[0])) {
+		refuse(0, "env: no program given for %s", words[0]);
+		return advise_usage(&command_env);
 	}
-	return print_lines(words.word, system_libibverbs);
+	return print_lines(words, system_libibverbs);
 }
+
+static const struct option_row options[] = { SYSTEM_LIBIBVERBS(system_libibverbs), { 0 } };
+
+const struct command command_env = {
+	"env", options, "[[LAUNCHER [ARGUMENT...]] PROGRAM [ARGUMENT...]]",
+	"print the command line for each MPI launcher, or for the one given",
+	"xrc-compat env mpirun_rsh -np 4 -hostfile hosts ./old-solver", run_env, .launches = true,
+};

@@ -3,8 +3,6 @@
 #include "tools/common/variables.h"
 #include "terminal/style.h"
 #include "tools/common/command.h"
-#include "tools/common/message.h"
-#include "tools/common/options.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,10 +35,14 @@ void env_vars_print(void)
 	}
 }
 
-int command_env_vars(const struct command *self, int argc, char **argv)
+static int run_env_vars(char **words)
 {
-	if (argc > 1)
-		return refuse_word(self, argv[1]);
+	(void)words;
 	env_vars_print();
 	return TOOL_EXIT_OK;
 }
+
+const struct command command_env_vars = {
+	"env-vars", NULL, NULL, "list the environment variables", "xrc-compat env-vars",
+	run_env_vars,
+};

@@ -20,19 +20,6 @@
 
 #define MAX_DEVICES 16
 
-bool launch_option(struct launch *launch, int option, const char *value)
-{
-	if (option == 's')
-		launch->softhca = value ? value : "";
-	else if (option == 'm')
-		launch->model = value;
-	else if (option == 'i')
-		launch->system_libibverbs = true;
-	else
-		return false;
-	return true;
-}
-
 /*
  * "--softhca=DEVICES": 1 to MAX_DEVICES; 2 without a value, 0 without the option, -1 for a wrong
  * value.
@@ -59,10 +46,10 @@ static int check_launch(const struct launch *launch)
 	else if (launch->model && !launch->softhca)
 		refuse(0, "--model=%s: a model of emulated adapters; add --softhca", launch->model);
 	else if (!launch->program[0])
-		refuse(0, "%s: no program given", launch->self->name);
+		refuse(0, "%s: no program given", launch->command->name);
 	else
 		return 0;
-	return advise_usage(launch->self);
+	return advise_usage(launch->command);
 }
 
 static int refuse_missing(const char *what, const struct string_list *places)
@@ -205,15 +192,22 @@ int launch_program(const struct launch *launch)
 			       : exec_program(library, &program, launch);
 }
 
-int command_run(const struct command *self, int argc, char **argv)
-{
-	struct launch launch = { .self = self };
-	struct option_words words = { self, argv + 1, NULL };
-	int option;
+static struct launch launch = { .command = &command_run };
 
-	(void)argc;
-	while ((option = options_next(&words)) > 0)
-		launch_option(&launch, option, words.value);
-	launch.program = words.word;
-	return option ? TOOL_EXIT_REFUSED : launch_program(&launch);
+static int run_run(char **words)
+{
+	launch.program = words;
+	return launch_program(&launch);
 }
+
+static const struct option_row options[] = {
+	LAUNCH_OPTIONS(launch),
+	SYSTEM_LIBIBVERBS(launch.system_libibverbs),
+	{ 0 },
+};
+
+const struct command command_run = {
+	"run", options, "[--] PROGRAM [ARGUMENT...]",
+	"run an old program with the legacy XRC verbs",
+	"xrc-compat run --softhca=2 -- ./xrc_bench server1", run_run, .launches = true,
+};

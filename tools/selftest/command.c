@@ -24,48 +24,48 @@ static bool is_port(const char *text)
 	return text[0] >= '0' && text[0] <= '9' && !*end && port >= 1 && port <= 65535;
 }
 
-static int set_option(struct launch *launch, int option, char *value)
-{
-	char **words = launch->program, *role = (char *)(option == 'l' ? "listen" : "connect");
+static const char *device = "", *port = "18515", *host;
+static bool listens;
+static struct launch launch = { .command = &command_selftest };
 
-	if (option == 'd') {
-		words[DEVICE] = value;
-	} else if (option == 'p' && is_port(value)) {
-		words[PORT] = value;
-	} else if (option == 'p') {
-		return refuse(TOOL_EXIT_REFUSED,
-			      "selftest: --port: a port is a number from 1 to 65535");
-	} else if (option == 'l' || option == 'c') {
-		if (words[ROLE] && strcmp(words[ROLE], role) != 0) {
-			refuse(0, "selftest: --listen and --connect exclude each other");
-			return advise_usage(launch->self);
-		}
-		words[ROLE] = role;
-		words[HOST] = option == 'l' ? NULL : value;
-	} else if (!launch_option(launch, option, value)) {
-		return refuse_word(launch->self, value);
-	}
-	return 0;
-}
-
-int command_selftest(const struct command *self, int argc, char **argv)
+static int run_selftest(char **words)
 {
-	char *program[END + 1] = { NULL, (char *)"", (char *)"18515" };
-	struct option_words words = { self, argv + 1, NULL };
-	struct launch launch = { .self = self, .program = program };
 	struct string_list places = { 0 };
-	int option, status = 0;
+	const char *path = paths_helper("selftest/xrc-compat-selftest", &places);
+	const char *program[END + 1] = { path, device, port };
 
-	(void)argc;
-	while (!status && (option = options_next(&words)) != OPTIONS_END)
-		status = option == OPTION_WRONG ? TOOL_EXIT_REFUSED
-						: set_option(&launch, option, (char *)words.value);
-	if (status)
-		return status;
-	program[PROGRAM] = (char *)paths_helper("selftest/xrc-compat-selftest", &places);
-	if (!program[PROGRAM])
+	(void)words;
+	if (!path)
 		return refuse(TOOL_EXIT_REFUSED,
 			      "xrc-compat-selftest is not there (first looked for: %s)",
 			      places.item[0]);
+	if (!is_port(port))
+		return refuse(TOOL_EXIT_REFUSED,
+			      "selftest: --port: a port is a number from 1 to 65535");
+	if (listens && host) {
+		refuse(0, "selftest: --listen and --connect exclude each other");
+		return advise_usage(&command_selftest);
+	}
+	program[ROLE] = listens ? "listen" : host ? "connect" : NULL;
+	program[HOST] = host;
+	launch.program = (char **)program;
 	return launch_program(&launch);
 }
+
+static const struct option_row options[] = {
+	LAUNCH_OPTIONS(launch),
+	{ "--device", "NAME", "test this device; without it, the first one with XRC",
+	  .text = &device },
+	{ "--listen", NULL,
+	  "be the second host of a test between two hosts: wait for --connect", .flag = &listens },
+	{ "--connect", "HOST", "run one side of the test on this host, where selftest --listen runs",
+	  .text = &host },
+	{ "--port", "PORT", "the TCP port of both, 18515 if not given", .text = &port },
+	{ 0 },
+};
+
+const struct command command_selftest = {
+	"selftest", options, NULL,
+	"carry out the whole legacy exchange on a device, and say what works",
+	"xrc-compat selftest --device mlx5_0", run_selftest,
+};

@@ -259,34 +259,32 @@ static int trace_program(struct tracing *tracing)
 
 /* ---- the command line ---- */
 
-static void set_option(struct tracing *tracing, int option, const char *value)
-{
-	if (option == 'j')
-		tracing->trace.is_json = true;
-	else if (option == 'o')
-		tracing->output = value;
-	else if (option == 't')
-		tracing->trace.port_to = true;
-	else
-		launch_option(&tracing->launch, option, value);
-}
+static struct tracing tracing = { .socket = -1, .launch = { .command = &command_trace } };
 
-int command_trace(const struct command *self, int argc, char **argv)
+static int run_trace(char **words)
 {
-	struct option_words words = { self, argv + 1, NULL };
-	static struct tracing tracing; /* large */
-	int option;
-
-	(void)argc;
-	tracing = (struct tracing){ .socket = -1, .launch = { .self = self } };
-	while ((option = options_next(&words)) > 0)
-		set_option(&tracing, option, words.value);
-	if (option)
-		return TOOL_EXIT_REFUSED;
-	if (!*words.word) {
+	if (!words[0]) {
 		refuse(0, "trace: no program given");
-		return advise_usage(self);
+		return advise_usage(&command_trace);
 	}
-	tracing.launch.program = words.word;
+	tracing.launch.program = words;
 	return trace_program(&tracing);
 }
+
+static const struct option_row options[] = {
+	LAUNCH_OPTIONS(tracing.launch),
+	{ "--output", "FILE",
+	  "write the trace there instead of to standard error. %p is replaced by the process, %h by the host, %r by "
+	  "the MPI rank. A file that is there already is kept: FILE.1, FILE.2, ... is written instead",
+	  .text = &tracing.output },
+	{ "--json", NULL, "write one JSON object when the program has ended",
+	  .flag = &tracing.trace.is_json },
+	{ "--port-to", NULL, "say at the end what to port each function to",
+	  .flag = &tracing.trace.port_to },
+	{ 0 },
+};
+
+const struct command command_trace = {
+	"trace", options, "[--] PROGRAM [ARGUMENT...]", "run a program, and show every legacy call",
+	"mpirun -n 4 xrc-compat trace --output trace.%r ./old-solver", run_trace, .launches = true,
+};
