@@ -7,6 +7,8 @@
 #include "tools/common/job.h"
 
 #include <errno.h>
+#include <execinfo.h>
+#include <link.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +24,7 @@
 /* Initial-exec: such a variable is there without memory being allocated for it in the program. */
 static __thread __attribute__((tls_model("initial-exec"))) struct trace_call *current;
 
-char trace_program_path[256];
+static char program_path[256];
 
 static uint64_t now(void)
 {
@@ -67,12 +69,57 @@ __attribute__((constructor)) static void tell_start(void)
 	};
 	int err = errno;
 
-	if (readlink("/proc/self/exe", trace_program_path, sizeof(trace_program_path) - 1) < 0)
-		trace_program_path[0] = '\0';
-	memcpy(record.frames[0].module, trace_program_path, sizeof(trace_program_path));
+	if (readlink("/proc/self/exe", program_path, sizeof(program_path) - 1) < 0)
+		program_path[0] = '\0';
+	memcpy(record.frames[0].module, program_path, sizeof(program_path));
 	record.rank = job_rank(&record.ranks);
 	send_record(&record);
 	errno = err;
+}
+
+/* ---- the callers of a verb ---- */
+
+static bool has(const struct dl_phdr_info *info, uintptr_t address)
+{
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+
+		if (header->p_type == PT_LOAD &&
+		    address - (info->dlpi_addr + header->p_vaddr) < header->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+static int name_modules(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct trace_record *record = context;
+	/* The main program has no name in the loader's list. */
+	const char *path = info->dlpi_name[0] ? info->dlpi_name : program_path;
+
+	(void)size;
+	for (uint32_t i = 0; i < record->frame_count; i++) {
+		struct trace_frame *frame = &record->frames[i];
+
+		if (frame->module[0] || !has(info, (uintptr_t)frame->offset))
+			continue;
+		frame->offset -= info->dlpi_addr;
+		memcpy(frame->module, path, strnlen(path, sizeof(frame->module) - 1));
+	}
+	return 0;
+}
+
+/* The C library walks the stack, and the command finds the names. No system call is made. */
+static void add_stack(struct trace_record *record)
+{
+	void *returns[TRACE_FRAMES];
+	int count = backtrace(returns, TRACE_FRAMES);
+
+	/* A return address is behind its call, and may belong to the next line or function. */
+	for (int i = 0; i < count; i++)
+		record->frames[i].offset = (uintptr_t)returns[i] - 1;
+	record->frame_count = (uint32_t)count;
+	dl_iterate_phdr(name_modules, record);
 }
 
 /* ---- legacy calls ---- */
@@ -111,7 +158,7 @@ static void leave(void *entered, int64_t result, int err)
 	call->record.err = err;
 	if (!err)
 		trace_describe(call, NULL);
-	trace_stack(&call->record);
+	add_stack(&call->record);
 	send_record(&call->record);
 	drop(call);
 }

@@ -75,10 +75,4 @@ bool trace_describes(enum verb verb);
  */
 void trace_describe(struct trace_call *call, const uintptr_t *given);
 
-/** trace_stack - fill in the callers. */
-void trace_stack(struct trace_record *record);
-
-/** trace_program_path - the path of the program. */
-extern char trace_program_path[256];
-
 #endif
