@@ -15,6 +15,7 @@
 #include "tools/tables/view.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +30,24 @@
 
 /* ---- columns ---- */
 
+struct row;
+struct cell;
+
+struct column {
+	const char *name;
+	const char *help;
+	/* of most values; 0 for the one that stands last because it may be long */
+	int width;
+	bool by_default;
+	void (*fill)(const struct row *row, struct cell *cell);
+	size_t offset;		/* of the member of struct regtab_view_member that it shows */
+};
+
 /* One line: a process registered with a QP, or with none. */
 struct row {
 	const struct regtab_view_member *member;
 	const struct regtab_view_qp *qp;	/* NULL: none */
+	const struct column *column;
 	time_t now;
 };
 
@@ -59,9 +74,16 @@ static void put_number(struct cell *cell, long long number)
 	put(cell, "%lld", number);
 }
 
-static void device(const struct row *row, struct cell *cell)
+static void text(const struct row *row, struct cell *cell)
 {
-	put(cell, "%s", row->member->key.device);
+	put(cell, "%s", (const char *)row->member + row->column->offset);
+}
+
+static void number(const struct row *row, struct cell *cell)
+{
+	const void *member = (const char *)row->member + row->column->offset;
+
+	put_number(cell, *(const uint32_t *)member);
 }
 
 static void qp(const struct row *row, struct cell *cell)
@@ -76,16 +98,6 @@ static void kept(const struct row *row, struct cell *cell)
 {
 	if (row->qp)
 		put(cell, "%s", row->qp->live ? "kernel" : "lost");
-}
-
-static void pid(const struct row *row, struct cell *cell)
-{
-	put_number(cell, row->member->pid);
-}
-
-static void command(const struct row *row, struct cell *cell)
-{
-	put(cell, "%s", row->member->command);
 }
 
 /* The clock may have been set back, and a table may be forged: an age is never negative. */
@@ -128,40 +140,25 @@ static void creator(const struct row *row, struct cell *cell)
 		put_number(cell, row->qp->creator->pid);
 }
 
-static void uid(const struct row *row, struct cell *cell)
-{
-	put_number(cell, row->member->uid);
-}
+#define MEMBER(name) offsetof(struct regtab_view_member, name)
 
-static void table(const struct row *row, struct cell *cell)
-{
-	put(cell, "%s", row->member->path);
-}
-
-static const struct column {
-	const char *name;
-	const char *help;
-	/* of most values; 0 for the one that stands last because it may be long */
-	int width;
-	bool by_default;
-	void (*fill)(const struct row *row, struct cell *cell);
-} columns[] = {
-	{ "DEVICE", "device", 8, true, device },
-	{ "QP", "number of the receive QP", 8, true, qp },
+static const struct column columns[] = {
+	{ "DEVICE", "device", 8, true, text, MEMBER(key.device) },
+	{ "QP", "number of the receive QP", 8, true, qp, 0 },
 	{ "KEPT",
 	  "what keeps the QP: kernel, or lost (it ended with the last process that was registered)",
-	  7, true, kept },
-	{ "PID", "process that is registered", 7, true, pid },
-	{ "COMMAND", "its command", 15, true, command },
-	{ "AGE", "time since it opened the domain", 7, true, age },
+	  7, true, kept, 0 },
+	{ "PID", "process that is registered", 7, true, number, MEMBER(pid) },
+	{ "COMMAND", "its command", 15, true, text, MEMBER(command) },
+	{ "AGE", "time since it opened the domain", 7, true, age, 0 },
 	{ "STATE",
 	  "live, stale (dead, not yet cleaned up), foreign (live, in another pid namespace)", 7,
-	  true, state },
+	  true, state, 0 },
 	{ "DOMAIN", "the domain: device and inode of its file, major:minor:inode", 14, true,
-	  domain },
-	{ "CREATOR", "process that created the QP, while it is there", 7, false, creator },
-	{ "UID", "user whom the file belongs to", 6, false, uid },
-	{ "TABLE", "file of the process in the table directory", 0, false, table },
+	  domain, 0 },
+	{ "CREATOR", "process that created the QP, while it is there", 7, false, creator, 0 },
+	{ "UID", "user whom the file belongs to", 6, false, number, MEMBER(uid) },
+	{ "TABLE", "file of the process in the table directory", 0, false, text, MEMBER(path) },
 };
 
 #define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
@@ -213,14 +210,15 @@ static void print_member(struct ps *ps, size_t i, const struct cell *cell)
 static void print_row(struct ps *ps, const struct regtab_view_member *member,
 		      const struct regtab_view_qp *with)
 {
-	const struct row row = { .member = member, .qp = with, .now = ps->now };
+	struct row row = { .member = member, .qp = with, .now = ps->now };
 
 	if (ps->is_json)
 		json_open(&ps->json, NULL, '{');
 	for (size_t i = 0; i < ps->column_count; i++) {
 		struct cell cell = { 0 };
 
-		ps->columns[i]->fill(&row, &cell);
+		row.column = ps->columns[i];
+		row.column->fill(&row, &cell);
 		if (ps->is_json)
 			print_member(ps, i, &cell);
 		else
