@@ -30,19 +30,6 @@
 
 /* ---- columns ---- */
 
-struct row;
-struct cell;
-
-struct column {
-	const char *name;
-	const char *help;
-	/* of most values; 0 for the one that stands last because it may be long */
-	int width;
-	bool by_default;
-	void (*fill)(const struct row *row, struct cell *cell);
-	size_t offset;		/* of the member of struct regtab_view_member that it shows */
-};
-
 /* One line: a process registered with a QP, or with none. */
 struct row {
 	const struct regtab_view_member *member;
@@ -55,6 +42,16 @@ struct cell {
 	char text[576];		/* for people; "" if the column does not apply */
 	bool is_number;		/* JSON has the number in place of the text */
 	long long number;
+};
+
+struct column {
+	const char *name;
+	const char *help;
+	/* of most values; 0 for the one that stands last because it may be long */
+	int width;
+	bool by_default;
+	void (*fill)(const struct row *row, struct cell *cell);
+	size_t offset;		/* of the member of struct regtab_view_member that it shows */
 };
 
 __attribute__((format(printf, 2, 3))) static void put(struct cell *cell, const char *format, ...)

@@ -108,23 +108,21 @@ void find_symbols(void)
 
 /* ---- device ---- */
 
-static bool has_xrc(struct ibv_context *context)
-{
-	struct ibv_device_attr attr;
-
-	return !ibv_query_device(context, &attr) && attr.device_cap_flags & IBV_DEVICE_XRC;
-}
-
 static void find_device(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 
 	errno = ENODEV;
 	for (int i = 0; list && list[i] && !mine.context; i++) {
+		struct ibv_device_attr attr = { 0 };
+
 		if (actor_device[0] && strcmp(actor_device, ibv_get_device_name(list[i])))
 			continue;
 		mine.context = ibv_open_device(list[i]);
-		if (mine.context && !has_xrc(mine.context)) {
+		if (!mine.context)
+			continue;
+		ibv_query_device(mine.context, &attr);
+		if (!(attr.device_cap_flags & IBV_DEVICE_XRC)) {
 			ibv_close_device(mine.context);
 			mine.context = NULL;
 			errno = ENODEV; /* no device of the wanted kind */

@@ -140,10 +140,6 @@ static const char *const actor_names[ACTORS] = {
 	"creator", "survivor", "victim", "sender", "visitor", "two-way", "two-way peer",
 };
 
-/* No other fault gives ENOSYS. */
-#define NOT_SHARED \
-	"this kernel does not share receive QPs between processes of this device's driver; Linux 5.11 and later do"
-
 static struct {
 	int passed, failed, untried, limited;
 } sums;
@@ -152,8 +148,9 @@ static void explain(const struct step *step, char *detail, size_t size)
 {
 	const char *name = actor_names[step->who];
 
-	if (now.result == ENOSYS)
-		snprintf(detail, size, NOT_SHARED);
+	if (now.result == ENOSYS) /* no other fault gives it */
+		snprintf(detail, size, "this kernel does not share receive QPs between processes "
+				       "of this device's driver; Linux 5.11 and later do");
 	else if (now.result == LIMITED)
 		snprintf(detail, size, "%s", now.text);
 	else if (now.result >= WRONG)
@@ -172,12 +169,12 @@ static int walk(uint32_t first, char *detail, size_t size)
 	for (uint32_t i = first; i < step_count && steps[i].run; i++) {
 		now.step = i;
 		actor_ask(&actors[steps[i].who]);
-		if (now.result == NO_DATA)
+		if (now.result == NO_DATA) {
 			result = NO_DATA;
-		if (now.result == NO_DATA || now.result == steps[i].wanted)
-			continue;
-		explain(&steps[i], detail, size);
-		return now.result > WRONG ? now.result : WRONG;
+		} else if (now.result != steps[i].wanted) {
+			explain(&steps[i], detail, size);
+			return now.result > WRONG ? now.result : WRONG;
+		}
 	}
 	return result;
 }

@@ -16,12 +16,6 @@
 
 /* ---- functions ---- */
 
-static bool is_of(const GElf_Sym *symbol, uint64_t address)
-{
-	return GELF_ST_TYPE(symbol->st_info) == STT_FUNC && address >= symbol->st_value &&
-	       address - symbol->st_value < symbol->st_size;
-}
-
 static bool name_from(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, uint64_t offset,
 		      struct place *place)
 {
@@ -29,11 +23,10 @@ static bool name_from(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, uint6
 	GElf_Sym symbol;
 
 	for (int i = 0; symbols && gelf_getsym(symbols, i, &symbol); i++) {
-		const char *name = is_of(&symbol, offset)
-					   ? elf_strptr(elf, header->sh_link, symbol.st_name)
-					   : NULL;
+		const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
 
-		if (!name)
+		if (!name || GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
+		    offset - symbol.st_value >= symbol.st_size)
 			continue;
 		strncpy(place->symbol, name, sizeof(place->symbol) - 1);
 		/* offset is one less than the address that the call returns to. */

@@ -6,7 +6,6 @@
 #include "library/record.h"
 #include "tools/common/json.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 /* Where a trace goes, as text or as one JSON document, and what is known of it. */

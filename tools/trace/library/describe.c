@@ -29,7 +29,6 @@ struct member {
 	size_t offset, size;
 };
 
-#define FLAG(bit) { bit, #bit, NULL, 0, 0 }
 #define QP(bit, member) \
 	{ bit, #bit, #member, offsetof(struct legacy_qp_attr, member), \
 	  sizeof(((struct legacy_qp_attr *)NULL)->member) }
@@ -39,7 +38,7 @@ struct member {
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "short members begin at the low byte");
 
-static const struct member open_flags[] = { FLAG(O_CREAT), FLAG(O_EXCL), { 0 } };
+static const struct member open_flags[] = { { O_CREAT, "O_CREAT" }, { O_EXCL, "O_EXCL" }, { 0 } };
 
 static const struct member srq_members[] = {
 	SRQ(IBV_SRQ_MAX_WR, max_wr),
