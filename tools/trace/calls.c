@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Writes a trace: the calls as they come, then the places that made them. */
+/* Writes a trace: the calls as they come, then the places that made them and what they left. */
 #include "tools/common/launchers.h"
 #include "tools/common/memory.h"
 #include "trace.h"
@@ -271,7 +271,10 @@ void trace_call(struct trace *trace, const struct trace_record *record)
 	trace->calls++;
 	site->calls++;
 	site->duration += record->duration;
-	site->failures += has_failed(record);
+	if (has_failed(record))
+		site->failures++;
+	else
+		left_account(&trace->left, record, site->number);
 	write_result(record, result);
 	open_group(trace, NULL, '{');
 	put_number(trace, "pid", "%llu ", (unsigned)record->pid);
@@ -314,6 +317,23 @@ static void put_site(struct trace *trace, const struct site *site)
 	close_group(trace, '}');
 }
 
+static void put_left(struct trace *trace, const struct left *left)
+{
+	const struct trace_record *record = &left->record;
+	bool domain = record->verb == VERB_ibv_open_xrc_domain;
+
+	open_group(trace, NULL, '{');
+	put_text(trace, "what", NULL, domain ? "domain" : "registration");
+	put_number(trace, "pid", "  process %llu", (unsigned)record->pid);
+	if (!domain)
+		put_number(trace, "qp", " stayed registered with QP 0x%06llx", record->qp_num);
+	else if (!trace->is_json)
+		fputs(" did not close a domain", trace->out);
+	put_number(trace, "site", " [site %llu]:\n", left->site);
+	put_stack(trace, record);
+	close_group(trace, '}');
+}
+
 /* What a user has to know of a trace in which calls are missing. */
 static void print_reach(const struct trace *trace, bool reached_all, int status)
 {
@@ -337,7 +357,7 @@ static void print_reach(const struct trace *trace, bool reached_all, int status)
 		trace->launcher);
 }
 
-static void put_sites(struct trace *trace)
+static void put_lists(struct trace *trace)
 {
 	if (!trace->is_json)
 		fprintf(trace->out,
@@ -347,6 +367,13 @@ static void put_sites(struct trace *trace)
 	open_group(trace, "sites", '[');
 	for (size_t i = 0; i < trace->site_count; i++)
 		put_site(trace, trace->sites[i]);
+	close_group(trace, ']');
+	if (!trace->is_json)
+		fputs(trace->left.count ? "\nLeft behind:\n" : "\nNothing was left registered.\n",
+		      trace->out);
+	open_group(trace, "left", '[');
+	for (size_t i = 0; i < trace->left.count; i++)
+		put_left(trace, trace->left.item[i]);
 	close_group(trace, ']');
 }
 
@@ -359,7 +386,7 @@ void trace_end(struct trace *trace, int status)
 	if (!trace->is_json)
 		print_reach(trace, reached_all, status);
 	if (trace->is_json || trace->calls)
-		put_sites(trace);
+		put_lists(trace);
 	put_text(trace, "launcher", NULL, trace->launcher);
 	put_number(trace, "ranks_reached", NULL, trace->reached);
 	put_number(trace, "ranks", NULL, trace->ranks);
@@ -369,6 +396,9 @@ void trace_end(struct trace *trace, int status)
 	close_group(trace, '}');
 	for (size_t i = 0; i < trace->site_count; i++)
 		free(trace->sites[i]);
+	for (size_t i = 0; i < trace->left.count; i++)
+		free(trace->left.item[i]);
 	free(trace->sites);
+	free(trace->left.item);
 	free(trace->rank_reached);
 }

@@ -8,6 +8,23 @@
 
 #include <stdio.h>
 
+/*
+ * A domain that was opened and not closed, or a registration that was not cancelled. A process that
+ * opens a domain at the address of an old one has closed the old one's device in between.
+ */
+struct left {
+	unsigned int site;		/* the number of the place */
+	struct trace_record record;	/* of the call that made it */
+};
+
+struct left_list {
+	struct left **item;
+	size_t count;
+};
+
+/** left_account - record: of a call that succeeded, at the place of that number. */
+void left_account(struct left_list *list, const struct trace_record *record, unsigned int site);
+
 /* Where a trace goes, as text or as one JSON document, and what is known of it. */
 struct trace {
 	bool is_json;
@@ -16,6 +33,7 @@ struct trace {
 	struct json json;
 	struct site **sites;
 	size_t site_count;
+	struct left_list left;
 	unsigned long calls;
 	bool started;			/* the program, or another that was to be traced */
 	char launcher[64];		/* the name of one that was started; "" none was */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat trace` shows every legacy call of every process, and changes no result."""
+"""`xrc-compat trace` shows every legacy call of every process, changes no result, and lists the
+registrations that the program did not end."""
 
 import json
 import os
@@ -73,6 +74,7 @@ def test_the_calls_of_the_cluster_add_up(trace, programs):
     assert counts["ibv_create_xrc_srq"] == 3 and counts["ibv_create_xrc_rcv_qp"] == 1
     assert counts["ibv_reg_xrc_rcv_qp"] == 2 and counts["ibv_unreg_xrc_rcv_qp"] == 3
     assert counts["ibv_open_xrc_domain"] == counts["ibv_close_xrc_domain"] >= 4
+    assert document["left"] == []
     for site in document["sites"]:
         here = [call for call in document["calls"] if call["site"] == site["site"]]
         assert len(here) == site["calls"] and {
@@ -260,11 +262,32 @@ def test_functions_that_were_looked_up_are_seen(trace, programs):
         call["backtrace"][0]["module"] == str(programs["dlopen"]) for call in document["calls"])
 
 
-def test_a_killed_program(run, trace, programs, tmp_path):
-    """The trace has the calls until then, and the status of a shell."""
-    result, document = trace("sh", "-c", '"$0" -n 1 && kill -KILL $$', programs["cluster"])
-    assert result.returncode == document["exit_status"] == 128 + signal.SIGKILL
-    assert calls_of(document, "ibv_create_xrc_rcv_qp")
+def test_what_a_killed_program_leaves(xrc_compat, programs, tmp_path):
+    output = tmp_path / "trace.json"
+    argv = [
+        xrc_compat, "trace", "--softhca", "--json", "--output", output, "--", programs["hold"],
+        tmp_path / "domain", 2
+    ]
+    process = subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, text=True,
+                               start_new_session=True)
+    try:
+        said = dict(process.stdout.readline().split()[:2] for _ in range(2))
+        for role in ("registrant", "creator"):
+            os.kill(int(said[role]), signal.SIGKILL)
+        assert process.wait(20) == 128 + signal.SIGKILL
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=30)
+    left = json.loads(output.read_text())["left"]
+    found = sorted((row["what"], row["pid"], row["backtrace"][0]["symbol"]) for row in left)
+    creator, registrant = int(said["creator"]), int(said["registrant"])
+    assert [row[:2] for row in found if row[0] == "domain"] == sorted([("domain", creator),
+                                                                       ("domain", registrant)])
+    assert [row[1] for row in found if row[0] == "registration"] == sorted(
+        [creator, creator, registrant])
+    # Inlining may hide the innermost function, never all of them.
+    assert all(any(frame["symbol"] == "main" for frame in row["backtrace"]) for row in left)
 
 
 def test_the_trace_for_people(run, xrc_compat, programs):
@@ -276,6 +299,7 @@ def test_the_trace_for_people(run, xrc_compat, programs):
         r"^\d+ ibv_open_xrc_domain\(context=0x\w+, fd=-?\d+, oflag=O_CREAT\) = 0x\w+ <[\d.]+ [um]s> "
         r"\[ibv_open_xrcd <[\d.]+ [um]s>\] \[site \d+\]$", text, re.M)
     assert "legacy calls, by the place" in text
+    assert text.endswith("Nothing was left registered.\n")
     stacks = re.findall(r"^        #0 ", text, re.M)
     assert len(stacks) == len(re.findall(r"^ +\d+ +\d+ +\d+ +[\d.]+  ibv_", text, re.M))
 

@@ -40,7 +40,7 @@ def test_a_launcher_under_trace(run, xrc_compat, cluster, tmp_path, launcher):
     ], timeout=60)
     document = json.loads(output.read_text())
     assert result.returncode == 0, result
-    assert len(document["calls"]) == 2 * CALLS
+    assert document["left"] == [] and len(document["calls"]) == 2 * CALLS
     assert (document["launcher"], document["ranks_reached"], document["ranks"],
             document["reached_all"]) == (LAUNCHERS[launcher][0], 2, 2, True)
 

@@ -91,6 +91,7 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size
 
 /* An argument on its way into the record. value[1] is the next one of the call. */
 struct argument {
+	struct trace_record *record;
 	const struct member *members;	/* that it has, or selects */
 	const uintptr_t *value;
 	bool after;
@@ -163,12 +164,10 @@ static void show_srq_init(struct argument *argument)
 
 #define POINTER(pointer) ((unsigned long long)(uintptr_t)(pointer))
 
-/* Of a new object it is the result. */
 static void show_pointer(struct argument *argument)
 {
-	if (!argument->after)
-		snprintf(argument->text, VALUE_SIZE, *argument->value ? "%#llx" : "NULL",
-			 POINTER(*argument->value));
+	snprintf(argument->text, VALUE_SIZE, *argument->value ? "%#llx" : "NULL",
+		 POINTER(*argument->value));
 }
 
 static void show_number(struct argument *argument)
@@ -176,7 +175,7 @@ static void show_number(struct argument *argument)
 	snprintf(argument->text, VALUE_SIZE, "%d", (int)*argument->value);
 }
 
-/* An object has its number beside it. */
+/* An object has its number beside it; of a new one the pointer is the result. */
 static void show_object(struct argument *argument, const char *name, uint32_t number)
 {
 	if (argument->after)
@@ -188,7 +187,8 @@ static void show_object(struct argument *argument, const char *name, uint32_t nu
 
 static void show_qp(struct argument *argument)
 {
-	show_object(argument, "qp_num", ((const struct ibv_qp *)*argument->value)->qp_num);
+	argument->record->qp_num = ((const struct ibv_qp *)*argument->value)->qp_num;
+	show_object(argument, "qp_num", argument->record->qp_num);
 }
 
 /* In an ordinary SRQ these bytes mean something else; its calls are not traced. */
@@ -200,12 +200,21 @@ static void show_srq(struct argument *argument)
 
 static void show_made_number(struct argument *argument)
 {
-	show_object(argument, "xrc_rcv_qpn", *(const uint32_t *)*argument->value);
+	argument->record->qp_num = *(const uint32_t *)*argument->value;
+	show_object(argument, "xrc_rcv_qpn", argument->record->qp_num);
 }
 
 static void show_qp_num(struct argument *argument)
 {
-	snprintf(argument->text, VALUE_SIZE, "0x%06x", (uint32_t)*argument->value);
+	argument->record->qp_num = (uint32_t)*argument->value;
+	snprintf(argument->text, VALUE_SIZE, "0x%06x", argument->record->qp_num);
+}
+
+static void show_domain(struct argument *argument)
+{
+	argument->record->domain = *argument->value;
+	if (!argument->after)
+		show_pointer(argument);
 }
 
 /* Of a receive QP: nothing else need be initialised. */
@@ -213,6 +222,7 @@ static void show_init(struct argument *argument)
 {
 	const struct legacy_qp_init_attr *init = (const void *)*argument->value;
 
+	argument->record->domain = (uintptr_t)init->xrc_domain;
 	snprintf(argument->text, VALUE_SIZE, "{xrc_domain=%#llx}", POINTER(init->xrc_domain));
 }
 
@@ -223,6 +233,7 @@ static void show_qp_init(struct argument *argument)
 
 	if (init->qp_type != LEGACY_QPT_XRC)
 		return;
+	argument->record->domain = (uintptr_t)init->xrc_domain;
 	snprintf(argument->text, VALUE_SIZE,
 		 "{qp_type=IBV_QPT_XRC, xrc_domain=%#llx, send_cq=%#llx, recv_cq=%#llx, srq=%#llx, "
 		 "max_send_wr=%u, max_send_sge=%u}",
@@ -251,6 +262,7 @@ static void show(struct argument *argument, const char *name, size_t length)
 		{ "qp_init_attr", show_qp_init, false, NULL },
 		{ "qp", show_qp, false, NULL },
 		{ "srq", show_srq, false, NULL },
+		{ "xrc_domain", show_domain, false, NULL },
 		{ "xrc_rcv_qpn", show_made_number, false, NULL },
 	};
 
@@ -280,7 +292,7 @@ void trace_describe(struct trace_call *call, const uintptr_t *given)
 
 	for (size_t i = 0; *name; i++, name += length + (name[length] == ',')) {
 		bool is_made = *name == '=', is_after = is_made || *name == '>';
-		struct argument argument = { .after = !given };
+		struct argument argument = { .record = record, .after = !given };
 
 		if (given && !is_made)
 			call->arguments[i] = given[i];

@@ -45,7 +45,9 @@ struct trace_record {
 	int32_t rank, ranks;	/* of an MPI process and how many there are; -1 unknown */
 	trace_u64 start, duration;	/* ns of CLOCK_MONOTONIC */
 	int64_t result __attribute__((aligned(8)));	/* as returned; pointers as numbers */
+	trace_u64 domain;	/* given, or made */
 	int32_t err;		/* errno after the call where it failed, else 0 */
+	uint32_t qp_num;	/* given or made */
 	uint32_t frame_count;
 	uint32_t became_count;	/* all; only TRACE_BECAME are kept */
 	char arguments[1536];	/* lines "name=value" */
@@ -54,7 +56,7 @@ struct trace_record {
 	struct trace_frame frames[TRACE_FRAMES];
 };
 
-_Static_assert(sizeof(struct trace_record) == 8128, "one layout for 32 and 64 bits");
+_Static_assert(sizeof(struct trace_record) == 8136, "one layout for 32 and 64 bits");
 
 /* ---- inside the library; the shim keeps errno round all of it ---- */
 

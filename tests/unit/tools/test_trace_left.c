@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The account of a trace: which domains and registrations are left at the end. */
+#include <tools/trace/trace.h>
+
+#include <stdlib.h>
+
+#include "../unit.h"
+
+static struct left_list left;
+
+FIXTURE(tear_down)
+{
+	while (left.count)
+		free(left.item[--left.count]);
+	free(left.item);
+	left.item = NULL;
+	return 0;
+}
+
+static void call(enum verb which, int pid, uint64_t domain, uint32_t qp_num)
+{
+	struct trace_record record = {
+		.verb = which, .pid = pid, .domain = domain, .qp_num = qp_num
+	};
+
+	left_account(&left, &record, 1);
+}
+
+TEST(test_what_is_undone_is_not_left)
+{
+	call(VERB_ibv_open_xrc_domain, 1, 5, 0);
+	call(VERB_ibv_create_xrc_rcv_qp, 1, 5, 7);
+	call(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 8);
+	assert_int_equal(left.count, 3);
+	call(VERB_ibv_unreg_xrc_rcv_qp, 1, 5, 8);
+	call(VERB_ibv_unreg_xrc_rcv_qp, 1, 5, 7);
+	assert_int_equal(left.count, 1);
+	call(VERB_ibv_close_xrc_domain, 1, 5, 0);
+	assert_int_equal(left.count, 0);
+}
+
+TEST(test_registering_again_is_one_registration)
+{
+	call(VERB_ibv_create_xrc_rcv_qp, 1, 5, 7);
+	call(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 7);
+	assert_int_equal(left.count, 1);
+	assert_int_equal(left.item[0]->record.verb, VERB_ibv_create_xrc_rcv_qp);
+	call(VERB_ibv_unreg_xrc_rcv_qp, 1, 5, 7);
+	assert_int_equal(left.count, 0);
+}
+
+TEST(test_processes_and_domains_are_apart)
+{
+	call(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 7);
+	call(VERB_ibv_reg_xrc_rcv_qp, 2, 5, 7);
+	call(VERB_ibv_reg_xrc_rcv_qp, 1, 6, 7);
+	assert_int_equal(left.count, 3);
+	call(VERB_ibv_unreg_xrc_rcv_qp, 2, 5, 7);
+	call(VERB_ibv_close_xrc_domain, 1, 6, 0);
+	assert_int_equal(left.count, 1);
+	assert_int_equal(left.item[0]->record.pid, 1);
+	assert_int_equal(left.item[0]->record.domain, 5);
+}
+
+/* ibv_close_device ends a domain, and is not traced; the next domain may get the same address. */
+TEST(test_an_address_that_comes_again)
+{
+	call(VERB_ibv_open_xrc_domain, 1, 5, 0);
+	call(VERB_ibv_create_xrc_rcv_qp, 1, 5, 7);
+	call(VERB_ibv_open_xrc_domain, 1, 5, 0);
+	assert_int_equal(left.count, 1);
+	assert_int_equal(left.item[0]->record.verb, VERB_ibv_open_xrc_domain);
+}
+
+#define CASE(test) cmocka_unit_test_teardown(test, tear_down)
+
+UNIT_MAIN(NULL, NULL, CASE(test_what_is_undone_is_not_left),
+	  CASE(test_registering_again_is_one_registration),
+	  CASE(test_processes_and_domains_are_apart),
+	  CASE(test_an_address_that_comes_again))

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Keeps account of the domains and registrations that processes have. */
+#include "tools/common/memory.h"
+#include "trace.h"
+
+#include <stdlib.h>
+
+static bool same_domain(const struct left *left, const struct trace_record *record)
+{
+	return left->record.pid == record->pid && left->record.domain == record->domain;
+}
+
+static bool same_registration(const struct left *left, const struct trace_record *record)
+{
+	return same_domain(left, record) && left->record.verb != VERB_ibv_open_xrc_domain &&
+	       left->record.qp_num == record->qp_num;
+}
+
+static void remove_all(struct left_list *list, const struct trace_record *record,
+		       bool (*matches)(const struct left *left, const struct trace_record *record))
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (matches(list->item[i], record))
+			free(list->item[i]);
+		else
+			list->item[kept++] = list->item[i];
+	}
+	list->count = kept;
+}
+
+static void add(struct left_list *list, const struct trace_record *record, unsigned int site)
+{
+	struct left *left = need_memory(malloc(sizeof(*left)));
+
+	*left = (struct left){ .site = site, .record = *record };
+	list->item = grow(list->item, list->count, sizeof(*list->item));
+	list->item[list->count++] = left;
+}
+
+void left_account(struct left_list *list, const struct trace_record *record, unsigned int site)
+{
+	switch (record->verb) {
+	case VERB_ibv_open_xrc_domain:
+		remove_all(list, record, same_domain);
+		add(list, record, site);
+		break;
+	case VERB_ibv_close_xrc_domain:
+		remove_all(list, record, same_domain);
+		break;
+	case VERB_ibv_create_xrc_rcv_qp:
+	case VERB_ibv_reg_xrc_rcv_qp:
+		/* Registering again changes nothing (contract 5.6), so the first call counts. */
+		for (size_t i = 0; i < list->count; i++) {
+			if (same_registration(list->item[i], record))
+				return;
+		}
+		add(list, record, site);
+		break;
+	case VERB_ibv_unreg_xrc_rcv_qp:
+		remove_all(list, record, same_registration);
+		break;
+	default:
+		break;
+	}
+}
