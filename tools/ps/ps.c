@@ -14,12 +14,15 @@
 #include "tools/program/paths.h"
 #include "tools/tables/view.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
@@ -131,6 +134,55 @@ static void domain(const struct row *row, struct cell *cell)
 	    (unsigned long long)key->st_ino);
 }
 
+/* Asks for cached attributes only: a dead file server does not answer. */
+static bool is_domain(int dir_fd, const char *name, const struct regtab_key *key)
+{
+	struct statx st;
+
+	return !statx(dir_fd, name, AT_STATX_DONT_SYNC, STATX_INO, &st) &&
+	       st.stx_ino == key->st_ino &&
+	       makedev(st.stx_dev_major, st.stx_dev_minor) == key->st_dev;
+}
+
+/* The file of that domain among the open ones of the process; "" if it is not open. */
+static void find_file(uint32_t pid, const struct regtab_key *key, char *found, size_t size)
+{
+	struct dirent *entry;
+	ssize_t length = 0;
+	char name[64];
+	DIR *stream;
+
+	snprintf(name, sizeof(name), "/proc/%u/fd", pid);
+	stream = opendir(name);
+	while (stream && length <= 0 && (entry = readdir(stream))) {
+		if (entry->d_name[0] != '.' && is_domain(dirfd(stream), entry->d_name, key))
+			length = readlinkat(dirfd(stream), entry->d_name, found, size - 1);
+	}
+	if (stream)
+		closedir(stream);
+	found[length > 0 ? length : 0] = '\0';
+}
+
+/* The file that was found last, and its domain. */
+static struct {
+	struct regtab_key key;
+	char path[sizeof(((struct cell *)NULL)->text)];
+} domain_file;
+
+/* A table has only the file's inode, but most programs keep the file open. */
+static void path(const struct row *row, struct cell *cell)
+{
+	const struct regtab_key *key = &row->member->key;
+	bool known = domain_file.path[0] && !memcmp(&domain_file.key, key, sizeof(*key));
+
+	if (!known && row->member->live && !row->member->foreign) {
+		domain_file.key = *key;
+		find_file(row->member->pid, key, domain_file.path, sizeof(domain_file.path));
+		known = true;
+	}
+	put(cell, "%s", known ? domain_file.path : "");
+}
+
 static void creator(const struct row *row, struct cell *cell)
 {
 	if (row->qp && row->qp->creator)
@@ -155,6 +207,7 @@ static const struct column columns[] = {
 	  domain, 0 },
 	{ "CREATOR", "process that created the QP, while it is there", 7, false, creator, 0 },
 	{ "UID", "user whom the file belongs to", 6, false, number, MEMBER(uid) },
+	{ "PATH", "the domain's file, where a process still has it open", 24, false, path, 0 },
 	{ "TABLE", "file of the process in the table directory", 0, false, text, MEMBER(path) },
 };
 
@@ -316,6 +369,7 @@ static int print(struct ps *ps, void (*show)(const char *text))
 	ps->json = (struct json){ .out = need_memory(open_memstream(&text, &size)) };
 	ps->refused = false;
 	ps->now = time(NULL);
+	domain_file.path[0] = '\0';
 	err = print_all(ps, directory);
 	fclose(ps->json.out);
 	if (err)

@@ -42,6 +42,12 @@ def test_the_domain_is_named_by_its_file(holder, tool):
     st = holder.domain.stat()
     for row in registrations(tool):
         assert row["domain"] == f"{os.major(st.st_dev)}:{os.minor(st.st_dev)}:{st.st_ino}"
+        assert row["path"] == str(holder.domain)
+
+
+def test_a_file_that_was_removed_is_still_found_and_said_to_be_deleted(holder, tool):
+    holder.domain.unlink()
+    assert {row["path"] for row in registrations(tool)} == {f"{holder.domain} (deleted)"}
 
 
 def test_a_killed_process_is_stale_and_the_rest_lives(holder, tool):
@@ -59,7 +65,7 @@ def test_the_files_of_a_crashed_run_are_shown_and_only_then_collected(holder, to
     holder.kill("registrant")
     rows = registrations(tool)
     assert pairs(rows) == expected(holder, "creator", "registrant")
-    assert {row["state"] for row in rows} == {"stale"}
+    assert {(row["state"], row["path"]) for row in rows} == {("stale", None)}
     assert tool("gc", "--dry-run").stdout == "".join(
         f"would remove {file}: no process is using it\n" for file in files)
     assert sorted(tables.iterdir()) == files
