@@ -37,6 +37,16 @@ struct legacy_use {
 	/* the object that opens devices by IBVERBS_1.0, or NULL */
 	const struct loaded_object *unversioned;
 	bool transitional; /* uses the interface of 2011, which was never released (IBV_XRC_OPS) */
+	/*
+	 * "one-way": receives through receive QPs; "two-way": XRC QPs both send and receive. NULL:
+	 * no legacy function is used.
+	 */
+	const char *direction;
+	/*
+	 * A function or header of MLNX_OFED 2 to 4 that OFED 1.5 lacks. NULL: the program is of
+	 * OFED, or nothing tells it from that.
+	 */
+	const char *mlnx;
 };
 
 struct check {

@@ -136,6 +136,8 @@ static void print_libibverbs(struct json *json, const struct check *check)
 	print_value(json, "looks_up", "Looks up", check->use.run_time
 							  ? check->use.run_time->path
 							  : NULL);
+	print_value(json, "direction", "Direction", check->use.direction);
+	print_value(json, "mlnx_ofed", "MLNX_OFED", check->use.mlnx);
 	print_list(json, "unresolved", "Unresolved", &check->unresolved);
 	print_value(json, "libibverbs", "libibverbs",
 		    check->libibverbs ? check->libibverbs->path : NULL);

@@ -93,6 +93,22 @@ static bool looks_up_at_run_time(const struct loaded_object *object)
 	       regular_has(object->path, first_function, sizeof(first_function));
 }
 
+/* Functions of MLNX_OFED, and its headers, which debugging information names. */
+static const char *find_mlnx(const struct loaded_object *object)
+{
+	static const char *const headers[] = { "verbs_exp.h", "ofa_verbs.h" };
+
+	for (size_t i = 0; i < object->elf.import_count; i++) {
+		if (!strncmp(object->elf.import[i].name, "ibv_exp_", 8))
+			return object->elf.import[i].name;
+	}
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+		if (regular_has(object->path, headers[i], strlen(headers[i]) + 1))
+			return headers[i];
+	}
+	return NULL;
+}
+
 /* Sorted by name, then in the order of loading. The order in the file is arbitrary. */
 static int compare(const void *a, const void *b)
 {
@@ -103,6 +119,25 @@ static int compare(const void *a, const void *b)
 	return order ? order : strcmp(left->object->path, right->object->path);
 }
 
+/*
+ * Strings do not tell which functions are called. All known programs that bind by dlsym() use those
+ * of receive QPs if they name them.
+ */
+static const char *direction_of(const struct legacy_use *use)
+{
+	static const char one_way[] = "ibv_create_xrc_rcv_qp";
+
+	for (size_t i = 0; i < use->count; i++) {
+		if (strstr(use->symbol[i].import->name, "_xrc_rcv_qp"))
+			return "one-way";
+	}
+	if (!use->count && !use->run_time)
+		return NULL;
+	return !use->count && regular_has(use->run_time->path, one_way, sizeof(one_way))
+		       ? "one-way"
+		       : "two-way";
+}
+
 void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 {
 	bool versioned = false;
@@ -110,6 +145,7 @@ void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 	memset(use, 0, sizeof(*use));
 	for (size_t i = 0; i < closure->count; i++) {
 		const struct loaded_object *object = &closure->object[i];
+		size_t before = use->count;
 
 		/* An old libibverbs contains the names of its own functions. */
 		if (is_libibverbs(object))
@@ -118,12 +154,15 @@ void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 		versioned |= read_opening(object, use);
 		if (!use->run_time && looks_up_at_run_time(object))
 			use->run_time = object;
+		if (!use->mlnx && (use->count > before || use->run_time == object))
+			use->mlnx = find_mlnx(object);
 	}
 	if (versioned)
 		use->unversioned = NULL;
 	if (use->count)
 		qsort(use->symbol, use->count, sizeof(*use->symbol), compare);
 	use->transitional &= !use->count && !use->run_time;
+	use->direction = direction_of(use);
 }
 
 bool legacy_is_in_file(const char *path)

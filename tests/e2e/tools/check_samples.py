@@ -228,6 +228,14 @@ def case_a_name_like_theirs(w):
                      w.stub), {}
 
 
+def case_mlnx_by_its_headers(w):
+    """OFED had all functions of the program, but the debugging information names ofa_verbs.h. Only
+    MLNX_OFED's verbs.h included that header."""
+    (w.folder / "ofa_verbs.h").write_text("struct of_ofa_verbs { int member; };\n")
+    source = '#include "ofa_verbs.h"\nstruct of_ofa_verbs object;\n' + ONE_WAY
+    return w.program("mlnx-headers", source, "-gdwarf-4", f"-I{w.folder}", w.stub), {}
+
+
 def case_mlnx_if_it_is_there(w):
     """A program does not need a weak import: where the function is missing, its address is 0."""
     source = ONE_WAY.replace(
