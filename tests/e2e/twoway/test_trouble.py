@@ -6,7 +6,7 @@ import pytest
 
 
 def test_rows(rows):
-    rows(6, "twoway-trouble", settings=["--devices=1"])
+    rows(7, "twoway-trouble", settings=["--devices=1"])
 
 
 SETTINGS = pytest.mark.parametrize("setting", ["--arena=on", "--arena=off"])

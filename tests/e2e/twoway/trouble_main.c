@@ -4,6 +4,7 @@
  * that may open no more files.
  */
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -152,6 +153,59 @@ static void forked(void)
 	end_close(&maker);
 }
 
+/* ---- a signal whose handler forks, while a verb is under way ---- */
+
+static volatile sig_atomic_t striking; /* raise the signal at each write() */
+static int struck;
+
+/* The program's own write() is found before the C library's, also by libibverbs and its drivers. */
+__attribute__((visibility("default"))) ssize_t write(int fd, const void *bytes, size_t size)
+{
+	static ssize_t (*next)(int fd, const void *bytes, size_t size);
+
+	if (!next)
+		next = (ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+	if (striking) {
+		striking = 0;
+		raise(SIGUSR1);
+		striking = 1;
+	}
+	return next(fd, bytes, size);
+}
+
+/* Handlers that have a debugger print a backtrace fork like this. */
+static void fork_in_handler(int number)
+{
+	pid_t pid = fork();
+	int status;
+
+	(void)number;
+	if (!pid)
+		_exit(0);
+	must(waitpid(pid, &status, 0) == pid);
+	must_eq(status, 0);
+	struck++;
+}
+
+static void forked_in_handler(void)
+{
+	struct end end;
+	uint32_t qp_num;
+
+	signal(SIGUSR1, fork_in_handler);
+	striking = 1;
+	must_eq(ibv_fork_init(), 0);
+	end_open(&end, 0, -1, false);
+	qp_num = receive_qp(end.domain);
+	end_create_qp(&end, 4);
+	connect_to_itself(&end, qp_num);
+	receive_through(&end, qp_num);
+	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
+	end_close(&end);
+	striking = 0;
+	must(struck > 20);
+}
+
 /* ---- pthread_atfork() handlers, which may call verbs ---- */
 
 static struct end forking;
@@ -276,6 +330,7 @@ static const struct row rows[] = {
 	{ "an unreg that is refused is told, and the next one succeeds", refused_unreg },
 	{ "nothing is left of a device that was gone when it was closed", gone },
 	{ "a child of a busy program gets its answers", forked },
+	{ "a signal handler may fork in the middle of any verb", forked_in_handler },
 	{ "a program's handlers of a fork may call verbs", fork_handlers },
 	{ "a program that may open nothing more gets its events", no_more_files },
 };

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static bool one_event_per_arming(void)
@@ -61,6 +62,50 @@ static bool armed_too_late_still_fires(void)
 	 */
 	CHECK(!ibv_req_notify_cq(s.one->cq, 0) &&
 	      rig_readable(s.one->channel->fd, RIG_PATIENCE_MS));
+	return true;
+}
+
+/* A message to b, whose CQ was armed, has raised an event. */
+static struct pair event_at_b(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+
+	NEED(!ibv_req_notify_cq(pair.b->cq, 0) && !rig_post_recv(pair.b, pair.qb, 0, 10, 1));
+	NEED(!rig_post(pair.qa, &wr) && rig_readable(pair.b->channel->fd, RIG_PATIENCE_MS));
+	NEED(!ibv_destroy_qp(pair.qb));
+	return pair;
+}
+
+/* The event holds a pointer to the CQ, which is no longer valid. */
+static bool unread_event_goes_with_the_cq(void)
+{
+	struct pair pair = event_at_b();
+
+	CHECK(!ibv_destroy_cq(pair.b->cq) && !rig_readable(pair.b->channel->fd, 10));
+	return true;
+}
+
+/* A child calls ibv_destroy_cq, so that the test can tell waiting from a hang. */
+static bool read_event_blocks_destroy_of_the_cq(void)
+{
+	pid_t child = fork();
+	int status;
+
+	NEED(child >= 0);
+	if (!child) {
+		struct pair pair = event_at_b();
+		struct ibv_cq *cq;
+		void *cq_context;
+
+		NEED(!ibv_get_cq_event(pair.b->channel, &cq, &cq_context));
+		alarm(1);
+		ibv_destroy_cq(cq);
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
+	      WTERMSIG(status) == SIGALRM);
 	return true;
 }
 
@@ -331,6 +376,7 @@ static const struct rig_case cases[] = {
 	CASE(cq_resize_comes_after_sends), CASE(reregistered_memory),
 	CASE(posted_before_its_memory_goes), CASE(posted_before_its_memory_moves),
 	CASE(posted_before_its_srq_goes), CASE(unread_events_go_with_their_object),
+	CASE(unread_event_goes_with_the_cq), CASE(read_event_blocks_destroy_of_the_cq),
 };
 
 RIG_MAIN(cases)
