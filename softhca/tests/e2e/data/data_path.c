@@ -2,7 +2,9 @@
 /* Every operation that moves data, between two emulated hosts. */
 #include <softhca/tests/e2e/pair.h>
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool send_with_immediate(void)
 {
@@ -244,10 +246,34 @@ static bool last_message(void)
 	return true;
 }
 
+/* The adapter no longer reaches the memory. */
+static bool nothing_arrives_after_the_close(void)
+{
+	for (int round = 0; round < 60; round++) {
+		struct pair pair = pair_up(IBV_QPT_RC, NULL);
+		struct ibv_sge sge;
+		struct ibv_send_wr wr =
+			pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, RIG_BUFFER);
+
+		memset(pair.a->buffer, 1, RIG_BUFFER);
+		for (int i = 0; i < RIG_DEPTH; i++)
+			CHECK(!rig_post(pair.qa, &wr));
+		errno = EDOM;
+		CHECK(!ibv_close_device(pair.b->ctx) && errno == EDOM);
+		memset(pair.b->buffer, 0, RIG_BUFFER);
+		usleep(1000);
+		CHECK(!memchr(pair.b->buffer, 1, RIG_BUFFER));
+		CHECK(!ibv_destroy_qp(pair.qa));
+		rig_free_host(pair.a);
+	}
+	return true;
+}
+
 static const struct rig_case cases[] = {
 	CASE(send_with_immediate), CASE(inline_in_pieces), CASE(requests_of_all_sizes),
 	CASE(scatter_and_gather), CASE(write_and_read), CASE(write_with_immediate), CASE(atomics),
 	CASE(unreliable_connection), CASE(doorbell_of_another), CASE(last_message),
+	CASE(nothing_arrives_after_the_close),
 };
 
 RIG_MAIN(cases)
