@@ -4,6 +4,7 @@ libibverbs, and mixed."""
 
 import os
 import shutil
+import subprocess
 
 import pytest
 
@@ -19,9 +20,10 @@ def play(model, run, xrc_compat):
     return lambda *program, **env: run([xrc_compat, "run", "--softhca=1", "--", *program], env=env)
 
 
+@pytest.mark.parametrize("at_start", ["", "1"])
 @pytest.mark.parametrize("binding", ["lazy", "now"])
-def test_linked(play, door, binding):
-    done(play(door / f"linked-{binding}"))
+def test_linked(play, door, binding, at_start):
+    done(play(door / f"linked-{binding}", LD_BIND_NOW=at_start))
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -37,10 +39,20 @@ def test_not_found_without_the_shim(run, softhca, door, real_library, way):
     assert "undefined symbol: ibv_open_xrc_domain" in result.stdout
 
 
+@pytest.mark.parametrize("at_start", ["", "1"])
 @pytest.mark.parametrize("binding", ["lazy", "now"])
-def test_looked_up_in_a_plugin(play, door, build_root, binding):
+@pytest.mark.parametrize("plugin", ["linked", "lookup"])
+def test_in_a_plugin(play, door, build_root, plugin, binding, at_start):
     host = build_root / "tests" / "e2e" / "shim" / "plugin-host"
-    done(play(host, binding, door / "liblookup-plugin.so"))
+    done(play(host, binding, door / f"lib{plugin}-plugin.so", LD_BIND_NOW=at_start))
+
+
+@pytest.mark.parametrize("binding", ["lazy", "now"])
+def test_linked_plugin_fails_without_the_shim(run, softhca, door, build_root, binding):
+    host = build_root / "tests" / "e2e" / "shim" / "plugin-host"
+    result = run([softhca, "run", "--devices=1", "--", host, binding,
+                  door / "liblinked-plugin.so"])
+    assert result.returncode == 1 and "undefined symbol: ibv_" in result.stdout
 
 
 def test_linked_and_looked_up_are_one(play, door):
@@ -64,3 +76,19 @@ def test_without_a_private_copy(play, door, real_library, tmp_path):
     result = play(shutil.copy(door / "linked-rpath", tmp_path))
     done(result)
     assert result.stdout.splitlines()[1:] == [f"mapped: {os.path.realpath(real_library)}"]
+
+
+@pytest.mark.parametrize("binary", ["shim/contract", "door/linked-lazy", "door/linked-now"])
+def test_is_a_real_old_binary(build_root, binary):
+    """It needs the old symbols from libibverbs.so.1 and nothing of ours, and no run path leads to
+    the stub."""
+    path = build_root / "tests" / "e2e" / binary
+    env = dict(os.environ, LC_ALL="C")
+    dynamic = subprocess.run(["readelf", "-dW", path], capture_output=True, text=True, check=True,
+                             env=env).stdout
+    symbols = subprocess.run(["readelf", "--dyn-syms", "-W", path], capture_output=True, text=True,
+                             check=True, env=env).stdout
+    assert "[libibverbs.so.1]" in dynamic
+    assert "xrc-compat" not in dynamic and "abi/link" not in dynamic
+    assert "ibv_open_xrc_domain@IBVERBS_1.1" in symbols
+    assert ("BIND_NOW" in dynamic) == (binary == "door/linked-now")
