@@ -2,7 +2,6 @@
 /* Every operation that moves data, between two emulated hosts. */
 #include <softhca/tests/e2e/pair.h>
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -258,8 +257,7 @@ static bool nothing_arrives_after_the_close(void)
 		memset(pair.a->buffer, 1, RIG_BUFFER);
 		for (int i = 0; i < RIG_DEPTH; i++)
 			CHECK(!rig_post(pair.qa, &wr));
-		errno = EDOM;
-		CHECK(!ibv_close_device(pair.b->ctx) && errno == EDOM);
+		CHECK(!ibv_close_device(pair.b->ctx));
 		memset(pair.b->buffer, 0, RIG_BUFFER);
 		usleep(1000);
 		CHECK(!memchr(pair.b->buffer, 1, RIG_BUFFER));

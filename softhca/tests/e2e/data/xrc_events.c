@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Which SRQs and keys an XRC message may use, one COMM_EST for each handle of a target, and the
- * moment of an SRQ's limit event.
+ * Which SRQs and keys an XRC message may use, one COMM_EST for each handle of a target, the moment
+ * of an SRQ's limit event, and the moment at which objects end.
  */
 #include <softhca/tests/e2e/xrc_stage.h>
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static bool srq_of_another_domain(void)
 {
@@ -84,9 +88,57 @@ static bool srq_limit(void)
 	return true;
 }
 
+/* ---- when close(2) or waitpid(2) has returned, the objects have ended, as in the kernel ---- */
+
+#define ROUNDS 60
+
+/* Starts a child that opens a domain on @fd, and exits with the domain open. */
+static void __attribute__((noreturn)) open_and_end(int fd, bool killed)
+{
+	NEED(xrc_domain(rig_host(0), fd, O_CREAT));
+	if (killed)
+		raise(SIGKILL);
+	_exit(0);
+}
+
+static bool ends_with_its_process(void)
+{
+	struct host *host = rig_host(0);
+	int fd = xrc_file();
+
+	for (int round = 0; round < ROUNDS; round++) {
+		pid_t child = fork();
+		int status;
+
+		if (!child)
+			open_and_end(fd, round & 1);
+		CHECK(waitpid(child, &status, 0) == child && status == (round & 1 ? SIGKILL : 0));
+		errno = 0;
+		CHECK(!xrc_domain(host, fd, 0) && errno == EAGAIN);
+	}
+	return true;
+}
+
+static bool ends_with_its_device(void)
+{
+	struct host *host = rig_host(0);
+	int fd = xrc_file();
+
+	for (int round = 0; round < ROUNDS; round++) {
+		struct host *other = rig_host(0);
+
+		CHECK(xrc_srq(other, MADE(xrc_domain(other, fd, O_CREAT)), 4, 1));
+		errno = EDOM;
+		CHECK(!ibv_close_device(other->ctx) && errno == EDOM);
+		errno = 0;
+		CHECK(!xrc_domain(host, fd, 0) && errno == EAGAIN);
+	}
+	return true;
+}
+
 static const struct rig_case cases[] = {
 	CASE(srq_of_another_domain), CASE(write_uses_the_srqs_pd), CASE(every_handle_hears),
-	CASE(srq_limit),
+	CASE(srq_limit), CASE(ends_with_its_process), CASE(ends_with_its_device),
 };
 
 RIG_MAIN(cases)
