@@ -46,35 +46,6 @@ static void of_every_kind(void)
 	end_close(&end);
 }
 
-static void srq_events(void)
-{
-	static const struct {
-		const char *name;
-		enum ibv_event_type type;
-	} srq_kinds[] = {
-		{ "srq_limit_reached", IBV_EVENT_SRQ_LIMIT_REACHED },
-		{ "srq_err", IBV_EVENT_SRQ_ERR },
-	};
-	struct ibv_async_event event;
-	struct end end, other;
-
-	end_open(&end, 0, -1, false);
-	end_open(&other, 0, -1, false);
-	for (size_t i = 0; i < 2; i++) {
-		inject(0, srq_kinds[i].name, end.own.srq_num);
-		event = end_event(&end);
-		must_eq(event.event_type, srq_kinds[i].type);
-		must(event.element.srq == end.srq);
-		must_eq(event.element.srq->xrc_srq_num, end.own.srq_num);
-		ibv_ack_async_event(&event);
-		must(event.element.srq == end.srq);
-		end_no_event(&end, 0);
-		end_no_event(&other, 0);
-	}
-	end_close(&other);
-	end_close(&end);	/* would wait if an ack had not been counted */
-}
-
 static void plain_srq_event(void)
 {
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 8, .max_sge = 1 } };
@@ -117,7 +88,6 @@ static void sender_event_is_plain(void)
 
 static const struct row flagged_rows[] = {
 	{ "every kind of event, flagged, by number, unknown to ibv_event_type_str", of_every_kind },
-	{ "an XRC SRQ's events carry the program's pointer", srq_events },
 	{ "an ordinary SRQ's event carries the program's pointer", plain_srq_event },
 	{ "a sending QP's event is an ordinary one", sender_event_is_plain },
 };
