@@ -22,7 +22,6 @@
 #define MAX_BODY 400u
 #define IDS	 8
 #define ROOM	 4096
-#define NONE	 0xffff
 
 enum flags {
 	OTHER_FILE = 1,
@@ -35,104 +34,58 @@ enum flags {
 	LATER = 128,	  /* all timeouts expire before the command */
 };
 
-/* The offsets of the fields that the program corrects. */
+/*
+ * Where a command has what is corrected. @size: of the request. The others are offsets in it plus
+ * one; 0: the command lacks the field.
+ */
 struct layout {
 	uint16_t size, id, response, address[2], uid, valid;
 };
 
-#define SIZE(type)	 sizeof(struct rdma_ucm_##type)
-#define AT(type, member) offsetof(struct rdma_ucm_##type, member)
+#define SIZE(type)	   .size = sizeof(struct rdma_ucm_##type)
+#define AT(type, member)   (offsetof(struct rdma_ucm_##type, member) + 1)
+#define ID(type)	   .id = AT(type, id)
+#define RESPONSE(type)     .response = AT(type, response)
+#define ADDRESS(type)      .address = { AT(type, addr) }
+#define ADDRESSES(type)    .address = { AT(type, src_addr), AT(type, dst_addr) }
 
 static const struct layout layouts[] = {
-	[RDMA_USER_CM_CMD_CREATE_ID] = { SIZE(create_id), NONE, 8, { NONE, NONE }, 0, NONE },
-	[RDMA_USER_CM_CMD_DESTROY_ID] = { SIZE(destroy_id),
-					  AT(destroy_id, id),
-					  0,
-					  { NONE, NONE },
-					  NONE,
-					  NONE },
-	[RDMA_USER_CM_CMD_BIND_IP] = { SIZE(bind_ip),
-				       AT(bind_ip, id),
-				       NONE,
-				       { AT(bind_ip, addr), NONE },
-				       NONE,
-				       NONE },
-	[RDMA_USER_CM_CMD_RESOLVE_IP] = { SIZE(resolve_ip),
-					  AT(resolve_ip, id),
-					  NONE,
-					  { AT(resolve_ip, src_addr), AT(resolve_ip, dst_addr) },
-					  NONE,
-					  NONE },
-	[RDMA_USER_CM_CMD_RESOLVE_ROUTE] = { SIZE(resolve_route),
-					     0,
-					     NONE,
-					     { NONE, NONE },
-					     NONE,
-					     NONE },
-	[RDMA_USER_CM_CMD_QUERY_ROUTE] = { SIZE(query),
-					   AT(query, id),
-					   0,
-					   { NONE, NONE },
-					   NONE,
-					   NONE },
-	[RDMA_USER_CM_CMD_CONNECT] = { SIZE(connect),
-				       AT(connect, id),
-				       NONE,
-				       { NONE, NONE },
-				       NONE,
-				       AT(connect, conn_param.valid) },
-	[RDMA_USER_CM_CMD_LISTEN] = { SIZE(listen), 0, NONE, { NONE, NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_ACCEPT] = { SIZE(accept), AT(accept, id), NONE, { NONE, NONE }, 0, NONE },
-	[RDMA_USER_CM_CMD_REJECT] = { SIZE(reject), 0, NONE, { NONE, NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_DISCONNECT] = { SIZE(disconnect), 0, NONE, { NONE, NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_INIT_QP_ATTR] = { SIZE(init_qp_attr),
-					    AT(init_qp_attr, id),
-					    0,
-					    { NONE, NONE },
-					    NONE,
-					    NONE },
-	[RDMA_USER_CM_CMD_GET_EVENT] = { SIZE(get_event), NONE, 0, { NONE, NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_GET_OPTION] = { 8, NONE, NONE, { NONE, NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_SET_OPTION] = { SIZE(set_option),
-					  AT(set_option, id),
-					  0,
-					  { NONE, NONE },
-					  NONE,
-					  NONE },
-	[RDMA_USER_CM_CMD_NOTIFY] = { SIZE(notify), 0, NONE, { NONE, NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = { SIZE(join_ip_mcast),
-					     AT(join_ip_mcast, id),
-					     0,
-					     { AT(join_ip_mcast, addr), NONE },
-					     AT(join_ip_mcast, uid),
-					     NONE },
-	[RDMA_USER_CM_CMD_LEAVE_MCAST] = { SIZE(destroy_id),
-					   AT(destroy_id, id),
-					   0,
-					   { NONE, NONE },
-					   NONE,
-					   NONE },
-	[RDMA_USER_CM_CMD_MIGRATE_ID] = { SIZE(migrate_id),
-					  AT(migrate_id, id),
-					  0,
-					  { NONE, NONE },
-					  NONE,
-					  NONE },
-	[RDMA_USER_CM_CMD_QUERY] = { SIZE(query), AT(query, id), 0, { NONE, NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_BIND] = { SIZE(bind), 0, NONE, { AT(bind, addr), NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_RESOLVE_ADDR] = { SIZE(resolve_addr),
-					    0,
-					    NONE,
-					    { AT(resolve_addr, src_addr),
-					      AT(resolve_addr, dst_addr) },
-					    NONE,
-					    NONE },
-	[RDMA_USER_CM_CMD_JOIN_MCAST] = { SIZE(join_mcast),
-					  AT(join_mcast, id),
-					  0,
-					  { AT(join_mcast, addr), NONE },
-					  AT(join_mcast, uid),
-					  NONE },
+	[RDMA_USER_CM_CMD_CREATE_ID] = { SIZE(create_id), RESPONSE(create_id),
+					 .uid = AT(create_id, uid) },
+	[RDMA_USER_CM_CMD_DESTROY_ID] = { SIZE(destroy_id), ID(destroy_id),
+					  RESPONSE(destroy_id) },
+	[RDMA_USER_CM_CMD_BIND_IP] = { SIZE(bind_ip), ID(bind_ip), ADDRESS(bind_ip) },
+	[RDMA_USER_CM_CMD_RESOLVE_IP] = { SIZE(resolve_ip), ID(resolve_ip),
+					  ADDRESSES(resolve_ip) },
+	[RDMA_USER_CM_CMD_RESOLVE_ROUTE] = { SIZE(resolve_route), ID(resolve_route) },
+	[RDMA_USER_CM_CMD_QUERY_ROUTE] = { SIZE(query), ID(query), RESPONSE(query) },
+	[RDMA_USER_CM_CMD_CONNECT] = { SIZE(connect), ID(connect),
+				       .valid = AT(connect, conn_param.valid) },
+	[RDMA_USER_CM_CMD_LISTEN] = { SIZE(listen), ID(listen) },
+	[RDMA_USER_CM_CMD_ACCEPT] = { SIZE(accept), ID(accept), .uid = AT(accept, uid) },
+	[RDMA_USER_CM_CMD_REJECT] = { SIZE(reject), ID(reject) },
+	[RDMA_USER_CM_CMD_DISCONNECT] = { SIZE(disconnect), ID(disconnect) },
+	[RDMA_USER_CM_CMD_INIT_QP_ATTR] = { SIZE(init_qp_attr), ID(init_qp_attr),
+					    RESPONSE(init_qp_attr) },
+	[RDMA_USER_CM_CMD_GET_EVENT] = { SIZE(get_event), RESPONSE(get_event) },
+	[RDMA_USER_CM_CMD_GET_OPTION] = { .size = 8 },
+	[RDMA_USER_CM_CMD_SET_OPTION] = { SIZE(set_option), ID(set_option),
+					  .response = AT(set_option, optval) },
+	[RDMA_USER_CM_CMD_NOTIFY] = { SIZE(notify), ID(notify) },
+	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = { SIZE(join_ip_mcast), ID(join_ip_mcast),
+					     RESPONSE(join_ip_mcast), ADDRESS(join_ip_mcast),
+					     .uid = AT(join_ip_mcast, uid) },
+	[RDMA_USER_CM_CMD_LEAVE_MCAST] = { SIZE(destroy_id), ID(destroy_id),
+					   RESPONSE(destroy_id) },
+	[RDMA_USER_CM_CMD_MIGRATE_ID] = { SIZE(migrate_id), ID(migrate_id),
+					  RESPONSE(migrate_id) },
+	[RDMA_USER_CM_CMD_QUERY] = { SIZE(query), ID(query), RESPONSE(query) },
+	[RDMA_USER_CM_CMD_BIND] = { SIZE(bind), ID(bind), ADDRESS(bind) },
+	[RDMA_USER_CM_CMD_RESOLVE_ADDR] = { SIZE(resolve_addr), ID(resolve_addr),
+					    ADDRESSES(resolve_addr) },
+	[RDMA_USER_CM_CMD_JOIN_MCAST] = { SIZE(join_mcast), ID(join_mcast),
+					  RESPONSE(join_mcast), ADDRESS(join_mcast),
+					  .uid = AT(join_mcast, uid) },
 };
 
 #define COMMANDS (sizeof(layouts) / sizeof(layouts[0]))
@@ -196,18 +149,18 @@ static void correct(const struct stage *stage, uint8_t *body, uint32_t command, 
 	static const uint16_t spaces[] = { RDMA_PS_TCP, RDMA_PS_UDP, RDMA_PS_IPOIB, RDMA_PS_IB };
 
 	for (int i = 0; i < 2; i++)
-		sizes[i] = layout->address[i] == NONE ? 0 : put_address(body + layout->address[i]);
-	if (layout->id != NONE) {
-		uint32_t id = body[layout->id] % IDS;
+		sizes[i] = layout->address[i] ? put_address(body + layout->address[i] - 1) : 0;
+	if (layout->id) {
+		uint32_t id = body[layout->id - 1] % IDS;
 
-		memcpy(body + layout->id, &id, sizeof(id));
+		memcpy(body + layout->id - 1, &id, sizeof(id));
 	}
-	if (layout->response != NONE && !(flags & RAW_RESPONSE))
-		memcpy(body + layout->response, &stage->scratch, sizeof(stage->scratch));
-	if (layout->uid != NONE)
-		body[layout->uid] = 1;
-	if (layout->valid != NONE)
-		body[layout->valid] = 1;
+	if (layout->response && !(flags & RAW_RESPONSE))
+		memcpy(body + layout->response - 1, &stage->scratch, sizeof(stage->scratch));
+	if (layout->uid)
+		body[layout->uid - 1] = 1;
+	if (layout->valid)
+		body[layout->valid - 1] = 1;
 	if (command == RDMA_USER_CM_CMD_CREATE_ID) {
 		create->ps = spaces[create->ps % 4];
 		create->qp_type = create->qp_type & 1 ? IBV_QPT_XRC_SEND : IBV_QPT_XRC_RECV;
@@ -280,24 +233,25 @@ static void take_step(const struct stage *stage, const struct step *step,
 		struct rdma_ucm_cmd_hdr hdr;
 		uint8_t body[MAX_BODY];
 	} message = { { step->command, layout->size, ROOM }, { 0 } };
-	struct rdma_ucm_create_id *create = (void *)message.body;
-	struct rdma_ucm_accept *accept = (void *)message.body;
+	uint8_t *body = message.body;
+	struct rdma_ucm_create_id *create = (void *)body;
+	struct rdma_ucm_accept *accept = (void *)body;
 	const struct sockaddr_in in = { .sin_family = AF_INET,
 					.sin_port = htons(7001),
 					.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 
-	if (layout->id != NONE)
-		message.body[layout->id] = step->id;
-	if (layout->response != NONE)
-		memcpy(message.body + layout->response, &stage->scratch, sizeof(stage->scratch));
+	if (layout->id)
+		body[layout->id - 1] = step->id;
+	if (layout->response)
+		memcpy(body + layout->response - 1, &stage->scratch, sizeof(stage->scratch));
 	if (step->address)
-		memcpy(message.body + layout->address[layout->address[1] != NONE], &in, sizeof(in));
-	if (layout->uid != NONE)
+		memcpy(body + layout->address[layout->address[1] != 0] - 1, &in, sizeof(in));
+	if (layout->uid)
 		create->uid = 1;
 	if (step->command == RDMA_USER_CM_CMD_CREATE_ID)
 		create->ps = ps;
 	if (step->command == RDMA_USER_CM_CMD_CONNECT)
-		message.body[layout->valid] = 1;
+		body[layout->valid - 1] = 1;
 	if (step->command == RDMA_USER_CM_CMD_ACCEPT)
 		accept->conn_param.valid = step->valid;
 	need(!cm_execute(files[step->file], &message, sizeof(message.hdr) + layout->size, -1),
