@@ -1,32 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Every operation that moves data, between two emulated hosts. */
+/*
+ * How data moves between two emulated hosts. The two-way exchange (tests/e2e/twoway) has every
+ * operation.
+ */
 #include <softhca/tests/e2e/pair.h>
 
 #include <string.h>
 #include <unistd.h>
-
-static bool send_with_immediate(void)
-{
-	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND_WITH_IMM, 0, 5000);
-	struct ibv_wc wc;
-
-	pair_pattern(pair.a->buffer, 5000, 3);
-	wr.imm_data = htobe32(0xfeedbeef);
-	CHECK(!rig_post_recv(pair.b, pair.qb, 100, 8000, 42));
-	CHECK(!rig_post(pair.qa, &wr));
-	CHECK(rig_poll(pair.b->cq, &wc));
-	CHECK(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_RECV && wc.wr_id == 42 &&
-	      wc.byte_len == 5000);
-	CHECK(wc.wc_flags & IBV_WC_WITH_IMM && wc.imm_data == htobe32(0xfeedbeef) &&
-	      wc.qp_num == pair.qb->qp_num);
-	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
-	      wc.opcode == IBV_WC_SEND && wc.wr_id == 77);
-	CHECK(!memcmp(pair.a->buffer, pair.b->buffer + 100, 5000));
-	CHECK(pair.b->buffer[99] == 0 && pair.b->buffer[5100] == 0);
-	return pair_tear_down(&pair);
-}
 
 static bool inline_in_pieces(void)
 {
@@ -118,56 +98,6 @@ static bool write_and_read(void)
 	CHECK(wc.byte_len == 20000 && !memcmp(pair.a->buffer, pair.b->buffer + 200, 20000));
 	CHECK(!memcmp(pair.a->buffer, pair.a->buffer + 30000, 20000));
 	CHECK(rig_quiet(pair.a->cq, 5) && rig_quiet(pair.b->cq, 5));
-	return pair_tear_down(&pair);
-}
-
-static bool write_with_immediate(void)
-{
-	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct ibv_sge sge;
-	struct ibv_send_wr wr =
-		pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE_WITH_IMM, 0, 300, 3000);
-	struct ibv_wc wc;
-
-	pair_pattern(pair.a->buffer, 3000, 5);
-	wr.imm_data = htobe32(99);
-	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 0, 8));
-	CHECK(!rig_post(pair.qa, &wr));
-	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
-	      wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM);
-	CHECK(wc.imm_data == htobe32(99) && wc.byte_len == 3000 && wc.wr_id == 8);
-	CHECK(!memcmp(pair.a->buffer, pair.b->buffer + 300, 3000));
-	return pair_tear_down(&pair);
-}
-
-static bool atomic(struct pair *pair, enum ibv_wr_opcode opcode, uint64_t compare_add,
-		   uint64_t swap, uint64_t *old)
-{
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(pair->a, &sge, opcode, 0, 8);
-	struct ibv_wc wc;
-
-	wr.wr.atomic.remote_addr = (uint64_t)(uintptr_t)pair->b->buffer;
-	wr.wr.atomic.rkey = pair->b->mr->rkey;
-	wr.wr.atomic.compare_add = compare_add;
-	wr.wr.atomic.swap = swap;
-	CHECK(!rig_post(pair->qa, &wr));
-	CHECK(rig_poll(pair->a->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.byte_len == 8);
-	memcpy(old, pair->a->buffer, 8);
-	return true;
-}
-
-static bool atomics(void)
-{
-	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	uint64_t value = 1000, old;
-
-	memcpy(pair.b->buffer, &value, 8);
-	CHECK(atomic(&pair, IBV_WR_ATOMIC_FETCH_AND_ADD, 5, 0, &old) && old == 1000);
-	CHECK(atomic(&pair, IBV_WR_ATOMIC_CMP_AND_SWP, 1, 2, &old) && old == 1005);
-	CHECK(atomic(&pair, IBV_WR_ATOMIC_CMP_AND_SWP, 1005, 7, &old) && old == 1005);
-	memcpy(&value, pair.b->buffer, 8);
-	CHECK(value == 7);
 	return pair_tear_down(&pair);
 }
 
@@ -268,10 +198,9 @@ static bool nothing_arrives_after_the_close(void)
 }
 
 static const struct rig_case cases[] = {
-	CASE(send_with_immediate), CASE(inline_in_pieces), CASE(requests_of_all_sizes),
-	CASE(scatter_and_gather), CASE(write_and_read), CASE(write_with_immediate), CASE(atomics),
-	CASE(unreliable_connection), CASE(doorbell_of_another), CASE(last_message),
-	CASE(nothing_arrives_after_the_close),
+	CASE(inline_in_pieces), CASE(requests_of_all_sizes), CASE(scatter_and_gather),
+	CASE(write_and_read), CASE(unreliable_connection), CASE(doorbell_of_another),
+	CASE(last_message), CASE(nothing_arrives_after_the_close),
 };
 
 RIG_MAIN(cases)

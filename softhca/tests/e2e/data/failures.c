@@ -6,8 +6,11 @@
 #include <tests/e2e/emulated.h>
 #include <softhca/tests/e2e/pair.h>
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+
+#define ALLOWED (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 
 /* The vendor errors that real adapters report with the status, taken from logs of programs. */
 static uint32_t vendor_err(enum ibv_wc_status status)
@@ -176,29 +179,6 @@ static bool posted_in_error_is_flushed(void)
 	return pair_tear_down(&pair);
 }
 
-static bool bad_local_key(void)
-{
-	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
-
-	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
-	sge.lkey = pair.a->mr->lkey + 1;
-	CHECK(fails(&pair, &wr, IBV_WC_LOC_PROT_ERR));
-	CHECK(rig_quiet(pair.b->cq, 5) && rig_state(pair.qb) == IBV_QPS_RTS);
-	return pair_tear_down(&pair);
-}
-
-static bool local_range(void)
-{
-	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, RIG_BUFFER - 10, 11);
-
-	CHECK(fails(&pair, &wr, IBV_WC_LOC_PROT_ERR));
-	return pair_tear_down(&pair);
-}
-
 static bool other_pd_key(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -243,24 +223,67 @@ static bool refused_remotely(struct pair *pair, struct ibv_send_wr *wr, enum ibv
 	return pair_tear_down(pair);
 }
 
-static bool bad_remote_key(void)
-{
-	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 10);
+/* Requests with one mistake each, and what becomes of them. */
+static const struct mistake {
+	const char *what;
+	enum ibv_wr_opcode opcode;
+	uint32_t length;
+	size_t local, remote; /* offsets in the buffers */
+	uint32_t lkey, rkey;  /* added to the right keys */
+	int access, reads;    /* what the responder's QP allows */
+	enum ibv_wc_status status;
+	enum ibv_event_type event; /* at the responder */
+} mistakes[] = {
+	{ "local key", IBV_WR_SEND, 10, 0, 0, 1, 0, ALLOWED, 4, IBV_WC_LOC_PROT_ERR },
+	{ "local range", IBV_WR_SEND, 11, RIG_BUFFER - 10, 0, 0, 0, ALLOWED, 4,
+	  IBV_WC_LOC_PROT_ERR },
+	{ "remote key", IBV_WR_RDMA_WRITE, 10, 0, 0, 0, 1, ALLOWED, 4, IBV_WC_REM_ACCESS_ERR,
+	  IBV_EVENT_QP_ACCESS_ERR },
+	{ "remote range", IBV_WR_RDMA_READ, 10, 0, RIG_BUFFER - 9, 0, 0, ALLOWED, 4,
+	  IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR },
+	{ "access of the QP", IBV_WR_RDMA_WRITE, 10, 0, 0, 0, 0, IBV_ACCESS_REMOTE_READ, 4,
+	  IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR },
+	{ "no resources for reads", IBV_WR_RDMA_READ, 10, 0, 0, 0, 0, ALLOWED, 0,
+	  IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR },
+	{ "misaligned atomic", IBV_WR_ATOMIC_FETCH_AND_ADD, 8, 0, 4, 0, 0, ALLOWED, 4,
+	  IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR },
+};
 
-	wr.wr.rdma.rkey++;
-	return refused_remotely(&pair, &wr, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
+static bool refused(const struct mistake *mistake)
+{
+	struct rig_link link = rig_link_to(0, 0);
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct pair pair;
+
+	link.access = mistake->access;
+	link.max_dest_rd_atomic = (uint8_t)mistake->reads;
+	pair = pair_up(IBV_QPT_RC, &link);
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
+	wr = pair_remote_wr(&pair, &sge, mistake->opcode, mistake->local, mistake->remote,
+			    mistake->length);
+	if (mistake->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		wr.wr.atomic.rkey = wr.wr.rdma.rkey;
+	sge.lkey += mistake->lkey;
+	wr.wr.rdma.rkey += mistake->rkey;
+	if (mistake->event)
+		return refused_remotely(&pair, &wr, mistake->status, mistake->event);
+	CHECK(fails(&pair, &wr, mistake->status));
+	CHECK(rig_quiet(pair.b->cq, 5) && rig_state(pair.qb) == IBV_QPS_RTS);
+	return pair_tear_down(&pair);
 }
 
-static bool remote_range(void)
+static bool one_mistake_each(void)
 {
-	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct ibv_sge sge;
-	struct ibv_send_wr wr =
-		pair_remote_wr(&pair, &sge, IBV_WR_RDMA_READ, 0, RIG_BUFFER - 9, 10);
+	bool good = true;
 
-	return refused_remotely(&pair, &wr, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
+	for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
+		if (refused(&mistakes[i]))
+			continue;
+		printf("wrong: %s\n", mistakes[i].what);
+		good = false;
+	}
+	return good;
 }
 
 static bool remote_access_of_region(void)
@@ -279,32 +302,6 @@ static bool remote_access_of_region(void)
 	ibv_ack_async_event(&event);
 	CHECK(!ibv_dereg_mr(mr));
 	return pair_tear_down(&pair);
-}
-
-/* A responder with these attributes refuses the operation. */
-static bool refused_by(struct rig_link link, enum ibv_wr_opcode opcode)
-{
-	struct pair pair = pair_up(IBV_QPT_RC, &link);
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, opcode, 0, 0, 10);
-
-	return refused_remotely(&pair, &wr, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
-}
-
-static bool remote_access_of_qp(void)
-{
-	struct rig_link link = rig_link_to(0, 0);
-
-	link.access = IBV_ACCESS_REMOTE_READ;
-	return refused_by(link, IBV_WR_RDMA_WRITE);
-}
-
-static bool no_read_resources(void)
-{
-	struct rig_link link = rig_link_to(0, 0);
-
-	link.max_dest_rd_atomic = 0;
-	return refused_by(link, IBV_WR_RDMA_READ);
 }
 
 /* Posts all reads together. The peer has room for one at a time. */
@@ -391,17 +388,6 @@ static bool unreliable_receive_key(void)
 	return unreliable_receiver_fails(100, 0x80, IBV_WC_LOC_PROT_ERR);
 }
 
-static bool misaligned_atomic(void)
-{
-	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8);
-
-	wr.wr.atomic.remote_addr = (uint64_t)(uintptr_t)pair.b->buffer + 4;
-	wr.wr.atomic.rkey = pair.b->mr->rkey;
-	return refused_remotely(&pair, &wr, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
-}
-
 static bool unmapped_memory(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -444,11 +430,9 @@ static bool qp_to_itself(void)
 static const struct rig_case cases[] = {
 	CASE(no_answer), CASE(late_peer_is_waited_for), CASE(stranger_is_not_answered),
 	CASE(wrong_sequence_is_not_answered), CASE(receiver_not_ready), CASE(receiver_ready_later),
-	CASE(message_too_long), CASE(posted_in_error_is_flushed), CASE(bad_local_key),
-	CASE(local_range), CASE(other_pd_key), CASE(receive_key), CASE(bad_remote_key),
-	CASE(remote_range), CASE(remote_access_of_region), CASE(remote_access_of_qp),
-	CASE(no_read_resources), CASE(misaligned_atomic), CASE(unmapped_memory), CASE(qp_to_itself),
-	CASE(more_reads_than_resources), CASE(as_many_reads_as_resources),
+	CASE(message_too_long), CASE(posted_in_error_is_flushed), CASE(one_mistake_each),
+	CASE(other_pd_key), CASE(receive_key), CASE(remote_access_of_region), CASE(unmapped_memory),
+	CASE(qp_to_itself), CASE(more_reads_than_resources), CASE(as_many_reads_as_resources),
 	CASE(unreliable_and_too_long), CASE(unreliable_receive_key),
 };
 
