@@ -31,14 +31,6 @@ def test_looked_up(play, door, real_library, way):
     done(play(door / "lookup", way, DOOR_LIBRARY=real_library))
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_not_found_without_the_shim(run, softhca, door, real_library, way):
-    result = run([softhca, "run", "--devices=1", "--", door / "lookup", way],
-                 env={"DOOR_LIBRARY": real_library})
-    assert result.returncode == 1
-    assert "undefined symbol: ibv_open_xrc_domain" in result.stdout
-
-
 @pytest.mark.parametrize("at_start", ["", "1"])
 @pytest.mark.parametrize("binding", ["lazy", "now"])
 @pytest.mark.parametrize("plugin", ["linked", "lookup"])

@@ -117,13 +117,5 @@ def test_one_way_program_costs_not_one_object_more(on_wire, trace):
     assert made["DESTROY_QP"] == asked["qp"]
 
 
-def test_two_way_would_be_seen(on_wire, trace):
-    """Shows that the test above would notice two-way QPs; with those this program cannot reach its
-    receive QP."""
-    done = on_wire("twoway-one-way", settings=[trace.setting], env={"XRC_COMPAT_TWO_WAY": "on"})
-    assert done.stdout.startswith("FAIL uses XRC one way")
-    assert trace.commands()["CREATE_QP"] == 3 * 2 + 1
-
-
 def test_number_of_a_receive_qp(rows):
     rows(1, "twoway-number")

@@ -19,7 +19,6 @@
 #define DEPTH	 8
 /* bytes that the kernel has to take back: the end of the process is not short */
 #define BALLAST	 ((size_t)64 << 20)
-#define PEER_FD	 3
 
 struct request {
 	const char *name;
@@ -87,7 +86,7 @@ static void post(const struct request *request, struct host *host, struct ibv_qp
 			   : rig_post_recv(host, qp, 0, LENGTH, 1)));
 }
 
-static void __attribute__((noreturn)) serve(const struct request *request)
+static void __attribute__((noreturn)) serve(const struct request *request, int fd)
 {
 	struct host *host = rig_host(1);
 	struct ibv_xrcd *xrcd = request->xrc ? MADE(xrc_domain(host, -1, O_CREAT)) : NULL;
@@ -104,13 +103,13 @@ static void __attribute__((noreturn)) serve(const struct request *request)
 	memset(ballast, 1, BALLAST);
 	if (srq)
 		mine.srqn = xrc_srq_number(srq);
-	say(PEER_FD, &mine);
-	hear(PEER_FD, &theirs);
+	say(fd, &mine);
+	hear(fd, &theirs);
 	/* libmlx5 takes no receives in RESET; the sender retries meanwhile. */
 	connect_to(qp, &theirs, 7);
 	for (int i = 0; i < DEPTH; i++)
 		post(request, host, qp, srq);
-	say(PEER_FD, &mine);
+	say(fd, &mine);
 	for (;;) {
 		if (ibv_poll_cq(host->cq, 1, &wc) == 1)
 			post(request, host, qp, srq);
@@ -121,7 +120,7 @@ static void __attribute__((noreturn)) serve(const struct request *request)
 
 /* ---- the sender ---- */
 
-static pid_t start_peer(const char *name, int *fd)
+static pid_t start_peer(const struct request *request, int *fd)
 {
 	int ends[2];
 	pid_t pid;
@@ -129,12 +128,8 @@ static pid_t start_peer(const char *name, int *fd)
 	NEED(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends));
 	pid = fork();
 	NEED(pid >= 0);
-	if (!pid) {
-		NEED(ends[1] == PEER_FD ? !fcntl(PEER_FD, F_SETFD, 0)
-					: dup2(ends[1], PEER_FD) == PEER_FD);
-		execl("/proc/self/exe", "dead-peer", "peer", name, (char *)NULL);
-		_exit(127);
-	}
+	if (!pid)
+		serve(request, ends[1]);
 	close(ends[1]);
 	*fd = ends[0];
 	return pid;
@@ -206,7 +201,7 @@ static bool good_round(const struct request *request, struct host *host, int rou
 	pid_t pid;
 	int fd;
 
-	pid = start_peer(request->name, &fd);
+	pid = start_peer(request, &fd);
 	hear(fd, &theirs);
 	say(fd, &mine);
 	connect_to(qp, &theirs, blocked ? 0 : 7);
@@ -222,18 +217,15 @@ static bool good_round(const struct request *request, struct host *host, int rou
 	return status == IBV_WC_RETRY_EXC_ERR;
 }
 
-/* usage: dead-peer REQUEST ROUNDS, or dead-peer peer REQUEST */
+/* usage: dead-peer REQUEST ROUNDS */
 int main(int argc, char **argv)
 {
-	bool serves = argc == 3 && !strcmp(argv[1], "peer");
-	const struct request *request = argc == 3 ? find_request(argv[serves ? 2 : 1]) : NULL;
+	const struct request *request = argc == 3 ? find_request(argv[1]) : NULL;
 	bool good = true;
 	struct host *host;
 
 	if (!request)
 		return EXIT_FAILURE;
-	if (serves)
-		serve(request);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	host = rig_host(0);
 	for (int round = 0; round < atoi(argv[2]); round++)
