@@ -29,7 +29,7 @@ static void die(const char *what, int error)
 	exit(1);
 }
 
-/* The file stays open, as in most programs: through it "xrc-compat ps" finds the domain. */
+/* The file stays open, as in most programs. */
 static void open_domain(const char *path)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
