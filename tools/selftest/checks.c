@@ -153,8 +153,9 @@ static void explain(const struct step *step, char *detail, size_t size)
 				       "of this device's driver; Linux 5.11 and later do");
 	else if (now.result == LIMITED)
 		snprintf(detail, size, "%s", now.text);
-	else if (now.result >= WRONG)
-		snprintf(detail, size, "%s: %s", name, now.text);
+	else if (now.result >= SILENT)
+		snprintf(detail, size, "%s: %s", name,
+			 now.result < WRONG ? actor_error(now.result) : now.text);
 	else
 		snprintf(detail, size, "%s: %s: %s; wanted: %s", name,
 			 now.result ? now.text : "a call that should fail",

@@ -6,6 +6,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 
 import pytest
 
@@ -73,6 +74,20 @@ def test_a_listener_that_cannot_serve_says_so(program):
             listener.kill()
     assert listener.returncode == 125
     assert said == f"xrc-compat-selftest: cannot serve a connection to port {port}: Too many open files\n"
+
+
+def test_another_host_that_is_no_self_test(run, xrc_compat):
+    """It hangs up on the first message."""
+    def hang_up():
+        for _ in ("sender", "two-way peer"):
+            server.accept()[0].close()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=hang_up, daemon=True).start()
+        result = run([xrc_compat, "selftest", "--softhca=1", "--connect", "127.0.0.1", "--port",
+                      server.getsockname()[1]], timeout=60)
+    assert (result.returncode, outcome(result, "-")) == (1, ["FAILED"])
+    assert "sender: the process ended\n" in result.stdout
 
 
 def test_nobody_listens(model, run, xrc_compat):

@@ -16,7 +16,10 @@
 #define TRACE_MAGIC 0x78726334u
 #define TRACE_FRAMES 20		/* with those of the C library and of ours */
 #define TRACE_BECAME 12
-/* Instead of a verb: the process has all its libraries and is about to begin. */
+/*
+ * Instead of a verb: the process has all its libraries and is about to begin. frames[0] is the
+ * program, and else only the process and its rank are set.
+ */
 #define TRACE_STARTED VERBS
 
 typedef uint64_t trace_u64 __attribute__((aligned(8)));
@@ -36,11 +39,7 @@ struct trace_became {
 
 struct trace_record {
 	uint32_t magic;
-	/*
-	 * enum verb, or TRACE_STARTED: frames[0] is the program, and of the rest only these are
-	 * set:
-	 */
-	uint32_t verb;
+	uint32_t verb;		/* enum verb, or TRACE_STARTED */
 	int32_t pid, tid;
 	int32_t rank, ranks;	/* of an MPI process and how many there are; -1 unknown */
 	trace_u64 start, duration;	/* ns of CLOCK_MONOTONIC */
