@@ -2,9 +2,7 @@
 /* The xrc-compat command: finds the subcommand in a table and calls it. */
 #include "terminal/streams.h"
 #include "terminal/style.h"
-#include "tools/common/command.h"
-#include "tools/common/message.h"
-#include "tools/common/options.h"
+#include "tools/common/common.h"
 #include "tools_config.h"
 
 #include <stdio.h>

@@ -113,7 +113,7 @@ def test_the_trace_knows_no_name_that_the_table_has_not():
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command(command):
     name = "command_" + command.replace("-", "_")
-    for path in ("tools/common/command.h", "tools/main.c"):
+    for path in ("tools/common/common.h", "tools/main.c"):
         assert re.search(r"\b%s\b" % name, (ROOT / path).read_text())
     assert re.search(r"^const struct command %s = " % name, text_of("tools/*/*.c"), re.M)
     assert re.search(r"^\.It Cm %s\b" % re.escape(command),

@@ -4,9 +4,7 @@
  * program.
  */
 #include "check.h"
-#include "tools/common/command.h"
-#include "tools/common/message.h"
-#include "tools/common/options.h"
+#include "tools/common/common.h"
 #include "tools/program/paths.h"
 
 #include <stdlib.h>

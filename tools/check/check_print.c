@@ -5,8 +5,7 @@
  */
 #include "check.h"
 #include "terminal/style.h"
-#include "tools/common/json.h"
-#include "tools/common/message.h"
+#include "tools/common/common.h"
 
 #include <stdio.h>
 #include <string.h>

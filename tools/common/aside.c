@@ -3,9 +3,7 @@
  * Runs a function or a program in a process of its own, reads its output until a time limit, and
  * ends it.
  */
-#include "aside.h"
-#include "command.h"
-#include "memory.h"
+#include "common.h"
 
 #include <errno.h>
 #include <fcntl.h>

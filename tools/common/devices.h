@@ -3,7 +3,7 @@
 #ifndef XRC_COMPAT_TOOLS_DEVICES_H
 #define XRC_COMPAT_TOOLS_DEVICES_H
 
-#include "json.h"
+#include "common.h"
 
 #include <modern/modern.h>
 #include <stdbool.h>

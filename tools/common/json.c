@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Writes JSON with one member per line, for people and for diff(1). */
-#include "json.h"
-#include "text.h"
+#include "common.h"
 
 /* The length of the characters that need no escape. */
 static size_t plain_length(const char *text)

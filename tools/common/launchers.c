@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The one table of launchers. */
-#include "launchers.h"
+#include "common.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Allocates memory, or ends the command. */
-#include "memory.h"
-#include "command.h"
-#include "message.h"
+#include "common.h"
 
 #include <stdarg.h>
 #include <stdio.h>

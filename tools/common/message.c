@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The tools' messages, line by line. */
-#include "message.h"
-#include "text.h"
+#include "common.h"
 #include "terminal/style.h"
 
 #include <stdarg.h>

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Reads a command line by the command's table of options, and explains them. */
-#include "options.h"
-#include "command.h"
-#include "memory.h"
-#include "message.h"
+#include "common.h"
 #include "terminal/style.h"
 
 #include <stdio.h>

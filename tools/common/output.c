@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Opens files under names that no other process has. */
-#include "output.h"
+#include "common.h"
 #include "job.h"
-#include "message.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Takes LD_PRELOAD apart at colons and blanks, and composes it. */
-#include "preload.h"
+#include "common.h"
 #include "elf/lib_folder.h"
 
 #include <stdlib.h>

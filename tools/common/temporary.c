@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Temporary files, sockets and directories. */
-#include "temporary.h"
+#include "common.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Text of other processes, made fit for a terminal, for JSON and for a shell. */
-#include "text.h"
-#include "memory.h"
+#include "common.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,10 +3,7 @@
 #include "doctor.h"
 #include "elf/lib_folder.h"
 #include "terminal/style.h"
-#include "tools/common/command.h"
-#include "tools/common/message.h"
-#include "tools/common/preload.h"
-#include "tools/common/text.h"
+#include "tools/common/common.h"
 #include "tools/common/variables.h"
 #include "tools/program/paths.h"
 

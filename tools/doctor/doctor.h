@@ -4,7 +4,7 @@
 #define XRC_COMPAT_TOOLS_DOCTOR_H
 
 #include "tools/common/devices.h"
-#include "tools/common/json.h"
+#include "tools/common/common.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Examines whether registration tables can be made, and whether they outlive a logout. */
 #include "doctor.h"
-#include "tools/common/aside.h"
+#include "tools/common/common.h"
 #include "tools/program/paths.h"
 
 #include <compat/regtab.h>

@@ -4,7 +4,7 @@
  * that is missing.
  */
 #include "program.h"
-#include "tools/common/aside.h"
+#include "tools/common/common.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -2,8 +2,7 @@
 /* Decides from the loader's answer what must be preloaded. */
 #include "paths.h"
 #include "program.h"
-#include "tools/common/message.h"
-#include "tools/common/preload.h"
+#include "tools/common/common.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

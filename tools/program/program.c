@@ -4,7 +4,7 @@
  * says little or nothing.
  */
 #include "program.h"
-#include "tools/common/command.h"
+#include "tools/common/common.h"
 
 #include <elf.h>
 #include <errno.h>

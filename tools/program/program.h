@@ -6,7 +6,7 @@
 #ifndef XRC_COMPAT_TOOLS_PROGRAM_H
 #define XRC_COMPAT_TOOLS_PROGRAM_H
 
-#include "tools/common/memory.h"
+#include "tools/common/common.h"
 
 #include <limits.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat gc`: removes the files of registration tables whose process ended. */
-#include "tools/common/command.h"
-#include "tools/common/message.h"
+#include "tools/common/common.h"
 #include "tools/program/paths.h"
 #include "tools/tables/view.h"
 

@@ -5,12 +5,7 @@
  */
 #include "terminal/screen.h"
 #include "terminal/style.h"
-#include "tools/common/command.h"
-#include "tools/common/json.h"
-#include "tools/common/memory.h"
-#include "tools/common/message.h"
-#include "tools/common/options.h"
-#include "tools/common/text.h"
+#include "tools/common/common.h"
 #include "tools/program/paths.h"
 #include "tools/tables/view.h"
 

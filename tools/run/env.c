@@ -5,12 +5,7 @@
  */
 #include "quirks.h"
 #include "elf/lib_folder.h"
-#include "tools/common/command.h"
-#include "tools/common/launchers.h"
-#include "tools/common/message.h"
-#include "tools/common/options.h"
-#include "tools/common/preload.h"
-#include "tools/common/text.h"
+#include "tools/common/common.h"
 #include "tools/common/variables.h"
 #include "tools/program/paths.h"
 

@@ -2,7 +2,7 @@
 /* `xrc-compat env-vars`: prints the table of tools/common/variables.h. */
 #include "tools/common/variables.h"
 #include "terminal/style.h"
-#include "tools/common/command.h"
+#include "tools/common/common.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,10 +4,7 @@
  * effect.
  */
 #include "quirks.h"
-#include "tools/common/command.h"
-#include "tools/common/message.h"
-#include "tools/common/options.h"
-#include "tools/common/preload.h"
+#include "tools/common/common.h"
 #include "tools/program/paths.h"
 #include "tools/tools_config.h"
 

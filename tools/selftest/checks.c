@@ -6,7 +6,7 @@
 #include "selftest.h"
 #include "terminal/streams.h"
 #include "terminal/style.h"
-#include "tools/common/temporary.h"
+#include "tools/common/common.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,9 +4,7 @@
  * a program of its own, compiled and linked as old programs were; here it is only started, as
  * `xrc-compat run` starts any other.
  */
-#include "tools/common/command.h"
-#include "tools/common/message.h"
-#include "tools/common/options.h"
+#include "tools/common/common.h"
 #include "tools/program/paths.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Keeps account of the domains and registrations that processes have. */
-#include "tools/common/memory.h"
+#include "tools/common/common.h"
 #include "trace.h"
 
 #include <stdlib.h>

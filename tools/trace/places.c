@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Names functions from symbol tables, and lines with addr2line(1): once for each address. */
-#include "tools/common/aside.h"
-#include "tools/common/memory.h"
-#include "tools/common/text.h"
+#include "tools/common/common.h"
 #include "tools/program/program.h"
 #include "trace.h"
 

@@ -2,7 +2,7 @@
 /* Work in a process of its own: the result if the process ends well, late, badly, or not at all. */
 
 #include "../unit.h"
-#include "tools/common/aside.h"
+#include "tools/common/common.h"
 
 #include <errno.h>
 #include <signal.h>

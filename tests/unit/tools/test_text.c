@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* text_clean(): what may reach a terminal and JSON, and what becomes '?'. */
-#include <tools/common/text.h>
+#include <tools/common/common.h>
 
 #include <stdio.h>
 #include <string.h>

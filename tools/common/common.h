@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What the commands share. */
+#ifndef XRC_COMPAT_TOOLS_COMMON_H
+#define XRC_COMPAT_TOOLS_COMMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* ---- memory ---- */
+/*
+ * Memory for names and lists. It lasts until the command ends, so nobody frees it. If none is left,
+ * the command says so and ends: no caller can act on the error.
+ */
+
+/* strdup(3); NULL stays NULL. */
+char *copy_string(const char *text);
+
+/* asprintf(3). */
+char *format_string(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* @array of @count elements, @size bytes each, with room for one more. NULL: a new one. */
+void *extend(void *array, size_t count, size_t size);
+
+struct string_list {
+	char **item;
+	size_t count;
+};
+
+/* Appends a copy. */
+void string_list_add(struct string_list *list, const char *text);
+bool string_list_has(const struct string_list *list, const char *text);
+
+/* reallocarray(3) for one element more. The caller frees it. */
+void *grow(void *array, size_t count, size_t size);
+
+/* Ends the command if @memory is NULL. */
+void *need_memory(void *memory);
+
+/* ---- messages ---- */
+/*
+ * How the tools speak to people: one prefix, stderr for what went wrong. Names out of files and of
+ * other processes may hold anything: whatever is no printable character comes out as '?'.
+ */
+
+/* Prints "xrc-compat: MESSAGE" and returns @status, so that a refusal is one statement. */
+int refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Prints a second line under a refusal, with advice. */
+void advise(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* One line of a report, on standard output. */
+void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- text ---- */
+/* Text of other processes, made fit for a terminal and for JSON. */
+
+/*
+ * The length of the printable UTF-8 character that begins here; 0 if there is none. C1 controls and
+ * surrogates are none.
+ */
+size_t text_character(const char *text);
+
+/*
+ * Puts '?' in the place of control characters and of bytes that are no UTF-8. A process may call
+ * itself what it likes: an escape sequence must not reach a terminal, and JSON with other bytes
+ * cannot be read.
+ */
+void text_clean(char *text);
+
+/*
+ * @text quoted as one shell word. Unprintable characters need $'...' of bash, ksh and zsh.
+ */
+char *text_shell_word(const char *text);
+
+/* ---- JSON ---- */
+/* Writes JSON to a stream, value by value. */
+
+struct json {
+	FILE *out;
+	int depth;
+	bool first; /* nothing has been written in the innermost object or array yet */
+};
+
+/* @key is NULL for the outermost value and inside arrays. */
+void json_open(struct json *json, const char *key, char bracket);
+void json_close(struct json *json, char bracket);
+void json_string(struct json *json, const char *key, const char *value); /* NULL becomes null */
+void json_bool(struct json *json, const char *key, bool value);
+void json_number(struct json *json, const char *key, long long value);
+
+/* ---- commands ---- */
+/* What a subcommand of xrc-compat is, and the exit statuses all of them share. */
+
+/*
+ * A launcher shares its exit status with the program it runs; like env(1), nohup(1) and timeout(1)
+ * it therefore speaks for itself only with the last three values that a shell leaves free.
+ */
+enum tool_exit {
+	TOOL_EXIT_OK = 0,
+	/* wrong usage, or running would not do what was asked for */
+	TOOL_EXIT_REFUSED = 125,
+	TOOL_EXIT_NOT_EXECUTABLE = 126, /* found, but the kernel would not execute it */
+	TOOL_EXIT_NOT_FOUND = 127,
+};
+
+struct string_list;
+
+struct option_row {
+	const char *name;	/* "--json" or "-o" */
+	/* "FILE": needed, behind "=" or as the next word; "[=N]": may follow "="; NULL: none */
+	const char *value;
+	const char *help;
+	/* What the option sets; the others are NULL. */
+	bool *flag;		  /* without a value: becomes true */
+	const char **text;	  /* gets the value; "" if none follows */
+	struct string_list *list; /* may be given several times: gets each value */
+};
+
+struct command {
+	const char *name;
+	const struct option_row *options; /* up to a row without a name; NULL: it has none */
+	const char *operands; /* what follows the options, as the usage prints it; NULL: nothing */
+	const char *summary;
+	const char *example;
+	/* @words: the program to launch and its words. The result is the exit status. */
+	int (*run)(char **words);
+	const char **operand;	 /* gets the only operand; NULL: the command has none */
+	bool launches;		 /* a program and that one's words follow its own */
+	void (*more_help)(void); /* prints what --help says behind the options; NULL: nothing */
+};
+
+extern const struct command command_check, command_doctor, command_env, command_env_vars,
+	command_gc, command_ps, command_report, command_run, command_selftest, command_trace;
+
+/*
+ * A program to be started with the library, by `run` and by the commands that are another way to a
+ * program.
+ */
+struct launch {
+	const struct command *command;
+	/*
+	 * of --softhca: the number of devices, "" for the default; NULL: the machine's own devices
+	 */
+	const char *softhca;
+	const char *model;	/* of --model, or NULL */
+	bool system_libibverbs;	/* of --system-libibverbs */
+	char **program;		/* NULL-terminated */
+};
+
+#define LAUNCH_OPTIONS(launch) \
+	{ "--softhca", "[=DEVICES]", \
+	  "use emulated adapters, 2 or as many as given, instead of the machine's own", \
+	  .text = &(launch).softhca }, \
+	{ "--model", "NAME", \
+	  "with --softhca: which adapter is emulated, connectx3 (mlx4) or connectx5 (mlx5)", \
+	  .text = &(launch).model }
+
+#define SYSTEM_LIBIBVERBS(wanted) \
+	{ "--system-libibverbs", NULL, \
+	  "preload the system's libibverbs in any case, for scripts that set LD_LIBRARY_PATH to an old one", \
+	  .flag = &(wanted) }
+
+/* Executes the program. Returns the exit status, after a message, when that cannot be done. */
+int launch_program(const struct launch *launch);
+
+/* Prints the environment table; the same text in --help and in env-vars. */
+void env_vars_print(void);
+
+/* ---- options ---- */
+/*
+ * The options of a command: one table of rows, from which the command line is read and --help is
+ * printed.
+ */
+
+/*
+ * Reads the words behind the name of the command. 0, or an exit status after a message. For a
+ * command that launches a program *words is its name and its words afterwards.
+ */
+int options_read(const struct command *command, char ***words);
+
+/*
+ * Whether --help is among the words that are the command's own: neither a value, nor behind "--" or
+ * the program that it launches.
+ */
+bool options_want_help(const struct command *command, char *const *words);
+
+/* The usage of @command with its options, which was asked for. TOOL_EXIT_OK. */
+int print_usage(const struct command *command);
+
+/* The usage as a second line under a refusal. TOOL_EXIT_REFUSED. */
+int advise_usage(const struct command *command);
+
+/* The nearest to @word of the names, which end with NULL. NULL: none is near. */
+const char *nearest_name(const char *word, const char *const *names);
+
+/* ---- files that a command writes ---- */
+/* Files that a command writes for its user. Several processes may be given the same name. */
+
+/*
+ * Opens a file for writing. In @pattern %p stands for the process, %h for the host, %r for the MPI
+ * rank ("none" where there is none), and %% for %. A regular file in which something stands, or
+ * that another process is writing, is never touched: NAME.1, NAME.2, ... is taken instead. @name
+ * gets the name. NULL after a message that names @what.
+ */
+FILE *output_open(const char *pattern, const char *what, char *name, size_t size);
+
+/* ---- temporary files ---- */
+/* Temporary files, sockets and directories: in TMPDIR, or else in /tmp. */
+
+/*
+ * Has "NAME-XXXXXX" made by @make, as mkstemp(3) makes a file: in TMPDIR if that is an absolute
+ * path, leaves room in the @size bytes of @path, and @make succeeds there. What @make returned;
+ * with -1, @path is where it failed last.
+ */
+int temporary_make(const char *name, char *path, size_t size, int (*make)(char *path));
+
+/* ---- other processes ---- */
+/*
+ * Other programs, and work that may crash or hang, such as calling a driver: done in a process of
+ * its own.
+ */
+
+struct aside {
+	char *const *words;	/* of a program, as for execvp(3); NULL: prepare() does the work */
+	/* called in its process first; NULL: nothing. What is not 0 is its exit status */
+	int (*prepare)(const void *context);
+	const void *context;
+	bool with_errors;	/* what it writes on standard error, too */
+};
+
+/**
+ * aside_output - run it without input, waiting so long for its end. Returns the beginning of what
+ * it writes on standard output, 256 KiB at most, to be freed. @size gets its length; NULL: the text
+ * ends with 0. *result: 0, its exit status negated, -ETIMEDOUT, or -EIO when it ended by a signal.
+ */
+char *aside_output(const struct aside *aside, int milliseconds, size_t *size, int *result);
+
+/* ---- launchers ---- */
+/* The launchers of parallel programs, and how each gives its processes a variable. */
+
+struct launcher {
+	const char *title;
+	const char *names;	/* of its commands, each between blanks */
+	/* words in the path of its file that identify it among others of the same name */
+	const char *hints;
+	const char *command;	/* as a user begins to type it */
+	const char *before, *between;	/* "before" NAME "between" VALUE, for each variable */
+	/* the word in front of the variables; NULL: they follow the launcher's name */
+	const char *word;
+	bool remote;		/* a remote shell expands the values again: $LIB would be lost */
+	bool quoted_twice;	/* so values need quotes for that shell, too */
+};
+
+extern const struct launcher launchers[];
+extern const size_t launcher_count;
+
+/** launcher_has_name - whether a command of this name, or path, may be this launcher's. */
+bool launcher_has_name(const struct launcher *launcher, const char *path);
+
+/** is_launcher - whether it may be the name of any launcher. */
+bool is_launcher(const char *path);
+
+/* ---- LD_PRELOAD ---- */
+/* LD_PRELOAD: its words, and the value that puts libraries in front of them. */
+
+/*
+ * Takes the next word from *rest, with the folder that the loader puts for $LIB if @expand. False
+ * when there is none. At first *rest is the value, which may be NULL.
+ */
+bool preload_next(const char **rest, bool expand, char *word, size_t size);
+
+/*
+ * Writes @path, a library of ours, with $LIB for its folder. False if that does not serve the
+ * programs of both word sizes.
+ */
+bool preload_for_both(const char *path, char *setting, size_t size);
+
+/*
+ * These libraries, then what LD_PRELOAD has already, each once. Where possible with $LIB, unless it
+ * is for a @remote shell, which would replace that.
+ */
+char *preload_value(const struct string_list *libraries, bool remote);
+
+#endif
