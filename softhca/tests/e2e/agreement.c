@@ -56,7 +56,7 @@ static bool opened_hear(void)
 }
 
 /* Any process can make a domain that no process has open. */
-static bool nobody_has(int fd)
+static bool domain_is_free(int fd)
 {
 	struct host *host = rig_host(0);
 	struct ibv_xrcd *xrcd = xrc_domain(host, fd, O_CREAT | O_EXCL);
@@ -76,7 +76,7 @@ static bool closing_the_device_frees_the_domain(void)
 
 		CHECK(xrcd && xrc_target(host, xrcd));
 		CHECK(!ibv_close_device(host->ctx));
-		CHECK(nobody_has(fd));
+		CHECK(domain_is_free(fd));
 		close(fd);
 	}
 	return true;
@@ -106,7 +106,7 @@ static bool a_dead_process_has_left_nothing(void)
 			pause();
 		}
 		CHECK(read(ready[0], &byte, 1) == 1 && kill_child(child));
-		CHECK(nobody_has(fd));
+		CHECK(domain_is_free(fd));
 		close(fd);
 		close(ready[0]);
 		close(ready[1]);
@@ -156,7 +156,7 @@ static bool one_makes_a_domain(void)
 		CHECK(kill_child(child[i]));
 	close(finish[0]);
 	close(finish[1]);
-	CHECK(made == 1 && nobody_has(fd));
+	CHECK(made == 1 && domain_is_free(fd));
 	close(fd);
 	return true;
 }
@@ -179,7 +179,7 @@ static bool many_domains_at_once(void)
 		CHECK(!xrc_domain(host, fd[i], O_CREAT | O_EXCL) && errno == EINVAL);
 		CHECK(!ibv_close_xrcd(xrcd[i]));
 	}
-	CHECK(nobody_has(fd[0]) && nobody_has(fd[DOMAINS - 1]));
+	CHECK(domain_is_free(fd[0]) && domain_is_free(fd[DOMAINS - 1]));
 	for (int i = 0; i < DOMAINS; i++)
 		close(fd[i]);
 	rig_free_host(host);
@@ -220,7 +220,7 @@ static bool nothing_more(struct ibv_context *ctx)
 }
 
 /* The handle that was opened last gets the event first. */
-static bool who_hears(void)
+static bool last_handle_hears_first(void)
 {
 	struct shared s = share();
 	struct ibv_context *ctx = s.host->ctx;
@@ -233,7 +233,7 @@ static bool who_hears(void)
 	return true;
 }
 
-static bool who_hears_when_the_creator_has_left(void)
+static bool opened_handle_outlives_the_creator(void)
 {
 	struct shared s = share();
 	struct ibv_context *ctx = s.host->ctx;
@@ -363,7 +363,7 @@ static bool closing_leaves_the_others_their_qp(void)
 	CHECK(opened && !ibv_close_device(a->ctx) && ibv_close_xrcd(two) == EBUSY);
 	CHECK(!opened_destroy(opened) && !xrc_open(b, two, qpn) && errno == EINVAL &&
 	      !ibv_close_xrcd(two));
-	return nobody_has(fd);
+	return domain_is_free(fd);
 }
 
 /* The QP or SRQ that a thread destroys, and whether it has done so. */
@@ -443,7 +443,7 @@ static bool closing_is_each_ones_own(void)
 	CHECK(target && !ibv_close_xrcd(one) && ibv_close_xrcd(two) == EBUSY);
 	CHECK(!xrc_domain(a, fd, O_CREAT | O_EXCL) && errno == EINVAL);
 	CHECK(!ibv_destroy_qp(target) && !ibv_close_xrcd(two));
-	return nobody_has(fd);
+	return domain_is_free(fd);
 }
 
 /* The responder resources that a query returns for a QP that asked for 3. */
@@ -454,10 +454,7 @@ static int resources_of_three(void)
 	return word && !strcmp(word, "down") ? 2 : 4;
 }
 
-/*
- * A query returns the attributes as the adapter's fields hold them. A QP without responder
- * resources grants no reads.
- */
+/* A query returns what the adapter's fields hold. Without responder resources: no reads. */
 static bool attributes_read_back(void)
 {
 	struct host *host = rig_host(0);
@@ -490,7 +487,7 @@ static bool attributes_read_back(void)
 }
 
 /* An SRQ keeps its domain busy, a sender does not. */
-static bool what_keeps_a_domain_busy(void)
+static bool srq_keeps_its_domain_busy(void)
 {
 	struct host *host = rig_host(0);
 	struct ibv_xrcd *xrcd = xrc_domain(host, -1, O_CREAT);
@@ -508,13 +505,14 @@ static bool what_keeps_a_domain_busy(void)
 
 static const struct rig_case cases[] = {
 	CASE(closing_the_device_frees_the_domain), CASE(a_dead_process_has_left_nothing),
-	CASE(one_makes_a_domain), CASE(many_domains_at_once), CASE(who_hears),
-	CASE(who_hears_when_the_creator_has_left), CASE(unread_events_are_kept),
+	CASE(one_makes_a_domain), CASE(many_domains_at_once), CASE(last_handle_hears_first),
+	CASE(opened_handle_outlives_the_creator), CASE(unread_events_are_kept),
 	CASE(unread_events_go_with_the_qp), CASE(events_keep_their_order),
 	CASE(a_failure_changes_no_state), CASE(the_last_holder_leaves_in_silence),
 	CASE(closing_leaves_the_others_their_qp), CASE(destroying_a_qp_reports_its_events),
 	CASE(destroying_an_srq_reports_its_events), CASE(a_state_raises_no_event),
-	CASE(closing_is_each_ones_own), CASE(what_keeps_a_domain_busy), CASE(attributes_read_back),
+	CASE(closing_is_each_ones_own), CASE(srq_keeps_its_domain_busy),
+	CASE(attributes_read_back),
 };
 
 RIG_MAIN(cases)

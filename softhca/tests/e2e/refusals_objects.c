@@ -386,7 +386,7 @@ static void of_memory(struct refusals *run)
 	ROW("mr: no bytes", ALWAYS, EINVAL, region(g, g->host->buffer, 0, 0));
 	ROW("mr: moved", ALWAYS, 0,
 	    region_again(g, IBV_REREG_MR_CHANGE_TRANSLATION, g->host->buffer + 4096, 8192, 0));
-	ROW("mr: moved to what is not mapped", ALWAYS, EFAULT, moved_to_nowhere(g));
+	ROW("mr: moved to unmapped memory", ALWAYS, EFAULT, moved_to_nowhere(g));
 	ROW("mr: changed to remote write without local write", ALWAYS, EINVAL,
 	    region_again(g, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, IBV_ACCESS_REMOTE_WRITE));
 	ROW("mw", BEYOND, 0, window(g, IBV_MW_TYPE_1));

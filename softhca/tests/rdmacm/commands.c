@@ -236,7 +236,7 @@ static void try_event(void)
 	check("wild response", "GET_EVENT",
 	      send_command(ours, RDMA_USER_CM_CMD_GET_EVENT, &get, sizeof(get), 512), EFAULT);
 	get.response = (uint64_t)(uintptr_t)response;
-	check("that nobody got", "GET_EVENT",
+	check("after a read that failed", "GET_EVENT",
 	      send_command(ours, RDMA_USER_CM_CMD_GET_EVENT, &get, sizeof(get), 512), 0);
 }
 

@@ -184,22 +184,22 @@ void refusals_of_connections(struct refusals *run)
 	    error_of(rdma_connect(ground->routed, param(57))));
 	ROW("connect with more reads than the device has", EINVAL, connect_with_many_reads(ground));
 	ROW("connect twice", EINVAL, connect_twice(ground));
-	ROW("connect to nobody", ECONNREFUSED, connect_to_nobody(ground));
+	ROW("connect without a listener", ECONNREFUSED, connect_to_nobody(ground));
 	ROW("listen twice", EINVAL, error_of(rdma_listen(ground->listener, 4)));
 	ROW("listen on a resolved id", EINVAL, error_of(rdma_listen(ground->routed, 4)));
 	ROW("listen on an unbound id", 0, error_of(rdma_listen(ground->idle, 4)));
-	ROW("accept what nobody asked", EINVAL, error_of(rdma_accept(ground->routed, param(0))));
+	ROW("accept without a request", EINVAL, error_of(rdma_accept(ground->routed, param(0))));
 	ROW("accept with 197 bytes of private data", EINVAL,
 	    with_request(ground, accept_at_length));
-	ROW("accept what was rejected", EINVAL, with_request(ground, accept_rejected));
+	ROW("accept after a reject", EINVAL, with_request(ground, accept_rejected));
 	ROW("accept of a peer that left", EINVAL, accept_of_a_peer_that_left(ground));
-	ROW("reject what nobody asked", EINVAL, error_of(rdma_reject(ground->routed, NULL, 0)));
+	ROW("reject without a request", EINVAL, error_of(rdma_reject(ground->routed, NULL, 0)));
 	ROW("reject with 149 bytes of private data", EINVAL,
 	    with_request(ground, reject_at_length));
 	ROW("reject twice", EINVAL, with_request(ground, reject_twice));
-	ROW("disconnect what was never connected", EINVAL,
+	ROW("disconnect an id without a connection", EINVAL,
 	    error_of(rdma_disconnect(ground->routed)));
-	ROW("notify of what was never connected", EINVAL,
+	ROW("notify of an id without a connection", EINVAL,
 	    error_of(rdma_notify(ground->routed, IBV_EVENT_COMM_EST)));
 	ROW("second SRQ", 0, second_srq(ground));
 }

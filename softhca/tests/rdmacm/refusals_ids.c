@@ -163,7 +163,7 @@ void refusals_of_ids(struct refusals *run)
 	ROW("bind to a free port", 0,
 	    error_of(rdma_bind_addr(ground->idle, address(HERE, PORT + 1))));
 	ROW("bind to the same port of another port space", 0, bind_other_port_space(ground));
-	ROW("bind to nobody's address", EADDRNOTAVAIL,
+	ROW("bind to an address of no host", EADDRNOTAVAIL,
 	    error_of(rdma_bind_addr(ground->idle, address("192.0.2.1", PORT))));
 	ROW("listen on a port that is shared", EADDRINUSE, bind_shared(ground));
 	ROW("share the port of a listener", EADDRINUSE, bind_beside_listener(ground));
@@ -171,10 +171,10 @@ void refusals_of_ids(struct refusals *run)
 	ROW("resolve an address of another family", EINVAL,
 	    error_of(rdma_resolve_addr(ground->bound, NULL, address6("fd00::198.18.1.1", PORT),
 				       1000)));
-	ROW("resolve from nobody's address", EADDRNOTAVAIL,
+	ROW("resolve from an address of no host", EADDRNOTAVAIL,
 	    error_of(rdma_resolve_addr(ground->idle, address("192.0.2.1", 0), address(THERE, PORT),
 				       1000)));
-	ROW("resolve nobody's address", ETIMEDOUT, resolve_nobody(ground));
+	ROW("resolve an address of no host", ETIMEDOUT, resolve_nobody(ground));
 	ROW("resolve twice", EINVAL,
 	    error_of(rdma_resolve_addr(ground->routed, NULL, address(THERE, PORT), 1000)));
 	ROW("resolve on a listener", EINVAL,

@@ -109,7 +109,7 @@ def test_backlog_is_of_unread_requests_only(listen, connector):
         assert lines(connector()) == [*RESOLVED, "REJECTED 28 go away"]
 
 
-def test_nobody_listens(daemon, connector):
+def test_no_listener(daemon, connector):
     assert lines(connector()) == [*RESOLVED, "REJECTED 8"]
 
 
@@ -123,7 +123,7 @@ def test_wildcards_are_of_one_host(talk, connector):
     assert lines(connector()) == [*RESOLVED, "REJECTED 28 go away"]
 
 
-def test_address_of_nobody(daemon, connector):
+def test_unknown_address(daemon, connector):
     assert lines(connector(address="198.18.77.1")) == [f"ADDR_ERROR {-errno.ETIMEDOUT}"]
 
 

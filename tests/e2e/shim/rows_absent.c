@@ -61,7 +61,7 @@ static void verbs_without_device(void)
 static const struct row no_xrc_rows[] = {
 	{ "1.3", "open on a device without XRC is NULL and ENOSYS", open_without_xrc },
 	{ "1.3", "the other verbs have no domain then: EINVAL", verbs_without_xrc },
-	{ "1.3", "what is not XRC works on it", rest_without_xrc },
+	{ "1.3", "everything but XRC works on it", rest_without_xrc },
 };
 
 static const struct row no_device_rows[] = {

@@ -255,7 +255,7 @@ static const struct row rows[] = {
 	{ "5.7", "a device opened again starts without registrations", device_opened_again },
 	{ "5.7", "a forked child that exits ends nothing", child_of_a_fork },
 	{ "5.7", "tidied up in order, every verb returns 0", tidy_order },
-	{ "5.7", "what was refused holds no PD and no CQ", nothing_left_of_refusals },
+	{ "5.7", "a refused call holds no PD and no CQ", nothing_left_of_refusals },
 };
 
 GROUP(end);

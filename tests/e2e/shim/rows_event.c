@@ -198,10 +198,10 @@ static void rc_qp_is_not_flagged(void)
 static const struct row rows[] = {
 	{ "5.8", "a receive QP's event reaches its creator, flagged, by number", to_the_creator },
 	{ "1.4", "ibv_event_type_str calls a flagged event unknown", text_of_it },
-	{ "5.8", "it reaches everyone who is registered, once", to_every_registrant,
+	{ "5.8", "it reaches every registrant, once", to_every_registrant,
 	  NEEDS_OPENED_EVENTS },
 	{ "5.8", "registered twice, it comes once", registered_twice, NEEDS_OPENED_EVENTS },
-	{ "5.8", "it does not reach who has unregistered", not_after_unreg },
+	{ "5.8", "it does not reach a former registrant", not_after_unreg },
 	{ "1.4", "acking it is harmless, flag on or off, any number of times",
 	  acked_in_every_form },
 	{ "1.4", "unreg does not wait for an ack", never_acked },

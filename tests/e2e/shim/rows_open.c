@@ -217,7 +217,7 @@ static void gone_with_its_last_handle(void)
 static const struct row rows[] = {
 	{ "5.1", "fd -1 is a private domain, whatever oflag says", private_ignores_oflag },
 	{ "5.1", "fd -1 is a new domain each time", private_is_its_own_each_time },
-	{ "5.1", "a private domain is nobody else's", private_of_another_is_never_joined },
+	{ "5.1", "a private domain cannot be joined", private_of_another_is_never_joined },
 	{ "5.1", "a closed fd is EBADF", closed_fd },
 	{ "5.1", "a missing domain without O_CREAT is EAGAIN", missing_without_creat },
 	{ "5.1", "a missing domain with O_EXCL only is EAGAIN", missing_with_excl_only },

@@ -208,14 +208,14 @@ static const struct row rows[] = {
 	{ "5.5", "a query with every mask bit tells everything", mask_every_bit },
 	{ "5.5", "a query with a bit of no use tells everything", mask_one_bit },
 	{ "5.5", "a query in RTS tells what RTS added", in_rts },
-	{ "5.5", "who is not registered may query", by_the_unregistered },
-	{ "5.5", "who is registered may query", by_the_registered },
+	{ "5.5", "a query needs no registration", by_the_unregistered },
+	{ "5.5", "a registrant may query", by_the_registered },
 	{ "5.5", "a query sees what others change", sees_what_others_change },
 	{ "5.5", "querying does not register", does_not_register },
 	{ "5.5", "querying does not keep the QP", does_not_keep_alive },
 	{ "5.5", "querying an unknown number is EINVAL", unknown_number },
 	{ "5.5", "querying through another domain is EINVAL", other_domain },
-	{ "5.5", "querying what is no receive QP is EINVAL", not_a_receive_qp },
+	{ "5.5", "querying another kind of QP is EINVAL", not_a_receive_qp },
 };
 
 GROUP(query);

@@ -147,7 +147,7 @@ static void cancel_at_random(void (*once)(void))
 	stage.created = 0;
 }
 
-/* Afterwards every function works as ever. */
+/* Afterwards every function works as before. */
 static void all_answer(void)
 {
 	query_one();

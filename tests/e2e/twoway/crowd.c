@@ -96,7 +96,7 @@ static void check_numbers(bool disturbed)
 	uint32_t *numbers = &shared->number[0][0];
 	uint32_t span;
 
-	row_begin("no number is anybody else's");
+	row_begin("every QP has numbers of its own");
 	qsort(numbers, PROCESSES * PAIRS, sizeof(*numbers), ascending);
 	for (int i = 1; i < PROCESSES * PAIRS; i++)
 		must(numbers[i] - numbers[i - 1] >= 2);

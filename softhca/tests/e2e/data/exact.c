@@ -302,7 +302,7 @@ static bool unlike_mtus_do_not_go_together(void)
 	return true;
 }
 
-static bool what_fits_both_mtus_arrives(void)
+static bool message_within_both_mtus_arrives(void)
 {
 	struct pair pair = unlike_mtus(IBV_MTU_2048, IBV_MTU_1024);
 	struct ibv_wc wc;
@@ -509,7 +509,7 @@ static const struct rig_case cases[] = {
 	CASE(datagram_is_one_packet), CASE(receivers_timer_counts),
 	CASE(senders_timer_does_not_count), CASE(write_with_immediate_needs_a_receive),
 	CASE(write_with_immediate_waits_for_a_receive), CASE(unlike_mtus_do_not_go_together),
-	CASE(what_fits_both_mtus_arrives), CASE(sequence_numbers_count_packets),
+	CASE(message_within_both_mtus_arrives), CASE(sequence_numbers_count_packets),
 	CASE(inline_is_no_place_to_read_to), CASE(error_is_solicited), CASE(srq_is_a_list),
 	CASE(numbers_are_not_reused_at_once), CASE(zero_based_region),
 };

@@ -465,7 +465,7 @@ int main(int argc, char **argv)
 		{ "on request", on_request },
 		{ "by the program, and back", by_the_program },
 		{ "a request under way", under_way }, { "an unreliable connection", unreliable },
-		{ "who is not armed stays", stays }, { "an XRC target", xrc },
+		{ "a connection that is not armed stays", stays }, { "an XRC target", xrc },
 		         { "refusals", refusals }, { "ports that disagree", ports_disagree },
 		{ "each handle of a target is told once", each_handle_is_told_once },
 	};

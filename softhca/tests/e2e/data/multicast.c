@@ -172,7 +172,7 @@ static bool attached_twice_is_one_copy(void)
 	return member_ends(&sender) && member_ends(&far);
 }
 
-static bool what_is_not_for_the_group(void)
+static bool other_datagrams_are_dropped(void)
 {
 	static const struct way ways[] = {
 		{ .lid = LID, .qpn = EVERYONE, .qkey = QKEY + 1 },
@@ -298,7 +298,7 @@ static bool addresses_of_groups(void)
 
 static const struct rig_case cases[] = {
 	CASE(every_member_gets_one), CASE(attached_twice_is_one_copy),
-	CASE(what_is_not_for_the_group), CASE(the_senders_own_copy),
+	CASE(other_datagrams_are_dropped), CASE(the_senders_own_copy),
 	CASE(own_copy_that_is_too_long), CASE(a_group_may_be_full), CASE(addresses_of_groups),
 };
 

@@ -15,7 +15,7 @@ def test_migration(run, softhca):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_who_cannot_migrate(run, softhca):
+def test_refused_migrations(run, softhca):
     for words, complaint in [(["mlx4_0"], "takes DEVICE NUMBER"),
                              (["mlx4_9", "1"], "no device mlx4_9"), (["mlx4_0", "99"], "no QP 99"),
                              (["mlx4_0", "mine"], "'mine' is no number")]:

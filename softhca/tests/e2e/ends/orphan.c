@@ -71,7 +71,7 @@ static bool daemon_dies(void)
 }
 
 /* Receives from before the daemon's death are still there. */
-static bool what_was_done_comes_first(void)
+static bool completions_come_before_the_error(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -107,7 +107,7 @@ static bool extended_cq(void)
 }
 
 static const struct rig_case cases[] = {
-	CASE(daemon_dies), CASE(what_was_done_comes_first), CASE(extended_cq),
+	CASE(daemon_dies), CASE(completions_come_before_the_error), CASE(extended_cq),
 };
 
 RIG_MAIN(cases)

@@ -58,7 +58,8 @@ def test_programs_end(daemon, argv):
         assert err.count(SENTENCE) <= 1 and ("-e" in argv or SENTENCE in err)
 
 
-@pytest.mark.parametrize("case", ["daemon_dies", "what_was_done_comes_first", "extended_cq"])
+@pytest.mark.parametrize(
+    "case", ["daemon_dies", "completions_come_before_the_error", "extended_cq"])
 def test_what_was_completed_is_still_there_and_then_polling_fails(run, daemon, case):
     done = run([PROGRAMS / "softhca-orphan", case], env={"ORPHAN_DAEMON": str(daemon.pid)})
     assert done.returncode == 0, done.stdout + done.stderr

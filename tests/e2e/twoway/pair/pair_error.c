@@ -259,8 +259,8 @@ static void cancelled_before_it_fails(void)
 }
 
 static const struct row error_rows[] = {
-	{ "retries exceeded: it is in ERR, what is posted is flushed", retries_exceeded },
-	{ "retries exceeded: what comes in is refused", refuses_what_comes_in },
+	{ "retries exceeded: it is in ERR and flushes sends", retries_exceeded },
+	{ "retries exceeded: it refuses messages", refuses_what_comes_in },
 	{ "retries exceeded: a write is refused, also without an SRQ", refuses_without_an_srq },
 	{ "retries exceeded: a query alone finds out", query_alone_finds_out },
 	{ "a message longer than its buffer fails both halves", too_long },

@@ -67,7 +67,7 @@ static void of_every_kind(void)
 
 #define EVENTS 6
 
-/* Raises and reads events of both halves by turns. */
+/* Raises and reads events of both halves alternately. */
 static void get_both_halves(struct end *end, struct ibv_async_event *events)
 {
 	for (int i = 0; i < EVENTS; i++) {

@@ -277,7 +277,7 @@ static const struct row state_rows[] = {
 	{ "a query tells the next sequence number of each half", sequence_numbers },
 	{ "a missing bit is EINVAL and moves neither half", half_a_mask },
 	{ "a value that one half refuses can be put right", refused_by_one_half },
-	{ "access flags hold for what comes in", access_taken_away },
+	{ "access flags hold for incoming requests", access_taken_away },
 	{ "SQD and back, with one event", drained_and_back },
 	{ "destroyed, created and connected over and over", new_qp_in_its_place },
 	{ "the port of an address vector is the QP's own", ports_of_vectors },
