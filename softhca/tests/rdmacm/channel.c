@@ -362,25 +362,14 @@ static void requests_come_along(struct ground *ground)
 
 /* ---- all of them ---- */
 
-static const struct {
-	const char *name;
-	void (*test)(struct ground *ground);
-} tests[] = {
-	{ "readable while events wait", readable_while_events_wait },
-	{ "many events wait", many_events_wait },
-	{ "each event is an edge", each_event_is_an_edge },
-	{ "non-blocking and back", non_blocking_and_back },
-	{ "signals do not end the wait", signals_do_not_end_the_wait },
-	{ "signals end the wait", signals_end_the_wait },
-	{ "a waiting thread can be cancelled", a_waiting_thread_can_be_cancelled },
-	{ "others go on while one waits", others_go_on_while_one_waits },
-	{ "closing the channel does not end the wait", closing_the_channel_does_not_end_the_wait },
-	{ "closing the channel beside a thread that asks",
-	  closing_the_channel_beside_a_thread_that_asks },
-	{ "destroying waits for acknowledgements", destroying_waits_for_acknowledgements },
-	{ "a child does no harm", a_child_does_no_harm },
-	{ "events come along", events_come_along },
-	{ "requests come along", requests_come_along },
+static const struct ground_test tests[] = {
+	TEST(readable_while_events_wait), TEST(many_events_wait), TEST(each_event_is_an_edge),
+	TEST(non_blocking_and_back), TEST(signals_do_not_end_the_wait),
+	TEST(signals_end_the_wait), TEST(a_waiting_thread_can_be_cancelled),
+	TEST(others_go_on_while_one_waits), TEST(closing_the_channel_does_not_end_the_wait),
+	TEST(closing_the_channel_beside_a_thread_that_asks),
+	TEST(destroying_waits_for_acknowledgements), TEST(a_child_does_no_harm),
+	TEST(events_come_along), TEST(requests_come_along),
 };
 
 /* The kernel has no memory then under the number of the process. */
@@ -408,14 +397,6 @@ static void __attribute__((noreturn)) leave_main(void)
 
 int main(void)
 {
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
-		struct ground ground;
-
-		printf("%s\n", tests[i].name);
-		fflush(stdout);
-		ground_lay(&ground);
-		tests[i].test(&ground);
-		ground_clear(&ground);
-	}
+	ground_run(tests, sizeof(tests) / sizeof(tests[0]));
 	leave_main();
 }

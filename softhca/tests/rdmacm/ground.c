@@ -109,3 +109,16 @@ void ground_clear(struct ground *ground)
 	rdma_destroy_id(ground->idle);
 	rdma_destroy_event_channel(ground->channel);
 }
+
+void ground_run(const struct ground_test *tests, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct ground ground;
+
+		printf("%s\n", tests[i].name);
+		fflush(stdout);
+		ground_lay(&ground);
+		tests[i].run(&ground);
+		ground_clear(&ground);
+	}
+}

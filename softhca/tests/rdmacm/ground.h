@@ -28,6 +28,17 @@ void ground_need(bool good, const char *what);
 void ground_lay(struct ground *ground);
 void ground_clear(struct ground *ground);
 
+/* A test on a ground of its own. */
+struct ground_test {
+	const char *name;
+	void (*run)(struct ground *ground);
+};
+
+#define TEST(function) { #function, function }
+
+/* Runs all tests, and prints the name of each. */
+void ground_run(const struct ground_test *tests, size_t count);
+
 /* address - valid until the fourth call after this one; with IPv6 until the next one. */
 struct sockaddr *address(const char *text, uint16_t port);
 struct sockaddr *address6(const char *text, uint16_t port);

@@ -67,84 +67,75 @@ static void is(const struct told *told, const char *gid, uint32_t qkey)
 }
 
 /* The GID to which the kernel maps the address (cma_set_mgid). */
-static void addresses(void)
+static void addresses(struct ground *ground)
 {
-	struct ground ground;
 	struct rdma_cm_id *udp, *ipoib;
 	struct told told;
 	int one, two;
 
-	ground_lay(&ground);
-	udp = bound(&ground, RDMA_PS_UDP);
-	ipoib = bound(&ground, RDMA_PS_IPOIB);
-	told = join(&ground, udp, address("239.1.2.3", 0), &one);
+	udp = bound(ground, RDMA_PS_UDP);
+	ipoib = bound(ground, RDMA_PS_IPOIB);
+	told = join(ground, udp, address("239.1.2.3", 0), &one);
 	is(&told, "ff12:4001:ffff::f01:203", RDMA_UDP_QKEY);
-	told = join(&ground, ipoib, address("239.1.2.3", 0), &two);
+	told = join(ground, ipoib, address("239.1.2.3", 0), &two);
 	is(&told, "ff12:401b:ffff::f01:203", IPOIB_QKEY);
-	told = join(&ground, udp, address6("ff0e::1:2:3", 0), &one);
+	told = join(ground, udp, address6("ff0e::1:2:3", 0), &one);
 	is(&told, "ff12:6001:ffff::1:2:3", RDMA_UDP_QKEY);
-	told = join(&ground, ipoib, address6("ff0e::1:2:3", 0), &two);
+	told = join(ground, ipoib, address6("ff0e::1:2:3", 0), &two);
 	is(&told, "ff12:601b:ffff::1:2:3", IPOIB_QKEY);
-	told = join(&ground, udp, address6("ff15:a01b:fe80::5", 0), &one);
+	told = join(ground, udp, address6("ff15:a01b:fe80::5", 0), &one);
 	is(&told, "ff15:a01b:fe80::5", RDMA_UDP_QKEY);
-	told = join(&ground, udp, by_gid("ff12:1234::9"), &one);
+	told = join(ground, udp, by_gid("ff12:1234::9"), &one);
 	is(&told, "ff12:1234::9", RDMA_UDP_QKEY);
 	rdma_destroy_id(udp);
 	rdma_destroy_id(ipoib);
-	ground_clear(&ground);
 }
 
 /*
  * All programs that join a group get the same group, which has a LID of its own. If the address is
  * zero, they get an unused one.
  */
-static void identity(void)
+static void identity(struct ground *ground)
 {
-	struct ground ground;
 	struct rdma_cm_id *first, *second;
 	struct told a, b, other, nameless, another;
 
-	ground_lay(&ground);
-	first = bound(&ground, RDMA_PS_UDP);
-	second = new_id(&ground, RDMA_PS_UDP);
+	first = bound(ground, RDMA_PS_UDP);
+	second = new_id(ground, RDMA_PS_UDP);
 	NEED(!rdma_bind_addr(second, address(THERE, 0)));
-	a = join(&ground, first, address("239.1.1.1", 0), NULL);
-	b = join(&ground, second, address("239.1.1.1", 0), NULL);
-	other = join(&ground, second, address("239.1.1.2", 0), NULL);
+	a = join(ground, first, address("239.1.1.1", 0), NULL);
+	b = join(ground, second, address("239.1.1.1", 0), NULL);
+	other = join(ground, second, address("239.1.1.2", 0), NULL);
 	NEED(a.lid == b.lid && !strcmp(a.gid, b.gid) && other.lid != a.lid);
-	nameless = join(&ground, first, address("0.0.0.0", 0), NULL);
-	another = join(&ground, second, address("0.0.0.0", 0), NULL);
+	nameless = join(ground, first, address("0.0.0.0", 0), NULL);
+	another = join(ground, second, address("0.0.0.0", 0), NULL);
 	NEED(!strncmp(nameless.gid, "ff12:a01b:fe80:", 15) && strcmp(nameless.gid, another.gid) &&
 	     nameless.lid != another.lid);
 	/* The group keeps its LID until the last id leaves. */
 	NEED(!rdma_leave_multicast(first, address("239.1.1.1", 0)));
-	a = join(&ground, first, address("239.1.1.1", 0), NULL);
+	a = join(ground, first, address("239.1.1.1", 0), NULL);
 	NEED(a.lid == b.lid);
 	rdma_destroy_id(first);
 	rdma_destroy_id(second);
-	ground_clear(&ground);
 }
 
 /*
  * Leaving waits until all events of the group are acknowledged. With a wrong count it would hang.
  */
-static void leaving(void)
+static void leaving(struct ground *ground)
 {
-	struct ground ground;
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *id;
 
-	ground_lay(&ground);
-	id = bound(&ground, RDMA_PS_UDP);
-	join(&ground, id, address("239.1.1.1", 0), NULL);
+	id = bound(ground, RDMA_PS_UDP);
+	join(ground, id, address("239.1.1.1", 0), NULL);
 	NEED(!rdma_join_multicast(id, address("239.1.1.2", 0), NULL));
 	NEED(!rdma_leave_multicast(id, address("239.1.1.2", 0)) &&
 	     !rdma_leave_multicast(id, address("239.1.1.1", 0)));
 	NEED(rdma_leave_multicast(id, address("239.1.1.1", 0)) == -1 && errno == EADDRNOTAVAIL);
-	NEED(!fcntl(ground.channel->fd, F_SETFL, O_NONBLOCK));
-	NEED(rdma_get_cm_event(ground.channel, &event) == -1 && errno == EAGAIN);
+	NEED(!fcntl(ground->channel->fd, F_SETFL, O_NONBLOCK));
+	NEED(rdma_get_cm_event(ground->channel, &event) == -1 && errno == EAGAIN);
 	rdma_destroy_id(id);
-	ground_clear(&ground);
 }
 
 static void *leave(void *id)
@@ -154,65 +145,56 @@ static void *leave(void *id)
 }
 
 /* Leaving waits for an event that is not acknowledged yet. */
-static void leaving_while_an_event_is_read(void)
+static void leaving_while_an_event_is_read(struct ground *ground)
 {
-	struct ground ground;
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *id;
 	pthread_t leaver;
 
-	ground_lay(&ground);
-	id = bound(&ground, RDMA_PS_UDP);
+	id = bound(ground, RDMA_PS_UDP);
 	NEED(!rdma_join_multicast(id, address("239.1.1.1", 0), NULL));
-	event = next_event(ground.channel, RDMA_CM_EVENT_MULTICAST_JOIN);
+	event = next_event(ground->channel, RDMA_CM_EVENT_MULTICAST_JOIN);
 	NEED(!pthread_create(&leaver, NULL, leave, id));
 	NEED(still_waits(leaver));
 	rdma_ack_cm_event(event);
 	NEED(!pthread_join(leaver, NULL));
 	rdma_destroy_id(id);
-	ground_clear(&ground);
 }
 
-static void no_group(void)
+static void no_group(struct ground *ground)
 {
-	struct ground ground;
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *id;
 
-	ground_lay(&ground);
-	id = bound(&ground, RDMA_PS_UDP);
+	id = bound(ground, RDMA_PS_UDP);
 	NEED(!rdma_join_multicast(id, by_gid("fe80::1"), NULL));
-	event = next_event(ground.channel, RDMA_CM_EVENT_MULTICAST_ERROR);
+	event = next_event(ground->channel, RDMA_CM_EVENT_MULTICAST_ERROR);
 	NEED(event->id == id && event->status == -EINVAL);
 	rdma_ack_cm_event(event);
 	rdma_destroy_id(id);
-	ground_clear(&ground);
 }
 
 /* The address can be resolved, but not the route, since a group is only for datagrams. */
-static void route_to_a_group(void)
+static void route_to_a_group(struct ground *ground)
 {
-	struct ground ground;
 	struct rdma_cm_id *id, *told;
 
-	ground_lay(&ground);
-	id = new_id(&ground, RDMA_PS_UDP);
+	id = new_id(ground, RDMA_PS_UDP);
 	NEED(!rdma_resolve_addr(id, address(HERE, 0), address("239.1.1.1", 0), 1000));
-	NEED(!take_event(&ground, RDMA_CM_EVENT_ADDR_RESOLVED, &told) && told == id && id->verbs);
+	NEED(!take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, &told) && told == id && id->verbs);
 	NEED(!rdma_resolve_route(id, 1000));
-	NEED(take_event(&ground, RDMA_CM_EVENT_ROUTE_ERROR, NULL) == -EINVAL);
-	join(&ground, id, address("239.1.1.1", 0), NULL);
+	NEED(take_event(ground, RDMA_CM_EVENT_ROUTE_ERROR, NULL) == -EINVAL);
+	join(ground, id, address("239.1.1.1", 0), NULL);
 	rdma_destroy_id(id);
-	ground_clear(&ground);
 }
+
+static const struct ground_test tests[] = {
+	TEST(addresses), TEST(identity), TEST(leaving), TEST(leaving_while_an_event_is_read),
+	TEST(no_group), TEST(route_to_a_group),
+};
 
 int main(void)
 {
-	addresses();
-	identity();
-	leaving();
-	leaving_while_an_event_is_read();
-	no_group();
-	route_to_a_group();
+	ground_run(tests, sizeof(tests) / sizeof(tests[0]));
 	return EXIT_SUCCESS;
 }
