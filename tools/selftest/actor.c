@@ -345,8 +345,9 @@ static int wait_completion(struct ibv_wc *wc)
 }
 
 /*
- * An adapter ends every message, well or badly. One that never does has no data path (a kernel
- * under test without a wire, an adapter that hangs); the rest can still be checked.
+ * An adapter completes every message, with success or an error. An adapter that never does has no
+ * data path: a kernel under test without a wire, or an adapter that hangs. The other checks still
+ * make sense.
  */
 static void need_data_path(void)
 {

@@ -20,7 +20,7 @@
 #define EXIT_IMPOSSIBLE 125	/* nothing could be tested */
 
 #define CHECK(of, says) { .section = of, .what = says }
-/* Nothing that follows a basic check can be tried without it. */
+/* If a basic check fails, the checks that follow are not tried. */
 #define BASIC_CHECK(of, says) { .section = of, .what = says, .is_basic = true }
 #define PASS(from, to) { from, send_message, .other = to }, { to, receive_message }
 
@@ -162,7 +162,10 @@ static void explain(const struct step *step, char *detail, size_t size)
 			 actor_error(now.result), actor_error(step->wanted));
 }
 
-/* One check. 0, NO_DATA if that was the case in some steps, or why it ended, with @detail. */
+/*
+ * Carries out the steps of a check. 0; NO_DATA if a step was not tried; or the result that ended
+ * the check, with the text in @detail.
+ */
 static int walk(uint32_t first, char *detail, size_t size)
 {
 	int result = 0;
@@ -195,7 +198,7 @@ static const char *count(int result)
 				     : "ok";
 }
 
-/* 0, or why no other check can be tried. */
+/* 0, or the result after which the other checks are not tried. */
 static int run_check(uint32_t first)
 {
 	const struct step *check = &steps[first];
@@ -258,7 +261,7 @@ static int make_domain_file(void)
 	return 0;
 }
 
-/* host: of the actors that may be on another one; NULL: all are here. */
+/* host: the other host, for the actors that may be there; NULL: all actors are on this host. */
 static int start_actors(const char *host, const char *port)
 {
 	for (enum who who = 0; who < ACTORS; who++) {

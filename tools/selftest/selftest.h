@@ -19,7 +19,7 @@ enum who {
 	SURVIVOR,	/* registers, and is the last */
 	VICTIM,		/* registers, and is killed */
 	SENDER,		/* may be on another host */
-	VISITOR,	/* looks what is left at the end */
+	VISITOR,	/* checks at the end that nothing is left */
 	TWO_WAY,
 	TWO_WAY_PEER,	/* may be on another host */
 	ACTORS
@@ -29,21 +29,21 @@ enum who {
 enum {
 	SILENT = 10001,	/* no answer in time */
 	GONE,		/* the process ended */
-	WRONG,		/* the text says it */
-	NO_DEVICE,	/* none that could be tested; the text says it */
-	NO_DATA,	/* not tried: a message has never ended */
-	LIMITED,	/* a limit of the kernel, which the text names */
+	WRONG,		/* the text says what is wrong */
+	NO_DEVICE,	/* no device can be tested; the text says why */
+	NO_DATA,	/* not tried, because an earlier message has never ended */
+	LIMITED,	/* the kernel cannot do it; the text names the limit */
 };
 
 struct step {
 	enum who who;
-	void (*run)(void);	/* below; NULL: here begins a check, of which the rest tells */
-	int wanted;		/* 0, an errno, or one of the above */
-	int arg;		/* what it means, run() says */
+	void (*run)(void);	/* one of those below; NULL: this row begins a check */
+	int wanted;		/* the expected result: 0, an errno, or one of the above */
+	int arg;		/* its meaning stands beside the function */
 	int other;
-	const char *section;	/* of the contract */
-	const char *what;
-	bool is_basic;		/* nothing that follows can be tried without it */
+	/* Of a check: the section of the contract, its line in the report. */
+	const char *section, *what;
+	bool is_basic;		/* the checks that follow need this one */
 };
 
 extern const struct step steps[];
@@ -52,7 +52,7 @@ extern const uint32_t step_count;
 /* Where an actor can be reached. */
 struct address {
 	union ibv_gid gid;
-	uint32_t qp_num;	/* of the creator: of the receive QP */
+	uint32_t qp_num;	/* the creator's is that of the receive QP */
 	uint32_t srq_num;
 	uint16_t lid;
 	uint16_t mtu;		/* enum ibv_mtu */
@@ -61,15 +61,15 @@ struct address {
 /* A step on its way to an actor, and back. Both sides must be of one build. */
 struct message {
 	uint32_t magic;
-	uint32_t step;		/* its number */
+	uint32_t step;		/* its index in steps[] */
 	int32_t result;
-	char text[512];		/* which verb failed, or what is wrong */
-	/* What the actors know of each other: */
+	char text[512];		/* names the verb that failed, or the fault */
+	/* The state that all actors share: */
 	char device[64];	/* of the creator */
 	struct address address[ACTORS];
 	uint32_t seed;		/* of the last message */
 	uint8_t no_data_path;	/* a message has never ended: no more are sent */
-	uint8_t heard[ACTORS];	/* the event */
+	uint8_t heard[ACTORS];	/* which actors got the event */
 };
 
 /* ---- actor.c: in an actor's process ---- */
@@ -78,7 +78,7 @@ extern struct message now;		/* the step that is carried out */
 extern const char *actor_device;	/* "": any that has XRC */
 extern char actor_domain[256];		/* path of the shared domain's file */
 
-/** actor_step - carry out the step that @now names, and put its result there. */
+/** actor_step - carry out the step in @now, and store its result there. */
 void actor_step(void);
 
 void find_symbols(void), open_device(void);
@@ -100,24 +100,24 @@ struct actor {
 	int socket;
 };
 
-/** actor_start - fork one. 0 or a positive errno. */
+/** actor_start - fork an actor. 0 or a positive errno. */
 int actor_start(struct actor *actor);
 
-/** actor_connect - use one on another host. 0, or what actor_error() explains. */
+/** actor_connect - use an actor on another host. 0, or a result for actor_error(). */
 int actor_connect(struct actor *actor, const char *host, const char *port);
 
-/** actor_error - of a result of actor_connect(), or of a step. */
+/** actor_error - the text for a result of actor_connect() or of a step. */
 const char *actor_error(int err);
 
-/** actor_ask - have the step that @now names carried out, and get its answer there. */
+/** actor_ask - have the actor carry out the step in @now. @now has its answer then. */
 void actor_ask(struct actor *actor);
 
-/** actor_end - kill -9, and wait until the kernel has released everything. */
+/** actor_end - kill the actor, and wait until the kernel has released its objects. */
 void actor_end(struct actor *actor);
 
 /**
- * actor_serve - let the self-test of another host use this host's device until it is done. An exit
- * status.
+ * actor_serve - serve the self-test of another host with this host's device, until that ends.
+ * Returns an exit status.
  */
 int actor_serve(const char *port);
 

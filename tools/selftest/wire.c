@@ -18,10 +18,10 @@
 #define ACTOR_LIFETIME 300	/* seconds, should everything else fail */
 #define CONNECT_SECONDS 10
 #define LISTEN_SECONDS 600
-/* Of both sides. Messages are sent as they are in memory. */
+/* Both sides send it. Messages are sent as they are in memory. */
 #define MAGIC (0x78730000u + (uint32_t)sizeof(struct message))
 
-/* 0 with the message in @now, SILENT or GONE. */
+/* Receives a message into @now. 0, SILENT or GONE. */
 static int take(int socket, int milliseconds)
 {
 	struct pollfd pollfd = { .fd = socket, .events = POLLIN };
@@ -180,7 +180,7 @@ static int refuse(const char *what, const char *port, int err)
 	return 125;
 }
 
-/* Ends after the last actor, or if no actor was asked for in time. */
+/* Returns after the last actor has ended, or if no connection comes in time. */
 int actor_serve(const char *port)
 {
 	int fd, served = 0, running = 0, err = open_socket(NULL, port, listens, &fd);

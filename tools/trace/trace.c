@@ -72,7 +72,7 @@ static void take_call(struct tracing *tracing, struct trace_record *record)
 	trace_call(&tracing->trace, record);
 }
 
-/* Returns whether there was anything. */
+/* Returns whether there was a record. */
 static bool take_one(struct tracing *tracing)
 {
 	static struct trace_record record;

@@ -34,7 +34,7 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Quietly not, when the command has ended. */
+/* Does nothing if the command has ended. */
 static void send_record(const struct trace_record *record)
 {
 	size_t unused = sizeof(record->frames[0]) * (TRACE_FRAMES - record->frame_count);
@@ -178,7 +178,7 @@ SHIM_EXPORT(xrc_trace_start);
 
 static struct modern_table real;
 
-/* Outside of a traced legacy call nothing is noted. */
+/* Verbs outside of a traced legacy call are not recorded. */
 static void note(const char *name, uint64_t start, int err)
 {
 	struct trace_record *record = current ? &current->record : NULL;
