@@ -97,16 +97,6 @@ static void acked_in_any_order(void)
 	}
 }
 
-static void never_read(void)
-{
-	struct end a, b;
-
-	ends_open(&a, &b);
-	inject(0, "path_mig", hidden_half(a.own.qp_num));
-	inject(0, "path_mig", a.own.qp_num);
-	ends_close(&a, &b);
-}
-
 struct destroyer {
 	struct end *end;
 	volatile bool done;
@@ -208,7 +198,6 @@ static const struct row event_rows[] = {
 	{ "COMM_EST of the receiving half", comm_est },
 	{ "every kind of event of the receiving half, fatal ones with ERR", of_every_kind },
 	{ "events of both halves acked in any order", acked_in_any_order },
-	{ "destroy does not hang with events unread", never_read },
 	{ "destroy waits for the ack of every event of both halves", destroy_waits_for_the_ack },
 	{ "a destroy that is cancelled while it waits can be repeated", cancelled_in_destroy },
 	{ "destroyed while an access error is handled", destroyed_while_an_event_comes },

@@ -141,24 +141,6 @@ static void drained_and_back(void)
 	ends_close(&a, &b);
 }
 
-static void new_qp_in_its_place(void)
-{
-	struct end a, b;
-
-	ends_open(&a, &b);
-	for (int round = 0; round < 5; round++) {
-		ends_connect(&a, &b);
-		both_ways(&a, &b);
-		must_eq(ibv_destroy_qp(a.qp), 0);
-		refused(&b);
-		must_eq(ibv_destroy_qp(b.qp), 0);
-		end_create_qp(&a, END_DEPTH);
-		end_create_qp(&b, END_DEPTH);
-		ends_meet(&a, &b);
-	}
-	ends_close(&a, &b);
-}
-
 static void receive_only(void)
 {
 	struct end a, b;
@@ -279,7 +261,6 @@ static const struct row state_rows[] = {
 	{ "a value that one half refuses can be put right", refused_by_one_half },
 	{ "access flags hold for incoming requests", access_taken_away },
 	{ "SQD and back, with one event", drained_and_back },
-	{ "destroyed, created and connected over and over", new_qp_in_its_place },
 	{ "the port of an address vector is the QP's own", ports_of_vectors },
 	{ "with max_send_wr 0 it receives", receive_only },
 	{ "it keeps its domain busy", domain_is_busy },

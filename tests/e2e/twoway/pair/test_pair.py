@@ -4,7 +4,7 @@ though it is two QPs."""
 
 import pytest
 
-ROWS = {"state": 11, "order": 11, "error": 10, "event": 7}
+ROWS = {"state": 10, "order": 11, "error": 10, "event": 6}
 
 
 @pytest.mark.parametrize("options", [[], ["--events"]], ids=["poll", "event"])
