@@ -18,9 +18,12 @@ class Holder:
 
     def __init__(self, argv, env, domain):
         self.domain = domain
-        self.process = subprocess.Popen([str(a) for a in argv], env=env, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        start_new_session=True)
+        # The program also has another file of that file system open. ps must not take it for the
+        # domain's.
+        with domain.with_name("no-domain").open("w+") as other:
+            self.process = subprocess.Popen([str(a) for a in argv], env=env, stdin=other,
+                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                            start_new_session=True)
         self.pids = {}
         self.numbers = {}
         try:
