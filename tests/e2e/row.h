@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Rows of a table, each run in a process of its own, so that one that crashes or hangs is one line
- * of the result.
+ * Runs the rows of a table, each in a process of its own: a row that crashes or hangs is one failed
+ * line.
  */
 #ifndef TESTS_E2E_ROW_H
 #define TESTS_E2E_ROW_H

@@ -430,7 +430,7 @@ static bool a_state_raises_no_event(void)
 	return nothing_more(s.host->ctx);
 }
 
-/* Each context closes its own handle of a domain, whatever another context has in the domain. */
+/* Each context closes its own handle of a domain, also while another context has objects there. */
 static bool closing_is_each_ones_own(void)
 {
 	struct host *a = rig_host(0), *b = rig_host(0);

@@ -85,8 +85,7 @@ def test_clients_of_32_bits_on_a_daemon_of_64(launch, builds, client, tmp_path):
 @pytest.mark.any_model
 @pytest.mark.parametrize("words", [["env", "LANG=C", "PROGRAM"], ["./wrapper"], ["sh", "wrapper"]])
 def test_companions_through_a_launcher_of_64_bits(launch, builds, tmp_path, monkeypatch, words):
-    """The program is of 32 bits: what it needs besides reaches it through a shell or launcher of
-    the other class."""
+    """The companions of a 32-bit program reach it through a 64-bit shell or launcher."""
     program = builds[32] / "tests" / "legacy" / "umad" / "umad-2007"
     (tmp_path / "wrapper").write_text(f'#!/bin/sh\nexec {program} "$@"\n')
     (tmp_path / "wrapper").chmod(0o755)

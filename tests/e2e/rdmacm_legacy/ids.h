@@ -37,9 +37,9 @@ struct ibv_xrc_domain *ids_domain(struct rdma_cm_id *id);
 /** ids_xrc_attr - attributes for an old XRC QP of a domain, with a CQ of the id's device. */
 struct ibv_qp_init_attr ids_xrc_attr(struct rdma_cm_id *id, struct ibv_xrc_domain *domain);
 
-/**
- * ids_completion - waits for a completion, which must be a success. The row's alarm ends a wait in
- * vain.
+/*
+ * ids_completion - waits for a completion, which must be a success. The row's time limit ends the
+ * wait.
  */
 struct ibv_wc ids_completion(struct ibv_cq *cq);
 

@@ -74,7 +74,7 @@ static rlim_t in_use_already(__rlimit_resource_t resource)
 	case RLIMIT_NOFILE:
 		return descriptors_in_use();
 	default:
-		return 0;	/* data is what ulimit -d says, whatever there is already */
+		return 0;	/* the limit of data is absolute, as with ulimit -d */
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Contract 1.3 and 5: every verb with a domain that is NULL, was never opened, or is closed. Some
- * of the old functions crashed then, on which no program relies; the others returned EINVAL.
+ * of the old functions crashed then, and no program relies on a crash. The others returned EINVAL.
  */
 
 #include "row.h"

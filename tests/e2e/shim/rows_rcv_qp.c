@@ -94,8 +94,8 @@ static void reset_by(struct actor *who, struct actor *creator, uint32_t qpn)
 }
 
 /*
- * The library uses another handle for each: the creator's, a registration's, and one that it opens
- * for the call.
+ * The library uses three kinds of handle: the creator's, a registration's, and a handle that it
+ * opens for the call.
  */
 static void reset_by_anybody(void)
 {

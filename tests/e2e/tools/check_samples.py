@@ -125,7 +125,7 @@ def case_opens_without_a_version(w):
 
 
 def case_one_opens_without_a_version(w):
-    """The library may open a device for itself; the program's is one that has XRC."""
+    """The library may open a device for itself. The program opens one with XRC."""
     library = w.library("libprobe.so",
                         calls("ibv_open_device").replace("int main", "int probe"),
                         "-Wl,-soname,libprobe.so")

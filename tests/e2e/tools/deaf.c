@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Preloaded into the self-test: the processes that DEAF names get no event. They wait for it one
- * after the other: 0 is the creator of the receive QP, 1 and 2 are registered with it. With HASTY
- * an hour passes between two looks at the clock.
+ * Preloaded into the self-test: the processes that DEAF names get no event. The processes wait for
+ * the event one after the other: 0 is the creator of the receive QP, 1 and 2 are registered with
+ * it. With HASTY the clock advances by an hour at each reading.
  */
 #include <dlfcn.h>
 #include <poll.h>

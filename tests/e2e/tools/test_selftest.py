@@ -62,7 +62,7 @@ def test_between_two_hosts(run, softhca, xrc_compat):
 
 def test_a_listener_that_cannot_serve_says_so(program):
     port = free_port()
-    # Beside the standard streams and the socket at which it listens it may have no descriptor.
+    # The listener may have no descriptors but the standard streams and its socket.
     argv = ["sh", "-c", f'ulimit -n 4; exec "$0" "" {port} listen', program]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True) as listener:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program of today beside the old ones. It stops itself when it is ready; continued, it creates
- * and destroys RC QPs on the first device at random, until it is killed.
+ * A program of today that runs beside the old ones. It stops itself when it is ready. When
+ * continued, it creates and destroys RC QPs on the first device at random, until it is killed.
  */
 
 #include <infiniband/verbs.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * One end of a two-way connection, as qperf and MVAPICH 1.x made it: an XRC domain, an XRC SRQ and
- * one XRC QP. Whatever should work and does not ends the row.
+ * one XRC QP. A call that fails ends the row.
  */
 #ifndef TESTS_E2E_TWOWAY_END_H
 #define TESTS_E2E_TWOWAY_END_H

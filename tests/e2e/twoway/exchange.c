@@ -54,7 +54,7 @@ static struct end end;
 static int wire;
 static int self;	/* 0, 1: the device too */
 
-/* ---- between the processes, beside the fabric ---- */
+/* ---- between the processes, without the fabric ---- */
 
 static void tell(const void *mine, void *theirs, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A plugin that looks up a function of receive QPs, but only when it is called. */
+/* A plugin that looks up a function of receive QPs when the program calls the plugin. */
 
 #include <dlfcn.h>
 

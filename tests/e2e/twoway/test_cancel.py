@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Nothing inside any of the eight functions can be cancelled, whatever system calls lie below."""
+"""No thread is cancelled inside any of the eight functions, although they make system calls that
+are cancellation points."""
 
 
 def test_rows(rows):

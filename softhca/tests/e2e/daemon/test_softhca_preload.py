@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The preloaded library beside others; its messages, and those of the command, if there is no
-daemon."""
+"""The preloaded library works with other preloaded libraries. Without a daemon the library and the
+command say so."""
 
 import os
 import pathlib

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Contract 5.9, the legacy column: what holds for XRC QPs and receive QPs alike. Each function is
- * given one that modifies the QP to be tried, which is in RESET unless said otherwise.
+ * Contract 5.9, the legacy column: the rules that XRC QPs and receive QPs have in common. Each
+ * function gets a function that modifies the QP under test. That QP is in RESET unless said
+ * otherwise.
  */
 #ifndef TESTS_E2E_SHIM_MASKS_H
 #define TESTS_E2E_SHIM_MASKS_H

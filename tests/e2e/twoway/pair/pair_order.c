@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Every transition that is allowed and every one that is not; what an error of one half does to the
- * QP (contract 5.3, 5.5, 5.9).
+ * Every allowed and every forbidden transition; the effect that an error of one half has on the QP
+ * (contract 5.3, 5.5, 5.9).
  */
 
 #include <errno.h>
