@@ -9,7 +9,7 @@
 #include "../receiver.h"
 #include "../../row.h"
 
-extern const struct group flagged_group, thread_group, cancel_group;
+extern const struct group flagged_group, thread_group, cancel_group, asynchronous_group;
 
 /**
  * event_number - the whole union; a flagged event has its QP number in the lower half and zeros in

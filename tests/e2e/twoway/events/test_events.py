@@ -7,14 +7,18 @@ import shutil
 
 import pytest
 
-ROWS = {"flagged": 3, "thread": 8, "cancel": 5}
+ROWS = {"flagged": 3, "thread": 8, "cancel": 2, "asynchronous": 3}
 THREAD_SANITIZER = "thread" in os.environ.get("XRC_COMPAT_TEST_SANITIZE", "")
+NOT_UNDER_THREAD_SANITIZER = {
+    "thread": "ThreadSanitizer holds back the signals that these rows send into read()",
+    "asynchronous": "a thread cancelled inside ThreadSanitizer's runtime keeps its locks",
+}
 
 
 @pytest.mark.parametrize("group", ROWS)
 def test_rows(rows, group):
-    if group == "thread" and THREAD_SANITIZER:
-        pytest.skip("ThreadSanitizer holds back the signals that these rows send into read()")
+    if THREAD_SANITIZER and group in NOT_UNDER_THREAD_SANITIZER:
+        pytest.skip(NOT_UNDER_THREAD_SANITIZER[group])
     rows(ROWS[group], "twoway-events", group, settings=["--devices=1"])
 
 
@@ -46,7 +50,7 @@ def test_cancellation_that_comes_late(on_wire):
         "strace", "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=tgkill", "-e",
         "inject=tgkill:delay_enter=1ms"
     ]
-    done = on_wire("twoway-events", "cancel", "cancelled asynchronously 200",
+    done = on_wire("twoway-events", "asynchronous", "cancelled asynchronously 200",
                    settings=["--devices=1"], through=late)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     assert done.stdout.startswith("ok cancelled asynchronously")
