@@ -21,25 +21,33 @@ NO_LICENCE_LINE = re.compile(
 SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "modern", "terminal", "tools",
                   "softhca")
 
-# Includes run downwards only. Files of the folder in the key may include that folder and the listed
-# ones, and nothing else of this project.
+# Includes run one way: files of the folder in the key may include that folder and the listed ones,
+# and nothing else of this project.
 MAY_INCLUDE = {
-    "abi": {"abi"},
-    "elf": {"elf"},
-    "companions": {"companions", "elf"},
-    "modern": {"modern", "elf"},
-    "compat": {"compat", "modern", "elf", "abi"},
-    "shim": {"shim", "compat", "modern", "elf", "abi"},
-    "terminal": {"terminal"},
-    "tools": {"tools", "elf", "abi", "terminal"},
-    "softhca": {"softhca", "elf", "terminal"},
+    "abi": (),
+    "elf": (),
+    "companions": ("elf",),
+    "modern": ("elf",),
+    "compat": ("modern", "elf", "abi"),
+    "shim": ("compat", "modern", "elf", "abi"),
+    "terminal": (),
+    "tools": ("elf", "abi", "terminal"),
+    "softhca": ("elf", "terminal"),
 }
 
 # Single files that other folders may include as well. Each includes nothing else of this project.
 SHARED_FILES = {
     "softhca": {"include/own_thread.h"},
-    "tools": {"compat/regtab.h", "compat/regtab_file.h",
-              "modern/modern.h", "modern/table.h", "shim/tracer.h"},
+    "tools": {"compat/regtab.h", "compat/regtab_file.h", "modern/modern.h", "modern/table.h",
+              "shim/tracer.h"},
+}
+
+# Folders in the order of their includes: each may include those before it. A command's folder
+# includes the three that the commands share, and no other command's.
+ROOMS = {
+    "tools": ("common", "tables", "program"),
+    "softhca": ("base", "model", "machine", "objects", "qp", "wire", "uverbs", "cm", "control",
+                "server", "cli"),
 }
 
 LOG_FILE = "compat/log.c"
@@ -114,113 +122,63 @@ def spdx(root):
     return bad
 
 
-def includes(root):
-    """shim -> compat -> modern -> <infiniband/verbs.h>; the emulator and the tools know nothing of
-    either."""
-    bad = []
-    ours = [relative for relative, _ in c_files(root, MAY_INCLUDE)]
+def include_lines(root):
+    """(file, "file:line", included name, our file of that name or None) for each include."""
+    known = {relative for relative, _ in c_files(root)}
     for relative, path in c_files(root, MAY_INCLUDE):
-        room = relative.split("/")[0]
         for number, line in enumerate(without_comments(read(path)).split("\n"), 1):
-            found = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
-            if found and (fault := include_fault(room, found.group(1)) or
-                          include_detour(room, found.group(1), ours)):
-                bad.append(f"{relative}:{number}: {room}/ includes {found.group(1)}: {fault}")
+            if found := re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line):
+                name = found.group(1)
+                beside = os.path.normpath(f"{os.path.dirname(relative)}/{name}")
+                yield (relative, f"{relative}:{number}", name,
+                       next((target for target in (beside, name) if target in known), None))
+
+
+def includes(root):
+    """Each folder includes only what MAY_INCLUDE, SHARED_FILES and ROOMS allow."""
+    headers = {relative for relative, _ in c_files(root, MAY_INCLUDE)}
+    bad = []
+    for relative, place, name, target in include_lines(root):
+        if fault := (include_fault(relative, target)
+                     if target else foreign_fault(relative, name, headers)):
+            bad.append(f"{place}: {folder_of(relative)}/ includes {name}: {fault}")
     return bad
 
 
-def include_fault(room, name):
-    """Why @room may not include @name; None if it may."""
-    parts = [part for part in name.split("/") if part not in (".", "..")]
-    if parts[0] == "infiniband" and parts[1:] != ["verbs.h"] and room in ("shim", "compat",
-                                                                          "modern", "tools"):
+def include_fault(relative, target):
+    """Why one of our files may not include another; None if it may."""
+    (home, room), (folder, other) = (path.split("/")[:2] for path in (relative, target))
+    if folder != home:
+        allowed = target in SHARED_FILES.get(home, ()) or folder in MAY_INCLUDE[home]
+        return None if allowed else f"only {', '.join(MAY_INCLUDE[home])}"
+    order = ROOMS.get(home, ())
+    if other == room or "/" not in target.removeprefix(home + "/"):
+        return None
+    before = order[:order.index(room)] if room in order else order
+    ruled = home == "tools" or {room, other} <= set(order)
+    return f"only {', '.join(before)}" if ruled and other not in before else None
+
+
+def foreign_fault(relative, name, headers):
+    """Why a file may not include a header that is not ours by that name; None if it may."""
+    home = folder_of(relative)
+    if name.startswith("infiniband/") and name != "infiniband/verbs.h" and home in (
+            "shim", "compat", "modern", "tools"):
         return "of rdma-core only the public verbs.h"
-    if "/".join(parts) in SHARED_FILES.get(room, ()):
-        return None
-    target = parts[0] if len(parts) > 1 else room
-    if target in set(MAY_INCLUDE) | {"include"} and target not in MAY_INCLUDE[room] | {room}:
-        return f"only {', '.join(sorted(MAY_INCLUDE[room]))}"
-    return None
+    # The compiler's search path would lead there, and include_fault() would not see it.
+    homes = {folder_of(header) for header in headers if header.endswith("/" + name)}
+    return f"a header of {', '.join(sorted(homes))}/: name it by its folder" if homes - {home} else None
 
 
-def include_detour(room, name, ours):
-    """No file includes a header of another folder by the compiler's search path. include_fault()
-    would not see that."""
-    if name in ours or name.startswith("../"):
-        return None
-    homes = {path.split("/")[0] for path in ours if path.endswith("/" + name)}
-    return f"a header of {', '.join(sorted(homes))}/: name it by its folder" if homes and room not in homes else None
-
-
-# Folders in the order of their includes: each may include those before it, and none behind it. Of
-# the tools only the folders that the commands share.
-TOOL_ROOMS = ("common", "tables", "program")
-EMULATOR_ROOMS = ("base", "model", "machine", "objects", "qp", "wire", "uverbs", "cm", "control",
-                  "server", "cli")
-
-
-def include_graph(root, folders):
-    """Module -> {module: "file:line"} of what files of these folders include of them; a module is a
-    .c and its .h."""
+def circles(root):
+    """No module includes itself by way of others. A module is a .c and its .h."""
     graph = {}
-    known = {relative for relative, _ in c_files(root, folders)}
-    for relative, path in c_files(root, folders):
-        for number, line in enumerate(without_comments(read(path)).split("\n"), 1):
-            found = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
-            name = found.group(1) if found else ""
-            beside = os.path.normpath(f"{os.path.dirname(relative)}/{name}")
-            target = beside if beside in known else name
-            if target.split("/")[0] in folders and target[:-2] != relative[:-2]:
-                graph.setdefault(relative[:-2], {})[target[:-2]] = f"{relative}:{number}"
-    return graph
-
-
-def emulator_includes(root):
-    """Includes between the emulator's folders run one way, and no file includes itself by way of
-    others."""
-    bad = []
-    graph = include_graph(root, ("softhca",))
-    for module, targets in sorted(graph.items()):
-        for target, place in sorted(targets.items()):
-            if fault := room_fault(EMULATOR_ROOMS, module, target):
-                bad.append(f"{place}: {fault}")
-            elif module in reached(graph, target):
-                bad.append(f"{place}: {module} includes {target}.h, which includes it in turn")
-    return bad
-
-
-def room_fault(order, module, target):
-    """Why @module may not include @target when rooms know only those before them; None if it
-    may."""
-    rooms = [name.split("/")[1] for name in (module, target)]
-    if not set(rooms) <= set(order) or order.index(rooms[0]) >= order.index(rooms[1]):
-        return None
-    return f"{rooms[0]}/ includes {target}.h: only {', '.join(order[:order.index(rooms[0])])}"
-
-
-def core_includes(root):
-    """No file of the library includes itself by way of others."""
-    bad = []
-    graph = include_graph(root, ("shim", "compat", "modern"))
-    for module, targets in sorted(graph.items()):
-        for target, place in sorted(targets.items()):
-            if module in reached(graph, target):
-                bad.append(f"{place}: {module} includes {target}.h, which includes it in turn")
-    return bad
-
-
-def tool_includes(root):
-    """The folder of a command includes the folders that the commands share, and no other
-    command's."""
-    bad = []
-    for module, targets in sorted(include_graph(root, ("tools",)).items()):
-        room = module.split("/")[1]
-        known = TOOL_ROOMS[:TOOL_ROOMS.index(room)] if room in TOOL_ROOMS else TOOL_ROOMS
-        for target, place in sorted(targets.items()):
-            if target.count("/") > 1 and target.split("/")[1] not in (room, *known):
-                bad.append(
-                    f"{place}: {room}/ includes {target}.h: only {', '.join(known) or 'its own'}")
-    return bad
+    for relative, place, _, target in include_lines(root):
+        if target and target[:-2] != relative[:-2]:
+            graph.setdefault(relative[:-2], {})[target[:-2]] = place
+    return [f"{place}: {module} includes {target}.h, which includes it in turn"
+            for module, targets in sorted(graph.items())
+            for target, place in sorted(targets.items()) if module in reached(graph, target)]
 
 
 def reached(graph, start):
@@ -490,6 +448,6 @@ def needed(readelf_output):
     return [f"needs {name}" for name in found if not ALLOWED_NEEDED.match(name)]
 
 
-TREE_RULES = (spdx, includes, core_includes, emulator_includes, tool_includes, modern_verbs,
-              printing, exports, machine_paths, open_ends, columns, code_columns, function_length,
-              file_length, skips, env_variables, env_manual, folder_headers, python_version)
+TREE_RULES = (spdx, includes, circles, modern_verbs, printing, exports, machine_paths, open_ends,
+              columns, code_columns, function_length, file_length, skips, env_variables, env_manual,
+              folder_headers, python_version)
