@@ -19,20 +19,36 @@ enum needs {
 };
 
 struct row {
+	const char *group;
 	const char *section;	/* of the contract */
 	const char *says;
 	void (*run)(void);
 	enum needs needs;
+	struct row *next;
 };
 
-struct group {
-	const char *name;
-	const struct row *rows;
-	unsigned count;
-};
+/** row_add - only for ROW(). */
+void row_add(struct row *row);
 
-#define GROUP(name) \
-	const struct group name##_group = { #name, rows, sizeof(rows) / sizeof(rows[0]) }
+/*
+ * ROW("5.3", "what is so") { ... } adds a row to the group that the file names in GROUP. Rows run in
+ * the order of their file.
+ */
+#define ROW(section, says) ROW_NEEDING(section, says, NEEDS_NOTHING)
+#define ROW_NEEDING(section, says, needs) ROW_NUMBERED(__COUNTER__, section, says, needs)
+#define ROW_NUMBERED(number, section, says, needs) ROW_DEFINED(number, section, says, needs)
+#define ROW_DEFINED(number, section_, says_, needs_) \
+	static void row_##number(void); \
+	static void __attribute__((constructor(1000 + number))) row_add_##number(void) \
+	{ \
+		static struct row row = { \
+			.group = GROUP, .section = section_, .says = says_, \
+			.run = row_##number, .needs = needs_, \
+		}; \
+ \
+		row_add(&row); \
+	} \
+	static void row_##number(void)
 
 /**
  * row_file - path for a file of this row, n from 0 to 3. Does not create it; the file is removed

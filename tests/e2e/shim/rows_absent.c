@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Contract 1.3, "no provider": a device without XRC, and no device at all. */
 
+#define GROUP "no_xrc"
+
 #include "row.h"
 
-static void open_without_xrc(void)
+ROW("1.3", "open on a device without XRC is NULL and ENOSYS")
 {
 	struct actor *a = actor_open(0);
 
@@ -12,7 +14,7 @@ static void open_without_xrc(void)
 }
 
 /* No domain can be opened, so a program can only pass NULL. */
-static void verbs_without_xrc(void)
+ROW("1.3", "the other verbs have no domain then: EINVAL")
 {
 	struct actor *a = actor_open(0);
 
@@ -24,7 +26,7 @@ static void verbs_without_xrc(void)
 	expect(close_domain(a, NIL), EINVAL);
 }
 
-static void rest_without_xrc(void)
+ROW("1.3", "everything but XRC works on it")
 {
 	struct actor *a = actor_open(0);
 
@@ -36,7 +38,10 @@ static void rest_without_xrc(void)
 	expect_ret(destroy_srq(a, 1), 0);
 }
 
-static void no_device(void)
+#undef GROUP
+#define GROUP "no_device"
+
+ROW("1.3", "no device can be opened")
 {
 	struct request open_device = { .op = OP_OPEN_DEVICE, .device = 0 };
 
@@ -46,7 +51,7 @@ static void no_device(void)
 /*
  * The library may be preloaded into every process of a job, so it must not crash without a device.
  */
-static void verbs_without_device(void)
+ROW("1.3", "without a device every verb says EINVAL")
 {
 	struct actor *a = actor_new();
 
@@ -57,20 +62,3 @@ static void verbs_without_device(void)
 	expect(unreg(a, NIL, 1), EINVAL);
 	expect(query_rcv_qp(a, NIL, 1, 0), EINVAL);
 }
-
-static const struct row no_xrc_rows[] = {
-	{ "1.3", "open on a device without XRC is NULL and ENOSYS", open_without_xrc },
-	{ "1.3", "the other verbs have no domain then: EINVAL", verbs_without_xrc },
-	{ "1.3", "everything but XRC works on it", rest_without_xrc },
-};
-
-static const struct row no_device_rows[] = {
-	{ "1.3", "no device can be opened", no_device },
-	{ "1.3", "without a device every verb says EINVAL", verbs_without_device },
-};
-
-const struct group no_xrc_group = { "no_xrc", no_xrc_rows,
-				    sizeof(no_xrc_rows) / sizeof(no_xrc_rows[0]) };
-const struct group no_device_group = {
-	"no_device", no_device_rows, sizeof(no_device_rows) / sizeof(no_device_rows[0]),
-};

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Contract 5.2: what keeps a domain from being closed, and what does not. */
 
+#define GROUP "close"
+
 #include "row.h"
 
-static void closed_twice(void)
+ROW("5.2", "a domain closed already is EINVAL")
 {
 	struct actor *a = with_domain();
 
@@ -11,12 +13,12 @@ static void closed_twice(void)
 	expect(close_domain(a, D), EINVAL);
 }
 
-static void null_domain(void)
+ROW("5.2", "a NULL domain is EINVAL")
 {
 	expect(close_domain(actor_open(0), NIL), EINVAL);
 }
 
-static void unknown_domain(void)
+ROW("5.2", "an unknown domain is EINVAL")
 {
 	expect(close_domain(actor_open(0), WILD), EINVAL);
 }
@@ -29,12 +31,12 @@ static void srq_keeps(struct actor *a)
 	expect_ok(close_domain(a, D));
 }
 
-static void busy_by_srq(void)
+ROW("5.2", "an SRQ is EBUSY")
 {
 	srq_keeps(with_domain());
 }
 
-static void private_busy_by_srq(void)
+ROW("5.2", "a private domain with an SRQ is EBUSY")
 {
 	srq_keeps(with_private());
 }
@@ -47,17 +49,17 @@ static void xrc_qp_keeps(struct actor *a)
 	expect_ok(close_domain(a, D));
 }
 
-static void busy_by_xrc_qp(void)
+ROW("5.2", "an XRC QP is EBUSY")
 {
 	xrc_qp_keeps(with_domain());
 }
 
-static void private_busy_by_xrc_qp(void)
+ROW("5.2", "a private domain with an XRC QP is EBUSY")
 {
 	xrc_qp_keeps(with_private());
 }
 
-static void busy_by_two_until_both_are_gone(void)
+ROW("5.2", "EBUSY as long as there is one of them")
 {
 	struct actor *a = with_domain();
 
@@ -72,7 +74,7 @@ static void busy_by_two_until_both_are_gone(void)
 	expect_ok(close_domain(a, D));
 }
 
-static void srq_keeps_both_handles(void)
+ROW("5.2", "an SRQ keeps every handle of its inode")
 {
 	struct actor *a = with_domain();
 
@@ -85,7 +87,7 @@ static void srq_keeps_both_handles(void)
 	expect_ok(close_domain(a, 0));
 }
 
-static void xrc_qp_keeps_both_handles(void)
+ROW("5.2", "an XRC QP keeps every handle of its inode")
 {
 	struct actor *a = with_domain();
 
@@ -107,17 +109,17 @@ static void rcv_qp_keeps(struct actor *a)
 	expect_ok(close_domain(a, D));
 }
 
-static void busy_by_creation(void)
+ROW("5.2", "a receive QP created through the handle is EBUSY")
 {
 	rcv_qp_keeps(with_domain());
 }
 
-static void private_busy_by_creation(void)
+ROW("5.2", "a private domain with a receive QP is EBUSY")
 {
 	rcv_qp_keeps(with_private());
 }
 
-static void busy_by_registration(void)
+ROW("5.2", "a receive QP registered through the handle is EBUSY")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -129,7 +131,7 @@ static void busy_by_registration(void)
 }
 
 /* A registration belongs to the handle that it was made through. */
-static void handle_without_registrations_closes(void)
+ROW("5.2", "a second handle without registrations closes")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn;
@@ -142,7 +144,7 @@ static void handle_without_registrations_closes(void)
 	expect_ok(close_domain(a, 0));
 }
 
-static void one_private_does_not_keep_another(void)
+ROW("5.2", "one private domain does not keep another")
 {
 	struct actor *a = with_private();
 
@@ -152,7 +154,7 @@ static void one_private_does_not_keep_another(void)
 	expect(close_domain(a, 0), EBUSY);
 }
 
-static void others_still_use_it(void)
+ROW("5.2", "what others use does not keep it")
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = actor_open(0);
 	uint32_t qpn = made_by(b);
@@ -165,7 +167,7 @@ static void others_still_use_it(void)
 	expect_ok(reg(c, D, qpn));
 }
 
-static void busy_leaves_it_usable(void)
+ROW("5.2", "after EBUSY the domain is as good as before")
 {
 	struct actor *a = with_domain();
 
@@ -176,26 +178,3 @@ static void busy_leaves_it_usable(void)
 	expect_ok(create_qp(a, 0, D));
 	expect_ok(unreg(a, D, made_by(a)));
 }
-
-static const struct row rows[] = {
-	{ "5.2", "a domain closed already is EINVAL", closed_twice },
-	{ "5.2", "a NULL domain is EINVAL", null_domain },
-	{ "5.2", "an unknown domain is EINVAL", unknown_domain },
-	{ "5.2", "an SRQ is EBUSY", busy_by_srq },
-	{ "5.2", "an XRC QP is EBUSY", busy_by_xrc_qp },
-	{ "5.2", "EBUSY as long as there is one of them", busy_by_two_until_both_are_gone },
-	{ "5.2", "an SRQ keeps every handle of its inode", srq_keeps_both_handles },
-	{ "5.2", "an XRC QP keeps every handle of its inode", xrc_qp_keeps_both_handles },
-	{ "5.2", "a receive QP created through the handle is EBUSY", busy_by_creation },
-	{ "5.2", "a receive QP registered through the handle is EBUSY", busy_by_registration },
-	{ "5.2", "a second handle without registrations closes",
-	  handle_without_registrations_closes },
-	{ "5.2", "a private domain with an SRQ is EBUSY", private_busy_by_srq },
-	{ "5.2", "a private domain with an XRC QP is EBUSY", private_busy_by_xrc_qp },
-	{ "5.2", "a private domain with a receive QP is EBUSY", private_busy_by_creation },
-	{ "5.2", "one private domain does not keep another", one_private_does_not_keep_another },
-	{ "5.2", "what others use does not keep it", others_still_use_it },
-	{ "5.2", "after EBUSY the domain is as good as before", busy_leaves_it_usable },
-};
-
-GROUP(close);

@@ -3,6 +3,8 @@
  * Contract 3, 5.3 and 5.6: messages, sent and received by the inline functions of the old header.
  */
 
+#define GROUP "data"
+
 #include "row.h"
 #include "wire.h"
 
@@ -15,17 +17,17 @@ static void message(unsigned flags)
 	wire_arrives(&wire, wire.receiver, wire.srq_num, 1000, 0x1234, flags);
 }
 
-static void message_polled(void)
+ROW("5.3", "a message arrives, under the receive QP's number, polled for")
 {
 	message(0);
 }
 
-static void message_waited_for(void)
+ROW("5.3", "a message arrives, under the receive QP's number, waited for")
 {
 	message(SLEEP);
 }
 
-static void sizes(void)
+ROW("3", "messages of many sizes arrive whole")
 {
 	static const uint32_t bytes[] = { 0, 1, 63, 64, 1024, 1025, 4096, 16384 };
 	struct wire wire = wire_new();
@@ -50,12 +52,12 @@ static void many(unsigned flags)
 	}
 }
 
-static void many_polled(void)
+ROW("3", "forty messages arrive in order, polled for")
 {
 	many(0);
 }
 
-static void many_waited_for(void)
+ROW("3", "forty messages arrive in order, waited for")
 {
 	many(SLEEP);
 }
@@ -64,7 +66,7 @@ static void many_waited_for(void)
  * The purpose of XRC: one receive QP delivers to the SRQs of several processes. Only the creator is
  * registered, since an SRQ need only be in the domain.
  */
-static void one_qp_many_srqs(void)
+ROW("5.3", "one receive QP reaches every SRQ of the domain")
 {
 	struct wire wire = wire_new();
 	uint32_t b_srq, c_srq;
@@ -82,7 +84,7 @@ static void one_qp_many_srqs(void)
 	expect_ret(recv_completion(b, 0, DRAIN), ETIMEDOUT);
 }
 
-static void receive_qp_in_rts(void)
+ROW("5.4", "a receive QP in RTS receives too")
 {
 	struct wire wire = wire_new();
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTS, wire.sender, wire.send_qpn);
@@ -93,7 +95,7 @@ static void receive_qp_in_rts(void)
 	wire_arrives(&wire, wire.receiver, wire.srq_num, 10, 1, 0);
 }
 
-static void creator_leaves(void)
+ROW("5.6", "the creator unregisters and closes, traffic goes on")
 {
 	struct wire wire = wire_new();
 	uint32_t b_srq;
@@ -124,17 +126,17 @@ static void creator_ends(enum end how)
 	wire_arrives(&wire, b, b_srq, 200, 2, 0);
 }
 
-static void creator_exits(void)
+ROW("5.7", "the creator exits, traffic goes on")
 {
 	creator_ends(BY_EXIT);
 }
 
-static void creator_is_killed(void)
+ROW("5.7", "the creator is killed, traffic goes on")
 {
 	creator_ends(BY_KILL);
 }
 
-static void last_one_leaves(void)
+ROW("5.6", "after the last unreg the sender's message fails")
 {
 	struct wire wire = wire_new();
 	uint32_t b_srq;
@@ -156,7 +158,7 @@ static void last_one_leaves(void)
 	expect_ok(destroy_qp(wire.sender, 0));	/* as Open MPI does before it starts over */
 }
 
-static void both_private(void)
+ROW("5.3", "private domains carry messages too")
 {
 	struct actor *receiver = actor_open(1);
 	struct wire wire;
@@ -167,21 +169,3 @@ static void both_private(void)
 	wire_send(&wire, wire.srq_num, 77, 7);
 	wire_arrives(&wire, wire.receiver, wire.srq_num, 77, 7, 0);
 }
-
-static const struct row rows[] = {
-	{ "5.3", "a message arrives, under the receive QP's number, polled for", message_polled },
-	{ "5.3", "a message arrives, under the receive QP's number, waited for",
-	  message_waited_for },
-	{ "3", "messages of many sizes arrive whole", sizes },
-	{ "3", "forty messages arrive in order, polled for", many_polled },
-	{ "3", "forty messages arrive in order, waited for", many_waited_for },
-	{ "5.3", "one receive QP reaches every SRQ of the domain", one_qp_many_srqs },
-	{ "5.4", "a receive QP in RTS receives too", receive_qp_in_rts },
-	{ "5.6", "the creator unregisters and closes, traffic goes on", creator_leaves },
-	{ "5.7", "the creator exits, traffic goes on", creator_exits },
-	{ "5.7", "the creator is killed, traffic goes on", creator_is_killed },
-	{ "5.6", "after the last unreg the sender's message fails", last_one_leaves },
-	{ "5.3", "private domains carry messages too", both_private },
-};
-
-GROUP(data);

@@ -4,6 +4,8 @@
  * order in which to tidy up.
  */
 
+#define GROUP "end"
+
 #include "row.h"
 
 static void still_there(struct actor *a, uint32_t qpn)
@@ -26,17 +28,17 @@ static void creator_ends(enum end how)
 	expect_soon(query_rcv_qp(c, D, qpn, 0), EINVAL);
 }
 
-static void creator_closes_device(void)
+ROW("5.7", "a creator that closes its device leaves the QP to others")
 {
 	creator_ends(BY_CLOSE_DEVICE);
 }
 
-static void creator_exits(void)
+ROW("5.7", "a creator that exits leaves the QP to others")
 {
 	creator_ends(BY_EXIT);
 }
 
-static void creator_is_killed(void)
+ROW("5.7", "a creator that is killed leaves the QP to others")
 {
 	creator_ends(BY_KILL);
 }
@@ -54,17 +56,17 @@ static void registrant_ends(enum end how)
 	expect_ok(close_domain(a, D));
 }
 
-static void registrant_closes_device(void)
+ROW("5.7", "a registrant that closes its device leaves the QP")
 {
 	registrant_ends(BY_CLOSE_DEVICE);
 }
 
-static void registrant_exits(void)
+ROW("5.7", "a registrant that exits leaves the QP")
 {
 	registrant_ends(BY_EXIT);
 }
 
-static void registrant_is_killed(void)
+ROW("5.7", "a registrant that is killed leaves the QP")
 {
 	registrant_ends(BY_KILL);
 }
@@ -83,17 +85,17 @@ static void last_one_ends(enum end how)
 	expect(reg(a, D, qpn), EINVAL);
 }
 
-static void last_one_closes_device(void)
+ROW("5.7", "the last one that closes its device ends the QP")
 {
 	last_one_ends(BY_CLOSE_DEVICE);
 }
 
-static void last_one_exits(void)
+ROW("5.7", "the last one that exits ends the QP")
 {
 	last_one_ends(BY_EXIT);
 }
 
-static void last_one_is_killed(void)
+ROW("5.7", "the last one that is killed ends the QP")
 {
 	last_one_ends(BY_KILL);
 }
@@ -114,17 +116,17 @@ static void domain_ends(enum end how)
 	expect_soon(open_domain(b, D, row_file(0), O_EXCL), EAGAIN);
 }
 
-static void domain_ends_with_device(void)
+ROW("5.7", "a closed device ends its domain, with all in it")
 {
 	domain_ends(BY_CLOSE_DEVICE);
 }
 
-static void domain_ends_with_exit(void)
+ROW("5.7", "an exit ends the domain, with all in it")
 {
 	domain_ends(BY_EXIT);
 }
 
-static void domain_ends_with_kill(void)
+ROW("5.7", "a kill ends the domain, with all in it")
 {
 	domain_ends(BY_KILL);
 }
@@ -143,17 +145,17 @@ static void others_close_after(enum end how)
 	expect_ok(close_domain(b, D));
 }
 
-static void others_close_after_device(void)
+ROW("5.7", "others close the domain after a device was closed")
 {
 	others_close_after(BY_CLOSE_DEVICE);
 }
 
-static void others_close_after_kill(void)
+ROW("5.7", "others close the domain after a kill")
 {
 	others_close_after(BY_KILL);
 }
 
-static void domains_end_with_their_device(void)
+ROW("5.7", "domain handles end with their device")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = connected_by(a);
@@ -168,7 +170,7 @@ static void domains_end_with_their_device(void)
 	still_there(b, qpn);
 }
 
-static void device_opened_again(void)
+ROW("5.7", "a device opened again starts without registrations")
 {
 	struct request again = { .op = OP_OPEN_DEVICE, .device = 0 };
 	struct actor *a = with_domain(), *b = with_domain();
@@ -187,7 +189,7 @@ static void device_opened_again(void)
 	still_there(a, qpn);
 }
 
-static void child_of_a_fork(void)
+ROW("5.7", "a forked child that exits ends nothing")
 {
 	struct request fork_child = { .op = OP_FORK_CHILD };
 	struct actor *a = with_domain(), *b = with_domain();
@@ -203,7 +205,7 @@ static void child_of_a_fork(void)
 	expect(query_rcv_qp(b, D, qpn, 0), EINVAL);
 }
 
-static void tidy_order(void)
+ROW("5.7", "tidied up in order, every verb returns 0")
 {
 	struct request tidy = { .op = OP_TIDY };
 	struct actor *a = with_domain();
@@ -219,7 +221,7 @@ static void tidy_order(void)
 }
 
 /* If an object that was refused still held the PD or a CQ, tidying up would get EBUSY. */
-static void nothing_left_of_refusals(void)
+ROW("5.7", "a refused call holds no PD and no CQ")
 {
 	struct request srq = srq_request(0, D), qp = qp_request(0, D), tidy = { .op = OP_TIDY };
 	struct actor *a = with_domain();
@@ -234,28 +236,3 @@ static void nothing_left_of_refusals(void)
 	expect_ok(close_domain(a, D));
 	expect_ret(actor_ask(a, &tidy), 0);
 }
-
-static const struct row rows[] = {
-	{ "5.7", "a creator that closes its device leaves the QP to others",
-	  creator_closes_device },
-	{ "5.7", "a creator that exits leaves the QP to others", creator_exits },
-	{ "5.7", "a creator that is killed leaves the QP to others", creator_is_killed },
-	{ "5.7", "a registrant that closes its device leaves the QP", registrant_closes_device },
-	{ "5.7", "a registrant that exits leaves the QP", registrant_exits },
-	{ "5.7", "a registrant that is killed leaves the QP", registrant_is_killed },
-	{ "5.7", "the last one that closes its device ends the QP", last_one_closes_device },
-	{ "5.7", "the last one that exits ends the QP", last_one_exits },
-	{ "5.7", "the last one that is killed ends the QP", last_one_is_killed },
-	{ "5.7", "a closed device ends its domain, with all in it", domain_ends_with_device },
-	{ "5.7", "an exit ends the domain, with all in it", domain_ends_with_exit },
-	{ "5.7", "a kill ends the domain, with all in it", domain_ends_with_kill },
-	{ "5.7", "others close the domain after a device was closed", others_close_after_device },
-	{ "5.7", "others close the domain after a kill", others_close_after_kill },
-	{ "5.7", "domain handles end with their device", domains_end_with_their_device },
-	{ "5.7", "a device opened again starts without registrations", device_opened_again },
-	{ "5.7", "a forked child that exits ends nothing", child_of_a_fork },
-	{ "5.7", "tidied up in order, every verb returns 0", tidy_order },
-	{ "5.7", "a refused call holds no PD and no CQ", nothing_left_of_refusals },
-};
-
-GROUP(end);

@@ -4,6 +4,8 @@
  * GIDs.
  */
 
+#define GROUP "ethernet"
+
 #include <string.h>
 
 #include "row.h"
@@ -19,14 +21,14 @@ static void expect_path(struct result r, const struct actor *to)
 	expect_that(!memcmp(&r.attr.ah_attr.grh.dgid, &want.grh.dgid, sizeof(want.grh.dgid)));
 }
 
-static void rcv_qp_tells_its_path(void)
+ROW("5.5", "a receive QP tells the GID that it is connected to")
 {
 	struct actor *a = with_domain();
 
 	expect_path(query_rcv_qp(a, D, connected_by(a), 0), a);
 }
 
-static void sender_tells_its_path(void)
+ROW("5.9", "an XRC QP tells the GID that it is connected to")
 {
 	struct actor *a = with_private();
 
@@ -44,7 +46,7 @@ static struct ibv_qp_attr without_grh(const struct actor *a)
 	return attr;
 }
 
-static void rcv_qp_needs_a_grh(void)
+ROW("5.4", "a receive QP is not connected without a GRH")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = made_by(a);
@@ -55,7 +57,7 @@ static void rcv_qp_needs_a_grh(void)
 	expect_rcv_state(a, qpn, IBV_QPS_INIT);
 }
 
-static void sender_needs_a_grh(void)
+ROW("5.9", "an XRC QP is not connected without a GRH")
 {
 	struct actor *a = with_private();
 	struct ibv_qp_attr attr = without_grh(a);
@@ -64,12 +66,3 @@ static void sender_needs_a_grh(void)
 	bring_qp(a, 0, IBV_QPS_INIT, a, PEER_QPN);
 	expect(modify_qp(a, 0, &attr, mask_to(IBV_QPS_RTR)), EINVAL);
 }
-
-static const struct row rows[] = {
-	{ "5.5", "a receive QP tells the GID that it is connected to", rcv_qp_tells_its_path },
-	{ "5.9", "an XRC QP tells the GID that it is connected to", sender_tells_its_path },
-	{ "5.4", "a receive QP is not connected without a GRH", rcv_qp_needs_a_grh },
-	{ "5.9", "an XRC QP is not connected without a GRH", sender_needs_a_grh },
-};
-
-GROUP(ethernet);

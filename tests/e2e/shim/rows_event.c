@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Contract 1.4 and 5.8: async events, flagged when they are a receive QP's. */
 
+#define GROUP "event"
+
 #include <string.h>
 
 #include "row.h"
@@ -30,7 +32,7 @@ static void nothing_more_at(struct actor *who)
 	expect(get_event(who, 0, DRAIN), EAGAIN);
 }
 
-static void to_the_creator(void)
+ROW("5.8", "a receive QP's event reaches its creator, flagged, by number")
 {
 	struct wire wire = wire_new();
 
@@ -40,7 +42,7 @@ static void to_the_creator(void)
 	nothing_more_at(wire.receiver);
 }
 
-static void text_of_it(void)
+ROW("1.4", "ibv_event_type_str calls a flagged event unknown")
 {
 	struct wire wire = wire_new();
 	struct result r;
@@ -52,7 +54,7 @@ static void text_of_it(void)
 	expect_that(!strcmp(r.text, "unknown"));
 }
 
-static void to_every_registrant(void)
+ROW_NEEDING("5.8", "a receive QP's event reaches every registrant, once", NEEDS_OPENED_EVENTS)
 {
 	struct wire wire = wire_new();
 	uint32_t ignored;
@@ -67,7 +69,7 @@ static void to_every_registrant(void)
 	nothing_more_at(c);	/* has the domain, is not registered */
 }
 
-static void registered_twice(void)
+ROW_NEEDING("5.8", "to a process registered twice, the event comes once", NEEDS_OPENED_EVENTS)
 {
 	struct wire wire = wire_new();
 	uint32_t ignored;
@@ -83,7 +85,7 @@ static void registered_twice(void)
 	nothing_more_at(wire.receiver);
 }
 
-static void not_after_unreg(void)
+ROW("5.8", "the event does not reach a former registrant")
 {
 	struct wire wire = wire_new();
 	uint32_t ignored;
@@ -96,7 +98,7 @@ static void not_after_unreg(void)
 	nothing_more_at(b);
 }
 
-static void acked_in_every_form(void)
+ROW("1.4", "acking the event is harmless, flag on or off, any number of times")
 {
 	struct wire wire = wire_new();
 
@@ -109,7 +111,7 @@ static void acked_in_every_form(void)
 	expect_ok(unreg(wire.receiver, D, wire.rcv_qpn));
 }
 
-static void never_acked(void)
+ROW("1.4", "unreg does not wait for an ack")
 {
 	struct wire wire = wire_new();
 
@@ -119,7 +121,7 @@ static void never_acked(void)
 	expect(query_rcv_qp(wire.receiver, D, wire.rcv_qpn, 0), EINVAL);
 }
 
-static void acked_after_unreg(void)
+ROW("1.4", "acking the event after unreg is harmless")
 {
 	struct wire wire = wire_new();
 
@@ -130,7 +132,7 @@ static void acked_after_unreg(void)
 	expect_ret(ack_event(wire.receiver, ACK_WITHOUT_FLAG), 0);
 }
 
-static void never_read(void)
+ROW("1.4", "an event that is never read holds up nothing")
 {
 	struct wire wire = wire_new();
 
@@ -141,13 +143,13 @@ static void never_read(void)
 	actor_end(wire.receiver, BY_CLOSE_DEVICE);
 }
 
-static void none_on_a_non_blocking_fd(void)
+ROW("1.4", "no event on a non-blocking fd is -1 and EAGAIN")
 {
 	nothing_more_at(actor_open(0));
 }
 
 /* Open MPI finds its SRQ by the pointer that ibv_create_xrc_srq gave it. */
-static void srq_limit(void)
+ROW("1.4", "an XRC SRQ's event carries the pointer the program has")
 {
 	struct wire wire = wire_new();
 	struct result r;
@@ -172,7 +174,7 @@ static void srq_limit(void)
 	expect_ok(destroy_srq(wire.receiver, 0));
 }
 
-static void rc_qp_is_not_flagged(void)
+ROW("1.4", "an RC QP's event is not flagged")
 {
 	struct actor *a = actor_open(0), *b = actor_open(1);
 	struct result a_qp = create_plain_qp(a, 1, IBV_QPT_RC),
@@ -194,22 +196,3 @@ static void rc_qp_is_not_flagged(void)
 	expect_ret(ack_event(b, 0), 0);
 	expect_ret(destroy_qp(b, 1), 0);
 }
-
-static const struct row rows[] = {
-	{ "5.8", "a receive QP's event reaches its creator, flagged, by number", to_the_creator },
-	{ "1.4", "ibv_event_type_str calls a flagged event unknown", text_of_it },
-	{ "5.8", "it reaches every registrant, once", to_every_registrant,
-	  NEEDS_OPENED_EVENTS },
-	{ "5.8", "registered twice, it comes once", registered_twice, NEEDS_OPENED_EVENTS },
-	{ "5.8", "it does not reach a former registrant", not_after_unreg },
-	{ "1.4", "acking it is harmless, flag on or off, any number of times",
-	  acked_in_every_form },
-	{ "1.4", "unreg does not wait for an ack", never_acked },
-	{ "1.4", "acking it after unreg is harmless", acked_after_unreg },
-	{ "1.4", "never read, it holds up nothing", never_read },
-	{ "1.4", "no event on a non-blocking fd is -1 and EAGAIN", none_on_a_non_blocking_fd },
-	{ "1.4", "an XRC SRQ's event carries the pointer the program has", srq_limit },
-	{ "1.4", "an RC QP's event is not flagged", rc_qp_is_not_flagged },
-};
-
-GROUP(event);

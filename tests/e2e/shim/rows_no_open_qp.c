@@ -4,9 +4,11 @@
  * created a receive QP can use it.
  */
 
+#define GROUP "no_open_qp"
+
 #include "row.h"
 
-static void creator_works(void)
+ROW("5.6", "the creator modifies, queries, registers and unregisters")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = made_by(a);
@@ -18,7 +20,7 @@ static void creator_works(void)
 	expect(unreg(a, D, qpn), EINVAL);
 }
 
-static void another_registers(void)
+ROW("5.6", "another registers: ENOSYS, and again")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -27,7 +29,7 @@ static void another_registers(void)
 	expect(reg(b, D, qpn), ENOSYS);
 }
 
-static void another_modifies(void)
+ROW("5.4", "another modifies: ENOSYS, and again")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_INIT, b, 0);
@@ -38,7 +40,7 @@ static void another_modifies(void)
 	expect_rcv_state(a, qpn, IBV_QPS_RESET);
 }
 
-static void another_queries(void)
+ROW("5.5", "another queries: ENOSYS, and again")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -47,7 +49,7 @@ static void another_queries(void)
 	expect(query_rcv_qp(b, D, qpn, 0), ENOSYS);
 }
 
-static void another_unregisters(void)
+ROW("5.6", "another unregisters: EINVAL")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -59,7 +61,7 @@ static void another_unregisters(void)
 }
 
 /* A registration belongs to the opened device, so the second domain needs no second handle. */
-static void second_domain_registers(void)
+ROW("5.6", "a second domain of the creator registers")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = made_by(a);
@@ -71,7 +73,7 @@ static void second_domain_registers(void)
 	expect(unreg(a, D, qpn), EINVAL);
 }
 
-static void domains_close(void)
+ROW("5.2", "the domains close")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -82,15 +84,3 @@ static void domains_close(void)
 	expect_ok(unreg(a, D, qpn));
 	expect_ok(close_domain(a, D));
 }
-
-static const struct row rows[] = {
-	{ "5.6", "the creator modifies, queries, registers and unregisters", creator_works },
-	{ "5.6", "another registers: ENOSYS, and again", another_registers },
-	{ "5.4", "another modifies: ENOSYS, and again", another_modifies },
-	{ "5.5", "another queries: ENOSYS, and again", another_queries },
-	{ "5.6", "another unregisters: EINVAL", another_unregisters },
-	{ "5.6", "a second domain of the creator registers", second_domain_registers },
-	{ "5.2", "the domains close", domains_close },
-};
-
-GROUP(no_open_qp);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Contract 5.1: what ibv_open_xrc_domain opens, joins and refuses. */
 
+#define GROUP "open"
+
 #include "row.h"
 
-static void private_ignores_oflag(void)
+ROW("5.1", "fd -1 is a private domain, whatever oflag says")
 {
 	static const int oflags[] = {
 		0, O_CREAT, O_EXCL, O_CREAT | O_EXCL, O_RDWR | O_CREAT | O_TRUNC, -1
@@ -14,7 +16,7 @@ static void private_ignores_oflag(void)
 		expect_ok(open_private(a, (int)i, oflags[i]));
 }
 
-static void private_is_its_own_each_time(void)
+ROW("5.1", "fd -1 is a new domain each time")
 {
 	struct actor *a = actor_open(0);
 	uint32_t qpn;
@@ -26,7 +28,7 @@ static void private_is_its_own_each_time(void)
 	expect(query_rcv_qp(a, 1, qpn, IBV_QP_STATE), EINVAL);
 }
 
-static void private_of_another_is_never_joined(void)
+ROW("5.1", "a private domain cannot be joined")
 {
 	struct actor *a = actor_open(0), *b = actor_open(0);
 	struct result created;
@@ -38,7 +40,7 @@ static void private_of_another_is_never_joined(void)
 	expect(reg(b, D, created.number), EINVAL);
 }
 
-static void closed_fd(void)
+ROW("5.1", "a closed fd is EBADF")
 {
 	struct actor *a = actor_open(0);
 
@@ -46,7 +48,7 @@ static void closed_fd(void)
 	expect(open_domain_as(a, D, NULL, 0, FD_CLOSED), EBADF);
 }
 
-static void missing_without_creat(void)
+ROW("5.1", "a missing domain without O_CREAT is EAGAIN")
 {
 	struct actor *a = actor_open(0);
 
@@ -54,12 +56,12 @@ static void missing_without_creat(void)
 	expect(open_domain(a, D, row_file(0), O_RDWR), EAGAIN);
 }
 
-static void missing_with_excl_only(void)
+ROW("5.1", "a missing domain with O_EXCL only is EAGAIN")
 {
 	expect(open_domain(actor_open(0), D, row_file(0), O_EXCL), EAGAIN);
 }
 
-static void creat_makes_it(void)
+ROW("5.1", "O_CREAT makes a missing domain")
 {
 	struct result r = open_domain(actor_open(0), D, row_file(0), O_CREAT);
 
@@ -67,12 +69,12 @@ static void creat_makes_it(void)
 	expect_facts(r, CONTEXT_MATCHES);
 }
 
-static void creat_excl_makes_it(void)
+ROW("5.1", "O_CREAT and O_EXCL make a missing domain")
 {
 	expect_ok(open_domain(actor_open(0), D, row_file(0), O_CREAT | O_EXCL));
 }
 
-static void excl_on_existing(void)
+ROW("5.1", "O_EXCL on an existing domain is EINVAL")
 {
 	struct actor *a = actor_open(0), *b = actor_open(0);
 
@@ -81,7 +83,7 @@ static void excl_on_existing(void)
 	expect(open_domain(a, 1, row_file(0), O_EXCL), EINVAL);
 }
 
-static void creat_excl_on_existing(void)
+ROW("5.1", "O_CREAT and O_EXCL on an existing domain are EINVAL")
 {
 	struct actor *a = actor_open(0), *b = actor_open(0);
 
@@ -99,7 +101,7 @@ static void same_domain(struct actor *a, int a_dom, struct actor *b, int b_dom)
 	expect_ok(query_rcv_qp(b, b_dom, created.number, IBV_QP_STATE));
 }
 
-static void join_with_creat(void)
+ROW("5.1", "O_CREAT joins an existing domain")
 {
 	struct actor *a = actor_open(0), *b = actor_open(0);
 	struct result r;
@@ -111,7 +113,7 @@ static void join_with_creat(void)
 	same_domain(a, D, b, D);
 }
 
-static void join_without_creat(void)
+ROW("5.1", "no flags join an existing domain")
 {
 	struct actor *a = actor_open(0), *b = actor_open(0);
 
@@ -120,7 +122,7 @@ static void join_without_creat(void)
 	same_domain(b, D, a, D);
 }
 
-static void second_handle_of_one_inode(void)
+ROW("5.1", "a second handle of one inode is the same domain")
 {
 	struct actor *a = actor_open(0);
 
@@ -131,7 +133,7 @@ static void second_handle_of_one_inode(void)
 	expect(close_domain(a, 0), EBUSY);
 }
 
-static void two_files_are_two_domains(void)
+ROW("5.1", "two files are two domains")
 {
 	struct actor *a = actor_open(0), *b = actor_open(0);
 	struct result created;
@@ -144,7 +146,7 @@ static void two_files_are_two_domains(void)
 	expect(query_rcv_qp(b, D, created.number, IBV_QP_STATE), EINVAL);
 }
 
-static void two_names_of_one_inode(void)
+ROW("5.1", "two names of one file are one domain")
 {
 	struct actor *a = actor_open(0), *b = actor_open(0);
 
@@ -154,7 +156,7 @@ static void two_names_of_one_inode(void)
 	same_domain(a, D, b, D);
 }
 
-static void file_closed_after_open(void)
+ROW("5.1", "the file may be closed at once")
 {
 	struct actor *a = actor_open(0), *b = actor_open(0);
 
@@ -167,7 +169,7 @@ static void file_closed_after_open(void)
  * GASNet unlinks its file at once: the domain holds the inode, a new file of that name is a new
  * domain.
  */
-static void file_unlinked_after_open(void)
+ROW("5.1", "the file may be unlinked at once")
 {
 	struct actor *a = actor_open(0), *b = actor_open(0), *c = actor_open(0);
 
@@ -178,7 +180,7 @@ static void file_unlinked_after_open(void)
 	expect(open_domain(c, D, row_file(0), 0), EAGAIN);
 }
 
-static void read_only_and_write_only_fd(void)
+ROW("5.1", "how the fd was opened does not matter")
 {
 	struct actor *a = actor_open(0), *b = actor_open(0);
 
@@ -187,7 +189,7 @@ static void read_only_and_write_only_fd(void)
 	same_domain(a, D, b, D);
 }
 
-static void same_inode_on_another_device(void)
+ROW("5.1", "the same inode on another device is another domain")
 {
 	struct actor *a = actor_open(0), *b = actor_open(1);
 	struct result created;
@@ -200,7 +202,7 @@ static void same_inode_on_another_device(void)
 	expect(query_rcv_qp(b, D, created.number, IBV_QP_STATE), EINVAL);
 }
 
-static void gone_with_its_last_handle(void)
+ROW("5.1", "a domain ends with its last handle")
 {
 	struct actor *a = actor_open(0), *b = actor_open(0);
 
@@ -213,29 +215,3 @@ static void gone_with_its_last_handle(void)
 	expect(open_domain(b, D, row_file(0), 0), EAGAIN);
 	expect_ok(open_domain(b, D, row_file(0), O_CREAT | O_EXCL));
 }
-
-static const struct row rows[] = {
-	{ "5.1", "fd -1 is a private domain, whatever oflag says", private_ignores_oflag },
-	{ "5.1", "fd -1 is a new domain each time", private_is_its_own_each_time },
-	{ "5.1", "a private domain cannot be joined", private_of_another_is_never_joined },
-	{ "5.1", "a closed fd is EBADF", closed_fd },
-	{ "5.1", "a missing domain without O_CREAT is EAGAIN", missing_without_creat },
-	{ "5.1", "a missing domain with O_EXCL only is EAGAIN", missing_with_excl_only },
-	{ "5.1", "O_CREAT makes a missing domain", creat_makes_it },
-	{ "5.1", "O_CREAT and O_EXCL make a missing domain", creat_excl_makes_it },
-	{ "5.1", "O_EXCL on an existing domain is EINVAL", excl_on_existing },
-	{ "5.1", "O_CREAT and O_EXCL on an existing domain are EINVAL", creat_excl_on_existing },
-	{ "5.1", "O_CREAT joins an existing domain", join_with_creat },
-	{ "5.1", "no flags join an existing domain", join_without_creat },
-	{ "5.1", "a second handle of one inode is the same domain", second_handle_of_one_inode },
-	{ "5.1", "two files are two domains", two_files_are_two_domains },
-	{ "5.1", "two names of one file are one domain", two_names_of_one_inode },
-	{ "5.1", "the file may be closed at once", file_closed_after_open },
-	{ "5.1", "the file may be unlinked at once", file_unlinked_after_open },
-	{ "5.1", "how the fd was opened does not matter", read_only_and_write_only_fd },
-	{ "5.1", "the same inode on another device is another domain",
-	  same_inode_on_another_device },
-	{ "5.1", "a domain ends with its last handle", gone_with_its_last_handle },
-};
-
-GROUP(open);

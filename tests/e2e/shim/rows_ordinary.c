@@ -4,6 +4,8 @@
  * the provider's.
  */
 
+#define GROUP "ordinary"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +27,7 @@ static struct actor *with_xrc_at_work(void)
  * MVAPICH2 reads xrc_srq_num of ordinary SRQs too. The place where MLNX_OFED had the number is not
  * looked at: the driver's own memory lies there, and libmlx4 need not clear it.
  */
-static void plain_srq_fields(void)
+ROW("1.3", "an ordinary SRQ reads number 0, no domain, no CQ")
 {
 	struct result r = create_plain_srq(with_xrc_at_work(), 1);
 
@@ -50,7 +52,7 @@ static struct result created_plain_srq(struct actor *a, int srq)
 	return r;
 }
 
-static void plain_srq_before_the_hook(void)
+ROW("3", "an ordinary SRQ made before the hook takes its receives")
 {
 	struct actor *a = actor_open(0);
 	struct result plain = created_plain_srq(a, 1);
@@ -61,7 +63,7 @@ static void plain_srq_before_the_hook(void)
 	expect_ret(destroy_srq(a, 1), 0);
 }
 
-static void plain_srq_after_the_hook(void)
+ROW("3", "an ordinary SRQ made after the hook takes its receives")
 {
 	struct actor *a = with_xrc_at_work();
 	struct result image;
@@ -77,7 +79,7 @@ static void plain_srq_after_the_hook(void)
 	expect_ret(destroy_srq(a, 1), 0);
 }
 
-static void plain_srq_when_images_are_gone(void)
+ROW("3", "an ordinary SRQ works when the XRC SRQs are gone")
 {
 	struct actor *a = with_xrc_at_work();
 
@@ -104,20 +106,20 @@ static void qp_of_type(enum ibv_qp_type type, unsigned flags)
 	expect_ret(destroy_qp(a, 1), 0);
 }
 
-static void rubbish_in_xrc_domain(void)
+ROW("1.3", "RC, UC and UD QPs with rubbish in xrc_domain")
 {
 	qp_of_type(IBV_QPT_RC, GARBAGE);
 	qp_of_type(IBV_QPT_UC, GARBAGE);
 	qp_of_type(IBV_QPT_UD, GARBAGE);
 }
 
-static void short_init_attr(void)
+ROW("2.1", "RC and UD QPs with the 64-byte init_attr")
 {
 	qp_of_type(IBV_QPT_RC, SHORT_INIT_ATTR);
 	qp_of_type(IBV_QPT_UD, SHORT_INIT_ATTR);
 }
 
-static void short_init_attr_with_srq(void)
+ROW("2.1", "an RC QP with an SRQ and the 64-byte init_attr")
 {
 	struct request request = qp_request(1, NIL);
 	struct actor *a = with_xrc_at_work();
@@ -131,7 +133,7 @@ static void short_init_attr_with_srq(void)
 	expect_ret(destroy_srq(a, 1), 0);
 }
 
-static void rc_masks_are_rcs(void)
+ROW("5.9", "an RC QP's masks are still RC's")
 {
 	struct actor *a = with_xrc_at_work();
 	struct result made = create_plain_qp(a, 1, IBV_QPT_RC), r;
@@ -149,7 +151,7 @@ static void rc_masks_are_rcs(void)
 	expect_eq(r.attr.min_rnr_timer, 12);
 }
 
-static void rc_qp_keeps_no_domain(void)
+ROW("5.2", "ordinary objects keep no domain")
 {
 	struct actor *a = with_domain();
 
@@ -159,7 +161,7 @@ static void rc_qp_keeps_no_domain(void)
 }
 
 /* Two RC QPs, the receiver's with an ordinary SRQ whose receives go through the hooked slot. */
-static void rc_through_a_plain_srq(void)
+ROW("3", "an RC QP receives through an ordinary SRQ")
 {
 	struct actor *a = actor_open(0), *b = actor_open(1);
 	struct request request = qp_request(1, NIL);
@@ -187,7 +189,7 @@ static void rc_through_a_plain_srq(void)
 	expect_eq(r.wc.qp_num, b_qp.number);
 }
 
-static void rc_on_an_xrc_srq(void)
+ROW("5.3", "an RC QP with an XRC SRQ is EINVAL")
 {
 	struct actor *a = with_xrc_at_work();
 	struct request request = qp_request(1, NIL);
@@ -258,7 +260,7 @@ static void use_everything(struct actor *a)
 	expect_ok(unreg(a, D, qpn));
 }
 
-static void ops_are_the_providers(void)
+ROW("3", "after everything, the ops are the provider's but for one")
 {
 	struct actor *a = remembering();
 	struct result r;
@@ -272,7 +274,7 @@ static void ops_are_the_providers(void)
 		row_fail(__FILE__, __LINE__, "another slot is not as it was: %s", r.text);
 }
 
-static void ops_of_another_context(void)
+ROW("3", "another context's ops are all the provider's")
 {
 	struct actor *a = remembering();
 	struct result r;
@@ -285,7 +287,7 @@ static void ops_of_another_context(void)
 		row_fail(__FILE__, __LINE__, "a context without XRC SRQs is touched: %s", r.text);
 }
 
-static void ops_without_an_srq(void)
+ROW("3", "without an XRC SRQ all ops are the provider's")
 {
 	struct actor *a = remembering();
 	struct result r;
@@ -298,23 +300,3 @@ static void ops_without_an_srq(void)
 	provider_slots(r.text);
 	expect_that(slot_is(r.text, "post_srq_recv", provider_library()));
 }
-
-static const struct row rows[] = {
-	{ "1.3", "an ordinary SRQ reads number 0, no domain, no CQ", plain_srq_fields },
-	{ "3", "an ordinary SRQ made before the hook takes its receives",
-	  plain_srq_before_the_hook },
-	{ "3", "an ordinary SRQ made after the hook takes its receives", plain_srq_after_the_hook },
-	{ "3", "an ordinary SRQ works when the XRC SRQs are gone", plain_srq_when_images_are_gone },
-	{ "1.3", "RC, UC and UD QPs with rubbish in xrc_domain", rubbish_in_xrc_domain },
-	{ "2.1", "RC and UD QPs with the 64-byte init_attr", short_init_attr },
-	{ "2.1", "an RC QP with an SRQ and the 64-byte init_attr", short_init_attr_with_srq },
-	{ "5.9", "an RC QP's masks are still RC's", rc_masks_are_rcs },
-	{ "5.2", "ordinary objects keep no domain", rc_qp_keeps_no_domain },
-	{ "3", "an RC QP receives through an ordinary SRQ", rc_through_a_plain_srq },
-	{ "5.3", "an RC QP with an XRC SRQ is EINVAL", rc_on_an_xrc_srq },
-	{ "3", "after everything, the ops are the provider's but for one", ops_are_the_providers },
-	{ "3", "another context's ops are all the provider's", ops_of_another_context },
-	{ "3", "without an XRC SRQ all ops are the provider's", ops_without_an_srq },
-};
-
-GROUP(ordinary);

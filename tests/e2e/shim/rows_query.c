@@ -4,9 +4,11 @@
  * with the same values.
  */
 
+#define GROUP "query"
+
 #include "row.h"
 
-static void in_reset(void)
+ROW("5.5", "a new receive QP is in RESET")
 {
 	struct actor *a = with_domain();
 	struct result r = query_rcv_qp(a, D, made_by(a), IBV_QP_STATE);
@@ -33,14 +35,14 @@ static void overridden(struct result r)
 	expect_eq(r.attr.cap.max_inline_data, 0);
 }
 
-static void init_attr_in_reset(void)
+ROW("5.5", "init_attr is as libmlx4 wrote it, in RESET")
 {
 	struct actor *a = with_domain();
 
 	overridden(query_rcv_qp(a, D, made_by(a), 0));
 }
 
-static void init_attr_in_rtr(void)
+ROW("5.5", "init_attr is as libmlx4 wrote it, in RTR")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = connected_by(a);
@@ -48,7 +50,7 @@ static void init_attr_in_rtr(void)
 	overridden(query_rcv_qp(a, D, qpn, IBV_QP_STATE));
 }
 
-static void init_attr_names_the_handle_given(void)
+ROW("5.5", "init_attr names the handle that was given")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = made_by(a);
@@ -85,22 +87,22 @@ static void mask_ignored(int mask)
 }
 
 /* Open MPI asks with mask 0 and reads the address, port, pkey and timeout. */
-static void mask_0(void)
+ROW("5.5", "a query with mask 0 tells everything")
 {
 	mask_ignored(0);
 }
 
-static void mask_every_bit(void)
+ROW("5.5", "a query with every mask bit tells everything")
 {
 	mask_ignored(-1);
 }
 
-static void mask_one_bit(void)
+ROW("5.5", "a query with a bit of no use tells everything")
 {
 	mask_ignored(IBV_QP_QKEY);
 }
 
-static void in_rts(void)
+ROW("5.5", "a query in RTS tells what RTS added")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = made_by(a);
@@ -114,7 +116,7 @@ static void in_rts(void)
 	expect_eq(r.attr.sq_psn, 0x123456);
 }
 
-static void by_the_unregistered(void)
+ROW("5.5", "a query needs no registration")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = connected_by(a);
@@ -123,7 +125,7 @@ static void by_the_unregistered(void)
 	overridden(query_rcv_qp(b, D, qpn, 0));
 }
 
-static void by_the_registered(void)
+ROW("5.5", "a registrant may query")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -133,7 +135,7 @@ static void by_the_registered(void)
 	everything(b, a, qpn, 0);
 }
 
-static void sees_what_others_change(void)
+ROW("5.5", "a query sees what others change")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -146,7 +148,7 @@ static void sees_what_others_change(void)
 	expect_rcv_state(a, qpn, IBV_QPS_ERR);
 }
 
-static void does_not_register(void)
+ROW("5.5", "querying does not register")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -157,7 +159,7 @@ static void does_not_register(void)
 	expect_ok(query_rcv_qp(a, D, qpn, 0));
 }
 
-static void does_not_keep_alive(void)
+ROW("5.5", "querying does not keep the QP")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -167,7 +169,7 @@ static void does_not_keep_alive(void)
 	expect(query_rcv_qp(b, D, qpn, 0), EINVAL);
 }
 
-static void unknown_number(void)
+ROW("5.5", "querying an unknown number is EINVAL")
 {
 	static const uint32_t numbers[] = { 0, 1, 0x7fffff, 0xffffff, 0x1000000, 0xffffffff };
 	struct actor *a = with_domain();
@@ -176,7 +178,7 @@ static void unknown_number(void)
 		expect(query_rcv_qp(a, D, numbers[i], 0), EINVAL);
 }
 
-static void other_domain(void)
+ROW("5.5", "querying through another domain is EINVAL")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = made_by(a);
@@ -188,7 +190,7 @@ static void other_domain(void)
 		expect(query_rcv_qp(a, dom, qpn, 0), EINVAL);
 }
 
-static void not_a_receive_qp(void)
+ROW("5.5", "querying another kind of QP is EINVAL")
 {
 	struct actor *a = with_domain();
 	struct result rc = create_plain_qp(a, 0, IBV_QPT_RC), xrc = create_qp(a, 1, D);
@@ -198,24 +200,3 @@ static void not_a_receive_qp(void)
 	expect(query_rcv_qp(a, D, rc.number, 0), EINVAL);
 	expect(query_rcv_qp(a, D, xrc.number, 0), EINVAL);
 }
-
-static const struct row rows[] = {
-	{ "5.5", "a new receive QP is in RESET", in_reset },
-	{ "5.5", "init_attr is as libmlx4 wrote it, in RESET", init_attr_in_reset },
-	{ "5.5", "init_attr is as libmlx4 wrote it, in RTR", init_attr_in_rtr },
-	{ "5.5", "init_attr names the handle that was given", init_attr_names_the_handle_given },
-	{ "5.5", "a query with mask 0 tells everything", mask_0 },
-	{ "5.5", "a query with every mask bit tells everything", mask_every_bit },
-	{ "5.5", "a query with a bit of no use tells everything", mask_one_bit },
-	{ "5.5", "a query in RTS tells what RTS added", in_rts },
-	{ "5.5", "a query needs no registration", by_the_unregistered },
-	{ "5.5", "a registrant may query", by_the_registered },
-	{ "5.5", "a query sees what others change", sees_what_others_change },
-	{ "5.5", "querying does not register", does_not_register },
-	{ "5.5", "querying does not keep the QP", does_not_keep_alive },
-	{ "5.5", "querying an unknown number is EINVAL", unknown_number },
-	{ "5.5", "querying through another domain is EINVAL", other_domain },
-	{ "5.5", "querying another kind of QP is EINVAL", not_a_receive_qp },
-};
-
-GROUP(query);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Contract 5.4: receive QPs. Any process that opened the domain may modify them. */
 
+#define GROUP "rcv_qp"
+
 #include "masks.h"
 #include "row.h"
 
@@ -11,20 +13,20 @@ static struct result modify_init(struct actor *a, int dom, uint32_t qpn)
 	return modify_rcv_qp(a, dom, qpn, &attr, MASK_INIT);
 }
 
-static void rest_of_init_attr_ignored(void)
+ROW("5.4", "only xrc_domain of init_attr is read")
 {
 	expect_ok(create_rcv_qp_as(with_domain(), D, GARBAGE));
 	expect_ok(create_rcv_qp_as(with_domain(), D, 0));
 }
 
-static void number_fits(void)
+ROW("5.4", "a receive QP's number has 24 bits and is not 0 or 1")
 {
 	uint32_t qpn = made_by(with_domain());
 
 	expect_that(qpn > 1 && qpn <= 0xffffff);
 }
 
-static void numbers_differ(void)
+ROW("5.4", "every receive QP has a number of its own")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t first = made_by(a), second = made_by(a), third = made_by(b);
@@ -32,14 +34,14 @@ static void numbers_differ(void)
 	expect_that(first != second && first != third && second != third);
 }
 
-static void creator_is_registered(void)
+ROW("5.4", "the creator of a receive QP is registered")
 {
 	struct actor *a = with_domain();
 
 	expect_ok(unreg(a, D, made_by(a)));
 }
 
-static void full_masks_to_rts(void)
+ROW("5.9", "a receive QP takes RC's full masks to INIT, RTR and RTS")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = made_by(a);
@@ -52,7 +54,7 @@ static void full_masks_to_rts(void)
 	}
 }
 
-static void unregistered_may_modify(void)
+ROW("5.4", "a modify needs no registration")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -61,7 +63,7 @@ static void unregistered_may_modify(void)
 	expect_rcv_state(a, qpn, IBV_QPS_RTR);
 }
 
-static void modify_does_not_register(void)
+ROW("5.4", "modifying does not register")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -71,7 +73,7 @@ static void modify_does_not_register(void)
 	expect_ok(close_domain(b, D));
 }
 
-static void each_step_by_another(void)
+ROW("5.4", "each step may be somebody else's")
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTR, a, PEER_QPN);
@@ -97,7 +99,7 @@ static void reset_by(struct actor *who, struct actor *creator, uint32_t qpn)
  * The library uses three kinds of handle: the creator's, a registration's, and a handle that it
  * opens for the call.
  */
-static void reset_by_anybody(void)
+ROW("5.4", "the creator, a registrant and any other may RESET it")
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
 	uint32_t qpn = made_by(a);
@@ -112,7 +114,7 @@ static void reset_by_anybody(void)
  * Every process of a GASNet job takes the QP to RTR. Those that come late get EINVAL, and query the
  * state.
  */
-static void gasnet_race(void)
+ROW("5.5", "a late modify is EINVAL, and a query tells the state reached")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTR, a, PEER_QPN);
@@ -132,7 +134,7 @@ static void gasnet_race(void)
 	expect_that(r.attr.qp_state >= IBV_QPS_RTR);
 }
 
-static void unknown_number(void)
+ROW("5.4", "modifying an unknown number is EINVAL")
 {
 	static const uint32_t numbers[] = {
 		0, 1, 0x7fffff, 0xfffffe, 0xffffff, 0x1000000, 0xffffffff,
@@ -143,7 +145,7 @@ static void unknown_number(void)
 		expect(modify_init(a, D, numbers[i]), EINVAL);
 }
 
-static void number_of_an_rc_qp(void)
+ROW("5.4", "modifying an RC QP by its number is EINVAL")
 {
 	struct actor *a = with_domain();
 	struct result rc = create_plain_qp(a, 0, IBV_QPT_RC);
@@ -152,7 +154,7 @@ static void number_of_an_rc_qp(void)
 	expect(modify_init(a, D, rc.number), EINVAL);
 }
 
-static void number_of_an_xrc_qp(void)
+ROW("5.4", "modifying an XRC QP by its number is EINVAL")
 {
 	struct actor *a = with_domain();
 	struct result xrc = create_qp(a, 0, D);
@@ -161,7 +163,7 @@ static void number_of_an_xrc_qp(void)
 	expect(modify_init(a, D, xrc.number), EINVAL);
 }
 
-static void other_domain(void)
+ROW("5.4", "modifying through another domain is EINVAL")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = made_by(a);
@@ -173,7 +175,7 @@ static void other_domain(void)
 	expect_ok(modify_init(a, D, qpn));
 }
 
-static void domain_of_another_device(void)
+ROW("5.4", "modifying through another device's domain is EINVAL")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = made_by(a);
@@ -182,7 +184,7 @@ static void domain_of_another_device(void)
 	expect(modify_init(a, 1, qpn), EINVAL);
 }
 
-static void through_a_second_handle(void)
+ROW("5.4", "modifying through a second handle of the inode")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = made_by(a);
@@ -191,7 +193,7 @@ static void through_a_second_handle(void)
 	expect_ok(modify_init(a, 1, qpn));
 }
 
-static void ended_qp(void)
+ROW("5.4", "modifying a receive QP that has ended is EINVAL")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = made_by(a);
@@ -221,22 +223,22 @@ static void required_bits(enum ibv_qp_state state)
 	masks_required(try_modify, attr_to(state, target, PEER_QPN), mask_to(state));
 }
 
-static void required_to_init(void)
+ROW("5.9", "every bit to INIT is required of a receive QP")
 {
 	required_bits(IBV_QPS_INIT);
 }
 
-static void required_to_rtr(void)
+ROW("5.9", "every bit to RTR is required of a receive QP")
 {
 	required_bits(IBV_QPS_RTR);
 }
 
-static void required_to_rts(void)
+ROW("5.9", "every bit to RTS is required of a receive QP")
 {
 	required_bits(IBV_QPS_RTS);
 }
 
-static void required_of_the_unregistered(void)
+ROW("5.9", "every bit is required without a registration, too")
 {
 	make_target();
 	modifier = with_domain();
@@ -244,71 +246,38 @@ static void required_of_the_unregistered(void)
 	masks_required(try_modify, attr_to(IBV_QPS_RTR, target, PEER_QPN), MASK_RTR);
 }
 
-static void optional_bits(void)
+ROW("5.9", "a receive QP takes the optional bits of its states")
 {
 	make_target();
 	masks_optional(try_modify, target);
 }
 
-static void foreign_bits(void)
+ROW("5.9", "a receive QP refuses bits that are not of the transition")
 {
 	make_target();
 	masks_foreign(try_modify, target);
 }
 
-static void skipped_states(void)
+ROW("5.9", "a receive QP refuses to skip a state")
 {
 	make_target();
 	masks_skipped_states(try_modify, target);
 }
 
-static void error_and_back(void)
+ROW("5.9", "a receive QP goes to ERR and back to RESET")
 {
 	make_target();
 	masks_error_and_back(try_modify, target);
 }
 
-static void ports_left_0(void)
+ROW("5.9", "a receive QP takes address vectors with port 0")
 {
 	make_target();
 	masks_ports_of_vectors(try_modify, target, 0);
 }
 
-static void ports_of_nowhere(void)
+ROW("5.9", "a receive QP takes address vectors with any port")
 {
 	make_target();
 	masks_ports_of_vectors(try_modify, target, 77);
 }
-
-static const struct row rows[] = {
-	{ "5.4", "only xrc_domain of init_attr is read", rest_of_init_attr_ignored },
-	{ "5.4", "a receive QP's number has 24 bits and is not 0 or 1", number_fits },
-	{ "5.4", "every receive QP has a number of its own", numbers_differ },
-	{ "5.4", "the creator of a receive QP is registered", creator_is_registered },
-	{ "5.9", "a receive QP takes RC's full masks to INIT, RTR and RTS", full_masks_to_rts },
-	{ "5.4", "a modify needs no registration", unregistered_may_modify },
-	{ "5.4", "modifying does not register", modify_does_not_register },
-	{ "5.4", "each step may be somebody else's", each_step_by_another },
-	{ "5.4", "the creator, a registrant and any other may RESET it", reset_by_anybody },
-	{ "5.5", "a late modify is EINVAL, and a query tells the state reached", gasnet_race },
-	{ "5.4", "modifying an unknown number is EINVAL", unknown_number },
-	{ "5.4", "modifying an RC QP by its number is EINVAL", number_of_an_rc_qp },
-	{ "5.4", "modifying an XRC QP by its number is EINVAL", number_of_an_xrc_qp },
-	{ "5.4", "modifying through another domain is EINVAL", other_domain },
-	{ "5.4", "modifying through another device's domain is EINVAL", domain_of_another_device },
-	{ "5.4", "modifying through a second handle of the inode", through_a_second_handle },
-	{ "5.4", "modifying a receive QP that has ended is EINVAL", ended_qp },
-	{ "5.9", "every bit to INIT is required of a receive QP", required_to_init },
-	{ "5.9", "every bit to RTR is required of a receive QP", required_to_rtr },
-	{ "5.9", "every bit to RTS is required of a receive QP", required_to_rts },
-	{ "5.9", "every bit is required without a registration, too",
-	  required_of_the_unregistered },
-	{ "5.9", "a receive QP takes the optional bits of its states", optional_bits },
-	{ "5.9", "a receive QP refuses bits that are not of the transition", foreign_bits },
-	{ "5.9", "a receive QP refuses to skip a state", skipped_states },
-	{ "5.9", "a receive QP goes to ERR and back to RESET", error_and_back },
-	{ "5.9", "a receive QP takes address vectors with port 0", ports_left_0 },
-	{ "5.9", "a receive QP takes address vectors with any port", ports_of_nowhere },
-};
-
-GROUP(rcv_qp);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Contract 5.6: registrations with a receive QP, which keep it alive. */
 
+#define GROUP "reg"
+
 #include "row.h"
 
-static void idempotent(void)
+ROW("5.6", "reg is 0, the first time and again")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -13,7 +15,7 @@ static void idempotent(void)
 	expect_ok(reg(b, D, qpn));
 }
 
-static void creator_again(void)
+ROW("5.6", "reg by the creator is 0")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = made_by(a);
@@ -22,7 +24,7 @@ static void creator_again(void)
 	expect_ok(reg(a, D, qpn));
 }
 
-static void one_unreg_for_any_number(void)
+ROW("5.6", "one unreg undoes any number of regs")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -34,7 +36,7 @@ static void one_unreg_for_any_number(void)
 	expect_ok(close_domain(b, D));
 }
 
-static void one_unreg_for_the_creator(void)
+ROW("5.6", "one unreg undoes creation and regs")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -46,7 +48,7 @@ static void one_unreg_for_the_creator(void)
 	expect_ok(query_rcv_qp(b, D, qpn, 0));
 }
 
-static void creator_leaves_first(void)
+ROW("5.6", "the creator may leave first")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = connected_by(a);
@@ -58,7 +60,7 @@ static void creator_leaves_first(void)
 	expect(query_rcv_qp(b, D, qpn, 0), EINVAL);
 }
 
-static void creator_closes_its_domain(void)
+ROW("5.6", "the creator may close its domain")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -71,7 +73,7 @@ static void creator_closes_its_domain(void)
 	expect_ok(close_domain(b, D));
 }
 
-static void creator_comes_back(void)
+ROW("5.6", "the creator may come back")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -87,7 +89,7 @@ static void creator_comes_back(void)
 	expect_ok(close_domain(a, D));
 }
 
-static void last_one_ends_it(void)
+ROW("5.6", "the last unreg ends the QP in every process")
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_INIT, a, 0);
@@ -104,7 +106,7 @@ static void last_one_ends_it(void)
 	expect(unreg(a, D, qpn), EINVAL);
 }
 
-static void last_of_three(void)
+ROW("5.6", "the last of three ends the QP")
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
 	uint32_t qpn = made_by(a);
@@ -119,7 +121,7 @@ static void last_of_three(void)
 	expect(query_rcv_qp(b, D, qpn, 0), EINVAL);
 }
 
-static void unregistered_unreg(void)
+ROW("5.6", "unreg without registration is EINVAL")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -129,7 +131,7 @@ static void unregistered_unreg(void)
 	expect_ok(unreg(a, D, qpn));
 }
 
-static void unknown_number(void)
+ROW("5.6", "reg and unreg of an unknown number are EINVAL")
 {
 	static const uint32_t numbers[] = {
 		0, 1, 0x7fffff, 0xfffffe, 0xffffff, 0x1000000, 0xffffffff,
@@ -144,7 +146,7 @@ static void unknown_number(void)
 }
 
 /* Numbers have 24 bits; one with more is another number, not the same one. */
-static void number_with_upper_bits(void)
+ROW("5.6", "a number with more than 24 bits is unknown")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -153,7 +155,7 @@ static void number_with_upper_bits(void)
 	expect(unreg(a, D, qpn | 0x1000000), EINVAL);
 }
 
-static void not_a_receive_qp(void)
+ROW("5.6", "reg and unreg of another kind of QP are EINVAL")
 {
 	struct actor *a = with_domain();
 	struct result rc = create_plain_qp(a, 0, IBV_QPT_RC), xrc = create_qp(a, 1, D);
@@ -166,7 +168,7 @@ static void not_a_receive_qp(void)
 	expect(unreg(a, D, xrc.number), EINVAL);
 }
 
-static void reg_in_another_domain(void)
+ROW("5.6", "reg in another domain is EINVAL")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -180,7 +182,7 @@ static void reg_in_another_domain(void)
 	expect_ok(reg(b, D, qpn));
 }
 
-static void reg_in_another_devices_domain(void)
+ROW("5.6", "reg in another device's domain is EINVAL")
 {
 	struct actor *a = with_domain(), *b = actor_open(1);
 	uint32_t qpn = made_by(a);
@@ -190,7 +192,7 @@ static void reg_in_another_devices_domain(void)
 	expect_ok(close_domain(b, D));
 }
 
-static void unreg_in_another_domain(void)
+ROW("5.6", "unreg in another domain is EINVAL")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = made_by(a);
@@ -203,7 +205,7 @@ static void unreg_in_another_domain(void)
 	expect_ok(unreg(a, D, qpn));
 }
 
-static void many_qps(void)
+ROW("5.6", "twenty QPs, each with its own registrants")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpns[20];
@@ -223,7 +225,7 @@ static void many_qps(void)
 	expect_ok(close_domain(b, D));
 }
 
-static void in_a_private_domain(void)
+ROW("5.6", "a private domain has registrations too")
 {
 	struct actor *a = with_private();
 	uint32_t qpn = made_by(a);
@@ -234,7 +236,7 @@ static void in_a_private_domain(void)
 	expect_ok(close_domain(a, D));
 }
 
-static void handles_of_one_inode_know_it(void)
+ROW("5.6", "a registration belongs to the handle it came through")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -246,28 +248,3 @@ static void handles_of_one_inode_know_it(void)
 	expect_ok(unreg(b, 1, qpn));
 	expect_ok(close_domain(b, 1));
 }
-
-static const struct row rows[] = {
-	{ "5.6", "reg is 0, the first time and again", idempotent },
-	{ "5.6", "reg by the creator is 0", creator_again },
-	{ "5.6", "one unreg undoes any number of regs", one_unreg_for_any_number },
-	{ "5.6", "one unreg undoes creation and regs", one_unreg_for_the_creator },
-	{ "5.6", "the creator may leave first", creator_leaves_first },
-	{ "5.6", "the creator may close its domain", creator_closes_its_domain },
-	{ "5.6", "the creator may come back", creator_comes_back },
-	{ "5.6", "the last unreg ends the QP in every process", last_one_ends_it },
-	{ "5.6", "the last of three ends the QP", last_of_three },
-	{ "5.6", "unreg without registration is EINVAL", unregistered_unreg },
-	{ "5.6", "reg and unreg of an unknown number are EINVAL", unknown_number },
-	{ "5.6", "a number with more than 24 bits is unknown", number_with_upper_bits },
-	{ "5.6", "reg and unreg of another kind of QP are EINVAL", not_a_receive_qp },
-	{ "5.6", "reg in another domain is EINVAL", reg_in_another_domain },
-	{ "5.6", "reg in another device's domain is EINVAL", reg_in_another_devices_domain },
-	{ "5.6", "unreg in another domain is EINVAL", unreg_in_another_domain },
-	{ "5.6", "twenty QPs, each with its own registrants", many_qps },
-	{ "5.6", "a private domain has registrations too", in_a_private_domain },
-	{ "5.6", "a registration belongs to the handle it came through",
-	  handles_of_one_inode_know_it },
-};
-
-GROUP(reg);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Contract 1.3, 2.1, 2.6 and 5.3: XRC SRQs, and what old programs read in the struct. */
 
+#define GROUP "srq"
+
 #include "row.h"
 
 static struct result create_with(struct actor *a, struct ibv_srq_attr attr)
@@ -11,7 +13,7 @@ static struct result create_with(struct actor *a, struct ibv_srq_attr attr)
 	return actor_ask(a, &request);
 }
 
-static void number_where_ofed_reads_it(void)
+ROW("2.1", "an XRC SRQ's number stands at offset 32")
 {
 	struct result r = create_srq(with_domain(), 0, D);
 
@@ -20,7 +22,7 @@ static void number_where_ofed_reads_it(void)
 	expect_eq(r.raw_number, r.number);
 }
 
-static void mlnx_layout(void)
+ROW("2.6", "number, domain and CQ stand at 152, 160 and 168 too")
 {
 	struct result r = create_srq(with_domain(), 0, D);
 
@@ -28,7 +30,7 @@ static void mlnx_layout(void)
 	expect_facts(r, MLNX_LAYOUT_MATCHES);
 }
 
-static void fields(void)
+ROW("1.3", "context, srq_context, PD, domain and CQ are filled in")
 {
 	struct result r = create_srq(with_domain(), 0, D);
 
@@ -37,7 +39,7 @@ static void fields(void)
 				CQ_MATCHES);
 }
 
-static void numbers_differ(void)
+ROW("5.3", "every XRC SRQ has a number of its own")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	struct result first = create_srq(a, 0, D), second = create_srq(a, 1, D),
@@ -50,7 +52,7 @@ static void numbers_differ(void)
 		    second.number != third.number);
 }
 
-static void written_back(void)
+ROW("1.3", "max_wr and max_sge are written back")
 {
 	struct result r =
 		create_with(with_domain(), (struct ibv_srq_attr){ .max_wr = 100, .max_sge = 2 });
@@ -61,7 +63,7 @@ static void written_back(void)
 	expect_that(r.srq_attr.max_sge >= 2 && r.srq_attr.max_sge <= 64);
 }
 
-static void what_is_written_back_can_be_posted(void)
+ROW("1.3", "as many as written back can be posted, no more")
 {
 	struct actor *a = with_domain();
 	struct result r = create_with(a, (struct ibv_srq_attr){ .max_wr = 5, .max_sge = 1 });
@@ -72,20 +74,20 @@ static void what_is_written_back_can_be_posted(void)
 	expect_that(post_recv(a, 0).ret != 0);
 }
 
-static void max_wr_too_large(void)
+ROW("1.3", "max_wr above 65536 is refused")
 {
 	expect(create_with(with_domain(), (struct ibv_srq_attr){ .max_wr = 65537, .max_sge = 1 }),
 	       EINVAL);
 }
 
-static void max_sge_too_large(void)
+ROW("1.3", "max_sge above 64 is refused")
 {
 	expect(create_with(with_domain(), (struct ibv_srq_attr){ .max_wr = 1, .max_sge = 65 }),
 	       EINVAL);
 }
 
 /* qperf's client creates one and never posts to it. */
-static void max_wr_zero(void)
+ROW("5.3", "max_wr 0 makes a small one")
 {
 	struct actor *a = with_domain();
 	struct result r = create_with(a, (struct ibv_srq_attr){ .max_wr = 0, .max_sge = 1 });
@@ -96,7 +98,7 @@ static void max_wr_zero(void)
 }
 
 /* MVAPICH passes 20 and more, rdma_bw 30 for an SRQ of one entry. OFED ignored it here. */
-static void limit_ignored(void)
+ROW("5.3", "srq_limit is ignored when it is made")
 {
 	struct actor *a = with_domain();
 	struct result r =
@@ -109,7 +111,7 @@ static void limit_ignored(void)
 	expect_eq(r.srq_attr.srq_limit, 0);
 }
 
-static void limit_set_and_queried(void)
+ROW("5.3", "the limit can be set and read back")
 {
 	struct actor *a = with_domain();
 	struct result created = create_srq(a, 0, D), r;
@@ -123,7 +125,7 @@ static void limit_set_and_queried(void)
 	expect_that(r.srq_attr.max_sge >= 1);
 }
 
-static void in_a_private_domain(void)
+ROW("5.3", "a private domain has XRC SRQs too")
 {
 	struct actor *a = with_private();
 
@@ -131,7 +133,7 @@ static void in_a_private_domain(void)
 	expect_ok(destroy_srq(a, 0));
 }
 
-static void made_and_ended_often(void)
+ROW("5.3", "making and ending one leaves nothing behind")
 {
 	struct actor *a = with_domain();
 
@@ -151,17 +153,17 @@ static struct result create_at(enum place pd, enum place cq)
 	return actor_ask(with_domain(), &request);
 }
 
-static void null_pd(void)
+ROW("5.3", "create_xrc_srq with a NULL PD is EINVAL")
 {
 	expect(create_at(NOWHERE, OWN), EINVAL);
 }
 
-static void null_cq(void)
+ROW("5.3", "create_xrc_srq with a NULL CQ is EINVAL")
 {
 	expect(create_at(OWN, NOWHERE), EINVAL);
 }
 
-static void null_attr(void)
+ROW("5.3", "create_xrc_srq with a NULL attr is EINVAL")
 {
 	struct request request = srq_request(0, D);
 
@@ -169,7 +171,7 @@ static void null_attr(void)
 	expect(actor_ask(with_domain(), &request), EINVAL);
 }
 
-static void everything_null(void)
+ROW("5.3", "create_xrc_srq with only NULLs is EINVAL")
 {
 	struct request request = srq_request(0, NIL);
 
@@ -179,27 +181,27 @@ static void everything_null(void)
 	expect(actor_ask(actor_open(0), &request), EINVAL);
 }
 
-static void pd_of_another_device(void)
+ROW("5.3", "create_xrc_srq with another device's PD is EINVAL")
 {
 	expect(create_at(OTHER_DEVICE, OWN), EINVAL);
 }
 
-static void pd_of_another_context(void)
+ROW("5.3", "create_xrc_srq with another context's PD is EINVAL")
 {
 	expect(create_at(SAME_DEVICE, OWN), EINVAL);
 }
 
-static void cq_of_another_device(void)
+ROW("5.3", "create_xrc_srq with another device's CQ is EINVAL")
 {
 	expect(create_at(OWN, OTHER_DEVICE), EINVAL);
 }
 
-static void cq_of_another_context(void)
+ROW("5.3", "create_xrc_srq with another context's CQ is EINVAL")
 {
 	expect(create_at(OWN, SAME_DEVICE), EINVAL);
 }
 
-static void domain_of_another_device(void)
+ROW("5.3", "create_xrc_srq with another device's domain is EINVAL")
 {
 	struct actor *a = actor_open(0);
 
@@ -207,7 +209,7 @@ static void domain_of_another_device(void)
 	expect(create_srq(a, 0, D), EINVAL);
 }
 
-static void domain_of_another_context(void)
+ROW("5.3", "create_xrc_srq with another context's domain is EINVAL")
 {
 	struct actor *a = actor_open(0);
 
@@ -215,42 +217,10 @@ static void domain_of_another_context(void)
 	expect(create_srq(a, 0, D), EINVAL);
 }
 
-static void refusal_counts_nothing(void)
+ROW("5.2", "an SRQ that was refused keeps no domain")
 {
 	struct actor *a = with_domain();
 
 	expect(create_with(a, (struct ibv_srq_attr){ .max_wr = 65537, .max_sge = 1 }), EINVAL);
 	expect_ok(close_domain(a, D));
 }
-
-static const struct row rows[] = {
-	{ "2.1", "an XRC SRQ's number stands at offset 32", number_where_ofed_reads_it },
-	{ "2.6", "number, domain and CQ stand at 152, 160 and 168 too", mlnx_layout },
-	{ "1.3", "context, srq_context, PD, domain and CQ are filled in", fields },
-	{ "5.3", "every XRC SRQ has a number of its own", numbers_differ },
-	{ "1.3", "max_wr and max_sge are written back", written_back },
-	{ "1.3", "as many as written back can be posted, no more",
-	  what_is_written_back_can_be_posted },
-	{ "1.3", "max_wr above 65536 is refused", max_wr_too_large },
-	{ "1.3", "max_sge above 64 is refused", max_sge_too_large },
-	{ "5.3", "max_wr 0 makes a small one", max_wr_zero },
-	{ "5.3", "srq_limit is ignored when it is made", limit_ignored },
-	{ "5.3", "the limit can be set and read back", limit_set_and_queried },
-	{ "5.3", "a private domain has XRC SRQs too", in_a_private_domain },
-	{ "5.3", "making and ending one leaves nothing behind", made_and_ended_often },
-	{ "5.3", "create_xrc_srq with a NULL PD is EINVAL", null_pd },
-	{ "5.3", "create_xrc_srq with a NULL CQ is EINVAL", null_cq },
-	{ "5.3", "create_xrc_srq with a NULL attr is EINVAL", null_attr },
-	{ "5.3", "create_xrc_srq with only NULLs is EINVAL", everything_null },
-	{ "5.3", "create_xrc_srq with another device's PD is EINVAL", pd_of_another_device },
-	{ "5.3", "create_xrc_srq with another context's PD is EINVAL", pd_of_another_context },
-	{ "5.3", "create_xrc_srq with another device's CQ is EINVAL", cq_of_another_device },
-	{ "5.3", "create_xrc_srq with another context's CQ is EINVAL", cq_of_another_context },
-	{ "5.3", "create_xrc_srq with another device's domain is EINVAL",
-	  domain_of_another_device },
-	{ "5.3", "create_xrc_srq with another context's domain is EINVAL",
-	  domain_of_another_context },
-	{ "5.2", "an SRQ that was refused keeps no domain", refusal_counts_nothing },
-};
-
-GROUP(srq);

@@ -4,6 +4,8 @@
  * such a QP.
  */
 
+#define GROUP "xrc_qp"
+
 #include "masks.h"
 #include "row.h"
 
@@ -15,7 +17,7 @@ static struct actor *with_qp(void)
 	return a;
 }
 
-static void created(void)
+ROW("5.3", "an XRC QP is in RESET, with the fields of its arguments")
 {
 	struct result r = create_qp(with_domain(), 0, D);
 
@@ -30,7 +32,7 @@ static void created(void)
  * MVAPICH leaves receive capacities there that are meant for RC; libmlx4 took them as 0 and wrote
  * that back.
  */
-static void receive_capacities(void)
+ROW("5.3", "an XRC QP's receive capacities are 0 whatever was asked")
 {
 	struct result r = create_qp(with_domain(), 0, D);
 
@@ -39,7 +41,7 @@ static void receive_capacities(void)
 	expect_eq(r.cap.max_recv_sge, 0);
 }
 
-static void send_capacities(void)
+ROW("5.3", "an XRC QP's send capacities are written back")
 {
 	struct result r = create_qp(with_domain(), 0, D);
 
@@ -48,7 +50,7 @@ static void send_capacities(void)
 		    r.cap.max_inline_data >= 64);
 }
 
-static void in_a_private_domain(void)
+ROW("5.3", "a private domain has XRC QPs too")
 {
 	struct actor *a = with_private();
 
@@ -65,33 +67,33 @@ static struct result create_at(enum place pd, enum place send_cq, enum place rec
 	return actor_ask(with_domain(), &request);
 }
 
-static void no_pd(void)
+ROW("5.3", "an XRC QP without a PD is EINVAL")
 {
 	expect(create_at(NOWHERE, OWN, OWN), EINVAL);
 }
 
-static void no_send_cq(void)
+ROW("5.3", "an XRC QP without send_cq is EINVAL")
 {
 	expect(create_at(OWN, NOWHERE, OWN), EINVAL);
 }
 
-static void no_recv_cq(void)
+ROW("5.3", "an XRC QP without recv_cq is EINVAL")
 {
 	expect(create_at(OWN, OWN, NOWHERE), EINVAL);
 }
 
-static void cq_of_another_device(void)
+ROW("5.3", "an XRC QP with another device's CQ is EINVAL")
 {
 	expect(create_at(OWN, OTHER_DEVICE, OTHER_DEVICE), EINVAL);
 	expect(create_at(OWN, OWN, OTHER_DEVICE), EINVAL);
 }
 
-static void pd_of_another_device(void)
+ROW("5.3", "an XRC QP with another device's PD is EINVAL")
 {
 	expect(create_at(OTHER_DEVICE, OWN, OWN), EINVAL);
 }
 
-static void domain_of_another_device(void)
+ROW("5.3", "an XRC QP with another device's domain is EINVAL")
 {
 	struct actor *a = actor_open(0);
 
@@ -99,7 +101,7 @@ static void domain_of_another_device(void)
 	expect(create_qp(a, 0, D), EINVAL);
 }
 
-static void domain_of_another_context(void)
+ROW("5.3", "an XRC QP with another context's domain is EINVAL")
 {
 	struct actor *a = actor_open(0);
 
@@ -115,7 +117,7 @@ static struct result create_with_srq(struct actor *a)
 	return actor_ask(a, &request);
 }
 
-static void with_an_xrc_srq(void)
+ROW("5.3", "an XRC QP with an XRC SRQ is EINVAL")
 {
 	struct actor *a = with_domain();
 
@@ -123,7 +125,7 @@ static void with_an_xrc_srq(void)
 	expect(create_with_srq(a), EINVAL);
 }
 
-static void with_a_plain_srq(void)
+ROW("5.3", "an XRC QP with an ordinary SRQ is EINVAL")
 {
 	struct actor *a = with_domain();
 
@@ -132,7 +134,7 @@ static void with_a_plain_srq(void)
 }
 
 /* GASNet finds the largest inline size by trying, and tries a smaller one only after EINVAL. */
-static void absurd_inline(void)
+ROW("5.3", "inline data of 4 GiB is EINVAL")
 {
 	struct request request = qp_request(0, D);
 
@@ -140,7 +142,7 @@ static void absurd_inline(void)
 	expect(actor_ask(with_domain(), &request), EINVAL);
 }
 
-static void refusal_counts_nothing(void)
+ROW("5.2", "a QP that was refused keeps no domain")
 {
 	struct request request = qp_request(0, D);
 	struct actor *a = with_domain();
@@ -150,7 +152,7 @@ static void refusal_counts_nothing(void)
 	expect_ok(close_domain(a, D));
 }
 
-static void full_masks_to_rts(void)
+ROW("5.9", "an XRC QP takes RC's full masks to INIT, RTR and RTS")
 {
 	struct actor *a = with_qp();
 
@@ -179,52 +181,52 @@ static void required_bits(enum ibv_qp_state state)
 	masks_required(try_modify, attr_to(state, target, PEER_QPN), mask_to(state));
 }
 
-static void required_to_init(void)
+ROW("5.9", "every bit to INIT is required of an XRC QP")
 {
 	required_bits(IBV_QPS_INIT);
 }
 
-static void required_to_rtr(void)
+ROW("5.9", "every bit to RTR is required of an XRC QP")
 {
 	required_bits(IBV_QPS_RTR);
 }
 
-static void required_to_rts(void)
+ROW("5.9", "every bit to RTS is required of an XRC QP")
 {
 	required_bits(IBV_QPS_RTS);
 }
 
-static void optional_bits(void)
+ROW("5.9", "an XRC QP takes the optional bits of its states")
 {
 	target = with_qp();
 	masks_optional(try_modify, target);
 }
 
-static void foreign_bits(void)
+ROW("5.9", "an XRC QP refuses bits that are not of the transition")
 {
 	target = with_qp();
 	masks_foreign(try_modify, target);
 }
 
-static void skipped_states(void)
+ROW("5.9", "an XRC QP refuses to skip a state")
 {
 	target = with_qp();
 	masks_skipped_states(try_modify, target);
 }
 
-static void error_and_back(void)
+ROW("5.9", "an XRC QP goes to ERR and back to RESET")
 {
 	target = with_qp();
 	masks_error_and_back(try_modify, target);
 }
 
-static void ports_left_0(void)
+ROW("5.9", "an XRC QP takes address vectors with port 0")
 {
 	target = with_qp();
 	masks_ports_of_vectors(try_modify, target, 0);
 }
 
-static void ports_of_nowhere(void)
+ROW("5.9", "an XRC QP takes address vectors with any port")
 {
 	target = with_qp();
 	masks_ports_of_vectors(try_modify, target, 77);
@@ -248,17 +250,17 @@ static void queried(int mask)
 	expect_facts(r, DOMAIN_MATCHES | CQ_MATCHES | USER_CONTEXT_MATCHES | SRQ_MATCHES);
 }
 
-static void query_with_mask_0(void)
+ROW("2.3", "a query with mask 0 tells everything of an XRC QP")
 {
 	queried(0);
 }
 
-static void query_with_every_bit(void)
+ROW("2.3", "a query with every mask bit tells everything of it")
 {
 	queried(-1);
 }
 
-static void query_caps(void)
+ROW("1.3", "an XRC QP's capacities can be queried")
 {
 	struct actor *a = with_domain();
 	struct result made = create_qp(a, 0, D), r;
@@ -273,43 +275,9 @@ static void query_caps(void)
 	expect_eq(r.cap.max_recv_wr, 0);
 }
 
-static void null_modify_attr(void)
+ROW("1.3", "modify_qp with a NULL attr is EINVAL")
 {
 	struct request request = { .op = OP_MODIFY_QP, .flags = NULL_ATTR, .mask = MASK_INIT };
 
 	expect(actor_ask(with_qp(), &request), EINVAL);
 }
-
-static const struct row rows[] = {
-	{ "5.3", "an XRC QP is in RESET, with the fields of its arguments", created },
-	{ "5.3", "its receive capacities are 0 whatever was asked", receive_capacities },
-	{ "5.3", "its send capacities are written back", send_capacities },
-	{ "5.3", "a private domain has XRC QPs too", in_a_private_domain },
-	{ "5.3", "an XRC QP without a PD is EINVAL", no_pd },
-	{ "5.3", "an XRC QP without send_cq is EINVAL", no_send_cq },
-	{ "5.3", "an XRC QP without recv_cq is EINVAL", no_recv_cq },
-	{ "5.3", "an XRC QP with another device's CQ is EINVAL", cq_of_another_device },
-	{ "5.3", "an XRC QP with another device's PD is EINVAL", pd_of_another_device },
-	{ "5.3", "an XRC QP with another device's domain is EINVAL", domain_of_another_device },
-	{ "5.3", "an XRC QP with another context's domain is EINVAL", domain_of_another_context },
-	{ "5.3", "an XRC QP with an XRC SRQ is EINVAL", with_an_xrc_srq },
-	{ "5.3", "an XRC QP with an ordinary SRQ is EINVAL", with_a_plain_srq },
-	{ "5.3", "inline data of 4 GiB is EINVAL", absurd_inline },
-	{ "5.2", "a QP that was refused keeps no domain", refusal_counts_nothing },
-	{ "5.9", "an XRC QP takes RC's full masks to INIT, RTR and RTS", full_masks_to_rts },
-	{ "5.9", "every bit to INIT is required of an XRC QP", required_to_init },
-	{ "5.9", "every bit to RTR is required of an XRC QP", required_to_rtr },
-	{ "5.9", "every bit to RTS is required of an XRC QP", required_to_rts },
-	{ "5.9", "an XRC QP takes the optional bits of its states", optional_bits },
-	{ "5.9", "an XRC QP refuses bits that are not of the transition", foreign_bits },
-	{ "5.9", "an XRC QP refuses to skip a state", skipped_states },
-	{ "5.9", "an XRC QP goes to ERR and back to RESET", error_and_back },
-	{ "5.9", "an XRC QP takes address vectors with port 0", ports_left_0 },
-	{ "5.9", "an XRC QP takes address vectors with any port", ports_of_nowhere },
-	{ "2.3", "a query with mask 0 tells everything of an XRC QP", query_with_mask_0 },
-	{ "2.3", "a query with every mask bit tells everything of it", query_with_every_bit },
-	{ "1.3", "an XRC QP's capacities can be queried", query_caps },
-	{ "1.3", "modify_qp with a NULL attr is EINVAL", null_modify_attr },
-};
-
-GROUP(xrc_qp);
