@@ -17,8 +17,15 @@
 /* more than any single wait in a row, so that the wait can say what did not come */
 #define ROW_SECONDS 60
 
+static struct row *rows, **last_row = &rows;
 static const char *current = "no row";
 static const char *speaker = "";
+
+void row_add(struct row *row)
+{
+	*last_row = row;
+	last_row = &row->next;
+}
 
 void row_begin(const char *name)
 {
@@ -84,22 +91,26 @@ static bool run_one(const struct row *row)
 	return !status;
 }
 
-int rows_run(const struct row *rows, size_t count, const char *only)
+static bool is_group(const char *name)
 {
-	bool good = true;
-
-	for (size_t i = 0; i < count; i++)
-		if (!only || strstr(rows[i].name, only))
-			good &= run_one(&rows[i]);
-	return good ? 0 : 1;
+	for (const struct row *row = rows; row; row = row->next)
+		if (!strcmp(row->group, name))
+			return true;
+	return false;
 }
 
-int groups_main(const struct group *const *groups, int argc, char **argv)
+int rows_main(int argc, char **argv)
 {
-	for (; argc > 1 && *groups; groups++)
-		if (!strcmp((*groups)->name, argv[1]))
-			return rows_run((*groups)->rows, (*groups)->count,
-					argc > 2 ? argv[2] : NULL);
-	fprintf(stderr, "usage: %s GROUP [PART_OF_NAME]\n", argv[0]);
-	return 2;
+	const char *group = argc > 1 && is_group(argv[1]) ? argv[1] : NULL;
+	const char *only = group ? argv[2] : argv[1];
+	bool good = true, any = false;
+
+	for (const struct row *row = rows; row; row = row->next)
+		if ((!group || !strcmp(row->group, group)) && (!only || strstr(row->name, only))) {
+			good &= run_one(row);
+			any = true;
+		}
+	if (!any)
+		fprintf(stderr, "usage: %s [GROUP] [PART_OF_NAME]\n", argv[0]);
+	return any ? !good : 2;
 }

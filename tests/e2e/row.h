@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Runs the rows of a table, each in a process of its own: a row that crashes or hangs is one failed
- * line.
- */
+/* Runs rows, each in a process of its own: a row that crashes or hangs is one failed line. */
 #ifndef TESTS_E2E_ROW_H
 #define TESTS_E2E_ROW_H
 
@@ -10,28 +7,37 @@
 #include <stddef.h>
 
 struct row {
-	const char *name;
+	const char *group, *name;
 	void (*run)(void);
+	struct row *next;
 };
 
-struct group {
-	const char *name;
-	const struct row *rows;
-	size_t count;
-};
+/** row_add - only for ROW(). */
+void row_add(struct row *row);
 
-#define GROUP(name) \
-	const struct group name##_group = { #name, name##_rows, \
-					    sizeof(name##_rows) / sizeof(name##_rows[0]) }
+/* A program with several groups of rows has one in each file, which defines this first. */
+#ifndef GROUP
+#define GROUP ""
+#endif
+
+/* ROW("what is so") { ... } adds a row to the program. Rows run in the order of their file. */
+#define ROW(name) ROW_NUMBERED(__COUNTER__, name)
+#define ROW_NUMBERED(number, name) ROW_DEFINED(number, name)
+#define ROW_DEFINED(number, name_) \
+	static void row_##number(void); \
+	static void __attribute__((constructor(1000 + number))) row_add_##number(void) \
+	{ \
+		static struct row row = { .group = GROUP, .name = name_, .run = row_##number }; \
+ \
+		row_add(&row); \
+	} \
+	static void row_##number(void)
 
 /**
- * rows_run - those whose name contains @only (NULL: all), one line each. Returns the program's exit
- * status.
+ * rows_main - main() of a program of rows: [GROUP] [PART_OF_NAME]. Each row runs in a process of
+ * its own, and prints a line.
  */
-int rows_run(const struct row *rows, size_t count, const char *only);
-
-/** groups_main - main() of a program with several groups (NULL ends): GROUP [PART_OF_NAME]. */
-int groups_main(const struct group *const *groups, int argc, char **argv);
+int rows_main(int argc, char **argv);
 
 /**
  * row_begin, row_ok - for a program that runs its rows in one process: a row's name, and its line
@@ -52,8 +58,6 @@ void row_inherit(const char *who);
 
 /** seconds - on a clock that does not jump. */
 double seconds(void);
-
-#define ROWS(table) (table), sizeof(table) / sizeof((table)[0])
 
 #define must(condition) \
 	do { \

@@ -7,11 +7,7 @@
 
 #include "ids.h"
 
-extern const struct group qp_group, srq_group;
-
-static const struct group *const groups[] = { &qp_group, &srq_group, NULL };
-
 int main(int argc, char **argv)
 {
-	return groups_main(groups, argc, argv);
+	return rows_main(argc, argv);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Old XRC QPs made by rdma_create_qp: what they can do, and what is refused. */
 
+#define GROUP "qp"
+
 #include <string.h>
 
 #include "ids.h"
@@ -21,7 +23,7 @@ static void set_up(void)
 }
 
 /* As ibv_create_qp makes it, but in INIT already, for librdmacm to connect. */
-static void is_an_old_one(void)
+ROW("type 5 is an XRC QP of its domain")
 {
 	struct ibv_qp_init_attr attr, init;
 	struct ibv_qp_attr state;
@@ -44,7 +46,7 @@ static void is_an_old_one(void)
 }
 
 /* Not every program gave CQs to rdma_create_qp, and such a QP has no use for a receive CQ. */
-static void without_cqs(void)
+ROW("without CQs it gets librdmacm's")
 {
 	struct ibv_qp_init_attr attr;
 
@@ -59,7 +61,7 @@ static void without_cqs(void)
 }
 
 /* Without pd librdmacm takes its own of the device. */
-static void without_pd(void)
+ROW("without a PD it gets librdmacm's")
 {
 	struct ibv_qp_init_attr attr;
 
@@ -126,7 +128,7 @@ static void second_qp(struct ibv_qp_init_attr *attr)
 	must_eq(rdma_create_qp(id, pd, &first), 0);
 }
 
-static void refusals(void)
+ROW("EINVAL")
 {
 	static void (*const spoils[])(struct ibv_qp_init_attr *) = {
 		no_domain, others_domain, closed_domain, srq_of_the_domain, cq_of_the_other,
@@ -148,7 +150,7 @@ static void refusals(void)
 	}
 }
 
-static void nothing_is_left(void)
+ROW("neither a refusal nor a success leaves anything behind")
 {
 	struct ibv_qp_init_attr attr, without;
 
@@ -167,13 +169,3 @@ static void nothing_is_left(void)
 	without.xrc_domain = NULL;
 	must(!ibv_create_qp(pd, &without) && errno == EINVAL);
 }
-
-static const struct row qp_rows[] = {
-	{ "type 5 is an XRC QP of its domain", is_an_old_one },
-	{ "without CQs it gets librdmacm's", without_cqs },
-	{ "without a PD it gets librdmacm's", without_pd },
-	{ "EINVAL", refusals },
-	{ "neither a refusal nor a success leaves anything behind", nothing_is_left },
-};
-
-GROUP(qp);

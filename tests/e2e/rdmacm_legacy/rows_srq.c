@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* SRQs on both sides: old ones handed to librdmacm, and librdmacm's in an old domain. */
 
+#define GROUP "srq"
+
 #include <string.h>
 
 #include "ids.h"
@@ -46,7 +48,7 @@ static void send_to(uint32_t srq_num)
 }
 
 /* rdma_create_srq_ex with the XRCD of an old domain; CQ and channel are librdmacm's. */
-static void of_librdmacm_in_an_old_domain(void)
+ROW("librdmacm's SRQ in an old domain receives from an old QP")
 {
 	uint32_t srq_num = 0, from = 0;
 
@@ -80,7 +82,7 @@ static struct ibv_srq *old_srq(struct ibv_cq **cq)
 }
 
 /* rdma_post_recv and rdma_destroy_srq use id->srq. */
-static void old_one_as_the_ids(void)
+ROW("an old SRQ as the id's: receives, and ends with it")
 {
 	struct ibv_cq *cq;
 
@@ -97,7 +99,7 @@ static void old_one_as_the_ids(void)
 }
 
 /* The kernel gives no RC QP an XRC SRQ. */
-static void old_one_for_an_ordinary_qp(void)
+ROW("an old SRQ for an RC QP: EINVAL")
 {
 	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC,
 					 .cap = { .max_send_wr = 1, .max_send_sge = 1 } };
@@ -123,7 +125,7 @@ static void old_one_for_an_ordinary_qp(void)
  * The type comes from the address information. librdmacm makes QP and SRQ before there is a
  * connection.
  */
-static void old_ones_in_create_ep(void)
+ROW("an old SRQ or an old XRC QP in rdma_create_ep: EINVAL")
 {
 	static const struct {
 		int type;
@@ -148,7 +150,7 @@ static void old_ones_in_create_ep(void)
 }
 
 /* librdmacm makes this QP without a symbol of libibverbs that the shim could take over. */
-static void old_one_for_a_target_qp(void)
+ROW("an old SRQ for an XRC_RECV QP: the driver gets its own")
 {
 	struct ibv_srq *srq;
 	struct ibv_cq *cq;
@@ -158,14 +160,3 @@ static void old_one_for_a_target_qp(void)
 	must_eq(today_create_target_qp(srq_id, domain, srq), 0);
 	must_eq(ibv_destroy_srq(srq), 0);
 }
-
-static const struct row srq_rows[] = {
-	{ "librdmacm's SRQ in an old domain receives from an old QP",
-	  of_librdmacm_in_an_old_domain },
-	{ "an old SRQ as the id's: receives, and ends with it", old_one_as_the_ids },
-	{ "an old SRQ for an RC QP: EINVAL", old_one_for_an_ordinary_qp },
-	{ "an old SRQ or an old XRC QP in rdma_create_ep: EINVAL", old_ones_in_create_ep },
-	{ "an old SRQ for an XRC_RECV QP: the driver gets its own", old_one_for_a_target_qp },
-};
-
-GROUP(srq);

@@ -89,7 +89,7 @@ static void take_down(struct end *end)
 	must_eq(ibv_close_xrc_domain(end->domain), 0);
 }
 
-static void both_send(void)
+ROW("both ends send on the QP that rdma_cm connected")
 {
 	connect_both();
 	for (int round = 0; round < ROUNDS; round++) {
@@ -102,7 +102,7 @@ static void both_send(void)
 }
 
 /* In a two-way program it makes sense: such a QP receives. */
-static void receive_only(void)
+ROW("a QP that only receives")
 {
 	struct rdma_cm_id *id = ids_bound(1, 0);
 	struct ibv_qp_init_attr attr = ids_xrc_attr(id, ids_domain(id));
@@ -112,12 +112,7 @@ static void receive_only(void)
 	rdma_destroy_qp(id);
 }
 
-static const struct row twoway_rows[] = {
-	{ "both ends send on the QP that rdma_cm connected", both_send },
-	{ "a QP that only receives", receive_only },
-};
-
-int main(void)
+int main(int argc, char **argv)
 {
-	return rows_run(ROWS(twoway_rows), NULL);
+	return rows_main(argc, argv);
 }

@@ -250,47 +250,27 @@ static void finish_though_cancelled(void (*once)(void))
 	end_close(&other);
 }
 
-#define BOTH(function) \
-	static void function##_deferred(void) \
+#define ROWS_OF(what, function) \
+	ROW(what ": cancelled before") { finish_though_cancelled(function); } \
+	ROW(what ": cancelled at cancellation points") \
 	{ \
 		cancel_in(function, PTHREAD_CANCEL_DEFERRED); \
 	} \
-	static void function##_asynchronous(void) \
-	{ \
-		cancel_in(function, PTHREAD_CANCEL_ASYNCHRONOUS); \
-	}
-#define BEFORE(function) static void function##_before(void) { finish_though_cancelled(function); }
+	ROW(what ": cancelled anywhere") { cancel_in(function, PTHREAD_CANCEL_ASYNCHRONOUS); }
 
-BOTH(open_one)
-BOTH(create_srq)
-BOTH(create_one)
-BOTH(modify_one)
-BOTH(query_one)
-BOTH(register_one)
-BEFORE(open_one)
-BEFORE(create_srq)
-BEFORE(create_one)
-BEFORE(modify_one)
-BEFORE(query_one)
-BEFORE(register_one)
-BEFORE(life_of_an_xrc_qp)
+ROWS_OF("open and close domain", open_one)
+ROWS_OF("create SRQ", create_srq)
+ROWS_OF("create receive QP", create_one)
+ROWS_OF("modify receive QP", modify_one)
+ROWS_OF("query receive QP", query_one)
+ROWS_OF("reg and unreg", register_one)
 
-#define ROWS_OF(what, function) \
-	{ what ": cancelled before", function##_before }, \
-	{ what ": cancelled at cancellation points", function##_deferred }, \
-	{ what ": cancelled anywhere", function##_asynchronous }
-
-static const struct row rows[] = {
-	ROWS_OF("open and close domain", open_one),
-	ROWS_OF("create SRQ", create_srq),
-	ROWS_OF("create receive QP", create_one),
-	ROWS_OF("modify receive QP", modify_one),
-	ROWS_OF("query receive QP", query_one),
-	ROWS_OF("reg and unreg", register_one),
-	{ "an XRC QP from creation to end: cancelled before", life_of_an_xrc_qp_before },
-};
+ROW("an XRC QP from creation to end: cancelled before")
+{
+	finish_though_cancelled(life_of_an_xrc_qp);
+}
 
 int main(int argc, char **argv)
 {
-	return rows_run(ROWS(rows), argc > 1 ? argv[1] : NULL);
+	return rows_main(argc, argv);
 }

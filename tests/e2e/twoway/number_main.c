@@ -23,7 +23,7 @@ static struct ibv_qp *create_receiving(struct end *end)
 	return qp;
 }
 
-static void beside_one_that_only_receives(void)
+ROW("a receive QP keeps its number beside an XRC QP that only receives")
 {
 	uint32_t qp_num, later;
 	struct ibv_qp *receiving;
@@ -47,12 +47,7 @@ static void beside_one_that_only_receives(void)
 	end_close(&end);
 }
 
-static const struct row rows[] = {
-	{ "a receive QP keeps its number beside an XRC QP that only receives",
-	  beside_one_that_only_receives },
-};
-
 int main(int argc, char **argv)
 {
-	return rows_run(ROWS(rows), argc > 1 ? argv[1] : NULL);
+	return rows_main(argc, argv);
 }

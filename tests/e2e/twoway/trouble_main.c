@@ -29,7 +29,7 @@ static int query(struct end *end, uint32_t qp_num)
 
 /* ---- refused ---- */
 
-static void refused_unreg(void)
+ROW("an unreg that is refused is told, and the next one succeeds")
 {
 	struct end end;
 	uint32_t qp_num;
@@ -49,7 +49,7 @@ static void refused_unreg(void)
  * No registration is left after a close in which every command failed. (A sanitizer also sees
  * whether memory leaks.)
  */
-static void gone(void)
+ROW("nothing is left of a device that was gone when it was closed")
 {
 	int fd = shared_file();
 	uint32_t qp_num[3];
@@ -120,7 +120,7 @@ static void child(struct busy *busy, uint32_t own)
 	_exit(0);
 }
 
-static void forked(void)
+ROW("a child of a busy program gets its answers")
 {
 	void *(*const work[])(void *) = { query_for_ever, register_for_ever, create_for_ever };
 	int fd = shared_file(), status;
@@ -187,7 +187,7 @@ static void fork_in_handler(int number)
 	struck++;
 }
 
-static void forked_in_handler(void)
+ROW("a signal handler may fork in the middle of any verb")
 {
 	struct end end;
 	uint32_t qp_num;
@@ -231,7 +231,7 @@ static void in_child(void)
 	ibv_reg_xrc_rcv_qp(forking.domain, 0x1234);
 }
 
-static void fork_handlers(void)
+ROW("a program's handlers of a fork may call verbs")
 {
 	int status;
 	pid_t pid;
@@ -270,7 +270,7 @@ static void *next_event(void *arg)
 	return NULL;
 }
 
-static void no_more_files(void)
+ROW("a program that may open nothing more gets its events")
 {
 	struct rlimit limit;
 	pthread_t reader;
@@ -314,7 +314,7 @@ static void *create_on_painted_stack(void *arg)
 }
 
 /* Old event and connection threads have stacks of 16 KiB. */
-static void little_stack(void)
+ROW("a first receive QP takes less than 8 KiB of stack")
 {
 	pthread_t thread;
 	struct end end;
@@ -325,17 +325,7 @@ static void little_stack(void)
 	end_close(&end);
 }
 
-static const struct row rows[] = {
-	{ "a first receive QP takes less than 8 KiB of stack", little_stack },
-	{ "an unreg that is refused is told, and the next one succeeds", refused_unreg },
-	{ "nothing is left of a device that was gone when it was closed", gone },
-	{ "a child of a busy program gets its answers", forked },
-	{ "a signal handler may fork in the middle of any verb", forked_in_handler },
-	{ "a program's handlers of a fork may call verbs", fork_handlers },
-	{ "a program that may open nothing more gets its events", no_more_files },
-};
-
 int main(int argc, char **argv)
 {
-	return rows_run(ROWS(rows), argc > 1 ? argv[1] : NULL);
+	return rows_main(argc, argv);
 }

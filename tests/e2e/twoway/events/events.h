@@ -9,8 +9,6 @@
 #include "../receiver.h"
 #include "../../row.h"
 
-extern const struct group flagged_group, thread_group, cancel_group, asynchronous_group;
-
 /**
  * event_number - the whole union; a flagged event has its QP number in the lower half and zeros in
  * the upper one.

@@ -4,6 +4,8 @@
  * their event threads so.
  */
 
+#define GROUP "cancel"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -111,17 +113,45 @@ static void cancel_many(int type, int times)
 	end_close(&end);
 }
 
-static void cancelled_asynchronously(void)
-{
-	cancel_many(PTHREAD_CANCEL_ASYNCHRONOUS, 200);
-}
-
-static void cancelled_at_its_points(void)
+ROW("cancelled at its cancellation points while events arrive")
 {
 	cancel_many(PTHREAD_CANCEL_DEFERRED, 50);
 }
 
-static void next_one_gets_the_next(void)
+static void *destroy_srq_cancelled(void *arg)
+{
+	/* The first cancellation point that takes effect is the wait. */
+	pthread_cancel(pthread_self());
+	ibv_destroy_srq(arg);
+	return NULL;
+}
+
+/* Contract 1.3: it waits until every event is acknowledged. */
+ROW("cancelled while ibv_destroy_srq waits, which can be repeated")
+{
+	struct ibv_async_event event;
+	struct end end;
+	void *result;
+
+	end_open(&end, 0, -1, false);
+	inject(0, "srq_limit_reached", end.own.srq_num);
+	event = end_event(&end);
+	must(event.element.srq == end.srq);
+	must(!pthread_join(events_start(destroy_srq_cancelled, end.srq), &result));
+	must(result == PTHREAD_CANCELED);
+	ibv_ack_async_event(&event);
+	end_close(&end);
+}
+
+#undef GROUP
+#define GROUP "asynchronous"
+
+ROW("cancelled asynchronously 200 times while events arrive")
+{
+	cancel_many(PTHREAD_CANCEL_ASYNCHRONOUS, 200);
+}
+
+ROW("after one that was cancelled the next gets the next event")
 {
 	struct victim victim = { .type = PTHREAD_CANCEL_ASYNCHRONOUS };
 	struct ibv_async_event event;
@@ -145,7 +175,7 @@ static void next_one_gets_the_next(void)
 }
 
 /* Contract 1.4 and 5.8. */
-static void third_one_gets_its_event(void)
+ROW("two are cancelled asynchronously, a third still gets its event")
 {
 	struct end end;
 	struct waiter third = { .end = &end };
@@ -174,44 +204,3 @@ static void third_one_gets_its_event(void)
 	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
 	end_close(&end);
 }
-
-static void *destroy_srq_cancelled(void *arg)
-{
-	/* The first cancellation point that takes effect is the wait. */
-	pthread_cancel(pthread_self());
-	ibv_destroy_srq(arg);
-	return NULL;
-}
-
-/* Contract 1.3: it waits until every event is acknowledged. */
-static void cancelled_in_destroy_srq(void)
-{
-	struct ibv_async_event event;
-	struct end end;
-	void *result;
-
-	end_open(&end, 0, -1, false);
-	inject(0, "srq_limit_reached", end.own.srq_num);
-	event = end_event(&end);
-	must(event.element.srq == end.srq);
-	must(!pthread_join(events_start(destroy_srq_cancelled, end.srq), &result));
-	must(result == PTHREAD_CANCELED);
-	ibv_ack_async_event(&event);
-	end_close(&end);
-}
-
-static const struct row cancel_rows[] = {
-	{ "cancelled while ibv_destroy_srq waits, which can be repeated",
-	  cancelled_in_destroy_srq },
-	{ "cancelled at its cancellation points while events arrive", cancelled_at_its_points },
-};
-
-static const struct row asynchronous_rows[] = {
-	{ "cancelled asynchronously 200 times while events arrive", cancelled_asynchronously },
-	{ "two are cancelled asynchronously, a third still gets its event",
-	  third_one_gets_its_event },
-	{ "after one that was cancelled the next gets the next event", next_one_gets_the_next },
-};
-
-GROUP(cancel);
-GROUP(asynchronous);

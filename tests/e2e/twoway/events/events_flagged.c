@@ -4,6 +4,8 @@
  * of the contract.
  */
 
+#define GROUP "flagged"
+
 #include <string.h>
 
 #include "events.h"
@@ -24,7 +26,7 @@ static const struct {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static void of_every_kind(void)
+ROW("every kind of event, flagged, by number, unknown to ibv_event_type_str")
 {
 	struct ibv_async_event event;
 	struct end end;
@@ -46,7 +48,7 @@ static void of_every_kind(void)
 	end_close(&end);
 }
 
-static void plain_srq_event(void)
+ROW("an ordinary SRQ's event carries the program's pointer")
 {
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 8, .max_sge = 1 } };
 	struct ibv_async_event event;
@@ -70,7 +72,7 @@ static void plain_srq_event(void)
 }
 
 /* The event of a QP that sends is not flagged, and destroy waits for its ack. */
-static void sender_event_is_plain(void)
+ROW("a sending QP's event is an ordinary one")
 {
 	struct ibv_async_event event;
 	struct end end;
@@ -85,11 +87,3 @@ static void sender_event_is_plain(void)
 	ibv_ack_async_event(&event);
 	must_eq(ibv_destroy_qp(end.qp), 0);
 }
-
-static const struct row flagged_rows[] = {
-	{ "every kind of event, flagged, by number, unknown to ibv_event_type_str", of_every_kind },
-	{ "an ordinary SRQ's event carries the program's pointer", plain_srq_event },
-	{ "a sending QP's event is an ordinary one", sender_event_is_plain },
-};
-
-GROUP(flagged);

@@ -51,8 +51,5 @@ pthread_t events_start_waiting(struct waiter *waiter)
 
 int main(int argc, char **argv)
 {
-	static const struct group *const groups[] = { &flagged_group, &thread_group, &cancel_group,
-						      &asynchronous_group, NULL };
-
-	return groups_main(groups, argc, argv);
+	return rows_main(argc, argv);
 }

@@ -4,6 +4,8 @@
  * verbs.
  */
 
+#define GROUP "thread"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -37,7 +39,7 @@ static void *get_until_port(void *arg)
 	}
 }
 
-static void two_threads(void)
+ROW("two threads get each event once between them")
 {
 	struct shift shift = { 0 };
 	pthread_t threads[2];
@@ -61,7 +63,7 @@ static void two_threads(void)
 }
 
 /* While a thread waits for events, others can call every verb: the waiting thread holds no lock. */
-static void a_reader_holds_no_lock(void)
+ROW("a thread that waits for events blocks no other verb")
 {
 	struct shift shift = { 0 };
 	struct end end, other;
@@ -108,7 +110,7 @@ static void handle_signal(int flags)
  * Old programs waited in read(2), which goes on after a handler with SA_RESTART; profilers and
  * launchers rely on it.
  */
-static void restarted(void)
+ROW("a signal handler with SA_RESTART does not end the wait")
 {
 	const struct sigaction backtrace = { .sa_handler = count_signal,
 					     .sa_flags = (int)SA_RESETHAND };
@@ -160,13 +162,13 @@ static void interrupted_by(int flags)
 	end_close(&end);
 }
 
-static void interrupted(void)
+ROW("a signal handler without SA_RESTART ends the wait with EINTR")
 {
 	interrupted_by(0);
 }
 
 /* There is no such handler any more when the wait has ended. */
-static void interrupted_by_one_shot(void)
+ROW("a signal handler of one shot ends the wait with EINTR")
 {
 	interrupted_by((int)SA_RESETHAND);
 }
@@ -174,7 +176,7 @@ static void interrupted_by_one_shot(void)
 /* ---- the device is closed meanwhile ---- */
 
 /* Old programs close the device, and leave the thread to its error. */
-static void closed(void)
+ROW("a thread that waits when the device is closed gets an error")
 {
 	struct waiter waiter = { 0 };
 	struct end end, next;
@@ -212,7 +214,7 @@ static void *handle_without_flag(void *arg)
 	}
 }
 
-static void come_and_go(void)
+ROW("QPs come and go while their events are handled")
 {
 	struct shift shift = { 0 };
 	pthread_t thread;
@@ -262,7 +264,7 @@ static void *destroy_it(void *arg)
  * Two events need two acknowledgements. A thread that waits for the second does not keep others
  * from their events.
  */
-static void destroy_waits_for_every_ack(void)
+ROW("destroy waits for every acknowledgement, and blocks no other reader")
 {
 	struct ibv_async_event events[2], other;
 	struct ending ending;
@@ -293,17 +295,3 @@ static void destroy_waits_for_every_ack(void)
 	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
 	end_close(&end);
 }
-
-static const struct row thread_rows[] = {
-	{ "two threads get each event once between them", two_threads },
-	{ "destroy waits for every acknowledgement, and blocks no other reader",
-	  destroy_waits_for_every_ack },
-	{ "a thread that waits for events blocks no other verb", a_reader_holds_no_lock },
-	{ "a signal handler with SA_RESTART does not end the wait", restarted },
-	{ "a signal handler without it ends the wait with EINTR", interrupted },
-	{ "a signal handler of one shot ends the wait with EINTR", interrupted_by_one_shot },
-	{ "a thread that waits when the device is closed gets an error", closed },
-	{ "QPs come and go while their events are handled", come_and_go },
-};
-
-GROUP(thread);

@@ -44,7 +44,7 @@ static void *get_asynchronously_cancellable(void *arg)
  * No other thread can acknowledge it, and destroy waits for that. Unlike a receive QP's, an SRQ's event
  * is to be acknowledged.
  */
-static void cancelled_with_an_event(void)
+ROW("cancelled when it has read an event, which counts as acknowledged")
 {
 	struct end end;
 	struct reader reader = { .end = &end };
@@ -61,12 +61,7 @@ static void cancelled_with_an_event(void)
 	end_close(&end);
 }
 
-static const struct row rows[] = {
-	{ "cancelled when it has read an event, which counts as acknowledged",
-	  cancelled_with_an_event },
-};
-
 int main(int argc, char **argv)
 {
-	return rows_run(ROWS(rows), argc > 1 ? argv[1] : NULL);
+	return rows_main(argc, argv);
 }

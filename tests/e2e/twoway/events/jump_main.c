@@ -109,7 +109,7 @@ static void disturb(struct reader *reader, pthread_t thread, int wanted)
 	}
 }
 
-static void jumps(void)
+ROW("a handler jumps out, and the thread goes on as before")
 {
 	const char *wanted = getenv("JUMPS");
 	struct sigaction action = { .sa_handler = jump };
@@ -127,11 +127,7 @@ static void jumps(void)
 	end_close(&end);
 }
 
-static const struct row rows[] = {
-	{ "a handler jumps out, and the thread goes on as before", jumps },
-};
-
 int main(int argc, char **argv)
 {
-	return rows_run(ROWS(rows), argc > 1 ? argv[1] : NULL);
+	return rows_main(argc, argv);
 }

@@ -207,29 +207,17 @@ static void run_race(void (*round)(struct party *party), int contexts, bool poll
 	must(was_read());
 }
 
-#define FOUR(name) \
-	static void name##_1_poll(void) { run_race(name##_round, 1, true); } \
-	static void name##_1_block(void) { run_race(name##_round, 1, false); } \
-	static void name##_4_poll(void) { run_race(name##_round, 4, true); } \
-	static void name##_4_block(void) { run_race(name##_round, 4, false); }
+#define ROWS_OF(what, round) \
+	ROW(what ", 1 context, the reader polls first") { run_race(round, 1, true); } \
+	ROW(what ", 1 context, the reader blocks") { run_race(round, 1, false); } \
+	ROW(what ", 4 contexts, the readers poll first") { run_race(round, 4, true); } \
+	ROW(what ", 4 contexts, the readers block") { run_race(round, 4, false); }
 
-FOUR(rc)
-FOUR(rcv_qp)
-FOUR(srq)
-
-#define ROWS_OF(what, name) \
-	{ what ", 1 context, the reader polls first", name##_1_poll }, \
-	{ what ", 1 context, the reader blocks", name##_1_block }, \
-	{ what ", 4 contexts, the readers poll first", name##_4_poll }, \
-	{ what ", 4 contexts, the readers block", name##_4_block }
-
-static const struct row rows[] = {
-	ROWS_OF("RC QP", rc),
-	ROWS_OF("receive QP", rcv_qp),
-	ROWS_OF("XRC SRQ", srq),
-};
+ROWS_OF("RC QP", rc_round)
+ROWS_OF("receive QP", rcv_qp_round)
+ROWS_OF("XRC SRQ", srq_round)
 
 int main(int argc, char **argv)
 {
-	return rows_run(ROWS(rows), argc > 1 ? argv[1] : NULL);
+	return rows_main(argc, argv);
 }

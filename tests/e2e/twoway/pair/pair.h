@@ -6,8 +6,6 @@
 #include "../end.h"
 #include "../../row.h"
 
-extern const struct group state_group, order_group, error_group, event_group;
-
 /** one_message - a message arrives and is whole, and both completions carry the visible number. */
 void one_message(struct end *from, struct end *to);
 void both_ways(struct end *first, struct end *second);

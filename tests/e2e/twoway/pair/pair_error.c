@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* One half fails: the QP has failed as a whole. */
 
+#define GROUP "error"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,7 +18,7 @@ static void lose_peer(struct end *a, struct end *b)
 	b->qp = NULL;
 }
 
-static void retries_exceeded(void)
+ROW("retries exceeded: it is in ERR and flushes sends")
 {
 	struct end a, b;
 
@@ -53,7 +55,7 @@ static void peer_comes_late(struct end *a, struct end *b)
 	must_eq(end_modify(b, IBV_QPS_RTS), 0);
 }
 
-static void refuses_what_comes_in(void)
+ROW("retries exceeded: it refuses messages")
 {
 	struct end a, b;
 
@@ -69,7 +71,7 @@ static void refuses_what_comes_in(void)
  * The process may have no SRQ of its own, because all SRQs of a job may belong to others. It must
  * learn of the failure all the same.
  */
-static void refuses_without_an_srq(void)
+ROW("retries exceeded: a write is refused, also without an SRQ")
 {
 	struct end a, b;
 
@@ -82,7 +84,7 @@ static void refuses_without_an_srq(void)
 	ends_close(&a, &b);
 }
 
-static void query_alone_finds_out(void)
+ROW("retries exceeded: a query alone finds out")
 {
 	struct end a, b;
 
@@ -96,7 +98,7 @@ static void query_alone_finds_out(void)
 	ends_close(&a, &b);
 }
 
-static void too_long(void)
+ROW("a message longer than its buffer fails both halves")
 {
 	struct ibv_wc wc;
 	struct end a, b;
@@ -137,12 +139,12 @@ static void remote_access(enum ibv_wr_opcode opcode)
 	ends_close(&a, &b);
 }
 
-static void bad_write(void)
+ROW("a write with a wrong key: event, and ERR as a whole")
 {
 	remote_access(IBV_WR_RDMA_WRITE);
 }
 
-static void bad_read(void)
+ROW("a read with a wrong key: event, and ERR as a whole")
 {
 	remote_access(IBV_WR_RDMA_READ);
 }
@@ -166,7 +168,7 @@ static void *poll_on(void *arg)
 	return NULL;
 }
 
-static void destroyed_while_failing(void)
+ROW("destroyed by one thread while another polls its failure")
 {
 	struct poller poller = { 0 };
 	struct end a, b;
@@ -203,7 +205,7 @@ static void *poll_until_cancelled(void *arg)
  * ibv_poll_cq that finds a failed completion takes the other half of the pair to ERR; that calls
  * ibv_modify_qp, a cancellation point.
  */
-static void cancelled_while_failing(void)
+ROW("destroyed after a thread that polled its failure was cancelled")
 {
 	struct poller poller = { 0 };
 	struct end a, b;
@@ -241,7 +243,7 @@ static void *poll_once_cancelled(void *arg)
  * ibv_poll_cq never was a cancellation point: a thread with a pending cancel still gets the
  * completion.
  */
-static void cancelled_before_it_fails(void)
+ROW("a cancelled thread still polls the failure")
 {
 	struct poller poller = { 0 };
 	struct end a, b;
@@ -257,19 +259,3 @@ static void cancelled_before_it_fails(void)
 	must_eq(end_state(&a), IBV_QPS_ERR);
 	ends_close(&a, &b);
 }
-
-static const struct row error_rows[] = {
-	{ "retries exceeded: it is in ERR and flushes sends", retries_exceeded },
-	{ "retries exceeded: it refuses messages", refuses_what_comes_in },
-	{ "retries exceeded: a write is refused, also without an SRQ", refuses_without_an_srq },
-	{ "retries exceeded: a query alone finds out", query_alone_finds_out },
-	{ "a message longer than its buffer fails both halves", too_long },
-	{ "a write with a wrong key: event, and ERR as a whole", bad_write },
-	{ "a read with a wrong key: event, and ERR as a whole", bad_read },
-	{ "destroyed by one thread while another polls its failure", destroyed_while_failing },
-	{ "a cancelled thread still polls the failure", cancelled_before_it_fails },
-	{ "destroyed after a thread that polled its failure was cancelled",
-	  cancelled_while_failing },
-};
-
-GROUP(error);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Async events of a two-way QP name the ibv_qp that the program has, whichever half raised them. */
 
+#define GROUP "event"
+
 #include <pthread.h>
 #include <unistd.h>
 
 #include "pair.h"
 
-static void comm_est(void)
+ROW("COMM_EST of the receiving half")
 {
 	struct ibv_async_event event;
 	struct end a, b;
@@ -42,7 +44,7 @@ static const struct {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static void of_every_kind(void)
+ROW("every kind of event of the receiving half, fatal ones with ERR")
 {
 	struct ibv_async_event event;
 	struct end a, b;
@@ -78,7 +80,7 @@ static void get_both_halves(struct end *end, struct ibv_async_event *events)
 	}
 }
 
-static void acked_in_any_order(void)
+ROW("events of both halves acked in any order")
 {
 	static const int orders[][EVENTS] = {
 		{ 0, 1, 2, 3, 4, 5 },
@@ -112,7 +114,7 @@ static void *destroy(void *arg)
 }
 
 /* Contract 1.3: until the acknowledgement a handler may look at the QP. */
-static void destroy_waits_for_the_ack(void)
+ROW("destroy waits for the ack of every event of both halves")
 {
 	struct ibv_async_event events[EVENTS];
 	struct destroyer destroyer = { 0 };
@@ -142,7 +144,7 @@ static void *destroy_cancelled(void *arg)
 	return NULL;
 }
 
-static void cancelled_in_destroy(void)
+ROW("a destroy that is cancelled while it waits can be repeated")
 {
 	struct ibv_async_event events[EVENTS];
 	struct destroyer destroyer = { 0 };
@@ -176,7 +178,7 @@ static void *handle_all(void *arg)
 }
 
 /* A handler thread sees access errors of QPs that the main thread is destroying. */
-static void destroyed_while_an_event_comes(void)
+ROW("destroyed while an access error is handled")
 {
 	struct end a, b;
 	pthread_t thread;
@@ -193,14 +195,3 @@ static void destroyed_while_an_event_comes(void)
 	must(!pthread_join(thread, NULL));
 	ends_close(&a, &b);
 }
-
-static const struct row event_rows[] = {
-	{ "COMM_EST of the receiving half", comm_est },
-	{ "every kind of event of the receiving half, fatal ones with ERR", of_every_kind },
-	{ "events of both halves acked in any order", acked_in_any_order },
-	{ "destroy waits for the ack of every event of both halves", destroy_waits_for_the_ack },
-	{ "a destroy that is cancelled while it waits can be repeated", cancelled_in_destroy },
-	{ "destroyed while an access error is handled", destroyed_while_an_event_comes },
-};
-
-GROUP(event);

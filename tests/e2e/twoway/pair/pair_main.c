@@ -57,8 +57,5 @@ void must_flush(struct end *end)
 
 int main(int argc, char **argv)
 {
-	static const struct group *const groups[] = { &state_group, &order_group, &error_group,
-						      &event_group, NULL };
-
-	return groups_main(groups, argc, argv);
+	return rows_main(argc, argv);
 }

@@ -4,6 +4,8 @@
  * (contract 5.3, 5.5, 5.9).
  */
 
+#define GROUP "order"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,12 +55,12 @@ static void each_to(enum ibv_qp_state state)
 	ends_close(&a, &b);
 }
 
-static void each_to_reset(void)
+ROW("5.9 from every state to RESET, and on from there")
 {
 	each_to(IBV_QPS_RESET);
 }
 
-static void each_to_err(void)
+ROW("5.9 from every state to ERR, and on by RESET")
 {
 	each_to(IBV_QPS_ERR);
 }
@@ -75,7 +77,7 @@ static const struct {
 	{ IBV_QPS_ERR, IBV_QPS_SQD },
 };
 
-static void none_other(void)
+ROW("5.9 no other transition: EINVAL, and neither half has moved")
 {
 	struct end a, b;
 
@@ -93,7 +95,7 @@ static void none_other(void)
 	ends_close(&a, &b);
 }
 
-static void init_to_init(void)
+ROW("5.9 INIT to INIT changes attributes of both halves")
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .qp_access_flags = 0 };
 	struct ibv_qp_init_attr init_attr;
@@ -133,7 +135,7 @@ static bool drain(struct end *a, struct end *b)
 }
 
 /* In SQD a QP sends nothing that is posted, but it still receives. */
-static void drained(void)
+ROW("5.9 SQD: sends wait, receives complete")
 {
 	struct end a, b;
 
@@ -153,7 +155,7 @@ static void drained(void)
 	ends_close(&a, &b);
 }
 
-static void changed_while_drained(void)
+ROW("5.9 SQD to SQD changes attributes of either half")
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD,
 				    .timeout = 12,
@@ -206,7 +208,7 @@ static void fail_sending_half(struct end *a, struct end *b)
 	usleep(200000);		/* for the retries; nothing may look at @b, which would notice */
 }
 
-static void query_finds_out(void)
+ROW("5.3 the receiving half in ERR: a query alone finds out")
 {
 	struct end a, b;
 
@@ -216,7 +218,7 @@ static void query_finds_out(void)
 	still_connects(&a, &b);
 }
 
-static void modify_finds_out(void)
+ROW("5.3 the receiving half in ERR: modify finds out")
 {
 	struct end a, b;
 
@@ -243,12 +245,12 @@ static void destroyed_in_error(void (*fail)(struct end *a, struct end *b))
 	ends_close(&a, &b);
 }
 
-static void destroyed_with_receiving_half_in_error(void)
+ROW("5.3 destroyed with the receiving half in ERR and the event unread")
 {
 	destroyed_in_error(fail_receiving_half);
 }
 
-static void destroyed_with_sending_half_in_error(void)
+ROW("5.3 destroyed with the sending half in ERR and the completion unread")
 {
 	destroyed_in_error(fail_sending_half);
 }
@@ -296,7 +298,7 @@ static void every_field_in(struct end *end, enum ibv_qp_state state)
 	must(!memcmp(&init_attr.cap, &attr.cap, sizeof(attr.cap)));
 }
 
-static void every_field(void)
+ROW("5.5 every field of a query, in each state")
 {
 	struct end a, b;
 
@@ -312,21 +314,3 @@ static void every_field(void)
 	}
 	ends_close(&a, &b);
 }
-
-static const struct row order_rows[] = {
-	{ "5.9 from every state to RESET, and on from there", each_to_reset },
-	{ "5.9 from every state to ERR, and on by RESET", each_to_err },
-	{ "5.9 no other transition: EINVAL, and neither half has moved", none_other },
-	{ "5.9 INIT to INIT changes attributes of both halves", init_to_init },
-	{ "5.9 SQD: sends wait, receives complete", drained },
-	{ "5.9 SQD to SQD changes attributes of either half", changed_while_drained },
-	{ "5.3 the receiving half in ERR: a query alone finds out", query_finds_out },
-	{ "5.3 the receiving half in ERR: modify finds out", modify_finds_out },
-	{ "5.3 destroyed with the receiving half in ERR and the event unread",
-	  destroyed_with_receiving_half_in_error },
-	{ "5.3 destroyed with the sending half in ERR and the completion unread",
-	  destroyed_with_sending_half_in_error },
-	{ "5.5 every field of a query, in each state", every_field },
-};
-
-GROUP(order);

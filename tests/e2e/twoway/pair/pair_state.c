@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Modifying, querying and destroying a two-way QP; which processes receive what it delivers. */
 
+#define GROUP "state"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,7 +23,7 @@ static struct ibv_qp_attr query(struct end *end, int mask, struct ibv_qp_init_at
 }
 
 /* Every field, in every state, is in pair_order.c; here are other masks than IBV_QP_STATE. */
-static void query_with_any_mask(void)
+ROW("a query with mask 0 or every bit tells both halves' attributes")
 {
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr attr;
@@ -39,7 +41,7 @@ static void query_with_any_mask(void)
 }
 
 /* Each half counts for itself: sq_psn what was sent, rq_psn what was received. */
-static void sequence_numbers(void)
+ROW("a query tells the next sequence number of each half")
 {
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr attr;
@@ -54,7 +56,7 @@ static void sequence_numbers(void)
 	ends_close(&a, &b);
 }
 
-static void half_a_mask(void)
+ROW("a missing bit is EINVAL and moves neither half")
 {
 	struct end a, b;
 	struct ibv_qp_attr attr;
@@ -80,7 +82,7 @@ static void half_a_mask(void)
  * A value that only the sending half checks is refused after the receiving half has moved. The
  * transition can be repeated.
  */
-static void refused_by_one_half(void)
+ROW("a value that one half refuses can be put right")
 {
 	struct end a, b;
 	struct ibv_qp_attr attr;
@@ -97,7 +99,7 @@ static void refused_by_one_half(void)
 	both_ways(&a, &b);
 }
 
-static void access_taken_away(void)
+ROW("access flags hold for incoming requests")
 {
 	struct end a, b;
 	struct ibv_qp_attr attr = { .qp_access_flags = IBV_ACCESS_REMOTE_READ, .min_rnr_timer = 7 };
@@ -114,7 +116,7 @@ static void access_taken_away(void)
 	must_eq(end_poll(&a).status, IBV_WC_REM_INV_REQ_ERR);
 }
 
-static void drained_and_back(void)
+ROW("SQD and back, with one event")
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
 	struct ibv_async_event event;
@@ -141,7 +143,7 @@ static void drained_and_back(void)
 	ends_close(&a, &b);
 }
 
-static void receive_only(void)
+ROW("with max_send_wr 0 it receives")
 {
 	struct end a, b;
 
@@ -155,7 +157,7 @@ static void receive_only(void)
 	ends_close(&a, &b);
 }
 
-static void domain_is_busy(void)
+ROW("it keeps its domain busy")
 {
 	struct end a, b;
 
@@ -198,7 +200,7 @@ static void neighbour(int wire, int fd)
 	_exit(0);
 }
 
-static void to_the_neighbour(void)
+ROW("it delivers to another process's SRQ, under its visible number")
 {
 	int ends[2], fd = shared_file(), status;
 	struct end a, b;
@@ -230,7 +232,7 @@ static void to_the_neighbour(void)
 }
 
 /* OFED never read the port of an address vector; MVAPICH2 1.7 leaves it 0. */
-static void ports_of_vectors(void)
+ROW("the port of an address vector is the QP's own")
 {
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr attr;
@@ -253,18 +255,3 @@ static void ports_of_vectors(void)
 	both_ways(&a, &b);
 	ends_close(&a, &b);
 }
-
-static const struct row state_rows[] = {
-	{ "a query with mask 0 or every bit tells both halves' attributes", query_with_any_mask },
-	{ "a query tells the next sequence number of each half", sequence_numbers },
-	{ "a missing bit is EINVAL and moves neither half", half_a_mask },
-	{ "a value that one half refuses can be put right", refused_by_one_half },
-	{ "access flags hold for incoming requests", access_taken_away },
-	{ "SQD and back, with one event", drained_and_back },
-	{ "the port of an address vector is the QP's own", ports_of_vectors },
-	{ "with max_send_wr 0 it receives", receive_only },
-	{ "it keeps its domain busy", domain_is_busy },
-	{ "it delivers to another process's SRQ, under its visible number", to_the_neighbour },
-};
-
-GROUP(state);
