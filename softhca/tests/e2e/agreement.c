@@ -67,7 +67,7 @@ static bool domain_is_free(int fd)
 }
 
 /* When close() of the device returns, all that the program has left open is gone. */
-static bool closing_the_device_frees_the_domain(void)
+CASE(closing_the_device_frees_the_domain)
 {
 	for (int round = 0; round < 20; round++) {
 		struct host *host = rig_host(0);
@@ -88,7 +88,7 @@ static bool kill_child(pid_t child)
 }
 
 /* When waitpid() returns, all that the dead process had is gone. */
-static bool a_dead_process_has_left_nothing(void)
+CASE(a_dead_process_has_left_nothing)
 {
 	for (int round = 0; round < 20; round++) {
 		int fd = xrc_file(), ready[2];
@@ -131,7 +131,7 @@ static void race(int fd, int start, int finish)
 }
 
 /* If many processes create a domain at once (O_EXCL), one succeeds. */
-static bool one_makes_a_domain(void)
+CASE(one_makes_a_domain)
 {
 	int fd = xrc_file(), start[2], finish[2], made = 0;
 	pid_t child[RACERS];
@@ -164,7 +164,7 @@ static bool one_makes_a_domain(void)
 #define DOMAINS 200
 
 /* Each of many files has a domain of its own, although none of them has a name. */
-static bool many_domains_at_once(void)
+CASE(many_domains_at_once)
 {
 	struct host *host = rig_host(0);
 	struct ibv_xrcd *xrcd[DOMAINS];
@@ -220,7 +220,7 @@ static bool nothing_more(struct ibv_context *ctx)
 }
 
 /* The handle that was opened last gets the event first. */
-static bool last_handle_hears_first(void)
+CASE(last_handle_hears_first)
 {
 	struct shared s = share();
 	struct ibv_context *ctx = s.host->ctx;
@@ -233,7 +233,7 @@ static bool last_handle_hears_first(void)
 	return true;
 }
 
-static bool opened_handle_outlives_the_creator(void)
+CASE(opened_handle_outlives_the_creator)
 {
 	struct shared s = share();
 	struct ibv_context *ctx = s.host->ctx;
@@ -258,7 +258,7 @@ static int read_all(struct ibv_context *ctx, int expected)
 }
 
 /* Any number of events is kept, for any time. */
-static bool unread_events_are_kept(void)
+CASE(unread_events_are_kept)
 {
 	struct shared s = share();
 	struct ibv_context *ctx = s.host->ctx;
@@ -275,7 +275,7 @@ static bool unread_events_are_kept(void)
 }
 
 /* The events hold a pointer to the handle, which is no longer valid. */
-static bool unread_events_go_with_the_qp(void)
+CASE(unread_events_go_with_the_qp)
 {
 	const int expected = opened_hear() ? 3 : 0;
 	struct shared s = share();
@@ -300,7 +300,7 @@ static enum ibv_event_type next_type(const struct shared *s)
 }
 
 /* The events come in the order of raising. None is left out or merged with another. */
-static bool events_keep_their_order(void)
+CASE(events_keep_their_order)
 {
 	static const enum ibv_event_type types[] = {
 		IBV_EVENT_COMM_EST, IBV_EVENT_QP_FATAL, IBV_EVENT_PATH_MIG, IBV_EVENT_QP_FATAL,
@@ -322,7 +322,7 @@ static bool events_keep_their_order(void)
 }
 
 /* An event reports the failure. The QP keeps its state until a program changes it. */
-static bool a_failure_changes_no_state(void)
+CASE(a_failure_changes_no_state)
 {
 	struct shared s = share();
 
@@ -333,7 +333,7 @@ static bool a_failure_changes_no_state(void)
 }
 
 /* When the last handle is destroyed, no process gets an event. */
-static bool the_last_holder_leaves_in_silence(void)
+CASE(the_last_holder_leaves_in_silence)
 {
 	struct shared s = share();
 	uint32_t qpn = s.target->qp_num;
@@ -347,7 +347,7 @@ static bool the_last_holder_leaves_in_silence(void)
 /*
  * One process closes the device. The QP lives until the other process's handle is destroyed, too.
  */
-static bool closing_leaves_the_others_their_qp(void)
+CASE(closing_leaves_the_others_their_qp)
 {
 	struct host *a = rig_host(0), *b = rig_host(0);
 	int fd = xrc_file();
@@ -402,7 +402,7 @@ static bool destroy_counts_what_was_read(struct ending *ending, struct ibv_conte
 	return true;
 }
 
-static bool destroying_a_qp_reports_its_events(void)
+CASE(destroying_a_qp_reports_its_events)
 {
 	struct host *host = rig_host(0);
 	struct ending ending = { .qp = xrc_target(host, xrc_domain(host, -1, O_CREAT)) };
@@ -411,7 +411,7 @@ static bool destroying_a_qp_reports_its_events(void)
 	return destroy_counts_what_was_read(&ending, host->ctx);
 }
 
-static bool destroying_an_srq_reports_its_events(void)
+CASE(destroying_an_srq_reports_its_events)
 {
 	struct host *host = rig_host(0);
 	struct ending ending = { .srq = xrc_srq(host, xrc_domain(host, -1, O_CREAT), 8, 1) };
@@ -422,7 +422,7 @@ static bool destroying_an_srq_reports_its_events(void)
 }
 
 /* Only the adapter raises a target QP's events. A program that changes the state raises none. */
-static bool a_state_raises_no_event(void)
+CASE(a_state_raises_no_event)
 {
 	struct shared s = share();
 
@@ -431,7 +431,7 @@ static bool a_state_raises_no_event(void)
 }
 
 /* Each context closes its own handle of a domain, also while another context has objects there. */
-static bool closing_is_each_ones_own(void)
+CASE(closing_is_each_ones_own)
 {
 	struct host *a = rig_host(0), *b = rig_host(0);
 	int fd = xrc_file();
@@ -455,7 +455,7 @@ static int resources_of_three(void)
 }
 
 /* A query returns what the adapter's fields hold. Without responder resources: no reads. */
-static bool attributes_read_back(void)
+CASE(attributes_read_back)
 {
 	struct host *host = rig_host(0);
 	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);
@@ -487,7 +487,7 @@ static bool attributes_read_back(void)
 }
 
 /* An SRQ keeps its domain busy, a sender does not. */
-static bool srq_keeps_its_domain_busy(void)
+CASE(srq_keeps_its_domain_busy)
 {
 	struct host *host = rig_host(0);
 	struct ibv_xrcd *xrcd = xrc_domain(host, -1, O_CREAT);
@@ -503,16 +503,4 @@ static bool srq_keeps_its_domain_busy(void)
 	return true;
 }
 
-static const struct rig_case cases[] = {
-	CASE(closing_the_device_frees_the_domain), CASE(a_dead_process_has_left_nothing),
-	CASE(one_makes_a_domain), CASE(many_domains_at_once), CASE(last_handle_hears_first),
-	CASE(opened_handle_outlives_the_creator), CASE(unread_events_are_kept),
-	CASE(unread_events_go_with_the_qp), CASE(events_keep_their_order),
-	CASE(a_failure_changes_no_state), CASE(the_last_holder_leaves_in_silence),
-	CASE(closing_leaves_the_others_their_qp), CASE(destroying_a_qp_reports_its_events),
-	CASE(destroying_an_srq_reports_its_events), CASE(a_state_raises_no_event),
-	CASE(closing_is_each_ones_own), CASE(srq_keeps_its_domain_busy),
-	CASE(attributes_read_back),
-};
-
-RIG_MAIN(cases)
+RIG_MAIN

@@ -24,7 +24,7 @@ enum {
 
 static struct host *host;
 
-static bool said(void)
+CASE(said)
 {
 	struct ibv_device_attr attr;
 
@@ -54,7 +54,7 @@ static struct ibv_qp *make_qp(uint32_t send_wr, uint32_t recv_wr, uint32_t send_
 	return ibv_create_qp(host->pd, &attr);
 }
 
-static bool queues(void)
+CASE(queues)
 {
 	struct ibv_qp *qp = make_qp(QP_WR, QP_WR, SGE, SGE);
 
@@ -64,7 +64,7 @@ static bool queues(void)
 	return true;
 }
 
-static bool qps(void)
+CASE(qps)
 {
 	struct ibv_qp *qp[QPS];
 
@@ -76,7 +76,7 @@ static bool qps(void)
 	return true;
 }
 
-static bool cqs(void)
+CASE(cqs)
 {
 	struct ibv_cq *cq[CQS - 1];
 
@@ -96,7 +96,7 @@ static struct ibv_srq *make_srq(uint32_t wr, uint32_t sge)
 	return ibv_create_srq(host->pd, &attr);
 }
 
-static bool srqs(void)
+CASE(srqs)
 {
 	struct ibv_srq *one = make_srq(SRQ_WR, SRQ_SGE), *two = make_srq(1, 1);
 
@@ -108,7 +108,7 @@ static bool srqs(void)
 	return !ibv_destroy_srq(two);
 }
 
-static bool memory(void)
+CASE(memory)
 {
 	struct ibv_mr *one = ibv_reg_mr(host->pd, host->buffer, 10, 0),
 		      *two = ibv_reg_mr(host->pd, host->buffer, 10, 0);
@@ -119,7 +119,7 @@ static bool memory(void)
 	return !ibv_dereg_mr(one) && !ibv_dereg_mr(two) && !ibv_dealloc_pd(pd);
 }
 
-static bool reads(void)
+CASE(reads)
 {
 	struct ibv_qp *qp = make_qp(1, 1, 1, 1);
 	struct rig_link link = rig_link_to(1, host->lid);
@@ -136,12 +136,8 @@ static bool reads(void)
 	return !ibv_modify_qp(qp, &attr, mask) && !ibv_destroy_qp(qp);
 }
 
-static const struct rig_case cases[] = {
-	CASE(said), CASE(queues), CASE(qps), CASE(cqs), CASE(srqs), CASE(memory), CASE(reads),
-};
-
 int main(int argc, char **argv)
 {
 	host = rig_host(0);
-	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+	return rig_run(argc, argv);
 }

@@ -30,7 +30,7 @@ static struct ibv_mr *reg(struct host *host, uint8_t *at, size_t length)
 	return ibv_reg_mr(host->pd, at, length, IBV_ACCESS_LOCAL_WRITE);
 }
 
-static bool limited(void)
+CASE(refused)
 {
 	struct host *one = rig_host(0), *two;
 	uint8_t *memory = aligned_alloc(PAGE, LOCKED);
@@ -55,7 +55,7 @@ static bool limited(void)
 	return true;
 }
 
-static bool unlimited(void)
+CASE(allowed)
 {
 	struct host *host = rig_host(0);
 	uint8_t *memory = aligned_alloc(PAGE, LOCKED);
@@ -68,9 +68,8 @@ static bool unlimited(void)
 int main(int argc, char **argv)
 {
 	const struct rlimit limit = { LOCKED, LOCKED };
-	static const struct rig_case refused[] = { CASE(limited) }, allowed[] = { CASE(unlimited) };
 
 	NEED(argc == 2 && !setrlimit(RLIMIT_MEMLOCK, &limit));
 	drop_capabilities();
-	return rig_run(1, argv, strcmp(argv[1], "refused") ? allowed : refused, 1);
+	return rig_run(argc, argv);
 }

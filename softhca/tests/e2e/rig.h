@@ -95,24 +95,36 @@ bool rig_changes(const uint8_t *byte);
 bool rig_async(struct ibv_context *ctx, struct ibv_async_event *event);
 bool rig_readable(int fd, int milliseconds);
 
-/* ---- a list of tests, each with its name ---- */
+/* ---- cases ---- */
 
 struct rig_case {
 	const char *name;
 	bool (*run)(void);
+	struct rig_case *next;
 };
 
-/* A case whose function says its name. */
-#define CASE(function) { #function, function }
+/* Only for CASE(). */
+void rig_add(struct rig_case *added);
+
+/* CASE(what_is_so) { ... } adds a case to the program. Cases run in the order of their file. */
+#define CASE(function) \
+	static bool function(void); \
+	static void __attribute__((constructor(1000 + __COUNTER__))) function##_add(void) \
+	{ \
+		static struct rig_case added = { .name = #function, .run = function }; \
+ \
+		rig_add(&added); \
+	} \
+	static bool function(void)
 
 /* Runs all cases, or those named on the command line; prints one line each. Exit status. */
-int rig_run(int argc, char **argv, const struct rig_case *cases, size_t count);
+int rig_run(int argc, char **argv);
 
-/* The main() of a program that runs a table of cases. */
-#define RIG_MAIN(cases) \
+/* The main() of a program that needs nothing else. */
+#define RIG_MAIN \
 	int main(int argc, char **argv) \
 	{ \
-		return rig_run(argc, argv, cases, sizeof(cases) / sizeof((cases)[0])); \
+		return rig_run(argc, argv); \
 	}
 
 /* Within a case: ends it with a complaint if the condition does not hold. */

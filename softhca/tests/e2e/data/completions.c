@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool one_event_per_arming(void)
+CASE(one_event_per_arming)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_cq *cq;
@@ -31,7 +31,7 @@ static bool one_event_per_arming(void)
 	return true;
 }
 
-static bool solicited_only(void)
+CASE(solicited_only)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_sge sge;
@@ -47,7 +47,7 @@ static bool solicited_only(void)
 	return true;
 }
 
-static bool armed_too_late_still_fires(void)
+CASE(armed_too_late_still_fires)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_sge sge;
@@ -79,7 +79,7 @@ static struct pair event_at_b(void)
 }
 
 /* The event holds a pointer to the CQ, which is no longer valid. */
-static bool unread_event_goes_with_the_cq(void)
+CASE(unread_event_goes_with_the_cq)
 {
 	struct pair pair = event_at_b();
 
@@ -88,7 +88,7 @@ static bool unread_event_goes_with_the_cq(void)
 }
 
 /* A child calls ibv_destroy_cq, so that the test can tell waiting from a hang. */
-static bool read_event_blocks_destroy_of_the_cq(void)
+CASE(read_event_blocks_destroy_of_the_cq)
 {
 	pid_t child = fork();
 	int status;
@@ -119,7 +119,7 @@ static bool state_soon(struct ibv_qp *qp, enum ibv_qp_state state)
 	return rig_state(qp) == state;
 }
 
-static bool cq_overrun(void)
+CASE(cq_overrun)
 {
 	struct host *a = rig_host(0);
 	struct ibv_cq *small = ibv_create_cq(a->ctx, 1, NULL, NULL, 0);
@@ -167,7 +167,7 @@ static bool xrc_posted(struct xrc_stage *s, struct ibv_srq *srq, uint64_t id)
  * The CQ of one XRC SRQ overruns. The target goes on delivering to other SRQs until a message for
  * this one arrives.
  */
-static bool cq_overrun_of_an_srq(void)
+CASE(cq_overrun_of_an_srq)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_cq *cq = s.one->cq, *small = ibv_create_cq(s.one->ctx, 1, NULL, NULL, 0);
@@ -195,7 +195,7 @@ static bool cq_overrun_of_an_srq(void)
 	       state_soon(s.target, IBV_QPS_ERR);
 }
 
-static bool cq_resize_keeps_completions(void)
+CASE(cq_resize_keeps_completions)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_wc wc;
@@ -215,7 +215,7 @@ static bool cq_resize_keeps_completions(void)
  * The sends are posted first. So their completions are there when the CQ is to become too small for
  * them.
  */
-static bool cq_resize_comes_after_sends(void)
+CASE(cq_resize_comes_after_sends)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_wc wc;
@@ -232,7 +232,7 @@ static bool cq_resize_comes_after_sends(void)
 }
 
 /* The keys stay the same, and open the changed region. */
-static bool reregistered_memory(void)
+CASE(reregistered_memory)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_mr *mr = pair.b->mr;
@@ -278,7 +278,7 @@ static bool raise_last_wqe(struct host *host, struct ibv_qp *qp, int rounds)
  * Events wait until there is room, or until their object is destroyed. If an event were lost,
  * libibverbs would wait for its acknowledgement for ever.
  */
-static bool unread_events_go_with_their_object(void)
+CASE(unread_events_go_with_their_object)
 {
 	struct host *host = rig_host(0);
 	struct ibv_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
@@ -308,7 +308,7 @@ static void let_it_rest(void)
 	usleep(5000);
 }
 
-static bool posted_before_its_memory_goes(void)
+CASE(posted_before_its_memory_goes)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -331,7 +331,7 @@ static bool posted_before_its_memory_goes(void)
 	return pair_tear_down(&pair);
 }
 
-static bool posted_before_its_memory_moves(void)
+CASE(posted_before_its_memory_moves)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -352,7 +352,7 @@ static bool posted_before_its_memory_moves(void)
 	return pair_tear_down(&pair);
 }
 
-static bool posted_before_its_srq_goes(void)
+CASE(posted_before_its_srq_goes)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_sge sge;
@@ -370,13 +370,4 @@ static bool posted_before_its_srq_goes(void)
 	return true;
 }
 
-static const struct rig_case cases[] = {
-	CASE(one_event_per_arming), CASE(solicited_only), CASE(armed_too_late_still_fires),
-	CASE(cq_overrun), CASE(cq_overrun_of_an_srq), CASE(cq_resize_keeps_completions),
-	CASE(cq_resize_comes_after_sends), CASE(reregistered_memory),
-	CASE(posted_before_its_memory_goes), CASE(posted_before_its_memory_moves),
-	CASE(posted_before_its_srq_goes), CASE(unread_events_go_with_their_object),
-	CASE(unread_event_goes_with_the_cq), CASE(read_event_blocks_destroy_of_the_cq),
-};
-
-RIG_MAIN(cases)
+RIG_MAIN

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool inline_in_pieces(void)
+CASE(inline_in_pieces)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge[3];
@@ -32,7 +32,7 @@ static bool inline_in_pieces(void)
  * On mlx5 a request takes one to three units of the ring. The test first mixes the sizes, then
  * posts only requests of three. So a request wraps at each possible place.
  */
-static bool requests_of_all_sizes(void)
+CASE(requests_of_all_sizes)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -54,7 +54,7 @@ static bool requests_of_all_sizes(void)
 	return pair_tear_down(&pair);
 }
 
-static bool scatter_and_gather(void)
+CASE(scatter_and_gather)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge from[2], to[3];
@@ -79,7 +79,7 @@ static bool scatter_and_gather(void)
 	return pair_tear_down(&pair);
 }
 
-static bool write_and_read(void)
+CASE(write_and_read)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge[2];
@@ -103,7 +103,7 @@ static bool write_and_read(void)
 
 /* ---- the other transports ---- */
 
-static bool unreliable_connection(void)
+CASE(unreliable_connection)
 {
 	struct pair pair = pair_up(IBV_QPT_UC, NULL);
 	struct ibv_sge sge;
@@ -138,7 +138,7 @@ static bool one_message(struct pair *pair)
  * A doorbell does not tell which QP it is for. If it rings while a QP is in RESET, the QP's empty
  * ring must not look filled.
  */
-static bool doorbell_of_another(void)
+CASE(doorbell_of_another)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct pair later = pair;
@@ -156,7 +156,7 @@ static bool doorbell_of_another(void)
 }
 
 /* The message arrives although the program ends the connection right after it. */
-static bool last_message(void)
+CASE(last_message)
 {
 
 	for (int round = 0; round < 20; round++) {
@@ -176,7 +176,7 @@ static bool last_message(void)
 }
 
 /* The adapter no longer reaches the memory. */
-static bool nothing_arrives_after_the_close(void)
+CASE(nothing_arrives_after_the_close)
 {
 	for (int round = 0; round < 60; round++) {
 		struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -197,10 +197,4 @@ static bool nothing_arrives_after_the_close(void)
 	return true;
 }
 
-static const struct rig_case cases[] = {
-	CASE(inline_in_pieces), CASE(requests_of_all_sizes), CASE(scatter_and_gather),
-	CASE(write_and_read), CASE(unreliable_connection), CASE(doorbell_of_another),
-	CASE(last_message), CASE(nothing_arrives_after_the_close),
-};
-
-RIG_MAIN(cases)
+RIG_MAIN

@@ -35,7 +35,7 @@ static bool tear_down(struct pair *pair, struct ibv_send_wr *wr)
 	return pair_tear_down(pair);
 }
 
-static bool arrives(void)
+CASE(arrives)
 {
 	struct pair pair = pair_up(IBV_QPT_UD, NULL);
 	struct ibv_sge sge;
@@ -59,7 +59,7 @@ static bool arrives(void)
  * The payload length of a GRH counts what follows it: headers, data, the bytes that fill the last
  * word, and the ICRC.
  */
-static bool global_header(void)
+CASE(global_header)
 {
 	struct pair pair = pair_up(IBV_QPT_UD, NULL);
 	const struct {
@@ -108,7 +108,7 @@ static bool receiver_fails(struct pair *pair, struct ibv_sge *to, enum ibv_wc_st
 	return !ibv_destroy_ah(wr.wr.ud.ah);
 }
 
-static bool too_long(void)
+CASE(too_long)
 {
 	struct pair pair = pair_up(IBV_QPT_UD, NULL);
 	struct ibv_sge to = { (uint64_t)(uintptr_t)pair.b->buffer, GRH + 99, pair.b->mr->lkey };
@@ -116,7 +116,7 @@ static bool too_long(void)
 	return receiver_fails(&pair, &to, IBV_WC_LOC_LEN_ERR) && pair_tear_down(&pair);
 }
 
-static bool bad_key(void)
+CASE(bad_key)
 {
 	struct pair pair = pair_up(IBV_QPT_UD, NULL);
 	struct ibv_sge to = { (uint64_t)(uintptr_t)pair.b->buffer, GRH + 100,
@@ -138,19 +138,14 @@ static bool unmapped(size_t at)
 	return pair_tear_down(&pair);
 }
 
-static bool unmapped_data(void)
+CASE(unmapped_data)
 {
 	return unmapped(4096);
 }
 
-static bool unmapped_header(void)
+CASE(unmapped_header)
 {
 	return unmapped(0);
 }
 
-static const struct rig_case cases[] = {
-	CASE(arrives), CASE(global_header), CASE(too_long), CASE(bad_key), CASE(unmapped_data),
-	CASE(unmapped_header),
-};
-
-RIG_MAIN(cases)
+RIG_MAIN

@@ -17,7 +17,7 @@
 #define V2_IPV4 3
 #define V2_IPV6 5
 
-static bool table(void)
+CASE(table)
 {
 	struct host *host = rig_host(0);
 	struct ibv_gid_entry entries[32], one;
@@ -63,7 +63,7 @@ static int to_rtr(struct pair *pair, struct ibv_ah_attr ah)
 				     IBV_QP_MIN_RNR_TIMER);
 }
 
-static bool refused(void)
+CASE(refused)
 {
 	struct pair pair = pair_apart(IBV_QPT_RC);
 	struct ibv_ah_attr attr = path(&pair, V2_IPV4);
@@ -88,7 +88,7 @@ static bool refused(void)
 	return pair_tear_down(&pair);
 }
 
-static bool queried(void)
+CASE(queried)
 {
 	struct pair pair = pair_apart(IBV_QPT_RC);
 	struct ibv_ah_attr attr = path(&pair, V2_IPV6);
@@ -102,7 +102,7 @@ static bool queried(void)
 }
 
 /* libmlx5 asks the kernel. libmlx4 asks libibverbs, which gives no reason. */
-static bool handles(void)
+CASE(handles)
 {
 	struct pair pair = pair_apart(IBV_QPT_UD);
 	struct ibv_ah_attr attr = path(&pair, V2_IPV4);
@@ -155,30 +155,25 @@ static bool there_and_back(uint8_t index, int kind, int header, const uint8_t *w
 }
 
 /* BTH, DETH and ICRC are 24 bytes, the header of UDP 8. */
-static bool datagram_v2_ipv4(void)
+CASE(datagram_v2_ipv4)
 {
 	static const uint8_t want[] = { 0x45, 0xa7, 0, 152, 0, 0, 0x40, 0, 9, 17 };
 
 	return there_and_back(V2_IPV4, 10, 20, want, sizeof(want));
 }
 
-static bool datagram_v2_ipv6(void)
+CASE(datagram_v2_ipv6)
 {
 	static const uint8_t want[] = { 0x6a, 0x70, 0, 0, 0, 132, 17, 9, 0xfd };
 
 	return there_and_back(V2_IPV6, 9, 0, want, sizeof(want));
 }
 
-static bool datagram_v1(void)
+CASE(datagram_v1)
 {
 	static const uint8_t want[] = { 0x6a, 0x70, 0, 0, 0, 124, 0x1b, 9, 0xfe, 0x80 };
 
 	return there_and_back(V1, 0, 0, want, sizeof(want));
 }
 
-static const struct rig_case cases[] = {
-	CASE(table), CASE(refused), CASE(queried), CASE(handles), CASE(datagram_v2_ipv4),
-	CASE(datagram_v2_ipv6), CASE(datagram_v1),
-};
-
-RIG_MAIN(cases)
+RIG_MAIN

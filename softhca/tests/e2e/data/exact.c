@@ -49,7 +49,7 @@ static struct ibv_send_wr datagram(struct pair *pair, struct ibv_sge *sge, uint3
 /* ---- RESET ---- */
 
 /* After RESET the provider starts at the first WQE again. So must the HCA. */
-static bool reset_begins_at_the_first_receive(void)
+CASE(reset_begins_at_the_first_receive)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_wc wc;
@@ -67,7 +67,7 @@ static bool reset_begins_at_the_first_receive(void)
 	return pair_tear_down(&pair);
 }
 
-static bool reset_forgets_the_attributes(void)
+CASE(reset_forgets_the_attributes)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_qp_init_attr init;
@@ -97,7 +97,7 @@ static bool doorbell(struct host *host)
 }
 
 /* Requests that were not sent before RESET are not sent afterwards. */
-static bool reset_begins_at_the_first_send(void)
+CASE(reset_begins_at_the_first_send)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -143,17 +143,17 @@ static bool send_queue_error(enum ibv_qp_type type)
 	return pair_tear_down(&pair);
 }
 
-static bool unreliable_connection_goes_to_sqe(void)
+CASE(unreliable_connection_goes_to_sqe)
 {
 	return send_queue_error(IBV_QPT_UC);
 }
 
-static bool datagram_goes_to_sqe(void)
+CASE(datagram_goes_to_sqe)
 {
 	return send_queue_error(IBV_QPT_UD);
 }
 
-static bool in_sqe_it_still_receives(void)
+CASE(in_sqe_it_still_receives)
 {
 	struct pair pair = pair_up(IBV_QPT_UC, NULL);
 	struct ibv_sge sge;
@@ -171,7 +171,7 @@ static bool in_sqe_it_still_receives(void)
 /* ---- datagrams ---- */
 
 /* A Q_Key with its highest bit set stands for the sender's own, here the receiver's too. */
-static bool senders_own_qkey(void)
+CASE(senders_own_qkey)
 {
 	struct pair pair = pair_up(IBV_QPT_UD, NULL);
 	struct ibv_sge sge;
@@ -184,7 +184,7 @@ static bool senders_own_qkey(void)
 	return pair_tear_down(&pair);
 }
 
-static bool datagram_is_one_packet(void)
+CASE(datagram_is_one_packet)
 {
 	struct pair pair = pair_up(IBV_QPT_UD, NULL);
 	struct ibv_sge sge;
@@ -222,7 +222,7 @@ static bool time_until_given_up(uint8_t retries, uint8_t senders_timer, uint8_t 
 }
 
 /* The receiver's timer counts, 20.48 ms (22), twice. The sender's own timer is 10 us (1). */
-static bool receivers_timer_counts(void)
+CASE(receivers_timer_counts)
 {
 	double seconds;
 
@@ -231,7 +231,7 @@ static bool receivers_timer_counts(void)
 }
 
 /* The sender's timer is 655.36 ms (0) here. Try again if the machine stood still. */
-static bool senders_timer_does_not_count(void)
+CASE(senders_timer_does_not_count)
 {
 	double seconds = 6 * 0.65536;
 
@@ -242,7 +242,7 @@ static bool senders_timer_does_not_count(void)
 }
 
 /* The data of a write with immediate needs no receive buffer, but the immediate does. */
-static bool write_with_immediate_needs_a_receive(void)
+CASE(write_with_immediate_needs_a_receive)
 {
 	struct rig_link link = rig_link_to(0, 0);
 	struct pair pair;
@@ -258,7 +258,7 @@ static bool write_with_immediate_needs_a_receive(void)
 	return pair_tear_down(&pair);
 }
 
-static bool write_with_immediate_waits_for_a_receive(void)
+CASE(write_with_immediate_waits_for_a_receive)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -286,7 +286,7 @@ static struct pair unlike_mtus(enum ibv_mtu mtu_a, enum ibv_mtu mtu_b)
 }
 
 /* A packet longer than the receiver's MTU, or too short in the middle, is an invalid request. */
-static bool unlike_mtus_do_not_go_together(void)
+CASE(unlike_mtus_do_not_go_together)
 {
 	static const enum ibv_mtu ends[][2] = { { IBV_MTU_2048, IBV_MTU_1024 },
 						{ IBV_MTU_1024, IBV_MTU_2048 } };
@@ -302,7 +302,7 @@ static bool unlike_mtus_do_not_go_together(void)
 	return true;
 }
 
-static bool message_within_both_mtus_arrives(void)
+CASE(message_within_both_mtus_arrives)
 {
 	struct pair pair = unlike_mtus(IBV_MTU_2048, IBV_MTU_1024);
 	struct ibv_wc wc;
@@ -313,7 +313,7 @@ static bool message_within_both_mtus_arrives(void)
 }
 
 /* At both ends a message counts as many PSNs as it has packets of the MTU. */
-static bool sequence_numbers_count_packets(void)
+CASE(sequence_numbers_count_packets)
 {
 	static const uint32_t lengths[] = { 0, 1, 1024, 1025, 4096, 5000 };
 	static const uint32_t packets[] = { 1, 1, 1, 2, 4, 5 };
@@ -340,7 +340,7 @@ static bool sequence_numbers_count_packets(void)
 /* ---- queues ---- */
 
 /* Inline data has no key, so an inline read has no memory to write into. */
-static bool inline_is_no_place_to_read_to(void)
+CASE(inline_is_no_place_to_read_to)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -355,7 +355,7 @@ static bool inline_is_no_place_to_read_to(void)
 }
 
 /* A CQ armed for solicited completions reports errors, too. */
-static bool error_is_solicited(void)
+CASE(error_is_solicited)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -430,7 +430,7 @@ static bool got(struct shared *s, int i, uint8_t byte)
 }
 
 /* The provider links the WQEs of an SRQ to a list, and uses them again as they are polled. */
-static bool srq_is_a_list(void)
+CASE(srq_is_a_list)
 {
 	struct shared s = share();
 
@@ -447,7 +447,7 @@ static bool srq_is_a_list(void)
 /* ---- numbers and keys ---- */
 
 /* A request with the number of the old object must not reach the new one. */
-static bool numbers_are_not_reused_at_once(void)
+CASE(numbers_are_not_reused_at_once)
 {
 	struct host *host = rig_host(0);
 	struct ibv_xrcd *xrcd = MADE(xrc_domain(host, -1, O_CREAT));
@@ -474,7 +474,7 @@ static bool numbers_are_not_reused_at_once(void)
 }
 
 /* The first byte of a zero-based region has address 0, with the lkey and with the rkey. */
-static bool zero_based_region(void)
+CASE(zero_based_region)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_mr *from = ibv_reg_mr(pair.a->pd, pair.a->buffer + 4096, 4096,
@@ -502,16 +502,4 @@ static bool zero_based_region(void)
 	return pair_tear_down(&pair);
 }
 
-static const struct rig_case cases[] = {
-	CASE(reset_forgets_the_attributes), CASE(reset_begins_at_the_first_receive),
-	CASE(reset_begins_at_the_first_send), CASE(unreliable_connection_goes_to_sqe),
-	CASE(datagram_goes_to_sqe), CASE(in_sqe_it_still_receives), CASE(senders_own_qkey),
-	CASE(datagram_is_one_packet), CASE(receivers_timer_counts),
-	CASE(senders_timer_does_not_count), CASE(write_with_immediate_needs_a_receive),
-	CASE(write_with_immediate_waits_for_a_receive), CASE(unlike_mtus_do_not_go_together),
-	CASE(message_within_both_mtus_arrives), CASE(sequence_numbers_count_packets),
-	CASE(inline_is_no_place_to_read_to), CASE(error_is_solicited), CASE(srq_is_a_list),
-	CASE(numbers_are_not_reused_at_once), CASE(zero_based_region),
-};
-
-RIG_MAIN(cases)
+RIG_MAIN

@@ -48,7 +48,7 @@ static bool fails(struct pair *pair, struct ibv_send_wr *wr, enum ibv_wc_status 
 	return true;
 }
 
-static bool no_answer(void)
+CASE(no_answer)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -59,7 +59,7 @@ static bool no_answer(void)
 	return pair_tear_down(&pair);
 }
 
-static bool late_peer_is_waited_for(void)
+CASE(late_peer_is_waited_for)
 {
 	struct pair p = pair_apart(IBV_QPT_RC);
 	struct rig_link to_b = rig_link_to(p.qb->qp_num, p.b->lid),
@@ -80,7 +80,7 @@ static bool late_peer_is_waited_for(void)
 	return pair_tear_down(&p);
 }
 
-static bool stranger_is_not_answered(void)
+CASE(stranger_is_not_answered)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_qp *stranger = rig_qp(pair.a, IBV_QPT_RC, NULL);
@@ -99,7 +99,7 @@ static bool stranger_is_not_answered(void)
 	return pair_tear_down(&pair);
 }
 
-static bool wrong_sequence_is_not_answered(void)
+CASE(wrong_sequence_is_not_answered)
 {
 	struct pair p = pair_apart(IBV_QPT_RC);
 	struct rig_link to_b = rig_link_to(p.qb->qp_num, p.b->lid),
@@ -117,7 +117,7 @@ static bool wrong_sequence_is_not_answered(void)
 	return pair_tear_down(&p);
 }
 
-static bool receiver_not_ready(void)
+CASE(receiver_not_ready)
 {
 	struct rig_link link = rig_link_to(0, 0);
 	struct pair pair;
@@ -131,7 +131,7 @@ static bool receiver_not_ready(void)
 	return pair_tear_down(&pair);
 }
 
-static bool receiver_ready_later(void)
+CASE(receiver_ready_later)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -145,7 +145,7 @@ static bool receiver_ready_later(void)
 	return pair_tear_down(&pair);
 }
 
-static bool message_too_long(void)
+CASE(message_too_long)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -163,7 +163,7 @@ static bool message_too_long(void)
 	return pair_tear_down(&pair);
 }
 
-static bool posted_in_error_is_flushed(void)
+CASE(posted_in_error_is_flushed)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -179,7 +179,7 @@ static bool posted_in_error_is_flushed(void)
 	return pair_tear_down(&pair);
 }
 
-static bool other_pd_key(void)
+CASE(other_pd_key)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_pd *pd = ibv_alloc_pd(pair.a->ctx);
@@ -194,7 +194,7 @@ static bool other_pd_key(void)
 	return pair_tear_down(&pair);
 }
 
-static bool receive_key(void)
+CASE(receive_key)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge,
@@ -273,7 +273,7 @@ static bool refused(const struct mistake *mistake)
 	return pair_tear_down(&pair);
 }
 
-static bool one_mistake_each(void)
+CASE(one_mistake_each)
 {
 	bool good = true;
 
@@ -286,7 +286,7 @@ static bool one_mistake_each(void)
 	return good;
 }
 
-static bool remote_access_of_region(void)
+CASE(remote_access_of_region)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_mr *mr = ibv_reg_mr(pair.b->pd, pair.b->buffer, 4096,
@@ -323,7 +323,7 @@ static bool reads_together(struct pair *pair, struct ibv_send_wr wr[4], unsigned
 	return !rig_post(pair->qa, wr);
 }
 
-static bool more_reads_than_resources(void)
+CASE(more_reads_than_resources)
 {
 	struct rig_link link = rig_link_to(0, 0);
 	struct ibv_send_wr wr[4];
@@ -345,7 +345,7 @@ static bool more_reads_than_resources(void)
 }
 
 /* A QP keeps within its own max_rd_atomic, which is 4 here. */
-static bool as_many_reads_as_resources(void)
+CASE(as_many_reads_as_resources)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_send_wr wr[2][4];
@@ -378,17 +378,17 @@ static bool unreliable_receiver_fails(uint32_t length, uint32_t wrong_key,
 	return pair_tear_down(&pair);
 }
 
-static bool unreliable_and_too_long(void)
+CASE(unreliable_and_too_long)
 {
 	return unreliable_receiver_fails(101, 0, IBV_WC_LOC_LEN_ERR);
 }
 
-static bool unreliable_receive_key(void)
+CASE(unreliable_receive_key)
 {
 	return unreliable_receiver_fails(100, 0x80, IBV_WC_LOC_PROT_ERR);
 }
 
-static bool unmapped_memory(void)
+CASE(unmapped_memory)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	uint8_t *gone =
@@ -407,7 +407,7 @@ static bool unmapped_memory(void)
 	return pair_tear_down(&pair);
 }
 
-static bool qp_to_itself(void)
+CASE(qp_to_itself)
 {
 	struct host *host = rig_host(0);
 	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);
@@ -427,13 +427,4 @@ static bool qp_to_itself(void)
 	return true;
 }
 
-static const struct rig_case cases[] = {
-	CASE(no_answer), CASE(late_peer_is_waited_for), CASE(stranger_is_not_answered),
-	CASE(wrong_sequence_is_not_answered), CASE(receiver_not_ready), CASE(receiver_ready_later),
-	CASE(message_too_long), CASE(posted_in_error_is_flushed), CASE(one_mistake_each),
-	CASE(other_pd_key), CASE(receive_key), CASE(remote_access_of_region), CASE(unmapped_memory),
-	CASE(qp_to_itself), CASE(more_reads_than_resources), CASE(as_many_reads_as_resources),
-	CASE(unreliable_and_too_long), CASE(unreliable_receive_key),
-};
-
-RIG_MAIN(cases)
+RIG_MAIN

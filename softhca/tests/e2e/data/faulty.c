@@ -94,12 +94,12 @@ static bool all_arrive_once(enum ibv_qp_type type)
 	return rig_quiet(pair.b->cq, 20);
 }
 
-static bool sends_once(void)
+CASE(sends_once)
 {
 	return all_arrive_once(IBV_QPT_RC);
 }
 
-static bool xrc_sends_once(void)
+CASE(xrc_sends_once)
 {
 	return all_arrive_once(IBV_QPT_XRC_SEND);
 }
@@ -108,7 +108,7 @@ static bool xrc_sends_once(void)
  * An atomic addition is executed, and its answer is lost. The repetition must not add again, and
  * must get the first answer.
  */
-static bool additions_once(void)
+CASE(additions_once)
 {
 	struct pair pair = make_pair(IBV_QPT_RC, patient());
 	struct ibv_sge sge;
@@ -131,7 +131,7 @@ static bool additions_once(void)
 	return true;
 }
 
-static bool reads_and_writes(void)
+CASE(reads_and_writes)
 {
 	struct pair pair = make_pair(IBV_QPT_RC, patient());
 	struct ibv_sge sge;
@@ -151,7 +151,7 @@ static bool reads_and_writes(void)
 }
 
 /* All packets are lost. The sender gets an error, and the receiver nothing. */
-static bool nothing_arrives(void)
+CASE(nothing_arrives)
 {
 	struct pair pair = make_pair(IBV_QPT_RC, patient());
 	struct ibv_sge sge;
@@ -168,7 +168,7 @@ static bool nothing_arrives(void)
  * A request has one attempt, and as many repetitions as rnr_retry allows. The test that starts this
  * program counts them.
  */
-static bool receiver_never_ready(void)
+CASE(receiver_never_ready)
 {
 	struct rig_link link = patient();
 	struct pair pair;
@@ -208,7 +208,7 @@ static int post_big(struct ibv_qp *qp, struct ibv_mr *mr)
  * On an unreliable connection lost packets are not repeated. A message with a lost packet does not
  * arrive at all.
  */
-static bool unreliable_messages_are_whole(void)
+CASE(unreliable_messages_are_whole)
 {
 	struct pair pair = make_pair(IBV_QPT_UC, patient());
 	struct ibv_mr *from = big_region(pair.a), *to = big_region(pair.b);
@@ -238,7 +238,7 @@ static bool unreliable_messages_are_whole(void)
 }
 
 /* A piece whose answer is lost is sent again, and the message goes on after it. */
-static bool long_messages_once(void)
+CASE(long_messages_once)
 {
 	struct pair pair = make_pair(IBV_QPT_RC, patient());
 	struct ibv_mr *from = big_region(pair.a), *to = big_region(pair.b);
@@ -261,7 +261,7 @@ static bool long_messages_once(void)
 }
 
 /* Datagrams have no sequence numbers, so a repeated one arrives twice. */
-static bool datagram_comes_twice(void)
+CASE(datagram_comes_twice)
 {
 	struct pair pair = make_pair(IBV_QPT_UD, patient());
 	struct ibv_ah_attr attr = { .dlid = pair.b->lid, .port_num = 1 };
@@ -281,7 +281,7 @@ static bool datagram_comes_twice(void)
 }
 
 /* Every message is delayed by 20 ms. */
-static bool comes_late(void)
+CASE(comes_late)
 {
 	struct pair pair = make_pair(IBV_QPT_RC, patient());
 	struct ibv_sge sge;
@@ -296,7 +296,7 @@ static bool comes_late(void)
 }
 
 /* The next CREATE_QP fails with ENOMEM. The one after it succeeds. */
-static bool one_create_fails(void)
+CASE(one_create_fails)
 {
 	struct host *host = rig_host(0);
 	struct ibv_qp_init_attr attr = {
@@ -309,11 +309,4 @@ static bool one_create_fails(void)
 	return true;
 }
 
-static const struct rig_case cases[] = {
-	CASE(sends_once), CASE(xrc_sends_once), CASE(additions_once), CASE(reads_and_writes),
-	CASE(nothing_arrives), CASE(receiver_never_ready), CASE(unreliable_messages_are_whole),
-	CASE(datagram_comes_twice), CASE(comes_late), CASE(one_create_fails),
-	CASE(long_messages_once),
-};
-
-RIG_MAIN(cases)
+RIG_MAIN

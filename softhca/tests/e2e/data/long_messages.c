@@ -127,12 +127,12 @@ static bool each_operation(enum ibv_qp_type type)
 	return true;
 }
 
-static bool reliable(void)
+CASE(reliable)
 {
 	return each_operation(IBV_QPT_RC);
 }
 
-static bool unreliable(void)
+CASE(unreliable)
 {
 	return each_operation(IBV_QPT_UC);
 }
@@ -186,7 +186,7 @@ static bool two_senders_once(bool *late)
 	return true;
 }
 
-static bool two_senders_one_srq(void)
+CASE(two_senders_one_srq)
 {
 	return midway(two_senders_once);
 }
@@ -213,7 +213,7 @@ static bool others_go_on_once(bool *late)
 	return true;
 }
 
-static bool does_not_hold_up_others(void)
+CASE(does_not_hold_up_others)
 {
 	return midway(others_go_on_once);
 }
@@ -247,12 +247,12 @@ static bool receiver_fails_once(bool *late)
 	return true;
 }
 
-static bool receiver_fails_midway(void)
+CASE(receiver_fails_midway)
 {
 	return midway(receiver_fails_once);
 }
 
-static bool longer_than_a_message(void)
+CASE(longer_than_a_message)
 {
 	struct pair pair = connect_pair(rig_host(0), rig_host(1), IBV_QPT_RC, NULL);
 	struct region from = huge_region(pair.a), to = huge_region(pair.b);
@@ -268,9 +268,4 @@ static bool longer_than_a_message(void)
 	return true;
 }
 
-static const struct rig_case cases[] = {
-	CASE(reliable), CASE(unreliable), CASE(two_senders_one_srq), CASE(does_not_hold_up_others),
-	CASE(receiver_fails_midway), CASE(longer_than_a_message),
-};
-
-RIG_MAIN(cases)
+RIG_MAIN

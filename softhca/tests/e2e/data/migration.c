@@ -171,7 +171,7 @@ static bool goes_over(struct pair *pair, int first)
 	return talk(pair);
 }
 
-static bool port_down(void)
+CASE(a_port_goes_down)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
 
@@ -203,7 +203,7 @@ static int dropped(void)
 }
 
 /* On the second path a request has as many attempts as it had on the first. */
-static bool both_paths_lose_everything(void)
+CASE(both_paths_lose_everything)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
 	struct ibv_sge sge;
@@ -220,7 +220,7 @@ static bool both_paths_lose_everything(void)
 	return true;
 }
 
-static bool on_request(void)
+CASE(on_request)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
 	char words[64];
@@ -236,7 +236,7 @@ static bool on_request(void)
 	return true;
 }
 
-static bool by_the_program(void)
+CASE(by_the_program_and_back)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
 
@@ -254,7 +254,7 @@ static bool by_the_program(void)
 }
 
 /* A request is under way when its path fails. It arrives by the other path. */
-static bool under_way(void)
+CASE(a_request_under_way)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
 	struct ibv_send_wr wr;
@@ -274,7 +274,7 @@ static bool under_way(void)
 	return true;
 }
 
-static bool unreliable(void)
+CASE(an_unreliable_connection)
 {
 	struct pair pair = connect_pair(IBV_QPT_UC);
 
@@ -289,7 +289,7 @@ static bool unreliable(void)
 }
 
 /* An XRC target never sends, so it follows its sender. */
-static bool xrc(void)
+CASE(an_xrc_target)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .timeout = 8 };
 	struct pair pair = { .host = { rig_host(0), rig_host(1) } };
@@ -354,7 +354,7 @@ static bool arm_target(struct xrc_stage *s)
  * A target that cannot migrate raises one event for each of its handles, whichever context has the
  * first handle.
  */
-static bool each_handle_is_told_once(void)
+CASE(each_handle_is_told_once)
 {
 	struct xrc_stage s = xrc_stage();
 
@@ -378,7 +378,7 @@ static bool each_handle_is_told_once(void)
  * A connection does not migrate if it is not armed, or if its other port is down. Its retries run
  * out.
  */
-static bool stays(void)
+CASE(a_connection_that_is_not_armed_stays)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
 	struct ibv_send_wr wr;
@@ -403,7 +403,7 @@ static bool stays(void)
 	return true;
 }
 
-static bool refusals(void)
+CASE(refusals)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
 	struct ibv_qp_attr attr = { .alt_ah_attr = { .dlid = 1, .port_num = 1 },
@@ -434,7 +434,7 @@ static bool moves_while_drained(struct ibv_qp *qp)
 }
 
 /* A program names the port of its primary path twice. uverbs refuses two different ones. */
-static bool ports_disagree(void)
+CASE(ports_that_disagree)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
 	struct rig_link link = rig_link_to(pair.qp[1]->qp_num, pair.host[1]->lid);
@@ -459,17 +459,6 @@ static bool ports_disagree(void)
 
 int main(int argc, char **argv)
 {
-	static const struct rig_case cases[] = {
-		{ "a port goes down", port_down },
-		{ "both paths lose everything", both_paths_lose_everything },
-		{ "on request", on_request },
-		{ "by the program, and back", by_the_program },
-		{ "a request under way", under_way }, { "an unreliable connection", unreliable },
-		{ "a connection that is not armed stays", stays }, { "an XRC target", xrc },
-		         { "refusals", refusals }, { "ports that disagree", ports_disagree },
-		{ "each handle of a target is told once", each_handle_is_told_once },
-	};
-
 	NEED(getenv("SOFTHCA_TEST_COMMAND"));
-	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+	return rig_run(argc, argv);
 }

@@ -138,7 +138,7 @@ static bool nothing_came(struct member *member)
 	return true;
 }
 
-static bool every_member_gets_one(void)
+CASE(every_member_gets_one)
 {
 	struct member sender = new_member(0), neighbour = new_member(0), far = new_member(1),
 		      other = new_member(1);
@@ -158,7 +158,7 @@ static bool every_member_gets_one(void)
 	return member_ends(&sender) && member_ends(&none);
 }
 
-static bool attached_twice_is_one_copy(void)
+CASE(attached_twice_is_one_copy)
 {
 	struct member sender = new_member(0), far = new_member(1);
 
@@ -172,7 +172,7 @@ static bool attached_twice_is_one_copy(void)
 	return member_ends(&sender) && member_ends(&far);
 }
 
-static bool other_datagrams_are_dropped(void)
+CASE(other_datagrams_are_dropped)
 {
 	static const struct way ways[] = {
 		{ .lid = LID, .qpn = EVERYONE, .qkey = QKEY + 1 },
@@ -198,7 +198,7 @@ static bool other_datagrams_are_dropped(void)
  * An attached QP gets its own messages, unless it was created with a flag against that. Its
  * neighbours get them in either case.
  */
-static bool the_senders_own_copy(void)
+CASE(the_senders_own_copy)
 {
 	struct member sender = new_member(0), quiet = { .host = rig_host(0) },
 		      neighbour = new_member(0);
@@ -224,7 +224,7 @@ static bool the_senders_own_copy(void)
 }
 
 /* The request has one completion, although the copy that comes back puts the QP into ERR. */
-static bool own_copy_that_is_too_long(void)
+CASE(own_copy_that_is_too_long)
 {
 	struct member sender = new_member(0);
 	struct ibv_send_wr wr;
@@ -244,7 +244,7 @@ static bool own_copy_that_is_too_long(void)
 }
 
 /* The device keeps the limits that it reports. */
-static bool a_group_may_be_full(void)
+CASE(a_group_may_be_full)
 {
 	struct host *host = rig_host(0);
 	struct ibv_device_attr attr;
@@ -271,7 +271,7 @@ static bool a_group_may_be_full(void)
 }
 
 /* Addresses that ib_core accepts as groups, and others. */
-static bool addresses_of_groups(void)
+CASE(addresses_of_groups)
 {
 	static const struct {
 		union ibv_gid gid;
@@ -296,10 +296,4 @@ static bool addresses_of_groups(void)
 	return member_ends(&member);
 }
 
-static const struct rig_case cases[] = {
-	CASE(every_member_gets_one), CASE(attached_twice_is_one_copy),
-	CASE(other_datagrams_are_dropped), CASE(the_senders_own_copy),
-	CASE(own_copy_that_is_too_long), CASE(a_group_may_be_full), CASE(addresses_of_groups),
-};
-
-RIG_MAIN(cases)
+RIG_MAIN

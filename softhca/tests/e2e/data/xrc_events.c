@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool srq_of_another_domain(void)
+CASE(srq_of_another_domain)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_xrcd *private = xrc_domain(s.one, -1, O_CREAT);
@@ -22,7 +22,7 @@ static bool srq_of_another_domain(void)
 	return xrc_send(&s, srq, s.one, IBV_WC_REM_INV_REQ_ERR);
 }
 
-static bool write_uses_the_srqs_pd(void)
+CASE(write_uses_the_srqs_pd)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_sge sge;
@@ -42,7 +42,7 @@ static bool write_uses_the_srqs_pd(void)
 
 /* ---- events ---- */
 
-static bool every_handle_hears(void)
+CASE(every_handle_hears)
 {
 	struct xrc_stage s = xrc_stage();
 
@@ -55,7 +55,7 @@ static bool every_handle_hears(void)
 	return true;
 }
 
-static bool srq_limit(void)
+CASE(srq_limit)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_srq_attr attr = { .srq_limit = 2 };
@@ -101,7 +101,7 @@ static void __attribute__((noreturn)) open_and_end(int fd, bool killed)
 	_exit(0);
 }
 
-static bool ends_with_its_process(void)
+CASE(ends_with_its_process)
 {
 	struct host *host = rig_host(0);
 	int fd = xrc_file();
@@ -119,7 +119,7 @@ static bool ends_with_its_process(void)
 	return true;
 }
 
-static bool ends_with_its_device(void)
+CASE(ends_with_its_device)
 {
 	struct host *host = rig_host(0);
 	int fd = xrc_file();
@@ -136,9 +136,4 @@ static bool ends_with_its_device(void)
 	return true;
 }
 
-static const struct rig_case cases[] = {
-	CASE(srq_of_another_domain), CASE(write_uses_the_srqs_pd), CASE(every_handle_hears),
-	CASE(srq_limit), CASE(ends_with_its_process), CASE(ends_with_its_device),
-};
-
-RIG_MAIN(cases)
+RIG_MAIN

@@ -39,7 +39,7 @@ static bool fails_soon(struct ibv_cq *cq)
 	return true;
 }
 
-static bool daemon_dies(void)
+CASE(daemon_dies)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -71,7 +71,7 @@ static bool daemon_dies(void)
 }
 
 /* Receives from before the daemon's death are still there. */
-static bool completions_come_before_the_error(void)
+CASE(completions_come_before_the_error)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -90,7 +90,7 @@ static bool completions_come_before_the_error(void)
 }
 
 /* libmlx5 polls an extended CQ by other functions. */
-static bool extended_cq(void)
+CASE(extended_cq)
 {
 	struct host *host = rig_host(0);
 	struct ibv_cq_init_attr_ex ask = { .cqe = 3, .wc_flags = IBV_WC_EX_WITH_QP_NUM };
@@ -106,8 +106,4 @@ static bool extended_cq(void)
 	return err == EIO;
 }
 
-static const struct rig_case cases[] = {
-	CASE(daemon_dies), CASE(completions_come_before_the_error), CASE(extended_cq),
-};
-
-RIG_MAIN(cases)
+RIG_MAIN
