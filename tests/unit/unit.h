@@ -16,21 +16,36 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The head of a test, or of what runs before or after tests, that has no use for cmocka's state. */
-#define TEST(name) static void name(void **state __attribute__((unused)))
+/* What runs before and after each test, and gets cmocka's state; a file may define its own. */
+#ifndef UNIT_SETUP
+#define UNIT_SETUP NULL
+#endif
+#ifndef UNIT_TEARDOWN
+#define UNIT_TEARDOWN NULL
+#endif
 #define FIXTURE(name) static int name(void **state __attribute__((unused)))
 
-/*
- * One test of a program, and the main() that runs all of them. @setup and @teardown are for the
- * group, or NULL.
- */
-#define UNIT(test) cmocka_unit_test(test)
-#define UNIT_MAIN(setup, teardown, ...)                                        \
-	int main(void)                                                         \
-	{                                                                      \
-		const struct CMUnitTest tests[] = { __VA_ARGS__ };             \
-                                                                               \
-		return cmocka_run_group_tests(tests, setup, teardown);         \
+/* cmocka passes over the rest, which have no name. */
+static struct CMUnitTest unit_tests[64];
+static size_t unit_count;
+
+/* TEST(what_is_so) { ... } adds a test. Tests run in the order of their file. */
+#define TEST(test) \
+	static void test(void **state); \
+	static void __attribute__((constructor(1000 + __COUNTER__))) test##_add(void) \
+	{ \
+		assert_true(unit_count < sizeof(unit_tests) / sizeof(unit_tests[0])); \
+		unit_tests[unit_count++] = (struct CMUnitTest){ \
+			#test, test, UNIT_SETUP, UNIT_TEARDOWN, NULL \
+		}; \
+	} \
+	static void test(void **state __attribute__((unused)))
+
+/* The main() that runs all of them. @setup and @teardown are for the group, or NULL. */
+#define UNIT_MAIN(setup, teardown) \
+	int main(void) \
+	{ \
+		return cmocka_run_group_tests(unit_tests, setup, teardown); \
 	}
 
 /* The last lines of ./run-tests repeat the reason. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Commands that no library would write get the kernel's errno, and leave nothing behind. */
 
+#define UNIT_SETUP setup
+#define UNIT_TEARDOWN teardown
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,18 +205,11 @@ TEST(unknown_handles)
 	assert_int_equal(execute(&query, sizeof(query)), -EINVAL);
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		CASE(nothing_before_get_context), CASE(wrong_sizes), CASE(wild_response),
-		CASE(unknown_numbers), CASE(extended_headers), CASE(unknown_handles),
-	};
-
 	if (!memory_is_readable()) {
 		puts("process_vm_readv() does not work here");
 		return 77;
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(unit_tests, NULL, NULL);
 }

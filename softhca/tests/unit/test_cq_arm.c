@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* An armed CQ raises its event in time, and never twice for the same completion. */
 
+#define UNIT_SETUP setup
+
 #include <softhca/objects/objects.h>
 
 #include <tests/unit/unit.h>
@@ -18,57 +20,57 @@ static int setup(void **state)
 	return 0;
 }
 
-static void not_armed(void **state)
+TEST(not_armed)
 {
 	assert_false(cq_arm_fires(*state, (struct arm_request){ ARM_NONE, 0, 0 }, 10));
 }
 
-static void next_completion(void **state)
+TEST(next_completion)
 {
 	assert_false(cq_arm_fires(*state, ARM(1, 0), 0));
 	assert_true(cq_arm_fires(*state, ARM(1, 0), 1));
 }
 
-static void once_per_sequence_number(void **state)
+TEST(once_per_sequence_number)
 {
 	assert_true(cq_arm_fires(*state, ARM(1, 0), 1));
 	assert_false(cq_arm_fires(*state, ARM(1, 1), 2));
 	assert_true(cq_arm_fires(*state, ARM(2, 1), 2));
 }
 
-static void armed_after_the_completion(void **state)
+TEST(armed_after_the_completion)
 {
 	assert_true(cq_arm_fires(*state, ARM(1, 4), 5));
 }
 
-static void armed_after_polling_all(void **state)
+TEST(armed_after_polling_all)
 {
 	assert_false(cq_arm_fires(*state, ARM(1, 5), 5));
 	assert_true(cq_arm_fires(*state, ARM(1, 5), 6));
 }
 
 /* perftest -e arms again before it polls: the completion that woke it raises no second event. */
-static void armed_again_before_polling(void **state)
+TEST(armed_again_before_polling)
 {
 	assert_true(cq_arm_fires(*state, ARM(1, 0), 1));
 	assert_false(cq_arm_fires(*state, ARM(2, 0), 1));
 	assert_true(cq_arm_fires(*state, ARM(2, 0), 2));
 }
 
-static void solicited_waits_for_its_kind(void **state)
+TEST(solicited_waits_for_its_kind)
 {
 	assert_false(cq_arm_fires(*state, FOR_SOLICITED(1, 0), 3));
 	cq_arm_solicited(*state, 3);
 	assert_true(cq_arm_fires(*state, FOR_SOLICITED(1, 0), 4));
 }
 
-static void solicited_before_arming_and_polled(void **state)
+TEST(solicited_before_arming_and_polled)
 {
 	cq_arm_solicited(*state, 0);
 	assert_false(cq_arm_fires(*state, FOR_SOLICITED(1, 1), 3));
 }
 
-static void consumer_index_wraps(void **state)
+TEST(consumer_index_wraps)
 {
 	struct cq_arm *arm = *state;
 
@@ -78,9 +80,4 @@ static void consumer_index_wraps(void **state)
 	assert_true(cq_arm_fires(arm, ARM(2, 0), 0x1000001));
 }
 
-#define CASE(test) cmocka_unit_test_setup(test, setup)
-
-UNIT_MAIN(NULL, NULL, CASE(not_armed), CASE(next_completion), CASE(once_per_sequence_number),
-	  CASE(armed_after_the_completion), CASE(armed_after_polling_all),
-	  CASE(armed_again_before_polling), CASE(solicited_waits_for_its_kind),
-	  CASE(solicited_before_arming_and_polled), CASE(consumer_index_wraps))
+UNIT_MAIN(NULL, NULL)

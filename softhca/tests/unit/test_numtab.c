@@ -72,5 +72,4 @@ TEST(two_tables_in_one_sequence)
 	numtab_free(&srqs);
 }
 
-UNIT_MAIN(NULL, NULL,
-	UNIT(two_tables_in_one_sequence), UNIT(neighbours_and_no_early_reuse), UNIT(full_and_quota))
+UNIT_MAIN(NULL, NULL)

@@ -107,12 +107,9 @@ TEST(test_threads_that_end_one_after_the_other)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { UNIT(test_a_thread_that_stays),
-					    UNIT(test_threads_that_end_one_after_the_other) };
-
 	if (!memory_is_readable()) {
 		puts("process_vm_readv() does not work here");
 		return 77;
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(unit_tests, NULL, NULL);
 }

@@ -254,8 +254,4 @@ TEST(the_event_of_a_thread_that_jumped_away_is_not_lost)
 	close_device();
 }
 
-UNIT_MAIN(NULL, NULL, UNIT(numbers_of_a_closed_device_are_forgotten),
-	  UNIT(a_number_of_two_devices_is_not_forgotten_with_one),
-	  UNIT(a_cancellation_waits_for_the_translation),
-	  UNIT(the_event_of_a_thread_cancelled_in_the_translation_is_acknowledged),
-	  UNIT(the_event_of_a_thread_that_jumped_away_is_not_lost))
+UNIT_MAIN(NULL, NULL)

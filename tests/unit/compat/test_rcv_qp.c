@@ -217,7 +217,4 @@ TEST(the_handle_that_registered_is_closed_during_unregister)
 	close(fd);
 }
 
-UNIT_MAIN(NULL, NULL, UNIT(a_query_that_is_refused_writes_nothing),
-	  UNIT(a_qp_of_unknown_state_is_not_modified), UNIT(unregister_waits_for_a_query),
-	  UNIT(a_query_does_not_use_what_is_being_destroyed),
-	  UNIT(the_handle_that_registered_is_closed_during_unregister))
+UNIT_MAIN(NULL, NULL)

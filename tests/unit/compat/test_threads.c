@@ -98,5 +98,4 @@ FIXTURE(setup)
 	return table_dir_make();
 }
 
-UNIT_MAIN(setup, table_dir_remove, UNIT(threads_share_a_domain),
-	  UNIT(a_handler_forks_inside_the_lock), UNIT(a_child_unregisters_without_the_provider))
+UNIT_MAIN(setup, table_dir_remove)

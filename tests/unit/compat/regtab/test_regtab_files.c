@@ -4,6 +4,9 @@
  * a gc removes the dead.
  */
 
+#define UNIT_SETUP room_setup
+#define UNIT_TEARDOWN room_teardown
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -200,10 +203,4 @@ TEST(the_first_entry_of_a_process_removes_a_few)
 		unlink(path);
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, room_setup, room_teardown)
-
-UNIT_MAIN(NULL, NULL, CASE(other_content_is_refused), CASE(a_file_with_too_many_qps_is_refused),
-	  CASE(what_others_may_write_is_refused), CASE(what_is_no_plain_file_is_refused),
-	  CASE(a_file_of_another_user_is_refused),
-	  CASE(a_process_that_died_while_making_its_file_left_it),
-	  CASE(the_first_entry_of_a_process_removes_a_few))
+UNIT_MAIN(NULL, NULL)

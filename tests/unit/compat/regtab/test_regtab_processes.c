@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Processes that die, stop, fork and clone; in another pid namespace; of another word size. */
 
+#define UNIT_SETUP room_setup
+#define UNIT_TEARDOWN room_teardown
+
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -229,19 +232,8 @@ TEST(processes_of_another_pid_namespace_are_seen_alive)
 		skip_because("no permission for another pid namespace");
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, room_setup, room_teardown)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		CASE(a_killed_process_is_stale_until_a_gc),
-		CASE(a_sleeping_child_does_not_keep_its_dead_parent),
-		CASE(a_child_changes_nothing_of_its_parent),
-		CASE(a_program_started_by_vfork_changes_nothing),
-		CASE(both_word_sizes_use_one_directory),
-		CASE(processes_of_another_pid_namespace_are_seen_alive),
-	};
-
 	writer32 = argc > 1 ? argv[1] : NULL;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(unit_tests, NULL, NULL);
 }
