@@ -27,7 +27,7 @@ int ground_made(const void *object);
 int ground_done(int result);
 
 /*
- * The settings that the HCA runs with. BEYOND: rows for real adapters, of what softhca lacks
+ * How the HCA is set up. BEYOND: rows for real adapters, about objects that softhca lacks
  * (softhca(1), CAVEATS).
  */
 enum mode { USUAL = 1, STRICT = 2, NO_OPEN_QP = 4, NO_XRC = 8, BEYOND = 16 };

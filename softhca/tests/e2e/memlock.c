@@ -13,7 +13,7 @@
 #define PAGE   4096u
 #define LOCKED (20 * PAGE) /* RIG_BUFFER and four pages more */
 
-/* root may lock as much as it likes. */
+/* Limits do not hold for a process with CAP_IPC_LOCK. */
 static void drop_capabilities(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };

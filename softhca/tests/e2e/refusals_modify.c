@@ -96,7 +96,7 @@ static int wrong_current_state(struct ground *g)
 	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_RTS | IBV_QP_CUR_STATE));
 }
 
-/* Of the alternate path. No adapter has so many. */
+/* The P_Key index of the alternate path. No adapter has so many P_Keys. */
 static int alternate_pkey_1000(struct ground *g)
 {
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_RTR);

@@ -198,7 +198,7 @@ static int srq_resize(struct ground *g)
 	return ground_done(ibv_modify_srq(g->srq, &attr, IBV_SRQ_MAX_WR));
 }
 
-/* The drivers look for the two bits that they know. */
+/* The drivers ignore all bits but the two that they know. */
 static int srq_unknown_attribute(struct ground *g)
 {
 	struct ibv_srq_attr attr = { .max_wr = 4 };

@@ -58,12 +58,12 @@ int rig_init(struct ibv_qp *qp, const struct rig_link *link);
 int rig_rtr(struct ibv_qp *qp, const struct rig_link *link);
 int rig_rts(struct ibv_qp *qp, const struct rig_link *link);
 
-/* All three, or for a target the first two, which is as far as it has to go. */
+/* INIT, RTR and RTS; for a target only INIT and RTR, its last state. */
 int rig_bring_up(struct ibv_qp *qp, const struct rig_link *link);
-/* By the state alone, which is enough for RESET, ERR, and from SQE to RTS. */
+/* With IBV_QP_STATE alone, which suffices for RESET, for ERR, and from SQE to RTS. */
 int rig_to_state(struct ibv_qp *qp, enum ibv_qp_state state);
 
-/* What a query says. */
+/* The state that a query returns. */
 enum ibv_qp_state rig_state(struct ibv_qp *qp);
 
 /* Brings both up, each with the other as its destination. */
@@ -79,7 +79,7 @@ struct ibv_send_wr rig_wr(struct host *host, struct ibv_sge *sge, enum ibv_wr_op
 			  size_t offset, uint32_t length);
 int rig_post(struct ibv_qp *qp, struct ibv_send_wr *wr);
 
-/* How long to wait for what must come, also on a busy machine. */
+/* The time limit for completions and events that must come, long enough for a busy machine. */
 #define RIG_PATIENCE_MS 20000
 
 /* A monotonic clock, in seconds. */

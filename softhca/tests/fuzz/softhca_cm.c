@@ -35,8 +35,8 @@ enum flags {
 };
 
 /*
- * Where a command has what is corrected. @size: of the request. The others are offsets in it plus
- * one; 0: the command lacks the field.
+ * Where a command has the corrected fields. @size: of the request. The others are offsets in it
+ * plus one; 0: the command lacks the field.
  */
 struct layout {
 	uint16_t size, id, response, address[2], uid, valid;
@@ -112,8 +112,8 @@ static struct cm_file *open_file(struct stage *stage, uint32_t host)
 }
 
 /*
- * One of few addresses, of either family, so that two ids often have the same. The first bytes of
- * the input choose.
+ * One of a few addresses of either family, so that two ids often share one. The first bytes of the
+ * input choose.
  */
 static uint16_t put_address(uint8_t *at)
 {
@@ -258,7 +258,7 @@ static void take_step(const struct stage *stage, const struct step *step,
 	     "a step of the connection is refused");
 }
 
-/* With datagrams the active side accepts nothing, and there is nothing to disconnect. */
+/* A datagram id's active side accepts nothing, and has nothing to disconnect. */
 static void begin(const struct stage *stage, struct cm_file *const *files, uint8_t wish)
 {
 	uint16_t ps = wish & 0x80 ? RDMA_PS_UDP : RDMA_PS_TCP;

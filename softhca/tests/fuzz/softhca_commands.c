@@ -127,7 +127,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (file < 0)
 		file = memfd_create("domain", MFD_CLOEXEC);
 	get.body.response = stage->scratch;
-	/* Few inputs would begin with it, and nothing else works without. */
+	/*
+	 * The context begins with this command. Few inputs would begin so, and without it all
+	 * others fail.
+	 */
 	if (!(take8(&input) & 1))
 		cmd_execute(stage->ctx, &get, sizeof(get), -1, &give, &give_at);
 	if (give >= 0)

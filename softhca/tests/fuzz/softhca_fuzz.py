@@ -160,8 +160,8 @@ def modify_qp(handle, state, mask, peer):
 
 
 def usual_commands(driver):
-    """What the provider writes for a program that uses everything. The fuzzer starts from it, since
-    it would hardly find it by itself."""
+    """The commands of a program that uses every object. The fuzzer starts from them, because it
+    would hardly find them by itself."""
     begin = [
         command(3, 3, ""),
         command(9, 3, "QQQII", CLIENT, 65536, CLIENT, 0, 0xf),
@@ -230,8 +230,8 @@ def run(work, target, model):
     sow(corpus, target, model)
     env = dict(os.environ, SOFTHCA_MODEL=model, ASAN_OPTIONS="detect_leaks=1:handle_abort=1",
                UBSAN_OPTIONS="print_stacktrace=1")
-    # libFuzzer would begin with inputs of a few bytes, and in seconds it hardly gets beyond them:
-    # less than one command.
+    # libFuzzer would begin with inputs of a few bytes, shorter than one command, and stay there for
+    # seconds.
     argv = [
         work / target, f"-seed={SEED}", f"-max_total_time={SECONDS}", "-max_len=2048",
         "-len_control=0", "-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1",

@@ -29,9 +29,9 @@ static void need(int good, const char *what)
 }
 
 /*
- * The HCA writes wherever the client tells it to. So the client is a process of its own, which
- * sleeps and never uses its memory again: it is a copy of the fuzzer, with the same addresses, and
- * the fuzzer itself must not be hit.
+ * The HCA writes to any address that the client names. It must not hit the fuzzer. So the client is
+ * a copy of the fuzzer's process with the same addresses, which sleeps and never uses its memory
+ * again.
  */
 static void start_client(void)
 {
@@ -105,7 +105,7 @@ void stage_turn(struct stage *s)
 {
 	const struct model *model = s->ctx->device->model;
 
-	/* Rings both doorbells each time, which does no harm if nothing is new. */
+	/* Rings both doorbells each time. A doorbell without new requests has no effect. */
 	memset(s->ctx->uar + model->send_bell.at, 0xff, model->send_bell.bytes);
 	memset(s->ctx->uar + model->arm_bell.at, 0xff, model->arm_bell.bytes);
 	engine_turn(&s->machine);

@@ -89,7 +89,7 @@ static void make_shared(struct play *play, uint32_t entry)
 	need(srq_create(ctx, &srq, &play->xrc_srq));
 }
 
-/* The rings as the provider would place them. */
+/* The rings at the offsets where the provider would place them. */
 static int take_qp(struct hca_context *ctx, int index, bool five, struct qp_request *request)
 {
 	const struct mlx4_ib_create_qp of_mlx4 = {
@@ -161,7 +161,7 @@ static void set_up(struct play *play, uint8_t flags)
 	}
 }
 
-/* ---- what the program does ---- */
+/* ---- the program's requests, receives and doorbells ---- */
 
 /*
  * Writes a request into the ring, round its end if it must, and counts it in the doorbell record.

@@ -208,7 +208,7 @@ static void a_waiting_thread_can_be_cancelled(struct ground *ground)
 	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 }
 
-/* A waiting thread does not hold up the commands of others. */
+/* A thread that waits for events does not block the other threads' commands. */
 static void others_go_on_while_one_waits(struct ground *ground)
 {
 	struct rdma_event_channel *own = rdma_create_event_channel();
@@ -372,7 +372,7 @@ static const struct ground_test tests[] = {
 	TEST(events_come_along), TEST(requests_come_along),
 };
 
-/* The kernel has no memory then under the number of the process. */
+/* Then the kernel finds no memory under the process's number. */
 static void *go_on_without_main(void *unused)
 {
 	struct ground ground;

@@ -150,10 +150,7 @@ static uint32_t create_id(int fd)
 	return (uint32_t)response[0];
 }
 
-/*
- * Uses an id of our own. It is bound to a device, so that every command gets as far as its
- * response.
- */
+/* An id of this file, bound to a device, so that every command gets as far as its response. */
 static uint32_t bound_id(void)
 {
 	struct rdma_ucm_bind_ip in = { .id = create_id(ours) };
@@ -303,7 +300,7 @@ static void try_fields(void)
 	      send_command(ours, RDMA_USER_CM_CMD_CONNECT, &connect, sizeof(connect), 0), EINVAL);
 }
 
-/* To stat() it is a character device, and it cannot be read. */
+/* stat() calls it a character device, and read() fails. */
 static void try_stat(void)
 {
 	struct stat by_path, by_fd;

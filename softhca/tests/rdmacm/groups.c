@@ -120,7 +120,8 @@ static void identity(struct ground *ground)
 }
 
 /*
- * Leaving waits until all events of the group are acknowledged. With a wrong count it would hang.
+ * Leaving waits until all events of the group are acknowledged. If the daemon counted wrongly, it
+ * would hang.
  */
 static void leaving(struct ground *ground)
 {

@@ -35,7 +35,7 @@ static void speak(int fd)
 	rclose(fd);
 }
 
-/* Waits until the peer has closed, and reads only then. */
+/* Waits until the peer has closed, and only then reads. */
 static void listen_late(int fd)
 {
 	struct pollfd gone = { .fd = fd }, both = { .fd = fd, .events = POLLIN };

@@ -46,7 +46,7 @@ static int bind_shared(struct ground *ground)
 	return err;
 }
 
-/* A listener does not share its port, even if it was bound to share it. */
+/* An id that was bound with REUSEADDR stops sharing its port when it listens. */
 static int bind_beside_listener(struct ground *ground)
 {
 	struct rdma_cm_id *other = two_with(ground, RDMA_OPTION_ID_REUSEADDR);

@@ -198,8 +198,8 @@ CONNECTED = ("REP_SENT", "REP_RCVD", "ESTABLISHED")
 
 
 def kill_one_of_two(daemon, finish, dice):
-    """The surviving side gets the event and ends. Only a server without a client goes on waiting,
-    as it should."""
+    """The surviving side gets the event and ends. Only a server without a client goes on
+    waiting."""
     server = daemon.start(["rping", "-s", "-a", THERE, "-C", "1000000"], host=1)
     daemon.until_listening()
     client = daemon.start(["rping", "-c", "-a", THERE, "-C", "1000000"], host=0)

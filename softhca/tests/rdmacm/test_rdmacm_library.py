@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Connections, groups and event channels by librdmacm, and what it tells of the daemon's end."""
+"""Connections, groups and event channels by librdmacm, and the errors that librdmacm reports when
+the daemon dies."""
 
 import os
 import pathlib

@@ -69,7 +69,7 @@ def test_program_over_ethernet(daemon, finish, name):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_within_a_host(daemon, finish, name):
-    """By the loopback address, without any word about hosts."""
+    """Over the loopback address, on one adapter."""
     pair(daemon, finish, PROGRAMS[name], hosts=(None, None), ends=ENDS.get(name, (0, )),
          here="127.0.0.1", there="127.0.0.1")
 

@@ -7,7 +7,10 @@
 
 #include <tests/unit/unit.h>
 
-/* Which of 64 packets are lost, as bits. @with: asks for another kind in between, which is off. */
+/*
+ * Which of 64 packets are lost, as bits. @with: also ask for another kind of fault in between,
+ * which is off.
+ */
 static uint64_t lost(uint64_t seed, bool with)
 {
 	struct faults faults = { .rate = { [FAULT_DROP] = FAULT_ALWAYS / 2 } };

@@ -193,7 +193,7 @@ TEST(arm_words)
 
 	assert_int_equal(model_arm(&connectx3, 0).kind, ARM_NONE);
 	assert_int_equal(model_arm(&connectx3, htobe32(2u << 24)).kind, ARM_NEXT);
-	/* which is why there is a word for "never" */
+	/* 0 arms a CQ of a ConnectX-5, so another word stands for "never". */
 	assert_int_equal(model_arm(&connectx5, 0).kind, ARM_NEXT);
 	assert_int_equal(model_arm(&connectx5, htobe32(connectx5.arm_never)).kind, ARM_NONE);
 	arm = model_arm(&connectx5, htobe32(2u << 28 | 1u << 24 | 0x123456));

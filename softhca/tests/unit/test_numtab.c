@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Tables of numbers: neighbours, no early reuse, limits. */
+/* Tables of numbers: two tables in one sequence, late reuse of numbers, limits. */
 
 #include <errno.h>
 
@@ -50,7 +50,10 @@ TEST(full_and_quota)
 	numtab_free(&tab);
 }
 
-/* As the QPs and SRQs of a ConnectX-5: no number twice, and each table knows only its own. */
+/*
+ * The QPs and SRQs of a ConnectX-5 share their numbers. No number is used twice, and each table
+ * finds only its own.
+ */
 TEST(two_tables_in_one_sequence)
 {
 	struct numtab qps, srqs;

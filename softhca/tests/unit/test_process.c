@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The memory of a process is reached by way of any thread that still has it. The end of a process
- * is known at once.
+ * The memory of a process is read by way of any thread that still has it. The end of a process is
+ * known at once.
  */
 
 #include <tests/unit/unit.h>
@@ -68,7 +68,7 @@ static void wait_for_the_end_of_main(pid_t pid)
 		sched_yield();
 }
 
-/* The process is not reaped before all has been looked at. */
+/* The process is reaped last, so that its memory can be read until then. */
 static void end(pid_t pid)
 {
 	siginfo_t info;

@@ -40,7 +40,7 @@ static const struct row bad_for_both[] = {
 	{ "inline data and pieces of memory", OP_SEND, 3, IBV_QPT_RC, INLINE | 12, 5 },
 };
 
-/* Windows, invalidation and segmentation: an adapter could. */
+/* Memory windows, invalidation and segmentation exist on real adapters. */
 static const struct row bad_for_mlx5[] = {
 	{ "XRC without the number of an SRQ", OP_SEND, 1, IBV_QPT_XRC_SEND, 0, 0 },
 	{ "0x01", 0x01, 4, IBV_QPT_RC, 0, 0 }, { "0x0e", 0x0e, 4, IBV_QPT_RC, 0, 0 },
@@ -97,7 +97,7 @@ TEST(long_completion_of_an_old_library)
 	assert_int_equal(out[64 + 35], 0x66);
 }
 
-/* Both are bits of one byte of libmlx5's. */
+/* Both bits stand in one byte of libmlx5's format. */
 TEST(a_fence_is_no_wish_for_a_completion)
 {
 	static const struct row send = { "a send", OP_SEND, 1, IBV_QPT_RC, 0, 0 };
@@ -111,7 +111,7 @@ TEST(a_fence_is_no_wish_for_a_completion)
 }
 
 /*
- * Behind the end stands what an earlier, longer list has left. A piece of no bytes is written as
+ * An earlier, longer list has left its entries behind the end. A piece of no bytes is written as
  * inline data.
  */
 TEST(scatter_list_ends)

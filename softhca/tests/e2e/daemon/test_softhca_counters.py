@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`softhca ctl counters`: what devices and QPs have done and what QPs wait for."""
+"""`softhca ctl counters`: requests, receives and errors of devices and QPs, and what each QP waits
+for."""
 
 import os
 import pathlib
@@ -23,8 +24,8 @@ def counters(daemon):
 
 @pytest.fixture
 def counted(daemon):
-    """A program on the daemon, which has done its work but for one message that waits: {name: QP
-    number}; its pid is in ["pid"]."""
+    """A running program whose QPs are done, but for one that waits: {name: QP number}; its pid is
+    in ["pid"]."""
     program = daemon.start([PROGRAM], stderr=None)
     try:
         numbers = [int(word) for word in program.stdout.readline().split()]
@@ -38,7 +39,8 @@ def counted(daemon):
 
 
 def test_counters(daemon, counted):
-    """Every request and every receive once; the failed one as an error, and no flush."""
+    """Every request and every receive counts once. The failed request counts as an error, not as a
+    flush."""
     here, there = models.device(0), models.device(1)
     qps, devices = counters(daemon)
     assert qps[here, counted["sender"]] == [

@@ -20,7 +20,7 @@ def shown(run, softhca):
 
 
 def items(page):
-    """Everything that has an entry or a mention as a word to be typed."""
+    """Every name with an entry of its own, or marked as a word to type."""
     return {
         word for line in re.findall(r"^\.(?:It |Nm |Op )?.*?\bCm (.*)$", page, re.M)
         for word in re.findall(r"[\w]+", line)

@@ -91,7 +91,7 @@ CASE(global_header)
 	return pair_tear_down(&pair);
 }
 
-/* ---- buffers that a datagram cannot have: only the receiver hears of it ---- */
+/* ---- buffers that a datagram cannot use: only the receiver gets an error ---- */
 
 static bool receiver_fails(struct pair *pair, struct ibv_sge *to, enum ibv_wc_status status)
 {

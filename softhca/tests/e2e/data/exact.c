@@ -82,7 +82,7 @@ CASE(reset_forgets_the_attributes)
 	return pair_tear_down(&pair);
 }
 
-/* A doorbell of any QP has the adapter look at the rings of all QPs of its page. */
+/* A doorbell of any QP makes the adapter look at the rings of all QPs on its page. */
 static bool doorbell(struct host *host)
 {
 	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);
@@ -203,7 +203,7 @@ CASE(datagram_is_one_packet)
 
 /* ---- a receiver that is not ready ---- */
 
-/* How long a sender tries if its peer has no buffer, with @retries repetitions. */
+/* How long a sender repeats, @retries times, while its peer has no buffer. */
 static bool time_until_given_up(uint8_t retries, uint8_t senders_timer, uint8_t receivers_timer,
 				double *seconds)
 {

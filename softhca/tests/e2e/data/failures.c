@@ -358,7 +358,7 @@ CASE(as_many_reads_as_resources)
 	return pair_tear_down(&pair);
 }
 
-/* ---- unreliable connections: only the receiver hears of its error ---- */
+/* ---- unreliable connections: only the receiver gets its error ---- */
 
 static bool unreliable_receiver_fails(uint32_t length, uint32_t wrong_key,
 				      enum ibv_wc_status status)

@@ -295,7 +295,7 @@ CASE(comes_late)
 	return true;
 }
 
-/* The next CREATE_QP fails with ENOMEM. The one after it succeeds. */
+/* The next CREATE_QP fails with ENOMEM, and the one after it succeeds. */
 CASE(one_create_fails)
 {
 	struct host *host = rig_host(0);

@@ -97,7 +97,7 @@ static struct ibv_send_wr request_by(struct member *from, const struct way *way,
 	return wr;
 }
 
-/* Sends, and takes the completion. All copies have arrived by then. */
+/* Sends, and polls the completion. By then all copies have arrived. */
 static bool send_by(struct member *from, const struct way *way)
 {
 	struct ibv_sge sge;
@@ -106,7 +106,7 @@ static bool send_by(struct member *from, const struct way *way)
 
 	pair_pattern(from->host->buffer + RIG_BUFFER / 2, BYTES, 6);
 	CHECK(!rig_post(from->qp, &wr));
-	/* The sender's own copy may stand before it. */
+	/* The sender's own copy may complete before the request. */
 	do
 		CHECK(rig_poll(from->host->cq, &wc));
 	while (wc.opcode == IBV_WC_RECV && wc.status == IBV_WC_SUCCESS);
@@ -165,7 +165,7 @@ CASE(attached_twice_is_one_copy)
 	CHECK(!ibv_attach_mcast(far.qp, &group, LID) && !ibv_attach_mcast(far.qp, &group, LID));
 	CHECK(expect(&far, 0, 500) && expect(&far, 500, 500));
 	CHECK(send_by(&sender, &usual) && got(&far, 0, &sender) && nothing_came(&far));
-	/* One detach is enough. */
+	/* One detach ends any number of attaches. */
 	CHECK(!ibv_detach_mcast(far.qp, &group, LID) &&
 	      ibv_detach_mcast(far.qp, &group, LID) == EINVAL);
 	CHECK(send_by(&sender, &usual) && nothing_came(&far));
@@ -195,8 +195,8 @@ CASE(other_datagrams_are_dropped)
 }
 
 /*
- * An attached QP gets its own messages, unless it was created with a flag against that. Its
- * neighbours get them in either case.
+ * An attached QP gets its own messages, unless it was created with
+ * IBV_QP_CREATE_BLOCK_SELF_MCAST_LB. Its neighbours get them in either case.
  */
 CASE(the_senders_own_copy)
 {

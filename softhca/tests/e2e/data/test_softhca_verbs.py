@@ -14,7 +14,7 @@ PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 
 PROGRAMS_OF_RINGS = ["data-path", "datagrams", "exact", "failures", "xrc-events", "completions"]
-# the models differ in nothing that they see
+# They run on one model, because both models behave alike there.
 PROGRAMS_OF_THE_WIRE = ["long-messages", "multicast"]
 
 

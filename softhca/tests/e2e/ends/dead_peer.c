@@ -76,7 +76,7 @@ static void connect_to(struct ibv_qp *qp, const struct address *peer, uint8_t rn
 	NEED(!rig_bring_up(qp, &link));
 }
 
-/* ---- the peer: serves until it is killed ---- */
+/* ---- the peer: posts receives until it is killed ---- */
 
 static void post(const struct request *request, struct host *host, struct ibv_qp *qp,
 		 struct ibv_srq *srq)

@@ -81,8 +81,8 @@ def test_killed_clients_leave_nothing(daemon):
 
 
 def test_many_clients_with_many_qps(daemon):
-    """64 processes, 8 of them with 1,000 QPs each. A further program is served, and at the end all
-    objects are gone."""
+    """64 processes are killed, 8 of them with 1,000 QPs each. Another program can work beside them,
+    and at the end all objects are gone."""
     procs = [start(daemon, "idle", *(["1000"] if i % 8 == 0 else [])) for i in range(64)]
     for proc in procs:
         assert proc.stdout.readline() == "ready\n"
@@ -103,8 +103,8 @@ def test_many_clients_with_many_qps(daemon):
 
 @pytest.mark.parametrize("how", ["fork", "without handlers"])
 def test_fork_at_the_same_time(run, daemon, how):
-    """Parent and child use the context at the same time: the parent has its answers, the child has
-    none of them."""
+    """Parent and child use one context at the same time. The parent gets all its answers, and the
+    child none of them."""
     done = run(
         script(
             r"""

@@ -68,7 +68,8 @@ def test_what_was_completed_is_still_there_and_then_polling_fails(run, daemon, c
 
 @pytest.mark.any_model
 def test_a_forked_child_is_told_too(daemon):
-    """The waiting thread is the parent's. A child that opens devices has one of its own."""
+    """The parent's thread is not in the child. A child that opens devices starts a thread of its
+    own."""
     forked = start(*script(r"""
 import os, sys
 open_device()
@@ -88,7 +89,7 @@ if child:
 
 
 def test_the_waiting_thread_ends_with_the_last_connection(run, daemon):
-    """The thread also ends after the daemon's death."""
+    """The preload's thread ends with the last context, also after the daemon's death."""
     done = run(script(r"""
 import os, signal, sys, time
 def until_alone():

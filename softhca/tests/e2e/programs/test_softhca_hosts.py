@@ -115,7 +115,7 @@ def test_ssh_is_another_host(run, softhca, ssh, host, tables):
 
 
 def test_ssh_without_namespaces(run, ssh, host):
-    """Where no namespaces can be made, only verbs see the other host."""
+    """Without permission to make namespaces, only verbs see the other host."""
     need("unshare")
     if run(["unshare", "-Ur", "true"]).returncode != 0:
         pytest.skip("this system allows no user namespaces")

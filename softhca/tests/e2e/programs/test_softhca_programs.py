@@ -12,8 +12,8 @@ from pairs import REPEAT, pair
 from running import free_port
 from servers import LISTENING
 
-# So many exchanges fill each ring three times. The default is 1,000, and in ibv_srq_pingpong 1,000
-# for each of 16 QPs.
+# 150 exchanges fill each ring of 50 three times. The default is 1,000, and in ibv_srq_pingpong
+# 1,000 for each of 16 QPs.
 SHORT = ["-r", "50", "-n", "150"]
 PINGPONGS = {
     "ibv_rc_pingpong": SHORT, "ibv_uc_pingpong": SHORT, "ibv_ud_pingpong": SHORT,
@@ -29,8 +29,8 @@ def test_pingpong(run, softhca, program, mode):
 
 
 def clocks(out):
-    """For both programs: how much faster the adapter's clock was, by the completions, than the
-    machine's, by the whole run."""
+    """For both programs: the time of an exchange by the adapter's clock, which stamps the
+    completions, divided by the time by the machine's clock."""
     khz = {"mlx4": 427000, "mlx5": 78125}[models.driver()]
     average = [
         float(text)
@@ -116,8 +116,7 @@ def test_devinfo(run, softhca, device):
         assert "\tXRC\n" in done.stdout
 
 
-# How programs that were linked with a glibc before 2.33 call stat(): those versions had no symbol
-# of that name.
+# Programs linked with a glibc before 2.33 call stat() by these names.
 OLD_STAT = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -151,7 +150,7 @@ def field(text, name):
 
 
 def test_ibstat(run, softhca):
-    """libibumad reads /sys/class/infiniband itself, and says what libibverbs says."""
+    """libibumad reads /sys/class/infiniband itself, and finds what libibverbs finds."""
     need("ibstat")
     done = run(
         [softhca, "run", "--devices=2", "--", "sh", "-c", "ibstat && echo == && ibv_devinfo -v"])

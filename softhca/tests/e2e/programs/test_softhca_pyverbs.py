@@ -51,7 +51,7 @@ NEED_IOCTL = {
     "test_shared_pd"
 }
 
-# At least so many pass. The tests choose some cases at random, so more may pass.
+# The least number of passing tests. The tests choose some cases at random, so more may pass.
 PASS = {"connectx3": 55, "connectx5": 85}
 
 

@@ -20,7 +20,8 @@ from servers import LISTENING
 SOURCES = pathlib.Path(__file__).parent
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
-# In containers, too, MPI is started as root; and there are fewer processors than ranks.
+# MPI refuses to start as root, as in containers, or with more ranks than processors, unless these
+# are set.
 OPEN_MPI = [
     "mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ucx", "--mca",
     "osc", "^ucx", "-x", "LD_PRELOAD", "-x", "UCX_TLS"
@@ -54,7 +55,7 @@ UCX_NET_DEVICES=$ours:1 ucx_perftest -p $port "$@" 127.0.0.1 && wait $server
 """
 
 
-# rc_v is rc_verbs, with ud_verbs to connect it. UCX makes everything else of messages.
+# rc_v is rc_verbs, with ud_verbs to connect it. UCX makes one-sided operations of messages.
 @pytest.mark.parametrize("transport, test, size", [("rc_v", "tag_lat", 64),
                                                    ("rc_v", "tag_bw", 100000),
                                                    ("rc_v", "ucp_put_bw", 5000),
@@ -129,8 +130,7 @@ def test_mpi_over_roce(run, roce, monkeypatch, mpi_program, flavour):
 
 @pytest.mark.any_model
 def test_openings_share_their_locks(run, softhca):
-    """Two openings of a device have each a doorbell page of their own, and are all the same one
-    file to flock()."""
+    """Two openings of a device have a doorbell page each. For flock() they are one file."""
     script = r"""
 import fcntl, os, stat
 a, b, other = (os.open(f"/dev/infiniband/uverbs{i}", os.O_RDWR) for i in (0, 0, 1))
