@@ -201,6 +201,9 @@ static const char *not_found_text(const char *name, const struct program *progra
 	const char *binary = program->binary;
 	size_t length = strlen(binary);
 
+	if (!program_is_script(program) && !strchr(name, '/') && !access(name, F_OK))
+		return format_string("%s: no such program on PATH; the file here is ./%s", name,
+				     name);
 	if (!length || !program_is_script(program))
 		return format_string("%s: no such program%s", name[0] ? name : "''",
 				     strchr(name, '/') ? "" : " on PATH");

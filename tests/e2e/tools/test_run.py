@@ -208,6 +208,11 @@ def test_program_not_found(launch):
     refused(launch("./no-such-program"), NOT_FOUND, "no such program")
 
 
+def test_program_in_this_folder_and_not_on_path(launch, tmp_path):
+    write_script(tmp_path / "solver", "#!/bin/sh")
+    refused(launch("solver", cwd=tmp_path), NOT_FOUND, "the file here is ./solver")
+
+
 def test_interpreter_not_found(launch, tmp_path):
     refused(launch(write_script(tmp_path / "script", "#!/nonexistent/sh")), NOT_FOUND,
             "interpreter /nonexistent/sh")
