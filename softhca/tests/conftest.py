@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The emulator's tests use the fixtures and helpers of all tests, and those of e2e/ in its rooms."""
+"""Gives the emulator's tests the fixtures and helpers of tests/, and those of e2e/ to its
+subfolders."""
 
 import pathlib
 import sys

@@ -23,9 +23,9 @@ UP = "lab: up"
 STANDSTILL = 600
 CLOCK = "(while cat /proc/uptime >/lab/uptime.new; do mv /lab/uptime.new /lab/uptime; sleep 2; done) &\n"
 
-# An emulated machine has one processor: two spend their time waiting for each other. Its clock
-# counts instructions, so that a limit of so many seconds is the same amount of work however busy
-# the host is; and it needs no other clock, each of which is slow to read.
+# TCG gets one processor, because two spend their time waiting for each other. With -icount the
+# guest's clock counts instructions, so a limit in seconds is the same work on a busy host. The
+# guest uses only the TSC, because QEMU's other clocks are slow to read.
 ACCELERATORS = {
     "kvm": ["-accel", "kvm", "-cpu", "host", "-smp", "2"],
     "tcg": [
@@ -70,8 +70,8 @@ def make_initramfs(folder, modules):
 
 
 def kvm_is_here():
-    """Whether KVM works. A virtual machine may have the device, and a processor that cannot do
-    it."""
+    """Whether KVM may work. A virtual machine may have /dev/kvm without a processor that supports
+    KVM."""
     flags = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
     return os.access("/dev/kvm", os.R_OK | os.W_OK) and ("vmx" in flags or "svm" in flags)
 
@@ -120,8 +120,8 @@ class Guest:
         return machine
 
     def _up(self, accelerator, seconds):
-        """Tries to start the machine once; whether it came up. After a timeout there is no
-        status."""
+        """Boots the machine and waits for its end. Returns False if it did not come up. After a
+        timeout status() returns None."""
         with self.adapters.running():
             machine = self._start(accelerator)
             if not machine:

@@ -157,7 +157,7 @@ def test_every_way_leads_to_the_same_header_and_libraries(configure):
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.__name__)
-def test_client_does_not_find_it_on_the_system(client, tmp_path):
+def test_client_finds_no_old_api_on_the_system(client, tmp_path):
     assert not client(Configure(tmp_path))
 
 

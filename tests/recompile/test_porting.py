@@ -56,7 +56,7 @@ def test_nothing_old_is_left_in_the_ported_programs(porting):
     assert LEGACY.findall(code_of(porting / "before.c"))
 
 
-def test_what_the_page_shows_stands_in_the_program(page, porting):
+def test_code_of_the_page_stands_in_the_program(page, porting):
     blocks = re.findall(r"^```c\n(.*?)^```", page, re.M | re.S)
     program = (porting / "after.c").read_text()
     assert len(blocks) >= 5

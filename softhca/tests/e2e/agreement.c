@@ -131,7 +131,7 @@ static void race(int fd, int start, int finish)
 }
 
 /* If many processes create a domain at once (O_EXCL), one succeeds. */
-CASE(one_makes_a_domain)
+CASE(one_of_several_processes_creates_the_domain)
 {
 	int fd = xrc_file(), start[2], finish[2], made = 0;
 	pid_t child[RACERS];
@@ -333,7 +333,7 @@ CASE(a_failure_changes_no_state)
 }
 
 /* When the last handle is destroyed, no process gets an event. */
-CASE(the_last_holder_leaves_in_silence)
+CASE(destroying_the_last_handle_raises_no_event)
 {
 	struct shared s = share();
 	uint32_t qpn = s.target->qp_num;
@@ -347,7 +347,7 @@ CASE(the_last_holder_leaves_in_silence)
 /*
  * One process closes the device. The QP lives until the other process's handle is destroyed, too.
  */
-CASE(closing_leaves_the_others_their_qp)
+CASE(a_closed_device_keeps_the_qp_of_another_handle)
 {
 	struct host *a = rig_host(0), *b = rig_host(0);
 	int fd = xrc_file();
@@ -431,7 +431,7 @@ CASE(a_state_raises_no_event)
 }
 
 /* Each context closes its own handle of a domain, also while another context has objects there. */
-CASE(closing_is_each_ones_own)
+CASE(each_context_closes_its_own_domain_handle)
 {
 	struct host *a = rig_host(0), *b = rig_host(0);
 	int fd = xrc_file();

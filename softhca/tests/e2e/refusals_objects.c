@@ -328,7 +328,7 @@ static void of_domains_and_numbers(struct refusals *run)
 	ROW("capability: XRC", WITH_XRC, 0, xrc_capability(g));
 	ROW("capability: no XRC", NO_XRC, ENOSYS, xrc_capability(g));
 	ROW("sender: on a device without XRC", NO_XRC, ENOSYS, xrc_sender(g));
-	ROW("sender", WITH_XRC, 0, xrc_sender(g));
+	ROW("sender: created", WITH_XRC, 0, xrc_sender(g));
 	ROW("open_qp: unknown number", WITH_OPEN, EINVAL,
 	    ground_made(xrc_open(g->host, g->xrcd, emulated_target_tag() | 12345)));
 	ROW("open_qp: other domain", WITH_OPEN, EINVAL,
@@ -389,9 +389,9 @@ static void of_memory(struct refusals *run)
 	ROW("mr: moved to unmapped memory", ALWAYS, EFAULT, moved_to_nowhere(g));
 	ROW("mr: changed to remote write without local write", ALWAYS, EINVAL,
 	    region_again(g, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, IBV_ACCESS_REMOTE_WRITE));
-	ROW("mw", BEYOND, 0, window(g, IBV_MW_TYPE_1));
+	ROW("mw: allocated", BEYOND, 0, window(g, IBV_MW_TYPE_1));
 	ROW("mw: no such type", BEYOND, EINVAL, window(g, (enum ibv_mw_type)3));
-	ROW("mw: keeps its PD", BEYOND, EBUSY, pd_with_a_window(g));
+	ROW("mw: its PD is in use", BEYOND, EBUSY, pd_with_a_window(g));
 }
 
 void refusals_of_objects(struct refusals *run)

@@ -3,8 +3,8 @@
  * An emulated HCA in the fuzzer's own process, and a client process whose memory the HCA may
  * overwrite.
  */
-#ifndef TEST_FUZZ_SOFTHCA_STAGE_H
-#define TEST_FUZZ_SOFTHCA_STAGE_H
+#ifndef SOFTHCA_TESTS_FUZZ_SOFTHCA_STAGE_H
+#define SOFTHCA_TESTS_FUZZ_SOFTHCA_STAGE_H
 
 #include <softhca/machine/hca.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Whether process_vm_readv() works, which a user-space emulator of another processor may lack. */
-#ifndef TESTS_UNIT_SOFTHCA_MEMORY_H
-#define TESTS_UNIT_SOFTHCA_MEMORY_H
+#ifndef SOFTHCA_TESTS_UNIT_MEMORY_H
+#define SOFTHCA_TESTS_UNIT_MEMORY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -54,7 +54,7 @@ TEST(full_and_quota)
  * The QPs and SRQs of a ConnectX-5 share their numbers. No number is used twice, and each table
  * finds only its own.
  */
-TEST(two_tables_in_one_sequence)
+TEST(two_tables_share_one_sequence)
 {
 	struct numtab qps, srqs;
 	uint32_t number;

@@ -82,7 +82,7 @@ static void end(pid_t pid)
 	assert_int_equal(process_thread(pid), 0);
 }
 
-TEST(test_a_thread_that_stays)
+TEST(a_thread_that_stays_gives_the_memory)
 {
 	pid_t pid = start(stay), thread;
 
@@ -95,7 +95,7 @@ TEST(test_a_thread_that_stays)
 	end(pid);
 }
 
-TEST(test_threads_that_end_one_after_the_other)
+TEST(threads_that_end_one_after_the_other_give_the_memory)
 {
 	pid_t pid = start(relay);
 

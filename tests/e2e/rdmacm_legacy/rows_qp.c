@@ -23,7 +23,7 @@ static void set_up(void)
 }
 
 /* As ibv_create_qp makes it, but in INIT already, for librdmacm to connect. */
-ROW("type 5 is an XRC QP of its domain")
+ROW("a QP of type 5 is an XRC QP of its domain")
 {
 	struct ibv_qp_init_attr attr, init;
 	struct ibv_qp_attr state;
@@ -46,7 +46,7 @@ ROW("type 5 is an XRC QP of its domain")
 }
 
 /* Not every program gave CQs to rdma_create_qp, and such a QP has no use for a receive CQ. */
-ROW("without CQs it gets librdmacm's")
+ROW("a QP without CQs gets librdmacm's")
 {
 	struct ibv_qp_init_attr attr;
 
@@ -61,7 +61,7 @@ ROW("without CQs it gets librdmacm's")
 }
 
 /* Without pd librdmacm takes its own of the device. */
-ROW("without a PD it gets librdmacm's")
+ROW("a QP without a PD gets librdmacm's")
 {
 	struct ibv_qp_init_attr attr;
 

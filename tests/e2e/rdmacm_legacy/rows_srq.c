@@ -82,7 +82,7 @@ static struct ibv_srq *old_srq(struct ibv_cq **cq)
 }
 
 /* rdma_post_recv and rdma_destroy_srq use id->srq. */
-ROW("an old SRQ as the id's: receives, and ends with it")
+ROW("an old SRQ as the id's SRQ receives, and ends with the id")
 {
 	struct ibv_cq *cq;
 
@@ -150,7 +150,7 @@ ROW("an old SRQ or an old XRC QP in rdma_create_ep: EINVAL")
 }
 
 /* librdmacm makes this QP without a symbol of libibverbs that the shim could take over. */
-ROW("an old SRQ for an XRC_RECV QP: the driver gets its own")
+ROW("an old SRQ for an XRC_RECV QP: the driver gets its own SRQ")
 {
 	struct ibv_srq *srq;
 	struct ibv_cq *cq;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An old program that sets a resource limit and then creates its first receive QP, for which the
- * library joins a table. That works or returns an errno of the contract; without the limit it
- * works. Usage: limits NAME FILE.
+ * Sets a resource limit and then creates its first receive QP, for which the library must join a
+ * table. The call succeeds or returns an errno of the contract. Once the limit is lifted, it
+ * succeeds. Usage: limits NAME FILE.
  */
 
 #include <errno.h>
@@ -140,7 +140,7 @@ int main(int argc, char **argv)
 	if (!known(err) || (!err && ibv_unreg_xrc_rcv_qp(domain, qp_num)))
 		return 1;
 	while ((err = create(domain, &later)) && time(NULL) < deadline)
-		usleep(100000);		/* the library tries again once a second what has failed */
+		usleep(100000);		/* the library retries a failed join once a second */
 	if (!err)
 		err = ibv_unreg_xrc_rcv_qp(domain, later);
 	if (!err)

@@ -14,7 +14,7 @@ ROW("1.3", "open on a device without XRC is NULL and ENOSYS")
 }
 
 /* No domain can be opened, so a program can only pass NULL. */
-ROW("1.3", "the other verbs have no domain then: EINVAL")
+ROW("1.3", "without XRC every other verb is EINVAL")
 {
 	struct actor *a = actor_open(0);
 
@@ -26,7 +26,7 @@ ROW("1.3", "the other verbs have no domain then: EINVAL")
 	expect(close_domain(a, NIL), EINVAL);
 }
 
-ROW("1.3", "everything but XRC works on it")
+ROW("1.3", "a device without XRC does everything else")
 {
 	struct actor *a = actor_open(0);
 

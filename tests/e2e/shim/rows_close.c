@@ -31,7 +31,7 @@ static void srq_keeps(struct actor *a)
 	expect_ok(close_domain(a, D));
 }
 
-ROW("5.2", "an SRQ is EBUSY")
+ROW("5.2", "a domain with an SRQ is EBUSY")
 {
 	srq_keeps(with_domain());
 }
@@ -49,7 +49,7 @@ static void xrc_qp_keeps(struct actor *a)
 	expect_ok(close_domain(a, D));
 }
 
-ROW("5.2", "an XRC QP is EBUSY")
+ROW("5.2", "a domain with an XRC QP is EBUSY")
 {
 	xrc_qp_keeps(with_domain());
 }
@@ -59,7 +59,7 @@ ROW("5.2", "a private domain with an XRC QP is EBUSY")
 	xrc_qp_keeps(with_private());
 }
 
-ROW("5.2", "EBUSY as long as there is one of them")
+ROW("5.2", "a domain is EBUSY until its last SRQ and XRC QP are gone")
 {
 	struct actor *a = with_domain();
 
@@ -74,7 +74,7 @@ ROW("5.2", "EBUSY as long as there is one of them")
 	expect_ok(close_domain(a, D));
 }
 
-ROW("5.2", "an SRQ keeps every handle of its inode")
+ROW("5.2", "an SRQ makes every handle of its inode EBUSY")
 {
 	struct actor *a = with_domain();
 
@@ -87,7 +87,7 @@ ROW("5.2", "an SRQ keeps every handle of its inode")
 	expect_ok(close_domain(a, 0));
 }
 
-ROW("5.2", "an XRC QP keeps every handle of its inode")
+ROW("5.2", "an XRC QP makes every handle of its inode EBUSY")
 {
 	struct actor *a = with_domain();
 
@@ -144,7 +144,7 @@ ROW("5.2", "a second handle without registrations closes")
 	expect_ok(close_domain(a, 0));
 }
 
-ROW("5.2", "one private domain does not keep another")
+ROW("5.2", "objects of a private domain do not make another one EBUSY")
 {
 	struct actor *a = with_private();
 
@@ -154,7 +154,7 @@ ROW("5.2", "one private domain does not keep another")
 	expect(close_domain(a, 0), EBUSY);
 }
 
-ROW("5.2", "what others use does not keep it")
+ROW("5.2", "objects of other processes do not make a domain EBUSY")
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = actor_open(0);
 	uint32_t qpn = made_by(b);

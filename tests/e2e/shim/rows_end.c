@@ -28,17 +28,17 @@ static void creator_ends(enum end how)
 	expect_soon(query_rcv_qp(c, D, qpn, 0), EINVAL);
 }
 
-ROW("5.7", "a creator that closes its device leaves the QP to others")
+ROW("5.7", "the QP survives a creator that closes its device")
 {
 	creator_ends(BY_CLOSE_DEVICE);
 }
 
-ROW("5.7", "a creator that exits leaves the QP to others")
+ROW("5.7", "the QP survives a creator that exits")
 {
 	creator_ends(BY_EXIT);
 }
 
-ROW("5.7", "a creator that is killed leaves the QP to others")
+ROW("5.7", "the QP survives a creator that is killed")
 {
 	creator_ends(BY_KILL);
 }
@@ -56,17 +56,17 @@ static void registrant_ends(enum end how)
 	expect_ok(close_domain(a, D));
 }
 
-ROW("5.7", "a registrant that closes its device leaves the QP")
+ROW("5.7", "the QP survives a registrant that closes its device")
 {
 	registrant_ends(BY_CLOSE_DEVICE);
 }
 
-ROW("5.7", "a registrant that exits leaves the QP")
+ROW("5.7", "the QP survives a registrant that exits")
 {
 	registrant_ends(BY_EXIT);
 }
 
-ROW("5.7", "a registrant that is killed leaves the QP")
+ROW("5.7", "the QP survives a registrant that is killed")
 {
 	registrant_ends(BY_KILL);
 }
@@ -85,17 +85,17 @@ static void last_one_ends(enum end how)
 	expect(reg(a, D, qpn), EINVAL);
 }
 
-ROW("5.7", "the last one that closes its device ends the QP")
+ROW("5.7", "the QP ends when its last registrant closes its device")
 {
 	last_one_ends(BY_CLOSE_DEVICE);
 }
 
-ROW("5.7", "the last one that exits ends the QP")
+ROW("5.7", "the QP ends when its last registrant exits")
 {
 	last_one_ends(BY_EXIT);
 }
 
-ROW("5.7", "the last one that is killed ends the QP")
+ROW("5.7", "the QP ends when its last registrant is killed")
 {
 	last_one_ends(BY_KILL);
 }
@@ -116,17 +116,17 @@ static void domain_ends(enum end how)
 	expect_soon(open_domain(b, D, row_file(0), O_EXCL), EAGAIN);
 }
 
-ROW("5.7", "a closed device ends its domain, with all in it")
+ROW("5.7", "closing the device ends the domain with its objects")
 {
 	domain_ends(BY_CLOSE_DEVICE);
 }
 
-ROW("5.7", "an exit ends the domain, with all in it")
+ROW("5.7", "an exit ends the domain with its objects")
 {
 	domain_ends(BY_EXIT);
 }
 
-ROW("5.7", "a kill ends the domain, with all in it")
+ROW("5.7", "a kill ends the domain with its objects")
 {
 	domain_ends(BY_KILL);
 }
@@ -145,12 +145,12 @@ static void others_close_after(enum end how)
 	expect_ok(close_domain(b, D));
 }
 
-ROW("5.7", "others close the domain after a device was closed")
+ROW("5.7", "other processes close the domain after a device was closed")
 {
 	others_close_after(BY_CLOSE_DEVICE);
 }
 
-ROW("5.7", "others close the domain after a kill")
+ROW("5.7", "other processes close the domain after a kill")
 {
 	others_close_after(BY_KILL);
 }

@@ -21,14 +21,14 @@ static void expect_path(struct result r, const struct actor *to)
 	expect_that(!memcmp(&r.attr.ah_attr.grh.dgid, &want.grh.dgid, sizeof(want.grh.dgid)));
 }
 
-ROW("5.5", "a receive QP tells the GID that it is connected to")
+ROW("5.5", "a query of a receive QP returns the GID of its peer")
 {
 	struct actor *a = with_domain();
 
 	expect_path(query_rcv_qp(a, D, connected_by(a), 0), a);
 }
 
-ROW("5.9", "an XRC QP tells the GID that it is connected to")
+ROW("5.9", "a query of an XRC QP returns the GID of its peer")
 {
 	struct actor *a = with_private();
 

@@ -20,7 +20,7 @@ ROW("5.6", "the creator modifies, queries, registers and unregisters")
 	expect(unreg(a, D, qpn), EINVAL);
 }
 
-ROW("5.6", "another registers: ENOSYS, and again")
+ROW("5.6", "reg by another opened device is ENOSYS, the second time too")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -29,7 +29,7 @@ ROW("5.6", "another registers: ENOSYS, and again")
 	expect(reg(b, D, qpn), ENOSYS);
 }
 
-ROW("5.4", "another modifies: ENOSYS, and again")
+ROW("5.4", "modify by another opened device is ENOSYS, the second time too")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_INIT, b, 0);
@@ -40,7 +40,7 @@ ROW("5.4", "another modifies: ENOSYS, and again")
 	expect_rcv_state(a, qpn, IBV_QPS_RESET);
 }
 
-ROW("5.5", "another queries: ENOSYS, and again")
+ROW("5.5", "query by another opened device is ENOSYS, the second time too")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -49,7 +49,7 @@ ROW("5.5", "another queries: ENOSYS, and again")
 	expect(query_rcv_qp(b, D, qpn, 0), ENOSYS);
 }
 
-ROW("5.6", "another unregisters: EINVAL")
+ROW("5.6", "unreg by another opened device is EINVAL")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);

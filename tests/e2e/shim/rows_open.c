@@ -92,7 +92,7 @@ ROW("5.1", "O_CREAT and O_EXCL on an existing domain are EINVAL")
 	expect(open_domain(a, 1, row_file(0), O_CREAT | O_EXCL), EINVAL);
 }
 
-/* One domain for both: what one makes the other can see. */
+/* Expects that both handles are of one domain: @b can query a receive QP that @a creates. */
 static void same_domain(struct actor *a, int a_dom, struct actor *b, int b_dom)
 {
 	struct result created = create_rcv_qp(a, a_dom);

@@ -24,8 +24,8 @@ static struct actor *with_xrc_at_work(void)
 }
 
 /*
- * MVAPICH2 reads xrc_srq_num of ordinary SRQs too. The place where MLNX_OFED had the number is not
- * looked at: the driver's own memory lies there, and libmlx4 need not clear it.
+ * MVAPICH2 reads xrc_srq_num of ordinary SRQs too. The row skips the place where MLNX_OFED had the
+ * number: in today's SRQ that is the driver's own memory, which libmlx4 need not clear.
  */
 ROW("1.3", "an ordinary SRQ reads number 0, no domain, no CQ")
 {
@@ -151,7 +151,7 @@ ROW("5.9", "an RC QP's masks are still RC's")
 	expect_eq(r.attr.min_rnr_timer, 12);
 }
 
-ROW("5.2", "ordinary objects keep no domain")
+ROW("5.2", "a domain is not EBUSY from ordinary objects")
 {
 	struct actor *a = with_domain();
 

@@ -87,22 +87,22 @@ static void mask_ignored(int mask)
 }
 
 /* Open MPI asks with mask 0 and reads the address, port, pkey and timeout. */
-ROW("5.5", "a query with mask 0 tells everything")
+ROW("5.5", "a query with mask 0 returns every attribute")
 {
 	mask_ignored(0);
 }
 
-ROW("5.5", "a query with every mask bit tells everything")
+ROW("5.5", "a query with every mask bit returns every attribute")
 {
 	mask_ignored(-1);
 }
 
-ROW("5.5", "a query with a bit of no use tells everything")
+ROW("5.5", "a query with a mask bit that XRC does not use returns every attribute")
 {
 	mask_ignored(IBV_QP_QKEY);
 }
 
-ROW("5.5", "a query in RTS tells what RTS added")
+ROW("5.5", "a query in RTS returns the attributes that RTS added")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = made_by(a);
@@ -135,7 +135,7 @@ ROW("5.5", "a registrant may query")
 	everything(b, a, qpn, 0);
 }
 
-ROW("5.5", "a query sees what others change")
+ROW("5.5", "a query returns what another process has modified")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -159,7 +159,7 @@ ROW("5.5", "querying does not register")
 	expect_ok(query_rcv_qp(a, D, qpn, 0));
 }
 
-ROW("5.5", "querying does not keep the QP")
+ROW("5.5", "a query does not keep the QP alive")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);

@@ -99,7 +99,7 @@ static void reset_by(struct actor *who, struct actor *creator, uint32_t qpn)
  * The library uses three kinds of handle: the creator's, a registration's, and a handle that it
  * opens for the call.
  */
-ROW("5.4", "the creator, a registrant and any other may RESET it")
+ROW("5.4", "the creator, a registrant and any other may RESET a receive QP")
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
 	uint32_t qpn = made_by(a);
@@ -114,7 +114,7 @@ ROW("5.4", "the creator, a registrant and any other may RESET it")
  * Every process of a GASNet job takes the QP to RTR. Those that come late get EINVAL, and query the
  * state.
  */
-ROW("5.5", "a late modify is EINVAL, and a query tells the state reached")
+ROW("5.5", "a repeated modify is EINVAL, and a query returns the state reached")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTR, a, PEER_QPN);
@@ -184,7 +184,7 @@ ROW("5.4", "modifying through another device's domain is EINVAL")
 	expect(modify_init(a, 1, qpn), EINVAL);
 }
 
-ROW("5.4", "modifying through a second handle of the inode")
+ROW("5.4", "modifying through a second handle of the inode is 0")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = made_by(a);

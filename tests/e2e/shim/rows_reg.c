@@ -48,7 +48,7 @@ ROW("5.6", "one unreg undoes creation and regs")
 	expect_ok(query_rcv_qp(b, D, qpn, 0));
 }
 
-ROW("5.6", "the creator may leave first")
+ROW("5.6", "the creator may unregister first")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = connected_by(a);
@@ -236,7 +236,7 @@ ROW("5.6", "a private domain has registrations too")
 	expect_ok(close_domain(a, D));
 }
 
-ROW("5.6", "a registration belongs to the handle it came through")
+ROW("5.6", "a registration belongs to the handle passed to reg")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);

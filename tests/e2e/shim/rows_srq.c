@@ -87,7 +87,7 @@ ROW("1.3", "max_sge above 64 is refused")
 }
 
 /* qperf's client creates one and never posts to it. */
-ROW("5.3", "max_wr 0 makes a small one")
+ROW("5.3", "max_wr 0 makes a small SRQ")
 {
 	struct actor *a = with_domain();
 	struct result r = create_with(a, (struct ibv_srq_attr){ .max_wr = 0, .max_sge = 1 });
@@ -97,8 +97,11 @@ ROW("5.3", "max_wr 0 makes a small one")
 	expect_ok(destroy_srq(a, 0));
 }
 
-/* MVAPICH passes 20 and more, rdma_bw 30 for an SRQ of one entry. OFED ignored it here. */
-ROW("5.3", "srq_limit is ignored when it is made")
+/*
+ * MVAPICH passes 20 or more. rdma_bw passes 30 for an SRQ of one entry. OFED ignored srq_limit at
+ * creation.
+ */
+ROW("5.3", "srq_limit is ignored when an SRQ is created")
 {
 	struct actor *a = with_domain();
 	struct result r =
@@ -133,7 +136,7 @@ ROW("5.3", "a private domain has XRC SRQs too")
 	expect_ok(destroy_srq(a, 0));
 }
 
-ROW("5.3", "making and ending one leaves nothing behind")
+ROW("5.3", "creating and destroying SRQs leaves nothing behind")
 {
 	struct actor *a = with_domain();
 
@@ -217,7 +220,7 @@ ROW("5.3", "create_xrc_srq with another context's domain is EINVAL")
 	expect(create_srq(a, 0, D), EINVAL);
 }
 
-ROW("5.2", "an SRQ that was refused keeps no domain")
+ROW("5.2", "a domain is not EBUSY after an SRQ was refused")
 {
 	struct actor *a = with_domain();
 

@@ -28,10 +28,7 @@ ROW("5.3", "an XRC QP is in RESET, with the fields of its arguments")
 				SRQ_MATCHES);
 }
 
-/*
- * MVAPICH leaves receive capacities there that are meant for RC; libmlx4 took them as 0 and wrote
- * that back.
- */
+/* MVAPICH leaves RC's receive capacities in init_attr. libmlx4 took them as 0 and wrote 0 back. */
 ROW("5.3", "an XRC QP's receive capacities are 0 whatever was asked")
 {
 	struct result r = create_qp(with_domain(), 0, D);
@@ -142,7 +139,7 @@ ROW("5.3", "inline data of 4 GiB is EINVAL")
 	expect(actor_ask(with_domain(), &request), EINVAL);
 }
 
-ROW("5.2", "a QP that was refused keeps no domain")
+ROW("5.2", "a domain is not EBUSY after an XRC QP was refused")
 {
 	struct request request = qp_request(0, D);
 	struct actor *a = with_domain();
@@ -250,12 +247,12 @@ static void queried(int mask)
 	expect_facts(r, DOMAIN_MATCHES | CQ_MATCHES | USER_CONTEXT_MATCHES | SRQ_MATCHES);
 }
 
-ROW("2.3", "a query with mask 0 tells everything of an XRC QP")
+ROW("2.3", "a query of an XRC QP with mask 0 returns every attribute")
 {
 	queried(0);
 }
 
-ROW("2.3", "a query with every mask bit tells everything of it")
+ROW("2.3", "a query of an XRC QP with every mask bit returns every attribute")
 {
 	queried(-1);
 }

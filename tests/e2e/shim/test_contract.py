@@ -75,7 +75,7 @@ def test_kernel_that_refuses_open_qp(on_device, mode):
 def test_one_warning_names_the_kernel_that_is_needed(on_device, monkeypatch):
     monkeypatch.setenv("XRC_COMPAT_VERBOSE", "1")
     result = on_device("contexts", "no_open_qp", "--open_qp=off",
-                       options=["--only=another registers: ENOSYS, and again"])
+                       options=["--only=reg by another opened device is ENOSYS"])
     assert result.returncode == 0, result.stdout + result.stderr
     warnings = [line for line in result.stderr.splitlines() if "ENOSYS" in line]
     assert len(warnings) == 1 and "Linux 5.11" in warnings[0], result.stderr

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """`xrc-compat check`: the report on each sample of check_samples.py must be that in golden.json.
 
-The file has the whole report on the sample `linked`, and of every other report what differs from
-that one. XRC_COMPAT_UPDATE_GOLDEN=1 in the environment writes it anew; read what has changed before
-you keep it.
+golden.json has the whole report on the sample `linked`. For each other sample it has only the
+members that differ from that report. XRC_COMPAT_UPDATE_GOLDEN=1 in the environment rewrites it;
+review the diff before you commit it.
 """
 
 import json
@@ -132,8 +132,7 @@ NOT_ASKED_OF_RUN = {
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.__name__ not in NOT_ASKED_OF_RUN],
                          ids=lambda case: case.__name__[5:])
-def test_where_run_would_refuse_its_status_is_that_of_run(check, run, xrc_compat, probe, workshop,
-                                                          case):
+def test_check_exits_as_run_does_when_run_refuses(check, run, xrc_compat, probe, workshop, case):
     """`check` exits with 125, 126 or 127 exactly where `run`, or the loader that misses a library,
     does."""
     program, settings = case(workshop)
@@ -170,7 +169,7 @@ def test_the_next_command_is_one_that_a_shell_takes(xrc_compat, fakes, workshop,
 
 
 def test_the_next_command_has_room_for_the_longest_path(check, workshop, tmp_path):
-    """A shell word for an unprintable byte takes four."""
+    """Shell quoting turns one unprintable byte into four characters."""
     library = workshop.library("l.so", "int nothing;")
     folder = os.open(tmp_path, os.O_RDONLY)
     for _ in range(15):
@@ -185,8 +184,8 @@ def test_the_next_command_has_room_for_the_longest_path(check, workshop, tmp_pat
 
 
 def test_nothing_of_the_program_is_executed(check, workshop):
-    """The loader would run this library, also when it only lists libraries. The program asks for it
-    by DT_AUDIT."""
+    """The program names an audit library in DT_AUDIT. The loader runs it even when it only lists
+    libraries; `check` must not."""
     ran = workshop.folder / "ran"
     audit = workshop.library(
         "audit.so", f"""#include <fcntl.h>

@@ -83,7 +83,8 @@ def test_a_library_that_is_a_program(clean, run):
 
 
 def own_mounts():
-    """In a plain chroot there are none: unshare needs the root directory to be a mount."""
+    """Whether root can get a mount namespace of its own. In a plain chroot it cannot, because
+    unshare needs / to be a mount point."""
     return os.geteuid() == 0 and not subprocess.run(["unshare", "-m", "true"], capture_output=True,
                                                     check=False).returncode
 
@@ -120,7 +121,8 @@ def test_a_preload_that_is_not_there(clean, run, fakes):
                     reason="only on x86-64 it is known what the loader puts for $LIB")
 @pytest.mark.parametrize("token", ["$LIB", "${LIB}"])
 def test_a_preload_for_both_word_sizes(clean, run, fakes, build_root, tmp_path, token):
-    """As `xrc-compat env` and `run` set it where the libraries of both are installed."""
+    """`xrc-compat env` and `run` put $LIB into LD_PRELOAD if the 32-bit and the 64-bit library are
+    both installed."""
     folder = tmp_path / re.sub("^/(usr/)?", "", os.path.dirname(os.path.realpath(LOADER)))
     folder.mkdir(parents=True)
     shutil.copy(build_root / "tests" / "e2e" / "tools" / "libprobe.so", folder / "libours.so")
@@ -231,8 +233,8 @@ def test_a_table_directory_without_room(clean, run, tmp_path, fill):
 
 @pytest.fixture
 def old_libibverbs(tmp_path):
-    """A folder with a libibverbs.so.1 as of OFED: its version nodes, and a constructor that tells
-    when it is loaded."""
+    """A folder with a libibverbs.so.1 that has OFED's version nodes. Its constructor aborts, so a
+    process that loads it fails."""
     folder = tmp_path / "solver"
     folder.mkdir()
     source = """#include <stdlib.h>

@@ -95,7 +95,8 @@ def test_the_line_for_each_launcher_gives_what_run_would(clean, run, probe, show
 
 @EVERY_LAUNCHER
 def test_what_is_set_is_passed_on(clean, run, typed, launcher):
-    """Only what the library and the emulator read in the program, whatever stands in it."""
+    """Only variables that the library and the emulator read in the program are passed on. A value
+    may hold any character."""
     strange = "/tmp/it's a $HOME; `x`"
     line = line_of(
         clean(run, "env", LD_PRELOAD="", XRC_COMPAT_VERBOSE="1", SOFTHCA_DIR=strange,

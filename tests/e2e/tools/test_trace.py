@@ -195,7 +195,7 @@ def test_what_each_call_became_is_what_the_kernel_saw(trace_on, programs):
 def test_an_error_of_the_kernel_is_told(trace_on, build_root):
     document, kernel = trace_on(
         ["--open_qp=off"], build_root / "tests" / "e2e" / "shim" / "contract", "--mode=contexts",
-        "--only=another registers: ENOSYS, and again", "no_open_qp")
+        "--only=reg by another opened device is ENOSYS", "no_open_qp")
     assert became(document, "ibv_reg_xrc_rcv_qp") == [[("ibv_cmd_open_qp", "EOPNOTSUPP")]] * 2
     assert all(call["failed"]
                for call in calls_of(document, "ibv_reg_xrc_rcv_qp")) and "OPEN_QP" not in kernel
@@ -382,7 +382,7 @@ def test_a_signal_reaches_the_program(xrc_compat, tmp_path, name):
     assert process.returncode == 9
 
 
-def test_who_reads_the_trace_may_go_first(xrc_compat):
+def test_trace_exits_with_125_if_its_stderr_is_closed(xrc_compat):
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing) as stderr:
@@ -392,7 +392,7 @@ def test_who_reads_the_trace_may_go_first(xrc_compat):
 
 
 def full_pipe():
-    """(the end to read from, the one that does not take anything more)."""
+    """(read end, write end) of a full pipe."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     try:

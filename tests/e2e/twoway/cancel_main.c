@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Threads that are cancelled in each of the eight functions, at any instant. Afterwards every
- * function still answers, and a registration is there or not, as the functions said.
+ * Cancels threads in each of the eight functions, at random moments. Afterwards every function
+ * still works, and a registration exists exactly if the functions reported it.
  */
 
 #include <dlfcn.h>
@@ -21,7 +21,8 @@
 /* What the threads work on, and what they have created so far. */
 static struct stage {
 	struct end end;
-	int fd, own_fd;			/* the file that all share, and the one of the threads */
+	int fd;				/* of the domain that both opened devices share */
+	int own_fd;			/* of the domain that the cancelled thread opens */
 	int type;			/* of cancellation */
 	uint32_t qp_num;		/* receive QP of this opened device */
 	uint32_t others;		/* receive QP that another opened device created */

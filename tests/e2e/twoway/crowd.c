@@ -17,7 +17,7 @@
 #define PROCESSES 8
 #define PAIRS 50
 
-#define PATIENCE 20	/* seconds, for what must come */
+#define PATIENCE 20	/* seconds that a wait may take before the row fails */
 
 static struct {
 	int ready;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * A program whose main() leaves by pthread_exit(3). Its other threads go on, and the last one ends
- * the program. The kernel then keeps nothing of the process under its own number, neither memory
- * nor descriptors; the threads that are left have them.
+ * the program. Without its main thread /proc/PID has neither memory nor descriptors of the process;
+ * /proc/PID/task/TID of a remaining thread still has.
  */
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 #include "receiver.h"
 #include "../row.h"
 
-#define PATIENCE 20	/* seconds, for what must come */
+#define PATIENCE 20	/* seconds that a wait may take before the row fails */
 #define LENGTH	 5000u	/* of a message: on more than one page */
 
 static struct end early;

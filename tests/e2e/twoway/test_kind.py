@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Which programs get two-way QPs: it depends on the functions they refer to. The others cost the
-device not one object more."""
+"""Programs get two-way QPs if they refer to certain functions. For other programs the device holds
+no extra object."""
 
 import collections
 import json

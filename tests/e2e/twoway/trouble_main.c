@@ -29,7 +29,7 @@ static int query(struct end *end, uint32_t qp_num)
 
 /* ---- refused ---- */
 
-ROW("an unreg that is refused is told, and the next one succeeds")
+ROW("an unreg that the kernel refuses returns its error, and the next one succeeds")
 {
 	struct end end;
 	uint32_t qp_num;
@@ -120,7 +120,7 @@ static void child(struct busy *busy, uint32_t own)
 	_exit(0);
 }
 
-ROW("a child of a busy program gets its answers")
+ROW("every verb returns in a child forked while threads are in verbs")
 {
 	void *(*const work[])(void *) = { query_for_ever, register_for_ever, create_for_ever };
 	int fd = shared_file(), status;
@@ -158,7 +158,10 @@ ROW("a child of a busy program gets its answers")
 static volatile sig_atomic_t striking; /* raise the signal at each write() */
 static int struck;
 
-/* The program's own write() is found before the C library's, also by libibverbs and its drivers. */
+/*
+ * The loader finds the program's write() before the C library's, so libibverbs and its drivers call
+ * this one.
+ */
 __attribute__((visibility("default"))) ssize_t write(int fd, const void *bytes, size_t size)
 {
 	static ssize_t (*next)(int fd, const void *bytes, size_t size);
@@ -209,7 +212,7 @@ ROW("a signal handler may fork in the middle of any verb")
 /* ---- pthread_atfork() handlers, which may call verbs ---- */
 
 static struct end forking;
-static int handled;	/* counts handlers; 0: they are to do nothing yet */
+static int handled;	/* 1 + the handlers that ran; while it is 0, handlers do nothing */
 
 static void in_parent(void)
 {
@@ -237,8 +240,8 @@ ROW("a program's handlers of a fork may call verbs")
 	pid_t pid;
 
 	/*
-	 * Registered before the library registers its own, so that both orders occur: before its
-	 * handlers and after them.
+	 * These are registered before the library registers its own. So this prepare handler runs
+	 * after the library's, and these parent and child handlers run before the library's.
 	 */
 	must(!pthread_atfork(in_parent, in_parent, in_child));
 	end_open(&forking, 0, shared_file(), false);
@@ -270,7 +273,7 @@ static void *next_event(void *arg)
 	return NULL;
 }
 
-ROW("a program that may open nothing more gets its events")
+ROW("a program without a free descriptor gets its events")
 {
 	struct rlimit limit;
 	pthread_t reader;

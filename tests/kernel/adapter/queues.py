@@ -56,10 +56,10 @@ class CompletionQueue(Entries):
         self.record = function.guest.view(context.record, 4)
         self.notified = 0
         self.armed = self.solicited = self.overrun = False
-        self.told = None  # the driver changes this number when it has seen an event
+        self.told = None  # sequence number of the last arm; the driver changes it after an event
 
     def preset(self):
-        """Gives each entry the owner bit that does not make it valid."""
+        """Sets each entry's owner bit so that the driver sees the entry as invalid."""
         fill = (0x4c if self.ring.turn(self.produced) else 0xcc).to_bytes(1, "big")
         for index in range(self.ring.count):
             self.ring.slot(index)[:] = fill * CQE.size
@@ -103,8 +103,8 @@ class CompletionQueue(Entries):
         return bytes([CQE_RESIZE | self.ring.turn(self.produced) << 7])
 
     def resize(self, slots):
-        """Goes on in a ring of another size. The old ring ends with an entry that says so and
-        counts in both."""
+        """Switches to a ring of another size. The last entry of the old ring announces the switch.
+        Its index is used up in the new ring too."""
         self.put(self.last_of_ring())
         self.ring = slots
         self.preset()

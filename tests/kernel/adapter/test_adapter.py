@@ -73,7 +73,7 @@ def test_a_message_arrives(pair):
                                                                             QPN)
 
 
-def test_without_a_receive_it_waits(pair):
+def test_a_send_waits_for_a_receive(pair):
     sender, receiver = pair
     sender.function.qps[QPN].context.rnr_retry = 7
     sender.post_send(SEND, sender.segment(8))
@@ -83,7 +83,7 @@ def test_without_a_receive_it_waits(pair):
     assert sender.function.wire.engine.timeout() is None and receiver.completion().bytes == 8
 
 
-def test_without_retries_it_fails(pair):
+def test_a_send_without_rnr_retries_fails(pair):
     sender, _ = pair
     sender.post_send(SEND, sender.segment(8))
     assert sender.completion().syndrome == RNR_EXCEEDED and sender.function.qps[QPN].state == ERR
@@ -159,7 +159,7 @@ def test_xrc_refuses_an_srq_of_another_domain():
     assert sender.completion().syndrome == REMOTE_INVALID
 
 
-def test_a_cq_tells_once_per_arming(pair):
+def test_a_cq_raises_one_event_per_arming(pair):
     driver, _ = pair
     cq, raised = driver.function.cqs[CQN], driver.raised
     cq.arm(0, 2, 0)
@@ -194,7 +194,7 @@ def test_the_owner_bit_turns_with_the_ring(pair):
     assert owners == [0] * queue.ring.count + [1] * queue.ring.count
 
 
-def test_transitions_take_what_is_theirs(pair):
+def test_transitions_take_their_own_attributes(pair):
     driver, _ = pair
     optional = (1 << 10).to_bytes(4, "big")  # MLX4_QP_OPTPAR_PM_STATE
     driver.must(0x1c, QPN, optional + bytes(4) + QP.build(migration=3, qkey=5))

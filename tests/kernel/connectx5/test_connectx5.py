@@ -59,7 +59,7 @@ def test_an_unknown_command_is_refused(driver):
     assert driver.status(0x7ff) == BAD_OPCODE
 
 
-def test_what_is_not_there_is_refused(driver):
+def test_a_missing_object_is_refused(driver):
     assert driver.status(0x501, number=0x40) == BAD_RESOURCE
     number = driver.made(0x800)
     assert driver.status(0x801, number=number) == OK and driver.status(
@@ -236,7 +236,7 @@ def test_requests_of_all_sizes_go_round_the_ring(pair):
     assert units > 16
 
 
-def test_a_write_a_read_and_what_they_tell(pair):
+def test_completions_of_a_write_and_a_read(pair):
     one, other = pair
     one.payload(4)[:] = b"abcd"
     other.post_receive(4)
@@ -389,7 +389,7 @@ def test_a_datagram_and_its_header(dlid):
 
 # ---- completion queues ----
 
-def test_a_cq_tells_once_per_arming(pair):
+def test_a_cq_raises_one_event_per_arming(pair):
     sender, receiver = pair
     sender.arm(0)
     for _ in range(2):

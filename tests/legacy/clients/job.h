@@ -81,8 +81,8 @@ void job_idle(void);
 void job_wait_readable(int fd);
 
 /*
- * The first rank of the other host; and the rank there to send to in that turn, so that every rank
- * begins with another one.
+ * job_first_peer: the first rank of the other host. job_peer: the rank there to send to in @turn.
+ * Each rank starts with a different peer.
  */
 int job_first_peer(void);
 int job_peer(int turn);

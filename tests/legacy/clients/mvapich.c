@@ -143,7 +143,10 @@ static void limit_reached(const struct ibv_srq *srq)
 	pthread_mutex_unlock(&pools[i].lock);
 }
 
-/* It knows no XRC flag: it has no receive QPs, so every event of a QP is of one of its own. */
+/*
+ * MVAPICH does not test the XRC flag: it has no receive QPs, so every QP event is for a QP that it
+ * created.
+ */
 static void take_event(const struct ibv_async_event *event)
 {
 	switch (event->event_type) {
@@ -278,8 +281,8 @@ static void take_received(const struct ibv_wc *wc)
 	pthread_mutex_lock(&pool->lock);
 	pool->free[pool->free_count++] = slot;
 	/*
-	 * Normally the event thread posts. No limit event comes if fewer receives were left when it
-	 * set the limit.
+	 * Normally the event thread posts. If fewer than LIMIT receives were left when it armed the
+	 * limit, no event comes, so this thread posts.
 	 */
 	if (pool->free_count > BUFFERS - LIMIT / 2)
 		post_free(pool);

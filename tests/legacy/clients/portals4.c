@@ -109,9 +109,9 @@ static void join_domain(char *file)
 	if (domain_fd < 0)
 		job_die("%s: %s", file, strerror(errno));
 	if (ibv_open_xrc_domain(context, domain_fd, 0))
-		job_die("a domain was opened that nobody has made");
+		job_die("ibv_open_xrc_domain opened a domain before the main rank created it");
 	if (errno != EAGAIN)
-		job_die("ibv_open_xrc_domain of what is not there: %s", strerror(errno));
+		job_die("ibv_open_xrc_domain of a missing domain: %s", strerror(errno));
 	job_send(JOB_CM, main_rank, &word, sizeof(word));
 	while (!(xrc_domain = ibv_open_xrc_domain(context, domain_fd, 0)))
 		job_idle();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Closing domains that the kernel refuses to close, and devices with QPs: in a forked child, and in
- * linear time.
+ * Closing domains and devices: in a forked child, with thousands of QPs in linear time, while
+ * another thread is in a verb, and when the kernel refuses.
  */
 
 #include <errno.h>
@@ -76,8 +76,8 @@ static int note_close(void)
 }
 
 /*
- * The kernel ended a registration with the last descriptor of the device, and the parent still has
- * one.
+ * OFED's kernel ended a registration when the device's last descriptor was closed. The parent still
+ * has a descriptor open, so a close in the child must not end it.
  */
 TEST(a_child_ends_nothing_of_its_parent)
 {
@@ -108,7 +108,10 @@ static int64_t time_to_close(void (*fill)(struct ibv_context *context, unsigned 
 	return (after.tv_sec - before.tv_sec) * 1000000000LL + after.tv_nsec - before.tv_nsec;
 }
 
-/* A virtual machine counts what its hypervisor takes away as time of the thread that it stops. */
+/*
+ * In a virtual machine, time stolen by the hypervisor counts as the thread's, so the least of five
+ * runs is taken.
+ */
 static int64_t least_time_to_close(void (*fill)(struct ibv_context *context, unsigned count),
 				   unsigned count)
 {
@@ -127,7 +130,7 @@ static int64_t least_time_to_close(void (*fill)(struct ibv_context *context, uns
  * The test compares processor times, so load hardly matters. If each QP cost a search through all
  * QPs, 16 times as many QPs would take 256 times as long. Caches make the measured factor 50.
  */
-TEST(many_receive_qps_take_their_time_only)
+TEST(close_time_is_linear_in_receive_qps)
 {
 	assert_true(least_time_to_close(register_with, 16000) <
 		    100 * least_time_to_close(register_with, 1000));
@@ -139,7 +142,7 @@ static void register_in_many(struct ibv_context *context, unsigned count)
 		register_with(context, 1);
 }
 
-TEST(many_domains_take_their_time_only)
+TEST(close_time_is_linear_in_domains)
 {
 	assert_true(least_time_to_close(register_in_many, 16000) <
 		    100 * least_time_to_close(register_in_many, 1000));

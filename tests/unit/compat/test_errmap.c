@@ -19,7 +19,7 @@ TEST(success_keeps_errno)
 	}
 }
 
-TEST(failure_returns_and_sets_it)
+TEST(failure_is_returned_and_sets_errno)
 {
 	for (int verb = 0; verb < VERBS; verb++) {
 		int minus_one = verb == VERB_ibv_get_async_event || verb == VERB_ibv_close_device ||
@@ -70,7 +70,7 @@ TEST(the_real_cause_is_told_once)
 /*
  * Errors of control groups, security modules and limits, which a program of that age does not know.
  */
-TEST(what_the_contract_does_not_know_is_translated)
+TEST(errnos_outside_the_contract_are_translated)
 {
 	static const int foreign[] = {
 		EPERM, EACCES, EAGAIN, EMFILE, ENFILE, EROFS, ETIMEDOUT, ESTALE, EBADF, ENODEV,

@@ -74,8 +74,9 @@ static void raise_event(struct legacy_xrc_domain *of, uint32_t number)
 }
 
 /*
- * An acknowledgement without the flag has a QP number where others have a pointer. After the close
- * that may be a pointer.
+ * If the program clears the flag before it acknowledges, the event has a QP number where other
+ * events have a pointer. After the device is closed, the same value may be another event's pointer,
+ * so the library must pass it on.
  */
 TEST(numbers_of_a_closed_device_are_forgotten)
 {
@@ -195,7 +196,10 @@ static void await_translation(void)
 	} while (!thread || unread || thread_state(thread) != 'S');
 }
 
-/* ibv_destroy_srq would never return, because the program does not get the event. */
+/*
+ * The cancelled thread cannot acknowledge the event. Without the library's acknowledgement
+ * ibv_destroy_srq would wait for ever.
+ */
 TEST(the_event_of_a_thread_cancelled_in_the_translation_is_acknowledged)
 {
 	struct ibv_srq srq = { 0 };

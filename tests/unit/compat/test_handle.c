@@ -24,7 +24,7 @@ static const void *key(uintptr_t number)
 	return (const void *)number;
 }
 
-TEST(finds_what_was_added_and_nothing_else)
+TEST(find_returns_added_objects_only)
 {
 	struct handle_map map = { 0 };
 	int objects[1000];
@@ -77,7 +77,7 @@ TEST(a_key_that_is_there_needs_no_memory)
 	assert_null(map.root);
 }
 
-TEST(takes_out_what_the_walk_meets)
+TEST(mappings_can_be_taken_during_a_walk)
 {
 	struct handle_map map = { 0 };
 	int objects[] = { 1, 2, 3, 4, 5, 6 }, met = 0;

@@ -44,7 +44,7 @@ TEST(every_row)
 }
 
 /* A peer knows only the visible number, and a completion has only the target's. */
-TEST(both_ways_agree)
+TEST(pair_target_and_pair_visible_are_inverse)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		enum pair_rule rule = rows[i].rule;

@@ -47,7 +47,7 @@ static const char *name_here(int err)
 
 #include "../unit.h"
 
-TEST(test_names_of_errors)
+TEST(names_of_errors)
 {
 	for (int err = 0; err < 200; err++) {
 		const char *here = name_here(err), *other = other_strerrorname_np(err);
@@ -61,7 +61,7 @@ TEST(test_names_of_errors)
 }
 
 /* If the kernel's headers define these constants, the values are the same. */
-TEST(test_constants_of_kernel_headers)
+TEST(constants_of_kernel_headers)
 {
 #define ROW(NAME, BIT) assert_int_equal(IB_UVERBS_DEVICE_##NAME, 1 << BIT);
 	PORTABLE_DEVICE_BITS(ROW)
@@ -77,7 +77,7 @@ static bool is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
-TEST(test_files_in_memory)
+TEST(files_in_memory)
 {
 	int fd = other_memfd_create("stand-in", MFD_CLOEXEC);
 
@@ -90,7 +90,7 @@ TEST(test_files_in_memory)
 	assert_int_equal(errno, EBADF);
 }
 
-TEST(test_closing_a_range)
+TEST(closing_a_range)
 {
 	for (int fd = 100; fd < 106; fd++)
 		assert_int_equal(dup2(0, fd), fd);
@@ -112,7 +112,7 @@ static int64_t microseconds(void)
 	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-TEST(test_waiting_for_less_than_a_millisecond)
+TEST(waiting_for_less_than_a_millisecond)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = 7 }, got;
 	const struct timespec timeout = { .tv_nsec = 300000 };
@@ -130,7 +130,7 @@ TEST(test_waiting_for_less_than_a_millisecond)
 	close(poll_fd);
 }
 
-TEST(test_the_thread)
+TEST(the_thread)
 {
 	assert_int_equal(other_gettid(), getpid());
 }

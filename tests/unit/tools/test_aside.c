@@ -79,7 +79,7 @@ static int never(const void *context)
 	return give() ? EIO : pause();
 }
 
-TEST(ends)
+TEST(exit_status_is_the_result)
 {
 	assert_int_equal(done(well), 0);
 	assert_int_equal(done(in_vain), -ENODEV);
@@ -87,7 +87,8 @@ TEST(ends)
 }
 
 /*
- * What was given before counts. A busy machine may need more than the shortest time even for that.
+ * Output from before the timeout is kept. A busy machine may not write it in time, so the test
+ * retries with longer timeouts.
  */
 TEST(never_ends)
 {
@@ -108,7 +109,7 @@ static int set_word(const void *word)
 	return setenv("ASIDE_WORD", word, 1);
 }
 
-TEST(output)
+TEST(output_is_returned)
 {
 	char *words[] = { (char *)"sh", (char *)"-c",
 			  (char *)"cat; echo $ASIDE_WORD; echo error >&2; exit 3", NULL };

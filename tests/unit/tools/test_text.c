@@ -16,13 +16,13 @@ static void check(const char *text, const char *wanted)
 	assert_string_equal(buffer, wanted);
 }
 
-TEST(test_plain_text_stays)
+TEST(plain_text_stays)
 {
 	check("", "");
 	check("xrc_bench -n 4 \"a\\b\"", "xrc_bench -n 4 \"a\\b\"");
 }
 
-TEST(test_utf8_stays)
+TEST(utf8_stays)
 {
 	check("gr\xc3\xbc\xc3\x9f" "e", "gr\xc3\xbc\xc3\x9f" "e");
 	check("\xc2\xa0", "\xc2\xa0");
@@ -31,13 +31,13 @@ TEST(test_utf8_stays)
 	check("\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf");
 }
 
-TEST(test_controls_go)
+TEST(control_characters_are_replaced)
 {
 	check("\x1b[2J\a\n\x7f", "?[2J???");
 	check("\xc2\x9b", "??");	/* U+009b begins an escape sequence as ESC [ does */
 }
 
-TEST(test_what_is_no_utf8_goes)
+TEST(invalid_utf8_is_replaced)
 {
 	check("\x80\xbf\xff\xfe", "????");
 	check("\xc0\xaf\xc1\xbf", "????");	/* overlong */

@@ -28,7 +28,7 @@ static void call(enum verb which, int pid, uint64_t domain, uint32_t qp_num)
 	left_account(&left, &record, 1);
 }
 
-TEST(test_what_is_undone_is_not_left)
+TEST(undone_calls_are_not_left)
 {
 	call(VERB_ibv_open_xrc_domain, 1, 5, 0);
 	call(VERB_ibv_create_xrc_rcv_qp, 1, 5, 7);
@@ -41,7 +41,7 @@ TEST(test_what_is_undone_is_not_left)
 	assert_int_equal(left.count, 0);
 }
 
-TEST(test_registering_again_is_one_registration)
+TEST(registering_twice_is_one_registration)
 {
 	call(VERB_ibv_create_xrc_rcv_qp, 1, 5, 7);
 	call(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 7);
@@ -51,7 +51,7 @@ TEST(test_registering_again_is_one_registration)
 	assert_int_equal(left.count, 0);
 }
 
-TEST(test_processes_and_domains_are_apart)
+TEST(processes_and_domains_are_separate)
 {
 	call(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 7);
 	call(VERB_ibv_reg_xrc_rcv_qp, 2, 5, 7);
@@ -65,7 +65,7 @@ TEST(test_processes_and_domains_are_apart)
 }
 
 /* ibv_close_device ends a domain, and is not traced; the next domain may get the same address. */
-TEST(test_an_address_that_comes_again)
+TEST(a_reused_domain_address)
 {
 	call(VERB_ibv_open_xrc_domain, 1, 5, 0);
 	call(VERB_ibv_create_xrc_rcv_qp, 1, 5, 7);

@@ -126,7 +126,7 @@ def test_run_keeps_other_preloads(run, softhca, place):
     assert ours.endswith("/libsofthca.so") and others == "libm.so.6"
 
 
-def test_program_finds_no_child_it_never_had(run, softhca, place):
+def test_program_has_no_child_of_softhca(run, softhca, place):
     script = "import os\ntry:\n os.wait()\nexcept ChildProcessError:\n print('none')"
     assert run([softhca, "run", "--", "/usr/bin/python3", "-c", script]).stdout == "none\n"
 
@@ -289,8 +289,8 @@ def test_no_place_for_a_run(run, softhca):
 
 
 def test_no_null_device(run, softhca, tmp_path):
-    """If the daemon kept the streams of the program that started it, a reader would wait for their
-    end for ever."""
+    """Without /dev/null the daemon cannot replace its standard streams, so `run` fails. A daemon
+    that kept them would block their reader for ever."""
     if not run(["unshare", "-rm", "true"]).returncode == 0:
         pytest.skip("no user namespaces here")
     os.mknod(tmp_path / "null", stat.S_IFSOCK | 0o600)

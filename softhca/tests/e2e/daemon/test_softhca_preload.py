@@ -61,7 +61,7 @@ DEVICES = "import ctypes\nv = library()\nv.ibv_get_device_list(None)\nv.ibv_get_
 @pytest.mark.parametrize("mode, words", [(None, "no daemon in"),
                                          (0o755, "another user's, or open to others")])
 @pytest.mark.on_model("connectx3")  # there is no adapter
-def test_one_line_without_a_daemon(run, softhca, tmp_path, mode, words):
+def test_one_message_without_a_daemon(run, softhca, tmp_path, mode, words):
     place = tmp_path / "d"
     if mode:
         place.mkdir()
@@ -75,7 +75,7 @@ def test_one_line_without_a_daemon(run, softhca, tmp_path, mode, words):
     assert told.returncode == 1 and words in told.stderr
 
 
-def test_one_line_where_the_daemon_was_killed(run, daemon):
+def test_one_message_after_the_daemon_was_killed(run, daemon):
     os.kill(daemon.pid, signal.SIGKILL)
     wait_for(lambda: process_state(daemon.pid) == "X")
     done = run(
@@ -97,7 +97,7 @@ def test_a_stopped_daemon_does_not_answer(run, daemon, words):
     assert time.monotonic() - began < 8
 
 
-def test_its_thread_has_its_name(daemon):
+def test_the_emulators_thread_is_named_softhca(daemon):
     """Debuggers and top(1) show the thread's name."""
     holder = daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", "idle"])
     try:

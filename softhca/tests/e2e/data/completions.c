@@ -109,7 +109,7 @@ CASE(read_event_blocks_destroy_of_the_cq)
 	return true;
 }
 
-/* A CQ that fails spoils its QP a moment later. */
+/* A QP goes to ERR a moment after its CQ has overrun. */
 static bool state_soon(struct ibv_qp *qp, enum ibv_qp_state state)
 {
 	double end = rig_now() + RIG_PATIENCE_MS / 1e3;
@@ -146,7 +146,7 @@ CASE(cq_overrun)
 	CHECK(rig_async(a->ctx, &event) && event.event_type == IBV_EVENT_CQ_ERR &&
 	      event.element.cq == small);
 	ibv_ack_async_event(&event);
-	/* A QP that has failed because it cannot report any more completions. */
+	/* The QP has failed, because its CQ cannot take any more completions. */
 	CHECK(xrc_event_is(a, IBV_EVENT_QP_FATAL, qp) && state_soon(qp, IBV_QPS_ERR));
 	CHECK(!ibv_destroy_qp(qp) && !ibv_destroy_cq(small));
 	rig_free_host(a);

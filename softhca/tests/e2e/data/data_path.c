@@ -138,7 +138,7 @@ static bool one_message(struct pair *pair)
  * A doorbell does not tell which QP it is for. If it rings while a QP is in RESET, the QP's empty
  * ring must not look filled.
  */
-CASE(doorbell_of_another)
+CASE(doorbell_of_another_qp)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct pair later = pair;

@@ -170,7 +170,10 @@ CASE(in_sqe_it_still_receives)
 
 /* ---- datagrams ---- */
 
-/* A Q_Key with its highest bit set stands for the sender's own, here the receiver's too. */
+/*
+ * A request whose Q_Key has its highest bit set is sent with the QP's own Q_Key. The receiver has
+ * the same one here.
+ */
 CASE(senders_own_qkey)
 {
 	struct pair pair = pair_up(IBV_QPT_UD, NULL);

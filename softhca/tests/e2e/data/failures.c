@@ -179,7 +179,7 @@ CASE(posted_in_error_is_flushed)
 	return pair_tear_down(&pair);
 }
 
-CASE(other_pd_key)
+CASE(key_of_another_pd)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_pd *pd = ibv_alloc_pd(pair.a->ctx);
@@ -273,7 +273,7 @@ static bool refused(const struct mistake *mistake)
 	return pair_tear_down(&pair);
 }
 
-CASE(one_mistake_each)
+CASE(requests_with_one_mistake_each)
 {
 	bool good = true;
 

@@ -24,10 +24,7 @@ static struct rig_link patient(void)
 {
 	struct rig_link link = rig_link_to(0, 0);
 
-	/*
-	 * A millisecond. With seven repetitions two in a million messages fail where 10 % of all
-	 * packets are lost.
-	 */
+	/* 1 ms. With 10 % packet loss and seven retries, two in a million messages fail. */
 	link.timeout = 8;
 	link.retry_cnt = 7;
 	return link;

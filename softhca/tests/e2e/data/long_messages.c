@@ -213,7 +213,7 @@ static bool others_go_on_once(bool *late)
 	return true;
 }
 
-CASE(does_not_hold_up_others)
+CASE(long_message_does_not_delay_other_qps)
 {
 	return midway(others_go_on_once);
 }

@@ -363,7 +363,10 @@ CASE(each_handle_is_told_once)
 	control("port", 1, "2 down");
 	control("port", 1, "1 down");
 	CHECK(refusals_heard(s.one) == 1 && refusals_heard(s.two) == 2);
-	/* Behind the others from now on, in the context that was opened before theirs. */
+	/*
+	 * The new handle is the last in the target's list, but its context was opened before the
+	 * others'.
+	 */
 	MADE(xrc_open(s.one, s.xrcd1, s.target->qp_num));
 	NEED(!ibv_destroy_qp(s.target));
 	control("port", 1, "1 up");

@@ -62,7 +62,7 @@ def test_device_tree(run, softhca):
 
 
 @pytest.mark.any_model
-def test_the_environment_says_it(run, softhca):
+def test_link_layer_from_the_environment(run, softhca):
     assert "Ethernet" in output(run, softhca, "ibv_devinfo", settings=(),
                                 env={"SOFTHCA_LINK": "ethernet"})
     assert "InfiniBand" in output(run, softhca, "ibv_devinfo", settings=("--link=infiniband", ),

@@ -52,7 +52,7 @@ def faulty(*cases):
     (["all duplicate 100%"], ["duplicate"]),
     (["all delay 10% 300", "all drop 2%"], ["delay", "drop"]),
 ], ids=["drop-and-duplicate", "corrupt", "answers", "all-twice", "delay"])
-def test_reliable_transports_repair_it(run, softhca, faults, kinds):
+def test_reliable_transports_repair_faults(run, softhca, faults, kinds):
     hits = under(run, softhca, faults, faulty(*EVERYTHING))
     assert {kind for kind in hits if hits[kind]} == set(kinds), hits
 

@@ -101,7 +101,7 @@ static void __attribute__((noreturn)) open_and_end(int fd, bool killed)
 	_exit(0);
 }
 
-CASE(ends_with_its_process)
+CASE(domain_ends_with_its_process)
 {
 	struct host *host = rig_host(0);
 	int fd = xrc_file();
@@ -119,7 +119,7 @@ CASE(ends_with_its_process)
 	return true;
 }
 
-CASE(ends_with_its_device)
+CASE(domain_ends_with_its_device)
 {
 	struct host *host = rig_host(0);
 	int fd = xrc_file();

@@ -17,7 +17,7 @@
 
 #define LENGTH	 16384u
 #define DEPTH	 8
-/* bytes that the kernel has to take back: the end of the process is not short */
+/* bytes that the kernel must free when the peer is killed, so that its exit takes long */
 #define BALLAST	 ((size_t)64 << 20)
 
 struct request {

@@ -52,7 +52,7 @@ def test_ranks(seen, variable):
     assert len(seen(env={variable: "1"})) == 2, "without --hosts"
 
 
-def test_what_is_set_is_kept(seen):
+def test_softhca_host_in_the_environment_is_kept(seen):
     assert seen("--hosts=2", env={"PMI_RANK": "1",
                                   "SOFTHCA_HOST": models.device(0)}) == [models.device(0)]
     assert len(seen("--hosts=2")) == 2, "without a rank"

@@ -102,6 +102,6 @@ def test_refused(run, softhca):
     assert (done.returncode, done.stdout) == (125, "") and REFUSED in done.stderr, done
 
 
-def test_only_run_takes_it(run, softhca):
+def test_only_run_takes_net(run, softhca):
     done = run([softhca, "start", "--net"])
     assert done.returncode == 2 and "net" in done.stderr

@@ -151,7 +151,7 @@ ROW("cancelled asynchronously 200 times while events arrive")
 	cancel_many(PTHREAD_CANCEL_ASYNCHRONOUS, 200);
 }
 
-ROW("after one that was cancelled the next gets the next event")
+ROW("after a thread was cancelled the next reader gets the next event")
 {
 	struct victim victim = { .type = PTHREAD_CANCEL_ASYNCHRONOUS };
 	struct ibv_async_event event;
@@ -175,7 +175,7 @@ ROW("after one that was cancelled the next gets the next event")
 }
 
 /* Contract 1.4 and 5.8. */
-ROW("two are cancelled asynchronously, a third still gets its event")
+ROW("after two asynchronous cancellations a third thread gets its event")
 {
 	struct end end;
 	struct waiter third = { .end = &end };

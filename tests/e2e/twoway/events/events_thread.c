@@ -167,7 +167,7 @@ ROW("a signal handler without SA_RESTART ends the wait with EINTR")
 	interrupted_by(0);
 }
 
-/* There is no such handler any more when the wait has ended. */
+/* SA_RESETHAND has removed the handler by the time the wait has ended. */
 ROW("a signal handler of one shot ends the wait with EINTR")
 {
 	interrupted_by((int)SA_RESETHAND);
@@ -176,7 +176,7 @@ ROW("a signal handler of one shot ends the wait with EINTR")
 /* ---- the device is closed meanwhile ---- */
 
 /* Old programs close the device, and leave the thread to its error. */
-ROW("a thread that waits when the device is closed gets an error")
+ROW("closing a device ends the wait for its events with an error")
 {
 	struct waiter waiter = { 0 };
 	struct end end, next;

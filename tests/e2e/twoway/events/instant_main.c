@@ -44,7 +44,7 @@ static void *get_asynchronously_cancellable(void *arg)
  * No other thread can acknowledge it, and destroy waits for that. Unlike a receive QP's, an SRQ's event
  * is to be acknowledged.
  */
-ROW("cancelled when it has read an event, which counts as acknowledged")
+ROW("the event that a cancelled thread has read counts as acknowledged")
 {
 	struct end end;
 	struct reader reader = { .end = &end };

@@ -88,7 +88,7 @@ static int jumped(const struct reader *reader)
 	return __atomic_load_n(&reader->jumps, __ATOMIC_RELAXED);
 }
 
-/* At moments of all lengths, and with events in between. */
+/* Sends signals after random delays, and injects events in between. */
 static void disturb(struct reader *reader, pthread_t thread, int wanted)
 {
 	unsigned seed = 1;

@@ -4,9 +4,9 @@
  * the event, and that thread is cancelled. If it were blocked in a read for an event that is gone,
  * it could never be joined.
  *
- * EVENT_RACE_ROUNDS: rounds of each row, of all its contexts together. Unless it is set, each row
- * runs for a quarter of a second, and on until a reader was once in time: a busy machine does six
- * rounds in a second.
+ * EVENT_RACE_ROUNDS: rounds of each row, of all its contexts together. If it is not set, each
+ * row runs for 0.25 s, and longer until a reader has read one event. (A busy machine does six
+ * rounds per second.)
  */
 
 #include <errno.h>

@@ -18,7 +18,7 @@ static void lose_peer(struct end *a, struct end *b)
 	b->qp = NULL;
 }
 
-ROW("retries exceeded: it is in ERR and flushes sends")
+ROW("retries exceeded: the QP is in ERR and flushes sends")
 {
 	struct end a, b;
 
@@ -30,8 +30,8 @@ ROW("retries exceeded: it is in ERR and flushes sends")
 }
 
 /*
- * b is not connected to a yet: what a sends gets no answer, while what b sends once it is connected
- * would arrive.
+ * b stays in INIT, so it acknowledges nothing and a's retries run out. Later peer_comes_late()
+ * connects b, whose sends would reach a if a were not in ERR.
  */
 static void send_unanswered(struct end *a, struct end *b)
 {
@@ -55,7 +55,7 @@ static void peer_comes_late(struct end *a, struct end *b)
 	must_eq(end_modify(b, IBV_QPS_RTS), 0);
 }
 
-ROW("retries exceeded: it refuses messages")
+ROW("retries exceeded: the QP refuses messages")
 {
 	struct end a, b;
 
@@ -168,7 +168,7 @@ static void *poll_on(void *arg)
 	return NULL;
 }
 
-ROW("destroyed by one thread while another polls its failure")
+ROW("a QP is destroyed while another thread polls its failed completion")
 {
 	struct poller poller = { 0 };
 	struct end a, b;
@@ -205,7 +205,7 @@ static void *poll_until_cancelled(void *arg)
  * ibv_poll_cq that finds a failed completion takes the other half of the pair to ERR; that calls
  * ibv_modify_qp, a cancellation point.
  */
-ROW("destroyed after a thread that polled its failure was cancelled")
+ROW("a QP is destroyed after a thread that polled its failure was cancelled")
 {
 	struct poller poller = { 0 };
 	struct end a, b;

@@ -23,7 +23,7 @@ static struct ibv_qp_attr query(struct end *end, int mask, struct ibv_qp_init_at
 }
 
 /* Every field, in every state, is in pair_order.c; here are other masks than IBV_QP_STATE. */
-ROW("a query with mask 0 or every bit tells both halves' attributes")
+ROW("a query with mask 0 or every bit returns both halves' attributes")
 {
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr attr;
@@ -41,7 +41,7 @@ ROW("a query with mask 0 or every bit tells both halves' attributes")
 }
 
 /* Each half counts for itself: sq_psn what was sent, rq_psn what was received. */
-ROW("a query tells the next sequence number of each half")
+ROW("a query returns the next sequence number of each half")
 {
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr attr;
@@ -116,7 +116,7 @@ ROW("access flags hold for incoming requests")
 	must_eq(end_poll(&a).status, IBV_WC_REM_INV_REQ_ERR);
 }
 
-ROW("SQD and back, with one event")
+ROW("SQD and back to RTS, with one event")
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
 	struct ibv_async_event event;
@@ -143,7 +143,7 @@ ROW("SQD and back, with one event")
 	ends_close(&a, &b);
 }
 
-ROW("with max_send_wr 0 it receives")
+ROW("a two-way QP with max_send_wr 0 receives")
 {
 	struct end a, b;
 
@@ -157,7 +157,7 @@ ROW("with max_send_wr 0 it receives")
 	ends_close(&a, &b);
 }
 
-ROW("it keeps its domain busy")
+ROW("a domain with a two-way QP is EBUSY")
 {
 	struct end a, b;
 
@@ -200,7 +200,7 @@ static void neighbour(int wire, int fd)
 	_exit(0);
 }
 
-ROW("it delivers to another process's SRQ, under its visible number")
+ROW("a two-way QP delivers to another process's SRQ, under its visible number")
 {
 	int ends[2], fd = shared_file(), status;
 	struct end a, b;

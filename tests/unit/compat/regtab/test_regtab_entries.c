@@ -175,7 +175,7 @@ TEST(a_descriptor_taken_by_the_program_is_left_alone)
 	unlink(name);
 }
 
-TEST(a_file_that_could_not_be_made_is_tried_again)
+TEST(creating_a_file_is_retried)
 {
 	struct regtab_key key = room_key(1);
 	struct regtab_entry *entry;

@@ -98,7 +98,7 @@ TEST(a_file_with_too_many_qps_is_refused)
 	is_refused("more QPs", true);
 }
 
-TEST(what_others_may_write_is_refused)
+TEST(a_file_open_to_other_users_is_refused)
 {
 	struct regtab_header header = good();
 
@@ -108,7 +108,7 @@ TEST(what_others_may_write_is_refused)
 	is_refused("others may read or write it", false);
 }
 
-TEST(what_is_no_plain_file_is_refused)
+TEST(links_and_special_files_are_refused)
 {
 	struct regtab_header header = good();
 	char elsewhere[512];
@@ -171,7 +171,7 @@ TEST(a_file_of_another_user_is_refused)
 
 /* ---- leftovers ---- */
 
-TEST(a_process_that_died_while_making_its_file_left_it)
+TEST(gc_removes_an_unfinished_file)
 {
 	plant("", 0, 0, 0600);
 	assert_true(room_look().refused == 0 && room_look().tables == 0);

@@ -38,7 +38,7 @@ static struct regtab_entry *entry_in(const char *dir, int *err)
  * A program may have closed standard input. The next file that it opens must get descriptor 0, so
  * the table's file must not have it.
  */
-TEST(its_descriptor_is_no_standard_one)
+TEST(the_tables_descriptor_is_above_2)
 {
 	int spare = dup(0), fd, err;
 	struct regtab_entry *entry;

@@ -155,7 +155,7 @@ TEST(a_program_started_by_vfork_changes_nothing)
 	regtab_free(entry);
 }
 
-/* ---- worlds ---- */
+/* ---- word sizes and namespaces ---- */
 
 TEST(both_word_sizes_use_one_directory)
 {
@@ -187,7 +187,7 @@ TEST(both_word_sizes_use_one_directory)
 	regtab_gc(room_dir());
 }
 
-/* Only its later children are in the new namespace. 77: not permitted. */
+/* unshare() puts only later children into the new namespace. Returns 77 if it is not permitted. */
 static int across_namespaces(void)
 {
 	struct seen seen;
