@@ -55,7 +55,7 @@ static bool opened_hear(void)
 	return !word || strcmp(word, "deaf") != 0;
 }
 
-/* Any process can make a domain that no process has open. */
+/* True if no process has the domain open: creating it with O_EXCL then succeeds. */
 static bool domain_is_free(int fd)
 {
 	struct host *host = rig_host(0);
@@ -274,7 +274,7 @@ CASE(unread_events_are_kept)
 	return true;
 }
 
-/* The events hold a pointer to the handle, which is no longer valid. */
+/* Destroying a handle drops its unread events, because they point to the handle. */
 CASE(unread_events_go_with_the_qp)
 {
 	const int expected = opened_hear() ? 3 : 0;
@@ -344,9 +344,7 @@ CASE(destroying_the_last_handle_raises_no_event)
 	return !ibv_close_xrcd(s.xrcd);
 }
 
-/*
- * One process closes the device. The QP lives until the other process's handle is destroyed, too.
- */
+/* One opened device is closed. The QP lives until the other opened device destroys its handle. */
 CASE(a_closed_device_keeps_the_qp_of_another_handle)
 {
 	struct host *a = rig_host(0), *b = rig_host(0);
@@ -454,7 +452,10 @@ static int resources_of_three(void)
 	return word && !strcmp(word, "down") ? 2 : 4;
 }
 
-/* A query returns what the adapter's fields hold. Without responder resources: no reads. */
+/*
+ * A query returns each value cut to the width of the adapter's field. Without responder resources
+ * it returns no right to remote reads and atomics.
+ */
 CASE(attributes_read_back)
 {
 	struct host *host = rig_host(0);

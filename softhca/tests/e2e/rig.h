@@ -41,7 +41,10 @@ void rig_free_host(struct host *host);
 /* An RC, UC or UD QP (or XRC_SEND) of @host in RESET; @srq may be NULL. */
 struct ibv_qp *rig_qp(struct host *host, enum ibv_qp_type type, struct ibv_srq *srq);
 
-/* Attributes of a connection; rig_link is what a test changes before it connects. */
+/*
+ * Attributes of a connection. rig_link_to() fills in defaults; a test may change them before it
+ * connects.
+ */
 struct rig_link {
 	uint32_t dest_qpn;
 	uint32_t psn; /* first in both directions */

@@ -57,9 +57,8 @@ def skip_unless_possible(work):
 
 
 @functools.lru_cache()
-def younger(root, work):
-    """The words that the build adds to every compile command where the C library lacks
-    something."""
+def libc_options(root, work):
+    """Returns the compiler options that the build adds if the C library lacks functions."""
     build = next(
         folder for folder in work.resolve().parents if (folder / "compile_commands.json").exists())
     for entry in json.loads((build / "compile_commands.json").read_text()):
@@ -75,7 +74,7 @@ def compile_one(root, work, source, newest_header):
     target = work / (source.relative_to(root).as_posix().replace("/", "_") + ".o")
     if not target.exists() or target.stat().st_mtime < max(source.stat().st_mtime, newest_header):
         done = clang([
-            *FLAGS, *younger(root, work), "-fsanitize=fuzzer-no-link", "-I", root, "-c", source,
+            *FLAGS, *libc_options(root, work), "-fsanitize=fuzzer-no-link", "-I", root, "-c", source,
             "-o", target
         ])
         if done.returncode:

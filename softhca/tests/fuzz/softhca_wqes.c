@@ -267,7 +267,10 @@ static void post_good(struct play *play, struct input *input, int index)
 	post(play, index, wqe, sizeof(wqe));
 }
 
-/* Buffers in all receive queues, and doorbell records with a count that may be wrong. */
+/*
+ * Fills the receive queue of QP @index and both SRQs. Writes a count that may be wrong to their
+ * doorbell records.
+ */
 static void post_receives(struct play *play, struct input *input, int index)
 {
 	uint8_t sges[64];

@@ -372,7 +372,10 @@ static const struct ground_test tests[] = {
 	TEST(events_come_along), TEST(requests_come_along),
 };
 
-/* Then the kernel finds no memory under the process's number. */
+/*
+ * Runs after main() has left. The memory can then be reached only by the number of a live thread,
+ * not by the process's number.
+ */
 static void *go_on_without_main(void *unused)
 {
 	struct ground ground;

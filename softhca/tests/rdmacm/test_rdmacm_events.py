@@ -103,7 +103,8 @@ def test_reject_with_words(listen, connector):
 
 
 def test_backlog_is_of_unread_requests_only(listen, connector):
-    """The clients connect one after the other, many times."""
+    """The backlog is 1. A request that the listener has read no longer counts, so three clients in
+    turn all get an answer."""
     listen("reject", "1")
     for _ in range(3):
         assert lines(connector()) == [*RESOLVED, "REJECTED 28 go away"]

@@ -120,7 +120,7 @@ TEST(rings_of_a_connectx3)
 	assert_int_equal(rings.sq.count, 16);
 	assert_int_equal(rings.rq.count, 16);
 	assert_int_equal(four.max_recv_sge, 4);
-	/* The larger stride first; of equal ones the send queue. */
+	/* The queue with the larger stride comes first. With equal strides, the send queue does. */
 	assert_int_equal(rings.sq.buffer, 0x10000);
 	assert_int_equal(rings.rq.buffer, 0x10000 + 16 * 64);
 	assert_int_equal(rings.rq.record, 0x2000);

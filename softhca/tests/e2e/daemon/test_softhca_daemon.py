@@ -74,7 +74,7 @@ def test_refuses_with_a_sentence(run, softhca, place, argv, status, words):
     ("port mlx4_0 -1 up", "'-1' is no number"),
     ("port mlx4_0 x up", "'x' is no number"),
 ])
-@pytest.mark.on_model("connectx3") # it is about the command
+@pytest.mark.on_model("connectx3")  # the test is about the command, not an adapter
 def test_the_daemon_refuses_with_a_sentence(run, softhca, place, words, complaint):
     done = run([softhca, "run", "sh", "-c", f'"$0" ctl {words}', softhca])
     assert (done.returncode, done.stdout) == (1, "")
@@ -122,7 +122,8 @@ def test_run_keeps_other_preloads(run, softhca, place):
     done = run([softhca, "run", "--", "sh", "-c", "echo $LD_PRELOAD"],
                env={"LD_PRELOAD": "libm.so.6"})
     ours, others = done.stdout.strip().split(":")
-    # With $LIB in it, in the daemon's directory, when the other class is built too.
+    # If the library of the other word size is built too, the path is in the daemon's directory and
+    # contains $LIB.
     assert ours.endswith("/libsofthca.so") and others == "libm.so.6"
 
 
@@ -341,7 +342,7 @@ def test_settings_can_be_changed_later(run, softhca, place):
     assert run([softhca, "stop"]).returncode == 0
 
 
-@pytest.mark.on_model("connectx3", "connectx5")  # whose commands differ
+@pytest.mark.on_model("connectx3", "connectx5")  # their commands differ
 def test_trace_names_commands_and_the_check_that_refused(run, softhca, place):
     """Many checks give the same errno, so the trace names the check of each refusal."""
     trace = place / "trace"

@@ -57,7 +57,7 @@ def receive(sock):
 
 
 def command(sock, number, *words):
-    """The status of a command with this much behind the address of the response."""
+    """Sends a command: the address of the response, then @words. Returns the daemon's status."""
     body = struct.pack("<Q", ctypes.addressof(answer)) + b"".join(words)
     send(sock, struct.pack("<IHH", number, 2 + len(body) // 4, 64) + body)
     return struct.unpack("<i", receive(sock)[:4])[0]

@@ -78,7 +78,7 @@ static struct pair event_at_b(void)
 	return pair;
 }
 
-/* The event holds a pointer to the CQ, which is no longer valid. */
+/* Destroying a CQ drops its unread event, because the event points to the CQ. */
 CASE(unread_event_goes_with_the_cq)
 {
 	struct pair pair = event_at_b();
@@ -212,8 +212,8 @@ CASE(cq_resize_keeps_completions)
 }
 
 /*
- * The sends are posted first. So their completions are there when the CQ is to become too small for
- * them.
+ * The sends are posted before the resize. So the CQ holds their completions, and cannot shrink to
+ * fewer.
  */
 CASE(cq_resize_comes_after_sends)
 {

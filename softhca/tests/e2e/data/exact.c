@@ -224,7 +224,10 @@ static bool time_until_given_up(uint8_t retries, uint8_t senders_timer, uint8_t 
 	return pair_tear_down(&pair);
 }
 
-/* The receiver's timer counts, 20.48 ms (22), twice. The sender's own timer is 10 us (1). */
+/*
+ * Before each of two retries the sender waits for the receiver's RNR timer, 20.48 ms (code 22). Its
+ * own timer is 10 us (code 1).
+ */
 CASE(receivers_timer_counts)
 {
 	double seconds;

@@ -74,7 +74,7 @@ CASE(late_peer_is_waited_for)
 	CHECK(!rig_init(p.qb, &to_a) && !rig_post_recv(p.b, p.qb, 0, 10, 1));
 	CHECK(rig_quiet(p.a->cq, 20));
 	CHECK(!rig_rtr(p.qb, &to_a));
-	/* The request fails at once, not when the timeout is over. */
+	/* The request succeeds once the peer is in RTR, not only after the timeout of 17 s. */
 	CHECK(rig_poll_within(p.a->cq, &wc, 10000) && wc.status == IBV_WC_SUCCESS);
 	CHECK(rig_poll(p.b->cq, &wc) && wc.status == IBV_WC_SUCCESS);
 	return pair_tear_down(&p);
@@ -304,7 +304,7 @@ CASE(remote_access_of_region)
 	return pair_tear_down(&pair);
 }
 
-/* Posts all reads together. The peer has room for one at a time. */
+/* Posts three reads and an atomic as one list. */
 static bool reads_together(struct pair *pair, struct ibv_send_wr wr[4], unsigned int flags)
 {
 	static struct ibv_sge sge[4];

@@ -55,7 +55,7 @@ static struct pair connect_pair(enum ibv_qp_type type)
 	return pair;
 }
 
-/* Brings all ports up again, too. */
+/* Closes both hosts, and brings both ports of device 0 up again. */
 static void free_hosts(struct pair *pair)
 {
 	for (int i = 0; i < 2; i++)

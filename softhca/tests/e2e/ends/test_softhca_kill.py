@@ -26,7 +26,7 @@ def start(daemon, *words):
                             stdout=subprocess.PIPE, text=True)
 
 
-@pytest.mark.on_model("connectx3", "connectx5")  # whose numbers differ
+@pytest.mark.on_model("connectx3", "connectx5")  # their numbers differ
 def test_lists_what_a_process_holds(daemon):
     proc = start(daemon, "idle")
     assert proc.stdout.readline() == "ready\n"
@@ -126,7 +126,7 @@ assert os.waitpid(child, 0)[1] == 0
     assert done.returncode == 0, done.stderr
 
 
-def test_fork_neither_uses_nor_hurts(run, daemon):
+def test_forked_child_cannot_use_an_inherited_context(run, daemon):
     """A child's use of an inherited context fails, its end does not end the parent's, and it opens
     its own."""
     done = run(script(r"""
