@@ -68,7 +68,7 @@ def test_program_asks_as_an_old_binary(program, name):
 
 
 @pytest.mark.parametrize("name", XRC_PROGRAMS)
-def test_program_has_nothing_of_ours(program, name):
+def test_program_has_none_of_our_libraries(program, name):
     """It needs libibverbs and libc, and maybe a sanitizer's libraries."""
     libraries = [library for library in elf.needed(program(name)) if "san" not in library]
     assert set(libraries) <= {"libibverbs.so.1", "libc.so.6", "libpthread.so.0"}

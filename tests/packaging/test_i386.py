@@ -94,7 +94,7 @@ def test_loaders_functions_in_the_nodes_of_i386(shim32):
     assert not {"dlsym@GLIBC_2.2.5", "dlvsym@GLIBC_2.2.5"} & exported
 
 
-def test_brings_nothing_along(shim32):
+def test_needs_only_the_c_library(shim32):
     assert "ELF32" in elf.readelf("-h", shim32)
     assert set(elf.needed(shim32)) <= {
         "libc.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux.so.2", "libgcc_s.so.1"

@@ -57,7 +57,7 @@ def test_counts_cases(line, status, last):
     assert summary(line)[1][-1] == last
 
 
-def test_nothing_ran_is_a_failure():
+def test_a_run_without_tests_is_a_failure():
     assert summary() == (1, ["0 passed, 0 failed, 0 skipped"])
 
 
@@ -94,7 +94,7 @@ def test_what_is_skipped_several_times_is_one_line():
      ["[  ERROR   ] --- 1 != 2", "[   LINE   ] --- a.c:3: error: Failure!"]),
     ("starting\nSegmentation fault\n", ["starting", "Segmentation fault"]),
 ])
-def test_a_failure_is_shown_with_what_it_said(said, shown):
+def test_a_failure_is_shown_with_its_output(said, shown):
     _, lines = summary(record("FAIL", stdout=said), record())
     start = next(number for number, line in enumerate(lines) if line.startswith("failed:"))
     assert lines[start + 1:-1] == ["    " + line for line in shown]

@@ -220,7 +220,7 @@ static bool nothing_more(struct ibv_context *ctx)
 }
 
 /* The handle that was opened last gets the event first. */
-CASE(last_handle_hears_first)
+CASE(the_last_handle_gets_its_event_first)
 {
 	struct shared s = share();
 	struct ibv_context *ctx = s.host->ctx;
@@ -275,7 +275,7 @@ CASE(unread_events_are_kept)
 }
 
 /* Destroying a handle drops its unread events, because they point to the handle. */
-CASE(unread_events_go_with_the_qp)
+CASE(destroying_a_qp_drops_its_unread_events)
 {
 	const int expected = opened_hear() ? 3 : 0;
 	struct shared s = share();

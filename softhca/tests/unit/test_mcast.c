@@ -28,7 +28,7 @@ FIXTURE(teardown)
 	return 0;
 }
 
-TEST(as_many_groups_as_the_device_says)
+TEST(groups_are_limited_as_the_device_reports)
 {
 	struct hca_device *device = qp.device;
 
@@ -42,7 +42,7 @@ TEST(as_many_groups_as_the_device_says)
 	assert_int_equal(device->group_count, device->model->max_groups - 1);
 }
 
-TEST(a_group_goes_with_its_last_member)
+TEST(a_group_ends_with_its_last_member)
 {
 	struct hca_qp other = qp;
 

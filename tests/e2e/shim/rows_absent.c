@@ -51,7 +51,7 @@ ROW("1.3", "no device can be opened")
 /*
  * The library may be preloaded into every process of a job, so it must not crash without a device.
  */
-ROW("1.3", "without a device every verb says EINVAL")
+ROW("1.3", "without a device every verb is EINVAL")
 {
 	struct actor *a = actor_new();
 

@@ -73,7 +73,7 @@ ROW("5.4", "modifying does not register")
 	expect_ok(close_domain(b, D));
 }
 
-ROW("5.4", "each step may be somebody else's")
+ROW("5.4", "each transition may come from another process")
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTR, a, PEER_QPN);

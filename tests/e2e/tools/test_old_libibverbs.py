@@ -140,7 +140,7 @@ def test_env(on_softhca, xrc_compat, place, words, program):
 @pytest.mark.parametrize(
     "words",
     [["check", "PROGRAM"], ["doctor"], ["ps"], ["selftest"], ["report", "--output", "REPORT"]])
-def test_commands_never_load_it(on_softhca, xrc_compat, place, tmp_path, words):
+def test_commands_never_load_the_old_library(on_softhca, xrc_compat, place, tmp_path, words):
     places = {"PROGRAM": place / "plain", "REPORT": tmp_path / "report"}
     done = on_softhca(xrc_compat, *(places.get(word, word) for word in words),
                       LD_LIBRARY_PATH=str(place / "old"))

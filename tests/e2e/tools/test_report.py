@@ -39,7 +39,7 @@ def section(text, title):
     return re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.M | re.S).group(1)
 
 
-def test_everything_is_in_it(report, helpers, run, xrc_compat):
+def test_the_report_has_every_section(report, helpers, run, xrc_compat):
     program = helpers / "hold-registrations"
     result, text = report("--softhca=2", program)
     assert (result.returncode, result.stderr) == (0, "")

@@ -90,7 +90,7 @@ def test_another_host_that_is_no_self_test(run, xrc_compat):
     assert "sender: the process ended\n" in result.stdout
 
 
-def test_nobody_listens(model, run, xrc_compat):
+def test_a_refused_connection(model, run, xrc_compat):
     result = run([xrc_compat, "selftest", "--softhca", "--connect", "127.0.0.1", "--port", "1"])
     assert (result.returncode, result.stdout) == (125, "")
     assert result.stderr == "xrc-compat-selftest: sender on the other host, 127.0.0.1: Connection refused\n"

@@ -192,7 +192,7 @@ def test_what_each_call_became_is_what_the_kernel_saw(trace_on, programs):
         assert 0 < sum(verb["duration_ns"] for verb in call["became"]) <= call["duration_ns"]
 
 
-def test_an_error_of_the_kernel_is_told(trace_on, build_root):
+def test_an_error_of_the_kernel_is_reported(trace_on, build_root):
     document, kernel = trace_on(
         ["--open_qp=off"], build_root / "tests" / "e2e" / "shim" / "contract", "--mode=contexts",
         "--only=reg by another opened device is ENOSYS", "no_open_qp")
@@ -472,13 +472,13 @@ def test_the_option_that_is_wrong_is_named(run, xrc_compat, arguments, says):
     assert f"xrc-compat: trace: {says}\n" in run([xrc_compat, "trace", *arguments]).stderr
 
 
-def test_a_file_that_cannot_be_written_is_told_before_the_program_runs(run, xrc_compat):
+def test_a_file_that_cannot_be_written_is_an_error_before_the_program_runs(run, xrc_compat):
     result = run([xrc_compat, "trace", "--output", "/nonexistent/x", "--", "echo", "ran"])
     assert (result.returncode, result.stdout) == (125, "") and "/nonexistent/x" in result.stderr
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]], ids=["text", "json"])
-def test_a_file_that_takes_nothing(run, xrc_compat, programs, form):
+def test_a_full_output_file(run, xrc_compat, programs, form):
     result = run([
         xrc_compat, "trace", "--softhca=2", *form, "--output", "/dev/full", "--",
         programs["cluster"]
@@ -486,6 +486,6 @@ def test_a_file_that_takes_nothing(run, xrc_compat, programs, form):
     assert result.returncode == 125 and "xrc-compat: cannot write the trace to /dev/full: " in result.stderr
 
 
-def test_a_standard_error_that_takes_nothing(run, xrc_compat):
+def test_a_full_standard_error(run, xrc_compat):
     result = run(["sh", "-c", '"$0" trace -- true 2>/dev/full', xrc_compat])
     assert result.returncode == 125

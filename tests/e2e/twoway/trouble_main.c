@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Commands that the kernel refuses once, a device that is gone, forks of busy programs, a program
- * that may open no more files.
+ * What the library does if the kernel refuses a command once, if the device is gone, if a busy
+ * program forks, and if a program has no free descriptor.
  */
 
 #include <dlfcn.h>

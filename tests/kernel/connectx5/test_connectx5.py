@@ -122,7 +122,7 @@ def asked(driver, kind):
     return int.from_bytes(driver.function.read(CONFIG_REGION, ANSWER, 4), "little")
 
 
-def test_an_xrc_receive_qp_is_told_from_a_sender():
+def test_an_xrc_receive_qp_is_not_shown_as_a_sender():
     driver, _ = two()
     sender, target = driver.qp(XRC), driver.qp(XRC, no_sq=1)
     assert (asked(driver, 0), asked(driver, 3)) == (sender, target)

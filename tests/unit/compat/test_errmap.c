@@ -45,7 +45,7 @@ TEST(no_xrc_is_enosys_for_xrc_verbs_only)
  * One line, which names the verb and the error. The second time there is none, so this test comes
  * before the others that translate.
  */
-TEST(the_real_cause_is_told_once)
+TEST(the_kernels_error_is_logged_once)
 {
 	char text[512];
 	ssize_t size;

@@ -44,7 +44,7 @@ TEST(find_returns_added_objects_only)
  * A provider may reuse the address of a destroyed object before the thread that destroyed it has
  * removed it from the map.
  */
-TEST(a_reused_key_outlives_its_predecessor)
+TEST(removing_an_object_keeps_its_keys_next_object)
 {
 	struct handle_map map = { 0 };
 	int old = 0, young = 0;

@@ -11,7 +11,7 @@
 
 #include "../unit.h"
 
-TEST(what_the_environment_says_is_read)
+TEST(variables_are_read)
 {
 	setenv("XRC_COMPAT_VERBOSE", "1", 1);
 	setenv("XRC_COMPAT_TWO_WAY", "never", 1);
@@ -22,7 +22,7 @@ TEST(what_the_environment_says_is_read)
 	assert_string_equal(settings()->table_dir, "/first");
 }
 
-TEST(a_later_change_does_not_count)
+TEST(a_later_change_is_not_read)
 {
 	setenv("XRC_COMPAT_VERBOSE", "0", 1);
 	setenv("XRC_COMPAT_TWO_WAY", "on", 1);

@@ -54,7 +54,7 @@ TEST(without_a_tracer_the_table_has_the_librarys_functions)
 	dlclose(library);
 }
 
-TEST(marks_are_told_apart_by_the_handle_alone)
+TEST(marks_differ_by_the_handle_alone)
 {
 	struct ibv_qp foreign = { .qp_context = &foreign };
 

@@ -102,7 +102,7 @@ TEST(every_other_slot_stays_the_providers)
 }
 
 /* The opcode of what failed is undefined: the number alone decides. */
-TEST(untagged_failures_are_told_by_number)
+TEST(untagged_failures_are_reported_by_number)
 {
 	struct ibv_context context = new_device();
 	struct ibv_cq cq = { .context = &context };

@@ -41,7 +41,7 @@ def test_settings(page, shown):
     }
 
 
-def test_limits_are_told_rightly(page, shown):
+def test_limits_of_the_page_are_right(page, shown):
     """The defaults in the page are the program's."""
     flat = re.sub(r"\s+", " ", page)
     for name in ("devices", "ports", "nap", "max_qp_wr", "max_sge", "max_cqe", "max_srq_wr",

@@ -79,7 +79,7 @@ static struct pair event_at_b(void)
 }
 
 /* Destroying a CQ drops its unread event, because the event points to the CQ. */
-CASE(unread_event_goes_with_the_cq)
+CASE(destroying_a_cq_drops_its_unread_event)
 {
 	struct pair pair = event_at_b();
 
@@ -308,7 +308,7 @@ static void let_it_rest(void)
 	usleep(5000);
 }
 
-CASE(posted_before_its_memory_goes)
+CASE(posted_before_its_memory_is_deregistered)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -352,7 +352,7 @@ CASE(posted_before_its_memory_moves)
 	return pair_tear_down(&pair);
 }
 
-CASE(posted_before_its_srq_goes)
+CASE(posted_before_its_srq_is_destroyed)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_sge sge;

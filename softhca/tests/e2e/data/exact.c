@@ -153,7 +153,7 @@ CASE(datagram_goes_to_sqe)
 	return send_queue_error(IBV_QPT_UD);
 }
 
-CASE(in_sqe_it_still_receives)
+CASE(a_qp_in_sqe_still_receives)
 {
 	struct pair pair = pair_up(IBV_QPT_UC, NULL);
 	struct ibv_sge sge;

@@ -354,7 +354,7 @@ static bool arm_target(struct xrc_stage *s)
  * A target that cannot migrate raises one event for each of its handles, whichever context has the
  * first handle.
  */
-CASE(each_handle_is_told_once)
+CASE(each_handle_gets_one_event)
 {
 	struct xrc_stage s = xrc_stage();
 

@@ -52,7 +52,7 @@ def test_the_list_is_complete(run, softhca, daemon):
     assert sorted(done.stderr.split("there are:")[1].split()) == sorted(EVENTS)
 
 
-def test_every_holder_of_a_target_hears(daemon):
+def test_every_holder_of_a_target_gets_the_event(daemon):
     """Two processes share a target QP. Each gets every event of the QP, with its own handle. Each
     has an SRQ and a CQ of its own."""
     count = len(OBJECT_EVENTS)

@@ -70,7 +70,7 @@ def test_refusals(run, softhca, mode, setting):
 @pytest.mark.parametrize(
     "opened, cases",
     [("hear", []),
-     ("deaf", ["last_handle_hears_first", "opened_handle_outlives_the_creator",
+     ("deaf", ["the_last_handle_gets_its_event_first", "opened_handle_outlives_the_creator",
                "events_keep_their_order"])])
 def test_agreement(run, softhca, opened, cases):
     """When objects end, and the order and number of events. tests/kernel asks a real kernel the

@@ -42,7 +42,7 @@ CASE(write_uses_the_srqs_pd)
 
 /* ---- events ---- */
 
-CASE(every_handle_hears)
+CASE(every_handle_gets_the_event)
 {
 	struct xrc_stage s = xrc_stage();
 

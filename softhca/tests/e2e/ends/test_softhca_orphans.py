@@ -67,7 +67,7 @@ def test_what_was_completed_is_still_there_and_then_polling_fails(run, daemon, c
 
 
 @pytest.mark.any_model
-def test_a_forked_child_is_told_too(daemon):
+def test_a_forked_child_gets_the_message_too(daemon):
     """The parent's thread is not in the child. A child that opens devices starts a thread of its
     own."""
     forked = start(*script(r"""

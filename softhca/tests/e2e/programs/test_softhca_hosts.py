@@ -31,7 +31,7 @@ def seen(run, softhca):
         run([softhca, "run", *options, "--", "ibv_devices"], env=env).stdout)
 
 
-def test_a_program_sees_its_host_alone(seen):
+def test_a_program_sees_only_its_own_host(seen):
     assert seen("--devices=3") == [models.device(i) for i in range(3)]
     assert seen("--devices=12", env={"SOFTHCA_HOST": models.device(11)}) == [models.device(11)]
     assert seen(env={"SOFTHCA_HOST": ""}) == [models.device(0), models.device(1)]
