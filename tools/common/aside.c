@@ -87,7 +87,8 @@ static void execute(const struct aside *aside, int out)
 	status = aside->prepare ? aside->prepare(aside->context) : 0;
 	if (status || !aside->words)
 		_exit(status);
-	execvp(aside->words[0], aside->words);
+	/* execvp() has a shell read a file that the kernel refuses. */
+	(strchr(aside->words[0], '/') ? execv : execvp)(aside->words[0], aside->words);
 	_exit(TOOL_EXIT_NOT_EXECUTABLE);
 }
 

@@ -222,7 +222,8 @@ int temporary_make(const char *name, char *path, size_t size, int (*make)(char *
  */
 
 struct aside {
-	char *const *words;	/* of a program, as for execvp(3); NULL: prepare() does the work */
+	/* of a program, by its path or found on PATH; NULL: prepare() does the work */
+	char *const *words;
 	/* called in its process first; NULL: nothing. What is not 0 is its exit status */
 	int (*prepare)(const void *context);
 	const void *context;

@@ -47,6 +47,18 @@ static const char *loader_of(const struct elf_info *kind)
 	return NULL;
 }
 
+bool loader_is_executed(const struct elf_info *kind)
+{
+	const char *loader = loader_of(kind);
+	char *const words[] = { (char *)loader, (char *)"--help", NULL };
+	const struct aside program = { .words = words };
+	int result = 0;
+
+	if (loader)
+		free(aside_output(&program, TIMEOUT_MILLISECONDS, NULL, &result));
+	return result != -TOOL_EXIT_NOT_EXECUTABLE;
+}
+
 static int set_environment(const void *context)
 {
 	static const char *const others[] = {

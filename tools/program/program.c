@@ -169,6 +169,8 @@ enum program_fault program_preload_fault(const struct program *program,
 		return PROGRAM_FOREIGN;
 	if (elf->interpreter && access(elf->interpreter, F_OK))
 		return PROGRAM_NO_LOADER;
+	if (elf->bits == 32 && !loader_is_executed(elf))
+		return PROGRAM_OTHER_KERNEL;
 	if (elf->bits != library->bits || elf->machine != library->machine)
 		return PROGRAM_OTHER_MACHINE;
 	if (elf_info_is_library(elf))
@@ -253,6 +255,9 @@ static const struct {
 				    "XRC_COMPAT_LIBRARY",
 				    TOOL_EXIT_REFUSED },
 	[PROGRAM_FOREIGN] = { NULL, NULL, TOOL_EXIT_NOT_EXECUTABLE }, /* ENOEXEC */
+	[PROGRAM_OTHER_KERNEL] = { "is a 32-bit program, and this kernel executes none",
+				   "boot a kernel that has CONFIG_IA32_EMULATION, without ia32_emulation=0",
+				   TOOL_EXIT_NOT_EXECUTABLE },
 };
 
 const char *program_fault_text(enum program_fault fault, const char *name,

@@ -77,7 +77,8 @@ enum program_fault {
 	PROGRAM_NO_LOADER,
 	PROGRAM_LIBRARY,
 	PROGRAM_FOREIGN,	/* runs on other machines only */
-	PROGRAM_LAST_UNSTARTABLE = PROGRAM_FOREIGN, /* the kernel can start the others */
+	PROGRAM_OTHER_KERNEL,	/* this kernel was built or booted without programs of its class */
+	PROGRAM_LAST_UNSTARTABLE = PROGRAM_OTHER_KERNEL, /* the kernel can start the others */
 	PROGRAM_STATIC,
 	PROGRAM_PACKED,
 	PROGRAM_SETUID,
@@ -165,6 +166,9 @@ struct closure {
  */
 void closure_read(const char *path, const struct elf_info *kind, const struct string_list *plugins,
 		  struct closure *closure);
+
+/* Whether this kernel executes the dynamic loader of that @kind. True if there is none. */
+bool loader_is_executed(const struct elf_info *kind);
 
 /* The object whose SONAME or file name is @name, or NULL. */
 const struct loaded_object *closure_find(const struct closure *closure, const char *name);

@@ -16,3 +16,12 @@ def compile_c(output, source, *flags):
         pytest.skip(f"the compiler cannot do {' '.join(map(str, flags))} here")
     assert done.returncode == 0, done.stderr
     return output
+
+
+def executed_here(program):
+    """Whether this kernel executes @program. Some kernels execute no 32-bit programs."""
+    try:
+        subprocess.run([program], capture_output=True, timeout=30, check=False)
+    except OSError:
+        return False
+    return True

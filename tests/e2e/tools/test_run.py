@@ -10,6 +10,8 @@ import subprocess
 
 import pytest
 
+from compiling import executed_here
+
 REFUSED, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 
 
@@ -196,11 +198,38 @@ def test_program_with_file_capabilities(launch, helpers, tmp_path):
     refused(launch(program), REFUSED, "has file capabilities", "cp does not keep")
 
 
-def test_program_of_another_class(launch, helpers):
+@pytest.fixture
+def program_32(helpers):
     program = helpers / "show-start-32"
     if not program.exists():
         pytest.skip("the compiler has no -m32 here")
-    refused(launch(program), REFUSED, "32-bit i386", "64-bit x86-64")
+    return program
+
+
+NONE_EXECUTED = ("is a 32-bit program, and this kernel executes none", "CONFIG_IA32_EMULATION")
+
+
+def test_program_of_another_class(launch, program_32):
+    if executed_here(program_32):
+        refused(launch(program_32), REFUSED, "32-bit i386", "64-bit x86-64")
+    else:
+        refused(launch(program_32), NOT_EXECUTABLE, *NONE_EXECUTED)
+
+
+def test_32_bit_program_where_the_kernel_refuses_its_loader(run, xrc_compat, probe, program_32,
+                                                            tmp_path):
+    """An ELF header of another machine, mounted over the loader, stands for a kernel without 32-bit
+    programs."""
+    foreign = tmp_path / "loader"
+    foreign.write_bytes(b"\x7fELF\x01\x01\x01".ljust(18, b"\0") + b"\xff\xff".ljust(64, b"\0"))
+    foreign.chmod(0o755)
+    mounted = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+               'mount --bind "$0" /lib/ld-linux.so.2 || exit 77; exec "$@"', foreign]
+    done = run([*mounted, xrc_compat, "run", program_32],
+               env={"XRC_COMPAT_LIBRARY": str(probe), "LD_PRELOAD": ""})
+    if done.returncode == 77 or "unshare failed" in done.stderr:
+        pytest.skip("no mounts of its own here")
+    refused(done, NOT_EXECUTABLE, *NONE_EXECUTED)
 
 
 def test_program_not_found(launch):

@@ -4,6 +4,7 @@
 #define UNIT_SETUP room_setup
 #define UNIT_TEARDOWN room_teardown
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -162,7 +163,7 @@ TEST(both_word_sizes_use_one_directory)
 	struct regtab_entry *entry;
 	char byte = 0, *argv[] = { (char *)writer32, (char *)room_dir(), "1", NULL };
 	struct seen seen;
-	int out[2];
+	int out[2], status;
 	pid_t pid;
 
 	if (!writer32)
@@ -175,9 +176,15 @@ TEST(both_word_sizes_use_one_directory)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(out[1], STDOUT_FILENO);
 		execv(writer32, argv);
-		_exit(127);
+		_exit(errno == ENOEXEC ? 77 : 127);
 	}
-	assert_int_equal(read(out[0], &byte, 1), 1);
+	close(out[1]);
+	if (read(out[0], &byte, 1) != 1) {
+		waitpid(pid, &status, 0);
+		regtab_free(entry);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 77);
+		skip_because("this kernel executes no 32-bit programs");
+	}
 	seen = room_look();
 	assert_true(seen.tables == 1 && seen.live == 2 && seen.qps == 2 && seen.qp[1] == 0xffffff);
 	assert_true(seen.registrants[0] == 2 && seen.registrants[1] == 1 &&
