@@ -58,7 +58,7 @@ def rows(output):
 @pytest.mark.parametrize("receivers, options", [(4, []), (4, ["-e"]), (1, ["-n", "1"]),
                                                 (2, ["-n", "2", "-e"]),
                                                 (9, ["-n", "9", "-i", "1"])])
-def test_every_receiver_through_one_qp(cluster, receivers, options):
+def test_one_receive_qp_serves_every_receiver(cluster, receivers, options):
     done = cluster(*options)
     assert (done.returncode, done.stderr) == (0, "")
     table = rows(done.stdout)
@@ -82,13 +82,13 @@ def test_rounds_go_on_after_each_departure(cluster):
         2] and messages[2] < messages[3]
 
 
-def test_bound_at_start(cluster):
+def test_the_demo_runs_with_immediate_binding(cluster):
     done = cluster(program="xrc-cluster-now")
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("setting", ["--strict=on", "--link=ethernet"])
-def test_another_kernel_or_link(cluster, setting):
+def test_the_demo_runs_with_another_kernel_or_link(cluster, setting):
     """A kernel that removes no mask bits; ports of Ethernet, between which receive QPs are
     connected by GIDs."""
     done = cluster(settings=["--devices=2", setting])
@@ -113,7 +113,7 @@ def test_a_killed_process_ends_the_run_and_the_next_one_is_clean(cluster, option
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("program", ["xrc-cluster", "xrc-cluster-now"])
-def test_without_xrc_compat(cluster, program):
+def test_without_xrc_compat_a_symbol_is_undefined(cluster, program):
     done = cluster(shim=False, program=program)
     assert done.returncode != 0
     assert done.stdout == ""
@@ -128,14 +128,14 @@ def test_without_xrc_compat(cluster, program):
       ], "there is one RDMA device, mlx4_0; the sender and the receivers need one each"),
     (["--devices=2", "--xrc=off"], "mlx4_0 cannot do XRC"),
 ])
-def test_machine_that_cannot(cluster, settings, complaint):
+def test_one_line_names_what_the_machine_lacks(cluster, settings, complaint):
     done = cluster(settings=settings)
     assert (done.returncode, done.stdout) == (1, "")
     assert models.named(complaint) in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_no_device_at_all(build_root, run):
+def test_one_line_says_that_there_is_no_device(build_root, run):
     if os.path.isdir("/sys/class/infiniband") and os.listdir("/sys/class/infiniband"):
         pytest.skip("this machine has RDMA devices")
     done = run([build_root / "demo" / "xrc-cluster"],
@@ -144,7 +144,7 @@ def test_no_device_at_all(build_root, run):
     assert "there is no RDMA device here" in done.stderr
 
 
-def test_no_place_for_the_domain(build_root, run):
+def test_the_folder_that_cannot_hold_the_domain_file_is_named(build_root, run):
     done = run([build_root / "demo" / "xrc-cluster"], env={"TMPDIR": "/nonexistent"})
     assert (done.returncode, done.stdout) == (1, "")
     assert "cannot make a file for the XRC domain in /nonexistent: No such file or directory" in done.stderr

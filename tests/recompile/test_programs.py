@@ -61,7 +61,7 @@ def test_recompiled_runs_by_the_command(recompiled, installed, run):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_recompiled_dies_without(recompiled, installed, run):
+def test_recompiled_needs_xrc_compat(recompiled, installed, run):
     done = run([installed.bin / "softhca", "run", "--devices=2", "--", recompiled, "-n", "2"])
     assert done.returncode != 0 and "undefined symbol: ibv_" in done.stdout + done.stderr
 
@@ -82,7 +82,7 @@ def test_alone_and_preloaded_is_one_library(alone, installed, run):
     assert done.stdout.endswith("status 0\n"), done.stdout + done.stderr
 
 
-def test_alone_of_a_linker_that_drops_what_seems_unused(installed, tmp_path, run):
+def test_alone_links_with_as_needed(installed, tmp_path, run):
     """The program must link with --as-needed, too, which some distributions set."""
     source = tmp_path / "probe.c"
     source.write_text("#include <infiniband/verbs.h>\n#include <stddef.h>\n"
@@ -96,7 +96,7 @@ def test_alone_of_a_linker_that_drops_what_seems_unused(installed, tmp_path, run
 
 
 @pytest.mark.parametrize("language", ["c", "c++"])
-def test_half_ported(language, installed, tmp_path, run):
+def test_an_old_half_and_a_ported_half_link_together(language, installed, tmp_path, run):
     """An old half and a ported half, with xrc_compat.h between them, linked with today's libibverbs
     and ours."""
     std = {"c": "gnu11", "c++": "gnu++11"}[language]
@@ -127,7 +127,8 @@ HEADERS = [("ofed", "c", "c99"), ("ofed", "c", "c17"), ("ofed", "c++", "c++98"),
 @pytest.mark.parametrize("before", ["", "#include <infiniband/verbs.h>\n"],
                          ids=["first", "after-verbs"])
 @pytest.mark.parametrize("header, language, std", HEADERS)
-def test_xrc_compat_h_with_either_header(header, language, std, before, installed, tmp_path):
+def test_xrc_compat_h_compiles_with_either_header(header, language, std, before, installed,
+                                                  tmp_path):
     source = tmp_path / "source"
     source.write_text(
         before + "#include <xrc_compat.h>\nint main(void) { return xrc_compat_xrcd(0) ? 1 : 0; }\n")
@@ -139,7 +140,7 @@ def test_xrc_compat_h_with_either_header(header, language, std, before, installe
 
 
 @pytest.mark.parametrize("language", ["c", "c++"])
-def test_old_header_beside_todays_librdmacm(language, installed, tmp_path):
+def test_the_old_header_compiles_with_todays_librdmacm(language, installed, tmp_path):
     """The system's <rdma/rdma_cma.h> compiles with the old <infiniband/verbs.h>."""
     source = tmp_path / "source"
     source.write_text(

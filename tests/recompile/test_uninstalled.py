@@ -55,7 +55,7 @@ def test_alone_out_of_the_build_tree(devenv, tmp_path, softhca, run):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_one_folder_of_ofed(devenv):
+def test_ofedhome_has_headers_and_libraries(devenv):
     home = pathlib.Path(*devenv("--variable=ofedhome", "xrc-compat"))
     assert (home / "include" / "infiniband" / "verbs.h").exists()
     for lib in ("lib", "lib64"):
@@ -63,7 +63,7 @@ def test_the_one_folder_of_ofed(devenv):
                 "libibverbs.so").exists() and not (home / lib / "libibverbs.so.1").exists()
 
 
-def test_half_ported_out_of_the_build_tree(devenv, tmp_path, softhca, run):
+def test_an_old_half_and_a_ported_half_out_of_the_build_tree(devenv, tmp_path, softhca, run):
     objects = [
         build(tmp_path / f"{half}.o", "c", [], "-c", HERE / f"porting_{half}.c",
               *devenv("--cflags", package))

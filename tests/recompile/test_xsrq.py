@@ -77,7 +77,7 @@ int main(void) { struct ibv_srq_init_attr attr = { .srq_type = IBV_SRQT_XRC };
 }
 
 
-def test_several_units(installed, tmp_path):
+def test_two_units_of_a_program_may_include_the_header(installed, tmp_path):
     """Two units of a program can include the header, whose functions are inline, and take their
     addresses."""
     for name, text in UNITS.items():

@@ -55,7 +55,7 @@ def test_commands_are_of_64_bits(prefix):
 
 
 @pytest.mark.any_model
-def test_one_setting_for_both(launch, builds):
+def test_one_ld_preload_serves_both_word_sizes(launch, builds):
     done = launch("sh", "-c", 'printenv LD_PRELOAD; for i; do $i --poll; done', "sh",
                   *(builds[bits] / CLIENTS / "openmpi" for bits in (64, 32)), LEGACY_SECONDS="30")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
@@ -129,7 +129,7 @@ def test_missing_library_is_named(run, builds, tmp_path):
 @pytest.mark.any_model
 @pytest.mark.parametrize("bits", [32, 64])
 @pytest.mark.parametrize("place", ["prefix", "build"])
-def test_trace(run, prefix, builds, tmp_path, bits, place):
+def test_the_64_bit_command_traces_both_word_sizes(run, prefix, builds, tmp_path, bits, place):
     """The 64-bit command traces programs of both classes, with the same arguments, numbers and
     backtraces."""
     output = tmp_path / "trace.json"
@@ -166,7 +166,7 @@ def test_trace(run, prefix, builds, tmp_path, bits, place):
 
 
 @pytest.mark.any_model
-def test_trace_of_a_class_without_its_library(run, builds, tmp_path):
+def test_trace_refuses_a_word_size_without_its_library(run, builds, tmp_path):
     alone = tree.Tree(builds[64], tmp_path).install()
     done = run([alone.bin / "xrc-compat", "trace", "--", builds[32] / WORKER, "0", "/dev/null"],
                env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": ""})
@@ -260,7 +260,7 @@ def deliver(sender, receiver, number, byte):
 
 
 @pytest.mark.parametrize("first, second", [(64, 32), (32, 64)])
-def test_one_receive_qp_of_both(job, first, second):
+def test_both_word_sizes_share_a_receive_qp(job, first, second):
     """Contract 5.6: each registered process keeps the QP alive, 32-bit or 64-bit; a killed process
     is not registered any more."""
     creator, other = job.worker(first), job.worker(second)

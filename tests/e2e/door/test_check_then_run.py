@@ -77,7 +77,7 @@ def test_text_prints_the_same_command(type_in, program):
     assert [line.split(None, 1)[1] for line in lines if line.startswith("Next")] == [report["next"]]
 
 
-def test_program_fails_without(type_in, program):
+def test_the_program_fails_without_xrc_compat(type_in, program):
     result = type_in(program)
     assert result.returncode != 0
     assert "exchange: done" not in result.stdout

@@ -22,19 +22,19 @@ def play(model, run, xrc_compat):
 
 @pytest.mark.parametrize("at_start", ["", "1"])
 @pytest.mark.parametrize("binding", ["lazy", "now"])
-def test_linked(play, door, binding, at_start):
+def test_a_linked_program_completes_the_exchange(play, door, binding, at_start):
     done(play(door / f"linked-{binding}", LD_BIND_NOW=at_start))
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_looked_up(play, door, real_library, way):
+def test_a_program_that_looks_the_verbs_up_completes_the_exchange(play, door, real_library, way):
     done(play(door / "lookup", way, DOOR_LIBRARY=real_library))
 
 
 @pytest.mark.parametrize("at_start", ["", "1"])
 @pytest.mark.parametrize("binding", ["lazy", "now"])
 @pytest.mark.parametrize("plugin", ["linked", "lookup"])
-def test_in_a_plugin(play, door, build_root, plugin, binding, at_start):
+def test_a_plugin_completes_the_exchange(play, door, build_root, plugin, binding, at_start):
     host = build_root / "tests" / "e2e" / "shim" / "plugin-host"
     done(play(host, binding, door / f"lib{plugin}-plugin.so", LD_BIND_NOW=at_start))
 
@@ -47,7 +47,7 @@ def test_linked_plugin_fails_without_the_shim(run, softhca, door, build_root, bi
     assert result.returncode == 1 and "undefined symbol: ibv_" in result.stdout
 
 
-def test_linked_and_looked_up_are_one(play, door):
+def test_linked_and_looked_up_verbs_share_one_state(play, door):
     """Both libraries share one state: objects and registrations of one library count in the
     other."""
     result = play(door / "both")
@@ -55,14 +55,15 @@ def test_linked_and_looked_up_are_one(play, door):
         0, ["both: busy Device or resource busy"] * 2 + ["exchange: done"] * 2), result.stderr
 
 
-def test_private_copy(play, door, private_copy, tmp_path):
+def test_a_program_keeps_its_private_libibverbs(play, door, private_copy, tmp_path):
     """A program that brings its own libibverbs uses that one under the shim, too."""
     result = play(shutil.copy(door / "linked-rpath", tmp_path))
     done(result)
     assert result.stdout.splitlines()[1:] == [f"mapped: {private_copy}"]
 
 
-def test_without_a_private_copy(play, door, real_library, tmp_path):
+def test_without_a_private_copy_the_libibverbs_of_the_system_is_used(play, door, real_library,
+                                                                     tmp_path):
     """Without the copy the same program uses the system's, so the test above can tell them
     apart."""
     result = play(shutil.copy(door / "linked-rpath", tmp_path))

@@ -64,7 +64,7 @@ def play(run, softhca, door):
 
 
 @pytest.mark.parametrize("version", ["", ":IBVERBS_1.1"])
-def test_our_names_on_the_handle(ask, shim, real_library, version):
+def test_a_handle_of_libibverbs_finds_the_verbs_of_the_shim(ask, shim, real_library, version):
     for library in (REAL, real_library):
         names = XRC + CHANGED
         answers = ask([shim], *(f"{library}:ibv_{name}{version}" for name in names))
@@ -72,7 +72,7 @@ def test_our_names_on_the_handle(ask, shim, real_library, version):
 
 
 @pytest.mark.parametrize("version", ["", ":IBVERBS_1.1"])
-def test_our_names_on_the_handle_of_a_plugin(ask, shim, door, version):
+def test_a_handle_of_a_plugin_finds_the_verbs_of_the_shim(ask, shim, door, version):
     """A handle on a library that is linked with libibverbs finds the verbs as well; but a verb that
     it defines itself stays its own."""
     plugin = door / "libtable-linked.so"
@@ -87,13 +87,13 @@ def test_our_names_on_the_handle_of_a_plugin(ask, shim, door, version):
     assert answers == ["libinterposer.so", REAL]
 
 
-def test_other_names_on_the_handle(ask, shim, real_library):
+def test_other_functions_are_those_of_libibverbs(ask, shim, real_library):
     answers = ask([shim], *(f"{REAL}:ibv_{name}" for name in OTHERS))
     real = os.path.basename(os.path.realpath(real_library))
     assert dict(zip(OTHERS, answers)) in (dict.fromkeys(OTHERS, REAL), dict.fromkeys(OTHERS, real))
 
 
-def test_older_node_is_the_real_one(ask, shim):
+def test_functions_of_ibverbs_1_0_are_those_of_libibverbs(ask, shim):
     """Programs that ask for IBVERBS_1.0 have other structures, and never use XRC."""
     questions = [f"{REAL}:ibv_{name}:IBVERBS_1.0" for name in CHANGED + XRC]
     answers = ask([shim], *questions)
@@ -102,7 +102,7 @@ def test_older_node_is_the_real_one(ask, shim):
     assert all(answer.startswith("NULL ") for answer in answers[len(CHANGED):])
 
 
-def test_probing_programs_are_not_misled(ask, shim):
+def test_without_a_version_rtld_default_hides_the_xrc_names(ask, shim):
     """With RTLD_DEFAULT and no version the XRC names stay hidden; the others are ours, as for a
     linked program."""
     answers = ask([shim], *(f"default:ibv_{name}" for name in XRC + CHANGED), linked=True)
@@ -111,7 +111,7 @@ def test_probing_programs_are_not_misled(ask, shim):
 
 
 @pytest.mark.usefixtures("own_crashes")
-def test_everything_else_as_without_the_shim(ask, shim):
+def test_other_lookups_answer_as_without_the_shim(ask, shim):
     """The same texts of dlerror(), and a null name crashes as before."""
     questions = [
         "libm.so.6:cos",
@@ -149,7 +149,7 @@ def test_everything_else_as_without_the_shim(ask, shim):
 
 
 @pytest.mark.parametrize("order", ["front", "behind"])
-def test_next_is_next_of_the_caller(ask, shim, door, real_library, order):
+def test_rtld_next_begins_behind_the_caller(ask, shim, door, real_library, order):
     preload = [door / "libinterposer.so", shim]
     questions = [
         "interposer:ibv_create_qp", "interposer:ibv_create_qp:IBVERBS_1.1", "interposer:dlsym",
@@ -175,7 +175,7 @@ ORDERS = {
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_others_in_front_of_dlsym(play, shim, door, order):
+def test_profilers_that_interpose_dlsym_call_the_next_one(play, shim, door, order):
     """Profilers interpose dlsym as well. In any order each calls the next one, and the exchange
     works."""
     paths = {"a": door / "libspy-a.so", "b": door / "libspy-b.so", "shim": shim}
@@ -187,7 +187,7 @@ def test_others_in_front_of_dlsym(play, shim, door, order):
 
 
 @pytest.mark.parametrize("program", ["lookup", "linked-lazy"])
-def test_of_two_copies_one_is_asked(play, shim, tmp_path, monkeypatch, program):
+def test_of_two_preloaded_copies_one_works(play, shim, tmp_path, monkeypatch, program):
     """An environment module sets LD_PRELOAD, and `xrc-compat run` of another installation adds its
     own copy. Two copies that called each other would hang at fork()."""
     monkeypatch.setenv("XRC_COMPAT_VERBOSE", "1")
@@ -201,7 +201,7 @@ def test_of_two_copies_one_is_asked(play, shim, tmp_path, monkeypatch, program):
 # loader has relocated the shim.
 @pytest.mark.parametrize("moment", ["early", "early-irelative"])
 @pytest.mark.parametrize("order", ["front", "behind"])
-def test_asked_before_any_constructor(play, shim, door, moment, order):
+def test_dlsym_works_before_any_constructor(play, shim, door, moment, order):
     library = door / f"lib{moment}.so"
     if not library.exists():
         pytest.skip("the compiler makes no IRELATIVE relocations")

@@ -6,7 +6,7 @@ import pytest
 pytestmark = pytest.mark.any_model
 
 
-def test_a_library_whose_references_have_no_version(run, xrc_compat, build_root):
+def test_a_library_without_version_references_works(run, xrc_compat, build_root):
     result = run([
         xrc_compat, "run", "--softhca=1", "--",
         build_root / "tests" / "e2e" / "shim" / "unversioned-main"
@@ -14,7 +14,8 @@ def test_a_library_whose_references_have_no_version(run, xrc_compat, build_root)
     assert (result.returncode, result.stdout) == (0, "unversioned: done\n"), result.stderr
 
 
-def test_first_verb_while_a_plugin_is_constructed(run, xrc_compat, build_root, sanitizer_env):
+def test_the_first_verb_does_not_deadlock_with_a_constructor(run, xrc_compat, build_root,
+                                                             sanitizer_env):
     """One thread calls a verb under the loader's lock, while another is in the first call of all
     and needs that lock."""
     folder = build_root / "tests" / "e2e" / "shim"

@@ -44,7 +44,7 @@ def opened(run, softhca, tmp_path, preload):
 @pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
                     reason="a sanitizer's runtime opens files of its own")
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
-def test_nothing_more_is_opened(run, softhca, build_root, tmp_path):
+def test_the_shim_opens_no_other_file(run, softhca, build_root, tmp_path):
     shim = build_root / "shim" / "libxrc-compat.so.1"
     without = opened(run, softhca, tmp_path, None)
     more = opened(run, softhca, tmp_path, shim) - without
@@ -64,7 +64,7 @@ def test_no_lock_no_allocation_no_fork_handler(run, build_root):
             result.stdout) == (0, "0 locks, 0 allocations, 0 fork handlers\n"), result.stderr
 
 
-def test_references_without_a_version(run, softhca, xrc_compat, build_root):
+def test_references_without_a_version_bind_to_libibverbs(run, softhca, xrc_compat, build_root):
     """They bind to the oldest node of libibverbs, which has other structs than the shim."""
     program = build_root / "tests" / "e2e" / "shim" / "unversioned"
     for shim in ([], [xrc_compat, "run", "--"]):

@@ -296,7 +296,7 @@ def case_static_without_verbs(w):
 
 
 def without_section_headers(program):
-    """As sstrip(1), and what packers write: e_shoff, e_shnum and e_shstrndx are 0."""
+    """As sstrip(1) and packers do: e_shoff, e_shnum and e_shstrndx are 0."""
     data = bytearray(program.read_bytes())
     for start, size in ((0x28, 8), (0x3C, 2), (0x3E, 2)) if data[4] == 2 else ((0x20, 4), (0x30, 2),
                                                                                (0x32, 2)):
@@ -340,8 +340,8 @@ def case_class_32(w):
 
 
 def case_shell_script(w):
-    """A script as those that start commercial programs. The shell is one of this test's own,
-    because those of distributions differ."""
+    """A script like those that start commercial programs. Its shell is a program of this test,
+    because the shells of distributions differ."""
     w.program("linked", ONE_WAY, w.stub)
     return w.script("wrapper", f"""#!{w.program('sh', calls())}
 # /bin/true

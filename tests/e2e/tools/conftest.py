@@ -22,8 +22,8 @@ def probe(helpers):
 
 @pytest.fixture
 def fakes(helpers, probe):
-    """The environment of a command that shall see the devices of fake_libibverbs.c, and the probe
-    for the shim."""
+    """In this environment a command sees the devices of fake_libibverbs.c, and takes the probe for
+    the shim."""
     return {"LD_PRELOAD": str(helpers / "libfake-ibverbs.so"), "XRC_COMPAT_LIBRARY": str(probe)}
 
 

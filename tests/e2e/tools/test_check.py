@@ -214,11 +214,11 @@ __attribute__((constructor)) static void run(void) {{ if (open("{ran}", O_CREAT 
     assert check(program)[1]["verdict"] == "ready" and not ran.exists()
 
 
-def test_a_file_that_may_not_be_executed(check):
+def test_a_file_that_may_not_be_executed_is_status_126(check):
     assert check("/etc/passwd")[0] == 126
 
 
-def test_text_says_the_same(run, xrc_compat, fakes, workshop):
+def test_the_text_has_the_facts_of_the_json(run, xrc_compat, fakes, workshop):
     program, _ = case_linked(workshop)
     result = run([xrc_compat, "check", program], env=fakes)
     assert result.returncode == 0

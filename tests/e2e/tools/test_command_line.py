@@ -45,7 +45,7 @@ def test_help_fits_80_columns(run, xrc_compat, words):
     assert [line for line in text.splitlines() if len(line) > 80] == []
 
 
-def test_check_on_a_terminal(xrc_compat, tmp_path):
+def test_check_prints_the_verdict_bold_and_breaks_no_word(xrc_compat, tmp_path):
     """The verdict is bold, and no word is broken."""
     program = tmp_path / ("a-long-name-" * 8)
     shutil.copy("/bin/true", program)
@@ -60,7 +60,7 @@ def test_check_on_a_terminal(xrc_compat, tmp_path):
 @pytest.mark.parametrize("word, meant", [("rum", "run"), ("docter", "doctor"),
                                          ("self-test", "selftest"), ("traces", "trace"),
                                          ("reprot", "report")])
-def test_a_command_that_is_nearly_right(run, xrc_compat, word, meant):
+def test_a_misspelt_command_gets_a_suggestion(run, xrc_compat, word, meant):
     result = run([xrc_compat, word])
     assert (result.returncode, result.stdout) == (125, "")
     assert f"there is no command '{word}'\n" in result.stderr and f"did you mean: xrc-compat {meant}\n" in result.stderr
@@ -68,11 +68,11 @@ def test_a_command_that_is_nearly_right(run, xrc_compat, word, meant):
 
 @pytest.mark.parametrize("word",
                          ["x", "launch", "nonsense", "env-vars-of-the-library-and-of-the-emulator"])
-def test_a_word_that_is_like_no_command(run, xrc_compat, word):
+def test_an_unknown_word_gets_no_suggestion(run, xrc_compat, word):
     assert "did you mean" not in run([xrc_compat, word]).stderr
 
 
-def test_an_option_that_is_nearly_right(run, xrc_compat):
+def test_a_misspelt_option_gets_a_suggestion(run, xrc_compat):
     assert "trace: --ouput: unknown option; did you mean --output?\n" in run(
         [xrc_compat, "trace", "--ouput", "x", "true"]).stderr
 
@@ -80,7 +80,7 @@ def test_an_option_that_is_nearly_right(run, xrc_compat):
 @pytest.mark.parametrize("command", ["run", "trace", "selftest", "report"])
 @pytest.mark.parametrize("words", [["--model", "connectx9"], ["--model=connectx9"]],
                          ids=["two words", "one word"])
-def test_the_model_is_named_alike_everywhere(run, xrc_compat, command, words, tmp_path):
+def test_an_unknown_model_is_refused_with_the_known_ones(run, xrc_compat, command, words, tmp_path):
     """softhca itself says which models there are."""
     result = run([
         xrc_compat, command, "--softhca=1", *words,
@@ -94,7 +94,7 @@ def test_the_model_is_named_alike_everywhere(run, xrc_compat, command, words, tm
     assert command == "report" or "add --softhca" in alone.stderr
 
 
-def test_help_of_run(run, xrc_compat):
+def test_run_help_prints_the_usage(run, xrc_compat):
     result = run([xrc_compat, "run", "--help"])
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith("usage: xrc-compat run")
@@ -148,7 +148,7 @@ def test_an_empty_value_is_missing(run, xrc_compat, words):
     "check program --help", "check --json --help", "selftest --softhca --listen", "gc --dry-run",
     "report program", "run --softhca", "trace --json", "trace --output file"
 ])
-def test_help_of_every_command(run, xrc_compat, words):
+def test_help_may_stand_anywhere_among_the_options(run, xrc_compat, words):
     """--help may stand anywhere among the words that are the command's."""
     result = run([xrc_compat, *words.split(), "--help"])
     assert (result.returncode, result.stderr) == (0, "")
@@ -159,6 +159,6 @@ def test_help_of_every_command(run, xrc_compat, words):
     "run echo --help", "run -- echo --help", "trace echo --help",
     "trace --output /dev/null -- echo --help"
 ])
-def test_the_words_of_a_program_are_its_own(run, xrc_compat, words):
+def test_help_behind_the_program_is_passed_to_it(run, xrc_compat, words):
     result = run([xrc_compat, *words.replace("echo", "/bin/echo").split()])
     assert result.returncode == 0 and "usage: xrc-compat" not in result.stdout + result.stderr

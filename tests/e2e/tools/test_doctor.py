@@ -28,13 +28,13 @@ def problems(result):
     ]
 
 
-def test_healthy_machine(clean, run):
+def test_a_healthy_machine_has_no_problem(clean, run):
     result = clean(run, "doctor")
     assert (problems(result), result.returncode) == ([], 0)
     assert result.stdout.endswith("Nothing is wrong.\n")
 
 
-def test_companions_are_looked_for(clean, run, build_root):
+def test_the_companions_are_found(clean, run, build_root):
     result = clean(run, "doctor")
     assert re.search(rf"^ok +companions +libibumad.so.1 and others, in {build_root}/companions$",
                      result.stdout, re.M)
@@ -70,14 +70,15 @@ def test_each_trouble_is_found_alone_and_with_advice(clean, run, environment, wh
 
 @pytest.mark.parametrize("name", ["with blank", "with:colon", "with$dollar"])
 @pytest.mark.parametrize("command", ["env", "doctor"])
-def test_a_library_whose_path_ld_preload_cannot_carry(clean, run, probe, tmp_path, command, name):
+def test_a_library_path_that_ld_preload_cannot_carry_is_a_problem(clean, run, probe, tmp_path,
+                                                                  command, name):
     (tmp_path / name).mkdir()
     result = clean(run, command, XRC_COMPAT_LIBRARY=str(shutil.copy(probe, tmp_path / name)))
     assert result.returncode in (1, 125)
     assert "cannot stand in LD_PRELOAD" in result.stdout + result.stderr
 
 
-def test_a_library_that_is_a_program(clean, run):
+def test_a_program_in_place_of_the_library_is_a_problem(clean, run):
     [problem] = problems(clean(run, "doctor", XRC_COMPAT_LIBRARY="/proc/self/exe"))
     assert "is not a shared library" in problem
 
@@ -92,7 +93,7 @@ def own_mounts():
 @pytest.mark.skipif(0 < os.geteuid() < 1000, reason="logind does this only to ordinary users")
 @pytest.mark.parametrize("busctl, removes", [("echo b true", True), ("echo b false", False),
                                              ("echo b true; exit 1", False), ("sleep 60", False)])
-def test_tables_that_systemd_removes_at_log_out(clean, run, busctl, removes):
+def test_tables_that_systemd_removes_at_logout_are_a_problem(clean, run, busctl, removes):
     def as_user(argv, **kwargs):
         user = ["setpriv", "--reuid=1000", "--regid=1000", "--clear-groups"]
         return run([*(user if os.geteuid() == 0 else []), *argv], **kwargs)
@@ -111,7 +112,7 @@ def test_tables_that_systemd_removes_at_log_out(clean, run, busctl, removes):
     assert ("RemoveIPC=no" in result.stdout) == removes
 
 
-def test_a_preload_that_is_not_there(clean, run, fakes):
+def test_a_missing_preload_is_a_problem(clean, run, fakes):
     result = clean(run, "doctor", LD_PRELOAD=f"{fakes['LD_PRELOAD']}:/nonexistent/libold.so")
     [problem] = problems(result)
     assert problem.startswith("LD_PRELOAD") and "/nonexistent/libold.so" in problem
@@ -120,7 +121,7 @@ def test_a_preload_that_is_not_there(clean, run, fakes):
 @pytest.mark.skipif(not os.path.exists(LOADER),
                     reason="only on x86-64 it is known what the loader puts for $LIB")
 @pytest.mark.parametrize("token", ["$LIB", "${LIB}"])
-def test_a_preload_for_both_word_sizes(clean, run, fakes, build_root, tmp_path, token):
+def test_lib_in_ld_preload_is_expanded(clean, run, fakes, build_root, tmp_path, token):
     """`xrc-compat env` and `run` put $LIB into LD_PRELOAD if the 32-bit and the 64-bit library are
     both installed."""
     folder = tmp_path / re.sub("^/(usr/)?", "", os.path.dirname(os.path.realpath(LOADER)))
@@ -154,7 +155,7 @@ def test_one_line_for_each_device(run, softhca, xrc_compat, model):
             rf"{driver}, firmware {firmware}, XRC; port 1 ACTIVE, LID \d+, InfiniBand", text), text
 
 
-def test_ports_that_are_down(run, softhca, xrc_compat):
+def test_ports_that_are_down_are_a_problem(run, softhca, xrc_compat):
     script = '"$0" ctl port "$2"_0 1 down && "$1" doctor --json'
     result = run([
         softhca, "run", "--devices=1", "--", "sh", "-c", script, softhca, xrc_compat,
@@ -185,7 +186,7 @@ def test_one_active_port_is_enough(clean, run):
     assert problems(clean(run, "doctor", FAKE_PORT="4,5,7,1")) == []
 
 
-def test_a_device_that_udev_has_renamed(clean, run):
+def test_a_renamed_device_is_a_note_with_the_udev_rule(clean, run):
     result = clean(run, "doctor", "--json", FAKE_DEVICES="ibp3s0")
     row = rows_of(result)["device names"]
     assert row["verdict"] == "note" and result.returncode == 0
@@ -195,7 +196,7 @@ def test_a_device_that_udev_has_renamed(clean, run):
     assert "device names" not in rows_of(clean(run, "doctor", "--json"))
 
 
-def test_a_device_whose_kernel_shares_no_receive_qps(clean, run):
+def test_a_kernel_that_shares_no_receive_qps_is_a_note(clean, run):
     """qedr before Linux 5.11."""
     result = clean(run, "doctor", "--json", FAKE_DEVICES="qedr0")
     row, [device] = rows_of(result)["qedr0"], json.loads(result.stdout)["devices"]
@@ -213,7 +214,7 @@ def test_a_device_whose_kernel_shares_no_receive_qps(clean, run):
                     reason="needs root and mounts of its own for a small file system")
 @pytest.mark.parametrize("fill", ["true", 'head -c 15m /dev/zero >"$0/full"'],
                          ids=["too small", "full"])
-def test_a_table_directory_without_room(clean, run, tmp_path, fill):
+def test_a_full_table_directory_is_a_problem(clean, run, tmp_path, fill):
     small = tmp_path / "small"
     small.mkdir()
     size = "1m" if fill == "true" else "16m"
@@ -250,8 +251,8 @@ def old_libibverbs(tmp_path):
     return folder
 
 
-def test_an_old_libibverbs_in_ld_library_path(run, softhca, xrc_compat, old_libibverbs,
-                                              sanitizer_env):
+def test_an_old_libibverbs_in_ld_library_path_is_a_problem(run, softhca, xrc_compat, old_libibverbs,
+                                                           sanitizer_env):
     """The old library is named, and not loaded. The system's libibverbs lists the devices."""
     result = run([
         softhca, "run", "--devices=1", "--", "env",
@@ -265,7 +266,7 @@ def test_an_old_libibverbs_in_ld_library_path(run, softhca, xrc_compat, old_libi
 
 # ---- how it is printed ----
 
-def test_on_a_terminal_of_80_columns(softhca, xrc_compat, tmp_path):
+def test_the_text_fits_80_columns_and_marks_problems(softhca, xrc_compat, tmp_path):
     """No word is broken, and a problem is marked unless NO_COLOR is set."""
     argv = [str(softhca), "run", "--devices=1", "--", str(xrc_compat), "doctor"]
     for no_color in ("", "1"):

@@ -94,7 +94,7 @@ def test_the_line_for_each_launcher_gives_what_run_would(clean, run, probe, show
 
 
 @EVERY_LAUNCHER
-def test_what_is_set_is_passed_on(clean, run, typed, launcher):
+def test_variables_of_programs_are_passed_on(clean, run, typed, launcher):
     """Only variables that the library and the emulator read in the program are passed on. A value
     may hold any character."""
     strange = "/tmp/it's a $HOME; `x`"
@@ -112,8 +112,10 @@ def test_what_is_set_is_passed_on(clean, run, typed, launcher):
 
 
 @pytest.mark.parametrize("launcher", ["ssh", "mpirun_rsh", "srun"])
-def test_a_line_of_softhca_run_finds_the_adapter_in_an_emptied_environment(
-        run, softhca, xrc_compat, build_root, typed, launcher, tmp_path, sanitizer_env):
+def test_a_line_of_softhca_run_finds_the_adapter_in_an_emptied_environment(run, softhca, xrc_compat,
+                                                                           build_root, typed,
+                                                                           launcher, tmp_path,
+                                                                           sanitizer_env):
     program = build_root / "demo" / "xrc-cluster"
     script = f'line=$("$0" env | grep "^{launcher} " | sed "s|PROGRAM|$1|"); env -i PATH="{tmp_path}:$PATH" sh -c "$line"'
     result = run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat, program],
@@ -129,7 +131,7 @@ def test_a_line_of_softhca_run_finds_the_adapter_in_an_emptied_environment(
     ("mpirun.openmpi -n 4 ./program", "mpirun.openmpi -x LD_PRELOAD=", "-n 4 ./program"),
     ("srun -n 4 solver.exe", "srun -n 4 env LD_PRELOAD=", "solver.exe"),
 ])
-def test_one_line_for_the_launcher_that_is_named(clean, tmp_path, words, begins, ends):
+def test_a_named_launcher_gets_one_line(clean, tmp_path, words, begins, ends):
     (tmp_path / "program").write_text("#!/bin/sh\n")
     (tmp_path / "program").chmod(0o755)
 
@@ -141,7 +143,7 @@ def test_one_line_for_the_launcher_that_is_named(clean, tmp_path, words, begins,
     assert line.startswith(begins) and line.endswith(f" {ends}") and "MV2_LIBIBVERBS_PATH" in line
 
 
-def test_mpirun_may_be_of_several(clean, run, tmp_path):
+def test_mpirun_gets_a_line_for_each_launcher_of_that_name(clean, run, tmp_path):
     """The lines of all launchers of that name are printed, unless the file behind the name tells
     which one it is."""
     lines = clean(run, "env", "mpirun", "/bin/true", LD_PRELOAD="",
@@ -162,7 +164,7 @@ def test_wrong_usage(clean, run, words):
                                                   "") and "usage: xrc-compat env" in result.stderr
 
 
-def test_env_without_the_library(clean, run):
+def test_env_is_refused_without_the_library(clean, run):
     result = clean(run, "env", XRC_COMPAT_LIBRARY="/nonexistent/lib.so")
     assert (result.returncode, result.stdout) == (125, "")
     assert "xrc-compat doctor" in result.stderr

@@ -42,7 +42,7 @@ def check(run, xrc_compat):
     return _check
 
 
-def test_origin_of_a_program_behind_a_link(check, place):
+def test_origin_is_the_folder_of_the_program_and_not_of_a_link_to_it(check, place):
     """ldd would look beside the link; the loader of a process that the kernel starts does not."""
     (place / "links").mkdir()
     link = place / "links" / "program"
@@ -98,7 +98,7 @@ def odd(place, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("make", GIVES_UP.values(), ids=GIVES_UP)
-def test_the_loader_gives_up(run, check, place, odd, make):
+def test_check_reports_where_the_loader_gives_up(run, check, place, odd, make):
     folder = odd(make)
     folders = f"{folder}:{place}/a"
     assert run([place / "program"], env={"LD_LIBRARY_PATH": folders}).returncode == 127
@@ -110,6 +110,6 @@ def test_the_loader_gives_up(run, check, place, odd, make):
 
 
 @pytest.mark.parametrize("make", PASSES_OVER.values(), ids=PASSES_OVER)
-def test_the_loader_passes_over(check, place, odd, make):
+def test_check_skips_the_files_that_the_loader_skips(check, place, odd, make):
     report = check(place / "program", f"{odd(make)}:{place}/a")
     assert report["found"]["libdeep.so"] == str(place / "a" / "libdeep.so")

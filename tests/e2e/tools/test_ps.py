@@ -76,7 +76,7 @@ def test_the_files_of_a_crashed_run_are_shown_and_only_then_collected(holder, to
     assert tool("gc").stdout == ""
 
 
-def test_the_table_for_people(holder, tool):
+def test_the_text_has_the_default_columns(holder, tool):
     heading, *lines = tool("ps").stdout.splitlines()
     assert heading.split() == [
         "DEVICE", "QP", "KEPT", "PID", "COMMAND", "AGE", "STATE", "DOMAIN"
@@ -93,7 +93,7 @@ def test_chosen_columns(holder, tool):
     assert sorted(row) == ["pid", "state"]
 
 
-def test_watch_goes_on(holder, tool, tables, xrc_compat):
+def test_watch_prints_one_screen_after_the_other(holder, tool, tables, xrc_compat):
     """Into a pipe, --watch prints one screen after the other, with an empty line between them."""
     def newest(text):
         return (b"\n" + text).rpartition(b"\n\n")[2]
@@ -169,7 +169,7 @@ def test_a_process_of_another_pid_namespace_is_said_to_be_foreign(tables, softhc
 
 # ---- the command line ----
 
-def test_no_table_at_all(tool):
+def test_an_empty_directory_has_no_registrations(tool):
     assert tool("ps").stdout.count("\n") == 1
     assert registrations(tool) == []
     assert tool("gc").stdout == ""
@@ -178,7 +178,7 @@ def test_no_table_at_all(tool):
 @pytest.mark.parametrize("words", [["ps"], ["ps", "--json"], ["gc"]], ids=" ".join)
 @pytest.mark.parametrize("directory, why", [("/nonexistent", "No such file or directory"),
                                             ("/bin/sh", "Not a directory")])
-def test_a_directory_that_cannot_be_read(tool, words, directory, why):
+def test_an_unreadable_directory_is_an_error(tool, words, directory, why):
     result = tool(*words, status=125, XRC_COMPAT_TABLE_DIR=directory)
     assert result.stdout == "" and f"{directory}: {why}\n" in result.stderr
 

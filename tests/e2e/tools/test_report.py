@@ -64,7 +64,7 @@ def test_the_report_has_every_section(report, helpers, run, xrc_compat):
     os.geteuid() != 0 or
     subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode != 0,
     reason="needs root and mounts of its own for another machine's devices")
-def test_devices_ports_and_modules_of_the_kernel(run, softhca, xrc_compat, tmp_path):
+def test_the_report_has_the_kernels_devices_ports_and_modules(run, softhca, xrc_compat, tmp_path):
     """The emulated adapter's files stand where the kernel's would."""
     script = """cp -r "$SOFTHCA_DIR/sys" "$1" && mkdir -p "$1/sys/module/mlx4_ib" "$1/sys/module/ext4" && echo 4.9 >"$1/sys/module/mlx4_ib/version"
     mount --bind "$1/sys" /sys && cd "$1" && exec "$0" report"""
@@ -83,7 +83,7 @@ def test_devices_ports_and_modules_of_the_kernel(run, softhca, xrc_compat, tmp_p
     ]
 
 
-def test_a_report_that_is_there_is_kept(run, xrc_compat, tmp_path):
+def test_an_existing_report_is_kept(run, xrc_compat, tmp_path):
     (tmp_path / "xrc-compat-report.md").write_text("precious")
     result = run([xrc_compat, "report", "--softhca=1"], cwd=tmp_path, timeout=150)
     assert "Wrote xrc-compat-report.md.1." in result.stdout
@@ -124,7 +124,7 @@ def test_names_are_replaced_as_whole_words(report, tmp_path, text, told):
     assert f"\n    MPI_TEXT={told}\n" in written
 
 
-def test_what_a_program_is_called_does_not_reach_the_file_raw(report, tmp_path):
+def test_control_characters_in_a_name_do_not_reach_the_file(report, tmp_path):
     _, text = report("--softhca=1", os.fsdecode(b"./a\x1b[2J\n## forged\n\xff"))
     assert "./a?[2J" in text
     assert not re.search(r"^## forged", text, re.M) and "\x1b" not in text

@@ -51,7 +51,7 @@ def test_keeps_what_is_preloaded_already_and_comes_first(launch, helpers, probe,
     assert preload_of(result) == f"{probe}:{other}"
 
 
-def test_twice_is_once(launch, helpers, probe, xrc_compat):
+def test_run_within_run_preloads_once(launch, helpers, probe, xrc_compat):
     result = launch("--", xrc_compat, "run", "--", helpers / "show-start")
     assert preload_of(result) == str(probe)
 
@@ -117,7 +117,7 @@ def test_scripts_run_and_their_programs_are_preloaded(launch, helpers, probe, tm
     assert (result.returncode, preload_of(result)) == (0, str(probe))
 
 
-def test_script_of_a_script(launch, helpers, tmp_path):
+def test_the_interpreter_of_a_script_may_be_a_script(launch, helpers, tmp_path):
     inner = write_script(tmp_path / "inner", "#!/bin/sh")
     outer = write_script(tmp_path / "outer", f"#!{inner} -x")
     assert launch(outer, helpers / "show-start").returncode != REFUSED
@@ -131,12 +131,12 @@ def refused(result, status, *words):
     assert result.stdout == ""
 
 
-def test_missing_library(launch, helpers):
+def test_a_missing_library_is_refused(launch, helpers):
     refused(launch(helpers / "show-start", XRC_COMPAT_LIBRARY="/nonexistent/lib.so"), REFUSED,
             "libxrc-compat.so.1 is not there", "/nonexistent/lib.so")
 
 
-def test_a_file_that_is_no_library(launch, helpers, tmp_path):
+def test_a_file_that_is_no_library_is_refused(launch, helpers, tmp_path):
     text = tmp_path / "lib.so"
     text.write_text("no library")
     for path in (text, helpers / "show-start"):
@@ -148,7 +148,8 @@ UNFIT = ["with blank", "with:colon", "with$dollar"]
 
 
 @pytest.mark.parametrize("name", UNFIT)
-def test_library_path_that_ld_preload_cannot_carry(launch, helpers, probe, tmp_path, name):
+def test_a_library_path_that_ld_preload_cannot_carry_is_refused(launch, helpers, probe, tmp_path,
+                                                                name):
     (tmp_path / name).mkdir()
     library = shutil.copy(probe, tmp_path / name / "lib.so")
     refused(launch(helpers / "show-start", XRC_COMPAT_LIBRARY=str(library)), REFUSED,
@@ -156,7 +157,7 @@ def test_library_path_that_ld_preload_cannot_carry(launch, helpers, probe, tmp_p
 
 
 @pytest.mark.parametrize("name", UNFIT)
-def test_softhca_where_ld_preload_cannot_carry_its_path(run, build_root, tmp_path, name):
+def test_a_softhca_path_that_ld_preload_cannot_carry_is_refused(run, build_root, tmp_path, name):
     (tmp_path / name).mkdir()
     for file in ("softhca", "libsofthca.so"):
         shutil.copy(build_root / "softhca" / "bin" / file, tmp_path / name)
@@ -172,22 +173,22 @@ def static(helpers):
     return program
 
 
-def test_static_program(launch, static):
+def test_a_static_program_is_refused(launch, static):
     refused(launch(static), REFUSED, "statically linked", "relink it dynamically")
 
 
-def test_static_interpreter_of_a_script(launch, static, tmp_path):
+def test_a_script_with_a_static_interpreter_is_refused(launch, static, tmp_path):
     refused(launch(write_script(tmp_path / "script", f"#!{static}")), REFUSED, "statically linked")
 
 
 @pytest.mark.parametrize("bit", [stat.S_ISUID, stat.S_ISGID])
-def test_setuid_and_setgid_program(launch, helpers, tmp_path, bit):
+def test_setuid_and_setgid_programs_are_refused(launch, helpers, tmp_path, bit):
     program = shutil.copy(helpers / "show-start", tmp_path / "privileged")
     os.chmod(program, 0o755 | bit)
     refused(launch(program), REFUSED, "setuid or setgid", "chmod ug-s")
 
 
-def test_program_with_file_capabilities(launch, helpers, tmp_path):
+def test_a_program_with_file_capabilities_is_refused(launch, helpers, tmp_path):
     program = shutil.copy(helpers / "show-start", tmp_path / "privileged")
     try:
         # VFS_CAP_REVISION_2, effective; cap_net_bind_service permitted (linux/capability.h).
@@ -209,15 +210,15 @@ def program_32(helpers):
 NONE_EXECUTED = ("is a 32-bit program, and this kernel executes none", "CONFIG_IA32_EMULATION")
 
 
-def test_program_of_another_class(launch, program_32):
+def test_a_program_of_another_word_size_is_refused(launch, program_32):
     if executed_here(program_32):
         refused(launch(program_32), REFUSED, "32-bit i386", "64-bit x86-64")
     else:
         refused(launch(program_32), NOT_EXECUTABLE, *NONE_EXECUTED)
 
 
-def test_32_bit_program_where_the_kernel_refuses_its_loader(run, xrc_compat, probe, program_32,
-                                                            tmp_path):
+def test_a_32_bit_program_is_refused_if_the_kernel_refuses_its_loader(run, xrc_compat, probe,
+                                                                      program_32, tmp_path):
     """An ELF header of another machine, mounted over the loader, stands for a kernel without 32-bit
     programs."""
     foreign = tmp_path / "loader"
@@ -232,22 +233,22 @@ def test_32_bit_program_where_the_kernel_refuses_its_loader(run, xrc_compat, pro
     refused(done, NOT_EXECUTABLE, *NONE_EXECUTED)
 
 
-def test_program_not_found(launch):
+def test_a_program_that_is_not_found_is_refused(launch):
     refused(launch("no-such-program"), NOT_FOUND, "no such program on PATH")
     refused(launch("./no-such-program"), NOT_FOUND, "no such program")
 
 
-def test_program_in_this_folder_and_not_on_path(launch, tmp_path):
+def test_a_program_of_this_folder_that_is_not_on_path_is_named(launch, tmp_path):
     write_script(tmp_path / "solver", "#!/bin/sh")
     refused(launch("solver", cwd=tmp_path), NOT_FOUND, "the file here is ./solver")
 
 
-def test_interpreter_not_found(launch, tmp_path):
+def test_a_script_without_its_interpreter_is_refused(launch, tmp_path):
     refused(launch(write_script(tmp_path / "script", "#!/nonexistent/sh")), NOT_FOUND,
             "interpreter /nonexistent/sh")
 
 
-def test_program_not_executable(launch, tmp_path):
+def test_a_program_that_may_not_be_executed_is_refused(launch, tmp_path):
     refused(launch(write_script(tmp_path / "script", "#!/bin/sh", 0o644)), NOT_EXECUTABLE,
             "may not be executed")
     refused(launch(tmp_path), NOT_EXECUTABLE, "is a directory")
@@ -257,7 +258,7 @@ def test_program_not_executable(launch, tmp_path):
     refused(launch(tmp_path / "loop"), NOT_EXECUTABLE, "Too many levels of symbolic links")
 
 
-def test_file_that_is_no_program(launch, tmp_path):
+def test_a_file_that_is_no_program_is_refused(launch, tmp_path):
     text = tmp_path / "text"
     text.write_text("words\n")
     text.chmod(0o755)
@@ -265,18 +266,18 @@ def test_file_that_is_no_program(launch, tmp_path):
 
 
 @pytest.mark.parametrize("line", ["#!", "#!\n", "#! \t\n", "#!/" + 300 * "x" + "\n"])
-def test_line_that_the_kernel_does_not_take_for_an_interpreter(launch, tmp_path, line):
+def test_an_interpreter_line_that_the_kernel_ignores_is_refused(launch, tmp_path, line):
     refused(launch(write_script(tmp_path / "script", line)), NOT_EXECUTABLE,
             "neither an ELF program nor a script")
 
 
-def test_script_of_windows(launch, tmp_path):
+def test_a_carriage_return_behind_the_interpreter_is_named(launch, tmp_path):
     refused(launch(write_script(tmp_path / "script", "#!/bin/sh\r\necho\r\n")), NOT_FOUND,
             "ends with a carriage return")
 
 
 @pytest.mark.parametrize("size", [20, 64, 100, 500, 5000])
-def test_cut_off_program(launch, xrc_compat, run, helpers, tmp_path, size):
+def test_a_truncated_program_is_refused(launch, xrc_compat, run, helpers, tmp_path, size):
     half = tmp_path / "half"
     half.write_bytes((helpers / "show-start").read_bytes()[:size])
     half.chmod(0o755)
@@ -286,7 +287,7 @@ def test_cut_off_program(launch, xrc_compat, run, helpers, tmp_path, size):
 
 
 @pytest.mark.parametrize("kind", [1, 4], ids=["object file", "core dump"])
-def test_other_elf_files(launch, helpers, tmp_path, kind):
+def test_object_files_and_core_dumps_are_refused(launch, helpers, tmp_path, kind):
     data = bytearray((helpers / "show-start").read_bytes())
     data[16] = kind
     (tmp_path / "other").write_bytes(data)
@@ -294,8 +295,8 @@ def test_other_elf_files(launch, helpers, tmp_path, kind):
     refused(launch(tmp_path / "other"), NOT_EXECUTABLE, "an object file or a core dump")
 
 
-def test_a_later_directory_of_path_wins_over_one_that_may_not_be_executed(
-        launch, helpers, tmp_path):
+def test_a_later_directory_of_path_wins_over_one_that_may_not_be_executed(launch, helpers,
+                                                                          tmp_path):
     shutil.copy(helpers / "show-start", tmp_path / "show-start")
     (tmp_path / "show-start").chmod(0o644)
     assert launch("show-start", PATH=f"{tmp_path}:{helpers}").returncode == 0
@@ -336,7 +337,7 @@ def test_libraries_are_found_relative_to_the_command(run, tree, helpers):
     assert preload_of(result) == str(tree / "shim" / "libxrc-compat.so.1")
 
 
-def test_command_reached_through_a_symlink(run, tree, helpers, tmp_path_factory):
+def test_the_library_is_found_if_the_command_is_a_symlink(run, tree, helpers, tmp_path_factory):
     link = tmp_path_factory.mktemp("bin") / "xrc-compat"
     link.symlink_to(tree / "tools" / "xrc-compat")
     result = run([link, "run", helpers / "show-start"],
@@ -352,11 +353,11 @@ def test_softhca_starts_the_program_with_the_library(run, tree, helpers):
     assert argv_of(result) == [str(helpers / "show-start"), "--", "x"]
 
 
-def test_softhca_has_two_devices_unless_told(run, tree, helpers):
+def test_softhca_has_two_devices_by_default(run, tree, helpers):
     assert "--devices=2 --" in run_in(tree, run, "--softhca", helpers / "show-start").stderr
 
 
-def test_softhca_is_told_the_model(run, tree, helpers):
+def test_the_model_is_passed_to_softhca(run, tree, helpers):
     result = run_in(tree, run, "--softhca=2", "--model=connectx5", helpers / "show-start")
     assert "softhca run --devices=2 --model=connectx5," in result.stderr
     refused(run_in(tree, run, "--model=connectx5", helpers / "show-start"), REFUSED,
@@ -369,13 +370,13 @@ def test_the_program_is_checked_before_softhca_is_started(run, tree):
     assert "softhca run" not in result.stderr
 
 
-def test_missing_softhca(run, tree, helpers):
+def test_a_missing_softhca_is_refused(run, tree, helpers):
     (tree / "softhca" / "bin" / "softhca").unlink()
     refused(run_in(tree, run, "--softhca", helpers / "show-start"), REFUSED,
             "softhca, the emulated HCA, is not there", str(tree / "softhca" / "bin" / "softhca"))
 
 
-def test_missing_library_names_every_place(run, tree, helpers):
+def test_every_place_of_a_missing_library_is_named(run, tree, helpers):
     (tree / "shim" / "libxrc-compat.so.1").unlink()
     refused(run_in(tree, run, helpers / "show-start"), REFUSED,
             str(tree / "shim" / "libxrc-compat.so.1"))
@@ -383,7 +384,7 @@ def test_missing_library_names_every_place(run, tree, helpers):
 
 @pytest.mark.parametrize("given, seen", [({}, "libibverbs.so.1"),
                                          ({"MV2_LIBIBVERBS_PATH": "/my/own.so"}, "/my/own.so")])
-def test_says_to_mvapich2_where_libibverbs_is(launch, given, seen):
+def test_mvapich2_gets_the_name_of_libibverbs(launch, given, seen):
     """A default of the quirks' table does not replace a value that the user has set."""
     result = launch("printenv", "MV2_LIBIBVERBS_PATH", **given)
     assert result.stdout.strip() == seen

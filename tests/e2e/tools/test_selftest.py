@@ -41,14 +41,14 @@ def test_everything_holds_on_the_emulated_device(model, run, xrc_compat):
 
 
 @pytest.mark.any_model
-def test_the_device_is_chosen(model, run, xrc_compat):
+def test_the_device_option_chooses_the_device(model, run, xrc_compat):
     result = run([xrc_compat, "selftest", "--device", models.device(1), "--softhca=2"], timeout=60)
     assert result.returncode == 0 and f"\n{models.device(1)}: 16 passed" in result.stdout
     result = run([xrc_compat, "selftest", "--device", models.device(7), "--softhca=2"], timeout=60)
     assert result.returncode == 4 and f"creator: no device {models.device(7)} with XRC\n" in result.stdout
 
 
-def test_between_two_hosts(run, softhca, xrc_compat):
+def test_every_check_passes_between_two_hosts(run, softhca, xrc_compat):
     port = free_port()
     script = (
         f'"$0" selftest --listen --device {models.device(1)} --port {port} & status=125; '
@@ -60,7 +60,7 @@ def test_between_two_hosts(run, softhca, xrc_compat):
     assert [row[0] for row in rows(result)] == ["ok"] * len(SECTIONS)
 
 
-def test_a_listener_that_cannot_serve_says_so(program):
+def test_a_listener_reports_that_it_cannot_serve(program):
     port = free_port()
     # The listener may have no descriptors but the standard streams and its socket.
     argv = ["sh", "-c", f'ulimit -n 4; exec "$0" "" {port} listen', program]
@@ -76,8 +76,8 @@ def test_a_listener_that_cannot_serve_says_so(program):
     assert said == f"xrc-compat-selftest: cannot serve a connection to port {port}: Too many open files\n"
 
 
-def test_another_host_that_is_no_self_test(run, xrc_compat):
-    """It hangs up on the first message."""
+def test_a_host_that_hangs_up_fails_the_check(run, xrc_compat):
+    """The other host closes each connection at once."""
     def hang_up():
         for _ in ("sender", "two-way peer"):
             server.accept()[0].close()
@@ -90,7 +90,7 @@ def test_another_host_that_is_no_self_test(run, xrc_compat):
     assert "sender: the process ended\n" in result.stdout
 
 
-def test_a_refused_connection(model, run, xrc_compat):
+def test_a_refused_connection_is_reported(model, run, xrc_compat):
     result = run([xrc_compat, "selftest", "--softhca", "--connect", "127.0.0.1", "--port", "1"])
     assert (result.returncode, result.stdout) == (125, "")
     assert result.stderr == "xrc-compat-selftest: sender on the other host, 127.0.0.1: Connection refused\n"
@@ -102,14 +102,14 @@ def test_an_unknown_host_is_named(run, xrc_compat):
     assert "sender on the other host, no such host: Name or service not known" in result.stderr
 
 
-def test_without_the_library_it_fails(run, softhca, program):
+def test_every_check_needs_the_preloaded_library(run, softhca, program):
     result = run([softhca, "run", "--", program])
     assert result.returncode == 1 and outcome(result, "1.1") == ["FAILED"]
     assert "is libxrc-compat preloaded?" in result.stdout
     assert [row[0] for row in rows(result)[1:]] == ["not tried"] * (len(SECTIONS) - 1)
 
 
-def test_a_device_without_xrc(run, softhca, xrc_compat):
+def test_without_xrc_no_device_is_tested(run, softhca, xrc_compat):
     result = run([softhca, "run", "--xrc=off", "--", xrc_compat, "selftest"])
     assert result.returncode == 4 and outcome(result, "-") == ["no device"]
     assert result.stdout.endswith(
@@ -117,7 +117,7 @@ def test_a_device_without_xrc(run, softhca, xrc_compat):
         "there is no device to test; selftest --softhca does it on an emulated one\n")
 
 
-def test_a_kernel_that_does_not_share_receive_qps(run, softhca, xrc_compat):
+def test_the_needed_kernel_is_named_if_receive_qps_are_not_shared(run, softhca, xrc_compat):
     result = run([softhca, "run", "--open_qp=off", "--", xrc_compat, "selftest"], timeout=60)
     assert (result.returncode, outcome(result, "5.4")) == (1, ["FAILED"]), result
     assert "this kernel does not share receive QPs between processes of this device's driver; Linux 5.11 and later do" in result.stdout
@@ -141,8 +141,8 @@ def test_events_of_others_are_a_limit_of_the_kernel(run, softhca, xrc_compat):
     ("0", "FAILED", "no event for the creator"),
     ("012", "FAILED", "no event for the creator the survivor the victim"),
 ])
-def test_anything_else_that_is_missing_is_a_failure(model, run, softhca, xrc_compat, helpers, deaf,
-                                                    verdict, detail):
+def test_any_other_missing_event_is_a_failure(model, run, softhca, xrc_compat, helpers, deaf,
+                                              verdict, detail):
     preload = helpers / "libdeaf.so"
     result = run([
         softhca, "run", "--", "sh", "-c", 'LD_PRELOAD=$0:$LD_PRELOAD DEAF=$1 exec "$2" selftest',
@@ -153,7 +153,8 @@ def test_anything_else_that_is_missing_is_a_failure(model, run, softhca, xrc_com
 
 
 @pytest.mark.any_model
-def test_a_device_that_never_ends_a_message(model, run, softhca, xrc_compat, helpers):
+def test_a_device_that_completes_no_message_has_no_data_path(model, run, softhca, xrc_compat,
+                                                             helpers):
     """Each message ends after ten seconds. The self-test's clock runs fast, so it does not wait for
     that."""
     script = '"$0" ctl fault all delay 100% 10000000 && LD_PRELOAD=$1:$LD_PRELOAD HASTY=1 exec "$2" selftest'
@@ -164,7 +165,7 @@ def test_a_device_that_never_ends_a_message(model, run, softhca, xrc_compat, hel
     assert result.stdout.count("\nno data   ") == 6 and "\nno data path: " in result.stdout
 
 
-def test_an_end_in_the_middle_leaves_no_file(model, xrc_compat, tmp_path):
+def test_an_interrupted_selftest_leaves_no_file(model, xrc_compat, tmp_path):
     reading, writing = os.pipe()
     os.close(reading)  # the first line that it writes is its end
     with os.fdopen(writing) as stdout:
@@ -175,7 +176,7 @@ def test_an_end_in_the_middle_leaves_no_file(model, xrc_compat, tmp_path):
 
 
 @pytest.mark.parametrize("parent", ["/nonexistent", "/proc", "/bin/sh", "relative"])
-def test_no_folder_for_temporary_files(run, softhca, xrc_compat, parent):
+def test_an_unusable_tmpdir_is_replaced_by_tmp(run, softhca, xrc_compat, parent):
     """The first check shows that it begins; a device without XRC makes the rest short."""
     result = run([softhca, "run", "--xrc=off", "--", xrc_compat, "selftest"],
                  env={"TMPDIR": parent}, timeout=60)
@@ -184,7 +185,7 @@ def test_no_folder_for_temporary_files(run, softhca, xrc_compat, parent):
 
 @pytest.mark.parametrize("words",
                          [["--device=nonsense7"], ["--port=70000"], ["--connect=no such host"]])
-def test_a_value_may_be_in_the_same_word(model, run, xrc_compat, words):
+def test_a_value_in_the_same_word_reaches_the_selftest(model, run, xrc_compat, words):
     """The option reaches the self-test, which says what is wrong with it."""
     result = run([xrc_compat, "selftest", "--softhca", *words], timeout=60)
     assert result.returncode in (4, 125) and "usage: xrc-compat selftest" not in result.stderr
@@ -192,7 +193,7 @@ def test_a_value_may_be_in_the_same_word(model, run, xrc_compat, words):
                      result.stdout + result.stderr)
 
 
-def test_an_emulator_as_strict_as_possible(run, softhca, xrc_compat):
+def test_the_strict_emulator_passes_every_check(run, softhca, xrc_compat):
     assert run([softhca, "run", "--strict=on", "--", xrc_compat, "selftest"],
                timeout=60).returncode == 0
 
@@ -206,7 +207,7 @@ def test_wrong_usage(run, xrc_compat, arguments):
 
 
 @pytest.mark.parametrize("port", ["0", "-1", "65536", "99999999999", "x"])
-def test_an_invalid_port(run, xrc_compat, port):
+def test_an_invalid_port_is_refused(run, xrc_compat, port):
     result = run([xrc_compat, "selftest", "--softhca", "--listen", "--port", port])
     assert (result.returncode, result.stdout) == (125, "")
     assert "a port is a number from 1 to 65535" in result.stderr

@@ -37,7 +37,7 @@ def test_lost_output_of_softhca_is_an_error(softhca, where):
     assert done.stderr.count("softhca: standard output: ") == len(commands)
 
 
-def test_what_is_not_needed_may_be_closed(xrc_compat):
+def test_unused_streams_may_be_closed(xrc_compat):
     assert shell('"$@" <&- 2>&-', xrc_compat, "selftest", "--softhca").returncode == 0
     assert shell('"$@" <&- 2>&-', xrc_compat, "check", "true").returncode == 1
 
@@ -49,7 +49,7 @@ def test_a_command_without_output_needs_no_standard_output(xrc_compat, tmp_path)
 
 
 @pytest.mark.parametrize("words", [[], ["--softhca"]], ids=["run", "run --softhca"])
-def test_the_program_finds_closed_what_was_closed(xrc_compat, words, tmp_path):
+def test_the_program_inherits_closed_streams(xrc_compat, words, tmp_path):
     note = tmp_path / "open"
     look = 'for fd in 0 1 2; do [ -e /proc/$$/fd/$fd ] && echo $fd >>"$1"; done; true'
     done = shell('"$@" <&- >&- 2>&-', xrc_compat, "run", *words, "--", "sh", "-c", look, "sh", note)

@@ -53,7 +53,7 @@ def calls_of(document, function):
     return [call for call in document["calls"] if call["function"] == function]
 
 
-def test_the_program_does_what_it_does_without(trace, programs):
+def test_tracing_changes_no_result_of_the_program(trace, programs):
     result, document = trace(programs["selftest"])
     assert (result.returncode, result.stderr) == (0, ""), result
     assert "16 passed, 0 failed" in result.stdout
@@ -174,7 +174,7 @@ def trace_on(run, softhca, xrc_compat, tmp_path):
     return _trace_on
 
 
-def test_what_each_call_became_is_what_the_kernel_saw(trace_on, programs):
+def test_the_verbs_of_each_call_match_the_commands_of_the_kernel(trace_on, programs):
     document, kernel = trace_on([], programs["cluster"])
     verbs = [
         verb["function"] for call in document["calls"] for verb in call["became"]
@@ -201,7 +201,7 @@ def test_an_error_of_the_kernel_is_reported(trace_on, build_root):
                for call in calls_of(document, "ibv_reg_xrc_rcv_qp")) and "OPEN_QP" not in kernel
 
 
-def test_both_halves_of_a_two_way_qp(trace, programs):
+def test_a_call_on_a_two_way_qp_becomes_two_calls(trace, programs):
     """One QP of qperf is two of today's with one visible number, and each call on it becomes two
     calls."""
     result, document = trace(programs["qperf"], "--poll")
@@ -218,7 +218,7 @@ def test_both_halves_of_a_two_way_qp(trace, programs):
     } == numbers
 
 
-def test_ordinary_calls_are_not_legacy_ones(trace, build_root):
+def test_calls_on_rc_qps_are_not_listed(trace, build_root):
     """Calls on RC QPs pass through the shim and are not listed."""
     result, document = trace(build_root / "softhca" / "tests" / "e2e" / "softhca-data-path")
     assert result.returncode == 0, result
@@ -262,7 +262,7 @@ def test_functions_that_were_looked_up_are_seen(trace, programs):
         call["backtrace"][0]["module"] == str(programs["dlopen"]) for call in document["calls"])
 
 
-def test_what_a_killed_program_leaves(xrc_compat, programs, tmp_path):
+def test_registrations_of_a_killed_program_are_listed(xrc_compat, programs, tmp_path):
     output = tmp_path / "trace.json"
     argv = [
         xrc_compat, "trace", "--softhca", "--json", "--output", output, "--", programs["hold"],
@@ -290,7 +290,7 @@ def test_what_a_killed_program_leaves(xrc_compat, programs, tmp_path):
     assert all(any(frame["symbol"] == "main" for frame in row["backtrace"]) for row in left)
 
 
-def test_the_trace_for_people(run, xrc_compat, programs):
+def test_the_text_has_a_line_for_each_call_and_a_stack_for_each_place(run, xrc_compat, programs):
     result = run([xrc_compat, "trace", "--softhca=2", "--", programs["cluster"]], timeout=60)
     assert result.returncode == 0 and "ibv_" not in result.stdout
     text = result.stderr
@@ -304,7 +304,7 @@ def test_the_trace_for_people(run, xrc_compat, programs):
     assert len(stacks) == len(re.findall(r"^ +\d+ +\d+ +\d+ +[\d.]+  ibv_", text, re.M))
 
 
-def test_what_to_port_to_is_an_option(run, xrc_compat, programs):
+def test_port_to_names_the_function_of_today(run, xrc_compat, programs):
     text = run([xrc_compat, "trace", "--softhca=2", "--port-to", "--", programs["cluster"]],
                timeout=60).stderr
     assert text.count("\n      port to: ibv_open_qp(context, attr)") == 1
@@ -341,7 +341,7 @@ def no_start(request, tmp_path):
     return ["--softhca=1"] if "emulated" in request.param else [], program, 127
 
 
-def test_a_program_that_does_not_start(run, xrc_compat, no_start):
+def test_the_text_reports_a_program_that_does_not_start(run, xrc_compat, no_start):
     options, program, status = no_start
     result = run([xrc_compat, "trace", *options, "--", program])
     assert result.returncode == status
@@ -350,19 +350,19 @@ def test_a_program_that_does_not_start(run, xrc_compat, no_start):
     assert said == f"The program did not start: exit status {status}. A message on standard error says why.\n"
 
 
-def test_json_of_a_program_that_does_not_start(run, xrc_compat, no_start):
+def test_the_json_reports_a_program_that_does_not_start(run, xrc_compat, no_start):
     options, program, status = no_start
     said = run([xrc_compat, "trace", "--json", *options, "--", program]).stderr
     document = json.loads(said[said.index("{\n"):])
     assert (document["started"], document["exit_status"], document["calls"]) == (False, status, [])
 
 
-def test_a_program_that_ends_as_if_it_had_not_started(run, xrc_compat):
+def test_exit_status_127_of_a_started_program_is_its_own(run, xrc_compat):
     result = run([xrc_compat, "trace", "--", "sh", "-c", "exit 127"])
     assert (result.returncode, result.stderr) == (127, "\nThe program made no legacy call.\n")
 
 
-def test_without_the_command_nothing_is_loaded(run, xrc_compat, programs):
+def test_only_trace_preloads_the_tracing_library(run, xrc_compat, programs):
     traced = run([xrc_compat, "trace", "--", programs["show"]]).stdout
     assert re.search(r"^preload=\S*/libxrc-trace\.so:\S*/libxrc-compat\.so\.1", traced, re.M)
     assert "libxrc-trace" not in run([xrc_compat, "run", "--", programs["show"]]).stdout
@@ -404,8 +404,8 @@ def full_pipe():
 
 
 def test_a_signal_does_not_tear_the_trace(xrc_compat, tmp_path):
-    """A signal that comes while the command waits for a reader of its output. Several are sent, so
-    one comes at that moment. The others must do no harm."""
+    """A signal may arrive while the command waits for the reader of its output. The test sends
+    several, so that one arrives at that moment. The others must do no harm."""
     note = tmp_path / "pid"
     reader, writer = full_pipe()
     tracer = subprocess.Popen([xrc_compat, "trace", "--", "sh", "-c", 'echo $$ >"$0"', note],
@@ -421,15 +421,14 @@ def test_a_signal_does_not_tear_the_trace(xrc_compat, tmp_path):
     assert tracer.wait(60) == 0
 
 
-def test_the_program_has_the_signals_that_it_has_without(run, xrc_compat):
+def test_tracing_changes_no_signal_action_of_the_program(run, xrc_compat):
     show = ["grep", "-E", "^Sig(Ign|Blk)", "/proc/self/status"]
     assert run([xrc_compat, "trace", "--", *show]).stdout == run(show).stdout
     assert run([xrc_compat, "trace", "--", "sh", "-c",
                 "kill -PIPE $$"]).returncode == 128 + signal.SIGPIPE
 
 
-def test_a_tracer_that_is_killed_does_not_take_the_program_along(run, xrc_compat, programs, softhca,
-                                                                 tmp_path):
+def test_the_program_survives_a_killed_tracer(run, xrc_compat, programs, softhca, tmp_path):
     marker = tmp_path / "end"
     script = (
         f'"$0" trace --output {tmp_path}/trace -- sh -c \'touch {tmp_path}/ready; until [ -e {tmp_path}/killed ]; do sleep 0.05; done; '
@@ -450,7 +449,7 @@ def test_no_temporary_file_is_left(run, xrc_compat, parent):
     assert socket.startswith("/tmp/xrc-trace-") and not os.path.exists(os.path.dirname(socket))
 
 
-def test_a_program_that_is_not_there(run, xrc_compat):
+def test_a_missing_program_is_named(run, xrc_compat):
     result = run([xrc_compat, "trace", "--", "/nonexistent/program"])
     assert result.returncode == 127 and "/nonexistent/program" in result.stderr
 
@@ -478,7 +477,7 @@ def test_a_file_that_cannot_be_written_is_an_error_before_the_program_runs(run, 
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]], ids=["text", "json"])
-def test_a_full_output_file(run, xrc_compat, programs, form):
+def test_a_full_output_file_is_an_error(run, xrc_compat, programs, form):
     result = run([
         xrc_compat, "trace", "--softhca=2", *form, "--output", "/dev/full", "--",
         programs["cluster"]
@@ -486,6 +485,6 @@ def test_a_full_output_file(run, xrc_compat, programs, form):
     assert result.returncode == 125 and "xrc-compat: cannot write the trace to /dev/full: " in result.stderr
 
 
-def test_a_full_standard_error(run, xrc_compat):
+def test_a_full_standard_error_is_an_error(run, xrc_compat):
     result = run(["sh", "-c", '"$0" trace -- true 2>/dev/full', xrc_compat])
     assert result.returncode == 125

@@ -30,7 +30,7 @@ def legacy_calls(file):
 
 
 @pytest.mark.parametrize("launcher", LAUNCHERS)
-def test_a_launcher_under_trace(run, xrc_compat, cluster, tmp_path, launcher):
+def test_the_calls_of_all_ranks_are_listed(run, xrc_compat, cluster, tmp_path, launcher):
     """Two ranks, each a demo cluster of its own: the calls of all processes are listed."""
     need(LAUNCHERS[launcher][0])
     output = tmp_path / "trace"
@@ -61,7 +61,7 @@ def test_four_ranks_under_trace_lose_no_call(run, xrc_compat, cluster, tmp_path,
     assert [legacy_calls(tmp_path / file) for file in files] == [CALLS] * 4
 
 
-def test_a_file_that_is_there_is_kept(run, xrc_compat, tmp_path):
+def test_an_existing_file_is_kept(run, xrc_compat, tmp_path):
     output, empty = tmp_path / "trace", tmp_path / "empty"
     output.write_text("precious")
     empty.touch()  # as of mktemp
@@ -83,7 +83,7 @@ def test_the_name_tells_process_host_and_rank(run, xrc_compat, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["x%z", "x%"])
-def test_a_name_that_cannot_be_filled_in(run, xrc_compat, tmp_path, name):
+def test_an_unknown_letter_behind_percent_is_refused(run, xrc_compat, tmp_path, name):
     result = run([xrc_compat, "trace", "--output", tmp_path / name, "--", "echo", "ran"])
     assert (result.returncode, result.stdout) == (125, "") and "%" in result.stderr
     assert list(tmp_path.iterdir()) == []
@@ -101,7 +101,7 @@ def mpirun_rsh(tmp_path):
     return script
 
 
-def test_ranks_that_are_not_reached(run, xrc_compat, cluster, tmp_path, mpirun_rsh):
+def test_unreached_ranks_are_reported(run, xrc_compat, cluster, tmp_path, mpirun_rsh):
     said = run([xrc_compat, "trace", "--", mpirun_rsh, "true"], env={"RANKS_HERE": ""}).stderr
     assert "The trace did not reach the processes that mpirun_rsh started.\n" in said
     assert "mpirun_rsh ... xrc-compat trace --output FILE.%r PROGRAM\n" in said and "made no legacy call" not in said
@@ -112,15 +112,16 @@ def test_ranks_that_are_not_reached(run, xrc_compat, cluster, tmp_path, mpirun_r
     assert said.endswith("\nThe program made no legacy call.\n") and "reach" not in said
 
 
-def test_the_trace_never_stands_between_the_lines_of_the_program(run, xrc_compat):
+def test_json_comes_after_the_output_of_the_program(run, xrc_compat):
     """JSON goes to standard error, at the end."""
     result = run([xrc_compat, "trace", "--json", "--", "sh", "-c", "echo out; echo err >&2"])
     assert result.stdout == "out\n" and result.stderr.startswith("err\n{\n")
     assert json.loads(result.stderr[4:])["exit_status"] == 0
 
 
-def test_two_at_once(xrc_compat, tmp_path):
-    """Two tracers open the same file at once. One of them says that it takes another one."""
+def test_two_tracers_with_one_file_name_write_two_files(xrc_compat, tmp_path):
+    """Two tracers open the same file at once. One of them reports that
+    it writes another file."""
     output = tmp_path / "trace"
     trace = [str(xrc_compat), "trace", "--output", str(output), "--"]
     first = subprocess.Popen([*trace, "cat"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -16,12 +16,12 @@ def test_eight_processes_create_fifty_each_at_once(rows):
     rows(9, "twoway-crowd")
 
 
-def test_others_take_numbers_in_between(rows, program):
+def test_pairs_are_found_though_others_take_numbers(rows, program):
     """The library finds pairs all the same, by trying again."""
     rows(9, "twoway-crowd", *[program("twoway-disturber")] * 2)
 
 
-def test_no_neighbours_at_all(on_wire, program, trace):
+def test_create_fails_after_64_attempts_without_neighbours(on_wire, program, trace):
     """Another context takes the number in between each time: after 64 attempts the library says so,
     and leaves nothing behind."""
     through = ["sh", "-c", 'LD_PRELOAD="$0:$LD_PRELOAD" exec "$@"', program("libtwoway-gaps.so")]

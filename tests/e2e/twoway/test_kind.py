@@ -49,7 +49,7 @@ def qps_made(on_wire, program, trace):
     ("twoway-kind-none",
      ["dlsym=ibv_open_xrc_domain", "dlsym=ibv_create_xrc_srq", "dlsym=ibv_create_qp"], TWO_WAY),
 ])
-def test_auto(qps_made, name, words, want):
+def test_auto_chooses_by_the_imported_functions(qps_made, name, words, want):
     assert qps_made(name, *words) == (want, "")
     assert qps_made(name, *words, setting="auto")[0] == 2 * want, "both runs are in the trace"
 
@@ -63,7 +63,7 @@ def test_auto(qps_made, name, words, want):
     ("twoway-kind-create", "", ONE_WAY),
     ("twoway-kind-none", "", TWO_WAY),
 ])
-def test_setting(qps_made, name, setting, want):
+def test_the_setting_overrides_auto(qps_made, name, setting, want):
     made, complaint = qps_made(name, setting=setting, verbose=True)
     assert made == want
     assert "XRC_COMPAT_TWO_WAY" not in complaint
@@ -72,7 +72,7 @@ def test_setting(qps_made, name, setting, want):
 @pytest.mark.any_model
 @pytest.mark.parametrize("name, want", [("twoway-kind-none", TWO_WAY),
                                         ("twoway-kind-create", ONE_WAY)])
-def test_nonsense_is_reported_once_and_taken_as_auto(qps_made, name, want):
+def test_an_unknown_setting_is_reported_once_and_taken_as_auto(qps_made, name, want):
     made, complaint = qps_made(name, setting="nonsense", verbose=True)
     assert made == want
     said = [line for line in complaint.splitlines() if "XRC_COMPAT_TWO_WAY" in line]
@@ -83,11 +83,11 @@ def test_nonsense_is_reported_once_and_taken_as_auto(qps_made, name, want):
 
 
 @pytest.mark.any_model
-def test_nonsense_is_not_reported_unless_verbose(qps_made):
+def test_an_unknown_setting_is_not_reported_unless_verbose(qps_made):
     assert qps_made("twoway-kind-none", setting="nonsense") == (TWO_WAY, "")
 
 
-def test_no_room_for_the_second_half(on_wire):
+def test_one_free_qp_is_too_few_for_a_pair(on_wire):
     """The device has one QP left: nothing is created, and the program learns why."""
     done = on_wire("twoway-kind-none", settings=["--max_qp=1"])
     assert "FAIL creates an XRC QP" in done.stdout and done.returncode == 1
@@ -105,7 +105,7 @@ def asked_and_there(output):
     return asked, dict(there)
 
 
-def test_one_way_program_costs_not_one_object_more(on_wire, trace):
+def test_a_one_way_program_creates_no_additional_object(on_wire, trace):
     done = on_wire("twoway-one-way", settings=[trace.setting])
     assert done.stdout.startswith(
         "ok uses XRC one way\nok the provider's own functions\n"), done.stdout
@@ -117,5 +117,5 @@ def test_one_way_program_costs_not_one_object_more(on_wire, trace):
     assert made["DESTROY_QP"] == asked["qp"]
 
 
-def test_number_of_a_receive_qp(rows):
+def test_a_receive_qp_keeps_its_number(rows):
     rows(1, "twoway-number")

@@ -18,11 +18,11 @@ SETTINGS = pytest.mark.parametrize("setting", ["--arena=on", "--arena=off"])
 
 
 @SETTINGS
-def test_ends_with_its_last_thread(rows, setting):
+def test_the_process_ends_with_its_last_thread(rows, setting):
     """The emulator's threads do not keep the program alive."""
     rows(2, "twoway-last-thread", settings=["--devices=1", setting])
 
 
 @SETTINGS
-def test_goes_on_without_main(rows, setting):
+def test_threads_go_on_when_main_exits(rows, setting):
     rows(2, "twoway-last-thread", "exits", settings=["--devices=1", setting])

@@ -100,7 +100,7 @@ def test_a_message_too_long_fails_both(pair):
     assert receiver.function.qps[QPN].state == ERR
 
 
-def test_write_and_read(pair):
+def test_write_and_read_move_the_data(pair):
     one, other = pair
     one.payload(4)[:] = b"abcd"
     one.post_send(WRITE, one.segment(4), remote=remote(other, 100))
@@ -117,7 +117,7 @@ def test_a_key_opens_its_region_only(pair, at, size):
     assert one.completion().syndrome == REMOTE_ACCESS
 
 
-def test_a_region_that_the_driver_has_taken_back(pair):
+def test_a_freed_region_is_a_protection_error(pair):
     sender, _ = pair
     sender.must(0xf, KEY >> 8)
     sender.post_send(SEND, sender.segment(8))
@@ -178,7 +178,7 @@ def test_a_cq_raises_one_event_per_arming(pair):
     assert raised == [3, 3]
 
 
-def test_a_full_cq_says_so(pair):
+def test_a_full_cq_raises_an_error_event(pair):
     driver, _ = pair
     cq = driver.function.cqs[CQN]
     assert all(cq.post(False, qpn=1) is True for _ in range(16)) and cq.post(False, qpn=1) is False
@@ -203,14 +203,14 @@ def test_transitions_take_their_own_attributes(pair):
     assert driver.command(0x1a, QPN, bytes(8 + QP.size)) == 0x10  # RTR2RTR is none
 
 
-def test_inline_data_in_pieces():
+def test_inline_data_is_gathered_from_its_pieces():
     data = bytearray(128)
     data[16:20], data[20:64] = (1 << 31 | 44).to_bytes(4, "big"), b"a" * 44
     data[64:68], data[68:70] = (1 << 31 | 2).to_bytes(4, "big"), b"bc"
     assert b"".join(gather_list(bytes(data), 16, 80)) == b"a" * 44 + b"bc"
 
 
-def test_memory_that_is_not_there(pair):
+def test_unmapped_memory_is_a_fault(pair):
     driver, _ = pair
     with pytest.raises(Fault):
         driver.function.icm.read(1 << 40, 8)

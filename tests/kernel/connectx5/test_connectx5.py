@@ -91,7 +91,7 @@ def test_the_owner_bit_turns_with_the_ring(driver):
     assert owners == [0, 0, 1, 1]
 
 
-def test_a_qp_comes_to_send():
+def test_a_qp_reaches_the_send_state():
     driver, _ = two()
     number = driver.qp(XRC, receive_kind=SHARED)
     assert driver.change(0x502, number, primary_port=1, migration=3) == OK
@@ -105,7 +105,7 @@ def test_a_qp_comes_to_send():
     assert (said.remote_qpn, said.retry_count, said.rnr_timer) == (0x77, 5, 9)
 
 
-def test_an_invalid_transition():
+def test_an_invalid_transition_is_refused():
     driver, _ = two()
     number = driver.qp()
     assert driver.change(0x504, number) == BAD_STATE
@@ -186,7 +186,7 @@ def test_a_message_arrives(pair):
     assert (told.slid, told.sl, told.remote) == (1, 0, sender.qpn)
 
 
-def test_queues_in_the_midst_of_a_page():
+def test_a_queue_may_begin_within_a_page():
     sender, receiver = two()
     sender.qp(page_offset=5)
     receiver.qp(page_offset=9)
@@ -197,7 +197,7 @@ def test_queues_in_the_midst_of_a_page():
     assert (receiver.completion().bytes, receiver.completion().sl) == (4, 3)
 
 
-def test_a_queue_without_its_pages(driver):
+def test_a_queue_without_its_pages_is_refused(driver):
     assert driver.status(0x705, with_pages(SRQ.build(log_size=1))) == INTERNAL_ERROR
 
 
@@ -209,7 +209,7 @@ def test_the_record_of_sends_has_16_bits(pair):
     assert (sender.completion().index, sender.function.qps[sender.qpn].sent) == (0xffff, 0x10000)
 
 
-def test_a_request_without_an_answer(pair):
+def test_a_request_without_an_answer_exceeds_its_retries(pair):
     sender, receiver = pair
     receiver.change(0x50a, receiver.qpn)
     qp = sender.function.qps[sender.qpn]
@@ -236,7 +236,7 @@ def test_requests_of_all_sizes_go_round_the_ring(pair):
     assert units > 16
 
 
-def test_completions_of_a_write_and_a_read(pair):
+def test_write_and_read_complete_with_their_data(pair):
     one, other = pair
     one.payload(4)[:] = b"abcd"
     other.post_receive(4)
@@ -248,7 +248,7 @@ def test_completions_of_a_write_and_a_read(pair):
     assert bytes(one.payload(4)) == b"ABCD" and one.completion(1).bytes == 4
 
 
-def test_atomics(pair):
+def test_atomics_return_the_value_before(pair):
     one, other = pair
     other.payload(8)[:] = (40).to_bytes(8, "little")
     one.post_send(FETCH_ADD, remote(other), (2).to_bytes(8, "big") + bytes(8), one.segment(8))
@@ -261,7 +261,7 @@ def test_atomics(pair):
 @pytest.mark.parametrize(
     "fields", [{"free": 1}, {"mode": 2}, {"pd": 8}, {"access": 0x7}, {"length": 3}, {"variant": 1}],
     ids="".join)
-def test_a_key_that_does_not_open(pair, fields):
+def test_a_wrong_key_is_a_remote_access_error(pair, fields):
     one, other = pair
     assert other.key >> 8 > 1, "a key of 0x100 ends a list of segments"
     other.region(**fields)
@@ -269,7 +269,7 @@ def test_a_key_that_does_not_open(pair, fields):
     assert (one.completion().kind, one.completion().syndrome) == (BAD_REQUEST, REMOTE_ACCESS)
 
 
-def test_a_key_to_all_memory(pair):
+def test_a_key_of_length_0_opens_all_memory(pair):
     one, other = pair
     one.region(mode=0, length=0, start=0)
     one.payload(4)[:] = b"phys"
@@ -279,7 +279,7 @@ def test_a_key_to_all_memory(pair):
     assert bytes(other.payload(4)) == b"phys"
 
 
-def test_a_region_that_is_gone(pair):
+def test_a_destroyed_region_is_a_protection_error(pair):
     one, _ = pair
     assert one.status(0x202, number=one.key >> 8) == OK
     one.post_send(SEND, one.segment(4))
@@ -344,14 +344,14 @@ def test_xrc_refuses_an_srq(kind):
     assert [receiver.event(index).type for index in range(3)].count(EVENT_LAST_WQE) == 0
 
 
-def test_a_qp_that_only_receives():
+def test_a_qp_without_a_send_queue_has_no_send_ring():
     driver, _ = two()
     number = driver.qp(receive_kind=SHARED, no_sq=1)
     driver.connect(2, 1)
     assert driver.function.qps[number].send_ring is None
 
 
-def test_an_ordinary_srq_and_its_last_request():
+def test_an_ordinary_srq_delivers_and_reports_its_last_request():
     sender, receiver = two()
     sender.qp()
     receiver.qp(receive_kind=SHARED, srqn=receiver.rmp(), user_index=0x22)
@@ -367,7 +367,7 @@ def test_an_ordinary_srq_and_its_last_request():
 
 
 @pytest.mark.parametrize("dlid", [2, 0xc001])
-def test_a_datagram_and_its_header(dlid):
+def test_a_datagram_arrives_behind_its_header(dlid):
     sender, receiver = two()
     for driver in (sender, receiver):
         driver.qp(UD, qkey=0x99)
@@ -401,7 +401,7 @@ def test_a_cq_raises_one_event_per_arming(pair):
     assert sender.raised == [5, 5], "the second has come since"
 
 
-def test_a_cq_that_waits_for_a_solicited_message(pair):
+def test_a_cq_armed_for_solicited_messages_ignores_others(pair):
     sender, receiver = pair
     receiver.arm(0, command=1)
     raised = []
@@ -412,7 +412,7 @@ def test_a_cq_that_waits_for_a_solicited_message(pair):
     assert raised == [0, 1]
 
 
-def test_a_doorbell_in_two_words(pair):
+def test_a_doorbell_may_be_written_in_two_words(pair):
     sender, receiver = pair
     receiver.arm(0, command=1)
     for driver, word in ((sender, 0), (receiver, 1 << 28)):
@@ -441,7 +441,7 @@ def test_less_than_a_word_is_no_doorbell(pair):
     assert sender.completion().qpn == sender.qpn and sender.raised == []
 
 
-def test_a_full_cq_says_so(pair):
+def test_a_full_cq_raises_an_error_event(pair):
     sender, receiver = pair
     for _ in range(5):
         receiver.post_receive(4)
@@ -451,7 +451,7 @@ def test_a_full_cq_says_so(pair):
                                              1) and sender.function.qps[sender.qpn].state == ERR
 
 
-def test_entries_of_128_bytes():
+def test_completions_may_have_128_bytes():
     sender, receiver = two()
     sender.completion_queue(entry=1)
     sender.qp()

@@ -68,7 +68,7 @@ def test_runs_unmodified(client, command, mode):
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("command", ["qperf", "openmpi"])
-def test_the_launcher_runs_them(build_root, xrc_compat, run, tmp_path, command, sanitizer_runtime):
+def test_run_starts_the_clients(build_root, xrc_compat, run, tmp_path, command, sanitizer_runtime):
     program = build_root / "tests" / "legacy" / "clients" / command
     done = run([xrc_compat, "run", "--softhca=2", "--", program], timeout=60,
                env={"TMPDIR": str(tmp_path), "LD_PRELOAD": sanitizer_runtime})
@@ -78,8 +78,8 @@ def test_the_launcher_runs_them(build_root, xrc_compat, run, tmp_path, command, 
 @pytest.mark.any_model
 @pytest.mark.usefixtures("todays_libibumad")
 @pytest.mark.parametrize("command", ["mvapich", "mvapich2"])
-def test_the_launcher_runs_those_linked_with_libibumad(build_root, softhca, xrc_compat, run,
-                                                       tmp_path, command, sanitizer_runtime):
+def test_run_starts_the_clients_linked_with_libibumad(build_root, softhca, xrc_compat, run,
+                                                      tmp_path, command, sanitizer_runtime):
     """As every MVAPICH was; the distribution has no libibumad.so.1."""
     program = build_root / "tests" / "legacy" / "clients" / f"{command}-umad"
     done = run(
@@ -91,7 +91,7 @@ def test_the_launcher_runs_those_linked_with_libibumad(build_root, softhca, xrc_
 @pytest.mark.any_model
 @pytest.mark.parametrize(
     "command", ["qperf", "mvapich", "mvapich2", "gasnet", "openmpi", "portals4", "portals4-rdmacm"])
-def test_linked_ones_need_xrc_compat(client, command):
+def test_linked_clients_need_xrc_compat(client, command):
     """They need functions that today's library lacks, so the runs above do test the shim."""
     done = client(command, shim=False)
     assert done.returncode == 1 and MISSING in done.stderr
@@ -104,7 +104,7 @@ def test_dlopen_falls_back_without_xrc_compat(client):
 
 
 @pytest.mark.parametrize("command", ["qperf", "mvapich"])
-def test_two_way_ones_need_pairs(client, command):
+def test_two_way_clients_fail_on_one_way_qps(client, command):
     """On one-way QPs nothing arrives. The programs must neither take that for success nor wait for
     ever."""
     done = client(command, XRC_COMPAT_TWO_WAY="off", LEGACY_SECONDS="4")

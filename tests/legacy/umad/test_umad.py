@@ -38,19 +38,19 @@ def on_softhca(run, softhca, xrc_compat, programs, sanitizer_env):
 
 @pytest.mark.usefixtures("todays_libibumad")
 @pytest.mark.parametrize("name, soname", CLIENTS.items())
-def test_runs(on_softhca, programs, name, soname):
+def test_clients_of_libibumad_run(on_softhca, programs, name, soname):
     done = on_softhca(programs / name)
     assert (done.returncode, done.stdout, done.stderr) == (0, "2 adapters, all right\n", "")
 
 
 @pytest.mark.parametrize("name, soname", CLIENTS.items())
-def test_does_not_start_without(run, softhca, programs, name, soname):
+def test_clients_do_not_start_without_xrc_compat(run, softhca, programs, name, soname):
     done = run([softhca, "run", "--devices=1", "--", programs / name])
     assert done.returncode == 127 and f"{soname}: cannot open shared object file" in done.stderr
 
 
 @pytest.mark.parametrize("name, soname", CLIENTS.items())
-def test_preloads_those_needed_and_no_others(on_softhca, programs, name, soname):
+def test_run_preloads_the_needed_companions_and_no_others(on_softhca, programs, name, soname):
     done = on_softhca(programs / name, XRC_COMPAT_VERBOSE="1")
     named = re.findall(r"(libib\w+\.so\.\d) is preloaded", done.stderr)
     assert sorted(named) == sorted([soname] + ["libibcommon.so.1"] * (soname == "libibumad.so.1"))
@@ -80,7 +80,7 @@ def test_program_behind_a_launcher_or_script(run, softhca, xrc_compat, programs,
     assert (done.returncode, done.stdout) == (0, "2 adapters, all right\n"), done.stderr
 
 
-def test_says_ready_and_which(run, softhca, xrc_compat, programs):
+def test_check_says_ready_and_names_the_companions(run, softhca, xrc_compat, programs):
     done = run([
         softhca, "run", "--devices=1", "--", xrc_compat, "check", "--json", programs / "umad-2007"
     ])
@@ -100,7 +100,7 @@ def test_program_keeps_a_libibumad_of_its_own(on_softhca, programs, build_root, 
     assert done.returncode == 0 and "is preloaded" not in done.stderr
 
 
-def test_env_prints_them(run, xrc_compat, programs):
+def test_env_prints_the_companions(run, xrc_compat, programs):
     done = run([xrc_compat, "env", programs / "umad-2009"], env={"LD_PRELOAD": ""})
     lines = [line for line in done.stdout.splitlines() if "LD_PRELOAD" in line]
     assert done.returncode == 0 and lines and all(
@@ -109,7 +109,7 @@ def test_env_prints_them(run, xrc_compat, programs):
 
 @pytest.mark.usefixtures("systems_class")
 @pytest.mark.parametrize("name", ["umad-2007", "umad-2009"])
-def test_programs_of_today_that_it_starts(run, softhca, programs, build_root, name):
+def test_programs_of_libibumad_3_keep_their_structs(run, softhca, programs, build_root, name):
     """Programs linked with libibumad.so.3 also find the preloaded library's symbols first. ibstat
     still reads the structs of libibumad.so.3."""
     if not shutil.which("ibstat"):
@@ -132,7 +132,7 @@ def without_libibumad(program, library, folder):
     return program
 
 
-def test_starts_where_there_is_no_libibumad(on_softhca, programs, build_root, tmp_path):
+def test_clients_start_without_any_libibumad(on_softhca, programs, build_root, tmp_path):
     shutil.copy(build_root / "companions" / "libibcommon.so.1", tmp_path)
     program = without_libibumad(programs / "umad-2007",
                                 build_root / "companions" / "libibumad.so.1", tmp_path)
@@ -163,7 +163,7 @@ def compile_with(library, source, program):
                    input=source, text=True, check=True, timeout=60)
 
 
-def test_ibcommon(run, build_root, tmp_path):
+def test_libibcommon_answers_as_in_ofed(run, build_root, tmp_path):
     library = build_root / "companions" / "libibcommon.so.1"
     compile_with(library, IBCOMMON, tmp_path / "common")
     for name, text in (("lid", "0x11\n"), ("guid", "0002:c903:0011:2201\n"),
