@@ -30,12 +30,12 @@ from test_summary import pytest_tally  # noqa: E402
 
 PATCH = SOURCE / "docs" / "upstream" / "uverbs-opened-qp-events.patch"
 
-# To reach the root, and what is asked.
+# Modules that reach the root, and those under test.
 MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "ib_uverbs"]
 SECONDS = int(os.environ.get("XRC_LAB_SECONDS", "1800"))
 
-# How a kernel tells of a fault of its own. A program that crashes on purpose is not meant ("traps:
-# ...", "segfault at ...").
+# Lines in which a kernel reports its own fault. A program that crashes on purpose leaves others
+# ("traps: ...", "segfault at ...").
 HURT = re.compile(
     r"^(?:<\d+>)?\[[^]]*\] (?:.*(?:WARNING:|BUG:|Oops|detected leak|refcount_t|list_(?:add|del) corruption|INFO: (?:task|rcu))|"
     r"general protection|Kernel panic)")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Started with the library preloaded, on a machine that need not have a libibverbs of its class: is
- * it in, are its functions found by version, do they answer, and do the loader's own functions
- * still work behind ours?
+ * Started with the library preloaded, on a machine that need not have a libibverbs of its class:
+ * checks that it is loaded, that its functions are found by version and answer, and that the
+ * loader's own functions still work behind ours.
  */
 
 #include <dlfcn.h>

@@ -134,8 +134,8 @@ def test_probe_notices_that_nothing_is_preloaded(tmp_path, run):
 
 
 def test_one_setting_serves_both_classes(shim32, build_root, tmp_path, run):
-    """$LIB in LD_PRELOAD: the loader of each class puts its own folder there; which, differs
-    between distributions."""
+    """The loader of each class replaces $LIB in LD_PRELOAD by its own folder. Distributions have
+    different folders."""
     setting = {"LD_PRELOAD": f"{tmp_path}/$LIB/libxrc-compat.so.1"}
     classes = {
         "-m32": (shim32, ["lib", "lib32", "lib/i386-linux-gnu"]),

@@ -163,7 +163,7 @@ def test_headers_of_ours_come_before_those_of_the_prefix(own, package):
 
 
 def plain(name):
-    """Without what differs between machines: where the libraries are."""
+    """The name without the library folder, which differs between machines."""
     return re.sub(r"^lib/[^/]*-linux-gnu\w*/|^lib64/|^lib/\*/", "lib/", name)
 
 

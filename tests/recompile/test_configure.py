@@ -79,7 +79,7 @@ def mvapich2_235(configure):
 
 
 def gasnet(configure):
-    """Takes today's API wherever it links, without looking at the header."""
+    """Uses today's API if it links, without looking at the header."""
     return configure.function("ibv_open_xrc_domain") and not configure.function("ibv_cmd_open_xrcd")
 
 

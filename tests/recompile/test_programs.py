@@ -74,7 +74,7 @@ def test_alone_runs_by_itself(alone, installed, run):
 
 
 def test_alone_and_preloaded_is_one_library(alone, installed, run):
-    """The loader recognises the file, so that it is loaded once and has one state."""
+    """The loader recognises the file, so it loads the library once."""
     done = run([
         installed.bin / "xrc-compat", "run", "--softhca=2", "--", "sh", "-c",
         f"{alone} -n 2; echo status $?"

@@ -210,7 +210,7 @@ static void post_receive(void)
 	HOLDS(!ibv_post_srq_recv(srq, &wr, &bad));
 }
 
-/* As rdma_xclient did it: sets only what the operation needs. */
+/* Sets only what the operation needs, as rdma_xclient did. */
 static void send_one(void)
 {
 	struct ibv_sge sge = element(&sender);

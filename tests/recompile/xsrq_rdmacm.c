@@ -123,7 +123,7 @@ static struct rdma_cm_id *unbound_id(void)
 	return id;
 }
 
-/* A refusal leaves the id with the SRQ that it had. */
+/* After a refusal the id still has its SRQ. */
 static void refusals(void)
 {
 	struct ibv_pd *elsewhere = pd_elsewhere();

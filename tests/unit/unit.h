@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What every unit test needs: cmocka with the headers that it wants before it, tests, fixtures,
- * skips with a reason.
+ * Every unit test includes this: cmocka with the headers that it needs first, TEST(), and skips
+ * with a reason.
  */
 #ifndef TESTS_UNIT_UNIT_H
 #define TESTS_UNIT_UNIT_H
@@ -16,7 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What runs before and after each test, and gets cmocka's state; a file may define its own. */
+/*
+ * These functions run before and after each test, and get cmocka's state. A file may define its
+ * own.
+ */
 #ifndef UNIT_SETUP
 #define UNIT_SETUP NULL
 #endif

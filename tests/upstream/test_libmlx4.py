@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""An ordinary SRQ shows heap memory as its XRC number, and the patched libmlx4 mends that."""
+"""libmlx4 returns heap memory as the XRC number of an ordinary SRQ. The patched libmlx4 refuses."""
 
 import os
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A libibverbs.so.1 whose verbs do nothing, so that what stands in front of them can be counted. */
+/*
+ * A libibverbs.so.1 whose verbs do nothing, so that the cost of the functions in front of them can
+ * be counted.
+ */
 
 #include <infiniband/verbs.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program without XRC that makes and destroys QPs, and counts what is done for it meanwhile:
- * locks, allocations, and handlers that each of its forks would run. usage: ordinary ROUNDS
+ * A program without XRC that makes and destroys QPs, and counts locks, allocations and fork
+ * handlers meanwhile. usage: ordinary ROUNDS
  */
 
 #include <dlfcn.h>

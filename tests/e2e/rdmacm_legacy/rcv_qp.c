@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A receive QP at the other end. In a file of its own, since the shim takes a program that imports
- * these functions for one-way.
+ * A receive QP at the other end. It has a file of its own, because the shim treats a program that
+ * imports these functions as one-way.
  */
 
 #include "ids.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An old program that is linked with librdmacm too, row by row.
+ * An old program that is also linked with librdmacm, row by row.
  *
  *	rdmacm-legacy qp|srq
  */

@@ -29,7 +29,8 @@ def program(run, softhca, xrc_compat, build_root, sanitizer_runtime):
 
 @pytest.mark.parametrize("group", ROWS)
 def test_rows(program, group):
-    """On a kernel that removes no mask bits: what works there works on others."""
+    """Runs on a kernel that removes no mask bits. A mask that works there works on other kernels.
+    """
     done = program(group, "--strict=on")
     rows = done.stdout.splitlines()
     assert [row for row in rows if not row.startswith("ok ")] == [], done.stderr

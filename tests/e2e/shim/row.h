@@ -96,10 +96,7 @@ const char *error_name(int err);
 		expect_eq(queried_.attr.qp_state, want); \
 	} while (0)
 
-/*
- * For what comes true some time after another process has gone: the kernel cleans up behind it when
- * it can.
- */
+/* Retries, because the kernel cleans up behind an ended process some time later. */
 #define expect_soon(call, want) \
 	do { \
 		struct result soon_ = call; \

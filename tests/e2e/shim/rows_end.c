@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Contract 5.7: what becomes of shared objects when a process ends without tidying up, and the
- * order in which to tidy up.
+ * Contract 5.7: shared objects of a process that ends without destroying them, and the order in
+ * which to destroy them.
  */
 
 #define GROUP "end"
@@ -220,7 +220,7 @@ ROW("5.7", "tidied up in order, every verb returns 0")
 	expect_ret(actor_ask(a, &tidy), 0);
 }
 
-/* If an object that was refused still held the PD or a CQ, tidying up would get EBUSY. */
+/* If a refused object still held the PD or a CQ, destroying these would fail with EBUSY. */
 ROW("5.7", "a refused call holds no PD and no CQ")
 {
 	struct request srq = srq_request(0, D), qp = qp_request(0, D), tidy = { .op = OP_TIDY };

@@ -170,7 +170,7 @@ ROW("1.4", "an XRC SRQ's event carries the pointer the program has")
 	r = query_srq(wire.receiver, 0);
 	expect_ret(r, 0);
 	expect_eq(r.srq_attr.srq_limit, 0);	/* an armed limit fires once */
-	/* would wait if the ack had not been counted */
+	/* without the counted ack this would wait for ever */
 	expect_ok(destroy_srq(wire.receiver, 0));
 }
 

@@ -88,8 +88,8 @@ static int ascending(const void *a, const void *b)
 }
 
 /*
- * A pair takes its visible number and the next one, so visible numbers are at least two apart;
- * further if others took some in between.
+ * A pair takes its visible number and the next one, so visible numbers are at least two apart, or
+ * more if other programs took numbers in between.
  */
 static void check_numbers(bool disturbed)
 {

@@ -335,8 +335,8 @@ void end_no_event(struct end *end, int milliseconds)
 	int flags = fcntl(end->context->async_fd, F_GETFL);
 
 	/*
-	 * The descriptor is also readable for an event that the library keeps to itself. Then
-	 * ibv_get_async_event has none.
+	 * The descriptor may be readable for an event that the library does not pass on. Then
+	 * ibv_get_async_event finds none.
 	 */
 	if (!event_there(end, milliseconds))
 		return;

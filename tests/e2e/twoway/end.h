@@ -19,7 +19,7 @@
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 	 IBV_ACCESS_REMOTE_ATOMIC)
 
-/* All that the two ends know of each other; rkey and memory are for RDMA and atomics only. */
+/* What the two ends know of each other. Only RDMA and atomics need rkey and memory. */
 struct address {
 	uint32_t lid, qp_num, psn, srq_num;
 	uint32_t rkey;

@@ -123,7 +123,7 @@ static void aim(const struct op *op, size_t index, unsigned slot, struct ibv_sen
 	wr->wr_id = index << 8 | slot;
 }
 
-/* RDMA read and atomics write into local memory: it must not be what other operations send from. */
+/* RDMA read and atomics write into local memory. Other operations must not send from there. */
 static bool fetches(const struct op *op)
 {
 	return is_atomic(op) || op->opcode == IBV_WR_RDMA_READ;

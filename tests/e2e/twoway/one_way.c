@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A one-way program that prints which objects it created. The device must have no others, and the
- * inline verbs of its data path must be the provider's own functions.
+ * A one-way program that prints which objects it created. The device must have no other objects,
+ * and the inline verbs of the data path must be the provider's own functions.
  */
 
 #include <fcntl.h>

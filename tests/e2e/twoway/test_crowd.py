@@ -17,7 +17,7 @@ def test_eight_processes_create_fifty_each_at_once(rows):
 
 
 def test_pairs_are_found_though_others_take_numbers(rows, program):
-    """The library finds pairs all the same, by trying again."""
+    """The library retries until it finds a pair."""
     rows(9, "twoway-crowd", *[program("twoway-disturber")] * 2)
 
 

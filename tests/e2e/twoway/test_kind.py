@@ -88,7 +88,7 @@ def test_an_unknown_setting_is_not_reported_unless_verbose(qps_made):
 
 
 def test_one_free_qp_is_too_few_for_a_pair(on_wire):
-    """The device has one QP left: nothing is created, and the program learns why."""
+    """A device with one free QP refuses an XRC QP; a device with two creates it."""
     done = on_wire("twoway-kind-none", settings=["--max_qp=1"])
     assert "FAIL creates an XRC QP" in done.stdout and done.returncode == 1
     done = on_wire("twoway-kind-none", settings=["--max_qp=2"])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Commands that the kernel refuses once, a device that is gone, children of busy programs, and how
-a program ends."""
+"""Commands that the kernel refuses once, a device that is gone, children of busy programs, and
+threads that outlive main()."""
 
 import os
 

@@ -13,7 +13,7 @@ UNSUPPORTED = 0x000c
 
 
 class Answers:
-    """Of one port."""
+    """The answers of one port."""
 
     def __init__(self, lid):
         self.lid = lid

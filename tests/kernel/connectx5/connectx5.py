@@ -123,7 +123,7 @@ class ConnectX5(Function):
             self._doorbell(offset % description.PAGE, data)
 
     def _doorbell(self, offset, data):
-        """Handles a doorbell of two words, which may come one after the other."""
+        """Handles a doorbell of two words. The driver may write them one after the other."""
         if len(data) < 4:
             self.log(f"{len(data)} bytes at {offset:#x} are no doorbell: {bytes(data).hex()}")
             return

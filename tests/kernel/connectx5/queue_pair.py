@@ -106,8 +106,8 @@ class QueuePair(qp.QueuePair):
             self.posted = self.function.guest.view(context.record + RECORD_OF_SENDS, 4)
 
     def request(self):
-        """The next request. The record counts the units that are posted. A request may go on at the
-        beginning of the ring."""
+        """The next request. The record counts the units that are posted. A request may continue at
+        the beginning of the ring."""
         if not int.from_bytes(self.posted, "big") - self.sent & 0xffff:
             return None
         segments = CONTROL.get(self.send_ring.slot(self.sent), "units")

@@ -78,8 +78,8 @@ def targets():
 
 
 def counts():
-    """How many objects of each kind each adapter has. Numbers are no good: the driver's own objects
-    get others when it is loaded again."""
+    """How many objects of each kind each adapter has. Numbers cannot be compared, because the
+    driver's own objects get other numbers at each load."""
     return collections.Counter((adapter, kind) for adapter, kind, _ in objects())
 
 
@@ -128,7 +128,7 @@ def nothing_left(driver):
 
 @contextlib.contextmanager
 def without_xrc():
-    """Adapters without XRC, as the driver learns when it is loaded."""
+    """Adapters without XRC. The driver reads that when it is loaded."""
     switch_xrc(0)
     try:
         yield

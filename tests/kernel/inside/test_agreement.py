@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the emulated HCA's tests say of the kernel, asked of the kernel and the driver. Where they
-differ, the driver is right."""
+"""Asks the kernel and its driver what the tests of the emulated HCA claim of them. If they differ,
+the driver is right."""
 
 import contextlib
 

@@ -49,8 +49,8 @@ def test_perftest(argv):
 
 
 def test_all_operations(build_root):
-    """As the emulator is asked. Its other programs are about an adapter's own doings, which here
-    are ours, too."""
+    """softhca's own test of all operations. Its other tests examine the adapter, which is emulated
+    here as well."""
     passes(run([build_root / "softhca" / "tests" / "e2e" / "softhca-data-path"]))
 
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What GASNet's vapi-conduit does with XRC. It leaves garbage in every init_attr, closes and
- * unlinks the domain's file at once, lets all processes of a supernode modify the same receive QPs,
- * and ends by exit() without tidying up.
+ * What GASNet's vapi-conduit does with XRC. It leaves garbage in every init_attr. It closes and
+ * unlinks the domain's file at once. All processes of a supernode modify the same receive QPs.
  *
- * Built twice: by default nothing refers to ibv_unreg_xrc_rcv_qp; with GASNETC_IBV_SHUTDOWN it
- * tidies up.
+ * Built twice: by default it ends by exit(), destroys nothing and does not refer to
+ * ibv_unreg_xrc_rcv_qp; with GASNETC_IBV_SHUTDOWN it unregisters and destroys everything.
  */
 
 #include <arpa/inet.h>

@@ -248,7 +248,7 @@ void job_fill(void *message, size_t size, int to, uint32_t sequence)
 		((uint8_t *)message)[i] = byte_of(head[0], head[1], sequence, i);
 }
 
-/* LEGACY_KILL=RANK:MESSAGES: this rank kills itself when it has verified so many messages. */
+/* LEGACY_KILL=RANK:MESSAGES makes that rank kill itself after it has verified so many messages. */
 static void die_if_told(void)
 {
 	const char *setting = getenv("LEGACY_KILL");

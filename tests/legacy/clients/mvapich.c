@@ -124,7 +124,7 @@ static void arm_limit(struct pool *pool)
 	must_be_0(ibv_modify_srq(pool->srq_hndl, &attr, IBV_SRQ_LIMIT), "ibv_modify_srq");
 }
 
-/* Finds its SRQ by the pointer that ibv_create_xrc_srq returned. */
+/* MVAPICH finds its SRQ by the pointer that ibv_create_xrc_srq returned. */
 static void limit_reached(const struct ibv_srq *srq)
 {
 	int i;

@@ -151,7 +151,7 @@ static void take_received(const struct ibv_wc *wc)
 	uint32_t sequence;
 	int from = job_verify(memory.receive[i][fragment], wc->byte_len, &sequence);
 
-	/* In order on each queue; the two queues have a CQ each. */
+	/* Messages arrive in order on each queue; each queue has a CQ. */
 	if (sequence % QUEUES != (uint32_t)i || sequence / QUEUES != next_from[from][i]++)
 		job_die("message %u from rank %d came out of order on queue %d", sequence, from, i);
 	received_from[from]++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Open MPI: the xoob CPC. One sending QP for each remote port; the first process contacted there
- * creates the receive QP, the others register with it. If it is gone by then, the sender starts
- * over.
+ * creates the receive QP, the others register with it. If that QP is gone by then, the sender
+ * starts over.
  */
 
 #include <errno.h>
@@ -271,7 +271,7 @@ void xoob_drop_recv_qp(int rank)
 	endpoints[rank].xrc_recv_qp_num = 0;
 }
 
-/* Endpoint by endpoint; the sending QP goes with the last of a host. */
+/* Ends each endpoint. The last endpoint of a host destroys the sending QP. */
 void xoob_finalize(void)
 {
 	int rank;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What Portals4 did with XRC through its librdmacm patch. One rank of a node creates the domain,
- * while the others try to open it until it is there. This rank's receive QPs receive for all. No
+ * and the others retry until they can open it. The receive QPs of this rank receive for all. No
  * other process is registered with them.
  *
  * --daemon: as in the sources of 2011, the domain's file comes from mkstemp, and the domain is

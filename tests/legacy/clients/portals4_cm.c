@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Portals4: the XRC patch of librdmacm, with messages of the job in place of rdma_cm's. The patch
- * took a QP without a send queue for a receive QP, and took that one through all states, to RTS as
- * well.
+ * created a receive QP in place of a QP without a send queue, and took it through all states, also
+ * to RTS.
  */
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static void to_init(struct connection *conn, int access)
 	modify(conn, &attr, MASK_INIT, "INIT");
 }
 
-/* To INIT once more first, as librdmacm does: it created the QP with defaults. */
+/* Goes to INIT once more first, as librdmacm does, which created the QP with defaults. */
 static void to_rtr(struct connection *conn)
 {
 	struct ibv_qp_attr attr;

@@ -274,8 +274,8 @@ static void fill_queues(int sends, int recvs)
 }
 
 /*
- * In qperf's order. It ignores all results: ibv_dealloc_pd fails, as its memory is deregistered
- * later.
+ * Closes in qperf's order. qperf ignores all results: ibv_dealloc_pd fails, because the memory is
+ * deregistered later.
  */
 static void rd_close(void)
 {

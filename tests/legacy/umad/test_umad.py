@@ -93,7 +93,7 @@ def test_check_says_ready_and_names_the_companions(run, softhca, xrc_compat, pro
 
 @pytest.mark.usefixtures("todays_libibumad")
 def test_program_keeps_a_libibumad_of_its_own(on_softhca, programs, build_root, tmp_path):
-    """By LD_LIBRARY_PATH, and nothing is preloaded then."""
+    """LD_LIBRARY_PATH has a libibumad.so.1, so nothing is preloaded."""
     for library in ("libibumad.so.1", "libibcommon.so.1"):
         shutil.copy(build_root / "companions" / library, tmp_path)
     done = on_softhca(programs / "umad-2007", LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="1")
@@ -180,7 +180,7 @@ def test_libibcommon_answers_as_in_ofed(run, build_root, tmp_path):
 
 
 def test_ibcm_opens_no_device(run, build_root, tmp_path):
-    """Open MPI then tries its next way to connect."""
+    """ib_cm_open_device fails with ENOSYS, and Open MPI then tries another way to connect."""
     source = "#include <errno.h>\nvoid *ib_cm_open_device(void *);\nint main(void) { return ib_cm_open_device(0) ? 1 : errno == ENOSYS ? 0 : 2; }"
     library = build_root / "companions" / "libibcm.so.1"
     compile_with(library, source, tmp_path / "cm")

@@ -17,7 +17,10 @@ static uint32_t word_at(const void *object, size_t offset)
 	return word;
 }
 
-/* Posted unchanged: the provider must find the number of the SRQ where the old program put it. */
+/*
+ * The work request is posted unchanged, so the provider must find the SRQ's number where the old
+ * program put it.
+ */
 TEST(old_send_wr_read_by_provider)
 {
 	union {

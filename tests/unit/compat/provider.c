@@ -50,7 +50,7 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 		      attr->qp_context);
 }
 
-/* As libibverbs does it, but without a kernel. */
+/* Opens a handle as libibverbs does, but without a kernel. */
 static int cmd_open_qp(struct ibv_context *context, void *block, int size,
 		       struct ibv_qp_open_attr *attr, void *command, size_t command_size,
 		       void *response, size_t response_size)

@@ -34,7 +34,7 @@ static inline int64_t library_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Until the library looks after its table again, or tries again. */
+/* Waits until the library checks its table again, or retries. */
 static inline void pass_a_second(void)
 {
 	int64_t end = library_ms() + 1050;

@@ -162,7 +162,7 @@ static void *call_verb(void *unused)
 	return unused;
 }
 
-/* Waits until the verb was called, and waits or has returned. Then the kernel refuses. */
+/* Waits until the other thread's verb waits or has returned. Then the kernel refuses. */
 static int refuse_beside_a_verb(void)
 {
 	assert_int_equal(pthread_create(&thread, NULL, call_verb, NULL), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Events: which acknowledgements reach libibverbs, and what becomes of the event of a thread that
- * is cancelled or jumps away.
+ * Events: which acknowledgements reach libibverbs, and what happens to the event of a thread that
+ * is cancelled or leaves by siglongjmp().
  */
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Attribute masks: what old callers passed goes through, what the old kernel refused is refused
- * (contract 5.9).
+ * Attribute masks: masks of old callers are accepted, and masks that the old kernel refused are
+ * refused (contract 5.9).
  */
 
 #include <errno.h>

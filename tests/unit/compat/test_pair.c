@@ -58,7 +58,7 @@ TEST(pair_target_and_pair_visible_are_inverse)
 
 static unsigned pauses;
 
-/* As the kernel does, but without the pause. */
+/* Returns as the kernel does, but without the pause. */
 int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
 {

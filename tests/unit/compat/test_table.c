@@ -51,7 +51,7 @@ static int note(void *arg, const struct regtab_view *view)
 	return 0;
 }
 
-/* In a child: to read a file of this process would release its lock. */
+/* Reads in a child, because reading a file of this process would release its lock. */
 static struct seen look(void)
 {
 	struct seen *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The hooked slots: an image is unwrapped, everything else reaches the provider as it came. */
+/* The hooked slots: they unwrap an image, and pass everything else to the provider unchanged. */
 
 #include <errno.h>
 #include <string.h>
@@ -133,8 +133,8 @@ static bool is_known(const struct ibv_context *context, uint32_t qp_num)
 }
 
 /*
- * A number may be given out again before the thread that destroyed its QP comes round to removing
- * it.
+ * The kernel may reuse a number before the thread that destroyed its QP has removed it from the
+ * map.
  */
 TEST(a_number_is_known_until_its_last_qp_has_ended)
 {
@@ -160,7 +160,7 @@ TEST(a_hidden_target_is_not_known_whatever_was_there)
 	assert_false(is_known(&context, 0x78));
 }
 
-/* Bits beyond the 24 of a QP number, as a broken completion may have them. */
+/* A broken completion may have bits beyond the 24 of a QP number. */
 TEST(a_number_beyond_24_bits_is_looked_up_inside_the_map)
 {
 	struct ibv_context context = new_device();

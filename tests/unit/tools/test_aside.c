@@ -54,7 +54,8 @@ static int in_vain(const void *context)
 }
 
 /*
- * As a process that the kernel ends slowly: its files are closed long before it can be waited for.
+ * Ends as a process that the kernel ends slowly: the kernel closes its files long before waitpid()
+ * returns it.
  */
 static int late(const void *context)
 {

@@ -12,7 +12,7 @@
 #include "row.h"
 
 /*
- * This limit is longer than the one in calls.c. So the row first says which completion or event is
+ * This limit is longer than the one in calls.c, so that the row says which completion or event is
  * missing.
  */
 #define ANSWER_MS 30000

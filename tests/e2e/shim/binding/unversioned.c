@@ -46,7 +46,10 @@ static void interrupt(int number)
 	(void)number;
 }
 
-/* There is none: the timer ends the wait, at whatever moment it begins. */
+/*
+ * There is no event, so the timer ends the wait. It repeats, in case it fires before the wait
+ * begins.
+ */
 static void events(struct ibv_context *context)
 {
 	const struct itimerval every = { { 0, 10000 }, { 0, 10000 } };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A library that was not linked with libibverbs: the program that has the device is. */
+/* This library is not linked with libibverbs. The program, which opens the device, is. */
 
 #include <fcntl.h>
 #include <infiniband/verbs.h>

@@ -23,7 +23,7 @@ static pid_t keep_injecting(uint32_t qp_num)
 	if (pid)
 		return pid;
 	row_inherit("");
-	/* The last softhca command that it starts may outlive the QP, and then prints an error. */
+	/* Its last softhca command may run after the QP has ended, and then prints an error. */
 	must(freopen("/dev/null", "w", stderr));
 	for (;;) {
 		inject(0, "path_mig", qp_num);

@@ -261,8 +261,8 @@ static void *destroy_it(void *arg)
 }
 
 /*
- * Two events need two acknowledgements. A thread that waits for the second does not keep others
- * from their events.
+ * Two events need two acknowledgements. A thread that waits for the second does not block other
+ * readers.
  */
 ROW("destroy waits for every acknowledgement, and blocks no other reader")
 {

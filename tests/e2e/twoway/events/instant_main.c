@@ -41,8 +41,8 @@ static void *get_asynchronously_cancellable(void *arg)
 }
 
 /*
- * No other thread can acknowledge it, and destroy waits for that. Unlike a receive QP's, an SRQ's event
- * is to be acknowledged.
+ * No other thread can acknowledge the event, and ibv_destroy_srq waits for the acknowledgement.
+ * A program must acknowledge an SRQ's event, but not a receive QP's.
  */
 ROW("the event that a cancelled thread has read counts as acknowledged")
 {

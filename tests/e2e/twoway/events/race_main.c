@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * In each round an event is raised, its object is destroyed while another thread is about to read
- * the event, and that thread is cancelled. If it were blocked in a read for an event that is gone,
- * it could never be joined.
+ * the event, and that thread is cancelled. If the thread were blocked in a read for an event that
+ * is gone, pthread_join() would never return.
  *
  * EVENT_RACE_ROUNDS: rounds of each row, of all its contexts together. If it is not set, each
  * row runs for 0.25 s, and longer until a reader has read one event. (A busy machine does six

@@ -13,7 +13,7 @@ void both_ways(struct end *first, struct end *second);
 /** refused - a message gets no answer: the sender's retries are used up. */
 void refused(struct end *from);
 
-/** must_flush - what is posted on a QP in ERR comes back as flushed. */
+/** must_flush - requests posted on a QP in ERR complete as flushed. */
 void must_flush(struct end *end);
 
 #endif

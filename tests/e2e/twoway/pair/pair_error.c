@@ -68,8 +68,8 @@ ROW("retries exceeded: the QP refuses messages")
 }
 
 /*
- * The process may have no SRQ of its own, because all SRQs of a job may belong to others. It must
- * learn of the failure all the same.
+ * The process may have no SRQ of its own, because other processes may have all SRQs of a job. It
+ * must still learn of the failure.
  */
 ROW("retries exceeded: a write is refused, also without an SRQ")
 {

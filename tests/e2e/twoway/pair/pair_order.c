@@ -189,7 +189,8 @@ ROW("5.9 SQD to SQD changes attributes of either half")
 /* ---- a half in ERR ---- */
 
 /*
- * The receiving half of @b has failed; @b has called no verb since, so the library has not noticed.
+ * The receiving half of @b has failed; @b has called no verb since, so the library does not know of
+ * it.
  */
 static void fail_receiving_half(struct end *a, struct end *b)
 {
@@ -205,7 +206,7 @@ static void fail_sending_half(struct end *a, struct end *b)
 	end_bring(a, IBV_QPS_INIT);
 	end_bring(b, IBV_QPS_RTS);
 	end_send(b, IBV_WR_SEND, 0, 8);
-	usleep(200000);		/* for the retries; nothing may look at @b, which would notice */
+	usleep(200000);		/* for the retries; a call on @b would notice the failure */
 }
 
 ROW("5.3 the receiving half in ERR: a query alone finds out")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Two-way QPs: two hosts use them at once, in both dialects; and to its program each is one object,
-though it is two QPs."""
+"""Two-way QPs: two hosts use them at once, in both dialects. A program sees one object, although
+the library creates two QPs."""
 
 import pytest
 

@@ -135,7 +135,7 @@ static int note(void *context, const struct regtab_view *view)
 	return 0;
 }
 
-/* In a child: a process with entries of its own would release its locks. */
+/* Reads in a child, because a process with entries of its own would release its locks. */
 struct seen room_look(void)
 {
 	struct seen *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,

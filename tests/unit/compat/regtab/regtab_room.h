@@ -34,13 +34,13 @@ struct regtab_key room_key(unsigned n);
 int room_setup(void **state);
 int room_teardown(void **state);
 
-/** room_look - what a process sees that has no entries itself. */
+/** room_look - what a process without entries of its own sees. */
 struct seen room_look(void);
 
 /** room_join - an entry with its file. */
 struct regtab_entry *room_join(unsigned n);
 
-/** room_pass_a_second - for the library. */
+/** room_pass_a_second - waits until the library's clock has advanced by a second. */
 void room_pass_a_second(void);
 
 /** room_files - how many files there are, and the path of one. */

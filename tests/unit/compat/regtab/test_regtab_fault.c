@@ -49,7 +49,7 @@ static void leave_one(void)
 	_exit(0);
 }
 
-/* False: the life ended before the n-th fault point. */
+/* Returns false if the life has fewer than n fault points. */
 static bool end_at(int n, int signal_number)
 {
 	int status;

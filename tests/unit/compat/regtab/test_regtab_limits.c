@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * When something is short: room on the file system, file size, descriptors, address space; and how
- * much a large job takes.
+ * Limits of file system, file size, descriptors and address space; and how much a large job takes.
  */
 
 #define UNIT_SETUP room_setup
