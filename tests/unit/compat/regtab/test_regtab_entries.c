@@ -29,24 +29,26 @@ TEST(an_entry_is_seen_before_its_first_qp)
 
 TEST(registrations_are_entered_and_dropped)
 {
-	static const uint32_t numbers[] = { 1, 0x4a, 0x3fff, 0x4000, 0x800001, 0xffffff };
+	/* 0x48 to 0x4a are neighbours in one word. */
+	static const uint32_t numbers[] = { 1, 0x48, 0x49, 0x4a, 0x3fff, 0x4000, 0x800001,
+					    0xffffff };
 	struct regtab_entry *entry = room_join(1);
 	struct seen seen;
 
-	for (unsigned i = 0; i < 6; i++)
+	for (unsigned i = 0; i < 8; i++)
 		assert_int_equal(regtab_enter(entry, numbers[i], i % 2), 0);
 	seen = room_look();
-	assert_true(seen.qps == 6 && seen.registrations == 6 && seen.live_qps == 6);
-	for (unsigned i = 0; i < 6; i++) {
+	assert_true(seen.qps == 8 && seen.registrations == 8 && seen.live_qps == 8);
+	for (unsigned i = 0; i < 8; i++) {
 		assert_int_equal(seen.qp[i], numbers[i]);
 		assert_int_equal(seen.creator[i], i % 2 ? getpid() : 0);
 	}
-	for (unsigned i = 0; i < 6; i += 2)
+	for (unsigned i = 0; i < 8; i += 2)
 		regtab_drop(entry, numbers[i]);
 	regtab_drop(entry, 0x123456);	/* it was never entered */
 	seen = room_look();
-	assert_true(seen.qps == 3 && seen.qp[0] == 0x4a && seen.qp[1] == 0x4000 &&
-		    seen.qp[2] == 0xffffff);
+	assert_true(seen.qps == 4 && seen.qp[0] == 0x48 && seen.qp[1] == 0x4a &&
+		    seen.qp[2] == 0x4000 && seen.qp[3] == 0xffffff);
 	regtab_free(entry);
 }
 
@@ -121,6 +123,18 @@ TEST(a_removed_file_is_replaced)
 	is_replaced(entry, "RemoveIPC");
 	assert_int_equal(room_files(NULL), 1);
 	regtab_free(entry);
+}
+
+TEST(another_file_of_that_name_is_not_removed)
+{
+	struct regtab_entry *entry = room_join(1);
+	char path[512];
+
+	room_files(path);
+	assert_int_equal(unlink(path), 0);
+	close(open(path, O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+	regtab_free(entry);
+	assert_int_equal(unlink(path), 0);
 }
 
 /* The descriptor of the one file in the directory. */

@@ -17,12 +17,16 @@
 #include "../../unit.h"
 #include "regtab_room.h"
 
-static int countdown, fatal_signal;
+static int countdown, fatal_signal;	/* 0: a gc, in place of a signal */
 
 void regtab_fault_point(void)
 {
-	if (countdown && !--countdown)
+	if (!countdown || --countdown)
+		return;
+	if (fatal_signal)
 		raise(fatal_signal);
+	else
+		regtab_gc(room_dir());
 }
 
 /* All that the library does, with a gc of a dead file at the beginning. */
@@ -111,6 +115,19 @@ TEST(killed_everywhere)
 TEST(stopped_everywhere)
 {
 	everywhere(SIGSTOP);
+}
+
+/* The gc of another process may come before the new file is locked. */
+TEST(a_file_removed_before_it_is_locked_is_made_again)
+{
+	struct regtab_entry *entry;
+
+	countdown = 1;	/* the file has been created */
+	fatal_signal = 0;
+	entry = room_join(1);
+	assert_int_equal(countdown, 0);
+	assert_true(room_look().live == 1 && room_files(NULL) == 1);
+	regtab_free(entry);
 }
 
 UNIT_MAIN(NULL, NULL)

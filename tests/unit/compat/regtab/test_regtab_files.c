@@ -140,11 +140,12 @@ static int as_another_user(void)
 	struct seen seen;
 	struct regtab_entry *entry;
 	char path[512];
-	int fd;
 
+	/* Only root looks at files with another user's number in the name. */
+	snprintf(path, sizeof(path), "%s/xrc-compat-0-mlx4_0-others", room_dir());
+	close(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 	snprintf(path, sizeof(path), "%s/xrc-compat-65534-mlx4_0-plantd", room_dir());
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	close(fd);
+	close(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 	if (setgid(65534) || setuid(65534))
 		return 77;
 	entry = room_join(1);
@@ -167,6 +168,20 @@ TEST(a_file_of_another_user_is_refused)
 	while (room_files(path))
 		unlink(path);
 	child_passed(status, "only root can become another user");
+}
+
+TEST(a_file_has_the_owners_rights_whatever_the_umask)
+{
+	mode_t before = umask(0777);
+	struct regtab_entry *entry = room_join(1);
+	struct stat st = { 0 };
+	char path[512];
+
+	umask(before);
+	room_files(path);
+	stat(path, &st);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	regtab_free(entry);
 }
 
 /* ---- leftovers ---- */

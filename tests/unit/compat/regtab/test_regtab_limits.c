@@ -68,6 +68,8 @@ static int under_a_file_size_limit(rlim_t limit)
 	entry = entry_in(room_dir(), &err);
 	if (err != (limit < 4096 ? -EFBIG : 0))
 		return 3;
+	if (err && room_files(NULL))
+		return 7;
 	if (!err && regtab_enter(entry, 1, true) != (limit < 8192 ? -EFBIG : 0))
 		return 4;
 	if (!err && regtab_enter(entry, 0x800000, true) != -EFBIG)
