@@ -163,7 +163,7 @@ static int place_of(int d, uint32_t number)
 	return -1;
 }
 
-/* EINVAL if the QP of this number has ended. */
+/* EINVAL if the QP of this number was destroyed. */
 static void reg(int d, int i)
 {
 	uint32_t number = board->numbers[d][i];
@@ -266,8 +266,8 @@ static void undo_all(void)
 }
 
 /*
- * The next command of storm.py, 0 if there is none; wait: until there is one. Ends if storm.py is
- * gone.
+ * Returns the next command of storm.py. If there is none, waits if @wait is set, and else returns
+ * 0. Exits if storm.py has ended.
  */
 static char wanted(int wait)
 {

@@ -166,8 +166,8 @@ ROW("5.1", "the file may be closed at once")
 }
 
 /*
- * GASNet unlinks its file at once: the domain holds the inode, a new file of that name is a new
- * domain.
+ * GASNet unlinks its file right after the open. The domain holds the inode, so a new file of that
+ * name is a new domain.
  */
 ROW("5.1", "the file may be unlinked at once")
 {

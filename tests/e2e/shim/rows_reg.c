@@ -73,7 +73,7 @@ ROW("5.6", "the creator may close its domain")
 	expect_ok(close_domain(b, D));
 }
 
-ROW("5.6", "the creator may come back")
+ROW("5.6", "the creator may register again after its unreg")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -89,7 +89,7 @@ ROW("5.6", "the creator may come back")
 	expect_ok(close_domain(a, D));
 }
 
-ROW("5.6", "the last unreg ends the QP in every process")
+ROW("5.6", "the last unreg destroys the QP for every process")
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_INIT, a, 0);
@@ -145,7 +145,7 @@ ROW("5.6", "reg and unreg of an unknown number are EINVAL")
 	expect_ok(close_domain(a, D));
 }
 
-/* Numbers have 24 bits; one with more is another number, not the same one. */
+/* QP numbers have 24 bits. The library must not truncate a larger number. */
 ROW("5.6", "a number with more than 24 bits is unknown")
 {
 	struct actor *a = with_domain(), *b = with_domain();

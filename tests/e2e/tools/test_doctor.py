@@ -90,7 +90,7 @@ def own_mounts():
                                                     check=False).returncode
 
 
-@pytest.mark.skipif(0 < os.geteuid() < 1000, reason="logind does this only to ordinary users")
+@pytest.mark.skipif(0 < os.geteuid() < 1000, reason="logind removes files of ordinary users only")
 @pytest.mark.parametrize("busctl, removes", [("echo b true", True), ("echo b false", False),
                                              ("echo b true; exit 1", False), ("sleep 60", False)])
 def test_tables_that_systemd_removes_at_logout_are_a_problem(clean, run, busctl, removes):
@@ -119,7 +119,7 @@ def test_a_missing_preload_is_a_problem(clean, run, fakes):
 
 
 @pytest.mark.skipif(not os.path.exists(LOADER),
-                    reason="only on x86-64 it is known what the loader puts for $LIB")
+                    reason="the test knows the value of $LIB only on x86-64")
 @pytest.mark.parametrize("token", ["$LIB", "${LIB}"])
 def test_lib_in_ld_preload_is_expanded(clean, run, fakes, build_root, tmp_path, token):
     """`xrc-compat env` and `run` put $LIB into LD_PRELOAD if the 32-bit and the 64-bit library are
@@ -253,7 +253,8 @@ def old_libibverbs(tmp_path):
 
 def test_an_old_libibverbs_in_ld_library_path_is_a_problem(run, softhca, xrc_compat, old_libibverbs,
                                                            sanitizer_env):
-    """The old library is named, and not loaded. The system's libibverbs lists the devices."""
+    """doctor names the old library, and does not load it. The system's libibverbs lists the
+    devices."""
     result = run([
         softhca, "run", "--devices=1", "--", "env",
         f"LD_LIBRARY_PATH=/nonexistent:{old_libibverbs}", xrc_compat, "doctor", "--json"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Cancels threads in each of the eight functions, at random moments. Afterwards every function
- * still works, and a registration exists exactly if the functions reported it.
+ * Cancels threads in each of the eight legacy functions, at random moments. Then every function
+ * still works, and a registration exists exactly if the call that creates it has succeeded.
  */
 
 #include <dlfcn.h>
@@ -114,8 +114,8 @@ static pthread_t start(void *(*function)(void *), void (**once)(void))
 }
 
 /*
- * A cancelled function leaves the address sanitizer's marks on the stack, which the next thread
- * uses.
+ * A cancelled function leaves its stack poisoned for AddressSanitizer, and the next thread uses
+ * this stack.
  */
 static void unmark_stack(void)
 {
@@ -143,12 +143,12 @@ static void cancel_at_random(void (*once)(void))
 	must(!pthread_cancel(thread));
 	join_cancelled(thread);
 	if (stage.created)
-		/* EINVAL if the thread did it already */
+		/* EINVAL if the thread has already unregistered */
 		ibv_unreg_xrc_rcv_qp(stage.end.domain, stage.created);
 	stage.created = 0;
 }
 
-/* Afterwards every function works as before. */
+/* Checks that every function works after the cancellations. */
 static void all_answer(void)
 {
 	query_one();
@@ -184,8 +184,8 @@ static void one_round(const struct end *other, void (*once)(void))
 	stage.others = receive_qp(other->domain);
 	end_open(&stage.end, 0, stage.fd, false);
 	/*
-	 * The first call on this opened device opens the registration table, so that is cancelled,
-	 * too.
+	 * The first call on an opened device also opens the registration table, so this cancels
+	 * that call as well.
 	 */
 	cancel_at_random(once == modify_one || once == query_one ? register_one : once);
 	stage.qp_num = receive_qp(stage.end.domain);
@@ -224,7 +224,10 @@ static void *cancelled_before(void *arg)
 {
 	void (*once)(void) = *(void (**)(void))arg;
 
-	/* From here on the first cancellation point ends this thread, and done would not be set. */
+	/*
+	 * A cancel is now pending. If once() reached a cancellation point, the thread would end
+	 * before it sets done.
+	 */
 	pthread_cancel(pthread_self());
 	once();
 	done = true;
@@ -252,7 +255,7 @@ static void finish_though_cancelled(void (*once)(void))
 }
 
 #define ROWS_OF(what, function) \
-	ROW(what ": cancelled before") { finish_though_cancelled(function); } \
+	ROW(what ": cancelled before the call") { finish_though_cancelled(function); } \
 	ROW(what ": cancelled at cancellation points") \
 	{ \
 		cancel_in(function, PTHREAD_CANCEL_DEFERRED); \
@@ -266,7 +269,7 @@ ROWS_OF("modify receive QP", modify_one)
 ROWS_OF("query receive QP", query_one)
 ROWS_OF("reg and unreg", register_one)
 
-ROW("an XRC QP from creation to end: cancelled before")
+ROW("an XRC QP from creation to end: cancelled before the calls")
 {
 	finish_though_cancelled(life_of_an_xrc_qp);
 }

@@ -47,7 +47,8 @@ static struct ibv_context *hca;
 static struct ibv_comp_channel *channel;
 static struct ibv_srq *srqs[SRQS];
 static struct ibv_mr *mr, *segment_mr;
-static int receive_thread;	/* GASNET_RCV_THREAD: it learns of receptions by events */
+/* GASNET_RCV_THREAD: waits for completion events and does not poll */
+static int receive_thread;
 static struct slots slots = { .count = SENDS };
 static unsigned sent[SRQS][JOB_RANKS_MAX], received[SRQS][JOB_RANKS_MAX];
 
@@ -244,7 +245,7 @@ static void take_received(const struct ibv_wc *wc)
 	if (wc->status != IBV_WC_SUCCESS)
 		job_die("receive %u: %s", slot, ibv_wc_status_str(wc->status));
 	if (job_verify(memory.receive[queue][slot], wc->byte_len, &sequence) != from)
-		job_die("received on the QP of rank %d what another one sent", from);
+		job_die("the QP of rank %d received a message of another rank", from);
 	if (!(wc->wc_flags & IBV_WC_WITH_IMM) ||
 	    ntohl(wc->imm_data) != (queue << 8 | (uint32_t)from))
 		job_die("immediate data 0x%x from rank %d", ntohl(wc->imm_data), from);
@@ -253,7 +254,7 @@ static void take_received(const struct ibv_wc *wc)
 			received[queue][from] - 1);
 	if (queue == SRQ_REQUEST && sequence == REQUESTS - 1 &&
 	    job_verify(segment.put_to[from], PART, &sequence) != from)
-		job_die("the put of rank %d is not there", from);
+		job_die("the RDMA write of rank %d has not arrived", from);
 	post_receive(queue, slot);
 	if (queue == SRQ_REQUEST)
 		send_am(from, SRQ_REPLY);
@@ -300,7 +301,7 @@ static void exchange(void)
 	for (i = 0; i < job.local_size; i++)
 		if (job_verify(memory.get_to[job_first_peer() + i], PART, &sequence) !=
 		    job_first_peer() + i)
-			job_die("what was got is not from rank %d", job_first_peer() + i);
+			job_die("the RDMA read returned data that rank %d has not written", job_first_peer() + i);
 }
 
 /* ---- End: not in the default build ---- */

@@ -275,7 +275,7 @@ static void take_received(const struct ibv_wc *wc)
 			received_from[from] - 1);
 	if (sequence == MESSAGES - 1) {
 		if (job_verify(memory.put_to[from], PUT_SIZE, &sequence) != from)
-			job_die("the put of rank %d is not there", from);
+			job_die("the RDMA write of rank %d has not arrived", from);
 		puts_seen++;
 	}
 	pthread_mutex_lock(&pool->lock);

@@ -234,7 +234,7 @@ static void take_received(const struct ibv_wc *wc)
 			received_from[from] - 1);
 	if (sequence == MESSAGES - 1) {
 		if (job_verify(memory.put_to[from], RDMA_SIZE, &sequence) != from)
-			job_die("the put of rank %d is not there", from);
+			job_die("the RDMA write of rank %d has not arrived", from);
 		puts_seen++;
 	}
 	post_recv((unsigned)wc->wr_id);
@@ -330,7 +330,7 @@ static void exchange(void)
 	for (turn = 0; turn < job.local_size; turn++)
 		if (job_verify(memory.get_to[job_peer(turn)], RDMA_SIZE, &sequence) !=
 		    job_peer(turn))
-			job_die("what was got is not from rank %d", job_peer(turn));
+			job_die("the RDMA read returned data that rank %d has not written", job_peer(turn));
 }
 
 /* ---- End ---- */

@@ -157,7 +157,7 @@ static void take_received(const struct ibv_wc *wc)
 	received_from[from]++;
 	if (sequence == MESSAGES - 1 &&
 	    job_verify(memory.put_to[from], RDMA_SIZE, &sequence) != from)
-		job_die("the put of rank %d is not there", from);
+		job_die("the RDMA write of rank %d has not arrived", from);
 	pthread_mutex_lock(&queue->lock);
 	queue->free[queue->free_count++] = fragment;
 	queue->posted--;
@@ -296,7 +296,7 @@ static void exchange(void)
 	for (turn = 0; turn < job.local_size; turn++)
 		if (job_verify(memory.get_to[job_peer(turn)], RDMA_SIZE, &sequence) !=
 		    job_peer(turn))
-			job_die("what was got is not from rank %d", job_peer(turn));
+			job_die("the RDMA read returned data that rank %d has not written", job_peer(turn));
 	for (i = 0; i < QUEUES; i++)
 		while (!__atomic_load_n(&device.queues[i].limit_events, __ATOMIC_RELAXED))
 			job_idle();

@@ -242,7 +242,7 @@ static void take_received(const struct ibv_wc *wc)
 			received_from[from] - 1);
 	if (sequence == MESSAGES - 1 &&
 	    job_verify(memory.put_to[from], RDMA_SIZE, &sequence) != from)
-		job_die("the put of rank %d is not there", from);
+		job_die("the RDMA write of rank %d has not arrived", from);
 	post_recv((unsigned)wc->wr_id);
 }
 
@@ -336,7 +336,7 @@ static void exchange(void)
 		progress();
 	for (rank = job_first_peer(); rank < job_first_peer() + job.local_size; rank++)
 		if (job_verify(memory.get_to[rank], RDMA_SIZE, &sequence) != rank)
-			job_die("what was got is not from rank %d", rank);
+			job_die("the RDMA read returned data that rank %d has not written", rank);
 }
 
 /* ---- End: the file is closed before the domain ---- */

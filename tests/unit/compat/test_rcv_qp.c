@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Receive QPs that the kernel refuses to query, and that one thread uses while another one
- * unregisters.
+ * The kernel refuses to query a receive QP; one thread unregisters a receive QP while another one
+ * uses it.
  */
 
 #include <errno.h>
@@ -64,7 +64,7 @@ static void *unregister(void *unused)
 	return unused;
 }
 
-/* The other thread waits, or has destroyed the QP, before the kernel answers. */
+/* The kernel answers after the other thread has begun to wait, or has destroyed the QP. */
 static int answer_beside_unregister(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 				    struct ibv_qp_init_attr *init_attr)
 {
@@ -173,7 +173,7 @@ static int destroy_beside_query(struct ibv_qp *qp)
 	return provider_destroy_qp(qp);
 }
 
-/* The query waits for the unregister, and opens a handle of its own then. */
+/* The query waits until the unregister has finished. Then it opens a handle of its own. */
 TEST(a_query_does_not_use_what_is_being_destroyed)
 {
 	create(note_use);
@@ -187,7 +187,7 @@ TEST(a_query_does_not_use_what_is_being_destroyed)
 
 static void *reused;
 
-/* The next block of that size is where the closed handle was. */
+/* malloc() returns the memory of the closed handle, so this overwrites it. */
 static int close_after_destroy(struct ibv_qp *qp)
 {
 	assert_int_equal(provider_destroy_qp(qp) | domain_close(domain), 0);
@@ -198,7 +198,7 @@ static int close_after_destroy(struct ibv_qp *qp)
 
 /*
  * The kernel lets a thread close a handle as soon as the kernel has destroyed the QP. The thread
- * that unregisters is not finished then.
+ * that unregisters is still in the verb at that moment.
  */
 TEST(the_handle_that_registered_is_closed_during_unregister)
 {

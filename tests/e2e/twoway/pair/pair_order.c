@@ -55,12 +55,12 @@ static void each_to(enum ibv_qp_state state)
 	ends_close(&a, &b);
 }
 
-ROW("5.9 from every state to RESET, and on from there")
+ROW("5.9 every state to RESET, then reconnect")
 {
 	each_to(IBV_QPS_RESET);
 }
 
-ROW("5.9 from every state to ERR, and on by RESET")
+ROW("5.9 every state to ERR, then RESET and reconnect")
 {
 	each_to(IBV_QPS_ERR);
 }
@@ -77,7 +77,7 @@ static const struct {
 	{ IBV_QPS_ERR, IBV_QPS_SQD },
 };
 
-ROW("5.9 no other transition: EINVAL, and neither half has moved")
+ROW("5.9 every other transition is EINVAL and moves neither half")
 {
 	struct end a, b;
 
@@ -124,7 +124,7 @@ static bool stays(struct end *a, struct end *b)
 	return true;
 }
 
-/* Connects both and takes a to SQD. False where the adapter cannot do that. */
+/* Connects both ends and takes @a to SQD. Returns false if the adapter cannot drain. */
 static bool drain(struct end *a, struct end *b)
 {
 	ends_open_connected(a, b);
@@ -134,7 +134,7 @@ static bool drain(struct end *a, struct end *b)
 	return true;
 }
 
-/* In SQD a QP sends nothing that is posted, but it still receives. */
+/* A QP in SQD holds back posted sends, and still receives. */
 ROW("5.9 SQD: sends wait, receives complete")
 {
 	struct end a, b;
