@@ -185,8 +185,8 @@ deps_foreign_i386() {
 	deps_as_root dpkg --add-architecture i386
 }
 
-# Whether this kernel executes 32-bit programs. Python: sh and env would have a shell read the file
-# that the kernel refuses.
+# Whether this kernel executes 32-bit programs. Python asks, because sh and env have a shell read a
+# file that the kernel refuses.
 deps_executes_i386() {
 	deps_python -c 'import subprocess; subprocess.call(["/lib/ld-linux.so.2", "--help"])' \
 		>/dev/null 2>&1

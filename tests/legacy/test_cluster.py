@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The demo cluster on emulated HCAs: it works with xrc-compat, and otherwise names what is missing.
-"""
+"""The demo cluster on emulated HCAs: it works with xrc-compat, and else names what is missing."""
 
 import os
 import re
@@ -74,8 +73,8 @@ def test_one_receive_qp_serves_every_receiver(cluster, receivers, options):
 
 
 def test_rounds_go_on_after_each_departure(cluster):
-    """Receivers that leave later receive more: of 4 rounds, all 4 receivers take part in the first,
-    and one receiver fewer in each round after it."""
+    """All 4 receivers take part in the first of 4 rounds, and one receiver fewer in each later
+    round."""
     table = rows(cluster("-i", "1").stdout)
     messages = [int(table[f"receiver {i}"][2]) for i in range(4)]
     assert messages[0] * 2 == messages[1] and messages[0] * 3 == messages[

@@ -77,7 +77,7 @@ enum program_fault {
 	PROGRAM_NO_LOADER,
 	PROGRAM_LIBRARY,
 	PROGRAM_FOREIGN,	/* runs on other machines only */
-	PROGRAM_OTHER_KERNEL,	/* this kernel was built or booted without programs of its class */
+	PROGRAM_OTHER_KERNEL,	/* this kernel executes no 32-bit programs */
 	PROGRAM_LAST_UNSTARTABLE = PROGRAM_OTHER_KERNEL, /* the kernel can start the others */
 	PROGRAM_STATIC,
 	PROGRAM_PACKED,

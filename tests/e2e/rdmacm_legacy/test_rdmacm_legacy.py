@@ -29,8 +29,7 @@ def program(run, softhca, xrc_compat, build_root, sanitizer_runtime):
 
 @pytest.mark.parametrize("group", ROWS)
 def test_rows(program, group):
-    """Runs on a kernel that removes no mask bits. A mask that works there works on other kernels.
-    """
+    """The kernel removes no mask bits. A mask that works on it works on other kernels."""
     done = program(group, "--strict=on")
     rows = done.stdout.splitlines()
     assert [row for row in rows if not row.startswith("ok ")] == [], done.stderr

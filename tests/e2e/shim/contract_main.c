@@ -99,7 +99,7 @@ static void run_here(const struct row *row, enum mode mode)
 	_exit(0);
 }
 
-/* Waits for the row's process. @text gets what is wrong, or "". */
+/* Waits for the row's process. Writes the failure into @text, or "" if the row passed. */
 static void judge(pid_t pid, int pipe_end, char *text, size_t size)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), status = 0;

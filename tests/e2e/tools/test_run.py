@@ -225,11 +225,11 @@ def test_a_32_bit_program_is_refused_if_the_kernel_refuses_its_loader(run, xrc_c
     foreign.write_bytes(b"\x7fELF\x01\x01\x01".ljust(18, b"\0") + b"\xff\xff".ljust(64, b"\0"))
     foreign.chmod(0o755)
     mounted = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
-               'mount --bind "$0" /lib/ld-linux.so.2 || exit 77; exec "$@"', foreign]
+               'mount --bind "$0" /lib/ld-linux.so.2 && exec "$@"', foreign]
+    if run([*mounted, "true"]).returncode != 0:
+        pytest.skip("no namespace for mounts can be made here")
     done = run([*mounted, xrc_compat, "run", program_32],
                env={"XRC_COMPAT_LIBRARY": str(probe), "LD_PRELOAD": ""})
-    if done.returncode == 77 or "unshare failed" in done.stderr:
-        pytest.skip("no mounts of its own here")
     refused(done, NOT_EXECUTABLE, *NONE_EXECUTED)
 
 

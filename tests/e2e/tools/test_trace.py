@@ -202,8 +202,8 @@ def test_an_error_of_the_kernel_is_reported(trace_on, build_root):
 
 
 def test_a_call_on_a_two_way_qp_becomes_two_calls(trace, programs):
-    """The library makes each QP of qperf of two of today's QPs with one visible number, and each
-    call on it becomes two calls."""
+    """The library creates two of today's QPs for each QP of qperf. The program sees one number, and
+    each of its calls becomes two."""
     result, document = trace(programs["qperf"], "--poll")
     assert result.returncode == 0, result
     assert all({"ibv_create_qp", "ibv_create_qp_ex"} <= {verb for verb, _ in verbs}

@@ -120,8 +120,8 @@ def test_json_comes_after_the_output_of_the_program(run, xrc_compat):
 
 
 def test_two_tracers_with_one_file_name_write_two_files(xrc_compat, tmp_path):
-    """Two tracers open the same file at once. One of them reports that
-    it writes another file."""
+    """Two tracers open the same file at once. One of them reports that it
+    writes another file."""
     output = tmp_path / "trace"
     trace = [str(xrc_compat), "trace", "--output", str(output), "--"]
     first = subprocess.Popen([*trace, "cat"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)

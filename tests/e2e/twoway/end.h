@@ -19,7 +19,7 @@
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 	 IBV_ACCESS_REMOTE_ATOMIC)
 
-/* What the two ends know of each other. Only RDMA and atomics need rkey and memory. */
+/* The facts that each end knows of the other. Only RDMA and atomics need rkey and memory. */
 struct address {
 	uint32_t lid, qp_num, psn, srq_num;
 	uint32_t rkey;

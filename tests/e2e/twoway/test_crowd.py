@@ -63,7 +63,8 @@ def test_killed_programs_leave_nothing(daemon, xrc_compat, program):
         if killed <= KILLS:
             time.sleep(rng.random() * 0.05)
         seen |= qp_types(daemon)
-        # On a busy machine that moment may have been too early or too late for each of them.
+        # On a busy machine each program may have had no QP at its random moment. Then this watches
+        # the next programs.
         while killed > KILLS and seen != PAIR and runs(proc.pid) and time.monotonic() < end:
             seen |= qp_types(daemon)
         os.killpg(proc.pid, signal.SIGKILL)

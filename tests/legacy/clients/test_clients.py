@@ -13,8 +13,8 @@ import pytest
 
 REPEAT = int(os.environ.get("LEGACY_REPEAT") or 1)
 
-# Without the shim the loader prints the first for a linked program; a program that looks the verbs
-# up prints the second.
+# Without the shim the loader prints MISSING for a linked program. A program that looks the verbs up
+# prints FALLBACK.
 MISSING = "undefined symbol: ibv_open_xrc_domain, version IBVERBS_1.1"
 FALLBACK = "Error opening ibv_open_xrc_domain. Falling back."
 
