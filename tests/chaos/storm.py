@@ -93,7 +93,7 @@ class Storm:
                 raise Disagreement(f"process {pid}: {line}")
         return result
 
-    def said(self):
+    def reported(self):
         """{pid: {number, ...}} as the processes say. All stop before the first reports, so that no
         report is outdated."""
         self.told(b"s")
@@ -124,20 +124,20 @@ class Storm:
 
     def count(self):
         """Stops all processes, compares the three lists, and lets them go on."""
-        said = self.said()
+        reported = self.reported()
         for name, witness in (("table", self.table), ("kernel", self.kernel)):
-            self.compare(name, witness, said)
+            self.compare(name, witness, reported)
         for process in self.processes:
             process.tell(b"g")
         self.counts += 1
 
-    def compare(self, name, witness, said):
+    def compare(self, name, witness, reported):
         """Tries for 30 seconds, because the emulator may notice a kill later than this process
         does."""
         deadline = time.monotonic() + 30
         while True:
             seen = {pid: numbers for pid, numbers in witness().items() if numbers}
-            expected = {pid: numbers for pid, numbers in said.items() if numbers}
+            expected = {pid: numbers for pid, numbers in reported.items() if numbers}
             if seen == expected:
                 return
             if time.monotonic() > deadline:

@@ -31,9 +31,9 @@ def command(*argv, error=Unavailable, **kw):
     done = subprocess.run([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, check=False, **kw)
     if done.returncode:
-        said = (done.stdout + done.stderr)[-3000:]
+        output = (done.stdout + done.stderr)[-3000:]
         raise error(
-            f"{' '.join(str(a) for a in argv[:6])} ...: exit status {done.returncode}\n{said}")
+            f"{' '.join(str(a) for a in argv[:6])} ...: exit status {done.returncode}\n{output}")
     return done.stdout
 
 
@@ -108,8 +108,8 @@ class Apt:
         return command("apt-get", "-q", "-y", *self.options, *argv, cwd=self.archives)
 
     def depends(self, package):
-        said = command("apt-cache", *self.options, "depends", "--important", package)
-        return re.findall(r"Depends: ([\w.+-]+)$", said, re.M)
+        output = command("apt-cache", *self.options, "depends", "--important", package)
+        return re.findall(r"Depends: ([\w.+-]+)$", output, re.M)
 
 
 def unpack(package, root):

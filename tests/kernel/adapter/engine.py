@@ -135,6 +135,6 @@ class Engine:
         qp.state = ERR
         self.waiting[qp] = None
         qp.flush()
-        if qp.context.has_srq and not qp.last_told:
-            qp.last_told = True
+        if qp.context.has_srq and not qp.last_wqe_raised:
+            qp.last_wqe_raised = True
             qp.function.event(EVENT_LAST_WQE, number=qp.number)

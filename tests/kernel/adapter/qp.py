@@ -94,7 +94,7 @@ class QueuePair:
         self.context = self.parsed()
         self.send_ring = self.receives = None
         self.sent = 0
-        self.established = self.last_told = False
+        self.established = self.last_wqe_raised = False
         self.since = None  # when the request that waits was tried first
 
     @property

@@ -56,7 +56,7 @@ class CompletionQueue(Entries):
         self.record = function.guest.view(context.record, 4)
         self.notified = 0
         self.armed = self.solicited = self.overrun = False
-        self.told = None  # sequence number of the last arm; the driver changes it after an event
+        self.last_sequence = None  # of arming; the driver changes it after an event
 
     def preset(self):
         """Sets each entry's owner bit so that the driver sees the entry as invalid."""
@@ -93,9 +93,9 @@ class CompletionQueue(Entries):
 
     def arm(self, sequence, command, consumed):
         """Arms the CQ. If entries came since the driver looked, the event comes at once."""
-        if sequence == self.told:
+        if sequence == self.last_sequence:
             return
-        self.told, self.armed, self.solicited = sequence, True, command == ARM_SOLICITED
+        self.last_sequence, self.armed, self.solicited = sequence, True, command == ARM_SOLICITED
         if self._unread(consumed) and self.produced > self.notified:
             self._notify()
 

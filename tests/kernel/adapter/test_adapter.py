@@ -29,7 +29,7 @@ from vfio_user import CONFIG_REGION  # noqa: E402
 HELLO = b"what is sent crosses the border of a page" * 60
 
 
-def test_a_field_is_bits_of_bytes():
+def test_a_layout_builds_and_parses_its_fields():
     layout = Layout(8, high=(0, 4, 28, 4), low=(0, 4, 0, 24), last=(6, 2))
     data = layout.build(high=0xa, low=0x123456, last=0xbeef)
     assert data.hex() == "a01234560000beef"
@@ -39,7 +39,7 @@ def test_a_field_is_bits_of_bytes():
         layout.build(high=0x10)
 
 
-def test_limits_are_where_the_driver_looks():
+def test_query_dev_cap_returns_limits_at_the_offsets_of_the_driver():
     data = identity.query_dev_cap()
     assert (data[0x13], data[0x67], data[0x44:0x48].hex()) == (18, 16, "0007030f")
     assert QUERY_DEV_CAP.get(data, "flags") & 1 << 3  # MLX4_DEV_CAP_FLAG_XRC
@@ -67,9 +67,9 @@ def test_a_message_arrives(pair):
     receiver.post_receive(PAGE)
     sender.post_send(SEND, sender.segment(len(HELLO)))
     assert bytes(receiver.payload(len(HELLO))) == HELLO
-    done, told = sender.completion(), receiver.completion()
+    done, cqe = sender.completion(), receiver.completion()
     assert (done.qpn, done.is_send, done.opcode, done.syndrome) == (QPN, 1, SEND, 0)
-    assert (told.qpn, told.is_send, told.bytes, told.slid, told.remote) == (QPN, 0, len(HELLO), 1,
+    assert (cqe.qpn, cqe.is_send, cqe.bytes, cqe.slid, cqe.remote) == (QPN, 0, len(HELLO), 1,
                                                                             QPN)
 
 
@@ -91,7 +91,7 @@ def test_a_send_without_rnr_retries_fails(pair):
     assert sender.completion(1).syndrome == FLUSHED
 
 
-def test_a_message_too_long_fails_both(pair):
+def test_a_message_too_long_fails_on_both_sides(pair):
     sender, receiver = pair
     receiver.post_receive(8)
     sender.post_send(SEND, sender.segment(9))
@@ -111,20 +111,20 @@ def test_write_and_read_move_the_data(pair):
 
 
 @pytest.mark.parametrize("at, size", [(PAGE - 4, 5), (-1, 4), (1 << 30, 1)])
-def test_a_key_opens_its_region_only(pair, at, size):
+def test_an_access_beyond_the_region_is_a_remote_access_error(pair, at, size):
     one, other = pair
     one.post_send(WRITE, one.segment(size), remote=remote(other, at))
     assert one.completion().syndrome == REMOTE_ACCESS
 
 
-def test_a_freed_region_is_a_protection_error(pair):
+def test_a_send_from_a_freed_region_is_a_protection_error(pair):
     sender, _ = pair
     sender.must(0xf, KEY >> 8)
     sender.post_send(SEND, sender.segment(8))
     assert sender.completion().syndrome == LOCAL_PROTECTION
 
 
-def test_xrc_finds_the_srq_that_the_request_names():
+def test_an_xrc_message_takes_a_receive_of_the_srq_it_names():
     sender, receiver = two()
     target = 1 << 23 | QPN
     sender.connect(2, service=XRC, peer=target)
@@ -133,23 +133,23 @@ def test_xrc_finds_the_srq_that_the_request_names():
     receiver.function.srqs[0x55].limit = 1
     sender.payload(4)[:] = b"xrc!"
     sender.post_send(SEND, sender.segment(4), srqn=0x55)
-    told = receiver.completion()
-    assert bytes(receiver.payload(4)) == b"xrc!" and (told.qpn, told.remote) == (target, 0x55)
+    cqe = receiver.completion()
+    assert bytes(receiver.payload(4)) == b"xrc!" and (cqe.qpn, cqe.remote) == (target, 0x55)
     assert (receiver.event(0).type, receiver.event(0).number) == (EVENT_SRQ_LIMIT, 0x55)
 
 
-def test_an_error_names_the_srq_too():
+def test_a_failed_xrc_receive_names_its_srq():
     sender, receiver = two()
     target = 1 << 23 | QPN
     sender.connect(2, service=XRC, peer=target)
     receiver.connect(1, service=XRC, qpn=target, xrcd=5)
     receiver.srq(0x55, xrcd=5)
     sender.post_send(SEND, sender.segment(PAGE) + sender.segment(8), srqn=0x55)
-    told = receiver.completion()
-    assert (told.syndrome, told.qpn, told.remote) == (LOCAL_LENGTH, target, 0x55)
+    cqe = receiver.completion()
+    assert (cqe.syndrome, cqe.qpn, cqe.remote) == (LOCAL_LENGTH, target, 0x55)
 
 
-def test_xrc_refuses_an_srq_of_another_domain():
+def test_an_xrc_message_to_an_srq_of_another_domain_is_refused():
     sender, receiver = two()
     target = 1 << 23 | QPN
     sender.connect(2, service=XRC, peer=target)
@@ -185,7 +185,7 @@ def test_a_full_cq_raises_an_error_event(pair):
     assert (driver.event(0).type, driver.event(0).number) == (EVENT_CQ_ERROR, CQN)
 
 
-def test_the_owner_bit_turns_with_the_ring(pair):
+def test_the_owner_bit_of_events_changes_at_each_turn_of_the_ring(pair):
     queue = pair[0].function.eqs[EQN]
     owners = []
     for number in range(2 * queue.ring.count):
@@ -194,7 +194,7 @@ def test_the_owner_bit_turns_with_the_ring(pair):
     assert owners == [0] * queue.ring.count + [1] * queue.ring.count
 
 
-def test_transitions_take_their_own_attributes(pair):
+def test_a_transition_changes_only_its_own_attributes(pair):
     driver, _ = pair
     optional = (1 << 10).to_bytes(4, "big")  # MLX4_QP_OPTPAR_PM_STATE
     driver.must(0x1c, QPN, optional + bytes(4) + QP.build(migration=3, qkey=5))
@@ -203,21 +203,21 @@ def test_transitions_take_their_own_attributes(pair):
     assert driver.command(0x1a, QPN, bytes(8 + QP.size)) == 0x10  # RTR2RTR is none
 
 
-def test_inline_data_is_gathered_from_its_pieces():
+def test_inline_data_is_gathered_from_its_segments():
     data = bytearray(128)
     data[16:20], data[20:64] = (1 << 31 | 44).to_bytes(4, "big"), b"a" * 44
     data[64:68], data[68:70] = (1 << 31 | 2).to_bytes(4, "big"), b"bc"
     assert b"".join(gather_list(bytes(data), 16, 80)) == b"a" * 44 + b"bc"
 
 
-def test_unmapped_memory_is_a_fault(pair):
+def test_an_access_to_unmapped_memory_is_a_fault(pair):
     driver, _ = pair
     with pytest.raises(Fault):
         driver.function.icm.read(1 << 40, 8)
     assert driver.command(0x16, CQN, in_param=1 << 40) == 1
 
 
-def test_reset_forgets_all(pair):
+def test_a_reset_removes_all_objects(pair):
     driver, _ = pair
     driver.function.write(0, identity.RESET_REGISTER, b"\0\0\0\1")
     assert not driver.function.qps and not driver.function.cqs

@@ -11,8 +11,8 @@ from firmware import EVENT_COMMAND, HEAD
 from memory import PAGE
 from objects import BY_PAGES
 from queues import SCATTER_END
-from structures import (ASKED, BLOCK, BLOCK_DATA, COMMAND_BELL, CONTROL, CQ, CQE, ENTRY, EQ, EQE,
-                        MKEY, QP, QP_AT, QUEUE_HIGH, QUEUE_LOW, RMP, SRQ, TOLD)
+from structures import (BLOCK, BLOCK_DATA, COMMAND_BELL, COMMAND_IN, COMMAND_OUT, CONTROL, CQ, CQE,
+                        ENTRY, EQ, EQE, MKEY, QP, QP_AT, QUEUE_HIGH, QUEUE_LOW, RMP, SRQ)
 
 SIZE, QUEUE, QUESTION, REPLY, EVENTS, FREE = 1 << 20, 0x1000, 0x10000, 0x20000, 0x30000, 0x40000
 BLOCK_STEP = 0x400
@@ -46,7 +46,7 @@ class Driver(Machine):
 
     def command(self, opcode, more=b"", out_length=HEAD, slot=0, **fields):
         """Gives a command; returns the whole answer."""
-        data = bytes(ASKED.build(opcode=opcode, **fields)) + more
+        data = bytes(COMMAND_IN.build(opcode=opcode, **fields)) + more
         for number, at in enumerate(self._chain(QUESTION, len(data) - HEAD)):
             part = data[HEAD + BLOCK_DATA * number:][:BLOCK_DATA]
             self.memory[at:at + len(part)] = part
@@ -61,12 +61,12 @@ class Driver(Machine):
                 b"".join(bytes(self.memory[at:at + BLOCK_DATA]) for at in replies))[:out_length]
 
     def status(self, *words, **kw):
-        return TOLD.get(self.command(*words, **kw), "status")
+        return COMMAND_OUT.get(self.command(*words, **kw), "status")
 
     def made(self, opcode, more=b""):
         answer = self.command(opcode, more)
-        assert TOLD.get(answer, "status") == OK
-        return TOLD.get(answer, "number")
+        assert COMMAND_OUT.get(answer, "status") == OK
+        return COMMAND_OUT.get(answer, "number")
 
     def event_queue(self, events=0, log_size=1):
         body = EQ.build(log_size=log_size, vector=5, events=events) + EVENTS.to_bytes(8, "big")

@@ -6,7 +6,7 @@ import description
 from dispatch import BAD_PARAMETER, BAD_RESOURCE, BAD_STATE, OK, Commands, Refused
 from objects import CompletionQueue, EventQueue, Object, Region, Rmp, XrcSrq
 from queue_pair import CHANGES, QueuePair
-from structures import ASKED, BLOCK, BLOCK_DATA, ENTRY, PAGES, QP, QP_AT, RMP, SRQ, TOLD
+from structures import BLOCK, BLOCK_DATA, COMMAND_IN, COMMAND_OUT, ENTRY, PAGES, QP, QP_AT, RMP, SRQ
 
 # device.h: MLX5_EVENT_TYPE_CMD
 EVENT_COMMAND = 0x0a
@@ -28,7 +28,7 @@ class Call:
 
     def __init__(self, function, data):
         self.function, self.data = function, data
-        self.__dict__.update(vars(ASKED.parse(data)))
+        self.__dict__.update(vars(COMMAND_IN.parse(data)))
 
     def of(self, kind):
         found = self.function.objects[kind].get(self.number)
@@ -43,11 +43,11 @@ class Call:
             return bytes(8) + (result or b"")
         self.function.log(
             f"command {self.opcode:#x}/{self.modifier:#x} of {self.number:#x}: status {status:#x}")
-        return bytes(TOLD.build(status=status))
+        return bytes(COMMAND_OUT.build(status=status))
 
 
-def told(**fields):
-    return bytes(TOLD.build(**fields)[8:])
+def output(**fields):
+    return bytes(COMMAND_OUT.build(**fields)[8:])
 
 
 def blocks(guest, at, size):
@@ -118,7 +118,7 @@ def query_special_contexts(_call):
 def query_pages(call):
     """Answers how many more pages the adapter wants now."""
     wanted = {1: description.BOOT_PAGES, 2: description.INIT_PAGES}.get(call.modifier, 0)
-    return told(argument=wanted)
+    return output(argument=wanted)
 
 
 @command(0x108)
@@ -164,7 +164,7 @@ def create(call):
     number = call.function.new_number(kind)
     call.function.objects[kind][number] = MADE_BY.get(kind, Object)(call.function, number,
                                                                     call.data)
-    return told(number=number)
+    return output(number=number)
 
 
 @command(*DESTROYED)

@@ -31,8 +31,10 @@ BLOCK = table(0x240, next=(0x1180, 64), number=(0x11c0, 32), token=(0x11e8, 8))
 BLOCK_DATA = 0x200
 
 # mlx5_ifc.h: what the commands have in common
-ASKED = table(0x10, opcode=(0x00, 16), modifier=(0x30, 16), number=(0x48, 24), argument=(0x60, 32))
-TOLD = table(0x10, status=(0x00, 8), syndrome=(0x20, 32), number=(0x48, 24), argument=(0x60, 32))
+COMMAND_IN = table(0x10, opcode=(0x00, 16), modifier=(0x30, 16),
+                   number=(0x48, 24), argument=(0x60, 32))
+COMMAND_OUT = table(0x10, status=(0x00, 8), syndrome=(0x20, 32),
+                    number=(0x48, 24), argument=(0x60, 32))
 
 # mlx5_ifc.h: query_issi_out
 ISSI = table(0x70, current=(0x50, 16), supported=(0x360, 32))

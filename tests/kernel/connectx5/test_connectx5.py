@@ -28,7 +28,7 @@ from queues import (
     REMOTE_ACCESS,
     REMOTE_INVALID,
     RETRY_EXCEEDED)
-from structures import DATAGRAM, EQE, GENERAL, HEALTH_COUNTER, RMP, SRQ, TOLD  # noqa: E402
+from structures import COMMAND_OUT, DATAGRAM, EQE, GENERAL, HEALTH_COUNTER, RMP, SRQ  # noqa: E402
 
 
 @pytest.fixture
@@ -36,19 +36,19 @@ def driver():
     return Driver()
 
 
-def test_fields_are_where_the_header_has_them():
+def test_capability_fields_have_the_offsets_of_the_header():
     """cmd_hca_cap: log_max_qp at bit 0x9b, xrc at bit 0x23c."""
     data = general()
     assert (data[0x13] & 0x1f, data[0x47] >> 3 & 1) == (18, 1)
 
 
-def test_limits_come_through_the_mailboxes(driver):
+def test_query_hca_cap_returns_the_limits_in_mailboxes(driver):
     answer = driver.command(0x100, modifier=1, out_length=HEAD + GENERAL.size)
-    assert (TOLD.get(answer, "status"), answer[HEAD:]) == (OK, bytes(general()))
+    assert (COMMAND_OUT.get(answer, "status"), answer[HEAD:]) == (OK, bytes(general()))
 
 
-def test_pages_come_back(driver):
-    assert TOLD.get(driver.command(0x107, modifier=1), "argument") == BOOT_PAGES
+def test_manage_pages_returns_the_pages_it_was_given(driver):
+    assert COMMAND_OUT.get(driver.command(0x107, modifier=1), "argument") == BOOT_PAGES
     pages = b"".join((page << 12).to_bytes(8, "big") for page in range(100))
     assert driver.status(0x108, pages, modifier=1, argument=100) == OK
     answer = driver.command(0x108, modifier=2, argument=60, out_length=HEAD + 8 * 60)
@@ -82,7 +82,7 @@ def test_commands_complete_by_event(driver):
     assert (driver.raised, event.type, event.first, event.owner) == ([5], EVENT_COMMAND, 1 << 3, 0)
 
 
-def test_the_owner_bit_turns_with_the_ring(driver):
+def test_the_owner_bit_of_events_changes_at_each_turn_of_the_ring(driver):
     queue = driver.function.objects["eq"][driver.event_queue()]
     owners = []
     for number in range(4):
@@ -91,7 +91,7 @@ def test_the_owner_bit_turns_with_the_ring(driver):
     assert owners == [0, 0, 1, 1]
 
 
-def test_a_qp_reaches_the_send_state():
+def test_a_qp_goes_to_rts():
     driver, _ = two()
     number = driver.qp(XRC, receive_kind=SHARED)
     assert driver.change(0x502, number, primary_port=1, migration=3) == OK
@@ -99,10 +99,10 @@ def test_a_qp_reaches_the_send_state():
                          retry_count=7) == OK
     assert driver.change(0x504, number, optional=1 << 6, retry_count=5, rnr_timer=9,
                          remote_qpn=1) == OK
-    said = driver.queried(number)
-    assert (said.state, said.service, said.pd, said.log_sq, said.primary_port,
-            said.primary_rlid) == (3, 3, 7, 3, 1, 2)
-    assert (said.remote_qpn, said.retry_count, said.rnr_timer) == (0x77, 5, 9)
+    context = driver.queried(number)
+    assert (context.state, context.service, context.pd, context.log_sq, context.primary_port,
+            context.primary_rlid) == (3, 3, 7, 3, 1, 2)
+    assert (context.remote_qpn, context.retry_count, context.rnr_timer) == (0x77, 5, 9)
 
 
 def test_an_invalid_transition_is_refused():
@@ -112,8 +112,8 @@ def test_an_invalid_transition_is_refused():
     assert driver.change(0x502, number, primary_port=1) == OK
     assert driver.change(0x507, number) == OK and driver.queried(number).state == 6
     assert driver.change(0x50a, number) == OK
-    said = driver.queried(number)
-    assert (said.state, said.pd, said.primary_port) == (0, 7, 0)
+    context = driver.queried(number)
+    assert (context.state, context.pd, context.primary_port) == (0, 7, 0)
 
 
 def asked(driver, kind):
@@ -122,13 +122,13 @@ def asked(driver, kind):
     return int.from_bytes(driver.function.read(CONFIG_REGION, ANSWER, 4), "little")
 
 
-def test_an_xrc_receive_qp_is_not_shown_as_a_sender():
+def test_the_test_registers_distinguish_xrc_recv_from_xrc_send():
     driver, _ = two()
     sender, target = driver.qp(XRC), driver.qp(XRC, no_sq=1)
     assert (asked(driver, 0), asked(driver, 3)) == (sender, target)
 
 
-def test_a_limit_is_used_up_by_its_event():
+def test_the_limit_event_of_an_srq_disarms_the_limit():
     driver, _ = two()
     number = driver.rmp()
     assert driver.status(0x90d, bytes(RMP.build(limit=3)[HEAD:]), number=number) == OK
@@ -139,7 +139,7 @@ def test_a_limit_is_used_up_by_its_event():
     assert RMP.get(driver.command(0x90f, number=number, out_length=RMP.size), "limit") == 0
 
 
-def test_the_health_counter_moves(driver):
+def test_the_health_counter_advances(driver):
     driver.function.started -= 10
     later = driver.function.read(REGISTERS, HEALTH_COUNTER, 4)
     driver.function.started -= 10
@@ -178,12 +178,12 @@ def test_a_message_arrives(pair):
     receiver.post_receive(len(HELLO))
     sender.post_send(SEND, sender.segment(len(HELLO)))
     assert bytes(receiver.payload(len(HELLO))) == HELLO
-    done, told = sender.completion(), receiver.completion()
+    done, cqe = sender.completion(), receiver.completion()
     assert (done.kind, done.send_opcode, done.qpn, done.user_index,
             done.index) == (REQUEST, SEND, sender.qpn, 0x11, 0)
-    assert (told.kind, told.qpn, told.user_index, told.bytes) == (RECEIVED, receiver.qpn, 0x22,
+    assert (cqe.kind, cqe.qpn, cqe.user_index, cqe.bytes) == (RECEIVED, receiver.qpn, 0x22,
                                                                   len(HELLO))
-    assert (told.slid, told.sl, told.remote) == (1, 0, sender.qpn)
+    assert (cqe.slid, cqe.sl, cqe.remote) == (1, 0, sender.qpn)
 
 
 def test_a_queue_may_begin_within_a_page():
@@ -201,7 +201,7 @@ def test_a_queue_without_its_pages_is_refused(driver):
     assert driver.status(0x705, with_pages(SRQ.build(log_size=1))) == INTERNAL_ERROR
 
 
-def test_the_record_of_sends_has_16_bits(pair):
+def test_the_send_index_in_the_doorbell_record_wraps_at_16_bits(pair):
     sender, receiver = pair
     sender.posted = sender.function.qps[sender.qpn].sent = 0xffff
     receiver.post_receive(4)
@@ -221,15 +221,15 @@ def test_a_request_without_an_answer_exceeds_its_retries(pair):
     assert (sender.completion().kind, sender.completion().syndrome) == (BAD_REQUEST, RETRY_EXCEEDED)
 
 
-def test_requests_of_all_sizes_go_round_the_ring(pair):
+def test_requests_of_several_sizes_wrap_around_the_ring(pair):
     sender, receiver = pair
     for number in range(12):
         data, units = bytes([number]) * (10 + 50 * (number % 3)), sender.posted
         receiver.post_receive(len(data))
         sender.post_send(SEND_IMMEDIATE, inline(data), immediate=number)
-        done, told = sender.completion(number % 4), receiver.completion(number % 4)
+        done, cqe = sender.completion(number % 4), receiver.completion(number % 4)
         assert (done.kind, done.index, done.owner) == (REQUEST, units, number // 4 % 2)
-        assert (told.kind, told.index, told.immediate) == (RECEIVED_IMMEDIATE, number % 4, number)
+        assert (cqe.kind, cqe.index, cqe.immediate) == (RECEIVED_IMMEDIATE, number % 4, number)
         assert bytes(receiver.payload(len(data))) == data
         for driver in pair:
             driver.number_at(driver.cq_record, number + 1)
@@ -248,7 +248,7 @@ def test_write_and_read_complete_with_their_data(pair):
     assert bytes(one.payload(4)) == b"ABCD" and one.completion(1).bytes == 4
 
 
-def test_atomics_return_the_value_before(pair):
+def test_atomics_return_the_old_value(pair):
     one, other = pair
     other.payload(8)[:] = (40).to_bytes(8, "little")
     one.post_send(FETCH_ADD, remote(other), (2).to_bytes(8, "big") + bytes(8), one.segment(8))
@@ -269,7 +269,7 @@ def test_a_wrong_key_is_a_remote_access_error(pair, fields):
     assert (one.completion().kind, one.completion().syndrome) == (BAD_REQUEST, REMOTE_ACCESS)
 
 
-def test_a_key_of_length_0_opens_all_memory(pair):
+def test_a_physical_key_of_length_0_reaches_all_memory(pair):
     one, other = pair
     one.region(mode=0, length=0, start=0)
     one.payload(4)[:] = b"phys"
@@ -279,16 +279,16 @@ def test_a_key_of_length_0_opens_all_memory(pair):
     assert bytes(other.payload(4)) == b"phys"
 
 
-def test_a_destroyed_region_is_a_protection_error(pair):
+def test_a_send_from_a_destroyed_region_is_a_protection_error(pair):
     one, _ = pair
     assert one.status(0x202, number=one.key >> 8) == OK
     one.post_send(SEND, one.segment(4))
     assert one.completion().syndrome == LOCAL_PROTECTION
 
 
-def told_of(driver, index):
-    told = driver.completion(index)
-    return told.kind, told.syndrome, told.index
+def failure(driver, index):
+    cqe = driver.completion(index)
+    return cqe.kind, cqe.syndrome, cqe.index
 
 
 def test_an_error_flushes_both_sides(pair):
@@ -297,9 +297,9 @@ def test_an_error_flushes_both_sides(pair):
         receiver.post_receive(8)
     sender.post_send(SEND, sender.segment(9))
     sender.post_send(SEND, sender.segment(8))
-    assert [told_of(sender, index) for index in range(2)] == \
+    assert [failure(sender, index) for index in range(2)] == \
         [(BAD_REQUEST, REMOTE_INVALID, 0), (BAD_REQUEST, FLUSHED, 1)]
-    assert [told_of(receiver, index) for index in range(2)] == \
+    assert [failure(receiver, index) for index in range(2)] == \
         [(BAD_RESPONSE, LOCAL_LENGTH, 0), (BAD_RESPONSE, FLUSHED, 1)]
 
 
@@ -313,30 +313,30 @@ def xrc(**fields):
     return sender, receiver, receiver.xrc_srq(**{"xrcd": 5, "user_index": 0x33, **fields})
 
 
-def test_xrc_finds_the_srq_that_the_request_names():
+def test_an_xrc_message_takes_a_receive_of_the_srq_it_names():
     sender, receiver, srqn = xrc()
     assert receiver.status(0x708, number=srqn, argument=2) == OK
     sender.payload(4)[:] = b"xrc!"
     sender.post_send(SEND, sender.segment(4), srqn=srqn)
-    told = receiver.completion()
-    assert (bytes(receiver.payload(4)), told.kind, told.qpn,
-            told.user_index) == (b"xrc!", RECEIVED, receiver.qpn, 0x33)
+    cqe = receiver.completion()
+    assert (bytes(receiver.payload(4)), cqe.kind, cqe.qpn,
+            cqe.user_index) == (b"xrc!", RECEIVED, receiver.qpn, 0x33)
     assert (receiver.event().type, receiver.event().number) == (EVENT_SRQ_LIMIT, srqn)
     sender.post_send(SEND, sender.segment(4), srqn=srqn)
     assert (bytes(receiver.payload(4, 2048)), receiver.completion(1).index) == (b"xrc!", 1)
     assert (sender.completion().kind, sender.completion().user_index) == (REQUEST, 0x11)
 
 
-def test_an_error_names_the_srq_too():
+def test_a_failed_xrc_receive_names_its_srq():
     sender, receiver, srqn = xrc()
     sender.post_send(SEND, sender.segment(4096), sender.segment(8), srqn=srqn)
-    told = receiver.completion()
-    assert (told.kind, told.syndrome, told.qpn, told.user_index) == (BAD_RESPONSE, LOCAL_LENGTH,
+    cqe = receiver.completion()
+    assert (cqe.kind, cqe.syndrome, cqe.qpn, cqe.user_index) == (BAD_RESPONSE, LOCAL_LENGTH,
                                                                      receiver.qpn, 0x33)
 
 
 @pytest.mark.parametrize("kind", ["other domain", "ordinary"])
-def test_xrc_refuses_an_srq(kind):
+def test_an_xrc_message_to_a_wrong_srq_is_refused(kind):
     sender, receiver, srqn = xrc(xrcd=6)
     sender.post_send(SEND, sender.segment(4),
                      srqn=srqn if kind == "other domain" else receiver.rmp())
@@ -380,8 +380,8 @@ def test_a_datagram_arrives_behind_its_header(dlid):
     to = DATAGRAM.build(qkey=0x99, qpn=receiver.qpn if dlid == 2 else 0xffffff, dlid=dlid,
                         has_grh=1, sl=3, dgid=int.from_bytes(group, "big"))
     sender.post_send(SEND, bytes(to), sender.segment(4))
-    told = receiver.completion()
-    assert (told.kind, told.bytes, told.has_grh, told.sl, told.remote) == (RECEIVED, 44, 1, 3,
+    cqe = receiver.completion()
+    assert (cqe.kind, cqe.bytes, cqe.has_grh, cqe.sl, cqe.remote) == (RECEIVED, 44, 1, 3,
                                                                            sender.qpn)
     assert bytes(receiver.payload(20, 24)) == group + b"ping"
     assert receiver.status(0x807, group, number=receiver.qpn) == OK and not receiver.function.groups
@@ -423,7 +423,7 @@ def test_a_doorbell_may_be_written_in_two_words(pair):
     assert (sender.raised, receiver.raised) == ([5], [5])
 
 
-def test_both_halves_of_each_register_ring(pair):
+def test_both_halves_of_each_doorbell_register_start_the_send_queue(pair):
     sender, _ = pair
     rung = []
     sender.function.wire.engine.ring = rung.append
@@ -432,7 +432,7 @@ def test_both_halves_of_each_register_ring(pair):
     assert rung == [sender.function.qps[sender.qpn]] * 4
 
 
-def test_less_than_a_word_is_no_doorbell(pair):
+def test_a_write_of_less_than_a_word_is_no_doorbell(pair):
     sender, receiver = pair
     receiver.post_receive(4)
     for size in range(4):
@@ -465,7 +465,7 @@ def test_completions_may_have_128_bytes():
             number, 128).index) == (sender.qpn, number)
 
 
-def test_the_old_ring_ends_when_a_cq_is_resized(pair):
+def test_resizing_a_cq_ends_its_old_ring(pair):
     sender, receiver = pair
     old = sender.completions
     sender.resize(3)
@@ -484,7 +484,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_a_request_that_waits_ends_with_its_qp(pair, end):
+def test_a_waiting_request_ends_with_its_qp(pair, end):
     sender, receiver = pair
     receiver.change(0x50a, receiver.qpn)
     sender.post_send(SEND, sender.segment(4))
@@ -492,7 +492,7 @@ def test_a_request_that_waits_ends_with_its_qp(pair, end):
     assert waiting and not ENDS[end](sender) and not waiting
 
 
-def test_a_qp_in_reset_is_as_it_was_made(pair):
+def test_reset_restores_the_attributes_that_a_qp_was_created_with(pair):
     sender, _ = pair
     assert sender.change(0x50a, sender.qpn) == OK
     assert (sender.queried(sender.qpn).remote_qpn, sender.queried(sender.qpn).log_sq) == (0, 3)

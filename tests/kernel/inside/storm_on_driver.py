@@ -20,11 +20,11 @@ class StormOnDriver(storm.Storm):
     def kernel(self):
         return {0: targets()}
 
-    def compare(self, name, witness, said):
+    def compare(self, name, witness, reported):
         if name != "kernel":
-            super().compare(name, witness, said)
-        elif not witness()[0] <= set().union(*said.values()):
-            raise storm.Disagreement(f"the adapter has {witness()}, the processes say {said}")
+            super().compare(name, witness, reported)
+        elif not witness()[0] <= set().union(*reported.values()):
+            raise storm.Disagreement(f"the adapter has {witness()}, the processes say {reported}")
 
 
 storm.Storm = StormOnDriver

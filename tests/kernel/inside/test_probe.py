@@ -12,7 +12,7 @@ from driver import DEVICES, run
 def test_device(lid, name):
     done = run(["ibv_devinfo", "-v", "-d", name])
     assert done.returncode == 0, done.stdout + done.stderr
-    said = dict(re.findall(r"^\s*(\w+):\s+(\S+)", done.stdout, re.M))
-    assert (said["hca_id"], said["state"], said["port_lid"],
-            said["link_layer"]) == (name, "PORT_ACTIVE", str(lid), "InfiniBand")
+    attributes = dict(re.findall(r"^\s*(\w+):\s+(\S+)", done.stdout, re.M))
+    assert (attributes["hca_id"], attributes["state"], attributes["port_lid"],
+            attributes["link_layer"]) == (name, "PORT_ACTIVE", str(lid), "InfiniBand")
     assert re.search(r"^\s*XRC$", done.stdout, re.M)

@@ -81,8 +81,8 @@ def two_way(xrc_compat, build_root, count, name, *words):
                env={"SOFTHCA_TEST_COMMAND": RAISE, "SOFTHCA_DIR": ""})
     lines = done.stdout.splitlines()
     bad = [line for line in lines if not line.startswith("ok ")]
-    told = [line for line in bad if not (TELLS_NO_PATH and ": attr.ah_attr." in line)]
-    assert not told and not done.stderr, "\n".join(told) + done.stderr
+    others = [line for line in bad if not (TELLS_NO_PATH and ": attr.ah_attr." in line)]
+    assert not others and not done.stderr, "\n".join(others) + done.stderr
     assert (len(lines), done.returncode) == (count, 1 if bad else 0)
 
 

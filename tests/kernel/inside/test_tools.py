@@ -35,8 +35,8 @@ def test_selftest(xrc_compat, name):
     done = run([xrc_compat, "selftest", "--device", name])
     assert done.returncode == 0, done.stdout + done.stderr
     assert "FAILED" not in done.stdout and "not tried " not in done.stdout, done.stdout + done.stderr
-    said = "16 passed, 0 failed, 0 not tried" if PATCHED else "15 passed, 0 failed, 0 not tried, 1 limited by the kernel"
-    assert f"\n{name}: {said}\n" in done.stdout, done.stdout
+    count = "16 passed, 0 failed, 0 not tried" if PATCHED else "15 passed, 0 failed, 0 not tried, 1 limited by the kernel"
+    assert f"\n{name}: {count}\n" in done.stdout, done.stdout
 
 
 def test_ps_and_gc(xrc_compat, build_root):
