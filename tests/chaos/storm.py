@@ -83,7 +83,7 @@ class Storm:
         self.processes[index].kill()
         self.processes[index] = self.start()
 
-    def told(self, command):
+    def ask(self, command):
         """{pid: line}: the answers of all processes to a command."""
         for process in self.processes:
             process.tell(command)
@@ -96,10 +96,10 @@ class Storm:
     def reported(self):
         """{pid: {number, ...}} as the processes say. All stop before the first reports, so that no
         report is outdated."""
-        self.told(b"s")
+        self.ask(b"s")
         return {
             pid: {int(word.split(":")[1]) for word in line.split()}
-            for pid, line in self.told(b"r").items()
+            for pid, line in self.ask(b"r").items()
         }
 
     def kernel(self):

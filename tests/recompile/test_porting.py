@@ -30,11 +30,12 @@ def test_before_and_after_do_the_same(before, after, model, porting, installed, 
     old = build(tmp_path / before, "c", [porting / f"{before}.c"], *FLAGS,
                 *installed.pkg_config("--cflags", "--libs", "xrc-compat"))
     new = build(tmp_path / after, "c", [porting / f"{after}.c"], *FLAGS, "-libverbs")
-    said = run([installed.bin / "xrc-compat", "run", "--softhca=1", "--", old], timeout=90)
-    says = run([installed.bin / "softhca", "run", "--devices=1", "--", new], timeout=90)
-    assert (said.returncode, said.stderr, says.returncode, says.stderr) == (0, "", 0, "")
-    assert sorted(said.stdout.splitlines()) == sorted(says.stdout.splitlines())
-    assert said.stdout.endswith("\nall right\n"), model
+    old_done = run([installed.bin / "xrc-compat", "run", "--softhca=1", "--", old], timeout=90)
+    new_done = run([installed.bin / "softhca", "run", "--devices=1", "--", new], timeout=90)
+    assert (old_done.returncode, old_done.stderr) == (0, "")
+    assert (new_done.returncode, new_done.stderr) == (0, "")
+    assert sorted(old_done.stdout.splitlines()) == sorted(new_done.stdout.splitlines())
+    assert old_done.stdout.endswith("\nall right\n"), model
     assert not [name for name in elf.dynamic_symbols(new)[1] if "xrc_" in name]
 
 

@@ -67,9 +67,9 @@ def test_never_ended(runner, ended, capsys):
     assert runner.judge(
         ended("..F.", status=None, passed="test_c\ntest_d\n",
               failures="test_a (call):\nassert 1 == 2\n", running="1.0 test_a\n3.5 test_b\n")) == 1
-    said = capsys.readouterr().out
-    assert "passed: test_c\npassed: test_d\n" in said
-    assert "\nIt was at: 3.5 test_b\ntest_a (call):\nassert 1 == 2\n" in said and said.endswith(
+    output = capsys.readouterr().out
+    assert "passed: test_c\npassed: test_d\n" in output
+    assert "\nIt was at: 3.5 test_b\ntest_a (call):\nassert 1 == 2\n" in output and output.endswith(
         "2 passed, 2 failed, 0 skipped\n")
 
 

@@ -118,9 +118,9 @@ def test_every_exit_status_is_documented(source_root):
                "common.h").read_text() + (source_root / "tools" / "check" / "check.h").read_text()
     statuses = re.findall(r"(?:TOOL_EXIT|VERDICT)_\w+ = (\d+)", headers)
     assert "125" in statuses and "5" in statuses
-    told = re.findall(
+    documented = re.findall(
         r"\d+", " ".join(re.findall(r"^\.It (\d+(?: , \d+)*)$", text_of("xrc-compat.1"), re.M)))
-    assert [s for s in statuses if s not in told] == []
+    assert [s for s in statuses if s not in documented] == []
 
 
 def test_what_is_not_documented_is_noticed():

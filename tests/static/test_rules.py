@@ -125,23 +125,23 @@ def test_holds_on_this_tree(rule):
     assert not complaints, "\n" + "\n".join(complaints)
 
 
-@pytest.mark.parametrize("rule, name, contents, said", BROKEN,
+@pytest.mark.parametrize("rule, name, contents, words", BROKEN,
                          ids=lambda value: getattr(value, "__name__", None))
-def test_fails_on_a_broken_sample(tmp_path, rule, name, contents, said):
+def test_fails_on_a_broken_sample(tmp_path, rule, name, contents, words):
     write(tmp_path, name, contents)
     complaints = rule(tmp_path)
     assert len(complaints) == 1, complaints
     assert complaints[0].startswith(name + ":") or rule is rules.env_manual
-    assert said in complaints[0]
+    assert words in complaints[0]
 
 
-@pytest.mark.parametrize("name, included, header, said", WRONG_INCLUDES)
-def test_a_wrong_include_is_noticed(tmp_path, name, included, header, said):
+@pytest.mark.parametrize("name, included, header, words", WRONG_INCLUDES)
+def test_a_wrong_include_is_noticed(tmp_path, name, included, header, words):
     if header:
         write(tmp_path, header, SPDX_C)
     write(tmp_path, name, SPDX_C + f"# include {included}\n#include <stdio.h>\n")
     [complaint] = rules.includes(tmp_path)
-    assert complaint.startswith(f"{name}:2: ") and said in complaint
+    assert complaint.startswith(f"{name}:2: ") and words in complaint
 
 
 def test_files_that_include_one_another_in_a_circle_are_noticed(tmp_path):

@@ -21,10 +21,10 @@ def test_every_group_is_in_the_contract(source_root):
     del groups["absent"]  # rows of a device without XRC
     text = (source_root /
             "docs/contract.md").read_text(encoding="utf-8").split("## 7. On what it was seen")[1]
-    said = {
+    documented = {
         group: (sections, int(count))
         for group, sections, count in re.findall(r"^\| `(\w+)` \| ([^|]*) \| (\d+) \|", text, re.M)
     }
-    assert said == {
+    assert documented == {
         group: (", ".join(sorted(set(rows))), len(rows)) for group, rows in groups.items()
     }

@@ -88,13 +88,13 @@ def test_what_is_skipped_several_times_is_one_line():
     ]
 
 
-@pytest.mark.parametrize("said, shown", [
+@pytest.mark.parametrize("output, shown", [
     ("def test():\n>  assert 1 == 2\nE  assert 1 == 2\n1 failed in 0.01s\n", ["E  assert 1 == 2"]),
     ("[ RUN      ] a\n[  ERROR   ] --- 1 != 2\n[   LINE   ] --- a.c:3: error: Failure!\n[  FAILED  ] a\n",
      ["[  ERROR   ] --- 1 != 2", "[   LINE   ] --- a.c:3: error: Failure!"]),
     ("starting\nSegmentation fault\n", ["starting", "Segmentation fault"]),
 ])
-def test_a_failure_is_shown_with_its_output(said, shown):
-    _, lines = summary(record("FAIL", stdout=said), record())
+def test_a_failure_is_shown_with_its_output(output, shown):
+    _, lines = summary(record("FAIL", stdout=output), record())
     start = next(number for number, line in enumerate(lines) if line.startswith("failed:"))
     assert lines[start + 1:-1] == ["    " + line for line in shown]

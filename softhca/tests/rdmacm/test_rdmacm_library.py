@@ -23,8 +23,8 @@ def test_the_daemons_end_wakes_a_waiting_program(run, softhca, daemon, finish):
     assert program.stdout.readline() == "listening\n"
     assert run([softhca, "stop"]).returncode == 0
     # the emulator prints the reason, too, unless the program ends before
-    status, told = finish(program)
-    assert status == 1 and "rdma_get_cm_event: Input/output error\n" in told
+    status, output = finish(program)
+    assert status == 1 and "rdma_get_cm_event: Input/output error\n" in output
 
 
 def test_commands_are_traced(run, softhca, daemon):

@@ -132,6 +132,6 @@ def test_multicast(daemon, finish):
     daemon.until(lambda now: attached(now) == len(listeners), "listeners")
     senders = [mckey(daemon, line, 0, "-s") for line in GROUPS.values()]
     for process in senders + listeners:
-        status, told = finish(process, 60)
-        assert status == 0 and "data transfers complete" in told, told
+        status, output = finish(process, 60)
+        assert status == 0 and "data transfers complete" in output, output
     daemon.until_empty()

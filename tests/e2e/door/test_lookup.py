@@ -181,9 +181,9 @@ def test_profilers_that_interpose_dlsym_call_the_next_one(play, shim, door, orde
     paths = {"a": door / "libspy-a.so", "b": door / "libspy-b.so", "shim": shim}
     result = play([paths[word] for word in order.split()])
     done(result)
-    told = dict(line.split(" asked ") for line in result.stderr.splitlines() if " asked " in line)
-    assert sorted(told) == [f"spy-{word}" for word in "ab" if word in order.split()]
-    assert {spy[-1] for spy, count in told.items() if int(count)} == set(ORDERS[order]), told
+    counts = dict(line.split(" asked ") for line in result.stderr.splitlines() if " asked " in line)
+    assert sorted(counts) == [f"spy-{word}" for word in "ab" if word in order.split()]
+    assert {spy[-1] for spy, count in counts.items() if int(count)} == set(ORDERS[order]), counts
 
 
 @pytest.mark.parametrize("program", ["lookup", "linked-lazy"])

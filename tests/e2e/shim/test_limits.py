@@ -62,9 +62,9 @@ def test_a_limit_is_an_error_at_most(start, started, softhca, model, limit):
     if (model, limit) not in started:
         started.update({(model, name): start(name) for name in LIMITS})
     program = started[model, limit]
-    said = program.communicate(timeout=60)[0]
+    output = program.communicate(timeout=60)[0]
     if limit == "nproc" and AS_A_USER and subprocess.run([*AS_A_USER, "test", "-x", softhca],
                                                          check=False).returncode:
         pytest.skip("another user cannot run what is built here")
-    assert program.returncode == 0, (program.args, program.returncode, said)
-    assert "with room again: works" in said
+    assert program.returncode == 0, (program.args, program.returncode, output)
+    assert "with room again: works" in output

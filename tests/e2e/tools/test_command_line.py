@@ -86,8 +86,8 @@ def test_an_unknown_model_is_refused_with_the_known_ones(run, xrc_compat, comman
         xrc_compat, command, "--softhca=1", *words,
         *([] if command in ("selftest", "report") else ["true"])
     ], cwd=tmp_path)
-    said = result.stderr + "".join(path.read_text() for path in tmp_path.glob("*.md"))
-    assert "connectx9" in said and "connectx3" in said and "connectx5" in said, result
+    output = result.stderr + "".join(path.read_text() for path in tmp_path.glob("*.md"))
+    assert "connectx9" in output and "connectx3" in output and "connectx5" in output, result
     alone = run(
         [xrc_compat, command, *words, *([] if command in ("selftest", "report") else ["true"])],
         cwd=tmp_path)
@@ -111,9 +111,9 @@ def test_wrong_usage(run, xrc_compat, arguments):
 def test_every_command_names_the_word_that_it_does_not_take(run, xrc_compat, command):
     result = run([xrc_compat, command, "--nonsense"])
     assert (result.returncode, result.stdout) == (125, "")
-    said = result.stderr.splitlines()
-    assert said[0] == f"xrc-compat: {command}: --nonsense: unknown option"
-    assert said[1].strip().startswith(f"usage: xrc-compat {command}")
+    output = result.stderr.splitlines()
+    assert output[0] == f"xrc-compat: {command}: --nonsense: unknown option"
+    assert output[1].strip().startswith(f"usage: xrc-compat {command}")
 
 
 @pytest.mark.parametrize("command, option", [

@@ -36,8 +36,8 @@ def machine(tmp_path, run, source_root):
         if dpkg is not None:
             fakes["dpkg"] = f'case $1 in --print*) echo "{dpkg}" ;; *) echo "dpkg $*" >>{calls} ;; esac'
         if manager:
-            said = f'echo "the output of {manager}"; exit {status}'
-            fakes[manager] = f'echo "{manager} $*" >>{calls}; {said}'
+            answer = f'echo "the output of {manager}"; exit {status}'
+            fakes[manager] = f'echo "{manager} $*" >>{calls}; {answer}'
         for name, body in fakes.items():
             (path / name).write_text(f"#!/bin/sh\n{body}\n")
             (path / name).chmod(0o755)

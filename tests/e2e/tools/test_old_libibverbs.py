@@ -162,8 +162,8 @@ def test_check_recommends_it_with_and_without_a_device(on_softhca, run, xrc_comp
         if verdict == "no device" and report["devices"]:
             continue
         assert report["verdict"] == verdict and report["old_libibverbs"]
-        said = f"it brings an old libibverbs along ({place}/old/libibverbs.so.1)"
-        assert said in report["reason"]
+        reason = f"it brings an old libibverbs along ({place}/old/libibverbs.so.1)"
+        assert reason in report["reason"]
 
 
 def test_another_rdma_core_is_not_an_old_one(on_softhca, xrc_compat, place, real_library, tmp_path):

@@ -106,7 +106,7 @@ def test_nothing_secret_is_in_it(report, tmp_path):
     assert host in ("", "localhost", "root") or not re.search(rf"\b{re.escape(host)}\b", text)
 
 
-@pytest.mark.parametrize("text, told", [
+@pytest.mark.parametrize("text, replaced", [
     # Not USER-node7, and not HOST.site.example.
     ("LID 3 of alice-node7", "LID 3 of HOST"),
     ("from alice-node7.site.example:18515", "from HOST:18515"),
@@ -115,13 +115,13 @@ def test_nothing_secret_is_in_it(report, tmp_path):
     ("/scratch/alice_jobs/solver_alice.log", "/scratch/USER_jobs/solver_USER.log"),
     ("node7, malice, alice7, 0002:c903:00a1:b2c3d", "node7, malice, alice7, 0002:c903:00a1:b2c3d"),
 ])
-def test_names_are_replaced_as_whole_words(report, tmp_path, text, told):
+def test_names_are_replaced_as_whole_words(report, tmp_path, text, replaced):
     uname = tmp_path / "uname"
     uname.write_text("#!/bin/sh\necho alice-node7.site.example\n")
     uname.chmod(0o755)
     _, written = report("--model=none", "--softhca=1", HOME="/srv/alice", USER="alice", MPI_TEXT=text,
                         PATH=f"{tmp_path}:{os.environ['PATH']}")
-    assert f"\n    MPI_TEXT={told}\n" in written
+    assert f"\n    MPI_TEXT={replaced}\n" in written
 
 
 def test_control_characters_in_a_name_do_not_reach_the_file(report, tmp_path):

@@ -69,11 +69,11 @@ def test_a_listener_reports_that_it_cannot_serve(program):
         try:
             assert listener.stdout.readline() == f"listening on port {port}\n"
             with socket.create_connection(("127.0.0.1", port)):
-                _, said = listener.communicate(timeout=60)
+                _, errors = listener.communicate(timeout=60)
         finally:
             listener.kill()
     assert listener.returncode == 125
-    assert said == f"xrc-compat-selftest: cannot serve a connection to port {port}: Too many open files\n"
+    assert errors == f"xrc-compat-selftest: cannot serve a connection to port {port}: Too many open files\n"
 
 
 def test_a_host_that_hangs_up_fails_the_check(run, xrc_compat):

@@ -102,14 +102,14 @@ def mpirun_rsh(tmp_path):
 
 
 def test_unreached_ranks_are_reported(run, xrc_compat, cluster, tmp_path, mpirun_rsh):
-    said = run([xrc_compat, "trace", "--", mpirun_rsh, "true"], env={"RANKS_HERE": ""}).stderr
-    assert "The trace did not reach the processes that mpirun_rsh started.\n" in said
-    assert "mpirun_rsh ... xrc-compat trace --output FILE.%r PROGRAM\n" in said and "made no legacy call" not in said
-    said = run([xrc_compat, "trace", "--softhca", "--", mpirun_rsh, cluster],
+    errors = run([xrc_compat, "trace", "--", mpirun_rsh, "true"], env={"RANKS_HERE": ""}).stderr
+    assert "The trace did not reach the processes that mpirun_rsh started.\n" in errors
+    assert "mpirun_rsh ... xrc-compat trace --output FILE.%r PROGRAM\n" in errors and "made no legacy call" not in errors
+    errors = run([xrc_compat, "trace", "--softhca", "--", mpirun_rsh, cluster],
                env={"RANKS_HERE": "0"}, timeout=60).stderr
-    assert "The trace reached 1 of the 2 ranks that mpirun_rsh started.\n" in said and "legacy calls, by the place" in said
-    said = run([xrc_compat, "trace", "--", mpirun_rsh, "true"], env={"RANKS_HERE": "0 1"}).stderr
-    assert said.endswith("\nThe program made no legacy call.\n") and "reach" not in said
+    assert "The trace reached 1 of the 2 ranks that mpirun_rsh started.\n" in errors and "legacy calls, by the place" in errors
+    errors = run([xrc_compat, "trace", "--", mpirun_rsh, "true"], env={"RANKS_HERE": "0 1"}).stderr
+    assert errors.endswith("\nThe program made no legacy call.\n") and "reach" not in errors
 
 
 def test_json_comes_after_the_output_of_the_program(run, xrc_compat):
@@ -128,8 +128,8 @@ def test_two_tracers_with_one_file_name_write_two_files(xrc_compat, tmp_path):
     while not output.exists():
         assert first.poll() is None
     second = subprocess.run([*trace, "true"], stderr=subprocess.PIPE, check=True, timeout=60)
-    said = first.communicate(timeout=60)[1] + second.stderr
-    assert said.count(b"is there already; the trace goes to ") == 1
+    errors = first.communicate(timeout=60)[1] + second.stderr
+    assert errors.count(b"is there already; the trace goes to ") == 1
     assert os.path.getsize(output) > 0 and os.path.getsize(tmp_path / "trace.1") > 0
 
 
@@ -137,6 +137,6 @@ def test_a_launcher_is_no_rank(run, xrc_compat, tmp_path):
     """srun has the variables of the batch script, which are those of a rank."""
     shutil.copy("/usr/bin/env", tmp_path / "srun")
     batch = {"SLURM_PROCID": "0", "SLURM_NTASKS": "2"}
-    said = run([xrc_compat, "trace", "--", "sh", "-c", f"{tmp_path}/srun -i /bin/true; true"],
+    errors = run([xrc_compat, "trace", "--", "sh", "-c", f"{tmp_path}/srun -i /bin/true; true"],
                env=batch).stderr
-    assert "The trace did not reach the processes that srun started.\n" in said
+    assert "The trace did not reach the processes that srun started.\n" in errors

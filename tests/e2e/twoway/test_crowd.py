@@ -29,8 +29,8 @@ def test_create_fails_after_64_attempts_without_neighbours(on_wire, program, tra
                    through=through)
     assert done.returncode == 1
     assert done.stdout.endswith(": ibv_create_qp: ENOMEM\n"), done.stdout
-    said = [line for line in done.stderr.splitlines() if "neighbouring" in line]
-    assert len(said) == 1 and models.device(0) in said[0], done.stderr
+    lines = [line for line in done.stderr.splitlines() if "neighbouring" in line]
+    assert len(lines) == 1 and models.device(0) in lines[0], done.stderr
     made = trace.commands()
     assert made["CREATE_QP"] == 64 * 4 and made["DESTROY_QP"] == 64 * 2
 

@@ -75,11 +75,11 @@ def test_the_setting_overrides_auto(qps_made, name, setting, want):
 def test_an_unknown_setting_is_reported_once_and_taken_as_auto(qps_made, name, want):
     made, complaint = qps_made(name, setting="nonsense", verbose=True)
     assert made == want
-    said = [line for line in complaint.splitlines() if "XRC_COMPAT_TWO_WAY" in line]
-    assert len(said) == 1, complaint
+    lines = [line for line in complaint.splitlines() if "XRC_COMPAT_TWO_WAY" in line]
+    assert len(lines) == 1, complaint
     assert re.fullmatch(
         r"xrc-compat\[\d+\]: XRC_COMPAT_TWO_WAY=nonsense is none of auto, on, off: taken as auto",
-        said[0])
+        lines[0])
 
 
 @pytest.mark.any_model

@@ -143,7 +143,7 @@ def test_killed_launcher_leaves_nothing(softhca, place):
 def daemon_pid(run, softhca, **env):
     """Waits until the daemon answers. Its socket is there before that."""
     status = wait_for(lambda: run([softhca, "status"], env=env).stdout, "daemon",
-                      holds=lambda told: "pid " in told)
+                      holds=lambda output: "pid " in output)
     return int(status.split("pid ")[1].split(",")[0])
 
 

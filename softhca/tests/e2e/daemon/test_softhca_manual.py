@@ -91,5 +91,5 @@ def test_environment(page, source_root):
 def test_exit_statuses(page, source_root):
     statuses = set(
         re.findall(r"CLI_\w+ = (\d+)", (source_root / "softhca" / "cli" / "cli.h").read_text()))
-    told = page.split(".Sh EXIT STATUS")[1].split(".Sh ")[0]
-    assert len(statuses) == 6 and [s for s in statuses if not re.search(rf"\b{s}\b", told)] == []
+    section = page.split(".Sh EXIT STATUS")[1].split(".Sh ")[0]
+    assert len(statuses) == 6 and [s for s in statuses if not re.search(rf"\b{s}\b", section)] == []

@@ -69,8 +69,8 @@ def test_objects(daemon, rdma, holder):
     summary = {device["ifname"]: device for device in rdma("res")}
     for kind, name in KINDS.items():
         there = [(c["device"], c["pid"]) for c in listed for o in c["objects"] if o["type"] == kind]
-        told = [(o["ifname"], o["pid"]) for o in rdma("res", "show", name)]
-        assert sorted(told) == sorted(there)
+        reported = [(o["ifname"], o["pid"]) for o in rdma("res", "show", name)]
+        assert sorted(reported) == sorted(there)
         for device in summary:
             assert summary[device][name] == sum(at == device for at, _ in there)
     assert summary[models.device(0)]["ctx"] == 1
@@ -81,12 +81,12 @@ def test_queue_pairs(daemon, rdma, holder):
         o["number"]: o for c in daemon.objects()["contexts"] for o in c["objects"]
         if o["type"] == "qp"
     }
-    told = {qp["lqpn"]: qp for qp in rdma("res", "show", "qp")}
-    assert there.keys() == told.keys() and len(told) > 300
-    for number, qp in told.items():
+    reported = {qp["lqpn"]: qp for qp in rdma("res", "show", "qp")}
+    assert there.keys() == reported.keys() and len(reported) > 300
+    for number, qp in reported.items():
         assert qp["state"] == there[number]["state"] and qp["comm"] == "softhca-hold"
         assert qp.get("rqpn", 0) == there[number]["dest_qp_num"]
-    assert {qp["type"] for qp in told.values()} == {"RC", "XRC_TGT"}
+    assert {qp["type"] for qp in reported.values()} == {"RC", "XRC_TGT"}
 
 
 def test_an_opened_handle_is_no_qp(daemon, rdma):
@@ -113,9 +113,9 @@ def test_connections(daemon, rdma):
     client = daemon.start(["rping", "-c", "-a", "198.18.1.1", "-C", "1000000"], host=0)
     daemon.until(lambda now: sum(i["connection"] == "ESTABLISHED" for i in now["cm_ids"]) == 2,
                  "connection")
-    told = {(i["pid"], i["state"]): i for i in rdma("res", "show", "cm_id")}
-    assert told.keys() == {(server.pid, "LISTEN"), (server.pid, "CONNECT"), (client.pid, "CONNECT")}
-    ours = told[client.pid, "CONNECT"]
+    reported = {(i["pid"], i["state"]): i for i in rdma("res", "show", "cm_id")}
+    assert reported.keys() == {(server.pid, "LISTEN"), (server.pid, "CONNECT"), (client.pid, "CONNECT")}
+    ours = reported[client.pid, "CONNECT"]
     assert ours["ifname"] == models.device(0)
     assert ours["qp-type"] == "RC" and ours["dst-addr"] == "198.18.1.1:7174"
     assert ours["lqpn"] in {

@@ -71,8 +71,8 @@ def test_one_message_without_a_daemon(run, softhca, tmp_path, mode, words):
     assert done.stderr.count("\n") == 1 and words in done.stderr and "softhca start" in done.stderr
     # A program that does not look for adapters gets no message.
     assert run(["true"], env=env).stderr == ""
-    told = run([softhca, "status"], env={"SOFTHCA_DIR": str(place)})
-    assert told.returncode == 1 and words in told.stderr
+    status = run([softhca, "status"], env={"SOFTHCA_DIR": str(place)})
+    assert status.returncode == 1 and words in status.stderr
 
 
 def test_one_message_after_the_daemon_was_killed(run, daemon):

@@ -82,9 +82,9 @@ if child:
 """))
     read_until(forked.stdout, lambda text: text.count(b"\n") == 2)
     os.kill(daemon.pid, signal.SIGKILL)
-    told = read_until(forked.stderr, lambda text: text.count(SENTENCE.encode()) == 2)
+    sentences = read_until(forked.stderr, lambda text: text.count(SENTENCE.encode()) == 2)
     _, more = forked.communicate(timeout=30)
-    assert forked.returncode == 0, told + more
+    assert forked.returncode == 0, sentences + more
     assert SENTENCE not in more
 
 
