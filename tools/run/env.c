@@ -83,6 +83,13 @@ static void print_words(char *const *from, char *const *to)
 		printf(" %s", text_shell_word(*from));
 }
 
+static char **end_of(char **words)
+{
+	while (*words)
+		words++;
+	return words;
+}
+
 static bool is_program(const char *word)
 {
 	struct stat st;
@@ -104,11 +111,9 @@ static char **find_program(char **words)
 static void print_line_for(const struct launcher *launcher, const struct string_list *libraries,
 			   char **words)
 {
-	char **program = find_program(words), **end = program,
+	char **program = find_program(words), **end = end_of(program),
 	     **at = launcher->word ? program : words + 1;
 
-	while (*end)
-		end++;
 	printf("%s", words[0]);
 	print_words(words + 1, at);
 	print_variables(launcher, libraries);
@@ -116,12 +121,16 @@ static void print_line_for(const struct launcher *launcher, const struct string_
 	putchar('\n');
 }
 
-static void print_all(const struct string_list *libraries)
+static void print_all(const struct string_list *libraries, char **words)
 {
+	static char placeholder[] = "PROGRAM", *placeholders[] = { placeholder, NULL };
+	char **from = words[0] ? words : placeholders, **end = end_of(from);
+
 	for (size_t i = 0; i < launcher_count; i++) {
 		printf("# %s\n%s", launchers[i].title, launchers[i].command);
 		print_variables(&launchers[i], libraries);
-		puts(launchers[i].names[0] ? " PROGRAM" : "");
+		print_words(launchers[i].names[0] ? from : end, end);
+		putchar('\n');
 	}
 }
 
@@ -201,7 +210,7 @@ static int print_lines(char **words, bool system_libibverbs)
 	if (launcher)
 		print_chosen(&libraries, words);
 	else
-		print_all(&libraries);
+		print_all(&libraries, words);
 	return TOOL_EXIT_OK;
 }
 
