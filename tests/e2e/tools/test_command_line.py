@@ -107,6 +107,10 @@ def test_wrong_usage(run, xrc_compat, arguments):
     assert "xrc-compat --help" in result.stderr
 
 
+def test_a_message_holds_no_control_character(run, xrc_compat):
+    assert "\x1b" not in run([xrc_compat, "\x1b[2J"]).stderr
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_names_the_word_that_it_does_not_take(run, xrc_compat, command):
     result = run([xrc_compat, command, "--nonsense"])

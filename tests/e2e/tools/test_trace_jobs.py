@@ -73,8 +73,9 @@ def test_an_existing_file_is_kept(run, xrc_compat, tmp_path):
 
 
 def test_the_name_tells_process_host_and_rank(run, xrc_compat, tmp_path):
+    """In a batch job Slurm sets its variables for the ranks of another launcher, too."""
     run([xrc_compat, "trace", "--output", tmp_path / "%h.%r.%%", "true"],
-        env={"PMI_RANK": "7", "PMI_SIZE": "9"})
+        env={"PMI_RANK": "7", "PMI_SIZE": "9", "SLURM_PROCID": "0", "SLURM_NTASKS": "2"})
     assert [path.name for path in tmp_path.iterdir()] == [f"{platform.node()}.7.%"]
     result = run([xrc_compat, "trace", "--output", tmp_path / "%p", "--", "sh", "-c", "echo $PPID"])
     assert (tmp_path / result.stdout.strip()).exists()

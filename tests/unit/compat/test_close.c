@@ -94,6 +94,19 @@ TEST(a_child_ends_nothing_of_its_parent)
 	provider_closes_xrcd = NULL;
 }
 
+TEST(a_close_leaves_the_domains_of_another_device)
+{
+	struct ibv_context *other = provider_open(1), *context = open_counted();
+	struct legacy_xrc_domain *domain;
+	uint32_t number;
+
+	assert_int_equal(domain_open(other, -1, 0, &domain), 0);
+	assert_int_equal(device_close(context), 0);
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	assert_int_equal(device_close(other), 0);
+	assert_int_equal(*destroyed, 1);
+}
+
 static int64_t time_to_close(void (*fill)(struct ibv_context *context, unsigned count),
 			     unsigned count)
 {

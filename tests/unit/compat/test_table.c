@@ -34,7 +34,30 @@ FIXTURE(setup)
 {
 	context = provider_open(0);
 	file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	setenv("XRC_COMPAT_VERBOSE", "1", 1);
 	return context && file >= 0 ? table_dir_make() : -1;
+}
+
+static int log_file, terminal;
+
+/* From here on the library logs into a file. */
+static void log_begin(void)
+{
+	log_file = memfd_create("log", MFD_CLOEXEC);
+	terminal = dup(STDERR_FILENO);
+	assert_true(dup2(log_file, STDERR_FILENO) == STDERR_FILENO);
+}
+
+/* Fails unless the library has logged these words. */
+static void log_end(const char *words)
+{
+	char text[1024] = "";
+
+	dup2(terminal, STDERR_FILENO);
+	close(terminal);
+	assert_true(pread(log_file, text, sizeof(text) - 1, 0) >= 0);
+	close(log_file);
+	assert_non_null(strstr(text, words));
 }
 
 static int note(void *arg, const struct regtab_view *view)
@@ -145,7 +168,9 @@ TEST(a_removed_file_is_replaced_with_all_registrations)
 	assert_int_equal(unlink(look().path), 0);
 	assert_int_equal(look().members, 0);
 	pass_a_second();
+	log_begin();
 	assert_int_equal(rcv_qp_register(domain, 0x101), 0);
+	log_end("was removed while it was in use");
 	seen = look();
 	assert_true(seen.qps == 3 && seen.created == 1);
 	assert_int_equal(rcv_qp_unregister(domain, number) | rcv_qp_unregister(domain, 0x100), 0);
@@ -164,8 +189,10 @@ TEST(without_the_directory_everything_works)
 	uint32_t number;
 
 	assert_int_equal(rmdir(table_dir), 0);
+	log_begin();
 	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
 	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	log_end(": No such file or directory (");
 	assert_int_equal(mkdir(table_dir, 0700), 0);
 	pass_a_second();
 	assert_int_equal(rcv_qp_register(domain, 0x100), 0);

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define LATE_MICROSECONDS 600000
@@ -98,6 +99,7 @@ TEST(never_ends)
 	for (int milliseconds = 300; !written && milliseconds < 30000; milliseconds *= 2)
 		assert_int_equal(begin(never, milliseconds, &written), -ETIMEDOUT);
 	assert_int_equal(written, 5);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);	/* the process is gone */
 }
 
 TEST(a_slow_end_is_no_failure)
