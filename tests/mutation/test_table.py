@@ -3,7 +3,6 @@
 
 import collections
 import json
-import pathlib
 
 import pytest
 
@@ -33,10 +32,12 @@ def test_every_test_exists(build_root):
                 for test in row.tests if test.partition(" [")[0] not in tests]
 
 
-def test_every_room_is_there():
-    count = collections.Counter(pathlib.Path(row.path).parts[0] for row in ROWS)
-    assert set(count) == {"companions", "compat", "elf", "modern", "shim", "softhca", "tools"}
-    assert len(ROWS) >= 120
+@pytest.mark.parametrize("room", ["companions", "compat", "elf", "modern", "shim", "tools"])
+def test_every_file_has_a_row(source_root, room):
+    """The score would say nothing of a file without one. Of softhca/ only the adapter's behaviour
+    has rows."""
+    files = {str(path.relative_to(source_root)) for path in (source_root / room).rglob("*.c")}
+    assert files and not files - {row.path for row in ROWS}
 
 
 def test_names_are_unique():
