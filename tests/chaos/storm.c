@@ -6,8 +6,8 @@
  *
  * usage: storm DIRECTORY SEED
  * On standard input: s = stop working, r = report what is registered, g = go on, q = undo
- * everything and exit. On standard output, to s: "still"; to r: a line of "DOMAIN:NUMBER" words; to
- * anything unexpected: a line that begins with "unexpected".
+ * everything and exit. On standard output it answers s with "still", and r with a line of
+ * "DOMAIN:NUMBER" words. A verb with a wrong result prints a line that begins with "unexpected".
  */
 
 #include <errno.h>
@@ -281,7 +281,7 @@ static char wanted(int wait)
 	return command;
 }
 
-/* Reports as often as it is asked, until it is told to go on or to end. */
+/* Reports whenever r comes, until another command comes. */
 static char stand_still(void)
 {
 	char command;

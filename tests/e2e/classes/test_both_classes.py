@@ -94,7 +94,7 @@ def test_companions_through_a_launcher_of_64_bits(launch, builds, tmp_path, monk
                   XRC_COMPAT_VERBOSE="1")
     assert "i386-linux-gnu/xrc-compat/libibumad.so.1 is preloaded for " in done.stderr
     assert "cannot be preloaded" not in done.stderr and "error while loading" not in done.stderr
-    # Without a libibumad of today for that class umad_init fails, and the program says so.
+    # If the machine has no libibumad of that word size, umad_init fails and the program prints it.
     assert done.stdout in ("2 adapters, all right\n", "no libibumad: umad_init fails\n")
 
 

@@ -113,7 +113,7 @@ ROW("5.1", "O_CREAT joins an existing domain")
 	same_domain(a, D, b, D);
 }
 
-ROW("5.1", "no flags join an existing domain")
+ROW("5.1", "oflag 0 joins an existing domain")
 {
 	struct actor *a = actor_open(0), *b = actor_open(0);
 

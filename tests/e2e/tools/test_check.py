@@ -147,8 +147,8 @@ NOT_ASKED_OF_RUN = {
 @pytest.mark.parametrize("case", [case for case in CASES if case.__name__ not in NOT_ASKED_OF_RUN],
                          ids=lambda case: case.__name__[5:])
 def test_check_exits_as_run_does_when_run_refuses(check, run, xrc_compat, probe, workshop, case):
-    """`check` exits with 125, 126 or 127 exactly where `run`, or the loader that misses a library,
-    does."""
+    """`check` exits with 125, 126 or 127 if, and only if, `run` or the loader refuses the program
+    with that status."""
     program, settings = case(workshop)
     options = settings.pop("options", [])
     status, _ = check(program, *options, **settings)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat doctor` finds each trouble and says what to do."""
+"""`xrc-compat doctor` finds each problem and prints how to solve it."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def test_the_companions_are_found(clean, run, build_root):
       }, "variables", "XRC_COMPAT_VERBSE is set, but nothing reads it", "env-vars"),
     ({"SOFTHCA_DIRECTORY": "x"}, "variables", "SOFTHCA_DIRECTORY", "env-vars"),
 ])
-def test_each_trouble_is_found_alone_and_with_advice(clean, run, environment, where, what, advice):
+def test_each_problem_is_found_alone_and_with_advice(clean, run, environment, where, what, advice):
     result = clean(run, "doctor", **environment)
     [problem] = problems(result)
     assert problem.startswith(where) and what in problem

@@ -403,9 +403,9 @@ def full_pipe():
     return os.fdopen(reading, "rb"), os.fdopen(writing, "wb")
 
 
-def test_a_signal_does_not_tear_the_trace(xrc_compat, tmp_path):
-    """A signal may arrive while the command waits for the reader of its output. The test sends
-    several, so that one arrives at that moment. The others must do no harm."""
+def test_a_signal_does_not_truncate_the_trace(xrc_compat, tmp_path):
+    """A signal interrupts the command while it writes into a full pipe. The test sends several, so
+    that one arrives during the write."""
     note = tmp_path / "pid"
     reader, writer = full_pipe()
     tracer = subprocess.Popen([xrc_compat, "trace", "--", "sh", "-c", 'echo $$ >"$0"', note],

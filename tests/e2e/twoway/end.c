@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Makes, connects, uses and ends one end of a two-way connection. */
+/* Creates, connects, uses and destroys one end of a two-way connection. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -261,8 +261,8 @@ static void connect_ends(bool event_mode)
 }
 
 /*
- * The members stand where the header says that this program was compiled with, of OFED or of
- * MLNX_OFED.
+ * The members have the offsets of the header that this program was compiled with, which is that of
+ * OFED or of MLNX_OFED.
  */
 static void check_srq(void)
 {

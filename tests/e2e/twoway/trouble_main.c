@@ -49,7 +49,7 @@ ROW("an unreg that the kernel refuses returns its error, and the next one succee
  * No registration is left after a close in which every command failed. (A sanitizer also sees
  * whether memory leaks.)
  */
-ROW("nothing is left of a device that was gone when it was closed")
+ROW("closing a device that has gone leaves no registration")
 {
 	int fd = shared_file();
 	uint32_t qp_num[3];
@@ -176,7 +176,7 @@ __attribute__((visibility("default"))) ssize_t write(int fd, const void *bytes, 
 	return next(fd, bytes, size);
 }
 
-/* Handlers that have a debugger print a backtrace fork like this. */
+/* A crash handler that starts a debugger for the backtrace forks like this. */
 static void fork_in_handler(int number)
 {
 	pid_t pid = fork();

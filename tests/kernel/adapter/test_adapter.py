@@ -200,7 +200,7 @@ def test_a_transition_changes_only_its_own_attributes(pair):
     driver.must(0x1c, QPN, optional + bytes(4) + QP.build(migration=3, qkey=5))
     context = driver.function.qps[QPN].context
     assert (context.migration, context.qkey, context.remote_qpn) == (3, 0, QPN)
-    assert driver.command(0x1a, QPN, bytes(8 + QP.size)) == 0x10  # RTR2RTR is none
+    assert driver.command(0x1a, QPN, bytes(8 + QP.size)) == 0x10  # there is no RTR2RTR
 
 
 def test_inline_data_is_gathered_from_its_segments():

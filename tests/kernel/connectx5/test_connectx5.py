@@ -117,7 +117,7 @@ def test_an_invalid_transition_is_refused():
 
 
 def asked(driver, kind):
-    """The first answer of the test registers about objects of this kind."""
+    """The number of the first object of this kind, from the test registers."""
     driver.function.write(CONFIG_REGION, ASK_OBJECT, (kind << 24).to_bytes(4, "little"))
     return int.from_bytes(driver.function.read(CONFIG_REGION, ANSWER, 4), "little")
 

@@ -175,7 +175,10 @@ ROW("a signal handler of one shot ends the wait with EINTR")
 
 /* ---- the device is closed meanwhile ---- */
 
-/* Old programs close the device, and leave the thread to its error. */
+/*
+ * Old programs close the device while a thread waits for events. The call of that thread fails, and
+ * so it ends.
+ */
 ROW("closing a device ends the wait for its events with an error")
 {
 	struct waiter waiter = { 0 };
@@ -188,7 +191,7 @@ ROW("closing a device ends the wait for its events with an error")
 	end_close(&end);
 	must(!pthread_join(thread, NULL));
 	must_eq(waiter.result, -1);
-	/* the library's own: the provider's would come from memory that is freed */
+	/* The library returns EIO. Another errno would come from the freed context. */
 	must_eq(waiter.err, EIO);
 	end_open(&next, 0, -1, false);
 	end_no_event(&next, 0);

@@ -206,7 +206,7 @@ static void fail_sending_half(struct end *a, struct end *b)
 	end_bring(a, IBV_QPS_INIT);
 	end_bring(b, IBV_QPS_RTS);
 	end_send(b, IBV_WR_SEND, 0, 8);
-	usleep(200000);		/* for the retries; a call on @b would notice the failure */
+	usleep(200000);		/* for the retries; a verb on @b would notice the failure */
 }
 
 ROW("5.3 the receiving half in ERR: a query alone finds out")

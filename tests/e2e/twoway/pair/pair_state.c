@@ -22,7 +22,7 @@ static struct ibv_qp_attr query(struct end *end, int mask, struct ibv_qp_init_at
 	return attr;
 }
 
-/* Every field, in every state, is in pair_order.c; here are other masks than IBV_QP_STATE. */
+/* pair_order.c queries every field in every state with IBV_QP_STATE. This row has other masks. */
 ROW("a query with mask 0 or every bit returns both halves' attributes")
 {
 	struct ibv_qp_init_attr init_attr;
@@ -40,7 +40,7 @@ ROW("a query with mask 0 or every bit returns both halves' attributes")
 	}
 }
 
-/* Each half counts for itself: sq_psn what was sent, rq_psn what was received. */
+/* The sending half counts packets in sq_psn, the receiving half in rq_psn. */
 ROW("a query returns the next sequence number of each half")
 {
 	struct ibv_qp_init_attr init_attr;
@@ -82,7 +82,7 @@ ROW("a missing bit is EINVAL and moves neither half")
  * A value that only the sending half checks is refused after the receiving half has moved. The
  * transition can be repeated.
  */
-ROW("a value that one half refuses can be put right")
+ROW("after one half refused a value, the transition succeeds with another value")
 {
 	struct end a, b;
 	struct ibv_qp_attr attr;

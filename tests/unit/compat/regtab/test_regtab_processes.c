@@ -59,7 +59,7 @@ static void fork_and_sleep(void *arg)
 		sleep_a_while();
 }
 
-/* No fork handler of the C library runs. */
+/* The system call runs no fork handler of the C library. */
 static void clone_and_sleep(void *arg)
 {
 	register_7(arg);
@@ -78,7 +78,7 @@ static void does_not_keep(void (*what)(void *))
 	assert_int_equal(room_files(NULL), 0);
 }
 
-TEST(a_sleeping_child_does_not_keep_its_dead_parent)
+TEST(a_sleeping_child_does_not_keep_the_registrations_of_its_dead_parent)
 {
 	does_not_keep(fork_and_sleep);
 	does_not_keep(clone_and_sleep);
