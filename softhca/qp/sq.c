@@ -114,6 +114,9 @@ void sq_complete(struct hca_qp *qp, const struct wqe *wqe, uint8_t syndrome)
 	else
 		count_sent(qp, wqe->length);
 	qp->sq.next += slots_at_hand(qp, wqe);
+	/* A program that sees this completion finds the peer's resources free. */
+	if (qp->reading && !sq_posted(qp))
+		qp->reading = 0;
 	if (!syndrome && !wqe->signalled)
 		return;
 	if (wqe) {

@@ -106,13 +106,17 @@ static bool delayed(struct hca_qp *qp)
 	return true;
 }
 
-/* Those of a turn follow one another without an answer, as far as the QP's own resources reach. */
+/*
+ * Reads and atomics that were posted together follow one another without an answer, as far as the
+ * QP's own resources reach. Any other request comes late enough for their answers.
+ */
 static void count_reads(struct hca_qp *qp, const struct wqe *wqe)
 {
-	if (wqe->fence)
+	bool reads = operation_changes_sender(wqe);
+
+	if (wqe->fence || !reads)
 		qp->reading = 0;
-	if (operation_changes_sender(wqe) && !qp->sent &&
-	    qp->reading < model_pow2(qp->attr.max_rd_atomic))
+	if (reads && !qp->sent && qp->reading < model_pow2(qp->attr.max_rd_atomic))
 		qp->reading++;
 }
 

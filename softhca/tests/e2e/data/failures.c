@@ -344,6 +344,35 @@ CASE(more_reads_than_resources)
 	return pair_tear_down(&pair);
 }
 
+/*
+ * The peer has one resource, which is free again as soon as a read has completed. Long writes keep
+ * the adapter busy while the second read is posted.
+ */
+CASE(a_completed_read_frees_its_resource)
+{
+	enum { WRITES = 14 };
+	struct rig_link link = rig_link_to(0, 0);
+	struct ibv_send_wr read, write;
+	struct ibv_sge sge[2];
+	struct pair pair;
+	struct ibv_wc wc;
+
+	link.max_dest_rd_atomic = 1;
+	pair = pair_up(IBV_QPT_RC, &link);
+	read = pair_remote_wr(&pair, &sge[0], IBV_WR_RDMA_READ, 0, 0, 8);
+	write = pair_remote_wr(&pair, &sge[1], IBV_WR_RDMA_WRITE, 0, 0, RIG_BUFFER);
+	for (int round = 0; round < 20; round++) {
+		CHECK(!rig_post(pair.qa, &read));
+		for (int i = 0; i < WRITES; i++)
+			CHECK(!rig_post(pair.qa, &write));
+		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+		CHECK(!rig_post(pair.qa, &read));
+		for (int i = 0; i < WRITES + 1; i++)
+			CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	}
+	return pair_tear_down(&pair);
+}
+
 /* A QP keeps within its own max_rd_atomic, which is 4 here. */
 CASE(as_many_reads_as_resources)
 {
