@@ -69,6 +69,13 @@ def each_damaged(originals):
 CHECK_STATUSES = {0, 1, 2, 3, 4, 5, 125, 126, 127}
 
 
+def check_as_json(xrc_compat, words, env):
+    """The status of `check --json`, which is a documented one and stands in its JSON, too."""
+    status, text = outcome([xrc_compat, "check", "--json", *words], env)
+    assert status in CHECK_STATUSES and json.loads(text)["exit_status"] == status
+    return status
+
+
 def test_check(xrc_compat, build_root, tmp_path):
     helpers = build_root / "tests" / "e2e" / "tools"
     env = {
@@ -84,11 +91,11 @@ def test_check(xrc_compat, build_root, tmp_path):
         with_plugin = [helpers / "hold-registrations", "--plugin", program]
         words = [program] if name == "hold-registrations" else with_plugin
         with repeatable(seed):
-            status, text = outcome([xrc_compat, "check", "--json", *words], env)
-            assert status in CHECK_STATUSES and json.loads(text)["exit_status"] == status
             # Where the loader reads outside of a damaged file, it depends on the addresses that
-            # the kernel chose whether it crashes.
-            assert any(outcome([xrc_compat, "check", *words], env)[0] == status for _ in range(20))
+            # the kernel chose whether it crashes: in one of 80 runs on some files.
+            assert any(
+                check_as_json(xrc_compat, words, env) == outcome([xrc_compat, "check", *words],
+                                                                 env)[0] for _ in range(20))
 
 
 @pytest.fixture
