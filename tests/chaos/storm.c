@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * One process of the storm: an old program that opens, creates, registers, unregisters, modifies,
- * queries and closes at random in domains that it shares with others, until it is told to stop, or
- * killed.
+ * queries and closes at random in domains that it shares with others, until it reads a command or
+ * is killed.
  *
  * usage: storm DIRECTORY SEED
  * On standard input: s = stop working, r = report what is registered, g = go on, q = undo

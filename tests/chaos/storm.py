@@ -1,13 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Drives the storm: starts processes of storm.c and kills them at random. Now and then all stop and
-are compared.
+"""Starts processes of storm.c and kills them at random. After every 50 kills it stops all
+processes and compares three lists of registrations.
 
 usage: storm.py STORM_PROGRAM SOFTHCA XRC_COMPAT DIRECTORY PROCESSES KILLS SEED
-Runs under softhca with the shim preloaded. Three lists of registrations must agree: what each
-process believes, what the emulated kernel has (softhca ctl objects), and what the registration
-table has (xrc-compat ps).
-Exit status 0 and "KILLS kills, COUNTS counts, all agreed" at the end.
+Runs under softhca with the shim preloaded. The lists are what each process reports, what the
+emulated kernel has (softhca ctl objects), and what the registration table has (xrc-compat ps).
+Exit status 0 and "KILLS kills, COMPARED registrations compared, all agreed" at the end.
 """
 
 import json
@@ -20,14 +19,15 @@ import sys
 import time
 
 TIMEOUT = 30
+STOP, REPORT, GO_ON, QUIT = b"s", b"r", b"g", b"q"  # storm.c
 
 
-class Disagreement(Exception):
+class StormError(Exception):
     pass
 
 
 class Process:
-    """One storm.c."""
+    """One process of storm.c."""
 
     def __init__(self, argv):
         self.popen = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -36,19 +36,19 @@ class Process:
     def pid(self):
         return self.popen.pid
 
-    def tell(self, command):
+    def send(self, command):
         try:
             self.popen.stdin.write(command)
             self.popen.stdin.flush()
         except BrokenPipeError:
-            raise Disagreement(
+            raise StormError(
                 f"process {self.pid} ended by itself: {self.popen.stdout.read().decode()}"
             ) from None
 
     def line(self):
         ready, _, _ = select.select([self.popen.stdout], [], [], TIMEOUT)
         if not ready:
-            raise Disagreement(f"process {self.pid} hangs")
+            raise StormError(f"process {self.pid} did not answer within {TIMEOUT} s")
         return self.popen.stdout.readline().decode().strip()
 
     def kill(self):
@@ -58,13 +58,13 @@ class Process:
         self.popen.stdout.close()
 
     def finish(self):
-        self.tell(b"q")
+        self.send(QUIT)
         try:
             status = self.popen.wait(TIMEOUT)
         except subprocess.TimeoutExpired:
-            raise Disagreement(f"process {self.pid} hangs at its end") from None
+            raise StormError(f"process {self.pid} did not exit within {TIMEOUT} s") from None
         if status:
-            raise Disagreement(
+            raise StormError(
                 f"process {self.pid} ended with {status}: {self.popen.stdout.read().decode()}")
 
 
@@ -73,7 +73,7 @@ class Storm:
         self.program, self.softhca, self.xrc_compat, self.directory = argv[1:5]
         self.random = random.Random(int(argv[7]))
         self.processes = [self.start() for _ in range(int(argv[5]))]
-        self.counts = 0
+        self.compared = 0  # registrations
 
     def start(self):
         return Process([self.program, self.directory, str(self.random.randrange(1 << 30))])
@@ -86,20 +86,20 @@ class Storm:
     def ask(self, command):
         """{pid: line}: the answers of all processes to a command."""
         for process in self.processes:
-            process.tell(command)
+            process.send(command)
         result = {process.pid: process.line() for process in self.processes}
         for pid, line in result.items():
             if line.startswith("unexpected"):
-                raise Disagreement(f"process {pid}: {line}")
+                raise StormError(f"process {pid}: {line}")
         return result
 
     def reported(self):
-        """{pid: {number, ...}} as the processes say. All stop before the first reports, so that no
-        report is outdated."""
-        self.ask(b"s")
+        """{pid: {number, ...}} as the processes report. All stop before the first reports, so that
+        no report is outdated."""
+        self.ask(STOP)
         return {
             pid: {int(word.split(":")[1]) for word in line.split()}
-            for pid, line in self.ask(b"r").items()
+            for pid, line in self.ask(REPORT).items()
         }
 
     def kernel(self):
@@ -118,26 +118,30 @@ class Storm:
         out = subprocess.run([self.xrc_compat, "ps", "--json"], stdout=subprocess.PIPE, check=True,
                              timeout=TIMEOUT).stdout
         result = {}
-        for row in registrations(json.loads(out)):
-            result.setdefault(row[0], set()).add(row[1])
+        for pid, number in registrations(json.loads(out)):
+            result.setdefault(pid, set()).add(number)
         return result
 
-    def count(self):
-        """Stops all processes, compares the three lists, and lets them go on."""
+    def stop_and_compare(self):
+        """Stops all processes, compares the three lists, and lets the processes go on."""
         reported = self.reported()
-        for name, witness in (("table", self.table), ("kernel", self.kernel)):
-            self.compare(name, witness, reported)
+        self.compare_all(reported)
+        self.compared += sum(map(len, reported.values()))
         for process in self.processes:
-            process.tell(b"g")
-        self.counts += 1
+            process.send(GO_ON)
 
-    def compare(self, name, witness, reported):
-        """Tries for 30 seconds, because the emulator may notice a kill later than this process
+    def compare_all(self, expected):
+        for name, listed in (("table", self.table), ("kernel", self.kernel)):
+            self.compare(name, listed, expected)
+
+    @staticmethod
+    def compare(name, listed, expected):
+        """Tries again until TIMEOUT, because the emulator may notice a kill later than this process
         does."""
-        deadline = time.monotonic() + 30
+        expected = {pid: numbers for pid, numbers in expected.items() if numbers}
+        deadline = time.monotonic() + TIMEOUT
         while True:
-            seen = {pid: numbers for pid, numbers in witness().items() if numbers}
-            expected = {pid: numbers for pid, numbers in reported.items() if numbers}
+            seen = {pid: numbers for pid, numbers in listed().items() if numbers}
             if seen == expected:
                 return
             if time.monotonic() > deadline:
@@ -145,8 +149,8 @@ class Storm:
             time.sleep(0.1)
         for pid in sorted(set(seen) | set(expected)):
             if seen.get(pid) != expected.get(pid):
-                raise Disagreement(
-                    f"process {pid} says {sorted(expected.get(pid, ()))}, the {name} "
+                raise StormError(
+                    f"process {pid} has {sorted(expected.get(pid, ()))}, the {name} lists "
                     f"{sorted(seen.get(pid, ()))}")
 
     def run(self, kills):
@@ -155,12 +159,12 @@ class Storm:
             if self.random.random() < 0.2:
                 time.sleep(self.random.random() * 0.02)
             if number % 50 == 0 or number == kills:
-                self.count()
+                self.stop_and_compare()
         for process in self.processes:
             process.finish()
-        left = {pid: numbers for pid, numbers in self.kernel().items() if numbers}
-        if left:
-            raise Disagreement(f"QPs left at the end: {left}")
+        self.compare_all({})
+        if not self.compared:
+            raise StormError("no process had a registration when the lists were compared")
 
 
 def registrations(document):
@@ -175,14 +179,14 @@ def main(argv):
     storm = Storm(argv)
     try:
         storm.run(int(argv[6]))
-    except Disagreement as what:
-        print(f"storm: {what}", file=sys.stderr)
+    except StormError as error:
+        print(f"storm: {error}", file=sys.stderr)
         return 1
     finally:
         for process in storm.processes:
             if process.popen.poll() is None:
                 process.popen.kill()
-    print(f"{argv[6]} kills, {storm.counts} counts, all agreed")
+    print(f"{argv[6]} kills, {storm.compared} registrations compared, all agreed")
     return 0
 
 

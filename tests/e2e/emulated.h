@@ -56,11 +56,11 @@ static inline bool emulated_drains(void)
  * What a query returns of max_rd_atomic or max_dest_rd_atomic: the drivers store the logarithm,
  * rounded up.
  */
-static inline uint8_t emulated_rd_atomic(uint8_t asked)
+static inline uint8_t emulated_rd_atomic(uint8_t requested)
 {
 	uint8_t kept = 1;
 
-	while (kept < asked)
+	while (kept < requested)
 		kept = (uint8_t)(kept * 2);
 	return kept;
 }

@@ -31,37 +31,38 @@ static struct sockaddr *by_gid(const char *text)
 	return (struct sockaddr *)&ib;
 }
 
-/* The group's data in the event. */
-struct told {
+/* What the event of a join contains. */
+struct joined {
 	char gid[INET6_ADDRSTRLEN];
 	uint16_t lid;
 	uint32_t qkey;
 };
 
-static struct told join(struct ground *ground, struct rdma_cm_id *id, struct sockaddr *group,
-			void *context)
+static struct joined join(struct ground *ground, struct rdma_cm_id *id, struct sockaddr *group,
+			  void *context)
 {
 	struct rdma_cm_event *event;
-	struct told told;
+	struct joined joined;
 
 	NEED(!rdma_join_multicast(id, group, context));
 	event = next_event(ground->channel, RDMA_CM_EVENT_MULTICAST_JOIN);
 	NEED(event->id == id && !event->status && event->param.ud.private_data == context);
 	NEED(event->param.ud.qp_num == 0xffffff && event->param.ud.ah_attr.is_global &&
 	     event->param.ud.ah_attr.port_num == 1);
-	NEED(inet_ntop(AF_INET6, event->param.ud.ah_attr.grh.dgid.raw, told.gid, sizeof(told.gid)));
-	told.lid = event->param.ud.ah_attr.dlid;
-	told.qkey = event->param.ud.qkey;
-	NEED(told.lid > 0xc000 && told.lid < 0xffff);
+	NEED(inet_ntop(AF_INET6, event->param.ud.ah_attr.grh.dgid.raw, joined.gid,
+		       sizeof(joined.gid)));
+	joined.lid = event->param.ud.ah_attr.dlid;
+	joined.qkey = event->param.ud.qkey;
+	NEED(joined.lid > 0xc000 && joined.lid < 0xffff);
 	rdma_ack_cm_event(event);
-	return told;
+	return joined;
 }
 
-static void is(const struct told *told, const char *gid, uint32_t qkey)
+static void expect_group(const struct joined *joined, const char *gid, uint32_t qkey)
 {
-	if (!strcmp(told->gid, gid) && told->qkey == qkey)
+	if (!strcmp(joined->gid, gid) && joined->qkey == qkey)
 		return;
-	fprintf(stderr, "the group is %s with Q_Key %#x, not %s with %#x\n", told->gid, told->qkey,
+	fprintf(stderr, "the group is %s with Q_Key %#x, not %s with %#x\n", joined->gid, joined->qkey,
 		gid, qkey);
 	exit(EXIT_FAILURE);
 }
@@ -70,23 +71,23 @@ static void is(const struct told *told, const char *gid, uint32_t qkey)
 static void addresses(struct ground *ground)
 {
 	struct rdma_cm_id *udp, *ipoib;
-	struct told told;
+	struct joined joined;
 	int one, two;
 
 	udp = bound(ground, RDMA_PS_UDP);
 	ipoib = bound(ground, RDMA_PS_IPOIB);
-	told = join(ground, udp, address("239.1.2.3", 0), &one);
-	is(&told, "ff12:4001:ffff::f01:203", RDMA_UDP_QKEY);
-	told = join(ground, ipoib, address("239.1.2.3", 0), &two);
-	is(&told, "ff12:401b:ffff::f01:203", IPOIB_QKEY);
-	told = join(ground, udp, address6("ff0e::1:2:3", 0), &one);
-	is(&told, "ff12:6001:ffff::1:2:3", RDMA_UDP_QKEY);
-	told = join(ground, ipoib, address6("ff0e::1:2:3", 0), &two);
-	is(&told, "ff12:601b:ffff::1:2:3", IPOIB_QKEY);
-	told = join(ground, udp, address6("ff15:a01b:fe80::5", 0), &one);
-	is(&told, "ff15:a01b:fe80::5", RDMA_UDP_QKEY);
-	told = join(ground, udp, by_gid("ff12:1234::9"), &one);
-	is(&told, "ff12:1234::9", RDMA_UDP_QKEY);
+	joined = join(ground, udp, address("239.1.2.3", 0), &one);
+	expect_group(&joined, "ff12:4001:ffff::f01:203", RDMA_UDP_QKEY);
+	joined = join(ground, ipoib, address("239.1.2.3", 0), &two);
+	expect_group(&joined, "ff12:401b:ffff::f01:203", IPOIB_QKEY);
+	joined = join(ground, udp, address6("ff0e::1:2:3", 0), &one);
+	expect_group(&joined, "ff12:6001:ffff::1:2:3", RDMA_UDP_QKEY);
+	joined = join(ground, ipoib, address6("ff0e::1:2:3", 0), &two);
+	expect_group(&joined, "ff12:601b:ffff::1:2:3", IPOIB_QKEY);
+	joined = join(ground, udp, address6("ff15:a01b:fe80::5", 0), &one);
+	expect_group(&joined, "ff15:a01b:fe80::5", RDMA_UDP_QKEY);
+	joined = join(ground, udp, by_gid("ff12:1234::9"), &one);
+	expect_group(&joined, "ff12:1234::9", RDMA_UDP_QKEY);
 	rdma_destroy_id(udp);
 	rdma_destroy_id(ipoib);
 }
@@ -98,7 +99,7 @@ static void addresses(struct ground *ground)
 static void identity(struct ground *ground)
 {
 	struct rdma_cm_id *first, *second;
-	struct told a, b, other, nameless, another;
+	struct joined a, b, other, nameless, another;
 
 	first = bound(ground, RDMA_PS_UDP);
 	second = new_id(ground, RDMA_PS_UDP);
@@ -178,11 +179,12 @@ static void no_group(struct ground *ground)
 /* The address can be resolved, but not the route, since a group is only for datagrams. */
 static void route_to_a_group(struct ground *ground)
 {
-	struct rdma_cm_id *id, *told;
+	struct rdma_cm_id *id, *of_event;
 
 	id = new_id(ground, RDMA_PS_UDP);
 	NEED(!rdma_resolve_addr(id, address(HERE, 0), address("239.1.1.1", 0), 1000));
-	NEED(!take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, &told) && told == id && id->verbs);
+	NEED(!take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, &of_event));
+	NEED(of_event == id && id->verbs);
 	NEED(!rdma_resolve_route(id, 1000));
 	NEED(take_event(ground, RDMA_CM_EVENT_ROUTE_ERROR, NULL) == -EINVAL);
 	join(ground, id, address("239.1.1.1", 0), NULL);

@@ -9,7 +9,7 @@
 
 #define VISIBLE __attribute__((visibility("default")))
 
-static int asked;
+static int calls;
 
 /* The next dlsym, with the version that programs linked today import. */
 VISIBLE void *dlsym(void *handle, const char *name)
@@ -18,11 +18,11 @@ VISIBLE void *dlsym(void *handle, const char *name)
 
 	if (!next)
 		*(void **)&next = dlvsym(RTLD_NEXT, "dlsym", NODE);
-	asked++;
+	calls++;
 	return next(handle, name);
 }
 
-static __attribute__((destructor)) void tell(void)
+static __attribute__((destructor)) void print_calls(void)
 {
-	fprintf(stderr, SPY " asked %d\n", asked);
+	fprintf(stderr, SPY " was called %d times\n", calls);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Ids of librdmacm between the two emulated devices, for old programs: one asks, the other listens.
+ * Ids of librdmacm between the two emulated devices, for old programs: one connects, the other
+ * listens.
  */
 #ifndef TESTS_E2E_RDMACM_LEGACY_IDS_H
 #define TESTS_E2E_RDMACM_LEGACY_IDS_H

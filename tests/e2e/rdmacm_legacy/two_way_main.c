@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An old program without receive QPs, as qperf and MVAPICH 1.x were, but connected by rdma_cm: both
- * ends make an old XRC QP, the connection manager tells each the other's number, and both send.
+ * An old program without receive QPs, as qperf and MVAPICH 1.x were, but connected by rdma_cm. Both
+ * ends make an old XRC QP, get the other's number by rdma_cm, and send.
  */
 
 #include <string.h>

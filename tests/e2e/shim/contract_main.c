@@ -151,7 +151,7 @@ static bool fails(const struct row *row, enum mode mode)
 
 	snprintf(directory, sizeof(directory), "/tmp/contract.XXXXXX");
 	if (!mkdtemp(directory)) {
-		printf("FAIL %s %s [%s]: no directory in /tmp\n", row->section, row->says,
+		printf("FAIL %s %s [%s]: no directory in /tmp\n", row->section, row->title,
 		       mode_names[mode]);
 		return true;
 	}
@@ -160,9 +160,9 @@ static bool fails(const struct row *row, enum mode mode)
 		unlink(row_file(n));
 	rmdir(directory);
 	if (*text)
-		printf("FAIL %s %s [%s]: %s\n", row->section, row->says, mode_names[mode], text);
+		printf("FAIL %s %s [%s]: %s\n", row->section, row->title, mode_names[mode], text);
 	else
-		printf("ok %s %s [%s]\n", row->section, row->says, mode_names[mode]);
+		printf("ok %s %s [%s]\n", row->section, row->title, mode_names[mode]);
 	return *text;
 }
 
@@ -180,7 +180,7 @@ static bool wanted(const struct selection *selection, const struct row *row, con
 		return false;
 	if (selection->without_opened_events && row->needs == NEEDS_OPENED_EVENTS)
 		return false;
-	return !selection->only || strstr(row->says, selection->only) ||
+	return !selection->only || strstr(row->title, selection->only) ||
 	       !strcmp(row->section, selection->only);
 }
 

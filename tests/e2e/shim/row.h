@@ -21,7 +21,7 @@ enum needs {
 struct row {
 	const char *group;
 	const char *section;	/* of the contract */
-	const char *says;
+	const char *title;
 	void (*run)(void);
 	enum needs needs;
 	struct row *next;
@@ -34,15 +34,15 @@ void row_add(struct row *row);
  * ROW("5.3", "what is so") { ... } adds a row to the group that the file names in GROUP. Rows run in
  * the order of their file.
  */
-#define ROW(section, says) ROW_NEEDING(section, says, NEEDS_NOTHING)
-#define ROW_NEEDING(section, says, needs) ROW_NUMBERED(__COUNTER__, section, says, needs)
-#define ROW_NUMBERED(number, section, says, needs) ROW_DEFINED(number, section, says, needs)
-#define ROW_DEFINED(number, section_, says_, needs_) \
+#define ROW(section, title) ROW_NEEDING(section, title, NEEDS_NOTHING)
+#define ROW_NEEDING(section, title, needs) ROW_NUMBERED(__COUNTER__, section, title, needs)
+#define ROW_NUMBERED(number, section, title, needs) ROW_DEFINED(number, section, title, needs)
+#define ROW_DEFINED(number, section_, title_, needs_) \
 	static void row_##number(void); \
 	static void __attribute__((constructor(1000 + number))) row_add_##number(void) \
 	{ \
 		static struct row row = { \
-			.group = GROUP, .section = section_, .says = says_, \
+			.group = GROUP, .section = section_, .title = title_, \
 			.run = row_##number, .needs = needs_, \
 		}; \
  \
@@ -56,7 +56,7 @@ void row_add(struct row *row);
  */
 const char *row_file(int n);
 
-/** row_fail - ends the row. The text says what was not as expected. */
+/** row_fail - ends the row. The text is the failed expectation. */
 void row_fail(const char *file, int line, const char *format, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
 
@@ -88,7 +88,7 @@ const char *error_name(int err);
 
 #define expect_facts(result, want) expect_eq((result).facts & (unsigned)(want), want)
 
-/* The state of a receive QP, as a query by this actor tells it. */
+/* The state of a receive QP, as this actor queries it. */
 #define expect_rcv_state(actor, qpn, want) \
 	do { \
 		struct result queried_ = query_rcv_qp(actor, D, qpn, IBV_QP_STATE); \

@@ -101,8 +101,7 @@ ROW("5.7", "the QP ends when its last registrant is killed")
 }
 
 /*
- * O_EXCL without O_CREAT tells whether there is a domain and opens none: EINVAL if there is one,
- * EAGAIN if not.
+ * O_EXCL without O_CREAT opens no domain. It fails with EINVAL if there is one, with EAGAIN if not.
  */
 static void domain_ends(enum end how)
 {

@@ -5,7 +5,7 @@
 
 #include "row.h"
 
-ROW("5.1", "fd -1 is a private domain, whatever oflag says")
+ROW("5.1", "fd -1 is a private domain, whatever oflag is")
 {
 	static const int oflags[] = {
 		0, O_CREAT, O_EXCL, O_CREAT | O_EXCL, O_RDWR | O_CREAT | O_TRUNC, -1

@@ -223,17 +223,17 @@ static void required_bits(enum ibv_qp_state state)
 	masks_required(try_modify, attr_to(state, target, PEER_QPN), mask_to(state));
 }
 
-ROW("5.9", "every bit to INIT is required of a receive QP")
+ROW("5.9", "a receive QP refuses a transition to INIT that lacks one bit of RC's mask")
 {
 	required_bits(IBV_QPS_INIT);
 }
 
-ROW("5.9", "every bit to RTR is required of a receive QP")
+ROW("5.9", "a receive QP refuses a transition to RTR that lacks one bit of RC's mask")
 {
 	required_bits(IBV_QPS_RTR);
 }
 
-ROW("5.9", "every bit to RTS is required of a receive QP")
+ROW("5.9", "a receive QP refuses a transition to RTS that lacks one bit of RC's mask")
 {
 	required_bits(IBV_QPS_RTS);
 }
@@ -246,7 +246,7 @@ ROW("5.9", "every bit is required without a registration, too")
 	masks_required(try_modify, attr_to(IBV_QPS_RTR, target, PEER_QPN), MASK_RTR);
 }
 
-ROW("5.9", "a receive QP takes the optional bits of its states")
+ROW("5.9", "a receive QP accepts the optional bits of each transition")
 {
 	make_target();
 	masks_optional(try_modify, target);

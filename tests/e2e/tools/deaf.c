@@ -15,13 +15,13 @@
 
 #define EVENT_MS 3000	/* the time that only the self-test's wait for an event has (actor.c) */
 
-static atomic_int *asked;	/* shared by all processes, as it exists before the first fork */
+static atomic_int *waits;	/* shared by all processes, as it exists before the first fork */
 
 __attribute__((constructor)) static void share(void)
 {
-	asked = mmap(NULL, sizeof(*asked), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+	waits = mmap(NULL, sizeof(*waits), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		     0);
-	if (asked == MAP_FAILED)
+	if (waits == MAP_FAILED)
 		abort();
 }
 
@@ -31,7 +31,7 @@ __attribute__((visibility("default"))) int poll(struct pollfd *fds, nfds_t count
 		(int (*)(struct pollfd *, nfds_t, int))dlsym(RTLD_NEXT, "poll");
 	const char *deaf = getenv("DEAF");
 
-	if (milliseconds == EVENT_MS && deaf && strchr(deaf, '0' + atomic_fetch_add(asked, 1)))
+	if (milliseconds == EVENT_MS && deaf && strchr(deaf, '0' + atomic_fetch_add(waits, 1)))
 		return 0;
 	return real(fds, count, milliseconds);
 }

@@ -14,7 +14,7 @@
 #include "end.h"
 #include "../row.h"
 
-#define PATIENCE_MS 20000	/* for what must come */
+#define TIMEOUT_MS 20000
 
 static struct ibv_context *open_device(int device)
 {
@@ -272,7 +272,7 @@ static void wait_for_completion_event(struct end *end)
 	struct ibv_cq *cq;
 	void *cq_context;
 
-	must_eq(poll(&pollfd, 1, PATIENCE_MS), 1);
+	must_eq(poll(&pollfd, 1, TIMEOUT_MS), 1);
 	must_eq(ibv_get_cq_event(end->channel, &cq, &cq_context), 0);
 	must(cq == end->cq);
 	ibv_ack_cq_events(cq, 1);
@@ -290,7 +290,7 @@ void end_post_wrong_key(struct end *end, enum ibv_wr_opcode opcode)
 
 struct ibv_wc end_poll(struct end *end)
 {
-	double deadline = seconds() + PATIENCE_MS / 1000.0;
+	double deadline = seconds() + TIMEOUT_MS / 1000.0;
 	struct ibv_wc wc;
 	int polled;
 
@@ -324,7 +324,7 @@ struct ibv_async_event end_event(struct end *end)
 {
 	struct ibv_async_event event;
 
-	must(event_there(end, PATIENCE_MS));
+	must(event_there(end, TIMEOUT_MS));
 	must_eq(ibv_get_async_event(end->context, &event), 0);
 	return event;
 }
@@ -335,8 +335,8 @@ void end_no_event(struct end *end, int milliseconds)
 	int flags = fcntl(end->context->async_fd, F_GETFL);
 
 	/*
-	 * The descriptor may be readable for an event that the library does not pass on. Then
-	 * ibv_get_async_event finds none.
+	 * The descriptor is also readable for an event of a hidden target, which the library consumes.
+	 * ibv_get_async_event then fails with EWOULDBLOCK.
 	 */
 	if (!event_there(end, milliseconds))
 		return;
@@ -377,9 +377,10 @@ int shared_file(void)
 	return fd;
 }
 
-static void ask_softhca(const char *const words[])
+static void run_softhca(const char *const words[])
 {
 	const char *softhca = getenv("SOFTHCA_TEST_COMMAND");
+	const char *directory = getenv("SOFTHCA_DIR");
 	const char *options = getenv("ASAN_OPTIONS");
 	char home[256], sanitizer[256];
 	/*
@@ -390,8 +391,8 @@ static void ask_softhca(const char *const words[])
 	int status;
 	pid_t pid;
 
-	must(softhca);
-	snprintf(home, sizeof(home), "SOFTHCA_DIR=%s", getenv("SOFTHCA_DIR"));
+	must(softhca && directory);
+	snprintf(home, sizeof(home), "SOFTHCA_DIR=%s", directory);
 	snprintf(sanitizer, sizeof(sanitizer), "ASAN_OPTIONS=%s", options ? options : "");
 	fflush(stdout);
 	pid = vfork();
@@ -399,7 +400,7 @@ static void ask_softhca(const char *const words[])
 		execve(softhca, (char *const *)words, environment);
 		_exit(127);
 	}
-	must(waitpid(pid, &status, 0) == pid);
+	must(pid > 0 && waitpid(pid, &status, 0) == pid);
 	must_eq(status, 0);
 }
 
@@ -410,7 +411,7 @@ void inject(int device, const char *event, uint32_t number)
 	const char *const words[] = { "softhca", "ctl", "event", name.text, event, digits, NULL };
 
 	snprintf(digits, sizeof(digits), "%u", number);
-	ask_softhca(words);
+	run_softhca(words);
 }
 
 void command_fails(int device, const char *command, const char *err, unsigned times)
@@ -421,7 +422,7 @@ void command_fails(int device, const char *command, const char *err, unsigned ti
 				      command, err, digits, NULL };
 
 	snprintf(digits, sizeof(digits), "%u", times);
-	ask_softhca(words);
+	run_softhca(words);
 }
 
 void commands_work(int device)
@@ -429,17 +430,18 @@ void commands_work(int device)
 	struct emulated_name name = emulated_name(device);
 	const char *const words[] = { "softhca", "ctl", "fault", name.text, "off", NULL };
 
-	ask_softhca(words);
+	run_softhca(words);
 }
 
 void show_objects(void)
 {
 	const char *const words[] = { "softhca", "ctl", "objects", "--json", NULL };
 
-	ask_softhca(words);
+	run_softhca(words);
 }
 
 uint32_t hidden_half(uint32_t qp_num)
 {
+	/* The emulated adapter numbers the target right after its initiator. */
 	return (qp_num + 1) | emulated_target_tag();
 }

@@ -71,7 +71,7 @@ int main(void)
 	qp_num = use(&end);
 	row_ok();
 	check_slots(&before, &end.context->ops);
-	printf("asked pd 1\nasked cq 1\nasked mr 1\nasked xrcd 1\nasked srq 1\nasked qp %d\n",
+	printf("created pd 1\ncreated cq 1\ncreated mr 1\ncreated xrcd 1\ncreated srq 1\ncreated qp %d\n",
 	       SENDERS + 1);
 	show_objects();
 	for (int i = 0; i < SENDERS - 1; i++)

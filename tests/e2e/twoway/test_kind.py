@@ -95,14 +95,16 @@ def test_one_free_qp_is_too_few_for_a_pair(on_wire):
     assert (done.returncode, done.stdout) == (0, "ok creates an XRC QP\n")
 
 
-def asked_and_there(output):
-    """Numbers of objects by type: (what the program says it asked for, what the devices had
-    then)."""
-    asked = {word: int(count) for word, count in re.findall(r"^asked (\w+) (\d+)$", output, re.M)}
+def created_and_present(output):
+    """(numbers of objects that the program created, numbers of objects that the devices had), by
+    type."""
+    created = {
+        word: int(count) for word, count in re.findall(r"^created (\w+) (\d+)$", output, re.M)
+    }
     objects = json.loads(re.search(r"^{.*}$", output, re.M | re.S)[0])
-    there = collections.Counter(
+    present = collections.Counter(
         thing["type"] for context in objects["contexts"] for thing in context["objects"])
-    return asked, dict(there)
+    return created, dict(present)
 
 
 def test_a_one_way_program_creates_no_additional_object(on_wire, trace):
@@ -110,11 +112,11 @@ def test_a_one_way_program_creates_no_additional_object(on_wire, trace):
     assert done.stdout.startswith(
         "ok uses XRC one way\nok the provider's own functions\n"), done.stdout
     assert (done.returncode, done.stderr) == (0, "")
-    asked, there = asked_and_there(done.stdout)
-    assert there == asked
-    made = trace.commands()
-    assert made["CREATE_QP"] == asked["qp"] and "OPEN_QP" not in made
-    assert made["DESTROY_QP"] == asked["qp"]
+    created, present = created_and_present(done.stdout)
+    assert present == created
+    commands = trace.commands()
+    assert commands["CREATE_QP"] == created["qp"] and "OPEN_QP" not in commands
+    assert commands["DESTROY_QP"] == created["qp"]
 
 
 def test_a_receive_qp_keeps_its_number(rows):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The storm of tests/chaos, with the adapter for the witness. Arguments as there, without a softhca
-("-")."""
+"""The storm of tests/chaos. It compares with the adapter's list. Arguments as there; SOFTHCA is
+"-"."""
 
 import pathlib
 import sys
@@ -20,11 +20,11 @@ class StormOnDriver(storm.Storm):
     def kernel(self):
         return {0: targets()}
 
-    def compare(self, name, witness, reported):
+    def compare(self, name, listed, expected):
         if name != "kernel":
-            super().compare(name, witness, reported)
-        elif not witness()[0] <= set().union(*reported.values()):
-            raise storm.Disagreement(f"the adapter has {witness()}, the processes say {reported}")
+            super().compare(name, listed, expected)
+        elif not listed()[0] <= set().union(*expected.values()):
+            raise storm.StormError(f"the adapter has {listed()}, the processes have {expected}")
 
 
 storm.Storm = StormOnDriver

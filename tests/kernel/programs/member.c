@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An old program that shares a domain and does what it is told, a letter at a time, each answered
- * by a line.
+ * An old program that shares a domain. It reads commands of one letter, and prints a line for each.
  *
- *	member FILE [NUMBER]	creates a receive QP in INIT, or registers; says its number
+ *	member FILE [NUMBER]	creates a receive QP in INIT, or registers; prints its number
  *
  *	q query: the state, or -errno	u unregister: 0 or errno
  *	c close the domain: 0 or errno

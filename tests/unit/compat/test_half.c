@@ -22,48 +22,48 @@ struct row {
 };
 
 static const struct row rows[] = {
-	{ "sender to INIT", HALF_INITIATOR, IBV_QPS_RESET, IBV_QPS_INIT, MASK_INIT, MASK_INIT },
+	{ "initiator to INIT", HALF_INITIATOR, IBV_QPS_RESET, IBV_QPS_INIT, MASK_INIT, MASK_INIT },
 	{ "target to INIT", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_INIT, MASK_INIT, MASK_INIT },
-	{ "sender to RTR drops the responder's", HALF_INITIATOR, IBV_QPS_INIT, IBV_QPS_RTR,
+	{ "initiator to RTR: without the responder's attributes", HALF_INITIATOR, IBV_QPS_INIT, IBV_QPS_RTR,
 	  MASK_RTR, MASK_RTR & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) },
-	{ "target to RTR keeps all", HALF_TARGET, IBV_QPS_INIT, IBV_QPS_RTR, MASK_RTR, MASK_RTR },
-	{ "sender to RTS keeps all", HALF_INITIATOR, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS, MASK_RTS },
-	{ "target to RTS drops the requester's", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS,
+	{ "target to RTR: all attributes", HALF_TARGET, IBV_QPS_INIT, IBV_QPS_RTR, MASK_RTR, MASK_RTR },
+	{ "initiator to RTS: all attributes", HALF_INITIATOR, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS, MASK_RTS },
+	{ "target to RTS: without the requester's attributes", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS,
 	  IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN },
-	{ "sender RTR to RTS with MIN_RNR_TIMER", HALF_INITIATOR, IBV_QPS_RTR, IBV_QPS_RTS,
+	{ "initiator to RTS: without MIN_RNR_TIMER", HALF_INITIATOR, IBV_QPS_RTR, IBV_QPS_RTS,
 	  MASK_RTS | IBV_QP_MIN_RNR_TIMER, MASK_RTS },
 	{ "target to ERR", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_ERR, IBV_QP_STATE, IBV_QP_STATE },
-	{ "sender APM in RTS", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_RTS,
+	{ "initiator in RTS: APM", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_RTS,
 	  IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE },
-	{ "INIT again", HALF_TARGET, IBV_QPS_INIT, IBV_QPS_INIT, MASK_INIT, MASK_INIT },
+	{ "INIT to INIT", HALF_TARGET, IBV_QPS_INIT, IBV_QPS_INIT, MASK_INIT, MASK_INIT },
 	{ "SQE to RTS", HALF_INITIATOR, IBV_QPS_SQE, IBV_QPS_RTS, IBV_QP_STATE, IBV_QP_STATE },
-	{ "sender SQD to SQD", HALF_INITIATOR, IBV_QPS_SQD, IBV_QPS_SQD,
+	{ "initiator SQD to SQD", HALF_INITIATOR, IBV_QPS_SQD, IBV_QPS_SQD,
 	  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER | IBV_QP_TIMEOUT, IBV_QP_TIMEOUT },
-	{ "sender to SQD, and to be told", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_SQD,
+	{ "initiator to SQD with EN_SQD_ASYNC_NOTIFY", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_SQD,
 	  IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY },
 
-	{ "RTR without MIN_RNR_TIMER, though dropped", HALF_INITIATOR, IBV_QPS_INIT, IBV_QPS_RTR,
+	{ "RTR without MIN_RNR_TIMER, which an initiator does not need", HALF_INITIATOR, IBV_QPS_INIT, IBV_QPS_RTR,
 	  MASK_RTR & ~IBV_QP_MIN_RNR_TIMER, REFUSED },
-	{ "RTS without RETRY_CNT, though dropped", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_RTS,
+	{ "RTS without RETRY_CNT, which a target does not need", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_RTS,
 	  MASK_RTS & ~IBV_QP_RETRY_CNT, REFUSED },
 	{ "INIT without PORT", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_INIT, MASK_INIT & ~IBV_QP_PORT,
 	  REFUSED },
-	{ "INIT with one too many, though it would be dropped", HALF_INITIATOR, IBV_QPS_RESET,
+	{ "INIT with MIN_RNR_TIMER, which is not of this transition", HALF_INITIATOR, IBV_QPS_RESET,
 	  IBV_QPS_INIT, MASK_INIT | IBV_QP_MIN_RNR_TIMER, REFUSED },
-	{ "RTR again: GASNet's lost race", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_RTR, MASK_RTR,
+	{ "RTR to RTR: two processes of GASNet connect one receive QP", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_RTR, MASK_RTR,
 	  REFUSED },
-	{ "back to INIT: GASNet's lost race", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_INIT, MASK_INIT,
+	{ "RTR to INIT: two processes of GASNet connect one receive QP", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_INIT, MASK_INIT,
 	  REFUSED },
 	{ "RESET to RTR", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_RTR, MASK_RTR, REFUSED },
-	{ "RESET to ERR is not in the table", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_ERR, IBV_QP_STATE,
+	{ "RESET to ERR, which OFED did not have", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_ERR, IBV_QP_STATE,
 	  REFUSED },
-	{ "a bit of today", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_RTS, IBV_QP_RATE_LIMIT, REFUSED },
+	{ "RATE_LIMIT, which OFED did not have", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_RTS, IBV_QP_RATE_LIMIT, REFUSED },
 	{ "a state that does not exist", HALF_INITIATOR, IBV_QPS_RTS, (enum ibv_qp_state)7,
 	  IBV_QP_STATE, REFUSED },
-	{ "QKEY is not XRC's", HALF_INITIATOR, IBV_QPS_INIT, IBV_QPS_INIT, IBV_QP_QKEY, REFUSED },
+	{ "QKEY, which is of datagrams", HALF_INITIATOR, IBV_QPS_INIT, IBV_QPS_INIT, IBV_QP_QKEY, REFUSED },
 };
 
-TEST(every_row)
+TEST(the_mask_of_each_transition)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct ibv_qp_attr attr = { .qp_state = rows[i].to };
@@ -82,13 +82,13 @@ TEST(every_row)
 	}
 }
 
-TEST(the_callers_current_state_counts)
+TEST(cur_qp_state_replaces_the_known_state)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_SQD };
 	const struct half half = { .role = HALF_INITIATOR, .state = IBV_QPS_RTR };
 	int modern_mask = 0;
 
-	/* The kernel would say RTR, where RTS wants more bits than these. */
+	/* From RTR, the known state, this mask lacks required bits. */
 	assert_int_equal(half_mask(&half, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE, &modern_mask), 0);
 	assert_int_equal(modern_mask, IBV_QP_STATE | IBV_QP_CUR_STATE);
 }

@@ -15,7 +15,7 @@ static struct ibv_context *context;
 static struct ibv_pd pd;
 static struct ibv_cq cq;
 static struct legacy_xrc_domain *domain;
-static struct ibv_srq_attr asked;
+static struct ibv_srq_attr requested;
 static int created;
 
 static struct ibv_srq *create_srq_ex(struct ibv_context *of, struct ibv_srq_init_attr_ex *attr)
@@ -23,7 +23,7 @@ static struct ibv_srq *create_srq_ex(struct ibv_context *of, struct ibv_srq_init
 	struct ibv_srq *srq = calloc(1, sizeof(*srq));
 
 	srq->context = of;
-	asked = attr->attr;
+	requested = attr->attr;
 	attr->attr.max_wr += 27;
 	created++;
 	return srq;
@@ -94,7 +94,7 @@ TEST(create_arms_no_limit_and_decides_the_sizes)
 	struct ibv_srq *lsrq;
 
 	assert_int_equal(create(&attr, &lsrq), 0);
-	assert_int_equal(asked.srq_limit, 0);
+	assert_int_equal(requested.srq_limit, 0);
 	assert_int_equal(attr.attr.max_wr, 127);
 	assert_int_equal(attr.attr.max_sge, 3);
 	assert_int_equal(srq_query(image_of(lsrq), &answer), 0);

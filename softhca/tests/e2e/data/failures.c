@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Every way in which an operation fails: the sender's status, the receiver's status, and both QPs
- * in ERR.
+ * Failed operations: the status and vendor error at each side, and the state of each QP. Some cases
+ * show the nearest operation that succeeds.
  */
 #include <tests/e2e/emulated.h>
 #include <softhca/tests/e2e/pair.h>
@@ -37,6 +37,7 @@ static uint32_t vendor_err(enum ibv_wc_status status)
 	}
 }
 
+/* The sender's completion has @status, and the sender is in ERR. */
 static bool fails(struct pair *pair, struct ibv_send_wr *wr, enum ibv_wc_status status)
 {
 	struct ibv_wc wc;
@@ -48,7 +49,7 @@ static bool fails(struct pair *pair, struct ibv_send_wr *wr, enum ibv_wc_status 
 	return true;
 }
 
-CASE(no_answer)
+CASE(an_unconnected_peer_does_not_answer)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -59,7 +60,7 @@ CASE(no_answer)
 	return pair_tear_down(&pair);
 }
 
-CASE(late_peer_is_waited_for)
+CASE(a_request_waits_for_a_late_peer)
 {
 	struct pair p = pair_apart(IBV_QPT_RC);
 	struct rig_link to_b = rig_link_to(p.qb->qp_num, p.b->lid),
@@ -80,7 +81,7 @@ CASE(late_peer_is_waited_for)
 	return pair_tear_down(&p);
 }
 
-CASE(stranger_is_not_answered)
+CASE(an_ack_goes_to_the_connected_qp)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_qp *stranger = rig_qp(pair.a, IBV_QPT_RC, NULL);
@@ -89,7 +90,7 @@ CASE(stranger_is_not_answered)
 	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
 	struct ibv_wc wc;
 
-	/* qb is connected to qa, so the answer to another QP never arrives. */
+	/* qb is connected to qa and sends its ACK there. The third QP gets none. */
 	CHECK(!rig_bring_up(stranger, &link));
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
 	CHECK(!rig_post(stranger, &wr));
@@ -99,7 +100,7 @@ CASE(stranger_is_not_answered)
 	return pair_tear_down(&pair);
 }
 
-CASE(wrong_sequence_is_not_answered)
+CASE(a_request_with_a_wrong_psn_is_not_answered)
 {
 	struct pair p = pair_apart(IBV_QPT_RC);
 	struct rig_link to_b = rig_link_to(p.qb->qp_num, p.b->lid),
@@ -194,7 +195,7 @@ CASE(key_of_another_pd)
 	return pair_tear_down(&pair);
 }
 
-CASE(receive_key)
+CASE(receive_key_of_no_region)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge,
@@ -210,8 +211,8 @@ CASE(receive_key)
 	return pair_tear_down(&pair);
 }
 
-static bool refused_remotely(struct pair *pair, struct ibv_send_wr *wr, enum ibv_wc_status status,
-			     enum ibv_event_type type)
+static bool fails_at_both(struct pair *pair, struct ibv_send_wr *wr, enum ibv_wc_status status,
+			  enum ibv_event_type type)
 {
 	struct ibv_async_event event;
 
@@ -220,19 +221,19 @@ static bool refused_remotely(struct pair *pair, struct ibv_send_wr *wr, enum ibv
 	CHECK(rig_async(pair->b->ctx, &event) && event.event_type == type &&
 	      event.element.qp == pair->qb);
 	ibv_ack_async_event(&event);
-	return pair_tear_down(pair);
+	return true;
 }
 
-/* Requests with one mistake each, and what becomes of them. */
+/* Requests with one mistake each, and the error that each gets. */
 static const struct mistake {
 	const char *what;
 	enum ibv_wr_opcode opcode;
 	uint32_t length;
 	size_t local, remote; /* offsets in the buffers */
-	uint32_t lkey, rkey;  /* added to the right keys */
+	uint32_t lkey, rkey;  /* added to the valid keys */
 	int access, reads;    /* what the responder's QP allows */
 	enum ibv_wc_status status;
-	enum ibv_event_type event; /* at the responder */
+	enum ibv_event_type event; /* at the responder; 0 = none */
 } mistakes[] = {
 	{ "local key", IBV_WR_SEND, 10, 0, 0, 1, 0, ALLOWED, 4, IBV_WC_LOC_PROT_ERR },
 	{ "local range", IBV_WR_SEND, 11, RIG_BUFFER - 10, 0, 0, 0, ALLOWED, 4,
@@ -266,10 +267,12 @@ static bool refused(const struct mistake *mistake)
 		wr.wr.atomic.rkey = wr.wr.rdma.rkey;
 	sge.lkey += mistake->lkey;
 	wr.wr.rdma.rkey += mistake->rkey;
-	if (mistake->event)
-		return refused_remotely(&pair, &wr, mistake->status, mistake->event);
-	CHECK(fails(&pair, &wr, mistake->status));
-	CHECK(rig_quiet(pair.b->cq, 5) && rig_state(pair.qb) == IBV_QPS_RTS);
+	if (mistake->event) {
+		CHECK(fails_at_both(&pair, &wr, mistake->status, mistake->event));
+	} else {
+		CHECK(fails(&pair, &wr, mistake->status));
+		CHECK(rig_quiet(pair.b->cq, 5) && rig_state(pair.qb) == IBV_QPS_RTS);
+	}
 	return pair_tear_down(&pair);
 }
 
@@ -286,20 +289,17 @@ CASE(requests_with_one_mistake_each)
 	return good;
 }
 
-CASE(remote_access_of_region)
+CASE(a_write_to_a_region_without_remote_write_is_refused)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_mr *mr = ibv_reg_mr(pair.b->pd, pair.b->buffer, 4096,
 				       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 10);
-	struct ibv_async_event event;
 
 	CHECK(mr);
 	wr.wr.rdma.rkey = mr->rkey;
-	CHECK(fails(&pair, &wr, IBV_WC_REM_ACCESS_ERR));
-	CHECK(rig_async(pair.b->ctx, &event));
-	ibv_ack_async_event(&event);
+	CHECK(fails_at_both(&pair, &wr, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR));
 	CHECK(!ibv_dereg_mr(mr));
 	return pair_tear_down(&pair);
 }
@@ -373,8 +373,8 @@ CASE(a_completed_read_frees_its_resource)
 	return pair_tear_down(&pair);
 }
 
-/* A QP keeps within its own max_rd_atomic, which is 4 here. */
-CASE(as_many_reads_as_resources)
+/* The initiator has at most max_rd_atomic (4) reads and atomics outstanding, and 8 are posted. */
+CASE(the_initiator_limits_its_outstanding_reads)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_send_wr wr[2][4];
@@ -407,17 +407,21 @@ static bool unreliable_receiver_fails(uint32_t length, uint32_t wrong_key,
 	return pair_tear_down(&pair);
 }
 
-CASE(unreliable_and_too_long)
+CASE(uc_message_too_long)
 {
 	return unreliable_receiver_fails(101, 0, IBV_WC_LOC_LEN_ERR);
 }
 
-CASE(unreliable_receive_key)
+CASE(uc_receive_key_of_no_region)
 {
 	return unreliable_receiver_fails(100, 0x80, IBV_WC_LOC_PROT_ERR);
 }
 
-CASE(unmapped_memory)
+/*
+ * An adapter would send the pages that it pinned. The emulated HCA reads the program's memory,
+ * which is gone (softhca.1).
+ */
+CASE(a_send_from_unmapped_memory_fails)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	uint8_t *gone =
@@ -436,7 +440,7 @@ CASE(unmapped_memory)
 	return pair_tear_down(&pair);
 }
 
-CASE(qp_to_itself)
+CASE(a_qp_that_sends_to_itself_gets_both_errors)
 {
 	struct host *host = rig_host(0);
 	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);
@@ -448,7 +452,7 @@ CASE(qp_to_itself)
 	CHECK(!rig_bring_up(qp, &link));
 	CHECK(!rig_post_recv(host, qp, 1000, 5, 1));
 	CHECK(!rig_post(qp, &wr));
-	/* The completion with the real reason comes before the flushed ones. */
+	/* The receive error moves the QP to ERR. The send gets its own status, not WR_FLUSH_ERR. */
 	CHECK(rig_poll(host->cq, &wc) && wc.wr_id == 1 && wc.status == IBV_WC_LOC_LEN_ERR);
 	CHECK(rig_poll(host->cq, &wc) && wc.wr_id == 77 && wc.status == IBV_WC_REM_INV_REQ_ERR);
 	CHECK(!ibv_destroy_qp(qp));

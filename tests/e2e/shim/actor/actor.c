@@ -12,8 +12,8 @@
 #include "row.h"
 
 /*
- * This limit is longer than the one in calls.c, so that the row says which completion or event is
- * missing.
+ * This limit is longer than the one in calls.c, so that the row's message names the missing
+ * completion or event.
  */
 #define ANSWER_MS 30000
 

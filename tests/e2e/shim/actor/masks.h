@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Contract 5.9, the legacy column: the rules that XRC QPs and receive QPs have in common. Each
- * function gets a function that modifies the QP under test. That QP is in RESET unless said
- * otherwise.
+ * function gets a function that modifies the QP under test. That QP is in RESET, unless the
+ * comment of a function names another state.
  */
 #ifndef TESTS_E2E_SHIM_MASKS_H
 #define TESTS_E2E_SHIM_MASKS_H

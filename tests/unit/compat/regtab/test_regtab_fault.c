@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * A process is killed, or stopped, after each store and each system call of the library. What it
- * leaves blocks no other process, readers see no registration that was not asked for, and a gc
- * removes all of it.
+ * leaves blocks no other process. Readers see no registration that nobody made. A gc removes all
+ * that is left.
  */
 
 #define UNIT_SETUP room_setup

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A process of the other word size that enters two QPs, says so, and waits: writer DIRECTORY
- * DOMAIN.
+ * A process of the other word size. It enters two QPs, prints a line, and waits:
+ * writer DIRECTORY DOMAIN.
  */
 
 #include <stdlib.h>
