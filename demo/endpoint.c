@@ -19,7 +19,7 @@ static struct ibv_context *open_device(int number)
 
 	list = ibv_get_device_list(&devices);
 	if (!list || number >= devices)
-		process_fail("device %d is not there", number);
+		process_fail("device %d was not found", number);
 	context = ibv_open_device(list[number]);
 	if (!context)
 		process_fail("cannot open %s: %s", ibv_get_device_name(list[number]),

@@ -6,7 +6,7 @@
 build_refuse_path() {
 	case $PWD in
 	*[[:space:]:\$]*)
-		echo "$PWD: a path with a blank, a colon or a '\$' cannot stand in LD_PRELOAD: move this folder to another place" >&2
+		echo "$PWD: LD_PRELOAD cannot hold a path with a blank, a colon or a '\$': move this folder to another place" >&2
 		return 1
 		;;
 	esac

@@ -66,8 +66,8 @@ def pytest_configure(config):
 
 
 def models_of(definition):
-    """The models that a test runs on. Of those marked any_model about half run on each, whichever
-    tests are selected."""
+    """The models that a test runs on. A hash of the test's name selects the model of an any_model
+    test, so the selection of tests does not change it."""
     only = definition.get_closest_marker("on_model")
     any_model = definition.get_closest_marker("any_model")
     if only:
@@ -149,33 +149,32 @@ def shim(build_root):
     return build_root / "shim" / "libxrc-compat.so.1"
 
 
-@pytest.fixture(scope="session")
-def real_library(shim):
-    """The system's libibverbs.so.1 of the ELF class (32 or 64 bits) that the shim has, by the
-    loader's own list."""
+def system_library(name, shim):
+    """The path that ldconfig -p lists for a library of the shim's ELF class (32 or 64 bits), or
+    None."""
     wide = shim.read_bytes()[4] == 2
     listing = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True,
                              timeout=30).stdout
     for line in listing.splitlines():
-        if line.split()[:1] == ["libibverbs.so.1"] and ("x86-64" in line) == wide:
+        if line.split()[:1] == [name] and ("x86-64" in line) == wide:
             return line.split()[-1]
-    raise AssertionError("the loader knows no libibverbs.so.1")
+    return None
+
+
+@pytest.fixture(scope="session")
+def real_library(shim):
+    library = system_library("libibverbs.so.1", shim)
+    assert library, "ldconfig -p lists no libibverbs.so.1"
+    return library
 
 
 @pytest.fixture(scope="session")
 def todays_libibumad(shim):
-    """For programs linked with an old libibumad: calls are passed to this one. It has to be of the
-    shim's ELF class."""
-    wide = shim.read_bytes()[4] == 2
-    listing = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True,
-                             timeout=30).stdout
-    found = [
-        line.split()[-1] for line in listing.splitlines()
-        if line.split()[:1] == ["libibumad.so.3"] and ("x86-64" in line) == wide
-    ]
-    if not found:
+    """For programs linked with an old libibumad: calls are passed to this one."""
+    library = system_library("libibumad.so.3", shim)
+    if not library:
         pytest.skip("no libibumad.so.3 here")
-    return found[0]
+    return library
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import signal
 import time
 
 
-def wait_for(ask, what="such thing", seconds=30, holds=bool):
+def wait_for(ask, what="true value", seconds=30, holds=bool):
     """The first value of ask() for which holds(value). Fails after so many seconds and shows the
     last value."""
     end = time.monotonic() + seconds

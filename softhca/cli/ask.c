@@ -122,7 +122,7 @@ int cli_report(int err)
 int cli_status(int argc, char **argv)
 {
 	if (argc > 1)
-		return cli_refuse(CLI_USAGE, "status takes no words");
+		return cli_refuse(CLI_USAGE, "status takes no argument");
 	return cli_report(ask_daemon(argc, argv));
 }
 
@@ -132,7 +132,7 @@ int cli_stop(int argc, char **argv)
 	int err;
 
 	if (argc > 1)
-		return cli_refuse(CLI_USAGE, "stop takes no words");
+		return cli_refuse(CLI_USAGE, "stop takes no argument");
 	err = ask_daemon(argc, argv);
 	if (err)
 		return cli_report(err);

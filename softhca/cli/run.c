@@ -147,7 +147,7 @@ int cli_run(int argc, char **argv)
 				  SOFTHCA_LIBDIR);
 	if (strpbrk(preload, ": \t\n$"))
 		return cli_refuse(CLI_RUN_FAILED,
-				  "%s: a path with a colon, a blank or a '$' cannot stand in LD_PRELOAD",
+				  "%s: LD_PRELOAD cannot hold a path with a colon, a blank or a '$'",
 				  preload);
 	status = start_for_run(&settings, directory);
 	if (!status && options.net)

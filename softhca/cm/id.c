@@ -339,7 +339,7 @@ int cm_cmd_migrate_id(struct cm_cmd *cmd)
 		return refuse(-ENOENT, "no descriptor of the other channel");
 	old = cm_file_find(cmd->file->machine, cmd->fd);
 	if (!old)
-		return refuse(-EINVAL, "descriptor that is no channel");
+		return refuse(-EINVAL, "descriptor that is not a channel");
 	err = cm_id_find(old, in->id, &id);
 	if (err)
 		return err;

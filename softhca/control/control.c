@@ -107,10 +107,10 @@ static const struct command {
 	int least, most; /* words after the name */
 	const char *usage;
 } commands[] = {
-	{ "status", do_status, 0, 0, "no words" },
-	{ "stop", do_stop, 0, 0, "no words" },
+	{ "status", do_status, 0, 0, "no argument" },
+	{ "stop", do_stop, 0, 0, "no argument" },
 	{ "objects", control_objects, 0, 1, "--json or nothing" },
-	{ "counters", control_counters, 0, 0, "no words" },
+	{ "counters", control_counters, 0, 0, "no argument" },
 	{ "set", do_set, 1, 1, "one NAME=VALUE" },
 	{ "event", control_event, 2, 3, "DEVICE NAME [NUMBER]" },
 	{ "port", control_port, 3, 3, "DEVICE PORT up|down" },

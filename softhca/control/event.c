@@ -94,7 +94,7 @@ static bool take_number(struct request *request, const char *word, uint32_t *num
 
 	*number = (uint32_t)value;
 	if (!valid)
-		fprintf(request->out, "'%s' is no number\n", word);
+		fprintf(request->out, "'%s' is not a number\n", word);
 	return valid;
 }
 

@@ -36,7 +36,7 @@ static int check(const struct hca_context *ctx, const struct mr_range *range)
 	if (!range->length && !(range->start & (PAGE - 1)))
 		return refuse(-EINVAL, "nothing to register");
 	if (mem_check_range(ctx, range->start, range->length, range->access & NEEDS_WRITABLE))
-		return refuse(-EFAULT, "memory that is not there, or not to be written");
+		return refuse(-EFAULT, "memory that is not mapped or not writable");
 	return 0;
 }
 

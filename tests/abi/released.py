@@ -1,11 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The released ABI of libxrc-compat.so.1: a line for each exported function, for each of our
-structs and each member of one.
-
-usage: tests/abi/released.py BUILD/shim/libxrc-compat.so.1     records it anew, in
-released-x86_64.abi or released-i386.abi
-"""
+structs and each member of one."""
 
 import pathlib
 import re
@@ -13,6 +9,8 @@ import subprocess
 import sys
 import xml.etree.ElementTree
 
+USAGE = """usage: tests/abi/released.py BUILD/shim/libxrc-compat.so.1
+Records the library's ABI in released-x86_64.abi or released-i386.abi."""
 HERE = pathlib.Path(__file__).parent
 MACHINES = {3: "i386", 62: "x86_64"}
 LICENCE = "# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only: the ABI of libxrc-compat.so.1, recorded by released.py\n"
@@ -50,7 +48,7 @@ class Corpus:
         self.root = xml.etree.ElementTree.fromstring(text)
         self.types = {}
         for element in self.root.iter():
-            # A type may stand there twice: declared, and with its members.
+            # abidw may list a type twice, as a declaration and as a definition.
             if "id" in element.attrib and (element.get("id") not in self.types or len(element)):
                 self.types[element.get("id")] = element
         self.ours = {}
@@ -122,14 +120,16 @@ def describe(library):
     return Corpus(abidw(library)).describe()
 
 
-def lost(recorded, library):
-    """The recorded lines that are not true of this library. What a library has more breaks no
-    program."""
+def missing_lines(recorded, library):
+    """The recorded lines that this library does not have. Additional functions and members break
+    no program."""
     return sorted(set(recorded) - set(describe(library)))
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit(__doc__.strip().split("\n")[-1])
-    record_for(sys.argv[1]).write_text(LICENCE + "\n".join(describe(sys.argv[1])) + "\n",
-                                       encoding="utf-8")
+        sys.exit(USAGE)
+    record = record_for(sys.argv[1])
+    if not record:
+        sys.exit(f"{sys.argv[1]}: there is no record for this machine")
+    record.write_text(LICENCE + "\n".join(describe(sys.argv[1])) + "\n", encoding="utf-8")

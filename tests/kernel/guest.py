@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A virtual machine that has the root of this machine, read-only, under a kernel of its own, and
-two adapters."""
+"""A guest with its own kernel, the host's root file system read-only, and two adapters."""
 
 import contextlib
 import os
@@ -14,18 +13,18 @@ from distribution import Unavailable
 HERE = pathlib.Path(__file__).resolve().parent
 UNPACK = {".xz": ["xz", "-dc"], ".zst": ["zstd", "-dcq"], ".gz": ["gzip", "-dc"]}
 
-# Where a machine is itself virtual, /dev/kvm may be there and a guest hang in early boot.
+# If the host is itself a virtual machine, a guest under KVM may hang in early boot.
 KVM_SECONDS = 10
 UP = "lab: up"
 
-# A run is limited in guest time, because the same work takes the same guest time on a busy host. A
-# guest whose clock stands still for so many seconds of the host is dead.
+# A run is limited in guest time, because the same work takes the same guest time on a busy host. If
+# the guest's clock has not advanced for this many host seconds, the guest is dead.
 STANDSTILL = 600
 CLOCK = "(while cat /proc/uptime >/lab/uptime.new; do mv /lab/uptime.new /lab/uptime; sleep 2; done) &\n"
 
 # TCG gets one processor, because two spend their time waiting for each other. With -icount the
-# guest's clock counts instructions, so a limit in seconds is the same work on a busy host. The
-# guest uses only the TSC, because QEMU's other clocks are slow to read.
+# guest's clock counts instructions. The guest uses only the TSC, because QEMU's other clocks are slow
+# to read.
 ACCELERATORS = {
     "kvm": ["-accel", "kvm", "-cpu", "host", "-smp", "2"],
     "tcg": [
@@ -104,13 +103,16 @@ class Guest:
                                       errors="replace") if self.console.exists() else ""
 
     def _start(self, accelerator):
-        """Starts the machine: returns it once it runs; None if it does not come up."""
+        """Starts QEMU, whose process _up() ends. Returns None if QEMU exits at once, or if the
+        guest does not come up under KVM."""
         self.console.unlink(missing_ok=True)
-        # Left running only within boot() below.
         machine = subprocess.Popen([str(a) for a in self._qemu(accelerator)], env=self.qemu.env,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
         limit = time.monotonic() + KVM_SECONDS
+        # QEMU exits within a second if it does not know an option.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            machine.wait(1)
         while accelerator == "kvm" and machine.poll() is None and UP not in self._text():
             if time.monotonic() > limit:
                 machine.kill()
@@ -134,7 +136,7 @@ class Guest:
         return True
 
     def uptime(self):
-        """The last time, in seconds, that the guest's own clock has told."""
+        """The last time of the guest's own clock that was seen, in seconds."""
         text = (self.out / "uptime").read_text(
             encoding="utf-8").split() if (self.out / "uptime").exists() else []
         return float(text[0]) if text else 0

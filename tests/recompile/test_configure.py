@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The configure tests of the old clients find the API of OFED 1.5 with the installed headers and
+"""The configure checks of the old clients find the API of OFED 1.5 with the installed headers and
 -libverbs, and none of today's.
 
-Each test is the program that autoconf made of the client's macro. On the system's own libibverbs it
-must fail.
+Each configure check is the program that autoconf made of the client's macro. With the system's own
+libibverbs each check for the old API fails.
 """
 
 import os
@@ -21,13 +21,13 @@ DRIVER = "#include <infiniband/driver.h>\n"
 
 # AC_CHECK_FUNCS and AC_CHECK_LIB: no header, a prototype that fits nothing, linked.
 FUNCTION = "char {0}();\nint main(void)\n{{\n\treturn {0}();\n}}\n"
-# AC_CHECK_DECLS: a macro of the name counts, anything else must be an expression; compiled only.
+# AC_CHECK_DECLS: passes if the name is a macro or an expression. Compiles, does not link.
 DECLARED = "int main(void)\n{{\n#ifndef {0}\n\t(void) {0};\n#endif\n\treturn 0;\n}}\n"
 MEMBER = "int main(void)\n{{\n\tstatic struct {0} probe;\n\tif (probe.{1})\n\t\treturn 1;\n\treturn 0;\n}}\n"
 
 
 class Configure:
-    """The tests of a configure script that was given these flags."""
+    """The checks of a configure script that was given these flags."""
 
     def __init__(self, folder, cppflags=(), ldflags=()):
         self.folder, self.cppflags, self.ldflags = folder, cppflags, ldflags
@@ -53,13 +53,13 @@ class Configure:
 
 
 def open_mpi_13(configure):
-    """1.3 to 1.8.4: AC_CHECK_FUNCS only; the header is not looked at."""
+    """1.3 to 1.8.4: configure links with AC_CHECK_FUNCS, and does not read the header."""
     return configure.function("ibv_create_xrc_rcv_qp")
 
 
 def open_mpi_187(configure):
-    """1.8.7, 1.10, 2.x: the old API if it is declared through driver.h and linkable, unless today's
-    is there too."""
+    """1.8.7, 1.10, 2.x: configure takes the old API if driver.h declares it and it links, unless
+    today's passes, too."""
     legacy = (configure.declared("IBV_DEVICE_XRC") and
               configure.declared("ibv_create_xrc_rcv_qp", DRIVER) and
               configure.function("ibv_create_xrc_rcv_qp"))
@@ -74,12 +74,12 @@ def mvapich2_18(configure):
 
 
 def mvapich2_235(configure):
-    """2.3.5 and later: looks at the header only, as the program opens the library itself."""
+    """2.3.5 and later: configure reads only the header, as the program opens the library itself."""
     return configure.declared("IBV_QPT_XRC")
 
 
 def gasnet(configure):
-    """Uses today's API if it links, without looking at the header."""
+    """configure takes today's API if it links, and does not read the header."""
     return configure.function("ibv_open_xrc_domain") and not configure.function("ibv_cmd_open_xrcd")
 
 
@@ -89,14 +89,14 @@ def qperf(configure):
 
 
 def open_mpi_rdmacm(configure):
-    """1.3 to 1.8: librdmacm is looked for by a function of it; without it a connection manager is
-    missing, silently."""
+    """1.3 to 1.8: configure looks for rdma_create_id in librdmacm. If it does not link, configure
+    leaves out the rdmacm connection manager and prints no error."""
     return configure.function("rdma_create_id", "-lrdmacm",
                               "-libverbs") and configure.function("ibv_create_xrc_rcv_qp")
 
 
 def rdma_bw(configure):
-    """No test: its Makefile links both libraries."""
+    """No configure: its Makefile links both libraries."""
     return configure.links(
         RDMACM +
         "int main(void)\n{\n\treturn rdma_create_event_channel() && ibv_open_xrc_domain(0, 0, 0);\n}\n",
@@ -104,7 +104,7 @@ def rdma_bw(configure):
 
 
 def mvapich_1(configure):
-    """No test: its script takes two folders, where the compiler must find what the sources use."""
+    """No configure: its script takes two folders, where the compiler finds header and library."""
     return configure.declared("IBV_QPT_XRC") and configure.links(
         VERBS + "int main(void)\n{\n\treturn !ibv_open_xrc_domain;\n}\n")
 
@@ -151,8 +151,8 @@ def test_client_finds_the_old_api(client, installed, tmp_path):
 
 
 def test_every_way_leads_to_the_same_header_and_libraries(configure):
-    """These two clients ask for all that the others ask for: a declaration, functions of both
-    libraries, and that today's functions are missing."""
+    """These two clients have all kinds of checks that the others have: a declaration, functions of
+    both libraries, and that today's functions are missing."""
     assert open_mpi_187(configure) and rdma_bw(configure)
 
 
@@ -162,13 +162,15 @@ def test_client_finds_no_old_api_on_the_system(client, tmp_path):
 
 
 def test_system_offers_todays_api(tmp_path):
-    """Shows that the tests above do not fail for a broken compiler."""
+    """The tests above do not fail for a broken compiler, a missing header or library."""
     system = Configure(tmp_path)
     assert system.function("ibv_open_device") and system.declared("IBV_SRQT_XRC")
+    assert system.function("rdma_create_id", "-lrdmacm", "-libverbs")
+    assert system.declared("rdma_create_event_channel", RDMACM)
 
 
 def test_members_that_the_clients_compile_against(configure):
-    """Open MPI of RHEL 6.5 did not compile: the library had the functions, but the header had not
+    """Open MPI of RHEL 6.5 did not compile: the library had the functions, but the header lacked
     the members."""
     for struct, member in [("ibv_srq", "xrc_srq_num"), ("ibv_qp_init_attr", "xrc_domain"),
                            ("ibv_send_wr", "xrc_remote_srq_num"),
@@ -195,28 +197,49 @@ int main(void)
 """
 
 
-def test_try_run_needs_the_command(configure, tmp_path, installed, run, request):
-    """Under `xrc-compat run` every program that a configure script tries gets the functions."""
-    assert configure.links(TRY_RUN)
-    script = tmp_path / "configure"
-    script.write_text(
-        "#!/bin/sh\ncd \"$(dirname \"$0\")\" && ./conftest && echo 'checking XRC... yes'\n")
-    script.chmod(0o755)
-    alone = "from_alone" in request.node.name
-    assert (run([script]).returncode == 0) == alone
-    done = run([installed.bin / "xrc-compat", "run", "--", script])
+@pytest.fixture
+def try_run(tmp_path, installed):
+    """try_run(way): a configure script that starts a program linked that way."""
+
+    def _try_run(way):
+        assert Configure(tmp_path, *way(installed, "xrc-compat")).links(TRY_RUN)
+        script = tmp_path / "configure"
+        script.write_text(
+            "#!/bin/sh\ncd \"$(dirname \"$0\")\" && ./conftest && echo 'checking XRC... yes'\n")
+        script.chmod(0o755)
+        return script
+
+    return _try_run
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda how: how.__name__)
+def test_try_run_works_with_xrc_compat_run(way, try_run, installed, run):
+    """Under `xrc-compat run` every program that a configure script starts gets the functions."""
+    done = run([installed.bin / "xrc-compat", "run", "--", try_run(way)])
     assert (done.returncode, done.stdout) == (0, "checking XRC... yes\n"), done.stderr
 
 
+@pytest.mark.parametrize("way", [from_pkg_config, from_ofed_home, from_two_folders],
+                         ids=lambda how: how.__name__)
+def test_try_run_fails_without_xrc_compat_run(way, try_run, run):
+    assert run([try_run(way)]).returncode != 0
+
+
+def test_try_run_works_with_the_alone_package(try_run, run):
+    """It links libxrc-compat.so.1 itself."""
+    assert run([try_run(from_alone)]).returncode == 0
+
+
 def test_link_folder_cannot_be_loaded_from(installed, tmp_path, run):
-    """CMake and LD_RUN_PATH turn link paths into run paths: even so the program must get the real
+    """CMake and LD_RUN_PATH turn link paths into run paths. Even so the program gets the real
     library."""
     linkdir = installed.pkg_config("--variable=linkdir", "xrc-compat")[0]
     assert sorted(os.listdir(linkdir)) == ["libibverbs.so", "librdmacm.so", "libxrc-compat.so"]
     configure = Configure(tmp_path, installed.pkg_config("--cflags", "xrc-compat"),
                           [f"-L{linkdir}", f"-Wl,-rpath,{linkdir}"])
+    # The call forces the linker to keep the library.
     assert configure.links(VERBS +
-                           "int main(void)\n{\n\treturn ibv_get_device_list(0) ? 0 : 0;\n}\n")
+                           "int main(void)\n{\n\tibv_get_device_list(0);\n\treturn 0;\n}\n")
     done = run([tmp_path / "conftest"], env={"LD_LIBRARY_PATH": linkdir})
     assert done.returncode == 0, done.stderr
 

@@ -85,7 +85,7 @@ static bool decide_plugins(struct check *check)
 {
 	return check->unread.count &&
 	       decided_as(check, TOOL_EXIT_REFUSED, VERDICT_BROKEN,
-			  format_string("the plugin %s cannot be read, or is no library",
+			  format_string("the plugin %s cannot be read, or is not a library",
 					check->unread.item[0]));
 }
 
@@ -143,7 +143,7 @@ static bool decide_unresolved(struct check *check)
 {
 	return check->unresolved.count &&
 	       decided(check, VERDICT_UNSUPPORTED,
-		       format_string("it also needs %s, which is no function of OFED and not in today's libibverbs",
+		       format_string("it also needs %s, which is neither in OFED's libibverbs nor in today's",
 				     check->unresolved.item[0]));
 }
 
@@ -184,7 +184,7 @@ static bool decide_device(struct check *check)
 	next_command(check, "run --softhca --", check->name);
 	if (check->wanted_device)
 		return decided(check, VERDICT_NO_DEVICE,
-			       format_string("device %s is not there or has no XRC",
+			       format_string("device %s was not found or has no XRC",
 					     check->wanted_device));
 	if (check->devices_error)
 		return decided(check, VERDICT_NO_DEVICE,

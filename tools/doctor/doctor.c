@@ -125,7 +125,7 @@ static void examine_companions(struct doctor *doctor)
 				     &places);
 		if (!path) {
 			found(doctor, "companions", FINDING_PROBLEM, "install xrc-compat again",
-			      "%s is not there (first looked for: %s)", *name, places.item[0]);
+			      "%s was not found (first looked for: %s)", *name, places.item[0]);
 			return;
 		}
 	}

@@ -150,17 +150,17 @@ const char *paths_table_directory(void)
 }
 
 /*
- * The loader splits LD_PRELOAD at colons and blanks and expands '$'. A file that is no library gets
- * only a warning.
+ * The loader splits LD_PRELOAD at colons and blanks and expands '$'. It only warns of a file that is
+ * not a library.
  */
 const char *paths_preload_fault(const char *path, struct elf_info *elf)
 {
 	int err = path ? elf_info_read(path, elf) : 0;
 
 	if (!path)
-		return "libxrc-compat.so.1 is not there: xrc-compat is not installed completely";
+		return "libxrc-compat.so.1 was not found: xrc-compat is not installed completely";
 	if (strpbrk(path, ": \t\n$"))
-		return format_string("%s: a path with a colon, a blank or a '$' cannot stand in LD_PRELOAD",
+		return format_string("%s: LD_PRELOAD cannot hold a path with a colon, a blank or a '$'",
 				     path);
 	if (err)
 		return format_string("%s: is not a shared library (%s)", path, strerror(-err));

@@ -189,7 +189,7 @@ static const char *why_not_executable(const char *path)
 	if (S_ISDIR(st.st_mode))
 		return "is a directory, not a program";
 	if (!S_ISREG(st.st_mode))
-		return "is no regular file";
+		return "is not a regular file";
 	if (!access(path, X_OK))
 		return "cannot be read, so its libraries are not known";
 	return "is there, but may not be executed; chmod +x, if it is a program";
@@ -212,7 +212,7 @@ static const char *not_found_text(const char *name, const struct program *progra
 	if (binary[length - 1] == '\r')
 		return format_string("%s: its '#!' line ends with a carriage return, as in text files of Windows; sed -i 's/\\r$//' removes them",
 				     program->path);
-	return format_string("%s: its interpreter %s is not there", program->path, binary);
+	return format_string("%s: its interpreter %s was not found", program->path, binary);
 }
 
 /*
@@ -255,7 +255,7 @@ static const struct {
 				    "XRC_COMPAT_LIBRARY",
 				    TOOL_EXIT_REFUSED },
 	[PROGRAM_FOREIGN] = { NULL, NULL, TOOL_EXIT_NOT_EXECUTABLE }, /* ENOEXEC */
-	[PROGRAM_OTHER_KERNEL] = { "is a 32-bit program, and this kernel executes none",
+	[PROGRAM_OTHER_KERNEL] = { "is a 32-bit program, which this kernel does not execute",
 				   "boot a kernel that has CONFIG_IA32_EMULATION, without ia32_emulation=0",
 				   TOOL_EXIT_NOT_EXECUTABLE },
 };
@@ -274,7 +274,7 @@ const char *program_fault_text(enum program_fault fault, const char *name,
 	if (fault == PROGRAM_NOT_EXECUTABLE)
 		text = why_not_executable(binary);
 	else if (fault == PROGRAM_NO_LOADER)
-		text = format_string("its dynamic loader %s is not there", elf->interpreter);
+		text = format_string("its dynamic loader %s was not found", elf->interpreter);
 	else if (fault == PROGRAM_OTHER_MACHINE)
 		text = format_string("is a %d-bit %s program, but this libxrc-compat is %d-bit %s",
 				     elf->bits, elf_info_machine_name(elf), library->bits,

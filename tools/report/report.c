@@ -26,7 +26,7 @@ static int run_report(char **words)
 	script = paths_helper("report/xrc-compat-report", &places);
 	if (!script || paths_self(command, sizeof(command)))
 		return refuse(TOOL_EXIT_REFUSED,
-			      "xrc-compat-report is not there (first looked for: %s)",
+			      "xrc-compat-report was not found (first looked for: %s)",
 			      places.item[0]);
 	execl(script, script, command, output, option_word("--softhca", launch.softhca),
 	      option_word("--model", launch.model), program ? program : "", NULL);

@@ -51,7 +51,7 @@ static int check_launch(const struct launch *launch)
 
 static int refuse_missing(const char *what, const struct string_list *places)
 {
-	refuse(0, "%s is not there; looked at:", what);
+	refuse(0, "%s was not found; looked at:", what);
 	for (size_t i = 0; i < places->count; i++)
 		advise("%s", places->item[i]);
 	return TOOL_EXIT_REFUSED;

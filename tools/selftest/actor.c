@@ -102,7 +102,7 @@ void find_symbols(void)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!dlvsym(RTLD_DEFAULT, names[i], "IBVERBS_1.1"))
-			fail(WRONG, "%s is not there: is libxrc-compat preloaded?", names[i]);
+			fail(WRONG, "%s was not found: is libxrc-compat preloaded?", names[i]);
 	}
 }
 

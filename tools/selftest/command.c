@@ -35,7 +35,7 @@ static int run_selftest(char **words)
 	(void)words;
 	if (!path)
 		return refuse(TOOL_EXIT_REFUSED,
-			      "xrc-compat-selftest is not there (first looked for: %s)",
+			      "xrc-compat-selftest was not found (first looked for: %s)",
 			      places.item[0]);
 	if (!is_port(port))
 		return refuse(TOOL_EXIT_REFUSED,

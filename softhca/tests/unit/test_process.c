@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The memory of a process is read by way of any thread that still has it. The end of a process is
- * known at once.
+ * process_read() works as long as one thread of the process remains. It fails as soon as the
+ * process has ended.
  */
 
 #include <tests/unit/unit.h>
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 
 #define READS	 10000
-#define PATIENCE 25 /* seconds; a process that is forgotten ends by itself */
+#define TIMEOUT 25 /* seconds; alarm() then ends a child that the test has left */
 
 static const uint32_t word = 0x50f7ca11;
 
@@ -38,7 +38,7 @@ static void *relay(void *arg)
 	return arg;
 }
 
-/* A process whose main() has left; its threads begin with @run. */
+/* Forks a child whose main thread exits. Its second thread runs @run. */
 static pid_t start(void *(*run)(void *arg))
 {
 	pthread_t thread;
@@ -47,7 +47,7 @@ static pid_t start(void *(*run)(void *arg))
 	assert_true(pid >= 0);
 	if (pid)
 		return pid;
-	alarm(PATIENCE);
+	alarm(TIMEOUT);
 	if (pthread_create(&thread, NULL, run, NULL))
 		_exit(1);
 	pthread_exit(NULL);
@@ -68,8 +68,11 @@ static void wait_for_the_end_of_main(pid_t pid)
 		sched_yield();
 }
 
-/* The process is reaped last, so that its memory can be read until then. */
-static void end(pid_t pid)
+/*
+ * A killed process has no memory even before it is reaped. WNOWAIT keeps its pid, so that ESRCH
+ * cannot be another process's.
+ */
+static void kill_and_expect_no_memory(pid_t pid)
 {
 	siginfo_t info;
 
@@ -82,7 +85,7 @@ static void end(pid_t pid)
 	assert_int_equal(process_thread(pid), 0);
 }
 
-TEST(a_thread_that_stays_gives_the_memory)
+TEST(memory_is_readable_through_a_remaining_thread)
 {
 	pid_t pid = start(stay), thread;
 
@@ -92,17 +95,17 @@ TEST(a_thread_that_stays_gives_the_memory)
 	assert_true(thread > 0 && thread != pid);
 	assert_true(reads(pid));
 	assert_int_equal(process_thread(pid), thread);
-	end(pid);
+	kill_and_expect_no_memory(pid);
 }
 
-TEST(threads_that_end_one_after_the_other_give_the_memory)
+TEST(memory_is_readable_while_threads_replace_each_other)
 {
 	pid_t pid = start(relay);
 
 	wait_for_the_end_of_main(pid);
 	for (int i = 0; i < READS; i++)
 		assert_true(reads(pid));
-	end(pid);
+	kill_and_expect_no_memory(pid);
 }
 
 int main(void)

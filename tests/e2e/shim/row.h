@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Rows: each is one line of the contract, as a small function. It runs in a process of its own, so
- * a crash or a hang is one failed row. The first thing that is not as expected ends it.
+ * A row is a function that tests one sentence of the contract. It runs in a process of its own, so
+ * a crash or a hang fails this row only. The first failed expectation ends the row.
  */
 #ifndef TESTS_E2E_SHIM_ROW_H
 #define TESTS_E2E_SHIM_ROW_H
@@ -12,7 +12,7 @@
 #include "actor.h"
 #include "calls.h"
 
-/* Some rows need events of opened handles, which no Linux since 5.8 has. */
+/* Linux 5.8 and later deliver no async events to handles from ibv_open_qp. */
 enum needs {
 	NEEDS_NOTHING,
 	NEEDS_OPENED_EVENTS,

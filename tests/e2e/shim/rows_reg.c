@@ -60,7 +60,7 @@ ROW("5.6", "the creator may unregister first")
 	expect(query_rcv_qp(b, D, qpn, 0), EINVAL);
 }
 
-ROW("5.6", "the creator may close its domain")
+ROW("5.6", "the creator may close its domain after its unreg")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -106,7 +106,7 @@ ROW("5.6", "the last unreg destroys the QP for every process")
 	expect(unreg(a, D, qpn), EINVAL);
 }
 
-ROW("5.6", "the last of three ends the QP")
+ROW("5.6", "a former registrant may query a receive QP until its last unreg")
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
 	uint32_t qpn = made_by(a);
@@ -205,7 +205,7 @@ ROW("5.6", "unreg in another domain is EINVAL")
 	expect_ok(unreg(a, D, qpn));
 }
 
-ROW("5.6", "twenty QPs, each with its own registrants")
+ROW("5.6", "unreg of one QP leaves the registrations of other QPs")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpns[20];
@@ -236,7 +236,7 @@ ROW("5.6", "a private domain has registrations too")
 	expect_ok(close_domain(a, D));
 }
 
-ROW("5.6", "a registration belongs to the handle passed to reg")
+ROW("5.6", "a registration keeps only the domain handle busy that was passed to reg")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);

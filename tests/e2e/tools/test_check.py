@@ -25,7 +25,7 @@ CLASS_32_NOT_EXECUTED = {
     "old_libibverbs": None,
     "libraries": [],
     "verdict": "cannot start",
-    "reason": "PROGRAM: is a 32-bit program, and this kernel executes none",
+    "reason": "PROGRAM: is a 32-bit program, which this kernel does not execute",
     "advice": "boot a kernel that has CONFIG_IA32_EMULATION, without ia32_emulation=0",
     "exit_status": 126
 }

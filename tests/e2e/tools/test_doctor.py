@@ -42,7 +42,7 @@ def test_the_companions_are_found(clean, run, build_root):
 
 @pytest.mark.parametrize("environment, where, what, advice", [
     ({"XRC_COMPAT_LIBRARY": "/nonexistent/lib.so"
-      }, "library", "is not there", "XRC_COMPAT_LIBRARY"),
+      }, "library", "was not found", "XRC_COMPAT_LIBRARY"),
     ({"XRC_COMPAT_LIBRARY": "/etc/passwd"
       }, "library", "is not a shared library", "XRC_COMPAT_LIBRARY"),
     ({"FAKE_DEVICES": ""}, "devices", "there is no RDMA device", "load the kernel's driver"),
@@ -75,7 +75,7 @@ def test_a_library_path_that_ld_preload_cannot_carry_is_a_problem(clean, run, pr
     (tmp_path / name).mkdir()
     result = clean(run, command, XRC_COMPAT_LIBRARY=str(shutil.copy(probe, tmp_path / name)))
     assert result.returncode in (1, 125)
-    assert "cannot stand in LD_PRELOAD" in result.stdout + result.stderr
+    assert "LD_PRELOAD cannot hold" in result.stdout + result.stderr
 
 
 def test_a_program_in_place_of_the_library_is_a_problem(clean, run):

@@ -335,8 +335,8 @@ void end_no_event(struct end *end, int milliseconds)
 	int flags = fcntl(end->context->async_fd, F_GETFL);
 
 	/*
-	 * The descriptor is also readable for an event of a hidden target, which the library consumes.
-	 * ibv_get_async_event then fails with EWOULDBLOCK.
+	 * The descriptor is also readable for an event of a hidden target, which the library
+	 * consumes. ibv_get_async_event then fails with EWOULDBLOCK.
 	 */
 	if (!event_there(end, milliseconds))
 		return;

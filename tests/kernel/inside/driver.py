@@ -18,13 +18,12 @@ KINDS, TARGETS = ("qp", "cq", "srq"), 3
 NO_MORE = 0xffffffff
 TARGET = 1 << 23
 
-# With docs/upstream's patch, handles from ibv_open_qp hear events.
+# With docs/upstream's patch, the kernel delivers async events to handles from ibv_open_qp.
 PATCHED = "XRC_LAB_PATCHED" in os.environ
 
-# mlx4_ib of Linux 5.10 tells the path of RC and UC QPs only when it is queried: that of an XRC QP
-# reads as zeroes (docs/contract.md 7).
+# A query of an XRC QP by mlx4_ib of Linux 5.10 returns zeroes for the path (docs/contract.md 7).
 LINUX_5_10 = os.uname().release.startswith("5.10.")
-TELLS_NO_PATH = LINUX_5_10
+QUERY_LACKS_XRC_PATH = LINUX_5_10
 
 # Called as `softhca ctl event DEVICE NAME NUMBER` is.
 RAISE = str(pathlib.Path(__file__).resolve().parent / "raise_event.py")
@@ -35,7 +34,7 @@ MODULES = [f"{DRIVER}_ib", "ib_uverbs", "rdma_ucm"]
 # mlx5_ib of Linux 5.10 rounds responder resources down to a power of two; later releases and
 # mlx4_ib round up.
 ROUNDING = "down" if DRIVER == "mlx5" and LINUX_5_10 else "up"
-REMOVED = [f"{DRIVER}_ib", f"{DRIVER}_core"]
+MODULES_TO_UNLOAD = [f"{DRIVER}_ib", f"{DRIVER}_core"]
 DEVICES = [f"{DRIVER}_0", f"{DRIVER}_1"]
 
 
@@ -104,9 +103,9 @@ def load():
 
 
 def unload():
-    for name in REMOVED:
+    for name in MODULES_TO_UNLOAD:
         subprocess.run(["rmmod", name], check=True, timeout=120)
-    assert objects() == set(), "the driver has left something"
+    assert objects() == set(), "the driver leaked objects"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -123,7 +122,7 @@ def driver():
 def nothing_left(driver):
     before = counts()
     yield
-    assert counts() - before == collections.Counter(), "left when no program is there any more"
+    assert counts() - before == collections.Counter(), "the test leaked objects"
 
 
 @contextlib.contextmanager

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What Portals4 did with XRC through its librdmacm patch. One rank of a node creates the domain,
- * and the others retry until they can open it. The receive QPs of this rank receive for all. No
- * other process is registered with them.
+ * and the others retry until they can open it. The receive QPs of the creating rank receive for
+ * all. No other process is registered with them.
  *
  * --daemon: as in the sources of 2011, the domain's file comes from mkstemp, and the domain is
  * opened with O_CREAT|O_EXCL.
@@ -24,6 +24,7 @@
 #endif
 
 #define RANKS 3			/* of a node */
+#define FILE_NAME 128
 #define BUFFERS 64
 #define BUFFER_SIZE 1024
 #define SENDS 16
@@ -85,7 +86,7 @@ static void make_domain(char *file)
 	if (domain_fd < 0)
 		job_die("%s: %s", file, strerror(errno));
 	for (i = 1; i < job.local_size; i++)
-		job_send(JOB_CM, job.rank + i, file, 128);
+		job_send(JOB_CM, job.rank + i, file, FILE_NAME);
 	for (i = 1; i < job.local_size; i++)
 		while (job_receive(JOB_CM, job.rank + i, &word, sizeof(word), -1) < 0)
 			;
@@ -103,7 +104,7 @@ static void join_domain(char *file)
 	int main_rank = job.host * job.local_size;
 	char word = 0;
 
-	while (job_receive(JOB_CM, main_rank, file, 128, -1) < 0)
+	while (job_receive(JOB_CM, main_rank, file, FILE_NAME, -1) < 0)
 		;
 	domain_fd = open(file, O_RDWR);
 	if (domain_fd < 0)
@@ -119,7 +120,7 @@ static void join_domain(char *file)
 
 static void open_domain(void)
 {
-	char file[128];
+	char file[FILE_NAME] = "";
 
 	snprintf(file, sizeof(file), "%s/p4-xrc-1-%d-%s", job.dir, job.host,
 		 daemon_tree ? "XXXXXX" : "0");
@@ -158,17 +159,17 @@ static void create_srq(void)
 		post_recv(slot);
 }
 
-static void qp_attr(struct ibv_qp_init_attr *attr, uint32_t max_send_wr)
+static void qp_attr(struct ibv_qp_init_attr *attr, int sends)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->qp_type = IBV_QPT_XRC;
 	attr->send_cq = cq;
 	attr->recv_cq = cq;
-	attr->srq = max_send_wr ? NULL : srq;
+	attr->srq = sends ? NULL : srq;
 	attr->xrc_domain = xrc_domain;
-	attr->cap.max_send_wr = max_send_wr;
-	attr->cap.max_send_sge = max_send_wr ? 1 : 0;
-	attr->cap.max_inline_data = max_send_wr ? 200 : 0;
+	attr->cap.max_send_wr = sends ? SENDS : 0;
+	attr->cap.max_send_sge = sends ? 1 : 0;
+	attr->cap.max_inline_data = sends ? 200 : 0;
 }
 
 static void request(void)
@@ -177,12 +178,12 @@ static void request(void)
 	struct ibv_qp_attr attr;
 
 	conn_resolve(&sending, job_first_peer());
-	qp_attr(&init, SENDS);
+	qp_attr(&init, 1);
 	conn_create_qp(&sending, pd, &init);
 	must_be_0(ibv_query_qp(sending.qp, &attr, IBV_QP_CAP, &init), "ibv_query_qp");
 	if (init.cap.max_inline_data < 200 || init.cap.max_inline_data > 1 << 16 ||
 	    init.cap.max_send_wr < SENDS)
-		job_die("ibv_query_qp gives max_inline_data %u, max_send_wr %u",
+		job_die("ibv_query_qp returned max_inline_data %u, max_send_wr %u",
 			init.cap.max_inline_data, init.cap.max_send_wr);
 	max_inline = (int)init.cap.max_inline_data;
 	conn_request(&sending);
@@ -197,14 +198,14 @@ static void accept_from(int rank)
 	conn_accept(&accepted[rank]);
 }
 
-/* All ranks of a node connect to the main rank of the other one, which accepts so many requests. */
+/* Each rank connects to the main rank of the other node. A main rank accepts local_size of them. */
 static void connect_all(void)
 {
-	int left = 1 + (is_main() ? job.local_size : 0), from;
+	int connections_left = 1 /* our own request */ + (is_main() ? job.local_size : 0), from;
 
 	job_gather(JOB_WORLD, &ranks[job.rank], sizeof(ranks[0]), ranks);
 	request();
-	for (; left; left--) {
+	for (; connections_left; connections_left--) {
 		from = conn_next(&sending, accepted);
 		if (from >= 0)
 			accept_from(from);

@@ -34,7 +34,7 @@ def place(monkeypatch):
         yield pathlib.Path(folder)
 
 
-@pytest.mark.parametrize("argv, status, words", [
+@pytest.mark.parametrize("argv, status, message", [
     ([], 2, "no command"),
     (["frobnicate"], 2, "unknown command 'frobnicate'"),
     (["run"], 125, "no program given"),
@@ -59,47 +59,45 @@ def place(monkeypatch):
     (["ctl", "status"], 1, "no daemon in"),
     (["ctl", "counters"], 1, "no daemon in"),
 ])
-def test_refuses_with_a_sentence(run, softhca, place, argv, status, words):
+def test_error_messages(run, softhca, place, argv, status, message):
     done = run([softhca, *argv])
     assert (done.returncode, done.stdout) == (status, "")
-    assert words in done.stderr
-    wait_for(lambda: not list(place.iterdir()))
+    assert message in done.stderr
+    wait_for(lambda: not list(place.iterdir()), "empty directory")
 
 
-@pytest.mark.parametrize("words, complaint", [
+@pytest.mark.parametrize("arguments, message", [
     ("frobnicate", "unknown command 'frobnicate'; there are: status stop"),
-    ("status word", "status takes no words"),
-    ("stop word", "stop takes no words"),
+    ("status word", "status takes no argument"),
+    ("stop word", "stop takes no argument"),
     ("set xrc", "set takes one NAME=VALUE"),
-    ("port mlx4_0 -1 up", "'-1' is no number"),
-    ("port mlx4_0 x up", "'x' is no number"),
+    ("port {device} -1 up", "'-1' is not a number"),
+    ("port {device} x up", "'x' is not a number"),
 ])
-@pytest.mark.on_model("connectx3")  # the test is about the command, not an adapter
-def test_the_daemon_refuses_with_a_sentence(run, softhca, place, words, complaint):
-    done = run([softhca, "run", "sh", "-c", f'"$0" ctl {words}', softhca])
+def test_error_messages_of_the_daemon(run, softhca, place, arguments, message):
+    words = arguments.format(device=models.device(0)).split()
+    done = run([softhca, "run", "--", softhca, "ctl", *words])
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(complaint)
+    assert done.stderr.startswith(message)
 
 
 @pytest.mark.parametrize(
     "argv",
     [["--help"], ["-h"], ["run", "--help"], ["start", "--help"], ["run", "--devices=1", "--help"],
      ["ctl", "--help"], ["ctl", "objects", "--help"], ["stop", "--help"]], ids=" ".join)
-@pytest.mark.on_model("connectx3")
 def test_help(run, softhca, argv):
     done = run([softhca, *argv])
     assert (done.returncode, done.stderr) == (0, "") and "Settings of run and start:" in done.stdout
-    for word in ("run", "start", "stop", "status", "ctl", "--devices", "--xrc", "SOFTHCA_DIR"):
-        assert word in done.stdout
+    for name in ("run", "start", "stop", "status", "ctl", "--devices", "--xrc", "SOFTHCA_DIR"):
+        assert name in done.stdout
 
 
-@pytest.mark.on_model("connectx3")
 def test_version(run, softhca, build_root):
     project = json.loads((build_root / "meson-info" / "intro-projectinfo.json").read_text())
     assert run([softhca, "--version"]).stdout.split() == ["softhca", project["version"]]
 
 
-def test_an_option_outdoes_the_model_of_the_environment(run, softhca, place):
+def test_an_option_overrides_the_model_of_the_environment(run, softhca, place):
     listed = run([softhca, "run", "--model=connectx5", "--", "ibv_devices"],
                  env={"SOFTHCA_MODEL": "connectx3"}).stdout
     assert "mlx5_0" in listed and "mlx4_0" not in listed
@@ -115,7 +113,7 @@ def test_run_is_the_program(run, softhca, place):
     pid, directory = proc.communicate(timeout=20)[0].split()
     assert (proc.returncode, int(pid)) == (7, proc.pid)
     assert directory.startswith(str(place))
-    wait_for(lambda: not os.path.exists(directory))
+    wait_for(lambda: not os.path.exists(directory), "end of the directory")
 
 
 def test_run_keeps_other_preloads(run, softhca, place):
@@ -134,10 +132,10 @@ def test_program_has_no_child_of_softhca(run, softhca, place):
 
 def test_killed_launcher_leaves_nothing(softhca, place):
     proc = subprocess.Popen([softhca, "run", "--", "sleep", "60"])
-    wait_for(lambda: list(place.glob("*/socket")))
+    wait_for(lambda: list(place.glob("*/socket")), "socket")
     proc.kill()
     proc.wait()
-    wait_for(lambda: not list(place.iterdir()))
+    wait_for(lambda: not list(place.iterdir()), "empty directory")
 
 
 def daemon_pid(run, softhca, **env):
@@ -147,16 +145,18 @@ def daemon_pid(run, softhca, **env):
     return int(status.split("pid ")[1].split(",")[0])
 
 
-def test_leftovers_of_a_killed_daemon_go_with_the_next_run(run, softhca, place):
+def test_the_next_run_removes_what_a_killed_daemon_left(run, softhca, place):
     proc = subprocess.Popen([softhca, "run", "--", "sleep", "60"])
-    wait_for(lambda: list(place.glob("*/socket")))
+    wait_for(lambda: list(place.glob("*/socket")), "socket")
     (left,) = place.iterdir()
     os.kill(daemon_pid(run, softhca, SOFTHCA_DIR=str(left)), signal.SIGKILL)
     proc.kill()
     proc.wait()
     # A killed process may hold its lock for a moment.
-    wait_for(lambda: run([softhca, "run", "--", "true"]) and not left.exists())
-    wait_for(lambda: not list(place.iterdir()))
+    wait_for(
+        lambda: run([softhca, "run", "--", "true"]).returncode == 0 and not left.exists(),
+        "run that removes the directory")
+    wait_for(lambda: not list(place.iterdir()), "empty directory")
 
 
 def test_start_and_stop(run, softhca, place):
@@ -172,15 +172,6 @@ def test_start_and_stop(run, softhca, place):
     assert not list(place.iterdir())
 
 
-def test_start_replaces_a_killed_daemon(run, softhca, place):
-    assert run([softhca, "start"]).returncode == 0
-    os.kill(daemon_pid(run, softhca), signal.SIGKILL)
-    wait_for(lambda: run([softhca, "status"]).returncode == 1)
-    assert run([softhca, "start"]).returncode == 0
-    assert run([softhca, "stop"]).returncode == 0
-
-
-@pytest.mark.on_model("connectx3")  # what is tested does not depend on the model
 @pytest.mark.parametrize("seconds", [0.3, 1.5])
 def test_start_waits_for_the_end_of_a_killed_daemon(run, softhca, place, seconds):
     """A killed daemon holds its lock for a moment, and the kernel still accepts connections to its
@@ -193,8 +184,10 @@ def test_start_waits_for_the_end_of_a_killed_daemon(run, softhca, place, seconds
         dying.bind(str(directory / "socket"))
         dying.listen()
         threading.Timer(seconds, lambda: (dying.close(), lock.close())).start()
+        before = time.monotonic()
         done = run([softhca, "start"])
     assert done.returncode == 0, done.stderr
+    assert time.monotonic() - before >= seconds - 0.1
     assert run([softhca, "stop"]).returncode == 0
 
 
@@ -206,7 +199,7 @@ def test_start_right_after_a_kill(run, softhca, place):
     assert run([softhca, "start"]).returncode == 0 and run([softhca, "stop"]).returncode == 0
 
 
-def test_a_stopped_daemon_is_running(run, softhca, place):
+def test_start_refuses_beside_a_suspended_daemon(run, softhca, place):
     assert run([softhca, "start"]).returncode == 0
     pid = daemon_pid(run, softhca)
     stop(pid)
@@ -224,7 +217,7 @@ def test_foreign_files_in_the_directory_stay(run, softhca, place):
     assert [p.name for p in (place / "softhca").iterdir()] == ["letter"]
 
 
-def test_open_directory_is_refused(run, softhca, place):
+def test_a_directory_that_others_can_read_is_refused(run, softhca, place):
     (place / "softhca").mkdir(mode=0o700)
     (place / "softhca").chmod(0o755)
     done = run([softhca, "start"])
@@ -249,13 +242,13 @@ def test_run_with_closed_descriptors(run, softhca, place):
 
 @pytest.fixture
 def as_nobody(run, softhca):
-    """The words that start a command as a user without privileges."""
+    """The arguments that start a command as a user without privileges."""
     if os.geteuid() != 0:
         pytest.skip("only root can become another user")
-    words = ["setpriv", "--reuid=65534", "--clear-groups"]
-    if run([*words, "test", "-x", softhca]).returncode:
+    command = ["setpriv", "--reuid=65534", "--clear-groups"]
+    if run([*command, "test", "-x", softhca]).returncode:
         pytest.skip("the build is out of another user's reach")
-    return words
+    return command
 
 
 def test_unreachable_client_is_told_why(run, softhca, place, as_nobody):
@@ -315,20 +308,21 @@ def test_another_user_is_not_served(run, softhca, place, as_nobody):
 
 
 def test_idle_daemon_sleeps(run, softhca, place):
-    """A daemon without contexts takes no processor time."""
+    """A daemon without contexts does not wake up for 3 s."""
     assert run([softhca, "start"]).returncode == 0
-    stat = pathlib.Path(f"/proc/{daemon_pid(run, softhca)}/status")
+    status_file = pathlib.Path(f"/proc/{daemon_pid(run, softhca)}/status")
 
     def switches():
-        return [line for line in stat.read_text().splitlines() if "ctxt_switches" in line]
+        return [line for line in status_file.read_text().splitlines() if "ctxt_switches" in line]
 
-    def rests():
-        seen = switches()
-        time.sleep(1.3)
-        return seen == switches()
+    def sleeps(seconds):
+        before = switches()
+        time.sleep(seconds)
+        return before == switches()
 
-    # The daemon may still be busy with the last question.
-    wait_for(rests, "time in which it rests")
+    # The daemon may still be busy with the last request.
+    wait_for(lambda: sleeps(0.5), "time in which the daemon sleeps")
+    assert sleeps(3)
     assert run([softhca, "stop"]).returncode == 0
 
 
@@ -338,7 +332,6 @@ def test_settings_can_be_changed_later(run, softhca, place):
     assert "open_qp=off" in run([softhca, "status"]).stdout
     refused = run([softhca, "ctl", "set", "devices=5"])
     assert refused.returncode == 1 and "only when softhca starts" in refused.stderr
-    assert json.loads(run([softhca, "ctl", "objects", "--json"]).stdout)["contexts"] == []
     assert run([softhca, "stop"]).returncode == 0
 
 

@@ -124,8 +124,8 @@ def test_other_devices_get_no_event(daemon):
     (["mlx4_0", "port_err", "3"], "no port 3"),
     (["mlx4_7", "port_err"], "no device mlx4_7"),
     (["mlx4_0"], "event takes"),
-    (["mlx4_0", "qp_fatal", "4294967360"], "'4294967360' is no number"),
-    (["mlx4_0", "qp_fatal", "-1"], "'-1' is no number"),
+    (["mlx4_0", "qp_fatal", "4294967360"], "'4294967360' is not a number"),
+    (["mlx4_0", "qp_fatal", "-1"], "'-1' is not a number"),
 ])
 def test_refuses(run, softhca, daemon, words, complaint):
     done = run([softhca, "ctl", "event", *map(models.named, words)])

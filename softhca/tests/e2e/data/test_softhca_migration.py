@@ -18,6 +18,6 @@ def test_migration(run, softhca):
 def test_refused_migrations(run, softhca):
     for words, complaint in [(["mlx4_0"], "takes DEVICE NUMBER"),
                              (["mlx4_9", "1"], "no device mlx4_9"), (["mlx4_0", "99"], "no QP 99"),
-                             (["mlx4_0", "mine"], "'mine' is no number")]:
+                             (["mlx4_0", "mine"], "'mine' is not a number")]:
         done = run([softhca, "run", "--", softhca, "ctl", "migrate", *map(models.named, words)])
         assert done.returncode == 1 and models.named(complaint) in done.stderr

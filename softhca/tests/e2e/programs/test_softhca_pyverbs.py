@@ -60,7 +60,7 @@ def folder(tmp_path_factory):
     pytest.importorskip("pyverbs", reason="python3-pyverbs is not installed")
     if not INSTALLED.is_dir():
         pytest.skip(
-            f"{INSTALLED} is not there: the distribution's tests were not installed with python3-pyverbs"
+            f"{INSTALLED} was not found: the distribution's tests were not installed with python3-pyverbs"
         )
     path = tmp_path_factory.mktemp("pyverbs") / "tests"
     path.mkdir()

@@ -80,8 +80,8 @@ struct result recv_completion(struct actor *actor, int srq, unsigned flags);
 
 /**
  * get_event - ETIMEDOUT if there is none. With DRAIN: waits for a moment, and returns the result of
- * ibv_get_async_event on a non-blocking fd. slot: the QP or SRQ that the event's pointer is compared
- * with.
+ * ibv_get_async_event on a non-blocking fd. slot: the QP or SRQ that the event's pointer is
+ * compared with.
  */
 struct result get_event(struct actor *actor, int slot, unsigned flags);
 struct result ack_event(struct actor *actor, unsigned flags);
