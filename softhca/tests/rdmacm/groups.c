@@ -68,7 +68,7 @@ static void expect_group(const struct joined *joined, const char *gid, uint32_t 
 }
 
 /* The GID to which the kernel maps the address (cma_set_mgid). */
-static void addresses(struct ground *ground)
+static void an_address_maps_to_the_kernels_gid(struct ground *ground)
 {
 	struct rdma_cm_id *udp, *ipoib;
 	struct joined joined;
@@ -96,7 +96,7 @@ static void addresses(struct ground *ground)
  * All programs that join a group get the same group, which has a LID of its own. If the address is
  * zero, they get an unused one.
  */
-static void identity(struct ground *ground)
+static void programs_share_a_group_by_its_address(struct ground *ground)
 {
 	struct rdma_cm_id *first, *second;
 	struct joined a, b, other, nameless, another;
@@ -121,10 +121,10 @@ static void identity(struct ground *ground)
 }
 
 /*
- * Leaving waits until all events of the group are acknowledged. If the daemon counted wrongly, it
- * would hang.
+ * rdma_leave_multicast discards a JOIN event that was not read yet. It waits until as many events
+ * are acknowledged as the daemon has counted, so a wrong count hangs.
  */
-static void leaving(struct ground *ground)
+static void leaving_discards_an_unread_event(struct ground *ground)
 {
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *id;
@@ -146,8 +146,7 @@ static void *leave(void *id)
 	return NULL;
 }
 
-/* Leaving waits for an event that is not acknowledged yet. */
-static void leaving_while_an_event_is_read(struct ground *ground)
+static void leaving_waits_for_an_unacknowledged_event(struct ground *ground)
 {
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *id;
@@ -163,7 +162,7 @@ static void leaving_while_an_event_is_read(struct ground *ground)
 	rdma_destroy_id(id);
 }
 
-static void no_group(struct ground *ground)
+static void a_unicast_gid_is_refused_by_an_event(struct ground *ground)
 {
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *id;
@@ -176,8 +175,7 @@ static void no_group(struct ground *ground)
 	rdma_destroy_id(id);
 }
 
-/* The address can be resolved, but not the route, since a group is only for datagrams. */
-static void route_to_a_group(struct ground *ground)
+static void a_group_has_an_address_and_no_route(struct ground *ground)
 {
 	struct rdma_cm_id *id, *of_event;
 
@@ -192,8 +190,12 @@ static void route_to_a_group(struct ground *ground)
 }
 
 static const struct ground_test tests[] = {
-	TEST(addresses), TEST(identity), TEST(leaving), TEST(leaving_while_an_event_is_read),
-	TEST(no_group), TEST(route_to_a_group),
+	TEST(an_address_maps_to_the_kernels_gid),
+	TEST(programs_share_a_group_by_its_address),
+	TEST(leaving_discards_an_unread_event),
+	TEST(leaving_waits_for_an_unacknowledged_event),
+	TEST(a_unicast_gid_is_refused_by_an_event),
+	TEST(a_group_has_an_address_and_no_route),
 };
 
 int main(void)

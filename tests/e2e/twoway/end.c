@@ -305,7 +305,7 @@ struct ibv_wc end_poll(struct end *end)
 	return wc;
 }
 
-void end_quiet(struct end *end)
+void end_no_completion(struct end *end)
 {
 	struct ibv_wc wc;
 
@@ -404,7 +404,7 @@ static void run_softhca(const char *const words[])
 	must_eq(status, 0);
 }
 
-void inject(int device, const char *event, uint32_t number)
+void inject_event(int device, const char *event, uint32_t number)
 {
 	struct emulated_name name = emulated_name(device);
 	char digits[16];
@@ -414,7 +414,7 @@ void inject(int device, const char *event, uint32_t number)
 	run_softhca(words);
 }
 
-void command_fails(int device, const char *command, const char *err, unsigned times)
+void inject_command_fault(int device, const char *command, const char *err, unsigned times)
 {
 	struct emulated_name name = emulated_name(device);
 	char digits[16];
@@ -425,7 +425,7 @@ void command_fails(int device, const char *command, const char *err, unsigned ti
 	run_softhca(words);
 }
 
-void commands_work(int device)
+void clear_command_faults(int device)
 {
 	struct emulated_name name = emulated_name(device);
 	const char *const words[] = { "softhca", "ctl", "fault", name.text, "off", NULL };
@@ -440,7 +440,7 @@ void show_objects(void)
 	run_softhca(words);
 }
 
-uint32_t hidden_half(uint32_t qp_num)
+uint32_t hidden_target_number(uint32_t qp_num)
 {
 	/* The emulated adapter numbers the target right after its initiator. */
 	return (qp_num + 1) | emulated_target_tag();

@@ -100,8 +100,8 @@ void end_post_wrong_key(struct end *end, enum ibv_wr_opcode opcode);
  */
 struct ibv_wc end_poll(struct end *end);
 
-/** end_quiet - no completion for 20 ms. */
-void end_quiet(struct end *end);
+/** end_no_completion - no completion for 20 ms. */
+void end_no_completion(struct end *end);
 
 /**
  * end_event - the next async event; the row fails if none comes. end_no_event - there is none for
@@ -120,20 +120,20 @@ void ends_close(struct end *a, struct end *b);
  */
 int shared_file(void);
 
-/** inject - raises an async event on a device's object; @event as `softhca ctl event` names it. */
-void inject(int device, const char *event, uint32_t number);
+/** inject_event - raises an async event on a device's object, named as by `softhca ctl event`. */
+void inject_event(int device, const char *event, uint32_t number);
 
 /**
- * command_fails - the next @times commands of this name ("any": all) on a device fail with @err, a
- * name as "EBUSY".
+ * inject_command_fault - the next @times commands of this name ("any": all) on a device fail with
+ * @err, a name as "EBUSY".
  */
-void command_fails(int device, const char *command, const char *err, unsigned times);
-void commands_work(int device);
+void inject_command_fault(int device, const char *command, const char *err, unsigned times);
+void clear_command_faults(int device);
 
 /** show_objects - JSON on stdout: what there is on the devices now. */
 void show_objects(void);
 
-/** hidden_half - the number of the receiving half of an emulated adapter's two-way QP. */
-uint32_t hidden_half(uint32_t qp_num);
+/** hidden_target_number - the number of the hidden target of an emulated adapter's two-way QP. */
+uint32_t hidden_target_number(uint32_t qp_num);
 
 #endif

@@ -36,7 +36,7 @@ ROW("an unreg that the kernel refuses returns its error, and the next one succee
 
 	end_open(&end, 0, -1, false);
 	qp_num = receive_qp(end.domain);
-	command_fails(0, "DESTROY_QP", "EBUSY", 1);
+	inject_command_fault(0, "DESTROY_QP", "EBUSY", 1);
 	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), EBUSY);
 	must_eq(query(&end, qp_num), 0);
 	must_eq(ibv_reg_xrc_rcv_qp(end.domain, qp_num), 0);
@@ -58,9 +58,9 @@ ROW("closing a device that has gone leaves no registration")
 	end_open(&end, 0, fd, false);
 	for (int i = 0; i < 3; i++)
 		qp_num[i] = receive_qp(end.domain);
-	command_fails(0, "any", "EIO", 1000);
+	inject_command_fault(0, "any", "EIO", 1000);
 	ibv_close_device(end.context);
-	commands_work(0);
+	clear_command_faults(0);
 	free(end.memory);
 	end_open(&end, 0, fd, false);
 	for (int i = 0; i < 3; i++) {

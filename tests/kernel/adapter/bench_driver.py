@@ -4,6 +4,7 @@ libmlx4 do."""
 
 import os
 
+import hcr
 import identity
 from adapter import DOORBELLS, REGISTERS, Wire
 from layouts import CONTROL, CQ, CQE, EQ, EQE, HCR, ICM_CHUNK, INIT_HCA, MPT, QP, REMOTE, SRQ
@@ -14,7 +15,6 @@ SIZE = 4 << 20
 MAILBOX, ANSWER, RECORDS, MTT, DMPT = 0x1000, 0x2000, 0x3000, 0x10000, 0x20000
 FREE = 0x40000
 QPN, CQN, EQN, KEY, PD = 0x40, 0x80, 0x8, 0x200, 7
-RST2INIT, INIT2RTR, RTR2RTS = 0x19, 0x1a, 0x1b
 
 
 class Machine:
@@ -70,16 +70,16 @@ class Driver(Machine):
         return self.next_record - 8
 
     def start(self):
-        self.must(0xffa, 1, ICM_CHUNK.build(virtual=0, physical=0, log_pages=10))
-        self.must(0x7, 0, INIT_HCA.build(dmpt_base=DMPT, log_mpts=8, mtt_base=MTT))
+        self.must(hcr.MAP_ICM, 1, ICM_CHUNK.build(virtual=0, physical=0, log_pages=10))
+        self.must(hcr.INIT_HCA, 0, INIT_HCA.build(dmpt_base=DMPT, log_mpts=8, mtt_base=MTT))
         self.events, mtt = self.pages(1)
-        self.must(0x13, EQN, EQ.build(log_size=4, vector=3, mtt=mtt))
-        self.must(0x12, EQN, in_param=(1 << 64) - 1)
+        self.must(hcr.SW2HW_EQ, EQN, EQ.build(log_size=4, vector=3, mtt=mtt))
+        self.must(hcr.MAP_EQ, EQN, in_param=(1 << 64) - 1)
         self.cq_record, (self.completions, mtt) = self.record(), self.pages(1)
-        self.must(0x16, CQN, CQ.build(log_size=4, eqn=EQN, mtt=mtt, record=self.cq_record))
+        self.must(hcr.SW2HW_CQ, CQN, CQ.build(log_size=4, eqn=EQN, mtt=mtt, record=self.cq_record))
         self.data, mtt = self.pages(2)
         self.must(
-            0xd, KEY >> 8,
+            hcr.SW2HW_MPT, KEY >> 8,
             MPT.build(owner=0xf, access=0x1f, key=KEY >> 8, pd=PD, start=0x70000800, length=PAGE,
                       mtt=mtt, log_page=12))
         self.address, self.key = 0x70000800, KEY
@@ -91,16 +91,17 @@ class Driver(Machine):
             "log_sq_stride": 2, "send_cqn": CQN, "receive_cqn": CQN, "record": self.qp_record,
             "mtt": mtt, "remote_write": 1, "remote_read": 1, **fields
         }
-        self.must(RST2INIT, qpn, bytes(8) + QP.build(**context))
-        self.must(INIT2RTR, qpn, bytes(8) + QP.build(mtu=3, remote_qpn=peer, primary_rlid=lid))
-        self.must(RTR2RTS, qpn, bytes(8) + QP.build())
+        self.must(hcr.RST2INIT_QP, qpn, bytes(8) + QP.build(**context))
+        context = QP.build(mtu=3, remote_qpn=peer, primary_rlid=lid)
+        self.must(hcr.INIT2RTR_QP, qpn, bytes(8) + context)
+        self.must(hcr.RTR2RTS_QP, qpn, bytes(8) + QP.build())
         for slot in range(4):
             self.memory[self.ring + 64 * slot] = 0x80
 
     def srq(self, number, xrcd):
         record, (self.srq_ring, mtt) = self.record(), self.pages(1)
         self.must(
-            0x35, number,
+            hcr.SW2HW_SRQ, number,
             SRQ.build(log_size=2, log_stride=1, xrcd=xrcd, cqn=CQN, mtt=mtt, pd=PD, record=record))
         segment = self.segment(PAGE)
         self.memory[self.srq_ring + 16:self.srq_ring + 32] = segment
@@ -134,7 +135,7 @@ class Driver(Machine):
         return self.memory[self.data + 0x800:self.data + 0x800 + size]
 
 
-def two():
+def two_drivers():
     wire = Wire(2)
     return [Driver(function) for function in wire.functions]
 

@@ -8,9 +8,11 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import hcr  # noqa: E402
 import identity  # noqa: E402
 from adapter import Wire  # noqa: E402
-from bench_driver import ANSWER, CQN, EQN, KEY, QPN, Driver, remote, two  # noqa: E402
+from bench_driver import ANSWER, CQN, EQN, KEY, QPN, Driver, remote, two_drivers  # noqa: E402
+from dispatch import BAD_STATE, INTERNAL_ERROR  # noqa: E402
 from layout import Layout  # noqa: E402
 from layouts import EQE, QP, QUERY_DEV_CAP  # noqa: E402
 from memory import PAGE, Fault  # noqa: E402
@@ -26,7 +28,7 @@ from queues import (
     RNR_EXCEEDED)
 from vfio_user import CONFIG_REGION  # noqa: E402
 
-HELLO = b"what is sent crosses the border of a page" * 60
+HELLO = b"what is sent crosses the boundary of a page" * 60
 
 
 def test_a_layout_builds_and_parses_its_fields():
@@ -48,14 +50,14 @@ def test_query_dev_cap_returns_limits_at_the_offsets_of_the_driver():
 def test_xrc_can_be_switched_off():
     driver = Driver(Wire(1).functions[0])
     driver.function.write(CONFIG_REGION, identity.XRC_SWITCH, bytes(4))
-    driver.must(0x3)
+    driver.must(hcr.QUERY_DEV_CAP)
     assert not QUERY_DEV_CAP.get(driver.memory[ANSWER:ANSWER + QUERY_DEV_CAP.size],
                                  "flags") & identity.XRC
 
 
 @pytest.fixture
 def pair():
-    first, second = two()
+    first, second = two_drivers()
     first.connect(2)
     second.connect(1)
     return first, second
@@ -119,13 +121,13 @@ def test_an_access_beyond_the_region_is_a_remote_access_error(pair, at, size):
 
 def test_a_send_from_a_freed_region_is_a_protection_error(pair):
     sender, _ = pair
-    sender.must(0xf, KEY >> 8)
+    sender.must(hcr.HW2SW_MPT, KEY >> 8)
     sender.post_send(SEND, sender.segment(8))
     assert sender.completion().syndrome == LOCAL_PROTECTION
 
 
 def test_an_xrc_message_takes_a_receive_of_the_srq_it_names():
-    sender, receiver = two()
+    sender, receiver = two_drivers()
     target = 1 << 23 | QPN
     sender.connect(2, service=XRC, peer=target)
     receiver.connect(1, service=XRC, qpn=target, xrcd=5)
@@ -139,7 +141,7 @@ def test_an_xrc_message_takes_a_receive_of_the_srq_it_names():
 
 
 def test_a_failed_xrc_receive_names_its_srq():
-    sender, receiver = two()
+    sender, receiver = two_drivers()
     target = 1 << 23 | QPN
     sender.connect(2, service=XRC, peer=target)
     receiver.connect(1, service=XRC, qpn=target, xrcd=5)
@@ -150,7 +152,7 @@ def test_a_failed_xrc_receive_names_its_srq():
 
 
 def test_an_xrc_message_to_an_srq_of_another_domain_is_refused():
-    sender, receiver = two()
+    sender, receiver = two_drivers()
     target = 1 << 23 | QPN
     sender.connect(2, service=XRC, peer=target)
     receiver.connect(1, service=XRC, qpn=target, xrcd=5)
@@ -197,10 +199,10 @@ def test_the_owner_bit_of_events_changes_at_each_turn_of_the_ring(pair):
 def test_a_transition_changes_only_its_own_attributes(pair):
     driver, _ = pair
     optional = (1 << 10).to_bytes(4, "big")  # MLX4_QP_OPTPAR_PM_STATE
-    driver.must(0x1c, QPN, optional + bytes(4) + QP.build(migration=3, qkey=5))
+    driver.must(hcr.RTS2RTS_QP, QPN, optional + bytes(4) + QP.build(migration=3, qkey=5))
     context = driver.function.qps[QPN].context
     assert (context.migration, context.qkey, context.remote_qpn) == (3, 0, QPN)
-    assert driver.command(0x1a, QPN, bytes(8 + QP.size)) == 0x10  # there is no RTR2RTR
+    assert driver.command(hcr.INIT2RTR_QP, QPN, bytes(8 + QP.size)) == BAD_STATE
 
 
 def test_inline_data_is_gathered_from_its_segments():
@@ -214,7 +216,7 @@ def test_an_access_to_unmapped_memory_is_a_fault(pair):
     driver, _ = pair
     with pytest.raises(Fault):
         driver.function.icm.read(1 << 40, 8)
-    assert driver.command(0x16, CQN, in_param=1 << 40) == 1
+    assert driver.command(hcr.SW2HW_CQ, CQN, in_param=1 << 40) == INTERNAL_ERROR
 
 
 def test_a_reset_removes_all_objects(pair):

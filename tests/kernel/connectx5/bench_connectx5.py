@@ -2,6 +2,7 @@
 """A minimal driver: it gives an adapter memory, commands and work, as mlx5_core, mlx5_ib and
 libmlx5 do."""
 
+import opcodes as op
 from connectx5 import ARM_BELL, REGISTERS, SEND_BELLS, ConnectX5
 from adapter import Wire
 from bench_driver import Machine
@@ -63,21 +64,21 @@ class Driver(Machine):
     def status(self, *words, **kw):
         return COMMAND_OUT.get(self.command(*words, **kw), "status")
 
-    def made(self, opcode, more=b""):
+    def create(self, opcode, more=b""):
         answer = self.command(opcode, more)
         assert COMMAND_OUT.get(answer, "status") == OK
         return COMMAND_OUT.get(answer, "number")
 
     def event_queue(self, events=0, log_size=1):
         body = EQ.build(log_size=log_size, vector=5, events=events) + EVENTS.to_bytes(8, "big")
-        return self.made(0x301, bytes(body[HEAD:]))
+        return self.create(op.CREATE_EQ, bytes(body[HEAD:]))
 
     def change(self, opcode, number, optional=0, **fields):
         body = optional.to_bytes(4, "big").ljust(QP_AT - HEAD, b"\0") + QP.build(**fields)
         return self.status(opcode, body, number=number)
 
-    def queried(self, number):
-        return QP.parse(self.command(0x50b, out_length=0x110, number=number)[QP_AT:])
+    def query_qp(self, number):
+        return QP.parse(self.command(op.QUERY_QP, out_length=0x110, number=number)[QP_AT:])
 
     # ---- memory ----
 
@@ -99,7 +100,8 @@ class Driver(Machine):
             "mode": BY_PAGES, "access": ALL, "pd": PD, "variant": VARIANT, "start": START,
             "length": PAGE, "log_page": 12, **fields
         }
-        self.key = self.made(0x200, with_pages(MKEY.build(**given), *pages)) << 8 | VARIANT
+        index = self.create(op.CREATE_MKEY, with_pages(MKEY.build(**given), *pages))
+        self.key = index << 8 | VARIANT
         self.data = pages[0] + START % PAGE
 
     def payload(self, size, at=0):
@@ -113,15 +115,15 @@ class Driver(Machine):
 
     def completion_queue(self, log_size=2, **fields):
         self.completions, self.cq_record = self.page(), self.page()
-        self.cqn = self.made(
-            0x400,
+        self.cqn = self.create(
+            op.CREATE_CQ,
             with_pages(CQ.build(log_size=log_size, record=self.cq_record, eqn=self.eqn, **fields),
                        self.completions))
 
     def resize(self, log_size):
         self.completions = self.page()
         body = with_pages(CQ.build(log_size=log_size), self.completions)
-        assert self.status(0x403, body, number=self.cqn, modifier=1) == OK
+        assert self.status(op.MODIFY_CQ, body, number=self.cqn, modifier=1) == OK
 
     def arm(self, sequence, command=0, consumed=0):
         word = (sequence << 28 | command << 24 | consumed) << 32 | self.cqn
@@ -142,14 +144,14 @@ class Driver(Machine):
             self.memory[at + 3] = following
             self.memory[at + 16:at + 32] = segment
         self.number_at(record, 2)
-        return self.made(opcode,
-                         with_pages(layout.build(log_size=1, pd=PD, record=record, **fields), ring))
+        body = layout.build(log_size=1, pd=PD, record=record, **fields)
+        return self.create(opcode, with_pages(body, ring))
 
     def xrc_srq(self, xrcd, **fields):
-        return self.srq_of(0x705, SRQ, log_stride=1, cqn=self.cqn, xrcd=xrcd, **fields)
+        return self.srq_of(op.CREATE_XRC_SRQ, SRQ, log_stride=1, cqn=self.cqn, xrcd=xrcd, **fields)
 
     def rmp(self):
-        return self.srq_of(0x90c, RMP, log_stride=5)
+        return self.srq_of(op.CREATE_RMP, RMP, log_stride=5)
 
     def qp(self, service=RC, receive_kind=OWN, **fields):
         """Makes a QP. If it has receives of its own, they come before the units of sends."""
@@ -162,16 +164,16 @@ class Driver(Machine):
             "record": self.record, **fields
         }
         pages = [] if fields.get("no_sq") else [self.ring]
-        self.qpn = self.made(0x500, with_pages(bytes(QP_AT) + QP.build(**given), *pages))
+        self.qpn = self.create(op.CREATE_QP, with_pages(bytes(QP_AT) + QP.build(**given), *pages))
         return self.qpn
 
     def connect(self, lid, remote_qpn, to_rtr=None, **fields):
         """Takes the QP to RTS."""
-        assert self.change(0x502, self.qpn, remote_write=1, remote_read=1, remote_atomic=1,
+        assert self.change(op.RST2INIT_QP, self.qpn, remote_write=1, remote_read=1, remote_atomic=1,
                            **fields) == OK
-        assert self.change(0x503, self.qpn, mtu=3, remote_qpn=remote_qpn, primary_rlid=lid,
+        assert self.change(op.INIT2RTR_QP, self.qpn, mtu=3, remote_qpn=remote_qpn, primary_rlid=lid,
                            **(to_rtr or {})) == OK
-        assert self.change(0x504, self.qpn) == OK
+        assert self.change(op.RTR2RTS_QP, self.qpn) == OK
 
     def post_receive(self, size):
         at = self.receives + self.received % RECEIVES * RECEIVE_BYTES
@@ -202,7 +204,7 @@ def with_pages(body, *pages):
         page.to_bytes(8, "big") for page in pages)
 
 
-def two():
+def two_drivers():
     """Two adapters on a wire, each with an event queue, a CQ and a region."""
     drivers = [Driver(function) for function in Wire(2, 1, ConnectX5).functions]
     for driver in drivers:

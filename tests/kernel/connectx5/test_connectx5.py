@@ -8,15 +8,16 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from bench_connectx5 import (BELLS, EVENTS, SHARED, START, UD, XRC, Driver, two,  # noqa: E402
-                             with_pages)
-from connectx5 import CONFIG_REGION, REGISTERS  # noqa: E402
+import opcodes as op  # noqa: E402
+from bench_connectx5 import (BELLS, EVENTS, PD, SHARED, START, UD, XRC, Driver,  # noqa: E402
+                             two_drivers, with_pages)
+from connectx5 import CONFIG_REGION, REGISTERS, TARGETS  # noqa: E402
 from description import BOOT_PAGES, general  # noqa: E402
 from dispatch import BAD_OPCODE, BAD_RESOURCE, BAD_STATE, INTERNAL_ERROR, OK  # noqa: E402
 from firmware import EVENT_COMMAND, HEAD  # noqa: E402
 from identity import ANSWER, ASK_OBJECT, RAISE_EVENT  # noqa: E402
-from qp import (COMPARE_SWAP, ERR, FETCH_ADD, READ, SEND, SEND_IMMEDIATE, WRITE,  # noqa: E402
-                WRITE_IMMEDIATE)
+from qp import (COMPARE_SWAP, ERR, FETCH_ADD, READ, RESET, RTS, SEND, SEND_IMMEDIATE,  # noqa: E402
+                WRITE, WRITE_IMMEDIATE)
 from queues import (
     EVENT_COMPLETION,
     EVENT_CQ_ERROR,
@@ -36,22 +37,22 @@ def driver():
     return Driver()
 
 
-def test_capability_fields_have_the_offsets_of_the_header():
+def test_capability_fields_have_the_offsets_of_mlx5_ifc_h():
     """cmd_hca_cap: log_max_qp at bit 0x9b, xrc at bit 0x23c."""
     data = general()
     assert (data[0x13] & 0x1f, data[0x47] >> 3 & 1) == (18, 1)
 
 
 def test_query_hca_cap_returns_the_limits_in_mailboxes(driver):
-    answer = driver.command(0x100, modifier=1, out_length=HEAD + GENERAL.size)
+    answer = driver.command(op.QUERY_HCA_CAP, modifier=1, out_length=HEAD + GENERAL.size)
     assert (COMMAND_OUT.get(answer, "status"), answer[HEAD:]) == (OK, bytes(general()))
 
 
 def test_manage_pages_returns_the_pages_it_was_given(driver):
-    assert COMMAND_OUT.get(driver.command(0x107, modifier=1), "argument") == BOOT_PAGES
+    assert COMMAND_OUT.get(driver.command(op.QUERY_PAGES, modifier=1), "argument") == BOOT_PAGES
     pages = b"".join((page << 12).to_bytes(8, "big") for page in range(100))
-    assert driver.status(0x108, pages, modifier=1, argument=100) == OK
-    answer = driver.command(0x108, modifier=2, argument=60, out_length=HEAD + 8 * 60)
+    assert driver.status(op.MANAGE_PAGES, pages, modifier=1, argument=100) == OK
+    answer = driver.command(op.MANAGE_PAGES, modifier=2, argument=60, out_length=HEAD + 8 * 60)
     assert (int.from_bytes(answer[8:12], "big"), answer[HEAD:]) == (60, pages[:480])
 
 
@@ -60,14 +61,14 @@ def test_an_unknown_command_is_refused(driver):
 
 
 def test_a_missing_object_is_refused(driver):
-    assert driver.status(0x501, number=0x40) == BAD_RESOURCE
-    number = driver.made(0x800)
-    assert driver.status(0x801, number=number) == OK and driver.status(
-        0x801, number=number) == BAD_RESOURCE
+    assert driver.status(op.DESTROY_QP, number=0x40) == BAD_RESOURCE
+    number = driver.create(op.ALLOC_PD)
+    assert driver.status(op.DEALLOC_PD, number=number) == OK
+    assert driver.status(op.DEALLOC_PD, number=number) == BAD_RESOURCE
 
 
-def test_qps_and_srqs_share_their_numbers():
-    driver, _ = two()
+def test_qps_and_srqs_are_numbered_in_one_sequence():
+    driver, _ = two_drivers()
     first = driver.qp()
     assert [driver.xrc_srq(5), driver.rmp(), driver.qp()] == [first + 1, first + 2, first + 3]
 
@@ -77,7 +78,7 @@ def test_commands_complete_by_event(driver):
     it."""
     driver.event_queue(events=1 << EVENT_COMMAND << 192)
     assert driver.raised == []
-    driver.command(0x80d, slot=3)
+    driver.command(op.NOP, slot=3)
     event = EQE.parse(driver.memory[EVENTS:])
     assert (driver.raised, event.type, event.first, event.owner) == ([5], EVENT_COMMAND, 1 << 3, 0)
 
@@ -92,63 +93,64 @@ def test_the_owner_bit_of_events_changes_at_each_turn_of_the_ring(driver):
 
 
 def test_a_qp_goes_to_rts():
-    driver, _ = two()
+    driver, _ = two_drivers()
     number = driver.qp(XRC, receive_kind=SHARED)
-    assert driver.change(0x502, number, primary_port=1, migration=3) == OK
-    assert driver.change(0x503, number, mtu=5, remote_qpn=0x77, primary_rlid=2, primary_port=1,
-                         retry_count=7) == OK
-    assert driver.change(0x504, number, optional=1 << 6, retry_count=5, rnr_timer=9,
+    assert driver.change(op.RST2INIT_QP, number, primary_port=1, migration=3) == OK
+    assert driver.change(op.INIT2RTR_QP, number, mtu=5, remote_qpn=0x77, primary_rlid=2,
+                         primary_port=1, retry_count=7) == OK
+    assert driver.change(op.RTR2RTS_QP, number, optional=1 << 6, retry_count=5, rnr_timer=9,
                          remote_qpn=1) == OK
-    context = driver.queried(number)
-    assert (context.state, context.service, context.pd, context.log_sq, context.primary_port,
-            context.primary_rlid) == (3, 3, 7, 3, 1, 2)
+    context = driver.query_qp(number)
+    assert (context.state, context.service, context.pd) == (RTS, XRC, PD)
+    assert (context.log_sq, context.primary_port, context.primary_rlid) == (3, 1, 2)
     assert (context.remote_qpn, context.retry_count, context.rnr_timer) == (0x77, 5, 9)
 
 
 def test_an_invalid_transition_is_refused():
-    driver, _ = two()
+    driver, _ = two_drivers()
     number = driver.qp()
-    assert driver.change(0x504, number) == BAD_STATE
-    assert driver.change(0x502, number, primary_port=1) == OK
-    assert driver.change(0x507, number) == OK and driver.queried(number).state == 6
-    assert driver.change(0x50a, number) == OK
-    context = driver.queried(number)
-    assert (context.state, context.pd, context.primary_port) == (0, 7, 0)
+    assert driver.change(op.RTR2RTS_QP, number) == BAD_STATE
+    assert driver.change(op.RST2INIT_QP, number, primary_port=1) == OK
+    assert driver.change(op.QP_2ERR, number) == OK
+    assert driver.query_qp(number).state == ERR
+    assert driver.change(op.QP_2RST, number) == OK
+    context = driver.query_qp(number)
+    assert (context.state, context.pd, context.primary_port) == (RESET, PD, 0)
 
 
-def asked(driver, kind):
+def first_number(driver, kind):
     """The number of the first object of this kind, from the test registers."""
     driver.function.write(CONFIG_REGION, ASK_OBJECT, (kind << 24).to_bytes(4, "little"))
     return int.from_bytes(driver.function.read(CONFIG_REGION, ANSWER, 4), "little")
 
 
 def test_the_test_registers_distinguish_xrc_recv_from_xrc_send():
-    driver, _ = two()
+    driver, _ = two_drivers()
     sender, target = driver.qp(XRC), driver.qp(XRC, no_sq=1)
-    assert (asked(driver, 0), asked(driver, 3)) == (sender, target)
+    assert (first_number(driver, 0), first_number(driver, TARGETS)) == (sender, target)
 
 
 def test_the_limit_event_of_an_srq_disarms_the_limit():
-    driver, _ = two()
+    driver, _ = two_drivers()
     number = driver.rmp()
-    assert driver.status(0x90d, bytes(RMP.build(limit=3)[HEAD:]), number=number) == OK
-    assert RMP.get(driver.command(0x90f, number=number, out_length=RMP.size), "limit") == 3
+    assert driver.status(op.MODIFY_RMP, bytes(RMP.build(limit=3)[HEAD:]), number=number) == OK
+    assert RMP.get(driver.command(op.QUERY_RMP, number=number, out_length=RMP.size), "limit") == 3
     driver.function.write(CONFIG_REGION, RAISE_EVENT, (EVENT_SRQ_LIMIT << 24 | number).to_bytes(
         4, "little"))
     assert driver.event().number == number
-    assert RMP.get(driver.command(0x90f, number=number, out_length=RMP.size), "limit") == 0
+    assert RMP.get(driver.command(op.QUERY_RMP, number=number, out_length=RMP.size), "limit") == 0
 
 
 def test_the_health_counter_advances(driver):
     driver.function.started -= 10
-    later = driver.function.read(REGISTERS, HEALTH_COUNTER, 4)
+    before = driver.function.read(REGISTERS, HEALTH_COUNTER, 4)
     driver.function.started -= 10
-    assert driver.function.read(REGISTERS, HEALTH_COUNTER, 4) != later
+    assert driver.function.read(REGISTERS, HEALTH_COUNTER, 4) != before
 
 
 # ---- messages ----
 
-HELLO = b"what is sent crosses the border of a page" * 60
+HELLO = b"what is sent crosses the boundary of a page" * 60
 REQUEST, WRITTEN, RECEIVED, RECEIVED_IMMEDIATE = 0, 1, 2, 3
 RESIZED, BAD_REQUEST, BAD_RESPONSE = 5, 13, 14
 
@@ -156,7 +158,7 @@ RESIZED, BAD_REQUEST, BAD_RESPONSE = 5, 13, 14
 @pytest.fixture
 def pair():
     """Two RC QPs that are connected."""
-    first, second = two()
+    first, second = two_drivers()
     first.qp(user_index=0x11)
     second.qp(user_index=0x22)
     first.connect(2, second.qpn)
@@ -187,7 +189,7 @@ def test_a_message_arrives(pair):
 
 
 def test_a_queue_may_begin_within_a_page():
-    sender, receiver = two()
+    sender, receiver = two_drivers()
     sender.qp(page_offset=5)
     receiver.qp(page_offset=9)
     sender.connect(2, receiver.qpn, to_rtr={"primary_sl": 3})
@@ -197,8 +199,8 @@ def test_a_queue_may_begin_within_a_page():
     assert (receiver.completion().bytes, receiver.completion().sl) == (4, 3)
 
 
-def test_a_queue_without_its_pages_is_refused(driver):
-    assert driver.status(0x705, with_pages(SRQ.build(log_size=1))) == INTERNAL_ERROR
+def test_an_srq_without_its_pages_is_refused(driver):
+    assert driver.status(op.CREATE_XRC_SRQ, with_pages(SRQ.build(log_size=1))) == INTERNAL_ERROR
 
 
 def test_the_send_index_in_the_doorbell_record_wraps_at_16_bits(pair):
@@ -211,10 +213,10 @@ def test_the_send_index_in_the_doorbell_record_wraps_at_16_bits(pair):
 
 def test_a_request_without_an_answer_exceeds_its_retries(pair):
     sender, receiver = pair
-    receiver.change(0x50a, receiver.qpn)
+    receiver.change(op.QP_2RST, receiver.qpn)
     qp = sender.function.qps[sender.qpn]
     sender.post_send(SEND, sender.segment(4))
-    assert sender.completion().syndrome == 0
+    assert sender.completion().qpn == 0, "no completion yet"
     qp.context.primary_ack_timeout = 14
     qp.since -= 1
     qp.function.wire.engine.run()
@@ -281,7 +283,7 @@ def test_a_physical_key_of_length_0_reaches_all_memory(pair):
 
 def test_a_send_from_a_destroyed_region_is_a_protection_error(pair):
     one, _ = pair
-    assert one.status(0x202, number=one.key >> 8) == OK
+    assert one.status(op.DESTROY_MKEY, number=one.key >> 8) == OK
     one.post_send(SEND, one.segment(4))
     assert one.completion().syndrome == LOCAL_PROTECTION
 
@@ -305,7 +307,7 @@ def test_an_error_flushes_both_sides(pair):
 
 def xrc(**fields):
     """(an XRC sender, a target with an SRQ, the SRQ's number)"""
-    sender, receiver = two()
+    sender, receiver = two_drivers()
     sender.qp(XRC, receive_kind=SHARED, user_index=0x11)
     receiver.qp(XRC, receive_kind=SHARED, no_sq=1, xrcd=5)
     sender.connect(2, receiver.qpn)
@@ -315,7 +317,7 @@ def xrc(**fields):
 
 def test_an_xrc_message_takes_a_receive_of_the_srq_it_names():
     sender, receiver, srqn = xrc()
-    assert receiver.status(0x708, number=srqn, argument=2) == OK
+    assert receiver.status(op.ARM_XRC_SRQ, number=srqn, argument=2) == OK
     sender.payload(4)[:] = b"xrc!"
     sender.post_send(SEND, sender.segment(4), srqn=srqn)
     cqe = receiver.completion()
@@ -345,14 +347,14 @@ def test_an_xrc_message_to_a_wrong_srq_is_refused(kind):
 
 
 def test_a_qp_without_a_send_queue_has_no_send_ring():
-    driver, _ = two()
+    driver, _ = two_drivers()
     number = driver.qp(receive_kind=SHARED, no_sq=1)
     driver.connect(2, 1)
     assert driver.function.qps[number].send_ring is None
 
 
 def test_an_ordinary_srq_delivers_and_reports_its_last_request():
-    sender, receiver = two()
+    sender, receiver = two_drivers()
     sender.qp()
     receiver.qp(receive_kind=SHARED, srqn=receiver.rmp(), user_index=0x22)
     sender.connect(2, receiver.qpn)
@@ -362,19 +364,19 @@ def test_an_ordinary_srq_delivers_and_reports_its_last_request():
     assert (bytes(receiver.payload(4)), receiver.completion().user_index) == (b"rmp!", 0x22)
     sender.post_send(SEND, sender.segment(4))
     assert (bytes(receiver.payload(4, 2048)), receiver.completion(1).index) == (b"rmp!", 1)
-    assert receiver.change(0x507, receiver.qpn) == OK
+    assert receiver.change(op.QP_2ERR, receiver.qpn) == OK
     assert (receiver.event().type, receiver.event().number) == (EVENT_LAST_WQE, receiver.qpn)
 
 
 @pytest.mark.parametrize("dlid", [2, 0xc001])
 def test_a_datagram_arrives_behind_its_header(dlid):
-    sender, receiver = two()
+    sender, receiver = two_drivers()
     for driver in (sender, receiver):
         driver.qp(UD, qkey=0x99)
         driver.connect(0, 0, qkey=0x99)
     group = bytes(range(16))
-    assert receiver.status(0x806, group,
-                           number=receiver.qpn) == OK and receiver.function.group_members(1) == []
+    assert receiver.status(op.ATTACH_TO_MCG, group, number=receiver.qpn) == OK
+    assert receiver.function.group_members(1) == []
     receiver.post_receive(100)
     sender.payload(4)[:] = b"ping"
     to = DATAGRAM.build(qkey=0x99, qpn=receiver.qpn if dlid == 2 else 0xffffff, dlid=dlid,
@@ -384,7 +386,8 @@ def test_a_datagram_arrives_behind_its_header(dlid):
     assert (cqe.kind, cqe.bytes, cqe.has_grh, cqe.sl, cqe.remote) == (RECEIVED, 44, 1, 3,
                                                                            sender.qpn)
     assert bytes(receiver.payload(20, 24)) == group + b"ping"
-    assert receiver.status(0x807, group, number=receiver.qpn) == OK and not receiver.function.groups
+    assert receiver.status(op.DETACH_FROM_MCG, group, number=receiver.qpn) == OK
+    assert not receiver.function.groups
 
 
 # ---- completion queues ----
@@ -398,7 +401,7 @@ def test_a_cq_raises_one_event_per_arming(pair):
     assert sender.raised == [5]
     assert (sender.event().type, sender.event().number) == (EVENT_COMPLETION, sender.cqn)
     sender.arm(1, consumed=1)
-    assert sender.raised == [5, 5], "the second has come since"
+    assert sender.raised == [5, 5], "arming a CQ with an unread completion raises an event at once"
 
 
 def test_a_cq_armed_for_solicited_messages_ignores_others(pair):
@@ -435,8 +438,10 @@ def test_both_halves_of_each_doorbell_register_start_the_send_queue(pair):
 def test_a_write_of_less_than_a_word_is_no_doorbell(pair):
     sender, receiver = pair
     receiver.post_receive(4)
+    sender.write(BELLS + 0x20, 0)
+    number = sender.cqn.to_bytes(4, "big")
     for size in range(4):
-        sender.function.write(REGISTERS, BELLS + 0x24, bytes(size))
+        sender.function.write(REGISTERS, BELLS + 0x24, number[4 - size:])
     sender.post_send(SEND, sender.segment(4))
     assert sender.completion().qpn == sender.qpn and sender.raised == []
 
@@ -447,12 +452,12 @@ def test_a_full_cq_raises_an_error_event(pair):
         receiver.post_receive(4)
         sender.post_send(SEND, sender.segment(4))
     event = next(event for event in map(sender.event, range(8)) if event.type == EVENT_CQ_ERROR)
-    assert (event.first, event.syndrome) == (sender.cqn,
-                                             1) and sender.function.qps[sender.qpn].state == ERR
+    assert (event.first, event.syndrome) == (sender.cqn, 1)
+    assert sender.function.qps[sender.qpn].state == ERR
 
 
 def test_completions_may_have_128_bytes():
-    sender, receiver = two()
+    sender, receiver = two_drivers()
     sender.completion_queue(entry=1)
     sender.qp()
     receiver.qp()
@@ -477,8 +482,8 @@ def test_resizing_a_cq_ends_its_old_ring(pair):
 
 
 ENDS = {
-    "reset": lambda driver: driver.change(0x50a, driver.qpn),
-    "destroyed": lambda driver: driver.status(0x501, number=driver.qpn),
+    "reset": lambda driver: driver.change(op.QP_2RST, driver.qpn),
+    "destroyed": lambda driver: driver.status(op.DESTROY_QP, number=driver.qpn),
     "adapter": lambda driver: driver.function.reset()
 }
 
@@ -486,13 +491,15 @@ ENDS = {
 @pytest.mark.parametrize("end", ENDS)
 def test_a_waiting_request_ends_with_its_qp(pair, end):
     sender, receiver = pair
-    receiver.change(0x50a, receiver.qpn)
+    receiver.change(op.QP_2RST, receiver.qpn)
     sender.post_send(SEND, sender.segment(4))
     waiting = sender.function.wire.engine.waiting
-    assert waiting and not ENDS[end](sender) and not waiting
+    assert waiting
+    ENDS[end](sender)
+    assert not waiting
 
 
 def test_reset_restores_the_attributes_that_a_qp_was_created_with(pair):
     sender, _ = pair
-    assert sender.change(0x50a, sender.qpn) == OK
-    assert (sender.queried(sender.qpn).remote_qpn, sender.queried(sender.qpn).log_sq) == (0, 3)
+    assert sender.change(op.QP_2RST, sender.qpn) == OK
+    assert (sender.query_qp(sender.qpn).remote_qpn, sender.query_qp(sender.qpn).log_sq) == (0, 3)

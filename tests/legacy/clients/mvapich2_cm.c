@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * MVAPICH2: connections. One sending QP for each remote host; the first rank contacted there
- * creates the receive QP, the others register with it. The connection thread does what a message
- * asks for.
+ * creates the receive QP, the others register with it. The connection thread handles each message.
  */
 
 #include <errno.h>
@@ -24,10 +23,10 @@ struct cm_msg {
 	uint32_t type, lid, qpn, srqn;
 };
 
-/* A remote host, once one of its ranks was asked for a connection. */
+/* A remote host of which one rank has got a connection request. */
 struct xrc_host {
 	struct ibv_qp *sqp;
-	uint32_t rqpn;		/* its receive QP for us */
+	uint32_t rqpn;		/* the receive QP that this host created for sqp */
 };
 
 static struct vc vcs[JOB_RANKS_MAX];
@@ -138,7 +137,7 @@ static struct ibv_qp *create_sqp(void)
 	attr.qp_type = IBV_QPT_XRC;
 	qp = must(VERB(create_qp)(hca.pd, &attr), "ibv_create_qp");
 	if (attr.cap.max_inline_data < 128)
-		job_die("max_inline_data came back as %u", attr.cap.max_inline_data);
+		job_die("ibv_create_qp returned max_inline_data %u, not 128 or more", attr.cap.max_inline_data);
 	return qp;
 }
 
@@ -165,7 +164,7 @@ void cm_connect(int rank)
 		job_idle();
 }
 
-static void accepted(int from, const struct cm_msg *msg)
+static void cm_handle_reply(int from, const struct cm_msg *msg)
 {
 	struct xrc_host *host = host_of(from);
 
@@ -217,7 +216,7 @@ static void *cm_main(void *arg)
 		else if (msg.type == CM_MSG_TYPE_XRC_REQ)
 			cm_rcv_qp_register(from, &msg);
 		else
-			accepted(from, &msg);
+			cm_handle_reply(from, &msg);
 	}
 	return arg;
 }
@@ -234,8 +233,8 @@ void cm_stop(void)
 }
 
 /*
- * It unregisters from QPs that it created and from those it registered with alike, and takes any
- * error for fatal.
+ * MVAPICH2 unregisters from QPs that it created and from those it registered with alike. It treats
+ * any error as fatal.
  */
 void cm_finalize(void)
 {

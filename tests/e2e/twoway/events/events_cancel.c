@@ -26,7 +26,7 @@ static pid_t keep_injecting(uint32_t qp_num)
 	/* Its last softhca command may run after the QP has ended, and then prints an error. */
 	must(freopen("/dev/null", "w", stderr));
 	for (;;) {
-		inject(0, "path_mig", qp_num);
+		inject_event(0, "path_mig", qp_num);
 		usleep(500);
 	}
 }
@@ -134,7 +134,7 @@ ROW("cancelled while ibv_destroy_srq waits, which can be repeated")
 	void *result;
 
 	end_open(&end, 0, -1, false);
-	inject(0, "srq_limit_reached", end.own.srq_num);
+	inject_event(0, "srq_limit_reached", end.own.srq_num);
 	event = end_event(&end);
 	must(event.element.srq == end.srq);
 	must(!pthread_join(events_start(destroy_srq_cancelled, end.srq), &result));
@@ -167,7 +167,7 @@ ROW("after a thread was cancelled the next reader gets the next event")
 		usleep(3000);		/* for the thread to be waiting */
 		must(!pthread_cancel(thread));
 		must(!pthread_join(thread, NULL));
-		inject(0, "path_mig", qp_num);
+		inject_event(0, "path_mig", qp_num);
 		event = end_event(&end);
 		must_eq(event_number(&event), qp_num);
 	}
@@ -194,7 +194,7 @@ ROW("after two asynchronous cancellations a third thread gets its event")
 		must(!pthread_join(threads[i], NULL));
 	}
 	must(!third.done);
-	inject(0, "path_mig", qp_num);
+	inject_event(0, "path_mig", qp_num);
 	must(!pthread_join(threads[1], NULL));
 	must_eq(third.result, 0);
 	must_eq((uint32_t)third.event.event_type, flagged(IBV_EVENT_PATH_MIG));

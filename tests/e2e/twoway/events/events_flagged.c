@@ -35,7 +35,7 @@ ROW("every kind of event, flagged, by number, unknown to ibv_event_type_str")
 	end_open(&end, 0, -1, false);
 	qp_num = receive_qp(end.domain);
 	for (size_t i = 0; i < KINDS; i++) {
-		inject(0, kinds[i].name, qp_num);
+		inject_event(0, kinds[i].name, qp_num);
 		memset(&event, 0xff, sizeof(event));
 		must_eq(ibv_get_async_event(end.context, &event), 0);
 		must_eq((uint32_t)event.event_type, flagged(kinds[i].type));
@@ -62,7 +62,7 @@ ROW("an ordinary SRQ's event carries the program's pointer")
 	 * The plain SRQ got the next number: they are given out in order, and no other program uses
 	 * this device.
 	 */
-	inject(0, "srq_limit_reached", end.own.srq_num + 1);
+	inject_event(0, "srq_limit_reached", end.own.srq_num + 1);
 	event = end_event(&end);
 	must_eq(event.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
 	must(event.element.srq == plain);
@@ -80,7 +80,7 @@ ROW("a sending QP's event is an ordinary one")
 	end_open(&end, 0, -1, false);
 	receive_qp(end.domain);
 	end_create_qp(&end, 16);
-	inject(0, "path_mig", end.own.qp_num);
+	inject_event(0, "path_mig", end.own.qp_num);
 	event = end_event(&end);
 	must_eq(event.event_type, IBV_EVENT_PATH_MIG);
 	must(event.element.qp == end.qp);

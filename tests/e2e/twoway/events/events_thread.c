@@ -52,9 +52,9 @@ ROW("two threads get each event once between them")
 	for (int i = 0; i < 2; i++)
 		threads[i] = events_start(get_until_port, &shift);
 	for (int i = 0; i < 20; i++)
-		inject(0, "path_mig", qp_num);
+		inject_event(0, "path_mig", qp_num);
 	for (int i = 0; i < 2; i++)
-		inject(0, "port_active", 1);
+		inject_event(0, "port_active", 1);
 	for (int i = 0; i < 2; i++)
 		must(!pthread_join(threads[i], NULL));
 	must_eq(shift.got, 20);
@@ -84,7 +84,7 @@ ROW("a thread that waits for events blocks no other verb")
 		must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
 	}
 	end.qp = NULL;
-	inject(0, "port_active", 1);
+	inject_event(0, "port_active", 1);
 	must(!pthread_join(thread, NULL));
 	end_close(&end);
 }
@@ -138,7 +138,7 @@ ROW("a signal handler with SA_RESTART does not end the wait")
 		must(!waiter.done);
 		must_eq(signals, i);
 	}
-	inject(0, "path_mig", qp_num);
+	inject_event(0, "path_mig", qp_num);
 	must(!pthread_join(thread, NULL));
 	must_eq(waiter.result, 0);
 	must_eq(event_number(&waiter.event), qp_num);
@@ -243,7 +243,7 @@ ROW("QPs come and go while their events are handled")
 		must_eq(ibv_destroy_qp(end.qp), 0);
 	}
 	end.qp = NULL;
-	inject(0, "port_active", 1);
+	inject_event(0, "port_active", 1);
 	must(!pthread_join(thread, NULL));
 	must(shift.got > 0);
 	end_close(&end);
@@ -280,14 +280,14 @@ ROW("destroy waits for every acknowledgement, and blocks no other reader")
 	end_create_qp(&end, 16);
 	ending = (struct ending){ .qp = end.qp };
 	for (int i = 0; i < 2; i++) {
-		inject(0, "path_mig", end.own.qp_num);
+		inject_event(0, "path_mig", end.own.qp_num);
 		events[i] = end_event(&end);
 	}
 	ibv_ack_async_event(&events[0]);
 	thread = events_start(destroy_it, &ending);
 	usleep(20000);		/* a wrong return would come within this time */
 	must(!ending.done);
-	inject(0, "path_mig", qp_num);
+	inject_event(0, "path_mig", qp_num);
 	other = end_event(&end);
 	must_eq(event_number(&other), qp_num);
 	must(!ending.done);

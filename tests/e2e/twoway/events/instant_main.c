@@ -54,7 +54,7 @@ ROW("the event that a cancelled thread has read counts as acknowledged")
 	end_open(&end, 0, -1, false);
 	must(!pthread_create(&thread, NULL, get_asynchronously_cancellable, &reader));
 	__atomic_store_n(&cancel_reader, 1, __ATOMIC_RELAXED);
-	inject(0, "srq_limit_reached", end.own.srq_num);
+	inject_event(0, "srq_limit_reached", end.own.srq_num);
 	must(!pthread_join(thread, &result));
 	must(result == PTHREAD_CANCELED && !cancel_reader);
 	must_eq(reader.got, 0);

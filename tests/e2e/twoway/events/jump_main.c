@@ -95,7 +95,7 @@ static void disturb(struct reader *reader, pthread_t thread, int wanted)
 
 	for (int next = 0; jumped(reader) < wanted;) {
 		if (jumped(reader) >= next) {
-			inject(0, "path_mig", reader->qp_num);
+			inject_event(0, "path_mig", reader->qp_num);
 			next += INJECT_EVERY;
 		}
 		for (volatile int i = rand_r(&seed) % 3000; i > 0; i--)

@@ -63,7 +63,7 @@ ROW("retries exceeded: the QP refuses messages")
 	must_eq(end_poll(&a).status, IBV_WC_RETRY_EXC_ERR);
 	peer_comes_late(&a, &b);
 	refused(&b);
-	end_quiet(&a);
+	end_no_completion(&a);
 	ends_close(&a, &b);
 }
 
@@ -94,7 +94,7 @@ ROW("retries exceeded: a query alone finds out")
 	peer_comes_late(&a, &b);
 	refused(&b);
 	must_eq(end_poll(&a).status, IBV_WC_RETRY_EXC_ERR);
-	end_quiet(&a);
+	end_no_completion(&a);
 	ends_close(&a, &b);
 }
 

@@ -52,7 +52,7 @@ ROW("every kind of event of the receiving half, fatal ones with ERR")
 	ends_open(&a, &b);
 	for (size_t i = 0; i < KINDS; i++) {
 		ends_connect(&a, &b);
-		inject(0, kinds[i].name, hidden_half(a.own.qp_num));
+		inject_event(0, kinds[i].name, hidden_target_number(a.own.qp_num));
 		event = end_event(&a);
 		must_eq(event.event_type, kinds[i].type);
 		must(event.element.qp == a.qp);
@@ -73,7 +73,8 @@ ROW("every kind of event of the receiving half, fatal ones with ERR")
 static void get_both_halves(struct end *end, struct ibv_async_event *events)
 {
 	for (int i = 0; i < EVENTS; i++) {
-		inject(0, "path_mig", i % 2 ? end->own.qp_num : hidden_half(end->own.qp_num));
+		inject_event(0, "path_mig",
+			     i % 2 ? end->own.qp_num : hidden_target_number(end->own.qp_num));
 		events[i] = end_event(end);
 		must_eq(events[i].event_type, IBV_EVENT_PATH_MIG);
 		must(events[i].element.qp == end->qp);
@@ -191,7 +192,7 @@ ROW("destroyed while an access error is handled")
 		must_eq(end_poll(&a).status, IBV_WC_REM_ACCESS_ERR);
 		ends_renew(&b, &a);
 	}
-	inject(1, "port_active", 1);
+	inject_event(1, "port_active", 1);
 	must(!pthread_join(thread, NULL));
 	ends_close(&a, &b);
 }

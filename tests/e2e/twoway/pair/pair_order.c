@@ -143,8 +143,8 @@ ROW("5.9 SQD: sends wait, receives complete")
 		return;
 	end_post_recv(&b, 1, 4096, 4096);
 	end_send(&a, IBV_WR_SEND, 0, 100);
-	end_quiet(&a);
-	end_quiet(&b);
+	end_no_completion(&a);
+	end_no_completion(&b);
 	end_post_recv(&a, 2, 4096, 4096);
 	end_send(&b, IBV_WR_SEND, 0, 100);
 	must_eq(end_poll(&b).status, IBV_WC_SUCCESS);
@@ -240,7 +240,7 @@ static void destroyed_in_error(void (*fail)(struct end *a, struct end *b))
 	ends_meet(&a, &b);
 	must_eq(end_modify_state(&a, IBV_QPS_RESET), 0);
 	/* Nothing that the old QP had posted completes now. */
-	end_quiet(&b);
+	end_no_completion(&b);
 	ends_connect(&a, &b);
 	both_ways(&a, &b);
 	ends_close(&a, &b);
