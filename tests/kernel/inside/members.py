@@ -19,7 +19,6 @@ class Member:
     def __init__(self, argv):
         self.process = subprocess.Popen([str(a) for a in argv], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, start_new_session=True)
-        self.number = self.answer()
 
     def answer(self):
         ready, _, _ = select.select([self.process.stdout], [], [], 60)
@@ -34,8 +33,8 @@ class Member:
         return self.answer()
 
     def kill(self):
-        """Kills the process, and the commands that it was started with."""
-        if self.process.poll() is None:
+        """Kills the process, its children, and the commands that it was started with."""
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self.process.stdin.close()
@@ -54,11 +53,14 @@ def sharing_a_domain(build_root, xrc_compat):
                 f"{folder}/domain"
             ]
             members.append(Member(words + ([number] if number is not None else [])))
+            members[-1].number = members[-1].answer()
             return members[-1]
 
-        yield _member
-        for one in members:
-            one.kill()
+        try:
+            yield _member
+        finally:
+            for one in members:
+                one.kill()
 
 
 def registrations(xrc_compat):
