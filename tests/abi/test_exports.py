@@ -27,13 +27,14 @@ def test_exports_are_those_of_the_table(shim, expected):
     assert expected - exported == set(), "a row of abi/symbols.tab that nothing in shim/ defines"
 
 
-def test_the_table_has_the_eight_hidden(expected):
+def test_legacy_functions_are_hidden(expected):
     assert {f"{symbol}@IBVERBS_1.1" for symbol in LEGACY} <= expected
     assert not {symbol for symbol in expected if symbol.split("@")[0] in LEGACY and "@@" in symbol}
 
 
 def test_the_older_node_has_what_libibverbs_has_there(expected, real_library):
-    """And the eight, for references without a version: they take this node, here as there."""
+    """The eight legacy functions are in IBVERBS_1.0, too. A reference without a version binds to
+    the first node, as in libibverbs."""
     verbs = {symbol.split("@")[0] for symbol in expected if symbol.startswith("ibv_")}
     older = {
         symbol for symbol in elf.dynamic_symbols(real_library)[0] if symbol.endswith("@IBVERBS_1.0")
@@ -53,7 +54,7 @@ def test_verbs_of_today_are_in_the_node_of_the_real_library(expected, real_libra
     for symbol in expected:
         name = symbol.split("@")[0]
         if name.startswith("ibv_") and name not in LEGACY:
-            assert symbol in exported, f"libibverbs.so.1 has no {symbol}: nothing that asks for it would come to us"
+            assert symbol in exported, f"libibverbs.so.1 has no {symbol}: no program asks for this version"
 
 
 @pytest.fixture(scope="session")
@@ -98,7 +99,7 @@ def test_legacy_symbol_by_version_only(look_up, symbol):
     assert not plain, "programs that probe with plain dlsym which API exists would take the old one"
 
 
-def test_default_symbol_without_version(look_up):
+def test_default_symbol_binds_with_and_without_version(look_up):
     assert look_up("dlsym ibv_create_qp", "dlvsym ibv_create_qp IBVERBS_1.1",
                    "dlvsym ibv_create_qp IBVERBS_1.0",
                    "dlvsym ibv_create_qp IBVERBS_1.2") == [True, True, True, False]

@@ -10,10 +10,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 @dataclasses.dataclass(frozen=True)
 class Row:
     path: str    # of the file that is changed, in the source tree
-    # names in meson, one of which is to fail; what follows in brackets is for pytest's -k
-    tests: tuple
-    title: str   # what is wrong then
-    old: str     # stands there exactly once
+    tests: tuple # meson's names, of which one must fail; "NAME [EXPRESSION]": for pytest's -k
+    title: str   # the wrong behaviour
+    old: str     # occurs exactly once in the file
     new: str
 
     @property
@@ -60,10 +59,10 @@ def table():
 
 
 def mutated(row, text):
-    """@text with the row's change made. ValueError if it does not say where that is."""
+    """@text with the row's change. ValueError if its text does not occur exactly once."""
     count = text.count(row.old)
     if not row.old or count != 1 or row.old == row.new:
         raise ValueError(
-            f"{row.name}: its text stands in the file {count} times; it has to stand there once, and to change"
+            f"{row.name}: its text occurs {count} times in the file; it must occur once, and change"
         )
     return text.replace(row.old, row.new)

@@ -6,11 +6,11 @@ notice.
 usage: run.py [--copy=FOLDER] [--list | --score] [--missed] [WORD...]
 
 Runs the rows whose path or title contains one of the words; without a word, all of them. With
---missed only those of them that were not noticed the last time, or never run. The checkout is not
-touched: a copy of what git knows there is built and changed in FOLDER (default: build-mutation/ in
+--missed it runs only those that were not noticed the last time, or never run. It leaves the
+checkout alone: it copies the tracked files to FOLDER and builds there (default: build-mutation/ in
 the checkout), and kept, so that the next run builds only what is different. Every outcome is
-written to FOLDER/outcomes; --score adds up what stands there. Exit status: 0 when every row was
-noticed, 1 when one was not, 2 when the table or the tests themselves are not in order.
+appended to FOLDER/outcomes; --score counts the last outcomes. Exit status: 0 when every row was
+noticed, 1 when one was not, 2 when the table is wrong or the unchanged copy does not build.
 """
 
 import argparse
@@ -82,15 +82,15 @@ class Copy:
         done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True,
                               text=True)
         if check and done.returncode:
-            sys.exit(
-                f"{done.stdout[-4000:]}{done.stderr[-4000:]}\nrun.py: {argv[0]} failed in the unchanged copy"
+            raise ValueError(
+                f"{argv[0]} failed in the unchanged copy:\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
             )
         return done
 
 
 def first_failing(copy, row):
-    """The first of the row's tests that fails or does not compile, and which of both; (None, "NOT
-    NOTICED") if all pass."""
+    """The first of the row's tests that does not pass, and "noticed" or "does not compile"; (None,
+    "NOT NOTICED") if all pass."""
     text = copy.read(row.path)
     copy.write(row.path, rows.mutated(row, text))
     try:
@@ -165,10 +165,10 @@ def main():
         row for row in rows.table()
         if not options.words or any(word in row.name for word in options.words)
     ]
-    if options.missed:
-        selected = [row for row in selected if last_outcomes(record).get(row.name) != "noticed"]
     if not selected:
         parser.error("no row's path or title contains that")
+    if options.missed:
+        selected = [row for row in selected if last_outcomes(record).get(row.name) != "noticed"]
     if options.list:
         print("\n".join(row.name for row in selected))
         return 0

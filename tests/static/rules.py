@@ -156,7 +156,7 @@ def include_fault(relative, target):
         return None
     before = order[:order.index(room)] if room in order else order
     ruled = home == "tools" or {room, other} <= set(order)
-    return f"only {', '.join(before)}" if ruled and other not in before else None
+    return f"only {', '.join(before) or 'its own files'}" if ruled and other not in before else None
 
 
 def foreign_fault(relative, name, headers):

@@ -74,7 +74,7 @@ WRONG_INCLUDES = [
     ("tools/a.c", "<state.h>", "compat/regtab/state.h", "a header of compat/"),
     ("softhca/client/a.c", "<modern/modern.h>", "modern/modern.h", "only elf, terminal"),
     ("softhca/wire/a.c", "<softhca/uverbs/b.h>", "softhca/uverbs/b.h", "only base, model,"),
-    ("tools/common/a.c", '"tools/program/paths.h"', "tools/program/paths.h", "only "),
+    ("tools/common/a.c", '"tools/program/paths.h"', "tools/program/paths.h", "only its own files"),
     ("tools/program/a.h", "<tools/check/check.h>", "tools/check/check.h", "only common, tables"),
     ("tools/ps/a.c", '"tools/run/quirks.h"', "tools/run/quirks.h", "only common, tables, program"),
 ]
@@ -208,8 +208,8 @@ def test_the_shim_brings_no_libibverbs_along(build_root):
 @pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ, reason="a sanitizer needs it")
 @pytest.mark.parametrize("library", ["shim/libxrc-compat.so.1", "softhca/bin/libsofthca.so"])
 def test_what_is_preloaded_does_not_need_the_loader_by_name(build_root, library):
-    """Or that would stand in front of a sanitizer's runtime, which looks for the loader's functions
-    behind itself."""
+    """A preloaded library that needs ld-linux moves the loader before a sanitizer's runtime. The
+    runtime finds the loader's functions with RTLD_NEXT and would miss them."""
     library = build_root / library
     assert not [name for name in rules.needed_libraries(readelf(library)) if name.startswith("ld-")]
 

@@ -8,6 +8,7 @@ client relied upon.
 
 import os
 import re
+import time
 
 import pytest
 
@@ -114,7 +115,9 @@ def test_two_way_clients_fail_on_one_way_qps(client, command):
 @pytest.mark.any_model
 @pytest.mark.parametrize("command", TWO_WAY + ONE_WAY)
 def test_a_killed_process_ends_the_job(client, command):
-    """One process is killed in the middle. The job ends at once, though it may run for ten
+    """One process is killed in the middle. The job ends within 30 s, though it may run for ten
     minutes."""
+    before = time.monotonic()
     done = client(command, LEGACY_KILL="1:7", LEGACY_SECONDS="600")
+    assert time.monotonic() - before < 30
     assert done.returncode == 1 and "rank 1 is killed, as told" in done.stderr

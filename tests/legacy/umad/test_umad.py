@@ -124,19 +124,18 @@ def test_programs_of_libibumad_3_keep_their_structs(run, softhca, programs, buil
     assert (with_both.returncode, with_both.stdout) == (0, plain.stdout)
 
 
-def without_libibumad(program, library, folder):
-    """A copy of the companion that asks for a libibumad.so.9, as if the machine had no .so.3."""
+def copy_without_libibumad(library, folder):
+    """Copies the companion to the folder. The copy asks for a libibumad.so.9, as if the machine had
+    no .so.3."""
     data = library.read_bytes()
     assert data.count(b"libibumad.so.3\0") == 1
     (folder / library.name).write_bytes(data.replace(b"libibumad.so.3\0", b"libibumad.so.9\0"))
-    return program
 
 
 def test_clients_start_without_any_libibumad(on_softhca, programs, build_root, tmp_path):
     shutil.copy(build_root / "companions" / "libibcommon.so.1", tmp_path)
-    program = without_libibumad(programs / "umad-2007",
-                                build_root / "companions" / "libibumad.so.1", tmp_path)
-    done = on_softhca(program, LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="1")
+    copy_without_libibumad(build_root / "companions" / "libibumad.so.1", tmp_path)
+    done = on_softhca(programs / "umad-2007", LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="1")
     assert (done.returncode, done.stdout) == (3, "no libibumad: umad_init fails\n")
     assert "libibumad.so.1: libibumad.so.9: cannot open shared object file" in done.stderr
 
