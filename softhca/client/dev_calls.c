@@ -93,13 +93,11 @@ static int command(struct dev *dev, const void *data, size_t length)
 	int err = message_send(dev->sock, data, length,
 			       dev->cm ? named_fd_cm(data, length) : named_fd(data, length), 0);
 
-	/* The daemon closed the connection: to the program the device has gone. */
-	if (err == -EPIPE || err == -ECONNRESET)
-		return -EIO;
 	if (!err)
 		err = wire_receive(dev->sock, &reply, sizeof(reply), &fd);
+	/* The daemon closed the connection: to the program the device has gone. */
 	if (err)
-		return err == -ECONNRESET ? -EIO : err;
+		return err == -EPIPE || err == -ECONNRESET ? -EIO : err;
 	if (fd >= 0) {
 		if (!reply.status && reply.fd_address)
 			memcpy((void *)(uintptr_t)reply.fd_address, &fd, sizeof(fd));

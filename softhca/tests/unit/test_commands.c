@@ -194,14 +194,15 @@ TEST(unknown_handles)
 		struct ib_uverbs_query_qp body;
 	} query = {
 		{ IB_USER_VERBS_CMD_QUERY_QP, sizeof(query) / 4, 32 },
-		{ .response = (uint64_t)(uintptr_t)response, .qp_handle = 0 },
+		{ .response = (uint64_t)(uintptr_t)response },
 	};
 	struct alloc_pd alloc = good_alloc();
 
 	get_context();
 	assert_int_equal(execute(&dealloc, sizeof(dealloc)), -ENOENT);
 	assert_int_equal(execute(&alloc, sizeof(alloc)), 0);
-	/* handle 0 exists, but is a PD */
+	/* the handle exists, but is a PD's */
+	memcpy(&query.body.qp_handle, response, sizeof(query.body.qp_handle));
 	assert_int_equal(execute(&query, sizeof(query)), -EINVAL);
 }
 

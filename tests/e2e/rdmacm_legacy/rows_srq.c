@@ -116,6 +116,7 @@ ROW("an old SRQ for an RC QP: EINVAL")
 	must(attr.srq == srq);
 	srq_id->srq = srq;	/* librdmacm takes it if the attributes have none */
 	attr.srq = NULL;
+	errno = 0;
 	must_eq(rdma_create_qp(srq_id, srq_id->pd, &attr), -1);
 	must_eq(errno, EINVAL);
 	must_eq(ibv_destroy_srq(srq), 0);

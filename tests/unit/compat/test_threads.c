@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Many threads of a program use one domain, and others fork meanwhile. ThreadSanitizer
- * (-Db_sanitize=thread) finds the most here.
+ * Many threads of a program use the same domains, and children of busy programs use the library.
+ * ThreadSanitizer (-Db_sanitize=thread) finds the most here.
  */
 
 #include <fcntl.h>
@@ -44,7 +44,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-TEST(threads_share_a_domain)
+TEST(threads_share_two_domains)
 {
 	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	struct crew crew = { .errors = 0 };

@@ -53,6 +53,25 @@ def test_program_with_a_sanitizer(run, softhca, tmp_path, sanitizer):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+# ---- paths ----
+
+
+def test_other_device_classes_are_the_kernels(run, daemon):
+    """Their names begin as those that the emulator shows."""
+    for name in ("infiniband_mad", "infiniband_verbs2"):
+        (daemon.directory / "sys" / "class" / name).mkdir()
+    listing = ["/usr/bin/python3", "-c", "import os; print(os.listdir('/sys/class'), *("
+               "os.path.exists('/sys/class/infiniband' + end) for end in ('_mad', '_verbs2')))"]
+    assert run(listing).stdout == run(listing, env={"LD_PRELOAD": ""}).stdout != ""
+
+
+@pytest.mark.parametrize("name", ["uverbs0x", "uverbs256", "uverbs", "uverbs-1"])
+def test_another_name_is_not_a_device(run, daemon, name):
+    done = run(["/usr/bin/python3", "-c", "import os, sys; os.open(sys.argv[1], os.O_RDWR)",
+                f"/dev/infiniband/{name}"])
+    assert done.returncode == 1 and "FileNotFoundError" in done.stderr, done.stderr
+
+
 # ---- no daemon ----
 
 DEVICES = "import ctypes\nv = library()\nv.ibv_get_device_list(None)\nv.ibv_get_device_list(None)"

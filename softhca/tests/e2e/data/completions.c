@@ -188,7 +188,8 @@ CASE(cq_overrun_of_an_srq)
 			      event.event_type == IBV_EVENT_CQ_ERR);
 			CHECK(event.element.cq == small);
 			ibv_ack_async_event(&event);
-			CHECK(state_soon(s.target, IBV_QPS_RTR));
+			CHECK(state_soon(s.target, IBV_QPS_RTR) &&
+			      xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
 		}
 	}
 	return xrc_event_is(s.one, IBV_EVENT_QP_FATAL, s.target) &&
@@ -331,7 +332,7 @@ CASE(posted_before_its_memory_is_deregistered)
 	return pair_tear_down(&pair);
 }
 
-CASE(posted_before_its_memory_moves)
+CASE(posted_before_its_memory_is_closed)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -350,6 +351,33 @@ CASE(posted_before_its_memory_moves)
 		CHECK(!ibv_rereg_mr(pair.b->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, access));
 	}
 	return pair_tear_down(&pair);
+}
+
+/* The write goes to the memory that the key named when it was posted. */
+CASE(posted_before_its_memory_moves)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_mr *mr = pair.b->mr;
+	uint8_t *places[] = { mr->addr, aligned_alloc(4096, RIG_BUFFER) };
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 1);
+	struct ibv_wc wc;
+
+	NEED(places[1]);
+	for (int round = 1; round <= ROUNDS; round++) {
+		uint8_t *before = mr->addr, *after = places[round & 1];
+
+		let_it_rest();
+		pair.a->buffer[0] = (uint8_t)round;
+		wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)before;
+		CHECK(!rig_post(pair.qa, &wr) && !ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION,
+							       NULL, after, RIG_BUFFER, 0));
+		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
+		      before[0] == round);
+	}
+	CHECK(pair_tear_down(&pair));
+	free(places[1]);
+	return true;
 }
 
 CASE(posted_before_its_srq_is_destroyed)

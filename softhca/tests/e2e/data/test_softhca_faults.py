@@ -90,7 +90,7 @@ def test_off_is_off(run, softhca):
     assert hits and not any(hits.values())
 
 
-def test_same_seed_same_faults(run, softhca):
+def test_the_seed_decides_how_many_faults_hit(run, softhca):
     one, two = (under(run, softhca, ["all drop 5%"], faulty("reads_and_writes")) for _ in range(2))
     assert one == two
     assert one != under(run, softhca, ["all drop 5%", "all seed 8"], faulty("reads_and_writes"))

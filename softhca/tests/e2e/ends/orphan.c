@@ -44,6 +44,7 @@ CASE(daemon_dies)
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 100);
+	struct ibv_async_event event;
 	struct ibv_cq *cq;
 	void *cq_context;
 
@@ -63,7 +64,8 @@ CASE(daemon_dies)
 	/* Threads that wait for events wake up at once; polling threads get -1. */
 	CHECK(rig_readable(pair.a->channel->fd, RIG_PATIENCE_MS) &&
 	      ibv_get_cq_event(pair.a->channel, &cq, &cq_context));
-	CHECK(rig_readable(pair.a->ctx->async_fd, RIG_PATIENCE_MS));
+	CHECK(rig_readable(pair.a->ctx->async_fd, RIG_PATIENCE_MS) &&
+	      ibv_get_async_event(pair.a->ctx, &event));
 	CHECK(drained(pair.a->cq) && fails_soon(pair.a->cq) && drained(pair.b->cq) &&
 	      fails_soon(pair.b->cq));
 	CHECK(!ibv_alloc_pd(pair.a->ctx) && errno == EIO);
