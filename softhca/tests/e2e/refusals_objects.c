@@ -227,6 +227,13 @@ static int pd_with_a_window(struct ground *g)
 	return err;
 }
 
+static int query_port_0(struct ground *g)
+{
+	struct ibv_port_attr port;
+
+	return ground_done(ibv_query_port(g->host->ctx, 0, &port));
+}
+
 static const union ibv_gid group = { .raw = { 0xff, 0x12, 0x40, 0x1b, [15] = 1 } };
 #define GROUP_LID 0xc001
 
@@ -316,6 +323,7 @@ static int xrc_sender(struct ground *g)
 
 static void of_domains_and_numbers(struct refusals *run)
 {
+	ROW("device: query of port 0", ALWAYS, EINVAL, query_port_0(g));
 	ROW("domain: unknown file without O_CREAT", WITH_XRC, EAGAIN, no_domain_no_creat(g));
 	ROW("domain: known file with O_EXCL", WITH_XRC, EINVAL,
 	    ground_made(xrc_domain(g->host, g->fd, O_CREAT | O_EXCL)));

@@ -275,6 +275,14 @@ static void try_migration(void)
 	check("of an id that is no more there", "MIGRATE_ID", migrate(foreign, others), EINVAL);
 }
 
+static uint32_t paths_in_response(void)
+{
+	struct rdma_ucm_query_route_resp answer;
+
+	memcpy(&answer, response, sizeof(answer));
+	return answer.num_paths;
+}
+
 /* Addresses, questions and reasons that do not exist. */
 static void try_fields(void)
 {
@@ -283,6 +291,7 @@ static void try_fields(void)
 	struct rdma_ucm_reject reject = { .id = bound_id(), .reason = 1 };
 	struct rdma_ucm_init_qp_attr attr = { (uint64_t)(uintptr_t)response, reject.id, 7 };
 	struct rdma_ucm_connect connect = { .id = reject.id };
+	struct rdma_ucm_query route = { (uint64_t)(uintptr_t)response, reject.id, 0 };
 
 	check("unknown family", "BIND",
 	      send_command(ours, RDMA_USER_CM_CMD_BIND, &bind, sizeof(bind), 0), EINVAL);
@@ -296,6 +305,13 @@ static void try_fields(void)
 	      send_command(ours, RDMA_USER_CM_CMD_REJECT, &reject, sizeof(reject), 0), EINVAL);
 	check("unknown state", "INIT_QP_ATTR",
 	      send_command(ours, RDMA_USER_CM_CMD_INIT_QP_ATTR, &attr, sizeof(attr), 512), EINVAL);
+	attr.id = bind.id;
+	attr.qp_state = 1;
+	check("an id without a device", "INIT_QP_ATTR",
+	      send_command(ours, RDMA_USER_CM_CMD_INIT_QP_ATTR, &attr, sizeof(attr), 512), EINVAL);
+	check("an id without a route", "QUERY_ROUTE",
+	      send_command(ours, RDMA_USER_CM_CMD_QUERY_ROUTE, &route, sizeof(route), 512), 0);
+	check("its paths", "QUERY_ROUTE", paths_in_response() ? EINVAL : 0, 0);
 	check("no parameters", "CONNECT",
 	      send_command(ours, RDMA_USER_CM_CMD_CONNECT, &connect, sizeof(connect), 0), EINVAL);
 }

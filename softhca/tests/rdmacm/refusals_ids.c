@@ -2,7 +2,9 @@
 /* Refusals of ids, addresses and options. */
 #include "ground.h"
 
+#include <endian.h>
 #include <fcntl.h>
+#include <infiniband/ib.h>
 
 /* ---- ids and addresses ---- */
 
@@ -20,6 +22,16 @@ static int bind_other_port_space(struct ground *ground)
 
 	rdma_destroy_id(id);
 	return err;
+}
+
+/* A service of UDP, in an address of InfiniBand. */
+static int bind_to_a_service_of_another_port_space(struct ground *ground)
+{
+	struct sockaddr_ib ib = { .sib_family = AF_IB,
+				  .sib_sid = htobe64((uint64_t)RDMA_PS_UDP << 16 | PORT),
+				  .sib_sid_mask = ~0ull };
+
+	return error_of(rdma_bind_addr(ground->idle, (struct sockaddr *)&ib));
 }
 
 /* Makes another id beside ground->idle. Both ids have this option. */
@@ -163,6 +175,8 @@ void refusals_of_ids(struct refusals *run)
 	ROW("bind to a free port", 0,
 	    error_of(rdma_bind_addr(ground->idle, address(HERE, PORT + 1))));
 	ROW("bind to the same port of another port space", 0, bind_other_port_space(ground));
+	ROW("bind to a service of another port space", EPROTONOSUPPORT,
+	    bind_to_a_service_of_another_port_space(ground));
 	ROW("bind to an address of no host", EADDRNOTAVAIL,
 	    error_of(rdma_bind_addr(ground->idle, address("192.0.2.1", PORT))));
 	ROW("listen on a port that is shared", EADDRINUSE, bind_shared(ground));

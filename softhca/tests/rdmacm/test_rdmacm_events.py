@@ -126,6 +126,13 @@ def test_wildcards_are_of_one_host(talk, connector):
     assert lines(connector()) == [*RESOLVED, "REJECTED 28 go away"]
 
 
+def test_the_loopback_address_is_the_own_host(talk):
+    server = talk(["listen", "0.0.0.0", PORT, "reject"], 1)
+    assert server.stdout.readline() == "listening\n"
+    assert lines(talk(["connect", "127.0.0.1", PORT],
+                      1)) == [*RESOLVED, "REJECTED 28 go away"]
+
+
 def test_unknown_address(daemon, connector):
     assert lines(connector(address="198.18.77.1")) == [f"ADDR_ERROR {-errno.ETIMEDOUT}"]
 

@@ -206,6 +206,29 @@ TEST(unknown_handles)
 	assert_int_equal(execute(&query, sizeof(query)), -EINVAL);
 }
 
+/* The kernel tells an empty entry of the GID table from an index beyond the table. */
+TEST(address_handle_with_a_wrong_gid_index)
+{
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_create_ah body;
+	} create = {
+		{ IB_USER_VERBS_CMD_CREATE_AH, sizeof(create) / 4, 16 },
+		{ .response = (uint64_t)(uintptr_t)response,
+		  .attr = { .is_global = 1, .port_num = 1, .dlid = 1 } },
+	};
+	struct alloc_pd alloc = good_alloc();
+
+	get_context();
+	assert_int_equal(execute(&alloc, sizeof(alloc)), 0);
+	memcpy(&create.body.pd_handle, response, sizeof(create.body.pd_handle));
+	assert_int_equal(execute(&create, sizeof(create)), 0);
+	create.body.attr.grh.sgid_index = 1;
+	assert_int_equal(execute(&create, sizeof(create)), -ENODATA);
+	create.body.attr.grh.sgid_index = 255;
+	assert_int_equal(execute(&create, sizeof(create)), -EINVAL);
+}
+
 int main(void)
 {
 	if (!memory_is_readable()) {

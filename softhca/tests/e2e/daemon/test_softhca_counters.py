@@ -38,6 +38,30 @@ def counted(daemon):
         program.communicate(timeout=30)
 
 
+def test_a_qp_with_two_handles_is_counted_once(daemon):
+    command = [PROGRAM.parent / "softhca-watcher", daemon.folder / "domain", "1"]
+    creator = daemon.start(command)
+    number = creator.stdout.readline().split()[0]
+    other = daemon.start([*command, number])
+    assert other.stdout.readline().split()[0] == number
+    lines = [line.split() for line in daemon.ask("ctl", "counters").splitlines()]
+    assert [line[3] for line in lines if line[0] == "qp"] == [number]
+    assert {(o["number"], o["handles"]) for context in daemon.objects()["contexts"]
+            for o in context["objects"] if o["type"] == "qp"} == {(int(number), 2)}
+    for program in (creator, other):
+        program.kill()
+        program.communicate(timeout=30)
+
+
+def test_a_delayed_qp_waits_for_the_delay(daemon):
+    daemon.ask("ctl", "fault", models.device(0), "delay", "100%", "5000000")
+    program = daemon.start([PROGRAM])
+    wait_for(lambda: [fields[8] for fields in counters(daemon)[0].values()], "delayed QP",
+             holds=lambda waits: "delay" in waits)
+    program.kill()
+    program.communicate(timeout=30)
+
+
 def test_counters(daemon, counted):
     """Every request and every receive counts once. The failed request counts as an error, not as a
     flush."""

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pathlib
+import select
 import signal
 import socket
 import stat
@@ -73,6 +74,7 @@ def test_error_messages(run, softhca, place, argv, status, message):
     ("set xrc", "set takes one NAME=VALUE"),
     ("port {device} -1 up", "'-1' is not a number"),
     ("port {device} x up", "'x' is not a number"),
+    ("port {device} -18446744073709551615 up", "'-18446744073709551615' is not a number"),  # 1
 ])
 def test_error_messages_of_the_daemon(run, softhca, place, arguments, message):
     words = arguments.format(device=models.device(0)).split()
@@ -159,6 +161,36 @@ def test_the_next_run_removes_what_a_killed_daemon_left(run, softhca, place):
     wait_for(lambda: not list(place.iterdir()), "empty directory")
 
 
+def test_a_child_that_outlives_the_run_keeps_the_daemon(softhca, place):
+    script = f'"{PROGRAMS}/softhca-hold" "{place}/domain" idle & echo $!; read line'
+    with subprocess.Popen([softhca, "run", "--", "sh", "-c", script], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as launcher:
+        child = int(launcher.stdout.readline())
+        try:
+            assert launcher.stdout.readline() == "ready\n"
+            launcher.stdin.write("end\n")
+            launcher.stdin.flush()
+            assert launcher.wait(30) == 0
+            time.sleep(0.5)
+            assert list(place.glob("*/socket"))
+        finally:
+            os.kill(child, signal.SIGKILL)
+    wait_for(lambda: not list(place.glob("*/socket")), "end of the daemon")
+
+
+def test_the_daemon_closes_what_it_inherits(run, softhca, place):
+    ours, theirs = os.pipe()
+    low = fcntl.fcntl(theirs, fcntl.F_DUPFD, 3)
+    high = fcntl.fcntl(theirs, fcntl.F_DUPFD, 500)
+    assert run([softhca, "start"], pass_fds=[low, high]).returncode == 0
+    for fd in (theirs, low, high):
+        os.close(fd)
+    ended, _, _ = select.select([ours], [], [], 10)
+    assert ended and os.read(ours, 1) == b""
+    os.close(ours)
+    assert run([softhca, "stop"]).returncode == 0
+
+
 def test_start_and_stop(run, softhca, place):
     assert run([softhca, "start", "--devices=3"]).returncode == 0
     again = run([softhca, "start"])
@@ -203,9 +235,11 @@ def test_start_refuses_beside_a_suspended_daemon(run, softhca, place):
     assert run([softhca, "start"]).returncode == 0
     pid = daemon_pid(run, softhca)
     stop(pid)
+    began = time.monotonic()
     again = run([softhca, "start"])
     os.kill(pid, signal.SIGCONT)
     assert again.returncode == 1 and "already running" in again.stderr
+    assert time.monotonic() - began < 10  # it does not wait, as for a daemon that is ending
     assert run([softhca, "stop"]).returncode == 0
 
 

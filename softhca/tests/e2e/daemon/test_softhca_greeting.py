@@ -32,8 +32,8 @@ probe = ctypes.c_uint32(MAGIC)
 answer = ctypes.create_string_buffer(4096)
 
 
-def hello(kind=CONTEXT, device=0, base=0, size=SIZE, version=VERSION):
-    return struct.pack(HELLO, MAGIC, version, kind, device, base, size, ctypes.addressof(probe))
+def hello(kind=CONTEXT, device=0, base=0, size=SIZE, version=VERSION, word=probe):
+    return struct.pack(HELLO, MAGIC, version, kind, device, base, size, ctypes.addressof(word))
 
 
 def connect(daemon):
@@ -158,6 +158,27 @@ def test_several_descriptors_at_once(daemon):
 
 
 # ---- the greeting ----
+
+WRONG = {
+    "another version": (lambda: hello(size=0, version=VERSION + 1), errno.EPROTO),
+    "memory of another process": (lambda: hello(size=0, word=ctypes.c_uint32(7)), errno.EACCES),
+    "an unknown kind": (lambda: hello(kind=9, size=0), errno.EPROTO),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_wrong_greeting_is_refused(daemon, what):
+    make, error = WRONG[what]
+    with connect(daemon) as sock:
+        send(sock, make())
+        assert struct.unpack("<i", receive(sock)[:4])[0] == -error
+
+
+def test_a_greeting_longer_than_any_command_is_not_answered(daemon):
+    with connect(daemon) as sock:
+        send(sock, hello(size=0) + bytes(5000))
+        assert receive(sock) == b""
+
 
 def mutant(rng):
     """A greeting with some valid fields."""

@@ -135,6 +135,12 @@ def test_refuses(run, softhca, words):
     assert done.returncode == 1 and "fault takes" in done.stderr, done.stderr
 
 
+def test_a_fault_for_all_is_set_on_each_device(run, softhca):
+    script = f'"{softhca}" ctl fault all drop 5% && "{softhca}" ctl fault'
+    done = run([softhca, "run", "--devices=3", "--", "sh", "-c", script])
+    assert re.findall(r"^(\S+) .*drop=5%", done.stdout, re.M) == [*map(models.device, range(3))]
+
+
 def test_refuses_an_unknown_device(run, softhca):
     done = run([softhca, "run", "--", softhca, "ctl", "fault", models.device(9), "drop", "5%"])
     assert done.returncode == 1 and f"no device {models.device(9)}" in done.stderr
