@@ -164,7 +164,9 @@ def test_rtld_next_begins_behind_the_caller(ask, shim, door, real_library, order
 
 
 def test_interposer_in_front_hands_on_to_the_shim(play, shim, door):
-    done(play([door / "libinterposer.so", shim], "linked-lazy"))
+    result = play([door / "libinterposer.so", shim], "linked-lazy")
+    done(result)
+    assert re.search(r"^interposer: [1-9]\d* calls of ibv_create_qp$", result.stderr, re.M)
 
 
 # {order of preloading: the spies that are called}. Spy b looks up the next dlsym with a version.

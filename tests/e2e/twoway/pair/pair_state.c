@@ -116,7 +116,7 @@ ROW("access flags hold for incoming requests")
 	must_eq(end_poll(&a).status, IBV_WC_REM_INV_REQ_ERR);
 }
 
-ROW("SQD and back to RTS, with one event")
+ROW("RTS to SQD and back, with one event; on mlx5 EINVAL")
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
 	struct ibv_async_event event;
