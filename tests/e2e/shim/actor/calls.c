@@ -264,9 +264,14 @@ uint32_t connected_by(struct actor *actor)
 	return qp_num;
 }
 
+struct result post_recv_as(struct actor *actor, int srq, unsigned flags)
+{
+	return ask(actor, (struct request){ .op = OP_POST_RECV, .srq = srq, .flags = flags });
+}
+
 struct result post_recv(struct actor *actor, int srq)
 {
-	return ask(actor, (struct request){ .op = OP_POST_RECV, .srq = srq });
+	return post_recv_as(actor, srq, 0);
 }
 
 struct result post_recv_qp(struct actor *actor, int qp)

@@ -68,12 +68,13 @@ void bring_qp(struct actor *actor, int slot, enum ibv_qp_state state, const stru
 	      uint32_t dest_qp_num);
 
 struct result post_recv(struct actor *actor, int srq);
+struct result post_recv_as(struct actor *actor, int srq, unsigned flags);
 struct result post_recv_qp(struct actor *actor, int qp);
 struct result post_send(struct actor *actor, int qp, uint32_t srq_num, uint32_t bytes,
 			uint32_t imm);
 /*
- * One completion of the CQ of QPs, or of that of SRQs; ETIMEDOUT if there is none. flags: SLEEP or
- * DRAIN.
+ * One completion of the CQ of QPs, or of that of SRQs; ETIMEDOUT if there is none. flags: CQ_EVENT
+ * (SRQs only) or DRAIN.
  */
 struct result send_completion(struct actor *actor, unsigned flags);
 struct result recv_completion(struct actor *actor, int srq, unsigned flags);

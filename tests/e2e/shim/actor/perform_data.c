@@ -34,6 +34,8 @@ void do_post_recv(struct actor_state *state, const struct request *request, stru
 	else
 		returned(result, ibv_post_srq_recv(state->srqs[request->srq], &wr, &bad));
 	intact(result, !result->ret || bad == &wr);
+	if (!result->ret && request->flags & CQ_EVENT)
+		result->ret = ibv_req_notify_cq(state->places[OWN].srq_cq, 0);
 }
 
 void do_post_send(struct actor_state *state, const struct request *request, struct result *result)
@@ -71,22 +73,16 @@ static int poll_until(struct ibv_cq *cq, struct ibv_wc *wc, long deadline)
 	return got;
 }
 
-static int sleep_until(struct opened *opened, struct ibv_cq *cq, struct ibv_wc *wc, long deadline)
+static bool wait_for_cq_event(struct ibv_comp_channel *channel, int timeout_ms)
 {
-	struct pollfd pollfd = { .fd = opened->channel->fd, .events = POLLIN };
+	struct pollfd pollfd = { .fd = channel->fd, .events = POLLIN };
+	struct ibv_cq *cq;
 	void *context;
-	int got;
 
-	for (;;) {
-		if (ibv_req_notify_cq(cq, 0))
-			return -1;
-		got = ibv_poll_cq(cq, 1, wc);
-		if (got || poll(&pollfd, 1, (int)(deadline - now_ms())) <= 0)
-			return got;
-		if (ibv_get_cq_event(opened->channel, &cq, &context))
-			return -1;
-		ibv_ack_cq_events(cq, 1);
-	}
+	if (poll(&pollfd, 1, timeout_ms) != 1 || ibv_get_cq_event(channel, &cq, &context))
+		return false;
+	ibv_ack_cq_events(cq, 1);
+	return true;
 }
 
 static bool as_sent(struct actor_state *state, const struct ibv_wc *wc)
@@ -105,11 +101,10 @@ void do_completion(struct actor_state *state, const struct request *request, str
 	bool receive = request->srq != NIL;
 	struct ibv_cq *cq = receive ? opened->srq_cq : opened->qp_cq;
 	long deadline = now_ms() + request->timeout_ms;
-	int got;
+	int got = 0;
 
-	if (request->flags & SLEEP)
-		got = sleep_until(opened, cq, &result->wc, deadline);
-	else
+	if (!(request->flags & CQ_EVENT) ||
+	    wait_for_cq_event(opened->channel, request->timeout_ms))
 		got = poll_until(cq, &result->wc, deadline);
 	result->err = ERRNO_MARK;
 	result->ret = got == 1 ? 0 : got ? EIO : ETIMEDOUT;

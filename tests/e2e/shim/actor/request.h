@@ -76,7 +76,8 @@ enum request_flags {
 	GARBAGE = 1 << 8,
 	/* the 64 bytes of a program without XRC, an unmapped page behind them */
 	SHORT_INIT_ATTR = 1 << 9,
-	SLEEP = 1 << 10,		/* wait on the completion channel instead of polling */
+	/* post_recv arms the CQ; a completion is polled for only after the CQ's event */
+	CQ_EVENT = 1 << 10,
 	DRAIN = 1 << 11,		/* nothing is expected to come: wait for a moment only */
 	ACK_WITHOUT_FLAG = 1 << 12,	/* some programs clear the flag and do not set it again */
 };

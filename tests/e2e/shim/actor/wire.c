@@ -52,10 +52,10 @@ void wire_send(const struct wire *wire, uint32_t srq_num, uint32_t bytes, uint32
 	expect_eq(r.wc.qp_num, wire->send_qpn);
 }
 
-void wire_arrives(const struct wire *wire, struct actor *who, uint32_t srq_num, uint32_t bytes,
+void wire_arrives(const struct wire *wire, struct actor *receiver, uint32_t srq_num, uint32_t bytes,
 		  uint32_t imm, unsigned flags)
 {
-	struct result r = recv_completion(who, 0, flags);
+	struct result r = recv_completion(receiver, 0, flags);
 
 	expect_ret(r, 0);
 	expect_eq(r.wc.status, IBV_WC_SUCCESS);
@@ -66,4 +66,12 @@ void wire_arrives(const struct wire *wire, struct actor *who, uint32_t srq_num, 
 	expect_eq(r.wc.qp_num, wire->rcv_qpn);
 	expect_eq(r.wc.src_qp, emulated_src_qp(srq_num, wire->send_qpn));
 	expect_facts(r, DATA_MATCHES);
+}
+
+void wire_deliver(const struct wire *wire, struct actor *receiver, uint32_t srq_num, uint32_t bytes,
+		  uint32_t imm, unsigned flags)
+{
+	expect_ret(post_recv_as(receiver, 0, flags), 0);
+	wire_send(wire, srq_num, bytes, imm);
+	wire_arrives(wire, receiver, srq_num, bytes, imm, flags);
 }

@@ -32,10 +32,14 @@ struct actor *wire_join(uint32_t *srq_num);
 void wire_send(const struct wire *wire, uint32_t srq_num, uint32_t bytes, uint32_t imm);
 
 /**
- * wire_arrives - waits until the message is in the SRQ in slot 0 of `who`, with the bytes that were
- * sent. flags: SLEEP.
+ * wire_arrives - waits for the completion of the SRQ in slot 0 of `receiver`, and expects the bytes
+ * that were sent. flags: CQ_EVENT.
  */
-void wire_arrives(const struct wire *wire, struct actor *who, uint32_t srq_num, uint32_t bytes,
+void wire_arrives(const struct wire *wire, struct actor *receiver, uint32_t srq_num, uint32_t bytes,
+		  uint32_t imm, unsigned flags);
+
+/** wire_deliver - posts a receive, sends a message to it, and expects that it arrives. */
+void wire_deliver(const struct wire *wire, struct actor *receiver, uint32_t srq_num, uint32_t bytes,
 		  uint32_t imm, unsigned flags);
 
 #endif
