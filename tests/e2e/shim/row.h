@@ -50,6 +50,13 @@ void row_add(struct row *row);
 	} \
 	static void row_##number(void)
 
+/* ROW_CALL("5.3", "what is so", call(argument)): for rows that differ in an argument only. */
+#define ROW_CALL(section, title, call) \
+	ROW(section, title) \
+	{ \
+		call; \
+	}
+
 /**
  * row_file - path for a file of this row, n from 0 to 3. Does not create it; the file is removed
  * after the row.

@@ -41,14 +41,10 @@ static struct result try_unreg(struct actor *a, int dom)
 }
 
 #define WRONG_DOMAINS(what, verb, section_of_null, section) \
-	ROW(section_of_null, what " with a NULL domain is EINVAL") \
-	{ \
-		expect(verb(actor_open(0), NIL), EINVAL); \
-	} \
-	ROW(section, what " with an unknown domain is EINVAL") \
-	{ \
-		expect(verb(actor_open(0), WILD), EINVAL); \
-	} \
+	ROW_CALL(section_of_null, what " with a NULL domain is EINVAL", \
+		 expect(verb(actor_open(0), NIL), EINVAL)) \
+	ROW_CALL(section, what " with an unknown domain is EINVAL", \
+		 expect(verb(actor_open(0), WILD), EINVAL)) \
 	ROW(section, what " with a closed domain is EINVAL") \
 	{ \
 		struct actor *a = with_domain(); \

@@ -13,15 +13,9 @@ ROW("5.2", "closing a closed domain is EINVAL")
 	expect(close_domain(a, D), EINVAL);
 }
 
-ROW("5.2", "closing a NULL domain is EINVAL")
-{
-	expect(close_domain(actor_open(0), NIL), EINVAL);
-}
-
-ROW("5.2", "closing an unknown domain is EINVAL")
-{
-	expect(close_domain(actor_open(0), WILD), EINVAL);
-}
+ROW_CALL("5.2", "closing a NULL domain is EINVAL", expect(close_domain(actor_open(0), NIL), EINVAL))
+ROW_CALL("5.2", "closing an unknown domain is EINVAL",
+	 expect(close_domain(actor_open(0), WILD), EINVAL))
 
 static void srq_keeps(struct actor *a)
 {
@@ -31,15 +25,8 @@ static void srq_keeps(struct actor *a)
 	expect_ok(close_domain(a, D));
 }
 
-ROW("5.2", "closing a domain with an SRQ is EBUSY")
-{
-	srq_keeps(with_domain());
-}
-
-ROW("5.2", "closing a private domain with an SRQ is EBUSY")
-{
-	srq_keeps(with_private());
-}
+ROW_CALL("5.2", "closing a domain with an SRQ is EBUSY", srq_keeps(with_domain()))
+ROW_CALL("5.2", "closing a private domain with an SRQ is EBUSY", srq_keeps(with_private()))
 
 static void xrc_qp_keeps(struct actor *a)
 {
@@ -49,15 +36,8 @@ static void xrc_qp_keeps(struct actor *a)
 	expect_ok(close_domain(a, D));
 }
 
-ROW("5.2", "closing a domain with an XRC QP is EBUSY")
-{
-	xrc_qp_keeps(with_domain());
-}
-
-ROW("5.2", "closing a private domain with an XRC QP is EBUSY")
-{
-	xrc_qp_keeps(with_private());
-}
+ROW_CALL("5.2", "closing a domain with an XRC QP is EBUSY", xrc_qp_keeps(with_domain()))
+ROW_CALL("5.2", "closing a private domain with an XRC QP is EBUSY", xrc_qp_keeps(with_private()))
 
 ROW("5.2", "closing a domain is EBUSY until its last SRQ and XRC QP are destroyed")
 {
@@ -109,15 +89,9 @@ static void rcv_qp_keeps(struct actor *a)
 	expect_ok(close_domain(a, D));
 }
 
-ROW("5.2", "closing the handle that created a receive QP is EBUSY")
-{
-	rcv_qp_keeps(with_domain());
-}
-
-ROW("5.2", "closing a private domain with a receive QP is EBUSY")
-{
-	rcv_qp_keeps(with_private());
-}
+ROW_CALL("5.2", "closing the handle that created a receive QP is EBUSY",
+	 rcv_qp_keeps(with_domain()))
+ROW_CALL("5.2", "closing a private domain with a receive QP is EBUSY", rcv_qp_keeps(with_private()))
 
 ROW("5.2", "closing the handle that registered with a receive QP is EBUSY")
 {

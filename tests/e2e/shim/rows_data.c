@@ -15,15 +15,9 @@ static void message(unsigned flags)
 	wire_deliver(&wire, wire.receiver, wire.srq_num, 1000, 0x1234, flags);
 }
 
-ROW("5.3", "a message arrives with the receive QP's number, polled for")
-{
-	message(0);
-}
-
-ROW("5.3", "a message arrives with the receive QP's number, after a CQ event")
-{
-	message(CQ_EVENT);
-}
+ROW_CALL("5.3", "a message arrives with the receive QP's number, polled for", message(0))
+ROW_CALL("5.3", "a message arrives with the receive QP's number, after a CQ event",
+	 message(CQ_EVENT))
 
 ROW("3", "messages of many sizes arrive whole")
 {
@@ -51,15 +45,8 @@ static void many(unsigned flags)
 	}
 }
 
-ROW("3", "forty messages arrive in order, polled for")
-{
-	many(0);
-}
-
-ROW("3", "forty messages arrive in order, after CQ events")
-{
-	many(CQ_EVENT);
-}
+ROW_CALL("3", "forty messages arrive in order, polled for", many(0))
+ROW_CALL("3", "forty messages arrive in order, after CQ events", many(CQ_EVENT))
 
 /*
  * The purpose of XRC: one receive QP delivers to the SRQs of several processes. Only the creator is
@@ -117,15 +104,8 @@ static void creator_ends(enum end how)
 	wire_deliver(&wire, b, b_srq, 200, 2, 0);
 }
 
-ROW("5.7", "messages arrive after the creator exits")
-{
-	creator_ends(BY_EXIT);
-}
-
-ROW("5.7", "messages arrive after the creator is killed")
-{
-	creator_ends(BY_KILL);
-}
+ROW_CALL("5.7", "messages arrive after the creator exits", creator_ends(BY_EXIT))
+ROW_CALL("5.7", "messages arrive after the creator is killed", creator_ends(BY_KILL))
 
 ROW("5.6", "after the last unreg the sender's message fails")
 {

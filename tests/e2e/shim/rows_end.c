@@ -28,20 +28,9 @@ static void creator_ends(enum end how)
 	expect_soon(query_rcv_qp(c, D, qpn, 0), EINVAL);
 }
 
-ROW("5.7", "the QP survives a creator that closes its device")
-{
-	creator_ends(BY_CLOSE_DEVICE);
-}
-
-ROW("5.7", "the QP survives a creator that exits")
-{
-	creator_ends(BY_EXIT);
-}
-
-ROW("5.7", "the QP survives a creator that is killed")
-{
-	creator_ends(BY_KILL);
-}
+ROW_CALL("5.7", "the QP survives a creator that closes its device", creator_ends(BY_CLOSE_DEVICE))
+ROW_CALL("5.7", "the QP survives a creator that exits", creator_ends(BY_EXIT))
+ROW_CALL("5.7", "the QP survives a creator that is killed", creator_ends(BY_KILL))
 
 static void registrant_ends(enum end how)
 {
@@ -56,20 +45,10 @@ static void registrant_ends(enum end how)
 	expect_ok(close_domain(a, D));
 }
 
-ROW("5.7", "the QP survives a registrant that closes its device")
-{
-	registrant_ends(BY_CLOSE_DEVICE);
-}
-
-ROW("5.7", "the QP survives a registrant that exits")
-{
-	registrant_ends(BY_EXIT);
-}
-
-ROW("5.7", "the QP survives a registrant that is killed")
-{
-	registrant_ends(BY_KILL);
-}
+ROW_CALL("5.7", "the QP survives a registrant that closes its device",
+	 registrant_ends(BY_CLOSE_DEVICE))
+ROW_CALL("5.7", "the QP survives a registrant that exits", registrant_ends(BY_EXIT))
+ROW_CALL("5.7", "the QP survives a registrant that is killed", registrant_ends(BY_KILL))
 
 static void last_one_ends(enum end how)
 {
@@ -85,20 +64,10 @@ static void last_one_ends(enum end how)
 	expect(reg(a, D, qpn), EINVAL);
 }
 
-ROW("5.7", "the QP ends when its last registrant closes its device")
-{
-	last_one_ends(BY_CLOSE_DEVICE);
-}
-
-ROW("5.7", "the QP ends when its last registrant exits")
-{
-	last_one_ends(BY_EXIT);
-}
-
-ROW("5.7", "the QP ends when its last registrant is killed")
-{
-	last_one_ends(BY_KILL);
-}
+ROW_CALL("5.7", "the QP ends when its last registrant closes its device",
+	 last_one_ends(BY_CLOSE_DEVICE))
+ROW_CALL("5.7", "the QP ends when its last registrant exits", last_one_ends(BY_EXIT))
+ROW_CALL("5.7", "the QP ends when its last registrant is killed", last_one_ends(BY_KILL))
 
 /*
  * O_EXCL without O_CREAT opens no domain. It fails with EINVAL if there is one, with EAGAIN if not.
@@ -115,20 +84,9 @@ static void domain_ends(enum end how)
 	expect_soon(open_domain(b, D, row_file(0), O_EXCL), EAGAIN);
 }
 
-ROW("5.7", "closing the device ends the domain with its objects")
-{
-	domain_ends(BY_CLOSE_DEVICE);
-}
-
-ROW("5.7", "an exit ends the domain with its objects")
-{
-	domain_ends(BY_EXIT);
-}
-
-ROW("5.7", "a kill ends the domain with its objects")
-{
-	domain_ends(BY_KILL);
-}
+ROW_CALL("5.7", "closing the device ends the domain with its objects", domain_ends(BY_CLOSE_DEVICE))
+ROW_CALL("5.7", "an exit ends the domain with its objects", domain_ends(BY_EXIT))
+ROW_CALL("5.7", "a kill ends the domain with its objects", domain_ends(BY_KILL))
 
 static void others_close_after(enum end how)
 {
@@ -144,15 +102,9 @@ static void others_close_after(enum end how)
 	expect_ok(close_domain(b, D));
 }
 
-ROW("5.7", "other processes close the domain after a device was closed")
-{
-	others_close_after(BY_CLOSE_DEVICE);
-}
-
-ROW("5.7", "other processes close the domain after a kill")
-{
-	others_close_after(BY_KILL);
-}
+ROW_CALL("5.7", "other processes close the domain after a device was closed",
+	 others_close_after(BY_CLOSE_DEVICE))
+ROW_CALL("5.7", "other processes close the domain after a kill", others_close_after(BY_KILL))
 
 ROW("5.7", "domain handles end with their device")
 {

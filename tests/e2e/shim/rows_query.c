@@ -87,20 +87,10 @@ static void mask_ignored(int mask)
 }
 
 /* Open MPI asks with mask 0 and reads the address, port, pkey and timeout. */
-ROW("5.5", "a query with mask 0 returns every attribute")
-{
-	mask_ignored(0);
-}
-
-ROW("5.5", "a query with every mask bit returns every attribute")
-{
-	mask_ignored(-1);
-}
-
-ROW("5.5", "a query with a mask bit that XRC does not use returns every attribute")
-{
-	mask_ignored(IBV_QP_QKEY);
-}
+ROW_CALL("5.5", "a query with mask 0 returns every attribute", mask_ignored(0))
+ROW_CALL("5.5", "a query with every mask bit returns every attribute", mask_ignored(-1))
+ROW_CALL("5.5", "a query with a mask bit that XRC does not use returns every attribute",
+	 mask_ignored(IBV_QP_QKEY))
 
 ROW("5.5", "a query in RTS returns the attributes that RTS added")
 {

@@ -224,20 +224,12 @@ static void required_bits(enum ibv_qp_state state)
 	masks_required(try_modify, attr_to(state, target, PEER_QPN), mask_to(state));
 }
 
-ROW("5.9", "a receive QP refuses a transition to INIT that lacks one bit of RC's mask")
-{
-	required_bits(IBV_QPS_INIT);
-}
-
-ROW("5.9", "a receive QP refuses a transition to RTR that lacks one bit of RC's mask")
-{
-	required_bits(IBV_QPS_RTR);
-}
-
-ROW("5.9", "a receive QP refuses a transition to RTS that lacks one bit of RC's mask")
-{
-	required_bits(IBV_QPS_RTS);
-}
+ROW_CALL("5.9", "a receive QP refuses a transition to INIT that lacks one bit of RC's mask",
+	 required_bits(IBV_QPS_INIT))
+ROW_CALL("5.9", "a receive QP refuses a transition to RTR that lacks one bit of RC's mask",
+	 required_bits(IBV_QPS_RTR))
+ROW_CALL("5.9", "a receive QP refuses a transition to RTS that lacks one bit of RC's mask",
+	 required_bits(IBV_QPS_RTS))
 
 ROW("5.9", "a process that is not registered needs every bit of RC's mask, too")
 {
@@ -247,38 +239,25 @@ ROW("5.9", "a process that is not registered needs every bit of RC's mask, too")
 	masks_required(try_modify, attr_to(IBV_QPS_RTR, target, PEER_QPN), MASK_RTR);
 }
 
-ROW("5.9", "a receive QP accepts the optional bits of each transition")
+static void keeps_rule(masks_rule *rule)
 {
 	make_target();
-	masks_optional(try_modify, target);
+	rule(try_modify, target);
 }
 
-ROW("5.9", "a receive QP refuses bits that are not of the transition")
+ROW_CALL("5.9", "a receive QP accepts the optional bits of each transition",
+	 keeps_rule(masks_optional))
+ROW_CALL("5.9", "a receive QP refuses bits that are not of the transition",
+	 keeps_rule(masks_foreign))
+ROW_CALL("5.9", "a receive QP refuses to skip a state", keeps_rule(masks_skipped_states))
+ROW_CALL("5.9", "a receive QP goes to ERR and back to RESET", keeps_rule(masks_error_and_back))
+
+static void accepts_port(uint8_t port)
 {
 	make_target();
-	masks_foreign(try_modify, target);
+	masks_ports_of_vectors(try_modify, target, port);
 }
 
-ROW("5.9", "a receive QP refuses to skip a state")
-{
-	make_target();
-	masks_skipped_states(try_modify, target);
-}
-
-ROW("5.9", "a receive QP goes to ERR and back to RESET")
-{
-	make_target();
-	masks_error_and_back(try_modify, target);
-}
-
-ROW("5.9", "a receive QP accepts address vectors with port 0")
-{
-	make_target();
-	masks_ports_of_vectors(try_modify, target, 0);
-}
-
-ROW("5.9", "a receive QP accepts address vectors with port 77, which no device has")
-{
-	make_target();
-	masks_ports_of_vectors(try_modify, target, 77);
-}
+ROW_CALL("5.9", "a receive QP accepts address vectors with port 0", accepts_port(0))
+ROW_CALL("5.9", "a receive QP accepts address vectors with port 77, which no device has",
+	 accepts_port(77))

@@ -159,15 +159,8 @@ static struct result create_at(enum place pd, enum place cq)
 	return actor_ask(with_domain(), &request);
 }
 
-ROW("5.3", "create_xrc_srq with a NULL PD is EINVAL")
-{
-	expect(create_at(NOWHERE, OWN), EINVAL);
-}
-
-ROW("5.3", "create_xrc_srq with a NULL CQ is EINVAL")
-{
-	expect(create_at(OWN, NOWHERE), EINVAL);
-}
+ROW_CALL("5.3", "create_xrc_srq with a NULL PD is EINVAL", expect(create_at(NOWHERE, OWN), EINVAL))
+ROW_CALL("5.3", "create_xrc_srq with a NULL CQ is EINVAL", expect(create_at(OWN, NOWHERE), EINVAL))
 
 ROW("5.3", "create_xrc_srq with a NULL attr is EINVAL")
 {
@@ -187,41 +180,27 @@ ROW("5.3", "create_xrc_srq with only NULLs is EINVAL")
 	expect(actor_ask(actor_open(0), &request), EINVAL);
 }
 
-ROW("5.3", "create_xrc_srq with another device's PD is EINVAL")
-{
-	expect(create_at(OTHER_DEVICE, OWN), EINVAL);
-}
+ROW_CALL("5.3", "create_xrc_srq with another device's PD is EINVAL",
+	 expect(create_at(OTHER_DEVICE, OWN), EINVAL))
+ROW_CALL("5.3", "create_xrc_srq with another context's PD is EINVAL",
+	 expect(create_at(SAME_DEVICE, OWN), EINVAL))
+ROW_CALL("5.3", "create_xrc_srq with another device's CQ is EINVAL",
+	 expect(create_at(OWN, OTHER_DEVICE), EINVAL))
+ROW_CALL("5.3", "create_xrc_srq with another context's CQ is EINVAL",
+	 expect(create_at(OWN, SAME_DEVICE), EINVAL))
 
-ROW("5.3", "create_xrc_srq with another context's PD is EINVAL")
-{
-	expect(create_at(SAME_DEVICE, OWN), EINVAL);
-}
-
-ROW("5.3", "create_xrc_srq with another device's CQ is EINVAL")
-{
-	expect(create_at(OWN, OTHER_DEVICE), EINVAL);
-}
-
-ROW("5.3", "create_xrc_srq with another context's CQ is EINVAL")
-{
-	expect(create_at(OWN, SAME_DEVICE), EINVAL);
-}
-
-ROW("5.3", "create_xrc_srq with another device's domain is EINVAL")
+static void domain_refused(enum place where)
 {
 	struct actor *a = actor_open(0);
 
-	expect_ok(open_elsewhere(a, D, row_file(0), OTHER_DEVICE));
+	expect_ok(open_elsewhere(a, D, row_file(0), where));
 	expect(create_srq(a, 0, D), EINVAL);
 }
 
-ROW("5.3", "create_xrc_srq with another context's domain is EINVAL")
-{
-	struct actor *a = actor_open(0);
-
-	expect_ok(open_elsewhere(a, D, row_file(0), SAME_DEVICE));
-	expect(create_srq(a, 0, D), EINVAL);
-}
+ROW_CALL("5.3", "create_xrc_srq with another device's domain is EINVAL",
+	 domain_refused(OTHER_DEVICE))
+ROW_CALL("5.3", "create_xrc_srq with another context's domain is EINVAL",
+	 domain_refused(SAME_DEVICE))
 
 ROW("5.2", "a domain is not EBUSY after an SRQ was refused")
 {

@@ -72,20 +72,12 @@ static struct result create_at(enum place pd, enum place send_cq, enum place rec
 	return actor_ask(with_domain(), &request);
 }
 
-ROW("5.3", "ibv_create_qp refuses an XRC QP without a PD with EINVAL")
-{
-	expect(create_at(NOWHERE, OWN, OWN), EINVAL);
-}
-
-ROW("5.3", "ibv_create_qp refuses an XRC QP without send_cq with EINVAL")
-{
-	expect(create_at(OWN, NOWHERE, OWN), EINVAL);
-}
-
-ROW("5.3", "ibv_create_qp refuses an XRC QP without recv_cq with EINVAL")
-{
-	expect(create_at(OWN, OWN, NOWHERE), EINVAL);
-}
+ROW_CALL("5.3", "ibv_create_qp refuses an XRC QP without a PD with EINVAL",
+	 expect(create_at(NOWHERE, OWN, OWN), EINVAL))
+ROW_CALL("5.3", "ibv_create_qp refuses an XRC QP without send_cq with EINVAL",
+	 expect(create_at(OWN, NOWHERE, OWN), EINVAL))
+ROW_CALL("5.3", "ibv_create_qp refuses an XRC QP without recv_cq with EINVAL",
+	 expect(create_at(OWN, OWN, NOWHERE), EINVAL))
 
 ROW("5.3", "ibv_create_qp refuses an XRC QP with another device's CQ with EINVAL")
 {
@@ -98,21 +90,18 @@ ROW("5.3", "ibv_create_qp refuses an XRC QP with another device's PD with EINVAL
 	expect(create_at(OTHER_DEVICE, OWN, OWN), EINVAL);
 }
 
-ROW("5.3", "ibv_create_qp refuses an XRC QP with another device's domain with EINVAL")
+static void domain_refused(enum place where)
 {
 	struct actor *a = actor_open(0);
 
-	expect_ok(open_elsewhere(a, D, row_file(0), OTHER_DEVICE));
+	expect_ok(open_elsewhere(a, D, row_file(0), where));
 	expect(create_qp(a, 0, D), EINVAL);
 }
 
-ROW("5.3", "ibv_create_qp refuses an XRC QP with another context's domain with EINVAL")
-{
-	struct actor *a = actor_open(0);
-
-	expect_ok(open_elsewhere(a, D, row_file(0), SAME_DEVICE));
-	expect(create_qp(a, 0, D), EINVAL);
-}
+ROW_CALL("5.3", "ibv_create_qp refuses an XRC QP with another device's domain with EINVAL",
+	 domain_refused(OTHER_DEVICE))
+ROW_CALL("5.3", "ibv_create_qp refuses an XRC QP with another context's domain with EINVAL",
+	 domain_refused(SAME_DEVICE))
 
 static struct result create_with_srq(struct actor *a)
 {
@@ -186,56 +175,34 @@ static void required_bits(enum ibv_qp_state state)
 	masks_required(try_modify, attr_to(state, modifier, PEER_QPN), mask_to(state));
 }
 
-ROW("5.9", "an XRC QP refuses a transition to INIT that lacks one bit of RC's mask")
-{
-	required_bits(IBV_QPS_INIT);
-}
+ROW_CALL("5.9", "an XRC QP refuses a transition to INIT that lacks one bit of RC's mask",
+	 required_bits(IBV_QPS_INIT))
+ROW_CALL("5.9", "an XRC QP refuses a transition to RTR that lacks one bit of RC's mask",
+	 required_bits(IBV_QPS_RTR))
+ROW_CALL("5.9", "an XRC QP refuses a transition to RTS that lacks one bit of RC's mask",
+	 required_bits(IBV_QPS_RTS))
 
-ROW("5.9", "an XRC QP refuses a transition to RTR that lacks one bit of RC's mask")
-{
-	required_bits(IBV_QPS_RTR);
-}
-
-ROW("5.9", "an XRC QP refuses a transition to RTS that lacks one bit of RC's mask")
-{
-	required_bits(IBV_QPS_RTS);
-}
-
-ROW("5.9", "an XRC QP accepts the optional bits of each transition")
+static void keeps_rule(masks_rule *rule)
 {
 	modifier = with_qp();
-	masks_optional(try_modify, modifier);
+	rule(try_modify, modifier);
 }
 
-ROW("5.9", "an XRC QP refuses bits that are not of the transition")
+ROW_CALL("5.9", "an XRC QP accepts the optional bits of each transition",
+	 keeps_rule(masks_optional))
+ROW_CALL("5.9", "an XRC QP refuses bits that are not of the transition", keeps_rule(masks_foreign))
+ROW_CALL("5.9", "an XRC QP refuses to skip a state", keeps_rule(masks_skipped_states))
+ROW_CALL("5.9", "an XRC QP goes to ERR and back to RESET", keeps_rule(masks_error_and_back))
+
+static void accepts_port(uint8_t port)
 {
 	modifier = with_qp();
-	masks_foreign(try_modify, modifier);
+	masks_ports_of_vectors(try_modify, modifier, port);
 }
 
-ROW("5.9", "an XRC QP refuses to skip a state")
-{
-	modifier = with_qp();
-	masks_skipped_states(try_modify, modifier);
-}
-
-ROW("5.9", "an XRC QP goes to ERR and back to RESET")
-{
-	modifier = with_qp();
-	masks_error_and_back(try_modify, modifier);
-}
-
-ROW("5.9", "an XRC QP accepts address vectors with port 0")
-{
-	modifier = with_qp();
-	masks_ports_of_vectors(try_modify, modifier, 0);
-}
-
-ROW("5.9", "an XRC QP accepts address vectors with port 77, which no device has")
-{
-	modifier = with_qp();
-	masks_ports_of_vectors(try_modify, modifier, 77);
-}
+ROW_CALL("5.9", "an XRC QP accepts address vectors with port 0", accepts_port(0))
+ROW_CALL("5.9", "an XRC QP accepts address vectors with port 77, which no device has",
+	 accepts_port(77))
 
 static void expect_attributes(int mask)
 {
@@ -255,15 +222,9 @@ static void expect_attributes(int mask)
 	expect_facts(r, DOMAIN_MATCHES | CQ_MATCHES | USER_CONTEXT_MATCHES | SRQ_MATCHES);
 }
 
-ROW("2.3", "a query of an XRC QP with mask 0 returns state, path, PSN, capacities and type")
-{
-	expect_attributes(0);
-}
-
-ROW("2.3", "a query of an XRC QP with every mask bit returns them, too")
-{
-	expect_attributes(-1);
-}
+ROW_CALL("2.3", "a query of an XRC QP with mask 0 returns state, path, PSN, capacities and type",
+	 expect_attributes(0))
+ROW_CALL("2.3", "a query of an XRC QP with every mask bit returns them, too", expect_attributes(-1))
 
 ROW("1.3", "an XRC QP's capacities can be queried")
 {

@@ -17,10 +17,9 @@ typedef struct result modify_fn(const struct ibv_qp_attr *attr, int mask);
  */
 void masks_required(modify_fn *modify, struct ibv_qp_attr attr, int mask);
 
-void masks_optional(modify_fn *modify, const struct actor *peer);
-void masks_foreign(modify_fn *modify, const struct actor *peer);
-void masks_skipped_states(modify_fn *modify, const struct actor *peer);
-void masks_error_and_back(modify_fn *modify, const struct actor *peer);
+typedef void masks_rule(modify_fn *modify, const struct actor *peer);
+
+masks_rule masks_optional, masks_foreign, masks_skipped_states, masks_error_and_back;
 
 /**
  * masks_ports_of_vectors - wrong ports in address vectors do not matter: port_num and alt_port_num
