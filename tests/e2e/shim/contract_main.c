@@ -88,9 +88,7 @@ void row_expect(const char *file, int line, const char *call, struct result resu
 		row_fail(file, line, "%s: wrote where it must not", call);
 }
 
-static void run_here(const struct row *row, enum mode mode) __attribute__((noreturn));
-
-static void run_here(const struct row *row, enum mode mode)
+static void __attribute__((noreturn)) run_here(const struct row *row, enum mode mode)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setpgid(0, 0);

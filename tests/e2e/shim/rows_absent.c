@@ -43,9 +43,7 @@ ROW("1.3", "a device without XRC does everything else")
 
 ROW("1.3", "no device can be opened")
 {
-	struct request open_device = { .op = OP_OPEN_DEVICE, .device = 0 };
-
-	expect_that(actor_ask(actor_new(), &open_device).ret != 0);
+	expect_that(open_device(actor_new(), 0).ret != 0);
 }
 
 /*

@@ -87,7 +87,7 @@ ROW("1.3", "modify_xrc_rcv_qp with a NULL attr is EINVAL")
 	struct actor *a = with_domain();
 
 	request.number = made_by(a);
-	expect(actor_ask(a, &request), EINVAL);
+	expect(actor_ask(a, request), EINVAL);
 }
 
 ROW("1.3", "query_xrc_rcv_qp with a NULL attr is EINVAL")

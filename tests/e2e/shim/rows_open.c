@@ -5,7 +5,27 @@
 
 #include "row.h"
 
-ROW("5.1", "fd -1 is a private domain, whatever oflag is")
+static struct result query_across(struct actor *a, int a_dom, struct actor *b, int b_dom)
+{
+	struct result created = create_rcv_qp(a, a_dom);
+
+	expect_ok(created);
+	expect_ok(query_rcv_qp(a, a_dom, created.number, IBV_QP_STATE));
+	return query_rcv_qp(b, b_dom, created.number, IBV_QP_STATE);
+}
+
+/* Expects that both handles are of one domain: @b can query a receive QP that @a creates. */
+static void same_domain(struct actor *a, int a_dom, struct actor *b, int b_dom)
+{
+	expect_ok(query_across(a, a_dom, b, b_dom));
+}
+
+static void other_domain(struct actor *a, int a_dom, struct actor *b, int b_dom)
+{
+	expect(query_across(a, a_dom, b, b_dom), EINVAL);
+}
+
+ROW("5.1", "an open with fd -1 succeeds, whatever oflag is")
 {
 	static const int oflags[] = {
 		0, O_CREAT, O_EXCL, O_CREAT | O_EXCL, O_RDWR | O_CREAT | O_TRUNC, -1
@@ -19,25 +39,17 @@ ROW("5.1", "fd -1 is a private domain, whatever oflag is")
 ROW("5.1", "fd -1 is a new domain each time")
 {
 	struct actor *a = actor_open(0);
-	uint32_t qpn;
 
 	expect_ok(open_private(a, 0, O_CREAT));
 	expect_ok(open_private(a, 1, O_CREAT));
-	qpn = create_rcv_qp(a, 0).number;
-	expect_ok(query_rcv_qp(a, 0, qpn, IBV_QP_STATE));
-	expect(query_rcv_qp(a, 1, qpn, IBV_QP_STATE), EINVAL);
+	other_domain(a, 0, a, 1);
 }
 
 ROW("5.1", "a private domain cannot be joined")
 {
-	struct actor *a = actor_open(0), *b = actor_open(0);
-	struct result created;
+	struct actor *a = with_private(), *b = with_private();
 
-	expect_ok(open_private(a, D, O_CREAT));
-	expect_ok(open_private(b, D, O_CREAT));
-	created = create_rcv_qp(a, D);
-	expect_ok(created);
-	expect(reg(b, D, created.number), EINVAL);
+	expect(reg(b, D, made_by(a)), EINVAL);
 }
 
 ROW("5.1", "a closed fd is EBADF")
@@ -76,9 +88,8 @@ ROW("5.1", "O_CREAT and O_EXCL make a missing domain")
 
 ROW("5.1", "O_EXCL on an existing domain is EINVAL")
 {
-	struct actor *a = actor_open(0), *b = actor_open(0);
+	struct actor *a = with_domain(), *b = actor_open(0);
 
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
 	expect(open_domain(b, D, row_file(0), O_EXCL), EINVAL);
 	expect(open_domain(a, 1, row_file(0), O_EXCL), EINVAL);
 }
@@ -92,21 +103,11 @@ ROW("5.1", "O_CREAT and O_EXCL on an existing domain are EINVAL")
 	expect(open_domain(a, 1, row_file(0), O_CREAT | O_EXCL), EINVAL);
 }
 
-/* Expects that both handles are of one domain: @b can query a receive QP that @a creates. */
-static void same_domain(struct actor *a, int a_dom, struct actor *b, int b_dom)
-{
-	struct result created = create_rcv_qp(a, a_dom);
-
-	expect_ok(created);
-	expect_ok(query_rcv_qp(b, b_dom, created.number, IBV_QP_STATE));
-}
-
 ROW("5.1", "O_CREAT joins an existing domain")
 {
-	struct actor *a = actor_open(0), *b = actor_open(0);
+	struct actor *a = with_domain(), *b = actor_open(0);
 	struct result r;
 
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
 	r = open_domain(b, D, row_file(0), O_CREAT);
 	expect_ok(r);
 	expect_facts(r, CONTEXT_MATCHES);
@@ -115,18 +116,16 @@ ROW("5.1", "O_CREAT joins an existing domain")
 
 ROW("5.1", "oflag 0 joins an existing domain")
 {
-	struct actor *a = actor_open(0), *b = actor_open(0);
+	struct actor *a = with_domain(), *b = actor_open(0);
 
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
 	expect_ok(open_domain(b, D, row_file(0), 0));
 	same_domain(b, D, a, D);
 }
 
 ROW("5.1", "a second handle of one inode is the same domain")
 {
-	struct actor *a = actor_open(0);
+	struct actor *a = with_domain();
 
-	expect_ok(open_domain(a, 0, row_file(0), O_CREAT));
 	expect_ok(open_domain(a, 1, row_file(0), 0));
 	same_domain(a, 0, a, 1);
 	expect_ok(close_domain(a, 1));
@@ -135,28 +134,23 @@ ROW("5.1", "a second handle of one inode is the same domain")
 
 ROW("5.1", "two files are two domains")
 {
-	struct actor *a = actor_open(0), *b = actor_open(0);
-	struct result created;
+	struct actor *a = with_domain(), *b = actor_open(0);
 
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
 	expect(open_domain(b, D, row_file(1), 0), EAGAIN);
 	expect_ok(open_domain(b, D, row_file(1), O_CREAT));
-	created = create_rcv_qp(a, D);
-	expect_ok(created);
-	expect(query_rcv_qp(b, D, created.number, IBV_QP_STATE), EINVAL);
+	other_domain(a, D, b, D);
 }
 
 ROW("5.1", "two names of one file are one domain")
 {
-	struct actor *a = actor_open(0), *b = actor_open(0);
+	struct actor *a = with_domain(), *b = actor_open(0);
 
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
 	expect_that(!link(row_file(0), row_file(1)));
 	expect_ok(open_domain(b, D, row_file(1), 0));
 	same_domain(a, D, b, D);
 }
 
-ROW("5.1", "the file may be closed at once")
+ROW("5.1", "the file may be closed right after the open")
 {
 	struct actor *a = actor_open(0), *b = actor_open(0);
 
@@ -167,9 +161,9 @@ ROW("5.1", "the file may be closed at once")
 
 /*
  * GASNet unlinks its file right after the open. The domain holds the inode, so a new file of that
- * name is a new domain.
+ * name belongs to no domain.
  */
-ROW("5.1", "the file may be unlinked at once")
+ROW("5.1", "the file may be unlinked while its domain is open")
 {
 	struct actor *a = actor_open(0), *b = actor_open(0), *c = actor_open(0);
 
@@ -180,33 +174,27 @@ ROW("5.1", "the file may be unlinked at once")
 	expect(open_domain(c, D, row_file(0), 0), EAGAIN);
 }
 
-ROW("5.1", "how the fd was opened does not matter")
+ROW("5.1", "a read-only fd and a write-only fd open the same domain")
 {
-	struct actor *a = actor_open(0), *b = actor_open(0);
+	struct actor *a = with_domain(), *b = actor_open(0);
 
-	expect_ok(open_domain_as(a, D, row_file(0), O_CREAT, 0));
 	expect_ok(open_domain_as(b, D, row_file(0), O_CREAT, FD_WRITE_ONLY));
 	same_domain(a, D, b, D);
 }
 
 ROW("5.1", "the same inode on another device is another domain")
 {
-	struct actor *a = actor_open(0), *b = actor_open(1);
-	struct result created;
+	struct actor *a = with_domain(), *b = actor_open(1);
 
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
 	expect(open_domain(b, D, row_file(0), 0), EAGAIN);
 	expect_ok(open_domain(b, D, row_file(0), O_CREAT | O_EXCL));
-	created = create_rcv_qp(a, D);
-	expect_ok(created);
-	expect(query_rcv_qp(b, D, created.number, IBV_QP_STATE), EINVAL);
+	other_domain(a, D, b, D);
 }
 
-ROW("5.1", "a domain ends with its last handle")
+ROW("5.1", "closing the last handle destroys the domain")
 {
-	struct actor *a = actor_open(0), *b = actor_open(0);
+	struct actor *a = with_domain(), *b = actor_open(0);
 
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
 	expect_ok(open_domain(b, D, row_file(0), 0));
 	expect_ok(close_domain(a, D));
 	expect_ok(open_domain(a, D, row_file(0), 0));

@@ -97,7 +97,7 @@ static void qp_of_type(enum ibv_qp_type type, unsigned flags)
 
 	request.qp_type = type;
 	request.flags = flags;
-	r = actor_ask(a, &request);
+	r = actor_ask(a, request);
 	expect_ret(r, 0);
 	expect_eq(r.qp_type, type);
 	expect_that(r.cap.max_recv_wr >= 7);
@@ -128,7 +128,7 @@ ROW("2.1", "an RC QP with an SRQ and the 64-byte init_attr")
 	request.qp_type = IBV_QPT_RC;
 	request.srq = 1;
 	request.flags = SHORT_INIT_ATTR;
-	expect_ret(actor_ask(a, &request), 0);
+	expect_ret(actor_ask(a, request), 0);
 	expect_ret(destroy_qp(a, 1), 0);
 	expect_ret(destroy_srq(a, 1), 0);
 }
@@ -173,7 +173,7 @@ ROW("3", "an RC QP receives through an ordinary SRQ")
 	expect_ret(create_plain_srq(b, 1), 0);
 	request.qp_type = IBV_QPT_RC;
 	request.srq = 1;
-	b_qp = actor_ask(b, &request);
+	b_qp = actor_ask(b, request);
 	expect_ret(b_qp, 0);
 	bring_qp(b, 1, IBV_QPS_RTR, a, a_qp.number);
 	bring_qp(a, 1, IBV_QPS_RTS, b, b_qp.number);
@@ -196,7 +196,7 @@ ROW("5.3", "an RC QP with an XRC SRQ is EINVAL")
 
 	request.qp_type = IBV_QPT_RC;
 	request.srq = 0;
-	expect(actor_ask(a, &request), EINVAL);
+	expect(actor_ask(a, request), EINVAL);
 }
 
 static bool slot_is(const char *text, const char *slot, const char *library)
@@ -225,17 +225,14 @@ static void provider_slots(const char *text)
 
 static struct result compare_ops(struct actor *a, enum place where)
 {
-	struct request request = { .op = OP_COMPARE_OPS, .where = where };
-
-	return actor_ask(a, &request);
+	return actor_ask(a, (struct request){ .op = OP_COMPARE_OPS, .where = where });
 }
 
 static struct actor *remembering(void)
 {
-	struct request request = { .op = OP_REMEMBER_OPS };
 	struct actor *a = actor_open(1);
 
-	expect_ret(actor_ask(a, &request), 0);
+	expect_ret(actor_ask(a, (struct request){ .op = OP_REMEMBER_OPS }), 0);
 	return a;
 }
 

@@ -10,7 +10,7 @@ static struct result create_with(struct actor *a, struct ibv_srq_attr attr)
 	struct request request = srq_request(0, D);
 
 	request.srq_attr = attr;
-	return actor_ask(a, &request);
+	return actor_ask(a, request);
 }
 
 ROW("2.1", "an XRC SRQ's number stands at offset 32")
@@ -156,7 +156,7 @@ static struct result create_at(enum place pd, enum place cq)
 
 	request.pd = pd;
 	request.recv_cq = cq;
-	return actor_ask(with_domain(), &request);
+	return actor_ask(with_domain(), request);
 }
 
 ROW_CALL("5.3", "create_xrc_srq with a NULL PD is EINVAL", expect(create_at(NOWHERE, OWN), EINVAL))
@@ -167,7 +167,7 @@ ROW("5.3", "create_xrc_srq with a NULL attr is EINVAL")
 	struct request request = srq_request(0, D);
 
 	request.flags = NULL_ATTR;
-	expect(actor_ask(with_domain(), &request), EINVAL);
+	expect(actor_ask(with_domain(), request), EINVAL);
 }
 
 ROW("5.3", "create_xrc_srq with only NULLs is EINVAL")
@@ -177,7 +177,7 @@ ROW("5.3", "create_xrc_srq with only NULLs is EINVAL")
 	request.pd = NOWHERE;
 	request.recv_cq = NOWHERE;
 	request.flags = NULL_ATTR;
-	expect(actor_ask(actor_open(0), &request), EINVAL);
+	expect(actor_ask(actor_open(0), request), EINVAL);
 }
 
 ROW_CALL("5.3", "create_xrc_srq with another device's PD is EINVAL",

@@ -36,7 +36,7 @@ ROW("5.3", "an XRC QP's receive capacities are 0, even if the program requests m
 
 	request.cap.max_recv_wr = 7;
 	request.cap.max_recv_sge = 1;
-	r = actor_ask(with_domain(), &request);
+	r = actor_ask(with_domain(), request);
 	expect_ok(r);
 	expect_eq(r.cap.max_recv_wr, 0);
 	expect_eq(r.cap.max_recv_sge, 0);
@@ -49,7 +49,7 @@ ROW("5.3", "an XRC QP's send capacities are written back")
 
 	/* Both drivers give more inline data than 1 byte, as it fills the rest of a WQE's unit. */
 	request.cap.max_inline_data = 1;
-	r = actor_ask(with_domain(), &request);
+	r = actor_ask(with_domain(), request);
 	expect_ok(r);
 	expect_that(r.cap.max_send_wr >= 16 && r.cap.max_send_sge >= 1 &&
 		    r.cap.max_inline_data > 1);
@@ -69,7 +69,7 @@ static struct result create_at(enum place pd, enum place send_cq, enum place rec
 	request.pd = pd;
 	request.send_cq = send_cq;
 	request.recv_cq = recv_cq;
-	return actor_ask(with_domain(), &request);
+	return actor_ask(with_domain(), request);
 }
 
 ROW_CALL("5.3", "ibv_create_qp refuses an XRC QP without a PD with EINVAL",
@@ -108,7 +108,7 @@ static struct result create_with_srq(struct actor *a)
 	struct request request = qp_request(0, D);
 
 	request.srq = 0;
-	return actor_ask(a, &request);
+	return actor_ask(a, request);
 }
 
 ROW("5.3", "ibv_create_qp refuses an XRC QP with an XRC SRQ with EINVAL")
@@ -133,7 +133,7 @@ ROW("5.3", "ibv_create_qp refuses 4 GiB of inline data with EINVAL")
 	struct request request = qp_request(0, D);
 
 	request.cap.max_inline_data = 0xffffffff;
-	expect(actor_ask(with_domain(), &request), EINVAL);
+	expect(actor_ask(with_domain(), request), EINVAL);
 }
 
 ROW("5.2", "a refused XRC QP does not keep its domain busy")
@@ -142,7 +142,7 @@ ROW("5.2", "a refused XRC QP does not keep its domain busy")
 	struct actor *a = with_domain();
 
 	request.cap.max_inline_data = 0xffffffff;
-	expect(actor_ask(a, &request), EINVAL);
+	expect(actor_ask(a, request), EINVAL);
 	expect_ok(close_domain(a, D));
 }
 
@@ -245,5 +245,5 @@ ROW("1.3", "ibv_modify_qp refuses a NULL attr with EINVAL")
 {
 	struct request request = { .op = OP_MODIFY_QP, .flags = NULL_ATTR, .mask = MASK_INIT };
 
-	expect(actor_ask(with_qp(), &request), EINVAL);
+	expect(actor_ask(with_qp(), request), EINVAL);
 }

@@ -27,9 +27,7 @@ struct actor {
 
 enum mode actor_mode;
 
-static void serve(int socket) __attribute__((noreturn));
-
-static void serve(int socket)
+static void __attribute__((noreturn)) serve(int socket)
 {
 	struct actor_state *state = actor_state_new();
 	struct request request;
@@ -79,9 +77,8 @@ struct actor *actor_new(void)
 
 struct actor *actor_open(int device)
 {
-	struct request request = { .op = OP_OPEN_DEVICE, .device = device };
 	struct actor *actor = actor_new();
-	struct result result = actor_ask(actor, &request);
+	struct result result = open_device(actor, device);
 
 	if (result.ret)
 		row_fail(__FILE__, __LINE__, "device %d cannot be opened: %s", device,
@@ -107,9 +104,9 @@ static struct result answer(struct actor *actor, const struct request *request)
 	return result;
 }
 
-struct result actor_ask(struct actor *actor, const struct request *request)
+struct result actor_ask(struct actor *actor, struct request request)
 {
-	return actor_mode == PROCESSES ? answer(actor, request) : perform(actor->state, request);
+	return actor_mode == PROCESSES ? answer(actor, &request) : perform(actor->state, &request);
 }
 
 static void end_process(struct actor *actor, enum end how)
@@ -126,12 +123,10 @@ static void end_process(struct actor *actor, enum end how)
 
 void actor_end(struct actor *actor, enum end how)
 {
-	struct request request = { .op = OP_CLOSE_DEVICE };
-
 	if (actor_mode == PROCESSES && how != BY_CLOSE_DEVICE)
 		end_process(actor, how);
 	else
-		expect_ok(actor_ask(actor, &request));
+		expect_ok(actor_ask(actor, (struct request){ .op = OP_CLOSE_DEVICE }));
 }
 
 uint16_t actor_lid(const struct actor *actor)

@@ -11,7 +11,10 @@
 
 enum mode { CONTEXTS, PROCESSES, MODES };
 
-/* How an actor ends without tidying up. In mode CONTEXTS each of them closes the device. */
+/*
+ * How an actor ends without destroying its objects. In mode CONTEXTS each of them closes the
+ * device.
+ */
 enum end { BY_CLOSE_DEVICE, BY_EXIT, BY_KILL };
 
 struct actor;
@@ -25,7 +28,7 @@ struct actor *actor_new(void);
 struct actor *actor_open(int device);
 
 /** actor_ask - what the actor answers. Ends the row if it dies or gives no answer in time. */
-struct result actor_ask(struct actor *actor, const struct request *request);
+struct result actor_ask(struct actor *actor, struct request request);
 
 /**
  * actor_end - ends the actor and leaves its objects to the kernel. A process has been reaped when

@@ -8,9 +8,18 @@
 #define WAIT_MS 20000		/* for what must come */
 #define NOTHING_MS 200		/* for what must not */
 
-static struct result ask(struct actor *actor, struct request request)
+const uint32_t unknown_qpns[UNKNOWN_QPNS] = {
+	0, 1, 0x7fffff, 0xfffffe, 0xffffff, 0x1000000, 0xffffffff,
+};
+
+struct result open_device(struct actor *actor, int device)
 {
-	return actor_ask(actor, &request);
+	return actor_ask(actor, (struct request){ .op = OP_OPEN_DEVICE, .device = device });
+}
+
+struct result destroy_rest(struct actor *actor)
+{
+	return actor_ask(actor, (struct request){ .op = OP_DESTROY_REST });
 }
 
 static struct request open_request(int dom, const char *path, int oflag)
@@ -28,7 +37,7 @@ struct result open_domain_as(struct actor *actor, int dom, const char *path, int
 	struct request request = open_request(dom, path, oflag);
 
 	request.flags = flags;
-	return ask(actor, request);
+	return actor_ask(actor, request);
 }
 
 struct result open_domain(struct actor *actor, int dom, const char *path, int oflag)
@@ -62,12 +71,12 @@ struct result open_elsewhere(struct actor *actor, int dom, const char *path, enu
 	struct request request = open_request(dom, path, O_CREAT);
 
 	request.where = where;
-	return ask(actor, request);
+	return actor_ask(actor, request);
 }
 
 struct result close_domain(struct actor *actor, int dom)
 {
-	return ask(actor, (struct request){ .op = OP_CLOSE_DOMAIN, .dom = dom });
+	return actor_ask(actor, (struct request){ .op = OP_CLOSE_DOMAIN, .dom = dom });
 }
 
 struct request srq_request(int slot, int dom)
@@ -80,31 +89,31 @@ struct request srq_request(int slot, int dom)
 
 struct result create_srq(struct actor *actor, int slot, int dom)
 {
-	return ask(actor, srq_request(slot, dom));
+	return actor_ask(actor, srq_request(slot, dom));
 }
 
 struct result create_plain_srq(struct actor *actor, int slot)
 {
-	return ask(actor, (struct request){
+	return actor_ask(actor, (struct request){
 		.op = OP_CREATE_PLAIN_SRQ, .slot = slot, .srq_attr = { .max_wr = 15, .max_sge = 1 },
 	});
 }
 
 struct result modify_srq(struct actor *actor, int slot, uint32_t limit)
 {
-	return ask(actor, (struct request){ .op = OP_MODIFY_SRQ,
-					    .slot = slot,
-					    .srq_attr = { .srq_limit = limit } });
+	return actor_ask(actor, (struct request){
+		.op = OP_MODIFY_SRQ, .slot = slot, .srq_attr = { .srq_limit = limit },
+	});
 }
 
 struct result query_srq(struct actor *actor, int slot)
 {
-	return ask(actor, (struct request){ .op = OP_QUERY_SRQ, .slot = slot });
+	return actor_ask(actor, (struct request){ .op = OP_QUERY_SRQ, .slot = slot });
 }
 
 struct result destroy_srq(struct actor *actor, int slot)
 {
-	return ask(actor, (struct request){ .op = OP_DESTROY_SRQ, .slot = slot });
+	return actor_ask(actor, (struct request){ .op = OP_DESTROY_SRQ, .slot = slot });
 }
 
 struct request qp_request(int slot, int dom)
@@ -119,7 +128,7 @@ struct request qp_request(int slot, int dom)
 
 struct result create_qp(struct actor *actor, int slot, int dom)
 {
-	return ask(actor, qp_request(slot, dom));
+	return actor_ask(actor, qp_request(slot, dom));
 }
 
 struct result create_plain_qp(struct actor *actor, int slot, enum ibv_qp_type type)
@@ -128,29 +137,33 @@ struct result create_plain_qp(struct actor *actor, int slot, enum ibv_qp_type ty
 
 	request.qp_type = type;
 	request.flags = GARBAGE;
-	return ask(actor, request);
+	return actor_ask(actor, request);
 }
 
 struct result modify_qp(struct actor *actor, int slot, const struct ibv_qp_attr *attr, int mask)
 {
-	return ask(actor, (struct request){
-				  .op = OP_MODIFY_QP, .slot = slot, .attr = *attr, .mask = mask });
+	return actor_ask(actor, (struct request){
+		.op = OP_MODIFY_QP, .slot = slot, .attr = *attr, .mask = mask,
+	});
 }
 
 struct result query_qp(struct actor *actor, int slot, int mask)
 {
-	return ask(actor,
-		   (struct request){ .op = OP_QUERY_QP, .slot = slot, .mask = mask, .dom = D });
+	return actor_ask(actor, (struct request){
+		.op = OP_QUERY_QP, .slot = slot, .mask = mask, .dom = D,
+	});
 }
 
 struct result destroy_qp(struct actor *actor, int slot)
 {
-	return ask(actor, (struct request){ .op = OP_DESTROY_QP, .slot = slot });
+	return actor_ask(actor, (struct request){ .op = OP_DESTROY_QP, .slot = slot });
 }
 
 struct result create_rcv_qp_as(struct actor *actor, int dom, unsigned flags)
 {
-	return ask(actor, (struct request){ .op = OP_CREATE_RCV_QP, .dom = dom, .flags = flags });
+	return actor_ask(actor, (struct request){
+		.op = OP_CREATE_RCV_QP, .dom = dom, .flags = flags,
+	});
 }
 
 struct result create_rcv_qp(struct actor *actor, int dom)
@@ -169,21 +182,21 @@ uint32_t made_by(struct actor *actor)
 struct result modify_rcv_qp(struct actor *actor, int dom, uint32_t qp_num,
 			    const struct ibv_qp_attr *attr, int mask)
 {
-	return ask(actor, (struct request){
+	return actor_ask(actor, (struct request){
 		.op = OP_MODIFY_RCV_QP, .dom = dom, .number = qp_num, .attr = *attr, .mask = mask,
 	});
 }
 
 struct result query_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, int mask)
 {
-	return ask(actor,
-		   (struct request){
-			   .op = OP_QUERY_RCV_QP, .dom = dom, .number = qp_num, .mask = mask });
+	return actor_ask(actor, (struct request){
+		.op = OP_QUERY_RCV_QP, .dom = dom, .number = qp_num, .mask = mask,
+	});
 }
 
 struct result query_rcv_qp_as(struct actor *actor, int dom, uint32_t qp_num, unsigned flags)
 {
-	return ask(actor, (struct request){
+	return actor_ask(actor, (struct request){
 		.op = OP_QUERY_RCV_QP, .dom = dom, .number = qp_num, .mask = IBV_QP_STATE,
 		.flags = flags,
 	});
@@ -191,12 +204,12 @@ struct result query_rcv_qp_as(struct actor *actor, int dom, uint32_t qp_num, uns
 
 struct result reg(struct actor *actor, int dom, uint32_t qp_num)
 {
-	return ask(actor, (struct request){ .op = OP_REG, .dom = dom, .number = qp_num });
+	return actor_ask(actor, (struct request){ .op = OP_REG, .dom = dom, .number = qp_num });
 }
 
 struct result unreg(struct actor *actor, int dom, uint32_t qp_num)
 {
-	return ask(actor, (struct request){ .op = OP_UNREG, .dom = dom, .number = qp_num });
+	return actor_ask(actor, (struct request){ .op = OP_UNREG, .dom = dom, .number = qp_num });
 }
 
 struct ibv_qp_attr attr_to(enum ibv_qp_state state, const struct actor *peer, uint32_t dest_qp_num)
@@ -266,7 +279,7 @@ uint32_t connected_by(struct actor *actor)
 
 struct result post_recv_as(struct actor *actor, int srq, unsigned flags)
 {
-	return ask(actor, (struct request){ .op = OP_POST_RECV, .srq = srq, .flags = flags });
+	return actor_ask(actor, (struct request){ .op = OP_POST_RECV, .srq = srq, .flags = flags });
 }
 
 struct result post_recv(struct actor *actor, int srq)
@@ -276,19 +289,19 @@ struct result post_recv(struct actor *actor, int srq)
 
 struct result post_recv_qp(struct actor *actor, int qp)
 {
-	return ask(actor, (struct request){ .op = OP_POST_RECV, .srq = NIL, .slot = qp });
+	return actor_ask(actor, (struct request){ .op = OP_POST_RECV, .srq = NIL, .slot = qp });
 }
 
 struct result post_send(struct actor *actor, int qp, uint32_t srq_num, uint32_t bytes, uint32_t imm)
 {
-	return ask(actor, (struct request){
+	return actor_ask(actor, (struct request){
 		.op = OP_POST_SEND, .slot = qp, .number = srq_num, .bytes = bytes, .imm = imm,
 	});
 }
 
 static struct result completion(struct actor *actor, int srq, unsigned flags)
 {
-	return ask(actor, (struct request){
+	return actor_ask(actor, (struct request){
 		.op = OP_COMPLETION, .srq = srq, .flags = flags,
 		.timeout_ms = flags & DRAIN ? NOTHING_MS : WAIT_MS,
 	});
@@ -306,7 +319,7 @@ struct result recv_completion(struct actor *actor, int srq, unsigned flags)
 
 struct result get_event(struct actor *actor, int slot, unsigned flags)
 {
-	return ask(actor, (struct request){
+	return actor_ask(actor, (struct request){
 		.op = OP_GET_EVENT, .slot = slot, .flags = flags,
 		.timeout_ms = flags & DRAIN ? NOTHING_MS : WAIT_MS,
 	});
@@ -314,5 +327,5 @@ struct result get_event(struct actor *actor, int slot, unsigned flags)
 
 struct result ack_event(struct actor *actor, unsigned flags)
 {
-	return ask(actor, (struct request){ .op = OP_ACK_EVENT, .flags = flags });
+	return actor_ask(actor, (struct request){ .op = OP_ACK_EVENT, .flags = flags });
 }

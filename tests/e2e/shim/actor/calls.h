@@ -14,6 +14,14 @@
 /* A number that no QP has, for QPs whose peer does not matter. */
 #define PEER_QPN 0x4321
 
+/* Numbers that no receive QP has. The last two have more than 24 bits. */
+#define UNKNOWN_QPNS 7
+extern const uint32_t unknown_qpns[UNKNOWN_QPNS];
+
+struct result open_device(struct actor *actor, int device);
+/** destroy_rest - destroys what no row creates itself: MR, CQs, channel, PD. Closes the device. */
+struct result destroy_rest(struct actor *actor);
+
 struct result open_domain(struct actor *actor, int dom, const char *path, int oflag);
 struct result open_domain_as(struct actor *actor, int dom, const char *path, int oflag,
 			     unsigned flags);

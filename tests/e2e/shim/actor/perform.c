@@ -41,7 +41,8 @@ static void do_close_device(struct actor_state *state, const struct request *req
 	state->places[OWN] = (struct opened){ 0 };
 }
 
-static void do_tidy(struct actor_state *state, const struct request *request, struct result *result)
+static void do_destroy_rest(struct actor_state *state, const struct request *request,
+			    struct result *result)
 {
 	struct opened *opened = &state->places[OWN];
 	int err = ibv_dereg_mr(state->mr);
@@ -107,16 +108,14 @@ void do_open_domain(struct actor_state *state, const struct request *request, st
 void do_close_domain(struct actor_state *state, const struct request *request,
 		     struct result *result)
 {
-	struct ibv_xrc_domain *dom = dom_argument(state, request->dom);
-
 	errno = ERRNO_MARK;
-	returned(result, ibv_close_xrc_domain(dom));
+	returned(result, ibv_close_xrc_domain(dom_argument(state, request->dom)));
 }
 
 static perform_fn *const operations[OPS] = {
 	[OP_OPEN_DEVICE] = do_open_device,
 	[OP_CLOSE_DEVICE] = do_close_device,
-	[OP_TIDY] = do_tidy,
+	[OP_DESTROY_REST] = do_destroy_rest,
 	[OP_EXIT] = do_exit,
 	[OP_FORK_CHILD] = do_fork_child,
 	[OP_OPEN_DOMAIN] = do_open_domain,

@@ -85,16 +85,12 @@ void do_query_rcv_qp(struct actor_state *state, const struct request *request,
 
 void do_reg(struct actor_state *state, const struct request *request, struct result *result)
 {
-	struct ibv_xrc_domain *dom = dom_argument(state, request->dom);
-
 	errno = ERRNO_MARK;
-	returned(result, ibv_reg_xrc_rcv_qp(dom, request->number));
+	returned(result, ibv_reg_xrc_rcv_qp(dom_argument(state, request->dom), request->number));
 }
 
 void do_unreg(struct actor_state *state, const struct request *request, struct result *result)
 {
-	struct ibv_xrc_domain *dom = dom_argument(state, request->dom);
-
 	errno = ERRNO_MARK;
-	returned(result, ibv_unreg_xrc_rcv_qp(dom, request->number));
+	returned(result, ibv_unreg_xrc_rcv_qp(dom_argument(state, request->dom), request->number));
 }

@@ -34,7 +34,7 @@ enum place {
 enum op {
 	OP_OPEN_DEVICE,
 	OP_CLOSE_DEVICE,
-	OP_TIDY,	/* ends MR, CQs, channel, PD and device; the first error */
+	OP_DESTROY_REST, /* MR, CQs, channel, PD and device; the first error */
 	OP_EXIT,
 	OP_FORK_CHILD,	/* a child that exits at once */
 	OP_OPEN_DOMAIN,

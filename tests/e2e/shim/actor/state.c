@@ -26,7 +26,7 @@ struct actor_state *actor_state_new(void)
 	return state;
 }
 
-static struct ibv_context *open_device(int number)
+static struct ibv_context *open_by_number(int number)
 {
 	struct ibv_context *context = NULL;
 	struct ibv_device **list;
@@ -43,7 +43,7 @@ static struct ibv_context *open_device(int number)
 
 static bool open_place(struct opened *opened, int device)
 {
-	opened->context = open_device(device);
+	opened->context = open_by_number(device);
 	if (!opened->context)
 		return false;
 	opened->pd = ibv_alloc_pd(opened->context);
