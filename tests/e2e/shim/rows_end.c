@@ -8,11 +8,6 @@
 
 #include "row.h"
 
-static void still_there(struct actor *a, uint32_t qpn)
-{
-	expect_rcv_state(a, qpn, IBV_QPS_RTR);
-}
-
 static void creator_ends(enum end how)
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
@@ -20,10 +15,10 @@ static void creator_ends(enum end how)
 
 	expect_ok(reg(b, D, qpn));
 	actor_end(a, how);
-	still_there(b, qpn);
+	expect_rcv_state(b, qpn, IBV_QPS_RTR);
 	expect_ok(reg(c, D, qpn));
 	expect_ok(unreg(b, D, qpn));
-	still_there(c, qpn);
+	expect_rcv_state(c, qpn, IBV_QPS_RTR);
 	expect_ok(unreg(c, D, qpn));
 	expect_soon(query_rcv_qp(c, D, qpn, 0), EINVAL);
 }
@@ -39,7 +34,7 @@ static void registrant_ends(enum end how)
 
 	expect_ok(reg(b, D, qpn));
 	actor_end(b, how);
-	still_there(a, qpn);
+	expect_rcv_state(a, qpn, IBV_QPS_RTR);
 	expect_ok(unreg(a, D, qpn));
 	expect_soon(query_rcv_qp(a, D, qpn, 0), EINVAL);
 	expect_ok(close_domain(a, D));
@@ -57,17 +52,17 @@ static void last_one_ends(enum end how)
 
 	expect_ok(reg(b, D, qpn));
 	expect_ok(unreg(a, D, qpn));
-	still_there(c, qpn);
+	expect_rcv_state(c, qpn, IBV_QPS_RTR);
 	actor_end(b, how);
 	expect_soon(query_rcv_qp(c, D, qpn, 0), EINVAL);
 	expect(reg(c, D, qpn), EINVAL);
 	expect(reg(a, D, qpn), EINVAL);
 }
 
-ROW_CALL("5.7", "the QP ends when its last registrant closes its device",
+ROW_CALL("5.7", "the QP is destroyed when its last registrant closes its device",
 	 last_one_ends(BY_CLOSE_DEVICE))
-ROW_CALL("5.7", "the QP ends when its last registrant exits", last_one_ends(BY_EXIT))
-ROW_CALL("5.7", "the QP ends when its last registrant is killed", last_one_ends(BY_KILL))
+ROW_CALL("5.7", "the QP is destroyed when its last registrant exits", last_one_ends(BY_EXIT))
+ROW_CALL("5.7", "the QP is destroyed when its last registrant is killed", last_one_ends(BY_KILL))
 
 /*
  * O_EXCL without O_CREAT opens no domain. It fails with EINVAL if there is one, with EAGAIN if not.
@@ -84,9 +79,9 @@ static void domain_ends(enum end how)
 	expect_soon(open_domain(b, D, row_file(0), O_EXCL), EAGAIN);
 }
 
-ROW_CALL("5.7", "closing the device ends the domain with its objects", domain_ends(BY_CLOSE_DEVICE))
-ROW_CALL("5.7", "an exit ends the domain with its objects", domain_ends(BY_EXIT))
-ROW_CALL("5.7", "a kill ends the domain with its objects", domain_ends(BY_KILL))
+ROW_CALL("5.7", "closing the device destroys the domain with its objects", domain_ends(BY_CLOSE_DEVICE))
+ROW_CALL("5.7", "an exit destroys the domain with its objects", domain_ends(BY_EXIT))
+ROW_CALL("5.7", "a kill destroys the domain with its objects", domain_ends(BY_KILL))
 
 static void others_close_after(enum end how)
 {
@@ -106,7 +101,7 @@ ROW_CALL("5.7", "other processes close the domain after a device was closed",
 	 others_close_after(BY_CLOSE_DEVICE))
 ROW_CALL("5.7", "other processes close the domain after a kill", others_close_after(BY_KILL))
 
-ROW("5.7", "domain handles end with their device")
+ROW("5.7", "after the device is closed, every verb with its domains is EINVAL")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = connected_by(a);
@@ -118,7 +113,7 @@ ROW("5.7", "domain handles end with their device")
 	expect(unreg(a, D, qpn), EINVAL);
 	expect(query_rcv_qp(a, D, qpn, 0), EINVAL);
 	expect(create_rcv_qp(a, D), EINVAL);
-	still_there(b, qpn);
+	expect_rcv_state(b, qpn, IBV_QPS_RTR);
 }
 
 ROW("5.7", "a device opened again starts without registrations")
@@ -136,10 +131,10 @@ ROW("5.7", "a device opened again starts without registrations")
 	expect_ok(create_srq(a, 0, D));
 	expect_ret(post_recv(a, 0), 0);
 	expect_ok(unreg(b, D, qpn));
-	still_there(a, qpn);
+	expect_rcv_state(a, qpn, IBV_QPS_RTR);
 }
 
-ROW("5.7", "a forked child that exits ends nothing")
+ROW("5.7", "a forked child that exits leaves all registrations")
 {
 	struct request fork_child = { .op = OP_FORK_CHILD };
 	struct actor *a = with_domain(), *b = with_domain();
@@ -148,9 +143,9 @@ ROW("5.7", "a forked child that exits ends nothing")
 	expect_ok(reg(b, D, qpn));
 	expect_ret(actor_ask(a, fork_child), 0);
 	expect_ret(actor_ask(b, fork_child), 0);
-	still_there(a, qpn);
+	expect_rcv_state(a, qpn, IBV_QPS_RTR);
 	expect_ok(unreg(a, D, qpn));
-	still_there(b, qpn);
+	expect_rcv_state(b, qpn, IBV_QPS_RTR);
 	expect_ok(unreg(b, D, qpn));
 	expect(query_rcv_qp(b, D, qpn, 0), EINVAL);
 }
@@ -170,7 +165,7 @@ ROW("5.7", "when a program destroys its objects in order, every verb returns 0")
 }
 
 /* If a refused object still held the PD or a CQ, destroying these would fail with EBUSY. */
-ROW("5.7", "a refused call holds no PD and no CQ")
+ROW("5.7", "a refused call keeps no reference to a PD or CQ")
 {
 	struct request srq = srq_request(0, D), qp = qp_request(0, D);
 	struct actor *a = with_domain();

@@ -13,13 +13,12 @@
 /* The first packet on a receive QP in RTR raises COMM_EST. */
 static void establish(const struct wire *wire)
 {
-	expect_ret(post_recv(wire->receiver, 0), 0);
-	wire_send(wire, wire->srq_num, 8, 1);
+	wire_deliver(wire, wire->receiver, wire->srq_num, 8, 1, 0);
 }
 
-static void expect_comm_est(struct actor *who, uint32_t qpn)
+static void expect_comm_est(struct actor *a, uint32_t qpn)
 {
-	struct result r = get_event(who, 0, 0);
+	struct result r = get_event(a, 0, 0);
 
 	expect_ok(r);
 	expect_eq(r.event_type, COMM_EST_FLAGGED);
@@ -27,9 +26,9 @@ static void expect_comm_est(struct actor *who, uint32_t qpn)
 	expect_facts(r, UPPER_HALF_ZERO);
 }
 
-static void expect_no_event(struct actor *who)
+static void expect_no_event(struct actor *a)
 {
-	expect(get_event(who, 0, DRAIN), EAGAIN);
+	expect(get_event(a, 0, DRAIN), EAGAIN);
 }
 
 ROW("5.8", "a receive QP's event reaches its creator, flagged, by number")
@@ -174,7 +173,7 @@ ROW("1.4", "an XRC SRQ's event carries the pointer the program has")
 	r = query_srq(wire.receiver, 0);
 	expect_ret(r, 0);
 	expect_eq(r.srq_attr.srq_limit, 0);	/* an armed limit fires once */
-	/* without the counted ack this would wait for ever */
+	/* Without the counted ack, this call would never return. */
 	expect_ok(destroy_srq(wire.receiver, 0));
 }
 

@@ -60,7 +60,7 @@ ROW("5.6", "unreg by another opened device is EINVAL")
 	expect_ok(unreg(a, D, qpn));
 }
 
-/* A registration belongs to the opened device, so the second domain needs no second handle. */
+/* A registration belongs to the opened device, so a second domain needs no second opened handle. */
 ROW("5.6", "a second domain of the creator registers")
 {
 	struct actor *a = with_domain();
@@ -73,7 +73,7 @@ ROW("5.6", "a second domain of the creator registers")
 	expect(unreg(a, D, qpn), EINVAL);
 }
 
-ROW("5.2", "the domains close")
+ROW("5.2", "domains close after a refused reg")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);

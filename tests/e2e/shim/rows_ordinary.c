@@ -52,7 +52,7 @@ static struct result created_plain_srq(struct actor *a, int srq)
 	return r;
 }
 
-ROW("3", "an ordinary SRQ made before the hook takes its receives")
+ROW("3", "an ordinary SRQ created before the first XRC SRQ takes max_wr receives")
 {
 	struct actor *a = actor_open(0);
 	struct result plain = created_plain_srq(a, 1);
@@ -63,7 +63,7 @@ ROW("3", "an ordinary SRQ made before the hook takes its receives")
 	expect_ret(destroy_srq(a, 1), 0);
 }
 
-ROW("3", "an ordinary SRQ made after the hook takes its receives")
+ROW("3", "an ordinary SRQ created after an XRC SRQ takes max_wr receives")
 {
 	struct actor *a = with_xrc_at_work();
 	struct result image;
@@ -79,7 +79,7 @@ ROW("3", "an ordinary SRQ made after the hook takes its receives")
 	expect_ret(destroy_srq(a, 1), 0);
 }
 
-ROW("3", "an ordinary SRQ works when the XRC SRQs are gone")
+ROW("3", "an ordinary SRQ works after the last XRC SRQ is destroyed")
 {
 	struct actor *a = with_xrc_at_work();
 
@@ -106,20 +106,20 @@ static void qp_of_type(enum ibv_qp_type type, unsigned flags)
 	expect_ret(destroy_qp(a, 1), 0);
 }
 
-ROW("1.3", "RC, UC and UD QPs with rubbish in xrc_domain")
+ROW("1.3", "RC, UC and UD QPs can be created with rubbish in xrc_domain")
 {
 	qp_of_type(IBV_QPT_RC, GARBAGE);
 	qp_of_type(IBV_QPT_UC, GARBAGE);
 	qp_of_type(IBV_QPT_UD, GARBAGE);
 }
 
-ROW("2.1", "RC and UD QPs with the 64-byte init_attr")
+ROW("2.1", "RC and UD QPs can be created with the 64-byte init_attr")
 {
 	qp_of_type(IBV_QPT_RC, SHORT_INIT_ATTR);
 	qp_of_type(IBV_QPT_UD, SHORT_INIT_ATTR);
 }
 
-ROW("2.1", "an RC QP with an SRQ and the 64-byte init_attr")
+ROW("2.1", "an RC QP with an SRQ can be created with the 64-byte init_attr")
 {
 	struct request request = qp_request(1, NIL);
 	struct actor *a = with_xrc_at_work();
@@ -133,7 +133,7 @@ ROW("2.1", "an RC QP with an SRQ and the 64-byte init_attr")
 	expect_ret(destroy_srq(a, 1), 0);
 }
 
-ROW("5.9", "an RC QP's masks are still RC's")
+ROW("5.9", "an RC QP takes RC's masks, and RTR without MIN_RNR_TIMER fails")
 {
 	struct actor *a = with_xrc_at_work();
 	struct result made = create_plain_qp(a, 1, IBV_QPT_RC), r;
@@ -151,7 +151,7 @@ ROW("5.9", "an RC QP's masks are still RC's")
 	expect_eq(r.attr.min_rnr_timer, 12);
 }
 
-ROW("5.2", "a domain is not EBUSY from ordinary objects")
+ROW("5.2", "ordinary objects do not keep a domain busy")
 {
 	struct actor *a = with_domain();
 
@@ -257,7 +257,7 @@ static void use_everything(struct actor *a)
 	expect_ok(unreg(a, D, qpn));
 }
 
-ROW("3", "after everything, the ops are the provider's but for one")
+ROW("3", "after use of every object, only post_srq_recv is the library's")
 {
 	struct actor *a = remembering();
 	struct result r;

@@ -5,7 +5,7 @@
 
 #include "row.h"
 
-ROW("5.6", "reg is 0, the first time and again")
+ROW("5.6", "reg returns 0, the first time and when repeated")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = made_by(a);
@@ -15,7 +15,7 @@ ROW("5.6", "reg is 0, the first time and again")
 	expect_ok(reg(b, D, qpn));
 }
 
-ROW("5.6", "reg by the creator is 0")
+ROW("5.6", "reg by the creator returns 0")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = made_by(a);
