@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""How the rows of the contract are run."""
+"""Runs the rows of the contract."""
 
 import pytest
 

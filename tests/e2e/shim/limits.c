@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Sets a resource limit and then creates its first receive QP, for which the library must join a
- * table. The call succeeds or returns an errno of the contract. Once the limit is lifted, it
+ * Sets a resource limit and then creates its first receive QP, for which the library must join the
+ * table. The call succeeds or returns an errno of the contract. Once the limit is lifted, the call
  * succeeds. Usage: limits NAME FILE.
  */
 
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <infiniband/verbs.h>
 
-/* Exit status: 0 passed, 1 failed, 2 the test could not be made. */
+/* Exit status: 0 passed, 1 failed, 2 the set-up failed. */
 static void must(int fine, const char *what)
 {
 	if (fine)
@@ -24,18 +24,14 @@ static void must(int fine, const char *what)
 	exit(2);
 }
 
-static rlim_t in_use(const char *field)
+static rlim_t address_space_in_use(void)
 {
-	char line[256];
-	long kib = 0;
-	FILE *file = fopen("/proc/self/status", "r");
+	FILE *file = fopen("/proc/self/statm", "r");
+	long pages = 0;
 
-	must(file != NULL, "/proc/self/status");
-	while (fgets(line, sizeof(line), file))
-		if (!strncmp(line, field, strlen(field)))
-			kib = atol(line + strlen(field) + 1);
+	must(file && fscanf(file, "%ld", &pages) == 1, "/proc/self/statm");
 	fclose(file);
-	return (rlim_t)kib * 1024;
+	return (rlim_t)(pages * sysconf(_SC_PAGESIZE));
 }
 
 /* The value of RLIMIT_NOFILE at which the next open() fails. */
@@ -60,21 +56,21 @@ static struct {
 	{ "nofile", RLIMIT_NOFILE, 0 },		/* ulimit -n */
 	{ "one-file", RLIMIT_NOFILE, 1 },
 	{ "two-files", RLIMIT_NOFILE, 2 },
-	{ "nproc", RLIMIT_NPROC, 0 },		/* ulimit -u: no thread more */
+	{ "nproc", RLIMIT_NPROC, 0 },		/* ulimit -u: no further thread */
 	{ "fsize", RLIMIT_FSIZE, 0 },		/* ulimit -f */
-	{ "stack", RLIMIT_STACK, 16 * 1024 },	/* ulimit -s: what new threads get */
+	{ "stack", RLIMIT_STACK, 16 * 1024 },	/* ulimit -s: the stack of a new thread */
 	{ "memlock", RLIMIT_MEMLOCK, 0 },	/* ulimit -l */
 };
 
-static rlim_t in_use_already(__rlimit_resource_t resource)
+static rlim_t in_use(__rlimit_resource_t resource)
 {
 	switch (resource) {
 	case RLIMIT_AS:
-		return in_use("VmSize:");
+		return address_space_in_use();
 	case RLIMIT_NOFILE:
 		return descriptors_in_use();
 	default:
-		return 0;	/* the limit of data is absolute, as with ulimit -d */
+		return 0;	/* the others are set to .room itself, as ulimit sets them */
 	}
 }
 
@@ -88,14 +84,14 @@ static void tighten(const char *name, struct rlimit *before, __rlimit_resource_t
 		*resource = limits[i].resource;
 		must(!getrlimit(*resource, before), "getrlimit");
 		limit = *before;
-		limit.rlim_cur = in_use_already(*resource) + limits[i].room;
+		limit.rlim_cur = in_use(*resource) + limits[i].room;
 		must(!setrlimit(*resource, &limit), "setrlimit");
 		return;
 	}
 	must(0, "no such limit");
 }
 
-static int known(int err)
+static int of_contract(int err)
 {
 	return !err || err == ENOMEM || err == EINVAL || err == EIO;
 }
@@ -137,7 +133,7 @@ int main(int argc, char **argv)
 	must(!setrlimit(resource, &before), "setrlimit back");
 	deadline = time(NULL) + 20;
 	printf("limits: %s: %s\n", argv[1], err ? strerror(err) : "works");
-	if (!known(err) || (!err && ibv_unreg_xrc_rcv_qp(domain, qp_num)))
+	if (!of_contract(err) || (!err && ibv_unreg_xrc_rcv_qp(domain, qp_num)))
 		return 1;
 	while ((err = create(domain, &later)) && time(NULL) < deadline)
 		usleep(100000);		/* the library retries a failed join once a second */

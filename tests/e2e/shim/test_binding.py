@@ -16,8 +16,8 @@ def test_a_library_without_version_references_works(run, xrc_compat, build_root)
 
 def test_the_first_verb_does_not_deadlock_with_a_constructor(run, xrc_compat, build_root,
                                                              sanitizer_env):
-    """One thread calls a verb under the loader's lock, while another is in the first call of all
-    and needs that lock."""
+    """One thread calls a verb under the loader's lock, while another is in the first verb of the
+    process and needs that lock."""
     folder = build_root / "tests" / "e2e" / "shim"
     command = [folder / "plugin-host", "now", folder / "libconstructor-plugin.so"]
     result = run([xrc_compat, "run", "--softhca=1", "--", *command], env=sanitizer_env)

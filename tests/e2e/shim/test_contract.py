@@ -36,7 +36,7 @@ def test_rows(on_device, group, mode):
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("group", ["xrc_qp", "rcv_qp", "query", "ordinary"])
-def test_kernel_that_removes_no_bits(on_device, group):
+def test_kernel_that_refuses_unknown_mask_bits(on_device, group):
     """The shim itself clears mask bits that today's kernel refuses; it does not rely on uverbs
     doing that (contract 5.9). Only these groups choose the bits themselves."""
     check(on_device("contexts", group, "--strict=on"), group, "contexts", ROWS[group])
@@ -98,10 +98,8 @@ def test_no_device(run, xrc_compat, contract, mode):
 @pytest.mark.parametrize("mode", MODES)
 def test_no_daemon(run, xrc_compat, build_root, contract, mode, tmp_path):
     """The emulated HCA is preloaded, but there is no daemon."""
-    preload = ":".join(
-        filter(
-            None,
-            (str(build_root / "softhca" / "bin" / "libsofthca.so"), os.environ.get("LD_PRELOAD"))))
+    libsofthca = str(build_root / "softhca" / "bin" / "libsofthca.so")
+    preload = ":".join(filter(None, (libsofthca, os.environ.get("LD_PRELOAD"))))
     command = [xrc_compat, "run", "--", contract, f"--mode={mode}", "no_device"]
     env = {"LD_PRELOAD": preload, "SOFTHCA_DIR": str(tmp_path)}
     check(run(command, env=env), "no_device", mode, ABSENT_ROWS["no_device"])
@@ -109,7 +107,7 @@ def test_no_daemon(run, xrc_compat, build_root, contract, mode, tmp_path):
 
 @pytest.mark.any_model
 def test_without_the_shim_no_row_passes(run, softhca, contract):
-    """The same binary fails without xrc-compat, so the rows above do test it."""
+    """The same binary fails without the shim, so the rows above need the shim."""
     result = run([softhca, "run", "--devices=2", "--", contract, "--mode=contexts", "open"],
                  timeout=120)
     assert result.returncode == 1
@@ -128,8 +126,8 @@ def test_in_a_second_pid_namespace(run, softhca, xrc_compat, contract, group, ke
     if not shutil.which("unshare") or subprocess.run([*NAMESPACE, "true"],
                                                      stderr=subprocess.DEVNULL).returncode:
         pytest.skip("this user may not make a pid namespace")
-    hca, program = [softhca, "run", "--devices=2",
-                    "--"], [xrc_compat, "run", "--", contract, "--mode=processes", group]
+    hca = [softhca, "run", "--devices=2", "--"]
+    program = [xrc_compat, "run", "--", contract, "--mode=processes", group]
     result = run(NAMESPACE + hca + program if kernel == "inside" else hca + NAMESPACE + program,
                  timeout=120)
     check(result, group, "processes", ROWS[group])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A program without XRC opens the same files with the shim as without it. So it has no table."""
+"""The shim changes nothing for a program without XRC: files, locks, memory and bindings."""
 
 import os
 import re
@@ -25,7 +25,7 @@ def opened(run, softhca, tmp_path, preload):
     strace = [
         "strace", "-ff", "-qq", "-o", logs / "log", "-e", "trace=open,openat,creat,memfd_create"
     ]
-    # The shim in front of what the emulator preloads, for the programs and for strace alike.
+    # The shim stands before the emulator's library, for strace as for the programs.
     preload_first = f'LD_PRELOAD="{preload}:$LD_PRELOAD" exec "$@"' if preload else 'exec "$@"'
     result = run([
         softhca, "run", "--devices=1", "--", "sh", "-c", preload_first, "sh", *strace, "sh", "-c",
@@ -45,6 +45,7 @@ def opened(run, softhca, tmp_path, preload):
                     reason="a sanitizer's runtime opens files of its own")
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
 def test_the_shim_opens_no_other_file(run, softhca, build_root, tmp_path):
+    """Only the shim itself, so no table."""
     shim = build_root / "shim" / "libxrc-compat.so.1"
     without = opened(run, softhca, tmp_path, None)
     more = opened(run, softhca, tmp_path, shim) - without
@@ -55,7 +56,7 @@ def test_the_shim_opens_no_other_file(run, softhca, build_root, tmp_path):
 @pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
                     reason="the program has a malloc() of its own, as the sanitizer has")
 def test_no_lock_no_allocation_no_fork_handler(run, build_root):
-    """For a program without XRC objects, which makes and destroys QPs."""
+    """The program creates and destroys QPs, but no XRC object."""
     folder = build_root / "tests" / "e2e" / "ordinary"
     preload = str(build_root / "shim" / "libxrc-compat.so.1")
     result = run([folder / "ordinary", "1000"],
@@ -69,5 +70,5 @@ def test_references_without_a_version_bind_to_libibverbs(run, softhca, xrc_compa
     program = build_root / "tests" / "e2e" / "shim" / "unversioned"
     for shim in ([], [xrc_compat, "run", "--"]):
         result = run([softhca, "run", "--devices=1", "--", *shim, program])
-        assert (result.returncode, result.stdout) == (0, "unversioned: done\n"), (shim,
-                                                                                  result.stderr)
+        found = (result.returncode, result.stdout)
+        assert found == (0, "unversioned: done\n"), (shim, result.stderr)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * A plugin whose constructor calls a verb while another thread is in the first verb of the process.
- * The constructor runs under the loader's lock, and the first call of all needs that lock to find
- * libibverbs: neither may wait for the other.
+ * The constructor holds the loader's lock, which the other thread needs to find libibverbs. So the
+ * constructor's verb must not wait for the other thread.
  */
 
 #include <errno.h>

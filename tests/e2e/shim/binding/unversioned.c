@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program without XRC whose references to libibverbs have no version, as those of plugins that
- * were not linked with it. It gets the functions of IBVERBS_1.0 and the objects of that node, and
- * calls each that the shim has too.
+ * A program without XRC whose references to libibverbs have no version, like those of a plugin that
+ * was not linked with libibverbs. The loader binds them to the functions of IBVERBS_1.0. The
+ * program calls each function that the shim has, too.
  */
 
 #include <errno.h>
@@ -72,10 +72,10 @@ int main(void)
 	struct ibv_srq *srq = pd ? ibv_create_srq(pd, &srq_attr) : NULL;
 	struct ibv_qp_init_attr attr = { .send_cq = cq, .recv_cq = cq, .srq = srq,
 					 .qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 4, .max_send_sge = 1 } };
+					 .cap = { .max_send_wr = 4, .max_send_sge = 1 } };
 	struct ibv_qp *qp = srq && cq ? ibv_create_qp(pd, &attr) : NULL;
 
-	must(qp != NULL, "what a QP needs");
+	must(qp != NULL, "ibv_create_qp or an object for it");
 	on_srq(srq);
 	on_qp(qp);
 	must(!ibv_destroy_qp(qp) && !ibv_destroy_srq(srq), "ibv_destroy_qp or ibv_destroy_srq");

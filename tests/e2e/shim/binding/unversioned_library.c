@@ -4,8 +4,9 @@
 #include <fcntl.h>
 #include <infiniband/verbs.h>
 
-__attribute__((visibility("default"))) int open_and_close(struct ibv_context *context);
-int open_and_close(struct ibv_context *context)
+int open_and_close(struct ibv_context *context);
+
+__attribute__((visibility("default"))) int open_and_close(struct ibv_context *context)
 {
 	struct ibv_xrc_domain *domain = ibv_open_xrc_domain(context, -1, O_CREAT);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* An old program that leaves XRC to a library. */
+/* A legacy program whose XRC verbs are all called by a library. */
 
 #include <stdio.h>
 #include <infiniband/verbs.h>
