@@ -6,14 +6,17 @@
 #include "../end.h"
 #include "../../row.h"
 
-/** one_message - a message arrives and is whole, and both completions carry the visible number. */
+/** completes_with - the next completion has that status and the QP's visible number. */
+void completes_with(struct end *end, enum ibv_wc_status status);
+
+/** one_message - sends a message. Its bytes arrive, and both completions have visible numbers. */
 void one_message(struct end *from, struct end *to);
 void both_ways(struct end *first, struct end *second);
 
-/** refused - a message gets no answer: the sender's retries are used up. */
-void refused(struct end *from);
+/** must_exceed_retries - sends a message that the peer does not acknowledge. */
+void must_exceed_retries(struct end *end);
 
-/** must_flush - requests posted on a QP in ERR complete as flushed. */
+/** must_flush - sends a message on a QP in ERR: its completion is flushed. */
 void must_flush(struct end *end);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* One half fails: the QP has failed as a whole. */
+/* A failure of one half takes both halves of the two-way QP to ERR. */
 
 #define GROUP "error"
 
@@ -8,26 +8,6 @@
 #include <unistd.h>
 
 #include "pair.h"
-
-/* No QP answers a: b's QP is destroyed. */
-static void lose_peer(struct end *a, struct end *b)
-{
-	ends_open_connected(a, b);
-	one_message(a, b);
-	must_eq(ibv_destroy_qp(b->qp), 0);
-	b->qp = NULL;
-}
-
-ROW("retries exceeded: the QP is in ERR and flushes sends")
-{
-	struct end a, b;
-
-	lose_peer(&a, &b);
-	refused(&a);
-	must_eq(end_state(&a), IBV_QPS_ERR);
-	must_flush(&a);
-	ends_close(&a, &b);
-}
 
 /*
  * b stays in INIT, so it acknowledges nothing and a's retries run out. Later peer_comes_late()
@@ -55,36 +35,35 @@ static void peer_comes_late(struct end *a, struct end *b)
 	must_eq(end_modify(b, IBV_QPS_RTS), 0);
 }
 
-ROW("retries exceeded: the QP refuses messages")
+ROW("retries exceeded: the QP is in ERR, acknowledges no message and flushes sends")
 {
 	struct end a, b;
 
 	fail_by_retries(&a, &b);
-	must_eq(end_poll(&a).status, IBV_WC_RETRY_EXC_ERR);
+	completes_with(&a, IBV_WC_RETRY_EXC_ERR);
 	peer_comes_late(&a, &b);
-	refused(&b);
+	must_exceed_retries(&b);	/* before any other verb on a */
 	end_no_completion(&a);
+	must_eq(end_state(&a), IBV_QPS_ERR);
+	must_flush(&a);
 	ends_close(&a, &b);
 }
 
-/*
- * The process may have no SRQ of its own, because other processes may have all SRQs of a job. It
- * must still learn of the failure.
- */
-ROW("retries exceeded: a write is refused, also without an SRQ")
+/* A process has no SRQ of its own if other processes of the job have all SRQs. */
+ROW("retries exceeded: a QP without an SRQ acknowledges no write")
 {
 	struct end a, b;
 
 	ends_open_without_srqs(&a, &b);
 	send_unanswered(&a, &b);
-	must_eq(end_poll(&a).status, IBV_WC_RETRY_EXC_ERR);
+	completes_with(&a, IBV_WC_RETRY_EXC_ERR);
 	peer_comes_late(&a, &b);
 	end_send(&b, IBV_WR_RDMA_WRITE, 0, 8);
-	must_eq(end_poll(&b).status, IBV_WC_RETRY_EXC_ERR);
+	completes_with(&b, IBV_WC_RETRY_EXC_ERR);
 	ends_close(&a, &b);
 }
 
-ROW("retries exceeded: a query alone finds out")
+ROW("retries exceeded: a query without a poll takes the receiving half to ERR")
 {
 	struct end a, b;
 
@@ -92,8 +71,8 @@ ROW("retries exceeded: a query alone finds out")
 	while (end_state(&a) != IBV_QPS_ERR)	/* the row's time limit ends this */
 		usleep(2000);
 	peer_comes_late(&a, &b);
-	refused(&b);
-	must_eq(end_poll(&a).status, IBV_WC_RETRY_EXC_ERR);
+	must_exceed_retries(&b);
+	completes_with(&a, IBV_WC_RETRY_EXC_ERR);
 	end_no_completion(&a);
 	ends_close(&a, &b);
 }
@@ -111,7 +90,7 @@ ROW("a message longer than its buffer fails both halves")
 	must_eq(wc.status, IBV_WC_LOC_LEN_ERR);
 	must_eq(wc.wr_id, 12);
 	must_eq(wc.qp_num, b.qp->qp_num);
-	must_eq(end_poll(&a).status, IBV_WC_REM_INV_REQ_ERR);
+	completes_with(&a, IBV_WC_REM_INV_REQ_ERR);
 	must_flush(&b);
 	must_flush(&a);
 	must_eq(end_state(&a), IBV_QPS_ERR);
@@ -119,34 +98,27 @@ ROW("a message longer than its buffer fails both halves")
 	ends_close(&a, &b);
 }
 
-static void remote_access(enum ibv_wr_opcode opcode)
+ROW("a write or read with a wrong key: one event at the peer, and both QPs are in ERR")
 {
+	static const enum ibv_wr_opcode opcodes[] = { IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ };
 	struct ibv_async_event event;
 	struct end a, b;
 
-	ends_open_connected(&a, &b);
-	both_ways(&a, &b);
-	end_post_wrong_key(&a, opcode);
-	must_eq(end_poll(&a).status, IBV_WC_REM_ACCESS_ERR);
-	event = end_event(&b);
-	must_eq(event.event_type, IBV_EVENT_QP_ACCESS_ERR);
-	must(event.element.qp == b.qp);
-	must_flush(&b);
-	must_eq(end_state(&b), IBV_QPS_ERR);
-	must_eq(end_state(&a), IBV_QPS_ERR);
-	ibv_ack_async_event(&event);
-	end_no_event(&b, 20);
-	ends_close(&a, &b);
-}
-
-ROW("a write with a wrong key: event, and ERR as a whole")
-{
-	remote_access(IBV_WR_RDMA_WRITE);
-}
-
-ROW("a read with a wrong key: event, and ERR as a whole")
-{
-	remote_access(IBV_WR_RDMA_READ);
+	for (int i = 0; i < 2; i++) {
+		ends_open_connected(&a, &b);
+		both_ways(&a, &b);
+		end_post_wrong_key(&a, opcodes[i]);
+		completes_with(&a, IBV_WC_REM_ACCESS_ERR);
+		event = end_event(&b);
+		must_eq(event.event_type, IBV_EVENT_QP_ACCESS_ERR);
+		must(event.element.qp == b.qp);
+		must_flush(&b);
+		must_eq(end_state(&b), IBV_QPS_ERR);
+		must_eq(end_state(&a), IBV_QPS_ERR);
+		ibv_ack_async_event(&event);
+		end_no_event(&b, 20);
+		ends_close(&a, &b);
+	}
 }
 
 /* A thread that polls an end's CQ. */
@@ -168,7 +140,7 @@ static void *poll_on(void *arg)
 	return NULL;
 }
 
-ROW("a QP is destroyed while another thread polls its failed completion")
+ROW("a QP is destroyed while another thread polls for its failed completion")
 {
 	struct poller poller = { 0 };
 	struct end a, b;
@@ -202,10 +174,10 @@ static void *poll_until_cancelled(void *arg)
 }
 
 /*
- * ibv_poll_cq that finds a failed completion takes the other half of the pair to ERR; that calls
- * ibv_modify_qp, a cancellation point.
+ * When ibv_poll_cq finds a failed completion, it takes the pair's other half to ERR by
+ * ibv_modify_qp, which has cancellation points.
  */
-ROW("a QP is destroyed after a thread that polled its failure was cancelled")
+ROW("a QP is destroyed after a thread that polled for its failure was cancelled")
 {
 	struct poller poller = { 0 };
 	struct end a, b;
@@ -239,11 +211,8 @@ static void *poll_once_cancelled(void *arg)
 	return NULL;
 }
 
-/*
- * ibv_poll_cq never was a cancellation point: a thread with a pending cancel still gets the
- * completion.
- */
-ROW("a cancelled thread still polls the failure")
+/* ibv_poll_cq never was a cancellation point. */
+ROW("a thread with a pending cancel still polls the failure")
 {
 	struct poller poller = { 0 };
 	struct end a, b;

@@ -17,9 +17,7 @@ void one_message(struct end *from, struct end *to)
 	memset(to->memory + 4096, 0, 4096);
 	end_post_recv(to, 4711, 4096, 4096);
 	end_send(from, IBV_WR_SEND, 0, 2000);
-	wc = end_poll(from);
-	must_eq(wc.status, IBV_WC_SUCCESS);
-	must_eq(wc.qp_num, from->qp->qp_num);
+	completes_with(from, IBV_WC_SUCCESS);
 	wc = end_poll(to);
 	must_eq(wc.status, IBV_WC_SUCCESS);
 	must_eq(wc.wr_id, 4711);
@@ -35,24 +33,24 @@ void both_ways(struct end *first, struct end *second)
 	one_message(second, first);
 }
 
-static void fails_with(struct end *end, enum ibv_wc_status status)
+void completes_with(struct end *end, enum ibv_wc_status status)
 {
-	struct ibv_wc wc;
+	struct ibv_wc wc = end_poll(end);
 
-	end_send(end, IBV_WR_SEND, 0, 8);
-	wc = end_poll(end);
 	must_eq(wc.status, status);
 	must_eq(wc.qp_num, end->qp->qp_num);
 }
 
-void refused(struct end *from)
+void must_exceed_retries(struct end *end)
 {
-	fails_with(from, IBV_WC_RETRY_EXC_ERR);
+	end_send(end, IBV_WR_SEND, 0, 8);
+	completes_with(end, IBV_WC_RETRY_EXC_ERR);
 }
 
 void must_flush(struct end *end)
 {
-	fails_with(end, IBV_WC_WR_FLUSH_ERR);
+	end_send(end, IBV_WR_SEND, 0, 8);
+	completes_with(end, IBV_WC_WR_FLUSH_ERR);
 }
 
 int main(int argc, char **argv)
