@@ -60,26 +60,21 @@ static void create_one(void)
 
 static void modify_one(void)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	struct ibv_qp_attr init = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	struct ibv_qp_attr reset = { .qp_state = IBV_QPS_RESET };
+	const uint32_t numbers[] = { stage.qp_num, stage.others };
 
-	must_eq(ibv_modify_xrc_rcv_qp(stage.end.domain, stage.qp_num, &attr, MASK_INIT), 0);
-	must_eq(ibv_modify_xrc_rcv_qp(stage.end.domain, stage.others, &attr, MASK_INIT), 0);
-	attr.qp_state = IBV_QPS_RESET;
-	must_eq(ibv_modify_xrc_rcv_qp(stage.end.domain, stage.qp_num, &attr, IBV_QP_STATE), 0);
-	must_eq(ibv_modify_xrc_rcv_qp(stage.end.domain, stage.others, &attr, IBV_QP_STATE), 0);
+	for (int i = 0; i < 2; i++) {
+		must_eq(ibv_modify_xrc_rcv_qp(stage.end.domain, numbers[i], &init, MASK_INIT), 0);
+		must_eq(ibv_modify_xrc_rcv_qp(stage.end.domain, numbers[i], &reset, IBV_QP_STATE),
+			0);
+	}
 }
 
 static void query_one(void)
 {
-	struct ibv_qp_init_attr init_attr;
-	struct ibv_qp_attr attr;
-
-	must_eq(ibv_query_xrc_rcv_qp(stage.end.domain, stage.qp_num, &attr, IBV_QP_STATE,
-				     &init_attr),
-		0);
-	must_eq(ibv_query_xrc_rcv_qp(stage.end.domain, stage.others, &attr, IBV_QP_STATE,
-				     &init_attr),
-		0);
+	must_eq(query_receive_qp(stage.end.domain, stage.qp_num), 0);
+	must_eq(query_receive_qp(stage.end.domain, stage.others), 0);
 }
 
 static void register_one(void)

@@ -13,6 +13,14 @@ uint32_t receive_qp(struct ibv_xrc_domain *domain)
 	return qp_num;
 }
 
+int query_receive_qp(struct ibv_xrc_domain *domain, uint32_t qp_num)
+{
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr attr;
+
+	return ibv_query_xrc_rcv_qp(domain, qp_num, &attr, IBV_QP_STATE, &init_attr);
+}
+
 void bring_receive_qp(const struct end *end, uint32_t qp_num)
 {
 	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTR; state++) {

@@ -11,6 +11,9 @@
 /** receive_qp - creates one. Returns its number. */
 uint32_t receive_qp(struct ibv_xrc_domain *domain);
 
+/** query_receive_qp - what ibv_query_xrc_rcv_qp returned. */
+int query_receive_qp(struct ibv_xrc_domain *domain, uint32_t qp_num);
+
 /** bring_receive_qp - to INIT and to RTR, connected to the end's peer. */
 void bring_receive_qp(const struct end *end, uint32_t qp_num);
 

@@ -19,14 +19,6 @@
 #include "receiver.h"
 #include "../row.h"
 
-static int query(struct end *end, uint32_t qp_num)
-{
-	struct ibv_qp_init_attr init_attr;
-	struct ibv_qp_attr attr;
-
-	return ibv_query_xrc_rcv_qp(end->domain, qp_num, &attr, IBV_QP_STATE, &init_attr);
-}
-
 /* ---- refused ---- */
 
 ROW("an unreg that the kernel refuses returns its error, and the next one succeeds")
@@ -38,7 +30,7 @@ ROW("an unreg that the kernel refuses returns its error, and the next one succee
 	qp_num = receive_qp(end.domain);
 	inject_command_fault(0, "DESTROY_QP", "EBUSY", 1);
 	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), EBUSY);
-	must_eq(query(&end, qp_num), 0);
+	must_eq(query_receive_qp(end.domain, qp_num), 0);
 	must_eq(ibv_reg_xrc_rcv_qp(end.domain, qp_num), 0);
 	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
 	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), EINVAL);
@@ -83,7 +75,7 @@ static void *query_for_ever(void *arg)
 	struct busy *busy = arg;
 
 	while (!busy->stop)
-		must_eq(query(busy->end, busy->others), 0);
+		must_eq(query_receive_qp(busy->end->domain, busy->others), 0);
 	return NULL;
 }
 

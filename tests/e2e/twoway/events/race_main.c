@@ -61,37 +61,30 @@ static void linger(struct party *party)
 
 /* ---- an RC QP with an SRQ: LAST_WQE_REACHED ---- */
 
-static struct ibv_qp *plain_qp(struct party *party)
+static void create_rc_qp(struct party *party)
 {
+	struct end *end = &party->end;
 	struct ibv_qp_init_attr init_attr = {
-		.send_cq = party->end.cq,
-		.recv_cq = party->end.cq,
+		.send_cq = end->cq,
+		.recv_cq = end->cq,
 		.srq = party->plain_srq,
 		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
 		.qp_type = IBV_QPT_RC,
 	};
-	struct ibv_qp *qp = ibv_create_qp(party->end.pd, &init_attr);
 
-	must(qp);
-	party->end.peer = party->end.own;
-	party->end.peer.qp_num = qp->qp_num;
-	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTR; state++) {
-		int mask;
-		struct ibv_qp_attr attr = end_attr(&party->end, state, &mask);
-
-		must_eq(ibv_modify_qp(qp, &attr, mask), 0);
-	}
-	return qp;
+	end->qp = ibv_create_qp(end->pd, &init_attr);
+	must(end->qp);
+	end->peer = end->own;
+	end->peer.qp_num = end->qp->qp_num;
+	end_bring(end, IBV_QPS_RTR);
 }
 
 static void rc_round(struct party *party)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
-	struct ibv_qp *qp = plain_qp(party);
-
-	must_eq(ibv_modify_qp(qp, &attr, IBV_QP_STATE), 0);
+	create_rc_qp(party);
+	must_eq(end_modify_state(&party->end, IBV_QPS_ERR), 0);
 	linger(party);
-	must_eq(ibv_destroy_qp(qp), 0);
+	must_eq(ibv_destroy_qp(party->end.qp), 0);
 }
 
 /* ---- a receive QP: COMM_EST; and an XRC SRQ: SRQ_LIMIT_REACHED ---- */
@@ -105,19 +98,11 @@ static uint32_t connected_rcv_qp(struct party *party)
 	return qp_num;
 }
 
-static void message(struct party *party)
-{
-	end_post_recv(&party->end, 1, 4096, 64);
-	end_send(&party->end, IBV_WR_SEND, 0, 8);
-	end_poll(&party->end);
-	end_poll(&party->end);
-}
-
 static void rcv_qp_round(struct party *party)
 {
 	uint32_t qp_num = connected_rcv_qp(party);
 
-	message(party);
+	receive_through(&party->end, qp_num);
 	linger(party);
 	must_eq(ibv_unreg_xrc_rcv_qp(party->end.domain, qp_num), 0);
 	must_eq(ibv_destroy_qp(party->end.qp), 0);
@@ -135,7 +120,7 @@ static void srq_round(struct party *party)
 	must(party->end.srq);
 	party->end.peer.srq_num = party->end.srq->xrc_srq_num;
 	must_eq(ibv_modify_srq(party->end.srq, &attr, IBV_SRQ_LIMIT), 0);
-	message(party);
+	receive_through(&party->end, qp_num);
 	linger(party);
 	must_eq(ibv_destroy_srq(party->end.srq), 0);
 	party->end.srq = first;
