@@ -21,7 +21,7 @@ static inline uint32_t flagged(enum ibv_event_type type)
 	return (uint32_t)type | 0x80000000u;
 }
 
-/* What a thread that waits for one event is given (end), and what it got. */
+/* Argument (end) and results of a thread that waits for one event. */
 struct waiter {
 	struct end *end;
 	volatile int done;
@@ -36,10 +36,7 @@ void *events_get_once(void *arg);
 /** events_start - starts a thread. */
 pthread_t events_start(void *(*run)(void *), void *arg);
 
-/**
- * events_start_waiting - starts events_get_once(), and returns when there is nothing more that it
- * does before an event.
- */
+/** events_start_waiting - starts events_get_once(), and returns when its thread sleeps. */
 pthread_t events_start_waiting(struct waiter *waiter);
 
 #endif

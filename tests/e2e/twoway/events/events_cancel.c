@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Threads that are cancelled in ibv_get_async_event at any instruction: MVAPICH and MVAPICH2 end
- * their event threads so.
+ * Threads that are cancelled in ibv_get_async_event, as MVAPICH and MVAPICH2 end their event
+ * threads, and in ibv_destroy_srq.
  */
 
 #define GROUP "cancel"
@@ -68,7 +68,7 @@ struct creating {
  * While the library opens a handle, ibv_get_async_event waits. So the victim stays inside it for
  * longer.
  */
-static void *create_again_and_again(void *arg)
+static void *create_for_ever(void *arg)
 {
 	struct creating *creating = arg;
 
@@ -94,7 +94,7 @@ static void cancel_many(int type, int times)
 	victim.end = &end;
 	for (int i = 0; i < 3; i++)
 		injectors[i] = keep_injecting(qp_num);
-	creator = events_start(create_again_and_again, &creating);
+	creator = events_start(create_for_ever, &creating);
 	srandom(20080204);
 	for (int i = 0; i < times || (!victim.got && i < 100 * times); i++) {
 		pthread_t thread = events_start(get_for_ever, &victim);
@@ -126,8 +126,8 @@ static void *destroy_srq_cancelled(void *arg)
 	return NULL;
 }
 
-/* Contract 1.3: it waits until every event is acknowledged. */
-ROW("cancelled while ibv_destroy_srq waits, which can be repeated")
+/* Contract 1.3: ibv_destroy_srq waits until every event is acknowledged. */
+ROW("an ibv_destroy_srq that is cancelled while it waits can be repeated")
 {
 	struct ibv_async_event event;
 	struct end end;
@@ -151,34 +151,12 @@ ROW("cancelled asynchronously 200 times while events arrive")
 	cancel_many(PTHREAD_CANCEL_ASYNCHRONOUS, 200);
 }
 
-ROW("after a thread was cancelled the next reader gets the next event")
-{
-	struct victim victim = { .type = PTHREAD_CANCEL_ASYNCHRONOUS };
-	struct ibv_async_event event;
-	struct end end;
-	uint32_t qp_num;
-
-	end_open(&end, 0, -1, false);
-	qp_num = receive_qp(end.domain);
-	victim.end = &end;
-	for (int i = 0; i < 10; i++) {
-		pthread_t thread = events_start(get_for_ever, &victim);
-
-		usleep(3000);		/* for the thread to be waiting */
-		must(!pthread_cancel(thread));
-		must(!pthread_join(thread, NULL));
-		inject_event(0, "path_mig", qp_num);
-		event = end_event(&end);
-		must_eq(event_number(&event), qp_num);
-	}
-	must_eq(victim.got, 0);
-}
-
 /* Contract 1.4 and 5.8. */
-ROW("after two asynchronous cancellations a third thread gets its event")
+ROW("after two asynchronous cancellations a waiting thread and a new one get events")
 {
 	struct end end;
-	struct waiter third = { .end = &end };
+	struct waiter waiter = { .end = &end };
+	struct ibv_async_event event;
 	struct victim victim = { .end = &end, .type = PTHREAD_CANCEL_ASYNCHRONOUS };
 	pthread_t threads[3];
 	uint32_t qp_num;
@@ -186,21 +164,25 @@ ROW("after two asynchronous cancellations a third thread gets its event")
 	end_open(&end, 0, -1, false);
 	qp_num = receive_qp(end.domain);
 	threads[0] = events_start(get_for_ever, &victim);
-	threads[1] = events_start(events_get_once, &third);
+	threads[1] = events_start_waiting(&waiter);
 	threads[2] = events_start(get_for_ever, &victim);
-	usleep(20000);		/* for all three to be waiting */
+	usleep(20000);		/* for the threads to be cancelled to be waiting */
 	for (int i = 0; i < 3; i += 2) {
 		must(!pthread_cancel(threads[i]));
 		must(!pthread_join(threads[i], NULL));
 	}
-	must(!third.done);
+	must(!waiter.done);
 	inject_event(0, "path_mig", qp_num);
 	must(!pthread_join(threads[1], NULL));
-	must_eq(third.result, 0);
-	must_eq((uint32_t)third.event.event_type, flagged(IBV_EVENT_PATH_MIG));
-	must_eq(event_number(&third.event), qp_num);
+	must_eq(waiter.result, 0);
+	must_eq((uint32_t)waiter.event.event_type, flagged(IBV_EVENT_PATH_MIG));
+	must_eq(event_number(&waiter.event), qp_num);
 	must_eq(victim.got, 0);
-	ibv_ack_async_event(&third.event);
+	ibv_ack_async_event(&waiter.event);
+	inject_event(0, "path_mig", qp_num);
+	event = end_event(&end);
+	must_eq(event_number(&event), qp_num);
+	ibv_ack_async_event(&event);
 	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
 	end_close(&end);
 }

@@ -17,7 +17,7 @@
 
 /* ---- two threads on one device ---- */
 
-struct shift {
+struct reader {
 	struct end *end;
 	int got;
 };
@@ -25,55 +25,51 @@ struct shift {
 /* Reads events until the port's. */
 static void *get_until_port(void *arg)
 {
-	struct shift *shift = arg;
+	struct reader *reader = arg;
 
 	for (;;) {
 		struct ibv_async_event event;
 
-		must_eq(ibv_get_async_event(shift->end->context, &event), 0);
+		must_eq(ibv_get_async_event(reader->end->context, &event), 0);
 		ibv_ack_async_event(&event);
 		if (event.event_type == IBV_EVENT_PORT_ACTIVE)
 			return NULL;
 		must_eq((uint32_t)event.event_type, flagged(IBV_EVENT_PATH_MIG));
-		__atomic_add_fetch(&shift->got, 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&reader->got, 1, __ATOMIC_RELAXED);
 	}
 }
 
 ROW("two threads get each event once between them")
 {
-	struct shift shift = { 0 };
-	pthread_t threads[2];
 	struct end end;
+	struct reader reader = { .end = &end };
+	pthread_t threads[2];
 	uint32_t qp_num;
 
 	end_open(&end, 0, -1, false);
 	qp_num = receive_qp(end.domain);
-	shift.end = &end;
 	for (int i = 0; i < 2; i++)
-		threads[i] = events_start(get_until_port, &shift);
+		threads[i] = events_start(get_until_port, &reader);
 	for (int i = 0; i < 20; i++)
 		inject_event(0, "path_mig", qp_num);
 	for (int i = 0; i < 2; i++)
 		inject_event(0, "port_active", 1);
 	for (int i = 0; i < 2; i++)
 		must(!pthread_join(threads[i], NULL));
-	must_eq(shift.got, 20);
+	must_eq(reader.got, 20);
 	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
 	end_close(&end);
 }
 
-/* While a thread waits for events, others can call every verb: the waiting thread holds no lock. */
-ROW("a thread that waits for events blocks no other verb")
+ROW("while a thread waits for events, another creates, registers and destroys objects")
 {
-	struct shift shift = { 0 };
 	struct end end, other;
+	struct waiter waiter = { .end = &end };
 	pthread_t thread;
 	uint32_t qp_num;
 
 	end_open(&end, 0, -1, false);
-	shift.end = &end;
-	thread = events_start(get_until_port, &shift);
-	usleep(20000);
+	thread = events_start_waiting(&waiter);
 	for (int i = 0; i < 5; i++) {
 		qp_num = receive_qp(end.domain);
 		must_eq(ibv_reg_xrc_rcv_qp(end.domain, qp_num), 0);
@@ -84,8 +80,10 @@ ROW("a thread that waits for events blocks no other verb")
 		must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
 	}
 	end.qp = NULL;
+	must(!waiter.done);
 	inject_event(0, "port_active", 1);
 	must(!pthread_join(thread, NULL));
+	must_eq(waiter.event.event_type, IBV_EVENT_PORT_ACTIVE);
 	end_close(&end);
 }
 
@@ -114,23 +112,21 @@ ROW("a signal handler with SA_RESTART does not end the wait")
 {
 	const struct sigaction backtrace = { .sa_handler = count_signal,
 					     .sa_flags = (int)SA_RESETHAND };
-	struct waiter waiter = { 0 };
 	struct end end;
+	struct waiter waiter = { .end = &end };
 	pthread_t thread;
 	uint32_t qp_num;
 
 	end_open(&end, 0, -1, false);
 	qp_num = receive_qp(end.domain);
-	waiter.end = &end;
 	handle_signal(SA_RESTART);
 	/*
 	 * MPI libraries have such a handler for a backtrace. The library must not take it for a
 	 * handler that ends waits.
 	 */
 	must(!sigaction(SIGSEGV, &backtrace, NULL));
-	thread = events_start(events_get_once, &waiter);
+	thread = events_start_waiting(&waiter);
 	for (int i = 1; i <= 3; i++) {
-		usleep(20000);
 		must(!pthread_kill(thread, SIGUSR1));
 		while (signals < i)	/* the row's time limit ends this */
 			usleep(500);
@@ -146,12 +142,11 @@ ROW("a signal handler with SA_RESTART does not end the wait")
 
 static void interrupted_by(int flags)
 {
-	struct waiter waiter = { 0 };
 	struct end end;
+	struct waiter waiter = { .end = &end };
 	pthread_t thread;
 
 	end_open(&end, 0, -1, false);
-	waiter.end = &end;
 	handle_signal(flags);
 	thread = events_start_waiting(&waiter);
 	must(!pthread_kill(thread, SIGUSR1));
@@ -168,25 +163,21 @@ ROW("a signal handler without SA_RESTART ends the wait with EINTR")
 }
 
 /* SA_RESETHAND has removed the handler by the time the wait has ended. */
-ROW("a signal handler of one shot ends the wait with EINTR")
+ROW("a signal handler with SA_RESETHAND ends the wait with EINTR")
 {
 	interrupted_by((int)SA_RESETHAND);
 }
 
 /* ---- the device is closed meanwhile ---- */
 
-/*
- * Old programs close the device while a thread waits for events. The call of that thread fails, and
- * so it ends.
- */
+/* Old programs end an event thread so: its ibv_get_async_event fails. */
 ROW("closing a device ends the wait for its events with an error")
 {
-	struct waiter waiter = { 0 };
 	struct end end, next;
+	struct waiter waiter = { .end = &end };
 	pthread_t thread;
 
 	end_open(&end, 0, -1, false);
-	waiter.end = &end;
 	thread = events_start_waiting(&waiter);
 	end_close(&end);
 	must(!pthread_join(thread, NULL));
@@ -198,35 +189,34 @@ ROW("closing a device ends the wait for its events with an error")
 	end_close(&next);
 }
 
-/* ---- QPs come and go while their events are handled ---- */
+/* ---- QPs are created and destroyed while their events are handled ---- */
 
 static void *handle_without_flag(void *arg)
 {
-	struct shift *shift = arg;
+	struct reader *reader = arg;
 
 	for (;;) {
 		struct ibv_async_event event;
 
-		must_eq(ibv_get_async_event(shift->end->context, &event), 0);
+		must_eq(ibv_get_async_event(reader->end->context, &event), 0);
 		if (event.event_type == IBV_EVENT_PORT_ACTIVE)
 			return NULL;
 		must_eq((uint32_t)event.event_type, flagged(IBV_EVENT_COMM_EST));
 		event.event_type ^= IBV_XRC_QP_EVENT_FLAG;
 		ibv_ack_async_event(&event);
-		__atomic_add_fetch(&shift->got, 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&reader->got, 1, __ATOMIC_RELAXED);
 	}
 }
 
-ROW("QPs come and go while their events are handled")
+ROW("QPs are created and destroyed while their events are handled")
 {
-	struct shift shift = { 0 };
-	pthread_t thread;
 	struct end end;
+	struct reader reader = { .end = &end };
+	pthread_t thread;
 
 	end_open(&end, 0, -1, false);
-	shift.end = &end;
-	thread = events_start(handle_without_flag, &shift);
-	for (int i = 0; i < 50 || (!__atomic_load_n(&shift.got, __ATOMIC_RELAXED) && i < 5000);
+	thread = events_start(handle_without_flag, &reader);
+	for (int i = 0; i < 50 || (!__atomic_load_n(&reader.got, __ATOMIC_RELAXED) && i < 5000);
 	     i++) {
 		uint32_t qp_num = receive_qp(end.domain);
 
@@ -240,7 +230,7 @@ ROW("QPs come and go while their events are handled")
 	end.qp = NULL;
 	inject_event(0, "port_active", 1);
 	must(!pthread_join(thread, NULL));
-	must(shift.got > 0);
+	must(reader.got > 0);
 	end_close(&end);
 }
 
@@ -258,11 +248,8 @@ static void *destroy_it(void *arg)
 	return NULL;
 }
 
-/*
- * Two events need two acknowledgements. A thread that waits for the second does not block other
- * readers.
- */
-ROW("destroy waits for every acknowledgement, and blocks no other reader")
+/* The events of a sending QP have no flag. Two events need two acknowledgements. */
+ROW("destroying a sending QP waits for every acknowledgement, and blocks no other reader")
 {
 	struct ibv_async_event events[2], other;
 	struct ending ending;
@@ -277,6 +264,8 @@ ROW("destroy waits for every acknowledgement, and blocks no other reader")
 	for (int i = 0; i < 2; i++) {
 		inject_event(0, "path_mig", end.own.qp_num);
 		events[i] = end_event(&end);
+		must_eq(events[i].event_type, IBV_EVENT_PATH_MIG);
+		must(events[i].element.qp == end.qp);
 	}
 	ibv_ack_async_event(&events[0]);
 	thread = events_start(destroy_it, &ending);
