@@ -214,15 +214,9 @@ static void put_and_get(int peer)
 static void take_completions(void)
 {
 	struct ibv_wc wc;
-	int count;
 
-	while ((count = ibv_poll_cq(snd_cq, 1, &wc)) == 1) {
-		if (wc.status != IBV_WC_SUCCESS)
-			job_die("send %u: %s", (unsigned)wc.wr_id, ibv_wc_status_str(wc.status));
+	while (hca_poll_cq(snd_cq, &wc))
 		slots_give(&slots, (unsigned)wc.wr_id);
-	}
-	if (count < 0)
-		job_die("ibv_poll_cq returned %d", count);
 }
 
 /* GASNet knows the sender by the receive QP's number alone. */
@@ -239,22 +233,15 @@ static int sender_of(const struct ibv_wc *wc)
 static void take_received(const struct ibv_wc *wc)
 {
 	unsigned queue = (unsigned)(wc->wr_id >> 16), slot = (unsigned)(wc->wr_id & 0xffff);
-	uint32_t sequence;
 	int from = sender_of(wc);
 
-	if (wc->status != IBV_WC_SUCCESS)
-		job_die("receive %u: %s", slot, ibv_wc_status_str(wc->status));
-	if (job_verify(memory.receive[queue][slot], wc->byte_len, &sequence) != from)
+	if (job_verify_next(memory.receive[queue][slot], wc->byte_len, received[queue]) != from)
 		job_die("the QP of rank %d received a message of another rank", from);
 	if (!(wc->wc_flags & IBV_WC_WITH_IMM) ||
 	    ntohl(wc->imm_data) != (queue << 8 | (uint32_t)from))
 		job_die("immediate data 0x%x from rank %d", ntohl(wc->imm_data), from);
-	if (sequence != received[queue][from]++)
-		job_die("message %u from rank %d, but %u was expected", sequence, from,
-			received[queue][from] - 1);
-	if (queue == SRQ_REQUEST && sequence == REQUESTS - 1 &&
-	    job_verify(segment.put_to[from], PART, &sequence) != from)
-		job_die("the RDMA write of rank %d has not arrived", from);
+	if (queue == SRQ_REQUEST && received[queue][from] == REQUESTS)
+		job_verify_rdma(from, segment.put_to[from], PART);
 	post_receive(queue, slot);
 	if (queue == SRQ_REQUEST)
 		send_am(from, SRQ_REPLY);
@@ -263,12 +250,9 @@ static void take_received(const struct ibv_wc *wc)
 static void take_receptions(void)
 {
 	struct ibv_wc wc;
-	int count;
 
-	while ((count = ibv_poll_cq(rcv_cq, 1, &wc)) == 1)
+	while (hca_poll_cq(rcv_cq, &wc))
 		take_received(&wc);
-	if (count < 0)
-		job_die("ibv_poll_cq returned %d", count);
 }
 
 static int all_received(void)
@@ -279,7 +263,6 @@ static int all_received(void)
 
 static void exchange(void)
 {
-	uint32_t sequence;
 	int i, peer, request;
 
 	for (request = 0; request < REQUESTS; request++)
@@ -299,9 +282,7 @@ static void exchange(void)
 	while (slots.in_flight)
 		progress();
 	for (i = 0; i < job.local_size; i++)
-		if (job_verify(memory.get_to[job_first_peer() + i], PART, &sequence) !=
-		    job_first_peer() + i)
-			job_die("the RDMA read returned data that rank %d has not written", job_first_peer() + i);
+		job_verify_rdma(job_first_peer() + i, memory.get_to[job_first_peer() + i], PART);
 }
 
 /* ---- End: not in the default build ---- */

@@ -1,52 +1,126 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The device of the job's host, for clients that are linked with libibverbs. */
+/* What several clients do with the device of the job's host, its QPs and its queues. */
 #ifndef TESTS_LEGACY_CLIENTS_HCA_H
 #define TESTS_LEGACY_CLIENTS_HCA_H
 
+#include <string.h>
 #include <infiniband/verbs.h>
 
 #include "job.h"
 
-/* Opens it; *lid is its first port's. Ends the process if this host has none. */
-static inline struct ibv_context *hca_open(uint32_t *lid)
+#ifndef VERB	/* mvapich2.h defines it where the program looks the verbs up */
+#define VERB(name) ibv_##name
+#endif
+
+/* Ends the process if this host has no device. */
+static inline struct ibv_context *hca_open_device(void)
 {
-	struct ibv_port_attr port;
 	struct ibv_context *context;
 	struct ibv_device **list;
 	int count = 0;
 
-	list = must(ibv_get_device_list(&count), "ibv_get_device_list");
+	list = must(VERB(get_device_list)(&count), "ibv_get_device_list");
 	if (count <= job.host)
 		job_die("%d devices, but one is needed for each host", count);
-	context = must(ibv_open_device(list[job.host]), "ibv_open_device");
-	ibv_free_device_list(list);
-	must_be_0(ibv_query_port(context, 1, &port), "ibv_query_port");
-	*lid = port.lid;
+	context = must(VERB(open_device)(list[job.host]), "ibv_open_device");
+	VERB(free_device_list)(list);
 	return context;
 }
 
-/* Waits for an event of this channel, acknowledges it, and asks for the next one. */
-static inline void hca_wait_for_event(struct ibv_comp_channel *channel)
+static inline uint32_t hca_lid(struct ibv_context *context)
+{
+	struct ibv_port_attr port;
+
+	must_be_0(VERB(query_port)(context, 1, &port), "ibv_query_port");
+	return port.lid;
+}
+
+/* Checks IBV_DEVICE_XRC, as programs of that time did. */
+static inline void hca_check_xrc(struct ibv_context *context)
+{
+	struct ibv_device_attr attr;
+
+	must_be_0(VERB(query_device)(context, &attr), "ibv_query_device");
+	if (!(attr.device_cap_flags & IBV_DEVICE_XRC))
+		job_die("the device has no XRC");
+}
+
+static inline struct ibv_context *hca_open_with_xrc(uint32_t *lid)
+{
+	struct ibv_context *context = hca_open_device();
+
+	*lid = hca_lid(context);
+	hca_check_xrc(context);
+	return context;
+}
+
+/* Waits for an event of this channel, acknowledges it, arms its CQ again and returns the CQ. */
+static inline struct ibv_cq *hca_wait_for_event(struct ibv_comp_channel *channel)
 {
 	struct ibv_cq *cq;
 	void *context;
 
 	job_wait_readable(channel->fd);
-	must_be_0(ibv_get_cq_event(channel, &cq, &context), "ibv_get_cq_event");
-	ibv_ack_cq_events(cq, 1);
+	must_be_0(VERB(get_cq_event)(channel, &cq, &context), "ibv_get_cq_event");
+	VERB(ack_cq_events)(cq, 1);
 	must_be_0(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
+	return cq;
 }
 
-/* As hca_open(); also checks IBV_DEVICE_XRC, as programs of that time did. */
-static inline struct ibv_context *hca_open_with_xrc(uint32_t *lid)
+/* Polls for one completion, which must be a success. Returns whether there was one. */
+static inline int hca_poll_cq(struct ibv_cq *cq, struct ibv_wc *wc)
 {
-	struct ibv_context *context = hca_open(lid);
-	struct ibv_device_attr attr;
+	int count = ibv_poll_cq(cq, 1, wc);
 
-	must_be_0(ibv_query_device(context, &attr), "ibv_query_device");
-	if (!(attr.device_cap_flags & IBV_DEVICE_XRC))
-		job_die("the device has no XRC");
-	return context;
+	if (count < 0)
+		job_die("ibv_poll_cq returned %d", count);
+	if (count && wc->status != IBV_WC_SUCCESS)
+		job_die("wr_id 0x%llx: %s", (unsigned long long)wc->wr_id,
+			VERB(wc_status_str)(wc->status));
+	return count;
+}
+
+static inline void hca_post_srq_recv(struct ibv_srq *srq, uint64_t wr_id, void *buffer,
+				     uint32_t length, uint32_t lkey)
+{
+	struct ibv_sge sge = { (uintptr_t)buffer, length, lkey };
+	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	must_be_0(ibv_post_srq_recv(srq, &wr, &bad), "ibv_post_srq_recv");
+}
+
+/* ---- The attributes of each step of a QP, for clients that set all others to 0 ---- */
+
+static inline struct ibv_qp_attr hca_init_attr(int access)
+{
+	return (struct ibv_qp_attr){
+		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = access,
+	};
+}
+
+static inline struct ibv_qp_attr hca_rtr_attr(uint32_t dest_qpn, uint32_t lid, uint32_t psn)
+{
+	return (struct ibv_qp_attr){
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = IBV_MTU_1024,
+		.dest_qp_num = dest_qpn,
+		.rq_psn = psn,
+		.max_dest_rd_atomic = 4,
+		.min_rnr_timer = 12,
+		.ah_attr = { .dlid = (uint16_t)lid, .port_num = 1 },
+	};
+}
+
+static inline struct ibv_qp_attr hca_rts_attr(uint8_t timeout, uint32_t psn)
+{
+	return (struct ibv_qp_attr){
+		.qp_state = IBV_QPS_RTS,
+		.timeout = timeout,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+		.sq_psn = psn,
+		.max_rd_atomic = 4,
+	};
 }
 
 #endif

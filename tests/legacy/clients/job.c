@@ -231,6 +231,12 @@ void job_wait_readable(int fd)
 		;
 }
 
+void job_cancel_thread(pthread_t thread)
+{
+	must_be_0(pthread_cancel(thread), "pthread_cancel");
+	must_be_0(pthread_join(thread, NULL), "pthread_join");
+}
+
 static uint8_t byte_of(uint32_t from, uint32_t to, uint32_t sequence, size_t position)
 {
 	uint32_t mixed = from * 251 + to * 241 + sequence * 239 + (uint32_t)position * 31;
@@ -281,6 +287,26 @@ int job_verify(const void *message, size_t size, uint32_t *sequence)
 	*sequence = head[2];
 	__atomic_fetch_add(&tally->verified, 1, __ATOMIC_RELAXED);
 	return (int)head[0];
+}
+
+int job_verify_next(const void *message, size_t size, unsigned received_from[JOB_RANKS_MAX])
+{
+	uint32_t sequence;
+	int from = job_verify(message, size, &sequence);
+
+	if (sequence != received_from[from])
+		job_die("message %u from rank %d, but %u was expected", sequence, from,
+			received_from[from]);
+	received_from[from]++;
+	return from;
+}
+
+void job_verify_rdma(int from, const void *data, size_t size)
+{
+	uint32_t sequence;
+
+	if (job_verify(data, size, &sequence) != from)
+		job_die("RDMA has not brought the data of rank %d", from);
 }
 
 static void make_wires(int size)

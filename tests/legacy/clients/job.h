@@ -10,6 +10,7 @@
 #ifndef TESTS_LEGACY_CLIENTS_JOB_H
 #define TESTS_LEGACY_CLIENTS_JOB_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -79,6 +80,7 @@ void job_barrier_with(void (*progress)(void));
 /* For poll loops: checks the deadline, and sleeps for a moment. */
 void job_idle(void);
 void job_wait_readable(int fd);
+void job_cancel_thread(pthread_t thread);
 
 /*
  * job_first_peer: the first rank of the other host. job_peer: the rank there to send to in @turn.
@@ -99,5 +101,9 @@ void job_fill(void *message, size_t size, int to, uint32_t sequence);
  * not for this process.
  */
 int job_verify(const void *message, size_t size, uint32_t *sequence);
+/* The same; the message must also be the next one of its sender, which is counted. */
+int job_verify_next(const void *message, size_t size, unsigned received_from[JOB_RANKS_MAX]);
+/* For the target of an RDMA operation: ends the process if it has not the data of rank @from. */
+void job_verify_rdma(int from, const void *data, size_t size);
 
 #endif

@@ -107,13 +107,9 @@ static void post_free(struct pool *pool)
 
 	while (pool->free_count) {
 		unsigned slot = pool->free[--pool->free_count];
-		struct ibv_sge sge = { (uintptr_t)memory.receive[i][slot], BUFFER_SIZE, mr->lkey };
-		struct ibv_recv_wr wr = { .wr_id = (uint64_t)i << 16 | slot,
-					  .sg_list = &sge,
-					  .num_sge = 1 };
-		struct ibv_recv_wr *bad;
 
-		must_be_0(ibv_post_srq_recv(pool->srq_hndl, &wr, &bad), "ibv_post_srq_recv");
+		hca_post_srq_recv(pool->srq_hndl, (uint64_t)i << 16 | slot, memory.receive[i][slot],
+				  BUFFER_SIZE, mr->lkey);
 	}
 }
 
@@ -268,14 +264,10 @@ static void take_received(const struct ibv_wc *wc)
 {
 	struct pool *pool = &pools[wc->wr_id >> 16];
 	unsigned slot = (unsigned)(wc->wr_id & 0xffff);
-	uint32_t sequence;
-	int from = job_verify(memory.receive[pool - pools][slot], wc->byte_len, &sequence);
-	if (sequence != received_from[from]++)
-		job_die("message %u from rank %d, but %u was expected", sequence, from,
-			received_from[from] - 1);
-	if (sequence == MESSAGES - 1) {
-		if (job_verify(memory.put_to[from], PUT_SIZE, &sequence) != from)
-			job_die("the RDMA write of rank %d has not arrived", from);
+	int from = job_verify_next(memory.receive[pool - pools][slot], wc->byte_len, received_from);
+
+	if (received_from[from] == MESSAGES) {
+		job_verify_rdma(from, memory.put_to[from], PUT_SIZE);
 		puts_seen++;
 	}
 	pthread_mutex_lock(&pool->lock);
@@ -289,29 +281,18 @@ static void take_received(const struct ibv_wc *wc)
 	pthread_mutex_unlock(&pool->lock);
 }
 
-static void take(const struct ibv_wc *wc)
-{
-	if (wc->status != IBV_WC_SUCCESS)
-		job_die("wr_id %llx: %s", (unsigned long long)wc->wr_id,
-			ibv_wc_status_str(wc->status));
-	if (wc->opcode & IBV_WC_RECV)
-		take_received(wc);
-	else
-		slots_give(&slots, (unsigned)wc->wr_id);
-}
-
 /* @connecting: also handles connection messages, and so does not wait for the CQ alone. */
 static void progress(int connecting)
 {
 	struct ibv_wc wc;
-	int count = ibv_poll_cq(viadev.cq_hndl, 1, &wc);
+	int completed = hca_poll_cq(viadev.cq_hndl, &wc);
 
-	if (count < 0)
-		job_die("ibv_poll_cq returned %d", count);
 	if (connecting)
 		cm_poll();
-	if (count)
-		take(&wc);
+	if (completed && wc.opcode & IBV_WC_RECV)
+		take_received(&wc);
+	else if (completed)
+		slots_give(&slots, (unsigned)wc.wr_id);
 	else if (channel && !connecting)
 		hca_wait_for_event(channel);
 	else
@@ -381,12 +362,6 @@ static void destroy_srqs(void)
 	}
 }
 
-static void stop_async_thread(void)
-{
-	must_be_0(pthread_cancel(async_thread), "pthread_cancel");
-	must_be_0(pthread_join(async_thread, NULL), "pthread_join");
-}
-
 static void close_domain(void)
 {
 	must_be_0(ibv_close_xrc_domain(viadev.xrc_domain), "ibv_close_xrc_domain");
@@ -397,7 +372,7 @@ static void close_domain(void)
 static void finish_gen2(void)
 {
 	cm_destroy_qps();
-	stop_async_thread();
+	job_cancel_thread(async_thread);
 	destroy_srqs();
 	must_be_0(ibv_destroy_cq(viadev.cq_hndl), "ibv_destroy_cq");
 	close_domain();
@@ -410,7 +385,7 @@ static void finish_hybrid(void)
 	destroy_srqs();
 	cm_destroy_qps();
 	close_domain();
-	stop_async_thread();
+	job_cancel_thread(async_thread);
 	must_be_0(ibv_destroy_cq(viadev.cq_hndl), "ibv_destroy_cq");
 }
 

@@ -48,21 +48,9 @@ static unsigned sent_to[JOB_RANKS_MAX], received_from[JOB_RANKS_MAX], puts_seen;
 
 static void open_hca(void)
 {
-	struct ibv_port_attr port_attr;
-	struct ibv_device_attr attr;
-	struct ibv_device **list;
-	int count = 0;
-
-	list = must(VERB(get_device_list)(&count), "ibv_get_device_list");
-	if (count <= job.host)
-		job_die("%d devices, but one is needed for each host", count);
-	hca.context = must(VERB(open_device)(list[job.host]), "ibv_open_device");
-	VERB(free_device_list)(list);
-	must_be_0(VERB(query_device)(hca.context, &attr), "ibv_query_device");
-	if (!(attr.device_cap_flags & IBV_DEVICE_XRC))
-		job_die("the device has no XRC");
-	must_be_0(VERB(query_port)(hca.context, 1, &port_attr), "ibv_query_port");
-	hca.lid = port_attr.lid;
+	hca.context = hca_open_device();
+	hca_check_xrc(hca.context);
+	hca.lid = hca_lid(hca.context);
 	hca.pd = must(VERB(alloc_pd)(hca.context), "ibv_alloc_pd");
 	if (blocking)
 		channel = must(VERB(create_comp_channel)(hca.context), "ibv_create_comp_channel");
@@ -106,10 +94,7 @@ static void create_srq(void)
 
 static void post_recv(unsigned slot)
 {
-	struct ibv_sge sge = { (uintptr_t)memory.receive[slot], BUFFER_SIZE, mr->lkey };
-	struct ibv_recv_wr wr = { .wr_id = slot, .sg_list = &sge, .num_sge = 1 }, *bad;
-
-	must_be_0(ibv_post_srq_recv(srq_hndl, &wr, &bad), "ibv_post_srq_recv");
+	hca_post_srq_recv(srq_hndl, slot, memory.receive[slot], BUFFER_SIZE, mr->lkey);
 }
 
 /* Clears the flag, and sets it again for the ack. */
@@ -226,51 +211,28 @@ static void post_send(int rank, unsigned slot, struct ibv_sge *sge, enum ibv_wr_
 
 static void take_received(const struct ibv_wc *wc)
 {
-	uint32_t sequence;
-	int from = job_verify(memory.receive[wc->wr_id], wc->byte_len, &sequence);
+	int from = job_verify_next(memory.receive[wc->wr_id], wc->byte_len, received_from);
 
-	if (sequence != received_from[from]++)
-		job_die("message %u from rank %d, but %u was expected", sequence, from,
-			received_from[from] - 1);
-	if (sequence == MESSAGES - 1) {
-		if (job_verify(memory.put_to[from], RDMA_SIZE, &sequence) != from)
-			job_die("the RDMA write of rank %d has not arrived", from);
+	if (received_from[from] == MESSAGES) {
+		job_verify_rdma(from, memory.put_to[from], RDMA_SIZE);
 		puts_seen++;
 	}
 	post_recv((unsigned)wc->wr_id);
 }
 
-static void wait_for_event(void)
-{
-	struct ibv_cq *cq;
-	void *context;
-
-	job_wait_readable(channel->fd);
-	must_be_0(VERB(get_cq_event)(channel, &cq, &context), "ibv_get_cq_event");
-	VERB(ack_cq_events)(cq, 1);
-	must_be_0(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
-}
-
 static void progress(void)
 {
 	struct ibv_wc wc;
-	int count = ibv_poll_cq(hca.cq_hndl, 1, &wc);
+	int completed = hca_poll_cq(hca.cq_hndl, &wc);
 
-	if (count < 0)
-		job_die("ibv_poll_cq returned %d", count);
-	if (!count && channel)
-		wait_for_event();
-	else if (!count)
-		job_idle();
-	if (count <= 0)
-		return;
-	if (wc.status != IBV_WC_SUCCESS)
-		job_die("wr_id %llx: %s", (unsigned long long)wc.wr_id,
-			VERB(wc_status_str)(wc.status));
-	if (wc.opcode & IBV_WC_RECV)
+	if (completed && wc.opcode & IBV_WC_RECV)
 		take_received(&wc);
-	else
+	else if (completed)
 		slots_give(&slots, (unsigned)wc.wr_id);
+	else if (channel)
+		hca_wait_for_event(channel);
+	else
+		job_idle();
 }
 
 static unsigned free_slot(void)
@@ -313,7 +275,6 @@ static int all_done(void)
 
 static void exchange(void)
 {
-	uint32_t sequence;
 	int i, turn;
 
 	for (i = 0; i < MESSAGES; i++)
@@ -328,18 +289,10 @@ static void exchange(void)
 	while (!all_done())
 		progress();
 	for (turn = 0; turn < job.local_size; turn++)
-		if (job_verify(memory.get_to[job_peer(turn)], RDMA_SIZE, &sequence) !=
-		    job_peer(turn))
-			job_die("the RDMA read returned data that rank %d has not written", job_peer(turn));
+		job_verify_rdma(job_peer(turn), memory.get_to[job_peer(turn)], RDMA_SIZE);
 }
 
 /* ---- End ---- */
-
-static void stop_async_thread(void)
-{
-	must_be_0(pthread_cancel(async_thread), "pthread_cancel");
-	must_be_0(pthread_join(async_thread, NULL), "pthread_join");
-}
 
 static int finish(void)
 {
@@ -351,7 +304,7 @@ static int finish(void)
 	err = VERB(destroy_cq)(hca.cq_hndl);
 	if (err != EBUSY)
 		job_die("ibv_destroy_cq with the SRQ still on it returned %d", err);
-	stop_async_thread();
+	job_cancel_thread(async_thread);
 	must_be_0(VERB(destroy_srq)(srq_hndl), "ibv_destroy_srq");
 	must_be_0(VERB(close_xrc_domain)(hca.xrc_domain), "ibv_close_xrc_domain");
 	must_be_0(close(xrc_fd), "close");

@@ -27,9 +27,8 @@ struct verbs {
 };
 extern struct verbs verbs;
 #define VERB(name) verbs.name
-#else
-#define VERB(name) ibv_##name
 #endif
+#include "hca.h"	/* defines VERB for the linked program */
 
 #define SENDS 16		/* in flight, on each QP */
 

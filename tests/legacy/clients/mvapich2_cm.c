@@ -76,44 +76,24 @@ static void modify(struct ibv_qp *qp, uint32_t rqpn, struct ibv_qp_attr *attr, i
 
 static void to_init(struct ibv_qp *qp, uint32_t rqpn)
 {
-	struct ibv_qp_attr attr;
+	struct ibv_qp_attr attr = hca_init_attr(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE |
+						IBV_ACCESS_REMOTE_READ);
 
-	memset(&attr, 0, sizeof(attr));
-	attr.qp_state = IBV_QPS_INIT;
-	attr.pkey_index = 0;
-	attr.port_num = 1;
-	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE |
-			       IBV_ACCESS_REMOTE_READ;
 	modify(qp, rqpn, &attr, MASK_INIT, "INIT");
 }
 
 static void to_rtr(struct ibv_qp *qp, uint32_t rqpn, const struct cm_msg *peer)
 {
-	struct ibv_qp_attr attr;
+	struct ibv_qp_attr attr = hca_rtr_attr(peer->qpn, peer->lid, 0);
 
-	memset(&attr, 0, sizeof(attr));
-	attr.qp_state = IBV_QPS_RTR;
-	attr.path_mtu = IBV_MTU_1024;
-	attr.dest_qp_num = peer->qpn;
-	attr.rq_psn = 0;
-	attr.max_dest_rd_atomic = 4;
-	attr.min_rnr_timer = 12;
-	attr.ah_attr.dlid = (uint16_t)peer->lid;
-	/* ah_attr.port_num stays 0: MVAPICH2 1.7 sets it nowhere. */
+	attr.ah_attr.port_num = 0;	/* MVAPICH2 1.7 sets it nowhere. */
 	modify(qp, rqpn, &attr, MASK_RTR, "RTR");
 }
 
 static void to_rts(struct ibv_qp *qp)
 {
-	struct ibv_qp_attr attr;
+	struct ibv_qp_attr attr = hca_rts_attr(20, 0);
 
-	memset(&attr, 0, sizeof(attr));
-	attr.qp_state = IBV_QPS_RTS;
-	attr.timeout = 20;
-	attr.retry_cnt = 7;
-	attr.rnr_retry = 7;
-	attr.sq_psn = 0;
-	attr.max_rd_atomic = 4;
 	modify(qp, 0, &attr, MASK_RTS, "RTS");
 }
 
@@ -228,8 +208,7 @@ void cm_start(void)
 
 void cm_stop(void)
 {
-	must_be_0(pthread_cancel(cm_thread), "pthread_cancel");
-	must_be_0(pthread_join(cm_thread, NULL), "pthread_join");
+	job_cancel_thread(cm_thread);
 }
 
 /*

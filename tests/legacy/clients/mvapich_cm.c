@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../../rc_masks.h"
+#include "hca.h"
 #include "mvapich.h"
 
 enum cm_type {
@@ -60,44 +61,23 @@ static void create_qp(struct path *path)
 	path->qp_hndl = must(ibv_create_qp(viadev.pd, &attr), "ibv_create_qp");
 	if (viadev.hybrid)
 		ask_inline_size(path->qp_hndl);
-	memset(&qp_attr, 0, sizeof(qp_attr));
-	qp_attr.qp_state = IBV_QPS_INIT;
-	qp_attr.pkey_index = 0;
-	qp_attr.port_num = 1;
-	qp_attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-				  IBV_ACCESS_LOCAL_WRITE;
+	qp_attr = hca_init_attr(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+				IBV_ACCESS_LOCAL_WRITE);
 	must_be_0(ibv_modify_qp(path->qp_hndl, &qp_attr, MASK_INIT), "ibv_modify_qp to INIT");
 }
 
 static void to_rtr(struct path *path, uint32_t qpn, uint32_t lid)
 {
-	struct ibv_qp_attr attr;
+	struct ibv_qp_attr attr = hca_rtr_attr(qpn, lid, 0);
 
-	memset(&attr, 0, sizeof(attr));
-	attr.qp_state = IBV_QPS_RTR;
-	attr.path_mtu = IBV_MTU_1024;
-	attr.dest_qp_num = qpn;
-	attr.rq_psn = 0;
-	attr.max_dest_rd_atomic = 4;
-	attr.min_rnr_timer = 12;
-	attr.ah_attr.dlid = (uint16_t)lid;
-	attr.ah_attr.port_num = 1;
-	must_be_0(ibv_modify_qp(path->qp_hndl, &attr, MASK_RTR),
-		  "ibv_modify_qp to RTR");
+	must_be_0(ibv_modify_qp(path->qp_hndl, &attr, MASK_RTR), "ibv_modify_qp to RTR");
 	path->phase = PATH_RTR;
 }
 
 static void to_rts(struct path *path)
 {
-	struct ibv_qp_attr attr;
+	struct ibv_qp_attr attr = hca_rts_attr(10, 0);
 
-	memset(&attr, 0, sizeof(attr));
-	attr.qp_state = IBV_QPS_RTS;
-	attr.timeout = 10;
-	attr.retry_cnt = 7;
-	attr.rnr_retry = 7;
-	attr.sq_psn = 0;
-	attr.max_rd_atomic = 4;
 	must_be_0(ibv_modify_qp(path->qp_hndl, &attr, MASK_RTS), "ibv_modify_qp to RTS");
 	path->phase = PATH_READY;
 }

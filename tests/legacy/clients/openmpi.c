@@ -73,13 +73,8 @@ static void open_xrc_domain(void)
 
 static void post_one(int i, int fragment)
 {
-	struct ibv_sge sge = { (uintptr_t)memory.receive[i][fragment], FRAGMENT, mr->lkey };
-	struct ibv_recv_wr wr = { .wr_id = (uint64_t)(i << 8 | fragment),
-				  .sg_list = &sge,
-				  .num_sge = 1 },
-			   *bad;
-
-	must_be_0(ibv_post_srq_recv(device.queues[i].srq, &wr, &bad), "ibv_post_srq_recv");
+	hca_post_srq_recv(device.queues[i].srq, (uint64_t)(i << 8 | fragment),
+			  memory.receive[i][fragment], FRAGMENT, mr->lkey);
 }
 
 void post_srr(int i, int force)
@@ -155,9 +150,8 @@ static void take_received(const struct ibv_wc *wc)
 	if (sequence % QUEUES != (uint32_t)i || sequence / QUEUES != next_from[from][i]++)
 		job_die("message %u from rank %d came out of order on queue %d", sequence, from, i);
 	received_from[from]++;
-	if (sequence == MESSAGES - 1 &&
-	    job_verify(memory.put_to[from], RDMA_SIZE, &sequence) != from)
-		job_die("the RDMA write of rank %d has not arrived", from);
+	if (sequence == MESSAGES - 1)
+		job_verify_rdma(from, memory.put_to[from], RDMA_SIZE);
 	pthread_mutex_lock(&queue->lock);
 	queue->free[queue->free_count++] = fragment;
 	queue->posted--;
@@ -168,14 +162,9 @@ static void take_received(const struct ibv_wc *wc)
 static int poll_one(struct ibv_cq *cq)
 {
 	struct ibv_wc wc;
-	int count = ibv_poll_cq(cq, 1, &wc);
 
-	if (count < 0)
-		job_die("ibv_poll_cq returned %d", count);
-	if (!count)
+	if (!hca_poll_cq(cq, &wc))
 		return 0;
-	if (wc.status != IBV_WC_SUCCESS)
-		job_die("wr_id %u: %s", (unsigned)wc.wr_id, ibv_wc_status_str(wc.status));
 	if (wc.opcode & IBV_WC_RECV)
 		take_received(&wc);
 	else
@@ -187,14 +176,9 @@ static int poll_one(struct ibv_cq *cq)
 static void wait_for_event(void)
 {
 	struct pollfd one = { .fd = channel->fd, .events = POLLIN };
-	struct ibv_cq *cq;
-	void *context;
 
-	if (poll(&one, 1, 1) <= 0)
-		return;
-	must_be_0(ibv_get_cq_event(channel, &cq, &context), "ibv_get_cq_event");
-	ibv_ack_cq_events(cq, 1);
-	must_be_0(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
+	if (poll(&one, 1, 1) > 0)
+		hca_wait_for_event(channel);
 }
 
 static void progress(void)
@@ -275,7 +259,6 @@ static int all_done(unsigned messages)
 
 static void exchange(void)
 {
-	uint32_t sequence;
 	int message, turn, i;
 
 	/*
@@ -294,9 +277,7 @@ static void exchange(void)
 	while (!all_done(MESSAGES))
 		progress();
 	for (turn = 0; turn < job.local_size; turn++)
-		if (job_verify(memory.get_to[job_peer(turn)], RDMA_SIZE, &sequence) !=
-		    job_peer(turn))
-			job_die("the RDMA read returned data that rank %d has not written", job_peer(turn));
+		job_verify_rdma(job_peer(turn), memory.get_to[job_peer(turn)], RDMA_SIZE);
 	for (i = 0; i < QUEUES; i++)
 		while (!__atomic_load_n(&device.queues[i].limit_events, __ATOMIC_RELAXED))
 			job_idle();

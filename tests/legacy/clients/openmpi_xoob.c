@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../../rc_masks.h"
+#include "hca.h"
 #include "openmpi.h"
 
 enum xoob_type {
@@ -56,7 +57,6 @@ static void send_qp_create(struct ib_addr *addr)
 	struct ibv_qp_attr attr;
 
 	memset(&init, 0, sizeof(init));
-	memset(&attr, 0, sizeof(attr));
 	init.send_cq = init.recv_cq = device.cq[1];
 	init.cap.max_inline_data = device.max_inline_data;
 	init.cap.max_recv_wr = 0;
@@ -68,42 +68,17 @@ static void send_qp_create(struct ib_addr *addr)
 	addr->qp = must(ibv_create_qp(device.pd, &init), "ibv_create_qp");
 	if (init.cap.max_inline_data < device.max_inline_data)
 		job_die("inline truncated to %u", init.cap.max_inline_data);
-	attr.qp_state = IBV_QPS_INIT;
-	attr.pkey_index = 0;
-	attr.port_num = 1;
-	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-	must_be_0(ibv_modify_qp(addr->qp, &attr, MASK_INIT),
-		  "ibv_modify_qp to INIT");
+	attr = hca_init_attr(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	must_be_0(ibv_modify_qp(addr->qp, &attr, MASK_INIT), "ibv_modify_qp to INIT");
 	addr->psn = addr->qp->qp_num * 5 & 0xffffff;
-}
-
-static void rtr_attr(struct ibv_qp_attr *attr, const struct xoob_msg *peer)
-{
-	memset(attr, 0, sizeof(*attr));
-	attr->qp_state = IBV_QPS_RTR;
-	attr->path_mtu = IBV_MTU_1024;
-	attr->dest_qp_num = peer->qpn;
-	attr->rq_psn = peer->psn;
-	attr->max_dest_rd_atomic = 4;
-	attr->min_rnr_timer = 12;
-	attr->ah_attr.is_global = 0;
-	attr->ah_attr.dlid = (uint16_t)peer->lid;
-	attr->ah_attr.port_num = 1;
 }
 
 static void send_qp_connect(struct ib_addr *addr, const struct xoob_msg *peer)
 {
-	struct ibv_qp_attr attr;
+	struct ibv_qp_attr attr = hca_rtr_attr(peer->qpn, peer->lid, peer->psn);
 
-	rtr_attr(&attr, peer);
 	must_be_0(ibv_modify_qp(addr->qp, &attr, MASK_RTR), "ibv_modify_qp to RTR");
-	memset(&attr, 0, sizeof(attr));
-	attr.qp_state = IBV_QPS_RTS;
-	attr.timeout = 20;
-	attr.retry_cnt = 7;
-	attr.rnr_retry = 7;
-	attr.sq_psn = addr->psn;
-	attr.max_rd_atomic = 4;
+	attr = hca_rts_attr(20, addr->psn);
 	must_be_0(ibv_modify_qp(addr->qp, &attr, MASK_RTS), "ibv_modify_qp to RTS");
 }
 
@@ -193,25 +168,18 @@ static void recv_qp_create(int rank, const struct xoob_msg *msg)
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 	uint32_t qpn;
-	int ret;
 
 	memset(&init, 0, sizeof(init));
 	init.xrc_domain = device.xrc_domain;
-	ret = ibv_create_xrc_rcv_qp(&init, &qpn);
-	must_be_0(ret, "ibv_create_xrc_rcv_qp");
+	must_be_0(ibv_create_xrc_rcv_qp(&init, &qpn), "ibv_create_xrc_rcv_qp");
 	endpoints[rank].xrc_recv_qp_num = qpn;
-	memset(&attr, 0, sizeof(attr));
-	attr.qp_state = IBV_QPS_INIT;
-	attr.pkey_index = 0;
-	attr.port_num = 1;
-	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-	ret = ibv_modify_xrc_rcv_qp(device.xrc_domain, qpn, &attr,
-				    MASK_INIT);
-	/* Open MPI would try again for ever */
-	must_be_0(ret, "ibv_modify_xrc_rcv_qp to INIT");
-	rtr_attr(&attr, msg);
-	ret = ibv_modify_xrc_rcv_qp(device.xrc_domain, qpn, &attr, MASK_RTR);
-	must_be_0(ret, "ibv_modify_xrc_rcv_qp to RTR");
+	attr = hca_init_attr(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	/* Open MPI repeats a step that fails, without an end. */
+	must_be_0(ibv_modify_xrc_rcv_qp(device.xrc_domain, qpn, &attr, MASK_INIT),
+		  "ibv_modify_xrc_rcv_qp to INIT");
+	attr = hca_rtr_attr(msg->qpn, msg->lid, msg->psn);
+	must_be_0(ibv_modify_xrc_rcv_qp(device.xrc_domain, qpn, &attr, MASK_RTR),
+		  "ibv_modify_xrc_rcv_qp to RTR");
 	load_apm(qpn, msg);
 	xoob_send(rank, CONNECT_RESPONSE, qpn, msg->psn);
 }

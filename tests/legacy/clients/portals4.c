@@ -134,10 +134,7 @@ static void open_domain(void)
 
 static void post_recv(unsigned slot)
 {
-	struct ibv_sge sge = { (uintptr_t)memory.receive[slot], BUFFER_SIZE, mr->lkey };
-	struct ibv_recv_wr wr = { .wr_id = slot, .sg_list = &sge, .num_sge = 1 }, *bad;
-
-	must_be_0(ibv_post_srq_recv(srq, &wr, &bad), "ibv_post_srq_recv");
+	hca_post_srq_recv(srq, slot, memory.receive[slot], BUFFER_SIZE, mr->lkey);
 }
 
 static void create_srq(void)
@@ -235,38 +232,26 @@ static void start(void)
 
 static void take_received(const struct ibv_wc *wc)
 {
-	uint32_t sequence;
-	int from = job_verify(memory.receive[wc->wr_id], wc->byte_len, &sequence);
+	int from = job_verify_next(memory.receive[wc->wr_id], wc->byte_len, received_from);
 
-	if (sequence != received_from[from]++)
-		job_die("message %u from rank %d, but %u was expected", sequence, from,
-			received_from[from] - 1);
-	if (sequence == MESSAGES - 1 &&
-	    job_verify(memory.put_to[from], RDMA_SIZE, &sequence) != from)
-		job_die("the RDMA write of rank %d has not arrived", from);
+	if (received_from[from] == MESSAGES)
+		job_verify_rdma(from, memory.put_to[from], RDMA_SIZE);
 	post_recv((unsigned)wc->wr_id);
 }
 
 static void progress(void)
 {
 	struct ibv_wc wc;
-	int count = ibv_poll_cq(cq, 1, &wc);
+	int completed = hca_poll_cq(cq, &wc);
 
-	if (count < 0)
-		job_die("ibv_poll_cq returned %d", count);
-	if (!count) {
-		if (channel)
-			hca_wait_for_event(channel);
-		else
-			job_idle();
-		return;
-	}
-	if (wc.status != IBV_WC_SUCCESS)
-		job_die("wr_id %u: %s", (unsigned)wc.wr_id, ibv_wc_status_str(wc.status));
-	if (wc.opcode & IBV_WC_RECV)
+	if (completed && wc.opcode & IBV_WC_RECV)
 		take_received(&wc);
-	else
+	else if (completed)
 		slots_give(&slots, (unsigned)wc.wr_id);
+	else if (channel)
+		hca_wait_for_event(channel);
+	else
+		job_idle();
 }
 
 static unsigned free_slot(void)
@@ -323,7 +308,6 @@ static int all_done(void)
 
 static void exchange(void)
 {
-	uint32_t sequence;
 	int i, message, rank;
 
 	for (message = 0; message < MESSAGES; message++)
@@ -336,8 +320,7 @@ static void exchange(void)
 	while (!all_done())
 		progress();
 	for (rank = job_first_peer(); rank < job_first_peer() + job.local_size; rank++)
-		if (job_verify(memory.get_to[rank], RDMA_SIZE, &sequence) != rank)
-			job_die("the RDMA read returned data that rank %d has not written", rank);
+		job_verify_rdma(rank, memory.get_to[rank], RDMA_SIZE);
 }
 
 /* ---- End: the file is closed before the domain ---- */

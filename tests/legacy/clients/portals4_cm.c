@@ -42,45 +42,25 @@ static void to_rtr(struct connection *conn)
 	struct ibv_qp_attr attr;
 
 	to_init(conn, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
-	memset(&attr, 0, sizeof(attr));
-	attr.qp_state = IBV_QPS_RTR;
-	attr.path_mtu = IBV_MTU_1024;
-	attr.dest_qp_num = conn->remote_qpn;
-	attr.rq_psn = PSN;
-	attr.max_dest_rd_atomic = 4;
-	attr.min_rnr_timer = 12;
-	attr.ah_attr.dlid = (uint16_t)conn->remote_lid;
-	attr.ah_attr.port_num = 1;
+	attr = hca_rtr_attr(conn->remote_qpn, conn->remote_lid, PSN);
 	modify(conn, &attr, MASK_RTR, "RTR");
 }
 
 static void to_rts(struct connection *conn)
 {
-	struct ibv_qp_attr attr;
+	struct ibv_qp_attr attr = hca_rts_attr(14, PSN);
 
-	memset(&attr, 0, sizeof(attr));
-	attr.qp_state = IBV_QPS_RTS;
-	attr.timeout = 14;
-	attr.retry_cnt = 7;
-	attr.rnr_retry = 7;
-	attr.sq_psn = PSN;
-	attr.max_rd_atomic = 4;
 	modify(conn, &attr, MASK_RTS, "RTS");
-}
-
-static void to_state(struct connection *conn, enum ibv_qp_state state, const char *what)
-{
-	struct ibv_qp_attr attr;
-
-	attr.qp_state = state;
-	modify(conn, &attr, IBV_QP_STATE, what);
 }
 
 static uint32_t lid;
 
 struct ibv_context *conn_open_hca(void)
 {
-	return hca_open(&lid);
+	struct ibv_context *context = hca_open_device();
+
+	lid = hca_lid(context);
+	return context;
 }
 
 void conn_close_hca(struct ibv_context *context)
@@ -174,7 +154,8 @@ void conn_disconnect(struct connection *conn)
 	attr.qp_state = IBV_QPS_SQD;
 	if (!conn->qp)
 		ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, &attr, IBV_QP_STATE);
-	to_state(conn, IBV_QPS_ERR, "ERR");
+	attr.qp_state = IBV_QPS_ERR;
+	modify(conn, &attr, IBV_QP_STATE, "ERR");
 }
 
 void conn_destroy_qp(struct connection *conn)

@@ -49,11 +49,6 @@ static int poll_mode;
 static struct device dev;
 static uint32_t sent, completed, received;
 
-static void open_context(void)
-{
-	dev.context = hca_open(&dev.lnode.lid);
-}
-
 static void create_xrc_srq(uint32_t max_recv_wr)
 {
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = max_recv_wr, .max_sge = 1 } };
@@ -82,16 +77,10 @@ static void create_qp(uint32_t max_send_wr)
 
 static void to_init(void)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.pkey_index = 0,
-		.port_num = 1,
-		.qp_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
-				   IBV_ACCESS_REMOTE_ATOMIC,
-	};
+	struct ibv_qp_attr attr = hca_init_attr(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
+						IBV_ACCESS_REMOTE_ATOMIC);
 
-	must_be_0(ibv_modify_qp(dev.qp, &attr, MASK_INIT),
-		  "ibv_modify_qp to INIT");
+	must_be_0(ibv_modify_qp(dev.qp, &attr, MASK_INIT), "ibv_modify_qp to INIT");
 }
 
 /* Asks in state INIT, and reads attr, not init_attr. */
@@ -112,7 +101,8 @@ static void rd_open(uint32_t max_send_wr, uint32_t max_recv_wr)
 
 	memset(&dev, 0, sizeof(dev));
 	sent = completed = received = 0;
-	open_context();
+	dev.context = hca_open_device();
+	dev.lnode.lid = hca_lid(dev.context);
 	if (!poll_mode)
 		dev.channel = must(ibv_create_comp_channel(dev.context), "ibv_create_comp_channel");
 	dev.pd = must(ibv_alloc_pd(dev.context), "ibv_alloc_pd");
@@ -127,33 +117,13 @@ static void rd_open(uint32_t max_send_wr, uint32_t max_recv_wr)
 				 IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC), "ibv_reg_mr");
 }
 
-static void to_rtr(void)
+static void to_rtr_and_rts(void)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = dev.rnode.qp_num,
-		.rq_psn = dev.rnode.psn,
-		.max_dest_rd_atomic = 4,
-		.min_rnr_timer = 12,
-		.ah_attr = { .dlid = (uint16_t)dev.rnode.lid, .port_num = 1 },
-	};
+	struct ibv_qp_attr attr =
+		hca_rtr_attr(dev.rnode.qp_num, dev.rnode.lid, dev.rnode.psn);
 
-	must_be_0(ibv_modify_qp(dev.qp, &attr, MASK_RTR),
-		  "ibv_modify_qp to RTR");
-}
-
-static void to_rts(void)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTS,
-		.timeout = 14,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-		.sq_psn = dev.lnode.psn,
-		.max_rd_atomic = 4,
-	};
-
+	must_be_0(ibv_modify_qp(dev.qp, &attr, MASK_RTR), "ibv_modify_qp to RTR");
+	attr = hca_rts_attr(14, dev.lnode.psn);
 	must_be_0(ibv_modify_qp(dev.qp, &attr, MASK_RTS), "ibv_modify_qp to RTS");
 }
 
@@ -163,19 +133,14 @@ static void rd_prep(void)
 
 	job_gather(JOB_WORLD, &dev.lnode, sizeof(dev.lnode), both);
 	dev.rnode = both[PEER];
-	to_rtr();
-	to_rts();
+	to_rtr_and_rts();
 	if (!poll_mode)
 		must_be_0(ibv_req_notify_cq(dev.cq, 0), "ibv_req_notify_cq");
 }
 
 static void post_recv(unsigned slot)
 {
-	struct ibv_sge sge = { (uintptr_t)dev.buffer[1][slot], MESSAGE_SIZE, dev.mr->lkey };
-	struct ibv_recv_wr wr = { .wr_id = WR_RECV + slot, .sg_list = &sge, .num_sge = 1 };
-	struct ibv_recv_wr *bad;
-
-	must_be_0(ibv_post_srq_recv(dev.srq, &wr, &bad), "ibv_post_srq_recv");
+	hca_post_srq_recv(dev.srq, WR_RECV + slot, dev.buffer[1][slot], MESSAGE_SIZE, dev.mr->lkey);
 }
 
 static void post_send(unsigned slot, uint32_t size)
@@ -200,18 +165,10 @@ static void post_send(unsigned slot, uint32_t size)
 /* Waits for one event, acknowledges it at once, and takes all completions that are there. */
 static int rd_poll(struct ibv_wc *wc, int max)
 {
-	struct ibv_cq *cq;
-	void *context;
 	int count;
 
-	if (!poll_mode) {
-		job_wait_readable(dev.channel->fd);
-		must_be_0(ibv_get_cq_event(dev.channel, &cq, &context), "ibv_get_cq_event");
-		if (cq != dev.cq)
-			job_die("an event of another CQ");
-		ibv_ack_cq_events(dev.cq, 1);
-		must_be_0(ibv_req_notify_cq(dev.cq, 0), "ibv_req_notify_cq");
-	}
+	if (!poll_mode && hca_wait_for_event(dev.channel) != dev.cq)
+		job_die("an event of another CQ");
 	count = ibv_poll_cq(dev.cq, max, wc);
 	if (count < 0)
 		job_die("ibv_poll_cq returned %d", count);
@@ -285,7 +242,7 @@ static void rd_close(void)
 	must_be_0(ibv_close_xrc_domain(dev.xrc), "ibv_close_xrc_domain");
 	must_be_0(ibv_destroy_cq(dev.cq), "ibv_destroy_cq");
 	if (!ibv_dealloc_pd(dev.pd))
-		job_die("ibv_dealloc_pd took away the PD of registered memory");
+		job_die("ibv_dealloc_pd deallocated the PD of registered memory");
 	if (dev.channel)
 		must_be_0(ibv_destroy_comp_channel(dev.channel), "ibv_destroy_comp_channel");
 	must_be_0(ibv_dereg_mr(dev.mr), "ibv_dereg_mr");
