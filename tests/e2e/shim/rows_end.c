@@ -79,7 +79,8 @@ static void domain_ends(enum end how)
 	expect_soon(open_domain(b, D, row_file(0), O_EXCL), EAGAIN);
 }
 
-ROW_CALL("5.7", "closing the device destroys the domain with its objects", domain_ends(BY_CLOSE_DEVICE))
+ROW_CALL("5.7", "closing the device destroys the domain with its objects",
+	 domain_ends(BY_CLOSE_DEVICE))
 ROW_CALL("5.7", "an exit destroys the domain with its objects", domain_ends(BY_EXIT))
 ROW_CALL("5.7", "a kill destroys the domain with its objects", domain_ends(BY_KILL))
 

@@ -60,7 +60,7 @@ ROW("5.6", "unreg by another opened device is EINVAL")
 	expect_ok(unreg(a, D, qpn));
 }
 
-/* A registration belongs to the opened device, so a second domain needs no second opened handle. */
+/* Only another opened device would need OPEN_QP; a second domain of this one does not. */
 ROW("5.6", "a second domain of the creator registers")
 {
 	struct actor *a = with_domain();

@@ -77,7 +77,8 @@ ROW("1.3", "as many receives as max_wr can be posted, no more")
 	expect_that(post_recv(a, 0).ret != 0);
 }
 
-ROW_CALL("1.3", "max_wr above 65536 is EINVAL", expect(create_with(with_domain(), 65537, 1), EINVAL))
+ROW_CALL("1.3", "max_wr above 65536 is EINVAL",
+	 expect(create_with(with_domain(), 65537, 1), EINVAL))
 ROW_CALL("1.3", "max_sge above 64 is EINVAL", expect(create_with(with_domain(), 1, 65), EINVAL))
 
 /* qperf's client creates one and never posts to it. */

@@ -5,8 +5,8 @@
 
 #include "row.h"
 
-#define WAIT_MS 20000		/* for what must come */
-#define NOTHING_MS 200		/* for what must not */
+#define WAIT_MS 20000		/* for a completion or event that must come */
+#define NOTHING_MS 200		/* for one that must not come */
 
 const uint32_t unknown_qpns[UNKNOWN_QPNS] = {
 	0, 1, 0x7fffff, 0xfffffe, 0xffffff, 0x1000000, 0xffffffff,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Attribute masks, tried bit by bit. */
+/* Tries attribute masks bit by bit. */
 
 #include <stdio.h>
 
@@ -47,7 +47,7 @@ void masks_optional(modify_fn *modify, const struct actor *peer)
 	step(modify, IBV_QPS_RTS, peer, IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS);
 	/* RTS to RTS */
 	try(modify, &attr, IBV_QP_STATE | IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS, 0);
-	try(modify, &attr, IBV_QP_MIN_RNR_TIMER, 0);	/* no state: the one it is in */
+	try(modify, &attr, IBV_QP_MIN_RNR_TIMER, 0);	/* without a state: it stays in RTS */
 }
 
 void masks_foreign(modify_fn *modify, const struct actor *peer)
@@ -103,7 +103,7 @@ void masks_error_and_back(modify_fn *modify, const struct actor *peer)
 	step(modify, IBV_QPS_INIT, peer, 0);
 }
 
-/* In both address vectors. MVAPICH2 1.7 leaves the ports 0, as OFED's mlx4 never read them. */
+/* Sets the ports of both vectors. MVAPICH2 1.7 leaves them 0: OFED's mlx4 never read them. */
 static void wrong_ports(struct ibv_qp_attr *attr, uint8_t wrong)
 {
 	attr->ah_attr.port_num = wrong;

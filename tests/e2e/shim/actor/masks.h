@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Contract 5.9, the legacy column: the rules that XRC QPs and receive QPs have in common. Each
- * function gets a function that modifies the QP under test. That QP is in RESET, unless the
- * comment of a function names another state.
+ * Contract 5.9, the legacy column: the rules that XRC QPs and receive QPs have in common. @modify
+ * modifies the QP under test. That QP is in RESET, unless the comment of a function names another
+ * state.
  */
 #ifndef TESTS_E2E_SHIM_MASKS_H
 #define TESTS_E2E_SHIM_MASKS_H
@@ -22,8 +22,7 @@ typedef void masks_rule(modify_fn *modify, const struct actor *peer);
 masks_rule masks_optional, masks_foreign, masks_skipped_states, masks_error_and_back;
 
 /**
- * masks_ports_of_vectors - wrong ports in address vectors do not matter: port_num and alt_port_num
- * count.
+ * masks_ports_of_vectors - ports of address vectors are ignored; port_num and alt_port_num count.
  */
 void masks_ports_of_vectors(modify_fn *modify, const struct actor *peer, uint8_t wrong);
 

@@ -32,7 +32,7 @@ void do_get_event(struct actor_state *state, const struct request *request, stru
 	struct ibv_context *context = state->places[OWN].context;
 	struct ibv_async_event *event = guarded_new(sizeof(*event), 0xff);
 	bool blocking = !(request->flags & DRAIN);
-	uint64_t element = 0; /* a 32-bit program's union has only the lower half */
+	uint64_t element = 0;	/* the union of a 32-bit program is only the lower half */
 
 	if (!wait_for_event(context, request->timeout_ms) && blocking) {
 		result->ret = result->err = ETIMEDOUT;

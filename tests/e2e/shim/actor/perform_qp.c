@@ -42,7 +42,7 @@ static void look_at(const struct ibv_qp *qp, const struct opened *opened,
 	fact(result, SRQ_MATCHES, qp->srq == attr->srq);
 }
 
-/* Not the four bytes of padding before xrc_domain: libmlx4 copies its own there. */
+/* Ignores the four bytes of padding before xrc_domain, which libmlx4 overwrites. */
 static bool same_arguments(const struct ibv_qp_init_attr *attr,
 			   const struct ibv_qp_init_attr *wanted, size_t size)
 {

@@ -13,7 +13,7 @@
 /* errno before each verb. No verb fails with it, so it shows whether errno was left alone. */
 #define ERRNO_MARK ENOMEDIUM
 
-/* Every actor has so many slots for domains, for SRQs and for QPs. */
+/* Slots of each actor for domains, for SRQs and for QPs. */
 #define SLOTS 8
 
 /*
@@ -78,7 +78,7 @@ enum request_flags {
 	SHORT_INIT_ATTR = 1 << 9,
 	/* post_recv arms the CQ; a completion is polled for only after the CQ's event */
 	CQ_EVENT = 1 << 10,
-	DRAIN = 1 << 11,		/* nothing is expected to come: wait for a moment only */
+	DRAIN = 1 << 11,		/* wait for 200 ms only, as nothing should come */
 	ACK_WITHOUT_FLAG = 1 << 12,	/* some programs clear the flag and do not set it again */
 };
 
