@@ -65,7 +65,7 @@ struct rdma_cm_id *ids_resolved(void)
 	return id;
 }
 
-struct rdma_addrinfo *ids_way(int qp_type)
+struct rdma_addrinfo *ids_addrinfo(int qp_type)
 {
 	struct sockaddr_in own = address(1, 0);
 	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP, .ai_qp_type = qp_type }, *res;

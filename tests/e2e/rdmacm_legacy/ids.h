@@ -14,34 +14,31 @@
 
 #define PORT 7471
 
+#define CONN_PARAM \
+	{ .responder_resources = 1, .initiator_depth = 1, .retry_count = 7, .rnr_retry_count = 7 }
+
 /** ids_bound - an id bound to device 0 or 1: id->verbs is that device, opened. */
 struct rdma_cm_id *ids_bound(int device, int port);
 
 /** ids_resolved - an id of device 0 with its route to device 1 resolved. */
 struct rdma_cm_id *ids_resolved(void);
 
-/**
- * ids_way - address information for rdma_create_ep: from device 1 to device 0, with that type of
- * QP.
- */
-struct rdma_addrinfo *ids_way(int qp_type);
+/** ids_addrinfo - for rdma_create_ep: from device 1 to device 0, with that type of QP. */
+struct rdma_addrinfo *ids_addrinfo(int qp_type);
 
 /**
- * ids_event - waits for that event of the id's channel; it is acknowledged. Its id: for a request,
- * the new one.
+ * ids_event - waits for that event on the id's channel and acknowledges it. Returns the event's id:
+ * the new id of a connection request.
  */
 struct rdma_cm_id *ids_event(struct rdma_cm_id *id, enum rdma_cm_event_type want);
 
-/** ids_domain - the private domain of an id's device. */
+/** ids_domain - opens a private domain on an id's device. */
 struct ibv_xrc_domain *ids_domain(struct rdma_cm_id *id);
 
 /** ids_xrc_attr - attributes for an old XRC QP of a domain, with a CQ of the id's device. */
 struct ibv_qp_init_attr ids_xrc_attr(struct rdma_cm_id *id, struct ibv_xrc_domain *domain);
 
-/*
- * ids_completion - waits for a completion, which must be a success. The row's time limit ends the
- * wait.
- */
+/** ids_completion - waits for a successful completion. The row's time limit ends the wait. */
 struct ibv_wc ids_completion(struct ibv_cq *cq);
 
 /**

@@ -19,9 +19,7 @@ static void modify_rcv_qp(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, 
 uint32_t ids_connect(struct rdma_cm_id *id, struct rdma_cm_id *listener,
 		     struct ibv_xrc_domain *domain)
 {
-	struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1,
-					 .retry_count = 7,
-					 .rnr_retry_count = 7 };
+	struct rdma_conn_param param = CONN_PARAM;
 	struct ibv_qp_init_attr attr = { .xrc_domain = domain };
 	struct rdma_cm_id *accepted;
 

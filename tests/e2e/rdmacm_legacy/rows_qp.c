@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Old XRC QPs made by rdma_create_qp: what they can do, and what is refused. */
+/* Old XRC QPs created by rdma_create_qp: their attributes, and the refusals. */
 
 #define GROUP "qp"
 
@@ -22,8 +22,8 @@ static void set_up(void)
 	other_domain = ids_domain(other);
 }
 
-/* As ibv_create_qp makes it, but in INIT already, for librdmacm to connect. */
-ROW("a QP of type 5 is an XRC QP of its domain")
+/* librdmacm takes the QP to INIT, as it does with its own. */
+ROW("an old XRC QP has its type and domain, and is in INIT")
 {
 	struct ibv_qp_init_attr attr, init;
 	struct ibv_qp_attr state;
@@ -45,34 +45,23 @@ ROW("a QP of type 5 is an XRC QP of its domain")
 	must_eq(ibv_close_xrc_domain(domain), 0);
 }
 
-/* Not every program gave CQs to rdma_create_qp, and such a QP has no use for a receive CQ. */
-ROW("a QP without CQs gets librdmacm's")
+/* Some programs left CQs and PD to librdmacm. A sending QP has no use for a receive CQ. */
+ROW("a QP without CQs and PD gets librdmacm's")
 {
 	struct ibv_qp_init_attr attr;
 
 	set_up();
 	attr = ids_xrc_attr(id, domain);
 	attr.send_cq = attr.recv_cq = NULL;
-	must_eq(rdma_create_qp(id, pd, &attr), 0);
+	must_eq(rdma_create_qp(id, NULL, &attr), 0);
 	must(id->send_cq && id->qp->send_cq == id->send_cq);
+	must(id->qp->pd == id->pd && id->pd->context == id->verbs);
 	rdma_destroy_qp(id);
 	must(!id->send_cq || ibv_destroy_cq(id->send_cq) == 0);
 	must_eq(ibv_close_xrc_domain(domain), 0);
 }
 
-/* Without pd librdmacm takes its own of the device. */
-ROW("a QP without a PD gets librdmacm's")
-{
-	struct ibv_qp_init_attr attr;
-
-	set_up();
-	attr = ids_xrc_attr(id, domain);
-	must_eq(rdma_create_qp(id, NULL, &attr), 0);
-	must(id->qp->pd == id->pd && id->pd->context == id->verbs);
-	rdma_destroy_qp(id);
-}
-
-/* ---- Refusals: each makes one thing wrong in attributes that work ---- */
+/* ---- Refusals: each function makes one argument or attribute invalid ---- */
 
 static void no_domain(struct ibv_qp_init_attr *attr)
 {
@@ -128,20 +117,20 @@ static void second_qp(struct ibv_qp_init_attr *attr)
 	must_eq(rdma_create_qp(id, pd, &first), 0);
 }
 
-ROW("EINVAL")
+ROW("rdma_create_qp returns EINVAL for each invalid argument, and keeps id->qp")
 {
-	static void (*const spoils[])(struct ibv_qp_init_attr *) = {
+	static void (*const invalidations[])(struct ibv_qp_init_attr *) = {
 		no_domain, others_domain, closed_domain, srq_of_the_domain, cq_of_the_other,
 		receive_only, pd_of_the_other, unbound_id, second_qp,
 	};
 	struct ibv_qp_init_attr attr;
 
-	for (unsigned i = 0; i < sizeof(spoils) / sizeof(spoils[0]); i++) {
+	for (unsigned i = 0; i < sizeof(invalidations) / sizeof(invalidations[0]); i++) {
 		struct ibv_qp *before;
 
 		set_up();
 		attr = ids_xrc_attr(id, domain);
-		spoils[i](&attr);
+		invalidations[i](&attr);
 		before = id->qp;
 		errno = 0;
 		if (rdma_create_qp(id, pd, &attr) != -1 || errno != EINVAL)
@@ -150,7 +139,7 @@ ROW("EINVAL")
 	}
 }
 
-ROW("neither a refusal nor a success leaves anything behind")
+ROW("after a refusal and after a success the next QP has its own attributes only")
 {
 	struct ibv_qp_init_attr attr, without;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* SRQs on both sides: old ones handed to librdmacm, and librdmacm's in an old domain. */
+/* Old SRQs given to librdmacm, and SRQs of librdmacm in an old domain. */
 
 #define GROUP "srq"
 
@@ -82,7 +82,7 @@ static struct ibv_srq *old_srq(struct ibv_cq **cq)
 }
 
 /* rdma_post_recv and rdma_destroy_srq use id->srq. */
-ROW("an old SRQ as the id's SRQ receives, and ends with the id")
+ROW("an old SRQ as the id's SRQ receives, and rdma_destroy_srq destroys it")
 {
 	struct ibv_cq *cq;
 
@@ -98,7 +98,7 @@ ROW("an old SRQ as the id's SRQ receives, and ends with the id")
 	must_eq(ibv_destroy_cq(cq), 0);
 }
 
-/* The kernel gives no RC QP an XRC SRQ. */
+/* The kernel refuses an XRC SRQ for an RC QP. */
 ROW("an old SRQ for an RC QP: EINVAL")
 {
 	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC,
@@ -122,10 +122,7 @@ ROW("an old SRQ for an RC QP: EINVAL")
 	must_eq(ibv_destroy_srq(srq), 0);
 }
 
-/*
- * The type comes from the address information. librdmacm makes QP and SRQ before there is a
- * connection.
- */
+/* The QP's type is in the address information. */
 ROW("an old SRQ or an old XRC QP in rdma_create_ep: EINVAL")
 {
 	static const struct {
@@ -143,14 +140,14 @@ ROW("an old SRQ or an old XRC QP in rdma_create_ep: EINVAL")
 
 		attr.srq = table[i].srq ? srq : NULL;
 		errno = 0;
-		must_eq(rdma_create_ep(&made, ids_way(table[i].type), srq_id->pd, &attr), -1);
+		must_eq(rdma_create_ep(&made, ids_addrinfo(table[i].type), srq_id->pd, &attr), -1);
 		must_eq(errno, EINVAL);
 		must(attr.srq == (table[i].srq ? srq : NULL) && attr.xrc_domain == domain);
 	}
 	must_eq(ibv_destroy_srq(srq), 0);
 }
 
-/* librdmacm makes this QP without a symbol of libibverbs that the shim could take over. */
+/* For this QP librdmacm calls the provider, and not a function that the shim exports. */
 ROW("an old SRQ for an XRC_RECV QP: the driver gets its own SRQ")
 {
 	struct ibv_srq *srq;

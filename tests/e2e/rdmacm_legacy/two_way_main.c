@@ -43,9 +43,7 @@ static void make_end(struct end *end, struct rdma_cm_id *id)
 
 static void connect_both(void)
 {
-	struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1,
-					 .retry_count = 7,
-					 .rnr_retry_count = 7 };
+	struct rdma_conn_param param = CONN_PARAM;
 	struct rdma_cm_id *listener = ids_bound(1, PORT);
 
 	must_eq(rdma_listen(listener, 1), 0);
@@ -101,8 +99,8 @@ ROW("both ends send on the QP that rdma_cm connected")
 	take_down(&ends[1]);
 }
 
-/* In a two-way program it makes sense: such a QP receives. */
-ROW("a QP that only receives")
+/* A one-way program gets EINVAL for max_send_wr 0; in a two-way program such a QP receives. */
+ROW("a receive-only QP is created")
 {
 	struct rdma_cm_id *id = ids_bound(1, 0);
 	struct ibv_qp_init_attr attr = ids_xrc_attr(id, ids_domain(id));
