@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The demo cluster on emulated HCAs: it works with xrc-compat, and else names what is missing."""
+"""The demo cluster on emulated HCAs: it runs with xrc-compat; without, the loader names a missing
+function."""
 
 import os
 import re
@@ -15,8 +16,9 @@ RETRY = "the sender's next message ended with: transport retry counter exceeded,
 
 @pytest.fixture
 def cluster(build_root, softhca, run, tmp_path, sanitizer_runtime):
-    """cluster(argument..., settings=[...], shim=True, program=..., through=[...]): runs it once, by
-    the command `through`, in folders of its own, which must be empty then."""
+    """cluster(argument..., settings=[...], shim=True, program=..., through=[...]): runs the demo
+    once, started by the command `through`, in folders of its own, which must be empty afterwards.
+    """
 
     def _cluster(*arguments, settings=("--devices=2", ), shim=True, program="xrc-cluster",
                  through=()):
@@ -77,20 +79,17 @@ def test_rounds_go_on_after_each_departure(cluster):
     round."""
     table = rows(cluster("-i", "1").stdout)
     messages = [int(table[f"receiver {i}"][2]) for i in range(4)]
-    assert messages[0] * 2 == messages[1] and messages[0] * 3 == messages[
-        2] and messages[2] < messages[3]
+    assert messages == [rounds * messages[0] for rounds in (1, 2, 3, 4)]
 
 
-def test_the_demo_runs_with_immediate_binding(cluster):
-    done = cluster(program="xrc-cluster-now")
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.parametrize("setting", ["--strict=on", "--link=ethernet"])
-def test_the_demo_runs_with_another_kernel_or_link(cluster, setting):
-    """A kernel that removes no mask bits; ports of Ethernet, between which receive QPs are
-    connected by GIDs."""
-    done = cluster(settings=["--devices=2", setting])
+@pytest.mark.parametrize("options", [
+    {"program": "xrc-cluster-now"},
+    {"settings": ["--devices=2", "--strict=on"]},
+    {"settings": ["--devices=2", "--link=ethernet"]},
+], ids=["immediate binding", "kernel that refuses mask bits", "Ethernet ports"])
+def test_the_demo_runs_with_other_settings(cluster, options):
+    """Over Ethernet, receive QPs are connected by GIDs."""
+    done = cluster(**options)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -111,12 +110,11 @@ def test_a_killed_process_ends_the_run_and_the_next_one_is_clean(cluster, option
 
 
 @pytest.mark.any_model
-@pytest.mark.parametrize("program", ["xrc-cluster", "xrc-cluster-now"])
-def test_without_xrc_compat_a_symbol_is_undefined(cluster, program):
+@pytest.mark.parametrize("program, status", [("xrc-cluster", 1), ("xrc-cluster-now", 127)])
+def test_without_xrc_compat_a_symbol_is_undefined(cluster, program, status):
     done = cluster(shim=False, program=program)
-    assert done.returncode != 0
-    assert done.stdout == ""
-    assert len(re.findall(r"undefined symbol: ibv_\w+, version IBVERBS_1\.1", done.stderr)) == 1
+    assert (done.returncode, done.stdout) == (status, "")
+    assert len(re.findall(r"undefined symbol: ibv_\w*xrc\w*, version IBVERBS_1\.1", done.stderr)) == 1
     if program == "xrc-cluster":
         assert MISSING in done.stderr
 

@@ -14,10 +14,12 @@ import pytest
 
 REPEAT = int(os.environ.get("LEGACY_REPEAT") or 1)
 
-# Without the shim the loader prints MISSING for a linked program. A program that looks the verbs up
-# prints FALLBACK.
-MISSING = "undefined symbol: ibv_open_xrc_domain, version IBVERBS_1.1"
-FALLBACK = "Error opening ibv_open_xrc_domain. Falling back."
+# What is printed without the shim: by the loader for a linked program, by the program itself if it
+# looks the verbs up.
+MISSING = dict.fromkeys(
+    ["qperf", "mvapich", "mvapich2", "gasnet", "openmpi", "portals4", "portals4-rdmacm"],
+    "undefined symbol: ibv_open_xrc_domain, version IBVERBS_1.1")
+MISSING["mvapich2-dlopen"] = "Error opening ibv_open_xrc_domain. Falling back."
 
 # TWO_WAY programs have no receive QPs: both sides send on the same QPs.
 TWO_WAY = ["qperf", "mvapich", "mvapich --hybrid", "mvapich --private"]
@@ -26,11 +28,12 @@ ONE_WAY = [
     "portals4 --daemon", "portals4-rdmacm", "portals4-rdmacm --daemon"
 ]
 
-# The real Open MPI waits for events only when it was built with progress threads. The emulated
-# kernel removes no mask bits here, so the shim must clear them.
+# {how a client waits for completions: a setting of the emulated kernel}. With --strict=on the
+# kernel refuses mask bits that Linux removes, so the shim must clear them. The real Open MPI waits
+# for events only when it was built with progress threads.
 MODES = {"--poll": "--strict=on", "--event": "--strict=off"}
 
-SUMMARY = re.compile(r"^(.+): (\d+) processes on 2 hosts, (\d+) messages verified, all right$")
+SUMMARY = re.compile(r"^(.+): \d+ processes on 2 hosts, [1-9]\d* messages verified, all right$")
 
 
 @pytest.fixture
@@ -57,7 +60,6 @@ def verify(done, command):
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     found = SUMMARY.match(done.stdout)
     assert found and found.group(1) == command, done.stdout
-    assert int(found.group(3)) > 0
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -90,24 +92,16 @@ def test_run_starts_the_clients_linked_with_libibumad(build_root, softhca, xrc_c
 
 
 @pytest.mark.any_model
-@pytest.mark.parametrize(
-    "command", ["qperf", "mvapich", "mvapich2", "gasnet", "openmpi", "portals4", "portals4-rdmacm"])
-def test_linked_clients_need_xrc_compat(client, command):
+@pytest.mark.parametrize("command, message", MISSING.items())
+def test_clients_need_xrc_compat(client, command, message):
     """They need functions that today's library lacks, so the runs above do test the shim."""
     done = client(command, shim=False)
-    assert done.returncode == 1 and MISSING in done.stderr
-
-
-@pytest.mark.any_model
-def test_dlopen_falls_back_without_xrc_compat(client):
-    done = client("mvapich2-dlopen", shim=False)
-    assert done.returncode == 1 and FALLBACK in done.stderr
+    assert done.returncode == 1 and message in done.stderr
 
 
 @pytest.mark.parametrize("command", ["qperf", "mvapich"])
 def test_two_way_clients_fail_on_one_way_qps(client, command):
-    """On one-way QPs nothing arrives. The programs must neither take that for success nor wait for
-    ever."""
+    """On one-way QPs nothing arrives, so each program fails at its deadline."""
     done = client(command, XRC_COMPAT_TWO_WAY="off", LEGACY_SECONDS="4")
     assert done.returncode == 1 and "FAILED" in done.stdout
 
@@ -115,8 +109,8 @@ def test_two_way_clients_fail_on_one_way_qps(client, command):
 @pytest.mark.any_model
 @pytest.mark.parametrize("command", TWO_WAY + ONE_WAY)
 def test_a_killed_process_ends_the_job(client, command):
-    """One process is killed in the middle. The job ends within 30 s, though it may run for ten
-    minutes."""
+    """Rank 1 kills itself after it has verified 7 messages. The job ends within 30 s, before its
+    deadline of ten minutes."""
     before = time.monotonic()
     done = client(command, LEGACY_KILL="1:7", LEGACY_SECONDS="600")
     assert time.monotonic() - before < 30
