@@ -249,8 +249,8 @@ def test_libraries_are_those_that_the_loader_takes(run, check, program):
     assert {os.path.realpath(lib.split(" => ")[1]) for lib in report["libraries"]} == wanted
 
 
-@pytest.mark.parametrize("arguments", [[], ["--device"], ["--nonsense", "ls"], ["ls", "cat"]])
-def test_wrong_usage(run, xrc_compat, arguments):
+@pytest.mark.parametrize("arguments", [[], ["ls", "cat"]])
+def test_wrong_number_of_programs(run, xrc_compat, arguments):
     result = run([xrc_compat, "check", *arguments])
     assert (result.returncode, result.stdout) == (125, "")
     assert "usage: xrc-compat check" in result.stderr

@@ -28,25 +28,25 @@ def symbolic_link(file, data):
 HOSTILE = [other_bytes, symbolic_link]
 
 
-def spoiled(holder, tables, spoil):
-    """Ends the holder and replaces one of its files by what @spoil makes of it. Returns the
-    path."""
+@pytest.fixture
+def table(holder, tables):
+    """(path, bytes) of a table of the holder, which is ended. The directory is empty."""
     file = sorted(tables.iterdir())[0]
     data = file.read_bytes()
     holder.end()
     for path in tables.iterdir():
         path.unlink()
+    return file, data
+
+
+@pytest.mark.parametrize("spoil", HOSTILE, ids=lambda spoil: spoil.__name__)
+def test_ps_and_gc_refuse_a_hostile_file_with_a_reason(table, tool, spoil):
+    file, data = table
     old = os.umask(0o077)
     try:
         spoil(file, data)
     finally:
         os.umask(old)
-    return file
-
-
-@pytest.mark.parametrize("spoil", HOSTILE, ids=lambda spoil: spoil.__name__)
-def test_a_hostile_file_is_refused_with_a_reason(holder, tool, tables, spoil):
-    file = spoiled(holder, tables, spoil)
     result = tool("ps", status=1)
     assert result.stdout.count("\n") == 1
     assert str(file) in result.stderr and re.search(r": \w[^:]*\n$", result.stderr)
@@ -54,11 +54,6 @@ def test_a_hostile_file_is_refused_with_a_reason(holder, tool, tables, spoil):
     assert report["registrations"] == [] and [row["table"]
                                               for row in report["refused"]] == [str(file)]
     assert report["refused"][0]["reason"]
-
-
-@pytest.mark.parametrize("spoil", HOSTILE, ids=lambda spoil: spoil.__name__)
-def test_gc_leaves_files_that_are_no_tables(holder, tool, tables, spoil):
-    file = spoiled(holder, tables, spoil)
     result = tool("gc", status=1)
     assert result.stdout == "" and f"left alone {file}: " in result.stderr
     assert os.path.lexists(file)
@@ -66,12 +61,8 @@ def test_gc_leaves_files_that_are_no_tables(holder, tool, tables, spoil):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 def test_a_table_of_another_user_is_refused_to_a_user_and_shown_to_root(
-        holder, tool, tables, run, xrc_compat):
-    file = sorted(tables.iterdir())[0]
-    data = file.read_bytes()
-    holder.end()
-    for path in tables.iterdir():
-        path.unlink()
+        table, tool, tables, run, xrc_compat):
+    _, data = table
     file = tables / "xrc-compat-23456-mlx4_0-plantd"
     file.write_bytes(data)
     file.chmod(0o600)
@@ -83,11 +74,9 @@ def test_a_table_of_another_user_is_refused_to_a_user_and_shown_to_root(
     assert result.returncode == 1 and "it belongs to another user" in result.stderr
 
 
-def test_a_file_that_claims_many_qps_of_the_dead_does_not_flood_the_screen(holder, tool, tables):
-    file = sorted(tables.iterdir())[0]
-    data = file.read_bytes()[:4096]
-    holder.end()
-    file.write_bytes(data + b"\x55" * 65536)
+def test_ps_lists_at_most_10000_registrations_of_dead_processes(table, tool):
+    file, data = table
+    file.write_bytes(data[:4096] + b"\x55" * 65536)
     file.chmod(0o600)
     result = tool("ps", "--noheadings")
     assert len(result.stdout.splitlines()) <= 10000 + 2
