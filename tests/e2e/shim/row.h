@@ -50,7 +50,7 @@ void row_add(struct row *row);
 	} \
 	static void row_##number(void)
 
-/* ROW_CALL("5.3", "what is so", call(argument)): for rows that differ in an argument only. */
+/* ROW_CALL("5.3", "title", check(argument)) defines a row that makes one call. */
 #define ROW_CALL(section, title, call) \
 	ROW(section, title) \
 	{ \

@@ -128,6 +128,7 @@ def test_a_missing_value_is_named(run, xrc_compat, command, option):
     result = run([xrc_compat, command, option])
     assert (result.returncode, result.stdout) == (125, "")
     assert result.stderr.startswith(f"xrc-compat: {command}: {option}: its value is missing\n")
+    assert f"usage: xrc-compat {command}" in result.stderr
 
 
 @pytest.mark.parametrize("words", [("check", "--device="), ("check", "--device", ""),

@@ -306,7 +306,7 @@ void job_verify_rdma(int from, const void *data, size_t size)
 	uint32_t sequence;
 
 	if (job_verify(data, size, &sequence) != from)
-		job_die("RDMA has not brought the data of rank %d", from);
+		job_die("the target of an RDMA operation lacks the data of rank %d", from);
 }
 
 static void make_wires(int size)

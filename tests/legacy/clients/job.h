@@ -101,9 +101,9 @@ void job_fill(void *message, size_t size, int to, uint32_t sequence);
  * not for this process.
  */
 int job_verify(const void *message, size_t size, uint32_t *sequence);
-/* The same; the message must also be the next one of its sender, which is counted. */
+/* As job_verify; also requires that the message is the next of its sender, and counts it. */
 int job_verify_next(const void *message, size_t size, unsigned received_from[JOB_RANKS_MAX]);
-/* For the target of an RDMA operation: ends the process if it has not the data of rank @from. */
+/* Ends the process unless @data, the target of an RDMA operation, holds the bytes of rank @from. */
 void job_verify_rdma(int from, const void *data, size_t size);
 
 #endif

@@ -14,8 +14,8 @@ import pytest
 
 REPEAT = int(os.environ.get("LEGACY_REPEAT") or 1)
 
-# What is printed without the shim: by the loader for a linked program, by the program itself if it
-# looks the verbs up.
+# {program: its message without the shim}. The loader prints the message of a linked program. The
+# program mvapich2-dlopen looks the verbs up, and prints its own.
 MISSING = dict.fromkeys(
     ["qperf", "mvapich", "mvapich2", "gasnet", "openmpi", "portals4", "portals4-rdmacm"],
     "undefined symbol: ibv_open_xrc_domain, version IBVERBS_1.1")

@@ -70,3 +70,19 @@ ROW("an ordinary SRQ's event carries the program's pointer")
 	must_eq(ibv_destroy_srq(plain), 0);
 	end_close(&end);
 }
+
+ROW("an event of a sending QP has no flag and carries the program's pointer")
+{
+	struct ibv_async_event event;
+	struct end end;
+
+	end_open(&end, 0, -1, false);
+	receive_qp(end.domain);
+	end_create_qp(&end, 16);
+	inject_event(0, "path_mig", end.own.qp_num);
+	event = end_event(&end);
+	must_eq(event.event_type, IBV_EVENT_PATH_MIG);
+	must(event.element.qp == end.qp);
+	ibv_ack_async_event(&event);
+	must_eq(ibv_destroy_qp(end.qp), 0);
+}

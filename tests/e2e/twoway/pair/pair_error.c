@@ -49,6 +49,20 @@ ROW("retries exceeded: the QP is in ERR, acknowledges no message and flushes sen
 	ends_close(&a, &b);
 }
 
+ROW("retries exceeded after messages: the QP is in ERR and flushes sends")
+{
+	struct end a, b;
+
+	ends_open_connected(&a, &b);
+	one_message(&a, &b);
+	must_eq(ibv_destroy_qp(b.qp), 0);
+	b.qp = NULL;
+	must_exceed_retries(&a);
+	must_eq(end_state(&a), IBV_QPS_ERR);
+	must_flush(&a);
+	ends_close(&a, &b);
+}
+
 /* A process has no SRQ of its own if other processes of the job have all SRQs. */
 ROW("retries exceeded: a QP without an SRQ acknowledges no write")
 {

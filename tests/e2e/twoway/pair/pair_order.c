@@ -107,8 +107,8 @@ ROW("5.9 INIT to INIT changes attributes of both halves")
 }
 
 /*
- * Connects both ends and takes @a to SQD. Returns false if the adapter refuses SQD; @a then stays
- * in RTS.
+ * Connects both ends, sends a message and takes @a to SQD. Returns false if the adapter refuses
+ * SQD; @a then stays in RTS.
  */
 static bool drain(struct end *a, struct end *b)
 {
@@ -116,6 +116,7 @@ static bool drain(struct end *a, struct end *b)
 	int err;
 
 	ends_open_connected(a, b);
+	one_message(a, b);
 	err = ibv_modify_qp(a->qp, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY);
 	must_eq(err, emulated_drains() ? 0 : EINVAL);
 	if (!err)

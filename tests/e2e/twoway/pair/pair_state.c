@@ -63,6 +63,7 @@ static void every_field_in(struct end *end, enum ibv_qp_state state, int mask)
 	     !init_attr.sq_sig_all);
 	must(!memcmp(&init_attr.cap, &attr.cap, sizeof(attr.cap)));
 }
+
 /* The library returns every field, whatever the mask selects: mask 0, one bit or every bit. */
 ROW("5.5 a query returns every field in each state, whatever its mask is")
 {
