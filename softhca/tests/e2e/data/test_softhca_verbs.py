@@ -13,7 +13,8 @@ import models
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 
-PROGRAMS_OF_RINGS = ["data-path", "datagrams", "exact", "failures", "xrc-events", "completions"]
+PROGRAMS_OF_RINGS = ["data-path", "datagrams", "exact", "failures", "objects", "xrc-events",
+                     "completions"]
 # They run on one model, because both models behave alike there.
 PROGRAMS_OF_THE_WIRE = ["long-messages", "multicast"]
 
