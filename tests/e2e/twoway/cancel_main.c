@@ -18,7 +18,7 @@
 #define ROUNDS 20
 #define LONGEST_US 3000
 
-/* What the threads work on, and what they have created so far. */
+/* The objects that the threads use, and those that they have created so far. */
 static struct stage {
 	struct end end;
 	int fd;				/* of the domain that both opened devices share */
@@ -143,8 +143,8 @@ static void cancel_at_random(void (*once)(void))
 	stage.created = 0;
 }
 
-/* Checks that every function works after the cancellations. */
-static void all_answer(void)
+/* Calls the functions of receive QPs after the cancellations. */
+static void check_functions(void)
 {
 	query_one();
 	modify_one();
@@ -186,7 +186,7 @@ static void one_round(const struct end *other, void (*once)(void))
 	stage.qp_num = receive_qp(stage.end.domain);
 	for (int i = 0; i < 3; i++)
 		cancel_at_random(once);
-	all_answer();
+	check_functions();
 	close_all(stage.type == PTHREAD_CANCEL_DEFERRED || once != create_srq);
 	must_eq(ibv_unreg_xrc_rcv_qp(other->domain, stage.others), 0);
 }
@@ -243,7 +243,7 @@ static void finish_though_cancelled(void (*once)(void))
 	done = false;
 	join_cancelled(start(cancelled_before, &once));
 	must(done);
-	all_answer();
+	check_functions();
 	close_all(true);
 	must_eq(ibv_unreg_xrc_rcv_qp(other.domain, stage.others), 0);
 	end_close(&other);
@@ -264,7 +264,7 @@ ROWS_OF("modify receive QP", modify_one)
 ROWS_OF("query receive QP", query_one)
 ROWS_OF("reg and unreg", register_one)
 
-ROW("an XRC QP from creation to end: cancelled before the calls")
+ROW("create, modify, query and destroy XRC QP: cancelled before the calls")
 {
 	finish_though_cancelled(life_of_an_xrc_qp);
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""No thread is cancelled inside any of the eight functions, although they make system calls that
-are cancellation points."""
+"""No thread is cancelled inside any of the eight functions. They make system calls that are
+cancellation points."""
 
 import os
 

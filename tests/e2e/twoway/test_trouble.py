@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Commands that the kernel refuses once, a device that is gone, children of busy programs, and
-threads that outlive main()."""
+"""Commands that the kernel refuses once, a device that is gone, children forked while threads call
+verbs, and threads that outlive main()."""
 
 import os
 
@@ -24,5 +24,5 @@ def test_the_process_ends_with_its_last_thread(rows, setting):
 
 
 @SETTINGS
-def test_threads_go_on_when_main_exits(rows, setting):
+def test_another_thread_calls_exit_after_main_has_ended(rows, setting):
     rows(2, "twoway-last-thread", "exits", settings=["--devices=1", setting])
