@@ -15,12 +15,12 @@ struct row {
 /** row_add - only for ROW(). */
 void row_add(struct row *row);
 
-/* A program with several groups of rows has one in each file, which defines this first. */
+/* In a program with several groups of rows, each file defines its group before it includes this. */
 #ifndef GROUP
 #define GROUP ""
 #endif
 
-/* ROW("what is so") { ... } adds a row to the program. Rows run in the order of their file. */
+/* ROW("a fact") { ... } adds a row to the program. Rows of a file run in its order. */
 #define ROW(name) ROW_NUMBERED(__COUNTER__, name)
 #define ROW_NUMBERED(number, name) ROW_DEFINED(number, name)
 #define ROW_DEFINED(number, name_) \
@@ -34,15 +34,12 @@ void row_add(struct row *row);
 	static void row_##number(void)
 
 /**
- * rows_main - main() of a program of rows: [GROUP] [PART_OF_NAME]. Each row runs in a process of
- * its own, and prints a line.
+ * rows_main - runs the rows that the arguments select: [GROUP] [PART_OF_NAME]. Each row runs in a
+ * process of its own, and prints a line. rows_main.c has a main() for programs that only have rows.
  */
 int rows_main(int argc, char **argv);
 
-/**
- * row_begin, row_ok - for a program that runs its rows in one process: a row's name, and its line
- * when it has passed.
- */
+/** row_begin, row_ok - for a program with its own main(): names a row, prints that it passed. */
 void row_begin(const char *name);
 void row_ok(void);
 
@@ -50,13 +47,10 @@ void row_ok(void);
 void row_fail(const char *file, int line, const char *format, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
 
-/**
- * row_inherit - in a forked child of a row: its failures are the row's, their lines begin with
- * @who.
- */
+/** row_inherit - in a forked child of a row: the lines that it prints begin with @who. */
 void row_inherit(const char *who);
 
-/** seconds - on a clock that does not jump. */
+/** seconds - of CLOCK_MONOTONIC. */
 double seconds(void);
 
 #define must(condition) \

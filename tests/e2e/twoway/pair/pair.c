@@ -52,8 +52,3 @@ void must_flush(struct end *end)
 	end_send(end, IBV_WR_SEND, 0, 8);
 	completes_with(end, IBV_WC_WR_FLUSH_ERR);
 }
-
-int main(int argc, char **argv)
-{
-	return rows_main(argc, argv);
-}

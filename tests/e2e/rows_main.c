@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * An old program that is also linked with librdmacm, row by row.
- *
- *	rdmacm-legacy qp|srq
- */
+/* main() of the programs that only have rows. */
 
-#include "ids.h"
+#include "row.h"
 
 int main(int argc, char **argv)
 {

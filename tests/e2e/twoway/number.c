@@ -35,8 +35,3 @@ ROW("a receive QP keeps its number beside an XRC QP that only receives")
 	must_eq(ibv_destroy_qp(receiving), 0);
 	end_close(&end);
 }
-
-int main(int argc, char **argv)
-{
-	return rows_main(argc, argv);
-}

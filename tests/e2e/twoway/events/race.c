@@ -201,8 +201,3 @@ static void run_race(void (*round)(struct party *party), int contexts, bool poll
 ROWS_OF("RC QP", rc_round)
 ROWS_OF("receive QP", rcv_qp_round)
 ROWS_OF("XRC SRQ", srq_round)
-
-int main(int argc, char **argv)
-{
-	return rows_main(argc, argv);
-}

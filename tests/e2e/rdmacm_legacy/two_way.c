@@ -109,8 +109,3 @@ ROW("a receive-only QP is created")
 	must_eq(rdma_create_qp(id, ibv_alloc_pd(id->verbs), &attr), 0);
 	rdma_destroy_qp(id);
 }
-
-int main(int argc, char **argv)
-{
-	return rows_main(argc, argv);
-}

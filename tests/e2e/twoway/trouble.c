@@ -319,8 +319,3 @@ ROW("creating the first receive QP uses at most 8 KiB of stack")
 	must(!pthread_join(thread, NULL));
 	end_close(&end);
 }
-
-int main(int argc, char **argv)
-{
-	return rows_main(argc, argv);
-}

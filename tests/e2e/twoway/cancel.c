@@ -268,8 +268,3 @@ ROW("create, modify, query and destroy XRC QP: cancelled before the calls")
 {
 	finish_though_cancelled(life_of_an_xrc_qp);
 }
-
-int main(int argc, char **argv)
-{
-	return rows_main(argc, argv);
-}

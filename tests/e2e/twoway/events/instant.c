@@ -60,8 +60,3 @@ ROW("the event that a cancelled thread has read counts as acknowledged")
 	must_eq(reader.got, 0);
 	end_close(&end);
 }
-
-int main(int argc, char **argv)
-{
-	return rows_main(argc, argv);
-}

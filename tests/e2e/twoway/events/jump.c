@@ -119,8 +119,3 @@ ROW("after a handler jumped out, the cancel state is enabled and a query returns
 	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, reader.qp_num), 0);
 	end_close(&end);
 }
-
-int main(int argc, char **argv)
-{
-	return rows_main(argc, argv);
-}

@@ -48,8 +48,3 @@ pthread_t events_start_waiting(struct waiter *waiter)
 	}
 	return thread;
 }
-
-int main(int argc, char **argv)
-{
-	return rows_main(argc, argv);
-}
