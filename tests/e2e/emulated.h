@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * How the two models of adapter differ that softhca emulates. SOFTHCA_MODEL says which one it is.
- */
+/* Differences between the two adapters that softhca emulates. SOFTHCA_MODEL names the adapter. */
 #ifndef TESTS_EMULATED_H
 #define TESTS_EMULATED_H
 

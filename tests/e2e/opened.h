@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Destroys a handle from ibv_open_qp in a program of today: in libmlx5 ibv_destroy_qp would crash
- * (docs/upstream/).
+ * Destroys an opened handle in a program of today. For a handle from ibv_open_qp, ibv_destroy_qp of
+ * libmlx5 crashes (docs/upstream/).
  */
 #ifndef TESTS_OPENED_H
 #define TESTS_OPENED_H

@@ -64,7 +64,7 @@ def test_one_ld_preload_serves_both_word_sizes(launch, builds):
     assert len([line for line in lines if line.endswith("all right")]) == 2, done.stdout
 
 
-def test_lines_for_launchers_serve_both(run, prefix, builds):
+def test_lines_for_launchers_serve_both_word_sizes(run, prefix, builds):
     lines = run([prefix / "bin" / "xrc-compat", "env"],
                 env={"XRC_COMPAT_LIBRARY": ""}).stdout.splitlines()
     shell = f"unset LD_PRELOAD; {lines[1]}; exec {prefix}/bin/softhca run -- sh -c '$0 --poll && $1 --poll' "
@@ -104,7 +104,7 @@ def test_contract_of_32_bits_on_a_daemon_of_64(launch, builds, group):
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
-def test_build_directories_serve_both_too(run, builds):
+def test_build_directories_serve_both_word_sizes(run, builds):
     """Without a prefix the launcher finds the library of the other class in the other build
     directory."""
     for bits in builds:
@@ -116,7 +116,7 @@ def test_build_directories_serve_both_too(run, builds):
 
 
 @pytest.mark.any_model
-def test_missing_library_is_named(run, builds, tmp_path):
+def test_a_program_of_the_class_that_is_not_installed_is_refused(run, builds, tmp_path):
     """With only the 64-bit build installed, the command says what a 32-bit program lacks."""
     alone = tree.Tree(builds[64], tmp_path).install()
     for command in ("run", "check"):
@@ -174,7 +174,7 @@ def test_trace_refuses_a_word_size_without_its_library(run, builds, tmp_path):
 
 
 @pytest.mark.any_model
-def test_a_daemon_of_32_bits_says_that_it_serves_only_its_own(run, builds):
+def test_a_daemon_of_32_bits_refuses_a_program_of_64(run, builds):
     done = run([
         builds[32] / "softhca" / "bin" / "softhca", "run", "--", builds[64] / WORKER, "0",
         "/dev/null"

@@ -27,7 +27,7 @@ int fake_destroy_qp(struct ibv_qp *destroyed)
 	return 0;
 }
 
-/* The shim looks for the others, and the program calls none of them. */
+/* The shim looks these up. The program does not call them. */
 EXPORTED void fake_nothing(void);
 void fake_nothing(void)
 {

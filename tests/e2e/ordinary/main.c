@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program without XRC that makes and destroys QPs, and counts locks, allocations and fork
+ * A program without XRC that creates and destroys QPs, and counts locks, allocations and fork
  * handlers meanwhile. usage: ordinary ROUNDS
  */
 
@@ -50,7 +50,7 @@ EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 	return real(lock);
 }
 
-/* What pthread_atfork(3) calls. */
+/* pthread_atfork(3) calls this. */
 int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 		      void *object);
 EXPORTED int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),

@@ -19,7 +19,7 @@
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 	 IBV_ACCESS_REMOTE_ATOMIC)
 
-/* The facts that each end knows of the other. Only RDMA and atomics need rkey and memory. */
+/* Each end tells these to the other. Only RDMA and atomics need rkey and memory. */
 struct address {
 	uint32_t lid, qp_num, psn, srq_num;
 	uint32_t rkey;
@@ -48,12 +48,12 @@ void end_open(struct end *end, int device, int fd, bool event_mode);
 /** end_create_qp - @max_send_wr 0: receive-only. */
 void end_create_qp(struct end *end, uint32_t max_send_wr);
 
-/** end_attr - what an old program passed for that transition, with RC's full mask. */
+/** end_attr - the attributes of an old program for that transition, with RC's full mask. */
 struct ibv_qp_attr end_attr(const struct end *end, enum ibv_qp_state state, int *mask);
 
 /**
- * end_modify - one transition: what ibv_modify_qp returned; end_modify_state - with nothing but the
- * state.
+ * end_modify - one transition with the attributes of end_attr(); end_modify_state - with the state
+ * only. Both return the result of ibv_modify_qp.
  */
 int end_modify(struct end *end, enum ibv_qp_state state);
 int end_modify_state(struct end *end, enum ibv_qp_state state);
@@ -61,7 +61,7 @@ int end_modify_state(struct end *end, enum ibv_qp_state state);
 /** end_bring - from RESET, through all states up to @state. */
 void end_bring(struct end *end, enum ibv_qp_state state);
 
-/** end_state - what ibv_query_qp says. */
+/** end_state - the state that ibv_query_qp returns. */
 enum ibv_qp_state end_state(struct end *end);
 
 /**
@@ -83,8 +83,8 @@ void ends_renew(struct end *a, struct end *b);
 void end_post_recv(struct end *end, uint64_t wr_id, uint32_t offset, uint32_t length);
 
 /**
- * end_wr - a signalled work request from this part of our memory to the same part of theirs; keep
- * @sge until it is posted.
+ * end_wr - a signalled work request from a part of the end's memory to the same part of the peer's.
+ * Keep @sge until it is posted.
  */
 struct ibv_send_wr end_wr(const struct end *end, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
 			  uint32_t offset, uint32_t length);
@@ -110,14 +110,11 @@ void end_no_completion(struct end *end);
 struct ibv_async_event end_event(struct end *end);
 void end_no_event(struct end *end, int milliseconds);
 
-/** end_close - ends all that is left; each verb must return 0. */
+/** end_close - destroys all objects of the end; each verb must return 0. */
 void end_close(struct end *end);
 void ends_close(struct end *a, struct end *b);
 
-/**
- * shared_file - descriptor of a file without a name; processes that have the descriptor share its
- * domain.
- */
+/** shared_file - descriptor of an unlinked file. Processes that inherit it share its domain. */
 int shared_file(void);
 
 /** inject_event - raises an async event on a device's object, named as by `softhca ctl event`. */
@@ -130,7 +127,7 @@ void inject_event(int device, const char *event, uint32_t number);
 void inject_command_fault(int device, const char *command, const char *err, unsigned times);
 void clear_command_faults(int device);
 
-/** show_objects - JSON on stdout: what there is on the devices now. */
+/** show_objects - prints the objects on the devices as JSON. */
 void show_objects(void);
 
 /** hidden_target_number - the number of the hidden target of an emulated adapter's two-way QP. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Two processes, each on a device (and so a host) of its own, do the same things to each other at
- * the same moment through one old XRC QP each. They exchange nothing but LID, QP number, PSN and
- * SRQ number, and for RDMA a key and an address.
+ * Two processes, each on a device (and so a host) of its own, post the same operations to each
+ * other after a barrier, through one old XRC QP each. Each tells the other its LID, QP number, PSN
+ * and SRQ number, and for RDMA a key and an address.
  */
 
 #include <arpa/inet.h>
@@ -31,7 +31,7 @@ struct op {
 	bool hits;	/* compare-and-swap: the comparison holds */
 };
 
-/* The MTU is 1024: less than a packet, one, several. */
+/* Messages of less than one packet, of one and of several. The MTU is 1024. */
 static const struct op ops[] = {
 	{ "send", IBV_WR_SEND, 1024, 0, IBV_WC_SEND, true },
 	{ "send, several packets", IBV_WR_SEND, 5000, 0, IBV_WC_SEND, true },
@@ -149,7 +149,7 @@ static void post(size_t first, size_t last)
 	end_post(&end, wr);
 }
 
-/* ---- judging ---- */
+/* ---- checks ---- */
 
 static void check_received(const struct ibv_wc *wc, size_t index)
 {
@@ -264,9 +264,9 @@ static void connect_ends(bool event_mode)
  * The members have the offsets of the header that this program was compiled with, which is that of
  * OFED or of MLNX_OFED.
  */
-static void check_srq(void)
+static void check_members(void)
 {
-	row_begin("the SRQ's members");
+	row_begin("the members of SRQ and QP");
 	must(end.srq->context == end.context);
 	must(end.srq->pd == end.pd);
 	must(end.srq->xrc_domain == end.domain);
@@ -279,7 +279,7 @@ static int run(bool event_mode)
 {
 	row_inherit(self ? "B: " : "A: ");
 	connect_ends(event_mode);
-	check_srq();
+	check_members();
 	for (size_t op = 0; op < OPS; op++)
 		one_kind(op);
 	every_kind();

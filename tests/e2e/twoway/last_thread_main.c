@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program whose main() leaves by pthread_exit(3). Its other threads go on, and the last one ends
- * the program. Without its main thread /proc/PID has neither memory nor descriptors of the process;
- * /proc/PID/task/TID of a remaining thread still has.
+ * main() ends by pthread_exit(3), another thread calls verbs, and its end is the program's. After
+ * the main thread has ended, the emulator finds memory and descriptors of the process only in
+ * /proc/PID/task/TID of a remaining thread.
  */
 
 #include <pthread.h>
@@ -31,7 +31,7 @@ static void wait_for_the_end_of_main(void)
 	}
 }
 
-static void ask(const struct end *end)
+static void query(const struct end *end)
 {
 	struct ibv_device_attr device;
 	struct ibv_port_attr port;
@@ -53,12 +53,12 @@ static void send_to_itself(struct end *end, uint32_t qp_num)
 }
 
 /* Uses objects that main() created, and a device that is opened only now. */
-static void go_on(void)
+static void use_early_and_late(void)
 {
 	struct end late;
 	uint32_t qp_num;
 
-	ask(&early);
+	query(&early);
 	send_to_itself(&early, early_qp_num);
 	end_open(&late, 0, shared_file(), false);
 	qp_num = receive_qp(late.domain);
@@ -69,7 +69,7 @@ static void go_on(void)
 
 static void clean_up(void)
 {
-	row_begin("and cleans up from exit()");
+	row_begin("an atexit() function destroys the objects");
 	must_eq(ibv_unreg_xrc_rcv_qp(early.domain, early_qp_num), 0);
 	end_close(&early);
 	row_ok();
@@ -78,19 +78,19 @@ static void clean_up(void)
 static void *linger(void *calls_exit)
 {
 	wait_for_the_end_of_main();
-	go_on();
+	use_early_and_late();
 	row_ok();
 	if (calls_exit)
 		exit(0);
 	return NULL;
 }
 
-/* With a word, the other thread calls exit(3); without, the program ends with its last thread. */
+/* With an argument, the other thread calls exit(3). Otherwise it returns. */
 int main(int argc, char **argv)
 {
 	pthread_t other;
 
-	row_begin("main() has left, and the program goes on");
+	row_begin("another thread calls verbs after main() has ended");
 	end_open(&early, 0, shared_file(), false);
 	early_qp_num = receive_qp(early.domain);
 	must(!atexit(clean_up));

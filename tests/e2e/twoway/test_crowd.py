@@ -16,14 +16,14 @@ def test_eight_processes_create_fifty_each_at_once(rows):
     rows(9, "twoway-crowd")
 
 
-def test_pairs_are_found_though_others_take_numbers(rows, program):
+def test_pairs_are_found_while_others_take_numbers(rows, program):
     """The library retries until it finds a pair."""
     rows(9, "twoway-crowd", *[program("twoway-disturber")] * 2)
 
 
 def test_create_fails_after_64_attempts_without_neighbours(on_wire, program, trace):
-    """Another context takes the number in between each time: after 64 attempts the library says so,
-    and leaves nothing behind."""
+    """Another context takes the number between the two QPs of each attempt. After 64 attempts
+    ibv_create_qp fails, one line is printed, and the library has destroyed its 128 QPs."""
     through = ["sh", "-c", 'LD_PRELOAD="$0:$LD_PRELOAD" exec "$@"', program("libtwoway-gaps.so")]
     done = on_wire("twoway-kind-none", settings=[trace.setting], env={"XRC_COMPAT_VERBOSE": "1"},
                    through=through)

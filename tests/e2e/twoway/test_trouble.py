@@ -14,15 +14,8 @@ def test_rows(rows):
     rows(7, "twoway-trouble", settings=["--devices=1"], env={"TSAN_OPTIONS": options})
 
 
-SETTINGS = pytest.mark.parametrize("setting", ["--arena=on", "--arena=off"])
-
-
-@SETTINGS
-def test_the_process_ends_with_its_last_thread(rows, setting):
-    """The emulator's threads do not keep the program alive."""
-    rows(2, "twoway-last-thread", settings=["--devices=1", setting])
-
-
-@SETTINGS
-def test_another_thread_calls_exit_after_main_has_ended(rows, setting):
-    rows(2, "twoway-last-thread", "exits", settings=["--devices=1", setting])
+@pytest.mark.parametrize("setting", ["--arena=on", "--arena=off"])
+@pytest.mark.parametrize("words", [[], ["exits"]], ids=["thread returns", "thread calls exit"])
+def test_the_process_ends_after_its_last_thread(rows, setting, words):
+    """The emulator's threads do not keep the program alive after main() and another thread ended."""
+    rows(2, "twoway-last-thread", *words, settings=["--devices=1", setting])

@@ -81,9 +81,9 @@ static void *create_for_ever(void *arg)
 
 static void cancel_many(int type, int times)
 {
-	struct victim victim = { .type = type };
-	pid_t injectors[3];
 	struct end end;
+	struct victim victim = { .end = &end, .type = type };
+	pid_t injectors[3];
 	struct creating creating = { .end = &end };
 	pthread_t creator;
 	uint32_t qp_num;
@@ -91,7 +91,6 @@ static void cancel_many(int type, int times)
 
 	end_open(&end, 0, -1, false);
 	qp_num = receive_qp(end.domain);
-	victim.end = &end;
 	for (int i = 0; i < 3; i++)
 		injectors[i] = keep_injecting(qp_num);
 	creator = events_start(create_for_ever, &creating);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A cancellation that comes when ibv_get_async_event has read an event. The shim reaches the
- * program's own read(), since that comes before the C library's.
+ * A cancellation that comes when ibv_get_async_event has read an event. The loader finds the
+ * program's read() before the C library's, so the shim calls it.
  */
 
 #include <pthread.h>
@@ -40,11 +40,8 @@ static void *get_asynchronously_cancellable(void *arg)
 	return NULL;
 }
 
-/*
- * No other thread can acknowledge the event, and ibv_destroy_srq waits for the acknowledgement.
- * A program must acknowledge an SRQ's event, but not a receive QP's.
- */
-ROW("the event that a cancelled thread has read counts as acknowledged")
+/* No other thread can acknowledge this event. Contract 1.3: ibv_destroy_srq waits for that. */
+ROW("ibv_destroy_srq does not wait for an event that a cancelled thread has read")
 {
 	struct end end;
 	struct reader reader = { .end = &end };

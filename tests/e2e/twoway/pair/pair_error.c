@@ -156,12 +156,11 @@ static void *poll_on(void *arg)
 
 ROW("a QP is destroyed while another thread polls for its failed completion")
 {
-	struct poller poller = { 0 };
 	struct end a, b;
+	struct poller poller = { .end = &a };
 	pthread_t thread;
 
 	ends_open(&a, &b);
-	poller.end = &a;
 	must(!pthread_create(&thread, NULL, poll_on, &poller));
 	for (int round = 0; round < 40; round++) {
 		ends_connect(&a, &b);
@@ -193,12 +192,11 @@ static void *poll_until_cancelled(void *arg)
  */
 ROW("a QP is destroyed after a thread that polled for its failure was cancelled")
 {
-	struct poller poller = { 0 };
 	struct end a, b;
+	struct poller poller = { .end = &a };
 	pthread_t thread;
 
 	ends_open(&a, &b);
-	poller.end = &a;
 	for (int round = 0; round < 100; round++) {
 		ends_connect(&a, &b);
 		must(!pthread_create(&thread, NULL, poll_until_cancelled, &poller));
@@ -228,13 +226,12 @@ static void *poll_once_cancelled(void *arg)
 /* ibv_poll_cq never was a cancellation point. */
 ROW("a thread with a pending cancel still polls the failure")
 {
-	struct poller poller = { 0 };
 	struct end a, b;
+	struct poller poller = { .end = &a };
 	pthread_t thread;
 	void *result;
 
 	ends_open_connected(&a, &b);
-	poller.end = &a;
 	end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
 	must(!pthread_create(&thread, NULL, poll_once_cancelled, &poller));
 	must(!pthread_join(thread, &result));

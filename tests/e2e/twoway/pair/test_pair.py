@@ -10,13 +10,12 @@ ROWS = {"state": 9, "order": 9, "error": 9, "event": 6}
 @pytest.mark.parametrize("options", [[], ["--events"]], ids=["poll", "event"])
 @pytest.mark.parametrize("dialect", ["ofed", "mlnx"])
 def test_exchange_between_hosts(rows, dialect, options):
-    """Send, write, read and atomics from both ends at the same moment; each end knows one QP number
-    of the other."""
+    """Send, write, read and atomics from both ends; each end knows one QP number of the other."""
     rows(28, f"exchange-{dialect}", *options)
 
 
 @pytest.mark.parametrize("setting", ["--strict=on", "--arena=off"])
-def test_exchange_on_other_devices(rows, setting):
+def test_exchange_with_other_settings_of_softhca(rows, setting):
     rows(28, "exchange-ofed", settings=[setting])
 
 
@@ -27,5 +26,5 @@ def test_rows(rows, group):
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("group", ["state", "order"])
-def test_rows_on_a_kernel_that_removes_no_bits(rows, group):
+def test_rows_on_a_kernel_that_removes_no_mask_bits(rows, group):
     rows(ROWS[group], "twoway-pair", group, settings=["--strict=on"])
