@@ -216,12 +216,15 @@ static void poll_all(unsigned sends, unsigned recvs)
 	}
 }
 
-static void exchange(size_t first, size_t last)
+static void exchange(const char *row, size_t first, size_t last)
 {
 	unsigned recvs = 0;
 
-	for (size_t op = first; op <= last; op++)
+	row_begin(row);
+	for (size_t op = first; op <= last; op++) {
+		prepare(op);
 		recvs += ops[op].takes_recv ? SLOTS : 0;
+	}
 	barrier();
 	post(first, last);
 	poll_all((unsigned)(last - first + 1) * SLOTS, recvs);
@@ -230,22 +233,6 @@ static void exchange(size_t first, size_t last)
 		for (unsigned slot = 0; slot < SLOTS; slot++)
 			is_atomic(&ops[op]) ? check_counter(op, slot) : check_bytes(op, slot);
 	barrier();
-}
-
-static void one_kind(size_t op)
-{
-	row_begin(ops[op].name);
-	prepare(op);
-	exchange(op, op);
-	row_ok();
-}
-
-static void every_kind(void)
-{
-	row_begin("every kind at once");
-	for (size_t op = 0; op < OPS; op++)
-		prepare(op);
-	exchange(0, OPS - 1);
 	row_ok();
 }
 
@@ -281,8 +268,8 @@ static int run(bool event_mode)
 	connect_ends(event_mode);
 	check_members();
 	for (size_t op = 0; op < OPS; op++)
-		one_kind(op);
-	every_kind();
+		exchange(ops[op].name, op, op);
+	exchange("every kind at once", 0, OPS - 1);
 	row_begin("close");
 	end_close(&end);
 	row_ok();

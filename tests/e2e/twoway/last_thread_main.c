@@ -7,7 +7,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "../../thread_state.h"
@@ -16,7 +15,6 @@
 #include "../row.h"
 
 #define PATIENCE 20	/* seconds that a wait may take before the row fails */
-#define LENGTH	 5000u	/* of a message: on more than one page */
 
 static struct end early;
 static uint32_t early_qp_num;
@@ -44,12 +42,7 @@ static void send_to_itself(struct end *end, uint32_t qp_num)
 {
 	end_create_qp(end, END_DEPTH);
 	connect_to_itself(end, qp_num);
-	memset(end->memory, 'x', LENGTH);
-	end_post_recv(end, 1, 2 * LENGTH, LENGTH);
-	end_send(end, IBV_WR_SEND, 0, LENGTH);
-	for (int completions = 0; completions < 2; completions++)
-		must_eq(end_poll(end).status, IBV_WC_SUCCESS);
-	must(!memcmp(end->memory, end->memory + 2 * LENGTH, LENGTH));
+	receive_through(end, qp_num);
 }
 
 /* Uses objects that main() created, and a device that is opened only now. */

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Makes receive QPs, connects them, and sends through them. */
 
+#include <string.h>
+
 #include "receiver.h"
 #include "../row.h"
+
+#define LENGTH 5000u	/* of a message: on more than one page */
 
 uint32_t receive_qp(struct ibv_xrc_domain *domain)
 {
@@ -41,13 +45,17 @@ void connect_to_itself(struct end *end, uint32_t qp_num)
 
 void receive_through(struct end *end, uint32_t qp_num)
 {
+	uint8_t *received = end->memory + 2 * LENGTH;
 	struct ibv_wc wc;
 
-	end_post_recv(end, 1, 4096, 4096);
-	end_send(end, IBV_WR_SEND, 0, 100);
+	memset(end->memory, 'x', LENGTH);
+	memset(received, 0, LENGTH);
+	end_post_recv(end, 1, 2 * LENGTH, LENGTH);
+	end_send(end, IBV_WR_SEND, 0, LENGTH);
 	for (int i = 0; i < 2; i++) {
 		wc = end_poll(end);
 		must_eq(wc.status, IBV_WC_SUCCESS);
 		must_eq(wc.qp_num, wc.opcode & IBV_WC_RECV ? qp_num : end->qp->qp_num);
 	}
+	must(!memcmp(end->memory, received, LENGTH));
 }

@@ -24,8 +24,8 @@ void bring_receive_qp(const struct end *end, uint32_t qp_num);
 void connect_to_itself(struct end *end, uint32_t qp_num);
 
 /**
- * receive_through - the end, connected so, sends itself a message; both completions have the
- * numbers that the program knows.
+ * receive_through - the end, connected to itself, sends a message. Its bytes arrive, and both
+ * completions have the numbers that the program knows.
  */
 void receive_through(struct end *end, uint32_t qp_num);
 
