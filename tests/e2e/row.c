@@ -14,12 +14,12 @@
 
 #include "row.h"
 
-/* more than any single wait in a row, so that the wait can say what did not come */
+/* Longer than each wait in a row, so that the wait fails first and names its condition. */
 #define ROW_SECONDS 60
 
 static struct row *rows, **last_row = &rows;
 static const char *current = "no row";
-static const char *speaker = "";
+static const char *line_prefix = "";
 
 void row_add(struct row *row)
 {
@@ -34,13 +34,13 @@ void row_begin(const char *name)
 
 void row_ok(void)
 {
-	printf("ok %s%s\n", speaker, current);
+	printf("ok %s%s\n", line_prefix, current);
 	fflush(stdout);
 }
 
-void row_inherit(const char *who)
+void row_inherit(const char *prefix)
 {
-	speaker = who;
+	line_prefix = prefix;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(ROW_SECONDS);
 }
@@ -54,7 +54,7 @@ void row_fail(const char *file, int line, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(why, sizeof(why), format, args);
 	va_end(args);
-	printf("FAIL %s%s: %s:%d: %s\n", speaker, current, name ? name + 1 : file, line, why);
+	printf("FAIL %s%s: %s:%d: %s\n", line_prefix, current, name ? name + 1 : file, line, why);
 	fflush(stdout);
 	_exit(1);
 }

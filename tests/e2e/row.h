@@ -47,8 +47,8 @@ void row_ok(void);
 void row_fail(const char *file, int line, const char *format, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
 
-/** row_inherit - in a forked child of a row: the lines that it prints begin with @who. */
-void row_inherit(const char *who);
+/** row_inherit - in a forked child of a row: the lines that it prints begin with @prefix. */
+void row_inherit(const char *prefix);
 
 /** seconds - of CLOCK_MONOTONIC. */
 double seconds(void);
