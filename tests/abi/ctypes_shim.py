@@ -17,8 +17,9 @@ import tempfile
 import time
 from ctypes import c_char_p, c_int, c_uint32, c_void_p
 
-from legacy_structs import (AsyncEvent, Device, Guarded, PortAttr, Qp, QpAttr, QpInitAttr, RecvWr,
-                            SendWr, Sge, Srq, SrqAttr, SrqInitAttr, Wc, XrcDomain, libc, reference)
+from legacy_structs import (AsyncEvent, Context, Device, Guarded, Mr, PortAttr, Qp, QpAttr,
+                            QpInitAttr, RecvWr, SendWr, Sge, Srq, SrqAttr, SrqInitAttr, Wc,
+                            XrcDomain, libc)
 
 NODE = "IBVERBS_1.1"
 QPT_XRC = 5
@@ -80,10 +81,19 @@ def expect(what, got, want):
     assert got == want, f"{what}: {got!r}, it should be {want!r}"
 
 
-def home(address):
+def library_of(address):
     info = DlInfo()
     assert libc.dladdr(c_void_p(address), ctypes.byref(info)), f"{address:#x} is in no library"
     return info.fname.decode()
+
+
+def call_guarded(what, function, arguments):
+    """Calls a function, which must not write beyond a guarded argument."""
+    result = function(*(getattr(a, "address", a) for a in arguments))
+    for argument in arguments:
+        if isinstance(argument, Guarded):
+            argument.intact(what)
+    return result
 
 
 class Verbs:
@@ -106,24 +116,20 @@ class Verbs:
         return ctypes.CFUNCTYPE(result, *arguments, use_errno=True)(found)
 
     def ok(self, name, *arguments):
-        """Calls a verb, which must succeed and must not write beyond a guarded argument."""
+        """Calls a verb, which must succeed."""
         ctypes.set_errno(0)
-        result = getattr(self, name)(*(getattr(a, "address", a) for a in arguments))
-        for argument in arguments:
-            if isinstance(argument, Guarded):
-                argument.intact(f"ibv_{name}")
+        result = call_guarded(f"ibv_{name}", getattr(self, name), arguments)
         pointer = CALLS[name][0] is c_void_p
         error = (0 if result else ctypes.get_errno() or -1) if pointer else result
         assert not error, f"ibv_{name}: {errno.errorcode.get(error, error)}, errno {ctypes.get_errno()}"
         return result
 
 
-class Player:
-    """An opened device with all that a message needs. Each structure that a verb gets is a guarded
-    one."""
+class Endpoint:
+    """An opened device with the objects for a message to itself. Each structure that a verb gets is
+    a guarded one."""
 
-    def __init__(self, source_root):
-        self.layout = reference(source_root)
+    def __init__(self):
         self.verbs = verbs = Verbs()
         devices = verbs.ok("get_device_list", None)
         device = c_void_p.from_address(devices).value
@@ -138,8 +144,7 @@ class Player:
         self.cq = verbs.ok("create_cq", self.context, 16, None, None, 0)
         self.buffer = ctypes.create_string_buffer(2 * BYTES)
         self.mr = verbs.ok("reg_mr", self.pd, ctypes.addressof(self.buffer), 2 * BYTES, LOCAL_WRITE)
-        self.lkey = c_uint32.from_address(self.mr +
-                                          self.layout["ibv_mr"]["fields"]["lkey"][0]).value
+        self.lkey = Mr.from_address(self.mr).lkey
         with tempfile.TemporaryFile() as file:
             self.domain = verbs.ok("open_xrc_domain", self.context, file.fileno(), os.O_CREAT)
 
@@ -178,18 +183,13 @@ class Player:
             expect(f"qp->state after the step to {state}", Qp.from_address(self.qp).state, state)
 
     def slot(self, owner, name, *arguments):
-        """Calls owner->context->ops.NAME, as the inline functions of the old header do."""
-        context = c_void_p.from_address(owner + self.layout["ibv_qp"]["fields"]["context"][0]).value
-        offset = self.layout["ibv_context"]["fields"]["ops"][0]
-        offset += self.layout["ibv_context_ops"]["fields"][name][0]
-        function = c_void_p.from_address(context + offset).value
-        assert function, f"context->ops.{name} at {offset} is NULL"
+        """Calls owner->context->ops.NAME, as the inline functions of the old header do. context is
+        the first member of SRQs, CQs and QPs alike."""
+        context = c_void_p.from_address(owner).value
+        function = getattr(Context.from_address(context).ops, name)
+        assert function, f"context->ops.{name} is NULL"
         call = ctypes.CFUNCTYPE(c_int, c_void_p, c_int if name == "poll_cq" else c_void_p, c_void_p)
-        result = call(function)(owner, *(getattr(a, "address", a) for a in arguments))
-        for argument in arguments:
-            if isinstance(argument, Guarded):
-                argument.intact(f"ops.{name}")
-        return result
+        return call_guarded(f"ops.{name}", call(function), (owner, *arguments))
 
     def post(self, receives=(10, 11)):
         base, bad = ctypes.addressof(self.buffer), Guarded(c_void_p)
@@ -220,8 +220,7 @@ class Player:
         return found
 
     def event(self):
-        fd = c_int.from_address(self.context +
-                                self.layout["ibv_context"]["fields"]["async_fd"][0]).value
+        fd = Context.from_address(self.context).async_fd
         assert select.select([fd], [], [], WAIT)[0], f"no asynchronous event within {WAIT} s"
         event = Guarded(AsyncEvent)
         event.fill()
@@ -266,95 +265,94 @@ def check_symbols(source_root, shim):
         for handle, where in ((verbs.handle, "handle"), (None, "RTLD_DEFAULT")):
             found = libc.dlvsym(handle, name.encode(), node.encode())
             assert found, f"dlvsym({where}, {name}, {node}) finds nothing"
-            expect(f"where {name}@{node} of {where} is", home(found), shim)
+            expect(f"where {name}@{node} of {where} is", library_of(found), shim)
         plain = libc.dlsym(None, name.encode())
-        expect(f"{name}: found by dlsym(RTLD_DEFAULT)", bool(plain and home(plain) == shim),
+        expect(f"{name}: found by dlsym(RTLD_DEFAULT)", bool(plain and library_of(plain) == shim),
                visibility == "default")
     expect("XRC functions", len([row for row in ours if row[2] == "hidden"]), 8)
 
 
-def check_domain_and_srq(source_root, _shim):
-    player = Player(source_root)
-    expect("domain->context", XrcDomain.from_address(player.domain).context, player.context)
-    player.create_srq()
-    raw = ctypes.string_at(player.srq, 160)
+def check_domain_and_srq(_source_root, _shim):
+    endpoint = Endpoint()
+    expect("domain->context", XrcDomain.from_address(endpoint.domain).context, endpoint.context)
+    endpoint.create_srq()
+    raw = ctypes.string_at(endpoint.srq, 160)
     number = int.from_bytes(raw[32:36], "little")
     assert number, "srq->xrc_srq_num at 32 is 0"
     expect("the SRQ's number at 152, MLNX_OFED's place", int.from_bytes(raw[152:156], "little"),
            number)
-    srq = Srq.from_address(player.srq)
+    srq = Srq.from_address(endpoint.srq)
     expect("context, pd, xrc_domain, xrc_cq of the SRQ",
            (srq.context, srq.pd, srq.xrc_domain, srq.xrc_cq),
-           (player.context, player.pd, player.domain, player.cq))
+           (endpoint.context, endpoint.pd, endpoint.domain, endpoint.cq))
     attr = Guarded(SrqAttr)
     attr.fill()
-    player.verbs.ok("query_srq", player.srq, attr)
+    endpoint.verbs.ok("query_srq", endpoint.srq, attr)
     assert attr.at.max_wr >= 5 and attr.at.srq_limit == 0, f"ibv_query_srq: {attr.raw.hex()}"
-    expect("closing a busy domain", player.verbs.close_xrc_domain(player.domain), errno.EBUSY)
-    player.verbs.ok("destroy_srq", player.srq)
-    player.verbs.ok("close_xrc_domain", player.domain)
+    expect("closing a busy domain", endpoint.verbs.close_xrc_domain(endpoint.domain), errno.EBUSY)
+    endpoint.verbs.ok("destroy_srq", endpoint.srq)
+    endpoint.verbs.ok("close_xrc_domain", endpoint.domain)
 
 
-def check_exchange(source_root, _shim):
-    player = Player(source_root)
-    done = player.exchange()
-    expect("the payload", player.buffer.raw[BYTES:], player.buffer.raw[:BYTES])
+def check_exchange(_source_root, _shim):
+    endpoint = Endpoint()
+    done = endpoint.exchange()
+    expect("the payload", endpoint.buffer.raw[BYTES:], endpoint.buffer.raw[:BYTES])
     expect("length, immediate and QP of the receive",
-           (done[10].byte_len, done[10].imm_data, done[10].qp_num), (BYTES, 0xCAFE, player.rcv_qpn))
-    expect("QP of the send", done[20].qp_num, Qp.from_address(player.qp).qp_num)
-    player.finish()
+           (done[10].byte_len, done[10].imm_data, done[10].qp_num),
+           (BYTES, 0xCAFE, endpoint.rcv_qpn))
+    expect("QP of the send", done[20].qp_num, Qp.from_address(endpoint.qp).qp_num)
+    endpoint.finish()
 
 
-def check_queries(source_root, _shim):
+def check_queries(_source_root, _shim):
     """Today's ibv_qp_attr is longer than the old one, and its ibv_qp_init_attr shorter."""
-    player = Player(source_root)
-    player.exchange()
+    endpoint = Endpoint()
+    endpoint.exchange()
     attr, init_attr = Guarded(QpAttr), Guarded(QpInitAttr)
     attr.fill()
     init_attr.fill()
-    player.verbs.ok("query_qp", player.qp, attr, (1 << 21) - 1, init_attr)
+    endpoint.verbs.ok("query_qp", endpoint.qp, attr, (1 << 21) - 1, init_attr)
     init_attr.intact("ibv_query_qp")
     expect("state, peer and type", (attr.at.qp_state, attr.at.dest_qp_num, init_attr.at.qp_type),
-           (STATE_RTS, player.rcv_qpn, QPT_XRC))
-    expect("init_attr.xrc_domain", init_attr.at.xrc_domain, player.domain)
+           (STATE_RTS, endpoint.rcv_qpn, QPT_XRC))
+    expect("init_attr.xrc_domain", init_attr.at.xrc_domain, endpoint.domain)
     attr, init_attr = Guarded(QpAttr), Guarded(QpInitAttr)
-    player.verbs.ok("query_xrc_rcv_qp", player.domain, player.rcv_qpn, attr, (1 << 21) - 1,
+    endpoint.verbs.ok("query_xrc_rcv_qp", endpoint.domain, endpoint.rcv_qpn, attr, (1 << 21) - 1,
                     init_attr)
     expect("state and peer of the receive QP", (attr.at.qp_state, attr.at.dest_qp_num),
-           (STATE_RTR, Qp.from_address(player.qp).qp_num))
-    expect("its xrc_domain", init_attr.at.xrc_domain, player.domain)
-    player.finish()
+           (STATE_RTR, Qp.from_address(endpoint.qp).qp_num))
+    expect("its xrc_domain", init_attr.at.xrc_domain, endpoint.domain)
+    endpoint.finish()
 
 
-def check_events(source_root, _shim):
+def check_events(_source_root, _shim):
     """The first message on a receive QP in RTR raises COMM_EST with the flag and the number; an
     SRQ's event names the SRQ."""
-    player = Player(source_root)
-    player.exchange()
-    event = player.event()
+    endpoint = Endpoint()
+    endpoint.exchange()
+    event = endpoint.event()
     expect("event_type", event.at.event_type, COMM_EST | XRC_FLAG)
-    expect("element.xrc_qp_num", event.at.element.xrc_qp_num, player.rcv_qpn)
-    player.verbs.ack_async_event(event.address)
-    player.verbs.ok("modify_srq", player.srq, Guarded(SrqAttr, srq_limit=1), SRQ_LIMIT)
+    expect("element.xrc_qp_num", event.at.element.xrc_qp_num, endpoint.rcv_qpn)
+    endpoint.verbs.ack_async_event(event.address)
+    endpoint.verbs.ok("modify_srq", endpoint.srq, Guarded(SrqAttr, srq_limit=1), SRQ_LIMIT)
     attr = Guarded(SrqAttr)
-    player.verbs.ok("query_srq", player.srq, attr)
+    endpoint.verbs.ok("query_srq", endpoint.srq, attr)
     expect("srq_limit", attr.at.srq_limit, 1)
-    player.post(receives=())
-    event = player.event()
+    endpoint.post(receives=())
+    event = endpoint.event()
     expect("event_type", event.at.event_type, SRQ_LIMIT_REACHED)
-    expect("element.srq", event.at.element.srq, player.srq)
-    player.verbs.ack_async_event(event.address)
-    player.finish()
+    expect("element.srq", event.at.element.srq, endpoint.srq)
+    endpoint.verbs.ack_async_event(event.address)
+    endpoint.finish()
 
 
 def check_overrun_dies(_source_root, _shim):
-    """Shows that a write behind a structure is noticed."""
     guarded = Guarded(QpInitAttr)
     ctypes.memset(guarded.address, 0, guarded.size + 1)
 
 
 def check_underrun_is_seen(_source_root, _shim):
-    """Shows that a write before a structure is noticed."""
     guarded = Guarded(QpInitAttr)
     ctypes.memset(guarded.address - 4, 0, 4)
     guarded.intact("memset")

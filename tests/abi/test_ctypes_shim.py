@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Python calls the shim with structures of exactly the old sizes, which come from the reference
-data and from no header."""
+"""Python calls the shim with structures of exactly the old sizes. The reference data confirms
+their layouts; no header is read."""
 
 import pathlib
 import platform
@@ -13,7 +13,7 @@ from ctypes_shim import CHECKS
 from legacy_structs import CLASSES, differences, reference
 
 SCRIPT = pathlib.Path(__file__).parent / "ctypes_shim.py"
-OF_THE_GUARDS = {"overrun_dies", "underrun_is_seen"}
+GUARD_CHECKS = {"overrun_dies", "underrun_is_seen"}
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64",
                                 reason="the layouts here are those of x86_64")
@@ -30,20 +30,20 @@ def test_layout(source_root, cls):
     assert differences(cls, reference(source_root)[cls.__name__]) == []
 
 
-@pytest.mark.parametrize("check", sorted(set(CHECKS) - OF_THE_GUARDS))
+@pytest.mark.parametrize("check", sorted(set(CHECKS) - GUARD_CHECKS))
 def test_shim(call_shim, check):
     result = call_shim(check)
     assert result.returncode == 0, f"status {result.returncode}\n{result.stdout}{result.stderr}"
 
 
 @pytest.mark.usefixtures("own_crashes")
-def test_guards_behind(call_shim):
+def test_a_write_behind_a_structure_is_noticed(call_shim):
     result = call_shim("overrun_dies")
     assert result.returncode == -signal.SIGSEGV
     assert "in check_overrun_dies" in result.stderr
 
 
-def test_guards_before(call_shim):
+def test_a_write_before_a_structure_is_noticed(call_shim):
     result = call_shim("underrun_is_seen")
     assert result.returncode == 1
     assert result.stderr == ("underrun_is_seen: memset wrote before its ibv_qp_init_attr, "
