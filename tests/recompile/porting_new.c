@@ -16,8 +16,8 @@ static int differ(const char *what)
 }
 
 /*
- * ibv_reg_mr of today's header calls a function that OFED's libibverbs had not: today's must be
- * linked as well.
+ * ibv_reg_mr of today's header calls a function that OFED's libibverbs did not have, so the program
+ * must be linked with today's as well.
  */
 static int register_memory(struct ibv_pd *pd)
 {
@@ -38,9 +38,9 @@ int ported_half(struct ibv_pd *pd, struct ibv_xrc_domain *domain, struct ibv_srq
 	if (!xrcd || xrcd->context != pd->context)
 		return differ("no XRCD behind the domain");
 	if (!real || real == srq || ibv_get_srq_num(real, &real_num) || real_num != srq_num)
-		return differ("the SRQ behind has another number");
+		return differ("the SRQ behind the old one has another number");
 	if (xrc_compat_domain(xrcd) != domain || xrc_compat_legacy_srq(real) != srq)
-		return differ("the way back leads elsewhere");
+		return differ("the ported objects belong to another domain or SRQ");
 	if (register_memory(pd))
 		return 1;
 	printf("porting: both halves agree\n");
@@ -56,7 +56,7 @@ int ported_qps(struct ibv_xrc_domain *domain, uint32_t rcv_qpn, struct ibv_qp *x
 		return differ("the handle on the receive QP has another number");
 	errno = 0;
 	if (xrc_compat_rcv_qp(domain, 0xfffffe) || errno != EINVAL)
-		return differ("a handle on a receive QP that nobody made");
+		return differ("a handle on a receive QP that does not exist");
 	errno = 0;
 	target = xrc_compat_target_qp(xrc_qp);
 	if (!two_way && (target || errno != EINVAL))

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Programs that are recompiled with the installed headers and libraries are like old binaries, or
-run by themselves (the
--alone package); and programs that are half ported work."""
+run by themselves (the -alone package); and programs that are half ported work."""
 
 import itertools
 import pathlib
@@ -9,37 +8,31 @@ import pathlib
 import pytest
 
 import elf
-from toolchain import compiler
+from toolchain import STRICT, build, compiler
 
 pytestmark = pytest.mark.any_model
 
 HERE = pathlib.Path(__file__).parent
 CLUSTER = sorted((HERE.parents[1] / "demo").glob("*.c"))
-STRICT = ["-Wall", "-Wextra", "-Werror"]
-
-
-def build(output, language, sources, *options):
-    ok, complaints = compiler(language, *STRICT, *sources, "-o", output, *options)
-    assert ok, complaints
-    return output
 
 
 def flags(installed, package):
     return installed.pkg_config("--cflags", "--libs", package)
 
 
+def build_cluster(folder, flags):
+    """The demo, compiled as a user of xrc-compat does."""
+    return build(folder / "xrc-cluster", "c", *CLUSTER, "-D_GNU_SOURCE", "-pthread", *flags)
+
+
 @pytest.fixture(scope="module")
 def recompiled(installed, tmp_path_factory):
-    """The demo, compiled as a user of an installed xrc-compat does."""
-    output = tmp_path_factory.mktemp("recompiled") / "xrc-cluster"
-    return build(output, "c", CLUSTER, "-D_GNU_SOURCE", "-pthread", *flags(installed, "xrc-compat"))
+    return build_cluster(tmp_path_factory.mktemp("recompiled"), flags(installed, "xrc-compat"))
 
 
 @pytest.fixture(scope="module")
 def alone(installed, tmp_path_factory):
-    output = tmp_path_factory.mktemp("alone") / "xrc-cluster"
-    return build(output, "c", CLUSTER, "-D_GNU_SOURCE", "-pthread",
-                 *flags(installed, "xrc-compat-alone"))
+    return build_cluster(tmp_path_factory.mktemp("alone"), flags(installed, "xrc-compat-alone"))
 
 
 def wanted_of_libibverbs(path):
@@ -47,10 +40,10 @@ def wanted_of_libibverbs(path):
 
 
 def test_recompiled_is_an_old_binary(recompiled, build_root):
+    """It asks for the same symbols as the demo of the build tree, of which "abi stub" tests that it
+    is like an old binary."""
     old = build_root / "demo" / "xrc-cluster"
     assert wanted_of_libibverbs(recompiled) == wanted_of_libibverbs(old)
-    assert "ibv_open_xrc_domain@IBVERBS_1.1" in wanted_of_libibverbs(recompiled)
-    assert elf.version_needs(recompiled)["libibverbs.so.1"] == {"IBVERBS_1.0", "IBVERBS_1.1"}
     assert {name for name in elf.needed(recompiled)
             if "ibverbs" in name or "xrc" in name} == {"libibverbs.so.1"}
     assert elf.run_paths(recompiled) == []
@@ -87,10 +80,10 @@ def test_alone_links_with_as_needed(installed, tmp_path, run):
     source = tmp_path / "probe.c"
     source.write_text("#include <infiniband/verbs.h>\n#include <stddef.h>\n"
                       "int main(void)\n{\n\treturn ibv_close_xrc_domain(NULL) == 22 ? 0 : 1;\n}\n")
-    probe = build(tmp_path / "probe", "c", [source], "-Wl,--as-needed",
+    probe = build(tmp_path / "probe", "c", source, "-Wl,--as-needed",
                   *flags(installed, "xrc-compat-alone"))
     assert run([probe]).returncode == 0
-    ordinary = build(tmp_path / "ordinary", "c", [source], *flags(installed, "xrc-compat"))
+    ordinary = build(tmp_path / "ordinary", "c", source, *flags(installed, "xrc-compat"))
     assert run([ordinary]).returncode == 127
     assert run([installed.bin / "xrc-compat", "run", ordinary]).returncode == 0
 
@@ -102,11 +95,11 @@ def test_an_old_half_and_a_ported_half_link_together(language, installed, tmp_pa
     std = {"c": "gnu11", "c++": "gnu++11"}[language]
     options = [f"-std={std}", "-pedantic", "-Wshadow", "-c", "-x", language]
     old, new = tmp_path / "old.o", tmp_path / "new.o"
-    build(old, language, [], *options, HERE / "porting_old.c",
+    build(old, language, *options, HERE / "porting_old.c",
           *installed.pkg_config("--cflags", "xrc-compat"))
-    build(new, language, [], *options, HERE / "porting_new.c",
+    build(new, language, *options, HERE / "porting_new.c",
           *installed.pkg_config("--cflags", "xrc-compat-port"))
-    program = build(tmp_path / "porting", language, [old, new],
+    program = build(tmp_path / "porting", language, old, new,
                     *installed.pkg_config("--libs", "xrc-compat-port"))
     assert "ibv_reg_mr_iova2@IBVERBS_1.8" in wanted_of_libibverbs(
         program), "it must use a function of today's libibverbs, or this test shows nothing"

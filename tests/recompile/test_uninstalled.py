@@ -9,7 +9,8 @@ import pytest
 
 import elf
 import tree
-from test_programs import CLUSTER, build
+from test_programs import build_cluster
+from toolchain import build
 
 pytestmark = pytest.mark.any_model
 
@@ -40,8 +41,7 @@ def devenv(build_root):
 
 
 def test_recompiled_out_of_the_build_tree(devenv, tmp_path, xrc_compat, build_root, run):
-    program = build(tmp_path / "xrc-cluster", "c", CLUSTER, "-D_GNU_SOURCE", "-pthread",
-                    *devenv("--cflags", "--libs", "xrc-compat"))
+    program = build_cluster(tmp_path, devenv("--cflags", "--libs", "xrc-compat"))
     assert "ibv_open_xrc_domain@IBVERBS_1.1" in elf.dynamic_symbols(program)[1]
     assert "libxrc-compat.so.1" not in elf.needed(program)
     done = run([xrc_compat, "run", "--softhca=2", "--", program, "-n", "2"])
@@ -49,8 +49,7 @@ def test_recompiled_out_of_the_build_tree(devenv, tmp_path, xrc_compat, build_ro
 
 
 def test_alone_out_of_the_build_tree(devenv, tmp_path, softhca, run):
-    program = build(tmp_path / "xrc-cluster", "c", CLUSTER, "-D_GNU_SOURCE", "-pthread",
-                    *devenv("--cflags", "--libs", "xrc-compat-alone"))
+    program = build_cluster(tmp_path, devenv("--cflags", "--libs", "xrc-compat-alone"))
     done = run([softhca, "run", "--devices=2", "--", program, "-n", "2"])
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -59,23 +58,23 @@ def test_ofedhome_has_headers_and_libraries(devenv):
     home = pathlib.Path(*devenv("--variable=ofedhome", "xrc-compat"))
     assert (home / "include" / "infiniband" / "verbs.h").exists()
     for lib in ("lib", "lib64"):
-        assert (home / lib /
-                "libibverbs.so").exists() and not (home / lib / "libibverbs.so.1").exists()
+        assert (home / lib / "libibverbs.so").exists()
+        assert not (home / lib / "libibverbs.so.1").exists()
 
 
 def test_an_old_half_and_a_ported_half_out_of_the_build_tree(devenv, tmp_path, softhca, run):
     objects = [
-        build(tmp_path / f"{half}.o", "c", [], "-c", HERE / f"porting_{half}.c",
+        build(tmp_path / f"{half}.o", "c", "-c", HERE / f"porting_{half}.c",
               *devenv("--cflags", package))
         for half, package in (("old", "xrc-compat"), ("new", "xrc-compat-port"))
     ]
-    program = build(tmp_path / "porting", "c", objects, *devenv("--libs", "xrc-compat-port"))
+    program = build(tmp_path / "porting", "c", *objects, *devenv("--libs", "xrc-compat-port"))
     done = run([softhca, "run", "--devices=1", "--", program])
     assert (done.returncode, done.stdout) == (0, "porting: both halves agree\n"), done.stderr
 
 
 def test_the_api_of_2011_out_of_the_build_tree(devenv, tmp_path, softhca, run):
-    program = build(tmp_path / "xsrq", "c", [HERE / "xsrq_program.c"],
+    program = build(tmp_path / "xsrq", "c", HERE / "xsrq_program.c",
                     *devenv("--cflags", "--libs", "xrc-compat-xsrq"))
     done = run([softhca, "run", "--devices=2", "--", program], timeout=90)
     assert (done.returncode, done.stdout) == (0, "xsrq: all right\n"), done.stderr

@@ -7,10 +7,9 @@ import pathlib
 import pytest
 
 import elf
-from toolchain import compiler
+from toolchain import build, compiler
 
 HERE = pathlib.Path(__file__).parent
-STRICT = ["-Wall", "-Wextra", "-Wshadow", "-Werror"]
 STANDARDS = [("c", "gnu99"), ("c", "gnu17"), ("c++", "gnu++11"), ("c++", "gnu++17")]
 
 
@@ -19,12 +18,6 @@ PROGRAMS = {
     "xsrq_program.c": ([], "xsrq: all right\n"),
     "xsrq_rdmacm.c": (["-lrdmacm"], "xsrq rdma_cm: all right\n")
 }
-
-
-def build(output, language, source, *options):
-    ok, complaints = compiler(language, *STRICT, "-o", output, "-x", language, source, *options)
-    assert ok, complaints
-    return output
 
 
 @pytest.fixture(params=PROGRAMS)
@@ -38,7 +31,8 @@ def source(request, installed, tmp_path):
 @pytest.fixture(params=STANDARDS, ids=lambda of: of[1])
 def program(request, source, installed, tmp_path):
     language, std = request.param
-    return build(tmp_path / "program", language, HERE / source, f"-std={std}",
+    return build(tmp_path / "program", language, "-Wshadow", "-x", language, HERE / source,
+                 f"-std={std}",
                  *installed.pkg_config("--cflags", "xrc-compat-xsrq"), *PROGRAMS[source][0],
                  *installed.pkg_config("--libs", "xrc-compat-xsrq"))
 
@@ -86,9 +80,7 @@ def test_two_units_of_a_program_may_include_the_header(installed, tmp_path, run)
     the functions' addresses."""
     for name, text in UNITS.items():
         (tmp_path / name).write_text(text)
-    output = tmp_path / "units"
-    ok, complaints = compiler("c", *STRICT, "-Wno-missing-field-initializers", tmp_path / "one.c",
-                              tmp_path / "two.c", "-o", output,
-                              *installed.pkg_config("--cflags", "--libs", "xrc-compat-xsrq"))
-    assert ok, complaints
-    assert run([output]).returncode == 0
+    program = build(tmp_path / "units", "c", "-Wshadow", "-Wno-missing-field-initializers",
+                    *map(tmp_path.joinpath, UNITS),
+                    *installed.pkg_config("--cflags", "--libs", "xrc-compat-xsrq"))
+    assert run([program]).returncode == 0

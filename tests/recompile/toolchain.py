@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+STRICT = ["-Wall", "-Wextra", "-Werror"]
 COMPILER = {"c": os.environ.get("CC", "cc").split(), "c++": os.environ.get("CXX", "c++").split()}
 
 
@@ -17,3 +18,10 @@ def compiler(language, *arguments):
     except FileNotFoundError:
         pytest.skip(f"no {language} compiler")
     return done.returncode == 0, done.stderr
+
+
+def build(output, language, *arguments):
+    """Compiles without a warning; returns the output."""
+    ok, complaints = compiler(language, *STRICT, "-o", output, *arguments)
+    assert ok, complaints
+    return output

@@ -291,27 +291,25 @@ static void ordinary_srq(int by_xsrq)
 
 /* ---- Refusals ---- */
 
-static int no_domain(struct ibv_srq_init_attr *attr)
+static void no_domain(struct ibv_srq_init_attr *attr)
 {
 	attr->ext.xrc.xrcd = NULL;
-	return EINVAL;
 }
 
-static int no_cq(struct ibv_srq_init_attr *attr)
+static void no_cq(struct ibv_srq_init_attr *attr)
 {
 	attr->ext.xrc.cq = NULL;
-	return EINVAL;
 }
 
-static int too_many(struct ibv_srq_init_attr *attr)
+static void too_many_receives(struct ibv_srq_init_attr *attr)
 {
 	attr->attr.max_wr = 1u << 30;
-	return EINVAL;
 }
 
-static void refused_srqs(void)
+static void refuse_srqs(void)
 {
-	static int (*const spoil[])(struct ibv_srq_init_attr *) = { no_domain, no_cq, too_many };
+	static void (*const spoil[])(struct ibv_srq_init_attr *) = { no_domain, no_cq,
+								     too_many_receives };
 	struct ibv_srq_init_attr attr;
 	size_t i;
 
@@ -321,18 +319,19 @@ static void refused_srqs(void)
 		attr.srq_type = IBV_SRQT_XRC;
 		attr.ext.xrc.xrcd = xrcd;
 		attr.ext.xrc.cq = receiver.cq;
+		spoil[i](&attr);
 		errno = 0;
-		int wanted = spoil[i](&attr);
-		HOLDS(!ibv_create_xsrq(receiver.pd, &attr) && errno == wanted);
+		HOLDS(!ibv_create_xsrq(receiver.pd, &attr) && errno == EINVAL);
 	}
 }
 
-static void refused_qp(void)
+static void refuse_qp(void)
 {
 	struct ibv_qp_init_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.qp_type = IBV_QPT_XRC_RECV;
+	errno = 0;
 	HOLDS(!ibv_create_qp(receiver.pd, &attr) && errno == EINVAL);
 }
 
@@ -370,8 +369,8 @@ int main(void)
 	limit_event();
 	ordinary_srq(0);
 	ordinary_srq(1);
-	refused_srqs();
-	refused_qp();
+	refuse_srqs();
+	refuse_qp();
 	take_down();
 	printf("xsrq: all right\n");
 	return 0;

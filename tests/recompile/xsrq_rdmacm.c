@@ -132,13 +132,12 @@ static void refusals(void)
 		const char *what;
 		struct rdma_cm_id *id;
 		struct ibv_pd *pd;
-		int err;
 	} table[] = {
-		{ "a second SRQ", srq_id, NULL, EINVAL },
-		{ "a second SRQ, with a PD", srq_id, srq_id->pd, EINVAL },
-		{ "a PD of another device", conn_id, elsewhere, EINVAL },
-		{ "an id without device", unbound, NULL, EINVAL },
-		{ "an id without device, with a PD", unbound, elsewhere, EINVAL },
+		{ "a second SRQ", srq_id, NULL },
+		{ "a second SRQ, with a PD", srq_id, srq_id->pd },
+		{ "a PD of another device", conn_id, elsewhere },
+		{ "an id without device", unbound, NULL },
+		{ "an id without device, with a PD", unbound, elsewhere },
 	};
 	struct ibv_srq_init_attr attr;
 	size_t i;
@@ -150,7 +149,7 @@ static void refusals(void)
 		attr.attr.max_wr = attr.attr.max_sge = 1;
 		errno = 0;
 		fail_unless(rdma_create_srq(table[i].id, table[i].pd, &attr) == -1 &&
-				    errno == table[i].err,
+				    errno == EINVAL,
 			    table[i].what);
 		fail_unless(table[i].id->srq == before, table[i].what);
 	}
