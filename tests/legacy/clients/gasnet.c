@@ -147,11 +147,12 @@ static void start(void)
 
 /* ---- Data ---- */
 
-static void take_completions(void);
-
 static void progress(void)
 {
-	take_completions();
+	struct ibv_wc wc;
+
+	while (hca_poll_cq(snd_cq, &wc))
+		slots_give(&slots, (unsigned)wc.wr_id);
 	job_idle();
 }
 
@@ -209,14 +210,6 @@ static void put_and_get(int peer)
 	job_fill(memory.put_from[peer], PART, peer, REQUESTS);
 	rdma(peer, IBV_WR_RDMA_WRITE, memory.put_from[peer], offsetof(struct segment, put_to));
 	rdma(peer, IBV_WR_RDMA_READ, memory.get_to[peer], offsetof(struct segment, get_from));
-}
-
-static void take_completions(void)
-{
-	struct ibv_wc wc;
-
-	while (hca_poll_cq(snd_cq, &wc))
-		slots_give(&slots, (unsigned)wc.wr_id);
 }
 
 /* GASNet knows the sender by the receive QP's number alone. */

@@ -10,7 +10,7 @@
 #include "../../rc_masks.h"
 #include "gasnet.h"
 
-/* in the table: a process is creating the QP. So no QP may have the number 0 or 1 */
+/* In the table: a process is creating the QP. Therefore no QP may have the number 0 or 1. */
 #define ELECTED 1
 
 static uint32_t inline_limit;
@@ -64,7 +64,7 @@ void probe_inline_limit(void)
 			job_die("max_inline_data %d: %s instead of EINVAL", (int)inline_limit,
 				strerror(errno));
 		if (!inline_limit)
-			job_die("no inline size can be had");
+			job_die("ibv_create_qp refuses every inline size");
 		inline_limit = inline_limit == UINT32_MAX ? 1024 : inline_limit - 1;
 	}
 	must_be_0(ibv_destroy_qp(qp), "ibv_destroy_qp");
@@ -90,7 +90,7 @@ static void get_rcv_qp(uint32_t *table)
 	must_be_0(ibv_reg_xrc_rcv_qp(xrc_domain, qpn), "ibv_reg_xrc_rcv_qp");
 }
 
-/* EINVAL may mean that another process was first: then the QP is in that state, or further. */
+/* EINVAL may mean that another process has modified the QP: it is then in that state or a later. */
 static void modify_rcv_qp(uint32_t qpn, struct ibv_qp_attr *attr, int mask)
 {
 	struct ibv_qp_init_attr init_attr;

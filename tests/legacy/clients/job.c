@@ -20,10 +20,7 @@
 
 struct job job;
 
-/* In memory that all ranks share, for the summary. */
-static struct tally {
-	unsigned verified;
-} *tally;
+static unsigned *messages_verified;	/* by all ranks, in shared memory: for the summary */
 
 static int wire[JOB_NETS][JOB_RANKS_MAX][JOB_RANKS_MAX];
 static pid_t pids[JOB_RANKS_MAX];
@@ -285,7 +282,7 @@ int job_verify(const void *message, size_t size, uint32_t *sequence)
 				i);
 	die_if_told();
 	*sequence = head[2];
-	__atomic_fetch_add(&tally->verified, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(messages_verified, 1, __ATOMIC_RELAXED);
 	return (int)head[0];
 }
 
@@ -354,7 +351,7 @@ static int run_rank(int rank, int ranks_per_host, void *const *host_memory, int 
 	int status;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	alarm((unsigned)seconds_allowed() + 5);	/* for what waits inside the library */
+	alarm((unsigned)seconds_allowed() + 5);	/* for a wait inside the library */
 	job.rank = rank;
 	job.host = rank / ranks_per_host;
 	job.local_rank = rank % ranks_per_host;
@@ -447,7 +444,7 @@ int job_run(const char *name, int ranks_per_host, int (*rank_main)(void))
 	int failed;
 
 	job.name = name;
-	tally = shared_pages(sizeof(*tally));
+	messages_verified = shared_pages(sizeof(*messages_verified));
 	if (!tmp || strlen(tmp) > sizeof(job.dir) - 20)
 		tmp = "/tmp";
 	snprintf(job.dir, sizeof(job.dir), "%.40s/legacy-XXXXXX", tmp);
@@ -457,9 +454,9 @@ int job_run(const char *name, int ranks_per_host, int (*rank_main)(void))
 	failed = watch();
 	remove_dir();
 	printf("%s: %d processes on %d hosts, %u messages verified, %s\n", name, job.size,
-	       JOB_HOSTS, tally->verified,
-	       failed		 ? "FAILED"
-	       : tally->verified ? "all right"
-				 : "FAILED: no message at all");
-	return failed || !tally->verified;
+	       JOB_HOSTS, *messages_verified,
+	       failed		    ? "FAILED"
+	       : *messages_verified ? "all right"
+				    : "FAILED: no message at all");
+	return failed || !*messages_verified;
 }

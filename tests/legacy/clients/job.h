@@ -4,7 +4,7 @@
  * without the fabric. There are no verbs in here, since one of the programs must not be linked with
  * libibverbs.
  *
- * Whatever waits here ends the process at the job's deadline (LEGACY_SECONDS, 30 s unless set).
+ * A function that waits ends the process at the job's deadline (LEGACY_SECONDS, 30 s unless set).
  * When a process fails, the launcher ends the others.
  */
 #ifndef TESTS_LEGACY_CLIENTS_JOB_H

@@ -31,7 +31,7 @@ struct address {
 	uint64_t put_addr;
 };
 
-/* One SRQ and what is known of its buffers. */
+/* An SRQ and its buffers. */
 struct pool {
 	struct ibv_srq *srq_hndl;
 	unsigned free[BUFFERS], free_count;	/* received and read: to be posted again */
@@ -164,8 +164,8 @@ static void take_event(const struct ibv_async_event *event)
 }
 
 /*
- * Cancelled asynchronously while it waits in ibv_get_async_event. MVAPICH's could be cancelled
- * anywhere, even with a lock held; that mistake is left out.
+ * Cancelled asynchronously while it waits in ibv_get_async_event. The thread of MVAPICH could be
+ * cancelled anywhere, even with a lock held; that mistake is left out.
  */
 static void *async_main(void *context)
 {

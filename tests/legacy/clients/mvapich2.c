@@ -128,8 +128,8 @@ static void take_event(struct ibv_async_event *event)
 }
 
 /*
- * Cancelled asynchronously while it waits in ibv_get_async_event. MVAPICH2's could be cancelled
- * anywhere, even with a lock held; that mistake is left out.
+ * Cancelled asynchronously while it waits in ibv_get_async_event. The thread of MVAPICH2 could be
+ * cancelled anywhere, even with a lock held; that mistake is left out.
  */
 static void *async_main(void *context)
 {

@@ -285,9 +285,9 @@ static void exchange(void)
 }
 
 /*
- * Host B drops its endpoints to rank 0, which is not told. Rank 0 asks for one more registration
- * with the receive QP, learns that there is none, and starts over. It reaches both ranks of B
- * again.
+ * Host B unregisters from its receive QP for rank 0, and sends rank 0 no message about it. Rank 0
+ * asks for a registration with the receive QP, is answered that there is none, and connects anew
+ * to both ranks of B.
  */
 static void reconnect(void)
 {

@@ -65,7 +65,7 @@ struct ib_addr *xoob_addr(int rank);
 /* Unregisters from the receive QP for that rank's messages. */
 void xoob_drop_recv_qp(int rank);
 void xoob_finalize(void);
-extern unsigned xoob_gone;	/* how often a receive QP turned out to be gone */
+extern unsigned xoob_gone;	/* how often the other side answered that it has no receive QP */
 
 /* The thread for asynchronous events. */
 void async_start(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Open MPI: the xoob CPC. One sending QP for each remote port; the first process contacted there
- * creates the receive QP, the others register with it. If that QP is gone by then, the sender
- * starts over.
+ * creates the receive QP, the others register with it. If that QP is destroyed by then, the sender
+ * connects anew.
  */
 
 #include <errno.h>
@@ -190,7 +190,7 @@ static void recv_qp_connect(int rank, const struct xoob_msg *msg)
 
 	if (ret) {
 		if (ret != EINVAL)
-			job_die("ibv_reg_xrc_rcv_qp of what is gone: %d", ret);
+			job_die("ibv_reg_xrc_rcv_qp of a destroyed receive QP: %d", ret);
 		xoob_send(rank, CONNECT_XRC_NR_RESPONSE, 0, 0);
 		return;
 	}

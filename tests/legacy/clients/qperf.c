@@ -162,7 +162,10 @@ static void post_send(unsigned slot, uint32_t size)
 	must_be_0(ibv_post_send(dev.qp, &wr, &bad), "ibv_post_send");
 }
 
-/* Waits for one event, acknowledges it at once, and takes all completions that are there. */
+/*
+ * Takes up to @max completions. Without --poll it first waits for one event, acknowledges it
+ * at once and arms the CQ.
+ */
 static int rd_poll(struct ibv_wc *wc, int max)
 {
 	int count;
@@ -195,7 +198,7 @@ static void take_received(const struct ibv_wc *wc, int repost)
 /* Takes all completions; calls @on_sent with the slot of each completed send. */
 static void progress(int repost, void (*on_sent)(unsigned slot))
 {
-	/* all there can be, since those from before the CQ was armed raise no event */
+	/* Room for all: a completion that came before the CQ was armed raises no event. */
 	struct ibv_wc wc[2 * DEPTH];
 	int i, count = rd_poll(wc, 2 * DEPTH);
 
