@@ -65,13 +65,10 @@ static void cm_send(int to, enum cm_type type, uint32_t qpn)
 static void modify(struct ibv_qp *qp, uint32_t rqpn, struct ibv_qp_attr *attr, int mask,
 		   const char *what)
 {
-	int result = qp ? VERB(modify_qp)(qp, attr, mask) :
-			  VERB(modify_xrc_rcv_qp)(hca.xrc_domain, rqpn, attr, mask);
-
-	if (result)
-		job_die("%s to %s: %d, errno %d (%s)",
-			qp ? "ibv_modify_qp" : "ibv_modify_xrc_rcv_qp", what, result, errno,
-			strerror(errno));
+	if (qp)
+		must_be_0(VERB(modify_qp)(qp, attr, mask), what);
+	else
+		must_be_0(VERB(modify_xrc_rcv_qp)(hca.xrc_domain, rqpn, attr, mask), what);
 }
 
 static void to_init(struct ibv_qp *qp, uint32_t rqpn)
@@ -79,7 +76,7 @@ static void to_init(struct ibv_qp *qp, uint32_t rqpn)
 	struct ibv_qp_attr attr = hca_init_attr(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE |
 						IBV_ACCESS_REMOTE_READ);
 
-	modify(qp, rqpn, &attr, MASK_INIT, "INIT");
+	modify(qp, rqpn, &attr, MASK_INIT, "step to INIT");
 }
 
 static void to_rtr(struct ibv_qp *qp, uint32_t rqpn, const struct cm_msg *peer)
@@ -87,14 +84,14 @@ static void to_rtr(struct ibv_qp *qp, uint32_t rqpn, const struct cm_msg *peer)
 	struct ibv_qp_attr attr = hca_rtr_attr(peer->qpn, peer->lid, 0);
 
 	attr.ah_attr.port_num = 0;	/* MVAPICH2 1.7 sets it nowhere. */
-	modify(qp, rqpn, &attr, MASK_RTR, "RTR");
+	modify(qp, rqpn, &attr, MASK_RTR, "step to RTR");
 }
 
 static void to_rts(struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = hca_rts_attr(20, 0);
 
-	modify(qp, 0, &attr, MASK_RTS, "RTS");
+	modify(qp, 0, &attr, MASK_RTS, "step to RTS");
 }
 
 /* ---- The sender's side ---- */

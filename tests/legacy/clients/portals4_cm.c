@@ -5,9 +5,6 @@
  * to RTS.
  */
 
-#include <errno.h>
-#include <string.h>
-
 #include "../../rc_masks.h"
 #include "hca.h"
 #include "portals4.h"
@@ -16,13 +13,11 @@
 
 static void modify(struct connection *conn, struct ibv_qp_attr *attr, int mask, const char *what)
 {
-	int result =
-		conn->qp ? ibv_modify_qp(conn->qp, attr, mask)
-			 : ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, attr, mask);
-
-	if (result)
-		job_die("%s to %s: %d (%s)", conn->qp ? "ibv_modify_qp" : "ibv_modify_xrc_rcv_qp",
-			what, result, strerror(result < 0 ? errno : result));
+	if (conn->qp)
+		must_be_0(ibv_modify_qp(conn->qp, attr, mask), what);
+	else
+		must_be_0(ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, attr, mask),
+			  what);
 }
 
 static void to_init(struct connection *conn, int access)
@@ -33,7 +28,7 @@ static void to_init(struct connection *conn, int access)
 	attr.pkey_index = 0;
 	attr.port_num = 1;
 	attr.qp_access_flags = access;
-	modify(conn, &attr, MASK_INIT, "INIT");
+	modify(conn, &attr, MASK_INIT, "step to INIT");
 }
 
 /* Goes to INIT once more first, as librdmacm does, which created the QP with defaults. */
@@ -43,14 +38,14 @@ static void to_rtr(struct connection *conn)
 
 	to_init(conn, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
 	attr = hca_rtr_attr(conn->remote_qpn, conn->remote_lid, PSN);
-	modify(conn, &attr, MASK_RTR, "RTR");
+	modify(conn, &attr, MASK_RTR, "step to RTR");
 }
 
 static void to_rts(struct connection *conn)
 {
 	struct ibv_qp_attr attr = hca_rts_attr(14, PSN);
 
-	modify(conn, &attr, MASK_RTS, "RTS");
+	modify(conn, &attr, MASK_RTS, "step to RTS");
 }
 
 static uint32_t lid;
@@ -155,7 +150,7 @@ void conn_disconnect(struct connection *conn)
 	if (!conn->qp)
 		ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, &attr, IBV_QP_STATE);
 	attr.qp_state = IBV_QPS_ERR;
-	modify(conn, &attr, IBV_QP_STATE, "ERR");
+	modify(conn, &attr, IBV_QP_STATE, "step to ERR");
 }
 
 void conn_destroy_qp(struct connection *conn)

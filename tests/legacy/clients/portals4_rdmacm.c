@@ -18,7 +18,7 @@
 #define PORT 7471
 #define RESOLVE_MS 10000
 
-/* One gets requests, the other the events of our own connection. */
+/* listening gets requests, connecting the events of our own connection. */
 static struct rdma_event_channel *listening, *connecting;
 static struct rdma_cm_id *listen_id;
 
@@ -33,7 +33,7 @@ static struct sockaddr_in address(int host, int port)
 	return in;
 }
 
-/* The caller acknowledges it. */
+/* The caller acknowledges the event. */
 static struct rdma_cm_event *next_event(struct rdma_event_channel *channel)
 {
 	struct rdma_cm_event *event;
@@ -183,13 +183,11 @@ void conn_accept(struct connection *conn)
 void conn_disconnect(struct connection *conn)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
-	int result = 0;
 
 	if (!conn->qp)
-		result = ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, &attr,
-					       IBV_QP_STATE);
-	if (result)
-		job_die("ibv_modify_xrc_rcv_qp to ERR: %s", strerror(result));
+		must_be_0(ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, &attr,
+						IBV_QP_STATE),
+			  "ibv_modify_xrc_rcv_qp to ERR");
 	must_be_0(rdma_disconnect(conn->id), "rdma_disconnect");
 }
 

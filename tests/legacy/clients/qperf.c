@@ -180,7 +180,7 @@ static int rd_poll(struct ibv_wc *wc, int max)
 	return count;
 }
 
-static void take_received(const struct ibv_wc *wc, int repost)
+static void take_received(const struct ibv_wc *wc)
 {
 	unsigned slot = (unsigned)(wc->wr_id - WR_RECV);
 	uint32_t sequence;
@@ -191,12 +191,11 @@ static void take_received(const struct ibv_wc *wc, int repost)
 	if (wc->qp_num != dev.lnode.qp_num)
 		job_die("received on QP 0x%x, not on 0x%x", wc->qp_num, dev.lnode.qp_num);
 	received++;
-	if (repost)
-		post_recv(slot);
+	post_recv(slot);
 }
 
 /* Takes all completions; calls @on_sent with the slot of each completed send. */
-static void progress(int repost, void (*on_sent)(unsigned slot))
+static void progress(void (*on_sent)(unsigned slot))
 {
 	/* Room for all: a completion that came before the CQ was armed raises no event. */
 	struct ibv_wc wc[2 * DEPTH];
@@ -207,7 +206,7 @@ static void progress(int repost, void (*on_sent)(unsigned slot))
 			job_die("wr_id %llu: %s", (unsigned long long)wc[i].wr_id,
 				ibv_wc_status_str(wc[i].status));
 		if (wc[i].wr_id >= WR_RECV) {
-			take_received(&wc[i], repost);
+			take_received(&wc[i]);
 			continue;
 		}
 		completed++;
@@ -220,17 +219,6 @@ static void send_next(unsigned slot)
 {
 	if (sent < BW_MESSAGES)
 		post_send(slot, MESSAGE_SIZE);
-}
-
-static void fill_queues(int sends, int recvs)
-{
-	unsigned slot;
-
-	for (slot = 0; recvs && slot < DEPTH; slot++)
-		post_recv(slot);
-	job_barrier(JOB_WORLD);
-	for (slot = 0; sends && slot < DEPTH; slot++)
-		send_next(slot);
 }
 
 /*
@@ -252,24 +240,20 @@ static void rd_close(void)
 	must_be_0(ibv_close_device(dev.context), "ibv_close_device");
 }
 
-/* Client to server only: the client has no receives, the server no send queue. */
-static void xrc_bw(void)
+/* A side that does not send has no send queue; one that does not receive has no receives. */
+static void bandwidth(int sends, int receives)
 {
-	rd_open(CLIENT ? DEPTH : 0, CLIENT ? 0 : DEPTH);
-	rd_prep();
-	fill_queues(CLIENT, !CLIENT);
-	while (CLIENT ? completed < BW_MESSAGES : received < BW_MESSAGES)
-		progress(1, send_next);
-	rd_close();
-}
+	unsigned slot;
 
-static void xrc_bi_bw(void)
-{
-	rd_open(DEPTH, DEPTH);
+	rd_open(sends ? DEPTH : 0, receives ? DEPTH : 0);
 	rd_prep();
-	fill_queues(1, 1);
-	while (completed < BW_MESSAGES || received < BW_MESSAGES)
-		progress(1, send_next);
+	for (slot = 0; receives && slot < DEPTH; slot++)
+		post_recv(slot);
+	job_barrier(JOB_WORLD);
+	for (slot = 0; sends && slot < DEPTH; slot++)
+		send_next(slot);
+	while ((sends && completed < BW_MESSAGES) || (receives && received < BW_MESSAGES))
+		progress(send_next);
 	rd_close();
 }
 
@@ -285,19 +269,19 @@ static void xrc_lat(void)
 		if (CLIENT)
 			post_send(0, 16);
 		while (received <= turn)
-			progress(1, NULL);
+			progress(NULL);
 		if (!CLIENT)
 			post_send(0, 16);
 		while (completed <= turn)
-			progress(1, NULL);
+			progress(NULL);
 	}
 	rd_close();
 }
 
 static int rank_main(void)
 {
-	xrc_bw();
-	xrc_bi_bw();
+	bandwidth(CLIENT, !CLIENT);	/* xrc_bw */
+	bandwidth(1, 1);		/* xrc_bi_bw */
 	xrc_lat();
 	return 0;
 }
