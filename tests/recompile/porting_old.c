@@ -33,7 +33,7 @@ static int registered_elsewhere(struct ibv_context *context, FILE *file, uint32_
 	failed = ported_handle(domain, rcv_qpn);
 	if (ibv_unreg_xrc_rcv_qp(domain, rcv_qpn) || ibv_close_xrc_domain(domain) ||
 	    ibv_close_device(other))
-		return say("leaving");
+		return say("closing the other domain");
 	return failed;
 }
 
@@ -58,7 +58,7 @@ static int with_qps(struct ibv_pd *pd, struct ibv_cq *cq, struct ibv_xrc_domain 
 	failed = ported_qps(domain, rcv_qpn, xrc_qp, two_way && !strcmp(two_way, "on")) ||
 		 registered_elsewhere(pd->context, file, rcv_qpn);
 	if (ibv_destroy_qp(xrc_qp) || ibv_unreg_xrc_rcv_qp(domain, rcv_qpn))
-		return say("taking QPs down");
+		return say("destroying the QPs");
 	return failed;
 }
 
@@ -78,7 +78,7 @@ static int with_srq(struct ibv_context *context, struct ibv_xrc_domain *domain, 
 		return say("ibv_create_xrc_srq");
 	failed = with_qps(pd, cq, domain, file) || ported_half(pd, domain, srq, srq->xrc_srq_num);
 	if (ibv_destroy_srq(srq) || ibv_destroy_cq(cq) || ibv_dealloc_pd(pd))
-		return say("taking down");
+		return say("destroying the SRQ, CQ and PD");
 	return failed;
 }
 
@@ -94,7 +94,7 @@ int main(void)
 		return say("ibv_open_xrc_domain");
 	failed = with_srq(context, domain, file);
 	if (ibv_close_xrc_domain(domain) || ibv_close_device(context))
-		return say("closing");
+		return say("closing the domain and the device");
 	ibv_free_device_list(list);
 	return failed;
 }

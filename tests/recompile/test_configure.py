@@ -111,7 +111,7 @@ CLIENTS = [
 
 
 def from_pkg_config(tree, package):
-    """Only paths; the script itself adds -libverbs."""
+    """Only paths. The configure script itself adds -libverbs."""
     return tree.pkg_config("--cflags", package), tree.pkg_config("--libs-only-L", package)
 
 
@@ -145,7 +145,7 @@ def test_client_finds_the_old_api(client, installed, tmp_path):
     assert client(Configure(tmp_path, *from_pkg_config(installed, "xrc-compat")))
 
 
-def test_every_way_leads_to_the_same_header_and_libraries(configure):
+def test_clients_find_the_old_api_by_every_way(configure):
     """These two clients have all kinds of checks that the others have: a declaration, functions of
     both libraries, and that today's functions are missing."""
     assert open_mpi_187(configure) and rdma_bw(configure)

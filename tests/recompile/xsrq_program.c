@@ -184,8 +184,8 @@ static struct ibv_sge element(struct end *end)
 	return sge;
 }
 
-/* Each turn without a completion takes a millisecond or more. */
-static void complete(struct end *end, struct ibv_wc *wc)
+/* Waits for a completion for 30 s at least: each empty poll takes a millisecond or more. */
+static void wait_for_completion(struct end *end, struct ibv_wc *wc)
 {
 	int polled = 0, tries;
 
@@ -226,9 +226,9 @@ static void send_one(void)
 	wr.send_flags = 0;
 	wr.wr.xrc.remote_srqn = srq->ext.xrc.srq_num;
 	HOLDS(!ibv_post_send(sender.qp, &wr, &bad));
-	complete(&sender, &wc);
+	wait_for_completion(&sender, &wc);
 	HOLDS(wc.wr_id == 9);
-	complete(&receiver, &wc);
+	wait_for_completion(&receiver, &wc);
 	HOLDS(wc.wr_id == 7 && wc.byte_len == LENGTH && wc.qp_num == receiver.qp->qp_num);
 	HOLDS(!strcmp(receiver.buffer, sender.buffer));
 }
@@ -244,8 +244,8 @@ static void next_srq_event(struct ibv_async_event *event)
 }
 
 /*
- * The event names the program's SRQ. If its ack were not counted, destroying the SRQ would wait for
- * ever.
+ * The event names the program's SRQ. If the acknowledgement were not counted, ibv_destroy_srq would
+ * not return.
  */
 static void limit_event(void)
 {

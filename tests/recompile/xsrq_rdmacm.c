@@ -279,7 +279,7 @@ int main(void)
 	int status = 1, ends[2];
 	pid_t client;
 
-	alarm(60);		/* if one fails, the other may wait for it */
+	alarm(60);		/* if the server or the client fails, the other may wait for it */
 	HOLDS(!pipe(ends));
 	client = fork();
 	if (!client) {
