@@ -3,6 +3,7 @@
 #ifndef TESTS_LEGACY_CLIENTS_HCA_H
 #define TESTS_LEGACY_CLIENTS_HCA_H
 
+#include <errno.h>
 #include <string.h>
 #include <infiniband/verbs.h>
 
@@ -65,6 +66,27 @@ static inline struct ibv_cq *hca_wait_for_event(struct ibv_comp_channel *channel
 	VERB(ack_cq_events)(cq, 1);
 	must_be_0(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
 	return cq;
+}
+
+/*
+ * For the event threads of MVAPICH and MVAPICH2, which are cancelled asynchronously while they wait
+ * in ibv_get_async_event. Theirs could be cancelled anywhere, even with a lock held; that mistake
+ * is left out.
+ */
+static inline void hca_event_loop(struct ibv_context *context,
+				  void (*take_event)(struct ibv_async_event *event))
+{
+	struct ibv_async_event event;
+	int state;
+
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	while (!VERB(get_async_event)(context, &event)) {
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+		take_event(&event);
+		VERB(ack_async_event)(&event);
+		pthread_setcancelstate(state, NULL);
+	}
+	job_die("ibv_get_async_event: %s", strerror(errno));
 }
 
 /* Polls for one completion, which must be a success. Returns whether there was one. */

@@ -143,7 +143,7 @@ static void limit_reached(const struct ibv_srq *srq)
  * MVAPICH does not test the XRC flag: it has no receive QPs, so every QP event is for a QP that it
  * created.
  */
-static void take_event(const struct ibv_async_event *event)
+static void take_event(struct ibv_async_event *event)
 {
 	switch (event->event_type) {
 	case IBV_EVENT_COMM_EST:
@@ -163,23 +163,10 @@ static void take_event(const struct ibv_async_event *event)
 	}
 }
 
-/*
- * Cancelled asynchronously while it waits in ibv_get_async_event. The thread of MVAPICH could be
- * cancelled anywhere, even with a lock held; that mistake is left out.
- */
 static void *async_main(void *context)
 {
-	struct ibv_async_event event;
-	int state;
-
-	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-	while (!ibv_get_async_event(context, &event)) {
-		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-		take_event(&event);
-		ibv_ack_async_event(&event);
-		pthread_setcancelstate(state, NULL);
-	}
-	job_die("ibv_get_async_event: %s", strerror(errno));
+	hca_event_loop(context, take_event);
+	return NULL;
 }
 
 static void start_pool(struct pool *pool)

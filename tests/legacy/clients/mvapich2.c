@@ -127,23 +127,10 @@ static void take_event(struct ibv_async_event *event)
 		event->event_type |= IBV_XRC_QP_EVENT_FLAG;
 }
 
-/*
- * Cancelled asynchronously while it waits in ibv_get_async_event. The thread of MVAPICH2 could be
- * cancelled anywhere, even with a lock held; that mistake is left out.
- */
 static void *async_main(void *context)
 {
-	struct ibv_async_event event;
-	int state;
-
-	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-	while (!VERB(get_async_event)(context, &event)) {
-		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-		take_event(&event);
-		VERB(ack_async_event)(&event);
-		pthread_setcancelstate(state, NULL);
-	}
-	job_die("ibv_get_async_event: %s", strerror(errno));
+	hca_event_loop(context, take_event);
+	return NULL;
 }
 
 static void start_data(void)
