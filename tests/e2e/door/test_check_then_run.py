@@ -61,7 +61,7 @@ def type_in(run, softhca, build_root, tmp_path):
                             tmp_path)
 
 
-def test_next_command_runs_the_program(type_in, program):
+def test_the_next_command_of_json_and_text_runs_the_program(type_in, program):
     result = type_in(f"xrc-compat check --json {program}")
     report = json.loads(result.stdout)
     assert (result.returncode, result.stderr) == (report["exit_status"], ""), result.stderr
@@ -69,10 +69,6 @@ def test_next_command_runs_the_program(type_in, program):
             if device["xrc"]] == [models.device(0), models.device(1)]
     assert report["next"], report
     done(type_in(report["next"]))
-
-
-def test_text_prints_the_same_command(type_in, program):
-    report = json.loads(type_in(f"xrc-compat check --json {program}").stdout)
     lines = type_in(f"xrc-compat check {program}").stdout.splitlines()
     assert [line.split(None, 1)[1] for line in lines if line.startswith("Next")] == [report["next"]]
 

@@ -48,31 +48,23 @@ def test_linked_plugin_fails_without_the_shim(run, softhca, door, build_root, bi
 
 
 def test_linked_and_looked_up_verbs_share_one_state(play, door):
-    """Both libraries share one state: objects and registrations of one library count in the
-    other."""
+    """Objects and registrations of one library count in the other."""
     result = play(door / "both")
     assert (result.returncode, result.stdout.splitlines()) == (
         0, ["both: busy Device or resource busy"] * 2 + ["exchange: done"] * 2), result.stderr
 
 
-def test_a_program_keeps_its_private_libibverbs(play, door, private_copy, tmp_path):
-    """A program that brings its own libibverbs uses that one under the shim, too."""
+@pytest.mark.parametrize("library", ["private_copy", "real_library"])
+def test_a_program_uses_its_private_libibverbs_or_else_the_systems(request, play, door, tmp_path,
+                                                                   library):
+    path = request.getfixturevalue(library)
     result = play(shutil.copy(door / "linked-rpath", tmp_path))
     done(result)
-    assert result.stdout.splitlines()[1:] == [f"mapped: {private_copy}"]
-
-
-def test_without_a_private_copy_the_libibverbs_of_the_system_is_used(play, door, real_library,
-                                                                     tmp_path):
-    """Without the copy the same program uses the system's, so the test above can tell them
-    apart."""
-    result = play(shutil.copy(door / "linked-rpath", tmp_path))
-    done(result)
-    assert result.stdout.splitlines()[1:] == [f"mapped: {os.path.realpath(real_library)}"]
+    assert result.stdout.splitlines()[1:] == [f"mapped: {os.path.realpath(path)}"]
 
 
 @pytest.mark.parametrize("binary", ["shim/contract", "door/linked-lazy", "door/linked-now"])
-def test_is_a_real_old_binary(build_root, binary):
+def test_the_binary_needs_the_legacy_symbols_and_no_stub(build_root, binary):
     """It needs the old symbols from libibverbs.so.1 and nothing of ours, and no run path leads to
     the stub."""
     path = build_root / "tests" / "e2e" / binary

@@ -163,7 +163,7 @@ def test_rtld_next_begins_behind_the_caller(ask, shim, door, real_library, order
     assert [answer.split()[0] for answer in answers[4:]] == ["NULL", hidden]
 
 
-def test_interposer_in_front_hands_on_to_the_shim(play, shim, door):
+def test_an_interposer_before_the_shim_is_called_and_the_exchange_works(play, shim, door):
     result = play([door / "libinterposer.so", shim], "linked-lazy")
     done(result)
     assert re.search(r"^interposer: [1-9]\d* calls of ibv_create_qp$", result.stderr, re.M)
@@ -179,8 +179,6 @@ ORDERS = {
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_profilers_that_interpose_dlsym_call_the_next_one(play, shim, door, order):
-    """Profilers interpose dlsym as well. In any order each calls the next one, and the exchange
-    works."""
     paths = {"a": door / "libspy-a.so", "b": door / "libspy-b.so", "shim": shim}
     result = play([paths[word] for word in order.split()])
     done(result)
