@@ -61,7 +61,7 @@ def test_entry(symbol):
         r"\n[^\n\t]*\b%s\([^\n]*\n(?:\t[^\n]*\n)*\{\n.*?\n\}\nSHIM_EXPORT\(%s\);\n" %
         (symbol.name, symbol.name), SHIM, re.S)
     assert entry, "no entry in shim/"
-    # a thread that waits there must be free to be cancelled, and to jump away
+    # A thread that waits there can be cancelled, or leave by longjmp().
     if symbol.name == "ibv_get_async_event":
         assert "shim_ready()" in entry.group() and "shim_enter" not in entry.group()
         return
@@ -75,7 +75,7 @@ def test_entry(symbol):
 
 
 @pytest.mark.parametrize("symbol", TRACED, ids=name_of)
-def test_what_to_port_it_to(symbol):
+def test_a_traced_function_names_the_modern_verb(symbol):
     assert symbol.port.startswith("ibv_"), "no 'port to:' in the table"
 
 
@@ -89,7 +89,7 @@ def test_manual_contract_and_prototype(symbol):
 
 
 @pytest.mark.parametrize("symbol", ENTERED, ids=name_of)
-def test_it_is_called_by_tests(symbol):
+def test_a_test_calls_the_function(symbol):
     folders = {
         "ibv_": "tests/e2e/shim/**/*.c", "rdma": "tests/**/*.c", "xrc_": "tests/recompile/*.c"
     }
@@ -102,7 +102,7 @@ def names_in(path, struct_end):
         re.findall(r'\{ "(\w+)",', (ROOT / path).read_text().split(struct_end)[1].split("};")[0]))
 
 
-def test_the_trace_knows_no_name_that_the_table_has_not():
+def test_the_table_has_every_name_that_the_trace_shows():
     wanted = {
         argument.lstrip(">=") for symbol in TRACED for argument in symbol.arguments.split(",")
     }

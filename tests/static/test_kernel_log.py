@@ -8,7 +8,7 @@ import types
 
 import pytest
 
-HURT = [
+FAULTS = [
     "[   12.301122] WARNING: CPU: 1 PID: 77 at drivers/infiniband/core/verbs.c:340 ib_dealloc_pd_user+0x9/0x80 [ib_core]",
     "[    1.000001] BUG: kernel NULL pointer dereference, address: 0000000000000008",
     "[    5.123456] general protection fault, probably for non-canonical address 0xdead: 0000 [#1] PREEMPT SMP",
@@ -18,7 +18,7 @@ HURT = [
     "[    9.400000] BUG: scheduling while atomic: python3/311/0x00000002",
     "[    8.000000] Kernel panic - not syncing: Attempted to kill init!",
 ]
-FINE = [
+HARMLESS = [
     "[   33.690981] ib_uverbs: loading out-of-tree module taints kernel.",
     "[    3.000000] traps: hold[12] general protection fault ip:7f00 sp:7ffc error:0 in libmlx5.so[7f00+1000]",
     "[    3.000000] hold[12]: segfault at 0 ip 0000 sp 0000 error 4",
@@ -50,18 +50,18 @@ def ended(tmp_path):
     return _ended
 
 
-@pytest.mark.parametrize("line", HURT)
-def test_hurt(runner, ended, capsys, line):
+@pytest.mark.parametrize("line", FAULTS)
+def test_a_fault_in_the_log_is_a_failure(runner, ended, capsys, line):
     assert runner.judge(ended("5 passed in 1.0s\n", line)) == 1
     assert capsys.readouterr().out.endswith("5 passed, 1 failed, 0 skipped\n")
 
 
-def test_fine(runner, ended, capsys):
-    assert runner.judge(ended("5 passed, 1 skipped in 1.0s\n", "\n".join(FINE))) == 0
+def test_harmless_lines_are_no_failure(runner, ended, capsys):
+    assert runner.judge(ended("5 passed, 1 skipped in 1.0s\n", "\n".join(HARMLESS))) == 0
     assert capsys.readouterr().out.endswith("5 passed, 0 failed, 1 skipped\n")
 
 
-def test_never_ended(runner, ended, capsys):
+def test_a_guest_that_crashes_is_a_failure(runner, ended, capsys):
     """Tests that passed or failed before the crash are counted and named, although pytest has not
     printed its summary."""
     assert runner.judge(
@@ -87,14 +87,14 @@ class NeverEnds:
         raise self.guest.subprocess.TimeoutExpired("qemu", seconds)
 
 
-# By our clock, what the guest's says.
+# The guest's uptime at each second of the host.
 SLOW_GUEST = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5]
 DEAD_GUEST = [0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2]
 
 
 @pytest.mark.parametrize("clock, cut_at", [(SLOW_GUEST, 10), (DEAD_GUEST, 5)])
 def test_the_limit_counts_the_guests_time(runner, monkeypatch, clock, cut_at):
-    """The limit is five seconds of the guest, and it may stand still for three of ours."""
+    """The limit is five seconds of the guest, whose clock may stand still for three of the host."""
     guest = sys.modules["guest"]
     machine = NeverEnds(guest)
     monkeypatch.setattr(guest, "STANDSTILL", 3)
@@ -103,12 +103,12 @@ def test_the_limit_counts_the_guests_time(runner, monkeypatch, clock, cut_at):
     assert machine.seconds == cut_at
 
 
-def test_crashed_after_the_count(runner, ended, capsys):
+def test_a_crash_after_the_last_test_is_a_failure(runner, ended, capsys):
     assert runner.judge(ended("5 passed in 1.0s\n", status=None)) == 1
     assert capsys.readouterr().out.endswith("5 passed, 1 failed, 0 skipped\n")
 
 
-def test_where_it_cannot_be_done_it_is_skipped(run, source_root, tmp_path):
+def test_a_machine_without_the_programs_is_a_skip(run, source_root, tmp_path):
     result = run([sys.executable, source_root / "tests" / "kernel" / "run.py", tmp_path / "build"],
                  env={"PATH": str(tmp_path)})
     assert result.returncode == 77

@@ -75,18 +75,14 @@ def test_every_other_exported_function_is_mentioned(build_root):
     assert rules.documented(others, text_of("xrc-compat.7") + text_of("xrc_compat_xrcd.3")) == []
 
 
-def test_no_other_function_is_said_to_be_stepped_into(build_root):
-    """The list in xrc-compat.7 is exact: a verb that the library does not have must not be in
-    it."""
+def test_the_manual_lists_exactly_the_replaced_verbs(build_root):
     listed = re.findall(r"^\.Fn (ibv_\w+)", text_of("xrc-compat.7"), re.M)
     assert sorted(listed) == [
         name for name in exported(build_root) if name.startswith("ibv_") and "xrc" not in name
     ]
 
 
-def test_every_command_is_documented(run, xrc_compat):
-    shown = run([xrc_compat, "--help"]).stdout.split("Environment:")[0]
-    assert re.findall(r"^  ([a-z][a-z-]*)", shown, re.M) == COMMANDS
+def test_every_command_is_documented():
     page = text_of("xrc-compat.1")
     assert [c for c in COMMANDS
             if f".Nm\n.Cm {c}\n" not in page or f".It Cm {c}\n" not in page] == []
@@ -123,6 +119,6 @@ def test_every_exit_status_is_documented(source_root):
     assert [s for s in statuses if s not in documented] == []
 
 
-def test_what_is_not_documented_is_noticed():
+def test_an_undocumented_name_is_noticed():
     assert rules.documented(["ibv_open", "XRC_X"],
                             "see ibv_open_device and XRC_X here") == ["ibv_open"]
