@@ -45,6 +45,17 @@ def holder(tables, softhca, xrc_compat, helpers, tmp_path, settings, words, sani
 
 
 @pytest.fixture
+def table(holder, tables):
+    """(path, bytes) of a table of the holder, which is ended. The directory is empty."""
+    file = sorted(tables.iterdir())[0]
+    data = file.read_bytes()
+    holder.end()
+    for path in tables.iterdir():
+        path.unlink()
+    return file, data
+
+
+@pytest.fixture
 def tool(run, xrc_compat, tables):
     """tool(arguments..., status=0, **environment): the command on the folder `tables`; it must exit
     with this status."""

@@ -37,7 +37,7 @@ BARE = f'echo "{LOADER_SAYS}" >&2; exit 127'
 COMPAT = 'echo "receiver 1 ..."'
 
 
-def test_both_as_they_must_be(demo):
+def test_the_demo_prints_its_commands_and_their_output(demo):
     result = demo(BARE, COMPAT)
     assert result.returncode == 0, result
     assert LOADER_SAYS in result.stdout and "receiver 1" in result.stdout
@@ -52,7 +52,7 @@ def test_both_as_they_must_be(demo):
     (BARE, 'echo "half a table"; exit 1', "failed with xrc-compat"),
     (BARE, ":", "printed nothing"),
 ])
-def test_anything_else_is_a_failure(demo, bare, compat, why):
+def test_each_other_outcome_fails_with_its_reason(demo, bare, compat, why):
     result = demo(bare, compat)
     assert result.returncode == 1
     assert why in result.stderr

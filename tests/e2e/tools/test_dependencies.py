@@ -49,12 +49,12 @@ def machine(tmp_path, run, source_root):
     return _machine
 
 
-def test_touches_nothing_when_all_is_there(machine):
+def test_nothing_is_installed_if_nothing_is_missing(machine):
     result, calls = machine("all test")
     assert (result.returncode, result.stdout, result.stderr, calls) == (0, "", "", [])
 
 
-def test_says_what_and_why_and_installs_only_that(machine):
+def test_only_missing_packages_are_installed_and_the_reason_is_printed(machine):
     result, calls = machine(missing=["pkg:libelf", "cmd:ninja"])
     assert result.returncode == 0
     assert "libelf-dev" in result.stdout and "reads old programs" in result.stdout
@@ -77,8 +77,8 @@ def test_one_row_may_be_several_packages(machine):
     assert calls[-1].endswith(" gcc libc6-dev")
 
 
-def test_a_release_that_has_not_everything_gets_the_rest(machine):
-    """For what the tests can do without."""
+def test_packages_that_the_release_lacks_are_skipped(machine):
+    """deps_wish installs packages that the tests can do without."""
     result, calls = machine("more", missing=["cmd:clang", "cmd:rdma"],
                             status='$(case "$*" in *clang*) echo 100 ;; *) echo 0 ;; esac)',
                             function="deps_wish")
@@ -100,7 +100,7 @@ def test_tests_need_more(machine):
 MISSING_32 = "link32:libibverbs.so.1"
 
 
-def test_debian_is_told_of_i386_before_its_libraries_are_installed(machine):
+def test_i386_is_added_to_debian_before_its_libraries_are_installed(machine):
     result, calls = machine("i386", missing=[MISSING_32], before="deps_foreign_i386", dpkg="arm64")
     assert result.returncode == 0 and "dpkg --remove-architecture i386" in result.stdout
     assert calls[0] == "dpkg --add-architecture i386"
@@ -115,20 +115,20 @@ def test_no_architecture_is_added_where_there_is_no_need(machine, missing, dpkg)
     assert not [call for call in calls if call.startswith("dpkg")]
 
 
-def test_without_root_sudo_is_used_and_never_asks_where_nobody_can_answer(machine):
+def test_without_root_and_terminal_sudo_is_used_with_n(machine):
     result, calls = machine(missing=["pkg:libelf"], uid=1000)
     assert result.returncode == 0
     assert calls[0].startswith("sudo -n ") and sum(call.startswith("sudo -n ")
                                                    for call in calls) == 2
 
 
-def test_without_root_and_sudo_it_says_what_to_type(machine):
+def test_without_root_and_sudo_the_command_to_type_is_printed(machine):
     result, calls = machine(missing=["pkg:libelf"], uid=1000, sudo=False)
     assert (result.returncode, calls) == (1, [])
     assert "apt-get install libelf-dev" in result.stdout
 
 
-def test_without_a_package_manager_it_says_what_is_missing(machine):
+def test_without_a_package_manager_the_missing_package_is_printed(machine):
     result, calls = machine(missing=["pkg:libelf"], manager=None)
     assert (result.returncode, calls) == (1, [])
     assert "libelf-dev" in result.stdout
@@ -140,7 +140,7 @@ def test_a_failed_installation_is_a_failure_and_shows_why(machine):
     assert "the output of apt-get" in result.stdout and "installation failed" in result.stdout
 
 
-def test_rhel_is_told_of_its_other_repositories(machine):
+def test_a_failed_dnf_names_the_other_repositories_of_rhel(machine):
     result, _ = machine(missing=["pkg:libibverbs"], manager="dnf", status=1)
     assert result.returncode == 1
     assert "CRB" in result.stdout and "EPEL" in result.stdout

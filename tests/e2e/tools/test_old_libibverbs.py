@@ -70,12 +70,12 @@ def works(done):
 
 
 @pytest.mark.parametrize("program", ["rpath", "wrapper"])
-def test_without_xrc_compat_the_old_one_is_loaded(on_softhca, place, program):
+def test_without_xrc_compat_the_old_libibverbs_is_loaded(on_softhca, place, program):
     done = on_softhca(place / program, "-n", "1")
     assert done.returncode != 0 and LOADED in done.stderr
 
 
-def test_run_puts_the_systems_in_its_place(on_softhca, xrc_compat, place):
+def test_run_loads_the_systems_libibverbs_instead(on_softhca, xrc_compat, place):
     done = on_softhca(xrc_compat, "run", "--", place / "rpath", "-n", "2", XRC_COMPAT_VERBOSE="1")
     assert works(done), done
     assert re.search(
@@ -83,13 +83,13 @@ def test_run_puts_the_systems_in_its_place(on_softhca, xrc_compat, place):
         done.stderr)
 
 
-def test_run_sees_ld_library_path(on_softhca, xrc_compat, place):
+def test_run_finds_the_old_libibverbs_in_ld_library_path(on_softhca, xrc_compat, place):
     assert works(
         on_softhca(xrc_compat, "run", "--", place / "plain", "-n", "1",
                    LD_LIBRARY_PATH=str(place / "old")))
 
 
-def test_script_that_sets_ld_library_path(on_softhca, xrc_compat, place):
+def test_a_script_that_sets_ld_library_path_needs_the_option(on_softhca, xrc_compat, place):
     """check cannot see the old library, so the user adds --system-libibverbs."""
     done = on_softhca(xrc_compat, "run", "--", place / "wrapper", "-n", "1")
     assert done.returncode != 0 and LOADED in done.stderr
@@ -122,7 +122,7 @@ def test_system_without_libibverbs(run, xrc_compat, place, real_library, words, 
     assert done.stderr.count("install the distribution's libibverbs") == 1
 
 
-def test_option_passes_through_softhca(run, xrc_compat, place, model, sanitizer_env):
+def test_system_libibverbs_works_with_softhca(run, xrc_compat, place, model, sanitizer_env):
     done = run([
         xrc_compat, "run", "--softhca=2", "--system-libibverbs", "--", place / "wrapper", "-n", "1"
     ], timeout=90, env={**sanitizer_env, "LD_LIBRARY_PATH": ""})
@@ -131,7 +131,8 @@ def test_option_passes_through_softhca(run, xrc_compat, place, model, sanitizer_
 
 @pytest.mark.parametrize("words, program", [(["rpath"], "rpath"),
                                             (["--system-libibverbs"], "wrapper")])
-def test_env(on_softhca, xrc_compat, place, words, program):
+def test_the_line_of_env_avoids_the_old_libibverbs(on_softhca, xrc_compat, place, words,
+                                                   program):
     words = [place / word if word == "rpath" else word for word in words]
     script = f'eval "$("$@" | sed -n 2p)"; exec {place / program} -n 1'
     assert works(on_softhca("sh", "-c", script, "sh", xrc_compat, "env", *words))
@@ -153,7 +154,8 @@ def test_commands_never_load_the_old_library(on_softhca, xrc_compat, place, tmp_
     assert done.returncode == 0 or words[0] == "doctor"
 
 
-def test_check_recommends_it_with_and_without_a_device(on_softhca, run, xrc_compat, place):
+def test_check_reports_the_old_libibverbs_with_and_without_a_device(on_softhca, run, xrc_compat,
+                                                                    place):
     for done, verdict in ((on_softhca(xrc_compat,
                                       "check", "--json", place / "rpath"), "ready"), (run(
                                           [xrc_compat, "check", "--json", place / "rpath"],

@@ -28,17 +28,6 @@ def symbolic_link(file, data):
 HOSTILE = [other_bytes, symbolic_link]
 
 
-@pytest.fixture
-def table(holder, tables):
-    """(path, bytes) of a table of the holder, which is ended. The directory is empty."""
-    file = sorted(tables.iterdir())[0]
-    data = file.read_bytes()
-    holder.end()
-    for path in tables.iterdir():
-        path.unlink()
-    return file, data
-
-
 @pytest.mark.parametrize("spoil", HOSTILE, ids=lambda spoil: spoil.__name__)
 def test_ps_and_gc_refuse_a_hostile_file_with_a_reason(table, tool, spoil):
     file, data = table

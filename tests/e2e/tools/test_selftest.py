@@ -124,8 +124,7 @@ def test_the_needed_kernel_is_named_if_receive_qps_are_not_shared(run, softhca, 
 
 
 def test_events_of_others_are_a_limit_of_the_kernel(run, softhca, xrc_compat):
-    """Where only the creator of a QP gets its events, that is a limit of the kernel, which is
-    counted apart and is no failure."""
+    """Some kernels report events of a QP only to its creator. The last line counts that apart."""
     result = run([softhca, "run", "--open_events=off", "--", xrc_compat, "selftest"], timeout=60)
     assert (result.returncode, outcome(result, "5.8")) == (0, ["limited"]), result
     assert "this kernel tells only the creator of a receive QP" in result.stdout
@@ -141,8 +140,8 @@ def test_events_of_others_are_a_limit_of_the_kernel(run, softhca, xrc_compat):
     ("0", "FAILED", "no event for the creator"),
     ("012", "FAILED", "no event for the creator the survivor the victim"),
 ])
-def test_any_other_missing_event_is_a_failure(model, run, softhca, xrc_compat, helpers, deaf,
-                                              verdict, detail):
+def test_a_missing_event_is_a_failure_or_a_limit(model, run, softhca, xrc_compat, helpers, deaf,
+                                                 verdict, detail):
     preload = helpers / "libdeaf.so"
     result = run([
         softhca, "run", "--", "sh", "-c", 'LD_PRELOAD=$0:$LD_PRELOAD DEAF=$1 exec "$2" selftest',
@@ -167,7 +166,7 @@ def test_a_device_that_completes_no_message_has_no_data_path(model, run, softhca
 
 def test_an_interrupted_selftest_leaves_no_file(model, xrc_compat, tmp_path):
     reading, writing = os.pipe()
-    os.close(reading)  # the first line that it writes is its end
+    os.close(reading)  # the first line that the self-test writes raises SIGPIPE
     with os.fdopen(writing) as stdout:
         done = subprocess.run([xrc_compat, "selftest", "--softhca=1"], stdout=stdout, env=dict(
             os.environ, TMPDIR=str(tmp_path)), timeout=60)
@@ -186,7 +185,6 @@ def test_an_unusable_tmpdir_is_replaced_by_tmp(run, softhca, xrc_compat, parent)
 @pytest.mark.parametrize("words",
                          [["--device=nonsense7"], ["--port=70000"], ["--connect=no such host"]])
 def test_a_value_in_the_same_word_reaches_the_selftest(model, run, xrc_compat, words):
-    """The option reaches the self-test, which says what is wrong with it."""
     result = run([xrc_compat, "selftest", "--softhca", *words], timeout=60)
     assert result.returncode in (4, 125) and "usage: xrc-compat selftest" not in result.stderr
     assert re.search("no device nonsense7|from 1 to 65535|on the other host, no such host",
@@ -198,8 +196,7 @@ def test_the_strict_emulator_passes_every_check(run, softhca, xrc_compat):
                timeout=60).returncode == 0
 
 
-@pytest.mark.parametrize(
-    "arguments", [["nonsense"], ["--device"], ["--nonsense"], ["--listen", "--connect", "x"]])
+@pytest.mark.parametrize("arguments", [["nonsense"], ["--listen", "--connect", "x"]])
 def test_wrong_usage(run, xrc_compat, arguments):
     result = run([xrc_compat, "selftest", "--softhca", *arguments])
     assert (result.returncode, result.stdout) == (125, "")
@@ -211,7 +208,3 @@ def test_an_invalid_port_is_refused(run, xrc_compat, port):
     result = run([xrc_compat, "selftest", "--softhca", "--listen", "--port", port])
     assert (result.returncode, result.stdout) == (125, "")
     assert "a port is a number from 1 to 65535" in result.stderr
-
-
-def test_help(run, xrc_compat):
-    assert run([xrc_compat, "selftest", "--help"]).stdout.startswith("usage: xrc-compat selftest")
