@@ -118,7 +118,7 @@ def test_the_backtrace_goes_through_the_program(trace, programs):
     _, document = trace(programs["cluster"])
     for call in document["calls"]:
         symbols = [frame["symbol"] for frame in call["backtrace"]]
-        assert "main" in symbols and call["duration_ns"] > 0
+        assert call["duration_ns"] > 0
         assert not any("trace" in frame["module"] or "libc.so" in frame["module"]
                        for frame in call["backtrace"])
         assert symbols[-1] == "main"
@@ -219,7 +219,6 @@ def test_a_call_on_a_two_way_qp_becomes_two_calls(trace, programs):
 
 
 def test_calls_on_rc_qps_are_not_listed(trace, build_root):
-    """Calls on RC QPs pass through the shim and are not listed."""
     result, document = trace(build_root / "softhca" / "tests" / "e2e" / "softhca-data-path")
     assert result.returncode == 0, result
     assert document["calls"] == []
@@ -238,28 +237,19 @@ def test_srqs_of_the_program_are_seen(trace, build_root):
             r"^0, \{max_wr=[1-9]\d*, max_sge=[1-9]\d*, srq_limit=\d+\}$", call["result"]), call
 
 
-def test_functions_that_were_looked_up_with_a_version_are_seen(trace, programs):
-    for way in ("dlvsym", "dlsym"):
-        result, document = trace(programs["lookup"], way, options=["--softhca=1"])
-        assert result.returncode == 0, result
-        called = {call["function"] for call in document["calls"]}
-        assert called >= {
-            "ibv_open_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp", "ibv_create_qp"
-        }, way
-        assert all(
-            call["backtrace"][0]["module"] == str(programs["lookup"]) for call in document["calls"])
-
-
-def test_functions_that_were_looked_up_are_seen(trace, programs):
-    result, document = trace(programs["dlopen"])
+@pytest.mark.parametrize("program, words, more", [
+    ("lookup", ["dlvsym"], set()),
+    ("lookup", ["dlsym"], set()),
+    ("dlopen", [], {"ibv_reg_xrc_rcv_qp"}),
+])
+def test_functions_that_were_looked_up_are_seen(trace, programs, program, words, more):
+    result, document = trace(programs[program], *words)
     assert result.returncode == 0, result
-    called = {call["function"] for call in document["calls"]}
-    assert {
-        "ibv_open_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp", "ibv_reg_xrc_rcv_qp",
-        "ibv_create_qp"
-    } <= called
+    assert {call["function"] for call in document["calls"]} >= {
+        "ibv_open_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp", "ibv_create_qp"
+    } | more
     assert all(
-        call["backtrace"][0]["module"] == str(programs["dlopen"]) for call in document["calls"])
+        call["backtrace"][0]["module"] == str(programs[program]) for call in document["calls"])
 
 
 def test_registrations_of_a_killed_program_are_listed(xrc_compat, programs, tmp_path):
@@ -447,11 +437,6 @@ def test_no_temporary_file_is_left(run, xrc_compat, parent):
     socket = run([xrc_compat, "trace", "--", "sh", "-c", "echo $XRC_COMPAT_TRACE"],
                  env={"TMPDIR": parent}).stdout.strip()
     assert socket.startswith("/tmp/xrc-trace-") and not os.path.exists(os.path.dirname(socket))
-
-
-def test_a_missing_program_is_named(run, xrc_compat):
-    result = run([xrc_compat, "trace", "--", "/nonexistent/program"])
-    assert result.returncode == 127 and "/nonexistent/program" in result.stderr
 
 
 @pytest.mark.parametrize("arguments", [[], ["--nonsense", "true"], ["--output"], ["--json"]])

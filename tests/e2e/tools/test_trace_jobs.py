@@ -114,7 +114,6 @@ def test_unreached_ranks_are_reported(run, xrc_compat, cluster, tmp_path, mpirun
 
 
 def test_json_comes_after_the_output_of_the_program(run, xrc_compat):
-    """JSON goes to standard error, at the end."""
     result = run([xrc_compat, "trace", "--json", "--", "sh", "-c", "echo out; echo err >&2"])
     assert result.stdout == "out\n" and result.stderr.startswith("err\n{\n")
     assert json.loads(result.stderr[4:])["exit_status"] == 0
