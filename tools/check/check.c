@@ -47,8 +47,7 @@ static void read_plugins(struct string_list *readable)
 		char path[PATH_MAX];
 		struct elf_info elf;
 
-		if (!realpath(plugins.item[i], path) || strpbrk(path, ": $") ||
-		    elf_info_read(path, &elf))
+		if (!realpath(plugins.item[i], path) || elf_info_read(path, &elf))
 			string_list_add(&check.unread, plugins.item[i]);
 		else
 			string_list_add(readable, path);

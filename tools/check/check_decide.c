@@ -89,6 +89,16 @@ static bool decide_plugins(struct check *check)
 					check->unread.item[0]));
 }
 
+/* Its libraries may need what the program itself does not. */
+static bool decide_unasked(struct check *check)
+{
+	if (!check->closure.unasked || check->fault || uses_xrc(check))
+		return false;
+	next_command(check, "run --", check->name);
+	return decided(check, VERDICT_CANNOT_TELL, format_string("its libraries are not known: %s",
+								 check->closure.unasked));
+}
+
 /* The program that it starts decides. */
 static bool decide_starter(struct check *check)
 {
@@ -101,7 +111,7 @@ static bool decide_starter(struct check *check)
 						    : "the one that uses InfiniBand",
 				     check->mpi ? "env" : "run",
 				     program_is_script(&check->program)
-					     ? " (--system-libibverbs, if it sets LD_LIBRARY_PATH)"
+					     ? " (--system-libibverbs, if it sets LD_LIBRARY_PATH; --companions, if a libibumad or libibcm is missing)"
 					     : ""));
 }
 
@@ -222,9 +232,9 @@ static void add_needs(struct check *check)
 void check_decide(struct check *check)
 {
 	static bool (*const rules[])(struct check *check) = {
-		decide_start, decide_plugins, decide_starter, decide_static, decide_need,
-		decide_preload, decide_unresolved, decide_version, decide_run_time, decide_device,
-		decide_ready,
+		decide_start, decide_plugins, decide_starter, decide_unasked, decide_static,
+		decide_need, decide_preload, decide_unresolved, decide_version, decide_run_time,
+		decide_device, decide_ready,
 	};
 
 	for (size_t i = 0; !rules[i](check);)

@@ -70,6 +70,16 @@ static void print_needs(struct json *json, const struct legacy_use *use)
 	print_list(json, "needs", "Needs", &needs);
 }
 
+/* The program starts without these. */
+static void print_plugin_missing(struct json *json, const struct string_list *names)
+{
+	if (json)
+		print_list(json, "missing_for_plugins", NULL, names);
+	for (size_t i = 0; !json && i < names->count; i++)
+		print_value(NULL, NULL, "Missing",
+			    format_string("%s, for a plugin", names->item[i]));
+}
+
 /* Only as JSON: "NAME => FILE" for each library that the loader finds. */
 static void print_libraries(struct json *json, const struct closure *closure)
 {
@@ -145,6 +155,7 @@ static void print_libibverbs(struct json *json, const struct check *check)
 	print_libraries(json, &check->closure);
 	print_list(json, "companions", "Companions", &needs->companion);
 	print_list(json, "missing", "Missing", &needs->missing);
+	print_plugin_missing(json, &needs->plugin_missing);
 	print_value(json, "loader_gives_up", "Loader", check->closure.failure);
 	print_devices(json, check);
 }

@@ -133,6 +133,20 @@ struct command {
 extern const struct command command_check, command_doctor, command_env, command_env_vars,
 	command_gc, command_ps, command_report, command_run, command_selftest, command_trace;
 
+/* Libraries that the user wants preloaded in any case. */
+struct preload_wish {
+	bool system_libibverbs;	/* of --system-libibverbs */
+	bool companions;	/* of --companions */
+};
+
+#define PRELOAD_OPTIONS(wish) \
+	{ "--system-libibverbs", NULL, \
+	  "preload the system's libibverbs in any case, for scripts that set LD_LIBRARY_PATH to an old one", \
+	  .flag = &(wish).system_libibverbs }, \
+	{ "--companions", NULL, \
+	  "preload the companion libraries in any case, for scripts whose program cannot be found", \
+	  .flag = &(wish).companions }
+
 /*
  * A program to be started with the library, by `run` and by the commands that are another way to a
  * program.
@@ -144,7 +158,7 @@ struct launch {
 	 */
 	const char *softhca;
 	const char *model;	/* of --model, or NULL */
-	bool system_libibverbs;	/* of --system-libibverbs */
+	struct preload_wish wish;
 	char **program;		/* NULL-terminated */
 };
 
@@ -155,11 +169,6 @@ struct launch {
 	{ "--model", "NAME", \
 	  "with --softhca: which adapter is emulated, connectx3 (mlx4) or connectx5 (mlx5)", \
 	  .text = &(launch).model }
-
-#define SYSTEM_LIBIBVERBS(wanted) \
-	{ "--system-libibverbs", NULL, \
-	  "preload the system's libibverbs in any case, for scripts that set LD_LIBRARY_PATH to an old one", \
-	  .flag = &(wanted) }
 
 /* Executes the program. Returns the exit status, after a message, when that cannot be done. */
 int launch_program(const struct launch *launch);

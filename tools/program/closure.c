@@ -23,6 +23,8 @@ struct question {
 	bool system_only;	/* without LD_LIBRARY_PATH */
 };
 
+static const struct question plain = { "", false };
+
 /* Never the program's PT_INTERP: it may name any file, and that file would be run. */
 static const char *loader_of(const struct elf_info *kind)
 {
@@ -86,7 +88,10 @@ static void append(struct closure *closure, const char *path, const char *wanted
 	elf_info_read(path, &object->elf);
 }
 
-/* "\tNAME => PATH (0x...)", "\tNAME => not found" or "\tPATH (0x...)". */
+/*
+ * "\tNAME => PATH (0x...)", "\tNAME => not found" or "\tPATH (0x...)". The path is relative if the
+ * folder is, and a bare name for an empty element of LD_LIBRARY_PATH. The vDSO has no file.
+ */
 static void read_line(char *line, struct closure *closure)
 {
 	char *path = strstr(line, " => ");
@@ -98,13 +103,13 @@ static void read_line(char *line, struct closure *closure)
 	if (address)
 		*address = '\0';
 	/* A line without a tab is the rest of a name that has a line break. */
-	if (!path && (line[0] != '\t' || line[1] != '/'))
+	if (!path && (line[0] != '\t' || !address || access(line + 1, F_OK)))
 		return;
 	if (path)
 		*path = '\0';
 	line += line[0] == '\t';
 	path = path ? path + strlen(" => ") : line;
-	if (path[0] == '/')
+	if (address)
 		append(closure, path, line);
 	else if (!string_list_has(&closure->missing, line))
 		string_list_add(&closure->missing, line);
@@ -122,6 +127,8 @@ static void ask(const char *path, const struct elf_info *kind, const struct ques
 
 	memset(closure, 0, sizeof(*closure));
 	append(closure, path, path);
+	if (kind->is_audited)
+		closure->unasked = "the loader would run its audit library (DT_AUDIT)";
 	/*
 	 * Without symbolic links: $ORIGIN is the folder of the program itself, not of a link to it.
 	 */
@@ -135,6 +142,8 @@ static void ask(const char *path, const struct elf_info *kind, const struct ques
 		closure->failure = "the loader does not return from opening a library";
 	else if (err == -EIO && !closure->failure)
 		closure->failure = "the loader crashes";
+	else if (err && !closure->failure)
+		closure->unasked = format_string("the loader cannot be asked: %s", strerror(-err));
 }
 
 const char *system_library(const char *name, const char *object, const struct elf_info *kind)
@@ -177,16 +186,67 @@ static void add_plugins_beside(struct string_list *plugins, const char *library)
 	globfree(&files);
 }
 
-/* Leaves out a path with a blank or a colon: the loader would take it for several. */
+/* The loader would take a path with a blank or a colon for several. */
+static bool preloadable(const char *path)
+{
+	return !strpbrk(path, ": $");
+}
+
 static const char *joined(const struct string_list *paths)
 {
 	const char *text = "";
 
 	for (size_t i = 0; i < paths->count; i++) {
-		if (!strpbrk(paths->item[i], ": $"))
+		if (preloadable(paths->item[i]))
 			text = format_string("%s%s%s", text, text[0] ? ":" : "", paths->item[i]);
 	}
 	return text;
+}
+
+static bool has_object(const struct closure *closure, const char *path)
+{
+	for (size_t i = 0; i < closure->count; i++) {
+		if (!strcmp(closure->object[i].path, path))
+			return true;
+	}
+	return false;
+}
+
+/* Adds what @plugins has in addition. @first: of its objects. */
+static void merge(struct closure *closure, const struct closure *plugins, size_t first)
+{
+	for (size_t i = first; i < plugins->count; i++) {
+		if (!has_object(closure, plugins->object[i].path))
+			append(closure, plugins->object[i].path, plugins->object[i].wanted);
+	}
+	for (size_t i = 0; i < plugins->missing.count; i++) {
+		const char *name = plugins->missing.item[i];
+
+		/* The loader finds a library that it has loaded already by its name alone. */
+		if (!closure_find(closure, name) && !string_list_has(&closure->missing, name) &&
+		    !string_list_has(&closure->plugin_missing, name))
+			string_list_add(&closure->plugin_missing, name);
+	}
+}
+
+/*
+ * Asks for all plugins at once. If the loader gives up at one of them, or cannot preload it, asks
+ * for it alone.
+ */
+static void read_plugins(const char *path, const struct elf_info *kind,
+			 const struct string_list *plugins, struct closure *closure)
+{
+	const struct question question = { joined(plugins), false };
+	struct closure with_all, alone;
+
+	ask(path, kind, &question, &with_all);
+	merge(closure, &with_all, 1);
+	for (size_t i = 0; i < plugins->count; i++) {
+		if (!with_all.failure && preloadable(plugins->item[i]))
+			continue;
+		ask(plugins->item[i], kind, &plain, &alone);
+		merge(closure, &alone, 0);
+	}
 }
 
 void closure_read(const char *path, const struct elf_info *kind, const struct string_list *plugins,
@@ -198,20 +258,21 @@ void closure_read(const char *path, const struct elf_info *kind, const struct st
 	static const char *const open_mpi[] = { "libmpi.", "libmpi_", "libopen-rte.",
 						"libopen-pal.", NULL };
 	struct string_list all = { 0 };
-	struct question question;
-	size_t count;
+	size_t asked = 0;
 
 	for (size_t i = 0; plugins && i < plugins->count; i++)
 		string_list_add(&all, plugins->item[i]);
-	do {
-		question = (struct question){ joined(&all), false };
-		ask(path, kind, &question, closure);
-		count = all.count;
+	ask(path, kind, &plain, closure);
+	for (;;) {
 		for (size_t i = 1; i < closure->count; i++) {
 			if (begins_with_any(closure->object[i].path, open_mpi))
 				add_plugins_beside(&all, closure->object[i].path);
 		}
-	} while (all.count > count);
+		if (all.count == asked)
+			return;
+		asked = all.count;
+		read_plugins(path, kind, &all, closure);
+	}
 }
 
 const struct loaded_object *closure_find(const struct closure *closure, const char *name)

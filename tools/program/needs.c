@@ -44,6 +44,18 @@ static bool is_preloaded(const char *name)
 	return false;
 }
 
+/* Sorts the libraries that are nowhere into companions, by their paths, and the others. */
+static void sort_missing(const struct string_list *names, int bits, struct string_list *companions,
+			 struct string_list *others)
+{
+	for (size_t i = 0; i < names->count; i++) {
+		const char *name = names->item[i], *path = companion(name, bits);
+
+		if (!is_preloaded(name))
+			string_list_add(path ? companions : others, path ? path : name);
+	}
+}
+
 void needs_read(const struct closure *closure, struct needs *needs)
 {
 	/* has no RPATH, and the program's class */
@@ -52,14 +64,9 @@ void needs_read(const struct closure *closure, struct needs *needs)
 	const struct loaded_object *libibverbs = closure_find(closure, LIBIBVERBS);
 
 	memset(needs, 0, sizeof(*needs));
-	for (size_t i = 0; i < closure->missing.count; i++) {
-		const char *name = closure->missing.item[i];
-		const char *path = companion(name, kind->bits);
-
-		if (!is_preloaded(name))
-			string_list_add(path ? &needs->companion : &needs->missing,
-					path ? path : name);
-	}
+	sort_missing(&closure->missing, kind->bits, &needs->companion, &needs->missing);
+	sort_missing(&closure->plugin_missing, kind->bits, &needs->companion,
+		     &needs->plugin_missing);
 	if (neutral)
 		needs->system_libibverbs = system_library(LIBIBVERBS, neutral->path, kind);
 	if (libibverbs && !is_preloaded(LIBIBVERBS) &&
@@ -102,7 +109,7 @@ static void add_libibverbs(const char *path, const struct needs *needs, bool wan
  * leads to.
  */
 static void add_needs(const char *path, const struct elf_info *kind, int bits,
-		      bool system_libibverbs, struct string_list *libraries)
+		      const struct preload_wish *wish, struct string_list *libraries)
 {
 	char setting[PATH_MAX];
 	struct closure closure;
@@ -110,6 +117,8 @@ static void add_needs(const char *path, const struct elf_info *kind, int bits,
 
 	closure_read(path, kind, NULL, &closure);
 	needs_read(&closure, &needs);
+	if (closure.unasked)
+		refuse(0, "%s: its libraries are not known: %s", path, closure.unasked);
 	for (size_t i = 0; i < needs.companion.count; i++) {
 		if (kind->bits != bits &&
 		    !preload_for_both(needs.companion.item[i], setting, sizeof(setting)))
@@ -118,25 +127,38 @@ static void add_needs(const char *path, const struct elf_info *kind, int bits,
 		talk("is preloaded for", needs.companion.item[i], path);
 	}
 	if (kind->bits == bits)
-		add_libibverbs(path, &needs, system_libibverbs, libraries);
+		add_libibverbs(path, &needs, wish->system_libibverbs, libraries);
 }
 
-void needs_add_file(const char *path, const struct elf_info *kind, bool system_libibverbs,
-		    struct string_list *libraries)
+static void add_companions(int bits, struct string_list *libraries)
 {
-	add_needs(path, kind, kind->bits, system_libibverbs, libraries);
+	for (const char *const *name = companion_names; *name; name++) {
+		const char *path = companion(*name, bits);
+
+		if (path && !is_preloaded(*name) && !string_list_has(libraries, path))
+			string_list_add(libraries, path);
+	}
 }
 
-void needs_add(const struct program *program, char *const *words, bool system_libibverbs,
-	       struct string_list *libraries)
+void needs_add_file(const char *path, const struct elf_info *kind,
+		    const struct preload_wish *wish, struct string_list *libraries)
 {
+	add_needs(path, kind, kind->bits, wish, libraries);
+	if (wish->companions)
+		add_companions(kind->bits, libraries);
+}
+
+void needs_add(const struct program *program, char *const *words,
+	       const struct preload_wish *wish, struct string_list *libraries)
+{
+	const struct preload_wish nothing = { 0 };
 	const char *path;
 	struct elf_info kind;
 
-	needs_add_file(program->binary, &program->elf, system_libibverbs, libraries);
+	needs_add_file(program->binary, &program->elf, wish, libraries);
 	path = starter_is_one(program) ? starter_find_program(program, words) : NULL;
 	if (path && !elf_info_read(path, &kind))
-		add_needs(path, &kind, program->elf.bits, false, libraries);
+		add_needs(path, &kind, program->elf.bits, &nothing, libraries);
 }
 
 const char *libibverbs_for_tools(void)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -182,6 +183,7 @@ enum program_fault program_preload_fault(const struct program *program,
 
 static const char *why_not_executable(const char *path)
 {
+	struct statvfs system;
 	struct stat st;
 
 	if (stat(path, &st))
@@ -191,7 +193,9 @@ static const char *why_not_executable(const char *path)
 	if (!S_ISREG(st.st_mode))
 		return "is not a regular file";
 	if (!access(path, X_OK))
-		return "cannot be read, so its libraries are not known";
+		return "cannot be read, so its libraries are not known; the line of xrc-compat env preloads the library all the same";
+	if (!statvfs(path, &system) && (system.f_flag & ST_NOEXEC))
+		return "is on a file system that is mounted noexec; run a copy on another one";
 	return "is there, but may not be executed; chmod +x, if it is a program";
 }
 

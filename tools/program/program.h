@@ -154,15 +154,18 @@ struct loaded_object {
 struct closure {
 	struct loaded_object *object; /* [0] is the program */
 	size_t count;
-	struct string_list missing; /* libraries that are nowhere */
+	struct string_list missing; /* libraries of the program that are nowhere */
+	struct string_list plugin_missing; /* libraries of its plugins that are nowhere */
 	const char *failure; /* why the loader would give up, in its words; or NULL */
+	const char *unasked; /* why the loader could not be asked; or NULL */
 };
 
 /*
  * Asks the dynamic loader which libraries the ELF file @path, of @kind, would load, as ldd does. It
  * maps them, and runs no code of theirs. @plugins, which may be NULL, are libraries that the
- * program opens by itself; plugins of Open MPI are added. Without libraries where no loader starts
- * that kind on this machine, or asking it would run code of the program's choice.
+ * program opens by itself; plugins of Open MPI are added. A plugin that cannot be loaded does not
+ * keep the program from starting. Without libraries where no loader starts that kind on this
+ * machine, or asking it would run code of the program's choice.
  */
 void closure_read(const char *path, const struct elf_info *kind, const struct string_list *plugins,
 		  struct closure *closure);
@@ -190,6 +193,7 @@ extern const char *const companion_names[];
 struct needs {
 	struct string_list companion;	/* paths of our libraries with sonames that went away */
 	struct string_list missing;	/* libraries that the program still misses */
+	struct string_list plugin_missing; /* and its plugins; the program starts without those */
 	/* the one that the program would get and that cannot work here; NULL if it is not old */
 	const char *old_libibverbs;
 	const char *system_libibverbs;	/* its replacement; NULL if the machine has none */
@@ -200,14 +204,14 @@ void needs_read(const struct closure *closure, struct needs *needs);
 /*
  * Adds what @program needs in LD_PRELOAD besides our library. If @program starts another one, and
  * its @words or its script tell which, adds what that one needs as well. With XRC_COMPAT_VERBOSE a
- * message names each library. @system_libibverbs: add the system's libibverbs in any case.
+ * message names each library.
  */
-void needs_add(const struct program *program, char *const *words, bool system_libibverbs,
-	       struct string_list *libraries);
+void needs_add(const struct program *program, char *const *words,
+	       const struct preload_wish *wish, struct string_list *libraries);
 
 /* The same for the ELF file @path, of @kind. */
-void needs_add_file(const char *path, const struct elf_info *kind, bool system_libibverbs,
-		    struct string_list *libraries);
+void needs_add_file(const char *path, const struct elf_info *kind,
+		    const struct preload_wish *wish, struct string_list *libraries);
 
 /* True for a libibverbs from before rdma-core. It finds no device on today's kernels. */
 bool libibverbs_is_old(const char *path);

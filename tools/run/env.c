@@ -77,10 +77,14 @@ static void print_variables(const struct launcher *launcher, const struct string
 
 /* ---- lines ---- */
 
-static void print_words(char *const *from, char *const *to)
+/* @twice: for the user's shell and for that of another host. */
+static void print_words(char *const *from, char *const *to, bool twice)
 {
-	for (; from < to; from++)
-		printf(" %s", text_shell_word(*from));
+	for (; from < to; from++) {
+		const char *once = text_shell_word(*from);
+
+		printf(" %s", twice ? text_shell_word(once) : once);
+	}
 }
 
 static char **end_of(char **words)
@@ -115,9 +119,9 @@ static void print_line_for(const struct launcher *launcher, const struct string_
 	     **at = launcher->word ? program : words + 1;
 
 	printf("%s", words[0]);
-	print_words(words + 1, at);
+	print_words(words + 1, at, false);
 	print_variables(launcher, libraries);
-	print_words(at, end);
+	print_words(at, end, false);
 	putchar('\n');
 }
 
@@ -129,7 +133,7 @@ static void print_all(const struct string_list *libraries, char **words)
 	for (size_t i = 0; i < launcher_count; i++) {
 		printf("# %s\n%s", launchers[i].title, launchers[i].command);
 		print_variables(&launchers[i], libraries);
-		print_words(launchers[i].names[0] ? from : end, end);
+		print_words(launchers[i].names[0] ? from : end, end, launchers[i].quoted_twice);
 		putchar('\n');
 	}
 }
@@ -172,18 +176,20 @@ static void print_chosen(const struct string_list *libraries, char **words)
 
 /* ---- what has to be preloaded ---- */
 
+static struct preload_wish wish;
+
 /* False if @words do not begin with a program of this host. Other hosts may have it. */
-static bool add_needs(char **words, bool system_libibverbs, struct string_list *libraries)
+static bool add_needs(char **words, struct string_list *libraries)
 {
 	struct program program;
 
 	if (program_open(words[0], &program))
 		return false;
-	needs_add(&program, words + 1, system_libibverbs, libraries);
+	needs_add(&program, words + 1, &wish, libraries);
 	return true;
 }
 
-static int print_lines(char **words, bool system_libibverbs)
+static int print_lines(char **words)
 {
 	bool launcher = words[0] && is_launcher(words[0]);
 	struct string_list libraries = { 0 };
@@ -199,11 +205,10 @@ static int print_lines(char **words, bool system_libibverbs)
 		return TOOL_EXIT_REFUSED;
 	}
 	string_list_add(&libraries, library);
-	found = words[0] &&
-		add_needs(launcher ? find_program(words) : words, system_libibverbs, &libraries);
-	/* Without a program only --system-libibverbs adds a library. */
+	found = words[0] && add_needs(launcher ? find_program(words) : words, &libraries);
+	/* Without a program only the options add libraries. */
 	if (!found)
-		needs_add_file(library, &elf, system_libibverbs, &libraries);
+		needs_add_file(library, &elf, &wish, &libraries);
 	if (words[0] && !launcher && !found)
 		return refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s",
 			      words[0], words[0]);
@@ -214,18 +219,16 @@ static int print_lines(char **words, bool system_libibverbs)
 	return TOOL_EXIT_OK;
 }
 
-static bool system_libibverbs;
-
 static int run_env(char **words)
 {
 	if (words[0] && !words[1] && is_launcher(words[0])) {
 		refuse(0, "env: no program given for %s", words[0]);
 		return advise_usage(&command_env);
 	}
-	return print_lines(words, system_libibverbs);
+	return print_lines(words);
 }
 
-static const struct option_row options[] = { SYSTEM_LIBIBVERBS(system_libibverbs), { 0 } };
+static const struct option_row options[] = { PRELOAD_OPTIONS(wish), { 0 } };
 
 const struct command command_env = {
 	"env", options, "[[LAUNCHER [ARGUMENT...]] PROGRAM [ARGUMENT...]]",

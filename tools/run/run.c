@@ -87,8 +87,8 @@ static int check_program(const char *name, enum program_fault fault, const struc
 }
 
 /*
- * argv of "softhca run --devices=N [--model=NAME] -- xrc-compat run [--system-libibverbs] --
- * PROGRAM...".
+ * argv of "softhca run --devices=N [--model=NAME] -- xrc-compat run [--system-libibverbs]
+ * [--companions] -- PROGRAM...".
  */
 static char **softhca_argv(const char *softhca, const char *self, const struct launch *launch)
 {
@@ -102,8 +102,10 @@ static char **softhca_argv(const char *softhca, const char *self, const struct l
 	string_list_add(&words, "--");
 	string_list_add(&words, self);
 	string_list_add(&words, "run");
-	if (launch->system_libibverbs)
+	if (launch->wish.system_libibverbs)
 		string_list_add(&words, "--system-libibverbs");
+	if (launch->wish.companions)
+		string_list_add(&words, "--companions");
 	string_list_add(&words, "--");
 	for (char **word = launch->program; *word; word++)
 		string_list_add(&words, *word);
@@ -161,7 +163,7 @@ static int exec_program(const char *library, const struct program *program,
 	if (status)
 		return status;
 	string_list_add(&libraries, library);
-	needs_add(program, launch->program + 1, launch->system_libibverbs, &libraries);
+	needs_add(program, launch->program + 1, &launch->wish, &libraries);
 	if (setenv("LD_PRELOAD", preload_value(&libraries, false), 1) || set_quirks())
 		return refuse(TOOL_EXIT_REFUSED, "out of memory");
 	execv(program->path, launch->program);
@@ -199,7 +201,7 @@ static int run_run(char **words)
 
 static const struct option_row options[] = {
 	LAUNCH_OPTIONS(launch),
-	SYSTEM_LIBIBVERBS(launch.system_libibverbs),
+	PRELOAD_OPTIONS(launch.wish),
 	{ 0 },
 };
 

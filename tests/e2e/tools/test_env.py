@@ -111,6 +111,17 @@ def test_variables_of_programs_are_passed_on(clean, run, typed, launcher):
     assert launcher == "mpirun_rsh" or f"\nSOFTHCA_DIR={strange}\n" in "\n" + result.stdout
 
 
+@pytest.mark.parametrize("launcher", ["ssh", "srun"])
+def test_each_argument_of_the_program_arrives_as_one_word(clean, run, typed, helpers, launcher,
+                                                          tmp_path):
+    """A blank cannot pass through the command line of mpirun_rsh."""
+    program = tmp_path / "show it"
+    program.symlink_to(helpers / "show-start")
+    result = typed(line_of(clean(run, "env", program, "a b", "$HOME", "q'q"), launcher))
+    assert result.stdout.count("argv=") == 4, result
+    assert all(f"argv={word}\n" in result.stdout for word in ("a b", "$HOME", "q'q"))
+
+
 @pytest.mark.parametrize("launcher", ["ssh", "mpirun_rsh", "srun"])
 def test_a_line_of_softhca_run_finds_the_adapter_in_an_emptied_environment(run, softhca, xrc_compat,
                                                                            build_root, typed,

@@ -251,6 +251,15 @@ def test_a_program_that_may_not_be_executed_is_refused(launch, tmp_path):
     assert_refused(launch(tmp_path / "loop"), NOT_EXECUTABLE, "Too many levels of symbolic links")
 
 
+@pytest.mark.skipif(subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode != 0,
+                    reason="no user namespaces here")
+def test_a_noexec_file_system_is_reported(run, xrc_compat, helpers, probe, tmp_path):
+    script = 'mount -t tmpfs -o noexec none "$1" && cp "$2" "$1/program" && "$3" run "$1/program"'
+    done = run(["unshare", "-rm", "sh", "-c", script, "sh", tmp_path, helpers / "show-start",
+                xrc_compat], env={"XRC_COMPAT_LIBRARY": str(probe)})
+    assert_refused(done, NOT_EXECUTABLE, "mounted noexec")
+
+
 @pytest.mark.parametrize("line", ["words", "#!", "#!\n", "#! \t\n", "#!/" + 300 * "x" + "\n"])
 def test_a_text_without_an_interpreter_for_the_kernel_is_refused(launch, tmp_path, line):
     assert_refused(launch(write_script(tmp_path / "script", line)), NOT_EXECUTABLE,

@@ -43,6 +43,16 @@ def test_clients_of_libibumad_run(on_softhca, programs, name):
     assert (done.returncode, done.stdout, done.stderr) == (0, "2 adapters, all right\n", "")
 
 
+@pytest.mark.usefixtures("todays_libibumad")
+def test_a_script_whose_program_is_not_found_gets_all_companions(on_softhca, programs, tmp_path):
+    wrapper = tmp_path / "wrapper"
+    wrapper.write_text(f'#!/bin/sh\nprogram={programs}/umad\nexec "$program-2007"\n')
+    wrapper.chmod(0o755)
+    assert on_softhca(wrapper).returncode == 127
+    done = on_softhca(wrapper, "--companions")
+    assert (done.returncode, done.stdout) == (0, "2 adapters, all right\n"), done.stderr
+
+
 @pytest.mark.parametrize("name, soname", CLIENTS.items())
 def test_clients_do_not_start_without_xrc_compat(run, softhca, programs, name, soname):
     done = run([softhca, "run", "--devices=1", "--", programs / name])
