@@ -26,16 +26,18 @@ static void in_child(void)
 	state_unlock();
 }
 
-static void watch_forks(void)
+/*
+ * As early as possible: fork() runs the prepare handler that was registered first last, so it holds
+ * our lock only while it copies the process. A handler of the program that ran after ours could
+ * wait for a lock whose owner waits for ours.
+ */
+__attribute__((constructor)) static void watch_forks(void)
 {
 	pthread_atfork(state_forking, state_forked_parent, in_child);
 }
 
 void device_use_begin(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, watch_forks);
 	program_note_xrc();
 	atomic_store_explicit(&state_used, true, memory_order_release);
 }

@@ -16,8 +16,8 @@ atomic_bool state_used;
 static __thread unsigned sections __attribute__((tls_model("initial-exec"))); /* shim/rdmacm.c */
 
 /*
- * During a fork the forking thread has the lock, or does without it. The program's own fork
- * handlers may call verbs in that time, which then must not take the lock again.
+ * During a fork the forking thread has the lock, or does without it. Fork handlers that were
+ * registered before ours may call verbs in that time, which then must not take the lock again.
  */
 static __thread bool forking __attribute__((tls_model("initial-exec")));
 static __thread bool took_lock __attribute__((tls_model("initial-exec")));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program without XRC that creates and destroys QPs, and counts locks, allocations and fork
- * handlers meanwhile. usage: ordinary ROUNDS
+ * A program without XRC that creates and destroys QPs, and counts locks and allocations meanwhile.
+ * usage: ordinary ROUNDS
  */
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static unsigned long locks, allocations, fork_handlers;
+static unsigned long locks, allocations;
 static unsigned counting;
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -50,20 +50,6 @@ EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 	return real(lock);
 }
 
-/* pthread_atfork(3) calls this. */
-int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
-		      void *object);
-EXPORTED int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
-			       void *object)
-{
-	(void)prepare;
-	(void)parent;
-	(void)child;
-	(void)object;
-	fork_handlers++;
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC };
@@ -76,7 +62,6 @@ int main(int argc, char **argv)
 	while (rounds--)
 		ibv_destroy_qp(ibv_create_qp(&pd, &attr));
 	counting = 0;
-	printf("%lu locks, %lu allocations, %lu fork handlers\n", locks, allocations,
-	       fork_handlers);
+	printf("%lu locks, %lu allocations\n", locks, allocations);
 	return 0;
 }

@@ -11,7 +11,7 @@ def test_rows(rows):
     # A handler of a signal that forks frees memory in the child. It interrupts a system call here,
     # not malloc().
     options = os.environ.get("TSAN_OPTIONS", "") + ":report_signal_unsafe=0"
-    rows(7, "twoway-trouble", settings=["--devices=1"], env={"TSAN_OPTIONS": options})
+    rows(8, "twoway-trouble", settings=["--devices=1"], env={"TSAN_OPTIONS": options})
 
 
 @pytest.mark.parametrize("setting", ["--arena=on", "--arena=off"])

@@ -226,30 +226,82 @@ static void in_child(void)
 	ibv_reg_xrc_rcv_qp(forking.domain, 0x1234);
 }
 
-ROW("handlers of pthread_atfork() call verbs")
+static void handle_forks(void)
+{
+	must(!pthread_atfork(in_parent, in_parent, in_child));
+}
+
+/*
+ * Before the library's constructor. So this prepare handler runs after the library's, and these
+ * parent and child handlers run before the library's.
+ */
+__attribute__((section(".preinit_array"), used)) static void (*const handle_early)(void) =
+	handle_forks;
+
+static void fork_and_wait(int times)
 {
 	int status;
 	pid_t pid;
 
-	/*
-	 * These are registered before the library registers its own. So this prepare handler runs
-	 * after the library's, and these parent and child handlers run before the library's.
-	 */
-	must(!pthread_atfork(in_parent, in_parent, in_child));
-	end_open(&forking, 0, shared_file(), false);
-	handled = 1;
-	for (int i = 0; i < 3; i++) {
+	while (times-- > 0) {
 		pid = fork();
-		if (!pid) {
-			in_child();
+		if (!pid)
 			_exit(0);
-		}
 		must(waitpid(pid, &status, 0) == pid);
 		must_eq(status, 0);
 	}
-	must_eq(handled, 7);
+}
+
+ROW("handlers of pthread_atfork() call verbs")
+{
+	handle_forks();	/* once more, after the library's */
+	end_open(&forking, 0, shared_file(), false);
+	handled = 1;
+	fork_and_wait(3);
+	must_eq(handled, 13);
 	forking.qp = NULL;
 	end_close(&forking);
+}
+
+static pthread_mutex_t of_program = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock_program(void)
+{
+	pthread_mutex_lock(&of_program);
+}
+
+static void unlock_program(void)
+{
+	pthread_mutex_unlock(&of_program);
+}
+
+static void *create_locked_for_ever(void *arg)
+{
+	struct busy *busy = arg;
+
+	while (!busy->stop) {
+		lock_program();
+		must_eq(ibv_unreg_xrc_rcv_qp(busy->end->domain, receive_qp(busy->end->domain)), 0);
+		unlock_program();
+		usleep(50);	/* or the forking thread would hardly get the lock */
+	}
+	return NULL;
+}
+
+ROW("a fork handler takes a lock that a thread holds around verbs")
+{
+	struct busy busy = { 0 };
+	struct end end;
+	pthread_t thread;
+
+	must(!pthread_atfork(lock_program, unlock_program, unlock_program));
+	end_open(&end, 0, -1, false);
+	busy.end = &end;
+	must(!pthread_create(&thread, NULL, create_locked_for_ever, &busy));
+	fork_and_wait(300);
+	busy.stop = 1;
+	must(!pthread_join(thread, NULL));
+	end_close(&end);
 }
 
 /* ---- a program that sets its limit of files to 0 ---- */
