@@ -29,20 +29,12 @@ static bool is_copy(const struct loaded *loaded)
 	return loaded_symbol(loaded, "xrc_compat_xrcd");
 }
 
-/*
- * Walks the loader's list as debuggers do. It does not call dl_iterate_phdr, because a sanitizer's
- * runtime interposes that function and looks up its own functions through ours before it works.
- * Nothing here needs a relocation (early.h). It runs once for each name, in practice during
- * start-up, when no object is being unloaded.
- */
-static void *find_behind_us(const char *name)
+/* @map: the first object to look at. */
+static void *find_from(const struct link_map *map, const char *name)
 {
-	const struct link_map *map = early_objects();
 	void *found = NULL;
 
-	while (map && !is_ours(map))
-		map = map->l_next;
-	for (map = map ? map->l_next : NULL; map && !found; map = map->l_next) {
+	for (; map && !found; map = map->l_next) {
 		struct loaded loaded;
 
 		loaded_read(map->l_addr, map->l_ld, &loaded);
@@ -50,6 +42,23 @@ static void *find_behind_us(const char *name)
 			found = loaded_symbol(&loaded, name);
 	}
 	return found;
+}
+
+/*
+ * Walks the loader's list as debuggers do. It does not call dl_iterate_phdr, because a sanitizer's
+ * runtime interposes that function and looks up its own functions through ours before it works.
+ * Nothing here needs a relocation (early.h). It runs once for each name, in practice during
+ * start-up, when no object is being unloaded. If a plugin brought this library, libc is in front.
+ */
+static void *find_behind_us(const char *name)
+{
+	const struct link_map *all = early_objects(), *map = all;
+	void *found;
+
+	while (map && !is_ours(map))
+		map = map->l_next;
+	found = find_from(map, name);
+	return found ? found : find_from(all, name);
 }
 
 /* Two threads may search at once: they find the same function. */

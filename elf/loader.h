@@ -3,7 +3,8 @@
  * The loader's own dlsym and dlvsym, which the shim interposes.
  *
  * They are those of the first object behind this library that defines the name: libc, libdl or
- * another interposer.
+ * another interposer. If none does, because a plugin brought this library, those of the first
+ * object of all.
  */
 #ifndef ELF_LOADER_H
 #define ELF_LOADER_H
@@ -14,7 +15,7 @@ typedef void *(*loader_dlsym_fn)(void *handle, const char *name);
 typedef void *(*loader_dlvsym_fn)(void *handle, const char *name, const char *version);
 
 /**
- * The functions, NULL if no object behind us has them. Take no lock, allocate nothing, work at any
+ * The functions, NULL if no object has them. Take no lock, allocate nothing, work at any
  * moment (early.h).
  */
 loader_dlsym_fn loader_dlsym(void);

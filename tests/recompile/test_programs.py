@@ -66,6 +66,39 @@ def test_alone_runs_by_itself(alone, installed, run):
         "libibverbs.so.1")
 
 
+def test_alone_serves_a_plugin(installed, tmp_path, run):
+    """The host is linked with neither libibverbs nor libxrc-compat. So libc precedes the library in
+    the loader's list."""
+    source = tmp_path / "plugin.c"
+    source.write_text("""#include <fcntl.h>
+#include <stddef.h>
+#include <infiniband/verbs.h>
+int plugin(void);
+int plugin(void)
+{
+	struct ibv_context *context = ibv_open_device(*ibv_get_device_list(NULL));
+	struct ibv_cq *cq = ibv_create_cq(context, 1, NULL, NULL, 0);
+	struct ibv_qp_init_attr rc = { .send_cq = cq, .recv_cq = cq, .cap = { 1, 1, 1, 1, 0 },
+				       .qp_type = IBV_QPT_RC };
+	return !ibv_create_qp(ibv_alloc_pd(context), &rc) ||
+	       !ibv_open_xrc_domain(context, -1, O_CREAT) ? 1 : 42;
+}
+""")
+    plugin = build(tmp_path / "plugin.so", "c", "-shared", "-fPIC", source,
+                   *flags(installed, "xrc-compat-alone"))
+    source = tmp_path / "host.c"
+    source.write_text("""#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+	void *handle = dlopen(argv[argc - 1], RTLD_NOW);
+	return handle ? ((int (*)(void))dlsym(handle, "plugin"))() : 1;
+}
+""")
+    host = build(tmp_path / "host", "c", source, "-ldl")
+    done = run([installed.bin / "softhca", "run", "--devices=1", "--", host, plugin])
+    assert done.returncode == 42, done
+
+
 def test_alone_and_preloaded_is_one_library(alone, installed, run):
     """The loader recognises the file, so it loads the library once."""
     done = run([
