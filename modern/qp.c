@@ -7,9 +7,6 @@
 #include "table.h"
 #include "tgt_qp.h"
 
-/* ibv_query_qp refuses bits above these. No kernel reads the mask (contract 2.3). */
-#define QUERY_MASK_KNOWN (IBV_QP_RATE_LIMIT - 1)
-
 int modern_create_ini_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp)
 {
 	struct ibv_qp_init_attr ini = *attr;
@@ -38,7 +35,7 @@ int modern_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		    struct ibv_qp_init_attr *init_attr)
 {
-	mask &= QUERY_MASK_KNOWN;
+	mask &= MODERN_QUERY_MASK;
 	return modern_status(tgt_qp_is_opened(qp)
 				     ? opened_qp_query(qp, attr, mask, init_attr)
 				     : modern_table.query_qp(qp, attr, mask, init_attr));

@@ -139,6 +139,13 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 }
 SHIM_EXPORT(ibv_modify_qp);
 
+/* The old kernel ignored the mask, and some programs pass ~0. Today's refuses unknown bits. */
+static int query_ordinary(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+			  struct ibv_qp_init_attr *init_attr)
+{
+	return modern_table.query_qp(qp, attr, mask == ~0 ? MODERN_QUERY_MASK : mask, init_attr);
+}
+
 /*
  * Legacy: all attributes, whatever the mask; init_attr has type 5 and the domain.
  * Modern: ibv_query_qp.
@@ -152,12 +159,12 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	int err;
 
 	if (!xrc_qp_is_possible(qp) && !shim_ready())
-		return modern_table.query_qp(qp, attr, mask, init_attr);
+		return query_ordinary(qp, attr, mask, init_attr);
 	err = shim_enter(&entry, VERB_ibv_query_qp, ARGUMENTS(qp, attr, mask));
 	xrc_qp = err ? NULL : xrc_qp_find(qp);
 	if (!err && !xrc_qp) {
 		shim_pass(&entry);
-		return modern_table.query_qp(qp, attr, mask, init_attr);
+		return query_ordinary(qp, attr, mask, init_attr);
 	}
 	if (!err && (!attr || !init_attr))
 		err = -EINVAL;

@@ -150,7 +150,8 @@ ROW("5.9", "an RC QP takes RC's masks, and RTR without MIN_RNR_TIMER fails")
 	expect_that(modify_qp(a, 1, &attr, MASK_RTR & ~IBV_QP_MIN_RNR_TIMER).ret != 0);
 	bring_qp(a, 1, IBV_QPS_INIT, a, made.number);	/* INIT to INIT */
 	expect_ret(modify_qp(a, 1, &attr, MASK_RTR), 0);
-	r = query_qp(a, 1, IBV_QP_STATE);
+	expect_ret(query_qp(a, 1, IBV_QP_STATE), 0);
+	r = query_qp(a, 1, ~0);
 	expect_ret(r, 0);
 	expect_eq(r.qp_type, IBV_QPT_RC);
 	expect_eq(r.attr.qp_state, IBV_QPS_RTR);
