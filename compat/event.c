@@ -4,8 +4,10 @@
  *
  * MVAPICH and MVAPICH2 cancel their event thread at any instruction while it sits in
  * ibv_get_async_event. Once the kernel has counted an event as read, ibv_destroy_qp waits until it
- * is acknowledged. So the thread reads as OFED's did, cancellable, and a cleanup handler
- * acknowledges the event of a thread that is cancelled when the kernel has just answered.
+ * is acknowledged. So the thread reads as OFED's did, cancellable, into a variable of its own. If
+ * it is cancelled when the kernel has just answered, the variable's destructor acknowledges the
+ * event. pthread_cleanup_push() would not do: a signal handler may jump away, and leave its handler
+ * behind.
  */
 
 #include <pthread.h>
@@ -158,11 +160,14 @@ static void quiet_end(const struct quiet *quiet)
 #define NOTHING_READ UINT32_MAX
 
 /*
- * Not on the stack: a handler may jump away. Then the thread's next call finds the event here.
- * Initial-exec as in shim/rdmacm.c.
+ * The event that the thread has read and the program does not have yet. If a signal handler jumps
+ * away, the thread's next call finds it here. Initial-exec as in shim/rdmacm.c.
  */
 static __thread struct {
 	struct ib_uverbs_async_event_desc desc;
+	struct legacy_async_event translated;
+	bool is_translated;
+	bool watched;	/* the thread's end calls acknowledge_left() */
 	int async_fd;
 } reading __attribute__((tls_model("initial-exec"))) = { .desc.event_type = NOTHING_READ };
 
@@ -174,20 +179,39 @@ static struct ibv_async_event take_read(void)
 	return event;
 }
 
-static void acknowledge_read(void *arg)
+static void acknowledge_left(void *arg)
 {
 	struct ibv_async_event event;
 
 	(void)arg;
+	if (reading.is_translated)
+		event_ack(&reading.translated);
+	reading.is_translated = false;
 	if (reading.desc.event_type == NOTHING_READ)
 		return;
 	event = take_read();
 	modern_ack_async_event(&event);
 }
 
-static void acknowledge_translated(void *levent)
+static pthread_key_t thread_end;
+
+static void make_key(void)
 {
-	event_ack(levent);
+	pthread_key_create(&thread_end, acknowledge_left);
+}
+
+/* Without a key or memory, destroying the object of a cancelled thread's event waits for ever. */
+static void watch_thread(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct quiet quiet;
+
+	if (reading.watched)
+		return;
+	quiet_begin(&quiet);
+	pthread_once(&once, make_key);
+	reading.watched = !pthread_setspecific(thread_end, &reading);
+	quiet_end(&quiet);
 }
 
 static int read_quietly(int async_fd, struct quiet *quiet)
@@ -201,47 +225,36 @@ static int read_quietly(int async_fd, struct quiet *quiet)
 	return err;
 }
 
-/* On success, signals are blocked and cancellation is off. */
-static int read_event(int async_fd, struct ibv_async_event *event, struct quiet *quiet)
+/* A thread that is cancelled meanwhile ends in quiet_end(). */
+static int read_and_translate(int async_fd)
 {
-	int err;
+	struct ibv_async_event event;
+	struct quiet quiet;
+	int err = read_quietly(async_fd, &quiet);
 
-	if (reading.async_fd != async_fd)
-		acknowledge_read(NULL);
-	reading.async_fd = async_fd;
-	pthread_cleanup_push(acknowledge_read, NULL);
-	err = read_quietly(async_fd, quiet);
-	pthread_cleanup_pop(0);
-	if (!err)
-		*event = take_read();
-	return err;
-}
-
-/* A thread cancelled meanwhile ends here. The cleanup handler acknowledges the event. */
-static void hand_out(struct legacy_async_event *levent, const struct quiet *quiet)
-{
-	pthread_cleanup_push(acknowledge_translated, levent);
-	quiet_end(quiet);
-	pthread_cleanup_pop(0);
+	if (err)
+		return err;
+	event = take_read();
+	reading.is_translated = translate(&event, &reading.translated);
+	quiet_end(&quiet);
+	return 0;
 }
 
 int event_get(struct ibv_context *context, struct legacy_async_event *levent)
 {
 	int async_fd = context->async_fd;	/* another thread may close the device meanwhile */
-	struct ibv_async_event event;
-	struct quiet quiet;
-	bool wanted;
-	int err;
+	int err = 0;
 
-	do {
-		err = read_event(async_fd, &event, &quiet);
-		if (err)
-			return err;
-		wanted = translate(&event, levent);
-		if (!wanted)
-			quiet_end(&quiet);
-	} while (!wanted);
-	hand_out(levent, &quiet);
+	watch_thread();
+	if (reading.async_fd != async_fd)
+		acknowledge_left(NULL);
+	reading.async_fd = async_fd;
+	while (!err && !reading.is_translated)
+		err = read_and_translate(async_fd);
+	if (err)
+		return err;
+	*levent = reading.translated;
+	reading.is_translated = false;
 	return 0;
 }
 

@@ -119,3 +119,49 @@ ROW("after a handler jumped out, the cancel state is enabled and a query returns
 	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, reader.qp_num), 0);
 	end_close(&end);
 }
+
+static void *jump_and_end(void *arg)
+{
+	struct reader *reader = arg;
+
+	if (!sigsetjmp(out, 1))
+		get_one(reader);
+	may_jump = 0;
+	__atomic_add_fetch(&reader->jumps, 1, __ATOMIC_RELAXED);
+	if (reader->ended)
+		pthread_exit(reader);
+	for (;;)
+		pause();
+}
+
+/* A thread that has jumped out of ibv_get_async_event ends. Returns its result. */
+static void *end_after_jump(bool exits)
+{
+	struct end end;
+	struct reader reader = { .end = &end, .ended = exits };
+	pthread_t thread;
+	void *result;
+
+	must(signal(SIGUSR1, jump) != SIG_ERR);
+	end_open(&end, 0, -1, false);
+	must(!pthread_create(&thread, NULL, jump_and_end, &reader));
+	while (!jumped(&reader)) {
+		usleep(1000);
+		must(!pthread_kill(thread, SIGUSR1));
+	}
+	if (!exits)
+		must(!pthread_cancel(thread));
+	must(!pthread_join(thread, &result));
+	end_close(&end);
+	return result;
+}
+
+ROW("a thread that has jumped out is cancelled")
+{
+	must(end_after_jump(false) == PTHREAD_CANCELED);
+}
+
+ROW("a thread that has jumped out calls pthread_exit")
+{
+	must(end_after_jump(true));
+}

@@ -30,7 +30,7 @@ def test_rows_of_one_instant(rows):
 @pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
                     reason="a jump leaves the sanitizer's marks on the frames it leaves")
 def test_rows_of_jumps(rows):
-    rows(1, "twoway-jump", settings=["--devices=1"])
+    rows(3, "twoway-jump", settings=["--devices=1"])
 
 
 def test_verbose_prints_no_warning(on_wire):
