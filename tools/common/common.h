@@ -9,8 +9,8 @@
 
 /* ---- memory ---- */
 /*
- * Memory for names and lists. It lasts until the command ends, so nobody frees it. If none is left,
- * the command says so and ends: no caller can act on the error.
+ * Memory for names and lists. Most of it lasts until the command ends. If none is left, the command
+ * says so and ends: no caller can act on the error.
  */
 
 /* strdup(3); NULL stays NULL. */
@@ -19,7 +19,7 @@ char *copy_string(const char *text);
 /* asprintf(3). */
 char *format_string(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* @array of @count elements, @size bytes each, with room for one more. NULL: a new one. */
+/* reallocarray(3) of @array, which has @count elements, with room for one more. */
 void *extend(void *array, size_t count, size_t size);
 
 struct string_list {
@@ -30,9 +30,6 @@ struct string_list {
 /* Appends a copy. */
 void string_list_add(struct string_list *list, const char *text);
 bool string_list_has(const struct string_list *list, const char *text);
-
-/* reallocarray(3) for one element more. The caller frees it. */
-void *grow(void *array, size_t count, size_t size);
 
 /* Ends the command if @memory is NULL. */
 void *need_memory(void *memory);

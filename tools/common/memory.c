@@ -14,33 +14,9 @@ void *need_memory(void *memory)
 	return memory;
 }
 
-/* The capacity of an array of @count elements is the next power of two. */
-static size_t capacity(size_t count)
-{
-	return count ? 2 * count : 1;
-}
-
-static bool is_full(size_t count)
-{
-	return !(count & (count - 1));
-}
-
-/* The list shows leak checkers that the memory is in use. */
-static void *keep(void *memory)
-{
-	static void **kept;
-	static size_t count;
-
-	need_memory(memory);
-	if (is_full(count))
-		kept = need_memory(reallocarray(kept, capacity(count), sizeof(*kept)));
-	kept[count++] = memory;
-	return memory;
-}
-
 char *copy_string(const char *text)
 {
-	return text ? keep(strdup(text)) : NULL;
+	return text ? need_memory(strdup(text)) : NULL;
 }
 
 char *format_string(const char *format, ...)
@@ -52,19 +28,12 @@ char *format_string(const char *format, ...)
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	va_end(args);
-	return keep(text);
+	return need_memory(text);
 }
 
 void *extend(void *array, size_t count, size_t size)
 {
-	void *larger;
-
-	if (!is_full(count))
-		return array;
-	larger = keep(calloc(capacity(count), size));
-	if (count)
-		memcpy(larger, array, count * size);
-	return larger;
+	return need_memory(reallocarray(array, count + 1, size));
 }
 
 void string_list_add(struct string_list *list, const char *text)
@@ -80,9 +49,4 @@ bool string_list_has(const struct string_list *list, const char *text)
 			return true;
 	}
 	return false;
-}
-
-void *grow(void *array, size_t count, size_t size)
-{
-	return need_memory(reallocarray(array, count + 1, size));
 }

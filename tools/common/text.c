@@ -68,7 +68,7 @@ char *text_shell_word(const char *text)
 
 	if (text[0] && !text[strspn(text, plain)])
 		return copy_string(text);
-	word = extend(NULL, 0, 4 * strlen(text) + sizeof("$''"));
+	word = need_memory(malloc(4 * strlen(text) + sizeof("$''")));
 	end = stpcpy(word, printable ? "'" : "$'");
 	for (size_t length; *text; text += length ? length : 1) {
 		length = text_character(text);

@@ -399,7 +399,7 @@ static int watch(struct ps *ps, bool terminal)
 
 static void add_column(struct ps *ps, const struct column *column)
 {
-	ps->columns = grow(ps->columns, ps->column_count, sizeof(*ps->columns));
+	ps->columns = extend(ps->columns, ps->column_count, sizeof(*ps->columns));
 	ps->columns[ps->column_count++] = column;
 }
 

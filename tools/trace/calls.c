@@ -205,7 +205,7 @@ static struct site *find_site(struct trace *trace, const struct trace_record *re
 	}
 	site = need_memory(calloc(1, sizeof(*site)));
 	site->first = *record;
-	trace->sites = grow(trace->sites, trace->site_count, sizeof(*trace->sites));
+	trace->sites = extend(trace->sites, trace->site_count, sizeof(*trace->sites));
 	trace->sites[trace->site_count++] = site;
 	site->number = (unsigned int)trace->site_count;
 	return site;

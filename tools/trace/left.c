@@ -35,7 +35,7 @@ static void add(struct left_list *list, const struct trace_record *record, unsig
 	struct left *left = need_memory(malloc(sizeof(*left)));
 
 	*left = (struct left){ .site = site, .record = *record };
-	list->item = grow(list->item, list->count, sizeof(*list->item));
+	list->item = extend(list->item, list->count, sizeof(*list->item));
 	list->item[list->count++] = left;
 }
 
