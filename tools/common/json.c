@@ -5,39 +5,29 @@
 /* The length of the characters that need no escape. */
 static size_t plain_length(const char *text)
 {
-	size_t length = 0;
+	size_t length = 0, next;
 
-	while (text[length] >= ' ' && text[length] <= '~' && text[length] != '"' &&
-	       text[length] != '\\')
-		length++;
+	while (text[length] != '"' && text[length] != '\\' &&
+	       (next = text_character(text + length)) > 0)
+		length += next;
 	return length;
 }
 
-/* The length of what was quoted. */
-static size_t quote_special(FILE *out, const char *text)
-{
-	unsigned char byte = (unsigned char)*text;
-	size_t length = text_character(text);
-
-	if (byte == '"' || byte == '\\')
-		fprintf(out, "\\%c", byte);
-	else if (length)
-		fwrite(text, 1, length, out);
-	else /* replace bytes that are no UTF-8 by U+FFFD, so that the document stays valid */
-		fprintf(out, "\\u%04x", byte < 0x80 ? byte : 0xfffdU);
-	return length ? length : 1;
-}
-
+/* U+FFFD stands for a byte that is no UTF-8, so that the document stays valid. */
 static void quote(FILE *out, const char *text)
 {
 	fputc('"', out);
-	while (*text) {
+	for (;; text++) {
 		size_t plain = plain_length(text);
 
 		fwrite(text, 1, plain, out);
 		text += plain;
-		if (*text)
-			text += quote_special(out, text);
+		if (!*text)
+			break;
+		if (*text == '"' || *text == '\\')
+			fprintf(out, "\\%c", *text);
+		else
+			fprintf(out, "\\u%04x", (*text & 0x80) ? 0xfffdU : (unsigned int)*text);
 	}
 	fputc('"', out);
 }
@@ -45,10 +35,7 @@ static void quote(FILE *out, const char *text)
 /* Begins a line, indented by the depth of the value. */
 static void new_line(const struct json *json)
 {
-	static const char line[] = "\n                                ";
-	size_t length = 1 + 2 * (size_t)json->depth;
-
-	fwrite(line, 1, length < sizeof(line) ? length : sizeof(line) - 1, json->out);
+	fprintf(json->out, "\n%*s", 2 * json->depth, "");
 }
 
 /* Writes the separator between two values. */

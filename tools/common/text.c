@@ -6,37 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t text_character(const char *start)
+size_t text_character(const char *text)
 {
-	const unsigned char *text = (const unsigned char *)start;
+	/* Controls, surrogates and longer codings of a character are between these. */
 	static const struct {
-		unsigned char mask, value, least_second, most_second;
+		unsigned int first, last;
 		size_t length;
-	} shapes[] = {
-		{ 0xff, 0xc2, 0xa0, 0xbf, 2 },	/* U+0080 to U+009f are controls */
-		{ 0xe0, 0xc0, 0x80, 0xbf, 2 },
-		{ 0xff, 0xe0, 0xa0, 0xbf, 3 },
-		{ 0xff, 0xed, 0x80, 0x9f, 3 },
-		{ 0xf0, 0xe0, 0x80, 0xbf, 3 },
-		{ 0xff, 0xf0, 0x90, 0xbf, 4 },
-		{ 0xff, 0xf4, 0x80, 0x8f, 4 },
-		{ 0xfc, 0xf0, 0x80, 0xbf, 4 },
+	} printable[] = {
+		{ 0x20, 0x7e, 1 },
+		{ 0xa0, 0x7ff, 2 },
+		{ 0x800, 0xd7ff, 3 },
+		{ 0xe000, 0xffff, 3 },
+		{ 0x10000, 0x10ffff, 4 },
 	};
+	unsigned int code = (unsigned char)*text;
+	size_t length = code < 0xc0 ? 1 : code < 0xe0 ? 2 : code < 0xf0 ? 3 : 4;
 
-	if (text[0] < 0x80)
-		return text[0] >= 0x20 && text[0] != 0x7f;
-	if (text[0] == 0xc0 || text[0] == 0xc1)
-		return 0;
-	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		if ((text[0] & shapes[i].mask) != shapes[i].value)
-			continue;
-		if (text[1] < shapes[i].least_second || text[1] > shapes[i].most_second)
+	if (length > 1)
+		code &= length == 2 ? 0x1f : 0x0f;
+	for (size_t i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80)
 			return 0;
-		for (size_t k = 2; k < shapes[i].length; k++) {
-			if ((text[k] & 0xc0) != 0x80)
-				return 0;
-		}
-		return shapes[i].length;
+		code = code << 6 | (text[i] & 0x3f);
+	}
+	for (size_t i = 0; i < sizeof(printable) / sizeof(printable[0]); i++) {
+		if (length == printable[i].length && code >= printable[i].first &&
+		    code <= printable[i].last)
+			return length;
 	}
 	return 0;
 }
