@@ -6,79 +6,57 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_MAX_LENGTH 24
 #define OPTIONS_MAX 16
 #define HELP_INDENT 8
 
 /* ---- did you mean ---- */
 
-static unsigned int least(unsigned int a, unsigned int b, unsigned int c)
+/* Whether @a becomes @b if at most so many letters are changed, added or removed. */
+static bool is_near(const char *a, const char *b, unsigned int changes)
 {
-	unsigned int low = a < b ? a : b;
-
-	return low < c ? low : c;
-}
-
-/* The edit distance: letters to change, add or remove. */
-static unsigned int distance(const char *a, const char *b)
-{
-	unsigned int row[NAME_MAX_LENGTH + 1];
-	size_t columns = strlen(b);
-
-	if (columns > NAME_MAX_LENGTH)
-		return NAME_MAX_LENGTH;
-	for (unsigned int i = 0; i <= columns; i++)
-		row[i] = i;
-	for (unsigned int line = 1; *a; a++, line++) {
-		unsigned int diagonal = row[0];
-
-		row[0] = line;
-		for (size_t i = 1; i <= columns; i++) {
-			unsigned int above = row[i];
-
-			row[i] = least(above + 1, row[i - 1] + 1, diagonal + (*a != b[i - 1]));
-			diagonal = above;
-		}
-	}
-	return row[columns];
+	while (*a && *a == *b)
+		a++, b++;
+	if (!*a || !*b)
+		return strlen(a) + strlen(b) <= changes;
+	return changes && (is_near(a + 1, b + 1, changes - 1) || is_near(a + 1, b, changes - 1) ||
+			   is_near(a, b + 1, changes - 1));
 }
 
 const char *nearest_name(const char *word, const char *const *names)
 {
-	unsigned int low = strlen(word) < 5 ? 2 : 3;	/* with more changes it is another word */
-	const char *nearest = NULL;
+	unsigned int most = strlen(word) < 5 ? 1 : 2;	/* with more changes it is another word */
 
-	for (; *names; names++) {
-		if (distance(word, *names) >= low)
-			continue;
-		nearest = *names;
-		low = distance(word, *names);
+	for (unsigned int changes = 0; changes <= most; changes++) {
+		for (size_t i = 0; names[i]; i++) {
+			if (is_near(word, names[i], changes))
+				return names[i];
+		}
 	}
-	return nearest;
+	return NULL;
 }
 
 /* ---- reading ---- */
 
-static unsigned int count_options(const struct command *command)
+/* "-o": its value may follow at once. */
+static bool is_letter(const struct option_row *row)
 {
-	unsigned int count = 0;
+	return row->name[1] != '-';
+}
 
-	while (command->options && command->options[count].name)
-		count++;
-	return count;
+static bool needs_value(const struct option_row *row)
+{
+	return row->value && row->value[0] != '[';
 }
 
 /* The row of the option in @word, which ends at "=" or with the word. */
 static const struct option_row *find_row(const struct command *command, const char *word)
 {
-	for (unsigned int i = 0; i < count_options(command); i++) {
-		size_t length = strlen(command->options[i].name);
+	for (const struct option_row *row = command->options; row && row->name; row++) {
+		size_t length = strlen(row->name);
 
-		bool letter = command->options[i].name[1] != '-'; /* its value may follow at once */
-
-		if (!strncmp(word, command->options[i].name, length) &&
-		    (!word[length] || word[length] == '=' || letter))
-			return &command->options[i];
+		if (!strncmp(word, row->name, length) &&
+		    (!word[length] || word[length] == '=' || is_letter(row)))
+			return row;
 	}
 	return NULL;
 }
@@ -86,10 +64,11 @@ static const struct option_row *find_row(const struct command *command, const ch
 /* The option that @word may stand for, or NULL. */
 static const char *nearest_option(const struct command *command, const char *word)
 {
+	const struct option_row *row = command->options;
 	const char *names[OPTIONS_MAX + 1] = { NULL };
 
-	for (unsigned int i = 0; i < count_options(command) && i < OPTIONS_MAX; i++)
-		names[i] = command->options[i].name;
+	for (size_t i = 0; row && row[i].name && i < OPTIONS_MAX; i++)
+		names[i] = row[i].name;
 	return nearest_name(word, names);
 }
 
@@ -115,14 +94,13 @@ static int refuse_word(const struct command *command, const char *word)
 static int take_option(const struct command *command, const struct option_row *row, char *word,
 		       char ***words)
 {
-	char *value = row->name[1] != '-' && word[2] ? word + 1 : strchr(word, '=');
+	char *value = is_letter(row) && word[2] ? word + 1 : strchr(word, '=');
 
-	if (!row->value && value)
-		return refuse_word(command, word);
-	value = value ? value + 1 : NULL;
-	if (row->value && row->value[0] != '[' && !value && **words)
+	if (value)
+		value++;
+	else if (needs_value(row) && **words)
 		value = *(*words)++;
-	if (row->value && (row->value[0] == '[' ? value && !value[0] : !value || !value[0]))
+	if (value ? !row->value || !value[0] : needs_value(row))
 		return refuse_word(command, word);
 	if (row->flag)
 		*row->flag = true;
@@ -159,7 +137,7 @@ static bool value_follows(const struct command *command, const char *word)
 {
 	const struct option_row *row = find_row(command, word);
 
-	return row && row->value && row->value[0] != '[' && !strchr(word, '=');
+	return row && needs_value(row) && !strchr(word, '=');
 }
 
 bool options_want_help(const struct command *command, char *const *words)
@@ -175,47 +153,36 @@ bool options_want_help(const struct command *command, char *const *words)
 
 /* ---- explaining ---- */
 
-/* "[--output FILE]", or "[--watch[=SECONDS]]". */
-static size_t append_synopsis(const struct option_row *row, char *text, size_t size)
+/* "--output FILE", or "--watch[=SECONDS]". */
+static const char *option_form(const struct option_row *row)
 {
-	return (size_t)snprintf(text, size, " [%s%s%s]", row->name,
-				!row->value || row->value[0] == '[' ? "" : " ",
-				row->value ? row->value : "");
+	return format_string("%s%s%s", row->name, needs_value(row) ? " " : "",
+			     row->value ? row->value : "");
 }
 
-static void synopsis(const struct command *command, char *text, size_t size)
+static const char *synopsis(const struct command *command)
 {
-	size_t used = (size_t)snprintf(text, size, "usage: xrc-compat %s", command->name);
+	const char *text = format_string("usage: xrc-compat %s", command->name);
 
-	for (unsigned int i = 0; i < count_options(command) && used < size; i++)
-		used += append_synopsis(&command->options[i], text + used, size - used);
-	if (command->operands && used < size)
-		snprintf(text + used, size - used, " %s", command->operands);
+	for (const struct option_row *row = command->options; row && row->name; row++)
+		text = format_string("%s [%s]", text, option_form(row));
+	return command->operands ? format_string("%s %s", text, command->operands) : text;
 }
 
 int advise_usage(const struct command *command)
 {
-	char text[512];
-
-	synopsis(command, text, sizeof(text));
-	advise("%s", text);
+	advise("%s", synopsis(command));
 	return TOOL_EXIT_REFUSED;
 }
 
 int print_usage(const struct command *command)
 {
-	char text[512];
-
-	synopsis(command, text, sizeof(text));
-	style_wrap(stdout, text, 0, HELP_INDENT, style_help_width());
+	style_wrap(stdout, synopsis(command), 0, HELP_INDENT, style_help_width());
 	printf("\n\n");
 	style_wrap(stdout, command->summary, 0, 0, style_help_width());
 	printf("\n%s", command->options ? "\nOptions:\n" : "");
-	for (unsigned int i = 0; i < count_options(command); i++) {
-		const struct option_row *row = &command->options[i];
-
-		printf("  %s%s%s\n%*s", row->name, !row->value || row->value[0] == '[' ? "" : " ",
-		       row->value ? row->value : "", HELP_INDENT, "");
+	for (const struct option_row *row = command->options; row && row->name; row++) {
+		printf("  %s\n%*s", option_form(row), HELP_INDENT, "");
 		style_wrap(stdout, row->help, HELP_INDENT, HELP_INDENT, style_help_width());
 		putchar('\n');
 	}
