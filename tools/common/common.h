@@ -200,16 +200,15 @@ int advise_usage(const struct command *command);
 /* The nearest to @word of the names, which end with NULL. NULL: none is near. */
 const char *nearest_name(const char *word, const char *const *names);
 
-/* ---- files that a command writes ---- */
-/* Files that a command writes for its user. Several processes may be given the same name. */
+/* ---- the file of a trace ---- */
 
 /*
- * Opens a file for writing. In @pattern %p stands for the process, %h for the host, %r for the MPI
- * rank ("none" where there is none), and %% for %. A regular file in which something stands, or
- * that another process is writing, is never touched: NAME.1, NAME.2, ... is taken instead. @name
- * gets the name. NULL after a message that names @what.
+ * Opens it for writing. Several processes may be given the same @pattern, in which %p stands for
+ * the process, %h for the host, %r for the MPI rank ("none" where there is none), and %% for %. A
+ * regular file in which something stands, or that another process is writing, is never touched:
+ * NAME.1, NAME.2, ... is taken instead. @name gets the name. NULL after a message.
  */
-FILE *output_open(const char *pattern, const char *what, char *name, size_t size);
+FILE *output_open(const char *pattern, const char **name);
 
 /* ---- temporary files ---- */
 /* Temporary files, sockets and directories: in TMPDIR, or else in /tmp. */

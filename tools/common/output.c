@@ -12,49 +12,42 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_TRIES 100000
-
 /* What stands for %@letter; NULL: nothing does. */
-static const char *replacement(char letter, char *text, size_t size)
+static const char *replacement(char letter)
 {
+	char host[HOST_NAME_MAX + 1];
 	int32_t ranks, rank;
 
-	if (letter == '%')
+	switch (letter) {
+	case '%':
 		return "%";
-	if (letter == 'p')
-		snprintf(text, size, "%d", (int)getpid());
-	else if (letter == 'h' && gethostname(text, size))
-		return "unknown";
-	else if (letter == 'r' && (rank = job_rank(&ranks)) >= 0)
-		snprintf(text, size, "%d", (int)rank);
-	else if (letter == 'r')
-		return "none";
-	return strchr("phr", letter) && letter ? text : NULL;
+	case 'p':
+		return format_string("%d", (int)getpid());
+	case 'h':
+		return gethostname(host, sizeof(host)) ? "unknown" : copy_string(host);
+	case 'r':
+		rank = job_rank(&ranks);
+		return rank < 0 ? "none" : format_string("%d", (int)rank);
+	default:
+		return NULL;
+	}
 }
 
-/* 0, or a positive errno. EINVAL: % with a letter that stands for nothing. */
-static int expand(const char *pattern, char *name, size_t size)
+/* NULL: % stands before a letter that stands for nothing. */
+static const char *expand(const char *pattern)
 {
-	char text[HOST_NAME_MAX + 1];
-	size_t used = 0;
+	const char *name = format_string("%.*s", (int)strcspn(pattern, "%"), pattern);
 
-	for (; *pattern && used < size; pattern++) {
-		const char *instead = NULL;
+	while ((pattern = strchr(pattern, '%')) != NULL) {
+		const char *instead = replacement(pattern[1]);
 
-		if (*pattern == '%') {
-			instead = replacement(*++pattern, text, sizeof(text));
-			if (!instead)
-				return EINVAL;
-		}
-		if (instead)
-			used += (size_t)snprintf(name + used, size - used, "%s", instead);
-		else
-			name[used++] = *pattern;
+		if (!instead)
+			return NULL;
+		pattern += 2;
+		name = format_string("%s%s%.*s", name, instead, (int)strcspn(pattern, "%"),
+				     pattern);
 	}
-	if (used >= size)
-		return ENAMETOOLONG;
-	name[used] = '\0';
-	return 0;
+	return name;
 }
 
 /*
@@ -80,28 +73,25 @@ static int claim(const char *name)
 	return -1;
 }
 
-FILE *output_open(const char *pattern, const char *what, char *name, size_t size)
+FILE *output_open(const char *pattern, const char **name)
 {
-	int err = expand(pattern, name, size), fd = -1;
-	size_t length = err ? 0 : strlen(name);
+	const char *first = expand(pattern);
+	int fd;
 
-	if (err == EINVAL) {
+	if (!first) {
 		refuse(0,
-		       "cannot write the %s to %s: after %% stands p (process), h (host), r (rank) or %%",
-		       what, pattern);
+		       "cannot write the trace to %s: after %% stands p (process), h (host), r (rank) or %%",
+		       pattern);
 		return NULL;
 	}
-	for (int number = 1; !err && fd < 0 && number < MOST_TRIES; number++) {
-		fd = claim(name);
-		if (fd >= 0 || errno != EEXIST)
-			break;
-		snprintf(name + length, size - length, ".%d", number);
+	*name = first;
+	for (int number = 1; (fd = claim(*name)) < 0 && errno == EEXIST; number++)
+		*name = format_string("%s.%d", first, number);
+	if (fd < 0) {
+		refuse(0, "cannot write the trace to %s: %s", pattern, strerror(errno));
+		return NULL;
 	}
-	if (fd >= 0 && name[length])
-		refuse(0, "%.*s is there already; the %s goes to %s", (int)length, name, what,
-		       name);
-	if (fd < 0)
-		refuse(0, "cannot write the %s to %s: %s", what, pattern,
-		       strerror(err ? err : errno));
-	return fd < 0 ? NULL : fdopen(fd, "w");
+	if (*name != first)
+		refuse(0, "%s is there already; the trace goes to %s", first, *name);
+	return fdopen(fd, "w");
 }

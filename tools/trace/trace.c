@@ -5,7 +5,6 @@
 #include "trace.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -24,7 +23,7 @@ struct tracing {
 	struct sockaddr_un address;
 	int socket;
 	pid_t child;
-	char out_name[PATH_MAX];
+	const char *out_name;
 	char *text;		/* of the JSON document, kept until the program has ended */
 	size_t text_size;
 	struct trace trace;
@@ -204,8 +203,7 @@ static int open_output(struct tracing *tracing)
 
 	trace->out = stderr;
 	if (tracing->output)
-		trace->out = output_open(tracing->output, "trace", tracing->out_name,
-					  sizeof(tracing->out_name));
+		trace->out = output_open(tracing->output, &tracing->out_name);
 	if (!trace->out)
 		return TOOL_EXIT_REFUSED;
 	if (trace->is_json)
