@@ -271,16 +271,16 @@ bool is_launcher(const char *path);
 /* LD_PRELOAD: its words, and the value that puts libraries in front of them. */
 
 /*
- * Takes the next word from *rest, with the folder that the loader puts for $LIB if @expand. False
+ * Takes the next word from *rest, with the folder that the loader puts for $LIB if @expand. NULL
  * when there is none. At first *rest is the value, which may be NULL.
  */
-bool preload_next(const char **rest, bool expand, char *word, size_t size);
+char *preload_next(const char **rest, bool expand);
 
 /*
- * Writes @path, a library of ours, with $LIB for its folder. False if that does not serve the
- * programs of both word sizes.
+ * @path, a library of ours, with $LIB for its folder. NULL if that does not serve the programs of
+ * both word sizes.
  */
-bool preload_for_both(const char *path, char *setting, size_t size);
+char *preload_for_both(const char *path);
 
 /*
  * These libraries, then what LD_PRELOAD has already, each once. Where possible with $LIB, unless it

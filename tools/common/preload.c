@@ -6,49 +6,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void expand_lib(const char *word, size_t length, char *path, size_t size)
+/* @word with the folder that the loader puts for $LIB. */
+static char *expand_lib(char *word)
 {
-	const char *token = memmem(word, length, "${LIB}", 6);
-	const char *rest;
+	const char *token = strstr(word, "${LIB}");
+	size_t length = token ? 6 : 4;
 	char lib[NAME_MAX];
 
 	if (!token)
-		token = memmem(word, length, "$LIB", 4);
-	if (!token || loader_lib(LOADER_LIB_OWN_BITS, lib, sizeof(lib))) {
-		snprintf(path, size, "%.*s", (int)length, word);
-		return;
-	}
-	rest = token + (token[1] == '{' ? 6 : 4);
-	snprintf(path, size, "%.*s%s%.*s", (int)(token - word), word, lib,
-		 (int)(word + length - rest), rest);
+		token = strstr(word, "$LIB");
+	if (!token || loader_lib(LOADER_LIB_OWN_BITS, lib, sizeof(lib)))
+		return word;
+	return format_string("%.*s%s%s", (int)(token - word), word, lib, token + length);
 }
 
-bool preload_next(const char **rest, bool expand, char *word, size_t size)
+char *preload_next(const char **rest, bool expand)
 {
 	const char *start = *rest ? *rest + strspn(*rest, ": ") : "";
 	size_t length = strcspn(start, ": ");
+	char *word = format_string("%.*s", (int)length, start);
 
 	*rest = start + length;
-	if (expand)
-		expand_lib(start, length, word, size);
-	else
-		snprintf(word, size, "%.*s", (int)length, start);
-	return length > 0;
+	return !length ? NULL : expand ? expand_lib(word) : word;
 }
 
-bool preload_for_both(const char *path, char *setting, size_t size)
+char *preload_for_both(const char *path)
 {
-	return !loader_lib_setting(path, LOADER_LIB_OWN_BITS, setting, size) ||
-	       !loader_lib_setting(path, LOADER_LIB_OTHER_BITS, setting, size);
+	char setting[PATH_MAX];
+	int err = loader_lib_setting(path, LOADER_LIB_OWN_BITS, setting, sizeof(setting));
+
+	if (err)
+		err = loader_lib_setting(path, LOADER_LIB_OTHER_BITS, setting, sizeof(setting));
+	return err ? NULL : copy_string(setting);
 }
 
 /* @value with @word at its end, unless it has that already. */
 static char *with_word(char *value, const char *word)
 {
-	const char *rest = value;
-	char other[PATH_MAX];
+	const char *rest = value, *other;
 
-	while (preload_next(&rest, false, other, sizeof(other))) {
+	while ((other = preload_next(&rest, false)) != NULL) {
 		if (!strcmp(other, word))
 			return value;
 	}
@@ -57,15 +54,14 @@ static char *with_word(char *value, const char *word)
 
 char *preload_value(const struct string_list *libraries, bool remote)
 {
-	char *value = copy_string(""), word[PATH_MAX];
-	const char *rest = getenv("LD_PRELOAD");
+	const char *rest = getenv("LD_PRELOAD"), *word;
+	char *value = copy_string("");
 
-	for (size_t i = 0; i < libraries->count; i++)
-		value = with_word(value, !remote && preload_for_both(libraries->item[i], word,
-								     sizeof(word))
-						 ? word
-						 : libraries->item[i]);
-	while (preload_next(&rest, remote, word, sizeof(word)))
+	for (size_t i = 0; i < libraries->count; i++) {
+		word = remote ? NULL : preload_for_both(libraries->item[i]);
+		value = with_word(value, word ? word : libraries->item[i]);
+	}
+	while ((word = preload_next(&rest, remote)) != NULL)
 		value = with_word(value, word);
 	return value;
 }

@@ -196,10 +196,9 @@ static void examine_locked_memory(struct doctor *doctor)
 
 static void examine_preload(struct doctor *doctor)
 {
-	const char *preload = getenv("LD_PRELOAD"), *rest = preload;
-	char path[PATH_MAX];
+	const char *preload = getenv("LD_PRELOAD"), *rest = preload, *path;
 
-	while (preload_next(&rest, true, path, sizeof(path))) {
+	while ((path = preload_next(&rest, true)) != NULL) {
 		if (!strchr(path, '/') || !access(path, R_OK))
 			continue;
 		found(doctor, "LD_PRELOAD", FINDING_PROBLEM,

@@ -34,10 +34,9 @@ static const char *companion(const char *name, int bits)
 /* Whether LD_PRELOAD has a library of that name: `run` within `run`, or the user's own. */
 static bool is_preloaded(const char *name)
 {
-	const char *rest = getenv("LD_PRELOAD");
-	char word[PATH_MAX];
+	const char *rest = getenv("LD_PRELOAD"), *word;
 
-	while (preload_next(&rest, false, word, sizeof(word))) {
+	while ((word = preload_next(&rest, false)) != NULL) {
 		if (strchr(word, '/') && !strcmp(basename(word), name))
 			return true;
 	}
@@ -111,7 +110,6 @@ static void add_libibverbs(const char *path, const struct needs *needs, bool wan
 static void add_needs(const char *path, const struct elf_info *kind, int bits,
 		      const struct preload_wish *wish, struct string_list *libraries)
 {
-	char setting[PATH_MAX];
 	struct closure closure;
 	struct needs needs;
 
@@ -120,8 +118,7 @@ static void add_needs(const char *path, const struct elf_info *kind, int bits,
 	if (closure.unasked)
 		refuse(0, "%s: its libraries are not known: %s", path, closure.unasked);
 	for (size_t i = 0; i < needs.companion.count; i++) {
-		if (kind->bits != bits &&
-		    !preload_for_both(needs.companion.item[i], setting, sizeof(setting)))
+		if (kind->bits != bits && !preload_for_both(needs.companion.item[i]))
 			continue;
 		string_list_add(libraries, needs.companion.item[i]);
 		talk("is preloaded for", needs.companion.item[i], path);
