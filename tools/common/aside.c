@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,45 +27,40 @@
 #define BURIAL_MILLISECONDS 200
 #define MOST_BYTES (256 * 1024)	/* of a program's output; the rest is dropped */
 
-static long milliseconds_until(const struct timespec *end)
+static int64_t in_milliseconds(int milliseconds)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (end->tv_sec - now.tv_sec) * 1000 + (end->tv_nsec - now.tv_nsec) / 1000000;
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + milliseconds;
 }
 
-static struct timespec in_milliseconds(int milliseconds)
+static int milliseconds_until(int64_t end)
 {
-	struct timespec end;
+	int64_t left = end - in_milliseconds(0);
 
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_sec += milliseconds / 1000;
-	end.tv_nsec += milliseconds % 1000 * 1000000L;
-	return end;
+	return left > 0 ? (int)left : 0;
 }
 
 /* The size of the next piece; 0 at the end of the stream. */
-static ssize_t receive_piece(int in, const struct timespec *end, char *piece, size_t size)
+static ssize_t receive_piece(int in, int64_t end, char *piece, size_t size)
 {
 	struct pollfd pollfd = { .fd = in, .events = POLLIN };
-	long left = milliseconds_until(end);
-	ssize_t got;
 
-	if (left <= 0 || poll(&pollfd, 1, (int)left) == 0)
+	if (!milliseconds_until(end) ||
+	    !TEMP_FAILURE_RETRY(poll(&pollfd, 1, milliseconds_until(end))))
 		return -ETIMEDOUT;
-	got = read(in, piece, size);
-	return got < 0 && errno == EINTR ? receive_piece(in, end, piece, size) : got;
+	return read(in, piece, size);
 }
 
 /* -EIO if the process did not end by itself. */
 static int bury(pid_t pid, int milliseconds)
 {
-	struct timespec end = in_milliseconds(milliseconds);
+	int64_t end = in_milliseconds(milliseconds);
 	pid_t ended;
 	int status;
 
-	while (!(ended = waitpid(pid, &status, WNOHANG)) && milliseconds_until(&end) > 0)
+	while (!(ended = waitpid(pid, &status, WNOHANG)) && milliseconds_until(end))
 		usleep(1000);
 	return ended == pid && WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
 }
@@ -115,11 +111,11 @@ static pid_t start(const struct aside *aside, int *in)
 /* Reads to the end of the stream, and drops what is too much. */
 static int collect(int in, int milliseconds, char *text, size_t *used)
 {
-	struct timespec end = in_milliseconds(milliseconds);
+	int64_t end = in_milliseconds(milliseconds);
 	char piece[PIPE_BUF];
 	ssize_t size;
 
-	while ((size = receive_piece(in, &end, piece, sizeof(piece))) > 0) {
+	while ((size = receive_piece(in, end, piece, sizeof(piece))) > 0) {
 		size_t kept = (size_t)size < MOST_BYTES - *used ? (size_t)size : MOST_BYTES - *used;
 
 		memcpy(text + *used, piece, kept);
