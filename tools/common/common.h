@@ -49,8 +49,7 @@ void advise(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* One line of a report, on standard output. */
 void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- text ---- */
-/* Text of other processes, made fit for a terminal and for JSON. */
+/* ---- text of other processes ---- */
 
 /*
  * The length of the printable UTF-8 character that begins here; 0 if there is none. C1 controls and
@@ -65,13 +64,10 @@ size_t text_character(const char *text);
  */
 void text_clean(char *text);
 
-/*
- * @text quoted as one shell word. Unprintable characters need $'...' of bash, ksh and zsh.
- */
+/* @text quoted as one shell word. Unprintable characters need $'...' of bash, ksh and zsh. */
 char *text_shell_word(const char *text);
 
-/* ---- JSON ---- */
-/* Writes JSON to a stream, value by value. */
+/* ---- JSON, written value by value ---- */
 
 struct json {
 	FILE *out;
@@ -87,7 +83,6 @@ void json_bool(struct json *json, const char *key, bool value);
 void json_number(struct json *json, const char *key, long long value);
 
 /* ---- commands ---- */
-/* What a subcommand of xrc-compat is, and the exit statuses all of them share. */
 
 /*
  * A launcher shares its exit status with the program it runs; like env(1), nohup(1) and timeout(1)
@@ -100,8 +95,6 @@ enum tool_exit {
 	TOOL_EXIT_NOT_EXECUTABLE = 126, /* found, but the kernel would not execute it */
 	TOOL_EXIT_NOT_FOUND = 127,
 };
-
-struct string_list;
 
 struct option_row {
 	const char *name;	/* "--json" or "-o" */
@@ -144,16 +137,10 @@ struct preload_wish {
 	  "preload the companion libraries in any case, for scripts whose program cannot be found", \
 	  .flag = &(wish).companions }
 
-/*
- * A program to be started with the library, by `run` and by the commands that are another way to a
- * program.
- */
+/* A program that `run`, `trace` or `selftest` starts with the library. */
 struct launch {
 	const struct command *command;
-	/*
-	 * of --softhca: the number of devices, "" for the default; NULL: the machine's own devices
-	 */
-	const char *softhca;
+	const char *softhca;	/* number of emulated devices, "" for the default; NULL: none */
 	const char *model;	/* of --model, or NULL */
 	struct preload_wish wish;
 	char **program;		/* NULL-terminated */
@@ -173,11 +160,7 @@ int launch_program(const struct launch *launch);
 /* Prints the environment table; the same text in --help and in env-vars. */
 void env_vars_print(void);
 
-/* ---- options ---- */
-/*
- * The options of a command: one table of rows, from which the command line is read and --help is
- * printed.
- */
+/* ---- options: the command line and --help follow from the rows of a command ---- */
 
 /*
  * Reads the words behind the name of the command. 0, or an exit status after a message. For a
@@ -210,13 +193,12 @@ const char *nearest_name(const char *word, const char *const *names);
  */
 FILE *output_open(const char *pattern, const char **name);
 
-/* ---- temporary files ---- */
-/* Temporary files, sockets and directories: in TMPDIR, or else in /tmp. */
+/* ---- temporary files and directories ---- */
 
 /*
  * Has "NAME-XXXXXX" made by @make, as mkstemp(3) makes a file: in TMPDIR if that is an absolute
- * path, leaves room in the @size bytes of @path, and @make succeeds there. What @make returned;
- * with -1, @path is where it failed last.
+ * path, leaves room in the @size bytes of @path, and @make succeeds there; else in /tmp. What @make
+ * returned; with -1, @path is where it failed last.
  */
 int temporary_make(const char *name, char *path, size_t size, int (*make)(char *path));
 
@@ -242,8 +224,7 @@ struct aside {
  */
 char *aside_output(const struct aside *aside, int milliseconds, size_t *size, int *result);
 
-/* ---- launchers ---- */
-/* The launchers of parallel programs, and how each gives its processes a variable. */
+/* ---- launchers of parallel programs, and how each gives its processes a variable ---- */
 
 struct launcher {
 	const char *title;
@@ -268,7 +249,6 @@ bool launcher_has_name(const struct launcher *launcher, const char *path);
 bool is_launcher(const char *path);
 
 /* ---- LD_PRELOAD ---- */
-/* LD_PRELOAD: its words, and the value that puts libraries in front of them. */
 
 /*
  * Takes the next word from *rest, with the folder that the loader puts for $LIB if @expand. NULL

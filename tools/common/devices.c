@@ -21,23 +21,23 @@
  * The functions of libibverbs that are called. They are looked up, so that the commands start
  * without libibverbs. A function that the library lacks is NULL.
  */
-struct verbs {
+static struct {
 #define VERBS(X) \
 	X(get_device_list) X(get_device_name) X(open_device) X(close_device) X(query_device) \
 	X(query_port)
 #define X(name) __typeof__(&(ibv_##name)) name;
 	VERBS(X)
 #undef X
-};
+} verbs;
 
 /* @library: a path, or a name for dlopen(3). False if it cannot be loaded. */
-static bool load(const char *library, struct verbs *verbs)
+static bool load(const char *library)
 {
 	void *handle = dlopen(library, RTLD_NOW);
 
 	if (!handle)
 		return false;
-#define X(name) verbs->name = (__typeof__(verbs->name))dlsym(handle, "ibv_" #name);
+#define X(name) verbs.name = (__typeof__(verbs.name))dlsym(handle, "ibv_" #name);
 	VERBS(X)
 #undef X
 	return true;
@@ -57,13 +57,13 @@ static bool has_open_qp(struct ibv_context *context)
 }
 
 /* The exported function fills in struct ibv_port_attr as of 2011, which is enough. */
-static void describe_ports(const struct verbs *verbs, struct ibv_context *context,
-			   unsigned int count, struct device *device)
+static void describe_ports(struct ibv_context *context, unsigned int count,
+			   struct device *device)
 {
 	for (; device->ports < count && device->ports < PORTS_MAX; device->ports++) {
 		struct ibv_port_attr attr = { 0 };
 
-		if (verbs->query_port(context, (uint8_t)(device->ports + 1), (void *)&attr))
+		if (verbs.query_port(context, (uint8_t)(device->ports + 1), (void *)&attr))
 			return;
 		device->port[device->ports] = (struct device_port){ (int)attr.state,
 								    attr.phys_state, attr.lid,
@@ -85,29 +85,28 @@ static void name_driver(const struct ibv_context *context, struct device *device
 			 (int)strcspn(base + 3, "-."), base + 3);
 }
 
-static void describe(const struct verbs *verbs, struct ibv_device *ibv_device,
-		     struct device *device)
+static void describe(struct ibv_device *ibv_device, struct device *device)
 {
 	struct ibv_context *context;
 	struct ibv_device_attr attr = { 0 };
 
 	memset(device, 0, sizeof(*device));
-	snprintf(device->name, sizeof(device->name), "%s", verbs->get_device_name(ibv_device));
+	snprintf(device->name, sizeof(device->name), "%s", verbs.get_device_name(ibv_device));
 	errno = 0;
-	context = verbs->open_device(ibv_device);
+	context = verbs.open_device(ibv_device);
 	if (!context) {
 		device->err = errno ? errno : EIO;
 		return;
 	}
 	device->opened = true;
 	name_driver(context, device);
-	if (!verbs->query_device(context, &attr)) {
+	if (!verbs.query_device(context, &attr)) {
 		snprintf(device->firmware, sizeof(device->firmware), "%.63s", attr.fw_ver);
 		device->xrc = (attr.device_cap_flags & IBV_DEVICE_XRC) != 0;
-		describe_ports(verbs, context, attr.phys_port_cnt, device);
+		describe_ports(context, attr.phys_port_cnt, device);
 		device->open_qp = device->xrc && has_open_qp(context);
 	}
-	verbs->close_device(context);
+	verbs.close_device(context);
 }
 
 /* Writes each device to standard output. @library: its path or name. */
@@ -115,17 +114,16 @@ static int write_devices(const void *library)
 {
 	int count = 0, out = dup(STDOUT_FILENO);
 	struct ibv_device **list;
-	struct verbs verbs;
 
 	/* What a driver prints goes where its messages go. */
 	dup2(STDERR_FILENO, STDOUT_FILENO);
-	if (!load(library, &verbs) || !verbs.get_device_list || !verbs.open_device)
+	if (!load(library) || !verbs.get_device_list || !verbs.open_device)
 		return ENOENT;
 	list = verbs.get_device_list(&count);
 	for (int i = 0; list && i < count; i++) {
 		struct device device;
 
-		describe(&verbs, list[i], &device);
+		describe(list[i], &device);
 		if (write(out, &device, sizeof(device)) != (ssize_t)sizeof(device))
 			return EIO;
 	}
