@@ -5,24 +5,19 @@
 
 #include <stdlib.h>
 
-static bool same_domain(const struct left *left, const struct trace_record *record)
+/* A call about the domain itself has no QP number, and concerns all its registrations. */
+static bool concerns(const struct trace_record *record, const struct left *left)
 {
-	return left->record.pid == record->pid && left->record.domain == record->domain;
+	return left->record.pid == record->pid && left->record.domain == record->domain &&
+	       (!record->qp_num || record->qp_num == left->record.qp_num);
 }
 
-static bool same_registration(const struct left *left, const struct trace_record *record)
-{
-	return same_domain(left, record) && left->record.verb != VERB_ibv_open_xrc_domain &&
-	       left->record.qp_num == record->qp_num;
-}
-
-static void remove_all(struct left_list *list, const struct trace_record *record,
-		       bool (*matches)(const struct left *left, const struct trace_record *record))
+static void remove_all(struct left_list *list, const struct trace_record *record)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
-		if (matches(list->item[i], record))
+		if (concerns(record, list->item[i]))
 			free(list->item[i]);
 		else
 			list->item[kept++] = list->item[i];
@@ -43,23 +38,21 @@ void left_account(struct left_list *list, const struct trace_record *record, uns
 {
 	switch (record->verb) {
 	case VERB_ibv_open_xrc_domain:
-		remove_all(list, record, same_domain);
+		remove_all(list, record);
 		add(list, record, site);
-		break;
-	case VERB_ibv_close_xrc_domain:
-		remove_all(list, record, same_domain);
 		break;
 	case VERB_ibv_create_xrc_rcv_qp:
 	case VERB_ibv_reg_xrc_rcv_qp:
 		/* Registering again changes nothing (contract 5.6), so the first call counts. */
 		for (size_t i = 0; i < list->count; i++) {
-			if (same_registration(list->item[i], record))
+			if (concerns(record, list->item[i]))
 				return;
 		}
 		add(list, record, site);
 		break;
+	case VERB_ibv_close_xrc_domain:
 	case VERB_ibv_unreg_xrc_rcv_qp:
-		remove_all(list, record, same_registration);
+		remove_all(list, record);
 		break;
 	default:
 		break;

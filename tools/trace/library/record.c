@@ -178,8 +178,8 @@ SHIM_EXPORT(xrc_trace_start);
 
 static struct modern_table real;
 
-/* Verbs outside of a traced legacy call are not recorded. */
-static void note(const char *name, uint64_t start, int err)
+/* Verbs outside of a traced legacy call are not recorded. result: 0, an errno, or -1 with errno. */
+static void note(const char *name, uint64_t start, int result)
 {
 	struct trace_record *record = current ? &current->record : NULL;
 	struct trace_became *became;
@@ -189,27 +189,13 @@ static void note(const char *name, uint64_t start, int err)
 	became = &record->became[record->became_count - 1];
 	strncpy(became->function, name, sizeof(became->function) - 1);
 	became->duration = now() - start;
-	became->err = err;
+	became->err = result < 0 ? errno : result;
 }
 
-static void note_status(const char *name, uint64_t start, int result)
-{
-	note(name, start, result < 0 ? errno : result);
-}
+/* The result of a verb that returns a status, a GUID, or a pointer. */
+#define STATUS(result) _Generic((result), int: (result), __be64: 0, default: (result) ? 0 : -1)
 
-static void note_pointer(const char *name, uint64_t start, const void *result)
-{
-	note(name, start, result ? 0 : errno);
-}
-
-static void note_number(const char *name, uint64_t start, uint64_t result)
-{
-	(void)result;
-	note(name, start, 0);
-}
-
-#define NOTE(result) \
-	_Generic((result), int: note_status, __be64: note_number, default: note_pointer)
+#define WRAPPED(X) MODERN_FUNCTIONS(X) MODERN_COMMANDS(X) MODERN_INLINES(X)
 
 #define X(name, ret, params, args) \
 	static ret wrapped_##name params \
@@ -217,12 +203,10 @@ static void note_number(const char *name, uint64_t start, uint64_t result)
 		uint64_t start = now(); \
 		ret result = real.name args; \
 \
-		NOTE(result)("ibv_" #name, start, result); \
+		note("ibv_" #name, start, STATUS(result)); \
 		return result; \
 	}
-MODERN_FUNCTIONS(X)
-MODERN_COMMANDS(X)
-MODERN_INLINES(X)
+WRAPPED(X)
 #undef X
 
 #define SHIM_VERSIONS_xrc_trace_wrap \
@@ -239,9 +223,7 @@ void shim_xrc_trace_wrap(struct modern_table *table, size_t size)
 	real = *table;
 	/* A function that libibverbs does not have stays NULL. */
 #define X(name, ret, params, args) table->name = real.name ? wrapped_##name : NULL;
-	MODERN_FUNCTIONS(X)
-	MODERN_COMMANDS(X)
-	MODERN_INLINES(X)
+	WRAPPED(X)
 #undef X
 }
 SHIM_EXPORT(xrc_trace_wrap);
