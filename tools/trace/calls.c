@@ -15,6 +15,7 @@ struct site {
 	unsigned int number;		/* from 1, in the order of their first calls */
 	unsigned long calls, failures;
 	uint64_t duration;		/* ns, all calls */
+	const struct place *place;	/* NULL: unknown */
 	struct trace_record first;
 };
 
@@ -118,25 +119,19 @@ static void put_duration(struct trace *trace, uint64_t nanoseconds)
 /* ---- places ---- */
 
 /* "function+0x12 (file.c:34)" */
-static void print_place(FILE *out, const struct trace_frame *frame)
+static void print_place(FILE *out, const struct place *place)
 {
-	const struct place *found = place_of(frame);
+	unsigned long long offset = place->symbol[0] ? place->symbol_offset : place->offset;
 
-	if (found->symbol[0])
-		fprintf(out, "%s+%#llx", found->symbol, (unsigned long long)found->symbol_offset);
-	else
-		fprintf(out, "%#llx", (unsigned long long)frame->offset);
-	fprintf(out, " (%s%s%s)\n", found->line, found->line[0] ? ", " : "",
-		basename(found->module));
+	fprintf(out, "%s%s%#llx (%s%s%s)\n", place->symbol, place->symbol[0] ? "+" : "", offset,
+		place->line, place->line[0] ? ", " : "", basename(place->module));
 }
 
-static void put_frame(struct trace *trace, const struct trace_frame *frame)
+static void put_place(struct trace *trace, const struct place *place)
 {
-	const struct place *place = place_of(frame);
-
 	open_group(trace, NULL, '{');
 	put_text(trace, "module", NULL, place->module);
-	put_number(trace, "offset", NULL, frame->offset);
+	put_number(trace, "offset", NULL, place->offset);
 	put_text(trace, "symbol", NULL, place->symbol);
 	put_number(trace, "symbol_offset", NULL, place->symbol_offset);
 	put_text(trace, "line", NULL, place->line);
@@ -147,11 +142,13 @@ static void put_stack(struct trace *trace, const struct trace_record *record)
 {
 	open_group(trace, "backtrace", '[');
 	for (uint32_t i = 0; i < record->frame_count; i++) {
+		const struct place *place = place_of(&record->frames[i]);
+
 		if (trace->is_json) {
-			put_frame(trace, &record->frames[i]);
+			put_place(trace, place);
 		} else {
 			fprintf(trace->out, "        #%u ", i);
-			print_place(trace->out, &record->frames[i]);
+			print_place(trace->out, place);
 		}
 	}
 	close_group(trace, ']');
@@ -170,6 +167,7 @@ static void note_launcher(struct trace *trace, const char *program)
 void trace_started(struct trace *trace, const struct trace_record *record, int32_t first)
 {
 	const char *program = record->frame_count ? record->frames[0].module : "";
+	static bool reached[RANKS_MAX];
 
 	trace->started = true;
 	note_launcher(trace, program);
@@ -179,35 +177,27 @@ void trace_started(struct trace *trace, const struct trace_record *record, int32
 		return;
 	if (record->ranks > (int32_t)trace->ranks && record->ranks <= RANKS_MAX)
 		trace->ranks = (uint32_t)record->ranks;
-	if (!trace->rank_reached)
-		trace->rank_reached = need_memory(calloc(RANKS_MAX, 1));
-	trace->reached += !trace->rank_reached[record->rank];
-	trace->rank_reached[record->rank] = 1;
+	trace->reached += !reached[record->rank];
+	reached[record->rank] = true;
 }
 
 /* ---- calls ---- */
 
-static bool same_place(const struct trace_record *a, const struct trace_record *b)
-{
-	if (a->verb != b->verb || !a->frame_count != !b->frame_count)
-		return false;
-	return !a->frame_count || (a->frames[0].offset == b->frames[0].offset &&
-				   !strcmp(a->frames[0].module, b->frames[0].module));
-}
-
 static struct site *find_site(struct trace *trace, const struct trace_record *record)
 {
+	const struct place *place = record->frame_count ? place_of(&record->frames[0]) : NULL;
 	struct site *site;
 
 	for (size_t i = 0; i < trace->site_count; i++) {
-		if (same_place(&trace->sites[i]->first, record))
-			return trace->sites[i];
+		site = &trace->sites[i];
+		if (site->first.verb == record->verb && site->place == place)
+			return site;
 	}
-	site = need_memory(calloc(1, sizeof(*site)));
-	site->first = *record;
 	trace->sites = extend(trace->sites, trace->site_count, sizeof(*trace->sites));
-	trace->sites[trace->site_count++] = site;
-	site->number = (unsigned int)trace->site_count;
+	site = &trace->sites[trace->site_count++];
+	*site = (struct site){
+		.number = (unsigned int)trace->site_count, .place = place, .first = *record
+	};
 	return site;
 }
 
@@ -307,8 +297,8 @@ static void put_site(struct trace *trace, const struct site *site)
 	put_text(trace, "function", "  %-22s ", functions[first->verb].name);
 	if (trace->is_json)
 		put_stack(trace, first);
-	else if (first->frame_count)
-		print_place(trace->out, &first->frames[0]);
+	else if (site->place)
+		print_place(trace->out, site->place);
 	else
 		fputs("?\n", trace->out);
 	put_text(trace, "modern", trace->port_to ? "      port to: %s\n" : NULL,
@@ -365,7 +355,7 @@ static void put_lists(struct trace *trace)
 			"called from");
 	open_group(trace, "sites", '[');
 	for (size_t i = 0; i < trace->site_count; i++)
-		put_site(trace, trace->sites[i]);
+		put_site(trace, &trace->sites[i]);
 	close_group(trace, ']');
 	if (!trace->is_json)
 		fputs(trace->left.count ? "\nLeft behind:\n" : "\nNothing was left registered.\n",
@@ -393,11 +383,4 @@ void trace_end(struct trace *trace, int status)
 	put_flag(trace, "started", trace->started);
 	put_number(trace, "exit_status", NULL, (unsigned)status);
 	close_group(trace, '}');
-	for (size_t i = 0; i < trace->site_count; i++)
-		free(trace->sites[i]);
-	for (size_t i = 0; i < trace->left.count; i++)
-		free(trace->left.item[i]);
-	free(trace->sites);
-	free(trace->left.item);
-	free(trace->rank_reached);
 }

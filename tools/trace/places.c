@@ -14,58 +14,56 @@
 
 /* ---- functions ---- */
 
-static bool name_from(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, uint64_t offset,
-		      struct place *place)
+static void name_from(Elf *elf, Elf_Scn *section, struct place *place)
 {
 	Elf_Data *symbols = elf_getdata(section, NULL);
+	GElf_Shdr header;
 	GElf_Sym symbol;
 
+	if (!gelf_getshdr(section, &header) ||
+	    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+		return;
 	for (int i = 0; symbols && gelf_getsym(symbols, i, &symbol); i++) {
-		const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
+		const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
 
 		if (!name || GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
-		    offset - symbol.st_value >= symbol.st_size)
+		    place->offset - symbol.st_value >= symbol.st_size)
 			continue;
 		strncpy(place->symbol, name, sizeof(place->symbol) - 1);
-		/* offset is one less than the address that the call returns to. */
-		place->symbol_offset = offset + 1 - symbol.st_value;
-		return true;
+		/* The offset is one less than the address that the call returns to. */
+		place->symbol_offset = place->offset + 1 - symbol.st_value;
+		return;
 	}
-	return false;
 }
 
-static void name_function(const struct trace_frame *frame, struct place *place)
+static void name_function(const char *path, struct place *place)
 {
-	int fd = regular_open(frame->module);
-	Elf *elf = fd < 0 || elf_version(EV_CURRENT) == EV_NONE ? NULL
-								: elf_begin(fd, ELF_C_READ, NULL);
+	int fd = regular_open(path);
 	Elf_Scn *section = NULL;
-	bool found = false;
-	GElf_Shdr header;
+	Elf *elf;
 
-	while (elf && !found && (section = elf_nextscn(elf, section))) {
-		if (gelf_getshdr(section, &header) &&
-		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
-			found = name_from(elf, section, &header, frame->offset, place);
-	}
+	if (fd < 0)
+		return;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	while (!place->symbol[0] && (section = elf_nextscn(elf, section)) != NULL)
+		name_from(elf, section, place);
 	elf_end(elf);
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 }
 
 /* ---- lines ---- */
 
 /* addr2line prints "??:0" or "file.c:?" if it does not know. A discriminator is cut off. */
-static void find_line(const struct trace_frame *frame, struct place *place)
+static void find_line(const char *path, struct place *place)
 {
 	char address[32];
-	char *const words[] = { (char *)"addr2line", (char *)"-e", (char *)frame->module, address,
-				NULL };
+	char *const words[] = { (char *)"addr2line", (char *)"-e", (char *)path, address, NULL };
 	const struct aside program = { .words = words };
 	int result;
 	char *text;
 
-	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)frame->offset);
+	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)place->offset);
 	text = aside_output(&program, PATIENCE_MS, NULL, &result);
 	text[strcspn(text, " \n")] = '\0';
 	if (!strchr(text, '?'))
@@ -83,25 +81,24 @@ const struct place *place_of(const struct trace_frame *frame)
 		struct trace_frame frame;
 		struct place place;
 	} *known_places;
-	struct known *known = known_places;
+	struct known *known;
 
-	while (known && (known->frame.offset != frame->offset ||
-			 strcmp(known->frame.module, frame->module) != 0))
-		known = known->next;
-	if (known)
-		return &known->place;
-	known = need_memory(calloc(1, sizeof(*known)));
-	known->frame = *frame;
-	strcpy(known->place.module, frame->module);
-	text_clean(known->place.module);
-	known->next = known_places;
-	known_places = known;
-	if (frame->module[0] == '/') {
-		name_function(frame, &known->place);
-		text_clean(known->place.symbol);
-		find_line(frame, &known->place);
-		text_clean(known->place.line);
+	for (known = known_places; known; known = known->next) {
+		if (known->frame.offset == frame->offset &&
+		    !strcmp(known->frame.module, frame->module))
+			return &known->place;
 	}
+	known = need_memory(malloc(sizeof(*known)));
+	*known = (struct known){ known_places, *frame, { .offset = frame->offset } };
+	known_places = known;
+	strcpy(known->place.module, frame->module);
+	if (frame->module[0] == '/') {
+		name_function(frame->module, &known->place);
+		find_line(frame->module, &known->place);
+	}
+	text_clean(known->place.module);
+	text_clean(known->place.symbol);
+	text_clean(known->place.line);
 	return &known->place;
 }
 

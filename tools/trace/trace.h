@@ -31,14 +31,13 @@ struct trace {
 	bool port_to;			/* in text: say what to port the call of each place to */
 	FILE *out;
 	struct json json;
-	struct site **sites;
+	struct site *sites;
 	size_t site_count;
 	struct left_list left;
 	unsigned long calls;
 	bool started;			/* the program, or another that was to be traced */
 	char launcher[64];		/* the name of one that was started; "" none was */
 	uint32_t reached, ranks;	/* MPI ranks that were traced, of how many; 0 unknown */
-	unsigned char *rank_reached;	/* of each */
 };
 
 /** trace_begin - before all calls. program: the name that the command was given. */
@@ -57,6 +56,7 @@ void trace_end(struct trace *trace, int status);
 /* The function and the line of the source that an address of a program or library is in. */
 struct place {
 	char module[256];	/* printable */
+	uint64_t offset;	/* in the module */
 	char symbol[64];	/* "" unknown */
 	uint64_t symbol_offset;	/* behind the beginning of the function */
 	/* "file.c:12"; "" without debug information, or without addr2line(1) */
@@ -65,7 +65,7 @@ struct place {
 
 /*
  * Looks once per address at the symbol table of the module's file, static functions too, and asks
- * addr2line(1), which knows every kind of debug information.
+ * addr2line(1), which knows every kind of debug information. The same place has the same pointer.
  */
 const struct place *place_of(const struct trace_frame *frame);
 
