@@ -14,7 +14,6 @@
 #include <abi/legacy.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define VALUE_SIZE 704
 
 static const char *const columns[VERBS] = {
 #define X(function, returns, unsupported, arguments, port) [VERB_##function] = arguments,
@@ -78,25 +77,26 @@ static const struct member qp_members[] = {
 	{ 0 },
 };
 
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
-							 const char *format, ...)
-{
-	size_t used = strlen(text);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text + used, size - used, format, args);
-	va_end(args);
-}
-
 /* An argument on its way into the record. value[1] is the next one of the call. */
 struct argument {
 	struct trace_record *record;
 	const struct member *members;	/* that it has, or selects */
 	const uintptr_t *value;
 	bool after;
-	char text[VALUE_SIZE];
+	char text[704];
 };
+
+/* Appends to the argument's text. */
+__attribute__((format(printf, 2, 3))) static void put(struct argument *argument,
+						      const char *format, ...)
+{
+	size_t used = strlen(argument->text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(argument->text + used, sizeof(argument->text) - used, format, args);
+	va_end(args);
+}
 
 /* ---- masks, and the members that they select ---- */
 
@@ -106,42 +106,41 @@ static void show_mask(struct argument *argument)
 
 	for (const struct member *member = argument->members; member->bit; member++) {
 		if (value & member->bit)
-			append(argument->text, VALUE_SIZE, "%s%s", argument->text[0] ? "|" : "",
-			       member->bit_name);
+			put(argument, "%s%s", argument->text[0] ? "|" : "", member->bit_name);
 		value &= ~member->bit;
 	}
 	if (value || !argument->text[0])
-		append(argument->text, VALUE_SIZE, "%s%#x", argument->text[0] ? "|" : "", value);
+		put(argument, "%s%#x", argument->text[0] ? "|" : "", value);
 }
 
-static void show_member(const struct member *member, uint32_t value, char *text)
+static void show_member(struct argument *argument, const struct member *member, uint32_t value)
 {
 	static const char *const states[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
 
-	append(text, VALUE_SIZE, "%s%s=", text[1] ? ", " : "", member->name);
+	put(argument, "%s%s=", argument->text[1] ? ", " : "", member->name);
 	if (strstr(member->name, "qp_state") && value < COUNT(states))
-		append(text, VALUE_SIZE, "%s", states[value]);
+		put(argument, "%s", states[value]);
 	else if (!strcmp(member->name, "path_mtu") && value >= 1 && value <= 5)
-		append(text, VALUE_SIZE, "%u", 128u << value);
+		put(argument, "%u", 128u << value);
 	else if (!strcmp(member->name, "dest_qp_num") || !strcmp(member->name, "qp_access_flags"))
-		append(text, VALUE_SIZE, "%#x", value);
+		put(argument, "%#x", value);
 	else
-		append(text, VALUE_SIZE, "%u", value);
+		put(argument, "%u", value);
 }
 
 /* Only members that the mask selects: the others are uninitialised. */
 static void show_members(struct argument *argument, unsigned int mask, const void *attr)
 {
-	strcpy(argument->text, "{");
+	put(argument, "{");
 	for (const struct member *member = argument->members; member->bit; member++) {
 		uint32_t value = 0;
 
 		if (!(mask & member->bit))
 			continue;
 		memcpy(&value, (const char *)attr + member->offset, member->size);
-		show_member(member, value, argument->text);
+		show_member(argument, member, value);
 	}
-	append(argument->text, VALUE_SIZE, "}");
+	put(argument, "}");
 }
 
 /* A query fills in the state of a QP, and all of an SRQ, whether it is asked for or not. */
@@ -166,29 +165,26 @@ static void show_srq_init(struct argument *argument)
 
 static void show_pointer(struct argument *argument)
 {
-	snprintf(argument->text, VALUE_SIZE, *argument->value ? "%#llx" : "NULL",
-		 POINTER(*argument->value));
+	put(argument, *argument->value ? "%#llx" : "NULL", POINTER(*argument->value));
 }
 
 static void show_number(struct argument *argument)
 {
-	snprintf(argument->text, VALUE_SIZE, "%d", (int)*argument->value);
+	put(argument, "%d", (int)*argument->value);
 }
 
 /* An object has its number beside it; of a new one the pointer is the result. */
 static void show_object(struct argument *argument, const char *name, uint32_t number)
 {
 	if (argument->after)
-		snprintf(argument->text, VALUE_SIZE, "%s 0x%06x", name, number);
+		put(argument, "%s 0x%06x", name, number);
 	else
-		snprintf(argument->text, VALUE_SIZE, "{%#llx, %s=0x%06x}",
-			 POINTER(*argument->value), name, number);
+		put(argument, "{%#llx, %s=0x%06x}", POINTER(*argument->value), name, number);
 }
 
 static void show_qp(struct argument *argument)
 {
-	argument->record->qp_num = ((const struct ibv_qp *)*argument->value)->qp_num;
-	show_object(argument, "qp_num", argument->record->qp_num);
+	show_object(argument, "qp_num", ((const struct ibv_qp *)*argument->value)->qp_num);
 }
 
 /* In an ordinary SRQ these bytes mean something else; its calls are not traced. */
@@ -207,7 +203,7 @@ static void show_made_number(struct argument *argument)
 static void show_qp_num(struct argument *argument)
 {
 	argument->record->qp_num = (uint32_t)*argument->value;
-	snprintf(argument->text, VALUE_SIZE, "0x%06x", argument->record->qp_num);
+	put(argument, "0x%06x", argument->record->qp_num);
 }
 
 static void show_domain(struct argument *argument)
@@ -223,7 +219,7 @@ static void show_init(struct argument *argument)
 	const struct legacy_qp_init_attr *init = (const void *)*argument->value;
 
 	argument->record->domain = (uintptr_t)init->xrc_domain;
-	snprintf(argument->text, VALUE_SIZE, "{xrc_domain=%#llx}", POINTER(init->xrc_domain));
+	put(argument, "{xrc_domain=%#llx}", POINTER(init->xrc_domain));
 }
 
 /* Of other types it may be the shorter struct of a program without XRC. */
@@ -233,12 +229,11 @@ static void show_qp_init(struct argument *argument)
 
 	if (init->qp_type != LEGACY_QPT_XRC)
 		return;
-	argument->record->domain = (uintptr_t)init->xrc_domain;
-	snprintf(argument->text, VALUE_SIZE,
-		 "{qp_type=IBV_QPT_XRC, xrc_domain=%#llx, send_cq=%#llx, recv_cq=%#llx, srq=%#llx, "
-		 "max_send_wr=%u, max_send_sge=%u}",
-		 POINTER(init->xrc_domain), POINTER(init->send_cq), POINTER(init->recv_cq),
-		 POINTER(init->srq), init->cap.max_send_wr, init->cap.max_send_sge);
+	put(argument,
+	    "{qp_type=IBV_QPT_XRC, xrc_domain=%#llx, send_cq=%#llx, recv_cq=%#llx, srq=%#llx, "
+	    "max_send_wr=%u, max_send_sge=%u}",
+	    POINTER(init->xrc_domain), POINTER(init->send_cq), POINTER(init->recv_cq),
+	    POINTER(init->srq), init->cap.max_send_wr, init->cap.max_send_sge);
 }
 
 /* Null pointers have no members to show; the call will refuse them. */
@@ -286,9 +281,11 @@ bool trace_describes(enum verb verb)
 void trace_describe(struct trace_call *call, const uintptr_t *given)
 {
 	struct trace_record *record = &call->record;
+	char *text = given ? record->arguments : record->outcome;
+	size_t size = given ? sizeof(record->arguments) : sizeof(record->outcome);
 	const uintptr_t made = (uintptr_t)record->result;
 	const char *name = columns[record->verb];
-	size_t length;
+	size_t length, used;
 
 	for (size_t i = 0; *name; i++, name += length + (name[length] == ',')) {
 		bool is_made = *name == '=', is_after = is_made || *name == '>';
@@ -302,10 +299,11 @@ void trace_describe(struct trace_call *call, const uintptr_t *given)
 		if (is_after != argument.after)
 			continue;
 		show(&argument, name, length);
+		used = strlen(text);
 		if (given)
-			append(record->arguments, sizeof(record->arguments), "%.*s=%s\n",
-			       (int)length, name, argument.text);
+			snprintf(text + used, size - used, "%.*s=%s\n", (int)length, name,
+				 argument.text);
 		else if (argument.text[0])
-			append(record->outcome, sizeof(record->outcome), ", %s", argument.text);
+			snprintf(text + used, size - used, ", %s", argument.text);
 	}
 }

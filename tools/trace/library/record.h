@@ -44,9 +44,9 @@ struct trace_record {
 	int32_t rank, ranks;	/* of an MPI process and how many there are; -1 unknown */
 	trace_u64 start, duration;	/* ns of CLOCK_MONOTONIC */
 	int64_t result __attribute__((aligned(8)));	/* as returned; pointers as numbers */
-	trace_u64 domain;	/* given, or made */
+	trace_u64 domain;	/* of a registration: given, or made */
 	int32_t err;		/* errno after the call where it failed, else 0 */
-	uint32_t qp_num;	/* given or made */
+	uint32_t qp_num;	/* of a receive QP: given or made */
 	uint32_t frame_count;
 	uint32_t became_count;	/* all; only TRACE_BECAME are kept */
 	char arguments[1536];	/* lines "name=value" */
