@@ -91,21 +91,20 @@ static void execute(const struct aside *aside, int out)
 /* The process, or -errno. *in: what it writes. */
 static pid_t start(const struct aside *aside, int *in)
 {
-	int fd[2], err;
+	int fd[2];
 	pid_t pid;
 
 	fflush(NULL); /* or the child prints the buffered text once more */
 	if (pipe2(fd, O_CLOEXEC))
 		return -errno;
+	*in = fd[0];
 	pid = fork();
-	err = errno;
 	if (!pid)
 		execute(aside, fd[1]);
-	close(fd[1]);
-	*in = fd[0];
 	if (pid < 0)
-		close(fd[0]);
-	return pid < 0 ? -err : pid;
+		pid = -errno;
+	close(fd[1]);
+	return pid;
 }
 
 /* Reads to the end of the stream, and drops what is too much. */
@@ -134,9 +133,10 @@ char *aside_output(const struct aside *aside, int milliseconds, size_t *size, in
 	*result = pid < 0 ? pid : collect(in, milliseconds, text, &used);
 	if (size)
 		*size = used;
+	if (in >= 0)
+		close(in);
 	if (pid < 0)
 		return text;
-	close(in);
 	if (*result && kill(-pid, SIGKILL)) /* and its children */
 		kill(pid, SIGKILL);
 	/* The child has closed its end of the pipe. Its exit may take the kernel some time. */

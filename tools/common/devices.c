@@ -30,7 +30,7 @@ static struct {
 #undef X
 } verbs;
 
-/* @library: a path, or a name for dlopen(3). False if it cannot be loaded. */
+/* @library: a path, or a name for dlopen(3). False if it cannot be loaded or is no libibverbs. */
 static bool load(const char *library)
 {
 	void *handle = dlopen(library, RTLD_NOW);
@@ -40,7 +40,7 @@ static bool load(const char *library)
 #define X(name) verbs.name = (__typeof__(verbs.name))dlsym(handle, "ibv_" #name);
 	VERBS(X)
 #undef X
-	return true;
+	return verbs.get_device_list && verbs.open_device;
 }
 
 static bool has_open_qp(struct ibv_context *context)
@@ -90,7 +90,6 @@ static void describe(struct ibv_device *ibv_device, struct device *device)
 	struct ibv_context *context;
 	struct ibv_device_attr attr = { 0 };
 
-	memset(device, 0, sizeof(*device));
 	snprintf(device->name, sizeof(device->name), "%s", verbs.get_device_name(ibv_device));
 	errno = 0;
 	context = verbs.open_device(ibv_device);
@@ -117,11 +116,11 @@ static int write_devices(const void *library)
 
 	/* What a driver prints goes where its messages go. */
 	dup2(STDERR_FILENO, STDOUT_FILENO);
-	if (!load(library) || !verbs.get_device_list || !verbs.open_device)
+	if (!load(library))
 		return ENOENT;
 	list = verbs.get_device_list(&count);
 	for (int i = 0; list && i < count; i++) {
-		struct device device;
+		struct device device = { 0 };
 
 		describe(list[i], &device);
 		if (write(out, &device, sizeof(device)) != (ssize_t)sizeof(device))

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RESULT_SIZE (sizeof(((struct trace_record *)NULL)->outcome) + 64)
 #define RANKS_MAX (1 << 20)
 
 /* A place in the program that makes legacy calls. */
@@ -32,22 +31,16 @@ static const struct {
 /* "EINVAL", or what strerror(3) says of a rare one. */
 static const char *error_name(int err)
 {
-	static const struct {
-		int err;
-		const char *name;
-	} names[] = {
-#define NAME(err) { err, #err }
+	static const char *const names[] = {
+#define NAME(err) [err] = #err
 		NAME(EINVAL), NAME(EBUSY), NAME(EAGAIN), NAME(ENOSYS), NAME(ENOMEM), NAME(EBADF),
 		NAME(EFAULT), NAME(ENOSPC), NAME(EPERM), NAME(EACCES), NAME(ENODEV), NAME(EIO),
 		NAME(EOPNOTSUPP), NAME(EINTR),
 #undef NAME
 	};
+	bool known = err >= 0 && err < (int)(sizeof(names) / sizeof(names[0])) && names[err];
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (names[i].err == err)
-			return names[i].name;
-	}
-	return strerror(err);
+	return known ? names[err] : strerror(err);
 }
 
 static bool has_failed(const struct trace_record *record)
@@ -55,17 +48,16 @@ static bool has_failed(const struct trace_record *record)
 	return functions[record->verb].returns_pointer ? !record->result : record->result != 0;
 }
 
-/* What came back, with the errno by name, and what was made. */
-static void write_result(const struct trace_record *record, char *text)
+/* What came back, with the errno by name, and what was made. The caller frees it. */
+static char *format_result(const struct trace_record *record)
 {
 	bool pointer = functions[record->verb].returns_pointer;
 
 	if (has_failed(record))
-		snprintf(text, RESULT_SIZE, pointer ? "NULL, errno %s" : "%s",
-			 error_name(pointer ? record->err : (int)record->result));
-	else
-		snprintf(text, RESULT_SIZE, pointer ? "%#llx%s" : "%lld%s",
-			 (unsigned long long)record->result, record->outcome);
+		return format_string(pointer ? "NULL, errno %s" : "%s",
+				     error_name(pointer ? record->err : (int)record->result));
+	return format_string(pointer ? "%#llx%s" : "%lld%s", (unsigned long long)record->result,
+			     record->outcome);
 }
 
 /* ---- one fact, as a member of JSON or as a piece of text; without a format in JSON only ---- */
@@ -255,7 +247,7 @@ void trace_begin(struct trace *trace, const char *program)
 void trace_call(struct trace *trace, const struct trace_record *record)
 {
 	struct site *site = find_site(trace, record);
-	char result[RESULT_SIZE];
+	char *result = format_result(record);
 
 	trace->calls++;
 	site->calls++;
@@ -264,7 +256,6 @@ void trace_call(struct trace *trace, const struct trace_record *record)
 		site->failures++;
 	else
 		left_account(&trace->left, record, site->number);
-	write_result(record, result);
 	open_group(trace, NULL, '{');
 	put_number(trace, "pid", "%llu ", (unsigned)record->pid);
 	put_number(trace, "tid", NULL, (unsigned)record->tid);
@@ -279,6 +270,7 @@ void trace_call(struct trace *trace, const struct trace_record *record)
 	if (trace->is_json || site->calls == 1)
 		put_stack(trace, record);
 	close_group(trace, '}');
+	free(result);
 }
 
 /* ---- the end ---- */

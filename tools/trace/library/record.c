@@ -69,9 +69,8 @@ __attribute__((constructor)) static void tell_start(void)
 	};
 	int err = errno;
 
-	if (readlink("/proc/self/exe", program_path, sizeof(program_path) - 1) < 0)
-		program_path[0] = '\0';
-	memcpy(record.frames[0].module, program_path, sizeof(program_path));
+	if (readlink("/proc/self/exe", program_path, sizeof(program_path) - 1) > 0)
+		memcpy(record.frames[0].module, program_path, sizeof(program_path));
 	record.rank = job_rank(&record.ranks);
 	send_record(&record);
 	errno = err;
