@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct tracing {
+static struct {
 	const char *output;
 	struct launch launch;
 	/* While it runs: */
@@ -27,6 +27,8 @@ struct tracing {
 	char *text;		/* of the JSON document, kept until the program has ended */
 	size_t text_size;
 	struct trace trace;
+} tracing = {
+	.launch = { .command = &command_trace }, .socket = -1, .out_name = "standard error",
 };
 
 /* ---- records ---- */
@@ -59,7 +61,7 @@ static bool is_sound(struct trace_record *record, ssize_t size)
 	return true;
 }
 
-static void take_call(struct tracing *tracing, struct trace_record *record)
+static void take_call(struct trace_record *record)
 {
 	uint32_t kept = 0;
 
@@ -68,23 +70,23 @@ static void take_call(struct tracing *tracing, struct trace_record *record)
 			record->frames[kept++] = record->frames[i];
 	}
 	record->frame_count = kept;
-	trace_call(&tracing->trace, record);
+	trace_call(&tracing.trace, record);
 }
 
 /* Returns whether there was a record. */
-static bool take_one(struct tracing *tracing)
+static bool take_one(void)
 {
 	static struct trace_record record;
 	ssize_t size;
 
 	memset(&record, 0, sizeof(record));
-	size = recv(tracing->socket, &record, sizeof(record), MSG_DONTWAIT);
+	size = recv(tracing.socket, &record, sizeof(record), MSG_DONTWAIT);
 	if (!is_sound(&record, size))
 		return size >= 0;
 	if (record.verb == TRACE_STARTED)
-		trace_started(&tracing->trace, &record, tracing->child);
+		trace_started(&tracing.trace, &record, tracing.child);
 	else
-		take_call(tracing, &record);
+		take_call(&record);
 	return true;
 }
 
@@ -92,9 +94,9 @@ static bool take_one(struct tracing *tracing)
 static volatile pid_t child_to_forward_to;
 
 /* Runs until the program has ended and all its records are read. */
-static int follow(struct tracing *tracing)
+static int follow(void)
 {
-	struct pollfd pollfd = { .fd = tracing->socket, .events = POLLIN };
+	struct pollfd pollfd = { .fd = tracing.socket, .events = POLLIN };
 	int status = 0;
 	pid_t ended;
 
@@ -103,12 +105,12 @@ static int follow(struct tracing *tracing)
 		/*
 		 * In this order: all records of a process are in the socket before its end is seen.
 		 */
-		ended = waitpid(tracing->child, &status, WNOHANG);
+		ended = waitpid(tracing.child, &status, WNOHANG);
 		if (ended > 0)
 			child_to_forward_to = 0;
-		while (take_one(tracing))
+		while (take_one())
 			;
-		fflush(tracing->trace.out);
+		fflush(tracing.trace.out);
 	} while (!ended || (ended < 0 && errno == EINTR));
 	if (ended < 0)
 		return TOOL_EXIT_REFUSED;
@@ -122,29 +124,29 @@ static int make_directory(char *path)
 	return mkdtemp(path) ? 0 : -1;
 }
 
-static int open_socket(struct tracing *tracing)
+static int open_socket(void)
 {
-	if (temporary_make("xrc-trace", tracing->directory, sizeof(tracing->directory), make_directory))
+	if (temporary_make("xrc-trace", tracing.directory, sizeof(tracing.directory), make_directory))
 		return refuse(TOOL_EXIT_REFUSED,
 			      "cannot make a directory for the trace's socket, %s: %s",
-			      tracing->directory, strerror(errno));
-	tracing->address.sun_family = AF_UNIX;
-	snprintf(tracing->address.sun_path, sizeof(tracing->address.sun_path), "%s/socket",
-		 tracing->directory);
-	tracing->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (tracing->socket < 0 ||
-	    bind(tracing->socket, (struct sockaddr *)&tracing->address, sizeof(tracing->address)))
+			      tracing.directory, strerror(errno));
+	tracing.address.sun_family = AF_UNIX;
+	snprintf(tracing.address.sun_path, sizeof(tracing.address.sun_path), "%s/socket",
+		 tracing.directory);
+	tracing.socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (tracing.socket < 0 ||
+	    bind(tracing.socket, (struct sockaddr *)&tracing.address, sizeof(tracing.address)))
 		return refuse(TOOL_EXIT_REFUSED, "cannot make the trace's socket %s: %s",
-			      tracing->address.sun_path, strerror(errno));
+			      tracing.address.sun_path, strerror(errno));
 	return 0;
 }
 
 /* `run` preloads the tracing library if the variable is set. */
-static int run_program(const struct tracing *tracing)
+static int run_program(void)
 {
-	if (setenv("XRC_COMPAT_TRACE", tracing->address.sun_path, 1))
+	if (setenv("XRC_COMPAT_TRACE", tracing.address.sun_path, 1))
 		return refuse(TOOL_EXIT_REFUSED, "out of memory");
-	return launch_program(&tracing->launch);
+	return launch_program(&tracing.launch);
 }
 
 static void forward(int number)
@@ -176,7 +178,7 @@ static void set_signals(pid_t child)
 		signal(ignored[i], SIG_IGN);
 }
 
-static int start_program(struct tracing *tracing)
+static int start_program(void)
 {
 	sigset_t all, before;
 
@@ -184,74 +186,68 @@ static int start_program(struct tracing *tracing)
 	/* Block the signals until their handler can pass them on. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
-	tracing->child = fork();
-	if (tracing->child > 0)
-		set_signals(tracing->child);
+	tracing.child = fork();
+	if (tracing.child > 0)
+		set_signals(tracing.child);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (!tracing->child)
-		_exit(run_program(tracing));
-	return tracing->child > 0 ? 0
+	if (!tracing.child)
+		_exit(run_program());
+	return tracing.child > 0 ? 0
 				: refuse(TOOL_EXIT_REFUSED, "cannot start the program: fork: %s",
 					 strerror(errno));
 }
 
 /* ---- output ---- */
 
-static int open_output(struct tracing *tracing)
+static int open_output(void)
 {
-	struct trace *trace = &tracing->trace;
+	struct trace *trace = &tracing.trace;
 
-	trace->out = stderr;
-	if (tracing->output)
-		trace->out = output_open(tracing->output, &tracing->out_name);
+	trace->out = tracing.output ? output_open(tracing.output, &tracing.out_name) : stderr;
 	if (!trace->out)
 		return TOOL_EXIT_REFUSED;
 	if (trace->is_json)
-		trace->json.out = need_memory(open_memstream(&tracing->text, &tracing->text_size));
-	trace_begin(trace, tracing->launch.program[0]);
+		trace->json.out = need_memory(open_memstream(&tracing.text, &tracing.text_size));
+	trace_begin(trace, tracing.launch.program[0]);
 	return 0;
 }
 
 /* A JSON document comes after all output of the program. */
-static int close_output(struct tracing *tracing, int status)
+static int close_output(int status)
 {
-	FILE *out = tracing->trace.out;
+	FILE *out = tracing.trace.out;
 	const char *why;
 
-	if (tracing->trace.is_json) {
-		fclose(tracing->trace.json.out);
-		fwrite(tracing->text, 1, tracing->text_size, out);
-		free(tracing->text);
+	if (tracing.trace.is_json) {
+		fclose(tracing.trace.json.out);
+		fwrite(tracing.text, 1, tracing.text_size, out);
 	}
-	why = tracing->output ? streams_close(out) : streams_flush(out);
+	why = tracing.output ? streams_close(out) : streams_flush(out);
 	if (!why)
 		return status;
-	return refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s",
-		      tracing->output ? tracing->out_name : "standard error", why);
+	return refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s", tracing.out_name, why);
 }
 
-static int trace_program(struct tracing *tracing)
+static int trace_program(void)
 {
-	int status = open_output(tracing);
+	int status = open_output();
 
 	if (status)
 		return status;
-	status = open_socket(tracing);
+	status = open_socket();
 	if (!status)
-		status = start_program(tracing);
+		status = start_program();
 	if (!status)
-		status = follow(tracing);
-	trace_end(&tracing->trace, status);
-	if (tracing->socket >= 0)
-		close(tracing->socket);
-	unlink(tracing->address.sun_path);
-	rmdir(tracing->directory);
-	return close_output(tracing, status);
+		status = follow();
+	trace_end(&tracing.trace, status);
+	if (tracing.socket >= 0)
+		close(tracing.socket);
+	unlink(tracing.address.sun_path);
+	rmdir(tracing.directory);
+	return close_output(status);
 }
 
 /* ---- the command line ---- */
-
-static struct tracing tracing = { .socket = -1, .launch = { .command = &command_trace } };
 
 static int run_trace(char **words)
 {
@@ -260,7 +256,7 @@ static int run_trace(char **words)
 		return advise_usage(&command_trace);
 	}
 	tracing.launch.program = words;
-	return trace_program(&tracing);
+	return trace_program();
 }
 
 static const struct option_row options[] = {
