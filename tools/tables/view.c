@@ -16,8 +16,6 @@
 #include "view.h"
 
 #define QPS_MAX		(1u << 20)	/* more than any adapter has; a file with more is refused */
-#define PAGE_WORDS	(REGTAB_PAGE / 4)
-#define REGISTERED_MASK	0x55555555u	/* of all QP numbers in one word */
 
 struct directory {
 	struct regtab_view_member *members;
@@ -25,53 +23,59 @@ struct directory {
 	uint64_t pid_namespace;		/* of the caller */
 };
 
+struct registration {
+	uint32_t qp_num;
+	bool created;
+};
+
 /* ---- one file ---- */
 
-/* Without SEEK_DATA every page is looked at. */
-static off_t next_data(int fd, off_t at)
+/* The next page with data, or -1. Without SEEK_DATA it is the page at @at. */
+static off_t next_page(int fd, off_t at)
 {
 	off_t data = lseek(fd, at, SEEK_DATA);
 
-	return data >= 0 || errno == ENXIO ? data : at;
+	return data >= 0 ? data - data % REGTAB_PAGE : errno == ENXIO ? -1 : at;
 }
 
-/* The number of QPs registered in the page, or -errno. */
-static int read_page(int fd, unsigned page, uint32_t **words)
+/* Appends the registrations in the page at @at. 0 or -errno. */
+static int read_page(int fd, off_t at, struct regtab_view_member *member)
 {
-	int registered = 0;
+	uint32_t qp_num = (uint32_t)(at / REGTAB_PAGE - 1) * REGTAB_PAGE_QPS;
+	uint32_t words[REGTAB_PAGE / 4] = { 0 };
+	struct registration *larger = reallocarray(
+		member->registrations, member->registration_count + REGTAB_PAGE_QPS,
+		sizeof(*larger));
 
-	*words = calloc(PAGE_WORDS, sizeof(**words));
-	if (!*words)
+	if (!larger)
 		return -ENOMEM;
-	if (pread(fd, *words, REGTAB_PAGE, (off_t)(page + 1) * REGTAB_PAGE) < 0)
+	member->registrations = larger;
+	if (pread(fd, words, sizeof(words), at) < 0)
 		return -EIO;
-	for (unsigned i = 0; i < PAGE_WORDS; i++)
-		registered += __builtin_popcount((*words)[i] & REGISTERED_MASK);
-	return registered;
+	for (unsigned i = 0; i < REGTAB_PAGE_QPS; i++, qp_num++) {
+		unsigned bits = words[i / REGTAB_WORD_QPS] >> 2 * (i % REGTAB_WORD_QPS);
+
+		if (bits & REGTAB_REGISTERED)
+			larger[member->registration_count++] =
+				(struct registration){ qp_num, bits & REGTAB_CREATED };
+	}
+	return 0;
 }
 
 static int read_map(struct regtab_found *found, struct regtab_view_member *member)
 {
 	const off_t end = (off_t)(REGTAB_MAP_PAGES + 1) * REGTAB_PAGE;
-	int registered = 0, more;
+	off_t at = REGTAB_PAGE;
+	int err;
 
-	member->pages = calloc(REGTAB_MAP_PAGES, sizeof(*member->pages));
-	if (!member->pages)
-		return -ENOMEM;
-	found->reason = "it cannot be read";
-	for (off_t at = next_data(found->fd, REGTAB_PAGE);
-	     at >= 0 && at < end && at < found->st.st_size;
-	     at = next_data(found->fd, at - at % REGTAB_PAGE + REGTAB_PAGE)) {
-		unsigned page = (unsigned)(at / REGTAB_PAGE) - 1;
-
-		more = read_page(found->fd, page, &member->pages[page]);
-		if (more < 0)
-			return more;
-		registered += more;
-		if (registered > (int)QPS_MAX) {
-			found->reason = "it is damaged: it claims more QPs than an adapter has";
+	for (; (at = next_page(found->fd, at)) >= 0 && at < end; at += REGTAB_PAGE) {
+		found->reason = "it cannot be read";
+		err = read_page(found->fd, at, member);
+		if (err)
+			return err;
+		found->reason = "it is damaged: it claims more QPs than an adapter has";
+		if (member->registration_count > QPS_MAX)
 			return -EPERM;
-		}
 	}
 	return 0;
 }
@@ -184,68 +188,47 @@ int regtab_each(const char *dir, int flags,
 
 /* ---- QPs ---- */
 
-/* A word of the map; 0 where nothing was read. */
-static uint32_t word_of(const struct regtab_view_member *member, unsigned word)
+/* The member's first registration from this number on; NULL: none. */
+static const struct registration *registration_from(const struct regtab_view_member *member,
+						    uint32_t qp_num)
 {
-	const uint32_t *page = member->pages[word / PAGE_WORDS];
+	unsigned first = 0, end = member->registration_count;
 
-	return page ? page[word % PAGE_WORDS] : 0;
-}
+	while (first < end) {
+		unsigned middle = (first + end) / 2;
 
-static unsigned bits_of(const struct regtab_view_member *member, uint32_t qp_num)
-{
-	return word_of(member, qp_num / REGTAB_WORD_QPS) >> 2 * (qp_num % REGTAB_WORD_QPS);
+		if (member->registrations[middle].qp_num < qp_num)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first < member->registration_count ? &member->registrations[first] : NULL;
 }
 
 bool regtab_view_registered(const struct regtab_view *view, uint32_t qp_num, unsigned member)
 {
-	return bits_of(&view->members[member], qp_num) & REGTAB_REGISTERED;
-}
+	const struct registration *found = registration_from(&view->members[member], qp_num);
 
-static struct regtab_view_qp sum_up(const struct regtab_view *view, uint32_t qp_num)
-{
-	struct regtab_view_qp qp = { .qp_num = qp_num };
-
-	for (unsigned i = 0; i < view->member_count; i++) {
-		const struct regtab_view_member *member = &view->members[i];
-		unsigned bits = bits_of(member, qp_num);
-
-		if (!(bits & REGTAB_REGISTERED))
-			continue;
-		qp.registrants++;
-		if (bits & REGTAB_CREATED && (!qp.creator || member->live))
-			qp.creator = member;
-		qp.live |= member->live;
-	}
-	return qp;
-}
-
-/* Passes over the page if no member has it: most numbers are not in use. */
-static uint32_t next_word(const struct regtab_view *view, unsigned word)
-{
-	bool has_page = false;
-
-	for (unsigned i = 0; i < view->member_count; i++)
-		has_page |= view->members[i].pages[word / PAGE_WORDS] != NULL;
-	return has_page ? word + 1 : (word / PAGE_WORDS + 1) * PAGE_WORDS;
+	return found && found->qp_num == qp_num;
 }
 
 bool regtab_view_next(const struct regtab_view *view, uint32_t from, struct regtab_view_qp *qp)
 {
-	while (from <= REGTAB_QP_NUM_MAX) {
-		unsigned word = from / REGTAB_WORD_QPS;
-		uint32_t any = 0;
+	*qp = (struct regtab_view_qp){ .qp_num = UINT32_MAX };
+	for (unsigned i = 0; i < view->member_count; i++) {
+		const struct regtab_view_member *member = &view->members[i];
+		const struct registration *found = registration_from(member, from);
 
-		for (unsigned i = 0; i < view->member_count; i++)
-			any |= word_of(&view->members[i], word);
-		any = (any & REGISTERED_MASK) >> 2 * (from % REGTAB_WORD_QPS);
-		if (any) {
-			*qp = sum_up(view, from + (unsigned)__builtin_ctz(any) / 2);
-			return true;
-		}
-		from = next_word(view, word) * REGTAB_WORD_QPS;
+		if (!found || found->qp_num > qp->qp_num)
+			continue;
+		if (found->qp_num < qp->qp_num)
+			*qp = (struct regtab_view_qp){ .qp_num = found->qp_num };
+		qp->registrants++;
+		qp->live |= member->live;
+		if (found->created && (!qp->creator || member->live))
+			qp->creator = member;
 	}
-	return false;
+	return qp->registrants;
 }
 
 /* ---- tables ---- */
@@ -292,14 +275,6 @@ static int list_tables(const struct directory *directory,
 	return result;
 }
 
-static void member_free(struct regtab_view_member *member)
-{
-	for (unsigned i = 0; member->pages && i < REGTAB_MAP_PAGES; i++)
-		free(member->pages[i]);
-	free(member->pages);
-	free(member->reason);
-}
-
 int regtab_list(const char *dir, int (*visit)(void *context, const struct regtab_view *view),
 		void *context)
 {
@@ -314,8 +289,10 @@ int regtab_list(const char *dir, int (*visit)(void *context, const struct regtab
 		      compare_members);
 	if (!result)
 		result = list_tables(&directory, visit, context);
-	for (unsigned i = 0; i < directory.member_count; i++)
-		member_free(&directory.members[i]);
+	for (unsigned i = 0; i < directory.member_count; i++) {
+		free(directory.members[i].registrations);
+		free(directory.members[i].reason);
+	}
 	free(directory.members);
 	return result;
 }
