@@ -9,46 +9,40 @@
 #include <stdio.h>
 #include <string.h>
 
-struct tally {
-	bool dry_run;
-	bool left_alone;
-};
+static bool dry_run, left_alone;
 
 static int collect(void *context, struct regtab_found *found, int err)
 {
-	struct tally *tally = context;
-
+	(void)context;
 	if (!err)
-		err = regtab_remove_dead(found, tally->dry_run);
+		err = regtab_remove_dead(found, dry_run);
 	if (!err) {
-		printf("%s %s: %s\n", tally->dry_run ? "would remove" : "removed", found->path,
+		printf("%s %s: %s\n", dry_run ? "would remove" : "removed", found->path,
 		       found->reason);
 	} else if (err == -EAGAIN) {
 		printf("kept %s: %s\n", found->path, found->reason);
 	} else {
 		fflush(stdout);
 		refuse(0, "left alone %s: %s", found->path, found->reason);
-		tally->left_alone = true;
+		left_alone = true;
 	}
 	return 0;
 }
 
-static struct tally tally;
-
 static int run_gc(char **words)
 {
-	int err;
+	const char *directory = paths_table_directory();
+	int err = regtab_each(directory, O_RDWR, collect, NULL);
 
 	(void)words;
-	err = regtab_each(paths_table_directory(), O_RDWR, collect, &tally);
 	if (err)
-		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s",
-			      paths_table_directory(), strerror(-err));
-	return tally.left_alone ? 1 : TOOL_EXIT_OK;
+		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", directory,
+			      strerror(-err));
+	return left_alone ? 1 : TOOL_EXIT_OK;
 }
 
 static const struct option_row options[] = {
-	{ "--dry-run", NULL, "only say what would be removed", .flag = &tally.dry_run },
+	{ "--dry-run", NULL, "only say what would be removed", .flag = &dry_run },
 	{ 0 },
 };
 

@@ -32,8 +32,8 @@
 struct row {
 	const struct regtab_view_member *member;
 	const struct regtab_view_qp *qp;	/* NULL: none */
+	const char *path;			/* of the domain's file, or "" */
 	const struct column *column;
-	time_t now;
 };
 
 struct cell {
@@ -98,7 +98,7 @@ static void kept(const struct row *row, struct cell *cell)
 /* The clock may have been set back, and a table may be forged: an age is never negative. */
 static void age(const struct row *row, struct cell *cell)
 {
-	uint64_t since = row->member->since, now = (uint64_t)row->now;
+	uint64_t since = row->member->since, now = (uint64_t)time(NULL);
 	long long seconds = since < now ? (long long)(now - since) : 0;
 
 	put_number(cell, seconds);
@@ -129,53 +129,9 @@ static void domain(const struct row *row, struct cell *cell)
 	    (unsigned long long)key->st_ino);
 }
 
-/* Asks for cached attributes only: a dead file server does not answer. */
-static bool is_domain(int dir_fd, const char *name, const struct regtab_key *key)
-{
-	struct statx st;
-
-	return !statx(dir_fd, name, AT_STATX_DONT_SYNC, STATX_INO, &st) &&
-	       st.stx_ino == key->st_ino &&
-	       makedev(st.stx_dev_major, st.stx_dev_minor) == key->st_dev;
-}
-
-/* The file of that domain among the open ones of the process; "" if it is not open. */
-static void find_file(uint32_t pid, const struct regtab_key *key, char *found, size_t size)
-{
-	struct dirent *entry;
-	ssize_t length = 0;
-	char name[64];
-	DIR *stream;
-
-	snprintf(name, sizeof(name), "/proc/%u/fd", pid);
-	stream = opendir(name);
-	while (stream && length <= 0 && (entry = readdir(stream))) {
-		if (entry->d_name[0] != '.' && is_domain(dirfd(stream), entry->d_name, key))
-			length = readlinkat(dirfd(stream), entry->d_name, found, size - 1);
-	}
-	if (stream)
-		closedir(stream);
-	found[length > 0 ? length : 0] = '\0';
-}
-
-/* The file that was found last, and its domain. */
-static struct {
-	struct regtab_key key;
-	char path[sizeof(((struct cell *)NULL)->text)];
-} domain_file;
-
-/* A table has only the file's inode, but most programs keep the file open. */
 static void path(const struct row *row, struct cell *cell)
 {
-	const struct regtab_key *key = &row->member->key;
-	bool known = domain_file.path[0] && !memcmp(&domain_file.key, key, sizeof(*key));
-
-	if (!known && row->member->live && !row->member->foreign) {
-		domain_file.key = *key;
-		find_file(row->member->pid, key, domain_file.path, sizeof(domain_file.path));
-		known = true;
-	}
-	put(cell, "%s", known ? domain_file.path : "");
+	put(cell, "%s", row->path);
 }
 
 static void creator(const struct row *row, struct cell *cell)
@@ -223,12 +179,11 @@ static void explain_columns(void)
 struct ps {
 	const struct column **columns;
 	size_t column_count;
-	bool is_json, no_headings, watch;
-	unsigned int seconds;
+	bool is_json, no_headings;
+	unsigned int seconds;	/* between two screens; 0: print once */
 	/* While printing: */
 	struct json json;	/* its stream is that of the text, too */
 	bool refused;
-	time_t now;
 };
 
 static void print_cell(const struct ps *ps, size_t i, const char *text)
@@ -252,11 +207,8 @@ static void print_member(struct ps *ps, size_t i, const struct cell *cell)
 		json_string(&ps->json, key, cell->text[0] ? cell->text : NULL);
 }
 
-static void print_row(struct ps *ps, const struct regtab_view_member *member,
-		      const struct regtab_view_qp *with)
+static void print_row(struct ps *ps, struct row row)
 {
-	struct row row = { .member = member, .qp = with, .now = ps->now };
-
 	if (ps->is_json)
 		json_open(&ps->json, NULL, '{');
 	for (size_t i = 0; i < ps->column_count; i++) {
@@ -273,29 +225,69 @@ static void print_row(struct ps *ps, const struct regtab_view_member *member,
 		json_close(&ps->json, '}');
 }
 
+/* ---- tables ---- */
+
+/* Asks for cached attributes only: a dead file server does not answer. */
+static bool is_domain(int dir_fd, const char *name, const struct regtab_key *key)
+{
+	struct statx st;
+
+	return !statx(dir_fd, name, AT_STATX_DONT_SYNC, STATX_INO, &st) &&
+	       st.stx_ino == key->st_ino &&
+	       makedev(st.stx_dev_major, st.stx_dev_minor) == key->st_dev;
+}
+
+/* The file of the domain among the open ones of the process; "" if it is not open. */
+static void find_file(const struct regtab_view_member *member, char *found, size_t size)
+{
+	struct dirent *entry;
+	ssize_t length = 0;
+	char name[64];
+	DIR *stream;
+
+	snprintf(name, sizeof(name), "/proc/%u/fd", member->pid);
+	stream = opendir(name);
+	while (stream && length <= 0 && (entry = readdir(stream))) {
+		if (entry->d_name[0] != '.' &&
+		    is_domain(dirfd(stream), entry->d_name, &member->key))
+			length = readlinkat(dirfd(stream), entry->d_name, found, size - 1);
+	}
+	if (stream)
+		closedir(stream);
+	found[length > 0 ? length : 0] = '\0';
+}
+
+/* A table has only the file's inode, but most programs keep the file open. */
+static void find_path(const struct regtab_view *view, char *path, size_t size)
+{
+	path[0] = '\0';
+	for (unsigned i = 0; i < view->member_count && !path[0]; i++) {
+		if (view->members[i].live && !view->members[i].foreign)
+			find_file(&view->members[i], path, size);
+	}
+}
+
 static void print_table(struct ps *ps, const struct regtab_view *view)
 {
-	bool *registered = need_memory(calloc(view->member_count, sizeof(*registered)));
+	char path[sizeof(((struct cell *)NULL)->text)];
 	unsigned long stale = 0;
-	struct regtab_view_qp with;
+	struct regtab_view_qp qp;
 
-	for (uint32_t from = 0; regtab_view_next(view, from, &with); from = with.qp_num + 1) {
+	find_path(view, path, sizeof(path));
+	for (uint32_t from = 0; regtab_view_next(view, from, &qp); from = qp.qp_num + 1) {
 		for (unsigned i = 0; i < view->member_count; i++) {
-			if (!regtab_view_registered(view, with.qp_num, i))
-				continue;
-			registered[i] = true;
-			if (view->members[i].live || stale++ < STALE_MAX)
-				print_row(ps, &view->members[i], &with);
+			if (regtab_view_registered(view, qp.qp_num, i) &&
+			    (view->members[i].live || stale++ < STALE_MAX))
+				print_row(ps, (struct row){ &view->members[i], &qp, path });
 		}
 	}
 	for (unsigned i = 0; i < view->member_count; i++) {
-		if (!registered[i])
-			print_row(ps, &view->members[i], NULL);
+		if (!view->members[i].registration_count)
+			print_row(ps, (struct row){ &view->members[i], NULL, path });
 	}
 	if (stale > STALE_MAX)
 		refuse(0, "%s: %lu more registrations of dead processes are not listed", view->path,
 		       stale - STALE_MAX);
-	free(registered);
 }
 
 static void begin_refused(struct ps *ps)
@@ -308,8 +300,14 @@ static void begin_refused(struct ps *ps)
  * Refused files come last. In JSON they have an array of their own, so that scripts tell them from
  * registrations.
  */
-static void print_refused(struct ps *ps, const struct regtab_view *view)
+static int visit(void *context, const struct regtab_view *view)
 {
+	struct ps *ps = context;
+
+	if (!view->reason) {
+		print_table(ps, view);
+		return 0;
+	}
 	if (!ps->is_json) {
 		refuse(0, "%s", view->reason);
 	} else {
@@ -321,14 +319,6 @@ static void print_refused(struct ps *ps, const struct regtab_view *view)
 		json_close(&ps->json, '}');
 	}
 	ps->refused = true;
-}
-
-static int visit(void *context, const struct regtab_view *view)
-{
-	if (view->reason)
-		print_refused(context, view);
-	else
-		print_table(context, view);
 	return 0;
 }
 
@@ -363,8 +353,6 @@ static int print(struct ps *ps, void (*show)(const char *text))
 
 	ps->json = (struct json){ .out = need_memory(open_memstream(&text, &size)) };
 	ps->refused = false;
-	ps->now = time(NULL);
-	domain_file.path[0] = '\0';
 	err = print_all(ps, directory);
 	fclose(ps->json.out);
 	if (err)
@@ -403,25 +391,28 @@ static void add_column(struct ps *ps, const struct column *column)
 	ps->columns[ps->column_count++] = column;
 }
 
+/* @list: as in -o; NULL: a terminal gets the columns that fit on a line, JSON gets all. */
 static int choose_columns(struct ps *ps, const char *list)
 {
-	ps->column_count = 0;
-	for (;;) {
-		size_t length = strcspn(list, ","), i = 0;
+	char *names = copy_string(list), *name;
 
-		while (i < COLUMN_COUNT && (strlen(columns[i].name) != length ||
-					    strncasecmp(columns[i].name, list, length) != 0))
+	for (size_t i = 0; !list && i < COLUMN_COUNT; i++) {
+		if (ps->is_json || columns[i].by_default)
+			add_column(ps, &columns[i]);
+	}
+	while ((name = strsep(&names, ","))) {
+		size_t i = 0;
+
+		while (i < COLUMN_COUNT && strcasecmp(columns[i].name, name) != 0)
 			i++;
 		if (i == COLUMN_COUNT) {
-			refuse(0, "ps: there is no column '%.*s'", (int)length, list);
+			refuse(0, "ps: there is no column '%s'", name);
 			advise("xrc-compat ps --help lists them");
 			return TOOL_EXIT_REFUSED;
 		}
 		add_column(ps, &columns[i]);
-		if (!list[length])
-			return 0;
-		list += length + 1;
 	}
+	return 0;
 }
 
 static int choose_seconds(struct ps *ps, const char *text)
@@ -429,9 +420,8 @@ static int choose_seconds(struct ps *ps, const char *text)
 	char *end;
 	long value = text[0] ? strtol(text, &end, 10) : 2;
 
-	if (text[0] && (end == text || *end || value < 1 || value > MAX_SECONDS))
+	if (text[0] && (*end || value < 1 || value > MAX_SECONDS))
 		return refuse(TOOL_EXIT_REFUSED, "ps: --watch takes 1 to %d seconds", MAX_SECONDS);
-	ps->watch = true;
 	ps->seconds = (unsigned int)value;
 	return 0;
 }
@@ -441,22 +431,16 @@ static const char *chosen_columns, *seconds;
 
 static int run_ps(char **words)
 {
-	bool terminal;
-	int status = chosen_columns ? choose_columns(&ps, chosen_columns) : 0;
+	/* Lines are cut to the terminal's size. */
+	bool terminal = isatty(STDOUT_FILENO) && !ps.is_json;
+	int status = choose_columns(&ps, chosen_columns);
 
 	(void)words;
 	if (!status && seconds)
 		status = choose_seconds(&ps, seconds);
 	if (status)
 		return status;
-	/* A terminal gets the columns that fit on a line, JSON gets all. */
-	for (size_t i = 0; !chosen_columns && i < COLUMN_COUNT; i++) {
-		if (ps.is_json || columns[i].by_default)
-			add_column(&ps, &columns[i]);
-	}
-	/* Lines are cut to the terminal's size. */
-	terminal = isatty(STDOUT_FILENO) && !ps.is_json;
-	return ps.watch ? watch(&ps, terminal) : print(&ps, terminal ? screen_lines : show_all);
+	return ps.seconds ? watch(&ps, terminal) : print(&ps, terminal ? screen_lines : show_all);
 }
 
 static const struct option_row options[] = {

@@ -20,7 +20,6 @@
 struct directory {
 	struct regtab_view_member *members;
 	unsigned member_count;
-	uint64_t pid_namespace;		/* of the caller */
 };
 
 struct registration {
@@ -109,8 +108,15 @@ static bool is_locked(int fd)
 	return !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
-static int read_member(const struct directory *directory, struct regtab_found *found,
-		       struct regtab_view_member *member)
+static bool is_foreign(const struct regtab_header *header)
+{
+	struct stat own;
+
+	return header->pid_namespace && !stat("/proc/self/ns/pid", &own) &&
+	       header->pid_namespace != own.st_ino;
+}
+
+static int read_member(struct regtab_found *found, struct regtab_view_member *member)
 {
 	struct regtab_header header = { 0 };
 	int err = read_header(found, &header);
@@ -123,8 +129,7 @@ static int read_member(const struct directory *directory, struct regtab_found *f
 	member->since = header.since;
 	memcpy(member->command, header.command, sizeof(header.command));
 	member->live = is_locked(found->fd);
-	member->foreign = directory->pid_namespace && header.pid_namespace &&
-			  header.pid_namespace != directory->pid_namespace;
+	member->foreign = is_foreign(&header);
 	return read_map(found, member);
 }
 
@@ -143,7 +148,7 @@ static int note_file(void *context, struct regtab_found *found, int err)
 	*member = (struct regtab_view_member){ .uid = (uint32_t)found->st.st_uid };
 	snprintf(member->path, sizeof(member->path), "%s", found->path);
 	if (!err)
-		err = read_member(directory, found, member);
+		err = read_member(found, member);
 	if (err == -ENOENT)
 		return 0;
 	directory->member_count++;
@@ -279,11 +284,8 @@ int regtab_list(const char *dir, int (*visit)(void *context, const struct regtab
 		void *context)
 {
 	struct directory directory = { 0 };
-	struct stat st;
-	int result;
+	int result = regtab_each(dir, O_RDONLY, note_file, &directory);
 
-	directory.pid_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
-	result = regtab_each(dir, O_RDONLY, note_file, &directory);
 	if (directory.member_count)
 		qsort(directory.members, directory.member_count, sizeof(*directory.members),
 		      compare_members);

@@ -19,9 +19,8 @@ struct regtab_view_member {
 	char command[17];
 	bool live;		/* its process holds the lock */
 	bool foreign;		/* its pid means nothing in the caller's pid namespace */
-	/* Private to view.c, by QP number: */
-	struct registration *registrations;
 	unsigned registration_count;
+	struct registration *registrations;	/* private to view.c, by QP number */
 };
 
 /** struct regtab_view - a snapshot of one table, or of one refused file, which has no members. */
