@@ -8,6 +8,7 @@
 #include "terminal/style.h"
 #include "tools/common/common.h"
 
+#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +18,6 @@
 
 #define EXIT_FAILED 1
 #define EXIT_NO_DEVICE 4	/* as of `xrc-compat check` */
-#define EXIT_IMPOSSIBLE 125	/* nothing could be tested */
 
 #define CHECK(of, says) { .section = of, .what = says }
 /* If a basic check fails, the checks that follow are not tried. */
@@ -140,33 +140,45 @@ static const char *const actor_names[ACTORS] = {
 	"creator", "survivor", "victim", "sender", "visitor", "two-way", "two-way peer",
 };
 
-static struct {
-	int passed, failed, untried, limited;
-} sums;
+static int passed, failed, untried, limited;
 
-static void explain(const struct step *step, char *detail, size_t size)
+static const struct {
+	int result;		/* of a check */
+	const char *word;
+	int *count;
+} verdicts[] = {
+	{ 0, "ok", &passed },
+	{ LIMITED, "limited", &limited },
+	{ NO_DATA, "no data", &untried },
+	{ NO_DEVICE, "no device", &untried },
+	{ UNTRIED, "not tried", &untried },
+	{ WRONG, "FAILED", &failed },	/* or any other result */
+};
+
+/* Why the check did not pass, or "". */
+static char detail[640];
+
+static void explain(const struct step *step)
 {
 	const char *name = actor_names[step->who];
 
 	if (now.result == ENOSYS) /* no other fault gives it */
-		snprintf(detail, size, "this kernel does not share receive QPs between processes "
-				       "of this device's driver; Linux 5.11 and later do");
+		snprintf(detail, sizeof(detail),
+			 "this kernel does not share receive QPs between processes "
+			 "of this device's driver; Linux 5.11 and later do");
 	else if (now.result == LIMITED)
-		snprintf(detail, size, "%s", now.text);
+		snprintf(detail, sizeof(detail), "%s", now.text);
 	else if (now.result >= SILENT)
-		snprintf(detail, size, "%s: %s", name,
+		snprintf(detail, sizeof(detail), "%s: %s", name,
 			 now.result < WRONG ? actor_error(now.result) : now.text);
 	else
-		snprintf(detail, size, "%s: %s: %s; wanted: %s", name,
+		snprintf(detail, sizeof(detail), "%s: %s: %s; wanted: %s", name,
 			 now.result ? now.text : "a call that should fail",
 			 actor_error(now.result), actor_error(step->wanted));
 }
 
-/*
- * Carries out the steps of a check. 0; NO_DATA if a step was not tried; or the result that ended
- * the check, with the text in @detail.
- */
-static int walk(uint32_t first, char *detail, size_t size)
+/* Carries out the steps of a check, up to one that fails. */
+static int walk(uint32_t first)
 {
 	int result = 0;
 
@@ -176,62 +188,48 @@ static int walk(uint32_t first, char *detail, size_t size)
 		if (now.result == NO_DATA) {
 			result = NO_DATA;
 		} else if (now.result != steps[i].wanted) {
-			explain(&steps[i], detail, size);
+			explain(&steps[i]);
 			return now.result > WRONG ? now.result : WRONG;
 		}
 	}
 	return result;
 }
 
-static const char *count(int result)
+static void report(const struct step *check, int result)
 {
-	int *sum = result == NO_DATA || result == NO_DEVICE ? &sums.untried
-		   : result == LIMITED			    ? &sums.limited
-		   : result				    ? &sums.failed
-							    : &sums.passed;
+	size_t i = 0;
 
-	++*sum;
-	return result == NO_DATA     ? "no data"
-	       : result == NO_DEVICE ? "no device"
-	       : result == LIMITED   ? "limited"
-	       : result		     ? "FAILED"
-				     : "ok";
-}
-
-/* 0, or the result after which the other checks are not tried. */
-static int run_check(uint32_t first)
-{
-	const struct step *check = &steps[first];
-	char detail[640] = "";
-	int result = walk(first + 1, detail, sizeof(detail));
-	const char *verdict = count(result);
-
+	while (verdicts[i].result != result && verdicts[i].result != WRONG)
+		i++;
+	++*verdicts[i].count;
 	if (result == WRONG)
-		style_print(stdout, STYLE_PROBLEM, verdict);
-	printf("%-*s %-4s %s\n", result == WRONG ? 3 : 9, result == WRONG ? "" : verdict,
+		style_print(stdout, STYLE_PROBLEM, verdicts[i].word);
+	printf("%-*s %-4s %s\n", result == WRONG ? 3 : 9, result == WRONG ? "" : verdicts[i].word,
 	       check->section, check->what);
 	if (detail[0])
 		printf("%14s %s\n", "", detail);
 	fflush(stdout);
-	return check->is_basic && result != NO_DATA ? result : 0;
+	detail[0] = '\0';
 }
 
 static int run_checks(void)
 {
-	int end = 0;
+	int end = 0;	/* the result of a basic check that did not pass */
 
 	for (uint32_t i = 0; i < step_count; i++) {
-		if (steps[i].what && !end) {
-			end = run_check(i);
-		} else if (steps[i].what) {
-			printf("%-9s %-4s %s\n", "not tried", steps[i].section, steps[i].what);
-			sums.untried++;
-		}
+		int result;
+
+		if (steps[i].run)
+			continue;
+		result = end ? UNTRIED : walk(i + 1);
+		report(&steps[i], result);
+		if (!end && steps[i].is_basic && result != NO_DATA)
+			end = result;
 	}
 	printf("\n%s%s%d passed, %d failed, %d not tried", now.device, now.device[0] ? ": " : "",
-	       sums.passed, sums.failed, sums.untried);
-	if (sums.limited)
-		printf(", %d limited by the kernel", sums.limited);
+	       passed, failed, untried);
+	if (limited)
+		printf(", %d limited by the kernel", limited);
 	putchar('\n');
 	if (now.no_data_path)
 		printf("no data path: the device takes messages and never ends them; all else was tried\n");
@@ -239,44 +237,38 @@ static int run_checks(void)
 		printf("there is no device to test; selftest --softhca does it on an emulated one\n");
 		return EXIT_NO_DEVICE;
 	}
-	return sums.failed || now.no_data_path ? EXIT_FAILED : EXIT_SUCCESS;
+	return failed || now.no_data_path ? EXIT_FAILED : EXIT_SUCCESS;
 }
 
 /* ---- starting ---- */
 
-static int make_domain_file(void)
+static void make_domain_file(void)
 {
 	int fd = temporary_make("xrc-selftest", actor_domain, sizeof(actor_domain), mkstemp);
 
-	if (fd < 0) {
-		fprintf(stderr, "xrc-compat-selftest: %s: %s\n", actor_domain, strerror(errno));
-		return EXIT_IMPOSSIBLE;
-	}
+	if (fd < 0)
+		err(EXIT_IMPOSSIBLE, "%s", actor_domain);
 	/*
 	 * Unlink the file at once, so that it never stays behind. The actors open it by the
 	 * inherited descriptor.
 	 */
 	unlink(actor_domain);
 	snprintf(actor_domain, sizeof(actor_domain), "/proc/self/fd/%d", fd);
-	return 0;
 }
 
 /* host: the other host, for the actors that may be there; NULL: all actors are on this host. */
-static int start_actors(const char *host, const char *port)
+static void start_actors(const char *host, const char *port)
 {
 	for (enum who who = 0; who < ACTORS; who++) {
 		bool remote = host && (who == SENDER || who == TWO_WAY_PEER);
-		int err = remote ? actor_connect(&actors[who], host, port)
-				 : actor_start(&actors[who]);
+		int fault = remote ? actor_connect(&actors[who], host, port)
+				   : actor_start(&actors[who]);
 
-		if (!err)
-			continue;
-		fprintf(stderr, "xrc-compat-selftest: %s%s%s: %s\n", actor_names[who],
-			remote ? " on the other host, " : "", remote ? host : "",
-			actor_error(err));
-		return EXIT_IMPOSSIBLE;
+		if (fault)
+			errx(EXIT_IMPOSSIBLE, "%s%s%s: %s", actor_names[who],
+			     remote ? " on the other host, " : "", remote ? host : "",
+			     actor_error(fault));
 	}
-	return 0;
 }
 
 /* [DEVICE [PORT [listen | connect HOST]]], as command.c gives them. */
@@ -286,13 +278,13 @@ static int execute(int argc, char **argv)
 	int status;
 
 	actor_device = argc > 1 ? argv[1] : "";
-	if (argc == 4)
-		return actor_serve(port);
-	status = make_domain_file();
-	if (!status)
-		status = start_actors(argc > 4 ? argv[4] : NULL, port);
-	if (!status)
-		status = run_checks();
+	if (argc == 4) {
+		actor_serve(port);
+		return EXIT_SUCCESS;
+	}
+	make_domain_file();
+	start_actors(argc > 4 ? argv[4] : NULL, port);
+	status = run_checks();
 	for (enum who who = 0; who < ACTORS; who++)
 		actor_end(&actors[who]);
 	return status;

@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The arguments of xrc-compat-selftest. */
-enum { PROGRAM, DEVICE, PORT, ROLE, HOST, END };
-
 static bool is_port(const char *text)
 {
 	char *end;
@@ -30,7 +27,8 @@ static int run_selftest(char **words)
 {
 	struct string_list places = { 0 };
 	const char *path = paths_helper("selftest/xrc-compat-selftest", &places);
-	const char *program[END + 1] = { path, device, port };
+	const char *role = listens ? "listen" : host ? "connect" : NULL;
+	const char *program[] = { path, device, port, role, host, NULL };
 
 	(void)words;
 	if (!path)
@@ -44,8 +42,6 @@ static int run_selftest(char **words)
 		refuse(0, "selftest: --listen and --connect exclude each other");
 		return advise_usage(&command_selftest);
 	}
-	program[ROLE] = listens ? "listen" : host ? "connect" : NULL;
-	program[HOST] = host;
 	launch.program = (char **)program;
 	return launch_program(&launch);
 }

@@ -14,6 +14,8 @@
 
 #include <infiniband/verbs.h>
 
+#define EXIT_IMPOSSIBLE 125	/* nothing could be tested */
+
 enum who {
 	CREATOR,	/* creates the receive QP and leaves first */
 	SURVIVOR,	/* registers, and is the last */
@@ -33,6 +35,7 @@ enum {
 	NO_DEVICE,	/* no device can be tested; the text says why */
 	NO_DATA,	/* not tried, because an earlier message has never ended */
 	LIMITED,	/* the kernel cannot do it; the text names the limit */
+	UNTRIED,	/* of a check: an earlier one that it needs failed */
 };
 
 struct step {
@@ -116,9 +119,9 @@ void actor_ask(struct actor *actor);
 void actor_end(struct actor *actor);
 
 /**
- * actor_serve - serve the self-test of another host with this host's device, until that ends.
- * Returns an exit status.
+ * actor_serve - serve the self-test of another host with this host's device, until its last actor
+ * has ended. Exits if no connection comes in time.
  */
-int actor_serve(const char *port);
+void actor_serve(const char *port);
 
 #endif

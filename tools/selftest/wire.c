@@ -2,6 +2,7 @@
 /* Actors in processes of their own, on this host or on another. */
 #include "selftest.h"
 
+#include <err.h>
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>
@@ -22,19 +23,13 @@
 #define MAGIC (0x78730000u + (uint32_t)sizeof(struct message))
 
 /* Receives a message into @now. 0, SILENT or GONE. */
-static int take(int socket, int milliseconds)
+static int take(int socket)
 {
-	struct pollfd pollfd = { .fd = socket, .events = POLLIN };
-	ssize_t got;
+	ssize_t got = TEMP_FAILURE_RETRY(recv(socket, &now, sizeof(now), MSG_WAITALL));
 
-	for (size_t size = 0; size < sizeof(now); size += (size_t)got) {
-		if (poll(&pollfd, 1, milliseconds) <= 0)
-			return SILENT;
-		got = recv(socket, (char *)&now + size, sizeof(now) - size, 0);
-		if (got <= 0)
-			return GONE;
-	}
-	return now.magic == MAGIC ? 0 : GONE;
+	if (got < 0 && errno == EAGAIN)
+		return SILENT;
+	return got == sizeof(now) && now.magic == MAGIC ? 0 : GONE;
 }
 
 static int give(int socket)
@@ -54,7 +49,7 @@ __attribute__((noreturn)) static void act(int socket)
 	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(ACTOR_LIFETIME);
-	while (!take(socket, -1) && now.step < step_count && steps[now.step].run) {
+	while (!take(socket) && now.step < step_count && steps[now.step].run) {
 		actor_step();
 		if (give(socket))
 			break;
@@ -64,6 +59,12 @@ __attribute__((noreturn)) static void act(int socket)
 }
 
 /* ---- the coordinator ---- */
+
+static void limit_wait(int socket, int option, time_t seconds)
+{
+	setsockopt(socket, SOL_SOCKET, option, &(struct timeval){ .tv_sec = seconds },
+		   sizeof(struct timeval));
+}
 
 int actor_start(struct actor *actor)
 {
@@ -79,6 +80,7 @@ int actor_start(struct actor *actor)
 		act(ends[1]);
 	}
 	close(ends[1]);
+	limit_wait(ends[0], SO_RCVTIMEO, ANSWER_SECONDS);
 	return 0;
 }
 
@@ -87,7 +89,7 @@ void actor_ask(struct actor *actor)
 	int lost = give(actor->socket);
 
 	if (!lost)
-		lost = take(actor->socket, ANSWER_SECONDS * 1000);
+		lost = take(actor->socket);
 	if (lost)
 		now.result = lost;
 	if (lost == GONE)
@@ -120,9 +122,8 @@ const char *actor_error(int err)
 
 static bool connects(int fd, const struct addrinfo *address)
 {
-	const struct timeval limit = { .tv_sec = CONNECT_SECONDS };
-
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));	/* bounds connect as well */
+	limit_wait(fd, SO_SNDTIMEO, CONNECT_SECONDS);	/* bounds connect as well */
+	limit_wait(fd, SO_RCVTIMEO, ANSWER_SECONDS);
 	return !connect(fd, address->ai_addr, address->ai_addrlen);
 }
 
@@ -173,37 +174,27 @@ static int serve_one(int listener)
 	return err;
 }
 
-static int refuse(const char *what, const char *port, int err)
-{
-	fprintf(stderr, "xrc-compat-selftest: cannot %s port %s: %s\n", what, port,
-		actor_error(err));
-	return 125;
-}
-
-/* Returns after the last actor has ended, or if no connection comes in time. */
-int actor_serve(const char *port)
+void actor_serve(const char *port)
 {
 	int fd, served = 0, running = 0, err = open_socket(NULL, port, listens, &fd);
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
 
 	if (err)
-		return refuse("listen on", port, err);
+		errx(EXIT_IMPOSSIBLE, "cannot listen on port %s: %s", port, actor_error(err));
 	printf("listening on port %s\n", port);
 	fflush(stdout);
-	for (unsigned int waited = 0; running || (!served && waited < LISTEN_SECONDS * 10);
-	     waited++) {
+	for (int waited = 0; running || (!served && waited < LISTEN_SECONDS * 10); waited++) {
 		if (poll(&pollfd, 1, 100) > 0) {
 			err = serve_one(fd);
 			if (err && err != ECONNABORTED)
-				return refuse("serve a connection to", port, err);
+				errx(EXIT_IMPOSSIBLE, "cannot serve a connection to port %s: %s",
+				     port, strerror(err));
 			served += !err;
 			running += !err;
 		}
 		while (running && waitpid(-1, NULL, WNOHANG) > 0)
 			running--;
 	}
-	if (served)
-		return 0;
-	fprintf(stderr, "xrc-compat-selftest: no host connected within %u s\n", LISTEN_SECONDS);
-	return 125;
+	if (!served)
+		errx(EXIT_IMPOSSIBLE, "no host connected within %d s", LISTEN_SECONDS);
 }
