@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Examines the adapters: XRC, names and ports. */
 #include "doctor.h"
+#include "tools/common/devices.h"
+#include "tools/program/program.h"
 
+#include <fnmatch.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,33 +12,31 @@
 #define POLLING 2
 #define DISABLED 3
 
-static void describe_port(const struct device_port *port, unsigned int number, char *text,
-			  size_t size)
-{
-	size_t used = strlen(text);
+static struct device_list list;
 
-	used += (size_t)snprintf(text + used, size - used, "; port %u %s", number,
-				 port_state_name(port->state));
-	if (used < size && port->layer != IBV_LINK_LAYER_ETHERNET && port->lid)
-		used += (size_t)snprintf(text + used, size - used, ", LID %u", port->lid);
-	if (used < size)
-		snprintf(text + used, size - used, ", %s", port_layer_name(port->layer));
+static const char *describe_port(const struct device_port *port, unsigned int number)
+{
+	bool has_lid = port->layer != IBV_LINK_LAYER_ETHERNET && port->lid;
+
+	return format_string("; port %u %s%s, %s", number, port_state_name(port->state),
+			     has_lid ? format_string(", LID %u", port->lid) : "",
+			     port_layer_name(port->layer));
 }
 
 /* The facts of ibv_devinfo(1) in one line. */
-static void show_device(struct doctor *doctor, const struct device *device)
+static void show_device(const struct device *device)
 {
 	bool alone = device->xrc && !device->open_qp;
-	char ports[PORTS_MAX * 48] = "";
+	const char *ports = "";
 
 	if (!device->opened) {
-		found(doctor, device->name, FINDING_NOTE, NULL, "cannot be opened: %s",
+		found(device->name, FINDING_NOTE, NULL, "cannot be opened: %s",
 		      strerror(device->err));
 		return;
 	}
 	for (unsigned int i = 0; i < device->ports; i++)
-		describe_port(&device->port[i], i + 1, ports, sizeof(ports));
-	found(doctor, device->name, alone ? FINDING_NOTE : FINDING_OK,
+		ports = format_string("%s%s", ports, describe_port(&device->port[i], i + 1));
+	found(device->name, alone ? FINDING_NOTE : FINDING_OK,
 	      alone ? "update to Linux 5.11 or later; until then ibv_reg_xrc_rcv_qp() fails with ENOSYS in all processes but the creator"
 		    : NULL,
 	      "%s, firmware %s, %s%s", device->driver[0] ? device->driver : "unknown driver",
@@ -46,69 +47,57 @@ static void show_device(struct doctor *doctor, const struct device *device)
 	      ports);
 }
 
-static void count_devices(struct doctor *doctor)
+/* @err: of listing them. */
+static void count_devices(int err)
 {
-	const struct device_list *list = &doctor->devices;
 	const char *blocked = NULL;
 	int usable = 0;
 
-	for (size_t i = 0; i < list->count; i++) {
-		usable += device_usable(&list->device[i]);
-		if (!list->device[i].opened)
-			blocked = list->device[i].name;
+	for (size_t i = 0; i < list.count; i++) {
+		usable += device_usable(&list.device[i]);
+		if (!list.device[i].opened)
+			blocked = list.device[i].name;
 	}
-	if (doctor->devices_error)
-		found(doctor, "devices", FINDING_PROBLEM, "try: ibv_devinfo",
-		      "the devices cannot be listed: %s", strerror(-doctor->devices_error));
-	else if (!list->count)
-		found(doctor, "devices", FINDING_PROBLEM,
+	if (err)
+		found("devices", FINDING_PROBLEM, "try: ibv_devinfo",
+		      "the devices cannot be listed: %s", strerror(-err));
+	else if (!list.count)
+		found("devices", FINDING_PROBLEM,
 		      "load the kernel's driver (mlx4_ib, mlx5_ib and ib_uverbs), or use xrc-compat run --softhca",
 		      "there is no RDMA device");
 	else if (usable)
-		found(doctor, "devices", FINDING_OK, NULL, "%d of %zu can carry XRC", usable,
-		      list->count);
+		found("devices", FINDING_OK, NULL, "%d of %zu can carry XRC", usable, list.count);
 	else if (blocked)
-		found(doctor, "devices", FINDING_PROBLEM,
+		found("devices", FINDING_PROBLEM,
 		      "check the permissions of /dev/infiniband/uverbs*", "%s cannot be opened",
 		      blocked);
 	else
-		found(doctor, "devices", FINDING_PROBLEM,
+		found("devices", FINDING_PROBLEM,
 		      "use an mlx4, mlx5, hns or qedr adapter, or xrc-compat run --softhca",
-		      "none of %zu has XRC", list->count);
+		      "none of %zu has XRC", list.count);
 }
 
-/* The names that rdma_rename of rdma-core gives, by protocol and place. */
+/* Whether it is a name that rdma_rename of rdma-core gives, by protocol and place. */
 static bool is_renamed(const char *name)
 {
-	static const char *const beginnings[] = {
-		"ibp", "ibs", "ibo", "ibx", "ibf", "roce", "iwp", "opap", "rdmap",
-	};
-
-	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
-		if (!strncmp(name, beginnings[i], strlen(beginnings[i])))
-			return true;
-	}
-	return false;
+	return !fnmatch("@(ib[psoxf]|roce|iwp|opap|rdmap)*", name, FNM_EXTMATCH);
 }
 
-static void examine_names(struct doctor *doctor)
+static void examine_names(void)
 {
-	char advice[512];
+	for (size_t i = 0; i < list.count; i++) {
+		const char *name = list.device[i].name, *driver = list.device[i].driver;
 
-	for (size_t i = 0; i < doctor->devices.count; i++) {
-		const struct device *device = &doctor->devices.device[i];
-		const char *driver = device->driver[0] ? device->driver : "mlx4";
-
-		if (!is_renamed(device->name))
+		if (!is_renamed(name))
 			continue;
-		snprintf(advice, sizeof(advice),
-			 "to have the kernel's names, put this line into /etc/udev/rules.d/60-rdma-persistent-naming.rules "
-			 "and restart: ACTION==\"add\", SUBSYSTEM==\"infiniband\", PROGRAM=\"rdma_rename %%k NAME_KERNEL\" -- or, until "
-			 "then: rdma dev set %s name %s_0",
-			 device->name, driver);
-		found(doctor, "device names", FINDING_NOTE, advice,
-		      "udev has renamed %s; old programs that ask for %s_0 do not find it",
-		      device->name, driver);
+		driver = driver[0] ? driver : "mlx4";
+		found("device names", FINDING_NOTE,
+		      format_string(
+			      "to have the kernel's names, put this line into /etc/udev/rules.d/60-rdma-persistent-naming.rules "
+			      "and restart: ACTION==\"add\", SUBSYSTEM==\"infiniband\", PROGRAM=\"rdma_rename %%k NAME_KERNEL\" -- or, until "
+			      "then: rdma dev set %s name %s_0", name, driver),
+		      "udev has renamed %s; old programs that ask for %s_0 do not find it", name,
+		      driver);
 		return;
 	}
 }
@@ -126,33 +115,36 @@ static const char *reason_of(const struct device_port *port)
 	return "look at the cable, and whether a subnet manager runs (opensm)";
 }
 
-/* Looks at devices with XRC only, and at their first port. */
-static void examine_ports(struct doctor *doctor)
+/* Looks at devices with XRC only. The advice is for the first port. */
+static void examine_ports(void)
 {
-	const struct device_port *down = NULL;
-	const char *name = "";
+	const struct device *down = NULL;
 
-	for (size_t i = 0; i < doctor->devices.count; i++) {
-		const struct device *device = &doctor->devices.device[i];
+	for (size_t i = 0; i < list.count; i++) {
+		const struct device *device = &list.device[i];
 
 		for (unsigned int k = 0; device_usable(device) && k < device->ports; k++) {
 			if (device->port[k].state == IBV_PORT_ACTIVE)
 				return;
-			if (!down)
-				name = device->name;
-			down = down ? down : &device->port[k];
+			down = down ? down : device;
 		}
 	}
 	if (down)
-		found(doctor, "ports", FINDING_PROBLEM, reason_of(down),
-		      "none is ACTIVE; %s: port is %s", name, port_state_name(down->state));
+		found("ports", FINDING_PROBLEM, reason_of(&down->port[0]),
+		      "none is ACTIVE; %s: port is %s", down->name,
+		      port_state_name(down->port[0].state));
 }
 
-void examine_devices(struct doctor *doctor)
+void examine_devices(void)
 {
-	count_devices(doctor);
-	for (size_t i = 0; i < doctor->devices.count; i++)
-		show_device(doctor, &doctor->devices.device[i]);
-	examine_names(doctor);
-	examine_ports(doctor);
+	count_devices(devices_read(libibverbs_for_tools(), &list));
+	for (size_t i = 0; i < list.count; i++)
+		show_device(&list.device[i]);
+	examine_names();
+	examine_ports();
+}
+
+void print_devices(struct json *json)
+{
+	devices_print_json(json, &list);
 }

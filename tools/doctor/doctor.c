@@ -20,6 +20,10 @@
 
 extern char **environ;
 
+static bool as_json;
+static struct json json;
+static int problems;
+
 /* ---- rows ---- */
 
 static void print_row(const char *what, enum finding finding, const char *advice, const char *text)
@@ -41,21 +45,20 @@ static void print_row(const char *what, enum finding finding, const char *advice
 	putchar('\n');
 }
 
-static void print_row_json(struct json *json, const char *what, enum finding finding,
-			   const char *advice, const char *text)
+static void print_row_json(const char *what, enum finding finding, const char *advice,
+			   const char *text)
 {
 	static const char *const words[] = { "ok", "note", "problem" };
 
-	json_open(json, NULL, '{');
-	json_string(json, "what", what);
-	json_string(json, "verdict", words[finding]);
-	json_string(json, "text", text);
-	json_string(json, "advice", advice);
-	json_close(json, '}');
+	json_open(&json, NULL, '{');
+	json_string(&json, "what", what);
+	json_string(&json, "verdict", words[finding]);
+	json_string(&json, "text", text);
+	json_string(&json, "advice", advice);
+	json_close(&json, '}');
 }
 
-void found(struct doctor *doctor, const char *what, enum finding finding, const char *advice,
-	   const char *format, ...)
+void found(const char *what, enum finding finding, const char *advice, const char *format, ...)
 {
 	char text[2 * PATH_MAX];
 	va_list args;
@@ -64,16 +67,13 @@ void found(struct doctor *doctor, const char *what, enum finding finding, const 
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	text_clean(text);
-	if (doctor->as_json)
-		print_row_json(&doctor->json, what, finding, advice, text);
-	else
-		print_row(what, finding, advice, text);
-	doctor->problems += finding == FINDING_PROBLEM;
+	(as_json ? print_row_json : print_row)(what, finding, advice, text);
+	problems += finding == FINDING_PROBLEM;
 }
 
 /* ---- libraries ---- */
 
-static void examine_library(struct doctor *doctor)
+static void examine_library(void)
 {
 	struct string_list places = { 0 };
 	const char *path = paths_shim(LOADER_LIB_OWN_BITS, &places), *fault;
@@ -81,16 +81,16 @@ static void examine_library(struct doctor *doctor)
 
 	fault = paths_preload_fault(path, &elf);
 	if (fault)
-		found(doctor, "library", FINDING_PROBLEM,
+		found("library", FINDING_PROBLEM,
 		      "install xrc-compat completely, in a path that LD_PRELOAD can have, or point XRC_COMPAT_LIBRARY to the library",
 		      "%s%s%s", fault, path ? "" : "; first looked for at ",
 		      path ? "" : places.item[0]);
 	else
-		found(doctor, "library", FINDING_OK, NULL, "%s, %d-bit %s", path, elf.bits,
+		found("library", FINDING_OK, NULL, "%s, %d-bit %s", path, elf.bits,
 		      elf_info_machine_name(&elf));
 }
 
-static void examine_libibverbs(struct doctor *doctor)
+static void examine_libibverbs(void)
 {
 	const char *advice = "install the distribution's libibverbs (Debian: libibverbs1)";
 	char command[PATH_MAX], real[PATH_MAX];
@@ -98,24 +98,22 @@ static void examine_libibverbs(struct doctor *doctor)
 	const char *path;
 
 	if (paths_self(command, sizeof(command)) || elf_info_read(command, &elf)) {
-		found(doctor, "libibverbs", FINDING_PROBLEM, "mount /proc",
+		found("libibverbs", FINDING_PROBLEM, "mount /proc",
 		      "/proc/self/exe cannot be read");
 		return;
 	}
 	path = system_library("libibverbs.so.1", command, &elf);
 	if (!path)
-		found(doctor, "libibverbs", FINDING_PROBLEM, advice,
-		      "libibverbs.so.1 is not installed");
+		found("libibverbs", FINDING_PROBLEM, advice, "libibverbs.so.1 is not installed");
 	else if (elf_info_read(path, &elf))
-		found(doctor, "libibverbs", FINDING_PROBLEM, advice,
+		found("libibverbs", FINDING_PROBLEM, advice,
 		      "%s is what the loader would take, but no library", path);
 	else
-		found(doctor, "libibverbs", FINDING_OK, NULL, "%s",
-		      realpath(path, real) ? real : path);
+		found("libibverbs", FINDING_OK, NULL, "%s", realpath(path, real) ? real : path);
 }
 
 /* libibumad.so.3 may be missing: programs start without it. */
-static void examine_companions(struct doctor *doctor)
+static void examine_companions(void)
 {
 	struct string_list places = { 0 };
 	const char *path = NULL;
@@ -124,52 +122,46 @@ static void examine_companions(struct doctor *doctor)
 		path = paths_library(LOADER_LIB_OWN_BITS, format_string("companions/%s", *name),
 				     &places);
 		if (!path) {
-			found(doctor, "companions", FINDING_PROBLEM, "install xrc-compat again",
+			found("companions", FINDING_PROBLEM, "install xrc-compat again",
 			      "%s was not found (first looked for: %s)", *name, places.item[0]);
 			return;
 		}
 	}
-	found(doctor, "companions", FINDING_OK, NULL, "libibumad.so.1 and others, in %.*s",
+	found("companions", FINDING_OK, NULL, "libibumad.so.1 and others, in %.*s",
 	      (int)(strrchr(path, '/') - path), path);
 }
 
 /* LD_LIBRARY_PATH of this shell may come from a solver's module or wrapper script. */
-static void examine_library_path(struct doctor *doctor)
+static void examine_library_path(void)
 {
-	const char *rest = getenv("LD_LIBRARY_PATH");
-	char path[PATH_MAX];
+	const char *value = getenv("LD_LIBRARY_PATH"), *folder, *path;
+	char *rest = copy_string(value && value[0] ? value : NULL);
 
-	while (rest && *rest) {
-		size_t length = strcspn(rest, ":;");
-
-		snprintf(path, sizeof(path), "%.*s%slibibverbs.so.1", (int)length, rest,
-			 length ? "/" : "");
-		rest += length + (rest[length] != '\0');
+	while ((folder = strsep(&rest, ":;"))) {
+		path = format_string("%s%slibibverbs.so.1", folder, folder[0] ? "/" : "");
 		if (access(path, R_OK))
 			continue;
-		found(doctor, "LD_LIBRARY_PATH",
-		      libibverbs_is_old(path) ? FINDING_PROBLEM : FINDING_OK,
-		      libibverbs_is_old(path)
-			      ? "programs get it instead of the system's; xrc-compat run puts the system's first, for programs that "
-				"scripts start with --system-libibverbs"
-			      : NULL,
-		      "%s%s", path,
-		      libibverbs_is_old(path)
-			      ? " is older than rdma-core: it finds no device on this kernel"
-			      : "");
+		if (libibverbs_is_old(path))
+			found("LD_LIBRARY_PATH", FINDING_PROBLEM,
+			      "programs get it instead of the system's; xrc-compat run puts the system's first, for programs that "
+			      "scripts start with --system-libibverbs",
+			      "%s is older than rdma-core: it finds no device on this kernel",
+			      path);
+		else
+			found("LD_LIBRARY_PATH", FINDING_OK, NULL, "%s", path);
 		return;
 	}
-	found(doctor, "LD_LIBRARY_PATH", FINDING_OK, NULL,
-	      getenv("LD_LIBRARY_PATH") ? "leads to no other libibverbs" : "not set here");
+	found("LD_LIBRARY_PATH", FINDING_OK, NULL,
+	      value ? "leads to no other libibverbs" : "not set here");
 }
 
-static void examine_drivers(struct doctor *doctor)
+static void examine_drivers(void)
 {
 	glob_t files = { 0 };
 	size_t count = glob("/etc/libibverbs.d/*.driver", 0, NULL, &files) ? 0 : files.gl_pathc;
 
 	globfree(&files);
-	found(doctor, "drivers", count ? FINDING_OK : FINDING_PROBLEM,
+	found("drivers", count ? FINDING_OK : FINDING_PROBLEM,
 	      count ? NULL : "install the drivers of libibverbs (Debian: ibverbs-providers)",
 	      "%zu user-space drivers in /etc/libibverbs.d", count);
 }
@@ -177,108 +169,100 @@ static void examine_drivers(struct doctor *doctor)
 /* ---- limits and variables ---- */
 
 /* libmlx4 warns below 32 KiB; real programs register megabytes. */
-static void examine_locked_memory(struct doctor *doctor)
+static void examine_locked_memory(void)
 {
 	const rlim_t little = 1024 * 1024;
 	struct rlimit limit;
 	bool wrong;
 
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY) {
-		found(doctor, "locked memory", FINDING_OK, NULL, "unlimited");
+		found("locked memory", FINDING_OK, NULL, "unlimited");
 		return;
 	}
 	wrong = limit.rlim_cur < little && geteuid() != 0;
-	found(doctor, "locked memory", wrong ? FINDING_PROBLEM : FINDING_OK,
+	found("locked memory", wrong ? FINDING_PROBLEM : FINDING_OK,
 	      wrong ? "raise it in /etc/security/limits.conf (memlock), and in the batch system's daemon"
 		    : NULL,
 	      "%llu KiB may be locked", (unsigned long long)limit.rlim_cur / 1024);
 }
 
-static void examine_preload(struct doctor *doctor)
+static void examine_preload(void)
 {
 	const char *preload = getenv("LD_PRELOAD"), *rest = preload, *path;
 
 	while ((path = preload_next(&rest, true)) != NULL) {
 		if (!strchr(path, '/') || !access(path, R_OK))
 			continue;
-		found(doctor, "LD_PRELOAD", FINDING_PROBLEM,
-		      "correct the variable; the loader only warns", "%s in LD_PRELOAD: %s", path,
-		      strerror(errno));
+		found("LD_PRELOAD", FINDING_PROBLEM, "correct the variable; the loader only warns",
+		      "%s in LD_PRELOAD: %s", path, strerror(errno));
 		return;
 	}
-	found(doctor, "LD_PRELOAD", FINDING_OK, NULL, "%s",
+	found("LD_PRELOAD", FINDING_OK, NULL, "%s",
 	      preload && preload[0] ? preload : "not set here (xrc-compat run sets it)");
 }
 
-static bool known_variable(const char *name, size_t length)
+/* @setting: NAME=VALUE. */
+static bool is_known(const char *setting)
 {
-#define ROW(NAME, DEFAULT, READ_WHEN, HELP) #NAME,
+#define ROW(NAME, DEFAULT, READ_WHEN, HELP) #NAME "=",
 	static const char *const names[] = { XRC_COMPAT_ENV_TABLE(ROW) };
 #undef ROW
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strlen(names[i]) == length && !strncmp(names[i], name, length))
+		if (!strncmp(setting, names[i], strlen(names[i])))
 			return true;
 	}
 	return false;
 }
 
-static void examine_variables(struct doctor *doctor)
+static void examine_variables(void)
 {
-	for (char **variable = environ; *variable; variable++) {
-		size_t length = strcspn(*variable, "=");
+	for (char **setting = environ; *setting; setting++) {
+		bool ours = !strncmp(*setting, "XRC_COMPAT_", 11) ||
+			    !strncmp(*setting, "SOFTHCA_", 8);
 
-		if (strncmp(*variable, "XRC_COMPAT_", 11) && strncmp(*variable, "SOFTHCA_", 8))
-			continue;
-		if (!known_variable(*variable, length)) {
-			found(doctor, "variables", FINDING_PROBLEM, "see: xrc-compat env-vars",
-			      "%.*s is set, but nothing reads it", (int)length, *variable);
+		if (ours && !is_known(*setting)) {
+			found("variables", FINDING_PROBLEM, "see: xrc-compat env-vars",
+			      "%.*s is set, but nothing reads it", (int)strcspn(*setting, "="),
+			      *setting);
 			return;
 		}
 	}
-	found(doctor, "variables", FINDING_OK, NULL, "none with an unknown name");
+	found("variables", FINDING_OK, NULL, "none with an unknown name");
 }
 
-static void (*const examinations[])(struct doctor *doctor) = {
+static void (*const examinations[])(void) = {
 	examine_library, examine_companions, examine_libibverbs, examine_library_path,
 	examine_drivers, examine_devices, examine_locked_memory, examine_tables, examine_preload,
 	examine_variables,
 };
 
-static void examine_all(struct doctor *doctor)
-{
-	doctor->json.out = stdout;
-	if (doctor->as_json) {
-		json_open(&doctor->json, NULL, '{');
-		json_open(&doctor->json, "rows", '[');
-	}
-	for (size_t i = 0; i < sizeof(examinations) / sizeof(examinations[0]); i++)
-		examinations[i](doctor);
-	if (!doctor->as_json) {
-		printf("\n%s\n",
-		       doctor->problems
-			       ? "Take the problems from the top: the later ones may follow from the first."
-			       : "Nothing is wrong.");
-		return;
-	}
-	json_close(&doctor->json, ']');
-	devices_print_json(&doctor->json, &doctor->devices);
-	json_number(&doctor->json, "problems", doctor->problems);
-	json_close(&doctor->json, '}');
-}
-
-static struct doctor doctor; /* large, and zeroed */
-
 static int run_doctor(char **words)
 {
 	(void)words;
-	doctor.devices_error = devices_read(libibverbs_for_tools(), &doctor.devices);
-	examine_all(&doctor);
-	return doctor.problems ? 1 : 0;
+	json.out = stdout;
+	if (as_json) {
+		json_open(&json, NULL, '{');
+		json_open(&json, "rows", '[');
+	}
+	for (size_t i = 0; i < sizeof(examinations) / sizeof(examinations[0]); i++)
+		examinations[i]();
+	if (as_json) {
+		json_close(&json, ']');
+		print_devices(&json);
+		json_number(&json, "problems", problems);
+		json_close(&json, '}');
+	} else {
+		printf("\n%s\n",
+		       problems
+			       ? "Take the problems from the top: the later ones may follow from the first."
+			       : "Nothing is wrong.");
+	}
+	return problems ? 1 : 0;
 }
 
 static const struct option_row options[] = {
-	{ "--json", NULL, "print JSON", .flag = &doctor.as_json },
+	{ "--json", NULL, "print JSON", .flag = &as_json },
 	{ 0 },
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Examines whether registration tables can be made, and whether they outlive a logout. */
 #include "doctor.h"
-#include "tools/common/common.h"
 #include "tools/program/paths.h"
 
 #include <compat/regtab.h>
@@ -63,27 +62,27 @@ static bool has_room(const char *directory)
 	return !full;
 }
 
-void examine_tables(struct doctor *doctor)
+void examine_tables(void)
 {
 	const char *directory = paths_table_directory();
 	int err = try_file(directory);
 
 	if (err == -ENOSPC || (!err && !has_room(directory)))
-		found(doctor, "table directory", FINDING_PROBLEM,
+		found("table directory", FINDING_PROBLEM,
 		      "remove files there (xrc-compat gc removes dead tables), or mount it larger: "
 		      "mount -o remount,size=1G /dev/shm; in a container: --shm-size=1g",
 		      "%s: no room for the tables of a job, %d MiB", directory, JOB_BYTES >> 20);
 	else if (err)
-		found(doctor, "table directory", FINDING_PROBLEM,
+		found("table directory", FINDING_PROBLEM,
 		      "name a directory of your own, on a local file system, in XRC_COMPAT_TABLE_DIR",
 		      "%s: %s", directory,
 		      err == -EINVAL ? "the directory must be an absolute path" : strerror(-err));
 	else if (logind_removes(directory))
-		found(doctor, "table directory", FINDING_PROBLEM,
+		found("table directory", FINDING_PROBLEM,
 		      "set RemoveIPC=no in a file of /etc/systemd/logind.conf.d, or name a directory "
 		      "of your own in XRC_COMPAT_TABLE_DIR, for jobs that outlive your last login",
 		      "%s: systemd-logind empties it for you when you log out (RemoveIPC)",
 		      directory);
 	else
-		found(doctor, "table directory", FINDING_OK, NULL, "%s", directory);
+		found("table directory", FINDING_OK, NULL, "%s", directory);
 }
