@@ -183,15 +183,15 @@ int advise_usage(const struct command *command);
 /* The nearest to @word of the names, which end with NULL. NULL: none is near. */
 const char *nearest_name(const char *word, const char *const *names);
 
-/* ---- the file of a trace ---- */
+/* ---- files that a command writes ---- */
 
 /*
  * Opens it for writing. Several processes may be given the same @pattern, in which %p stands for
  * the process, %h for the host, %r for the MPI rank ("none" where there is none), and %% for %. A
  * regular file in which something stands, or that another process is writing, is never touched:
- * NAME.1, NAME.2, ... is taken instead. @name gets the name. NULL after a message.
+ * NAME.1, NAME.2, ... is taken instead. @name gets the name. NULL after a message that names @what.
  */
-FILE *output_open(const char *pattern, const char **name);
+FILE *output_open(const char *pattern, const char *what, const char **name);
 
 /* ---- temporary files and directories ---- */
 

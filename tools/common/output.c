@@ -73,25 +73,25 @@ static int claim(const char *name)
 	return -1;
 }
 
-FILE *output_open(const char *pattern, const char **name)
+FILE *output_open(const char *pattern, const char *what, const char **name)
 {
 	const char *first = expand(pattern);
 	int fd;
 
 	if (!first) {
 		refuse(0,
-		       "cannot write the trace to %s: after %% stands p (process), h (host), r (rank) or %%",
-		       pattern);
+		       "cannot write the %s to %s: after %% stands p (process), h (host), r (rank) or %%",
+		       what, pattern);
 		return NULL;
 	}
 	*name = first;
 	for (int number = 1; (fd = claim(*name)) < 0 && errno == EEXIST; number++)
 		*name = format_string("%s.%d", first, number);
 	if (fd < 0) {
-		refuse(0, "cannot write the trace to %s: %s", pattern, strerror(errno));
+		refuse(0, "cannot write the %s to %s: %s", what, pattern, strerror(errno));
 		return NULL;
 	}
 	if (*name != first)
-		refuse(0, "%s is there already; the trace goes to %s", first, *name);
+		refuse(0, "%s is there already; the %s goes to %s", first, what, *name);
 	return fdopen(fd, "w");
 }

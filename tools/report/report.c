@@ -19,8 +19,9 @@ static const char *option_word(const char *name, const char *value)
 static int run_report(char **words)
 {
 	struct string_list places = { 0 };
+	const char *script, *name;
 	char command[PATH_MAX];
-	const char *script;
+	FILE *file;
 
 	(void)words;
 	script = paths_helper("report/xrc-compat-report", &places);
@@ -28,7 +29,13 @@ static int run_report(char **words)
 		return refuse(TOOL_EXIT_REFUSED,
 			      "xrc-compat-report was not found (first looked for: %s)",
 			      places.item[0]);
-	execl(script, script, command, output, option_word("--softhca", launch.softhca),
+	file = output_open(output, "report", &name);
+	if (!file)
+		return TOOL_EXIT_REFUSED;
+	/* A file with content keeps other processes away. */
+	fputs("# xrc-compat report\n", file);
+	fclose(file);
+	execl(script, script, command, name, option_word("--softhca", launch.softhca),
 	      option_word("--model", launch.model), program ? program : "", NULL);
 	return refuse(TOOL_EXIT_REFUSED, "%s: %s", script, strerror(errno));
 }

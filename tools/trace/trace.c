@@ -203,7 +203,9 @@ static int open_output(void)
 {
 	struct trace *trace = &tracing.trace;
 
-	trace->out = tracing.output ? output_open(tracing.output, &tracing.out_name) : stderr;
+	trace->out = stderr;
+	if (tracing.output)
+		trace->out = output_open(tracing.output, "trace", &tracing.out_name);
 	if (!trace->out)
 		return TOOL_EXIT_REFUSED;
 	if (trace->is_json)
