@@ -12,7 +12,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,28 +27,38 @@
 
 /* ---- columns ---- */
 
-/* One line: a process registered with a QP, or with none. */
-struct row {
-	const struct regtab_view_member *member;
-	const struct regtab_view_qp *qp;	/* NULL: none */
-	const char *path;			/* of the domain's file, or "" */
-	const struct column *column;
+enum { DEVICE, QP, KEPT, PID, COMMAND, AGE, STATE, DOMAIN, CREATOR, UID, PATH, TABLE, COLUMNS };
+
+static const struct column {
+	const char *name;
+	const char *help;
+	/* of most values; 0 for the one that stands last because it may be long */
+	int width;
+	bool by_default;
+} columns[COLUMNS] = {
+	[DEVICE] = { "DEVICE", "device", 8, true },
+	[QP] = { "QP", "number of the receive QP", 8, true },
+	[KEPT] = { "KEPT",
+		   "what keeps the QP: kernel, or lost (it ended with the last process that was registered)",
+		   7, true },
+	[PID] = { "PID", "process that is registered", 7, true },
+	[COMMAND] = { "COMMAND", "its command", 15, true },
+	[AGE] = { "AGE", "time since it opened the domain", 7, true },
+	[STATE] = { "STATE",
+		    "live, stale (dead, not yet cleaned up), foreign (live, in another pid namespace)",
+		    7, true },
+	[DOMAIN] = { "DOMAIN", "the domain: device and inode of its file, major:minor:inode", 14,
+		     true },
+	[CREATOR] = { "CREATOR", "process that created the QP, while it is there", 7, false },
+	[UID] = { "UID", "user whom the file belongs to", 6, false },
+	[PATH] = { "PATH", "the domain's file, where a process still has it open", 24, false },
+	[TABLE] = { "TABLE", "file of the process in the table directory", 0, false },
 };
 
 struct cell {
 	char text[576];		/* for people; "" if the column does not apply */
 	bool is_number;		/* JSON has the number in place of the text */
 	long long number;
-};
-
-struct column {
-	const char *name;
-	const char *help;
-	/* of most values; 0 for the one that stands last because it may be long */
-	int width;
-	bool by_default;
-	void (*fill)(const struct row *row, struct cell *cell);
-	size_t offset;		/* of the member of struct regtab_view_member that it shows */
 };
 
 __attribute__((format(printf, 2, 3))) static void put(struct cell *cell, const char *format, ...)
@@ -69,36 +78,10 @@ static void put_number(struct cell *cell, long long number)
 	put(cell, "%lld", number);
 }
 
-static void text(const struct row *row, struct cell *cell)
-{
-	put(cell, "%s", (const char *)row->member + row->column->offset);
-}
-
-static void number(const struct row *row, struct cell *cell)
-{
-	const void *member = (const char *)row->member + row->column->offset;
-
-	put_number(cell, *(const uint32_t *)member);
-}
-
-static void qp(const struct row *row, struct cell *cell)
-{
-	if (!row->qp)
-		return;
-	put_number(cell, row->qp->qp_num);
-	put(cell, "0x%06x", row->qp->qp_num);
-}
-
-static void kept(const struct row *row, struct cell *cell)
-{
-	if (row->qp)
-		put(cell, "%s", row->qp->live ? "kernel" : "lost");
-}
-
 /* The clock may have been set back, and a table may be forged: an age is never negative. */
-static void age(const struct row *row, struct cell *cell)
+static void put_age(struct cell *cell, uint64_t since)
 {
-	uint64_t since = row->member->since, now = (uint64_t)time(NULL);
+	uint64_t now = (uint64_t)time(NULL);
 	long long seconds = since < now ? (long long)(now - since) : 0;
 
 	put_number(cell, seconds);
@@ -112,62 +95,36 @@ static void age(const struct row *row, struct cell *cell)
 		put(cell, "%lldd%02lldh", seconds / 86400, seconds % 86400 / 3600);
 }
 
-/* Tested first: the pid of a process in another pid namespace means nothing here. */
-static void state(const struct row *row, struct cell *cell)
+/* A process registered with a QP, or with none (NULL). @path: of the domain's file, or "". */
+static void fill(struct cell *cells, const struct regtab_view_member *member,
+		 const struct regtab_view_qp *qp, const char *path)
 {
-	put(cell, "%s",
-	    !row->member->live	   ? "stale"
-	    : row->member->foreign ? "foreign"
-				   : "live");
-}
+	const struct regtab_key *key = &member->key;
 
-static void domain(const struct row *row, struct cell *cell)
-{
-	const struct regtab_key *key = &row->member->key;
-
-	put(cell, "%u:%u:%llu", major(key->st_dev), minor(key->st_dev),
+	put(&cells[DEVICE], "%s", key->device);
+	if (qp) {
+		put_number(&cells[QP], qp->qp_num);
+		put(&cells[QP], "0x%06x", qp->qp_num);
+		put(&cells[KEPT], "%s", qp->live ? "kernel" : "lost");
+		if (qp->creator)
+			put_number(&cells[CREATOR], qp->creator->pid);
+	}
+	put_number(&cells[PID], member->pid);
+	put(&cells[COMMAND], "%s", member->command);
+	put_age(&cells[AGE], member->since);
+	/* The pid of a process in another pid namespace means nothing here. */
+	put(&cells[STATE], "%s", !member->live ? "stale" : member->foreign ? "foreign" : "live");
+	put(&cells[DOMAIN], "%u:%u:%llu", major(key->st_dev), minor(key->st_dev),
 	    (unsigned long long)key->st_ino);
+	put_number(&cells[UID], member->uid);
+	put(&cells[PATH], "%s", path);
+	put(&cells[TABLE], "%s", member->path);
 }
-
-static void path(const struct row *row, struct cell *cell)
-{
-	put(cell, "%s", row->path);
-}
-
-static void creator(const struct row *row, struct cell *cell)
-{
-	if (row->qp && row->qp->creator)
-		put_number(cell, row->qp->creator->pid);
-}
-
-#define MEMBER(name) offsetof(struct regtab_view_member, name)
-
-static const struct column columns[] = {
-	{ "DEVICE", "device", 8, true, text, MEMBER(key.device) },
-	{ "QP", "number of the receive QP", 8, true, qp, 0 },
-	{ "KEPT",
-	  "what keeps the QP: kernel, or lost (it ended with the last process that was registered)",
-	  7, true, kept, 0 },
-	{ "PID", "process that is registered", 7, true, number, MEMBER(pid) },
-	{ "COMMAND", "its command", 15, true, text, MEMBER(command) },
-	{ "AGE", "time since it opened the domain", 7, true, age, 0 },
-	{ "STATE",
-	  "live, stale (dead, not yet cleaned up), foreign (live, in another pid namespace)", 7,
-	  true, state, 0 },
-	{ "DOMAIN", "the domain: device and inode of its file, major:minor:inode", 14, true,
-	  domain, 0 },
-	{ "CREATOR", "process that created the QP, while it is there", 7, false, creator, 0 },
-	{ "UID", "user whom the file belongs to", 6, false, number, MEMBER(uid) },
-	{ "PATH", "the domain's file, where a process still has it open", 24, false, path, 0 },
-	{ "TABLE", "file of the process in the table directory", 0, false, text, MEMBER(path) },
-};
-
-#define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
 
 static void explain_columns(void)
 {
 	puts("\nColumns:");
-	for (size_t i = 0; i < COLUMN_COUNT; i++) {
+	for (size_t i = 0; i < COLUMNS; i++) {
 		printf("  %-8s ", columns[i].name);
 		style_wrap(stdout, columns[i].help, 11, 11, style_help_width());
 		putchar('\n');
@@ -207,19 +164,21 @@ static void print_member(struct ps *ps, size_t i, const struct cell *cell)
 		json_string(&ps->json, key, cell->text[0] ? cell->text : NULL);
 }
 
-static void print_row(struct ps *ps, struct row row)
+static void print_row(struct ps *ps, const struct regtab_view_member *member,
+		      const struct regtab_view_qp *qp, const char *path)
 {
+	struct cell cells[COLUMNS] = { 0 };
+
+	fill(cells, member, qp, path);
 	if (ps->is_json)
 		json_open(&ps->json, NULL, '{');
 	for (size_t i = 0; i < ps->column_count; i++) {
-		struct cell cell = { 0 };
+		const struct cell *cell = &cells[ps->columns[i] - columns];
 
-		row.column = ps->columns[i];
-		row.column->fill(&row, &cell);
 		if (ps->is_json)
-			print_member(ps, i, &cell);
+			print_member(ps, i, cell);
 		else
-			print_cell(ps, i, cell.text);
+			print_cell(ps, i, cell->text);
 	}
 	if (ps->is_json)
 		json_close(&ps->json, '}');
@@ -278,12 +237,12 @@ static void print_table(struct ps *ps, const struct regtab_view *view)
 		for (unsigned i = 0; i < view->member_count; i++) {
 			if (regtab_view_registered(view, qp.qp_num, i) &&
 			    (view->members[i].live || stale++ < STALE_MAX))
-				print_row(ps, (struct row){ &view->members[i], &qp, path });
+				print_row(ps, &view->members[i], &qp, path);
 		}
 	}
 	for (unsigned i = 0; i < view->member_count; i++) {
 		if (!view->members[i].registration_count)
-			print_row(ps, (struct row){ &view->members[i], NULL, path });
+			print_row(ps, &view->members[i], NULL, path);
 	}
 	if (stale > STALE_MAX)
 		refuse(0, "%s: %lu more registrations of dead processes are not listed", view->path,
@@ -396,16 +355,16 @@ static int choose_columns(struct ps *ps, const char *list)
 {
 	char *names = copy_string(list), *name;
 
-	for (size_t i = 0; !list && i < COLUMN_COUNT; i++) {
+	for (size_t i = 0; !list && i < COLUMNS; i++) {
 		if (ps->is_json || columns[i].by_default)
 			add_column(ps, &columns[i]);
 	}
 	while ((name = strsep(&names, ","))) {
 		size_t i = 0;
 
-		while (i < COLUMN_COUNT && strcasecmp(columns[i].name, name) != 0)
+		while (i < COLUMNS && strcasecmp(columns[i].name, name) != 0)
 			i++;
-		if (i == COLUMN_COUNT) {
+		if (i == COLUMNS) {
 			refuse(0, "ps: there is no column '%s'", name);
 			advise("xrc-compat ps --help lists them");
 			return TOOL_EXIT_REFUSED;

@@ -158,19 +158,6 @@ static int note_file(void *context, struct regtab_found *found, int err)
 	return err == -ENOMEM ? err : 0;
 }
 
-static int visit_file(struct regtab_found *found, int flags,
-		      int (*visit)(void *context, struct regtab_found *found, int err),
-		      void *context)
-{
-	int err = regtab_open_found(found, flags), result = 0;
-
-	if (err != -ENOENT)
-		result = visit(context, found, err);
-	if (!err)
-		close(found->fd);
-	return result;
-}
-
 int regtab_each(const char *dir, int flags,
 		int (*visit)(void *context, struct regtab_found *found, int err), void *context)
 {
@@ -181,11 +168,16 @@ int regtab_each(const char *dir, int flags,
 		return -errno;
 	for (int i = 0; i < count; i++) {
 		struct regtab_found found = { .fd = -1 };
+		int err = -ENOENT;
 
 		snprintf(found.path, sizeof(found.path), "%s/%s", dir, names[i]->d_name);
-		if (!result)
-			result = visit_file(&found, flags, visit, context);
 		free(names[i]);
+		if (!result)
+			err = regtab_open_found(&found, flags);
+		if (err != -ENOENT)
+			result = visit(context, &found, err);
+		if (!err)
+			close(found.fd);
 	}
 	free(names);
 	return result;
