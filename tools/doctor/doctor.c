@@ -26,17 +26,19 @@ static int problems;
 
 /* ---- rows ---- */
 
+static const char *const verdicts[] = { "ok", "note", "problem" };
+
 static void print_row(const char *what, enum finding finding, const char *advice, const char *text)
 {
-	static const char *const words[] = { "ok", "note", "PROBLEM" };
+	size_t wide = strlen(what) > 16 ? strlen(what) - 16 : 0;
 
 	if (finding == FINDING_PROBLEM)
-		style_print(stdout, STYLE_PROBLEM, words[finding]);
-	printf("%-*s %-16s ", finding == FINDING_PROBLEM ? 1 : 8,
-	       finding == FINDING_PROBLEM ? "" : words[finding], what);
-	style_wrap(stdout, text,
-		   strlen(what) > 16 ? TEXT_COLUMN + (unsigned int)strlen(what) - 16 : TEXT_COLUMN,
-		   TEXT_COLUMN, style_width(stdout));
+		style_print(stdout, STYLE_PROBLEM, "PROBLEM");
+	else
+		printf("%-7s", verdicts[finding]);
+	printf("  %-16s ", what);
+	style_wrap(stdout, text, TEXT_COLUMN + (unsigned int)wide, TEXT_COLUMN,
+		   style_width(stdout));
 	putchar('\n');
 	if (!advice)
 		return;
@@ -48,11 +50,9 @@ static void print_row(const char *what, enum finding finding, const char *advice
 static void print_row_json(const char *what, enum finding finding, const char *advice,
 			   const char *text)
 {
-	static const char *const words[] = { "ok", "note", "problem" };
-
 	json_open(&json, NULL, '{');
 	json_string(&json, "what", what);
-	json_string(&json, "verdict", words[finding]);
+	json_string(&json, "verdict", verdicts[finding]);
 	json_string(&json, "text", text);
 	json_string(&json, "advice", advice);
 	json_close(&json, '}');

@@ -9,8 +9,8 @@
 #include "tools/program/paths.h"
 #include "tools/tables/view.h"
 
-#include <dirent.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,11 +187,11 @@ static void print_row(struct ps *ps, const struct regtab_view_member *member,
 /* ---- tables ---- */
 
 /* Asks for cached attributes only: a dead file server does not answer. */
-static bool is_domain(int dir_fd, const char *name, const struct regtab_key *key)
+static bool is_domain(const char *path, const struct regtab_key *key)
 {
 	struct statx st;
 
-	return !statx(dir_fd, name, AT_STATX_DONT_SYNC, STATX_INO, &st) &&
+	return !statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &st) &&
 	       st.stx_ino == key->st_ino &&
 	       makedev(st.stx_dev_major, st.stx_dev_minor) == key->st_dev;
 }
@@ -199,20 +199,17 @@ static bool is_domain(int dir_fd, const char *name, const struct regtab_key *key
 /* The file of the domain among the open ones of the process; "" if it is not open. */
 static void find_file(const struct regtab_view_member *member, char *found, size_t size)
 {
-	struct dirent *entry;
+	glob_t links = { 0 };
 	ssize_t length = 0;
-	char name[64];
-	DIR *stream;
+	char pattern[64];
 
-	snprintf(name, sizeof(name), "/proc/%u/fd", member->pid);
-	stream = opendir(name);
-	while (stream && length <= 0 && (entry = readdir(stream))) {
-		if (entry->d_name[0] != '.' &&
-		    is_domain(dirfd(stream), entry->d_name, &member->key))
-			length = readlinkat(dirfd(stream), entry->d_name, found, size - 1);
+	snprintf(pattern, sizeof(pattern), "/proc/%u/fd/*", member->pid);
+	glob(pattern, GLOB_NOSORT, NULL, &links);
+	for (size_t i = 0; i < links.gl_pathc && length <= 0; i++) {
+		if (is_domain(links.gl_pathv[i], &member->key))
+			length = readlink(links.gl_pathv[i], found, size - 1);
 	}
-	if (stream)
-		closedir(stream);
+	globfree(&links);
 	found[length > 0 ? length : 0] = '\0';
 }
 

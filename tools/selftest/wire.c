@@ -104,8 +104,7 @@ void actor_end(struct actor *actor)
 		waitpid(actor->pid, NULL, 0);
 		actor->pid = 0;
 	}
-	if (actor->socket > 0)
-		close(actor->socket);
+	close(actor->socket);
 	actor->socket = -1;
 }
 
@@ -133,9 +132,11 @@ static bool listens(int fd, const struct addrinfo *address)
 	return !bind(fd, address->ai_addr, address->ai_addrlen) && !listen(fd, 4);
 }
 
-/* Tries each address. 0, a positive errno, or a negative number of getaddrinfo(). */
-static int open_socket(const char *host, const char *port,
-		       bool (*use)(int fd, const struct addrinfo *address), int *fd)
+/*
+ * Connects to that host, or listens if it is NULL. 0, a positive errno, or a negative number of
+ * getaddrinfo().
+ */
+static int open_socket(const char *host, const char *port, int *fd)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = host ? 0 : AI_PASSIVE };
 	struct addrinfo *list;
@@ -146,7 +147,7 @@ static int open_socket(const char *host, const char *port,
 	err = EHOSTUNREACH;
 	for (struct addrinfo *address = list; address && err; address = address->ai_next) {
 		*fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		err = *fd >= 0 && use(*fd, address) ? 0 : errno;
+		err = *fd >= 0 && (host ? connects : listens)(*fd, address) ? 0 : errno;
 		if (err && *fd >= 0)
 			close(*fd);
 	}
@@ -157,7 +158,7 @@ static int open_socket(const char *host, const char *port,
 int actor_connect(struct actor *actor, const char *host, const char *port)
 {
 	actor->pid = 0;
-	return open_socket(host, port, connects, &actor->socket);
+	return open_socket(host, port, &actor->socket);
 }
 
 /* Serves one actor in a process of its own. 0 or errno. */
@@ -176,7 +177,7 @@ static int serve_one(int listener)
 
 void actor_serve(const char *port)
 {
-	int fd, served = 0, running = 0, err = open_socket(NULL, port, listens, &fd);
+	int fd, served = 0, running = 0, err = open_socket(NULL, port, &fd);
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
 
 	if (err)
