@@ -136,7 +136,7 @@ static void explain_columns(void)
 struct ps {
 	const struct column **columns;
 	size_t column_count;
-	bool is_json, no_headings;
+	bool is_json, no_headings, on_terminal;
 	unsigned int seconds;	/* between two screens; 0: print once */
 	/* While printing: */
 	struct json json;	/* its stream is that of the text, too */
@@ -300,7 +300,7 @@ static int print_all(struct ps *ps, const char *directory)
 }
 
 /* Nothing is shown before all is read: a failure must not leave half a document. */
-static int print(struct ps *ps, void (*show)(const char *text))
+static int print(struct ps *ps)
 {
 	const char *directory = paths_table_directory();
 	char *text = NULL;
@@ -311,30 +311,28 @@ static int print(struct ps *ps, void (*show)(const char *text))
 	ps->refused = false;
 	err = print_all(ps, directory);
 	fclose(ps->json.out);
+	need_memory(text);
 	if (err)
 		refuse(0, "the table directory %s: %s", directory, strerror(-err));
+	else if (ps->on_terminal)	/* lines are cut to its size */
+		(ps->seconds ? screen_show : screen_lines)(text);
 	else
-		show(need_memory(text));
+		fputs(text, stdout);
 	free(text);
 	return err ? TOOL_EXIT_REFUSED : ps->refused;
 }
 
-static void show_all(const char *text)
-{
-	fputs(text, stdout);
-}
-
-static int watch(struct ps *ps, bool terminal)
+static int watch(struct ps *ps)
 {
 	int status;
 
 	screen_begin();
 	for (;;) {
-		status = print(ps, terminal ? screen_show : show_all);
+		status = print(ps);
 		if (status == TOOL_EXIT_REFUSED || fflush(stdout) || ferror(stdout))
 			return status;
 		screen_wait(ps->seconds);
-		if (!terminal && !ps->is_json)
+		if (!ps->on_terminal && !ps->is_json)
 			putchar('\n');
 	}
 }
@@ -387,8 +385,6 @@ static const char *chosen_columns, *seconds;
 
 static int run_ps(char **words)
 {
-	/* Lines are cut to the terminal's size. */
-	bool terminal = isatty(STDOUT_FILENO) && !ps.is_json;
 	int status = choose_columns(&ps, chosen_columns);
 
 	(void)words;
@@ -396,7 +392,8 @@ static int run_ps(char **words)
 		status = choose_seconds(&ps, seconds);
 	if (status)
 		return status;
-	return ps.seconds ? watch(&ps, terminal) : print(&ps, terminal ? screen_lines : show_all);
+	ps.on_terminal = isatty(STDOUT_FILENO) && !ps.is_json;
+	return ps.seconds ? watch(&ps) : print(&ps);
 }
 
 static const struct option_row options[] = {
