@@ -88,5 +88,6 @@ static int execute(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	children_keep();
 	return streams_main("xrc-compat", TOOL_EXIT_REFUSED, execute, argc, argv);
 }

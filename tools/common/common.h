@@ -224,6 +224,13 @@ struct aside {
  */
 char *aside_output(const struct aside *aside, int milliseconds, size_t *size, int *result);
 
+/*
+ * With SIGCHLD ignored, as perl and Python may start us, nobody can wait for a child.
+ * children_restore() gives a program that is executed the setting back.
+ */
+void children_keep(void);
+void children_restore(void);
+
 /* ---- launchers of parallel programs, and how each gives its processes a variable ---- */
 
 struct launcher {

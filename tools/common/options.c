@@ -113,6 +113,7 @@ static int take_option(const struct command *command, const struct option_row *r
 
 int options_read(const struct command *command, char ***words)
 {
+	bool only_operands = false;
 	int status = 0;
 
 	while (!status && **words && !(command->launches && ***words != '-')) {
@@ -121,11 +122,12 @@ int options_read(const struct command *command, char ***words)
 
 		if (!strcmp(word, "--") && command->launches)
 			break;
-		if (!strcmp(word, "--"))
-			continue;
-		if (row)
+		if (!strcmp(word, "--") && !only_operands)
+			only_operands = true;
+		else if (row && !only_operands)
 			status = take_option(command, row, word, words);
-		else if (word[0] != '-' && command->operand && !*command->operand)
+		else if ((word[0] != '-' || only_operands) && command->operand &&
+			 !*command->operand)
 			*command->operand = word;
 		else
 			status = refuse_word(command, word);

@@ -57,9 +57,15 @@ static const char *expand(const char *pattern)
  */
 static int claim(const char *name)
 {
-	int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	bool made = fd >= 0;
+	int own = !strcmp(name, "/dev/stdout") ? 1 : !strcmp(name, "/dev/stderr") ? 2 : 0, fd;
+	bool made;
 	struct stat st;
+
+	/* Opened anew, a file would be written from its beginning, over what the program writes. */
+	if (own)
+		return fcntl(own, F_DUPFD_CLOEXEC, 3);
+	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	made = fd >= 0;
 
 	if (!made && errno == EEXIST)
 		fd = open(name, O_WRONLY | O_CLOEXEC);

@@ -4,8 +4,11 @@
 #include "tools/program/paths.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+
+#define SCRIPT_OUTPUT 9	/* as in report.sh.in */
 
 static const char *output = "xrc-compat-report.md", *program;
 static struct launch launch;	/* options for the self-test */
@@ -32,9 +35,11 @@ static int run_report(char **words)
 	file = output_open(output, "report", &name);
 	if (!file)
 		return TOOL_EXIT_REFUSED;
-	/* A file with content keeps other processes away. */
+	/* A file with content keeps other processes away. The script writes to the descriptor. */
 	fputs("# xrc-compat report\n", file);
-	fclose(file);
+	fflush(file);
+	dup2(fileno(file), SCRIPT_OUTPUT);
+	fcntl(SCRIPT_OUTPUT, F_SETFD, 0);
 	execl(script, script, command, name, option_word("--softhca", launch.softhca),
 	      option_word("--model", launch.model), program ? program : "", NULL);
 	return refuse(TOOL_EXIT_REFUSED, "%s: %s", script, strerror(errno));
@@ -42,7 +47,7 @@ static int run_report(char **words)
 
 static const struct option_row options[] = {
 	{ "--output", "FILE",
-	  "write it there instead of xrc-compat-report.md; a file that is there already is kept",
+	  "write it there instead of xrc-compat-report.md; %p, %h and %r as in trace; a file that is there already is kept",
 	  .text = &output },
 	LAUNCH_OPTIONS(launch),
 	{ 0 },

@@ -11,6 +11,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -291,5 +292,6 @@ static int execute(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	signal(SIGCHLD, SIG_DFL);	/* it may be ignored, and wire.c waits for its actors */
 	return streams_main("xrc-compat-selftest", EXIT_IMPOSSIBLE, execute, argc, argv);
 }

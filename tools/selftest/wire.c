@@ -40,9 +40,11 @@ static int give(int socket)
 
 /* ---- an actor ---- */
 
-/* Answers until the other side hangs up. */
+/* Answers until the other side hangs up. Its exit status is 0 if there was a question. */
 __attribute__((noreturn)) static void act(int socket)
 {
+	int status = 1;
+
 	/*
 	 * Other actors have inherited the coordinator's end of this socket, so it stays open when
 	 * the coordinator ends.
@@ -50,12 +52,13 @@ __attribute__((noreturn)) static void act(int socket)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(ACTOR_LIFETIME);
 	while (!take(socket) && now.step < step_count && steps[now.step].run) {
+		status = 0;
 		actor_step();
 		if (give(socket))
 			break;
 	}
 	/* End without closing anything: the contract says what happens to the registrations. */
-	_exit(0);
+	_exit(status);
 }
 
 /* ---- the coordinator ---- */
@@ -177,7 +180,7 @@ static int serve_one(int listener)
 
 void actor_serve(const char *port)
 {
-	int fd, served = 0, running = 0, err = open_socket(NULL, port, &fd);
+	int fd, served = 0, running = 0, status, err = open_socket(NULL, port, &fd);
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
 
 	if (err)
@@ -190,11 +193,11 @@ void actor_serve(const char *port)
 			if (err && err != ECONNABORTED)
 				errx(EXIT_IMPOSSIBLE, "cannot serve a connection to port %s: %s",
 				     port, strerror(err));
-			served += !err;
 			running += !err;
 		}
-		while (running && waitpid(-1, NULL, WNOHANG) > 0)
-			running--;
+		/* Another program may connect, as one that looks for open ports. */
+		for (; running && waitpid(-1, &status, WNOHANG) > 0; running--)
+			served += !status;
 	}
 	if (!served)
 		errx(EXIT_IMPOSSIBLE, "no host connected within %d s", LISTEN_SECONDS);

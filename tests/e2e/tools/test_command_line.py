@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import sys
 
 import pytest
 
@@ -15,6 +16,37 @@ from waiting import read_until
 def table_of(source_root):
     header = (source_root / "tools" / "common" / "variables.h").read_text()
     return re.findall(r"^\tX\((\w+),", header, re.M)
+
+
+# A program that executes its arguments with SIGCHLD ignored, as some of perl and Python do.
+IGNORING = [
+    sys.executable, "-c",
+    "import os, signal, sys; signal.signal(17, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+]
+
+
+@pytest.mark.parametrize("words, status", [(["check", "PROGRAM"], 1), (["run", "PROGRAM"], 5),
+                                           (["trace", "PROGRAM"], 5),
+                                           (["selftest", "--softhca=1"], 0)],
+                         ids=lambda of: of[0] if isinstance(of, list) else None)
+@pytest.mark.any_model
+def test_commands_work_with_sigchld_ignored(run, xrc_compat, helpers, words, status):
+    words = [helpers / "show-start" if word == "PROGRAM" else word for word in words]
+    result = run([*IGNORING, xrc_compat, *words], env={"SHOW_START_EXIT": "5"}, timeout=60)
+    assert result.returncode == status, result
+
+
+@pytest.mark.parametrize("command", ["run", "trace"])
+def test_a_program_inherits_that_sigchld_is_ignored(run, xrc_compat, command):
+    result = run([*IGNORING, xrc_compat, command, "--", "grep", "SigIgn", "/proc/self/status"])
+    assert int(result.stdout.split()[1], 16) & 1 << 16, result
+
+
+def test_a_program_may_begin_with_a_dash_after_two_dashes(run, xrc_compat, tmp_path):
+    shutil.copy("/bin/true", tmp_path / "-program")
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    assert run([xrc_compat, "check", "--", "-program"], env=env).returncode == 1
+    assert run([xrc_compat, "check", "-program"], env=env).returncode == 125
 
 
 @pytest.mark.parametrize("option", ["--version", "-V"])

@@ -49,12 +49,14 @@ def test_the_device_option_chooses_the_device(model, run, xrc_compat):
 
 
 def test_every_check_passes_between_two_hosts(run, softhca, xrc_compat):
+    """Before, another program connects to the port."""
     port = free_port()
     script = (
         f'"$0" selftest --listen --device {models.device(1)} --port {port} & status=125; '
+        f'until bash -c "echo GET / >/dev/tcp/127.0.0.1/{port}"; do sleep 0.1; done 2>/dev/null; '
         f'while [ $status = 125 ]; do sleep 0.1; '
         f'"$0" selftest --device {models.device(0)} --connect 127.0.0.1 --port {port}; status=$?; done; '
-        f'wait; exit $status')
+        f'wait $! && exit $status')
     result = run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat], timeout=60)
     assert result.returncode == 0, result
     assert [row[0] for row in rows(result)] == ["ok"] * len(SECTIONS)

@@ -435,6 +435,20 @@ def test_no_temporary_file_is_left(run, xrc_compat, parent):
     assert socket.startswith("/tmp/xrc-trace-") and not os.path.exists(os.path.dirname(socket))
 
 
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_trace_to_a_standard_stream_does_not_overwrite_what_the_program_writes(
+        run, xrc_compat, programs, stream, tmp_path):
+    script = f'"$0" trace --softhca=2 --output=/dev/{stream} -- sh -c "$1" "$2" >log 2>&1'
+    lines = "for i in 1 2 3; do echo begin $i; done; $0; for i in 1 2 3; do echo end $i; done"
+    done = run(["sh", "-c", script, xrc_compat, lines, programs["cluster"]], timeout=60,
+               cwd=tmp_path)
+    text = (tmp_path / "log").read_text()
+    assert done.returncode == 0, text
+    assert re.findall("^(?:begin|end) [1-3]$", text, re.M) == [
+        f"{word} {i}" for word in ("begin", "end") for i in "123"]
+    assert re.search(r"ibv_open_xrc_domain\(", text) and "\0" not in text
+
+
 @pytest.mark.parametrize("arguments", [[], ["--json"]])
 def test_a_program_is_required(run, xrc_compat, arguments):
     result = run([xrc_compat, "trace", *arguments])

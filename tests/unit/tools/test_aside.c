@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -100,6 +101,30 @@ TEST(never_ends)
 		assert_int_equal(begin(never, milliseconds, &written), -ETIMEDOUT);
 	assert_int_equal(written, 5);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);	/* the process is gone */
+}
+
+static void ignore(int number)
+{
+	(void)number;
+}
+
+/* The work ends after 5 s, so that a wait that forgets its limit fails and does not hang. */
+static int five_seconds(const void *context)
+{
+	(void)context;
+	sleep(5);
+	return 0;
+}
+
+TEST(a_signal_does_not_extend_the_limit)
+{
+	const struct itimerval each_50_ms = { { .tv_usec = 50000 }, { .tv_usec = 50000 } };
+	char written;
+
+	signal(SIGALRM, ignore);
+	setitimer(ITIMER_REAL, &each_50_ms, NULL);
+	assert_int_equal(begin(five_seconds, 300, &written), -ETIMEDOUT);
+	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
 }
 
 TEST(a_slow_end_is_no_failure)
