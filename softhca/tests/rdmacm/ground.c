@@ -58,13 +58,13 @@ struct rdma_cm_event *next_event(struct rdma_event_channel *channel, enum rdma_c
 	exit(EXIT_FAILURE);
 }
 
-int take_event(struct ground *ground, enum rdma_cm_event_type type, struct rdma_cm_id **child)
+int take_event(struct ground *ground, enum rdma_cm_event_type type, struct rdma_cm_id **id)
 {
 	struct rdma_cm_event *event = next_event(ground->channel, type);
 	int status = event->status;
 
-	if (child)
-		*child = event->id;
+	if (id)
+		*id = event->id;
 	rdma_ack_cm_event(event);
 	return status;
 }
@@ -92,6 +92,7 @@ void ground_lay(struct ground *ground)
 {
 	NEED((ground->channel = rdma_create_event_channel()));
 	ground->idle = new_id(ground, RDMA_PS_TCP);
+	ground->datagram = new_id(ground, RDMA_PS_UDP);
 	ground->bound = new_id(ground, RDMA_PS_TCP);
 	ground->listener = new_id(ground, RDMA_PS_TCP);
 	ground->routed = new_id(ground, RDMA_PS_TCP);
@@ -106,6 +107,7 @@ void ground_clear(struct ground *ground)
 	rdma_destroy_id(ground->routed);
 	rdma_destroy_id(ground->listener);
 	rdma_destroy_id(ground->bound);
+	rdma_destroy_id(ground->datagram);
 	rdma_destroy_id(ground->idle);
 	rdma_destroy_event_channel(ground->channel);
 }
