@@ -8,12 +8,10 @@
  * late accepts after the end of standard input, hold never answers, deaf does not even read.
  * connect goes on until the connection has ended; the end of standard input makes it disconnect.
  */
-#include <arpa/inet.h>
-#include <errno.h>
+#include "ground.h"
+
 #include <infiniband/verbs.h>
 #include <poll.h>
-#include <rdma/rdma_cma.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,26 +19,10 @@
 
 static struct rdma_event_channel *channel;
 
-static void __attribute__((noreturn)) fail(const char *what)
+/* Ends the program if a call failed, with the call's name and errno. */
+static void need(int result, const char *call)
 {
-	printf("%s: %s\n", what, strerror(errno));
-	exit(EXIT_FAILURE);
-}
-
-static void need(int result, const char *what)
-{
-	if (result)
-		fail(what);
-}
-
-static struct sockaddr_in address_of(const char *text, const char *port)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_port = htons((uint16_t)atoi(port)) };
-
-	if (inet_pton(AF_INET, text, &address.sin_addr) != 1)
-		fail(text);
-	return address;
+	ground_need(!result, call);
 }
 
 static void make_qp(struct rdma_cm_id *id)
@@ -53,7 +35,7 @@ static void make_qp(struct rdma_cm_id *id)
 	need(rdma_create_qp(id, NULL, &attr), "rdma_create_qp");
 }
 
-static void say(const struct rdma_cm_event *event)
+static void print_event(const struct rdma_cm_event *event)
 {
 	printf("%s %d", rdma_event_str(event->event) + strlen("RDMA_CM_EVENT_"), event->status);
 	if (event->param.conn.private_data_len && *(const char *)event->param.conn.private_data)
@@ -61,18 +43,18 @@ static void say(const struct rdma_cm_event *event)
 	putchar('\n');
 }
 
-static struct rdma_cm_event *next_event(void)
+static struct rdma_cm_event *read_event(void)
 {
 	struct rdma_cm_event *event;
 
 	need(rdma_get_cm_event(channel, &event), "rdma_get_cm_event");
-	say(event);
+	print_event(event);
 	return event;
 }
 
 static void expect(enum rdma_cm_event_type type)
 {
-	struct rdma_cm_event *event = next_event();
+	struct rdma_cm_event *event = read_event();
 	bool good = event->event == type;
 
 	rdma_ack_cm_event(event);
@@ -84,7 +66,6 @@ static void answer(struct rdma_cm_id *id, const char *how)
 {
 	struct rdma_conn_param param = { .private_data = "welcome",
 					 .private_data_len = sizeof("welcome") };
-
 	char byte;
 
 	while (!strcmp(how, "late") && read(0, &byte, 1) > 0)
@@ -99,10 +80,10 @@ static void answer(struct rdma_cm_id *id, const char *how)
 	}
 }
 
-static void listen_for_ever(struct rdma_cm_id *id, struct sockaddr_in *address, const char *how,
+static void listen_for_ever(struct rdma_cm_id *id, struct sockaddr *at, const char *how,
 			    int backlog)
 {
-	need(rdma_bind_addr(id, (struct sockaddr *)address), "rdma_bind_addr");
+	need(rdma_bind_addr(id, at), "rdma_bind_addr");
 	need(rdma_listen(id, backlog), "rdma_listen");
 	puts("listening");
 	for (;;) {
@@ -113,7 +94,7 @@ static void listen_for_ever(struct rdma_cm_id *id, struct sockaddr_in *address, 
 		/* A backlog fills only while no program reads. */
 		if (!strcmp(how, "deaf"))
 			pause();
-		event = next_event();
+		event = read_event();
 		conn = event->id;
 		type = event->event;
 		rdma_ack_cm_event(event);
@@ -134,8 +115,7 @@ static void stay_connected(struct rdma_cm_id *id)
 	char byte;
 
 	for (;;) {
-		if (poll(fds, 2, -1) < 0)
-			fail("poll");
+		NEED(poll(fds, 2, -1) >= 0);
 		if (fds[0].revents) {
 			expect(RDMA_CM_EVENT_DISCONNECTED);
 			return;
@@ -147,12 +127,12 @@ static void stay_connected(struct rdma_cm_id *id)
 	}
 }
 
-static void connect_once(struct rdma_cm_id *id, struct sockaddr_in *address, const char *text)
+static void connect_once(struct rdma_cm_id *id, struct sockaddr *at, const char *text)
 {
 	struct rdma_conn_param param = { .private_data = text,
 					 .private_data_len = (uint8_t)(strlen(text) + 1) };
 
-	need(rdma_resolve_addr(id, NULL, (struct sockaddr *)address, 300), "rdma_resolve_addr");
+	need(rdma_resolve_addr(id, NULL, at, 300), "rdma_resolve_addr");
 	expect(RDMA_CM_EVENT_ADDR_RESOLVED);
 	need(rdma_resolve_route(id, 300), "rdma_resolve_route");
 	expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
@@ -164,21 +144,20 @@ static void connect_once(struct rdma_cm_id *id, struct sockaddr_in *address, con
 
 int main(int argc, char **argv)
 {
-	struct sockaddr_in address;
 	struct rdma_cm_id *id;
+	struct sockaddr *at;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc < 4)
 		return EXIT_FAILURE;
-	address = address_of(argv[2], argv[3]);
+	at = address(argv[2], (uint16_t)atoi(argv[3]));
 	channel = rdma_create_event_channel();
-	if (!channel)
-		fail("rdma_create_event_channel");
+	ground_need(channel != NULL, "rdma_create_event_channel");
 	need(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), "rdma_create_id");
 	if (!strcmp(argv[1], "listen"))
-		listen_for_ever(id, &address, argc > 4 ? argv[4] : "accept",
+		listen_for_ever(id, at, argc > 4 ? argv[4] : "accept",
 				argc > 5 ? atoi(argv[5]) : 16);
-	connect_once(id, &address, argc > 4 ? argv[4] : "hello");
+	connect_once(id, at, argc > 4 ? argv[4] : "hello");
 	rdma_destroy_qp(id);
 	need(rdma_destroy_id(id), "rdma_destroy_id");
 	rdma_destroy_event_channel(channel);
