@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What librdmacm gives both sides of a connection: attributes for each step of each type of queue
- * pair, paths, addresses. The queue pairs are only numbers, so librdmacm leaves every step to this
- * program.
+ * What librdmacm gives both sides of a connection: attributes for each step of an RC and an XRC QP,
+ * paths, addresses. The QPs are only numbers, so librdmacm leaves every step to this program.
  */
 #include <tests/e2e/emulated.h>
 
@@ -26,19 +25,15 @@
 #define RTS_MASK  (IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT)
 #define REQUESTER (IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC)
 
-/* ---- a connection of numbers, step by step ---- */
+/* ---- a connection between two QP numbers ---- */
 
-struct line {
-	struct rdma_event_channel *channel;
+struct connection {
+	struct ground *ground;
 	struct rdma_cm_id *listener, *active, *passive;
 };
 
-/*
- * In the port space IB an id may have any type. librdmacm makes such ids only from address
- * information.
- */
-static struct rdma_cm_id *endpoint(struct line *line, enum ibv_qp_type type, const char *node,
-				   bool passive)
+/* In RDMA_PS_IB an id may have any QP type. librdmacm creates such ids only from an addrinfo. */
+static struct rdma_cm_id *endpoint(struct ground *ground, enum ibv_qp_type type, bool passive)
 {
 	struct rdma_addrinfo hints = {
 		.ai_flags = passive ? RAI_PASSIVE | RAI_NUMERICHOST : RAI_NUMERICHOST,
@@ -51,48 +46,43 @@ static struct rdma_cm_id *endpoint(struct line *line, enum ibv_qp_type type, con
 		hints.ai_src_addr = address(HERE, 0);
 		hints.ai_src_len = sizeof(struct sockaddr_in);
 	}
-	NEED(!rdma_getaddrinfo((char *)node, "7200", &hints, &info));
+	NEED(!rdma_getaddrinfo((char *)THERE, "7200", &hints, &info));
 	NEED(!rdma_create_ep(&id, info, NULL, NULL));
 	rdma_freeaddrinfo(info);
-	NEED(!rdma_migrate_id(id, line->channel));
+	NEED(!rdma_migrate_id(id, ground->channel));
 	return id;
 }
 
-static void pass(struct line *line, enum rdma_cm_event_type type)
+static struct connection begin(struct ground *ground, enum ibv_qp_type active,
+			       enum ibv_qp_type passive)
 {
-	rdma_ack_cm_event(next_event(line->channel, type));
+	struct connection conn = { .ground = ground, .listener = endpoint(ground, passive, true) };
+
+	NEED(!rdma_listen(conn.listener, 4));
+	conn.active = endpoint(ground, active, false);
+	return conn;
 }
 
-static void begin(struct line *line, enum ibv_qp_type active, enum ibv_qp_type passive)
-{
-	NEED((line->channel = rdma_create_event_channel()));
-	line->listener = endpoint(line, passive, THERE, true);
-	NEED(!rdma_listen(line->listener, 4));
-	line->active = endpoint(line, active, THERE, false);
-	line->passive = NULL;
-}
-
-static void request(struct line *line)
+static void request(struct connection *conn)
 {
 	struct rdma_conn_param param = {
 		.qp_num = ACTIVE_QP, .srq = 1, .responder_resources = 3, .initiator_depth = 5,
-		.retry_count = 2,
-		.rnr_retry_count = 4, .flow_control = 1,
+		.retry_count = 2, .rnr_retry_count = 4, .flow_control = 1,
 	};
 	struct rdma_cm_event *event;
 
-	NEED(!rdma_connect(line->active, &param));
-	event = next_event(line->channel, RDMA_CM_EVENT_CONNECT_REQUEST);
-	NEED(event->listen_id == line->listener && event->param.conn.qp_num == ACTIVE_QP &&
+	NEED(!rdma_connect(conn->active, &param));
+	event = next_event(conn->ground->channel, RDMA_CM_EVENT_CONNECT_REQUEST);
+	NEED(event->listen_id == conn->listener && event->param.conn.qp_num == ACTIVE_QP &&
 	     event->param.conn.srq);
 	NEED(event->param.conn.responder_resources == 5 && event->param.conn.initiator_depth == 3);
 	NEED(event->param.conn.retry_count == 2 && event->param.conn.rnr_retry_count == 4);
 	NEED(event->param.conn.flow_control && event->param.conn.private_data_len == 56);
-	line->passive = event->id;
+	conn->passive = event->id;
 	rdma_ack_cm_event(event);
 }
 
-static void reply(struct line *line)
+static void reply(struct connection *conn)
 {
 	struct rdma_conn_param param = {
 		.qp_num = PASSIVE_QP, .responder_resources = 4, .initiator_depth = 2,
@@ -100,22 +90,21 @@ static void reply(struct line *line)
 	};
 	struct rdma_cm_event *event;
 
-	NEED(!rdma_accept(line->passive, &param));
-	event = next_event(line->channel, RDMA_CM_EVENT_CONNECT_RESPONSE);
-	NEED(event->id == line->active && event->param.conn.qp_num == PASSIVE_QP &&
+	NEED(!rdma_accept(conn->passive, &param));
+	event = next_event(conn->ground->channel, RDMA_CM_EVENT_CONNECT_RESPONSE);
+	NEED(event->id == conn->active && event->param.conn.qp_num == PASSIVE_QP &&
 	     !event->param.conn.srq);
 	NEED(event->param.conn.responder_resources == 2 && event->param.conn.initiator_depth == 4);
 	NEED(event->param.conn.rnr_retry_count == 6 && event->param.conn.private_data_len == 196);
 	rdma_ack_cm_event(event);
 }
 
-static void end(struct line *line)
+static void end(struct connection *conn)
 {
-	NEED(!rdma_destroy_id(line->active));
-	if (line->passive)
-		NEED(!rdma_destroy_id(line->passive));
-	NEED(!rdma_destroy_id(line->listener));
-	rdma_destroy_event_channel(line->channel);
+	NEED(!rdma_destroy_id(conn->active));
+	if (conn->passive)
+		NEED(!rdma_destroy_id(conn->passive));
+	NEED(!rdma_destroy_id(conn->listener));
 }
 
 /* ---- attributes ---- */
@@ -169,9 +158,7 @@ static void check_rts(struct rdma_cm_id *id, int mask, uint8_t reads, uint8_t re
 	     (attr.max_rd_atomic == reads && attr.retry_cnt == retries && attr.rnr_retry == rnr));
 }
 
-/*
- * Each side expects the first PSN that the other side sends. Two connections have different PSNs.
- */
+/* @to expects the first PSN of @from. It differs from the PSN in the call before. */
 static void check_psn(struct rdma_cm_id *from, struct rdma_cm_id *to)
 {
 	static uint32_t before;
@@ -185,101 +172,91 @@ static void check_psn(struct rdma_cm_id *from, struct rdma_cm_id *to)
 
 #define ALL_ACCESS (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 
-static void attributes(enum ibv_qp_type type, enum ibv_qp_type peer, int active_rtr, int active_rts,
-		       int passive_rtr, int passive_rts)
+static void attributes(struct ground *ground, enum ibv_qp_type type, enum ibv_qp_type peer,
+		       int active_rtr, int active_rts, int passive_rtr, int passive_rts)
 {
+	struct connection conn = begin(ground, type, peer);
 	struct ibv_qp_attr attr;
-	struct line line;
 	uint8_t timeout = 17;
 
-	begin(&line, type, peer);
-	NEED(!rdma_set_option(line.active, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout,
+	NEED(!rdma_set_option(conn.active, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout,
 			      sizeof(timeout)));
-	check_init(line.active, 0);
-	request(&line);
-	check_init(line.active, ALL_ACCESS);
-	check_init(line.passive, ALL_ACCESS);
-	NEED(ask(line.active, IBV_QPS_RTR, &attr) == -EINVAL &&
-	     ask(line.active, IBV_QPS_RTS, &attr) == -EINVAL);
-	NEED(ask(line.active, IBV_QPS_SQD, &attr) == -EINVAL);
-	check_rtr(line.passive, line.active, passive_rtr, ACTIVE_QP, 5);
-	reply(&line);
-	check_rtr(line.active, line.passive, active_rtr, PASSIVE_QP, 2);
-	check_rts(line.active, active_rts, 4, 2, 6, 17);
-	check_rts(line.passive, passive_rts, 2, 2, 4, 15);
-	check_psn(line.active, line.passive);
-	check_psn(line.passive, line.active);
-	NEED(!rdma_establish(line.active));
-	pass(&line, RDMA_CM_EVENT_ESTABLISHED);
-	end(&line);
+	check_init(conn.active, 0);
+	request(&conn);
+	check_init(conn.active, ALL_ACCESS);
+	check_init(conn.passive, ALL_ACCESS);
+	NEED(ask(conn.active, IBV_QPS_RTR, &attr) == -EINVAL &&
+	     ask(conn.active, IBV_QPS_RTS, &attr) == -EINVAL);
+	NEED(ask(conn.active, IBV_QPS_SQD, &attr) == -EINVAL);
+	check_rtr(conn.passive, conn.active, passive_rtr, ACTIVE_QP, 5);
+	reply(&conn);
+	check_rtr(conn.active, conn.passive, active_rtr, PASSIVE_QP, 2);
+	check_rts(conn.active, active_rts, 4, 2, 6, 17);
+	check_rts(conn.passive, passive_rts, 2, 2, 4, 15);
+	check_psn(conn.active, conn.passive);
+	check_psn(conn.passive, conn.active);
+	NEED(!rdma_establish(conn.active));
+	take_event(ground, RDMA_CM_EVENT_ESTABLISHED, NULL);
+	end(&conn);
 }
 
-static void attributes_of_rc(void)
+static void attributes_of_rc(struct ground *ground)
 {
-	attributes(IBV_QPT_RC, IBV_QPT_RC, RTR_MASK | RESPONDER, RTS_MASK | REQUESTER,
+	attributes(ground, IBV_QPT_RC, IBV_QPT_RC, RTR_MASK | RESPONDER, RTS_MASK | REQUESTER,
 		   RTR_MASK | RESPONDER, RTS_MASK | REQUESTER);
 }
 
-static void attributes_of_xrc(void)
+static void attributes_of_xrc(struct ground *ground)
 {
-	attributes(IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV, RTR_MASK, RTS_MASK | REQUESTER,
+	attributes(ground, IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV, RTR_MASK, RTS_MASK | REQUESTER,
 		   RTR_MASK | RESPONDER, RTS_MASK);
 }
 
-/* Without responder resources the attributes grant no reads and atomics. */
-static void rights_without_reads(void)
+/* Without responder resources the attributes permit neither reads nor atomics. */
+static void access_without_responder_resources(struct ground *ground)
 {
+	struct connection conn = begin(ground, IBV_QPT_RC, IBV_QPT_RC);
 	struct rdma_conn_param param = { .qp_num = ACTIVE_QP };
-	struct rdma_cm_event *event;
-	struct line line;
 
-	begin(&line, IBV_QPT_RC, IBV_QPT_RC);
-	NEED(!rdma_connect(line.active, &param));
-	check_init(line.active, IBV_ACCESS_REMOTE_WRITE);
-	event = next_event(line.channel, RDMA_CM_EVENT_CONNECT_REQUEST);
-	line.passive = event->id;
-	rdma_ack_cm_event(event);
-	check_init(line.passive, IBV_ACCESS_REMOTE_WRITE);
-	end(&line);
+	NEED(!rdma_connect(conn.active, &param));
+	check_init(conn.active, IBV_ACCESS_REMOTE_WRITE);
+	take_event(ground, RDMA_CM_EVENT_CONNECT_REQUEST, &conn.passive);
+	check_init(conn.passive, IBV_ACCESS_REMOTE_WRITE);
+	end(&conn);
 }
 
-static void types_must_fit(void)
+static void a_request_of_another_qp_type_is_rejected(struct ground *ground)
 {
+	struct connection conn = begin(ground, IBV_QPT_XRC_SEND, IBV_QPT_RC);
 	struct rdma_conn_param param = { 0 };
-	struct rdma_cm_event *event;
-	struct line line;
 
-	begin(&line, IBV_QPT_XRC_SEND, IBV_QPT_RC);
-	NEED(!rdma_connect(line.active, &param));
-	event = next_event(line.channel, RDMA_CM_EVENT_REJECTED);
-	NEED(event->status == 28);
-	rdma_ack_cm_event(event);
-	end(&line);
+	NEED(!rdma_connect(conn.active, &param));
+	NEED(take_event(ground, RDMA_CM_EVENT_REJECTED, NULL) == 28);
+	end(&conn);
 }
 
 /* The first message can arrive before the message that completes the connection. */
-static void established_by_a_message(void)
+static void established_by_a_message(struct ground *ground)
 {
-	struct line line;
+	struct connection conn = begin(ground, IBV_QPT_RC, IBV_QPT_RC);
 
-	begin(&line, IBV_QPT_RC, IBV_QPT_RC);
-	request(&line);
-	NEED(rdma_notify(line.passive, IBV_EVENT_COMM_EST) && errno == EINVAL);
-	reply(&line);
-	NEED(!rdma_notify(line.passive, IBV_EVENT_COMM_EST));
-	pass(&line, RDMA_CM_EVENT_ESTABLISHED);
-	NEED(rdma_notify(line.passive, IBV_EVENT_COMM_EST) && errno == EISCONN);
+	request(&conn);
+	NEED(rdma_notify(conn.passive, IBV_EVENT_COMM_EST) && errno == EINVAL);
+	reply(&conn);
+	NEED(!rdma_notify(conn.passive, IBV_EVENT_COMM_EST));
+	take_event(ground, RDMA_CM_EVENT_ESTABLISHED, NULL);
+	NEED(rdma_notify(conn.passive, IBV_EVENT_COMM_EST) && errno == EISCONN);
 	/* The completing message then raises no event of its own. The next event is the end. */
-	NEED(!rdma_establish(line.active));
-	NEED(!rdma_notify(line.active, IBV_EVENT_PATH_MIG) &&
-	     rdma_notify(line.active, IBV_EVENT_SQ_DRAINED));
-	NEED(!rdma_disconnect(line.active));
-	pass(&line, RDMA_CM_EVENT_DISCONNECTED);
-	NEED(!rdma_disconnect(line.passive));
-	pass(&line, RDMA_CM_EVENT_DISCONNECTED);
-	pass(&line, RDMA_CM_EVENT_TIMEWAIT_EXIT);
-	pass(&line, RDMA_CM_EVENT_TIMEWAIT_EXIT);
-	end(&line);
+	NEED(!rdma_establish(conn.active));
+	NEED(!rdma_notify(conn.active, IBV_EVENT_PATH_MIG) &&
+	     rdma_notify(conn.active, IBV_EVENT_SQ_DRAINED));
+	NEED(!rdma_disconnect(conn.active));
+	take_event(ground, RDMA_CM_EVENT_DISCONNECTED, NULL);
+	NEED(!rdma_disconnect(conn.passive));
+	take_event(ground, RDMA_CM_EVENT_DISCONNECTED, NULL);
+	take_event(ground, RDMA_CM_EVENT_TIMEWAIT_EXIT, NULL);
+	take_event(ground, RDMA_CM_EVENT_TIMEWAIT_EXIT, NULL);
+	end(&conn);
 }
 
 /* ---- addresses and paths ---- */
@@ -310,83 +287,71 @@ static void check_route(struct rdma_cm_id *id, struct rdma_cm_id *peer, const ch
 	NEED(be16toh(path->pkey) == 0xffff && path->mtu == IBV_MTU_4096 && path->reversible);
 }
 
-static void routes(void)
+static void routes(struct ground *ground)
 {
-	struct line line;
+	struct connection conn = begin(ground, IBV_QPT_RC, IBV_QPT_RC);
 
-	begin(&line, IBV_QPT_RC, IBV_QPT_RC);
-	request(&line);
-	NEED(!strcmp(ibv_get_device_name(line.active->verbs->device), emulated_name(0).text));
-	NEED(!strcmp(ibv_get_device_name(line.passive->verbs->device), emulated_name(1).text));
-	check_route(line.active, line.passive, HERE, THERE);
-	check_route(line.passive, line.active, THERE, HERE);
-	NEED(rdma_get_dst_port(line.active) == rdma_get_src_port(line.passive) &&
-	     be16toh(rdma_get_dst_port(line.active)) == 7200);
-	NEED(rdma_get_src_port(line.active) == rdma_get_dst_port(line.passive));
-	end(&line);
+	request(&conn);
+	NEED(!strcmp(ibv_get_device_name(conn.active->verbs->device), emulated_name(0).text));
+	NEED(!strcmp(ibv_get_device_name(conn.passive->verbs->device), emulated_name(1).text));
+	check_route(conn.active, conn.passive, HERE, THERE);
+	check_route(conn.passive, conn.active, THERE, HERE);
+	NEED(rdma_get_dst_port(conn.active) == rdma_get_src_port(conn.passive) &&
+	     be16toh(rdma_get_dst_port(conn.active)) == 7200);
+	NEED(rdma_get_src_port(conn.active) == rdma_get_dst_port(conn.passive));
+	end(&conn);
 }
 
 /* ---- addresses that are GIDs ---- */
 
-static struct sockaddr_ib ib_address(struct rdma_cm_id *like, uint16_t port, bool any)
+/* The GID of @id, with @port, or any port if it is 0. */
+static struct sockaddr_ib ib_address(struct rdma_cm_id *id, uint16_t port)
 {
 	struct sockaddr_ib ib = {
 		.sib_family = AF_IB, .sib_sid = htobe64(RDMA_IB_IP_PS_TCP | port),
-		.sib_sid_mask = htobe64(~0ull),
+		.sib_sid_mask = htobe64(port ? ~0ull : RDMA_IB_IP_PS_MASK),
 	};
-	union ibv_gid own = gid(like);
+	union ibv_gid own = gid(id);
 
-	if (!any)
-		memcpy(&ib.sib_addr, &own, 16);
-	if (!port)
-		ib.sib_sid_mask = htobe64(RDMA_IB_IP_PS_MASK);
+	memcpy(&ib.sib_addr, &own, 16);
 	return ib;
 }
 
-static void gids_are_addresses(void)
+static void gids_are_addresses(struct ground *ground)
 {
-	static const char words[92] = "as many words as fit";
-	struct rdma_conn_param param = { .private_data = words, .private_data_len = sizeof(words) };
-	struct rdma_cm_id *listener, *id;
-	struct sockaddr_ib src, dst;
+	static const char data[92] = "as much private data as fits";
+	struct rdma_conn_param param = { .private_data = data, .private_data_len = sizeof(data) };
+	struct rdma_cm_id *listener = new_id(ground, RDMA_PS_TCP), *id = ground->idle, *passive;
+	struct sockaddr_ib dst = ib_address(ground->listener, 7300);
+	struct sockaddr_ib src = ib_address(ground->bound, 0);
 	struct rdma_cm_event *event;
-	struct ground ground;
-	struct line line;
 
-	ground_lay(&ground);
-	line.channel = ground.channel;
-	dst = ib_address(ground.listener, 7300, false);
-	src = ib_address(ground.bound, 0, false);
-	listener = new_id(&ground, RDMA_PS_TCP);
-	id = new_id(&ground, RDMA_PS_TCP);
 	NEED(!rdma_bind_addr(listener, (struct sockaddr *)&dst) && !rdma_listen(listener, 1));
 	NEED(!rdma_resolve_addr(id, (struct sockaddr *)&src, (struct sockaddr *)&dst, 20000));
-	pass(&line, RDMA_CM_EVENT_ADDR_RESOLVED);
+	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 	NEED(!rdma_resolve_route(id, 20000));
-	pass(&line, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	take_event(ground, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL);
 	NEED(!rdma_connect(id, &param));
-	event = next_event(line.channel, RDMA_CM_EVENT_CONNECT_REQUEST);
-	NEED(event->param.conn.private_data_len == sizeof(words) &&
-	     !memcmp(event->param.conn.private_data, words, sizeof(words)));
+	event = next_event(ground->channel, RDMA_CM_EVENT_CONNECT_REQUEST);
+	NEED(event->param.conn.private_data_len == sizeof(data) &&
+	     !memcmp(event->param.conn.private_data, data, sizeof(data)));
 	NEED(!memcmp(&((struct sockaddr_ib *)rdma_get_peer_addr(event->id))->sib_addr,
 		     &src.sib_addr, 16));
-	line.passive = event->id;
+	passive = event->id;
 	rdma_ack_cm_event(event);
-	NEED(!rdma_destroy_id(line.passive));
-	pass(&line, RDMA_CM_EVENT_REJECTED);
-	rdma_destroy_id(id);
+	NEED(!rdma_destroy_id(passive));
+	take_event(ground, RDMA_CM_EVENT_REJECTED, NULL);
 	rdma_destroy_id(listener);
-	ground_clear(&ground);
 }
+
+static const struct ground_test tests[] = {
+	TEST(attributes_of_rc), TEST(attributes_of_xrc), TEST(access_without_responder_resources),
+	TEST(a_request_of_another_qp_type_is_rejected), TEST(established_by_a_message),
+	TEST(routes), TEST(gids_are_addresses),
+};
 
 int main(void)
 {
-	attributes_of_rc();
-	attributes_of_xrc();
-	rights_without_reads();
-	types_must_fit();
-	established_by_a_message();
-	routes();
-	gids_are_addresses();
+	ground_run(tests, sizeof(tests) / sizeof(tests[0]));
 	return EXIT_SUCCESS;
 }

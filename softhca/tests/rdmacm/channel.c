@@ -52,7 +52,7 @@ static void readable_while_events_wait(struct ground *ground)
 	NEED(!readable(ground->channel));
 }
 
-/* Raises far more events than a socket has room for bytes. */
+/* Raises more events than a socket's buffer holds messages of one byte. */
 static void many_events_wait(struct ground *ground)
 {
 	enum { MANY = 3000 };
@@ -89,17 +89,6 @@ static void each_event_is_an_edge(struct ground *ground)
 	close(epoll);
 }
 
-static void non_blocking_and_back(struct ground *ground)
-{
-	struct rdma_cm_event *event;
-
-	NEED(!fcntl(ground->channel->fd, F_SETFL, O_NONBLOCK));
-	NEED(rdma_get_cm_event(ground->channel, &event) && errno == EAGAIN);
-	NEED(!fcntl(ground->channel->fd, F_SETFL, 0));
-	raise_event(ground->idle);
-	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
-}
-
 /* ---- waiting ---- */
 
 static volatile sig_atomic_t signals;
@@ -131,7 +120,7 @@ static void catch_signals(int flags)
 	signals = 0;
 }
 
-static void signals_do_not_end_the_wait(struct ground *ground)
+static void signals_with_sa_restart_do_not_end_the_wait(struct ground *ground)
 {
 	pthread_t self = pthread_self(), other;
 
@@ -152,7 +141,7 @@ static void *interrupt_until_told(void *thread)
 	return NULL;
 }
 
-static void signals_end_the_wait(struct ground *ground)
+static void signals_without_sa_restart_end_the_wait(struct ground *ground)
 {
 	pthread_t self = pthread_self(), other;
 	struct rdma_cm_event *event;
@@ -208,8 +197,20 @@ static void a_waiting_thread_can_be_cancelled(struct ground *ground)
 	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 }
 
-/* A thread that waits for events does not block the other threads' commands. */
-static void others_go_on_while_one_waits(struct ground *ground)
+static void a_channel_blocks_unless_it_is_non_blocking(struct ground *ground)
+{
+	struct rdma_cm_event *event;
+	pthread_t thread;
+
+	NEED(!fcntl(ground->channel->fd, F_SETFL, O_NONBLOCK));
+	NEED(rdma_get_cm_event(ground->channel, &event) && errno == EAGAIN);
+	NEED(!fcntl(ground->channel->fd, F_SETFL, 0));
+	thread = start_waiting(ground->channel);
+	NEED(still_waits(thread));
+	NEED(!pthread_cancel(thread) && !pthread_join(thread, NULL));
+}
+
+static void other_threads_run_commands_while_one_waits(struct ground *ground)
 {
 	struct rdma_event_channel *own = rdma_create_event_channel();
 	struct rdma_cm_id *id;
@@ -245,7 +246,7 @@ static void closing_the_channel_does_not_end_the_wait(struct ground *ground)
 	free(own);
 }
 
-static void *wait_or_come_too_late(void *channel)
+static void *wait_or_get_ebadf(void *channel)
 {
 	struct rdma_cm_event *event;
 
@@ -255,9 +256,9 @@ static void *wait_or_come_too_late(void *channel)
 
 /*
  * rping's thread asks for the next event while main closes the channel. The process must not get
- * SIGPIPE, whatever the thread gets.
+ * SIGPIPE. The thread waits until it is cancelled, or gets EBADF.
  */
-static void closing_the_channel_beside_a_thread_that_asks(struct ground *ground)
+static void closing_the_channel_while_a_thread_asks_raises_no_signal(struct ground *ground)
 {
 	(void)ground;
 	for (int i = 0; i < 500; i++) {
@@ -265,7 +266,7 @@ static void closing_the_channel_beside_a_thread_that_asks(struct ground *ground)
 		pthread_t thread;
 
 		NEED(own != NULL);
-		NEED(!pthread_create(&thread, NULL, wait_or_come_too_late, own));
+		NEED(!pthread_create(&thread, NULL, wait_or_get_ebadf, own));
 		for (volatile int spin = 0; spin < i * 100; spin++)
 			;
 		close(own->fd);
@@ -296,7 +297,7 @@ static void destroying_waits_for_acknowledgements(struct ground *ground)
 	NEED(!pthread_join(thread, NULL));
 }
 
-static void a_child_does_no_harm(struct ground *ground)
+static void a_forked_child_gets_eio_and_leaves_the_channel_intact(struct ground *ground)
 {
 	int status;
 	pid_t child = fork();
@@ -320,7 +321,7 @@ static void a_child_does_no_harm(struct ground *ground)
 
 /* ---- migration ---- */
 
-static void events_come_along(struct ground *ground)
+static void events_move_with_their_id(struct ground *ground)
 {
 	struct rdma_event_channel *old = ground->channel, *other = rdma_create_event_channel();
 	struct rdma_cm_id *id = new_id(ground, RDMA_PS_TCP);
@@ -338,10 +339,7 @@ static void events_come_along(struct ground *ground)
 	ground->channel = old;
 }
 
-/*
- * A listener has a request that the program has not fetched. The request moves with the listener.
- */
-static void requests_come_along(struct ground *ground)
+static void an_unread_request_moves_with_its_listener(struct ground *ground)
 {
 	struct rdma_event_channel *old = ground->channel, *other = rdma_create_event_channel();
 	struct rdma_conn_param param = { 0 };
@@ -360,23 +358,28 @@ static void requests_come_along(struct ground *ground)
 	rdma_destroy_event_channel(other);
 }
 
-/* ---- all of them ---- */
-
 static const struct ground_test tests[] = {
-	TEST(readable_while_events_wait), TEST(many_events_wait), TEST(each_event_is_an_edge),
-	TEST(non_blocking_and_back), TEST(signals_do_not_end_the_wait),
-	TEST(signals_end_the_wait), TEST(a_waiting_thread_can_be_cancelled),
-	TEST(others_go_on_while_one_waits), TEST(closing_the_channel_does_not_end_the_wait),
-	TEST(closing_the_channel_beside_a_thread_that_asks),
-	TEST(destroying_waits_for_acknowledgements), TEST(a_child_does_no_harm),
-	TEST(events_come_along), TEST(requests_come_along),
+	TEST(readable_while_events_wait),
+	TEST(many_events_wait),
+	TEST(each_event_is_an_edge),
+	TEST(signals_with_sa_restart_do_not_end_the_wait),
+	TEST(signals_without_sa_restart_end_the_wait),
+	TEST(a_waiting_thread_can_be_cancelled),
+	TEST(a_channel_blocks_unless_it_is_non_blocking),
+	TEST(other_threads_run_commands_while_one_waits),
+	TEST(closing_the_channel_does_not_end_the_wait),
+	TEST(closing_the_channel_while_a_thread_asks_raises_no_signal),
+	TEST(destroying_waits_for_acknowledgements),
+	TEST(a_forked_child_gets_eio_and_leaves_the_channel_intact),
+	TEST(events_move_with_their_id),
+	TEST(an_unread_request_moves_with_its_listener),
 };
 
 /*
- * Runs after main() has left. The memory can then be reached only by the number of a live thread,
- * not by the process's number.
+ * Runs after the main thread has ended. The daemon can then reach the memory only by the id of
+ * another thread, not by the pid.
  */
-static void *go_on_without_main(void *unused)
+static void *lay_a_ground_without_main(void *unused)
 {
 	struct ground ground;
 
@@ -392,9 +395,9 @@ static void __attribute__((noreturn)) leave_main(void)
 {
 	pthread_t other;
 
-	printf("main() has left\n");
+	printf("the main thread ends\n");
 	fflush(stdout);
-	NEED(!pthread_create(&other, NULL, go_on_without_main, NULL));
+	NEED(!pthread_create(&other, NULL, lay_a_ground_without_main, NULL));
 	pthread_exit(NULL);
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Multicast groups by librdmacm: addresses, the contents of the event, and refused joins.
- */
+/* Multicast groups by librdmacm: addresses, the contents of the event, and refused joins. */
 #include "ground.h"
 
 #include <arpa/inet.h>
@@ -58,51 +56,41 @@ static struct joined join(struct ground *ground, struct rdma_cm_id *id, struct s
 	return joined;
 }
 
-static void expect_group(const struct joined *joined, const char *gid, uint32_t qkey)
+/* Joins @group, which must have @gid and the Q_Key of the id's port space. */
+static void expect_group(struct ground *ground, struct rdma_cm_id *id, struct sockaddr *group,
+			 const char *gid)
 {
-	if (!strcmp(joined->gid, gid) && joined->qkey == qkey)
+	uint32_t qkey = id->ps == RDMA_PS_UDP ? RDMA_UDP_QKEY : IPOIB_QKEY;
+	struct joined joined = join(ground, id, group, id);
+
+	if (!strcmp(joined.gid, gid) && joined.qkey == qkey)
 		return;
-	fprintf(stderr, "the group is %s with Q_Key %#x, not %s with %#x\n", joined->gid, joined->qkey,
-		gid, qkey);
+	fprintf(stderr, "the group is %s with Q_Key %#x, not %s with %#x\n", joined.gid,
+		joined.qkey, gid, qkey);
 	exit(EXIT_FAILURE);
 }
 
 /* The GID to which the kernel maps the address (cma_set_mgid). */
 static void an_address_maps_to_the_kernels_gid(struct ground *ground)
 {
-	struct rdma_cm_id *udp, *ipoib;
-	struct joined joined;
-	int one, two;
+	struct rdma_cm_id *udp = bound(ground, RDMA_PS_UDP), *ipoib = bound(ground, RDMA_PS_IPOIB);
 
-	udp = bound(ground, RDMA_PS_UDP);
-	ipoib = bound(ground, RDMA_PS_IPOIB);
-	joined = join(ground, udp, address("239.1.2.3", 0), &one);
-	expect_group(&joined, "ff12:4001:ffff::f01:203", RDMA_UDP_QKEY);
-	joined = join(ground, ipoib, address("239.1.2.3", 0), &two);
-	expect_group(&joined, "ff12:401b:ffff::f01:203", IPOIB_QKEY);
-	joined = join(ground, udp, address6("ff0e::1:2:3", 0), &one);
-	expect_group(&joined, "ff12:6001:ffff::1:2:3", RDMA_UDP_QKEY);
-	joined = join(ground, ipoib, address6("ff0e::1:2:3", 0), &two);
-	expect_group(&joined, "ff12:601b:ffff::1:2:3", IPOIB_QKEY);
-	joined = join(ground, udp, address6("ff15:a01b:fe80::5", 0), &one);
-	expect_group(&joined, "ff15:a01b:fe80::5", RDMA_UDP_QKEY);
-	joined = join(ground, udp, by_gid("ff12:1234::9"), &one);
-	expect_group(&joined, "ff12:1234::9", RDMA_UDP_QKEY);
+	expect_group(ground, udp, address("239.1.2.3", 0), "ff12:4001:ffff::f01:203");
+	expect_group(ground, ipoib, address("239.1.2.3", 0), "ff12:401b:ffff::f01:203");
+	expect_group(ground, udp, address6("ff0e::1:2:3", 0), "ff12:6001:ffff::1:2:3");
+	expect_group(ground, ipoib, address6("ff0e::1:2:3", 0), "ff12:601b:ffff::1:2:3");
+	expect_group(ground, udp, address6("ff15:a01b:fe80::5", 0), "ff15:a01b:fe80::5");
+	expect_group(ground, udp, by_gid("ff12:1234::9"), "ff12:1234::9");
 	rdma_destroy_id(udp);
 	rdma_destroy_id(ipoib);
 }
 
-/*
- * All programs that join a group get the same group, which has a LID of its own. If the address is
- * zero, they get an unused one.
- */
-static void programs_share_a_group_by_its_address(struct ground *ground)
+/* Ids that join one address get one GID and LID. Each join of the address 0 gets a new group. */
+static void ids_share_a_group_by_its_address(struct ground *ground)
 {
-	struct rdma_cm_id *first, *second;
+	struct rdma_cm_id *first = bound(ground, RDMA_PS_UDP), *second = ground->datagram;
 	struct joined a, b, other, nameless, another;
 
-	first = bound(ground, RDMA_PS_UDP);
-	second = new_id(ground, RDMA_PS_UDP);
 	NEED(!rdma_bind_addr(second, address(THERE, 0)));
 	a = join(ground, first, address("239.1.1.1", 0), NULL);
 	b = join(ground, second, address("239.1.1.1", 0), NULL);
@@ -117,7 +105,6 @@ static void programs_share_a_group_by_its_address(struct ground *ground)
 	a = join(ground, first, address("239.1.1.1", 0), NULL);
 	NEED(a.lid == b.lid);
 	rdma_destroy_id(first);
-	rdma_destroy_id(second);
 }
 
 /*
@@ -126,10 +113,9 @@ static void programs_share_a_group_by_its_address(struct ground *ground)
  */
 static void leaving_discards_an_unread_event(struct ground *ground)
 {
+	struct rdma_cm_id *id = bound(ground, RDMA_PS_UDP);
 	struct rdma_cm_event *event;
-	struct rdma_cm_id *id;
 
-	id = bound(ground, RDMA_PS_UDP);
 	join(ground, id, address("239.1.1.1", 0), NULL);
 	NEED(!rdma_join_multicast(id, address("239.1.1.2", 0), NULL));
 	NEED(!rdma_leave_multicast(id, address("239.1.1.2", 0)) &&
@@ -148,11 +134,10 @@ static void *leave(void *id)
 
 static void leaving_waits_for_an_unacknowledged_event(struct ground *ground)
 {
+	struct rdma_cm_id *id = bound(ground, RDMA_PS_UDP);
 	struct rdma_cm_event *event;
-	struct rdma_cm_id *id;
 	pthread_t leaver;
 
-	id = bound(ground, RDMA_PS_UDP);
 	NEED(!rdma_join_multicast(id, address("239.1.1.1", 0), NULL));
 	event = next_event(ground->channel, RDMA_CM_EVENT_MULTICAST_JOIN);
 	NEED(!pthread_create(&leaver, NULL, leave, id));
@@ -162,12 +147,11 @@ static void leaving_waits_for_an_unacknowledged_event(struct ground *ground)
 	rdma_destroy_id(id);
 }
 
-static void a_unicast_gid_is_refused_by_an_event(struct ground *ground)
+static void joining_a_unicast_gid_raises_an_error_event(struct ground *ground)
 {
+	struct rdma_cm_id *id = bound(ground, RDMA_PS_UDP);
 	struct rdma_cm_event *event;
-	struct rdma_cm_id *id;
 
-	id = bound(ground, RDMA_PS_UDP);
 	NEED(!rdma_join_multicast(id, by_gid("fe80::1"), NULL));
 	event = next_event(ground->channel, RDMA_CM_EVENT_MULTICAST_ERROR);
 	NEED(event->id == id && event->status == -EINVAL);
@@ -175,27 +159,25 @@ static void a_unicast_gid_is_refused_by_an_event(struct ground *ground)
 	rdma_destroy_id(id);
 }
 
-static void a_group_has_an_address_and_no_route(struct ground *ground)
+static void a_group_address_is_resolved_and_its_route_is_not(struct ground *ground)
 {
-	struct rdma_cm_id *id, *of_event;
+	struct rdma_cm_id *id = ground->datagram, *of_event;
 
-	id = new_id(ground, RDMA_PS_UDP);
 	NEED(!rdma_resolve_addr(id, address(HERE, 0), address("239.1.1.1", 0), 1000));
 	NEED(!take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, &of_event));
 	NEED(of_event == id && id->verbs);
 	NEED(!rdma_resolve_route(id, 1000));
 	NEED(take_event(ground, RDMA_CM_EVENT_ROUTE_ERROR, NULL) == -EINVAL);
 	join(ground, id, address("239.1.1.1", 0), NULL);
-	rdma_destroy_id(id);
 }
 
 static const struct ground_test tests[] = {
 	TEST(an_address_maps_to_the_kernels_gid),
-	TEST(programs_share_a_group_by_its_address),
+	TEST(ids_share_a_group_by_its_address),
 	TEST(leaving_discards_an_unread_event),
 	TEST(leaving_waits_for_an_unacknowledged_event),
-	TEST(a_unicast_gid_is_refused_by_an_event),
-	TEST(a_group_has_an_address_and_no_route),
+	TEST(joining_a_unicast_gid_raises_an_error_event),
+	TEST(a_group_address_is_resolved_and_its_route_is_not),
 };
 
 int main(void)

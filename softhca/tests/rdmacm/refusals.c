@@ -3,7 +3,6 @@
 #include "ground.h"
 
 #include <endian.h>
-#include <fcntl.h>
 #include <infiniband/ib.h>
 #include <infiniband/verbs.h>
 #include <rdma/rdma_verbs.h>
@@ -113,21 +112,13 @@ static int resolve_an_address_of_no_host(struct ground *ground)
 	return -take_event(ground, RDMA_CM_EVENT_ADDR_ERROR, NULL);
 }
 
-/* ---- options, events, multicast ---- */
+/* ---- options and multicast ---- */
 
 static int option(struct rdma_cm_id *id, int level, int name, size_t length)
 {
 	char value[64] = { 1 };
 
 	return error_of(rdma_set_option(id, level, name, value, length));
-}
-
-static int no_event(struct ground *ground)
-{
-	struct rdma_cm_event *event;
-
-	NEED(!fcntl(ground->channel->fd, F_SETFL, O_NONBLOCK));
-	return error_of(rdma_get_cm_event(ground->channel, &event));
 }
 
 static int join_with_unknown_flags(struct ground *ground)
@@ -193,7 +184,6 @@ static void try_ids(void)
 	    option(ground->datagram, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, 1));
 	ROW("path of a wrong length", EINVAL,
 	    option(ground->routed, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, 60));
-	ROW("no event", EAGAIN, no_event(ground));
 	ROW("join a multicast group without a device", EINVAL,
 	    error_of(rdma_join_multicast(ground->datagram, address("239.1.1.1", 0), NULL)));
 	ROW("join a multicast group in the port space of connections", EINVAL,
