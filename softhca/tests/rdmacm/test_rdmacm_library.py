@@ -22,7 +22,6 @@ def test_the_daemons_end_wakes_a_waiting_program(run, softhca, daemon, finish):
     program = daemon.start([PROGRAMS / "rdmacm-talk", "listen", "198.18.1.1", 7000])
     assert program.stdout.readline() == "listening\n"
     assert run([softhca, "stop"]).returncode == 0
-    # the emulator prints the reason, too, unless the program ends before
     status, output = finish(program)
     assert status == 1 and "rdma_get_cm_event: Input/output error\n" in output
 

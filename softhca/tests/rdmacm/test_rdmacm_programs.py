@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The distribution's own programs over librdmacm, unmodified, between two adapters.
-SOFTHCA_TEST_REPEAT (default 1) says how often each must pass in a row."""
+SOFTHCA_TEST_REPEAT (default 1): how often each must pass in a row."""
 
 import os
 
@@ -27,10 +27,10 @@ PROGRAMS = {
         "rstream -b {there} -S 64 -C 100 -T a", "rstream -s {there} -S 64 -C 100 -T a"),
 }
 
-# {program: exit statuses with which it may end by a fault of its own}
+# {program: permitted exit statuses of its client, if not only 0}
 ENDS = {
-    # It takes POLLHUP (16) for a failure, even with POLLIN beside it: when the server has sent
-    # everything and closed. last_data.c proves that the data can be read then.
+    # It takes POLLHUP (16) for a failure even with POLLIN: after the server has sent everything and
+    # closed. last_data.c shows that the data can be read then.
     "rstream-async": {0, 16},
 }
 
@@ -40,8 +40,8 @@ def words(line, here=HERE, there=THERE):
 
 
 def pair(daemon, finish, lines, hosts=(1, 0), ends=(0,), **addresses):
-    """One server and one client; both must succeed. @hosts are the server's and the client's, @ends
-    how the client may end."""
+    """Runs one server and one client, which must both succeed. @hosts are the server's and the
+    client's, @ends the client's permitted exit statuses."""
     need(lines[0].split()[0])
     need_xclient(lines[1])
     server = daemon.start(words(lines[0], **addresses), host=hosts[0])
@@ -49,7 +49,6 @@ def pair(daemon, finish, lines, hosts=(1, 0), ends=(0,), **addresses):
     client = daemon.start(words(lines[1], **addresses), host=hosts[1])
     results = finish(client), finish(server)
     assert results[0][0] in ends and results[1][0] == 0, results
-    return results
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -70,7 +69,7 @@ def test_program_over_ethernet(daemon, finish, name):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_within_a_host(daemon, finish, name):
     """Over the loopback address, on one adapter."""
-    pair(daemon, finish, PROGRAMS[name], hosts=(None, None), ends=ENDS.get(name, (0, )),
+    pair(daemon, finish, PROGRAMS[name], hosts=(None, None), ends=ENDS.get(name, (0,)),
          here="127.0.0.1", there="127.0.0.1")
 
 
@@ -90,8 +89,7 @@ class TestTwoPorts:
         pair(daemon, finish, PROGRAMS[name], here="192.0.2.2", there="192.0.3.2")
 
 
-def test_the_traffic_goes_over_the_named_adapters(daemon, finish, run, softhca):
-    """Each program's queue pairs are on its own host's adapter."""
+def test_each_qp_is_on_the_adapter_of_its_host(daemon, finish, run, softhca):
     need("rping")
     server = daemon.start(words(PROGRAMS["rping"][0]))
     daemon.until_listening()

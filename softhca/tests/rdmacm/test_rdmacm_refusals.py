@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What librdmacm and the connection manager refuse, with which errno; and that a program has only
-the addresses of its host."""
+"""Refusals of librdmacm and the connection manager, with their errno. A program has only the
+addresses of its host."""
 
 import os
 import pathlib
@@ -14,24 +14,18 @@ pytestmark = pytest.mark.any_model
 PROGRAMS = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"])
 
 
-def run_traced(run, softhca, tmp_path, program):
-    """The program's rows hold, and for every refused command the trace names the check that refused
+@pytest.mark.parametrize("program", ["refusals", "commands"])
+def test_program(run, softhca, tmp_path, program):
+    """The program's rows hold. For every refused command the trace names the check that refused
     it."""
     trace = tmp_path / "trace"
-    done = run([softhca, "run", f"--trace={trace}", "--", PROGRAMS / program], timeout=60)
+    done = run([softhca, "run", f"--trace={trace}", "--", PROGRAMS / f"rdmacm-{program}"],
+               timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     refused = [line.split(" ", 3)[3] for line in trace.read_text().splitlines()
                if line.startswith("rdma_cm ") and not line.endswith(": ok")]
-    silent = [line for line in refused if not line.endswith(")")]
-    assert refused and not silent, "\n".join(silent)
-
-
-def test_refusals(run, softhca, tmp_path):
-    run_traced(run, softhca, tmp_path, "rdmacm-refusals")
-
-
-def test_malformed_commands(run, softhca, tmp_path):
-    run_traced(run, softhca, tmp_path, "rdmacm-commands")
+    unexplained = [line for line in refused if not line.endswith(")")]
+    assert refused and not unexplained, "\n".join(unexplained)
 
 
 FIRST_LINE = r"""
