@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Commands that no library would write get the kernel's errno, and leave nothing behind. */
+/* Commands that no library would write get the kernel's errno. */
 
 #define UNIT_SETUP setup
 #define UNIT_TEARDOWN teardown
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,7 +20,7 @@ static struct hca_machine machine;
 static struct hca_context *ctx;
 static uint8_t response[512];
 
-/* A context whose "client" is this very process. */
+/* A context whose client is this process. */
 FIXTURE(setup)
 {
 	static const uint32_t probe = SOFTHCA_MAGIC;
@@ -78,7 +77,7 @@ static void get_context(void)
 	assert_int_equal(execute(&cmd, sizeof(cmd)), 0);
 }
 
-TEST(nothing_before_get_context)
+TEST(get_context_comes_first_and_once)
 {
 	struct alloc_pd cmd = good_alloc();
 
@@ -108,19 +107,19 @@ TEST(wrong_sizes)
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -ENOSPC);
 }
 
-TEST(wild_response)
+TEST(a_wild_response_destroys_the_new_object)
 {
 	struct alloc_pd cmd = good_alloc();
 
 	get_context();
 	cmd.body.response = 16;
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -EFAULT);
-	/* the client did not get the handle, so the PD is destroyed again */
+	/* the client did not get the handle, so the PD is destroyed */
 	assert_int_equal(machine.device[0].numbers[HCA_PD].used, 0);
 	assert_true(list_empty(&ctx->objects[HCA_PD]));
 }
 
-TEST(unknown_numbers)
+TEST(unknown_commands)
 {
 	static const struct {
 		uint32_t command;
@@ -163,7 +162,7 @@ TEST(extended_headers)
 	get_context();
 	memset(response, 0xff, sizeof(response));
 	assert_int_equal(execute(&cmd, sizeof(cmd)), 0);
-	/* room that is not needed is cleared */
+	/* bytes behind the response are cleared */
 	assert_int_equal(response[sizeof(response) - 1], 0);
 	cmd.ex.cmd_hdr_reserved = 1;
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
@@ -229,11 +228,4 @@ TEST(address_handle_with_a_wrong_gid_index)
 	assert_int_equal(execute(&create, sizeof(create)), -EINVAL);
 }
 
-int main(void)
-{
-	if (!memory_is_readable()) {
-		puts("process_vm_readv() does not work here");
-		return 77;
-	}
-	return cmocka_run_group_tests(unit_tests, NULL, NULL);
-}
+MEMORY_MAIN

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Faults hit as often as they are set to, and the same seed repeats them. */
+/* Rates and counts of faults. The same seed repeats them. */
 
 #include <errno.h>
 
@@ -7,11 +7,8 @@
 
 #include <tests/unit/unit.h>
 
-/*
- * Which of 64 packets are lost, as bits. @with: also ask for another kind of fault in between,
- * which is off.
- */
-static uint64_t lost(uint64_t seed, bool with)
+/* Which of 64 packets are lost, as bits. @delays: also ask for delays, whose rate is 0. */
+static uint64_t lost(uint64_t seed, bool delays)
 {
 	struct faults faults = { .rate = { [FAULT_DROP] = FAULT_ALWAYS / 2 } };
 	uint64_t bits = 0;
@@ -19,14 +16,14 @@ static uint64_t lost(uint64_t seed, bool with)
 	fault_seed(&faults, seed);
 	for (int i = 0; i < 64; i++) {
 		bits = bits << 1 | fault_strikes(&faults, FAULT_DROP);
-		if (with)
+		if (delays)
 			assert_false(fault_strikes(&faults, FAULT_DELAY));
 	}
 	assert_int_equal(faults.hits[FAULT_DROP], __builtin_popcountll(bits));
 	return bits;
 }
 
-TEST(seed_makes_the_faults)
+TEST(the_seed_decides_which_packets_are_lost)
 {
 	assert_true(lost(7, false) == lost(7, false) && lost(7, false) != lost(8, false));
 	assert_true(lost(7, true) == lost(7, false));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Multicast groups of a device: how many there can be, and that none is left over. */
+/* Multicast groups of a device: their limit, and that a group ends with its last member. */
 
 #define UNIT_SETUP setup
 #define UNIT_TEARDOWN teardown

@@ -153,7 +153,7 @@ TEST(rings_of_a_connectx5)
 }
 
 /* The driver computes the receive queue itself, and refuses a library with another size. */
-TEST(receive_queue_that_is_none)
+TEST(qps_without_a_receive_queue)
 {
 	struct mlx5_ib_create_qp req = { .sq_wqe_count = 64,
 					 .rq_wqe_count = 16,
@@ -173,7 +173,7 @@ TEST(receive_queue_that_is_none)
 	assert_int_equal(rings.sq.count, 0);
 }
 
-TEST(words_of_send_queues)
+TEST(doorbell_words_of_send_queues)
 {
 	struct ring four = { .buffer = 0x1000, .count = 4, .shift = 6, .next = 5 };
 	struct ring five = { .record = 0x2004, .count = 64, .shift = 6, .next = 0x1fffe };
@@ -183,7 +183,7 @@ TEST(words_of_send_queues)
 	assert_int_equal(connectx3.sq_known(&four, 0), 5);
 	assert_int_equal(connectx5.sq_word(&five), 0x2004);
 	assert_int_equal(connectx5.sq_known(&five, htobe32(0xfffe)), 0x1fffe);
-	/* past the end of 16 bits */
+	/* the 16 bits have wrapped */
 	assert_int_equal(connectx5.sq_known(&five, htobe32(3)), 0x20003);
 }
 

@@ -17,7 +17,7 @@ static uint32_t add(struct numtab *tab, int thing)
 	return number;
 }
 
-TEST(neighbours_and_no_early_reuse)
+TEST(numbers_are_consecutive_and_reused_late)
 {
 	struct numtab tab;
 
@@ -34,7 +34,7 @@ TEST(neighbours_and_no_early_reuse)
 	numtab_free(&tab);
 }
 
-TEST(full_and_quota)
+TEST(quota)
 {
 	struct numtab tab;
 	uint32_t number;
@@ -44,7 +44,7 @@ TEST(full_and_quota)
 	add(&tab, 1);
 	assert_int_equal(numtab_add(&tab, &things[2], &number), -ENOMEM);
 	numtab_remove(&tab, 1);
-	numtab_remove(&tab, 1); /* a free number stays free */
+	numtab_remove(&tab, 1); /* no effect on a free number */
 	add(&tab, 2);
 	assert_int_equal(tab.used, 2);
 	numtab_free(&tab);

@@ -13,11 +13,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/wait.h>
 
 #define READS	 10000
-#define TIMEOUT 25 /* seconds; alarm() then ends a child that the test has left */
+#define TIMEOUT 25 /* seconds; alarm() then ends a child that outlives the test */
 
 static const uint32_t word = 0x50f7ca11;
 
@@ -108,11 +107,4 @@ TEST(memory_is_readable_while_threads_replace_each_other)
 	kill_and_expect_no_memory(pid);
 }
 
-int main(void)
-{
-	if (!memory_is_readable()) {
-		puts("process_vm_readv() does not work here");
-		return 77;
-	}
-	return cmocka_run_group_tests(unit_tests, NULL, NULL);
-}
+MEMORY_MAIN

@@ -71,7 +71,7 @@ TEST(table)
 	}
 }
 
-TEST(kindness)
+TEST(bits_that_uverbs_removes)
 {
 	assert_int_equal(qp_mask_kindness(IBV_QPT_XRC_SEND, RTR | RESP), RTR);
 	assert_int_equal(qp_mask_kindness(IBV_QPT_XRC_RECV, RTS | RETRY), RTS);

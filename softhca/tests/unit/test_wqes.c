@@ -37,7 +37,7 @@ static const struct row bad_for_both[] = {
 	{ "a datagram without a whole address", OP_SEND, 3, IBV_QPT_UD, 0, 0 },
 	{ "a write on a datagram queue", OP_WRITE, 6, IBV_QPT_UD, 0, 0 },
 	{ "inline data beyond the end", OP_SEND, 2, IBV_QPT_RC, INLINE | 13, 0 },
-	{ "inline data and pieces of memory", OP_SEND, 3, IBV_QPT_RC, INLINE | 12, 5 },
+	{ "inline data and a scatter element", OP_SEND, 3, IBV_QPT_RC, INLINE | 12, 5 },
 };
 
 /* Memory windows, invalidation and segmentation exist on real adapters. */
@@ -77,15 +77,15 @@ static void refused_by(bool mlx5, const struct row *rows, size_t count)
 
 #define ROWS(table) table, sizeof(table) / sizeof(table[0])
 
-TEST(impossible_requests)
+TEST(malformed_requests_are_refused)
 {
 	refused_by(false, ROWS(bad_for_both));
 	refused_by(true, ROWS(bad_for_both));
 	refused_by(true, ROWS(bad_for_mlx5));
 }
 
-/* No library of today asks for entries of 128 bytes without user indices, as the first ones did. */
-TEST(long_completion_of_an_old_library)
+/* The first releases of libmlx5 asked for these. */
+TEST(a_completion_of_128_bytes_without_user_indices)
 {
 	const struct cqe_format format = { 128, false, 0 };
 	const struct cqe cqe = { .opcode = RECV_SEND, .srqn = 0x66, .user_index = 0x77 };
@@ -98,7 +98,7 @@ TEST(long_completion_of_an_old_library)
 }
 
 /* Both bits stand in one byte of libmlx5's format. */
-TEST(a_fence_is_no_wish_for_a_completion)
+TEST(a_fence_does_not_request_a_completion)
 {
 	static const struct row send = { "a send", OP_SEND, 1, IBV_QPT_RC, 0, 0 };
 	uint8_t bytes[256];
@@ -111,7 +111,7 @@ TEST(a_fence_is_no_wish_for_a_completion)
 }
 
 /*
- * An earlier, longer list has left its entries behind the end. A piece of no bytes is written as
+ * Entries of an earlier, longer list remain behind the end. An element of 0 bytes is written as
  * inline data.
  */
 TEST(scatter_list_ends)
