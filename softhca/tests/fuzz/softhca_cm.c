@@ -7,12 +7,10 @@
  * otherwise, this program corrects what most commands have right: lengths, small ids, addresses
  * that exist, a response that can be written.
  */
-#include "softhca_stage.h"
+#include "softhca_hca.h"
 
 #include <netinet/in.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,8 +33,8 @@ enum flags {
 };
 
 /*
- * Where a command has the corrected fields. @size: of the request. The others are offsets in it
- * plus one; 0: the command lacks the field.
+ * @size: of the request. The others: offsets of the corrected fields plus one, or 0 if the command
+ * lacks the field.
  */
 struct layout {
 	uint16_t size, id, response, address[2], uid, valid;
@@ -90,31 +88,19 @@ static const struct layout layouts[] = {
 
 #define COMMANDS (sizeof(layouts) / sizeof(layouts[0]))
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static const uint32_t probe = SOFTHCA_MAGIC;
 
-static void need(int good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "softhca fuzz: %s\n", what);
-	abort();
-}
-
-static struct cm_file *open_file(struct stage *stage, uint32_t host)
+static struct cm_file *open_file(struct fuzz_hca *hca, uint32_t host)
 {
 	const struct softhca_hello hello = { .device = host, .probe = (uint64_t)(uintptr_t)&probe };
 	struct cm_file *file;
 
-	need(!cm_file_create(&stage->machine, &hello, dup(2), stage->ctx->client.pid, &file), "no file");
+	need(!cm_file_create(&hca->machine, &hello, dup(2), hca->ctx->client.pid, &file),
+	     "no file");
 	return file;
 }
 
-/*
- * One of a few addresses of either family, so that two ids often share one. The first bytes of the
- * input choose.
- */
+/* Writes one of a few addresses of either family, so that two ids often share one. */
 static uint16_t put_address(uint8_t *at)
 {
 	uint8_t which = at[0], port = at[1] & 3;
@@ -138,7 +124,7 @@ static uint16_t put_address(uint8_t *at)
 	return sizeof(in);
 }
 
-static void correct(const struct stage *stage, uint8_t *body, uint32_t command, uint8_t flags)
+static void correct(const struct fuzz_hca *hca, uint8_t *body, uint32_t command, uint8_t flags)
 {
 	const struct layout *layout = &layouts[command];
 	uint16_t sizes[2] = { 0 };
@@ -156,7 +142,7 @@ static void correct(const struct stage *stage, uint8_t *body, uint32_t command, 
 		memcpy(body + layout->id - 1, &id, sizeof(id));
 	}
 	if (layout->response && !(flags & RAW_RESPONSE))
-		memcpy(body + layout->response - 1, &stage->scratch, sizeof(stage->scratch));
+		memcpy(body + layout->response - 1, &hca->scratch, sizeof(hca->scratch));
 	if (layout->uid)
 		body[layout->uid - 1] = 1;
 	if (layout->valid)
@@ -177,7 +163,7 @@ static void correct(const struct stage *stage, uint8_t *body, uint32_t command, 
 	}
 }
 
-static void one_command(struct stage *stage, struct input *input, struct cm_file *const *files)
+static void one_command(struct fuzz_hca *hca, struct input *input, struct cm_file *const *files)
 {
 	struct {
 		struct rdma_ucm_cmd_hdr hdr;
@@ -189,7 +175,7 @@ static void one_command(struct stage *stage, struct input *input, struct cm_file
 
 	take_bytes(input, message.body, flags & RAW_BODY ? body : body < 24 ? body : 24);
 	if (!(flags & RAW_BODY))
-		correct(stage, message.body, command, flags);
+		correct(hca, message.body, command, flags);
 	message.hdr.cmd = flags & RAW_COMMAND ? take32(input) : command;
 	message.hdr.in = flags & RAW_LENGTH ? take16(input) : (uint16_t)body;
 	message.hdr.out = flags & RAW_LENGTH ? take16(input) : ROOM;
@@ -197,35 +183,35 @@ static void one_command(struct stage *stage, struct input *input, struct cm_file
 	if (flags & CUT)
 		length -= take8(input) % length;
 	if (flags & LATER)
-		timer_run(&stage->machine.timers, UINT64_MAX - 1);
+		timer_run(&hca->machine.timers, UINT64_MAX - 1);
 	cm_execute(files[flags & OTHER_FILE], &message, length,
 		   flags & ATTACHED ? files[!(flags & OTHER_FILE)]->ear : -1);
 }
 
-/* ---- the first steps of a connection, as many as the input wants ---- */
+/* ---- the first steps of a connection; the input says how many ---- */
 
 struct step {
 	uint8_t file, command, id;
-	bool address, valid;
+	bool valid; /* the connection parameters of ACCEPT */
 };
 
 static const struct step steps[] = {
-	{ 0, RDMA_USER_CM_CMD_CREATE_ID, 0, false, false },
-	   { 0, RDMA_USER_CM_CMD_BIND_IP, 0, true, false },
-	   { 0, RDMA_USER_CM_CMD_LISTEN, 0, false, false },
-	         { 1, RDMA_USER_CM_CMD_CREATE_ID, 0, false, false },
-	{ 1, RDMA_USER_CM_CMD_RESOLVE_IP, 1, true, false },
-	   { 1, RDMA_USER_CM_CMD_RESOLVE_ROUTE, 1, false, false },
-	   { 1, RDMA_USER_CM_CMD_CONNECT, 1, false, true },
-	         { 0, RDMA_USER_CM_CMD_GET_EVENT, 0, false, false },
-	{ 0, RDMA_USER_CM_CMD_ACCEPT, 2, false, true },
-	       { 1, RDMA_USER_CM_CMD_ACCEPT, 1, false, false },
-	       { 1, RDMA_USER_CM_CMD_DISCONNECT, 1, false, false },
+	{ 0, RDMA_USER_CM_CMD_CREATE_ID, 0, false },
+	{ 0, RDMA_USER_CM_CMD_BIND_IP, 0, false },
+	{ 0, RDMA_USER_CM_CMD_LISTEN, 0, false },
+	{ 1, RDMA_USER_CM_CMD_CREATE_ID, 0, false },
+	{ 1, RDMA_USER_CM_CMD_RESOLVE_IP, 1, false },
+	{ 1, RDMA_USER_CM_CMD_RESOLVE_ROUTE, 1, false },
+	{ 1, RDMA_USER_CM_CMD_CONNECT, 1, false },
+	{ 0, RDMA_USER_CM_CMD_GET_EVENT, 0, false },
+	{ 0, RDMA_USER_CM_CMD_ACCEPT, 2, true },
+	{ 1, RDMA_USER_CM_CMD_ACCEPT, 1, false },
+	{ 1, RDMA_USER_CM_CMD_DISCONNECT, 1, false },
 };
 
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
-static void take_step(const struct stage *stage, const struct step *step,
+static void take_step(const struct fuzz_hca *hca, const struct step *step,
 		      struct cm_file *const *files, uint16_t ps)
 {
 	const struct layout *layout = &layouts[step->command];
@@ -243,29 +229,29 @@ static void take_step(const struct stage *stage, const struct step *step,
 	if (layout->id)
 		body[layout->id - 1] = step->id;
 	if (layout->response)
-		memcpy(body + layout->response - 1, &stage->scratch, sizeof(stage->scratch));
-	if (step->address)
+		memcpy(body + layout->response - 1, &hca->scratch, sizeof(hca->scratch));
+	if (layout->address[0])
 		memcpy(body + layout->address[layout->address[1] != 0] - 1, &in, sizeof(in));
 	if (layout->uid)
 		create->uid = 1;
 	if (step->command == RDMA_USER_CM_CMD_CREATE_ID)
 		create->ps = ps;
-	if (step->command == RDMA_USER_CM_CMD_CONNECT)
+	if (layout->valid)
 		body[layout->valid - 1] = 1;
 	if (step->command == RDMA_USER_CM_CMD_ACCEPT)
 		accept->conn_param.valid = step->valid;
 	need(!cm_execute(files[step->file], &message, sizeof(message.hdr) + layout->size, -1),
-	     "a step of the connection is refused");
+	     "a step of the connection was refused");
 }
 
 /* A datagram id's active side accepts nothing, and has nothing to disconnect. */
-static void begin(const struct stage *stage, struct cm_file *const *files, uint8_t wish)
+static void begin(const struct fuzz_hca *hca, struct cm_file *const *files, uint8_t choice)
 {
-	uint16_t ps = wish & 0x80 ? RDMA_PS_UDP : RDMA_PS_TCP;
-	size_t count = wish % (ps == RDMA_PS_UDP ? STEPS - 1 : STEPS + 1);
+	uint16_t ps = choice & 0x80 ? RDMA_PS_UDP : RDMA_PS_TCP;
+	size_t count = choice % (ps == RDMA_PS_UDP ? STEPS - 1 : STEPS + 1);
 
 	for (size_t i = 0; i < count; i++)
-		take_step(stage, &steps[i], files, ps);
+		take_step(hca, &steps[i], files, ps);
 }
 
 /* The descriptor has at most one byte to read for each event, and none without events. */
@@ -279,18 +265,18 @@ static void check_readable(const struct cm_file *file)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct stage *stage = stage_begin();
-	struct hca_cm *cm = &stage->machine.cm;
+	struct fuzz_hca *hca = fuzz_hca_begin();
+	struct hca_cm *cm = &hca->machine.cm;
 	struct input input = { data, size };
 	struct cm_file *files[2];
 
 	cm->numbers.next = cm->joins.next = 0;
 	cm->port = 0;
-	files[0] = open_file(stage, SOFTHCA_EVERY_HOST);
-	files[1] = open_file(stage, 0);
-	begin(stage, files, take8(&input));
+	files[0] = open_file(hca, SOFTHCA_EVERY_HOST);
+	files[1] = open_file(hca, 0);
+	begin(hca, files, take8(&input));
 	for (int i = 0; input.left && i < 200; i++) {
-		one_command(stage, &input, files);
+		one_command(hca, &input, files);
 		check_readable(files[0]);
 		check_readable(files[1]);
 	}
@@ -300,6 +286,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	     "ids are left over");
 	need(list_empty(&cm->groups) && !cm->group_lids.used && !cm->joins.used,
 	     "groups are left over");
-	stage_end(stage);
+	fuzz_hca_end(hca);
 	return 0;
 }

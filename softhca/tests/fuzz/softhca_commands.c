@@ -7,7 +7,7 @@
  * words. Unless a flag says otherwise, this program corrects what most commands have right: the
  * header's own length, and a response that can be written.
  */
-#include "softhca_stage.h"
+#include "softhca_hca.h"
 
 #include <fcntl.h>
 #include <rdma/mlx5-abi.h>
@@ -31,20 +31,18 @@ enum flags {
 	CUT = 64,	  /* the last bytes are missing */
 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static int file = -1;
 
 /*
  * The fuzzer cannot guess addresses: a highest byte of 0xa5 stands for one in the arena, 0x5a for
  * one in memory of the client.
  */
-static void put_addresses(const struct stage *stage, uint32_t *words, uint32_t count)
+static void put_addresses(const struct fuzz_hca *hca, uint32_t *words, uint32_t count)
 {
 	for (uint32_t i = 0; i + 1 < count; i++) {
 		bool arena = words[i + 1] >> 24 == 0xa5;
 		uint64_t address = arena ? ARENA_BASE + (words[i] & (ARENA_SIZE - 1) & ~63u) :
-					   stage->scratch + words[i] % SCRATCH_SIZE;
+					   hca->scratch + words[i] % SCRATCH_SIZE;
 
 		if (!arena && words[i + 1] >> 24 != 0x5a)
 			continue;
@@ -54,7 +52,7 @@ static void put_addresses(const struct stage *stage, uint32_t *words, uint32_t c
 }
 
 /* Words of the message after the legacy header. */
-static uint32_t compose(struct stage *stage, struct input *input, uint8_t flags, uint32_t *body,
+static uint32_t compose(struct fuzz_hca *hca, struct input *input, uint8_t flags, uint32_t *body,
 			uint16_t *in_words)
 {
 	uint32_t count = take8(input) % MAX_WORDS;
@@ -62,9 +60,9 @@ static uint32_t compose(struct stage *stage, struct input *input, uint8_t flags,
 
 	memset(body, 0, head * 4);
 	take_bytes(input, body + head, 4 * count);
-	put_addresses(stage, body + head, count);
+	put_addresses(hca, body + head, count);
 	if (!(flags & RAW_RESPONSE) && (head || count >= 2))
-		memcpy(body, &stage->scratch, sizeof(stage->scratch));
+		memcpy(body, &hca->scratch, sizeof(hca->scratch));
 	*in_words = (uint16_t)(head ? count / 2 : count + 2);
 	if (head && count > 4) {
 		/* The driver's part at the end, as the provider sends it. */
@@ -77,14 +75,14 @@ static uint32_t compose(struct stage *stage, struct input *input, uint8_t flags,
 	return head + count;
 }
 
-static void one_command(struct stage *stage, struct input *input, int *channel)
+static void one_command(struct fuzz_hca *hca, struct input *input, int *channel)
 {
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
 		uint32_t body[MAX_WORDS + 8];
 	} message = { 0 };
 	uint8_t number = take8(input), flags = take8(input), room = take8(input);
-	uint32_t words = compose(stage, input, flags, message.body, &message.hdr.in_words);
+	uint32_t words = compose(hca, input, flags, message.body, &message.hdr.in_words);
 	size_t length = sizeof(message.hdr) + 4 * words;
 	uint64_t give_at;
 	int give;
@@ -98,7 +96,7 @@ static void one_command(struct stage *stage, struct input *input, int *channel)
 		message.hdr.in_words = take8(input);
 	if (flags & CUT)
 		length -= take8(input) % length;
-	cmd_execute(stage->ctx, &message, length, fd, &give, &give_at);
+	cmd_execute(hca->ctx, &message, length, fd, &give, &give_at);
 	if (give < 0)
 		return;
 	if (*channel >= 0)
@@ -118,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{ IB_USER_VERBS_CMD_GET_CONTEXT, sizeof(get) / 4, 6 }, body,
 		{ .total_num_bfregs = 16, .num_low_latency_bfregs = 4, .max_cqe_version = 1 },
 	};
-	struct stage *stage = stage_begin();
+	struct fuzz_hca *hca = fuzz_hca_begin();
 	struct input input = { data, size };
 	int channel = -1;
 	uint64_t give_at;
@@ -126,22 +124,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (file < 0)
 		file = memfd_create("domain", MFD_CLOEXEC);
-	get.body.response = stage->scratch;
+	get.body.response = hca->scratch;
 	/*
 	 * The context begins with this command. Few inputs would begin so, and without it all
 	 * others fail.
 	 */
 	if (!(take8(&input) & 1))
-		cmd_execute(stage->ctx, &get, sizeof(get), -1, &give, &give_at);
+		cmd_execute(hca->ctx, &get, sizeof(get), -1, &give, &give_at);
 	if (give >= 0)
 		close(give);
 	for (int i = 0; input.left && i < 200; i++) {
-		one_command(stage, &input, &channel);
+		one_command(hca, &input, &channel);
 		if (i % 4 == 3)
-			stage_turn(stage);
+			fuzz_hca_turn(hca);
 	}
-	stage_turn(stage);
-	stage_end(stage);
+	fuzz_hca_turn(hca);
+	fuzz_hca_end(hca);
 	if (channel >= 0)
 		close(channel);
 	return 0;

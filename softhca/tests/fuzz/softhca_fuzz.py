@@ -70,7 +70,7 @@ def libc_options(root, work):
 
 
 def compile_one(root, work, source, newest_header):
-    """The object file of @source, made anew when it is older than its source or any header."""
+    """The object file of @source. Compiles it if it is older than the source or any header."""
     target = work / (source.relative_to(root).as_posix().replace("/", "_") + ".o")
     if not target.exists() or target.stat().st_mtime < max(source.stat().st_mtime, newest_header):
         done = clang([
@@ -122,7 +122,7 @@ class Mlx4:
 
 
 class Mlx5:
-    """Those of libmlx5, whose QPs are numbered after the two SRQs."""
+    """The same of libmlx5. Its QP numbers follow those of the two SRQs."""
 
     first_qp, target_tag = 0x42, 0
 
@@ -160,7 +160,7 @@ def modify_qp(handle, state, mask, peer):
 
 def usual_commands(driver):
     """The commands of a program that uses every object. The fuzzer starts from them, because it
-    would hardly find them by itself."""
+    rarely finds them by itself."""
     begin = [
         command(3, 3, ""),
         command(9, 3, "QQQII", CLIENT, 65536, CLIENT, 0, 0xf),
@@ -217,7 +217,7 @@ def usual_commands(driver):
 DRIVERS = {"connectx3": Mlx4(), "connectx5": Mlx5()}
 
 
-def sow(corpus, target, model):
+def write_seeds(corpus, target, model):
     for number, seed in enumerate(usual_commands(DRIVERS[model]) if target == "commands" else []):
         (corpus / f"seed-{number}").write_bytes(seed)
 
@@ -226,11 +226,10 @@ def run(work, target, model):
     corpus, findings = work / f"corpus-{target}-{model}", work / f"findings-{target}-{model}"
     corpus.mkdir(exist_ok=True)
     findings.mkdir(exist_ok=True)
-    sow(corpus, target, model)
+    write_seeds(corpus, target, model)
     env = dict(os.environ, SOFTHCA_MODEL=model, ASAN_OPTIONS="detect_leaks=1:handle_abort=1",
                UBSAN_OPTIONS="print_stacktrace=1")
-    # libFuzzer would begin with inputs of a few bytes, shorter than one command, and stay there for
-    # seconds.
+    # -len_control=0: otherwise libFuzzer tries only inputs shorter than one command for seconds.
     argv = [
         work / target, f"-seed={SEED}", f"-max_total_time={SECONDS}", "-max_len=2048",
         "-len_control=0", "-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1",
@@ -246,9 +245,9 @@ def run(work, target, model):
         f"to repeat it: SOFTHCA_MODEL={model} {work / target} {line.split()[-1]}" for line in lines
         if "Test unit written to" in line
     ]
-    print(
-        "\n".join(lines[-60:] if done.
-                  returncode else [line for line in lines if line.startswith(("stat::", "Done"))]))
+    if not done.returncode:
+        lines = [line for line in lines if line.startswith(("stat::", "Done"))]
+    print("\n".join(lines[-60:]))
     return 1 if done.returncode else 0
 
 

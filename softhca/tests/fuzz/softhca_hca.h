@@ -3,8 +3,8 @@
  * An emulated HCA in the fuzzer's own process, and a client process whose memory the HCA may
  * overwrite.
  */
-#ifndef SOFTHCA_TESTS_FUZZ_SOFTHCA_STAGE_H
-#define SOFTHCA_TESTS_FUZZ_SOFTHCA_STAGE_H
+#ifndef SOFTHCA_TESTS_FUZZ_SOFTHCA_HCA_H
+#define SOFTHCA_TESTS_FUZZ_SOFTHCA_HCA_H
 
 #include <softhca/machine/hca.h>
 
@@ -15,7 +15,7 @@
 #define ARENA_SIZE (1u << 20)
 #define SCRATCH_SIZE 65536u
 
-struct stage {
+struct fuzz_hca {
 	struct hca_machine machine;
 	struct hca_context *ctx; /* on device 0 */
 	uint8_t *arena;		 /* what lies at ARENA_BASE for the HCA */
@@ -23,15 +23,20 @@ struct stage {
 };
 
 /* Resets the machine, and opens one context on it. */
-struct stage *stage_begin(void);
+struct fuzz_hca *fuzz_hca_begin(void);
 
 /* Lets the HCA work. */
-void stage_turn(struct stage *stage);
+void fuzz_hca_turn(struct fuzz_hca *hca);
 
 /* Ends the context. Aborts if an object is left over, because then the HCA has leaked it. */
-void stage_end(struct stage *stage);
+void fuzz_hca_end(struct fuzz_hca *hca);
+
+/* Aborts with @what unless @good. */
+void need(bool good, const char *what);
 
 /* ---- the input, byte by byte; zeroes after its end ---- */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct input {
 	const uint8_t *at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* An emulated HCA in the fuzzer's own process. */
-#include "softhca_stage.h"
+#include "softhca_hca.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -16,11 +16,11 @@
 #include <softhca/wire/wire.h>
 
 static const uint32_t probe = SOFTHCA_MAGIC;
-static struct stage stage;
+static struct fuzz_hca hca;
 static pid_t client;
 static int arena_fd;
 
-static void need(int good, const char *what)
+void need(bool good, const char *what)
 {
 	if (good)
 		return;
@@ -29,9 +29,8 @@ static void need(int good, const char *what)
 }
 
 /*
- * The HCA writes to any address that the client names. It must not hit the fuzzer. So the client is
- * a copy of the fuzzer's process with the same addresses, which sleeps and never uses its memory
- * again.
+ * The HCA writes to any address that the client names, so the client must not be the fuzzer. It is
+ * a copy of the fuzzer's process with the same addresses. It sleeps and never uses its memory.
  */
 static void start_client(void)
 {
@@ -66,24 +65,24 @@ static void begin_once(void)
 	settings.model = chosen_model();
 	settings.ports = 2;
 	need(scratch != MAP_FAILED, "no memory");
-	stage.scratch = (uint64_t)(uintptr_t)scratch;
+	hca.scratch = (uint64_t)(uintptr_t)scratch;
 	arena_fd = memfd_create("arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	need(arena_fd >= 0 && !ftruncate(arena_fd, ARENA_SIZE) &&
 		     !fcntl(arena_fd, F_ADD_SEALS, F_SEAL_SHRINK),
 	     "no arena");
-	stage.arena = mmap(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, arena_fd, 0);
-	need(stage.arena != MAP_FAILED, "no arena");
+	hca.arena = mmap(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, arena_fd, 0);
+	need(hca.arena != MAP_FAILED, "no arena");
 	start_client();
-	need(!machine_init(&stage.machine, &settings) && !cm_init(&stage.machine.cm), "no machine");
+	need(!machine_init(&hca.machine, &settings) && !cm_init(&hca.machine.cm), "no machine");
 }
 
-struct stage *stage_begin(void)
+struct fuzz_hca *fuzz_hca_begin(void)
 {
 	const struct softhca_hello hello = {
 		.probe = (uint64_t)(uintptr_t)&probe, .arena_base = ARENA_BASE,
 		.arena_size = ARENA_SIZE,
 	};
-	struct hca_device *device = &stage.machine.device[0];
+	struct hca_device *device = &hca.machine.device[0];
 	int uar;
 
 	if (!client)
@@ -94,14 +93,14 @@ struct stage *stage_begin(void)
 	device->qps.next = 0x40;
 	device->key_variant = 0;
 	fault_clear(&device->faults);
-	memset(stage.arena, 0, ARENA_SIZE);
-	need(!context_create(&stage.machine, &hello, dup(2), client, arena_fd, &stage.ctx, &uar),
+	memset(hca.arena, 0, ARENA_SIZE);
+	need(!context_create(&hca.machine, &hello, dup(2), client, arena_fd, &hca.ctx, &uar),
 	     "no context");
 	close(uar);
-	return &stage;
+	return &hca;
 }
 
-void stage_turn(struct stage *s)
+void fuzz_hca_turn(struct fuzz_hca *s)
 {
 	const struct model *model = s->ctx->device->model;
 
@@ -111,7 +110,7 @@ void stage_turn(struct stage *s)
 	engine_turn(&s->machine);
 }
 
-void stage_end(struct stage *s)
+void fuzz_hca_end(struct fuzz_hca *s)
 {
 	struct hca_device *device = &s->machine.device[0];
 
