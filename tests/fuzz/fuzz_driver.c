@@ -54,9 +54,7 @@ int main(int argc, char **argv)
 			random = random * 1664525u + 1013904223u;
 			data[i] = (uint8_t)(random >> 24);
 		}
-		/*
-		 * A few changes are as likely as many, since an input with many is refused early.
-		 */
+		/* Half of the inputs make few changes: those with many are refused early. */
 		size = 3 + 7 * ((random >> 8) % (seed % 2 ? 64 : 4));
 		snprintf(failure, sizeof(failure),
 			 "failed or hung; to repeat it: XRC_COMPAT_FUZZ_SEED=%u XRC_COMPAT_FUZZ_RUNS=1 %s\n",

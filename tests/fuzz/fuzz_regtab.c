@@ -20,7 +20,7 @@
 #include <tools/tables/view.h>
 
 #define FLAGS_CHANGE_MEANWHILE	0xe0	/* only if all are set: it takes a process */
-/* only if all are set: hardly any check is reached by a file cut short */
+/* only if all are set: few checks are reached in a truncated file */
 #define FLAGS_TRUNCATE		0x1c
 #define SIZE			(REGTAB_PAGE * 6)
 
@@ -36,7 +36,7 @@ static void summary(void)
 	rmdir(dir);
 	printf("%lu of %lu files were accepted\n", accepted, runs);
 	if (runs >= 1000 && accepted < runs / 10) {
-		fprintf(stderr, "fuzz: too few\n");
+		fprintf(stderr, "fuzz: too few files were accepted\n");
 		fflush(NULL);
 		_exit(1);
 	}
@@ -61,7 +61,7 @@ static void prepare(void)
 	atexit(summary);
 }
 
-static void spoil(const uint8_t *data, size_t size, int fd)
+static void damage(const uint8_t *data, size_t size, int fd)
 {
 	off_t length = (off_t)(data[1] | data[2] << 8) * 64;
 	bool truncate = (data[0] & FLAGS_TRUNCATE) == FLAGS_TRUNCATE;
@@ -69,7 +69,7 @@ static void spoil(const uint8_t *data, size_t size, int fd)
 	for (data += 3, size -= 3; size >= 7; data += 7, size -= 7) {
 		uint32_t offset = (uint32_t)(data[1] | data[2] << 8);
 
-		/* One change in eight hits the header, or no file would be accepted. */
+		/* One change in eight is in the header. With more, no file would be accepted. */
 		offset = data[0] % 8 ? REGTAB_PAGE + offset % (SIZE - REGTAB_PAGE)
 				     : offset % (uint32_t)sizeof(struct regtab_header);
 		if (pwrite(fd, data + 3, 4, offset) != 4)
@@ -79,8 +79,8 @@ static void spoil(const uint8_t *data, size_t size, int fd)
 		abort();
 }
 
-/* Another process that goes on changing it. */
-static pid_t change(int fd, uint32_t random)
+/* Starts a process that keeps changing the file. */
+static pid_t keep_changing(int fd, uint32_t random)
 {
 	pid_t pid = fork();
 
@@ -95,7 +95,7 @@ static pid_t change(int fd, uint32_t random)
 	}
 }
 
-static int look(void *context, const struct regtab_view *view)
+static int read_table(void *context, const struct regtab_view *view)
 {
 	struct regtab_view_qp qp;
 
@@ -109,7 +109,7 @@ static int look(void *context, const struct regtab_view *view)
 	return 0;
 }
 
-static int collect(void *context, struct regtab_found *found, int err)
+static int remove_dead(void *context, struct regtab_found *found, int err)
 {
 	(void)context;
 	if (!err && regtab_remove_dead(found, true) && !found->reason)
@@ -130,11 +130,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (write(fd, image, sizeof(image)) != sizeof(image))
 		abort();
-	spoil(data, size, fd);
+	damage(data, size, fd);
 	if ((data[0] & FLAGS_CHANGE_MEANWHILE) == FLAGS_CHANGE_MEANWHILE)
-		other = change(fd, data[0]);
+		other = keep_changing(fd, data[0]);
 	for (int i = 0; i < (other ? 20 : 1); i++)
-		if (regtab_list(dir, look, &good) || regtab_each(dir, O_RDWR, collect, NULL))
+		if (regtab_list(dir, read_table, &good) ||
+		    regtab_each(dir, O_RDWR, remove_dead, NULL))
 			abort();
 	runs++;
 	accepted += good;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The conversions of companions/umad.c on adapters of any content, under the address sanitizer:
- * each caller's struct is allocated with the size that its age knows, so that a byte behind it is
- * found, as are leaks and double frees.
+ * The conversions of companions/umad.c on adapters of any content. Each caller's struct has the
+ * size of its release. The address sanitizer finds a write behind it, leaks and double frees.
  */
 #include "companions/umad_now.h"
 #include "companions/umad_port.h"
@@ -112,26 +111,17 @@ int umad_caller(const void *address)
 
 /* ---- old programs ---- */
 
-/* Reads a field as the old program does. */
-static uint64_t capmask_of(const void *port)
+/* Reads the fields as the old program does. */
+static void verify(const void *object)
 {
-	return input.caller == 1 ? ((const struct umad_port_2006 *)port)->capmask
-				 : ((const struct umad_port_now *)port)->capmask;
-}
-
-static uint64_t guid_of(const void *port)
-{
-	return input.caller == 1 ? ((const struct umad_port_2006 *)port)->port_guid
-				 : ((const struct umad_port_now *)port)->port_guid;
-}
-
-static void verify(const void *port)
-{
+	const struct umad_port_2006 *old = object;
+	const struct umad_port_now *port = object;
 	struct umad_port_now now;
 
 	fill(&now, sizeof(now));
-	must(((const struct umad_port_2006 *)port)->rate == now.rate);
-	must(capmask_of(port) == now.capmask && guid_of(port) == now.port_guid);
+	must(old->rate == now.rate);
+	must((input.caller == 1 ? old->capmask : port->capmask) == now.capmask);
+	must((input.caller == 1 ? old->port_guid : port->port_guid) == now.port_guid);
 }
 
 static void try_port(size_t size)
@@ -163,7 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const struct {
 		int caller;
 		size_t port;
-	} ages[] = { { 1, sizeof(struct umad_port_2006) },
+	} callers[] = { { 1, sizeof(struct umad_port_2006) },
 		     { 1, sizeof(struct umad_port_2007) },
 		     { 2, sizeof(struct umad_port_2009) },
 		     { 2, sizeof(struct umad_port_now) },
@@ -171,9 +161,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	input.data = data;
 	input.size = size;
-	for (size_t i = 0; i < sizeof(ages) / sizeof(ages[0]); i++) {
-		input.caller = ages[i].caller;
-		try_port(ages[i].port);
+	for (size_t i = 0; i < sizeof(callers) / sizeof(callers[0]); i++) {
+		input.caller = callers[i].caller;
+		try_port(callers[i].port);
 		try_ca();
 	}
 	return 0;

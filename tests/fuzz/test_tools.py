@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat check`, `ps` and `gc` as commands on damaged files. They end by themselves with a
-documented status, and print only text and JSON.
+"""`xrc-compat check`, `ps` and `gc` on damaged files. They end with a documented status and print
+only text and JSON.
 
 XRC_COMPAT_FUZZ_RUNS: how many files for each (default 150). XRC_COMPAT_FUZZ_SEED: the seed of the
 first one (default 1); "fresh" takes the clock. Each file follows from its seed alone.
@@ -23,8 +23,7 @@ WORDS = [
 
 
 def damaged(data, meaningful, dice):
-    """The data with some bytes changed, mostly at places that mean something; now and then cut
-    short."""
+    """The data with some bytes changed, mostly at the offsets @meaningful. A tenth is truncated."""
     data = bytearray(data)
     for _ in range(dice.choice((1, 2, 4, 16, 64))):
         at = dice.choice(meaningful) if dice.random() < 0.8 else dice.randrange(len(data))
@@ -70,7 +69,7 @@ CHECK_STATUSES = {0, 1, 2, 3, 4, 5, 125, 126, 127}
 
 
 def check_as_json(xrc_compat, words, env):
-    """The status of `check --json`, which is a documented one and stands in its JSON, too."""
+    """The status of `check --json`, which is documented and also in its JSON."""
     status, text = outcome([xrc_compat, "check", "--json", *words], env)
     assert status in CHECK_STATUSES and json.loads(text)["exit_status"] == status
     return status
@@ -91,8 +90,8 @@ def test_check(xrc_compat, build_root, tmp_path):
         with_plugin = [helpers / "hold-registrations", "--plugin", program]
         words = [program] if name == "hold-registrations" else with_plugin
         with repeatable(seed):
-            # Where the loader reads outside of a damaged file, it depends on the addresses that
-            # the kernel chose whether it crashes: in one of 80 runs on some files.
+            # The loader reads outside of some damaged files. Whether it crashes depends on the
+            # addresses that the kernel chose: on some files, in one of 80 runs.
             assert any(
                 check_as_json(xrc_compat, words, env) == outcome([xrc_compat, "check", *words],
                                                                  env)[0] for _ in range(20))
@@ -100,7 +99,7 @@ def test_check(xrc_compat, build_root, tmp_path):
 
 @pytest.fixture
 def real_tables(xrc_compat, build_root, tables):
-    """[(name, contents)] of the tables that a killed old program leaves."""
+    """[(name, contents)] of the tables of a legacy program with registrations."""
     holder = build_root / "tests" / "e2e" / "tools" / "hold-registrations"
     env = dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables))
     domain = tables.parent / (tables.name + ".domain")
@@ -136,4 +135,4 @@ def test_ps_and_gc(xrc_compat, tables, real_tables):
             assert outcome([xrc_compat, "ps"], env)[0] in (0, 1)
             assert outcome([xrc_compat, "gc", "--dry-run"], env)[0] in (0, 1) and path.exists()
             assert outcome([xrc_compat, "gc"], env)[0] in (0, 1)
-    assert RUNS < 100 or refused, "no table was ever refused: nothing was damaged"
+    assert RUNS < 100 or refused, "no table was refused, so none was damaged"
