@@ -200,20 +200,20 @@ static void attributes(struct ground *ground, enum ibv_qp_type type, enum ibv_qp
 	end(&conn);
 }
 
-static void attributes_of_rc(struct ground *ground)
+TEST(attributes_of_rc)
 {
 	attributes(ground, IBV_QPT_RC, IBV_QPT_RC, RTR_MASK | RESPONDER, RTS_MASK | REQUESTER,
 		   RTR_MASK | RESPONDER, RTS_MASK | REQUESTER);
 }
 
-static void attributes_of_xrc(struct ground *ground)
+TEST(attributes_of_xrc)
 {
 	attributes(ground, IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV, RTR_MASK, RTS_MASK | REQUESTER,
 		   RTR_MASK | RESPONDER, RTS_MASK);
 }
 
 /* Without responder resources the attributes permit neither reads nor atomics. */
-static void access_without_responder_resources(struct ground *ground)
+TEST(access_without_responder_resources)
 {
 	struct connection conn = begin(ground, IBV_QPT_RC, IBV_QPT_RC);
 	struct rdma_conn_param param = { .qp_num = ACTIVE_QP };
@@ -225,7 +225,7 @@ static void access_without_responder_resources(struct ground *ground)
 	end(&conn);
 }
 
-static void a_request_of_another_qp_type_is_rejected(struct ground *ground)
+TEST(a_request_of_another_qp_type_is_rejected)
 {
 	struct connection conn = begin(ground, IBV_QPT_XRC_SEND, IBV_QPT_RC);
 	struct rdma_conn_param param = { 0 };
@@ -236,7 +236,7 @@ static void a_request_of_another_qp_type_is_rejected(struct ground *ground)
 }
 
 /* The first message can arrive before the message that completes the connection. */
-static void established_by_a_message(struct ground *ground)
+TEST(established_by_a_message)
 {
 	struct connection conn = begin(ground, IBV_QPT_RC, IBV_QPT_RC);
 
@@ -287,7 +287,7 @@ static void check_route(struct rdma_cm_id *id, struct rdma_cm_id *peer, const ch
 	NEED(be16toh(path->pkey) == 0xffff && path->mtu == IBV_MTU_4096 && path->reversible);
 }
 
-static void routes(struct ground *ground)
+TEST(routes)
 {
 	struct connection conn = begin(ground, IBV_QPT_RC, IBV_QPT_RC);
 
@@ -317,11 +317,11 @@ static struct sockaddr_ib ib_address(struct rdma_cm_id *id, uint16_t port)
 	return ib;
 }
 
-static void gids_are_addresses(struct ground *ground)
+TEST(gids_are_addresses)
 {
 	static const char data[92] = "as much private data as fits";
 	struct rdma_conn_param param = { .private_data = data, .private_data_len = sizeof(data) };
-	struct rdma_cm_id *listener = new_id(ground, RDMA_PS_TCP), *id = ground->idle, *passive;
+	struct rdma_cm_id *listener = ground->second, *id = ground->idle, *passive;
 	struct sockaddr_ib dst = ib_address(ground->listener, 7300);
 	struct sockaddr_ib src = ib_address(ground->bound, 0);
 	struct rdma_cm_event *event;
@@ -341,17 +341,10 @@ static void gids_are_addresses(struct ground *ground)
 	rdma_ack_cm_event(event);
 	NEED(!rdma_destroy_id(passive));
 	take_event(ground, RDMA_CM_EVENT_REJECTED, NULL);
-	rdma_destroy_id(listener);
 }
-
-static const struct ground_test tests[] = {
-	TEST(attributes_of_rc), TEST(attributes_of_xrc), TEST(access_without_responder_resources),
-	TEST(a_request_of_another_qp_type_is_rejected), TEST(established_by_a_message),
-	TEST(routes), TEST(gids_are_addresses),
-};
 
 int main(void)
 {
-	ground_run(tests, sizeof(tests) / sizeof(tests[0]));
+	ground_run();
 	return EXIT_SUCCESS;
 }

@@ -33,31 +33,23 @@ static void raise_event(struct rdma_cm_id *id)
 	NEED(!rdma_resolve_addr(id, NULL, address(THERE, PORT), 20000));
 }
 
-static void readable_while_events_wait(struct ground *ground)
+TEST(destroying_an_id_discards_its_events)
 {
-	struct rdma_cm_id *other = new_id(ground, RDMA_PS_TCP);
+	struct rdma_cm_id *id = new_id(ground, RDMA_PS_TCP);
 
-	NEED(!readable(ground->channel));
-	raise_event(ground->idle);
-	raise_event(other);
+	raise_event(id);
 	NEED(readable(ground->channel));
-	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
-	NEED(readable(ground->channel));
-	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
-	NEED(!readable(ground->channel));
-	/* The events of an id end with it. */
-	NEED(!rdma_resolve_route(other, 20000));
-	NEED(readable(ground->channel));
-	rdma_destroy_id(other);
+	rdma_destroy_id(id);
 	NEED(!readable(ground->channel));
 }
 
 /* Raises more events than a socket's buffer holds messages of one byte. */
-static void many_events_wait(struct ground *ground)
+TEST(readable_while_events_wait)
 {
 	enum { MANY = 3000 };
 	static struct rdma_cm_id *ids[MANY];
 
+	NEED(!readable(ground->channel));
 	for (int i = 0; i < MANY; i++) {
 		ids[i] = new_id(ground, RDMA_PS_TCP);
 		raise_event(ids[i]);
@@ -71,21 +63,19 @@ static void many_events_wait(struct ground *ground)
 		NEED(!rdma_destroy_id(ids[i]));
 }
 
-static void each_event_is_an_edge(struct ground *ground)
+TEST(each_event_is_an_edge)
 {
 	struct epoll_event wanted = { .events = EPOLLIN | EPOLLET }, got;
-	struct rdma_cm_id *other = new_id(ground, RDMA_PS_TCP);
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
 
 	NEED(epoll >= 0 && !epoll_ctl(epoll, EPOLL_CTL_ADD, ground->channel->fd, &wanted));
 	NEED(!epoll_wait(epoll, &got, 1, 0));
 	raise_event(ground->idle);
 	NEED(epoll_wait(epoll, &got, 1, 0) == 1 && !epoll_wait(epoll, &got, 1, 0));
-	raise_event(other);
+	raise_event(ground->second);
 	NEED(epoll_wait(epoll, &got, 1, 0) == 1 && !epoll_wait(epoll, &got, 1, 0));
 	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
-	rdma_destroy_id(other);
 	close(epoll);
 }
 
@@ -120,7 +110,7 @@ static void catch_signals(int flags)
 	signals = 0;
 }
 
-static void signals_with_sa_restart_do_not_end_the_wait(struct ground *ground)
+TEST(signals_with_sa_restart_do_not_end_the_wait)
 {
 	pthread_t self = pthread_self(), other;
 
@@ -141,7 +131,7 @@ static void *interrupt_until_told(void *thread)
 	return NULL;
 }
 
-static void signals_without_sa_restart_end_the_wait(struct ground *ground)
+TEST(signals_without_sa_restart_end_the_wait)
 {
 	pthread_t self = pthread_self(), other;
 	struct rdma_cm_event *event;
@@ -182,7 +172,7 @@ static pthread_t start_waiting(struct rdma_event_channel *channel)
 	return thread;
 }
 
-static void a_waiting_thread_can_be_cancelled(struct ground *ground)
+TEST(a_waiting_thread_can_be_cancelled)
 {
 	void *result;
 	pthread_t thread;
@@ -197,7 +187,7 @@ static void a_waiting_thread_can_be_cancelled(struct ground *ground)
 	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 }
 
-static void a_channel_blocks_unless_it_is_non_blocking(struct ground *ground)
+TEST(a_channel_blocks_unless_it_is_non_blocking)
 {
 	struct rdma_cm_event *event;
 	pthread_t thread;
@@ -210,7 +200,7 @@ static void a_channel_blocks_unless_it_is_non_blocking(struct ground *ground)
 	NEED(!pthread_cancel(thread) && !pthread_join(thread, NULL));
 }
 
-static void other_threads_run_commands_while_one_waits(struct ground *ground)
+TEST(other_threads_run_commands_while_one_waits)
 {
 	struct rdma_event_channel *own = rdma_create_event_channel();
 	struct rdma_cm_id *id;
@@ -232,12 +222,11 @@ static void other_threads_run_commands_while_one_waits(struct ground *ground)
  * rping closes the channel's descriptor at its end. The waiting thread must go on waiting, and must
  * not get an error.
  */
-static void closing_the_channel_does_not_end_the_wait(struct ground *ground)
+TEST(closing_the_channel_does_not_end_the_wait)
 {
 	struct rdma_event_channel *own = rdma_create_event_channel();
 	pthread_t thread;
 
-	(void)ground;
 	NEED(own != NULL);
 	thread = start_waiting(own);
 	close(own->fd);
@@ -258,9 +247,8 @@ static void *wait_or_get_ebadf(void *channel)
  * rping's thread asks for the next event while main closes the channel. The process must not get
  * SIGPIPE. The thread waits until it is cancelled, or gets EBADF.
  */
-static void closing_the_channel_while_a_thread_asks_raises_no_signal(struct ground *ground)
+TEST(closing_the_channel_while_a_thread_asks_raises_no_signal)
 {
-	(void)ground;
 	for (int i = 0; i < 500; i++) {
 		struct rdma_event_channel *own = rdma_create_event_channel();
 		pthread_t thread;
@@ -283,7 +271,7 @@ static void *destroy(void *id)
 }
 
 /* librdmacm waits for as many acknowledgements as the connection manager has reported events. */
-static void destroying_waits_for_acknowledgements(struct ground *ground)
+TEST(destroying_waits_for_acknowledgements)
 {
 	struct rdma_cm_id *id = new_id(ground, RDMA_PS_TCP);
 	struct rdma_cm_event *event;
@@ -297,7 +285,7 @@ static void destroying_waits_for_acknowledgements(struct ground *ground)
 	NEED(!pthread_join(thread, NULL));
 }
 
-static void a_forked_child_gets_eio_and_leaves_the_channel_intact(struct ground *ground)
+TEST(a_forked_child_gets_eio_and_leaves_the_channel_intact)
 {
 	int status;
 	pid_t child = fork();
@@ -321,25 +309,24 @@ static void a_forked_child_gets_eio_and_leaves_the_channel_intact(struct ground 
 
 /* ---- migration ---- */
 
-static void events_move_with_their_id(struct ground *ground)
+TEST(events_move_with_their_id)
 {
 	struct rdma_event_channel *old = ground->channel, *other = rdma_create_event_channel();
-	struct rdma_cm_id *id = new_id(ground, RDMA_PS_TCP);
 
 	NEED(other != NULL);
-	raise_event(id);
-	NEED(!rdma_migrate_id(id, other));
+	raise_event(ground->idle);
+	NEED(!rdma_migrate_id(ground->idle, other));
 	NEED(!readable(old) && readable(other));
 	ground->channel = other;
 	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
-	NEED(!rdma_resolve_route(id, 20000));
+	NEED(!rdma_resolve_route(ground->idle, 20000));
 	take_event(ground, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL);
-	NEED(!rdma_destroy_id(id));
+	NEED(!rdma_migrate_id(ground->idle, old));
 	rdma_destroy_event_channel(other);
 	ground->channel = old;
 }
 
-static void an_unread_request_moves_with_its_listener(struct ground *ground)
+TEST(an_unread_request_moves_with_its_listener)
 {
 	struct rdma_event_channel *old = ground->channel, *other = rdma_create_event_channel();
 	struct rdma_conn_param param = { 0 };
@@ -357,23 +344,6 @@ static void an_unread_request_moves_with_its_listener(struct ground *ground)
 	NEED(!rdma_migrate_id(ground->listener, old));
 	rdma_destroy_event_channel(other);
 }
-
-static const struct ground_test tests[] = {
-	TEST(readable_while_events_wait),
-	TEST(many_events_wait),
-	TEST(each_event_is_an_edge),
-	TEST(signals_with_sa_restart_do_not_end_the_wait),
-	TEST(signals_without_sa_restart_end_the_wait),
-	TEST(a_waiting_thread_can_be_cancelled),
-	TEST(a_channel_blocks_unless_it_is_non_blocking),
-	TEST(other_threads_run_commands_while_one_waits),
-	TEST(closing_the_channel_does_not_end_the_wait),
-	TEST(closing_the_channel_while_a_thread_asks_raises_no_signal),
-	TEST(destroying_waits_for_acknowledgements),
-	TEST(a_forked_child_gets_eio_and_leaves_the_channel_intact),
-	TEST(events_move_with_their_id),
-	TEST(an_unread_request_moves_with_its_listener),
-};
 
 /*
  * Runs after the main thread has ended. The daemon can then reach the memory only by the id of
@@ -403,6 +373,6 @@ static void __attribute__((noreturn)) leave_main(void)
 
 int main(void)
 {
-	ground_run(tests, sizeof(tests) / sizeof(tests[0]));
+	ground_run();
 	leave_main();
 }

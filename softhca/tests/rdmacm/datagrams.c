@@ -34,7 +34,7 @@ static struct rdma_cm_id *ask_for_qp(struct ground *ground)
 	return passive;
 }
 
-static void an_accepted_request_gets_the_qp(struct ground *ground)
+TEST(an_accepted_request_gets_the_qp)
 {
 	struct rdma_conn_param param = { .qp_num = PASSIVE_QP,
 					 .private_data = "here",
@@ -60,7 +60,7 @@ static void an_accepted_request_gets_the_qp(struct ground *ground)
 	rdma_destroy_id(listener);
 }
 
-static void a_rejected_request_gets_status_2(struct ground *ground)
+TEST(a_rejected_request_gets_status_2)
 {
 	struct rdma_cm_id *listener = new_listener(ground), *passive = ask_for_qp(ground);
 	struct rdma_cm_event *event;
@@ -73,7 +73,7 @@ static void a_rejected_request_gets_status_2(struct ground *ground)
 	rdma_destroy_id(listener);
 }
 
-static void a_request_without_a_listener_gets_status_1(struct ground *ground)
+TEST(a_request_without_a_listener_gets_status_1)
 {
 	struct rdma_conn_param param = { 0 };
 
@@ -82,14 +82,8 @@ static void a_request_without_a_listener_gets_status_1(struct ground *ground)
 	NEED(take_event(ground, RDMA_CM_EVENT_UNREACHABLE, NULL) == 1);
 }
 
-static const struct ground_test tests[] = {
-	TEST(an_accepted_request_gets_the_qp),
-	TEST(a_rejected_request_gets_status_2),
-	TEST(a_request_without_a_listener_gets_status_1),
-};
-
 int main(void)
 {
-	ground_run(tests, sizeof(tests) / sizeof(tests[0]));
+	ground_run();
 	return EXIT_SUCCESS;
 }

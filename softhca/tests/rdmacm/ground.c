@@ -92,6 +92,7 @@ void ground_lay(struct ground *ground)
 {
 	NEED((ground->channel = rdma_create_event_channel()));
 	ground->idle = new_id(ground, RDMA_PS_TCP);
+	ground->second = new_id(ground, RDMA_PS_TCP);
 	ground->datagram = new_id(ground, RDMA_PS_UDP);
 	ground->bound = new_id(ground, RDMA_PS_TCP);
 	ground->listener = new_id(ground, RDMA_PS_TCP);
@@ -108,12 +109,27 @@ void ground_clear(struct ground *ground)
 	rdma_destroy_id(ground->listener);
 	rdma_destroy_id(ground->bound);
 	rdma_destroy_id(ground->datagram);
+	rdma_destroy_id(ground->second);
 	rdma_destroy_id(ground->idle);
 	rdma_destroy_event_channel(ground->channel);
 }
 
-void ground_run(const struct ground_test *tests, size_t count)
+static struct {
+	const char *name;
+	void (*run)(struct ground *ground);
+} tests[32];
+static size_t count;
+
+void ground_add(const char *name, void (*run)(struct ground *ground))
 {
+	NEED(count < sizeof(tests) / sizeof(tests[0]));
+	tests[count].name = name;
+	tests[count++].run = run;
+}
+
+void ground_run(void)
+{
+	NEED(count);
 	for (size_t i = 0; i < count; i++) {
 		struct ground ground;
 

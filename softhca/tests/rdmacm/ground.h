@@ -15,11 +15,11 @@
 
 struct ground {
 	struct rdma_event_channel *channel;
-	struct rdma_cm_id *idle;     /* of RDMA_PS_TCP, as created */
-	struct rdma_cm_id *datagram; /* of RDMA_PS_UDP, as created */
-	struct rdma_cm_id *bound;    /* to HERE, PORT */
-	struct rdma_cm_id *listener; /* on THERE, PORT */
-	struct rdma_cm_id *routed;   /* from HERE to the listener */
+	struct rdma_cm_id *idle, *second; /* of RDMA_PS_TCP, as created */
+	struct rdma_cm_id *datagram;	  /* of RDMA_PS_UDP, as created */
+	struct rdma_cm_id *bound;	  /* to HERE, PORT */
+	struct rdma_cm_id *listener;	  /* on THERE, PORT */
+	struct rdma_cm_id *routed;	  /* from HERE to the listener */
 };
 
 /* Ends the process unless @good, with a message of @what and errno. */
@@ -29,16 +29,19 @@ void ground_need(bool good, const char *what);
 void ground_lay(struct ground *ground);
 void ground_clear(struct ground *ground);
 
-/* A test. It gets its own ground. */
-struct ground_test {
-	const char *name;
-	void (*run)(struct ground *ground);
-};
+/* TEST(what_is_so) { ... } adds a test. It gets a @ground of its own. */
+#define TEST(test) \
+	static void test(struct ground *ground); \
+	static void __attribute__((constructor(1000 + __COUNTER__))) test##_add(void) \
+	{ \
+		ground_add(#test, test); \
+	} \
+	static void test(struct ground *ground __attribute__((unused)))
 
-#define TEST(function) { #function, function }
+void ground_add(const char *name, void (*run)(struct ground *ground));
 
-/* Runs all tests, and prints the name of each. */
-void ground_run(const struct ground_test *tests, size_t count);
+/* Runs all tests in the order of their file, and prints the name of each. */
+void ground_run(void);
 
 /* address - valid until the fourth call after this one; with IPv6 until the next one. */
 struct sockaddr *address(const char *text, uint16_t port);

@@ -71,7 +71,7 @@ static void expect_group(struct ground *ground, struct rdma_cm_id *id, struct so
 }
 
 /* The GID to which the kernel maps the address (cma_set_mgid). */
-static void an_address_maps_to_the_kernels_gid(struct ground *ground)
+TEST(an_address_maps_to_the_kernels_gid)
 {
 	struct rdma_cm_id *udp = bound(ground, RDMA_PS_UDP), *ipoib = bound(ground, RDMA_PS_IPOIB);
 
@@ -86,7 +86,7 @@ static void an_address_maps_to_the_kernels_gid(struct ground *ground)
 }
 
 /* Ids that join one address get one GID and LID. Each join of the address 0 gets a new group. */
-static void ids_share_a_group_by_its_address(struct ground *ground)
+TEST(ids_share_a_group_by_its_address)
 {
 	struct rdma_cm_id *first = bound(ground, RDMA_PS_UDP), *second = ground->datagram;
 	struct joined a, b, other, nameless, another;
@@ -111,7 +111,7 @@ static void ids_share_a_group_by_its_address(struct ground *ground)
  * rdma_leave_multicast discards a JOIN event that was not read yet. It waits until as many events
  * are acknowledged as the daemon has counted, so a wrong count hangs.
  */
-static void leaving_discards_an_unread_event(struct ground *ground)
+TEST(leaving_discards_an_unread_event)
 {
 	struct rdma_cm_id *id = bound(ground, RDMA_PS_UDP);
 	struct rdma_cm_event *event;
@@ -132,7 +132,7 @@ static void *leave(void *id)
 	return NULL;
 }
 
-static void leaving_waits_for_an_unacknowledged_event(struct ground *ground)
+TEST(leaving_waits_for_an_unacknowledged_event)
 {
 	struct rdma_cm_id *id = bound(ground, RDMA_PS_UDP);
 	struct rdma_cm_event *event;
@@ -147,7 +147,7 @@ static void leaving_waits_for_an_unacknowledged_event(struct ground *ground)
 	rdma_destroy_id(id);
 }
 
-static void joining_a_unicast_gid_raises_an_error_event(struct ground *ground)
+TEST(joining_a_unicast_gid_raises_an_error_event)
 {
 	struct rdma_cm_id *id = bound(ground, RDMA_PS_UDP);
 	struct rdma_cm_event *event;
@@ -159,7 +159,7 @@ static void joining_a_unicast_gid_raises_an_error_event(struct ground *ground)
 	rdma_destroy_id(id);
 }
 
-static void a_group_address_is_resolved_and_its_route_is_not(struct ground *ground)
+TEST(a_group_address_is_resolved_and_its_route_is_not)
 {
 	struct rdma_cm_id *id = ground->datagram, *of_event;
 
@@ -171,17 +171,8 @@ static void a_group_address_is_resolved_and_its_route_is_not(struct ground *grou
 	join(ground, id, address("239.1.1.1", 0), NULL);
 }
 
-static const struct ground_test tests[] = {
-	TEST(an_address_maps_to_the_kernels_gid),
-	TEST(ids_share_a_group_by_its_address),
-	TEST(leaving_discards_an_unread_event),
-	TEST(leaving_waits_for_an_unacknowledged_event),
-	TEST(joining_a_unicast_gid_raises_an_error_event),
-	TEST(a_group_address_is_resolved_and_its_route_is_not),
-};
-
 int main(void)
 {
-	ground_run(tests, sizeof(tests) / sizeof(tests[0]));
+	ground_run();
 	return EXIT_SUCCESS;
 }

@@ -58,52 +58,37 @@ static int bind_to_a_service_of_another_port_space(struct ground *ground)
 	return error_of(rdma_bind_addr(ground->idle, (struct sockaddr *)&ib));
 }
 
-/* Sets @option on ground->idle and on a new id. Returns the new one. */
-static struct rdma_cm_id *set_on_two_ids(struct ground *ground, int option)
+static void set_on_both(struct ground *ground, int option)
 {
-	struct rdma_cm_id *other = new_id(ground, RDMA_PS_TCP);
 	int yes = 1;
 
 	NEED(!rdma_set_option(ground->idle, RDMA_OPTION_ID, option, &yes, sizeof(yes)));
-	NEED(!rdma_set_option(other, RDMA_OPTION_ID, option, &yes, sizeof(yes)));
-	return other;
+	NEED(!rdma_set_option(ground->second, RDMA_OPTION_ID, option, &yes, sizeof(yes)));
 }
 
+/* Two ids may be bound to one port, but an id may listen only if no other id is bound to it. */
 static int listen_on_a_shared_port(struct ground *ground)
 {
-	struct rdma_cm_id *other = set_on_two_ids(ground, RDMA_OPTION_ID_REUSEADDR);
-	int err;
-
+	set_on_both(ground, RDMA_OPTION_ID_REUSEADDR);
 	NEED(!rdma_bind_addr(ground->idle, address(HERE, PORT + 2)));
-	NEED(!rdma_bind_addr(other, address(HERE, PORT + 2)));
-	/* Both ids are bound to one port, but only one of them can listen. */
-	err = error_of(rdma_listen(other, 1));
-	rdma_destroy_id(other);
-	return err;
+	NEED(!rdma_bind_addr(ground->second, address(HERE, PORT + 2)));
+	return error_of(rdma_listen(ground->second, 1));
 }
 
 /* An id that was bound with REUSEADDR stops sharing its port when it listens. */
 static int share_the_port_of_a_listener(struct ground *ground)
 {
-	struct rdma_cm_id *other = set_on_two_ids(ground, RDMA_OPTION_ID_REUSEADDR);
-	int err;
-
+	set_on_both(ground, RDMA_OPTION_ID_REUSEADDR);
 	NEED(!rdma_bind_addr(ground->idle, address(HERE, PORT + 2)));
 	NEED(!rdma_listen(ground->idle, 1));
-	err = error_of(rdma_bind_addr(other, address(HERE, PORT + 2)));
-	rdma_destroy_id(other);
-	return err;
+	return error_of(rdma_bind_addr(ground->second, address(HERE, PORT + 2)));
 }
 
 static int two_families(struct ground *ground)
 {
-	struct rdma_cm_id *other = set_on_two_ids(ground, RDMA_OPTION_ID_AFONLY);
-	int err;
-
+	set_on_both(ground, RDMA_OPTION_ID_AFONLY);
 	NEED(!rdma_bind_addr(ground->idle, address("0.0.0.0", PORT + 3)));
-	err = error_of(rdma_bind_addr(other, address6("::", PORT + 3)));
-	rdma_destroy_id(other);
-	return err;
+	return error_of(rdma_bind_addr(ground->second, address6("::", PORT + 3)));
 }
 
 static int resolve_an_address_of_no_host(struct ground *ground)
