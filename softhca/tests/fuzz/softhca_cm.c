@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Hostile write()s on two files of the connection manager: any sequence of them, valid or not, and
- * clocks that jump ahead. Afterwards the files are closed, and nothing may be left of them.
+ * clocks that jump ahead. Afterwards the files are closed, and no id or group may be left.
  *
  * The input: commands of a number and flags, then the bytes of the request. Unless a flag says
  * otherwise, this program corrects what most commands have right: lengths, small ids, addresses
@@ -40,6 +40,7 @@ struct layout {
 	uint16_t size, id, response, address[2], uid, valid;
 };
 
+#define COMMAND(name)	   [RDMA_USER_CM_CMD_##name]
 #define SIZE(type)	   .size = sizeof(struct rdma_ucm_##type)
 #define AT(type, member)   (offsetof(struct rdma_ucm_##type, member) + 1)
 #define ID(type)	   .id = AT(type, id)
@@ -48,42 +49,34 @@ struct layout {
 #define ADDRESSES(type)    .address = { AT(type, src_addr), AT(type, dst_addr) }
 
 static const struct layout layouts[] = {
-	[RDMA_USER_CM_CMD_CREATE_ID] = { SIZE(create_id), RESPONSE(create_id),
-					 .uid = AT(create_id, uid) },
-	[RDMA_USER_CM_CMD_DESTROY_ID] = { SIZE(destroy_id), ID(destroy_id),
-					  RESPONSE(destroy_id) },
-	[RDMA_USER_CM_CMD_BIND_IP] = { SIZE(bind_ip), ID(bind_ip), ADDRESS(bind_ip) },
-	[RDMA_USER_CM_CMD_RESOLVE_IP] = { SIZE(resolve_ip), ID(resolve_ip),
-					  ADDRESSES(resolve_ip) },
-	[RDMA_USER_CM_CMD_RESOLVE_ROUTE] = { SIZE(resolve_route), ID(resolve_route) },
-	[RDMA_USER_CM_CMD_QUERY_ROUTE] = { SIZE(query), ID(query), RESPONSE(query) },
-	[RDMA_USER_CM_CMD_CONNECT] = { SIZE(connect), ID(connect),
-				       .valid = AT(connect, conn_param.valid) },
-	[RDMA_USER_CM_CMD_LISTEN] = { SIZE(listen), ID(listen) },
-	[RDMA_USER_CM_CMD_ACCEPT] = { SIZE(accept), ID(accept), .uid = AT(accept, uid) },
-	[RDMA_USER_CM_CMD_REJECT] = { SIZE(reject), ID(reject) },
-	[RDMA_USER_CM_CMD_DISCONNECT] = { SIZE(disconnect), ID(disconnect) },
-	[RDMA_USER_CM_CMD_INIT_QP_ATTR] = { SIZE(init_qp_attr), ID(init_qp_attr),
-					    RESPONSE(init_qp_attr) },
-	[RDMA_USER_CM_CMD_GET_EVENT] = { SIZE(get_event), RESPONSE(get_event) },
-	[RDMA_USER_CM_CMD_GET_OPTION] = { .size = 8 },
-	[RDMA_USER_CM_CMD_SET_OPTION] = { SIZE(set_option), ID(set_option),
-					  .response = AT(set_option, optval) },
-	[RDMA_USER_CM_CMD_NOTIFY] = { SIZE(notify), ID(notify) },
-	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = { SIZE(join_ip_mcast), ID(join_ip_mcast),
-					     RESPONSE(join_ip_mcast), ADDRESS(join_ip_mcast),
-					     .uid = AT(join_ip_mcast, uid) },
-	[RDMA_USER_CM_CMD_LEAVE_MCAST] = { SIZE(destroy_id), ID(destroy_id),
-					   RESPONSE(destroy_id) },
-	[RDMA_USER_CM_CMD_MIGRATE_ID] = { SIZE(migrate_id), ID(migrate_id),
-					  RESPONSE(migrate_id) },
-	[RDMA_USER_CM_CMD_QUERY] = { SIZE(query), ID(query), RESPONSE(query) },
-	[RDMA_USER_CM_CMD_BIND] = { SIZE(bind), ID(bind), ADDRESS(bind) },
-	[RDMA_USER_CM_CMD_RESOLVE_ADDR] = { SIZE(resolve_addr), ID(resolve_addr),
-					    ADDRESSES(resolve_addr) },
-	[RDMA_USER_CM_CMD_JOIN_MCAST] = { SIZE(join_mcast), ID(join_mcast),
-					  RESPONSE(join_mcast), ADDRESS(join_mcast),
-					  .uid = AT(join_mcast, uid) },
+	COMMAND(CREATE_ID) = { SIZE(create_id), RESPONSE(create_id), .uid = AT(create_id, uid) },
+	COMMAND(DESTROY_ID) = { SIZE(destroy_id), ID(destroy_id), RESPONSE(destroy_id) },
+	COMMAND(BIND_IP) = { SIZE(bind_ip), ID(bind_ip), ADDRESS(bind_ip) },
+	COMMAND(RESOLVE_IP) = { SIZE(resolve_ip), ID(resolve_ip), ADDRESSES(resolve_ip) },
+	COMMAND(RESOLVE_ROUTE) = { SIZE(resolve_route), ID(resolve_route) },
+	COMMAND(QUERY_ROUTE) = { SIZE(query), ID(query), RESPONSE(query) },
+	COMMAND(CONNECT) = { SIZE(connect), ID(connect), .valid = AT(connect, conn_param.valid) },
+	COMMAND(LISTEN) = { SIZE(listen), ID(listen) },
+	COMMAND(ACCEPT) = { SIZE(accept), ID(accept), .uid = AT(accept, uid) },
+	COMMAND(REJECT) = { SIZE(reject), ID(reject) },
+	COMMAND(DISCONNECT) = { SIZE(disconnect), ID(disconnect) },
+	COMMAND(INIT_QP_ATTR) = { SIZE(init_qp_attr), ID(init_qp_attr), RESPONSE(init_qp_attr) },
+	COMMAND(GET_EVENT) = { SIZE(get_event), RESPONSE(get_event) },
+	COMMAND(GET_OPTION) = { .size = 8 },
+	COMMAND(SET_OPTION) = { SIZE(set_option), ID(set_option),
+				.response = AT(set_option, optval) },
+	COMMAND(NOTIFY) = { SIZE(notify), ID(notify) },
+	COMMAND(JOIN_IP_MCAST) = { SIZE(join_ip_mcast), ID(join_ip_mcast),
+				   RESPONSE(join_ip_mcast), ADDRESS(join_ip_mcast),
+				   .uid = AT(join_ip_mcast, uid) },
+	COMMAND(LEAVE_MCAST) = { SIZE(destroy_id), ID(destroy_id), RESPONSE(destroy_id) },
+	COMMAND(MIGRATE_ID) = { SIZE(migrate_id), ID(migrate_id), RESPONSE(migrate_id) },
+	COMMAND(QUERY) = { SIZE(query), ID(query), RESPONSE(query) },
+	COMMAND(BIND) = { SIZE(bind), ID(bind), ADDRESS(bind) },
+	COMMAND(RESOLVE_ADDR) = { SIZE(resolve_addr), ID(resolve_addr), ADDRESSES(resolve_addr) },
+	COMMAND(JOIN_MCAST) = { SIZE(join_mcast), ID(join_mcast),
+				RESPONSE(join_mcast), ADDRESS(join_mcast),
+				.uid = AT(join_mcast, uid) },
 };
 
 #define COMMANDS (sizeof(layouts) / sizeof(layouts[0]))

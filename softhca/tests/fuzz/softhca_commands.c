@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Hostile write()s on the uverbs file: any sequence of them, valid or not, while the HCA goes on
- * working. Afterwards the context ends, and nothing may be left of it.
+ * working. Afterwards the context ends, and no object may be left.
  *
  * The input: commands of a number, flags, a count of words and room for the response, and then the
  * words. Unless a flag says otherwise, this program corrects what most commands have right: the

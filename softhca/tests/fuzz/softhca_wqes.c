@@ -2,7 +2,7 @@
 /*
  * Hostile rings: work requests, receive buffers, doorbell records and completion queues with any
  * contents, on QPs of every type, while the QPs change their states. Afterwards the context ends,
- * and nothing may be left of it.
+ * and no object may be left.
  */
 #include "softhca_hca.h"
 
