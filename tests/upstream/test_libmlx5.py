@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A ported program that ends a handle from ibv_open_qp: which libmlx5 crashes, and that the patched
-one does not."""
+"""What libmlx5 does wrong with handles from ibv_open_qp and with destroyed XRC SRQs. The patched
+libmlx5 does not, and libmlx4 never did."""
 
 import ctypes
 import os
@@ -31,3 +31,10 @@ def test_an_opened_handle(run, softhca, build_root, how):
     assert (done.returncode !=
             0) == (not PATCHED and
                    release() >= SINCE[how]), f"exit status {done.returncode}: {done.stderr}"
+
+
+@pytest.mark.parametrize("adapter", ["connectx3", "connectx5"])
+def test_completions_of_a_destroyed_xrc_srq(run, softhca, build_root, adapter):
+    program = build_root / "tests" / "upstream" / "destroyed-srq"
+    done = run([softhca, "run", f"--model={adapter}", "--", program])
+    assert done.returncode == (adapter == "connectx5" and not PATCHED), done
