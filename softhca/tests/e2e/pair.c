@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Two hosts with a QP each. */
+/* Two hosts with a QP each, which are or will be connected. */
 #include "pair.h"
+
+#include <fcntl.h>
 
 struct pair pair_apart(enum ibv_qp_type type)
 {
 	struct pair pair = { .a = rig_host(0), .b = rig_host(1) };
 
 	pair.qa = rig_qp(pair.a, type, NULL);
-	pair.qb = rig_qp(pair.b, type, NULL);
+	if (type == IBV_QPT_XRC_SEND) {
+		pair.xrcd = MADE(xrc_domain(pair.b, -1, O_CREAT));
+		pair.srq = MADE(xrc_srq(pair.b, pair.xrcd, RIG_DEPTH, 1));
+		pair.qb = MADE(xrc_target(pair.b, pair.xrcd));
+	} else {
+		pair.qb = rig_qp(pair.b, type, NULL);
+	}
 	return pair;
 }
 
@@ -20,9 +28,23 @@ struct pair pair_up(enum ibv_qp_type type, const struct rig_link *link)
 	return pair;
 }
 
+struct pair pair_unlike(struct rig_link link_a, struct rig_link link_b)
+{
+	struct pair pair = pair_apart(IBV_QPT_RC);
+
+	link_a.dest_qpn = pair.qb->qp_num;
+	link_a.dlid = pair.b->lid;
+	link_b.dest_qpn = pair.qa->qp_num;
+	link_b.dlid = pair.a->lid;
+	NEED(!rig_bring_up(pair.qa, &link_a) && !rig_bring_up(pair.qb, &link_b));
+	return pair;
+}
+
 bool pair_tear_down(struct pair *pair)
 {
 	CHECK(!ibv_destroy_qp(pair->qa) && !ibv_destroy_qp(pair->qb));
+	if (pair->srq)
+		CHECK(!ibv_destroy_srq(pair->srq) && !ibv_close_xrcd(pair->xrcd));
 	rig_free_host(pair->a);
 	rig_free_host(pair->b);
 	return true;
@@ -34,12 +56,36 @@ void pair_pattern(uint8_t *at, size_t length, unsigned int seed)
 		at[i] = (uint8_t)(seed + i * 7);
 }
 
+int pair_post_recv(struct pair *pair, size_t offset, uint32_t length, uint64_t wr_id)
+{
+	return pair->srq ? rig_post_srq(pair->b, pair->srq, offset, length, wr_id)
+			 : rig_post_recv(pair->b, pair->qb, offset, length, wr_id);
+}
+
 struct ibv_send_wr pair_remote_wr(struct pair *pair, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
 				  size_t local, size_t remote, uint32_t length)
 {
 	struct ibv_send_wr wr = rig_wr(pair->a, sge, opcode, local, length);
 
+	if (pair->srq)
+		wr.qp_type.xrc.remote_srqn = xrc_srq_number(pair->srq);
+	/* The address of an atomic is in the same place. */
 	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)pair->b->buffer + remote;
-	wr.wr.rdma.rkey = pair->b->mr->rkey;
+	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		wr.wr.atomic.rkey = pair->b->mr->rkey;
+	else
+		wr.wr.rdma.rkey = pair->b->mr->rkey;
+	return wr;
+}
+
+struct ibv_send_wr pair_datagram(struct pair *pair, struct ibv_sge *sge, struct ibv_ah_attr *path,
+				 uint32_t length)
+{
+	struct ibv_ah_attr usual = { .dlid = pair->b->lid, .port_num = 1 };
+	struct ibv_send_wr wr = rig_wr(pair->a, sge, IBV_WR_SEND, 0, length);
+
+	wr.wr.ud.ah = MADE(ibv_create_ah(pair->a->pd, path ? path : &usual));
+	wr.wr.ud.remote_qpn = pair->qb->qp_num;
+	wr.wr.ud.remote_qkey = RIG_QKEY;
 	return wr;
 }

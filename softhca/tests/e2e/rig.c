@@ -9,8 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PSN	    0x1234u
-#define QKEY	    0x11111111u
+#define PSN 0x1234u
 
 void rig_need(bool good, const char *what)
 {
@@ -44,8 +43,7 @@ struct host *rig_host(int device)
 	host->cq = ibv_create_cq(host->ctx, 64, NULL, host->channel, 0);
 	host->mr = ibv_reg_mr(host->pd, host->buffer, RIG_BUFFER,
 			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-			      IBV_ACCESS_REMOTE_READ |
-				      IBV_ACCESS_REMOTE_ATOMIC);
+				      IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
 	NEED(host->cq && host->mr && !ibv_query_port(host->ctx, 1, &port));
 	host->lid = port.lid;
 	memset(host->buffer, 0, RIG_BUFFER);
@@ -102,7 +100,7 @@ int rig_init(struct ibv_qp *qp, const struct rig_link *link)
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT,
 				    .port_num = 1,
 				    .qp_access_flags = (unsigned int)link->access,
-				    .qkey = QKEY };
+				    .qkey = RIG_QKEY };
 	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
 
 	return ibv_modify_qp(qp, &attr,
@@ -178,24 +176,32 @@ void rig_connect(struct host *a, struct ibv_qp *qp_a, struct host *b, struct ibv
 	}
 }
 
-int rig_post_recv(struct host *host, struct ibv_qp *qp, size_t offset, uint32_t length,
-		  uint64_t wr_id)
+int rig_post_sge(struct ibv_qp *qp, struct ibv_srq *srq, struct ibv_sge sge, uint64_t wr_id)
 {
-	struct ibv_sge sge = { (uint64_t)(uintptr_t)host->buffer + offset, length, host->mr->lkey };
 	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = 1 };
 	struct ibv_recv_wr *bad;
 
-	return ibv_post_recv(qp, &wr, &bad);
+	return srq ? ibv_post_srq_recv(srq, &wr, &bad) : ibv_post_recv(qp, &wr, &bad);
+}
+
+static struct ibv_sge part_of(const struct host *host, size_t offset, uint32_t length)
+{
+	const struct ibv_sge sge = { (uint64_t)(uintptr_t)host->buffer + offset, length,
+				     host->mr->lkey };
+
+	return sge;
+}
+
+int rig_post_recv(struct host *host, struct ibv_qp *qp, size_t offset, uint32_t length,
+		  uint64_t wr_id)
+{
+	return rig_post_sge(qp, NULL, part_of(host, offset, length), wr_id);
 }
 
 int rig_post_srq(struct host *host, struct ibv_srq *srq, size_t offset, uint32_t length,
 		 uint64_t wr_id)
 {
-	struct ibv_sge sge = { (uint64_t)(uintptr_t)host->buffer + offset, length, host->mr->lkey };
-	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = 1 };
-	struct ibv_recv_wr *bad;
-
-	return ibv_post_srq_recv(srq, &wr, &bad);
+	return rig_post_sge(NULL, srq, part_of(host, offset, length), wr_id);
 }
 
 struct ibv_send_wr rig_wr(struct host *host, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
@@ -207,9 +213,7 @@ struct ibv_send_wr rig_wr(struct host *host, struct ibv_sge *sge, enum ibv_wr_op
 				  .sg_list = sge,
 				  .num_sge = 1 };
 
-	sge->addr = (uint64_t)(uintptr_t)host->buffer + offset;
-	sge->length = length;
-	sge->lkey = host->mr->lkey;
+	*sge = part_of(host, offset, length);
 	return wr;
 }
 
@@ -247,6 +251,19 @@ bool rig_poll(struct ibv_cq *cq, struct ibv_wc *wc)
 	return rig_poll_within(cq, wc, RIG_PATIENCE_MS);
 }
 
+bool rig_poll_success(struct ibv_cq *cq, struct ibv_wc *wc)
+{
+	return rig_poll(cq, wc) && wc->status == IBV_WC_SUCCESS;
+}
+
+bool rig_send(struct ibv_qp *qp, struct ibv_send_wr *wr, enum ibv_wc_status status)
+{
+	struct ibv_wc wc;
+
+	return !rig_post(qp, wr) && rig_poll(qp->send_cq, &wc) && wc.qp_num == qp->qp_num &&
+	       wc.wr_id == wr->wr_id && wc.status == status;
+}
+
 bool rig_quiet(struct ibv_cq *cq, int milliseconds)
 {
 	struct ibv_wc wc;
@@ -273,6 +290,17 @@ bool rig_readable(int fd, int milliseconds)
 bool rig_async(struct ibv_context *ctx, struct ibv_async_event *event)
 {
 	return rig_readable(ctx->async_fd, RIG_PATIENCE_MS) && !ibv_get_async_event(ctx, event);
+}
+
+bool rig_event_is(struct host *host, enum ibv_event_type type, const void *object)
+{
+	struct ibv_async_event event;
+
+	CHECK(rig_async(host->ctx, &event));
+	ibv_ack_async_event(&event);
+	/* The element is a union of pointers. */
+	CHECK(event.event_type == type && event.element.qp == object);
+	return true;
 }
 
 static bool wanted(int argc, char **argv, const char *name)

@@ -13,6 +13,7 @@
 
 #define RIG_BUFFER 65536u
 #define RIG_DEPTH  16
+#define RIG_QKEY   0x11111111u
 
 /* One host: a context and the objects that most tests need. */
 struct host {
@@ -78,6 +79,8 @@ int rig_post_recv(struct host *host, struct ibv_qp *qp, size_t offset, uint32_t 
 		  uint64_t wr_id);
 int rig_post_srq(struct host *host, struct ibv_srq *srq, size_t offset, uint32_t length,
 		 uint64_t wr_id);
+/* A receive for any memory, posted to the SRQ, or to the QP if @srq is NULL. */
+int rig_post_sge(struct ibv_qp *qp, struct ibv_srq *srq, struct ibv_sge sge, uint64_t wr_id);
 struct ibv_send_wr rig_wr(struct host *host, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
 			  size_t offset, uint32_t length);
 int rig_post(struct ibv_qp *qp, struct ibv_send_wr *wr);
@@ -89,6 +92,10 @@ int rig_post(struct ibv_qp *qp, struct ibv_send_wr *wr);
 double rig_now(void);
 /* Waits for one completion. False if none comes, or if the CQ fails (with errno). */
 bool rig_poll(struct ibv_cq *cq, struct ibv_wc *wc);
+/* The same, and false unless the completion's status is IBV_WC_SUCCESS. */
+bool rig_poll_success(struct ibv_cq *cq, struct ibv_wc *wc);
+/* Posts a request. The next completion of the QP's send CQ must be its, with this status. */
+bool rig_send(struct ibv_qp *qp, struct ibv_send_wr *wr, enum ibv_wc_status status);
 bool rig_poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int milliseconds);
 /* True if no completion comes within @milliseconds. */
 bool rig_quiet(struct ibv_cq *cq, int milliseconds);
@@ -96,6 +103,8 @@ bool rig_quiet(struct ibv_cq *cq, int milliseconds);
 bool rig_changes(const uint8_t *byte);
 /* Waits for an asynchronous event; it still has to be acknowledged. */
 bool rig_async(struct ibv_context *ctx, struct ibv_async_event *event);
+/* The host's next asynchronous event is this one, of this QP, CQ or SRQ. It is acknowledged. */
+bool rig_event_is(struct host *host, enum ibv_event_type type, const void *object);
 bool rig_readable(int fd, int milliseconds);
 
 /* ---- cases ---- */

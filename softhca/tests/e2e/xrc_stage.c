@@ -42,22 +42,12 @@ bool xrc_send(struct xrc_stage *s, struct ibv_srq *srq, struct host *host,
 
 	memset(s->sender->buffer, (int)number, XRC_BYTES);
 	CHECK(!rig_post_srq(host, srq, 4096, XRC_BYTES, number));
-	CHECK(!rig_post(s->send, &wr) && rig_poll(s->sender->cq, &wc) && wc.status == status);
+	CHECK(rig_send(s->send, &wr, status));
 	if (status)
 		return true;
-	CHECK(rig_poll(host->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == number);
+	CHECK(rig_poll_success(host->cq, &wc) && wc.wr_id == number);
 	CHECK(wc.qp_num == s->target->qp_num &&
 	      wc.src_qp == emulated_src_qp(number, s->send->qp_num));
 	CHECK(host->buffer[4096] == (uint8_t)number);
-	return true;
-}
-
-bool xrc_event_is(struct host *host, enum ibv_event_type type, struct ibv_qp *qp)
-{
-	struct ibv_async_event event;
-
-	CHECK(rig_async(host->ctx, &event));
-	CHECK(event.event_type == type && event.element.qp == qp);
-	ibv_ack_async_event(&event);
 	return true;
 }

@@ -30,7 +30,4 @@ struct ibv_send_wr xrc_wr(struct xrc_stage *s, struct ibv_sge *sge, enum ibv_wr_
 bool xrc_send(struct xrc_stage *s, struct ibv_srq *srq, struct host *host,
 	      enum ibv_wc_status status);
 
-/* The host's next asynchronous event is this one; it is acknowledged. */
-bool xrc_event_is(struct host *host, enum ibv_event_type type, struct ibv_qp *qp);
-
 #endif

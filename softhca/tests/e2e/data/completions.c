@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Completion events, CQs that are too small, CQs that are resized, and memory that is registered
- * anew. Also: work that was posted before a command is done before it.
+ * Completion events, CQs that overrun, CQs that are resized, and memory that is registered anew.
+ * Also: a request that was posted before a command is executed before it.
  */
 #include <softhca/tests/e2e/pair.h>
 #include <softhca/tests/e2e/xrc_stage.h>
@@ -36,13 +36,12 @@ CASE(solicited_only)
 	struct xrc_stage s = xrc_stage();
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = xrc_wr(&s, &sge, IBV_WR_SEND, s.srq1);
-	struct ibv_wc wc;
 
 	CHECK(!ibv_req_notify_cq(s.one->cq, 1));
 	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && !rig_readable(s.one->channel->fd, 10));
 	wr.send_flags |= IBV_SEND_SOLICITED;
-	CHECK(!rig_post_srq(s.one, s.srq1, 0, XRC_BYTES, 1) && !rig_post(s.send, &wr) &&
-	      rig_poll(s.sender->cq, &wc));
+	CHECK(!rig_post_srq(s.one, s.srq1, 0, XRC_BYTES, 1) &&
+	      rig_send(s.send, &wr, IBV_WC_SUCCESS));
 	CHECK(rig_readable(s.one->channel->fd, RIG_PATIENCE_MS));
 	return true;
 }
@@ -52,10 +51,9 @@ CASE(armed_too_late_still_fires)
 	struct xrc_stage s = xrc_stage();
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = xrc_wr(&s, &sge, IBV_WR_SEND, s.srq1);
-	struct ibv_wc wc;
 
-	CHECK(!rig_post_srq(s.one, s.srq1, 0, XRC_BYTES, 1) && !rig_post(s.send, &wr) &&
-	      rig_poll(s.sender->cq, &wc));
+	CHECK(!rig_post_srq(s.one, s.srq1, 0, XRC_BYTES, 1) &&
+	      rig_send(s.send, &wr, IBV_WC_SUCCESS));
 	/*
 	 * The completion is there, and the program has not polled it. If the program arms the CQ
 	 * now, it must not sleep for ever.
@@ -122,32 +120,23 @@ static bool state_soon(struct ibv_qp *qp, enum ibv_qp_state state)
 CASE(cq_overrun)
 {
 	struct host *a = rig_host(0);
-	struct ibv_cq *small = ibv_create_cq(a->ctx, 1, NULL, NULL, 0);
-	struct ibv_qp_init_attr init = {
-		.send_cq = small,
-		.recv_cq = a->cq,
-		.qp_type = IBV_QPT_UC,
-		.cap = { .max_send_wr = 16,
-			 .max_recv_wr = 1,
-			 .max_send_sge = 1,
-			 .max_recv_sge = 1 },
-	};
-	struct ibv_qp *qp = ibv_create_qp(a->pd, &init);
+	struct ibv_cq *cq = a->cq, *small = MADE(ibv_create_cq(a->ctx, 1, NULL, NULL, 0));
 	struct rig_link link = rig_link_to(1, a->lid);
-	struct ibv_async_event event;
+	struct ibv_qp *qp;
 	struct ibv_sge sge;
 
-	CHECK(small && qp && !rig_bring_up(qp, &link));
+	a->cq = small;
+	qp = rig_qp(a, IBV_QPT_UC, NULL);
+	a->cq = cq;
+	CHECK(!rig_bring_up(qp, &link));
 	for (int i = 0; i < small->cqe + 2; i++) {
 		struct ibv_send_wr wr = rig_wr(a, &sge, IBV_WR_SEND, 0, 1);
 
 		CHECK(!rig_post(qp, &wr));
 	}
-	CHECK(rig_async(a->ctx, &event) && event.event_type == IBV_EVENT_CQ_ERR &&
-	      event.element.cq == small);
-	ibv_ack_async_event(&event);
+	CHECK(rig_event_is(a, IBV_EVENT_CQ_ERR, small));
 	/* The QP has failed, because its CQ cannot take any more completions. */
-	CHECK(xrc_event_is(a, IBV_EVENT_QP_FATAL, qp) && state_soon(qp, IBV_QPS_ERR));
+	CHECK(rig_event_is(a, IBV_EVENT_QP_FATAL, qp) && state_soon(qp, IBV_QPS_ERR));
 	CHECK(!ibv_destroy_qp(qp) && !ibv_destroy_cq(small));
 	rig_free_host(a);
 	return true;
@@ -170,29 +159,25 @@ static bool xrc_posted(struct xrc_stage *s, struct ibv_srq *srq, uint64_t id)
 CASE(cq_overrun_of_an_srq)
 {
 	struct xrc_stage s = xrc_stage();
-	struct ibv_cq *cq = s.one->cq, *small = ibv_create_cq(s.one->ctx, 1, NULL, NULL, 0);
-	struct ibv_async_event event;
+	struct ibv_cq *cq = s.one->cq, *small = MADE(ibv_create_cq(s.one->ctx, 1, NULL, NULL, 0));
 	struct ibv_srq *srq;
 	struct ibv_wc wc;
 
 	s.one->cq = small;
-	srq = xrc_srq(s.one, s.xrcd1, RIG_DEPTH, 1);
+	srq = MADE(xrc_srq(s.one, s.xrcd1, RIG_DEPTH, 1));
 	s.one->cq = cq;
-	CHECK(srq && xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) &&
-	      xrc_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
+	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) &&
+	      rig_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
 	for (int i = 0; i < small->cqe + 3; i++) {
 		CHECK(xrc_posted(&s, srq, 1) && rig_poll(s.sender->cq, &wc));
 		CHECK(wc.status == (i < small->cqe + 2 ? IBV_WC_SUCCESS : IBV_WC_REM_OP_ERR));
 		if (i == small->cqe + 1) {
-			CHECK(rig_async(s.one->ctx, &event) &&
-			      event.event_type == IBV_EVENT_CQ_ERR);
-			CHECK(event.element.cq == small);
-			ibv_ack_async_event(&event);
+			CHECK(rig_event_is(s.one, IBV_EVENT_CQ_ERR, small));
 			CHECK(state_soon(s.target, IBV_QPS_RTR) &&
 			      xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
 		}
 	}
-	return xrc_event_is(s.one, IBV_EVENT_QP_FATAL, s.target) &&
+	return rig_event_is(s.one, IBV_EVENT_QP_FATAL, s.target) &&
 	       state_soon(s.target, IBV_QPS_ERR);
 }
 
@@ -204,10 +189,10 @@ CASE(cq_resize_keeps_completions)
 	for (uint64_t round = 0; round < 40; round++) {
 		for (uint64_t i = 0; i < 3; i++)
 			CHECK(xrc_posted(&s, s.srq1, 10 * round + i) &&
-			      rig_poll(s.sender->cq, &wc) && !wc.status);
+			      rig_poll_success(s.sender->cq, &wc));
 		CHECK(!ibv_resize_cq(s.one->cq, round & 1 ? 60 : 6));
 		for (uint64_t i = 0; i < 3; i++)
-			CHECK(rig_poll(s.one->cq, &wc) && !wc.status && wc.wr_id == 10 * round + i);
+			CHECK(rig_poll_success(s.one->cq, &wc) && wc.wr_id == 10 * round + i);
 	}
 	return true;
 }
@@ -226,8 +211,8 @@ CASE(cq_resize_comes_after_sends)
 			CHECK(xrc_posted(&s, s.srq1, i));
 		CHECK(ibv_resize_cq(s.sender->cq, 3));
 		for (uint64_t i = 0; i < 6; i++)
-			CHECK(rig_poll(s.sender->cq, &wc) && !wc.status &&
-			      rig_poll(s.one->cq, &wc) && !wc.status);
+			CHECK(rig_poll_success(s.sender->cq, &wc) &&
+			      rig_poll_success(s.one->cq, &wc));
 	}
 	return true;
 }
@@ -241,7 +226,6 @@ CASE(reregistered_memory)
 	uint8_t *elsewhere = aligned_alloc(4096, RIG_BUFFER);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 100);
-	struct ibv_wc wc;
 
 	CHECK(elsewhere);
 	memset(elsewhere, 0, RIG_BUFFER);
@@ -249,12 +233,10 @@ CASE(reregistered_memory)
 	CHECK(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, elsewhere, RIG_BUFFER, 0));
 	CHECK(mr->lkey == key && mr->rkey == key && mr->addr == elsewhere);
 	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)elsewhere;
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && !wc.status &&
-	      elsewhere[99] == 7);
+	CHECK(rig_send(pair.qa, &wr, IBV_WC_SUCCESS) && elsewhere[99] == 7);
 	CHECK(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_LOCAL_WRITE));
 	CHECK(mr->lkey == key && mr->rkey == key);
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
-	      wc.status == IBV_WC_REM_ACCESS_ERR);
+	CHECK(rig_send(pair.qa, &wr, IBV_WC_REM_ACCESS_ERR));
 	CHECK(pair_tear_down(&pair));
 	free(elsewhere);
 	return true;
@@ -292,14 +274,14 @@ CASE(unread_events_go_with_their_object)
 	CHECK(!ibv_destroy_qp(goes));
 	alarm(0);
 	for (int i = 0; i < PIPE_HOLDS + 2; i++)
-		CHECK(xrc_event_is(host, IBV_EVENT_QP_LAST_WQE_REACHED, stays));
+		CHECK(rig_event_is(host, IBV_EVENT_QP_LAST_WQE_REACHED, stays));
 	CHECK(!rig_readable(host->ctx->async_fd, 10));
 	CHECK(!ibv_destroy_qp(stays) && !ibv_destroy_srq(srq));
 	rig_free_host(host);
 	return true;
 }
 
-/* ---- what is posted before a command is done before it ---- */
+/* ---- a request that was posted before a command is executed before it ---- */
 
 #define ROUNDS 20
 
@@ -326,7 +308,7 @@ CASE(posted_before_its_memory_is_deregistered)
 		sge.lkey = from->lkey;
 		wr.wr.rdma.rkey = to->rkey;
 		CHECK(!rig_post(pair.qa, &wr) && !ibv_dereg_mr(round & 1 ? from : to));
-		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+		CHECK(rig_poll_success(pair.a->cq, &wc));
 		CHECK(!ibv_dereg_mr(round & 1 ? to : from));
 	}
 	return pair_tear_down(&pair);
@@ -346,8 +328,7 @@ CASE(posted_before_its_memory_is_closed)
 		pair.a->buffer[0] = (uint8_t)round;
 		CHECK(!rig_post(pair.qa, &wr) &&
 		      !ibv_rereg_mr(pair.b->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 0));
-		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
-		      pair.b->buffer[0] == round);
+		CHECK(rig_poll_success(pair.a->cq, &wc) && pair.b->buffer[0] == round);
 		CHECK(!ibv_rereg_mr(pair.b->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, access));
 	}
 	return pair_tear_down(&pair);
@@ -372,8 +353,7 @@ CASE(posted_before_its_memory_moves)
 		wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)before;
 		CHECK(!rig_post(pair.qa, &wr) && !ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION,
 							       NULL, after, RIG_BUFFER, 0));
-		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
-		      before[0] == round);
+		CHECK(rig_poll_success(pair.a->cq, &wc) && before[0] == round);
 	}
 	CHECK(pair_tear_down(&pair));
 	free(places[1]);
@@ -393,7 +373,7 @@ CASE(posted_before_its_srq_is_destroyed)
 		let_it_rest();
 		CHECK(!rig_post_srq(s.one, srq, 0, XRC_BYTES, 1) && !rig_post(s.send, &wr) &&
 		      !ibv_destroy_srq(srq));
-		CHECK(rig_poll(s.sender->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+		CHECK(rig_poll_success(s.sender->cq, &wc));
 	}
 	return true;
 }

@@ -23,7 +23,7 @@ CASE(inline_in_pieces)
 	wr.send_flags |= IBV_SEND_INLINE;
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 200, 1));
 	CHECK(!rig_post(pair.qa, &wr));
-	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.byte_len == 128);
+	CHECK(rig_poll_success(pair.b->cq, &wc) && wc.byte_len == 128);
 	CHECK(!memcmp(pair.a->buffer, pair.b->buffer, 128));
 	return pair_tear_down(&pair);
 }
@@ -71,7 +71,7 @@ CASE(scatter_and_gather)
 	rig_wr(pair.b, to + 2, IBV_WR_SEND, 2000, 400);
 	CHECK(!ibv_post_recv(pair.qb, &recv, &bad));
 	CHECK(!rig_post(pair.qa, &wr));
-	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.byte_len == 500);
+	CHECK(rig_poll_success(pair.b->cq, &wc) && wc.byte_len == 500);
 	CHECK(!memcmp(pair.b->buffer, pair.a->buffer, 10));
 	CHECK(!memcmp(pair.b->buffer + 1000, pair.a->buffer + 10, 290));
 	CHECK(!memcmp(pair.b->buffer + 1290, pair.a->buffer + 500, 100));
@@ -93,8 +93,7 @@ CASE(write_and_read)
 	write.send_flags = 0; /* unsignaled: its slot is given back by the next completion */
 	read.send_flags |= IBV_SEND_FENCE;
 	CHECK(!rig_post(pair.qa, &write));
-	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
-	      wc.opcode == IBV_WC_RDMA_READ);
+	CHECK(rig_poll_success(pair.a->cq, &wc) && wc.opcode == IBV_WC_RDMA_READ);
 	CHECK(wc.byte_len == 20000 && !memcmp(pair.a->buffer, pair.b->buffer + 200, 20000));
 	CHECK(!memcmp(pair.a->buffer, pair.a->buffer + 30000, 20000));
 	CHECK(rig_quiet(pair.a->cq, 5) && rig_quiet(pair.b->cq, 5));
@@ -111,11 +110,11 @@ CASE(unreliable_connection)
 	struct ibv_wc wc;
 
 	CHECK(!rig_post(pair.qa, &wr)); /* no buffer: the message is lost without an error */
-	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_poll_success(pair.a->cq, &wc));
 	CHECK(!rig_post_recv(pair.b, pair.qb, 500, 100, 1) && rig_quiet(pair.b->cq, 5));
 	pair_pattern(pair.a->buffer, 100, 8);
 	CHECK(!rig_post(pair.qa, &wr));
-	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_poll_success(pair.b->cq, &wc));
 	CHECK(!memcmp(pair.a->buffer, pair.b->buffer + 500, 100));
 	return pair_tear_down(&pair);
 }
@@ -127,10 +126,8 @@ static bool one_message(struct pair *pair)
 	struct ibv_wc wc;
 
 	CHECK(!rig_post_recv(pair->b, pair->qb, 0, 100, 1) && !rig_post(pair->qa, &wr));
-	CHECK(rig_poll(pair->b->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
-	      wc.qp_num == pair->qb->qp_num);
-	CHECK(rig_poll(pair->a->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
-	      wc.qp_num == pair->qa->qp_num);
+	CHECK(rig_poll_success(pair->b->cq, &wc) && wc.qp_num == pair->qb->qp_num);
+	CHECK(rig_poll_success(pair->a->cq, &wc) && wc.qp_num == pair->qa->qp_num);
 	return true;
 }
 
@@ -158,7 +155,6 @@ CASE(doorbell_of_another_qp)
 /* The message arrives although the program ends the connection right after it. */
 CASE(last_message)
 {
-
 	for (int round = 0; round < 20; round++) {
 		struct pair pair = pair_up(IBV_QPT_RC, NULL);
 		struct ibv_sge sge;

@@ -3,87 +3,44 @@
  * What must hold on a wire that fails. The test that starts this program sets the faults of the
  * wire.
  */
-#include <softhca/tests/e2e/xrc.h>
+#include <softhca/tests/e2e/pair.h>
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MESSAGES 200
 
-/* A connection from host 0 to host 1: RC, or XRC into an SRQ. */
-struct pair {
-	struct host *a, *b;
-	struct ibv_qp *qa, *qb;
-	struct ibv_srq *srq; /* NULL = RC */
-};
-
-static struct rig_link patient(void)
+/* 1 ms, with seven retries: if 10 % of the packets are lost, two in a million messages fail. */
+static struct pair patient_pair(enum ibv_qp_type type, uint8_t rnr_retry)
 {
 	struct rig_link link = rig_link_to(0, 0);
 
-	/* 1 ms. With 10 % packet loss and seven retries, two in a million messages fail. */
 	link.timeout = 8;
 	link.retry_cnt = 7;
-	return link;
+	link.rnr_retry = rnr_retry;
+	return pair_up(type, &link);
 }
 
-static struct pair make_pair(enum ibv_qp_type type, struct rig_link link)
-{
-	struct pair pair = { .a = rig_host(0), .b = rig_host(1) };
-	struct ibv_xrcd *xrcd;
-
-	pair.qa = rig_qp(pair.a, type, NULL);
-	if (type == IBV_QPT_XRC_SEND) {
-		xrcd = MADE(xrc_domain(pair.b, -1, O_CREAT));
-		pair.srq = MADE(xrc_srq(pair.b, xrcd, RIG_DEPTH, 1));
-		pair.qb = MADE(xrc_target(pair.b, xrcd));
-	} else {
-		pair.qb = rig_qp(pair.b, type, NULL);
-	}
-	rig_connect(pair.a, pair.qa, pair.b, pair.qb, link);
-	return pair;
-}
-
-static int post_buffer(struct pair *pair, uint32_t length, uint64_t id)
-{
-	return pair->srq ? rig_post_srq(pair->b, pair->srq, 0, length, id) :
-			   rig_post_recv(pair->b, pair->qb, 0, length, id);
-}
-
-static struct ibv_send_wr message(struct pair *pair, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
-				  uint32_t length)
-{
-	struct ibv_send_wr wr = rig_wr(pair->a, sge, opcode, 0, length);
-
-	if (pair->srq)
-		wr.qp_type.xrc.remote_srqn = xrc_srq_number(pair->srq);
-	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)pair->b->buffer;
-	wr.wr.rdma.rkey = pair->b->mr->rkey;
-	return wr;
-}
-
-/* Every message arrives once, with its own contents. Two spare buffers wait all the time. */
+/* Every message arrives once, with its own contents. There are always two spare buffers. */
 static bool all_arrive_once(enum ibv_qp_type type)
 {
-	struct pair pair = make_pair(type, patient());
+	struct pair pair = patient_pair(type, 7);
 	struct ibv_sge sge;
 	struct ibv_wc wc;
 
-	CHECK(!post_buffer(&pair, 4096, 0) && !post_buffer(&pair, 4096, 1));
+	CHECK(!pair_post_recv(&pair, 0, 4096, 0) && !pair_post_recv(&pair, 0, 4096, 1));
 	for (uint32_t i = 0; i < MESSAGES; i++) {
-		struct ibv_send_wr wr = message(&pair, &sge, IBV_WR_SEND_WITH_IMM, 1 + i * 20);
+		const uint32_t length = 1 + i * 20;
+		struct ibv_send_wr wr =
+			pair_remote_wr(&pair, &sge, IBV_WR_SEND_WITH_IMM, 0, 0, length);
 
-		CHECK(!post_buffer(&pair, 4096, i + 2));
+		CHECK(!pair_post_recv(&pair, 0, 4096, i + 2));
 		memset(pair.a->buffer, (int)i + 1, 4096);
 		wr.imm_data = htobe32(i);
-		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
-		      wc.status == IBV_WC_SUCCESS);
-		CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
-		      wc.imm_data == htobe32(i));
-		CHECK(wc.wr_id == i && wc.byte_len == 1 + i * 20);
+		CHECK(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
+		CHECK(rig_poll_success(pair.b->cq, &wc) && wc.imm_data == htobe32(i));
+		CHECK(wc.wr_id == i && wc.byte_len == length);
 		CHECK(!memcmp(pair.b->buffer, pair.a->buffer, wc.byte_len));
 	}
 	return rig_quiet(pair.b->cq, 20);
@@ -105,19 +62,16 @@ CASE(xrc_sends_once)
  */
 CASE(additions_once)
 {
-	struct pair pair = make_pair(IBV_QPT_RC, patient());
+	struct pair pair = patient_pair(IBV_QPT_RC, 7);
 	struct ibv_sge sge;
-	struct ibv_wc wc;
 	uint64_t value;
 
 	for (uint64_t i = 0; i < MESSAGES; i++) {
-		struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8);
+		struct ibv_send_wr wr =
+			pair_remote_wr(&pair, &sge, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 0, 8);
 
-		wr.wr.atomic.remote_addr = (uint64_t)(uintptr_t)pair.b->buffer;
-		wr.wr.atomic.rkey = pair.b->mr->rkey;
 		wr.wr.atomic.compare_add = 3;
-		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
-		      wc.status == IBV_WC_SUCCESS);
+		CHECK(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
 		memcpy(&value, pair.a->buffer, sizeof(value));
 		CHECK(value == 3 * i);
 	}
@@ -128,17 +82,15 @@ CASE(additions_once)
 
 CASE(reads_and_writes)
 {
-	struct pair pair = make_pair(IBV_QPT_RC, patient());
+	struct pair pair = patient_pair(IBV_QPT_RC, 7);
 	struct ibv_sge sge;
-	struct ibv_wc wc;
 
 	for (int i = 0; i < MESSAGES; i++) {
-		struct ibv_send_wr wr =
-			message(&pair, &sge, i & 1 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, 8192);
+		struct ibv_send_wr wr = pair_remote_wr(
+			&pair, &sge, i & 1 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, 0, 0, 8192);
 
 		memset(i & 1 ? pair.b->buffer : pair.a->buffer, i, 8192);
-		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
-		      wc.status == IBV_WC_SUCCESS);
+		CHECK(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
 		CHECK(!memcmp(pair.a->buffer, pair.b->buffer, 8192) &&
 		      pair.a->buffer[8191] == (uint8_t)i);
 	}
@@ -148,15 +100,12 @@ CASE(reads_and_writes)
 /* All packets are lost. The sender gets an error, and the receiver nothing. */
 CASE(nothing_arrives)
 {
-	struct pair pair = make_pair(IBV_QPT_RC, patient());
+	struct pair pair = patient_pair(IBV_QPT_RC, 7);
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = message(&pair, &sge, IBV_WR_SEND, 100);
-	struct ibv_wc wc;
+	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_SEND, 0, 0, 100);
 
-	CHECK(!post_buffer(&pair, 4096, 0) && !rig_post(pair.qa, &wr));
-	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR &&
-	      rig_quiet(pair.b->cq, 5));
-	return true;
+	CHECK(!pair_post_recv(&pair, 0, 4096, 0));
+	return rig_send(pair.qa, &wr, IBV_WC_RETRY_EXC_ERR) && rig_quiet(pair.b->cq, 5);
 }
 
 /*
@@ -165,38 +114,59 @@ CASE(nothing_arrives)
  */
 CASE(receiver_never_ready)
 {
-	struct rig_link link = patient();
-	struct pair pair;
+	struct pair pair = patient_pair(IBV_QPT_RC, 4);
 	struct ibv_sge sge;
-	struct ibv_send_wr wr;
-	struct ibv_wc wc;
+	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_SEND, 0, 0, 100);
 
-	link.rnr_retry = 4;
-	pair = make_pair(IBV_QPT_RC, link);
-	wr = message(&pair, &sge, IBV_WR_SEND, 100);
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
-	      wc.status == IBV_WC_RNR_RETRY_EXC_ERR);
-	return true;
+	return rig_send(pair.qa, &wr, IBV_WC_RNR_RETRY_EXC_ERR);
 }
 
 #define PIECE ((size_t)256 << 10) /* what the emulator moves at once, and loses as a whole */
 #define LONG  (3 * PIECE)
 
-static struct ibv_mr *big_region(struct host *host)
-{
-	struct ibv_mr *mr = ibv_reg_mr(host->pd, calloc(1, LONG), LONG, IBV_ACCESS_LOCAL_WRITE);
+/* A connection, and a region of LONG bytes at each end. */
+struct long_pair {
+	struct pair pair;
+	struct ibv_mr *from, *to;
+	struct ibv_sge sge;
+};
 
-	NEED(mr);
-	return mr;
+static struct ibv_mr *long_region(struct host *host)
+{
+	return MADE(ibv_reg_mr(host->pd, calloc(1, LONG), LONG, IBV_ACCESS_LOCAL_WRITE));
 }
 
-static int post_big(struct ibv_qp *qp, struct ibv_mr *mr)
+static struct long_pair long_pair(enum ibv_qp_type type)
 {
-	struct ibv_sge sge = { (uint64_t)(uintptr_t)mr->addr, LONG, mr->lkey };
-	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 };
-	struct ibv_recv_wr *bad;
+	struct long_pair p = { .pair = patient_pair(type, 7) };
 
-	return ibv_post_recv(qp, &wr, &bad);
+	p.from = long_region(p.pair.a);
+	p.to = long_region(p.pair.b);
+	p.sge = (struct ibv_sge){ (uint64_t)(uintptr_t)p.from->addr, LONG, p.from->lkey };
+	return p;
+}
+
+static int post_long(struct long_pair *p)
+{
+	const struct ibv_sge sge = { (uint64_t)(uintptr_t)p->to->addr, LONG, p->to->lkey };
+
+	return rig_post_sge(p->pair.qb, NULL, sge, 0);
+}
+
+/* Sends a message of equal bytes. */
+static bool send_long(struct long_pair *p, int byte)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
+				  .sg_list = &p->sge, .num_sge = 1 };
+
+	memset(p->from->addr, byte, LONG);
+	return rig_send(p->pair.qa, &wr, IBV_WC_SUCCESS);
+}
+
+static bool long_arrived(const struct long_pair *p, const struct ibv_wc *wc)
+{
+	return wc->status == IBV_WC_SUCCESS && wc->byte_len == LONG &&
+	       !memcmp(p->to->addr, p->from->addr, LONG);
 }
 
 /*
@@ -205,27 +175,17 @@ static int post_big(struct ibv_qp *qp, struct ibv_mr *mr)
  */
 CASE(unreliable_messages_are_whole)
 {
-	struct pair pair = make_pair(IBV_QPT_UC, patient());
-	struct ibv_mr *from = big_region(pair.a), *to = big_region(pair.b);
-	struct ibv_sge sge = { (uint64_t)(uintptr_t)from->addr, LONG, from->lkey };
-	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND,
-				  .send_flags = IBV_SEND_SIGNALED,
-				  .sg_list = &sge,
-				  .num_sge = 1 };
+	struct long_pair p = long_pair(IBV_QPT_UC);
 	int arrived = 0;
 	struct ibv_wc wc;
 
-	CHECK(!post_big(pair.qb, to));
+	CHECK(!post_long(&p));
 	for (int i = 1; i <= 60; i++) {
-		memset(from->addr, i, LONG);
-		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
-		      wc.status == IBV_WC_SUCCESS);
+		CHECK(send_long(&p, i));
 		/* The message arrives before its sender has the completion. */
-		if (!ibv_poll_cq(pair.b->cq, 1, &wc))
+		if (!ibv_poll_cq(p.pair.b->cq, 1, &wc))
 			continue;
-		CHECK(wc.status == IBV_WC_SUCCESS && wc.byte_len == LONG &&
-		      !memcmp(to->addr, from->addr, LONG));
-		CHECK(!post_big(pair.qb, to));
+		CHECK(long_arrived(&p, &wc) && !post_long(&p));
 		arrived++;
 	}
 	CHECK(arrived > 0 && arrived < 60);
@@ -235,58 +195,42 @@ CASE(unreliable_messages_are_whole)
 /* A piece whose answer is lost is sent again, and the message goes on after it. */
 CASE(long_messages_once)
 {
-	struct pair pair = make_pair(IBV_QPT_RC, patient());
-	struct ibv_mr *from = big_region(pair.a), *to = big_region(pair.b);
-	struct ibv_sge sge = { (uint64_t)(uintptr_t)from->addr, LONG, from->lkey };
-	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND,
-				  .send_flags = IBV_SEND_SIGNALED,
-				  .sg_list = &sge,
-				  .num_sge = 1 };
+	struct long_pair p = long_pair(IBV_QPT_RC);
 	struct ibv_wc wc;
 
 	for (int i = 1; i <= 40; i++) {
-		memset(from->addr, i, LONG);
-		CHECK(!post_big(pair.qb, to) && !rig_post(pair.qa, &wr));
-		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
-		CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
-		      wc.byte_len == LONG);
-		CHECK(!memcmp(to->addr, from->addr, LONG));
+		CHECK(!post_long(&p) && send_long(&p, i));
+		CHECK(rig_poll(p.pair.b->cq, &wc) && long_arrived(&p, &wc));
 	}
-	return rig_quiet(pair.b->cq, 20);
+	return rig_quiet(p.pair.b->cq, 20);
 }
 
 /* Datagrams have no sequence numbers, so a repeated one arrives twice. */
 CASE(datagram_comes_twice)
 {
-	struct pair pair = make_pair(IBV_QPT_UD, patient());
-	struct ibv_ah_attr attr = { .dlid = pair.b->lid, .port_num = 1 };
-	struct ibv_ah *ah = ibv_create_ah(pair.a->pd, &attr);
+	struct pair pair = patient_pair(IBV_QPT_UD, 7);
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = message(&pair, &sge, IBV_WR_SEND, 100);
+	struct ibv_send_wr wr = pair_datagram(&pair, &sge, NULL, 100);
 	struct ibv_wc wc;
 
-	CHECK(ah && !post_buffer(&pair, 4096, 0) && !post_buffer(&pair, 4096, 1));
-	wr.wr.ud.ah = ah;
-	wr.wr.ud.remote_qpn = pair.qb->qp_num;
-	wr.wr.ud.remote_qkey = 0x11111111;
+	CHECK(!pair_post_recv(&pair, 0, 4096, 0) && !pair_post_recv(&pair, 0, 4096, 1));
 	CHECK(!rig_post(pair.qa, &wr));
 	for (uint64_t i = 0; i < 2; i++)
-		CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == i &&
-		      wc.byte_len == 140);
+		CHECK(rig_poll_success(pair.b->cq, &wc) && wc.wr_id == i && wc.byte_len == 140);
 	return rig_quiet(pair.b->cq, 5);
 }
 
 /* Every message is delayed by 20 ms. */
 CASE(comes_late)
 {
-	struct pair pair = make_pair(IBV_QPT_RC, patient());
+	struct pair pair = patient_pair(IBV_QPT_RC, 7);
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = message(&pair, &sge, IBV_WR_SEND, 100);
+	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_SEND, 0, 0, 100);
 	double start = rig_now();
 	struct ibv_wc wc;
 
-	CHECK(!post_buffer(&pair, 4096, 0) && !rig_post(pair.qa, &wr));
-	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(!pair_post_recv(&pair, 0, 4096, 0) && !rig_post(pair.qa, &wr));
+	CHECK(rig_poll_success(pair.b->cq, &wc));
 	CHECK(rig_now() - start >= 0.02);
 	return true;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define LID	 0xc003
-#define QKEY	 0x11111111
 #define EVERYONE 0xffffff
 #define BYTES	 100u
 #define GRH	 40u
@@ -35,7 +34,7 @@ static struct member new_member(int device)
 	return member;
 }
 
-static struct ibv_qp *deaf_to_itself(struct host *host)
+static struct ibv_qp *qp_without_own_copies(struct host *host)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = host->cq,
@@ -50,7 +49,7 @@ static struct ibv_qp *deaf_to_itself(struct host *host)
 			 .max_recv_sge = 1 },
 	};
 
-	return ibv_create_qp_ex(host->ctx, &attr);
+	return MADE(ibv_create_qp_ex(host->ctx, &attr));
 }
 
 static bool member_ends(struct member *member)
@@ -65,33 +64,24 @@ static bool expect(struct member *member, size_t offset, uint32_t length)
 	return !rig_post_recv(member->host, member->qp, offset, length, offset);
 }
 
-static struct ibv_ah *handle_of(struct member *from, uint16_t lid, bool global)
-{
-	struct ibv_ah_attr attr = { .dlid = lid,
-				    .port_num = 1,
-				    .is_global = global,
-				    .grh = { .dgid = group, .hop_limit = 3 } };
-	struct ibv_ah *ah = ibv_create_ah(from->host->pd, &attr);
-
-	NEED(ah);
-	return ah;
-}
-
+/* Where a datagram is sent to: these, and the group's GID unless it has no GRH (local). */
 struct way {
 	uint16_t lid;
 	bool local;
 	uint32_t qpn, qkey;
 };
 
-static const struct way usual = { .lid = LID, .qpn = EVERYONE, .qkey = QKEY };
+static const struct way usual = { .lid = LID, .qpn = EVERYONE, .qkey = RIG_QKEY };
 
 /* A request to a group. The caller destroys the address handle. */
 static struct ibv_send_wr request_by(struct member *from, const struct way *way,
 				     struct ibv_sge *sge)
 {
+	struct ibv_ah_attr attr = { .dlid = way->lid, .port_num = 1, .is_global = !way->local,
+				    .grh = { .dgid = group, .hop_limit = 3 } };
 	struct ibv_send_wr wr = rig_wr(from->host, sge, IBV_WR_SEND, RIG_BUFFER / 2, BYTES);
 
-	wr.wr.ud.ah = handle_of(from, way->lid, !way->local);
+	wr.wr.ud.ah = MADE(ibv_create_ah(from->host->pd, &attr));
 	wr.wr.ud.remote_qpn = way->qpn;
 	wr.wr.ud.remote_qkey = way->qkey;
 	return wr;
@@ -120,7 +110,7 @@ static bool got(struct member *member, size_t offset, struct member *from)
 	const uint8_t *at = member->host->buffer + offset;
 	struct ibv_wc wc;
 
-	CHECK(rig_poll(member->host->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == offset);
+	CHECK(rig_poll_success(member->host->cq, &wc) && wc.wr_id == offset);
 	CHECK(wc.opcode == IBV_WC_RECV && wc.byte_len == BYTES + GRH &&
 	      wc.qp_num == member->qp->qp_num);
 	CHECK(wc.src_qp == from->qp->qp_num && wc.slid == from->host->lid &&
@@ -132,10 +122,7 @@ static bool got(struct member *member, size_t offset, struct member *from)
 
 static bool nothing_came(struct member *member)
 {
-	struct ibv_wc wc;
-
-	CHECK(!ibv_poll_cq(member->host->cq, 1, &wc));
-	return true;
+	return rig_quiet(member->host->cq, 0);
 }
 
 CASE(every_member_gets_one)
@@ -175,10 +162,10 @@ CASE(attached_twice_is_one_copy)
 CASE(other_datagrams_are_dropped)
 {
 	static const struct way ways[] = {
-		{ .lid = LID, .qpn = EVERYONE, .qkey = QKEY + 1 },
-		{ .lid = LID + 1, .qpn = EVERYONE, .qkey = QKEY },
-		{ .lid = LID, .qpn = EVERYONE, .qkey = QKEY, .local = true },
-		{ .lid = LID, .qpn = 0x40, .qkey = QKEY },
+		{ .lid = LID, .qpn = EVERYONE, .qkey = RIG_QKEY + 1 },
+		{ .lid = LID + 1, .qpn = EVERYONE, .qkey = RIG_QKEY },
+		{ .lid = LID, .qpn = EVERYONE, .qkey = RIG_QKEY, .local = true },
+		{ .lid = LID, .qpn = 0x40, .qkey = RIG_QKEY },
 	};
 	struct member sender = new_member(0), far = new_member(1);
 	union ibv_gid another = group;
@@ -202,10 +189,8 @@ CASE(the_senders_own_copy)
 {
 	struct member sender = new_member(0), quiet = { .host = rig_host(0) },
 		      neighbour = new_member(0);
-	struct ibv_wc wc;
 
-	quiet.qp = deaf_to_itself(quiet.host);
-	CHECK(quiet.qp);
+	quiet.qp = qp_without_own_copies(quiet.host);
 	bring_up(quiet.qp);
 	CHECK(!ibv_attach_mcast(sender.qp, &group, LID) && expect(&sender, 0, 500));
 	CHECK(send_by(&sender, &usual) && sender.host->buffer[24] == 0xff && nothing_came(&sender));
@@ -217,7 +202,7 @@ CASE(the_senders_own_copy)
 	CHECK(send_by(&quiet, &usual) && nothing_came(&quiet) && got(&neighbour, 0, &quiet));
 	/* The QP still gets what others send. */
 	CHECK(send_by(&sender, &usual) && got(&quiet, 0, &sender) && got(&neighbour, 500, &sender));
-	CHECK(!rig_poll_within(quiet.host->cq, &wc, 0));
+	CHECK(nothing_came(&quiet));
 	CHECK(!ibv_detach_mcast(quiet.qp, &group, LID) &&
 	      !ibv_detach_mcast(neighbour.qp, &group, LID));
 	return member_ends(&sender) && member_ends(&quiet) && member_ends(&neighbour);
@@ -235,8 +220,7 @@ CASE(own_copy_that_is_too_long)
 	wr = request_by(&sender, &usual, &sge);
 	CHECK(!rig_post(sender.qp, &wr));
 	CHECK(rig_poll(sender.host->cq, &wc) && wc.status == IBV_WC_LOC_LEN_ERR && wc.wr_id == 0);
-	CHECK(rig_poll(sender.host->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
-	      wc.wr_id == wr.wr_id);
+	CHECK(rig_poll_success(sender.host->cq, &wc) && wc.wr_id == wr.wr_id);
 	CHECK(!ibv_destroy_ah(wr.wr.ud.ah));
 	CHECK(rig_state(sender.qp) == IBV_QPS_ERR && nothing_came(&sender));
 	CHECK(!ibv_detach_mcast(sender.qp, &group, LID));

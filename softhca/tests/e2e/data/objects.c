@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What SRQs, CQs and memory regions do exactly: order of receives, numbers and keys. */
 #include <softhca/tests/e2e/pair.h>
-#include <softhca/tests/e2e/xrc.h>
 
 #include <fcntl.h>
 #include <string.h>
@@ -9,16 +8,14 @@
 /* ---- queues ---- */
 
 /* Inline data has no key, so an inline read has no memory to write into. */
-CASE(inline_is_no_place_to_read_to)
+CASE(inline_read_is_refused)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_READ, 0, 0, 8);
-	struct ibv_wc wc;
 
 	wr.send_flags |= IBV_SEND_INLINE;
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
-	      wc.status == IBV_WC_LOC_PROT_ERR);
+	CHECK(rig_send(pair.qa, &wr, IBV_WC_LOC_PROT_ERR));
 	CHECK(rig_state(pair.qb) == IBV_QPS_RTS);
 	return pair_tear_down(&pair);
 }
@@ -55,10 +52,9 @@ static struct shared share(void)
 	struct shared s = { .a = rig_host(0), .b = rig_host(1) };
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = SRQ_SLOTS - 1, .max_sge = 1 } };
 
-	s.srq = ibv_create_srq(s.b->pd, &attr);
-	s.cq[0] = ibv_create_cq(s.b->ctx, SRQ_SLOTS, NULL, NULL, 0);
+	s.srq = MADE(ibv_create_srq(s.b->pd, &attr));
+	s.cq[0] = MADE(ibv_create_cq(s.b->ctx, SRQ_SLOTS, NULL, NULL, 0));
 	s.cq[1] = s.b->cq;
-	NEED(s.srq && s.cq[0]);
 	for (int i = 0; i < 2; i++) {
 		s.from[i] = rig_qp(s.a, IBV_QPT_RC, NULL);
 		s.b->cq = s.cq[i];
@@ -82,24 +78,24 @@ static bool send_by(struct shared *s, int i, uint8_t byte)
 {
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = rig_wr(s->a, &sge, IBV_WR_SEND, 0, 1);
-	struct ibv_wc wc;
 
 	s->a->buffer[0] = byte;
-	CHECK(!rig_post(s->from[i], &wr) && rig_poll(s->a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
-	return true;
+	return rig_send(s->from[i], &wr, IBV_WC_SUCCESS);
 }
 
 static bool got(struct shared *s, int i, uint8_t byte)
 {
 	struct ibv_wc wc;
 
-	CHECK(rig_poll(s->cq[i], &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == byte &&
-	      s->b->buffer[byte] == byte);
+	CHECK(rig_poll_success(s->cq[i], &wc) && wc.wr_id == byte && s->b->buffer[byte] == byte);
 	return true;
 }
 
-/* The provider links the WQEs of an SRQ to a list, and uses them again as they are polled. */
-CASE(srq_is_a_list)
+/*
+ * The provider links the free WQEs of an SRQ to a list, in the order in which their completions
+ * are polled. The HCA takes receives in the order of the list, not of the ring.
+ */
+CASE(srq_receives_are_taken_in_the_order_of_the_list)
 {
 	struct shared s = share();
 
@@ -153,7 +149,6 @@ CASE(zero_based_region)
 					       IBV_ACCESS_ZERO_BASED);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 64);
-	struct ibv_wc wc;
 
 	CHECK(from && to);
 	memset(pair.a->buffer + 4096 + 128, 0x42, 64);
@@ -161,12 +156,11 @@ CASE(zero_based_region)
 	sge.lkey = from->lkey;
 	wr.wr.rdma.remote_addr = 4096 - 64;
 	wr.wr.rdma.rkey = to->rkey;
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
 	CHECK(pair.b->buffer[8192 + 4095] == 0x42 && pair.b->buffer[8192 + 4096 - 65] == 0 &&
 	      pair.b->buffer[8192 + 4096] == 0);
 	wr.wr.rdma.remote_addr++;
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
-	      wc.status == IBV_WC_REM_ACCESS_ERR);
+	CHECK(rig_send(pair.qa, &wr, IBV_WC_REM_ACCESS_ERR));
 	CHECK(!ibv_dereg_mr(from) && !ibv_dereg_mr(to));
 	return pair_tear_down(&pair);
 }

@@ -27,16 +27,14 @@ CASE(write_uses_the_srqs_pd)
 	struct xrc_stage s = xrc_stage();
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = xrc_wr(&s, &sge, IBV_WR_RDMA_WRITE, s.srq2);
-	struct ibv_wc wc;
 
 	memset(s.sender->buffer, 0x5a, 64);
 	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)s.two->buffer;
 	wr.wr.rdma.rkey = s.two->mr->rkey;
-	CHECK(!rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_send(s.send, &wr, IBV_WC_SUCCESS));
 	CHECK(s.two->buffer[63] == 0x5a);
 	wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
-	CHECK(!rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc) &&
-	      wc.status == IBV_WC_REM_ACCESS_ERR);
+	CHECK(rig_send(s.send, &wr, IBV_WC_REM_ACCESS_ERR));
 	return true;
 }
 
@@ -49,8 +47,8 @@ CASE(every_handle_gets_the_event)
 	/* The target is in RTR: the first packet establishes the connection, once. */
 	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
 	CHECK(xrc_send(&s, s.srq2, s.two, IBV_WC_SUCCESS));
-	CHECK(xrc_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
-	CHECK(xrc_event_is(s.two, IBV_EVENT_COMM_EST, s.opened));
+	CHECK(rig_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
+	CHECK(rig_event_is(s.two, IBV_EVENT_COMM_EST, s.opened));
 	CHECK(!rig_readable(s.one->ctx->async_fd, 10) && !rig_readable(s.two->ctx->async_fd, 10));
 	return true;
 }
@@ -59,7 +57,6 @@ CASE(srq_limit)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_srq_attr attr = { .srq_limit = 2 };
-	struct ibv_async_event event;
 
 	for (uint64_t id = 1; id <= 3; id++)
 		CHECK(!rig_post_srq(s.one, s.srq1, 0, 64, id));
@@ -67,22 +64,20 @@ CASE(srq_limit)
 	CHECK(!ibv_query_srq(s.srq1, &attr) && attr.srq_limit == 2);
 	/* A message for srq2 takes no receive of srq1. */
 	CHECK(xrc_send(&s, s.srq2, s.two, IBV_WC_SUCCESS));
-	CHECK(xrc_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
+	CHECK(rig_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
 	CHECK(!rig_readable(s.one->ctx->async_fd, 10));
 	for (uint64_t id = 1; id <= 2; id++) {
 		struct ibv_sge sge;
 		struct ibv_send_wr wr = xrc_wr(&s, &sge, IBV_WR_SEND, s.srq1);
 		struct ibv_wc wc;
 
-		CHECK(!rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc) && !wc.status);
+		CHECK(rig_send(s.send, &wr, IBV_WC_SUCCESS));
 		CHECK(rig_poll(s.one->cq, &wc) && wc.wr_id == id);
 		/* As long as the SRQ has as many receives as the limit, there is no event. */
 		CHECK(rig_readable(s.one->ctx->async_fd, id == 2 ? RIG_PATIENCE_MS : 10) ==
 		      (id == 2));
 	}
-	CHECK(rig_async(s.one->ctx, &event) && event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED);
-	CHECK(event.element.srq == s.srq1);
-	ibv_ack_async_event(&event);
+	CHECK(rig_event_is(s.one, IBV_EVENT_SRQ_LIMIT_REACHED, s.srq1));
 	CHECK(!rig_readable(s.one->ctx->async_fd, 10)); /* once per arming */
 	CHECK(!ibv_query_srq(s.srq1, &attr) && attr.srq_limit == 0);
 	return true;
