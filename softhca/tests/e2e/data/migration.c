@@ -68,11 +68,13 @@ static void free_hosts(struct pair *pair)
 	}
 }
 
-static void disconnect(struct pair *pair)
+/* False if a QP cannot be destroyed. */
+static bool disconnect(struct pair *pair)
 {
 	for (int i = 0; i < 2; i++)
-		NEED(!ibv_destroy_qp(pair->qp[i]));
+		CHECK(!ibv_destroy_qp(pair->qp[i]));
 	free_hosts(pair);
+	return true;
 }
 
 static int set_state(struct ibv_qp *qp, enum ibv_mig_state state)
@@ -93,7 +95,8 @@ static int load(struct ibv_qp *qp, uint16_t dlid, uint8_t port)
 	return ibv_modify_qp(qp, &attr, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE);
 }
 
-static bool is(struct ibv_qp *qp, enum ibv_mig_state state, uint8_t port)
+/* The migration state of the QP, and the port that it uses now. */
+static bool path_is(struct ibv_qp *qp, enum ibv_mig_state state, uint8_t port)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -113,7 +116,7 @@ static uint8_t port_of(struct ibv_qp *qp)
 }
 
 /* Sends one message in each direction. */
-static bool talk(struct pair *pair)
+static bool exchange(struct pair *pair)
 {
 	for (int i = 0; i < 2; i++) {
 		struct host *from = pair->host[i], *to = pair->host[1 - i];
@@ -125,15 +128,15 @@ static bool talk(struct pair *pair)
 		memset(to->buffer + LENGTH, 0, LENGTH);
 		CHECK(!rig_post_recv(to, pair->qp[1 - i], LENGTH, LENGTH, 1));
 		wr = rig_wr(from, &sge, IBV_WR_SEND, 0, LENGTH);
-		CHECK(!rig_post(pair->qp[i], &wr) && rig_poll(from->cq, &wc) && !wc.status);
-		CHECK(rig_poll(to->cq, &wc) && !wc.status && wc.byte_len == LENGTH);
+		CHECK(rig_send(pair->qp[i], &wr, IBV_WC_SUCCESS));
+		CHECK(rig_poll_success(to->cq, &wc) && wc.byte_len == LENGTH);
 		CHECK(!memcmp(from->buffer, to->buffer + LENGTH, LENGTH));
 	}
 	return true;
 }
 
 /* The next event that is neither of a port nor COMM_EST. */
-static bool hears(struct host *host, enum ibv_event_type type)
+static bool event_is(struct host *host, enum ibv_event_type type)
 {
 	struct ibv_async_event event;
 	bool skip;
@@ -153,22 +156,22 @@ static bool arm(struct pair *pair)
 {
 	for (int i = 0; i < 2; i++)
 		CHECK(!load(pair->qp[i], pair->second[1 - i], 2) &&
-		      is(pair->qp[i], IBV_MIG_REARM, 1));
+		      path_is(pair->qp[i], IBV_MIG_REARM, 1));
 	/* Each end has to know that the other is armed. */
-	CHECK(talk(pair));
-	CHECK(is(pair->qp[0], IBV_MIG_ARMED, 1) && is(pair->qp[1], IBV_MIG_ARMED, 1));
+	CHECK(exchange(pair));
+	CHECK(path_is(pair->qp[0], IBV_MIG_ARMED, 1) && path_is(pair->qp[1], IBV_MIG_ARMED, 1));
 	return true;
 }
 
 /* One end has migrated. The other end migrates with the first packet that it gets. */
-static bool goes_over(struct pair *pair, int first)
+static bool both_migrate(struct pair *pair, int first)
 {
-	CHECK(hears(pair->host[first], IBV_EVENT_PATH_MIG));
-	CHECK(is(pair->qp[first], IBV_MIG_MIGRATED, 2));
-	CHECK(talk(pair));
-	CHECK(hears(pair->host[1 - first], IBV_EVENT_PATH_MIG));
-	CHECK(is(pair->qp[1 - first], IBV_MIG_MIGRATED, 2));
-	return talk(pair);
+	CHECK(event_is(pair->host[first], IBV_EVENT_PATH_MIG));
+	CHECK(path_is(pair->qp[first], IBV_MIG_MIGRATED, 2));
+	CHECK(exchange(pair));
+	CHECK(event_is(pair->host[1 - first], IBV_EVENT_PATH_MIG));
+	CHECK(path_is(pair->qp[1 - first], IBV_MIG_MIGRATED, 2));
+	return exchange(pair);
 }
 
 CASE(a_port_goes_down)
@@ -177,9 +180,8 @@ CASE(a_port_goes_down)
 
 	CHECK(arm(&pair));
 	control("port", 0, "1 down");
-	CHECK(goes_over(&pair, 0));
-	disconnect(&pair);
-	return true;
+	CHECK(both_migrate(&pair, 0));
+	return disconnect(&pair);
 }
 
 /* How many packets of device 0 the injected fault has dropped. */
@@ -208,16 +210,14 @@ CASE(both_paths_lose_everything)
 	struct pair pair = connect_pair(IBV_QPT_RC);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = rig_wr(pair.host[0], &sge, IBV_WR_SEND, 0, LENGTH);
-	struct ibv_wc wc;
 
 	CHECK(arm(&pair));
 	control("fault", 0, "drop 100%");
-	CHECK(!rig_post(pair.qp[0], &wr) && rig_poll(pair.host[0]->cq, &wc) &&
-	      wc.status == IBV_WC_RETRY_EXC_ERR);
-	CHECK(is(pair.qp[0], IBV_MIG_MIGRATED, 2) && dropped() == 2 * (1 + 3)); /* retry_cnt 3 */
+	CHECK(rig_send(pair.qp[0], &wr, IBV_WC_RETRY_EXC_ERR));
+	/* retry_cnt is 3. */
+	CHECK(path_is(pair.qp[0], IBV_MIG_MIGRATED, 2) && dropped() == 2 * (1 + 3));
 	control("fault", 0, "off");
-	disconnect(&pair);
-	return true;
+	return disconnect(&pair);
 }
 
 CASE(on_request)
@@ -228,12 +228,13 @@ CASE(on_request)
 	CHECK(arm(&pair));
 	snprintf(words, sizeof(words), "%u", pair.qp[1]->qp_num);
 	control("migrate", 1, words);
-	CHECK(hears(pair.host[1], IBV_EVENT_PATH_MIG) && is(pair.qp[1], IBV_MIG_MIGRATED, 2));
+	CHECK(event_is(pair.host[1], IBV_EVENT_PATH_MIG) &&
+	      path_is(pair.qp[1], IBV_MIG_MIGRATED, 2));
 	/* The other end sends first, on the old path. It migrates, too. */
-	CHECK(talk(&pair));
-	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && is(pair.qp[0], IBV_MIG_MIGRATED, 2));
-	disconnect(&pair);
-	return true;
+	CHECK(exchange(&pair));
+	CHECK(event_is(pair.host[0], IBV_EVENT_PATH_MIG) &&
+	      path_is(pair.qp[0], IBV_MIG_MIGRATED, 2));
+	return disconnect(&pair);
 }
 
 CASE(by_the_program_and_back)
@@ -242,15 +243,14 @@ CASE(by_the_program_and_back)
 
 	CHECK(arm(&pair));
 	CHECK(!set_state(pair.qp[0], IBV_MIG_MIGRATED));
-	CHECK(goes_over(&pair, 0));
+	CHECK(both_migrate(&pair, 0));
 	/* Migrates back, with the first ports as the alternate path. */
 	CHECK(!load(pair.qp[0], pair.host[1]->lid, 1) && !load(pair.qp[1], pair.host[0]->lid, 1));
-	CHECK(talk(&pair) && is(pair.qp[0], IBV_MIG_ARMED, 2));
+	CHECK(exchange(&pair) && path_is(pair.qp[0], IBV_MIG_ARMED, 2));
 	CHECK(!set_state(pair.qp[1], IBV_MIG_MIGRATED));
-	CHECK(hears(pair.host[1], IBV_EVENT_PATH_MIG) && talk(&pair) &&
-	      hears(pair.host[0], IBV_EVENT_PATH_MIG));
-	disconnect(&pair);
-	return true;
+	CHECK(event_is(pair.host[1], IBV_EVENT_PATH_MIG) && exchange(&pair) &&
+	      event_is(pair.host[0], IBV_EVENT_PATH_MIG));
+	return disconnect(&pair);
 }
 
 /* A request is under way when its path fails. It arrives by the other path. */
@@ -267,11 +267,11 @@ CASE(a_request_under_way)
 	CHECK(rig_quiet(pair.host[0]->cq, 20)); /* no buffer yet */
 	control("port", 0, "1 down");
 	CHECK(!rig_post_recv(pair.host[1], pair.qp[1], LENGTH, LENGTH, 1));
-	CHECK(rig_poll(pair.host[0]->cq, &wc) && !wc.status);
-	CHECK(rig_poll(pair.host[1]->cq, &wc) && !wc.status);
-	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && hears(pair.host[1], IBV_EVENT_PATH_MIG));
-	disconnect(&pair);
-	return true;
+	CHECK(rig_poll_success(pair.host[0]->cq, &wc));
+	CHECK(rig_poll_success(pair.host[1]->cq, &wc));
+	CHECK(event_is(pair.host[0], IBV_EVENT_PATH_MIG) &&
+	      event_is(pair.host[1], IBV_EVENT_PATH_MIG));
+	return disconnect(&pair);
 }
 
 CASE(an_unreliable_connection)
@@ -280,12 +280,11 @@ CASE(an_unreliable_connection)
 
 	for (int i = 0; i < 2; i++)
 		CHECK(!load(pair.qp[i], pair.second[1 - i], 2));
-	CHECK(talk(&pair));
+	CHECK(exchange(&pair));
 	control("port", 0, "1 down");
-	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && talk(&pair) &&
-	      hears(pair.host[1], IBV_EVENT_PATH_MIG));
-	disconnect(&pair);
-	return true;
+	CHECK(event_is(pair.host[0], IBV_EVENT_PATH_MIG) && exchange(&pair) &&
+	      event_is(pair.host[1], IBV_EVENT_PATH_MIG));
+	return disconnect(&pair);
 }
 
 /* An XRC target never sends, so it follows its sender. */
@@ -310,13 +309,14 @@ CASE(an_xrc_target)
 		CHECK(!rig_post_srq(pair.host[1], srq, 0, LENGTH, 1));
 		wr = rig_wr(pair.host[0], &sge, IBV_WR_SEND, 0, LENGTH);
 		wr.qp_type.xrc.remote_srqn = xrc_srq_number(srq);
-		CHECK(!rig_post(pair.qp[0], &wr) && rig_poll(pair.host[0]->cq, &wc) && !wc.status);
-		CHECK(rig_poll(pair.host[1]->cq, &wc) && !wc.status);
+		CHECK(rig_send(pair.qp[0], &wr, IBV_WC_SUCCESS));
+		CHECK(rig_poll_success(pair.host[1]->cq, &wc));
 		CHECK(port_of(pair.qp[1]) == 1 + sent);
 		if (!sent)
 			control("port", 0, "1 down");
 	}
-	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && hears(pair.host[1], IBV_EVENT_PATH_MIG));
+	CHECK(event_is(pair.host[0], IBV_EVENT_PATH_MIG) &&
+	      event_is(pair.host[1], IBV_EVENT_PATH_MIG));
 	NEED(!ibv_destroy_qp(pair.qp[1]) && !ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
 	NEED(!ibv_destroy_qp(pair.qp[0]));
 	free_hosts(&pair);
@@ -327,7 +327,7 @@ CASE(an_xrc_target)
  * Returns how many PATH_MIG_ERR events this context got. `softhca ctl` has returned, so all of them
  * can be read.
  */
-static int refusals_heard(struct host *host)
+static int migration_errors(struct host *host)
 {
 	struct ibv_async_event event;
 	int heard = 0;
@@ -346,7 +346,7 @@ static bool arm_target(struct xrc_stage *s)
 
 	NEED(!ibv_modify_qp(s->target, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN));
 	CHECK(!load(s->send, second_lid(s->one), 2) && !load(s->target, second_lid(s->sender), 2));
-	CHECK(xrc_send(s, s->srq1, s->one, IBV_WC_SUCCESS) && is(s->target, IBV_MIG_ARMED, 1));
+	CHECK(xrc_send(s, s->srq1, s->one, IBV_WC_SUCCESS) && path_is(s->target, IBV_MIG_ARMED, 1));
 	return true;
 }
 
@@ -362,7 +362,7 @@ CASE(each_handle_gets_one_event)
 	CHECK(arm_target(&s));
 	control("port", 1, "2 down");
 	control("port", 1, "1 down");
-	CHECK(refusals_heard(s.one) == 1 && refusals_heard(s.two) == 2);
+	CHECK(migration_errors(s.one) == 1 && migration_errors(s.two) == 2);
 	/*
 	 * The new handle is the last in the target's list, but its context was opened before the
 	 * others'.
@@ -371,7 +371,7 @@ CASE(each_handle_gets_one_event)
 	NEED(!ibv_destroy_qp(s.target));
 	control("port", 1, "1 up");
 	control("port", 1, "1 down");
-	CHECK(refusals_heard(s.one) == 1 && refusals_heard(s.two) == 2);
+	CHECK(migration_errors(s.one) == 1 && migration_errors(s.two) == 2);
 	control("port", 1, "1 up");
 	control("port", 1, "2 up");
 	return true;
@@ -386,24 +386,22 @@ CASE(a_connection_that_is_not_armed_stays)
 	struct pair pair = connect_pair(IBV_QPT_RC);
 	struct ibv_send_wr wr;
 	struct ibv_sge sge;
-	struct ibv_wc wc;
 
 	CHECK(arm(&pair));
 	control("port", 0, "2 down");
 	control("port", 0, "1 down");
-	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG_ERR) && is(pair.qp[0], IBV_MIG_ARMED, 1));
+	CHECK(event_is(pair.host[0], IBV_EVENT_PATH_MIG_ERR) &&
+	      path_is(pair.qp[0], IBV_MIG_ARMED, 1));
 	wr = rig_wr(pair.host[0], &sge, IBV_WR_SEND, 0, LENGTH);
-	CHECK(!rig_post(pair.qp[0], &wr) && rig_poll(pair.host[0]->cq, &wc) &&
-	      wc.status == IBV_WC_RETRY_EXC_ERR);
-	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG_ERR));
-	disconnect(&pair);
+	CHECK(rig_send(pair.qp[0], &wr, IBV_WC_RETRY_EXC_ERR));
+	CHECK(event_is(pair.host[0], IBV_EVENT_PATH_MIG_ERR));
+	CHECK(disconnect(&pair));
 	pair = connect_pair(IBV_QPT_RC);
-	CHECK(!load(pair.qp[0], pair.second[1], 2) && talk(&pair) &&
-	      is(pair.qp[0], IBV_MIG_REARM, 1));
+	CHECK(!load(pair.qp[0], pair.second[1], 2) && exchange(&pair) &&
+	      path_is(pair.qp[0], IBV_MIG_REARM, 1));
 	control("port", 0, "1 down");
-	CHECK(is(pair.qp[0], IBV_MIG_REARM, 1));
-	disconnect(&pair);
-	return true;
+	CHECK(path_is(pair.qp[0], IBV_MIG_REARM, 1));
+	return disconnect(&pair);
 }
 
 CASE(refusals)
@@ -417,17 +415,14 @@ CASE(refusals)
 	CHECK(ibv_modify_qp(pair.qp[0], &attr, IBV_QP_ALT_PATH) == EINVAL);
 	attr.alt_ah_attr.port_num = 2;
 	CHECK(!ibv_modify_qp(pair.qp[0], &attr, IBV_QP_ALT_PATH));
-	disconnect(&pair);
-	return true;
+	return disconnect(&pair);
 }
-
-static struct ibv_qp_attr drain = { .qp_state = IBV_QPS_SQD };
 
 static bool moves_while_drained(struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = { .ah_attr = { .dlid = 1, .port_num = 1 }, .port_num = 2 };
 
-	CHECK(!ibv_modify_qp(qp, &drain, IBV_QP_STATE));
+	CHECK(!rig_to_state(qp, IBV_QPS_SQD));
 	CHECK(ibv_modify_qp(qp, &attr, IBV_QP_PORT | IBV_QP_AV) == EINVAL);
 	attr.ah_attr.port_num = 2;
 	CHECK(!ibv_modify_qp(qp, &attr, IBV_QP_AV) && port_of(qp) == 2);
@@ -455,9 +450,8 @@ CASE(ports_that_disagree)
 	CHECK(!ibv_modify_qp(qp, &attr, MASK_RTR));
 	NEED(!ibv_destroy_qp(qp));
 	CHECK(emulated_drains() ? moves_while_drained(pair.qp[0])
-				: ibv_modify_qp(pair.qp[0], &drain, IBV_QP_STATE) == EINVAL);
-	disconnect(&pair);
-	return true;
+				: rig_to_state(pair.qp[0], IBV_QPS_SQD) == EINVAL);
+	return disconnect(&pair);
 }
 
 int main(int argc, char **argv)
