@@ -2,17 +2,15 @@
 """`softhca ctl counters`: requests, receives and errors of devices and QPs, and what each QP waits
 for."""
 
-import os
-import pathlib
-
 import pytest
 
 import models
+from built import PROGRAMS, sharing
 from waiting import wait_for
 
 pytestmark = pytest.mark.any_model
 
-PROGRAM = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"]) / "softhca-counted"
+PROGRAM = PROGRAMS / "softhca-counted"
 
 
 def counters(daemon):
@@ -39,18 +37,11 @@ def counted(daemon):
 
 
 def test_a_qp_with_two_handles_is_counted_once(daemon):
-    command = [PROGRAM.parent / "softhca-watcher", daemon.folder / "domain", "1"]
-    creator = daemon.start(command)
-    number = creator.stdout.readline().split()[0]
-    other = daemon.start([*command, number])
-    assert other.stdout.readline().split()[0] == number
-    lines = [line.split() for line in daemon.ask("ctl", "counters").splitlines()]
-    assert [line[3] for line in lines if line[0] == "qp"] == [number]
-    assert {(o["number"], o["handles"]) for context in daemon.objects()["contexts"]
-            for o in context["objects"] if o["type"] == "qp"} == {(int(number), 2)}
-    for program in (creator, other):
-        program.kill()
-        program.communicate(timeout=30)
+    with sharing(daemon) as (_, number):
+        lines = [line.split() for line in daemon.ask("ctl", "counters").splitlines()]
+        assert [line[3] for line in lines if line[0] == "qp"] == [str(number)]
+        assert {(o["number"], o["handles"]) for context in daemon.objects()["contexts"]
+                for o in context["objects"] if o["type"] == "qp"} == {(number, 2)}
 
 
 def test_a_delayed_qp_waits_for_the_delay(daemon):

@@ -18,11 +18,10 @@ import time
 import pytest
 
 import models
+from built import PROGRAMS
 from waiting import stop, wait_for
 
 pytestmark = pytest.mark.any_model
-
-PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 
 @pytest.fixture

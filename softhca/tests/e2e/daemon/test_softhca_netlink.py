@@ -3,21 +3,18 @@
 lists."""
 
 import json
-import os
-import pathlib
-import subprocess
 
 import pytest
 
 import models
+from built import holding, sharing
 from installed import need
 from pairs import PAIR
 from running import free_port
 
 pytestmark = pytest.mark.any_model
 
-PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
-KINDS = {"qp": "qp", "cq": "cq", "mr": "mr", "pd": "pd", "srq": "srq"}
+KINDS = ("qp", "cq", "mr", "pd", "srq")
 
 
 @pytest.fixture
@@ -34,12 +31,8 @@ def rdma(run, daemon):
 @pytest.fixture
 def holder(daemon):
     """A program with objects of every kind. Its 300 QPs do not fit into one message."""
-    program = daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", "idle", "300"],
-                           stderr=subprocess.DEVNULL)
-    assert program.stdout.readline() == "ready\n"
-    yield program
-    program.kill()
-    program.communicate()
+    with holding(daemon, "300") as program:
+        yield program
 
 
 def test_devices(run, daemon, rdma):
@@ -67,12 +60,12 @@ def test_links(daemon, rdma):
 def test_objects(daemon, rdma, holder):
     listed = daemon.objects()["contexts"]
     summary = {device["ifname"]: device for device in rdma("res")}
-    for kind, name in KINDS.items():
+    for kind in KINDS:
         there = [(c["device"], c["pid"]) for c in listed for o in c["objects"] if o["type"] == kind]
-        reported = [(o["ifname"], o["pid"]) for o in rdma("res", "show", name)]
+        reported = [(o["ifname"], o["pid"]) for o in rdma("res", "show", kind)]
         assert sorted(reported) == sorted(there)
         for device in summary:
-            assert summary[device][name] == sum(at == device for at, _ in there)
+            assert summary[device][kind] == sum(at == device for at, _ in there)
     assert summary[models.device(0)]["ctx"] == 1
 
 
@@ -90,16 +83,10 @@ def test_queue_pairs(daemon, rdma, holder):
 
 
 def test_an_opened_handle_is_no_qp(daemon, rdma):
-    creator = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain", "1"])
-    number = creator.stdout.readline().split()[0]
-    other = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain", "1", number])
-    assert other.stdout.readline().split()[0] == number
-    assert [(qp["lqpn"], qp["pid"])
-            for qp in rdma("res", "show", "qp")] == [(int(number), creator.pid)]
-    assert sum(device["qp"] for device in rdma("res")) == 1
-    for program in (creator, other):
-        program.kill()
-        program.communicate()
+    with sharing(daemon) as (creator, number):
+        assert [(qp["lqpn"], qp["pid"])
+                for qp in rdma("res", "show", "qp")] == [(number, creator.pid)]
+        assert sum(device["qp"] for device in rdma("res")) == 1
 
 
 def test_connections(daemon, rdma):

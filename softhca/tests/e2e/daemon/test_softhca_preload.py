@@ -12,12 +12,12 @@ import pytest
 
 import models
 from bare_verbs import script
+from built import holding
 from installed import need
 from waiting import process_state, wait_for
 
 pytestmark = pytest.mark.any_model
 
-PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 SOURCES = pathlib.Path(__file__).parents[1]
 
 
@@ -118,13 +118,8 @@ def test_a_stopped_daemon_does_not_answer(run, daemon, words):
 
 def test_the_emulators_thread_is_named_softhca(daemon):
     """Debuggers and top(1) show the thread's name."""
-    holder = daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", "idle"])
-    try:
-        assert holder.stdout.readline() == "ready\n"
+    with holding(daemon) as holder:
         threads = pathlib.Path(f"/proc/{holder.pid}/task")
         # The thread names itself when it gets a processor.
         wait_for(lambda: sorted(path.read_text() for path in threads.glob("*/comm")) ==
                  ["softhca\n", "softhca-hold\n"])
-    finally:
-        holder.kill()
-        holder.communicate()

@@ -1,37 +1,33 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Adapters whose ports are Ethernet: RoCE."""
 
-import os
-import pathlib
 import re
 
 import pytest
 
 import models
+from built import PROGRAMS
 from installed import need
 from pairs import PAIR, pair
 from running import free_port
 
-PROGRAM = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"]) / "softhca-ethernet"
 ETHERNET = "--link=ethernet"
 
 
-def output(run, softhca, *argv, settings=(ETHERNET,), env=None):
+def output(below, *argv, settings=(ETHERNET,), env=None):
     need(str(argv[0]))
-    done = run([softhca, "run", *settings, "--", *argv], timeout=60, env=env)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return below(settings, *argv, env=env).stdout
 
 
 @pytest.mark.any_model
-def test_rules_of_the_kernel(run, softhca):
+def test_rules_of_the_kernel(below):
     """GID tables as the library reads them, refused address vectors and handles, and the header
     before a datagram."""
-    output(run, softhca, PROGRAM)
+    below([ETHERNET], PROGRAMS / "softhca-ethernet")
 
 
-def test_ibv_devinfo(run, softhca):
-    out = output(run, softhca, "ibv_devinfo", "-v", "-d", models.device(1))
+def test_ibv_devinfo(below):
+    out = output(below, "ibv_devinfo", "-v", "-d", models.device(1))
     facts = dict(
         re.findall(r"^\s*(link_layer|port_lid|sm_lid|pkey_tbl_len|gid_tbl_len):\s+(\S+)", out,
                    re.M))
@@ -46,27 +42,26 @@ def test_ibv_devinfo(run, softhca):
 
 
 @pytest.mark.any_model
-def test_device_tree(run, softhca):
+def test_device_tree(below):
     """The device tree is as tools expect it. On InfiniBand there are no network interfaces."""
     tree = f"/sys/class/infiniband/{models.device(0)}/ports/1"
     read = f"cd {tree}; grep -H . link_layer lid sm_lid gids/2 gids/6 gid_attrs/*/[23]"
-    assert output(run, softhca, "sh", "-c", read).split("\n")[:-1] == [
+    assert output(below, "sh", "-c", read).split("\n")[:-1] == [
         "link_layer:Ethernet", "lid:0x0", "sm_lid:0x0",
         "gids/2:0000:0000:0000:0000:0000:ffff:c612:0001",
         "gids/6:0000:0000:0000:0000:0000:0000:0000:0000", "gid_attrs/ndevs/2:lo",
         "gid_attrs/ndevs/3:lo", "gid_attrs/types/2:IB/RoCE v1", "gid_attrs/types/3:RoCE v2"
     ]
     read = f"cd {tree}; cat link_layer lid gid_attrs/types/0 pkeys/0 pkeys/127; ls gids | wc -l; ls gid_attrs"
-    assert output(run, softhca, "sh", "-c", read, settings=()).split("\n")[:-1] == [
+    assert output(below, "sh", "-c", read, settings=()).split("\n")[:-1] == [
         "InfiniBand", "0x1", "IB/RoCE v1", "0xffff", "0x0000", "16", "types"]
 
 
 @pytest.mark.any_model
-def test_link_layer_from_the_environment(run, softhca):
-    assert "Ethernet" in output(run, softhca, "ibv_devinfo", settings=(),
-                                env={"SOFTHCA_LINK": "ethernet"})
-    assert "InfiniBand" in output(run, softhca, "ibv_devinfo", settings=("--link=infiniband", ),
-                                  env={"SOFTHCA_LINK": "ethernet"})
+def test_link_layer_from_the_environment(run, softhca, below):
+    env = {"SOFTHCA_LINK": "ethernet"}
+    assert "Ethernet" in output(below, "ibv_devinfo", settings=(), env=env)
+    assert "InfiniBand" in output(below, "ibv_devinfo", settings=("--link=infiniband", ), env=env)
     done = run([softhca, "run", "--link=tokenring", "--", "true"])
     assert done.returncode and "link is ethernet or infiniband, not 'tokenring'" in done.stderr
 
@@ -84,7 +79,7 @@ def test_perftest(run, softhca, kind):
 
 
 @pytest.mark.any_model
-def test_without_a_gid(run, softhca):
+def test_a_connection_without_a_gid_is_refused(run, softhca):
     need("ibv_rc_pingpong")
     command = [
         softhca, "run", ETHERNET, "--", "bash", "-c", PAIR, "pair",

@@ -2,19 +2,17 @@
 """Every asynchronous event of a ConnectX, raised by `softhca ctl event`, reaches the programs that
 it concerns."""
 
-import os
-import pathlib
 import re
 
 import pytest
 
 import models
+from built import PROGRAMS
 from installed import need
 from pairs import REPEAT
 
 pytestmark = pytest.mark.any_model
 
-PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 # name of `ctl event` -> number in enum ibv_event_type, whose event it is
 EVENTS = {

@@ -2,47 +2,41 @@
 """Injected faults of the wire and of commands: what the transport repairs, and what programs are
 told."""
 
-import os
-import pathlib
 import re
 
 import pytest
 
 import models
+from built import PROGRAMS
 from installed import need
 from pairs import pair
 
 pytestmark = pytest.mark.any_model
 
-PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 EVERYTHING = [
     "sends_once", "xrc_sends_once", "additions_once", "reads_and_writes", "long_messages_once"
 ]
 
 
-def under(run, softhca, faults, argv):
-    """Sets each of @faults by `softhca ctl fault`, and runs @argv. Returns how often each kind of
-    fault hit, on all devices together."""
+@pytest.fixture
+def under(below, softhca):
+    """under(FAULTS, CASE...): sets the faults by `softhca ctl fault`, and runs cases of faulty.c.
+    Returns how often each kind of fault hit, on all devices together."""
     script = r"""
     softhca=$1; shift
     for fault; do shift; [ "$fault" = -- ] && break; "$softhca" ctl fault $fault || exit 99; done
     "$@" || exit 98
     echo ==; "$softhca" ctl fault
     """
-    command = [
-        softhca, "run", "--", "bash", "-c", script, "faults", softhca, "all seed 7",
-        *map(models.named, faults), "--", *argv
-    ]
-    done = run(command, timeout=60)
-    assert done.returncode == 0, done.stdout + done.stderr
-    hits = {}
-    for kind, count in re.findall(r"(\w+)=\S+ hits=(\d+)", done.stdout.split("==\n")[1]):
-        hits[kind] = hits.get(kind, 0) + int(count)
-    return hits
 
-
-def faulty(*cases):
-    return [PROGRAMS / "softhca-faulty", *cases]
+    def hits_of(faults, *cases):
+        done = below([], "bash", "-c", script, "faults", softhca, "all seed 7",
+                     *map(models.named, faults), "--", PROGRAMS / "softhca-faulty", *cases)
+        hits = {}
+        for kind, count in re.findall(r"(\w+)=\S+ hits=(\d+)", done.stdout.split("==\n")[1]):
+            hits[kind] = hits.get(kind, 0) + int(count)
+        return hits
+    return hits_of
 
 
 @pytest.mark.parametrize("faults, kinds", [
@@ -52,48 +46,44 @@ def faulty(*cases):
     (["all duplicate 100%"], ["duplicate"]),
     (["all delay 10% 300", "all drop 2%"], ["delay", "drop"]),
 ], ids=["drop-and-duplicate", "corrupt", "answers", "all-twice", "delay"])
-def test_reliable_transports_repair_faults(run, softhca, faults, kinds):
-    hits = under(run, softhca, faults, faulty(*EVERYTHING))
+def test_reliable_transports_repair_faults(under, faults, kinds):
+    hits = under(faults, *EVERYTHING)
     assert {kind for kind in hits if hits[kind]} == set(kinds), hits
 
 
-def test_everything_lost(run, softhca):
-    # retry_cnt 7
-    assert under(run, softhca, ["mlx4_0 drop 100%"], faulty("nothing_arrives"))["drop"] == 8
-    assert under(run, softhca, ["mlx4_0 corrupt 100%"], faulty("nothing_arrives"))["corrupt"] == 8
+def test_everything_lost(under):
+    # Eight attempts, because retry_cnt is 7.
+    assert under(["mlx4_0 drop 100%"], "nothing_arrives")["drop"] == 8
+    assert under(["mlx4_0 corrupt 100%"], "nothing_arrives")["corrupt"] == 8
 
 
-def test_every_attempt_counts(run, softhca):
+def test_every_attempt_counts(under):
     """The fault delays each attempt, and so counts it: the first one, and rnr_retry = 4
     repetitions."""
-    assert under(run, softhca, ["mlx4_0 delay 100% 1"],
-                 faulty("receiver_never_ready"))["delay"] == 5
+    assert under(["mlx4_0 delay 100% 1"], "receiver_never_ready")["delay"] == 5
 
 
-def test_unreliable_messages_are_whole_or_lost(run, softhca):
-    assert under(run, softhca, ["mlx4_0 drop 20%"],
-                 faulty("unreliable_messages_are_whole"))["drop"] > 0
+def test_unreliable_messages_are_whole_or_lost(under):
+    assert under(["mlx4_0 drop 20%"], "unreliable_messages_are_whole")["drop"] > 0
 
 
-def test_datagrams_are_not_protected(run, softhca):
-    assert under(run, softhca, ["all duplicate 100%"],
-                 faulty("datagram_comes_twice"))["duplicate"] == 1
+def test_a_repeated_datagram_arrives_twice(under):
+    assert under(["all duplicate 100%"], "datagram_comes_twice")["duplicate"] == 1
 
 
-def test_delay(run, softhca):
-    assert under(run, softhca, ["mlx4_0 delay 100% 20000"], faulty("comes_late"))["delay"] == 1
+def test_delay(under):
+    assert under(["mlx4_0 delay 100% 20000"], "comes_late")["delay"] == 1
 
 
-def test_off_is_off(run, softhca):
-    hits = under(run, softhca, ["all drop 50%", "all command any EIO", "all off"],
-                 faulty("sends_once"))
+def test_faults_that_are_off_hit_nothing(under):
+    hits = under(["all drop 50%", "all command any EIO", "all off"], "sends_once")
     assert hits and not any(hits.values())
 
 
-def test_the_seed_decides_how_many_faults_hit(run, softhca):
-    one, two = (under(run, softhca, ["all drop 5%"], faulty("reads_and_writes")) for _ in range(2))
+def test_the_seed_decides_how_many_faults_hit(under):
+    one, two = (under(["all drop 5%"], "reads_and_writes") for _ in range(2))
     assert one == two
-    assert one != under(run, softhca, ["all drop 5%", "all seed 8"], faulty("reads_and_writes"))
+    assert one != under(["all drop 5%", "all seed 8"], "reads_and_writes")
 
 
 @pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_xsrq_pingpong"])
@@ -107,8 +97,8 @@ def test_pingpong(run, softhca, program):
          after=f'"{softhca}" ctl fault | grep -q "drop=5% hits=[1-9]"')
 
 
-def test_next_command_fails(run, softhca):
-    under(run, softhca, ["mlx4_0 command CREATE_QP ENOMEM"], faulty("one_create_fails"))
+def test_next_command_fails(under):
+    under(["mlx4_0 command CREATE_QP ENOMEM"], "one_create_fails")
 
 
 @pytest.mark.parametrize("words", [
@@ -146,7 +136,7 @@ def test_refuses_an_unknown_device(run, softhca):
     assert done.returncode == 1 and f"no device {models.device(9)}" in done.stderr
 
 
-def test_trace_without_a_file(run, softhca):
+def test_the_last_commands_are_traced_without_a_file(below, softhca):
     script = f'"{PROGRAMS}/softhca-refusals" usual >/dev/null && "{softhca}" ctl trace 4'
-    lines = run([softhca, "run", "--", "sh", "-c", script]).stdout.splitlines()
+    lines = below([], "sh", "-c", script).stdout.splitlines()
     assert len(lines) == 4 and re.fullmatch(models.device(0) + r" pid \d+ [A-Z_]+: \w+", lines[-1])

@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Connections migrate to their alternate path."""
 
-import os
-import pathlib
-
 import models
+from built import PROGRAMS
 
-PROGRAM = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"]) / "softhca-migration"
 
 
-def test_migration(run, softhca):
-    done = run([softhca, "run", "--ports=2", "--", PROGRAM], timeout=60,
-               env={"SOFTHCA_TEST_COMMAND": str(softhca)})
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_migration(below, softhca):
+    below(["--ports=2"], PROGRAMS / "softhca-migration",
+          env={"SOFTHCA_TEST_COMMAND": str(softhca)})
 
 
 def test_refused_migrations(run, softhca):

@@ -2,48 +2,37 @@
 """Operations, failures, events and refusals over the modern API, with rings in shared memory and
 without."""
 
-import os
 import pathlib
 import re
 
 import pytest
 
 import models
-
-PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
+from built import PROGRAMS, holding
 
 
 PROGRAMS_OF_RINGS = ["data-path", "datagrams", "exact", "failures", "objects", "xrc-events",
                      "completions"]
-# They run on one model, because both models behave alike there.
+# They run on one model, because the models do not differ there.
 PROGRAMS_OF_THE_WIRE = ["long-messages", "multicast"]
 
 
-def check(run, softhca, program, arena):
-    done = run([softhca, "run", f"--arena={arena}", "--", PROGRAMS / f"softhca-{program}"],
-               timeout=100)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 @pytest.mark.parametrize("program", PROGRAMS_OF_RINGS)
-def test_program(run, softhca, program):
-    check(run, softhca, program, "on")
+def test_program(below, program):
+    below(["--arena=on"], PROGRAMS / f"softhca-{program}", timeout=100)
 
 
 @pytest.mark.any_model
-@pytest.mark.parametrize("program", PROGRAMS_OF_THE_WIRE)
-def test_program_of_the_wire(run, softhca, program):
-    check(run, softhca, program, "on")
-
-
-@pytest.mark.any_model
-@pytest.mark.parametrize("program", PROGRAMS_OF_RINGS + PROGRAMS_OF_THE_WIRE)
-def test_program_without_arena(run, softhca, program):
-    check(run, softhca, program, "off")
+@pytest.mark.parametrize("arena, program", [
+    *(("on", program) for program in PROGRAMS_OF_THE_WIRE),
+    *(("off", program) for program in PROGRAMS_OF_RINGS + PROGRAMS_OF_THE_WIRE),
+])
+def test_program_on_one_model(below, arena, program):
+    below([f"--arena={arena}"], PROGRAMS / f"softhca-{program}", timeout=100)
 
 
 def shared(pid):
-    """Kilobytes of the memory that a program shares with the daemon for its rings."""
+    """Resident kilobytes of the memory that a program shares with the daemon for its rings."""
     maps = pathlib.Path(f"/proc/{pid}/smaps").read_text()
     return int(re.search(r"memfd:softhca-arena.*?^Rss: *(\d+)", maps, re.M | re.S).group(1))
 
@@ -51,21 +40,14 @@ def shared(pid):
 @pytest.mark.any_model
 @pytest.mark.parametrize("settings, expected", [(["--arena=on"], True), (["--arena=off"], False)])
 def test_rings_are_in_shared_memory(daemon, expected):
-    """Everything works without shared rings, but a third slower."""
-    holder = daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", "idle"])
-    try:
-        assert holder.stdout.readline() == "ready\n"
+    with holding(daemon) as holder:
         assert (shared(holder.pid) > 0) == expected
-    finally:
-        holder.kill()
-        holder.communicate()
 
 
 @pytest.mark.parametrize("mode, setting", [("usual", "strict=off"), ("strict", "strict=on"),
                                            ("no-open-qp", "open_qp=off"), ("no-xrc", "xrc=off")])
-def test_refusals(run, softhca, mode, setting):
-    done = run([softhca, "run", f"--{setting}", "--", PROGRAMS / "softhca-refusals", mode])
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_refusals(below, mode, setting):
+    below([f"--{setting}"], PROGRAMS / "softhca-refusals", mode)
 
 
 @pytest.mark.parametrize(
@@ -73,14 +55,13 @@ def test_refusals(run, softhca, mode, setting):
     [("hear", []),
      ("deaf", ["the_last_handle_gets_its_event_first", "opened_handle_outlives_the_creator",
                "events_keep_their_order"])])
-def test_agreement(run, softhca, opened, cases):
+def test_agreement(below, softhca, opened, cases):
     """When objects end, and the order and number of events. tests/kernel asks a real kernel the
     same."""
     raise_event = f"""sh -c 'for i in $(seq $4); do "{softhca}" ctl event {models.device(0)} $2 $1 || exit; done'"""
     settings = ["--open_events=off"] if opened == "deaf" else []
-    done = run([softhca, "run", *settings, "--", PROGRAMS / "softhca-agreement", *cases],
-               timeout=60, env={"AGREEMENT_RAISE": raise_event, "AGREEMENT_OPENED": opened})
-    assert done.returncode == 0, done.stdout + done.stderr
+    below(settings, PROGRAMS / "softhca-agreement", *cases,
+          env={"AGREEMENT_RAISE": raise_event, "AGREEMENT_OPENED": opened})
 
 
 LIMITS = [
@@ -89,18 +70,14 @@ LIMITS = [
 ]
 
 
-def test_limits(run, softhca):
-    done = run(
-        [softhca, "run", *(f"--{limit}" for limit in LIMITS), "--", PROGRAMS / "softhca-limits"])
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_limits(below):
+    below([f"--{limit}" for limit in LIMITS], PROGRAMS / "softhca-limits")
 
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("memlock, outcome", [("on", "refused"), ("off", "allowed")])
-def test_locked_memory(run, softhca, memlock, outcome):
-    done = run(
-        [softhca, "run", f"--memlock={memlock}", "--", PROGRAMS / "softhca-memlock", outcome])
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_locked_memory(below, memlock, outcome):
+    below([f"--memlock={memlock}"], PROGRAMS / "softhca-memlock", outcome)
 
 
 @pytest.mark.any_model

@@ -3,7 +3,6 @@
 client."""
 
 import os
-import pathlib
 import random
 import subprocess
 import time
@@ -12,11 +11,11 @@ import pytest
 
 import models
 from bare_verbs import script
+from built import PROGRAMS, holding
 from waiting import wait_for
 
 pytestmark = pytest.mark.any_model
 
-PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 KILLS = int(os.environ.get("SOFTHCA_TEST_KILLS", "60"))
 CLIENTS = 16
 
@@ -28,11 +27,10 @@ def start(daemon, *words):
 
 @pytest.mark.on_model("connectx3", "connectx5")  # their numbers differ
 def test_lists_what_a_process_holds(daemon):
-    proc = start(daemon, "idle")
-    assert proc.stdout.readline() == "ready\n"
-    contexts = daemon.objects()["contexts"]
+    with holding(daemon) as program:
+        contexts = daemon.objects()["contexts"]
     assert [c["device"] for c in contexts] == [models.device(0), models.device(1)]
-    assert {c["pid"] for c in contexts} == {proc.pid}
+    assert {c["pid"] for c in contexts} == {program.pid}
     kinds = sorted(o["type"] for o in contexts[0]["objects"])
     assert kinds == ["cq", "mr", "pd", "qp", "qp", "srq", "xrcd"]
     target = next(o for o in contexts[0]["objects"] if o.get("qp_type") == "XRC_RECV")
@@ -40,8 +38,6 @@ def test_lists_what_a_process_holds(daemon):
     assert target["handles"] == 1 and target["state"] == "RESET"
     xrcd = next(o for o in contexts[0]["objects"] if o["type"] == "xrcd")
     assert xrcd["inode"] == os.stat(daemon.folder / "domain").st_ino
-    proc.kill()
-    proc.wait()
     daemon.until_empty()
 
 

@@ -11,11 +11,11 @@ import pytest
 
 import models
 from bare_verbs import script
+from built import PROGRAMS
 from installed import need
 from running import free_port
 from waiting import read_until, wait_for
 
-PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 SENTENCE = "softhca: the daemon has ended, and with it the adapters of this program"
 
 

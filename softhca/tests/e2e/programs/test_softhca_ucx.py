@@ -13,12 +13,12 @@ import subprocess
 import pytest
 
 import models
+from built import PROGRAMS
 from installed import need
 from running import free_port
 from servers import LISTENING
 
 SOURCES = pathlib.Path(__file__).parent
-PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 # MPI refuses to start as root, as in containers, or with more ranks than processors, unless these
 # are set.

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The C programs of these tests, where meson has built them."""
+
+import contextlib
+import os
+import pathlib
+
+PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
+
+
+@contextlib.contextmanager
+def holding(daemon, *qps):
+    """A program that holds objects of every kind, and further QPs if told how many (ends/hold.c).
+    It has created all of them."""
+    with daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", "idle", *qps],
+                      stderr=None) as holder:
+        try:
+            assert holder.stdout.readline() == "ready\n"
+            yield holder
+        finally:
+            holder.kill()
+
+
+@contextlib.contextmanager
+def sharing(daemon):
+    """Two processes with one handle each of a target QP (data/watcher.c): the creator's Popen, and
+    the QP's number."""
+    command = [PROGRAMS / "softhca-watcher", daemon.folder / "domain", "1"]
+    with daemon.start(command) as creator:
+        number = creator.stdout.readline().split()[0]
+        with daemon.start([*command, number]) as opener:
+            try:
+                assert opener.stdout.readline().split()[0] == number
+                yield creator, int(number)
+            finally:
+                creator.kill()
+                opener.kill()
