@@ -10,6 +10,7 @@
  * "down".
  */
 #include <tests/e2e/opened.h>
+#include <tests/rc_masks.h>
 #include "xrc.h"
 
 #include <errno.h>
@@ -66,17 +67,15 @@ static bool domain_is_free(int fd)
 	return true;
 }
 
-/* When close() of the device returns, all that the program has left open is gone. */
+/* When ibv_close_device() returns, a target that the program left open has ended. */
 CASE(closing_the_device_frees_the_domain)
 {
 	for (int round = 0; round < 20; round++) {
 		struct host *host = rig_host(0);
 		int fd = xrc_file();
-		struct ibv_xrcd *xrcd = xrc_domain(host, fd, O_CREAT);
 
-		CHECK(xrcd && xrc_target(host, xrcd));
-		CHECK(!ibv_close_device(host->ctx));
-		CHECK(domain_is_free(fd));
+		MADE(xrc_target(host, MADE(xrc_domain(host, fd, O_CREAT))));
+		CHECK(!ibv_close_device(host->ctx) && domain_is_free(fd));
 		close(fd);
 	}
 	return true;
@@ -87,8 +86,8 @@ static bool kill_child(pid_t child)
 	return !kill(child, SIGKILL) && waitpid(child, NULL, 0) == child;
 }
 
-/* When waitpid() returns, all that the dead process had is gone. */
-CASE(a_dead_process_has_left_nothing)
+/* When waitpid() returns, the target and the domain of the dead process have ended. */
+CASE(the_domain_of_a_dead_process_is_free)
 {
 	for (int round = 0; round < 20; round++) {
 		int fd = xrc_file(), ready[2];
@@ -101,8 +100,8 @@ CASE(a_dead_process_has_left_nothing)
 		if (!child) {
 			struct host *host = rig_host(0);
 
-			NEED(xrc_target(host, xrc_domain(host, fd, O_CREAT)) &&
-			     write(ready[1], "x", 1) == 1);
+			MADE(xrc_target(host, MADE(xrc_domain(host, fd, O_CREAT))));
+			NEED(write(ready[1], "x", 1) == 1);
 			pause();
 		}
 		CHECK(read(ready[0], &byte, 1) == 1 && kill_child(child));
@@ -114,10 +113,13 @@ CASE(a_dead_process_has_left_nothing)
 	return true;
 }
 
-#define RACERS 6
+#define CREATORS 6
 
-/* Tells whether this process has made the domain. It keeps the domain until it is killed. */
-static void race(int fd, int start, int finish)
+/*
+ * Waits for the start, and writes whether this process has created the domain. It keeps the domain
+ * until it is killed.
+ */
+static void create_domain(int fd, int start, int finish)
 {
 	struct host *host = rig_host(0);
 	uint8_t made;
@@ -134,25 +136,25 @@ static void race(int fd, int start, int finish)
 CASE(one_of_several_processes_creates_the_domain)
 {
 	int fd = xrc_file(), start[2], finish[2], made = 0;
-	pid_t child[RACERS];
+	pid_t child[CREATORS];
 	uint8_t byte;
 
 	CHECK(!pipe(start) && !pipe(finish));
-	for (int i = 0; i < RACERS; i++) {
+	for (int i = 0; i < CREATORS; i++) {
 		child[i] = fork();
 		NEED(child[i] >= 0);
 		if (child[i])
 			continue;
 		close(start[1]);
-		race(fd, start[0], finish[1]);
+		create_domain(fd, start[0], finish[1]);
 	}
 	close(start[0]);
 	close(start[1]);
-	for (int i = 0; i < RACERS; i++) {
+	for (int i = 0; i < CREATORS; i++) {
 		CHECK(read(finish[0], &byte, 1) == 1);
 		made += byte;
 	}
-	for (int i = 0; i < RACERS; i++)
+	for (int i = 0; i < CREATORS; i++)
 		CHECK(kill_child(child[i]));
 	close(finish[0]);
 	close(finish[1]);
@@ -172,8 +174,7 @@ CASE(many_domains_at_once)
 
 	for (int i = 0; i < DOMAINS; i++) {
 		fd[i] = xrc_file();
-		xrcd[i] = xrc_domain(host, fd[i], O_CREAT | O_EXCL);
-		CHECK(xrcd[i]);
+		xrcd[i] = MADE(xrc_domain(host, fd[i], O_CREAT | O_EXCL));
 	}
 	for (int i = 0; i < DOMAINS; i++) {
 		CHECK(!xrc_domain(host, fd[i], O_CREAT | O_EXCL) && errno == EINVAL);
@@ -203,16 +204,6 @@ static struct shared share(void)
 	return s;
 }
 
-static bool next_is_of(struct ibv_context *ctx, const struct ibv_qp *qp)
-{
-	struct ibv_async_event event;
-
-	CHECK(rig_async(ctx, &event));
-	ibv_ack_async_event(&event);
-	CHECK(event.event_type == IBV_EVENT_COMM_EST && event.element.qp == qp);
-	return true;
-}
-
 static bool nothing_more(struct ibv_context *ctx)
 {
 	CHECK(!rig_readable(ctx->async_fd, 50));
@@ -226,9 +217,9 @@ CASE(the_last_handle_gets_its_event_first)
 	struct ibv_context *ctx = s.host->ctx;
 
 	for (int i = 0; i < 2; i++) {
-		CHECK(raise_on(s.target->qp_num, 1) &&
-		      (!opened_hear() || next_is_of(ctx, s.opened)));
-		CHECK(next_is_of(ctx, s.target) && nothing_more(ctx));
+		CHECK(raise_on(s.target->qp_num, 1));
+		CHECK(!opened_hear() || rig_event_is(s.host, IBV_EVENT_COMM_EST, s.opened));
+		CHECK(rig_event_is(s.host, IBV_EVENT_COMM_EST, s.target) && nothing_more(ctx));
 	}
 	return true;
 }
@@ -236,11 +227,11 @@ CASE(the_last_handle_gets_its_event_first)
 CASE(opened_handle_outlives_the_creator)
 {
 	struct shared s = share();
-	struct ibv_context *ctx = s.host->ctx;
 	uint32_t qpn = s.target->qp_num;
 
 	CHECK(!ibv_destroy_qp(s.target) && raise_on(qpn, 1));
-	return (!opened_hear() || next_is_of(ctx, s.opened)) && nothing_more(ctx);
+	CHECK(!opened_hear() || rig_event_is(s.host, IBV_EVENT_COMM_EST, s.opened));
+	return nothing_more(s.host->ctx);
 }
 
 /* Waits for @expected events, then for a moment for one more. */
@@ -257,17 +248,16 @@ static int read_all(struct ibv_context *ctx, int expected)
 	return count;
 }
 
-/* Any number of events is kept, for any time. */
+/* Events that nothing reads are kept, also if they are more than a pipe holds. */
 CASE(unread_events_are_kept)
 {
 	struct shared s = share();
-	struct ibv_context *ctx = s.host->ctx;
 	int hearers = opened_hear() ? HANDLES : 1, times = MANY / hearers, count;
 
 	for (int i = 2; i < hearers; i++)
 		CHECK(xrc_open(s.host, s.xrcd, s.target->qp_num));
 	CHECK(raise_on(s.target->qp_num, times));
-	count = read_all(ctx, times * hearers);
+	count = read_all(s.host->ctx, times * hearers);
 	if (count != times * hearers)
 		printf("%d of %d events came\n", count, times * hearers);
 	CHECK(count == times * hearers);
@@ -332,8 +322,8 @@ CASE(a_failure_changes_no_state)
 	return true;
 }
 
-/* When the last handle is destroyed, no process gets an event. */
-CASE(destroying_the_last_handle_raises_no_event)
+/* Destroying the handles of a target raises no event, and the last one ends the target. */
+CASE(destroying_each_handle_raises_no_event)
 {
 	struct shared s = share();
 	uint32_t qpn = s.target->qp_num;
@@ -349,16 +339,12 @@ CASE(a_closed_device_keeps_the_qp_of_another_handle)
 {
 	struct host *a = rig_host(0), *b = rig_host(0);
 	int fd = xrc_file();
-	struct ibv_xrcd *one = xrc_domain(a, fd, O_CREAT), *two = xrc_domain(b, fd, 0);
-	struct ibv_qp *target, *opened;
-	uint32_t qpn;
+	struct ibv_xrcd *one = MADE(xrc_domain(a, fd, O_CREAT)), *two = MADE(xrc_domain(b, fd, 0));
+	struct ibv_qp *target = MADE(xrc_target(a, one));
+	uint32_t qpn = target->qp_num;
+	struct ibv_qp *opened = MADE(xrc_open(b, two, qpn));
 
-	CHECK(one && two);
-	target = xrc_target(a, one);
-	CHECK(target);
-	qpn = target->qp_num;
-	opened = xrc_open(b, two, qpn);
-	CHECK(opened && !ibv_close_device(a->ctx) && ibv_close_xrcd(two) == EBUSY);
+	CHECK(!ibv_close_device(a->ctx) && ibv_close_xrcd(two) == EBUSY);
 	CHECK(!opened_destroy(opened) && !xrc_open(b, two, qpn) && errno == EINVAL &&
 	      !ibv_close_xrcd(two));
 	return domain_is_free(fd);
@@ -433,12 +419,10 @@ CASE(each_context_closes_its_own_domain_handle)
 {
 	struct host *a = rig_host(0), *b = rig_host(0);
 	int fd = xrc_file();
-	struct ibv_xrcd *one = xrc_domain(a, fd, O_CREAT), *two = xrc_domain(b, fd, 0);
-	struct ibv_qp *target;
+	struct ibv_xrcd *one = MADE(xrc_domain(a, fd, O_CREAT)), *two = MADE(xrc_domain(b, fd, 0));
+	struct ibv_qp *target = MADE(xrc_target(b, two));
 
-	CHECK(one && two);
-	target = xrc_target(b, two);
-	CHECK(target && !ibv_close_xrcd(one) && ibv_close_xrcd(two) == EBUSY);
+	CHECK(!ibv_close_xrcd(one) && ibv_close_xrcd(two) == EBUSY);
 	CHECK(!xrc_domain(a, fd, O_CREAT | O_EXCL) && errno == EINVAL);
 	CHECK(!ibv_destroy_qp(target) && !ibv_close_xrcd(two));
 	return domain_is_free(fd);
@@ -470,13 +454,7 @@ CASE(attributes_read_back)
 
 	CHECK(!rig_init(qp, &link) && !ibv_query_qp(qp, &attr, 0, &init));
 	CHECK(attr.qp_access_flags == IBV_ACCESS_REMOTE_WRITE);
-	CHECK(!ibv_modify_qp(qp, &rtr,
-			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				     IBV_QP_MIN_RNR_TIMER));
-	CHECK(!ibv_modify_qp(qp, &rts,
-			     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
+	CHECK(!ibv_modify_qp(qp, &rtr, MASK_RTR) && !ibv_modify_qp(qp, &rts, MASK_RTS));
 	CHECK(!ibv_query_qp(qp, &attr, 0, &init));
 	CHECK(attr.max_dest_rd_atomic == resources_of_three() && attr.max_rd_atomic == 1 &&
 	      attr.min_rnr_timer == 8);
@@ -491,14 +469,11 @@ CASE(attributes_read_back)
 CASE(srq_keeps_its_domain_busy)
 {
 	struct host *host = rig_host(0);
-	struct ibv_xrcd *xrcd = xrc_domain(host, -1, O_CREAT);
-	struct ibv_srq *srq;
+	struct ibv_xrcd *xrcd = MADE(xrc_domain(host, -1, O_CREAT));
+	struct ibv_srq *srq = MADE(xrc_srq(host, xrcd, 8, 1));
 	struct ibv_qp *send = rig_qp(host, IBV_QPT_XRC_SEND, NULL);
 
-	CHECK(xrcd);
-	srq = xrc_srq(host, xrcd, 8, 1);
-	CHECK(srq && send && ibv_close_xrcd(xrcd) == EBUSY && !ibv_destroy_srq(srq) &&
-	      !ibv_close_xrcd(xrcd));
+	CHECK(ibv_close_xrcd(xrcd) == EBUSY && !ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
 	CHECK(!ibv_destroy_qp(send));
 	rig_free_host(host);
 	return true;
