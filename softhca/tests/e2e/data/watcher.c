@@ -11,28 +11,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The name of the event's object; "stale" for a pointer that the program never had. */
+/* The event's object; "stale" for a pointer that the program never had. */
 static const char *element(const struct ibv_async_event *event, const struct ibv_qp *qp,
 			   const struct ibv_srq *srq, const struct ibv_cq *cq)
 {
-	switch (event->event_type) {
-	case IBV_EVENT_CQ_ERR:
-		return event->element.cq == cq ? "cq" : "stale";
-	case IBV_EVENT_SRQ_ERR:
-	case IBV_EVENT_SRQ_LIMIT_REACHED:
-		return event->element.srq == srq ? "srq" : "stale";
-	case IBV_EVENT_QP_FATAL:
-	case IBV_EVENT_QP_REQ_ERR:
-	case IBV_EVENT_QP_ACCESS_ERR:
-	case IBV_EVENT_COMM_EST:
-	case IBV_EVENT_SQ_DRAINED:
-	case IBV_EVENT_PATH_MIG:
-	case IBV_EVENT_PATH_MIG_ERR:
-	case IBV_EVENT_QP_LAST_WQE_REACHED:
-		return event->element.qp == qp ? "qp" : "stale";
-	default:
-		return "port or device";
-	}
+	const void *object = event->element.qp; /* a union of pointers */
+
+	return object == qp ? "qp" : object == srq ? "srq" : object == cq ? "cq" : "stale";
 }
 
 /*
@@ -51,9 +36,8 @@ int main(int argc, char **argv)
 	NEED(count > 0 && fd >= 0);
 	xrcd = MADE(xrc_domain(host, fd, O_CREAT));
 	srq = MADE(xrc_srq(host, xrcd, RIG_DEPTH, 1));
-	qp = argc > 3 ? xrc_open(host, xrcd, (uint32_t)strtoul(argv[3], NULL, 0))
-		      : xrc_target(host, xrcd);
-	NEED(qp);
+	qp = MADE(argc > 3 ? xrc_open(host, xrcd, (uint32_t)strtoul(argv[3], NULL, 0))
+			   : xrc_target(host, xrcd));
 	printf("%u %u\n", qp->qp_num, xrc_srq_number(srq));
 	fflush(stdout);
 	for (int i = 0; i < count; i++) {
