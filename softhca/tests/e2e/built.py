@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The C programs of these tests, where meson has built them."""
+"""The C programs of these tests. Meson builds all but one."""
 
 import contextlib
 import os
 import pathlib
 
+MPI_PROGRAM = pathlib.Path(__file__).parent / "programs" / "ring_of_ranks.c"
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Programs on emulated adapters of their own."""
 
+import subprocess
+
 import pytest
+
+from built import MPI_PROGRAM
+from installed import need
+from pairs import pair_command
 
 
 @pytest.fixture
@@ -13,3 +19,21 @@ def below(run, softhca):
         assert done.returncode == 0, done.stdout + done.stderr
         return done
     return start
+
+
+@pytest.fixture
+def pair(below):
+    """pair(ARGV, settings=(), **kw): runs a server and a client (pairs.py). Returns their output."""
+    return lambda argv, settings=(), **kw: below(settings, *pair_command(argv, **kw)).stdout
+
+
+@pytest.fixture(scope="session")
+def mpi_program(tmp_path_factory):
+    """mpi_program(FLAVOUR): ring_of_ranks.c, compiled with the mpicc of "mpich" or "openmpi"."""
+    def build(flavour):
+        need(f"mpicc.{flavour}")
+        program = tmp_path_factory.getbasetemp() / f"ring-{flavour}"
+        if not program.exists():
+            subprocess.run([f"mpicc.{flavour}", "-O1", "-o", program, MPI_PROGRAM], check=True)
+        return program
+    return build

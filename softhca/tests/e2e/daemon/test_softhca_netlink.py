@@ -9,8 +9,7 @@ import pytest
 import models
 from built import holding, sharing
 from installed import need
-from pairs import PAIR
-from running import free_port
+from pairs import pair_command
 
 pytestmark = pytest.mark.any_model
 
@@ -124,15 +123,8 @@ def test_system(run, daemon):
 @pytest.mark.parametrize("settings", [["--ports=2"]])
 def test_counters(run, daemon, rdma):
     """The counters of the ports. A QP has none until one is bound to it, which is refused."""
-    need("ibv_rc_pingpong")
     zero = {"sent": 0, "sent_bytes": 0, "received": 0, "received_bytes": 0, "errors": 0}
-    pair = [
-        "bash", "-c", PAIR, "pair",
-        free_port(),
-        models.device(0),
-        models.device(1), "", "", "ibv_rc_pingpong", "-n", "50", "-s", "100"
-    ]
-    assert run(pair).returncode == 0
+    assert run(pair_command(["ibv_rc_pingpong", "-n", "50", "-s", "100"])).returncode == 0
     busy = {"sent": 50, "sent_bytes": 5000, "received": 50, "received_bytes": 5000, "errors": 0}
     assert rdma("statistic") == [{
         "ifname": models.device(i), "port": port, **(zero if port == 2 else busy)

@@ -8,8 +8,7 @@ import pytest
 import models
 from built import PROGRAMS
 from installed import need
-from pairs import PAIR, pair
-from running import free_port
+from pairs import pair_command
 
 ETHERNET = "--link=ethernet"
 
@@ -68,24 +67,18 @@ def test_link_layer_from_the_environment(run, softhca, below):
 
 @pytest.mark.parametrize("program, gid", [("ibv_rc_pingpong", 0), ("ibv_rc_pingpong", 1),
                                           ("ibv_ud_pingpong", 3), ("ibv_xsrq_pingpong", 2)])
-def test_pingpong(run, softhca, program, gid):
-    pair(run, softhca, [program, "-n", "50", "-g", str(gid)], settings=[ETHERNET])
+def test_pingpong(pair, program, gid):
+    pair([program, "-n", "50", "-g", str(gid)], settings=[ETHERNET])
 
 
 @pytest.mark.parametrize("kind", ["RC", "XRC", "UD"])
-def test_perftest(run, softhca, kind):
-    pair(run, softhca, ["ib_send_bw", "-c", kind, "-n", "200", "-s", "2048", "-x", "3", "-F"],
+def test_perftest(pair, kind):
+    pair(["ib_send_bw", "-c", kind, "-n", "200", "-s", "2048", "-x", "3", "-F"],
          settings=[ETHERNET])
 
 
 @pytest.mark.any_model
 def test_a_connection_without_a_gid_is_refused(run, softhca):
-    need("ibv_rc_pingpong")
-    command = [
-        softhca, "run", ETHERNET, "--", "bash", "-c", PAIR, "pair",
-        free_port(),
-        models.device(0),
-        models.device(1), "", ""
-    ]
-    done = run([*command, "ibv_rc_pingpong", "-n", "10"], timeout=60)
+    command = pair_command(["ibv_rc_pingpong", "-n", "10"])
+    done = run([softhca, "run", ETHERNET, "--", *command], timeout=60)
     assert done.returncode and "Failed to modify QP to RTR" in done.stdout + done.stderr

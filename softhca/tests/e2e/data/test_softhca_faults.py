@@ -8,8 +8,6 @@ import pytest
 
 import models
 from built import PROGRAMS
-from installed import need
-from pairs import pair
 
 pytestmark = pytest.mark.any_model
 
@@ -87,13 +85,12 @@ def test_the_seed_decides_how_many_faults_hit(under):
 
 
 @pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_xsrq_pingpong"])
-def test_pingpong(run, softhca, program):
+def test_pingpong(pair, softhca, program):
     """The distribution's programs on a wire that loses packets. Their timeout is 67 ms, so there
     are few rounds."""
-    need(program)
     script = f'"{softhca}" ctl fault all seed 3 && "{softhca}" ctl fault all drop 5% && "{softhca}" ctl fault all duplicate 5%'
     words = ["-n", "60"] + (["-c"] if program == "ibv_rc_pingpong" else [])
-    pair(run, softhca, [program, *words], before=script,
+    pair([program, *words], before=script,
          after=f'"{softhca}" ctl fault | grep -q "drop=5% hits=[1-9]"')
 
 

@@ -4,7 +4,6 @@ program sees."""
 
 import pathlib
 import re
-import subprocess
 
 import pytest
 
@@ -13,7 +12,6 @@ from installed import need
 
 pytestmark = pytest.mark.any_model
 
-SOURCES = pathlib.Path(__file__).parent
 OPEN_MPI = [
     "mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-x", "LD_PRELOAD", "-n", "2"
 ]
@@ -64,24 +62,15 @@ def test_refused(run, softhca, hosts):
     assert (done.returncode, done.stdout) == (125, "") and "--hosts is 1 to 2" in done.stderr
 
 
-@pytest.fixture(scope="module")
-def ring(tmp_path_factory):
-    need("mpicc.openmpi", "mpirun.openmpi")
-    program = tmp_path_factory.mktemp("ring") / "ring"
-    subprocess.run(["mpicc.openmpi", "-O1", "-o", program, SOURCES / "ring_of_ranks.c"], check=True)
-    return program
-
-
-def test_mpi(run, softhca, ring):
+def test_mpi(below, mpi_program):
     """Each rank sees one adapter, and they reach one another, as on two machines."""
-    need("ibv_devices")
-    done = run([softhca, "run", "--hosts=2", "--", *OPEN_MPI, "ibv_devices"], timeout=60)
+    need("ibv_devices", "mpirun.openmpi")
+    done = below(["--hosts=2"], *OPEN_MPI, "ibv_devices")
     assert sorted(listed(done.stdout)) == [models.device(0), models.device(1)], done
-    done = run([
-        softhca, "run", "--hosts=2", "--", *OPEN_MPI, "--mca", "pml", "ucx", "--mca", "osc", "^ucx",
-        "-x", "UCX_TLS", ring
-    ], env={"UCX_TLS": "rc_v,self", "OMPI_MCA_btl": "^openib"}, timeout=60)
-    assert done.returncode == 0 and "2 ranks, 0 wrong" in done.stdout, done
+    done = below(["--hosts=2"], *OPEN_MPI, "--mca", "pml", "ucx", "--mca", "osc", "^ucx", "-x",
+                 "UCX_TLS", mpi_program("openmpi"),
+                 env={"UCX_TLS": "rc_v,self", "OMPI_MCA_btl": "^openib"})
+    assert "2 ranks, 0 wrong" in done.stdout, done
 
 
 @pytest.fixture
@@ -134,14 +123,13 @@ def test_ssh_refused(ssh, words, message):
     assert done.returncode == 255 and message.replace("HOST", models.driver()) in done.stderr, done
 
 
-def test_mpi_by_ssh(run, softhca, ring):
+def test_mpi_by_ssh(below, softhca, mpi_program):
     """mpirun starts a daemon of its own on each host."""
+    need("mpirun.openmpi")
     hosts = [models.device(i).replace("_", "-") for i in (0, 1)]
-    done = run([
-        softhca, "run", "--", "mpirun.openmpi", "--allow-run-as-root", "--mca", "plm_rsh_agent",
-        f"{softhca} ssh", "--host", ",".join(hosts), "--mca", "pml", "ucx", "--mca", "osc", "^ucx",
-        "--mca", "btl", "^openib", "-x", "UCX_TLS", "-n", "2", "sh", "-c",
-        f"echo $SOFTHCA_HOST; {ring}"
-    ], env={"UCX_TLS": "rc_v,self"}, timeout=60)
-    assert done.returncode == 0 and "2 ranks, 0 wrong" in done.stdout, done
+    done = below([], "mpirun.openmpi", "--allow-run-as-root", "--mca", "plm_rsh_agent",
+                 f"{softhca} ssh", "--host", ",".join(hosts), "--mca", "pml", "ucx", "--mca", "osc",
+                 "^ucx", "--mca", "btl", "^openib", "-x", "UCX_TLS", "-n", "2", "sh", "-c",
+                 f"echo $SOFTHCA_HOST; {mpi_program('openmpi')}", env={"UCX_TLS": "rc_v,self"})
+    assert "2 ranks, 0 wrong" in done.stdout, done
     assert {models.device(0), models.device(1)} <= set(done.stdout.split()), done

@@ -5,20 +5,14 @@ memory, so that a mapping of the device reaches its descriptor by a system call 
 preload.
 """
 
-import os
-import pathlib
 import re
-import subprocess
 
 import pytest
 
 import models
-from built import PROGRAMS
 from installed import need
 from running import free_port
 from servers import LISTENING
-
-SOURCES = pathlib.Path(__file__).parent
 
 # MPI refuses to start as root, as in containers, or with more ranks than processors, unless these
 # are set.
@@ -37,12 +31,12 @@ def transports(text, device):
 # Not "reloc": there UCX 1.13 waits for itself in ucm_dlmalloc().
 @pytest.mark.any_model
 @pytest.mark.parametrize("hooks", ["bistro", "none"])
-def test_ucx_info(run, softhca, monkeypatch, hooks):
+def test_ucx_info(below, monkeypatch, hooks):
     """The devices open whether UCX overwrites mmap() or not."""
     need("ucx_info")
     monkeypatch.setenv("UCX_MEM_MMAP_HOOK_MODE", hooks)
-    done = run([softhca, "run", "--", "ucx_info", "-d"])
-    assert done.returncode == 0 and "failed to open" not in done.stdout, done.stdout + done.stderr
+    done = below([], "ucx_info", "-d")
+    assert "failed to open" not in done.stdout, done
     for index in (0, 1):
         assert transports(done.stdout, models.device(index)) == ["rc_verbs", "ud_verbs"]
 
@@ -55,6 +49,13 @@ UCX_NET_DEVICES=$ours:1 ucx_perftest -p $port "$@" 127.0.0.1 && wait $server
 """
 
 
+def perftest(below, settings, transport, test, size):
+    need("ucx_perftest")
+    done = below(settings, "bash", "-c", PERFTEST, "perftest", transport, free_port(),
+                 models.device(0), models.device(1), "-n", "100", "-w", "10", "-t", test, "-s", size)
+    assert "Final:" in done.stdout and "ERROR" not in done.stdout + done.stderr, done
+
+
 # rc_v is rc_verbs, with ud_verbs to connect it. UCX makes one-sided operations of messages.
 @pytest.mark.parametrize("transport, test, size", [("rc_v", "tag_lat", 64),
                                                    ("rc_v", "tag_bw", 100000),
@@ -62,74 +63,53 @@ UCX_NET_DEVICES=$ours:1 ucx_perftest -p $port "$@" 127.0.0.1 && wait $server
                                                    ("rc_v", "ucp_get", 5000),
                                                    ("rc_v", "ucp_fadd", 8), ("ud_v", "tag_lat", 64),
                                                    ("ud_v", "tag_bw", 100000)])
-def test_ucx_perftest(run, softhca, transport, test, size):
-    need("ucx_perftest")
-    done = run([
-        softhca, "run", "--", "bash", "-c", PERFTEST, "perftest", transport,
-        free_port(),
-        models.device(0),
-        models.device(1), "-n", "100", "-w", "10", "-t", test, "-s", size
-    ], timeout=40)
-    assert done.returncode == 0 and "Final:" in done.stdout, done.stdout + done.stderr
-    assert "ERROR" not in done.stdout + done.stderr
+def test_ucx_perftest(below, transport, test, size):
+    perftest(below, [], transport, test, size)
 
 
-@pytest.fixture(scope="module")
-def mpi_program(tmp_path_factory):
-    def build(flavour):
-        need(f"mpicc.{flavour}", LAUNCHERS[flavour][0])
-        program = tmp_path_factory.getbasetemp() / f"ring-{flavour}"
-        if not program.exists():
-            subprocess.run([f"mpicc.{flavour}", "-O1", "-o", program, SOURCES / "ring_of_ranks.c"],
-                           check=True)
-        return program
-    return build
+@pytest.fixture
+def mpi(below, monkeypatch, mpi_program):
+    """mpi(FLAVOUR, TRANSPORT, SETTING...): runs two ranks."""
+    def start(flavour, transport, *settings):
+        need(LAUNCHERS[flavour][0])
+        monkeypatch.setenv("UCX_TLS", transport)
+        done = below(settings, *LAUNCHERS[flavour], "-n", "2", mpi_program(flavour))
+        assert "2 ranks, 0 wrong" in done.stdout, done
+    return start
 
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("transport", ["rc_v,self", "ud_v,self"])
 @pytest.mark.parametrize("flavour", LAUNCHERS)
-def test_mpi(run, softhca, monkeypatch, mpi_program, flavour, transport):
-    """Several runs in a row, because faults of the connection show only now and then."""
-    monkeypatch.setenv("UCX_TLS", transport)
-    for _ in range(2):
-        done = run([softhca, "run", "--", *LAUNCHERS[flavour], "-n", "2",
-                    mpi_program(flavour)], timeout=40)
-        assert done.returncode == 0 and "2 ranks, 0 wrong" in done.stdout, done.stdout + done.stderr
+def test_mpi(mpi, flavour, transport):
+    """Runs twice, because faults of the connection show only now and then."""
+    mpi(flavour, transport)
+    mpi(flavour, transport)
 
 
 @pytest.fixture
-def roce(softhca, monkeypatch):
+def roce(model, monkeypatch):
     """UCX 1.13 knows datagrams of RoCE v2 by the service level of their completion, and a
     ConnectX-3 says nothing there."""
-    if models.model() == "connectx3":
+    if model == "connectx3":
         monkeypatch.setenv("UCX_IB_GID_INDEX", "2")
-    return [softhca, "run", "--link=ethernet", "--"]
+    return "--link=ethernet"
 
 
 @pytest.mark.parametrize("transport, test, size", [("rc_v", "tag_lat", 64),
                                                    ("rc_v", "ucp_put_bw", 5000),
                                                    ("ud_v", "tag_bw", 100000)])
-def test_ucx_perftest_over_roce(run, roce, transport, test, size):
-    need("ucx_perftest")
-    done = run([
-        *roce, "bash", "-c", PERFTEST, "perftest", transport,
-        free_port(),
-        models.device(0),
-        models.device(1), "-n", "100", "-w", "10", "-t", test, "-s", size
-    ], timeout=40)
-    assert done.returncode == 0 and "Final:" in done.stdout, done.stdout + done.stderr
+def test_ucx_perftest_over_roce(below, roce, transport, test, size):
+    perftest(below, [roce], transport, test, size)
 
 
 @pytest.mark.parametrize("flavour", LAUNCHERS)
-def test_mpi_over_roce(run, roce, monkeypatch, mpi_program, flavour):
-    monkeypatch.setenv("UCX_TLS", "rc_v,self")
-    done = run([*roce, *LAUNCHERS[flavour], "-n", "2", mpi_program(flavour)], timeout=40)
-    assert done.returncode == 0 and "2 ranks, 0 wrong" in done.stdout, done.stdout + done.stderr
+def test_mpi_over_roce(mpi, roce, flavour):
+    mpi(flavour, "rc_v,self", roce)
 
 
 @pytest.mark.any_model
-def test_openings_share_their_locks(run, softhca):
+def test_openings_share_their_locks(below):
     """Two openings of a device have a doorbell page each. For flock() they are one file."""
     script = r"""
 import fcntl, os, stat
@@ -145,5 +125,4 @@ fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
 os.close(a)
 fcntl.flock(b, fcntl.LOCK_EX | fcntl.LOCK_NB)
 """
-    done = run([softhca, "run", "--", "/usr/bin/python3", "-c", script])
-    assert done.returncode == 0, done.stderr
+    below([], "/usr/bin/python3", "-c", script)
