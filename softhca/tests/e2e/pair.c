@@ -78,6 +78,14 @@ struct ibv_send_wr pair_remote_wr(struct pair *pair, struct ibv_sge *sge, enum i
 	return wr;
 }
 
+bool pair_send(struct pair *pair, uint32_t length, enum ibv_wc_status status)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = pair_remote_wr(pair, &sge, IBV_WR_SEND, 0, 0, length);
+
+	return rig_send(pair->qa, &wr, status);
+}
+
 struct ibv_send_wr pair_datagram(struct pair *pair, struct ibv_sge *sge, struct ibv_ah_attr *path,
 				 uint32_t length)
 {

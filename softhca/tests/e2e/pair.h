@@ -34,6 +34,9 @@ int pair_post_recv(struct pair *pair, size_t offset, uint32_t length, uint64_t w
 struct ibv_send_wr pair_remote_wr(struct pair *pair, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
 				  size_t local, size_t remote, uint32_t length);
 
+/* Sends from the start of a's buffer, and waits for the completion, which must have this status. */
+bool pair_send(struct pair *pair, uint32_t length, enum ibv_wc_status status);
+
 /*
  * A datagram from a's buffer to b's QP, by this path or, if @path is NULL, by b's LID. The caller
  * destroys the address handle.

@@ -29,11 +29,11 @@ static int domain_of_a_path(struct ground *g)
 	return err;
 }
 
-static int domain_joined_again(struct ground *g)
+static int domain_opened_and_closed(struct ground *g, int fd, int oflags)
 {
-	struct ibv_xrcd *again = xrc_domain(g->host, g->fd, 0);
+	struct ibv_xrcd *xrcd = xrc_domain(g->host, fd, oflags);
 
-	return again ? ground_done(ibv_close_xrcd(again)) : errno;
+	return xrcd ? ground_done(ibv_close_xrcd(xrcd)) : errno;
 }
 
 /* ---- in use ---- */
@@ -54,9 +54,8 @@ static int cq_of_xrc_srq(struct ground *g)
 	int err;
 
 	g->host->cq = own;
-	srq = xrc_srq(g->host, g->xrcd, 8, 1);
+	srq = MADE(xrc_srq(g->host, g->xrcd, 8, 1));
 	g->host->cq = cq;
-	NEED(srq);
 	err = ground_done(ibv_destroy_cq(own));
 	NEED(!ibv_destroy_srq(srq) && !ibv_destroy_cq(own));
 	return err;
@@ -87,18 +86,11 @@ static int not_mapped(struct ground *g)
 	return region(g, at, 8192, IBV_ACCESS_LOCAL_WRITE);
 }
 
-static int read_only_memory(struct ground *g)
+static int read_only_memory(struct ground *g, unsigned int access)
 {
 	void *at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	return region(g, at, 4096, IBV_ACCESS_LOCAL_WRITE);
-}
-
-static int read_only_memory_for_reading(struct ground *g)
-{
-	void *at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return region(g, at, 4096, IBV_ACCESS_REMOTE_READ);
+	return region(g, at, 4096, access);
 }
 
 /* ibv_rereg_mr leaves the errno of the command behind. */
@@ -162,7 +154,6 @@ static int raw_packet(struct ground *g)
 		.send_cq = g->host->cq, .recv_cq = g->host->cq, .qp_type = IBV_QPT_RAW_PACKET,
 		.cap = { .max_send_wr = 1, .max_send_sge = 1, .max_recv_wr = 1, .max_recv_sge = 1 },
 	};
-
 	struct ibv_qp *qp = ibv_create_qp(g->host->pd, &attr);
 
 	if (qp)
@@ -191,19 +182,11 @@ static int srq_limit_too_high(struct ground *g)
 	return ground_done(ibv_modify_srq(g->srq, &attr, IBV_SRQ_LIMIT));
 }
 
-static int srq_resize(struct ground *g)
+static int srq_modified(struct ground *g, int mask)
 {
 	struct ibv_srq_attr attr = { .max_wr = 4 };
 
-	return ground_done(ibv_modify_srq(g->srq, &attr, IBV_SRQ_MAX_WR));
-}
-
-/* The drivers ignore all bits but the two that they know. */
-static int srq_unknown_attribute(struct ground *g)
-{
-	struct ibv_srq_attr attr = { .max_wr = 4 };
-
-	return ground_done(ibv_modify_srq(g->srq, &attr, 4));
+	return ground_done(ibv_modify_srq(g->srq, &attr, mask));
 }
 
 /* ---- memory windows and multicast groups ---- */
@@ -237,19 +220,18 @@ static int query_port_0(struct ground *g)
 static const union ibv_gid group = { .raw = { 0xff, 0x12, 0x40, 0x1b, [15] = 1 } };
 #define GROUP_LID 0xc001
 
-static struct ibv_qp *datagrams(struct ground *g)
+static struct ibv_qp *ud_qp(struct ground *g)
 {
 	struct ibv_qp *qp = rig_qp(g->host, IBV_QPT_UD, NULL);
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 1 };
+	const struct rig_link link = rig_link_to(0, 0);
 
-	NEED(qp && !ibv_modify_qp(qp, &attr,
-				  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY));
+	NEED(!rig_init(qp, &link));
 	return qp;
 }
 
 static int group_joined_and_left(struct ground *g)
 {
-	struct ibv_qp *qp = datagrams(g);
+	struct ibv_qp *qp = ud_qp(g);
 	int err = ground_done(ibv_attach_mcast(qp, &group, GROUP_LID));
 
 	/* A second attach succeeds too, and one detach undoes both. */
@@ -264,7 +246,7 @@ static int once(struct ground *g,
 		int (*verb)(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid),
 		const union ibv_gid *gid)
 {
-	struct ibv_qp *qp = datagrams(g);
+	struct ibv_qp *qp = ud_qp(g);
 	int err = ground_done(verb(qp, gid, GROUP_LID));
 
 	NEED(!ibv_destroy_qp(qp));
@@ -280,7 +262,7 @@ static int group_that_is_none(struct ground *g)
 
 static int qp_in_a_group(struct ground *g)
 {
-	struct ibv_qp *qp = datagrams(g);
+	struct ibv_qp *qp = ud_qp(g);
 	int err;
 
 	NEED(!ibv_attach_mcast(qp, &group, GROUP_LID));
@@ -297,13 +279,6 @@ static int xrc_capability(struct ground *g)
 
 	NEED(!ibv_query_device(g->host->ctx, &attr));
 	return attr.device_cap_flags & IBV_DEVICE_XRC ? 0 : ENOSYS;
-}
-
-static int private_domain(struct ground *g)
-{
-	struct ibv_xrcd *xrcd = xrc_domain(g->host, -1, O_CREAT);
-
-	return xrcd ? ground_done(ibv_close_xrcd(xrcd)) : errno;
 }
 
 static int xrc_sender(struct ground *g)
@@ -330,9 +305,10 @@ static void of_domains_and_numbers(struct refusals *run)
 	ROW("domain: closed descriptor", WITH_XRC, EBADF,
 	    ground_made(xrc_domain(g->host, 9999, O_CREAT)));
 	ROW("domain: descriptor of O_PATH", WITH_XRC, EBADF, domain_of_a_path(g));
-	ROW("domain: joined again and left", WITH_XRC, 0, domain_joined_again(g));
+	ROW("domain: joined again and left", WITH_XRC, 0, domain_opened_and_closed(g, g->fd, 0));
 	ROW("domain: closed while in use", WITH_XRC, EBUSY, ground_done(ibv_close_xrcd(g->xrcd)));
-	ROW("domain: on a device without XRC", NO_XRC, EOPNOTSUPP, private_domain(g));
+	ROW("domain: on a device without XRC", NO_XRC, EOPNOTSUPP,
+	    domain_opened_and_closed(g, -1, O_CREAT));
 	ROW("capability: XRC", WITH_XRC, 0, xrc_capability(g));
 	ROW("capability: no XRC", NO_XRC, ENOSYS, xrc_capability(g));
 	ROW("sender: on a device without XRC", NO_XRC, ENOSYS, xrc_sender(g));
@@ -362,8 +338,9 @@ static void of_queues(struct refusals *run)
 	ROW("srq: too many entries", WITH_XRC, EINVAL,
 	    ground_made(xrc_srq(g->host, g->xrcd, 8, 32)));
 	ROW("srq: limit too high", ALWAYS, EINVAL, srq_limit_too_high(g));
-	ROW("srq: cannot be resized", ALWAYS, EINVAL, srq_resize(g));
-	ROW("srq: unknown attribute", ALWAYS, 0, srq_unknown_attribute(g));
+	ROW("srq: cannot be resized", ALWAYS, EINVAL, srq_modified(g, IBV_SRQ_MAX_WR));
+	/* The drivers ignore all bits but the two that they know. */
+	ROW("srq: unknown attribute", ALWAYS, 0, srq_modified(g, 4));
 	ROW("cq: resized", ALWAYS, 0, cq_resized(g));
 	ROW("cq: resized and back", ALWAYS, 0, cq_resized_and_back(g));
 	ROW("group: joined and left", ALWAYS, 0, group_joined_and_left(g));
@@ -387,8 +364,10 @@ static void of_memory(struct refusals *run)
 	    region(g, g->host->buffer, 4096, IBV_ACCESS_REMOTE_ATOMIC));
 	ROW("mr: on-demand paging", ALWAYS, EINVAL, on_demand(g));
 	ROW("mr: not mapped", ALWAYS, EFAULT, not_mapped(g));
-	ROW("mr: read-only memory", ALWAYS, EFAULT, read_only_memory(g));
-	ROW("mr: read-only memory, for reading", ALWAYS, 0, read_only_memory_for_reading(g));
+	ROW("mr: read-only memory", ALWAYS, EFAULT,
+	    read_only_memory(g, IBV_ACCESS_LOCAL_WRITE));
+	ROW("mr: read-only memory, for reading", ALWAYS, 0,
+	    read_only_memory(g, IBV_ACCESS_REMOTE_READ));
 	ROW("mr: hint of huge pages", ALWAYS, 0,
 	    region(g, g->host->buffer, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_HUGETLB));
 	ROW("mr: no bytes", ALWAYS, EINVAL, region(g, g->host->buffer, 0, 0));

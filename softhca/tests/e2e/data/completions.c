@@ -4,7 +4,6 @@
  * Also: a request that was posted before a command is executed before it.
  */
 #include <softhca/tests/e2e/pair.h>
-#include <softhca/tests/e2e/xrc_stage.h>
 
 #include <stdlib.h>
 #include <string.h>

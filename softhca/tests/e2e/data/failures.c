@@ -100,15 +100,12 @@ CASE(an_ack_goes_to_the_connected_qp)
 CASE(a_request_with_a_wrong_psn_is_not_answered)
 {
 	struct rig_link link_a = rig_link_to(0, 0), link_b = link_a;
-	struct ibv_send_wr wr;
-	struct ibv_sge sge;
 	struct pair pair;
 
 	link_b.psn++;
 	pair = pair_unlike(link_a, link_b);
-	wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
-	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 10, 1) &&
-	      rig_send(pair.qa, &wr, IBV_WC_RETRY_EXC_ERR));
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 10, 1));
+	CHECK(pair_send(&pair, 10, IBV_WC_RETRY_EXC_ERR));
 	CHECK(rig_quiet(pair.b->cq, 5));
 	return pair_tear_down(&pair);
 }
@@ -352,16 +349,14 @@ CASE(the_initiator_limits_its_outstanding_reads)
 
 /* ---- unreliable connections: only the receiver gets its error ---- */
 
-static bool unreliable_receiver_fails(uint32_t length, uint32_t wrong_key,
-				      enum ibv_wc_status status)
+static bool uc_receiver_fails(uint32_t length, uint32_t wrong_key, enum ibv_wc_status status)
 {
 	struct pair pair = pair_up(IBV_QPT_UC, NULL);
-	struct ibv_sge sge,
-		to = { (uint64_t)(uintptr_t)pair.b->buffer, 100, pair.b->mr->lkey ^ wrong_key };
-	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, length);
+	struct ibv_sge to = { (uint64_t)(uintptr_t)pair.b->buffer, 100,
+			      pair.b->mr->lkey ^ wrong_key };
 	struct ibv_wc wc;
 
-	CHECK(!rig_post_sge(pair.qb, NULL, to, 6) && rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
+	CHECK(!rig_post_sge(pair.qb, NULL, to, 6) && pair_send(&pair, length, IBV_WC_SUCCESS));
 	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == status && wc.wr_id == 6);
 	CHECK(rig_state(pair.qb) == IBV_QPS_ERR && rig_state(pair.qa) == IBV_QPS_RTS);
 	return pair_tear_down(&pair);
@@ -369,12 +364,12 @@ static bool unreliable_receiver_fails(uint32_t length, uint32_t wrong_key,
 
 CASE(uc_message_too_long)
 {
-	return unreliable_receiver_fails(101, 0, IBV_WC_LOC_LEN_ERR);
+	return uc_receiver_fails(101, 0, IBV_WC_LOC_LEN_ERR);
 }
 
 CASE(uc_receive_key_of_no_region)
 {
-	return unreliable_receiver_fails(100, 0x80, IBV_WC_LOC_PROT_ERR);
+	return uc_receiver_fails(100, 0x80, IBV_WC_LOC_PROT_ERR);
 }
 
 /*

@@ -4,7 +4,7 @@
  */
 #include <tests/rc_masks.h>
 #include <tests/e2e/emulated.h>
-#include <softhca/tests/e2e/xrc_stage.h>
+#include <softhca/tests/e2e/xrc.h>
 
 #include <errno.h>
 #include <fcntl.h>

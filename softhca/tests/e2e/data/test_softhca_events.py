@@ -2,6 +2,7 @@
 """Every asynchronous event of a ConnectX, raised by `softhca ctl event`, reaches the programs that
 it concerns."""
 
+import contextlib
 import re
 
 import pytest
@@ -75,43 +76,38 @@ def test_every_holder_of_a_target_gets_the_event(daemon):
     assert (first.returncode, second.returncode) == (0, 0)
 
 
-def test_asyncwatch_sees_each_event(daemon):
-    """The distribution's own program shows the events that concern every program with the device
-    open."""
+@contextlib.contextmanager
+def asyncwatch(daemon, device):
+    """The distribution's own program, which shows the events of one device."""
     need("ibv_asyncwatch")
+    with daemon.start(["stdbuf", "-oL", "ibv_asyncwatch", "-d", models.device(device)],
+                      stderr=None) as watch:
+        try:
+            heading = watch.stdout.readline()
+            assert "async event FD" in heading, heading
+            yield watch.stdout
+        finally:
+            watch.kill()
+
+
+def test_asyncwatch_sees_each_event(daemon):
+    """It sees the events that concern every program with the device open."""
     for _ in range(REPEAT):
-        watch_each_event(daemon)
-
-
-def watch_each_event(daemon):
-    watch = daemon.start(["stdbuf", "-oL", "ibv_asyncwatch", "-d", models.device(0)], stderr=None)
-    try:
-        heading = watch.stdout.readline()
-        assert "async event FD" in heading, heading
-        for name in PORT_EVENTS:
-            raise_event(daemon, name)
-            line = watch.stdout.readline()
-            assert f"IBV_EVENT_{name.upper()}" in line, (name, line)
-        daemon.ask("ctl", "port", models.device(0), "1", "down")
-        assert "IBV_EVENT_PORT_ERR" in watch.stdout.readline()
-        daemon.ask("ctl", "port", models.device(0), "1", "up")
-        assert "IBV_EVENT_PORT_ACTIVE" in watch.stdout.readline()
-    finally:
-        watch.kill()
-        watch.wait()
+        with asyncwatch(daemon, 0) as shown:
+            for name in PORT_EVENTS:
+                raise_event(daemon, name)
+                line = shown.readline()
+                assert f"IBV_EVENT_{name.upper()}" in line, (name, line)
+            for state, event in (("down", "PORT_ERR"), ("up", "PORT_ACTIVE")):
+                daemon.ask("ctl", "port", models.device(0), "1", state)
+                assert f"IBV_EVENT_{event}" in shown.readline()
 
 
 def test_other_devices_get_no_event(daemon):
-    need("ibv_asyncwatch")
-    watch = daemon.start(["stdbuf", "-oL", "ibv_asyncwatch", "-d", models.device(1)], stderr=None)
-    try:
-        watch.stdout.readline()
+    with asyncwatch(daemon, 1) as shown:
         raise_event(daemon, "lid_change")
         daemon.ask("ctl", "event", models.device(1), "sm_change")
-        assert "SM_CHANGE" in watch.stdout.readline()
-    finally:
-        watch.kill()
-        watch.wait()
+        assert "SM_CHANGE" in shown.readline()
 
 
 @pytest.mark.parametrize("words, complaint", [

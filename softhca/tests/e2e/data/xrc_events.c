@@ -3,7 +3,7 @@
  * Which SRQs and keys an XRC message may use, one COMM_EST for each handle of a target, the moment
  * of an SRQ's limit event, and the moment at which objects end.
  */
-#include <softhca/tests/e2e/xrc_stage.h>
+#include <softhca/tests/e2e/xrc.h>
 
 #include <errno.h>
 #include <fcntl.h>
