@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What the kernel refuses, one row per refusal with its errno, over the modern API. */
-#include "ground.h"
+#include "refusals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,20 +9,20 @@
 #include <string.h>
 #include <unistd.h>
 
-int ground_made(const void *object)
+int errno_of_object(const void *object)
 {
 	return object ? 0 : errno;
 }
 
-int ground_done(int result)
+int errno_of_result(int result)
 {
 	return result < 0 ? errno : result;
 }
 
-struct ground ground_lay(bool xrc)
+struct objects objects_create(bool xrc)
 {
 	struct ibv_srq_init_attr init = { .attr = { .max_wr = 8, .max_sge = 2 } };
-	struct ground g = { .host = rig_host(0), .fd = xrc_file() };
+	struct objects g = { .host = rig_host(0), .fd = xrc_file() };
 
 	g.srq = MADE(ibv_create_srq(g.host->pd, &init));
 	g.rc = rig_qp(g.host, IBV_QPT_RC, NULL);
@@ -36,7 +36,7 @@ struct ground ground_lay(bool xrc)
 	return g;
 }
 
-void ground_clear(struct ground *g)
+void objects_destroy(struct objects *g)
 {
 	NEED(!ibv_destroy_qp(g->rc) && !ibv_destroy_srq(g->srq));
 	if (g->xrcd) {

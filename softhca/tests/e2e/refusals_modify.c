@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What is refused when QPs change their state (contract 5.9). */
-#include "ground.h"
+#include "refusals.h"
 
 #include <errno.h>
 
 #include <tests/rc_masks.h>
 
-static struct ibv_qp_attr good_attr(struct ground *g, enum ibv_qp_state state)
+static struct ibv_qp_attr good_attr(struct objects *g, enum ibv_qp_state state)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = state, .port_num = 1, .path_mtu = IBV_MTU_1024, .dest_qp_num = 1,
@@ -19,22 +19,22 @@ static struct ibv_qp_attr good_attr(struct ground *g, enum ibv_qp_state state)
 	return attr;
 }
 
-static int go(struct ground *g, struct ibv_qp *qp, enum ibv_qp_state state, int mask)
+static int go(struct objects *g, struct ibv_qp *qp, enum ibv_qp_state state, int mask)
 {
 	struct ibv_qp_attr attr = good_attr(g, state);
 
-	return ground_done(ibv_modify_qp(qp, &attr, mask));
+	return errno_of_result(ibv_modify_qp(qp, &attr, mask));
 }
 
-static int init_port_2(struct ground *g)
+static int init_port_2(struct objects *g)
 {
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_INIT);
 
 	attr.port_num = 2;
-	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_INIT));
+	return errno_of_result(ibv_modify_qp(g->rc, &attr, MASK_INIT));
 }
 
-static struct ibv_port_attr port_of(struct ground *g)
+static struct ibv_port_attr port_of(struct objects *g)
 {
 	struct ibv_port_attr port;
 
@@ -42,21 +42,21 @@ static struct ibv_port_attr port_of(struct ground *g)
 	return port;
 }
 
-static int init_pkey_beyond(struct ground *g)
+static int init_pkey_beyond(struct objects *g)
 {
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_INIT);
 
 	attr.pkey_index = (uint16_t)port_of(g).pkey_tbl_len;
-	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_INIT));
+	return errno_of_result(ibv_modify_qp(g->rc, &attr, MASK_INIT));
 }
 
-static int init_to_rtr(struct ground *g, struct ibv_qp_attr *attr)
+static int init_to_rtr(struct objects *g, struct ibv_qp_attr *attr)
 {
 	NEED(!go(g, g->rc, IBV_QPS_INIT, MASK_INIT));
-	return ground_done(ibv_modify_qp(g->rc, attr, MASK_RTR));
+	return errno_of_result(ibv_modify_qp(g->rc, attr, MASK_RTR));
 }
 
-static int rtr_bad_mtu(struct ground *g)
+static int rtr_bad_mtu(struct objects *g)
 {
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_RTR);
 
@@ -64,7 +64,7 @@ static int rtr_bad_mtu(struct ground *g)
 	return init_to_rtr(g, &attr);
 }
 
-static int rtr_too_many_reads(struct ground *g)
+static int rtr_too_many_reads(struct objects *g)
 {
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_RTR);
 
@@ -72,7 +72,7 @@ static int rtr_too_many_reads(struct ground *g)
 	return init_to_rtr(g, &attr);
 }
 
-static int rtr_bad_gid_index(struct ground *g)
+static int rtr_bad_gid_index(struct objects *g)
 {
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_RTR);
 
@@ -81,23 +81,23 @@ static int rtr_bad_gid_index(struct ground *g)
 	return init_to_rtr(g, &attr);
 }
 
-static int rtr_twice(struct ground *g)
+static int rtr_twice(struct objects *g)
 {
 	NEED(!go(g, g->rc, IBV_QPS_INIT, MASK_INIT) && !go(g, g->rc, IBV_QPS_RTR, MASK_RTR));
 	return go(g, g->rc, IBV_QPS_RTR, MASK_RTR);
 }
 
-static int wrong_current_state(struct ground *g)
+static int wrong_current_state(struct objects *g)
 {
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_RTS);
 
 	NEED(!go(g, g->rc, IBV_QPS_INIT, MASK_INIT) && !go(g, g->rc, IBV_QPS_RTR, MASK_RTR));
 	attr.cur_qp_state = IBV_QPS_RTS;
-	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_RTS | IBV_QP_CUR_STATE));
+	return errno_of_result(ibv_modify_qp(g->rc, &attr, MASK_RTS | IBV_QP_CUR_STATE));
 }
 
 /* The P_Key index of the alternate path. No adapter has so many P_Keys. */
-static int alternate_pkey_1000(struct ground *g)
+static int alternate_pkey_1000(struct objects *g)
 {
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_RTR);
 
@@ -105,23 +105,23 @@ static int alternate_pkey_1000(struct ground *g)
 	attr.alt_ah_attr = attr.ah_attr;
 	attr.alt_port_num = 1;
 	attr.alt_pkey_index = 1000;
-	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_RTR | IBV_QP_ALT_PATH));
+	return errno_of_result(ibv_modify_qp(g->rc, &attr, MASK_RTR | IBV_QP_ALT_PATH));
 }
 
 /* uverbs ignores some bits of old masks for XRC QPs; the strict setting refuses them. */
-static int sender_legacy_rtr(struct ground *g)
+static int sender_legacy_rtr(struct objects *g)
 {
 	NEED(!go(g, g->send, IBV_QPS_INIT, MASK_INIT));
 	return go(g, g->send, IBV_QPS_RTR, MASK_RTR);
 }
 
-static int target_legacy_rts(struct ground *g)
+static int target_legacy_rts(struct objects *g)
 {
 	NEED(!go(g, g->recv, IBV_QPS_INIT, MASK_INIT) && !go(g, g->recv, IBV_QPS_RTR, MASK_RTR));
 	return go(g, g->recv, IBV_QPS_RTS, MASK_RTS);
 }
 
-static int sender_modern(struct ground *g)
+static int sender_modern(struct objects *g)
 {
 	NEED(!go(g, g->send, IBV_QPS_INIT, MASK_INIT));
 	NEED(!go(g, g->send, IBV_QPS_RTR,
@@ -129,13 +129,13 @@ static int sender_modern(struct ground *g)
 	return go(g, g->send, IBV_QPS_RTS, MASK_RTS);
 }
 
-static int target_modern(struct ground *g)
+static int target_modern(struct objects *g)
 {
 	NEED(!go(g, g->recv, IBV_QPS_INIT, MASK_INIT) && !go(g, g->recv, IBV_QPS_RTR, MASK_RTR));
 	return go(g, g->recv, IBV_QPS_RTS, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN);
 }
 
-static int target_without_rnr_timer(struct ground *g)
+static int target_without_rnr_timer(struct objects *g)
 {
 	NEED(!go(g, g->recv, IBV_QPS_INIT, MASK_INIT));
 	return go(g, g->recv, IBV_QPS_RTR, MASK_RTR & ~IBV_QP_MIN_RNR_TIMER);

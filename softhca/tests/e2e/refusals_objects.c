@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What is refused when objects are made, opened and destroyed. */
 #include <tests/e2e/opened.h>
-#include "ground.h"
+#include "refusals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,44 +10,44 @@
 
 /* ---- domains ---- */
 
-static int no_domain_no_creat(struct ground *g)
+static int no_domain_no_creat(struct objects *g)
 {
 	int fd = xrc_file();
-	int err = ground_made(xrc_domain(g->host, fd, 0));
+	int err = errno_of_object(xrc_domain(g->host, fd, 0));
 
 	close(fd);
 	return err;
 }
 
 /* The descriptor names a file, but was not opened for reading or writing. */
-static int domain_of_a_path(struct ground *g)
+static int domain_of_a_path(struct objects *g)
 {
 	int fd = open("/", O_PATH);
-	int err = ground_made(xrc_domain(g->host, fd, O_CREAT));
+	int err = errno_of_object(xrc_domain(g->host, fd, O_CREAT));
 
 	close(fd);
 	return err;
 }
 
-static int domain_opened_and_closed(struct ground *g, int fd, int oflags)
+static int domain_opened_and_closed(struct objects *g, int fd, int oflags)
 {
 	struct ibv_xrcd *xrcd = xrc_domain(g->host, fd, oflags);
 
-	return xrcd ? ground_done(ibv_close_xrcd(xrcd)) : errno;
+	return xrcd ? errno_of_result(ibv_close_xrcd(xrcd)) : errno;
 }
 
 /* ---- in use ---- */
 
-static int srq_in_use(struct ground *g)
+static int srq_in_use(struct objects *g)
 {
 	struct ibv_qp *qp = rig_qp(g->host, IBV_QPT_RC, g->srq);
-	int err = ground_done(ibv_destroy_srq(g->srq));
+	int err = errno_of_result(ibv_destroy_srq(g->srq));
 
 	NEED(!ibv_destroy_qp(qp));
 	return err;
 }
 
-static int cq_of_xrc_srq(struct ground *g)
+static int cq_of_xrc_srq(struct objects *g)
 {
 	struct ibv_cq *cq = g->host->cq, *own = ibv_create_cq(g->host->ctx, 4, NULL, NULL, 0);
 	struct ibv_srq *srq;
@@ -56,21 +56,21 @@ static int cq_of_xrc_srq(struct ground *g)
 	g->host->cq = own;
 	srq = MADE(xrc_srq(g->host, g->xrcd, 8, 1));
 	g->host->cq = cq;
-	err = ground_done(ibv_destroy_cq(own));
+	err = errno_of_result(ibv_destroy_cq(own));
 	NEED(!ibv_destroy_srq(srq) && !ibv_destroy_cq(own));
 	return err;
 }
 
 /* ---- memory ---- */
 
-static int region(struct ground *g, void *at, size_t length, unsigned int access)
+static int region(struct objects *g, void *at, size_t length, unsigned int access)
 {
 	struct ibv_mr *mr = ibv_reg_mr(g->host->pd, at, length, access);
 
-	return mr ? ground_done(ibv_dereg_mr(mr)) : errno;
+	return mr ? errno_of_result(ibv_dereg_mr(mr)) : errno;
 }
 
-static int on_demand(struct ground *g)
+static int on_demand(struct objects *g)
 {
 	int err = region(g, g->host->buffer, 4096, IBV_ACCESS_ON_DEMAND);
 
@@ -78,7 +78,7 @@ static int on_demand(struct ground *g)
 	return err == EOPNOTSUPP ? EINVAL : err;
 }
 
-static int not_mapped(struct ground *g)
+static int not_mapped(struct objects *g)
 {
 	uint8_t *at = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -86,7 +86,7 @@ static int not_mapped(struct ground *g)
 	return region(g, at, 8192, IBV_ACCESS_LOCAL_WRITE);
 }
 
-static int read_only_memory(struct ground *g, unsigned int access)
+static int read_only_memory(struct objects *g, unsigned int access)
 {
 	void *at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -94,7 +94,7 @@ static int read_only_memory(struct ground *g, unsigned int access)
 }
 
 /* ibv_rereg_mr leaves the errno of the command behind. */
-static int region_again(struct ground *g, int flags, void *at, size_t length, int access)
+static int region_again(struct objects *g, int flags, void *at, size_t length, int access)
 {
 	struct ibv_mr *mr = ibv_reg_mr(g->host->pd, g->host->buffer, 4096, IBV_ACCESS_LOCAL_WRITE);
 	int err;
@@ -105,7 +105,7 @@ static int region_again(struct ground *g, int flags, void *at, size_t length, in
 	return err;
 }
 
-static int moved_to_nowhere(struct ground *g)
+static int moved_to_nowhere(struct objects *g)
 {
 	uint8_t *at = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -115,40 +115,40 @@ static int moved_to_nowhere(struct ground *g)
 
 /* ---- creation ---- */
 
-static int cq_resized(struct ground *g)
+static int cq_resized(struct objects *g)
 {
 	struct ibv_cq *cq = ibv_create_cq(g->host->ctx, 4, NULL, NULL, 0);
 	int err;
 
 	NEED(cq);
-	err = ground_done(ibv_resize_cq(cq, 100));
+	err = errno_of_result(ibv_resize_cq(cq, 100));
 	NEED((err || cq->cqe >= 100) && !ibv_destroy_cq(cq));
 	return err;
 }
 
-static int cq_resized_and_back(struct ground *g)
+static int cq_resized_and_back(struct objects *g)
 {
 	struct ibv_cq *cq = ibv_create_cq(g->host->ctx, 100, NULL, NULL, 0);
 	struct ibv_wc wc;
 	int err;
 
 	NEED(cq && !ibv_resize_cq(cq, 10));
-	err = ground_done(ibv_resize_cq(cq, 200));
+	err = errno_of_result(ibv_resize_cq(cq, 200));
 	NEED(!ibv_poll_cq(cq, 1, &wc) && !ibv_destroy_cq(cq));
 	return err;
 }
 
-static int on_xrc_srq(struct ground *g, enum ibv_qp_type type)
+static int on_xrc_srq(struct objects *g, enum ibv_qp_type type)
 {
 	struct ibv_qp_init_attr attr = {
 		.send_cq = g->host->cq, .recv_cq = g->host->cq, .srq = g->xsrq, .qp_type = type,
 		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
 	};
 
-	return ground_made(ibv_create_qp(g->host->pd, &attr));
+	return errno_of_object(ibv_create_qp(g->host->pd, &attr));
 }
 
-static int raw_packet(struct ground *g)
+static int raw_packet(struct objects *g)
 {
 	struct ibv_qp_init_attr attr = {
 		.send_cq = g->host->cq, .recv_cq = g->host->cq, .qp_type = IBV_QPT_RAW_PACKET,
@@ -158,69 +158,69 @@ static int raw_packet(struct ground *g)
 
 	if (qp)
 		NEED(!ibv_destroy_qp(qp));
-	return ground_made(qp) ? EOPNOTSUPP : 0;
+	return errno_of_object(qp) ? EOPNOTSUPP : 0;
 }
 
 /* ---- opening targets ---- */
 
-static int open_good(struct ground *g)
+static int open_good(struct objects *g)
 {
 	struct ibv_qp *qp = xrc_open(g->host, g->xrcd, g->recv->qp_num);
 
-	return qp ? ground_done(opened_destroy(qp)) : errno;
+	return qp ? errno_of_result(opened_destroy(qp)) : errno;
 }
 
 /* ---- SRQ attributes ---- */
 
-static int srq_limit_too_high(struct ground *g)
+static int srq_limit_too_high(struct objects *g)
 {
 	struct ibv_srq_attr attr;
 
 	/* The provider may have made it larger than was asked for. */
 	NEED(!ibv_query_srq(g->srq, &attr));
 	attr.srq_limit = attr.max_wr + 1;
-	return ground_done(ibv_modify_srq(g->srq, &attr, IBV_SRQ_LIMIT));
+	return errno_of_result(ibv_modify_srq(g->srq, &attr, IBV_SRQ_LIMIT));
 }
 
-static int srq_modified(struct ground *g, int mask)
+static int srq_modified(struct objects *g, int mask)
 {
 	struct ibv_srq_attr attr = { .max_wr = 4 };
 
-	return ground_done(ibv_modify_srq(g->srq, &attr, mask));
+	return errno_of_result(ibv_modify_srq(g->srq, &attr, mask));
 }
 
 /* ---- memory windows and multicast groups ---- */
 
-static int window(struct ground *g, enum ibv_mw_type type)
+static int window(struct objects *g, enum ibv_mw_type type)
 {
 	struct ibv_mw *mw = ibv_alloc_mw(g->host->pd, type);
 
-	return mw ? ground_done(ibv_dealloc_mw(mw)) : errno;
+	return mw ? errno_of_result(ibv_dealloc_mw(mw)) : errno;
 }
 
-static int pd_with_a_window(struct ground *g)
+static int pd_with_a_window(struct objects *g)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(g->host->ctx);
 	struct ibv_mw *mw = pd ? ibv_alloc_mw(pd, IBV_MW_TYPE_1) : NULL;
 	int err;
 
 	NEED(mw);
-	err = ground_done(ibv_dealloc_pd(pd));
+	err = errno_of_result(ibv_dealloc_pd(pd));
 	NEED(!ibv_dealloc_mw(mw) && !ibv_dealloc_pd(pd));
 	return err;
 }
 
-static int query_port_0(struct ground *g)
+static int query_port_0(struct objects *g)
 {
 	struct ibv_port_attr port;
 
-	return ground_done(ibv_query_port(g->host->ctx, 0, &port));
+	return errno_of_result(ibv_query_port(g->host->ctx, 0, &port));
 }
 
 static const union ibv_gid group = { .raw = { 0xff, 0x12, 0x40, 0x1b, [15] = 1 } };
 #define GROUP_LID 0xc001
 
-static struct ibv_qp *ud_qp(struct ground *g)
+static struct ibv_qp *ud_qp(struct objects *g)
 {
 	struct ibv_qp *qp = rig_qp(g->host, IBV_QPT_UD, NULL);
 	const struct rig_link link = rig_link_to(0, 0);
@@ -229,51 +229,51 @@ static struct ibv_qp *ud_qp(struct ground *g)
 	return qp;
 }
 
-static int group_joined_and_left(struct ground *g)
+static int group_joined_and_left(struct objects *g)
 {
 	struct ibv_qp *qp = ud_qp(g);
-	int err = ground_done(ibv_attach_mcast(qp, &group, GROUP_LID));
+	int err = errno_of_result(ibv_attach_mcast(qp, &group, GROUP_LID));
 
 	/* A second attach succeeds too, and one detach undoes both. */
 	NEED(!ibv_attach_mcast(qp, &group, GROUP_LID));
 	if (!err)
-		err = ground_done(ibv_detach_mcast(qp, &group, GROUP_LID));
+		err = errno_of_result(ibv_detach_mcast(qp, &group, GROUP_LID));
 	NEED(!ibv_destroy_qp(qp));
 	return err;
 }
 
-static int once(struct ground *g,
+static int once(struct objects *g,
 		int (*verb)(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid),
 		const union ibv_gid *gid)
 {
 	struct ibv_qp *qp = ud_qp(g);
-	int err = ground_done(verb(qp, gid, GROUP_LID));
+	int err = errno_of_result(verb(qp, gid, GROUP_LID));
 
 	NEED(!ibv_destroy_qp(qp));
 	return err;
 }
 
-static int group_that_is_none(struct ground *g)
+static int group_that_is_none(struct objects *g)
 {
 	const union ibv_gid one = { .raw = { 0xfe, 0x80, [15] = 1 } };
 
 	return once(g, ibv_attach_mcast, &one);
 }
 
-static int qp_in_a_group(struct ground *g)
+static int qp_in_a_group(struct objects *g)
 {
 	struct ibv_qp *qp = ud_qp(g);
 	int err;
 
 	NEED(!ibv_attach_mcast(qp, &group, GROUP_LID));
-	err = ground_done(ibv_destroy_qp(qp));
+	err = errno_of_result(ibv_destroy_qp(qp));
 	NEED(!ibv_detach_mcast(qp, &group, GROUP_LID) && !ibv_destroy_qp(qp));
 	return err;
 }
 
 /* ---- devices that lack something ---- */
 
-static int xrc_capability(struct ground *g)
+static int xrc_capability(struct objects *g)
 {
 	struct ibv_device_attr attr;
 
@@ -281,14 +281,14 @@ static int xrc_capability(struct ground *g)
 	return attr.device_cap_flags & IBV_DEVICE_XRC ? 0 : ENOSYS;
 }
 
-static int xrc_sender(struct ground *g)
+static int xrc_sender(struct objects *g)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = g->host->cq, .qp_type = IBV_QPT_XRC_SEND, .pd = g->host->pd,
 		.comp_mask = IBV_QP_INIT_ATTR_PD, .cap = { .max_send_wr = 1, .max_send_sge = 1 },
 	};
 	struct ibv_qp *qp = ibv_create_qp_ex(g->host->ctx, &attr);
-	int err = qp ? ground_done(ibv_destroy_qp(qp)) : errno;
+	int err = qp ? errno_of_result(ibv_destroy_qp(qp)) : errno;
 
 	/* mlx4_ib says ENOSYS, mlx5_ib EOPNOTSUPP. */
 	return emulated_is_mlx5() && err == EOPNOTSUPP ? ENOSYS : err;
@@ -301,12 +301,13 @@ static void of_domains_and_numbers(struct refusals *run)
 	ROW("device: query of port 0", ALWAYS, EINVAL, query_port_0(g));
 	ROW("domain: unknown file without O_CREAT", WITH_XRC, EAGAIN, no_domain_no_creat(g));
 	ROW("domain: known file with O_EXCL", WITH_XRC, EINVAL,
-	    ground_made(xrc_domain(g->host, g->fd, O_CREAT | O_EXCL)));
+	    errno_of_object(xrc_domain(g->host, g->fd, O_CREAT | O_EXCL)));
 	ROW("domain: closed descriptor", WITH_XRC, EBADF,
-	    ground_made(xrc_domain(g->host, 9999, O_CREAT)));
+	    errno_of_object(xrc_domain(g->host, 9999, O_CREAT)));
 	ROW("domain: descriptor of O_PATH", WITH_XRC, EBADF, domain_of_a_path(g));
 	ROW("domain: joined again and left", WITH_XRC, 0, domain_opened_and_closed(g, g->fd, 0));
-	ROW("domain: closed while in use", WITH_XRC, EBUSY, ground_done(ibv_close_xrcd(g->xrcd)));
+	ROW("domain: closed while in use", WITH_XRC, EBUSY,
+	    errno_of_result(ibv_close_xrcd(g->xrcd)));
 	ROW("domain: on a device without XRC", NO_XRC, EOPNOTSUPP,
 	    domain_opened_and_closed(g, -1, O_CREAT));
 	ROW("capability: XRC", WITH_XRC, 0, xrc_capability(g));
@@ -314,29 +315,30 @@ static void of_domains_and_numbers(struct refusals *run)
 	ROW("sender: on a device without XRC", NO_XRC, ENOSYS, xrc_sender(g));
 	ROW("sender: created", WITH_XRC, 0, xrc_sender(g));
 	ROW("open_qp: unknown number", WITH_OPEN, EINVAL,
-	    ground_made(xrc_open(g->host, g->xrcd, emulated_target_tag() | 12345)));
+	    errno_of_object(xrc_open(g->host, g->xrcd, emulated_target_tag() | 12345)));
 	ROW("open_qp: other domain", WITH_OPEN, EINVAL,
-	    ground_made(xrc_open(g->host, g->private, g->recv->qp_num)));
+	    errno_of_object(xrc_open(g->host, g->private, g->recv->qp_num)));
 	ROW("open_qp: not a target", WITH_OPEN, EINVAL,
-	    ground_made(xrc_open(g->host, g->xrcd, g->rc->qp_num)));
+	    errno_of_object(xrc_open(g->host, g->xrcd, g->rc->qp_num)));
 	ROW("open_qp: number with bit 23 turned", WITH_OPEN, EINVAL,
-	    ground_made(xrc_open(g->host, g->xrcd, g->recv->qp_num ^ 0x800000u)));
+	    errno_of_object(xrc_open(g->host, g->xrcd, g->recv->qp_num ^ 0x800000u)));
 	ROW("open_qp: opened and closed", WITH_OPEN, 0, open_good(g));
 	ROW("open_qp: on a device without it", NO_OPEN_QP, EOPNOTSUPP, open_good(g));
 }
 
 static void of_queues(struct refusals *run)
 {
-	ROW("pd: in use", ALWAYS, EBUSY, ground_done(ibv_dealloc_pd(g->host->pd)));
-	ROW("cq: in use", ALWAYS, EBUSY, ground_done(ibv_destroy_cq(g->host->cq)));
+	ROW("pd: in use", ALWAYS, EBUSY, errno_of_result(ibv_dealloc_pd(g->host->pd)));
+	ROW("cq: in use", ALWAYS, EBUSY, errno_of_result(ibv_destroy_cq(g->host->cq)));
 	ROW("cq: in use by an XRC SRQ", WITH_XRC, EBUSY, cq_of_xrc_srq(g));
 	ROW("cq: no such vector", ALWAYS, EINVAL,
-	    ground_made(
+	    errno_of_object(
 		    ibv_create_cq(g->host->ctx, 4, NULL, NULL, g->host->ctx->num_comp_vectors)));
 	ROW("srq: in use", ALWAYS, EBUSY, srq_in_use(g));
-	ROW("srq: too deep", WITH_XRC, EINVAL, ground_made(xrc_srq(g->host, g->xrcd, 40000, 1)));
+	ROW("srq: too deep", WITH_XRC, EINVAL,
+	    errno_of_object(xrc_srq(g->host, g->xrcd, 40000, 1)));
 	ROW("srq: too many entries", WITH_XRC, EINVAL,
-	    ground_made(xrc_srq(g->host, g->xrcd, 8, 32)));
+	    errno_of_object(xrc_srq(g->host, g->xrcd, 8, 32)));
 	ROW("srq: limit too high", ALWAYS, EINVAL, srq_limit_too_high(g));
 	ROW("srq: cannot be resized", ALWAYS, EINVAL, srq_modified(g, IBV_SRQ_MAX_WR));
 	/* The drivers ignore all bits but the two that they know. */
@@ -348,7 +350,7 @@ static void of_queues(struct refusals *run)
 	    once(g, ibv_detach_mcast, &group));
 	ROW("group: the address of no group", ALWAYS, EINVAL, group_that_is_none(g));
 	ROW("group: joined by an RC QP", ALWAYS, EINVAL,
-	    ground_done(ibv_attach_mcast(g->rc, &group, GROUP_LID)));
+	    errno_of_result(ibv_attach_mcast(g->rc, &group, GROUP_LID)));
 	ROW("group: joined by a QP that is destroyed", ALWAYS, EBUSY, qp_in_a_group(g));
 	ROW("qp: RC on an XRC SRQ", WITH_XRC, EINVAL, on_xrc_srq(g, IBV_QPT_RC));
 	ROW("qp: UC on an XRC SRQ", WITH_XRC, EINVAL, on_xrc_srq(g, IBV_QPT_UC));

@@ -140,7 +140,7 @@ def test_arena(daemon, arena):
     assert use_ring(sock, base) == 0
     os.close(fd)
     sock.close()
-    daemon.objects()  # it serves
+    daemon.objects()  # the daemon still answers
     daemon.until(lambda now: now == before, f"{before} descriptors", daemon.descriptors)
 
 
@@ -249,5 +249,5 @@ def test_random_greetings(daemon):
     print(f"{count} greetings")
     for fd in fds:
         os.close(fd)
-    daemon.objects()  # it serves
+    daemon.objects()  # the daemon still answers
     daemon.until(lambda now: now == before, f"{before} descriptors", daemon.descriptors)

@@ -84,16 +84,16 @@ CASE(a_request_waits_for_a_late_peer)
 CASE(an_ack_goes_to_the_connected_qp)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct ibv_qp *stranger = rig_qp(pair.a, IBV_QPT_RC, NULL);
+	struct ibv_qp *third = rig_qp(pair.a, IBV_QPT_RC, NULL);
 	struct rig_link link = rig_link_to(pair.qb->qp_num, pair.b->lid);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
 
 	/* qb is connected to qa and sends its ACK there. The third QP gets none. */
-	CHECK(!rig_bring_up(stranger, &link));
+	CHECK(!rig_bring_up(third, &link));
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
-	CHECK(rig_send(stranger, &wr, IBV_WC_RETRY_EXC_ERR));
-	CHECK(!ibv_destroy_qp(stranger));
+	CHECK(rig_send(third, &wr, IBV_WC_RETRY_EXC_ERR));
+	CHECK(!ibv_destroy_qp(third));
 	return pair_tear_down(&pair);
 }
 

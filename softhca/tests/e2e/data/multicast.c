@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define LID	 0xc003
-#define EVERYONE 0xffffff
+#define MCAST_QPN 0xffffff
 #define BYTES	 100u
 #define GRH	 40u
 
@@ -59,39 +59,39 @@ static bool member_ends(struct member *member)
 	return true;
 }
 
-static bool expect(struct member *member, size_t offset, uint32_t length)
+static bool recv_posted(struct member *member, size_t offset, uint32_t length)
 {
 	return !rig_post_recv(member->host, member->qp, offset, length, offset);
 }
 
-/* Where a datagram is sent to: these, and the group's GID unless it has no GRH (local). */
-struct way {
+/* With a GRH, which has the GID of the group, unless the destination is local. */
+struct destination {
 	uint16_t lid;
 	bool local;
 	uint32_t qpn, qkey;
 };
 
-static const struct way usual = { .lid = LID, .qpn = EVERYONE, .qkey = RIG_QKEY };
+static const struct destination to_group = { .lid = LID, .qpn = MCAST_QPN, .qkey = RIG_QKEY };
 
 /* A request to a group. The caller destroys the address handle. */
-static struct ibv_send_wr request_by(struct member *from, const struct way *way,
+static struct ibv_send_wr request_by(struct member *from, const struct destination *to,
 				     struct ibv_sge *sge)
 {
-	struct ibv_ah_attr attr = { .dlid = way->lid, .port_num = 1, .is_global = !way->local,
+	struct ibv_ah_attr attr = { .dlid = to->lid, .port_num = 1, .is_global = !to->local,
 				    .grh = { .dgid = group, .hop_limit = 3 } };
 	struct ibv_send_wr wr = rig_wr(from->host, sge, IBV_WR_SEND, RIG_BUFFER / 2, BYTES);
 
 	wr.wr.ud.ah = MADE(ibv_create_ah(from->host->pd, &attr));
-	wr.wr.ud.remote_qpn = way->qpn;
-	wr.wr.ud.remote_qkey = way->qkey;
+	wr.wr.ud.remote_qpn = to->qpn;
+	wr.wr.ud.remote_qkey = to->qkey;
 	return wr;
 }
 
 /* Sends, and polls the completion. By then all copies have arrived. */
-static bool send_by(struct member *from, const struct way *way)
+static bool send_by(struct member *from, const struct destination *to)
 {
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = request_by(from, way, &sge);
+	struct ibv_send_wr wr = request_by(from, to, &sge);
 	struct ibv_wc wc;
 
 	pair_pattern(from->host->buffer + RIG_BUFFER / 2, BYTES, 6);
@@ -134,9 +134,9 @@ CASE(every_member_gets_one)
 
 	for (int i = 0; i < 3; i++)
 		CHECK(!ibv_attach_mcast(all[i]->qp, &group, LID) &&
-		      expect(all[i], 0, BYTES + GRH) && expect(all[i], 500, 500));
-	CHECK(expect(&none, 0, 500));
-	CHECK(send_by(&sender, &usual));
+		      recv_posted(all[i], 0, BYTES + GRH) && recv_posted(all[i], 500, 500));
+	CHECK(recv_posted(&none, 0, 500));
+	CHECK(send_by(&sender, &to_group));
 	for (int i = 0; i < 3; i++)
 		CHECK(got(all[i], 0, &sender) && nothing_came(all[i]));
 	CHECK(nothing_came(&none) && nothing_came(&sender));
@@ -150,21 +150,21 @@ CASE(attached_twice_is_one_copy)
 	struct member sender = new_member(0), far = new_member(1);
 
 	CHECK(!ibv_attach_mcast(far.qp, &group, LID) && !ibv_attach_mcast(far.qp, &group, LID));
-	CHECK(expect(&far, 0, 500) && expect(&far, 500, 500));
-	CHECK(send_by(&sender, &usual) && got(&far, 0, &sender) && nothing_came(&far));
+	CHECK(recv_posted(&far, 0, 500) && recv_posted(&far, 500, 500));
+	CHECK(send_by(&sender, &to_group) && got(&far, 0, &sender) && nothing_came(&far));
 	/* One detach ends any number of attaches. */
 	CHECK(!ibv_detach_mcast(far.qp, &group, LID) &&
 	      ibv_detach_mcast(far.qp, &group, LID) == EINVAL);
-	CHECK(send_by(&sender, &usual) && nothing_came(&far));
+	CHECK(send_by(&sender, &to_group) && nothing_came(&far));
 	return member_ends(&sender) && member_ends(&far);
 }
 
 CASE(other_datagrams_are_dropped)
 {
-	static const struct way ways[] = {
-		{ .lid = LID, .qpn = EVERYONE, .qkey = RIG_QKEY + 1 },
-		{ .lid = LID + 1, .qpn = EVERYONE, .qkey = RIG_QKEY },
-		{ .lid = LID, .qpn = EVERYONE, .qkey = RIG_QKEY, .local = true },
+	static const struct destination destinations[] = {
+		{ .lid = LID, .qpn = MCAST_QPN, .qkey = RIG_QKEY + 1 },
+		{ .lid = LID + 1, .qpn = MCAST_QPN, .qkey = RIG_QKEY },
+		{ .lid = LID, .qpn = MCAST_QPN, .qkey = RIG_QKEY, .local = true },
 		{ .lid = LID, .qpn = 0x40, .qkey = RIG_QKEY },
 	};
 	struct member sender = new_member(0), far = new_member(1);
@@ -172,10 +172,10 @@ CASE(other_datagrams_are_dropped)
 
 	another.raw[15]++;
 	CHECK(!ibv_attach_mcast(far.qp, &group, LID) &&
-	      !ibv_attach_mcast(far.qp, &another, LID + 1) && expect(&far, 0, 500));
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
-		CHECK(send_by(&sender, &ways[i]) && nothing_came(&far));
-	CHECK(send_by(&sender, &usual) && got(&far, 0, &sender));
+	      !ibv_attach_mcast(far.qp, &another, LID + 1) && recv_posted(&far, 0, 500));
+	for (size_t i = 0; i < sizeof(destinations) / sizeof(destinations[0]); i++)
+		CHECK(send_by(&sender, &destinations[i]) && nothing_came(&far));
+	CHECK(send_by(&sender, &to_group) && got(&far, 0, &sender));
 	CHECK(!ibv_detach_mcast(far.qp, &group, LID) &&
 	      !ibv_detach_mcast(far.qp, &another, LID + 1));
 	return member_ends(&sender) && member_ends(&far);
@@ -192,16 +192,19 @@ CASE(the_senders_own_copy)
 
 	quiet.qp = qp_without_own_copies(quiet.host);
 	bring_up(quiet.qp);
-	CHECK(!ibv_attach_mcast(sender.qp, &group, LID) && expect(&sender, 0, 500));
-	CHECK(send_by(&sender, &usual) && sender.host->buffer[24] == 0xff && nothing_came(&sender));
+	CHECK(!ibv_attach_mcast(sender.qp, &group, LID) && recv_posted(&sender, 0, 500));
+	CHECK(send_by(&sender, &to_group) && sender.host->buffer[24] == 0xff &&
+	      nothing_came(&sender));
 	CHECK(!ibv_detach_mcast(sender.qp, &group, LID));
 
 	CHECK(!ibv_attach_mcast(quiet.qp, &group, LID) &&
 	      !ibv_attach_mcast(neighbour.qp, &group, LID));
-	CHECK(expect(&quiet, 0, 500) && expect(&neighbour, 0, 500) && expect(&neighbour, 500, 500));
-	CHECK(send_by(&quiet, &usual) && nothing_came(&quiet) && got(&neighbour, 0, &quiet));
+	CHECK(recv_posted(&quiet, 0, 500) && recv_posted(&neighbour, 0, 500) &&
+	      recv_posted(&neighbour, 500, 500));
+	CHECK(send_by(&quiet, &to_group) && nothing_came(&quiet) && got(&neighbour, 0, &quiet));
 	/* The QP still gets what others send. */
-	CHECK(send_by(&sender, &usual) && got(&quiet, 0, &sender) && got(&neighbour, 500, &sender));
+	CHECK(send_by(&sender, &to_group) && got(&quiet, 0, &sender) &&
+	      got(&neighbour, 500, &sender));
 	CHECK(nothing_came(&quiet));
 	CHECK(!ibv_detach_mcast(quiet.qp, &group, LID) &&
 	      !ibv_detach_mcast(neighbour.qp, &group, LID));
@@ -216,8 +219,8 @@ CASE(own_copy_that_is_too_long)
 	struct ibv_sge sge;
 	struct ibv_wc wc;
 
-	CHECK(!ibv_attach_mcast(sender.qp, &group, LID) && expect(&sender, 0, 50));
-	wr = request_by(&sender, &usual, &sge);
+	CHECK(!ibv_attach_mcast(sender.qp, &group, LID) && recv_posted(&sender, 0, 50));
+	wr = request_by(&sender, &to_group, &sge);
 	CHECK(!rig_post(sender.qp, &wr));
 	CHECK(rig_poll(sender.host->cq, &wc) && wc.status == IBV_WC_LOC_LEN_ERR && wc.wr_id == 0);
 	CHECK(rig_poll_success(sender.host->cq, &wc) && wc.wr_id == wr.wr_id);

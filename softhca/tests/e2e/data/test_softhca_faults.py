@@ -49,28 +49,20 @@ def test_reliable_transports_repair_faults(under, faults, kinds):
     assert {kind for kind in hits if hits[kind]} == set(kinds), hits
 
 
-def test_everything_lost(under):
-    # Eight attempts, because retry_cnt is 7.
-    assert under(["mlx4_0 drop 100%"], "nothing_arrives")["drop"] == 8
-    assert under(["mlx4_0 corrupt 100%"], "nothing_arrives")["corrupt"] == 8
-
-
-def test_every_attempt_counts(under):
-    """The fault delays each attempt, and so counts it: the first one, and rnr_retry = 4
-    repetitions."""
-    assert under(["mlx4_0 delay 100% 1"], "receiver_never_ready")["delay"] == 5
+# retry_cnt is 7, and rnr_retry is 4.
+@pytest.mark.parametrize("fault, case, kind, attempts", [
+    ("mlx4_0 drop 100%", "nothing_arrives", "drop", 8),
+    ("mlx4_0 corrupt 100%", "nothing_arrives", "corrupt", 8),
+    ("mlx4_0 delay 100% 1", "receiver_never_ready", "delay", 5),
+    ("all duplicate 100%", "datagram_comes_twice", "duplicate", 1),
+    ("mlx4_0 delay 100% 20000", "comes_late", "delay", 1),
+], ids=["everything_lost", "everything_corrupt", "never_ready", "datagram", "late"])
+def test_a_fault_hits_every_attempt(under, fault, case, kind, attempts):
+    assert under([fault], case)[kind] == attempts
 
 
 def test_unreliable_messages_are_whole_or_lost(under):
     assert under(["mlx4_0 drop 20%"], "unreliable_messages_are_whole")["drop"] > 0
-
-
-def test_a_repeated_datagram_arrives_twice(under):
-    assert under(["all duplicate 100%"], "datagram_comes_twice")["duplicate"] == 1
-
-
-def test_delay(under):
-    assert under(["mlx4_0 delay 100% 20000"], "comes_late")["delay"] == 1
 
 
 def test_faults_that_are_off_hit_nothing(under):

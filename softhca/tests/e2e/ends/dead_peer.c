@@ -56,12 +56,12 @@ struct address {
 	uint16_t lid;
 };
 
-static void say(int fd, const struct address *mine)
+static void write_address(int fd, const struct address *mine)
 {
 	NEED(write(fd, mine, sizeof(*mine)) == sizeof(*mine));
 }
 
-static void hear(int fd, struct address *theirs)
+static void read_address(int fd, struct address *theirs)
 {
 	NEED(read(fd, theirs, sizeof(*theirs)) == sizeof(*theirs));
 }
@@ -103,13 +103,13 @@ static void __attribute__((noreturn)) serve(const struct request *request, int f
 	memset(ballast, 1, BALLAST);
 	if (srq)
 		mine.srqn = xrc_srq_number(srq);
-	say(fd, &mine);
-	hear(fd, &theirs);
+	write_address(fd, &mine);
+	read_address(fd, &theirs);
 	/* libmlx5 takes no receives in RESET; the sender retries meanwhile. */
 	connect_to(qp, &theirs, 7);
 	for (int i = 0; i < DEPTH; i++)
 		post(request, host, qp, srq);
-	say(fd, &mine);
+	write_address(fd, &mine);
 	for (;;) {
 		if (ibv_poll_cq(host->cq, 1, &wc) == 1)
 			post(request, host, qp, srq);
@@ -202,10 +202,10 @@ static bool good_round(const struct request *request, struct host *host, int rou
 	int fd;
 
 	pid = start_peer(request, &fd);
-	hear(fd, &theirs);
-	say(fd, &mine);
+	read_address(fd, &theirs);
+	write_address(fd, &mine);
 	connect_to(qp, &theirs, blocked ? 0 : 7);
-	hear(fd, &theirs);
+	read_address(fd, &theirs);
 	wr = request_to(request, host, &sge, &theirs);
 	status = blocked || round % 2 ? send_afterwards(host, qp, &wr, pid)
 				      : send_on(host, qp, &wr, pid, round * 10);

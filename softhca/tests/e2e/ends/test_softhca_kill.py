@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A client that is killed at any moment leaves nothing in the daemon. A forked child is no
-client."""
+"""The daemon frees what a killed client has, whenever the client is killed. A forked child cannot
+use its parent's context."""
 
 import os
 import random
-import subprocess
 import time
 
 import pytest
@@ -21,8 +20,7 @@ CLIENTS = 16
 
 
 def start(daemon, *words):
-    return subprocess.Popen([PROGRAMS / "softhca-hold", daemon.folder / "domain", *words],
-                            stdout=subprocess.PIPE, text=True)
+    return daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", *words], stderr=None)
 
 
 @pytest.mark.on_model("connectx3", "connectx5")  # their numbers differ
@@ -76,7 +74,7 @@ def test_killed_clients_leave_nothing(daemon):
     assert after[1] <= memory + daemon.slack()
 
 
-def test_many_clients_with_many_qps(daemon):
+def test_many_killed_clients_with_many_qps(daemon):
     """64 processes are killed, 8 of them with 1,000 QPs each. Another program can work beside them,
     and at the end all objects are gone."""
     procs = [start(daemon, "idle", *(["1000"] if i % 8 == 0 else [])) for i in range(64)]
@@ -98,7 +96,7 @@ def test_many_clients_with_many_qps(daemon):
 
 
 @pytest.mark.parametrize("how", ["fork", "without handlers"])
-def test_fork_at_the_same_time(run, daemon, how):
+def test_parent_and_child_use_a_context_at_the_same_time(run, daemon, how):
     """Parent and child use one context at the same time. The parent gets all its answers, and the
     child none of them."""
     done = run(

@@ -39,7 +39,7 @@ def connected(daemon):
     "argv", [["ibv_rc_pingpong", "-n", "100000000"], ["ibv_ud_pingpong", "-n", "100000000"],
              ["ibv_rc_pingpong", "-n", "100000000", "-e"], ["ib_send_bw", "-F", "-D", "30"]],
     ids=lambda argv: "-".join([argv[0], *argv[3:]]))
-def test_programs_end(daemon, argv):
+def test_programs_of_the_distribution_end(daemon, argv):
     need(argv[0])
     port = free_port()
     server = start(*argv, "-d", models.device(0), "-p", port)
@@ -60,7 +60,7 @@ def test_programs_end(daemon, argv):
 
 @pytest.mark.parametrize(
     "case", ["daemon_dies", "completions_come_before_the_error", "extended_cq"])
-def test_what_was_completed_is_still_there_and_then_polling_fails(run, daemon, case):
+def test_earlier_completions_come_before_the_error(run, daemon, case):
     done = run([PROGRAMS / "softhca-orphan", case], env={"ORPHAN_DAEMON": str(daemon.pid)})
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr.count(SENTENCE) == 1

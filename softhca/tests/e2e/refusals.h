@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The objects on which refusals are tried, and rows of refusals. */
-#ifndef TEST_SOFTHCA_GROUND_H
-#define TEST_SOFTHCA_GROUND_H
+#ifndef TEST_SOFTHCA_REFUSALS_H
+#define TEST_SOFTHCA_REFUSALS_H
 
 #include "xrc.h"
 
-/* The objects of a row. They are made anew for each row. */
-struct ground {
+/* The objects of a row. Each row creates its own. */
+struct objects {
 	struct host *host;
 	int fd;
 	struct ibv_xrcd *xrcd;	/* on fd; NULL without XRC */
@@ -16,15 +16,15 @@ struct ground {
 	struct ibv_qp *rc, *send, *recv;
 };
 
-/* In modes without XRC the members for it are NULL. */
-struct ground ground_lay(bool xrc);
+/* Without XRC its members are NULL. */
+struct objects objects_create(bool xrc);
 /* Destroys all objects. That succeeds only if the row has left nothing behind. */
-void ground_clear(struct ground *g);
+void objects_destroy(struct objects *g);
 
 /* Errno of a call that returns a pointer, or 0. */
-int ground_made(const void *object);
+int errno_of_object(const void *object);
 /* Errno of a call that returns 0, an errno, or -1 with errno. */
-int ground_done(int result);
+int errno_of_result(int result);
 
 /*
  * How the HCA is set up. BEYOND: rows for real adapters, about objects that softhca lacks
@@ -47,15 +47,16 @@ bool refusals_apply(const struct refusals *run, int modes);
 void refusals_judge(struct refusals *run, const char *name, int err, int wanted);
 
 /*
- * A row that holds in these modes: @attempt is an expression over the ground @g, and says which
- * errno it was given, or 0.
+ * A row that holds in these modes: @attempt is an expression over the objects @g. Its value is the
+ * errno of the call, or 0.
  */
 #define ROW(name, modes, wanted, attempt) \
 	do { \
 		if (refusals_apply(run, modes)) { \
-			struct ground ground = ground_lay(run->mode != NO_XRC), *g = &ground; \
+			struct objects created = objects_create(run->mode != NO_XRC); \
+			struct objects *g = &created; \
 			int err = attempt; \
-			ground_clear(g); \
+			objects_destroy(g); \
 			refusals_judge(run, name, err, wanted); \
 		} \
 	} while (0)
