@@ -406,10 +406,12 @@ CASE(destroying_an_srq_reports_its_events)
 }
 
 /* Only the adapter raises a target QP's events. A program that changes the state raises none. */
-CASE(a_state_raises_no_event)
+CASE(a_change_to_rtr_and_back_raises_no_event)
 {
 	struct shared s = share();
+	struct rig_link link = rig_link_to(1, s.host->lid);
 
+	CHECK(!rig_bring_up(s.target, &link) && rig_state(s.target) == IBV_QPS_RTR);
 	CHECK(!rig_to_state(s.target, IBV_QPS_RESET));
 	return nothing_more(s.host->ctx);
 }
