@@ -71,7 +71,7 @@ struct ibv_send_wr pair_remote_wr(struct pair *pair, struct ibv_sge *sge, enum i
 		wr.qp_type.xrc.remote_srqn = xrc_srq_number(pair->srq);
 	/* The address of an atomic is in the same place. */
 	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)pair->b->buffer + remote;
-	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
 		wr.wr.atomic.rkey = pair->b->mr->rkey;
 	else
 		wr.wr.rdma.rkey = pair->b->mr->rkey;

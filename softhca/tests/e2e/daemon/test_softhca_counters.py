@@ -10,8 +10,6 @@ from waiting import wait_for
 
 pytestmark = pytest.mark.any_model
 
-PROGRAM = PROGRAMS / "softhca-counted"
-
 
 def counters(daemon):
     """What `ctl counters` says: {(device, number): fields of the QP}, {device: its fields}."""
@@ -22,15 +20,15 @@ def counters(daemon):
 
 @pytest.fixture
 def counted(daemon):
-    """A running program whose QPs are done, but for one that waits: {name: QP number}; its pid is
-    in ["pid"]."""
-    program = daemon.start([PROGRAM], stderr=None)
+    """A running program whose sender waits for a receive: {name: QP number}. Its pid is in
+    ["pid"]."""
+    program = daemon.start([PROGRAMS / "softhca-counted"], stderr=None)
     try:
         numbers = [int(word) for word in program.stdout.readline().split()]
         assert len(numbers) == 3, "the program could not do its work"
         wait_for(lambda: counters(daemon)[0][models.device(0), numbers[0]], "sender that waits",
                  holds=lambda fields: fields[8] != "-")
-        yield dict(zip(("sender", "receiver", "refused"), numbers), pid=program.pid)
+        yield dict(zip(("sender", "receiver", "failed"), numbers), pid=program.pid)
     finally:
         program.kill()
         program.communicate(timeout=30)
@@ -46,7 +44,7 @@ def test_a_qp_with_two_handles_is_counted_once(daemon):
 
 def test_a_delayed_qp_waits_for_the_delay(daemon):
     daemon.ask("ctl", "fault", models.device(0), "delay", "100%", "5000000")
-    program = daemon.start([PROGRAM])
+    program = daemon.start([PROGRAMS / "softhca-counted"])
     wait_for(lambda: [fields[8] for fields in counters(daemon)[0].values()], "delayed QP",
              holds=lambda waits: "delay" in waits)
     program.kill()
@@ -63,7 +61,7 @@ def test_counters(daemon, counted):
         str(counted["receiver"])
     ]
     assert qps[there, counted["receiver"]][3:9] == ["0", "0", "5", "5000", "0", "-"]
-    assert qps[here, counted["refused"]][2:9] == ["ERR", "0", "0", "0", "0", "1", "-"]
+    assert qps[here, counted["failed"]][2:9] == ["ERR", "0", "0", "0", "0", "1", "-"]
     assert devices == {
         here: ["2", "5", "5000", "0", "0", "1"], there: ["2", "0", "0", "5", "5000", "0"]
     }

@@ -165,7 +165,7 @@ CASE(last_message)
 	return true;
 }
 
-/* The adapter no longer reaches the memory. */
+/* Writes that were posted before the peer closed its device change nothing in its memory. */
 CASE(nothing_arrives_after_the_close)
 {
 	for (int round = 0; round < 60; round++) {

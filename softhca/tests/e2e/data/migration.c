@@ -174,7 +174,7 @@ static bool both_migrate(struct pair *pair, int first)
 	return exchange(pair);
 }
 
-CASE(a_port_goes_down)
+CASE(a_qp_migrates_when_its_port_goes_down)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
 
@@ -205,7 +205,7 @@ static int dropped(void)
 }
 
 /* On the second path a request has as many attempts as it had on the first. */
-CASE(both_paths_lose_everything)
+CASE(each_path_has_all_attempts)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
 	struct ibv_sge sge;
@@ -220,7 +220,7 @@ CASE(both_paths_lose_everything)
 	return disconnect(&pair);
 }
 
-CASE(on_request)
+CASE(softhca_ctl_migrates_a_qp)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
 	char words[64];
@@ -237,7 +237,7 @@ CASE(on_request)
 	return disconnect(&pair);
 }
 
-CASE(by_the_program_and_back)
+CASE(a_program_migrates_a_qp_and_back)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
 
@@ -254,7 +254,7 @@ CASE(by_the_program_and_back)
 }
 
 /* A request is under way when its path fails. It arrives by the other path. */
-CASE(a_request_under_way)
+CASE(a_request_under_way_arrives_by_the_other_path)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
 	struct ibv_send_wr wr;
@@ -274,7 +274,7 @@ CASE(a_request_under_way)
 	return disconnect(&pair);
 }
 
-CASE(an_unreliable_connection)
+CASE(an_unreliable_connection_migrates)
 {
 	struct pair pair = connect_pair(IBV_QPT_UC);
 
@@ -288,7 +288,7 @@ CASE(an_unreliable_connection)
 }
 
 /* An XRC target never sends, so it follows its sender. */
-CASE(an_xrc_target)
+CASE(an_xrc_target_follows_its_sender)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .timeout = 8 };
 	struct pair pair = { .host = { rig_host(0), rig_host(1) } };

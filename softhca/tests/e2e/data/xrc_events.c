@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Which SRQs and keys an XRC message may use, one COMM_EST for each handle of a target, the moment
- * of an SRQ's limit event, and the moment at which objects end.
+ * Which SRQs and keys an XRC message may use, one COMM_EST for each handle of a target, after
+ * which receive an SRQ raises its limit event, and when a domain ends.
  */
 #include <softhca/tests/e2e/xrc.h>
 
@@ -40,11 +40,11 @@ CASE(write_uses_the_srqs_pd)
 
 /* ---- events ---- */
 
-CASE(every_handle_gets_the_event)
+CASE(every_handle_gets_one_comm_est)
 {
 	struct xrc_stage s = xrc_stage();
 
-	/* The target is in RTR: the first packet establishes the connection, once. */
+	/* The target is in RTR. Only the first packet raises the event. */
 	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
 	CHECK(xrc_send(&s, s.srq2, s.two, IBV_WC_SUCCESS));
 	CHECK(rig_event_is(s.one, IBV_EVENT_COMM_EST, s.target));

@@ -143,14 +143,13 @@ static struct ibv_send_wr request_to(const struct request *request, struct host 
 	if (!request->length)
 		wr.num_sge = 0;
 	wr.qp_type.xrc.remote_srqn = peer->srqn;
+	/* A send ignores both. The address of an atomic is in the same place. */
+	wr.wr.rdma.remote_addr = peer->memory;
 	if (request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-	    request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
-		wr.wr.atomic.remote_addr = peer->memory;
+	    request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
 		wr.wr.atomic.rkey = peer->rkey;
-	} else if (request->opcode != IBV_WR_SEND) {
-		wr.wr.rdma.remote_addr = peer->memory;
+	else
 		wr.wr.rdma.rkey = peer->rkey;
-	}
 	return wr;
 }
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * A program to be killed: it holds objects of every kind, keeps data moving, and never ends by
- * itself.
- */
+/* A program to be killed: it holds objects of every kind, and sends or waits until it is killed. */
 #include <softhca/tests/e2e/xrc.h>
 
 #include <fcntl.h>
