@@ -62,15 +62,14 @@ CASE(armed_too_late_still_fires)
 	return true;
 }
 
-/* A message to b, whose CQ was armed, has raised an event. */
+/* A message to b, whose CQ was armed, has raised a completion event. */
 static struct pair event_at_b(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
 
 	NEED(!ibv_req_notify_cq(pair.b->cq, 0) && !rig_post_recv(pair.b, pair.qb, 0, 10, 1));
-	NEED(!rig_post(pair.qa, &wr) && rig_readable(pair.b->channel->fd, RIG_PATIENCE_MS));
+	NEED(pair_send(&pair, 10, IBV_WC_SUCCESS) &&
+	     rig_readable(pair.b->channel->fd, RIG_PATIENCE_MS));
 	NEED(!ibv_destroy_qp(pair.qb));
 	return pair;
 }

@@ -7,7 +7,6 @@
 #include <softhca/tests/e2e/xrc.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,25 +54,19 @@ static struct pair connect_pair(enum ibv_qp_type type)
 	return pair;
 }
 
-/* Closes both hosts, and brings both ports of device 0 up again. */
-static void free_hosts(struct pair *pair)
+/* Ends both hosts, and brings both ports of device 0 up again. False if a QP stays. */
+static bool disconnect(struct pair *pair)
 {
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		CHECK(!ibv_destroy_qp(pair->qp[i]));
 		rig_free_host(pair->host[i]);
+	}
 	for (int port = 1; port <= 2; port++) {
 		char words[32];
 
 		snprintf(words, sizeof(words), "%d up", port);
 		control("port", 0, words);
 	}
-}
-
-/* False if a QP cannot be destroyed. */
-static bool disconnect(struct pair *pair)
-{
-	for (int i = 0; i < 2; i++)
-		CHECK(!ibv_destroy_qp(pair->qp[i]));
-	free_hosts(pair);
 	return true;
 }
 
@@ -287,42 +280,6 @@ CASE(an_unreliable_connection_migrates)
 	return disconnect(&pair);
 }
 
-/* An XRC target never sends, so it follows its sender. */
-CASE(an_xrc_target_follows_its_sender)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .timeout = 8 };
-	struct pair pair = { .host = { rig_host(0), rig_host(1) } };
-	struct ibv_xrcd *xrcd = MADE(xrc_domain(pair.host[1], -1, O_CREAT));
-	struct ibv_srq *srq = MADE(xrc_srq(pair.host[1], xrcd, RIG_DEPTH, 1));
-
-	pair.qp[0] = rig_qp(pair.host[0], IBV_QPT_XRC_SEND, NULL);
-	pair.qp[1] = MADE(xrc_target(pair.host[1], xrcd));
-	rig_connect(pair.host[0], pair.qp[0], pair.host[1], pair.qp[1], rig_link_to(0, 0));
-	NEED(!ibv_modify_qp(pair.qp[1], &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN));
-	for (int i = 0; i < 2; i++)
-		CHECK(!load(pair.qp[i], second_lid(pair.host[1 - i]), 2));
-	for (int sent = 0; sent < 2; sent++) {
-		struct ibv_send_wr wr;
-		struct ibv_sge sge;
-		struct ibv_wc wc;
-
-		CHECK(!rig_post_srq(pair.host[1], srq, 0, LENGTH, 1));
-		wr = rig_wr(pair.host[0], &sge, IBV_WR_SEND, 0, LENGTH);
-		wr.qp_type.xrc.remote_srqn = xrc_srq_number(srq);
-		CHECK(rig_send(pair.qp[0], &wr, IBV_WC_SUCCESS));
-		CHECK(rig_poll_success(pair.host[1]->cq, &wc));
-		CHECK(port_of(pair.qp[1]) == 1 + sent);
-		if (!sent)
-			control("port", 0, "1 down");
-	}
-	CHECK(event_is(pair.host[0], IBV_EVENT_PATH_MIG) &&
-	      event_is(pair.host[1], IBV_EVENT_PATH_MIG));
-	NEED(!ibv_destroy_qp(pair.qp[1]) && !ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
-	NEED(!ibv_destroy_qp(pair.qp[0]));
-	free_hosts(&pair);
-	return true;
-}
-
 /*
  * Returns how many PATH_MIG_ERR events this context got. `softhca ctl` has returned, so all of them
  * can be read.
@@ -330,14 +287,14 @@ CASE(an_xrc_target_follows_its_sender)
 static int migration_errors(struct host *host)
 {
 	struct ibv_async_event event;
-	int heard = 0;
+	int count = 0;
 
 	while (rig_readable(host->ctx->async_fd, 0)) {
 		NEED(rig_async(host->ctx, &event));
-		heard += event.event_type == IBV_EVENT_PATH_MIG_ERR;
+		count += event.event_type == IBV_EVENT_PATH_MIG_ERR;
 		ibv_ack_async_event(&event);
 	}
-	return heard;
+	return count;
 }
 
 static bool arm_target(struct xrc_stage *s)
@@ -347,6 +304,20 @@ static bool arm_target(struct xrc_stage *s)
 	NEED(!ibv_modify_qp(s->target, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN));
 	CHECK(!load(s->send, second_lid(s->one), 2) && !load(s->target, second_lid(s->sender), 2));
 	CHECK(xrc_send(s, s->srq1, s->one, IBV_WC_SUCCESS) && path_is(s->target, IBV_MIG_ARMED, 1));
+	return true;
+}
+
+/* An XRC target never sends. It migrates with the first packet of its sender's new path. */
+CASE(an_xrc_target_follows_its_sender)
+{
+	struct xrc_stage s = xrc_stage();
+
+	CHECK(arm_target(&s));
+	control("port", 0, "1 down");
+	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && port_of(s.target) == 2);
+	CHECK(event_is(s.sender, IBV_EVENT_PATH_MIG) && event_is(s.one, IBV_EVENT_PATH_MIG) &&
+	      event_is(s.two, IBV_EVENT_PATH_MIG));
+	control("port", 0, "1 up");
 	return true;
 }
 
@@ -404,7 +375,7 @@ CASE(a_connection_that_is_not_armed_stays)
 	return disconnect(&pair);
 }
 
-CASE(refusals)
+CASE(alternate_ports_that_are_refused)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
 	struct ibv_qp_attr attr = { .alt_ah_attr = { .dlid = 1, .port_num = 1 },
