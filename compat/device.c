@@ -15,21 +15,23 @@
 #include "srq.h"
 #include "xrc_qp.h"
 
-/* As with OFED, a lock of the provider may be taken in the child: fork() does not wait for it. */
-static void in_child(void)
+/* Lock held. */
+static void clean_up_child(void)
 {
-	state_forked_child();
-	state_lock();
 	domain_forked();
 	rcv_qp_forked();
 	xrc_qp_forked();
-	state_unlock();
+}
+
+/* As with OFED, a lock of the provider may be taken in the child: fork() does not wait for it. */
+static void in_child(void)
+{
+	state_forked_child(clean_up_child);
 }
 
 /*
- * As early as possible: fork() runs the prepare handler that was registered first last, so it holds
- * our lock only while it copies the process. A handler of the program that ran after ours could
- * wait for a lock whose owner waits for ours.
+ * As early as possible: fork() runs the prepare handler that was registered first last. A handler
+ * of the program that ran after ours could wait for a lock whose owner waits for ours.
  */
 __attribute__((constructor)) static void watch_forks(void)
 {

@@ -194,10 +194,11 @@ static void acknowledge_left(void *arg)
 }
 
 static pthread_key_t thread_end;
+static bool has_key;
 
 static void make_key(void)
 {
-	pthread_key_create(&thread_end, acknowledge_left);
+	has_key = !pthread_key_create(&thread_end, acknowledge_left);
 }
 
 /* Without a key or memory, destroying the object of a cancelled thread's event waits for ever. */
@@ -210,7 +211,7 @@ static void watch_thread(void)
 		return;
 	quiet_begin(&quiet);
 	pthread_once(&once, make_key);
-	reading.watched = !pthread_setspecific(thread_end, &reading);
+	reading.watched = has_key && !pthread_setspecific(thread_end, &reading);
 	quiet_end(&quiet);
 }
 

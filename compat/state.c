@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "state.h"
 
@@ -22,16 +23,30 @@ static __thread unsigned sections __attribute__((tls_model("initial-exec"))); /*
 static __thread bool forking __attribute__((tls_model("initial-exec")));
 static __thread bool took_lock __attribute__((tls_model("initial-exec")));
 
+/* In a child: what is left to do before the lock is used. */
+static void (*after_fork)(void);
+
+/* No thread holds the lock for so long, unless it waits for an allocator. */
+static struct timespec in_a_second(void)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec++;
+	return end;
+}
+
 /*
  * With the lock taken, the child finds every map complete. A signal handler that forks inside a
  * verb does not take it, because its own thread may have it; the child of such a handler usually
- * just calls exec.
+ * just calls exec. A program's allocator may have been locked by a fork handler before this, and
+ * the owner of our lock may wait for it: its map is complete while it allocates.
  */
 void state_forking(void)
 {
-	took_lock = !sections;
-	if (took_lock)
-		pthread_mutex_lock(&lock);
+	const struct timespec end = in_a_second();
+
+	took_lock = !sections && !pthread_mutex_timedlock(&lock, &end);
 	forking = true;
 }
 
@@ -42,17 +57,25 @@ void state_forked_parent(void)
 		pthread_mutex_unlock(&lock);
 }
 
-void state_forked_child(void)
+void state_forked_child(void (*clean_up)(void))
 {
 	forking = false;
 	pthread_mutex_init(&lock, NULL);
 	pthread_cond_init(&changed, NULL);
+	after_fork = clean_up;
 }
 
 void state_lock(void)
 {
-	if (!forking)
-		pthread_mutex_lock(&lock);
+	void (*clean_up)(void);
+
+	if (forking)
+		return;
+	pthread_mutex_lock(&lock);
+	clean_up = after_fork;
+	after_fork = NULL;
+	if (clean_up)
+		clean_up();
 }
 
 void state_unlock(void)

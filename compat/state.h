@@ -31,10 +31,13 @@ static inline bool state_in_use(void)
 	return atomic_load_explicit(&state_used, memory_order_acquire);
 }
 
-/** state_forking, state_forked_* - for pthread_atfork(3). */
+/**
+ * state_forking, state_forked_* - for pthread_atfork(3). clean_up is called when the child takes
+ * the lock first: until then a program's allocator may be locked.
+ */
 void state_forking(void);
 void state_forked_parent(void);
-void state_forked_child(void);
+void state_forked_child(void (*clean_up)(void));
 
 /** struct cancel_hold - a section in which the calling thread cannot be cancelled. */
 struct cancel_hold {

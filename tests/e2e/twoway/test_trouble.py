@@ -14,6 +14,12 @@ def test_rows(rows):
     rows(8, "twoway-trouble", settings=["--devices=1"], env={"TSAN_OPTIONS": options})
 
 
+@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
+                    reason="the program has a malloc() of its own, as the sanitizer has")
+def test_an_allocator_with_fork_handlers(rows):
+    rows(1, "twoway-allocator", settings=["--devices=1"])
+
+
 @pytest.mark.parametrize("setting", ["--arena=on", "--arena=off"])
 @pytest.mark.parametrize("words", [[], ["exits"]], ids=["thread returns", "thread calls exit"])
 def test_the_process_ends_after_its_last_thread(rows, setting, words):

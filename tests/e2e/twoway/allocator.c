@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * A program with an allocator of its own, which has one lock and takes it in a fork handler, as
+ * jemalloc and tcmalloc do.
+ */
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "end.h"
+#include "receiver.h"
+#include "../row.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+extern void __libc_free(void *memory);
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void take(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void give(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void *give_with(void *memory)
+{
+	give();
+	return memory;
+}
+
+EXPORTED void *malloc(size_t size)
+{
+	take();
+	return give_with(__libc_malloc(size));
+}
+
+EXPORTED void *calloc(size_t count, size_t size)
+{
+	take();
+	return give_with(__libc_calloc(count, size));
+}
+
+EXPORTED void *realloc(void *memory, size_t size)
+{
+	take();
+	return give_with(__libc_realloc(memory, size));
+}
+
+EXPORTED void free(void *memory)
+{
+	take();
+	__libc_free(memory);
+	give();
+}
+
+/* After the library's constructor: the program's come last. */
+__attribute__((constructor)) static void handle_forks(void)
+{
+	pthread_atfork(take, give, give);
+}
+
+static volatile int stop;
+
+static void *create_for_ever(void *arg)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct end *end = arg;
+
+	while (!stop) {
+		must_eq(ibv_unreg_xrc_rcv_qp(end->domain, receive_qp(end->domain)), 0);
+		must_eq(ibv_destroy_srq(ibv_create_xrc_srq(end->pd, end->domain, end->cq, &attr)),
+			0);
+	}
+	return NULL;
+}
+
+/* The child calls a verb: the library then frees what the other threads were creating. */
+ROW("a program forks whose allocator is locked by a fork handler")
+{
+	pthread_t threads[4];
+	struct end end;
+
+	end_open(&end, 0, -1, false);
+	for (int i = 0; i < 4; i++)
+		must(!pthread_create(&threads[i], NULL, create_for_ever, &end));
+	for (int i = 0; i < 100; i++) {
+		pid_t pid = fork();
+		int status;
+
+		must(pid >= 0);
+		if (!pid) {
+			alarm(30);
+			ibv_unreg_xrc_rcv_qp(end.domain, 0x1234);
+			_exit(0);
+		}
+		must(waitpid(pid, &status, 0) == pid);
+		must_eq(status, 0);
+	}
+	stop = 1;
+	for (int i = 0; i < 4; i++)
+		must(!pthread_join(threads[i], NULL));
+	end_close(&end);
+}
