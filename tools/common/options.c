@@ -72,15 +72,19 @@ static const char *nearest_option(const struct command *command, const char *wor
 	return nearest_name(word, names);
 }
 
-/* Refuses a word that @command does not take. TOOL_EXIT_REFUSED. */
-static int refuse_word(const struct command *command, const char *word)
+static int refuse_operand(const struct command *command, const char *word)
+{
+	refuse(0, "%s: %s: unexpected argument", command->name, word);
+	return advise_usage(command);
+}
+
+/* Refuses an option that @command does not take. TOOL_EXIT_REFUSED. */
+static int refuse_option(const struct command *command, const char *word)
 {
 	const struct option_row *row = find_row(command, word);
 	const char *nearest = nearest_option(command, word);
 
-	if (word[0] != '-')
-		refuse(0, "%s: %s: unexpected argument", command->name, word);
-	else if (row)
+	if (row)
 		refuse(0, "%s: %s: %s", command->name, word,
 		       row->value ? "its value is missing" : "it takes no value");
 	else
@@ -101,7 +105,7 @@ static int take_option(const struct command *command, const struct option_row *r
 	else if (needs_value(row) && **words)
 		value = *(*words)++;
 	if (value ? !row->value || !value[0] : needs_value(row))
-		return refuse_word(command, word);
+		return refuse_option(command, word);
 	if (row->flag)
 		*row->flag = true;
 	if (row->text)
@@ -130,7 +134,8 @@ int options_read(const struct command *command, char ***words)
 			 !*command->operand)
 			*command->operand = word;
 		else
-			status = refuse_word(command, word);
+			status = word[0] != '-' || only_operands ? refuse_operand(command, word)
+								 : refuse_option(command, word);
 	}
 	return status;
 }

@@ -82,6 +82,7 @@ static int claim(const char *name)
 FILE *output_open(const char *pattern, const char *what, const char **name)
 {
 	const char *first = expand(pattern);
+	FILE *file = NULL;
 	int fd;
 
 	if (!first) {
@@ -93,11 +94,13 @@ FILE *output_open(const char *pattern, const char *what, const char **name)
 	*name = first;
 	for (int number = 1; (fd = claim(*name)) < 0 && errno == EEXIST; number++)
 		*name = format_string("%s.%d", first, number);
-	if (fd < 0) {
+	if (fd >= 0)
+		file = fdopen(fd, "w");
+	if (!file) {
 		refuse(0, "cannot write the %s to %s: %s", what, pattern, strerror(errno));
 		return NULL;
 	}
 	if (*name != first)
 		refuse(0, "%s is there already; the %s goes to %s", first, what, *name);
-	return fdopen(fd, "w");
+	return file;
 }

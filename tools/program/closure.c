@@ -18,6 +18,8 @@
 
 #define FAILURE "error while loading shared libraries: "
 
+static const char hangs[] = "the loader does not return from opening a library";
+
 struct question {
 	const char *preload;	/* in place of LD_PRELOAD */
 	bool system_only;	/* without LD_LIBRARY_PATH */
@@ -138,11 +140,15 @@ static void ask(const char *path, const struct elf_info *kind, const struct ques
 	while ((line = strsep(&rest, "\n")) != NULL)
 		read_line(line, closure);
 	free(text);
-	if (err == -ETIMEDOUT && !closure->failure)
-		closure->failure = "the loader does not return from opening a library";
-	else if (err == -EIO && !closure->failure)
+	if (!err || closure->failure)
+		return;
+	if (err == -ETIMEDOUT)
+		closure->failure = hangs;
+	else if (err == -EIO)
 		closure->failure = "the loader crashes";
-	else if (err && !closure->failure)
+	else if (err == -TOOL_EXIT_NOT_EXECUTABLE || err == -TOOL_EXIT_NOT_FOUND || err == -1)
+		closure->failure = format_string("the loader ends with status %d", -err);
+	else
 		closure->unasked = format_string("the loader cannot be asked: %s", strerror(-err));
 }
 
@@ -180,8 +186,12 @@ static void add_plugins_beside(struct string_list *plugins, const char *library)
 	if (glob(pattern, 0, NULL, &files))
 		files.gl_pathc = 0;
 	for (size_t i = 0; i < files.gl_pathc; i++) {
-		if (!string_list_has(plugins, files.gl_pathv[i]))
+		int fd = regular_open(files.gl_pathv[i]);
+
+		if (fd >= 0 && !string_list_has(plugins, files.gl_pathv[i]))
 			string_list_add(plugins, files.gl_pathv[i]);
+		if (fd >= 0)
+			close(fd);
 	}
 	globfree(&files);
 }
@@ -227,6 +237,8 @@ static void merge(struct closure *closure, const struct closure *plugins, size_t
 		    !string_list_has(&closure->plugin_missing, name))
 			string_list_add(&closure->plugin_missing, name);
 	}
+	if (plugins->unasked)
+		closure->unasked = plugins->unasked;
 }
 
 /*
@@ -241,7 +253,10 @@ static void read_plugins(const char *path, const struct elf_info *kind,
 
 	ask(path, kind, &question, &with_all);
 	merge(closure, &with_all, 1);
-	for (size_t i = 0; i < plugins->count; i++) {
+	/* Each question would take as long. */
+	if (with_all.failure == hangs)
+		closure->unasked = "the loader does not return from opening a plugin";
+	for (size_t i = 0; i < plugins->count && !closure->unasked; i++) {
 		if (!with_all.failure && preloadable(plugins->item[i]))
 			continue;
 		ask(plugins->item[i], kind, &plain, &alone);

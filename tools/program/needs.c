@@ -132,7 +132,10 @@ static void add_companions(int bits, struct string_list *libraries)
 	for (const char *const *name = companion_names; *name; name++) {
 		const char *path = companion(*name, bits);
 
-		if (path && !is_preloaded(*name) && !string_list_has(libraries, path))
+		if (!path)
+			refuse(0, "--companions: %s was not found; install xrc-compat again",
+			       *name);
+		else if (!is_preloaded(*name) && !string_list_has(libraries, path))
 			string_list_add(libraries, path);
 	}
 }

@@ -223,13 +223,23 @@ static void find_path(const struct regtab_view *view, char *path, size_t size)
 	}
 }
 
+static bool shows(const struct ps *ps, const struct column *column)
+{
+	for (size_t i = 0; i < ps->column_count; i++) {
+		if (ps->columns[i] == column)
+			return true;
+	}
+	return false;
+}
+
 static void print_table(struct ps *ps, const struct regtab_view *view)
 {
-	char path[sizeof(((struct cell *)NULL)->text)];
+	char path[sizeof(((struct cell *)NULL)->text)] = "";
 	unsigned long stale = 0;
 	struct regtab_view_qp qp;
 
-	find_path(view, path, sizeof(path));
+	if (shows(ps, &columns[PATH]))
+		find_path(view, path, sizeof(path));
 	for (uint32_t from = 0; regtab_view_next(view, from, &qp); from = qp.qp_num + 1) {
 		for (unsigned i = 0; i < view->member_count; i++) {
 			if (regtab_view_registered(view, qp.qp_num, i) &&

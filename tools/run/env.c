@@ -209,7 +209,8 @@ static int print_lines(char **words)
 	/* Without a program only the options add libraries. */
 	if (!found)
 		needs_add_file(library, &elf, &wish, &libraries);
-	if (words[0] && !launcher && !found)
+	/* A program that cannot be read can still be executed. */
+	if (words[0] && !launcher && !found && !is_program(words[0]))
 		return refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s",
 			      words[0], words[0]);
 	if (launcher)

@@ -21,6 +21,7 @@
 #define LISTEN_SECONDS 600
 /* Both sides send it. Messages are sent as they are in memory. */
 #define MAGIC (0x78730000u + (uint32_t)sizeof(struct message))
+#define HELLO UINT32_MAX	/* in place of a step: the first message over TCP */
 
 /* Receives a message into @now. 0, SILENT or GONE. */
 static int take(int socket)
@@ -40,11 +41,9 @@ static int give(int socket)
 
 /* ---- an actor ---- */
 
-/* Answers until the other side hangs up. Its exit status is 0 if there was a question. */
+/* Answers until the other side hangs up. */
 __attribute__((noreturn)) static void act(int socket)
 {
-	int status = 1;
-
 	/*
 	 * Other actors have inherited the coordinator's end of this socket, so it stays open when
 	 * the coordinator ends.
@@ -52,13 +51,12 @@ __attribute__((noreturn)) static void act(int socket)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(ACTOR_LIFETIME);
 	while (!take(socket) && now.step < step_count && steps[now.step].run) {
-		status = 0;
 		actor_step();
 		if (give(socket))
 			break;
 	}
 	/* End without closing anything: the contract says what happens to the registrations. */
-	_exit(status);
+	_exit(0);
 }
 
 /* ---- the coordinator ---- */
@@ -160,8 +158,23 @@ static int open_socket(const char *host, const char *port, int *fd)
 
 int actor_connect(struct actor *actor, const char *host, const char *port)
 {
+	int err = open_socket(host, port, &actor->socket);
+
 	actor->pid = 0;
-	return open_socket(host, port, &actor->socket);
+	now.step = HELLO;
+	return err ? err : give(actor->socket);
+}
+
+/* Another program may connect, as one that looks for open ports. */
+#define NO_COORDINATOR 1
+
+__attribute__((noreturn)) static void act_for_host(int socket)
+{
+	limit_wait(socket, SO_RCVTIMEO, ANSWER_SECONDS);
+	if (take(socket) || now.step != HELLO)
+		_exit(NO_COORDINATOR);
+	limit_wait(socket, SO_RCVTIMEO, 0);
+	act(socket);
 }
 
 /* Serves one actor in a process of its own. 0 or errno. */
@@ -172,7 +185,7 @@ static int serve_one(int listener)
 	int err = pid < 0 ? errno : 0;
 
 	if (!pid)
-		act(peer);
+		act_for_host(peer);
 	if (peer >= 0)
 		close(peer);
 	return err;
@@ -195,9 +208,8 @@ void actor_serve(const char *port)
 				     port, strerror(err));
 			running += !err;
 		}
-		/* Another program may connect, as one that looks for open ports. */
 		for (; running && waitpid(-1, &status, WNOHANG) > 0; running--)
-			served += !status;
+			served += !WIFEXITED(status) || WEXITSTATUS(status) != NO_COORDINATOR;
 	}
 	if (!served)
 		errx(EXIT_IMPOSSIBLE, "no host connected within %d s", LISTEN_SECONDS);

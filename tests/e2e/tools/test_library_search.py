@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import socket
+import time
 
 import pytest
 
@@ -183,6 +184,21 @@ def test_a_broken_plugin_does_not_hide_the_others(run, check, mpi, break_plugin)
     assert report["verdict"] != "broken" and needs_xrc(report), report
     assert report["missing_for_plugins"] == (["libgone.so"]
                                              if break_plugin is lacks_a_library else [])
+
+
+def test_a_plugin_whose_library_never_opens_leaves_the_verdict_open(run, check, mpi):
+    """The loader is asked once, not once for each plugin: that takes 5 s."""
+    program, folder = mpi()
+    fifo = compile_c(folder / "libfifo.so", "int fifo;", "-shared", "-fPIC",
+                     "-Wl,-soname,libfifo.so")
+    for name in "abcdef":
+        plugin(folder, name, fifo, "-Wl,-rpath,$ORIGIN")
+    fifo.unlink()
+    os.mkfifo(fifo)
+    began = time.monotonic()
+    report = check(program)
+    assert time.monotonic() - began < 15
+    assert report["verdict"] == "cannot tell" and "opening a plugin" in report["reason"]
 
 
 def test_a_plugin_may_need_what_the_program_has_loaded(check, mpi):

@@ -48,6 +48,17 @@ def test_the_device_option_chooses_the_device(model, run, xrc_compat):
     assert result.returncode == 4 and f"creator: no device {models.device(7)} with XRC\n" in result.stdout
 
 
+@pytest.mark.any_model
+def test_the_listener_ends_after_a_host_without_xrc(run, softhca, xrc_compat):
+    port = free_port()
+    script = (f'"$0" selftest --softhca=1 --listen --port {port} & status=125; '
+              f'while [ $status = 125 ]; do sleep 0.1; "$1" run --xrc=off -- '
+              f'"$0" selftest --connect 127.0.0.1 --port {port}; status=$?; done; '
+              f'wait $! && exit $status')
+    result = run(["sh", "-c", script, xrc_compat, softhca], timeout=60)
+    assert result.returncode == 4, result
+
+
 def test_every_check_passes_between_two_hosts(run, softhca, xrc_compat):
     """Before, another program connects to the port."""
     port = free_port()
