@@ -29,8 +29,8 @@
 #define FIXTURE(name) static int name(void **state __attribute__((unused)))
 
 /* cmocka passes over the rest, which have no name. */
-static struct CMUnitTest unit_tests[64];
-static size_t unit_count;
+static struct CMUnitTest unit_tests[64] __attribute__((unused));
+static size_t unit_count __attribute__((unused));
 
 /* TEST(what_is_so) { ... } adds a test. Tests run in the order of their file. */
 #define TEST(test) \

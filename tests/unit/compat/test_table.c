@@ -19,6 +19,7 @@
 #include <tools/tables/view.h>
 
 #include "../unit.h"
+#include "clock.h"
 #include "table_dir.h"
 #include "provider.h"
 
@@ -167,7 +168,7 @@ TEST(a_removed_file_is_replaced_with_all_registrations)
 	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
 	assert_int_equal(unlink(look().path), 0);
 	assert_int_equal(look().members, 0);
-	pass_a_second();
+	advance_a_second();
 	log_begin();
 	assert_int_equal(rcv_qp_register(domain, 0x101), 0);
 	log_end("was removed while it was in use");
@@ -175,7 +176,7 @@ TEST(a_removed_file_is_replaced_with_all_registrations)
 	assert_true(seen.qps == 3 && seen.created == 1);
 	assert_int_equal(rcv_qp_unregister(domain, number) | rcv_qp_unregister(domain, 0x100), 0);
 	assert_int_equal(unlink(look().path), 0);
-	pass_a_second();
+	advance_a_second();
 	assert_int_equal(rcv_qp_unregister(domain, 0x101), 0);
 	seen = look();
 	assert_true(seen.members == 1 && seen.qps == 0);
@@ -194,7 +195,7 @@ TEST(without_the_directory_everything_works)
 	assert_int_equal(rcv_qp_create(domain, &number), 0);
 	log_end(": No such file or directory (");
 	assert_int_equal(mkdir(table_dir, 0700), 0);
-	pass_a_second();
+	advance_a_second();
 	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
 	seen = look();
 	assert_true(seen.qps == 2 && seen.created == 1);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What an entry shows, and how it gets a new file when the old one is lost. */
 
-#define UNIT_SETUP room_setup
-#define UNIT_TEARDOWN room_teardown
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,19 +9,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../unit.h"
-#include "regtab_room.h"
+#include "regtab_fixture.h"
 
 TEST(an_entry_is_seen_before_its_first_qp)
 {
-	struct regtab_entry *entry = room_join(1);
-	struct seen seen = room_look();
+	struct regtab_entry *entry = new_entry(1);
+	struct seen seen = read_tables();
 
 	assert_int_equal(seen.result, 0);
 	assert_true(seen.tables == 1 && seen.live == 1 && seen.qps == 0 && seen.refused == 0);
 	assert_true(seen.bytes <= 4096);
 	regtab_free(entry);
-	assert_int_equal(room_look().tables, 0);
+	assert_int_equal(read_tables().tables, 0);
 }
 
 TEST(registrations_are_entered_and_dropped)
@@ -32,12 +28,12 @@ TEST(registrations_are_entered_and_dropped)
 	/* 0x48 to 0x4a are neighbours in one word. */
 	static const uint32_t numbers[] = { 1, 0x48, 0x49, 0x4a, 0x3fff, 0x4000, 0x800001,
 					    0xffffff };
-	struct regtab_entry *entry = room_join(1);
+	struct regtab_entry *entry = new_entry(1);
 	struct seen seen;
 
 	for (unsigned i = 0; i < 8; i++)
 		assert_int_equal(regtab_enter(entry, numbers[i], i % 2), 0);
-	seen = room_look();
+	seen = read_tables();
 	assert_true(seen.qps == 8 && seen.registrations == 8 && seen.live_qps == 8);
 	for (unsigned i = 0; i < 8; i++) {
 		assert_int_equal(seen.qp[i], numbers[i]);
@@ -46,7 +42,7 @@ TEST(registrations_are_entered_and_dropped)
 	for (unsigned i = 0; i < 8; i += 2)
 		regtab_drop(entry, numbers[i]);
 	regtab_drop(entry, 0x123456);	/* it was never entered */
-	seen = room_look();
+	seen = read_tables();
 	assert_true(seen.qps == 4 && seen.qp[0] == 0x48 && seen.qp[1] == 0x4a &&
 		    seen.qp[2] == 0x4000 && seen.qp[3] == 0xffffff);
 	regtab_free(entry);
@@ -54,28 +50,28 @@ TEST(registrations_are_entered_and_dropped)
 
 TEST(a_number_that_no_qp_has_is_ignored)
 {
-	struct regtab_entry *entry = room_join(1);
+	struct regtab_entry *entry = new_entry(1);
 
 	assert_int_equal(regtab_enter(entry, 0x1000000, true), 0);
 	assert_int_equal(regtab_enter(entry, UINT32_MAX, true), 0);
 	regtab_drop(entry, UINT32_MAX);
-	assert_int_equal(room_look().qps, 0);
+	assert_int_equal(read_tables().qps, 0);
 	regtab_free(entry);
 }
 
 TEST(devices_of_one_domain_are_one_table)
 {
-	struct regtab_entry *one = room_join(1), *two = room_join(1), *other = room_join(2);
+	struct regtab_entry *one = new_entry(1), *two = new_entry(1), *other = new_entry(2);
 	struct seen seen;
 
 	regtab_enter(one, 7, true);
 	regtab_enter(two, 7, false);
 	regtab_enter(other, 7, false);
-	seen = room_look();
+	seen = read_tables();
 	assert_true(seen.tables == 2 && seen.live == 3 && seen.qps == 2 && seen.registrations == 3);
 	assert_true(seen.registrants[0] + seen.registrants[1] == 3);
 	regtab_free(one);
-	assert_int_equal(room_look().registrations, 2);
+	assert_int_equal(read_tables().registrations, 2);
 	regtab_free(two);
 	regtab_free(other);
 }
@@ -98,39 +94,39 @@ static void is_replaced(struct regtab_entry *entry, const char *why)
 	struct regtab_news news;
 
 	assert_false(regtab_refresh(entry, &news));	/* it looks once a second */
-	room_pass_a_second();
+	advance_a_second();
 	assert_true(regtab_refresh(entry, &news));
 	assert_int_equal(news.err, 0);
 	assert_non_null(strstr(news.lost, why));
 	assert_int_equal(regtab_enter(entry, 7, true), 0);
-	assert_true(room_look().live_qps == 1);
-	room_pass_a_second();
+	assert_true(read_tables().live_qps == 1);
+	advance_a_second();
 	assert_false(regtab_refresh(entry, &news));
 	assert_null(news.lost);
 }
 
 TEST(a_removed_file_is_replaced)
 {
-	struct regtab_entry *entry = room_join(1);
+	struct regtab_entry *entry = new_entry(1);
 	char path[512];
 
 	regtab_enter(entry, 7, true);
-	assert_int_equal(room_files(path), 1);
+	assert_int_equal(count_files(path), 1);
 	assert_int_equal(unlink(path), 0);
 	/* in the file without a name */
 	assert_int_equal(regtab_enter(entry, 0x800000, false), 0);
-	assert_int_equal(room_look().tables, 0);
+	assert_int_equal(read_tables().tables, 0);
 	is_replaced(entry, "RemoveIPC");
-	assert_int_equal(room_files(NULL), 1);
+	assert_int_equal(count_files(NULL), 1);
 	regtab_free(entry);
 }
 
 TEST(another_file_of_that_name_is_not_removed)
 {
-	struct regtab_entry *entry = room_join(1);
+	struct regtab_entry *entry = new_entry(1);
 	char path[512];
 
-	room_files(path);
+	count_files(path);
 	assert_int_equal(unlink(path), 0);
 	close(open(path, O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 	regtab_free(entry);
@@ -142,7 +138,7 @@ static int descriptor(void)
 {
 	char path[512], link[64], target[512];
 
-	room_files(path);
+	count_files(path);
 	for (int fd = 0; fd < 1024; fd++) {
 		ssize_t length;
 
@@ -157,21 +153,21 @@ static int descriptor(void)
 
 TEST(a_closed_descriptor_is_replaced)
 {
-	struct regtab_entry *entry = room_join(1);
+	struct regtab_entry *entry = new_entry(1);
 
 	regtab_enter(entry, 7, true);
 	close(descriptor());
-	assert_true(room_look().live == 0);
+	assert_true(read_tables().live == 0);
 	assert_int_equal(regtab_enter(entry, 0x800000, false), -ESTALE);
 	is_replaced(entry, "closed its descriptor");
-	assert_int_equal(room_files(NULL), 1);
+	assert_int_equal(count_files(NULL), 1);
 	regtab_free(entry);
 }
 
 /* The file that a program opened in the place of our descriptor is not grown, locked or closed. */
 TEST(a_descriptor_taken_by_the_program_is_left_alone)
 {
-	struct regtab_entry *entry = room_join(1);
+	struct regtab_entry *entry = new_entry(1);
 	char name[] = "/tmp/regtab-program-XXXXXX";
 	int own = descriptor(), fd = mkstemp(name);
 	struct stat st;
@@ -191,12 +187,12 @@ TEST(a_descriptor_taken_by_the_program_is_left_alone)
 
 TEST(creating_a_file_is_retried)
 {
-	struct regtab_key key = room_key(1);
+	struct regtab_key key = domain_key(1);
 	struct regtab_entry *entry;
 	struct regtab_news news;
 	char dir[300];
 
-	snprintf(dir, sizeof(dir), "%s/later", room_dir());
+	snprintf(dir, sizeof(dir), "%s/later", tables_dir());
 	entry = regtab_new(dir, &key, "test");
 	assert_false(regtab_refresh(entry, &news));
 	assert_int_equal(news.err, -ENOENT);
@@ -204,7 +200,7 @@ TEST(creating_a_file_is_retried)
 	assert_int_equal(mkdir(dir, 0700), 0);
 	assert_false(regtab_refresh(entry, &news));
 	assert_int_equal(news.err, 0);
-	room_pass_a_second();
+	advance_a_second();
 	assert_true(regtab_refresh(entry, &news));
 	regtab_free(entry);
 	assert_int_equal(rmdir(dir), 0);
@@ -212,7 +208,7 @@ TEST(creating_a_file_is_retried)
 
 TEST(a_relative_directory_is_refused)
 {
-	struct regtab_key key = room_key(1);
+	struct regtab_key key = domain_key(1);
 	struct regtab_entry *entry = regtab_new("tmp", &key, "test");
 	struct regtab_news news;
 

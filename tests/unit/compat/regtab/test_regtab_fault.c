@@ -5,17 +5,13 @@
  * that is left.
  */
 
-#define UNIT_SETUP room_setup
-#define UNIT_TEARDOWN room_teardown
-
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <compat/regtab_file.h>
 
-#include "../../unit.h"
-#include "regtab_room.h"
+#include "regtab_fixture.h"
 
 static int points_left;
 static int signal_at_point;	/* 0: run a gc */
@@ -27,22 +23,22 @@ void regtab_fault_point(void)
 	if (signal_at_point)
 		raise(signal_at_point);
 	else
-		regtab_gc(room_dir());
+		regtab_gc(tables_dir());
 }
 
 /* All that the library does, with a gc of a dead file at the beginning. */
 static void life(void)
 {
-	struct regtab_entry *entry = room_join(1);
+	struct regtab_entry *entry = new_entry(1);
 	struct regtab_news news;
 	char path[512];
 
 	regtab_enter(entry, 7, true);
 	regtab_enter(entry, 0x800000, false);
 	regtab_drop(entry, 7);
-	room_files(path);
+	count_files(path);
 	unlink(path);
-	room_pass_a_second();
+	advance_a_second();
 	regtab_refresh(entry, &news);
 	regtab_enter(entry, 0x800000, false);
 	regtab_free(entry);
@@ -50,7 +46,7 @@ static void life(void)
 
 static void leave_one(void)
 {
-	room_join(1);
+	new_entry(1);
 	_exit(0);
 }
 
@@ -73,8 +69,8 @@ static bool end_at(int n, int signal_number)
 	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
 	if (WIFSTOPPED(status)) {
 		alarm(10);
-		regtab_free(room_join(1));	/* joins although the other process is stopped */
-		assert_int_equal(room_look().result, 0);
+		regtab_free(new_entry(1));	/* joins although the other process is stopped */
+		assert_int_equal(read_tables().result, 0);
 		alarm(0);
 		kill(pid, SIGCONT);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -91,13 +87,13 @@ static bool end_at(int n, int signal_number)
 
 static void expect_clean_after_gc(void)
 {
-	struct seen seen = room_look();
+	struct seen seen = read_tables();
 
 	assert_true(seen.result == 0 && seen.live == 0 && seen.refused == 0);
 	for (unsigned i = 0; i < seen.qps; i++)
 		assert_true(seen.qp[i] == 7 || seen.qp[i] == 0x800000);
-	regtab_gc(room_dir());
-	assert_int_equal(room_files(NULL), 0);
+	regtab_gc(tables_dir());
+	assert_int_equal(count_files(NULL), 0);
 }
 
 static void everywhere(int signal_number)
@@ -130,9 +126,9 @@ TEST(a_file_removed_before_it_is_locked_is_made_again)
 
 	points_left = 1;	/* the file has been created */
 	signal_at_point = 0;
-	entry = room_join(1);
+	entry = new_entry(1);
 	assert_int_equal(points_left, 0);
-	assert_true(room_look().live == 1 && room_files(NULL) == 1);
+	assert_true(read_tables().live == 1 && count_files(NULL) == 1);
 	regtab_free(entry);
 }
 

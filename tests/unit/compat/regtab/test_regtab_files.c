@@ -4,9 +4,6 @@
  * them, a reader refuses them, and gc removes those of dead processes.
  */
 
-#define UNIT_SETUP room_setup
-#define UNIT_TEARDOWN room_teardown
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,8 +14,7 @@
 
 #include <compat/regtab_file.h>
 
-#include "../../unit.h"
-#include "regtab_room.h"
+#include "regtab_fixture.h"
 
 static char planted[512];
 
@@ -27,7 +23,7 @@ static void plant(const void *content, size_t size, off_t length, mode_t mode)
 {
 	int fd;
 
-	snprintf(planted, sizeof(planted), "%s/xrc-compat-%u-mlx4_0-plantd", room_dir(), geteuid());
+	snprintf(planted, sizeof(planted), "%s/xrc-compat-%u-mlx4_0-plantd", tables_dir(), geteuid());
 	fd = open(planted, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, content, size), size);
@@ -40,7 +36,7 @@ static struct regtab_header valid_header(void)
 	return (struct regtab_header){ .magic = REGTAB_MAGIC,
 				       .version = REGTAB_VERSION,
 				       .header_size = sizeof(struct regtab_header),
-				       .key = room_key(1),
+				       .key = domain_key(1),
 				       .pid = 1,
 				       .command = "planted" };
 }
@@ -51,11 +47,11 @@ static struct regtab_header valid_header(void)
  */
 static void expect_refused(const char *phrase, bool removable)
 {
-	struct regtab_entry *entry = room_join(1);
+	struct regtab_entry *entry = new_entry(1);
 	struct seen seen;
 
 	assert_int_equal(regtab_enter(entry, 7, true), 0);
-	seen = room_look();
+	seen = read_tables();
 	assert_int_equal(seen.result, 0);
 	assert_int_equal(seen.refused, 1);
 	assert_int_equal(seen.tables, 1);
@@ -63,8 +59,8 @@ static void expect_refused(const char *phrase, bool removable)
 	if (!strstr(seen.reason, planted) || !strstr(seen.reason, phrase))
 		fail_msg("\"%s\" does not contain \"%s\"", seen.reason, phrase);
 	regtab_free(entry);
-	regtab_gc(room_dir());
-	assert_int_equal(room_files(NULL), !removable);
+	regtab_gc(tables_dir());
+	assert_int_equal(count_files(NULL), !removable);
 	unlink(planted);
 	rmdir(planted);
 }
@@ -117,15 +113,15 @@ TEST(links_and_special_files_are_refused)
 	char elsewhere[512];
 
 	plant(&header, sizeof(header), 4096, 0600);
-	snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", room_dir());
+	snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", tables_dir());
 	assert_int_equal(link(planted, elsewhere), 0);
-	assert_true(room_look().refused == 1);
-	assert_non_null(strstr(room_look().reason, "several names"));
-	regtab_gc(room_dir());
+	assert_true(read_tables().refused == 1);
+	assert_non_null(strstr(read_tables().reason, "several names"));
+	regtab_gc(tables_dir());
 	assert_int_equal(access(planted, F_OK), 0);
 	assert_int_equal(unlink(planted), 0);
 	assert_int_equal(symlink(elsewhere, planted), 0);
-	assert_non_null(strstr(room_look().reason, "not a regular file"));
+	assert_non_null(strstr(read_tables().reason, "not a regular file"));
 	assert_int_equal(unlink(elsewhere), 0);
 	expect_refused("not a regular file", false);
 	assert_int_equal(mkfifo(planted, 0600), 0);
@@ -148,17 +144,17 @@ static int as_another_user(void)
 	 * A reader other than root ignores files with another user's number in the name. The second
 	 * file has the reader's number in its name, and belongs to root.
 	 */
-	snprintf(path, sizeof(path), "%s/xrc-compat-0-mlx4_0-others", room_dir());
+	snprintf(path, sizeof(path), "%s/xrc-compat-0-mlx4_0-others", tables_dir());
 	close(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-	snprintf(path, sizeof(path), "%s/xrc-compat-65534-mlx4_0-plantd", room_dir());
+	snprintf(path, sizeof(path), "%s/xrc-compat-65534-mlx4_0-plantd", tables_dir());
 	close(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 	if (setgid(65534) || setuid(65534))
 		return 77;
-	entry = room_join(1);
+	entry = new_entry(1);
 	regtab_enter(entry, 7, true);
-	seen = room_look();
+	seen = read_tables();
 	regtab_free(entry);
-	regtab_gc(room_dir());
+	regtab_gc(tables_dir());
 	if (seen.refused != 1 || !strstr(seen.reason, "another user"))
 		return 1;
 	return seen.qps != 1 ? 2 : access(path, F_OK) ? 3 : 0;
@@ -169,10 +165,10 @@ TEST(a_file_of_another_user_is_refused)
 	char path[512];
 	int status;
 
-	chmod(room_dir(), 01777);
+	chmod(tables_dir(), 01777);
 	status = in_child(as_another_user());
-	chmod(room_dir(), 0700);
-	while (room_files(path))
+	chmod(tables_dir(), 0700);
+	while (count_files(path))
 		unlink(path);
 	child_passed(status, "only root can become another user");
 }
@@ -180,12 +176,12 @@ TEST(a_file_of_another_user_is_refused)
 TEST(a_file_has_the_owners_rights_whatever_the_umask)
 {
 	mode_t before = umask(0777);
-	struct regtab_entry *entry = room_join(1);
+	struct regtab_entry *entry = new_entry(1);
 	struct stat st = { 0 };
 	char path[512];
 
 	umask(before);
-	room_files(path);
+	count_files(path);
 	stat(path, &st);
 	assert_int_equal(st.st_mode & 07777, 0600);
 	regtab_free(entry);
@@ -196,13 +192,13 @@ TEST(a_file_has_the_owners_rights_whatever_the_umask)
 TEST(gc_removes_an_unfinished_file)
 {
 	plant("", 0, 0, 0600);
-	assert_true(room_look().refused == 0 && room_look().tables == 0);
-	regtab_gc(room_dir());
-	assert_int_equal(room_files(NULL), 0);
+	assert_true(read_tables().refused == 0 && read_tables().tables == 0);
+	regtab_gc(tables_dir());
+	assert_int_equal(count_files(NULL), 0);
 	plant("", 0, 4096, 0600);
-	assert_true(room_look().refused == 0 && room_look().tables == 0);
-	regtab_gc(room_dir());
-	assert_int_equal(room_files(NULL), 0);
+	assert_true(read_tables().refused == 0 && read_tables().tables == 0);
+	regtab_gc(tables_dir());
+	assert_int_equal(count_files(NULL), 0);
 }
 
 /* If many processes start at once, each tries the locks of 16 files only (GC_LIMIT). */
@@ -214,14 +210,14 @@ TEST(the_first_entry_of_a_process_removes_16_files)
 
 	for (int i = 0; i < 100; i++) {
 		plant(&header, sizeof(header), 4096, 0600);
-		snprintf(path, sizeof(path), "%s/xrc-compat-%u-mlx4_0-dead%02d", room_dir(),
+		snprintf(path, sizeof(path), "%s/xrc-compat-%u-mlx4_0-dead%02d", tables_dir(),
 			 geteuid(), i);
 		assert_int_equal(rename(planted, path), 0);
 	}
-	assert_int_equal(in_child((regtab_free(room_join(1)), regtab_free(room_join(2)), 0)), 0);
-	left = room_files(NULL);
+	assert_int_equal(in_child((regtab_free(new_entry(1)), regtab_free(new_entry(2)), 0)), 0);
+	left = count_files(NULL);
 	assert_int_equal(left, 84);
-	while (room_files(path))
+	while (count_files(path))
 		unlink(path);
 }
 

@@ -3,9 +3,6 @@
  * Limits of file system, file size, descriptors and address space; and how much a large job takes.
  */
 
-#define UNIT_SETUP room_setup
-#define UNIT_TEARDOWN room_teardown
-
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -16,15 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../unit.h"
-#include "regtab_room.h"
+#include "regtab_fixture.h"
 
 #define REGISTRANTS	512
 #define QPS		16384u
 
 static struct regtab_entry *entry_in(const char *dir, int *err)
 {
-	struct regtab_key key = room_key(1);
+	struct regtab_key key = domain_key(1);
 	struct regtab_entry *entry = regtab_new(dir, &key, "test");
 	struct regtab_news news;
 
@@ -43,10 +39,10 @@ TEST(the_tables_descriptor_is_above_2)
 	struct regtab_entry *entry;
 
 	close(0);
-	entry = entry_in(room_dir(), &err);
+	entry = entry_in(tables_dir(), &err);
 	fd = open("/dev/null", O_RDONLY);
 	assert_int_equal(fd, 0);
-	assert_true(room_look().live == 1);
+	assert_true(read_tables().live == 1);
 	regtab_free(entry);
 	assert_int_equal(dup2(spare, 0), 0);
 	close(spare);
@@ -65,16 +61,16 @@ static int under_a_file_size_limit(rlim_t limit)
 
 	if (setrlimit(RLIMIT_FSIZE, &limits))
 		return 2;
-	entry = entry_in(room_dir(), &err);
+	entry = entry_in(tables_dir(), &err);
 	if (err != (limit < 4096 ? -EFBIG : 0))
 		return 3;
-	if (err && room_files(NULL))
+	if (err && count_files(NULL))
 		return 7;
 	if (!err && regtab_enter(entry, 1, true) != (limit < 8192 ? -EFBIG : 0))
 		return 4;
 	if (!err && regtab_enter(entry, 0x800000, true) != -EFBIG)
 		return 5;
-	room_pass_a_second();
+	advance_a_second();
 	if (!err && !regtab_refresh(entry, &news))	/* it has to be entered again */
 		return 6;
 	regtab_drop(entry, 0x800000);
@@ -100,7 +96,7 @@ static int with_descriptors(rlim_t count)
 	limits.rlim_cur = (rlim_t)spare + count;
 	if (setrlimit(RLIMIT_NOFILE, &limits))
 		return 3;
-	entry = entry_in(room_dir(), &err);
+	entry = entry_in(tables_dir(), &err);
 	regtab_enter(entry, 7, true);
 	regtab_free(entry);
 	return err != (count ? 0 : -EMFILE);
@@ -119,7 +115,7 @@ static int with_little_address_space(void)
 	struct regtab_entry *entry;
 	int err;
 
-	entry = entry_in(room_dir(), &err);
+	entry = entry_in(tables_dir(), &err);
 	if (err || setrlimit(RLIMIT_AS, &limits))
 		return 1;
 	if (regtab_enter(entry, 7, true) != -ENOMEM)
@@ -163,7 +159,7 @@ static int when_full(const char *dir, struct regtab_entry *entry)
 		return 5;
 	snprintf(name, sizeof(name), "%s/filler", dir);
 	unlink(name);
-	room_pass_a_second();
+	advance_a_second();
 	return !regtab_refresh(entry, &news) || regtab_enter(entry, 0x800000, true) ? 6 : 0;
 }
 
@@ -192,7 +188,7 @@ TEST(a_full_file_system_is_an_error)
 	char dir[200];
 	int status;
 
-	snprintf(dir, sizeof(dir), "%s/full", room_dir());
+	snprintf(dir, sizeof(dir), "%s/full", tables_dir());
 	assert_int_equal(mkdir(dir, 0700), 0);
 	status = in_child(on_a_small_file_system(dir));
 	rmdir(dir);
@@ -208,13 +204,13 @@ TEST(a_large_job_takes_eight_mib)
 
 	setrlimit(RLIMIT_NOFILE, &limits);
 	for (unsigned i = 0; i < REGISTRANTS; i++) {
-		entries[i] = room_join(1);
+		entries[i] = new_entry(1);
 		for (uint32_t qp = 0; qp < QPS; qp++)
 			assert_int_equal(regtab_enter(entries[i], first + qp,
 						      qp % REGISTRANTS == i),
 					 0);
 	}
-	seen = room_look();
+	seen = read_tables();
 	assert_true(seen.live == REGISTRANTS && seen.qps == QPS &&
 		    seen.registrations == REGISTRANTS * QPS);
 	assert_true(seen.bytes <= 8 << 20);

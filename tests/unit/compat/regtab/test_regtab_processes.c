@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Processes that die, stop, fork and clone; in another pid namespace; of another word size. */
 
-#define UNIT_SETUP room_setup
-#define UNIT_TEARDOWN room_teardown
-
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,32 +12,31 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../../unit.h"
-#include "regtab_room.h"
+#include "regtab_fixture.h"
 
 static const char *writer32;
 
 static void register_7(void *created)
 {
-	regtab_enter(room_join(1), 7, created);
+	regtab_enter(new_entry(1), 7, created);
 }
 
 TEST(a_killed_process_is_stale_until_a_gc)
 {
-	pid_t creator = room_start(register_7, ""), other = room_start(register_7, NULL);
-	struct seen seen = room_look();
+	pid_t creator = start_process(register_7, ""), other = start_process(register_7, NULL);
+	struct seen seen = read_tables();
 
 	assert_true(seen.tables == 1 && seen.live == 2 && seen.registrants[0] == 2 &&
 		    seen.live_qps == 1);
 	assert_int_equal(seen.creator[0], creator);
-	room_end(creator);
-	seen = room_look();
+	kill_process(creator);
+	seen = read_tables();
 	assert_true(seen.members == 2 && seen.live == 1 && seen.live_qps == 1);
-	room_end(other);
-	seen = room_look();
+	kill_process(other);
+	seen = read_tables();
 	assert_true(seen.members == 2 && seen.live == 0 && seen.qps == 1 && seen.live_qps == 0);
-	regtab_gc(room_dir());
-	assert_int_equal(room_files(NULL), 0);
+	regtab_gc(tables_dir());
+	assert_int_equal(count_files(NULL), 0);
 }
 
 /* ---- children ---- */
@@ -89,14 +85,14 @@ static void does_not_keep(void (*what)(void *))
 	pid_t pid;
 
 	*sleeping_child = 0;
-	pid = room_start(what, "");
-	assert_int_equal(room_look().live, 1);
-	room_end(pid);
-	assert_int_equal(room_look().live, 0);
+	pid = start_process(what, "");
+	assert_int_equal(read_tables().live, 1);
+	kill_process(pid);
+	assert_int_equal(read_tables().live, 0);
 	assert_true(*sleeping_child > 0);
 	assert_int_equal(kill(*sleeping_child, SIGKILL), 0);
-	regtab_gc(room_dir());
-	assert_int_equal(room_files(NULL), 0);
+	regtab_gc(tables_dir());
+	assert_int_equal(count_files(NULL), 0);
 }
 
 TEST(a_sleeping_child_does_not_keep_the_registrations_of_its_dead_parent)
@@ -116,11 +112,11 @@ static int use_as_a_child(struct regtab_entry *inherited)
 	struct regtab_news news;
 	struct regtab_entry *own;
 
-	room_pass_a_second();
+	advance_a_second();
 	if (regtab_refresh(inherited, &news) || regtab_enter(inherited, 8, true))
 		return 1;
 	regtab_drop(inherited, 7);
-	own = room_join(2);
+	own = new_entry(2);
 	if (regtab_enter(own, 9, true))
 		return 2;
 	regtab_refresh(inherited, &news);
@@ -138,17 +134,17 @@ static void parent_is_untouched(pid_t child, struct regtab_entry *entry)
 
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	seen = room_look();
+	seen = read_tables();
 	assert_true(seen.live == 1 && seen.qps == 1 && seen.qp[0] == 7 &&
 		    seen.creator[0] == (uint32_t)getpid());
-	room_pass_a_second();
+	advance_a_second();
 	assert_false(regtab_refresh(entry, &news));
 	assert_null(news.lost);
 }
 
 TEST(a_child_changes_nothing_of_its_parent)
 {
-	struct regtab_entry *entry = room_join(1);
+	struct regtab_entry *entry = new_entry(1);
 	pid_t child;
 
 	regtab_enter(entry, 7, true);
@@ -168,14 +164,14 @@ TEST(a_child_changes_nothing_of_its_parent)
 TEST(both_word_sizes_use_one_directory)
 {
 	struct regtab_entry *entry;
-	char byte = 0, *argv[] = { (char *)writer32, (char *)room_dir(), "1", NULL };
+	char byte = 0, *argv[] = { (char *)writer32, (char *)tables_dir(), "1", NULL };
 	struct seen seen;
 	int out[2], status;
 	pid_t pid;
 
 	if (!writer32)
 		skip_because("the compiler makes no 32-bit programs");
-	entry = room_join(1);
+	entry = new_entry(1);
 	regtab_enter(entry, 7, false);
 	assert_int_equal(pipe(out), 0);
 	pid = fork();
@@ -192,13 +188,13 @@ TEST(both_word_sizes_use_one_directory)
 		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 77);
 		skip_because("this kernel executes no 32-bit programs");
 	}
-	seen = room_look();
+	seen = read_tables();
 	assert_true(seen.tables == 1 && seen.live == 2 && seen.qps == 2 && seen.qp[1] == 0xffffff);
 	assert_true(seen.registrants[0] == 2 && seen.registrants[1] == 1 &&
 		    seen.creator[0] == (uint32_t)pid);
-	room_end(pid);
+	kill_process(pid);
 	regtab_free(entry);
-	regtab_gc(room_dir());
+	regtab_gc(tables_dir());
 }
 
 /* unshare() puts only later children into the new namespace. Returns 77 if it is not permitted. */
@@ -209,13 +205,13 @@ static int across_namespaces(void)
 
 	if (unshare(CLONE_NEWPID) && unshare(CLONE_NEWUSER | CLONE_NEWPID))
 		return 77;
-	there = room_start(register_7, "");
-	/* room_look() forks, so its reader is in the new namespace. */
+	there = start_process(register_7, "");
+	/* read_tables() forks, so its reader is in the new namespace. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	seen = room_look();
+	seen = read_tables();
 	if (seen.live != 1 || seen.foreign)
 		return 1;
-	regtab_gc(room_dir());
+	regtab_gc(tables_dir());
 	kill(there, SIGSTOP);
 	return 0;
 }
@@ -229,19 +225,19 @@ TEST(processes_of_another_pid_namespace_are_seen_alive)
 {
 	int *status = mmap(NULL, sizeof(*status), PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pid_t pid = room_start(in_another_namespace, status);
-	struct seen seen = room_look();
+	pid_t pid = start_process(in_another_namespace, status);
+	struct seen seen = read_tables();
 
 	if (*status != 77) {
 		assert_int_equal(*status, 0);
 		assert_true(seen.live == 1 && seen.foreign == 1 && seen.live_qps == 1);
-		regtab_gc(room_dir());
-		assert_int_equal(room_look().live, 1);
+		regtab_gc(tables_dir());
+		assert_int_equal(read_tables().live, 1);
 	}
-	room_end(pid);
-	while (room_look().live)
+	kill_process(pid);
+	while (read_tables().live)
 		usleep(1000);
-	regtab_gc(room_dir());
+	regtab_gc(tables_dir());
 	if (*status == 77)
 		skip_because("no permission for another pid namespace");
 }

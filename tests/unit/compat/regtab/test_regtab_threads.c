@@ -4,14 +4,10 @@
  * and again.
  */
 
-#define UNIT_SETUP room_setup
-#define UNIT_TEARDOWN room_teardown
-
 #include <pthread.h>
 #include <unistd.h>
 
-#include "../../unit.h"
-#include "regtab_room.h"
+#include "regtab_fixture.h"
 
 #define THREADS	8u
 #define ROUNDS	20000u
@@ -31,8 +27,8 @@ static void *use(void *number)
 		regtab_refresh(entry, &news);
 		regtab_enter(entry, qp_num, true);
 		if (i % 1000 == 0) {
-			room_pass_a_second();
-			regtab_free(room_join(2));
+			advance_a_second();
+			regtab_free(new_entry(2));
 		}
 		if (i != ROUNDS - 1)
 			regtab_drop(entry, qp_num);
@@ -57,9 +53,9 @@ TEST(threads_do_not_lose_each_others_registrations)
 {
 	struct seen seen;
 
-	entry = room_join(1);
+	entry = new_entry(1);
 	run();
-	seen = room_look();
+	seen = read_tables();
 	assert_true(seen.qps == THREADS && seen.live == 1);
 	for (uint32_t i = 0; i < THREADS; i++)
 		assert_int_equal(seen.qp[i], 16 + i);
@@ -71,9 +67,9 @@ static void *remove_files(void *stop)
 	char path[512];
 
 	while (!__atomic_load_n((bool *)stop, __ATOMIC_RELAXED)) {
-		if (room_files(path))
+		if (count_files(path))
 			unlink(path);
-		room_pass_a_second();
+		advance_a_second();
 	}
 	return NULL;
 }
@@ -83,7 +79,7 @@ TEST(threads_survive_files_that_are_removed)
 	bool stop = false;
 	pthread_t thread;
 
-	entry = room_join(1);
+	entry = new_entry(1);
 	assert_int_equal(pthread_create(&thread, NULL, remove_files, &stop), 0);
 	run();
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);

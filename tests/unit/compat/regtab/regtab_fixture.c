@@ -11,32 +11,13 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <tools/tables/view.h>
 
-#include "regtab_room.h"
+#include "regtab_fixture.h"
 
 static char dir[] = "/dev/shm/regtab-test-XXXXXX";
-static long seconds_passed;
-
-int __real_clock_gettime(clockid_t id, struct timespec *now);
-int __wrap_clock_gettime(clockid_t id, struct timespec *now);
-
-int __wrap_clock_gettime(clockid_t id, struct timespec *now)
-{
-	int result = __real_clock_gettime(id, now);
-
-	if (id == CLOCK_MONOTONIC_COARSE)
-		now->tv_sec += __atomic_load_n(&seconds_passed, __ATOMIC_RELAXED);
-	return result;
-}
-
-void room_pass_a_second(void)
-{
-	__atomic_fetch_add(&seconds_passed, 1, __ATOMIC_RELAXED);
-}
 
 static __attribute__((constructor)) void make_dir(void)
 {
@@ -44,20 +25,20 @@ static __attribute__((constructor)) void make_dir(void)
 		abort();
 }
 
-const char *room_dir(void)
+const char *tables_dir(void)
 {
 	return dir;
 }
 
-struct regtab_key room_key(unsigned n)
+struct regtab_key domain_key(unsigned n)
 {
 	return (struct regtab_key){ .device = "mlx4_0", .guid = 1, .st_dev = 1, .st_ino = n };
 }
 
-unsigned room_files(char *path)
+unsigned count_files(char *path)
 {
 	struct dirent *entry;
-	DIR *stream = opendir(room_dir());
+	DIR *stream = opendir(tables_dir());
 	unsigned count = 0;
 
 	while (stream && (entry = readdir(stream))) {
@@ -71,16 +52,16 @@ unsigned room_files(char *path)
 	return count;
 }
 
-int room_setup(void **state)
+int expect_no_files(void **state)
 {
 	(void)state;
-	return room_files(NULL) ? -1 : 0;
+	return count_files(NULL) ? -1 : 0;
 }
 
-int room_teardown(void **state)
+int expect_files_removed(void **state)
 {
 	char path[512];
-	unsigned left = room_files(path);
+	unsigned left = count_files(path);
 
 	(void)state;
 	if (left)
@@ -136,7 +117,7 @@ static int note(void *context, const struct regtab_view *view)
 }
 
 /* Reads in a child, because a process with entries of its own would release its locks. */
-struct seen room_look(void)
+struct seen read_tables(void)
 {
 	struct seen *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 				   MAP_SHARED | MAP_ANONYMOUS, -1, 0),
@@ -145,7 +126,7 @@ struct seen room_look(void)
 	pid_t pid = fork();
 
 	if (!pid) {
-		shared->result = regtab_list(room_dir(), note, shared);
+		shared->result = regtab_list(tables_dir(), note, shared);
 		_exit(0);
 	}
 	/* abort(), because tests also call this in processes that cmocka does not know. */
@@ -156,10 +137,10 @@ struct seen room_look(void)
 	return seen;
 }
 
-struct regtab_entry *room_join(unsigned n)
+struct regtab_entry *new_entry(unsigned n)
 {
-	struct regtab_key key = room_key(n);
-	struct regtab_entry *entry = regtab_new(room_dir(), &key, "test");
+	struct regtab_key key = domain_key(n);
+	struct regtab_entry *entry = regtab_new(tables_dir(), &key, "test");
 	struct regtab_news news;
 
 	if (!entry || !regtab_refresh(entry, &news))
@@ -167,7 +148,7 @@ struct regtab_entry *room_join(unsigned n)
 	return entry;
 }
 
-pid_t room_start(void (*what)(void *), void *arg)
+pid_t start_process(void (*what)(void *), void *arg)
 {
 	char byte = 0;
 	int ready[2];
@@ -192,7 +173,7 @@ pid_t room_start(void (*what)(void *), void *arg)
 	return pid;
 }
 
-void room_end(pid_t pid)
+void kill_process(pid_t pid)
 {
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);

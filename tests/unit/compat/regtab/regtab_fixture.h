@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* A table directory of a test program, processes that write there, and what a reader sees. */
+#ifndef REGTAB_FIXTURE_H
+#define REGTAB_FIXTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <compat/regtab.h>
+
+/* A test begins and ends with an empty directory. */
+#define UNIT_SETUP expect_no_files
+#define UNIT_TEARDOWN expect_files_removed
+
+#include "../../unit.h"
+#include "../clock.h"
+
+#define SEEN_MAX 64
+
+/** struct seen - the numbers that `xrc-compat ps` prints. */
+struct seen {
+	int result;			/* of regtab_list() */
+	unsigned tables, members, live, foreign, refused;
+	unsigned qps, live_qps, registrations;
+	uint64_t bytes;
+	uint32_t qp[SEEN_MAX];		/* the first numbers, */
+	unsigned registrants[SEEN_MAX];
+	uint32_t creator[SEEN_MAX];	/* pid or 0 */
+	char path[512];			/* of the last file */
+	char reason[640];		/* of the last refusal */
+};
+
+/** tables_dir - the directory of this program's tables. domain_key - the key of domain @n. */
+const char *tables_dir(void);
+struct regtab_key domain_key(unsigned n);
+
+int expect_no_files(void **state);
+int expect_files_removed(void **state);
+
+/** read_tables - the content of the directory, read by a process without entries of its own. */
+struct seen read_tables(void);
+
+/** new_entry - an entry with its file. */
+struct regtab_entry *new_entry(unsigned n);
+
+/** count_files - the number of files; @path gets the path of one of them, unless it is NULL. */
+unsigned count_files(char *path);
+
+/** start_process - forks a process; returns after it has called @what. It then waits. */
+pid_t start_process(void (*what)(void *), void *arg);
+
+/** kill_process - kills a process and waits for its end. */
+void kill_process(pid_t pid);
+
+#endif
