@@ -6,14 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,8 +21,8 @@
 #include <modern/modern.h>
 #include <modern/table.h>
 
-#include "../../thread_state.h"
 #include "../unit.h"
+#include "other_thread.h"
 #include "provider.h"
 
 static unsigned *destroyed;	/* by parent and child together */
@@ -38,12 +34,6 @@ static int count_destroy(struct ibv_qp *qp)
 	return provider_destroy_qp(qp);
 }
 
-static int close_nothing(struct ibv_context *context)
-{
-	(void)context;
-	return 0;
-}
-
 static struct ibv_context *open_counted(void)
 {
 	struct ibv_context *context = provider_open(0);
@@ -52,7 +42,6 @@ static struct ibv_context *open_counted(void)
 	device_use_begin();
 	provider_destroy_qp = modern_table.destroy_qp;
 	modern_table.destroy_qp = count_destroy;
-	modern_table.close_device = close_nothing;
 	*destroyed = 0;
 	return context;
 }
@@ -149,44 +138,32 @@ static void expect_linear_close(void (*fill)(struct ibv_context *context, unsign
 	assert_true(least_time_to_close(fill, 16000) < 100 * least_time_to_close(fill, 1000));
 }
 
-TEST(close_time_is_linear_in_receive_qps)
-{
-	expect_linear_close(register_with);
-}
-
 static void register_in_many(struct ibv_context *context, unsigned count)
 {
 	while (count--)
 		register_with(context, 1);
 }
 
-TEST(close_time_is_linear_in_domains)
+TEST(close_time_is_linear_in_receive_qps_and_in_domains)
 {
+	expect_linear_close(register_with);
 	expect_linear_close(register_in_many);
 }
 
 static struct legacy_xrc_domain *refused_domain;
-static _Atomic pid_t verb_thread;
-static _Atomic int verb_result = -1;
 static int result_during_close;
-static pthread_t thread;
 
-static void *call_verb(void *unused)
+static int create_rcv_qp(struct legacy_xrc_domain *domain)
 {
 	uint32_t number;
 
-	verb_thread = (pid_t)syscall(SYS_gettid);
-	verb_result = rcv_qp_create(refused_domain, &number);
-	return unused;
+	return rcv_qp_create(domain, &number);
 }
 
-/* Waits until the other thread's verb waits or has returned. Then the kernel refuses. */
 static int refuse_beside_a_verb(void)
 {
-	assert_int_equal(pthread_create(&thread, NULL, call_verb, NULL), 0);
-	while (verb_result == -1 && !(verb_thread && thread_state(verb_thread) == 'S'))
-		sched_yield();
-	result_during_close = verb_result;
+	begin_verb(create_rcv_qp, refused_domain);
+	result_during_close = other_result;
 	return EBUSY;
 }
 
@@ -197,9 +174,8 @@ TEST(a_verb_waits_for_a_close_that_is_refused)
 	assert_int_equal(domain_open(context, -1, 0, &refused_domain), 0);
 	provider_closes_xrcd = refuse_beside_a_verb;
 	assert_int_equal(domain_close(refused_domain), -EBUSY);
-	assert_int_equal(pthread_join(thread, NULL), 0);
-	assert_int_equal(result_during_close, -1);
-	assert_int_equal(verb_result, 0);
+	assert_int_equal(end_verb(), 0);
+	assert_int_equal(result_during_close, NOT_RETURNED);
 	provider_closes_xrcd = NULL;
 	assert_int_equal(device_close(context), 0);
 }
@@ -240,21 +216,12 @@ TEST(a_closed_device_has_no_known_numbers)
 	free(target);
 }
 
-static void *close_domain(void *used)
+static int close_device_of(struct legacy_xrc_domain *used)
 {
-	verb_thread = (pid_t)syscall(SYS_gettid);
-	verb_result = domain_close(used);
-	return NULL;
+	return device_close(used->context);
 }
 
-static void *close_device_of(void *used)
-{
-	verb_thread = (pid_t)syscall(SYS_gettid);
-	verb_result = device_close(((struct legacy_xrc_domain *)used)->context);
-	return NULL;
-}
-
-static void must_wait_for_verbs(void *(*close)(void *used))
+static void must_wait_for_verbs(int (*close)(struct legacy_xrc_domain *used))
 {
 	struct legacy_xrc_domain *used;
 	struct domain *domain;
@@ -264,21 +231,17 @@ static void must_wait_for_verbs(void *(*close)(void *used))
 	assert_non_null(domain);
 	provider_closes_xrcd = note_close;
 	closed = false;
-	verb_thread = 0;
-	assert_int_equal(pthread_create(&thread, NULL, close, used), 0);
-	while (!closed && !(verb_thread && thread_state(verb_thread) == 'S'))
-		sched_yield();
+	begin_verb(close, used);
 	assert_false(closed);
 	domain_release(domain);
-	assert_int_equal(pthread_join(thread, NULL), 0);
-	assert_int_equal(verb_result, 0);
+	assert_int_equal(end_verb(), 0);
 	assert_true(closed);
 	provider_closes_xrcd = NULL;
 }
 
 TEST(a_close_waits_for_verbs)
 {
-	must_wait_for_verbs(close_domain);
+	must_wait_for_verbs(domain_close);
 	must_wait_for_verbs(close_device_of);
 }
 

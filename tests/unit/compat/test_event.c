@@ -34,12 +34,6 @@ static void count_ack(struct ibv_async_event *event)
 	acks++;
 }
 
-static int close_nothing(struct ibv_context *closed)
-{
-	(void)closed;
-	return 0;
-}
-
 static void open_device(void)
 {
 	int ends[2];
@@ -50,7 +44,6 @@ static void open_device(void)
 	context->async_fd = ends[0];
 	to_kernel = ends[1];
 	modern_table.ack_async_event = count_ack;
-	modern_table.close_device = close_nothing;
 	device_use_begin();
 	acks = 0;
 	assert_int_equal(domain_open(context, -1, 0, &domain), 0);

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The kernel refuses to query a receive QP; one thread unregisters a receive QP while another one
- * uses it.
- */
+/* Receive QPs: refused queries, and verbs of another thread while one is unregistered. */
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <compat/device.h>
@@ -21,23 +15,27 @@
 #include <modern/modern.h>
 #include <modern/table.h>
 
-#include "../../thread_state.h"
 #include "../unit.h"
+#include "other_thread.h"
 #include "provider.h"
 
 static struct legacy_xrc_domain *domain;
 static uint32_t number;
 static int (*provider_destroy_qp)(struct ibv_qp *qp);
-static atomic_bool destroyed, modified;
-static _Atomic pid_t unregistering;
-static pthread_t thread;
+static atomic_bool destroyed, modified, used;
+static int (*answer_query)(struct ibv_qp_attr *attr);
 
-static int refuse(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
-		  struct ibv_qp_init_attr *init_attr)
+static int query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		    struct ibv_qp_init_attr *init_attr)
 {
 	(void)qp;
 	(void)mask;
 	(void)init_attr;
+	return answer_query(attr);
+}
+
+static int refuse(struct ibv_qp_attr *attr)
+{
 	attr->qp_state = IBV_QPS_RTS;
 	return ENOMEM;
 }
@@ -57,38 +55,30 @@ static int note_destroy(struct ibv_qp *qp)
 	return provider_destroy_qp(qp);
 }
 
-static void *unregister(void *unused)
+static int unregister(struct legacy_xrc_domain *of)
 {
-	unregistering = (pid_t)syscall(SYS_gettid);
-	assert_int_equal(rcv_qp_unregister(domain, number), 0);
-	return unused;
+	return rcv_qp_unregister(of, number);
 }
 
-/* The kernel answers after the other thread has begun to wait, or has destroyed the QP. */
-static int answer_beside_unregister(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
-				    struct ibv_qp_init_attr *init_attr)
+static int answer_beside_unregister(struct ibv_qp_attr *attr)
 {
-	(void)qp;
 	(void)attr;
-	(void)mask;
-	(void)init_attr;
-	assert_int_equal(pthread_create(&thread, NULL, unregister, NULL), 0);
-	while (!destroyed && !(unregistering && thread_state(unregistering) == 'S'))
-		sched_yield();
+	begin_verb(unregister, domain);
 	return destroyed ? EIO : 0;
 }
 
-static void create(int (*query)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
-				struct ibv_qp_init_attr *init_attr))
+/* Creates the receive QP. The provider answers queries of it by @answer. */
+static void create(int (*answer)(struct ibv_qp_attr *attr))
 {
+	answer_query = answer;
 	device_use_begin();
 	assert_int_equal(domain_open(provider_open(0), -1, 0, &domain), 0);
 	assert_int_equal(rcv_qp_create(domain, &number), 0);
 	provider_destroy_qp = modern_table.destroy_qp;
 	modern_table.destroy_qp = note_destroy;
 	modern_table.modify_qp = note_modify;
-	modern_table.query_qp = query;
-	destroyed = modified = false;
+	modern_table.query_qp = query_qp;
+	destroyed = modified = used = false;
 }
 
 TEST(a_query_that_is_refused_writes_nothing)
@@ -117,28 +107,26 @@ TEST(a_qp_of_unknown_state_is_not_modified)
 	assert_int_equal(rcv_qp_unregister(domain, number) | domain_close(domain), 0);
 }
 
-TEST(unregister_waits_for_a_query)
+static int query(struct legacy_xrc_domain *of)
 {
 	struct legacy_qp_init_attr init_attr;
 	struct legacy_qp_attr attr;
 
+	return rcv_qp_query(of, number, &attr, IBV_QP_STATE, &init_attr);
+}
+
+TEST(unregister_waits_for_a_query)
+{
 	create(answer_beside_unregister);
-	assert_int_equal(rcv_qp_query(domain, number, &attr, IBV_QP_STATE, &init_attr), 0);
-	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(query(domain), 0);
+	assert_int_equal(end_verb(), 0);
 	assert_true(destroyed);
 	assert_int_equal(domain_close(domain), 0);
 }
 
-static atomic_bool used;
-static _Atomic pid_t querying;
-
-static int note_use(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
-		    struct ibv_qp_init_attr *init_attr)
+static int note_use(struct ibv_qp_attr *attr)
 {
-	(void)qp;
 	(void)attr;
-	(void)mask;
-	(void)init_attr;
 	used = true;
 	return 0;
 }
@@ -155,32 +143,20 @@ static int query_opened(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	return 0;
 }
 
-static void *query(void *unused)
-{
-	struct legacy_qp_init_attr init_attr;
-	struct legacy_qp_attr attr;
-
-	querying = (pid_t)syscall(SYS_gettid);
-	assert_int_equal(rcv_qp_query(domain, number, &attr, IBV_QP_STATE, &init_attr), 0);
-	return unused;
-}
-
 static int destroy_beside_query(struct ibv_qp *qp)
 {
-	assert_int_equal(pthread_create(&thread, NULL, query, NULL), 0);
-	while (!used && !(querying && thread_state(querying) == 'S'))
-		sched_yield();
+	begin_verb(query, domain);
 	return provider_destroy_qp(qp);
 }
 
 /* The query waits until the unregister has finished. Then it opens a handle of its own. */
-TEST(a_query_does_not_use_what_is_being_destroyed)
+TEST(a_query_does_not_use_a_registration_that_is_being_destroyed)
 {
 	create(note_use);
 	modern_table.destroy_qp = destroy_beside_query;
 	modern_table.cmd_query_qp = query_opened;
 	assert_int_equal(rcv_qp_unregister(domain, number), 0);
-	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(end_verb(), 0);
 	assert_false(used);
 	assert_int_equal(domain_close(domain), 0);
 }
