@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Every unit test includes this: cmocka with the headers that it needs first, TEST(), and skips
- * with a reason.
- */
+/* For all unit tests: cmocka with the headers that it needs, TEST(), and skips with a reason. */
 #ifndef TESTS_UNIT_UNIT_H
 #define TESTS_UNIT_UNIT_H
 
@@ -16,10 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/*
- * These functions run before and after each test, and get cmocka's state. A file may define its
- * own.
- */
+/* cmocka calls these before and after each test. A file may define its own. */
 #ifndef UNIT_SETUP
 #define UNIT_SETUP NULL
 #endif
@@ -28,11 +22,11 @@
 #endif
 #define FIXTURE(name) static int name(void **state __attribute__((unused)))
 
-/* cmocka passes over the rest, which have no name. */
+/* cmocka skips unused elements, which have no name. */
 static struct CMUnitTest unit_tests[64] __attribute__((unused));
 static size_t unit_count __attribute__((unused));
 
-/* TEST(what_is_so) { ... } adds a test. Tests run in the order of their file. */
+/* TEST(name) { ... } adds a test. Tests run in the order of their file. */
 #define TEST(test) \
 	static void test(void **state); \
 	static void __attribute__((constructor(1000 + __COUNTER__))) test##_add(void) \
@@ -44,14 +38,14 @@ static size_t unit_count __attribute__((unused));
 	} \
 	static void test(void **state __attribute__((unused)))
 
-/* The main() that runs all of them. @setup and @teardown are for the group, or NULL. */
+/* The main() that runs all tests of the file. @setup and @teardown are for the group, or NULL. */
 #define UNIT_MAIN(setup, teardown) \
 	int main(void) \
 	{ \
 		return cmocka_run_group_tests(unit_tests, setup, teardown); \
 	}
 
-/* The last lines of ./run-tests repeat the reason. */
+/* ./run-tests prints the reason again in its last lines. */
 #define skip_because(reason)                           \
 	do {                                           \
 		print_message("%s\n", reason);         \

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * One piece of memory seen by an old program and by today's library: what one writes is what the
- * other reads.
- */
+/* An old program and today's library find the same fields in the same memory. */
 #include <string.h>
 
 #include <abi/legacy.h>
@@ -44,11 +41,8 @@ TEST(old_send_wr_read_by_provider)
 	assert_int_equal(wr.now.qp_type.xrc.remote_srqn, 0x123456);
 }
 
-/*
- * In an array of old work requests the next one begins where the old struct ends: fields that both
- * have must lie before.
- */
-TEST(old_send_wr_ends_before_its_neighbour)
+/* In an array of old work requests, the provider must not read the next one. */
+TEST(the_xrc_fields_lie_inside_the_old_send_wr)
 {
 	assert_true(offsetof(struct ibv_send_wr, qp_type) +
 			    sizeof(((struct ibv_send_wr *)0)->qp_type) <=
@@ -56,7 +50,7 @@ TEST(old_send_wr_ends_before_its_neighbour)
 	assert_true(offsetof(struct ibv_send_wr, bind_mw) >= sizeof(struct legacy_send_wr));
 }
 
-/* Where MLNX_OFED has it: behind a mutex, whose size is the C library's. */
+/* In MLNX_OFED's layout the number follows a mutex, whose size depends on the C library. */
 #define MLNX_NUMBER_AT (sizeof(void *) == 8 ? 112 + sizeof(pthread_mutex_t) : 108)
 
 /* Binaries of both dialects read the number from the same image. */
@@ -75,7 +69,7 @@ TEST(srq_number_for_both_dialects)
 	assert_int_equal(image.mlnx.handle, 5);
 }
 
-/* Today's library sees xrc_domain neither when it reads nor when it writes init_attr. */
+/* Today's library neither reads nor writes xrc_domain. */
 TEST(domain_lies_behind_todays_init_attr)
 {
 	struct legacy_qp_init_attr attr = { .qp_type = LEGACY_QPT_XRC,
@@ -88,23 +82,20 @@ TEST(domain_lies_behind_todays_init_attr)
 	assert_ptr_equal(attr.xrc_domain, (void *)0x1234);
 }
 
-/* Filling a caller's old struct must not write behind its end. */
-TEST(old_qp_attr_is_shorter)
+/* A later release added rate_limit, which has no place in the caller's old struct. */
+TEST(rate_limit_lies_behind_the_old_qp_attr)
 {
-	struct {
-		struct legacy_qp_attr attr;
-		uint32_t guard;
-	} owned = { .guard = 0xdeadbeef };
-	struct ibv_qp_attr now = { .qp_state = IBV_QPS_RTS, .alt_timeout = 9, .rate_limit = 1 };
+	struct ibv_qp_attr now = { .qp_state = IBV_QPS_RTS, .alt_timeout = 9 };
+	struct legacy_qp_attr old;
 
-	memcpy(&owned.attr, &now, sizeof(owned.attr));
-	assert_int_equal(owned.attr.qp_state, IBV_QPS_RTS);
-	assert_int_equal(owned.attr.alt_timeout, 9);
-	assert_int_equal(owned.guard, 0xdeadbeef);
+	memcpy(&old, &now, sizeof(old));
+	assert_int_equal(old.qp_state, IBV_QPS_RTS);
+	assert_int_equal(old.alt_timeout, 9);
+	assert_true(offsetof(struct ibv_qp_attr, rate_limit) >= sizeof(old));
 }
 
-/* Old programs test the flag. The number is where other events have a pointer to an object. */
-TEST(flagged_event)
+/* Old programs test the flag. */
+TEST(a_flagged_event_has_the_qp_number_in_place_of_a_pointer)
 {
 	union {
 		struct legacy_async_event old;

@@ -71,7 +71,7 @@ static void raise_event(struct legacy_xrc_domain *of, uint32_t number)
  * events have a pointer. After the device is closed, the same value may be another event's pointer,
  * so the library must pass it on.
  */
-TEST(numbers_of_a_closed_device_are_forgotten)
+TEST(an_event_without_its_flag_is_acknowledged_by_libibverbs_after_a_close)
 {
 	struct legacy_async_event event;
 	struct ibv_qp *low = mmap((void *)0x10000, 4096, PROT_READ | PROT_WRITE,
@@ -112,7 +112,7 @@ static struct legacy_async_event unflagged_event(struct ibv_context *device,
 }
 
 /* Adapters of one kind give their QPs the same numbers. */
-TEST(a_number_of_two_devices_is_not_forgotten_with_one)
+TEST(a_close_keeps_the_same_event_number_of_another_device)
 {
 	struct legacy_async_event event;
 	struct legacy_xrc_domain *on_other;
@@ -145,7 +145,7 @@ static void *get(void *event)
 	return NULL;
 }
 
-/* If the thread ended here, it would keep the locks that it holds. */
+/* A thread that ended during the translation would keep its locks. */
 TEST(a_cancellation_waits_for_the_translation)
 {
 	struct legacy_async_event event;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Attribute masks: masks of old callers are accepted, and masks that the old kernel refused are
- * refused (contract 5.9).
- */
+/* The attribute masks that the old kernel accepted and refused, by transition (contract 5.9). */
 
 #include <errno.h>
 
@@ -48,7 +45,7 @@ static const struct row rows[] = {
 	  MASK_RTS & ~IBV_QP_RETRY_CNT, REFUSED },
 	{ "INIT without PORT", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_INIT, MASK_INIT & ~IBV_QP_PORT,
 	  REFUSED },
-	{ "INIT with MIN_RNR_TIMER, which is not of this transition", HALF_INITIATOR, IBV_QPS_RESET,
+	{ "INIT with MIN_RNR_TIMER, which this transition does not take", HALF_INITIATOR, IBV_QPS_RESET,
 	  IBV_QPS_INIT, MASK_INIT | IBV_QP_MIN_RNR_TIMER, REFUSED },
 	{ "RTR to RTR: two processes of GASNet connect one receive QP", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_RTR, MASK_RTR,
 	  REFUSED },
@@ -60,7 +57,7 @@ static const struct row rows[] = {
 	{ "RATE_LIMIT, which OFED did not have", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_RTS, IBV_QP_RATE_LIMIT, REFUSED },
 	{ "a state that does not exist", HALF_INITIATOR, IBV_QPS_RTS, (enum ibv_qp_state)7,
 	  IBV_QP_STATE, REFUSED },
-	{ "QKEY, which is of datagrams", HALF_INITIATOR, IBV_QPS_INIT, IBV_QPS_INIT, IBV_QP_QKEY, REFUSED },
+	{ "QKEY, which only UD takes", HALF_INITIATOR, IBV_QPS_INIT, IBV_QPS_INIT, IBV_QP_QKEY, REFUSED },
 };
 
 TEST(the_mask_of_each_transition)

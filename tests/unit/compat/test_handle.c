@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Maps from the objects of an application to the library's own. */
+/* Maps from the objects of a program to the library's own. */
 
 #include <errno.h>
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 #include "../unit.h"
 
-/* The linker has the map call this one (--wrap). */
+/* The map calls this malloc() (--wrap). */
 static bool no_memory;
 
 void *__real_malloc(size_t size);

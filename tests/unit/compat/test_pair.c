@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The numbers of a two-way QP, on every provider that has XRC; and the pauses between attempts to
- * get them.
- */
+/* The numbers of a two-way QP by both rules, and the pauses between attempts to get them. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,34 +13,33 @@
 #include "provider.h"
 
 static const struct {
-	const char *provider;
+	const char *name;
 	enum pair_rule rule;
 	uint32_t initiator, target;
 	bool fits;
 } rows[] = {
 	{ "mlx4, neighbours", PAIR_TAGGED, 0x48, 0x800049, true },
 	{ "mlx4, high", PAIR_TAGGED, 0x7ffffe, 0xffffff, true },
-	{ "mlx4, one in between", PAIR_TAGGED, 0x48, 0x80004a, false },
-	{ "mlx4, the other way round", PAIR_TAGGED, 0x49, 0x800048, false },
+	{ "mlx4, a number in between", PAIR_TAGGED, 0x48, 0x80004a, false },
+	{ "mlx4, the target's number is the lower one", PAIR_TAGGED, 0x49, 0x800048, false },
 	{ "mlx4, the neighbour wraps into the tag", PAIR_TAGGED, 0x7fffff, 0x800000, false },
 	{ "mlx5, neighbours", PAIR_NEXT, 0x1a2, 0x1a3, true },
-	{ "mlx5, one in between", PAIR_NEXT, 0x1a2, 0x1a4, false },
-	{ "mlx5, high: no tag there", PAIR_NEXT, 0x8000ff, 0x800100, true },
+	{ "mlx5, a number in between", PAIR_NEXT, 0x1a2, 0x1a4, false },
+	{ "mlx5, high: bit 23 is no tag", PAIR_NEXT, 0x8000ff, 0x800100, true },
 	{ "mlx5, the last number", PAIR_NEXT, 0xffffff, 0x0, false },
 	{ "hns, neighbours", PAIR_NEXT, 0x9, 0xa, true },
 	{ "the same number twice", PAIR_NEXT, 0x9, 0x9, false },
 };
 
-TEST(every_row)
+TEST(pair_fits_by_the_numbers_of_each_row)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		print_message("  %s\n", rows[i].provider);
+		print_message("  %s\n", rows[i].name);
 		assert_int_equal(pair_fits(rows[i].rule, rows[i].initiator, rows[i].target),
 				 rows[i].fits);
 	}
 }
 
-/* A peer knows only the visible number, and a completion has only the target's. */
 TEST(pair_target_and_pair_visible_are_inverse)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -56,9 +52,9 @@ TEST(pair_target_and_pair_visible_are_inverse)
 	}
 }
 
-static unsigned pauses;
+static unsigned pauses, attempts;
 
-/* Returns as the kernel does, but without the pause. */
+/* The pause's length must be one that the kernel accepts. */
 int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
 {
@@ -68,7 +64,7 @@ int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
 	return 0;
 }
 
-/* 64-bit kernels give such numbers to 32-bit processes, too. */
+/* A pid above 2^18: multiplied by 7919, it exceeds 31 bits. */
 pid_t __wrap_getpid(void);
 pid_t __wrap_getpid(void)
 {
@@ -84,6 +80,7 @@ static struct ibv_qp *create_misfit(struct ibv_pd *pd, struct ibv_qp_init_attr *
 	qp->qp_context = attr->qp_context;
 	qp->qp_num = provider_next_qp;
 	provider_next_qp += 2;
+	attempts++;
 	return qp;
 }
 
@@ -96,6 +93,7 @@ TEST(every_attempt_but_the_first_waits)
 	modern_table.create_qp = create_misfit;
 	pd.context->cmd_fd = -1;
 	assert_int_equal(pair_create(&pd, NULL, &attr, &pair), -ERANGE);
+	assert_int_equal(attempts, 64);
 	assert_int_equal(pauses, 63);
 }
 

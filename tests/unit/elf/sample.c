@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * A library for test_loaded.c: it refers to another library's functions, and one of its names
- * begins like another.
- */
+/* A library for test_loaded.c. It refers to functions of the C library. */
 
 #include <search.h>
 #include <stdlib.h>
@@ -28,13 +25,13 @@ int JOIN(PREFIX, _name_longer)(int number)
 	return number + 2;
 }
 
-/* The name of a symbol begins as a verb's does. No string has it. */
+/* This name begins like a verb's. It is a symbol, but in no string. */
 void ibv_sample_symbol(void);
 void ibv_sample_symbol(void)
 {
 }
 
-/* A string names this verb. No symbol does. */
+/* This verb's name is in a string, but no symbol has it. */
 const char *JOIN(PREFIX, _says)(void);
 const char *JOIN(PREFIX, _says)(void)
 {

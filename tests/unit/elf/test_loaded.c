@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * What a loaded object defines, refers to and mentions: a library with either kind of symbol table.
- */
+/* Symbols of a loaded library (in either kind of table), its references, and names in strings. */
 
 #include <string.h>
 
@@ -15,7 +13,7 @@ struct search {
 	struct loaded found;
 };
 
-static int take(const struct loaded *loaded, void *arg)
+static int match_soname(const struct loaded *loaded, void *arg)
 {
 	struct search *search = arg;
 
@@ -29,31 +27,29 @@ static struct loaded library(const char *soname)
 {
 	struct search search = { .soname = soname };
 
-	assert_int_equal(loaded_each(take, &search), 1);
+	assert_int_equal(loaded_each(match_soname, &search), 1);
 	return search.found;
 }
 
-static void defines(const struct loaded *loaded, const char *name, const char *longer,
-		    const void *at, const void *at_longer)
+static void expect_symbols(const struct loaded *loaded, const char *name, const char *longer,
+			   const void *at, const void *at_longer)
 {
 	assert_ptr_equal(loaded_symbol(loaded, name), at);
 	assert_ptr_equal(loaded_symbol(loaded, longer), at_longer);
 	assert_null(loaded_symbol(loaded, "gnu_nam"));
 	assert_null(loaded_symbol(loaded, "sysv_nam"));
-	/* Imported, not defined. */
-	assert_null(loaded_symbol(loaded, "hcreate"));
-	assert_null(loaded_symbol(loaded, "hdestroy"));
-	/* No function. */
-	assert_null(loaded_symbol(loaded, "sample_at_once"));
+	assert_null(loaded_symbol(loaded, "hcreate"));		/* imported */
+	assert_null(loaded_symbol(loaded, "hdestroy"));		/* imported */
+	assert_null(loaded_symbol(loaded, "sample_at_once"));	/* data */
 }
 
-TEST(symbols)
+TEST(symbols_are_functions_that_the_library_defines)
 {
 	struct loaded gnu = library("libsample-gnu.so"), sysv = library("libsample-sysv.so");
 
 	assert_true(gnu.gnu_hash && !sysv.gnu_hash && sysv.hash);
-	defines(&gnu, "gnu_name", "gnu_name_longer", gnu_name, gnu_name_longer);
-	defines(&sysv, "sysv_name", "sysv_name_longer", sysv_name, sysv_name_longer);
+	expect_symbols(&gnu, "gnu_name", "gnu_name_longer", gnu_name, gnu_name_longer);
+	expect_symbols(&sysv, "sysv_name", "sysv_name_longer", sysv_name, sysv_name_longer);
 }
 
 static const char *wanted;
@@ -69,7 +65,7 @@ static bool refers(const struct loaded *loaded, const char *name)
 	return loaded_refers(loaded, is_wanted);
 }
 
-TEST(references)
+TEST(references_are_found_in_both_relocation_tables)
 {
 	struct loaded gnu = library("libsample-gnu.so");
 
@@ -79,13 +75,12 @@ TEST(references)
 	assert_false(refers(&gnu, "gnu_name_longer"));
 }
 
-TEST(mentions)
+TEST(names_in_strings_are_mentioned_and_names_of_symbols_are_not)
 {
 	struct loaded gnu = library("libsample-gnu.so");
 
 	wanted = "ibv_create_xrc_rcv_qp";
 	assert_true(loaded_mentions(&gnu, is_wanted));
-	/* A symbol's name is no mention. */
 	wanted = "ibv_sample_symbol";
 	assert_false(loaded_mentions(&gnu, is_wanted));
 	wanted = "ibv_reg_xrc_rcv_qp";

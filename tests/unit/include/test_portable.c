@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The stand-ins of include/portable.h, under other names, do what the functions of this machine's C
- * library do.
- */
+/* The stand-ins of include/portable.h, compiled under other names. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +16,8 @@
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_netlink.h>
 
-/* Where the C library has none, the stand-in is compared with itself. */
-static const char *name_here(int err)
+/* The C library's name. If the C library has no such function, this is the stand-in, too. */
+static const char *libc_name(int err)
 {
 	return strerrorname_np(err);
 }
@@ -47,21 +44,20 @@ static const char *name_here(int err)
 
 #include "../unit.h"
 
-TEST(names_of_errors)
+TEST(strerrorname_np_returns_the_names_of_the_c_library)
 {
 	for (int err = 0; err < 200; err++) {
-		const char *here = name_here(err), *other = other_strerrorname_np(err);
+		const char *name = libc_name(err), *other = other_strerrorname_np(err);
 
-		if (here)
-			assert_string_equal(other ? other : "(none)", here);
+		if (name)
+			assert_string_equal(other ? other : "(none)", name);
 		else
 			assert_null(other);
 	}
 	assert_null(other_strerrorname_np(-1));
 }
 
-/* If the kernel's headers define these constants, the values are the same. */
-TEST(constants_of_kernel_headers)
+TEST(constants_have_the_values_of_the_kernels_headers)
 {
 #define ROW(NAME, BIT) assert_int_equal(IB_UVERBS_DEVICE_##NAME, 1 << BIT);
 	PORTABLE_DEVICE_BITS(ROW)
@@ -77,7 +73,7 @@ static bool is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
-TEST(files_in_memory)
+TEST(memfd_create_and_fcntl)
 {
 	int fd = other_memfd_create("stand-in", MFD_CLOEXEC);
 
@@ -90,7 +86,7 @@ TEST(files_in_memory)
 	assert_int_equal(errno, EBADF);
 }
 
-TEST(closing_a_range)
+TEST(close_range_closes_this_range_only)
 {
 	for (int fd = 100; fd < 106; fd++)
 		assert_int_equal(dup2(0, fd), fd);
@@ -112,7 +108,7 @@ static int64_t microseconds(void)
 	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-TEST(waiting_for_less_than_a_millisecond)
+TEST(epoll_pwait2_waits_for_at_least_its_timeout)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = 7 }, got;
 	const struct timespec timeout = { .tv_nsec = 300000 };
@@ -130,7 +126,7 @@ TEST(waiting_for_less_than_a_millisecond)
 	close(poll_fd);
 }
 
-TEST(the_thread)
+TEST(gettid_of_the_first_thread_is_the_pid)
 {
 	assert_int_equal(other_gettid(), getpid());
 }

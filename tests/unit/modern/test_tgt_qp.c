@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Handles of target QPs: which are ours, what for, and which were opened. */
+/* Handles of target QPs: the library recognises its own, their use, and the opened ones. */
 
 #include <modern/modern.h>
 #include <modern/tgt_qp.h>
@@ -15,7 +15,7 @@ FIXTURE(set_up)
 	return context ? 0 : -1;
 }
 
-TEST(created_and_opened)
+TEST(created_and_opened_handles_are_told_apart)
 {
 	struct ibv_xrcd *xrcd;
 	struct ibv_qp *qp;
@@ -34,7 +34,7 @@ TEST(created_and_opened)
 	}
 }
 
-TEST(an_applications_own)
+TEST(a_qp_of_the_program_is_none_of_the_librarys)
 {
 	char memory;
 	struct ibv_qp qp = { .qp_context = &memory };

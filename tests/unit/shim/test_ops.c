@@ -39,7 +39,7 @@ static int provider_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *w
 	return 3;
 }
 
-static struct ibv_context new_device(void)
+static struct ibv_context new_context(void)
 {
 	return (struct ibv_context){
 		.ops = { .post_srq_recv = provider_post_srq_recv, .poll_cq = provider_poll_cq },
@@ -55,7 +55,7 @@ static void forget(struct ibv_context *context)
 
 TEST(an_image_is_unwrapped_and_a_plain_srq_is_not)
 {
-	struct ibv_context context = new_device();
+	struct ibv_context context = new_context();
 	struct ibv_srq real = { .context = &context, .handle = 7 };
 	struct srq_image image = { .srq = &real };
 	struct ibv_recv_wr wr, *bad_wr = NULL;
@@ -74,16 +74,16 @@ TEST(an_image_is_unwrapped_and_a_plain_srq_is_not)
 	forget(&context);
 }
 
-/* After a hooked device is closed, another provider's device may get its memory. */
+/* After a hooked device is closed, the context of another provider's device may get its address. */
 TEST(a_device_at_a_reused_address_gets_its_own_providers_function)
 {
-	struct ibv_context context = new_device();
+	struct ibv_context context = new_context();
 	struct ibv_srq plain = { .context = &context };
 	struct ibv_recv_wr wr, *bad_wr;
 
 	assert_int_equal(ops_hook_post_srq_recv(&context, shim_post_srq_recv), 0);
 	forget(&context);
-	context = new_device();
+	context = new_context();
 	context.ops.post_srq_recv = other_post_srq_recv;
 	assert_ptr_equal(ops_provider_post_srq_recv(&context), other_post_srq_recv);
 	assert_int_equal(ops_hook_post_srq_recv(&context, shim_post_srq_recv), 0);
@@ -93,7 +93,7 @@ TEST(a_device_at_a_reused_address_gets_its_own_providers_function)
 
 TEST(every_other_slot_stays_the_providers)
 {
-	struct ibv_context context = new_device(), before = context;
+	struct ibv_context context = new_context(), before = context;
 
 	assert_int_equal(ops_hook_post_srq_recv(&context, shim_post_srq_recv), 0);
 	context.ops.post_srq_recv = before.ops.post_srq_recv;
@@ -102,12 +102,12 @@ TEST(every_other_slot_stays_the_providers)
 }
 
 /*
- * A failed completion has no valid opcode. Where targets have no tag in their numbers (PAIR_NEXT),
- * an unknown number n is that of a hidden target. The program sees n - 1, the initiator's.
+ * A failed completion has no valid opcode. If the numbers of targets have no tag (PAIR_NEXT), an
+ * unknown number n belongs to a hidden target. The program sees n - 1, the initiator's.
  */
 TEST(a_failed_completion_of_a_hidden_target_gets_the_visible_number)
 {
-	struct ibv_context context = new_device();
+	struct ibv_context context = new_context();
 	struct ibv_cq cq = { .context = &context };
 	struct ibv_wc wc[3];
 
@@ -141,7 +141,7 @@ static bool is_known(const struct ibv_context *context, uint32_t qp_num)
  */
 TEST(a_number_is_known_until_its_last_qp_has_ended)
 {
-	struct ibv_context context = new_device();
+	struct ibv_context context = new_context();
 
 	assert_false(is_known(&context, 0x77));
 	qp_number_add(&context, 0x77);
@@ -158,7 +158,7 @@ TEST(a_number_is_known_until_its_last_qp_has_ended)
 /* The map may still count a number that the kernel reuses for a hidden target. */
 TEST(hiding_a_number_clears_its_count)
 {
-	struct ibv_context context = new_device();
+	struct ibv_context context = new_context();
 
 	qp_number_add(&context, 0x78);
 	qp_number_hide(&context, 0x78);
@@ -166,16 +166,16 @@ TEST(hiding_a_number_clears_its_count)
 }
 
 /* A broken completion may have bits beyond the 24 of a QP number. */
-TEST(a_number_beyond_24_bits_is_looked_up_inside_the_map)
+TEST(a_number_is_looked_up_by_its_low_24_bits)
 {
-	struct ibv_context context = new_device();
+	struct ibv_context context = new_context();
 
 	qp_number_add(&context, 0x79);
 	assert_true(is_known(&context, 0xff000079));
 	qp_number_remove(&context, 0x79);
 }
 
-/* Adapters number their QPs alike. */
+/* Two adapters may give their QPs the same numbers. */
 TEST(devices_do_not_share_numbers)
 {
 	static struct ibv_device devices[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* text_clean(): what may reach a terminal and JSON, and what becomes '?'. */
+/* text_clean(): bytes that may harm a terminal or JSON become '?'. */
 #include <tools/common/common.h>
 
 #include <stdio.h>

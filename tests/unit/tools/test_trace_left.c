@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The account of a trace: which domains and registrations are left at the end. */
+/* The domains and registrations that are left at the end of a trace. */
 #define UNIT_TEARDOWN tear_down
 
 #include <tools/trace/trace.h>
@@ -28,7 +28,7 @@ static void call(enum verb which, int pid, uint64_t domain, uint32_t qp_num)
 	left_account(&left, &record, 1);
 }
 
-TEST(undone_calls_are_not_left)
+TEST(closed_and_unregistered_objects_are_not_left)
 {
 	call(VERB_ibv_open_xrc_domain, 1, 5, 0);
 	call(VERB_ibv_create_xrc_rcv_qp, 1, 5, 7);
@@ -65,7 +65,7 @@ TEST(processes_and_domains_are_separate)
 }
 
 /* ibv_close_device ends a domain, and is not traced; the next domain may get the same address. */
-TEST(a_reused_domain_address)
+TEST(a_domain_at_a_reused_address_replaces_the_old_one)
 {
 	call(VERB_ibv_open_xrc_domain, 1, 5, 0);
 	call(VERB_ibv_create_xrc_rcv_qp, 1, 5, 7);
