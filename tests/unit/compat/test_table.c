@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The library keeps its part of the registration table up to date, also after the file was removed.
- */
+/* The library keeps its file of the registration table up to date, and replaces a removed one. */
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,17 +13,8 @@
 #include <modern/modern.h>
 #include <modern/table.h>
 
-#include <tools/tables/view.h>
-
-#include "../unit.h"
-#include "clock.h"
-#include "table_dir.h"
 #include "provider.h"
-
-struct seen {
-	unsigned members, qps, created;
-	char path[512];
-};
+#include "regtab/regtab_fixture.h"
 
 static struct ibv_context *context;
 static int file;
@@ -36,7 +24,7 @@ FIXTURE(setup)
 	context = provider_open(0);
 	file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	setenv("XRC_COMPAT_VERBOSE", "1", 1);
-	return context && file >= 0 ? table_dir_make() : -1;
+	return context && file >= 0 ? setenv("XRC_COMPAT_TABLE_DIR", tables_dir(), 1) : -1;
 }
 
 static int log_file, terminal;
@@ -61,65 +49,46 @@ static void log_end(const char *words)
 	assert_non_null(strstr(text, words));
 }
 
-static int note(void *arg, const struct regtab_view *view)
+/* The table has one member and @qps QPs. The member created the first one, @created; 0: none. */
+static void expect_table(unsigned qps, uint32_t created)
 {
-	struct seen *seen = arg;
-	struct regtab_view_qp qp;
+	struct seen seen = read_tables();
 
-	seen->members += view->member_count;
-	for (uint32_t from = 0; regtab_view_next(view, from, &qp); from = qp.qp_num + 1) {
-		seen->qps++;
-		seen->created += qp.creator != NULL;
-	}
-	snprintf(seen->path, sizeof(seen->path), "%s", view->path);
-	return 0;
-}
-
-/* Reads in a child, because reading a file of this process would release its lock. */
-static struct seen look(void)
-{
-	struct seen *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-				   MAP_SHARED | MAP_ANONYMOUS, -1, 0),
-		    seen;
-
-	assert_int_equal(in_child(regtab_list(table_dir, note, shared)), 0);
-	seen = *shared;
-	munmap(shared, sizeof(*shared));
-	return seen;
+	assert_true(seen.members == 1 && seen.qps == qps);
+	if (created)
+		assert_int_equal(seen.qp[0], created);
+	for (unsigned i = 0; i < qps; i++)
+		assert_int_equal(seen.creator[i], seen.qp[i] == created ? getpid() : 0);
 }
 
 TEST(a_domain_is_seen_while_it_is_open)
 {
 	struct legacy_xrc_domain *domain, *again, *private;
-	struct seen seen;
 
 	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
 	assert_int_equal(domain_open(context, file, O_CREAT, &again), 0);
 	assert_int_equal(domain_open(context, -1, O_CREAT, &private), 0);
-	seen = look();
-	assert_true(seen.members == 1 && seen.qps == 0);
+	expect_table(0, 0);
 	assert_int_equal(domain_close(domain), 0);
-	assert_int_equal(look().members, 1);
+	expect_table(0, 0);
 	assert_int_equal(domain_close(again), 0);
-	assert_int_equal(look().members, 0);
+	assert_int_equal(read_tables().members, 0);
 	assert_int_equal(domain_close(private), 0);
 }
 
 TEST(registrations_are_seen)
 {
 	struct legacy_xrc_domain *domain;
-	struct seen seen;
 	uint32_t number;
 
 	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
 	assert_int_equal(rcv_qp_create(domain, &number), 0);
 	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
-	seen = look();
-	assert_true(seen.qps == 2 && seen.created == 1);
+	expect_table(2, number);
 	assert_int_equal(rcv_qp_unregister(domain, number), 0);
-	assert_int_equal(look().qps, 1);
+	expect_table(1, 0);
 	assert_int_equal(rcv_qp_unregister(domain, 0x100), 0);
-	assert_int_equal(look().qps, 0);
+	expect_table(0, 0);
 	assert_int_equal(domain_close(domain), 0);
 }
 
@@ -150,9 +119,9 @@ TEST(a_number_that_is_used_again_is_seen)
 	provider_destroy_qp = modern_table.destroy_qp;
 	modern_table.destroy_qp = create_after_destroy;
 	assert_int_equal(rcv_qp_unregister(reusing, number), 0);
-	assert_int_equal(look().qps, 1);
+	expect_table(1, number);
 	assert_int_equal(rcv_qp_unregister(reusing, number), 0);
-	assert_int_equal(look().qps, 0);
+	expect_table(0, 0);
 	assert_int_equal(domain_close(reusing), 0);
 }
 
@@ -161,46 +130,41 @@ TEST(a_removed_file_is_replaced_with_all_registrations)
 {
 	struct legacy_xrc_domain *domain;
 	uint32_t number;
-	struct seen seen;
 
 	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
 	assert_int_equal(rcv_qp_create(domain, &number), 0);
 	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
-	assert_int_equal(unlink(look().path), 0);
-	assert_int_equal(look().members, 0);
+	assert_int_equal(unlink(read_tables().path), 0);
+	assert_int_equal(read_tables().members, 0);
 	advance_a_second();
 	log_begin();
 	assert_int_equal(rcv_qp_register(domain, 0x101), 0);
 	log_end("was removed while it was in use");
-	seen = look();
-	assert_true(seen.qps == 3 && seen.created == 1);
+	expect_table(3, number);
 	assert_int_equal(rcv_qp_unregister(domain, number) | rcv_qp_unregister(domain, 0x100), 0);
-	assert_int_equal(unlink(look().path), 0);
+	assert_int_equal(unlink(read_tables().path), 0);
 	advance_a_second();
 	assert_int_equal(rcv_qp_unregister(domain, 0x101), 0);
-	seen = look();
-	assert_true(seen.members == 1 && seen.qps == 0);
+	expect_table(0, 0);
 	assert_int_equal(domain_close(domain), 0);
 }
 
-TEST(without_the_directory_everything_works)
+TEST(verbs_work_without_the_directory_and_the_file_is_created_later)
 {
 	struct legacy_xrc_domain *domain;
-	struct seen seen;
 	uint32_t number;
 
-	assert_int_equal(rmdir(table_dir), 0);
+	assert_int_equal(rmdir(tables_dir()), 0);
 	log_begin();
 	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
 	assert_int_equal(rcv_qp_create(domain, &number), 0);
 	log_end(": No such file or directory (");
-	assert_int_equal(mkdir(table_dir, 0700), 0);
+	assert_int_equal(mkdir(tables_dir(), 0700), 0);
 	advance_a_second();
 	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
-	seen = look();
-	assert_true(seen.qps == 2 && seen.created == 1);
+	expect_table(2, number);
 	assert_int_equal(rcv_qp_unregister(domain, number) | rcv_qp_unregister(domain, 0x100), 0);
 	assert_int_equal(domain_close(domain), 0);
 }
 
-UNIT_MAIN(setup, table_dir_remove)
+UNIT_MAIN(setup, NULL)

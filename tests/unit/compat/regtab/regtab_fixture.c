@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <tools/tables/view.h>
@@ -18,6 +19,25 @@
 #include "regtab_fixture.h"
 
 static char dir[] = "/dev/shm/regtab-test-XXXXXX";
+
+static long seconds_passed;
+
+int __real_clock_gettime(clockid_t id, struct timespec *now);
+int __wrap_clock_gettime(clockid_t id, struct timespec *now);
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *now)
+{
+	int result = __real_clock_gettime(id, now);
+
+	if (id == CLOCK_MONOTONIC_COARSE)
+		now->tv_sec += __atomic_load_n(&seconds_passed, __ATOMIC_RELAXED);
+	return result;
+}
+
+void advance_a_second(void)
+{
+	__atomic_fetch_add(&seconds_passed, 1, __ATOMIC_RELAXED);
+}
 
 static __attribute__((constructor)) void make_dir(void)
 {

@@ -14,7 +14,6 @@
 #define UNIT_TEARDOWN expect_files_removed
 
 #include "../../unit.h"
-#include "../clock.h"
 
 #define SEEN_MAX 64
 
@@ -43,6 +42,9 @@ struct seen read_tables(void);
 
 /** new_entry - an entry with its file. */
 struct regtab_entry *new_entry(unsigned n);
+
+/** advance_a_second - advances the clock by which the library looks for its file. */
+void advance_a_second(void);
 
 /** count_files - the number of files; @path gets the path of one of them, unless it is NULL. */
 unsigned count_files(char *path);
