@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What an entry shows, and how it gets a new file when the old one is lost. */
+/* The content of an entry's file, and the new file that replaces a lost one. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ TEST(registrations_are_entered_and_dropped)
 	regtab_free(entry);
 }
 
-TEST(a_number_that_no_qp_has_is_ignored)
+TEST(a_number_of_more_than_24_bits_is_ignored)
 {
 	struct regtab_entry *entry = new_entry(1);
 
@@ -59,7 +59,7 @@ TEST(a_number_that_no_qp_has_is_ignored)
 	regtab_free(entry);
 }
 
-TEST(devices_of_one_domain_are_one_table)
+TEST(entries_of_one_domain_are_one_table)
 {
 	struct regtab_entry *one = new_entry(1), *two = new_entry(1), *other = new_entry(2);
 	struct seen seen;
@@ -76,7 +76,7 @@ TEST(devices_of_one_domain_are_one_table)
 	regtab_free(other);
 }
 
-TEST(nothing_is_accepted_for_an_entry)
+TEST(null_is_accepted_as_an_entry)
 {
 	struct regtab_news news;
 
@@ -88,18 +88,18 @@ TEST(nothing_is_accepted_for_an_entry)
 
 /* ---- lost files ---- */
 
-/* The caller enters everything again, as the library does. */
-static void is_replaced(struct regtab_entry *entry, const char *why)
+/* After refresh the caller enters all registrations again, as the library does. */
+static void expect_replaced(struct regtab_entry *entry, const char *why)
 {
 	struct regtab_news news;
 
-	assert_false(regtab_refresh(entry, &news));	/* it looks once a second */
+	assert_false(regtab_refresh(entry, &news));	/* it looks for the file once a second */
 	advance_a_second();
 	assert_true(regtab_refresh(entry, &news));
 	assert_int_equal(news.err, 0);
 	assert_non_null(strstr(news.lost, why));
 	assert_int_equal(regtab_enter(entry, 7, true), 0);
-	assert_true(read_tables().live_qps == 1);
+	assert_int_equal(read_tables().live_qps, 1);
 	advance_a_second();
 	assert_false(regtab_refresh(entry, &news));
 	assert_null(news.lost);
@@ -113,10 +113,9 @@ TEST(a_removed_file_is_replaced)
 	regtab_enter(entry, 7, true);
 	assert_int_equal(count_files(path), 1);
 	assert_int_equal(unlink(path), 0);
-	/* in the file without a name */
 	assert_int_equal(regtab_enter(entry, 0x800000, false), 0);
 	assert_int_equal(read_tables().tables, 0);
-	is_replaced(entry, "RemoveIPC");
+	expect_replaced(entry, "RemoveIPC");
 	assert_int_equal(count_files(NULL), 1);
 	regtab_free(entry);
 }
@@ -157,14 +156,14 @@ TEST(a_closed_descriptor_is_replaced)
 
 	regtab_enter(entry, 7, true);
 	close(descriptor());
-	assert_true(read_tables().live == 0);
+	assert_int_equal(read_tables().live, 0);
 	assert_int_equal(regtab_enter(entry, 0x800000, false), -ESTALE);
-	is_replaced(entry, "closed its descriptor");
+	expect_replaced(entry, "closed its descriptor");
 	assert_int_equal(count_files(NULL), 1);
 	regtab_free(entry);
 }
 
-/* The file that a program opened in the place of our descriptor is not grown, locked or closed. */
+/* If a program's file has the table's descriptor, the library does not write or close it. */
 TEST(a_descriptor_taken_by_the_program_is_left_alone)
 {
 	struct regtab_entry *entry = new_entry(1);
@@ -176,7 +175,7 @@ TEST(a_descriptor_taken_by_the_program_is_left_alone)
 	assert_int_equal(dup2(fd, own), own);
 	for (uint32_t i = 1; i < 64; i++)
 		assert_int_equal(regtab_enter(entry, i << 16, false), -ESTALE);
-	is_replaced(entry, "closed its descriptor");
+	expect_replaced(entry, "closed its descriptor");
 	close(fd);
 	regtab_free(entry);
 	assert_int_equal(fstat(own, &st), 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A process is killed, or stopped, after each store and each system call of the library. What it
- * leaves blocks no other process. A reader sees only registrations that were made. gc removes all
- * that is left.
+ * A process is killed, or stopped, after each store and each system call of the library. A reader
+ * sees only registrations that were made, and gc removes the files of a killed process. Another
+ * process can join while one is stopped.
  */
 
 #include <signal.h>
@@ -26,8 +26,8 @@ void regtab_fault_point(void)
 		regtab_gc(tables_dir());
 }
 
-/* All that the library does, with a gc of a dead file at the beginning. */
-static void life(void)
+/* Calls every function that writes. The first entry also removes the file of a dead process. */
+static void use_an_entry(void)
 {
 	struct regtab_entry *entry = new_entry(1);
 	struct regtab_news news;
@@ -44,26 +44,26 @@ static void life(void)
 	regtab_free(entry);
 }
 
-static void leave_one(void)
+static void leave_a_file(void)
 {
 	new_entry(1);
 	_exit(0);
 }
 
-/* Returns false if the life has fewer than n fault points. */
-static bool end_at(int n, int signal_number)
+/* Runs use_an_entry() in a child, with a signal at fault point n. False: it has fewer points. */
+static bool run_to_point(int n, int signal_number)
 {
 	int status;
 	pid_t pid;
 
-	assert_int_equal(in_child((leave_one(), 0)), 0);
+	assert_int_equal(in_child((leave_a_file(), 0)), 0);
 	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		alarm(20);
 		points_left = n;
 		signal_at_point = signal_number;
-		life();
+		use_an_entry();
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
@@ -85,7 +85,7 @@ static bool end_at(int n, int signal_number)
 	return true;
 }
 
-static void expect_clean_after_gc(void)
+static void expect_only_dead_files(void)
 {
 	struct seen seen = read_tables();
 
@@ -96,30 +96,30 @@ static void expect_clean_after_gc(void)
 	assert_int_equal(count_files(NULL), 0);
 }
 
-static void everywhere(int signal_number)
+static void at_each_point(int signal_number)
 {
-	int n = 1;
+	bool reached = true;
+	int n = 0;
 
-	while (end_at(n, signal_number)) {
-		expect_clean_after_gc();
-		n++;
+	while (reached) {
+		reached = run_to_point(++n, signal_number);
+		expect_only_dead_files();
 	}
-	expect_clean_after_gc();
 	assert_true(n > 20);
 	print_message("%d fault points\n", n - 1);
 }
 
-TEST(killed_everywhere)
+TEST(killed_at_each_fault_point)
 {
-	everywhere(SIGKILL);
+	at_each_point(SIGKILL);
 }
 
-TEST(stopped_everywhere)
+TEST(stopped_at_each_fault_point)
 {
-	everywhere(SIGSTOP);
+	at_each_point(SIGSTOP);
 }
 
-/* The gc of another process may come before the new file is locked. */
+/* Another process may run its gc before the new file is locked. */
 TEST(a_file_removed_before_it_is_locked_is_made_again)
 {
 	struct regtab_entry *entry;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Limits of file system, file size, descriptors and address space; and how much a large job takes.
- */
+/* Limits of file system, file size, descriptors and address space; the size of a large table. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,7 +69,7 @@ static int under_a_file_size_limit(rlim_t limit)
 	if (!err && regtab_enter(entry, 0x800000, true) != -EFBIG)
 		return 5;
 	advance_a_second();
-	if (!err && !regtab_refresh(entry, &news))	/* it has to be entered again */
+	if (!err && !regtab_refresh(entry, &news))	/* asks the caller to enter it again */
 		return 6;
 	regtab_drop(entry, 0x800000);
 	regtab_free(entry);
@@ -108,7 +106,7 @@ TEST(too_few_descriptors_are_an_error)
 		assert_int_equal(in_child(with_descriptors(count)), 0);
 }
 
-/* The map takes 4 MiB of address space, once there is a QP to enter. */
+/* The first QP makes the library map 4 MiB. */
 static int with_little_address_space(void)
 {
 	struct rlimit limits = { 1 << 20, 1 << 20 };
@@ -151,7 +149,7 @@ static int when_full(const char *dir, struct regtab_entry *entry)
 	fill(dir);
 	if (regtab_enter(entry, 0x800000, true) != -ENOSPC)
 		return 3;
-	regtab_drop(entry, 7);		/* the pages that the file has go on working */
+	regtab_drop(entry, 7);		/* pages that the file already has can still be written */
 	if (regtab_enter(entry, 8, false))
 		return 4;
 	regtab_free(entry_in(dir, &err));
@@ -163,7 +161,7 @@ static int when_full(const char *dir, struct regtab_entry *entry)
 	return !regtab_refresh(entry, &news) || regtab_enter(entry, 0x800000, true) ? 6 : 0;
 }
 
-/* 77: not permitted. */
+/* Returns 77 if it is not permitted. */
 static int on_a_small_file_system(const char *dir)
 {
 	struct regtab_entry *entry;
@@ -195,7 +193,7 @@ TEST(a_full_file_system_is_an_error)
 	child_passed(status, "no permission to mount a file system");
 }
 
-TEST(a_large_job_takes_eight_mib)
+TEST(a_large_job_takes_at_most_8_mib)
 {
 	static struct regtab_entry *entries[REGISTRANTS];
 	struct rlimit limits = { REGISTRANTS + 100, REGISTRANTS + 100 };

@@ -43,69 +43,54 @@ TEST(a_killed_process_is_stale_until_a_gc)
 
 static pid_t *sleeping_child;	/* in memory that the processes share */
 
-static void sleep_as_a_child(void)
+/* The system call runs no fork handler of the C library. */
+static pid_t clone_process(void)
 {
-	*sleeping_child = (pid_t)syscall(SYS_getpid);
-	alarm(60);
-	for (;;)
-		pause();
+	return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-static void wait_for_the_child(long pid)
+static pid_t (*const ways[])(void) = { fork, clone_process };
+static pid_t (*make_child)(void);
+
+static void register_and_make_child(void *created)
 {
+	pid_t pid;
+
+	register_7(created);
+	pid = make_child();
+	if (!pid) {
+		*sleeping_child = (pid_t)syscall(SYS_getpid);
+		alarm(60);
+		for (;;)
+			pause();
+	}
 	while (pid > 0 && *(volatile pid_t *)sleeping_child != pid)
 		usleep(1000);
-}
-
-static void fork_and_sleep(void *arg)
-{
-	pid_t pid;
-
-	register_7(arg);
-	pid = fork();
-	if (!pid)
-		sleep_as_a_child();
-	wait_for_the_child(pid);
-}
-
-/* The system call runs no fork handler of the C library. */
-static void clone_and_sleep(void *arg)
-{
-	long pid;
-
-	register_7(arg);
-	pid = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
-	if (!pid)
-		sleep_as_a_child();
-	wait_for_the_child(pid);
-}
-
-static void does_not_keep(void (*what)(void *))
-{
-	pid_t pid;
-
-	*sleeping_child = 0;
-	pid = start_process(what, "");
-	assert_int_equal(read_tables().live, 1);
-	kill_process(pid);
-	assert_int_equal(read_tables().live, 0);
-	assert_true(*sleeping_child > 0);
-	assert_int_equal(kill(*sleeping_child, SIGKILL), 0);
-	regtab_gc(tables_dir());
-	assert_int_equal(count_files(NULL), 0);
 }
 
 TEST(a_sleeping_child_does_not_keep_the_registrations_of_its_dead_parent)
 {
 	sleeping_child = mmap(NULL, sizeof(*sleeping_child), PROT_READ | PROT_WRITE,
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	does_not_keep(fork_and_sleep);
-	does_not_keep(clone_and_sleep);
+	for (unsigned i = 0; i < 2; i++) {
+		pid_t pid;
+
+		*sleeping_child = 0;
+		make_child = ways[i];
+		pid = start_process(register_and_make_child, "");
+		assert_int_equal(read_tables().live, 1);
+		kill_process(pid);
+		assert_int_equal(read_tables().live, 0);
+		assert_true(*sleeping_child > 0);
+		assert_int_equal(kill(*sleeping_child, SIGKILL), 0);
+		regtab_gc(tables_dir());
+		assert_int_equal(count_files(NULL), 0);
+	}
 }
 
 /*
- * Exit status 0: the child used its parent's entry and changed nothing. The child's own file lives
- * and dies with the child.
+ * Exit status 0: the library ignored all that the child did with its parent's entry, and the child
+ * could make an entry of its own.
  */
 static int use_as_a_child(struct regtab_entry *inherited)
 {
@@ -126,36 +111,28 @@ static int use_as_a_child(struct regtab_entry *inherited)
 	return 0;
 }
 
-static void parent_is_untouched(pid_t child, struct regtab_entry *entry)
+TEST(a_child_changes_nothing_of_its_parent)
 {
+	struct regtab_entry *entry = new_entry(1);
 	struct regtab_news news;
 	struct seen seen;
 	int status;
 
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-	seen = read_tables();
-	assert_true(seen.live == 1 && seen.qps == 1 && seen.qp[0] == 7 &&
-		    seen.creator[0] == (uint32_t)getpid());
-	advance_a_second();
-	assert_false(regtab_refresh(entry, &news));
-	assert_null(news.lost);
-}
-
-TEST(a_child_changes_nothing_of_its_parent)
-{
-	struct regtab_entry *entry = new_entry(1);
-	pid_t child;
-
 	regtab_enter(entry, 7, true);
-	child = fork();
-	if (!child)
-		_exit(use_as_a_child(entry));
-	parent_is_untouched(child, entry);
-	child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
-	if (!child)
-		_exit(use_as_a_child(entry));
-	parent_is_untouched(child, entry);
+	for (unsigned i = 0; i < 2; i++) {
+		pid_t child = ways[i]();
+
+		if (!child)
+			_exit(use_as_a_child(entry));
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 0);
+		seen = read_tables();
+		assert_true(seen.live == 1 && seen.qps == 1 && seen.qp[0] == 7 &&
+			    seen.creator[0] == (uint32_t)getpid());
+		advance_a_second();
+		assert_false(regtab_refresh(entry, &news));
+		assert_null(news.lost);
+	}
 	regtab_free(entry);
 }
 
