@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * A provider without hardware, for tests of the library above it: its receive QPs are memory only.
- */
+/* A provider without hardware: its receive QPs are memory only. */
 #ifndef TESTS_COMPAT_PROVIDER_H
 #define TESTS_COMPAT_PROVIDER_H
 
@@ -9,16 +7,13 @@
 #include <stdint.h>
 #include <infiniband/verbs.h>
 
-/** provider_open - an opened device, static; two at most. NULL: no libibverbs. */
+/** provider_open - opens device @n, 0 or 1, whose context is static. NULL: no libibverbs. */
 struct ibv_context *provider_open(unsigned n);
 
 /** provider_next_qp - the number of the next QP that is created. */
 extern uint32_t provider_next_qp;
 
-/**
- * provider_lock - while it is true, the provider's ibv_destroy_qp does not return, as if another
- * thread had its lock.
- */
+/** provider_lock - while it is true, ibv_destroy_qp waits, as if another thread had a lock. */
 extern bool provider_lock;
 
 /** provider_closes_xrcd - what ibv_close_xrcd does and returns; NULL: it returns 0. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Closing domains and devices: in a forked child, with thousands of QPs in linear time, while
- * another thread is in a verb, and when the kernel refuses.
+ * Closing domains and devices: in a forked child, with thousands of QPs, while another thread is in
+ * a verb, and when the kernel refuses.
  */
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 #include "other_thread.h"
 #include "provider.h"
 
-static unsigned *destroyed;	/* by parent and child together */
+static unsigned *destroyed;	/* receive QPs, by parent and child together */
 static int (*provider_destroy_qp)(struct ibv_qp *qp);
 
 static int count_destroy(struct ibv_qp *qp)
@@ -190,10 +190,7 @@ static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	return qp;
 }
 
-/*
- * The kernel may then give the same number to a hidden target of another process. The library must
- * not report that number as known.
- */
+/* After the close, the kernel may give the number to a hidden target of another process. */
 TEST(a_closed_device_has_no_known_numbers)
 {
 	struct ibv_context *context = open_counted();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The error map: every verb returns what the old function returned, and sets errno as it did. */
+/* The error map: the result and the errno of each verb are those of OFED's. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -42,10 +42,10 @@ TEST(no_xrc_is_enosys_for_xrc_verbs_only)
 }
 
 /*
- * One line, which names the verb and the error. The line comes once for each verb, so this test
- * runs before errnos_outside_the_contract_are_translated.
+ * The library logs one translation for each verb, so this test runs before
+ * errnos_outside_the_contract_are_translated.
  */
-TEST(the_kernels_error_is_logged_once)
+TEST(a_translation_is_logged_once_for_each_verb)
 {
 	char text[512];
 	ssize_t size;
@@ -68,7 +68,7 @@ TEST(the_kernels_error_is_logged_once)
 	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
 }
 
-/* Old programs do not know the errors of control groups and of security modules. */
+/* Control groups and security modules return errors that old programs do not know. */
 TEST(errnos_outside_the_contract_are_translated)
 {
 	static const int foreign[] = {
@@ -92,7 +92,7 @@ TEST(errnos_outside_the_contract_are_translated)
 			assert_int_equal(errno, expected);
 		}
 	}
-	/* Open MPI reads events without waiting */
+	/* These two verbs return every errno. Open MPI reads events without waiting. */
 	errmap_return(VERB_ibv_get_async_event, -EAGAIN, 0);
 	assert_int_equal(errno, EAGAIN);
 	errmap_return(VERB_ibv_close_device, -EPERM, 0);

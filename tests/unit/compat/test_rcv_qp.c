@@ -163,7 +163,7 @@ TEST(a_query_does_not_use_a_registration_that_is_being_destroyed)
 
 static void *reused;
 
-/* malloc() returns the memory of the closed handle, so this overwrites it. */
+/* malloc() may return the memory of the closed handle. Then memset() overwrites it. */
 static int close_after_destroy(struct ibv_qp *qp)
 {
 	assert_int_equal(provider_destroy_qp(qp) | domain_close(domain), 0);
@@ -173,8 +173,8 @@ static int close_after_destroy(struct ibv_qp *qp)
 }
 
 /*
- * The kernel lets a thread close a handle as soon as the kernel has destroyed the QP. The thread
- * that unregisters is still in the verb at that moment.
+ * As soon as the kernel has destroyed the QP, another thread can close the handle. This thread is
+ * then still in the verb.
  */
 TEST(the_handle_that_registered_is_closed_during_unregister)
 {

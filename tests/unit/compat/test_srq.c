@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* SRQs on a provider that accepts every size, and answers queries with other sizes than it gave. */
+/* SRQs on a provider that accepts every size, and whose query returns other sizes than create. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -67,8 +67,8 @@ static int create(struct ibv_srq_init_attr *attr, struct ibv_srq **lsrq)
 	return srq_create(&pd, domain, &cq, attr, lsrq);
 }
 
-/* Contract 1.3: libmlx4 of OFED refused larger sizes, even if the device can have them. */
-TEST(larger_than_ofed_allowed)
+/* Contract 1.3: libmlx4 of OFED refused larger sizes, even if the device allows them. */
+TEST(sizes_larger_than_ofeds_are_refused)
 {
 	struct ibv_srq_init_attr wr = { .attr = { .max_wr = 65537, .max_sge = 1 } };
 	struct ibv_srq_init_attr sge = { .attr = { .max_wr = 1, .max_sge = 65 } };
@@ -83,13 +83,12 @@ TEST(larger_than_ofed_allowed)
 	assert_int_equal(srq_destroy(image_of(lsrq)), 0);
 }
 
-/*
- * Contract 5.3: create ignored the limit, and a query answers with the sizes that create returned.
- */
+/* Contract 5.3: create ignored the limit, and a query returns the sizes that create returned. */
 TEST(create_arms_no_limit_and_decides_the_sizes)
 {
-	struct ibv_srq_init_attr attr = { .attr = {
-						  .max_wr = 100, .max_sge = 3, .srq_limit = 50 } };
+	struct ibv_srq_init_attr attr = {
+		.attr = { .max_wr = 100, .max_sge = 3, .srq_limit = 50 },
+	};
 	struct ibv_srq_attr answer;
 	struct ibv_srq *lsrq;
 

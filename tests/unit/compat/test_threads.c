@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Many threads of a program use the same domains, and children of busy programs use the library.
- * ThreadSanitizer (-Db_sanitize=thread) finds the most here.
+ * Threads of a program use the same domains, and a child forked inside a verb uses the library. Run
+ * this with ThreadSanitizer (-Db_sanitize=thread), too.
  */
 
 #include <fcntl.h>
@@ -22,24 +22,24 @@
 #define THREADS 6
 #define ROUNDS 100
 
-struct crew {
+struct shared {
 	struct legacy_xrc_domain *domains[2];	/* of two opened devices */
 	int errors;
 };
 
-/* All begin with the domain's first QP, so they race to open the table. */
+/* Each thread begins with the domain's first QP, so they race to create the table file. */
 static void *work(void *argument)
 {
-	struct crew *crew = argument;
+	struct shared *shared = argument;
 	uint32_t number;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		int errors = !!rcv_qp_create(crew->domains[i % 2], &number);
+		int errors = !!rcv_qp_create(shared->domains[i % 2], &number);
 
-		errors += !!rcv_qp_register(crew->domains[!(i % 2)], number);
-		errors += !!rcv_qp_unregister(crew->domains[i % 2], number);
-		errors += !!rcv_qp_unregister(crew->domains[!(i % 2)], number);
-		__atomic_add_fetch(&crew->errors, errors, __ATOMIC_RELAXED);
+		errors += !!rcv_qp_register(shared->domains[!(i % 2)], number);
+		errors += !!rcv_qp_unregister(shared->domains[i % 2], number);
+		errors += !!rcv_qp_unregister(shared->domains[!(i % 2)], number);
+		__atomic_add_fetch(&shared->errors, errors, __ATOMIC_RELAXED);
 	}
 	return NULL;
 }
@@ -47,18 +47,18 @@ static void *work(void *argument)
 TEST(threads_share_two_domains)
 {
 	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	struct crew crew = { .errors = 0 };
+	struct shared shared = { .errors = 0 };
 	pthread_t threads[THREADS];
 
 	for (unsigned n = 0; n < 2; n++)
-		assert_int_equal(domain_open(provider_open(n), fd, O_CREAT, &crew.domains[n]), 0);
+		assert_int_equal(domain_open(provider_open(n), fd, O_CREAT, &shared.domains[n]), 0);
 	for (int i = 0; i < THREADS; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, work, &crew), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, work, &shared), 0);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	assert_int_equal(crew.errors, 0);
+	assert_int_equal(shared.errors, 0);
 	for (unsigned n = 0; n < 2; n++)
-		assert_int_equal(domain_close(crew.domains[n]), 0);
+		assert_int_equal(domain_close(shared.domains[n]), 0);
 	close(fd);
 }
 

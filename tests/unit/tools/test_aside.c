@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Work in a process of its own: the result if the process ends well, late, badly, or not at all. */
+/* Functions and programs in a process of their own: their results, output and time limit. */
 
 #include "../unit.h"
 #include "tools/common/common.h"
@@ -12,12 +12,34 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LATE_MICROSECONDS 600000
+enum end { SUCCESS, FAILURE, KILLED, SLOW, NEVER };
 
-/* The result of work, and what it has written. */
-static int begin(int (*work)(const void *context), int milliseconds, char *written)
+/* Writes one byte, 5, and ends in this way. */
+static int work(const void *end)
 {
-	const struct aside aside = { .prepare = work };
+	if (write(1, "\5", 1) != 1)
+		return EIO;
+	switch (*(const enum end *)end) {
+	case FAILURE:
+		return ENODEV;
+	case KILLED:
+		return raise(SIGKILL);
+	case SLOW:	/* The kernel may close a process's files long before it can be reaped. */
+		for (int fd = 0; fd < 1024; fd++)
+			close(fd);
+		usleep(600000);
+		return 0;
+	case NEVER:
+		return pause();
+	default:
+		return 0;
+	}
+}
+
+/* Runs @prepare; returns its result. @written gets the first byte of its output. */
+static int run(int (*prepare)(const void *end), enum end end, int milliseconds, char *written)
+{
+	const struct aside aside = { .prepare = prepare, .context = &end };
 	size_t size;
 	int result;
 	char *text = aside_output(&aside, milliseconds, &size, &result);
@@ -28,79 +50,36 @@ static int begin(int (*work)(const void *context), int milliseconds, char *writt
 	return result;
 }
 
-/* The result of work that writes one byte, 5. */
-static int done(int (*work)(const void *context))
+/* The result of work that writes its byte in time. */
+static int result_of(enum end end)
 {
 	char written;
-	int result = begin(work, 20000, &written);
+	int result = run(work, end, 20000, &written);
 
 	assert_int_equal(written, 5);
 	return result;
 }
 
-static int give(void)
-{
-	return write(1, "\5", 1) == 1 ? 0 : EIO;
-}
-
-static int well(const void *context)
-{
-	(void)context;
-	return give();
-}
-
-static int in_vain(const void *context)
-{
-	(void)context;
-	return give() ? EIO : ENODEV;
-}
-
-/*
- * Ends as a process that the kernel ends slowly: the kernel closes its files long before waitpid()
- * returns it.
- */
-static int late(const void *context)
-{
-	int err = give();
-
-	(void)context;
-	for (int fd = 0; fd < 1024; fd++)
-		close(fd);
-	usleep(LATE_MICROSECONDS);
-	return err;
-}
-
-static int badly(const void *context)
-{
-	(void)context;
-	return give() ? EIO : raise(SIGKILL);
-}
-
-static int never(const void *context)
-{
-	(void)context;
-	return give() ? EIO : pause();
-}
-
 TEST(exit_status_is_the_result)
 {
-	assert_int_equal(done(well), 0);
-	assert_int_equal(done(in_vain), -ENODEV);
-	assert_int_equal(done(badly), -EIO);
+	assert_int_equal(result_of(SUCCESS), 0);
+	assert_int_equal(result_of(FAILURE), -ENODEV);
+	assert_int_equal(result_of(KILLED), -EIO);
+	assert_int_equal(result_of(SLOW), 0);
 }
 
 /*
  * Output from before the timeout is kept. A busy machine may not write it in time, so the test
  * retries with longer timeouts.
  */
-TEST(never_ends)
+TEST(a_process_that_does_not_end_is_killed)
 {
 	char written = 0;
 
 	for (int milliseconds = 300; !written && milliseconds < 30000; milliseconds *= 2)
-		assert_int_equal(begin(never, milliseconds, &written), -ETIMEDOUT);
+		assert_int_equal(run(work, NEVER, milliseconds, &written), -ETIMEDOUT);
 	assert_int_equal(written, 5);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);	/* the process is gone */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
 static void ignore(int number)
@@ -108,7 +87,7 @@ static void ignore(int number)
 	(void)number;
 }
 
-/* The work ends after 5 s, so that a wait that forgets its limit fails and does not hang. */
+/* If the limit is extended, this ends after 5 s, so the test fails and does not hang. */
 static int five_seconds(const void *context)
 {
 	(void)context;
@@ -123,13 +102,8 @@ TEST(a_signal_does_not_extend_the_limit)
 
 	signal(SIGALRM, ignore);
 	setitimer(ITIMER_REAL, &each_50_ms, NULL);
-	assert_int_equal(begin(five_seconds, 300, &written), -ETIMEDOUT);
+	assert_int_equal(run(five_seconds, SUCCESS, 300, &written), -ETIMEDOUT);
 	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
-}
-
-TEST(a_slow_end_is_no_failure)
-{
-	assert_int_equal(done(late), 0);
 }
 
 static int set_word(const void *word)
@@ -154,7 +128,7 @@ TEST(output_is_returned)
 	free(text);
 }
 
-TEST(output_without_end_is_cut_off)
+TEST(output_beyond_256_kib_is_dropped)
 {
 	char *words[] = { (char *)"sh", (char *)"-c",
 			  (char *)"head -c 300000 /dev/zero | tr '\\0' x; echo end", NULL };
@@ -167,7 +141,7 @@ TEST(output_without_end_is_cut_off)
 	free(text);
 }
 
-TEST(program_that_is_not_there)
+TEST(a_program_that_does_not_exist_has_status_126)
 {
 	char *words[] = { (char *)"/nonexistent", NULL };
 	const struct aside program = { .words = words };
