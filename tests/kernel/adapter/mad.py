@@ -32,8 +32,7 @@ class Answers:
     def _port(self, _modifier):
         return identity.port_info(self.lid)
 
-    @staticmethod
-    def _pkeys(modifier):
+    def _pkeys(self, modifier):
         return (FULL_MEMBER if not modifier & 0xffff else 0).to_bytes(2, "big").ljust(
             DATA_SIZE, b"\0")
 
@@ -41,15 +40,10 @@ class Answers:
         reply = bytearray(question[:MAD.size])
         asked = MAD.parse(reply)
         handler = {
-            NODE_DESCRIPTION: Answers._describe, NODE_INFO: Answers._node,
-            GUID_INFO: Answers._guids, PORT_INFO: Answers._port
-        }
-        if asked.attribute in handler:
-            data, status = handler[asked.attribute](self, asked.modifier), 0
-        elif asked.attribute == PKEY_TABLE:
-            data, status = self._pkeys(asked.modifier), 0
-        else:
-            data, status = reply[DATA:DATA + DATA_SIZE], UNSUPPORTED
-        MAD.put(reply, method=GET_RESPONSE, status=status)
-        reply[DATA:DATA + DATA_SIZE] = data
+            NODE_DESCRIPTION: self._describe, NODE_INFO: self._node, GUID_INFO: self._guids,
+            PORT_INFO: self._port, PKEY_TABLE: self._pkeys
+        }.get(asked.attribute)
+        if handler:
+            reply[DATA:DATA + DATA_SIZE] = handler(asked.modifier)
+        MAD.put(reply, method=GET_RESPONSE, status=0 if handler else UNSUPPORTED)
         return reply

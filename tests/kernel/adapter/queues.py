@@ -129,6 +129,7 @@ class ReceiveQueue:
         self.record, self.slots, self.taken = function.guest.view(record, 4), slots, 0
 
     def ready(self):
+        """The number of receives that are posted and not taken."""
         return (int.from_bytes(self.record, "big") - self.taken) & 0xffff
 
     def peek(self):
@@ -140,18 +141,14 @@ class ReceiveQueue:
         return self.taken - 1 & self.slots.count - 1
 
 
-class SharedReceiveQueue:
-    """An SRQ. The driver links the free entries: each names the next."""
+class SharedReceiveQueue(ReceiveQueue):
+    """An SRQ. The driver links the free entries: each has the index of the next."""
 
     def __init__(self, function, number, context, slots):
+        super().__init__(function, context.record, slots)
         self.function, self.number, self.cqn = function, number, context.cqn
         self.xrcd, self.pd = context.xrcd, context.pd
-        self.slots = slots
-        self.record = function.guest.view(context.record, 4)
-        self.head = self.taken = self.limit = 0
-
-    def ready(self):
-        return (int.from_bytes(self.record, "big") - self.taken) & 0xffff
+        self.head = self.limit = 0
 
     def peek(self):
         return scatter_list(self.slots.slot(self.head)[16:])

@@ -16,16 +16,9 @@ from dispatch import BAD_STATE, INTERNAL_ERROR  # noqa: E402
 from layout import Layout  # noqa: E402
 from layouts import EQE, QP, QUERY_DEV_CAP  # noqa: E402
 from memory import PAGE, Fault  # noqa: E402
-from qp import ERR, READ, SEND, WRITE, XRC, gather_list  # noqa: E402
-from queues import (
-    EVENT_CQ_ERROR,
-    EVENT_SRQ_LIMIT,
-    FLUSHED,
-    LOCAL_LENGTH,
-    LOCAL_PROTECTION,
-    REMOTE_ACCESS,
-    REMOTE_INVALID,  # noqa: E402
-    RNR_EXCEEDED)
+from qp import ERR, READ, SEND, TARGET, WRITE, XRC, gather_list  # noqa: E402
+from queues import (EVENT_CQ_ERROR, EVENT_SRQ_LIMIT, FLUSHED, LOCAL_LENGTH,  # noqa: E402
+                    LOCAL_PROTECTION, REMOTE_ACCESS, REMOTE_INVALID, RNR_EXCEEDED)
 from vfio_user import CONFIG_REGION  # noqa: E402
 
 HELLO = b"what is sent crosses the boundary of a page" * 60
@@ -126,37 +119,39 @@ def test_a_send_from_a_freed_region_is_a_protection_error(pair):
     assert sender.completion().syndrome == LOCAL_PROTECTION
 
 
-def test_an_xrc_message_takes_a_receive_of_the_srq_it_names():
+RECEIVE_QPN = TARGET | QPN
+
+
+@pytest.fixture
+def xrc():
+    """A sender, and a receiver with a receive QP and SRQ 0x55 in domain 5."""
     sender, receiver = two_drivers()
-    target = 1 << 23 | QPN
-    sender.connect(2, service=XRC, peer=target)
-    receiver.connect(1, service=XRC, qpn=target, xrcd=5)
+    sender.connect(2, service=XRC, peer=RECEIVE_QPN)
+    receiver.connect(1, service=XRC, qpn=RECEIVE_QPN, xrcd=5)
     receiver.srq(0x55, xrcd=5)
+    return sender, receiver
+
+
+def test_an_xrc_message_takes_a_receive_of_the_srq_it_names(xrc):
+    sender, receiver = xrc
     receiver.function.srqs[0x55].limit = 1
     sender.payload(4)[:] = b"xrc!"
     sender.post_send(SEND, sender.segment(4), srqn=0x55)
     cqe = receiver.completion()
-    assert bytes(receiver.payload(4)) == b"xrc!" and (cqe.qpn, cqe.remote) == (target, 0x55)
+    assert bytes(receiver.payload(4)) == b"xrc!" and (cqe.qpn, cqe.remote) == (RECEIVE_QPN, 0x55)
     assert (receiver.event(0).type, receiver.event(0).number) == (EVENT_SRQ_LIMIT, 0x55)
 
 
-def test_a_failed_xrc_receive_names_its_srq():
-    sender, receiver = two_drivers()
-    target = 1 << 23 | QPN
-    sender.connect(2, service=XRC, peer=target)
-    receiver.connect(1, service=XRC, qpn=target, xrcd=5)
-    receiver.srq(0x55, xrcd=5)
+def test_a_failed_xrc_receive_names_its_srq(xrc):
+    sender, receiver = xrc
     sender.post_send(SEND, sender.segment(PAGE) + sender.segment(8), srqn=0x55)
     cqe = receiver.completion()
-    assert (cqe.syndrome, cqe.qpn, cqe.remote) == (LOCAL_LENGTH, target, 0x55)
+    assert (cqe.syndrome, cqe.qpn, cqe.remote) == (LOCAL_LENGTH, RECEIVE_QPN, 0x55)
 
 
-def test_an_xrc_message_to_an_srq_of_another_domain_is_refused():
-    sender, receiver = two_drivers()
-    target = 1 << 23 | QPN
-    sender.connect(2, service=XRC, peer=target)
-    receiver.connect(1, service=XRC, qpn=target, xrcd=5)
-    receiver.srq(0x55, xrcd=6)
+def test_an_xrc_message_to_an_srq_of_another_domain_is_refused(xrc):
+    sender, receiver = xrc
+    receiver.function.srqs[0x55].xrcd = 6
     sender.post_send(SEND, sender.segment(4), srqn=0x55)
     assert sender.completion().syndrome == REMOTE_INVALID
 
@@ -223,4 +218,4 @@ def test_a_reset_removes_all_objects(pair):
     driver, _ = pair
     driver.function.write(0, identity.RESET_REGISTER, b"\0\0\0\1")
     assert not driver.function.qps and not driver.function.cqs
-    assert isinstance(Driver(driver.function), Driver)
+    Driver(driver.function)  # its commands succeed again

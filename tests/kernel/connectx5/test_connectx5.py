@@ -18,17 +18,9 @@ from firmware import EVENT_COMMAND, HEAD  # noqa: E402
 from identity import ANSWER, ASK_OBJECT, RAISE_EVENT  # noqa: E402
 from qp import (COMPARE_SWAP, ERR, FETCH_ADD, READ, RESET, RTS, SEND, SEND_IMMEDIATE,  # noqa: E402
                 WRITE, WRITE_IMMEDIATE)
-from queues import (
-    EVENT_COMPLETION,
-    EVENT_CQ_ERROR,
-    EVENT_LAST_WQE,
-    EVENT_SRQ_LIMIT,
-    FLUSHED,
-    LOCAL_LENGTH,
-    LOCAL_PROTECTION,  # noqa: E402
-    REMOTE_ACCESS,
-    REMOTE_INVALID,
-    RETRY_EXCEEDED)
+from queues import (EVENT_COMPLETION, EVENT_CQ_ERROR, EVENT_LAST_WQE, EVENT_SRQ_LIMIT,  # noqa: E402
+                    FLUSHED, LOCAL_LENGTH, LOCAL_PROTECTION, REMOTE_ACCESS, REMOTE_INVALID,
+                    RETRY_EXCEEDED)
 from structures import COMMAND_OUT, DATAGRAM, EQE, GENERAL, HEALTH_COUNTER, RMP, SRQ  # noqa: E402
 
 
@@ -155,15 +147,26 @@ REQUEST, WRITTEN, RECEIVED, RECEIVED_IMMEDIATE = 0, 1, 2, 3
 RESIZED, BAD_REQUEST, BAD_RESPONSE = 5, 13, 14
 
 
+def connected(first, second, **fields):
+    """Connects the QPs of two drivers; returns the drivers."""
+    first.connect(2, second.qpn, **fields)
+    second.connect(1, first.qpn)
+    return first, second
+
+
 @pytest.fixture
 def pair():
     """Two RC QPs that are connected."""
     first, second = two_drivers()
     first.qp(user_index=0x11)
     second.qp(user_index=0x22)
-    first.connect(2, second.qpn)
-    second.connect(1, first.qpn)
-    return first, second
+    return connected(first, second)
+
+
+def send(sender, receiver, size=4, **fields):
+    """Sends a message to a receive of its size."""
+    receiver.post_receive(size)
+    sender.post_send(SEND, sender.segment(size), **fields)
 
 
 def inline(data):
@@ -177,8 +180,7 @@ def remote(driver, at=0):
 def test_a_message_arrives(pair):
     sender, receiver = pair
     sender.payload(len(HELLO))[:] = HELLO
-    receiver.post_receive(len(HELLO))
-    sender.post_send(SEND, sender.segment(len(HELLO)))
+    send(sender, receiver, len(HELLO))
     assert bytes(receiver.payload(len(HELLO))) == HELLO
     done, cqe = sender.completion(), receiver.completion()
     assert (done.kind, done.send_opcode, done.qpn, done.user_index,
@@ -192,10 +194,8 @@ def test_a_queue_may_begin_within_a_page():
     sender, receiver = two_drivers()
     sender.qp(page_offset=5)
     receiver.qp(page_offset=9)
-    sender.connect(2, receiver.qpn, to_rtr={"primary_sl": 3})
-    receiver.connect(1, sender.qpn)
-    receiver.post_receive(4)
-    sender.post_send(SEND, sender.segment(4))
+    connected(sender, receiver, to_rtr={"primary_sl": 3})
+    send(sender, receiver)
     assert (receiver.completion().bytes, receiver.completion().sl) == (4, 3)
 
 
@@ -206,8 +206,7 @@ def test_an_srq_without_its_pages_is_refused(driver):
 def test_the_send_index_in_the_doorbell_record_wraps_at_16_bits(pair):
     sender, receiver = pair
     sender.posted = sender.function.qps[sender.qpn].sent = 0xffff
-    receiver.post_receive(4)
-    sender.post_send(SEND, sender.segment(4))
+    send(sender, receiver)
     assert (sender.completion().index, sender.function.qps[sender.qpn].sent) == (0xffff, 0x10000)
 
 
@@ -310,8 +309,7 @@ def xrc(**fields):
     sender, receiver = two_drivers()
     sender.qp(XRC, receive_kind=SHARED, user_index=0x11)
     receiver.qp(XRC, receive_kind=SHARED, no_sq=1, xrcd=5)
-    sender.connect(2, receiver.qpn)
-    receiver.connect(1, sender.qpn)
+    connected(sender, receiver)
     return sender, receiver, receiver.xrc_srq(**{"xrcd": 5, "user_index": 0x33, **fields})
 
 
@@ -357,8 +355,7 @@ def test_an_ordinary_srq_delivers_and_reports_its_last_request():
     sender, receiver = two_drivers()
     sender.qp()
     receiver.qp(receive_kind=SHARED, srqn=receiver.rmp(), user_index=0x22)
-    sender.connect(2, receiver.qpn)
-    receiver.connect(1, sender.qpn)
+    connected(sender, receiver)
     sender.payload(4)[:] = b"rmp!"
     sender.post_send(SEND, sender.segment(4))
     assert (bytes(receiver.payload(4)), receiver.completion().user_index) == (b"rmp!", 0x22)
@@ -396,8 +393,7 @@ def test_a_cq_raises_one_event_per_arming(pair):
     sender, receiver = pair
     sender.arm(0)
     for _ in range(2):
-        receiver.post_receive(4)
-        sender.post_send(SEND, sender.segment(4))
+        send(sender, receiver)
     assert sender.raised == [5]
     assert (sender.event().type, sender.event().number) == (EVENT_COMPLETION, sender.cqn)
     sender.arm(1, consumed=1)
@@ -409,8 +405,7 @@ def test_a_cq_armed_for_solicited_messages_ignores_others(pair):
     receiver.arm(0, command=1)
     raised = []
     for solicited in (0, 1):
-        receiver.post_receive(4)
-        sender.post_send(SEND, sender.segment(4), solicited=solicited)
+        send(sender, receiver, solicited=solicited)
         raised.append(len(receiver.raised))
     assert raised == [0, 1]
 
@@ -421,8 +416,7 @@ def test_a_doorbell_may_be_written_in_two_words(pair):
     for driver, word in ((sender, 0), (receiver, 1 << 28)):
         driver.write(BELLS + 0x20, word)
         driver.write(BELLS + 0x24, driver.cqn)
-    receiver.post_receive(4)
-    sender.post_send(SEND, sender.segment(4))
+    send(sender, receiver)
     assert (sender.raised, receiver.raised) == ([5], [5])
 
 
@@ -449,8 +443,7 @@ def test_a_write_of_less_than_a_word_is_no_doorbell(pair):
 def test_a_full_cq_raises_an_error_event(pair):
     sender, receiver = pair
     for _ in range(5):
-        receiver.post_receive(4)
-        sender.post_send(SEND, sender.segment(4))
+        send(sender, receiver)
     event = next(event for event in map(sender.event, range(8)) if event.type == EVENT_CQ_ERROR)
     assert (event.first, event.syndrome) == (sender.cqn, 1)
     assert sender.function.qps[sender.qpn].state == ERR
@@ -461,11 +454,9 @@ def test_completions_may_have_128_bytes():
     sender.completion_queue(entry=1)
     sender.qp()
     receiver.qp()
-    sender.connect(2, receiver.qpn)
-    receiver.connect(1, sender.qpn)
+    connected(sender, receiver)
     for number in range(2):
-        receiver.post_receive(4)
-        sender.post_send(SEND, sender.segment(4))
+        send(sender, receiver)
         assert (sender.completion(number, 128).qpn, sender.completion(
             number, 128).index) == (sender.qpn, number)
 
@@ -474,8 +465,7 @@ def test_resizing_a_cq_ends_its_old_ring(pair):
     sender, receiver = pair
     old = sender.completions
     sender.resize(3)
-    receiver.post_receive(4)
-    sender.post_send(SEND, sender.segment(4))
+    send(sender, receiver)
     assert sender.completion(1).qpn == sender.qpn
     sender.completions = old
     assert sender.completion(0).kind == RESIZED
