@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A QEMU in which another process is a PCI function (vfio-user, QEMU 10.1 or later), and that
-process."""
+"""QEMU 10.1 or later, and the process that emulates its PCI functions by vfio-user."""
 
 import contextlib
 import os
@@ -17,17 +16,16 @@ SUITE = "sid"
 MEMORY = "1024M"
 SECONDS_TO_LISTEN = 20
 
-# QEMU gives up an adapter that does not answer for so many seconds. The host may be busy.
-PATIENCE_MS = 600_000
+# QEMU drops an adapter that does not answer within this time. The host may be busy.
+ANSWER_TIMEOUT_MS = 600_000
 
-# A guest whose instructions are emulated is so many times slower than a real machine. The timeouts
-# of verbs are that much longer there.
+# A guest without KVM is about this many times slower than a real machine. The adapters extend the
+# timeouts of verbs by this factor.
 SLOW = 20
 
 
 class Qemu:
-    """Debian's QEMU, downloaded and unpacked like the kernels. The loader of its own suite runs
-    it."""
+    """Debian's QEMU, downloaded and unpacked like the kernels. Its own suite's loader runs it."""
 
     def __init__(self, folder):
         self.root = folder / "root"
@@ -40,7 +38,7 @@ class Qemu:
             self.root / "usr/bin/qemu-system-x86_64", "-L", self.root / "usr/share/qemu", "-L",
             self.root / "usr/share/seabios"
         ]
-        # Without this it would load the modules of the QEMU that is installed.
+        # Otherwise QEMU would load the modules of an installed QEMU.
         self.env = {**os.environ, "QEMU_MODULE_DIR": str(library / "qemu")}
 
     def _fetch(self, folder):
@@ -52,7 +50,7 @@ class Qemu:
         self.ready.touch()
 
 
-# What each driver's adapter is.
+# The program of each driver's adapter.
 PROGRAMS = {"mlx4": HERE / "adapter" / "adapter.py", "mlx5": HERE / "connectx5" / "connectx5.py"}
 
 
@@ -73,7 +71,7 @@ class Adapters:
         for path in self.sockets:
             words += [
                 "-device",
-                f'{{"driver":"vfio-user-pci","x-msg-timeout":{PATIENCE_MS},"socket":{{"type":"unix","path":"{path}"}}}}'
+                f'{{"driver":"vfio-user-pci","x-msg-timeout":{ANSWER_TIMEOUT_MS},"socket":{{"type":"unix","path":"{path}"}}}}'
             ]
         return words
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Downloads and unpacks kernels of the distribution, and installs nothing. Each suite has a folder,
-where apt has a status of its own without any package. So apt also delivers the whole compiler of
-that suite: a module must be compiled by the compiler of its kernel."""
+in which apt sees no installed package. So apt also downloads the whole compiler of that suite: a
+module must be compiled by the compiler of its kernel."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ import subprocess
 
 KEYRING = pathlib.Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
-# A version may be asked for in place of the suite that has it.
+# The suite of each kernel version that may be given in its place.
 SUITE_OF = {"5.10": "bullseye", "6.1": "bookworm", "6.12": "trixie", "newest": "sid"}
 
 # The programs that make and the scripts of kbuild run.
@@ -19,11 +19,11 @@ BUILD_TOOLS = ["make", "dash", "coreutils", "sed", "grep", "mawk", "findutils"]
 
 
 class Unavailable(Exception):
-    """The step is not possible on this machine. The text says why."""
+    """The step is not possible on this machine, for the reason in the text."""
 
 
 class Failed(Exception):
-    """A step failed that should work on any machine."""
+    """A step failed that works on every machine."""
 
 
 def command(*argv, error=Unavailable, **kw):
@@ -113,7 +113,7 @@ class Apt:
 
 
 def unpack(package, root):
-    """Unpacks a package as dpkg would where /lib and the like are links."""
+    """Unpacks a package as dpkg does if /lib and others are links."""
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE) as tar:
         subprocess.run(
             ["tar", "-x", "-k", "--keep-directory-symlink", "--no-same-owner", "-C", root],
@@ -168,8 +168,7 @@ class Kernel:
         version = image.removeprefix("linux-image-")
         if compiler:
             apt.get("--download-only", "install", f"linux-headers-{version}", *BUILD_TOOLS)
-        # Its own dependencies are about booting; but newer suites have the kernel in several
-        # packages.
+        # Other dependencies are about booting. Newer suites have the kernel in several packages.
         parts = [
             name for name in apt.depends(image)
             if name.startswith("linux-") and name.endswith(version)

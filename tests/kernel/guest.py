@@ -17,7 +17,7 @@ UNPACK = {".xz": ["xz", "-dc"], ".zst": ["zstd", "-dcq"], ".gz": ["gzip", "-dc"]
 KVM_SECONDS = 10
 UP = "lab: up"
 
-# A run is limited in guest time, because the same work takes the same guest time on a busy host. If
+# The limit counts guest time, because the same work takes the same guest time on a busy host. If
 # the guest's clock has not advanced for this many host seconds, the guest is dead.
 STANDSTILL = 600
 CLOCK = "(while cat /proc/uptime >/lab/uptime.new; do mv /lab/uptime.new /lab/uptime; sleep 2; done) &\n"
@@ -46,7 +46,7 @@ def copy_module(path, folder):
 
 
 def make_initramfs(folder, modules):
-    """Makes the archive: busybox, an init, and the modules that reach the root."""
+    """Makes the archive: busybox, init, and the modules for the root file system."""
     tree = folder / "initramfs"
     shutil.rmtree(tree, ignore_errors=True)
     for name in ("bin", "modules", "proc", "sys", "dev", "lower", "upper", "newroot"):
@@ -68,9 +68,8 @@ def make_initramfs(folder, modules):
     return archive
 
 
-def kvm_is_here():
-    """Whether KVM may work. A virtual machine may have /dev/kvm without a processor that supports
-    KVM."""
+def kvm_may_work():
+    """Whether KVM may work. A virtual machine may have /dev/kvm on a processor without KVM."""
     flags = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
     return os.access("/dev/kvm", os.R_OK | os.W_OK) and ("vmx" in flags or "svm" in flags)
 
@@ -157,12 +156,12 @@ class Guest:
         shutil.rmtree(self.out, ignore_errors=True)
         self.out.mkdir()
         (self.out / "script").write_text(CLOCK + script, encoding="utf-8")
-        if not (kvm_is_here() and self._up("kvm", seconds)) and not self._up("tcg", seconds):
+        if not (kvm_may_work() and self._up("kvm", seconds)) and not self._up("tcg", seconds):
             raise Unavailable("QEMU does not start")
         return self.uptime()
 
     def status(self):
-        """The script's exit status; None if it did not come to its end."""
+        """The script's exit status; None if it did not end."""
         path = self.out / "status"
         return int(path.read_text(encoding="utf-8")) if path.exists() else None
 
@@ -175,6 +174,6 @@ def tools_missing():
 
 
 def busybox_is_static():
-    """Whether busybox needs no loader, as there is none in the guest yet. A program that needs one
-    names it near its start."""
+    """Whether busybox is linked statically: the initramfs has no loader. A program that needs a
+    loader has its name near its beginning."""
     return b"/ld-linux" not in pathlib.Path(shutil.which("busybox")).read_bytes()[:4096]

@@ -10,7 +10,7 @@ from distribution import Apt, Failed, command, unpack
 
 CORE = "drivers/infiniband/core"
 
-# The folder makes other modules, too.
+# The folder has other modules, which are not compiled.
 NOT_MADE = ["CONFIG_INFINIBAND=n", "CONFIG_INFINIBAND_USER_MAD=n", "CONFIG_INFINIBAND_ADDR_TRANS=n"]
 
 

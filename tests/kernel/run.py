@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Asks a real kernel: boots one of the distribution's in QEMU with two emulated adapters, and runs
-the tests in inside/ over its own driver.
+"""Boots a kernel of the distribution in QEMU with two emulated adapters, and runs the tests in
+inside/ on its own driver.
 
 usage: run.py BUILD_FOLDER [SUITE|VERSION|newest] [--real[=mlx4|mlx5]] [--patched] [PYTEST
 ARGUMENT...]
 
---real chooses the driver: mlx4 if it is not given. --patched puts docs/upstream's patch into
-ib_uverbs.
+--real chooses the driver (default: mlx4). --patched applies docs/upstream's patch to ib_uverbs.
 
-The last line is "N passed, N failed, N skipped". Exit status 77: it cannot be done here, the line
-before says why.
+The last line is "N passed, N failed, N skipped". Exit status 77: a kernel cannot be booted here, for
+the reason in the line before.
 """
 
 import os
@@ -30,13 +29,13 @@ from test_summary import pytest_tally  # noqa: E402
 
 PATCH = SOURCE / "docs" / "upstream" / "uverbs-opened-qp-events.patch"
 
-# Modules that reach the root, and those under test.
+# Modules for the root file system, and those under test.
 MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "ib_uverbs"]
 SECONDS = int(os.environ.get("XRC_LAB_SECONDS", "1800"))
 
-# Lines in which a kernel reports its own fault. A program that crashes on purpose leaves others
-# ("traps: ...", "segfault at ...").
-HURT = re.compile(
+# Lines in which a kernel reports its own fault. A program that crashes causes other lines ("traps:
+# ...", "segfault at ...").
+FAULT = re.compile(
     r"^(?:<\d+>)?\[[^]]*\] (?:.*(?:WARNING:|BUG:|Oops|detected leak|refcount_t|list_(?:add|del) corruption|INFO: (?:task|rcu))|"
     r"general protection|Kernel panic)")
 
@@ -45,7 +44,7 @@ PREPARE = "find /etc/libibverbs.d -name '*.driver' ! -name 'mlx[45].driver' -del
 
 
 def guest_script(lab, arguments):
-    """What runs inside. The log of the kernel is kept whole; drivers are loaded by the tests."""
+    """The script that runs in the guest. It saves the kernel's log. The tests load the drivers."""
     env = {
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": "/root",
@@ -70,15 +69,14 @@ def read(path):
     return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
 
-def complaints(guest):
-    """The faults that the kernel reported of itself."""
+def kernel_faults(guest):
+    """The lines of the kernel's log that report a fault of the kernel."""
     log = read(guest.out / "dmesg") or read(guest.console)
-    return [line for line in log.splitlines() if HURT.search(line)]
+    return [line for line in log.splitlines() if FAULT.search(line)]
 
 
-def judge_cut(guest):
-    """Judges a guest that was stopped, or ended by itself. What it had done until then counts; its
-    end is one more failure."""
+def judge_stopped(guest):
+    """Counts the tests of a guest that did not finish them. The missing end is one more failure."""
     print(f"failed: the guest did not come to its end; its console is {guest.console}\n" +
           read(guest.console)[-3000:])
     running, passed, failures = (read(guest.out / name)
@@ -92,16 +90,16 @@ def judge_cut(guest):
 
 
 def judge(guest):
-    """Prints what ran; returns the exit status."""
+    """Prints the results; returns the exit status."""
     text = read(guest.out / "tests")
-    hurt = complaints(guest)
+    faults = kernel_faults(guest)
     tally = pytest_tally(text)
     print(text.rstrip())
-    for line in hurt:
+    for line in faults:
         print(f"failed: the kernel's log: {line}")
     if tally is None:
-        return judge_cut(guest)
-    failed = tally.failed + bool(hurt) + (guest.status() != 0 and not tally.failed)
+        return judge_stopped(guest)
+    failed = tally.failed + bool(faults) + (guest.status() != 0 and not tally.failed)
     print(f"{tally.passed} passed, {failed} failed, {len(tally.skips)} skipped")
     return 1 if failed or not tally.passed else 0
 
@@ -149,8 +147,8 @@ def main():
     except Unavailable as reason:
         print(f"skipped: a real kernel: {reason}\n0 passed, 0 failed, 1 skipped")
         return 77
-    except Failed as what:
-        print(f"failed: {what}\n0 passed, 1 failed, 0 skipped")
+    except Failed as failure:
+        print(f"failed: {failure}\n0 passed, 1 failed, 0 skipped")
         return 1
 
 

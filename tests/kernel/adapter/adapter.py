@@ -21,9 +21,9 @@ from queues import EVENT_PORT
 from vfio_user import CONFIG_REGION, Closed, Server
 
 REGISTERS, DOORBELLS = 0, 2
-GO_BYTE = 0x18  # where the part of HCR lies that has the go bit
+GO_BYTE = 0x18  # the offset in HCR of the word with the go bit
 
-# include/linux/mlx4/doorbell.h, libmlx4: where they lie in each page of doorbells
+# include/linux/mlx4/doorbell.h, libmlx4: offsets in each page of doorbells
 PAGE_MASK, SEND_BELL, ARM_BELL = 0xfff, 0x14, 0x20
 SPECIAL_QPS = {0: 0, 1: 2}
 
@@ -61,7 +61,7 @@ class Function:
     def log(self, text):
         print(f"{time.monotonic() - self.started:.3f} lid {self.lid}: {text}", flush=True)
 
-    # ---- what objects of the adapter want ----
+    # ---- for the objects of the adapter ----
 
     def interrupt(self, vector):
         self.server.interrupt(vector)
@@ -81,7 +81,7 @@ class Function:
                 for at in range(GROUP.size, GROUP.size + 4 * group.members, 4):
                     yield int.from_bytes(data[at:at + 4], "big") & 0xffffff
 
-    # ---- what the driver reads and writes ----
+    # ---- the driver's reads and writes ----
 
     def read(self, region, offset, size):
         if region == CONFIG_REGION:
@@ -174,7 +174,7 @@ def step(selector, function):
     except (Closed, ConnectionError):
         selector.unregister(server.connection)
     except Exception:  # pylint: disable=broad-except
-        # A guest that writes nonsense gets no answer; the log says why.
+        # A guest that writes invalid data gets no answer. The log has the reason.
         function.log(traceback.format_exc())
         raise
 

@@ -11,7 +11,7 @@ from layouts import CONTROL, CQ, CQE, EQ, EQE, HCR, ICM_CHUNK, INIT_HCA, MPT, QP
 from memory import PAGE
 
 SIZE = 4 << 20
-# context memory lies where the memory does
+# addresses of context memory are those of the guest's memory
 MAILBOX, ANSWER, RECORDS, MTT, DMPT = 0x1000, 0x2000, 0x3000, 0x10000, 0x20000
 FREE = 0x40000
 QPN, CQN, EQN, KEY, PD = 0x40, 0x80, 0x8, 0x200, 7

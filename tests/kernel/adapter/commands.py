@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The command interface: what mlx4_core asks the firmware. Each command is a function of one
-table."""
+"""The command interface of mlx4_core. Each command is a function of one table."""
 
 import identity
 from dispatch import BAD_RESOURCE, BAD_STATE, OK, Commands, Refused

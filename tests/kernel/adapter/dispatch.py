@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the command interfaces of both adapters have in common: a table of functions by their
-opcodes, and the status of a command."""
+"""The common part of both adapters' command interfaces: a table of functions by opcode, and the
+status of a command."""
 
 from memory import Fault
 

@@ -19,8 +19,8 @@ FOREVER = 7
 
 
 class Engine:
-    """Executes the send queues of all adapters on a wire. @slow: how many times slower the guest is
-    than a real machine. The timeouts that verbs set are so many times longer."""
+    """Executes the send queues of all adapters on a wire. @slow multiplies the timeouts that verbs
+    set."""
 
     def __init__(self, slow=1):
         self.slow = slow
@@ -44,7 +44,7 @@ class Engine:
             self.ring(qp)
 
     def timeout(self):
-        """How many seconds the caller may sleep; None: until something happens."""
+        """How many seconds the caller may sleep; None: until the next message of QEMU."""
         if not self.waiting:
             return None
         if any(qp.since is None and qp.state != ERR for qp in self.waiting):
@@ -60,7 +60,7 @@ class Engine:
         """Executes requests of the QP. Returns whether the engine has to look at the QP again."""
         if qp.state in (ERR, SQER):
             qp.flush()
-            # No doorbell tells of receives that are posted now.
+            # No doorbell announces receives that are posted now.
             return qp.state == ERR and qp.receives is not None
         for _ in range(BURST):
             if qp.state not in (RTS, DRAINING):
@@ -107,13 +107,14 @@ class Engine:
         now = time.monotonic()
         if qp.since is None:
             qp.since = now
-        limit, syndrome = self._patience(qp, reason)
+        limit, syndrome = self._retry_limit(qp, reason)
         if limit is not None and now - qp.since >= limit:
             qp.complete_send(request, syndrome=syndrome)
             self.fail_sender(qp)
         return False
 
-    def _patience(self, qp, reason):
+    def _retry_limit(self, qp, reason):
+        """(seconds until the retries are used up, or None; the syndrome)"""
         context = qp.context
         if isinstance(reason, NotReady):
             if context.rnr_retry == FOREVER:

@@ -14,8 +14,8 @@ MSIX_PENDING, CLEAR_INTERRUPT, ERROR_BUFFER = 0x7d000, 0xf00d8, 0x1f000
 
 # A vendor specific capability for the tests. A write of TYPE << 24 | NUMBER raises that event, as
 # MLX4_EVENT_TYPE_* count them. After a write of KIND << 24 | INDEX the answer is the number of that
-# QP (0), CQ (1) or SRQ (2), or all ones when there are no more. A write of 0 to the switch takes
-# XRC from the limits that the driver reads next, 1 gives it back.
+# QP (0), CQ (1) or SRQ (2), or all ones when there are no more. A write of 0 to the switch removes
+# XRC from the limits that the driver reads next; 1 restores it.
 RAISE_EVENT, ASK_OBJECT, ANSWER, XRC_SWITCH = 0xb4, 0xb8, 0xbc, 0xc0
 
 # include/linux/mlx4/device.h: MLX4_DEV_CAP_FLAG_*, MLX4_DEV_CAP_FLAG2_* as fw.c finds them

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Memory regions: which memory a key opens, for which protection domain, for what."""
+"""Memory regions: the memory, protection domain and access rights of each key."""
 
 from layouts import MPT
 from memory import Fault, Translation
@@ -10,7 +10,7 @@ HARDWARE, SOFTWARE = 0x0, 0xf  # the owner of an entry
 
 
 class Keys:
-    """What the keys of one adapter open. @_find(key) gives the region, or None."""
+    """The keys of one adapter. @_find(key) returns the region, or None."""
 
     def __init__(self, function):
         self.function = function
@@ -45,8 +45,8 @@ class Keys:
 
 
 class Table(Keys):
-    """The table of regions. It lies in context memory. The driver changes it there after HW2SW_MPT,
-    and says so with SYNC_TPT."""
+    """The table of regions in context memory. After HW2SW_MPT the driver changes it there, and then
+    gives SYNC_TPT."""
 
     def __init__(self, function, base, log_count):
         super().__init__(function)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What mlx4_core, mlx4_ib and libmlx4 write into memory and read from it.
+"""The structures that mlx4_core, mlx4_ib and libmlx4 write into memory and read from it.
 
-Above each table stands where Linux has these facts; file names are relative to
+The comment of each table names its source in Linux. Names without a folder are of
 drivers/net/ethernet/mellanox/mlx4.
 """
 
@@ -45,7 +45,7 @@ QUERY_PORT = Layout(0x100, up=(0x00, 1, 7, 1), types=(0x00, 1, 0, 2), mtu=(0x01,
 # fw.c: INIT_HCA_*
 INIT_HCA = Layout(0x200, dmpt_base=(0xf0, 8), log_mpts=(0xfb, 1), mtt_base=(0x100, 8))
 
-# fw.c: mlx4_map_cmd. The low bits of the address tell how large the chunk is.
+# fw.c: mlx4_map_cmd. The low bits of the address are the size of the chunk.
 ICM_CHUNK = Layout(16, virtual=(0, 8), physical=(8, 8, 12), log_pages=(8, 8, 0, 12))
 
 # mlx4.h: mlx4_eq_context, mlx4_cq_context, mlx4_srq_context, mlx4_mpt_entry; the second three are

@@ -36,8 +36,7 @@ class Guest:
 
 
 class Icm:
-    """Context memory. The driver lends pages, and tells at which addresses of the adapter they
-    lie."""
+    """Context memory. The driver maps pages of its own at addresses of the adapter."""
 
     def __init__(self, guest):
         self.guest = guest
@@ -74,7 +73,7 @@ class Icm:
 
 
 def addresses(entries):
-    """The addresses of the pages in a list. The low bits of an entry have other meanings."""
+    """The addresses of the pages in a list, without the low bits, which are flags."""
     return [int.from_bytes(entries[at:at + 8], "big") & -PAGE for at in range(0, len(entries), 8)]
 
 

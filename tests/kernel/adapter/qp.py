@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Queue pairs: their context, what each transition takes over from the driver's, and their send
-queue."""
+"""Queue pairs: their context, the fields that each transition takes from the driver's, and their
+send queue."""
 
 from types import SimpleNamespace
 
@@ -18,7 +18,7 @@ PRIMARY_PATH = [
 ]
 ALTERNATE_PATH = [f"alternate_{name}" for name in PATH]
 
-# include/linux/mlx4/qp.h: mlx4_qp_optpar: by bit, what the driver may change
+# include/linux/mlx4/qp.h: mlx4_qp_optpar: by bit, the fields that the driver may change
 OPTIONAL = {
     0: ALTERNATE_PATH,
     1: ["remote_read"],
@@ -38,8 +38,8 @@ OPTIONAL = {
     20: ["primary_counter"],
 }
 
-# include/linux/mlx4/cmd.h: MLX4_CMD_*_QP: from which states to which, and what is taken over
-# whatever the optional bits say
+# include/linux/mlx4/cmd.h: MLX4_CMD_*_QP: old states, new state, and the fields that are taken even
+# without an optional bit
 TRANSITIONS = {
     0x19: ((RESET,), INIT, list(QP.fields)),
     0x2d: ((INIT,), INIT, []),
@@ -117,7 +117,7 @@ class QueuePair:
         return self.layout.parse(self.data)
 
     def change(self, opcode, optional, data):
-        """Carries out a transition. False: it is not allowed from this state."""
+        """Makes a transition. False: it is not allowed from this state."""
         allowed, state, taken = self.transitions[opcode]
         if self.state not in allowed:
             return False

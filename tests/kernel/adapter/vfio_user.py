@@ -26,8 +26,8 @@ class Closed(Exception):
 
 
 class Server:
-    """The server for one function. @device has sizes (of regions), vectors, guest, read, write,
-    reset."""
+    """The server of one function. @device has sizes (of regions), vectors, guest, read(), write()
+    and reset()."""
 
     def __init__(self, path, device):
         self.device = device

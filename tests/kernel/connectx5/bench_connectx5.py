@@ -93,8 +93,7 @@ class Driver(Machine):
         return int.from_bytes(self.memory[address:address + 4], "big")
 
     def region(self, **fields):
-        """Makes a region over a page of data, and sets its key. The region begins inside of the
-        page."""
+        """Creates a region of one page that begins inside a page, and sets its key."""
         pages = [self.page(), self.page()]
         given = {
             "mode": BY_PAGES, "access": ALL, "pd": PD, "variant": VARIANT, "start": START,

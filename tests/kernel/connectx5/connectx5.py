@@ -37,11 +37,11 @@ FIRST = {
 SEQUENCE = ("qp", "xrc_srq", "rmp")
 FIRST_IN_SEQUENCE = 0x40
 
-# doorbell.h: MLX5_CQ_DOORBELL, MLX5_BF_OFFSET: where they lie in each page of doorbells
+# doorbell.h: MLX5_CQ_DOORBELL, MLX5_BF_OFFSET: offsets in each page of doorbells
 ARM_BELL, SEND_BELLS = 0x20, 0x800
 HALF_A_BELL = 1 << description.LOG_SEND_BELL - 1
 
-# What a test register asks for beside QPs, CQs and SRQs: XRC receive QPs
+# A kind of object for the test registers, beside QPs, CQs and SRQs: XRC receive QPs
 TARGETS = 3
 
 
@@ -90,7 +90,7 @@ class ConnectX5(Function):
     def group_members(self, gid):
         return [qpn for group, qpn in self.groups if int.from_bytes(group, "big") == gid]
 
-    # ---- what the driver reads and writes ----
+    # ---- the driver's reads and writes ----
 
     def _word(self, offset):
         ticks = int((time.monotonic() - self.started) * description.KHZ * 1000)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The command queue: what mlx5_core and mlx5_ib ask the firmware. Each command is a function of one
-table."""
+"""The command queue of mlx5_core and mlx5_ib. Each command is a function of one table."""
 
 import description
 from dispatch import BAD_PARAMETER, BAD_RESOURCE, BAD_STATE, OK, Commands, Refused
@@ -23,7 +22,7 @@ command = COMMANDS.add
 
 
 class Call:
-    """One command. @data is the whole question. Its function returns the answer without the first
+    """One command. @data is its whole input. Its function returns the output without the first
     eight bytes."""
 
     def __init__(self, function, data):
@@ -66,7 +65,7 @@ def execute(function, slot):
     asked = ENTRY.parse(entry)
     data = bytes(entry[16:32]) + b"".join(
         bytes(part) for part in blocks(function.guest, asked.in_blocks, asked.in_length - HEAD))
-    hears = function.queues_for(EVENT_COMMAND)
+    before = function.queues_for(EVENT_COMMAND)
     answer = Call(function, data[:asked.in_length]).run().ljust(asked.out_length,
                                                                 b"\0")[:asked.out_length]
     entry[32:48] = answer[:HEAD].ljust(HEAD, b"\0")
@@ -75,10 +74,10 @@ def execute(function, slot):
         part[:] = answer[at:at + len(part)]
         at += len(part)
     ENTRY.put(entry, status=OK, owner=0)
-    # Commands that make or end the event queue of command completions complete without an event.
-    # The driver polls for them.
+    # A command that creates or destroys the event queue of command completions completes without
+    # an event: the driver polls for it.
     for queue in function.queues_for(EVENT_COMMAND):
-        if queue in hears:
+        if queue in before:
             queue.post(type=EVENT_COMMAND, first=1 << slot)
 
 
@@ -143,7 +142,7 @@ def query_port(call):
     return bytes(description.port(call.function.lid)[8:])
 
 
-# ---- objects: what makes them and what ends them ----
+# ---- creating and destroying objects ----
 
 KINDS = {
     "mkey": (0x200, 0x202), "eq": (0x301, 0x302), "cq": (0x400, 0x401), "qp": (0x500, 0x501),

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The objects of the driver: queues and memory keys. Of all other objects the adapter keeps only
-the number."""
+"""The objects of the driver: queues and memory keys. Other objects have only a number."""
 
 from types import SimpleNamespace
 

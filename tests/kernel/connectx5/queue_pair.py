@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Queue pairs: what differs from a ConnectX-3's in their context, transitions and send queue."""
+"""Queue pairs: the differences from a ConnectX-3's in context, transitions and send queue."""
 
 import qp
 from memory import Ring
@@ -20,7 +20,7 @@ RECORD_OF_SENDS = 4  # qp.h: MLX5_SND_DBR
 PRIMARY_PATH = [f"primary_{name}" for name in PATH if name not in ("pkey_index", "ack_timeout")]
 ALTERNATE_PATH = [f"alternate_{name}" for name in PATH]
 
-# qp.h: mlx5_qp_optpar: by bit, what the driver may change
+# qp.h: mlx5_qp_optpar: by bit, the fields that the driver may change
 OPTIONAL = {
     0: ALTERNATE_PATH,
     1: ["remote_read"],
@@ -45,8 +45,8 @@ OPTIONAL = {
 ACCESS = ["remote_read", "remote_write", "remote_atomic", "atomic_mode"]
 ANY = tuple(range(7))
 
-# mlx5_ifc.h: MLX5_CMD_OP_*_QP: from which states to which, and what is taken over whatever the
-# optional bits say
+# mlx5_ifc.h: MLX5_CMD_OP_*_QP: old states, new state, and the fields that are taken even without an
+# optional bit
 CHANGES = {
     0x502: ((RESET, ), INIT, [
         "migration", "primary_pkey_index", "primary_port", "qkey", "counters", *ACCESS

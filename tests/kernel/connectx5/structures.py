@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What mlx5_core, mlx5_ib and libmlx5 write into memory and read from it.
+"""The structures that mlx5_core, mlx5_ib and libmlx5 write into memory and read from it.
 
-Above each table stands where Linux has these facts; file names are relative to include/linux/mlx5.
+The comment of each table names its source in Linux, relative to include/linux/mlx5.
 Fields are (first bit, bits), counted as mlx5_ifc.h counts them: from the most significant bit of
 the structure.
 """
@@ -22,15 +22,15 @@ def table(size, **fields):
 FIRMWARE, COMMAND_REVISION, QUEUE_HIGH, QUEUE_LOW, COMMAND_BELL = 0x00, 0x04, 0x10, 0x14, 0x18
 TIMER_HIGH, TIMER_LOW, HEALTH_COUNTER = 0x1000, 0x1004, 0x1010
 
-# device.h: mlx5_cmd_layout; the first 16 bytes of what is asked and answered lie in it, the rest in
-# a chain of mlx5_cmd_prot_block
+# device.h: mlx5_cmd_layout has the first 16 bytes of the input and the output. The rest is in a
+# chain of mlx5_cmd_prot_block.
 ENTRY = table(0x40, in_length=(0x20, 32), in_blocks=(0x40, 64), question=(0x80, 128),
               answer=(0x100, 128), out_blocks=(0x180, 64), out_length=(0x1c0, 32), token=(0x1e0, 8),
               status=(0x1f8, 7), owner=(0x1ff, 1))
 BLOCK = table(0x240, next=(0x1180, 64), number=(0x11c0, 32), token=(0x11e8, 8))
 BLOCK_DATA = 0x200
 
-# mlx5_ifc.h: what the commands have in common
+# mlx5_ifc.h: fields of all commands
 COMMAND_IN = table(0x10, opcode=(0x00, 16), modifier=(0x30, 16),
                    number=(0x48, 24), argument=(0x60, 32))
 COMMAND_OUT = table(0x10, status=(0x00, 8), syndrome=(0x20, 32),
@@ -91,7 +91,7 @@ def _path(prefix, at):
     return {f"{prefix}_{name}": (at + first, width) for name, (first, width) in PATH.items()}
 
 
-# mlx5_ifc.h: qpc; create_qp_in and what changes a QP have it at the same place
+# mlx5_ifc.h: qpc; create_qp_in and the transitions have it at the same offset
 QP_AT = 0x18
 QP = table(0xe8, state=(0x00, 4), service=(0x08, 8), migration=(0x13, 2), pd=(0x28, 24),
            mtu=(0x40, 3), log_message=(0x43, 5), log_rq=(0x49, 4), log_rq_stride=(0x4d, 3),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The tests in this folder run in the guest only, as root, over the distribution's own driver and
-two emulated adapters."""
+"""The tests in this folder run as root in the guest, on the distribution's own driver and two
+emulated adapters."""
 
 import os
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The driver, loaded and removed; what its adapters have; and programs run on them."""
+"""Loads and removes the driver, lists the objects of its adapters, and runs programs."""
 
 import collections
 import contextlib
@@ -63,8 +63,7 @@ def numbers(kind):
 
 
 def objects():
-    """The objects that the adapters themselves have: {(adapter, kind, number)}, with the driver's
-    own."""
+    """The objects that the adapters have, with the driver's own: {(adapter, kind, number)}."""
     return {(adapter, name, number) for kind, name in enumerate(KINDS)
             for adapter, number in numbers(kind)}
 
@@ -86,9 +85,9 @@ def modprobe(name):
     subprocess.run(["modprobe", "-d", os.environ["XRC_LAB_KERNEL"], name], check=True)
 
 
-def first_region(name):
-    """Registers memory once. mlx5_ib of Linux 6.12 makes a QP of its own at the first registration.
-    It is made here, so that no test counts it."""
+def register_once(name):
+    """Registers memory once. At the first registration mlx5_ib of Linux 6.12 creates a QP of its
+    own. Here no test counts that QP."""
     subprocess.run(["ibv_rc_pingpong", "-d", name, "-p", "1", "127.0.0.1"], check=False,
                    timeout=200, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -99,7 +98,7 @@ def load():
     wait_for(lambda: len(list(pathlib.Path("/sys/class/infiniband").glob(f"{DRIVER}_*"))),
              "two devices", holds=lambda count: count == 2)
     for name in DEVICES:
-        first_region(name)
+        register_once(name)
 
 
 def unload():
@@ -110,7 +109,7 @@ def unload():
 
 @pytest.fixture(scope="session", autouse=True)
 def driver():
-    """Loads the driver, with which both adapters must be there; in the end it must be removable."""
+    """Loads the driver and waits for both adapters. At the end it must be possible to remove it."""
     subprocess.run(["busybox", "ifconfig", "lo", "127.0.0.1", "up"], check=True)
     os.environ["SOFTHCA_MODEL"] = MODEL
     load()
@@ -127,7 +126,7 @@ def nothing_left(driver):
 
 @contextlib.contextmanager
 def without_xrc():
-    """Adapters without XRC. The driver reads that when it is loaded."""
+    """Adapters without XRC. The driver reads their limits when it is loaded, so it is reloaded."""
     switch_xrc(0)
     try:
         yield
@@ -155,6 +154,5 @@ def xrc_compat(build_root):
 
 
 def run(argv, timeout=200, **kw):
-    """Runs a program as tests/running.py does. The guest may be many times slower than the
-    machine."""
+    """Runs a program by tests/running.py, with a longer timeout: the guest may be slow."""
     return running.run(argv, timeout, **kw)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Old programs that share a domain, one in each process, and their rows in the registration
-table."""
+"""Legacy programs that share a domain, and their rows in the registration table."""
 
 import contextlib
 import json
@@ -33,7 +32,7 @@ class Member:
         return self.answer()
 
     def kill(self):
-        """Kills the process, its children, and the commands that it was started with."""
+        """Kills the process, its children, and the commands that started it."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -43,8 +42,8 @@ class Member:
 
 @contextlib.contextmanager
 def sharing_a_domain(build_root, xrc_compat):
-    """member(way, number): a process of a domain that all share. It creates a receive QP, or
-    registers with that number."""
+    """member(way, number): starts a process that opens the same domain. It creates a receive QP, or
+    registers with receive QP @number. @way: words before its command."""
     members = []
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         def _member(way=(), number=None):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Writes each result down at once. pytest prints its summary at the end, which a crashing guest
-does not reach. The files are on the host."""
+"""Writes each result to a file of the host at once. pytest prints its summary at the end, which a
+guest that crashes does not reach."""
 
 import pathlib
 import time

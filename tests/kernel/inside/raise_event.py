@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Lets an adapter tell its driver of an event, by the test register in its PCI configuration.
+"""Makes an adapter send an event to its driver, by the test register in its PCI configuration.
 
 usage: raise_event.py ctl event DEVICE EVENT NUMBER [TIMES]
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The storm of tests/chaos. It compares with the adapter's list. Arguments as there; SOFTHCA is
-"-"."""
+"""The storm of tests/chaos, which compares with the adapter's list of QPs. Its arguments are the
+same; SOFTHCA is "-"."""
 
 import pathlib
 import sys
@@ -14,8 +14,8 @@ from driver import targets  # noqa: E402
 
 class StormOnDriver(storm.Storm):
     """The adapter learns of a QP when the QP leaves RESET. It lists the QP once, even if several
-    handles are open. Some process must hold each QP that the adapter lists. At the end the adapter
-    and rmmod show that nothing has stayed."""
+    handles are open. Each QP that the adapter lists must belong to a process. At the end the
+    adapter must have no QP, and rmmod must work."""
 
     def kernel(self):
         return {0: targets()}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Asks the kernel and its driver what the tests of the emulated HCA claim of them. If they differ,
-the driver is right."""
+"""Runs two test programs of the emulated HCA on a real driver. If one fails, the emulated HCA is
+wrong."""
 
 import contextlib
 
@@ -9,7 +9,6 @@ import pytest
 from driver import DEVICES, DRIVER, PATCHED, RAISE, ROUNDING, run, without_xrc
 
 FOLDER = "softhca/tests/e2e"
-
 
 # mlx5_ib registers no device without XRC.
 SETTINGS = {"mlx4": ["usual", "beyond", "no-xrc"], "mlx5": ["usual", "beyond"]}[DRIVER]

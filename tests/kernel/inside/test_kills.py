@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Kills old programs at random. Their reports agree with the registration table, and the adapter
-has no QP that no process reports."""
+"""Kills legacy programs at random. Their reports agree with the registration table, and a process
+reports each receive QP of the adapter."""
 
 import os
 import pathlib

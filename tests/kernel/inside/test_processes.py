@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Processes that share a receive QP, also across namespaces: what keeps the QP, and what ends
-it."""
+"""Processes that share a receive QP, also across namespaces: when the kernel destroys it."""
 
 import os
 import signal
@@ -12,7 +11,7 @@ from members import sharing_a_domain
 from waiting import wait_for
 
 NEW_PIDS = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
-# As in a container: the others do not see what one process puts there.
+# As in containers: each process has a /dev/shm of its own.
 OWN_SHM = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs own /dev/shm && exec "$@"', "sh"]
 INIT = 1
 WAYS = {"side by side": [], "own pid namespace": NEW_PIDS, "own /dev/shm": OWN_SHM}
@@ -44,8 +43,8 @@ def test_the_kernel_frees_all_objects_before_wait_returns(member):
     assert objects() == before
 
 
-def test_a_forked_child_keeps_what_its_parent_had(member):
-    """The kernel counts open files, and the child has its parent's."""
+def test_a_forked_child_keeps_the_receive_qp_of_its_dead_parent(member):
+    """The child has its parent's open files, and the kernel keeps the QP while one is open."""
     creator = member()
     child = creator.ask("f")
     creator.process.kill()

@@ -49,8 +49,7 @@ def test_perftest(argv):
 
 
 def test_all_operations(build_root):
-    """softhca's own test of all operations. Its other tests examine the adapter, which is emulated
-    here as well."""
+    """softhca's own test of all operations. Its other tests are about the adapter, not the kernel."""
     passes(run([build_root / "softhca" / "tests" / "e2e" / "softhca-data-path"]))
 
 
@@ -99,7 +98,6 @@ def test_two_way_rows(xrc_compat, build_root, group, count):
 
 
 def test_many_create_two_way_qps_at_once(xrc_compat, build_root):
-    """The driver gives out numbers of QPs one after the other, so the halves of a pair are
-    neighbours."""
+    """The driver numbers QPs in sequence, so both halves of a pair get neighbouring numbers."""
     done = run([xrc_compat, "run", "--", build_root / "tests" / "e2e" / "twoway" / "twoway-crowd"])
     assert done.returncode == 0 and "FAIL" not in done.stdout, done.stdout + done.stderr

@@ -31,7 +31,7 @@ def test_check(xrc_compat, build_root):
 
 @pytest.mark.parametrize("name", DEVICES)
 def test_selftest(xrc_compat, name):
-    """The whole self-test. An unpatched kernel drops events of opened handles."""
+    """The whole self-test. An unpatched kernel delivers no events to opened handles."""
     done = run([xrc_compat, "selftest", "--device", name])
     assert done.returncode == 0, done.stdout + done.stderr
     assert "FAILED" not in done.stdout and "not tried " not in done.stdout, done.stdout + done.stderr

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An old program that shares a domain. It reads commands of one letter, and prints a line for each.
+ * A legacy program that shares a domain. It reads commands of one letter, and answers by a line.
  *
  *	member FILE [NUMBER]	creates a receive QP in INIT, or registers; prints its number
  *
  *	q query: the state, or -errno	u unregister: 0 or errno
  *	c close the domain: 0 or errno
- *	f fork a child that lives on: its pid	x the same, and it executes another program
+ *	f fork a child that does not end: its pid	x the same, and it executes another program
  */
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static void open_domain(const char *path)
 		die("ibv_open_xrc_domain", errno);
 }
 
-/* The adapter does not know a QP that is in RESET. */
+/* The adapter learns of a QP when it leaves RESET, so this takes the QP to INIT. */
 static void create(void)
 {
 	struct ibv_qp_init_attr init = { .xrc_domain = domain };
