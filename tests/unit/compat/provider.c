@@ -50,6 +50,14 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 		      attr->qp_context);
 }
 
+struct ibv_qp *provider_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp *qp = new_qp(pd->context, provider_next_qp++, attr->qp_context);
+
+	qp->qp_type = attr->qp_type;
+	return qp;
+}
+
 /* Opens a handle as libibverbs does, but without a kernel. */
 static int cmd_open_qp(struct ibv_context *context, void *block, int size,
 		       struct ibv_qp_open_attr *attr, void *command, size_t command_size,
@@ -97,6 +105,7 @@ struct ibv_context *provider_open(unsigned n)
 	if (modern_load())
 		return NULL;
 	modern_table.close_device = close_device;
+	modern_table.create_qp = provider_create_qp;
 	modern_table.destroy_qp = destroy_qp;
 	modern_table.cmd_open_qp = cmd_open_qp;
 	modern_table.cmd_destroy_qp = cmd_destroy_qp;

@@ -10,6 +10,9 @@
 /** provider_open - opens device @n, 0 or 1, whose context is static. NULL: no libibverbs. */
 struct ibv_context *provider_open(unsigned n);
 
+/** provider_create_qp - what provider_open() makes ibv_create_qp. */
+struct ibv_qp *provider_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+
 /** provider_next_qp - the number of the next QP that is created. */
 extern uint32_t provider_next_qp;
 

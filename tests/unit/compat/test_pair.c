@@ -2,7 +2,6 @@
 /* The numbers of a two-way QP by both rules, and the pauses between attempts to get them. */
 
 #include <errno.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include <compat/pair.h>
@@ -74,12 +73,9 @@ pid_t __wrap_getpid(void)
 /* Another process always takes the number in between. */
 static struct ibv_qp *create_misfit(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	struct ibv_qp *qp = calloc(1, sizeof(*qp));
+	struct ibv_qp *qp = provider_create_qp(pd, attr);
 
-	qp->context = pd->context;
-	qp->qp_context = attr->qp_context;
-	qp->qp_num = provider_next_qp;
-	provider_next_qp += 2;
+	provider_next_qp++;
 	attempts++;
 	return qp;
 }

@@ -4,13 +4,14 @@
 #include <search.h>
 #include <stdlib.h>
 
-#include "sample.h"
-
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
 /* A relocation of data, resolved when the library is loaded. */
 int (*volatile sample_at_once)(size_t) = hcreate;
+
+int JOIN(PREFIX, _name)(int number);
+int JOIN(PREFIX, _name_longer)(int number);
 
 /* hdestroy is a relocation of the procedure linkage table, resolved at the first call. */
 int JOIN(PREFIX, _name)(int number)

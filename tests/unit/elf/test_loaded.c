@@ -6,7 +6,12 @@
 #include <elf/loaded.h>
 
 #include "../unit.h"
-#include "sample.h"
+
+/* The functions of sample.c, once for each kind of symbol table. */
+int gnu_name(int number);
+int gnu_name_longer(int number);
+int sysv_name(int number);
+int sysv_name_longer(int number);
 
 struct search {
 	const char *soname;

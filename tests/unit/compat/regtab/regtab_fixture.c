@@ -157,6 +157,19 @@ struct seen read_tables(void)
 	return seen;
 }
 
+struct regtab_entry *try_entry(const char *directory, int *err)
+{
+	struct regtab_key key = domain_key(1);
+	struct regtab_entry *entry = regtab_new(directory, &key, "test");
+	struct regtab_news news;
+	bool created = regtab_refresh(entry, &news);
+
+	if (created != !news.err)
+		abort();
+	*err = news.err;
+	return entry;
+}
+
 struct regtab_entry *new_entry(unsigned n)
 {
 	struct regtab_key key = domain_key(n);

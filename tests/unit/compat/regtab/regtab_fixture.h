@@ -40,7 +40,10 @@ int expect_files_removed(void **state);
 /** read_tables - the content of the directory, read by a process without entries of its own. */
 struct seen read_tables(void);
 
-/** new_entry - an entry with its file. */
+/** try_entry - an entry of domain 1 in this directory. *err: 0, or -errno if it has no file. */
+struct regtab_entry *try_entry(const char *directory, int *err);
+
+/** new_entry - an entry of domain @n with its file. */
 struct regtab_entry *new_entry(unsigned n);
 
 /** advance_a_second - advances the clock by which the library looks for its file. */

@@ -16,17 +16,6 @@
 #define REGISTRANTS	512
 #define QPS		16384u
 
-static struct regtab_entry *entry_in(const char *dir, int *err)
-{
-	struct regtab_key key = domain_key(1);
-	struct regtab_entry *entry = regtab_new(dir, &key, "test");
-	struct regtab_news news;
-
-	regtab_refresh(entry, &news);
-	*err = news.err;
-	return entry;
-}
-
 /*
  * A program may have closed standard input. The next file that it opens must get descriptor 0, so
  * the table's file must not have it.
@@ -37,7 +26,7 @@ TEST(the_tables_descriptor_is_above_2)
 	struct regtab_entry *entry;
 
 	close(0);
-	entry = entry_in(tables_dir(), &err);
+	entry = try_entry(tables_dir(), &err);
 	fd = open("/dev/null", O_RDONLY);
 	assert_int_equal(fd, 0);
 	assert_true(read_tables().live == 1);
@@ -59,7 +48,7 @@ static int under_a_file_size_limit(rlim_t limit)
 
 	if (setrlimit(RLIMIT_FSIZE, &limits))
 		return 2;
-	entry = entry_in(tables_dir(), &err);
+	entry = try_entry(tables_dir(), &err);
 	if (err != (limit < 4096 ? -EFBIG : 0))
 		return 3;
 	if (err && count_files(NULL))
@@ -94,7 +83,7 @@ static int with_descriptors(rlim_t count)
 	limits.rlim_cur = (rlim_t)spare + count;
 	if (setrlimit(RLIMIT_NOFILE, &limits))
 		return 3;
-	entry = entry_in(tables_dir(), &err);
+	entry = try_entry(tables_dir(), &err);
 	regtab_enter(entry, 7, true);
 	regtab_free(entry);
 	return err != (count ? 0 : -EMFILE);
@@ -113,7 +102,7 @@ static int with_little_address_space(void)
 	struct regtab_entry *entry;
 	int err;
 
-	entry = entry_in(tables_dir(), &err);
+	entry = try_entry(tables_dir(), &err);
 	if (err || setrlimit(RLIMIT_AS, &limits))
 		return 1;
 	if (regtab_enter(entry, 7, true) != -ENOMEM)
@@ -152,7 +141,7 @@ static int when_full(const char *dir, struct regtab_entry *entry)
 	regtab_drop(entry, 7);		/* pages that the file already has can still be written */
 	if (regtab_enter(entry, 8, false))
 		return 4;
-	regtab_free(entry_in(dir, &err));
+	regtab_free(try_entry(dir, &err));
 	if (err != -ENOSPC)
 		return 5;
 	snprintf(name, sizeof(name), "%s/filler", dir);
@@ -171,7 +160,7 @@ static int on_a_small_file_system(const char *dir)
 		return 77;
 	if (mount("none", dir, "tmpfs", 0, "size=64k,mode=700"))
 		return 77;
-	entry = entry_in(dir, &err);
+	entry = try_entry(dir, &err);
 	if (err)
 		return 1;
 	if (regtab_enter(entry, 7, true))
