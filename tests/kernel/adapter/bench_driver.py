@@ -32,6 +32,11 @@ class Machine:
     def interrupt(self, vector):
         self.raised.append(vector)
 
+    def segment(self, size, at=0):
+        """A segment of the region: @size bytes, @at bytes into it."""
+        return size.to_bytes(4, "big") + self.key.to_bytes(4, "big") + (self.address + at).to_bytes(
+            8, "big")
+
 
 class Driver(Machine):
     """One function with a QP, a CQ, an event queue and a region over a page of data."""
@@ -106,10 +111,6 @@ class Driver(Machine):
         segment = self.segment(PAGE)
         self.memory[self.srq_ring + 16:self.srq_ring + 32] = segment
         self.memory[record + 3] = 1
-
-    def segment(self, size, at=0):
-        return size.to_bytes(4, "big") + self.key.to_bytes(4, "big") + (self.address + at).to_bytes(
-            8, "big")
 
     def post_receive(self, size):
         at = self.ring + 256

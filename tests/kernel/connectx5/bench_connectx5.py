@@ -27,6 +27,8 @@ ALL_EVENTS = (1 << 32) - 1 - (1 << EVENT_COMMAND) << 192
 class Driver(Machine):
     """A driver with the command queue and its mailboxes, and one queue of each kind."""
 
+    address = START
+
     def __init__(self, function=None):
         super().__init__(function or Wire(1, 1, ConnectX5).functions[0], SIZE)
         self.free = FREE
@@ -105,10 +107,6 @@ class Driver(Machine):
 
     def payload(self, size, at=0):
         return self.memory[self.data + at:self.data + at + size]
-
-    def segment(self, size, at=0):
-        return size.to_bytes(4, "big") + self.key.to_bytes(4, "big") + (START + at).to_bytes(
-            8, "big")
 
     # ---- queues ----
 

@@ -9,8 +9,9 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import opcodes as op  # noqa: E402
-from bench_connectx5 import (BELLS, EVENTS, PD, SHARED, START, UD, XRC, Driver,  # noqa: E402
-                             two_drivers, with_pages)
+from bench_connectx5 import (BELLS, EVENTS, PD, SHARED, UD, XRC, Driver, two_drivers,  # noqa: E402
+                             with_pages)
+from bench_driver import remote  # noqa: E402
 from connectx5 import CONFIG_REGION, REGISTERS, TARGETS  # noqa: E402
 from description import BOOT_PAGES, general  # noqa: E402
 from dispatch import BAD_OPCODE, BAD_RESOURCE, BAD_STATE, INTERNAL_ERROR, OK  # noqa: E402
@@ -40,7 +41,7 @@ def test_query_hca_cap_returns_the_limits_in_mailboxes(driver):
     assert (COMMAND_OUT.get(answer, "status"), answer[HEAD:]) == (OK, bytes(general()))
 
 
-def test_manage_pages_returns_the_pages_it_was_given(driver):
+def test_manage_pages_returns_given_pages(driver):
     assert COMMAND_OUT.get(driver.command(op.QUERY_PAGES, modifier=1), "argument") == BOOT_PAGES
     pages = b"".join((page << 12).to_bytes(8, "big") for page in range(100))
     assert driver.status(op.MANAGE_PAGES, pages, modifier=1, argument=100) == OK
@@ -84,7 +85,7 @@ def test_the_owner_bit_of_events_changes_at_each_turn_of_the_ring(driver):
     assert owners == [0, 0, 1, 1]
 
 
-def test_a_qp_goes_to_rts():
+def test_transitions_to_rts_take_only_their_attributes():
     driver, _ = two_drivers()
     number = driver.qp(XRC, receive_kind=SHARED)
     assert driver.change(op.RST2INIT_QP, number, primary_port=1, migration=3) == OK
@@ -98,7 +99,7 @@ def test_a_qp_goes_to_rts():
     assert (context.remote_qpn, context.retry_count, context.rnr_timer) == (0x77, 5, 9)
 
 
-def test_an_invalid_transition_is_refused():
+def test_a_transition_is_refused_in_a_wrong_state():
     driver, _ = two_drivers()
     number = driver.qp()
     assert driver.change(op.RTR2RTS_QP, number) == BAD_STATE
@@ -171,10 +172,6 @@ def send(sender, receiver, size=4, **fields):
 
 def inline(data):
     return (1 << 31 | len(data)).to_bytes(4, "big") + data
-
-
-def remote(driver, at=0):
-    return (START + at).to_bytes(8, "big") + driver.key.to_bytes(4, "big") + bytes(4)
 
 
 def test_a_message_arrives(pair):
