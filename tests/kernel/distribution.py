@@ -27,7 +27,7 @@ class Failed(Exception):
 
 
 def command(*argv, error=Unavailable, **kw):
-    """Runs a command; returns its output. On failure the error has what the command printed."""
+    """Runs a command; returns its output. On failure the error contains the output."""
     done = subprocess.run([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, check=False, **kw)
     if done.returncode:
@@ -131,8 +131,7 @@ def unpack_all(apt, root):
 
 
 def finish_root(root):
-    """Adds what a chroot needs beside packages, and the links that packages make when they are
-    installed."""
+    """Adds the directories of a chroot, and links that packages create when they are installed."""
     for name in ("dev", "proc", "tmp"):
         (root / name).mkdir(exist_ok=True)
     for link, target in (("sh", "dash"), ("awk", "mawk")):
@@ -205,9 +204,8 @@ class Kernel:
             f"mount --rbind /dev {self.root}/dev; mount --rbind /proc {self.root}/proc; "
             f"exec env TMPDIR=/tmp chroot {self.root} make -C /usr/src/linux-headers-{self.version} HOSTCC={gcc} CC={gcc} "
             f"-j{os.cpu_count()} M=/module {' '.join(words)} modules")
-        namespace = ["unshare", "--mount"
-                     ] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
-        command(*namespace, "sh", "-c", script, error=Failed)
+        as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
+        command("unshare", "--mount", *as_root, "sh", "-c", script, error=Failed)
 
     def needed(self, *names):
         """Paths of these modules and of all that they need, in the order of loading."""

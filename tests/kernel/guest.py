@@ -35,6 +35,11 @@ ACCELERATORS = {
 KERNEL_OPTIONS = {"kvm": "", "tcg": "mitigations=off tsc=reliable clocksource=tsc"}
 
 
+def read(path):
+    """The text of a file, which may not exist yet."""
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+
 def copy_module(path, folder):
     """Copies a module, which may be compressed; returns the plain file's name."""
     if path.suffix not in UNPACK:
@@ -97,10 +102,6 @@ class Guest:
             "virtio-9p-pci,fsdev=out,mount_tag=out"
         ]
 
-    def _text(self):
-        return self.console.read_text(encoding="utf-8",
-                                      errors="replace") if self.console.exists() else ""
-
     def _start(self, accelerator):
         """Starts QEMU, whose process _up() ends. Returns None if QEMU exits at once, or if the
         guest does not come up under KVM."""
@@ -112,11 +113,11 @@ class Guest:
         # QEMU exits within a second if it does not know an option.
         with contextlib.suppress(subprocess.TimeoutExpired):
             machine.wait(1)
-        while accelerator == "kvm" and machine.poll() is None and UP not in self._text():
+        while accelerator == "kvm" and machine.poll() is None and UP not in read(self.console):
             if time.monotonic() > limit:
                 machine.kill()
             time.sleep(0.1)
-        if machine.poll() is not None and UP not in self._text():
+        if machine.poll() is not None and UP not in read(self.console):
             return None
         return machine
 
@@ -136,8 +137,7 @@ class Guest:
 
     def uptime(self):
         """The last time of the guest's own clock that was seen, in seconds."""
-        text = (self.out / "uptime").read_text(
-            encoding="utf-8").split() if (self.out / "uptime").exists() else []
+        text = read(self.out / "uptime").split()
         return float(text[0]) if text else 0
 
     def wait(self, machine, seconds):
@@ -162,8 +162,8 @@ class Guest:
 
     def status(self):
         """The script's exit status; None if it did not end."""
-        path = self.out / "status"
-        return int(path.read_text(encoding="utf-8")) if path.exists() else None
+        text = read(self.out / "status")
+        return int(text) if text else None
 
 
 def tools_missing():

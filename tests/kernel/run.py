@@ -23,7 +23,7 @@ sys.path.insert(0, str(SOURCE / "scripts"))
 
 from adapters import PROGRAMS, Adapters, Qemu  # noqa: E402
 from distribution import SUITE_OF, Failed, Kernel, Unavailable, own_suite  # noqa: E402
-from guest import Guest, busybox_is_static, tools_missing  # noqa: E402
+from guest import Guest, busybox_is_static, read, tools_missing  # noqa: E402
 from patched import patched_uverbs  # noqa: E402
 from test_summary import pytest_tally  # noqa: E402
 
@@ -63,10 +63,6 @@ def guest_script(lab, arguments):
         f"{PREPARE}{exports}cd {shlex.quote(str(SOURCE))}\n{shlex.join(words)} >/lab/tests 2>&1\nstatus=$?\n"
         "dmesg >/lab/dmesg\necho $status >/lab/status\nsync\necho b >/proc/sysrq-trigger\nsleep 60\n"
     )
-
-
-def read(path):
-    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
 
 def kernel_faults(guest):

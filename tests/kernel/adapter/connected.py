@@ -93,8 +93,8 @@ def _transport(qp, request, views, size):
 
 
 def _fits(one, other, size):
-    """Whether the receiver accepts the packets. None may be longer than the receiver's MTU, and all
-    but the last one of a message must be full."""
+    """Whether the receiver accepts the packets. Each may have its MTU at most, and all but the last
+    one of a message must be full."""
     least = 128 << min(one.context.mtu, other.context.mtu)
     return one.context.mtu == other.context.mtu or size <= least
 

@@ -32,7 +32,7 @@ class Commands:
         return _add
 
     def run(self, call):
-        """Runs the call's function: (status, what the function returned)."""
+        """Runs the call's function; returns (status, its result)."""
         handler = self.known.get(call.opcode)
         if not handler:
             return BAD_OPCODE, None

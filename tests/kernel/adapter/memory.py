@@ -13,7 +13,7 @@ class Fault(Exception):
 
 
 class Guest:
-    """The guest's physical memory: what QEMU has mapped for this process."""
+    """The guest's physical memory, as QEMU has given it to this process."""
 
     def __init__(self):
         self.maps = []

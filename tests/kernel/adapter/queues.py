@@ -123,7 +123,7 @@ def scatter_list(data):
 
 
 class ReceiveQueue:
-    """The receive queue of a QP. The driver counts what it has posted in a record in memory."""
+    """The receive queue of a QP. The driver counts posted receives in a record in memory."""
 
     def __init__(self, function, record, slots):
         self.record, self.slots, self.taken = function.guest.view(record, 4), slots, 0

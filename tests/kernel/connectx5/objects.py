@@ -78,7 +78,7 @@ class CompletionQueue(queues.CompletionQueue):
         super().__init__(function, number, context, ring(function, data, context, self.size))
 
     def preset(self):
-        """Has nothing to do, because the driver sets the owner bits."""
+        """Does nothing: the driver sets the owner bits."""
 
     def entry(self, qpn, opcode, is_send=0, syndrome=0, srqn=0, **fields):
         """An entry. Programs find a QP, or the XRC SRQ of a receive, by an index of their own."""

@@ -63,6 +63,6 @@ def sharing_a_domain(build_root, xrc_compat):
 
 
 def registrations(xrc_compat):
-    """(number, the registration's state, what keeps the QP) for each row of "xrc-compat ps"."""
+    """The members "qp", "state" and "kept" of each registration of "xrc-compat ps --json"."""
     rows = json.loads(running.run([xrc_compat, "ps", "--json"], 300).stdout)["registrations"]
     return [(row["qp"], row["state"], row["kept"]) for row in rows]

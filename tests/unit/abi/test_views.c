@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* An old program and today's library find the same fields in the same memory. */
+/* A legacy program and today's library find the same fields in the same memory. */
 #include <string.h>
 
 #include <abi/legacy.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Events: which acknowledgements reach libibverbs, and what happens to the event of a thread that
- * is cancelled or leaves by siglongjmp().
- */
+/* Events: acknowledgements, and events of threads that are cancelled or leave by siglongjmp(). */
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -138,32 +135,6 @@ static void be_cancelled(struct ibv_async_event *event)
 	count_ack(event);
 }
 
-static void *get(void *event)
-{
-	event_get(context, event);
-	pthread_testcancel();
-	return NULL;
-}
-
-/* A thread that ended during the translation would keep its locks. */
-TEST(a_cancellation_waits_for_the_translation)
-{
-	struct legacy_async_event event;
-	pthread_t thread;
-	uint32_t number;
-	void *result;
-
-	open_device();
-	modern_table.ack_async_event = be_cancelled;
-	assert_int_equal(rcv_qp_create(domain, &number), 0);
-	raise_event(domain, number);
-	assert_int_equal(pthread_create(&thread, NULL, get, &event), 0);
-	assert_int_equal(pthread_join(thread, &result), 0);
-	assert_ptr_equal(result, PTHREAD_CANCELED);
-	assert_int_equal(acks, 1);
-	close_device();
-}
-
 static pid_t reader;
 
 static void *get_and_wait(void *event)
@@ -176,7 +147,33 @@ static void *get_and_wait(void *event)
 	return NULL;
 }
 
-/* The event is read, and its translation waits for the lock. */
+/* The thread was cancelled, and one event was acknowledged. */
+static void expect_cancelled(pthread_t thread)
+{
+	void *result;
+
+	assert_int_equal(pthread_join(thread, &result), 0);
+	assert_ptr_equal(result, PTHREAD_CANCELED);
+	assert_int_equal(acks, 1);
+	close_device();
+}
+
+/* A thread that ended during the translation would keep its locks. */
+TEST(a_cancellation_waits_for_the_translation)
+{
+	struct legacy_async_event event;
+	pthread_t thread;
+	uint32_t number;
+
+	open_device();
+	modern_table.ack_async_event = be_cancelled;
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	raise_event(domain, number);
+	assert_int_equal(pthread_create(&thread, NULL, get_and_wait, &event), 0);
+	expect_cancelled(thread);
+}
+
+/* Waits until the event has been read and its translation waits for the lock. */
 static void await_translation(void)
 {
 	int unread = 1;
@@ -202,19 +199,16 @@ TEST(the_event_of_a_thread_cancelled_in_the_translation_is_acknowledged)
 	};
 	struct legacy_async_event event;
 	pthread_t thread;
-	void *result;
 
 	open_device();
+	reader = 0;
 	assert_int_equal(write(to_kernel, &desc, sizeof(desc)), sizeof(desc));
 	state_lock();
 	assert_int_equal(pthread_create(&thread, NULL, get_and_wait, &event), 0);
 	await_translation();
 	assert_int_equal(pthread_cancel(thread), 0);
 	state_unlock();
-	assert_int_equal(pthread_join(thread, &result), 0);
-	assert_ptr_equal(result, PTHREAD_CANCELED);
-	assert_int_equal(acks, 1);
-	close_device();
+	expect_cancelled(thread);
 }
 
 static sigjmp_buf out;

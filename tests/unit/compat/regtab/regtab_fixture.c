@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A table directory of a test program, processes that write there, and what a reader sees. */
+/* The table directory of a test program, its clock, processes that write there, and a reader. */
 
 #include <dirent.h>
 #include <errno.h>

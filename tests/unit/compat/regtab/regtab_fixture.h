@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A table directory of a test program, processes that write there, and what a reader sees. */
+/* The table directory of a test program, its clock, processes that write there, and a reader. */
 #ifndef REGTAB_FIXTURE_H
 #define REGTAB_FIXTURE_H
 
@@ -52,7 +52,7 @@ void advance_a_second(void);
 /** count_files - the number of files; @path gets the path of one of them, unless it is NULL. */
 unsigned count_files(char *path);
 
-/** start_process - forks a process; returns after it has called @what. It then waits. */
+/** start_process - forks a process that calls @what and then waits; returns after the call. */
 pid_t start_process(void (*what)(void *), void *arg);
 
 /** kill_process - kills a process and waits for its end. */
