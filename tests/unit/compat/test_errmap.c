@@ -68,7 +68,7 @@ TEST(a_translation_is_logged_once_for_each_verb)
 	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
 }
 
-/* Control groups and security modules return errors that old programs do not know. */
+/* Control groups and security modules return errors that legacy programs do not know. */
 TEST(errnos_outside_the_contract_are_translated)
 {
 	static const int foreign[] = {
