@@ -59,9 +59,9 @@ GENERAL = table(
     cq_resize=(0x221, 1), cq_moderation=(0x222, 1), block_loopback=(0x228, 1), apm=(0x22e, 1),
     windows=(0x231, 1), qkey_violations=(0x236, 1), pkey_violations=(0x237, 1), xrc=(0x23c, 1),
     ud=(0x23d, 1), uc=(0x23e, 1), rc=(0x23f, 1), log_uars=(0x24a, 6), log_page_size=(0x258, 8),
-    driver_version=(0x261, 1), log_send_bell=(0x26b, 5), max_sq_wqe=(0x290, 16), max_rq_wqe=(0x2b0,
-                                                                                             16),
-    max_group_members=(0x2e7, 25), log_max_groups=(0x318, 8), log_max_transport_domains=(0x323, 5),
+    driver_version=(0x261, 1), log_send_bell=(0x26b, 5), max_sq_wqe=(0x290, 16),
+    max_rq_wqe=(0x2b0, 16), max_group_members=(0x2e7, 25), log_max_groups=(0x318, 8),
+    log_max_transport_domains=(0x323, 5),
     log_max_pds=(0x32b, 5), log_max_xrcds=(0x33b, 5), khz=(0x4e0, 32))
 ATOMIC_CAPABILITIES = table(0x1000, host_order=(0x40, 2), operations=(0x90, 16),
                             qp_sizes=(0xb0, 16))
@@ -82,8 +82,8 @@ EQE = table(0x40, type=(0x08, 8), subtype=(0x18, 8), first=(0x100, 32), port=(0x
 PATH = {
     "fl": (0, 1), "pkey_index": (0x10, 16), "grh": (0x28, 1), "mlid": (0x29, 7), "rlid": (0x30, 16),
     "ack_timeout": (0x40, 5), "gid_index": (0x48, 8), "rate": (0x54, 4), "hop_limit": (0x58, 8),
-    "tclass": (0x64, 8), "flow": (0x6c, 20), "gid": (0x80, 128), "sl": (0x124, 4), "port": (
-        0x128, 8)
+    "tclass": (0x64, 8), "flow": (0x6c, 20), "gid": (0x80, 128), "sl": (0x124, 4),
+    "port": (0x128, 8)
 }
 
 

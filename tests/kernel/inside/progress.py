@@ -5,8 +5,8 @@ guest that crashes does not reach."""
 import pathlib
 import time
 
-RUNNING, FAILURES, PASSED = pathlib.Path("/lab/running"), pathlib.Path(
-    "/lab/failures"), pathlib.Path("/lab/passed")
+LAB = pathlib.Path("/lab")
+RUNNING, FAILURES, PASSED = LAB / "running", LAB / "failures", LAB / "passed"
 
 
 def write(path, text):

@@ -25,8 +25,8 @@ def test_check(xrc_compat, build_root):
     assert done.returncode == 0, done.stdout + done.stderr
     check = json.loads(done.stdout)
     assert check["verdict"] == "ready"
-    assert [(device["name"], device["xrc"]) for device in check["devices"]] == [(name, True)
-                                                                                for name in DEVICES]
+    assert [(device["name"], device["xrc"]) for device in check["devices"]] == [
+        (name, True) for name in DEVICES]
 
 
 @pytest.mark.parametrize("name", DEVICES)
