@@ -16,13 +16,13 @@ union table {
 	void *function[VERBS];
 };
 
-static int mixed_exchange(const union table *one, const union table *other)
+static void mixed_exchange(const union table *one, const union table *other)
 {
 	union table mixed;
 
 	for (size_t i = 0; i < VERBS; i++)
 		mixed.function[i] = (i & 1 ? one : other)->function[i];
-	return exchange(&mixed.verbs);
+	exchange(&mixed.verbs);
 }
 
 /* One library opens a domain, the other uses it. */
@@ -48,9 +48,10 @@ int main(void)
 	union table linked, lookup;
 
 	table_linked(&linked.verbs);
-	if (table_lookup(&lookup.verbs, "dlsym"))
+	table_lookup(&lookup.verbs, "dlsym");
+	if (pass_domain(&linked.verbs, &lookup.verbs) || pass_domain(&lookup.verbs, &linked.verbs))
 		return 1;
-	return pass_domain(&linked.verbs, &lookup.verbs) ||
-	       pass_domain(&lookup.verbs, &linked.verbs) || mixed_exchange(&linked, &lookup) ||
-	       mixed_exchange(&lookup, &linked);
+	mixed_exchange(&linked, &lookup);
+	mixed_exchange(&lookup, &linked);
+	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,107 +30,82 @@ struct side {
 	struct ibv_cq *cq;
 };
 
-struct play {
-	const struct verbs *verbs;
-	struct side creator;
-	struct side registrant;		/* the second context */
-	struct ibv_srq *srq;
-	struct ibv_mr *mr;
-	struct ibv_qp *qp;
-	uint32_t rcv_qpn;
-	uint16_t lid;
-	unsigned char buffer[2 * BYTES];	/* sent, received */
-};
+static const struct verbs *verbs;
+static struct side creator, registrant;	/* two contexts of one device */
+static struct ibv_srq *srq;
+static struct ibv_mr *mr;
+static struct ibv_qp *qp;
+static uint32_t rcv_qpn;
+static uint16_t lid;
+static unsigned char buffer[2 * BYTES];	/* sent, received */
 
-static int fail(const char *what)
+static void must(bool fine, const char *what)
 {
-	printf("exchange: %s\n", what);
-	return 1;
-}
-
-static int fail_errno(const char *what)
-{
+	if (fine)
+		return;
 	printf("exchange: %s: %s\n", what, strerror(errno));
-	return 1;
+	exit(1);
 }
 
 /* Verbs that return a positive errno, or -1 with errno set. */
-static int failed(int ret, const char *what)
+static void succeed(int ret, const char *what)
 {
 	if (ret > 0)
 		errno = ret;
-	return ret ? fail_errno(what) : 0;
+	must(!ret, what);
 }
 
-static int open_side(struct play *play, struct ibv_device *device, int fd, struct side *side)
+static void open_side(struct side *side, struct ibv_device *device, int fd)
 {
-	const struct verbs *verbs = play->verbs;
-
 	side->context = verbs->open_device(device);
-	if (!side->context)
-		return fail_errno("ibv_open_device");
+	must(side->context, "ibv_open_device");
 	side->domain = verbs->open_xrc_domain(side->context, fd, O_CREAT);
-	if (!side->domain)
-		return fail_errno("ibv_open_xrc_domain");
+	must(side->domain, "ibv_open_xrc_domain");
 	side->pd = verbs->alloc_pd(side->context);
-	if (!side->pd)
-		return fail_errno("ibv_alloc_pd");
+	must(side->pd, "ibv_alloc_pd");
 	side->cq = verbs->create_cq(side->context, 16, NULL, NULL, 0);
-	return side->cq ? 0 : fail_errno("ibv_create_cq");
+	must(side->cq, "ibv_create_cq");
 }
 
-static int open_sides(struct play *play)
+static void open_sides(void)
 {
-	struct ibv_device **list = play->verbs->get_device_list(NULL);
+	struct ibv_device **list = verbs->get_device_list(NULL);
 	FILE *file = tmpfile();
 	struct ibv_port_attr port;
-	int err;
 
-	if (!list || !list[0] || !file)
-		return fail_errno("ibv_get_device_list or tmpfile");
-	err = open_side(play, list[0], fileno(file), &play->creator);
-	err = err ? err : open_side(play, list[0], fileno(file), &play->registrant);
-	play->verbs->free_device_list(list);
+	must(list && list[0] && file, "ibv_get_device_list or tmpfile");
+	open_side(&creator, list[0], fileno(file));
+	open_side(&registrant, list[0], fileno(file));
+	verbs->free_device_list(list);
 	fclose(file);
-	if (err)
-		return err;
-	if (failed(play->verbs->query_port(play->creator.context, 1, &port), "ibv_query_port"))
-		return 1;
-	play->lid = port.lid;
-	return 0;
+	succeed(verbs->query_port(creator.context, 1, &port), "ibv_query_port");
+	lid = port.lid;
 }
 
-static int create_objects(struct play *play)
+static void create_objects(void)
 {
-	const struct verbs *verbs = play->verbs;
-	struct side *side = &play->creator;
 	struct ibv_srq_init_attr srq_attr;
 	struct ibv_qp_init_attr attr;
 
-	play->mr =
-		verbs->reg_mr(side->pd, play->buffer, sizeof(play->buffer), IBV_ACCESS_LOCAL_WRITE);
-	if (!play->mr)
-		return fail_errno("ibv_reg_mr");
+	mr = verbs->reg_mr(creator.pd, buffer, sizeof(buffer), IBV_ACCESS_LOCAL_WRITE);
+	must(mr, "ibv_reg_mr");
 	memset(&srq_attr, 0, sizeof(srq_attr));
 	srq_attr.attr.max_wr = 4;
 	srq_attr.attr.max_sge = 1;
-	play->srq = verbs->create_xrc_srq(side->pd, side->domain, side->cq, &srq_attr);
-	if (!play->srq || !play->srq->xrc_srq_num)
-		return fail_errno("ibv_create_xrc_srq");
+	srq = verbs->create_xrc_srq(creator.pd, creator.domain, creator.cq, &srq_attr);
+	must(srq && srq->xrc_srq_num, "ibv_create_xrc_srq");
 	memset(&attr, 0, sizeof(attr));
-	attr.xrc_domain = side->domain;
-	if (failed(verbs->create_xrc_rcv_qp(&attr, &play->rcv_qpn), "ibv_create_xrc_rcv_qp"))
-		return 1;
-	attr.send_cq = attr.recv_cq = side->cq;
+	attr.xrc_domain = creator.domain;
+	succeed(verbs->create_xrc_rcv_qp(&attr, &rcv_qpn), "ibv_create_xrc_rcv_qp");
+	attr.send_cq = attr.recv_cq = creator.cq;
 	attr.cap.max_send_wr = 4;
 	attr.cap.max_send_sge = 1;
 	attr.qp_type = IBV_QPT_XRC;
-	play->qp = verbs->create_qp(side->pd, &attr);
-	return play->qp ? 0 : fail_errno("ibv_create_qp");
+	qp = verbs->create_qp(creator.pd, &attr);
+	must(qp, "ibv_create_qp");
 }
 
-static struct ibv_qp_attr attr_to(const struct play *play, enum ibv_qp_state state,
-				  uint32_t dest_qp_num)
+static struct ibv_qp_attr attr_to(enum ibv_qp_state state, uint32_t dest_qp_num)
 {
 	struct ibv_qp_attr attr;
 
@@ -141,7 +117,7 @@ static struct ibv_qp_attr attr_to(const struct play *play, enum ibv_qp_state sta
 	attr.rq_psn = attr.sq_psn = SEND_PSN;
 	attr.max_dest_rd_atomic = attr.max_rd_atomic = 1;
 	attr.min_rnr_timer = 12;
-	attr.ah_attr.dlid = play->lid;
+	attr.ah_attr.dlid = lid;
 	attr.ah_attr.port_num = 1;
 	attr.timeout = 14;
 	attr.retry_cnt = attr.rnr_retry = 7;
@@ -149,7 +125,7 @@ static struct ibv_qp_attr attr_to(const struct play *play, enum ibv_qp_state sta
 }
 
 /* With the masks of RC, as old programs pass them. */
-static int connect_qps(struct play *play)
+static void connect_qps(void)
 {
 	static const struct {
 		enum ibv_qp_state state;
@@ -157,55 +133,42 @@ static int connect_qps(struct play *play)
 	} steps[] = { { IBV_QPS_INIT, MASK_INIT },
 		      { IBV_QPS_RTR, MASK_RTR },
 		      { IBV_QPS_RTS, MASK_RTS } };
-	const struct verbs *verbs = play->verbs;
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		struct ibv_qp_attr rcv_qp_attr = attr_to(play, steps[i].state, play->qp->qp_num);
-		struct ibv_qp_attr qp_attr = attr_to(play, steps[i].state, play->rcv_qpn);
+		struct ibv_qp_attr rcv_qp_attr = attr_to(steps[i].state, qp->qp_num);
+		struct ibv_qp_attr qp_attr = attr_to(steps[i].state, rcv_qpn);
 
-		if (steps[i].state != IBV_QPS_RTS &&
-		    failed(verbs->modify_xrc_rcv_qp(play->creator.domain, play->rcv_qpn,
-						    &rcv_qp_attr, steps[i].mask),
-			   "ibv_modify_xrc_rcv_qp"))
-			return 1;
-		if (failed(verbs->modify_qp(play->qp, &qp_attr, steps[i].mask), "ibv_modify_qp"))
-			return 1;
+		if (steps[i].state != IBV_QPS_RTS)
+			succeed(verbs->modify_xrc_rcv_qp(creator.domain, rcv_qpn, &rcv_qp_attr,
+							 steps[i].mask),
+				"ibv_modify_xrc_rcv_qp");
+		succeed(verbs->modify_qp(qp, &qp_attr, steps[i].mask), "ibv_modify_qp");
 	}
-	return 0;
 }
 
-static int move_registration(struct play *play)
+static void move_registration(void)
 {
-	const struct verbs *verbs = play->verbs;
-
-	return failed(verbs->reg_xrc_rcv_qp(play->registrant.domain, play->rcv_qpn),
-		      "ibv_reg_xrc_rcv_qp") ||
-	       failed(verbs->unreg_xrc_rcv_qp(play->creator.domain, play->rcv_qpn),
-		      "ibv_unreg_xrc_rcv_qp");
+	succeed(verbs->reg_xrc_rcv_qp(registrant.domain, rcv_qpn), "ibv_reg_xrc_rcv_qp");
+	succeed(verbs->unreg_xrc_rcv_qp(creator.domain, rcv_qpn), "ibv_unreg_xrc_rcv_qp");
 }
 
-static int query_qps(struct play *play)
+static void query_qps(void)
 {
-	const struct verbs *verbs = play->verbs;
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr attr;
 
-	if (failed(verbs->query_qp(play->qp, &attr, IBV_QP_STATE, &init_attr), "ibv_query_qp"))
-		return 1;
+	succeed(verbs->query_qp(qp, &attr, IBV_QP_STATE, &init_attr), "ibv_query_qp");
 	errno = 0;
-	if (attr.qp_state != IBV_QPS_RTS || init_attr.qp_type != IBV_QPT_XRC ||
-	    init_attr.xrc_domain != play->creator.domain)
-		return fail("ibv_query_qp gives another state, type or domain");
-	if (failed(verbs->query_xrc_rcv_qp(play->registrant.domain, play->rcv_qpn, &attr,
-					   IBV_QP_STATE, &init_attr),
-		   "ibv_query_xrc_rcv_qp"))
-		return 1;
-	if (attr.qp_state != IBV_QPS_RTR)
-		return fail("ibv_query_xrc_rcv_qp gives another state than RTR");
-	return 0;
+	must(attr.qp_state == IBV_QPS_RTS && init_attr.qp_type == IBV_QPT_XRC &&
+		     init_attr.xrc_domain == creator.domain,
+	     "ibv_query_qp gives another state, type or domain");
+	succeed(verbs->query_xrc_rcv_qp(registrant.domain, rcv_qpn, &attr, IBV_QP_STATE,
+					&init_attr),
+		"ibv_query_xrc_rcv_qp");
+	must(attr.qp_state == IBV_QPS_RTR, "ibv_query_xrc_rcv_qp gives another state than RTR");
 }
 
-static int post(struct play *play)
+static void post(void)
 {
 	struct ibv_send_wr send, *bad_send;
 	struct ibv_recv_wr recv, *bad_recv;
@@ -213,10 +176,10 @@ static int post(struct play *play)
 
 	memset(&send, 0, sizeof(send));
 	memset(&recv, 0, sizeof(recv));
-	from.addr = (uintptr_t)play->buffer;
+	from.addr = (uintptr_t)buffer;
 	to.addr = from.addr + BYTES;
 	from.length = to.length = BYTES;
-	from.lkey = to.lkey = play->mr->lkey;
+	from.lkey = to.lkey = mr->lkey;
 	recv.sg_list = &to;
 	send.sg_list = &from;
 	send.num_sge = recv.num_sge = 1;
@@ -225,72 +188,69 @@ static int post(struct play *play)
 	send.opcode = IBV_WR_SEND_WITH_IMM;
 	send.send_flags = IBV_SEND_SIGNALED;
 	send.imm_data = IMM;
-	send.xrc_remote_srq_num = play->srq->xrc_srq_num;
+	send.xrc_remote_srq_num = srq->xrc_srq_num;
 	for (size_t i = 0; i < BYTES; i++)
-		play->buffer[i] = (unsigned char)(i * 7 + 1);
-	memset(play->buffer + BYTES, 0, BYTES);
-	return failed(ibv_post_srq_recv(play->srq, &recv, &bad_recv), "ibv_post_srq_recv") ||
-	       failed(ibv_post_send(play->qp, &send, &bad_send), "ibv_post_send");
+		buffer[i] = (unsigned char)(i * 7 + 1);
+	memset(buffer + BYTES, 0, BYTES);
+	succeed(ibv_post_srq_recv(srq, &recv, &bad_recv), "ibv_post_srq_recv");
+	succeed(ibv_post_send(qp, &send, &bad_send), "ibv_post_send");
 }
 
 /* Both completions come in this one CQ. */
-static int collect(struct play *play)
+static void poll_completions(void)
 {
 	struct ibv_wc wc;
 	uint64_t seen = 0;
 
+	errno = 0;
 	/* Each turn without a completion takes 200 us or more. */
 	for (int turns = 0; seen != (SEND_ID | RECV_ID) && turns < TIMEOUT_US / 200; turns++) {
-		int got = ibv_poll_cq(play->creator.cq, 1, &wc);
+		int got = ibv_poll_cq(creator.cq, 1, &wc);
 
-		errno = 0;
-		if (got < 0 || (got && wc.status != IBV_WC_SUCCESS))
-			return fail("a work request failed");
-		if (got && wc.wr_id == RECV_ID && (wc.byte_len != BYTES || wc.imm_data != IMM))
-			return fail("the receive completion has another length or imm_data");
-		if (got)
-			seen |= wc.wr_id;
-		else
+		if (!got) {
 			usleep(200);
+			continue;
+		}
+		must(got == 1 && wc.status == IBV_WC_SUCCESS, "a work request failed");
+		must(wc.wr_id != RECV_ID || (wc.byte_len == BYTES && wc.imm_data == IMM),
+		     "the receive completion has another length or imm_data");
+		seen |= wc.wr_id;
 	}
-	if (seen != (SEND_ID | RECV_ID))
-		return fail("a completion is missing");
-	return memcmp(play->buffer, play->buffer + BYTES, BYTES) ? fail("the payload differs") : 0;
+	must(seen == (SEND_ID | RECV_ID), "a completion is missing");
+	must(!memcmp(buffer, buffer + BYTES, BYTES), "the payload differs");
 }
 
-static int close_side(struct play *play, struct side *side)
+static void close_side(struct side *side)
 {
-	const struct verbs *verbs = play->verbs;
-
-	return failed(verbs->close_xrc_domain(side->domain), "ibv_close_xrc_domain") ||
-	       failed(verbs->destroy_cq(side->cq), "ibv_destroy_cq") ||
-	       failed(verbs->dealloc_pd(side->pd), "ibv_dealloc_pd") ||
-	       failed(verbs->close_device(side->context), "ibv_close_device");
+	succeed(verbs->close_xrc_domain(side->domain), "ibv_close_xrc_domain");
+	succeed(verbs->destroy_cq(side->cq), "ibv_destroy_cq");
+	succeed(verbs->dealloc_pd(side->pd), "ibv_dealloc_pd");
+	succeed(verbs->close_device(side->context), "ibv_close_device");
 }
 
-static int finish(struct play *play)
+static void destroy_objects(void)
 {
-	const struct verbs *verbs = play->verbs;
-
-	return failed(verbs->unreg_xrc_rcv_qp(play->registrant.domain, play->rcv_qpn),
-		      "the last ibv_unreg_xrc_rcv_qp") ||
-	       failed(verbs->destroy_qp(play->qp), "ibv_destroy_qp") ||
-	       failed(verbs->destroy_srq(play->srq), "ibv_destroy_srq") ||
-	       failed(verbs->dereg_mr(play->mr), "ibv_dereg_mr") ||
-	       close_side(play, &play->registrant) || close_side(play, &play->creator);
+	succeed(verbs->unreg_xrc_rcv_qp(registrant.domain, rcv_qpn),
+		"the last ibv_unreg_xrc_rcv_qp");
+	succeed(verbs->destroy_qp(qp), "ibv_destroy_qp");
+	succeed(verbs->destroy_srq(srq), "ibv_destroy_srq");
+	succeed(verbs->dereg_mr(mr), "ibv_dereg_mr");
 }
 
-int exchange(const struct verbs *verbs)
+void exchange(const struct verbs *table)
 {
-	static struct play play;
-
-	play.verbs = verbs;
-	if (open_sides(&play) || create_objects(&play) || connect_qps(&play) ||
-	    move_registration(&play) || query_qps(&play) || post(&play) || collect(&play) ||
-	    finish(&play))
-		return 1;
+	verbs = table;
+	open_sides();
+	create_objects();
+	connect_qps();
+	move_registration();
+	query_qps();
+	post();
+	poll_completions();
+	destroy_objects();
+	close_side(&registrant);
+	close_side(&creator);
 	printf("exchange: done\n");
-	return 0;
 }
 
 void exchange_print_libraries(void)

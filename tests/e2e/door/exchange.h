@@ -30,10 +30,10 @@ struct verbs {
 };
 
 /**
- * exchange - does it on the first device. Prints "exchange: done" and returns 0, or prints what
- * went wrong and returns 1.
+ * exchange - does it on the first device, and prints "exchange: done". If a step fails, prints it
+ * and ends the process with 1.
  */
-int exchange(const struct verbs *verbs);
+void exchange(const struct verbs *verbs);
 
 /**
  * exchange_print_libraries - print each file called libibverbs.so... that this process has mapped.
@@ -44,9 +44,9 @@ void exchange_print_libraries(void);
 DOOR_VISIBLE void table_linked(struct verbs *verbs);
 
 /**
- * table_lookup - the verbs by dlopen() and dlsym(), in one of the ways of table_lookup.c. Prints
- * why and returns 1 on failure.
+ * table_lookup - the verbs by dlopen() and dlsym(), in one of the ways of table_lookup.c. On
+ * failure it prints the cause and ends the process with 1.
  */
-DOOR_VISIBLE int table_lookup(struct verbs *verbs, const char *way);
+DOOR_VISIBLE void table_lookup(struct verbs *verbs, const char *way);
 
 #endif

@@ -6,10 +6,9 @@
 int main(void)
 {
 	struct verbs verbs;
-	int failed;
 
 	table_linked(&verbs);
-	failed = exchange(&verbs);
+	exchange(&verbs);
 	exchange_print_libraries();
-	return failed;
+	return 0;
 }

@@ -7,5 +7,7 @@ int main(int argc, char **argv)
 {
 	struct verbs verbs;
 
-	return table_lookup(&verbs, argc > 1 ? argv[1] : "dlsym") || exchange(&verbs);
+	table_lookup(&verbs, argc > 1 ? argv[1] : "dlsym");
+	exchange(&verbs);
+	return 0;
 }

@@ -59,30 +59,22 @@ static void *look_up(const struct way *way, void *handle, const char *name)
 	return found ? found : dlvsym(handle, name, "IBVERBS_1.0");
 }
 
-static int fill(struct verbs *verbs, const struct way *way, void *handle)
+void table_lookup(struct verbs *verbs, const char *name)
 {
-	void *found;
+	const struct way *way = find_way(name);
+	void *handle = way ? open_library(way) : NULL, *found;
 
+	if (!handle) {
+		printf("lookup: no way %s: %s\n", name, dlerror());
+		exit(1);
+	}
 #define X(verb) \
 	found = look_up(way, handle, "ibv_" #verb); \
 	if (!found) { \
 		printf("lookup: %s\n", dlerror()); \
-		return 1; \
+		exit(1); \
 	} \
 	memcpy(&verbs->verb, &found, sizeof(found));
 	EXCHANGE_VERBS(X)
 #undef X
-	return 0;
-}
-
-int table_lookup(struct verbs *verbs, const char *name)
-{
-	const struct way *way = find_way(name);
-	void *handle = way ? open_library(way) : NULL;
-
-	if (!handle) {
-		printf("lookup: no way %s: %s\n", name, dlerror());
-		return 1;
-	}
-	return fill(verbs, way, handle);
 }

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 import models
-from played import done
+from completed import completed
 
 pytestmark = pytest.mark.any_model
 
@@ -68,7 +68,7 @@ def test_the_next_command_of_json_and_text_runs_the_program(type_in, program):
     assert [device["name"] for device in report["devices"]
             if device["xrc"]] == [models.device(0), models.device(1)]
     assert report["next"], report
-    done(type_in(report["next"]))
+    completed(type_in(report["next"]))
     lines = type_in(f"xrc-compat check {program}").stdout.splitlines()
     assert [line.split(None, 1)[1] for line in lines if line.startswith("Next")] == [report["next"]]
 

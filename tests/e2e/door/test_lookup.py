@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from played import done
+from completed import completed
 
 pytestmark = pytest.mark.any_model
 
@@ -51,17 +51,18 @@ def ask(run, door):
 
 
 @pytest.fixture
-def play(run, softhca, door):
-    """play(preload): runs a program on a device, with these libraries preloaded in this order."""
+def run_preloaded(run, softhca, door):
+    """run_preloaded(preload): runs a program on a device, with these libraries preloaded in this
+    order."""
 
-    def _play(preload, program="lookup"):
+    def _run_preloaded(preload, program="lookup"):
         keep = ":".join(map(str, preload)) + ":$LD_PRELOAD"
         return run([
             softhca, "run", "--devices=1", "--", "sh", "-c", f'LD_PRELOAD="{keep}" exec "$0"',
             door / program
         ])
 
-    return _play
+    return _run_preloaded
 
 
 @pytest.mark.parametrize("version", ["", ":IBVERBS_1.1"])
@@ -163,9 +164,9 @@ def test_rtld_next_begins_behind_the_caller(ask, shim, door, real_library, order
     assert [answer.split()[0] for answer in answers[4:]] == ["NULL", hidden]
 
 
-def test_an_interposer_before_the_shim_is_called_and_the_exchange_works(play, shim, door):
-    result = play([door / "libinterposer.so", shim], "linked-lazy")
-    done(result)
+def test_an_interposer_before_the_shim_is_called_and_the_exchange_works(run_preloaded, shim, door):
+    result = run_preloaded([door / "libinterposer.so", shim], "linked-lazy")
+    completed(result)
     assert re.search(r"^interposer: [1-9]\d* calls of ibv_create_qp$", result.stderr, re.M)
 
 
@@ -178,22 +179,22 @@ ORDERS = {
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_profilers_that_interpose_dlsym_call_the_next_one(play, shim, door, order):
+def test_profilers_that_interpose_dlsym_call_the_next_one(run_preloaded, shim, door, order):
     paths = {"a": door / "libspy-a.so", "b": door / "libspy-b.so", "shim": shim}
-    result = play([paths[word] for word in order.split()])
-    done(result)
+    result = run_preloaded([paths[word] for word in order.split()])
+    completed(result)
     counts = dict(re.findall(r"^(spy-\w) was called (\d+) times$", result.stderr, re.M))
     assert sorted(counts) == [f"spy-{word}" for word in "ab" if word in order.split()]
     assert {spy[-1] for spy, count in counts.items() if int(count)} == set(ORDERS[order]), counts
 
 
 @pytest.mark.parametrize("program", ["lookup", "linked-lazy"])
-def test_of_two_preloaded_copies_one_works(play, shim, tmp_path, monkeypatch, program):
+def test_of_two_preloaded_copies_one_works(run_preloaded, shim, tmp_path, monkeypatch, program):
     """An environment module sets LD_PRELOAD, and `xrc-compat run` of another installation adds its
     own copy. Two copies that called each other would hang at fork()."""
     monkeypatch.setenv("XRC_COMPAT_VERBOSE", "1")
-    result = play([shim, shutil.copy(shim, tmp_path)], program)
-    done(result)
+    result = run_preloaded([shim, shutil.copy(shim, tmp_path)], program)
+    completed(result)
     [banner] = [line for line in result.stderr.splitlines() if ": version " in line]
     assert REAL in banner
 
@@ -202,10 +203,10 @@ def test_of_two_preloaded_copies_one_works(play, shim, tmp_path, monkeypatch, pr
 # loader has relocated the shim.
 @pytest.mark.parametrize("moment", ["early", "early-irelative"])
 @pytest.mark.parametrize("order", ["front", "behind"])
-def test_dlsym_works_before_any_constructor(play, shim, door, moment, order):
+def test_dlsym_works_before_any_constructor(run_preloaded, shim, door, moment, order):
     library = door / f"lib{moment}.so"
     if not library.exists():
         pytest.skip("the compiler makes no IRELATIVE relocations")
-    result = play([library, shim] if order == "front" else [shim, library])
-    done(result)
+    result = run_preloaded([library, shim] if order == "front" else [shim, library])
+    completed(result)
     assert "early found\n" in result.stderr

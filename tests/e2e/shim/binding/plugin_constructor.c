@@ -12,7 +12,7 @@
 
 #include <infiniband/verbs.h>
 
-__attribute__((visibility("default"))) int live(void);
+__attribute__((visibility("default"))) int plugin_main(void);
 
 static pthread_t first;
 
@@ -29,7 +29,7 @@ __attribute__((constructor)) static void begin(void)
 	call(NULL);
 }
 
-int live(void)
+int plugin_main(void)
 {
 	void *result;
 

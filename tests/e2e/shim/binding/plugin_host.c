@@ -10,7 +10,7 @@
 
 int main(int argc, char **argv)
 {
-	int (*live)(void);
+	int (*plugin_main)(void);
 	void *plugin;
 
 	if (argc != 3)
@@ -20,6 +20,6 @@ int main(int argc, char **argv)
 		printf("plugin: %s\n", dlerror());
 		return 1;
 	}
-	*(void **)&live = dlsym(plugin, "live");
-	return live ? live() : 1;
+	*(void **)&plugin_main = dlsym(plugin, "plugin_main");
+	return plugin_main ? plugin_main() : 1;
 }
