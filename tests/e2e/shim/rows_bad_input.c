@@ -61,17 +61,12 @@ WRONG_DOMAINS("query_xrc_rcv_qp", try_query, "1.3", "5.5")
 WRONG_DOMAINS("reg_xrc_rcv_qp", try_reg, "1.3", "5.6")
 WRONG_DOMAINS("unreg_xrc_rcv_qp", try_unreg, "1.3", "5.6")
 
-ROW("5.1", "open with a NULL context is EINVAL")
-{
-	expect(open_domain_as(actor_open(0), D, row_file(0), O_CREAT, NULL_CONTEXT), EINVAL);
-}
+ROW_CALL("5.1", "open with a NULL context is EINVAL",
+	 expect(open_domain_as(actor_open(0), D, row_file(0), O_CREAT, NULL_CONTEXT), EINVAL))
+ROW_CALL("1.3", "create_xrc_rcv_qp with a NULL init_attr is EINVAL",
+	 expect(create_rcv_qp_as(with_domain(), D, NULL_INIT_ATTR), EINVAL))
 
-ROW("1.3", "create_xrc_rcv_qp with a NULL init_attr is EINVAL")
-{
-	expect(create_rcv_qp_as(with_domain(), D, NULL_INIT_ATTR), EINVAL);
-}
-
-ROW("1.3", "create_xrc_rcv_qp with nowhere to put the number is EINVAL")
+ROW("1.3", "create_xrc_rcv_qp with a NULL qp_num is EINVAL")
 {
 	struct actor *a = with_domain();
 
@@ -86,27 +81,18 @@ ROW("1.3", "modify_xrc_rcv_qp with a NULL attr is EINVAL")
 	};
 	struct actor *a = with_domain();
 
-	request.number = made_by(a);
+	request.number = new_rcv_qp(a);
 	expect(actor_ask(a, request), EINVAL);
 }
 
-ROW("1.3", "query_xrc_rcv_qp with a NULL attr is EINVAL")
+static void query_refused(unsigned flags)
 {
 	struct actor *a = with_domain();
-	uint32_t qpn = made_by(a);
 
-	expect(query_rcv_qp_as(a, D, qpn, NULL_ATTR), EINVAL);
+	expect(query_rcv_qp_as(a, D, new_rcv_qp(a), flags), EINVAL);
 }
 
-ROW("1.3", "query_xrc_rcv_qp with a NULL init_attr is EINVAL")
-{
-	struct actor *a = with_domain();
-	uint32_t qpn = made_by(a);
-
-	expect(query_rcv_qp_as(a, D, qpn, NULL_INIT_ATTR), EINVAL);
-}
-
-ROW("1.3", "query_xrc_rcv_qp with only NULLs is EINVAL")
-{
-	expect(query_rcv_qp_as(actor_open(0), NIL, 0, NULL_ATTR | NULL_INIT_ATTR), EINVAL);
-}
+ROW_CALL("1.3", "query_xrc_rcv_qp with a NULL attr is EINVAL", query_refused(NULL_ATTR))
+ROW_CALL("1.3", "query_xrc_rcv_qp with a NULL init_attr is EINVAL", query_refused(NULL_INIT_ATTR))
+ROW_CALL("1.3", "query_xrc_rcv_qp with only NULLs is EINVAL",
+	 expect(query_rcv_qp_as(actor_open(0), NIL, 0, NULL_ATTR | NULL_INIT_ATTR), EINVAL))

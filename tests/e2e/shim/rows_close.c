@@ -82,7 +82,7 @@ ROW("5.2", "an XRC QP keeps every handle of its inode busy")
 
 static void rcv_qp_keeps(struct actor *a)
 {
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect(close_domain(a, D), EBUSY);
 	expect_ok(unreg(a, D, qpn));
@@ -96,7 +96,7 @@ ROW_CALL("5.2", "closing a private domain with a receive QP is EBUSY", rcv_qp_ke
 ROW("5.2", "closing the handle that registered with a receive QP is EBUSY")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(reg(b, D, qpn));
 	expect(close_domain(b, D), EBUSY);
@@ -111,7 +111,7 @@ ROW("5.2", "a second handle without registrations closes")
 	uint32_t qpn;
 
 	expect_ok(open_domain(a, 1, row_file(0), O_CREAT));
-	qpn = made_by(a);
+	qpn = new_rcv_qp(a);
 	expect_ok(close_domain(a, 1));
 	expect(close_domain(a, D), EBUSY);
 	expect_ok(unreg(a, D, qpn));
@@ -124,6 +124,8 @@ ROW("5.2", "objects of a private domain do not keep another one busy")
 
 	expect_ok(open_private(a, 1, O_CREAT));
 	expect_ok(create_srq(a, 0, D));
+	expect_ok(create_qp(a, 0, D));
+	new_rcv_qp(a);
 	expect_ok(close_domain(a, 1));
 	expect(close_domain(a, D), EBUSY);
 }
@@ -131,7 +133,7 @@ ROW("5.2", "objects of a private domain do not keep another one busy")
 ROW("5.2", "objects of other processes do not keep a domain busy")
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = actor_open(0);
-	uint32_t qpn = made_by(b);
+	uint32_t qpn = new_rcv_qp(b);
 
 	expect_ok(create_srq(b, 0, D));
 	expect_ok(create_qp(b, 0, D));
@@ -150,7 +152,7 @@ ROW("5.2", "a domain whose close was refused works, and closes later")
 	expect(close_domain(a, D), EBUSY);
 	expect_ok(create_srq(a, 1, D));
 	expect_ok(create_qp(a, 0, D));
-	expect_ok(unreg(a, D, made_by(a)));
+	expect_ok(unreg(a, D, new_rcv_qp(a)));
 	expect_ok(destroy_srq(a, 0));
 	expect_ok(destroy_srq(a, 1));
 	expect_ok(destroy_qp(a, 0));

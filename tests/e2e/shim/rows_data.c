@@ -120,7 +120,7 @@ ROW("5.6", "after the last unreg the sender's message fails")
 	expect_ok(unreg(b, D, wire.rcv_qpn));
 	expect_ret(post_recv(b, 0), 0);
 	expect_ret(post_send(wire.sender, 0, b_srq, 200, 3), 0);
-	r = send_completion(wire.sender, 0);
+	r = send_completion(wire.sender);
 	expect_ret(r, 0);
 	expect_eq(r.wc.status, IBV_WC_RETRY_EXC_ERR);
 	expect_ret(recv_completion(b, 0, DRAIN), ETIMEDOUT);

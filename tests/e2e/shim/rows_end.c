@@ -11,7 +11,7 @@
 static void creator_ends(enum end how)
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
-	uint32_t qpn = connected_by(a);
+	uint32_t qpn = new_rcv_qp_in_rtr(a);
 
 	expect_ok(reg(b, D, qpn));
 	actor_end(a, how);
@@ -30,7 +30,7 @@ ROW_CALL("5.7", "the QP survives a creator that is killed", creator_ends(BY_KILL
 static void registrant_ends(enum end how)
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = connected_by(a);
+	uint32_t qpn = new_rcv_qp_in_rtr(a);
 
 	expect_ok(reg(b, D, qpn));
 	actor_end(b, how);
@@ -45,10 +45,10 @@ ROW_CALL("5.7", "the QP survives a registrant that closes its device",
 ROW_CALL("5.7", "the QP survives a registrant that exits", registrant_ends(BY_EXIT))
 ROW_CALL("5.7", "the QP survives a registrant that is killed", registrant_ends(BY_KILL))
 
-static void last_one_ends(enum end how)
+static void last_registrant_ends(enum end how)
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
-	uint32_t qpn = connected_by(a);
+	uint32_t qpn = new_rcv_qp_in_rtr(a);
 
 	expect_ok(reg(b, D, qpn));
 	expect_ok(unreg(a, D, qpn));
@@ -60,34 +60,35 @@ static void last_one_ends(enum end how)
 }
 
 ROW_CALL("5.7", "the QP is destroyed when its last registrant closes its device",
-	 last_one_ends(BY_CLOSE_DEVICE))
-ROW_CALL("5.7", "the QP is destroyed when its last registrant exits", last_one_ends(BY_EXIT))
-ROW_CALL("5.7", "the QP is destroyed when its last registrant is killed", last_one_ends(BY_KILL))
+	 last_registrant_ends(BY_CLOSE_DEVICE))
+ROW_CALL("5.7", "the QP is destroyed when its last registrant exits", last_registrant_ends(BY_EXIT))
+ROW_CALL("5.7", "the QP is destroyed when its last registrant is killed",
+	 last_registrant_ends(BY_KILL))
 
 /*
  * O_EXCL without O_CREAT opens no domain. It fails with EINVAL if there is one, with EAGAIN if not.
  */
-static void domain_ends(enum end how)
+static void last_user_ends(enum end how)
 {
 	struct actor *a = with_domain(), *b = actor_open(0);
 
 	expect_ok(create_srq(a, 0, D));
 	expect_ok(create_qp(a, 0, D));
-	connected_by(a);
+	new_rcv_qp_in_rtr(a);
 	expect(open_domain(b, D, row_file(0), O_EXCL), EINVAL);
 	actor_end(a, how);
 	expect_soon(open_domain(b, D, row_file(0), O_EXCL), EAGAIN);
 }
 
 ROW_CALL("5.7", "closing the device destroys the domain with its objects",
-	 domain_ends(BY_CLOSE_DEVICE))
-ROW_CALL("5.7", "an exit destroys the domain with its objects", domain_ends(BY_EXIT))
-ROW_CALL("5.7", "a kill destroys the domain with its objects", domain_ends(BY_KILL))
+	 last_user_ends(BY_CLOSE_DEVICE))
+ROW_CALL("5.7", "an exit destroys the domain with its objects", last_user_ends(BY_EXIT))
+ROW_CALL("5.7", "a kill destroys the domain with its objects", last_user_ends(BY_KILL))
 
 static void others_close_after(enum end how)
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = connected_by(a);
+	uint32_t qpn = new_rcv_qp_in_rtr(a);
 
 	expect_ok(create_srq(a, 0, D));
 	expect_ok(create_qp(a, 0, D));
@@ -105,7 +106,7 @@ ROW_CALL("5.7", "other processes close the domain after a kill", others_close_af
 ROW("5.7", "after the device is closed, every verb with its domains is EINVAL")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = connected_by(a);
+	uint32_t qpn = new_rcv_qp_in_rtr(a);
 
 	expect_ok(reg(b, D, qpn));
 	actor_end(a, BY_CLOSE_DEVICE);
@@ -120,7 +121,7 @@ ROW("5.7", "after the device is closed, every verb with its domains is EINVAL")
 ROW("5.7", "a device opened again starts without registrations")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = connected_by(a);
+	uint32_t qpn = new_rcv_qp_in_rtr(a);
 
 	expect_ok(create_srq(a, 0, D));
 	expect_ok(reg(b, D, qpn));
@@ -139,7 +140,7 @@ ROW("5.7", "a forked child that exits leaves all registrations")
 {
 	struct request fork_child = { .op = OP_FORK_CHILD };
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = connected_by(a);
+	uint32_t qpn = new_rcv_qp_in_rtr(a);
 
 	expect_ok(reg(b, D, qpn));
 	expect_ret(actor_ask(a, fork_child), 0);
@@ -154,7 +155,7 @@ ROW("5.7", "a forked child that exits leaves all registrations")
 ROW("5.7", "when a program destroys its objects in order, every verb returns 0")
 {
 	struct actor *a = with_domain();
-	uint32_t qpn = connected_by(a);
+	uint32_t qpn = new_rcv_qp_in_rtr(a);
 
 	expect_ok(create_srq(a, 0, D));
 	expect_ok(create_qp(a, 0, D));

@@ -25,7 +25,7 @@ ROW("5.5", "a query of a receive QP returns the GID of its peer")
 {
 	struct actor *a = with_domain();
 
-	expect_path(query_rcv_qp(a, D, connected_by(a), 0), a);
+	expect_path(query_rcv_qp(a, D, new_rcv_qp_in_rtr(a), 0), a);
 }
 
 ROW("5.9", "a query of an XRC QP returns the GID of its peer")
@@ -49,10 +49,10 @@ static struct ibv_qp_attr without_grh(const struct actor *a)
 ROW("5.4", "a receive QP is not connected without a GRH")
 {
 	struct actor *a = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 	struct ibv_qp_attr attr = without_grh(a);
 
-	bring_rcv_qp(a, D, qpn, IBV_QPS_INIT, a, PEER_QPN);
+	bring_rcv_qp(a, qpn, IBV_QPS_INIT, a, PEER_QPN);
 	expect(modify_rcv_qp(a, D, qpn, &attr, mask_to(IBV_QPS_RTR)), EINVAL);
 	expect_rcv_state(a, qpn, IBV_QPS_INIT);
 }

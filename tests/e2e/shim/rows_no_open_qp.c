@@ -11,9 +11,9 @@
 ROW("5.6", "the creator modifies, queries, registers and unregisters")
 {
 	struct actor *a = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
-	bring_rcv_qp(a, D, qpn, IBV_QPS_RTR, a, PEER_QPN);
+	bring_rcv_qp(a, qpn, IBV_QPS_RTR, a, PEER_QPN);
 	expect_rcv_state(a, qpn, IBV_QPS_RTR);
 	expect_ok(reg(a, D, qpn));
 	expect_ok(unreg(a, D, qpn));
@@ -23,7 +23,7 @@ ROW("5.6", "the creator modifies, queries, registers and unregisters")
 ROW("5.6", "reg by another opened device is ENOSYS, the second time too")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect(reg(b, D, qpn), ENOSYS);
 	expect(reg(b, D, qpn), ENOSYS);
@@ -33,7 +33,7 @@ ROW("5.4", "modify by another opened device is ENOSYS, the second time too")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_INIT, b, 0);
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect(modify_rcv_qp(b, D, qpn, &attr, MASK_INIT), ENOSYS);
 	expect(modify_rcv_qp(b, D, qpn, &attr, MASK_INIT), ENOSYS);
@@ -43,7 +43,7 @@ ROW("5.4", "modify by another opened device is ENOSYS, the second time too")
 ROW("5.5", "query by another opened device is ENOSYS, the second time too")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect(query_rcv_qp(b, D, qpn, 0), ENOSYS);
 	expect(query_rcv_qp(b, D, qpn, 0), ENOSYS);
@@ -52,7 +52,7 @@ ROW("5.5", "query by another opened device is ENOSYS, the second time too")
 ROW("5.6", "unreg by another opened device is EINVAL")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect(unreg(b, D, qpn), EINVAL);
 	expect(reg(b, D, qpn), ENOSYS);
@@ -64,7 +64,7 @@ ROW("5.6", "unreg by another opened device is EINVAL")
 ROW("5.6", "a second domain of the creator registers")
 {
 	struct actor *a = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(open_domain(a, 1, row_file(0), O_CREAT));
 	expect_ok(reg(a, 1, qpn));
@@ -76,7 +76,7 @@ ROW("5.6", "a second domain of the creator registers")
 ROW("5.2", "domains close after a refused reg")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect(reg(b, D, qpn), ENOSYS);
 	expect_ok(close_domain(b, D));

@@ -11,7 +11,7 @@
 ROW("5.5", "a new receive QP is in RESET")
 {
 	struct actor *a = with_domain();
-	struct result r = query_rcv_qp(a, D, made_by(a), IBV_QP_STATE);
+	struct result r = query_rcv_qp(a, D, new_rcv_qp(a), IBV_QP_STATE);
 
 	expect_ok(r);
 	expect_eq(r.attr.qp_state, IBV_QPS_RESET);
@@ -39,13 +39,13 @@ ROW("5.5", "init_attr is as libmlx4 wrote it, in RESET")
 {
 	struct actor *a = with_domain();
 
-	expect_libmlx4_init_attr(query_rcv_qp(a, D, made_by(a), 0));
+	expect_libmlx4_init_attr(query_rcv_qp(a, D, new_rcv_qp(a), 0));
 }
 
 ROW("5.5", "init_attr is as libmlx4 wrote it, in RTR")
 {
 	struct actor *a = with_domain();
-	uint32_t qpn = connected_by(a);
+	uint32_t qpn = new_rcv_qp_in_rtr(a);
 
 	expect_libmlx4_init_attr(query_rcv_qp(a, D, qpn, IBV_QP_STATE));
 }
@@ -53,7 +53,7 @@ ROW("5.5", "init_attr is as libmlx4 wrote it, in RTR")
 ROW("5.5", "init_attr names the handle that was given")
 {
 	struct actor *a = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(open_domain(a, 1, row_file(0), 0));
 	expect_libmlx4_init_attr(query_rcv_qp(a, 1, qpn, IBV_QP_STATE));
@@ -81,7 +81,7 @@ static void expect_in_rtr(struct actor *a, uint32_t qpn, const struct actor *pee
 static void mask_ignored(int mask)
 {
 	struct actor *a = with_domain();
-	uint32_t qpn = connected_by(a);
+	uint32_t qpn = new_rcv_qp_in_rtr(a);
 
 	expect_in_rtr(a, qpn, a, mask);
 }
@@ -95,10 +95,10 @@ ROW_CALL("5.5", "a query with a mask bit that XRC does not use returns every att
 ROW("5.5", "a query in RTS returns the attributes that RTS added")
 {
 	struct actor *a = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 	struct result r;
 
-	bring_rcv_qp(a, D, qpn, IBV_QPS_RTS, a, PEER_QPN);
+	bring_rcv_qp(a, qpn, IBV_QPS_RTS, a, PEER_QPN);
 	r = query_rcv_qp(a, D, qpn, 0);
 	expect_ok(r);
 	expect_eq(r.attr.qp_state, IBV_QPS_RTS);
@@ -109,7 +109,7 @@ ROW("5.5", "a query in RTS returns the attributes that RTS added")
 ROW("5.5", "a query without a registration returns every attribute")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = connected_by(a);
+	uint32_t qpn = new_rcv_qp_in_rtr(a);
 
 	expect_in_rtr(b, qpn, a, 0);
 	expect_libmlx4_init_attr(query_rcv_qp(b, D, qpn, 0));
@@ -118,10 +118,10 @@ ROW("5.5", "a query without a registration returns every attribute")
 ROW("5.5", "a query by a registrant returns every attribute")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(reg(b, D, qpn));
-	bring_rcv_qp(a, D, qpn, IBV_QPS_RTR, a, PEER_QPN);
+	bring_rcv_qp(a, qpn, IBV_QPS_RTR, a, PEER_QPN);
 	expect_in_rtr(b, qpn, a, 0);
 }
 
@@ -129,10 +129,10 @@ ROW("5.5", "a query returns what another process has modified")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(reg(b, D, qpn));
-	bring_rcv_qp(a, D, qpn, IBV_QPS_INIT, a, PEER_QPN);
+	bring_rcv_qp(a, qpn, IBV_QPS_INIT, a, PEER_QPN);
 	expect_rcv_state(b, qpn, IBV_QPS_INIT);
 	expect_ok(modify_rcv_qp(b, D, qpn, &attr, IBV_QP_STATE));
 	expect_rcv_state(a, qpn, IBV_QPS_ERR);
@@ -141,7 +141,7 @@ ROW("5.5", "a query returns what another process has modified")
 ROW("5.5", "querying does not register")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(query_rcv_qp(b, D, qpn, 0));
 	expect(unreg(b, D, qpn), EINVAL);
@@ -152,7 +152,7 @@ ROW("5.5", "querying does not register")
 ROW("5.5", "a query does not keep the QP alive")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(query_rcv_qp(b, D, qpn, 0));
 	expect_ok(unreg(a, D, qpn));
@@ -170,7 +170,7 @@ ROW("5.5", "querying an unknown number is EINVAL")
 ROW("5.5", "querying through another domain is EINVAL")
 {
 	struct actor *a = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(open_domain(a, 1, row_file(1), O_CREAT));
 	expect_ok(open_private(a, 2, O_CREAT));

@@ -13,15 +13,15 @@ static struct result modify_init(struct actor *a, int dom, uint32_t qpn)
 	return modify_rcv_qp(a, dom, qpn, &attr, MASK_INIT);
 }
 
-ROW("5.4", "only xrc_domain of init_attr is read")
+ROW("5.4", "a receive QP can be created with garbage in init_attr, except in xrc_domain")
 {
 	expect_ok(create_rcv_qp_as(with_domain(), D, GARBAGE));
 	expect_ok(create_rcv_qp_as(with_domain(), D, 0));
 }
 
-ROW("5.4", "a receive QP's number has 24 bits and is not 0 or 1")
+ROW("5.4", "a receive QP's number has at most 24 bits and is not 0 or 1")
 {
-	uint32_t qpn = made_by(with_domain());
+	uint32_t qpn = new_rcv_qp(with_domain());
 
 	expect_that(qpn > 1 && qpn <= 0xffffff);
 }
@@ -29,7 +29,7 @@ ROW("5.4", "a receive QP's number has 24 bits and is not 0 or 1")
 ROW("5.4", "every receive QP has a number of its own")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t first = made_by(a), second = made_by(a), third = made_by(b);
+	uint32_t first = new_rcv_qp(a), second = new_rcv_qp(a), third = new_rcv_qp(b);
 
 	expect_that(first != second && first != third && second != third);
 }
@@ -38,13 +38,13 @@ ROW("5.4", "the creator of a receive QP is registered")
 {
 	struct actor *a = with_domain();
 
-	expect_ok(unreg(a, D, made_by(a)));
+	expect_ok(unreg(a, D, new_rcv_qp(a)));
 }
 
 ROW("5.9", "a receive QP takes RC's full masks to INIT, RTR and RTS")
 {
 	struct actor *a = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	for (enum ibv_qp_state step = IBV_QPS_INIT; step <= IBV_QPS_RTS; step++) {
 		struct ibv_qp_attr attr = attr_to(step, a, PEER_QPN);
@@ -57,16 +57,16 @@ ROW("5.9", "a receive QP takes RC's full masks to INIT, RTR and RTS")
 ROW("5.4", "a modify needs no registration")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
-	bring_rcv_qp(b, D, qpn, IBV_QPS_RTR, a, PEER_QPN);
+	bring_rcv_qp(b, qpn, IBV_QPS_RTR, a, PEER_QPN);
 	expect_rcv_state(a, qpn, IBV_QPS_RTR);
 }
 
 ROW("5.4", "modifying does not register")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(modify_init(b, D, qpn));
 	expect(unreg(b, D, qpn), EINVAL);
@@ -77,7 +77,7 @@ ROW("5.4", "each transition may come from another process")
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTR, a, PEER_QPN);
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(modify_init(b, D, qpn));
 	expect_ok(reg(c, D, qpn));
@@ -91,7 +91,7 @@ static void reset_by(struct actor *modifier, struct actor *creator, uint32_t qpn
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
 
-	bring_rcv_qp(creator, D, qpn, IBV_QPS_RTR, creator, PEER_QPN);
+	bring_rcv_qp(creator, qpn, IBV_QPS_RTR, creator, PEER_QPN);
 	expect_ok(modify_rcv_qp(modifier, D, qpn, &attr, IBV_QP_STATE));
 	expect_rcv_state(creator, qpn, IBV_QPS_RESET);
 }
@@ -103,7 +103,7 @@ static void reset_by(struct actor *modifier, struct actor *creator, uint32_t qpn
 ROW("5.4", "the creator, a registrant and any other process may reset a receive QP")
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(reg(b, D, qpn));
 	reset_by(a, a, qpn);
@@ -119,7 +119,7 @@ ROW("5.5", "a repeated modify is EINVAL, and a query returns the state reached")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTR, a, PEER_QPN);
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(reg(b, D, qpn));
 	expect_ok(modify_init(a, D, qpn));
@@ -159,7 +159,7 @@ ROW("5.4", "modifying an XRC QP by its number is EINVAL")
 ROW("5.4", "modifying through another domain is EINVAL")
 {
 	struct actor *a = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(open_domain(a, 1, row_file(1), O_CREAT));
 	expect_ok(open_private(a, 2, O_CREAT));
@@ -171,7 +171,7 @@ ROW("5.4", "modifying through another domain is EINVAL")
 ROW("5.4", "modifying through another device's domain is EINVAL")
 {
 	struct actor *a = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(open_elsewhere(a, 1, row_file(0), OTHER_DEVICE));
 	expect(modify_init(a, 1, qpn), EINVAL);
@@ -180,7 +180,7 @@ ROW("5.4", "modifying through another device's domain is EINVAL")
 ROW("5.4", "modifying through a second handle of the inode succeeds")
 {
 	struct actor *a = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(open_domain(a, 1, row_file(0), 0));
 	expect_ok(modify_init(a, 1, qpn));
@@ -189,7 +189,7 @@ ROW("5.4", "modifying through a second handle of the inode succeeds")
 ROW("5.4", "modifying a receive QP that has ended is EINVAL")
 {
 	struct actor *a = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(unreg(a, D, qpn));
 	expect(modify_init(a, D, qpn), EINVAL);
@@ -206,13 +206,13 @@ static struct result try_modify(const struct ibv_qp_attr *attr, int mask)
 static void make_target(void)
 {
 	target = modifier = with_domain();
-	target_qpn = made_by(target);
+	target_qpn = new_rcv_qp(target);
 }
 
 static void required_bits(enum ibv_qp_state state)
 {
 	make_target();
-	bring_rcv_qp(target, D, target_qpn, state - 1, target, PEER_QPN);
+	bring_rcv_qp(target, target_qpn, state - 1, target, PEER_QPN);
 	masks_required(try_modify, attr_to(state, target, PEER_QPN), mask_to(state));
 }
 
@@ -223,11 +223,11 @@ ROW_CALL("5.9", "a receive QP refuses a transition to RTR that lacks one bit of 
 ROW_CALL("5.9", "a receive QP refuses a transition to RTS that lacks one bit of RC's mask",
 	 required_bits(IBV_QPS_RTS))
 
-ROW("5.9", "a process that is not registered needs every bit of RC's mask, too")
+ROW("5.9", "a process that is not registered needs every bit of RC's mask to RTR, too")
 {
 	make_target();
 	modifier = with_domain();
-	bring_rcv_qp(modifier, D, target_qpn, IBV_QPS_INIT, target, PEER_QPN);
+	bring_rcv_qp(modifier, target_qpn, IBV_QPS_INIT, target, PEER_QPN);
 	masks_required(try_modify, attr_to(IBV_QPS_RTR, target, PEER_QPN), MASK_RTR);
 }
 
@@ -237,11 +237,12 @@ static void keeps_rule(masks_rule *rule)
 	rule(try_modify, target);
 }
 
-ROW_CALL("5.9", "a receive QP accepts the optional bits of each transition",
+ROW_CALL("5.9", "a receive QP accepts ACCESS_FLAGS, PKEY_INDEX and MIN_RNR_TIMER as optional bits",
 	 keeps_rule(masks_optional))
 ROW_CALL("5.9", "a receive QP refuses bits that are not of the transition",
 	 keeps_rule(masks_foreign))
-ROW_CALL("5.9", "a receive QP refuses to skip a state", keeps_rule(masks_skipped_states))
+ROW_CALL("5.9", "a receive QP refuses to skip a state, to go back to INIT, and unknown states",
+	 keeps_rule(masks_refused_states))
 ROW_CALL("5.9", "a receive QP goes to ERR and back to RESET", keeps_rule(masks_error_and_back))
 
 static void accepts_port(uint8_t port)

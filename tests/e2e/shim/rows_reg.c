@@ -8,7 +8,7 @@
 ROW("5.6", "reg returns 0, the first time and when repeated")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(reg(b, D, qpn));
 	expect_ok(reg(b, D, qpn));
@@ -18,7 +18,7 @@ ROW("5.6", "reg returns 0, the first time and when repeated")
 ROW("5.6", "reg by the creator returns 0")
 {
 	struct actor *a = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(reg(a, D, qpn));
 	expect_ok(reg(a, D, qpn));
@@ -27,7 +27,7 @@ ROW("5.6", "reg by the creator returns 0")
 ROW("5.6", "one unreg undoes any number of regs")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(reg(b, D, qpn));
 	expect_ok(reg(b, D, qpn));
@@ -39,7 +39,7 @@ ROW("5.6", "one unreg undoes any number of regs")
 ROW("5.6", "one unreg undoes creation and regs")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(reg(b, D, qpn));
 	expect_ok(reg(a, D, qpn));
@@ -51,7 +51,7 @@ ROW("5.6", "one unreg undoes creation and regs")
 ROW("5.6", "the creator may unregister first")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = connected_by(a);
+	uint32_t qpn = new_rcv_qp_in_rtr(a);
 
 	expect_ok(reg(b, D, qpn));
 	expect_ok(unreg(a, D, qpn));
@@ -63,7 +63,7 @@ ROW("5.6", "the creator may unregister first")
 ROW("5.6", "the creator may close its domain after its unreg")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(reg(b, D, qpn));
 	expect_ok(unreg(a, D, qpn));
@@ -76,7 +76,7 @@ ROW("5.6", "the creator may close its domain after its unreg")
 ROW("5.6", "the creator may register again after its unreg")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(reg(b, D, qpn));
 	expect_ok(unreg(a, D, qpn));
@@ -93,7 +93,7 @@ ROW("5.6", "the last unreg destroys the QP for every process")
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_INIT, a, 0);
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(reg(b, D, qpn));
 	expect_ok(unreg(b, D, qpn));
@@ -109,7 +109,7 @@ ROW("5.6", "the last unreg destroys the QP for every process")
 ROW("5.6", "a former registrant may query a receive QP until its last unreg")
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(reg(b, D, qpn));
 	expect_ok(reg(c, D, qpn));
@@ -124,7 +124,7 @@ ROW("5.6", "a former registrant may query a receive QP until its last unreg")
 ROW("5.6", "unreg without registration is EINVAL")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect(unreg(b, D, qpn), EINVAL);
 	expect_ok(query_rcv_qp(b, D, qpn, 0));
@@ -146,7 +146,7 @@ ROW("5.6", "reg and unreg of an unknown number are EINVAL")
 ROW("5.6", "a number with more than 24 bits is unknown")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect(reg(b, D, qpn | 0x1000000), EINVAL);
 	expect(unreg(a, D, qpn | 0x1000000), EINVAL);
@@ -168,7 +168,7 @@ ROW("5.6", "reg and unreg of another kind of QP are EINVAL")
 ROW("5.6", "reg in another domain is EINVAL")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(open_domain(b, 1, row_file(1), O_CREAT));
 	expect_ok(open_private(b, 2, O_CREAT));
@@ -182,7 +182,7 @@ ROW("5.6", "reg in another domain is EINVAL")
 ROW("5.6", "reg in another device's domain is EINVAL")
 {
 	struct actor *a = with_domain(), *b = actor_open(1);
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(open_domain(b, D, row_file(0), O_CREAT));
 	expect(reg(b, D, qpn), EINVAL);
@@ -192,7 +192,7 @@ ROW("5.6", "reg in another device's domain is EINVAL")
 ROW("5.6", "unreg in another domain is EINVAL")
 {
 	struct actor *a = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(open_domain(a, 1, row_file(1), O_CREAT));
 	expect_ok(open_private(a, 2, O_CREAT));
@@ -208,7 +208,7 @@ ROW("5.6", "unreg of one QP leaves the registrations of other QPs")
 	uint32_t qpns[20];
 
 	for (int i = 0; i < 20; i++) {
-		qpns[i] = made_by(i % 2 ? a : b);
+		qpns[i] = new_rcv_qp(i % 2 ? a : b);
 		expect_ok(reg(i % 2 ? b : a, D, qpns[i]));
 	}
 	for (int i = 0; i < 20; i++)
@@ -225,7 +225,7 @@ ROW("5.6", "unreg of one QP leaves the registrations of other QPs")
 ROW("5.6", "a private domain has registrations too")
 {
 	struct actor *a = with_private();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(reg(a, D, qpn));
 	expect_ok(unreg(a, D, qpn));
@@ -236,7 +236,7 @@ ROW("5.6", "a private domain has registrations too")
 ROW("5.6", "a registration keeps only the domain handle busy that was passed to reg")
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = new_rcv_qp(a);
 
 	expect_ok(open_domain(b, 1, row_file(0), 0));
 	expect_ok(reg(b, 1, qpn));

@@ -55,12 +55,7 @@ ROW("5.3", "an XRC QP's send capacities are written back")
 		    r.cap.max_inline_data > 1);
 }
 
-ROW("5.3", "a private domain has XRC QPs too")
-{
-	struct actor *a = with_private();
-
-	expect_ok(create_qp(a, 0, D));
-}
+ROW_CALL("5.3", "a private domain has XRC QPs too", expect_ok(create_qp(with_private(), 0, D)))
 
 static struct result create_at(enum place pd, enum place send_cq, enum place recv_cq)
 {
@@ -85,10 +80,8 @@ ROW("5.3", "ibv_create_qp refuses an XRC QP with another device's CQ with EINVAL
 	expect(create_at(OWN, OWN, OTHER_DEVICE), EINVAL);
 }
 
-ROW("5.3", "ibv_create_qp refuses an XRC QP with another device's PD with EINVAL")
-{
-	expect(create_at(OTHER_DEVICE, OWN, OWN), EINVAL);
-}
+ROW_CALL("5.3", "ibv_create_qp refuses an XRC QP with another device's PD with EINVAL",
+	 expect(create_at(OTHER_DEVICE, OWN, OWN), EINVAL))
 
 static void domain_refused(enum place where)
 {
@@ -188,10 +181,11 @@ static void keeps_rule(masks_rule *rule)
 	rule(try_modify, modifier);
 }
 
-ROW_CALL("5.9", "an XRC QP accepts the optional bits of each transition",
+ROW_CALL("5.9", "an XRC QP accepts ACCESS_FLAGS, PKEY_INDEX and MIN_RNR_TIMER as optional bits",
 	 keeps_rule(masks_optional))
 ROW_CALL("5.9", "an XRC QP refuses bits that are not of the transition", keeps_rule(masks_foreign))
-ROW_CALL("5.9", "an XRC QP refuses to skip a state", keeps_rule(masks_skipped_states))
+ROW_CALL("5.9", "an XRC QP refuses to skip a state, to go back to INIT, and unknown states",
+	 keeps_rule(masks_refused_states))
 ROW_CALL("5.9", "an XRC QP goes to ERR and back to RESET", keeps_rule(masks_error_and_back))
 
 static void accepts_port(uint8_t port)

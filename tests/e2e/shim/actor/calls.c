@@ -171,7 +171,7 @@ struct result create_rcv_qp(struct actor *actor, int dom)
 	return create_rcv_qp_as(actor, dom, GARBAGE);
 }
 
-uint32_t made_by(struct actor *actor)
+uint32_t new_rcv_qp(struct actor *actor)
 {
 	struct result created = create_rcv_qp(actor, D);
 
@@ -249,13 +249,13 @@ int mask_to(enum ibv_qp_state state)
 	}
 }
 
-void bring_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, enum ibv_qp_state state,
+void bring_rcv_qp(struct actor *actor, uint32_t qp_num, enum ibv_qp_state state,
 		  const struct actor *peer, uint32_t dest_qp_num)
 {
 	for (enum ibv_qp_state step = IBV_QPS_INIT; step <= state; step++) {
 		struct ibv_qp_attr attr = attr_to(step, peer, dest_qp_num);
 
-		expect_ok(modify_rcv_qp(actor, dom, qp_num, &attr, mask_to(step)));
+		expect_ok(modify_rcv_qp(actor, D, qp_num, &attr, mask_to(step)));
 	}
 }
 
@@ -269,11 +269,11 @@ void bring_qp(struct actor *actor, int slot, enum ibv_qp_state state, const stru
 	}
 }
 
-uint32_t connected_by(struct actor *actor)
+uint32_t new_rcv_qp_in_rtr(struct actor *actor)
 {
-	uint32_t qp_num = made_by(actor);
+	uint32_t qp_num = new_rcv_qp(actor);
 
-	bring_rcv_qp(actor, D, qp_num, IBV_QPS_RTR, actor, PEER_QPN);
+	bring_rcv_qp(actor, qp_num, IBV_QPS_RTR, actor, PEER_QPN);
 	return qp_num;
 }
 
@@ -307,9 +307,9 @@ static struct result completion(struct actor *actor, int srq, unsigned flags)
 	});
 }
 
-struct result send_completion(struct actor *actor, unsigned flags)
+struct result send_completion(struct actor *actor)
 {
-	return completion(actor, NIL, flags);
+	return completion(actor, NIL, 0);
 }
 
 struct result recv_completion(struct actor *actor, int srq, unsigned flags)

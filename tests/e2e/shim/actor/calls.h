@@ -54,10 +54,10 @@ struct actor *with_private(void);
 
 struct result create_rcv_qp(struct actor *actor, int dom);
 struct result create_rcv_qp_as(struct actor *actor, int dom, unsigned flags);
-/** made_by - the actor creates a receive QP in D. Returns its number. */
-uint32_t made_by(struct actor *actor);
-/** connected_by - the same, in RTR and connected to PEER_QPN on the actor's own port. */
-uint32_t connected_by(struct actor *actor);
+/** new_rcv_qp - creates a receive QP in D. Returns its number. */
+uint32_t new_rcv_qp(struct actor *actor);
+/** new_rcv_qp_in_rtr - the same, connected to PEER_QPN on the actor's own port. */
+uint32_t new_rcv_qp_in_rtr(struct actor *actor);
 struct result modify_rcv_qp(struct actor *actor, int dom, uint32_t qp_num,
 			    const struct ibv_qp_attr *attr, int mask);
 struct result query_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, int mask);
@@ -69,8 +69,8 @@ struct result unreg(struct actor *actor, int dom, uint32_t qp_num);
 struct ibv_qp_attr attr_to(enum ibv_qp_state state, const struct actor *peer, uint32_t dest_qp_num);
 int mask_to(enum ibv_qp_state state);
 
-/* From RESET up to `state`, with full masks; each step must succeed. */
-void bring_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, enum ibv_qp_state state,
+/* From RESET up to `state`, with full masks; each step must succeed. A receive QP is in D. */
+void bring_rcv_qp(struct actor *actor, uint32_t qp_num, enum ibv_qp_state state,
 		  const struct actor *peer, uint32_t dest_qp_num);
 void bring_qp(struct actor *actor, int slot, enum ibv_qp_state state, const struct actor *peer,
 	      uint32_t dest_qp_num);
@@ -84,7 +84,7 @@ struct result post_send(struct actor *actor, int qp, uint32_t srq_num, uint32_t 
  * One completion of the CQ of QPs, or of that of SRQs; ETIMEDOUT if there is none. flags: CQ_EVENT
  * (SRQs only) or DRAIN.
  */
-struct result send_completion(struct actor *actor, unsigned flags);
+struct result send_completion(struct actor *actor);
 struct result recv_completion(struct actor *actor, int srq, unsigned flags);
 
 /**

@@ -69,7 +69,7 @@ void masks_foreign(modify_fn *modify, const struct actor *peer)
 	try(modify, &attr, MASK_RTS, EINVAL);	/* RTS to RTS has other bits */
 }
 
-void masks_skipped_states(modify_fn *modify, const struct actor *peer)
+void masks_refused_states(modify_fn *modify, const struct actor *peer)
 {
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTR, peer, PEER_QPN);
 

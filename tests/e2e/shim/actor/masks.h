@@ -19,7 +19,7 @@ void masks_required(modify_fn *modify, struct ibv_qp_attr attr, int mask);
 
 typedef void masks_rule(modify_fn *modify, const struct actor *peer);
 
-masks_rule masks_optional, masks_foreign, masks_skipped_states, masks_error_and_back;
+masks_rule masks_optional, masks_foreign, masks_refused_states, masks_error_and_back;
 
 /**
  * masks_ports_of_vectors - ports of address vectors are ignored; port_num and alt_port_num count.

@@ -29,8 +29,8 @@ static struct ibv_qp_init_attr init_attr_for(struct actor_state *state,
 	};
 }
 
-static void look_at(const struct ibv_qp *qp, const struct opened *opened,
-		    const struct ibv_qp_init_attr *attr, struct result *result)
+static void record_fields(const struct ibv_qp *qp, const struct opened *opened,
+			  const struct ibv_qp_init_attr *attr, struct result *result)
 {
 	result->number = qp->qp_num;
 	result->qp_type = qp->qp_type;
@@ -72,7 +72,7 @@ void do_create_qp(struct actor_state *state, const struct request *request, stru
 	if (!qp)
 		return;
 	state->qps[request->slot] = qp;
-	look_at(qp, pd_of, &wanted, result);
+	record_fields(qp, pd_of, &wanted, result);
 }
 
 void do_modify_qp(struct actor_state *state, const struct request *request, struct result *result)

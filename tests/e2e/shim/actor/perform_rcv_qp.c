@@ -6,14 +6,14 @@
 #include "state.h"
 
 /* Fills arguments that must not be read, and results before they are written. */
-#define RUBBISH 0xa5
+#define GARBAGE_BYTE 0xa5
 
-static bool still_rubbish(const void *memory, size_t size)
+static bool still_garbage(const void *memory, size_t size)
 {
 	const unsigned char *bytes = memory;
 
 	for (size_t i = 0; i < size; i++)
-		if (bytes[i] != RUBBISH)
+		if (bytes[i] != GARBAGE_BYTE)
 			return false;
 	return true;
 }
@@ -23,15 +23,15 @@ void do_create_rcv_qp(struct actor_state *state, const struct request *request,
 {
 	/* GASNet leaves everything but xrc_domain uninitialised. */
 	struct ibv_qp_init_attr *attr =
-		guarded_new(sizeof(*attr), request->flags & GARBAGE ? RUBBISH : 0);
-	uint32_t *number = guarded_new(sizeof(*number), RUBBISH);
+		guarded_new(sizeof(*attr), request->flags & GARBAGE ? GARBAGE_BYTE : 0);
+	uint32_t *number = guarded_new(sizeof(*number), GARBAGE_BYTE);
 
 	attr->xrc_domain = dom_argument(state, request->dom);
 	errno = ERRNO_MARK;
 	returned(result, ibv_create_xrc_rcv_qp(request->flags & NULL_INIT_ATTR ? NULL : attr,
 					       request->flags & NULL_QP_NUM ? NULL : number));
 	result->number = *number;
-	intact(result, !result->ret || still_rubbish(number, sizeof(*number)));
+	intact(result, !result->ret || still_garbage(number, sizeof(*number)));
 	intact(result, guarded_free(attr, sizeof(*attr)));
 	intact(result, guarded_free(number, sizeof(*number)));
 }
@@ -50,8 +50,8 @@ void do_modify_rcv_qp(struct actor_state *state, const struct request *request,
 	intact(result, guarded_free(attr, sizeof(*attr)));
 }
 
-static void look_at(const struct ibv_qp_attr *attr, const struct ibv_qp_init_attr *init_attr,
-		    const struct ibv_xrc_domain *dom, struct result *result)
+static void record_fields(const struct ibv_qp_attr *attr, const struct ibv_qp_init_attr *init_attr,
+			  const struct ibv_xrc_domain *dom, struct result *result)
 {
 	result->attr = *attr;
 	result->cap = init_attr->cap;
@@ -65,8 +65,8 @@ static void look_at(const struct ibv_qp_attr *attr, const struct ibv_qp_init_att
 void do_query_rcv_qp(struct actor_state *state, const struct request *request,
 		     struct result *result)
 {
-	struct ibv_qp_attr *attr = guarded_new(sizeof(*attr), RUBBISH);
-	struct ibv_qp_init_attr *init_attr = guarded_new(sizeof(*init_attr), RUBBISH);
+	struct ibv_qp_attr *attr = guarded_new(sizeof(*attr), GARBAGE_BYTE);
+	struct ibv_qp_init_attr *init_attr = guarded_new(sizeof(*init_attr), GARBAGE_BYTE);
 	struct ibv_xrc_domain *dom = dom_argument(state, request->dom);
 
 	errno = ERRNO_MARK;
@@ -75,10 +75,10 @@ void do_query_rcv_qp(struct actor_state *state, const struct request *request,
 				      request->flags & NULL_ATTR ? NULL : attr, request->mask,
 				      request->flags & NULL_INIT_ATTR ? NULL : init_attr));
 	if (result->ret)
-		intact(result, still_rubbish(attr, sizeof(*attr)) &&
-				       still_rubbish(init_attr, sizeof(*init_attr)));
+		intact(result, still_garbage(attr, sizeof(*attr)) &&
+				       still_garbage(init_attr, sizeof(*init_attr)));
 	else
-		look_at(attr, init_attr, dom, result);
+		record_fields(attr, init_attr, dom, result);
 	intact(result, guarded_free(attr, sizeof(*attr)));
 	intact(result, guarded_free(init_attr, sizeof(*init_attr)));
 }

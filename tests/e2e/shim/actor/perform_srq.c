@@ -38,7 +38,8 @@ static bool pointer_at(const struct ibv_srq *srq, size_t offset, const void *wan
 	return !memcmp((const char *)srq + offset, &want, sizeof(want));
 }
 
-static void look_at(const struct ibv_srq *srq, const struct opened *opened, struct result *result)
+static void record_fields(const struct ibv_srq *srq, const struct opened *opened,
+			  struct result *result)
 {
 	result->number = srq->xrc_srq_num;
 	result->raw_number = number_at(srq, OFED_NUMBER);
@@ -47,8 +48,8 @@ static void look_at(const struct ibv_srq *srq, const struct opened *opened, stru
 	fact(result, USER_CONTEXT_MATCHES, srq->srq_context == &srq_context);
 }
 
-static void look_at_xrc(const struct ibv_srq *srq, const struct ibv_xrc_domain *dom,
-			const struct ibv_cq *cq, struct result *result)
+static void record_xrc_fields(const struct ibv_srq *srq, const struct ibv_xrc_domain *dom,
+			      const struct ibv_cq *cq, struct result *result)
 {
 	fact(result, DOMAIN_MATCHES, srq->xrc_domain == dom);
 	fact(result, CQ_MATCHES, srq->xrc_cq == cq);
@@ -79,8 +80,8 @@ void do_create_srq(struct actor_state *state, const struct request *request, str
 	if (!srq)
 		return;
 	state->srqs[request->slot] = srq;
-	look_at(srq, pd_of, result);
-	look_at_xrc(srq, dom, cq, result);
+	record_fields(srq, pd_of, result);
+	record_xrc_fields(srq, dom, cq, result);
 }
 
 void do_create_plain_srq(struct actor_state *state, const struct request *request,
@@ -95,7 +96,7 @@ void do_create_plain_srq(struct actor_state *state, const struct request *reques
 		return;
 	state->srqs[request->slot] = srq;
 	result->srq_attr = attr.attr;
-	look_at(srq, opened, result);
+	record_fields(srq, opened, result);
 	fact(result, DOMAIN_MATCHES, !srq->xrc_domain);
 	fact(result, CQ_MATCHES, !srq->xrc_cq);
 }

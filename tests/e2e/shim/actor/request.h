@@ -72,7 +72,7 @@ enum request_flags {
 	NULL_ATTR = 1 << 5,
 	NULL_INIT_ATTR = 1 << 6,
 	NULL_QP_NUM = 1 << 7,
-	/* members that the contract says are not read hold rubbish */
+	/* members that the contract says are not read hold garbage */
 	GARBAGE = 1 << 8,
 	/* the 64 bytes of a program without XRC, an unmapped page behind them */
 	SHORT_INIT_ATTR = 1 << 9,

@@ -67,10 +67,11 @@ static inline void returned_pointer(struct result *result, const void *pointer)
 	result->ret = pointer ? 0 : result->err;
 }
 
+/* For verbs that return -1 with errno. An errno that is returned itself becomes negative. */
 static inline void returned_minus_one(struct result *result, int ret)
 {
 	result->err = errno;
-	result->ret = ret == -1 ? result->err : ret;
+	result->ret = ret == -1 ? result->err : -ret;
 }
 
 static inline void fact(struct result *result, unsigned which, bool holds)

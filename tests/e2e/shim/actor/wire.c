@@ -17,8 +17,8 @@ struct wire wire_to(struct actor *receiver)
 
 	wire.send_qpn = number_of(create_qp(wire.sender, 0, D));
 	wire.srq_num = number_of(create_srq(receiver, 0, D));
-	wire.rcv_qpn = made_by(receiver);
-	bring_rcv_qp(receiver, D, wire.rcv_qpn, IBV_QPS_RTR, wire.sender, wire.send_qpn);
+	wire.rcv_qpn = new_rcv_qp(receiver);
+	bring_rcv_qp(receiver, wire.rcv_qpn, IBV_QPS_RTR, wire.sender, wire.send_qpn);
 	bring_qp(wire.sender, 0, IBV_QPS_RTS, receiver, wire.rcv_qpn);
 	return wire;
 }
@@ -45,7 +45,7 @@ void wire_send(const struct wire *wire, uint32_t srq_num, uint32_t bytes, uint32
 	struct result r;
 
 	expect_ret(post_send(wire->sender, 0, srq_num, bytes, imm), 0);
-	r = send_completion(wire->sender, 0);
+	r = send_completion(wire->sender);
 	expect_ret(r, 0);
 	expect_eq(r.wc.status, IBV_WC_SUCCESS);
 	expect_eq(r.wc.opcode, IBV_WC_SEND);
