@@ -10,6 +10,9 @@
 
 #include <xrc_compat.h>
 
+#define PROGRAM "porting"
+#include "holds.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -17,18 +20,16 @@ extern "C" {
 struct ibv_pd;
 struct ibv_qp;
 
-/*
- * Checks that today's objects behind the old half's belong to them. 0, or 1 after printing what is
- * wrong.
- */
-int ported_half(struct ibv_pd *pd, struct ibv_xrc_domain *domain, struct ibv_srq *srq,
-		uint32_t srq_num);
+/* Expects that today's objects behind the old half's belong to them. */
+void ported_half(struct ibv_pd *pd, struct ibv_xrc_domain *domain, struct ibv_srq *srq,
+		 uint32_t srq_num);
 
 /* The same for a receive QP and an old XRC QP, which is two of today's QPs if two_way is not 0. */
-int ported_qps(struct ibv_xrc_domain *domain, uint32_t rcv_qpn, struct ibv_qp *xrc_qp, int two_way);
+void ported_qps(struct ibv_xrc_domain *domain, uint32_t rcv_qpn, struct ibv_qp *xrc_qp,
+		int two_way);
 
 /* Verbs of today on a handle that ibv_reg_xrc_rcv_qp() has opened. */
-int ported_handle(struct ibv_xrc_domain *domain, uint32_t rcv_qpn);
+void ported_handle(struct ibv_xrc_domain *domain, uint32_t rcv_qpn);
 
 #ifdef __cplusplus
 }

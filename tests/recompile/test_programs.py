@@ -35,7 +35,7 @@ def alone(installed, tmp_path_factory):
     return build_cluster(tmp_path_factory.mktemp("alone"), flags(installed, "xrc-compat-alone"))
 
 
-def wanted_of_libibverbs(path):
+def references_to_libibverbs(path):
     return {symbol for symbol in elf.dynamic_symbols(path)[1] if "@IBVERBS" in symbol}
 
 
@@ -43,7 +43,7 @@ def test_recompiled_is_an_old_binary(recompiled, build_root):
     """It asks for the same symbols as the demo of the build tree, of which "abi stub" tests that it
     is like an old binary."""
     old = build_root / "demo" / "xrc-cluster"
-    assert wanted_of_libibverbs(recompiled) == wanted_of_libibverbs(old)
+    assert references_to_libibverbs(recompiled) == references_to_libibverbs(old)
     assert {name for name in elf.needed(recompiled)
             if "ibverbs" in name or "xrc" in name} == {"libibverbs.so.1"}
     assert elf.run_paths(recompiled) == []
@@ -100,12 +100,14 @@ int main(int argc, char **argv)
 
 
 def test_alone_and_preloaded_is_one_library(alone, installed, run):
-    """The loader recognises the file, so it loads the library once."""
+    """The loader recognises the library, so it loads it once. With LD_TRACE_LOADED_OBJECTS it
+    prints what it loads, and runs nothing."""
     done = run([
         installed.bin / "xrc-compat", "run", "--softhca=2", "--", "sh", "-c",
-        f"{alone} -n 2; echo status $?"
+        f"{alone} -n 2; echo status $?; LD_TRACE_LOADED_OBJECTS=1 exec {alone}"
     ])
-    assert done.stdout.endswith("status 0\n"), done.stdout + done.stderr
+    loaded = done.stdout.partition("status 0\n")[2]
+    assert loaded.count("libxrc-compat.so.1 (0x") == 1, done.stdout + done.stderr
 
 
 def test_alone_links_with_as_needed(installed, tmp_path, run):
@@ -134,7 +136,7 @@ def test_an_old_half_and_a_ported_half_link_together(language, installed, tmp_pa
           *installed.pkg_config("--cflags", "xrc-compat-port"))
     program = build(tmp_path / "porting", language, old, new,
                     *installed.pkg_config("--libs", "xrc-compat-port"))
-    assert "ibv_reg_mr_iova2@IBVERBS_1.8" in wanted_of_libibverbs(
+    assert "ibv_reg_mr_iova2@IBVERBS_1.8" in references_to_libibverbs(
         program), "it must use a function of today's libibverbs, or this test shows nothing"
     for model, two_way in itertools.product(("connectx3", "connectx5"), ("auto", "on")):
         done = run(
@@ -160,9 +162,9 @@ def test_xrc_compat_h_compiles_with_either_header(header, language, std, before,
         before + "#include <xrc_compat.h>\nint main(void) { return xrc_compat_xrcd(0) ? 1 : 0; }\n")
     include = installed.pkg_config("--cflags", {"ofed": "xrc-compat",
                                                 "system": "xrc-compat-port"}[header])
-    ok, complaints = compiler(language, *STRICT, "-pedantic", f"-std={std}", "-fsyntax-only", "-x",
+    ok, errors = compiler(language, *STRICT, "-pedantic", f"-std={std}", "-fsyntax-only", "-x",
                               language, *include, source)
-    assert ok, complaints
+    assert ok, errors
 
 
 @pytest.mark.parametrize("language", ["c", "c++"])
@@ -174,6 +176,6 @@ def test_the_old_header_compiles_with_todays_librdmacm(language, installed, tmp_
         "int main(void) { struct ibv_srq s; return (int)sizeof(s.xrc_srq_num) - 4; }\n")
     if "xrc_srq_num" not in compiler("c", "-fsyntax-only", "-x", "c", source)[1]:
         pytest.skip("no <rdma/rdma_cma.h> here")
-    ok, complaints = compiler(language, "-fsyntax-only", "-x", language,
+    ok, errors = compiler(language, "-fsyntax-only", "-x", language,
                               *installed.pkg_config("--cflags", "xrc-compat"), source)
-    assert ok, complaints
+    assert ok, errors

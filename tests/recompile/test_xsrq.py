@@ -52,14 +52,14 @@ def test_the_api_is_nowhere_else(installed, tmp_path):
     """Neither today's headers nor those of OFED 1.5 have this API, so the programs above do use
     ours."""
     for package in ("xrc-compat", "libibverbs"):
-        ok, complaints = compiler("c", "-fsyntax-only", *installed.pkg_config("--cflags", package),
+        ok, errors = compiler("c", "-fsyntax-only", *installed.pkg_config("--cflags", package),
                                   HERE / "xsrq_program.c")
-        assert not ok and "would not have found the API" in complaints
+        assert not ok and "would not have found the API" in errors
         source = tmp_path / "calls.c"
         source.write_text(UNITS["one.c"])
-        ok, complaints = compiler("c", "-fsyntax-only", "-Werror=implicit-function-declaration",
+        ok, errors = compiler("c", "-fsyntax-only", "-Werror=implicit-function-declaration",
                                   *installed.pkg_config("--cflags", package), source)
-        assert not ok and "ibv_create_xsrq" in complaints
+        assert not ok and "ibv_create_xsrq" in errors
 
 
 UNITS = {

@@ -22,6 +22,6 @@ def compiler(language, *arguments):
 
 def build(output, language, *arguments):
     """Compiles without a warning; returns the output."""
-    ok, complaints = compiler(language, *STRICT, "-o", output, *arguments)
-    assert ok, complaints
+    ok, errors = compiler(language, *STRICT, "-o", output, *arguments)
+    assert ok, errors
     return output

@@ -8,11 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <infiniband/verbs.h>
+
+#define PROGRAM "xsrq"
+#include "holds.h"
 
 #ifndef IBV_XRC_OPS
 #error "configure scripts of the time would not have found the API"
@@ -34,16 +36,6 @@ struct end {
 static struct end receiver, sender;
 static struct ibv_xrcd *xrcd;
 static struct ibv_srq *srq;
-
-static void fail_unless(int right, const char *what)
-{
-	if (right)
-		return;
-	printf("xsrq: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-#define HOLDS(what) fail_unless((what) ? 1 : 0, #what)
 
 static void open_end(struct end *end, struct ibv_device *device)
 {
@@ -174,7 +166,7 @@ static void sender_to_rts(void)
 				     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
 }
 
-static struct ibv_sge element(struct end *end)
+static struct ibv_sge sge_of(struct end *end)
 {
 	struct ibv_sge sge;
 
@@ -200,7 +192,7 @@ static void wait_for_completion(struct end *end, struct ibv_wc *wc)
 
 static void post_receive(void)
 {
-	struct ibv_sge sge = element(&receiver);
+	struct ibv_sge sge = sge_of(&receiver);
 	struct ibv_recv_wr wr, *bad;
 
 	memset(&wr, 0, sizeof(wr));
@@ -213,7 +205,7 @@ static void post_receive(void)
 /* Sets only what the operation needs, as rdma_xclient did. */
 static void send_one(void)
 {
-	struct ibv_sge sge = element(&sender);
+	struct ibv_sge sge = sge_of(&sender);
 	struct ibv_send_wr wr, *bad;
 	struct ibv_wc wc;
 
@@ -308,18 +300,18 @@ static void too_many_receives(struct ibv_srq_init_attr *attr)
 
 static void refuse_srqs(void)
 {
-	static void (*const spoil[])(struct ibv_srq_init_attr *) = { no_domain, no_cq,
-								     too_many_receives };
+	static void (*const invalidations[])(struct ibv_srq_init_attr *) = { no_domain, no_cq,
+									     too_many_receives };
 	struct ibv_srq_init_attr attr;
 	size_t i;
 
-	for (i = 0; i < sizeof(spoil) / sizeof(spoil[0]); i++) {
+	for (i = 0; i < sizeof(invalidations) / sizeof(invalidations[0]); i++) {
 		memset(&attr, 0, sizeof(attr));
 		attr.attr.max_wr = attr.attr.max_sge = 1;
 		attr.srq_type = IBV_SRQT_XRC;
 		attr.ext.xrc.xrcd = xrcd;
 		attr.ext.xrc.cq = receiver.cq;
-		spoil[i](&attr);
+		invalidations[i](&attr);
 		errno = 0;
 		HOLDS(!ibv_create_xsrq(receiver.pd, &attr) && errno == EINVAL);
 	}
@@ -343,7 +335,7 @@ static void close_end(struct end *end)
 	HOLDS(!ibv_close_device(end->context));
 }
 
-static void take_down(void)
+static void destroy_objects(void)
 {
 	HOLDS(!ibv_destroy_qp(sender.qp));
 	HOLDS(ibv_close_xrcd(xrcd) == EBUSY);
@@ -371,7 +363,7 @@ int main(void)
 	ordinary_srq(1);
 	refuse_srqs();
 	refuse_qp();
-	take_down();
+	destroy_objects();
 	printf("xsrq: all right\n");
 	return 0;
 }

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -17,22 +16,14 @@
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 
+#define PROGRAM "xsrq rdma_cm"
+#include "holds.h"
+
 #define LENGTH 16
 
 static struct rdma_cm_id *listen_id, *conn_id, *srq_id;
 static struct ibv_xrcd *xrcd;
 static char message[LENGTH];
-
-static void fail_unless(int right, const char *what)
-{
-	if (right)
-		return;
-	printf("xsrq rdma_cm: %s: %s\n", what, strerror(errno));
-	fflush(stdout);
-	_exit(1);
-}
-
-#define HOLDS(what) fail_unless((what) ? 1 : 0, #what)
 
 static struct rdma_addrinfo *resolve(const char *port, int flags, enum ibv_qp_type type)
 {
