@@ -26,22 +26,24 @@ def cache(tmp_path):
     for name, days in (("bullseye", 32), ("trixie", 28), ("bullseye.archives/old.deb", 32),
                        ("bullseye.archives/new.deb", 28)):
         made(folder / name, days, "deb" if name.endswith(".deb") else None)
-    # Packages are told apart by their own age, not by that of their folder.
+    # A package expires by its own age, not by that of its folder.
     os.utime(folder / "bullseye.archives", (time.time() - 100 * DAY,) * 2)
     return folder
 
 
-def test_only_what_is_old_is_removed(cache, run, source_root):
-    done = run([
-        "sh", "-c", '. "$1" && fresh_expire "$2"', "sh", source_root / "scripts" / "fresh.sh", cache
-    ])
+@pytest.fixture
+def expire(run, source_root):
+    """expire(folder): runs fresh_expire on it."""
+    script = source_root / "scripts" / "fresh.sh"
+    return lambda folder: run(["sh", "-c", '. "$1" && fresh_expire "$2"', "sh", script, folder])
+
+
+def test_only_entries_older_than_30_days_are_removed(cache, expire):
+    done = expire(cache)
     assert (done.returncode, done.stderr) == (0, "")
     assert sorted(str(path.relative_to(cache)) for path in cache.rglob("*")) == [
         "bullseye.archives", "bullseye.archives/new.deb", "trixie", "trixie/file"]
 
 
-def test_no_cache_is_no_error(tmp_path, run, source_root):
-    assert run([
-        "sh", "-c", '. "$1" && fresh_expire "$2"', "sh", source_root / "scripts" / "fresh.sh",
-        tmp_path / "none"
-    ]).returncode == 0
+def test_a_missing_cache_is_accepted(tmp_path, expire):
+    assert expire(tmp_path / "none").returncode == 0

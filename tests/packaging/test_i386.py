@@ -55,8 +55,8 @@ def build32(build_root, source_root, tmp_path_factory, multilib):
             "abi/link/libibverbs.so", *(f"companions/{name}" for name in COMPANIONS)
         ],
     ]
-    # The flags of this run (a sanitizer, another compiler) are not for a class of which this
-    # machine has so little.
+    # This machine may lack the 32-bit libraries for the flags of this run (a sanitizer, another
+    # compiler).
     env = {
         name: value for name, value in os.environ.items()
         if not name.endswith("FLAGS") and name not in ("CC", "CXX")
@@ -73,9 +73,9 @@ def shim32(build32):
     return build32 / "shim" / "libxrc-compat.so.1"
 
 
-def compile32(source, output, *options):
+def compile_as(word_size, source, output, *options):
     subprocess.run(
-        ["gcc", "-m32", "-Wall", "-Wextra", "-D_GNU_SOURCE", source, "-o", output, *options],
+        ["gcc", word_size, "-Wall", "-Wextra", "-D_GNU_SOURCE", source, "-o", output, *options],
         check=True, timeout=60)
     return output
 
@@ -85,7 +85,7 @@ def test_exports_are_those_of_the_table(shim32, build32):
     assert exported == set((build32 / "abi" / "expected-exports.txt").read_text().split())
 
 
-def test_loaders_functions_in_the_nodes_of_i386(shim32):
+def test_dlsym_and_dlvsym_are_in_the_nodes_of_i386(shim32):
     """Programs of that age ask for the first versions of libc's ABI, which are others than on
     x86-64."""
     exported, _ = elf.dynamic_symbols(shim32)
@@ -101,7 +101,7 @@ def test_needs_only_the_c_library(shim32):
     }
 
 
-def test_files_are_asked_for_with_64_bits(shim32):
+def test_calls_on_files_have_64_bit_inodes_and_offsets(shim32):
     """The inode's number identifies a domain. A number of 32 bits would name another file, or
     stat() would fail with EOVERFLOW. Meson defines _FILE_OFFSET_BITS=64 by itself, so the source
     does not."""
@@ -123,14 +123,15 @@ def test_companions(build32, build_root, name):
 
 
 def test_works_in_a_32_bit_process(shim32, tmp_path, run):
-    probe = compile32(HERE / "class_probe.c", tmp_path / "probe")
+    probe = compile_as("-m32", HERE / "class_probe.c", tmp_path / "probe")
     done = run([probe], env={"LD_PRELOAD": str(shim32)})
     assert done.returncode == 0, done.stdout + done.stderr
     assert "versioned symbol: yes" in done.stdout
 
 
 def test_probe_notices_that_nothing_is_preloaded(tmp_path, run):
-    assert run([compile32(HERE / "class_probe.c", tmp_path / "probe")]).returncode == 1
+    probe = compile_as("-m32", HERE / "class_probe.c", tmp_path / "probe")
+    assert run([probe]).returncode == 1
 
 
 def test_one_setting_serves_both_classes(shim32, build_root, tmp_path, run):
@@ -142,10 +143,7 @@ def test_one_setting_serves_both_classes(shim32, build_root, tmp_path, run):
         "-m64": (build_root / "shim" / "libxrc-compat.so.1", ["lib64", "lib/x86_64-linux-gnu"])
     }
     for option, (shim, folders) in classes.items():
-        subprocess.run([
-            "gcc", option, "-D_GNU_SOURCE", HERE / "class_probe.c", "-o",
-            tmp_path / f"probe{option}"
-        ], check=True, timeout=60)
+        compile_as(option, HERE / "class_probe.c", tmp_path / f"probe{option}")
         for folder in folders:
             (tmp_path / folder).mkdir(parents=True, exist_ok=True)
             (tmp_path / folder / "libxrc-compat.so.1").symlink_to(shim)
@@ -158,7 +156,7 @@ def test_recompiled_32_bit_program_is_an_old_binary(build32, source_root, tmp_pa
     source = tmp_path / "probe.c"
     source.write_text(
         "#include <infiniband/verbs.h>\nint main(void)\n{\n\treturn ibv_close_xrc_domain(0);\n}\n")
-    program = compile32(source, tmp_path / "probe", "-I", source_root / "include" / "ofed",
-                        f"-L{build32 / 'abi' / 'link'}", "-libverbs")
+    program = compile_as("-m32", source, tmp_path / "probe", "-I", source_root / "include" / "ofed",
+                         f"-L{build32 / 'abi' / 'link'}", "-libverbs")
     assert elf.needed(program)[0] == "libibverbs.so.1"
     assert "ibv_close_xrc_domain@IBVERBS_1.1" in elf.dynamic_symbols(program)[1]

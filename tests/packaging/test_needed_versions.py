@@ -15,10 +15,10 @@ def needed(run, source_root, tmp_path):
         pytest.skip("no objdump")
 
     def _needed(newest, call):
-        source, library = tmp_path / "asks.c", tmp_path / "asks.so"
+        source, library = tmp_path / "caller.c", tmp_path / "caller.so"
         source.write_text(
-            f"#define _GNU_SOURCE\n#include <sys/random.h>\n#include <stdlib.h>\nvoid asks(void *);\n"
-            f"void asks(void *at) {{ {call}; }}\n")
+            f"#define _GNU_SOURCE\n#include <sys/random.h>\n#include <stdlib.h>\nvoid caller(void *);\n"
+            f"void caller(void *at) {{ {call}; }}\n")
         made = run(["cc", "-shared", "-fPIC", source, "-o", library])
         assert made.returncode == 0, made.stderr
         return run([source_root / "packaging" / "needed-versions", newest, library])
@@ -34,11 +34,11 @@ def test_old_functions_pass(needed):
 def test_a_newer_function_is_named(needed):
     done = needed("2.17", "free(at); if (getrandom(at, 1, 0) < 0) abort()")
     assert done.returncode == 1
-    assert "asks.so: getrandom is of glibc 2.25" in done.stdout
+    assert "caller.so: getrandom is of glibc 2.25" in done.stdout
     assert "free" not in done.stdout
 
 
-def test_versions_are_numbers(needed):
+def test_versions_are_compared_as_numbers(needed):
     assert needed("2.25", "if (getrandom(at, 1, 0) < 0) abort()").returncode == 0
     done = needed("2.3", "if (getrandom(at, 1, 0) < 0) abort()")
     assert (done.returncode, "getrandom is of glibc 2.25" in done.stdout) == (1, True)

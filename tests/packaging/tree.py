@@ -9,7 +9,7 @@ import subprocess
 
 
 def meson_command(build_root):
-    """The very meson that configured the build: another version, or another Python's, cannot read
+    """The meson that configured the build. Another version, or that of another Python, cannot read
     its files."""
     for line in (build_root / "build.ninja").read_text().splitlines():
         if " --internal regenerate " in line:
@@ -18,8 +18,8 @@ def meson_command(build_root):
 
 
 def view_of(build_root, folder):
-    """A build directory that is the same but for its logs: what its owner has installed must stay
-    uninstallable."""
+    """A build directory like build_root with a log of its own. So `ninja uninstall` in build_root
+    still removes what was installed from there."""
     folder.mkdir()
     for entry in build_root.iterdir():
         if entry.name == "meson-logs":
