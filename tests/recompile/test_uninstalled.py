@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Inside `meson devenv` pkg-config has the same packages out of the build tree, before anything is
-installed."""
+"""Inside `meson devenv` pkg-config has the same packages, with paths into the build tree. Nothing
+need be installed."""
 
 import pathlib
 import subprocess
@@ -40,7 +40,7 @@ def devenv(build_root):
     return _devenv
 
 
-def test_recompiled_out_of_the_build_tree(devenv, tmp_path, xrc_compat, build_root, run):
+def test_recompiled_against_the_build_tree(devenv, tmp_path, xrc_compat, build_root, run):
     program = build_cluster(tmp_path, devenv("--cflags", "--libs", "xrc-compat"))
     assert "ibv_open_xrc_domain@IBVERBS_1.1" in elf.dynamic_symbols(program)[1]
     assert "libxrc-compat.so.1" not in elf.needed(program)
@@ -48,7 +48,7 @@ def test_recompiled_out_of_the_build_tree(devenv, tmp_path, xrc_compat, build_ro
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_alone_out_of_the_build_tree(devenv, tmp_path, softhca, run):
+def test_alone_against_the_build_tree(devenv, tmp_path, softhca, run):
     program = build_cluster(tmp_path, devenv("--cflags", "--libs", "xrc-compat-alone"))
     done = run([softhca, "run", "--devices=2", "--", program, "-n", "2"])
     assert done.returncode == 0, done.stdout + done.stderr
@@ -62,7 +62,7 @@ def test_ofedhome_has_headers_and_libraries(devenv):
         assert not (home / lib / "libibverbs.so.1").exists()
 
 
-def test_an_old_half_and_a_ported_half_out_of_the_build_tree(devenv, tmp_path, softhca, run):
+def test_an_old_half_and_a_ported_half_against_the_build_tree(devenv, tmp_path, softhca, run):
     objects = [
         build(tmp_path / f"{half}.o", "c", "-c", HERE / f"porting_{half}.c",
               *devenv("--cflags", package))
@@ -73,7 +73,7 @@ def test_an_old_half_and_a_ported_half_out_of_the_build_tree(devenv, tmp_path, s
     assert (done.returncode, done.stdout) == (0, "porting: both halves agree\n"), done.stderr
 
 
-def test_the_api_of_2011_out_of_the_build_tree(devenv, tmp_path, softhca, run):
+def test_the_api_of_2011_against_the_build_tree(devenv, tmp_path, softhca, run):
     program = build(tmp_path / "xsrq", "c", HERE / "xsrq_program.c",
                     *devenv("--cflags", "--libs", "xrc-compat-xsrq"))
     done = run([softhca, "run", "--devices=2", "--", program], timeout=90)

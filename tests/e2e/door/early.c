@@ -16,7 +16,7 @@
 
 static void *found, *found_versioned;
 
-static void look(void)
+static void look_up(void)
 {
 	found = dlsym(RTLD_NEXT, "getppid");
 	found_versioned = dlvsym(RTLD_NEXT, "getppid", FIRST);
@@ -30,7 +30,7 @@ static int nothing(void)
 
 __attribute__((used)) static int (*resolve(void))(void)
 {
-	look();
+	look_up();
 	return nothing;
 }
 
@@ -41,11 +41,11 @@ __attribute__((visibility("default"))) int (*early_pointer)(void) = early;
 #else
 static __attribute__((constructor)) void start(void)
 {
-	look();
+	look_up();
 }
 #endif
 
-static __attribute__((destructor)) void tell(void)
+static __attribute__((destructor)) void print_found(void)
 {
 	fprintf(stderr, "early %s\n",
 		found && found == found_versioned ? "found" : "found nothing");

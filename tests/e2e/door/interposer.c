@@ -15,7 +15,7 @@ int ibv_fork_init(void);
 
 static int calls;
 
-__attribute__((destructor)) static void say(void)
+__attribute__((destructor)) static void print_calls(void)
 {
 	if (calls)
 		fprintf(stderr, "interposer: %d calls of ibv_create_qp\n", calls);

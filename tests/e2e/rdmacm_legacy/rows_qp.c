@@ -68,7 +68,7 @@ static void no_domain(struct ibv_qp_init_attr *attr)
 	attr->xrc_domain = NULL;
 }
 
-static void others_domain(struct ibv_qp_init_attr *attr)
+static void domain_of_another_device(struct ibv_qp_init_attr *attr)
 {
 	attr->xrc_domain = other_domain;
 }
@@ -87,7 +87,7 @@ static void srq_of_the_domain(struct ibv_qp_init_attr *attr)
 	must(attr->srq);
 }
 
-static void cq_of_the_other(struct ibv_qp_init_attr *attr)
+static void cq_of_another_device(struct ibv_qp_init_attr *attr)
 {
 	attr->send_cq = attr->recv_cq = ibv_create_cq(other->verbs, 4, NULL, NULL, 0);
 	must(attr->send_cq);
@@ -98,7 +98,7 @@ static void receive_only(struct ibv_qp_init_attr *attr)
 	attr->cap.max_send_wr = 0;
 }
 
-static void pd_of_the_other(struct ibv_qp_init_attr *attr)
+static void pd_of_another_device(struct ibv_qp_init_attr *attr)
 {
 	(void)attr;
 	pd = other_pd;
@@ -120,8 +120,8 @@ static void second_qp(struct ibv_qp_init_attr *attr)
 ROW("rdma_create_qp returns EINVAL for each invalid argument, and keeps id->qp")
 {
 	static void (*const invalidations[])(struct ibv_qp_init_attr *) = {
-		no_domain, others_domain, closed_domain, srq_of_the_domain, cq_of_the_other,
-		receive_only, pd_of_the_other, unbound_id, second_qp,
+		no_domain, domain_of_another_device, closed_domain, srq_of_the_domain,
+		cq_of_another_device, receive_only, pd_of_another_device, unbound_id, second_qp,
 	};
 	struct ibv_qp_init_attr attr;
 

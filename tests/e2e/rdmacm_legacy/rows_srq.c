@@ -99,7 +99,7 @@ ROW("an old SRQ as the id's SRQ receives, and rdma_destroy_srq destroys it")
 }
 
 /* The kernel refuses an XRC SRQ for an RC QP. */
-ROW("an old SRQ for an RC QP: EINVAL")
+ROW("rdma_create_qp refuses an old SRQ for an RC QP with EINVAL")
 {
 	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC,
 					 .cap = { .max_send_wr = 1, .max_send_sge = 1 } };
@@ -123,7 +123,7 @@ ROW("an old SRQ for an RC QP: EINVAL")
 }
 
 /* The QP's type is in the address information. */
-ROW("an old SRQ or an old XRC QP in rdma_create_ep: EINVAL")
+ROW("rdma_create_ep refuses an old SRQ and an old XRC QP with EINVAL")
 {
 	static const struct {
 		int type;
@@ -148,7 +148,7 @@ ROW("an old SRQ or an old XRC QP in rdma_create_ep: EINVAL")
 }
 
 /* For this QP librdmacm calls the provider, and not a function that the shim exports. */
-ROW("an old SRQ for an XRC_RECV QP: the driver gets its own SRQ")
+ROW("the driver gets its own SRQ for an XRC_RECV QP with an old SRQ")
 {
 	struct ibv_srq *srq;
 	struct ibv_cq *cq;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The half of the program that is ported already, behind functions: the two halves cannot include
- * each other's verbs.h. 0, or errno.
+ * each other's verbs.h. Those that can fail return 0 or an errno.
  */
 #ifndef TESTS_E2E_RDMACM_LEGACY_TODAY_H
 #define TESTS_E2E_RDMACM_LEGACY_TODAY_H

@@ -55,7 +55,7 @@ static void connect_both(void)
 	ids_event(listener, RDMA_CM_EVENT_ESTABLISHED);
 }
 
-static void take(struct end *end, enum ibv_wc_opcode want)
+static void expect_completion(struct end *end, enum ibv_wc_opcode want)
 {
 	struct ibv_wc wc = ids_completion(end->cq);
 
@@ -74,12 +74,12 @@ static void send_from(struct end *from, struct end *to, int round)
 	must_eq(ibv_post_srq_recv(to->srq, &recv_wr, &bad_recv), 0);
 	wr.xrc_remote_srq_num = to->srq->xrc_srq_num;
 	must_eq(ibv_post_send(from->id->qp, &wr, &bad), 0);
-	take(from, IBV_WC_SEND);
-	take(to, IBV_WC_RECV);
+	expect_completion(from, IBV_WC_SEND);
+	expect_completion(to, IBV_WC_RECV);
 	must(!memcmp(from->sent, to->received, LENGTH));
 }
 
-static void take_down(struct end *end)
+static void destroy_end(struct end *end)
 {
 	rdma_destroy_qp(end->id);
 	must_eq(ibv_destroy_srq(end->srq), 0);
@@ -95,8 +95,8 @@ ROW("both ends send on the QP that rdma_cm connected")
 		send_from(&ends[1], &ends[0], round);
 	}
 	must_eq(rdma_disconnect(ends[0].id), 0);
-	take_down(&ends[0]);
-	take_down(&ends[1]);
+	destroy_end(&ends[0]);
+	destroy_end(&ends[1]);
 }
 
 /* A one-way program gets EINVAL for max_send_wr 0; in a two-way program such a QP receives. */

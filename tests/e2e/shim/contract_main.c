@@ -88,7 +88,7 @@ void row_expect(const char *file, int line, const char *call, struct result resu
 		row_fail(file, line, "%s: wrote where it must not", call);
 }
 
-static void __attribute__((noreturn)) run_here(const struct row *row, enum mode mode)
+static void __attribute__((noreturn)) run_in_child(const struct row *row, enum mode mode)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setpgid(0, 0);
@@ -98,7 +98,7 @@ static void __attribute__((noreturn)) run_here(const struct row *row, enum mode 
 }
 
 /* Waits for the row's process. Writes the failure into @text, or "" if the row passed. */
-static void judge(pid_t pid, int pipe_end, char *text, size_t size)
+static void collect_result(pid_t pid, int pipe_end, char *text, size_t size)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), status = 0;
 	struct pollfd pollfd = { .fd = pidfd, .events = POLLIN };
@@ -119,7 +119,7 @@ static void judge(pid_t pid, int pipe_end, char *text, size_t size)
 		snprintf(text, size, "exited with %d", WEXITSTATUS(status));
 }
 
-static void run_apart(const struct row *row, enum mode mode, char *text, size_t size)
+static void run_row(const struct row *row, enum mode mode, char *text, size_t size)
 {
 	int pipe_ends[2];
 	pid_t pid;
@@ -131,10 +131,10 @@ static void run_apart(const struct row *row, enum mode mode, char *text, size_t 
 	failure_fd = pipe_ends[1];
 	pid = fork();
 	if (!pid)
-		run_here(row, mode);
+		run_in_child(row, mode);
 	if (pid > 0) {
 		setpgid(pid, pid);
-		judge(pid, pipe_ends[0], text, size);
+		collect_result(pid, pipe_ends[0], text, size);
 	} else {
 		snprintf(text, size, "fork: %s", strerror(errno));
 	}
@@ -143,7 +143,7 @@ static void run_apart(const struct row *row, enum mode mode, char *text, size_t 
 }
 
 /* Runs a row, and prints its line. */
-static bool fails(const struct row *row, enum mode mode)
+static bool row_fails(const struct row *row, enum mode mode)
 {
 	char text[512];
 
@@ -153,7 +153,7 @@ static bool fails(const struct row *row, enum mode mode)
 		       mode_names[mode]);
 		return true;
 	}
-	run_apart(row, mode, text, sizeof(text));
+	run_row(row, mode, text, sizeof(text));
 	for (int n = 0; n < 4; n++)
 		unlink(row_file(n));
 	rmdir(directory);
@@ -242,5 +242,5 @@ int main(int argc, char **argv)
 	for (selection.groups = argv; *argv; argv++)
 		expect_group(*argv);
 	printf("rows %u\n", for_rows(&selection, is_row));
-	return for_rows(&selection, fails) ? 1 : 0;
+	return for_rows(&selection, row_fails) ? 1 : 0;
 }

@@ -47,7 +47,7 @@ static rlim_t descriptors_in_use(void)
 static struct {
 	const char *name;
 	__rlimit_resource_t resource;
-	rlim_t room;
+	rlim_t above_use;
 } limits[] = {
 	{ "data", RLIMIT_DATA, 1000 * 1024 },	/* ulimit -d 1000 */
 	{ "no-data", RLIMIT_DATA, 0 },
@@ -70,7 +70,7 @@ static rlim_t in_use(__rlimit_resource_t resource)
 	case RLIMIT_NOFILE:
 		return descriptors_in_use();
 	default:
-		return 0;	/* the others are set to .room itself, as ulimit sets them */
+		return 0;	/* the others are set to .above_use itself, as ulimit sets them */
 	}
 }
 
@@ -84,7 +84,7 @@ static void tighten(const char *name, struct rlimit *before, __rlimit_resource_t
 		*resource = limits[i].resource;
 		must(!getrlimit(*resource, before), "getrlimit");
 		limit = *before;
-		limit.rlim_cur = in_use(*resource) + limits[i].room;
+		limit.rlim_cur = in_use(*resource) + limits[i].above_use;
 		must(!setrlimit(*resource, &limit), "setrlimit");
 		return;
 	}
@@ -141,6 +141,6 @@ int main(int argc, char **argv)
 		err = ibv_unreg_xrc_rcv_qp(domain, later);
 	if (!err)
 		err = ibv_close_xrc_domain(domain);
-	printf("limits: with room again: %s\n", err ? strerror(err) : "works");
+	printf("limits: without the limit: %s\n", err ? strerror(err) : "works");
 	return err != 0;
 }

@@ -31,7 +31,7 @@ struct row {
 void row_add(struct row *row);
 
 /*
- * ROW("5.3", "what is so") { ... } adds a row to the group that the file names in GROUP. Rows run in
+ * ROW("5.3", "a fact") { ... } adds a row to the group that the file names in GROUP. Rows run in
  * the order of their file.
  */
 #define ROW(section, title) ROW_NEEDING(section, title, NEEDS_NOTHING)

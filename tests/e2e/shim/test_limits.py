@@ -66,4 +66,4 @@ def test_the_call_returns_0_or_an_errno_of_the_contract(start, started, softhca,
     if limit == "nproc" and subprocess.run([*AS_A_USER, "test", "-x", softhca]).returncode:
         pytest.skip("another user cannot run what is built here")
     assert program.returncode == 0, (program.args, program.returncode, output)
-    assert "with room again: works" in output
+    assert "without the limit: works" in output

@@ -17,94 +17,95 @@ static const char *mask_text(int mask)
 	return text;
 }
 
-static void try(modify_fn *modify, const struct ibv_qp_attr *attr, int mask, int want)
+static void expect_modify(modify_fn *modify, const struct ibv_qp_attr *attr, int mask, int want)
 {
 	row_expect(__FILE__, __LINE__, mask_text(mask), modify(attr, mask), want, true);
 }
 
-static void step(modify_fn *modify, enum ibv_qp_state state, const struct actor *peer, int extra)
+static void expect_transition(modify_fn *modify, enum ibv_qp_state state, const struct actor *peer,
+			      int extra)
 {
 	struct ibv_qp_attr attr = attr_to(state, peer, PEER_QPN);
 
-	try(modify, &attr, mask_to(state) | extra, 0);
+	expect_modify(modify, &attr, mask_to(state) | extra, 0);
 }
 
 void masks_required(modify_fn *modify, struct ibv_qp_attr attr, int mask)
 {
 	for (int bit = IBV_QP_STATE << 1; bit <= mask; bit <<= 1)
 		if (mask & bit)
-			try(modify, &attr, mask & ~bit, EINVAL);
-	try(modify, &attr, mask, 0);
+			expect_modify(modify, &attr, mask & ~bit, EINVAL);
+	expect_modify(modify, &attr, mask, 0);
 }
 
 void masks_optional(modify_fn *modify, const struct actor *peer)
 {
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTS, peer, PEER_QPN);
 
-	step(modify, IBV_QPS_INIT, peer, 0);
-	step(modify, IBV_QPS_INIT, peer, 0);	/* INIT to INIT */
-	step(modify, IBV_QPS_RTR, peer, IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX);
-	step(modify, IBV_QPS_RTS, peer, IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS);
+	expect_transition(modify, IBV_QPS_INIT, peer, 0);
+	expect_transition(modify, IBV_QPS_INIT, peer, 0);	/* INIT to INIT */
+	expect_transition(modify, IBV_QPS_RTR, peer, IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX);
+	expect_transition(modify, IBV_QPS_RTS, peer, IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS);
 	/* RTS to RTS */
-	try(modify, &attr, IBV_QP_STATE | IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS, 0);
-	try(modify, &attr, IBV_QP_MIN_RNR_TIMER, 0);	/* without a state: it stays in RTS */
+	expect_modify(modify, &attr, IBV_QP_STATE | IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS, 0);
+	expect_modify(modify, &attr, IBV_QP_MIN_RNR_TIMER, 0);	/* stays in RTS */
 }
 
 void masks_foreign(modify_fn *modify, const struct actor *peer)
 {
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_INIT, peer, PEER_QPN);
 
-	try(modify, &attr, MASK_INIT | IBV_QP_AV, EINVAL);
-	try(modify, &attr, MASK_INIT | IBV_QP_QKEY, EINVAL);
-	try(modify, &attr, MASK_INIT | IBV_QP_MIN_RNR_TIMER, EINVAL);
-	step(modify, IBV_QPS_INIT, peer, 0);
+	expect_modify(modify, &attr, MASK_INIT | IBV_QP_AV, EINVAL);
+	expect_modify(modify, &attr, MASK_INIT | IBV_QP_QKEY, EINVAL);
+	expect_modify(modify, &attr, MASK_INIT | IBV_QP_MIN_RNR_TIMER, EINVAL);
+	expect_transition(modify, IBV_QPS_INIT, peer, 0);
 	attr.qp_state = IBV_QPS_RTR;
-	try(modify, &attr, MASK_RTR | IBV_QP_TIMEOUT, EINVAL);
-	try(modify, &attr, MASK_RTR | IBV_QP_PORT, EINVAL);
-	step(modify, IBV_QPS_RTR, peer, 0);
+	expect_modify(modify, &attr, MASK_RTR | IBV_QP_TIMEOUT, EINVAL);
+	expect_modify(modify, &attr, MASK_RTR | IBV_QP_PORT, EINVAL);
+	expect_transition(modify, IBV_QPS_RTR, peer, 0);
 	attr.qp_state = IBV_QPS_RTS;
-	try(modify, &attr, MASK_RTS | IBV_QP_MAX_DEST_RD_ATOMIC, EINVAL);
-	try(modify, &attr, MASK_RTS | IBV_QP_DEST_QPN, EINVAL);
-	try(modify, &attr, MASK_RTS, 0);
-	try(modify, &attr, MASK_RTS, EINVAL);	/* RTS to RTS has other bits */
+	expect_modify(modify, &attr, MASK_RTS | IBV_QP_MAX_DEST_RD_ATOMIC, EINVAL);
+	expect_modify(modify, &attr, MASK_RTS | IBV_QP_DEST_QPN, EINVAL);
+	expect_modify(modify, &attr, MASK_RTS, 0);
+	expect_modify(modify, &attr, MASK_RTS, EINVAL);	/* RTS to RTS has other bits */
 }
 
 void masks_refused_states(modify_fn *modify, const struct actor *peer)
 {
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTR, peer, PEER_QPN);
 
-	try(modify, &attr, MASK_RTR, EINVAL);
-	try(modify, &attr, MASK_RTR | MASK_INIT, EINVAL);
+	expect_modify(modify, &attr, MASK_RTR, EINVAL);
+	expect_modify(modify, &attr, MASK_RTR | MASK_INIT, EINVAL);
 	attr.qp_state = IBV_QPS_RTS;
-	try(modify, &attr, MASK_RTS, EINVAL);
-	step(modify, IBV_QPS_INIT, peer, 0);
-	try(modify, &attr, MASK_RTS, EINVAL);
-	step(modify, IBV_QPS_RTR, peer, 0);
+	expect_modify(modify, &attr, MASK_RTS, EINVAL);
+	expect_transition(modify, IBV_QPS_INIT, peer, 0);
+	expect_modify(modify, &attr, MASK_RTS, EINVAL);
+	expect_transition(modify, IBV_QPS_RTR, peer, 0);
 	attr.qp_state = IBV_QPS_INIT;
-	try(modify, &attr, MASK_INIT, EINVAL);
+	expect_modify(modify, &attr, MASK_INIT, EINVAL);
 	attr.qp_state = (enum ibv_qp_state)7;
-	try(modify, &attr, IBV_QP_STATE, EINVAL);
+	expect_modify(modify, &attr, IBV_QP_STATE, EINVAL);
 	attr.qp_state = (enum ibv_qp_state)-1;
-	try(modify, &attr, IBV_QP_STATE, EINVAL);
+	expect_modify(modify, &attr, IBV_QP_STATE, EINVAL);
 }
 
 void masks_error_and_back(modify_fn *modify, const struct actor *peer)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
-	step(modify, IBV_QPS_INIT, peer, 0);
-	try(modify, &attr, IBV_QP_STATE | IBV_QP_PORT, EINVAL);
-	try(modify, &attr, IBV_QP_STATE, 0);
+	expect_transition(modify, IBV_QPS_INIT, peer, 0);
+	expect_modify(modify, &attr, IBV_QP_STATE | IBV_QP_PORT, EINVAL);
+	expect_modify(modify, &attr, IBV_QP_STATE, 0);
 	attr.qp_state = IBV_QPS_RESET;
-	try(modify, &attr, IBV_QP_STATE, 0);
-	step(modify, IBV_QPS_INIT, peer, 0);
-	step(modify, IBV_QPS_RTR, peer, 0);
-	try(modify, &attr, IBV_QP_STATE, 0);
-	step(modify, IBV_QPS_INIT, peer, 0);
+	expect_modify(modify, &attr, IBV_QP_STATE, 0);
+	expect_transition(modify, IBV_QPS_INIT, peer, 0);
+	expect_transition(modify, IBV_QPS_RTR, peer, 0);
+	expect_modify(modify, &attr, IBV_QP_STATE, 0);
+	expect_transition(modify, IBV_QPS_INIT, peer, 0);
 }
 
-/* Sets the ports of both vectors. MVAPICH2 1.7 leaves them 0: OFED's mlx4 never read them. */
-static void wrong_ports(struct ibv_qp_attr *attr, uint8_t wrong)
+/* MVAPICH2 1.7 leaves the ports of both vectors 0: OFED's mlx4 never read them. */
+static void set_vector_ports(struct ibv_qp_attr *attr, uint8_t wrong)
 {
 	attr->ah_attr.port_num = wrong;
 	attr->alt_ah_attr = attr->ah_attr;
@@ -116,20 +117,20 @@ void masks_ports_of_vectors(modify_fn *modify, const struct actor *peer, uint8_t
 {
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTR, peer, PEER_QPN);
 
-	step(modify, IBV_QPS_INIT, peer, 0);
-	wrong_ports(&attr, wrong);
-	try(modify, &attr, MASK_RTR | IBV_QP_ALT_PATH, 0);
-	step(modify, IBV_QPS_RTS, peer, 0);
+	expect_transition(modify, IBV_QPS_INIT, peer, 0);
+	set_vector_ports(&attr, wrong);
+	expect_modify(modify, &attr, MASK_RTR | IBV_QP_ALT_PATH, 0);
+	expect_transition(modify, IBV_QPS_RTS, peer, 0);
 	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_SQD };
-	try(modify, &attr, IBV_QP_STATE, emulated_drains() ? 0 : EINVAL);
+	expect_modify(modify, &attr, IBV_QP_STATE, emulated_drains() ? 0 : EINVAL);
 	if (!emulated_drains())
 		return;
 	attr = attr_to(IBV_QPS_RTR, peer, PEER_QPN);
-	wrong_ports(&attr, wrong);
+	set_vector_ports(&attr, wrong);
 	attr.port_num = 1;
-	try(modify, &attr, IBV_QP_AV, 0);
-	try(modify, &attr, IBV_QP_AV | IBV_QP_PORT, 0);
-	try(modify, &attr, IBV_QP_ALT_PATH, 0);
+	expect_modify(modify, &attr, IBV_QP_AV, 0);
+	expect_modify(modify, &attr, IBV_QP_AV | IBV_QP_PORT, 0);
+	expect_modify(modify, &attr, IBV_QP_ALT_PATH, 0);
 	attr.alt_port_num = 0;
-	try(modify, &attr, IBV_QP_ALT_PATH, EINVAL);
+	expect_modify(modify, &attr, IBV_QP_ALT_PATH, EINVAL);
 }

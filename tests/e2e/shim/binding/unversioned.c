@@ -2,7 +2,7 @@
 /*
  * A program without XRC whose references to libibverbs have no version, like those of a plugin that
  * was not linked with libibverbs. The loader binds them to the functions of IBVERBS_1.0. The
- * program calls each function that the shim has, too.
+ * program calls those functions that the shim also defines.
  */
 
 #include <errno.h>
