@@ -77,7 +77,7 @@ ROW("1.3", "create_xrc_rcv_qp with a NULL qp_num is EINVAL")
 ROW("1.3", "modify_xrc_rcv_qp with a NULL attr is EINVAL")
 {
 	struct request request = {
-		.op = OP_MODIFY_RCV_QP, .dom = D, .mask = MASK_INIT, .flags = NULL_ATTR
+		OPERATION(modify_rcv_qp), .dom = D, .mask = MASK_INIT, .flags = NULL_ATTR
 	};
 	struct actor *a = with_domain();
 

@@ -138,7 +138,7 @@ ROW("5.7", "a device opened again starts without registrations")
 
 ROW("5.7", "a forked child that exits leaves all registrations")
 {
-	struct request fork_child = { .op = OP_FORK_CHILD };
+	struct request fork_child = { OPERATION(fork_child) };
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = new_rcv_qp_in_rtr(a);
 

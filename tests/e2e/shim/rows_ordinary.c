@@ -27,7 +27,7 @@ static struct actor *with_xrc_objects(void)
  * MVAPICH2 reads xrc_srq_num of ordinary SRQs too. The row skips the place where MLNX_OFED had the
  * number: in today's SRQ that is the driver's own memory, which libmlx4 need not clear.
  */
-ROW("1.3", "an ordinary SRQ reads number 0, no domain, no CQ")
+ROW("1.3", "an ordinary SRQ has number 0, no domain and no CQ")
 {
 	struct result r = create_plain_srq(with_xrc_objects(), 1);
 
@@ -222,14 +222,14 @@ static void expect_provider_slots(const char *text)
 
 static struct result compare_ops(struct actor *a, enum place where)
 {
-	return actor_ask(a, (struct request){ .op = OP_COMPARE_OPS, .where = where });
+	return actor_ask(a, (struct request){ OPERATION(compare_ops), .where = where });
 }
 
 static struct actor *with_remembered_ops(void)
 {
 	struct actor *a = actor_open(1);
 
-	expect_ret(actor_ask(a, (struct request){ .op = OP_REMEMBER_OPS }), 0);
+	expect_ret(actor_ask(a, (struct request){ OPERATION(remember_ops) }), 0);
 	return a;
 }
 

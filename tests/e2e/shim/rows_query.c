@@ -87,12 +87,13 @@ static void mask_ignored(int mask)
 }
 
 /* Open MPI asks with mask 0 and reads the address, port, pkey and timeout. */
-ROW_CALL("5.5", "a query with mask 0 returns every attribute", mask_ignored(0))
-ROW_CALL("5.5", "a query with every mask bit returns every attribute", mask_ignored(-1))
-ROW_CALL("5.5", "a query with a mask bit that XRC does not use returns every attribute",
+ROW_CALL("5.5", "a query with mask 0 returns what INIT and RTR have set", mask_ignored(0))
+ROW_CALL("5.5", "a query with every mask bit returns what INIT and RTR have set",
+	 mask_ignored(-1))
+ROW_CALL("5.5", "a query with a mask bit that XRC does not use returns what INIT and RTR have set",
 	 mask_ignored(IBV_QP_QKEY))
 
-ROW("5.5", "a query in RTS returns the attributes that RTS added")
+ROW("5.5", "a query in RTS returns the timeout and the PSN that RTS has set")
 {
 	struct actor *a = with_domain();
 	uint32_t qpn = new_rcv_qp(a);
@@ -106,7 +107,7 @@ ROW("5.5", "a query in RTS returns the attributes that RTS added")
 	expect_eq(r.attr.sq_psn, 0x123456);
 }
 
-ROW("5.5", "a query without a registration returns every attribute")
+ROW("5.5", "a query without a registration returns what INIT and RTR have set")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = new_rcv_qp_in_rtr(a);
@@ -115,7 +116,7 @@ ROW("5.5", "a query without a registration returns every attribute")
 	expect_libmlx4_init_attr(query_rcv_qp(b, D, qpn, 0));
 }
 
-ROW("5.5", "a query by a registrant returns every attribute")
+ROW("5.5", "a query by a registrant returns what INIT and RTR have set")
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = new_rcv_qp(a);

@@ -220,7 +220,7 @@ ROW_CALL("2.3", "a query of an XRC QP with mask 0 returns state, path, PSN, capa
 	 expect_attributes(0))
 ROW_CALL("2.3", "a query of an XRC QP with every mask bit returns them, too", expect_attributes(-1))
 
-ROW("1.3", "an XRC QP's capacities can be queried")
+ROW("1.3", "a query of an XRC QP returns its inline size and no receive capacity")
 {
 	struct actor *a = with_domain();
 	struct result made = create_qp(a, 0, D), r;
@@ -237,7 +237,7 @@ ROW("1.3", "an XRC QP's capacities can be queried")
 
 ROW("1.3", "ibv_modify_qp refuses a NULL attr with EINVAL")
 {
-	struct request request = { .op = OP_MODIFY_QP, .flags = NULL_ATTR, .mask = MASK_INIT };
+	struct request request = { OPERATION(modify_qp), .flags = NULL_ATTR, .mask = MASK_INIT };
 
 	expect(actor_ask(with_qp(), request), EINVAL);
 }

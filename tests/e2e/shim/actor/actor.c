@@ -95,12 +95,11 @@ static struct result answer(struct actor *actor, const struct request *request)
 
 	if (send(actor->socket, request, sizeof(*request), MSG_NOSIGNAL) !=
 	    (ssize_t)sizeof(*request))
-		row_fail(__FILE__, __LINE__, "an actor is gone: operation %d could not be asked",
-			 request->op);
+		row_fail(__FILE__, __LINE__, "an actor is gone before %s", request->name);
 	if (poll(&pollfd, 1, ANSWER_MS) != 1)
-		row_fail(__FILE__, __LINE__, "an actor hangs in operation %d", request->op);
+		row_fail(__FILE__, __LINE__, "an actor hangs in %s", request->name);
 	if (recv(actor->socket, &result, sizeof(result), 0) != (ssize_t)sizeof(result))
-		row_fail(__FILE__, __LINE__, "an actor died in operation %d", request->op);
+		row_fail(__FILE__, __LINE__, "an actor died in %s", request->name);
 	return result;
 }
 
@@ -111,7 +110,7 @@ struct result actor_ask(struct actor *actor, struct request request)
 
 static void end_process(struct actor *actor, enum end how)
 {
-	struct request request = { .op = OP_EXIT };
+	struct request request = { OPERATION(exit) };
 
 	if (how == BY_KILL)
 		kill(actor->pid, SIGKILL);
@@ -126,7 +125,7 @@ void actor_end(struct actor *actor, enum end how)
 	if (actor_mode == PROCESSES && how != BY_CLOSE_DEVICE)
 		end_process(actor, how);
 	else
-		expect_ok(actor_ask(actor, (struct request){ .op = OP_CLOSE_DEVICE }));
+		expect_ok(actor_ask(actor, (struct request){ OPERATION(close_device) }));
 }
 
 uint16_t actor_lid(const struct actor *actor)

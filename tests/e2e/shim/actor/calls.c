@@ -14,17 +14,17 @@ const uint32_t unknown_qpns[UNKNOWN_QPNS] = {
 
 struct result open_device(struct actor *actor, int device)
 {
-	return actor_ask(actor, (struct request){ .op = OP_OPEN_DEVICE, .device = device });
+	return actor_ask(actor, (struct request){ OPERATION(open_device), .device = device });
 }
 
 struct result destroy_rest(struct actor *actor)
 {
-	return actor_ask(actor, (struct request){ .op = OP_DESTROY_REST });
+	return actor_ask(actor, (struct request){ OPERATION(destroy_rest) });
 }
 
 static struct request open_request(int dom, const char *path, int oflag)
 {
-	struct request request = { .op = OP_OPEN_DOMAIN, .dom = dom, .oflag = oflag };
+	struct request request = { OPERATION(open_domain), .dom = dom, .oflag = oflag };
 
 	if (path)
 		strncpy(request.path, path, sizeof(request.path) - 1);
@@ -76,13 +76,13 @@ struct result open_elsewhere(struct actor *actor, int dom, const char *path, enu
 
 struct result close_domain(struct actor *actor, int dom)
 {
-	return actor_ask(actor, (struct request){ .op = OP_CLOSE_DOMAIN, .dom = dom });
+	return actor_ask(actor, (struct request){ OPERATION(close_domain), .dom = dom });
 }
 
 struct request srq_request(int slot, int dom)
 {
 	return (struct request){
-		.op = OP_CREATE_SRQ, .slot = slot, .dom = dom,
+		OPERATION(create_srq), .slot = slot, .dom = dom,
 		.srq_attr = { .max_wr = 16, .max_sge = 1 },
 	};
 }
@@ -95,31 +95,32 @@ struct result create_srq(struct actor *actor, int slot, int dom)
 struct result create_plain_srq(struct actor *actor, int slot)
 {
 	return actor_ask(actor, (struct request){
-		.op = OP_CREATE_PLAIN_SRQ, .slot = slot, .srq_attr = { .max_wr = 15, .max_sge = 1 },
+		OPERATION(create_plain_srq), .slot = slot,
+		.srq_attr = { .max_wr = 15, .max_sge = 1 },
 	});
 }
 
 struct result modify_srq(struct actor *actor, int slot, uint32_t limit)
 {
 	return actor_ask(actor, (struct request){
-		.op = OP_MODIFY_SRQ, .slot = slot, .srq_attr = { .srq_limit = limit },
+		OPERATION(modify_srq), .slot = slot, .srq_attr = { .srq_limit = limit },
 	});
 }
 
 struct result query_srq(struct actor *actor, int slot)
 {
-	return actor_ask(actor, (struct request){ .op = OP_QUERY_SRQ, .slot = slot });
+	return actor_ask(actor, (struct request){ OPERATION(query_srq), .slot = slot });
 }
 
 struct result destroy_srq(struct actor *actor, int slot)
 {
-	return actor_ask(actor, (struct request){ .op = OP_DESTROY_SRQ, .slot = slot });
+	return actor_ask(actor, (struct request){ OPERATION(destroy_srq), .slot = slot });
 }
 
 struct request qp_request(int slot, int dom)
 {
 	return (struct request){
-		.op = OP_CREATE_QP, .slot = slot, .dom = dom, .srq = NIL, .qp_type = IBV_QPT_XRC,
+		OPERATION(create_qp), .slot = slot, .dom = dom, .srq = NIL, .qp_type = IBV_QPT_XRC,
 		/* Not 0: MVAPICH leaves receive capacities there, and libmlx4 took them as 0. */
 		.cap = { .max_send_wr = 16, .max_recv_wr = 7, .max_send_sge = 1, .max_recv_sge = 1,
 			 .max_inline_data = 64 },
@@ -143,26 +144,26 @@ struct result create_plain_qp(struct actor *actor, int slot, enum ibv_qp_type ty
 struct result modify_qp(struct actor *actor, int slot, const struct ibv_qp_attr *attr, int mask)
 {
 	return actor_ask(actor, (struct request){
-		.op = OP_MODIFY_QP, .slot = slot, .attr = *attr, .mask = mask,
+		OPERATION(modify_qp), .slot = slot, .attr = *attr, .mask = mask,
 	});
 }
 
 struct result query_qp(struct actor *actor, int slot, int mask)
 {
 	return actor_ask(actor, (struct request){
-		.op = OP_QUERY_QP, .slot = slot, .mask = mask, .dom = D,
+		OPERATION(query_qp), .slot = slot, .mask = mask, .dom = D,
 	});
 }
 
 struct result destroy_qp(struct actor *actor, int slot)
 {
-	return actor_ask(actor, (struct request){ .op = OP_DESTROY_QP, .slot = slot });
+	return actor_ask(actor, (struct request){ OPERATION(destroy_qp), .slot = slot });
 }
 
 struct result create_rcv_qp_as(struct actor *actor, int dom, unsigned flags)
 {
 	return actor_ask(actor, (struct request){
-		.op = OP_CREATE_RCV_QP, .dom = dom, .flags = flags,
+		OPERATION(create_rcv_qp), .dom = dom, .flags = flags,
 	});
 }
 
@@ -183,33 +184,33 @@ struct result modify_rcv_qp(struct actor *actor, int dom, uint32_t qp_num,
 			    const struct ibv_qp_attr *attr, int mask)
 {
 	return actor_ask(actor, (struct request){
-		.op = OP_MODIFY_RCV_QP, .dom = dom, .number = qp_num, .attr = *attr, .mask = mask,
+		OPERATION(modify_rcv_qp), .dom = dom, .number = qp_num, .attr = *attr, .mask = mask,
 	});
 }
 
 struct result query_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, int mask)
 {
 	return actor_ask(actor, (struct request){
-		.op = OP_QUERY_RCV_QP, .dom = dom, .number = qp_num, .mask = mask,
+		OPERATION(query_rcv_qp), .dom = dom, .number = qp_num, .mask = mask,
 	});
 }
 
 struct result query_rcv_qp_as(struct actor *actor, int dom, uint32_t qp_num, unsigned flags)
 {
 	return actor_ask(actor, (struct request){
-		.op = OP_QUERY_RCV_QP, .dom = dom, .number = qp_num, .mask = IBV_QP_STATE,
+		OPERATION(query_rcv_qp), .dom = dom, .number = qp_num, .mask = IBV_QP_STATE,
 		.flags = flags,
 	});
 }
 
 struct result reg(struct actor *actor, int dom, uint32_t qp_num)
 {
-	return actor_ask(actor, (struct request){ .op = OP_REG, .dom = dom, .number = qp_num });
+	return actor_ask(actor, (struct request){ OPERATION(reg), .dom = dom, .number = qp_num });
 }
 
 struct result unreg(struct actor *actor, int dom, uint32_t qp_num)
 {
-	return actor_ask(actor, (struct request){ .op = OP_UNREG, .dom = dom, .number = qp_num });
+	return actor_ask(actor, (struct request){ OPERATION(unreg), .dom = dom, .number = qp_num });
 }
 
 struct ibv_qp_attr attr_to(enum ibv_qp_state state, const struct actor *peer, uint32_t dest_qp_num)
@@ -279,7 +280,9 @@ uint32_t new_rcv_qp_in_rtr(struct actor *actor)
 
 struct result post_recv_as(struct actor *actor, int srq, unsigned flags)
 {
-	return actor_ask(actor, (struct request){ .op = OP_POST_RECV, .srq = srq, .flags = flags });
+	return actor_ask(actor, (struct request){
+		OPERATION(post_recv), .srq = srq, .flags = flags,
+	});
 }
 
 struct result post_recv(struct actor *actor, int srq)
@@ -289,20 +292,20 @@ struct result post_recv(struct actor *actor, int srq)
 
 struct result post_recv_qp(struct actor *actor, int qp)
 {
-	return actor_ask(actor, (struct request){ .op = OP_POST_RECV, .srq = NIL, .slot = qp });
+	return actor_ask(actor, (struct request){ OPERATION(post_recv), .srq = NIL, .slot = qp });
 }
 
 struct result post_send(struct actor *actor, int qp, uint32_t srq_num, uint32_t bytes, uint32_t imm)
 {
 	return actor_ask(actor, (struct request){
-		.op = OP_POST_SEND, .slot = qp, .number = srq_num, .bytes = bytes, .imm = imm,
+		OPERATION(post_send), .slot = qp, .number = srq_num, .bytes = bytes, .imm = imm,
 	});
 }
 
 static struct result completion(struct actor *actor, int srq, unsigned flags)
 {
 	return actor_ask(actor, (struct request){
-		.op = OP_COMPLETION, .srq = srq, .flags = flags,
+		OPERATION(completion), .srq = srq, .flags = flags,
 		.timeout_ms = flags & DRAIN ? NOTHING_MS : WAIT_MS,
 	});
 }
@@ -320,12 +323,12 @@ struct result recv_completion(struct actor *actor, int srq, unsigned flags)
 struct result get_event(struct actor *actor, int slot, unsigned flags)
 {
 	return actor_ask(actor, (struct request){
-		.op = OP_GET_EVENT, .slot = slot, .flags = flags,
+		OPERATION(get_event), .slot = slot, .flags = flags,
 		.timeout_ms = flags & DRAIN ? NOTHING_MS : WAIT_MS,
 	});
 }
 
 struct result ack_event(struct actor *actor, unsigned flags)
 {
-	return actor_ask(actor, (struct request){ .op = OP_ACK_EVENT, .flags = flags });
+	return actor_ask(actor, (struct request){ OPERATION(ack_event), .flags = flags });
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* An actor carries out a request: the table of all operations, and those on devices and domains. */
+/* An actor carries out a request. Its operations on devices and domains. */
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,8 +8,7 @@
 
 #include "state.h"
 
-static void do_open_device(struct actor_state *state, const struct request *request,
-			   struct result *result)
+void do_open_device(struct actor_state *state, const struct request *request, struct result *result)
 {
 	struct ibv_port_attr port;
 	struct opened *opened;
@@ -32,8 +31,8 @@ static void do_open_device(struct actor_state *state, const struct request *requ
 		result->ret = errno;
 }
 
-static void do_close_device(struct actor_state *state, const struct request *request,
-			    struct result *result)
+void do_close_device(struct actor_state *state, const struct request *request,
+		     struct result *result)
 {
 	(void)request;
 	errno = ERRNO_MARK;
@@ -41,8 +40,8 @@ static void do_close_device(struct actor_state *state, const struct request *req
 	state->places[OWN] = (struct opened){ 0 };
 }
 
-static void do_destroy_rest(struct actor_state *state, const struct request *request,
-			    struct result *result)
+void do_destroy_rest(struct actor_state *state, const struct request *request,
+		     struct result *result)
 {
 	struct opened *opened = &state->places[OWN];
 	int err = ibv_dereg_mr(state->mr);
@@ -55,14 +54,13 @@ static void do_destroy_rest(struct actor_state *state, const struct request *req
 	returned(result, err ? err : ibv_close_device(opened->context));
 }
 
-static void do_exit(struct actor_state *state, const struct request *request, struct result *result)
+void do_exit(struct actor_state *state, const struct request *request, struct result *result)
 {
 	(void)state, (void)request, (void)result;
 	exit(0);
 }
 
-static void do_fork_child(struct actor_state *state, const struct request *request,
-			  struct result *result)
+void do_fork_child(struct actor_state *state, const struct request *request, struct result *result)
 {
 	int status = -1;
 	pid_t pid = fork();
@@ -112,41 +110,10 @@ void do_close_domain(struct actor_state *state, const struct request *request,
 	returned(result, ibv_close_xrc_domain(dom_argument(state, request->dom)));
 }
 
-static perform_fn *const operations[OPS] = {
-	[OP_OPEN_DEVICE] = do_open_device,
-	[OP_CLOSE_DEVICE] = do_close_device,
-	[OP_DESTROY_REST] = do_destroy_rest,
-	[OP_EXIT] = do_exit,
-	[OP_FORK_CHILD] = do_fork_child,
-	[OP_OPEN_DOMAIN] = do_open_domain,
-	[OP_CLOSE_DOMAIN] = do_close_domain,
-	[OP_CREATE_SRQ] = do_create_srq,
-	[OP_CREATE_PLAIN_SRQ] = do_create_plain_srq,
-	[OP_MODIFY_SRQ] = do_modify_srq,
-	[OP_QUERY_SRQ] = do_query_srq,
-	[OP_DESTROY_SRQ] = do_destroy_srq,
-	[OP_CREATE_QP] = do_create_qp,
-	[OP_MODIFY_QP] = do_modify_qp,
-	[OP_QUERY_QP] = do_query_qp,
-	[OP_DESTROY_QP] = do_destroy_qp,
-	[OP_CREATE_RCV_QP] = do_create_rcv_qp,
-	[OP_MODIFY_RCV_QP] = do_modify_rcv_qp,
-	[OP_QUERY_RCV_QP] = do_query_rcv_qp,
-	[OP_REG] = do_reg,
-	[OP_UNREG] = do_unreg,
-	[OP_POST_RECV] = do_post_recv,
-	[OP_POST_SEND] = do_post_send,
-	[OP_COMPLETION] = do_completion,
-	[OP_GET_EVENT] = do_get_event,
-	[OP_ACK_EVENT] = do_ack_event,
-	[OP_REMEMBER_OPS] = do_remember_ops,
-	[OP_COMPARE_OPS] = do_compare_ops,
-};
-
 struct result perform(struct actor_state *state, const struct request *request)
 {
 	struct result result = { .facts = REST_INTACT };
 
-	operations[request->op](state, request, &result);
+	request->operation(state, request, &result);
 	return result;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What an actor can be asked to do, and what it answers. The structs have a fixed size, since they
- * are sent over a socket when the actor is a process of its own.
+ * are sent over a socket when the actor is a process of its own. That process is a fork of this
+ * one, so the function's address is the same there.
  */
 #ifndef TESTS_E2E_SHIM_REQUEST_H
 #define TESTS_E2E_SHIM_REQUEST_H
@@ -31,38 +32,6 @@ enum place {
 	PLACES
 };
 
-enum op {
-	OP_OPEN_DEVICE,
-	OP_CLOSE_DEVICE,
-	OP_DESTROY_REST, /* MR, CQs, channel, PD and device; the first error */
-	OP_EXIT,
-	OP_FORK_CHILD,	/* a child that exits at once */
-	OP_OPEN_DOMAIN,
-	OP_CLOSE_DOMAIN,
-	OP_CREATE_SRQ,
-	OP_CREATE_PLAIN_SRQ,
-	OP_MODIFY_SRQ,
-	OP_QUERY_SRQ,
-	OP_DESTROY_SRQ,
-	OP_CREATE_QP,
-	OP_MODIFY_QP,
-	OP_QUERY_QP,
-	OP_DESTROY_QP,
-	OP_CREATE_RCV_QP,
-	OP_MODIFY_RCV_QP,
-	OP_QUERY_RCV_QP,
-	OP_REG,
-	OP_UNREG,
-	OP_POST_RECV,
-	OP_POST_SEND,
-	OP_COMPLETION,
-	OP_GET_EVENT,
-	OP_ACK_EVENT,
-	OP_REMEMBER_OPS,
-	OP_COMPARE_OPS,
-	OPS
-};
-
 enum request_flags {
 	FD_PRIVATE = 1 << 0,		/* fd -1 */
 	FD_CLOSED = 1 << 1,		/* the number of a closed fd */
@@ -82,8 +51,30 @@ enum request_flags {
 	ACK_WITHOUT_FLAG = 1 << 12,	/* some programs clear the flag and do not set it again */
 };
 
+struct actor_state;
+struct request;
+struct result;
+
+typedef void operation_fn(struct actor_state *state, const struct request *request,
+			  struct result *result);
+
+/* An actor's operations. do_destroy_rest: MR, CQs, channel, PD and device; the first error. */
+operation_fn do_open_device, do_close_device, do_destroy_rest;
+operation_fn do_exit, do_fork_child;	/* the child exits at once */
+operation_fn do_open_domain, do_close_domain;
+operation_fn do_create_srq, do_create_plain_srq, do_modify_srq, do_query_srq, do_destroy_srq;
+operation_fn do_create_qp, do_modify_qp, do_query_qp, do_destroy_qp;
+operation_fn do_create_rcv_qp, do_modify_rcv_qp, do_query_rcv_qp, do_reg, do_unreg;
+operation_fn do_post_recv, do_post_send, do_completion;
+operation_fn do_get_event, do_ack_event;
+operation_fn do_remember_ops, do_compare_ops;
+
+/* Members of a request: OPERATION(reg) asks for do_reg(). */
+#define OPERATION(name_) .operation = do_##name_, .name = #name_
+
 struct request {
-	enum op op;
+	operation_fn *operation;
+	const char *name;	/* of the operation, for messages */
 	unsigned flags;		/* enum request_flags */
 	int device;
 	int slot;		/* of the object that the verb makes or takes */
@@ -127,14 +118,12 @@ struct result {
 	uint32_t raw_number;	/* the bytes at offset 32 of an SRQ */
 	uint32_t event_type;
 	enum ibv_qp_type qp_type;
-	struct ibv_qp_attr attr; /* OP_OPEN_DEVICE: ah_attr.grh.dgid is the port's own GID */
+	struct ibv_qp_attr attr; /* do_open_device: ah_attr.grh.dgid is the port's own GID */
 	struct ibv_qp_cap cap;	/* of init_attr */
 	struct ibv_srq_attr srq_attr;
 	struct ibv_wc wc;
 	char text[256];
 };
-
-struct actor_state;
 
 /** actor_state_new - an actor without a device yet; NULL when there is no memory. */
 struct actor_state *actor_state_new(void);

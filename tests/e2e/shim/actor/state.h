@@ -89,15 +89,4 @@ static inline void intact(struct result *result, bool holds)
 		result->facts &= ~(unsigned)REST_INTACT;
 }
 
-typedef void perform_fn(struct actor_state *state, const struct request *request,
-			struct result *result);
-
-perform_fn do_open_domain, do_close_domain;
-perform_fn do_create_srq, do_create_plain_srq, do_modify_srq, do_query_srq, do_destroy_srq;
-perform_fn do_create_qp, do_modify_qp, do_query_qp, do_destroy_qp;
-perform_fn do_create_rcv_qp, do_modify_rcv_qp, do_query_rcv_qp, do_reg, do_unreg;
-perform_fn do_post_recv, do_post_send, do_completion;
-perform_fn do_get_event, do_ack_event;
-perform_fn do_remember_ops, do_compare_ops;
-
 #endif
