@@ -126,7 +126,7 @@ def test_alone_links_with_as_needed(installed, tmp_path, run):
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_an_old_half_and_a_ported_half_link_together(language, installed, tmp_path, run):
     """An old half and a ported half, with xrc_compat.h between them, linked with today's libibverbs
-    and ours."""
+    and libxrc-compat."""
     std = {"c": "gnu11", "c++": "gnu++11"}[language]
     options = [f"-std={std}", "-pedantic", "-Wshadow", "-c", "-x", language]
     old, new = tmp_path / "old.o", tmp_path / "new.o"

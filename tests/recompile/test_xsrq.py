@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Sources in the XRC API of 2011, compiled with the installed headers, become programs of today
-that need no library of ours."""
+that need no library of xrc-compat."""
 
 import pathlib
 
@@ -49,8 +49,8 @@ def test_runs_by_itself_and_beside_the_library(program, source, installed, run):
 
 
 def test_the_api_is_nowhere_else(installed, tmp_path):
-    """Neither today's headers nor those of OFED 1.5 have this API, so the programs above do use
-    ours."""
+    """Neither today's headers nor those of OFED 1.5 have this API, so the programs above use
+    that of xrc-compat."""
     for package in ("xrc-compat", "libibverbs"):
         ok, errors = compiler("c", "-fsyntax-only", *installed.pkg_config("--cflags", package),
                                   HERE / "xsrq_program.c")

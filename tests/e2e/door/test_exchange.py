@@ -71,8 +71,8 @@ def test_a_program_uses_its_private_libibverbs_or_else_the_systems(request, belo
 
 @pytest.mark.parametrize("binary", ["shim/contract", "door/linked-lazy", "door/linked-now"])
 def test_the_binary_needs_the_legacy_symbols_and_no_stub(build_root, binary):
-    """It needs the old symbols from libibverbs.so.1 and nothing of ours, and no run path leads to
-    the stub."""
+    """It needs the old symbols from libibverbs.so.1, and no library of xrc-compat. No run path
+    leads to the stub."""
     path = build_root / "tests" / "e2e" / binary
     env = dict(os.environ, LC_ALL="C")
     dynamic = subprocess.run(["readelf", "-dW", path], capture_output=True, text=True, check=True,

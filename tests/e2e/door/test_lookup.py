@@ -105,8 +105,8 @@ def test_functions_of_ibverbs_1_0_are_those_of_libibverbs(ask, shim):
 
 
 def test_without_a_version_rtld_default_hides_the_xrc_names(ask, shim):
-    """With RTLD_DEFAULT and no version the XRC names stay hidden; the others are ours, as for a
-    linked program."""
+    """With RTLD_DEFAULT and no version the XRC names stay hidden. The others are the shim's, as for
+    a linked program."""
     answers = ask([shim], *(f"default:ibv_{name}" for name in XRC + CHANGED), linked=True)
     assert [answer.split()[0] for answer in answers] == ["NULL"] * len(XRC) + [OURS] * len(CHANGED)
     assert ask([shim], "default:ibv_open_xrc_domain:IBVERBS_1.1", linked=True) == [OURS]
