@@ -25,7 +25,13 @@ ROWS = {
     "ordinary": 14,
     "bad_input": 28,
 }
-ABSENT_ROWS = {"no_open_qp": 7, "no_xrc": 3, "no_device": 2}
+# {group: (how many rows, the setting of softhca that they need)}
+ROWS_OF_A_SETTING = {
+    "ethernet": (4, "--link=ethernet"),
+    "no_xrc": (3, "--xrc=off"),
+    "no_open_qp": (7, "--open_qp=off"),  # as qedr's kernel driver before Linux 5.11
+}
+ROWS_WITHOUT_A_DEVICE = 2
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -43,8 +49,10 @@ def test_kernel_that_refuses_unknown_mask_bits(on_device, group):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_ethernet(on_device, mode):
-    check(on_device(mode, "ethernet", "--link=ethernet"), "ethernet", mode, 4)
+@pytest.mark.parametrize("group", ROWS_OF_A_SETTING)
+def test_rows_of_a_setting(on_device, group, mode):
+    rows, setting = ROWS_OF_A_SETTING[group]
+    check(on_device(mode, group, setting), group, mode, rows)
 
 
 @pytest.mark.any_model
@@ -64,14 +72,6 @@ def test_kernel_whose_opened_handles_get_no_events(on_device, mode):
 
 
 @pytest.mark.any_model
-@pytest.mark.parametrize("mode", MODES)
-def test_kernel_that_refuses_open_qp(on_device, mode):
-    """As qedr's before Linux 5.11."""
-    check(on_device(mode, "no_open_qp", "--open_qp=off"), "no_open_qp", mode,
-          ABSENT_ROWS["no_open_qp"])
-
-
-@pytest.mark.any_model
 def test_one_warning_names_the_kernel_that_is_needed(on_device, monkeypatch):
     monkeypatch.setenv("XRC_COMPAT_VERBOSE", "1")
     result = on_device("contexts", "no_open_qp", "--open_qp=off",
@@ -82,17 +82,12 @@ def test_one_warning_names_the_kernel_that_is_needed(on_device, monkeypatch):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_device_without_xrc(on_device, mode):
-    check(on_device(mode, "no_xrc", "--xrc=off"), "no_xrc", mode, ABSENT_ROWS["no_xrc"])
-
-
-@pytest.mark.parametrize("mode", MODES)
 def test_no_device(run, xrc_compat, contract, mode):
     if any(pathlib.Path("/sys/class").glob("infiniband/*")):
         pytest.skip("this machine has an RDMA device of its own")
     command = [xrc_compat, "run", "--", contract, f"--mode={mode}", "no_device"]
     check(run(command, env={"SYSFS_PATH": "/nonexistent"}), "no_device", mode,
-          ABSENT_ROWS["no_device"])
+          ROWS_WITHOUT_A_DEVICE)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -102,7 +97,7 @@ def test_no_daemon(run, xrc_compat, build_root, contract, mode, tmp_path):
     preload = ":".join(filter(None, (libsofthca, os.environ.get("LD_PRELOAD"))))
     command = [xrc_compat, "run", "--", contract, f"--mode={mode}", "no_device"]
     env = {"LD_PRELOAD": preload, "SOFTHCA_DIR": str(tmp_path)}
-    check(run(command, env=env), "no_device", mode, ABSENT_ROWS["no_device"])
+    check(run(command, env=env), "no_device", mode, ROWS_WITHOUT_A_DEVICE)
 
 
 @pytest.mark.any_model
