@@ -26,7 +26,7 @@ NOT_UNDER_SANITIZERS = {
     ("thread", "test_selftest.py"): "the helper's threads start without the sanitizer's runtime",
     ("thread", "test_trace.py"): "the traced program's threads start without the sanitizer's runtime",
     ("thread", "test_limits.py"): "the sanitizer's shadow of the address space is above any limit",
-    ("thread", "ends_with_its_last_thread"): "the sanitizer's own thread keeps every program alive",
+    ("thread", "ends_after_its_last_thread"): "the sanitizer's own thread keeps every program alive",
     ("thread", "test_cancellation_that_comes_late"): "strace would be run with the sanitizer's runtime, too",
     ("", "test_streams.py"): "the sanitizer's runtime itself uses standard error and free descriptors",
     ("", "test_killed_programs_leave_nothing"): "the programs start more slowly than they are killed",
@@ -40,7 +40,6 @@ NOT_UNDER_SANITIZERS = {
 
 # {part of the test's name: why it cannot run on another build of rdma-core}
 NOT_ON_ANOTHER_RDMA_CORE = {
-    "test_without_a_private_copy": "is about the libibverbs that the loader takes by itself",
     "test_libraries_are_those_that_the_loader_takes": "ldd follows the environment, which check does not",
     "test_perftest": "perftest asks for the private symbols of the release that it was built with",
     "test_settings_of_libmlx5": "perftest asks for the private symbols of the release that it was built with",

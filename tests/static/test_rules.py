@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+import fixtures
 import rules
 
 SPDX_C = f"/* {rules.LICENCE} */\n"
@@ -221,3 +222,12 @@ def test_a_library_that_brings_libibverbs_is_noticed(build_root):
 
 def test_a_file_without_needed_entries_is_noticed():
     assert rules.needed("There is no dynamic section in this file.") != []
+
+
+def test_every_exception_of_a_build_names_a_test(source_root):
+    """A test that is renamed would no longer be skipped where it cannot run."""
+    names = [name for _, name in fixtures.NOT_UNDER_SANITIZERS]
+    names += fixtures.NOT_ON_ANOTHER_RDMA_CORE
+    tests = [path for _, path in rules.files(source_root, "test_*.py")]
+    text = "\n".join([path.name for path in tests] + [path.read_text() for path in tests])
+    assert [name for name in names if name not in text] == []
