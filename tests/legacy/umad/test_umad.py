@@ -43,7 +43,7 @@ def test_clients_of_libibumad_run(on_softhca, programs, name):
     assert (done.returncode, done.stdout, done.stderr) == (0, "2 adapters, all right\n", "")
 
 
-@pytest.mark.usefixtures("todays_libibumad")
+@pytest.mark.usefixtures("todays_libibumad", "systems_class")
 def test_a_script_whose_program_is_not_found_gets_all_companions(on_softhca, programs, tmp_path):
     wrapper = tmp_path / "wrapper"
     wrapper.write_text(f'#!/bin/sh\nprogram={programs}/umad\nexec "$program-2007"\n')
