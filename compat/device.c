@@ -15,18 +15,15 @@
 #include "srq.h"
 #include "xrc_qp.h"
 
-/* Lock held. */
-static void clean_up_child(void)
-{
-	domain_forked();
-	rcv_qp_forked();
-	xrc_qp_forked();
-}
-
-/* As with OFED, a lock of the provider may be taken in the child: fork() does not wait for it. */
+/*
+ * As with OFED, a lock of the provider may be taken in the child: fork() does not wait for it.
+ * rcv_qp_forked() frees memory.
+ */
 static void in_child(void)
 {
-	state_forked_child(clean_up_child);
+	state_forked_child(rcv_qp_forked);
+	domain_forked();
+	xrc_qp_forked();
 }
 
 /*

@@ -167,8 +167,8 @@ static __thread struct {
 	struct ib_uverbs_async_event_desc desc;
 	struct legacy_async_event translated;
 	bool is_translated;
-	bool watched;	/* the thread's end calls acknowledge_left() */
-	int async_fd;
+	bool watched;	/* the thread's end calls end_of_thread() */
+	const struct ibv_context *context;
 } reading __attribute__((tls_model("initial-exec"))) = { .desc.event_type = NOTHING_READ };
 
 static struct ibv_async_event take_read(void)
@@ -179,11 +179,10 @@ static struct ibv_async_event take_read(void)
 	return event;
 }
 
-static void acknowledge_left(void *arg)
+void event_ack_own(void)
 {
 	struct ibv_async_event event;
 
-	(void)arg;
 	if (reading.is_translated)
 		event_ack(&reading.translated);
 	reading.is_translated = false;
@@ -193,12 +192,18 @@ static void acknowledge_left(void *arg)
 	modern_ack_async_event(&event);
 }
 
+static void end_of_thread(void *arg)
+{
+	(void)arg;
+	event_ack_own();
+}
+
 static pthread_key_t thread_end;
 static bool has_key;
 
 static void make_key(void)
 {
-	has_key = !pthread_key_create(&thread_end, acknowledge_left);
+	has_key = !pthread_key_create(&thread_end, end_of_thread);
 }
 
 /* Without a key or memory, destroying the object of a cancelled thread's event waits for ever. */
@@ -247,9 +252,9 @@ int event_get(struct ibv_context *context, struct legacy_async_event *levent)
 	int err = 0;
 
 	watch_thread();
-	if (reading.async_fd != async_fd)
-		acknowledge_left(NULL);
-	reading.async_fd = async_fd;
+	if (reading.context != context)
+		event_ack_own();
+	reading.context = context;
 	while (!err && !reading.is_translated)
 		err = read_and_translate(async_fd);
 	if (err)

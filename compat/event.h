@@ -21,6 +21,12 @@ int event_get(struct ibv_context *context, struct legacy_async_event *event);
 /** event_ack - acknowledge an event, unchanged. Old programs keep, clear or set its flag. */
 void event_ack(const struct legacy_async_event *event);
 
+/**
+ * event_ack_own - acknowledge the event that the calling thread has read without getting it: it is
+ * being cancelled, or has jumped away. For verbs that wait for acknowledgements.
+ */
+void event_ack_own(void);
+
 /** event_forget_context - the device is being closed. Lock held. */
 void event_forget_context(const struct ibv_context *context);
 

@@ -24,27 +24,24 @@ static struct mapping *find_mapping(struct handle_map *map, const void *key)
 	return found ? *found : NULL;
 }
 
-/* The tree first gets a mapping on the stack. A new key then gets one on the heap. */
+/* The map is complete whenever this allocates: a fork may copy it then (state_forking()). */
 int handle_add(struct handle_map *map, const void *key, void *object)
 {
-	struct mapping wanted = { .key = key, .object = object };
-	struct mapping **there = tsearch(&wanted, &map->root, compare);
-	struct mapping *made;
+	struct mapping *mapping = find_mapping(map, key);
 
-	if (!there)
-		return -ENOMEM;
-	if (*there != &wanted) {
-		(*there)->object = object;
+	if (mapping) {
+		mapping->object = object;
 		return 0;
 	}
-	made = malloc(sizeof(*made));
-	if (!made) {
-		tdelete(&wanted, &map->root, compare);
+	mapping = malloc(sizeof(*mapping));
+	if (!mapping)
+		return -ENOMEM;
+	*mapping = (struct mapping){ .key = key, .object = object };
+	if (!tsearch(mapping, &map->root, compare)) {
+		free(mapping);
 		return -ENOMEM;
 	}
-	*made = wanted;
-	*there = made;
-	LIST_INSERT_HEAD(&map->all, made, link);
+	LIST_INSERT_HEAD(&map->all, mapping, link);
 	return 0;
 }
 

@@ -22,11 +22,12 @@ static __thread unsigned sections __attribute__((tls_model("initial-exec"))); /*
  */
 static __thread bool forking __attribute__((tls_model("initial-exec")));
 static __thread bool took_lock __attribute__((tls_model("initial-exec")));
+static atomic_bool fork_has_lock;
 
 /* In a child: what is left to do before the lock is used. */
 static void (*after_fork)(void);
 
-/* No thread holds the lock for so long, unless it waits for an allocator. */
+/* Longer than a thread holds the lock, unless it forks, too, or waits for an allocator. */
 static struct timespec in_a_second(void)
 {
 	struct timespec end;
@@ -44,22 +45,31 @@ static struct timespec in_a_second(void)
  */
 void state_forking(void)
 {
-	const struct timespec end = in_a_second();
+	struct timespec end;
+	int attempts = 0;
 
-	took_lock = !sections && !pthread_mutex_timedlock(&lock, &end);
+	do {
+		end = in_a_second();
+		took_lock = !sections && !pthread_mutex_timedlock(&lock, &end);
+	} while (!took_lock && !sections && atomic_load(&fork_has_lock) && attempts++ < 30);
+	if (took_lock)
+		atomic_store(&fork_has_lock, true);
 	forking = true;
 }
 
 void state_forked_parent(void)
 {
 	forking = false;
-	if (took_lock)
-		pthread_mutex_unlock(&lock);
+	if (!took_lock)
+		return;
+	atomic_store(&fork_has_lock, false);
+	pthread_mutex_unlock(&lock);
 }
 
 void state_forked_child(void (*clean_up)(void))
 {
 	forking = false;
+	atomic_store(&fork_has_lock, false);
 	pthread_mutex_init(&lock, NULL);
 	pthread_cond_init(&changed, NULL);
 	after_fork = clean_up;

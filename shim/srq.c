@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: ibv_create_xrc_srq, and the SRQ verbs that may be handed an image. */
 
+#include <compat/event.h>
 #include <compat/ops.h>
 #include <compat/program.h>
 #include <compat/srq.h>
@@ -95,6 +96,7 @@ int ibv_destroy_srq(struct ibv_srq *srq)
 		return modern_table.destroy_srq(srq);
 	err = shim_enter(&entry, VERB_ibv_destroy_srq, ARGUMENTS(srq));
 	if (!err) {
+		event_ack_own();
 		srq_await_acks(image_of(srq), entry.hold.state);
 		err = srq_destroy(image_of(srq));
 	}

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include <compat/event.h>
 #include <compat/program.h>
 #include <compat/qp_numbers.h>
 #include <compat/srq.h>
@@ -44,6 +45,7 @@ static int destroy_ordinary(struct ibv_qp *qp)
 
 	if (!program_uses_xrc())
 		return modern_table.destroy_qp(qp);
+	event_ack_own();
 	context = qp->context;
 	qp_num = qp->qp_num;
 	ret = modern_table.destroy_qp(qp);
@@ -185,8 +187,10 @@ static __attribute__((noinline)) int destroy_legacy(struct ibv_qp *qp)
 		shim_pass(&entry);
 		return destroy_ordinary(qp);
 	}
-	if (!err)
+	if (!err) {
+		event_ack_own();
 		err = xrc_qp_destroy(xrc_qp, entry.hold.state);
+	}
 	return shim_leave(&entry, err);
 }
 

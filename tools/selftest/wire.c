@@ -19,8 +19,8 @@
 #define ACTOR_LIFETIME 300	/* seconds, should everything else fail */
 #define CONNECT_SECONDS 10
 #define LISTEN_SECONDS 600
-/* Both sides send it. Messages are sent as they are in memory. */
-#define MAGIC (0x78730000u + (uint32_t)sizeof(struct message))
+/* Both sides send it; another protocol has another one. Messages are sent as they are in memory. */
+#define MAGIC (0x78740000u + (uint32_t)sizeof(struct message))
 #define HELLO UINT32_MAX	/* in place of a step: the first message over TCP */
 
 /* Receives a message into @now. 0, SILENT or GONE. */

@@ -10,12 +10,16 @@
 
 /* The map calls this malloc() (--wrap). */
 static bool no_memory;
+static struct handle_map *growing;
+static const void *new_key;
 
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
 
 void *__wrap_malloc(size_t size)
 {
+	if (growing)
+		assert_null(handle_find(growing, new_key));
 	return no_memory ? NULL : __real_malloc(size);
 }
 
@@ -38,6 +42,19 @@ TEST(find_returns_added_objects_only)
 	for (uintptr_t i = 0; i < 1000; i++)
 		handle_remove(&map, key(i * 7 + 1), &objects[i]);
 	assert_null(map.root);
+}
+
+/* A fork may copy the map while it allocates. */
+TEST(a_map_has_no_new_key_while_it_allocates)
+{
+	struct handle_map map = { 0 };
+	int object = 0;
+
+	growing = &map;
+	new_key = key(5);
+	assert_int_equal(handle_add(&map, key(5), &object), 0);
+	growing = NULL;
+	handle_remove(&map, key(5), &object);
 }
 
 /*

@@ -23,7 +23,7 @@ def test_rows(rows, group):
 
 
 def test_rows_of_one_instant(rows):
-    rows(1, "twoway-instant", settings=["--devices=1"])
+    rows(2, "twoway-instant", settings=["--devices=1"])
 
 
 @pytest.mark.any_model
