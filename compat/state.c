@@ -70,6 +70,8 @@ void state_forked_child(void (*clean_up)(void))
 {
 	forking = false;
 	atomic_store(&fork_has_lock, false);
+	if (took_lock)
+		pthread_mutex_unlock(&lock);	/* for ThreadSanitizer, which keeps account */
 	pthread_mutex_init(&lock, NULL);
 	pthread_cond_init(&changed, NULL);
 	after_fork = clean_up;
