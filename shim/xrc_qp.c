@@ -37,21 +37,22 @@ static struct ibv_qp *create_ordinary(struct ibv_pd *pd, struct ibv_qp_init_attr
 }
 
 /* Its number is known until it is destroyed: another thread may poll its completions meanwhile. */
-static int destroy_ordinary(struct ibv_qp *qp)
+static __attribute__((noinline)) int destroy_numbered(struct ibv_qp *qp)
 {
-	const struct ibv_context *context;
-	uint32_t qp_num;
+	const struct ibv_context *context = qp->context;
+	uint32_t qp_num = qp->qp_num;
 	int ret;
 
-	if (!program_uses_xrc())
-		return modern_table.destroy_qp(qp);
 	event_ack_own();
-	context = qp->context;
-	qp_num = qp->qp_num;
 	ret = modern_table.destroy_qp(qp);
 	if (!ret)
 		qp_number_remove(context, qp_num);
 	return ret;
+}
+
+static int destroy_ordinary(struct ibv_qp *qp)
+{
+	return program_uses_xrc() ? destroy_numbered(qp) : modern_table.destroy_qp(qp);
 }
 
 static int create_xrc(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp)
