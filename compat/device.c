@@ -17,7 +17,7 @@
 
 /*
  * As with OFED, a lock of the provider may be taken in the child: fork() does not wait for it.
- * rcv_qp_forked() frees memory.
+ * rcv_qp_forked() frees memory, so it is called when the child takes our lock first.
  */
 static void in_child(void)
 {

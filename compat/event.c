@@ -6,8 +6,8 @@
  * ibv_get_async_event. Once the kernel has counted an event as read, ibv_destroy_qp waits until it
  * is acknowledged. So the thread reads as OFED's did, cancellable, into a variable of its own. If
  * it is cancelled when the kernel has just answered, the variable's destructor acknowledges the
- * event. pthread_cleanup_push() would not do: a signal handler may jump away, and leave its handler
- * behind.
+ * event. pthread_cleanup_push() is not used: if a signal handler jumps away, the cleanup handler
+ * stays registered, with a buffer on a stack that is gone.
  */
 
 #include <pthread.h>

@@ -24,17 +24,27 @@ static __thread bool forking __attribute__((tls_model("initial-exec")));
 static __thread bool took_lock __attribute__((tls_model("initial-exec")));
 static atomic_bool fork_has_lock;
 
-/* In a child: what is left to do before the lock is used. */
+/* The first thread of a child that takes the lock calls this once. */
 static void (*after_fork)(void);
 
-/* Longer than a thread holds the lock, unless it forks, too, or waits for an allocator. */
-static struct timespec in_a_second(void)
+/*
+ * A thread holds the lock for less than a second, unless it forks, too, or waits for an allocator.
+ * So the forking thread waits a second, or half a minute while another thread forks. False: it did
+ * not get the lock.
+ */
+static bool lock_in_time(void)
 {
 	struct timespec end;
 
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec++;
-	return end;
+	for (int seconds = 0; seconds < 30; seconds++) {
+		clock_gettime(CLOCK_REALTIME, &end);
+		end.tv_sec++;
+		if (!pthread_mutex_timedlock(&lock, &end))
+			return true;
+		if (!atomic_load(&fork_has_lock))
+			return false;
+	}
+	return false;
 }
 
 /*
@@ -45,13 +55,7 @@ static struct timespec in_a_second(void)
  */
 void state_forking(void)
 {
-	struct timespec end;
-	int attempts = 0;
-
-	do {
-		end = in_a_second();
-		took_lock = !sections && !pthread_mutex_timedlock(&lock, &end);
-	} while (!took_lock && !sections && atomic_load(&fork_has_lock) && attempts++ < 30);
+	took_lock = !sections && lock_in_time();
 	if (took_lock)
 		atomic_store(&fork_has_lock, true);
 	forking = true;

@@ -225,8 +225,9 @@ struct aside {
 char *aside_output(const struct aside *aside, int milliseconds, size_t *size, int *result);
 
 /*
- * With SIGCHLD ignored, as perl and Python may start us, nobody can wait for a child.
- * children_restore() gives a program that is executed the setting back.
+ * A program in perl or Python may start a command with SIGCHLD ignored, and waitpid(2) then returns
+ * no child. children_keep() sets the default. children_restore() sets what was inherited, before
+ * another program is executed.
  */
 void children_keep(void);
 void children_restore(void);

@@ -50,6 +50,14 @@ static const char *expand(const char *pattern)
 	return name;
 }
 
+/* The descriptor of a standard stream that is named as a file; -1: the name is another one. */
+static int standard_stream(const char *name)
+{
+	return !strcmp(name, "/dev/stdout")   ? STDOUT_FILENO
+	       : !strcmp(name, "/dev/stderr") ? STDERR_FILENO
+					      : -1;
+}
+
 /*
  * A file that is made here, or an empty one as mktemp(1) makes it. The lock tells the process that
  * writes it: until the end there may be nothing in it. File systems without locks, as Lustre may be
@@ -57,16 +65,15 @@ static const char *expand(const char *pattern)
  */
 static int claim(const char *name)
 {
-	int own = !strcmp(name, "/dev/stdout") ? 1 : !strcmp(name, "/dev/stderr") ? 2 : 0, fd;
+	int fd = standard_stream(name);
 	bool made;
 	struct stat st;
 
 	/* Opened anew, a file would be written from its beginning, over what the program writes. */
-	if (own)
-		return fcntl(own, F_DUPFD_CLOEXEC, 3);
+	if (fd >= 0)
+		return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	made = fd >= 0;
-
 	if (!made && errno == EEXIST)
 		fd = open(name, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
