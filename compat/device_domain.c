@@ -18,8 +18,8 @@ static struct device_domain *find_by_inode(const struct ibv_context *context, de
 	struct device_domain *found;
 
 	LIST_FOREACH(found, &device_domains, link)
-		if (found->context == context && found->has_inode && found->dev == dev &&
-		    found->ino == ino)
+		if (found->context == context && found->has_inode && !found->inherited &&
+		    found->dev == dev && found->ino == ino)
 			return found;
 	return NULL;
 }

@@ -2,6 +2,7 @@
 /* XRC domains: each is a device and an inode. Its SRQs and QPs keep it busy. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -13,7 +14,8 @@ static struct handle_map domains;
 
 /* ---- opening ---- */
 
-static int publish(struct domain *domain, struct ibv_context *context, int fd)
+/* *first: the opened device has no other handle of the domain, and so no registrations. */
+static int publish(struct domain *domain, struct ibv_context *context, int fd, bool *first)
 {
 	struct stat st = { 0 };
 	int err = 0;
@@ -26,10 +28,12 @@ static int publish(struct domain *domain, struct ibv_context *context, int fd)
 		domain->device_domain = device_domain_get(context, fd != -1, st.st_dev, st.st_ino);
 		err = domain->device_domain ? 0 : -ENOMEM;
 	}
-	if (!err)
+	if (!err) {
+		*first = LIST_EMPTY(&domain->device_domain->domains);
 		LIST_INSERT_HEAD(&domain->device_domain->domains, domain, link);
-	else
+	} else {
 		handle_remove(&domains, domain, domain);
+	}
 	state_unlock();
 	return err;
 }
@@ -37,6 +41,7 @@ static int publish(struct domain *domain, struct ibv_context *context, int fd)
 int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xrc_domain **ldom)
 {
 	struct domain *domain;
+	bool first = false;
 	int err;
 
 	if (!context)
@@ -46,12 +51,17 @@ int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xr
 		return -ENOMEM;
 	domain->legacy.context = context;
 	err = modern_open_xrcd(context, fd, oflag, &domain->xrcd);
+	/* From a control group. A program that waits for another's domain would repeat the call. */
+	if (err == -EAGAIN && (fd == -1 || oflag & O_CREAT))
+		err = -ENOMEM;
 	if (err)
 		goto free_domain;
-	err = publish(domain, context, fd);
+	err = publish(domain, context, fd, &first);
 	if (err)
 		goto close_xrcd;
-	device_domain_refresh(domain->device_domain);
+	/* Later by the verbs of receive QPs: a new file wants all registrations again. */
+	if (first)
+		device_domain_refresh(domain->device_domain);
 	*ldom = &domain->legacy;
 	return 0;
 

@@ -240,8 +240,11 @@ static int read_and_translate(int async_fd)
 
 	if (err)
 		return err;
-	event = take_read();
-	reading.is_translated = translate(&event, &reading.translated);
+	/* A signal handler that came right after the read may have taken the event. */
+	if (reading.desc.event_type != NOTHING_READ) {
+		event = take_read();
+		reading.is_translated = translate(&event, &reading.translated);
+	}
 	quiet_end(&quiet);
 	return 0;
 }

@@ -18,7 +18,7 @@
  */
 int event_get(struct ibv_context *context, struct legacy_async_event *event);
 
-/** event_ack - acknowledge an event, unchanged. Old programs keep, clear or set its flag. */
+/** event_ack - does not change the event. Old programs keep, clear or set its flag. */
 void event_ack(const struct legacy_async_event *event);
 
 /**

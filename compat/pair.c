@@ -2,6 +2,7 @@
 /* The two-way QP: initiator and target created, modified and destroyed as one. */
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/file.h>
 #include <time.h>
@@ -44,21 +45,25 @@ bool pair_fits(enum pair_rule rule, uint32_t initiator, uint32_t target)
 
 /*
  * One process at a time creates a pair on a device, by a lock on the device file that each has
- * open. The kernel releases the lock of a killed process. After a second go on without it, because
- * the holder may be stopped: the lock only makes pairs likelier. Less than a second is too short
- * for eight ranks, each of which may need all its attempts.
+ * open. The lock only makes pairs likelier. After a second or two the process goes on without it,
+ * and does not wait again: the holder may be stopped, or have left the lock to a child. Less than a
+ * second is too short for eight ranks, each of which may need all its attempts.
  */
 static bool lock_device(const struct ibv_context *context)
 {
 	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
+	static atomic_bool kept_by_others;
+	int tries = atomic_load(&kept_by_others) ? 1 : LOCK_TRIES;
 
-	for (int try = 0; try < LOCK_TRIES; try++) {
+	while (tries--) {
 		if (!flock(context->cmd_fd, LOCK_EX | LOCK_NB))
 			return true;
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return false;
-		nanosleep(&pause, NULL);
+		if (tries)
+			nanosleep(&pause, NULL);
 	}
+	atomic_store(&kept_by_others, true);
 	return false;
 }
 

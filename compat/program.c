@@ -71,6 +71,21 @@ __attribute__((cold)) bool program_find_xrc(void)
 	return program_uses_xrc();
 }
 
+bool program_uses_xrc_by_now(void)
+{
+	/* One more than the generation: 0 is none. */
+	static _Atomic unsigned long long asked;
+	unsigned long long generation = loaded_generation() + 1;
+
+	if (atomic_load_explicit(&program_xrc, memory_order_relaxed) != PROGRAM_USES_XRC &&
+	    atomic_load_explicit(&asked, memory_order_acquire) != generation) {
+		if (refers_to(names_domain))
+			program_note_xrc();
+		atomic_store_explicit(&asked, generation, memory_order_release);
+	}
+	return atomic_load_explicit(&program_xrc, memory_order_relaxed) == PROGRAM_USES_XRC;
+}
+
 static bool refers_to_no_rcv_qp(void)
 {
 	/* Generation and answer in one word need no lock: the answer is in the lowest bit. */

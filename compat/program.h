@@ -31,6 +31,7 @@ void program_note_lookup(const char *name);
 /**
  * program_uses_xrc - whether the program can have XRC objects: a loaded object refers to
  * ibv_open_xrc_domain, or looks it up. The first call determines it, later ones only load it.
+ * program_uses_xrc_by_now - as before, and asks again after an object was loaded. Slower.
  * program_note_xrc - from now on the answer is yes.
  */
 enum program_xrc {
@@ -40,6 +41,7 @@ enum program_xrc {
 
 extern atomic_int program_xrc;
 bool program_find_xrc(void);
+bool program_uses_xrc_by_now(void);
 void program_note_xrc(void);
 
 static inline bool program_uses_xrc(void)

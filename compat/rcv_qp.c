@@ -23,8 +23,9 @@ struct rcv_qp {
 	enum phase phase;
 	bool created;			/* by this opened device */
 	unsigned users;			/* verbs that use the handle right now */
-	struct device_domain *device_domain;	/* a handle may be closed before drop() */
-	struct ibv_qp *qp;		/* or an opened handle; NULL: still opening */
+	/* not the domain: the program may close the handle that it registered through */
+	struct device_domain *device_domain;
+	struct ibv_qp *qp;	/* the created QP, or our opened handle; NULL while OPENING */
 };
 
 /* ---- the map of a domain, lock held ---- */

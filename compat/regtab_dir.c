@@ -98,7 +98,7 @@ int regtab_unlink(const char *path, dev_t dev, ino_t ino)
 	return err;
 }
 
-/* The lock proves that no process has the file: each version of the library locks a byte of it. */
+/* The lock proves that no process has the file: every version so far locks a byte of it or more. */
 int regtab_remove_dead(struct regtab_found *found, bool dry_run)
 {
 	int err = regtab_lock(found->fd);

@@ -2,9 +2,9 @@
 /*
  * Today's rdma-core, as the rest of the library sees it.
  *
- * Only modern/ calls a verb. A function here that returns int returns 0 or a negative errno,
- * whatever convention the verb itself has, and leaves its out-parameters alone on failure.
- * -EOPNOTSUPP: the provider has no such operation.
+ * Only modern/ finds rdma-core's functions. A function here that returns int returns 0 or a
+ * negative errno, whatever convention the verb itself has, and leaves its out-parameters alone on
+ * failure. -EOPNOTSUPP: the provider has no such operation.
  */
 #ifndef MODERN_MODERN_H
 #define MODERN_MODERN_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The functions of today's verbs that modern/ calls: all in one table.
+ * The functions of today's verbs that the library calls: all in one table.
  *
  * Those of libibverbs.so.1 are looked up by node, in the library that the program itself uses. A
  * link-time reference would bind to our own definitions of the same names. It would also load

@@ -21,7 +21,7 @@ int ibv_get_async_event(struct ibv_context *context, struct legacy_async_event *
 {
 	int saved_errno = errno, err = shim_ready();
 
-	if (!err && !program_uses_xrc())
+	if (!err && !program_uses_xrc_by_now())
 		return modern_table.get_async_event(context, (struct ibv_async_event *)event);
 	if (!err)
 		err = event_get(context, event);

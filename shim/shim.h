@@ -42,8 +42,8 @@ struct entry {
 
 /**
  * shim_enter - every exported function begins with it. The first call finds the program's
- * libibverbs and prints the banner. The constructor only registers fork handlers, because the
- * preload is set for every process of a job. 0, or -ENOSYS if there is no libibverbs.
+ * libibverbs and prints the banner. A constructor would do that in every process of a job, because
+ * the preload is set for all of them. 0, or -ENOSYS if there is no libibverbs.
  *
  * From here on the thread cannot be cancelled: libibverbs' write(2) is a cancellation point, and a
  * thread that ended there would never release our locks and counts.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Closing domains and devices: in a forked child, with thousands of QPs, while another thread is in
- * a verb, and when the kernel refuses.
+ * a verb, and when the kernel refuses. A refused open.
  */
 
 #include <errno.h>
@@ -54,6 +54,29 @@ static void register_with(struct ibv_context *context, unsigned count)
 	assert_int_equal(domain_open(context, -1, 0, &domain), 0);
 	for (unsigned i = 0; i < count; i++)
 		assert_int_equal(rcv_qp_create(domain, &number), 0);
+}
+
+static struct ibv_xrcd *open_no_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
+{
+	(void)context;
+	(void)attr;
+	errno = EAGAIN;
+	return NULL;
+}
+
+/* A program that waits for another one's domain repeats a call that fails with EAGAIN. */
+TEST(only_an_open_that_may_not_create_is_EAGAIN)
+{
+	struct ibv_context *context = open_counted();
+	struct legacy_xrc_domain *domain;
+	int file = memfd_create("domain", MFD_CLOEXEC);
+
+	verbs_get_ctx(context)->open_xrcd = open_no_xrcd;
+	assert_int_equal(domain_open(context, file, 0, &domain), -EAGAIN);
+	assert_int_equal(domain_open(context, file, O_CREAT, &domain), -ENOMEM);
+	assert_int_equal(domain_open(context, -1, 0, &domain), -ENOMEM);
+	close(file);
+	device_close(context);
 }
 
 static atomic_bool closed;

@@ -207,18 +207,20 @@ TEST(the_event_of_a_thread_cancelled_in_the_translation_is_acknowledged)
 }
 
 static sigjmp_buf out;
-static bool jumps;
+static bool jumps, interrupted;
+static struct legacy_async_event of_handler;
 
-/*
- * The library calls this read(), too. It jumps out right after the kernel's answer, as a signal
- * handler may do.
- */
+/* The library calls this read(), too. A signal handler may run right after the kernel's answer. */
 ssize_t read(int fd, void *data, size_t size)
 {
 	ssize_t got = syscall(SYS_read, fd, data, size);
 
 	if (jumps)
 		siglongjmp(out, 1);
+	if (interrupted) {
+		interrupted = false;
+		assert_int_equal(event_get(context, &of_handler), 0);
+	}
 	return got;
 }
 
@@ -237,6 +239,21 @@ TEST(the_event_of_a_thread_that_jumped_away_is_not_lost)
 	jumps = false;
 	assert_int_equal(event_get(context, &event), 0);
 	assert_int_equal(event.element.xrc_qp_num, number);
+	close_device();
+}
+
+TEST(an_event_that_a_signal_handler_gets_is_not_returned_twice)
+{
+	struct legacy_async_event event;
+	uint32_t number;
+
+	open_device();
+	assert_int_equal(fcntl(context->async_fd, F_SETFL, O_NONBLOCK), 0);
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	raise_event(domain, number);
+	interrupted = true;
+	assert_int_equal(event_get(context, &event), -EAGAIN);
+	assert_int_equal(of_handler.element.xrc_qp_num, number);
 	close_device();
 }
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The numbers of a two-way QP by both rules, and the pauses between attempts to get them. */
+/*
+ * The numbers of a two-way QP by both rules, the pauses between attempts to get them, and the lock.
+ */
 
 #include <errno.h>
+#include <sys/file.h>
 #include <time.h>
 
 #include <compat/pair.h>
@@ -91,6 +94,36 @@ TEST(every_attempt_but_the_first_waits)
 	assert_int_equal(pair_create(&pd, NULL, &attr, &pair), -ERANGE);
 	assert_int_equal(attempts, 64);
 	assert_int_equal(pauses, 63);
+}
+
+static unsigned locks;
+
+/* The lock of the device file: another process has it for ever. */
+int __wrap_flock(int fd, int operation);
+int __wrap_flock(int fd, int operation)
+{
+	if (fd < 0) {
+		errno = EBADF;
+		return -1;
+	}
+	locks += operation == (LOCK_EX | LOCK_NB);
+	errno = EWOULDBLOCK;
+	return -1;
+}
+
+TEST(a_lock_that_stays_with_another_process_is_awaited_once)
+{
+	struct ibv_pd pd = { .context = provider_open(0) };
+	struct ibv_qp_init_attr attr = { .cap = { .max_send_wr = 1 } };
+	struct pair pair;
+
+	assert_int_equal(pair_create(&pd, NULL, &attr, &pair), 0);
+	pair_destroy(&pair);
+	assert_true(locks > 1000);
+	locks = 0;
+	assert_int_equal(pair_create(&pd, NULL, &attr, &pair), 0);
+	pair_destroy(&pair);
+	assert_int_equal(locks, 1);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -149,6 +149,25 @@ TEST(a_removed_file_is_replaced_with_all_registrations)
 	assert_int_equal(domain_close(domain), 0);
 }
 
+TEST(a_second_open_of_the_domain_keeps_all_registrations)
+{
+	struct legacy_xrc_domain *domain, *second;
+	uint32_t number;
+
+	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
+	assert_int_equal(unlink(read_tables().path), 0);
+	advance_a_second();
+	assert_int_equal(domain_open(context, file, O_CREAT, &second), 0);
+	assert_int_equal(rcv_qp_register(second, 0x101), 0);
+	expect_table(3, number);
+	assert_int_equal(rcv_qp_unregister(domain, number) | rcv_qp_unregister(domain, 0x100) |
+				 rcv_qp_unregister(domain, 0x101),
+			 0);
+	assert_int_equal(domain_close(domain) | domain_close(second), 0);
+}
+
 TEST(verbs_work_without_the_directory_and_the_file_is_created_later)
 {
 	struct legacy_xrc_domain *domain;

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* A plugin that uses XRC. Nothing calls it. */
+
+void ibv_open_xrc_domain(void);
+void use_xrc(void);
+
+void use_xrc(void)
+{
+	ibv_open_xrc_domain();
+}
