@@ -82,9 +82,8 @@ static void read_all(void)
 	if (check.fault)
 		return;
 	/* Without our library only the comparison of word sizes is missing. */
-	check.fault = program_preload_fault(&check.program, check.library.bits
-								      ? &check.library
-								      : &check.program.elf);
+	check.fault = program_refuse(&check.program, check.library.bits ? &check.library
+									: &check.program.elf);
 	read_libraries();
 	check.devices_error = devices_read(libibverbs_for_tools(), &check.devices);
 }

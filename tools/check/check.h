@@ -53,7 +53,7 @@ struct check {
 	const char *name; /* as the user typed it */
 	const char *wanted_device;
 	struct program program;
-	enum program_fault fault;
+	int fault; /* the exit status with which `run` refuses it, or 0 */
 	struct elf_info library; /* ours */
 	const char *library_fault; /* why it cannot be preloaded into any program, or NULL */
 	bool static_verbs; /* a libibverbs is linked into the program */

@@ -56,9 +56,7 @@ static bool uses_xrc(const struct check *check)
 
 static bool decide_fault(struct check *check, enum check_verdict verdict)
 {
-	return decided_as(check, program_fault_exit(check->fault), verdict,
-			  program_fault_text(check->fault, check->name, &check->program,
-					     &check->library));
+	return decided_as(check, check->fault, verdict, check->program.fault);
 }
 
 /* The program cannot start, whatever functions it uses. */
@@ -66,14 +64,13 @@ static bool decide_start(struct check *check)
 {
 	const char *why = check->closure.failure;
 
-	if (check->fault == PROGRAM_LIBRARY)
+	if (elf_info_is_library(&check->program.elf))
 		check->next = format_string("xrc-compat check --plugin %s PROGRAM",
 					    text_shell_word(check->name));
-	if (check->fault && check->fault <= PROGRAM_LAST_UNSTARTABLE)
-		return decide_fault(check, VERDICT_CANNOT_START);
 	/* `run` refuses before the loader looks for libraries. */
 	if (check->fault)
-		return false;
+		return check->fault != TOOL_EXIT_REFUSED &&
+		       decide_fault(check, VERDICT_CANNOT_START);
 	if (!why && check->needs.missing.count)
 		why = format_string("%s is nowhere to be found", check->needs.missing.item[0]);
 	return why && decided_as(check, TOOL_EXIT_NOT_FOUND, VERDICT_BROKEN,
@@ -131,8 +128,8 @@ static bool decide_need(struct check *check)
 			       "its sources compile for today's libibverbs with the pkg-config package "
 			       "xrc-compat-xsrq");
 	/* Of a static program only one thing can be told: whether it contains a libibverbs. */
-	if ((check->fault == PROGRAM_STATIC && check->static_verbs) ||
-	    check->fault == PROGRAM_PACKED)
+	if (check->fault && elf_info_is_static(&check->program.elf) &&
+	    (check->static_verbs || !check->program.elf.has_sections))
 		return false;
 	return !uses_xrc(check) && !check->needs.companion.count && !check->needs.old_libibverbs &&
 	       decided(check, VERDICT_NOT_NEEDED,

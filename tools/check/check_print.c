@@ -175,7 +175,7 @@ static void print_verdict(struct json *json, const struct check *check)
 	print_value(json, "advice", "",
 		    check->verdict == VERDICT_NOT_PRELOADABLE ||
 				    check->verdict == VERDICT_CANNOT_START
-			    ? program_fault_advice(check->fault)
+			    ? check->program.advice
 			    : NULL);
 	print_value(json, "next", "Next", check->next);
 }

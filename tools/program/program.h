@@ -67,64 +67,31 @@ const struct elf_import *elf_info_find_import(const struct elf_info *info, const
 
 /* ---- programs ---- */
 
-/* Why a preloaded library would not get into a program. */
-enum program_fault {
-	PROGRAM_FINE,
-	PROGRAM_NOT_FOUND,
-	PROGRAM_NOT_EXECUTABLE,
-	PROGRAM_BAD_FORMAT,
-	PROGRAM_BAD_ELF,
-	PROGRAM_NO_LOADER,
-	PROGRAM_LIBRARY,
-	PROGRAM_FOREIGN,	/* runs on other machines only */
-	PROGRAM_OTHER_KERNEL,	/* this kernel executes no 32-bit programs */
-	PROGRAM_LAST_UNSTARTABLE = PROGRAM_OTHER_KERNEL, /* the kernel can start the others */
-	PROGRAM_STATIC,
-	PROGRAM_PACKED,
-	PROGRAM_SETUID,
-	PROGRAM_CAPABILITIES,
-	PROGRAM_OTHER_MACHINE,	/* runs here, but our library has another class */
-};
-
 struct program {
 	char path[PATH_MAX];   /* what is executed */
 	/* the ELF file behind it: the same file, or the interpreter of a script */
 	char binary[PATH_MAX];
 	struct elf_info elf;   /* of @binary; empty when it could not be read */
+	const char *fault;     /* the sentence why `run` refuses it; NULL: it does not */
+	const char *advice;    /* what the user can do about that, or NULL */
 };
 
 /*
- * Looks @name up as the shell would ($PATH, unless it contains a slash), follows '#!' lines and
- * reads the ELF file. PROGRAM_FINE means only that it could be read; the other properties are
- * program_preload_fault()'s.
+ * The next two return 0, or a fault and the exit status of `run`: 127 when the program cannot be
+ * found, 126 when the kernel does not execute it, 125 when no library can be preloaded into it.
  */
-enum program_fault program_open(const char *name, struct program *program);
+
+/*
+ * Looks @name up as the shell would ($PATH, unless it contains a slash), follows '#!' lines and
+ * reads the ELF file. 0 means only that it could be read.
+ */
+int program_open(const char *name, struct program *program);
+
+/* Asks of an open program whether it starts and @library (its ELF header) can be preloaded. */
+int program_refuse(struct program *program, const struct elf_info *library);
 
 /* True for a script, which has another file behind it. */
 bool program_is_script(const struct program *program);
-
-/*
- * Whether the kernel can start @program and @library (its ELF header) be preloaded into it, and if
- * not, why.
- */
-enum program_fault program_preload_fault(const struct program *program,
-					 const struct elf_info *library);
-
-/*
- * The sentence that tells a user about @fault. @library may be NULL unless the fault is
- * PROGRAM_OTHER_MACHINE.
- */
-const char *program_fault_text(enum program_fault fault, const char *name,
-			       const struct program *program, const struct elf_info *library);
-
-/* What the user can do about it, or NULL. */
-const char *program_fault_advice(enum program_fault fault);
-
-/*
- * The status with which `xrc-compat run` refuses: 127 when the program cannot be found, 126 when
- * not executed, else 125.
- */
-int program_fault_exit(enum program_fault fault);
 
 /* ---- programs that start others ---- */
 

@@ -73,19 +73,6 @@ static int find_library(int bits, const char **library, struct elf_info *elf)
 	return fault ? refuse(TOOL_EXIT_REFUSED, "%s", fault) : 0;
 }
 
-static int check_program(const char *name, enum program_fault fault, const struct program *program,
-			 const struct elf_info *library)
-{
-	if (!fault)
-		fault = program_preload_fault(program, library);
-	if (!fault)
-		return 0;
-	refuse(0, "%s", program_fault_text(fault, name, program, library));
-	if (program_fault_advice(fault))
-		advise("%s", program_fault_advice(fault));
-	return program_fault_exit(fault);
-}
-
 /*
  * argv of "softhca run --devices=N [--model=NAME] -- xrc-compat run [--system-libibverbs]
  * [--companions] -- PROGRAM...".
@@ -177,18 +164,23 @@ int launch_program(const struct launch *launch)
 {
 	static struct program program;
 	struct elf_info library_elf;
-	enum program_fault fault;
 	const char *library;
-	int status = check_launch(launch);
+	int status = check_launch(launch), fault;
 
 	if (status)
 		return status;
 	fault = program_open(launch->program[0], &program);
 	status = find_library(program.elf.bits, &library, &library_elf);
-	if (!status)
-		status = check_program(launch->program[0], fault, &program, &library_elf);
 	if (status)
 		return status;
+	if (!fault)
+		fault = program_refuse(&program, &library_elf);
+	if (fault) {
+		refuse(0, "%s", program.fault);
+		if (program.advice)
+			advise("%s", program.advice);
+		return fault;
+	}
 	return launch->softhca ? exec_under_softhca(launch)
 			       : exec_program(library, &program, launch);
 }
