@@ -27,31 +27,21 @@ const char *check_verdict_name(enum check_verdict value)
 	return names[value];
 }
 
-/* @json: NULL for people. */
+/* @json has no stream for people. */
 static void print_value(struct json *json, const char *key, const char *label, const char *value)
 {
-	if (json)
-		json_string(json, key, value);
-	else if (value)
+	json_string(json, key, value);
+	if (!json->out && value)
 		print_line("%-11s %s", label, value);
-}
-
-/* Only as JSON. */
-static void print_flag(struct json *json, const char *key, bool value)
-{
-	if (json)
-		json_bool(json, key, value);
 }
 
 static void print_list(struct json *json, const char *key, const char *label,
 		       const struct string_list *list)
 {
-	if (json)
-		json_open(json, key, '[');
+	json_open(json, key, '[');
 	for (size_t i = 0; i < list->count; i++)
 		print_value(json, NULL, i ? "" : label, list->item[i]);
-	if (json)
-		json_close(json, ']');
+	json_close(json, ']');
 }
 
 /* "FUNCTION@NODE, by FILE" for each legacy function. */
@@ -73,23 +63,23 @@ static void print_needs(struct json *json, const struct legacy_use *use)
 /* The program starts without these. */
 static void print_plugin_missing(struct json *json, const struct string_list *names)
 {
-	if (json)
-		print_list(json, "missing_for_plugins", NULL, names);
-	for (size_t i = 0; !json && i < names->count; i++)
-		print_value(NULL, NULL, "Missing",
-			    format_string("%s, for a plugin", names->item[i]));
+	json_open(json, "missing_for_plugins", '[');
+	for (size_t i = 0; i < names->count; i++) {
+		json_string(json, NULL, names->item[i]);
+		if (!json->out)
+			print_line("%-11s %s, for a plugin", "Missing", names->item[i]);
+	}
+	json_close(json, ']');
 }
 
 /* Only as JSON: "NAME => FILE" for each library that the loader finds. */
 static void print_libraries(struct json *json, const struct closure *closure)
 {
-	struct string_list libraries = { 0 };
-
+	json_open(json, "libraries", '[');
 	for (size_t i = 1; i < closure->count; i++)
-		string_list_add(&libraries, format_string("%s => %s", closure->object[i].wanted,
-							  closure->object[i].path));
-	if (json)
-		print_list(json, "libraries", NULL, &libraries);
+		json_string(json, NULL, format_string("%s => %s", closure->object[i].wanted,
+						      closure->object[i].path));
+	json_close(json, ']');
 }
 
 static const char *device_text(const struct device *device)
@@ -109,15 +99,14 @@ static void print_devices(struct json *json, const struct check *check)
 {
 	const struct device_list *devices = &check->devices;
 
-	if (json) {
-		devices_print_json(json, devices);
+	devices_print_json(json, devices);
+	if (json->out)
 		return;
-	}
 	for (size_t i = 0; i < devices->count; i++)
-		print_value(NULL, NULL, i ? "" : "Devices", device_text(&devices->device[i]));
+		print_line("%-11s %s", i ? "" : "Devices", device_text(&devices->device[i]));
 	if (!devices->count && check->program.elf.bits)
-		print_value(NULL, NULL, "Devices",
-			    check->devices_error ? strerror(-check->devices_error) : "none");
+		print_line("%-11s %s", "Devices",
+			   check->devices_error ? strerror(-check->devices_error) : "none");
 }
 
 static void print_program(struct json *json, const struct check *check)
@@ -130,11 +119,11 @@ static void print_program(struct json *json, const struct check *check)
 	print_value(json, "interpreter", "Script for",
 		    program->binary[0] && program_is_script(program) ? program->binary : NULL);
 	print_value(json, "machine", "Machine", elf->bits ? elf_info_machine_name(elf) : NULL);
-	print_flag(json, "static", elf->bits && elf_info_is_static(elf));
-	print_flag(json, "can_be_preloaded", !check->fault);
-	print_flag(json, "starts_programs", check->starter);
+	json_bool(json, "static", elf->bits && elf_info_is_static(elf));
+	json_bool(json, "can_be_preloaded", !check->fault);
+	json_bool(json, "starts_programs", check->starter);
 	print_value(json, "starts", "Starts", check->started);
-	print_flag(json, "mpi", check->mpi);
+	json_bool(json, "mpi", check->mpi);
 }
 
 static void print_libibverbs(struct json *json, const struct check *check)
@@ -164,9 +153,8 @@ static void print_verdict(struct json *json, const struct check *check)
 {
 	const char *verdict = check_verdict_name(check->verdict);
 
-	if (json) {
-		json_string(json, "verdict", verdict);
-	} else {
+	json_string(json, "verdict", verdict);
+	if (!json->out) {
 		printf("\nVerdict     ");
 		style_print(stdout, STYLE_BOLD, verdict);
 		putchar('\n');
@@ -182,15 +170,12 @@ static void print_verdict(struct json *json, const struct check *check)
 
 void check_print(const struct check *check, bool as_json)
 {
-	struct json out = { .out = stdout }, *json = as_json ? &out : NULL;
+	struct json json = { .out = as_json ? stdout : NULL };
 
-	if (json)
-		json_open(json, NULL, '{');
-	print_program(json, check);
-	print_libibverbs(json, check);
-	print_verdict(json, check);
-	if (json) {
-		json_number(json, "exit_status", check->exit_status);
-		json_close(json, '}');
-	}
+	json_open(&json, NULL, '{');
+	print_program(&json, check);
+	print_libibverbs(&json, check);
+	print_verdict(&json, check);
+	json_number(&json, "exit_status", check->exit_status);
+	json_close(&json, '}');
 }

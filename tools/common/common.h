@@ -70,7 +70,7 @@ char *text_shell_word(const char *text);
 /* ---- JSON, written value by value ---- */
 
 struct json {
-	FILE *out;
+	FILE *out;	/* NULL: nothing is written, as the command prints text */
 	int depth;
 	bool first; /* nothing has been written in the innermost object or array yet */
 };

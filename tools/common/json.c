@@ -38,9 +38,11 @@ static void new_line(const struct json *json)
 	fprintf(json->out, "\n%*s", 2 * json->depth, "");
 }
 
-/* Writes the separator between two values. */
-static void separate(struct json *json, const char *key)
+/* Writes what stands before a value. False if nothing is written at all. */
+static bool begin_value(struct json *json, const char *key)
 {
+	if (!json->out)
+		return false;
 	if (json->depth && !json->first)
 		fputc(',', json->out);
 	if (json->depth)
@@ -50,11 +52,13 @@ static void separate(struct json *json, const char *key)
 		quote(json->out, key);
 		fputs(": ", json->out);
 	}
+	return true;
 }
 
 void json_open(struct json *json, const char *key, char bracket)
 {
-	separate(json, key);
+	if (!begin_value(json, key))
+		return;
 	fputc(bracket, json->out);
 	json->depth++;
 	json->first = true;
@@ -62,6 +66,8 @@ void json_open(struct json *json, const char *key, char bracket)
 
 void json_close(struct json *json, char bracket)
 {
+	if (!json->out)
+		return;
 	json->depth--;
 	if (!json->first)
 		new_line(json);
@@ -73,7 +79,8 @@ void json_close(struct json *json, char bracket)
 
 void json_string(struct json *json, const char *key, const char *value)
 {
-	separate(json, key);
+	if (!begin_value(json, key))
+		return;
 	if (value)
 		quote(json->out, value);
 	else
@@ -82,12 +89,12 @@ void json_string(struct json *json, const char *key, const char *value)
 
 void json_bool(struct json *json, const char *key, bool value)
 {
-	separate(json, key);
-	fputs(value ? "true" : "false", json->out);
+	if (begin_value(json, key))
+		fputs(value ? "true" : "false", json->out);
 }
 
 void json_number(struct json *json, const char *key, long long value)
 {
-	separate(json, key);
-	fprintf(json->out, "%lld", value);
+	if (begin_value(json, key))
+		fprintf(json->out, "%lld", value);
 }

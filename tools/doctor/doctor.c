@@ -240,24 +240,20 @@ static void (*const examinations[])(void) = {
 static int run_doctor(char **words)
 {
 	(void)words;
-	json.out = stdout;
-	if (as_json) {
-		json_open(&json, NULL, '{');
-		json_open(&json, "rows", '[');
-	}
+	json.out = as_json ? stdout : NULL;
+	json_open(&json, NULL, '{');
+	json_open(&json, "rows", '[');
 	for (size_t i = 0; i < sizeof(examinations) / sizeof(examinations[0]); i++)
 		examinations[i]();
-	if (as_json) {
-		json_close(&json, ']');
-		print_devices(&json);
-		json_number(&json, "problems", problems);
-		json_close(&json, '}');
-	} else {
+	json_close(&json, ']');
+	print_devices(&json);
+	json_number(&json, "problems", problems);
+	json_close(&json, '}');
+	if (!as_json)
 		printf("\n%s\n",
 		       problems
 			       ? "Take the problems from the top: the later ones may follow from the first."
 			       : "Nothing is wrong.");
-	}
 	return problems ? 1 : 0;
 }
 

@@ -139,7 +139,8 @@ struct ps {
 	bool is_json, no_headings, on_terminal;
 	unsigned int seconds;	/* between two screens; 0: print once */
 	/* While printing: */
-	struct json json;	/* its stream is that of the text, too */
+	FILE *out;
+	struct json json;	/* without a stream in text */
 	bool refused;
 };
 
@@ -147,7 +148,7 @@ static void print_cell(const struct ps *ps, size_t i, const char *text)
 {
 	bool last = i + 1 == ps->column_count;
 
-	fprintf(ps->json.out, "%-*s%s", last ? 0 : ps->columns[i]->width, text[0] ? text : "-",
+	fprintf(ps->out, "%-*s%s", last ? 0 : ps->columns[i]->width, text[0] ? text : "-",
 		last ? "\n" : " ");
 }
 
@@ -170,8 +171,7 @@ static void print_row(struct ps *ps, const struct regtab_view_member *member,
 	struct cell cells[COLUMNS] = { 0 };
 
 	fill(cells, member, qp, path);
-	if (ps->is_json)
-		json_open(&ps->json, NULL, '{');
+	json_open(&ps->json, NULL, '{');
 	for (size_t i = 0; i < ps->column_count; i++) {
 		const struct cell *cell = &cells[ps->columns[i] - columns];
 
@@ -180,8 +180,7 @@ static void print_row(struct ps *ps, const struct regtab_view_member *member,
 		else
 			print_cell(ps, i, cell->text);
 	}
-	if (ps->is_json)
-		json_close(&ps->json, '}');
+	json_close(&ps->json, '}');
 }
 
 /* ---- tables ---- */
@@ -274,16 +273,14 @@ static int visit(void *context, const struct regtab_view *view)
 		print_table(ps, view);
 		return 0;
 	}
-	if (!ps->is_json) {
+	if (!ps->is_json)
 		refuse(0, "%s", view->reason);
-	} else {
-		if (!ps->refused)
-			begin_refused(ps);
-		json_open(&ps->json, NULL, '{');
-		json_string(&ps->json, "table", view->path);
-		json_string(&ps->json, "reason", view->reason);
-		json_close(&ps->json, '}');
-	}
+	if (!ps->refused)
+		begin_refused(ps);
+	json_open(&ps->json, NULL, '{');
+	json_string(&ps->json, "table", view->path);
+	json_string(&ps->json, "reason", view->reason);
+	json_close(&ps->json, '}');
 	ps->refused = true;
 	return 0;
 }
@@ -292,20 +289,16 @@ static int print_all(struct ps *ps, const char *directory)
 {
 	int err;
 
-	if (ps->is_json) {
-		json_open(&ps->json, NULL, '{');
-		json_string(&ps->json, "directory", directory);
-		json_open(&ps->json, "registrations", '[');
-	}
+	json_open(&ps->json, NULL, '{');
+	json_string(&ps->json, "directory", directory);
+	json_open(&ps->json, "registrations", '[');
 	for (size_t i = 0; i < ps->column_count && !ps->no_headings && !ps->is_json; i++)
 		print_cell(ps, i, ps->columns[i]->name);
 	err = regtab_list(directory, visit, ps);
-	if (ps->is_json) {
-		if (!ps->refused)
-			begin_refused(ps);
-		json_close(&ps->json, ']');
-		json_close(&ps->json, '}');
-	}
+	if (!ps->refused)
+		begin_refused(ps);
+	json_close(&ps->json, ']');
+	json_close(&ps->json, '}');
 	return err;
 }
 
@@ -317,10 +310,11 @@ static int print(struct ps *ps)
 	size_t size;
 	int err;
 
-	ps->json = (struct json){ .out = need_memory(open_memstream(&text, &size)) };
+	ps->out = need_memory(open_memstream(&text, &size));
+	ps->json = (struct json){ .out = ps->is_json ? ps->out : NULL };
 	ps->refused = false;
 	err = print_all(ps, directory);
-	fclose(ps->json.out);
+	fclose(ps->out);
 	need_memory(text);
 	if (err)
 		refuse(0, "the table directory %s: %s", directory, strerror(-err));

@@ -60,36 +60,17 @@ static char *format_result(const struct trace_record *record)
 			     record->outcome);
 }
 
-/* ---- one fact, as a member of JSON or as a piece of text; without a format in JSON only ---- */
-
-static void open_group(struct trace *trace, const char *key, char bracket)
-{
-	if (trace->is_json)
-		json_open(&trace->json, key, bracket);
-}
-
-static void close_group(struct trace *trace, char bracket)
-{
-	if (trace->is_json)
-		json_close(&trace->json, bracket);
-}
+/* ---- one fact, as a member of JSON or as a piece of text ---- */
 
 static void put_number(struct trace *trace, const char *key, const char *format,
 		       unsigned long long value)
 {
-	if (trace->is_json)
-		json_number(&trace->json, key, (long long)value);
-	else if (format)
+	json_number(&trace->json, key, (long long)value);
+	if (!trace->is_json)
 		fprintf(trace->out, format, value);
 }
 
-static void put_flag(struct trace *trace, const char *key, bool value)
-{
-	if (trace->is_json)
-		json_bool(&trace->json, key, value);
-}
-
-/* "" becomes null in JSON. */
+/* "" becomes null in JSON. Without a format in JSON only. */
 static void put_text(struct trace *trace, const char *key, const char *format, const char *value)
 {
 	if (trace->is_json)
@@ -101,7 +82,7 @@ static void put_text(struct trace *trace, const char *key, const char *format, c
 /* In text: microseconds up to 999, then milliseconds. */
 static void put_duration(struct trace *trace, uint64_t nanoseconds)
 {
-	put_number(trace, "duration_ns", NULL, nanoseconds);
+	json_number(&trace->json, "duration_ns", (long long)nanoseconds);
 	if (!trace->is_json && nanoseconds < 1000000)
 		fprintf(trace->out, "<%.1f us>", (double)nanoseconds / 1e3);
 	else if (!trace->is_json)
@@ -121,18 +102,18 @@ static void print_place(FILE *out, const struct place *place)
 
 static void put_place(struct trace *trace, const struct place *place)
 {
-	open_group(trace, NULL, '{');
+	json_open(&trace->json, NULL, '{');
 	put_text(trace, "module", NULL, place->module);
-	put_number(trace, "offset", NULL, place->offset);
+	json_number(&trace->json, "offset", (long long)place->offset);
 	put_text(trace, "symbol", NULL, place->symbol);
-	put_number(trace, "symbol_offset", NULL, place->symbol_offset);
+	json_number(&trace->json, "symbol_offset", (long long)place->symbol_offset);
 	put_text(trace, "line", NULL, place->line);
-	close_group(trace, '}');
+	json_close(&trace->json, '}');
 }
 
 static void put_stack(struct trace *trace, const struct trace_record *record)
 {
-	open_group(trace, "backtrace", '[');
+	json_open(&trace->json, "backtrace", '[');
 	for (uint32_t i = 0; i < record->frame_count; i++) {
 		const struct place *place = place_of(&record->frames[i]);
 
@@ -143,7 +124,7 @@ static void put_stack(struct trace *trace, const struct trace_record *record)
 			print_place(trace->out, place);
 		}
 	}
-	close_group(trace, ']');
+	json_close(&trace->json, ']');
 }
 
 /* ---- processes ---- */
@@ -198,18 +179,18 @@ static void put_became(struct trace *trace, const struct trace_record *record)
 {
 	uint32_t kept = record->became_count < TRACE_BECAME ? record->became_count : TRACE_BECAME;
 
-	open_group(trace, "became", '[');
+	json_open(&trace->json, "became", '[');
 	for (uint32_t i = 0; i < kept; i++) {
 		const struct trace_became *became = &record->became[i];
 
-		open_group(trace, NULL, '{');
+		json_open(&trace->json, NULL, '{');
 		put_text(trace, "function", i ? ", %s" : " [%s", became->function);
 		put_text(trace, "error", became->err ? " = %s " : " ",
 			 became->err ? error_name(became->err) : "");
 		put_duration(trace, became->duration);
-		close_group(trace, '}');
+		json_close(&trace->json, '}');
 	}
-	close_group(trace, ']');
+	json_close(&trace->json, ']');
 	if (trace->is_json)
 		return;
 	fputs(kept ? "" : " [nothing", trace->out);
@@ -222,26 +203,25 @@ static void put_arguments(struct trace *trace, const char *argument)
 {
 	const char *separator = "";
 
-	open_group(trace, "arguments", '{');
+	json_open(&trace->json, "arguments", '{');
 	for (; *argument; argument += strlen(argument) + 1) {
 		char *name = format_string("%.*s", (int)strcspn(argument, "="), argument);
 
-		if (trace->is_json)
-			put_text(trace, name, NULL, argument + strlen(name) + 1);
-		else
+		put_text(trace, name, NULL, argument + strlen(name) + 1);
+		if (!trace->is_json)
 			fprintf(trace->out, "%s%s", separator, argument);
 		separator = ", ";
 		free(name);
 	}
-	close_group(trace, '}');
+	json_close(&trace->json, '}');
 }
 
 void trace_begin(struct trace *trace, const char *program)
 {
 	note_launcher(trace, program);
-	open_group(trace, NULL, '{');
+	json_open(&trace->json, NULL, '{');
 	put_text(trace, "program", NULL, program);
-	open_group(trace, "calls", '[');
+	json_open(&trace->json, "calls", '[');
 }
 
 void trace_call(struct trace *trace, const struct trace_record *record)
@@ -256,20 +236,20 @@ void trace_call(struct trace *trace, const struct trace_record *record)
 		site->failures++;
 	else
 		left_account(&trace->left, record, site->number);
-	open_group(trace, NULL, '{');
+	json_open(&trace->json, NULL, '{');
 	put_number(trace, "pid", "%llu ", (unsigned)record->pid);
-	put_number(trace, "tid", NULL, (unsigned)record->tid);
+	json_number(&trace->json, "tid", (unsigned)record->tid);
 	put_text(trace, "function", "%s(", functions[record->verb].name);
 	put_arguments(trace, record->arguments);
 	put_text(trace, "result", ") = %s ", result);
-	put_flag(trace, "failed", has_failed(record));
-	put_number(trace, "start_ns", NULL, record->start);
+	json_bool(&trace->json, "failed", has_failed(record));
+	json_number(&trace->json, "start_ns", (long long)record->start);
 	put_duration(trace, record->duration);
 	put_became(trace, record);
 	put_number(trace, "site", " [site %llu]\n", site->number);
 	if (trace->is_json || site->calls == 1)
 		put_stack(trace, record);
-	close_group(trace, '}');
+	json_close(&trace->json, '}');
 	free(result);
 }
 
@@ -279,11 +259,11 @@ static void put_site(struct trace *trace, const struct site *site)
 {
 	const struct trace_record *first = &site->first;
 
-	open_group(trace, NULL, '{');
+	json_open(&trace->json, NULL, '{');
 	put_number(trace, "site", "%5llu", site->number);
 	put_number(trace, "calls", " %7llu", site->calls);
 	put_number(trace, "failures", " %7llu", site->failures);
-	put_number(trace, "duration_ns", NULL, site->duration);
+	json_number(&trace->json, "duration_ns", (long long)site->duration);
 	if (!trace->is_json)
 		fprintf(trace->out, " %11.1f", (double)site->duration / 1e3);
 	put_text(trace, "function", "  %-22s ", functions[first->verb].name);
@@ -295,7 +275,7 @@ static void put_site(struct trace *trace, const struct site *site)
 		fputs("?\n", trace->out);
 	put_text(trace, "modern", trace->port_to ? "      port to: %s\n" : NULL,
 		 functions[first->verb].port);
-	close_group(trace, '}');
+	json_close(&trace->json, '}');
 }
 
 static void put_left(struct trace *trace, const struct left *left)
@@ -303,7 +283,7 @@ static void put_left(struct trace *trace, const struct left *left)
 	const struct trace_record *record = &left->record;
 	bool domain = record->verb == VERB_ibv_open_xrc_domain;
 
-	open_group(trace, NULL, '{');
+	json_open(&trace->json, NULL, '{');
 	put_text(trace, "what", NULL, domain ? "domain" : "registration");
 	put_number(trace, "pid", "  process %llu", (unsigned)record->pid);
 	if (!domain)
@@ -312,7 +292,7 @@ static void put_left(struct trace *trace, const struct left *left)
 		fputs(" did not close a domain", trace->out);
 	put_number(trace, "site", " [site %llu]:\n", left->site);
 	put_stack(trace, record);
-	close_group(trace, '}');
+	json_close(&trace->json, '}');
 }
 
 /* What a user has to know of a trace in which calls are missing. */
@@ -345,17 +325,17 @@ static void put_lists(struct trace *trace)
 			"\n%lu legacy calls, by the place that makes them:\n%5s %7s %7s %11s  %-22s %s\n",
 			trace->calls, "site", "calls", "failed", "us in all", "function",
 			"called from");
-	open_group(trace, "sites", '[');
+	json_open(&trace->json, "sites", '[');
 	for (size_t i = 0; i < trace->site_count; i++)
 		put_site(trace, &trace->sites[i]);
-	close_group(trace, ']');
+	json_close(&trace->json, ']');
 	if (!trace->is_json)
 		fputs(trace->left.count ? "\nLeft behind:\n" : "\nNothing was left registered.\n",
 		      trace->out);
-	open_group(trace, "left", '[');
+	json_open(&trace->json, "left", '[');
 	for (size_t i = 0; i < trace->left.count; i++)
 		put_left(trace, trace->left.item[i]);
-	close_group(trace, ']');
+	json_close(&trace->json, ']');
 }
 
 void trace_end(struct trace *trace, int status)
@@ -363,16 +343,16 @@ void trace_end(struct trace *trace, int status)
 	bool reached_all = trace->reached ? trace->reached >= trace->ranks
 					  : trace->calls || !trace->launcher[0];
 
-	close_group(trace, ']');
+	json_close(&trace->json, ']');
 	if (!trace->is_json)
 		print_reach(trace, reached_all, status);
 	if (trace->is_json || trace->calls)
 		put_lists(trace);
 	put_text(trace, "launcher", NULL, trace->launcher);
-	put_number(trace, "ranks_reached", NULL, trace->reached);
-	put_number(trace, "ranks", NULL, trace->ranks);
-	put_flag(trace, "reached_all", reached_all);
-	put_flag(trace, "started", trace->started);
-	put_number(trace, "exit_status", NULL, (unsigned)status);
-	close_group(trace, '}');
+	json_number(&trace->json, "ranks_reached", trace->reached);
+	json_number(&trace->json, "ranks", trace->ranks);
+	json_bool(&trace->json, "reached_all", reached_all);
+	json_bool(&trace->json, "started", trace->started);
+	json_number(&trace->json, "exit_status", (unsigned)status);
+	json_close(&trace->json, '}');
 }
