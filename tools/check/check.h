@@ -22,16 +22,10 @@ enum check_verdict {
 	VERDICT_BROKEN,		 /* libraries are missing, the program's or ours */
 };
 
-/* A legacy function, and the object that imports it. */
-struct legacy_symbol {
-	const struct elf_import *import;
-	const struct loaded_object *object;
-};
-
 /* What a program and its libraries use of the legacy XRC interface, and how they bind to it. */
 struct legacy_use {
-	struct legacy_symbol *symbol;
-	size_t count;
+	struct string_list needs; /* "FUNCTION@NODE, by FILE" for each legacy function, sorted */
+	bool receive_qps;	  /* a function of receive QPs is among them */
 	/* the object that looks the functions up by dlsym(), or NULL */
 	const struct loaded_object *run_time;
 	/* the object that opens devices by IBVERBS_1.0, or NULL */

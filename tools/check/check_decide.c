@@ -51,7 +51,7 @@ static bool is_closed(const struct device *device)
 
 static bool uses_xrc(const struct check *check)
 {
-	return check->use.count || check->use.run_time;
+	return check->use.needs.count || check->use.run_time;
 }
 
 static bool decide_fault(struct check *check, enum check_verdict verdict)
@@ -169,7 +169,7 @@ static bool decide_version(struct check *check)
  */
 static bool decide_run_time(struct check *check)
 {
-	return !check->use.count && check->use.run_time &&
+	return !check->use.needs.count && check->use.run_time &&
 	       !string_list_has(&check->library.export, "dlsym") &&
 	       decided(check, VERDICT_RUN_TIME,
 		       format_string("%s finds the functions with dlsym(), which a preloaded library does not see",

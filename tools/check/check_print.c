@@ -44,22 +44,6 @@ static void print_list(struct json *json, const char *key, const char *label,
 	json_close(json, ']');
 }
 
-/* "FUNCTION@NODE, by FILE" for each legacy function. */
-static void print_needs(struct json *json, const struct legacy_use *use)
-{
-	struct string_list needs = { 0 };
-
-	for (size_t i = 0; i < use->count; i++) {
-		const struct elf_import *import = use->symbol[i].import;
-
-		string_list_add(&needs,
-				format_string("%s@%s, by %s", import->name,
-					      import->version ? import->version : "(no version)",
-					      use->symbol[i].object->path));
-	}
-	print_list(json, "needs", "Needs", &needs);
-}
-
 /* The program starts without these. */
 static void print_plugin_missing(struct json *json, const struct string_list *names)
 {
@@ -130,7 +114,7 @@ static void print_libibverbs(struct json *json, const struct check *check)
 {
 	const struct needs *needs = &check->needs;
 
-	print_needs(json, &check->use);
+	print_list(json, "needs", "Needs", &check->use.needs);
 	print_value(json, "looks_up", "Looks up", check->use.run_time
 							  ? check->use.run_time->path
 							  : NULL);

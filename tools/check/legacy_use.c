@@ -38,22 +38,23 @@ static bool is_libibverbs(const struct loaded_object *object)
 	return object->elf.soname && !strncmp(object->elf.soname, "libibverbs.so", 13);
 }
 
-static void add_symbol(struct legacy_use *use, const struct elf_import *import,
-		       const struct loaded_object *object)
+static void add_need(struct legacy_use *use, const char *name, const char *version,
+		     const struct loaded_object *object)
 {
-	use->symbol = extend(use->symbol, use->count, sizeof(*use->symbol));
-	use->symbol[use->count++] = (struct legacy_symbol){ import, object };
+	string_list_add(&use->needs, format_string("%s@%s, by %s", name,
+						   version ? version : "(no version)",
+						   object->path));
+	use->receive_qps |= strstr(name, "_xrc_rcv_qp") != NULL;
 }
 
 /* A file without section headers has the names, too. */
 static void read_names(const struct loaded_object *object, struct legacy_use *use)
 {
-	static struct elf_import named[LEGACY_COUNT];
-
 	for (size_t i = 0; i < LEGACY_COUNT; i++) {
-		named[i].name = (char *)legacy_functions[i];
-		if (regular_has(object->path, named[i].name, strlen(named[i].name) + 1))
-			add_symbol(use, &named[i], object);
+		const char *name = legacy_functions[i];
+
+		if (regular_has(object->path, name, strlen(name) + 1))
+			add_need(use, name, NULL, object);
 	}
 }
 
@@ -65,7 +66,7 @@ static void read_imports(const struct loaded_object *object, struct legacy_use *
 		const struct elf_import *import = &object->elf.import[i];
 
 		if (legacy_name(import->name))
-			add_symbol(use, import, object);
+			add_need(use, import->name, import->version, object);
 		/* Only that interface had them as symbols; today they are inline or gone. */
 		use->transitional |= !strcmp(import->name, "ibv_create_xsrq") ||
 				     !strcmp(import->name, "ibv_open_xrcd");
@@ -109,14 +110,9 @@ static const char *find_mlnx(const struct loaded_object *object)
 	return NULL;
 }
 
-/* Sorted by name, then in the order of loading. The order in the file is arbitrary. */
 static int compare(const void *a, const void *b)
 {
-	const struct legacy_symbol *left = a;
-	const struct legacy_symbol *right = b;
-	int order = strcmp(left->import->name, right->import->name);
-
-	return order ? order : strcmp(left->object->path, right->object->path);
+	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /*
@@ -127,13 +123,11 @@ static const char *direction_of(const struct legacy_use *use)
 {
 	static const char one_way[] = "ibv_create_xrc_rcv_qp";
 
-	for (size_t i = 0; i < use->count; i++) {
-		if (strstr(use->symbol[i].import->name, "_xrc_rcv_qp"))
-			return "one-way";
-	}
-	if (!use->count && !use->run_time)
+	if (!use->needs.count && !use->run_time)
 		return NULL;
-	return !use->count && regular_has(use->run_time->path, one_way, sizeof(one_way))
+	return use->receive_qps ||
+			       (!use->needs.count &&
+				regular_has(use->run_time->path, one_way, sizeof(one_way)))
 		       ? "one-way"
 		       : "two-way";
 }
@@ -145,7 +139,7 @@ void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 	memset(use, 0, sizeof(*use));
 	for (size_t i = 0; i < closure->count; i++) {
 		const struct loaded_object *object = &closure->object[i];
-		size_t before = use->count;
+		size_t before = use->needs.count;
 
 		/* An old libibverbs contains the names of its own functions. */
 		if (is_libibverbs(object))
@@ -154,14 +148,15 @@ void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 		versioned |= read_opening(object, use);
 		if (!use->run_time && looks_up_at_run_time(object))
 			use->run_time = object;
-		if (!use->mlnx && (use->count > before || use->run_time == object))
+		if (!use->mlnx && (use->needs.count > before || use->run_time == object))
 			use->mlnx = find_mlnx(object);
 	}
 	if (versioned)
 		use->unversioned = NULL;
-	if (use->count)
-		qsort(use->symbol, use->count, sizeof(*use->symbol), compare);
-	use->transitional &= !use->count && !use->run_time;
+	/* The order in a file is arbitrary. */
+	if (use->needs.count)
+		qsort(use->needs.item, use->needs.count, sizeof(*use->needs.item), compare);
+	use->transitional &= !use->needs.count && !use->run_time;
 	use->direction = direction_of(use);
 }
 
