@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A recipe for Spack, version 0.20 and later. scripts/release fills in version and checksum."""
+"""A recipe for Spack, version 0.23 and later. scripts/release fills in version and checksum."""
 
 import os
 

@@ -47,7 +47,8 @@ static void read_plugins(struct string_list *readable)
 		char path[PATH_MAX];
 		struct elf_info elf;
 
-		if (!realpath(plugins.item[i], path) || elf_info_read(path, &elf))
+		if (!realpath(plugins.item[i], path) || elf_info_read(path, &elf) ||
+		    !elf_info_is_library(&elf))
 			string_list_add(&check.unread, plugins.item[i]);
 		else
 			string_list_add(readable, path);

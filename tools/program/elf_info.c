@@ -131,11 +131,12 @@ static char *version_name(const struct symbols *symbols, GElf_Versym index)
 	GElf_Verneed need;
 	GElf_Vernaux version;
 
-	for (int at = 0; symbols->verneed && gelf_getverneed(symbols->verneed, at, &need);
-	     at += (int)need.vn_next) {
-		for (int aux = at + (int)need.vn_aux;
-		     gelf_getvernaux(symbols->verneed, aux, &version);
-		     aux += (int)version.vna_next) {
+	for (unsigned at = 0; symbols->verneed &&
+			      gelf_getverneed(symbols->verneed, (int)at, &need);
+	     at += need.vn_next) {
+		for (unsigned aux = at + need.vn_aux;
+		     gelf_getvernaux(symbols->verneed, (int)aux, &version);
+		     aux += version.vna_next) {
 			if (version.vna_other == index)
 				return copy_string(
 					elf_strptr(symbols->elf, symbols->names, version.vna_name));

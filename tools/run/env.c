@@ -178,26 +178,18 @@ static void print_chosen(const struct string_list *libraries, char **words)
 
 static struct preload_wish wish;
 
-/* False if @words do not begin with a program of this host. Other hosts may have it. */
-static bool add_needs(char **words, struct string_list *libraries)
-{
-	struct program program;
-
-	if (program_open(words[0], &program))
-		return false;
-	needs_add(&program, words + 1, &wish, libraries);
-	return true;
-}
-
 static int print_lines(char **words)
 {
 	bool launcher = words[0] && is_launcher(words[0]);
 	struct string_list libraries = { 0 };
+	char **program_words = launcher ? find_program(words) : words;
 	struct string_list places = { 0 };
-	const char *library = paths_shim(LOADER_LIB_OWN_BITS, &places);
+	struct program program;
+	/* Other hosts may have a program that this one lacks. */
+	bool found = words[0] && !program_open(program_words[0], &program);
+	const char *library = paths_shim(found ? program.elf.bits : LOADER_LIB_OWN_BITS, &places);
 	struct elf_info elf;
 	const char *fault = paths_preload_fault(library, &elf);
-	bool found;
 
 	if (fault) {
 		refuse(0, "%s", fault);
@@ -205,9 +197,10 @@ static int print_lines(char **words)
 		return TOOL_EXIT_REFUSED;
 	}
 	string_list_add(&libraries, library);
-	found = words[0] && add_needs(launcher ? find_program(words) : words, &libraries);
 	/* Without a program only the options add libraries. */
-	if (!found)
+	if (found)
+		needs_add(&program, program_words + 1, &wish, &libraries);
+	else
 		needs_add_file(library, &elf, &wish, &libraries);
 	/* A program that cannot be read can still be executed. */
 	if (words[0] && !launcher && !found && !is_program(words[0]))

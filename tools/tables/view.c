@@ -162,8 +162,11 @@ int regtab_each(const char *dir, int flags,
 		int (*visit)(void *context, struct regtab_found *found, int err), void *context)
 {
 	struct dirent **names;
-	int result = 0, count = scandir(dir, &names, regtab_has_name, alphasort);
+	int result = 0, count;
 
+	if (dir[0] != '/')	/* the library refuses it, too */
+		return -EINVAL;
+	count = scandir(dir, &names, regtab_has_name, alphasort);
 	if (count < 0)
 		return -errno;
 	for (int i = 0; i < count; i++) {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The part of OFED's <infiniband/arch.h> that old programs use: 64-bit byte order, and memory
- * barriers.
+ * The part of OFED's <infiniband/arch.h> that old programs use: byte order, also of the two headers
+ * of the C library that it included, and memory barriers.
  */
 #ifndef INFINIBAND_ARCH_H
 #define INFINIBAND_ARCH_H
 
+#include <byteswap.h>
+#include <endian.h>
 #include <stdint.h>
 
 #ifndef htonll

@@ -142,6 +142,11 @@ def case_plugin_that_is_not_there(w):
     return w.program("with-plugin", calls()), {"options": ["--plugin", w.folder / "gone.so"]}
 
 
+def case_plugin_that_is_a_program(w):
+    program = w.program("with-plugin", calls())
+    return program, {"options": ["--plugin", program]}
+
+
 def case_mpi_plugins(w):
     (w.folder / "mpi" / "openmpi").mkdir(parents=True, exist_ok=True)
     library = w.library("mpi/libmpi.so.0", "int MPI_Init(void) { return 0; }",

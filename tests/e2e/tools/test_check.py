@@ -136,6 +136,7 @@ def test_every_verdict_has_a_case(source_root, golden):
 
 # {case: why `run` cannot be compared with `check`}
 NOT_COMPARED_WITH_RUN = {
+    "case_plugin_that_is_a_program": "`run` knows no plugins",
     "case_plugin_that_is_not_there": "`run` knows no plugins",
     "case_static_without_verbs": "it needs nothing of ours, so `check` says \"not needed\", while `run` refuses it",
     "case_library_is_a_fifo": "the loader would wait for ever",

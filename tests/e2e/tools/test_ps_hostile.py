@@ -24,6 +24,13 @@ def symbolic_link(file, data):
     file.symlink_to(target)
 
 
+@pytest.mark.parametrize("command", ["ps", "gc"])
+def test_a_relative_table_directory_is_refused_as_by_the_library(tool, command):
+    done = tool(command, status=125, XRC_COMPAT_TABLE_DIR=".")
+    assert (done.stdout, done.stderr) == ("",
+                                          "xrc-compat: the table directory .: Invalid argument\n")
+
+
 # Every kind of file, with its reason, is in tests/unit/compat/regtab/test_regtab_files.c.
 HOSTILE = [other_bytes, symbolic_link]
 
