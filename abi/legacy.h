@@ -24,14 +24,12 @@
  * symbol (contract 3).
  */
 #define LEGACY_OPS_SLOTS 32
-#define LEGACY_OPS_QUERY_DEVICE 0
 #define LEGACY_OPS_QUERY_PORT 1
 #define LEGACY_OPS_POLL_CQ 11
 #define LEGACY_OPS_REQ_NOTIFY_CQ 12
 #define LEGACY_OPS_POST_SRQ_RECV 20
 #define LEGACY_OPS_POST_SEND 25
 #define LEGACY_OPS_POST_RECV 26
-#define LEGACY_OPS_ASYNC_EVENT 31
 
 /* Old programs read context. No known program reads handle. */
 struct legacy_xrc_domain {
@@ -103,7 +101,8 @@ struct legacy_cq {
 
 /*
  * Today's struct with xrc_domain appended. The struct of a caller that was built without XRC ends
- * before it. So read xrc_domain only for type 5 and in ibv_create_xrc_rcv_qp.
+ * before it. So read xrc_domain only for type 5 and in ibv_create_xrc_rcv_qp, and write it only in
+ * queries of XRC QPs.
  */
 struct legacy_qp_init_attr {
 	void *qp_context;
