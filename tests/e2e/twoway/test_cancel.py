@@ -10,7 +10,7 @@ ROWS = {"before": 7, "at cancellation points": 6, "anywhere": 6}
 
 
 @pytest.mark.parametrize("where", ROWS)
-def test_rows(rows, where):
+def test_every_row_holds(rows, where):
     if where == "anywhere" and "thread" in os.environ.get("XRC_COMPAT_TEST_SANITIZE", ""):
         pytest.skip("a thread cancelled inside ThreadSanitizer's runtime keeps its locks")
     rows(ROWS[where], "twoway-cancel", "cancelled " + where, settings=["--devices=1"])

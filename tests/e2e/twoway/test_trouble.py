@@ -7,7 +7,7 @@ import os
 import pytest
 
 
-def test_rows(rows):
+def test_every_row_holds(rows):
     # A handler of a signal that forks frees memory in the child. It interrupts a system call here,
     # not malloc().
     options = os.environ.get("TSAN_OPTIONS", "") + ":report_signal_unsafe=0"

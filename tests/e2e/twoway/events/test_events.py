@@ -16,20 +16,20 @@ NOT_UNDER_THREAD_SANITIZER = {
 
 
 @pytest.mark.parametrize("group", ROWS)
-def test_rows(rows, group):
+def test_every_row_holds(rows, group):
     if THREAD_SANITIZER and group in NOT_UNDER_THREAD_SANITIZER:
         pytest.skip(NOT_UNDER_THREAD_SANITIZER[group])
     rows(ROWS[group], "twoway-events", group, settings=["--devices=1"])
 
 
-def test_rows_of_one_instant(rows):
+def test_every_row_holds_when_a_reader_is_cancelled_after_its_read(rows):
     rows(2, "twoway-instant", settings=["--devices=1"])
 
 
 @pytest.mark.any_model
 @pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
                     reason="a jump leaves the sanitizer's marks on the frames it leaves")
-def test_rows_of_jumps(rows):
+def test_every_row_holds_when_a_signal_handler_jumps_out(rows):
     rows(3, "twoway-jump", settings=["--devices=1"])
 
 
@@ -50,7 +50,7 @@ def test_cancellation_that_comes_late(on_wire):
         "strace", "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=tgkill", "-e",
         "inject=tgkill:delay_enter=1ms"
     ]
-    done = on_wire("twoway-events", "asynchronous", "cancelled asynchronously 200",
+    done = on_wire("twoway-events", "asynchronous", "cancelled asynchronously",
                    settings=["--devices=1"], through=late)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
-    assert done.stdout.startswith("ok cancelled asynchronously")
+    assert done.stdout.startswith("ok a thread cancelled asynchronously")

@@ -20,11 +20,11 @@ def test_exchange_with_other_settings_of_softhca(rows, setting):
 
 
 @pytest.mark.parametrize("group", ROWS)
-def test_rows(rows, group):
+def test_every_row_holds(rows, group):
     rows(ROWS[group], "twoway-pair", group)
 
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("group", ["state", "order"])
-def test_rows_on_a_kernel_that_removes_no_mask_bits(rows, group):
+def test_every_row_holds_on_a_kernel_that_removes_no_mask_bits(rows, group):
     rows(ROWS[group], "twoway-pair", group, settings=["--strict=on"])
