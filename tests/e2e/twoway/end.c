@@ -208,7 +208,8 @@ void ends_meet(struct end *a, struct end *b)
 
 void ends_renew(struct end *a, struct end *b)
 {
-	must_eq(ibv_destroy_qp(a->qp), 0);
+	if (a->qp)
+		must_eq(ibv_destroy_qp(a->qp), 0);
 	must_eq(ibv_destroy_qp(b->qp), 0);
 	create_qps(a, b);
 }

@@ -75,7 +75,7 @@ void ends_connect(struct end *a, struct end *b);
 
 /**
  * ends_meet - each gets the other's address; ends_renew - after their QPs have been replaced by new
- * ones.
+ * ones. @a may have destroyed its QP already, and has NULL in its place.
  */
 void ends_meet(struct end *a, struct end *b);
 void ends_renew(struct end *a, struct end *b);

@@ -35,7 +35,7 @@ static void peer_comes_late(struct end *a, struct end *b)
 	must_eq(end_modify(b, IBV_QPS_RTS), 0);
 }
 
-ROW("retries exceeded: the QP is in ERR, acknowledges no message and flushes sends")
+ROW("after its retries are exceeded, a QP acknowledges no message")
 {
 	struct end a, b;
 
@@ -44,6 +44,15 @@ ROW("retries exceeded: the QP is in ERR, acknowledges no message and flushes sen
 	peer_comes_late(&a, &b);
 	must_exceed_retries(&b);	/* before any other verb on a */
 	end_no_completion(&a);
+	ends_close(&a, &b);
+}
+
+ROW("after its retries are exceeded, a QP is in ERR and flushes sends")
+{
+	struct end a, b;
+
+	fail_by_retries(&a, &b);
+	completes_with(&a, IBV_WC_RETRY_EXC_ERR);
 	must_eq(end_state(&a), IBV_QPS_ERR);
 	must_flush(&a);
 	ends_close(&a, &b);
@@ -139,37 +148,71 @@ ROW("a write or read with a wrong key: one event at the peer, and both QPs are i
 struct poller {
 	struct end *end;
 	volatile bool stop;
-	bool failed;
+	int begun, ended;	/* calls of ibv_poll_cq */
+	int failures;		/* completions with REM_ACCESS_ERR */
 };
+
+static int poll_counted(struct poller *poller)
+{
+	struct ibv_wc wc;
+	int polled;
+
+	__atomic_add_fetch(&poller->begun, 1, __ATOMIC_SEQ_CST);
+	polled = ibv_poll_cq(poller->end->cq, 1, &wc);
+	__atomic_add_fetch(&poller->ended, 1, __ATOMIC_SEQ_CST);
+	must(polled >= 0);
+	if (polled && wc.status == IBV_WC_REM_ACCESS_ERR)
+		__atomic_add_fetch(&poller->failures, 1, __ATOMIC_SEQ_CST);
+	return polled;
+}
+
+static bool has_polled_a_failure(const struct poller *poller)
+{
+	return __atomic_load_n(&poller->failures, __ATOMIC_SEQ_CST) > 0;
+}
 
 static void *poll_on(void *arg)
 {
 	struct poller *poller = arg;
-	struct ibv_wc wc[16];
 
 	while (!poller->stop) {
-		must(ibv_poll_cq(poller->end->cq, 16, wc) >= 0);
+		poll_counted(poller);
 		usleep(50);
 	}
 	return NULL;
+}
+
+/* Destroys the QP. Returns whether the thread was in ibv_poll_cq meanwhile. */
+static bool destroyed_beside(struct poller *poller)
+{
+	int ended = __atomic_load_n(&poller->ended, __ATOMIC_SEQ_CST);
+
+	must_eq(ibv_destroy_qp(poller->end->qp), 0);
+	poller->end->qp = NULL;
+	return __atomic_load_n(&poller->begun, __ATOMIC_SEQ_CST) != ended;
 }
 
 ROW("a QP is destroyed while another thread polls for its failed completion")
 {
 	struct end a, b;
 	struct poller poller = { .end = &a };
+	int overlaps = 0;
 	pthread_t thread;
 
 	ends_open(&a, &b);
 	must(!pthread_create(&thread, NULL, poll_on, &poller));
-	for (int round = 0; round < 40; round++) {
+	for (int round = 0;
+	     round < 40 || (!(overlaps && has_polled_a_failure(&poller)) && round < 1000);
+	     round++) {
 		ends_connect(&a, &b);
 		end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
 		usleep((unsigned)round * 10);
+		overlaps += destroyed_beside(&poller);
 		ends_renew(&a, &b);
 	}
 	poller.stop = true;
 	must(!pthread_join(thread, NULL));
+	must(overlaps > 0 && has_polled_a_failure(&poller));
 	ends_close(&a, &b);
 }
 
@@ -178,9 +221,7 @@ static void *poll_until_cancelled(void *arg)
 	struct poller *poller = arg;
 
 	for (;;) {
-		struct ibv_wc wc;
-
-		ibv_poll_cq(poller->end->cq, 1, &wc);
+		poll_counted(poller);
 		pthread_testcancel();
 	}
 	return NULL;
@@ -197,28 +238,28 @@ ROW("a QP is destroyed after a thread that polled for its failure was cancelled"
 	pthread_t thread;
 
 	ends_open(&a, &b);
-	for (int round = 0; round < 100; round++) {
+	for (int round = 0; round < 100 || (!has_polled_a_failure(&poller) && round < 1000);
+	     round++) {
 		ends_connect(&a, &b);
 		must(!pthread_create(&thread, NULL, poll_until_cancelled, &poller));
 		end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
-		usleep((unsigned)(random() % 1000));
+		usleep((unsigned)(random() % (round < 100 ? 1000 : 10000)));
 		must(!pthread_cancel(thread));
 		must(!pthread_join(thread, NULL));
 		ends_renew(&a, &b);
 	}
+	must(has_polled_a_failure(&poller));
 	ends_close(&a, &b);
 }
 
 static void *poll_once_cancelled(void *arg)
 {
 	struct poller *poller = arg;
-	struct ibv_wc wc;
 
 	/* From here on the first cancellation point ends this thread. */
 	pthread_cancel(pthread_self());
-	while (!ibv_poll_cq(poller->end->cq, 1, &wc))
+	while (!poll_counted(poller))
 		;
-	poller->failed = wc.status == IBV_WC_REM_ACCESS_ERR;
 	pthread_testcancel();
 	return NULL;
 }
@@ -235,7 +276,7 @@ ROW("a thread with a pending cancel still polls the failure")
 	end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
 	must(!pthread_create(&thread, NULL, poll_once_cancelled, &poller));
 	must(!pthread_join(thread, &result));
-	must(result == PTHREAD_CANCELED && poller.failed);
+	must(result == PTHREAD_CANCELED && poller.failures == 1);
 	must_eq(end_state(&a), IBV_QPS_ERR);
 	ends_close(&a, &b);
 }

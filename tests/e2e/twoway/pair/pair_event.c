@@ -8,7 +8,7 @@
 
 #include "pair.h"
 
-ROW("COMM_EST of the receiving half")
+ROW("COMM_EST names the legacy QP")
 {
 	struct ibv_async_event event;
 	struct end a, b;
@@ -161,33 +161,56 @@ ROW("a destroy that is cancelled while it waits can be repeated")
 	ends_close(&a, &b);
 }
 
+struct handler {
+	struct end *end;
+	int got, acked;
+};
+
 static void *handle_all(void *arg)
 {
-	struct end *end = arg;
+	struct handler *handler = arg;
 	struct ibv_async_event event;
 
 	for (;;) {
-		if (ibv_get_async_event(end->context, &event))
-			return NULL;
+		must_eq(ibv_get_async_event(handler->end->context, &event), 0);
 		if (event.event_type == IBV_EVENT_PORT_ACTIVE)
 			return NULL;
+		__atomic_add_fetch(&handler->got, 1, __ATOMIC_SEQ_CST);
 		ibv_ack_async_event(&event);
+		__atomic_add_fetch(&handler->acked, 1, __ATOMIC_SEQ_CST);
 	}
+}
+
+/* Destroys the QP. Returns whether the handler read or acknowledged an event meanwhile. */
+static bool destroyed_beside(struct handler *handler)
+{
+	int acked = __atomic_load_n(&handler->acked, __ATOMIC_SEQ_CST);
+
+	must_eq(ibv_destroy_qp(handler->end->qp), 0);
+	handler->end->qp = NULL;
+	return __atomic_load_n(&handler->got, __ATOMIC_SEQ_CST) != acked;
 }
 
 ROW("a QP is destroyed while another thread reads its access error")
 {
 	struct end a, b;
+	struct handler handler = { .end = &b };
+	int overlaps = 0;
 	pthread_t thread;
+	struct ibv_wc wc;
 
 	ends_open(&a, &b);
-	must(!pthread_create(&thread, NULL, handle_all, &b));
-	for (int round = 0; round < 30; round++) {
+	must(!pthread_create(&thread, NULL, handle_all, &handler));
+	for (int round = 0; round < 30 || (!overlaps && round < 3000); round++) {
 		ends_connect(&a, &b);
 		end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
-		must_eq(end_poll(&a).status, IBV_WC_REM_ACCESS_ERR);
+		while (!ibv_poll_cq(a.cq, 1, &wc))	/* the row's time limit ends this */
+			;
+		must_eq(wc.status, IBV_WC_REM_ACCESS_ERR);
+		overlaps += destroyed_beside(&handler);
 		ends_renew(&b, &a);
 	}
+	must(overlaps > 0);
 	inject_event(1, "port_active", 1);
 	must(!pthread_join(thread, NULL));
 	ends_close(&a, &b);

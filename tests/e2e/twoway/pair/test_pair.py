@@ -4,7 +4,7 @@ the library creates two QPs."""
 
 import pytest
 
-ROWS = {"state": 9, "order": 9, "error": 9, "event": 6}
+ROWS = {"state": 9, "order": 9, "error": 10, "event": 6}
 
 
 @pytest.mark.parametrize("options", [[], ["--events"]], ids=["poll", "event"])
