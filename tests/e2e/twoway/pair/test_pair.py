@@ -4,7 +4,14 @@ the library creates two QPs."""
 
 import pytest
 
-ROWS = {"state": 9, "order": 9, "error": 10, "event": 6}
+import models
+
+# Two rows of "order" are about SQD on mlx4, and one is about its refusal on mlx5.
+ROWS = {"state": 9, "order": {"mlx4": 9, "mlx5": 8}, "error": 10, "event": 6}
+
+
+def count(group):
+    return ROWS[group][models.driver()] if group == "order" else ROWS[group]
 
 
 @pytest.mark.parametrize("options", [[], ["--events"]], ids=["poll", "event"])
@@ -14,17 +21,15 @@ def test_exchange_between_hosts(rows, dialect, options):
     rows(28, f"exchange-{dialect}", *options)
 
 
-@pytest.mark.parametrize("setting", ["--strict=on", "--arena=off"])
-def test_exchange_with_other_settings_of_softhca(rows, setting):
-    rows(28, "exchange-ofed", settings=[setting])
+def test_exchange_between_hosts_without_the_arena(rows):
+    rows(28, "exchange-ofed", settings=["--arena=off"])
 
 
 @pytest.mark.parametrize("group", ROWS)
 def test_every_row_holds(rows, group):
-    rows(ROWS[group], "twoway-pair", group)
+    rows(count(group), "twoway-pair", group)
 
 
-@pytest.mark.any_model
 @pytest.mark.parametrize("group", ["state", "order"])
 def test_every_row_holds_on_a_kernel_that_removes_no_mask_bits(rows, group):
-    rows(ROWS[group], "twoway-pair", group, settings=["--strict=on"])
+    rows(count(group), "twoway-pair", group, settings=["--strict=on"])
