@@ -60,7 +60,7 @@ static const struct row rows[] = {
 	{ "QKEY, which only UD takes", HALF_INITIATOR, IBV_QPS_INIT, IBV_QPS_INIT, IBV_QP_QKEY, REFUSED },
 };
 
-TEST(the_mask_of_each_transition)
+TEST(each_transition_gets_todays_mask_or_is_refused)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct ibv_qp_attr attr = { .qp_state = rows[i].to };

@@ -73,12 +73,19 @@ static bool is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
-TEST(memfd_create_and_fcntl)
+TEST(memfd_create_opens_a_file_with_the_flag_that_was_given)
 {
 	int fd = other_memfd_create("stand-in", MFD_CLOEXEC);
 
 	assert_true(fd >= 0);
 	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	close(fd);
+}
+
+TEST(fcntl_passes_its_arguments_on_and_sets_errno)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
 	assert_int_equal(fcntl(fd, F_SETFD, 0), 0);
 	assert_int_equal(fcntl(fd, F_GETFD), 0);
 	close(fd);

@@ -60,11 +60,19 @@ static int result_of(enum end end)
 	return result;
 }
 
-TEST(exit_status_is_the_result)
+TEST(the_result_is_0_or_the_negative_exit_status)
 {
 	assert_int_equal(result_of(SUCCESS), 0);
 	assert_int_equal(result_of(FAILURE), -ENODEV);
+}
+
+TEST(the_result_of_a_killed_process_is_eio)
+{
 	assert_int_equal(result_of(KILLED), -EIO);
+}
+
+TEST(a_process_that_has_closed_its_output_is_awaited)
+{
 	assert_int_equal(result_of(SLOW), 0);
 }
 
