@@ -184,26 +184,6 @@ TEST(a_descriptor_taken_by_the_program_is_left_alone)
 	unlink(name);
 }
 
-TEST(creating_a_file_is_retried)
-{
-	struct regtab_entry *entry;
-	struct regtab_news news;
-	char dir[300];
-	int err;
-
-	snprintf(dir, sizeof(dir), "%s/later", tables_dir());
-	entry = try_entry(dir, &err);
-	assert_int_equal(err, -ENOENT);
-	assert_int_equal(regtab_enter(entry, 7, true), 0);
-	assert_int_equal(mkdir(dir, 0700), 0);
-	assert_false(regtab_refresh(entry, &news));
-	assert_int_equal(news.err, 0);
-	advance_a_second();
-	assert_true(regtab_refresh(entry, &news));
-	regtab_free(entry);
-	assert_int_equal(rmdir(dir), 0);
-}
-
 TEST(a_relative_directory_is_refused)
 {
 	int err;
