@@ -11,6 +11,14 @@
 
 #include "../unit.h"
 
+/* In an array of old work requests, the provider must not read the next one. */
+_Static_assert(offsetof(struct ibv_send_wr, qp_type) +
+			       sizeof(((struct ibv_send_wr *)0)->qp_type) <=
+		       sizeof(struct legacy_send_wr),
+	       "the XRC fields lie inside an old work request");
+_Static_assert(offsetof(struct ibv_send_wr, bind_mw) >= sizeof(struct legacy_send_wr),
+	       "bind_mw lies behind an old work request");
+
 static struct ibv_srq *posted_to;
 static struct ibv_wc polled[3];
 
@@ -88,16 +96,6 @@ TEST(a_device_at_a_reused_address_gets_its_own_providers_function)
 	assert_ptr_equal(ops_provider_post_srq_recv(&context), other_post_srq_recv);
 	assert_int_equal(ops_hook_post_srq_recv(&context, shim_post_srq_recv), 0);
 	assert_int_equal(ibv_post_srq_recv(&plain, &wr, &bad_wr), 0);
-	forget(&context);
-}
-
-TEST(every_other_slot_stays_the_providers)
-{
-	struct ibv_context context = new_context(), before = context;
-
-	assert_int_equal(ops_hook_post_srq_recv(&context, shim_post_srq_recv), 0);
-	context.ops.post_srq_recv = before.ops.post_srq_recv;
-	assert_memory_equal(&context.ops, &before.ops, sizeof(before.ops));
 	forget(&context);
 }
 
