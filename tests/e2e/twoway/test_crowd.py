@@ -12,12 +12,8 @@ import models
 KILLS = 12
 
 
-def test_eight_processes_create_fifty_each_at_once(rows):
-    rows(9, "twoway-crowd")
-
-
 def test_pairs_are_found_while_others_take_numbers(rows, program):
-    """The library retries until it finds a pair."""
+    """Eight processes create fifty pairs each at once. The library retries until it finds a pair."""
     rows(9, "twoway-crowd", *[program("twoway-disturber")] * 2)
 
 
