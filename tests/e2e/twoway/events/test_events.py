@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-ROWS = {"flagged": 3, "thread": 8, "cancel": 2, "asynchronous": 3}
+ROWS = {"flagged": 2, "thread": 8, "cancel": 2, "asynchronous": 3}
 THREAD_SANITIZER = "thread" in os.environ.get("XRC_COMPAT_TEST_SANITIZE", "")
 NOT_UNDER_THREAD_SANITIZER = {
     "thread": "ThreadSanitizer holds back the signals that these rows send into read()",
