@@ -27,7 +27,6 @@ NOT_UNDER_SANITIZERS = {
     ("thread", "test_trace.py"): "the traced program's threads start without the sanitizer's runtime",
     ("thread", "test_limits.py"): "the sanitizer's shadow of the address space is above any limit",
     ("thread", "ends_after_its_last_thread"): "the sanitizer's own thread keeps every program alive",
-    ("thread", "test_cancellation_that_comes_late"): "strace would be run with the sanitizer's runtime, too",
     ("", "test_streams.py"): "the sanitizer's runtime itself uses standard error and free descriptors",
     ("", "test_killed_programs_leave_nothing"): "the programs start more slowly than they are killed",
     ("", "test_install.py"): "looks at an installation as of a release, which has no sanitizer",

@@ -3,7 +3,6 @@
 
 import os
 import re
-import shutil
 
 import pytest
 
@@ -40,17 +39,3 @@ def test_verbose_prints_no_warning(on_wire):
     lines = done.stderr.splitlines()
     assert lines and all(re.match(r"xrc-compat\[\d+\]: version ", line)
                          for line in lines), done.stderr
-
-
-@pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
-def test_cancellation_that_comes_late(on_wire):
-    """strace delays the signal that pthread_cancel() sends, as if its thread had lost the processor
-    just before."""
-    late = [
-        "strace", "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=tgkill", "-e",
-        "inject=tgkill:delay_enter=1ms"
-    ]
-    done = on_wire("twoway-events", "asynchronous", "cancelled asynchronously",
-                   settings=["--devices=1"], through=late)
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
-    assert done.stdout.startswith("ok a thread cancelled asynchronously")
