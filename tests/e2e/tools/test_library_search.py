@@ -187,7 +187,8 @@ def test_a_broken_plugin_does_not_hide_the_others(run, check, mpi, break_plugin)
 
 
 def test_a_plugin_whose_library_never_opens_leaves_the_verdict_open(run, check, mpi):
-    """The loader is asked once, not once for each plugin: that takes 5 s."""
+    """check asks for all plugins at once. If the loader hangs, check does not ask for each plugin
+    alone, which would take 5 s each."""
     program, folder = mpi()
     fifo = compile_c(folder / "libfifo.so", "int fifo;", "-shared", "-fPIC",
                      "-Wl,-soname,libfifo.so")

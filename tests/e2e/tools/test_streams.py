@@ -28,7 +28,7 @@ def test_lost_output_is_an_error(xrc_compat, words, where):
 
 
 @LOSING
-@pytest.mark.on_model("connectx3")  # what is tested does not depend on the model
+@pytest.mark.any_model
 def test_lost_output_of_softhca_is_an_error(softhca, where):
     commands = ["--help", "status", "ctl objects --json", "ctl counters"]
     script = "".join(f'"$0" {words} {where}; echo "status $?"\n' for words in commands)
