@@ -135,12 +135,15 @@ def test_a_message_holds_no_control_character(run, xrc_compat):
     assert "\x1b" not in run([xrc_compat, "\x1b[2J"]).stderr
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_names_an_unknown_option(run, xrc_compat, command):
-    result = run([xrc_compat, command, "--nonsense"])
+@pytest.mark.parametrize("words", [
+    *([command, "--nonsense"] for command in COMMANDS), ["ps", "-xyz"], ["trace", "--json", "-xyz"]
+], ids=" ".join)
+def test_every_command_names_an_unknown_option(run, xrc_compat, words):
+    command, option = words[0], words[-1]
+    result = run([xrc_compat, *words])
     assert (result.returncode, result.stdout) == (125, "")
     output = result.stderr.splitlines()
-    assert output[0] == f"xrc-compat: {command}: --nonsense: unknown option"
+    assert output[0] == f"xrc-compat: {command}: {option}: unknown option"
     assert output[1].strip().startswith(f"usage: xrc-compat {command}")
 
 
@@ -164,7 +167,7 @@ def test_a_missing_value_is_named(run, xrc_compat, command, option):
 
 
 @pytest.mark.parametrize("words", [("check", "--device="), ("check", "--device", ""),
-                                   ("check", "--plugin="), ("report", "--output="),
+                                   ("ps", "-o", ""), ("check", "--plugin="), ("report", "--output="),
                                    ("report", "--output", ""), ("run", "--softhca", "--model=")])
 def test_an_empty_value_is_missing(run, xrc_compat, words):
     result = run([xrc_compat, *words, "/bin/true"])

@@ -454,15 +454,6 @@ def test_a_program_is_required(run, xrc_compat, arguments):
                                                   "") and "usage: xrc-compat trace" in result.stderr
 
 
-@pytest.mark.parametrize("arguments, says", [
-    (["-xyz", "true"], "-xyz: unknown option"),
-    (["--json", "-xyz", "true"], "-xyz: unknown option"),
-    (["--json", "--output"], "--output: its value is missing"),
-])
-def test_the_option_that_is_wrong_is_named(run, xrc_compat, arguments, says):
-    assert f"xrc-compat: trace: {says}\n" in run([xrc_compat, "trace", *arguments]).stderr
-
-
 def test_a_file_that_cannot_be_written_is_an_error_before_the_program_runs(run, xrc_compat):
     result = run([xrc_compat, "trace", "--output", "/nonexistent/x", "--", "echo", "ran"])
     assert (result.returncode, result.stdout) == (125, "") and "/nonexistent/x" in result.stderr
