@@ -46,7 +46,7 @@ ROW("an old XRC QP has its type and domain, and is in INIT")
 }
 
 /* Some programs left CQs and PD to librdmacm. A sending QP has no use for a receive CQ. */
-ROW("a QP without CQs and PD gets librdmacm's")
+ROW("a QP without CQs and PD gets the PD and the CQs of librdmacm")
 {
 	struct ibv_qp_init_attr attr;
 
@@ -119,22 +119,32 @@ static void second_qp(struct ibv_qp_init_attr *attr)
 
 ROW("rdma_create_qp returns EINVAL for each invalid argument, and keeps id->qp")
 {
-	static void (*const invalidations[])(struct ibv_qp_init_attr *) = {
-		no_domain, domain_of_another_device, closed_domain, srq_of_the_domain,
-		cq_of_another_device, receive_only, pd_of_another_device, unbound_id, second_qp,
+	static const struct {
+		const char *name;
+		void (*invalidate)(struct ibv_qp_init_attr *attr);
+	} table[] = {
+		{ "no domain", no_domain },
+		{ "a domain of another device", domain_of_another_device },
+		{ "a closed domain", closed_domain },
+		{ "an SRQ of the domain", srq_of_the_domain },
+		{ "a CQ of another device", cq_of_another_device },
+		{ "no room to send", receive_only },
+		{ "a PD of another device", pd_of_another_device },
+		{ "an id without a device", unbound_id },
+		{ "a second QP for the id", second_qp },
 	};
 	struct ibv_qp_init_attr attr;
 
-	for (unsigned i = 0; i < sizeof(invalidations) / sizeof(invalidations[0]); i++) {
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct ibv_qp *before;
 
 		set_up();
 		attr = ids_xrc_attr(id, domain);
-		invalidations[i](&attr);
+		table[i].invalidate(&attr);
 		before = id->qp;
 		errno = 0;
 		if (rdma_create_qp(id, pd, &attr) != -1 || errno != EINVAL)
-			row_fail(__FILE__, __LINE__, "refusal %u of the table", i);
+			row_fail(__FILE__, __LINE__, "not refused: %s", table[i].name);
 		must(id->qp == before);
 	}
 }

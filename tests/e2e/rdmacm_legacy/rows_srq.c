@@ -148,7 +148,7 @@ ROW("rdma_create_ep refuses an old SRQ and an old XRC QP with EINVAL")
 }
 
 /* For this QP librdmacm calls the provider, and not a function that the shim exports. */
-ROW("the driver gets its own SRQ for an XRC_RECV QP with an old SRQ")
+ROW("rdma_create_qp_ex passes the provider's SRQ to the provider, not the image")
 {
 	struct ibv_srq *srq;
 	struct ibv_cq *cq;
