@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the generators make from the tables of abi/, and which tables they refuse."""
+"""What the generators make from the tables of abi/, and which tables they refuse. test_exports.py
+and test_stub.py look at the libraries that are built from the tables."""
 
 import os
 import sys
@@ -37,13 +38,6 @@ def make(table, tmp_path):
     return _make
 
 
-def test_exports(make):
-    assert make(
-        "exports",
-        GOOD) == (0,
-                  "ibv_a@IBVERBS_1.0\nibv_a@IBVERBS_1.1\nibv_b@@IBVERBS_1.1\nibv_b@IBVERBS_1.0\n")
-
-
 def test_functions_of_libc_have_no_entry(make):
     text = make("functions", GOOD + "dlsym  GLIBC_2.34  default  loader  -  -  libc's\n")[1]
     assert text.split("#define ABI_FUNCTIONS(X)")[1].split("\n\n")[0] == (
@@ -56,28 +50,6 @@ def test_link_table_leaves_out_functions_of_libc_and_librdmacm(make):
     text = make("link", GOOD + "dlsym  GLIBC_2.34  default  loader  -  -  libc's\n"
                 "rdma_create_qp  RDMACM_1.0  hidden  minus1  EOPNOTSUPP  -  librdmacm's\n")[1]
     assert text.splitlines()[2:] == ["ibv_a IBVERBS_1.1", "ibv_b IBVERBS_1.1"]
-
-
-def test_map_makes_the_rest_local_once(make):
-    text = make("map", GOOD + "dl  GLIBC_2.34  default  loader  -  -  other node\n")[1]
-    assert text.count("local: *;") == 1
-    assert text.index("local: *;") < text.index("IBVERBS_1.1 {") < text.index("GLIBC_2.34 {")
-
-
-def test_symver_of_a_symbol_in_two_nodes(make):
-    text = make(
-        "symver",
-        "f  A  hidden  void  EOPNOTSUPP  -  old\nf  B  default  void  EOPNOTSUPP  -  new\n")[1]
-    assert '#define SHIM_VERSIONS_f SHIM_VERSION(f, 0, "f@A") SHIM_VERSION(f, 1, "f@@B")' in text
-
-
-def test_legacy_functions_have_one_entry_for_both_nodes_and_others_two(make):
-    versions = make("symver", GOOD)[1]
-    assert '#define SHIM_VERSIONS_older_ibv_b SHIM_VERSION(older_ibv_b, 0, "ibv_b@IBVERBS_1.0")\n' in versions
-    assert '#define SHIM_VERSIONS_ibv_b SHIM_VERSION(ibv_b, 0, "ibv_b@@IBVERBS_1.1")\n' in versions
-    assert '_ibv_a SHIM_VERSION(ibv_a, 0, "ibv_a@IBVERBS_1.0") SHIM_VERSION(ibv_a, 1, "ibv_a@IBVERBS_1.1")\n' in versions
-    made = make("map", GOOD)[1]
-    assert made.index("IBVERBS_1.0 {") < made.index("local: *;") < made.index("IBVERBS_1.1 {")
 
 
 @pytest.mark.parametrize("cpu, node", [("x86_64", "GLIBC_2.2.5"), ("x86", "GLIBC_2.0"),
@@ -113,14 +85,6 @@ def test_usage(capsys):
     assert gen_stub.main(["gen_stub.py"]) == 2
     assert gen_layouts.main(["gen_layouts.py"]) == 2
     assert capsys.readouterr().err.count("usage: ") == 3
-
-
-def test_stub_versions():
-    text = gen_stub.source([("f", ["A", "B"]), ("g", ["B"])])
-    assert [line.split('"')[1] for line in text.splitlines() if ".symver" in line] == [
-        ".symver stub0_f, f@A", ".symver stub1_f, f@@B", ".symver stub0_g, g@@B"]
-    assert "B {\n\tglobal:\n\t\tf;\n\t\tg;\n} A;" in gen_stub.linker_map([("f", ["A", "B"]),
-                                                                          ("g", ["B"])])
 
 
 def test_layouts_of_unknown_struct(tmp_path, capsys):

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The stub has the symbols of the old library, and a program that is linked with it is like a
-binary of that time."""
+"""The stubs have the symbols of the old libraries. test_exchange.py looks at programs that are
+linked with them."""
 
 import re
 
 import pytest
 
 import elf
-
-XRC_PROGRAMS = ["xrc-cluster", "xrc-cluster-now"]
 
 
 @pytest.fixture(scope="session")
@@ -20,8 +18,8 @@ def table(source_root):
 
 
 @pytest.fixture(scope="session")
-def program(build_root):
-    return lambda name: build_root / "demo" / name
+def cluster(build_root):
+    return build_root / "demo" / "xrc-cluster"
 
 
 def versions(table):
@@ -60,36 +58,14 @@ def test_frozen_header_declares_the_old_table(table, source_root):
     assert declared == set(table) - internal
 
 
-@pytest.mark.parametrize("name", XRC_PROGRAMS)
-def test_program_asks_as_an_old_binary(program, name):
-    _, undefined = elf.dynamic_symbols(program(name))
-    assert "ibv_open_xrc_domain@IBVERBS_1.1" in undefined
-    assert elf.version_needs(program(name))["libibverbs.so.1"] == {"IBVERBS_1.0", "IBVERBS_1.1"}
-
-
-@pytest.mark.parametrize("name", XRC_PROGRAMS)
-def test_program_has_none_of_our_libraries(program, name):
-    """It needs libibverbs and libc, and maybe a sanitizer's libraries."""
-    libraries = [library for library in elf.needed(program(name)) if "san" not in library]
-    assert set(libraries) <= {"libibverbs.so.1", "libc.so.6", "libpthread.so.0"}
-    assert elf.run_paths(program(name)) == [], "it would load the stub"
-
-
-@pytest.mark.parametrize("name", XRC_PROGRAMS)
-def test_with_the_shim_it_starts(program, shim, run, name):
-    """It prints its usage before it calls any verb, so it needs no device; but the loader binds its
-    symbols before that."""
-    done = run([program(name), "-h"], env={"LD_PRELOAD": str(shim)})
+def test_a_lazily_bound_program_prints_its_help_without_the_shim(cluster, run):
+    done = run([cluster, "-h"])
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("usage: xrc-cluster")
 
 
-def test_lazy_program_starts_without_the_shim(program, run):
-    assert run([program("xrc-cluster"), "-h"]).returncode == 0
-
-
 @pytest.mark.parametrize("arguments", ["-n 0", "-n 33", "-n x", "-i 0", "-t 0", "-x", "more"])
-def test_bad_usage(program, run, arguments):
-    done = run([program("xrc-cluster"), *arguments.split()])
+def test_bad_usage(cluster, run, arguments):
+    done = run([cluster, *arguments.split()])
     assert (done.returncode, done.stdout) == (2, "")
     assert "usage: xrc-cluster" in done.stderr

@@ -4,11 +4,14 @@ libibverbs, and mixed."""
 
 import os
 import shutil
-import subprocess
+import sys
 
 import pytest
 
 from completed import completed
+
+sys.path.insert(0, os.path.join(os.environ["XRC_COMPAT_SOURCE_ROOT"], "tests", "abi"))
+import elf  # noqa: E402
 
 pytestmark = pytest.mark.any_model
 
@@ -69,17 +72,17 @@ def test_a_program_uses_its_private_libibverbs_or_else_the_systems(request, belo
     assert result.stdout.splitlines()[1:] == [f"mapped: {os.path.realpath(path)}"]
 
 
-@pytest.mark.parametrize("binary", ["shim/contract", "door/linked-lazy", "door/linked-now"])
-def test_the_binary_needs_the_legacy_symbols_and_no_stub(build_root, binary):
-    """It needs the old symbols from libibverbs.so.1, and no library of xrc-compat. No run path
-    leads to the stub."""
-    path = build_root / "tests" / "e2e" / binary
-    env = dict(os.environ, LC_ALL="C")
-    dynamic = subprocess.run(["readelf", "-dW", path], capture_output=True, text=True, check=True,
-                             env=env).stdout
-    symbols = subprocess.run(["readelf", "--dyn-syms", "-W", path], capture_output=True, text=True,
-                             check=True, env=env).stdout
-    assert "[libibverbs.so.1]" in dynamic
-    assert "xrc-compat" not in dynamic and "abi/link" not in dynamic
-    assert "ibv_open_xrc_domain@IBVERBS_1.1" in symbols
-    assert ("BIND_NOW" in dynamic) == (binary == "door/linked-now")
+@pytest.mark.parametrize("binary", [
+    "demo/xrc-cluster", "demo/xrc-cluster-now", "tests/e2e/shim/contract",
+    "tests/e2e/door/linked-lazy", "tests/e2e/door/linked-now"
+])
+def test_the_binary_asks_libibverbs_for_the_legacy_symbols(build_root, binary):
+    """It needs no library of xrc-compat, but maybe a sanitizer's. No run path leads to the stub."""
+    path = build_root / binary
+    assert "ibv_open_xrc_domain@IBVERBS_1.1" in elf.dynamic_symbols(path)[1]
+    older = set() if "linked" in binary else {"IBVERBS_1.0"}
+    assert elf.version_needs(path)["libibverbs.so.1"] == {"IBVERBS_1.1"} | older
+    libraries = {library for library in elf.needed(path) if "san" not in library}
+    assert libraries <= {"libibverbs.so.1", "libc.so.6", "libpthread.so.0"}
+    assert elf.run_paths(path) == []
+    assert ("BIND_NOW" in elf.readelf("-d", path)) == binary.endswith("-now")
