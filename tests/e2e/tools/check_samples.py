@@ -64,6 +64,9 @@ class Workshop:
     def library(self, name, source, *flags):
         return self.program(name, source, "-shared", "-fPIC", *flags)
 
+    def linked(self):
+        return self.program("linked", ONE_WAY, self.stub)
+
     def bundle(self):
         """bundle/ has an old libibverbs for the loader to find."""
         (self.folder / "bundle").mkdir(exist_ok=True)
@@ -81,10 +84,6 @@ class Workshop:
         path.write_text(text)
         path.chmod(0o755)
         return path
-
-
-def case_linked(w):
-    return w.program("linked", ONE_WAY, w.stub), {}
 
 
 def case_two_way(w):
@@ -347,7 +346,7 @@ def case_class_32(w):
 def case_shell_script(w):
     """A script like those that start commercial programs. Its shell is a program of this test,
     because the shells of distributions differ."""
-    w.program("linked", ONE_WAY, w.stub)
+    w.linked()
     return w.script("wrapper", f"""#!{w.program('sh', calls())}
 # /bin/true
 LD_LIBRARY_PATH=/nonexistent:$LD_LIBRARY_PATH
@@ -358,14 +357,14 @@ exec "$(dirname "$0")/linked" -licence here "$@"
 
 def case_shell_script_without_exec(w):
     """The script does more after the program has ended."""
-    w.program("linked", ONE_WAY, w.stub)
+    w.linked()
     return w.script(
         "cleaning",
         f"#!{w.program('sh', calls())}\n{w.folder}/linked \"$@\"\n/bin/rm -f scratch\n"), {}
 
 
 def case_job_script(w):
-    w.program("linked", ONE_WAY, w.stub)
+    w.linked()
     return w.script(
         "job",
         f"#!{w.program('sh', calls())}\ncd scratch\nmpirun -np 4 {w.folder}/linked input\n"), {}
@@ -433,55 +432,14 @@ def case_script(w):
     return w.script("a script", f"#!{w.program('behind-script', ONE_WAY, w.stub)}\n"), {}
 
 
-def case_no_device(w):
-    return w.program("linked", ONE_WAY, w.stub), {"devices": ""}
-
-
-def case_only_devices_without_xrc(w):
-    return w.program("linked", ONE_WAY, w.stub), {"devices": "rxe0"}
-
-
-def case_device_that_cannot_be_opened(w):
-    """The device cannot be opened, so it may have XRC."""
-    return w.program("linked", ONE_WAY, w.stub), {"devices": "rxe0 mlx5_9"}
-
-
-def case_wanted_device_that_cannot_be_opened(w):
-    return w.program("linked", ONE_WAY,
-                     w.stub), {"devices": "mlx4_0 mlx5_9", "options": ["--device=mlx5_9"]}
-
-
-def case_all_devices(w):
-    return w.program("linked", ONE_WAY, w.stub), {"devices": "mlx4_0 qedr0 rxe0 mlx5_9"}
-
-
-def case_wanted_device(w):
-    return w.program("linked", ONE_WAY,
-                     w.stub), {"devices": "mlx4_0 qedr0", "options": ["--device", "qedr0"]}
-
-
-def case_wanted_device_without_xrc(w):
-    return w.program("linked", ONE_WAY,
-                     w.stub), {"devices": "mlx4_0 rxe0", "options": ["--device=rxe0"]}
-
-
-def case_crashing_driver(w):
-    return w.program("linked", ONE_WAY, w.stub), {"devices": "crash"}
-
-
-def case_without_our_library(w):
-    return w.program("linked", ONE_WAY,
-                     w.stub), {"XRC_COMPAT_LIBRARY": "/nonexistent/libxrc-compat.so.1"}
-
-
 def case_our_library_in_a_folder_with_a_blank(w):
     (w.folder / "with blank").mkdir(exist_ok=True)
     library = w.library("with blank/libxrc-compat.so.1", "int ours(void) { return 0; }")
-    return w.program("linked", ONE_WAY, w.stub), {"XRC_COMPAT_LIBRARY": str(library)}
+    return w.linked(), {"XRC_COMPAT_LIBRARY": str(library)}
 
 
 def case_our_library_is_a_program(w):
-    program = w.program("linked", ONE_WAY, w.stub)
+    program = w.linked()
     return program, {"XRC_COMPAT_LIBRARY": str(program)}
 
 
@@ -507,4 +465,30 @@ def case_setuid_without_its_library(w):
     return program, {}
 
 
+# {case: how `check` is asked about the usual program}
+USUAL_PROGRAM = {
+    "linked": {},
+    "no_device": {"devices": ""},
+    "only_devices_without_xrc": {"devices": "rxe0"},
+    # A device that cannot be opened may have XRC.
+    "device_that_cannot_be_opened": {"devices": "rxe0 mlx5_9"},
+    "wanted_device_that_cannot_be_opened": {"devices": "mlx4_0 mlx5_9",
+                                            "options": ["--device=mlx5_9"]},
+    "all_devices": {"devices": "mlx4_0 qedr0 rxe0 mlx5_9"},
+    "wanted_device": {"devices": "mlx4_0 qedr0", "options": ["--device", "qedr0"]},
+    "wanted_device_without_xrc": {"devices": "mlx4_0 rxe0", "options": ["--device=rxe0"]},
+    "crashing_driver": {"devices": "crash"},
+    "without_our_library": {"XRC_COMPAT_LIBRARY": "/nonexistent/libxrc-compat.so.1"},
+}
+
+
+def usual(name, settings):
+    def case(w):
+        return w.linked(), dict(settings)
+
+    case.__name__ = f"case_{name}"
+    return case
+
+
 CASES = [value for name, value in sorted(globals().items()) if name.startswith("case_")]
+CASES += [usual(name, settings) for name, settings in USUAL_PROGRAM.items()]

@@ -16,7 +16,7 @@ import unicodedata
 
 import pytest
 
-from check_samples import CASES, ONE_WAY, Workshop, case_linked, case_terminal_sequences
+from check_samples import CASES, ONE_WAY, Workshop, case_terminal_sequences
 from compiling import executed_here
 
 # The members that differ from golden.json if the kernel executes no 32-bit programs.
@@ -195,7 +195,7 @@ def test_control_characters_never_reach_the_terminal(run, xrc_compat, workshop):
     [b"new\nline", b"esc\x1b[2J'quote", b"bob's program", b"latin\xe9", "gr\u00fc\u00df".encode()])
 def test_a_shell_splits_the_next_command_into_the_right_words(xrc_compat, fakes, workshop, name):
     program = os.path.join(os.fsencode(workshop.folder), name)
-    shutil.copy(case_linked(workshop)[0], program)
+    shutil.copy(workshop.linked(), program)
     env = {**os.environ, **fakes, "FAKE_DEVICES": "mlx4_0"}
     done = subprocess.run([xrc_compat, "check", program], capture_output=True, env=env, timeout=30)
     line = next(line for line in done.stdout.split(b"\n") if line.startswith(b"Next "))
@@ -241,7 +241,7 @@ def test_a_file_that_may_not_be_executed_is_status_126(check):
 
 
 def test_the_text_has_the_facts_of_the_json(run, xrc_compat, fakes, workshop):
-    program, _ = case_linked(workshop)
+    program = workshop.linked()
     result = run([xrc_compat, "check", program], env=fakes)
     assert result.returncode == 0
     for words in (f"Needs       ibv_create_xrc_rcv_qp@IBVERBS_1.1, by {program}\n",
