@@ -83,6 +83,7 @@ def test_the_binary_asks_libibverbs_for_the_legacy_symbols(build_root, binary):
     older = set() if "linked" in binary else {"IBVERBS_1.0"}
     assert elf.version_needs(path)["libibverbs.so.1"] == {"IBVERBS_1.1"} | older
     libraries = {library for library in elf.needed(path) if "san" not in library}
-    assert libraries <= {"libibverbs.so.1", "libc.so.6", "libpthread.so.0"}
+    assert libraries <= {
+        "libibverbs.so.1", "libc.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1"}
     assert elf.run_paths(path) == []
     assert ("BIND_NOW" in elf.readelf("-d", path)) == binary.endswith("-now")
