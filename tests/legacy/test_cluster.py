@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The demo cluster on emulated HCAs: it runs with xrc-compat; without, the loader names a missing
-function."""
+"""The demo cluster on emulated HCAs. It runs with xrc-compat. Without xrc-compat the loader names a
+missing function."""
 
 import os
 import re
@@ -88,7 +88,6 @@ def test_rounds_go_on_after_each_departure(cluster):
     {"settings": ["--devices=2", "--link=ethernet"]},
 ], ids=["immediate binding", "kernel that refuses mask bits", "Ethernet ports"])
 def test_the_demo_runs_with_other_settings(cluster, options):
-    """Over Ethernet, receive QPs are connected by GIDs."""
     done = cluster(**options)
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -425,6 +425,22 @@ static int watch(void)
 	return failed;
 }
 
+/* LEGACY_DIR names a folder that stays: the next job in it finds the files of this one. */
+static void make_dir(void)
+{
+	const char *tmp = getenv("TMPDIR"), *given = getenv("LEGACY_DIR");
+
+	if (given) {
+		snprintf(job.dir, sizeof(job.dir), "%s", given);
+		return;
+	}
+	if (!tmp || strlen(tmp) > sizeof(job.dir) - 20)
+		tmp = "/tmp";
+	snprintf(job.dir, sizeof(job.dir), "%.40s/legacy-XXXXXX", tmp);
+	if (!mkdtemp(job.dir))
+		job_die("mkdtemp %s: %s", job.dir, strerror(errno));
+}
+
 static void remove_dir(void)
 {
 	DIR *dir = opendir(job.dir);
@@ -440,19 +456,15 @@ static void remove_dir(void)
 
 int job_run(const char *name, int ranks_per_host, int (*rank_main)(void))
 {
-	const char *tmp = getenv("TMPDIR");
 	int failed;
 
 	job.name = name;
 	messages_verified = shared_pages(sizeof(*messages_verified));
-	if (!tmp || strlen(tmp) > sizeof(job.dir) - 20)
-		tmp = "/tmp";
-	snprintf(job.dir, sizeof(job.dir), "%.40s/legacy-XXXXXX", tmp);
-	if (!mkdtemp(job.dir))
-		job_die("mkdtemp %s: %s", job.dir, strerror(errno));
+	make_dir();
 	start(ranks_per_host, rank_main);
 	failed = watch();
-	remove_dir();
+	if (!getenv("LEGACY_DIR"))
+		remove_dir();
 	printf("%s: %d processes on %d hosts, %u messages verified, %s\n", name, job.size,
 	       JOB_HOSTS, *messages_verified,
 	       failed		    ? "FAILED"
