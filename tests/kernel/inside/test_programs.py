@@ -55,7 +55,7 @@ def test_all_operations(build_root):
 
 CLIENTS = [
     "qperf", "mvapich", "mvapich --hybrid", "mvapich --private", "mvapich2", "mvapich2-dlopen",
-    "gasnet", "gasnet-shutdown", "openmpi", "portals4", "portals4 --daemon"
+    "gasnet", "gasnet-shutdown", "openmpi"
 ]
 
 

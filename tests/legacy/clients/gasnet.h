@@ -6,9 +6,7 @@
 #include <sys/types.h>
 #include <infiniband/verbs.h>
 
-#include "job.h"
-
-#define SENDS 16
+#include "data.h"
 
 enum queue {
 	SRQ_REQUEST,
@@ -24,9 +22,8 @@ struct supernode {
 
 /* What every process tells every other one at start. */
 struct bootstrap {
-	uint32_t lid, snd_qpn, srqn[SRQS], rkey;
+	uint32_t lid, snd_qpn, srqn[SRQS];
 	uint32_t rcv_qpn[JOB_RANKS_MAX];
-	uint64_t segment;
 };
 
 extern struct supernode *supernode;
@@ -36,11 +33,12 @@ extern struct ibv_cq *snd_cq, *rcv_cq;
 extern struct ibv_xrc_domain *xrc_domain;
 extern struct ibv_qp *snd_qp;
 
-/* Fills a variable with garbage, as GASNet initialises none. */
+/* GASNet initialises no variable: this fills one with bytes that mean nothing. */
+#define GARBAGE 0xa5
 void *garbage(void *variable, size_t size);
 struct ibv_qp *create_qp(enum ibv_qp_type type, uint32_t inline_data);
 void probe_inline_limit(void);
-void connect_all(uint32_t rkey, const void *segment);
+void connect_all(void);
 void destroy_qps(void);
 
 #endif

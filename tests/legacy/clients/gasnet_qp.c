@@ -17,7 +17,7 @@ static uint32_t inline_limit;
 
 void *garbage(void *variable, size_t size)
 {
-	return memset(variable, 0xa5, size);
+	return memset(variable, GARBAGE, size);
 }
 
 struct ibv_qp *create_qp(enum ibv_qp_type type, uint32_t inline_data)
@@ -162,7 +162,7 @@ static void to_rts(struct ibv_qp *qp)
 /*
  * Creates all QPs and exchanges their numbers. Then all processes modify all QPs at the same time.
  */
-void connect_all(uint32_t rkey, const void *segment)
+void connect_all(void)
 {
 	struct bootstrap mine;
 	int i, peer;
@@ -173,8 +173,6 @@ void connect_all(uint32_t rkey, const void *segment)
 		get_rcv_qp(&supernode->rcv_qpn[job_first_peer() + i]);
 	mine = boot[job.rank];
 	mine.snd_qpn = snd_qp->qp_num;
-	mine.rkey = rkey;
-	mine.segment = (uintptr_t)segment;
 	memcpy(mine.rcv_qpn, supernode->rcv_qpn, sizeof(mine.rcv_qpn));
 	job_gather(JOB_WORLD, &mine, sizeof(mine), boot);
 	for (i = 0; i < job.local_size; i++)

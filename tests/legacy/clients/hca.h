@@ -102,15 +102,6 @@ static inline int hca_poll_cq(struct ibv_cq *cq, struct ibv_wc *wc)
 	return count;
 }
 
-static inline void hca_post_srq_recv(struct ibv_srq *srq, uint64_t wr_id, void *buffer,
-				     uint32_t length, uint32_t lkey)
-{
-	struct ibv_sge sge = { (uintptr_t)buffer, length, lkey };
-	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = 1 }, *bad;
-
-	must_be_0(ibv_post_srq_recv(srq, &wr, &bad), "ibv_post_srq_recv");
-}
-
 /* ---- The attributes of each step of a QP, for clients that set all others to 0 ---- */
 
 static inline struct ibv_qp_attr hca_init_attr(int access)

@@ -182,14 +182,6 @@ int job_peer(int turn)
 	return job_first_peer() + (job.local_rank + turn) % job.local_size;
 }
 
-int job_heard_all(const unsigned received_from[JOB_RANKS_MAX], unsigned messages)
-{
-	for (int turn = 0; turn < job.local_size; turn++)
-		if (received_from[job_peer(turn)] < messages)
-			return 0;
-	return 1;
-}
-
 void job_barrier(enum job_scope scope)
 {
 	char here = 0, all[JOB_RANKS_MAX];
@@ -284,26 +276,6 @@ int job_verify(const void *message, size_t size, uint32_t *sequence)
 	*sequence = head[2];
 	__atomic_fetch_add(messages_verified, 1, __ATOMIC_RELAXED);
 	return (int)head[0];
-}
-
-int job_verify_next(const void *message, size_t size, unsigned received_from[JOB_RANKS_MAX])
-{
-	uint32_t sequence;
-	int from = job_verify(message, size, &sequence);
-
-	if (sequence != received_from[from])
-		job_die("message %u from rank %d, but %u was expected", sequence, from,
-			received_from[from]);
-	received_from[from]++;
-	return from;
-}
-
-void job_verify_rdma(int from, const void *data, size_t size)
-{
-	uint32_t sequence;
-
-	if (job_verify(data, size, &sequence) != from)
-		job_die("the target of an RDMA operation lacks the data of rank %d", from);
 }
 
 static void make_wires(int size)

@@ -88,8 +88,6 @@ void job_cancel_thread(pthread_t thread);
  */
 int job_first_peer(void);
 int job_peer(int turn);
-/* Whether so many messages have come from each rank of the other host. */
-int job_heard_all(const unsigned received_from[JOB_RANKS_MAX], unsigned messages);
 
 /*
  * Fills a message, of 16 bytes or more: with sender, receiver and sequence number, and with bytes
@@ -101,9 +99,5 @@ void job_fill(void *message, size_t size, int to, uint32_t sequence);
  * not for this process.
  */
 int job_verify(const void *message, size_t size, uint32_t *sequence);
-/* As job_verify; also requires that the message is the next of its sender, and counts it. */
-int job_verify_next(const void *message, size_t size, unsigned received_from[JOB_RANKS_MAX]);
-/* Ends the process unless @data, the target of an RDMA operation, holds the bytes of rank @from. */
-void job_verify_rdma(int from, const void *data, size_t size);
 
 #endif

@@ -3,8 +3,8 @@
  * What MVAPICH 1.x does with VIADEV_USE_XRC (ch_gen2). It has no receive QPs: both sides create one
  * XRC QP for each peer host, and both send on it to the SRQs of all processes of the other host.
  *
- * --hybrid: as ch_hybrid, with several SRQs, a query with mask 0, and SRQs that are destroyed
- * before QPs.
+ * --hybrid: as ch_hybrid, with several SRQs that all receive, a query with mask 0, and SRQs that
+ * are destroyed before QPs.
  * --private: as its !xrcshared, with a domain of fd -1, and so one QP for each peer process.
  */
 
@@ -15,21 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hca.h"
 #include "mvapich.h"
-#include "slots.h"
 
 #define BUFFERS 48		/* receive buffers of an SRQ */
-#define BUFFER_SIZE 2048
 #define LIMIT 12
-#define MESSAGES 60		/* to each rank of the other host */
-#define PUT_SIZE 8192
 #define SRQS_MAX 2
-
-struct address {
-	uint32_t srqn, put_rkey;
-	uint64_t put_addr;
-};
 
 /* An SRQ and its buffers. */
 struct pool {
@@ -42,22 +32,13 @@ struct pool {
 
 struct viadev viadev;
 
-static struct {
-	char receive[SRQS_MAX][BUFFERS][BUFFER_SIZE];
-	char send[SENDS][BUFFER_SIZE];
-	char put_from[JOB_RANKS_MAX][PUT_SIZE];
-	char put_to[JOB_RANKS_MAX][PUT_SIZE];
-} memory;
-
 static struct pool pools[SRQS_MAX];
-static struct address addresses[JOB_RANKS_MAX];
+static uint32_t srqn[SRQS_MAX][JOB_RANKS_MAX];
 static struct ibv_comp_channel *channel;
 static struct ibv_mr *mr;
 static pthread_t async_thread;
 static int blocking, srqs, domain_fd = -1;
 static char domain_file[128];
-static struct slots slots = { .count = SENDS };
-static unsigned sent_to[JOB_RANKS_MAX], received_from[JOB_RANKS_MAX], puts_seen;
 
 /* ---- Start ---- */
 
@@ -103,14 +84,9 @@ static void create_srq(struct pool *pool)
 /* With the lock held. */
 static void post_free(struct pool *pool)
 {
-	unsigned i = (unsigned)(pool - pools);
-
-	while (pool->free_count) {
-		unsigned slot = pool->free[--pool->free_count];
-
-		hca_post_srq_recv(pool->srq_hndl, (uint64_t)i << 16 | slot, memory.receive[i][slot],
-				  BUFFER_SIZE, mr->lkey);
-	}
+	while (pool->free_count)
+		data_post_recv(pool->srq_hndl, (unsigned)(pool - pools),
+			       pool->free[--pool->free_count]);
 }
 
 static void arm_limit(struct pool *pool)
@@ -181,82 +157,19 @@ static void start_pool(struct pool *pool)
 	arm_limit(pool);
 }
 
-static void start(void)
-{
-	uint32_t srqn[JOB_RANKS_MAX];
-	struct pool *last;
-	int i;
-
-	open_hca();
-	open_domain();
-	mr = must(ibv_reg_mr(viadev.pd, &memory, sizeof(memory),
-			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
-		  "ibv_reg_mr");
-	for (i = 0; i < srqs; i++)
-		start_pool(&pools[i]);
-	/* MVAPICH sends the number from where it is in the SRQ. */
-	last = &pools[srqs - 1];
-	job_gather(JOB_WORLD, &last->srq_hndl->xrc_srq_num, sizeof(last->srq_hndl->xrc_srq_num),
-		   srqn);
-	addresses[job.rank] = (struct address){ 0, mr->rkey, (uintptr_t)memory.put_to };
-	job_gather(JOB_WORLD, &addresses[job.rank], sizeof(addresses[0]), addresses);
-	for (i = 0; i < job.size; i++)
-		addresses[i].srqn = srqn[i];
-	must_be_0(pthread_create(&async_thread, NULL, async_main, viadev.context),
-		  "pthread_create");
-	if (channel)
-		must_be_0(ibv_req_notify_cq(viadev.cq_hndl, 0), "ibv_req_notify_cq");
-}
-
 /* ---- Data ---- */
 
-static void post_send(uint32_t rank, unsigned slot, struct ibv_sge *sge, enum ibv_wr_opcode opcode)
+static struct ibv_qp *prepare(int rank, unsigned queue, struct ibv_send_wr *wr)
 {
-	struct ibv_send_wr wr, *bad;
-
-	memset(&wr, 0, sizeof(wr));
-	wr.wr_id = slot;
-	wr.sg_list = sge;
-	wr.num_sge = 1;
-	wr.opcode = opcode;
-	wr.send_flags = IBV_SEND_SIGNALED | (sge->length <= 128 ? IBV_SEND_INLINE : 0);
-	if (opcode == IBV_WR_RDMA_WRITE) {
-		wr.wr.rdma.remote_addr = addresses[rank].put_addr + (uint64_t)job.rank * PUT_SIZE;
-		wr.wr.rdma.rkey = addresses[rank].put_rkey;
-	}
-	wr.xrc_remote_srq_num = addresses[rank].srqn;
-	must_be_0(ibv_post_send(cm_path(rank)->qp_hndl, &wr, &bad), "ibv_post_send");
-	slots_take(&slots, slot);
+	wr->send_flags = IBV_SEND_SIGNALED | (wr->sg_list->length <= 128 ? IBV_SEND_INLINE : 0);
+	wr->xrc_remote_srq_num = srqn[queue][rank];
+	return cm_path((uint32_t)rank)->qp_hndl;
 }
 
-static void eager_send(uint32_t rank, unsigned slot)
+static void take_buffer(unsigned queue, unsigned slot)
 {
-	uint32_t length = sent_to[rank] % 3 ? BUFFER_SIZE : 64;
-	struct ibv_sge sge = { (uintptr_t)memory.send[slot], length, mr->lkey };
+	struct pool *pool = &pools[queue];
 
-	job_fill(memory.send[slot], length, (int)rank, sent_to[rank]++);
-	post_send(rank, slot, &sge, IBV_WR_SEND);
-}
-
-/* Rendezvous: RDMA on the same QP; the last message comes after it. */
-static void put(uint32_t rank, unsigned slot)
-{
-	struct ibv_sge sge = { (uintptr_t)memory.put_from[rank], PUT_SIZE, mr->lkey };
-
-	job_fill(memory.put_from[rank], PUT_SIZE, (int)rank, MESSAGES);
-	post_send(rank, slot, &sge, IBV_WR_RDMA_WRITE);
-}
-
-static void take_received(const struct ibv_wc *wc)
-{
-	struct pool *pool = &pools[wc->wr_id >> 16];
-	unsigned slot = (unsigned)(wc->wr_id & 0xffff);
-	int from = job_verify_next(memory.receive[pool - pools][slot], wc->byte_len, received_from);
-
-	if (received_from[from] == MESSAGES) {
-		job_verify_rdma(from, memory.put_to[from], PUT_SIZE);
-		puts_seen++;
-	}
 	pthread_mutex_lock(&pool->lock);
 	pool->free[pool->free_count++] = slot;
 	/*
@@ -268,28 +181,23 @@ static void take_received(const struct ibv_wc *wc)
 	pthread_mutex_unlock(&pool->lock);
 }
 
-/* @connecting: also handles connection messages, and so does not wait for the CQ alone. */
-static void progress(int connecting)
+/* Also handles connection messages, and so does not wait for the CQ alone. */
+static void progress_connecting(void)
 {
-	struct ibv_wc wc;
-	int completed = hca_poll_cq(viadev.cq_hndl, &wc);
-
-	if (connecting)
-		cm_poll();
-	if (completed && wc.opcode & IBV_WC_RECV)
-		take_received(&wc);
-	else if (completed)
-		slots_give(&slots, (unsigned)wc.wr_id);
-	else if (channel && !connecting)
-		hca_wait_for_event(channel);
-	else
+	cm_poll();
+	if (!data_poll(viadev.cq_hndl))
 		job_idle();
 }
 
-static void progress_connecting(void)
+static void progress(void)
 {
-	progress(1);
+	data_progress(viadev.cq_hndl, channel);
 }
+
+static struct data data = {
+	.messages = 60, .size = 2048, .short_size = 64,
+	.prepare = prepare, .take_buffer = take_buffer, .progress = progress,
+};
 
 static void connect_all(void)
 {
@@ -302,37 +210,39 @@ static void connect_all(void)
 	job_barrier_with(progress_connecting);
 }
 
-static void progress_data(void)
+static void start(void)
 {
-	progress(0);
-}
+	int i;
 
-static unsigned free_slot(void)
-{
-	return slots_wait(&slots, progress_data);
-}
+	open_hca();
+	open_domain();
+	mr = must(ibv_reg_mr(viadev.pd, &data_memory, sizeof(data_memory),
+			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
+		  "ibv_reg_mr");
+	data.queues = (unsigned)srqs;
+	data_start(&data, mr->lkey, mr->rkey);
+	for (i = 0; i < srqs; i++) {
+		const struct ibv_srq *srq;
 
-static int all_done(void)
-{
-	return job_heard_all(received_from, MESSAGES) && !slots.in_flight &&
-	       puts_seen == (unsigned)job.local_size;
+		start_pool(&pools[i]);
+		srq = pools[i].srq_hndl;
+		/* MVAPICH sends the number from where it is in the SRQ. */
+		job_gather(JOB_WORLD, &srq->xrc_srq_num, sizeof(srq->xrc_srq_num), srqn[i]);
+	}
+	must_be_0(pthread_create(&async_thread, NULL, async_main, viadev.context),
+		  "pthread_create");
+	if (channel)
+		must_be_0(ibv_req_notify_cq(viadev.cq_hndl, 0), "ibv_req_notify_cq");
 }
 
 static void exchange(void)
 {
-	unsigned i;
-	int turn;
+	int i;
 
-	for (i = 0; i < MESSAGES; i++)
-		for (turn = 0; turn < job.local_size; turn++) {
-			if (i == MESSAGES - 1)
-				put((uint32_t)job_peer(turn), free_slot());
-			eager_send((uint32_t)job_peer(turn), free_slot());
-		}
-	while (!all_done())
-		progress(0);
-	while (!__atomic_load_n(&pools[srqs - 1].limit_events, __ATOMIC_ACQUIRE))
-		job_idle();
+	data_exchange();
+	for (i = 0; i < srqs; i++)
+		while (!__atomic_load_n(&pools[i].limit_events, __ATOMIC_ACQUIRE))
+			job_idle();
 }
 
 /* ---- End: MVAPICH aborts on any error, although others still have the domain open ---- */

@@ -5,9 +5,7 @@
 
 #include <infiniband/verbs.h>
 
-#include "job.h"
-
-#define SENDS 16		/* in flight */
+#include "data.h"
 
 enum path_phase {
 	PATH_NONE,

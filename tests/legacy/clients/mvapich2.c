@@ -14,35 +14,16 @@
 #include <unistd.h>
 
 #include "mvapich2.h"
-#include "slots.h"
 
 #define BUFFERS 128
-#define BUFFER_SIZE 2048
-#define MESSAGES 60		/* to each rank of the other host */
-#define RDMA_SIZE 8192
-
-struct address {
-	uint32_t rkey, lid;
-	uint64_t put_to, get_from;
-};
 
 struct hca hca;
-
-static struct {
-	char receive[BUFFERS][BUFFER_SIZE];
-	char send[SENDS][BUFFER_SIZE];
-	char put_from[JOB_RANKS_MAX][RDMA_SIZE], put_to[JOB_RANKS_MAX][RDMA_SIZE];
-	char get_from[JOB_RANKS_MAX][RDMA_SIZE], get_to[JOB_RANKS_MAX][RDMA_SIZE];
-} memory;
 
 static struct ibv_srq *srq_hndl;
 static struct ibv_comp_channel *channel;
 static struct ibv_mr *mr;
-static struct address addresses[JOB_RANKS_MAX];
 static pthread_t async_thread;
 static int blocking, xrc_fd;
-static struct slots slots = { .count = SENDS };
-static unsigned sent_to[JOB_RANKS_MAX], received_from[JOB_RANKS_MAX], puts_seen;
 
 /* ---- Start ---- */
 
@@ -92,11 +73,6 @@ static void create_srq(void)
 		job_die("xrc_srq_num is 0");
 }
 
-static void post_recv(unsigned slot)
-{
-	hca_post_srq_recv(srq_hndl, slot, memory.receive[slot], BUFFER_SIZE, mr->lkey);
-}
-
 /* Clears the flag, and sets it again for the ack. */
 static void take_event(struct ibv_async_event *event)
 {
@@ -133,31 +109,38 @@ static void *async_main(void *context)
 	return NULL;
 }
 
-static void start_data(void)
-{
-	struct address mine;
-	unsigned slot;
-	int i;
+/* ---- Data ---- */
 
-	mr = must(VERB(reg_mr)(hca.pd, &memory, sizeof(memory),
-			       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-			       IBV_ACCESS_REMOTE_READ),
-		  "ibv_reg_mr");
-	for (slot = 0; slot < BUFFERS; slot++)
-		post_recv(slot);
-	for (i = 0; i < job.size; i++)
-		job_fill(memory.get_from[i], RDMA_SIZE, i, 0);
-	mine = (struct address){ mr->rkey, hca.lid, (uintptr_t)memory.put_to,
-				 (uintptr_t)memory.get_from };
-	job_gather(JOB_WORLD, &mine, sizeof(mine), addresses);
-	if (channel)
-		must_be_0(ibv_req_notify_cq(hca.cq_hndl, 0), "ibv_req_notify_cq");
+static struct ibv_qp *prepare(int rank, unsigned queue, struct ibv_send_wr *wr)
+{
+	(void)queue;
+	wr->send_flags = IBV_SEND_SIGNALED;
+	if (wr->opcode == IBV_WR_SEND && wr->sg_list->length <= 128)
+		wr->send_flags |= IBV_SEND_INLINE;
+	wr->xrc_remote_srq_num = cm_vc(rank)->remote_srqn;
+	return cm_qp(rank);
 }
+
+static void take_buffer(unsigned queue, unsigned slot)
+{
+	data_post_recv(srq_hndl, queue, slot);
+}
+
+static void progress(void)
+{
+	data_progress(hca.cq_hndl, channel);
+}
+
+static const struct data data = {
+	.messages = 60, .queues = 1, .size = 2048, .short_size = 64, .gets = 1,
+	.ready = cm_connect, .prepare = prepare, .take_buffer = take_buffer, .progress = progress,
+};
 
 static void start(void)
 {
 	struct ibv_srq_attr limit = { .max_wr = BUFFERS, .max_sge = 1, .srq_limit = 30 };
 	char file[128];
+	unsigned slot;
 
 	verbs_open();
 	open_hca();
@@ -165,118 +148,21 @@ static void start(void)
 	read_plain_srq();
 	create_srq();
 	must_be_0(pthread_create(&async_thread, NULL, async_main, hca.context), "pthread_create");
-	start_data();
+	mr = must(VERB(reg_mr)(hca.pd, &data_memory, sizeof(data_memory),
+			       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			       IBV_ACCESS_REMOTE_READ),
+		  "ibv_reg_mr");
+	data_start(&data, mr->lkey, mr->rkey);
+	for (slot = 0; slot < BUFFERS; slot++)
+		take_buffer(0, slot);
+	if (channel)
+		must_be_0(ibv_req_notify_cq(hca.cq_hndl, 0), "ibv_req_notify_cq");
 	must_be_0(VERB(modify_srq)(srq_hndl, &limit, IBV_SRQ_LIMIT), "ibv_modify_srq");
 	cm_start();
 	/* No rank needs the name any more. Every rank unlinks it, and one of them succeeds. */
 	job_barrier(JOB_WORLD);
 	if (unlink(file) && errno != ENOENT)
 		job_die("unlink: %s", strerror(errno));
-}
-
-/* ---- Data ---- */
-
-static void post_send(int rank, unsigned slot, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
-		      uint64_t remote_addr)
-{
-	struct ibv_send_wr wr, *bad;
-
-	memset(&wr, 0, sizeof(wr));
-	wr.wr_id = slot;
-	wr.sg_list = sge;
-	wr.num_sge = 1;
-	wr.opcode = opcode;
-	wr.send_flags = IBV_SEND_SIGNALED;
-	if (opcode == IBV_WR_SEND && sge->length <= 128)
-		wr.send_flags |= IBV_SEND_INLINE;
-	wr.wr.rdma.remote_addr = remote_addr;
-	wr.wr.rdma.rkey = addresses[rank].rkey;
-	wr.xrc_remote_srq_num = cm_vc(rank)->remote_srqn;
-	must_be_0(ibv_post_send(cm_qp(rank), &wr, &bad), "ibv_post_send");
-	slots_take(&slots, slot);
-}
-
-static void take_received(const struct ibv_wc *wc)
-{
-	int from = job_verify_next(memory.receive[wc->wr_id], wc->byte_len, received_from);
-
-	if (received_from[from] == MESSAGES) {
-		job_verify_rdma(from, memory.put_to[from], RDMA_SIZE);
-		puts_seen++;
-	}
-	post_recv((unsigned)wc->wr_id);
-}
-
-static void progress(void)
-{
-	struct ibv_wc wc;
-	int completed = hca_poll_cq(hca.cq_hndl, &wc);
-
-	if (completed && wc.opcode & IBV_WC_RECV)
-		take_received(&wc);
-	else if (completed)
-		slots_give(&slots, (unsigned)wc.wr_id);
-	else if (channel)
-		hca_wait_for_event(channel);
-	else
-		job_idle();
-}
-
-static unsigned free_slot(void)
-{
-	return slots_wait(&slots, progress);
-}
-
-static void eager_send(int rank)
-{
-	unsigned slot = free_slot();
-	uint32_t length = sent_to[rank] % 3 ? BUFFER_SIZE : 64;
-	struct ibv_sge sge = { (uintptr_t)memory.send[slot], length, mr->lkey };
-
-	job_fill(memory.send[slot], length, rank, sent_to[rank]++);
-	post_send(rank, slot, &sge, IBV_WR_SEND, 0);
-}
-
-static void put(int rank)
-{
-	struct ibv_sge sge = { (uintptr_t)memory.put_from[rank], RDMA_SIZE, mr->lkey };
-
-	job_fill(memory.put_from[rank], RDMA_SIZE, rank, MESSAGES);
-	post_send(rank, free_slot(), &sge, IBV_WR_RDMA_WRITE,
-		  addresses[rank].put_to + (uint64_t)job.rank * RDMA_SIZE);
-}
-
-static void get(int rank)
-{
-	struct ibv_sge sge = { (uintptr_t)memory.get_to[rank], RDMA_SIZE, mr->lkey };
-
-	post_send(rank, free_slot(), &sge, IBV_WR_RDMA_READ,
-		  addresses[rank].get_from + (uint64_t)job.rank * RDMA_SIZE);
-}
-
-static int all_done(void)
-{
-	return job_heard_all(received_from, MESSAGES) && !slots.in_flight &&
-	       puts_seen == (unsigned)job.local_size;
-}
-
-static void exchange(void)
-{
-	int i, turn;
-
-	for (i = 0; i < MESSAGES; i++)
-		for (turn = 0; turn < job.local_size; turn++) {
-			cm_connect(job_peer(turn));
-			if (i == MESSAGES - 1) {
-				get(job_peer(turn));
-				put(job_peer(turn));
-			}
-			eager_send(job_peer(turn));
-		}
-	while (!all_done())
-		progress();
-	for (turn = 0; turn < job.local_size; turn++)
-		job_verify_rdma(job_peer(turn), memory.get_to[job_peer(turn)], RDMA_SIZE);
 }
 
 /* ---- End ---- */
@@ -304,7 +190,7 @@ static int finish(void)
 static int rank_main(void)
 {
 	start();
-	exchange();
+	data_exchange();
 	return finish();
 }
 

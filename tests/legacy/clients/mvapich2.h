@@ -7,8 +7,6 @@
 
 #include <infiniband/verbs.h>
 
-#include "job.h"
-
 #ifdef IBV_DLOPEN
 /* In the order in which it looks them up; it never calls query_xrc_rcv_qp. */
 #define VERBS(X) \
@@ -28,9 +26,7 @@ struct verbs {
 extern struct verbs verbs;
 #define VERB(name) verbs.name
 #endif
-#include "hca.h"	/* defines VERB for the linked program */
-
-#define SENDS 16		/* in flight, on each QP */
+#include "data.h"	/* includes hca.h, which defines VERB for the linked program */
 
 enum vc_state {
 	VC_NEW,

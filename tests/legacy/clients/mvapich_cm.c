@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "../../rc_masks.h"
-#include "hca.h"
 #include "mvapich.h"
 
 enum cm_type {

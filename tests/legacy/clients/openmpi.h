@@ -6,22 +6,21 @@
 #include <pthread.h>
 #include <infiniband/verbs.h>
 
-#include "job.h"
+#include "data.h"
 
-#define QUEUES 2		/* receive_queues X,...:X,... */
+#define QUEUES DATA_QUEUES	/* receive_queues X,...:X,... */
 #define RD_NUM 64		/* receive buffers of a queue */
 #define RD_INIT 16		/* posted at first; more after each limit event */
 #define RD_LOW 2
 #define SRQ_LIMIT 8
-#define SD_MAX 16		/* sends in flight */
-#define FRAGMENT 2048
+#define SD_MAX SENDS
 
 /* One X queue. */
 struct queue {
 	struct ibv_srq *srq;
 	pthread_mutex_t lock;
-	int posted, wanted;
-	int free[RD_NUM], free_count;	/* fragments that are not posted */
+	unsigned posted, wanted;
+	unsigned free[RD_NUM], free_count;	/* fragments that are not posted */
 	int limit_events;
 };
 

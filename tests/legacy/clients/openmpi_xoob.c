@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "../../rc_masks.h"
-#include "hca.h"
 #include "openmpi.h"
 
 enum xoob_type {

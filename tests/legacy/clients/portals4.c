@@ -15,34 +15,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hca.h"
 #include "portals4.h"
-#include "slots.h"
-
-#ifndef PORTALS4_NAME
-#define PORTALS4_NAME "portals4"
-#endif
 
 #define RANKS 3			/* of a node */
 #define FILE_NAME 128
 #define BUFFERS 64
-#define BUFFER_SIZE 1024
-#define SENDS 16
-#define MESSAGES 40		/* to each rank of the other node */
-#define RDMA_SIZE 6000
 
-struct rank_entry {
-	uint32_t srqn, rkey;
-	uint64_t put_to, get_from;
-};
-
-static struct {
-	char receive[BUFFERS][BUFFER_SIZE];
-	char send[SENDS][BUFFER_SIZE];
-	char put_from[JOB_RANKS_MAX][RDMA_SIZE], put_to[JOB_RANKS_MAX][RDMA_SIZE];
-	char get_from[JOB_RANKS_MAX][RDMA_SIZE], get_to[JOB_RANKS_MAX][RDMA_SIZE];
-} memory;
-
+static uint32_t srqn[JOB_RANKS_MAX];
 static struct ibv_context *context;
 static struct ibv_comp_channel *channel;
 static struct ibv_pd *pd;
@@ -51,11 +30,8 @@ static struct ibv_srq *srq;
 static struct ibv_mr *mr;
 static struct ibv_xrc_domain *xrc_domain;
 static int domain_fd;
-static struct rank_entry ranks[JOB_RANKS_MAX];
 static struct connection sending, accepted[JOB_RANKS_MAX];
 static int by_events, daemon_tree, max_inline;
-static struct slots slots = { .count = SENDS };
-static unsigned sent_to[JOB_RANKS_MAX], received_from[JOB_RANKS_MAX];
 
 static int is_main(void)
 {
@@ -130,30 +106,54 @@ static void open_domain(void)
 		join_domain(file);
 }
 
-/* ---- Queues ---- */
+/* ---- Data ---- */
 
-static void post_recv(unsigned slot)
+static struct ibv_qp *prepare(int rank, unsigned queue, struct ibv_send_wr *wr)
 {
-	hca_post_srq_recv(srq, slot, memory.receive[slot], BUFFER_SIZE, mr->lkey);
+	(void)queue;
+	wr->send_flags = IBV_SEND_SIGNALED;
+	if (wr->opcode == IBV_WR_SEND && (int)wr->sg_list->length <= max_inline)
+		wr->send_flags |= IBV_SEND_INLINE;
+	wr->xrc_remote_srq_num = srqn[rank];
+	return sending.qp;
 }
+
+static void take_buffer(unsigned queue, unsigned slot)
+{
+	data_post_recv(srq, queue, slot);
+}
+
+static void progress(void)
+{
+	data_progress(cq, channel);
+}
+
+/* Portals4 initialises no work request. */
+static const struct data data = {
+	.messages = 40, .queues = 1, .size = 1024, .short_size = 120, .gets = 1, .filler = 0xa5,
+	.prepare = prepare, .take_buffer = take_buffer, .progress = progress,
+};
+
+/* ---- Queues ---- */
 
 static void create_srq(void)
 {
 	struct ibv_srq_init_attr attr;
 	unsigned slot;
 
-	attr.srq_context = &ranks;
+	attr.srq_context = &srqn;
 	attr.attr.max_wr = BUFFERS;
 	attr.attr.max_sge = 1;
 	attr.attr.srq_limit = 0;
 	srq = must(ibv_create_xrc_srq(pd, xrc_domain, cq, &attr), "ibv_create_xrc_srq");
-	ranks[job.rank].srqn = srq->xrc_srq_num;
-	mr = must(ibv_reg_mr(pd, &memory, sizeof(memory),
+	srqn[job.rank] = srq->xrc_srq_num;
+	mr = must(ibv_reg_mr(pd, &data_memory, sizeof(data_memory),
 			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 				     IBV_ACCESS_REMOTE_READ),
 		  "ibv_reg_mr");
+	data_start(&data, mr->lkey, mr->rkey);
 	for (slot = 0; slot < BUFFERS; slot++)
-		post_recv(slot);
+		take_buffer(0, slot);
 }
 
 static void qp_attr(struct ibv_qp_init_attr *attr, int sends)
@@ -174,7 +174,7 @@ static void request(void)
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
-	conn_resolve(&sending, job_first_peer());
+	conn_resolve(&sending);
 	qp_attr(&init, 1);
 	conn_create_qp(&sending, pd, &init);
 	must_be_0(ibv_query_qp(sending.qp, &attr, IBV_QP_CAP, &init), "ibv_query_qp");
@@ -200,7 +200,7 @@ static void connect_all(void)
 {
 	int connections_left = 1 /* our own request */ + (is_main() ? job.local_size : 0), from;
 
-	job_gather(JOB_WORLD, &ranks[job.rank], sizeof(ranks[0]), ranks);
+	job_gather(JOB_WORLD, &srqn[job.rank], sizeof(srqn[0]), srqn);
 	request();
 	for (; connections_left; connections_left--) {
 		from = conn_next(&sending, accepted);
@@ -208,119 +208,6 @@ static void connect_all(void)
 			accept_from(from);
 	}
 	job_barrier(JOB_WORLD);
-}
-
-static void start(void)
-{
-	struct rank_entry *mine = &ranks[job.rank];
-	int i;
-
-	for (i = 0; i < job.size; i++)
-		job_fill(memory.get_from[i], RDMA_SIZE, i, 0);
-	open_hca();
-	open_domain();
-	create_srq();
-	mine->rkey = mr->rkey;
-	mine->put_to = (uintptr_t)memory.put_to;
-	mine->get_from = (uintptr_t)memory.get_from;
-	if (channel)
-		must_be_0(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
-	connect_all();
-}
-
-/* ---- Data ---- */
-
-static void take_received(const struct ibv_wc *wc)
-{
-	int from = job_verify_next(memory.receive[wc->wr_id], wc->byte_len, received_from);
-
-	if (received_from[from] == MESSAGES)
-		job_verify_rdma(from, memory.put_to[from], RDMA_SIZE);
-	post_recv((unsigned)wc->wr_id);
-}
-
-static void progress(void)
-{
-	struct ibv_wc wc;
-	int completed = hca_poll_cq(cq, &wc);
-
-	if (completed && wc.opcode & IBV_WC_RECV)
-		take_received(&wc);
-	else if (completed)
-		slots_give(&slots, (unsigned)wc.wr_id);
-	else if (channel)
-		hca_wait_for_event(channel);
-	else
-		job_idle();
-}
-
-static unsigned free_slot(void)
-{
-	return slots_wait(&slots, progress);
-}
-
-static void post_send(int rank, unsigned slot, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
-		      uint64_t remote_addr)
-{
-	struct ibv_send_wr wr, *bad;
-
-	wr.wr_id = slot;
-	wr.next = NULL;
-	wr.sg_list = sge;
-	wr.num_sge = 1;
-	wr.opcode = opcode;
-	wr.send_flags = IBV_SEND_SIGNALED;
-	if (opcode == IBV_WR_SEND && (int)sge->length <= max_inline)
-		wr.send_flags |= IBV_SEND_INLINE;
-	wr.wr.rdma.remote_addr = remote_addr;
-	wr.wr.rdma.rkey = ranks[rank].rkey;
-	wr.xrc_remote_srq_num = ranks[rank].srqn;
-	must_be_0(ibv_post_send(sending.qp, &wr, &bad), "ibv_post_send");
-	slots_take(&slots, slot);
-}
-
-static void send_message(int rank)
-{
-	unsigned slot = free_slot();
-	uint32_t length = sent_to[rank] % 3 ? BUFFER_SIZE : 120;
-	struct ibv_sge sge = { (uintptr_t)memory.send[slot], length, mr->lkey };
-
-	job_fill(memory.send[slot], length, rank, sent_to[rank]++);
-	post_send(rank, slot, &sge, IBV_WR_SEND, 0);
-}
-
-static void put_and_get(int rank)
-{
-	struct ibv_sge put = { (uintptr_t)memory.put_from[rank], RDMA_SIZE, mr->lkey };
-	struct ibv_sge get = { (uintptr_t)memory.get_to[rank], RDMA_SIZE, mr->lkey };
-
-	job_fill(memory.put_from[rank], RDMA_SIZE, rank, MESSAGES);
-	post_send(rank, free_slot(), &put, IBV_WR_RDMA_WRITE,
-		  ranks[rank].put_to + (uint64_t)job.rank * RDMA_SIZE);
-	post_send(rank, free_slot(), &get, IBV_WR_RDMA_READ,
-		  ranks[rank].get_from + (uint64_t)job.rank * RDMA_SIZE);
-}
-
-static int all_done(void)
-{
-	return job_heard_all(received_from, MESSAGES) && !slots.in_flight;
-}
-
-static void exchange(void)
-{
-	int i, message, rank;
-
-	for (message = 0; message < MESSAGES; message++)
-		for (i = 0; i < job.local_size; i++) {
-			rank = job_peer(i);
-			if (message == MESSAGES - 1)
-				put_and_get(rank);
-			send_message(rank);
-		}
-	while (!all_done())
-		progress();
-	for (rank = job_first_peer(); rank < job_first_peer() + job.local_size; rank++)
-		job_verify_rdma(rank, memory.get_to[rank], RDMA_SIZE);
 }
 
 /* ---- End: the file is closed before the domain ---- */
@@ -337,8 +224,13 @@ static int rank_main(void)
 {
 	int i;
 
-	start();
-	exchange();
+	open_hca();
+	open_domain();
+	create_srq();
+	if (channel)
+		must_be_0(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
+	connect_all();
+	data_exchange();
 	job_barrier(JOB_WORLD);
 	end_connection(&sending);
 	for (i = 0; i < job.size; i++)
@@ -351,7 +243,7 @@ static int rank_main(void)
 		must_be_0(ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
 	must_be_0(ibv_dereg_mr(mr), "ibv_dereg_mr");
 	must_be_0(ibv_dealloc_pd(pd), "ibv_dealloc_pd");
-	conn_close_hca(context);
+	conn_close_hca();
 	return 0;
 }
 
@@ -362,5 +254,5 @@ int main(int argc, char **argv)
 	job_options(argc, argv, flags);
 	by_events = job_option(argc, argv, "--event");
 	daemon_tree = job_option(argc, argv, "--daemon");
-	return job_run(daemon_tree ? PORTALS4_NAME " --daemon" : PORTALS4_NAME, RANKS, rank_main);
+	return job_run(daemon_tree ? "portals4 --daemon" : "portals4", RANKS, rank_main);
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Portals4: the connections that it made by librdmacm and its patch, for portals4_cm.c and
- * portals4_rdmacm.c to implement.
- */
+/* Portals4: its connections, which librdmacm makes. */
 #ifndef TESTS_LEGACY_CLIENTS_PORTALS4_H
 #define TESTS_LEGACY_CLIENTS_PORTALS4_H
 
 #include <infiniband/verbs.h>
 
-#include "job.h"
+#include "data.h"
 
 /*
  * A connection has a QP, or, if it was created with max_send_wr 0, no qp but the number of a
@@ -18,17 +15,16 @@ struct connection {
 	struct ibv_qp *qp;
 	struct ibv_xrc_domain *xrc_domain;
 	uint32_t xrc_rcv_qpn;
-	int rank, connected;
-	uint32_t lid, remote_lid, remote_qpn;	/* by messages of the job */
-	struct rdma_cm_id *id;			/* by librdmacm */
+	int connected;
+	struct rdma_cm_id *id;
 };
 
 /* Opens and closes the host's device. */
 struct ibv_context *conn_open_hca(void);
-void conn_close_hca(struct ibv_context *context);
+void conn_close_hca(void);
 
 /* For the connection to the main rank of the other host, in this order. */
-void conn_resolve(struct connection *sending, int rank);
+void conn_resolve(struct connection *sending);
 void conn_create_qp(struct connection *conn, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 void conn_request(struct connection *sending);
 

@@ -1,71 +1,103 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Portals4: the XRC patch of librdmacm, with messages of the job in place of rdma_cm's. The patch
- * created a receive QP in place of a QP without a send queue, and took it through all states, also
- * to RTS.
+ * Portals4: today's librdmacm creates and connects the sending QP. A receive QP for each request,
+ * which only the patch of that time made, is created here by the legacy functions, in place of a QP
+ * without a send queue. It goes through all states, also to RTS, with rdma_init_qp_attr.
  */
 
-#include "../../rc_masks.h"
-#include "hca.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rdma/rdma_cma.h>
+
 #include "portals4.h"
 
-#define PSN 0x1234
+#define PORT 7471
+#define RESOLVE_MS 10000
 
-static void modify(struct connection *conn, struct ibv_qp_attr *attr, int mask, const char *what)
+/* listening gets requests, connecting the events of our own connection. */
+static struct rdma_event_channel *listening, *connecting;
+static struct rdma_cm_id *listen_id;
+
+/* The address that softhca gives to the host's device. */
+static struct sockaddr_in address(int host, int port)
 {
-	if (conn->qp)
-		must_be_0(ibv_modify_qp(conn->qp, attr, mask), what);
-	else
-		must_be_0(ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, attr, mask),
-			  what);
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+	char text[32];
+
+	snprintf(text, sizeof(text), "198.18.%d.1", host);
+	inet_pton(AF_INET, text, &in.sin_addr);
+	return in;
 }
 
-static void to_init(struct connection *conn, int access)
+/* The caller acknowledges the event. */
+static struct rdma_cm_event *next_event(struct rdma_event_channel *channel)
 {
-	struct ibv_qp_attr attr;
+	struct rdma_cm_event *event;
 
-	attr.qp_state = IBV_QPS_INIT;
-	attr.pkey_index = 0;
-	attr.port_num = 1;
-	attr.qp_access_flags = access;
-	modify(conn, &attr, MASK_INIT, "step to INIT");
+	job_wait_readable(channel->fd);
+	must_be_0(rdma_get_cm_event(channel, &event), "rdma_get_cm_event");
+	return event;
 }
 
-/* Goes to INIT once more first, as librdmacm does, which created the QP with defaults. */
-static void to_rtr(struct connection *conn)
+static void expect(struct rdma_event_channel *channel, enum rdma_cm_event_type want)
 {
-	struct ibv_qp_attr attr;
+	struct rdma_cm_event *event = next_event(channel);
 
-	to_init(conn, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
-	attr = hca_rtr_attr(conn->remote_qpn, conn->remote_lid, PSN);
-	modify(conn, &attr, MASK_RTR, "step to RTR");
+	if (event->event != want)
+		job_die("%s (%d) where %s was expected", rdma_event_str(event->event),
+			event->status, rdma_event_str(want));
+	must_be_0(rdma_ack_cm_event(event), "rdma_ack_cm_event");
 }
 
-static void to_rts(struct connection *conn)
-{
-	struct ibv_qp_attr attr = hca_rts_attr(14, PSN);
-
-	modify(conn, &attr, MASK_RTS, "step to RTS");
-}
-
-static uint32_t lid;
-
+/* librdmacm opens the device itself; an id that is bound to the address has it. */
 struct ibv_context *conn_open_hca(void)
 {
-	struct ibv_context *context = hca_open_device();
+	struct sockaddr_in own = address(job.host, job.local_rank ? 0 : PORT);
 
-	lid = hca_lid(context);
-	return context;
+	listening = must(rdma_create_event_channel(), "rdma_create_event_channel");
+	connecting = must(rdma_create_event_channel(), "rdma_create_event_channel");
+	must_be_0(rdma_create_id(listening, &listen_id, NULL, RDMA_PS_TCP), "rdma_create_id");
+	must_be_0(rdma_bind_addr(listen_id, (struct sockaddr *)&own), "rdma_bind_addr");
+	if (!job.local_rank)
+		must_be_0(rdma_listen(listen_id, JOB_RANKS_MAX), "rdma_listen");
+	return must(listen_id->verbs, "the device of the address");
 }
 
-void conn_close_hca(struct ibv_context *context)
+void conn_close_hca(void)
 {
-	must_be_0(ibv_close_device(context), "ibv_close_device");
+	must_be_0(rdma_destroy_id(listen_id), "rdma_destroy_id");
+	rdma_destroy_event_channel(listening);
+	rdma_destroy_event_channel(connecting);
 }
 
-void conn_resolve(struct connection *sending, int rank)
+void conn_resolve(struct connection *sending)
 {
-	sending->rank = rank;
+	struct sockaddr_in own = address(job.host, 0), other = address(1 - job.host, PORT);
+
+	must_be_0(rdma_create_id(connecting, &sending->id, sending, RDMA_PS_TCP), "rdma_create_id");
+	must_be_0(rdma_resolve_addr(sending->id, (struct sockaddr *)&own, (struct sockaddr *)&other,
+				    RESOLVE_MS),
+		  "rdma_resolve_addr");
+	expect(connecting, RDMA_CM_EVENT_ADDR_RESOLVED);
+	must_be_0(rdma_resolve_route(sending->id, RESOLVE_MS), "rdma_resolve_route");
+	expect(connecting, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
+/* Modifies it as librdmacm modifies its own QPs. */
+static void modify_rcv_qp(struct connection *conn, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr;
+	int mask, result;
+
+	attr.qp_state = state;
+	must_be_0(rdma_init_qp_attr(conn->id, &attr, &mask), "rdma_init_qp_attr");
+	result = ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, &attr, mask);
+	if (result)
+		job_die("ibv_modify_xrc_rcv_qp to state %d: %s", state, strerror(result));
 }
 
 /*
@@ -74,90 +106,103 @@ void conn_resolve(struct connection *sending, int rank)
  */
 void conn_create_qp(struct connection *conn, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	conn->lid = lid;
 	conn->xrc_domain = attr->xrc_domain;
-	if (attr->qp_type == IBV_QPT_XRC && !attr->cap.max_send_wr)
-		must_be_0(ibv_create_xrc_rcv_qp(attr, &conn->xrc_rcv_qpn), "ibv_create_xrc_rcv_qp");
-	else
-		conn->qp = must(ibv_create_qp(pd, attr), "ibv_create_qp");
-	to_init(conn, 0);
+	if (attr->cap.max_send_wr) {
+		must_be_0(rdma_create_qp(conn->id, pd, attr), "rdma_create_qp");
+		conn->qp = must(conn->id->qp, "the QP of the id");
+		return;
+	}
+	must_be_0(ibv_create_xrc_rcv_qp(attr, &conn->xrc_rcv_qpn), "ibv_create_xrc_rcv_qp");
+	modify_rcv_qp(conn, IBV_QPS_INIT);
 }
 
-enum cm_type {
-	CM_CONNECT_REQUEST = 1,
-	CM_CONNECT_RESPONSE
-};
-
-struct cm_msg {
-	uint32_t type, lid, qpn;
-};
-
-static void cm_send(const struct connection *conn, enum cm_type type)
+static struct rdma_conn_param parameters(const int *rank)
 {
-	struct cm_msg msg = { type, conn->lid, conn->qp ? conn->qp->qp_num : conn->xrc_rcv_qpn };
-
-	job_send(JOB_CM, conn->rank, &msg, sizeof(msg));
+	return (struct rdma_conn_param){
+		.private_data = rank, .private_data_len = sizeof(*rank),
+		.responder_resources = 4, .initiator_depth = 4, .retry_count = 7,
+		.rnr_retry_count = 7,
+	};
 }
 
 void conn_request(struct connection *sending)
 {
-	cm_send(sending, CM_CONNECT_REQUEST);
+	struct rdma_conn_param param = parameters(&job.rank);
+
+	must_be_0(rdma_connect(sending->id, &param), "rdma_connect");
 }
 
-static void establish(struct connection *conn)
+/* Returns the rank that asks, or -1 if an earlier request was established. */
+static int take_request(struct connection *accepted)
 {
-	to_rtr(conn);
-	to_rts(conn);
-	conn->connected = 1;
-}
+	struct rdma_cm_event *event = next_event(listening);
+	int rank = -1;
 
-static void note_remote(struct connection *conn, int rank, const struct cm_msg *msg)
-{
-	conn->rank = rank;
-	conn->remote_lid = msg->lid;
-	conn->remote_qpn = msg->qpn;
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
+		if (event->param.conn.private_data_len < sizeof(rank))
+			job_die("a request of %d bytes", event->param.conn.private_data_len);
+		memcpy(&rank, event->param.conn.private_data, sizeof(rank));
+		accepted[rank].id = event->id;
+	} else if (event->event != RDMA_CM_EVENT_ESTABLISHED) {
+		job_die("%s (%d) where requests come", rdma_event_str(event->event), event->status);
+	}
+	must_be_0(rdma_ack_cm_event(event), "rdma_ack_cm_event");
+	return rank;
 }
 
 int conn_next(struct connection *sending, struct connection *accepted)
 {
-	struct cm_msg msg;
-	int from;
+	struct pollfd fds[] = { { listening->fd, POLLIN, 0 }, { connecting->fd, POLLIN, 0 } };
+	int rank;
 
-	do {
-		from = job_receive(JOB_CM, -1, &msg, sizeof(msg), -1);
-	} while (from < 0);
-	if (msg.type == CM_CONNECT_REQUEST) {
-		note_remote(&accepted[from], from, &msg);
-		return from;
+	for (;;) {
+		if (poll(fds, 2, 10) > 0 && fds[1].revents) {
+			expect(connecting, RDMA_CM_EVENT_ESTABLISHED);
+			sending->connected = 1;
+			return -1;
+		}
+		rank = fds[0].revents ? take_request(accepted) : -1;
+		if (rank >= 0)
+			return rank;
+		job_idle();
 	}
-	note_remote(sending, from, &msg);
-	establish(sending);
-	return -1;
 }
 
 void conn_accept(struct connection *conn)
 {
-	establish(conn);
-	cm_send(conn, CM_CONNECT_RESPONSE);
+	struct rdma_conn_param param = parameters(&job.rank);
+
+	modify_rcv_qp(conn, IBV_QPS_INIT);
+	modify_rcv_qp(conn, IBV_QPS_RTR);
+	modify_rcv_qp(conn, IBV_QPS_RTS);
+	param.srq = 1;
+	param.qp_num = conn->xrc_rcv_qpn;
+	must_be_0(rdma_accept(conn->id, &param), "rdma_accept");
+	conn->connected = 1;
 }
 
 void conn_disconnect(struct connection *conn)
 {
 	struct ibv_qp_attr attr;
 
-	/* The patch ignored the result, so it may fail, as it does on mlx5. */
-	attr.qp_state = IBV_QPS_SQD;
-	if (!conn->qp)
+	if (!conn->qp) {
+		/* The patch ignored the result, so it may fail, as it does on mlx5. */
+		attr.qp_state = IBV_QPS_SQD;
 		ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, &attr, IBV_QP_STATE);
-	attr.qp_state = IBV_QPS_ERR;
-	modify(conn, &attr, IBV_QP_STATE, "step to ERR");
+		attr.qp_state = IBV_QPS_ERR;
+		must_be_0(ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, &attr,
+						IBV_QP_STATE),
+			  "ibv_modify_xrc_rcv_qp to ERR");
+	}
+	must_be_0(rdma_disconnect(conn->id), "rdma_disconnect");
 }
 
 void conn_destroy_qp(struct connection *conn)
 {
 	if (conn->qp)
-		must_be_0(ibv_destroy_qp(conn->qp), "ibv_destroy_qp");
+		rdma_destroy_qp(conn->id);
 	else
 		must_be_0(ibv_unreg_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn),
 			  "ibv_unreg_xrc_rcv_qp");
+	must_be_0(rdma_destroy_id(conn->id), "rdma_destroy_id");
 }

@@ -140,7 +140,10 @@ static void rd_prep(void)
 
 static void post_recv(unsigned slot)
 {
-	hca_post_srq_recv(dev.srq, WR_RECV + slot, dev.buffer[1][slot], MESSAGE_SIZE, dev.mr->lkey);
+	struct ibv_sge sge = { (uintptr_t)dev.buffer[1][slot], MESSAGE_SIZE, dev.mr->lkey };
+	struct ibv_recv_wr wr = { .wr_id = WR_RECV + slot, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	must_be_0(ibv_post_srq_recv(dev.srq, &wr, &bad), "ibv_post_srq_recv");
 }
 
 static void post_send(unsigned slot, uint32_t size)

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The messages and the RDMA of a client. Refers to no function of libibverbs, since one of the
+ * programs is not linked with it.
+ */
+
+#include <string.h>
+
+#include "data.h"
+
+struct data_memory data_memory;
+
+static struct target {
+	uint32_t rkey;
+	uint64_t put_to, get_from;
+} targets[JOB_RANKS_MAX];
+
+static const struct data *data;
+static uint32_t lkey;
+static unsigned sent[DATA_QUEUES][JOB_RANKS_MAX], received[DATA_QUEUES][JOB_RANKS_MAX];
+/* A buffer is busy from its post to its completion. The wr_id of a send is its slot. */
+static char busy[SENDS];
+static unsigned in_flight;
+
+void data_start(const struct data *how, uint32_t local_key, uint32_t rkey)
+{
+	struct target mine = { rkey, (uintptr_t)data_memory.remote.put_to,
+			       (uintptr_t)data_memory.remote.get_from };
+	int i;
+
+	data = how;
+	lkey = local_key;
+	for (i = 0; i < job.size; i++)
+		job_fill(data_memory.remote.get_from[i], DATA_RDMA_SIZE, i, 0);
+	job_gather(JOB_WORLD, &mine, sizeof(mine), targets);
+}
+
+void data_post_recv(struct ibv_srq *srq, unsigned queue, unsigned slot)
+{
+	struct ibv_sge sge = { (uintptr_t)data_memory.local.receive[queue][slot], data->size,
+			       lkey };
+	struct ibv_recv_wr wr, *bad;
+
+	memset(&wr, data->filler, sizeof(wr));
+	wr.wr_id = queue << 16 | slot;
+	wr.next = NULL;
+	wr.sg_list = &sge;
+	wr.num_sge = 1;
+	must_be_0(ibv_post_srq_recv(srq, &wr, &bad), "ibv_post_srq_recv");
+}
+
+/* Messages of different queues have different numbers. */
+static uint32_t number(unsigned queue, unsigned count)
+{
+	return count * DATA_QUEUES + queue;
+}
+
+/* ---- Sending ---- */
+
+static unsigned free_slot(void)
+{
+	unsigned slot;
+
+	while (in_flight == SENDS)
+		data->progress();
+	for (slot = 0; busy[slot]; slot++)
+		;
+	return slot;
+}
+
+static struct ibv_send_wr request(struct ibv_sge *sge, unsigned slot, enum ibv_wr_opcode opcode)
+{
+	struct ibv_send_wr wr;
+
+	memset(&wr, data->filler, sizeof(wr));
+	wr.wr_id = slot;
+	wr.next = NULL;
+	wr.sg_list = sge;
+	wr.num_sge = 1;
+	wr.opcode = opcode;
+	return wr;
+}
+
+static void post(int rank, unsigned queue, struct ibv_send_wr *wr)
+{
+	struct ibv_qp *qp = data->prepare(rank, queue, wr);
+	struct ibv_send_wr *bad;
+
+	must_be_0(ibv_post_send(qp, wr, &bad), "ibv_post_send");
+	busy[wr->wr_id] = 1;
+	in_flight++;
+}
+
+void data_send(int rank, unsigned queue)
+{
+	unsigned slot = free_slot(), count = sent[queue][rank]++;
+	struct ibv_sge sge = { (uintptr_t)data_memory.local.send[slot],
+			       count % 3 ? data->size : data->short_size, lkey };
+	struct ibv_send_wr wr = request(&sge, slot, IBV_WR_SEND);
+
+	wr.imm_data = number(queue, count);
+	job_fill(data_memory.local.send[slot], sge.length, rank, number(queue, count));
+	post(rank, queue, &wr);
+}
+
+static void rdma(int rank, enum ibv_wr_opcode opcode, char *local, uint64_t remote)
+{
+	struct ibv_sge sge = { (uintptr_t)local, DATA_RDMA_SIZE, lkey };
+	struct ibv_send_wr wr = request(&sge, free_slot(), opcode);
+
+	wr.wr.rdma.remote_addr = remote + (uint64_t)job.rank * DATA_RDMA_SIZE;
+	wr.wr.rdma.rkey = targets[rank].rkey;
+	post(rank, 0, &wr);
+}
+
+static void put_and_get(int rank)
+{
+	char *from = data_memory.local.put_from[rank];
+
+	job_fill(from, DATA_RDMA_SIZE, rank, data->messages);
+	rdma(rank, IBV_WR_RDMA_WRITE, from, targets[rank].put_to);
+	if (data->gets)
+		rdma(rank, IBV_WR_RDMA_READ, data_memory.local.get_to[rank],
+		     targets[rank].get_from);
+}
+
+/* ---- Receiving ---- */
+
+static void verify_rdma(int from, const void *written)
+{
+	uint32_t sequence;
+
+	if (job_verify(written, DATA_RDMA_SIZE, &sequence) != from)
+		job_die("the target of an RDMA operation lacks the data of rank %d", from);
+}
+
+/* Returns the sender. Its last message follows its RDMA write. */
+static int verify(unsigned queue, unsigned slot, uint32_t length)
+{
+	uint32_t sequence;
+	int from = job_verify(data_memory.local.receive[queue][slot], length, &sequence);
+
+	if (sequence != number(queue, received[queue][from]))
+		job_die("message %u from rank %d came on queue %u, where %u was expected", sequence,
+			from, queue, number(queue, received[queue][from]));
+	if (++received[queue][from] == data->messages && !queue)
+		verify_rdma(from, data_memory.remote.put_to[from]);
+	return from;
+}
+
+void data_complete(const struct ibv_wc *wc)
+{
+	unsigned queue = (unsigned)(wc->wr_id >> 16), slot = (unsigned)(wc->wr_id & 0xffff);
+	int from;
+
+	if (!(wc->opcode & IBV_WC_RECV)) {
+		busy[wc->wr_id] = 0;
+		in_flight--;
+		return;
+	}
+	from = verify(queue, slot, wc->byte_len);
+	data->take_buffer(queue, slot);
+	if (data->take_message)
+		data->take_message(from, queue, wc);
+}
+
+unsigned data_received(unsigned queue, int rank)
+{
+	return received[queue][rank];
+}
+
+static int heard_all(unsigned queue)
+{
+	int turn;
+
+	for (turn = 0; turn < job.local_size; turn++)
+		if (received[queue][job_peer(turn)] < data->messages)
+			return 0;
+	return 1;
+}
+
+void data_await(unsigned queue)
+{
+	while (!heard_all(queue))
+		(data->wait ? data->wait : data->progress)();
+	while (in_flight)
+		data->progress();
+}
+
+/* ---- Both ---- */
+
+static void send_to(int rank, int is_last)
+{
+	unsigned queue;
+
+	if (data->ready)
+		data->ready(rank);
+	if (is_last)
+		put_and_get(rank);
+	for (queue = 0; queue < data->queues; queue++)
+		data_send(rank, queue);
+}
+
+void data_exchange(void)
+{
+	unsigned i, queue;
+	int turn;
+
+	for (i = 0; i < data->messages; i++)
+		for (turn = 0; turn < job.local_size; turn++)
+			send_to(job_peer(turn), i == data->messages - 1);
+	for (queue = 0; queue < data->queues; queue++)
+		data_await(queue);
+	for (turn = 0; data->gets && turn < job.local_size; turn++)
+		verify_rdma(job_peer(turn), data_memory.local.get_to[job_peer(turn)]);
+}
