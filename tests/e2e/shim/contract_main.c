@@ -178,6 +178,8 @@ static bool wanted(const struct selection *selection, const struct row *row, con
 		return false;
 	if (selection->without_opened_events && row->needs == NEEDS_OPENED_EVENTS)
 		return false;
+	if (mode == CONTEXTS && row->needs == NEEDS_PROCESSES)
+		return false;
 	return !selection->only || strstr(row->title, selection->only) ||
 	       !strcmp(row->section, selection->only);
 }

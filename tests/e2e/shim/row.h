@@ -12,10 +12,10 @@
 #include "actor.h"
 #include "calls.h"
 
-/* Linux 5.8 and later deliver no async events to handles from ibv_open_qp. */
 enum needs {
 	NEEDS_NOTHING,
-	NEEDS_OPENED_EVENTS,
+	NEEDS_OPENED_EVENTS,	/* Linux 5.8 and later deliver none to handles from ibv_open_qp */
+	NEEDS_PROCESSES,	/* the row ends an actor's process */
 };
 
 struct row {
@@ -50,9 +50,15 @@ void row_add(struct row *row);
 	} \
 	static void row_##number(void)
 
-/* ROW_CALL("5.3", "title", check(argument)) defines a row that makes one call. */
-#define ROW_CALL(section, title, call) \
-	ROW(section, title) \
+/*
+ * ROW_CALL("5.3", "title", check(argument)) defines a row that makes one call. ROW_OF_PROCESSES()
+ * does so between processes only.
+ */
+#define ROW_CALL(section, title, call) ROW_CALL_NEEDING(section, title, NEEDS_NOTHING, call)
+#define ROW_OF_PROCESSES(section, title, call) \
+	ROW_CALL_NEEDING(section, title, NEEDS_PROCESSES, call)
+#define ROW_CALL_NEEDING(section, title, needs, call) \
+	ROW_NEEDING(section, title, needs) \
 	{ \
 		call; \
 	}

@@ -104,8 +104,10 @@ static void creator_ends(enum end how)
 	wire_deliver(&wire, b, b_srq, 200, 2, 0);
 }
 
-ROW_CALL("5.7", "messages arrive after the creator exits", creator_ends(BY_EXIT))
-ROW_CALL("5.7", "messages arrive after the creator is killed", creator_ends(BY_KILL))
+ROW_CALL("5.7", "messages arrive after the creator closes its device",
+	 creator_ends(BY_CLOSE_DEVICE))
+ROW_OF_PROCESSES("5.7", "messages arrive after the creator exits", creator_ends(BY_EXIT))
+ROW_OF_PROCESSES("5.7", "messages arrive after the creator is killed", creator_ends(BY_KILL))
 
 ROW("5.6", "after the last unreg the sender's message fails")
 {

@@ -24,8 +24,8 @@ static void creator_ends(enum end how)
 }
 
 ROW_CALL("5.7", "the QP survives a creator that closes its device", creator_ends(BY_CLOSE_DEVICE))
-ROW_CALL("5.7", "the QP survives a creator that exits", creator_ends(BY_EXIT))
-ROW_CALL("5.7", "the QP survives a creator that is killed", creator_ends(BY_KILL))
+ROW_OF_PROCESSES("5.7", "the QP survives a creator that exits", creator_ends(BY_EXIT))
+ROW_OF_PROCESSES("5.7", "the QP survives a creator that is killed", creator_ends(BY_KILL))
 
 static void registrant_ends(enum end how)
 {
@@ -42,8 +42,8 @@ static void registrant_ends(enum end how)
 
 ROW_CALL("5.7", "the QP survives a registrant that closes its device",
 	 registrant_ends(BY_CLOSE_DEVICE))
-ROW_CALL("5.7", "the QP survives a registrant that exits", registrant_ends(BY_EXIT))
-ROW_CALL("5.7", "the QP survives a registrant that is killed", registrant_ends(BY_KILL))
+ROW_OF_PROCESSES("5.7", "the QP survives a registrant that exits", registrant_ends(BY_EXIT))
+ROW_OF_PROCESSES("5.7", "the QP survives a registrant that is killed", registrant_ends(BY_KILL))
 
 static void last_registrant_ends(enum end how)
 {
@@ -61,9 +61,10 @@ static void last_registrant_ends(enum end how)
 
 ROW_CALL("5.7", "the QP is destroyed when its last registrant closes its device",
 	 last_registrant_ends(BY_CLOSE_DEVICE))
-ROW_CALL("5.7", "the QP is destroyed when its last registrant exits", last_registrant_ends(BY_EXIT))
-ROW_CALL("5.7", "the QP is destroyed when its last registrant is killed",
-	 last_registrant_ends(BY_KILL))
+ROW_OF_PROCESSES("5.7", "the QP is destroyed when its last registrant exits",
+		 last_registrant_ends(BY_EXIT))
+ROW_OF_PROCESSES("5.7", "the QP is destroyed when its last registrant is killed",
+		 last_registrant_ends(BY_KILL))
 
 /*
  * O_EXCL without O_CREAT opens no domain. It fails with EINVAL if there is one, with EAGAIN if not.
@@ -82,8 +83,8 @@ static void last_user_ends(enum end how)
 
 ROW_CALL("5.7", "closing the device destroys the domain with its objects",
 	 last_user_ends(BY_CLOSE_DEVICE))
-ROW_CALL("5.7", "an exit destroys the domain with its objects", last_user_ends(BY_EXIT))
-ROW_CALL("5.7", "a kill destroys the domain with its objects", last_user_ends(BY_KILL))
+ROW_OF_PROCESSES("5.7", "an exit destroys the domain with its objects", last_user_ends(BY_EXIT))
+ROW_OF_PROCESSES("5.7", "a kill destroys the domain with its objects", last_user_ends(BY_KILL))
 
 static void others_close_after(enum end how)
 {
@@ -101,7 +102,8 @@ static void others_close_after(enum end how)
 
 ROW_CALL("5.7", "other processes close the domain after a device was closed",
 	 others_close_after(BY_CLOSE_DEVICE))
-ROW_CALL("5.7", "other processes close the domain after a kill", others_close_after(BY_KILL))
+ROW_OF_PROCESSES("5.7", "other processes close the domain after a kill",
+		 others_close_after(BY_KILL))
 
 ROW("5.7", "after the device is closed, every verb with its domains is EINVAL")
 {

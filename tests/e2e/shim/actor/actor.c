@@ -122,10 +122,10 @@ static void end_process(struct actor *actor, enum end how)
 
 void actor_end(struct actor *actor, enum end how)
 {
-	if (actor_mode == PROCESSES && how != BY_CLOSE_DEVICE)
-		end_process(actor, how);
-	else
+	if (how == BY_CLOSE_DEVICE)
 		expect_ok(actor_ask(actor, (struct request){ OPERATION(close_device) }));
+	else
+		end_process(actor, how);
 }
 
 uint16_t actor_lid(const struct actor *actor)

@@ -11,10 +11,7 @@
 
 enum mode { CONTEXTS, PROCESSES, MODES };
 
-/*
- * How an actor ends without destroying its objects. In mode CONTEXTS each of them closes the
- * device.
- */
+/* How an actor ends without destroying its objects. BY_EXIT and BY_KILL need mode PROCESSES. */
 enum end { BY_CLOSE_DEVICE, BY_EXIT, BY_KILL };
 
 struct actor;
