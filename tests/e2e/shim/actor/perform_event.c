@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "state.h"
@@ -46,19 +45,21 @@ void do_get_event(struct actor_state *state, const struct request *request, stru
 	fact(result, SRQ_MATCHES, event->element.srq == state->srqs[request->slot]);
 	fact(result, QP_MATCHES, event->element.qp == state->qps[request->slot]);
 	state->event = *event;
-	snprintf(result->text, sizeof(result->text), "%s", ibv_event_type_str(event->event_type));
 	intact(result, guarded_free(event, sizeof(*event)));
 }
 
 void do_ack_event(struct actor_state *state, const struct request *request, struct result *result)
 {
 	struct ibv_async_event event = state->event;
+	enum ibv_event_type type;
 
 	if (request->flags & ACK_WITHOUT_FLAG)
 		event.event_type =
 			(enum ibv_event_type)((uint32_t)event.event_type & ~IBV_XRC_QP_EVENT_FLAG);
+	type = event.event_type;
 	errno = ERRNO_MARK;
 	ibv_ack_async_event(&event);
-	result->err = ERRNO_MARK;
+	returned(result, 0);
+	intact(result, event.event_type == type);
 	intact(result, !memcmp(&event.element, &state->event.element, sizeof(event.element)));
 }
