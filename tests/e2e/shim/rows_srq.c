@@ -13,7 +13,7 @@ static struct result create_with(struct actor *a, uint32_t max_wr, uint32_t max_
 	return actor_ask(a, request);
 }
 
-ROW("2.1", "an XRC SRQ's number stands at offset 32")
+ROW("2.1", "an XRC SRQ's number stands at the offset of OFED 1.5")
 {
 	struct result r = create_srq(with_domain(), 0, D);
 
@@ -22,7 +22,7 @@ ROW("2.1", "an XRC SRQ's number stands at offset 32")
 	expect_eq(r.raw_number, r.number);
 }
 
-ROW("2.6", "number, domain and CQ stand at 152, 160 and 168 too")
+ROW("2.6", "number, domain and CQ stand at the offsets of MLNX_OFED too")
 {
 	struct result r = create_srq(with_domain(), 0, D);
 
@@ -77,10 +77,6 @@ ROW("1.3", "as many receives as max_wr can be posted, no more")
 	expect_that(post_recv(a, 0).ret != 0);
 }
 
-ROW_CALL("1.3", "max_wr above 65536 is EINVAL",
-	 expect(create_with(with_domain(), 65537, 1), EINVAL))
-ROW_CALL("1.3", "max_sge above 64 is EINVAL", expect(create_with(with_domain(), 1, 65), EINVAL))
-
 /* qperf's client creates one and never posts to it. */
 ROW("5.3", "max_wr 0 makes an SRQ of at least one entry")
 {
@@ -124,14 +120,6 @@ ROW("5.3", "the limit can be set and read back")
 	expect_eq(r.srq_attr.srq_limit, 3);
 	expect_that(r.srq_attr.max_wr >= 16);
 	expect_that(r.srq_attr.max_sge >= 1);
-}
-
-ROW("5.3", "a private domain has XRC SRQs too")
-{
-	struct actor *a = with_private();
-
-	expect_ok(create_srq(a, 0, D));
-	expect_ok(destroy_srq(a, 0));
 }
 
 ROW("5.3", "a domain closes after 50 SRQs were created and destroyed")
@@ -197,10 +185,11 @@ ROW_CALL("5.3", "create_xrc_srq with another device's domain is EINVAL",
 ROW_CALL("5.3", "create_xrc_srq with another context's domain is EINVAL",
 	 domain_refused(SAME_DEVICE))
 
-ROW("5.2", "a refused SRQ does not keep its domain busy")
+/* OFED allowed 64 entries, so only the driver refuses them. */
+ROW("5.2", "an SRQ that the driver refuses does not keep its domain busy")
 {
 	struct actor *a = with_domain();
 
-	expect(create_with(a, 65537, 1), EINVAL);
+	expect(create_with(a, 1, 64), EINVAL);
 	expect_ok(close_domain(a, D));
 }
