@@ -237,7 +237,7 @@ static void keeps_rule(masks_rule *rule)
 	rule(try_modify, target);
 }
 
-ROW_CALL("5.9", "a receive QP accepts ACCESS_FLAGS, PKEY_INDEX and MIN_RNR_TIMER as optional bits",
+ROW_CALL("5.9", "a receive QP accepts the optional bits of each transition up to RTS",
 	 keeps_rule(masks_optional))
 ROW_CALL("5.9", "a receive QP refuses bits that are not of the transition",
 	 keeps_rule(masks_foreign))

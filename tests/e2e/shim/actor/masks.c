@@ -22,12 +22,11 @@ static void expect_modify(modify_fn *modify, const struct ibv_qp_attr *attr, int
 	row_expect(__FILE__, __LINE__, mask_text(mask), modify(attr, mask), want, true);
 }
 
-static void expect_transition(modify_fn *modify, enum ibv_qp_state state, const struct actor *peer,
-			      int extra)
+static void expect_transition(modify_fn *modify, enum ibv_qp_state state, const struct actor *peer)
 {
 	struct ibv_qp_attr attr = attr_to(state, peer, PEER_QPN);
 
-	expect_modify(modify, &attr, mask_to(state) | extra, 0);
+	expect_modify(modify, &attr, mask_to(state), 0);
 }
 
 void masks_required(modify_fn *modify, struct ibv_qp_attr attr, int mask)
@@ -38,17 +37,28 @@ void masks_required(modify_fn *modify, struct ibv_qp_attr attr, int mask)
 	expect_modify(modify, &attr, mask, 0);
 }
 
+#define RTS_OPTIONAL (IBV_QP_CUR_STATE | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | \
+		      IBV_QP_MIN_RNR_TIMER | IBV_QP_PATH_MIG_STATE)
+
 void masks_optional(modify_fn *modify, const struct actor *peer)
 {
-	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTS, peer, PEER_QPN);
+	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTR, peer, PEER_QPN);
 
-	expect_transition(modify, IBV_QPS_INIT, peer, 0);
-	expect_transition(modify, IBV_QPS_INIT, peer, 0);	/* INIT to INIT */
-	expect_transition(modify, IBV_QPS_RTR, peer, IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX);
-	expect_transition(modify, IBV_QPS_RTS, peer, IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS);
-	/* RTS to RTS */
-	expect_modify(modify, &attr, IBV_QP_STATE | IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS, 0);
-	expect_modify(modify, &attr, IBV_QP_MIN_RNR_TIMER, 0);	/* stays in RTS */
+	attr.alt_ah_attr = attr.ah_attr;
+	attr.alt_port_num = 1;
+	attr.alt_timeout = 10;
+	attr.path_mig_state = IBV_MIG_REARM;
+	expect_transition(modify, IBV_QPS_INIT, peer);
+	expect_transition(modify, IBV_QPS_INIT, peer);	/* INIT to INIT */
+	expect_modify(modify, &attr,
+		      MASK_RTR | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX, 0);
+	attr.cur_qp_state = IBV_QPS_RTR;
+	attr.qp_state = IBV_QPS_RTS;
+	expect_modify(modify, &attr, MASK_RTS | RTS_OPTIONAL, 0);
+	attr.cur_qp_state = IBV_QPS_RTS;
+	expect_modify(modify, &attr, IBV_QP_STATE | RTS_OPTIONAL, 0);	/* RTS to RTS */
+	expect_modify(modify, &attr, RTS_OPTIONAL, 0);			/* stays in RTS */
+	expect_modify(modify, &attr, IBV_QP_MIN_RNR_TIMER, 0);
 }
 
 void masks_foreign(modify_fn *modify, const struct actor *peer)
@@ -58,11 +68,11 @@ void masks_foreign(modify_fn *modify, const struct actor *peer)
 	expect_modify(modify, &attr, MASK_INIT | IBV_QP_AV, EINVAL);
 	expect_modify(modify, &attr, MASK_INIT | IBV_QP_QKEY, EINVAL);
 	expect_modify(modify, &attr, MASK_INIT | IBV_QP_MIN_RNR_TIMER, EINVAL);
-	expect_transition(modify, IBV_QPS_INIT, peer, 0);
+	expect_transition(modify, IBV_QPS_INIT, peer);
 	attr.qp_state = IBV_QPS_RTR;
 	expect_modify(modify, &attr, MASK_RTR | IBV_QP_TIMEOUT, EINVAL);
 	expect_modify(modify, &attr, MASK_RTR | IBV_QP_PORT, EINVAL);
-	expect_transition(modify, IBV_QPS_RTR, peer, 0);
+	expect_transition(modify, IBV_QPS_RTR, peer);
 	attr.qp_state = IBV_QPS_RTS;
 	expect_modify(modify, &attr, MASK_RTS | IBV_QP_MAX_DEST_RD_ATOMIC, EINVAL);
 	expect_modify(modify, &attr, MASK_RTS | IBV_QP_DEST_QPN, EINVAL);
@@ -78,9 +88,9 @@ void masks_refused_states(modify_fn *modify, const struct actor *peer)
 	expect_modify(modify, &attr, MASK_RTR | MASK_INIT, EINVAL);
 	attr.qp_state = IBV_QPS_RTS;
 	expect_modify(modify, &attr, MASK_RTS, EINVAL);
-	expect_transition(modify, IBV_QPS_INIT, peer, 0);
+	expect_transition(modify, IBV_QPS_INIT, peer);
 	expect_modify(modify, &attr, MASK_RTS, EINVAL);
-	expect_transition(modify, IBV_QPS_RTR, peer, 0);
+	expect_transition(modify, IBV_QPS_RTR, peer);
 	attr.qp_state = IBV_QPS_INIT;
 	expect_modify(modify, &attr, MASK_INIT, EINVAL);
 	attr.qp_state = (enum ibv_qp_state)7;
@@ -93,15 +103,15 @@ void masks_error_and_back(modify_fn *modify, const struct actor *peer)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
-	expect_transition(modify, IBV_QPS_INIT, peer, 0);
+	expect_transition(modify, IBV_QPS_INIT, peer);
 	expect_modify(modify, &attr, IBV_QP_STATE | IBV_QP_PORT, EINVAL);
 	expect_modify(modify, &attr, IBV_QP_STATE, 0);
 	attr.qp_state = IBV_QPS_RESET;
 	expect_modify(modify, &attr, IBV_QP_STATE, 0);
-	expect_transition(modify, IBV_QPS_INIT, peer, 0);
-	expect_transition(modify, IBV_QPS_RTR, peer, 0);
+	expect_transition(modify, IBV_QPS_INIT, peer);
+	expect_transition(modify, IBV_QPS_RTR, peer);
 	expect_modify(modify, &attr, IBV_QP_STATE, 0);
-	expect_transition(modify, IBV_QPS_INIT, peer, 0);
+	expect_transition(modify, IBV_QPS_INIT, peer);
 }
 
 /* MVAPICH2 1.7 leaves the ports of both vectors 0: OFED's mlx4 never read them. */
@@ -117,10 +127,10 @@ void masks_ports_of_vectors(modify_fn *modify, const struct actor *peer, uint8_t
 {
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTR, peer, PEER_QPN);
 
-	expect_transition(modify, IBV_QPS_INIT, peer, 0);
+	expect_transition(modify, IBV_QPS_INIT, peer);
 	set_vector_ports(&attr, wrong);
 	expect_modify(modify, &attr, MASK_RTR | IBV_QP_ALT_PATH, 0);
-	expect_transition(modify, IBV_QPS_RTS, peer, 0);
+	expect_transition(modify, IBV_QPS_RTS, peer);
 	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_SQD };
 	expect_modify(modify, &attr, IBV_QP_STATE, emulated_drains() ? 0 : EINVAL);
 	if (!emulated_drains())
