@@ -28,7 +28,7 @@ static void every_verb_refuses_null(struct actor *a)
 	expect(unreg(a, NIL, 0x800001), EINVAL);
 }
 
-ROW_CALL("1.3", "on a device without XRC every other verb is EINVAL",
+ROW_CALL("1.3", "on a device without XRC every other verb refuses a NULL domain with EINVAL",
 	 every_verb_refuses_null(actor_open(0)))
 
 ROW("1.3", "a device without XRC has ordinary SRQs and RC QPs")
@@ -51,7 +51,7 @@ ROW_CALL("1.3", "no device can be opened", expect_that(open_device(actor_new(), 
 /*
  * The library may be preloaded into every process of a job, so it must not crash without a device.
  */
-ROW("1.3", "without a device every verb is EINVAL")
+ROW("1.3", "without a device every verb refuses NULL with EINVAL")
 {
 	struct actor *a = actor_new();
 

@@ -93,17 +93,6 @@ ROW_CALL("5.2", "closing the handle that created a receive QP is EBUSY",
 	 rcv_qp_keeps(with_domain()))
 ROW_CALL("5.2", "closing a private domain with a receive QP is EBUSY", rcv_qp_keeps(with_private()))
 
-ROW("5.2", "closing the handle that registered with a receive QP is EBUSY")
-{
-	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = new_rcv_qp(a);
-
-	expect_ok(reg(b, D, qpn));
-	expect(close_domain(b, D), EBUSY);
-	expect_ok(unreg(b, D, qpn));
-	expect_ok(close_domain(b, D));
-}
-
 /* A registration belongs to the handle that it was made through. */
 ROW("5.2", "a second handle without registrations closes")
 {

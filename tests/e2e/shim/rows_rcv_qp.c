@@ -34,13 +34,6 @@ ROW("5.4", "every receive QP has a number of its own")
 	expect_that(first != second && first != third && second != third);
 }
 
-ROW("5.4", "the creator of a receive QP is registered")
-{
-	struct actor *a = with_domain();
-
-	expect_ok(unreg(a, D, new_rcv_qp(a)));
-}
-
 ROW("5.9", "a receive QP takes RC's full masks to INIT, RTR and RTS")
 {
 	struct actor *a = with_domain();

@@ -55,8 +55,6 @@ ROW("5.3", "an XRC QP's send capacities are written back")
 		    r.cap.max_inline_data > 1);
 }
 
-ROW_CALL("5.3", "a private domain has XRC QPs too", expect_ok(create_qp(with_private(), 0, D)))
-
 static struct result create_at(enum place pd, enum place send_cq, enum place recv_cq)
 {
 	struct request request = qp_request(0, D);
