@@ -27,6 +27,11 @@ void row_add(struct row *row)
 	last_row = &row->next;
 }
 
+const struct row *row_first(void)
+{
+	return rows;
+}
+
 void row_begin(const char *name)
 {
 	current = name;
@@ -67,12 +72,12 @@ double seconds(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static bool run_one(const struct row *row)
+bool row_run(const struct row *row, const char *name)
 {
 	int status;
 	pid_t pid;
 
-	row_begin(row->name);
+	row_begin(name);
 	pid = fork();
 	if (pid < 0)
 		row_fail(__FILE__, __LINE__, "fork: %s", strerror(errno));
@@ -85,7 +90,7 @@ static bool run_one(const struct row *row)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (WIFSIGNALED(status))
-		printf("FAIL %s: %s\n", row->name,
+		printf("FAIL %s: %s\n", name,
 		       WTERMSIG(status) == SIGALRM ? "hangs" : strsignal(WTERMSIG(status)));
 	fflush(stdout);
 	return !status;
@@ -107,7 +112,7 @@ int rows_main(int argc, char **argv)
 
 	for (const struct row *row = rows; row; row = row->next)
 		if ((!group || !strcmp(row->group, group)) && (!only || strstr(row->name, only))) {
-			good &= run_one(row);
+			good &= row_run(row, row->name);
 			any = true;
 		}
 	if (!any)

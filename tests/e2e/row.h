@@ -8,12 +8,15 @@
 
 struct row {
 	const char *group, *name;
+	const char *section;	/* of the contract; NULL outside of shim/ */
+	int needs;
 	void (*run)(void);
 	struct row *next;
 };
 
-/** row_add - only for ROW(). */
+/** row_add - only for ROW(). row_first - the first of all rows. */
 void row_add(struct row *row);
+const struct row *row_first(void);
 
 /* In a program with several groups of rows, each file defines its group before it includes this. */
 #ifndef GROUP
@@ -21,13 +24,13 @@ void row_add(struct row *row);
 #endif
 
 /* ROW("a fact") { ... } adds a row to the program. Rows of a file run in its order. */
-#define ROW(name) ROW_NUMBERED(__COUNTER__, name)
-#define ROW_NUMBERED(number, name) ROW_DEFINED(number, name)
-#define ROW_DEFINED(number, name_) \
+#define ROW(name_) ROW_NUMBERED(__COUNTER__, .name = name_)
+#define ROW_NUMBERED(number, ...) ROW_DEFINED(number, __VA_ARGS__)
+#define ROW_DEFINED(number, ...) \
 	static void row_##number(void); \
 	static void __attribute__((constructor(1000 + number))) row_add_##number(void) \
 	{ \
-		static struct row row = { .group = GROUP, .name = name_, .run = row_##number }; \
+		static struct row row = { .group = GROUP, .run = row_##number, __VA_ARGS__ }; \
  \
 		row_add(&row); \
 	} \
@@ -38,6 +41,9 @@ void row_add(struct row *row);
  * process of its own, and prints a line. rows_main.c has a main() for programs that only have rows.
  */
 int rows_main(int argc, char **argv);
+
+/** row_run - runs the row in a process of its own. Prints its line, with @name in it. */
+bool row_run(const struct row *row, const char *name);
 
 /** row_begin, row_ok - for a program with its own main(): names a row, prints that it passed. */
 void row_begin(const char *name);

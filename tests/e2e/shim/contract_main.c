@@ -5,39 +5,19 @@
  *
  *	contract [--mode=contexts|processes] [--only=TEXT] [--without-opened-events] GROUP...
  *
- * Prints "rows N", then one line per row that starts with "ok" or "FAIL". Exits 1 when a row
- * failed.
+ * Prints one line per row that starts with "ok" or "FAIL". Exits 1 when a row failed.
  */
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "row.h"
 
-/* More than actor.c's limit for one verb, so that a row can say which one hangs. */
-#define ROW_MS 60000
-
-static struct row *rows, **last_row = &rows;
-
 static const char *const mode_names[MODES] = { "contexts", "processes" };
 
 static char directory[64];
-static int failure_fd;
-
-void row_add(struct row *row)
-{
-	*last_row = row;
-	last_row = &row->next;
-}
 
 const char *row_file(int n)
 {
@@ -61,18 +41,6 @@ const char *error_name(int err)
 	return name;
 }
 
-void row_fail(const char *file, int line, const char *format, ...)
-{
-	const char *slash = strrchr(file, '/');
-	va_list args;
-
-	dprintf(failure_fd, "%s:%d: ", slash ? slash + 1 : file, line);
-	va_start(args, format);
-	vdprintf(failure_fd, format, args);
-	va_end(args);
-	_exit(1);
-}
-
 void row_expect(const char *file, int line, const char *call, struct result result, int want,
 		bool errno_too)
 {
@@ -88,80 +56,24 @@ void row_expect(const char *file, int line, const char *call, struct result resu
 		row_fail(file, line, "%s: wrote where it must not", call);
 }
 
-static void __attribute__((noreturn)) run_in_child(const struct row *row, enum mode mode)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	setpgid(0, 0);
-	actor_mode = mode;
-	row->run();
-	_exit(0);
-}
-
-/* Waits for the row's process. Writes the failure into @text, or "" if the row passed. */
-static void collect_result(pid_t pid, int pipe_end, char *text, size_t size)
-{
-	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), status = 0;
-	struct pollfd pollfd = { .fd = pidfd, .events = POLLIN };
-	bool ended = poll(&pollfd, 1, ROW_MS) == 1;
-	ssize_t got;
-
-	kill(-pid, SIGKILL);	/* the row's group: its actors too */
-	waitpid(pid, &status, 0);
-	close(pidfd);
-	got = read(pipe_end, text, size - 1);
-	text[got > 0 ? got : 0] = '\0';
-	if (!ended)
-		snprintf(text, size, "hung for %d s", ROW_MS / 1000);
-	else if (WIFSIGNALED(status))
-		snprintf(text, size, "died of signal %d (%s)", WTERMSIG(status),
-			 strsignal(WTERMSIG(status)));
-	else if (WEXITSTATUS(status) && !*text)
-		snprintf(text, size, "exited with %d", WEXITSTATUS(status));
-}
-
-static void run_row(const struct row *row, enum mode mode, char *text, size_t size)
-{
-	int pipe_ends[2];
-	pid_t pid;
-
-	if (pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK)) {
-		snprintf(text, size, "pipe: %s", strerror(errno));
-		return;
-	}
-	failure_fd = pipe_ends[1];
-	pid = fork();
-	if (!pid)
-		run_in_child(row, mode);
-	if (pid > 0) {
-		setpgid(pid, pid);
-		collect_result(pid, pipe_ends[0], text, size);
-	} else {
-		snprintf(text, size, "fork: %s", strerror(errno));
-	}
-	close(pipe_ends[0]);
-	close(pipe_ends[1]);
-}
-
 /* Runs a row, and prints its line. */
 static bool row_fails(const struct row *row, enum mode mode)
 {
-	char text[512];
+	char name[256];
+	bool fails;
 
+	snprintf(name, sizeof(name), "%s %s [%s]", row->section, row->name, mode_names[mode]);
 	snprintf(directory, sizeof(directory), "/tmp/contract.XXXXXX");
 	if (!mkdtemp(directory)) {
-		printf("FAIL %s %s [%s]: no directory in /tmp\n", row->section, row->title,
-		       mode_names[mode]);
+		printf("FAIL %s: no directory in /tmp\n", name);
 		return true;
 	}
-	run_row(row, mode, text, sizeof(text));
+	actor_mode = mode;
+	fails = !row_run(row, name);
 	for (int n = 0; n < 4; n++)
 		unlink(row_file(n));
 	rmdir(directory);
-	if (*text)
-		printf("FAIL %s %s [%s]: %s\n", row->section, row->title, mode_names[mode], text);
-	else
-		printf("ok %s %s [%s]\n", row->section, row->title, mode_names[mode]);
-	return *text;
+	return fails;
 }
 
 struct selection {
@@ -180,34 +92,25 @@ static bool wanted(const struct selection *selection, const struct row *row, con
 		return false;
 	if (mode == CONTEXTS && row->needs == NEEDS_PROCESSES)
 		return false;
-	return !selection->only || strstr(row->title, selection->only) ||
+	return !selection->only || strstr(row->name, selection->only) ||
 	       !strcmp(row->section, selection->only);
 }
 
-/* The sum of what @each returns for the rows that are wanted, group by group. */
-static unsigned for_rows(const struct selection *selection,
-			 bool (*each)(const struct row *row, enum mode mode))
+static unsigned failed_rows(const struct selection *selection)
 {
 	unsigned count = 0;
 
 	for (char **group = selection->groups; *group; group++)
-		for (const struct row *row = rows; row; row = row->next)
+		for (const struct row *row = row_first(); row; row = row->next)
 			for (enum mode mode = 0; mode < MODES; mode++)
 				if (wanted(selection, row, *group, mode))
-					count += each(row, mode);
+					count += row_fails(row, mode);
 	return count;
-}
-
-static bool is_row(const struct row *row, enum mode mode)
-{
-	(void)row;
-	(void)mode;
-	return true;
 }
 
 static void expect_group(const char *name)
 {
-	for (const struct row *row = rows; row; row = row->next)
+	for (const struct row *row = row_first(); row; row = row->next)
 		if (!strcmp(row->group, name))
 			return;
 	fprintf(stderr, "contract: no group %s\n", name);
@@ -243,6 +146,5 @@ int main(int argc, char **argv)
 		parse(*argv, &selection);
 	for (selection.groups = argv; *argv; argv++)
 		expect_group(*argv);
-	printf("rows %u\n", for_rows(&selection, is_row));
-	return for_rows(&selection, row_fails) ? 1 : 0;
+	return failed_rows(&selection) ? 1 : 0;
 }

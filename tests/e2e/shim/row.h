@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "../row.h"
 #include "actor.h"
 #include "calls.h"
 
@@ -18,37 +19,14 @@ enum needs {
 	NEEDS_PROCESSES,	/* the row ends an actor's process */
 };
 
-struct row {
-	const char *group;
-	const char *section;	/* of the contract */
-	const char *title;
-	void (*run)(void);
-	enum needs needs;
-	struct row *next;
-};
-
-/** row_add - only for ROW(). */
-void row_add(struct row *row);
-
 /*
  * ROW("5.3", "a fact") { ... } adds a row to the group that the file names in GROUP. Rows run in
  * the order of their file.
  */
+#undef ROW
 #define ROW(section, title) ROW_NEEDING(section, title, NEEDS_NOTHING)
-#define ROW_NEEDING(section, title, needs) ROW_NUMBERED(__COUNTER__, section, title, needs)
-#define ROW_NUMBERED(number, section, title, needs) ROW_DEFINED(number, section, title, needs)
-#define ROW_DEFINED(number, section_, title_, needs_) \
-	static void row_##number(void); \
-	static void __attribute__((constructor(1000 + number))) row_add_##number(void) \
-	{ \
-		static struct row row = { \
-			.group = GROUP, .section = section_, .title = title_, \
-			.run = row_##number, .needs = needs_, \
-		}; \
- \
-		row_add(&row); \
-	} \
-	static void row_##number(void)
+#define ROW_NEEDING(section_, title, needs_) \
+	ROW_NUMBERED(__COUNTER__, .section = section_, .name = title, .needs = needs_)
 
 /*
  * ROW_CALL("5.3", "title", check(argument)) defines a row that makes one call. ROW_OF_PROCESSES()
@@ -68,10 +46,6 @@ void row_add(struct row *row);
  * after the row.
  */
 const char *row_file(int n);
-
-/** row_fail - ends the row. The text is the failed expectation. */
-void row_fail(const char *file, int line, const char *format, ...)
-	__attribute__((noreturn, format(printf, 3, 4)));
 
 void row_expect(const char *file, int line, const char *call, struct result result, int want,
 		bool errno_too);
@@ -93,11 +67,7 @@ const char *error_name(int err);
 			row_fail(__FILE__, __LINE__, #got ": got %lld, want %lld", got_, want_); \
 	} while (0)
 
-#define expect_that(condition) \
-	do { \
-		if (!(condition)) \
-			row_fail(__FILE__, __LINE__, "not so: " #condition); \
-	} while (0)
+#define expect_that(condition) must(condition)
 
 #define expect_facts(result, want) expect_eq((result).facts & (unsigned)(want), want)
 
