@@ -23,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define ROUNDS  60
 #define HANDLES 64
 #define MANY	5000	/* events: more than a pipe holds */
 
@@ -57,26 +58,57 @@ static bool opened_hear(void)
 }
 
 /* True if no process has the domain open: creating it with O_EXCL then succeeds. */
-static bool domain_is_free(int fd)
+static bool domain_is_free(struct host *host, int fd)
 {
-	struct host *host = rig_host(0);
 	struct ibv_xrcd *xrcd = xrc_domain(host, fd, O_CREAT | O_EXCL);
 
 	CHECK(xrcd && !ibv_close_xrcd(xrcd));
-	rig_free_host(host);
 	return true;
 }
 
-/* When ibv_close_device() returns, a target that the program left open has ended. */
+/*
+ * When ibv_close_device() returns, what the program left open has ended. The next command of
+ * another context finds the domain free.
+ */
 CASE(closing_the_device_frees_the_domain)
 {
-	for (int round = 0; round < 20; round++) {
-		struct host *host = rig_host(0);
-		int fd = xrc_file();
+	struct host *other = rig_host(0);
+	int fd = xrc_file();
 
-		MADE(xrc_target(host, MADE(xrc_domain(host, fd, O_CREAT))));
-		CHECK(!ibv_close_device(host->ctx) && domain_is_free(fd));
-		close(fd);
+	for (int round = 0; round < ROUNDS; round++) {
+		struct host *host = rig_host(0);
+		struct ibv_xrcd *xrcd = MADE(xrc_domain(host, fd, O_CREAT));
+
+		MADE(xrc_target(host, xrcd));
+		MADE(xrc_srq(host, xrcd, 4, 1));
+		errno = EDOM;
+		CHECK(!ibv_close_device(host->ctx) && errno == EDOM);
+		CHECK(domain_is_free(other, fd));
+	}
+	return true;
+}
+
+/* When waitpid() returns, the target and the domain of the dead process have ended. */
+CASE(the_domain_of_a_dead_process_is_free)
+{
+	struct host *host = rig_host(0);
+	int fd = xrc_file();
+
+	for (int round = 0; round < ROUNDS; round++) {
+		pid_t child = fork();
+		int status;
+
+		NEED(child >= 0);
+		if (!child) {
+			struct host *own = rig_host(0);
+
+			MADE(xrc_target(own, MADE(xrc_domain(own, fd, O_CREAT))));
+			if (round & 1)
+				raise(SIGKILL);
+			_exit(0);
+		}
+		CHECK(waitpid(child, &status, 0) == child && status == (round & 1 ? SIGKILL : 0));
+		CHECK(domain_is_free(host, fd));
 	}
 	return true;
 }
@@ -84,33 +116,6 @@ CASE(closing_the_device_frees_the_domain)
 static bool kill_child(pid_t child)
 {
 	return !kill(child, SIGKILL) && waitpid(child, NULL, 0) == child;
-}
-
-/* When waitpid() returns, the target and the domain of the dead process have ended. */
-CASE(the_domain_of_a_dead_process_is_free)
-{
-	for (int round = 0; round < 20; round++) {
-		int fd = xrc_file(), ready[2];
-		char byte;
-		pid_t child;
-
-		CHECK(!pipe(ready));
-		child = fork();
-		NEED(child >= 0);
-		if (!child) {
-			struct host *host = rig_host(0);
-
-			MADE(xrc_target(host, MADE(xrc_domain(host, fd, O_CREAT))));
-			NEED(write(ready[1], "x", 1) == 1);
-			pause();
-		}
-		CHECK(read(ready[0], &byte, 1) == 1 && kill_child(child));
-		CHECK(domain_is_free(fd));
-		close(fd);
-		close(ready[0]);
-		close(ready[1]);
-	}
-	return true;
 }
 
 #define CREATORS 6
@@ -158,7 +163,7 @@ CASE(one_of_several_processes_creates_the_domain)
 		CHECK(kill_child(child[i]));
 	close(finish[0]);
 	close(finish[1]);
-	CHECK(made == 1 && domain_is_free(fd));
+	CHECK(made == 1 && domain_is_free(rig_host(0), fd));
 	close(fd);
 	return true;
 }
@@ -180,7 +185,7 @@ CASE(many_domains_at_once)
 		CHECK(!xrc_domain(host, fd[i], O_CREAT | O_EXCL) && errno == EINVAL);
 		CHECK(!ibv_close_xrcd(xrcd[i]));
 	}
-	CHECK(domain_is_free(fd[0]) && domain_is_free(fd[DOMAINS - 1]));
+	CHECK(domain_is_free(host, fd[0]) && domain_is_free(host, fd[DOMAINS - 1]));
 	for (int i = 0; i < DOMAINS; i++)
 		close(fd[i]);
 	rig_free_host(host);
@@ -347,7 +352,7 @@ CASE(a_closed_device_keeps_the_qp_of_another_handle)
 	CHECK(!ibv_close_device(a->ctx) && ibv_close_xrcd(two) == EBUSY);
 	CHECK(!opened_destroy(opened) && !xrc_open(b, two, qpn) && errno == EINVAL &&
 	      !ibv_close_xrcd(two));
-	return domain_is_free(fd);
+	return domain_is_free(b, fd);
 }
 
 /* The QP or SRQ that a thread destroys, and whether it has done so. */
@@ -427,7 +432,7 @@ CASE(each_context_closes_its_own_domain_handle)
 	CHECK(!ibv_close_xrcd(one) && ibv_close_xrcd(two) == EBUSY);
 	CHECK(!xrc_domain(a, fd, O_CREAT | O_EXCL) && errno == EINVAL);
 	CHECK(!ibv_destroy_qp(target) && !ibv_close_xrcd(two));
-	return domain_is_free(fd);
+	return domain_is_free(a, fd);
 }
 
 /* The responder resources that a query returns for a QP that asked for 3. */

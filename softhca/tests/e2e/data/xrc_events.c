@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Which SRQs and keys an XRC message may use, one COMM_EST for each handle of a target, after
- * which receive an SRQ raises its limit event, and when a domain ends.
+ * Which SRQs and keys an XRC message may use, one COMM_EST for each handle of a target, and after
+ * which receive an SRQ raises its limit event.
  */
 #include <softhca/tests/e2e/xrc.h>
 
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 CASE(srq_of_another_domain)
 {
@@ -80,54 +76,6 @@ CASE(srq_limit)
 	CHECK(rig_event_is(s.one, IBV_EVENT_SRQ_LIMIT_REACHED, s.srq1));
 	CHECK(!rig_readable(s.one->ctx->async_fd, 10)); /* once per arming */
 	CHECK(!ibv_query_srq(s.srq1, &attr) && attr.srq_limit == 0);
-	return true;
-}
-
-/* ---- when close(2) or waitpid(2) has returned, the objects have ended, as in the kernel ---- */
-
-#define ROUNDS 60
-
-/* Starts a child that opens a domain on @fd, and exits with the domain open. */
-static void __attribute__((noreturn)) open_and_end(int fd, bool killed)
-{
-	NEED(xrc_domain(rig_host(0), fd, O_CREAT));
-	if (killed)
-		raise(SIGKILL);
-	_exit(0);
-}
-
-CASE(domain_ends_with_its_process)
-{
-	struct host *host = rig_host(0);
-	int fd = xrc_file();
-
-	for (int round = 0; round < ROUNDS; round++) {
-		pid_t child = fork();
-		int status;
-
-		if (!child)
-			open_and_end(fd, round & 1);
-		CHECK(waitpid(child, &status, 0) == child && status == (round & 1 ? SIGKILL : 0));
-		errno = 0;
-		CHECK(!xrc_domain(host, fd, 0) && errno == EAGAIN);
-	}
-	return true;
-}
-
-CASE(domain_ends_with_its_device)
-{
-	struct host *host = rig_host(0);
-	int fd = xrc_file();
-
-	for (int round = 0; round < ROUNDS; round++) {
-		struct host *other = rig_host(0);
-
-		CHECK(xrc_srq(other, MADE(xrc_domain(other, fd, O_CREAT)), 4, 1));
-		errno = EDOM;
-		CHECK(!ibv_close_device(other->ctx) && errno == EDOM);
-		errno = 0;
-		CHECK(!xrc_domain(host, fd, 0) && errno == EAGAIN);
-	}
 	return true;
 }
 
