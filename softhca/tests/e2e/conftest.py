@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from built import MPI_PROGRAM
+from built import MPI_PROGRAM, PROGRAMS
 from installed import need
 from pairs import pair_command
 
@@ -18,6 +18,16 @@ def below(run, softhca):
         done = run([softhca, "run", *settings, "--", *argv], timeout=timeout, **kw)
         assert done.returncode == 0, done.stdout + done.stderr
         return done
+    return start
+
+
+@pytest.fixture
+def passes(below):
+    """passes(SETTINGS, NAME, WORD..., **kw): the same for the program softhca-NAME of these tests.
+    It must get to its last line, which counts the failures."""
+    def start(settings, name, *words, **kw):
+        done = below(settings, PROGRAMS / f"softhca-{name}", *words, **kw)
+        assert done.stdout.endswith(", 0 failures\n"), done.stdout
     return start
 
 

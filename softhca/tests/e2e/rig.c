@@ -337,7 +337,7 @@ int rig_run(int argc, char **argv)
 		ran++;
 	}
 	printf("%d cases, %d failures\n", ran, failures);
-	return failures || !ran ? EXIT_FAILURE : EXIT_SUCCESS;
+	return failures || !ran || ran < argc - 1 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 void rig_complain(const char *condition, int line)

@@ -129,7 +129,10 @@ void rig_add(struct rig_case *added);
 	} \
 	static bool function(void)
 
-/* Runs all cases, or those named on the command line; prints one line each. Exit status. */
+/*
+ * Runs all cases, or those named on the command line; prints one line each. Returns EXIT_FAILURE if
+ * a case fails or a name belongs to no case.
+ */
 int rig_run(int argc, char **argv);
 
 /* The main() of a program that needs nothing else. */

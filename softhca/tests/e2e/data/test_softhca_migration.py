@@ -2,13 +2,10 @@
 """Connections migrate to their alternate path."""
 
 import models
-from built import PROGRAMS
 
 
-
-def test_migration(below, softhca):
-    below(["--ports=2"], PROGRAMS / "softhca-migration",
-          env={"SOFTHCA_TEST_COMMAND": str(softhca)})
+def test_migration(passes, softhca):
+    passes(["--ports=2"], "migration", env={"SOFTHCA_TEST_COMMAND": str(softhca)})
 
 
 def test_refused_migrations(run, softhca):

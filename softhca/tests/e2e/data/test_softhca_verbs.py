@@ -8,7 +8,7 @@ import re
 import pytest
 
 import models
-from built import PROGRAMS, holding
+from built import holding
 
 
 PROGRAMS_OF_RINGS = ["data-path", "datagrams", "exact", "failures", "objects", "xrc-events",
@@ -18,8 +18,8 @@ PROGRAMS_OF_THE_WIRE = ["long-messages", "multicast"]
 
 
 @pytest.mark.parametrize("program", PROGRAMS_OF_RINGS)
-def test_program(below, program):
-    below(["--arena=on"], PROGRAMS / f"softhca-{program}", timeout=100)
+def test_program(passes, program):
+    passes(["--arena=on"], program, timeout=100)
 
 
 @pytest.mark.any_model
@@ -27,8 +27,8 @@ def test_program(below, program):
     *(("on", program) for program in PROGRAMS_OF_THE_WIRE),
     *(("off", program) for program in PROGRAMS_OF_RINGS + PROGRAMS_OF_THE_WIRE),
 ])
-def test_program_on_one_model(below, arena, program):
-    below([f"--arena={arena}"], PROGRAMS / f"softhca-{program}", timeout=100)
+def test_program_on_one_model(passes, arena, program):
+    passes([f"--arena={arena}"], program, timeout=100)
 
 
 def shared(pid):
@@ -46,8 +46,8 @@ def test_rings_are_in_shared_memory(daemon, expected):
 
 @pytest.mark.parametrize("mode, setting", [("usual", "strict=off"), ("strict", "strict=on"),
                                            ("no-open-qp", "open_qp=off"), ("no-xrc", "xrc=off")])
-def test_refusals(below, mode, setting):
-    below([f"--{setting}"], PROGRAMS / "softhca-refusals", mode)
+def test_refusals(passes, mode, setting):
+    passes([f"--{setting}"], "refusals", mode)
 
 
 @pytest.mark.parametrize(
@@ -55,13 +55,13 @@ def test_refusals(below, mode, setting):
     [("hear", []),
      ("deaf", ["the_last_handle_gets_its_event_first", "opened_handle_outlives_the_creator",
                "events_keep_their_order"])])
-def test_agreement(below, softhca, opened, cases):
+def test_agreement(passes, softhca, opened, cases):
     """When objects end, and the order and number of events. tests/kernel asks a real kernel the
     same."""
     raise_event = f"""sh -c 'for i in $(seq $4); do "{softhca}" ctl event {models.device(0)} $2 $1 || exit; done'"""
     settings = ["--open_events=off"] if opened == "deaf" else []
-    below(settings, PROGRAMS / "softhca-agreement", *cases,
-          env={"AGREEMENT_RAISE": raise_event, "AGREEMENT_OPENED": opened})
+    passes(settings, "agreement", *cases,
+           env={"AGREEMENT_RAISE": raise_event, "AGREEMENT_OPENED": opened})
 
 
 LIMITS = [
@@ -70,14 +70,14 @@ LIMITS = [
 ]
 
 
-def test_limits(below):
-    below([f"--{limit}" for limit in LIMITS], PROGRAMS / "softhca-limits")
+def test_limits(passes):
+    passes([f"--{limit}" for limit in LIMITS], "limits")
 
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("memlock, outcome", [("on", "refused"), ("off", "allowed")])
-def test_locked_memory(below, memlock, outcome):
-    below([f"--memlock={memlock}"], PROGRAMS / "softhca-memlock", outcome)
+def test_locked_memory(passes, memlock, outcome):
+    passes([f"--memlock={memlock}"], "memlock", outcome)
 
 
 @pytest.mark.any_model
