@@ -200,20 +200,19 @@ static void attributes(struct ground *ground, enum ibv_qp_type type, enum ibv_qp
 	end(&conn);
 }
 
-TEST(attributes_of_rc)
+TEST(both_sides_get_the_attributes_of_rc)
 {
 	attributes(ground, IBV_QPT_RC, IBV_QPT_RC, RTR_MASK | RESPONDER, RTS_MASK | REQUESTER,
 		   RTR_MASK | RESPONDER, RTS_MASK | REQUESTER);
 }
 
-TEST(attributes_of_xrc)
+TEST(both_sides_get_the_attributes_of_xrc)
 {
 	attributes(ground, IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV, RTR_MASK, RTS_MASK | REQUESTER,
 		   RTR_MASK | RESPONDER, RTS_MASK);
 }
 
-/* Without responder resources the attributes permit neither reads nor atomics. */
-TEST(access_without_responder_resources)
+TEST(a_qp_without_responder_resources_permits_only_writes)
 {
 	struct connection conn = begin(ground, IBV_QPT_RC, IBV_QPT_RC);
 	struct rdma_conn_param param = { .qp_num = ACTIVE_QP };
@@ -236,7 +235,7 @@ TEST(a_request_of_another_qp_type_is_rejected)
 }
 
 /* The first message can arrive before the message that completes the connection. */
-TEST(established_by_a_message)
+TEST(a_first_message_establishes_the_connection)
 {
 	struct connection conn = begin(ground, IBV_QPT_RC, IBV_QPT_RC);
 
@@ -287,7 +286,7 @@ static void check_route(struct rdma_cm_id *id, struct rdma_cm_id *peer, const ch
 	NEED(be16toh(path->pkey) == 0xffff && path->mtu == IBV_MTU_4096 && path->reversible);
 }
 
-TEST(routes)
+TEST(both_sides_have_the_route_and_its_path)
 {
 	struct connection conn = begin(ground, IBV_QPT_RC, IBV_QPT_RC);
 
@@ -345,6 +344,5 @@ TEST(gids_are_addresses)
 
 int main(void)
 {
-	ground_run();
-	return EXIT_SUCCESS;
+	return ground_run();
 }

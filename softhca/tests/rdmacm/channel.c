@@ -11,7 +11,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -345,34 +344,28 @@ TEST(an_unread_request_moves_with_its_listener)
 	rdma_destroy_event_channel(other);
 }
 
-/*
- * Runs after the main thread has ended. The daemon can then reach the memory only by the id of
- * another thread, not by the pid.
- */
-static void *lay_a_ground_without_main(void *unused)
-{
-	struct ground ground;
+/* ---- without the main thread ---- */
 
+static void *lay_again(void *ground)
+{
 	while (thread_state(getpid()) != 'Z')
 		usleep(1000);
-	ground_lay(&ground);
-	ground_clear(&ground);
-	(void)unused;
+	ground_clear(ground);
+	ground_lay(ground);
+	ground_clear(ground);
 	exit(EXIT_SUCCESS);
 }
 
-static void __attribute__((noreturn)) leave_main(void)
+/* The daemon can reach the memory only by the id of another thread, not by the pid. */
+TEST(a_program_without_its_main_thread_is_served)
 {
 	pthread_t other;
 
-	printf("the main thread ends\n");
-	fflush(stdout);
-	NEED(!pthread_create(&other, NULL, lay_a_ground_without_main, NULL));
+	NEED(!pthread_create(&other, NULL, lay_again, ground));
 	pthread_exit(NULL);
 }
 
 int main(void)
 {
-	ground_run();
-	leave_main();
+	return ground_run();
 }

@@ -84,6 +84,5 @@ TEST(a_request_without_a_listener_gets_status_1)
 
 int main(void)
 {
-	ground_run();
-	return EXIT_SUCCESS;
+	return ground_run();
 }

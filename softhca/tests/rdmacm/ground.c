@@ -6,7 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
+
+#define SECONDS 30 /* the time limit of a test */
 
 void ground_need(bool good, const char *what)
 {
@@ -127,16 +131,36 @@ void ground_add(const char *name, void (*run)(struct ground *ground))
 	tests[count++].run = run;
 }
 
-void ground_run(void)
+/* Runs a test in a process of its own, so that a failure, a crash or a hang ends only this test. */
+static bool passes(void (*run)(struct ground *ground))
 {
+	static struct ground ground; /* a test may end the main thread */
+	pid_t child = fork();
+	int status;
+
+	NEED(child >= 0);
+	if (!child) {
+		alarm(SECONDS);
+		ground_lay(&ground);
+		run(&ground);
+		ground_clear(&ground);
+		exit(EXIT_SUCCESS);
+	}
+	NEED(waitpid(child, &status, 0) == child);
+	return !status;
+}
+
+int ground_run(void)
+{
+	int failures = 0;
+
 	NEED(count);
 	for (size_t i = 0; i < count; i++) {
-		struct ground ground;
+		bool good = passes(tests[i].run);
 
-		printf("%s\n", tests[i].name);
+		printf("%s %s\n", good ? "ok  " : "FAIL", tests[i].name);
 		fflush(stdout);
-		ground_lay(&ground);
-		tests[i].run(&ground);
-		ground_clear(&ground);
+		failures += !good;
 	}
+	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -29,7 +29,7 @@ void ground_need(bool good, const char *what);
 void ground_lay(struct ground *ground);
 void ground_clear(struct ground *ground);
 
-/* TEST(what_is_so) { ... } adds a test. It gets a @ground of its own. */
+/* TEST(what_is_so) { ... } adds a test. It gets a @ground and a process of its own. */
 #define TEST(test) \
 	static void test(struct ground *ground); \
 	static void __attribute__((constructor(1000 + __COUNTER__))) test##_add(void) \
@@ -40,8 +40,8 @@ void ground_clear(struct ground *ground);
 
 void ground_add(const char *name, void (*run)(struct ground *ground));
 
-/* Runs all tests in the order of their file, and prints the name of each. */
-void ground_run(void);
+/* Runs all tests in the order of their file, and prints a line for each. Exit status. */
+int ground_run(void);
 
 /* address - valid until the fourth call after this one; with IPv6 until the next one. */
 struct sockaddr *address(const char *text, uint16_t port);

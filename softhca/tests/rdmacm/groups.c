@@ -173,6 +173,5 @@ TEST(a_group_address_is_resolved_and_its_route_is_not)
 
 int main(void)
 {
-	ground_run();
-	return EXIT_SUCCESS;
+	return ground_run();
 }
