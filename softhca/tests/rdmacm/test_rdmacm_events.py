@@ -75,7 +75,7 @@ def read_until(process, line):
         assert got, f"ended before {line}"
 
 
-def test_connect_and_disconnect(listen, connector):
+def test_both_sides_see_the_connection_and_its_end(listen, connector):
     server, client = listen("accept"), connector("good day")
     read_until(client, "ESTABLISHED 0 welcome")
     read_until(server, "CONNECT_REQUEST 0 good day")
@@ -108,11 +108,11 @@ def test_any_and_loopback_addresses_are_of_one_host(talk, connector):
         assert lines(client) == [*RESOLVED, "REJECTED 28 go away"]
 
 
-def test_unknown_address(connector):
+def test_an_address_of_no_host_is_not_resolved(connector):
     assert lines(connector(address="198.18.77.1")) == [f"ADDR_ERROR {-errno.ETIMEDOUT}"]
 
 
-def test_full_backlog(daemon, listen, connector):
+def test_a_full_backlog_rejects_the_next_request(daemon, listen, connector):
     listen("deaf", "2")
     waiting = [connector(), connector()]
     daemon.until(lambda now: sum(i["connection"] == "REQ_RCVD" for i in now["cm_ids"]) == 2,
@@ -126,7 +126,7 @@ class TestTimeouts:
     def settings(self):
         return ["--cm_timeout=300"]
 
-    def test_late_answer(self, listen, connector):
+    def test_a_late_answer_makes_both_sides_unreachable(self, listen, connector):
         """The client gives up before it gets an answer, so the server gets no reply."""
         server = listen("late")
         assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
@@ -134,7 +134,8 @@ class TestTimeouts:
         read_until(server, f"UNREACHABLE {-errno.ETIMEDOUT}")
 
     @pytest.mark.parametrize("device", [0, 1])
-    def test_port_down(self, run, softhca, listen, connector, device):
+    def test_a_port_that_is_down_makes_the_peer_unreachable(self, run, softhca, listen, connector,
+                                                            device):
         listen("accept")
         assert run([softhca, "ctl", "port", models.device(device), 1, "down"]).returncode == 0
         assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
@@ -142,14 +143,14 @@ class TestTimeouts:
 
 # ---- killed peers ----
 
-def test_killed_client(listen, connector):
+def test_a_killed_client_disconnects(listen, connector):
     server, client = listen("accept"), connector()
     read_until(client, "ESTABLISHED 0 welcome")
     client.kill()
     read_until(server, "DISCONNECTED 0")
 
 
-def test_killed_server(listen, connector):
+def test_a_killed_server_disconnects(listen, connector):
     server, client = listen("accept"), connector()
     read_until(client, "ESTABLISHED 0 welcome")
     server.kill()
@@ -157,14 +158,14 @@ def test_killed_server(listen, connector):
 
 
 @pytest.mark.parametrize("how", ["hold", "deaf"])
-def test_killed_server_before_it_answered(daemon, listen, connector, how):
+def test_a_server_killed_before_it_answers_rejects(daemon, listen, connector, how):
     server, client = listen(how), connector()
     daemon.until(lambda now: any(i["connection"] == "REQ_RCVD" for i in now["cm_ids"]), "request")
     server.kill()
     assert lines(client) == [*RESOLVED, "REJECTED 28"]
 
 
-def test_killed_client_before_it_was_answered(daemon, listen, connector):
+def test_a_killed_clients_request_is_withdrawn(daemon, listen, connector):
     """The killed client's request is gone, and the next client is served."""
     server, client = listen("hold"), connector()
     read_until(server, "CONNECT_REQUEST 0 hello")
@@ -197,7 +198,7 @@ def kill_one_of_two(daemon, finish, dice):
     daemon.until_empty()
 
 
-def test_killed_at_any_moment(daemon, finish):
+def test_a_program_killed_at_any_moment_leaves_nothing(daemon, finish):
     """The daemon keeps nothing of the killed programs, and does not grow."""
     need("rping")
     dice = random.Random(7)

@@ -13,7 +13,7 @@ PROGRAMS = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"])
 
 
 @pytest.mark.parametrize("name", ["attributes", "channel", "datagrams", "groups", "last_data"])
-def test_program(run, softhca, name):
+def test_each_case_of_the_program_holds(run, softhca, name):
     done = run([softhca, "run", "--", PROGRAMS / f"rdmacm-{name}"], timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -52,7 +52,7 @@ def pair(daemon, finish, lines, hosts=(1, 0), ends=(0,), **addresses):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_program(daemon, finish, name):
+def test_both_programs_succeed(daemon, finish, name):
     for _ in range(REPEAT):
         pair(daemon, finish, PROGRAMS[name], ends=ENDS.get(name, (0,)))
         daemon.until_empty()
@@ -60,21 +60,21 @@ def test_program(daemon, finish, name):
 
 @pytest.mark.parametrize("settings", [["--link=ethernet"]])
 @pytest.mark.parametrize("name", ["rping", "udaddy", "rdma_xserver-xrc"])
-def test_program_over_ethernet(daemon, finish, name):
+def test_both_programs_succeed_over_ethernet(daemon, finish, name):
     """The GIDs of the connection are those of the IP addresses."""
     pair(daemon, finish, PROGRAMS[name])
     daemon.until_empty()
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_program_within_a_host(daemon, finish, name):
+def test_both_programs_succeed_on_one_host(daemon, finish, name):
     """Over the loopback address, on one adapter."""
     pair(daemon, finish, PROGRAMS[name], hosts=(None, None), ends=ENDS.get(name, (0,)),
          here="127.0.0.1", there="127.0.0.1")
 
 
 @pytest.mark.parametrize("name", ["rping", "rdma_server"])
-def test_program_over_ipv6(daemon, finish, name):
+def test_both_programs_succeed_over_ipv6(daemon, finish, name):
     pair(daemon, finish, PROGRAMS[name], here="fd00::198.18.0.1", there="fd00::198.18.1.1")
 
 
@@ -84,7 +84,7 @@ class TestTwoPorts:
         return ["--ports=2", "--address=192.0.2.1"]
 
     @pytest.mark.parametrize("name", ["rping", "udaddy"])
-    def test_program(self, daemon, finish, name):
+    def test_both_programs_succeed(self, daemon, finish, name):
         """From the second port of one adapter to the second one of the other."""
         pair(daemon, finish, PROGRAMS[name], here="192.0.2.2", there="192.0.3.2")
 
@@ -122,7 +122,7 @@ def attached(now):
     return sum(o.get("groups", 0) for context in now["contexts"] for o in context["objects"])
 
 
-def test_multicast(daemon, finish):
+def test_each_listener_of_a_group_gets_the_messages(daemon, finish):
     """For each group one listener beside the sender, and one on the other adapter. The senders
     start last, since a message without a listener is lost."""
     need("mckey")
