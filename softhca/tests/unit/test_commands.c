@@ -89,7 +89,7 @@ TEST(get_context_comes_first_and_once)
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
 }
 
-TEST(wrong_sizes)
+TEST(commands_of_wrong_sizes_are_refused)
 {
 	struct alloc_pd cmd = good_alloc();
 
@@ -119,7 +119,7 @@ TEST(a_wild_response_destroys_the_new_object)
 	assert_true(list_empty(&ctx->objects[HCA_PD]));
 }
 
-TEST(unknown_commands)
+TEST(unknown_commands_are_refused)
 {
 	static const struct {
 		uint32_t command;
@@ -155,7 +155,7 @@ static struct ex_query good_ex(void)
 	return cmd;
 }
 
-TEST(extended_headers)
+TEST(extended_headers_with_a_mistake_are_refused)
 {
 	struct ex_query cmd = good_ex();
 
@@ -182,7 +182,7 @@ TEST(extended_headers)
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
 }
 
-TEST(unknown_handles)
+TEST(handles_of_no_object_or_another_type_are_refused)
 {
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
@@ -206,7 +206,7 @@ TEST(unknown_handles)
 }
 
 /* The kernel tells an empty entry of the GID table from an index beyond the table. */
-TEST(address_handle_with_a_wrong_gid_index)
+TEST(an_address_handle_with_a_wrong_gid_index_is_refused)
 {
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;

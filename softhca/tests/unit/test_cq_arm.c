@@ -20,31 +20,31 @@ static int setup(void **state)
 	return 0;
 }
 
-TEST(not_armed)
+TEST(a_cq_that_is_not_armed_never_fires)
 {
 	assert_false(cq_arm_fires(*state, (struct arm_request){ ARM_NONE, 0, 0 }, 10));
 }
 
-TEST(once_per_sequence_number)
+TEST(a_cq_fires_once_per_sequence_number)
 {
 	assert_true(cq_arm_fires(*state, ARM(1, 0), 1));
 	assert_false(cq_arm_fires(*state, ARM(1, 1), 2));
 	assert_true(cq_arm_fires(*state, ARM(2, 1), 2));
 }
 
-TEST(armed_after_the_completion)
+TEST(arming_after_a_completion_fires)
 {
 	assert_true(cq_arm_fires(*state, ARM(1, 4), 5));
 }
 
-TEST(armed_before_the_completion)
+TEST(arming_before_a_completion_fires_at_the_completion)
 {
 	assert_false(cq_arm_fires(*state, ARM(1, 5), 5));
 	assert_true(cq_arm_fires(*state, ARM(1, 5), 6));
 }
 
 /* perftest -e arms again before it polls: the completion that woke it raises no second event. */
-TEST(armed_again_before_polling)
+TEST(arming_again_before_polling_does_not_fire_again)
 {
 	assert_true(cq_arm_fires(*state, ARM(1, 0), 1));
 	assert_false(cq_arm_fires(*state, ARM(2, 0), 1));
@@ -58,13 +58,13 @@ TEST(solicited_needs_a_solicited_completion)
 	assert_true(cq_arm_fires(*state, FOR_SOLICITED(1, 0), 4));
 }
 
-TEST(solicited_completion_polled_before_arming)
+TEST(a_polled_solicited_completion_does_not_fire)
 {
 	cq_arm_solicited(*state, 0);
 	assert_false(cq_arm_fires(*state, FOR_SOLICITED(1, 1), 3));
 }
 
-TEST(consumer_index_wraps)
+TEST(a_wrapped_consumer_index_fires)
 {
 	struct cq_arm *arm = *state;
 

@@ -29,7 +29,7 @@ TEST(the_seed_decides_which_packets_are_lost)
 	assert_true(lost(7, true) == lost(7, false));
 }
 
-TEST(never_and_always)
+TEST(a_fault_that_always_hits_ends_with_clear)
 {
 	struct faults faults = { .rate = { [FAULT_CORRUPT] = FAULT_ALWAYS } };
 

@@ -22,7 +22,7 @@ static int context5(const void *in, size_t size)
 	return connectx5.context(in, size, 1, &connectx5.limits, &part, &version);
 }
 
-TEST(contexts)
+TEST(context_requests_of_each_library_are_answered)
 {
 	struct mlx5_ib_alloc_ucontext_req_v2 req = { .total_num_bfregs = 15,
 						     .num_low_latency_bfregs = 4,
@@ -44,7 +44,7 @@ TEST(contexts)
 	assert_int_equal(context5(&req, 8), 0);
 }
 
-TEST(contexts_refused)
+TEST(context_requests_that_libmlx5_never_makes_are_refused)
 {
 	struct mlx5_ib_alloc_ucontext_req_v2 req = { .total_num_bfregs = 16,
 						     .num_low_latency_bfregs = 4 };
@@ -61,7 +61,7 @@ TEST(contexts_refused)
 	assert_int_equal(context5(&req, sizeof(req)), -ENOMEM);
 }
 
-TEST(completion_queues)
+TEST(cq_requests_of_wrong_size_or_entry_are_refused)
 {
 	const struct mlx4_ib_create_cq four = { .buf_addr = 0x1000, .db_addr = 0x2000 };
 	struct mlx5_ib_create_cq five = { .buf_addr = 0x1000, .db_addr = 0x2000, .cqe_size = 128 };
@@ -187,7 +187,7 @@ TEST(doorbell_words_of_send_queues)
 	assert_int_equal(connectx5.sq_known(&five, htobe32(3)), 0x20003);
 }
 
-TEST(arm_words)
+TEST(arm_words_give_kind_sequence_and_consumer)
 {
 	struct arm_request arm;
 

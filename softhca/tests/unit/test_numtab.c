@@ -34,7 +34,7 @@ TEST(numbers_are_consecutive_and_reused_late)
 	numtab_free(&tab);
 }
 
-TEST(quota)
+TEST(one_number_beyond_the_quota_is_ENOMEM)
 {
 	struct numtab tab;
 	uint32_t number;

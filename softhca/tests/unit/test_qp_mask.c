@@ -63,11 +63,13 @@ static const struct {
 	{ IBV_QPT_RC, IBV_QPS_RTS, (enum ibv_qp_state)9, 0, false },
 };
 
-TEST(table)
+TEST(each_transition_takes_its_masks_only)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (qp_mask_ok(rows[i].from, rows[i].to, rows[i].type, rows[i].mask) != rows[i].ok)
-			fail_msg("row %zu should be %s", i, rows[i].ok ? "fine" : "refused");
+			fail_msg("type %d, %d to %d, mask %#x should be %s", rows[i].type,
+				 rows[i].from, rows[i].to, rows[i].mask,
+				 rows[i].ok ? "accepted" : "refused");
 	}
 }
 

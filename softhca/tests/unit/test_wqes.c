@@ -114,7 +114,7 @@ TEST(a_fence_does_not_request_a_completion)
  * Entries of an earlier, longer list remain behind the end. An element of 0 bytes is written as
  * inline data.
  */
-TEST(scatter_list_ends)
+TEST(a_scatter_list_ends_at_its_end_mark_or_its_size)
 {
 	const uint32_t words[][4] = {
 		{ htobe32(10), htobe32(0x2200), 0, 0 }, { htobe32(INLINE), htobe32(0x2300), 0, 0 },
@@ -132,7 +132,7 @@ TEST(scatter_list_ends)
  * The smallest stride is 32 bytes. An SRQ without scatter entries also has room for the link to the
  * next WQE.
  */
-TEST(strides_of_srqs)
+TEST(an_srq_stride_has_room_for_the_link_and_the_entries)
 {
 	assert_int_equal(segment_srq_stride(0), 32);
 	assert_int_equal(segment_srq_stride(2), 64);
