@@ -171,7 +171,7 @@ CASE(one_of_several_processes_creates_the_domain)
 #define DOMAINS 200
 
 /* Each of many files has a domain of its own, although none of them has a name. */
-CASE(many_domains_at_once)
+CASE(each_file_has_a_domain_of_its_own)
 {
 	struct host *host = rig_host(0);
 	struct ibv_xrcd *xrcd[DOMAINS];
@@ -447,7 +447,7 @@ static int resources_of_three(void)
  * A query returns each value cut to the width of the adapter's field. Without responder resources
  * it returns no right to remote reads and atomics.
  */
-CASE(attributes_read_back)
+CASE(attributes_are_read_back_cut_to_their_fields)
 {
 	struct host *host = rig_host(0);
 	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);

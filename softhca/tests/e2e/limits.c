@@ -25,7 +25,7 @@ enum {
 
 static struct host *host;
 
-CASE(reported)
+CASE(the_device_reports_its_limits)
 {
 	struct ibv_device_attr attr;
 
@@ -55,7 +55,7 @@ static struct ibv_qp *make_qp(uint32_t send_wr, uint32_t recv_wr, uint32_t send_
 	return ibv_create_qp(host->pd, &attr);
 }
 
-CASE(queues)
+CASE(a_qp_with_too_long_queues_is_refused)
 {
 	struct ibv_qp *qp = make_qp(QP_WR, QP_WR, SGE, SGE);
 
@@ -65,7 +65,7 @@ CASE(queues)
 	return true;
 }
 
-CASE(qps)
+CASE(one_qp_too_many_is_ENOMEM)
 {
 	struct ibv_qp *qp[QPS];
 
@@ -77,7 +77,7 @@ CASE(qps)
 	return true;
 }
 
-CASE(cqs)
+CASE(one_cq_too_many_is_ENOMEM)
 {
 	struct ibv_cq *cq[CQS - 1];
 
@@ -97,7 +97,7 @@ static struct ibv_srq *make_srq(uint32_t wr, uint32_t sge)
 	return ibv_create_srq(host->pd, &attr);
 }
 
-CASE(srqs)
+CASE(one_srq_too_many_is_ENOMEM)
 {
 	struct ibv_srq *one = make_srq(SRQ_WR, SRQ_SGE), *two = make_srq(1, 1);
 
@@ -109,7 +109,7 @@ CASE(srqs)
 	return !ibv_destroy_srq(two);
 }
 
-CASE(memory)
+CASE(one_region_or_pd_too_many_is_ENOMEM)
 {
 	struct ibv_mr *one = ibv_reg_mr(host->pd, host->buffer, 10, 0),
 		      *two = ibv_reg_mr(host->pd, host->buffer, 10, 0);
@@ -120,7 +120,7 @@ CASE(memory)
 	return !ibv_dereg_mr(one) && !ibv_dereg_mr(two) && !ibv_dealloc_pd(pd);
 }
 
-CASE(reads)
+CASE(too_many_responder_resources_are_EINVAL)
 {
 	struct ibv_qp *qp = make_qp(1, 1, 1, 1);
 	struct rig_link link = rig_link_to(1, host->lid);

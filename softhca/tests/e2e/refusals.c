@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the kernel refuses, one row per refusal with its errno, over the modern API. */
+/*
+ * What the kernel refuses, one row per refusal with its errno, over the modern API. A row with the
+ * errno 0 is accepted: it differs little from a refused row, or another setting refuses it.
+ */
 #include "refusals.h"
 
 #include <errno.h>

@@ -34,7 +34,7 @@ def holder(daemon):
         yield program
 
 
-def test_devices(run, daemon, rdma):
+def test_rdma_lists_each_device(run, daemon, rdma):
     devices = rdma("dev")
     assert [(d["ifindex"], d["ifname"], d["node_type"])
             for d in devices] == [(i, models.device(i), "ca") for i in (0, 1)]
@@ -46,7 +46,7 @@ def test_devices(run, daemon, rdma):
 
 
 @pytest.mark.parametrize("settings", [["--ports=2"]])
-def test_links(daemon, rdma):
+def test_rdma_shows_the_state_of_each_port(daemon, rdma):
     daemon.ask("ctl", "port", models.device(1), "2", "down")
     links = rdma("link", "show")
     assert [(link["ifname"], link["port"], link["lid"], link["sm_lid"])

@@ -48,7 +48,7 @@ def test_program_with_a_sanitizer(run, softhca, tmp_path, sanitizer):
     sources = [SOURCES / name for name in ("data/data_path.c", "pair.c", "rig.c", "xrc.c")]
     subprocess.run(["gcc", "-O1", f"-fsanitize={sanitizer}", f"-I{SOURCES.parents[2]}", *sources,
                     "-o", program, "-libverbs"], check=True)
-    done = run([softhca, "run", "--", program, "write_and_read"],
+    done = run([softhca, "run", "--", program, "a_fenced_read_returns_what_was_written_before"],
                env={"ASAN_OPTIONS": "detect_leaks=0"}, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -30,7 +30,7 @@ CASE(one_event_per_arming)
 	return true;
 }
 
-CASE(solicited_only)
+CASE(an_unsolicited_message_raises_no_solicited_event)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_sge sge;
@@ -115,7 +115,7 @@ static bool state_soon(struct ibv_qp *qp, enum ibv_qp_state state)
 	return rig_state(qp) == state;
 }
 
-CASE(cq_overrun)
+CASE(an_overrun_cq_fails_its_qp)
 {
 	struct host *a = rig_host(0);
 	struct ibv_cq *cq = a->cq, *small = MADE(ibv_create_cq(a->ctx, 1, NULL, NULL, 0));
@@ -154,7 +154,7 @@ static bool xrc_posted(struct xrc_stage *s, struct ibv_srq *srq, uint64_t id)
  * The CQ of one XRC SRQ overruns. The target goes on delivering to other SRQs until a message for
  * this one arrives.
  */
-CASE(cq_overrun_of_an_srq)
+CASE(an_overrun_cq_of_an_srq_fails_the_target_at_its_next_message)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_cq *cq = s.one->cq, *small = MADE(ibv_create_cq(s.one->ctx, 1, NULL, NULL, 0));
@@ -216,7 +216,7 @@ CASE(cq_resize_comes_after_sends)
 }
 
 /* The keys stay the same, and open the changed region. */
-CASE(reregistered_memory)
+CASE(a_reregistered_region_keeps_its_keys)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_mr *mr = pair.b->mr;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-CASE(inline_in_pieces)
+CASE(inline_pieces_arrive_in_order)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge[3];
@@ -32,7 +32,7 @@ CASE(inline_in_pieces)
  * On mlx5 a request takes one to three units of the ring. The test first mixes the sizes, then
  * posts only requests of three. So a request wraps at each possible place.
  */
-CASE(requests_of_all_sizes)
+CASE(requests_of_all_sizes_arrive)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -54,7 +54,7 @@ CASE(requests_of_all_sizes)
 	return pair_tear_down(&pair);
 }
 
-CASE(scatter_and_gather)
+CASE(pieces_are_gathered_and_scattered)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge from[2], to[3];
@@ -79,7 +79,7 @@ CASE(scatter_and_gather)
 	return pair_tear_down(&pair);
 }
 
-CASE(write_and_read)
+CASE(a_fenced_read_returns_what_was_written_before)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge[2];
@@ -102,7 +102,7 @@ CASE(write_and_read)
 
 /* ---- the other transports ---- */
 
-CASE(unreliable_connection)
+CASE(uc_loses_a_message_without_a_receive)
 {
 	struct pair pair = pair_up(IBV_QPT_UC, NULL);
 	struct ibv_wc wc;
@@ -129,7 +129,7 @@ static bool one_message(struct pair *pair)
  * A doorbell does not tell which QP it is for. If it rings while a QP is in RESET, the QP's empty
  * ring must not look filled.
  */
-CASE(doorbell_of_another_qp)
+CASE(a_doorbell_of_another_qp_fills_no_empty_ring)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct pair later = pair;
@@ -147,7 +147,7 @@ CASE(doorbell_of_another_qp)
 }
 
 /* The message arrives although the program ends the connection right after it. */
-CASE(last_message)
+CASE(a_message_posted_before_its_qp_ends_arrives)
 {
 	for (int round = 0; round < 20; round++) {
 		struct pair pair = pair_up(IBV_QPT_RC, NULL);

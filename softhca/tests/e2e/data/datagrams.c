@@ -27,7 +27,7 @@ static struct ibv_send_wr to_b(struct pair *pair, struct ibv_sge *sge, enum ibv_
 	return wr;
 }
 
-CASE(arrives)
+CASE(only_a_datagram_with_the_right_qkey_arrives)
 {
 	struct pair pair = pair_up(IBV_QPT_UD, NULL);
 	struct ibv_sge sge;
@@ -52,7 +52,7 @@ CASE(arrives)
  * The payload length of a GRH counts what follows it: headers, data, the bytes that fill the last
  * word, and the ICRC.
  */
-CASE(global_header)
+CASE(a_grh_has_the_path_and_the_payload_length)
 {
 	struct pair pair = pair_up(IBV_QPT_UD, NULL);
 	const struct {
@@ -107,12 +107,12 @@ static bool unusable(uint32_t length, uint32_t wrong_key, enum ibv_wc_status sta
 	return receiver_fails(&pair, to, status) && pair_tear_down(&pair);
 }
 
-CASE(buffer_too_short)
+CASE(a_short_buffer_fails_only_at_the_receiver)
 {
 	return unusable(GRH + 99, 0, IBV_WC_LOC_LEN_ERR);
 }
 
-CASE(bad_key)
+CASE(a_wrong_receive_key_fails_only_at_the_receiver)
 {
 	return unusable(GRH + 100, 0x80, IBV_WC_LOC_PROT_ERR);
 }
@@ -130,7 +130,7 @@ static bool unmapped(size_t at)
 	return pair_tear_down(&pair);
 }
 
-CASE(unmapped_memory)
+CASE(an_unmapped_buffer_fails_only_at_the_receiver)
 {
 	return unmapped(4096) && unmapped(0);
 }

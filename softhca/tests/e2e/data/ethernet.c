@@ -18,7 +18,7 @@
 #define V2_IPV4 3
 #define V2_IPV6 5
 
-CASE(table)
+CASE(each_gid_has_an_entry_per_roce_version)
 {
 	struct host *host = rig_host(0);
 	struct ibv_gid_entry entries[32], one;
@@ -61,7 +61,7 @@ static int to_rtr(struct pair *pair, struct ibv_ah_attr ah)
 	return ibv_modify_qp(pair->qa, &attr, MASK_RTR);
 }
 
-CASE(refused)
+CASE(an_address_vector_without_a_valid_gid_is_refused)
 {
 	struct pair pair = pair_apart(IBV_QPT_RC);
 	struct ibv_ah_attr attr = path(&pair, V2_IPV4);
@@ -86,7 +86,7 @@ CASE(refused)
 	return pair_tear_down(&pair);
 }
 
-CASE(queried)
+CASE(a_query_returns_the_gids)
 {
 	struct pair pair = pair_apart(IBV_QPT_RC);
 	struct ibv_ah_attr attr = path(&pair, V2_IPV6);
@@ -100,7 +100,7 @@ CASE(queried)
 }
 
 /* libmlx5 asks the kernel. libmlx4 asks libibverbs, which gives no reason. */
-CASE(handles)
+CASE(an_address_handle_without_a_gid_is_refused)
 {
 	struct pair pair = pair_apart(IBV_QPT_UD);
 	struct ibv_ah_attr attr = path(&pair, V2_IPV4);

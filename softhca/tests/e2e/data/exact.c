@@ -124,7 +124,7 @@ CASE(a_qp_in_sqe_still_receives)
  * A request whose Q_Key has its highest bit set is sent with the QP's own Q_Key. The receiver has
  * the same one here.
  */
-CASE(senders_own_qkey)
+CASE(a_qkey_with_its_highest_bit_set_is_the_senders_own)
 {
 	struct pair pair = pair_up(IBV_QPT_UD, NULL);
 	struct ibv_sge sge;
@@ -138,7 +138,7 @@ CASE(senders_own_qkey)
 	return pair_tear_down(&pair);
 }
 
-CASE(datagram_is_one_packet)
+CASE(a_datagram_is_at_most_one_packet)
 {
 	struct pair pair = pair_up(IBV_QPT_UD, NULL);
 	struct ibv_sge sge;

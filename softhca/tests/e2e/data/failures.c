@@ -110,7 +110,7 @@ CASE(a_request_with_a_wrong_psn_is_not_answered)
 	return pair_tear_down(&pair);
 }
 
-CASE(receiver_not_ready)
+CASE(a_send_without_a_receive_ends_with_RNR_RETRY_EXC_ERR)
 {
 	struct rig_link link = rig_link_to(0, 0);
 	struct pair pair;
@@ -124,7 +124,7 @@ CASE(receiver_not_ready)
 	return pair_tear_down(&pair);
 }
 
-CASE(message_too_long)
+CASE(a_message_longer_than_its_receive_fails_at_both_ends)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -157,7 +157,7 @@ CASE(posted_in_error_is_flushed)
 	return pair_tear_down(&pair);
 }
 
-CASE(key_of_another_pd)
+CASE(a_local_key_of_another_pd_is_refused)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_pd *pd = MADE(ibv_alloc_pd(pair.a->ctx));
@@ -171,7 +171,7 @@ CASE(key_of_another_pd)
 	return pair_tear_down(&pair);
 }
 
-CASE(receive_key_of_no_region)
+CASE(a_receive_key_of_no_region_fails_at_both_ends)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge,
@@ -242,7 +242,7 @@ static bool refused(const struct mistake *mistake)
 	return pair_tear_down(&pair);
 }
 
-CASE(requests_with_one_mistake_each)
+CASE(a_request_with_one_mistake_is_refused)
 {
 	bool good = true;
 
@@ -284,7 +284,7 @@ static bool reads_together(struct pair *pair, struct ibv_send_wr wr[4], unsigned
 	return !rig_post(pair->qa, wr);
 }
 
-CASE(more_reads_than_resources)
+CASE(more_reads_than_resources_are_refused)
 {
 	struct rig_link link = rig_link_to(0, 0);
 	struct ibv_send_wr wr[4];
@@ -362,12 +362,12 @@ static bool uc_receiver_fails(uint32_t length, uint32_t wrong_key, enum ibv_wc_s
 	return pair_tear_down(&pair);
 }
 
-CASE(uc_message_too_long)
+CASE(a_uc_message_longer_than_its_receive_ends_with_LOC_LEN_ERR)
 {
 	return uc_receiver_fails(101, 0, IBV_WC_LOC_LEN_ERR);
 }
 
-CASE(uc_receive_key_of_no_region)
+CASE(a_uc_receive_key_of_no_region_ends_with_LOC_PROT_ERR)
 {
 	return uc_receiver_fails(100, 0x80, IBV_WC_LOC_PROT_ERR);
 }

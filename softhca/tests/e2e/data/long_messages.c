@@ -171,7 +171,7 @@ static bool two_senders_once(bool *late)
 	return true;
 }
 
-CASE(two_senders_one_srq)
+CASE(two_senders_to_one_srq_do_not_mix)
 {
 	return midway(two_senders_once);
 }
@@ -237,7 +237,7 @@ CASE(receiver_fails_midway)
 	return midway(receiver_fails_once);
 }
 
-CASE(longer_than_a_message)
+CASE(a_message_beyond_the_ports_limit_is_refused)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct region from = huge_region(pair.a), to = huge_region(pair.b);

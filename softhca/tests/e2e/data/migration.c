@@ -375,7 +375,7 @@ CASE(a_connection_that_is_not_armed_stays)
 	return disconnect(&pair);
 }
 
-CASE(alternate_ports_that_are_refused)
+CASE(an_alternate_path_with_a_wrong_port_is_refused)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
 	struct ibv_qp_attr attr = { .alt_ah_attr = { .dlid = 1, .port_num = 1 },
@@ -403,7 +403,7 @@ static bool moves_while_drained(struct ibv_qp *qp)
 }
 
 /* A program names the port of its primary path twice. uverbs refuses two different ones. */
-CASE(ports_that_disagree)
+CASE(a_primary_path_with_two_ports_is_refused)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
 	struct rig_link link = rig_link_to(pair.qp[1]->qp_num, pair.host[1]->lid);

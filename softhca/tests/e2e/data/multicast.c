@@ -185,7 +185,7 @@ CASE(other_datagrams_are_dropped)
  * An attached QP gets its own messages, unless it was created with
  * IBV_QP_CREATE_BLOCK_SELF_MCAST_LB. Its neighbours get them in either case.
  */
-CASE(the_senders_own_copy)
+CASE(a_sender_gets_its_own_copy_unless_blocked)
 {
 	struct member sender = new_member(0), quiet = { .host = rig_host(0) },
 		      neighbour = new_member(0);
@@ -212,7 +212,7 @@ CASE(the_senders_own_copy)
 }
 
 /* The request has one completion, although the copy that comes back puts the QP into ERR. */
-CASE(own_copy_that_is_too_long)
+CASE(a_too_long_own_copy_completes_the_request_once)
 {
 	struct member sender = new_member(0);
 	struct ibv_send_wr wr;
@@ -231,7 +231,7 @@ CASE(own_copy_that_is_too_long)
 }
 
 /* The device keeps the limits that it reports. */
-CASE(a_group_may_be_full)
+CASE(a_full_group_refuses_the_next_member)
 {
 	struct host *host = rig_host(0);
 	struct ibv_device_attr attr;
@@ -258,7 +258,7 @@ CASE(a_group_may_be_full)
 }
 
 /* Addresses that ib_core accepts as groups, and others. */
-CASE(addresses_of_groups)
+CASE(only_addresses_of_groups_can_be_attached)
 {
 	static const struct {
 		union ibv_gid gid;

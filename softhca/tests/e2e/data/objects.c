@@ -139,7 +139,7 @@ CASE(numbers_are_not_reused_at_once)
 }
 
 /* The first byte of a zero-based region has address 0, with the lkey and with the rkey. */
-CASE(zero_based_region)
+CASE(a_zero_based_region_begins_at_address_0)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_mr *from = ibv_reg_mr(pair.a->pd, pair.a->buffer + 4096, 4096,

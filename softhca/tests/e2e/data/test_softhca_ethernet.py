@@ -18,7 +18,7 @@ def output(below, *argv, settings=(ETHERNET,), env=None):
 
 
 @pytest.mark.any_model
-def test_rules_of_the_kernel(passes):
+def test_each_case_holds(passes):
     """GID tables as the library reads them, refused address vectors and handles, and the header
     before a datagram."""
     passes([ETHERNET], "ethernet")

@@ -4,11 +4,11 @@
 import models
 
 
-def test_migration(passes, softhca):
+def test_each_case_holds(passes, softhca):
     passes(["--ports=2"], "migration", env={"SOFTHCA_TEST_COMMAND": str(softhca)})
 
 
-def test_refused_migrations(run, softhca):
+def test_a_wrong_device_or_qp_is_refused(run, softhca):
     for words, complaint in [(["mlx4_0"], "takes DEVICE NUMBER"),
                              (["mlx4_9", "1"], "no device mlx4_9"), (["mlx4_0", "99"], "no QP 99"),
                              (["mlx4_0", "mine"], "'mine' is not a number")]:

@@ -18,7 +18,7 @@ PROGRAMS_OF_THE_WIRE = ["long-messages", "multicast"]
 
 
 @pytest.mark.parametrize("program", PROGRAMS_OF_RINGS)
-def test_program(passes, program):
+def test_each_case_holds(passes, program):
     passes(["--arena=on"], program, timeout=100)
 
 
@@ -27,7 +27,7 @@ def test_program(passes, program):
     *(("on", program) for program in PROGRAMS_OF_THE_WIRE),
     *(("off", program) for program in PROGRAMS_OF_RINGS + PROGRAMS_OF_THE_WIRE),
 ])
-def test_program_on_one_model(passes, arena, program):
+def test_each_case_holds_on_one_model(passes, arena, program):
     passes([f"--arena={arena}"], program, timeout=100)
 
 
@@ -46,7 +46,7 @@ def test_rings_are_in_shared_memory(daemon, expected):
 
 @pytest.mark.parametrize("mode, setting", [("usual", "strict=off"), ("strict", "strict=on"),
                                            ("no-open-qp", "open_qp=off"), ("no-xrc", "xrc=off")])
-def test_refusals(passes, mode, setting):
+def test_refusals_have_the_kernels_errno(passes, mode, setting):
     passes([f"--{setting}"], "refusals", mode)
 
 
@@ -55,7 +55,7 @@ def test_refusals(passes, mode, setting):
     [("hear", []),
      ("deaf", ["the_last_handle_gets_its_event_first", "opened_handle_outlives_the_creator",
                "events_keep_their_order"])])
-def test_agreement(passes, softhca, opened, cases):
+def test_ends_and_events_are_in_agreement_with_the_kernel(passes, softhca, opened, cases):
     """When objects end, and the order and number of events. tests/kernel asks a real kernel the
     same."""
     raise_event = f"""sh -c 'for i in $(seq $4); do "{softhca}" ctl event {models.device(0)} $2 $1 || exit; done'"""
@@ -70,13 +70,13 @@ LIMITS = [
 ]
 
 
-def test_limits(passes):
+def test_limits_are_reported_and_kept(passes):
     passes([f"--{limit}" for limit in LIMITS], "limits")
 
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("memlock, outcome", [("on", "refused"), ("off", "allowed")])
-def test_locked_memory(passes, memlock, outcome):
+def test_locked_memory_is_limited_if_memlock_is_on(passes, memlock, outcome):
     passes([f"--memlock={memlock}"], "memlock", outcome)
 
 

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-CASE(srq_of_another_domain)
+CASE(an_srq_of_another_domain_is_refused)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_xrcd *private = xrc_domain(s.one, -1, O_CREAT);
@@ -49,7 +49,7 @@ CASE(every_handle_gets_one_comm_est)
 	return true;
 }
 
-CASE(srq_limit)
+CASE(an_srq_below_its_limit_raises_one_event)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_srq_attr attr = { .srq_limit = 2 };

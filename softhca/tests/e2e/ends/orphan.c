@@ -36,7 +36,7 @@ static bool fails_soon(struct ibv_cq *cq)
 	return true;
 }
 
-CASE(daemon_dies)
+CASE(waits_and_polls_end_with_an_error)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
@@ -87,7 +87,7 @@ CASE(completions_come_before_the_error)
 }
 
 /* libmlx5 polls an extended CQ by other functions. */
-CASE(extended_cq)
+CASE(an_extended_cq_ends_with_an_error)
 {
 	struct host *host = rig_host(0);
 	struct ibv_cq_init_attr_ex ask = { .cqe = 3, .wc_flags = IBV_WC_EX_WITH_QP_NUM };

@@ -59,8 +59,9 @@ def test_programs_of_the_distribution_end(daemon, argv):
 
 
 @pytest.mark.parametrize(
-    "case", ["daemon_dies", "completions_come_before_the_error", "extended_cq"])
-def test_earlier_completions_come_before_the_error(run, daemon, case):
+    "case", ["waits_and_polls_end_with_an_error", "completions_come_before_the_error",
+             "an_extended_cq_ends_with_an_error"])
+def test_each_case_holds_when_the_daemon_is_killed(run, daemon, case):
     done = run([PROGRAMS / "softhca-orphan", case], env={"ORPHAN_DAEMON": str(daemon.pid)})
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr.count(SENTENCE) == 1

@@ -129,7 +129,7 @@ def test_stat_before_glibc_2_33(below):
     below([], "/usr/bin/python3", "-c", OLD_STAT)
 
 
-def test_devices(below):
+def test_ibv_devices_lists_the_adapters_in_order(below):
     need("ibv_devices")
     done = below(["--devices=12"], "ibv_devices")
     assert [line.split()[0]
@@ -140,8 +140,8 @@ def field(text, name):
     return re.findall(rf"^\s*{name}:\s+(.*)$", text, re.M)
 
 
-def test_ibstat(below):
-    """libibumad reads /sys/class/infiniband itself, and finds what libibverbs finds."""
+def test_ibstat_and_libibverbs_agree(below):
+    """libibumad reads /sys/class/infiniband itself."""
     need("ibstat")
     done = below(["--devices=2"], "sh", "-c", "ibstat && echo == && ibv_devinfo -v")
     assert done.stderr == ""
@@ -175,7 +175,7 @@ def test_ibstatus(below):
     assert field(done.stdout, "state") == ["4: ACTIVE"] * 2 and "unknown" not in done.stdout
 
 
-def test_two_ports(below):
+def test_ibv_devinfo_shows_both_ports_active(below):
     done = below(["--ports=2", "--devices=1"], "ibv_devinfo", "-v")
     assert len(re.findall(r"PORT_ACTIVE \(4\)", done.stdout)) == 2, done.stdout
 
