@@ -4,9 +4,10 @@
 while.
 
 usage: softhca_fuzz.py SOURCE-ROOT WORK-DIRECTORY TARGET MODEL SOURCE...
-SOFTHCA_FUZZ_SECONDS (default 2): how long it runs. The corpus stays in the work directory, and
-later runs begin with it. XRC_COMPAT_FUZZ_SEED: the seed of the changes (default 1); "fresh" takes
-the clock. libFuzzer keeps an input that fails, and the command that repeats the failure is printed.
+By default it runs 2000 inputs, the same ones each time. SOFTHCA_FUZZ_SECONDS: how long it runs
+instead. Its corpus then stays in the work directory, and later runs of this kind begin with it.
+XRC_COMPAT_FUZZ_SEED: the seed of the changes (default 1); "fresh" takes the clock. libFuzzer keeps
+an input that fails, and the command that repeats the failure is printed.
 Exit status 77 when clang has no libFuzzer here.
 """
 
@@ -23,7 +24,8 @@ import struct
 import subprocess
 import sys
 
-SECONDS = int(os.environ.get("SOFTHCA_FUZZ_SECONDS", "2"))
+SECONDS = int(os.environ.get("SOFTHCA_FUZZ_SECONDS", "0"))
+RUNS = 2000
 # 0: libFuzzer takes the clock
 SEED = os.environ.get("XRC_COMPAT_FUZZ_SEED", "1").replace("fresh", "0")
 FLAGS = [
@@ -87,7 +89,8 @@ def build(root, work, target, sources):
     newest = max(header.stat().st_mtime for header in headers)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         objects = list(pool.map(lambda source: compile_one(root, work, source, newest), sources))
-    done = clang(["-fsanitize=fuzzer,address,undefined", *objects, "-o", work / target])
+    done = clang(["-fsanitize=fuzzer,address,undefined", "-Wl,--wrap=hca_now", *objects, "-o",
+                  work / target])
     if done.returncode:
         sys.exit(done.stdout)
 
@@ -223,16 +226,21 @@ def write_seeds(corpus, target, model):
 
 
 def run(work, target, model):
-    corpus, findings = work / f"corpus-{target}-{model}", work / f"findings-{target}-{model}"
+    corpus = work / f"{'corpus' if SECONDS else 'inputs'}-{target}-{model}"
+    findings = work / f"findings-{target}-{model}"
+    if not SECONDS:
+        shutil.rmtree(corpus, ignore_errors=True)
     corpus.mkdir(exist_ok=True)
     findings.mkdir(exist_ok=True)
     write_seeds(corpus, target, model)
     env = dict(os.environ, SOFTHCA_MODEL=model, ASAN_OPTIONS="detect_leaks=1:handle_abort=1",
                UBSAN_OPTIONS="print_stacktrace=1")
+    # Without -use_cmp=0 libFuzzer puts addresses into inputs, which differ from run to run.
+    limit = [f"-max_total_time={SECONDS}"] if SECONDS else [f"-runs={RUNS}", "-use_cmp=0"]
     # -len_control=0: otherwise libFuzzer tries only inputs shorter than one command for seconds.
     argv = [
-        work / target, f"-seed={SEED}", f"-max_total_time={SECONDS}", "-max_len=2048",
-        "-len_control=0", "-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1",
+        work / target, f"-seed={SEED}", *limit, "-max_len=2048", "-len_control=0",
+        "-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1",
         f"-artifact_prefix={findings}/", corpus
     ]
     done = subprocess.run([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

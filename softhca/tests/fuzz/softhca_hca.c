@@ -20,6 +20,14 @@ static struct fuzz_hca hca;
 static pid_t client;
 static int arena_fd;
 
+/* Stands for hca_now(), so that an input always takes the same time. */
+uint64_t __wrap_hca_now(void);
+
+uint64_t __wrap_hca_now(void)
+{
+	return hca.now += 1000;
+}
+
 void need(bool good, const char *what)
 {
 	if (good)
@@ -92,6 +100,7 @@ struct fuzz_hca *fuzz_hca_begin(void)
 		device->numbers[type].next = 0x40;
 	device->qps.next = 0x40;
 	device->key_variant = 0;
+	hca.now = 0;
 	fault_clear(&device->faults);
 	memset(hca.arena, 0, ARENA_SIZE);
 	need(!context_create(&hca.machine, &hello, dup(2), client, arena_fd, &hca.ctx, &uar),

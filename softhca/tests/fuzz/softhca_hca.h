@@ -20,6 +20,7 @@ struct fuzz_hca {
 	struct hca_context *ctx; /* on device 0 */
 	uint8_t *arena;		 /* what lies at ARENA_BASE for the HCA */
 	uint64_t scratch;	 /* SCRATCH_SIZE bytes that the client really has */
+	uint64_t now;		 /* nanoseconds; each look at the clock adds 1000 */
 };
 
 /* Resets the machine, and opens one context on it. */
