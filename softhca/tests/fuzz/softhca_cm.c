@@ -10,12 +10,13 @@
 #include "softhca_hca.h"
 
 #include <netinet/in.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <softhca/cm/cm.h>
 #include <softhca/proto.h>
+
+#include <softhca/tests/rdmacm/layouts.h>
 
 #define MAX_BODY 400u
 #define IDS	 8
@@ -31,55 +32,6 @@ enum flags {
 	CUT = 64,	  /* the last bytes are missing */
 	LATER = 128,	  /* all timeouts expire before the command */
 };
-
-/*
- * @size: of the request. The others: offsets of the corrected fields plus one, or 0 if the command
- * lacks the field.
- */
-struct layout {
-	uint16_t size, id, response, address[2], uid, valid;
-};
-
-#define COMMAND(name)	   [RDMA_USER_CM_CMD_##name]
-#define SIZE(type)	   .size = sizeof(struct rdma_ucm_##type)
-#define AT(type, member)   (offsetof(struct rdma_ucm_##type, member) + 1)
-#define ID(type)	   .id = AT(type, id)
-#define RESPONSE(type)     .response = AT(type, response)
-#define ADDRESS(type)      .address = { AT(type, addr) }
-#define ADDRESSES(type)    .address = { AT(type, src_addr), AT(type, dst_addr) }
-
-static const struct layout layouts[] = {
-	COMMAND(CREATE_ID) = { SIZE(create_id), RESPONSE(create_id), .uid = AT(create_id, uid) },
-	COMMAND(DESTROY_ID) = { SIZE(destroy_id), ID(destroy_id), RESPONSE(destroy_id) },
-	COMMAND(BIND_IP) = { SIZE(bind_ip), ID(bind_ip), ADDRESS(bind_ip) },
-	COMMAND(RESOLVE_IP) = { SIZE(resolve_ip), ID(resolve_ip), ADDRESSES(resolve_ip) },
-	COMMAND(RESOLVE_ROUTE) = { SIZE(resolve_route), ID(resolve_route) },
-	COMMAND(QUERY_ROUTE) = { SIZE(query), ID(query), RESPONSE(query) },
-	COMMAND(CONNECT) = { SIZE(connect), ID(connect), .valid = AT(connect, conn_param.valid) },
-	COMMAND(LISTEN) = { SIZE(listen), ID(listen) },
-	COMMAND(ACCEPT) = { SIZE(accept), ID(accept), .uid = AT(accept, uid) },
-	COMMAND(REJECT) = { SIZE(reject), ID(reject) },
-	COMMAND(DISCONNECT) = { SIZE(disconnect), ID(disconnect) },
-	COMMAND(INIT_QP_ATTR) = { SIZE(init_qp_attr), ID(init_qp_attr), RESPONSE(init_qp_attr) },
-	COMMAND(GET_EVENT) = { SIZE(get_event), RESPONSE(get_event) },
-	COMMAND(GET_OPTION) = { .size = 8 },
-	COMMAND(SET_OPTION) = { SIZE(set_option), ID(set_option),
-				.response = AT(set_option, optval) },
-	COMMAND(NOTIFY) = { SIZE(notify), ID(notify) },
-	COMMAND(JOIN_IP_MCAST) = { SIZE(join_ip_mcast), ID(join_ip_mcast),
-				   RESPONSE(join_ip_mcast), ADDRESS(join_ip_mcast),
-				   .uid = AT(join_ip_mcast, uid) },
-	COMMAND(LEAVE_MCAST) = { SIZE(destroy_id), ID(destroy_id), RESPONSE(destroy_id) },
-	COMMAND(MIGRATE_ID) = { SIZE(migrate_id), ID(migrate_id), RESPONSE(migrate_id) },
-	COMMAND(QUERY) = { SIZE(query), ID(query), RESPONSE(query) },
-	COMMAND(BIND) = { SIZE(bind), ID(bind), ADDRESS(bind) },
-	COMMAND(RESOLVE_ADDR) = { SIZE(resolve_addr), ID(resolve_addr), ADDRESSES(resolve_addr) },
-	COMMAND(JOIN_MCAST) = { SIZE(join_mcast), ID(join_mcast),
-				RESPONSE(join_mcast), ADDRESS(join_mcast),
-				.uid = AT(join_mcast, uid) },
-};
-
-#define COMMANDS (sizeof(layouts) / sizeof(layouts[0]))
 
 static const uint32_t probe = SOFTHCA_MAGIC;
 
