@@ -123,9 +123,3 @@ def test_a_fault_for_all_is_set_on_each_device(run, softhca):
 def test_refuses_an_unknown_device(run, softhca):
     done = run([softhca, "run", "--", softhca, "ctl", "fault", models.device(9), "drop", "5%"])
     assert done.returncode == 1 and f"no device {models.device(9)}" in done.stderr
-
-
-def test_the_last_commands_are_traced_without_a_file(below, softhca):
-    script = f'"{PROGRAMS}/softhca-refusals" usual >/dev/null && "{softhca}" ctl trace 4'
-    lines = below([], "sh", "-c", script).stdout.splitlines()
-    assert len(lines) == 4 and re.fullmatch(models.device(0) + r" pid \d+ [A-Z_]+: \w+", lines[-1])

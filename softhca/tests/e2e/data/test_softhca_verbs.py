@@ -44,10 +44,22 @@ def test_rings_are_in_shared_memory(daemon, expected):
         assert (shared(holder.pid) > 0) == expected
 
 
-@pytest.mark.parametrize("mode, setting", [("usual", "strict=off"), ("strict", "strict=on"),
-                                           ("no-open-qp", "open_qp=off"), ("no-xrc", "xrc=off")])
-def test_refusals_have_the_kernels_errno(passes, mode, setting):
-    passes([f"--{setting}"], "refusals", mode)
+@pytest.mark.parametrize("mode, setting, reasons", [
+    ("usual", "strict=off", ["MODIFY_QP: EINVAL (attribute missing: PORT)",
+                             "MODIFY_QP: EINVAL (attribute forbidden: TIMEOUT)",
+                             "DESTROY_CQ: EBUSY (CQ in use)",
+                             "REG_MR: EINVAL (remote writing without local writing)"]),
+    ("strict", "strict=on", []),
+    ("no-open-qp", "open_qp=off", ["OPEN_QP: EOPNOTSUPP (no ibv_open_qp on this device)"]),
+    ("no-xrc", "xrc=off", ["OPEN_XRCD: EOPNOTSUPP (no XRC on this device)"]),
+])
+def test_refusals_have_the_kernels_errno_and_a_reason(passes, tmp_path, mode, setting, reasons):
+    """Many checks give the same errno, so the trace names the check of each refusal."""
+    trace = tmp_path / "trace"
+    passes([f"--{setting}", f"--trace={trace}"], "refusals", mode)
+    lines = trace.read_text().splitlines()
+    assert [line for line in lines if not line.endswith((": ok", ")")) or "unknown" in line] == []
+    assert {"GET_CONTEXT: ok", *reasons} <= {line.split(" ", 3)[3] for line in lines}
 
 
 @pytest.mark.parametrize(

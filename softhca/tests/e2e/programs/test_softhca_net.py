@@ -100,8 +100,3 @@ def test_refused(run, softhca):
     forbid = "echo 0 >/proc/sys/user/max_user_namespaces && echo 0 >/proc/sys/user/max_net_namespaces"
     done = run(["unshare", "-Ur", "sh", "-c", f"{forbid} && {softhca} run --net -- echo started"])
     assert (done.returncode, done.stdout) == (125, "") and REFUSED in done.stderr, done
-
-
-def test_only_run_takes_net(run, softhca):
-    done = run([softhca, "start", "--net"])
-    assert done.returncode == 2 and "net" in done.stderr
