@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Datagrams: what the receiver finds before the data and in the completion, and which datagrams it
- * does not get.
+ * does not get. Also: receive errors of datagrams and of unreliable connections.
  */
 #include <softhca/tests/e2e/pair.h>
 
@@ -84,7 +84,11 @@ CASE(a_grh_has_the_path_and_the_payload_length)
 	return pair_tear_down(&pair);
 }
 
-/* ---- buffers that a datagram cannot use: only the receiver gets an error ---- */
+/*
+ * ---- buffers that an unreliable message cannot use: only the receiver gets an error ----
+ *
+ * A UC QP ignores the address handle, and writes no GRH.
+ */
 
 static bool receiver_fails(struct pair *pair, struct ibv_sge to, enum ibv_wc_status status)
 {
@@ -98,9 +102,10 @@ static bool receiver_fails(struct pair *pair, struct ibv_sge to, enum ibv_wc_sta
 	return !ibv_destroy_ah(wr.wr.ud.ah);
 }
 
-static bool unusable(uint32_t length, uint32_t wrong_key, enum ibv_wc_status status)
+static bool unusable(enum ibv_qp_type type, uint32_t length, uint32_t wrong_key,
+		     enum ibv_wc_status status)
 {
-	struct pair pair = pair_up(IBV_QPT_UD, NULL);
+	struct pair pair = pair_up(type, NULL);
 	struct ibv_sge to = { (uint64_t)(uintptr_t)pair.b->buffer, length,
 			      pair.b->mr->lkey ^ wrong_key };
 
@@ -109,12 +114,14 @@ static bool unusable(uint32_t length, uint32_t wrong_key, enum ibv_wc_status sta
 
 CASE(a_short_buffer_fails_only_at_the_receiver)
 {
-	return unusable(GRH + 99, 0, IBV_WC_LOC_LEN_ERR);
+	return unusable(IBV_QPT_UD, GRH + 99, 0, IBV_WC_LOC_LEN_ERR) &&
+	       unusable(IBV_QPT_UC, 99, 0, IBV_WC_LOC_LEN_ERR);
 }
 
 CASE(a_wrong_receive_key_fails_only_at_the_receiver)
 {
-	return unusable(GRH + 100, 0x80, IBV_WC_LOC_PROT_ERR);
+	return unusable(IBV_QPT_UD, GRH + 100, 0x80, IBV_WC_LOC_PROT_ERR) &&
+	       unusable(IBV_QPT_UC, 100, 0x80, IBV_WC_LOC_PROT_ERR);
 }
 
 /* The memory of the data, or of the GRH, is no longer mapped. */

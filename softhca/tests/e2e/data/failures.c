@@ -347,31 +347,6 @@ CASE(the_initiator_limits_its_outstanding_reads)
 	return pair_tear_down(&pair);
 }
 
-/* ---- unreliable connections: only the receiver gets its error ---- */
-
-static bool uc_receiver_fails(uint32_t length, uint32_t wrong_key, enum ibv_wc_status status)
-{
-	struct pair pair = pair_up(IBV_QPT_UC, NULL);
-	struct ibv_sge to = { (uint64_t)(uintptr_t)pair.b->buffer, 100,
-			      pair.b->mr->lkey ^ wrong_key };
-	struct ibv_wc wc;
-
-	CHECK(!rig_post_sge(pair.qb, NULL, to, 6) && pair_send(&pair, length, IBV_WC_SUCCESS));
-	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == status && wc.wr_id == 6);
-	CHECK(rig_state(pair.qb) == IBV_QPS_ERR && rig_state(pair.qa) == IBV_QPS_RTS);
-	return pair_tear_down(&pair);
-}
-
-CASE(a_uc_message_longer_than_its_receive_ends_with_LOC_LEN_ERR)
-{
-	return uc_receiver_fails(101, 0, IBV_WC_LOC_LEN_ERR);
-}
-
-CASE(a_uc_receive_key_of_no_region_ends_with_LOC_PROT_ERR)
-{
-	return uc_receiver_fails(100, 0x80, IBV_WC_LOC_PROT_ERR);
-}
-
 /*
  * An adapter would send the pages that it pinned. The emulated HCA reads the program's memory,
  * which is gone (softhca.1).
