@@ -49,6 +49,7 @@ static void child_after_fork(void)
 		/* The connection must end with the parent, not with the last of its children. */
 		close_files(dev);
 		dev->pid = INHERITED;
+		real()->fstat(fd, &dev->inherited);
 	}
 	atomic_store(&opened, 0);
 	arena_forked();
@@ -62,17 +63,39 @@ static void watch_forks(void)
 
 /* ---- the table ---- */
 
+/* closefrom(), close_range() and dup2() are not interposed. Table locked. */
+static bool is_reused(const struct dev *dev, int fd)
+{
+	struct stat st;
+	int saved = errno;
+	bool same;
+
+	if (dev->pid != INHERITED)
+		return false;
+	same = !real()->fstat(fd, &st) && st.st_dev == dev->inherited.st_dev &&
+	       st.st_ino == dev->inherited.st_ino;
+	errno = saved;
+	return !same;
+}
+
 struct dev *dev_get(int fd)
 {
-	struct dev *dev;
+	struct dev *dev, *gone = NULL;
 
 	if (fd < 0 || fd >= MAX_FDS || !atomic_load_explicit(&table[fd], memory_order_acquire))
 		return NULL;
 	pthread_mutex_lock(&table_lock);
 	dev = atomic_load(&table[fd]);
+	if (dev && is_reused(dev, fd)) {
+		atomic_store(&table[fd], NULL);
+		gone = dev;
+		dev = NULL;
+	}
 	if (dev)
 		dev->references++;
 	pthread_mutex_unlock(&table_lock);
+	if (gone)
+		dev_put(gone);
 	return dev;
 }
 

@@ -7,9 +7,11 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 struct dev {
 	pid_t pid; /* that opened it; INHERITED in a forked child */
+	struct stat inherited; /* the file; the child may use the number for another one */
 	int sock;
 	bool cm;
 	bool mmap_commands;

@@ -332,8 +332,7 @@ static int mlx5_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_vers
 static int size_rq(const struct mlx5_ib_create_qp *req, bool has_rq, const struct limits *limits,
 		   struct qp_caps *caps, struct qp_rings *rings)
 {
-	if (caps->max_recv_wr > (uint32_t)limits->max_qp_wr ||
-	    caps->max_recv_sge > (uint32_t)limits->max_sge)
+	if (caps->max_recv_wr > (uint32_t)limits->max_qp_wr)
 		return refuse(-EINVAL, "size of the receive queue");
 	if (!has_rq) {
 		caps->max_recv_wr = caps->max_recv_sge = 0;
@@ -343,7 +342,9 @@ static int size_rq(const struct mlx5_ib_create_qp *req, bool has_rq, const struc
 	}
 	if (req->rq_wqe_shift > MAX_SHIFT || !req->rq_wqe_count ||
 	    req->rq_wqe_count & (req->rq_wqe_count - 1) || req->rq_wqe_count > MLX5_MAX_QUEUE ||
-	    1u << req->rq_wqe_shift < 16 || 1u << req->rq_wqe_shift > MLX5_MAX_RQ_BYTES)
+	    1u << req->rq_wqe_shift < 16 || 1u << req->rq_wqe_shift > MLX5_MAX_RQ_BYTES ||
+	    /* libmlx5 rounds the bytes up to a power of two; only they count, not max_recv_sge */
+	    1u << req->rq_wqe_shift >= 2 * 16 * (uint32_t)limits->max_sge)
 		return refuse(-EINVAL, "driver's size of the receive queue");
 	rings->rq.count = req->rq_wqe_count;
 	rings->rq.shift = req->rq_wqe_shift;

@@ -73,15 +73,25 @@ static int watch_launcher(struct end *end, pid_t pid)
 
 /* ---- service ---- */
 
-/* Every client needs several descriptors in the daemon. */
-static void raise_limits(void)
+static void raise_limit(__rlimit_resource_t resource)
 {
 	struct rlimit limit;
 
-	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+	if (!getrlimit(resource, &limit)) {
 		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
+		setrlimit(resource, &limit);
 	}
+}
+
+/*
+ * Every client needs several descriptors in the daemon, and files in memory. A file beyond the hard
+ * limit (ulimit -f) must be an error of that client, not the daemon's end.
+ */
+static void raise_limits(void)
+{
+	raise_limit(RLIMIT_NOFILE);
+	raise_limit(RLIMIT_FSIZE);
+	signal(SIGXFSZ, SIG_IGN);
 	/* Allocate large tables by mmap(): only touched pages use memory. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 17);
 }
@@ -169,10 +179,14 @@ static int detach(const struct daemon_plan *plan, int keep)
 	return 0;
 }
 
-/* The launcher reads the reason of a failure to the end of the pipe. None means success. */
+/* What the launcher reads to the end of the pipe: this, or the reason of a failure. */
+#define READY "ready"
+
 static void tell(int pipe_end, const char *why)
 {
-	if (write(pipe_end, why, strlen(why)) < 0)
+	const char *text = why[0] ? why : READY;
+
+	if (write(pipe_end, text, strlen(text)) < 0)
 		_exit(EXIT_FAILURE);
 	close(pipe_end);
 }
@@ -201,7 +215,7 @@ static void __attribute__((noreturn)) live(const struct daemon_plan *plan, int r
 	_exit(err ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
-/* 0 if nothing was told. */
+/* Nothing is heard from a daemon that a signal ended. */
 static int hear(int pipe_end, char *why, size_t size)
 {
 	FILE *in = fdopen(pipe_end, "r");
@@ -210,7 +224,9 @@ static int hear(int pipe_end, char *why, size_t size)
 	why[length] = '\0';
 	if (in)
 		fclose(in);
-	return length ? -EIO : 0;
+	if (!length)
+		snprintf(why, size, "the daemon has ended without a word");
+	return strcmp(why, READY) ? -EIO : 0;
 }
 
 /* Where doorbell pages and queues lie follows from the size of the system's pages. */

@@ -102,7 +102,7 @@ static struct qp_caps caps;
 
 static int qp5(const struct mlx5_ib_create_qp *req, enum ibv_qp_type type, bool shared)
 {
-	caps = (struct qp_caps){ 10, 10, 1, 1, 0 };
+	caps = (struct qp_caps){ 10, 10, 1, 32, 0 };
 	return connectx5.take_qp(req, sizeof(*req), type, shared, 1, &connectx5.limits, &caps,
 				 &rings);
 }
@@ -140,6 +140,14 @@ TEST(rings_of_a_connectx5)
 	assert_int_equal(rings.sq.record, 0x2004);
 	assert_int_equal(rings.max_recv_sge, 2);
 	assert_int_equal(rings.user_index, 3);
+	/* libmlx5 rounds max_sge up to a power of two and returns that in max_recv_sge. */
+	req.rq_wqe_shift = 9;
+	assert_int_equal(qp5(&req, IBV_QPT_RC, false), 0);
+	assert_int_equal(rings.max_recv_sge, 32);
+	assert_true((int)rings.max_recv_sge > connectx5.limits.max_sge);
+	req.rq_wqe_shift = 10;
+	assert_int_equal(qp5(&req, IBV_QPT_RC, false), -EINVAL);
+	req.rq_wqe_shift = 5;
 	req.sq_wqe_count = 48;
 	assert_int_equal(qp5(&req, IBV_QPT_RC, false), -EINVAL);
 	req.sq_wqe_count = 65536;

@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import select
+import shutil
 import signal
 import socket
 import stat
@@ -66,6 +67,20 @@ def test_error_messages(run, softhca, place, argv, status, message):
     assert (done.returncode, done.stdout) == (status, "")
     assert message in done.stderr
     wait_for(lambda: not list(place.iterdir()), "empty directory")
+
+
+@pytest.mark.parametrize("begin, message", [
+    (["bash", "-c", "ulimit -f 0; exec \"$@\"", "-"], "cannot be written: File too large"),
+    (["strace", "-f", "-qq", "-o/dev/null", "-etrace=setsid", "-einject=setsid:signal=KILL"],
+     "the daemon has ended without a word"),
+], ids=["file-size-limit", "killed"])
+def test_a_daemon_that_does_not_start_is_reported(run, softhca, place, begin, message):
+    if not shutil.which(begin[0]):
+        pytest.skip(f"{begin[0]} is not installed")
+    for argv, status in ((["start"], 1), (["run", "true"], 125)):
+        done = run([*begin, softhca, *argv])
+        assert (done.returncode, done.stdout) == (status, "")
+        assert message in done.stderr
 
 
 @pytest.mark.parametrize("arguments, message", [

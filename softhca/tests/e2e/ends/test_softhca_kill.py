@@ -120,6 +120,26 @@ assert os.waitpid(child, 0)[1] == 0
     assert done.returncode == 0, done.stderr
 
 
+def test_forked_child_may_use_the_number_of_an_inherited_context(run, daemon, tmp_path):
+    """As a worker does that closes all that it has inherited."""
+    done = run(
+        script(
+            """
+import os, sys
+ctx = open_device()
+child = os.fork()
+if not child:
+    os.closerange(3, 100)
+    for number in range(3, 12):
+        assert os.open(sys.argv[1], os.O_RDWR | os.O_CREAT) == number
+        assert os.write(number, b"log") == 3
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert v.ibv_alloc_pd(ctx)
+""", tmp_path / "log"))
+    assert done.returncode == 0, done.stderr
+
+
 def test_forked_child_cannot_use_an_inherited_context(run, daemon):
     """A child's use of an inherited context fails, its end does not end the parent's, and it opens
     its own."""
