@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A half of an old XRC QP, modified with the attributes and masks that old callers passed. */
+/*
+ * An XRC_SEND or an XRC_RECV QP, each half of what an old XRC QP was. Old callers pass the
+ * attributes and masks of both.
+ */
 #ifndef COMPAT_HALF_H
 #define COMPAT_HALF_H
 

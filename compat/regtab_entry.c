@@ -21,7 +21,7 @@ struct regtab_entry {
 	pthread_mutex_t mutex;	/* all-zero, see struct process */
 	uint32_t process;	/* serial of the process that made the entry */
 	unsigned checked;	/* second of the last check of the file */
-	int missing;		/* -errno: a QP could not be entered, so the file is incomplete */
+	int enter_err;		/* -errno: a QP could not be entered, so the file is incomplete */
 	int fd;			/* -1: no file */
 	dev_t dev;
 	ino_t ino;
@@ -259,8 +259,8 @@ static bool check_file(struct regtab_entry *entry, struct regtab_news *news)
 	int tries = MAKE_TRIES;
 	struct stat st;
 
-	news->err = entry->missing;
-	entry->missing = 0;
+	news->err = entry->enter_err;
+	entry->enter_err = 0;
 	if (fd_is_ours(entry, &st) && st.st_nlink)
 		return news->err != 0;
 	if (fd_is_ours(entry, &st))
@@ -359,7 +359,7 @@ int regtab_enter(struct regtab_entry *entry, uint32_t qp_num, bool created)
 		if (!err)
 			set_bits(entry, qp_num, REGTAB_REGISTERED | (created ? REGTAB_CREATED : 0));
 		if (err)
-			entry->missing = err;
+			entry->enter_err = err;
 	}
 	pthread_mutex_unlock(&entry->mutex);
 	return err;
