@@ -67,6 +67,7 @@ def test_one_receive_qp_serves_every_receiver(cluster, receivers, options):
     assert len(table) == receivers
     assert len({row[0] for row in table.values()}) == 1, "there is one receive QP"
     assert len({row[1] for row in table.values()}) == receivers, "each has an SRQ of its own"
+    assert all(int(row[2]) > 0 for row in table.values()), "each received messages"
     assert all(row[2] == row[4] for row in table.values()), "every message was verified"
     for column in (2, 3):
         assert sum(int(row[column]) for row in table.values()) == int(sender[column])
@@ -77,8 +78,11 @@ def test_one_receive_qp_serves_every_receiver(cluster, receivers, options):
 def test_rounds_go_on_after_each_departure(cluster):
     """All 4 receivers take part in the first of 4 rounds, and one receiver fewer in each later
     round."""
-    table = rows(cluster("-i", "1").stdout)
+    done = cluster("-i", "1")
+    assert (done.returncode, done.stderr) == (0, "")
+    table = rows(done.stdout)
     messages = [int(table[f"receiver {i}"][2]) for i in range(4)]
+    assert messages[0] > 0
     assert messages == [rounds * messages[0] for rounds in (1, 2, 3, 4)]
 
 

@@ -3,6 +3,7 @@
 given to librdmacm, and librdmacm's SRQs in old domains."""
 
 import os
+import re
 
 import pytest
 
@@ -16,12 +17,14 @@ ROWS = {"qp": 4, "srq": 5, "twoway": 2}
 
 @pytest.fixture
 def below_shim(run, softhca, xrc_compat, sanitizer_runtime):
-    """below_shim(words..., settings=[]): runs a command below xrc-compat on two new devices."""
+    """below_shim(words..., settings=[], **environment): runs a command below xrc-compat on two new
+    devices."""
 
-    def _below_shim(*words, settings=()):
+    def _below_shim(*words, settings=(), **environment):
+        if sanitizer_runtime:
+            environment["LD_PRELOAD"] = sanitizer_runtime
         return run([softhca, "run", "--devices=2", *settings, "--", xrc_compat, "run", "--", *words],
-                   timeout=150,
-                   env={"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else None)
+                   timeout=150, env=environment)
 
     return _below_shim
 
@@ -56,5 +59,7 @@ def test_programs_of_today_run_below_the_shim(below_shim, server, client):
     need_xclient(client)
     if server.startswith("rping") and rping_may_wait_for_itself():
         pytest.skip("rping of this release may wait for itself at its end")
-    done = below_shim("sh", "-c", models.named(BOTH.format(server=server, client=client)))
+    done = below_shim("sh", "-c", models.named(BOTH.format(server=server, client=client)),
+                      XRC_COMPAT_VERBOSE="1")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert len(set(re.findall(r"xrc-compat\[(\d+)\]: version ", done.stderr))) >= 2

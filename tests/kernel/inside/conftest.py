@@ -11,6 +11,7 @@ TESTS = HERE.parents[1]
 sys.path[:0] = [
     str(HERE),
     str(TESTS / "e2e" / "shim"),
+    str(TESTS / "e2e" / "twoway" / "pair"),
     str(TESTS.parent / "softhca" / "tests" / "e2e"),
     str(TESTS)
 ]

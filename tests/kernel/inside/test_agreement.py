@@ -15,14 +15,14 @@ SETTINGS = {"mlx4": ["usual", "beyond", "no-xrc"], "mlx5": ["usual", "beyond"]}[
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_refusals(build_root, setting):
+def test_the_driver_refuses_what_the_emulator_refuses(build_root, setting):
     with without_xrc() if setting == "no-xrc" else contextlib.nullcontext():
         done = run([build_root / FOLDER / "softhca-refusals", setting],
                    env={"SOFTHCA_TEST_DRIVEN": "1"})
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_agreement(build_root):
+def test_the_driver_passes_the_cases_of_agreement(build_root):
     """Unless ib_uverbs is patched, a handle from ibv_open_qp gets no events, since it has no event
     file."""
     raise_event = f"{RAISE} ctl event {DEVICES[0]} $3 $2 $5"

@@ -11,7 +11,7 @@ KILLS = int(os.environ.get("STORM_KILLS", "500"))
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def test_storm(build_root, xrc_compat, tmp_path):
+def test_registrations_agree_after_random_kills(build_root, xrc_compat, tmp_path):
     done = run([
         xrc_compat, "run", "--", "/usr/bin/python3", HERE / "storm_on_driver.py",
         build_root / "tests" / "chaos" / "storm", "-", xrc_compat, tmp_path, "8", KILLS, "20080204"

@@ -9,7 +9,7 @@ from driver import DEVICES, run
 
 
 @pytest.mark.parametrize("lid, name", enumerate(DEVICES, 1))
-def test_device(lid, name):
+def test_each_port_is_active_with_its_lid_and_xrc(lid, name):
     done = run(["ibv_devinfo", "-v", "-d", name])
     assert done.returncode == 0, done.stdout + done.stderr
     attributes = dict(re.findall(r"^\s*(\w+):\s+(\S+)", done.stdout, re.M))

@@ -4,7 +4,8 @@ perftest."""
 
 import pytest
 
-from driver import DEVICES, QUERY_LACKS_XRC_PATH, RAISE, run
+import test_pair
+from driver import DEVICES, DRIVER, QUERY_LACKS_XRC_PATH, RAISE, run
 from installed import need
 from running import free_port
 from servers import LISTENING
@@ -33,7 +34,7 @@ def pair(*argv):
 
 @pytest.mark.parametrize("mode", [["-n", "200"], ["-n", "200", "-e"]], ids=["poll", "event"])
 @pytest.mark.parametrize("program", ["rc", "uc", "ud", "srq", "xsrq"])
-def test_pingpong(program, mode):
+def test_a_pingpong_passes_between_both_adapters(program, mode):
     pair(f"ibv_{program}_pingpong", *mode)
 
 
@@ -44,7 +45,7 @@ def test_pingpong(program, mode):
     ["ib_read_bw", "-F", "-c", "XRC", "-n", "100"],
     ["ib_atomic_bw", "-F", "-c", "XRC", "-n", "100"],
 ], ids=lambda argv: "-".join(argv))
-def test_perftest(argv):
+def test_perftest_passes_between_both_adapters(argv):
     pair(*argv)
 
 
@@ -61,7 +62,7 @@ CLIENTS = [
 
 @pytest.mark.parametrize("mode", ["--poll", "--event"])
 @pytest.mark.parametrize("client", CLIENTS)
-def test_legacy_client(build_root, tmp_path, client, mode):
+def test_a_legacy_client_passes(build_root, tmp_path, client, mode):
     name, *words = client.split()
     done = run(
         [build_root / "tests" / "legacy" / "clients" / name, *words, mode], env={
@@ -70,7 +71,7 @@ def test_legacy_client(build_root, tmp_path, client, mode):
         })
     if QUERY_LACKS_XRC_PATH and name == "openmpi":
         assert "ibv_query_xrc_rcv_qp with mask 0 gives LID 0" in done.stderr, done.stdout + done.stderr
-        return
+        pytest.skip("this kernel's mlx4_ib returns no path of XRC QPs")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     assert done.stdout.endswith(", all right\n"), done.stdout
 
@@ -93,9 +94,10 @@ def test_two_way_exchange(xrc_compat, build_root, dialect, options):
     assert len(two_way(xrc_compat, build_root, f"exchange-{dialect}", *options)) == 28
 
 
-@pytest.mark.parametrize("group", ["state", "order", "error", "event"])
+@pytest.mark.parametrize("group", test_pair.ROWS)
 def test_two_way_rows(xrc_compat, build_root, group):
-    two_way(xrc_compat, build_root, "twoway-pair", group)
+    assert len(two_way(xrc_compat, build_root, "twoway-pair", group)) == test_pair.count(
+        group, DRIVER)
 
 
 def test_many_create_two_way_qps_at_once(xrc_compat, build_root):

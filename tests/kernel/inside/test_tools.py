@@ -20,7 +20,7 @@ def test_doctor_finds_nothing_wrong(xrc_compat):
     assert "2 of 2 can carry XRC" in done.stdout
 
 
-def test_check(xrc_compat, build_root):
+def test_check_finds_the_program_ready(xrc_compat, build_root):
     done = run([xrc_compat, "check", "--json", build_root / "tests" / "kernel" / "member"])
     assert done.returncode == 0, done.stdout + done.stderr
     check = json.loads(done.stdout)
