@@ -5,12 +5,15 @@
  *
  * The input: commands of a number, flags, a count of words and room for the response, and then the
  * words. Unless a flag says otherwise, this program corrects what most commands have right: the
- * header's own length, and a response that can be written.
+ * header's own length, and a response that can be written. With SOFTHCA_FUZZ_VALID in the
+ * environment, a command that is refused ends the program.
  */
 #include "softhca_hca.h"
 
 #include <fcntl.h>
 #include <rdma/mlx5-abi.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -85,7 +88,7 @@ static void one_command(struct fuzz_hca *hca, struct input *input, int *channel)
 	uint32_t words = compose(hca, input, flags, message.body, &message.hdr.in_words);
 	size_t length = sizeof(message.hdr) + 4 * words;
 	uint64_t give_at;
-	int give;
+	int give, err;
 	int fd = flags & WITH_FILE ? file : flags & WITH_CHANNEL ? *channel : -1;
 
 	message.hdr.command = flags & RAW_COMMAND ? take32(input) : number % COMMANDS;
@@ -96,7 +99,11 @@ static void one_command(struct fuzz_hca *hca, struct input *input, int *channel)
 		message.hdr.in_words = take8(input);
 	if (flags & CUT)
 		length -= take8(input) % length;
-	cmd_execute(hca->ctx, &message, length, fd, &give, &give_at);
+	err = cmd_execute(hca->ctx, &message, length, fd, &give, &give_at);
+	if (err && getenv("SOFTHCA_FUZZ_VALID")) {
+		fprintf(stderr, "command %u: %s\n", message.hdr.command, strerror(-err));
+		need(false, "a valid command was refused");
+	}
 	if (give < 0)
 		return;
 	if (*channel >= 0)

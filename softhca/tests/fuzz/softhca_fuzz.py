@@ -186,7 +186,7 @@ def usual_commands(driver):
         command(40, 8, "QIIB7x", 0, 5, (first + 5) | driver.target_tag, 10)
     ]  # handles 8 to 14
     masks = {
-        8: (0x39, 0x121181, 0x12e01), 12: (0x39, 0x121181, 0x12e01), 13: (0x39, 0x121181, 0x10201)
+        8: (0x39, 0x129181, 0x12e01), 12: (0x39, 0x101181, 0x12e01), 13: (0x39, 0x129181, 0x10201)
     }
     work = []
     for handle, peer in ((8, first), (12, first + 5), (13, first + 4)):
@@ -195,7 +195,7 @@ def usual_commands(driver):
         ]
         work += [command(25, 32, "II", handle, 0)]
     more = [
-        with_part(19, 2, "II", (2, 31), driver.resize(0x30000)),
+        with_part(19, 2, "II", (3, 31), driver.resize(0x30000)),
         command(34, 4, "II", 4, 0),
         command(33, 0, "IIII", 4, 2, 0, 3, flags=RAW_RESPONSE),
         command(11, 2, "IIQQQII", 1, 7, CLIENT, 4096, CLIENT, 0, 1),
@@ -221,8 +221,19 @@ DRIVERS = {"connectx3": Mlx4(), "connectx5": Mlx5()}
 
 
 def write_seeds(corpus, target, model):
-    for number, seed in enumerate(usual_commands(DRIVERS[model]) if target == "commands" else []):
-        (corpus / f"seed-{number}").write_bytes(seed)
+    seeds = usual_commands(DRIVERS[model]) if target == "commands" else []
+    paths = [corpus / f"seed-{number}" for number in range(len(seeds))]
+    for path, seed in zip(paths, seeds):
+        path.write_bytes(seed)
+    return paths
+
+
+def refused_seed(program, seeds, env):
+    """What the target says about a command of @seeds that is refused, or an empty string."""
+    done = subprocess.run([program, *seeds], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, env=dict(env, SOFTHCA_FUZZ_VALID="1"), timeout=120,
+                          errors="replace")
+    return done.stdout if done.returncode else ""
 
 
 def run(work, target, model):
@@ -232,9 +243,13 @@ def run(work, target, model):
         shutil.rmtree(corpus, ignore_errors=True)
     corpus.mkdir(exist_ok=True)
     findings.mkdir(exist_ok=True)
-    write_seeds(corpus, target, model)
+    seeds = write_seeds(corpus, target, model)
     env = dict(os.environ, SOFTHCA_MODEL=model, ASAN_OPTIONS="detect_leaks=1:handle_abort=1",
                UBSAN_OPTIONS="print_stacktrace=1")
+    refusal = refused_seed(work / target, seeds, env) if seeds else ""
+    if refusal:
+        print(refusal)
+        return 1
     # Without -use_cmp=0 libFuzzer puts addresses into inputs, which differ from run to run.
     limit = [f"-max_total_time={SECONDS}"] if SECONDS else [f"-runs={RUNS}", "-use_cmp=0"]
     # -len_control=0: otherwise libFuzzer tries only inputs shorter than one command for seconds.
@@ -254,7 +269,7 @@ def run(work, target, model):
         if "Test unit written to" in line
     ]
     if not done.returncode:
-        lines = [line for line in lines if line.startswith(("stat::", "Done"))]
+        lines = [line for line in lines if line.startswith(("stat::", "Done")) or " were " in line]
     print("\n".join(lines[-60:]))
     return 1 if done.returncode else 0
 

@@ -10,7 +10,10 @@
 #include <fcntl.h>
 #include <rdma/mlx4-abi.h>
 #include <rdma/mlx5-abi.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <softhca/objects/objects.h>
 #include <softhca/qp/qp.h>
@@ -359,10 +362,23 @@ static void one_step(struct program *prog, struct input *input)
 	}
 }
 
+static unsigned long runs, executed;
+
+static void summary(void)
+{
+	fprintf(stderr, "requests were executed in %lu of %lu inputs\n", executed, runs);
+	if (runs < 1000 || executed >= runs / 10)
+		return;
+	fprintf(stderr, "softhca fuzz: too few requests were executed\n");
+	_exit(1);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = { data, size };
 	struct program prog = { .hca = fuzz_hca_begin() };
+	const struct hca_counts *counts = &prog.hca->machine.device[0].port[1].counts;
+	const uint64_t sent = counts->sent;
 
 	set_up(&prog, take8(&input));
 	for (int i = 0; input.left && i < 300; i++)
@@ -370,5 +386,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int i = 0; i < 4; i++)
 		fuzz_hca_turn(prog.hca);
 	fuzz_hca_end(prog.hca);
+	executed += counts->sent != sent;
+	if (!runs++)
+		atexit(summary);
 	return 0;
 }
