@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What librdmacm and the connection manager refuse, one row per refusal with its errno. */
+/*
+ * What librdmacm and the connection manager refuse, with the errno, and near calls that they
+ * accept.
+ */
 #include "ground.h"
 
 #include <endian.h>
@@ -325,7 +328,7 @@ static void try_connections(void)
 	ROW("QP of an unbound id", EINVAL, create_qp(ground->idle, ground->routed->pd, 1));
 	ROW("QP with too many work requests", EINVAL,
 	    create_qp(ground->routed, NULL, 1 << 20));
-	ROW("connect without QP", EINVAL, error_of(rdma_connect(ground->routed, NULL)));
+	ROW("connect without parameters or a QP", EINVAL, error_of(rdma_connect(ground->routed, NULL)));
 	ROW("connect before the route is resolved", EINVAL,
 	    error_of(rdma_connect(ground->bound, param(0))));
 	ROW("connect with 57 bytes of private data", EINVAL,
