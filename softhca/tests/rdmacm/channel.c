@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,33 +235,54 @@ TEST(closing_the_channel_does_not_end_the_wait)
 	free(own);
 }
 
+static bool gives_way; /* the thread lets a main thread on the same processor go on first */
+
 static void *wait_or_get_ebadf(void *channel)
 {
 	struct rdma_cm_event *event;
 
+	if (gives_way)
+		sched_yield();
 	NEED(rdma_get_cm_event(channel, &event) == -1 && errno == EBADF);
 	return NULL;
 }
 
+/* Returns whether the thread was waiting when the channel was closed after @spins. */
+static bool close_after(int spins)
+{
+	struct rdma_event_channel *own = rdma_create_event_channel();
+	pthread_t thread;
+	void *result;
+
+	NEED(own != NULL);
+	NEED(!pthread_create(&thread, NULL, wait_or_get_ebadf, own));
+	for (volatile int spin = 0; spin < spins; spin++)
+		;
+	close(own->fd);
+	usleep(1000);		/* A thread that has just begun asks, and then ends or waits. */
+	pthread_cancel(thread);	/* before glibc 2.34 ESRCH, if it has ended */
+	NEED(!pthread_join(thread, &result));
+	free(own);
+	return result == PTHREAD_CANCELED;
+}
+
 /*
  * rping's thread asks for the next event while main closes the channel. The process must not get
- * SIGPIPE. The thread waits until it is cancelled, or gets EBADF.
+ * SIGPIPE. The thread waits until it is cancelled, or gets EBADF. Both occur if the close comes
+ * earlier and later than the request.
  */
 TEST(closing_the_channel_while_a_thread_asks_raises_no_signal)
 {
-	for (int i = 0; i < 500; i++) {
-		struct rdma_event_channel *own = rdma_create_event_channel();
-		pthread_t thread;
+	int cancelled = 0, ebadf = 0;
 
-		NEED(own != NULL);
-		NEED(!pthread_create(&thread, NULL, wait_or_get_ebadf, own));
-		for (volatile int spin = 0; spin < i * 100; spin++)
-			;
-		close(own->fd);
-		pthread_cancel(thread);	/* before glibc 2.34 ESRCH, if it has ended */
-		NEED(!pthread_join(thread, NULL));
-		free(own);
+	for (int i = 0; i < 500 || ((!cancelled || !ebadf) && i < 20000); i++) {
+		gives_way = i & 1;
+		if (close_after(i % 500 * 100))
+			cancelled++;
+		else
+			ebadf++;
 	}
+	NEED(cancelled && ebadf);
 }
 
 static void *destroy(void *id)
