@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Programs whose daemon is killed get one message, and none waits for ever."""
+"""Programs whose daemon is killed get one message, unless they end before it, and none waits for
+ever."""
 
 import os
 import pathlib
@@ -55,7 +56,9 @@ def test_programs_of_the_distribution_end(daemon, argv):
             f"{argv[0]}: {1000 * (time.monotonic() - began):.0f} ms, status {program.returncode}, {err}"
         )
         assert program.returncode != 0
-        assert err.count(SENTENCE) <= 1 and ("-e" in argv or SENTENCE in err)
+        # With -e a program may end before the preload's thread speaks: the end of the completion
+        # channel wakes both.
+        assert err.count(SENTENCE) in ((0, 1) if "-e" in argv else (1,))
 
 
 @pytest.mark.parametrize(
