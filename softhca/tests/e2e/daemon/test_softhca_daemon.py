@@ -177,7 +177,7 @@ def test_the_next_run_removes_what_a_killed_daemon_left(run, softhca, place):
     wait_for(lambda: not list(place.iterdir()), "empty directory")
 
 
-def test_a_child_that_outlives_the_run_keeps_the_daemon(softhca, place):
+def test_a_child_that_outlives_the_run_keeps_the_daemon(run, softhca, place):
     script = f'"{PROGRAMS}/softhca-hold" "{place}/domain" idle & echo $!; read line'
     with subprocess.Popen([softhca, "run", "--", "sh", "-c", script], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as launcher:
@@ -188,7 +188,9 @@ def test_a_child_that_outlives_the_run_keeps_the_daemon(softhca, place):
             launcher.stdin.flush()
             assert launcher.wait(30) == 0
             time.sleep(0.5)
-            assert list(place.glob("*/socket"))
+            (left,) = place.glob("*/socket")
+            status = run([softhca, "status"], env={"SOFTHCA_DIR": str(left.parent)})
+            assert status.returncode == 0 and "pid " in status.stdout, status
         finally:
             os.kill(child, signal.SIGKILL)
     wait_for(lambda: not list(place.glob("*/socket")), "end of the daemon")
