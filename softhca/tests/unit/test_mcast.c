@@ -28,7 +28,7 @@ FIXTURE(teardown)
 	return 0;
 }
 
-TEST(groups_are_limited_as_the_device_reports)
+TEST(groups_are_limited_to_max_groups)
 {
 	struct hca_device *device = qp.device;
 

@@ -81,7 +81,7 @@ TEST(cq_requests_of_wrong_size_or_entry_are_refused)
 	assert_int_equal(connectx5.take_cq(&five, sizeof(five), &place), -EOPNOTSUPP);
 }
 
-TEST(user_indices_of_srqs)
+TEST(an_xrc_srq_takes_a_user_index_only_from_cqe_version_1)
 {
 	struct mlx5_ib_create_srq req = { .buf_addr = 0x1000, .uidx = 7 };
 	struct srq_place place;
@@ -107,7 +107,7 @@ static int qp5(const struct mlx5_ib_create_qp *req, enum ibv_qp_type type, bool 
 				 &rings);
 }
 
-TEST(rings_of_a_connectx3)
+TEST(a_connectx3_places_the_ring_of_larger_stride_first)
 {
 	const struct mlx4_ib_create_qp req = {
 		.buf_addr = 0x10000, .db_addr = 0x2000, .log_sq_bb_count = 4, .log_sq_stride = 6
@@ -126,7 +126,7 @@ TEST(rings_of_a_connectx3)
 	assert_int_equal(rings.rq.record, 0x2000);
 }
 
-TEST(rings_of_a_connectx5)
+TEST(a_connectx5_places_the_receive_ring_first)
 {
 	struct mlx5_ib_create_qp req = {
 		.buf_addr = 0x10000, .db_addr = 0x2000, .sq_wqe_count = 64, .rq_wqe_count = 16,
@@ -161,7 +161,7 @@ TEST(rings_of_a_connectx5)
 }
 
 /* The driver computes the receive queue itself, and refuses a library with another size. */
-TEST(qps_without_a_receive_queue)
+TEST(a_qp_without_a_receive_queue_brings_no_receive_ring)
 {
 	struct mlx5_ib_create_qp req = { .sq_wqe_count = 64,
 					 .rq_wqe_count = 16,
@@ -181,7 +181,7 @@ TEST(qps_without_a_receive_queue)
 	assert_int_equal(rings.sq.count, 0);
 }
 
-TEST(doorbell_words_of_send_queues)
+TEST(a_doorbell_word_tells_how_much_is_posted)
 {
 	struct ring four = { .buffer = 0x1000, .count = 4, .shift = 6, .next = 5 };
 	struct ring five = { .record = 0x2004, .count = 64, .shift = 6, .next = 0x1fffe };

@@ -53,7 +53,7 @@ static void again(struct timer *timer)
 	timer_start(&again_list, timer, timer->deadline);
 }
 
-TEST(a_timer_that_restarts_itself_runs_once)
+TEST(a_timer_that_restarts_itself_runs_once_per_call)
 {
 	struct timer timer = { .expired = again };
 

@@ -85,7 +85,7 @@ TEST(malformed_requests_are_refused)
 }
 
 /* The first releases of libmlx5 asked for these. */
-TEST(a_completion_of_128_bytes_without_user_indices)
+TEST(a_completion_of_128_bytes_names_the_srq_in_its_second_half)
 {
 	const struct cqe_format format = { 128, false, 0 };
 	const struct cqe cqe = { .opcode = RECV_SEND, .srqn = 0x66, .user_index = 0x77 };

@@ -51,9 +51,8 @@ def test_a_delayed_qp_waits_for_the_delay(daemon):
     program.communicate(timeout=30)
 
 
-def test_counters(daemon, counted):
-    """Every request and every receive counts once. The failed request counts as an error, not as a
-    flush."""
+def test_each_request_and_receive_counts_once(daemon, counted):
+    """The failed request counts as an error, not as a flush."""
     here, there = models.device(0), models.device(1)
     qps, devices = counters(daemon)
     assert qps[here, counted["sender"]] == [

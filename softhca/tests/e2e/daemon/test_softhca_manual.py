@@ -31,7 +31,7 @@ def ask(run, softhca, *words):
     return run([softhca, "run", "--", softhca, "ctl", *words]).stderr
 
 
-def test_settings(page, shown):
+def test_the_page_describes_each_setting(page, shown):
     settings = re.findall(r"^  --(\w+)=", shown, re.M)
     assert len(settings) > 15
     section = page.split(".Ss Settings")[1].split(".Sh ")[0]
@@ -54,7 +54,7 @@ def test_limits_of_the_page_are_right(page, shown):
             assert re.search(rf"\b{default}\b", entry), name
 
 
-def test_commands(page, shown, run, softhca):
+def test_page_and_usage_name_each_command(page, shown, run, softhca):
     commands = re.findall(r"^  softhca (\w+)", shown, re.M)
     control = ask(run, softhca, "nonsense").split("there are:")[1].split()
     assert {"run", "ctl"} <= set(commands) and {"objects", "fault"} <= set(control)
@@ -63,13 +63,13 @@ def test_commands(page, shown, run, softhca):
         assert re.search(rf"\b{word}\b", shown), word
 
 
-def test_events(page, run, softhca):
+def test_the_page_names_each_event(page, run, softhca):
     for name in ask(run, softhca, "event", models.device(0),
                     "nonsense").split("there are:")[1].split():
         assert re.search(rf"\b{name}\b", page), name
 
 
-def test_faults(page, shown, run, softhca):
+def test_page_and_usage_name_each_fault(page, shown, run, softhca):
     listed = run([softhca, "run", "--", softhca, "ctl", "fault"]).stdout
     kinds = re.findall(r"(\w+)=\S+ hits", listed.splitlines()[0])
     assert len(kinds) == 4
@@ -78,7 +78,7 @@ def test_faults(page, shown, run, softhca):
         assert re.search(rf"\b{word}\b", shown.split("fault DEVICE")[1]), word
 
 
-def test_environment(page, source_root):
+def test_the_page_names_each_variable(page, source_root):
     """Every variable that the code reads."""
     read = set()
     for path in set((source_root / "softhca").glob("**/*.c")) - set(
@@ -88,7 +88,7 @@ def test_environment(page, source_root):
     assert read <= set(re.findall(r"\w+", " ".join(re.findall(r"^\.It Ev (.*)$", page, re.M))))
 
 
-def test_exit_statuses(page, source_root):
+def test_the_page_names_each_exit_status(page, source_root):
     statuses = set(
         re.findall(r"CLI_\w+ = (\d+)", (source_root / "softhca" / "cli" / "cli.h").read_text()))
     section = page.split(".Sh EXIT STATUS")[1].split(".Sh ")[0]

@@ -56,7 +56,7 @@ def test_rdma_shows_the_state_of_each_port(daemon, rdma):
     assert [link["port"] for link in rdma("link", "show", f"{models.device(1)}/2")] == [2]
 
 
-def test_objects(daemon, rdma, holder):
+def test_rdma_res_lists_the_objects_that_softhca_lists(daemon, rdma, holder):
     listed = daemon.objects()["contexts"]
     summary = {device["ifname"]: device for device in rdma("res")}
     for kind in KINDS:
@@ -68,7 +68,7 @@ def test_objects(daemon, rdma, holder):
     assert summary[models.device(0)]["ctx"] == 1
 
 
-def test_queue_pairs(daemon, rdma, holder):
+def test_rdma_res_shows_each_qp_with_its_state_and_peer(daemon, rdma, holder):
     there = {
         o["number"]: o for c in daemon.objects()["contexts"] for o in c["objects"]
         if o["type"] == "qp"
@@ -88,7 +88,7 @@ def test_an_opened_handle_is_no_qp(daemon, rdma):
         assert sum(device["qp"] for device in rdma("res")) == 1
 
 
-def test_connections(daemon, rdma):
+def test_rdma_res_shows_the_ends_of_a_connection_on_their_adapters(daemon, rdma):
     """A listener and both ends of a connection, each on its adapter."""
     need("rping")
     server = daemon.start(["rping", "-s", "-a", "198.18.1.1", "-C", "1000000"], host=1)
@@ -115,13 +115,13 @@ def test_connections(daemon, rdma):
         program.communicate()
 
 
-def test_system(run, daemon):
+def test_rdma_system_shares_the_network_namespaces(run, daemon):
     need("rdma")
     assert run(["rdma", "system"]).stdout.startswith("netns shared")
 
 
 @pytest.mark.parametrize("settings", [["--ports=2"]])
-def test_counters(run, daemon, rdma):
+def test_rdma_statistic_counts_by_port(run, daemon, rdma):
     """The counters of the ports. A QP has none until one is bound to it, which is refused."""
     zero = {"sent": 0, "sent_bytes": 0, "received": 0, "received_bytes": 0, "errors": 0}
     assert run(pair_command(["ibv_rc_pingpong", "-n", "50", "-s", "100"])).returncode == 0

@@ -121,6 +121,6 @@ def test_other_devices_get_no_event(daemon):
     (["mlx4_0", "qp_fatal", "4294967360"], "'4294967360' is not a number"),
     (["mlx4_0", "qp_fatal", "-1"], "'-1' is not a number"),
 ])
-def test_refuses(run, softhca, daemon, words, complaint):
+def test_a_wrong_event_command_is_refused_with_its_reason(run, softhca, daemon, words, complaint):
     done = run([softhca, "ctl", "event", *map(models.named, words)])
     assert done.returncode == 1 and re.search(models.named(complaint), done.stderr)

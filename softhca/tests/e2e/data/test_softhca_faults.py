@@ -109,7 +109,7 @@ def test_next_command_fails(under):
     "all command CREATE_QP ENOMEM 0",
     "all explode 5%",
 ])
-def test_refuses(run, softhca, words):
+def test_a_wrong_fault_command_is_refused(run, softhca, words):
     done = run([softhca, "run", "--", softhca, "ctl", "fault", *words.split()])
     assert done.returncode == 1 and "fault takes" in done.stderr, done.stderr
 
