@@ -6,6 +6,7 @@
  */
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -26,22 +27,74 @@ void regtab_fault_point(void)
 		regtab_gc(tables_dir());
 }
 
+#define HIGH 0x800000	/* on another page than QP 7 */
+
+enum { SEES_7 = 1, SEES_HIGH = 2 };
+
+/* What a reader sees at each fault point of a call. The process writes it before the call. */
+static struct {
+	bool live;		/* false: the file may be incomplete or removed */
+	unsigned always;	/* QPs that are in the file at each of the points, */
+	unsigned possible;	/* and at one point or more */
+} *during;
+
+static void expect(bool live, unsigned always, unsigned possible)
+{
+	during->live = live;
+	during->always = always;
+	during->possible = possible;
+}
+
 /* Calls every function that writes. The first entry also removes the file of a dead process. */
 static void use_an_entry(void)
 {
-	struct regtab_entry *entry = new_entry(1);
+	struct regtab_entry *entry;
 	struct regtab_news news;
 	char path[512];
 
+	expect(false, 0, 0);
+	entry = new_entry(1);
+	expect(true, 0, SEES_7);
 	regtab_enter(entry, 7, true);
-	regtab_enter(entry, 0x800000, false);
+	expect(true, SEES_7, SEES_7 | SEES_HIGH);
+	regtab_enter(entry, HIGH, false);
+	expect(true, SEES_HIGH, SEES_HIGH);	/* the only fault point follows the store */
 	regtab_drop(entry, 7);
 	count_files(path);
 	unlink(path);
 	advance_a_second();
+	expect(false, 0, 0);
 	regtab_refresh(entry, &news);
-	regtab_enter(entry, 0x800000, false);
+	expect(true, 0, SEES_HIGH);
+	regtab_enter(entry, HIGH, false);
+	expect(false, 0, 0);
 	regtab_free(entry);
+}
+
+static void check_qps(const struct seen *seen)
+{
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < seen->qps; i++) {
+		assert_true(seen->qp[i] == 7 || seen->qp[i] == HIGH);
+		found |= seen->qp[i] == 7 ? SEES_7 : SEES_HIGH;
+	}
+	assert_int_equal(found & ~during->possible, 0);
+	assert_int_equal(during->always & ~found, 0);
+}
+
+/* Another process joins and reads although this one is stopped. */
+static void join_beside_the_stopped(void)
+{
+	struct seen seen;
+
+	alarm(10);
+	regtab_free(new_entry(1));
+	seen = read_tables();
+	alarm(0);
+	assert_true(seen.result == 0 && seen.refused == 0);
+	assert_true(during->live ? seen.live == 1 : seen.live <= 1);
+	check_qps(&seen);
 }
 
 static void leave_a_file(void)
@@ -68,10 +121,7 @@ static bool run_to_point(int n, int signal_number)
 	}
 	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
 	if (WIFSTOPPED(status)) {
-		alarm(10);
-		regtab_free(new_entry(1));	/* joins although the other process is stopped */
-		assert_int_equal(read_tables().result, 0);
-		alarm(0);
+		join_beside_the_stopped();
 		kill(pid, SIGCONT);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_int_equal(status, 0);
@@ -90,8 +140,7 @@ static void expect_only_dead_files(void)
 	struct seen seen = read_tables();
 
 	assert_true(seen.result == 0 && seen.live == 0 && seen.refused == 0);
-	for (unsigned i = 0; i < seen.qps; i++)
-		assert_true(seen.qp[i] == 7 || seen.qp[i] == 0x800000);
+	check_qps(&seen);
 	regtab_gc(tables_dir());
 	assert_int_equal(count_files(NULL), 0);
 }
@@ -101,6 +150,9 @@ static void at_each_point(int signal_number)
 	bool reached = true;
 	int n = 0;
 
+	during = mmap(NULL, sizeof(*during), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	assert_true(during != MAP_FAILED);
 	while (reached) {
 		reached = run_to_point(++n, signal_number);
 		expect_only_dead_files();
