@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Runs the programs of this folder on two emulated devices, and reads their rows."""
 
+import collections
 import pathlib
 import re
 
@@ -65,18 +66,23 @@ def rows(on_wire):
 
 @pytest.fixture
 def trace(tmp_path):
-    """A file for softhca's trace of commands; commands() is {command: how often it succeeded}."""
+    """A file for softhca's trace of commands; commands() is {command: how often it succeeded},
+    and of_processes() has one such count for each process."""
 
     class Trace:
         path = tmp_path / "trace"
         setting = f"--trace={path}"
 
-        def commands(self):
-            counts = {}
+        def of_processes(self):
+            counts = collections.defaultdict(collections.Counter)
             for line in self.path.read_text().splitlines():
-                command, result = line.split(" pid ")[1].split(" ", 1)[1].split(": ", 1)
+                pid, call = line.split(" pid ")[1].split(" ", 1)
+                command, result = call.split(": ", 1)
                 if result.startswith("ok"):
-                    counts[command] = counts.get(command, 0) + 1
-            return counts
+                    counts[pid][command] += 1
+            return list(counts.values())
+
+        def commands(self):
+            return sum(self.of_processes(), collections.Counter())
 
     return Trace()
