@@ -35,16 +35,22 @@ void *events_get_once(void *arg)
 	return NULL;
 }
 
-pthread_t events_start_waiting(struct waiter *waiter)
+void events_await_sleep(const volatile pid_t *thread)
 {
-	pthread_t thread = events_start(events_get_once, waiter);
 	char state;
 
-	while (!waiter->thread)		/* the row's time limit ends both */
+	while (!*thread)		/* the row's time limit ends both */
 		usleep(500);
-	while ((state = thread_state(waiter->thread)) != 'S') {
+	while ((state = thread_state(*thread)) != 'S') {
 		must(state);
 		usleep(500);
 	}
+}
+
+pthread_t events_start_waiting(struct waiter *waiter)
+{
+	pthread_t thread = events_start(events_get_once, waiter);
+
+	events_await_sleep(&waiter->thread);
 	return thread;
 }

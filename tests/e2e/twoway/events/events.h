@@ -36,6 +36,9 @@ void *events_get_once(void *arg);
 /** events_start - starts a thread. */
 pthread_t events_start(void *(*run)(void *), void *arg);
 
+/** events_await_sleep - returns when the thread, which writes its number there, sleeps. */
+void events_await_sleep(const volatile pid_t *thread);
+
 /** events_start_waiting - starts events_get_once(), and returns when its thread sleeps. */
 pthread_t events_start_waiting(struct waiter *waiter);
 

@@ -41,6 +41,7 @@ struct victim {
 	struct end *end;
 	int type;
 	int got;
+	volatile pid_t thread;
 };
 
 static void *get_for_ever(void *arg)
@@ -48,6 +49,7 @@ static void *get_for_ever(void *arg)
 	struct victim *victim = arg;
 
 	pthread_setcanceltype(victim->type, NULL);
+	victim->thread = gettid();
 	for (;;) {
 		struct ibv_async_event event;
 
@@ -57,6 +59,17 @@ static void *get_for_ever(void *arg)
 		ibv_ack_async_event(&event);
 	}
 	return NULL;
+}
+
+/* Starts get_for_ever(), and returns when its thread sleeps. */
+static pthread_t start_victim(struct victim *victim)
+{
+	pthread_t thread;
+
+	victim->thread = 0;
+	thread = events_start(get_for_ever, victim);
+	events_await_sleep(&victim->thread);
+	return thread;
 }
 
 struct creating {
@@ -161,9 +174,8 @@ ROW("after each of ten cancelled threads a new reader gets the next event")
 	qp_num = receive_qp(end.domain);
 	victim.end = &end;
 	for (int i = 0; i < 10; i++) {
-		pthread_t thread = events_start(get_for_ever, &victim);
+		pthread_t thread = start_victim(&victim);
 
-		usleep(3000);		/* for the thread to be waiting */
 		must(!pthread_cancel(thread));
 		must(!pthread_join(thread, NULL));
 		inject_event(0, "path_mig", qp_num);
@@ -184,10 +196,9 @@ ROW("after two asynchronous cancellations a waiting thread gets its event")
 
 	end_open(&end, 0, -1, false);
 	qp_num = receive_qp(end.domain);
-	threads[0] = events_start(get_for_ever, &victim);
+	threads[0] = start_victim(&victim);
 	threads[1] = events_start_waiting(&waiter);
-	threads[2] = events_start(get_for_ever, &victim);
-	usleep(20000);		/* for the threads to be cancelled to be waiting */
+	threads[2] = start_victim(&victim);
 	for (int i = 0; i < 3; i += 2) {
 		must(!pthread_cancel(threads[i]));
 		must(!pthread_join(threads[i], NULL));
