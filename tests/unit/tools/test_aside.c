@@ -119,30 +119,62 @@ static int set_word(const void *word)
 	return setenv("ASIDE_WORD", word, 1);
 }
 
-TEST(output_is_returned)
+/* The output of a shell with this script; 20 s are its limit. */
+static char *output_of(const char *script, bool with_errors, int *result)
 {
-	char *words[] = { (char *)"sh", (char *)"-c",
-			  (char *)"cat; echo $ASIDE_WORD; echo error >&2; exit 3", NULL };
-	struct aside program = { words, set_word, "word", true };
-	int result;
-	char *text = aside_output(&program, 20000, NULL, &result);
+	char *words[] = { (char *)"sh", (char *)"-c", (char *)script, NULL };
+	const struct aside program = { words, set_word, "word", with_errors };
 
+	return aside_output(&program, 20000, NULL, result);
+}
+
+static void expect_output(const char *script, bool with_errors, const char *wanted)
+{
+	int result;
+	char *text = output_of(script, with_errors, &result);
+
+	assert_string_equal(text, wanted);
+	free(text);
+}
+
+TEST(the_result_of_a_program_is_its_negative_exit_status)
+{
+	int result;
+
+	free(output_of("exit 3", false, &result));
 	assert_int_equal(result, -3);
-	assert_string_equal(text, "word\nerror\n");
-	free(text);
-	program.with_errors = false;
-	text = aside_output(&program, 20000, NULL, &result);
-	assert_string_equal(text, "word\n");
-	free(text);
+}
+
+TEST(prepare_changes_the_environment_of_the_program)
+{
+	expect_output("echo $ASIDE_WORD", false, "word\n");
+}
+
+TEST(errors_are_in_the_output_only_if_they_are_wanted)
+{
+	expect_output("echo out; echo error >&2", true, "out\nerror\n");
+	expect_output("echo out; echo error >&2", false, "out\n");
+}
+
+/* The input of this test has a byte, which the program must not read. */
+TEST(the_input_of_a_program_is_empty)
+{
+	int ends[2], own = dup(0);
+
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	close(ends[1]);
+	dup2(ends[0], 0);
+	close(ends[0]);
+	expect_output("cat", false, "");
+	dup2(own, 0);
+	close(own);
 }
 
 TEST(output_beyond_256_kib_is_dropped)
 {
-	char *words[] = { (char *)"sh", (char *)"-c",
-			  (char *)"head -c 300000 /dev/zero | tr '\\0' x; echo end", NULL };
-	const struct aside program = { .words = words };
 	int result;
-	char *text = aside_output(&program, 20000, NULL, &result);
+	char *text = output_of("head -c 300000 /dev/zero | tr '\\0' x; echo end", false, &result);
 
 	assert_int_equal(result, 0);
 	assert_int_equal(strspn(text, "x"), 256 * 1024);
