@@ -7,7 +7,7 @@
 
 #include "../unit.h"
 
-TEST(a_plugin_that_is_loaded_later_is_seen_by_the_next_question)
+TEST(program_uses_xrc_by_now_sees_a_plugin_that_was_loaded_later)
 {
 	assert_false(program_uses_xrc());
 	assert_false(program_uses_xrc_by_now());

@@ -156,12 +156,12 @@ static void *end_after_jump(bool exits)
 	return result;
 }
 
-ROW("a thread that has jumped out is cancelled")
+ROW("after a jump a cancelled thread ends and its device closes")
 {
 	must(end_after_jump(false) == PTHREAD_CANCELED);
 }
 
-ROW("a thread that has jumped out calls pthread_exit")
+ROW("after a jump a thread ends by pthread_exit and its device closes")
 {
 	must(end_after_jump(true));
 }

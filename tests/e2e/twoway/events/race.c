@@ -193,11 +193,15 @@ static void run_race(void (*round)(struct party *party), int contexts, bool poll
 }
 
 #define ROWS_OF(what, round) \
-	ROW(what ", 1 context, the reader polls first") { run_race(round, 1, true); } \
-	ROW(what ", 1 context, the reader blocks") { run_race(round, 1, false); } \
-	ROW(what ", 4 contexts, the readers poll first") { run_race(round, 4, true); } \
-	ROW(what ", 4 contexts, the readers block") { run_race(round, 4, false); }
+	ROW("a reader that polls first can be cancelled after " what " is destroyed, 1 context") \
+		{ run_race(round, 1, true); } \
+	ROW("a reader that blocks can be cancelled after " what " is destroyed, 1 context") \
+		{ run_race(round, 1, false); } \
+	ROW("a reader that polls first can be cancelled after " what " is destroyed, 4 contexts") \
+		{ run_race(round, 4, true); } \
+	ROW("a reader that blocks can be cancelled after " what " is destroyed, 4 contexts") \
+		{ run_race(round, 4, false); }
 
-ROWS_OF("RC QP", rc_round)
-ROWS_OF("receive QP", rcv_qp_round)
-ROWS_OF("XRC SRQ", srq_round)
+ROWS_OF("an RC QP", rc_round)
+ROWS_OF("a receive QP", rcv_qp_round)
+ROWS_OF("an XRC SRQ", srq_round)
