@@ -56,52 +56,50 @@ static bool refers_to(names_fn names)
 	return loaded_each(inspect_references, &names) || loaded_each(inspect_literals, &names);
 }
 
+/* As refers_to(), which is asked again after an object was loaded. */
+static bool refers_by_now(names_fn names, _Atomic unsigned long long *cache)
+{
+	/* Generation and answer in one word need no lock: the answer is in the lowest bit. */
+	unsigned long long generation = loaded_generation() << 1;
+	unsigned long long known = atomic_load_explicit(cache, memory_order_relaxed);
+
+	if ((known & ~1ull) != generation) {
+		known = generation | refers_to(names);
+		atomic_store_explicit(cache, known, memory_order_relaxed);
+	}
+	return known & 1;
+}
+
 void program_note_xrc(void)
 {
 	atomic_store_explicit(&program_xrc, PROGRAM_USES_XRC, memory_order_relaxed);
+}
+
+bool program_uses_xrc_by_now(void)
+{
+	static _Atomic unsigned long long cache;
+
+	if (atomic_load_explicit(&program_xrc, memory_order_relaxed) == PROGRAM_USES_XRC)
+		return true;
+	if (!refers_by_now(names_domain, &cache))
+		return false;
+	program_note_xrc();
+	return true;
 }
 
 __attribute__((cold)) bool program_find_xrc(void)
 {
 	int unknown = 0;
 
-	atomic_compare_exchange_strong(&program_xrc, &unknown,
-				       refers_to(names_domain) ? PROGRAM_USES_XRC
-							       : PROGRAM_USES_NONE);
+	if (!program_uses_xrc_by_now())
+		atomic_compare_exchange_strong(&program_xrc, &unknown, PROGRAM_USES_NONE);
 	return program_uses_xrc();
 }
 
-bool program_uses_xrc_by_now(void)
-{
-	/* One more than the generation: 0 is none. */
-	static _Atomic unsigned long long asked;
-	unsigned long long generation = loaded_generation() + 1;
-
-	if (atomic_load_explicit(&program_xrc, memory_order_relaxed) != PROGRAM_USES_XRC &&
-	    atomic_load_explicit(&asked, memory_order_acquire) != generation) {
-		if (refers_to(names_domain))
-			program_note_xrc();
-		atomic_store_explicit(&asked, generation, memory_order_release);
-	}
-	return atomic_load_explicit(&program_xrc, memory_order_relaxed) == PROGRAM_USES_XRC;
-}
-
-static bool refers_to_no_rcv_qp(void)
-{
-	/* Generation and answer in one word need no lock: the answer is in the lowest bit. */
-	static _Atomic unsigned long long cache;
-	unsigned long long generation = loaded_generation() << 1;
-	unsigned long long known = atomic_load_explicit(&cache, memory_order_relaxed);
-
-	if ((known & ~1ull) != generation) {
-		known = generation | !refers_to(names_rcv_qp);
-		atomic_store_explicit(&cache, known, memory_order_relaxed);
-	}
-	return known & 1;
-}
 
 bool program_is_two_way(bool receive_only)
 {
+	static _Atomic unsigned long long cache;
 	static bool warned;
 
 	switch (settings()->two_way) {
@@ -117,5 +115,5 @@ bool program_is_two_way(bool receive_only)
 		break;
 	}
 	return receive_only || (!atomic_load_explicit(&rcv_qp_looked_up, memory_order_relaxed) &&
-				refers_to_no_rcv_qp());
+				!refers_by_now(names_rcv_qp, &cache));
 }

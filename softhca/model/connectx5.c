@@ -342,7 +342,7 @@ static int size_rq(const struct mlx5_ib_create_qp *req, bool has_rq, const struc
 	}
 	if (req->rq_wqe_shift > MAX_SHIFT || !req->rq_wqe_count ||
 	    req->rq_wqe_count & (req->rq_wqe_count - 1) || req->rq_wqe_count > MLX5_MAX_QUEUE ||
-	    1u << req->rq_wqe_shift < 16 || 1u << req->rq_wqe_shift > MLX5_MAX_RQ_BYTES ||
+	    1u << req->rq_wqe_shift < 16 ||
 	    /* libmlx5 rounds the bytes up to a power of two; only they count, not max_recv_sge */
 	    1u << req->rq_wqe_shift >= 2 * 16 * (uint32_t)limits->max_sge)
 		return refuse(-EINVAL, "driver's size of the receive queue");

@@ -140,9 +140,7 @@ static int not_found(const char *name, struct program *program)
 	return refused(program, TOOL_EXIT_NOT_FOUND, name[0] ? name : "''", text, NULL);
 }
 
-/*
- * The reason may be a carriage return after the interpreter's name, which nobody sees in a message.
- */
+/* A carriage return after the interpreter's name is invisible in a message. */
 static int no_interpreter(struct program *program)
 {
 	const char *binary = program->binary;
