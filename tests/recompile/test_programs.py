@@ -168,6 +168,17 @@ def test_xrc_compat_h_compiles_with_either_header(header, language, std, before,
 
 
 @pytest.mark.parametrize("language", ["c", "c++"])
+def test_arch_h_has_the_byte_order_of_the_c_library(language, installed, tmp_path):
+    """OFED's <infiniband/arch.h> included <endian.h> and <byteswap.h>."""
+    source = tmp_path / "source"
+    source.write_text("#include <infiniband/arch.h>\n#ifndef __BYTE_ORDER\n#error\n#endif\n"
+                      "unsigned swapped(unsigned x) { return bswap_32(x); }\n")
+    ok, errors = compiler(language, *STRICT, "-Wno-missing-declarations", "-fsyntax-only", "-x",
+                          language, *installed.pkg_config("--cflags", "xrc-compat"), source)
+    assert ok, errors
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
 def test_the_old_header_compiles_with_todays_librdmacm(language, installed, tmp_path):
     """The system's <rdma/rdma_cma.h> compiles with the old <infiniband/verbs.h>."""
     source = tmp_path / "source"

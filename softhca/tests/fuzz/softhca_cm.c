@@ -110,17 +110,6 @@ static void correct(const struct fuzz_hca *hca, uint8_t *body, uint32_t command,
 	}
 }
 
-static unsigned long tried, accepted;
-
-static void summary(void)
-{
-	fprintf(stderr, "%lu of %lu commands were accepted\n", accepted, tried);
-	if (tried < 2000 || accepted >= tried / 10)
-		return;
-	fprintf(stderr, "softhca fuzz: too few commands were accepted\n");
-	_exit(1);
-}
-
 static void one_command(struct fuzz_hca *hca, struct input *input, struct cm_file *const *files)
 {
 	struct {
@@ -142,10 +131,8 @@ static void one_command(struct fuzz_hca *hca, struct input *input, struct cm_fil
 		length -= take8(input) % length;
 	if (flags & LATER)
 		timer_run(&hca->machine.timers, UINT64_MAX - 1);
-	if (!tried++)
-		atexit(summary);
-	accepted += !cm_execute(files[flags & OTHER_FILE], &message, length,
-				flags & ATTACHED ? files[!(flags & OTHER_FILE)]->ear : -1);
+	count_accepted(!cm_execute(files[flags & OTHER_FILE], &message, length,
+				   flags & ATTACHED ? files[!(flags & OTHER_FILE)]->ear : -1));
 }
 
 /* ---- the first steps of a connection; the input says how many ---- */

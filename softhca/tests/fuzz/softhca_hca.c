@@ -36,6 +36,24 @@ void need(bool good, const char *what)
 	abort();
 }
 
+static unsigned long tried, accepted;
+
+static void check_counts(void)
+{
+	fprintf(stderr, "%lu of %lu were accepted\n", accepted, tried);
+	if (tried < 1000 || accepted >= tried / 10)
+		return;
+	fprintf(stderr, "softhca fuzz: too few were accepted\n");
+	_exit(1);
+}
+
+void count_accepted(bool good)
+{
+	if (!tried++)
+		atexit(check_counts);
+	accepted += good;
+}
+
 /*
  * The HCA writes to any address that the client names, so the client must not be the fuzzer. It is
  * a copy of the fuzzer's process with the same addresses. It sleeps and never uses its memory.

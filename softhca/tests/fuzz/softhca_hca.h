@@ -35,6 +35,12 @@ void fuzz_hca_end(struct fuzz_hca *hca);
 /* Aborts with @what unless @good. */
 void need(bool good, const char *what);
 
+/*
+ * Counts what was tried and what the HCA accepted. The program fails at its end if that was less
+ * than a tenth of 1000 or more: then the inputs no longer fit the commands.
+ */
+void count_accepted(bool accepted);
+
 /* ---- the input, byte by byte; zeroes after its end ---- */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -65,6 +65,13 @@ def test_one_ld_preload_serves_both_word_sizes(launch, builds):
     assert len([line for line in lines if line.endswith("all right")]) == 2, done.stdout
 
 
+@pytest.mark.parametrize("bits", [32, 64])
+def test_env_of_a_program_names_the_library_of_its_word_size(run, builds, bits):
+    done = run([builds[64] / "tools" / "xrc-compat", "env", "srun", builds[bits] / WORKER],
+               env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": ""})
+    assert f"={builds[bits]}/shim/libxrc-compat.so.1" in done.stdout, done
+
+
 def test_lines_for_launchers_serve_both_word_sizes(run, prefix, builds):
     lines = run([prefix / "bin" / "xrc-compat", "env"],
                 env={"XRC_COMPAT_LIBRARY": ""}).stdout.splitlines()

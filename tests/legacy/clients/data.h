@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What all parallel programs here send: numbered messages to each rank of the other host, and RDMA
- * before the last ones. A client says in struct data what is its own: the work requests, the QPs,
- * and what it does with a completion.
+ * What all parallel programs here send: numbered messages to each rank of the other host. RDMA
+ * precedes the last messages. struct data has what differs between clients: the work requests, the
+ * QPs, and the use of a completion.
  */
 #ifndef TESTS_LEGACY_CLIENTS_DATA_H
 #define TESTS_LEGACY_CLIENTS_DATA_H

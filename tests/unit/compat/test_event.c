@@ -224,15 +224,23 @@ ssize_t read(int fd, void *data, size_t size)
 	return got;
 }
 
-TEST(the_event_of_a_thread_that_jumped_away_is_not_lost)
+/* The number of a receive QP whose event is the only one of the opened device. */
+static uint32_t open_with_one_event(void)
 {
-	struct legacy_async_event event;
 	uint32_t number;
 
 	open_device();
 	assert_int_equal(fcntl(context->async_fd, F_SETFL, O_NONBLOCK), 0);
 	assert_int_equal(rcv_qp_create(domain, &number), 0);
 	raise_event(domain, number);
+	return number;
+}
+
+TEST(the_event_of_a_thread_that_jumped_away_is_not_lost)
+{
+	struct legacy_async_event event;
+	uint32_t number = open_with_one_event();
+
 	jumps = true;
 	if (!sigsetjmp(out, 1))
 		event_get(context, &event);
@@ -245,12 +253,8 @@ TEST(the_event_of_a_thread_that_jumped_away_is_not_lost)
 TEST(an_event_that_a_signal_handler_gets_is_not_returned_twice)
 {
 	struct legacy_async_event event;
-	uint32_t number;
+	uint32_t number = open_with_one_event();
 
-	open_device();
-	assert_int_equal(fcntl(context->async_fd, F_SETFL, O_NONBLOCK), 0);
-	assert_int_equal(rcv_qp_create(domain, &number), 0);
-	raise_event(domain, number);
 	interrupted = true;
 	assert_int_equal(event_get(context, &event), -EAGAIN);
 	assert_int_equal(of_handler.element.xrc_qp_num, number);

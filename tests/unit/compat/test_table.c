@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <compat/device.h>
 #include <compat/domain.h>
 #include <compat/rcv_qp.h>
 #include <modern/modern.h>
@@ -166,6 +167,30 @@ TEST(a_second_open_of_the_domain_keeps_all_registrations)
 				 rcv_qp_unregister(domain, 0x101),
 			 0);
 	assert_int_equal(domain_close(domain) | domain_close(second), 0);
+}
+
+/* In the child: 0 if it has a file of its own, beside its parent's. */
+static int open_again(void)
+{
+	struct legacy_xrc_domain *domain;
+	struct seen seen;
+
+	if (domain_open(context, file, O_CREAT, &domain) || rcv_qp_register(domain, 0x101))
+		return 1;
+	seen = read_tables();
+	return seen.members == 2 && seen.live == 2 && seen.qps == 2 ? domain_close(domain) : 2;
+}
+
+TEST(a_child_that_opens_its_parents_domain_has_a_file_of_its_own)
+{
+	struct legacy_xrc_domain *domain;
+
+	device_use_begin();
+	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
+	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
+	assert_int_equal(in_child(open_again()), 0);
+	assert_int_equal(rcv_qp_unregister(domain, 0x100), 0);
+	assert_int_equal(domain_close(domain), 0);
 }
 
 TEST(verbs_work_without_the_directory_and_the_file_is_created_later)
