@@ -73,7 +73,7 @@ static int watch_launcher(struct end *end, pid_t pid)
 
 /* ---- service ---- */
 
-static void raise_limit(int resource)
+static void raise_limit(__rlimit_resource_t resource)
 {
 	struct rlimit limit;
 
