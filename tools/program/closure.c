@@ -51,18 +51,6 @@ static const char *loader_of(const struct elf_info *kind)
 	return NULL;
 }
 
-bool loader_is_executed(const struct elf_info *kind)
-{
-	const char *loader = loader_of(kind);
-	char *const words[] = { (char *)loader, (char *)"--help", NULL };
-	const struct aside program = { .words = words };
-	int result = 0;
-
-	if (loader)
-		free(aside_output(&program, TIMEOUT_MILLISECONDS, NULL, &result));
-	return result != -TOOL_EXIT_NOT_EXECUTABLE;
-}
-
 static int set_environment(const void *context)
 {
 	static const char *const others[] = {
@@ -79,10 +67,15 @@ static int set_environment(const void *context)
 	return setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
 }
 
+/* Adds an object once: each question names the program's own libraries again. */
 static void append(struct closure *closure, const char *path, const char *wanted)
 {
 	struct loaded_object *object;
 
+	for (size_t i = 0; i < closure->count; i++) {
+		if (!strcmp(closure->object[i].path, path))
+			return;
+	}
 	closure->object = extend(closure->object, closure->count, sizeof(*object));
 	object = &closure->object[closure->count++];
 	object->path = copy_string(path);
@@ -94,14 +87,11 @@ static void append(struct closure *closure, const char *path, const char *wanted
  * "\tNAME => PATH (0x...)", "\tNAME => not found" or "\tPATH (0x...)". The path is relative if the
  * folder is, and a bare name for an empty element of LD_LIBRARY_PATH. The vDSO has no file.
  */
-static void read_line(char *line, struct closure *closure)
+static void read_line(char *line, struct closure *closure, struct string_list *missing)
 {
 	char *path = strstr(line, " => ");
 	char *address = strstr(path ? path : line, " (0x");
-	const char *failure = strstr(line, FAILURE);
 
-	if (failure && !closure->failure)
-		closure->failure = copy_string(failure + strlen(FAILURE));
 	if (address)
 		*address = '\0';
 	/* A line without a tab is the rest of a name that has a line break. */
@@ -110,55 +100,69 @@ static void read_line(char *line, struct closure *closure)
 	if (path)
 		*path = '\0';
 	line += line[0] == '\t';
-	path = path ? path + strlen(" => ") : line;
 	if (address)
-		append(closure, path, line);
-	else if (!string_list_has(&closure->missing, line))
-		string_list_add(&closure->missing, line);
+		append(closure, path ? path + strlen(" => ") : line, line);
+	else if (!string_list_has(missing, line))
+		string_list_add(missing, line);
 }
 
-static void ask(const char *path, const struct elf_info *kind, const struct question *question,
-		struct closure *closure)
+/* What the result of the loader's process means. NULL: it answered. */
+static const char *failure_of(int err, const struct elf_info *kind, struct closure *closure)
 {
-	const char *loader = loader_of(kind);
+	if (!err)
+		return NULL;
+	if (err == -ETIMEDOUT)
+		return hangs;
+	if (err == -EIO)
+		return "the loader crashes";
+	if (err == -TOOL_EXIT_NOT_EXECUTABLE && kind->bits == 32)
+		return "this kernel does not execute 32-bit programs: boot one that has CONFIG_IA32_EMULATION, without ia32_emulation=0";
+	if (err == -TOOL_EXIT_NOT_EXECUTABLE || err == -TOOL_EXIT_NOT_FOUND || err == -1)
+		return format_string("the loader ends with status %d", -err);
+	closure->unasked = format_string("the loader cannot be asked: %s", strerror(-err));
+	return NULL;
+}
+
+/*
+ * Adds the objects that the loader would map for @path, and the names that it does not find. Why it
+ * would give up, or NULL.
+ */
+static const char *ask(const char *path, const struct elf_info *kind,
+		       const struct question *question, struct closure *closure,
+		       struct string_list *missing)
+{
+	const char *loader = loader_of(kind), *failure = NULL;
 	char object[PATH_MAX];
 	char *const words[] = { (char *)loader, object, NULL };
 	const struct aside program = { words, set_environment, question, true };
-	char *text, *rest, *line;
+	char *text, *rest, *line, *why;
 	int err;
 
-	memset(closure, 0, sizeof(*closure));
-	append(closure, path, path);
 	if (kind->is_audited)
 		closure->unasked = "the loader would run its audit library (DT_AUDIT)";
 	/*
 	 * Without symbolic links: $ORIGIN is the folder of the program itself, not of a link to it.
 	 */
 	if (kind->is_audited || elf_info_is_static(kind) || !loader || !realpath(path, object))
-		return;
+		return NULL;
 	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, NULL, &err);
-	while ((line = strsep(&rest, "\n")) != NULL)
-		read_line(line, closure);
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		why = strstr(line, FAILURE);
+		if (why && !failure)
+			failure = copy_string(why + strlen(FAILURE));
+		read_line(line, closure, missing);
+	}
 	free(text);
-	if (!err || closure->failure)
-		return;
-	if (err == -ETIMEDOUT)
-		closure->failure = hangs;
-	else if (err == -EIO)
-		closure->failure = "the loader crashes";
-	else if (err == -TOOL_EXIT_NOT_EXECUTABLE || err == -TOOL_EXIT_NOT_FOUND || err == -1)
-		closure->failure = format_string("the loader ends with status %d", -err);
-	else
-		closure->unasked = format_string("the loader cannot be asked: %s", strerror(-err));
+	return failure ? failure : failure_of(err, kind, closure);
 }
 
 const char *system_library(const char *name, const char *object, const struct elf_info *kind)
 {
 	const struct question question = { name, true };
-	struct closure closure;
+	struct closure closure = { 0 };
 
-	ask(object, kind, &question, &closure);
-	for (size_t i = 1; i < closure.count; i++) {
+	ask(object, kind, &question, &closure, &closure.missing);
+	for (size_t i = 0; i < closure.count; i++) {
 		if (!strcmp(closure.object[i].wanted, name))
 			return closure.object[i].path;
 	}
@@ -196,71 +200,29 @@ static void add_plugins_beside(struct string_list *plugins, const char *library)
 	globfree(&files);
 }
 
-/* The loader would take a path with a blank or a colon for several. */
-static bool preloadable(const char *path)
+/*
+ * Asks for the program with this plugin. The loader would take a path with a blank or a colon for
+ * several, so such a plugin is asked for alone.
+ */
+static void read_plugin(const char *path, const struct elf_info *kind, const char *plugin,
+			struct closure *closure)
 {
-	return !strpbrk(path, ": $");
-}
+	const struct question with_plugin = { plugin, false };
+	bool preloadable = !strpbrk(plugin, ": $");
+	struct string_list missing = { 0 };
 
-static const char *joined(const struct string_list *paths)
-{
-	const char *text = "";
-
-	for (size_t i = 0; i < paths->count; i++) {
-		if (preloadable(paths->item[i]))
-			text = format_string("%s%s%s", text, text[0] ? ":" : "", paths->item[i]);
-	}
-	return text;
-}
-
-static bool has_object(const struct closure *closure, const char *path)
-{
-	for (size_t i = 0; i < closure->count; i++) {
-		if (!strcmp(closure->object[i].path, path))
-			return true;
-	}
-	return false;
-}
-
-/* Adds what @plugins has in addition. @first: of its objects. */
-static void merge(struct closure *closure, const struct closure *plugins, size_t first)
-{
-	for (size_t i = first; i < plugins->count; i++) {
-		if (!has_object(closure, plugins->object[i].path))
-			append(closure, plugins->object[i].path, plugins->object[i].wanted);
-	}
-	for (size_t i = 0; i < plugins->missing.count; i++) {
-		const char *name = plugins->missing.item[i];
+	append(closure, plugin, plugin);
+	/* Each further question would take as long. */
+	if (ask(preloadable ? path : plugin, kind, preloadable ? &with_plugin : &plain, closure,
+		&missing) == hangs)
+		closure->unasked = "the loader does not return from opening a plugin";
+	for (size_t i = 0; i < missing.count; i++) {
+		const char *name = missing.item[i];
 
 		/* The loader finds a library that it has loaded already by its name alone. */
 		if (!closure_find(closure, name) && !string_list_has(&closure->missing, name) &&
 		    !string_list_has(&closure->plugin_missing, name))
 			string_list_add(&closure->plugin_missing, name);
-	}
-	if (plugins->unasked)
-		closure->unasked = plugins->unasked;
-}
-
-/*
- * Asks for all plugins at once. If the loader gives up at one of them, or cannot preload it, asks
- * for it alone.
- */
-static void read_plugins(const char *path, const struct elf_info *kind,
-			 const struct string_list *plugins, struct closure *closure)
-{
-	const struct question question = { joined(plugins), false };
-	struct closure with_all, alone;
-
-	ask(path, kind, &question, &with_all);
-	merge(closure, &with_all, 1);
-	/* Each question would take as long. */
-	if (with_all.failure == hangs)
-		closure->unasked = "the loader does not return from opening a plugin";
-	for (size_t i = 0; i < plugins->count && !closure->unasked; i++) {
-		if (!with_all.failure && preloadable(plugins->item[i]))
-			continue;
-		ask(plugins->item[i], kind, &plain, &alone);
-		merge(closure, &alone, 0);
 	}
 }
 
@@ -273,20 +235,20 @@ void closure_read(const char *path, const struct elf_info *kind, const struct st
 	static const char *const open_mpi[] = { "libmpi.", "libmpi_", "libopen-rte.",
 						"libopen-pal.", NULL };
 	struct string_list all = { 0 };
-	size_t asked = 0;
 
+	memset(closure, 0, sizeof(*closure));
+	append(closure, path, path);
+	closure->failure = ask(path, kind, &plain, closure, &closure->missing);
 	for (size_t i = 0; plugins && i < plugins->count; i++)
 		string_list_add(&all, plugins->item[i]);
-	ask(path, kind, &plain, closure);
-	for (;;) {
-		for (size_t i = 1; i < closure->count; i++) {
-			if (begins_with_any(closure->object[i].path, open_mpi))
-				add_plugins_beside(&all, closure->object[i].path);
+	for (size_t asked = 0, seen = 1; !closure->unasked; asked++) {
+		for (; seen < closure->count; seen++) {
+			if (begins_with_any(closure->object[seen].path, open_mpi))
+				add_plugins_beside(&all, closure->object[seen].path);
 		}
-		if (all.count == asked)
+		if (asked == all.count)
 			return;
-		asked = all.count;
-		read_plugins(path, kind, &all, closure);
+		read_plugin(path, kind, all.item[asked], closure);
 	}
 }
 

@@ -249,10 +249,6 @@ static int refuse_start(struct program *program)
 			       format_string("its dynamic loader %s was not found",
 					     elf->interpreter),
 			       "install the C library of that class (on Debian libc6:i386 for 32-bit programs)");
-	if (elf->bits == 32 && !loader_is_executed(elf))
-		return refused(program, TOOL_EXIT_NOT_EXECUTABLE, binary,
-			       "is a 32-bit program, which this kernel does not execute",
-			       "boot a kernel that has CONFIG_IA32_EMULATION, without ia32_emulation=0");
 	return 0;
 }
 

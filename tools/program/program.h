@@ -137,9 +137,6 @@ struct closure {
 void closure_read(const char *path, const struct elf_info *kind, const struct string_list *plugins,
 		  struct closure *closure);
 
-/* Whether this kernel executes the dynamic loader of that @kind. True if there is none. */
-bool loader_is_executed(const struct elf_info *kind);
-
 /* The object whose SONAME or file name is @name, or NULL. */
 const struct loaded_object *closure_find(const struct closure *closure, const char *name);
 

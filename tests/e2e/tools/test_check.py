@@ -24,10 +24,7 @@ CLASS_32_NOT_EXECUTED = {
     "libibverbs": None,
     "old_libibverbs": None,
     "libraries": [],
-    "verdict": "cannot start",
-    "reason": "PROGRAM: is a 32-bit program, which this kernel does not execute",
-    "advice": "boot a kernel that has CONFIG_IA32_EMULATION, without ia32_emulation=0",
-    "exit_status": 126
+    "loader_gives_up": "this kernel does not execute 32-bit programs: boot one that has CONFIG_IA32_EMULATION, without ia32_emulation=0",
 }
 GOLDEN = pathlib.Path(__file__).parent / "golden.json"
 USUAL = "linked"
