@@ -50,10 +50,6 @@ void style_wrap(FILE *out, const char *text, unsigned int column, unsigned int i
 
 	while (*text) {
 		size_t blanks = strspn(text, " "), length = strcspn(text + blanks, " ");
-		/* The usage keeps "[--output FILE]" together. */
-		if (text[blanks] == '[' && strcspn(text + blanks, "]") < strlen(text + blanks))
-			length = strcspn(text + blanks, "]") +
-				 strspn(text + blanks + strcspn(text + blanks, "]"), "].");
 
 		if (width && !first && column + blanks + length > width) {
 			fprintf(out, "\n%*s", (int)indent, "");

@@ -64,7 +64,6 @@ static int unknown_command(const char *name)
 static int execute(int argc, char **argv)
 {
 	const struct command *command;
-	int status;
 
 	if (argc < 2)
 		return unknown_command(NULL);
@@ -77,13 +76,7 @@ static int execute(int argc, char **argv)
 		return TOOL_EXIT_OK;
 	}
 	command = find_command(argv[1]);
-	if (!command)
-		return unknown_command(argv[1]);
-	argv += 2;
-	if (options_want_help(command, argv))
-		return print_usage(command);
-	status = options_read(command, &argv);
-	return status ? status : command->run(argv);
+	return command ? command_execute(command, argc - 1, argv + 1) : unknown_command(argv[1]);
 }
 
 int main(int argc, char **argv)

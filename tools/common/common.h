@@ -109,8 +109,8 @@ struct option_row {
 
 struct command {
 	const char *name;
-	const struct option_row *options; /* up to a row without a name; NULL: it has none */
-	const char *operands; /* what follows the options, as the usage prints it; NULL: nothing */
+	const struct option_row *options; /* up to a row without a name */
+	const char *operands; /* what follows the options, as the usage prints it, or "" */
 	const char *summary;
 	const char *example;
 	/* @words: the program to launch and its words. The result is the exit status. */
@@ -162,23 +162,14 @@ void env_vars_print(void);
 
 /* ---- options: the command line and --help follow from the rows of a command ---- */
 
-/*
- * Reads the words behind the name of the command. 0, or an exit status after a message. For a
- * command that launches a program *words is its name and its words afterwards.
- */
-int options_read(const struct command *command, char ***words);
+/* Reads @argv, which begins with the command's name, and runs the command. Its exit status. */
+int command_execute(const struct command *command, int argc, char **argv);
 
-/*
- * Whether --help is among the words that are the command's own: neither a value, nor behind "--" or
- * the program that it launches.
- */
-bool options_want_help(const struct command *command, char *const *words);
-
-/* The usage of @command with its options, which was asked for. TOOL_EXIT_OK. */
-int print_usage(const struct command *command);
-
-/* The usage as a second line under a refusal. TOOL_EXIT_REFUSED. */
+/* The usage under a refusal. TOOL_EXIT_REFUSED. */
 int advise_usage(const struct command *command);
+
+/* A line of help: @text, broken between words, stands from @column on. */
+void print_entry(const char *label, unsigned int column, const char *text);
 
 /* The nearest to @word of the names, which end with NULL. NULL: none is near. */
 const char *nearest_name(const char *word, const char *const *names);

@@ -3,11 +3,15 @@
 #include "common.h"
 #include "terminal/style.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #define OPTIONS_MAX 16
 #define HELP_INDENT 8
+
+/* What getopt_long_only() returns, besides '?' and ':'. */
+enum { END = -1, OPERAND = 1, HELP, FIRST_OPTION = 256 };
 
 /* ---- did you mean ---- */
 
@@ -35,166 +39,138 @@ const char *nearest_name(const char *word, const char *const *names)
 	return NULL;
 }
 
-/* ---- reading ---- */
-
-/* "-o": its value may follow at once. */
-static bool is_letter(const struct option_row *row)
-{
-	return row->name[1] != '-';
-}
-
-static bool needs_value(const struct option_row *row)
-{
-	return row->value && row->value[0] != '[';
-}
-
-/* The row of the option in @word, which ends at "=" or with the word. */
-static const struct option_row *find_row(const struct command *command, const char *word)
-{
-	for (const struct option_row *row = command->options; row && row->name; row++) {
-		size_t length = strlen(row->name);
-
-		if (!strncmp(word, row->name, length) &&
-		    (!word[length] || word[length] == '=' || is_letter(row)))
-			return row;
-	}
-	return NULL;
-}
-
-/* The option that @word may stand for, or NULL. */
-static const char *nearest_option(const struct command *command, const char *word)
-{
-	const struct option_row *row = command->options;
-	const char *names[OPTIONS_MAX + 1] = { NULL };
-
-	for (size_t i = 0; row && row[i].name && i < OPTIONS_MAX; i++)
-		names[i] = row[i].name;
-	return nearest_name(word, names);
-}
-
-static int refuse_operand(const struct command *command, const char *word)
-{
-	refuse(0, "%s: %s: unexpected argument", command->name, word);
-	return advise_usage(command);
-}
-
-/* Refuses an option that @command does not take. TOOL_EXIT_REFUSED. */
-static int refuse_option(const struct command *command, const char *word)
-{
-	const struct option_row *row = find_row(command, word);
-	const char *nearest = nearest_option(command, word);
-
-	if (row)
-		refuse(0, "%s: %s: %s", command->name, word,
-		       row->value ? "its value is missing" : "it takes no value");
-	else
-		refuse(0, "%s: %s: unknown option%s%s%s", command->name, word,
-		       nearest ? "; did you mean " : "", nearest ? nearest : "",
-		       nearest ? "?" : "");
-	return advise_usage(command);
-}
-
-/* Takes the option @word of that row, whose value may be the next word. */
-static int take_option(const struct command *command, const struct option_row *row, char *word,
-		       char ***words)
-{
-	char *value = is_letter(row) && word[2] ? word + 1 : strchr(word, '=');
-
-	if (value)
-		value++;
-	else if (needs_value(row) && **words)
-		value = *(*words)++;
-	if (value ? !row->value || !value[0] : needs_value(row))
-		return refuse_option(command, word);
-	if (row->flag)
-		*row->flag = true;
-	if (row->text)
-		*row->text = value ? value : "";
-	if (row->list)
-		string_list_add(row->list, value);
-	return 0;
-}
-
-int options_read(const struct command *command, char ***words)
-{
-	bool only_operands = false;
-	int status = 0;
-
-	while (!status && **words && !(command->launches && ***words != '-')) {
-		char *word = *(*words)++;
-		const struct option_row *row = find_row(command, word);
-
-		if (!strcmp(word, "--") && command->launches)
-			break;
-		if (!strcmp(word, "--") && !only_operands)
-			only_operands = true;
-		else if (row && !only_operands)
-			status = take_option(command, row, word, words);
-		else if ((word[0] != '-' || only_operands) && command->operand &&
-			 !*command->operand)
-			*command->operand = word;
-		else
-			status = word[0] != '-' || only_operands ? refuse_operand(command, word)
-								 : refuse_option(command, word);
-	}
-	return status;
-}
-
-static bool value_follows(const struct command *command, const char *word)
-{
-	const struct option_row *row = find_row(command, word);
-
-	return row && needs_value(row) && !strchr(word, '=');
-}
-
-bool options_want_help(const struct command *command, char *const *words)
-{
-	for (; *words && strcmp(*words, "--") && !(command->launches && **words != '-'); words++) {
-		if (!strcmp(*words, "--help"))
-			return true;
-		if (value_follows(command, *words) && words[1] && strcmp(words[1], "--help") != 0)
-			words++;
-	}
-	return false;
-}
-
 /* ---- explaining ---- */
+
+/* "[=N]" may follow the option, "FILE" must. */
+static int argument_of(const struct option_row *row)
+{
+	if (!row->value)
+		return no_argument;
+	return row->value[0] == '[' ? optional_argument : required_argument;
+}
 
 /* "--output FILE", or "--watch[=SECONDS]". */
 static const char *option_form(const struct option_row *row)
 {
-	return format_string("%s%s%s", row->name, needs_value(row) ? " " : "",
+	return format_string("%s%s%s", row->name, argument_of(row) == required_argument ? " " : "",
 			     row->value ? row->value : "");
 }
 
-static const char *synopsis(const struct command *command)
+static const char *usage_of(const struct command *command)
 {
-	const char *text = format_string("usage: xrc-compat %s", command->name);
-
-	for (const struct option_row *row = command->options; row && row->name; row++)
-		text = format_string("%s [%s]", text, option_form(row));
-	return command->operands ? format_string("%s %s", text, command->operands) : text;
+	return format_string("usage: xrc-compat %s [OPTION...]%s%s", command->name,
+			     command->operands[0] ? " " : "", command->operands);
 }
 
 int advise_usage(const struct command *command)
 {
-	advise("%s", synopsis(command));
+	advise("%s", usage_of(command));
+	advise("try: xrc-compat %s --help", command->name);
 	return TOOL_EXIT_REFUSED;
 }
 
-int print_usage(const struct command *command)
+void print_entry(const char *label, unsigned int column, const char *text)
 {
-	style_wrap(stdout, synopsis(command), 0, HELP_INDENT, style_help_width());
-	printf("\n\n");
-	style_wrap(stdout, command->summary, 0, 0, style_help_width());
-	printf("\n%s", command->options ? "\nOptions:\n" : "");
-	for (const struct option_row *row = command->options; row && row->name; row++) {
-		printf("  %s\n%*s", option_form(row), HELP_INDENT, "");
-		style_wrap(stdout, row->help, HELP_INDENT, HELP_INDENT, style_help_width());
-		putchar('\n');
+	printf("%-*s", (int)column, label);
+	style_wrap(stdout, text, column, column, style_help_width());
+	putchar('\n');
+}
+
+static int print_help(const struct command *command)
+{
+	printf("%s\n\n%s\n%s", usage_of(command), command->summary,
+	       command->options[0].name ? "\nOptions:\n" : "");
+	for (const struct option_row *row = command->options; row->name; row++) {
+		printf("  %s\n", option_form(row));
+		print_entry("", HELP_INDENT, row->help);
 	}
 	if (command->more_help)
 		command->more_help();
 	printf("\nExample:\n  %s\n", command->example);
 	return TOOL_EXIT_OK;
+}
+
+/* ---- reading ---- */
+
+static int refuse_word(const struct command *command, const char *word, const char *why)
+{
+	refuse(0, "%s: %s: %s", command->name, word, why);
+	return advise_usage(command);
+}
+
+static int refuse_option(const struct command *command, const char *word)
+{
+	const char *names[OPTIONS_MAX + 1] = { NULL }, *nearest;
+
+	for (size_t i = 0; command->options[i].name; i++)
+		names[i] = command->options[i].name;
+	nearest = nearest_name(word, names);
+	return refuse_word(command, word,
+			   nearest ? format_string("unknown option; did you mean %s?", nearest)
+				   : "unknown option");
+}
+
+static int take_operand(const struct command *command, const char *word)
+{
+	if (!command->operand || *command->operand)
+		return refuse_word(command, word, "unexpected argument");
+	*command->operand = word;
+	return 0;
+}
+
+/* @word: the option, as it was typed; @optarg is its value. */
+static int take_option(const struct command *command, const struct option_row *row,
+		       const char *word)
+{
+	if (optarg && !optarg[0])
+		return refuse_word(command, word, "its value is missing");
+	if (row->flag)
+		*row->flag = true;
+	if (row->text)
+		*row->text = optarg ? optarg : "";
+	if (row->list)
+		string_list_add(row->list, optarg);
+	return 0;
+}
+
+/* @kind: what getopt_long_only() has returned for @word. */
+static int take_word(const struct command *command, int kind, const char *word)
+{
+	switch (kind) {
+	case OPERAND:
+		return take_operand(command, optarg);
+	case ':':
+		return refuse_word(command, word, "its value is missing");
+	case '?':
+		return optopt ? refuse_word(command, word, "it takes no value")
+			      : refuse_option(command, word);
+	default:
+		return take_option(command, &command->options[kind - FIRST_OPTION], word);
+	}
+}
+
+int command_execute(const struct command *command, int argc, char **argv)
+{
+	struct option known[OPTIONS_MAX + 2] = { { "help", no_argument, NULL, HELP } };
+	int status = 0, kind;
+
+	for (int i = 0; command->options[i].name; i++) {
+		const struct option_row *row = &command->options[i];
+
+		known[i + 1] = (struct option){ row->name + strspn(row->name, "-"),
+						argument_of(row), NULL, FIRST_OPTION + i };
+	}
+	while (!status) {
+		const char *word = argv[optind];
+
+		kind = getopt_long_only(argc, argv, command->launches ? "+:" : "-:", known, NULL);
+		if (kind == HELP)
+			return print_help(command);
+		if (kind == END)
+			break;
+		status = take_word(command, kind, word);
+	}
+	while (!status && !command->launches && argv[optind])
+		status = take_operand(command, argv[optind++]);
+	return status ? status : command->run(argv + optind);
 }

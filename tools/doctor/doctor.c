@@ -263,6 +263,6 @@ static const struct option_row options[] = {
 };
 
 const struct command command_doctor = {
-	"doctor", options, NULL, "say what is wrong on this machine, and how to fix it",
+	"doctor", options, "", "say what is wrong on this machine, and how to fix it",
 	"xrc-compat doctor --json", run_doctor,
 };

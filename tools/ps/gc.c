@@ -47,6 +47,6 @@ static const struct option_row options[] = {
 };
 
 const struct command command_gc = {
-	"gc", options, NULL, "remove the registration tables that only dead processes used",
+	"gc", options, "", "remove the registration tables that only dead processes used",
 	"xrc-compat gc --dry-run", run_gc,
 };

@@ -4,7 +4,6 @@
  * shared memory.
  */
 #include "terminal/screen.h"
-#include "terminal/style.h"
 #include "tools/common/common.h"
 #include "tools/program/paths.h"
 #include "tools/tables/view.h"
@@ -124,11 +123,8 @@ static void fill(struct cell *cells, const struct regtab_view_member *member,
 static void explain_columns(void)
 {
 	puts("\nColumns:");
-	for (size_t i = 0; i < COLUMNS; i++) {
-		printf("  %-8s ", columns[i].name);
-		style_wrap(stdout, columns[i].help, 11, 11, style_help_width());
-		putchar('\n');
-	}
+	for (size_t i = 0; i < COLUMNS; i++)
+		print_entry(format_string("  %s", columns[i].name), 11, columns[i].help);
 }
 
 /* ---- printing ---- */
@@ -410,6 +406,6 @@ static const struct option_row options[] = {
 };
 
 const struct command command_ps = {
-	"ps", options, NULL, "list the registrations with receive QPs, also of dead processes",
+	"ps", options, "", "list the registrations with receive QPs, also of dead processes",
 	"xrc-compat ps -o QP,PID,COMMAND,STATE", run_ps, .more_help = explain_columns,
 };

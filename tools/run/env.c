@@ -225,7 +225,7 @@ static int run_env(char **words)
 static const struct option_row options[] = { PRELOAD_OPTIONS(wish), { 0 } };
 
 const struct command command_env = {
-	"env", options, "[[LAUNCHER [ARGUMENT...]] PROGRAM [ARGUMENT...]]",
+	"env", options, "[LAUNCHER...] [PROGRAM [ARGUMENT...]]",
 	"print the command line for each MPI launcher, or for the one given",
 	"xrc-compat env mpirun_rsh -np 4 -hostfile hosts ./old-solver", run_env, .launches = true,
 };

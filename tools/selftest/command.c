@@ -59,7 +59,7 @@ static const struct option_row options[] = {
 };
 
 const struct command command_selftest = {
-	"selftest", options, NULL,
+	"selftest", options, "",
 	"carry out the whole legacy exchange on a device, and say what works",
 	"xrc-compat selftest --device mlx5_0", run_selftest,
 };
