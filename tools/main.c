@@ -5,6 +5,7 @@
 #include "tools/common/common.h"
 #include "tools_config.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,6 +82,7 @@ static int execute(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	setlocale(LC_CTYPE, "C.UTF-8");	/* for text.c */
 	children_keep();
 	return streams_main("xrc-compat", TOOL_EXIT_REFUSED, execute, argc, argv);
 }

@@ -51,10 +51,7 @@ void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- text of other processes ---- */
 
-/*
- * The length of the printable UTF-8 character that begins here; 0 if there is none. C1 controls and
- * surrogates are none.
- */
+/* The length of the printable UTF-8 character that begins here; 0 if there is none. */
 size_t text_character(const char *text);
 
 /*

@@ -2,39 +2,20 @@
 /* Text of other processes, made fit for a terminal, for JSON and for a shell. */
 #include "common.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
+#include <wctype.h>
 
 size_t text_character(const char *text)
 {
-	/* Controls, surrogates and longer codings of a character are between these. */
-	static const struct {
-		unsigned int first, last;
-		size_t length;
-	} printable[] = {
-		{ 0x20, 0x7e, 1 },
-		{ 0xa0, 0x7ff, 2 },
-		{ 0x800, 0xd7ff, 3 },
-		{ 0xe000, 0xffff, 3 },
-		{ 0x10000, 0x10ffff, 4 },
-	};
-	unsigned int code = (unsigned char)*text;
-	size_t length = code < 0xc0 ? 1 : code < 0xe0 ? 2 : code < 0xf0 ? 3 : 4;
+	mbstate_t state = { 0 };
+	wchar_t wide;
+	size_t length = mbrtowc(&wide, text, strnlen(text, MB_LEN_MAX), &state);
 
-	if (length > 1)
-		code &= length == 2 ? 0x1f : 0x0f;
-	for (size_t i = 1; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (text[i] & 0x3f);
-	}
-	for (size_t i = 0; i < sizeof(printable) / sizeof(printable[0]); i++) {
-		if (length == printable[i].length && code >= printable[i].first &&
-		    code <= printable[i].last)
-			return length;
-	}
-	return 0;
+	return length <= MB_LEN_MAX && iswprint((wint_t)wide) ? length : 0;
 }
 
 void text_clean(char *text)
