@@ -6,6 +6,7 @@
 #include "tools_config.h"
 
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,6 +84,7 @@ static int execute(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	setlocale(LC_CTYPE, "C.UTF-8");	/* for text.c */
-	children_keep();
+	/* A program in perl or Python may have ignored it; then waitpid(2) fails. */
+	signal(SIGCHLD, SIG_DFL);
 	return streams_main("xrc-compat", TOOL_EXIT_REFUSED, execute, argc, argv);
 }

@@ -27,18 +27,6 @@
 #define BURIAL_MILLISECONDS 200
 #define MOST_BYTES (256 * 1024)	/* of a program's output; the rest is dropped */
 
-static void (*inherited)(int number);
-
-void children_keep(void)
-{
-	inherited = signal(SIGCHLD, SIG_DFL);
-}
-
-void children_restore(void)
-{
-	signal(SIGCHLD, inherited);
-}
-
 static int64_t in_milliseconds(int milliseconds)
 {
 	struct timespec now;

@@ -212,14 +212,6 @@ struct aside {
  */
 char *aside_output(const struct aside *aside, int milliseconds, size_t *size, int *result);
 
-/*
- * A program in perl or Python may start a command with SIGCHLD ignored, and waitpid(2) then returns
- * no child. children_keep() sets the default. children_restore() sets what was inherited, before
- * another program is executed.
- */
-void children_keep(void);
-void children_restore(void);
-
 /* ---- launchers of parallel programs, and how each gives its processes a variable ---- */
 
 struct launcher {

@@ -114,7 +114,6 @@ static int exec_under_softhca(const struct launch *launch)
 		return refuse_missing("softhca, the emulated HCA,", &places);
 	if (paths_self(self, sizeof(self)))
 		return refuse(TOOL_EXIT_REFUSED, "/proc is not mounted; mount it");
-	children_restore();
 	execv(softhca, softhca_argv(softhca, self, launch));
 	return refuse(TOOL_EXIT_REFUSED, "%s: %s", softhca, strerror(errno));
 }
@@ -154,7 +153,6 @@ static int exec_program(const char *library, const struct program *program,
 	needs_add(program, launch->program + 1, &launch->wish, &libraries);
 	if (setenv("LD_PRELOAD", preload_value(&libraries, false), 1) || set_quirks())
 		return refuse(TOOL_EXIT_REFUSED, "out of memory");
-	children_restore();
 	execv(program->path, launch->program);
 	return refuse(errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE, "%s: %s",
 		      program->path, strerror(errno));

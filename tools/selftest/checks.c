@@ -11,7 +11,6 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -292,6 +291,5 @@ static int execute(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	signal(SIGCHLD, SIG_DFL);	/* it may be ignored, and wire.c waits for its actors */
 	return streams_main("xrc-compat-selftest", EXIT_IMPOSSIBLE, execute, argc, argv);
 }

@@ -36,12 +36,6 @@ def test_commands_work_with_sigchld_ignored(run, xrc_compat, helpers, words, sta
     assert result.returncode == status, result
 
 
-@pytest.mark.parametrize("command", ["run", "trace"])
-def test_a_program_inherits_that_sigchld_is_ignored(run, xrc_compat, command):
-    result = run([*IGNORING, xrc_compat, command, "--", "grep", "SigIgn", "/proc/self/status"])
-    assert int(result.stdout.split()[1], 16) & 1 << 16, result
-
-
 def test_a_program_may_begin_with_a_dash_after_two_dashes(run, xrc_compat, tmp_path):
     shutil.copy("/bin/true", tmp_path / "-program")
     env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
