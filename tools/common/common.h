@@ -136,9 +136,8 @@ struct preload_wish {
 
 /* A program that `run`, `trace` or `selftest` starts with the library. */
 struct launch {
-	const struct command *command;
-	const char *softhca;	/* number of emulated devices, "" for the default; NULL: none */
-	const char *model;	/* of --model, or NULL */
+	const char *softhca;	/* number of emulated devices, "" for the default */
+	const char *model;	/* of --model; if both are NULL, nothing is emulated */
 	struct preload_wish wish;
 	char **program;		/* NULL-terminated */
 };
@@ -148,11 +147,17 @@ struct launch {
 	  "use emulated adapters, 2 or as many as given, instead of the machine's own", \
 	  .text = &(launch).softhca }, \
 	{ "--model", "NAME", \
-	  "with --softhca: which adapter is emulated, connectx3 (mlx4) or connectx5 (mlx5)", \
+	  "use emulated adapters of this model: connectx3 (mlx4) or connectx5 (mlx5)", \
 	  .text = &(launch).model }
 
 /* Executes the program. Returns the exit status, after a message, when that cannot be done. */
 int launch_program(const struct launch *launch);
+
+/* Refuses to launch a program that was not given. TOOL_EXIT_REFUSED. */
+int refuse_program_missing(const struct command *command);
+
+/* Refuses because @what is not in these places. TOOL_EXIT_REFUSED. */
+int refuse_missing(const char *what, const struct string_list *places);
 
 /* Prints the environment table; the same text in --help and in env-vars. */
 void env_vars_print(void);

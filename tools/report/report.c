@@ -29,9 +29,7 @@ static int run_report(char **words)
 	(void)words;
 	script = paths_helper("report/xrc-compat-report", &places);
 	if (!script || paths_self(command, sizeof(command)))
-		return refuse(TOOL_EXIT_REFUSED,
-			      "xrc-compat-report was not found (first looked for: %s)",
-			      places.item[0]);
+		return refuse_missing("xrc-compat-report", &places);
 	file = output_open(output, "report", &name);
 	if (!file)
 		return TOOL_EXIT_REFUSED;

@@ -15,41 +15,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_DEVICES 16
-
-/*
- * "--softhca=DEVICES": 1 to MAX_DEVICES; 2 without a value, 0 without the option, -1 for a wrong
- * value.
- */
-static int count_devices(const char *text)
+int refuse_program_missing(const struct command *command)
 {
-	char *end;
-	long value;
-
-	if (!text || !text[0])
-		return text ? 2 : 0;
-	value = strtol(text, &end, 10);
-	return text[0] < '0' || text[0] > '9' || *end || value < 1 || value > MAX_DEVICES
-		       ? -1
-		       : (int)value;
+	refuse(0, "%s: no program given", command->name);
+	return advise_usage(command);
 }
 
-/* 0, or an exit status after printing a message. */
-static int check_launch(const struct launch *launch)
-{
-	if (count_devices(launch->softhca) < 0)
-		refuse(0, "--softhca=%s: the number of devices is 1 to %d", launch->softhca,
-		       MAX_DEVICES);
-	else if (launch->model && !launch->softhca)
-		refuse(0, "--model=%s: a model of emulated adapters; add --softhca", launch->model);
-	else if (!launch->program[0])
-		refuse(0, "%s: no program given", launch->command->name);
-	else
-		return 0;
-	return advise_usage(launch->command);
-}
-
-static int refuse_missing(const char *what, const struct string_list *places)
+int refuse_missing(const char *what, const struct string_list *places)
 {
 	refuse(0, "%s was not found; looked at:", what);
 	for (size_t i = 0; i < places->count; i++)
@@ -79,11 +51,12 @@ static int find_library(int bits, const char **library, struct elf_info *elf)
  */
 static char **softhca_argv(const char *softhca, const char *self, const struct launch *launch)
 {
+	bool given = launch->softhca && launch->softhca[0];
 	struct string_list words = { 0 };
 
 	string_list_add(&words, softhca);
 	string_list_add(&words, "run");
-	string_list_add(&words, format_string("--devices=%d", count_devices(launch->softhca)));
+	string_list_add(&words, format_string("--devices=%s", given ? launch->softhca : "2"));
 	if (launch->model)
 		string_list_add(&words, format_string("--model=%s", launch->model));
 	string_list_add(&words, "--");
@@ -163,12 +136,8 @@ int launch_program(const struct launch *launch)
 	static struct program program;
 	struct elf_info library_elf;
 	const char *library;
-	int status = check_launch(launch), fault;
-
-	if (status)
-		return status;
-	fault = program_open(launch->program[0], &program);
-	status = find_library(program.elf.bits, &library, &library_elf);
+	int fault = program_open(launch->program[0], &program);
+	int status = find_library(program.elf.bits, &library, &library_elf);
 	if (status)
 		return status;
 	if (!fault)
@@ -179,14 +148,16 @@ int launch_program(const struct launch *launch)
 			advise("%s", program.advice);
 		return fault;
 	}
-	return launch->softhca ? exec_under_softhca(launch)
-			       : exec_program(library, &program, launch);
+	return launch->softhca || launch->model ? exec_under_softhca(launch)
+						: exec_program(library, &program, launch);
 }
 
-static struct launch launch = { .command = &command_run };
+static struct launch launch;
 
 static int run_run(char **words)
 {
+	if (!words[0])
+		return refuse_program_missing(&command_run);
 	launch.program = words;
 	return launch_program(&launch);
 }

@@ -21,7 +21,7 @@ static bool is_port(const char *text)
 
 static const char *device = "", *port = "18515", *host;
 static bool listens;
-static struct launch launch = { .command = &command_selftest };
+static struct launch launch;
 
 static int run_selftest(char **words)
 {
@@ -32,9 +32,7 @@ static int run_selftest(char **words)
 
 	(void)words;
 	if (!path)
-		return refuse(TOOL_EXIT_REFUSED,
-			      "xrc-compat-selftest was not found (first looked for: %s)",
-			      places.item[0]);
+		return refuse_missing("xrc-compat-selftest", &places);
 	if (!is_port(port))
 		return refuse(TOOL_EXIT_REFUSED,
 			      "selftest: --port: a port is a number from 1 to 65535");

@@ -27,9 +27,7 @@ static struct {
 	char *text;		/* of the JSON document, kept until the program has ended */
 	size_t text_size;
 	struct trace trace;
-} tracing = {
-	.launch = { .command = &command_trace }, .socket = -1, .out_name = "standard error",
-};
+} tracing = { .socket = -1, .out_name = "standard error" };
 
 /* ---- records ---- */
 
@@ -253,10 +251,8 @@ static int trace_program(void)
 
 static int run_trace(char **words)
 {
-	if (!words[0]) {
-		refuse(0, "trace: no program given");
-		return advise_usage(&command_trace);
-	}
+	if (!words[0])
+		return refuse_program_missing(&command_trace);
 	tracing.launch.program = words;
 	return trace_program();
 }

@@ -291,10 +291,7 @@ def test_a_later_directory_of_path_wins_over_one_that_may_not_be_executed(launch
     assert launch("show-start", PATH=f"{tmp_path}:/nonexistent").returncode == NOT_EXECUTABLE
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [[], ["--"], ["--softhca=", "true"], ["--softhca=0", "true"],
-     ["--softhca=17", "true"], ["--softhca=2x", "true"], ["--softhca=-1", "true"]])
+@pytest.mark.parametrize("arguments", [[], ["--"], ["--softhca=", "true"]])
 def test_wrong_usage(launch, arguments):
     assert_refused(launch(*arguments), REFUSED, "usage: xrc-compat run")
 
@@ -344,8 +341,8 @@ def test_softhca_has_two_devices_by_default(run, tree, helpers):
 def test_the_model_is_passed_to_softhca(run, tree, helpers):
     result = run_in(tree, run, "--softhca=2", "--model=connectx5", helpers / "show-start")
     assert "softhca run --devices=2 --model=connectx5," in result.stderr
-    assert_refused(run_in(tree, run, "--model=connectx5", helpers / "show-start"), REFUSED,
-            "add --softhca")
+    result = run_in(tree, run, "--model=connectx5", helpers / "show-start")
+    assert "softhca run --devices=2 --model=connectx5," in result.stderr
 
 
 def test_the_program_is_checked_before_softhca_is_started(run, tree):
