@@ -3,7 +3,7 @@
  * `xrc-compat env`: prints, for each launcher, the line that preloads the library into every
  * process.
  */
-#include "quirks.h"
+#include "run.h"
 #include "elf/lib_folder.h"
 #include "tools/common/common.h"
 #include "tools/common/variables.h"
@@ -39,16 +39,6 @@ static void print_preload(const struct launcher *launcher, const struct string_l
 		       here && here[0] ? "" : "\"${LD_PRELOAD:+:$LD_PRELOAD}\"");
 }
 
-/* The variables of quirks.h are defaults. */
-static void print_quirk(const struct launcher *launcher, const char *name, const char *value)
-{
-	if (getenv(name))
-		print_variable(launcher, name, getenv(name), "");
-	else
-		printf("%s%s%s\"${%s:-%s}\"", launcher->before, name, launcher->between, name,
-		       value);
-}
-
 /* Variables that the library and the emulator read in the program. The commands read the others. */
 static bool is_for_programs(const char *name)
 {
@@ -59,14 +49,11 @@ static bool is_for_programs(const char *name)
 static void print_variables(const struct launcher *launcher, const struct string_list *libraries)
 {
 #define ROW(NAME, DEFAULT, READ_WHEN, HELP) #NAME,
-	static const char *const names[] = { XRC_COMPAT_ENV_TABLE(ROW) };
+	static const char *const names[] = { QUIRK_VARIABLE, XRC_COMPAT_ENV_TABLE(ROW) };
 #undef ROW
 
 	printf("%s", launcher->word ? launcher->word : "");
 	print_preload(launcher, libraries);
-#define ROW(NAME, VALUE) print_quirk(launcher, NAME, VALUE);
-	QUIRKS(ROW)
-#undef ROW
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const char *value = getenv(names[i]);
 
@@ -183,19 +170,15 @@ static int print_lines(char **words)
 	bool launcher = words[0] && is_launcher(words[0]);
 	struct string_list libraries = { 0 };
 	char **program_words = launcher ? find_program(words) : words;
-	struct string_list places = { 0 };
 	struct program program;
 	/* Other hosts may have a program that this one lacks. */
 	bool found = words[0] && !program_open(program_words[0], &program);
-	const char *library = paths_shim(found ? program.elf.bits : LOADER_LIB_OWN_BITS, &places);
 	struct elf_info elf;
-	const char *fault = paths_preload_fault(library, &elf);
+	const char *library;
 
-	if (fault) {
-		refuse(0, "%s", fault);
-		advise("try: xrc-compat doctor");
+	if (find_library(found ? program.elf.bits : LOADER_LIB_OWN_BITS, &library, &elf) ||
+	    set_quirk())
 		return TOOL_EXIT_REFUSED;
-	}
 	string_list_add(&libraries, library);
 	/* Without a program only the options add libraries. */
 	if (found)

@@ -3,7 +3,7 @@
  * `xrc-compat run`: sets LD_PRELOAD and execs, after having made sure that the preload will take
  * effect.
  */
-#include "quirks.h"
+#include "run.h"
 #include "tools/common/common.h"
 #include "tools/program/paths.h"
 #include "tools/tools_config.h"
@@ -33,7 +33,7 @@ int refuse_missing(const char *what, const struct string_list *places)
  * The loader only warns about a library that it cannot preload, and the program dies much later of
  * a missing symbol. So everything is checked before the exec.
  */
-static int find_library(int bits, const char **library, struct elf_info *elf)
+int find_library(int bits, const char **library, struct elf_info *elf)
 {
 	struct string_list places = { 0 };
 	const char *fault;
@@ -107,11 +107,9 @@ static int add_tracer(int bits, struct string_list *libraries)
 	return 0;
 }
 
-static int set_quirks(void)
+int set_quirk(void)
 {
-#define ROW(name, value) || setenv(name, value, 0)
-	return 0 QUIRKS(ROW);
-#undef ROW
+	return setenv(QUIRK_VARIABLE, "libibverbs.so.1", 0);
 }
 
 static int exec_program(const char *library, const struct program *program,
@@ -124,7 +122,7 @@ static int exec_program(const char *library, const struct program *program,
 		return status;
 	string_list_add(&libraries, library);
 	needs_add(program, launch->program + 1, &launch->wish, &libraries);
-	if (setenv("LD_PRELOAD", preload_value(&libraries, false), 1) || set_quirks())
+	if (setenv("LD_PRELOAD", preload_value(&libraries, false), 1) || set_quirk())
 		return refuse(TOOL_EXIT_REFUSED, "out of memory");
 	execv(program->path, launch->program);
 	return refuse(errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE, "%s: %s",

@@ -366,6 +366,6 @@ def test_the_path_of_the_missing_library_is_reported(run, tree, helpers):
 @pytest.mark.parametrize("given, seen", [({}, "libibverbs.so.1"),
                                          ({"MV2_LIBIBVERBS_PATH": "/my/own.so"}, "/my/own.so")])
 def test_mvapich2_gets_the_name_of_libibverbs(launch, given, seen):
-    """A default of the quirks' table does not replace a value that the user has set."""
+    """The default does not replace a value that the user has set."""
     result = launch("printenv", "MV2_LIBIBVERBS_PATH", **given)
     assert result.stdout.strip() == seen
