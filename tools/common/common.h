@@ -222,8 +222,6 @@ char *aside_output(const struct aside *aside, int milliseconds, size_t *size, in
 struct launcher {
 	const char *title;
 	const char *names;	/* of its commands, each between blanks */
-	/* words in the path of its file that identify it among others of the same name */
-	const char *hints;
 	const char *command;	/* as a user begins to type it */
 	const char *before, *between;	/* "before" NAME "between" VALUE, for each variable */
 	/* the word in front of the variables; NULL: they follow the launcher's name */

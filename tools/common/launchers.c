@@ -7,20 +7,19 @@
 #include <string.h>
 
 const struct launcher launchers[] = {
-	{ "shell, batch script", "", "", "export", " ", "=", "", false, false },
-	{ "ssh", " ssh rsh pdsh ", "", "ssh HOST", " ", "=", " env", true, true },
+	{ "shell, batch script", "", "export", " ", "=", "", false, false },
+	{ "ssh", " ssh rsh pdsh ", "ssh HOST", " ", "=", " env", true, true },
 	{ "Open MPI", " mpirun mpiexec orterun prterun mpirun.openmpi mpiexec.openmpi ",
-	  "openmpi ompi orte prte", "mpirun", " -x ", "=", NULL, false, false },
+	  "mpirun", " -x ", "=", NULL, false, false },
 	{ "MPICH, Intel MPI, MVAPICH2 (Hydra)",
-	  " mpirun mpiexec mpiexec.hydra mpirun.mpich mpiexec.mpich ", "hydra mpich impi mvapich",
-	  "mpiexec", " -genv ", " ", NULL, false, false },
+	  " mpirun mpiexec mpiexec.hydra mpirun.mpich mpiexec.mpich ", "mpiexec", " -genv ", " ",
+	  NULL, false, false },
 	/* mpirun_rsh composes a command line for ssh. */
-	{ "MVAPICH, MVAPICH2 (mpirun_rsh)", " mpirun_rsh mpiexec.mpirun_rsh ", "",
+	{ "MVAPICH, MVAPICH2 (mpirun_rsh)", " mpirun_rsh mpiexec.mpirun_rsh ",
 	  "mpirun_rsh -np N HOST...", " ", "=", "", true, false },
-	{ "Platform MPI, HP-MPI", " mpirun ", "platform hpmpi pcmpi", "mpirun", " -e ", "=", NULL,
-	  false, false },
+	{ "Platform MPI, HP-MPI", " mpirun ", "mpirun", " -e ", "=", NULL, false, false },
 	/* Not --export=ALL,NAME=VALUE: there srun keeps a value that is set already. */
-	{ "Slurm", " srun ", "", "srun", " ", "=", " env", false, false },
+	{ "Slurm", " srun ", "srun", " ", "=", " env", false, false },
 };
 
 const size_t launcher_count = sizeof(launchers) / sizeof(launchers[0]);

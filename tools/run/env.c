@@ -125,39 +125,19 @@ static void print_all(const struct string_list *libraries, char **words)
 	}
 }
 
-/* Whether the path of the launcher's file has a word that identifies it. */
-static bool is_hinted(const struct launcher *launcher, const char *name)
-{
-	char hints[64], *rest = hints, *hint, file[PATH_MAX] = "";
-	struct program program;
-	bool hinted = false;
-
-	if (!program_open(name, &program) && !realpath(program.path, file))
-		file[0] = '\0';
-	snprintf(hints, sizeof(hints), "%s", launcher->hints);
-	while ((hint = strsep(&rest, " ")) != NULL)
-		hinted |= hint[0] && strcasestr(file, hint);
-	return hinted;
-}
-
+/* Several launchers are named mpirun. */
 static void print_chosen(const struct string_list *libraries, char **words)
 {
-	const struct launcher *chosen[8];
-	size_t count = 0, hinted = 0;
+	unsigned int count = 0;
 
+	for (size_t i = 0; i < launcher_count; i++)
+		count += launcher_has_name(&launchers[i], words[0]);
 	for (size_t i = 0; i < launcher_count; i++) {
-		if (launcher_has_name(&launchers[i], words[0]))
-			chosen[count++] = &launchers[i];
-	}
-	for (size_t i = 0; i < count && count > 1; i++) {
-		if (is_hinted(chosen[i], words[0]))
-			chosen[hinted++] = chosen[i];
-	}
-	count = hinted ? hinted : count;
-	for (size_t i = 0; i < count; i++) {
+		if (!launcher_has_name(&launchers[i], words[0]))
+			continue;
 		if (count > 1)
-			printf("# %s\n", chosen[i]->title);
-		print_line_for(chosen[i], libraries, words);
+			printf("# %s\n", launchers[i].title);
+		print_line_for(&launchers[i], libraries, words);
 	}
 }
 
