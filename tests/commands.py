@@ -20,6 +20,11 @@ COMMANDS = [
 ]
 
 
+def options_of(text):
+    """The options in @text (-o, --json ...) without --help, which all commands have."""
+    return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", text)) - {"--help"}
+
+
 def usage_of(command):
     """The names in the command's table of options."""
     text = DEFINITIONS["command_" + command.replace("-", "_")]
