@@ -26,16 +26,14 @@ static void read_unresolved(void)
 	if (!path || elf_info_read(path, &system))
 		return;
 	for (size_t i = 0; i < check.closure.count; i++) {
-		const struct elf_info *elf = &check.closure.object[i].elf;
+		const struct string_list *import = &check.closure.object[i].elf.import;
 
-		for (size_t j = 0; j < elf->import_count; j++) {
-			const struct elf_import *import = &elf->import[j];
+		for (size_t j = 0; j < import->count; j++) {
+			const char *name = import->item[j];
 
-			if (!import->weak && import->version &&
-			    !strncmp(import->version, "IBVERBS_", 8) &&
-			    !legacy_name(import->name) &&
-			    !string_list_has(&system.export, import->name))
-				string_list_add(&check.unresolved, import->name);
+			if (!strncmp(name, "ibv_", 4) && !legacy_name(name) &&
+			    !string_list_has(&system.export, name))
+				string_list_add(&check.unresolved, name);
 		}
 	}
 }

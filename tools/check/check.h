@@ -13,7 +13,6 @@
 enum check_verdict {
 	VERDICT_READY = 0,
 	VERDICT_NOT_NEEDED = 1,
-	VERDICT_RUN_TIME = 2, /* binds by dlsym(), and our library was built without that */
 	VERDICT_CANNOT_TELL = 3, /* it starts other programs, or cannot be read */
 	VERDICT_NO_DEVICE = 4,
 	VERDICT_UNSUPPORTED = 5, /* an interface or a build that our library does not support */
@@ -24,12 +23,10 @@ enum check_verdict {
 
 /* What a program and its libraries use of the legacy XRC interface, and how they bind to it. */
 struct legacy_use {
-	struct string_list needs; /* "FUNCTION@NODE, by FILE" for each legacy function, sorted */
+	struct string_list needs; /* "FUNCTION, by FILE" for each legacy function, sorted */
 	bool receive_qps;	  /* a function of receive QPs is among them */
 	/* the object that looks the functions up by dlsym(), or NULL */
 	const struct loaded_object *run_time;
-	/* the object that opens devices by IBVERBS_1.0, or NULL */
-	const struct loaded_object *unversioned;
 	bool transitional; /* uses the interface of 2011, which was never released (IBV_XRC_OPS) */
 	/*
 	 * "one-way": receives through receive QPs; "two-way": XRC QPs both send and receive. NULL:

@@ -154,28 +154,6 @@ static bool decide_unresolved(struct check *check)
 				     check->unresolved.item[0]));
 }
 
-static bool decide_version(struct check *check)
-{
-	return check->use.unversioned &&
-	       decided(check, VERDICT_UNSUPPORTED,
-		       format_string("%s was not linked with libibverbs: its reference to ibv_open_device has no version, and so "
-				     "means the devices of IBVERBS_1.0, which never had XRC; link it with -libverbs",
-				     check->use.unversioned->path));
-}
-
-/*
- * A program that binds at run time calls dlsym() on a handle of libibverbs. A preloaded library
- * sees that only if it interposes dlsym().
- */
-static bool decide_run_time(struct check *check)
-{
-	return !check->use.needs.count && check->use.run_time &&
-	       !string_list_has(&check->library.export, "dlsym") &&
-	       decided(check, VERDICT_RUN_TIME,
-		       format_string("%s finds the functions with dlsym(), which a preloaded library does not see",
-				     check->use.run_time->path));
-}
-
 static bool decide_device(struct check *check)
 {
 	const struct device *closed = find_device(check, is_closed);
@@ -230,8 +208,7 @@ void check_decide(struct check *check)
 {
 	static bool (*const rules[])(struct check *check) = {
 		decide_start, decide_plugins, decide_starter, decide_unasked, decide_static,
-		decide_need, decide_preload, decide_unresolved, decide_version, decide_run_time,
-		decide_device, decide_ready,
+		decide_need, decide_preload, decide_unresolved, decide_device, decide_ready,
 	};
 
 	for (size_t i = 0; !rules[i](check);)

@@ -15,7 +15,6 @@ const char *check_verdict_name(enum check_verdict value)
 	static const char *const names[] = {
 		[VERDICT_READY] = "ready",
 		[VERDICT_NOT_NEEDED] = "not needed",
-		[VERDICT_RUN_TIME] = "binds at run time",
 		[VERDICT_CANNOT_TELL] = "cannot tell",
 		[VERDICT_CANNOT_START] = "cannot start",
 		[VERDICT_NOT_PRELOADABLE] = "cannot be preloaded",

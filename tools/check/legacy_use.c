@@ -38,59 +38,36 @@ static bool is_libibverbs(const struct loaded_object *object)
 	return object->elf.soname && !strncmp(object->elf.soname, "libibverbs.so", 13);
 }
 
-static void add_need(struct legacy_use *use, const char *name, const char *version,
-		     const struct loaded_object *object)
+static void add_need(struct legacy_use *use, const char *name, const struct loaded_object *object)
 {
-	string_list_add(&use->needs, format_string("%s@%s, by %s", name,
-						   version ? version : "(no version)",
-						   object->path));
+	string_list_add(&use->needs, format_string("%s, by %s", name, object->path));
 	use->receive_qps |= strstr(name, "_xrc_rcv_qp") != NULL;
 }
 
-/* A file without section headers has the names, too. */
-static void read_names(const struct loaded_object *object, struct legacy_use *use)
+/* Whether the file wants the function. A file without section headers has only the names. */
+static bool wants(const struct loaded_object *object, const char *name)
 {
-	for (size_t i = 0; i < LEGACY_COUNT; i++) {
-		const char *name = legacy_functions[i];
-
-		if (regular_has(object->path, name, strlen(name) + 1))
-			add_need(use, name, NULL, object);
-	}
+	if (object->elf.bits && !object->elf.has_sections)
+		return regular_has(object->path, name, strlen(name) + 1);
+	return elf_info_imports(&object->elf, name);
 }
 
 static void read_imports(const struct loaded_object *object, struct legacy_use *use)
 {
-	if (object->elf.bits && !object->elf.has_sections)
-		read_names(object, use);
-	for (size_t i = 0; i < object->elf.import_count; i++) {
-		const struct elf_import *import = &object->elf.import[i];
-
-		if (legacy_name(import->name))
-			add_need(use, import->name, import->version, object);
-		/* Only that interface had them as symbols; today they are inline or gone. */
-		use->transitional |= !strcmp(import->name, "ibv_create_xsrq") ||
-				     !strcmp(import->name, "ibv_open_xrcd");
+	for (size_t i = 0; i < LEGACY_COUNT; i++) {
+		if (wants(object, legacy_functions[i]))
+			add_need(use, legacy_functions[i], object);
 	}
-}
-
-/*
- * The loader binds a reference without a version to IBVERBS_1.0, whose device structs the eight
- * functions cannot use. True for one with a version.
- */
-static bool read_opening(const struct loaded_object *object, struct legacy_use *use)
-{
-	const struct elf_import *import = elf_info_find_import(&object->elf, "ibv_open_device");
-
-	if (import && !import->version && !use->unversioned)
-		use->unversioned = object;
-	return import && import->version;
+	/* Only that interface had them as symbols; today they are inline or gone. */
+	use->transitional |= elf_info_imports(&object->elf, "ibv_create_xsrq") ||
+			     elf_info_imports(&object->elf, "ibv_open_xrcd");
 }
 
 static bool looks_up_at_run_time(const struct loaded_object *object)
 {
-	return (elf_info_find_import(&object->elf, "dlsym") ||
-		elf_info_find_import(&object->elf, "dlvsym")) &&
-	       !elf_info_find_import(&object->elf, first_function) &&
+	return (elf_info_imports(&object->elf, "dlsym") ||
+		elf_info_imports(&object->elf, "dlvsym")) &&
+	       !elf_info_imports(&object->elf, first_function) &&
 	       regular_has(object->path, first_function, sizeof(first_function));
 }
 
@@ -99,9 +76,9 @@ static const char *find_mlnx(const struct loaded_object *object)
 {
 	static const char *const headers[] = { "verbs_exp.h", "ofa_verbs.h" };
 
-	for (size_t i = 0; i < object->elf.import_count; i++) {
-		if (!strncmp(object->elf.import[i].name, "ibv_exp_", 8))
-			return object->elf.import[i].name;
+	for (size_t i = 0; i < object->elf.import.count; i++) {
+		if (!strncmp(object->elf.import.item[i], "ibv_exp_", 8))
+			return object->elf.import.item[i];
 	}
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
 		if (regular_has(object->path, headers[i], strlen(headers[i]) + 1))
@@ -134,8 +111,6 @@ static const char *direction_of(const struct legacy_use *use)
 
 void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 {
-	bool versioned = false;
-
 	memset(use, 0, sizeof(*use));
 	for (size_t i = 0; i < closure->count; i++) {
 		const struct loaded_object *object = &closure->object[i];
@@ -145,14 +120,11 @@ void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 		if (is_libibverbs(object))
 			continue;
 		read_imports(object, use);
-		versioned |= read_opening(object, use);
 		if (!use->run_time && looks_up_at_run_time(object))
 			use->run_time = object;
 		if (!use->mlnx && (use->needs.count > before || use->run_time == object))
 			use->mlnx = find_mlnx(object);
 	}
-	if (versioned)
-		use->unversioned = NULL;
 	/* The order in a file is arbitrary. */
 	if (use->needs.count)
 		qsort(use->needs.item, use->needs.count, sizeof(*use->needs.item), compare);

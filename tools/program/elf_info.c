@@ -116,71 +116,23 @@ static void read_dynamic(Elf *elf, struct elf_info *info)
 
 /* ---- symbols ---- */
 
-struct symbols {
-	Elf *elf;
-	Elf_Data *versym, *verneed;
-	GElf_Word names; /* section of the names in verneed */
-};
-
-/*
- * The name of version @index. The chain is a list of relative offsets from the file: only forward
- * steps are followed, so that a broken file cannot make a circle.
- */
-static char *version_name(const struct symbols *symbols, GElf_Versym index)
-{
-	GElf_Verneed need;
-	GElf_Vernaux version;
-
-	for (unsigned at = 0; symbols->verneed &&
-			      gelf_getverneed(symbols->verneed, (int)at, &need);
-	     at += need.vn_next) {
-		for (unsigned aux = at + need.vn_aux;
-		     gelf_getvernaux(symbols->verneed, (int)aux, &version);
-		     aux += version.vna_next) {
-			if (version.vna_other == index)
-				return copy_string(
-					elf_strptr(symbols->elf, symbols->names, version.vna_name));
-			if ((int)version.vna_next <= 0)
-				break;
-		}
-		if ((int)need.vn_next <= 0)
-			break;
-	}
-	return NULL;
-}
-
-static void add_import(const struct symbols *symbols, int index, const GElf_Sym *symbol,
-		       const char *name, struct elf_info *info)
-{
-	struct elf_import import = { .weak = GELF_ST_BIND(symbol->st_info) == STB_WEAK };
-	GElf_Versym version;
-
-	import.name = copy_string(name);
-	if (symbols->versym && gelf_getversym(symbols->versym, index, &version) &&
-	    (version & 0x7fff) > VER_NDX_GLOBAL)
-		import.version = version_name(symbols, version & 0x7fff);
-	info->import = extend(info->import, info->import_count, sizeof(import));
-	info->import[info->import_count++] = import;
-}
-
 static void read_symbols(Elf *elf, struct elf_info *info)
 {
-	GElf_Shdr table, header;
+	GElf_Shdr table;
 	Elf_Data *data = section(elf, SHT_DYNSYM, &table);
-	struct symbols symbols = { .elf = elf, .versym = section(elf, SHT_GNU_versym, &header) };
 	GElf_Sym symbol;
 
-	symbols.verneed = section(elf, SHT_GNU_verneed, &header);
-	symbols.names = header.sh_link;
 	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
 		const char *name = elf_strptr(elf, table.sh_link, symbol.st_name);
+		int bind = GELF_ST_BIND(symbol.st_info);
 
-		if (!name || !name[0])
+		if (!name || !name[0] || bind == STB_LOCAL)
 			continue;
-		if (symbol.st_shndx == SHN_UNDEF)
-			add_import(&symbols, i, &symbol, name, info);
-		else if (GELF_ST_BIND(symbol.st_info) != STB_LOCAL)
+		if (symbol.st_shndx != SHN_UNDEF)
 			string_list_add(&info->export, name);
+		else
+			string_list_add(bind == STB_WEAK ? &info->weak_import : &info->import,
+					name);
 	}
 }
 
@@ -223,13 +175,9 @@ int elf_info_read(const char *path, struct elf_info *info)
 	return result;
 }
 
-const struct elf_import *elf_info_find_import(const struct elf_info *info, const char *name)
+bool elf_info_imports(const struct elf_info *info, const char *name)
 {
-	for (size_t i = 0; i < info->import_count; i++) {
-		if (!strcmp(info->import[i].name, name))
-			return &info->import[i];
-	}
-	return NULL;
+	return string_list_has(&info->import, name) || string_list_has(&info->weak_import, name);
 }
 
 /* ---- kinds ---- */

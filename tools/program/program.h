@@ -20,13 +20,6 @@ bool regular_has(const char *path, const char *bytes, size_t size);
 
 /* ---- ELF files ---- */
 
-/* A symbol that the file wants from elsewhere. */
-struct elf_import {
-	char *name;
-	char *version; /* version node, or NULL */
-	bool weak;
-};
-
 struct elf_info {
 	int bits;	  /* 32 or 64; 0 if no file was read */
 	unsigned int machine; /* EM_* */
@@ -39,9 +32,8 @@ struct elf_info {
 	bool is_audited;
 	char *interpreter; /* the dynamic loader, or NULL */
 	char *soname;
-	struct elf_import *import;
-	size_t import_count;
-	struct string_list export; /* names of the functions and objects it defines for others */
+	/* Names of functions and objects: wanted from elsewhere, wanted if there, defined for others. */
+	struct string_list import, weak_import, export;
 };
 
 /*
@@ -62,8 +54,8 @@ bool elf_info_is_library(const struct elf_info *info);
 /* "x86-64", "i386", "ppc64, big-endian" ..., or "machine N"; for people. */
 const char *elf_info_machine_name(const struct elf_info *info);
 
-/* The import of that name, or NULL. */
-const struct elf_import *elf_info_find_import(const struct elf_info *info, const char *name);
+/* Whether it imports the function, weakly or not. */
+bool elf_info_imports(const struct elf_info *info, const char *name);
 
 /* ---- programs ---- */
 

@@ -59,7 +59,7 @@ static bool calls_exec(const struct elf_info *elf)
 	};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		if (elf_info_find_import(elf, calls[i]))
+		if (elf_info_imports(elf, calls[i]))
 			return true;
 	}
 	return false;

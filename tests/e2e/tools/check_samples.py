@@ -54,8 +54,6 @@ class Workshop:
         (folder / "node.map").write_text(NODE)
         self.library("stub/libibverbs.so.1", OLD_LIBIBVERBS, "-Wl,-soname,libibverbs.so.1",
                      f"-Wl,--version-script={folder}/node.map")
-        self.library("stub/unversioned.so", OLD_LIBIBVERBS, "-Wl,-soname,libibverbs.so.1")
-        self.unversioned = str(folder / "stub" / "unversioned.so")
         self.stub = str(folder / "stub" / "libibverbs.so.1")
 
     def program(self, name, source, *flags):
@@ -116,20 +114,6 @@ def case_through_a_library(w):
                         "-Wl,-soname,libtransport.so")
     return w.program("through-library", calls("transport"), str(library), w.stub,
                      "-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined"), {}
-
-
-def case_opens_without_a_version(w):
-    return w.program("unversioned", calls("ibv_open_device", "ibv_open_xrc_domain"),
-                     w.unversioned), {}
-
-
-def case_one_opens_without_a_version(w):
-    """The library may open a device for itself. The program opens one with XRC."""
-    library = w.library("libprobe.so",
-                        calls("ibv_open_device").replace("int main", "int probe"),
-                        "-Wl,-soname,libprobe.so")
-    return w.program("one-unversioned", calls("probe", "ibv_open_device", "ibv_open_xrc_domain"),
-                     str(library), w.stub, "-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined"), {}
 
 
 def case_plugin(w):
@@ -211,10 +195,6 @@ def case_terminal_sequences(w):
 
 
 def case_run_time(w):
-    return w.program("run-time", RUN_TIME), {}
-
-
-def case_run_time_with_the_real_library(w):
     library = pathlib.Path(os.environ["XRC_COMPAT_BUILD_ROOT"]) / "shim" / "libxrc-compat.so.1"
     return w.program("run-time", RUN_TIME), {"XRC_COMPAT_LIBRARY": str(library)}
 

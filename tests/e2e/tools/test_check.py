@@ -145,7 +145,7 @@ def test_every_golden_report_belongs_to_a_case(golden):
 def test_every_verdict_has_a_case(source_root, golden):
     source = (source_root / "tools" / "check" / "check_print.c").read_text()
     verdicts = set(re.findall(r'\[VERDICT_\w+\] = "(.*)"', source))
-    assert len(verdicts) == 9
+    assert len(verdicts) == 8
     assert {report["verdict"] for report in golden.values()} == verdicts
 
 
@@ -241,8 +241,8 @@ def test_the_text_has_the_facts_of_the_json(run, xrc_compat, fakes, workshop):
     program = workshop.linked()
     result = run([xrc_compat, "check", program], env=fakes)
     assert result.returncode == 0
-    for words in (f"Needs       ibv_create_xrc_rcv_qp@IBVERBS_1.1, by {program}\n",
-                  f"            ibv_open_xrc_domain@IBVERBS_1.1, by {program}\n",
+    for words in (f"Needs       ibv_create_xrc_rcv_qp, by {program}\n",
+                  f"            ibv_open_xrc_domain, by {program}\n",
                   "Verdict     ready\n",
                   f"Next        xrc-compat run -- {program}\n", "qedr0: ",
                   "receive QPs of one process only (needs Linux 5.11)"):

@@ -153,7 +153,7 @@ def plugin(folder, name, *libraries, source=XRC):
 
 
 def needs_xrc(report):
-    return any(line.startswith("ibv_open_xrc_domain@") for line in report["needs"])
+    return any(line.startswith("ibv_open_xrc_domain,") for line in report["needs"])
 
 
 def lacks_a_library(folder):
