@@ -43,18 +43,6 @@ static void print_list(struct json *json, const char *key, const char *label,
 	json_close(json, ']');
 }
 
-/* The program starts without these. */
-static void print_plugin_missing(struct json *json, const struct string_list *names)
-{
-	json_open(json, "missing_for_plugins", '[');
-	for (size_t i = 0; i < names->count; i++) {
-		json_string(json, NULL, names->item[i]);
-		if (!json->out)
-			print_line("%-11s %s, for a plugin", "Missing", names->item[i]);
-	}
-	json_close(json, ']');
-}
-
 /* Only as JSON: "NAME => FILE" for each library that the loader finds. */
 static void print_libraries(struct json *json, const struct closure *closure)
 {
@@ -65,19 +53,6 @@ static void print_libraries(struct json *json, const struct closure *closure)
 	json_close(json, ']');
 }
 
-static const char *device_text(const struct device *device)
-{
-	if (!device->opened)
-		return format_string("%s: cannot be opened (%s)", device->name,
-				     strerror(device->err));
-	return format_string("%s: %s, firmware %s, %s%s", device->name, device->driver,
-			     device->firmware[0] ? device->firmware : "unknown",
-			     device->xrc ? "XRC" : "no XRC",
-			     device->xrc && !device->open_qp
-				     ? ", receive QPs of one process only (needs Linux 5.11)"
-				     : "");
-}
-
 static void print_devices(struct json *json, const struct check *check)
 {
 	const struct device_list *devices = &check->devices;
@@ -86,7 +61,8 @@ static void print_devices(struct json *json, const struct check *check)
 	if (json->out)
 		return;
 	for (size_t i = 0; i < devices->count; i++)
-		print_line("%-11s %s", i ? "" : "Devices", device_text(&devices->device[i]));
+		print_line("%-11s %s: %s", i ? "" : "Devices", devices->device[i].name,
+			   device_text(&devices->device[i]));
 	if (!devices->count && check->program.elf.bits)
 		print_line("%-11s %s", "Devices",
 			   check->devices_error ? strerror(-check->devices_error) : "none");
@@ -127,7 +103,7 @@ static void print_libibverbs(struct json *json, const struct check *check)
 	print_libraries(json, &check->closure);
 	print_list(json, "companions", "Companions", &needs->companion);
 	print_list(json, "missing", "Missing", &needs->missing);
-	print_plugin_missing(json, &needs->plugin_missing);
+	print_list(json, "missing_for_plugins", "For plugins", &needs->plugin_missing);
 	print_value(json, "loader_gives_up", "Loader", check->closure.failure);
 	print_devices(json, check);
 }

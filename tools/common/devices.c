@@ -147,6 +147,18 @@ bool device_usable(const struct device *device)
 	return device->opened && device->xrc;
 }
 
+const char *device_text(const struct device *device)
+{
+	static const char alone[] = ", without sharing of receive QPs between processes";
+
+	if (!device->opened)
+		return format_string("cannot be opened: %s", strerror(device->err));
+	return format_string("%s, firmware %s, %s%s",
+			     device->driver[0] ? device->driver : "unknown driver",
+			     device->firmware, device->xrc ? "XRC" : "no XRC",
+			     device->xrc && !device->open_qp ? alone : "");
+}
+
 const char *port_state_name(int state)
 {
 	static const char *const names[] = { "NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "DEFER" };

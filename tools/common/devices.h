@@ -45,6 +45,9 @@ struct device_list {
  */
 int devices_read(const char *library, struct device_list *list);
 
+/* The driver, the firmware and whether it has XRC, or why it cannot be opened. */
+const char *device_text(const struct device *device);
+
 /* "ACTIVE", "DOWN"; "InfiniBand", "Ethernet"; "?" for other values. */
 const char *port_state_name(int state);
 const char *port_layer_name(int layer);

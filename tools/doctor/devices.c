@@ -29,22 +29,12 @@ static void show_device(const struct device *device)
 	bool alone = device->xrc && !device->open_qp;
 	const char *ports = "";
 
-	if (!device->opened) {
-		found(device->name, FINDING_NOTE, NULL, "cannot be opened: %s",
-		      strerror(device->err));
-		return;
-	}
 	for (unsigned int i = 0; i < device->ports; i++)
 		ports = format_string("%s%s", ports, describe_port(&device->port[i], i + 1));
-	found(device->name, alone ? FINDING_NOTE : FINDING_OK,
+	found(device->name, alone || !device->opened ? FINDING_NOTE : FINDING_OK,
 	      alone ? "update to Linux 5.11 or later; until then ibv_reg_xrc_rcv_qp() fails with ENOSYS in all processes but the creator"
 		    : NULL,
-	      "%s, firmware %s, %s%s", device->driver[0] ? device->driver : "unknown driver",
-	      device->firmware,
-	      alone	    ? "XRC without sharing of receive QPs between processes"
-	      : device->xrc ? "XRC"
-			    : "no XRC",
-	      ports);
+	      "%s%s", device_text(device), ports);
 }
 
 /* @err: of listing them. */

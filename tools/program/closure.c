@@ -266,20 +266,17 @@ const struct loaded_object *closure_find(const struct closure *closure, const ch
 
 bool closure_has_mpi(const struct closure *closure)
 {
-	static const char *const libraries[] = { "libmpi", "libopen-rte.", "libopen-pal.", NULL };
 	/*
-	 * Variables that MVAPICH, MVAPICH2 and Open MPI read. These MPIs are often linked
-	 * statically into a program.
+	 * MPI_Init() is wanted or defined. Of an MPI that is linked into a stripped program only the
+	 * variables are left that MVAPICH, MVAPICH2 and Open MPI read.
 	 */
-	static const char *const variables[] = { "VIADEV_", "MV2_USE_", "OMPI_MCA_", NULL };
+	static const char *const words[] = { "MPI_Init", "VIADEV_", "MV2_USE_", "OMPI_MCA_" };
 
-	for (size_t i = 1; i < closure->count; i++) {
-		if (begins_with_any(closure->object[i].path, libraries))
-			return true;
-	}
-	for (const char *const *name = variables; closure->count && *name; name++) {
-		if (regular_has(closure->object[0].path, *name, strlen(*name)))
-			return true;
+	for (size_t i = 0; i < closure->count; i++) {
+		for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
+			if (regular_has(closure->object[i].path, words[k], strlen(words[k])))
+				return true;
+		}
 	}
 	return false;
 }

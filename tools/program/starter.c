@@ -24,13 +24,7 @@ static bool is_among(const char *name, const char *const *names)
 
 bool starter_is_mpi(const struct program *program)
 {
-	static const char *const names[] = {
-		"mpirun", "mpiexec", "mpirun_rsh", "mpispawn", "orterun", "orted", "prterun",
-		"prun", "srun", "slurmstepd", "aprun", "jsrun", "hydra_pmi_proxy", "pmi_proxy",
-		NULL,
-	};
-
-	if (is_among(basename(program->path), names))
+	if (is_launcher(program->path))
 		return true;
 	/* A job script has one of these in it. */
 	return program_is_script(program) &&

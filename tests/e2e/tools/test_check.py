@@ -245,7 +245,7 @@ def test_the_text_has_the_facts_of_the_json(run, xrc_compat, fakes, workshop):
                   f"            ibv_open_xrc_domain, by {program}\n",
                   "Verdict     ready\n",
                   f"Next        xrc-compat run -- {program}\n", "qedr0: ",
-                  "receive QPs of one process only (needs Linux 5.11)"):
+                  "without sharing of receive QPs between processes"):
         assert words in result.stdout
 
 
