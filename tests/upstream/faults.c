@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Programs of today that meet the faults of docs/upstream. Status 0: the library is right.
+ *
+ *	faults destroy|reset	ends a handle from ibv_open_qp by the verbs alone
+ *	faults plain-srq	asks an ordinary SRQ for its XRC number, which it has not
+ *	faults polled-late	polls the completion of an XRC SRQ that is destroyed
+ */
+#include <softhca/tests/e2e/xrc.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LENGTH 8
+#define RECEIVED 4096 /* in the buffer */
+#define NUMBER_OF_MLNX_OFED 152	/* docs/contract.md 2.6 */
+
+static int end_opened_handle(bool reset)
+{
+	int fd = xrc_file();
+	struct host *one = rig_host(0), *other = rig_host(0);
+	struct ibv_qp *target = MADE(xrc_target(one, MADE(xrc_domain(one, fd, O_CREAT))));
+	struct ibv_xrcd *second = MADE(xrc_domain(other, fd, O_CREAT));
+	struct ibv_qp *opened = MADE(xrc_open(other, second, target->qp_num));
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+
+	NEED(!(reset ? ibv_modify_qp(opened, &attr, IBV_QP_STATE) : ibv_destroy_qp(opened)));
+	return 0;
+}
+
+static int number_of_plain_srq(void)
+{
+	struct host *host = rig_host(0);
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct ibv_srq *srq = MADE(ibv_create_srq(host->pd, &attr));
+	uint32_t shown, answered = 0;
+	int err;
+
+	memcpy(&shown, (const char *)srq + NUMBER_OF_MLNX_OFED, sizeof(shown));
+	err = ibv_get_srq_num(srq, &answered);
+	printf("shown %#x, ibv_get_srq_num %d with %#x\n", shown, err, answered);
+	return err != EOPNOTSUPP || shown;
+}
+
+static int poll_destroyed_srq(void)
+{
+	struct host *host = rig_host(0);
+	struct ibv_xrcd *xrcd = MADE(xrc_domain(host, -1, O_CREAT));
+	struct ibv_srq *srq = MADE(xrc_srq(host, xrcd, 4, 1));
+	struct ibv_qp *sender = MADE(rig_qp(host, IBV_QPT_XRC_SEND, NULL));
+	struct ibv_qp *target = MADE(xrc_target(host, xrcd));
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(host, &sge, IBV_WR_SEND, 0, LENGTH);
+	struct ibv_wc wc;
+
+	rig_connect(host, sender, host, target, rig_link_to(0, host->lid));
+	NEED(!rig_post_srq(host, srq, RECEIVED, LENGTH, 1));
+	wr.qp_type.xrc.remote_srqn = xrc_srq_number(srq);
+	wr.send_flags = 0;
+	host->buffer[LENGTH - 1] = 1;
+	NEED(!rig_post(sender, &wr));
+	NEED(rig_changes(&host->buffer[RECEIVED + LENGTH - 1]));
+	usleep(100000);	/* the completion follows the data */
+	NEED(!ibv_destroy_srq(srq));
+	return ibv_poll_cq(host->cq, 1, &wc);
+}
+
+int main(int argc, char **argv)
+{
+	const char *fault = argc == 2 ? argv[1] : "";
+
+	if (!strcmp(fault, "plain-srq"))
+		return number_of_plain_srq();
+	if (!strcmp(fault, "polled-late"))
+		return poll_destroyed_srq() != 0;
+	return end_opened_handle(!strcmp(fault, "reset"));
+}
