@@ -73,36 +73,6 @@ def test_a_guest_that_crashes_is_a_failure(runner, ended, capsys):
         "2 passed, 2 failed, 0 skipped\n")
 
 
-class NeverEnds:
-    """A machine that is asked each second."""
-
-    def __init__(self, guest):
-        self.seconds, self.guest = 0, guest
-
-    def poll(self):
-        return None
-
-    def wait(self, seconds):
-        self.seconds += seconds
-        raise self.guest.subprocess.TimeoutExpired("qemu", seconds)
-
-
-# The guest's uptime at each second of the host.
-SLOW_GUEST = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5]
-DEAD_GUEST = [0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2]
-
-
-@pytest.mark.parametrize("clock, cut_at", [(SLOW_GUEST, 10), (DEAD_GUEST, 5)])
-def test_the_limit_counts_the_guests_time(runner, monkeypatch, clock, cut_at):
-    """The limit is five seconds of the guest, whose clock may stand still for three of the host."""
-    guest = sys.modules["guest"]
-    machine = NeverEnds(guest)
-    monkeypatch.setattr(guest, "STANDSTILL", 3)
-    monkeypatch.setattr(guest.time, "monotonic", lambda: machine.seconds)
-    guest.Guest.wait(types.SimpleNamespace(uptime=lambda: clock[machine.seconds]), machine, 5)
-    assert machine.seconds == cut_at
-
-
 def test_a_crash_after_the_last_test_is_a_failure(runner, ended, capsys):
     assert runner.judge(ended("5 passed in 1.0s\n", status=None)) == 1
     assert capsys.readouterr().out.endswith("5 passed, 1 failed, 0 skipped\n")
@@ -114,29 +84,3 @@ def test_a_machine_without_the_programs_is_a_skip(run, source_root, tmp_path):
     assert result.returncode == 77
     reason, count = result.stdout.splitlines()
     assert "busybox" in reason and count == "0 passed, 0 failed, 1 skipped"
-
-
-@pytest.mark.parametrize("words, chosen", [
-    (["-k", "rows"], ("mlx4", False, ["-k", "rows"])),
-    (["--real", "-k", "rows"], ("mlx4", False, ["-k", "rows"])),
-    (["--real=mlx5", "--patched", "-x"], ("mlx5", True, ["-x"])),
-    (["--patched", "-k", "--real"], ("mlx4", True, ["-k", "--real"])),
-])
-def test_the_driver_is_chosen(runner, words, chosen):
-    assert runner.options(words) == chosen
-
-
-def test_another_driver_is_not_available(runner):
-    with pytest.raises(runner.Unavailable, match="whose drivers are mlx4 and mlx5"):
-        runner.options(["--real=hns"])
-
-
-def test_a_module_that_does_not_compile_is_no_skip(runner, monkeypatch, capsys):
-    def broken(*_):
-        raise runner.Failed("make ...: exit status 2")
-
-    monkeypatch.setattr(runner, "run", broken)
-    monkeypatch.setattr(sys, "argv", ["run.py", "build-kernel"])
-    assert runner.main() == 1
-    assert capsys.readouterr(
-    ).out == "failed: make ...: exit status 2\n0 passed, 1 failed, 0 skipped\n"

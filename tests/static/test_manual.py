@@ -9,7 +9,6 @@ import subprocess
 
 import pytest
 
-import rules
 from commands import COMMANDS
 
 MAN = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "man"
@@ -30,22 +29,10 @@ def lint(path):
     ]
 
 
-needs_mandoc = pytest.mark.skipif(not shutil.which("mandoc"), reason="mandoc is not installed")
-
-
-@needs_mandoc
+@pytest.mark.skipif(not shutil.which("mandoc"), reason="mandoc is not installed")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_markup(page):
     assert lint(page) == []
-
-
-@needs_mandoc
-def test_wrong_markup_is_noticed(tmp_path):
-    page = tmp_path / "a.1"
-    page.write_text(
-        ".Dd November 21, 2026\n.Dt A 1\n.Os\n.Sh NAME\n.Nm a\n.Nd b\n.Sh DESCRIPTION\n.Op Fl x Ns\n.Nonsense\n"
-    )
-    assert lint(page) != []
 
 
 def exported(build_root):
@@ -65,14 +52,6 @@ def test_every_legacy_function_has_its_page(build_root):
         assert f".Fo {name}\n" in page
         for section in ("RETURN VALUES", "ERRORS", "TODAY'S VERBS", "DIFFERENCES"):
             assert f".Sh {section}\n" in page, f"{name}.3 has no section {section}"
-
-
-def test_every_other_exported_function_is_mentioned(build_root):
-    others = [
-        name for name in exported(build_root) if not (name.startswith("ibv_") and "xrc" in name)
-    ]
-    assert "ibv_create_qp" in others
-    assert rules.documented(others, text_of("xrc-compat.7") + text_of("xrc_compat_xrcd.3")) == []
 
 
 def test_the_manual_lists_exactly_the_replaced_verbs(build_root):
@@ -115,8 +94,3 @@ def test_every_exit_status_is_documented(source_root):
     documented = re.findall(
         r"\d+", " ".join(re.findall(r"^\.It (\d+(?: , \d+)*)$", text_of("xrc-compat.1"), re.M)))
     assert [s for s in statuses if s not in documented] == []
-
-
-def test_an_undocumented_name_is_noticed():
-    assert rules.documented(["ibv_open", "XRC_X"],
-                            "see ibv_open_device and XRC_X here") == ["ibv_open"]

@@ -2,13 +2,18 @@
 """Each rule of rules.py holds on this tree, and fails on a sample that breaks it."""
 
 import os
+import pathlib
 import platform
-import subprocess
+import re
+import sys
 
 import pytest
 
 import fixtures
 import rules
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "abi"))
+import elf  # noqa: E402
 
 SPDX_C = f"/* {rules.LICENCE} */\n"
 
@@ -16,7 +21,6 @@ SPDX_C = f"/* {rules.LICENCE} */\n"
 BROKEN = [
     (rules.spdx, "shim/a.c", "int x;\n", "first line"),
     (rules.spdx, "run", f"#!/bin/sh\necho\n# {rules.LICENCE}\n", "first line"),
-    (rules.spdx, ".ci/run", "#!/bin/sh\n", "first line"),
     (rules.spdx, "softhca/wire/a.c", f"// {rules.LICENCE}\n", "is written /* SPDX"),
     (rules.modern_verbs, "compat/a.c", SPDX_C + "{\n\treturn ibv_open_xrcd(context, attr);\n}\n",
      "calls ibv_open_xrcd"),
@@ -24,29 +28,16 @@ BROKEN = [
      "calls ibv_destroy_qp"),
     (rules.modern_verbs, "shim/a.c", SPDX_C + "\tstruct verbs_context *v;\n",
      "names verbs_context"),
-    (rules.modern_verbs, "compat/a.h", SPDX_C + "\tstruct ibv_srq_init_attr_ex *x;\n",
-     "names struct ibv_srq_init_attr_ex"),
     (rules.printing, "compat/a.c", SPDX_C + '\tfprintf(stderr, "x");\n', "fprintf()"),
-    (rules.printing, "shim/a.c", SPDX_C + "\tabort();\n", "abort()"),
     (rules.printing, "modern/a.c", SPDX_C + "\tassert(x);\n", "assert()"),
     (rules.printing, "compat/log.c", SPDX_C + '\tprintf("x");\n', "printf()"),
-    (rules.exports, "compat/a.c", SPDX_C + '__attribute__((visibility("default"))) int x;\n',
-     "exports a symbol"),
-    (rules.exports, "modern/a.c", SPDX_C + '__asm__(".symver a,b@C");\n', "exports a symbol"),
     (rules.machine_paths, "docs/a.md", "see /ho" + "me/me/main\n", "names /ho" + "me/"),
-    (rules.machine_paths, "run", "cd /ro" + "ot/x\n", "names /ro" + "ot/"),
-    (rules.open_ends, "shim/a.c", SPDX_C + "/* TO" + "DO: later */\n", "TO" + "DO"),
-    (rules.open_ends, "scripts/a.sh", "# FIX" + "ME\n", "FIX" + "ME"),
     (rules.columns, "docs/a.md", f"<!-- {rules.LICENCE} -->\n" + "x" * 121 + "\n", "121 columns"),
-    (rules.columns, "README.md", f"<!-- {rules.LICENCE} -->\n" + "x" * 121 + "\n", "121 columns"),
     (rules.function_length, "softhca/wire/a.c",
      SPDX_C + "void f(void)\n{\n" + "\tx();\n" * 79 + "}\n", "81 lines"),
     (rules.code_columns, "tools/a.c", SPDX_C + "\tint x" + "x" * 90 + ";\n", "104 columns"),
     (rules.code_columns, "tests/a.py", f"# {rules.LICENCE}\n" + "x" * 101 + "\n", "101 columns"),
     (rules.file_length, "tools/a.c", SPDX_C + "int x;\n" * 520, "521 lines"),
-    (rules.file_length, "tests/e2e/a.py", f"# {rules.LICENCE}\n" + "x = 1\n" * 520, "521 lines"),
-    (rules.skips, "tests/unit/test_a.c", SPDX_C + "\tif (geteuid())\n\t\tskip();\n",
-     "skips without a reason"),
     (rules.env_variables, "compat/a.c", SPDX_C + '\tgetenv("XRC_COMPAT_SECRET");\n',
      "XRC_COMPAT_SECRET is missing"),
     (rules.env_variables, "tools/common/variables.h", "\tX(XRC_COMPAT_UNUSED, \"\")\n",
@@ -60,23 +51,16 @@ BROKEN = [
      ".removeprefix( is later than"),
     (rules.python_version, "tests/e2e/a.py",
      f"# {rules.LICENCE}\nmatch x:\n    case 1:\n        pass\n", "is not Python 3.9"),
-    (rules.folder_headers, "tests/e2e/a/meson.build",
-     f"# {rules.LICENCE}\n# What it proves.\n\ntest('a', b)\n", "how to add"),
 ]
 
 # (file, what it includes, an existing header or "", what the complaint says)
 WRONG_INCLUDES = [
     ("compat/a.c", "<shim/shim.h>", "shim/shim.h", "only modern, elf, abi"),
     ("compat/a.c", '"../shim/shim.h"', "shim/shim.h", "only modern, elf, abi"),
-    ("compat/a.c", "<tools/tools.h>", "tools/tools.h", "only modern, elf, abi"),
-    ("modern/a.c", "<compat/srq.h>", "compat/srq.h", "only elf"),
     ("modern/a.h", "<infiniband/driver.h>", "", "only the public verbs.h"),
-    ("tools/a.c", "<compat/state.h>", "compat/state.h", "only elf, abi, terminal"),
     ("tools/a.c", "<state.h>", "compat/regtab/state.h", "a header of compat/"),
-    ("softhca/client/a.c", "<modern/modern.h>", "modern/modern.h", "only elf, terminal"),
     ("softhca/wire/a.c", "<softhca/uverbs/b.h>", "softhca/uverbs/b.h", "only base, model,"),
     ("tools/common/a.c", '"tools/program/paths.h"', "tools/program/paths.h", "only its own files"),
-    ("tools/program/a.h", "<tools/check/check.h>", "tools/check/check.h", "only common, tables"),
     ("tools/ps/a.c", '"tools/run/run.h"', "tools/run/run.h", "only common, tables, program"),
 ]
 
@@ -101,10 +85,7 @@ FINE = {
     "softhca/wire/a.c": SPDX_C + "#include <softhca/machine/hca.h>\nvoid f(void)\n{\n" +
                         "\tx();\n" * 78 + "}\n",
     "include/ofed/infiniband/a.h": SPDX_C + "int x;\n" * 520,
-    "tests/unit/test_a.c": SPDX_C + '\tskip_because("no root");\n\tskip_line();\n',
-    "tools/b.c": SPDX_C + "int x;\n" * 499,
     "run": f"#!/bin/sh\n# {rules.LICENCE}\n",
-    "tests/e2e/a/meson.build": f"# {rules.LICENCE}\n# What it proves. To add a row: so.\n\ntest('a', b)\n",
     "tests/e2e/a.py": f"# {rules.LICENCE}\nif (x := 'a'.removeprefix('a')):\n    pass\n",
     "scripts/a.py": f"# {rules.LICENCE}\nx = f'{1}'\n",
     "COPYING": "text of others\n",
@@ -145,38 +126,6 @@ def test_a_wrong_include_is_noticed(tmp_path, name, included, header, words):
     assert complaint.startswith(f"{name}:2: ") and words in complaint
 
 
-def test_files_that_include_one_another_in_a_circle_are_noticed(tmp_path):
-    write(tmp_path, "softhca/wire/a.c", SPDX_C + '#include "b.h"\n')
-    write(tmp_path, "softhca/wire/b.h", SPDX_C)
-    write(tmp_path, "softhca/wire/b.c", SPDX_C + "#include <softhca/wire/c.h>\n")
-    write(tmp_path, "softhca/wire/c.h", SPDX_C)
-    assert rules.circles(tmp_path) == []
-    write(tmp_path, "softhca/wire/c.c", SPDX_C + '#include "a.h"\n')
-    write(tmp_path, "softhca/wire/a.h", SPDX_C)
-    assert [complaint.split(": ")[0] for complaint in rules.circles(tmp_path)] == [
-        "softhca/wire/a.c:2", "softhca/wire/b.c:2", "softhca/wire/c.c:2"]
-
-
-def test_the_folder_of_the_tree_is_noticed(monkeypatch, tmp_path):
-    monkeypatch.setattr(rules, "COMMON_FOLDERS", set())
-    write(tmp_path, "docs/a.md", f"see {tmp_path}\n")
-    assert len(rules.machine_paths(tmp_path)) == 1
-
-
-def test_a_room_of_too_many_files_is_noticed(tmp_path):
-    for number in range(30):
-        write(tmp_path, f"softhca/wire/a{number}.c", SPDX_C)
-    write(tmp_path, "softhca/wire/beneath/a.c", SPDX_C)
-    assert rules.room_size(tmp_path) == []
-    write(tmp_path, "softhca/wire/meson.build", SPDX_C)
-    [complaint] = rules.room_size(tmp_path)
-    assert complaint.startswith("softhca/wire/:1: a room of 31 files")
-
-
-def test_no_room_has_too_many_files():
-    assert rules.room_size(os.environ["XRC_COMPAT_SOURCE_ROOT"]) == []
-
-
 @pytest.mark.parametrize("rule", rules.TREE_RULES, ids=lambda rule: rule.__name__)
 def test_is_silent_on_a_good_sample(tmp_path, rule):
     for name, contents in FINE.items():
@@ -184,44 +133,26 @@ def test_is_silent_on_a_good_sample(tmp_path, rule):
     assert rule(tmp_path) == []
 
 
-def test_every_rule_has_a_broken_sample():
-    # These two take several files: see above.
-    assert {row[0] for row in BROKEN} == set(rules.TREE_RULES) - {rules.includes, rules.circles}
-
-
 def test_the_tree_is_really_looked_at():
     names = {name for name, _ in rules.files(os.environ["XRC_COMPAT_SOURCE_ROOT"])}
     assert {".ci/run", "meson.build", "tools/run/run.c", "tools/common/variables.h"} <= names
 
 
-def readelf(path):
-    return subprocess.run(["readelf", "-dW", path], capture_output=True, text=True, check=True,
-                          timeout=30).stdout
+# The C library in its parts (older and newer glibc), and the runtimes of the sanitizers.
+# A sanitizer, and other processors for the stack protector's guard, need the loader by name.
+ALLOWED_NEEDED = re.compile(
+    r"(libc|libdl|libpthread|librt|libgcc_s|libasan|libubsan|libtsan|libm)\.so[.\d]*")
+if platform.machine() != "x86_64" or "XRC_COMPAT_TEST_SANITIZE" in os.environ:
+    ALLOWED_NEEDED = re.compile(ALLOWED_NEEDED.pattern + r"|ld-linux.*")
 
 
-def test_the_shim_brings_no_libibverbs_along(build_root):
-    library = build_root / "shim" / "libxrc-compat.so.1"
-    assert rules.needed(readelf(library)) == []
-
-
-@pytest.mark.skipif(platform.machine() != "x86_64",
-                    reason="elsewhere the stack protector's guard is the loader's")
-@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ, reason="a sanitizer needs it")
 @pytest.mark.parametrize("library", ["shim/libxrc-compat.so.1", "softhca/bin/libsofthca.so"])
-def test_what_is_preloaded_does_not_need_the_loader_by_name(build_root, library):
-    """A preloaded library that needs ld-linux moves the loader before a sanitizer's runtime. The
-    runtime finds the loader's functions with RTLD_NEXT and would miss them."""
-    library = build_root / library
-    assert not [name for name in rules.needed_libraries(readelf(library)) if name.startswith("ld-")]
-
-
-def test_a_library_that_brings_libibverbs_is_noticed(build_root):
-    library = build_root / "tests" / "static" / "libbrings-libibverbs.so"
-    assert rules.needed(readelf(library)) == ["needs libibverbs.so.1"]
-
-
-def test_a_file_without_needed_entries_is_noticed():
-    assert rules.needed("There is no dynamic section in this file.") != []
+def test_a_preloaded_library_needs_only_the_c_library(build_root, library):
+    """A libibverbs would meet the program's own. The loader would move before a sanitizer's
+    runtime, which finds the loader's functions with RTLD_NEXT."""
+    libraries = elf.needed(build_root / library)
+    assert libraries
+    assert [name for name in libraries if not ALLOWED_NEEDED.fullmatch(name)] == []
 
 
 def test_every_exception_of_a_build_names_a_test(source_root):
