@@ -42,10 +42,12 @@ def prefix(builds, tmp_path_factory):
 
 
 @pytest.fixture
-def launch(model, run, prefix):
+def launch(model, run, prefix, tmp_path):
     return lambda *words, **env: run([
         prefix / "bin" / "xrc-compat", "run", "--softhca=2", "--", *words
-    ], timeout=60, env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": "", **env})
+    ], timeout=60, env={
+        "LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": "", "TMPDIR": str(tmp_path), **env
+    })
 
 
 def test_commands_are_of_64_bits(prefix):
@@ -58,7 +60,7 @@ def test_commands_are_of_64_bits(prefix):
 @pytest.mark.any_model
 def test_one_ld_preload_serves_both_word_sizes(launch, builds):
     done = launch("sh", "-c", 'printenv LD_PRELOAD; for i; do $i --poll; done', "sh",
-                  *(builds[bits] / CLIENTS / "openmpi" for bits in (64, 32)), LEGACY_SECONDS="30")
+                  *(builds[bits] / CLIENTS / "openmpi" for bits in (64, 32)))
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     preloads, *lines = done.stdout.splitlines()
     assert preloads.count("$LIB") == 2
@@ -72,21 +74,20 @@ def test_env_of_a_program_names_the_library_of_its_word_size(run, builds, bits):
     assert f"={builds[bits]}/shim/libxrc-compat.so.1" in done.stdout, done
 
 
-def test_lines_for_launchers_serve_both_word_sizes(run, prefix, builds):
+def test_lines_for_launchers_serve_both_word_sizes(run, prefix, builds, tmp_path):
     lines = run([prefix / "bin" / "xrc-compat", "env"],
                 env={"XRC_COMPAT_LIBRARY": ""}).stdout.splitlines()
     shell = f"unset LD_PRELOAD; {lines[1]}; exec {prefix}/bin/softhca run -- sh -c '$0 --poll && $1 --poll' "
     done = run(
         ["sh", "-c", shell + " ".join(str(builds[bits] / CLIENTS / "openmpi") for bits in builds)],
-        timeout=60)
+        timeout=60, env={"TMPDIR": str(tmp_path)})
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
 @pytest.mark.parametrize("client",
                          ["gasnet", "mvapich", "mvapich2", "mvapich2-dlopen", "portals4", "qperf"])
-def test_clients_of_32_bits_on_a_daemon_of_64(launch, builds, client, tmp_path):
-    done = launch(builds[32] / CLIENTS / client, "--poll", TMPDIR=str(tmp_path),
-                  LEGACY_SECONDS="30")
+def test_clients_of_32_bits_on_a_daemon_of_64(launch, builds, client):
+    done = launch(builds[32] / CLIENTS / client, "--poll")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
@@ -113,14 +114,14 @@ def test_contract_of_32_bits_on_a_daemon_of_64(launch, builds, group):
     assert done.stderr == ""
 
 
-def test_build_directories_serve_both_word_sizes(run, builds):
+def test_build_directories_serve_both_word_sizes(run, builds, tmp_path):
     """Without a prefix the launcher finds the library of the other class in the other build
     directory."""
     for bits in builds:
         done = run([
             builds[64] / "tools" / "xrc-compat", "run", "--softhca=2", "--",
             builds[bits] / CLIENTS / "openmpi", "--poll"
-        ], timeout=60, env={"LD_PRELOAD": "", "LEGACY_SECONDS": "30"})
+        ], timeout=60, env={"LD_PRELOAD": "", "TMPDIR": str(tmp_path)})
         assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
@@ -146,7 +147,7 @@ def test_the_64_bit_command_traces_both_word_sizes(run, prefix, builds, tmp_path
     done = run([
         command, "trace", "--softhca=2", "--json", "--output", output, "--",
         builds[bits] / CLIENTS / "openmpi", "--poll"
-    ], timeout=60, env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": "", "LEGACY_SECONDS": "30"})
+    ], timeout=60, env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": "", "TMPDIR": str(tmp_path)})
     assert (done.returncode, done.stderr) == (0, ""), done
     calls = json.loads(output.read_text())["calls"]
     assert {call["function"] for call in calls} >= {

@@ -43,7 +43,7 @@ def trace(run, xrc_compat, tmp_path, sanitizer_env):
         output = tmp_path / "trace.json"
         output.unlink(missing_ok=True)
         result = run([xrc_compat, "trace", *options, "--json", "--output", output, "--", *program],
-                     timeout=60, env=sanitizer_env)
+                     timeout=60, env={**sanitizer_env, "TMPDIR": str(tmp_path)})
         return result, json.loads(output.read_text())
 
     return _trace

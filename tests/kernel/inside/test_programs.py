@@ -56,7 +56,7 @@ def test_all_operations(build_root):
 
 CLIENTS = [
     "qperf", "mvapich", "mvapich --hybrid", "mvapich --private", "mvapich2", "mvapich2-dlopen",
-    "gasnet", "gasnet-shutdown", "openmpi"
+    "gasnet", "gasnet --shutdown", "openmpi"
 ]
 
 

@@ -1,57 +1,49 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What GASNet's vapi-conduit does with XRC. It leaves garbage in every init_attr. It closes and
- * unlinks the domain's file at once. All processes of a supernode modify the same receive QPs.
+ * What GASNet's vapi-conduit does with XRC. It initialises no attributes. It closes and unlinks the
+ * domain's file at once. The processes of a supernode share a table of receive QPs, and all of them
+ * modify each of these at once.
  *
- * Built twice: by default it ends by exit(), destroys nothing and does not refer to
- * ibv_unreg_xrc_rcv_qp; with GASNETC_IBV_SHUTDOWN it unregisters and destroys everything.
+ * By default it ends by exit() and destroys nothing. --shutdown: as with GASNETC_IBV_SHUTDOWN, it
+ * unregisters and destroys everything.
  */
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "gasnet.h"
+#include "client.h"
 
 #define PROCESSES 3		/* of a supernode; they race for its receive QPs */
 #define BUFFERS 96		/* enough for all messages: this protocol has no credits */
 
-struct supernode *supernode;
-struct bootstrap boot[JOB_RANKS_MAX];
-struct ibv_pd *pd;
-struct ibv_cq *snd_cq, *rcv_cq;
-struct ibv_xrc_domain *xrc_domain;
-struct ibv_qp *snd_qp;
+/* In the table: a process is creating the QP. Therefore no QP may have the number 0 or 1. */
+#define ELECTED 1
 
-static struct ibv_context *hca;
-static struct ibv_comp_channel *channel;
+enum queue {
+	SRQ_REQUEST,
+	SRQ_REPLY,
+	SRQS
+};
+
+/* Shared by the processes of the supernode. */
+static struct supernode {
+	uint32_t rcv_qpn[JOB_RANKS_MAX];	/* of the receive QP for that rank's messages */
+	pid_t leader;
+} *supernode;
+
+/* What every process tells every other one at start. */
+static struct bootstrap {
+	uint32_t lid, snd_qpn, srqn[SRQS];
+	uint32_t rcv_qpn[JOB_RANKS_MAX];
+} boot[JOB_RANKS_MAX];
+
+static struct ibv_cq *rcv_cq;
 static struct ibv_srq *srqs[SRQS];
-static struct ibv_mr *mr, *segment_mr;
-/* GASNET_RCV_THREAD: waits for completion events and does not poll */
-static int receive_thread;
+static struct ibv_qp *snd_qp;
+static uint32_t inline_limit;
+static int shuts_down;
 
 /* ---- Start ---- */
-
-static void open_hca(void)
-{
-	hca = hca_open_with_xrc(&boot[job.rank].lid);
-	pd = must(ibv_alloc_pd(hca), "ibv_alloc_pd");
-	mr = must(ibv_reg_mr(pd, &data_memory.local, sizeof(data_memory.local),
-			     IBV_ACCESS_LOCAL_WRITE),
-		  "ibv_reg_mr");
-	segment_mr = must(ibv_reg_mr(pd, &data_memory.remote, sizeof(data_memory.remote),
-				     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-				     IBV_ACCESS_REMOTE_READ),
-			  "ibv_reg_mr");
-	snd_cq = must(ibv_create_cq(hca, 2 * SENDS, NULL, NULL, 0), "ibv_create_cq");
-	if (receive_thread)
-		channel = must(ibv_create_comp_channel(hca), "ibv_create_comp_channel");
-	rcv_cq = must(ibv_create_cq(hca, SRQS * BUFFERS, NULL, channel, 0), "ibv_create_cq");
-}
 
 /*
  * The file is closed right after the open, and unlinked when all processes of the supernode have
@@ -60,23 +52,126 @@ static void open_hca(void)
 static void xrc_init(void)
 {
 	char file[128];
-	int fd;
 
 	if (!job.local_rank)
 		supernode->leader = getpid();
-	job_barrier(JOB_HOST);
-	snprintf(file, sizeof(file), "%s/GASNETxrc-%x0-%d", job.dir, boot[job.rank].lid,
+	job_host_barrier();
+	snprintf(file, sizeof(file), "GASNETxrc-%x0-%d", hca.lid,
 		 (int)supernode->leader);
-	fd = open(file, O_CREAT, 0600);
-	if (fd < 0)
-		job_die("%s: %s", file, strerror(errno));
-	xrc_domain = ibv_open_xrc_domain(hca, fd, O_CREAT);
-	if (!xrc_domain)
-		job_die("%s: %s", errno == ENOSYS ? "lack of XRC" : "ibv_open_xrc_domain",
-			strerror(errno));
-	close(fd);
-	job_barrier(JOB_HOST);
+	hca_open_domain(file, O_CREAT);
+	close(hca.domain_fd);
+	job_host_barrier();
 	unlink(file);
+}
+
+/* RC QPs of the same program keep the garbage in xrc_domain. */
+static struct ibv_qp *create_qp(enum ibv_qp_type type, uint32_t inline_data)
+{
+	struct ibv_qp_init_attr attr = hca_qp_attr(inline_data);
+	struct ibv_qp *qp;
+
+	attr.cap.max_send_sge = 2;
+	attr.sq_sig_all = 1;
+	attr.recv_cq = rcv_cq;
+	attr.qp_type = type;
+	if (type == IBV_QPT_RC)
+		memset(&attr.xrc_domain, hca.filler, sizeof(attr.xrc_domain));
+	qp = ibv_create_qp(hca.pd, &attr);
+	if (qp && (attr.cap.max_send_wr < SENDS || attr.cap.max_send_wr > 1 << 16 ||
+		   attr.cap.max_recv_wr > 1 << 16))
+		job_die("capacities of %u and %u came back", attr.cap.max_send_wr,
+			attr.cap.max_recv_wr);
+	if (qp && inline_data <= 1 << 16 && attr.cap.max_inline_data < inline_data)
+		job_die("max_inline_data %u came back, %u was asked for", attr.cap.max_inline_data,
+			inline_data);
+	return qp;
+}
+
+/*
+ * Asks for the largest number first, then for less and less. Only EINVAL may mean that a size is
+ * too large.
+ */
+static void probe_inline_limit(void)
+{
+	struct ibv_qp *qp;
+
+	inline_limit = UINT32_MAX;
+	while (!(qp = create_qp(IBV_QPT_XRC, inline_limit))) {
+		if (errno != EINVAL)
+			job_die("max_inline_data %d: %s instead of EINVAL", (int)inline_limit,
+				strerror(errno));
+		if (!inline_limit)
+			job_die("ibv_create_qp refuses every inline size");
+		inline_limit = inline_limit == UINT32_MAX ? 1024 : inline_limit - 1;
+	}
+	must_be_0(ibv_destroy_qp(qp), "ibv_destroy_qp");
+}
+
+/* The first process creates the QP; the others register as soon as its number is in the table. */
+static void get_rcv_qp(uint32_t *table)
+{
+	struct ibv_qp_init_attr attr;
+	uint32_t qpn;
+
+	if (__sync_bool_compare_and_swap(table, 0, ELECTED)) {
+		memset(&attr, hca.filler, sizeof(attr));
+		attr.xrc_domain = hca.xrc_domain;
+		must_be_0(ibv_create_xrc_rcv_qp(&attr, &qpn), "ibv_create_xrc_rcv_qp");
+		if (qpn <= ELECTED || qpn > 0xffffff)
+			job_die("receive QP number 0x%x", qpn);
+		__atomic_store_n(table, qpn, __ATOMIC_RELEASE);
+		return;
+	}
+	while ((qpn = __atomic_load_n(table, __ATOMIC_ACQUIRE)) == ELECTED)
+		job_idle();
+	must_be_0(ibv_reg_xrc_rcv_qp(hca.xrc_domain, qpn), "ibv_reg_xrc_rcv_qp");
+}
+
+/* EINVAL may mean that another process has modified the QP: it is then in that state or a later. */
+static void modify_rcv_qp(uint32_t qpn, struct ibv_qp_attr attr, int mask)
+{
+	int result = ibv_modify_xrc_rcv_qp(hca.xrc_domain, qpn, &attr, mask);
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr now;
+
+	if (result != EINVAL) {
+		must_be_0(result, "ibv_modify_xrc_rcv_qp");
+		return;
+	}
+	must_be_0(ibv_query_xrc_rcv_qp(hca.xrc_domain, qpn, &now, IBV_QP_STATE, &init_attr),
+		  "ibv_query_xrc_rcv_qp");
+	if (now.qp_state < attr.qp_state)
+		job_die("receive QP 0x%x is in state %d, wanted was %d", qpn, now.qp_state,
+			attr.qp_state);
+}
+
+/*
+ * Creates all QPs and exchanges their numbers. Then all processes modify all QPs at the same time.
+ */
+static void connect_all(void)
+{
+	int first = job_first_peer(), end = first + job.local_size, peer;
+	uint32_t psn = (uint32_t)job.size;
+	struct bootstrap mine = { .lid = hca.lid };
+
+	snd_qp = must(create_qp(IBV_QPT_XRC, inline_limit == UINT32_MAX ? 64 : inline_limit),
+		      "ibv_create_qp");
+	for (peer = first; peer < end; peer++)
+		get_rcv_qp(&supernode->rcv_qpn[peer]);
+	mine.snd_qpn = snd_qp->qp_num;
+	mine.srqn[SRQ_REQUEST] = srqs[SRQ_REQUEST]->xrc_srq_num;
+	mine.srqn[SRQ_REPLY] = srqs[SRQ_REPLY]->xrc_srq_num;
+	memcpy(mine.rcv_qpn, supernode->rcv_qpn, sizeof(mine.rcv_qpn));
+	job_gather(&mine, sizeof(mine), boot);
+	for (peer = first; peer < end; peer++)
+		modify_rcv_qp(supernode->rcv_qpn[peer], hca_init_attr(), MASK_INIT);
+	hca_to_init(snd_qp);
+	for (peer = first; peer < end; peer++)
+		modify_rcv_qp(supernode->rcv_qpn[peer],
+			      hca_rtr_attr(boot[peer].snd_qpn, boot[peer].lid, psn), MASK_RTR);
+	hca_to_rtr(snd_qp, boot[first].rcv_qpn[job.rank], boot[first].lid, psn);
+	hca_to_rts(snd_qp, 18, psn);
+	job_barrier();
 }
 
 /* ---- Data ---- */
@@ -102,21 +197,10 @@ static void take_buffer(unsigned queue, unsigned slot)
 	data_post_recv(srqs[queue], queue, slot);
 }
 
-/* GASNet knows the sender by the receive QP's number alone. */
-static int sender_of(const struct ibv_wc *wc)
-{
-	int i;
-
-	for (i = 0; i < job.local_size; i++)
-		if (wc->qp_num == supernode->rcv_qpn[job_first_peer() + i])
-			return job_first_peer() + i;
-	job_die("received on QP 0x%x, which is none of ours", wc->qp_num);
-}
-
-/* Each request is replied to. */
+/* GASNet knows the sender by the receive QP's number alone. Each request is replied to. */
 static void take_message(int from, unsigned queue, const struct ibv_wc *wc)
 {
-	if (sender_of(wc) != from)
+	if (wc->qp_num != supernode->rcv_qpn[from])
 		job_die("QP 0x%x received a message of rank %d", wc->qp_num, from);
 	if (!(wc->wc_flags & IBV_WC_WITH_IMM) ||
 	    ntohl(wc->imm_data) != (queue << 8 | (uint32_t)from))
@@ -127,7 +211,7 @@ static void take_message(int from, unsigned queue, const struct ibv_wc *wc)
 
 static void progress(void)
 {
-	while (data_poll(snd_cq))
+	while (data_poll(hca.cq))
 		;
 	job_idle();
 }
@@ -141,92 +225,80 @@ static void take_receptions(int peer)
 
 static void wait_for_receptions(void)
 {
-	if (channel)
-		hca_wait_for_event(channel);
+	if (hca.channel)
+		hca_wait_for_event();
 	else
 		job_idle();
 	take_receptions(0);
 }
 
 static const struct data data = {
-	.messages = 30, .queues = 1, .size = 1024, .short_size = 48, .gets = 1, .filler = GARBAGE,
+	.messages = 30, .queues = 1, .size = 1024, .short_size = 48, .gets = 1,
 	.ready = take_receptions, .prepare = prepare, .take_buffer = take_buffer,
 	.take_message = take_message, .progress = progress, .wait = wait_for_receptions,
 };
 
 static void srq_init(enum queue queue)
 {
-	struct ibv_srq_init_attr attr;
 	unsigned slot;
 
-	garbage(&attr, sizeof(attr));
-	attr.srq_context = NULL;
-	attr.attr.max_wr = BUFFERS;
-	attr.attr.max_sge = 1;
-	attr.attr.srq_limit = 0;
-	srqs[queue] = must(ibv_create_xrc_srq(pd, xrc_domain, rcv_cq, &attr), "ibv_create_xrc_srq");
-	boot[job.rank].srqn[queue] = srqs[queue]->xrc_srq_num;
+	srqs[queue] = hca_create_srq(rcv_cq, BUFFERS, 0);
 	for (slot = 0; slot < BUFFERS; slot++)
 		take_buffer(queue, slot);
 }
 
+/* GASNET_RCV_THREAD waits for events of receptions alone. */
 static void start(void)
 {
 	struct ibv_qp *rc;
 
-	supernode = job.host_memory;
-	open_hca();
-	data_start(&data, mr->lkey, segment_mr->rkey);
+	supernode = (struct supernode *)job.host_memory;
+	hca.filler = 0xa5;
+	hca_open();
+	hca.cq = hca_create_cq(2 * SENDS, NULL);
+	rcv_cq = hca_create_cq(SRQS * BUFFERS, hca.channel);
+	hca_reg_mr(&data_memory, sizeof(data_memory));
+	data_start(&data);
 	xrc_init();
 	srq_init(SRQ_REQUEST);
 	srq_init(SRQ_REPLY);
 	probe_inline_limit();
-	/* The same function creates RC QPs, for which it leaves xrc_domain uninitialised. */
 	rc = must(create_qp(IBV_QPT_RC, 0), "ibv_create_qp of type RC");
 	must_be_0(ibv_destroy_qp(rc), "ibv_destroy_qp of type RC");
-	if (channel)
-		must_be_0(ibv_req_notify_cq(rcv_cq, 0), "ibv_req_notify_cq");
+	hca_arm(rcv_cq);
 	connect_all();
 }
 
-/* ---- End: not in the default build ---- */
-
-#ifdef GASNETC_IBV_SHUTDOWN
 static void shut_down(void)
 {
-	destroy_qps();
+	int i;
+
+	must_be_0(ibv_destroy_qp(snd_qp), "ibv_destroy_qp");
+	for (i = 0; i < job.size; i++)
+		if (supernode->rcv_qpn[i] > ELECTED)
+			must_be_0(ibv_unreg_xrc_rcv_qp(hca.xrc_domain, supernode->rcv_qpn[i]),
+				  "ibv_unreg_xrc_rcv_qp");
 	must_be_0(ibv_destroy_srq(srqs[SRQ_REQUEST]), "ibv_destroy_srq");
 	must_be_0(ibv_destroy_srq(srqs[SRQ_REPLY]), "ibv_destroy_srq");
-	must_be_0(ibv_destroy_cq(snd_cq), "ibv_destroy_cq");
+	must_be_0(ibv_destroy_cq(hca.cq), "ibv_destroy_cq");
 	must_be_0(ibv_destroy_cq(rcv_cq), "ibv_destroy_cq");
-	must_be_0(ibv_dereg_mr(mr), "ibv_dereg_mr");
-	must_be_0(ibv_dereg_mr(segment_mr), "ibv_dereg_mr");
-	must_be_0(ibv_dealloc_pd(pd), "ibv_dealloc_pd");
-	must_be_0(ibv_close_device(hca), "ibv_close_device");
+	hca_close();
 }
-#endif
 
 static int rank_main(void)
 {
 	start();
 	data_exchange();
 	data_await(SRQ_REPLY);
-	job_barrier(JOB_WORLD);
-#ifdef GASNETC_IBV_SHUTDOWN
-	shut_down();
-#endif
+	job_barrier();
+	if (shuts_down)
+		shut_down();
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	static const char *const flags[] = { "--poll", "--event", NULL };
-
-	job_options(argc, argv, flags);
-	receive_thread = job_option(argc, argv, "--event");
-#ifdef GASNETC_IBV_SHUTDOWN
-	return job_run("gasnet-shutdown", PROCESSES, rank_main);
-#else
-	return job_run("gasnet", PROCESSES, rank_main);
-#endif
+	hca.by_events = job_option(argc, argv, "--event");
+	shuts_down = job_option(argc, argv, "--shutdown");
+	return job_run(PROCESSES, rank_main);
 }

@@ -8,77 +8,61 @@
  * --private: as its !xrcshared, with a domain of fd -1, and so one QP for each peer process.
  */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "mvapich.h"
+#include "client.h"
 
 #define BUFFERS 48		/* receive buffers of an SRQ */
 #define LIMIT 12
 #define SRQS_MAX 2
 
 /* An SRQ and its buffers. */
-struct pool {
+static struct pool {
 	struct ibv_srq *srq_hndl;
 	unsigned free[BUFFERS], free_count;	/* received and read: to be posted again */
 	unsigned limit_events;
 	int closing;
 	pthread_mutex_t lock;
+} pools[SRQS_MAX];
+
+/* To one host, or, with a private domain, to one process. */
+static struct path {
+	struct ibv_qp *qp_hndl;
+	enum {
+		PATH_NONE,
+		PATH_REQUESTED,
+		PATH_RTR,
+		PATH_READY
+	} phase;
+	int partner;		/* the rank that holds the other end */
+} paths[JOB_RANKS_MAX];
+
+enum cm_type {
+	CM_REQ = 1,
+	CM_REP,
+	CM_CONFIRM
 };
 
-struct viadev viadev;
+struct cm_msg {
+	uint32_t type, lid, qpn;
+};
 
-static struct pool pools[SRQS_MAX];
 static uint32_t srqn[SRQS_MAX][JOB_RANKS_MAX];
-static struct ibv_comp_channel *channel;
-static struct ibv_mr *mr;
 static pthread_t async_thread;
-static int blocking, srqs, domain_fd = -1;
+static int hybrid, private_domain, srqs;
 static char domain_file[128];
 
 /* ---- Start ---- */
 
-static void open_hca(void)
-{
-	viadev.context = hca_open_with_xrc(&viadev.lid);
-	viadev.pd = must(ibv_alloc_pd(viadev.context), "ibv_alloc_pd");
-	if (blocking)
-		channel = must(ibv_create_comp_channel(viadev.context), "ibv_create_comp_channel");
-	viadev.cq_hndl =
-		must(ibv_create_cq(viadev.context, 1024, NULL, channel, 0), "ibv_create_cq");
-}
-
 static void open_domain(void)
 {
-	if (!viadev.private_domain) {
-		snprintf(domain_file, sizeof(domain_file), "%s/mvapich-xrc-4711-%c-%u-0.tmp",
-			 job.dir, 'A' + job.host, (unsigned)getuid());
-		domain_fd = open(domain_file, O_RDWR | O_CREAT, 0600);
-		if (domain_fd < 0)
-			job_die("%s: %s", domain_file, strerror(errno));
-	}
-	viadev.xrc_domain = must(ibv_open_xrc_domain(viadev.context, domain_fd, O_CREAT),
-				 "ibv_open_xrc_domain");
-}
-
-static void create_srq(struct pool *pool)
-{
-	struct ibv_srq_init_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.srq_context = viadev.context;
-	attr.attr.max_wr = BUFFERS;
-	attr.attr.max_sge = 1;
-	attr.attr.srq_limit = viadev.hybrid ? 20 : 30;	/* without meaning at creation */
-	pool->srq_hndl =
-		must(ibv_create_xrc_srq(viadev.pd, viadev.xrc_domain, viadev.cq_hndl, &attr),
-		     "ibv_create_xrc_srq");
-	if (!pool->srq_hndl->xrc_srq_num)
-		job_die("xrc_srq_num is 0");
+	snprintf(domain_file, sizeof(domain_file), "mvapich-xrc-4711-%c-%u-0.tmp",
+		 'A' + job.host, (unsigned)getuid());
+	if (private_domain)
+		hca.xrc_domain = must(ibv_open_xrc_domain(hca.context, -1, O_CREAT),
+				      "ibv_open_xrc_domain");
+	else
+		hca_open_domain(domain_file, O_RDWR | O_CREAT);
 }
 
 /* With the lock held. */
@@ -87,13 +71,6 @@ static void post_free(struct pool *pool)
 	while (pool->free_count)
 		data_post_recv(pool->srq_hndl, (unsigned)(pool - pools),
 			       pool->free[--pool->free_count]);
-}
-
-static void arm_limit(struct pool *pool)
-{
-	struct ibv_srq_attr attr = { .max_wr = BUFFERS, .max_sge = 1, .srq_limit = LIMIT };
-
-	must_be_0(ibv_modify_srq(pool->srq_hndl, &attr, IBV_SRQ_LIMIT), "ibv_modify_srq");
 }
 
 /* MVAPICH finds its SRQ by the pointer that ibv_create_xrc_srq returned. */
@@ -110,9 +87,18 @@ static void limit_reached(const struct ibv_srq *srq)
 	pthread_mutex_lock(&pools[i].lock);
 	if (!pools[i].closing) {
 		post_free(&pools[i]);
-		arm_limit(&pools[i]);
+		hca_arm_limit(pools[i].srq_hndl, LIMIT);
 	}
 	pthread_mutex_unlock(&pools[i].lock);
+}
+
+static int has_qp(const struct ibv_qp *qp)
+{
+	int i;
+
+	for (i = 0; i < job.size && paths[i].qp_hndl != qp; i++)
+		;
+	return i < job.size;
 }
 
 /*
@@ -123,7 +109,7 @@ static void take_event(struct ibv_async_event *event)
 {
 	switch (event->event_type) {
 	case IBV_EVENT_COMM_EST:
-		if (!cm_has_qp(event->element.qp))
+		if (!has_qp(event->element.qp))
 			job_die("COMM_EST of an unknown QP");
 		break;
 	case IBV_EVENT_SRQ_LIMIT_REACHED:
@@ -139,22 +125,126 @@ static void take_event(struct ibv_async_event *event)
 	}
 }
 
-static void *async_main(void *context)
+static void *async_main(void *arg)
 {
-	hca_event_loop(context, take_event);
-	return NULL;
+	hca_event_loop(take_event);
+	return arg;
 }
 
 static void start_pool(struct pool *pool)
 {
 	pthread_mutex_init(&pool->lock, NULL);
-	create_srq(pool);
-	while (pool->free_count < BUFFERS) {
+	pool->srq_hndl = hca_create_srq(hca.cq, BUFFERS, hybrid ? 20 : 30);
+	for (; pool->free_count < BUFFERS; pool->free_count++)
 		pool->free[pool->free_count] = pool->free_count;
-		pool->free_count++;
-	}
 	post_free(pool);
-	arm_limit(pool);
+	hca_arm_limit(pool->srq_hndl, LIMIT);
+}
+
+/* ---- Connections: one XRC QP for each peer host, made on both sides ---- */
+
+/* In a shared domain one QP reaches all ranks of a host. Any of them may have the other end. */
+static struct path *path_to(int rank)
+{
+	return private_domain ? &paths[rank] : &paths[rank / job.local_size];
+}
+
+/* ch_hybrid asks right after the creation, with a mask of 0, and takes what init_attr says. */
+static void ask_inline_size(struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr attr;
+
+	must_be_0(ibv_query_qp(qp, &attr, 0, &init_attr), "ibv_query_qp");
+	if (init_attr.cap.max_inline_data > 1 << 16 || init_attr.cap.max_send_wr < SENDS)
+		job_die("ibv_query_qp with mask 0 gives max_inline_data %u, max_send_wr %u",
+			init_attr.cap.max_inline_data, init_attr.cap.max_send_wr);
+}
+
+/* ch_gen2 uses the attributes of RC, with a receive queue that means nothing for an XRC QP. */
+static void create_qp(struct path *path)
+{
+	struct ibv_qp_init_attr attr = hca_qp_attr(128);
+
+	attr.cap.max_recv_wr = hybrid ? 0 : 200;
+	path->qp_hndl = hca_create_qp(attr);
+	if (hybrid)
+		ask_inline_size(path->qp_hndl);
+	hca_to_init(path->qp_hndl);
+}
+
+static void to_rtr(struct path *path, const struct cm_msg *peer)
+{
+	hca_to_rtr(path->qp_hndl, peer->qpn, peer->lid, 0);
+	path->phase = PATH_RTR;
+}
+
+static void to_rts(struct path *path)
+{
+	hca_to_rts(path->qp_hndl, 10, 0);
+	path->phase = PATH_READY;
+}
+
+static void cm_send(enum cm_type type, const struct path *path)
+{
+	struct cm_msg msg = { type, hca.lid, path->qp_hndl->qp_num };
+
+	job_send(path->partner, &msg, sizeof(msg));
+}
+
+static void cm_request(int rank)
+{
+	struct path *path = path_to(rank);
+
+	if (path->phase != PATH_NONE)
+		return;
+	path->partner = rank;
+	create_qp(path);
+	path->phase = PATH_REQUESTED;
+	cm_send(CM_REQ, path);
+}
+
+static void cm_accept(struct path *path, int from, const struct cm_msg *msg)
+{
+	/*
+	 * Both hosts asked at once. The lower rank's request counts, and the QP that was created
+	 * for the other request serves it.
+	 */
+	if (path->phase == PATH_REQUESTED && job.rank < from)
+		return;
+	if (path->phase == PATH_NONE)
+		create_qp(path);
+	path->partner = from;
+	to_rtr(path, msg);
+	cm_send(CM_REP, path);
+}
+
+static void cm_poll(void)
+{
+	struct cm_msg msg;
+	int from = job_receive(&msg, sizeof(msg), 0);
+	struct path *path = from < 0 ? NULL : path_to(from);
+
+	if (!path)
+		return;
+	if (msg.type == CM_REQ)
+		cm_accept(path, from, &msg);
+	if (msg.type == CM_REP)
+		to_rtr(path, &msg);
+	if (msg.type != CM_REQ)
+		to_rts(path);
+	if (msg.type == CM_REP)
+		cm_send(CM_CONFIRM, path);
+}
+
+static int all_ready(void)
+{
+	int i;
+
+	for (i = 0; i < job.size; i++)
+		if (paths[i].phase != PATH_NONE && paths[i].phase != PATH_READY)
+			return 0;
+	return 1;
 }
 
 /* ---- Data ---- */
@@ -163,7 +253,7 @@ static struct ibv_qp *prepare(int rank, unsigned queue, struct ibv_send_wr *wr)
 {
 	wr->send_flags = IBV_SEND_SIGNALED | (wr->sg_list->length <= 128 ? IBV_SEND_INLINE : 0);
 	wr->xrc_remote_srq_num = srqn[queue][rank];
-	return cm_path((uint32_t)rank)->qp_hndl;
+	return path_to(rank)->qp_hndl;
 }
 
 static void take_buffer(unsigned queue, unsigned slot)
@@ -185,27 +275,22 @@ static void take_buffer(unsigned queue, unsigned slot)
 static void progress_connecting(void)
 {
 	cm_poll();
-	if (!data_poll(viadev.cq_hndl))
+	if (!data_poll(hca.cq))
 		job_idle();
-}
-
-static void progress(void)
-{
-	data_progress(viadev.cq_hndl, channel);
 }
 
 static struct data data = {
 	.messages = 60, .size = 2048, .short_size = 64,
-	.prepare = prepare, .take_buffer = take_buffer, .progress = progress,
+	.prepare = prepare, .take_buffer = take_buffer, .progress = data_progress,
 };
 
 static void connect_all(void)
 {
 	int turn;
 
-	for (turn = 0; turn < (viadev.private_domain ? job.local_size : 1); turn++)
-		cm_request((uint32_t)job_peer(turn));
-	while (!cm_all_ready())
+	for (turn = 0; turn < (private_domain ? job.local_size : 1); turn++)
+		cm_request(job_peer(turn));
+	while (!all_ready())
 		progress_connecting();
 	job_barrier_with(progress_connecting);
 }
@@ -214,38 +299,35 @@ static void start(void)
 {
 	int i;
 
-	open_hca();
+	hca_open();
+	hca.cq = hca_create_cq(1024, hca.channel);
 	open_domain();
-	mr = must(ibv_reg_mr(viadev.pd, &data_memory, sizeof(data_memory),
-			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
-		  "ibv_reg_mr");
+	hca_reg_mr(&data_memory, sizeof(data_memory));
+	srqs = hybrid ? SRQS_MAX : 1;
 	data.queues = (unsigned)srqs;
-	data_start(&data, mr->lkey, mr->rkey);
+	data_start(&data);
 	for (i = 0; i < srqs; i++) {
 		const struct ibv_srq *srq;
 
 		start_pool(&pools[i]);
 		srq = pools[i].srq_hndl;
 		/* MVAPICH sends the number from where it is in the SRQ. */
-		job_gather(JOB_WORLD, &srq->xrc_srq_num, sizeof(srq->xrc_srq_num), srqn[i]);
+		job_gather(&srq->xrc_srq_num, sizeof(srq->xrc_srq_num), srqn[i]);
 	}
-	must_be_0(pthread_create(&async_thread, NULL, async_main, viadev.context),
-		  "pthread_create");
-	if (channel)
-		must_be_0(ibv_req_notify_cq(viadev.cq_hndl, 0), "ibv_req_notify_cq");
-}
-
-static void exchange(void)
-{
-	int i;
-
-	data_exchange();
-	for (i = 0; i < srqs; i++)
-		while (!__atomic_load_n(&pools[i].limit_events, __ATOMIC_ACQUIRE))
-			job_idle();
+	must_be_0(pthread_create(&async_thread, NULL, async_main, NULL), "pthread_create");
+	hca_arm(hca.cq);
 }
 
 /* ---- End: MVAPICH aborts on any error, although others still have the domain open ---- */
+
+static void destroy_qps(void)
+{
+	int i;
+
+	for (i = 0; i < job.size; i++)
+		if (paths[i].qp_hndl)
+			must_be_0(ibv_destroy_qp(paths[i].qp_hndl), "ibv_destroy_qp");
+}
 
 static void destroy_srqs(void)
 {
@@ -259,20 +341,13 @@ static void destroy_srqs(void)
 	}
 }
 
-static void close_domain(void)
-{
-	must_be_0(ibv_close_xrc_domain(viadev.xrc_domain), "ibv_close_xrc_domain");
-	if (domain_fd >= 0)
-		must_be_0(close(domain_fd), "close");
-}
-
 static void finish_gen2(void)
 {
-	cm_destroy_qps();
+	destroy_qps();
 	job_cancel_thread(async_thread);
 	destroy_srqs();
-	must_be_0(ibv_destroy_cq(viadev.cq_hndl), "ibv_destroy_cq");
-	close_domain();
+	must_be_0(ibv_destroy_cq(hca.cq), "ibv_destroy_cq");
+	hca_close_domain();
 	if (unlink(domain_file) && errno != ENOENT)
 		job_die("unlink: %s", strerror(errno));
 }
@@ -280,46 +355,36 @@ static void finish_gen2(void)
 static void finish_hybrid(void)
 {
 	destroy_srqs();
-	cm_destroy_qps();
-	close_domain();
+	destroy_qps();
+	hca_close_domain();
 	job_cancel_thread(async_thread);
-	must_be_0(ibv_destroy_cq(viadev.cq_hndl), "ibv_destroy_cq");
-}
-
-static int finish(void)
-{
-	job_barrier(JOB_WORLD);
-	must_be_0(ibv_dereg_mr(mr), "ibv_dereg_mr");
-	if (viadev.hybrid)
-		finish_hybrid();
-	else
-		finish_gen2();
-	must_be_0(ibv_dealloc_pd(viadev.pd), "ibv_dealloc_pd");
-	if (channel)
-		must_be_0(ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
-	must_be_0(ibv_close_device(viadev.context), "ibv_close_device");
-	return 0;
+	must_be_0(ibv_destroy_cq(hca.cq), "ibv_destroy_cq");
 }
 
 static int rank_main(void)
 {
-	srqs = viadev.hybrid ? SRQS_MAX : 1;
+	int i;
+
 	start();
 	connect_all();
-	exchange();
-	return finish();
+	data_exchange();
+	for (i = 0; i < srqs; i++)
+		while (!__atomic_load_n(&pools[i].limit_events, __ATOMIC_ACQUIRE))
+			job_idle();
+	job_barrier();
+	if (hybrid)
+		finish_hybrid();
+	else
+		finish_gen2();
+	hca_close_channel();
+	hca_close();
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	static const char *const flags[] = { "--poll", "--event", "--hybrid", "--private", NULL };
-
-	job_options(argc, argv, flags);
-	blocking = job_option(argc, argv, "--event");
-	viadev.private_domain = job_option(argc, argv, "--private");
-	viadev.hybrid = viadev.private_domain || job_option(argc, argv, "--hybrid");
-	return job_run(viadev.private_domain ? "mvapich --private"
-		       : viadev.hybrid	     ? "mvapich --hybrid"
-					     : "mvapich",
-		       2, rank_main);
+	hca.by_events = job_option(argc, argv, "--event");
+	private_domain = job_option(argc, argv, "--private");
+	hybrid = private_domain || job_option(argc, argv, "--hybrid");
+	return job_run(2, rank_main);
 }

@@ -4,34 +4,43 @@
  * and the others retry until they can open it. The receive QPs of the creating rank receive for
  * all. No other process is registered with them.
  *
+ * Today's librdmacm creates and connects the sending QP. A receive QP for each request, which only
+ * the patch of that time made, is created here by the legacy functions, in place of a QP without a
+ * send queue. It goes through all states, also to RTS, with rdma_init_qp_attr.
+ *
  * --daemon: as in the sources of 2011, the domain's file comes from mkstemp, and the domain is
  * opened with O_CREAT|O_EXCL.
  */
 
-#include <errno.h>
-#include <fcntl.h>
+#include <arpa/inet.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "portals4.h"
+#include <rdma/rdma_cma.h>
+
+#include "client.h"
 
 #define RANKS 3			/* of a node */
-#define FILE_NAME 128
 #define BUFFERS 64
+#define PORT 7471
+#define RESOLVE_MS 10000
 
-static uint32_t srqn[JOB_RANKS_MAX];
-static struct ibv_context *context;
-static struct ibv_comp_channel *channel;
-static struct ibv_pd *pd;
-static struct ibv_cq *cq;
-static struct ibv_srq *srq;
-static struct ibv_mr *mr;
-static struct ibv_xrc_domain *xrc_domain;
-static int domain_fd;
+/* It has a QP, or, if it was created with max_send_wr 0, no qp but the number of a receive QP. */
+struct connection {
+	struct rdma_cm_id *id;
+	struct ibv_qp *qp;
+	uint32_t xrc_rcv_qpn;
+};
+
+/* listening gets requests, connecting the events of our own connection. */
+static struct rdma_event_channel *listening, *connecting;
+static struct rdma_cm_id *listen_id;
 static struct connection sending, accepted[JOB_RANKS_MAX];
-static int by_events, daemon_tree, max_inline;
+static uint32_t srqn[JOB_RANKS_MAX];
+static struct ibv_srq *srq;
+static int daemon_tree;
+static uint32_t max_inline;
 
 static int is_main(void)
 {
@@ -40,70 +49,231 @@ static int is_main(void)
 
 /* ---- The domain ---- */
 
-static void open_hca(void)
-{
-	context = conn_open_hca();
-	pd = must(ibv_alloc_pd(context), "ibv_alloc_pd");
-	if (by_events)
-		channel = must(ibv_create_comp_channel(context), "ibv_create_comp_channel");
-	cq = must(ibv_create_cq(context, 512, NULL, channel, 0), "ibv_create_cq");
-}
-
-/*
- * Sends the file's name to the others, and waits until their first attempts to open the domain have
- * failed.
- */
+/* The main rank: creates the domain when the other ranks' first attempts to open it have failed. */
 static void make_domain(char *file)
 {
-	char word;
-	int i;
+	int flags = daemon_tree ? O_CREAT | O_EXCL : O_CREAT;
 
-	domain_fd = daemon_tree ? mkstemp(file) : open(file, O_RDWR | O_CREAT, 0600);
-	if (domain_fd < 0)
+	hca.domain_fd = daemon_tree ? mkstemp(file) : open(file, O_RDWR | O_CREAT, 0600);
+	if (hca.domain_fd < 0)
 		job_die("%s: %s", file, strerror(errno));
-	for (i = 1; i < job.local_size; i++)
-		job_send(JOB_CM, job.rank + i, file, FILE_NAME);
-	for (i = 1; i < job.local_size; i++)
-		while (job_receive(JOB_CM, job.rank + i, &word, sizeof(word), -1) < 0)
-			;
-	xrc_domain = must(ibv_open_xrc_domain(context, domain_fd,
-					      daemon_tree ? O_CREAT | O_EXCL : O_CREAT),
-			  "ibv_open_xrc_domain");
+	job_host_barrier();
+	job_host_barrier();
+	hca.xrc_domain = must(ibv_open_xrc_domain(hca.context, hca.domain_fd, flags),
+			      "ibv_open_xrc_domain");
 }
 
-/*
- * Tries to open the domain without O_CREAT until it succeeds. It must fail as long as the main rank
- * has not created the domain.
- */
-static void join_domain(char *file)
+/* Tries to open the domain without O_CREAT until it succeeds. */
+static void join_domain(const char *file)
 {
-	int main_rank = job.host * job.local_size;
-	char word = 0;
-
-	while (job_receive(JOB_CM, main_rank, file, FILE_NAME, -1) < 0)
-		;
-	domain_fd = open(file, O_RDWR);
-	if (domain_fd < 0)
+	job_host_barrier();
+	hca.domain_fd = open(file, O_RDWR);
+	if (hca.domain_fd < 0)
 		job_die("%s: %s", file, strerror(errno));
-	if (ibv_open_xrc_domain(context, domain_fd, 0))
+	if (ibv_open_xrc_domain(hca.context, hca.domain_fd, 0))
 		job_die("ibv_open_xrc_domain opened a domain before the main rank created it");
 	if (errno != EAGAIN)
 		job_die("ibv_open_xrc_domain of a missing domain: %s", strerror(errno));
-	job_send(JOB_CM, main_rank, &word, sizeof(word));
-	while (!(xrc_domain = ibv_open_xrc_domain(context, domain_fd, 0)))
+	job_host_barrier();
+	while (!(hca.xrc_domain = ibv_open_xrc_domain(hca.context, hca.domain_fd, 0)))
 		job_idle();
 }
 
 static void open_domain(void)
 {
-	char file[FILE_NAME] = "";
-
-	snprintf(file, sizeof(file), "%s/p4-xrc-1-%d-%s", job.dir, job.host,
+	if (!is_main()) {
+		join_domain(job.host_memory);
+		return;
+	}
+	snprintf(job.host_memory, JOB_MESSAGE_MAX, "p4-xrc-1-%d-%s", job.host,
 		 daemon_tree ? "XXXXXX" : "0");
+	make_domain(job.host_memory);
+}
+
+/* ---- Connections by librdmacm ---- */
+
+/* The address that softhca gives to the host's device. */
+static struct sockaddr_in address(int host, int port)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+	char text[32];
+
+	snprintf(text, sizeof(text), "198.18.%d.1", host);
+	inet_pton(AF_INET, text, &in.sin_addr);
+	return in;
+}
+
+/* The caller acknowledges the event. */
+static struct rdma_cm_event *next_event(struct rdma_event_channel *channel)
+{
+	struct rdma_cm_event *event;
+
+	job_wait_readable(channel->fd);
+	must_be_0(rdma_get_cm_event(channel, &event), "rdma_get_cm_event");
+	return event;
+}
+
+static void expect(enum rdma_cm_event_type want)
+{
+	struct rdma_cm_event *event = next_event(connecting);
+
+	if (event->event != want)
+		job_die("%s (%d) where %s was expected", rdma_event_str(event->event),
+			event->status, rdma_event_str(want));
+	must_be_0(rdma_ack_cm_event(event), "rdma_ack_cm_event");
+}
+
+/* librdmacm opens the device itself; an id that is bound to the address has it. */
+static void open_hca(void)
+{
+	struct sockaddr_in own = address(job.host, is_main() ? PORT : 0);
+
+	listening = must(rdma_create_event_channel(), "rdma_create_event_channel");
+	connecting = must(rdma_create_event_channel(), "rdma_create_event_channel");
+	must_be_0(rdma_create_id(listening, &listen_id, NULL, RDMA_PS_TCP), "rdma_create_id");
+	must_be_0(rdma_bind_addr(listen_id, (struct sockaddr *)&own), "rdma_bind_addr");
 	if (is_main())
-		make_domain(file);
+		must_be_0(rdma_listen(listen_id, JOB_RANKS_MAX), "rdma_listen");
+	hca.context = must(listen_id->verbs, "the device of the address");
+	hca_alloc_pd();
+	hca.cq = hca_create_cq(512, hca.channel);
+}
+
+static void close_hca(void)
+{
+	must_be_0(ibv_dereg_mr(hca.mr), "ibv_dereg_mr");
+	must_be_0(ibv_dealloc_pd(hca.pd), "ibv_dealloc_pd");
+	must_be_0(rdma_destroy_id(listen_id), "rdma_destroy_id");
+	rdma_destroy_event_channel(listening);
+	rdma_destroy_event_channel(connecting);
+}
+
+static struct rdma_conn_param parameters(void)
+{
+	return (struct rdma_conn_param){
+		.private_data = &job.rank, .private_data_len = sizeof(job.rank),
+		.responder_resources = 4, .initiator_depth = 4, .retry_count = 7,
+		.rnr_retry_count = 7,
+	};
+}
+
+static void request(void)
+{
+	struct sockaddr_in own = address(job.host, 0), other = address(1 - job.host, PORT);
+	struct rdma_conn_param param = parameters();
+	struct ibv_qp_init_attr init = hca_qp_attr(200);
+	struct ibv_qp_attr attr;
+
+	init.sq_sig_all = 0;
+	must_be_0(rdma_create_id(connecting, &sending.id, NULL, RDMA_PS_TCP), "rdma_create_id");
+	must_be_0(rdma_resolve_addr(sending.id, (struct sockaddr *)&own, (struct sockaddr *)&other,
+				    RESOLVE_MS),
+		  "rdma_resolve_addr");
+	expect(RDMA_CM_EVENT_ADDR_RESOLVED);
+	must_be_0(rdma_resolve_route(sending.id, RESOLVE_MS), "rdma_resolve_route");
+	expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
+	must_be_0(rdma_create_qp(sending.id, hca.pd, &init), "rdma_create_qp");
+	sending.qp = must(sending.id->qp, "the QP of the id");
+	must_be_0(ibv_query_qp(sending.qp, &attr, IBV_QP_CAP, &init), "ibv_query_qp");
+	max_inline = init.cap.max_inline_data;
+	if (max_inline < 200 || max_inline > 1 << 16 || init.cap.max_send_wr < SENDS)
+		job_die("ibv_query_qp returned max_inline_data %u, max_send_wr %u", max_inline,
+			init.cap.max_send_wr);
+	must_be_0(rdma_connect(sending.id, &param), "rdma_connect");
+}
+
+/* Modifies it as librdmacm modifies its own QPs. */
+static void modify_rcv_qp(struct connection *conn, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr;
+	int mask;
+
+	attr.qp_state = state;
+	must_be_0(rdma_init_qp_attr(conn->id, &attr, &mask), "rdma_init_qp_attr");
+	must_be_0(ibv_modify_xrc_rcv_qp(hca.xrc_domain, conn->xrc_rcv_qpn, &attr, mask),
+		  "ibv_modify_xrc_rcv_qp");
+}
+
+/*
+ * The patch passed its attributes on to ibv_create_xrc_rcv_qp as they were, with CQs, SRQ and
+ * capacities, which mean nothing there.
+ */
+static void accept_connection(struct connection *conn)
+{
+	struct rdma_conn_param param = parameters();
+	struct ibv_qp_init_attr attr = hca_qp_attr(0);
+
+	attr.srq = srq;
+	attr.cap.max_send_wr = 0;
+	must_be_0(ibv_create_xrc_rcv_qp(&attr, &conn->xrc_rcv_qpn), "ibv_create_xrc_rcv_qp");
+	modify_rcv_qp(conn, IBV_QPS_INIT);
+	modify_rcv_qp(conn, IBV_QPS_INIT);
+	modify_rcv_qp(conn, IBV_QPS_RTR);
+	modify_rcv_qp(conn, IBV_QPS_RTS);
+	param.srq = 1;
+	param.qp_num = conn->xrc_rcv_qpn;
+	must_be_0(rdma_accept(conn->id, &param), "rdma_accept");
+}
+
+/* Returns whether it was a request, and not an earlier one that is established now. */
+static int take_request(void)
+{
+	struct rdma_cm_event *event = next_event(listening);
+	int rank, is_request = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
+
+	if (!is_request && event->event != RDMA_CM_EVENT_ESTABLISHED)
+		job_die("%s (%d) where requests come", rdma_event_str(event->event), event->status);
+	if (is_request) {
+		memcpy(&rank, event->param.conn.private_data, sizeof(rank));
+		accepted[rank].id = event->id;
+		accept_connection(&accepted[rank]);
+	}
+	must_be_0(rdma_ack_cm_event(event), "rdma_ack_cm_event");
+	return is_request;
+}
+
+/* Each rank connects to the main rank of the other node. A main rank accepts local_size of them. */
+static void connect_all(void)
+{
+	int left = 1 /* our own request */ + (is_main() ? job.local_size : 0);
+	struct pollfd fds[] = { { listening->fd, POLLIN, 0 }, { connecting->fd, POLLIN, 0 } };
+
+	job_gather(&srqn[job.rank], sizeof(srqn[0]), srqn);
+	request();
+	while (left) {
+		poll(fds, 2, -1);
+		if (fds[1].revents) {
+			expect(RDMA_CM_EVENT_ESTABLISHED);
+			left--;
+		} else if (take_request()) {
+			left--;
+		}
+	}
+	job_barrier();
+}
+
+static void end_connection(struct connection *conn)
+{
+	struct ibv_qp_attr attr;
+
+	if (!conn->id)
+		return;
+	if (!conn->qp) {
+		/* The patch ignored the result, so it may fail, as it does on mlx5. */
+		attr.qp_state = IBV_QPS_SQD;
+		ibv_modify_xrc_rcv_qp(hca.xrc_domain, conn->xrc_rcv_qpn, &attr, IBV_QP_STATE);
+		attr.qp_state = IBV_QPS_ERR;
+		must_be_0(ibv_modify_xrc_rcv_qp(hca.xrc_domain, conn->xrc_rcv_qpn, &attr,
+						IBV_QP_STATE),
+			  "ibv_modify_xrc_rcv_qp to ERR");
+	}
+	must_be_0(rdma_disconnect(conn->id), "rdma_disconnect");
+	if (conn->qp)
+		rdma_destroy_qp(conn->id);
 	else
-		join_domain(file);
+		must_be_0(ibv_unreg_xrc_rcv_qp(hca.xrc_domain, conn->xrc_rcv_qpn),
+			  "ibv_unreg_xrc_rcv_qp");
+	must_be_0(rdma_destroy_id(conn->id), "rdma_destroy_id");
 }
 
 /* ---- Data ---- */
@@ -112,7 +282,7 @@ static struct ibv_qp *prepare(int rank, unsigned queue, struct ibv_send_wr *wr)
 {
 	(void)queue;
 	wr->send_flags = IBV_SEND_SIGNALED;
-	if (wr->opcode == IBV_WR_SEND && (int)wr->sg_list->length <= max_inline)
+	if (wr->opcode == IBV_WR_SEND && wr->sg_list->length <= max_inline)
 		wr->send_flags |= IBV_SEND_INLINE;
 	wr->xrc_remote_srq_num = srqn[rank];
 	return sending.qp;
@@ -123,136 +293,51 @@ static void take_buffer(unsigned queue, unsigned slot)
 	data_post_recv(srq, queue, slot);
 }
 
-static void progress(void)
-{
-	data_progress(cq, channel);
-}
-
-/* Portals4 initialises no work request. */
 static const struct data data = {
-	.messages = 40, .queues = 1, .size = 1024, .short_size = 120, .gets = 1, .filler = 0xa5,
-	.prepare = prepare, .take_buffer = take_buffer, .progress = progress,
+	.messages = 40, .queues = 1, .size = 1024, .short_size = 120, .gets = 1,
+	.prepare = prepare, .take_buffer = take_buffer, .progress = data_progress,
 };
 
-/* ---- Queues ---- */
-
-static void create_srq(void)
+static void start(void)
 {
-	struct ibv_srq_init_attr attr;
 	unsigned slot;
 
-	attr.srq_context = &srqn;
-	attr.attr.max_wr = BUFFERS;
-	attr.attr.max_sge = 1;
-	attr.attr.srq_limit = 0;
-	srq = must(ibv_create_xrc_srq(pd, xrc_domain, cq, &attr), "ibv_create_xrc_srq");
+	hca.filler = 0xa5;	/* Portals4 initialises neither SRQ attributes nor requests. */
+	open_hca();
+	open_domain();
+	srq = hca_create_srq(hca.cq, BUFFERS, 0);
 	srqn[job.rank] = srq->xrc_srq_num;
-	mr = must(ibv_reg_mr(pd, &data_memory, sizeof(data_memory),
-			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-				     IBV_ACCESS_REMOTE_READ),
-		  "ibv_reg_mr");
-	data_start(&data, mr->lkey, mr->rkey);
+	hca_reg_mr(&data_memory, sizeof(data_memory));
+	data_start(&data);
 	for (slot = 0; slot < BUFFERS; slot++)
 		take_buffer(0, slot);
+	hca_arm(hca.cq);
+	connect_all();
 }
 
-static void qp_attr(struct ibv_qp_init_attr *attr, int sends)
-{
-	memset(attr, 0, sizeof(*attr));
-	attr->qp_type = IBV_QPT_XRC;
-	attr->send_cq = cq;
-	attr->recv_cq = cq;
-	attr->srq = sends ? NULL : srq;
-	attr->xrc_domain = xrc_domain;
-	attr->cap.max_send_wr = sends ? SENDS : 0;
-	attr->cap.max_send_sge = sends ? 1 : 0;
-	attr->cap.max_inline_data = sends ? 200 : 0;
-}
-
-static void request(void)
-{
-	struct ibv_qp_init_attr init;
-	struct ibv_qp_attr attr;
-
-	conn_resolve(&sending);
-	qp_attr(&init, 1);
-	conn_create_qp(&sending, pd, &init);
-	must_be_0(ibv_query_qp(sending.qp, &attr, IBV_QP_CAP, &init), "ibv_query_qp");
-	if (init.cap.max_inline_data < 200 || init.cap.max_inline_data > 1 << 16 ||
-	    init.cap.max_send_wr < SENDS)
-		job_die("ibv_query_qp returned max_inline_data %u, max_send_wr %u",
-			init.cap.max_inline_data, init.cap.max_send_wr);
-	max_inline = (int)init.cap.max_inline_data;
-	conn_request(&sending);
-}
-
-static void accept_from(int rank)
-{
-	struct ibv_qp_init_attr init;
-
-	qp_attr(&init, 0);
-	conn_create_qp(&accepted[rank], pd, &init);
-	conn_accept(&accepted[rank]);
-}
-
-/* Each rank connects to the main rank of the other node. A main rank accepts local_size of them. */
-static void connect_all(void)
-{
-	int connections_left = 1 /* our own request */ + (is_main() ? job.local_size : 0), from;
-
-	job_gather(JOB_WORLD, &srqn[job.rank], sizeof(srqn[0]), srqn);
-	request();
-	for (; connections_left; connections_left--) {
-		from = conn_next(&sending, accepted);
-		if (from >= 0)
-			accept_from(from);
-	}
-	job_barrier(JOB_WORLD);
-}
-
-/* ---- End: the file is closed before the domain ---- */
-
-static void end_connection(struct connection *conn)
-{
-	if (!conn->connected)
-		return;
-	conn_disconnect(conn);
-	conn_destroy_qp(conn);
-}
-
+/* The file is closed before the domain. */
 static int rank_main(void)
 {
 	int i;
 
-	open_hca();
-	open_domain();
-	create_srq();
-	if (channel)
-		must_be_0(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
-	connect_all();
+	start();
 	data_exchange();
-	job_barrier(JOB_WORLD);
+	job_barrier();
 	end_connection(&sending);
 	for (i = 0; i < job.size; i++)
 		end_connection(&accepted[i]);
 	must_be_0(ibv_destroy_srq(srq), "ibv_destroy_srq");
-	close(domain_fd);
-	must_be_0(ibv_close_xrc_domain(xrc_domain), "ibv_close_xrc_domain");
-	must_be_0(ibv_destroy_cq(cq), "ibv_destroy_cq");
-	if (channel)
-		must_be_0(ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
-	must_be_0(ibv_dereg_mr(mr), "ibv_dereg_mr");
-	must_be_0(ibv_dealloc_pd(pd), "ibv_dealloc_pd");
-	conn_close_hca();
+	close(hca.domain_fd);
+	must_be_0(ibv_close_xrc_domain(hca.xrc_domain), "ibv_close_xrc_domain");
+	must_be_0(ibv_destroy_cq(hca.cq), "ibv_destroy_cq");
+	hca_close_channel();
+	close_hca();
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	static const char *const flags[] = { "--poll", "--event", "--daemon", NULL };
-
-	job_options(argc, argv, flags);
-	by_events = job_option(argc, argv, "--event");
+	hca.by_events = job_option(argc, argv, "--event");
 	daemon_tree = job_option(argc, argv, "--daemon");
-	return job_run(daemon_tree ? "portals4 --daemon" : "portals4", RANKS, rank_main);
+	return job_run(RANKS, rank_main);
 }

@@ -4,10 +4,13 @@
  * programs is not linked with it.
  */
 
-#include <string.h>
+#include "client.h"
 
-#include "data.h"
-
+struct hca hca = {
+	.domain_fd = -1,
+	.path_port = 1,
+	.access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
+};
 struct data_memory data_memory;
 
 static struct target {
@@ -16,32 +19,30 @@ static struct target {
 } targets[JOB_RANKS_MAX];
 
 static const struct data *data;
-static uint32_t lkey;
 static unsigned sent[DATA_QUEUES][JOB_RANKS_MAX], received[DATA_QUEUES][JOB_RANKS_MAX];
 /* A buffer is busy from its post to its completion. The wr_id of a send is its slot. */
 static char busy[SENDS];
 static unsigned in_flight;
 
-void data_start(const struct data *how, uint32_t local_key, uint32_t rkey)
+void data_start(const struct data *how)
 {
-	struct target mine = { rkey, (uintptr_t)data_memory.remote.put_to,
-			       (uintptr_t)data_memory.remote.get_from };
+	struct target mine = { hca.mr->rkey, (uintptr_t)data_memory.put_to,
+			       (uintptr_t)data_memory.get_from };
 	int i;
 
 	data = how;
-	lkey = local_key;
 	for (i = 0; i < job.size; i++)
-		job_fill(data_memory.remote.get_from[i], DATA_RDMA_SIZE, i, 0);
-	job_gather(JOB_WORLD, &mine, sizeof(mine), targets);
+		job_fill(data_memory.get_from[i], DATA_RDMA_SIZE, i, 0);
+	job_gather(&mine, sizeof(mine), targets);
 }
 
 void data_post_recv(struct ibv_srq *srq, unsigned queue, unsigned slot)
 {
-	struct ibv_sge sge = { (uintptr_t)data_memory.local.receive[queue][slot], data->size,
-			       lkey };
+	struct ibv_sge sge = { (uintptr_t)data_memory.receive[queue][slot], data->size,
+			       hca.mr->lkey };
 	struct ibv_recv_wr wr, *bad;
 
-	memset(&wr, data->filler, sizeof(wr));
+	memset(&wr, hca.filler, sizeof(wr));
 	wr.wr_id = queue << 16 | slot;
 	wr.next = NULL;
 	wr.sg_list = &sge;
@@ -72,7 +73,7 @@ static struct ibv_send_wr request(struct ibv_sge *sge, unsigned slot, enum ibv_w
 {
 	struct ibv_send_wr wr;
 
-	memset(&wr, data->filler, sizeof(wr));
+	memset(&wr, hca.filler, sizeof(wr));
 	wr.wr_id = slot;
 	wr.next = NULL;
 	wr.sg_list = sge;
@@ -94,18 +95,18 @@ static void post(int rank, unsigned queue, struct ibv_send_wr *wr)
 void data_send(int rank, unsigned queue)
 {
 	unsigned slot = free_slot(), count = sent[queue][rank]++;
-	struct ibv_sge sge = { (uintptr_t)data_memory.local.send[slot],
-			       count % 3 ? data->size : data->short_size, lkey };
+	struct ibv_sge sge = { (uintptr_t)data_memory.send[slot],
+			       count % 3 ? data->size : data->short_size, hca.mr->lkey };
 	struct ibv_send_wr wr = request(&sge, slot, IBV_WR_SEND);
 
 	wr.imm_data = number(queue, count);
-	job_fill(data_memory.local.send[slot], sge.length, rank, number(queue, count));
+	job_fill(data_memory.send[slot], sge.length, rank, number(queue, count));
 	post(rank, queue, &wr);
 }
 
 static void rdma(int rank, enum ibv_wr_opcode opcode, char *local, uint64_t remote)
 {
-	struct ibv_sge sge = { (uintptr_t)local, DATA_RDMA_SIZE, lkey };
+	struct ibv_sge sge = { (uintptr_t)local, DATA_RDMA_SIZE, hca.mr->lkey };
 	struct ibv_send_wr wr = request(&sge, free_slot(), opcode);
 
 	wr.wr.rdma.remote_addr = remote + (uint64_t)job.rank * DATA_RDMA_SIZE;
@@ -115,12 +116,12 @@ static void rdma(int rank, enum ibv_wr_opcode opcode, char *local, uint64_t remo
 
 static void put_and_get(int rank)
 {
-	char *from = data_memory.local.put_from[rank];
+	char *from = data_memory.put_from[rank];
 
 	job_fill(from, DATA_RDMA_SIZE, rank, data->messages);
 	rdma(rank, IBV_WR_RDMA_WRITE, from, targets[rank].put_to);
 	if (data->gets)
-		rdma(rank, IBV_WR_RDMA_READ, data_memory.local.get_to[rank],
+		rdma(rank, IBV_WR_RDMA_READ, data_memory.get_to[rank],
 		     targets[rank].get_from);
 }
 
@@ -138,13 +139,13 @@ static void verify_rdma(int from, const void *written)
 static int verify(unsigned queue, unsigned slot, uint32_t length)
 {
 	uint32_t sequence;
-	int from = job_verify(data_memory.local.receive[queue][slot], length, &sequence);
+	int from = job_verify(data_memory.receive[queue][slot], length, &sequence);
 
 	if (sequence != number(queue, received[queue][from]))
 		job_die("message %u from rank %d came on queue %u, where %u was expected", sequence,
 			from, queue, number(queue, received[queue][from]));
 	if (++received[queue][from] == data->messages && !queue)
-		verify_rdma(from, data_memory.remote.put_to[from]);
+		verify_rdma(from, data_memory.put_to[from]);
 	return from;
 }
 
@@ -212,5 +213,5 @@ void data_exchange(void)
 	for (queue = 0; queue < data->queues; queue++)
 		data_await(queue);
 	for (turn = 0; data->gets && turn < job.local_size; turn++)
-		verify_rdma(job_peer(turn), data_memory.local.get_to[job_peer(turn)]);
+		verify_rdma(job_peer(turn), data_memory.get_to[job_peer(turn)]);
 }
