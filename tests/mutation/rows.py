@@ -3,6 +3,7 @@
 
 import dataclasses
 import pathlib
+import re
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -20,35 +21,23 @@ class Row:
         return f"{self.path}: {self.title}"
 
 
+# Path, tests, title, the lines of the old text and of the new.
+ROW = re.compile(r"@ (.*?) \| (.*?) \| (.*)\n((?:-.*\n)+)((?:\+.*\n)*)")
+
+
+def lines_of(block):
+    return "\n".join(line[1:] for line in block.splitlines())
+
+
 def parse(text, where):
-    """The rows of one file. A row is a line "@ PATH | TEST; TEST | TITLE", lines "-TEXT" and lines
-    "+TEXT"."""
-    heading, old, new, rows = None, [], [], []
-
-    def finish():
-        if heading is None:
-            return
-        path, tests, title = (word.strip() for word in heading.split("|"))
-        rows.append(
-            Row(path, tuple(t.strip() for t in tests.split(";")), title, "\n".join(old),
-                "\n".join(new)))
-
-    for number, line in enumerate(text.splitlines(), 1):
-        kind, rest = line[:1], line[1:]
-        if kind == "@":
-            finish()
-            heading, old, new = rest, [], []
-            if rest.count("|") != 2:
-                raise ValueError(
-                    f"{where}:{number}: a row begins with '@ PATH | TEST; TEST | TITLE'")
-        elif kind == "-" and heading is not None:
-            old.append(rest)
-        elif kind == "+" and heading is not None:
-            new.append(rest)
-        elif kind not in ("", "#"):
-            raise ValueError(f"{where}:{number}: begins with none of '@', '-', '+', '#'")
-    finish()
-    return rows
+    """The rows of one file, without its comments and blank lines."""
+    body = re.sub(r"^(#.*)?\n", "", text, flags=re.M)
+    if left := ROW.sub("", body):
+        raise ValueError(f"{where}: this is no row: {left.splitlines()[0]}")
+    return [
+        Row(path, tuple(re.split(r"\s*;\s*", tests)), title, lines_of(old), lines_of(new))
+        for path, tests, title, old, new in ROW.findall(body)
+    ]
 
 
 def table():

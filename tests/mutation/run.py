@@ -3,20 +3,18 @@
 """Breaks the code on purpose, one row of the table at a time, and counts how often the tests
 notice.
 
-usage: run.py [--copy=FOLDER] [--list | --score] [--missed] [WORD...]
+usage: run.py [--list | --score] [WORD...]
 
-Runs the rows whose path or title contains one of the words; without a word, all of them. With
---missed it runs only those that were not noticed the last time, or never run. It leaves the
-checkout alone: it copies the tracked files to FOLDER and builds there (default: build-mutation/ in
-the checkout), and kept, so that the next run builds only what is different. Every outcome is
-appended to FOLDER/outcomes; --score counts the last outcomes. Exit status: 0 when every row was
-noticed, 1 when one was not, 2 when the table is wrong or the unchanged copy does not build.
+Runs the rows whose path or title contains one of the words; without a word, all of them. It leaves
+the checkout alone: it copies the tracked files to build-mutation/ and builds there. The next run
+builds only what is different. Every outcome is appended to build-mutation/outcomes; --score counts
+the last outcomes. Exit status: 0 when every row was noticed, 1 when one was not, 2 when the table
+is wrong or the unchanged copy does not build.
 """
 
 import argparse
 import collections
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
@@ -25,6 +23,8 @@ import time
 import rows
 
 ROOT = rows.HERE.parent.parent
+FOLDER = ROOT / "build-mutation"
+RECORD = FOLDER / "outcomes"
 NOT_BUILT = 125  # of meson test
 MESON = "/usr/bin/meson" if os.path.exists("/usr/bin/meson") else "meson"
 
@@ -37,14 +37,13 @@ def git(*words):
 class Copy:
     """A copy of the checkout, with a build in it."""
 
-    def __init__(self, folder):
-        self.tree = folder / "tree"
-        self.build = folder / "build"
-        self.temporary = folder / "t"
-        self.temporary.mkdir(parents=True, exist_ok=True)
+    tree = FOLDER / "tree"
+    build = FOLDER / "build"
+    temporary = FOLDER / "t"
 
     def refresh(self):
         """Copies only files that differ, because a copied file is compiled again."""
+        self.temporary.mkdir(parents=True, exist_ok=True)
         known = set(git("ls-files", "-co", "--exclude-standard").splitlines())
         for name in known:
             source, target = ROOT / name, self.tree / name
@@ -114,7 +113,8 @@ def outcome(copy, row, sound):
     return result
 
 
-def run(copy, selected, record):
+def run(selected):
+    copy = Copy()
     copy.refresh()
     for row in selected:
         rows.mutated(row, copy.read(row.path))
@@ -124,14 +124,14 @@ def run(copy, selected, record):
     for row in selected:
         begin = time.monotonic()
         result = outcome(copy, row, sound)
-        with record.open("a") as file:
+        with RECORD.open("a") as file:
             print(result, commit, f"{time.monotonic() - begin:.0f}", row.name, sep="\t", file=file)
         print(f"{result}: {row.name} ({time.monotonic() - begin:.0f} s)", flush=True)
 
 
-def last_outcomes(record):
+def last_outcomes():
     """The outcome of each row's last run, by its name."""
-    lines = record.read_text().splitlines() if record.exists() else []
+    lines = RECORD.read_text().splitlines() if RECORD.exists() else []
     return {name: result for result, _, _, name in (line.split("\t") for line in lines)}
 
 
@@ -153,28 +153,22 @@ def score(selected, last):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].removeprefix("usage: "))
-    parser.add_argument("--copy", type=pathlib.Path, default=ROOT / "build-mutation")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--score", action="store_true")
-    parser.add_argument("--missed", action="store_true")
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
-    folder = options.copy.resolve()
-    record = folder / "outcomes"
     selected = [
         row for row in rows.table()
         if not options.words or any(word in row.name for word in options.words)
     ]
     if not selected:
         parser.error("no row's path or title contains that")
-    if options.missed:
-        selected = [row for row in selected if last_outcomes(record).get(row.name) != "noticed"]
     if options.list:
         print("\n".join(row.name for row in selected))
         return 0
     if not options.score:
-        run(Copy(folder), selected, record)
-    return score(selected, last_outcomes(record))
+        run(selected)
+    return score(selected, last_outcomes())
 
 
 if __name__ == "__main__":

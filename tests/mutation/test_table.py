@@ -52,22 +52,3 @@ def test_names_are_unique():
     assert not [
         name for name, count in collections.Counter(row.name for row in ROWS).items() if count > 1
     ]
-
-
-@pytest.mark.parametrize("text, complaint", [
-    ("@ a.c | test\n-x\n+y\n", "begins with '@ PATH"),
-    ("@ a.c | test | title\nx\n", "begins with none of"),
-    ("-x\n", "begins with none of"),
-])
-def test_refuses(text, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        rows.parse(text, "a.rows")
-
-
-@pytest.mark.parametrize("text, times", [("a b", 0), ("x + x", 2)])
-def test_refuses_a_text_that_does_not_stand_there_once(text, times):
-    row, = rows.parse("# comment\n\n@ a.c | one; two, three | title\n-x\n+y\n", "a.rows")
-    assert row.tests == ("one", "two, three")
-    assert rows.mutated(row, "1 + x") == "1 + y"
-    with pytest.raises(ValueError, match=f"{times} times"):
-        rows.mutated(row, text)
