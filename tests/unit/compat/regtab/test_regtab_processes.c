@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Processes that die, stop, fork and clone; in another pid namespace; of another word size. */
+/* Processes that die, stop, fork and clone, and processes in another pid namespace. */
 
-#include <errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "regtab_fixture.h"
-
-static const char *writer32;
 
 static void register_7(void *created)
 {
@@ -136,43 +130,7 @@ TEST(a_child_changes_nothing_of_its_parent)
 	regtab_free(entry);
 }
 
-/* ---- word sizes and namespaces ---- */
-
-TEST(both_word_sizes_use_one_directory)
-{
-	struct regtab_entry *entry;
-	char byte = 0, *argv[] = { (char *)writer32, (char *)tables_dir(), "1", NULL };
-	struct seen seen;
-	int out[2], status;
-	pid_t pid;
-
-	if (!writer32)
-		skip_because("the compiler makes no 32-bit programs");
-	entry = new_entry(1);
-	regtab_enter(entry, 7, false);
-	assert_int_equal(pipe(out), 0);
-	pid = fork();
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		dup2(out[1], STDOUT_FILENO);
-		execv(writer32, argv);
-		_exit(errno == ENOEXEC ? 77 : 127);
-	}
-	close(out[1]);
-	if (read(out[0], &byte, 1) != 1) {
-		waitpid(pid, &status, 0);
-		regtab_free(entry);
-		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 77);
-		skip_because("this kernel executes no 32-bit programs");
-	}
-	seen = read_tables();
-	assert_true(seen.tables == 1 && seen.live == 2 && seen.qps == 2 && seen.qp[1] == 0xffffff);
-	assert_true(seen.registrants[0] == 2 && seen.registrants[1] == 1 &&
-		    seen.creator[0] == (uint32_t)pid);
-	kill_process(pid);
-	regtab_free(entry);
-	regtab_gc(tables_dir());
-}
+/* ---- namespaces ---- */
 
 /* unshare() puts only later children into the new namespace. Returns 77 if it is not permitted. */
 static int across_namespaces(void)
@@ -219,8 +177,4 @@ TEST(processes_of_another_pid_namespace_are_seen_alive)
 		skip_because("no permission for another pid namespace");
 }
 
-int main(int argc, char **argv)
-{
-	writer32 = argc > 1 ? argv[1] : NULL;
-	return cmocka_run_group_tests(unit_tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)
