@@ -3,25 +3,24 @@
  * The event channel as a file: poll, epoll, blocking, signals, cancelled threads, forks. Also: ids
  * that move to another channel.
  */
+#define GROUP "channel"
+
 #include <tests/thread_state.h>
 
 #include "ground.h"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool readable(const struct rdma_event_channel *channel)
+static bool readable(const struct rdma_event_channel *file)
 {
-	struct pollfd fd = { .fd = channel->fd, .events = POLLIN };
+	struct pollfd fd = { .fd = file->fd, .events = POLLIN };
 
 	NEED(poll(&fd, 1, 0) >= 0);
 	return fd.revents & POLLIN;
@@ -33,56 +32,44 @@ static void raise_event(struct rdma_cm_id *id)
 	NEED(!rdma_resolve_addr(id, NULL, address(THERE, PORT), 20000));
 }
 
-TEST(destroying_an_id_discards_its_events)
-{
-	struct rdma_cm_id *id = new_id(ground, RDMA_PS_TCP);
-
-	raise_event(id);
-	NEED(readable(ground->channel));
-	rdma_destroy_id(id);
-	NEED(!readable(ground->channel));
-}
-
 /* Raises more events than a socket's buffer holds messages of one byte. */
-TEST(readable_while_events_wait)
+ROW("the channel is readable while events wait")
 {
 	enum { MANY = 3000 };
 	static struct rdma_cm_id *ids[MANY];
 
-	NEED(!readable(ground->channel));
+	NEED(!readable(channel));
 	for (int i = 0; i < MANY; i++) {
-		ids[i] = new_id(ground, RDMA_PS_TCP);
+		ids[i] = new_id(RDMA_PS_TCP);
 		raise_event(ids[i]);
 	}
-	for (int i = 0; i < MANY; i++) {
-		NEED(readable(ground->channel));
-		take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+	/* Destroying an id discards its event. */
+	NEED(!rdma_destroy_id(ids[0]));
+	for (int i = 1; i < MANY; i++) {
+		NEED(readable(channel));
+		take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 	}
-	NEED(!readable(ground->channel));
-	for (int i = 0; i < MANY; i++)
-		NEED(!rdma_destroy_id(ids[i]));
+	NEED(!readable(channel));
 }
 
-TEST(each_event_is_an_edge)
+ROW("each event is an edge")
 {
 	struct epoll_event wanted = { .events = EPOLLIN | EPOLLET }, got;
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
 
-	NEED(epoll >= 0 && !epoll_ctl(epoll, EPOLL_CTL_ADD, ground->channel->fd, &wanted));
+	NEED(epoll >= 0 && !epoll_ctl(epoll, EPOLL_CTL_ADD, channel->fd, &wanted));
 	NEED(!epoll_wait(epoll, &got, 1, 0));
-	raise_event(ground->idle);
+	raise_event(idle);
 	NEED(epoll_wait(epoll, &got, 1, 0) == 1 && !epoll_wait(epoll, &got, 1, 0));
-	raise_event(ground->second);
+	raise_event(second);
 	NEED(epoll_wait(epoll, &got, 1, 0) == 1 && !epoll_wait(epoll, &got, 1, 0));
-	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
-	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
-	close(epoll);
+	take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+	take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 }
 
 /* ---- waiting ---- */
 
-static volatile sig_atomic_t signals;
-static struct rdma_cm_id *to_resolve;
+static volatile sig_atomic_t signals, signals_at_most;
 
 static void count_signal(int number)
 {
@@ -90,160 +77,100 @@ static void count_signal(int number)
 	signals++;
 }
 
-/* Sends some signals while the other thread waits, then raises an event. */
+/* Sends signals while the other thread waits, then raises an event. */
 static void *interrupt_and_raise(void *thread)
 {
-	for (int i = 0; i < 5; i++) {
-		usleep(20000);
-		NEED(!pthread_kill(*(pthread_t *)thread, SIGUSR1));
-	}
-	usleep(20000);
-	raise_event(to_resolve);
-	return NULL;
-}
-
-static void catch_signals(int flags)
-{
-	struct sigaction action = { .sa_handler = count_signal, .sa_flags = flags };
-
-	NEED(!sigaction(SIGUSR1, &action, NULL));
-	signals = 0;
-}
-
-TEST(signals_with_sa_restart_do_not_end_the_wait)
-{
-	pthread_t self = pthread_self(), other;
-
-	catch_signals(SA_RESTART);
-	to_resolve = ground->idle;
-	NEED(!pthread_create(&other, NULL, interrupt_and_raise, &self));
-	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
-	pthread_join(other, NULL);
-	NEED(signals > 0);
-}
-
-static void *interrupt_until_told(void *thread)
-{
-	while (to_resolve) {
+	for (int i = 0; i < signals_at_most; i++) {
 		usleep(5000);
 		NEED(!pthread_kill(*(pthread_t *)thread, SIGUSR1));
 	}
+	usleep(5000);
+	raise_event(idle);
 	return NULL;
 }
 
-TEST(signals_without_sa_restart_end_the_wait)
+/* What rdma_get_cm_event() returns in the main thread when these signals come. */
+static int wait_among_signals(int flags, int at_most)
 {
+	struct sigaction action = { .sa_handler = count_signal, .sa_flags = flags };
 	pthread_t self = pthread_self(), other;
 	struct rdma_cm_event *event;
+	int result;
 
-	catch_signals(0);
-	to_resolve = ground->idle;
-	NEED(!pthread_create(&other, NULL, interrupt_until_told, &self));
-	NEED(rdma_get_cm_event(ground->channel, &event) && errno == EINTR);
-	to_resolve = NULL;
+	NEED(!sigaction(SIGUSR1, &action, NULL));
+	signals_at_most = at_most;
+	NEED(!pthread_create(&other, NULL, interrupt_and_raise, &self));
+	result = rdma_get_cm_event(channel, &event) ? errno : 0;
+	signals_at_most = 0;
 	pthread_join(other, NULL);
+	if (!result)
+		rdma_ack_cm_event(event);
+	return result;
+}
+
+ROW("signals with SA_RESTART do not end the wait")
+{
+	must_eq(wait_among_signals(SA_RESTART, 20), 0);
+	NEED(signals > 0);
+}
+
+ROW("signals without SA_RESTART end the wait")
+{
+	must_eq(wait_among_signals(0, INT32_MAX), EINTR);
 }
 
 static _Atomic pid_t waiting; /* the thread that waits, or is just about to */
 
-static void *wait_for_ever(void *channel)
+static void *wait_for_ever(void *file)
 {
 	struct rdma_cm_event *event;
 
 	waiting = gettid();
-	rdma_get_cm_event(channel, &event);
+	rdma_get_cm_event(file, &event);
 	return NULL;
 }
 
-/* Starts a thread that waits on @channel. Returns once it waits. */
-static pthread_t start_waiting(struct rdma_event_channel *channel)
-{
-	pthread_t thread;
-	char state;
-
-	waiting = 0;
-	NEED(!pthread_create(&thread, NULL, wait_for_ever, channel));
-	while (!waiting)
-		usleep(1000);
-	while ((state = thread_state(waiting)) != 'S') {
-		NEED(state);
-		usleep(1000);
-	}
-	return thread;
-}
-
-TEST(a_waiting_thread_can_be_cancelled)
+ROW("a waiting thread can be cancelled")
 {
 	void *result;
 	pthread_t thread;
 
 	for (int i = 0; i < 50; i++) {
-		NEED(!pthread_create(&thread, NULL, wait_for_ever, ground->channel));
+		NEED(!pthread_create(&thread, NULL, wait_for_ever, channel));
 		usleep((useconds_t)i * 100);
 		NEED(!pthread_cancel(thread) && !pthread_join(thread, &result) &&
 		     result == PTHREAD_CANCELED);
 	}
-	raise_event(ground->idle);
-	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+	raise_event(idle);
+	take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 }
 
-TEST(a_channel_blocks_unless_it_is_non_blocking)
+ROW("a channel blocks unless it is non-blocking")
 {
 	struct rdma_cm_event *event;
 	pthread_t thread;
 
-	NEED(!fcntl(ground->channel->fd, F_SETFL, O_NONBLOCK));
-	NEED(rdma_get_cm_event(ground->channel, &event) && errno == EAGAIN);
-	NEED(!fcntl(ground->channel->fd, F_SETFL, 0));
-	thread = start_waiting(ground->channel);
+	NEED(!fcntl(channel->fd, F_SETFL, O_NONBLOCK));
+	NEED(rdma_get_cm_event(channel, &event) && errno == EAGAIN);
+	NEED(!fcntl(channel->fd, F_SETFL, 0));
+	NEED(!pthread_create(&thread, NULL, wait_for_ever, channel));
+	while (!waiting || thread_state(waiting) != 'S')
+		usleep(1000);
+	/* Other threads run commands meanwhile. */
+	NEED(!rdma_listen(bound, 1));
 	NEED(still_waits(thread));
 	NEED(!pthread_cancel(thread) && !pthread_join(thread, NULL));
-}
-
-TEST(other_threads_run_commands_while_one_waits)
-{
-	struct rdma_event_channel *own = rdma_create_event_channel();
-	struct rdma_cm_id *id;
-	pthread_t thread;
-
-	NEED(own != NULL);
-	NEED(!rdma_create_id(own, &id, NULL, RDMA_PS_TCP));
-	thread = start_waiting(own);
-	NEED(!rdma_bind_addr(id, address(HERE, PORT + 9)));
-	NEED(!rdma_listen(id, 1));
-	raise_event(ground->idle);
-	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
-	NEED(!pthread_cancel(thread) && !pthread_join(thread, NULL));
-	rdma_destroy_id(id);
-	rdma_destroy_event_channel(own);
-}
-
-/*
- * rping closes the channel's descriptor at its end. The waiting thread must go on waiting, and must
- * not get an error.
- */
-TEST(closing_the_channel_does_not_end_the_wait)
-{
-	struct rdma_event_channel *own = rdma_create_event_channel();
-	pthread_t thread;
-
-	NEED(own != NULL);
-	thread = start_waiting(own);
-	close(own->fd);
-	NEED(still_waits(thread));
-	NEED(!pthread_cancel(thread) && !pthread_join(thread, NULL));
-	free(own);
 }
 
 static bool gives_way; /* the thread lets a main thread on the same processor go on first */
 
-static void *wait_or_get_ebadf(void *channel)
+static void *wait_or_get_ebadf(void *file)
 {
 	struct rdma_cm_event *event;
 
 	if (gives_way)
 		sched_yield();
-	NEED(rdma_get_cm_event(channel, &event) == -1 && errno == EBADF);
+	NEED(rdma_get_cm_event(file, &event) == -1 && errno == EBADF);
 	return NULL;
 }
 
@@ -268,10 +195,10 @@ static bool close_after(int spins)
 
 /*
  * rping's thread asks for the next event while main closes the channel. The process must not get
- * SIGPIPE. The thread waits until it is cancelled, or gets EBADF. Both occur if the close comes
- * earlier and later than the request.
+ * SIGPIPE. A thread that waits goes on waiting until it is cancelled. A later one gets EBADF. Both
+ * occur if the close comes earlier and later than the request.
  */
-TEST(closing_the_channel_while_a_thread_asks_raises_no_signal)
+ROW("closing the channel while a thread asks raises no signal")
 {
 	int cancelled = 0, ebadf = 0;
 
@@ -292,21 +219,21 @@ static void *destroy(void *id)
 }
 
 /* librdmacm waits for as many acknowledgements as the connection manager has reported events. */
-TEST(destroying_waits_for_acknowledgements)
+ROW("destroying waits for acknowledgements")
 {
-	struct rdma_cm_id *id = new_id(ground, RDMA_PS_TCP);
+	struct rdma_cm_id *id = new_id(RDMA_PS_TCP);
 	struct rdma_cm_event *event;
 	pthread_t thread;
 
 	raise_event(id);
-	event = next_event(ground->channel, RDMA_CM_EVENT_ADDR_RESOLVED);
+	event = next_event(RDMA_CM_EVENT_ADDR_RESOLVED);
 	NEED(!pthread_create(&thread, NULL, destroy, id));
 	NEED(still_waits(thread));
 	rdma_ack_cm_event(event);
 	NEED(!pthread_join(thread, NULL));
 }
 
-TEST(a_forked_child_gets_eio_and_leaves_the_channel_intact)
+ROW("a forked child gets EIO and leaves the channel intact")
 {
 	int status;
 	pid_t child = fork();
@@ -314,80 +241,74 @@ TEST(a_forked_child_gets_eio_and_leaves_the_channel_intact)
 	if (!child) {
 		struct rdma_cm_event *event;
 
-		if (rdma_listen(ground->bound, 1) != -1 || errno != EIO)
-			_exit(1);
-		if (rdma_get_cm_event(ground->channel, &event) != -1 || errno != EIO)
-			_exit(2);
-		rdma_destroy_event_channel(ground->channel);
+		NEED(rdma_listen(bound, 1) == -1 && errno == EIO);
+		NEED(rdma_get_cm_event(channel, &event) == -1 && errno == EIO);
+		rdma_destroy_event_channel(channel);
 		_exit(0);
 	}
-	NEED(child > 0);
 	NEED(waitpid(child, &status, 0) == child);
-	NEED(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	raise_event(ground->idle);
-	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+	must_eq(status, 0);
+	raise_event(idle);
+	take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 }
 
 /* ---- migration ---- */
 
-TEST(events_move_with_their_id)
+/* Moves @id to a new channel, which next_event() and take_event() then use. */
+static void move(struct rdma_cm_id *id)
 {
-	struct rdma_event_channel *old = ground->channel, *other = rdma_create_event_channel();
+	struct rdma_event_channel *other = rdma_create_event_channel();
 
 	NEED(other != NULL);
-	raise_event(ground->idle);
-	NEED(!rdma_migrate_id(ground->idle, other));
-	NEED(!readable(old) && readable(other));
-	ground->channel = other;
-	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
-	NEED(!rdma_resolve_route(ground->idle, 20000));
-	take_event(ground, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL);
-	NEED(!rdma_migrate_id(ground->idle, old));
-	rdma_destroy_event_channel(other);
-	ground->channel = old;
+	NEED(!rdma_migrate_id(id, other));
+	channel = other;
 }
 
-TEST(an_unread_request_moves_with_its_listener)
+ROW("events move with their id")
 {
-	struct rdma_event_channel *old = ground->channel, *other = rdma_create_event_channel();
+	struct rdma_event_channel *old = channel;
+
+	raise_event(idle);
+	move(idle);
+	NEED(!readable(old) && readable(channel));
+	take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+	NEED(!rdma_resolve_route(idle, 20000));
+	take_event(RDMA_CM_EVENT_ROUTE_RESOLVED, NULL);
+}
+
+ROW("an unread request moves with its listener")
+{
+	struct rdma_event_channel *old = channel;
 	struct rdma_conn_param param = { 0 };
 	struct rdma_cm_id *child;
 
-	NEED(other != NULL);
-	NEED(!rdma_connect(ground->routed, &param));
-	NEED(!rdma_migrate_id(ground->listener, other));
-	ground->channel = other;
-	take_event(ground, RDMA_CM_EVENT_CONNECT_REQUEST, &child);
+	NEED(!rdma_connect(routed, &param));
+	move(listener);
+	take_event(RDMA_CM_EVENT_CONNECT_REQUEST, &child);
 	NEED(!rdma_reject(child, NULL, 0));
-	NEED(!rdma_destroy_id(child));
-	ground->channel = old;
-	take_event(ground, RDMA_CM_EVENT_REJECTED, NULL);
-	NEED(!rdma_migrate_id(ground->listener, old));
-	rdma_destroy_event_channel(other);
+	channel = old;
+	take_event(RDMA_CM_EVENT_REJECTED, NULL);
 }
 
 /* ---- without the main thread ---- */
 
-static void *lay_again(void *ground)
+static void *lay_again(void *arg)
 {
+	(void)arg;
 	while (thread_state(getpid()) != 'Z')
 		usleep(1000);
-	ground_clear(ground);
-	ground_lay(ground);
-	ground_clear(ground);
+	ground_clear();
+	ground_lay();
+	ground_clear();
+	row_ok();
 	exit(EXIT_SUCCESS);
 }
 
 /* The daemon can reach the memory only by the id of another thread, not by the pid. */
-TEST(a_program_without_its_main_thread_is_served)
+ROW("a program without its main thread is served")
 {
 	pthread_t other;
 
-	NEED(!pthread_create(&other, NULL, lay_again, ground));
+	NEED(!pthread_create(&other, NULL, lay_again, NULL));
 	pthread_exit(NULL);
-}
-
-int main(void)
-{
-	return ground_run();
 }

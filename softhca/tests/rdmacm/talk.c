@@ -14,15 +14,15 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-static struct rdma_event_channel *channel;
 
 /* Ends the program if a call failed, with the call's name and errno. */
 static void need(int result, const char *call)
 {
-	ground_need(!result, call);
+	if (!result)
+		return;
+	perror(call);
+	exit(EXIT_FAILURE);
 }
 
 static void make_qp(struct rdma_cm_id *id)
@@ -35,30 +35,28 @@ static void make_qp(struct rdma_cm_id *id)
 	need(rdma_create_qp(id, NULL, &attr), "rdma_create_qp");
 }
 
-static void print_event(const struct rdma_cm_event *event)
+/* Prints the next event. Returns its type, and its id in @id. */
+static enum rdma_cm_event_type print_event(struct rdma_cm_id **id)
 {
+	struct rdma_cm_event *event;
+	enum rdma_cm_event_type type;
+
+	need(rdma_get_cm_event(channel, &event), "rdma_get_cm_event");
 	printf("%s %d", rdma_event_str(event->event) + strlen("RDMA_CM_EVENT_"), event->status);
 	if (event->param.conn.private_data_len && *(const char *)event->param.conn.private_data)
 		printf(" %s", (const char *)event->param.conn.private_data);
 	putchar('\n');
-}
-
-static struct rdma_cm_event *read_event(void)
-{
-	struct rdma_cm_event *event;
-
-	need(rdma_get_cm_event(channel, &event), "rdma_get_cm_event");
-	print_event(event);
-	return event;
+	type = event->event;
+	*id = event->id;
+	rdma_ack_cm_event(event);
+	return type;
 }
 
 static void expect(enum rdma_cm_event_type type)
 {
-	struct rdma_cm_event *event = read_event();
-	bool good = event->event == type;
+	struct rdma_cm_id *id;
 
-	rdma_ack_cm_event(event);
-	if (!good)
+	if (print_event(&id) != type)
 		exit(EXIT_FAILURE);
 }
 
@@ -72,8 +70,7 @@ static void answer(struct rdma_cm_id *id, const char *how)
 		;
 	if (!strcmp(how, "accept") || !strcmp(how, "late")) {
 		make_qp(id);
-		if (rdma_accept(id, &param))
-			printf("rdma_accept: %s\n", strerror(errno));
+		rdma_accept(id, &param);
 	} else if (!strcmp(how, "reject")) {
 		need(rdma_reject(id, "go away", sizeof("go away")), "rdma_reject");
 		rdma_destroy_id(id);
@@ -86,44 +83,16 @@ static void listen_for_ever(struct rdma_cm_id *id, struct sockaddr *at, const ch
 	need(rdma_bind_addr(id, at), "rdma_bind_addr");
 	need(rdma_listen(id, backlog), "rdma_listen");
 	puts("listening");
+	/* A backlog fills only while no program reads. */
+	if (!strcmp(how, "deaf"))
+		pause();
 	for (;;) {
-		struct rdma_cm_event *event;
-		struct rdma_cm_id *conn;
-		enum rdma_cm_event_type type;
+		enum rdma_cm_event_type type = print_event(&id);
 
-		/* A backlog fills only while no program reads. */
-		if (!strcmp(how, "deaf"))
-			pause();
-		event = read_event();
-		conn = event->id;
-		type = event->event;
-		rdma_ack_cm_event(event);
 		if (type == RDMA_CM_EVENT_CONNECT_REQUEST)
-			answer(conn, how);
+			answer(id, how);
 		else if (type == RDMA_CM_EVENT_DISCONNECTED)
-			rdma_disconnect(conn);
-	}
-}
-
-/*
- * Returns when the peer has disconnected; or, after the end of standard input, when this side has.
- */
-static void stay_connected(struct rdma_cm_id *id)
-{
-	struct pollfd fds[] = { { .fd = channel->fd, .events = POLLIN },
-				{ .fd = 0, .events = POLLIN } };
-	char byte;
-
-	for (;;) {
-		NEED(poll(fds, 2, -1) >= 0);
-		if (fds[0].revents) {
-			expect(RDMA_CM_EVENT_DISCONNECTED);
-			return;
-		}
-		if (fds[1].revents && read(0, &byte, 1) <= 0) {
-			need(rdma_disconnect(id), "rdma_disconnect");
-			fds[1].fd = -1;
-		}
+			rdma_disconnect(id);
 	}
 }
 
@@ -131,6 +100,8 @@ static void connect_once(struct rdma_cm_id *id, struct sockaddr *at, const char 
 {
 	struct rdma_conn_param param = { .private_data = text,
 					 .private_data_len = (uint8_t)(strlen(text) + 1) };
+	struct pollfd fds[] = { { .fd = channel->fd, .events = POLLIN },
+				{ .fd = 0, .events = POLLIN } };
 
 	need(rdma_resolve_addr(id, NULL, at, 300), "rdma_resolve_addr");
 	expect(RDMA_CM_EVENT_ADDR_RESOLVED);
@@ -139,7 +110,13 @@ static void connect_once(struct rdma_cm_id *id, struct sockaddr *at, const char 
 	make_qp(id);
 	need(rdma_connect(id, &param), "rdma_connect");
 	expect(RDMA_CM_EVENT_ESTABLISHED);
-	stay_connected(id);
+	/* The peer disconnects, or standard input ends. */
+	need(poll(fds, 2, -1) < 0, "poll");
+	if (fds[1].revents)
+		need(rdma_disconnect(id), "rdma_disconnect");
+	expect(RDMA_CM_EVENT_DISCONNECTED);
+	rdma_destroy_qp(id);
+	need(rdma_destroy_id(id), "rdma_destroy_id");
 }
 
 int main(int argc, char **argv)
@@ -152,14 +129,11 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	at = address(argv[2], (uint16_t)atoi(argv[3]));
 	channel = rdma_create_event_channel();
-	ground_need(channel != NULL, "rdma_create_event_channel");
+	need(!channel, "rdma_create_event_channel");
 	need(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), "rdma_create_id");
 	if (!strcmp(argv[1], "listen"))
 		listen_for_ever(id, at, argc > 4 ? argv[4] : "accept",
 				argc > 5 ? atoi(argv[5]) : 16);
 	connect_once(id, at, argc > 4 ? argv[4] : "hello");
-	rdma_destroy_qp(id);
-	need(rdma_destroy_id(id), "rdma_destroy_id");
-	rdma_destroy_event_channel(channel);
 	return EXIT_SUCCESS;
 }

@@ -45,10 +45,10 @@ def talk(daemon):
 
 @pytest.fixture
 def listen(talk):
-    """listen(how, ...) -> a program that listens on the second adapter."""
+    """listen(how, ...) -> a program that listens, on the second adapter by default."""
 
-    def _listen(*how):
-        process = talk(["listen", THERE, PORT, *how], 1)
+    def _listen(*how, address=THERE, host=1):
+        process = talk(["listen", address, PORT, *how], host)
         assert process.stdout.readline() == "listening\n"
         return process
 
@@ -97,15 +97,34 @@ def test_the_backlog_counts_unread_requests_only(listen, connector):
     assert not [client for client in clients if client.poll() is not None]
 
 
-def test_any_and_loopback_addresses_are_of_one_host(talk, connector):
+def test_any_and_loopback_addresses_are_of_one_host(talk, listen, connector):
     """Both hosts listen on the same port. Each address leads to its own host's listener only."""
-    server = talk(["listen", "0.0.0.0", PORT], 0)
-    assert server.stdout.readline() == "listening\n"
+    listen(address="0.0.0.0", host=0)
     assert lines(connector()) == [*RESOLVED, "REJECTED 8"]
-    server = talk(["listen", "0.0.0.0", PORT, "reject"], 1)
-    assert server.stdout.readline() == "listening\n"
+    listen("reject", address="0.0.0.0")
     for client in (connector(), talk(["connect", "127.0.0.1", PORT], 1)):
         assert lines(client) == [*RESOLVED, "REJECTED 28 go away"]
+
+
+NOT_HERE = "rdma_bind_addr: Cannot assign requested address"
+
+
+@pytest.mark.parametrize("settings, address, host, line", [
+    ([], THERE, 1, "listening"),
+    ([], THERE, None, "listening"),
+    ([], THERE, 0, NOT_HERE),
+    ([], THERE, 9, "rdma_create_event_channel: No such device"),
+    (["--address=192.0.2.9"], "192.0.3.9", 1, "listening"),
+    (["--address=192.0.2.9"], THERE, 1, NOT_HERE),
+])
+def test_a_program_has_only_the_addresses_of_its_host(talk, address, host, line):
+    assert talk(["listen", address, PORT], host).stdout.readline() == f"{line}\n"
+
+
+def test_a_host_that_is_no_adapter_is_refused(talk, monkeypatch):
+    monkeypatch.setenv("SOFTHCA_HOST", "rxe0")
+    assert lines(talk(["listen", THERE, PORT], None))[0] == (
+        f"softhca: SOFTHCA_HOST is the name of an adapter, as {models.device(0)}, not 'rxe0'")
 
 
 def test_an_address_of_no_host_is_not_resolved(connector):
@@ -143,18 +162,14 @@ class TestTimeouts:
 
 # ---- killed peers ----
 
-def test_a_killed_client_disconnects(listen, connector):
-    server, client = listen("accept"), connector()
-    read_until(client, "ESTABLISHED 0 welcome")
+def test_a_killed_peer_disconnects(listen, connector):
+    server, client, second = listen("accept"), connector(), connector()
+    for process in (client, second):
+        read_until(process, "ESTABLISHED 0 welcome")
     client.kill()
     read_until(server, "DISCONNECTED 0")
-
-
-def test_a_killed_server_disconnects(listen, connector):
-    server, client = listen("accept"), connector()
-    read_until(client, "ESTABLISHED 0 welcome")
     server.kill()
-    assert lines(client) == ["DISCONNECTED 0"]
+    assert lines(second) == ["DISCONNECTED 0"]
 
 
 @pytest.mark.parametrize("how", ["hold", "deaf"])

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Connections, groups and event channels by librdmacm, and the errors that librdmacm reports when
-the daemon dies."""
+"""What programs over librdmacm get and are refused, and the error when the daemon dies."""
 
 import os
 import pathlib
@@ -12,10 +11,18 @@ pytestmark = pytest.mark.any_model
 PROGRAMS = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"])
 
 
-@pytest.mark.parametrize("name", ["attributes", "channel", "datagrams", "groups", "last_data"])
-def test_each_case_of_the_program_holds(run, softhca, name):
-    done = run([softhca, "run", "--", PROGRAMS / f"rdmacm-{name}"], timeout=60)
-    assert done.returncode == 0, done.stdout + done.stderr
+@pytest.mark.parametrize("group", ["attributes", "channel", "commands", "datagrams", "groups",
+                                   "last_data", "refusals"])
+def test_each_row_holds_and_each_refusal_has_a_reason_in_the_trace(run, softhca, tmp_path, group):
+    trace = tmp_path / "trace"
+    done = run([softhca, "run", f"--trace={trace}", "--", PROGRAMS / "rdmacm-rows", group],
+               timeout=100)
+    failed = [row for row in done.stdout.splitlines() if not row.startswith("ok ")]
+    assert (done.returncode, failed) == (0, []), done.stderr
+    refused = [line for line in trace.read_text().splitlines()
+               if line.startswith("rdma_cm ") and not line.endswith(": ok")]
+    assert [line for line in refused if not line.endswith(")")] == []
+    assert refused or group not in ("commands", "refusals")
 
 
 def test_the_daemons_end_wakes_a_waiting_program(run, softhca, daemon, finish):
@@ -32,3 +39,10 @@ def test_commands_are_traced(run, softhca, daemon):
     commands = [line.split(" ", 3)[3] for line in lines if line.startswith("rdma_cm pid ")]
     assert "RESOLVE_ADDR: ok" in commands and "CONNECT: ok" in commands
     assert "GET_EVENT: EAGAIN" not in commands
+
+
+@pytest.mark.parametrize(
+    "bad", ["192.0.2", "127.0.0.1", "0.0.0.0", "239.0.0.1", "223.255.250.1", "fd00::1"])
+def test_an_address_that_no_adapter_can_have_is_refused(run, softhca, bad):
+    done = run([softhca, "run", f"--address={bad}", "--", "true"])
+    assert done.returncode == 125 and "address" in done.stderr

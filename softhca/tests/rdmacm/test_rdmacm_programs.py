@@ -35,58 +35,37 @@ ENDS = {
 }
 
 
+TWO_ADAPTERS = ([], (1, 0), HERE, THERE)
+RUNS = [(name, *TWO_ADAPTERS) for name in PROGRAMS] + [
+    (name, *where) for where, names in (
+        # Over the loopback address, on one adapter.
+        (([], (None, None), "127.0.0.1", "127.0.0.1"), ["rping", "udaddy", "rdma_xserver-xrc"]),
+        # The GIDs of the connection are those of the IP addresses.
+        ((["--link=ethernet"], (1, 0), HERE, THERE), ["rping", "udaddy", "rdma_xserver-xrc"]),
+        (([], (1, 0), "fd00::198.18.0.1", "fd00::198.18.1.1"), ["rping", "rdma_server"]),
+        # From the second port of one adapter to the second one of the other.
+        ((["--ports=2", "--address=192.0.2.1"], (1, 0), "192.0.2.2", "192.0.3.2"),
+         ["rping", "udaddy"]),
+    ) for name in names
+]
+
+
 def words(line, here=HERE, there=THERE):
     return line.format(here=here, there=there).split()
 
 
-def pair(daemon, finish, lines, hosts=(1, 0), ends=(0,), **addresses):
-    """Runs one server and one client, which must both succeed. @hosts are the server's and the
-    client's, @ends the client's permitted exit statuses."""
-    need(lines[0].split()[0])
-    need_xclient(lines[1])
-    server = daemon.start(words(lines[0], **addresses), host=hosts[0])
-    daemon.until_listening()
-    client = daemon.start(words(lines[1], **addresses), host=hosts[1])
-    results = finish(client), finish(server)
-    assert results[0][0] in ends and results[1][0] == 0, results
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_both_programs_succeed(daemon, finish, name):
+@pytest.mark.parametrize("name, settings, hosts, here, there", RUNS)
+def test_both_programs_succeed(daemon, finish, name, hosts, here, there):
+    """@hosts are the server's and the client's."""
+    need(PROGRAMS[name][0].split()[0])
+    need_xclient(PROGRAMS[name][1])
     for _ in range(REPEAT):
-        pair(daemon, finish, PROGRAMS[name], ends=ENDS.get(name, (0,)))
+        server = daemon.start(words(PROGRAMS[name][0], here, there), host=hosts[0])
+        daemon.until_listening()
+        client = daemon.start(words(PROGRAMS[name][1], here, there), host=hosts[1])
+        results = finish(client), finish(server)
+        assert results[0][0] in ENDS.get(name, {0}) and results[1][0] == 0, results
         daemon.until_empty()
-
-
-@pytest.mark.parametrize("settings", [["--link=ethernet"]])
-@pytest.mark.parametrize("name", ["rping", "udaddy", "rdma_xserver-xrc"])
-def test_both_programs_succeed_over_ethernet(daemon, finish, name):
-    """The GIDs of the connection are those of the IP addresses."""
-    pair(daemon, finish, PROGRAMS[name])
-    daemon.until_empty()
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_both_programs_succeed_on_one_host(daemon, finish, name):
-    """Over the loopback address, on one adapter."""
-    pair(daemon, finish, PROGRAMS[name], hosts=(None, None), ends=ENDS.get(name, (0,)),
-         here="127.0.0.1", there="127.0.0.1")
-
-
-@pytest.mark.parametrize("name", ["rping", "rdma_server"])
-def test_both_programs_succeed_over_ipv6(daemon, finish, name):
-    pair(daemon, finish, PROGRAMS[name], here="fd00::198.18.0.1", there="fd00::198.18.1.1")
-
-
-class TestTwoPorts:
-    @pytest.fixture
-    def settings(self):
-        return ["--ports=2", "--address=192.0.2.1"]
-
-    @pytest.mark.parametrize("name", ["rping", "udaddy"])
-    def test_both_programs_succeed(self, daemon, finish, name):
-        """From the second port of one adapter to the second one of the other."""
-        pair(daemon, finish, PROGRAMS[name], here="192.0.2.2", there="192.0.3.2")
 
 
 def test_each_qp_is_on_the_adapter_of_its_host(daemon, finish, run, softhca):
