@@ -1,36 +1,19 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat check`: the report on each sample of check_samples.py must be that in golden.json.
-
-golden.json has the whole report on the sample `linked`. For each other sample it has only the
-members that differ from that report, or from the report on the sample in "like".
-XRC_COMPAT_UPDATE_GOLDEN=1 in the environment rewrites it; review the diff before you commit it.
-"""
+"""`xrc-compat check` reports on each sample of check_samples.py what is there, and asks the loader
+which libraries a program gets. `run` refuses what `check` says that it refuses."""
 
 import json
 import os
-import pathlib
 import re
 import shutil
 import subprocess
+import time
 import unicodedata
 
 import pytest
 
-from check_samples import CASES, ONE_WAY, Workshop, case_terminal_sequences
-from compiling import executed_here
-
-# The members that differ from golden.json if the kernel executes no 32-bit programs.
-CLASS_32_NOT_EXECUTED = {
-    "libibverbs": None,
-    "old_libibverbs": None,
-    "libraries": [],
-    "loader_gives_up": "this kernel does not execute 32-bit programs: boot one that has CONFIG_IA32_EMULATION, without ia32_emulation=0",
-}
-GOLDEN = pathlib.Path(__file__).parent / "golden.json"
-USUAL = "linked"
-# The samples that others may be like.
-BASES = ("bundled_rpath", "no_device", "no_program", "not_needed", "shell_script")
-CASE_NAMES = {case.__name__[5:] for case in CASES}
+from check_samples import SAMPLES
+from check_workshop import ONE_WAY, STUB, Workshop, calls, compile_c
 
 
 @pytest.fixture(scope="module")
@@ -38,26 +21,37 @@ def workshop(tmp_path_factory):
     return Workshop(tmp_path_factory.mktemp("check"))
 
 
+@pytest.fixture(scope="module")
+def make(workshop):
+    """make(name): the program of a sample, which is made once, or skips the test."""
+    made = {}
+
+    def _make(name):
+        if name not in made:
+            made[name] = SAMPLES[name].make(workshop, name)
+        return made[name]
+
+    return _make
+
+
 @pytest.fixture
 def check(run, xrc_compat, fakes, workshop):
-    """check(program, *options, devices=..., **environment): (exit status, report) with these
-    devices of fake_libibverbs.c."""
+    """check(program, *options, devices=..., **environment): the report with these devices of
+    fake_libibverbs.c."""
 
-    def _check(program, *options, devices="mlx4_0", **environment):
+    def _check(program, *options, devices="mlx4_0", before=(), cwd=workshop.folder, **environment):
         env = {**fakes, "FAKE_DEVICES": devices, "LD_LIBRARY_PATH": "", **environment}
-        result = run([xrc_compat, "check", program, "--json", *options], env=env,
-                     cwd=workshop.folder)
+        result = run([*before, xrc_compat, "check", program, "--json", *options], env=env, cwd=cwd)
         assert result.stderr == "", result.stderr
         report = json.loads(result.stdout)
         assert result.returncode == report["exit_status"]
-        return result.returncode, report
+        return report
 
     return _check
 
 
 def normal(report, folder):
-    """The report without what differs from machine to machine. PROGRAM is the program that was
-    asked about."""
+    """The report without what differs from machine to machine."""
     report["companions"] = [os.path.basename(path) for path in report["companions"]]
     report["libraries"] = [lib for lib in report["libraries"] if f" => {folder}" in lib]
     for device in report["devices"]:
@@ -72,116 +66,65 @@ def normal(report, folder):
     if report["system_libibverbs"]:
         text = text.replace(report["system_libibverbs"], "SYSTEM")
     text = text.replace(str(folder), "@")
-    if report["program"]:
-        text = re.sub(re.escape(json.loads(text)["program"]) + r"(?![\w.-])", "PROGRAM", text)
-    return json.loads(text)
+    name = re.escape(json.loads(text)["program"])
+    return json.loads(re.sub(rf"(?<![\w.-]){name}(?![\w.-])", "PROGRAM", text))
 
 
-def lines(value, indent):
-    """JSON with an item of each list and a member of each object on a line of its own, unless the
-    whole is short."""
-    short = json.dumps(value)
-    if len(short) <= 110 or not isinstance(value, (list, dict)):
-        return short
-    pairs = value.items() if isinstance(value, dict) else ((None, item) for item in value)
-    items = [
-        indent + "  " + (f"{json.dumps(key)}: " if key else "") + lines(item, indent + "  ")
-        for key, item in pairs
-    ]
-    begin, end = "{}" if isinstance(value, dict) else "[]"
-    return begin + "\n" + ",\n".join(items) + "\n" + indent + end
+def settings_of(name, workshop):
+    """(options, {setting: value}) of a sample"""
+    settings = dict(SAMPLES[name].ask)
+    options = [workshop.here(word) for word in settings.pop("options", [])]
+    return options, {key: workshop.here(value) for key, value in settings.items()}
 
 
-def whole(file, name):
-    """The report of a case of the file, which has what differs from the case in "like"."""
-    different = dict(file[name])
-    like = different.pop("like", USUAL)
-    return different if name == USUAL else {**whole(file, like), **different}
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_whole_report_on_each_sample(check, workshop, make, name):
+    options, settings = settings_of(name, workshop)
+    report = normal(check(make(name), *options, **settings), workshop.folder)
+    assert json.dumps(report, indent=2) == json.dumps(SAMPLES[name].report, indent=2)
 
 
-def entry(reports, name):
-    """The entry of a case in the file: the shortest, if it may be like any case of BASES."""
-    def like(base):
-        different = {
-            key: value for key, value in reports[name].items() if value != reports[base][key]
-        }
-        return different if base == USUAL else {"like": base, **different}
-
-    if name == USUAL:
-        return reports[name]
-    entries = [like(base) for base in (USUAL, *(() if name in BASES else BASES))]
-    return min(entries, key=lambda made: lines(made, "").count("\n"))
-
-
-@pytest.fixture(scope="module")
-def golden():
-    """{case: report}, whole. After an update it is written back."""
-    file = json.loads(GOLDEN.read_text())
-    reports = {name: whole(file, name) for name in file}
-    yield reports
-    if os.environ.get("XRC_COMPAT_UPDATE_GOLDEN"):
-        entries = {name: entry(reports, name) for name in sorted(CASE_NAMES & set(reports))}
-        GOLDEN.write_text(lines(entries, "") + "\n")
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__[5:])
-def test_each_report_is_the_golden_one(check, golden, workshop, case):
-    name = case.__name__[5:]
-    program, settings = case(workshop)
-    options = settings.pop("options", [])
-    _, report = check(program, *options, **settings)
-    report = normal(report, workshop.folder)
-    not_executed = name == "class_32" and not executed_here(program)
-    if os.environ.get("XRC_COMPAT_UPDATE_GOLDEN") and not not_executed:
-        golden[name] = report
-    wanted = {**golden[name], **(CLASS_32_NOT_EXECUTED if not_executed else {})}
-    assert json.dumps(report, indent=2) == json.dumps(wanted, indent=2)
-
-
-def test_every_golden_report_belongs_to_a_case(golden):
-    assert set(golden) == CASE_NAMES
-
-
-def test_every_verdict_has_a_case(source_root, golden):
+def test_every_verdict_has_a_sample(source_root):
     source = (source_root / "tools" / "check" / "check_print.c").read_text()
     verdicts = set(re.findall(r'\[VERDICT_\w+\] = "(.*)"', source))
     assert len(verdicts) == 8
-    assert {report["verdict"] for report in golden.values()} == verdicts
+    assert {sample.report["verdict"] for sample in SAMPLES.values()} == verdicts
 
 
-# {case: why `run` cannot be compared with `check`}
+# {sample: why `run` cannot be compared with `check`}
 NOT_COMPARED_WITH_RUN = {
-    "case_plugin_that_is_a_program": "`run` knows no plugins",
-    "case_plugin_that_is_not_there": "`run` knows no plugins",
-    "case_static_without_verbs": "it needs nothing of ours, so `check` says \"not needed\", while `run` refuses it",
-    "case_library_is_a_fifo": "the loader would wait for ever",
-    "case_terminal_sequences": "the loader's message is not UTF-8",
-    "case_aarch64": "qemu-user would start it",
-    "case_big_endian": "qemu-user would start it",
+    "plugin_that_is_a_program": "`run` knows no plugins",
+    "plugin_that_is_not_there": "`run` knows no plugins",
+    "static_without_verbs": "it needs nothing of ours, so `check` says \"not needed\", while `run` refuses it",
+    "without_our_library": "`run` says where it looked: test_run.py",
+    "library_is_a_fifo": "the loader would wait for ever",
+    "terminal_sequences": "the loader's message is not UTF-8",
+    "big_endian": "qemu-user would start it",
 }
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if case.__name__ not in NOT_COMPARED_WITH_RUN],
-    ids=lambda case: case.__name__[5:])
-def test_check_exits_as_run_does_when_run_refuses(check, run, xrc_compat, probe, workshop, case):
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name not in NOT_COMPARED_WITH_RUN])
+def test_run_refuses_what_check_says_it_refuses(run, xrc_compat, probe, workshop, make, name):
     """`check` exits with 125, 126 or 127 if, and only if, `run` or the loader refuses the program
-    with that status."""
-    program, settings = case(workshop)
-    options = settings.pop("options", [])
-    status, _ = check(program, *options, **settings)
+    with that status. `run` prints the same reason and advice."""
+    report, settings = SAMPLES[name].report, settings_of(name, workshop)[1]
     settings.pop("devices", None)
-    env = {"XRC_COMPAT_LIBRARY": str(probe), "LD_LIBRARY_PATH": "", **settings}
-    done = run([xrc_compat, "run", program], env=env, cwd=workshop.folder)
-    refused = done.stderr.startswith(
-        "xrc-compat: ") or "error while loading shared libraries" in done.stderr
-    assert refused == (status in (125, 126, 127)), (status, done)
-    assert not refused or done.returncode == status, done
+    env = {"XRC_COMPAT_LIBRARY": str(probe), "LD_LIBRARY_PATH": "", "LD_PRELOAD": "", **settings}
+    done = run([xrc_compat, "run", make(name)], env=env, cwd=workshop.folder)
+    by_run = done.stderr.startswith("xrc-compat: ")
+    refused = by_run or "error while loading shared libraries" in done.stderr
+    assert refused == (report["exit_status"] in (125, 126, 127)), done
+    if by_run:
+        reason = workshop.here(report["reason"].replace("PROGRAM", str(make(name))))
+        assert reason in done.stderr and (report["advice"] or "") in done.stderr
+    assert not refused or (done.returncode, done.stdout) == (report["exit_status"], ""), done
 
 
-def test_control_characters_never_reach_the_terminal(run, xrc_compat, workshop):
-    program, _ = case_terminal_sequences(workshop)
-    done = run([xrc_compat, "check", program], env={"LD_LIBRARY_PATH": ""})
+# ---- texts ----
+
+
+def test_control_characters_never_reach_the_terminal(run, xrc_compat, make):
+    done = run([xrc_compat, "check", make("terminal_sequences")], env={"LD_LIBRARY_PATH": ""})
     text = (done.stdout + done.stderr).replace("\n", "")
     assert not [c for c in text if unicodedata.category(c) == "Cc"]
     assert "\nMissing     ?\"\\?456.so\n" in done.stdout
@@ -192,7 +135,7 @@ def test_control_characters_never_reach_the_terminal(run, xrc_compat, workshop):
     [b"new\nline", b"esc\x1b[2J'quote", b"bob's program", b"latin\xe9", "gr\u00fc\u00df".encode()])
 def test_a_shell_splits_the_next_command_into_the_right_words(xrc_compat, fakes, workshop, name):
     program = os.path.join(os.fsencode(workshop.folder), name)
-    shutil.copy(workshop.linked(), program)
+    shutil.copy(workshop.folder / "linked", program)
     env = {**os.environ, **fakes, "FAKE_DEVICES": "mlx4_0"}
     done = subprocess.run([xrc_compat, "check", program], capture_output=True, env=env, timeout=30)
     line = next(line for line in done.stdout.split(b"\n") if line.startswith(b"Next "))
@@ -203,42 +146,20 @@ def test_a_shell_splits_the_next_command_into_the_right_words(xrc_compat, fakes,
 
 def test_the_next_command_has_room_for_the_longest_path(check, workshop, tmp_path):
     """Shell quoting turns one unprintable byte into four characters."""
-    library = workshop.library("l.so", "int nothing;")
     folder = os.open(tmp_path, os.O_RDONLY)
     for _ in range(15):
         os.mkdir("\x01" * 250, dir_fd=folder)
         deeper = os.open("\x01" * 250, os.O_RDONLY, dir_fd=folder)
         os.close(folder)
         folder = deeper
-    os.link(library, "l.so", dst_dir_fd=folder)
+    os.link(workshop.folder / "libtransport.so", "l.so", dst_dir_fd=folder)
     os.close(folder)
     path = tmp_path.joinpath(*["\x01" * 250] * 15, "l.so")
-    assert check(path)[1]["next"].endswith("l.so' PROGRAM")
-
-
-def test_check_does_not_run_the_audit_library(check, workshop):
-    """The program names an audit library in DT_AUDIT. The loader runs it even when it only lists
-    libraries; `check` must not."""
-    ran = workshop.folder / "ran"
-    audit = workshop.library(
-        "audit.so", f"""#include <fcntl.h>
-unsigned la_version(unsigned version); unsigned la_version(unsigned version) {{ return version; }}
-__attribute__((constructor)) static void run(void) {{ if (open("{ran}", O_CREAT | O_WRONLY, 0600) < 0) return; }}"""
-    )
-    program = workshop.program("audited", ONE_WAY, workshop.stub, f"-Wl,--audit={audit}")
-    subprocess.run([program], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, timeout=30)
-    if not ran.exists():
-        pytest.skip("this loader runs no auditor when it lists libraries")
-    ran.unlink()
-    assert check(program)[1]["verdict"] == "ready" and not ran.exists()
-
-
-def test_a_file_that_may_not_be_executed_is_status_126(check):
-    assert check("/etc/passwd")[0] == 126
+    assert check(path)["next"].endswith("l.so' PROGRAM")
 
 
 def test_the_text_has_the_facts_of_the_json(run, xrc_compat, fakes, workshop):
-    program = workshop.linked()
+    program = workshop.folder / "linked"
     result = run([xrc_compat, "check", program], env=fakes)
     assert result.returncode == 0
     for words in (f"Needs       ibv_create_xrc_rcv_qp, by {program}\n",
@@ -249,24 +170,139 @@ def test_the_text_has_the_facts_of_the_json(run, xrc_compat, fakes, workshop):
         assert words in result.stdout
 
 
-SYSTEM_PROGRAMS = [
-    "/bin/ls", "/usr/bin/python3", "/usr/bin/perl", "/usr/bin/as", "/usr/bin/ibv_devinfo",
-    "/bin/tar"
-]
+# ---- the loader ----
 
 
-@pytest.mark.parametrize("program", SYSTEM_PROGRAMS)
+@pytest.mark.parametrize("program", ["/bin/ls", "/usr/bin/python3", "/usr/bin/ibv_devinfo"])
 def test_libraries_are_those_that_the_loader_takes(run, check, program):
     if not os.path.exists(program):
         pytest.skip(f"{program} is not installed")
     listed = run(["ldd", program]).stdout
     wanted = {os.path.realpath(word) for word in listed.split() if word.startswith("/")}
-    _, report = check(program)
-    assert {os.path.realpath(lib.split(" => ")[1]) for lib in report["libraries"]} == wanted
+    assert {os.path.realpath(lib.split(" => ")[1]) for lib in check(program)["libraries"]} == wanted
 
 
-@pytest.mark.parametrize("arguments", [[], ["ls", "cat"]])
-def test_wrong_number_of_programs(run, xrc_compat, arguments):
-    result = run([xrc_compat, "check", *arguments])
-    assert (result.returncode, result.stdout) == (125, "")
-    assert "usage: xrc-compat check" in result.stderr
+def test_origin_is_the_folder_of_the_program_and_not_of_a_link_to_it(check, make, tmp_path):
+    """ldd would look beside the link; the loader of a process that the kernel starts does not."""
+    (tmp_path / "link").symlink_to(make("bundled"))
+    assert check(tmp_path / "link")["libibverbs"].endswith("/bundle/libibverbs.so.1")
+
+
+@pytest.mark.parametrize("folder, folders", [(".", "bundle"), ("bundle", ":nowhere")])
+def test_libraries_by_a_relative_path_are_found(check, workshop, folder, folders):
+    report = check(workshop.folder / "linked", LD_LIBRARY_PATH=folders, cwd=workshop.folder / folder)
+    assert (report["missing"], report["exit_status"]) == ([], 0)
+    assert report["old_libibverbs"].endswith("libibverbs.so.1")
+
+
+def test_a_library_at_which_the_loader_gives_up_is_reported(check, make, tmp_path):
+    (tmp_path / "libibverbs.so.1").write_text("no library\n" * 10)
+    report = check(make("linked"), LD_LIBRARY_PATH=str(tmp_path))
+    assert (report["verdict"], report["exit_status"]) == ("broken", 127)
+    assert report["loader_gives_up"].startswith(f"{tmp_path}/libibverbs.so.1: ")
+
+
+def test_check_does_not_run_the_audit_library(check, workshop):
+    """The program names an audit library in DT_AUDIT. The loader runs it even when it only lists
+    libraries; `check` must not. So it does not know the libraries."""
+    ran = workshop.folder / "ran"
+    audit = workshop.library(
+        "audit.so", f"""#include <fcntl.h>
+unsigned la_version(unsigned version); unsigned la_version(unsigned version) {{ return version; }}
+__attribute__((constructor)) static void run(void) {{ if (open("{ran}", O_CREAT | O_WRONLY, 0600) < 0) return; }}"""
+    )
+    audited = [workshop.program(f"audited{i}", source, STUB, f"-Wl,--audit={audit}")
+               for i, source in enumerate((ONE_WAY, calls()))]
+    subprocess.run(audited[:1], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True,
+                   timeout=30)
+    if not ran.exists():
+        pytest.skip("this loader runs no auditor when it lists libraries")
+    ran.unlink()
+    reports = [check(program) for program in audited]
+    assert not ran.exists()
+    assert [report["verdict"] for report in reports] == ["ready", "cannot tell"]
+    assert "DT_AUDIT" in reports[1]["reason"]
+
+
+def test_without_a_descriptor_for_the_loader_nothing_is_said_to_be_unneeded(check, make):
+    report = check(make("not_needed"), before=["sh", "-c", 'ulimit -n 5; exec "$@"', "sh"])
+    assert report["verdict"] == "cannot tell" and "Too many open files" in report["reason"]
+
+
+def test_check_says_that_the_kernel_executes_no_32_bit_programs(run, xrc_compat, tmp_path):
+    """An ELF header of another machine, mounted over the loader, stands for a kernel without 32-bit
+    programs."""
+    program = compile_c(tmp_path / "program", calls(), "-m32")
+    foreign = tmp_path / "loader"
+    foreign.write_bytes(b"\x7fELF\x01\x01\x01".ljust(18, b"\0") + b"\xff\xff".ljust(64, b"\0"))
+    foreign.chmod(0o755)
+    mounted = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+               'mount --bind "$0" /lib/ld-linux.so.2 && exec "$@"', foreign]
+    if run([*mounted, "true"]).returncode != 0:
+        pytest.skip("no namespace for mounts can be made here")
+    done = run([*mounted, xrc_compat, "check", program])
+    assert "Loader      this kernel does not execute 32-bit programs: boot" in done.stdout
+
+
+# ---- plugins ----
+
+
+@pytest.fixture
+def mpi(workshop, tmp_path):
+    """mpi(folder): (a program that is linked with libmpi.so.1 of that folder, the folder of Open
+    MPI's plugins)."""
+
+    def _mpi(name="mpi"):
+        folder = tmp_path / name
+        library = workshop.library(folder / "libmpi.so.1", calls(by="mpi"))
+        program = workshop.program(folder / "program", calls("mpi"), library,
+                                   "-Wl,--enable-new-dtags,-rpath,$ORIGIN")
+        (folder / "openmpi").mkdir()
+        return program, folder / "openmpi"
+
+    return _mpi
+
+
+def plugin(workshop, folder, name, *libraries):
+    return workshop.library(folder / f"mca_{name}.so", calls("ibv_open_xrc_domain", by="m"),
+                            *libraries)
+
+
+def assert_needs_xrc(report, missing=()):
+    assert any(line.startswith("ibv_open_xrc_domain,") for line in report["needs"]), report
+    assert (report["missing"], report["loader_gives_up"]) == ([], None)
+    assert (report["verdict"], report["missing_for_plugins"]) == ("ready", list(missing))
+
+
+@pytest.mark.parametrize("how", ["lacks a library", "is cut off", "is a pipe without a writer"])
+def test_a_broken_plugin_does_not_hide_the_others(check, workshop, mpi, how):
+    """Another needs the library of the program, for which the program's RUNPATH does not serve."""
+    program, folder = mpi()
+    plugin(workshop, folder, "btl_openib", folder.parent / "libmpi.so.1")
+    if "pipe" in how:
+        os.mkfifo(folder / "mca_plm_tm.so")
+    else:
+        path = plugin(workshop, folder, "plm_tm", *["@/stub/libgone.so"] * ("lacks" in how))
+        path.write_bytes(path.read_bytes()[:6000 if "cut" in how else None])
+    assert_needs_xrc(check(program), ["libgone.so"] * ("lacks" in how))
+
+
+def test_a_plugin_whose_library_never_opens_leaves_the_verdict_open(check, workshop, mpi):
+    """The loader hangs for 5 s. check does not ask for the other plugins, which may hang, too."""
+    program, folder = mpi()
+    pipe = workshop.library(folder / "libfifo.so", "int fifo;")
+    for name in "abcdef":
+        workshop.library(folder / f"mca_{name}.so", "int m;", pipe, "-Wl,-rpath,$ORIGIN")
+    pipe.unlink()
+    os.mkfifo(pipe)
+    began = time.monotonic()
+    report = check(program)
+    assert time.monotonic() - began < 15
+    assert report["verdict"] == "cannot tell" and "opening a plugin" in report["reason"]
+
+
+def test_plugins_are_read_in_a_folder_with_a_blank(check, workshop, mpi):
+    program, folder = mpi("open mpi")
+    named = plugin(workshop, folder, "btl_openib")
+    assert_needs_xrc(check(program))
+    assert_needs_xrc(check(mpi("other")[0], "--plugin", named))
