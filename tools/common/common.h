@@ -186,15 +186,6 @@ const char *nearest_name(const char *word, const char *const *names);
  */
 FILE *output_open(const char *pattern, const char *what, const char **name);
 
-/* ---- temporary files and directories ---- */
-
-/*
- * Has "NAME-XXXXXX" made by @make, as mkstemp(3) makes a file: in TMPDIR if that is an absolute
- * path, leaves room in the @size bytes of @path, and @make succeeds there; else in /tmp. What @make
- * returned; with -1, @path is where it failed last.
- */
-int temporary_make(const char *name, char *path, size_t size, int (*make)(char *path));
-
 /* ---- other processes ---- */
 /*
  * Other programs, and work that may crash or hang, such as calling a driver: done in a process of

@@ -6,14 +6,13 @@
 #include "selftest.h"
 #include "terminal/streams.h"
 #include "terminal/style.h"
-#include "tools/common/common.h"
 
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <sys/mman.h>
 
 #define EXIT_FAILED 1
 #define EXIT_NO_DEVICE 4	/* as of `xrc-compat check` */
@@ -241,20 +240,6 @@ static int run_checks(void)
 
 /* ---- starting ---- */
 
-static void make_domain_file(void)
-{
-	int fd = temporary_make("xrc-selftest", actor_domain, sizeof(actor_domain), mkstemp);
-
-	if (fd < 0)
-		err(EXIT_IMPOSSIBLE, "%s", actor_domain);
-	/*
-	 * Unlink the file at once, so that it never stays behind. The actors open it by the
-	 * inherited descriptor.
-	 */
-	unlink(actor_domain);
-	snprintf(actor_domain, sizeof(actor_domain), "/proc/self/fd/%d", fd);
-}
-
 /* host: the other host, for the actors that may be there; NULL: all actors are on this host. */
 static void start_actors(const char *host, const char *port)
 {
@@ -281,7 +266,9 @@ static int execute(int argc, char **argv)
 		actor_serve(port);
 		return EXIT_SUCCESS;
 	}
-	make_domain_file();
+	actor_domain = memfd_create("xrc-selftest", MFD_CLOEXEC);
+	if (actor_domain < 0)
+		err(EXIT_IMPOSSIBLE, "memfd_create");
 	start_actors(argc > 4 ? argv[4] : NULL, port);
 	status = run_checks();
 	for (enum who who = 0; who < ACTORS; who++)

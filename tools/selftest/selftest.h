@@ -79,7 +79,7 @@ struct message {
 
 extern struct message now;		/* the step that is carried out */
 extern const char *actor_device;	/* "": any that has XRC */
-extern char actor_domain[256];		/* path of the shared domain's file */
+extern int actor_domain;		/* the shared domain's file */
 
 /** actor_step - carry out the step in @now, and store its result there. */
 void actor_step(void);

@@ -117,14 +117,24 @@ static int follow(void)
 
 /* ---- starting ---- */
 
-static int make_directory(char *path)
+/* In TMPDIR if that is an absolute path with room for the socket's address, else in /tmp. */
+static bool make_directory(void)
 {
-	return mkdtemp(path) ? 0 : -1;
+	const char *const parents[] = { getenv("TMPDIR"), "/tmp" };
+	bool made = false;
+
+	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]) && !made; i++) {
+		if (parents[i] && parents[i][0] == '/' &&
+		    snprintf(tracing.directory, sizeof(tracing.directory), "%s/xrc-trace-XXXXXX",
+			     parents[i]) < (int)sizeof(tracing.directory))
+			made = mkdtemp(tracing.directory) != NULL;
+	}
+	return made;
 }
 
 static int open_socket(void)
 {
-	if (temporary_make("xrc-trace", tracing.directory, sizeof(tracing.directory), make_directory))
+	if (!make_directory())
 		return refuse(TOOL_EXIT_REFUSED,
 			      "cannot make a directory for the trace's socket, %s: %s",
 			      tracing.directory, strerror(errno));
