@@ -7,18 +7,6 @@
 #include "tools/common/common.h"
 #include "tools/program/paths.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static bool is_port(const char *text)
-{
-	char *end;
-	unsigned long port = strtoul(text, &end, 10);
-
-	return text[0] >= '0' && text[0] <= '9' && !*end && port >= 1 && port <= 65535;
-}
-
 static const char *device = "", *port = "18515", *host;
 static bool listens;
 static struct launch launch;
@@ -33,9 +21,6 @@ static int run_selftest(char **words)
 	(void)words;
 	if (!path)
 		return refuse_missing("xrc-compat-selftest", &places);
-	if (!is_port(port))
-		return refuse(TOOL_EXIT_REFUSED,
-			      "selftest: --port: a port is a number from 1 to 65535");
 	if (listens && host) {
 		refuse(0, "selftest: --listen and --connect exclude each other");
 		return advise_usage(&command_selftest);
