@@ -28,19 +28,11 @@ static const struct {
 #undef X
 };
 
-/* "EINVAL", or what strerror(3) says of a rare one. */
 static const char *error_name(int err)
 {
-	static const char *const names[] = {
-#define NAME(err) [err] = #err
-		NAME(EINVAL), NAME(EBUSY), NAME(EAGAIN), NAME(ENOSYS), NAME(ENOMEM), NAME(EBADF),
-		NAME(EFAULT), NAME(ENOSPC), NAME(EPERM), NAME(EACCES), NAME(ENODEV), NAME(EIO),
-		NAME(EOPNOTSUPP), NAME(EINTR),
-#undef NAME
-	};
-	bool known = err >= 0 && err < (int)(sizeof(names) / sizeof(names[0])) && names[err];
+	const char *name = strerrorname_np(err);
 
-	return known ? names[err] : strerror(err);
+	return name ? name : "unknown error";
 }
 
 static bool has_failed(const struct trace_record *record)
