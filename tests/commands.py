@@ -28,8 +28,8 @@ def options_of(text):
 def usage_of(command):
     """The names in the command's table of options."""
     text = DEFINITIONS["command_" + command.replace("-", "_")]
-    rows = "".join(
-        re.findall(r"^static const struct option_row options\[\] = \{(.*?)\{ 0 \}", text,
-                   re.M | re.S))
+    table = re.search(rf'^\t"{command}", (\w+),', text, re.M).group(1)
+    [rows] = re.findall(rf"^static const struct option_row {table}\[\] = \{{(.*?)\{{ 0 \}}", text,
+                        re.M | re.S)
     rows = re.sub(r"\b[A-Z_]{5,}\b", lambda name: SHARED.get(name.group(), ""), rows)
     return " ".join(re.findall(r'\{ "(-[\w-]+)"', rows))

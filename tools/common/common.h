@@ -159,6 +159,20 @@ int refuse_program_missing(const struct command *command);
 /* Refuses because @what is not in these places. TOOL_EXIT_REFUSED. */
 int refuse_missing(const char *what, const struct string_list *places);
 
+/*
+ * The libxrc-compat.so.1 for programs of @bits, and its headers. 0, or TOOL_EXIT_REFUSED after a
+ * message.
+ */
+struct elf_info;
+int find_library(int bits, const char **library, struct elf_info *elf);
+
+/*
+ * MVAPICH2 2.3 opens what this variable names, or libibverbs.so of development packages. A value of
+ * the user stays.
+ */
+#define QUIRK_VARIABLE "MV2_LIBIBVERBS_PATH"
+int set_quirk(void);
+
 /* Prints the environment table; the same text in --help and in env-vars. */
 void env_vars_print(void);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * `xrc-compat ps`: the processes that are registered with each receive QP, from the tables in
- * shared memory.
+ * shared memory. `xrc-compat gc`: removes the files of those that ended.
  */
 #include "terminal/screen.h"
 #include "tools/common/common.h"
 #include "tools/program/paths.h"
 #include "tools/tables/view.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <stdarg.h>
@@ -21,8 +22,6 @@
 #include <unistd.h>
 
 #define MAX_SECONDS 86400
-/* Stale registrations listed per table. A damaged table may claim millions. */
-#define STALE_MAX 10000
 
 /* ---- columns ---- */
 
@@ -230,15 +229,13 @@ static bool shows(const struct ps *ps, const struct column *column)
 static void print_table(struct ps *ps, const struct regtab_view *view)
 {
 	char path[sizeof(((struct cell *)NULL)->text)] = "";
-	unsigned long stale = 0;
 	struct regtab_view_qp qp;
 
 	if (shows(ps, &columns[PATH]))
 		find_path(view, path, sizeof(path));
 	for (uint32_t from = 0; regtab_view_next(view, from, &qp); from = qp.qp_num + 1) {
 		for (unsigned i = 0; i < view->member_count; i++) {
-			if (regtab_view_registered(view, qp.qp_num, i) &&
-			    (view->members[i].live || stale++ < STALE_MAX))
+			if (regtab_view_registered(view, qp.qp_num, i))
 				print_row(ps, &view->members[i], &qp, path);
 		}
 	}
@@ -246,9 +243,6 @@ static void print_table(struct ps *ps, const struct regtab_view *view)
 		if (!view->members[i].registration_count)
 			print_row(ps, &view->members[i], NULL, path);
 	}
-	if (stale > STALE_MAX)
-		refuse(0, "%s: %lu more registrations of dead processes are not listed", view->path,
-		       stale - STALE_MAX);
 }
 
 static void begin_refused(struct ps *ps)
@@ -298,6 +292,11 @@ static int print_all(struct ps *ps, const char *directory)
 	return err;
 }
 
+static int refuse_directory(const char *directory, int err)
+{
+	return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", directory, strerror(-err));
+}
+
 /* Nothing is shown before all is read: a failure must not leave half a document. */
 static int print(struct ps *ps)
 {
@@ -312,14 +311,12 @@ static int print(struct ps *ps)
 	err = print_all(ps, directory);
 	fclose(ps->out);
 	need_memory(text);
-	if (err)
-		refuse(0, "the table directory %s: %s", directory, strerror(-err));
-	else if (ps->on_terminal)	/* lines are cut to its size */
+	if (!err && ps->on_terminal)	/* lines are cut to its size */
 		(ps->seconds ? screen_show : screen_lines)(text);
-	else
+	else if (!err)
 		fputs(text, stdout);
 	free(text);
-	return err ? TOOL_EXIT_REFUSED : ps->refused;
+	return err ? refuse_directory(directory, err) : ps->refused;
 }
 
 static int watch(struct ps *ps)
@@ -396,7 +393,7 @@ static int run_ps(char **words)
 	return ps.seconds ? watch(&ps) : print(&ps);
 }
 
-static const struct option_row options[] = {
+static const struct option_row ps_options[] = {
 	{ "-o", "COLUMN[,COLUMN...]", "print these columns", .text = &chosen_columns },
 	{ "--json", NULL, "print JSON, with all columns if -o names none", .flag = &ps.is_json },
 	{ "--noheadings", NULL, "leave out the line of headings", .flag = &ps.no_headings },
@@ -406,6 +403,49 @@ static const struct option_row options[] = {
 };
 
 const struct command command_ps = {
-	"ps", options, "", "list the registrations with receive QPs, also of dead processes",
+	"ps", ps_options, "", "list the registrations with receive QPs, also of dead processes",
 	"xrc-compat ps -o QP,PID,COMMAND,STATE", run_ps, .more_help = explain_columns,
+};
+
+/* ---- gc ---- */
+
+static bool dry_run, left_alone;
+
+static int collect(void *context, struct regtab_found *found, int err)
+{
+	(void)context;
+	if (!err)
+		err = regtab_remove_dead(found, dry_run);
+	if (!err) {
+		printf("%s %s: %s\n", dry_run ? "would remove" : "removed", found->path,
+		       found->reason);
+	} else if (err == -EAGAIN) {
+		printf("kept %s: %s\n", found->path, found->reason);
+	} else {
+		fflush(stdout);
+		refuse(0, "left alone %s: %s", found->path, found->reason);
+		left_alone = true;
+	}
+	return 0;
+}
+
+static int run_gc(char **words)
+{
+	const char *directory = paths_table_directory();
+	int err = regtab_each(directory, O_RDWR, collect, NULL);
+
+	(void)words;
+	if (err)
+		return refuse_directory(directory, err);
+	return left_alone ? 1 : TOOL_EXIT_OK;
+}
+
+static const struct option_row gc_options[] = {
+	{ "--dry-run", NULL, "only say what would be removed", .flag = &dry_run },
+	{ 0 },
+};
+
+const struct command command_gc = {
+	"gc", gc_options, "", "remove the registration tables that only dead processes used",
+	"xrc-compat gc --dry-run", run_gc,
 };

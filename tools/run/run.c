@@ -3,7 +3,6 @@
  * `xrc-compat run`: sets LD_PRELOAD and execs, after having made sure that the preload will take
  * effect.
  */
-#include "run.h"
 #include "tools/common/common.h"
 #include "tools/program/paths.h"
 #include "tools/tools_config.h"
