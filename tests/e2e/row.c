@@ -83,7 +83,11 @@ bool row_run(const struct row *row, const char *name)
 		row_fail(__FILE__, __LINE__, "fork: %s", strerror(errno));
 	if (!pid) {
 		row_inherit("");
+		if (row->before)
+			row->before();
 		row->run();
+		if (row->after)
+			row->after();
 		row_ok();
 		exit(0);
 	}

@@ -10,7 +10,7 @@ struct row {
 	const char *group, *name;
 	const char *section;	/* of the contract; NULL outside of shim/ */
 	int needs;
-	void (*run)(void);
+	void (*before)(void), (*run)(void), (*after)(void);
 	struct row *next;
 };
 
@@ -23,6 +23,12 @@ const struct row *row_first(void);
 #define GROUP ""
 #endif
 
+/* A file whose rows share their set-up defines these, too: they run in the row's process. */
+#ifndef ROW_BEFORE
+#define ROW_BEFORE NULL
+#define ROW_AFTER NULL
+#endif
+
 /* ROW("a fact") { ... } adds a row to the program. Rows of a file run in its order. */
 #define ROW(name_) ROW_NUMBERED(__COUNTER__, .name = name_)
 #define ROW_NUMBERED(number, ...) ROW_DEFINED(number, __VA_ARGS__)
@@ -30,7 +36,8 @@ const struct row *row_first(void);
 	static void row_##number(void); \
 	static void __attribute__((constructor(1000 + number))) row_add_##number(void) \
 	{ \
-		static struct row row = { .group = GROUP, .run = row_##number, __VA_ARGS__ }; \
+		static struct row row = { .group = GROUP, .before = ROW_BEFORE, \
+					  .run = row_##number, .after = ROW_AFTER, __VA_ARGS__ }; \
  \
 		row_add(&row); \
 	} \
