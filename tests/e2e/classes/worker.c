@@ -19,14 +19,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../twoway/end.h"
 #include "../twoway/receiver.h"
-#include "../row.h"
 
 #define LIFETIME 60	/* seconds, also if the test dies */
 #define THEIRS 4096	/* offset of received bytes in our memory */
-
-static struct end end;
 
 static int send_byte(uint32_t srq_num, uint32_t byte)
 {

@@ -51,7 +51,7 @@ static void register_memory(struct end *end)
 	end->own.memory = (uintptr_t)end->memory;
 }
 
-static void open_without_srq(struct end *end, int device, int fd, bool event_mode)
+void end_open_without_srq(struct end *end, int device, int fd, bool event_mode)
 {
 	struct ibv_port_attr port;
 
@@ -79,7 +79,7 @@ static void open_without_srq(struct end *end, int device, int fd, bool event_mod
 
 void end_open(struct end *end, int device, int fd, bool event_mode)
 {
-	open_without_srq(end, device, fd, event_mode);
+	end_open_without_srq(end, device, fd, event_mode);
 	create_srq(end);
 }
 
@@ -101,6 +101,13 @@ void end_create_qp(struct end *end, uint32_t max_send_wr)
 	if (!end->qp)
 		row_fail(__FILE__, __LINE__, "ibv_create_qp: %s", strerrorname_np(errno));
 	end->own.qp_num = end->qp->qp_num;
+}
+
+void end_destroy_qp(struct end *end)
+{
+	if (end->qp)
+		must_eq(ibv_destroy_qp(end->qp), 0);
+	end->qp = NULL;
 }
 
 static void attr_to_rtr(const struct end *end, struct ibv_qp_attr *attr)
@@ -171,53 +178,6 @@ enum ibv_qp_state end_state(struct end *end)
 	must_eq(ibv_query_qp(end->qp, &attr, IBV_QP_STATE, &init_attr), 0);
 	must_eq(attr.cur_qp_state, attr.qp_state);
 	return attr.qp_state;
-}
-
-static void create_qps(struct end *a, struct end *b)
-{
-	end_create_qp(a, END_DEPTH);
-	end_create_qp(b, END_DEPTH);
-	ends_meet(a, b);
-}
-
-void ends_open(struct end *a, struct end *b)
-{
-	end_open(a, 0, -1, false);
-	end_open(b, 1, -1, false);
-	create_qps(a, b);
-}
-
-void ends_open_connected(struct end *a, struct end *b)
-{
-	ends_open(a, b);
-	ends_connect(a, b);
-}
-
-void ends_open_without_srqs(struct end *a, struct end *b)
-{
-	open_without_srq(a, 0, -1, false);
-	open_without_srq(b, 1, -1, false);
-	create_qps(a, b);
-}
-
-void ends_meet(struct end *a, struct end *b)
-{
-	a->peer = b->own;
-	b->peer = a->own;
-}
-
-void ends_renew(struct end *a, struct end *b)
-{
-	if (a->qp)
-		must_eq(ibv_destroy_qp(a->qp), 0);
-	must_eq(ibv_destroy_qp(b->qp), 0);
-	create_qps(a, b);
-}
-
-void ends_connect(struct end *a, struct end *b)
-{
-	end_bring(a, IBV_QPS_RTS);
-	end_bring(b, IBV_QPS_RTS);
 }
 
 void end_post_recv(struct end *end, uint64_t wr_id, uint32_t offset, uint32_t length)
@@ -349,8 +309,9 @@ void end_no_event(struct end *end, int milliseconds)
 
 void end_close(struct end *end)
 {
-	if (end->qp)
-		must_eq(ibv_destroy_qp(end->qp), 0);
+	if (!end->context)
+		return;
+	end_destroy_qp(end);
 	if (end->srq)
 		must_eq(ibv_destroy_srq(end->srq), 0);
 	must_eq(ibv_close_xrc_domain(end->domain), 0);
@@ -361,12 +322,7 @@ void end_close(struct end *end)
 	must_eq(ibv_dealloc_pd(end->pd), 0);
 	must_eq(ibv_close_device(end->context), 0);
 	free(end->memory);
-}
-
-void ends_close(struct end *a, struct end *b)
-{
-	end_close(a);
-	end_close(b);
+	*end = (struct end){ 0 };
 }
 
 int shared_file(void)
@@ -430,13 +386,6 @@ void clear_command_faults(int device)
 {
 	struct emulated_name name = emulated_name(device);
 	const char *const words[] = { "softhca", "ctl", "fault", name.text, "off", NULL };
-
-	run_softhca(words);
-}
-
-void show_objects(void)
-{
-	const char *const words[] = { "softhca", "ctl", "objects", "--json", NULL };
 
 	run_softhca(words);
 }

@@ -44,9 +44,11 @@ struct end {
 
 /** end_open - all but the QP, on the device of that number; @fd -1: a private domain. */
 void end_open(struct end *end, int device, int fd, bool event_mode);
+void end_open_without_srq(struct end *end, int device, int fd, bool event_mode);
 
-/** end_create_qp - @max_send_wr 0: receive-only. */
+/** end_create_qp - @max_send_wr 0: receive-only. end_destroy_qp - if the end has one. */
 void end_create_qp(struct end *end, uint32_t max_send_wr);
+void end_destroy_qp(struct end *end);
 
 /** end_attr - the attributes of an old program for that transition, with RC's full mask. */
 struct ibv_qp_attr end_attr(const struct end *end, enum ibv_qp_state state, int *mask);
@@ -63,22 +65,6 @@ void end_bring(struct end *end, enum ibv_qp_state state);
 
 /** end_state - the state that ibv_query_qp returns. */
 enum ibv_qp_state end_state(struct end *end);
-
-/**
- * ends_open - two ends on devices 0 and 1, in RESET, each with the other's address; ends_connect -
- * brought to RTS.
- */
-void ends_open(struct end *a, struct end *b);
-void ends_open_without_srqs(struct end *a, struct end *b);
-void ends_open_connected(struct end *a, struct end *b);
-void ends_connect(struct end *a, struct end *b);
-
-/**
- * ends_meet - each gets the other's address; ends_renew - after their QPs have been replaced by new
- * ones. @a may have destroyed its QP already, and has NULL in its place.
- */
-void ends_meet(struct end *a, struct end *b);
-void ends_renew(struct end *a, struct end *b);
 
 void end_post_recv(struct end *end, uint64_t wr_id, uint32_t offset, uint32_t length);
 
@@ -110,9 +96,8 @@ void end_no_completion(struct end *end);
 struct ibv_async_event end_event(struct end *end);
 void end_no_event(struct end *end, int milliseconds);
 
-/** end_close - destroys all objects of the end; each verb must return 0. */
+/** end_close - destroys all objects of an open end; each verb must return 0. */
 void end_close(struct end *end);
-void ends_close(struct end *a, struct end *b);
 
 /** shared_file - descriptor of an unlinked file. Processes that inherit it share its domain. */
 int shared_file(void);
@@ -126,9 +111,6 @@ void inject_event(int device, const char *event, uint32_t number);
  */
 void inject_command_fault(int device, const char *command, const char *err, unsigned times);
 void clear_command_faults(int device);
-
-/** show_objects - prints the objects on the devices as JSON. */
-void show_objects(void);
 
 /** hidden_target_number - the number of the hidden target of an emulated adapter's two-way QP. */
 uint32_t hidden_target_number(uint32_t qp_num);

@@ -10,14 +10,9 @@
 #include <unistd.h>
 
 #include "../../thread_state.h"
-#include "end.h"
 #include "receiver.h"
-#include "../row.h"
 
 #define PATIENCE 20	/* seconds that a wait may take before the row fails */
-
-static struct end early;
-static uint32_t early_qp_num;
 
 static void wait_for_the_end_of_main(void)
 {
@@ -29,51 +24,33 @@ static void wait_for_the_end_of_main(void)
 	}
 }
 
-static void query(const struct end *end)
+static void use_device(void)
 {
 	struct ibv_device_attr device;
-	struct ibv_port_attr port;
 
-	must_eq(ibv_query_device(end->context, &device), 0);
-	must_eq(ibv_query_port(end->context, 1, &port), 0);
-}
-
-static void send_to_itself(struct end *end, uint32_t qp_num)
-{
-	end_create_qp(end, END_DEPTH);
-	connect_to_itself(end, qp_num);
-	receive_through(end, qp_num);
+	must_eq(ibv_query_device(end.context, &device), 0);
+	end_create_qp(&end, END_DEPTH);
+	connect_to_itself(&end, rcv_qp_num);
+	receive_through(&end, rcv_qp_num);
 }
 
 /* Uses objects that main() created, and a device that is opened only now. */
-static void use_early_and_late(void)
+static void *linger(void *unused)
 {
-	struct end late;
-	uint32_t qp_num;
-
-	query(&early);
-	send_to_itself(&early, early_qp_num);
-	end_open(&late, 0, shared_file(), false);
-	qp_num = receive_qp(late.domain);
-	send_to_itself(&late, qp_num);
-	must_eq(ibv_unreg_xrc_rcv_qp(late.domain, qp_num), 0);
-	end_close(&late);
+	wait_for_the_end_of_main();
+	use_device();
+	close_receiver();
+	open_receiver();
+	use_device();
+	row_ok();
+	return unused;
 }
 
 static void clean_up(void)
 {
 	row_begin("an atexit() function destroys the objects");
-	must_eq(ibv_unreg_xrc_rcv_qp(early.domain, early_qp_num), 0);
-	end_close(&early);
+	close_receiver();
 	row_ok();
-}
-
-static void *linger(void *unused)
-{
-	wait_for_the_end_of_main();
-	use_early_and_late();
-	row_ok();
-	return unused;
 }
 
 int main(void)
@@ -81,8 +58,7 @@ int main(void)
 	pthread_t other;
 
 	row_begin("another thread calls verbs after main() has ended");
-	end_open(&early, 0, shared_file(), false);
-	early_qp_num = receive_qp(early.domain);
+	open_receiver();
 	must(!atexit(clean_up));
 	must(!pthread_create(&other, NULL, linger, NULL));
 	pthread_exit(NULL);

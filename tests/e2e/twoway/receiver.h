@@ -6,7 +6,19 @@
 #ifndef TESTS_E2E_TWOWAY_RECEIVER_H
 #define TESTS_E2E_TWOWAY_RECEIVER_H
 
+/* Each row gets an end with a receive QP in RESET. After the row both are closed. */
+#define ROW_BEFORE open_receiver
+#define ROW_AFTER close_receiver
+
 #include "end.h"
+#include "../row.h"
+
+extern struct end end;
+extern int domain_fd;		/* of the file that names its domain */
+extern uint32_t rcv_qp_num;
+
+void open_receiver(void);
+void close_receiver(void);
 
 /** receive_qp - creates one. Returns its number. */
 uint32_t receive_qp(struct ibv_xrc_domain *domain);
@@ -15,18 +27,18 @@ uint32_t receive_qp(struct ibv_xrc_domain *domain);
 int query_receive_qp(struct ibv_xrc_domain *domain, uint32_t qp_num);
 
 /** bring_receive_qp - to INIT and to RTR, connected to the end's peer. */
-void bring_receive_qp(const struct end *end, uint32_t qp_num);
+void bring_receive_qp(const struct end *self, uint32_t qp_num);
 
 /**
  * connect_to_itself - connects the end's QP with this receive QP of its own domain, so that it can
  * reach its own SRQ.
  */
-void connect_to_itself(struct end *end, uint32_t qp_num);
+void connect_to_itself(struct end *self, uint32_t qp_num);
 
 /**
  * receive_through - the end, connected to itself, sends a message. Its bytes arrive, and both
  * completions have the numbers that the program knows.
  */
-void receive_through(struct end *end, uint32_t qp_num);
+void receive_through(struct end *self, uint32_t qp_num);
 
 #endif

@@ -5,7 +5,7 @@ perftest."""
 import pytest
 
 import test_pair
-from driver import DEVICES, DRIVER, QUERY_LACKS_XRC_PATH, RAISE, run
+from driver import DEVICES, QUERY_LACKS_XRC_PATH, RAISE, run
 from installed import need
 from running import free_port
 from servers import LISTENING
@@ -96,8 +96,7 @@ def test_two_way_exchange(xrc_compat, build_root, dialect, options):
 
 @pytest.mark.parametrize("group", test_pair.ROWS)
 def test_two_way_rows(xrc_compat, build_root, group):
-    assert len(two_way(xrc_compat, build_root, "twoway-pair", group)) == test_pair.count(
-        group, DRIVER)
+    assert len(two_way(xrc_compat, build_root, "twoway-pair", group)) == test_pair.ROWS[group]
 
 
 def test_many_create_two_way_qps_at_once(xrc_compat, build_root):

@@ -1,13 +1,54 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Two-way QPs as one object: states, errors, events. Both ends are in one process here, on a device
- * each. This program calls no function of receive QPs, which makes its XRC QPs two-way ones.
+ * The two ends of each row. This program calls no function of receive QPs, which makes its XRC QPs
+ * two-way ones.
  */
 
 #include <string.h>
 
 #include "../../emulated.h"
 #include "pair.h"
+
+struct end a, b;
+
+static void create_qps(void)
+{
+	end_create_qp(&a, END_DEPTH);
+	end_create_qp(&b, END_DEPTH);
+	meet();
+}
+
+void open_ends(void)
+{
+	end_open(&a, 0, -1, false);
+	end_open(&b, 1, -1, false);
+	create_qps();
+}
+
+void close_ends(void)
+{
+	end_close(&a);
+	end_close(&b);
+}
+
+void connect_ends(void)
+{
+	end_bring(&a, IBV_QPS_RTS);
+	end_bring(&b, IBV_QPS_RTS);
+}
+
+void meet(void)
+{
+	a.peer = b.own;
+	b.peer = a.own;
+}
+
+void renew_qps(void)
+{
+	end_destroy_qp(&a);
+	end_destroy_qp(&b);
+	create_qps();
+}
 
 void one_message(struct end *from, struct end *to)
 {
@@ -27,10 +68,10 @@ void one_message(struct end *from, struct end *to)
 	must(!memcmp(from->memory, to->memory + 4096, 2000) && !to->memory[4096 + 2000]);
 }
 
-void both_ways(struct end *first, struct end *second)
+void both_ways(void)
 {
-	one_message(first, second);
-	one_message(second, first);
+	one_message(&a, &b);
+	one_message(&b, &a);
 }
 
 void completes_with(struct end *end, enum ibv_wc_status status)

@@ -4,98 +4,72 @@
 #define GROUP "error"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "pair.h"
 
 /*
- * b stays in INIT, so it acknowledges nothing and a's retries run out. Later peer_comes_late()
- * connects b, whose sends would reach a if a were not in ERR.
+ * @b stays in INIT, so it acknowledges nothing and the retries of @a run out. Later
+ * peer_comes_late() connects @b, whose sends would reach @a if that were not in ERR.
  */
-static void send_unanswered(struct end *a, struct end *b)
+static void send_unanswered(void)
 {
-	b->peer.qp_num += 1000;
-	end_bring(a, IBV_QPS_RTS);
-	end_bring(b, IBV_QPS_INIT);
-	end_send(a, IBV_WR_SEND, 0, 8);
+	b.peer.qp_num += 1000;
+	end_bring(&a, IBV_QPS_RTS);
+	end_bring(&b, IBV_QPS_INIT);
+	end_send(&a, IBV_WR_SEND, 0, 8);
 }
 
-static void fail_by_retries(struct end *a, struct end *b)
+static void peer_comes_late(void)
 {
-	ends_open(a, b);
-	end_post_recv(a, 1, 0, 4096);
-	send_unanswered(a, b);
+	b.peer.qp_num = a.own.qp_num;
+	must_eq(end_modify(&b, IBV_QPS_RTR), 0);
+	must_eq(end_modify(&b, IBV_QPS_RTS), 0);
 }
 
-static void peer_comes_late(struct end *a, struct end *b)
+ROW("after its retries are exceeded, a QP acknowledges no message, is in ERR and flushes sends")
 {
-	b->peer.qp_num = a->own.qp_num;
-	must_eq(end_modify(b, IBV_QPS_RTR), 0);
-	must_eq(end_modify(b, IBV_QPS_RTS), 0);
-}
-
-ROW("after its retries are exceeded, a QP acknowledges no message")
-{
-	struct end a, b;
-
-	fail_by_retries(&a, &b);
+	end_post_recv(&a, 1, 0, 4096);
+	send_unanswered();
 	completes_with(&a, IBV_WC_RETRY_EXC_ERR);
-	peer_comes_late(&a, &b);
+	peer_comes_late();
 	must_exceed_retries(&b);	/* before any other verb on a */
 	end_no_completion(&a);
-	ends_close(&a, &b);
-}
-
-ROW("after its retries are exceeded, a QP is in ERR and flushes sends")
-{
-	struct end a, b;
-
-	ends_open_connected(&a, &b);
-	one_message(&a, &b);
-	must_eq(ibv_destroy_qp(b.qp), 0);
-	b.qp = NULL;
-	must_exceed_retries(&a);
 	must_eq(end_state(&a), IBV_QPS_ERR);
 	must_flush(&a);
-	ends_close(&a, &b);
 }
 
 /* A process has no SRQ of its own if other processes of the job have all SRQs. */
 ROW("after its retries are exceeded, a QP without an SRQ acknowledges no write")
 {
-	struct end a, b;
-
-	ends_open_without_srqs(&a, &b);
-	send_unanswered(&a, &b);
+	end_close(&a);
+	end_open_without_srq(&a, 0, -1, false);
+	end_create_qp(&a, END_DEPTH);
+	meet();
+	send_unanswered();
 	completes_with(&a, IBV_WC_RETRY_EXC_ERR);
-	peer_comes_late(&a, &b);
+	peer_comes_late();
 	end_send(&b, IBV_WR_RDMA_WRITE, 0, 8);
 	completes_with(&b, IBV_WC_RETRY_EXC_ERR);
-	ends_close(&a, &b);
 }
 
 ROW("after its retries are exceeded, a query without a poll takes the receiving half to ERR")
 {
-	struct end a, b;
-
-	fail_by_retries(&a, &b);
+	end_post_recv(&a, 1, 0, 4096);
+	send_unanswered();
 	while (end_state(&a) != IBV_QPS_ERR)	/* the row's time limit ends this */
 		usleep(2000);
-	peer_comes_late(&a, &b);
+	peer_comes_late();
 	must_exceed_retries(&b);
 	completes_with(&a, IBV_WC_RETRY_EXC_ERR);
 	end_no_completion(&a);
-	ends_close(&a, &b);
 }
 
 ROW("a message longer than its buffer fails both halves")
 {
 	struct ibv_wc wc;
-	struct end a, b;
 
-	ends_open_connected(&a, &b);
-	one_message(&b, &a);
+	connect_ends();
 	end_post_recv(&b, 12, 0, 100);
 	end_send(&a, IBV_WR_SEND, 0, 101);
 	wc = end_poll(&b);
@@ -107,18 +81,15 @@ ROW("a message longer than its buffer fails both halves")
 	must_flush(&a);
 	must_eq(end_state(&a), IBV_QPS_ERR);
 	must_eq(end_state(&b), IBV_QPS_ERR);
-	ends_close(&a, &b);
 }
 
 ROW("a write or read with a wrong key: one event at the peer, and both QPs are in ERR")
 {
 	static const enum ibv_wr_opcode opcodes[] = { IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ };
 	struct ibv_async_event event;
-	struct end a, b;
 
 	for (int i = 0; i < 2; i++) {
-		ends_open_connected(&a, &b);
-		both_ways(&a, &b);
+		connect_ends();
 		end_post_wrong_key(&a, opcodes[i]);
 		completes_with(&a, IBV_WC_REM_ACCESS_ERR);
 		event = end_event(&b);
@@ -129,13 +100,14 @@ ROW("a write or read with a wrong key: one event at the peer, and both QPs are i
 		must_eq(end_state(&a), IBV_QPS_ERR);
 		ibv_ack_async_event(&event);
 		end_no_event(&b, 20);
-		ends_close(&a, &b);
+		renew_qps();
 	}
 }
 
-/* A thread that polls an end's CQ. */
+/* ---- threads ---- */
+
+/* A thread that polls the CQ of @a. */
 struct poller {
-	struct end *end;
 	volatile bool stop;
 	int begun, ended;	/* calls of ibv_poll_cq */
 	int failures;		/* completions with REM_ACCESS_ERR */
@@ -147,17 +119,12 @@ static int poll_counted(struct poller *poller)
 	int polled;
 
 	__atomic_add_fetch(&poller->begun, 1, __ATOMIC_SEQ_CST);
-	polled = ibv_poll_cq(poller->end->cq, 1, &wc);
+	polled = ibv_poll_cq(a.cq, 1, &wc);
 	__atomic_add_fetch(&poller->ended, 1, __ATOMIC_SEQ_CST);
 	must(polled >= 0);
 	if (polled && wc.status == IBV_WC_REM_ACCESS_ERR)
 		__atomic_add_fetch(&poller->failures, 1, __ATOMIC_SEQ_CST);
 	return polled;
-}
-
-static bool has_polled_a_failure(const struct poller *poller)
-{
-	return __atomic_load_n(&poller->failures, __ATOMIC_SEQ_CST) > 0;
 }
 
 static void *poll_on(void *arg)
@@ -171,74 +138,35 @@ static void *poll_on(void *arg)
 	return NULL;
 }
 
-/* Destroys the QP. Returns whether the thread was in ibv_poll_cq meanwhile. */
+/* Returns whether the thread was in ibv_poll_cq while the QP was destroyed. */
 static bool destroyed_beside(struct poller *poller)
 {
 	int ended = __atomic_load_n(&poller->ended, __ATOMIC_SEQ_CST);
 
-	must_eq(ibv_destroy_qp(poller->end->qp), 0);
-	poller->end->qp = NULL;
+	end_destroy_qp(&a);
 	return __atomic_load_n(&poller->begun, __ATOMIC_SEQ_CST) != ended;
 }
 
 ROW("a QP is destroyed while another thread polls for its failed completion")
 {
-	struct end a, b;
-	struct poller poller = { .end = &a };
+	struct poller poller = { 0 };
 	int overlaps = 0;
 	pthread_t thread;
 
-	ends_open(&a, &b);
 	must(!pthread_create(&thread, NULL, poll_on, &poller));
 	for (int round = 0;
-	     round < 40 || (!(overlaps && has_polled_a_failure(&poller)) && round < 1000);
+	     round < 40 || (!(overlaps && __atomic_load_n(&poller.failures, __ATOMIC_SEQ_CST)) &&
+			    round < 1000);
 	     round++) {
-		ends_connect(&a, &b);
+		connect_ends();
 		end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
 		usleep((unsigned)round * 10);
 		overlaps += destroyed_beside(&poller);
-		ends_renew(&a, &b);
+		renew_qps();
 	}
 	poller.stop = true;
 	must(!pthread_join(thread, NULL));
-	must(overlaps > 0 && has_polled_a_failure(&poller));
-	ends_close(&a, &b);
-}
-
-static void *poll_until_cancelled(void *arg)
-{
-	struct poller *poller = arg;
-
-	for (;;) {
-		poll_counted(poller);
-		pthread_testcancel();
-	}
-	return NULL;
-}
-
-/*
- * When ibv_poll_cq finds a failed completion, it takes the pair's other half to ERR by
- * ibv_modify_qp, which has cancellation points.
- */
-ROW("a QP is destroyed after a thread that polled for its failure was cancelled")
-{
-	struct end a, b;
-	struct poller poller = { .end = &a };
-	pthread_t thread;
-
-	ends_open(&a, &b);
-	for (int round = 0; round < 100 || (!has_polled_a_failure(&poller) && round < 1000);
-	     round++) {
-		ends_connect(&a, &b);
-		must(!pthread_create(&thread, NULL, poll_until_cancelled, &poller));
-		end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
-		usleep((unsigned)(random() % (round < 100 ? 1000 : 10000)));
-		must(!pthread_cancel(thread));
-		must(!pthread_join(thread, NULL));
-		ends_renew(&a, &b);
-	}
-	must(has_polled_a_failure(&poller));
-	ends_close(&a, &b);
+	must(overlaps > 0 && poller.failures > 0);
 }
 
 static void *poll_once_cancelled(void *arg)
@@ -253,19 +181,20 @@ static void *poll_once_cancelled(void *arg)
 	return NULL;
 }
 
-/* ibv_poll_cq never was a cancellation point. */
+/*
+ * ibv_poll_cq never was a cancellation point. When it finds a failed completion, it takes the
+ * pair's other half to ERR by ibv_modify_qp, which has cancellation points.
+ */
 ROW("a thread with a pending cancel still polls the failure")
 {
-	struct end a, b;
-	struct poller poller = { .end = &a };
+	struct poller poller = { 0 };
 	pthread_t thread;
 	void *result;
 
-	ends_open_connected(&a, &b);
+	connect_ends();
 	end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
 	must(!pthread_create(&thread, NULL, poll_once_cancelled, &poller));
 	must(!pthread_join(thread, &result));
 	must(result == PTHREAD_CANCELED && poller.failures == 1);
 	must_eq(end_state(&a), IBV_QPS_ERR);
-	ends_close(&a, &b);
 }

@@ -15,24 +15,28 @@
 #include "pair.h"
 
 /* From RESET through the states in between. */
-static void bring_to(struct end *end, enum ibv_qp_state state)
+static void bring_to(enum ibv_qp_state state)
 {
 	if (state == IBV_QPS_RESET)
 		return;
-	end_bring(end, state == IBV_QPS_SQD || state == IBV_QPS_ERR ? IBV_QPS_RTS : state);
+	end_bring(&a, state == IBV_QPS_SQD || state == IBV_QPS_ERR ? IBV_QPS_RTS : state);
 	if (state == IBV_QPS_SQD || state == IBV_QPS_ERR)
-		must_eq(end_modify_state(end, state), 0);
-	must_eq(end_state(end), state);
+		must_eq(end_modify_state(&a, state), 0);
+	must_eq(end_state(&a), state);
 }
 
-static void still_connects(struct end *a, struct end *b)
+static void reset_both(void)
 {
-	must_eq(end_modify_state(a, IBV_QPS_RESET), 0);
-	must_eq(end_modify_state(b, IBV_QPS_RESET), 0);
-	ends_connect(a, b);
-	both_ways(a, b);
-	must_eq(end_modify_state(a, IBV_QPS_RESET), 0);
-	must_eq(end_modify_state(b, IBV_QPS_RESET), 0);
+	must_eq(end_modify_state(&a, IBV_QPS_RESET), 0);
+	must_eq(end_modify_state(&b, IBV_QPS_RESET), 0);
+}
+
+static void still_connects(void)
+{
+	reset_both();
+	connect_ends();
+	both_ways();
+	reset_both();
 }
 
 static const enum ibv_qp_state after_reset[] = { IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
@@ -42,21 +46,17 @@ static const enum ibv_qp_state after_reset[] = { IBV_QPS_INIT, IBV_QPS_RTR, IBV_
 
 ROW("5.9 every state to RESET and to ERR, then RESET and reconnect")
 {
-	struct end a, b;
-
-	ends_open(&a, &b);
 	for (size_t i = 0; i < 2 * AFTER_RESET; i++) {
 		enum ibv_qp_state from = after_reset[i / 2];
 		enum ibv_qp_state to = i % 2 ? IBV_QPS_ERR : IBV_QPS_RESET;
 
 		if (from == IBV_QPS_SQD && !emulated_drains())
 			continue;
-		bring_to(&a, from);
+		bring_to(from);
 		must_eq(end_modify_state(&a, to), 0);
 		must_eq(end_state(&a), to);
-		still_connects(&a, &b);
+		still_connects();
 	}
-	ends_close(&a, &b);
 }
 
 static const struct {
@@ -73,30 +73,24 @@ static const struct {
 
 ROW("5.9 every other transition is EINVAL and moves neither half")
 {
-	struct end a, b;
-
-	ends_open(&a, &b);
 	for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++) {
 		if (forbidden[i].from == IBV_QPS_SQD && !emulated_drains())
 			continue;
-		bring_to(&a, forbidden[i].from);
+		bring_to(forbidden[i].from);
 		errno = 0;
 		must_eq(end_modify(&a, forbidden[i].to), EINVAL);
 		must_eq(errno, EINVAL);
 		must_eq(end_state(&a), forbidden[i].from);
-		still_connects(&a, &b);
+		still_connects();
 	}
-	ends_close(&a, &b);
 }
 
 ROW("5.9 INIT to INIT changes attributes of both halves")
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .qp_access_flags = 0 };
 	struct ibv_qp_init_attr init_attr;
-	struct end a, b;
 
-	ends_open(&a, &b);
-	bring_to(&a, IBV_QPS_INIT);
+	bring_to(IBV_QPS_INIT);
 	must_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS), 0);
 	must_eq(ibv_query_qp(a.qp, &attr, 0, &init_attr), 0);
 	must_eq(attr.qp_state, IBV_QPS_INIT);
@@ -104,8 +98,10 @@ ROW("5.9 INIT to INIT changes attributes of both halves")
 	must_eq(end_modify(&a, IBV_QPS_RTR), 0);
 	must_eq(end_modify(&a, IBV_QPS_RTS), 0);
 	end_bring(&b, IBV_QPS_RTS);
-	both_ways(&a, &b);
+	both_ways();
 }
+
+/* ---- SQD ---- */
 
 /* Ends a row that is about another adapter. It prints no line. */
 static void only_if(bool applies)
@@ -114,42 +110,42 @@ static void only_if(bool applies)
 		exit(0);
 }
 
-static int modify_to_sqd_with_event(struct end *end)
+static int modify_to_sqd_with_event(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
 
-	return ibv_modify_qp(end->qp, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY);
-}
-
-/* Connects both ends, sends a message and takes @a to SQD. */
-static void drain(struct end *a, struct end *b)
-{
-	only_if(emulated_drains());
-	ends_open_connected(a, b);
-	one_message(a, b);
-	must_eq(modify_to_sqd_with_event(a), 0);
+	return ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY);
 }
 
 ROW("5.9 RTS to SQD is EINVAL on mlx5, and the QP stays in RTS")
 {
-	struct end a, b;
-
 	only_if(!emulated_drains());
-	ends_open_connected(&a, &b);
-	one_message(&a, &b);
-	must_eq(modify_to_sqd_with_event(&a), EINVAL);
+	connect_ends();
+	must_eq(modify_to_sqd_with_event(), EINVAL);
 	must_eq(end_modify_state(&a, IBV_QPS_SQD), EINVAL);
 	must_eq(end_state(&a), IBV_QPS_RTS);
-	both_ways(&a, &b);
-	ends_close(&a, &b);
+	both_ways();
+}
+
+static void change_both_halves_in_sqd(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .timeout = 12, .min_rnr_timer = 9 };
+
+	must_eq(ibv_modify_qp(a.qp, &attr,
+			      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_MIN_RNR_TIMER),
+		0);
 }
 
 ROW("5.9 SQD on mlx4: one event, posted sends complete after RTS, receives complete")
 {
 	struct ibv_async_event event;
-	struct end a, b;
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr attr;
 
-	drain(&a, &b);
+	only_if(emulated_drains());
+	connect_ends();
+	one_message(&a, &b);
+	must_eq(modify_to_sqd_with_event(), 0);
 	must_eq(end_state(&a), IBV_QPS_SQD);
 	event = end_event(&a);
 	must_eq(event.event_type, IBV_EVENT_SQ_DRAINED);
@@ -161,40 +157,13 @@ ROW("5.9 SQD on mlx4: one event, posted sends complete after RTS, receives compl
 	end_no_completion(&a);
 	end_no_completion(&b);
 	one_message(&b, &a);
+	change_both_halves_in_sqd();
 	must_eq(end_modify_state(&a, IBV_QPS_RTS), 0);
 	completes_with(&a, IBV_WC_SUCCESS);
 	must_eq(end_poll(&b).wr_id, 1);
-	ends_close(&a, &b);
-}
-
-ROW("5.9 SQD to SQD changes attributes of either half on mlx4")
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD,
-				    .timeout = 12,
-				    .retry_cnt = 5,
-				    .rnr_retry = 2,
-				    .min_rnr_timer = 9,
-				    .max_dest_rd_atomic = 2,
-				    .qp_access_flags = IBV_ACCESS_REMOTE_WRITE };
-	struct ibv_qp_init_attr init_attr;
-	struct end a, b;
-
-	drain(&a, &b);
-	must_eq(ibv_modify_qp(a.qp, &attr,
-			      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				      IBV_QP_MIN_RNR_TIMER | IBV_QP_MAX_DEST_RD_ATOMIC |
-				      IBV_QP_ACCESS_FLAGS),
-		0);
-	must_eq(end_modify_state(&a, IBV_QPS_RTS), 0);
-	memset(&attr, 0, sizeof(attr));
 	must_eq(ibv_query_qp(a.qp, &attr, 0, &init_attr), 0);
 	must_eq(attr.timeout, 12);
-	must_eq(attr.retry_cnt, 5);
-	must_eq(attr.rnr_retry, 2);
 	must_eq(attr.min_rnr_timer, 9);
-	must_eq(attr.max_dest_rd_atomic, 2);
-	must_eq(attr.qp_access_flags, IBV_ACCESS_REMOTE_WRITE);
-	both_ways(&a, &b);
 }
 
 /* ---- a half in ERR ---- */
@@ -203,68 +172,60 @@ ROW("5.9 SQD to SQD changes attributes of either half on mlx4")
  * The receiving half of @b has failed; @b has called no verb since, so the library does not know of
  * it.
  */
-static void fail_receiving_half(struct end *a, struct end *b)
+static void fail_receiving_half(void)
 {
-	ends_open_connected(a, b);
-	end_post_wrong_key(a, IBV_WR_RDMA_WRITE);
-	completes_with(a, IBV_WC_REM_ACCESS_ERR);
+	connect_ends();
+	end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
+	completes_with(&a, IBV_WC_REM_ACCESS_ERR);
 }
 
 /*
  * The sending half of @b has failed, since its retries were not answered. @b has not polled: the
  * CQ's channel shows that there is a completion, and no verb is called on @b.
  */
-static void fail_sending_half(struct end *a, struct end *b)
+static void fail_sending_half(void)
 {
 	struct pollfd pollfd = { .events = POLLIN };
 
-	end_open(a, 0, -1, false);
-	end_open(b, 1, -1, true);
-	end_create_qp(a, END_DEPTH);
-	end_create_qp(b, END_DEPTH);
-	ends_meet(a, b);
-	end_bring(a, IBV_QPS_INIT);
-	end_bring(b, IBV_QPS_RTS);
-	end_send(b, IBV_WR_SEND, 0, 8);
-	pollfd.fd = b->channel->fd;
+	end_close(&b);
+	end_open(&b, 1, -1, true);
+	end_create_qp(&b, END_DEPTH);
+	meet();
+	end_bring(&a, IBV_QPS_INIT);
+	end_bring(&b, IBV_QPS_RTS);
+	end_send(&b, IBV_WR_SEND, 0, 8);
+	pollfd.fd = b.channel->fd;
 	must_eq(poll(&pollfd, 1, 20000), 1);
 }
 
 ROW("5.3 the receiving half in ERR: a query takes the sending half to ERR")
 {
-	struct end a, b;
-
-	fail_receiving_half(&a, &b);
+	fail_receiving_half();
 	must_eq(end_state(&b), IBV_QPS_ERR);
 	must_flush(&b);
-	still_connects(&a, &b);
 }
 
 ROW("5.3 the receiving half in ERR: modify is EINVAL and takes the sending half to ERR")
 {
-	struct end a, b;
-
-	fail_receiving_half(&a, &b);
+	fail_receiving_half();
 	must_eq(end_modify_state(&b, IBV_QPS_SQD), EINVAL);
 	must_flush(&b);
 	must_eq(end_state(&b), IBV_QPS_ERR);
+	still_connects();
 }
 
-static void destroyed_in_error(void (*fail)(struct end *a, struct end *b))
+static void destroyed_in_error(void (*fail)(void))
 {
-	struct end a, b;
-
-	fail(&a, &b);
-	must_eq(ibv_destroy_qp(b.qp), 0);
+	fail();
+	end_destroy_qp(&b);
 	end_no_event(&b, 20);
 	end_create_qp(&b, END_DEPTH);
-	ends_meet(&a, &b);
+	meet();
 	must_eq(end_modify_state(&a, IBV_QPS_RESET), 0);
 	/* Nothing that the old QP had posted completes now. */
 	end_no_completion(&b);
-	ends_connect(&a, &b);
-	both_ways(&a, &b);
-	ends_close(&a, &b);
+	connect_ends();
+	both_ways();
 }
 
 ROW("5.3 destroyed with the receiving half in ERR and the event unread")
