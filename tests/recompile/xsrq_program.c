@@ -13,6 +13,8 @@
 
 #include <infiniband/verbs.h>
 
+#include "../rc_masks.h"
+
 #define PROGRAM "xsrq"
 #include "holds.h"
 
@@ -61,34 +63,37 @@ static void open_both(void)
 	ibv_free_device_list(list);
 }
 
-/* joined is another handle on the same domain, which belongs to the file's inode. */
 static void open_domain(void)
 {
 	FILE *file = tmpfile();
-	struct ibv_xrcd *joined;
 
 	HOLDS(file);
 	HOLDS(!ibv_open_xrcd(receiver.context, fileno(file), 0) && errno == EAGAIN);
 	HOLDS(xrcd = ibv_open_xrcd(receiver.context, fileno(file), O_CREAT));
-	HOLDS(!ibv_open_xrcd(receiver.context, fileno(file), O_CREAT | O_EXCL) && errno == EINVAL);
-	HOLDS(joined = ibv_open_xrcd(receiver.context, fileno(file), 0));
-	HOLDS(!ibv_close_xrcd(joined));
 	fclose(file);
+}
+
+static struct ibv_srq_init_attr xsrq_attr(struct ibv_xrcd *domain, struct ibv_cq *cq,
+					  uint32_t max_wr)
+{
+	struct ibv_srq_init_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.srq_context = &receiver;
+	attr.attr.max_wr = max_wr;
+	attr.attr.max_sge = 1;
+	attr.srq_type = IBV_SRQT_XRC;
+	attr.ext.xrc.xrcd = domain;
+	attr.ext.xrc.cq = cq;
+	return attr;
 }
 
 static void create_xsrq(void)
 {
-	struct ibv_srq_init_attr attr;
+	struct ibv_srq_init_attr attr = xsrq_attr(xrcd, receiver.cq, 5);
 	struct ibv_srq_attr actual;
 	uint32_t number = 0;
 
-	memset(&attr, 0, sizeof(attr));
-	attr.srq_context = &receiver;
-	attr.attr.max_wr = 5;
-	attr.attr.max_sge = 1;
-	attr.srq_type = IBV_SRQT_XRC;
-	attr.ext.xrc.xrcd = xrcd;
-	attr.ext.xrc.cq = receiver.cq;
 	HOLDS(srq = ibv_create_xsrq(receiver.pd, &attr));
 	HOLDS(!ibv_query_srq(srq, &actual) && attr.attr.max_wr > 5 &&
 	      attr.attr.max_wr <= actual.max_wr);
@@ -98,12 +103,22 @@ static void create_xsrq(void)
 	HOLDS(!ibv_get_srq_num(srq, &number) && number == srq->ext.xrc.srq_num);
 }
 
+static void refuse_xsrq(struct ibv_xrcd *domain, struct ibv_cq *cq, uint32_t max_wr)
+{
+	struct ibv_srq_init_attr attr = xsrq_attr(domain, cq, max_wr);
+
+	errno = 0;
+	HOLDS(!ibv_create_xsrq(receiver.pd, &attr) && errno == EINVAL);
+}
+
 static void create_recv_qp(void)
 {
 	struct ibv_qp_init_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.qp_type = IBV_QPT_XRC_RECV;
+	errno = 0;
+	HOLDS(!ibv_create_qp(receiver.pd, &attr) && errno == EINVAL);
 	attr.ext.xrc_recv.xrcd = xrcd;
 	HOLDS(receiver.qp = ibv_create_qp(NULL, &attr));
 	HOLDS(receiver.qp->qp_type == IBV_QPT_XRC_RECV);
@@ -136,20 +151,14 @@ static void to_init_and_rtr(struct end *end, const struct end *peer)
 	attr.qp_state = IBV_QPS_INIT;
 	attr.port_num = 1;
 	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
-	HOLDS(!ibv_modify_qp(end->qp, &attr,
-			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+	HOLDS(!ibv_modify_qp(end->qp, &attr, MASK_INIT));
 	attr.qp_state = IBV_QPS_RTR;
 	attr.path_mtu = IBV_MTU_1024;
 	attr.dest_qp_num = peer->qp->qp_num;
 	attr.ah_attr.dlid = peer->lid;
 	attr.ah_attr.port_num = 1;
 	attr.min_rnr_timer = 12;
-	HOLDS(!ibv_modify_qp(end->qp, &attr,
-			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				     IBV_QP_RQ_PSN |
-				     (end == &receiver
-					      ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER
-					      : 0)));
+	HOLDS(!ibv_modify_qp(end->qp, &attr, MASK_RTR));
 }
 
 static void sender_to_rts(void)
@@ -161,9 +170,7 @@ static void sender_to_rts(void)
 	attr.timeout = 14;
 	attr.retry_cnt = 7;
 	attr.rnr_retry = 7;
-	HOLDS(!ibv_modify_qp(sender.qp, &attr,
-			     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
+	HOLDS(!ibv_modify_qp(sender.qp, &attr, MASK_RTS));
 }
 
 static struct ibv_sge sge_of(struct end *end)
@@ -179,15 +186,11 @@ static struct ibv_sge sge_of(struct end *end)
 /* Waits for a completion for 30 s at least: each empty poll takes a millisecond or more. */
 static void wait_for_completion(struct end *end, struct ibv_wc *wc)
 {
-	int polled = 0, tries;
+	int polled, tries = 0;
 
-	for (tries = 0; !polled && tries < 30000; tries++) {
-		polled = ibv_poll_cq(end->cq, 1, wc);
-		if (!polled)
-			usleep(1000);
-	}
-	HOLDS(polled == 1);
-	HOLDS(wc->status == IBV_WC_SUCCESS);
+	while (!(polled = ibv_poll_cq(end->cq, 1, wc)) && tries++ < 30000)
+		usleep(1000);
+	HOLDS(polled == 1 && wc->status == IBV_WC_SUCCESS);
 }
 
 static void post_receive(void)
@@ -225,16 +228,6 @@ static void send_one(void)
 	HOLDS(!strcmp(receiver.buffer, sender.buffer));
 }
 
-/* Skips IBV_EVENT_COMM_EST, which the first message raised. */
-static void next_srq_event(struct ibv_async_event *event)
-{
-	HOLDS(!ibv_get_async_event(receiver.context, event));
-	if (event->event_type == IBV_EVENT_COMM_EST && event->element.qp == receiver.qp) {
-		ibv_ack_async_event(event);
-		HOLDS(!ibv_get_async_event(receiver.context, event));
-	}
-}
-
 /*
  * The event names the program's SRQ. If the acknowledgement were not counted, ibv_destroy_srq would
  * not return.
@@ -250,7 +243,12 @@ static void limit_event(void)
 	HOLDS(!ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT));
 	HOLDS(!ibv_query_srq(srq, &queried) && queried.srq_limit == LIMIT);
 	send_one();
-	next_srq_event(&event);
+	HOLDS(!ibv_get_async_event(receiver.context, &event));
+	if (event.event_type == IBV_EVENT_COMM_EST) {	/* of the first message */
+		HOLDS(event.element.qp == receiver.qp);
+		ibv_ack_async_event(&event);
+		HOLDS(!ibv_get_async_event(receiver.context, &event));
+	}
 	HOLDS(event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED && event.element.srq == srq);
 	HOLDS(event.element.srq->srq_context == &receiver);
 	ibv_ack_async_event(&event);
@@ -281,54 +279,6 @@ static void ordinary_srq(int by_xsrq)
 	HOLDS(!ibv_destroy_qp(qp) && !ibv_destroy_srq(basic));
 }
 
-/* ---- Refusals ---- */
-
-static void no_domain(struct ibv_srq_init_attr *attr)
-{
-	attr->ext.xrc.xrcd = NULL;
-}
-
-static void no_cq(struct ibv_srq_init_attr *attr)
-{
-	attr->ext.xrc.cq = NULL;
-}
-
-static void too_many_receives(struct ibv_srq_init_attr *attr)
-{
-	attr->attr.max_wr = 1u << 30;
-}
-
-static void refuse_srqs(void)
-{
-	static void (*const invalidations[])(struct ibv_srq_init_attr *) = { no_domain, no_cq,
-									     too_many_receives };
-	struct ibv_srq_init_attr attr;
-	size_t i;
-
-	for (i = 0; i < sizeof(invalidations) / sizeof(invalidations[0]); i++) {
-		memset(&attr, 0, sizeof(attr));
-		attr.attr.max_wr = attr.attr.max_sge = 1;
-		attr.srq_type = IBV_SRQT_XRC;
-		attr.ext.xrc.xrcd = xrcd;
-		attr.ext.xrc.cq = receiver.cq;
-		invalidations[i](&attr);
-		errno = 0;
-		HOLDS(!ibv_create_xsrq(receiver.pd, &attr) && errno == EINVAL);
-	}
-}
-
-static void refuse_qp(void)
-{
-	struct ibv_qp_init_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.qp_type = IBV_QPT_XRC_RECV;
-	errno = 0;
-	HOLDS(!ibv_create_qp(receiver.pd, &attr) && errno == EINVAL);
-}
-
-/* ---- */
-
 static void close_end(struct end *end)
 {
 	HOLDS(!ibv_dereg_mr(end->mr) && !ibv_destroy_cq(end->cq) && !ibv_dealloc_pd(end->pd));
@@ -351,6 +301,9 @@ int main(void)
 	open_both();
 	open_domain();
 	create_xsrq();
+	refuse_xsrq(NULL, receiver.cq, 1);
+	refuse_xsrq(xrcd, NULL, 1);
+	refuse_xsrq(xrcd, receiver.cq, 1u << 30);
 	create_recv_qp();
 	create_send_qp();
 	to_init_and_rtr(&receiver, &sender);
@@ -361,8 +314,6 @@ int main(void)
 	limit_event();
 	ordinary_srq(0);
 	ordinary_srq(1);
-	refuse_srqs();
-	refuse_qp();
 	destroy_objects();
 	printf("xsrq: all right\n");
 	return 0;
