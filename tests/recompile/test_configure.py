@@ -7,7 +7,6 @@ libibverbs each check for the old API fails.
 """
 
 import os
-import subprocess
 
 import pytest
 
@@ -24,6 +23,12 @@ FUNCTION = "char {0}();\nint main(void)\n{{\n\treturn {0}();\n}}\n"
 # AC_CHECK_DECLS: passes if the name is a macro or an expression. Compiles, does not link.
 DECLARED = "int main(void)\n{{\n#ifndef {0}\n\t(void) {0};\n#endif\n\treturn 0;\n}}\n"
 MEMBER = "int main(void)\n{{\n\tstatic struct {0} probe;\n\tif (probe.{1})\n\t\treturn 1;\n\treturn 0;\n}}\n"
+# Of programs without configure.
+CALLS = RDMACM + """int main(void)
+{
+	return rdma_create_event_channel() && ibv_open_xrc_domain(0, 0, 0);
+}
+"""
 
 
 class Configure:
@@ -32,24 +37,21 @@ class Configure:
     def __init__(self, folder, cppflags=(), ldflags=()):
         self.folder, self.cppflags, self.ldflags = folder, cppflags, ldflags
 
-    def _try(self, text, *options):
+    def links(self, text, *options):
         source = self.folder / "conftest.c"
         source.write_text(text)
         # autoconf's order: what comes in LDFLAGS stands before the source that needs it.
         return compiler("c", "-w", "-Wno-error", "-std=gnu89", "-o", self.folder / "conftest",
-                        *self.cppflags, *self.ldflags, source, *options)[0]
+                        *self.cppflags, *self.ldflags, source, *(options or ["-libverbs"]))[0]
 
     def function(self, name, *libraries):
-        return self._try(FUNCTION.format(name), *(libraries or ["-libverbs"]))
+        return self.links(FUNCTION.format(name), *libraries)
 
     def declared(self, name, headers=VERBS):
-        return self._try(headers + DECLARED.format(name), "-c")
+        return self.links(headers + DECLARED.format(name), "-c")
 
     def member(self, struct, name):
-        return self._try(VERBS + MEMBER.format(struct, name), "-c")
-
-    def links(self, text, *libraries):
-        return self._try(text, *(libraries or ["-libverbs"]))
+        return self.links(VERBS + MEMBER.format(struct, name), "-c")
 
 
 def open_mpi_13(configure):
@@ -68,9 +70,11 @@ def open_mpi_187(configure):
     return legacy and not modern
 
 
-def mvapich2_18_and_qperf(configure):
-    """MVAPICH2 1.8 to 2.3.4 by AC_CHECK_FUNCS, qperf by AC_CHECK_LIB: the same program."""
-    return configure.function("ibv_open_xrc_domain")
+def open_mpi_rdmacm(configure):
+    """1.3 to 1.8: configure looks for rdma_create_id in librdmacm. If it does not link, configure
+    leaves out the rdmacm connection manager and prints no error."""
+    return configure.function("rdma_create_id", "-lrdmacm",
+                              "-libverbs") and configure.function("ibv_create_xrc_rcv_qp")
 
 
 def mvapich2_235(configure):
@@ -79,81 +83,57 @@ def mvapich2_235(configure):
 
 
 def gasnet(configure):
-    """configure takes today's API if it links, and does not read the header."""
+    """configure takes today's API if it links, and does not read the header. MVAPICH2 1.8 to 2.3.4
+    and qperf look for the same function."""
     return configure.function("ibv_open_xrc_domain") and not configure.function("ibv_cmd_open_xrcd")
 
 
-def open_mpi_rdmacm(configure):
-    """1.3 to 1.8: configure looks for rdma_create_id in librdmacm. If it does not link, configure
-    leaves out the rdmacm connection manager and prints no error."""
-    return configure.function("rdma_create_id", "-lrdmacm",
-                              "-libverbs") and configure.function("ibv_create_xrc_rcv_qp")
-
-
 def rdma_bw(configure):
-    """No configure: its Makefile links both libraries."""
-    return configure.links(
-        RDMACM +
-        "int main(void)\n{\n\treturn rdma_create_event_channel() && ibv_open_xrc_domain(0, 0, 0);\n}\n",
-        "-libverbs", "-lrdmacm")
+    """No configure: its Makefile links both libraries. The script of MVAPICH 1 links libibverbs."""
+    return configure.links(CALLS, "-libverbs", "-lrdmacm")
 
 
-def mvapich_1(configure):
-    """No configure: its script takes two folders, where the compiler finds header and library."""
-    return configure.declared("IBV_QPT_XRC") and configure.links(
-        VERBS + "int main(void)\n{\n\treturn !ibv_open_xrc_domain;\n}\n")
+CLIENTS = [open_mpi_13, open_mpi_187, open_mpi_rdmacm, mvapich2_235, gasnet, rdma_bw]
 
 
-CLIENTS = [
-    open_mpi_13, open_mpi_187, open_mpi_rdmacm, mvapich_1, mvapich2_18_and_qperf, mvapich2_235,
-    gasnet, rdma_bw
-]
-
-
-def from_pkg_config(tree, package):
+def from_pkg_config(tree):
     """Only paths. The configure script itself adds -libverbs."""
-    return tree.pkg_config("--cflags", package), tree.pkg_config("--libs-only-L", package)
+    return tree.pkg_config("--cflags", "xrc-compat"), tree.pkg_config("--libs-only-L", "xrc-compat")
 
 
-def from_alone(tree, package):
-    return tree.pkg_config("--cflags", package), tree.pkg_config("--libs", package + "-alone")
+def from_alone(tree):
+    return tree.pkg_config("--cflags", "xrc-compat"), tree.pkg_config("--libs", "xrc-compat-alone")
 
 
-def from_ofed_home(tree, package):
+def from_ofed_home(tree):
     """As --with-openib=DIR, VAPI_HOME and IBHOME make of one directory."""
-    home = tree.pkg_config("--variable=ofedhome", package)[0]
+    home = tree.pkg_config("--variable=ofedhome", "xrc-compat")[0]
     return [f"-I{home}/include"], [f"-L{home}/lib64"]
 
 
-def from_two_folders(tree, package):
+def from_two_folders(tree):
     """As --with-ib-include and --with-ib-libpath, or IBHOME_LIB."""
-    include, lib = (tree.pkg_config(f"--variable={name}", package)[0]
+    include, lib = (tree.pkg_config(f"--variable={name}", "xrc-compat")[0]
                     for name in ("ofedincludedir", "linkdir"))
     return [f"-I{include}"], [f"-L{lib}"]
 
 
-WAYS = [from_pkg_config, from_alone, from_ofed_home, from_two_folders]
-
-
-@pytest.fixture(params=WAYS, ids=lambda how: how.__name__)
+@pytest.fixture(params=[from_pkg_config, from_alone, from_ofed_home, from_two_folders],
+                ids=lambda how: how.__name__)
 def configure(request, installed, tmp_path):
-    return Configure(tmp_path, *request.param(installed, "xrc-compat"))
+    return Configure(tmp_path, *request.param(installed))
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.__name__)
-def test_client_finds_the_old_api(client, installed, tmp_path):
-    assert client(Configure(tmp_path, *from_pkg_config(installed, "xrc-compat")))
+def test_client_finds_the_old_api_and_none_on_the_system(client, installed, tmp_path):
+    assert client(Configure(tmp_path, *from_pkg_config(installed)))
+    assert not client(Configure(tmp_path))
 
 
 def test_clients_find_the_old_api_by_every_way(configure):
     """These two clients have all kinds of checks that the others have: a declaration, functions of
     both libraries, and that today's functions are missing."""
     assert open_mpi_187(configure) and rdma_bw(configure)
-
-
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.__name__)
-def test_client_finds_no_old_api_on_the_system(client, tmp_path):
-    assert not client(Configure(tmp_path))
 
 
 def test_system_offers_todays_api(tmp_path):
@@ -181,45 +161,6 @@ def test_nothing_of_drivers_or_of_today_links(configure):
             name), f"{name} was not in an application's libibverbs of OFED 1.5"
 
 
-# AC_TRY_RUN: this program needs the function when it starts.
-TRY_RUN = VERBS + """
-struct ibv_xrc_domain *(*volatile wanted)(struct ibv_context *, int, int) = ibv_open_xrc_domain;
-
-int main(void)
-{
-	return wanted ? 0 : 1;
-}
-"""
-
-
-@pytest.fixture
-def try_run(tmp_path, installed):
-    """try_run(way): a configure script that starts a program linked that way."""
-
-    def _try_run(way):
-        assert Configure(tmp_path, *way(installed, "xrc-compat")).links(TRY_RUN)
-        script = tmp_path / "configure"
-        script.write_text(
-            "#!/bin/sh\ncd \"$(dirname \"$0\")\" && ./conftest && echo 'checking XRC... yes'\n")
-        script.chmod(0o755)
-        return script
-
-    return _try_run
-
-
-@pytest.mark.parametrize("way", WAYS, ids=lambda how: how.__name__)
-def test_try_run_works_with_xrc_compat_run(way, try_run, installed, run):
-    """Under `xrc-compat run` every program that a configure script starts gets the functions."""
-    done = run([installed.bin / "xrc-compat", "run", "--", try_run(way)])
-    assert (done.returncode, done.stdout) == (0, "checking XRC... yes\n"), done.stderr
-
-
-@pytest.mark.parametrize("way", WAYS, ids=lambda how: how.__name__)
-def test_try_run_without_xrc_compat_run(way, try_run, run):
-    """Only programs of the -alone package start: they are linked with libxrc-compat.so.1."""
-    assert (run([try_run(way)]).returncode == 0) == (way is from_alone)
-
-
 def test_link_folder_cannot_be_loaded_from(installed, tmp_path, run):
     """CMake and LD_RUN_PATH turn link paths into run paths. Even so the program gets the real
     library."""
@@ -232,12 +173,3 @@ def test_link_folder_cannot_be_loaded_from(installed, tmp_path, run):
                            "int main(void)\n{\n\tibv_get_device_list(0);\n\treturn 0;\n}\n")
     done = run([tmp_path / "conftest"], env={"LD_LIBRARY_PATH": linkdir})
     assert done.returncode == 0, done.stderr
-
-
-def test_link_folder_is_on_no_default_path(installed):
-    """Neither compilers nor the loader search this folder by default."""
-    loader = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, timeout=30,
-                            check=True).stdout
-    assert "xrc-compat/" not in loader
-    ok, search = compiler("c", "-print-search-dirs")
-    assert ok and "xrc-compat" not in search
