@@ -20,16 +20,11 @@
 /** ids_bound - an id bound to device 0 or 1: id->verbs is that device, opened. */
 struct rdma_cm_id *ids_bound(int device, int port);
 
-/** ids_resolved - an id of device 0 with its route to device 1 resolved. */
+/** ids_listening - an id of device 1 that listens. ids_resolved - one of device 0 with its route. */
+struct rdma_cm_id *ids_listening(void);
 struct rdma_cm_id *ids_resolved(void);
 
-/** ids_addrinfo - for rdma_create_ep: from device 1 to device 0, with that type of QP. */
-struct rdma_addrinfo *ids_addrinfo(int qp_type);
-
-/**
- * ids_event - waits for that event on the id's channel and acknowledges it. Returns the event's id:
- * the new id of a connection request.
- */
+/** ids_event - acknowledges the next event, which must be @want. Returns the event's id. */
 struct rdma_cm_id *ids_event(struct rdma_cm_id *id, enum rdma_cm_event_type want);
 
 /** ids_domain - opens a private domain on an id's device. */
@@ -40,12 +35,5 @@ struct ibv_qp_init_attr ids_xrc_attr(struct rdma_cm_id *id, struct ibv_xrc_domai
 
 /** ids_completion - waits for a successful completion. The row's time limit ends the wait. */
 struct ibv_wc ids_completion(struct ibv_cq *cq);
-
-/**
- * ids_connect - connects id, which has an old XRC QP, to a new receive QP of the domain on device
- * 1: its number.
- */
-uint32_t ids_connect(struct rdma_cm_id *id, struct rdma_cm_id *listener,
-		     struct ibv_xrc_domain *domain);
 
 #endif

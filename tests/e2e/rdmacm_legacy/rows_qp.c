@@ -3,8 +3,6 @@
 
 #define GROUP "qp"
 
-#include <string.h>
-
 #include "ids.h"
 
 static struct rdma_cm_id *id, *other;
@@ -61,92 +59,49 @@ ROW("a QP without CQs and PD gets the PD and the CQs of librdmacm")
 	must_eq(ibv_close_xrc_domain(domain), 0);
 }
 
-/* ---- Refusals: each function makes one argument or attribute invalid ---- */
-
-static void no_domain(struct ibv_qp_init_attr *attr)
+static void refused(const char *what, struct rdma_cm_id *of, struct ibv_pd *with,
+		    struct ibv_qp_init_attr attr)
 {
-	attr->xrc_domain = NULL;
-}
+	struct ibv_qp *before = of->qp;
 
-static void domain_of_another_device(struct ibv_qp_init_attr *attr)
-{
-	attr->xrc_domain = other_domain;
-}
-
-static void closed_domain(struct ibv_qp_init_attr *attr)
-{
-	attr->xrc_domain = ids_domain(id);
-	must_eq(ibv_close_xrc_domain(attr->xrc_domain), 0);
-}
-
-static void srq_of_the_domain(struct ibv_qp_init_attr *attr)
-{
-	struct ibv_srq_init_attr srq_attr = { .attr = { .max_wr = 1, .max_sge = 1 } };
-
-	attr->srq = ibv_create_xrc_srq(pd, domain, attr->send_cq, &srq_attr);
-	must(attr->srq);
-}
-
-static void cq_of_another_device(struct ibv_qp_init_attr *attr)
-{
-	attr->send_cq = attr->recv_cq = ibv_create_cq(other->verbs, 4, NULL, NULL, 0);
-	must(attr->send_cq);
-}
-
-static void receive_only(struct ibv_qp_init_attr *attr)
-{
-	attr->cap.max_send_wr = 0;
-}
-
-static void pd_of_another_device(struct ibv_qp_init_attr *attr)
-{
-	(void)attr;
-	pd = other_pd;
-}
-
-static void unbound_id(struct ibv_qp_init_attr *attr)
-{
-	(void)attr;
-	must_eq(rdma_create_id(id->channel, &id, NULL, RDMA_PS_TCP), 0);
-}
-
-static void second_qp(struct ibv_qp_init_attr *attr)
-{
-	struct ibv_qp_init_attr first = *attr;
-
-	must_eq(rdma_create_qp(id, pd, &first), 0);
+	errno = 0;
+	if (rdma_create_qp(of, with, &attr) != -1 || errno != EINVAL)
+		row_fail(__FILE__, __LINE__, "not refused: %s", what);
+	must(of->qp == before);
 }
 
 ROW("rdma_create_qp returns EINVAL for each invalid argument, and keeps id->qp")
 {
-	static const struct {
-		const char *name;
-		void (*invalidate)(struct ibv_qp_init_attr *attr);
-	} table[] = {
-		{ "no domain", no_domain },
-		{ "a domain of another device", domain_of_another_device },
-		{ "a closed domain", closed_domain },
-		{ "an SRQ of the domain", srq_of_the_domain },
-		{ "a CQ of another device", cq_of_another_device },
-		{ "no room to send", receive_only },
-		{ "a PD of another device", pd_of_another_device },
-		{ "an id without a device", unbound_id },
-		{ "a second QP for the id", second_qp },
-	};
-	struct ibv_qp_init_attr attr;
+	struct ibv_srq_init_attr srq_attr = { .attr = { .max_wr = 1, .max_sge = 1 } };
+	struct ibv_xrc_domain *closed;
+	struct ibv_qp_init_attr good, bad;
+	struct rdma_cm_id *unbound;
 
-	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct ibv_qp *before;
-
-		set_up();
-		attr = ids_xrc_attr(id, domain);
-		table[i].invalidate(&attr);
-		before = id->qp;
-		errno = 0;
-		if (rdma_create_qp(id, pd, &attr) != -1 || errno != EINVAL)
-			row_fail(__FILE__, __LINE__, "not refused: %s", table[i].name);
-		must(id->qp == before);
-	}
+	set_up();
+	good = ids_xrc_attr(id, domain);
+	closed = ids_domain(id);
+	must_eq(ibv_close_xrc_domain(closed), 0);
+	must_eq(rdma_create_id(id->channel, &unbound, NULL, RDMA_PS_TCP), 0);
+	bad = good;
+	bad.xrc_domain = NULL;
+	refused("no domain", id, pd, bad);
+	bad.xrc_domain = other_domain;
+	refused("a domain of another device", id, pd, bad);
+	bad.xrc_domain = closed;
+	refused("a closed domain", id, pd, bad);
+	bad = good;
+	bad.srq = ibv_create_xrc_srq(pd, domain, good.send_cq, &srq_attr);
+	refused("an SRQ of the domain", id, pd, bad);
+	bad = good;
+	bad.send_cq = ids_xrc_attr(other, other_domain).send_cq;
+	refused("a CQ of another device", id, pd, bad);
+	bad = good;
+	bad.cap.max_send_wr = 0;
+	refused("no room to send", id, pd, bad);
+	refused("a PD of another device", id, other_pd, good);
+	refused("an id without a device", unbound, pd, good);
+	must_eq(rdma_create_qp(id, pd, &good), 0);
+	refused("a second QP for the id", id, pd, good);
 }
 
 ROW("after a refusal and after a success the next QP has its own attributes only")

@@ -10,30 +10,19 @@
 
 struct ibv_srq;
 struct ibv_xrc_domain;
-struct rdma_addrinfo;
 struct rdma_cm_id;
 
 #define TODAY_LENGTH 32
 
-/**
- * today_create_srq - makes an XRC SRQ of the id, in the domain, with librdmacm's CQ. Sets its
- * number.
- */
+/** today_create_srq - an XRC SRQ of the id in the domain, with librdmacm's CQ. Sets its number. */
 int today_create_srq(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, uint32_t *srq_num);
+void today_destroy_srq(struct rdma_cm_id *id);
 
-/**
- * today_post_recv, today_get_recv - receive as programs of librdmacm do, waiting on the channel
- * that it made.
- */
+/* today_get_recv() waits on the channel that librdmacm made. */
 int today_post_recv(struct rdma_cm_id *id, char *buffer);
 int today_get_recv(struct rdma_cm_id *id, uint32_t *from_qpn);
 
-void today_destroy_srq(struct rdma_cm_id *id);
-
-/**
- * today_create_target_qp - makes and destroys an XRC_RECV QP of the domain, with that SRQ, by
- * rdma_create_qp_ex.
- */
+/** today_create_target_qp - creates and destroys an XRC_RECV QP by rdma_create_qp_ex. */
 int today_create_target_qp(struct rdma_cm_id *id, struct ibv_xrc_domain *domain,
 			   struct ibv_srq *srq);
 

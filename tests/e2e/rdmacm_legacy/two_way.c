@@ -9,7 +9,6 @@
 #include "ids.h"
 
 #define LENGTH 24
-#define ROUNDS 3
 
 struct end {
 	struct rdma_cm_id *id;
@@ -44,9 +43,8 @@ static void make_end(struct end *end, struct rdma_cm_id *id)
 static void connect_both(void)
 {
 	struct rdma_conn_param param = CONN_PARAM;
-	struct rdma_cm_id *listener = ids_bound(1, PORT);
+	struct rdma_cm_id *listener = ids_listening();
 
-	must_eq(rdma_listen(listener, 1), 0);
 	make_end(&ends[0], ids_resolved());
 	must_eq(rdma_connect(ends[0].id, &param), 0);
 	make_end(&ends[1], ids_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST));
@@ -63,14 +61,14 @@ static void expect_completion(struct end *end, enum ibv_wc_opcode want)
 	must_eq(wc.qp_num, end->id->qp->qp_num);
 }
 
-static void send_from(struct end *from, struct end *to, int round)
+static void send_from(struct end *from, struct end *to, char text)
 {
 	struct ibv_sge sent = { (uintptr_t)from->sent, LENGTH, from->mr->lkey };
 	struct ibv_sge received = { (uintptr_t)to->received, LENGTH, to->mr->lkey };
 	struct ibv_send_wr wr = { .sg_list = &sent, .num_sge = 1, .opcode = IBV_WR_SEND }, *bad;
 	struct ibv_recv_wr recv_wr = { .sg_list = &received, .num_sge = 1 }, *bad_recv;
 
-	memset(from->sent, 'a' + round, LENGTH);
+	memset(from->sent, text, LENGTH);
 	must_eq(ibv_post_srq_recv(to->srq, &recv_wr, &bad_recv), 0);
 	wr.xrc_remote_srq_num = to->srq->xrc_srq_num;
 	must_eq(ibv_post_send(from->id->qp, &wr, &bad), 0);
@@ -90,10 +88,9 @@ static void destroy_end(struct end *end)
 ROW("both ends send on the QP that rdma_cm connected")
 {
 	connect_both();
-	for (int round = 0; round < ROUNDS; round++) {
-		send_from(&ends[0], &ends[1], round);
-		send_from(&ends[1], &ends[0], round);
-	}
+	send_from(&ends[0], &ends[1], 'a');
+	send_from(&ends[1], &ends[0], 'b');
+	send_from(&ends[0], &ends[1], 'c');
 	must_eq(rdma_disconnect(ends[0].id), 0);
 	destroy_end(&ends[0]);
 	destroy_end(&ends[1]);
