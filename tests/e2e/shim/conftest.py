@@ -11,13 +11,14 @@ def contract(build_root):
 
 @pytest.fixture
 def on_device(run, softhca, xrc_compat, contract, sanitizer_env):
-    """on_device(mode, group, settings..., options=[]): runs a group of rows on two devices with
-    these settings of softhca."""
+    """on_device(mode, group, settings..., only=PART_OF_NAME): runs a group of rows on two devices
+    with these settings of softhca."""
 
-    def _on_device(mode, group, *settings, options=()):
+    def _on_device(mode, group, *settings, only=""):
         command = [
             softhca, "run", "--devices=2", *settings, "--", xrc_compat, "run", "--", contract
         ]
-        return run([*command, f"--mode={mode}", *options, group], timeout=120, env=sanitizer_env)
+        return run([*command, f"--mode={mode}", f"--only={only}", group], timeout=120,
+                   env=sanitizer_env)
 
     return _on_device

@@ -8,50 +8,63 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "../row.h"
 #include "actor.h"
-#include "calls.h"
-
-enum needs {
-	NEEDS_NOTHING,
-	NEEDS_OPENED_EVENTS,	/* Linux 5.8 and later deliver none to handles from ibv_open_qp */
-	NEEDS_PROCESSES,	/* the row ends an actor's process */
-};
+#include "steps.h"
 
 /*
  * ROW("5.3", "a fact") { ... } adds a row to the group that the file names in GROUP. Rows run in
  * the order of their file.
  */
 #undef ROW
-#define ROW(section, title) ROW_NEEDING(section, title, NEEDS_NOTHING)
-#define ROW_NEEDING(section_, title, needs_) \
-	ROW_NUMBERED(__COUNTER__, .section = section_, .name = title, .needs = needs_)
+#define ROW(section_, title, ...) \
+	ROW_NUMBERED(__COUNTER__, .section = section_, .name = title, ##__VA_ARGS__)
 
-/*
- * ROW_CALL("5.3", "title", check(argument)) defines a row that makes one call. ROW_OF_PROCESSES()
- * does so between processes only.
- */
-#define ROW_CALL(section, title, call) ROW_CALL_NEEDING(section, title, NEEDS_NOTHING, call)
-#define ROW_OF_PROCESSES(section, title, call) \
-	ROW_CALL_NEEDING(section, title, NEEDS_PROCESSES, call)
-#define ROW_CALL_NEEDING(section, title, needs, call) \
-	ROW_NEEDING(section, title, needs) \
+/* ROW_CALL("5.3", "title", check(argument)) defines a row that makes one call. */
+#define ROW_CALL(section, title, call) \
+	ROW(section, title) \
 	{ \
 		call; \
 	}
 
-/**
- * row_file - path for a file of this row, n from 0 to 3. Does not create it; the file is removed
- * after the row.
+/* A row that is run for each way in which an actor can end in this mode, which is row_end. */
+#define EACH_END .needs = 1
+extern enum end row_end;
+
+/*
+ * ROW_JOB("5.6", "a fact") { ... } has the actors a, b and c with the domain of FILE_A in D, and
+ * a's receive QP qpn. ROW_WIRE("3", "a fact") { ... } has a wire and its receiver.
  */
-const char *row_file(int n);
+#define ROW_JOB(...) ROW_JOB_NUMBERED(__COUNTER__, __VA_ARGS__)
+#define ROW_JOB_NUMBERED(number, ...) \
+	ROW_WITH(number, \
+		 (MAYBE_UNUSED struct actor *a, MAYBE_UNUSED struct actor *b, \
+		  MAYBE_UNUSED struct actor *c, MAYBE_UNUSED uint32_t qpn), \
+		 (first, with_domain(), with_domain(), new_rcv_qp(first)), \
+		 struct actor *first = with_domain(), __VA_ARGS__)
+#define ROW_WIRE(...) ROW_WIRE_NUMBERED(__COUNTER__, __VA_ARGS__)
+#define ROW_WIRE_NUMBERED(number, ...) \
+	ROW_WITH(number, (struct wire wire, MAYBE_UNUSED struct actor *receiver), \
+		 (connected, connected.receiver), struct wire connected = wire_new(FILE_A), \
+		 __VA_ARGS__)
+#define ROW_WITH(number, parameters, arguments, prepare, section_, title, ...) \
+	static void row_with_##number parameters; \
+	ROW_DEFINED(number, .section = section_, .name = title, ##__VA_ARGS__) \
+	{ \
+		prepare; \
+ \
+		row_with_##number arguments; \
+	} \
+	static void row_with_##number parameters
+#define MAYBE_UNUSED __attribute__((unused))
+
+/** row_file - path of a file of this row. Does not create it; the file is removed after the row. */
+const char *row_file(enum file file);
 
 void row_expect(const char *file, int line, const char *call, struct result result, int want,
 		bool errno_too);
-
-/** error_name - "EINVAL" for 22. The text is overwritten by the fourth call after this. */
-const char *error_name(int err);
 
 /* An XRC verb: 0 and errno left alone, or the error both returned and in errno. */
 #define expect(call, want) row_expect(__FILE__, __LINE__, #call, call, want, true)
@@ -60,16 +73,8 @@ const char *error_name(int err);
 /* A verb that libibverbs itself carries out may leave anything in errno when it succeeds. */
 #define expect_ret(call, want) row_expect(__FILE__, __LINE__, #call, call, want, false)
 
-#define expect_eq(got, want) \
-	do { \
-		long long got_ = (long long)(got), want_ = (long long)(want); \
-		if (got_ != want_) \
-			row_fail(__FILE__, __LINE__, #got ": got %lld, want %lld", got_, want_); \
-	} while (0)
-
-#define expect_that(condition) must(condition)
-
-#define expect_facts(result, want) expect_eq((result).facts & (unsigned)(want), want)
+#define expect_eq must_eq
+#define expect_that must
 
 /* The state of a receive QP, as this actor queries it. */
 #define expect_rcv_state(actor, qpn, want) \

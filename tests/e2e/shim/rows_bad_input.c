@@ -1,98 +1,179 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Contract 1.3 and 5: every verb with a domain that is NULL, was never opened, or is closed. Some
- * of the old functions crashed then, and no program relies on a crash. The others returned EINVAL.
+ * Contract 1.3 and 5: every verb with a domain that is NULL, was never opened, or is closed, or
+ * with a number that is no receive QP of the domain. Some of the old functions crashed then, and no
+ * program relies on a crash. The others returned EINVAL.
  */
 
 #define GROUP "bad_input"
 
 #include "row.h"
 
-static struct result try_create_srq(struct actor *a, int dom)
+#define UNKNOWN_QPN 0x800001
+
+static const struct request verbs[] = {
+	{ VERB(close_domain) },
+	{ VERB(create_srq), SRQ_USUAL },
+	{ VERB(create_qp), QP_USUAL },
+	{ VERB(create_rcv_qp), .flags = GARBAGE },
+	{ VERB(modify_rcv_qp), .number = UNKNOWN_QPN, .mask = MASK_INIT,
+	  .attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 } },
+	{ VERB(query_rcv_qp), .number = UNKNOWN_QPN },
+	{ VERB(reg), .number = UNKNOWN_QPN },
+	{ VERB(unreg), .number = UNKNOWN_QPN },
+};
+
+static void expect_refused(struct actor *actor, struct request request)
 {
-	return create_srq(a, 0, dom);
+	row_expect(__FILE__, __LINE__, request.name, actor_ask(actor, request), EINVAL, true);
 }
 
-static struct result try_create_qp(struct actor *a, int dom)
+static void every_verb_refuses(struct actor *actor, int dom)
 {
-	return create_qp(a, 0, dom);
-}
+	for (unsigned i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		struct request request = verbs[i];
 
-static struct result try_modify(struct actor *a, int dom)
-{
-	struct ibv_qp_attr attr = attr_to(IBV_QPS_INIT, a, 0);
-
-	return modify_rcv_qp(a, dom, 0x800001, &attr, MASK_INIT);
-}
-
-static struct result try_query(struct actor *a, int dom)
-{
-	return query_rcv_qp(a, dom, 0x800001, IBV_QP_STATE);
-}
-
-static struct result try_reg(struct actor *a, int dom)
-{
-	return reg(a, dom, 0x800001);
-}
-
-static struct result try_unreg(struct actor *a, int dom)
-{
-	return unreg(a, dom, 0x800001);
-}
-
-#define WRONG_DOMAINS(what, verb, section_of_null, section) \
-	ROW_CALL(section_of_null, what " with a NULL domain is EINVAL", \
-		 expect(verb(actor_open(0), NIL), EINVAL)) \
-	ROW_CALL(section, what " with an unknown domain is EINVAL", \
-		 expect(verb(actor_open(0), WILD), EINVAL)) \
-	ROW(section, what " with a closed domain is EINVAL") \
-	{ \
-		struct actor *a = with_domain(); \
- \
-		expect_ok(close_domain(a, D)); \
-		expect(verb(a, D), EINVAL); \
+		request.dom = dom;
+		expect_refused(actor, request);
 	}
+}
 
-WRONG_DOMAINS("create_xrc_srq", try_create_srq, "5.3", "5.3")
-WRONG_DOMAINS("an XRC QP", try_create_qp, "5.3", "5.3")
-WRONG_DOMAINS("create_xrc_rcv_qp", create_rcv_qp, "1.3", "5.4")
-WRONG_DOMAINS("modify_xrc_rcv_qp", try_modify, "1.3", "5.4")
-WRONG_DOMAINS("query_xrc_rcv_qp", try_query, "1.3", "5.5")
-WRONG_DOMAINS("reg_xrc_rcv_qp", try_reg, "1.3", "5.6")
-WRONG_DOMAINS("unreg_xrc_rcv_qp", try_unreg, "1.3", "5.6")
+/* modify, query, reg and unreg */
+static void every_rcv_verb_refuses(struct actor *actor, int dom, uint32_t number)
+{
+	for (unsigned i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		struct request request = verbs[i];
+
+		if (!request.number)
+			continue;
+		request.dom = dom;
+		request.number = number;
+		expect_refused(actor, request);
+	}
+}
+
+ROW_CALL("1.3", "every verb refuses a NULL domain with EINVAL",
+	 every_verb_refuses(actor_open(0), NIL))
+ROW_CALL("1.3", "every verb refuses an unknown domain with EINVAL",
+	 every_verb_refuses(actor_open(0), WILD))
+
+ROW("5.2", "every verb refuses a closed domain with EINVAL")
+{
+	struct actor *a = with_domain();
+
+	expect_ok(close_domain(a, D));
+	every_verb_refuses(a, D);
+}
+
+ROW_JOB("5.7", "after the device is closed, every verb refuses its domains with EINVAL")
+{
+	expect_ok(reg(b, D, qpn));
+	actor_end(a, BY_CLOSE_DEVICE);
+	every_verb_refuses(a, D);
+	every_rcv_verb_refuses(a, D, qpn);
+	expect_ok(query_rcv_qp(b, D, qpn, 0));
+}
+
+/* QP numbers have 24 bits. The library must not truncate a larger number. */
+ROW_JOB("5.6", "modify, query, reg and unreg refuse an unknown number with EINVAL")
+{
+	const uint32_t unknown[] = {
+		0, 1, 0x7fffff, 0xfffffe, 0xffffff, 0x1000000, 0xffffffff, qpn | 0x1000000
+	};
+
+	for (unsigned i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		every_rcv_verb_refuses(a, D, unknown[i]);
+	expect_ok(close_domain(b, D));
+}
+
+ROW("5.6", "modify, query, reg and unreg refuse an RC QP or an XRC QP with EINVAL")
+{
+	struct actor *a = with_domain();
+
+	every_rcv_verb_refuses(a, D, number_of(create_rc_qp(a)));
+	every_rcv_verb_refuses(a, D, number_of(create_qp(a, 0, D)));
+}
+
+ROW_JOB("5.6", "modify, query, reg and unreg refuse another domain's receive QP with EINVAL")
+{
+	struct actor *other = actor_open(1);
+
+	expect_ok(open_domain(a, 1, FILE_B, O_CREAT));
+	expect_ok(open_domain(a, 2, PRIVATE, O_CREAT));
+	expect_ok(open_elsewhere(a, 3, OTHER_DEVICE));
+	expect_ok(open_domain(b, 1, FILE_B, O_CREAT));
+	for (int dom = 1; dom <= 3; dom++)
+		every_rcv_verb_refuses(a, dom, qpn);
+	every_rcv_verb_refuses(b, 1, qpn);
+	expect_ok(open_domain(other, D, FILE_A, O_CREAT));
+	every_rcv_verb_refuses(other, D, qpn);
+	expect_ok(close_domain(b, 1));
+	expect_ok(reg(b, D, qpn));
+	expect_ok(unreg(a, D, qpn));
+}
 
 ROW_CALL("5.1", "open with a NULL context is EINVAL",
-	 expect(open_domain_as(actor_open(0), D, row_file(0), O_CREAT, NULL_CONTEXT), EINVAL))
-ROW_CALL("1.3", "create_xrc_rcv_qp with a NULL init_attr is EINVAL",
-	 expect(create_rcv_qp_as(with_domain(), D, NULL_INIT_ATTR), EINVAL))
+	 expect(open_elsewhere(actor_open(0), D, NOWHERE), EINVAL))
 
-ROW("1.3", "create_xrc_rcv_qp with a NULL qp_num is EINVAL")
+ROW_JOB("1.3", "create, modify and query of a receive QP refuse NULL arguments with EINVAL")
+{
+	expect(ask(b, create_rcv_qp, .flags = NULL_INIT_ATTR), EINVAL);
+	expect(ask(b, create_rcv_qp, .flags = NULL_QP_NUM), EINVAL);
+	expect_ok(close_domain(b, D));	/* so no QP was created */
+	expect(ask(a, modify_rcv_qp, .number = qpn, .mask = MASK_INIT, .flags = NULL_ATTR), EINVAL);
+	expect(ask(a, query_rcv_qp, .number = qpn, .flags = NULL_ATTR), EINVAL);
+	expect(ask(a, query_rcv_qp, .number = qpn, .flags = NULL_INIT_ATTR), EINVAL);
+	expect(ask(a, query_rcv_qp, .dom = NIL, .flags = NULL_ATTR | NULL_INIT_ATTR), EINVAL);
+}
+
+ROW("1.3", "ibv_modify_qp of an XRC QP refuses a NULL attr with EINVAL")
 {
 	struct actor *a = with_domain();
 
-	expect(create_rcv_qp_as(a, D, NULL_QP_NUM), EINVAL);
-	expect_ok(close_domain(a, D));	/* so no QP was created */
+	expect_ok(create_qp(a, 0, D));
+	expect(ask(a, modify_qp, .flags = NULL_ATTR, .mask = MASK_INIT), EINVAL);
 }
 
-ROW("1.3", "modify_xrc_rcv_qp with a NULL attr is EINVAL")
+/* "No provider" of contract 1.3: a device without XRC, and no device at all. */
+#undef GROUP
+#define GROUP "no_xrc"
+
+ROW("1.3", "open on a device without XRC is NULL and ENOSYS")
 {
-	struct request request = {
-		OPERATION(modify_rcv_qp), .dom = D, .mask = MASK_INIT, .flags = NULL_ATTR
-	};
-	struct actor *a = with_domain();
+	struct actor *a = actor_open(0);
 
-	request.number = new_rcv_qp(a);
-	expect(actor_ask(a, request), EINVAL);
+	expect(open_domain(a, D, FILE_A, O_CREAT), ENOSYS);
+	expect(open_domain(a, D, PRIVATE, O_CREAT), ENOSYS);
 }
 
-static void query_refused(unsigned flags)
+/* No domain can be opened, so a program can only pass NULL. */
+ROW_CALL("1.3", "on a device without XRC every other verb refuses a NULL domain with EINVAL",
+	 every_verb_refuses(actor_open(0), NIL))
+
+ROW("1.3", "a device without XRC has ordinary SRQs and RC QPs")
 {
-	struct actor *a = with_domain();
+	struct actor *a = actor_open(0);
 
-	expect(query_rcv_qp_as(a, D, new_rcv_qp(a), flags), EINVAL);
+	expect(open_domain(a, D, PRIVATE, O_CREAT), ENOSYS);
+	expect_ret(create_plain_srq(a, 1), 0);
+	expect_ret(post_recv(a, 1, 0), 0);
+	expect_ret(create_rc_qp(a), 0);
+	expect_ret(destroy_qp(a, 1), 0);
+	expect_ret(destroy_srq(a, 1), 0);
 }
 
-ROW_CALL("1.3", "query_xrc_rcv_qp with a NULL attr is EINVAL", query_refused(NULL_ATTR))
-ROW_CALL("1.3", "query_xrc_rcv_qp with a NULL init_attr is EINVAL", query_refused(NULL_INIT_ATTR))
-ROW_CALL("1.3", "query_xrc_rcv_qp with only NULLs is EINVAL",
-	 expect(query_rcv_qp_as(actor_open(0), NIL, 0, NULL_ATTR | NULL_INIT_ATTR), EINVAL))
+#undef GROUP
+#define GROUP "no_device"
+
+ROW_CALL("1.3", "no device can be opened", expect_that(ask(actor_new(), open_device).ret != 0))
+
+/*
+ * The library may be preloaded into every process of a job, so it must not crash without a device.
+ */
+ROW("1.3", "without a device every verb refuses NULL with EINVAL")
+{
+	struct actor *a = actor_new();
+
+	expect(open_elsewhere(a, D, NOWHERE), EINVAL);
+	every_verb_refuses(a, NIL);
+}

@@ -12,18 +12,10 @@
 #include "row.h"
 
 /*
- * This limit is longer than the one in calls.c, so that the row's message names the missing
+ * This limit is longer than the one in verbs_data.c, so that the row's message names the missing
  * completion or event.
  */
 #define ANSWER_MS 30000
-
-struct actor {
-	struct actor_state *state;	/* CONTEXTS */
-	pid_t pid;			/* PROCESSES */
-	int socket;
-	uint16_t lid;
-	union ibv_gid gid;
-};
 
 enum mode actor_mode;
 
@@ -34,8 +26,8 @@ static void __attribute__((noreturn)) serve(int socket)
 	struct result result;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	while (state && recv(socket, &request, sizeof(request), 0) == (ssize_t)sizeof(request)) {
-		result = perform(state, &request);
+	while (recv(socket, &request, sizeof(request), 0) == (ssize_t)sizeof(request)) {
+		result = actor_perform(state, &request);
 		if (send(socket, &result, sizeof(result), MSG_NOSIGNAL) != (ssize_t)sizeof(result))
 			break;
 	}
@@ -46,11 +38,9 @@ static void start_process(struct actor *actor)
 {
 	int sockets[2];
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
-		row_fail(__FILE__, __LINE__, "socketpair: %s", error_name(errno));
+	must(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets));
 	actor->pid = fork();
-	if (actor->pid < 0)
-		row_fail(__FILE__, __LINE__, "fork: %s", error_name(errno));
+	must(actor->pid >= 0);
 	if (!actor->pid) {
 		close(sockets[0]);
 		serve(sockets[1]);
@@ -63,26 +53,20 @@ struct actor *actor_new(void)
 {
 	struct actor *actor = calloc(1, sizeof(*actor));
 
-	if (!actor)
-		row_fail(__FILE__, __LINE__, "no memory");
-	if (actor_mode == PROCESSES) {
+	must(actor);
+	if (actor_mode == PROCESSES)
 		start_process(actor);
-	} else {
+	else
 		actor->state = actor_state_new();
-		if (!actor->state)
-			row_fail(__FILE__, __LINE__, "no memory");
-	}
 	return actor;
 }
 
 struct actor *actor_open(int device)
 {
 	struct actor *actor = actor_new();
-	struct result result = open_device(actor, device);
+	struct result result = ask(actor, open_device, .device = device);
 
-	if (result.ret)
-		row_fail(__FILE__, __LINE__, "device %d cannot be opened: %s", device,
-			 error_name(result.ret));
+	expect_ret(result, 0);
 	actor->lid = (uint16_t)result.number;
 	actor->gid = result.attr.ah_attr.grh.dgid;
 	return actor;
@@ -105,42 +89,22 @@ static struct result answer(struct actor *actor, const struct request *request)
 
 struct result actor_ask(struct actor *actor, struct request request)
 {
-	return actor_mode == PROCESSES ? answer(actor, &request) : perform(actor->state, &request);
+	return actor_mode == PROCESSES ? answer(actor, &request)
+				       : actor_perform(actor->state, &request);
 }
 
-static void end_process(struct actor *actor, enum end how)
+void actor_end(struct actor *actor, enum end how)
 {
-	struct request request = { OPERATION(exit) };
+	struct request request = REQUEST(exit);
 
+	if (how == BY_CLOSE_DEVICE) {
+		expect_ok(ask(actor, close_device));
+		return;
+	}
 	if (how == BY_KILL)
 		kill(actor->pid, SIGKILL);
 	else
 		send(actor->socket, &request, sizeof(request), MSG_NOSIGNAL);
 	waitpid(actor->pid, NULL, 0);
 	close(actor->socket);
-}
-
-void actor_end(struct actor *actor, enum end how)
-{
-	if (how == BY_CLOSE_DEVICE)
-		expect_ok(actor_ask(actor, (struct request){ OPERATION(close_device) }));
-	else
-		end_process(actor, how);
-}
-
-uint16_t actor_lid(const struct actor *actor)
-{
-	return actor->lid;
-}
-
-struct ibv_ah_attr actor_path(const struct actor *actor)
-{
-	struct ibv_ah_attr path = { .dlid = actor->lid, .port_num = 1 };
-
-	if (!actor->lid) { /* Ethernet has no LIDs */
-		path.is_global = 1;
-		path.grh.dgid = actor->gid;
-		path.grh.hop_limit = 1;
-	}
-	return path;
 }

@@ -1,28 +1,88 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Opens devices, and allocates memory that shows when a verb reads or writes beyond it. */
+/* An actor's devices, and memory that shows when a verb reads or writes beyond it. */
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "row.h"
 #include "state.h"
 
 #define CQ_ENTRIES 64
 #define GUARD_BYTES 64
 #define GUARD_FILL 0x5a
 
+static struct {
+	char *memory;
+	size_t size;
+	bool input;
+	char saved[512];
+} guards[4];
+static unsigned guard_count;
+
+void *guarded(size_t size, int fill)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *pages =
+		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = pages + page - size;
+
+	must(pages != MAP_FAILED && !mprotect(pages + page, page, PROT_NONE));
+	memset(memory - GUARD_BYTES, GUARD_FILL, GUARD_BYTES);
+	memset(memory, fill, size);
+	guards[guard_count].memory = memory;
+	guards[guard_count].size = size;
+	guards[guard_count++].input = false;
+	return memory;
+}
+
+void *guarded_input(const void *from, size_t size)
+{
+	void *memory = guarded(size, 0);
+
+	guards[guard_count - 1].input = true;
+	return memcpy(memory, from, size);
+}
+
+void guards_save(void)
+{
+	for (unsigned i = 0; i < guard_count; i++)
+		memcpy(guards[i].saved, guards[i].memory, guards[i].size);
+}
+
+/* Ends the guard. False if something was written before it, or to memory that must not change. */
+static bool guard_intact(unsigned number, bool failed)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = guards[number].size;
+	char *memory = guards[number].memory;
+	bool intact = (!failed && !guards[number].input) ||
+		      !memcmp(memory, guards[number].saved, size);
+
+	for (int i = 1; i <= GUARD_BYTES; i++)
+		intact = intact && memory[-i] == GUARD_FILL;
+	munmap(memory + size - page, 2 * page);
+	return intact;
+}
+
+struct result actor_perform(struct actor_state *state, const struct request *request)
+{
+	struct result result = { .intact = true };
+
+	request->operation(state, request, &result);
+	while (guard_count > 0)
+		result.intact &= guard_intact(--guard_count, result.ret);
+	return result;
+}
+
 struct actor_state *actor_state_new(void)
 {
 	struct actor_state *state = calloc(1, sizeof(*state));
 
-	if (!state)
-		return NULL;
+	must(state);
 	state->buffer = aligned_alloc(4096, MESSAGE_MAX * (RECV_SLOTS + 1));
-	if (!state->buffer) {
-		free(state);
-		return NULL;
-	}
+	must(state->buffer);
 	return state;
 }
 
@@ -41,69 +101,77 @@ static struct ibv_context *open_by_number(int number)
 	return context;
 }
 
-static bool open_place(struct opened *opened, int device)
+static void open_place(struct opened *opened, int device)
 {
 	opened->context = open_by_number(device);
 	if (!opened->context)
-		return false;
+		return;
 	opened->pd = ibv_alloc_pd(opened->context);
 	opened->channel = ibv_create_comp_channel(opened->context);
 	opened->qp_cq = ibv_create_cq(opened->context, CQ_ENTRIES, NULL, NULL, 0);
 	opened->srq_cq = ibv_create_cq(opened->context, CQ_ENTRIES, NULL, opened->channel, 0);
-	return opened->pd && opened->channel && opened->qp_cq && opened->srq_cq;
+	must(opened->pd && opened->channel && opened->qp_cq && opened->srq_cq);
 }
 
 struct opened *place_get(struct actor_state *state, enum place place)
 {
+	static struct opened nowhere;
+	struct opened *opened = place == NOWHERE ? &nowhere : &state->places[place];
+
+	if (place != NOWHERE && !opened->context)
+		open_place(opened, place == OTHER_DEVICE ? !state->device : state->device);
+	return opened;
+}
+
+OPERATION(open_device)
+{
+	struct ibv_port_attr port;
 	struct opened *opened;
 
-	if (place == NOWHERE)
-		return NULL;
-	opened = &state->places[place];
-	if (opened->context)
-		return opened;
-	return open_place(opened, place == OTHER_DEVICE ? !state->device : state->device) ? opened
-											  : NULL;
+	state->device = request->device;
+	opened = place_get(state, OWN);
+	if (!opened->context) {
+		result->ret = ENODEV;
+		return;
+	}
+	state->ops = opened->context->ops;
+	must(!ibv_query_port(opened->context, 1, &port));
+	result->number = port.lid;
+	must(!ibv_query_gid(opened->context, 1, 0, &result->attr.ah_attr.grh.dgid));
+	state->mr = ibv_reg_mr(opened->pd, state->buffer, MESSAGE_MAX * (RECV_SLOTS + 1),
+			       IBV_ACCESS_LOCAL_WRITE);
+	must(state->mr);
 }
 
-void *wild_pointer(void)
+OPERATION(close_device)
 {
-	static void *page;
-
-	if (!page)
-		page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return page;
+	CALL_MINUS_ONE(ibv_close_device(state->places[OWN].context));
+	state->places[OWN] = (struct opened){ 0 };
 }
 
-struct ibv_xrc_domain *dom_argument(const struct actor_state *state, int dom)
+OPERATION(destroy_rest)
 {
-	if (dom == NIL)
-		return NULL;
-	return dom == WILD ? wild_pointer() : state->doms[dom];
+	struct opened *opened = &state->places[OWN];
+	int err = ibv_dereg_mr(state->mr);
+
+	err = err ? err : ibv_destroy_cq(opened->qp_cq);
+	err = err ? err : ibv_destroy_cq(opened->srq_cq);
+	err = err ? err : ibv_destroy_comp_channel(opened->channel);
+	err = err ? err : ibv_dealloc_pd(opened->pd);
+	result->ret = err ? err : ibv_close_device(opened->context);
 }
 
-void *guarded_new(size_t size, int fill)
+OPERATION(exit)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *pages =
-		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	char *memory = pages + page - size;
-
-	if (pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE))
-		abort();
-	memset(memory - GUARD_BYTES, GUARD_FILL, GUARD_BYTES);
-	memset(memory, fill, size);
-	return memory;
+	exit(0);
 }
 
-bool guarded_free(void *memory, size_t size)
+OPERATION(fork_child)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *start = memory;
-	bool whole = true;
+	int status = -1;
+	pid_t pid = fork();
 
-	for (int i = 1; i <= GUARD_BYTES; i++)
-		whole = whole && start[-i] == GUARD_FILL;
-	munmap(start + size - page, 2 * page);
-	return whole;
+	if (!pid)
+		exit(0);
+	result->ret = waitpid(pid, &status, 0) == pid ? status : errno;
 }

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "request.h"
+#include "actor.h"
 
 #define RECV_SLOTS 16
 #define MESSAGE_MAX 16384u
@@ -29,64 +29,50 @@ struct actor_state {
 	struct ibv_mr *mr;
 	unsigned posted;
 	struct ibv_async_event event;	/* the last one */
-	struct ibv_context_ops ops;	/* as remembered */
+	struct ibv_context_ops ops;	/* when the device was opened */
 };
 
 /**
- * place_get - the context there, which is opened on first use. NULL for NOWHERE, or if it cannot be
- * opened.
+ * place_get - the contexts there, which are opened on first use. All NULL for NOWHERE, or if the
+ * device cannot be opened.
  */
 struct opened *place_get(struct actor_state *state, enum place place);
 
-/** wild_pointer - an address that no object has; reading there crashes. */
-void *wild_pointer(void);
-
-struct ibv_xrc_domain *dom_argument(const struct actor_state *state, int dom);
+/* Defines do_NAME(). */
+#define OPERATION(name) \
+	void do_##name(struct actor_state *state __attribute__((unused)), \
+		       const struct request *request __attribute__((unused)), \
+		       struct result *result __attribute__((unused)))
 
 /**
- * guarded_new - memory of exactly this size, since old structs are shorter than today's: behind it
- * is an unmapped page, before it are bytes that guarded_free() checks.
+ * guarded - memory of exactly this size, since old structs are shorter than today's: behind it is
+ * an unmapped page, before it are bytes that actor_perform() checks. It frees the memory.
  */
-void *guarded_new(size_t size, int fill);
+void *guarded(size_t size, int fill);
 
-/** guarded_free - false if something was written before it. */
-bool guarded_free(void *memory, size_t size);
+/** guarded_input - the same for an argument that the verb must not change. */
+void *guarded_input(const void *from, size_t size);
 
-/*
- * Record what a verb returned and left in errno. Nothing that may change errno can come in between.
- */
-static inline void returned(struct result *result, int ret)
-{
-	result->err = errno;
-	result->ret = ret;
-}
+/** guards_save - before a verb: actor_perform() expects that one that fails changes nothing. */
+void guards_save(void);
 
-static inline void returned_pointer(struct result *result, const void *pointer)
-{
-	result->err = errno;
-	result->ret = pointer ? 0 : result->err;
-}
+/* Records what a verb returned and left in errno. */
+#define CALL(verb) \
+	do { \
+		guards_save(); \
+		errno = ERRNO_MARK; \
+		result->ret = (verb); \
+		result->err = errno; \
+	} while (0)
+
+#define CALL_POINTER(pointer, verb) \
+	CALL((pointer = (verb)) ? 0 : errno)
 
 /* For verbs that return -1 with errno. An errno that is returned itself becomes negative. */
-static inline void returned_minus_one(struct result *result, int ret)
-{
-	result->err = errno;
-	result->ret = ret == -1 ? result->err : -ret;
-}
-
-static inline void fact(struct result *result, unsigned which, bool holds)
-{
-	if (holds)
-		result->facts |= which;
-	else
-		result->facts &= ~which;
-}
-
-/** intact - records whether the verb wrote only what it may. A row expects that of every result. */
-static inline void intact(struct result *result, bool holds)
-{
-	if (!holds)
-		result->facts &= ~(unsigned)REST_INTACT;
-}
+#define CALL_MINUS_ONE(verb) \
+	do { \
+		CALL(verb); \
+		result->ret = result->ret == -1 ? result->err : -result->ret; \
+	} while (0)
 
 #endif
