@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """`xrc-compat trace` shows every legacy call of every process, changes no result, and lists the
-registrations that the program did not end."""
+registrations that the program did not end. With parallel programs it loses no call of any rank, and
+reports the ranks that it did not reach."""
 
 import json
 import os
 import pathlib
+import platform
 import re
+import shutil
 import signal
 import subprocess
 import time
 
 import pytest
 
+from check_workshop import calls, compile_c
+from holder import Holder
+from installed import need
 from waiting import process_state, wait_for
 
 pytestmark = pytest.mark.any_model
@@ -27,11 +33,12 @@ FUNCTIONS = [
 @pytest.fixture
 def programs(build_root, helpers):
     return {"cluster": build_root / "demo" / "xrc-cluster",
+            "contract": build_root / "tests" / "e2e" / "shim" / "contract",
             "selftest": build_root / "tools" / "selftest" / "xrc-compat-selftest",
             "hold": helpers / "hold-registrations",
             "lookup": build_root / "tests" / "e2e" / "door" / "lookup",
-            "dlopen": build_root / "tests" / "legacy" / "clients" / "mvapich2-dlopen",
             "qperf": build_root / "tests" / "legacy" / "clients" / "qperf",
+            "data path": build_root / "softhca" / "tests" / "e2e" / "softhca-data-path",
             "show": helpers / "show-start"}
 
 
@@ -49,20 +56,22 @@ def trace(run, xrc_compat, tmp_path, sanitizer_env):
     return _trace
 
 
+@pytest.fixture
+def traced(run, xrc_compat):
+    """traced(words..., **environment): the result of `xrc-compat trace WORDS`."""
+    return lambda *words, cwd=None, **environment: run([xrc_compat, "trace", *words], timeout=90,
+                                                       env=environment, cwd=cwd)
+
+
 def calls_of(document, function):
     return [call for call in document["calls"] if call["function"] == function]
 
 
-def test_tracing_changes_no_result_of_the_program(trace, programs):
-    result, document = trace(programs["selftest"])
-    assert (result.returncode, result.stderr) == (0, ""), result
-    assert "16 passed, 0 failed" in result.stdout
-    assert document["exit_status"] == 0
-
-
-def test_calls_of_all_but_three_functions_and_of_six_processes_are_seen(trace, programs):
+def test_tracing_changes_no_result_and_sees_all_functions_but_three(trace, programs):
     """The self-test does not call the three. test_srqs_of_the_program_are_seen has two of them."""
-    _, document = trace(programs["selftest"])
+    result, document = trace(programs["selftest"])
+    assert (result.returncode, result.stderr, document["exit_status"]) == (0, "", 0), result
+    assert "16 passed, 0 failed" in result.stdout
     assert set(FUNCTIONS) - {call["function"] for call in document["calls"]} == {
         "ibv_query_qp", "ibv_modify_srq", "ibv_query_srq"}
     assert len({call["pid"] for call in calls_of(document, "ibv_open_xrc_domain")}) >= 6
@@ -88,60 +97,43 @@ def test_the_calls_of_the_cluster_add_up(trace, programs):
 
 def test_arguments_and_results_are_decoded(trace, programs):
     _, document = trace(programs["selftest"])
-    opened = calls_of(document, "ibv_open_xrc_domain")
-    assert {(call["arguments"]["oflag"], call["result"].split()[-1]) for call in opened
-            if call["failed"]} == {("0", "EAGAIN"), ("O_CREAT", "EBADF"),
-                                   ("O_CREAT|O_EXCL", "EINVAL")}
+
+    def first(function, member="result"):
+        [call, *_] = [call for call in calls_of(document, function) if not call["failed"]]
+        return call["arguments"][member] if member != "result" else call["result"]
+
+    assert {(call["arguments"]["oflag"], call["result"].split()[-1])
+            for call in calls_of(document, "ibv_open_xrc_domain") if call["failed"]} == {
+                ("0", "EAGAIN"), ("O_CREAT", "EBADF"), ("O_CREAT|O_EXCL", "EINVAL")}
     assert {call["result"] for call in calls_of(document, "ibv_close_xrc_domain")} == {"0", "EBUSY"}
-    [init,
-     rtr] = [call for call in calls_of(document, "ibv_modify_xrc_rcv_qp") if not call["failed"]]
-    assert init["arguments"]["attr"].startswith("{qp_state=INIT, ")
-    assert "port_num=1" in init["arguments"]["attr"]
-    assert init["arguments"]["attr_mask"] == \
+    assert first("ibv_modify_xrc_rcv_qp", "attr_mask") == \
         "IBV_QP_STATE|IBV_QP_ACCESS_FLAGS|IBV_QP_PKEY_INDEX|IBV_QP_PORT"
-    assert "ah_attr.dlid=1, ah_attr.sl=0, ah_attr.src_path_bits=0, ah_attr.is_global=0, ah_attr.port_num=1" in (
-        rtr["arguments"]["attr"])
-    assert "path_mtu=" in rtr["arguments"]["attr"] and "min_rnr_timer=12" in rtr["arguments"]["attr"]
-    [created] = calls_of(document, "ibv_create_xrc_rcv_qp")
-    number = created["result"].split()[-1]
+    rtr = calls_of(document, "ibv_modify_xrc_rcv_qp")[-1]["arguments"]["attr"]
+    assert "ah_attr.dlid=1, ah_attr.sl=0, ah_attr.src_path_bits=0, ah_attr.is_global=0, ah_attr.port_num=1" in rtr
+    assert "path_mtu=" in rtr and "min_rnr_timer=12" in rtr
+    number = first("ibv_create_xrc_rcv_qp").split()[-1]
     assert {call["arguments"]["xrc_qp_num"]
             for call in calls_of(document, "ibv_reg_xrc_rcv_qp")} == {number, "0xfffffe"}
-    assert "{qp_state=RTR" in [
-        call for call in calls_of(document, "ibv_query_xrc_rcv_qp") if not call["failed"]
-    ][0]["result"]
-    qp = calls_of(document, "ibv_create_qp")[0]["arguments"]["qp_init_attr"]
-    assert calls_of(document, "ibv_create_xrc_srq"
-                    )[0]["arguments"]["srq_init_attr"] == "{max_wr=4, max_sge=1, srq_limit=0}"
-    assert qp.startswith("{qp_type=IBV_QPT_XRC, ") and "max_send_wr=4, max_send_sge=1" in qp
+    assert "{qp_state=RTR" in first("ibv_query_xrc_rcv_qp")
+    assert first("ibv_create_xrc_srq", "srq_init_attr") == "{max_wr=4, max_sge=1, srq_limit=0}"
+    assert first("ibv_create_qp", "qp_init_attr").startswith("{qp_type=IBV_QPT_XRC, ")
 
 
-def test_the_backtrace_goes_through_the_program(trace, programs):
+def test_the_backtrace_goes_from_the_line_of_the_call_through_the_program(trace, programs,
+                                                                          source_root):
     _, document = trace(programs["cluster"])
     for call in document["calls"]:
-        symbols = [frame["symbol"] for frame in call["backtrace"]]
+        stack = call["backtrace"]
         assert call["duration_ns"] > 0
         assert not any("trace" in frame["module"] or "libc.so" in frame["module"]
-                       for frame in call["backtrace"])
-        assert symbols[-1] == "main"
-        assert call["backtrace"][0]["module"] == str(programs["cluster"])
-    lines = {call["backtrace"][0]["line"] for call in calls_of(document, "ibv_create_xrc_rcv_qp")}
-    source = "receiver.c"
-    assert all(line and line.startswith(source + ":") for line in lines) or lines == {None}
-
-
-@pytest.mark.skipif(
-    subprocess.run(["sh", "-c", "command -v addr2line"], capture_output=True).returncode != 0,
-    reason="addr2line is not installed")
-def test_the_line_is_that_of_the_call(trace, programs, source_root):
-    _, document = trace(programs["hold"], "/nonexistent/file", 1)
-    assert document["calls"] == [] and document["exit_status"] == 1
-    _, document = trace(programs["cluster"])
-    for call in document["calls"]:
-        file, number = call["backtrace"][0]["line"].split(":")
-        text = (source_root / "demo" / file).read_text().split("\n")
-        # Debugging information may give the call the line of any of its arguments.
-        near = "\n".join(text[int(number) - 2: int(number) + 1])
-        assert call["function"] in near, (call, near)
+                       for frame in stack)
+        assert (stack[0]["module"], stack[-1]["symbol"]) == (str(programs["cluster"]), "main")
+        if shutil.which("addr2line"):
+            file, number = stack[0]["line"].split(":")
+            text = (source_root / "demo" / file).read_text().split("\n")
+            # Debugging information may give the call the line of any of its arguments.
+            near = "\n".join(text[int(number) - 2: int(number) + 1])
+            assert call["function"] in near, (call, near)
 
 
 # {verb that the library calls for legacy functions only: the kernel's command for it}
@@ -193,13 +185,12 @@ def test_the_verbs_of_each_call_match_the_commands_of_the_kernel(trace_on, progr
         assert 0 < sum(verb["duration_ns"] for verb in call["became"]) <= call["duration_ns"]
 
 
-def test_an_error_of_the_kernel_is_reported(trace_on, build_root):
-    document, kernel = trace_on(
-        ["--open_qp=off"], build_root / "tests" / "e2e" / "shim" / "contract", "--mode=contexts",
-        "--only=reg by another opened device is ENOSYS", "no_open_qp")
+def test_an_error_of_the_kernel_is_reported(trace_on, programs):
+    document, kernel = trace_on(["--open_qp=off"], programs["contract"], "--mode=contexts",
+                                "--only=reg by another opened device is ENOSYS", "no_open_qp")
     assert became(document, "ibv_reg_xrc_rcv_qp") == [[("ibv_cmd_open_qp", "EOPNOTSUPP")]] * 2
-    assert all(call["failed"]
-               for call in calls_of(document, "ibv_reg_xrc_rcv_qp")) and "OPEN_QP" not in kernel
+    assert all(call["failed"] for call in calls_of(document, "ibv_reg_xrc_rcv_qp"))
+    assert "OPEN_QP" not in kernel
 
 
 def test_a_call_on_a_two_way_qp_becomes_two_calls(trace, programs):
@@ -219,15 +210,14 @@ def test_a_call_on_a_two_way_qp_becomes_two_calls(trace, programs):
     } == numbers
 
 
-def test_calls_on_rc_qps_are_not_listed(trace, build_root):
-    result, document = trace(build_root / "softhca" / "tests" / "e2e" / "softhca-data-path")
-    assert result.returncode == 0, result
-    assert document["calls"] == []
+def test_calls_on_rc_qps_are_not_listed(trace, programs):
+    result, document = trace(programs["data path"])
+    assert (result.returncode, document["calls"]) == (0, []), result
 
 
-def test_srqs_of_the_program_are_seen(trace, build_root):
-    result, document = trace(build_root / "tests" / "e2e" / "shim" / "contract",
-                             "--mode=contexts", "--only=the limit can be set and read back", "srq")
+def test_srqs_of_the_program_are_seen(trace, programs):
+    result, document = trace(programs["contract"], "--mode=contexts",
+                             "--only=the limit can be set and read back", "srq")
     assert result.returncode == 0, result
     [armed] = calls_of(document, "ibv_modify_srq")
     assert armed["arguments"]["srq_attr"] == "{srq_limit=3}"
@@ -235,54 +225,39 @@ def test_srqs_of_the_program_are_seen(trace, build_root):
     assert re.fullmatch(r"0, \{max_wr=[1-9]\d*, max_sge=[1-9]\d*, srq_limit=3\}", queried["result"])
 
 
-@pytest.mark.parametrize("program, words, more", [
-    ("lookup", ["dlvsym"], set()),
-    ("lookup", ["dlsym"], set()),
-    ("dlopen", [], {"ibv_reg_xrc_rcv_qp"}),
-])
-def test_functions_that_were_looked_up_are_seen(trace, programs, program, words, more):
-    result, document = trace(programs[program], *words)
+@pytest.mark.parametrize("way", ["dlvsym", "dlsym"])
+def test_functions_that_were_looked_up_are_seen(trace, programs, way):
+    result, document = trace(programs["lookup"], way)
     assert result.returncode == 0, result
     assert {call["function"] for call in document["calls"]} >= {
-        "ibv_open_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp", "ibv_create_qp"
-    } | more
-    assert all(
-        call["backtrace"][0]["module"] == str(programs[program]) for call in document["calls"])
+        "ibv_open_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp", "ibv_create_qp"}
+    assert {call["backtrace"][0]["module"] for call in document["calls"]} == {
+        str(programs["lookup"])}
 
 
 def test_registrations_of_a_killed_program_are_listed(xrc_compat, programs, tmp_path):
-    output = tmp_path / "trace.json"
-    argv = [
-        xrc_compat, "trace", "--softhca", "--json", "--output", output, "--", programs["hold"],
-        tmp_path / "domain", 2
-    ]
-    process = subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, text=True,
-                               start_new_session=True)
+    output, domain = tmp_path / "trace.json", tmp_path / "domain"
+    held = Holder([xrc_compat, "trace", "--softhca", "--json", "--output", output, "--",
+                   programs["hold"], domain, 2], None, domain)
     try:
-        said = dict(process.stdout.readline().split()[:2] for _ in range(2))
-        for role in ("registrant", "creator"):
-            os.kill(int(said[role]), signal.SIGKILL)
-        assert process.wait(20) == 128 + signal.SIGKILL
+        held.kill("registrant")
+        held.kill("creator")
+        assert held.process.wait(20) == 128 + signal.SIGKILL
     finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=30)
+        held.end()
     left = json.loads(output.read_text())["left"]
-    found = sorted((row["what"], row["pid"], row["backtrace"][0]["symbol"]) for row in left)
-    creator, registrant = int(said["creator"]), int(said["registrant"])
-    assert [row[:2] for row in found if row[0] == "domain"] == sorted([("domain", creator),
-                                                                       ("domain", registrant)])
-    assert [row[1] for row in found if row[0] == "registration"] == sorted(
-        [creator, creator, registrant])
+    creator, registrant = held.pids["creator"], held.pids["registrant"]
+    assert sorted((row["what"], row["pid"]) for row in left) == sorted(
+        [("domain", creator), ("domain", registrant), *[("registration", creator)] * 2,
+         ("registration", registrant)])
     # Inlining may hide the innermost function, never all of them.
     assert all(any(frame["symbol"] == "main" for frame in row["backtrace"]) for row in left)
 
 
-def test_the_text_has_a_line_for_each_call_and_a_stack_for_each_place(run, xrc_compat, programs):
-    result = run([xrc_compat, "trace", "--softhca=2", "--", programs["cluster"]], timeout=60)
-    assert result.returncode == 0 and "ibv_" not in result.stdout
+def test_the_text_has_a_line_for_each_call_and_a_stack_for_each_place(traced, programs):
+    result = traced("--softhca=2", "--", programs["cluster"])
     text = result.stderr
-    assert "port to" not in text
+    assert result.returncode == 0 and "ibv_" not in result.stdout and "port to" not in text
     assert re.search(
         r"^\d+ ibv_open_xrc_domain\(context=0x\w+, fd=-?\d+, oflag=O_CREAT\) = 0x\w+ <[\d.]+ [um]s> "
         r"\[ibv_open_xrcd <[\d.]+ [um]s>\] \[site \d+\]$", text, re.M)
@@ -292,67 +267,41 @@ def test_the_text_has_a_line_for_each_call_and_a_stack_for_each_place(run, xrc_c
     assert len(stacks) == len(re.findall(r"^ +\d+ +\d+ +\d+ +[\d.]+  ibv_", text, re.M))
 
 
-def test_port_to_names_the_function_of_today(run, xrc_compat, programs):
-    text = run([xrc_compat, "trace", "--softhca=2", "--port-to", "--", programs["cluster"]],
-               timeout=60).stderr
+def test_port_to_names_the_function_of_today(traced, programs):
+    text = traced("--softhca=2", "--port-to", "--", programs["cluster"]).stderr
     assert text.count("\n      port to: ibv_open_qp(context, attr)") == 1
 
 
-def test_a_program_without_legacy_calls_keeps_its_status(run, xrc_compat, programs):
-    result = run([xrc_compat, "trace", "--", "sh", "-c", "echo out; echo err >&2; exit 7"])
-    assert (result.returncode, result.stdout) == (7, "out\n")
+@pytest.mark.parametrize("status", [7, 127])
+def test_a_program_without_legacy_calls_keeps_its_status(traced, status):
+    words = ["--", "sh", "-c", f"echo out; echo err >&2; exit {status}"]
+    result = traced(*words)
+    assert (result.returncode, result.stdout) == (status, "out\n")
     assert result.stderr == "err\n\nThe program made no legacy call.\n"
+    result = traced("--json", *words)
+    assert result.stdout == "out\n" and result.stderr.startswith("err\n{\n")
+    assert json.loads(result.stderr[4:])["exit_status"] == status
 
 
-@pytest.fixture(params=[
-    "no such file", "not executable", "no program", "missing library", "missing library, emulated"
-])
-def no_start(request, tmp_path):
-    """(options, program that cannot be started, its exit status)"""
+@pytest.mark.parametrize("options, is_there", [([], False), ([], True), (["--softhca=1"], True)])
+def test_text_and_json_report_a_program_that_does_not_start(traced, tmp_path, options, is_there):
+    """The file is missing, or a library of the program."""
     program = tmp_path / "program"
-    if request.param == "no such file":
-        return [], program, 127
-    if request.param == "not executable":
-        program.write_text("#!/bin/sh\n")
-        return [], program, 126
-    if request.param == "no program":
-        program.write_text("words\n")
-        program.chmod(0o755)
-        return [], program, 126
-    library = tmp_path / "libgone.so"
-    for source, *flags in [("int gone(void) { return 0; }", "-shared", "-fPIC", "-o", library),
-                           ("int gone(void); int main(void) { return gone(); }", "-o", program,
-                            library)]:
-        subprocess.run(["cc", "-x", "c", "-", "-x", "none", *flags], input=source, text=True,
-                       check=True, timeout=60)
-    library.unlink()
-    return ["--softhca=1"] if "emulated" in request.param else [], program, 127
-
-
-def test_text_and_json_report_a_program_that_does_not_start(run, xrc_compat, no_start):
-    options, program, status = no_start
-    result = run([xrc_compat, "trace", *options, "--", program])
-    assert result.returncode == status
+    if is_there:
+        library = compile_c(tmp_path / "libgone.so", calls(by="gone"), "-shared", "-fPIC")
+        compile_c(program, calls("gone"), library)
+        library.unlink()
+    result = traced(*options, "--", program)
+    assert result.returncode == 127
     why, said = result.stderr.split("\n\n")
     assert str(program) in why
-    assert said == f"The program did not start: exit status {status}. A message on standard error says why.\n"
-    said = run([xrc_compat, "trace", "--json", *options, "--", program]).stderr
+    assert said == "The program did not start: exit status 127. A message on standard error says why.\n"
+    said = traced("--json", *options, "--", program).stderr
     document = json.loads(said[said.index("{\n"):])
-    assert (document["started"], document["exit_status"], document["calls"]) == (False, status, [])
+    assert (document["started"], document["exit_status"], document["calls"]) == (False, 127, [])
 
 
-def test_exit_status_127_of_a_started_program_is_its_own(run, xrc_compat):
-    result = run([xrc_compat, "trace", "--", "sh", "-c", "exit 127"])
-    assert (result.returncode, result.stderr) == (127, "\nThe program made no legacy call.\n")
-
-
-def test_only_trace_preloads_the_tracing_library(run, xrc_compat, programs):
-    traced = run([xrc_compat, "trace", "--", programs["show"]]).stdout
-    assert re.search(r"^preload=\S*/libxrc-trace\.so:\S*/libxrc-compat\.so\.1", traced, re.M)
-    assert "libxrc-trace" not in run([xrc_compat, "run", "--", programs["show"]]).stdout
-
-
-@pytest.mark.parametrize("name", ["TERM", "HUP", "USR1", "USR2"])
+@pytest.mark.parametrize("name", ["TERM", "HUP", "USR2"])
 def test_a_signal_reaches_the_program(xrc_compat, tmp_path, name):
     ready, number = tmp_path / "ready", getattr(signal, f"SIG{name}")
     script = f"trap 'exit 9' {name}; touch {ready}; i=0; while [ $i -lt 300 ]; do sleep 0.1; i=$((i+1)); done"
@@ -405,11 +354,10 @@ def test_a_signal_does_not_truncate_the_trace(xrc_compat, tmp_path):
     assert tracer.wait(60) == 0
 
 
-def test_tracing_changes_no_signal_action_of_the_program(run, xrc_compat):
+def test_tracing_changes_no_signal_action_of_the_program(run, traced):
     show = ["grep", "-E", "^Sig(Ign|Blk)", "/proc/self/status"]
-    assert run([xrc_compat, "trace", "--", *show]).stdout == run(show).stdout
-    assert run([xrc_compat, "trace", "--", "sh", "-c",
-                "kill -PIPE $$"]).returncode == 128 + signal.SIGPIPE
+    assert traced("--", *show).stdout == run(show).stdout
+    assert traced("--", "sh", "-c", "kill -PIPE $$").returncode == 128 + signal.SIGPIPE
 
 
 def test_the_program_survives_a_killed_tracer(run, xrc_compat, programs, softhca, tmp_path):
@@ -426,10 +374,9 @@ def test_the_program_survives_a_killed_tracer(run, xrc_compat, programs, softhca
 
 
 @pytest.mark.parametrize(
-    "parent", ["/tmp", "/nonexistent", "/proc", "/bin/sh", "/nonexistent" * 20, "relative"])
-def test_no_temporary_file_is_left(run, xrc_compat, parent):
-    socket = run([xrc_compat, "trace", "--", "sh", "-c", "echo $XRC_COMPAT_TRACE"],
-                 env={"TMPDIR": parent}).stdout.strip()
+    "parent", ["/tmp", "/nonexistent", "/proc", "/nonexistent" * 20, "relative"])
+def test_no_temporary_file_is_left(traced, parent):
+    socket = traced("--", "sh", "-c", "echo $XRC_COMPAT_TRACE", TMPDIR=parent).stdout.strip()
     assert socket.startswith("/tmp/xrc-trace-") and not os.path.exists(os.path.dirname(socket))
 
 
@@ -447,27 +394,127 @@ def test_a_trace_to_a_standard_stream_does_not_overwrite_what_the_program_writes
     assert re.search(r"ibv_open_xrc_domain\(", text) and "\0" not in text
 
 
-@pytest.mark.parametrize("arguments", [[], ["--json"]])
-def test_a_program_is_required(run, xrc_compat, arguments):
-    result = run([xrc_compat, "trace", *arguments])
-    assert (result.returncode, result.stdout) == (125,
-                                                  "") and "usage: xrc-compat trace" in result.stderr
-
-
-def test_a_file_that_cannot_be_written_is_an_error_before_the_program_runs(run, xrc_compat):
-    result = run([xrc_compat, "trace", "--output", "/nonexistent/x", "--", "echo", "ran"])
-    assert (result.returncode, result.stdout) == (125, "") and "/nonexistent/x" in result.stderr
+@pytest.mark.parametrize("name", [None, "/nonexistent/x", "x%z", "x%"])
+def test_no_program_and_a_name_that_cannot_be_written_are_errors_before_it_runs(traced, tmp_path,
+                                                                                name):
+    output = ["--output", name, "--", "echo", "ran"] if name else ["--json"]
+    result = traced(*output, cwd=tmp_path)
+    assert (result.returncode, result.stdout, list(tmp_path.iterdir())) == (125, "", [])
+    assert (name if name and name[0] == "/" else "%" if name else "usage: xrc-compat trace") in result.stderr
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]], ids=["text", "json"])
-def test_a_full_output_file_is_an_error(run, xrc_compat, programs, form):
-    result = run([
-        xrc_compat, "trace", "--softhca=2", *form, "--output", "/dev/full", "--",
-        programs["cluster"]
-    ], timeout=60)
-    assert result.returncode == 125 and "xrc-compat: cannot write the trace to /dev/full: " in result.stderr
-
-
-def test_a_full_standard_error_is_an_error(run, xrc_compat):
-    result = run(["sh", "-c", '"$0" trace -- true 2>/dev/full', xrc_compat])
+def test_a_full_output_file_is_an_error(traced, programs, form):
+    result = traced("--softhca=2", *form, "--output", "/dev/full", "--", programs["cluster"])
     assert result.returncode == 125
+    assert "xrc-compat: cannot write the trace to /dev/full: " in result.stderr
+
+
+# ---- parallel programs ----
+
+
+LAUNCHERS = {
+    "openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"],
+    "hydra": ["mpiexec.hydra"]
+}
+
+
+def legacy_calls(file):
+    return len(re.findall(r"^\d+ ibv_\w+\(", file.read_text(), re.M))
+
+
+@pytest.fixture
+def calls_of_one(traced, programs, tmp_path_factory):
+    """How many legacy calls a single cluster makes. Another test compares these with the kernel's
+    commands."""
+    output = tmp_path_factory.mktemp("one") / "trace"
+    traced("--softhca", "--output", output, "--", programs["cluster"])
+    assert legacy_calls(output) > 20
+    return legacy_calls(output)
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_the_calls_of_all_ranks_are_listed(trace, programs, launcher, calls_of_one):
+    """Two ranks, each a demo cluster of its own: the calls of all processes are listed."""
+    need(LAUNCHERS[launcher][0])
+    result, document = trace(*LAUNCHERS[launcher], "-n", 2, programs["cluster"])
+    assert result.returncode == 0, result
+    assert document["left"] == [] and len(document["calls"]) == 2 * calls_of_one
+    assert (document["launcher"], document["ranks_reached"], document["ranks"],
+            document["reached_all"]) == (LAUNCHERS[launcher][0], 2, 2, True)
+
+
+@pytest.mark.parametrize("name, files", [("trace", ["trace", "trace.1", "trace.2", "trace.3"]),
+                                         ("trace.%r", [f"trace.{rank}" for rank in range(4)])])
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_four_ranks_under_trace_lose_no_call(run, xrc_compat, programs, tmp_path, launcher, name,
+                                             files, calls_of_one):
+    """Each rank has a trace of its own, whether the name tells them apart or not."""
+    need(LAUNCHERS[launcher][0])
+    result = run([*LAUNCHERS[launcher], "-n", 4, xrc_compat, "trace", "--softhca", "--output",
+                  tmp_path / name, "--", programs["cluster"]], timeout=90)
+    assert result.returncode == 0, result
+    assert sorted(path.name for path in tmp_path.iterdir()) == files
+    assert [legacy_calls(tmp_path / file) for file in files] == [calls_of_one] * 4
+
+
+def test_an_existing_file_is_kept(traced, tmp_path):
+    output, empty = tmp_path / "trace", tmp_path / "empty"
+    output.write_text("precious")
+    empty.touch()  # as of mktemp
+    result = traced("--output", output, "true")
+    assert (result.returncode, output.read_text()) == (0, "precious")
+    assert f"{output} is there already; the trace goes to {output}.1\n" in result.stderr
+    assert (tmp_path / "trace.1").read_text()
+    assert traced("--output", empty, "true").stderr == "" and empty.read_text()
+
+
+def test_a_tracer_takes_no_file_that_another_has_open(traced, xrc_compat, tmp_path):
+    """The file of the outer tracer is empty until its program ends."""
+    output = tmp_path / "trace"
+    inner = [xrc_compat, "trace", "--output", output, "true"]
+    errors = traced("--output", output, "--", *inner).stderr
+    assert f"{output} is there already; the trace goes to {output}.1\n" in errors
+    assert output.stat().st_size > 0 and (tmp_path / "trace.1").stat().st_size > 0
+
+
+def test_the_name_tells_process_host_and_rank(traced, tmp_path):
+    """In a batch job Slurm sets its variables for the ranks of another launcher, too."""
+    traced("--output", tmp_path / "%h.%r.%%", "true", PMI_RANK="7", PMI_SIZE="9", SLURM_PROCID="0",
+           SLURM_NTASKS="2")
+    assert [path.name for path in tmp_path.iterdir()] == [f"{platform.node()}.7.%"]
+    result = traced("--output", tmp_path / "%p.%r", "--", "sh", "-c", "echo $PPID")
+    assert (tmp_path / f"{result.stdout.strip()}.none").exists()
+
+
+@pytest.fixture
+def mpirun_rsh(tmp_path):
+    """A launcher that starts rank 0 in its own environment and the others in an emptied one, as on
+    other hosts."""
+    script = tmp_path / "mpirun_rsh"
+    script.write_text(
+        '#!/bin/sh\nfor rank in $RANKS_HERE; do env MV2_COMM_WORLD_RANK=$rank MV2_COMM_WORLD_SIZE=2 "$@" || exit; done\n'
+        'exec env -i PATH="$PATH" MV2_COMM_WORLD_RANK=1 MV2_COMM_WORLD_SIZE=2 true\n')
+    script.chmod(0o755)
+    return script
+
+
+@pytest.mark.parametrize("here, program, says", [
+    ("", "show", ["The trace did not reach the processes that mpirun_rsh started.\n",
+                  "mpirun_rsh ... xrc-compat trace --output FILE.%r PROGRAM\n"]),
+    ("0", "cluster", ["The trace reached 1 of the 2 ranks that mpirun_rsh started.\n",
+                      "legacy calls, by the place"]),
+    ("0 1", "show", ["\nThe program made no legacy call.\n"]),
+])
+def test_unreached_ranks_are_reported(traced, programs, mpirun_rsh, here, program, says):
+    errors = traced("--softhca", "--", mpirun_rsh, programs[program], RANKS_HERE=here).stderr
+    assert all(text in errors for text in says), errors
+    assert ("reach" in errors, "no legacy call" in errors) == (here != "0 1", here == "0 1")
+
+
+def test_a_launcher_is_no_rank(traced, tmp_path):
+    """srun has the variables of the batch script, which are those of a rank."""
+    shutil.copy("/usr/bin/env", tmp_path / "srun")
+    errors = traced("--", "sh", "-c", f"{tmp_path}/srun -i /bin/true; true", SLURM_PROCID="0",
+                    SLURM_NTASKS="2").stderr
+    assert "The trace did not reach the processes that srun started.\n" in errors
