@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat doctor`: examines this machine in the order in which a program needs its parts. */
-#include "doctor.h"
 #include "elf/lib_folder.h"
 #include "terminal/style.h"
 #include "tools/common/common.h"
+#include "tools/common/devices.h"
 #include "tools/common/variables.h"
 #include "tools/program/paths.h"
 
+#include <compat/regtab.h>
+
 #include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
 #include <glob.h>
+#include <infiniband/verbs.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,28 +22,37 @@
 #include <unistd.h>
 
 #define TEXT_COLUMN 26
+#define LOGIND_MS 2000
+#define JOB_BYTES (8 << 20)	/* of the tables of a large job */
+/* Physical states of a port. */
+#define POLLING 2
+#define DISABLED 3
 
 extern char **environ;
 
 static bool as_json;
 static struct json json;
 static int problems;
+static struct device_list list;
 
 /* ---- rows ---- */
+
+enum finding {
+	FINDING_OK,
+	FINDING_NOTE,		/* serves most old programs, not all */
+	FINDING_PROBLEM,
+};
 
 static const char *const verdicts[] = { "ok", "note", "problem" };
 
 static void print_row(const char *what, enum finding finding, const char *advice, const char *text)
 {
-	size_t wide = strlen(what) > 16 ? strlen(what) - 16 : 0;
-
 	if (finding == FINDING_PROBLEM)
 		style_print(stdout, STYLE_PROBLEM, "PROBLEM");
 	else
 		printf("%-7s", verdicts[finding]);
 	printf("  %-16s ", what);
-	style_wrap(stdout, text, TEXT_COLUMN + (unsigned int)wide, TEXT_COLUMN,
-		   style_width(stdout));
+	style_wrap(stdout, text, TEXT_COLUMN, TEXT_COLUMN, style_width(stdout));
 	putchar('\n');
 	if (!advice)
 		return;
@@ -58,7 +72,10 @@ static void print_row_json(const char *what, enum finding finding, const char *a
 	json_close(&json, '}');
 }
 
-void found(const char *what, enum finding finding, const char *advice, const char *format, ...)
+/* One row. @advice: what to do about it, NULL when all is well. */
+__attribute__((format(printf, 4, 5))) static void found(const char *what, enum finding finding,
+							 const char *advice, const char *format,
+							 ...)
 {
 	char text[2 * PATH_MAX];
 	va_list args;
@@ -166,6 +183,203 @@ static void examine_drivers(void)
 	      "%zu user-space drivers in /etc/libibverbs.d", count);
 }
 
+/* ---- devices ---- */
+
+static const char *describe_port(const struct device_port *port, unsigned int number)
+{
+	bool has_lid = port->layer != IBV_LINK_LAYER_ETHERNET && port->lid;
+
+	return format_string("; port %u %s%s, %s", number, port_state_name(port->state),
+			     has_lid ? format_string(", LID %u", port->lid) : "",
+			     port_layer_name(port->layer));
+}
+
+/* The facts of ibv_devinfo(1) in one line. */
+static void show_device(const struct device *device)
+{
+	bool alone = device->xrc && !device->open_qp;
+	const char *ports = "";
+
+	for (unsigned int i = 0; i < device->ports; i++)
+		ports = format_string("%s%s", ports, describe_port(&device->port[i], i + 1));
+	found(device->name, alone || !device->opened ? FINDING_NOTE : FINDING_OK,
+	      alone ? "update to Linux 5.11 or later; until then ibv_reg_xrc_rcv_qp() fails with ENOSYS in all processes but the creator"
+		    : NULL,
+	      "%s%s", device_text(device), ports);
+}
+
+/* @err: of listing them. */
+static void count_devices(int err)
+{
+	const char *blocked = NULL;
+	int usable = 0;
+
+	for (size_t i = 0; i < list.count; i++) {
+		usable += device_usable(&list.device[i]);
+		if (!list.device[i].opened)
+			blocked = list.device[i].name;
+	}
+	if (err)
+		found("devices", FINDING_PROBLEM, "try: ibv_devinfo",
+		      "the devices cannot be listed: %s", strerror(-err));
+	else if (!list.count)
+		found("devices", FINDING_PROBLEM,
+		      "load the kernel's driver (mlx4_ib, mlx5_ib and ib_uverbs), or use xrc-compat run --softhca",
+		      "there is no RDMA device");
+	else if (usable)
+		found("devices", FINDING_OK, NULL, "%d of %zu can carry XRC", usable, list.count);
+	else if (blocked)
+		found("devices", FINDING_PROBLEM,
+		      "check the permissions of /dev/infiniband/uverbs*", "%s cannot be opened",
+		      blocked);
+	else
+		found("devices", FINDING_PROBLEM,
+		      "use an mlx4, mlx5, hns or qedr adapter, or xrc-compat run --softhca",
+		      "none of %zu has XRC", list.count);
+}
+
+/* Whether it is a name that rdma_rename of rdma-core gives, by protocol and place. */
+static bool is_renamed(const char *name)
+{
+	return !fnmatch("@(ib[psoxf]|roce|iwp|opap|rdmap)*", name, FNM_EXTMATCH);
+}
+
+static void examine_names(void)
+{
+	for (size_t i = 0; i < list.count; i++) {
+		const char *name = list.device[i].name, *driver = list.device[i].driver;
+
+		if (!is_renamed(name))
+			continue;
+		driver = driver[0] ? driver : "mlx4";
+		found("device names", FINDING_NOTE,
+		      format_string(
+			      "to have the kernel's names, put this line into /etc/udev/rules.d/60-rdma-persistent-naming.rules "
+			      "and restart: ACTION==\"add\", SUBSYSTEM==\"infiniband\", PROGRAM=\"rdma_rename %%k NAME_KERNEL\" -- or, until "
+			      "then: rdma dev set %s name %s_0", name, driver),
+		      "udev has renamed %s; old programs that ask for %s_0 do not find it", name,
+		      driver);
+		return;
+	}
+}
+
+static const char *reason_of(const struct device_port *port)
+{
+	if (port->layer == IBV_LINK_LAYER_ETHERNET)
+		return "the network interface is down: ip link set NAME up; or look at the cable";
+	if (port->state == IBV_PORT_INIT || port->state == IBV_PORT_ARMED)
+		return "no subnet manager has set it up: start opensm on one host, or the subnet manager of a switch";
+	if (port->physical == DISABLED)
+		return "the port is disabled: enable it, for instance with ibportstate";
+	if (port->physical == POLLING)
+		return "the port finds no other end: look at the cable, and at the switch";
+	return "look at the cable, and whether a subnet manager runs (opensm)";
+}
+
+/* Looks at devices with XRC only. The advice is for the first port. */
+static void examine_ports(void)
+{
+	const struct device *down = NULL;
+
+	for (size_t i = 0; i < list.count; i++) {
+		const struct device *device = &list.device[i];
+
+		for (unsigned int k = 0; device_usable(device) && k < device->ports; k++) {
+			if (device->port[k].state == IBV_PORT_ACTIVE)
+				return;
+			down = down ? down : device;
+		}
+	}
+	if (down)
+		found("ports", FINDING_PROBLEM, reason_of(&down->port[0]),
+		      "none is ACTIVE; %s: port is %s", down->name,
+		      port_state_name(down->port[0].state));
+}
+
+static void examine_devices(void)
+{
+	count_devices(devices_read(libibverbs_for_tools(), &list));
+	for (size_t i = 0; i < list.count; i++)
+		show_device(&list.device[i]);
+	examine_names();
+	examine_ports();
+}
+
+/* ---- tables ---- */
+
+/*
+ * When a user's last session ends, systemd-logind removes the user's files in /dev/shm, even if a
+ * batch job still uses them. Since systemd 230 logind says whether it does (RemoveIPC).
+ */
+static bool logind_removes(const char *directory)
+{
+	char *const words[] = {
+		(char *)"busctl", (char *)"get-property", (char *)"org.freedesktop.login1",
+		(char *)"/org/freedesktop/login1", (char *)"org.freedesktop.login1.Manager",
+		(char *)"RemoveIPC", NULL,
+	};
+	const struct aside program = { .words = words };
+	bool removes;
+	int result;
+	char *text;
+
+	if (strcmp(directory, "/dev/shm") != 0 || geteuid() < 1000)
+		return false;
+	text = aside_output(&program, LOGIND_MS, NULL, &result);
+	removes = !result && !strcmp(text, "b true\n");
+	free(text);
+	return removes;
+}
+
+/* As the library makes its file. 0 or -errno. */
+static int try_file(const char *directory)
+{
+	struct regtab_key key = { .device = "doctor" };
+	struct regtab_entry *entry = regtab_new(directory, &key, "");
+	struct regtab_news news = { .err = -ENOMEM };
+
+	if (entry)
+		regtab_refresh(entry, &news);
+	regtab_free(entry);
+	return news.err;
+}
+
+/* Allocates the memory of a large job's tables. One small file may fit where these do not. */
+static bool has_room(const char *directory)
+{
+	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	bool full = fd >= 0 && fallocate(fd, 0, 0, JOB_BYTES) && errno == ENOSPC;
+
+	if (fd >= 0)
+		close(fd);
+	return !full;
+}
+
+static void examine_tables(void)
+{
+	const char *directory = paths_table_directory();
+	int err = try_file(directory);
+
+	if (err == -ENOSPC || (!err && !has_room(directory)))
+		found("table directory", FINDING_PROBLEM,
+		      "remove files there (xrc-compat gc removes dead tables), or mount it larger: "
+		      "mount -o remount,size=1G /dev/shm; in a container: --shm-size=1g",
+		      "%s: no room for the tables of a job, %d MiB", directory, JOB_BYTES >> 20);
+	else if (err)
+		found("table directory", FINDING_PROBLEM,
+		      "name a directory of your own, on a local file system, in XRC_COMPAT_TABLE_DIR",
+		      "%s: %s", directory,
+		      err == -EINVAL ? "the directory must be an absolute path" : strerror(-err));
+	else if (logind_removes(directory))
+		found("table directory", FINDING_PROBLEM,
+		      "set RemoveIPC=no in a file of /etc/systemd/logind.conf.d, or name a directory "
+		      "of your own in XRC_COMPAT_TABLE_DIR, for jobs that outlive your last login",
+		      "%s: systemd-logind empties it for you when you log out (RemoveIPC)",
+		      directory);
+	else
+		found("table directory", FINDING_OK, NULL, "%s", directory);
+}
+
 /* ---- limits and variables ---- */
 
 /* libmlx4 warns below 32 KiB; real programs register megabytes. */
@@ -246,7 +460,7 @@ static int run_doctor(char **words)
 	for (size_t i = 0; i < sizeof(examinations) / sizeof(examinations[0]); i++)
 		examinations[i]();
 	json_close(&json, ']');
-	print_devices(&json);
+	devices_print_json(&json, &list);
 	json_number(&json, "problems", problems);
 	json_close(&json, '}');
 	if (!as_json)
