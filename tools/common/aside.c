@@ -20,12 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/*
- * How long a killed process may take to end. A driver may hold it in the kernel for longer; then
- * init reaps it.
- */
-#define BURIAL_MILLISECONDS 200
-#define MOST_BYTES (256 * 1024)	/* of a program's output; the rest is dropped */
+#define MOST_BYTES (256 * 1024)	/* of a program's output; one that writes more is killed */
 
 static int64_t in_milliseconds(int milliseconds)
 {
@@ -42,27 +37,40 @@ static int milliseconds_until(int64_t end)
 	return left > 0 ? (int)left : 0;
 }
 
-/* The size of the next piece; 0 at the end of the stream. */
-static ssize_t receive_piece(int in, int64_t end, char *piece, size_t size)
+/* Reads to the end of the stream. 0, or -errno; the size in *used. */
+static int collect(int in, int64_t end, char *text, size_t *used)
 {
 	struct pollfd pollfd = { .fd = in, .events = POLLIN };
+	ssize_t size = 1;
 
-	if (!milliseconds_until(end) ||
-	    !TEMP_FAILURE_RETRY(poll(&pollfd, 1, milliseconds_until(end))))
-		return -ETIMEDOUT;
-	return read(in, piece, size);
+	for (*used = 0; size > 0 && *used < MOST_BYTES; *used += (size_t)size) {
+		if (!milliseconds_until(end) ||
+		    !TEMP_FAILURE_RETRY(poll(&pollfd, 1, milliseconds_until(end))))
+			return -ETIMEDOUT;
+		size = read(in, text + *used, MOST_BYTES - *used);
+		if (size < 0)
+			return -errno;
+	}
+	return size ? -EFBIG : 0;
 }
 
-/* -EIO if the process did not end by itself. */
-static int bury(pid_t pid, int milliseconds)
+/*
+ * Waits for the end of the process, or kills it. The kernel may take some time to end a process
+ * that has closed its output. @err: of reading the output.
+ */
+static int finish(pid_t pid, int64_t end, int err)
 {
-	int64_t end = in_milliseconds(milliseconds);
-	pid_t ended;
-	int status;
+	pid_t ended = 0;
+	int status = 0;
 
-	while (!(ended = waitpid(pid, &status, WNOHANG)) && milliseconds_until(end))
+	while (!err && !(ended = waitpid(pid, &status, WNOHANG)) && milliseconds_until(end))
 		usleep(1000);
-	return ended == pid && WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+	if (ended > 0)
+		return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+	if (kill(-pid, SIGKILL)) /* and its children */
+		kill(pid, SIGKILL);
+	/* A driver may hold the process in the kernel, so nothing waits for it; init reaps it. */
+	return err ? err : -ETIMEDOUT;
 }
 
 /*
@@ -107,40 +115,18 @@ static pid_t start(const struct aside *aside, int *in)
 	return pid;
 }
 
-/* Reads to the end of the stream, and drops what is too much. */
-static int collect(int in, int milliseconds, char *text, size_t *used)
-{
-	int64_t end = in_milliseconds(milliseconds);
-	char piece[PIPE_BUF];
-	ssize_t size;
-
-	while ((size = receive_piece(in, end, piece, sizeof(piece))) > 0) {
-		size_t kept = (size_t)size < MOST_BYTES - *used ? (size_t)size : MOST_BYTES - *used;
-
-		memcpy(text + *used, piece, kept);
-		*used += kept;
-	}
-	return (int)size;
-}
-
 char *aside_output(const struct aside *aside, int milliseconds, size_t *size, int *result)
 {
 	char *text = need_memory(calloc(MOST_BYTES + 1, 1));
+	int64_t end = in_milliseconds(milliseconds);
 	size_t used = 0;
-	int in = -1, status;
+	int in = -1;
 	pid_t pid = start(aside, &in);
 
-	*result = pid < 0 ? pid : collect(in, milliseconds, text, &used);
-	if (size)
-		*size = used;
+	*result = pid < 0 ? pid : finish(pid, end, collect(in, end, text, &used));
 	if (in >= 0)
 		close(in);
-	if (pid < 0)
-		return text;
-	if (*result && kill(-pid, SIGKILL)) /* and its children */
-		kill(pid, SIGKILL);
-	/* The child has closed its end of the pipe. Its exit may take the kernel some time. */
-	status = bury(pid, *result ? BURIAL_MILLISECONDS : milliseconds);
-	*result = *result ? *result : status;
+	if (size)
+		*size = used;
 	return text;
 }

@@ -216,9 +216,9 @@ struct aside {
 };
 
 /**
- * aside_output - run it without input, waiting so long for its end. Returns the beginning of what
- * it writes on standard output, 256 KiB at most, to be freed. @size gets its length; NULL: the text
- * ends with 0. *result: 0, its exit status negated, -ETIMEDOUT, or -EIO when it ended by a signal.
+ * aside_output - run it without input, waiting so long for its end. Returns what it writes on
+ * standard output, to be freed. @size gets its length; NULL: the text ends with 0. *result: 0, its
+ * exit status negated, -ETIMEDOUT, -EFBIG above 256 KiB, or -EIO when it ended by a signal.
  */
 char *aside_output(const struct aside *aside, int milliseconds, size_t *size, int *result);
 
