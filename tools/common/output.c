@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What stands for %@letter; NULL: nothing does. */
+/* What stands for %@letter; NULL: these two characters do. */
 static const char *replacement(char letter)
 {
 	char host[HOST_NAME_MAX + 1];
@@ -33,19 +33,16 @@ static const char *replacement(char letter)
 	}
 }
 
-/* NULL: % stands before a letter that stands for nothing. */
 static const char *expand(const char *pattern)
 {
-	const char *name = format_string("%.*s", (int)strcspn(pattern, "%"), pattern);
+	const char *name = "";
 
-	while ((pattern = strchr(pattern, '%')) != NULL) {
-		const char *instead = replacement(pattern[1]);
+	while (*pattern) {
+		const char *instead = *pattern == '%' ? replacement(pattern[1]) : NULL;
 
-		if (!instead)
-			return NULL;
-		pattern += 2;
-		name = format_string("%s%s%.*s", name, instead, (int)strcspn(pattern, "%"),
-				     pattern);
+		name = instead ? format_string("%s%s", name, instead)
+			       : format_string("%s%c", name, *pattern);
+		pattern += instead ? 2 : 1;
 	}
 	return name;
 }
@@ -92,12 +89,6 @@ FILE *output_open(const char *pattern, const char *what, const char **name)
 	FILE *file = NULL;
 	int fd;
 
-	if (!first) {
-		refuse(0,
-		       "cannot write the %s to %s: after %% stands p (process), h (host), r (rank) or %%",
-		       what, pattern);
-		return NULL;
-	}
 	*name = first;
 	for (int number = 1; (fd = claim(*name)) < 0 && errno == EEXIST; number++)
 		*name = format_string("%s.%d", first, number);
