@@ -83,13 +83,12 @@ static void put_duration(struct trace *trace, uint64_t nanoseconds)
 
 /* ---- places ---- */
 
-/* "function+0x12 (file.c:34)" */
+/* "function (file.c:34, program+0x1234)" */
 static void print_place(FILE *out, const struct place *place)
 {
-	unsigned long long offset = place->symbol[0] ? place->symbol_offset : place->offset;
-
-	fprintf(out, "%s%s%#llx (%s%s%s)\n", place->symbol, place->symbol[0] ? "+" : "", offset,
-		place->line, place->line[0] ? ", " : "", basename(place->module));
+	fprintf(out, "%s (%s%s%s+%#llx)\n", place->symbol[0] ? place->symbol : "?", place->line,
+		place->line[0] ? ", " : "", basename(place->module),
+		(unsigned long long)place->offset);
 }
 
 static void put_place(struct trace *trace, const struct place *place)
@@ -98,7 +97,6 @@ static void put_place(struct trace *trace, const struct place *place)
 	put_text(trace, "module", NULL, place->module);
 	json_number(&trace->json, "offset", (long long)place->offset);
 	put_text(trace, "symbol", NULL, place->symbol);
-	json_number(&trace->json, "symbol_offset", (long long)place->symbol_offset);
 	put_text(trace, "line", NULL, place->line);
 	json_close(&trace->json, '}');
 }

@@ -57,15 +57,14 @@ void trace_end(struct trace *trace, int status);
 struct place {
 	char module[256];	/* printable */
 	uint64_t offset;	/* in the module */
-	char symbol[64];	/* "" unknown */
-	uint64_t symbol_offset;	/* behind the beginning of the function */
-	/* "file.c:12"; "" without debug information, or without addr2line(1) */
+	char symbol[64];	/* "" unknown, or without addr2line(1) */
+	/* "file.c:12"; "" without debug information */
 	char line[256];
 };
 
 /*
- * Looks once per address at the symbol table of the module's file, static functions too, and asks
- * addr2line(1), which knows every kind of debug information. The same place has the same pointer.
+ * Asks addr2line(1), which knows symbol tables and every kind of debug information, once per
+ * address. The same place has the same pointer.
  */
 const struct place *place_of(const struct trace_frame *frame);
 
