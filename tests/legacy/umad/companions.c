@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Calls libibcommon's functions on the files lid, guid and gid of a folder. Prints a line for each
- * function: its name, its result, and what it wrote.
+ * Calls functions of libibcm, and those of libibcommon on the files lid, guid and gid of a folder.
+ * Prints a line for each function: its name, its result, and what it wrote.
  */
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+
+void *ib_cm_open_device(void *context);
+int ib_cm_listen(void);
 
 int sys_read_uint(char *directory, char *name, unsigned int *value);
 int sys_read_guid(char *directory, char *name, uint64_t *guid);
@@ -14,6 +19,17 @@ void xdump(FILE *file, char *message, void *data, int size);
 uint32_t fhash(uint8_t *data, int size, uint32_t start);
 void ibwarn(const char *function, char *format, ...);
 void ibpanic(const char *function, char *format, ...);
+
+static void use_cm(void)
+{
+	int result;
+
+	if (!ib_cm_open_device(NULL))
+		printf("ib_cm_open_device: %s\n", strerror(errno));
+	errno = 0;
+	result = ib_cm_listen();
+	printf("ib_cm_listen: %d %s\n", result, strerror(errno));
+}
 
 static void read_strings(char *folder)
 {
@@ -52,6 +68,7 @@ int main(int argc, char **argv)
 {
 	if (argc != 2)
 		return 2;
+	use_cm();
 	read_strings(argv[1]);
 	read_numbers(argv[1]);
 	read_addresses(argv[1]);
