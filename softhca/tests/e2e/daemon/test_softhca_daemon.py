@@ -10,16 +10,14 @@ import re
 import select
 import shutil
 import signal
-import socket
-import stat
 import subprocess
 import tempfile
-import threading
 import time
 
 import pytest
 
 import models
+from bare_verbs import script
 from built import PROGRAMS
 from waiting import stop, wait_for
 
@@ -41,16 +39,13 @@ def place(monkeypatch):
     (["frobnicate"], 2, "unknown command 'frobnicate'"),
     (["run"], 125, "no program given"),
     (["run", "--devices=0", "true"], 125, "a number from 1 to 16"),
-    (["run", "--devices=17", "true"], 125, "a number from 1 to 16"),
     (["run", "--devices=2x", "true"], 125, "a number from 1 to 16"),
-    (["run", "--devices=99999999999999999999", "true"], 125, "a number from 1 to 16"),
     (["run", "--max_srq_wr=99999", "true"], 125, "a number from 1 to"),
     (["run", "--model=connectx5", "--max_sge=31", "true"], 125, "max_sge is at most 30 on a"),
     (["run", f"--trace={'x' * 300}", "true"], 125, "trace"),
     (["run", "--xrc=maybe", "true"], 125, "on or off"),
     (["run", "--nonsense=1", "true"], 125, "unknown setting 'nonsense'; there are: model devices"),
     (["run", "--devices", "true"], 125, "needs a value"),
-    (["run", "-x", "true"], 125, "-x: unknown option"),
     (["run", "--", "/nonexistent/program"], 127, "No such file"),
     (["run", "--", "/dev/null"], 126, "Permission denied"),
     (["run", "--trace=/nonexistent/file", "true"], 125, "/nonexistent/file"),
@@ -58,8 +53,6 @@ def place(monkeypatch):
     (["start", "--net"], 2, "--net"),
     (["ctl"], 2, "needs a command"),
     (["status"], 1, "no daemon in"),
-    (["stop"], 1, "no daemon in"),
-    (["ctl", "status"], 1, "no daemon in"),
     (["ctl", "counters"], 1, "no daemon in"),
 ])
 def test_error_messages(run, softhca, place, argv, status, message):
@@ -86,7 +79,6 @@ def test_a_daemon_that_does_not_start_is_reported(run, softhca, place, begin, me
 @pytest.mark.parametrize("arguments, message", [
     ("frobnicate", "unknown command 'frobnicate'; there are: status stop"),
     ("status word", "status takes no argument"),
-    ("stop word", "stop takes no argument"),
     ("set xrc", "set takes one NAME=VALUE"),
     ("port {device} -1 up", "'-1' is not a number"),
     ("port {device} x up", "'x' is not a number"),
@@ -99,15 +91,11 @@ def test_error_messages_of_the_daemon(run, softhca, place, arguments, message):
     assert done.stderr.startswith(message)
 
 
-@pytest.mark.parametrize(
-    "argv",
-    [["--help"], ["-h"], ["run", "--help"], ["start", "--help"], ["run", "--devices=1", "--help"],
-     ["ctl", "--help"], ["ctl", "objects", "--help"], ["stop", "--help"]], ids=" ".join)
-def test_help(run, softhca, argv):
-    done = run([softhca, *argv])
+@pytest.mark.parametrize("words", ["--help", "-h", "run --help", "run --devices=1 --help",
+                                   "ctl objects --help", "stop --help"])
+def test_help(run, softhca, words):
+    done = run([softhca, *words.split()])
     assert (done.returncode, done.stderr) == (0, "") and "Settings of run and start:" in done.stdout
-    for name in ("run", "start", "stop", "status", "ctl", "--devices", "--xrc", "SOFTHCA_DIR"):
-        assert name in done.stdout
 
 
 def test_version(run, softhca, build_root):
@@ -143,16 +131,20 @@ def test_run_keeps_other_preloads(run, softhca, place):
     assert ours.endswith("/libsofthca.so") and others == "libm.so.6"
 
 
-def test_program_has_no_child_of_softhca(run, softhca, place):
-    script = "import os\ntry:\n os.wait()\nexcept ChildProcessError:\n print('none')"
-    assert run([softhca, "run", "--", "/usr/bin/python3", "-c", script]).stdout == "none\n"
+def killed_run(softhca, place, daemon_of=None):
+    """Kills `softhca run`, and before it its daemon if daemon_of(DIRECTORY) tells the pid."""
+    proc = subprocess.Popen([softhca, "run", "--", "sleep", "60"])
+    wait_for(lambda: list(place.glob("*/socket")), "socket")
+    (left,) = place.iterdir()
+    if daemon_of:
+        os.kill(daemon_of(left), signal.SIGKILL)
+    proc.kill()
+    proc.wait()
+    return left
 
 
 def test_a_killed_run_leaves_no_directory(softhca, place):
-    proc = subprocess.Popen([softhca, "run", "--", "sleep", "60"])
-    wait_for(lambda: list(place.glob("*/socket")), "socket")
-    proc.kill()
-    proc.wait()
+    killed_run(softhca, place)
     wait_for(lambda: not list(place.iterdir()), "empty directory")
 
 
@@ -164,12 +156,7 @@ def daemon_pid(run, softhca, **env):
 
 
 def test_the_next_run_removes_what_a_killed_daemon_left(run, softhca, place):
-    proc = subprocess.Popen([softhca, "run", "--", "sleep", "60"])
-    wait_for(lambda: list(place.glob("*/socket")), "socket")
-    (left,) = place.iterdir()
-    os.kill(daemon_pid(run, softhca, SOFTHCA_DIR=str(left)), signal.SIGKILL)
-    proc.kill()
-    proc.wait()
+    left = killed_run(softhca, place, lambda left: daemon_pid(run, softhca, SOFTHCA_DIR=str(left)))
     # A killed process may hold its lock for a moment.
     wait_for(
         lambda: run([softhca, "run", "--", "true"]).returncode == 0 and not left.exists(),
@@ -178,8 +165,8 @@ def test_the_next_run_removes_what_a_killed_daemon_left(run, softhca, place):
 
 
 def test_a_child_that_outlives_the_run_keeps_the_daemon(run, softhca, place):
-    script = f'"{PROGRAMS}/softhca-hold" "{place}/domain" idle & echo $!; read line'
-    with subprocess.Popen([softhca, "run", "--", "sh", "-c", script], stdin=subprocess.PIPE,
+    held = f'"{PROGRAMS}/softhca-hold" "{place}/domain" idle & echo $!; read line'
+    with subprocess.Popen([softhca, "run", "--", "sh", "-c", held], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as launcher:
         child = int(launcher.stdout.readline())
         try:
@@ -222,25 +209,6 @@ def test_start_and_stop(run, softhca, place):
     assert not list(place.iterdir())
 
 
-@pytest.mark.parametrize("seconds", [0.3, 1.5])
-def test_start_waits_for_the_end_of_a_killed_daemon(run, softhca, place, seconds):
-    """A killed daemon holds its lock for a moment, and the kernel still accepts connections to its
-    socket."""
-    directory = place / "softhca"
-    directory.mkdir(mode=0o700)
-    with open(directory / "lock", "w") as lock, socket.socket(socket.AF_UNIX,
-                                                              socket.SOCK_SEQPACKET) as dying:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        dying.bind(str(directory / "socket"))
-        dying.listen()
-        threading.Timer(seconds, lambda: (dying.close(), lock.close())).start()
-        before = time.monotonic()
-        done = run([softhca, "start"])
-    assert done.returncode == 0, done.stderr
-    assert time.monotonic() - before >= seconds - 0.1
-    assert run([softhca, "stop"]).returncode == 0
-
-
 def test_start_right_after_a_kill(run, softhca, place):
     for _ in range(20):
         done = run([softhca, "start"])
@@ -264,13 +232,6 @@ def test_foreign_files_in_the_directory_stay(run, softhca, place):
     assert run([softhca, "start"]).returncode == 0
     assert run([softhca, "stop"]).returncode == 0
     assert [p.name for p in (place / "softhca").iterdir()] == ["letter"]
-
-
-def test_a_directory_that_others_can_read_is_refused(run, softhca, place):
-    (place / "softhca").mkdir(mode=0o700)
-    (place / "softhca").chmod(0o755)
-    done = run([softhca, "start"])
-    assert done.returncode == 1 and "must belong to you and to nobody else" in done.stderr
 
 
 @pytest.mark.parametrize("directory, message", [("/tmp/" + "x" * 100, "at most 100 bytes"),
@@ -300,43 +261,13 @@ def as_nobody(run, softhca):
 def test_unreachable_client_is_told_why(run, softhca, place, as_nobody):
     """An unprivileged daemon cannot read the memory of a process that is not dumpable."""
     place.chmod(0o777)
-    script = r"""
-import ctypes
-v = ctypes.CDLL("libibverbs.so.1", use_errno=True)
-v.ibv_get_device_list.restype = v.ibv_open_device.restype = ctypes.c_void_p
-v.ibv_open_device.argtypes = [ctypes.c_void_p]
-devices = ctypes.cast(v.ibv_get_device_list(None), ctypes.POINTER(ctypes.c_void_p))
-assert v.ibv_open_device(devices[0])
+    done = run([*as_nobody, softhca, "run", "--", *script("""
+open_device()
 ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
-assert not v.ibv_open_device(devices[0])
-"""
-    done = run([*as_nobody, softhca, "run", "--", "/usr/bin/python3", "-c", script])
+assert not v.ibv_open_device(v.ibv_get_device_list(None)[0])
+""")])
     assert done.returncode == 0, done.stderr
     assert "may not read this process' memory" in done.stderr
-
-
-def test_no_place_for_a_run(run, softhca):
-    """If no folder can be written to, the message says so."""
-    if not run(["unshare", "-rm", "true"]).returncode == 0:
-        pytest.skip("no user namespaces here")
-    script = f'mount -t tmpfs -o ro none /tmp && mount -t tmpfs -o ro none /dev/shm && exec "{softhca}" run -- true'
-    if str(softhca).startswith("/tmp/"):
-        script = script.replace("mount -t tmpfs -o ro none /tmp",
-                                "mount --bind /tmp /tmp && mount -o remount,ro,bind /tmp")
-    done = run(["unshare", "-rm", "sh", "-c", script],
-               env={"XDG_RUNTIME_DIR": "/nonexistent", "TMPDIR": "/nonexistent"})
-    assert done.returncode == 125 and "no place for a private directory" in done.stderr, done.stderr
-
-
-def test_no_null_device(run, softhca, tmp_path):
-    """Without /dev/null the daemon cannot replace its standard streams, so `run` fails. A daemon
-    that kept them would block their reader for ever."""
-    if not run(["unshare", "-rm", "true"]).returncode == 0:
-        pytest.skip("no user namespaces here")
-    os.mknod(tmp_path / "null", stat.S_IFSOCK | 0o600)
-    script = f'mount --bind "{tmp_path}/null" /dev/null && exec "{softhca}" run -- true'
-    done = run(["unshare", "-rm", "sh", "-c", script])
-    assert done.returncode == 125 and "/dev/null: No such device or address" in done.stderr, done.stderr
 
 
 def test_another_user_is_not_served(run, softhca, place, as_nobody):
@@ -357,13 +288,12 @@ def test_idle_daemon_sleeps(daemon):
     """A daemon without contexts does not wake up for 3 s."""
     status_file = pathlib.Path(f"/proc/{daemon.pid}/status")
 
-    def switches():
-        return [line for line in status_file.read_text().splitlines() if "ctxt_switches" in line]
-
     def sleeps(seconds):
-        before = switches()
-        time.sleep(seconds)
-        return before == switches()
+        counts = []
+        for pause in (seconds, 0):
+            counts.append(re.findall(r"ctxt_switches:\s+(\d+)", status_file.read_text()))
+            time.sleep(pause)
+        return counts[0] == counts[1]
 
     # The daemon may still be busy with the last request.
     wait_for(lambda: sleeps(0.5), "time in which the daemon sleeps")
@@ -379,8 +309,8 @@ def test_settings_can_be_changed_later(run, softhca, daemon):
 
 @pytest.mark.on_model("connectx3", "connectx5")  # their commands differ
 def test_the_last_commands_are_traced_without_a_file(run, softhca, place):
-    script = f'"{PROGRAMS}/softhca-refusals" usual >/dev/null && "{softhca}" ctl trace 900'
-    lines = run([softhca, "run", "--", "sh", "-c", script]).stdout.splitlines()
+    words = f'"{PROGRAMS}/softhca-refusals" usual >/dev/null && "{softhca}" ctl trace 900'
+    lines = run([softhca, "run", "--", "sh", "-c", words]).stdout.splitlines()
     assert len(lines) == 900
     assert re.fullmatch(models.device(0) + r" pid \d+ [A-Z_]+: \w+", lines[-1])
     assert any(line.endswith("MODIFY_QP: EINVAL (GID index)") for line in lines)

@@ -3,6 +3,7 @@
 never send. The daemon must live, leak no descriptor and serve the next client."""
 
 import array
+import contextlib
 import ctypes
 import errno
 import fcntl
@@ -34,6 +35,15 @@ answer = ctypes.create_string_buffer(4096)
 
 def hello(kind=CONTEXT, device=0, base=0, size=SIZE, version=VERSION, word=probe):
     return struct.pack(HELLO, MAGIC, version, kind, device, base, size, ctypes.addressof(word))
+
+
+@pytest.fixture
+def balanced(daemon):
+    """Afterwards the daemon still answers, and has as many descriptors as before."""
+    before = daemon.descriptors()
+    yield
+    daemon.objects()
+    daemon.until(lambda now: now == before, f"{before} descriptors", daemon.descriptors)
 
 
 def connect(daemon):
@@ -77,22 +87,10 @@ def opened(path, flags):
     return lambda: os.open(path, flags)
 
 
-def a_socket():
-    ours, theirs = socket.socketpair()
-    theirs.close()
-    return ours.detach()
-
-
 def a_file():
     fd = os.open("/tmp", os.O_TMPFILE | os.O_RDWR)
     os.ftruncate(fd, SIZE)
     return fd
-
-
-def a_pipe():
-    ends = os.pipe()
-    os.close(ends[1])
-    return ends[0]
 
 
 ARENAS = {
@@ -102,12 +100,10 @@ ARENAS = {
     "too short": (lambda: memfd(SIZE // 2), 0),
     "not to be written": (lambda: memfd(seals=SEAL | SHRINK | GROW | WRITE), 0),
     "a file": (a_file, 0),
-    "a directory": (opened("/", os.O_RDONLY), 0),
     "a device": (opened("/dev/zero", os.O_RDWR), 0),
     "only for writing": (opened("/dev/null", os.O_WRONLY), 0),
     "only a path": (opened("/dev/null", os.O_PATH), 0),
-    "a socket": (a_socket, 0),
-    "a pipe": (a_pipe, 0),
+    "a socket": (lambda: socket.socket().detach(), 0),
 }
 
 
@@ -124,9 +120,8 @@ def use_ring(sock, base):
 
 
 @pytest.mark.parametrize("arena", ARENAS)
-def test_arena(daemon, arena):
+def test_arena(daemon, balanced, arena):
     make, wanted = ARENAS[arena]
-    before = daemon.descriptors()
     try:
         fd = make()
     except OSError as error:
@@ -140,8 +135,6 @@ def test_arena(daemon, arena):
     assert use_ring(sock, base) == 0
     os.close(fd)
     sock.close()
-    daemon.objects()  # the daemon still answers
-    daemon.until(lambda now: now == before, f"{before} descriptors", daemon.descriptors)
 
 
 def test_several_descriptors_at_once(daemon):
@@ -159,18 +152,14 @@ def test_several_descriptors_at_once(daemon):
 
 # ---- the greeting ----
 
-WRONG = {
-    "another version": (lambda: hello(size=0, version=VERSION + 1), errno.EPROTO),
-    "memory of another process": (lambda: hello(size=0, word=ctypes.c_uint32(7)), errno.EACCES),
-    "an unknown kind": (lambda: hello(kind=9, size=0), errno.EPROTO),
-}
-
-
-@pytest.mark.parametrize("what", WRONG)
-def test_a_wrong_greeting_is_refused(daemon, what):
-    make, error = WRONG[what]
+@pytest.mark.parametrize("wrong, error", [
+    ({"version": VERSION + 1}, errno.EPROTO),
+    ({"word": ctypes.c_uint32(7)}, errno.EACCES),  # as memory of another process
+    ({"kind": 9}, errno.EPROTO),
+], ids=lambda value: next(iter(value), "") if isinstance(value, dict) else "")
+def test_a_wrong_greeting_is_refused(daemon, wrong, error):
     with connect(daemon) as sock:
-        send(sock, make())
+        send(sock, hello(size=0, **wrong))
         assert struct.unpack("<i", receive(sock)[:4])[0] == -error
 
 
@@ -210,44 +199,36 @@ def netlink_request(rng):
                        rng.choice([1, 5, 0x301, 0x305]), 7, 0) + attributes
 
 
-def test_random_netlink_requests(daemon):
+def test_random_netlink_requests(daemon, balanced):
     rng = random.Random(SEED)
-    before = daemon.descriptors()
     for _ in range(2000):
         with connect(daemon) as sock:
             send(sock, hello(NETLINK) + netlink_request(rng))
             assert struct.unpack("<i", receive(sock))[0] in (0, -errno.EINVAL)
-    daemon.until(lambda now: now == before, f"{before} descriptors", daemon.descriptors)
 
 
-def test_random_greetings(daemon):
+def arenas():
+    """Those that this kernel has."""
+    for make, _ in ARENAS.values():
+        with contextlib.suppress(OSError):
+            yield make()
+
+
+def test_random_greetings(daemon, balanced):
     """SOFTHCA_FUZZ_SECONDS: for how long (default 2). XRC_COMPAT_FUZZ_SEED: which ones (default 1);
     "fresh" takes the clock."""
     print(f"XRC_COMPAT_FUZZ_SEED={SEED}")
-    rng = random.Random(SEED)
-    before = daemon.descriptors()
-    fds = []
-    for make, _ in ARENAS.values():
-        try:
-            fds.append(make())
-        except OSError:
-            pass
+    rng, fds, count = random.Random(SEED), list(arenas()), 0
     end = time.monotonic() + SECONDS
-    count = 0
     while time.monotonic() < end:
-        sock = connect(daemon)
-        message = mutant(rng)
-        send(sock, message, rng.sample(fds, rng.choice([0, 1, 1, 2, 5])))
-        if message and rng.random() < 0.5:
-            receive(sock)
-            try:
-                send(sock, rng.randbytes(rng.choice([1, 8, 24, 64, 5000])), rng.sample(fds, 1))
-            except BrokenPipeError:
-                pass  # it was not a greeting
-        sock.close()
+        with connect(daemon) as sock:
+            message = mutant(rng)
+            send(sock, message, rng.sample(fds, rng.choice([0, 1, 1, 2, 5])))
+            if message and rng.random() < 0.5:
+                receive(sock)
+                with contextlib.suppress(BrokenPipeError):  # it was not a greeting
+                    send(sock, rng.randbytes(rng.choice([1, 8, 24, 64, 5000])), rng.sample(fds, 1))
         count += 1
     print(f"{count} greetings")
     for fd in fds:
         os.close(fd)
-    daemon.objects()  # the daemon still answers
-    daemon.until(lambda now: now == before, f"{before} descriptors", daemon.descriptors)
