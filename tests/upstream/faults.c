@@ -6,7 +6,7 @@
  *	faults plain-srq	asks an ordinary SRQ for its XRC number, which it has not
  *	faults polled-late	polls the completion of an XRC SRQ that is destroyed
  */
-#include <softhca/tests/e2e/xrc.h>
+#include <softhca/tests/e2e/rig.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,8 +34,7 @@ static int end_opened_handle(bool reset)
 static int number_of_plain_srq(void)
 {
 	struct host *host = rig_host(0);
-	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
-	struct ibv_srq *srq = MADE(ibv_create_srq(host->pd, &attr));
+	struct ibv_srq *srq = MADE(rig_srq(host, 4));
 	uint32_t shown, answered = 0;
 	int err;
 
@@ -52,11 +51,10 @@ static int poll_destroyed_srq(void)
 	struct ibv_srq *srq = MADE(xrc_srq(host, xrcd, 4, 1));
 	struct ibv_qp *sender = MADE(rig_qp(host, IBV_QPT_XRC_SEND, NULL));
 	struct ibv_qp *target = MADE(xrc_target(host, xrcd));
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(host, &sge, IBV_WR_SEND, 0, LENGTH);
+	struct ibv_send_wr wr = rig_wr(host, IBV_WR_SEND, 0, LENGTH);
 	struct ibv_wc wc;
 
-	rig_connect(host, sender, host, target, rig_link_to(0, host->lid));
+	rig_connect(host, sender, host, target);
 	NEED(!rig_post_srq(host, srq, RECEIVED, LENGTH, 1));
 	wr.qp_type.xrc.remote_srqn = xrc_srq_number(srq);
 	wr.send_flags = 0;

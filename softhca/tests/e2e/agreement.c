@@ -11,7 +11,7 @@
  */
 #include <tests/e2e/opened.h>
 #include <tests/rc_masks.h>
-#include "xrc.h"
+#include "rig.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,61 +113,6 @@ CASE(the_domain_of_a_dead_process_is_free)
 	return true;
 }
 
-static bool kill_child(pid_t child)
-{
-	return !kill(child, SIGKILL) && waitpid(child, NULL, 0) == child;
-}
-
-#define CREATORS 6
-
-/*
- * Waits for the start, and writes whether this process has created the domain. It keeps the domain
- * until it is killed.
- */
-static void create_domain(int fd, int start, int finish)
-{
-	struct host *host = rig_host(0);
-	uint8_t made;
-	char byte;
-
-	NEED(!read(start, &byte, 1));
-	made = xrc_domain(host, fd, O_CREAT | O_EXCL) != NULL;
-	NEED((made || errno == EINVAL) && write(finish, &made, 1) == 1);
-	for (;;)
-		pause();
-}
-
-/* If many processes create a domain at once (O_EXCL), one succeeds. */
-CASE(one_of_several_processes_creates_the_domain)
-{
-	int fd = xrc_file(), start[2], finish[2], made = 0;
-	pid_t child[CREATORS];
-	uint8_t byte;
-
-	CHECK(!pipe(start) && !pipe(finish));
-	for (int i = 0; i < CREATORS; i++) {
-		child[i] = fork();
-		NEED(child[i] >= 0);
-		if (child[i])
-			continue;
-		close(start[1]);
-		create_domain(fd, start[0], finish[1]);
-	}
-	close(start[0]);
-	close(start[1]);
-	for (int i = 0; i < CREATORS; i++) {
-		CHECK(read(finish[0], &byte, 1) == 1);
-		made += byte;
-	}
-	for (int i = 0; i < CREATORS; i++)
-		CHECK(kill_child(child[i]));
-	close(finish[0]);
-	close(finish[1]);
-	CHECK(made == 1 && domain_is_free(rig_host(0), fd));
-	close(fd);
-	return true;
-}
-
 #define DOMAINS 200
 
 /* Each of many files has a domain of its own, although none of them has a name. */
@@ -183,12 +128,9 @@ CASE(each_file_has_a_domain_of_its_own)
 	}
 	for (int i = 0; i < DOMAINS; i++) {
 		CHECK(!xrc_domain(host, fd[i], O_CREAT | O_EXCL) && errno == EINVAL);
-		CHECK(!ibv_close_xrcd(xrcd[i]));
-	}
-	CHECK(domain_is_free(host, fd[0]) && domain_is_free(host, fd[DOMAINS - 1]));
-	for (int i = 0; i < DOMAINS; i++)
+		CHECK(!ibv_close_xrcd(xrcd[i]) && domain_is_free(host, fd[i]));
 		close(fd[i]);
-	rig_free_host(host);
+	}
 	return true;
 }
 
@@ -236,8 +178,7 @@ CASE(opened_handle_outlives_the_creator)
 
 	CHECK(!ibv_destroy_qp(s.target) && raise_on(qpn, 1));
 	CHECK(!opened_hear() || rig_event_is(s.host, IBV_EVENT_COMM_EST, s.opened));
-	CHECK(rig_state(s.opened) == IBV_QPS_RESET);
-	return nothing_more(s.host->ctx);
+	return rig_state(s.opened) == IBV_QPS_RESET && nothing_more(s.host->ctx);
 }
 
 /* Waits for @expected events, then for a moment for one more. */
@@ -264,10 +205,8 @@ CASE(unread_events_are_kept)
 		CHECK(xrc_open(s.host, s.xrcd, s.target->qp_num));
 	CHECK(raise_on(s.target->qp_num, times));
 	count = read_all(s.host->ctx, times * hearers);
-	if (count != times * hearers)
-		printf("%d of %d events came\n", count, times * hearers);
-	CHECK(count == times * hearers);
-	return true;
+	printf("%d of %d events came\n", count, times * hearers);
+	return count == times * hearers;
 }
 
 /* Destroying a handle drops its unread events, because they point to the handle. */
@@ -278,9 +217,7 @@ CASE(destroying_a_qp_drops_its_unread_events)
 
 	CHECK(raise_on(s.target->qp_num, 3) &&
 	      rig_readable(s.host->ctx->async_fd, RIG_PATIENCE_MS));
-	CHECK(!ibv_destroy_qp(s.target));
-	CHECK(read_all(s.host->ctx, expected) == expected);
-	return true;
+	return !ibv_destroy_qp(s.target) && read_all(s.host->ctx, expected) == expected;
 }
 
 /* The type of the target's next event. Counts the opened handle's events before it in @opened. */
@@ -299,7 +236,8 @@ static enum ibv_event_type next_type(const struct shared *s, int *opened)
 
 /*
  * The events come in the order of raising. None is left out or merged with another: the opened
- * handle gets as many as the creator's, or none if such handles are deaf.
+ * handle gets as many as the creator's, or none if such handles are deaf. An event that reports a
+ * failure changes no state.
  */
 CASE(events_keep_their_order)
 {
@@ -317,31 +255,24 @@ CASE(events_keep_their_order)
 	for (size_t i = 0; i < count; i++)
 		CHECK(next_type(&s, &opened) == types[i]);
 	CHECK(opened == (opened_hear() ? (int)count : 0));
-	return nothing_more(s.host->ctx);
+	return rig_state(s.opened) == IBV_QPS_RESET && nothing_more(s.host->ctx);
 }
 
-/* An event reports the failure. The QP keeps its state until a program changes it. */
-CASE(a_failure_changes_no_state)
+/*
+ * Only the adapter raises a target QP's events. A program raises none when it changes the state or
+ * destroys the handles of a target, and the last one ends the target.
+ */
+CASE(state_changes_and_destroys_raise_no_event)
 {
 	struct shared s = share();
-	int opened = 0;
-
-	CHECK(raise_event("qp", s.target->qp_num, IBV_EVENT_QP_FATAL, 1) &&
-	      next_type(&s, &opened) == IBV_EVENT_QP_FATAL);
-	CHECK(rig_state(s.opened) == IBV_QPS_RESET);
-	return true;
-}
-
-/* Destroying the handles of a target raises no event, and the last one ends the target. */
-CASE(destroying_each_handle_raises_no_event)
-{
-	struct shared s = share();
+	struct rig_link link = rig_link_to(1, s.host->lid);
 	uint32_t qpn = s.target->qp_num;
 
+	CHECK(!rig_bring_up(s.target, &link) && rig_state(s.target) == IBV_QPS_RTR);
+	CHECK(!rig_to_state(s.target, IBV_QPS_RESET) && nothing_more(s.host->ctx));
 	CHECK(!ibv_destroy_qp(s.target) && nothing_more(s.host->ctx));
 	CHECK(!opened_destroy(s.opened) && nothing_more(s.host->ctx));
-	CHECK(!xrc_open(s.host, s.xrcd, qpn) && errno == EINVAL);
-	return !ibv_close_xrcd(s.xrcd);
+	return !xrc_open(s.host, s.xrcd, qpn) && errno == EINVAL && !ibv_close_xrcd(s.xrcd);
 }
 
 /* One opened device is closed. The QP lives until the other opened device destroys its handle. */
@@ -376,11 +307,7 @@ static void *end(void *argument)
 	return NULL;
 }
 
-/*
- * A destroy command reports how many events were read, and the library waits until as many are
- * acknowledged. Three events are raised and two of them read. So the destroy ends with the second
- * acknowledgement, and not before.
- */
+/* Two of three events are read. The destroy ends with the second acknowledgement, not before. */
 static bool destroy_counts_what_was_read(struct ending *ending, struct ibv_context *ctx)
 {
 	struct ibv_async_event event[2];
@@ -392,51 +319,41 @@ static bool destroy_counts_what_was_read(struct ending *ending, struct ibv_conte
 	usleep(200000);
 	CHECK(!__atomic_load_n(&ending->done, __ATOMIC_ACQUIRE));
 	ibv_ack_async_event(&event[1]);
-	CHECK(!pthread_join(thread, NULL) && nothing_more(ctx));
-	return true;
+	return !pthread_join(thread, NULL) && nothing_more(ctx);
 }
 
-CASE(destroying_a_qp_reports_its_events)
+/*
+ * A destroy command reports how many events were read, and the library waits until as many are
+ * acknowledged.
+ */
+CASE(destroying_an_object_reports_its_events)
 {
 	struct host *host = rig_host(0);
-	struct ending ending = { .qp = xrc_target(host, xrc_domain(host, -1, O_CREAT)) };
+	struct ibv_xrcd *xrcd = MADE(xrc_domain(host, -1, O_CREAT));
+	struct ending qp = { .qp = MADE(xrc_target(host, xrcd)) },
+		      srq = { .srq = MADE(xrc_srq(host, xrcd, 8, 1)) };
+	uint32_t srqn = xrc_srq_number(srq.srq);
 
-	CHECK(ending.qp && raise_on(ending.qp->qp_num, 3));
-	return destroy_counts_what_was_read(&ending, host->ctx);
+	CHECK(raise_on(qp.qp->qp_num, 3) && destroy_counts_what_was_read(&qp, host->ctx));
+	CHECK(raise_event("srq", srqn, IBV_EVENT_SRQ_LIMIT_REACHED, 3));
+	return destroy_counts_what_was_read(&srq, host->ctx);
 }
 
-CASE(destroying_an_srq_reports_its_events)
-{
-	struct host *host = rig_host(0);
-	struct ending ending = { .srq = xrc_srq(host, xrc_domain(host, -1, O_CREAT), 8, 1) };
-
-	CHECK(ending.srq &&
-	      raise_event("srq", xrc_srq_number(ending.srq), IBV_EVENT_SRQ_LIMIT_REACHED, 3));
-	return destroy_counts_what_was_read(&ending, host->ctx);
-}
-
-/* Only the adapter raises a target QP's events. A program that changes the state raises none. */
-CASE(a_change_to_rtr_and_back_raises_no_event)
-{
-	struct shared s = share();
-	struct rig_link link = rig_link_to(1, s.host->lid);
-
-	CHECK(!rig_bring_up(s.target, &link) && rig_state(s.target) == IBV_QPS_RTR);
-	CHECK(!rig_to_state(s.target, IBV_QPS_RESET));
-	return nothing_more(s.host->ctx);
-}
-
-/* Each context closes its own handle of a domain, also while another context has objects there. */
+/*
+ * Each context closes its own handle of a domain, also while another context has objects there. A
+ * sender is none of these.
+ */
 CASE(each_context_closes_its_own_domain_handle)
 {
 	struct host *a = rig_host(0), *b = rig_host(0);
 	int fd = xrc_file();
 	struct ibv_xrcd *one = MADE(xrc_domain(a, fd, O_CREAT)), *two = MADE(xrc_domain(b, fd, 0));
-	struct ibv_qp *target = MADE(xrc_target(b, two));
+	struct ibv_srq *srq = MADE(xrc_srq(b, two, 8, 1));
 
+	rig_qp(b, IBV_QPT_XRC_SEND, NULL);
 	CHECK(!ibv_close_xrcd(one) && ibv_close_xrcd(two) == EBUSY);
 	CHECK(!xrc_domain(a, fd, O_CREAT | O_EXCL) && errno == EINVAL);
-	CHECK(!ibv_destroy_qp(target) && !ibv_close_xrcd(two));
+	CHECK(!ibv_destroy_srq(srq) && !ibv_close_xrcd(two));
 	return domain_is_free(a, fd);
 }
 
@@ -462,33 +379,15 @@ CASE(attributes_are_read_back_cut_to_their_fields)
 		.max_dest_rd_atomic = 3, .min_rnr_timer = 40,
 		.ah_attr = { .dlid = host->lid, .port_num = 1, .sl = 19, .src_path_bits = 200 },
 	}, rts = { .qp_state = IBV_QPS_RTS, .timeout = 33, .retry_cnt = 9, .rnr_retry = 1 };
-	struct ibv_qp_init_attr init;
 
-	CHECK(!rig_init(qp, &link) && !ibv_query_qp(qp, &attr, 0, &init));
-	CHECK(attr.qp_access_flags == IBV_ACCESS_REMOTE_WRITE);
+	CHECK(!rig_init(qp, &link) && rig_attr(qp).qp_access_flags == IBV_ACCESS_REMOTE_WRITE);
 	CHECK(!ibv_modify_qp(qp, &rtr, MASK_RTR) && !ibv_modify_qp(qp, &rts, MASK_RTS));
-	CHECK(!ibv_query_qp(qp, &attr, 0, &init));
+	attr = rig_attr(qp);
 	CHECK(attr.max_dest_rd_atomic == resources_of_three() && attr.max_rd_atomic == 1 &&
 	      attr.min_rnr_timer == 8);
 	CHECK(attr.ah_attr.sl == 3 && attr.ah_attr.src_path_bits == 72);
 	CHECK(attr.timeout == 1 && attr.retry_cnt == 1 && attr.rnr_retry == 1);
-	CHECK(attr.qp_access_flags == (unsigned int)link.access);
-	CHECK(!ibv_destroy_qp(qp));
-	return true;
-}
-
-/* An SRQ keeps its domain busy, a sender does not. */
-CASE(srq_keeps_its_domain_busy)
-{
-	struct host *host = rig_host(0);
-	struct ibv_xrcd *xrcd = MADE(xrc_domain(host, -1, O_CREAT));
-	struct ibv_srq *srq = MADE(xrc_srq(host, xrcd, 8, 1));
-	struct ibv_qp *send = rig_qp(host, IBV_QPT_XRC_SEND, NULL);
-
-	CHECK(ibv_close_xrcd(xrcd) == EBUSY && !ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
-	CHECK(!ibv_destroy_qp(send));
-	rig_free_host(host);
-	return true;
+	return attr.qp_access_flags == (unsigned int)link.access;
 }
 
 RIG_MAIN

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Two hosts with a QP each, which are or will be connected. */
+/* Two hosts with a QP each, and a target with two handles: connected, for cases that send. */
+#include <tests/e2e/emulated.h>
 #include "pair.h"
 
 #include <fcntl.h>
+#include <string.h>
 
 struct pair pair_apart(enum ibv_qp_type type)
 {
@@ -19,18 +21,14 @@ struct pair pair_apart(enum ibv_qp_type type)
 	return pair;
 }
 
-struct pair pair_up(enum ibv_qp_type type, const struct rig_link *link)
+struct pair pair_up(enum ibv_qp_type type)
 {
-	struct pair pair = pair_apart(type);
-	const struct rig_link usual = rig_link_to(0, 0);
-
-	rig_connect(pair.a, pair.qa, pair.b, pair.qb, link ? *link : usual);
-	return pair;
+	return pair_by(type, rig_link_to(0, 0), rig_link_to(0, 0));
 }
 
-struct pair pair_unlike(struct rig_link link_a, struct rig_link link_b)
+struct pair pair_by(enum ibv_qp_type type, struct rig_link link_a, struct rig_link link_b)
 {
-	struct pair pair = pair_apart(IBV_QPT_RC);
+	struct pair pair = pair_apart(type);
 
 	link_a.dest_qpn = pair.qb->qp_num;
 	link_a.dlid = pair.b->lid;
@@ -56,16 +54,16 @@ void pair_pattern(uint8_t *at, size_t length, unsigned int seed)
 		at[i] = (uint8_t)(seed + i * 7);
 }
 
-int pair_post_recv(struct pair *pair, size_t offset, uint32_t length, uint64_t wr_id)
+int pair_post_recv(const struct pair *pair, size_t offset, uint32_t length, uint64_t wr_id)
 {
 	return pair->srq ? rig_post_srq(pair->b, pair->srq, offset, length, wr_id)
 			 : rig_post_recv(pair->b, pair->qb, offset, length, wr_id);
 }
 
-struct ibv_send_wr pair_remote_wr(struct pair *pair, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
-				  size_t local, size_t remote, uint32_t length)
+struct ibv_send_wr pair_wr(const struct pair *pair, enum ibv_wr_opcode opcode, size_t local,
+			   size_t remote, uint32_t length)
 {
-	struct ibv_send_wr wr = rig_wr(pair->a, sge, opcode, local, length);
+	struct ibv_send_wr wr = rig_wr(pair->a, opcode, local, length);
 
 	if (pair->srq)
 		wr.qp_type.xrc.remote_srqn = xrc_srq_number(pair->srq);
@@ -78,22 +76,64 @@ struct ibv_send_wr pair_remote_wr(struct pair *pair, struct ibv_sge *sge, enum i
 	return wr;
 }
 
-bool pair_send(struct pair *pair, uint32_t length, enum ibv_wc_status status)
+bool pair_send(const struct pair *pair, uint32_t length, enum ibv_wc_status status)
 {
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = pair_remote_wr(pair, &sge, IBV_WR_SEND, 0, 0, length);
+	struct ibv_send_wr wr = pair_wr(pair, IBV_WR_SEND, 0, 0, length);
 
 	return rig_send(pair->qa, &wr, status);
 }
 
-struct ibv_send_wr pair_datagram(struct pair *pair, struct ibv_sge *sge, struct ibv_ah_attr *path,
+struct ibv_send_wr pair_datagram(const struct pair *pair, struct ibv_ah_attr *path,
 				 uint32_t length)
 {
 	struct ibv_ah_attr usual = { .dlid = pair->b->lid, .port_num = 1 };
-	struct ibv_send_wr wr = rig_wr(pair->a, sge, IBV_WR_SEND, 0, length);
+	struct ibv_send_wr wr = rig_wr(pair->a, IBV_WR_SEND, 0, length);
 
 	wr.wr.ud.ah = MADE(ibv_create_ah(pair->a->pd, path ? path : &usual));
 	wr.wr.ud.remote_qpn = pair->qb->qp_num;
 	wr.wr.ud.remote_qkey = RIG_QKEY;
 	return wr;
+}
+
+struct xrc_stage xrc_stage(void)
+{
+	struct xrc_stage s = { .sender = rig_host(0), .one = rig_host(1), .two = rig_host(1) };
+	int fd = xrc_file();
+
+	s.xrcd1 = MADE(xrc_domain(s.one, fd, O_CREAT));
+	s.xrcd2 = MADE(xrc_domain(s.two, fd, 0));
+	s.srq1 = MADE(xrc_srq(s.one, s.xrcd1, RIG_DEPTH, 1));
+	s.srq2 = MADE(xrc_srq(s.two, s.xrcd2, RIG_DEPTH, 1));
+	s.send = rig_qp(s.sender, IBV_QPT_XRC_SEND, NULL);
+	s.target = MADE(xrc_target(s.one, s.xrcd1));
+	s.opened = MADE(xrc_open(s.two, s.xrcd2, s.target->qp_num));
+	rig_connect(s.sender, s.send, s.one, s.target);
+	return s;
+}
+
+struct ibv_send_wr xrc_wr(const struct xrc_stage *s, enum ibv_wr_opcode opcode, struct ibv_srq *srq)
+{
+	struct ibv_send_wr wr = rig_wr(s->sender, opcode, 0, XRC_BYTES);
+
+	wr.qp_type.xrc.remote_srqn = xrc_srq_number(srq);
+	return wr;
+}
+
+bool xrc_send(struct xrc_stage *s, struct ibv_srq *srq, struct host *host,
+	      enum ibv_wc_status status)
+{
+	struct ibv_send_wr wr = xrc_wr(s, IBV_WR_SEND, srq);
+	uint32_t number = xrc_srq_number(srq);
+	struct ibv_wc wc;
+
+	memset(s->sender->buffer, (int)number, XRC_BYTES);
+	CHECK(!rig_post_srq(host, srq, 4096, XRC_BYTES, number));
+	CHECK(rig_send(s->send, &wr, status));
+	if (status)
+		return true;
+	CHECK(rig_poll_success(host->cq, &wc) && wc.wr_id == number);
+	CHECK(wc.qp_num == s->target->qp_num &&
+	      wc.src_qp == emulated_src_qp(number, s->send->qp_num));
+	CHECK(host->buffer[4096] == (uint8_t)number);
+	return true;
 }

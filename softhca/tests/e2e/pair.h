@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Two hosts with a QP each, which are or will be connected. */
+/* Two hosts with a QP each, and a target with two handles: connected, for cases that send. */
 #ifndef TEST_SOFTHCA_PAIR_H
 #define TEST_SOFTHCA_PAIR_H
 
-#include "xrc.h"
+#include "rig.h"
 
 struct pair {
-	struct host *a, *b;
-	struct ibv_qp *qa, *qb;
+	union {
+		struct {
+			struct host *a, *b;
+		};
+		struct host *host[2];
+	};
+	union {
+		struct {
+			struct ibv_qp *qa, *qb;
+		};
+		struct ibv_qp *qp[2];
+	};
 	/* Of b, with a target as qb, if qa is an XRC_SEND QP. Else both are NULL. */
 	struct ibv_xrcd *xrcd;
 	struct ibv_srq *srq;
@@ -15,33 +25,63 @@ struct pair {
 
 /* Both QPs in RESET, for cases that connect them step by step. */
 struct pair pair_apart(enum ibv_qp_type type);
-
-/* Both connected. @link: NULL for the usual attributes. */
-struct pair pair_up(enum ibv_qp_type type, const struct rig_link *link);
-/* Two connected RC QPs with attributes of their own. */
-struct pair pair_unlike(struct rig_link link_a, struct rig_link link_b);
-
+/* Both connected; pair_by() with attributes of their own. */
+struct pair pair_up(enum ibv_qp_type type);
+struct pair pair_by(enum ibv_qp_type type, struct rig_link link_a, struct rig_link link_b);
 /* False if something cannot be destroyed. */
 bool pair_tear_down(struct pair *pair);
+
+/* A case on a connected pair, which is torn down if the case holds. */
+#define PAIR_CASE(function, type) \
+	static bool function##_of(struct pair pair); \
+	CASE(function) \
+	{ \
+		struct pair pair = pair_up(type); \
+ \
+		return function##_of(pair) && pair_tear_down(&pair); \
+	} \
+	static bool function##_of(struct pair pair)
 
 /* Fills memory with bytes that tell the place and the seed. */
 void pair_pattern(uint8_t *at, size_t length, unsigned int seed);
 
 /* Posts part of b's buffer to its QP, or to its SRQ if it has one. */
-int pair_post_recv(struct pair *pair, size_t offset, uint32_t length, uint64_t wr_id);
+int pair_post_recv(const struct pair *pair, size_t offset, uint32_t length, uint64_t wr_id);
 
 /* A request between a's buffer and b's, at these offsets. A send ignores @remote. */
-struct ibv_send_wr pair_remote_wr(struct pair *pair, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
-				  size_t local, size_t remote, uint32_t length);
-
+struct ibv_send_wr pair_wr(const struct pair *pair, enum ibv_wr_opcode opcode, size_t local,
+			   size_t remote, uint32_t length);
 /* Sends from the start of a's buffer, and waits for the completion, which must have this status. */
-bool pair_send(struct pair *pair, uint32_t length, enum ibv_wc_status status);
-
+bool pair_send(const struct pair *pair, uint32_t length, enum ibv_wc_status status);
 /*
  * A datagram from a's buffer to b's QP, by this path or, if @path is NULL, by b's LID. The caller
  * destroys the address handle.
  */
-struct ibv_send_wr pair_datagram(struct pair *pair, struct ibv_sge *sge, struct ibv_ah_attr *path,
+struct ibv_send_wr pair_datagram(const struct pair *pair, struct ibv_ah_attr *path,
 				 uint32_t length);
+
+/* ---- a domain that two contexts share, and a sender that reaches both ---- */
+
+#define XRC_BYTES 64u
+
+/* A sender on device 0, and on device 1 a target with two contexts ("processes") in one domain. */
+struct xrc_stage {
+	struct host *sender, *one, *two;
+	struct ibv_xrcd *xrcd1, *xrcd2;
+	struct ibv_srq *srq1, *srq2;
+	struct ibv_qp *send, *target, *opened;
+};
+
+/* Makes all objects, and connects them. */
+struct xrc_stage xrc_stage(void);
+/* A request of XRC_BYTES from the sender's buffer to an SRQ. */
+struct ibv_send_wr xrc_wr(const struct xrc_stage *s, enum ibv_wr_opcode opcode,
+			  struct ibv_srq *srq);
+/*
+ * Sends to an SRQ of the host. The sender gets this status; if it is success, the host gets the
+ * message.
+ */
+bool xrc_send(struct xrc_stage *s, struct ibv_srq *srq, struct host *host,
+	      enum ibv_wc_status status);
 
 #endif

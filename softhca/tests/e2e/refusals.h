@@ -3,20 +3,19 @@
 #ifndef TEST_SOFTHCA_REFUSALS_H
 #define TEST_SOFTHCA_REFUSALS_H
 
-#include "xrc.h"
+#include "rig.h"
 
-/* The objects of a row. Each row creates its own. */
+/* The objects of a row. Each row creates its own. Without XRC the XRC objects are NULL. */
 struct objects {
 	struct host *host;
 	int fd;
-	struct ibv_xrcd *xrcd;	/* on fd; NULL without XRC */
+	struct ibv_xrcd *xrcd; /* on fd */
 	struct ibv_xrcd *private;
 	struct ibv_srq *xsrq;
 	struct ibv_srq *srq;
 	struct ibv_qp *rc, *send, *recv;
 };
 
-/* Without XRC its members are NULL. */
 struct objects objects_create(bool xrc);
 /* Destroys all objects. That succeeds only if the row has left nothing behind. */
 void objects_destroy(struct objects *g);
@@ -62,6 +61,5 @@ void refusals_judge(struct refusals *run, const char *name, int err, int wanted)
 	} while (0)
 
 void refusals_of_objects(struct refusals *run);
-void refusals_of_modify(struct refusals *run);
 
 #endif

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Hosts, QPs and requests over the modern API, and the run of a table of cases. */
+/* Hosts, QPs, XRC objects and requests over the modern API, and the run of a table of cases. */
 #include "rig.h"
 
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-
-#define PSN 0x1234u
 
 void rig_need(bool good, const char *what)
 {
@@ -82,10 +81,25 @@ struct ibv_qp *rig_qp(struct host *host, enum ibv_qp_type type, struct ibv_srq *
 	return qp;
 }
 
+struct ibv_srq *rig_srq(struct host *host, uint32_t max_wr)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = max_wr, .max_sge = 1 } };
+
+	return ibv_create_srq(host->pd, &attr);
+}
+
+uint8_t *rig_map(size_t length)
+{
+	void *at = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	NEED(at != MAP_FAILED);
+	return at;
+}
+
 struct rig_link rig_link_to(uint32_t qpn, uint16_t lid)
 {
 	const struct rig_link link = {
-		.dest_qpn = qpn, .psn = PSN, .dlid = lid, .timeout = 10, .retry_cnt = 3,
+		.dest_qpn = qpn, .psn = RIG_PSN, .dlid = lid, .timeout = 10, .retry_cnt = 3,
 		.rnr_retry = 7, .min_rnr_timer = 1,
 		.max_dest_rd_atomic = 4, .mtu = IBV_MTU_1024,
 		.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
@@ -156,24 +170,26 @@ int rig_to_state(struct ibv_qp *qp, enum ibv_qp_state state)
 	return ibv_modify_qp(qp, &attr, IBV_QP_STATE);
 }
 
-enum ibv_qp_state rig_state(struct ibv_qp *qp)
+struct ibv_qp_attr rig_attr(struct ibv_qp *qp)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
-	return ibv_query_qp(qp, &attr, 0, &init) ? IBV_QPS_UNKNOWN : attr.qp_state;
+	NEED(!ibv_query_qp(qp, &attr, 0, &init));
+	return attr;
 }
 
-void rig_connect(struct host *a, struct ibv_qp *qp_a, struct host *b, struct ibv_qp *qp_b,
-		 struct rig_link link)
+enum ibv_qp_state rig_state(struct ibv_qp *qp)
 {
-	struct ibv_qp *const qps[] = { qp_a, qp_b };
+	return rig_attr(qp).qp_state;
+}
 
-	for (int i = 0; i < 2; i++) {
-		link.dest_qpn = qps[1 - i]->qp_num;
-		link.dlid = i ? a->lid : b->lid;
-		NEED(!rig_bring_up(qps[i], &link));
-	}
+void rig_connect(struct host *a, struct ibv_qp *qp_a, struct host *b, struct ibv_qp *qp_b)
+{
+	const struct rig_link to_b = rig_link_to(qp_b->qp_num, b->lid),
+			      to_a = rig_link_to(qp_a->qp_num, a->lid);
+
+	NEED(!rig_bring_up(qp_a, &to_b) && !rig_bring_up(qp_b, &to_a));
 }
 
 int rig_post_sge(struct ibv_qp *qp, struct ibv_srq *srq, struct ibv_sge sge, uint64_t wr_id)
@@ -204,14 +220,17 @@ int rig_post_srq(struct host *host, struct ibv_srq *srq, size_t offset, uint32_t
 	return rig_post_sge(NULL, srq, part_of(host, offset, length), wr_id);
 }
 
-struct ibv_send_wr rig_wr(struct host *host, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
-			  size_t offset, uint32_t length)
+struct ibv_send_wr rig_wr(struct host *host, enum ibv_wr_opcode opcode, size_t offset,
+			  uint32_t length)
 {
-	struct ibv_send_wr wr = { .wr_id = 77,
-				  .opcode = opcode,
-				  .send_flags = IBV_SEND_SIGNALED,
-				  .sg_list = sge,
-				  .num_sge = 1 };
+	static struct ibv_sge sges[64];
+	static unsigned int used;
+	struct ibv_sge *sge = &sges[used++ % 64];
+	const struct ibv_send_wr wr = { .wr_id = 77,
+					.opcode = opcode,
+					.send_flags = IBV_SEND_SIGNALED,
+					.sg_list = sge,
+					.num_sge = 1 };
 
 	*sge = part_of(host, offset, length);
 	return wr;
@@ -254,6 +273,13 @@ bool rig_poll(struct ibv_cq *cq, struct ibv_wc *wc)
 bool rig_poll_success(struct ibv_cq *cq, struct ibv_wc *wc)
 {
 	return rig_poll(cq, wc) && wc->status == IBV_WC_SUCCESS;
+}
+
+bool rig_completes(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status)
+{
+	struct ibv_wc wc;
+
+	return rig_poll(cq, &wc) && wc.wr_id == wr_id && wc.status == status;
 }
 
 bool rig_send(struct ibv_qp *qp, struct ibv_send_wr *wr, enum ibv_wc_status status)
@@ -301,6 +327,77 @@ bool rig_event_is(struct host *host, enum ibv_event_type type, const void *objec
 	/* The element is a union of pointers. */
 	CHECK(event.event_type == type && event.element.qp == object);
 	return true;
+}
+
+bool rig_cq_event(struct host *host)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	CHECK(rig_readable(host->channel->fd, RIG_PATIENCE_MS) &&
+	      !ibv_get_cq_event(host->channel, &cq, &context) && cq == host->cq);
+	ibv_ack_cq_events(cq, 1);
+	return true;
+}
+
+int xrc_file(void)
+{
+	char path[] = "/tmp/softhca-test-XXXXXX";
+	int fd = mkstemp(path);
+
+	NEED(fd >= 0);
+	unlink(path);
+	return fd;
+}
+
+struct ibv_xrcd *xrc_domain(struct host *host, int fd, int oflags)
+{
+	struct ibv_xrcd_init_attr attr = { .comp_mask = IBV_XRCD_INIT_ATTR_FD |
+							IBV_XRCD_INIT_ATTR_OFLAGS,
+					   .fd = fd,
+					   .oflags = oflags };
+
+	return ibv_open_xrcd(host->ctx, &attr);
+}
+
+struct ibv_srq *xrc_srq(struct host *host, struct ibv_xrcd *xrcd, uint32_t max_wr, uint32_t max_sge)
+{
+	struct ibv_srq_init_attr_ex attr = {
+		.attr = { .max_wr = max_wr, .max_sge = max_sge }, .srq_type = IBV_SRQT_XRC,
+		.xrcd = xrcd, .cq = host->cq,
+		.pd = host->pd,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD |
+			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD,
+	};
+
+	return ibv_create_srq_ex(host->ctx, &attr);
+}
+
+struct ibv_qp *xrc_target(struct host *host, struct ibv_xrcd *xrcd)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_XRC_RECV, .xrcd = xrcd, .comp_mask = IBV_QP_INIT_ATTR_XRCD
+	};
+
+	return ibv_create_qp_ex(host->ctx, &attr);
+}
+
+struct ibv_qp *xrc_open(struct host *host, struct ibv_xrcd *xrcd, uint32_t qpn)
+{
+	struct ibv_qp_open_attr attr = {
+		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE,
+		.qp_num = qpn, .xrcd = xrcd, .qp_type = IBV_QPT_XRC_RECV,
+	};
+
+	return ibv_open_qp(host->ctx, &attr);
+}
+
+uint32_t xrc_srq_number(struct ibv_srq *srq)
+{
+	uint32_t number = 0;
+
+	NEED(!ibv_get_srq_num(srq, &number));
+	return number;
 }
 
 static bool wanted(int argc, char **argv, const char *name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Hosts, QPs and requests over the modern API, and the run of a table of cases: for the tests of
- * the emulated HCA.
+ * Hosts, QPs, XRC objects and requests over the modern API, and the run of a table of cases: for
+ * the tests of the emulated HCA.
  */
 #ifndef TEST_SOFTHCA_RIG_H
 #define TEST_SOFTHCA_RIG_H
@@ -14,6 +14,7 @@
 #define RIG_BUFFER 65536u
 #define RIG_DEPTH  16
 #define RIG_QKEY   0x11111111u
+#define RIG_PSN	   0x1234u
 
 /* One host: a context and the objects that most tests need. */
 struct host {
@@ -26,10 +27,7 @@ struct host {
 	uint16_t lid;
 };
 
-/*
- * Ends the process with a message if the test cannot be set up: a test that cannot run has not
- * passed.
- */
+/* Ends the process with a message if the test cannot be set up. */
 void rig_need(bool good, const char *what);
 #define NEED(expression) rig_need(expression, #expression)
 /* The same for a verb that returns an object: returns the object, or ends the process. */
@@ -41,11 +39,11 @@ void rig_free_host(struct host *host);
 
 /* An RC, UC or UD QP (or XRC_SEND) of @host in RESET; @srq may be NULL. */
 struct ibv_qp *rig_qp(struct host *host, enum ibv_qp_type type, struct ibv_srq *srq);
+struct ibv_srq *rig_srq(struct host *host, uint32_t max_wr);
+/* Private memory of this size. */
+uint8_t *rig_map(size_t length);
 
-/*
- * Attributes of a connection. rig_link_to() fills in defaults; a test may change them before it
- * connects.
- */
+/* Attributes of a connection. A test may change the defaults of rig_link_to(). */
 struct rig_link {
 	uint32_t dest_qpn;
 	uint32_t psn; /* first in both directions */
@@ -61,18 +59,16 @@ struct rig_link rig_link_to(uint32_t qpn, uint16_t lid);
 int rig_init(struct ibv_qp *qp, const struct rig_link *link);
 int rig_rtr(struct ibv_qp *qp, const struct rig_link *link);
 int rig_rts(struct ibv_qp *qp, const struct rig_link *link);
-
 /* INIT, RTR and RTS; for a target only INIT and RTR, its last state. */
 int rig_bring_up(struct ibv_qp *qp, const struct rig_link *link);
 /* With IBV_QP_STATE alone, which suffices for RESET, for ERR, and from SQE to RTS. */
 int rig_to_state(struct ibv_qp *qp, enum ibv_qp_state state);
 
-/* The state that a query returns. */
+struct ibv_qp_attr rig_attr(struct ibv_qp *qp);
 enum ibv_qp_state rig_state(struct ibv_qp *qp);
 
 /* Brings both up, each with the other as its destination. */
-void rig_connect(struct host *a, struct ibv_qp *qp_a, struct host *b, struct ibv_qp *qp_b,
-		 struct rig_link link);
+void rig_connect(struct host *a, struct ibv_qp *qp_a, struct host *b, struct ibv_qp *qp_b);
 
 /* Posts one request over part of the host's buffer. 0 or errno. */
 int rig_post_recv(struct host *host, struct ibv_qp *qp, size_t offset, uint32_t length,
@@ -81,8 +77,9 @@ int rig_post_srq(struct host *host, struct ibv_srq *srq, size_t offset, uint32_t
 		 uint64_t wr_id);
 /* A receive for any memory, posted to the SRQ, or to the QP if @srq is NULL. */
 int rig_post_sge(struct ibv_qp *qp, struct ibv_srq *srq, struct ibv_sge sge, uint64_t wr_id);
-struct ibv_send_wr rig_wr(struct host *host, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
-			  size_t offset, uint32_t length);
+/* A signaled request with wr_id 77. Its SGE is one of 64, which the requests use in turn. */
+struct ibv_send_wr rig_wr(struct host *host, enum ibv_wr_opcode opcode, size_t offset,
+			  uint32_t length);
 int rig_post(struct ibv_qp *qp, struct ibv_send_wr *wr);
 
 /* The time limit for completions and events that must come, long enough for a busy machine. */
@@ -92,11 +89,13 @@ int rig_post(struct ibv_qp *qp, struct ibv_send_wr *wr);
 double rig_now(void);
 /* Waits for one completion. False if none comes, or if the CQ fails (with errno). */
 bool rig_poll(struct ibv_cq *cq, struct ibv_wc *wc);
+bool rig_poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int milliseconds);
 /* The same, and false unless the completion's status is IBV_WC_SUCCESS. */
 bool rig_poll_success(struct ibv_cq *cq, struct ibv_wc *wc);
+/* The next completion is of this request, with this status. */
+bool rig_completes(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status);
 /* Posts a request. The next completion of the QP's send CQ must be its, with this status. */
 bool rig_send(struct ibv_qp *qp, struct ibv_send_wr *wr, enum ibv_wc_status status);
-bool rig_poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int milliseconds);
 /* True if no completion comes within @milliseconds. */
 bool rig_quiet(struct ibv_cq *cq, int milliseconds);
 /* Waits until a byte that is 0 has another value. */
@@ -106,6 +105,21 @@ bool rig_async(struct ibv_context *ctx, struct ibv_async_event *event);
 /* The host's next asynchronous event is this one, of this QP, CQ or SRQ. It is acknowledged. */
 bool rig_event_is(struct host *host, enum ibv_event_type type, const void *object);
 bool rig_readable(int fd, int milliseconds);
+/* The host's CQ raises a completion event. It is acknowledged. */
+bool rig_cq_event(struct host *host);
+
+/* ---- XRC objects: NULL, with errno, where the verb refuses ---- */
+
+/* The descriptor of a file that no other process has, for a domain. */
+int xrc_file(void);
+/* @fd -1: a private domain. */
+struct ibv_xrcd *xrc_domain(struct host *host, int fd, int oflags);
+struct ibv_srq *xrc_srq(struct host *host, struct ibv_xrcd *xrcd, uint32_t max_wr,
+			uint32_t max_sge);
+struct ibv_qp *xrc_target(struct host *host, struct ibv_xrcd *xrcd);
+/* One more handle of a target. */
+struct ibv_qp *xrc_open(struct host *host, struct ibv_xrcd *xrcd, uint32_t qpn);
+uint32_t xrc_srq_number(struct ibv_srq *srq);
 
 /* ---- cases ---- */
 

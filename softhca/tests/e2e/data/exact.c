@@ -6,38 +6,34 @@
 
 /* ---- RESET ---- */
 
-/* After RESET the provider starts at the first WQE again. So must the HCA. */
-CASE(reset_begins_at_the_first_receive)
+static bool reset_both(struct pair *pair)
 {
-	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct ibv_wc wc;
-
-	for (uint64_t i = 1; i <= 3; i++)
-		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, i));
-	CHECK(pair_send(&pair, 10, IBV_WC_SUCCESS) && rig_poll(pair.b->cq, &wc) && wc.wr_id == 1);
-	CHECK(!rig_to_state(pair.qa, IBV_QPS_RESET) && !rig_to_state(pair.qb, IBV_QPS_RESET));
-	rig_connect(pair.a, pair.qa, pair.b, pair.qb, rig_link_to(0, 0));
-	CHECK(!rig_post_recv(pair.b, pair.qb, 500, 100, 9));
-	memset(pair.a->buffer, 0x77, 10);
-	CHECK(pair_send(&pair, 10, IBV_WC_SUCCESS));
-	CHECK(rig_poll_success(pair.b->cq, &wc) && wc.wr_id == 9);
-	CHECK(pair.b->buffer[500] == 0x77 && pair.b->buffer[0] != 0x77);
-	return pair_tear_down(&pair);
+	return !rig_to_state(pair->qa, IBV_QPS_RESET) && !rig_to_state(pair->qb, IBV_QPS_RESET);
 }
 
-CASE(reset_forgets_the_attributes)
+/* After RESET the provider starts at the first WQE again. So must the HCA. */
+PAIR_CASE(reset_begins_at_the_first_receive, IBV_QPT_RC)
 {
-	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct ibv_qp_init_attr init;
-	struct ibv_qp_attr attr;
+	for (uint64_t i = 1; i <= 3; i++)
+		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, i));
+	CHECK(pair_send(&pair, 10, IBV_WC_SUCCESS) &&
+	      rig_completes(pair.b->cq, 1, IBV_WC_SUCCESS) && reset_both(&pair));
+	rig_connect(pair.a, pair.qa, pair.b, pair.qb);
+	CHECK(!rig_post_recv(pair.b, pair.qb, 500, 100, 9));
+	memset(pair.a->buffer, 0x77, 10);
+	CHECK(pair_send(&pair, 10, IBV_WC_SUCCESS) &&
+	      rig_completes(pair.b->cq, 9, IBV_WC_SUCCESS));
+	return pair.b->buffer[500] == 0x77 && pair.b->buffer[0] != 0x77;
+}
 
-	CHECK(!ibv_query_qp(pair.qa, &attr, IBV_QP_STATE, &init) &&
-	      attr.dest_qp_num == pair.qb->qp_num && attr.ah_attr.dlid);
-	CHECK(!rig_to_state(pair.qa, IBV_QPS_RESET) &&
-	      !ibv_query_qp(pair.qa, &attr, IBV_QP_STATE, &init));
-	CHECK(!attr.dest_qp_num && !attr.rq_psn && !attr.sq_psn && !attr.qp_access_flags &&
-	      !attr.timeout && !attr.ah_attr.dlid);
-	return pair_tear_down(&pair);
+PAIR_CASE(reset_forgets_the_attributes, IBV_QPT_RC)
+{
+	struct ibv_qp_attr attr = rig_attr(pair.qa);
+
+	CHECK(attr.dest_qp_num == pair.qb->qp_num && attr.ah_attr.dlid && reset_both(&pair));
+	attr = rig_attr(pair.qa);
+	return !attr.dest_qp_num && !attr.rq_psn && !attr.sq_psn && !attr.qp_access_flags &&
+	       !attr.timeout && !attr.ah_attr.dlid;
 }
 
 /* A doorbell of any QP makes the adapter look at the rings of all QPs on its page. */
@@ -45,58 +41,50 @@ static bool doorbell(struct host *host)
 {
 	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);
 	const struct rig_link link = rig_link_to(0, 0);
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(host, &sge, IBV_WR_SEND, 0, 10);
-	struct ibv_wc wc;
+	struct ibv_send_wr wr = rig_wr(host, IBV_WR_SEND, 0, 10);
 
-	CHECK(!rig_bring_up(qp, &link) && !rig_to_state(qp, IBV_QPS_ERR) && !rig_post(qp, &wr));
-	CHECK(rig_poll(host->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR);
-	return !ibv_destroy_qp(qp);
+	CHECK(!rig_bring_up(qp, &link) && !rig_to_state(qp, IBV_QPS_ERR));
+	return rig_send(qp, &wr, IBV_WC_WR_FLUSH_ERR) && !ibv_destroy_qp(qp);
 }
 
 /* Requests that were not sent before RESET are not sent afterwards. */
-CASE(reset_begins_at_the_first_send)
+PAIR_CASE(reset_begins_at_the_first_send, IBV_QPT_RC)
 {
-	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_send_wr wr = rig_wr(pair.a, IBV_WR_SEND, 0, 10);
 	struct ibv_wc wc;
 
 	for (int i = 0; i < 3; i++)
 		CHECK(!rig_post(pair.qa, &wr)); /* there is no buffer */
-	CHECK(!rig_to_state(pair.qa, IBV_QPS_RESET) && !rig_to_state(pair.qb, IBV_QPS_RESET));
-	CHECK(doorbell(pair.a));
-	rig_connect(pair.a, pair.qa, pair.b, pair.qb, rig_link_to(0, 0));
+	CHECK(reset_both(&pair) && doorbell(pair.a));
+	rig_connect(pair.a, pair.qa, pair.b, pair.qb);
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1) &&
 	      !rig_post_recv(pair.b, pair.qb, 0, 100, 2));
 	CHECK(rig_quiet(pair.b->cq, 5) && pair_send(&pair, 20, IBV_WC_SUCCESS));
 	CHECK(rig_poll(pair.b->cq, &wc) && wc.wr_id == 1 && wc.byte_len == 20);
-	CHECK(rig_quiet(pair.a->cq, 5) && rig_quiet(pair.b->cq, 5));
-	return pair_tear_down(&pair);
+	return rig_quiet(pair.a->cq, 5) && rig_quiet(pair.b->cq, 5);
 }
 
 /* ---- errors of the send queue ---- */
 
-/* An unreliable QP goes to SQE, not to ERR. From there a modify returns it to RTS. */
+/*
+ * An unreliable QP goes to SQE, not to ERR. There it still receives. A modify returns it to RTS.
+ */
 static bool send_queue_error(enum ibv_qp_type type)
 {
-	struct pair pair = pair_up(type, NULL);
-	struct ibv_sge sge;
+	struct pair pair = pair_up(type);
 	/* A UC QP ignores the address handle. */
-	struct ibv_send_wr wr = pair_datagram(&pair, &sge, NULL, 10);
-	struct ibv_wc wc;
+	struct ibv_send_wr wr = pair_datagram(&pair, NULL, 10);
 
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
-	sge.lkey = pair.a->mr->lkey + 1;
+	wr.sg_list->lkey++;
 	CHECK(rig_send(pair.qa, &wr, IBV_WC_LOC_PROT_ERR));
 	CHECK(rig_state(pair.qa) == IBV_QPS_SQE && rig_state(pair.qb) == IBV_QPS_RTS);
-	sge.lkey = pair.a->mr->lkey;
+	wr.sg_list->lkey--;
 	CHECK(rig_send(pair.qa, &wr, IBV_WC_WR_FLUSH_ERR));
 	CHECK(!rig_to_state(pair.qa, IBV_QPS_RTS) && rig_state(pair.qa) == IBV_QPS_RTS);
-	CHECK(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
-	CHECK(rig_poll_success(pair.b->cq, &wc) && wc.wr_id == 1);
-	CHECK(!ibv_destroy_ah(wr.wr.ud.ah));
-	return pair_tear_down(&pair);
+	CHECK(rig_send(pair.qa, &wr, IBV_WC_SUCCESS) &&
+	      rig_completes(pair.b->cq, 1, IBV_WC_SUCCESS));
+	return !ibv_destroy_ah(wr.wr.ud.ah) && pair_tear_down(&pair);
 }
 
 CASE(unreliable_qps_go_to_sqe)
@@ -104,54 +92,14 @@ CASE(unreliable_qps_go_to_sqe)
 	return send_queue_error(IBV_QPT_UC) && send_queue_error(IBV_QPT_UD);
 }
 
-CASE(a_qp_in_sqe_still_receives)
+PAIR_CASE(a_qp_in_sqe_still_receives, IBV_QPT_UC)
 {
-	struct pair pair = pair_up(IBV_QPT_UC, NULL);
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(pair.b, &sge, IBV_WR_SEND, 0, 10);
-	struct ibv_wc wc;
+	struct ibv_send_wr wr = rig_wr(pair.b, IBV_WR_SEND, 0, 10);
 
-	sge.lkey++;
+	wr.sg_list->lkey++;
 	CHECK(rig_send(pair.qb, &wr, IBV_WC_LOC_PROT_ERR));
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1) && pair_send(&pair, 10, IBV_WC_SUCCESS));
-	CHECK(rig_poll_success(pair.b->cq, &wc) && wc.wr_id == 1);
-	return pair_tear_down(&pair);
-}
-
-/* ---- datagrams ---- */
-
-/*
- * A request whose Q_Key has its highest bit set is sent with the QP's own Q_Key. The receiver has
- * the same one here.
- */
-CASE(a_qkey_with_its_highest_bit_set_is_the_senders_own)
-{
-	struct pair pair = pair_up(IBV_QPT_UD, NULL);
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = pair_datagram(&pair, &sge, NULL, 10);
-	struct ibv_wc wc;
-
-	wr.wr.ud.remote_qkey = 0x80000000;
-	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1) && !rig_post(pair.qa, &wr));
-	CHECK(rig_poll_success(pair.b->cq, &wc) && wc.byte_len == 50);
-	CHECK(!ibv_destroy_ah(wr.wr.ud.ah));
-	return pair_tear_down(&pair);
-}
-
-CASE(a_datagram_is_at_most_one_packet)
-{
-	struct pair pair = pair_up(IBV_QPT_UD, NULL);
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = pair_datagram(&pair, &sge, NULL, 4096);
-	struct ibv_wc wc;
-
-	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 8192, 1) &&
-	      rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
-	CHECK(rig_poll_success(pair.b->cq, &wc) && wc.byte_len == 4096 + 40);
-	sge.length++;
-	CHECK(rig_send(pair.qa, &wr, IBV_WC_LOC_LEN_ERR));
-	CHECK(!ibv_destroy_ah(wr.wr.ud.ah));
-	return pair_tear_down(&pair);
+	return rig_completes(pair.b->cq, 1, IBV_WC_SUCCESS);
 }
 
 /* ---- a receiver that is not ready ---- */
@@ -167,7 +115,7 @@ static bool time_of_rnr_retries(uint8_t retries, uint8_t senders_timer, uint8_t 
 	link_a.rnr_retry = retries;
 	link_a.min_rnr_timer = senders_timer;
 	link_b.min_rnr_timer = receivers_timer;
-	pair = pair_unlike(link_a, link_b);
+	pair = pair_by(IBV_QPT_RC, link_a, link_b);
 	start = rig_now();
 	CHECK(pair_send(&pair, 10, IBV_WC_RNR_RETRY_EXC_ERR));
 	*seconds = rig_now() - start;
@@ -182,8 +130,7 @@ CASE(receivers_timer_counts)
 {
 	double seconds;
 
-	CHECK(time_of_rnr_retries(2, 1, 22, &seconds) && seconds >= 2 * 0.02048);
-	return true;
+	return time_of_rnr_retries(2, 1, 22, &seconds) && seconds >= 2 * 0.02048;
 }
 
 /* The sender's timer is 655.36 ms (0) here. On a busy machine the retries may take longer. */
@@ -193,35 +140,31 @@ CASE(senders_timer_does_not_count)
 
 	for (int i = 0; i < 4 && seconds >= 6 * 0.65536; i++)
 		CHECK(time_of_rnr_retries(6, 0, 1, &seconds));
-	CHECK(seconds < 6 * 0.65536);
-	return true;
+	return seconds < 6 * 0.65536;
 }
 
 /*
  * A send waits for a receive buffer. So does a write with immediate: its data needs none, but its
  * immediate does. rnr_retry 7 means endless retries.
  */
-CASE(a_request_waits_for_a_receive)
+PAIR_CASE(a_request_waits_for_a_receive, IBV_QPT_RC)
 {
 	static const enum ibv_wr_opcode opcodes[] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE_WITH_IMM };
 
 	for (int i = 0; i < 2; i++) {
-		struct pair pair = pair_up(IBV_QPT_RC, NULL);
-		struct ibv_sge sge;
-		struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, opcodes[i], 0, 300, 10);
+		struct ibv_send_wr wr = pair_wr(&pair, opcodes[i], 0, 300, 10);
 		struct ibv_wc wc;
 
 		wr.imm_data = htobe32(5);
 		CHECK(!rig_post(pair.qa, &wr) && rig_quiet(pair.a->cq, 20));
 		CHECK(!rig_post_recv(pair.b, pair.qb, 0, i ? 0 : 10, 4));
 		CHECK(rig_poll_success(pair.b->cq, &wc) && wc.wr_id == 4);
-		CHECK(!i || wc.imm_data == htobe32(5));
-		CHECK(rig_poll_success(pair.a->cq, &wc) && pair_tear_down(&pair));
+		CHECK((!i || wc.imm_data == htobe32(5)) && rig_poll_success(pair.a->cq, &wc));
 	}
 	return true;
 }
 
-/* ---- MTU ---- */
+/* ---- packets ---- */
 
 /*
  * A packet longer than the receiver's MTU, or too short in the middle, is an invalid request. A
@@ -229,37 +172,31 @@ CASE(a_request_waits_for_a_receive)
  */
 CASE(packets_that_do_not_fit_the_receivers_mtu_are_refused)
 {
-	static const enum ibv_mtu mtus[][2] = { { IBV_MTU_2048, IBV_MTU_1024 },
-						{ IBV_MTU_1024, IBV_MTU_2048 } };
+	static const enum ibv_mtu mtus[] = { IBV_MTU_2048, IBV_MTU_1024, IBV_MTU_2048 };
 
 	for (int i = 0; i < 2; i++) {
 		struct rig_link link_a = rig_link_to(0, 0), link_b = link_a;
 		struct pair pair;
-		struct ibv_wc wc;
 
-		link_a.mtu = mtus[i][0];
-		link_b.mtu = mtus[i][1];
-		pair = pair_unlike(link_a, link_b);
+		link_a.mtu = mtus[i];
+		link_b.mtu = mtus[i + 1];
+		pair = pair_by(IBV_QPT_RC, link_a, link_b);
 		for (uint64_t id = 1; id <= 2; id++)
 			CHECK(!rig_post_recv(pair.b, pair.qb, 0, 4096, id));
-		CHECK(pair_send(&pair, 1024, IBV_WC_SUCCESS));
-		CHECK(rig_poll_success(pair.b->cq, &wc) && wc.byte_len == 1024);
+		CHECK(pair_send(&pair, 1024, IBV_WC_SUCCESS) &&
+		      rig_completes(pair.b->cq, 1, IBV_WC_SUCCESS));
 		CHECK(pair_send(&pair, 1025, IBV_WC_REM_INV_REQ_ERR) &&
-		      rig_state(pair.qb) == IBV_QPS_ERR);
-		CHECK(pair_tear_down(&pair));
+		      rig_state(pair.qb) == IBV_QPS_ERR && pair_tear_down(&pair));
 	}
 	return true;
 }
 
 /* At both ends a message counts as many PSNs as it has packets of the MTU. */
-CASE(sequence_numbers_count_packets)
+PAIR_CASE(sequence_numbers_count_packets, IBV_QPT_RC)
 {
 	static const uint32_t lengths[] = { 0, 1, 1024, 1025, 4096, 5000 };
 	static const uint32_t packets[] = { 1, 1, 1, 2, 4, 5 };
-	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct ibv_qp_init_attr init;
-	struct ibv_qp_attr attr_a, attr_b;
-	uint32_t psn = 0x1234;
+	uint32_t psn = RIG_PSN;
 	struct ibv_wc wc;
 
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
@@ -267,13 +204,9 @@ CASE(sequence_numbers_count_packets)
 		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 8192, 1) &&
 		      pair_send(&pair, lengths[i], IBV_WC_SUCCESS));
 		CHECK(rig_poll(pair.b->cq, &wc) && wc.byte_len == lengths[i]);
-		CHECK(!ibv_query_qp(pair.qa, &attr_a, IBV_QP_SQ_PSN, &init) &&
-		      attr_a.sq_psn == psn);
-		CHECK(!ibv_query_qp(pair.qb, &attr_b, IBV_QP_RQ_PSN, &init) &&
-		      attr_b.rq_psn == psn);
+		CHECK(rig_attr(pair.qa).sq_psn == psn && rig_attr(pair.qb).rq_psn == psn);
 	}
-	CHECK(attr_a.rq_psn == 0x1234 && attr_b.sq_psn == 0x1234);
-	return pair_tear_down(&pair);
+	return rig_attr(pair.qa).rq_psn == RIG_PSN && rig_attr(pair.qb).sq_psn == RIG_PSN;
 }
 
 RIG_MAIN

@@ -5,8 +5,6 @@
  */
 #include <softhca/tests/e2e/pair.h>
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,40 +13,33 @@
 #define CHUNK ((size_t)16 << 20)
 #define HUGE  ((size_t)1 << 30)
 
-struct region {
-	uint8_t *at;
-	struct ibv_mr *mr;
-};
-
-static struct region registered(struct host *host, uint8_t *at, size_t length)
+/* All of a region, as the host's memory or as a peer's. */
+static struct ibv_sge registered(struct host *host, uint8_t *at, size_t length)
 {
 	const unsigned int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 				    IBV_ACCESS_REMOTE_READ;
-	struct region region = { at, MADE(ibv_reg_mr(host->pd, at, length, access)) };
+	struct ibv_mr *mr = MADE(ibv_reg_mr(host->pd, at, length, access));
 
-	return region;
-}
-
-static struct region region(struct host *host)
-{
-	uint8_t *at = mmap(NULL, LONG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	NEED(at != MAP_FAILED);
-	return registered(host, at, LONG);
+	return (struct ibv_sge){ (uint64_t)(uintptr_t)at, (uint32_t)length, mr->lkey };
 }
 
 /* A region of a gigabyte of addresses. Each 16 MB of them map the same memory. */
-static struct region huge_region(struct host *host)
+static struct ibv_sge huge_region(struct host *host)
 {
 	int fd = memfd_create("huge", MFD_CLOEXEC);
-	uint8_t *at = mmap(NULL, HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *at = rig_map(HUGE);
 
-	NEED(fd >= 0 && !ftruncate(fd, (off_t)CHUNK) && at != MAP_FAILED);
+	NEED(fd >= 0 && !ftruncate(fd, (off_t)CHUNK));
 	for (size_t offset = 0; offset < HUGE; offset += CHUNK)
 		NEED(mmap(at + offset, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
 			  0) != MAP_FAILED);
 	close(fd);
 	return registered(host, at, HUGE);
+}
+
+static uint8_t *memory(const struct ibv_sge *sge)
+{
+	return (uint8_t *)(uintptr_t)sge->addr;
 }
 
 static void fill(uint8_t *at, size_t length, uint32_t seed)
@@ -59,34 +50,13 @@ static void fill(uint8_t *at, size_t length, uint32_t seed)
 	}
 }
 
-static struct pair connect_to_srq(struct host *a, struct host *b, struct ibv_srq *srq)
+static struct ibv_send_wr request(struct ibv_sge *from, enum ibv_wr_opcode opcode,
+				  const struct ibv_sge *to)
 {
-	struct pair pair = { a, b, .qa = rig_qp(a, IBV_QPT_RC, NULL),
-			     .qb = rig_qp(b, IBV_QPT_RC, srq) };
-
-	rig_connect(a, pair.qa, b, pair.qb, rig_link_to(0, 0));
-	return pair;
-}
-
-static struct ibv_send_wr request(const struct region *from, struct ibv_sge *sge,
-				  enum ibv_wr_opcode opcode, const struct region *to, size_t length)
-{
-	struct ibv_send_wr wr = {
-		.wr_id = 1000, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED, .sg_list = sge,
-		.num_sge = 1,
-		.wr.rdma = { .remote_addr = (uint64_t)(uintptr_t)to->at, .rkey = to->mr->rkey },
+	return (struct ibv_send_wr){
+		.wr_id = 1000, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED, .sg_list = from,
+		.num_sge = 1, .wr.rdma = { .remote_addr = to->addr, .rkey = to->lkey },
 	};
-
-	*sge = (struct ibv_sge){ (uint64_t)(uintptr_t)from->at, (uint32_t)length, from->mr->lkey };
-	return wr;
-}
-
-static int post_recv(struct ibv_qp *qp, struct ibv_srq *srq, const struct region *to, size_t length,
-		     uint64_t id)
-{
-	struct ibv_sge sge = { (uint64_t)(uintptr_t)to->at, (uint32_t)length, to->mr->lkey };
-
-	return rig_post_sge(qp, srq, sge, id);
 }
 
 static bool each_operation(enum ibv_qp_type type)
@@ -94,23 +64,23 @@ static bool each_operation(enum ibv_qp_type type)
 	static const enum ibv_wr_opcode opcodes[] = {
 		IBV_WR_SEND, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ
 	};
-	struct pair pair = pair_up(type, NULL);
-	struct region from = region(pair.a), to = region(pair.b);
-	const size_t length = LONG - 4097;
+	struct pair pair = pair_up(type);
+	uint8_t *out = rig_map(LONG), *in = rig_map(LONG);
+	struct ibv_sge from = registered(pair.a, out, LONG - 4097),
+		       to = registered(pair.b, in, LONG);
 
 	for (int i = 0; i < (type == IBV_QPT_RC ? 3 : 2); i++) {
-		struct ibv_sge sge;
-		struct ibv_send_wr wr = request(&from, &sge, opcodes[i], &to, length);
+		struct ibv_send_wr wr = request(&from, opcodes[i], &to);
 		struct ibv_wc wc;
 
-		fill(from.at, LONG, (uint32_t)i);
-		fill(to.at, LONG, 77);
-		CHECK(!post_recv(pair.qb, NULL, &to, LONG, 5) &&
+		fill(out, LONG, (uint32_t)i);
+		fill(in, LONG, 77);
+		CHECK(!rig_post_sge(pair.qb, NULL, to, 5) &&
 		      rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
-		CHECK(!memcmp(from.at, to.at, length) &&
-		      memcmp(from.at + length, to.at + length, LONG - length));
+		CHECK(!memcmp(out, in, from.length) &&
+		      memcmp(out + from.length, in + from.length, LONG - from.length));
 		if (opcodes[i] != IBV_WR_RDMA_READ)
-			CHECK(rig_poll_success(pair.b->cq, &wc) && wc.byte_len == length &&
+			CHECK(rig_poll_success(pair.b->cq, &wc) && wc.byte_len == from.length &&
 			      wc.wr_id == 5);
 		CHECK(rig_quiet(pair.b->cq, 1));
 	}
@@ -126,110 +96,85 @@ CASE(every_byte_arrives)
 
 #define PROMPT 0.05 /* seconds, in which a gigabyte cannot have arrived */
 
+/* Two connections to one SRQ, and a gigabyte that is on its way by the first one. */
+struct midway {
+	struct pair pair, other;
+	struct ibv_srq *srq;
+	struct ibv_sge from, to;
+	double start;
+};
+
+/* Receive 1 takes the long message. Receive 2 is the next one. */
+static struct midway begin(void)
+{
+	struct midway m = { .pair = { .a = rig_host(0), .b = rig_host(1) } };
+	struct pair *const pairs[] = { &m.other, &m.pair };
+	struct ibv_send_wr wr;
+
+	m.srq = MADE(rig_srq(m.pair.b, 8));
+	m.other = m.pair;
+	for (int i = 0; i < 2; i++) {
+		pairs[i]->qa = rig_qp(m.pair.a, IBV_QPT_RC, NULL);
+		pairs[i]->qb = rig_qp(m.pair.b, IBV_QPT_RC, m.srq);
+		rig_connect(m.pair.a, pairs[i]->qa, m.pair.b, pairs[i]->qb);
+	}
+	m.from = huge_region(m.pair.a);
+	m.to = huge_region(m.pair.b);
+	fill(memory(&m.from), CHUNK, 5);
+	NEED(!rig_post_sge(NULL, m.srq, m.to, 1) && !rig_post_srq(m.pair.b, m.srq, 0, 100, 2));
+	wr = request(&m.from, IBV_WR_SEND, &m.to);
+	m.start = rig_now();
+	NEED(!rig_post(m.pair.qa, &wr) && rig_changes(memory(&m.to)));
+	return m;
+}
+
 /*
  * If this program is delayed, the long message may have arrived before the checks are made. Then
  * they fail or prove nothing, so they are repeated, five times at most.
  */
-static bool midway(bool (*once)(bool *late))
+static bool midway(bool (*once)(struct midway *m, bool *late))
 {
 	bool late = true, good = false;
 
-	for (int i = 0; i < 5 && late; i++)
-		good = once(&late);
+	for (int i = 0; i < 5 && late; i++) {
+		struct midway m = begin();
+
+		good = once(&m, &late);
+	}
 	return good;
 }
 
 /*
- * The long message takes its buffer with its first byte. A message on another QP that overtakes it
- * gets the next buffer.
+ * The long message took its buffer with its first byte. A message on another QP is not delayed,
+ * overtakes it, and gets the next buffer.
  */
-static bool two_senders_once(bool *late)
+static bool another_sender_once(struct midway *m, bool *late)
 {
-	struct host *a = rig_host(0), *b = rig_host(1);
-	struct ibv_srq_init_attr init = { .attr = { .max_wr = 8, .max_sge = 1 } };
-	struct ibv_srq *srq = ibv_create_srq(b->pd, &init);
-	struct pair big = connect_to_srq(a, b, srq),
-		    small = connect_to_srq(a, b, srq);
-	struct region from = huge_region(a), to = huge_region(b);
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = request(&from, &sge, IBV_WR_SEND, &to, HUGE);
-	double start;
+	struct ibv_send_wr wr = rig_wr(m->pair.a, IBV_WR_SEND, 0, 100);
 	struct ibv_wc wc;
 
-	fill(from.at, CHUNK, 5);
-	start = rig_now();
-	CHECK(srq && !post_recv(NULL, srq, &to, HUGE, 1) && !rig_post_srq(b, srq, 0, 100, 2) &&
-	      !rig_post(big.qa, &wr));
-	CHECK(rig_changes(to.at)); /* the long message has begun */
-	wr = rig_wr(a, &sge, IBV_WR_SEND, 0, 100);
-	CHECK(!rig_post(small.qa, &wr));
-	*late = rig_now() - start >= PROMPT;
-	CHECK(rig_poll_success(b->cq, &wc) && wc.wr_id == 2 && wc.qp_num == small.qb->qp_num);
-	CHECK(rig_poll_within(b->cq, &wc, 30000) && !wc.status && wc.wr_id == 1 &&
-	      wc.qp_num == big.qb->qp_num);
-	CHECK(wc.byte_len == HUGE && !memcmp(from.at, to.at, CHUNK));
-	return true;
+	CHECK(rig_send(m->other.qa, &wr, IBV_WC_SUCCESS));
+	*late = rig_now() - m->start >= PROMPT;
+	CHECK(rig_poll_success(m->pair.b->cq, &wc) && wc.wr_id == 2 &&
+	      wc.qp_num == m->other.qb->qp_num);
+	CHECK(rig_poll_within(m->pair.b->cq, &wc, 30000) && !wc.status && wc.wr_id == 1 &&
+	      wc.qp_num == m->pair.qb->qp_num);
+	return wc.byte_len == HUGE && !memcmp(memory(&m->from), memory(&m->to), CHUNK);
 }
 
-CASE(two_senders_to_one_srq_do_not_mix)
+CASE(another_sender_to_the_srq_overtakes)
 {
-	return midway(two_senders_once);
+	return midway(another_sender_once);
 }
 
-static bool others_go_on_once(bool *late)
+/* The receiver fails. Its buffer is flushed, and the sender gets no answer. */
+static bool receiver_fails_once(struct midway *m, bool *late)
 {
-	struct pair big = pair_up(IBV_QPT_RC, NULL);
-	struct pair small = pair_up(IBV_QPT_RC, NULL);
-	struct region from = huge_region(big.a), to = huge_region(big.b);
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = request(&from, &sge, IBV_WR_RDMA_WRITE, &to, HUGE);
-	double start = rig_now();
-	struct ibv_wc wc;
-
-	CHECK(!rig_post(big.qa, &wr));
-	for (uint64_t i = 0; i < 10; i++) {
-		wr = rig_wr(small.a, &sge, IBV_WR_SEND, 0, 100);
-		CHECK(!rig_post_recv(small.b, small.qb, 0, 100, i) && !rig_post(small.qa, &wr));
-		CHECK(rig_poll_success(small.b->cq, &wc) && wc.wr_id == i);
-	}
-	*late = rig_now() - start >= PROMPT;
-	CHECK(!ibv_poll_cq(big.a->cq, 1, &wc)); /* and the gigabyte is still on its way */
-	CHECK(rig_poll_within(big.a->cq, &wc, 30000) && !wc.status);
-	return true;
-}
-
-CASE(long_message_does_not_delay_other_qps)
-{
-	return midway(others_go_on_once);
-}
-
-/*
- * The receiver fails in the middle of a message. Its buffer is flushed, and the sender gets no
- * answer.
- */
-static bool receiver_fails_once(bool *late)
-{
-	struct host *a = rig_host(0), *b = rig_host(1);
-	struct ibv_srq_init_attr init = { .attr = { .max_wr = 8, .max_sge = 1 } };
-	struct ibv_srq *srq = ibv_create_srq(b->pd, &init);
-	struct pair pair = connect_to_srq(a, b, srq);
-	struct region from = huge_region(a), to = huge_region(b);
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = request(&from, &sge, IBV_WR_SEND, &to, HUGE);
-	double start;
-	struct ibv_wc wc;
-
-	CHECK(srq && !post_recv(NULL, srq, &to, HUGE, 1) && !post_recv(NULL, srq, &to, HUGE, 2));
-	fill(from.at, CHUNK, 5);
-	start = rig_now();
-	CHECK(!rig_post(pair.qa, &wr));
-	CHECK(rig_changes(to.at)); /* the long message has begun */
-	CHECK(!rig_to_state(pair.qb, IBV_QPS_ERR));
-	*late = rig_now() - start >= PROMPT;
-	CHECK(rig_poll(b->cq, &wc) && wc.wr_id == 1 && wc.status == IBV_WC_WR_FLUSH_ERR);
-	CHECK(rig_poll(a->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR);
-	CHECK(rig_quiet(b->cq, 5)); /* the second buffer is still the SRQ's */
-	return true;
+	CHECK(!rig_to_state(m->pair.qb, IBV_QPS_ERR));
+	*late = rig_now() - m->start >= PROMPT;
+	CHECK(rig_completes(m->pair.b->cq, 1, IBV_WC_WR_FLUSH_ERR));
+	CHECK(rig_completes(m->pair.a->cq, 1000, IBV_WC_RETRY_EXC_ERR));
+	return rig_quiet(m->pair.b->cq, 5); /* the second buffer is still the SRQ's */
 }
 
 CASE(receiver_fails_midway)
@@ -239,10 +184,10 @@ CASE(receiver_fails_midway)
 
 CASE(a_message_beyond_the_ports_limit_is_refused)
 {
-	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct region from = huge_region(pair.a), to = huge_region(pair.b);
-	struct ibv_sge sge[2];
-	struct ibv_send_wr wr = request(&from, sge, IBV_WR_RDMA_WRITE, &to, HUGE);
+	struct pair pair = pair_up(IBV_QPT_RC);
+	struct ibv_sge sge[2] = { huge_region(pair.a) };
+	const struct ibv_sge to = huge_region(pair.b);
+	struct ibv_send_wr wr = request(sge, IBV_WR_RDMA_WRITE, &to);
 
 	sge[1] = sge[0];
 	sge[1].length = 1;

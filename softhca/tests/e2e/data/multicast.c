@@ -5,19 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LID	 0xc003
+#define LID	  0xc003
 #define MCAST_QPN 0xffffff
-#define BYTES	 100u
-#define GRH	 40u
+#define BYTES	  100u
+#define GRH	  40u
 
 static const union ibv_gid group = { .raw = { 0xff, 0x12, 0x40, 0x1b, [15] = 7 } };
-
-static void bring_up(struct ibv_qp *qp)
-{
-	const struct rig_link link = rig_link_to(0, 0);
-
-	NEED(!rig_bring_up(qp, &link));
-}
 
 /* A QP on a host of its own, so that nothing else completes on its CQ. */
 struct member {
@@ -25,41 +18,33 @@ struct member {
 	struct ibv_qp *qp;
 };
 
-static struct member new_member(int device)
+/* With IBV_QP_CREATE_BLOCK_SELF_MCAST_LB the QP gets no copies of its own messages. */
+static struct member new_member(int device, uint32_t create_flags)
 {
 	struct member member = { .host = rig_host(device) };
+	const struct rig_link link = rig_link_to(0, 0);
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = member.host->cq, .recv_cq = member.host->cq, .qp_type = IBV_QPT_UD,
+		.pd = member.host->pd,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS,
+		.create_flags = create_flags,
+		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
 
-	member.qp = rig_qp(member.host, IBV_QPT_UD, NULL);
-	bring_up(member.qp);
+	member.qp = MADE(ibv_create_qp_ex(member.host->ctx, &attr));
+	NEED(!rig_bring_up(member.qp, &link));
 	return member;
 }
 
-static struct ibv_qp *qp_without_own_copies(struct host *host)
+static struct member joined(int device, uint32_t create_flags)
 {
-	struct ibv_qp_init_attr_ex attr = {
-		.send_cq = host->cq,
-		.recv_cq = host->cq,
-		.qp_type = IBV_QPT_UD,
-		.pd = host->pd,
-		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS,
-		.create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB,
-		.cap = { .max_send_wr = RIG_DEPTH,
-			 .max_recv_wr = RIG_DEPTH,
-			 .max_send_sge = 1,
-			 .max_recv_sge = 1 },
-	};
+	struct member member = new_member(device, create_flags);
 
-	return MADE(ibv_create_qp_ex(host->ctx, &attr));
+	NEED(!ibv_attach_mcast(member.qp, &group, LID));
+	return member;
 }
 
-static bool member_ends(struct member *member)
-{
-	CHECK(!ibv_destroy_qp(member->qp));
-	rig_free_host(member->host);
-	return true;
-}
-
-static bool recv_posted(struct member *member, size_t offset, uint32_t length)
+static bool recv_posted(const struct member *member, size_t offset, uint32_t length)
 {
 	return !rig_post_recv(member->host, member->qp, offset, length, offset);
 }
@@ -73,13 +58,12 @@ struct destination {
 
 static const struct destination to_group = { .lid = LID, .qpn = MCAST_QPN, .qkey = RIG_QKEY };
 
-/* A request to a group. The caller destroys the address handle. */
-static struct ibv_send_wr request_by(struct member *from, const struct destination *to,
-				     struct ibv_sge *sge)
+/* A request to a group. */
+static struct ibv_send_wr request_by(const struct member *from, const struct destination *to)
 {
 	struct ibv_ah_attr attr = { .dlid = to->lid, .port_num = 1, .is_global = !to->local,
 				    .grh = { .dgid = group, .hop_limit = 3 } };
-	struct ibv_send_wr wr = rig_wr(from->host, sge, IBV_WR_SEND, RIG_BUFFER / 2, BYTES);
+	struct ibv_send_wr wr = rig_wr(from->host, IBV_WR_SEND, RIG_BUFFER / 2, BYTES);
 
 	wr.wr.ud.ah = MADE(ibv_create_ah(from->host->pd, &attr));
 	wr.wr.ud.remote_qpn = to->qpn;
@@ -88,24 +72,21 @@ static struct ibv_send_wr request_by(struct member *from, const struct destinati
 }
 
 /* Sends, and polls the completion. By then all copies have arrived. */
-static bool send_by(struct member *from, const struct destination *to)
+static bool send_by(const struct member *from, const struct destination *to)
 {
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = request_by(from, to, &sge);
+	struct ibv_send_wr wr = request_by(from, to);
 	struct ibv_wc wc;
 
 	pair_pattern(from->host->buffer + RIG_BUFFER / 2, BYTES, 6);
 	CHECK(!rig_post(from->qp, &wr));
 	/* The sender's own copy may complete before the request. */
 	do
-		CHECK(rig_poll(from->host->cq, &wc));
-	while (wc.opcode == IBV_WC_RECV && wc.status == IBV_WC_SUCCESS);
-	CHECK(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_SEND &&
-	      !ibv_destroy_ah(wr.wr.ud.ah));
-	return true;
+		CHECK(rig_poll_success(from->host->cq, &wc));
+	while (wc.opcode == IBV_WC_RECV);
+	return wc.opcode == IBV_WC_SEND;
 }
 
-static bool got(struct member *member, size_t offset, struct member *from)
+static bool got(const struct member *member, size_t offset, const struct member *from)
 {
 	const uint8_t *at = member->host->buffer + offset;
 	struct ibv_wc wc;
@@ -120,43 +101,36 @@ static bool got(struct member *member, size_t offset, struct member *from)
 	return true;
 }
 
-static bool nothing_came(struct member *member)
+static bool nothing_came(const struct member *member)
 {
 	return rig_quiet(member->host->cq, 0);
 }
 
 CASE(every_member_gets_one)
 {
-	struct member sender = new_member(0), neighbour = new_member(0), far = new_member(1),
-		      other = new_member(1);
-	struct member none = new_member(1);
-	struct member *const all[] = { &neighbour, &far, &other };
+	struct member sender = new_member(0, 0), none = new_member(1, 0);
+	const struct member all[] = { joined(0, 0), joined(1, 0), joined(1, 0) };
 
 	for (int i = 0; i < 3; i++)
-		CHECK(!ibv_attach_mcast(all[i]->qp, &group, LID) &&
-		      recv_posted(all[i], 0, BYTES + GRH) && recv_posted(all[i], 500, 500));
+		CHECK(recv_posted(&all[i], 0, BYTES + GRH) && recv_posted(&all[i], 500, 500));
 	CHECK(recv_posted(&none, 0, 500));
 	CHECK(send_by(&sender, &to_group));
 	for (int i = 0; i < 3; i++)
-		CHECK(got(all[i], 0, &sender) && nothing_came(all[i]));
-	CHECK(nothing_came(&none) && nothing_came(&sender));
-	for (int i = 0; i < 3; i++)
-		CHECK(!ibv_detach_mcast(all[i]->qp, &group, LID) && member_ends(all[i]));
-	return member_ends(&sender) && member_ends(&none);
+		CHECK(got(&all[i], 0, &sender) && nothing_came(&all[i]));
+	return nothing_came(&none) && nothing_came(&sender);
 }
 
+/* One detach ends any number of attaches. */
 CASE(attached_twice_is_one_copy)
 {
-	struct member sender = new_member(0), far = new_member(1);
+	struct member sender = new_member(0, 0), far = joined(1, 0);
 
-	CHECK(!ibv_attach_mcast(far.qp, &group, LID) && !ibv_attach_mcast(far.qp, &group, LID));
+	CHECK(!ibv_attach_mcast(far.qp, &group, LID));
 	CHECK(recv_posted(&far, 0, 500) && recv_posted(&far, 500, 500));
 	CHECK(send_by(&sender, &to_group) && got(&far, 0, &sender) && nothing_came(&far));
-	/* One detach ends any number of attaches. */
 	CHECK(!ibv_detach_mcast(far.qp, &group, LID) &&
 	      ibv_detach_mcast(far.qp, &group, LID) == EINVAL);
-	CHECK(send_by(&sender, &to_group) && nothing_came(&far));
-	return member_ends(&sender) && member_ends(&far);
+	return send_by(&sender, &to_group) && nothing_came(&far);
 }
 
 CASE(other_datagrams_are_dropped)
@@ -167,94 +141,66 @@ CASE(other_datagrams_are_dropped)
 		{ .lid = LID, .qpn = MCAST_QPN, .qkey = RIG_QKEY, .local = true },
 		{ .lid = LID, .qpn = 0x40, .qkey = RIG_QKEY },
 	};
-	struct member sender = new_member(0), far = new_member(1);
+	struct member sender = new_member(0, 0), far = joined(1, 0);
 	union ibv_gid another = group;
 
 	another.raw[15]++;
-	CHECK(!ibv_attach_mcast(far.qp, &group, LID) &&
-	      !ibv_attach_mcast(far.qp, &another, LID + 1) && recv_posted(&far, 0, 500));
+	CHECK(!ibv_attach_mcast(far.qp, &another, LID + 1) && recv_posted(&far, 0, 500));
 	for (size_t i = 0; i < sizeof(destinations) / sizeof(destinations[0]); i++)
 		CHECK(send_by(&sender, &destinations[i]) && nothing_came(&far));
-	CHECK(send_by(&sender, &to_group) && got(&far, 0, &sender));
-	CHECK(!ibv_detach_mcast(far.qp, &group, LID) &&
-	      !ibv_detach_mcast(far.qp, &another, LID + 1));
-	return member_ends(&sender) && member_ends(&far);
+	return send_by(&sender, &to_group) && got(&far, 0, &sender);
 }
 
 /*
  * An attached QP gets its own messages, unless it was created with
- * IBV_QP_CREATE_BLOCK_SELF_MCAST_LB. Its neighbours get them in either case.
+ * IBV_QP_CREATE_BLOCK_SELF_MCAST_LB. It gets those of others, and its neighbours get its messages.
  */
 CASE(a_sender_gets_its_own_copy_unless_blocked)
 {
-	struct member sender = new_member(0), quiet = { .host = rig_host(0) },
-		      neighbour = new_member(0);
+	struct member sender = joined(0, 0), neighbour = joined(0, 0),
+		      quiet = joined(0, IBV_QP_CREATE_BLOCK_SELF_MCAST_LB);
 
-	quiet.qp = qp_without_own_copies(quiet.host);
-	bring_up(quiet.qp);
-	CHECK(!ibv_attach_mcast(sender.qp, &group, LID) && recv_posted(&sender, 0, 500));
+	CHECK(recv_posted(&sender, 0, 500) && recv_posted(&quiet, 0, 500));
+	CHECK(recv_posted(&neighbour, 0, 500) && recv_posted(&neighbour, 500, 500));
 	CHECK(send_by(&sender, &to_group) && sender.host->buffer[24] == 0xff &&
 	      nothing_came(&sender));
-	CHECK(!ibv_detach_mcast(sender.qp, &group, LID));
-
-	CHECK(!ibv_attach_mcast(quiet.qp, &group, LID) &&
-	      !ibv_attach_mcast(neighbour.qp, &group, LID));
-	CHECK(recv_posted(&quiet, 0, 500) && recv_posted(&neighbour, 0, 500) &&
-	      recv_posted(&neighbour, 500, 500));
-	CHECK(send_by(&quiet, &to_group) && nothing_came(&quiet) && got(&neighbour, 0, &quiet));
-	/* The QP still gets what others send. */
-	CHECK(send_by(&sender, &to_group) && got(&quiet, 0, &sender) &&
-	      got(&neighbour, 500, &sender));
-	CHECK(nothing_came(&quiet));
-	CHECK(!ibv_detach_mcast(quiet.qp, &group, LID) &&
-	      !ibv_detach_mcast(neighbour.qp, &group, LID));
-	return member_ends(&sender) && member_ends(&quiet) && member_ends(&neighbour);
+	CHECK(got(&quiet, 0, &sender) && got(&neighbour, 0, &sender));
+	CHECK(recv_posted(&quiet, 0, 500));
+	CHECK(send_by(&quiet, &to_group) && nothing_came(&quiet));
+	return got(&neighbour, 500, &quiet);
 }
 
 /* The request has one completion, although the copy that comes back puts the QP into ERR. */
 CASE(a_too_long_own_copy_completes_the_request_once)
 {
-	struct member sender = new_member(0);
-	struct ibv_send_wr wr;
-	struct ibv_sge sge;
-	struct ibv_wc wc;
+	struct member sender = joined(0, 0);
+	struct ibv_send_wr wr = request_by(&sender, &to_group);
 
-	CHECK(!ibv_attach_mcast(sender.qp, &group, LID) && recv_posted(&sender, 0, 50));
-	wr = request_by(&sender, &to_group, &sge);
-	CHECK(!rig_post(sender.qp, &wr));
-	CHECK(rig_poll(sender.host->cq, &wc) && wc.status == IBV_WC_LOC_LEN_ERR && wc.wr_id == 0);
-	CHECK(rig_poll_success(sender.host->cq, &wc) && wc.wr_id == wr.wr_id);
-	CHECK(!ibv_destroy_ah(wr.wr.ud.ah));
-	CHECK(rig_state(sender.qp) == IBV_QPS_ERR && nothing_came(&sender));
-	CHECK(!ibv_detach_mcast(sender.qp, &group, LID));
-	return member_ends(&sender);
+	CHECK(recv_posted(&sender, 0, 50) && !rig_post(sender.qp, &wr));
+	CHECK(rig_completes(sender.host->cq, 0, IBV_WC_LOC_LEN_ERR) &&
+	      rig_completes(sender.host->cq, wr.wr_id, IBV_WC_SUCCESS));
+	return rig_state(sender.qp) == IBV_QPS_ERR && nothing_came(&sender);
 }
 
-/* The device keeps the limits that it reports. */
+/* The device keeps the limits that it reports. Members go with their context. */
 CASE(a_full_group_refuses_the_next_member)
 {
 	struct host *host = rig_host(0);
+	const union ibv_gid full = { .raw = { 0xff, [15] = 9 } };
 	struct ibv_device_attr attr;
-	struct ibv_qp **qps, *late = rig_qp(host, IBV_QPT_UD, NULL);
+	struct ibv_qp *qp, *late = rig_qp(host, IBV_QPT_UD, NULL);
 
 	CHECK(!ibv_query_device(host->ctx, &attr) && attr.max_mcast_grp > 0 &&
 	      attr.max_mcast_qp_attach > 0);
 	CHECK(attr.max_total_mcast_qp_attach == attr.max_mcast_grp * attr.max_mcast_qp_attach);
-	qps = calloc((size_t)attr.max_mcast_qp_attach, sizeof(struct ibv_qp *));
-	NEED(qps);
 	for (int i = 0; i < attr.max_mcast_qp_attach; i++) {
-		qps[i] = rig_qp(host, IBV_QPT_UD, NULL);
-		CHECK(!ibv_attach_mcast(qps[i], &group, LID));
+		qp = rig_qp(host, IBV_QPT_UD, NULL);
+		CHECK(!ibv_attach_mcast(qp, &full, LID));
 	}
-	CHECK(ibv_attach_mcast(late, &group, LID) == ENOMEM &&
-	      !ibv_attach_mcast(late, &group, LID + 1));
-	CHECK(!ibv_detach_mcast(late, &group, LID + 1) && !ibv_detach_mcast(qps[0], &group, LID));
-	CHECK(!ibv_attach_mcast(late, &group, LID) && !ibv_detach_mcast(late, &group, LID) &&
-	      !ibv_destroy_qp(late));
-	/* The test does not detach the others: they go with the context. */
-	free(qps);
-	CHECK(!ibv_close_device(host->ctx));
-	return true;
+	CHECK(ibv_attach_mcast(late, &full, LID) == ENOMEM &&
+	      !ibv_attach_mcast(late, &full, LID + 1));
+	CHECK(!ibv_detach_mcast(late, &full, LID + 1) && !ibv_detach_mcast(qp, &full, LID));
+	return !ibv_attach_mcast(late, &full, LID) && !ibv_close_device(host->ctx);
 }
 
 /* Addresses that ib_core accepts as groups, and others. */
@@ -274,13 +220,13 @@ CASE(only_addresses_of_groups_can_be_attached)
 		{ { .raw = { [10] = 0xff, 0xff, 239, 255, 0, 1 } }, LID, 0 },
 		{ { .raw = { [10] = 0xff, 0xff, 198, 18, 0, 1 } }, LID, EINVAL },
 	};
-	struct member member = new_member(0);
+	struct member member = new_member(0, 0);
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		CHECK(ibv_attach_mcast(member.qp, &rows[i].gid, rows[i].lid) == rows[i].err);
 		CHECK(ibv_detach_mcast(member.qp, &rows[i].gid, rows[i].lid) == rows[i].err);
 	}
-	return member_ends(&member);
+	return true;
 }
 
 RIG_MAIN

@@ -11,10 +11,9 @@ import models
 from built import holding
 
 
-PROGRAMS_OF_RINGS = ["data-path", "datagrams", "exact", "failures", "objects", "xrc-events",
-                     "completions"]
+PROGRAMS_OF_RINGS = ["data-path", "datagrams", "exact", "failures", "objects", "completions"]
 # They run on one model, because the models do not differ there.
-PROGRAMS_OF_THE_WIRE = ["long-messages", "multicast"]
+PROGRAMS_OF_THE_WIRE = ["long-messages", "multicast", "dead-peer"]
 
 
 @pytest.mark.parametrize("program", PROGRAMS_OF_RINGS)

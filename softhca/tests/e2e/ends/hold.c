@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* A program to be killed: it holds objects of every kind, and sends or waits until it is killed. */
-#include <softhca/tests/e2e/xrc.h>
+#include <softhca/tests/e2e/pair.h>
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,8 +12,7 @@ static void hold_xrc(struct host *host, const char *path)
 	int fd = open(path, O_RDONLY | O_CREAT, 0600);
 	struct ibv_xrcd *xrcd = MADE(xrc_domain(host, fd, O_CREAT));
 
-	NEED(xrc_srq(host, xrcd, 4, 1) && xrc_target(host, xrcd));
-	close(fd);
+	NEED(xrc_srq(host, xrcd, 4, 1) && xrc_target(host, xrcd) && !close(fd));
 }
 
 static void hold_qps(struct host *host, int count)
@@ -30,25 +29,19 @@ static void hold_qps(struct host *host, int count)
 /* usage: hold DOMAIN-FILE [idle [QPS]]; prints "ready" when everything is there. */
 int main(int argc, char **argv)
 {
-	struct host *a = rig_host(0), *b = rig_host(1);
-	struct ibv_qp *qa = rig_qp(a, IBV_QPT_RC, NULL), *qb = rig_qp(b, IBV_QPT_RC, NULL);
-	struct ibv_sge sge;
+	struct pair pair = pair_up(IBV_QPT_RC);
 	struct ibv_wc wc;
 
 	NEED(argc > 1);
-	hold_xrc(a, argv[1]);
-	rig_connect(a, qa, b, qb, rig_link_to(0, 0));
+	hold_xrc(pair.a, argv[1]);
 	if (argc > 3)
-		hold_qps(a, atoi(argv[3]));
+		hold_qps(pair.a, atoi(argv[3]));
 	puts("ready");
 	fflush(stdout);
 	while (argc > 2)
 		pause();
-	for (;;) {
-		struct ibv_send_wr wr = rig_wr(a, &sge, IBV_WR_SEND, 0, 16384);
-
-		if (rig_post_recv(b, qb, 0, 16384, 1) || rig_post(qa, &wr) ||
-		    !rig_poll(a->cq, &wc) || wc.status || !rig_poll(b->cq, &wc) || wc.status)
-			return EXIT_FAILURE;
-	}
+	while (!rig_post_recv(pair.b, pair.qb, 0, 16384, 1) &&
+	       pair_send(&pair, 16384, IBV_WC_SUCCESS) && rig_poll_success(pair.b->cq, &wc))
+		;
+	return EXIT_FAILURE;
 }

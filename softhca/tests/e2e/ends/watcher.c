@@ -4,7 +4,7 @@
  * come for them.
  */
 #include <tests/e2e/opened.h>
-#include <softhca/tests/e2e/xrc.h>
+#include <softhca/tests/e2e/pair.h>
 
 #include <fcntl.h>
 #include <stdio.h>
