@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * To be preloaded: before each QP that the process creates, another context creates one. So the
- * process never gets two neighbouring numbers.
+ * To be preloaded: before each of the first GAPS QPs that the process creates (default: each QP),
+ * another context creates one. So the process gets no two neighbouring numbers.
  */
 
 #include <dlfcn.h>
@@ -45,12 +45,15 @@ static void take_number(void)
 
 __attribute__((visibility("default"))) ssize_t write(int fd, const void *data, size_t length)
 {
-	static __thread bool inside;
+	static int taken;
+	static bool inside;
+	const char *gaps = getenv("GAPS");
 	ssize_t (*next)(int, const void *, size_t);
 
-	if (!inside && creates_qp(data, length)) {
+	if (!inside && creates_qp(data, length) && (!gaps || taken < atoi(gaps))) {
 		inside = true;
 		take_number();
+		taken++;
 		inside = false;
 	}
 	*(void **)&next = dlsym(RTLD_NEXT, "write");
