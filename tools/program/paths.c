@@ -75,28 +75,24 @@ static const char *other_build(const char *build)
 
 const char *paths_library(int bits, const char *in_build, struct string_list *places)
 {
-	static const char *const folders[2][3] = {
-		{ "lib/i386-linux-gnu", "lib32", "lib" },
-		{ "lib/x86_64-linux-gnu", "lib64", "lib" },
+	static const char *const folders[] = {
+		TOOLS_LIBDIR_FROM_PREFIX, "lib/i386-linux-gnu", "lib/x86_64-linux-gnu", "lib32",
+		"lib64", "lib",
 	};
 	const char *name = basename(in_build), *prefix = own_prefix(1);
-	bool other = bits == LOADER_LIB_OTHER_BITS;
+	const char *build = bits == LOADER_LIB_OWN_BITS ? prefix : other_build(prefix);
 	struct string_list own = { 0 };
 	char lib[PATH_MAX];
 
 	places = places ? places : &own;
 	places->count = 0;
-	string_list_add(places, format_string("%s/%s", other ? other_build(prefix) : prefix,
-					      in_build));
+	string_list_add(places, format_string("%s/%s", build, in_build));
 	/* With the loader's value of $LIB, so that the path serves both word sizes. */
-	if (!loader_lib(other ? bits : LOADER_LIB_OWN_BITS, lib, sizeof(lib)))
+	if (!loader_lib(bits, lib, sizeof(lib)))
 		add_in(places, format_string("%s/%s", prefix, lib), name);
-	for (int i = 0; other && i < 3; i++)
-		add_in(places, format_string("%s/%s", prefix, folders[bits == 64][i]), name);
-	if (!other) {
-		add_in(places, format_string("%s/" TOOLS_LIBDIR_FROM_PREFIX, prefix), name);
-		add_in(places, TOOLS_LIBDIR, name);
-	}
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		add_in(places, format_string("%s/%s", prefix, folders[i]), name);
+	add_in(places, TOOLS_LIBDIR, name);
 	return first_of(places, bits);
 }
 
