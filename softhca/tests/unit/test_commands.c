@@ -5,16 +5,15 @@
 #define UNIT_TEARDOWN teardown
 
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <softhca/objects/objects.h>
 #include <softhca/uverbs/cmd.h>
 
 #include <tests/unit/unit.h>
-#include "memory.h"
 
 static struct hca_machine machine;
 static struct hca_context *ctx;
@@ -58,14 +57,10 @@ struct alloc_pd {
 
 static struct alloc_pd good_alloc(void)
 {
-	struct alloc_pd cmd = {
-		.hdr = { .command = IB_USER_VERBS_CMD_ALLOC_PD,
-			 .in_words = sizeof(cmd) / 4,
-			 .out_words = 3 },
+	return (struct alloc_pd){
+		.hdr = { IB_USER_VERBS_CMD_ALLOC_PD, sizeof(struct alloc_pd) / 4, 3 },
 		.body = { .response = (uint64_t)(uintptr_t)response },
 	};
-
-	return cmd;
 }
 
 static void get_context(void)
@@ -77,34 +72,56 @@ static void get_context(void)
 	assert_int_equal(execute(&cmd, sizeof(cmd)), 0);
 }
 
+/* A PD's handle. */
+static uint32_t alloc_pd(void)
+{
+	struct alloc_pd cmd = good_alloc();
+	uint32_t handle;
+
+	assert_int_equal(execute(&cmd, sizeof(cmd)), 0);
+	memcpy(&handle, response, sizeof(handle));
+	return handle;
+}
+
 TEST(get_context_comes_first_and_once)
 {
 	struct alloc_pd cmd = good_alloc();
 
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
 	get_context();
-	assert_int_equal(execute(&cmd, sizeof(cmd)), 0);
+	alloc_pd();
 	cmd.hdr.command = IB_USER_VERBS_CMD_GET_CONTEXT;
 	cmd.hdr.out_words = 6;
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
 }
 
-TEST(commands_of_wrong_sizes_are_refused)
+TEST(unknown_commands_and_wrong_sizes_are_refused)
 {
-	struct alloc_pd cmd = good_alloc();
+	static const struct {
+		size_t size;
+		struct ib_uverbs_cmd_hdr hdr;
+		int err;
+	} rows[] = {
+		{ 0, { IB_USER_VERBS_CMD_ALLOC_PD, 4, 3 }, -EINVAL },
+		{ 7, { IB_USER_VERBS_CMD_ALLOC_PD, 4, 3 }, -EINVAL },
+		{ 12, { IB_USER_VERBS_CMD_ALLOC_PD, 4, 3 }, -EINVAL },
+		{ 12, { IB_USER_VERBS_CMD_ALLOC_PD, 3, 3 }, -EINVAL },
+		{ 16, { IB_USER_VERBS_CMD_ALLOC_PD, 3, 3 }, -EINVAL },
+		{ 20, { IB_USER_VERBS_CMD_ALLOC_PD, 4, 3 }, -EINVAL },
+		{ 16, { IB_USER_VERBS_CMD_ALLOC_PD, 4, 0 }, -ENOSPC },
+		{ 16, { IB_USER_VERBS_CMD_POLL_CQ, 4, 3 }, -EOPNOTSUPP },
+		{ 16, { 41, 4, 3 }, -EINVAL },
+		{ 16, { 256, 4, 3 }, -EINVAL },
+		{ 16, { 0x40000003, 4, 3 }, -EINVAL },
+		{ 16, { 0x80000000u | 60, 4, 3 }, -EOPNOTSUPP },
+	};
+	struct alloc_pd cmd[2] = { good_alloc() };
 
 	get_context();
-	assert_int_equal(execute(&cmd, 0), -EINVAL);
-	assert_int_equal(execute(&cmd, 7), -EINVAL);
-	assert_int_equal(execute(&cmd, sizeof(cmd) - 4), -EINVAL);
-	cmd.hdr.in_words--;
-	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
-	assert_int_equal(execute(&cmd, sizeof(cmd) - 4), -EINVAL);
-	cmd = good_alloc();
-	assert_int_equal(execute(&cmd, sizeof(cmd) + 4), -EINVAL);
-	cmd = good_alloc();
-	cmd.hdr.out_words = 0;
-	assert_int_equal(execute(&cmd, sizeof(cmd)), -ENOSPC);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		cmd[0].hdr = rows[i].hdr;
+		assert_int_equal(execute(cmd, rows[i].size), rows[i].err);
+	}
 }
 
 TEST(a_wild_response_destroys_the_new_object)
@@ -119,26 +136,6 @@ TEST(a_wild_response_destroys_the_new_object)
 	assert_true(list_empty(&ctx->objects[HCA_PD]));
 }
 
-TEST(unknown_commands_are_refused)
-{
-	static const struct {
-		uint32_t command;
-		int err;
-	} rows[] = {
-		{ IB_USER_VERBS_CMD_POLL_CQ, -EOPNOTSUPP },
-		{ IB_USER_VERBS_CMD_ALLOC_MW, -EOPNOTSUPP }, { 41, -EINVAL }, { 255, -EINVAL },
-		{ 256, -EINVAL }, { 0x40000003, -EINVAL }, { 0x80000000u | 60, -EOPNOTSUPP },
-		{ 0x80000000u | 255, -EOPNOTSUPP },
-	};
-	struct alloc_pd cmd = good_alloc();
-
-	get_context();
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		cmd.hdr.command = rows[i].command;
-		assert_int_equal(execute(&cmd, sizeof(cmd)), rows[i].err);
-	}
-}
-
 struct ex_query {
 	struct ib_uverbs_cmd_hdr hdr;
 	struct ib_uverbs_ex_cmd_hdr ex;
@@ -147,12 +144,10 @@ struct ex_query {
 
 static struct ex_query good_ex(void)
 {
-	struct ex_query cmd = {
+	return (struct ex_query){
 		.hdr = { .command = 0x80000001u, .in_words = 1, .out_words = sizeof(response) / 8 },
 		.ex = { .response = (uint64_t)(uintptr_t)response },
 	};
-
-	return cmd;
 }
 
 TEST(extended_headers_with_a_mistake_are_refused)
@@ -195,13 +190,11 @@ TEST(handles_of_no_object_or_another_type_are_refused)
 		{ IB_USER_VERBS_CMD_QUERY_QP, sizeof(query) / 4, 32 },
 		{ .response = (uint64_t)(uintptr_t)response },
 	};
-	struct alloc_pd alloc = good_alloc();
 
 	get_context();
 	assert_int_equal(execute(&dealloc, sizeof(dealloc)), -ENOENT);
-	assert_int_equal(execute(&alloc, sizeof(alloc)), 0);
 	/* the handle exists, but is a PD's */
-	memcpy(&query.body.qp_handle, response, sizeof(query.body.qp_handle));
+	query.body.qp_handle = alloc_pd();
 	assert_int_equal(execute(&query, sizeof(query)), -EINVAL);
 }
 
@@ -216,11 +209,9 @@ TEST(an_address_handle_with_a_wrong_gid_index_is_refused)
 		{ .response = (uint64_t)(uintptr_t)response,
 		  .attr = { .is_global = 1, .port_num = 1, .dlid = 1 } },
 	};
-	struct alloc_pd alloc = good_alloc();
 
 	get_context();
-	assert_int_equal(execute(&alloc, sizeof(alloc)), 0);
-	memcpy(&create.body.pd_handle, response, sizeof(create.body.pd_handle));
+	create.body.pd_handle = alloc_pd();
 	assert_int_equal(execute(&create, sizeof(create)), 0);
 	create.body.attr.grh.sgid_index = 1;
 	assert_int_equal(execute(&create, sizeof(create)), -ENODATA);
@@ -228,4 +219,14 @@ TEST(an_address_handle_with_a_wrong_gid_index_is_refused)
 	assert_int_equal(execute(&create, sizeof(create)), -EINVAL);
 }
 
-MEMORY_MAIN
+int main(void)
+{
+	static const uint32_t word = 1;
+	uint32_t copy = 0;
+	struct iovec here = { &copy, sizeof(copy) }, there = { (void *)(uintptr_t)&word, sizeof(word) };
+
+	if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof(word))
+		return cmocka_run_group_tests(unit_tests, NULL, NULL);
+	puts("process_vm_readv() does not work here");
+	return 77;
+}

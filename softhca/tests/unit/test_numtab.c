@@ -34,22 +34,6 @@ TEST(numbers_are_consecutive_and_reused_late)
 	numtab_free(&tab);
 }
 
-TEST(one_number_beyond_the_quota_is_ENOMEM)
-{
-	struct numtab tab;
-	uint32_t number;
-
-	assert_int_equal(numtab_init(&tab, 0, 8, 0, 2), 0);
-	add(&tab, 0);
-	add(&tab, 1);
-	assert_int_equal(numtab_add(&tab, &things[2], &number), -ENOMEM);
-	numtab_remove(&tab, 1);
-	numtab_remove(&tab, 1); /* no effect on a free number */
-	add(&tab, 2);
-	assert_int_equal(tab.used, 2);
-	numtab_free(&tab);
-}
-
 /*
  * The QPs and SRQs of a ConnectX-5 share their numbers. No number is used twice, and each table
  * finds only its own.

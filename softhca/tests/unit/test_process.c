@@ -5,7 +5,6 @@
  */
 
 #include <tests/unit/unit.h>
-#include "memory.h"
 
 #include <softhca/machine/client.h>
 
@@ -13,18 +12,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/wait.h>
 
 #define READS	 10000
 #define TIMEOUT 25 /* seconds; alarm() then ends a child that outlives the test */
 
 static const uint32_t word = 0x50f7ca11;
-
-static void *stay(void *arg)
-{
-	pause();
-	return arg;
-}
 
 /* Each thread ends as soon as it has started the next one. */
 static void *relay(void *arg)
@@ -37,8 +29,8 @@ static void *relay(void *arg)
 	return arg;
 }
 
-/* Forks a child whose main thread exits. Its second thread runs @run. */
-static pid_t start(void *(*run)(void *arg))
+/* Forks a child whose main thread exits. */
+static pid_t start(void)
 {
 	pthread_t thread;
 	pid_t pid = fork();
@@ -47,7 +39,7 @@ static pid_t start(void *(*run)(void *arg))
 	if (pid)
 		return pid;
 	alarm(TIMEOUT);
-	if (pthread_create(&thread, NULL, run, NULL))
+	if (pthread_create(&thread, NULL, relay, NULL))
 		_exit(1);
 	pthread_exit(NULL);
 }
@@ -59,12 +51,6 @@ static bool reads(pid_t pid)
 	struct iovec there = { (void *)(uintptr_t)&word, sizeof(word) };
 
 	return process_read(pid, &here, &there, 1) == sizeof(word) && found == word;
-}
-
-static void wait_for_the_end_of_main(pid_t pid)
-{
-	while (process_has_memory(pid))
-		sched_yield();
 }
 
 /*
@@ -84,27 +70,18 @@ static void kill_and_expect_no_memory(pid_t pid)
 	assert_int_equal(process_thread(pid), 0);
 }
 
-TEST(memory_is_readable_through_a_remaining_thread)
-{
-	pid_t pid = start(stay), thread;
-
-	assert_true(reads(pid));
-	wait_for_the_end_of_main(pid);
-	thread = process_thread(pid);
-	assert_true(thread > 0 && thread != pid);
-	assert_true(reads(pid));
-	assert_int_equal(process_thread(pid), thread);
-	kill_and_expect_no_memory(pid);
-}
-
 TEST(memory_is_readable_while_threads_replace_each_other)
 {
-	pid_t pid = start(relay);
+	pid_t pid;
 
-	wait_for_the_end_of_main(pid);
+	if (!reads(getpid()))
+		skip_because("process_vm_readv() does not work here");
+	pid = start();
+	while (process_has_memory(pid))
+		sched_yield();
 	for (int i = 0; i < READS; i++)
 		assert_true(reads(pid));
 	kill_and_expect_no_memory(pid);
 }
 
-MEMORY_MAIN
+UNIT_MAIN(NULL, NULL)

@@ -45,26 +45,4 @@ TEST(timers_run_in_order_and_at_their_deadlines)
 	assert_true(timer_next(&list) == UINT64_MAX);
 }
 
-static struct list again_list;
-
-static void again(struct timer *timer)
-{
-	calls++;
-	timer_start(&again_list, timer, timer->deadline);
-}
-
-TEST(a_timer_that_restarts_itself_runs_once_per_call)
-{
-	struct timer timer = { .expired = again };
-
-	calls = 0;
-	list_init(&again_list);
-	timer_start(&again_list, &timer, 5);
-	timer_run(&again_list, 10);
-	assert_int_equal(calls, 1);
-	assert_true(timer_running(&timer));
-	timer_stop(&timer);
-	timer_stop(&timer); /* no effect on a stopped timer */
-}
-
 UNIT_MAIN(NULL, NULL)

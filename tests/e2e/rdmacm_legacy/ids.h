@@ -20,7 +20,7 @@
 /** ids_bound - an id bound to device 0 or 1: id->verbs is that device, opened. */
 struct rdma_cm_id *ids_bound(int device, int port);
 
-/** ids_listening - an id of device 1 that listens. ids_resolved - one of device 0 with its route. */
+/** ids_listening - of device 1. ids_resolved - of device 0, with its route to device 1. */
 struct rdma_cm_id *ids_listening(void);
 struct rdma_cm_id *ids_resolved(void);
 
