@@ -19,13 +19,8 @@ static const struct {
 static int32_t number(const char *name)
 {
 	const char *text = getenv(name);
-	char *end;
-	long value;
 
-	if (!text || text[0] < '0' || text[0] > '9')
-		return -1;
-	value = strtol(text, &end, 10);
-	return *end || value > 0xffffff ? -1 : (int32_t)value;
+	return text && text[0] >= '0' && text[0] <= '9' ? atoi(text) : -1;
 }
 
 int32_t job_rank(int32_t *ranks)

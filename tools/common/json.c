@@ -2,30 +2,16 @@
 /* Writes JSON with one member per line, for people and for diff(1). */
 #include "common.h"
 
-/* The length of the characters that need no escape. */
-static size_t plain_length(const char *text)
-{
-	size_t length = 0, next;
-
-	while (text[length] != '"' && text[length] != '\\' &&
-	       (next = text_character(text + length)) > 0)
-		length += next;
-	return length;
-}
-
 /* U+FFFD stands for a byte that is no UTF-8, so that the document stays valid. */
 static void quote(FILE *out, const char *text)
 {
 	fputc('"', out);
-	for (;; text++) {
-		size_t plain = plain_length(text);
-
-		fwrite(text, 1, plain, out);
-		text += plain;
-		if (!*text)
-			break;
+	for (size_t length; *text; text += length ? length : 1) {
+		length = text_character(text);
 		if (*text == '"' || *text == '\\')
-			fprintf(out, "\\%c", *text);
+			fputc('\\', out);
+		if (length)
+			fwrite(text, 1, length, out);
 		else
 			fprintf(out, "\\u%04x", (*text & 0x80) ? 0xfffdU : (unsigned int)*text);
 	}

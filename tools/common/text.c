@@ -13,8 +13,11 @@ size_t text_character(const char *text)
 {
 	mbstate_t state = { 0 };
 	wchar_t wide;
-	size_t length = mbrtowc(&wide, text, strnlen(text, MB_LEN_MAX), &state);
+	size_t length;
 
+	if (*text >= ' ' && *text <= '~')	/* mbrtowc() is slow */
+		return 1;
+	length = mbrtowc(&wide, text, strnlen(text, MB_LEN_MAX), &state);
 	return length <= MB_LEN_MAX && iswprint((wint_t)wide) ? length : 0;
 }
 
