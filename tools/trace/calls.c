@@ -270,18 +270,17 @@ static void put_site(struct trace *trace, const struct site *site)
 
 static void put_left(struct trace *trace, const struct left *left)
 {
-	const struct trace_record *record = &left->record;
-	bool domain = record->verb == VERB_ibv_open_xrc_domain;
+	bool domain = left->verb == VERB_ibv_open_xrc_domain;
 
 	json_open(&trace->json, NULL, '{');
 	put_text(trace, "what", NULL, domain ? "domain" : "registration");
-	put_number(trace, "pid", "  process %llu", (unsigned)record->pid);
+	put_number(trace, "pid", "  process %llu", (unsigned)left->pid);
 	if (!domain)
-		put_number(trace, "qp", " stayed registered with QP 0x%06llx", record->qp_num);
+		put_number(trace, "qp", " stayed registered with QP 0x%06llx", left->qp_num);
 	else if (!trace->is_json)
 		fputs(" did not close a domain", trace->out);
 	put_number(trace, "site", " [site %llu]:\n", left->site);
-	put_stack(trace, record);
+	put_stack(trace, &trace->sites[left->site - 1].first);
 	json_close(&trace->json, '}');
 }
 
@@ -324,7 +323,7 @@ static void put_lists(struct trace *trace)
 		      trace->out);
 	json_open(&trace->json, "left", '[');
 	for (size_t i = 0; i < trace->left.count; i++)
-		put_left(trace, trace->left.item[i]);
+		put_left(trace, &trace->left.item[i]);
 	json_close(&trace->json, ']');
 }
 

@@ -3,13 +3,11 @@
 #include "tools/common/common.h"
 #include "trace.h"
 
-#include <stdlib.h>
-
 /* A call about the domain itself has no QP number, and concerns all its registrations. */
 static bool concerns(const struct trace_record *record, const struct left *left)
 {
-	return left->record.pid == record->pid && left->record.domain == record->domain &&
-	       (!record->qp_num || record->qp_num == left->record.qp_num);
+	return left->pid == record->pid && left->domain == record->domain &&
+	       (!record->qp_num || record->qp_num == left->qp_num);
 }
 
 static void remove_all(struct left_list *list, const struct trace_record *record)
@@ -17,9 +15,7 @@ static void remove_all(struct left_list *list, const struct trace_record *record
 	size_t kept = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
-		if (concerns(record, list->item[i]))
-			free(list->item[i]);
-		else
+		if (!concerns(record, &list->item[i]))
 			list->item[kept++] = list->item[i];
 	}
 	list->count = kept;
@@ -27,11 +23,10 @@ static void remove_all(struct left_list *list, const struct trace_record *record
 
 static void add(struct left_list *list, const struct trace_record *record, unsigned int site)
 {
-	struct left *left = need_memory(malloc(sizeof(*left)));
-
-	*left = (struct left){ .site = site, .record = *record };
 	list->item = extend(list->item, list->count, sizeof(*list->item));
-	list->item[list->count++] = left;
+	list->item[list->count++] = (struct left){
+		site, record->verb, record->pid, record->qp_num, record->domain
+	};
 }
 
 void left_account(struct left_list *list, const struct trace_record *record, unsigned int site)
@@ -45,7 +40,7 @@ void left_account(struct left_list *list, const struct trace_record *record, uns
 	case VERB_ibv_reg_xrc_rcv_qp:
 		/* Registering again changes nothing (contract 5.6), so the first call counts. */
 		for (size_t i = 0; i < list->count; i++) {
-			if (concerns(record, list->item[i]))
+			if (concerns(record, &list->item[i]))
 				return;
 		}
 		add(list, record, site);

@@ -13,12 +13,15 @@
  * opens a domain at the address of an old one has closed the old one's device in between.
  */
 struct left {
-	unsigned int site;		/* the number of the place */
-	struct trace_record record;	/* of the call that made it */
+	unsigned int site;	/* the number of the place that made it */
+	uint32_t verb;
+	int32_t pid;
+	uint32_t qp_num;
+	uint64_t domain;
 };
 
 struct left_list {
-	struct left **item;
+	struct left *item;
 	size_t count;
 };
 
