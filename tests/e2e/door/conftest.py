@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The folder of these programs, and a program's own copy of libibverbs."""
-
-import shutil
+"""The folder of these programs, and what a program that runs the exchange prints."""
 
 import pytest
 
@@ -11,8 +9,11 @@ def door(build_root):
     return build_root / "tests" / "e2e" / "door"
 
 
-@pytest.fixture
-def private_copy(tmp_path, real_library):
-    """A copy of libibverbs in tmp_path, which the program linked-rpath loads."""
-    (tmp_path / "private").mkdir()
-    return shutil.copyfile(real_library, tmp_path / "private" / "libibverbs.so.1")
+@pytest.fixture(scope="session")
+def completed():
+    """completed(result, times=1): the program completed the exchange and exited with 0."""
+    def _completed(result, times=1):
+        assert (result.returncode, result.stdout.splitlines()) == (
+            0, ["exchange: done"] * times), result
+
+    return _completed

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * All that a program of OFED does with XRC, by a table of the verbs' addresses, however the program
- * got them. C and C++.
+ * got them.
  */
 #ifndef DOOR_EXCHANGE_H
 #define DOOR_EXCHANGE_H
 
-#include <stddef.h>
 #include <infiniband/verbs.h>
 
 #define DOOR_VISIBLE __attribute__((visibility("default")))
@@ -35,17 +34,12 @@ struct verbs {
  */
 void exchange(const struct verbs *verbs);
 
-/**
- * exchange_print_libraries - print each file called libibverbs.so... that this process has mapped.
- */
-void exchange_print_libraries(void);
-
-/** table_linked - the verbs as the linker and the loader bind them. */
-DOOR_VISIBLE void table_linked(struct verbs *verbs);
+/** table_linked - the verbs as the linker and the loader bind them; ignores @way. */
+DOOR_VISIBLE void table_linked(struct verbs *verbs, const char *way);
 
 /**
- * table_lookup - the verbs by dlopen() and dlsym(), in one of the ways of table_lookup.c. On
- * failure it prints the cause and ends the process with 1.
+ * table_lookup - the verbs by dlopen() and dlsym(), in one of the ways of table.c. On failure it
+ * prints the cause and ends the process with 1.
  */
 DOOR_VISIBLE void table_lookup(struct verbs *verbs, const char *way);
 

@@ -9,8 +9,6 @@ import shutil
 
 import pytest
 
-from completed import completed
-
 pytestmark = pytest.mark.any_model
 
 GLIBC = tuple(int(part) for part in platform.libc_ver()[1].split("."))
@@ -51,42 +49,38 @@ def ask(run, door):
 
 
 @pytest.fixture
-def run_preloaded(run, softhca, door):
-    """run_preloaded(preload): runs a program on a device, with these libraries preloaded in this
-    order."""
+def run_preloaded(run, softhca, door, completed):
+    """run_preloaded(preload): the result of a program that completes the exchange, with these
+    libraries preloaded in this order."""
 
     def _run_preloaded(preload, program="lookup"):
         keep = ":".join(map(str, preload)) + ":$LD_PRELOAD"
-        return run([
+        result = run([
             softhca, "run", "--devices=1", "--", "sh", "-c", f'LD_PRELOAD="{keep}" exec "$0"',
             door / program
         ])
+        completed(result)
+        return result
 
     return _run_preloaded
 
 
 @pytest.mark.parametrize("version", ["", ":IBVERBS_1.1"])
-def test_a_handle_of_libibverbs_finds_the_verbs_of_the_shim(ask, shim, real_library, version):
-    for library in (REAL, real_library):
-        names = XRC + CHANGED
-        answers = ask([shim], *(f"{library}:ibv_{name}{version}" for name in names))
-        assert dict(zip(names, answers)) == dict.fromkeys(names, OURS)
-
-
-@pytest.mark.parametrize("version", ["", ":IBVERBS_1.1"])
-def test_a_handle_of_a_plugin_finds_the_verbs_of_the_shim(ask, shim, door, version):
-    """A handle on a library that is linked with libibverbs finds the verbs as well; but a verb that
-    it defines itself stays its own."""
-    plugin = door / "libtable-linked.so"
+@pytest.mark.parametrize("handle", ["name", "path", "plugin"])
+def test_a_handle_of_libibverbs_or_of_a_plugin_finds_the_verbs_of_the_shim(
+        ask, shim, real_library, door, handle, version):
+    """A library that is linked with libibverbs is such a plugin."""
+    library = {"name": REAL, "path": real_library, "plugin": door / "libtable-linked.so"}[handle]
     names = XRC + CHANGED
-    answers = ask([shim], *(f"{plugin}:ibv_{name}{version}" for name in names))
+    answers = ask([shim], *(f"{library}:ibv_{name}{version}" for name in names))
     assert dict(zip(names, answers)) == dict.fromkeys(names, OURS)
-    answers = ask([shim],
-                  *(f"{plugin}:{name}"
-                    for name in ("no_such_name", "ibv_no_such_verb", "ibv_create_qp:NO_SUCH_NODE")))
-    assert [answer.split()[0] for answer in answers] == ["NULL"] * 3
-    answers = ask([shim], f"{door / 'libinterposer.so'}:ibv_create_qp", f"{plugin}:ibv_open_device")
-    assert answers == ["libinterposer.so", REAL]
+
+
+def test_a_verb_that_a_plugin_defines_itself_stays_its_own(ask, shim, door):
+    plugin = door / "libtable-linked.so"
+    answers = ask([shim], f"{door / 'libinterposer.so'}:ibv_create_qp", f"{plugin}:ibv_open_device",
+                  f"{plugin}:no_such_name", f"{plugin}:ibv_create_qp:NO_SUCH_NODE")
+    assert [answer.split()[0] for answer in answers] == ["libinterposer.so", REAL, "NULL", "NULL"]
 
 
 def test_other_functions_are_those_of_libibverbs(ask, shim, real_library):
@@ -116,33 +110,17 @@ def test_without_a_version_rtld_default_hides_the_xrc_names(ask, shim):
 def test_other_lookups_answer_as_without_the_shim(ask, shim):
     """The same texts of dlerror(), and a null name crashes as before."""
     questions = [
-        "libm.so.6:cos",
-        "libm.so.6:ibv_open_xrc_domain",
-        "libm.so.6:ibv_create_qp",
-        "libm.so.6:NULL",
-        "libm.so.6:cos:GLIBC_2.2.5",
-        "libm.so.6:cos:GLIBC_9",
-        "libm.so.6:ibv_create_qp:IBVERBS_1.1",
-        "libc.so.6:getpid",
-        "libc.so.6:no_such_name",
-        "libc.so.6:ibv_create_xrc_srq",
-        "default:getpid",
-        "default:no_such_name",
-        "default:NULL",
-        "default:getpid:NO_SUCH_NODE",
-        "next:getpid",
-        "next:no_such_name",
-        "next:getpid:GLIBC_2.2.5",
+        *(f"libm.so.6:{name}" for name in (
+            "cos", "ibv_open_xrc_domain", "ibv_create_qp", "NULL", "cos:GLIBC_2.2.5", "cos:GLIBC_9",
+            "ibv_create_qp:IBVERBS_1.1")),
+        *(f"libc.so.6:{name}" for name in ("getpid", "no_such_name", "ibv_create_xrc_srq")),
+        *(f"default:{name}" for name in ("getpid", "no_such_name", "NULL", "getpid:NO_SUCH_NODE")),
+        *(f"next:{name}" for name in ("getpid", "no_such_name", "getpid:GLIBC_2.2.5")),
         *(["next:ibv_open_xrc_domain"] if HIDDEN_FROM_NEXT else []),
-        "self:getpid",
-        "self:no_such_name",
-        "self:NULL",
-        f"{REAL}:ibv_no_such_verb",
-        f"{REAL}:ibv_no_such_verb:IBVERBS_1.1",
-        f"{REAL}:NULL",
-        f"{REAL}:ibv_create_qp:NO_SUCH_NODE",
-        f"{REAL}:ibv_open_xrc_domain:IBVERBS_1.2",
-        f"{REAL}:getpid",
+        *(f"self:{name}" for name in ("getpid", "no_such_name", "NULL")),
+        *(f"{REAL}:{name}" for name in (
+            "ibv_no_such_verb", "ibv_no_such_verb:IBVERBS_1.1", "NULL", "ibv_create_qp:NO_SUCH_NODE",
+            "ibv_open_xrc_domain:IBVERBS_1.2", "getpid")),
     ]
     with_shim, without = ask([shim], *questions), ask([], *questions)
     assert dict(zip(questions, with_shim)) == dict(zip(questions, without))
@@ -166,7 +144,6 @@ def test_rtld_next_begins_behind_the_caller(ask, shim, door, real_library, order
 
 def test_an_interposer_before_the_shim_is_called_and_the_exchange_works(run_preloaded, shim, door):
     result = run_preloaded([door / "libinterposer.so", shim], "linked-lazy")
-    completed(result)
     assert re.search(r"^interposer: [1-9]\d* calls of ibv_create_qp$", result.stderr, re.M)
 
 
@@ -182,7 +159,6 @@ ORDERS = {
 def test_profilers_that_interpose_dlsym_call_the_next_one(run_preloaded, shim, door, order):
     paths = {"a": door / "libspy-a.so", "b": door / "libspy-b.so", "shim": shim}
     result = run_preloaded([paths[word] for word in order.split()])
-    completed(result)
     counts = dict(re.findall(r"^(spy-\w) was called (\d+) times$", result.stderr, re.M))
     assert sorted(counts) == [f"spy-{word}" for word in "ab" if word in order.split()]
     assert {spy[-1] for spy, count in counts.items() if int(count)} == set(ORDERS[order]), counts
@@ -194,7 +170,6 @@ def test_of_two_preloaded_copies_one_works(run_preloaded, shim, tmp_path, monkey
     own copy. Two copies that called each other would hang at fork()."""
     monkeypatch.setenv("XRC_COMPAT_VERBOSE", "1")
     result = run_preloaded([shim, shutil.copy(shim, tmp_path)], program)
-    completed(result)
     [banner] = [line for line in result.stderr.splitlines() if ": version " in line]
     assert REAL in banner
 
@@ -208,5 +183,4 @@ def test_dlsym_works_before_any_constructor(run_preloaded, shim, door, moment, o
     if not library.exists():
         pytest.skip("the compiler makes no IRELATIVE relocations")
     result = run_preloaded([library, shim] if order == "front" else [shim, library])
-    completed(result)
     assert "early found\n" in result.stderr
