@@ -244,13 +244,12 @@ static int run_checks(void)
 static void start_actors(const char *host, const char *port)
 {
 	for (enum who who = 0; who < ACTORS; who++) {
-		bool remote = host && (who == SENDER || who == TWO_WAY_PEER);
-		int fault = remote ? actor_connect(&actors[who], host, port)
-				   : actor_start(&actors[who]);
+		const char *there = who == SENDER || who == TWO_WAY_PEER ? host : NULL;
+		int fault = actor_start(&actors[who], there, port);
 
 		if (fault)
 			errx(EXIT_IMPOSSIBLE, "%s%s%s: %s", actor_names[who],
-			     remote ? " on the other host, " : "", remote ? host : "",
+			     there ? " on the other host, " : "", there ? there : "",
 			     actor_error(fault));
 	}
 }

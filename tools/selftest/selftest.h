@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The self-test's processes: the coordinator walks through a table of steps and sends each to an
- * actor over a socket. The actor has the same table, carries out the step and answers. An actor on
- * another host is the same behind TCP. The coordinator opens no device itself, and never waits
- * without a limit.
+ * The coordinator walks through a table of steps and sends each to an actor over a socket, on
+ * another host over TCP. The actor has the same table, carries out the step and answers. The
+ * coordinator opens no device itself, and never waits without a limit.
  */
 #ifndef SELFTEST_H
 #define SELFTEST_H
@@ -81,7 +80,7 @@ extern struct message now;		/* the step that is carried out */
 extern const char *actor_device;	/* "": any that has XRC */
 extern int actor_domain;		/* the shared domain's file */
 
-/** actor_step - carry out the step in @now, and store its result there. */
+/* Carries out the step in @now, and stores its result there. */
 void actor_step(void);
 
 void find_symbols(void), open_device(void);
@@ -103,25 +102,19 @@ struct actor {
 	int socket;
 };
 
-/** actor_start - fork an actor. 0 or a positive errno. */
-int actor_start(struct actor *actor);
+/* Forks an actor, or connects to that host for one. 0, or a result for actor_error(). */
+int actor_start(struct actor *actor, const char *host, const char *port);
 
-/** actor_connect - use an actor on another host. 0, or a result for actor_error(). */
-int actor_connect(struct actor *actor, const char *host, const char *port);
-
-/** actor_error - the text for a result of actor_connect() or of a step. */
+/* The text for a result of actor_start() or of a step. */
 const char *actor_error(int err);
 
-/** actor_ask - have the actor carry out the step in @now. @now has its answer then. */
+/* Has the actor carry out the step in @now, which has the answer then. */
 void actor_ask(struct actor *actor);
 
-/** actor_end - kill the actor, and wait until the kernel has released its objects. */
+/* Kills the actor, and waits until the kernel has released its objects. */
 void actor_end(struct actor *actor);
 
-/**
- * actor_serve - serve the self-test of another host with this host's device, until its last actor
- * has ended. Exits if no connection comes in time.
- */
+/* Serves the self-test of another host. Exits if no connection comes in time. */
 void actor_serve(const char *port);
 
 #endif

@@ -67,7 +67,7 @@ static void limit_wait(int socket, int option, time_t seconds)
 		   sizeof(struct timeval));
 }
 
-int actor_start(struct actor *actor)
+static int start(struct actor *actor)
 {
 	int ends[2];
 
@@ -156,13 +156,12 @@ static int open_socket(const char *host, const char *port, int *fd)
 	return err == EINPROGRESS ? ETIMEDOUT : err;
 }
 
-int actor_connect(struct actor *actor, const char *host, const char *port)
+int actor_start(struct actor *actor, const char *host, const char *port)
 {
-	int err = open_socket(host, port, &actor->socket);
+	int err = host ? open_socket(host, port, &actor->socket) : start(actor);
 
-	actor->pid = 0;
 	now.step = HELLO;
-	return err ? err : give(actor->socket);
+	return err || !host ? err : give(actor->socket);
 }
 
 /* Another program may connect, as one that looks for open ports. */
