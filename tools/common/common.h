@@ -7,11 +7,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* ---- memory ---- */
-/*
- * Memory for names and lists. Most of it lasts until the command ends. If none is left, the command
- * says so and ends: no caller can act on the error.
- */
+/* ---- memory: most of it lasts until the command ends ---- */
+
+/* Ends the command if @memory is NULL. */
+void *need_memory(void *memory);
 
 /* strdup(3); NULL stays NULL. */
 char *copy_string(const char *text);
@@ -31,16 +30,9 @@ struct string_list {
 void string_list_add(struct string_list *list, const char *text);
 bool string_list_has(const struct string_list *list, const char *text);
 
-/* Ends the command if @memory is NULL. */
-void *need_memory(void *memory);
+/* ---- messages, in which unprintable characters become '?' ---- */
 
-/* ---- messages ---- */
-/*
- * How the tools speak to people: one prefix, stderr for what went wrong. Names out of files and of
- * other processes may hold anything: whatever is no printable character comes out as '?'.
- */
-
-/* Prints "xrc-compat: MESSAGE" and returns @status, so that a refusal is one statement. */
+/* Prints "xrc-compat: MESSAGE" on standard error and returns @status. */
 int refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Prints a second line under a refusal, with advice. */
@@ -54,11 +46,7 @@ void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The length of the printable UTF-8 character that begins here; 0 if there is none. */
 size_t text_character(const char *text);
 
-/*
- * Puts '?' in the place of control characters and of bytes that are no UTF-8. A process may call
- * itself what it likes: an escape sequence must not reach a terminal, and JSON with other bytes
- * cannot be read.
- */
+/* Puts '?' in the place of what is none, since an escape sequence must not reach a terminal. */
 void text_clean(char *text);
 
 /* @text quoted as one shell word. Unprintable characters need $'...' of bash, ksh and zsh. */
@@ -81,13 +69,9 @@ void json_number(struct json *json, const char *key, long long value);
 
 /* ---- commands ---- */
 
-/*
- * A launcher shares its exit status with the program it runs; like env(1), nohup(1) and timeout(1)
- * it therefore speaks for itself only with the last three values that a shell leaves free.
- */
+/* As of env(1): a launcher shares its exit status with the program that it runs. */
 enum tool_exit {
 	TOOL_EXIT_OK = 0,
-	/* wrong usage, or running would not do what was asked for */
 	TOOL_EXIT_REFUSED = 125,
 	TOOL_EXIT_NOT_EXECUTABLE = 126, /* found, but the kernel would not execute it */
 	TOOL_EXIT_NOT_FOUND = 127,
@@ -95,8 +79,7 @@ enum tool_exit {
 
 struct option_row {
 	const char *name;	/* "--json" or "-o" */
-	/* "FILE": needed, behind "=" or as the next word; "[=N]": may follow "="; NULL: none */
-	const char *value;
+	const char *value;	/* "FILE": needed; "[=N]": may follow; NULL: none */
 	const char *help;
 	/* What the option sets; the others are NULL. */
 	bool *flag;		  /* without a value: becomes true */
@@ -166,10 +149,7 @@ int refuse_missing(const char *what, const struct string_list *places);
 struct elf_info;
 int find_library(int bits, const char **library, struct elf_info *elf);
 
-/*
- * MVAPICH2 2.3 opens what this variable names, or libibverbs.so of development packages. A value of
- * the user stays.
- */
+/* MVAPICH2 2.3 opens what this names, or libibverbs.so of development packages. */
 #define QUIRK_VARIABLE "MV2_LIBIBVERBS_PATH"
 int set_quirk(void);
 
@@ -193,22 +173,17 @@ const char *nearest_name(const char *word, const char *const *names);
 /* ---- files that a command writes ---- */
 
 /*
- * Opens it for writing. Several processes may be given the same @pattern, in which %p stands for
- * the process, %h for the host, %r for the MPI rank ("none" where there is none), and %% for %. A
- * regular file in which something stands, or that another process is writing, is never touched:
- * NAME.1, NAME.2, ... is taken instead. @name gets the name. NULL after a message that names @what.
+ * Opens it for writing. In @pattern %p stands for the process, %h for the host, %r for the MPI rank
+ * ("none" where there is none), and %% for %. Instead of a regular file that has content, or that
+ * another process is writing, NAME.1, NAME.2, ... is taken. @name gets the name. NULL after a
+ * message that names @what.
  */
 FILE *output_open(const char *pattern, const char *what, const char **name);
 
-/* ---- other processes ---- */
-/*
- * Other programs, and work that may crash or hang, such as calling a driver: done in a process of
- * its own.
- */
+/* ---- other programs, and work that may crash or hang, as calling a driver ---- */
 
 struct aside {
-	/* of a program, by its path or found on PATH; NULL: prepare() does the work */
-	char *const *words;
+	char *const *words;	/* of a program; NULL: prepare() does the work */
 	/* called in its process first; NULL: nothing. What is not 0 is its exit status */
 	int (*prepare)(const void *context);
 	const void *context;
@@ -229,8 +204,7 @@ struct launcher {
 	const char *names;	/* of its commands, each between blanks */
 	const char *command;	/* as a user begins to type it */
 	const char *before, *between;	/* "before" NAME "between" VALUE, for each variable */
-	/* the word in front of the variables; NULL: they follow the launcher's name */
-	const char *word;
+	const char *word;	/* before the variables; NULL: they follow the launcher's name */
 	bool remote;		/* a remote shell expands the values again: $LIB would be lost */
 	bool quoted_twice;	/* so values need quotes for that shell, too */
 };
@@ -238,10 +212,10 @@ struct launcher {
 extern const struct launcher launchers[];
 extern const size_t launcher_count;
 
-/** launcher_has_name - whether a command of this name, or path, may be this launcher's. */
+/* Whether a command of this name, or path, may be this launcher's. */
 bool launcher_has_name(const struct launcher *launcher, const char *path);
 
-/** is_launcher - whether it may be the name of any launcher. */
+/* Whether it may be the name of any launcher. */
 bool is_launcher(const char *path);
 
 /* ---- LD_PRELOAD ---- */

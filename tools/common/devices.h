@@ -13,8 +13,7 @@
 
 struct device_port {
 	int state;		/* enum ibv_port_state */
-	/* 2 polling, 3 disabled, 5 link up: as the kernel has it in sysfs */
-	int physical;
+	int physical;		/* 2 polling, 3 disabled, 5 link up: as in sysfs */
 	unsigned int lid;
 	int layer;		/* IBV_LINK_LAYER_* */
 };
@@ -40,8 +39,8 @@ struct device_list {
 
 /*
  * Asks the libibverbs at @library (a path, or a name for dlopen()) for its devices, in a process of
- * its own: a driver that crashes or hangs must not take the tool with it. 0, -ETIMEDOUT, -ENOENT
- * when the library cannot be loaded, or -EIO when the process ended early.
+ * its own: a driver may crash or hang. 0, -ETIMEDOUT, -ENOENT when the library cannot be loaded, or
+ * -EIO when the process ended early.
  */
 int devices_read(const char *library, struct device_list *list);
 
