@@ -5,14 +5,15 @@
  * is killed.
  *
  * usage: storm DIRECTORY SEED
- * On standard input: s = stop working, r = report what is registered, g = go on, q = undo
- * everything and exit. On standard output it answers s with "still", and r with a line of
- * "DOMAIN:NUMBER" words. A verb with a wrong result prints a line that begins with "unexpected".
+ * On standard input: s = stop working, g = go on, q = undo everything and exit. On standard output
+ * it answers s with a line of the numbers that are registered. A verb with a wrong result prints a
+ * line that begins with "unexpected".
  */
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,18 +38,24 @@ static struct board *board;
 static const char *directory;
 static unsigned seed;
 
-static void unexpected(const char *what, int err)
+static void __attribute__((noreturn)) unexpected(const char *what, int err)
 {
 	printf("unexpected: %s: %s\n", what, strerror(err));
 	fflush(stdout);
 	_exit(3);
 }
 
+static void expect(const char *what, int err, int wanted)
+{
+	if (err != wanted)
+		unexpected(what, err);
+}
+
 /* A verb on a number of the board returns EINVAL if the QP of that number was destroyed. */
 static void expect_0_or_einval(const char *what, int err)
 {
-	if (err && err != EINVAL)
-		unexpected(what, err);
+	if (err != EINVAL)
+		expect(what, err, 0);
 }
 
 static int open_file(const char *name)
@@ -99,20 +106,20 @@ static void open_domain(int d)
 	close(fd);
 }
 
-static int holds_any(int d)
+static bool holds_any(int d)
 {
 	for (int i = 0; i < NUMBERS; i++)
 		if (held[d][i])
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
-static void close_domain(int d)
+static void close_domain(int d, int i)
 {
 	int err = ibv_close_xrc_domain(domains[d]);
 
-	if (holds_any(d) ? err != EBUSY : err)
-		unexpected("ibv_close_xrc_domain", err);
+	(void)i;
+	expect("ibv_close_xrc_domain", err, holds_any(d) ? EBUSY : 0);
 	if (!err)
 		domains[d] = NULL;
 }
@@ -120,77 +127,55 @@ static void close_domain(int d)
 static void create(int d, int i)
 {
 	struct ibv_qp_init_attr attr;
-	uint32_t number;
-	int err;
 
 	if (held[d][i])
 		return;
 	attr.xrc_domain = domains[d];
-	err = ibv_create_xrc_rcv_qp(&attr, &number);
-	if (err)
-		unexpected("ibv_create_xrc_rcv_qp", err);
-	held[d][i] = number;
-	board->numbers[d][i] = number;
+	expect("ibv_create_xrc_rcv_qp", ibv_create_xrc_rcv_qp(&attr, &held[d][i]), 0);
+	board->numbers[d][i] = held[d][i];
 }
 
 static void unreg(int d, int i)
 {
-	int err;
-
 	if (!held[d][i])
 		return;
-	err = ibv_unreg_xrc_rcv_qp(domains[d], held[d][i]);
-	if (err)
-		unexpected("ibv_unreg_xrc_rcv_qp", err);
-	err = ibv_unreg_xrc_rcv_qp(domains[d], held[d][i]);
-	if (err != EINVAL)
-		unexpected("second ibv_unreg_xrc_rcv_qp", err);
+	expect("unreg", ibv_unreg_xrc_rcv_qp(domains[d], held[d][i]), 0);
+	expect("second unreg", ibv_unreg_xrc_rcv_qp(domains[d], held[d][i]), EINVAL);
 	held[d][i] = 0;
 }
 
-static void reg_again(int d, int i)
-{
-	int err = ibv_reg_xrc_rcv_qp(domains[d], held[d][i]);
-
-	if (err)
-		unexpected("reg again", err);
-}
-
-static int place_of(int d, uint32_t number)
+static bool holds(int d, uint32_t number)
 {
 	for (int i = 0; i < NUMBERS; i++)
 		if (held[d][i] == number)
-			return i;
-	return -1;
+			return true;
+	return false;
 }
 
 static void reg(int d, int i)
 {
 	uint32_t number = board->numbers[d][i];
-	int place = place_of(d, number), err;
+	int err;
 
 	if (!number)
 		return;
-	if (place >= 0) {
-		reg_again(d, place);
+	err = ibv_reg_xrc_rcv_qp(domains[d], number);
+	if (holds(d, number)) {
+		expect("reg again", err, 0);
 		return;
 	}
-	err = ibv_reg_xrc_rcv_qp(domains[d], number);
 	expect_0_or_einval("ibv_reg_xrc_rcv_qp", err);
 	if (!err && !held[d][i])
 		held[d][i] = number;
-	else if (!err && ibv_unreg_xrc_rcv_qp(domains[d], number))
-		unexpected("unreg of what was just registered", errno);
+	else if (!err)
+		expect("unreg after reg", ibv_unreg_xrc_rcv_qp(domains[d], number), 0);
 }
 
 static void modify(int d, int i)
 {
-	struct ibv_qp_attr attr;
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
 	uint32_t number = board->numbers[d][i];
 
-	memset(&attr, 0, sizeof(attr));
-	attr.qp_state = IBV_QPS_INIT;
-	attr.port_num = 1;
 	if (number)
 		expect_0_or_einval("ibv_modify_xrc_rcv_qp",
 				   ibv_modify_xrc_rcv_qp(domains[d], number, &attr, MASK_INIT));
@@ -210,31 +195,13 @@ static void query(int d, int i)
 
 static void step(void)
 {
+	static void (*const verbs[])(int d, int i) = {
+		close_domain, create, reg, reg, unreg, unreg, modify, query
+	};
 	int d = rand_r(&seed) % DOMAINS, i = rand_r(&seed) % NUMBERS;
 
 	open_domain(d);
-	switch (rand_r(&seed) % 8) {
-	case 0:
-		close_domain(d);
-		break;
-	case 1:
-		create(d, i);
-		break;
-	case 2:
-	case 3:
-		reg(d, i);
-		break;
-	case 4:
-	case 5:
-		unreg(d, i);
-		break;
-	case 6:
-		modify(d, i);
-		break;
-	default:
-		query(d, i);
-		break;
-	}
+	verbs[rand_r(&seed) % 8](d, i);
 }
 
 static void report(void)
@@ -243,8 +210,8 @@ static void report(void)
 		for (int i = 0; i < NUMBERS; i++) {
 			if (!held[d][i])
 				continue;
-			reg_again(d, i);
-			printf("%d:%u ", d, held[d][i]);
+			expect("reg again", ibv_reg_xrc_rcv_qp(domains[d], held[d][i]), 0);
+			printf("%u ", held[d][i]);
 		}
 	}
 	printf("\n");
@@ -257,10 +224,9 @@ static void undo_all(void)
 		for (int i = 0; i < NUMBERS; i++)
 			unreg(d, i);
 		if (domains[d])
-			close_domain(d);
+			close_domain(d, 0);
 	}
-	if (ibv_close_device(context))
-		unexpected("ibv_close_device", errno);
+	expect("ibv_close_device", ibv_close_device(context), 0);
 	exit(0);
 }
 
@@ -268,27 +234,15 @@ static void undo_all(void)
  * Returns the next command of storm.py. If there is none, waits if @wait is set, and else returns
  * 0. Exits if storm.py has ended.
  */
-static char wanted(int wait)
+static char wanted(bool wait)
 {
 	struct pollfd pollfd = { .fd = STDIN_FILENO, .events = POLLIN };
-	char command = 'q';
+	char command;
 
 	if (!poll(&pollfd, 1, wait ? -1 : 0))
 		return 0;
 	if (read(STDIN_FILENO, &command, 1) != 1)
 		_exit(4);
-	return command;
-}
-
-/* Reports whenever r comes, until another command comes. */
-static char stand_still(void)
-{
-	char command;
-
-	printf("still\n");
-	fflush(stdout);
-	while ((command = wanted(1)) == 'r')
-		report();
 	return command;
 }
 
@@ -305,9 +259,11 @@ int main(int argc, char **argv)
 	open_board();
 	open_context();
 	for (;;) {
-		command = wanted(0);
-		if (command == 's')
-			command = stand_still();
+		command = wanted(false);
+		if (command == 's') {
+			report();
+			command = wanted(true);
+		}
 		if (command == 'q')
 			undo_all();
 		step();

@@ -19,7 +19,7 @@ import sys
 import time
 
 TIMEOUT = 30
-STOP, REPORT, GO_ON, QUIT = b"s", b"r", b"g", b"q"  # storm.c
+STOP, GO_ON, QUIT = b"s", b"g", b"q"  # storm.c
 
 
 class StormError(Exception):
@@ -83,52 +83,27 @@ class Storm:
         self.processes[index].kill()
         self.processes[index] = self.start()
 
-    def ask(self, command):
-        """{pid: line}: the answers of all processes to a command."""
+    def reported(self):
+        """{(pid, number)} as the processes report. They have stopped after this."""
         for process in self.processes:
-            process.send(command)
-        result = {process.pid: process.line() for process in self.processes}
-        for pid, line in result.items():
+            process.send(STOP)
+        lines = {process.pid: process.line() for process in self.processes}
+        for pid, line in lines.items():
             if line.startswith("unexpected"):
                 raise StormError(f"process {pid}: {line}")
-        return result
-
-    def reported(self):
-        """{pid: {number, ...}} as the processes report. All stop before the first reports, so that
-        no report is outdated."""
-        self.ask(STOP)
-        return {
-            pid: {int(word.split(":")[1]) for word in line.split()}
-            for pid, line in self.ask(REPORT).items()
-        }
+        return {(pid, int(number)) for pid, line in lines.items() for number in line.split()}
 
     def kernel(self):
-        """{pid: {number, ...}}: target QP handles in the emulated kernel."""
-        out = subprocess.run([self.softhca, "ctl", "objects", "--json"], stdout=subprocess.PIPE,
-                             check=True, timeout=TIMEOUT).stdout
-        result = {}
-        for context in json.loads(out)["contexts"]:
-            numbers = result.setdefault(context["pid"], set())
-            numbers.update(
-                o["number"] for o in context["objects"] if o.get("qp_type") == "XRC_RECV")
-        return result
+        """{(pid, number)}: target QP handles in the emulated kernel."""
+        return {(context["pid"], o["number"])
+                for context in listing(self.softhca, "ctl", "objects")["contexts"]
+                for o in context["objects"] if o.get("qp_type") == "XRC_RECV"}
 
     def table(self):
-        """{pid: {number, ...}}: live registrations in the table."""
-        out = subprocess.run([self.xrc_compat, "ps", "--json"], stdout=subprocess.PIPE, check=True,
-                             timeout=TIMEOUT).stdout
-        result = {}
-        for pid, number in registrations(json.loads(out)):
-            result.setdefault(pid, set()).add(number)
-        return result
-
-    def stop_and_compare(self):
-        """Stops all processes, compares the three lists, and lets the processes go on."""
-        reported = self.reported()
-        self.compare_all(reported)
-        self.compared += sum(map(len, reported.values()))
-        for process in self.processes:
-            process.send(GO_ON)
+        """{(pid, number)}: live registrations in the table."""
+        return {(row["pid"], row["qp"])
+                for row in listing(self.xrc_compat, "ps")["registrations"]
+                if row["qp"] and row["state"] == "live"}
 
     def compare_all(self, expected):
         for name, listed in (("table", self.table), ("kernel", self.kernel)):
@@ -138,20 +113,20 @@ class Storm:
     def compare(name, listed, expected):
         """Tries again until TIMEOUT, because the emulator may notice a kill later than this process
         does."""
-        expected = {pid: numbers for pid, numbers in expected.items() if numbers}
         deadline = time.monotonic() + TIMEOUT
-        while True:
-            seen = {pid: numbers for pid, numbers in listed().items() if numbers}
-            if seen == expected:
-                return
+        while (seen := listed()) != expected:
             if time.monotonic() > deadline:
-                break
+                raise StormError(f"(process, QP) that the {name} lacks: {sorted(expected - seen)}, "
+                                 f"that only it lists: {sorted(seen - expected)}")
             time.sleep(0.1)
-        for pid in sorted(set(seen) | set(expected)):
-            if seen.get(pid) != expected.get(pid):
-                raise StormError(
-                    f"process {pid} has {sorted(expected.get(pid, ()))}, the {name} lists "
-                    f"{sorted(seen.get(pid, ()))}")
+
+    def stop_and_compare(self):
+        """Stops all processes, compares the three lists, and lets the processes go on."""
+        reported = self.reported()
+        self.compare_all(reported)
+        self.compared += len(reported)
+        for process in self.processes:
+            process.send(GO_ON)
 
     def run(self, kills):
         for number in range(1, kills + 1):
@@ -162,15 +137,16 @@ class Storm:
                 self.stop_and_compare()
         for process in self.processes:
             process.finish()
-        self.compare_all({})
+        self.compare_all(set())
         if not self.compared:
             raise StormError("no process had a registration when the lists were compared")
 
 
-def registrations(document):
-    """(pid, number) of every live registration in what "xrc-compat ps --json" prints."""
-    return [(row["pid"], row["qp"]) for row in document["registrations"]
-            if row["qp"] and row["state"] == "live"]
+def listing(*command):
+    """What a command prints as JSON."""
+    return json.loads(
+        subprocess.run([*command, "--json"], stdout=subprocess.PIPE, check=True,
+                       timeout=TIMEOUT).stdout)
 
 
 def main(argv):
