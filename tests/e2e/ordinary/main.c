@@ -30,25 +30,19 @@ EXPORTED void *calloc(size_t count, size_t size)
 	return __libc_calloc(count, size);
 }
 
-EXPORTED int pthread_mutex_lock(pthread_mutex_t *mutex)
-{
-	static int (*real)(pthread_mutex_t *);
+#define COUNT_LOCKS(function, type) \
+	EXPORTED int function(type *lock) \
+	{ \
+		static int (*real)(type *); \
+ \
+		if (!real) \
+			real = (int (*)(type *))dlsym(RTLD_NEXT, #function); \
+		locks += counting; \
+		return real(lock); \
+	}
 
-	if (!real)
-		real = (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_lock");
-	locks += counting;
-	return real(mutex);
-}
-
-EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
-{
-	static int (*real)(pthread_rwlock_t *);
-
-	if (!real)
-		real = (int (*)(pthread_rwlock_t *))dlsym(RTLD_NEXT, "pthread_rwlock_rdlock");
-	locks += counting;
-	return real(lock);
-}
+COUNT_LOCKS(pthread_mutex_lock, pthread_mutex_t)
+COUNT_LOCKS(pthread_rwlock_rdlock, pthread_rwlock_t)
 
 int main(int argc, char **argv)
 {

@@ -26,7 +26,7 @@ def test_every_group_runs():
     sources = pathlib.Path(__file__).parent.glob("rows_*.c")
     groups = re.findall(r'^#define GROUP "(\w+)"$', "".join(map(pathlib.Path.read_text, sources)),
                         re.M)
-    assert sorted(groups) == sorted([*GROUPS, *SETTINGS, "no_device"])
+    assert sorted(groups) == sorted([*GROUPS, *SETTINGS, "limits", "no_device"])
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -71,6 +71,15 @@ def test_one_warning_names_the_kernel_that_is_needed(on_device, monkeypatch):
     assert result.returncode == 0, result.stdout + result.stderr
     warnings = [line for line in result.stderr.splitlines() if "ENOSYS" in line]
     assert len(warnings) == 1 and "Linux 5.11" in warnings[0], result.stderr
+
+
+@pytest.mark.any_model
+@pytest.mark.parametrize("limit", ["ulimit -n", "ulimit -f", "ulimit -v"])
+def test_below_a_resource_limit(on_device, monkeypatch, limit):
+    if limit == "ulimit -v" and "XRC_COMPAT_TEST_SANITIZE" in os.environ:
+        pytest.skip("a sanitizer's runtime needs address space too")
+    monkeypatch.setenv("XRC_COMPAT_VERBOSE", "1")
+    check(on_device("contexts", "limits", only=limit))
 
 
 @pytest.mark.parametrize("mode", MODES)
