@@ -12,6 +12,7 @@ struct hca hca = {
 	.access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
 };
 struct data_memory data_memory;
+struct pool pools[DATA_QUEUES];
 
 static struct target {
 	uint32_t rkey;
@@ -36,7 +37,9 @@ void data_start(const struct data *how)
 	job_gather(&mine, sizeof(mine), targets);
 }
 
-void data_post_recv(struct ibv_srq *srq, unsigned queue, unsigned slot)
+/* ---- Receive buffers ---- */
+
+static void post_recv(struct ibv_srq *srq, size_t queue, unsigned slot)
 {
 	struct ibv_sge sge = { (uintptr_t)data_memory.receive[queue][slot], data->size,
 			       hca.mr->lkey };
@@ -48,6 +51,55 @@ void data_post_recv(struct ibv_srq *srq, unsigned queue, unsigned slot)
 	wr.sg_list = &sge;
 	wr.num_sge = 1;
 	must_be_0(ibv_post_srq_recv(srq, &wr, &bad), "ibv_post_srq_recv");
+}
+
+void pool_post(struct pool *pool)
+{
+	for (; pool->posted < pool->wanted && pool->free_count; pool->posted++)
+		post_recv(pool->srq, (size_t)(pool - pools), pool->free[--pool->free_count]);
+}
+
+void pool_start(struct pool *pool, struct ibv_srq *srq, unsigned size, unsigned wanted,
+		unsigned low)
+{
+	pthread_mutex_init(&pool->lock, NULL);
+	pool->srq = srq;
+	pool->wanted = wanted;
+	pool->low = low;
+	for (; pool->free_count < size; pool->free_count++)
+		pool->free[pool->free_count] = pool->free_count;
+	pool_post(pool);
+}
+
+static void take_buffer(struct pool *pool, unsigned slot)
+{
+	pthread_mutex_lock(&pool->lock);
+	pool->free[pool->free_count++] = slot;
+	pool->posted--;
+	if (pool->posted <= pool->low)
+		pool_post(pool);
+	pthread_mutex_unlock(&pool->lock);
+}
+
+struct pool *pool_at_limit(const struct ibv_srq *srq)
+{
+	int i;
+
+	for (i = 0; i < DATA_QUEUES; i++)
+		if (pools[i].srq == srq) {
+			__atomic_fetch_add(&pools[i].limit_events, 1, __ATOMIC_RELEASE);
+			return &pools[i];
+		}
+	job_die("limit of an unknown SRQ");
+}
+
+void pool_await_limits(void)
+{
+	unsigned i;
+
+	for (i = 0; i < data->queues; i++)
+		while (!__atomic_load_n(&pools[i].limit_events, __ATOMIC_ACQUIRE))
+			job_idle();
 }
 
 /* Messages of different queues have different numbers. */
@@ -120,9 +172,7 @@ static void put_and_get(int rank)
 
 	job_fill(from, DATA_RDMA_SIZE, rank, data->messages);
 	rdma(rank, IBV_WR_RDMA_WRITE, from, targets[rank].put_to);
-	if (data->gets)
-		rdma(rank, IBV_WR_RDMA_READ, data_memory.get_to[rank],
-		     targets[rank].get_from);
+	rdma(rank, IBV_WR_RDMA_READ, data_memory.get_to[rank], targets[rank].get_from);
 }
 
 /* ---- Receiving ---- */
@@ -160,7 +210,7 @@ void data_complete(const struct ibv_wc *wc)
 		return;
 	}
 	from = verify(queue, slot, wc->byte_len);
-	data->take_buffer(queue, slot);
+	take_buffer(&pools[queue], slot);
 	if (data->take_message)
 		data->take_message(from, queue, wc);
 }
@@ -212,6 +262,6 @@ void data_exchange(void)
 			send_to(job_peer(turn), i == data->messages - 1);
 	for (queue = 0; queue < data->queues; queue++)
 		data_await(queue);
-	for (turn = 0; data->gets && turn < job.local_size; turn++)
+	for (turn = 0; turn < job.local_size; turn++)
 		verify_rdma(job_peer(turn), data_memory.get_to[job_peer(turn)]);
 }

@@ -303,7 +303,6 @@ struct data {
 	unsigned messages;	/* on each queue, to each rank of the other host */
 	unsigned queues;	/* those on which data_exchange() sends */
 	uint32_t size, short_size;	/* of messages; each third one is short */
-	int gets;		/* whether it reads by RDMA, too */
 
 	/* Called before each message to that rank, or NULL. */
 	void (*ready)(int rank);
@@ -312,9 +311,7 @@ struct data {
 	 * entry imm_data is the message's number.
 	 */
 	struct ibv_qp *(*prepare)(int rank, unsigned queue, struct ibv_send_wr *wr);
-	/* The message in this buffer is verified. */
-	void (*take_buffer)(unsigned queue, unsigned slot);
-	/* Then sees the message's completion, or NULL. */
+	/* Sees the completion of a message that is verified, or NULL. */
 	void (*take_message)(int from, unsigned queue, const struct ibv_wc *wc);
 	/* Polls and waits for send completions; wait for receptions, or NULL for the same. */
 	void (*progress)(void);
@@ -323,7 +320,6 @@ struct data {
 
 /* After hca_reg_mr() of data_memory. All ranks call it: it is a barrier. */
 void data_start(const struct data *data);
-void data_post_recv(struct ibv_srq *srq, unsigned queue, unsigned slot);
 void data_send(int rank, unsigned queue);
 void data_complete(const struct ibv_wc *wc);
 /* How many messages have come from that rank. */
@@ -332,6 +328,25 @@ unsigned data_received(unsigned queue, int rank);
 void data_await(unsigned queue);
 /* Sends all messages, waits for those of the others, and verifies the RDMA. */
 void data_exchange(void);
+
+/* An SRQ and its receive buffers. */
+extern struct pool {
+	struct ibv_srq *srq;
+	pthread_mutex_t lock;
+	unsigned posted, wanted;
+	unsigned low;	/* when no more are posted, the pool posts them up to wanted */
+	unsigned free[DATA_BUFFERS], free_count;
+	int limit_events;
+} pools[DATA_QUEUES];
+
+/* After data_start(). */
+void pool_start(struct pool *pool, struct ibv_srq *srq, unsigned size, unsigned wanted,
+		unsigned low);
+/* With the lock held: posts up to wanted. */
+void pool_post(struct pool *pool);
+/* Counts the event. Finds the SRQ by the pointer that ibv_create_xrc_srq returned. */
+struct pool *pool_at_limit(const struct ibv_srq *srq);
+void pool_await_limits(void);
 
 /* Takes one completion, which must be a success. Returns whether there was one. */
 static inline int data_poll(struct ibv_cq *cq)

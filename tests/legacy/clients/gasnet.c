@@ -38,7 +38,6 @@ static struct bootstrap {
 } boot[JOB_RANKS_MAX];
 
 static struct ibv_cq *rcv_cq;
-static struct ibv_srq *srqs[SRQS];
 static struct ibv_qp *snd_qp;
 static uint32_t inline_limit;
 static int shuts_down;
@@ -159,8 +158,8 @@ static void connect_all(void)
 	for (peer = first; peer < end; peer++)
 		get_rcv_qp(&supernode->rcv_qpn[peer]);
 	mine.snd_qpn = snd_qp->qp_num;
-	mine.srqn[SRQ_REQUEST] = srqs[SRQ_REQUEST]->xrc_srq_num;
-	mine.srqn[SRQ_REPLY] = srqs[SRQ_REPLY]->xrc_srq_num;
+	mine.srqn[SRQ_REQUEST] = pools[SRQ_REQUEST].srq->xrc_srq_num;
+	mine.srqn[SRQ_REPLY] = pools[SRQ_REPLY].srq->xrc_srq_num;
 	memcpy(mine.rcv_qpn, supernode->rcv_qpn, sizeof(mine.rcv_qpn));
 	job_gather(&mine, sizeof(mine), boot);
 	for (peer = first; peer < end; peer++)
@@ -190,11 +189,6 @@ static struct ibv_qp *prepare(int peer, unsigned queue, struct ibv_send_wr *wr)
 	}
 	wr->xrc_remote_srq_num = boot[peer].srqn[queue];
 	return snd_qp;
-}
-
-static void take_buffer(unsigned queue, unsigned slot)
-{
-	data_post_recv(srqs[queue], queue, slot);
 }
 
 /* GASNet knows the sender by the receive QP's number alone. Each request is replied to. */
@@ -233,24 +227,16 @@ static void wait_for_receptions(void)
 }
 
 static const struct data data = {
-	.messages = 30, .queues = 1, .size = 1024, .short_size = 48, .gets = 1,
-	.ready = take_receptions, .prepare = prepare, .take_buffer = take_buffer,
-	.take_message = take_message, .progress = progress, .wait = wait_for_receptions,
+	.messages = 30, .queues = 1, .size = 1024, .short_size = 48,
+	.ready = take_receptions, .prepare = prepare, .take_message = take_message,
+	.progress = progress, .wait = wait_for_receptions,
 };
-
-static void srq_init(enum queue queue)
-{
-	unsigned slot;
-
-	srqs[queue] = hca_create_srq(rcv_cq, BUFFERS, 0);
-	for (slot = 0; slot < BUFFERS; slot++)
-		take_buffer(queue, slot);
-}
 
 /* GASNET_RCV_THREAD waits for events of receptions alone. */
 static void start(void)
 {
 	struct ibv_qp *rc;
+	int queue;
 
 	supernode = (struct supernode *)job.host_memory;
 	hca.filler = 0xa5;
@@ -260,8 +246,9 @@ static void start(void)
 	hca_reg_mr(&data_memory, sizeof(data_memory));
 	data_start(&data);
 	xrc_init();
-	srq_init(SRQ_REQUEST);
-	srq_init(SRQ_REPLY);
+	for (queue = 0; queue < SRQS; queue++)
+		pool_start(&pools[queue], hca_create_srq(rcv_cq, BUFFERS, 0), BUFFERS, BUFFERS,
+			   BUFFERS);
 	probe_inline_limit();
 	rc = must(create_qp(IBV_QPT_RC, 0), "ibv_create_qp of type RC");
 	must_be_0(ibv_destroy_qp(rc), "ibv_destroy_qp of type RC");
@@ -278,8 +265,8 @@ static void shut_down(void)
 		if (supernode->rcv_qpn[i] > ELECTED)
 			must_be_0(ibv_unreg_xrc_rcv_qp(hca.xrc_domain, supernode->rcv_qpn[i]),
 				  "ibv_unreg_xrc_rcv_qp");
-	must_be_0(ibv_destroy_srq(srqs[SRQ_REQUEST]), "ibv_destroy_srq");
-	must_be_0(ibv_destroy_srq(srqs[SRQ_REPLY]), "ibv_destroy_srq");
+	must_be_0(ibv_destroy_srq(pools[SRQ_REQUEST].srq), "ibv_destroy_srq");
+	must_be_0(ibv_destroy_srq(pools[SRQ_REPLY].srq), "ibv_destroy_srq");
 	must_be_0(ibv_destroy_cq(hca.cq), "ibv_destroy_cq");
 	must_be_0(ibv_destroy_cq(rcv_cq), "ibv_destroy_cq");
 	hca_close();

@@ -14,16 +14,6 @@
 
 #define BUFFERS 48		/* receive buffers of an SRQ */
 #define LIMIT 12
-#define SRQS_MAX 2
-
-/* An SRQ and its buffers. */
-static struct pool {
-	struct ibv_srq *srq_hndl;
-	unsigned free[BUFFERS], free_count;	/* received and read: to be posted again */
-	unsigned limit_events;
-	int closing;
-	pthread_mutex_t lock;
-} pools[SRQS_MAX];
 
 /* To one host, or, with a private domain, to one process. */
 static struct path {
@@ -47,7 +37,7 @@ struct cm_msg {
 	uint32_t type, lid, qpn;
 };
 
-static uint32_t srqn[SRQS_MAX][JOB_RANKS_MAX];
+static uint32_t srqn[DATA_QUEUES][JOB_RANKS_MAX];
 static pthread_t async_thread;
 static int hybrid, private_domain, srqs;
 static char domain_file[128];
@@ -65,31 +55,17 @@ static void open_domain(void)
 		hca_open_domain(domain_file, O_RDWR | O_CREAT);
 }
 
-/* With the lock held. */
-static void post_free(struct pool *pool)
-{
-	while (pool->free_count)
-		data_post_recv(pool->srq_hndl, (unsigned)(pool - pools),
-			       pool->free[--pool->free_count]);
-}
-
-/* MVAPICH finds its SRQ by the pointer that ibv_create_xrc_srq returned. */
 static void limit_reached(const struct ibv_srq *srq)
 {
-	int i;
+	struct pool *pool = pool_at_limit(srq);
 
-	for (i = 0; i < srqs && pools[i].srq_hndl != srq; i++)
-		;
-	if (i == srqs)
-		job_die("limit of an unknown SRQ");
-	__atomic_fetch_add(&pools[i].limit_events, 1, __ATOMIC_RELEASE);
 	/* ch_hybrid destroys SRQs while this thread still runs. */
-	pthread_mutex_lock(&pools[i].lock);
-	if (!pools[i].closing) {
-		post_free(&pools[i]);
-		hca_arm_limit(pools[i].srq_hndl, LIMIT);
+	pthread_mutex_lock(&pool->lock);
+	if (pool->wanted) {
+		pool_post(pool);
+		hca_arm_limit(pool->srq, LIMIT);
 	}
-	pthread_mutex_unlock(&pools[i].lock);
+	pthread_mutex_unlock(&pool->lock);
 }
 
 static int has_qp(const struct ibv_qp *qp)
@@ -129,16 +105,6 @@ static void *async_main(void *arg)
 {
 	hca_event_loop(take_event);
 	return arg;
-}
-
-static void start_pool(struct pool *pool)
-{
-	pthread_mutex_init(&pool->lock, NULL);
-	pool->srq_hndl = hca_create_srq(hca.cq, BUFFERS, hybrid ? 20 : 30);
-	for (; pool->free_count < BUFFERS; pool->free_count++)
-		pool->free[pool->free_count] = pool->free_count;
-	post_free(pool);
-	hca_arm_limit(pool->srq_hndl, LIMIT);
 }
 
 /* ---- Connections: one XRC QP for each peer host, made on both sides ---- */
@@ -256,21 +222,6 @@ static struct ibv_qp *prepare(int rank, unsigned queue, struct ibv_send_wr *wr)
 	return path_to(rank)->qp_hndl;
 }
 
-static void take_buffer(unsigned queue, unsigned slot)
-{
-	struct pool *pool = &pools[queue];
-
-	pthread_mutex_lock(&pool->lock);
-	pool->free[pool->free_count++] = slot;
-	/*
-	 * Normally the event thread posts. If fewer than LIMIT receives were left when it armed the
-	 * limit, no event comes, so this thread posts.
-	 */
-	if (pool->free_count > BUFFERS - LIMIT / 2)
-		post_free(pool);
-	pthread_mutex_unlock(&pool->lock);
-}
-
 /* Also handles connection messages, and so does not wait for the CQ alone. */
 static void progress_connecting(void)
 {
@@ -281,7 +232,7 @@ static void progress_connecting(void)
 
 static struct data data = {
 	.messages = 60, .size = 2048, .short_size = 64,
-	.prepare = prepare, .take_buffer = take_buffer, .progress = data_progress,
+	.prepare = prepare, .progress = data_progress,
 };
 
 static void connect_all(void)
@@ -297,20 +248,24 @@ static void connect_all(void)
 
 static void start(void)
 {
+	struct ibv_srq *srq;
 	int i;
 
 	hca_open();
 	hca.cq = hca_create_cq(1024, hca.channel);
 	open_domain();
 	hca_reg_mr(&data_memory, sizeof(data_memory));
-	srqs = hybrid ? SRQS_MAX : 1;
+	srqs = hybrid ? DATA_QUEUES : 1;
 	data.queues = (unsigned)srqs;
 	data_start(&data);
 	for (i = 0; i < srqs; i++) {
-		const struct ibv_srq *srq;
-
-		start_pool(&pools[i]);
-		srq = pools[i].srq_hndl;
+		srq = hca_create_srq(hca.cq, BUFFERS, hybrid ? 20 : 30);
+		/*
+		 * Normally the event thread posts. If fewer than LIMIT receives were left when it
+		 * armed the limit, no event comes, so the other thread posts.
+		 */
+		pool_start(&pools[i], srq, BUFFERS, BUFFERS, LIMIT / 2 - 1);
+		hca_arm_limit(srq, LIMIT);
 		/* MVAPICH sends the number from where it is in the SRQ. */
 		job_gather(&srq->xrc_srq_num, sizeof(srq->xrc_srq_num), srqn[i]);
 	}
@@ -335,9 +290,9 @@ static void destroy_srqs(void)
 
 	for (i = 0; i < srqs; i++) {
 		pthread_mutex_lock(&pools[i].lock);
-		pools[i].closing = 1;
+		pools[i].wanted = 0;
 		pthread_mutex_unlock(&pools[i].lock);
-		must_be_0(ibv_destroy_srq(pools[i].srq_hndl), "ibv_destroy_srq");
+		must_be_0(ibv_destroy_srq(pools[i].srq), "ibv_destroy_srq");
 	}
 }
 
@@ -363,14 +318,10 @@ static void finish_hybrid(void)
 
 static int rank_main(void)
 {
-	int i;
-
 	start();
 	connect_all();
 	data_exchange();
-	for (i = 0; i < srqs; i++)
-		while (!__atomic_load_n(&pools[i].limit_events, __ATOMIC_ACQUIRE))
-			job_idle();
+	pool_await_limits();
 	job_barrier();
 	if (hybrid)
 		finish_hybrid();

@@ -137,8 +137,7 @@ static void take_event(struct ibv_async_event *event)
 		job_die("got %sevent %d (%s)", flag ? "XRC " : "", event->event_type,
 			VERB(event_type_str)(event->event_type));
 	case IBV_EVENT_SRQ_LIMIT_REACHED:
-		if (event->element.srq != srq_hndl)
-			job_die("limit of an unknown SRQ");
+		pool_at_limit(event->element.srq);
 		break;
 	default:
 		break;
@@ -250,21 +249,14 @@ static struct ibv_qp *prepare(int rank, unsigned queue, struct ibv_send_wr *wr)
 	return host_of(rank)->sqp;
 }
 
-static void take_buffer(unsigned queue, unsigned slot)
-{
-	data_post_recv(srq_hndl, queue, slot);
-}
-
 static const struct data data = {
-	.messages = 60, .queues = 1, .size = 2048, .short_size = 64, .gets = 1,
-	.ready = cm_connect, .prepare = prepare, .take_buffer = take_buffer,
-	.progress = data_progress,
+	.messages = 60, .queues = 1, .size = 2048, .short_size = 64,
+	.ready = cm_connect, .prepare = prepare, .progress = data_progress,
 };
 
 static void start(void)
 {
 	char file[128];
-	unsigned slot;
 
 	open_verbs();
 	hca_open();
@@ -279,8 +271,7 @@ static void start(void)
 	must_be_0(pthread_create(&async_thread, NULL, async_main, NULL), "pthread_create");
 	hca_reg_mr(&data_memory, sizeof(data_memory));
 	data_start(&data);
-	for (slot = 0; slot < BUFFERS; slot++)
-		take_buffer(0, slot);
+	pool_start(pools, srq_hndl, BUFFERS, BUFFERS, BUFFERS);
 	hca_arm(hca.cq);
 	hca_arm_limit(srq_hndl, 30);
 	must_be_0(pthread_create(&cm_thread, NULL, cm_main, NULL), "pthread_create");

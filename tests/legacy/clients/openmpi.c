@@ -18,15 +18,6 @@
 #define SRQ_LIMIT 8
 #define MAX_INLINE 128
 
-/* One X queue. */
-static struct queue {
-	struct ibv_srq *srq;
-	pthread_mutex_t lock;
-	unsigned posted, wanted;
-	unsigned free[RD_NUM], free_count;	/* fragments that are not posted */
-	int limit_events;
-} queues[QUEUES];
-
 /* The remote port, which all endpoints of a host share. */
 static struct ib_addr {
 	enum {
@@ -62,56 +53,19 @@ static unsigned xoob_gone;	/* how often the other side answered that it has no r
 static pthread_t async_thread;
 static int stop_pipe[2];
 
-/* ---- SRQs ---- */
-
-/* Posts the receives that are missing, if @force or if few are left. */
-static void post_srr(int i, int force)
-{
-	struct queue *queue = &queues[i];
-
-	pthread_mutex_lock(&queue->lock);
-	if (force || queue->posted <= RD_LOW)
-		while (queue->posted < queue->wanted && queue->free_count) {
-			data_post_recv(queue->srq, (unsigned)i, queue->free[--queue->free_count]);
-			queue->posted++;
-		}
-	pthread_mutex_unlock(&queue->lock);
-}
-
-static void create_srq(int i)
-{
-	struct queue *queue = &queues[i];
-
-	queue->srq = hca_create_srq(cq[i], RD_NUM + SENDS, 0);
-	pthread_mutex_init(&queue->lock, NULL);
-	queue->wanted = RD_INIT;
-	for (; queue->free_count < RD_NUM; queue->free_count++)
-		queue->free[queue->free_count] = queue->free_count;
-	post_srr(i, 1);
-	hca_arm_limit(queue->srq, SRQ_LIMIT);
-}
-
 /* ---- Events: a thread polls the async fd, which it makes non-blocking ---- */
 
-/*
- * Finds its SRQ by the pointer. Posts more receives, and sets the limit again until all are posted.
- */
+/* Posts more receives, and sets the limit again until all are posted. */
 static void srq_limit_event(struct ibv_srq *srq)
 {
-	struct queue *queue;
-	int i, again;
+	struct pool *queue = pool_at_limit(srq);
+	int again;
 
-	for (i = 0; i < QUEUES && queues[i].srq != srq; i++)
-		;
-	if (i == QUEUES)
-		job_die("limit of an unknown SRQ");
-	queue = &queues[i];
 	pthread_mutex_lock(&queue->lock);
-	queue->limit_events++;
 	queue->wanted = queue->wanted * 2 > RD_NUM ? RD_NUM : queue->wanted * 2;
 	again = queue->wanted < RD_NUM;
+	pool_post(queue);
 	pthread_mutex_unlock(&queue->lock);
-	post_srr(i, 1);
 	if (again)
 		hca_arm_limit(srq, SRQ_LIMIT);
 }
@@ -190,7 +144,7 @@ static void xoob_send(int rank, enum xoob_type type, uint32_t qpn, uint32_t psn)
 	int i;
 
 	for (i = 0; i < QUEUES; i++)
-		memcpy(&msg.srqs[i], &queues[i].srq->xrc_srq_num, sizeof(msg.srqs[i]));
+		memcpy(&msg.srqs[i], &pools[i].srq->xrc_srq_num, sizeof(msg.srqs[i]));
 	job_send(rank, &msg, sizeof(msg));
 }
 
@@ -238,10 +192,11 @@ static void on_response(int rank, const struct xoob_msg *msg)
 }
 
 /* "No receive QP": the receive QP at the other end does not exist any more. Connects anew. */
-static void on_nr_response(int rank)
+static void on_nr_response(int rank, const struct xoob_msg *msg)
 {
 	struct ib_addr *addr = addr_of(rank);
 
+	(void)msg;
 	xoob_gone++;
 	must_be_0(ibv_destroy_qp(addr->qp), "ibv_destroy_qp");
 	addr->qp = NULL;
@@ -299,28 +254,18 @@ static void recv_qp_connect(int rank, const struct xoob_msg *msg)
 
 static void xoob_progress(void)
 {
+	static void (*const handlers[])(int rank, const struct xoob_msg *msg) = {
+		[CONNECT_REQUEST] = recv_qp_create,
+		[CONNECT_RESPONSE] = on_response,
+		[CONNECT_XRC_REQUEST] = recv_qp_connect,
+		[CONNECT_XRC_RESPONSE] = endpoint_connected,
+		[CONNECT_XRC_NR_RESPONSE] = on_nr_response,
+	};
 	struct xoob_msg msg;
 	int from = job_receive(&msg, sizeof(msg), 0);
 
-	if (from < 0)
-		return;
-	switch (msg.type) {
-	case CONNECT_REQUEST:
-		recv_qp_create(from, &msg);
-		break;
-	case CONNECT_RESPONSE:
-		on_response(from, &msg);
-		break;
-	case CONNECT_XRC_REQUEST:
-		recv_qp_connect(from, &msg);
-		break;
-	case CONNECT_XRC_RESPONSE:
-		endpoint_connected(from, &msg);
-		break;
-	case CONNECT_XRC_NR_RESPONSE:
-		on_nr_response(from);
-		break;
-	}
+	if (from >= 0)
+		handlers[msg.type](from, &msg);
 }
 
 /*
@@ -352,17 +297,6 @@ static struct ibv_qp *prepare(int rank, unsigned queue, struct ibv_send_wr *wr)
 	return addr_of(rank)->qp;
 }
 
-static void take_buffer(unsigned i, unsigned fragment)
-{
-	struct queue *queue = &queues[i];
-
-	pthread_mutex_lock(&queue->lock);
-	queue->free[queue->free_count++] = fragment;
-	queue->posted--;
-	pthread_mutex_unlock(&queue->lock);
-	post_srr((int)i, 0);
-}
-
 /* Waits only for a moment, since connection messages may come at any time. */
 static void wait_for_event(void)
 {
@@ -391,8 +325,8 @@ static void connect_to(int rank)
 }
 
 static const struct data data = {
-	.messages = MESSAGES, .queues = QUEUES, .size = 2048, .short_size = 96, .gets = 1,
-	.ready = connect_to, .prepare = prepare, .take_buffer = take_buffer, .progress = progress,
+	.messages = MESSAGES, .queues = QUEUES, .size = 2048, .short_size = 96,
+	.ready = connect_to, .prepare = prepare, .progress = progress,
 };
 
 /* Opens the file read-only, with O_CREAT alone, and keeps it open to the end. */
@@ -421,7 +355,9 @@ static void start(void)
 	for (i = 0; i < QUEUES; i++) {
 		cq[i] = hca_create_cq(512, hca.channel);
 		hca_arm(cq[i]);
-		create_srq(i);
+		pool_start(&pools[i], hca_create_srq(cq[i], RD_NUM + SENDS, 0), RD_NUM, RD_INIT,
+			   RD_LOW);
+		hca_arm_limit(pools[i].srq, SRQ_LIMIT);
 	}
 	hca.cq = cq[1];
 }
@@ -429,14 +365,12 @@ static void start(void)
 /* Asks for all endpoints at once: for the second while the first is being connected. */
 static void exchange(void)
 {
-	int turn, i;
+	int turn;
 
 	for (turn = 0; turn < job.local_size; turn++)
 		xoob_start_connect(job_peer(turn));
 	data_exchange();
-	for (i = 0; i < QUEUES; i++)
-		while (!__atomic_load_n(&queues[i].limit_events, __ATOMIC_RELAXED))
-			job_idle();
+	pool_await_limits();
 	job_barrier_with(progress);
 }
 
@@ -479,7 +413,7 @@ static void finish(void)
 		drop_recv_qp(i);
 	}
 	for (i = 0; i < QUEUES; i++)
-		must_be_0(ibv_destroy_srq(queues[i].srq), "ibv_destroy_srq");
+		must_be_0(ibv_destroy_srq(pools[i].srq), "ibv_destroy_srq");
 	async_stop();
 	for (i = 0; i < QUEUES; i++)
 		must_be_0(ibv_destroy_cq(cq[i]), "ibv_destroy_cq");

@@ -95,12 +95,11 @@ static void open_domain(void)
 /* The address that softhca gives to the host's device. */
 static struct sockaddr_in address(int host, int port)
 {
-	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
-	char text[32];
-
-	snprintf(text, sizeof(text), "198.18.%d.1", host);
-	inet_pton(AF_INET, text, &in.sin_addr);
-	return in;
+	return (struct sockaddr_in){
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr.s_addr = inet_addr(host ? "198.18.1.1" : "198.18.0.1"),
+	};
 }
 
 /* The caller acknowledges the event. */
@@ -288,20 +287,13 @@ static struct ibv_qp *prepare(int rank, unsigned queue, struct ibv_send_wr *wr)
 	return sending.qp;
 }
 
-static void take_buffer(unsigned queue, unsigned slot)
-{
-	data_post_recv(srq, queue, slot);
-}
-
 static const struct data data = {
-	.messages = 40, .queues = 1, .size = 1024, .short_size = 120, .gets = 1,
-	.prepare = prepare, .take_buffer = take_buffer, .progress = data_progress,
+	.messages = 40, .queues = 1, .size = 1024, .short_size = 120,
+	.prepare = prepare, .progress = data_progress,
 };
 
 static void start(void)
 {
-	unsigned slot;
-
 	hca.filler = 0xa5;	/* Portals4 initialises neither SRQ attributes nor requests. */
 	open_hca();
 	open_domain();
@@ -309,8 +301,7 @@ static void start(void)
 	srqn[job.rank] = srq->xrc_srq_num;
 	hca_reg_mr(&data_memory, sizeof(data_memory));
 	data_start(&data);
-	for (slot = 0; slot < BUFFERS; slot++)
-		take_buffer(0, slot);
+	pool_start(pools, srq, BUFFERS, BUFFERS, BUFFERS);
 	hca_arm(hca.cq);
 	connect_all();
 }
