@@ -181,15 +181,6 @@ def test_a_table_of_another_user_is_refused_to_a_user_and_shown_to_root(
     assert result.returncode == 1 and "it belongs to another user" in result.stderr
 
 
-def test_ps_lists_at_most_10000_registrations_of_dead_processes(table, tool):
-    file, data = table
-    file.write_bytes(data[:4096] + b"\x55" * 65536)
-    file.chmod(0o600)
-    result = tool("ps", "--noheadings")
-    assert len(result.stdout.splitlines()) <= 10000 + 2
-    assert re.search(r"\d{5,} more registrations of dead processes are not listed", result.stderr)
-
-
 # ---- the command line ----
 
 def test_an_empty_directory_has_no_registrations(tool):
