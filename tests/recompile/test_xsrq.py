@@ -15,7 +15,7 @@ HERE = pathlib.Path(__file__).parent
 @pytest.mark.parametrize("language, std", [("c", "gnu99"), ("c++", "gnu++11")])
 @pytest.mark.parametrize("name, library, output", [
     ("xsrq_program.c", [], "xsrq: all right\n"),
-    ("xsrq_rdmacm.c", ["-lrdmacm"], "xsrq rdma_cm: all right\n"),
+    ("xsrq_rdmacm.c", ["-lrdmacm", "-pthread"], "xsrq rdma_cm: all right\n"),
 ])
 def test_runs_by_itself_and_beside_the_library(packages, run, tmp_path, name, library, output,
                                                language, std):

@@ -6,12 +6,9 @@
  */
 
 #include <errno.h>
-#include <signal.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
@@ -23,7 +20,6 @@
 
 static struct rdma_cm_id *listen_id, *conn_id, *srq_id;
 static struct ibv_xrcd *xrcd;
-static char message[LENGTH];
 
 static struct rdma_addrinfo *resolve(const char *port, int flags, enum ibv_qp_type type)
 {
@@ -148,6 +144,7 @@ static void ordinary_srq(void)
 
 static void receive(void)
 {
+	static char message[LENGTH];
 	struct ibv_mr *mr = rdma_reg_msgs(srq_id, message, LENGTH);
 	struct ibv_wc wc;
 
@@ -159,10 +156,8 @@ static void receive(void)
 	HOLDS(!rdma_dereg_mr(mr));
 }
 
-static void serve(int ready)
+static void serve(void)
 {
-	listen_for_senders();
-	HOLDS(write(ready, "", 1) == 1);
 	HOLDS(!rdma_get_request(listen_id, &conn_id));
 	create_srq();
 	create_recv_qp();
@@ -180,18 +175,20 @@ static void serve(int ready)
 
 /* ---- Client ---- */
 
-static void connect_send_qp(void)
+static struct rdma_cm_id *connect_send_qp(void)
 {
 	struct rdma_addrinfo *res = resolve("7471", 0, IBV_QPT_XRC_SEND);
 	struct ibv_qp_init_attr attr;
+	struct rdma_cm_id *id;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.cap.max_send_wr = attr.cap.max_send_sge = 1;
 	attr.cap.max_inline_data = LENGTH;
 	attr.sq_sig_all = 1;
-	HOLDS(!rdma_create_ep(&conn_id, res, NULL, &attr));
+	HOLDS(!rdma_create_ep(&id, res, NULL, &attr));
 	rdma_freeaddrinfo(res);
-	HOLDS(!rdma_connect(conn_id, NULL));
+	HOLDS(!rdma_connect(id, NULL));
+	return id;
 }
 
 static uint32_t look_up(void)
@@ -208,13 +205,13 @@ static uint32_t look_up(void)
 	return srq_num;
 }
 
-static void send_to(uint32_t srq_num)
+static void send_to(struct rdma_cm_id *id, uint32_t srq_num)
 {
+	static char message[LENGTH] = "by rdma_cm";
 	struct ibv_send_wr wr, *bad;
 	struct ibv_sge sge;
 	struct ibv_wc wc;
 
-	strcpy(message, "by rdma_cm");
 	memset(&sge, 0, sizeof(sge));
 	sge.addr = (uintptr_t)message;
 	sge.length = LENGTH;
@@ -225,38 +222,28 @@ static void send_to(uint32_t srq_num)
 	wr.opcode = IBV_WR_SEND;
 	wr.send_flags = IBV_SEND_INLINE;
 	wr.wr.xrc.remote_srqn = srq_num;
-	HOLDS(!ibv_post_send(conn_id->qp, &wr, &bad));
-	HOLDS(rdma_get_send_comp(conn_id, &wc) == 1 && wc.status == IBV_WC_SUCCESS);
+	HOLDS(!ibv_post_send(id->qp, &wr, &bad));
+	HOLDS(rdma_get_send_comp(id, &wc) == 1 && wc.status == IBV_WC_SUCCESS);
 }
 
-static void ask(int ready)
+static void *client_main(void *arg)
 {
-	char word;
+	struct rdma_cm_id *id = connect_send_qp();
 
-	if (read(ready, &word, 1) != 1)
-		_exit(1);		/* the server has printed why */
-	connect_send_qp();
-	send_to(look_up());
-	rdma_disconnect(conn_id);
-	rdma_destroy_ep(conn_id);
+	send_to(id, look_up());
+	rdma_disconnect(id);
+	rdma_destroy_ep(id);
+	return arg;
 }
 
 int main(void)
 {
-	int status = 1, ends[2];
-	pid_t client;
+	pthread_t client;
 
-	alarm(60);		/* if the server or the client fails, the other may wait for it */
-	HOLDS(!pipe(ends));
-	client = fork();
-	if (!client) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(ends[1]);
-		ask(ends[0]);
-		_exit(0);
-	}
-	serve(ends[1]);
-	HOLDS(waitpid(client, &status, 0) == client && !status);
+	listen_for_senders();
+	HOLDS(!pthread_create(&client, NULL, client_main, NULL));
+	serve();
+	HOLDS(!pthread_join(client, NULL));
 	printf("xsrq rdma_cm: all right\n");
 	return 0;
 }
