@@ -19,26 +19,36 @@ def shown(run, softhca):
     return run([softhca, "--help"]).stdout
 
 
-def items(page):
-    """Every name with an entry of its own, or marked as a word to type."""
+@pytest.fixture
+def ask(run, softhca):
+    """ask(WORD...): what `softhca ctl` prints below a run."""
+    def answer(*words):
+        done = run([softhca, "run", "--", softhca, "ctl", *words])
+        return done.stdout + done.stderr
+    return answer
+
+
+def words(text, macro):
+    """The words of the lines of mdoc that begin with this macro."""
     return {
-        word for line in re.findall(r"^\.(?:It |Nm |Op )?.*?\bCm (.*)$", page, re.M)
-        for word in re.findall(r"[\w]+", line)
+        word for line in re.findall(rf"^\.{macro} (.*)$", text, re.M)
+        for word in re.findall(r"\w+", line)
     }
 
 
-def ask(run, softhca, *words):
-    return run([softhca, "run", "--", softhca, "ctl", *words]).stderr
+def typed(page):
+    """Every name with an entry of its own, or marked as a word to type."""
+    return words(page, r"(?:It |Nm |Op )?.*?\bCm")
+
+
+def unnamed(names, text):
+    return [name for name in names if not re.search(rf"\b{name}\b", text)]
 
 
 def test_the_page_describes_each_setting(page, shown):
-    settings = re.findall(r"^  --(\w+)=", shown, re.M)
+    settings = set(re.findall(r"^  --(\w+)=", shown, re.M))
     assert len(settings) > 15
-    section = page.split(".Ss Settings")[1].split(".Sh ")[0]
-    assert set(settings) == {
-        word for line in re.findall(r"^\.It Cm (.*)$", section, re.M)
-        for word in re.findall(r"\w+", line)
-    }
+    assert settings == words(page.split(".Ss Settings")[1].split(".Sh ")[0], "It Cm")
 
 
 def test_limits_of_the_page_are_right(page, shown):
@@ -49,47 +59,39 @@ def test_limits_of_the_page_are_right(page, shown):
         defaults = re.findall(r"(?<![\w-])\d+(?= on a |\)$)",
                               re.search(rf"--{name}=N\n.*default(.*)", shown).group(1))
         entry = re.search(rf"\.It Cm [\w ,]*\b{name}\b(.*?)(\.It|\.El)", flat).group(1)
-        assert defaults
-        for default in defaults:
-            assert re.search(rf"\b{default}\b", entry), name
+        assert defaults and unnamed(defaults, entry) == []
 
 
-def test_page_and_usage_name_each_command(page, shown, run, softhca):
+def test_page_and_usage_name_each_command(page, shown, ask):
     commands = re.findall(r"^  softhca (\w+)", shown, re.M)
-    control = ask(run, softhca, "nonsense").split("there are:")[1].split()
+    control = ask("nonsense").split("there are:")[1].split()
     assert {"run", "ctl"} <= set(commands) and {"objects", "fault"} <= set(control)
-    for word in [*commands, *control]:
-        assert word in items(page), word
-        assert re.search(rf"\b{word}\b", shown), word
+    assert {*commands, *control} <= typed(page) and unnamed(control, shown) == []
 
 
-def test_the_page_names_each_event(page, run, softhca):
-    for name in ask(run, softhca, "event", models.device(0),
-                    "nonsense").split("there are:")[1].split():
-        assert re.search(rf"\b{name}\b", page), name
+def test_the_page_names_each_event(page, ask):
+    events = ask("event", models.device(0), "nonsense").split("there are:")[1].split()
+    assert len(events) > 15 and unnamed(events, page) == []
 
 
-def test_page_and_usage_name_each_fault(page, shown, run, softhca):
-    listed = run([softhca, "run", "--", softhca, "ctl", "fault"]).stdout
-    kinds = re.findall(r"(\w+)=\S+ hits", listed.splitlines()[0])
+def test_page_and_usage_name_each_fault(page, shown, ask):
+    kinds = re.findall(r"(\w+)=\S+ hits", ask("fault").splitlines()[0])
     assert len(kinds) == 4
-    for word in [*kinds, "seed", "command", "off", "any"]:
-        assert word in items(page), word
-        assert re.search(rf"\b{word}\b", shown.split("fault DEVICE")[1]), word
+    names = [*kinds, "seed", "command", "off", "any"]
+    assert set(names) <= typed(page) and unnamed(names, shown.split("fault DEVICE")[1]) == []
 
 
 def test_the_page_names_each_variable(page, source_root):
     """Every variable that the code reads."""
-    read = set()
-    for path in set((source_root / "softhca").glob("**/*.c")) - set(
-        (source_root / "softhca" / "tests").glob("**/*.c")):
-        read |= set(re.findall(r'(?:getenv|setenv)\("(\w+)"', path.read_text()))
-    assert {"SOFTHCA_DIR", "LD_PRELOAD"} <= read
-    assert read <= set(re.findall(r"\w+", " ".join(re.findall(r"^\.It Ev (.*)$", page, re.M))))
+    sources = [path for path in (source_root / "softhca").glob("**/*.c")
+               if "tests" not in path.parts[len(source_root.parts):]]
+    read = {name for path in sources
+            for name in re.findall(r'(?:getenv|setenv)\("(\w+)"', path.read_text())}
+    assert {"SOFTHCA_DIR", "LD_PRELOAD"} <= read <= words(page, "It Ev")
 
 
 def test_the_page_names_each_exit_status(page, source_root):
     statuses = set(
         re.findall(r"CLI_\w+ = (\d+)", (source_root / "softhca" / "cli" / "cli.h").read_text()))
-    section = page.split(".Sh EXIT STATUS")[1].split(".Sh ")[0]
-    assert len(statuses) == 6 and [s for s in statuses if not re.search(rf"\b{s}\b", section)] == []
+    assert len(statuses) == 6
+    assert unnamed(statuses, page.split(".Sh EXIT STATUS")[1].split(".Sh ")[0]) == []

@@ -13,9 +13,6 @@ from pairs import pair_command
 
 pytestmark = pytest.mark.any_model
 
-KINDS = ("qp", "cq", "mr", "pd", "srq")
-
-
 @pytest.fixture
 def rdma(run, daemon):
     need("rdma")
@@ -57,28 +54,23 @@ def test_rdma_shows_the_state_of_each_port(daemon, rdma):
 
 
 def test_rdma_res_lists_the_objects_that_softhca_lists(daemon, rdma, holder):
-    listed = daemon.objects()["contexts"]
+    listed = [(c["device"], c["pid"], o) for c in daemon.objects()["contexts"]
+              for o in c["objects"]]
     summary = {device["ifname"]: device for device in rdma("res")}
-    for kind in KINDS:
-        there = [(c["device"], c["pid"]) for c in listed for o in c["objects"] if o["type"] == kind]
-        reported = [(o["ifname"], o["pid"]) for o in rdma("res", "show", kind)]
-        assert sorted(reported) == sorted(there)
+    for kind in ("qp", "cq", "mr", "pd", "srq"):
+        there = [(device, pid) for device, pid, o in listed if o["type"] == kind]
+        assert sorted((o["ifname"], o["pid"]) for o in rdma("res", "show", kind)) == sorted(there)
         for device in summary:
             assert summary[device][kind] == sum(at == device for at, _ in there)
     assert summary[models.device(0)]["ctx"] == 1
 
 
 def test_rdma_res_shows_each_qp_with_its_state_and_peer(daemon, rdma, holder):
-    there = {
-        o["number"]: o for c in daemon.objects()["contexts"] for o in c["objects"]
-        if o["type"] == "qp"
-    }
-    reported = {qp["lqpn"]: qp for qp in rdma("res", "show", "qp")}
-    assert there.keys() == reported.keys() and len(reported) > 300
-    for number, qp in reported.items():
-        assert qp["state"] == there[number]["state"] and qp["comm"] == "softhca-hold"
-        assert qp.get("rqpn", 0) == there[number]["dest_qp_num"]
-    assert {qp["type"] for qp in reported.values()} == {"RC", "XRC_TGT"}
+    there = {o["number"]: (o["state"], o["dest_qp_num"], "softhca-hold")
+             for c in daemon.objects()["contexts"] for o in c["objects"] if o["type"] == "qp"}
+    reported = rdma("res", "show", "qp")
+    assert len(reported) > 300 and {qp["type"] for qp in reported} == {"RC", "XRC_TGT"}
+    assert {qp["lqpn"]: (qp["state"], qp.get("rqpn", 0), qp["comm"]) for qp in reported} == there
 
 
 def test_an_opened_handle_is_no_qp(daemon, rdma):
@@ -91,28 +83,26 @@ def test_an_opened_handle_is_no_qp(daemon, rdma):
 def test_rdma_res_shows_the_ends_of_a_connection_on_their_adapters(daemon, rdma):
     """A listener and both ends of a connection, each on its adapter."""
     need("rping")
-    server = daemon.start(["rping", "-s", "-a", "198.18.1.1", "-C", "1000000"], host=1)
-    daemon.until_listening()
-    assert [(i["ifname"], i["pid"], i["ps"], i["state"], i["src-addr"])
-            for i in rdma("res", "show", "cm_id")] == [(models.device(1), server.pid, "TCP",
-                                                        "LISTEN", "198.18.1.1:7174")]
-    client = daemon.start(["rping", "-c", "-a", "198.18.1.1", "-C", "1000000"], host=0)
-    daemon.until(lambda now: sum(i["connection"] == "ESTABLISHED" for i in now["cm_ids"]) == 2,
-                 "connection")
-    reported = {(i["pid"], i["state"]): i for i in rdma("res", "show", "cm_id")}
-    assert reported.keys() == {(server.pid, "LISTEN"), (server.pid, "CONNECT"), (client.pid, "CONNECT")}
-    ours = reported[client.pid, "CONNECT"]
-    assert ours["ifname"] == models.device(0)
+    words = ["-a", "198.18.1.1", "-C", "1000000"]
+    with daemon.start(["rping", "-s", *words], host=1) as server:
+        daemon.until_listening()
+        with daemon.start(["rping", "-c", *words], host=0) as client:
+            daemon.until(
+                lambda now: sum(i["connection"] == "ESTABLISHED" for i in now["cm_ids"]) == 2,
+                "connection")
+            reported = {(i["ifname"], i["pid"], i["state"]): i for i in rdma("res", "show", "cm_id")}
+            qps = {qp["lqpn"] for qp in rdma("res", "show", "qp") if qp["pid"] == client.pid}
+            counts = {device["ifname"]: device["cm_id"] for device in rdma("res")}
+            client.kill()
+        server.kill()
+    here, there = models.device(0), models.device(1)
+    assert counts == {here: 1, there: 2} and reported.keys() == {
+        (there, server.pid, "LISTEN"), (there, server.pid, "CONNECT"), (here, client.pid, "CONNECT")}
+    listener, ours = (reported[end] for end in ((there, server.pid, "LISTEN"),
+                                                (here, client.pid, "CONNECT")))
+    assert listener["ps"] == "TCP" and listener["src-addr"] == "198.18.1.1:7174"
     assert ours["qp-type"] == "RC" and ours["dst-addr"] == "198.18.1.1:7174"
-    assert ours["lqpn"] in {
-        qp["lqpn"] for qp in rdma("res", "show", "qp") if qp["pid"] == client.pid
-    }
-    assert {device["ifname"]: device["cm_id"]
-            for device in rdma("res")} == {models.device(0): 1,
-                                           models.device(1): 2}
-    for program in (client, server):
-        program.kill()
-        program.communicate()
+    assert ours["lqpn"] in qps
 
 
 def test_rdma_system_shares_the_network_namespaces(run, daemon):

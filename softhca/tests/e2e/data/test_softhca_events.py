@@ -15,29 +15,15 @@ from pairs import REPEAT
 pytestmark = pytest.mark.any_model
 
 
-# name of `ctl event` -> number in enum ibv_event_type, whose event it is
-EVENTS = {
-    "cq_err": (0, "cq"),
-    "qp_fatal": (1, "qp"),
-    "qp_req_err": (2, "qp"),
-    "qp_access_err": (3, "qp"),
-    "comm_est": (4, "qp"),
-    "sq_drained": (5, "qp"),
-    "path_mig": (6, "qp"),
-    "path_mig_err": (7, "qp"),
-    "device_fatal": (8, "device"),
-    "port_active": (9, "port"),
-    "port_err": (10, "port"),
-    "lid_change": (11, "port"),
-    "pkey_change": (12, "port"),
-    "sm_change": (13, "port"),
-    "srq_err": (14, "srq"),
-    "srq_limit_reached": (15, "srq"),
-    "last_wqe_reached": (16, "qp"),
-    "client_reregister": (17, "port"),
-    "gid_change": (18, "port"),
+# Names of `ctl event`, in the order of enum ibv_event_type.
+EVENTS = """cq_err qp_fatal qp_req_err qp_access_err comm_est sq_drained path_mig path_mig_err
+device_fatal port_active port_err lid_change pkey_change sm_change srq_err srq_limit_reached
+last_wqe_reached client_reregister gid_change""".split()
+# Those of an object, and its kind. The others are of a port or the device.
+OBJECT_EVENTS = {
+    "cq_err": "cq", "srq_err": "srq", "srq_limit_reached": "srq",
+    **dict.fromkeys([*EVENTS[1:8], "last_wqe_reached"], "qp")
 }
-OBJECT_EVENTS = [name for name in EVENTS if EVENTS[name][1] in ("cq", "qp", "srq")]
 PORT_EVENTS = [name for name in EVENTS if name not in OBJECT_EVENTS]
 
 
@@ -54,26 +40,21 @@ def test_the_list_is_complete(run, softhca, daemon):
 def test_every_holder_of_a_target_gets_the_event(daemon):
     """Two processes share a target QP. Each gets every event of the QP, with its own handle. Each
     has an SRQ and a CQ of its own."""
-    count = len(OBJECT_EVENTS)
-    of_qp = [name for name in OBJECT_EVENTS if EVENTS[name][1] == "qp"]
-    first = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain", count],
-                         stderr=None)
-    qp, srq = first.stdout.readline().split()
-    second = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain",
-                           len(of_qp), qp], stderr=None)
-    assert second.stdout.readline().split()[0] == qp
-    contexts = daemon.objects()["contexts"]
-    cq = next(o["number"] for c in contexts if c["pid"] == first.pid for o in c["objects"]
-              if o["type"] == "cq")
-    numbers = {"qp": qp, "srq": srq, "cq": str(cq)}
-    for name in OBJECT_EVENTS:
-        raise_event(daemon, name, numbers[EVENTS[name][1]])
-    out, _ = first.communicate(timeout=20)
-    assert out.splitlines() == [f"{EVENTS[name][0]} {EVENTS[name][1]}" for name in OBJECT_EVENTS]
-    out, _ = second.communicate(timeout=20)
-    assert out.splitlines() == [f"{EVENTS[name][0]} qp" for name in of_qp]
-    # Both processes ended after they had destroyed everything, so no event was counted wrongly.
-    assert (first.returncode, second.returncode) == (0, 0)
+    of_qp = [name for name, kind in OBJECT_EVENTS.items() if kind == "qp"]
+    command = [PROGRAMS / "softhca-watcher", daemon.folder / "domain"]
+    first = daemon.start([*command, len(OBJECT_EVENTS)], stderr=None)
+    numbers = dict(zip(("qp", "srq"), first.stdout.readline().split()))
+    second = daemon.start([*command, len(of_qp), numbers["qp"]], stderr=None)
+    assert second.stdout.readline().split()[0] == numbers["qp"]
+    numbers["cq"] = next(str(o["number"]) for c in daemon.objects()["contexts"]
+                         if c["pid"] == first.pid for o in c["objects"] if o["type"] == "cq")
+    for name, kind in OBJECT_EVENTS.items():
+        raise_event(daemon, name, numbers[kind])
+    for program, names in ((first, OBJECT_EVENTS), (second, of_qp)):
+        out, _ = program.communicate(timeout=20)
+        assert out.splitlines() == [f"{EVENTS.index(name)} {OBJECT_EVENTS[name]}" for name in names]
+        # It ended after it had destroyed everything, so no event was counted wrongly.
+        assert program.returncode == 0
 
 
 @contextlib.contextmanager

@@ -76,13 +76,10 @@ def test_the_seed_decides_how_many_faults_hit(under):
     assert one != under(["all drop 5%", "all seed 8"], "reads_and_writes")
 
 
-@pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_xsrq_pingpong"])
-def test_pingpong(pair, softhca, program):
-    """The distribution's programs on a wire that loses packets. Their timeout is 67 ms, so there
-    are few rounds."""
-    script = f'"{softhca}" ctl fault all seed 3 && "{softhca}" ctl fault all drop 5% && "{softhca}" ctl fault all duplicate 5%'
-    words = ["-n", "60"] + (["-c"] if program == "ibv_rc_pingpong" else [])
-    pair([program, *words], before=script,
+def test_pingpong(pair, softhca):
+    """The distribution's program on a wire that loses packets. Its timeout is 67 ms, so there are
+    few rounds."""
+    pair(["ibv_rc_pingpong", "-n", "60", "-c"], before=f'"{softhca}" ctl fault all drop 5%',
          after=f'"{softhca}" ctl fault | grep -q "drop=5% hits=[1-9]"')
 
 
@@ -91,23 +88,9 @@ def test_next_command_fails(under):
 
 
 @pytest.mark.parametrize("words", [
-    "all",
-    "all drop",
-    "all drop 5",
-    "all drop 101%",
-    "all drop -1%",
-    "all drop 1/20",
-    "all drop 5% 5",
-    "all delay 5%",
-    "all delay 5% 99999999999",
-    "all seed",
-    "all seed x",
-    "all command CREATE_QP",
-    "all command NOTHING ENOMEM",
-    "all command 24 ENOMEM",
-    "all command CREATE_QP EWHAT",
-    "all command CREATE_QP ENOMEM 0",
-    "all explode 5%",
+    "all", "all drop", "all drop 5", "all drop 101%", "all drop -1%", "all drop 5% 5", "all delay 5%",
+    "all delay 5% 99999999999", "all seed x", "all command CREATE_QP", "all command NOTHING ENOMEM",
+    "all command CREATE_QP EWHAT", "all command CREATE_QP ENOMEM 0", "all explode 5%"
 ])
 def test_a_wrong_fault_command_is_refused(run, softhca, words):
     done = run([softhca, "run", "--", softhca, "ctl", "fault", *words.split()])
