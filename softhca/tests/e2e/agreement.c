@@ -113,27 +113,6 @@ CASE(the_domain_of_a_dead_process_is_free)
 	return true;
 }
 
-#define DOMAINS 200
-
-/* Each of many files has a domain of its own, although none of them has a name. */
-CASE(each_file_has_a_domain_of_its_own)
-{
-	struct host *host = rig_host(0);
-	struct ibv_xrcd *xrcd[DOMAINS];
-	int fd[DOMAINS];
-
-	for (int i = 0; i < DOMAINS; i++) {
-		fd[i] = xrc_file();
-		xrcd[i] = MADE(xrc_domain(host, fd[i], O_CREAT | O_EXCL));
-	}
-	for (int i = 0; i < DOMAINS; i++) {
-		CHECK(!xrc_domain(host, fd[i], O_CREAT | O_EXCL) && errno == EINVAL);
-		CHECK(!ibv_close_xrcd(xrcd[i]) && domain_is_free(host, fd[i]));
-		close(fd[i]);
-	}
-	return true;
-}
-
 /* A target in a private domain, and a second handle of it. */
 struct shared {
 	struct host *host;

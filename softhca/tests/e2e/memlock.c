@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <linux/capability.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,38 +28,29 @@ static struct ibv_mr *reg(struct host *host, uint8_t *at, size_t length)
 	return ibv_reg_mr(host->pd, at, length, IBV_ACCESS_LOCAL_WRITE);
 }
 
+/* The limit holds for all devices of the process together. It counts pages. */
 CASE(refused)
 {
 	struct host *one = rig_host(0);
-	uint8_t *memory = aligned_alloc(PAGE, LOCKED);
+	uint8_t *memory = rig_map(LOCKED);
 	struct ibv_mr *mr;
 
-	memset(memory, 0, LOCKED);
 	CHECK(!reg(one, memory, 5 * PAGE) && errno == ENOMEM);
-	/* Locked memory is counted in pages. */
 	CHECK(!reg(one, memory + PAGE - 1, 3 * PAGE + 2) && errno == ENOMEM);
 	mr = MADE(reg(one, memory, 4 * PAGE));
 	CHECK(!reg(one, memory, 1) && errno == ENOMEM);
 	/* A region that is registered anew does not count twice. */
 	CHECK(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, memory + PAGE, 3 * PAGE, 0));
 	CHECK(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, memory, 5 * PAGE, 0));
-	CHECK(!ibv_dereg_mr(mr) && !ibv_dereg_mr(MADE(reg(one, memory, 4 * PAGE))));
-	/* The limit holds for all devices of the process together. */
-	CHECK(!ibv_dereg_mr(one->mr));
+	CHECK(!ibv_dereg_mr(mr) && !ibv_dereg_mr(one->mr));
 	rig_host(1); /* registers RIG_BUFFER */
-	CHECK(!reg(one, memory, 5 * PAGE) && errno == ENOMEM &&
-	      !ibv_dereg_mr(MADE(reg(one, memory, 4 * PAGE))));
-	return true;
+	CHECK(!reg(one, memory, 5 * PAGE) && errno == ENOMEM);
+	return !ibv_dereg_mr(MADE(reg(one, memory, 4 * PAGE)));
 }
 
 CASE(allowed)
 {
-	struct host *host = rig_host(0);
-	uint8_t *memory = aligned_alloc(PAGE, LOCKED);
-
-	memset(memory, 0, LOCKED);
-	CHECK(reg(host, memory, LOCKED));
-	return true;
+	return reg(rig_host(0), rig_map(LOCKED), LOCKED);
 }
 
 int main(int argc, char **argv)

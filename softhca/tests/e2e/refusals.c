@@ -53,14 +53,14 @@ void objects_destroy(struct objects *g)
 
 static enum mode find_mode(const char *name)
 {
-	static const char *const names[] = { "usual", "strict", "no-open-qp", "no-xrc", "beyond" };
+	static const char *const names[] = { "usual", "strict", "no-open-qp", "no-xrc" };
 
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 4; i++) {
 		if (!strcmp(names[i], name))
 			return (enum mode)(1 << i);
 	}
 	fprintf(stderr,
-		"usage: refusals usual|strict|no-open-qp|no-xrc|beyond (the settings that the HCA runs with)\n");
+		"usage: refusals usual|strict|no-open-qp|no-xrc (the settings that the HCA runs with)\n");
 	exit(EXIT_FAILURE);
 }
 

@@ -25,11 +25,8 @@ int errno_of_object(const void *object);
 /* Errno of a call that returns 0, an errno, or -1 with errno. */
 int errno_of_result(int result);
 
-/*
- * How the HCA is set up. BEYOND: rows for real adapters, about objects that softhca lacks
- * (softhca(1), CAVEATS).
- */
-enum mode { USUAL = 1, STRICT = 2, NO_OPEN_QP = 4, NO_XRC = 8, BEYOND = 16 };
+/* How the HCA is set up. */
+enum mode { USUAL = 1, STRICT = 2, NO_OPEN_QP = 4, NO_XRC = 8 };
 /* real mlx4 differs, see softhca(1); SOFTHCA_TEST_DRIVEN says that it is asked */
 #define NOT_DRIVEN 32
 #define WITH_XRC  (USUAL | STRICT | NO_OPEN_QP)

@@ -169,26 +169,7 @@ static int srq_modified(struct objects *g, int mask)
 	return errno_of_result(ibv_modify_srq(g->srq, &attr, mask));
 }
 
-/* ---- memory windows and multicast groups ---- */
-
-static int window(struct objects *g, enum ibv_mw_type type)
-{
-	struct ibv_mw *mw = ibv_alloc_mw(g->host->pd, type);
-
-	return mw ? errno_of_result(ibv_dealloc_mw(mw)) : errno;
-}
-
-static int pd_with_a_window(struct objects *g)
-{
-	struct ibv_pd *pd = ibv_alloc_pd(g->host->ctx);
-	struct ibv_mw *mw = pd ? ibv_alloc_mw(pd, IBV_MW_TYPE_1) : NULL;
-	int err;
-
-	NEED(mw);
-	err = errno_of_result(ibv_dealloc_pd(pd));
-	NEED(!ibv_dealloc_mw(mw) && !ibv_dealloc_pd(pd));
-	return err;
-}
+/* ---- ports and multicast groups ---- */
 
 static int query_port_0(struct objects *g)
 {
@@ -335,9 +316,6 @@ static void of_memory(struct refusals *run)
 	ROW("mr: moved to unmapped memory", ALWAYS, EFAULT, moved_to_nowhere(g));
 	ROW("mr: changed to remote write without local write", ALWAYS, EINVAL,
 	    region_again(g, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, IBV_ACCESS_REMOTE_WRITE));
-	ROW("mw: allocated", BEYOND, 0, window(g, IBV_MW_TYPE_1));
-	ROW("mw: no such type", BEYOND, EINVAL, window(g, (enum ibv_mw_type)3));
-	ROW("mw: its PD is in use", BEYOND, EBUSY, pd_with_a_window(g));
 }
 
 void refusals_of_objects(struct refusals *run)

@@ -11,7 +11,7 @@ from driver import DEVICES, DRIVER, PATCHED, RAISE, ROUNDING, run, without_xrc
 FOLDER = "softhca/tests/e2e"
 
 # mlx5_ib registers no device without XRC.
-SETTINGS = {"mlx4": ["usual", "beyond", "no-xrc"], "mlx5": ["usual", "beyond"]}[DRIVER]
+SETTINGS = {"mlx4": ["usual", "no-xrc"], "mlx5": ["usual"]}[DRIVER]
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -88,33 +88,6 @@ PAIR_CASE(uc_loses_a_message_without_a_receive, IBV_QPT_UC)
 	return !memcmp(pair.a->buffer, pair.b->buffer + 500, 100);
 }
 
-static bool one_message(const struct pair *pair)
-{
-	struct ibv_wc wc;
-
-	CHECK(!rig_post_recv(pair->b, pair->qb, 0, 100, 1));
-	CHECK(pair_send(pair, 100, IBV_WC_SUCCESS));
-	return rig_poll_success(pair->b->cq, &wc) && wc.qp_num == pair->qb->qp_num;
-}
-
-/*
- * A doorbell does not tell which QP it is for. If it rings while a QP is in RESET, the QP's empty
- * ring must not look filled.
- */
-PAIR_CASE(a_doorbell_of_another_qp_fills_no_empty_ring, IBV_QPT_RC)
-{
-	struct pair later = pair;
-
-	later.qa = rig_qp(pair.a, IBV_QPT_RC, NULL);
-	later.qb = rig_qp(pair.b, IBV_QPT_RC, NULL);
-	CHECK(one_message(&pair));
-	rig_connect(later.a, later.qa, later.b, later.qb);
-	for (int i = 0; i < 3; i++)
-		CHECK(one_message(&later));
-	CHECK(rig_quiet(pair.a->cq, 0) && rig_quiet(pair.b->cq, 0));
-	return !ibv_destroy_qp(later.qa) && !ibv_destroy_qp(later.qb);
-}
-
 /* The message arrives although the program ends the connection right after it. */
 CASE(a_message_posted_before_its_qp_ends_arrives)
 {
