@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The command line: help, version, wrong usage, and the table of environment variables."""
+"""The command line: help, version, completion, wrong usage, and the table of environment
+variables."""
 
 import os
 import re
+import shlex
 import shutil
 import sys
 
 import pytest
 
-from commands import COMMANDS
+from commands import COMMANDS, usage_of
 from terminal import Terminal
 from waiting import read_until
 
@@ -64,11 +66,52 @@ def test_help_names_every_command(run, xrc_compat):
     assert re.findall(r"^  ([a-z][a-z-]*)  ", text.split("Environment:")[0], re.M) == COMMANDS
 
 
-@pytest.mark.parametrize("words", [[], *([command] for command in COMMANDS)],
-                         ids=lambda words: " ".join(words) or "xrc-compat")
-def test_help_fits_80_columns(run, xrc_compat, words):
-    text = run([xrc_compat, *words, "--help"]).stdout
-    assert [line for line in text.splitlines() if len(line) > 80] == []
+@pytest.mark.parametrize("words", COMMANDS + [
+    "", "check program --help", "check --json --help", "gc --dry-run", "run --softhca",
+    "trace --output file"
+])
+def test_help_may_follow_other_words_and_fits_80_columns(run, xrc_compat, words):
+    result = run([xrc_compat, *words.split(), "--help"])
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(f"usage: xrc-compat {words.split(' ')[0]}".rstrip())
+    assert [line for line in result.stdout.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("words", ["run echo --help", "trace --output /dev/null -- echo --help"])
+def test_help_behind_the_program_is_not_the_commands(run, xrc_compat, words):
+    result = run([xrc_compat, *words.replace("echo", "/bin/echo").split()])
+    assert result.returncode == 0 and "usage: xrc-compat" not in result.stdout + result.stderr
+
+
+# ---- completion ----
+
+
+@pytest.fixture
+def complete(run, source_root, build_root):
+    """complete(word...): what bash offers for the last of the words."""
+
+    def _complete(*words):
+        script = (
+            f"PATH=$1:$PATH; source {source_root}/tools/completion/xrc-compat; COMP_WORDS=(xrc-compat {' '.join(map(repr, words))}); "
+            f"COMP_CWORD={len(words)}; _xrc_compat xrc-compat; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+        result = run(["bash", "-c", script, "bash", build_root / "tools"])
+        assert (result.returncode, result.stderr) == (0, "")
+        return result.stdout.split()
+
+    return _complete
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_bash_offers_the_options_that_the_help_names(complete, command):
+    options = {option for option in usage_of(command).split() if option.startswith("--")}
+    assert set(complete(command, "--")) == options | {"--help"}
+
+
+def test_bash_offers_commands_and_programs_and_completes_a_beginning(complete):
+    assert sorted(complete("")) == sorted(COMMANDS + ["--help", "--version"])
+    assert complete("do") == ["doctor"]
+    assert complete("check", "--j") == ["--json"]
+    assert "ls" in complete("run", "ls")
 
 
 def test_check_prints_the_verdict_bold_and_breaks_no_word(xrc_compat, tmp_path):
@@ -82,113 +125,77 @@ def test_check_prints_the_verdict_bold_and_breaks_no_word(xrc_compat, tmp_path):
     assert all(len(line) <= 80 or len(line.split()) == 1 for line in lines), lines
 
 
-@pytest.mark.parametrize("word, meant", [("rum", "run"), ("docter", "doctor"),
-                                         ("self-test", "selftest"), ("traces", "trace"),
-                                         ("reprot", "report")])
-def test_a_misspelt_command_gets_a_suggestion(run, xrc_compat, word, meant):
-    result = run([xrc_compat, word])
-    assert (result.returncode, result.stdout) == (125, "")
-    assert f"there is no command '{word}'\n" in result.stderr and f"did you mean: xrc-compat {meant}\n" in result.stderr
+# ---- wrong usage ----
+
+
+@pytest.mark.parametrize("words, says", [
+    # A misspelt command gets a suggestion, an unknown one does not.
+    ("rum", "there is no command 'rum'\n"),
+    ("docter", "did you mean: xrc-compat doctor\n"),
+    ("self-test", "did you mean: xrc-compat selftest\n"),
+    ("", "xrc-compat --help"),
+    ("nonsense", "xrc-compat --help"),
+    ("--nonsense", "xrc-compat --help"),
+    ("trace --ouput x true", "trace: --ouput: unknown option; did you mean --output?\n"),
+    *((f"{command} --nonsense", f"{command}: --nonsense: unknown option\n") for command in COMMANDS),
+    ("ps -xyz", "ps: -xyz: unknown option\n"),
+    ("trace --json -xyz", "trace: -xyz: unknown option\n"),
+    # A value is missing, or empty.
+    ("check --device", "check: --device: its value is missing\n"),
+    ("ps -o", "ps: -o: its value is missing\n"),
+    ("trace --output", "trace: --output: its value is missing\n"),
+    ("selftest --port", "selftest: --port: its value is missing\n"),
+    ("check --device= PROGRAM", "check: --device=: its value is missing\n"),
+    ("check --device '' PROGRAM", "check: --device: its value is missing\n"),
+    ("ps -o ''", "ps: -o: its value is missing\n"),
+    ("report --output=", "report: --output=: its value is missing\n"),
+    ("run --softhca --model= PROGRAM", "run: --model=: its value is missing\n"),
+    # The wrong value, or the wrong number of words.
+    ("ps -o PID,NONSENSE", "there is no column 'NONSENSE'"),
+    ("ps --watch=0", "--watch takes"),
+    ("ps --watch=x", "--watch takes"),
+    ("ps --json=yes", "ps: --json=yes: it takes no value"),
+    ("ps nonsense", "ps: nonsense: unexpected argument"),
+    ("gc nonsense", "gc: nonsense: unexpected argument"),
+    ("doctor nonsense", "doctor: nonsense: unexpected argument"),
+    ("selftest nonsense", "selftest: nonsense: unexpected argument"),
+    ("selftest --listen --connect x", "usage: xrc-compat selftest"),
+    ("check", "usage: xrc-compat check"),
+    ("check ls cat", "usage: xrc-compat check"),
+    ("run --", "usage: xrc-compat run"),
+    ("run --softhca= true", "usage: xrc-compat run"),
+    ("trace --json", "usage: xrc-compat trace"),
+    ("env srun", "usage: xrc-compat env"),
+    ("report one two", "usage: xrc-compat report"),
+    ("report --output /nonexistent/file", "/nonexistent/file"),
+])
+def test_wrong_usage_is_status_125_and_named(run, xrc_compat, words, says):
+    result = run([xrc_compat, *shlex.split(words.replace("PROGRAM", "/bin/true"))])
+    assert (result.returncode, result.stdout) == (125, ""), result
+    assert says in result.stderr
+    if says[-8:] in (" option\n", "missing\n"):
+        assert result.stderr.startswith(f"xrc-compat: {says}")
+        assert f"usage: xrc-compat {words.split()[0]}" in result.stderr
 
 
 @pytest.mark.parametrize("word",
-                         ["x", "launch", "nonsense", "env-vars-of-the-library-and-of-the-emulator"])
-def test_an_unknown_word_gets_no_suggestion(run, xrc_compat, word):
-    assert "did you mean" not in run([xrc_compat, word]).stderr
-
-
-def test_a_misspelt_option_gets_a_suggestion(run, xrc_compat):
-    assert "trace: --ouput: unknown option; did you mean --output?\n" in run(
-        [xrc_compat, "trace", "--ouput", "x", "true"]).stderr
+                         ["x", "launch", "env-vars-of-the-library-and-of-the-emulator", "\x1b[2J"])
+def test_an_unknown_word_gets_no_suggestion_and_is_printed_safely(run, xrc_compat, word):
+    errors = run([xrc_compat, word]).stderr
+    assert errors and "did you mean" not in errors and "\x1b" not in errors
 
 
 KNOWN_MODELS = "model is not 'connectx9'; there are: connectx3 connectx5\n"
 
 
-@pytest.mark.parametrize("command", [["run", "true"], ["trace", "true"], ["selftest"]],
-                         ids=lambda command: command[0])
-@pytest.mark.parametrize("words", [["--model", "connectx9"], ["--model=connectx9"]],
-                         ids=["two words", "one word"])
-def test_an_unknown_model_is_refused_with_the_known_ones(run, xrc_compat, command, words):
-    name, *program = command
-    result = run([xrc_compat, name, "--softhca=1", *words, *program])
+@pytest.mark.parametrize("words", ["run --model connectx9 true", "trace --model=connectx9 true",
+                                   "selftest --softhca=1 --model=connectx9"])
+def test_an_unknown_model_is_refused_with_the_known_ones(run, xrc_compat, words):
+    result = run([xrc_compat, *words.split()])
     assert result.returncode == 125 and KNOWN_MODELS in result.stderr, result
-    alone = run([xrc_compat, name, *words, *program])
-    assert alone.returncode == 125 and KNOWN_MODELS in alone.stderr, alone
 
 
 def test_a_report_on_an_unknown_model_has_the_known_ones(run, xrc_compat, tmp_path):
     result = run([xrc_compat, "report", "--softhca=1", "--model=connectx9"], cwd=tmp_path)
     [report] = tmp_path.iterdir()
     assert result.returncode == 0 and KNOWN_MODELS in report.read_text()
-
-
-@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["--nonsense"]])
-def test_wrong_usage(run, xrc_compat, arguments):
-    result = run([xrc_compat, *arguments])
-    assert (result.returncode, result.stdout) == (125, "")
-    assert "xrc-compat --help" in result.stderr
-
-
-def test_a_message_holds_no_control_character(run, xrc_compat):
-    assert "\x1b" not in run([xrc_compat, "\x1b[2J"]).stderr
-
-
-@pytest.mark.parametrize("words", [
-    *([command, "--nonsense"] for command in COMMANDS), ["ps", "-xyz"], ["trace", "--json", "-xyz"]
-], ids=" ".join)
-def test_every_command_names_an_unknown_option(run, xrc_compat, words):
-    command, option = words[0], words[-1]
-    result = run([xrc_compat, *words])
-    assert (result.returncode, result.stdout) == (125, "")
-    output = result.stderr.splitlines()
-    assert output[0] == f"xrc-compat: {command}: {option}: unknown option"
-    assert output[1].strip().startswith(f"usage: xrc-compat {command}")
-
-
-@pytest.mark.parametrize("command, option", [
-    ("check", "--device"),
-    ("check", "--plugin"),
-    ("ps", "-o"),
-    ("trace", "--output"),
-    ("run", "--model"),
-    ("trace", "--model"),
-    ("report", "--output"),
-    ("selftest", "--device"),
-    ("selftest", "--port"),
-    ("selftest", "--connect"),
-])
-def test_a_missing_value_is_named(run, xrc_compat, command, option):
-    result = run([xrc_compat, command, option])
-    assert (result.returncode, result.stdout) == (125, "")
-    assert result.stderr.startswith(f"xrc-compat: {command}: {option}: its value is missing\n")
-    assert f"usage: xrc-compat {command}" in result.stderr
-
-
-@pytest.mark.parametrize("words", [("check", "--device="), ("check", "--device", ""),
-                                   ("ps", "-o", ""), ("check", "--plugin="), ("report", "--output="),
-                                   ("report", "--output", ""), ("run", "--softhca", "--model=")])
-def test_an_empty_value_is_missing(run, xrc_compat, words):
-    result = run([xrc_compat, *words, "/bin/true"])
-    assert (result.returncode, result.stdout) == (125, "")
-    assert result.stderr.startswith(
-        f"xrc-compat: {words[0]}: {[word for word in words if word][-1]}: its value is missing\n")
-
-
-@pytest.mark.parametrize("words", COMMANDS + [
-    "check program --help", "check --json --help", "selftest --softhca --listen", "gc --dry-run",
-    "report program", "run --softhca", "trace --json", "trace --output file"
-])
-def test_help_may_follow_other_words_of_the_command(run, xrc_compat, words):
-    result = run([xrc_compat, *words.split(), "--help"])
-    assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.startswith(f"usage: xrc-compat {words.split()[0]}")
-
-
-@pytest.mark.parametrize("words", [
-    "run echo --help", "run -- echo --help", "trace echo --help",
-    "trace --output /dev/null -- echo --help"
-])
-def test_help_behind_the_program_is_not_the_commands(run, xrc_compat, words):
-    result = run([xrc_compat, *words.replace("echo", "/bin/echo").split()])
-    assert result.returncode == 0 and "usage: xrc-compat" not in result.stdout + result.stderr

@@ -128,9 +128,6 @@ def test_lib_in_ld_preload_is_expanded(clean, run, fakes, build_root, tmp_path, 
     assert f"{folder}/libold.so in LD_PRELOAD" in problem
 
 
-def test_an_argument_is_refused(clean, run):
-    assert clean(run, "doctor", "nonsense").returncode == 125
-
 # ---- devices and ports ----
 
 def rows_of(result):

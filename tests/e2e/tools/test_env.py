@@ -162,12 +162,6 @@ def test_mpirun_gets_a_line_for_each_launcher_of_that_name(clean, run):
     assert [line.split()[1] for line in lines[1::2]] == ["-x", "-genv", "-e"]
 
 
-def test_a_launcher_without_a_program_is_refused(clean, run):
-    result = clean(run, "env", "srun")
-    assert (result.returncode, result.stdout) == (125,
-                                                  "") and "usage: xrc-compat env" in result.stderr
-
-
 def test_env_is_refused_without_the_library(clean, run):
     result = clean(run, "env", XRC_COMPAT_LIBRARY="/nonexistent/lib.so")
     assert (result.returncode, result.stdout) == (125, "")

@@ -197,19 +197,6 @@ def test_an_unreadable_directory_is_an_error(tool, words, directory, why):
     assert result.stdout == "" and f"{directory}: {why}\n" in result.stderr
 
 
-@pytest.mark.parametrize("arguments, says", [
-    (["ps", "-o", "PID,NONSENSE"], "there is no column 'NONSENSE'"),
-    (["ps", "--watch=0"], "--watch takes"),
-    (["ps", "--watch=x"], "--watch takes"),
-    (["ps", "nonsense"], "ps: nonsense: unexpected argument"),
-    (["ps", "--json=yes"], "ps: --json=yes: it takes no value"),
-    (["gc", "nonsense"], "gc: nonsense: unexpected argument"),
-])
-def test_wrong_usage(tool, arguments, says):
-    result = tool(*arguments, status=125)
-    assert result.stdout == "" and says in result.stderr
-
-
 def test_help_lists_every_column_and_so_does_the_manual(tool, source_root):
     shown = re.findall(r"^  ([A-Z]+) ", tool("ps", "--help").stdout, re.M)
     assert len(shown) > 8

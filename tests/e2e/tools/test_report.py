@@ -134,9 +134,3 @@ def test_control_characters_in_a_name_do_not_reach_the_file(report, tmp_path):
     _, text = report("--softhca=1", os.fsdecode(b"./a\x1b[2J\n## forged\n\xff"))
     assert "./a?[2J" in text
     assert not re.search(r"^## forged", text, re.M) and "\x1b" not in text
-
-
-@pytest.mark.parametrize("arguments", [["one", "two"], ["--output", "/nonexistent/file"]])
-def test_two_programs_or_an_output_that_cannot_be_written_is_125(run, xrc_compat, arguments):
-    result = run([xrc_compat, "report", *arguments])
-    assert (result.returncode, result.stdout) == (125, "")

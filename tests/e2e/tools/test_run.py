@@ -130,11 +130,6 @@ def test_a_noexec_file_system_is_reported(run, xrc_compat, show, probe, tmp_path
     assert_refused(done, NOT_EXECUTABLE, "mounted noexec")
 
 
-@pytest.mark.parametrize("arguments", [[], ["--"], ["--softhca=", "true"]])
-def test_wrong_usage(launch, arguments):
-    assert_refused(launch(*arguments), REFUSED, "usage: xrc-compat run")
-
-
 @pytest.fixture
 def tree(tmp_path, xrc_compat, probe):
     """A folder laid out like the build tree, with a softhca that only prints its arguments and

@@ -185,10 +185,3 @@ def test_a_value_in_the_same_word_reaches_the_selftest(model, run, xrc_compat, w
 def test_the_strict_emulator_passes_every_check(run, softhca, xrc_compat):
     assert run([softhca, "run", "--strict=on", "--", xrc_compat, "selftest"],
                timeout=60).returncode == 0
-
-
-@pytest.mark.parametrize("arguments", [["nonsense"], ["--listen", "--connect", "x"]])
-def test_wrong_usage(run, xrc_compat, arguments):
-    result = run([xrc_compat, "selftest", "--softhca", *arguments])
-    assert (result.returncode, result.stdout) == (125, "")
-    assert "usage: " in result.stderr

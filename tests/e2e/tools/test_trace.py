@@ -394,13 +394,9 @@ def test_a_trace_to_a_standard_stream_does_not_overwrite_what_the_program_writes
     assert re.search(r"ibv_open_xrc_domain\(", text) and "\0" not in text
 
 
-@pytest.mark.parametrize("name", [None, "/nonexistent/x"])
-def test_no_program_and_a_name_that_cannot_be_written_are_errors_before_it_runs(traced, tmp_path,
-                                                                                name):
-    output = ["--output", name, "--", "echo", "ran"] if name else ["--json"]
-    result = traced(*output, cwd=tmp_path)
-    assert (result.returncode, result.stdout, list(tmp_path.iterdir())) == (125, "", [])
-    assert (name or "usage: xrc-compat trace") in result.stderr
+def test_a_file_that_cannot_be_written_is_an_error_before_the_program_runs(traced, tmp_path):
+    result = traced("--output", "/nonexistent/x", "--", "echo", "ran", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (125, "") and "/nonexistent/x" in result.stderr
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]], ids=["text", "json"])
