@@ -3,6 +3,8 @@
 #ifndef TESTS_EMULATED_H
 #define TESTS_EMULATED_H
 
+#include <dlfcn.h>
+#include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -61,6 +63,19 @@ static inline uint8_t emulated_rd_atomic(uint8_t requested)
 	while (kept < requested)
 		kept = (uint8_t)(kept * 2);
 	return kept;
+}
+
+/*
+ * Destroys an opened handle in a program of today. For a handle from ibv_open_qp, ibv_destroy_qp of
+ * libmlx5 crashes (docs/upstream/).
+ */
+static inline int opened_destroy(struct ibv_qp *qp)
+{
+	int (*command)(struct ibv_qp *qp) = NULL;
+
+	if (emulated_is_mlx5())
+		command = (int (*)(struct ibv_qp *))dlsym(RTLD_DEFAULT, "ibv_cmd_destroy_qp");
+	return command ? command(qp) : ibv_destroy_qp(qp);
 }
 
 #endif

@@ -9,7 +9,7 @@
  * AGREEMENT_ROUNDING says how the driver rounds responder resources to a power of two: "up" or
  * "down".
  */
-#include <tests/e2e/opened.h>
+#include <tests/e2e/emulated.h>
 #include <tests/rc_masks.h>
 #include "rig.h"
 

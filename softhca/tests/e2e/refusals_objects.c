@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What is refused when objects are made, opened and destroyed. */
-#include <tests/e2e/opened.h>
+#include <tests/e2e/emulated.h>
 #include "refusals.h"
 
 #include <errno.h>

@@ -83,21 +83,17 @@ def test_below_a_resource_limit(on_device, monkeypatch, limit):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_no_device(run, xrc_compat, contract, mode):
-    if any(pathlib.Path("/sys/class").glob("infiniband/*")):
+@pytest.mark.parametrize("emulator", [False, True])
+def test_no_device(run, xrc_compat, build_root, contract, mode, tmp_path, emulator):
+    """With the emulated HCA preloaded, too, but without its daemon."""
+    env = {"SYSFS_PATH": "/nonexistent"}
+    if emulator:
+        libsofthca = str(build_root / "softhca" / "bin" / "libsofthca.so")
+        preload = ":".join(filter(None, (libsofthca, os.environ.get("LD_PRELOAD"))))
+        env = {"LD_PRELOAD": preload, "SOFTHCA_DIR": str(tmp_path)}
+    elif any(pathlib.Path("/sys/class").glob("infiniband/*")):
         pytest.skip("this machine has an RDMA device of its own")
-    command = [xrc_compat, "run", "--", contract, f"--mode={mode}", "no_device"]
-    check(run(command, env={"SYSFS_PATH": "/nonexistent"}))
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_no_daemon(run, xrc_compat, build_root, contract, mode, tmp_path):
-    """The emulated HCA is preloaded, but there is no daemon."""
-    libsofthca = str(build_root / "softhca" / "bin" / "libsofthca.so")
-    preload = ":".join(filter(None, (libsofthca, os.environ.get("LD_PRELOAD"))))
-    command = [xrc_compat, "run", "--", contract, f"--mode={mode}", "no_device"]
-    env = {"LD_PRELOAD": preload, "SOFTHCA_DIR": str(tmp_path)}
-    check(run(command, env=env))
+    check(run([xrc_compat, "run", "--", contract, f"--mode={mode}", "no_device"], env=env))
 
 
 @pytest.mark.any_model

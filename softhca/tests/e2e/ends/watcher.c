@@ -3,7 +3,7 @@
  * Holds an XRC target QP, an SRQ and a CQ on the first device, and prints which asynchronous events
  * come for them.
  */
-#include <tests/e2e/opened.h>
+#include <tests/e2e/emulated.h>
 #include <softhca/tests/e2e/pair.h>
 
 #include <fcntl.h>
