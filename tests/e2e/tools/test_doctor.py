@@ -36,44 +36,26 @@ def test_a_healthy_machine_has_no_problem_and_has_companions(clean, run, build_r
                      result.stdout, re.M)
 
 
-@pytest.mark.parametrize("environment, where, what, advice", [
-    ({"XRC_COMPAT_LIBRARY": "/nonexistent/lib.so"
-      }, "library", "was not found", "XRC_COMPAT_LIBRARY"),
-    ({"XRC_COMPAT_LIBRARY": "/etc/passwd"
-      }, "library", "is not a shared library", "XRC_COMPAT_LIBRARY"),
-    ({"XRC_COMPAT_LIBRARY": "/proc/self/exe"
-      }, "library", "is not a shared library", "XRC_COMPAT_LIBRARY"),
-    ({"FAKE_DEVICES": ""}, "devices", "there is no RDMA device", "load the kernel's driver"),
-    ({"FAKE_DEVICES": "rxe0"}, "devices", "none of 1 has XRC", "--softhca"),
-    ({"FAKE_DEVICES": "mlx5_9"}, "devices", "mlx5_9 cannot be opened", "permissions"),
-    ({"FAKE_DEVICES": "crash"}, "devices", "cannot be listed", "ibv_devinfo"),
-    ({"XRC_COMPAT_TABLE_DIR": "/nonexistent"
-      }, "table directory", "/nonexistent", "XRC_COMPAT_TABLE_DIR"),
-    ({"XRC_COMPAT_TABLE_DIR": "."
-      }, "table directory", ".: the directory must be an absolute path", "on a local file system"),
-    ({"XRC_COMPAT_TABLE_DIR": "/etc/passwd"
-      }, "table directory", "/etc/passwd: Not a directory", "on a local file system"),
-    ({"XRC_COMPAT_TABLE_DIR": "/proc"}, "table directory", "/proc: ", "on a local file system"),
-    ({"XRC_COMPAT_VERBSE": "1"
-      }, "variables", "XRC_COMPAT_VERBSE is set, but nothing reads it", "env-vars"),
-    ({"SOFTHCA_DIRECTORY": "x"}, "variables", "SOFTHCA_DIRECTORY", "env-vars"),
+@pytest.mark.parametrize("variable, value, where, what, advice", [
+    ("XRC_COMPAT_LIBRARY", "/nonexistent/lib.so", "library", "not found", "XRC_COMPAT_LIBRARY"),
+    ("XRC_COMPAT_LIBRARY", "/etc/passwd", "library", "no", "is not a shared library"),
+    ("FAKE_DEVICES", "", "devices", "there is no RDMA device", "load the kernel's driver"),
+    ("FAKE_DEVICES", "rxe0", "devices", "none of 1 has XRC", "--softhca"),
+    ("FAKE_DEVICES", "mlx5_9", "devices", "mlx5_9 cannot be opened", "permissions"),
+    ("FAKE_DEVICES", "crash", "devices", "cannot be listed", "ibv_devinfo"),
+    ("XRC_COMPAT_TABLE_DIR", "/nonexistent", "table directory", "/nonexistent", "local file"),
+    ("XRC_COMPAT_TABLE_DIR", ".", "table directory", ".: ", "must be an absolute path"),
+    ("XRC_COMPAT_TABLE_DIR", "/proc", "table directory", "/proc: ", "on a local file system"),
+    ("XRC_COMPAT_VERBSE", "1", "variables", "XRC_COMPAT_VERBSE is set, but nothing", "env-vars"),
+    ("SOFTHCA_DIRECTORY", "x", "variables", "SOFTHCA_DIRECTORY", "env-vars"),
 ])
-def test_each_problem_is_found_alone_and_with_advice(clean, run, environment, where, what, advice):
-    result = clean(run, "doctor", **environment)
+def test_each_problem_is_found_alone_and_with_advice(clean, run, variable, value, where, what,
+                                                     advice):
+    result = clean(run, "doctor", **{variable: value})
     [problem] = problems(result)
     assert problem.startswith(where) and what in problem
     assert advice in result.stdout
     assert result.returncode == 1
-
-
-@pytest.mark.parametrize("name", ["with blank", "with:colon", "with$dollar"])
-@pytest.mark.parametrize("command, status", [("env", 125), ("doctor", 1)])
-def test_a_library_path_that_ld_preload_cannot_carry_is_a_problem(clean, run, probe, tmp_path,
-                                                                  command, status, name):
-    (tmp_path / name).mkdir()
-    result = clean(run, command, XRC_COMPAT_LIBRARY=str(shutil.copy(probe, tmp_path / name)))
-    assert result.returncode == status
-    assert "LD_PRELOAD cannot hold" in result.stdout + result.stderr
 
 
 def own_mounts():
@@ -105,27 +87,21 @@ def test_tables_that_systemd_removes_at_logout_are_a_problem(clean, run, busctl,
     assert ("RemoveIPC=no" in result.stdout) == removes
 
 
-def test_a_missing_preload_is_a_problem(clean, run, fakes):
-    result = clean(run, "doctor", LD_PRELOAD=f"{fakes['LD_PRELOAD']}:/nonexistent/libold.so")
-    [problem] = problems(result)
-    assert problem.startswith("LD_PRELOAD") and "/nonexistent/libold.so" in problem
-
-
 @pytest.mark.skipif(not os.path.exists(LOADER),
                     reason="the test knows the value of $LIB only on x86-64")
-@pytest.mark.parametrize("token", ["$LIB", "${LIB}"])
-def test_lib_in_ld_preload_is_expanded(clean, run, fakes, build_root, tmp_path, token):
+@pytest.mark.parametrize("token", ["$LIB", "${LIB}", ""])
+def test_a_missing_preload_is_a_problem_and_lib_is_expanded(clean, run, fakes, probe, tmp_path,
+                                                            token):
     """`xrc-compat env` and `run` put $LIB into LD_PRELOAD if the 32-bit and the 64-bit library are
     both installed."""
-    folder = tmp_path / re.sub("^/(usr/)?", "", os.path.dirname(os.path.realpath(LOADER)))
-    folder.mkdir(parents=True)
-    shutil.copy(build_root / "tests" / "e2e" / "tools" / "libprobe.so", folder / "libours.so")
-    assert problems(
-        clean(run, "doctor",
-              LD_PRELOAD=f"{fakes['LD_PRELOAD']}:{tmp_path}/{token}/libours.so")) == []
-    [problem] = problems(
-        clean(run, "doctor", LD_PRELOAD=f"{fakes['LD_PRELOAD']}:{tmp_path}/{token}/libold.so"))
-    assert f"{folder}/libold.so in LD_PRELOAD" in problem
+    lib = re.sub("^/(usr/)?", "", os.path.dirname(os.path.realpath(LOADER)))
+    (tmp_path / lib).mkdir(parents=True)
+    shutil.copy(probe, tmp_path / lib / "libours.so")
+    given = f"{fakes['LD_PRELOAD']}:{tmp_path}/{token or lib}"
+    assert problems(clean(run, "doctor", LD_PRELOAD=f"{given}/libours.so")) == []
+    [problem] = problems(clean(run, "doctor", LD_PRELOAD=f"{given}/libold.so"))
+    assert problem.startswith("LD_PRELOAD")
+    assert f"{tmp_path}/{lib}/libold.so in LD_PRELOAD" in problem
 
 
 # ---- devices and ports ----
@@ -166,14 +142,12 @@ def test_ports_that_are_down_are_a_problem(run, softhca, xrc_compat):
     ("1,2,0,1", "finds no other end"),
     ("1,3,0,1", "is disabled"),
     ("1,3,0,2", "ip link set"),
+    ("4,5,7,1", None),  # one active port is enough
 ])
 def test_the_likely_reason_why_no_port_is_active(clean, run, port, says):
     result = clean(run, "doctor", "--json", FAKE_PORT=port)
-    assert says in rows_of(result)["ports"]["advice"]
-
-
-def test_one_active_port_is_enough(clean, run):
-    assert problems(clean(run, "doctor", FAKE_PORT="4,5,7,1")) == []
+    advice = rows_of(result).get("ports", {"advice": None})["advice"]
+    assert says in advice if says else advice is None
 
 
 def test_a_renamed_device_is_a_note_with_the_udev_rule(clean, run):
@@ -183,7 +157,6 @@ def test_a_renamed_device_is_a_note_with_the_udev_rule(clean, run):
     assert "udev has renamed ibp3s0" in row["text"] and "_0 do not find it" in row["text"]
     assert 'PROGRAM="rdma_rename %k NAME_KERNEL"' in row["advice"]
     assert "rdma dev set ibp3s0 name " in row["advice"]
-    assert "device names" not in rows_of(clean(run, "doctor", "--json"))
 
 
 def test_a_kernel_that_shares_no_receive_qps_is_a_note(clean, run):
@@ -192,9 +165,6 @@ def test_a_kernel_that_shares_no_receive_qps_is_a_note(clean, run):
     row, [device] = rows_of(result)["qedr0"], json.loads(result.stdout)["devices"]
     assert (row["verdict"], device["open_qp"], result.returncode) == ("note", False, 0)
     assert "without sharing of receive QPs" in row["text"] and "Linux 5.11" in row["advice"]
-    result = clean(run, "doctor", "--json", FAKE_DEVICES="mlx4_0")
-    assert rows_of(result)["mlx4_0"]["verdict"] == "ok"
-    assert json.loads(result.stdout)["devices"][0]["open_qp"]
 
 
 # ---- shared memory ----
@@ -218,41 +188,6 @@ def test_a_full_table_directory_is_a_problem(clean, run, tmp_path, fill):
     assert problem.startswith(
         "table directory"
     ) and "no room for the tables of a job" in problem and "xrc-compat gc" in result.stdout
-
-
-# ---- an old libibverbs ----
-
-@pytest.fixture
-def old_libibverbs(tmp_path):
-    """A folder with a libibverbs.so.1 that has OFED's version nodes. Its constructor aborts, so a
-    process that loads it fails."""
-    folder = tmp_path / "solver"
-    folder.mkdir()
-    source = """#include <stdlib.h>
-    __attribute__((constructor)) static void loaded(void) { abort(); }
-    int ibv_get_device_list(void) { return 0; }
-    """
-    (folder / "map").write_text(
-        "IBVERBS_1.0 { local: *; }; IBVERBS_1.1 { global: ibv_get_device_list; } IBVERBS_1.0;\n")
-    subprocess.run([
-        "cc", "-shared", "-fPIC", "-x", "c", "-", "-Wl,-soname,libibverbs.so.1",
-        f"-Wl,--version-script={folder}/map", "-o", folder / "libibverbs.so.1"
-    ], input=source, text=True, check=True, timeout=60)
-    return folder
-
-
-def test_an_old_libibverbs_in_ld_library_path_is_a_problem(run, softhca, xrc_compat, old_libibverbs,
-                                                           sanitizer_env):
-    """doctor names the old library, and does not load it. The system's libibverbs lists the
-    devices."""
-    result = run([
-        softhca, "run", "--devices=1", "--", "env",
-        f"LD_LIBRARY_PATH=/nonexistent:{old_libibverbs}", xrc_compat, "doctor", "--json"
-    ], env=sanitizer_env)
-    rows = rows_of(result)
-    assert rows["LD_LIBRARY_PATH"]["verdict"] == "problem"
-    assert str(old_libibverbs) in rows["LD_LIBRARY_PATH"]["text"]
-    assert rows["devices"]["text"] == "1 of 1 can carry XRC"
 
 
 # ---- how it is printed ----

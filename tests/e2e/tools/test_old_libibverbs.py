@@ -13,6 +13,8 @@ import subprocess
 
 import pytest
 
+from check_workshop import compile_c
+
 pytestmark = pytest.mark.any_model
 
 LOADED = "the old libibverbs is loaded"
@@ -23,29 +25,22 @@ def place(tmp_path_factory, source_root, build_root):
     """old/ has the library; solver/rpath finds it there, solver/plain does not; solver/wrapper sets
     LD_LIBRARY_PATH."""
     folder = tmp_path_factory.mktemp("solver")
-    (folder / "old").mkdir()
     rows = (source_root / "abi" / "ofed-symbols.tab").read_text()
     names = sorted(set(re.findall(r"^(ibv_\w+|ibverbs_\w+)", rows, re.M)))
     functions = "".join(f"long {name}(void); long {name}(void) {{ return 0; }}\n" for name in names)
     (folder / "node.map"
      ).write_text("IBVERBS_1.0 { local: *; };\nIBVERBS_1.1 { global: ibv*; } IBVERBS_1.0;\n")
-    source = (
+    compile_c(
+        folder / "old" / "libibverbs.so.1",
         f'#include <unistd.h>\n{functions}__attribute__((constructor)) static void say(void)\n'
-        f'{{ if (write(2, "{LOADED}\\n", {len(LOADED) + 1}) < 0) _exit(1); }}\n')
-    compiled = subprocess.run([
-        "cc", "-x", "c", "-", "-shared", "-fPIC", "-w", "-o", folder / "old" / "libibverbs.so.1",
-        f"-Wl,--version-script={folder}/node.map", "-Wl,-soname,libibverbs.so.1"
-    ], input=source, text=True, capture_output=True, timeout=60)
-    assert compiled.returncode == 0, compiled.stderr
-    cluster = sorted((source_root / "demo").glob("*.c"))
-    assert cluster
-    for name, flags in (("rpath", ["-Wl,--disable-new-dtags",
-                                   "-Wl,-rpath,$ORIGIN/old"]), ("plain", [])):
-        subprocess.run([
-            "cc", "-w", "-O1", "-D_GNU_SOURCE", f"-I{source_root}/include/ofed", f"-I{source_root}",
-            *cluster, "-o", folder / name, build_root / "abi" / "link" / "libibverbs.so",
-            "-Wl,-z,lazy", *flags
-        ], check=True, timeout=120)
+        f'{{ if (write(2, "{LOADED}\\n", {len(LOADED) + 1}) < 0) _exit(1); }}\n', "-shared", "-fPIC",
+        "-w", f"-Wl,--version-script={folder}/node.map", "-Wl,-soname,libibverbs.so.1")
+    # Empty text beside the sources of the demo.
+    for name, *flags in (("rpath", "-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN/old"),
+                         ("plain",)):
+        compile_c(folder / name, "", "-w", "-O1", "-D_GNU_SOURCE", f"-I{source_root}/include/ofed",
+                  f"-I{source_root}", *sorted((source_root / "demo").glob("*.c")),
+                  build_root / "abi" / "link" / "libibverbs.so", "-Wl,-z,lazy", *flags)
     wrapper = folder / "wrapper"
     wrapper.write_text(
         '#!/bin/sh\nhere=$(dirname "$0")\nLD_LIBRARY_PATH=$here/old\nexport LD_LIBRARY_PATH\n'
@@ -102,23 +97,19 @@ def test_a_script_that_sets_ld_library_path_needs_the_option(on_softhca, xrc_com
     subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode != 0,
     reason="needs root and mounts of its own for a system without libibverbs")
 @pytest.mark.parametrize("words, says", [
-    (["run", "--system-libibverbs", "--", "true"
-      ], "--system-libibverbs: this system has no libibverbs.so.1 for "),
-    (["run", "--", "OLD", "-n", "1"], "OLD loads the old libibverbs "),
-    (["env", "--system-libibverbs"
-      ], "--system-libibverbs: this system has no libibverbs.so.1 for "),
-    (["run", "--", "true"], None),
+    ("run --system-libibverbs -- true", "--system-libibverbs: this system has no libibverbs.so.1 "),
+    ("run -- OLD -n 1", "OLD loads the old libibverbs "),
+    ("env --system-libibverbs", "--system-libibverbs: this system has no libibverbs.so.1 for "),
+    ("run -- true", None),
 ])
 def test_system_without_libibverbs(run, xrc_compat, place, real_library, words, says):
     hidden = 'mount --bind /dev/null "$0" && exec "$@"'
-    words = [str(place / "rpath") if word == "OLD" else word for word in words]
-    done = run(
-        ["unshare", "-m", "sh", "-c", hidden,
-         os.path.realpath(real_library), xrc_compat, *words], env={"LD_LIBRARY_PATH": ""})
+    done = run(["unshare", "-m", "sh", "-c", hidden, os.path.realpath(real_library), xrc_compat,
+                *words.replace("OLD", f"{place}/rpath").split()], env={"LD_LIBRARY_PATH": ""})
     if not says:
         assert done.stderr == ""
         return
-    assert f"xrc-compat: {says}".replace("OLD", str(place / "rpath")) in done.stderr
+    assert f"xrc-compat: {says}".replace("OLD", f"{place}/rpath") in done.stderr
     assert done.stderr.count("install the distribution's libibverbs") == 1
 
 
@@ -154,12 +145,18 @@ def test_commands_never_load_the_old_library(on_softhca, xrc_compat, place, tmp_
     assert done.returncode == 0 or words[0] == "doctor"
 
 
-def test_check_reports_the_old_libibverbs(on_softhca, xrc_compat, place):
-    """Without a device: the case bundled_and_no_device of test_check.py."""
+def test_check_and_doctor_report_the_old_libibverbs(on_softhca, xrc_compat, place):
+    """Without a device: the sample bundled_and_no_device of check_samples.py."""
     report = json.loads(on_softhca(xrc_compat, "check", "--json", place / "rpath").stdout)
     assert (report["verdict"], report["old_libibverbs"]) == ("ready",
                                                              f"{place}/old/libibverbs.so.1")
     assert f"it brings an old libibverbs along ({place}/old/libibverbs.so.1)" in report["reason"]
+    done = on_softhca("env", f"LD_LIBRARY_PATH=/nonexistent:{place}/old", xrc_compat, "doctor",
+                      "--json")
+    rows = {row["what"]: row for row in json.loads(done.stdout)["rows"]}
+    assert rows["LD_LIBRARY_PATH"]["verdict"] == "problem"
+    assert f"{place}/old" in rows["LD_LIBRARY_PATH"]["text"]
+    assert rows["devices"]["text"] == "2 of 2 can carry XRC"
 
 
 def test_another_rdma_core_is_not_an_old_one(on_softhca, xrc_compat, place, real_library, tmp_path):
