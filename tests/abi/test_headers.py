@@ -108,35 +108,3 @@ def test_frozen_header_compiles_alone(source_root, header, language, standard):
     enum, a part of the frozen API."""
     text = f"#include <infiniband/{header}>\n" * 2 + "int main(void) { return 0; }\n"
     assert_compiles(source_root, text, language, f"-std={standard}")
-
-
-USE = """
-#include <infiniband/driver.h>
-#include <infiniband/arch.h>
-int use(struct ibv_context *context, struct ibv_cq *cq, struct ibv_srq *srq, struct ibv_qp *qp);
-int use(struct ibv_context *context, struct ibv_cq *cq, struct ibv_srq *srq, struct ibv_qp *qp)
-{
-	/* By position: with a member more or less this would not compile. */
-	struct ibv_qp_init_attr init_attr = { NULL, cq, cq, NULL, { 1, 0, 1, 0, 0 }, IBV_QPT_XRC, 1, qp->xrc_domain };
-	struct ibv_recv_wr recv_wr = { 1, NULL, NULL, 0 }, *bad_recv;
-	struct ibv_send_wr send_wr, *bad_send;
-	struct ibv_async_event event;
-	struct ibv_port_attr port;
-	struct ibv_wc wc;
-	uint32_t *number = &srq->xrc_srq_num, qp_num = 0;
-
-	send_wr.xrc_remote_srq_num = *number;
-	wmb();
-	if (ibv_get_async_event(context, &event) || ((int)event.event_type & (int)IBV_XRC_QP_EVENT_FLAG))
-		qp_num = event.element.xrc_qp_num;
-	return ibv_query_port(context, 1, &port) + ibv_poll_cq(cq, 1, &wc) + ibv_req_notify_cq(cq, 0) +
-	       ibv_post_srq_recv(srq, &recv_wr, &bad_recv) + ibv_post_send(qp, &send_wr, &bad_send) +
-	       ibv_post_recv(qp, &recv_wr, &bad_recv) + ibv_create_xrc_rcv_qp(&init_attr, &qp_num) +
-	       (int)htonll(ntohll(qp_num));
-}
-"""
-
-
-@pytest.mark.parametrize("language", ["c", "c++"])
-def test_members_and_inlines_of_old_programs(source_root, language):
-    assert_compiles(source_root, USE, language)
