@@ -22,7 +22,6 @@
 
 struct party {
 	struct end end;
-	struct ibv_srq *plain_srq;
 	void (*round)(struct party *party);
 	bool poll_first;
 	unsigned seed;
@@ -55,34 +54,6 @@ static void linger(struct party *party)
 {
 	for (volatile int i = rand_r(&party->seed) % 20000; i > 0; i--)
 		;
-}
-
-/* ---- an RC QP with an SRQ: LAST_WQE_REACHED ---- */
-
-static void create_rc_qp(struct party *party)
-{
-	struct end *mine = &party->end;
-	struct ibv_qp_init_attr init_attr = {
-		.send_cq = mine->cq,
-		.recv_cq = mine->cq,
-		.srq = party->plain_srq,
-		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
-		.qp_type = IBV_QPT_RC,
-	};
-
-	mine->qp = ibv_create_qp(mine->pd, &init_attr);
-	must(mine->qp);
-	mine->peer = mine->own;
-	mine->peer.qp_num = mine->qp->qp_num;
-	end_bring(mine, IBV_QPS_RTR);
-}
-
-static void rc_round(struct party *party)
-{
-	create_rc_qp(party);
-	must_eq(end_modify_state(&party->end, IBV_QPS_ERR), 0);
-	linger(party);
-	end_destroy_qp(&party->end);
 }
 
 /* ---- a receive QP: COMM_EST; and an XRC SRQ: SRQ_LIMIT_REACHED ---- */
@@ -157,15 +128,6 @@ static void *compete(void *arg)
 	return NULL;
 }
 
-static void open_party(struct party *party)
-{
-	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
-
-	end_open(&party->end, 0, -1, false);
-	party->plain_srq = ibv_create_srq(party->end.pd, &attr);
-	must(party->plain_srq);
-}
-
 static void run_race(void (*round)(struct party *party), bool poll_first)
 {
 	const char *limit = getenv("EVENT_RACE_ROUNDS");
@@ -178,12 +140,11 @@ static void run_race(void (*round)(struct party *party), bool poll_first)
 		parties[i] = (struct party){ .round = round,
 					     .poll_first = poll_first,
 					     .seed = (unsigned)i };
-		open_party(&parties[i]);
+		end_open(&parties[i].end, 0, -1, false);
 		must(!pthread_create(&threads[i], NULL, compete, &parties[i]));
 	}
 	for (int i = 0; i < CONTEXTS; i++) {
 		must(!pthread_join(threads[i], NULL));
-		must_eq(ibv_destroy_srq(parties[i].plain_srq), 0);
 		end_close(&parties[i].end);
 	}
 	must(was_read());
@@ -195,6 +156,5 @@ static void run_race(void (*round)(struct party *party), bool poll_first)
 	ROW("a reader that blocks can be cancelled after " what " is destroyed") \
 		{ run_race(round, false); }
 
-ROWS_OF("an RC QP", rc_round)
 ROWS_OF("a receive QP", rcv_qp_round)
 ROWS_OF("an XRC SRQ", srq_round)

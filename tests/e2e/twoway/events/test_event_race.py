@@ -9,4 +9,4 @@ ROUNDS = int(os.environ.get("EVENT_RACE_ROUNDS", "0"))
 
 
 def test_every_row_holds(rows):
-    rows(6, "twoway-race", settings=["--devices=1"], timeout=100 + ROUNDS // 10)
+    rows(4, "twoway-race", settings=["--devices=1"], timeout=100 + ROUNDS // 10)
