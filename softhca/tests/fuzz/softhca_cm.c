@@ -35,6 +35,10 @@ enum flags {
 	LATER = 128,	  /* all timeouts expire before the command */
 };
 
+enum { OF_CONNECTIONS, OF_DATAGRAMS };
+
+static const uint16_t spaces[] = { RDMA_PS_TCP, RDMA_PS_UDP, RDMA_PS_IPOIB, RDMA_PS_IB };
+
 static const uint32_t probe = SOFTHCA_MAGIC;
 
 static struct cm_file *open_file(struct fuzz_hca *hca, uint32_t host)
@@ -46,6 +50,8 @@ static struct cm_file *open_file(struct fuzz_hca *hca, uint32_t host)
 	     "no file");
 	return file;
 }
+
+#define LOOPBACK 3 /* the byte that stands for 127.0.0.1 */
 
 /* Writes one of a few addresses of either family, so that two ids often share one. */
 static uint16_t put_address(uint8_t *at)
@@ -79,7 +85,6 @@ static void correct(const struct fuzz_hca *hca, uint8_t *body, uint32_t command,
 	struct rdma_ucm_resolve_addr *resolve = (void *)body;
 	struct rdma_ucm_create_id *create = (void *)body;
 	struct rdma_ucm_join_mcast *join = (void *)body;
-	static const uint16_t spaces[] = { RDMA_PS_TCP, RDMA_PS_UDP, RDMA_PS_IPOIB, RDMA_PS_IB };
 
 	for (int i = 0; i < 2; i++)
 		sizes[i] = layout->address[i] ? put_address(body + layout->address[i] - 1) : 0;
@@ -116,19 +121,19 @@ static void one_command(struct fuzz_hca *hca, struct input *input, struct cm_fil
 		struct rdma_ucm_cmd_hdr hdr;
 		uint8_t body[MAX_BODY];
 	} message = { 0 };
-	uint32_t command = take8(input) % COMMANDS;
-	uint8_t flags = take8(input);
+	uint32_t command = take(input, 1) % COMMANDS;
+	uint8_t flags = take(input, 1);
 	size_t body = layouts[command].size, length;
 
 	take_bytes(input, message.body, flags & RAW_BODY ? body : body < 24 ? body : 24);
 	if (!(flags & RAW_BODY))
 		correct(hca, message.body, command, flags);
-	message.hdr.cmd = flags & RAW_COMMAND ? take32(input) : command;
-	message.hdr.in = flags & RAW_LENGTH ? take16(input) : (uint16_t)body;
-	message.hdr.out = flags & RAW_LENGTH ? take16(input) : ROOM;
+	message.hdr.cmd = flags & RAW_COMMAND ? take(input, 4) : command;
+	message.hdr.in = flags & RAW_LENGTH ? take(input, 2) : (uint16_t)body;
+	message.hdr.out = flags & RAW_LENGTH ? take(input, 2) : ROOM;
 	length = sizeof(message.hdr) + body;
 	if (flags & CUT)
-		length -= take8(input) % length;
+		length -= take(input, 1) % length;
 	if (flags & LATER)
 		timer_run(&hca->machine.timers, UINT64_MAX - 1);
 	count_accepted(!cm_execute(files[flags & OTHER_FILE], &message, length,
@@ -159,34 +164,24 @@ static const struct step steps[] = {
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
 static void take_step(const struct fuzz_hca *hca, const struct step *step,
-		      struct cm_file *const *files, uint16_t ps)
+		      struct cm_file *const *files, uint8_t space)
 {
 	const struct layout *layout = &layouts[step->command];
 	struct {
 		struct rdma_ucm_cmd_hdr hdr;
 		uint8_t body[MAX_BODY];
 	} message = { { step->command, layout->size, ROOM }, { 0 } };
-	uint8_t *body = message.body;
-	struct rdma_ucm_create_id *create = (void *)body;
-	struct rdma_ucm_accept *accept = (void *)body;
-	const struct sockaddr_in in = { .sin_family = AF_INET,
-					.sin_port = htons(7001),
-					.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	uint16_t address = layout->address[layout->address[1] != 0];
 
 	if (layout->id)
-		body[layout->id - 1] = step->id;
-	if (layout->response)
-		memcpy(body + layout->response - 1, &hca->scratch, sizeof(hca->scratch));
-	if (layout->address[0])
-		memcpy(body + layout->address[layout->address[1] != 0] - 1, &in, sizeof(in));
-	if (layout->uid)
-		create->uid = 1;
+		message.body[layout->id - 1] = step->id;
+	if (address)
+		memcpy(message.body + address - 1, (uint8_t[]){ LOOPBACK, 1 }, 2);
 	if (step->command == RDMA_USER_CM_CMD_CREATE_ID)
-		create->ps = ps;
-	if (layout->valid)
-		body[layout->valid - 1] = 1;
+		((struct rdma_ucm_create_id *)message.body)->ps = space;
 	if (step->command == RDMA_USER_CM_CMD_ACCEPT)
-		accept->conn_param.valid = step->valid;
+		((struct rdma_ucm_accept *)message.body)->conn_param.valid = step->valid;
+	correct(hca, message.body, step->command, 0);
 	need(!cm_execute(files[step->file], &message, sizeof(message.hdr) + layout->size, -1),
 	     "a step of the connection was refused");
 }
@@ -194,11 +189,11 @@ static void take_step(const struct fuzz_hca *hca, const struct step *step,
 /* A datagram id's active side accepts nothing, and has nothing to disconnect. */
 static void begin(const struct fuzz_hca *hca, struct cm_file *const *files, uint8_t choice)
 {
-	uint16_t ps = choice & 0x80 ? RDMA_PS_UDP : RDMA_PS_TCP;
-	size_t count = choice % (ps == RDMA_PS_UDP ? STEPS - 1 : STEPS + 1);
+	uint8_t space = choice & 0x80 ? OF_DATAGRAMS : OF_CONNECTIONS;
+	size_t count = choice % (space == OF_DATAGRAMS ? STEPS - 1 : STEPS + 1);
 
 	for (size_t i = 0; i < count; i++)
-		take_step(hca, &steps[i], files, ps);
+		take_step(hca, &steps[i], files, space);
 }
 
 /* The descriptor has at most one byte to read for each event, and none without events. */
@@ -221,7 +216,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cm->port = 0;
 	files[0] = open_file(hca, SOFTHCA_EVERY_HOST);
 	files[1] = open_file(hca, 0);
-	begin(hca, files, take8(&input));
+	begin(hca, files, take(&input, 1));
 	for (int i = 0; input.left && i < 200; i++) {
 		one_command(hca, &input, files);
 		check_readable(files[0]);

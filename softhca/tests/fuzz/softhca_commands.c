@@ -58,7 +58,7 @@ static void put_addresses(const struct fuzz_hca *hca, uint32_t *words, uint32_t 
 static uint32_t compose(struct fuzz_hca *hca, struct input *input, uint8_t flags, uint32_t *body,
 			uint16_t *in_words)
 {
-	uint32_t count = take8(input) % MAX_WORDS;
+	uint32_t count = take(input, 1) % MAX_WORDS;
 	uint32_t head = flags & EXTENDED ? 4 : 0;
 
 	memset(body, 0, head * 4);
@@ -69,7 +69,7 @@ static uint32_t compose(struct fuzz_hca *hca, struct input *input, uint8_t flags
 	*in_words = (uint16_t)(head ? count / 2 : count + 2);
 	if (head && count > 4) {
 		/* The driver's part at the end, as the provider sends it. */
-		uint16_t provider = take8(input) % 4;
+		uint16_t provider = take(input, 1) % 4;
 
 		*in_words = (uint16_t)(*in_words > provider ? *in_words - provider : 0);
 		memcpy((uint8_t *)body + 8, &provider, sizeof(provider));
@@ -84,21 +84,21 @@ static void one_command(struct fuzz_hca *hca, struct input *input, int *channel)
 		struct ib_uverbs_cmd_hdr hdr;
 		uint32_t body[MAX_WORDS + 8];
 	} message = { 0 };
-	uint8_t number = take8(input), flags = take8(input), room = take8(input);
+	uint8_t number = take(input, 1), flags = take(input, 1), room = take(input, 1);
 	uint32_t words = compose(hca, input, flags, message.body, &message.hdr.in_words);
 	size_t length = sizeof(message.hdr) + 4 * words;
 	uint64_t give_at;
 	int give, err;
 	int fd = flags & WITH_FILE ? file : flags & WITH_CHANNEL ? *channel : -1;
 
-	message.hdr.command = flags & RAW_COMMAND ? take32(input) : number % COMMANDS;
+	message.hdr.command = flags & RAW_COMMAND ? take(input, 4) : number % COMMANDS;
 	if (flags & EXTENDED)
 		message.hdr.command |= IB_USER_VERBS_CMD_FLAG_EXTENDED;
 	message.hdr.out_words = room;
 	if (flags & RAW_LENGTH)
-		message.hdr.in_words = take8(input);
+		message.hdr.in_words = take(input, 1);
 	if (flags & CUT)
-		length -= take8(input) % length;
+		length -= take(input, 1) % length;
 	err = cmd_execute(hca->ctx, &message, length, fd, &give, &give_at);
 	if (err && getenv("SOFTHCA_FUZZ_VALID")) {
 		fprintf(stderr, "command %u: %s\n", message.hdr.command, strerror(-err));
@@ -136,7 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	 * The context begins with this command. Few inputs would begin so, and without it all
 	 * others fail.
 	 */
-	if (!(take8(&input) & 1))
+	if (!(take(&input, 1) & 1))
 		cmd_execute(hca->ctx, &get, sizeof(get), -1, &give, &give_at);
 	if (give >= 0)
 		close(give);

@@ -13,11 +13,8 @@ Exit status 77 when clang has no libFuzzer here.
 
 import concurrent.futures
 import fcntl
-import functools
-import json
 import os
 import pathlib
-import shlex
 import shutil
 import signal
 import struct
@@ -28,87 +25,75 @@ SECONDS = int(os.environ.get("SOFTHCA_FUZZ_SECONDS", "0"))
 RUNS = 2000
 # 0: libFuzzer takes the clock
 SEED = os.environ.get("XRC_COMPAT_FUZZ_SEED", "1").replace("fresh", "0")
+FUZZER = "-fsanitize=fuzzer,address,undefined"
 FLAGS = [
     "-std=gnu11", "-D_GNU_SOURCE", "-gline-tables-only", "-O1", "-fno-omit-frame-pointer",
-    "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"
+    "-fsanitize=fuzzer-no-link,address,undefined", "-fno-sanitize-recover=undefined",
+    *os.environ["SOFTHCA_FUZZ_FLAGS"].split()
 ]
-
 # most of the test's time is the compiler's
 CLANG = ["ccache", "clang"] if shutil.which("ccache") else ["clang"]
 
 
-def clang(words):
-    return subprocess.run([*CLANG, *map(str, words)], stdout=subprocess.PIPE,
+def clang(*words):
+    """What the compiler says against it, or an empty string."""
+    done = subprocess.run([*CLANG, *map(str, words)], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, timeout=300)
+    return done.returncode and (done.stdout or "failed")
 
 
 def skip_unless_possible(work):
     probe = work / "probe.c"
-    probe.write_text(
-        "int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) { return d && n ? 0 : 0; }\n"
-    )
-    try:
-        done = clang(["-fsanitize=fuzzer,address,undefined", probe, "-o", work / "probe"])
-    except FileNotFoundError:
-        print("skipped: clang is not installed")
+    probe.write_text("int LLVMFuzzerTestOneInput(const char *d, long n) { return d && n < 0; }\n")
+    if not shutil.which("clang") or clang(FUZZER, probe, "-o", work / "probe"):
+        print("skipped: there is no clang with libFuzzer here")
         sys.exit(77)
-    if done.returncode:
-        print("skipped: this clang has no libFuzzer:",
-              done.stdout.splitlines()[-1] if done.stdout else "")
-        sys.exit(77)
-
-
-@functools.lru_cache()
-def libc_options(root, work):
-    """Returns the compiler options that the build adds if the C library lacks functions."""
-    build = next(
-        folder for folder in work.resolve().parents if (folder / "compile_commands.json").exists())
-    for entry in json.loads((build / "compile_commands.json").read_text()):
-        words = shlex.split(entry["command"])
-        if entry["file"].endswith("softhca/server/daemon.c"):
-            return [word for word in words if word.startswith("-DHAVE_")] + (
-                ["-include", root / "include" / "portable.h"] if "-include" in words else [])
-    sys.exit("compile_commands.json knows no softhca/server/daemon.c")
-
-
-def compile_one(root, work, source, newest_header):
-    """The object file of @source. Compiles it if it is older than the source or any header."""
-    target = work / (source.relative_to(root).as_posix().replace("/", "_") + ".o")
-    if not target.exists() or target.stat().st_mtime < max(source.stat().st_mtime, newest_header):
-        done = clang([
-            *FLAGS, *libc_options(root, work), "-fsanitize=fuzzer-no-link", "-I", root, "-c", source,
-            "-o", target
-        ])
-        if done.returncode:
-            sys.exit(f"{source}:\n{done.stdout}")
-    return target
 
 
 def build(root, work, target, sources):
-    headers = root.glob("softhca/**/*.h")
-    newest = max(header.stat().st_mtime for header in headers)
+    newest_header = max(header.stat().st_mtime for header in root.glob("softhca/**/*.h"))
+
+    def compile_one(source):
+        """The object file of @source, compiled if the source or any header is younger."""
+        built = work / (source.relative_to(root).as_posix().replace("/", "_") + ".o")
+        if not built.exists() or built.stat().st_mtime < max(source.stat().st_mtime, newest_header):
+            if complaint := clang(*FLAGS, "-include", root / "include" / "portable.h", "-I", root,
+                                  "-c", source, "-o", built):
+                sys.exit(f"{source}:\n{complaint}")
+        return built
+
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        objects = list(pool.map(lambda source: compile_one(root, work, source, newest), sources))
-    done = clang(["-fsanitize=fuzzer,address,undefined", "-Wl,--wrap=hca_now", *objects, "-o",
-                  work / target])
-    if done.returncode:
-        sys.exit(done.stdout)
+        objects = list(pool.map(compile_one, sources))
+    if complaint := clang(FUZZER, "-Wl,--wrap=hca_now", *objects, "-o", work / target):
+        sys.exit(complaint)
 
 
 ARENA, CLIENT = 0xa5 << 56, 0x5a << 56  # the target replaces these by addresses
 RAW_RESPONSE, WITH_FILE, WITH_CHANNEL = 4, 16, 32
+RC, UC, UD, XRC_SEND, XRC_RECV = 2, 3, 4, 9, 10
+
+# IB_USER_VERBS_CMD_...
+NUMBERS = {
+    "QUERY_DEVICE": 1, "QUERY_PORT": 2, "ALLOC_PD": 3, "DEALLOC_PD": 4, "REG_MR": 9,
+    "REREG_MR": 11, "DEREG_MR": 13, "CREATE_COMP_CHANNEL": 17, "CREATE_CQ": 18, "RESIZE_CQ": 19,
+    "DESTROY_CQ": 20, "CREATE_QP": 24, "QUERY_QP": 25, "MODIFY_QP": 26, "DESTROY_QP": 27,
+    "CREATE_SRQ": 32, "MODIFY_SRQ": 33, "QUERY_SRQ": 34, "DESTROY_SRQ": 35, "OPEN_XRCD": 37,
+    "CLOSE_XRCD": 38, "CREATE_XSRQ": 39, "OPEN_QP": 40
+}
 
 
-def command(number, room, layout, *values, flags=0):
-    """One command as the target reads it; @room in words, @layout as for struct without the
-    response's address."""
-    body = (b"" if flags & RAW_RESPONSE else bytes(8)) + struct.pack("<" + layout, *values)
+def command(name, room, layout, *values, part=("", ()), flags=0):
+    """One command as the target reads it. @room is in words. @layout and @part, which the provider
+    appends, are as for struct, without the response's address."""
+    body = struct.pack("<" + layout + part[0], *values, *part[1])
+    if not flags & RAW_RESPONSE:
+        body = bytes(8) + body
     assert len(body) % 4 == 0
-    return bytes([number, flags, room, len(body) // 4]) + body
+    return bytes([NUMBERS[name], flags, room, len(body) // 4]) + body
 
 
 class Mlx4:
-    """The parts of commands that libmlx4 appends."""
+    """The parts that libmlx4 appends."""
 
     first_qp, target_tag = 0x40, 0x800000
 
@@ -143,97 +128,90 @@ class Mlx5:
                              4 if receives else 0, 2, index, 0, 0)
 
 
-def with_part(number, room, layout, values, part, flags=0):
-    return command(number, room, layout + part[0], *values, *part[1], flags=flags)
-
-
-def create_qp(driver, kind, pd, cq, buffer, recv=4, srq=None):
-    sends, recvs = (0 if kind == 10 else 4), (0 if kind in (9, 10) or srq is not None else recv)
-    return with_part(
-        24, 8, "Q9I4B",
-        (0, pd, cq, cq, srq or 0, sends, recvs, 1, bool(recvs), 0, 1, kind, srq is not None, 0),
-        driver.qp(buffer, sends, recvs, 0 if kind == 10 else buffer >> 14))
-
-
-def modify_qp(handle, state, mask, peer):
-    dest = struct.pack("<16xIHH8B", 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1)
-    return command(26, 0, "32s32s7I2H16B", dest, dest, handle, mask, 0, 0, 0, peer, 0xf, 0, 0,
-                   state, 0, 3, 0, 0, 1, 1, 1, 1, 8, 1, 1, 0, 0, 0, 0, flags=RAW_RESPONSE)
-
-
-def usual_commands(driver):
-    """The commands of a program that uses every object. The fuzzer starts from them, because it
-    rarely finds them by itself."""
-    begin = [
-        command(3, 3, ""),
-        command(9, 3, "QQQII", CLIENT, 65536, CLIENT, 0, 0xf),
-        command(17, 1, ""),
-        with_part(18, 4, "QIIiI", (0, 15, 0, -1, 0), driver.cq(0x1000)),
-        with_part(18, 4, "QIIiI", (0, 15, 0, 7, 0), driver.cq(0x3000), flags=WITH_CHANNEL),
-        with_part(32, 6, "QIIII", (0, 0, 7, 1, 0), driver.srq(0x5000)),
-        command(37, 1, "II", 9, 0o100, flags=WITH_FILE),
-        command(37, 1, "II", 0xffffffff, 0o100),
-        with_part(39, 6, "QIIIIIIII", (0, 1, 0, 7, 1, 0, 0, 5, 2), driver.srq(0x7000)),
-    ]  # handles: PD 0, MR 1, CQs 2 3, SRQ 4, domains 5 6, XRC SRQ 7
-    first = driver.first_qp
-    qps = [
-        create_qp(driver, 2, 0, 2, 0x10000),
-        create_qp(driver, 3, 0, 2, 0x14000),
-        create_qp(driver, 4, 0, 2, 0x18000),
-        create_qp(driver, 2, 0, 3, 0x1c000, srq=4),
-        create_qp(driver, 9, 0, 2, 0x20000),
-        create_qp(driver, 10, 5, 0, 0),
-        command(40, 8, "QIIB7x", 0, 5, (first + 5) | driver.target_tag, 10)
-    ]  # handles 8 to 14
-    masks = {
-        8: (0x39, 0x129181, 0x12e01), 12: (0x39, 0x101181, 0x12e01), 13: (0x39, 0x129181, 0x10201)
-    }
-    work = []
-    for handle, peer in ((8, first), (12, first + 5), (13, first + 4)):
-        work += [
-            modify_qp(handle, state, mask, peer) for state, mask in enumerate(masks[handle], 1)
-        ]
-        work += [command(25, 32, "II", handle, 0)]
-    more = [
-        with_part(19, 2, "II", (3, 31), driver.resize(0x30000)),
-        command(34, 4, "II", 4, 0),
-        command(33, 0, "IIII", 4, 2, 0, 3, flags=RAW_RESPONSE),
-        command(11, 2, "IIQQQII", 1, 7, CLIENT, 4096, CLIENT, 0, 1),
-        command(1, 44, ""),
-        command(2, 10, "B7x", 1)
-    ]
-    end = [command(27, 1, "II", handle, 0) for handle in range(14, 7, -1)]
-    end += [
-        command(35, 1, "II", 7, 0),
-        command(35, 1, "II", 4, 0),
-        command(20, 2, "II", 2, 0),
-        command(20, 2, "II", 3, 0)
-    ]
-    end += [
-        command(number, 0, "I", handle, flags=RAW_RESPONSE)
-        for number, handle in ((38, 6), (38, 5), (13, 1), (4, 0))
-    ]
-    parts = [begin, qps, work, more, end]
-    return [b"\0" + b"".join(sum(parts[:count], [])) for count in range(1, 6)]
-
-
 DRIVERS = {"connectx3": Mlx4(), "connectx5": Mlx5()}
 
 
-def write_seeds(corpus, target, model):
-    seeds = usual_commands(DRIVERS[model]) if target == "commands" else []
-    paths = [corpus / f"seed-{number}" for number in range(len(seeds))]
-    for path, seed in zip(paths, seeds):
-        path.write_bytes(seed)
-    return paths
+def create_qp(driver, kind, pd, cq, buffer, srq=None):
+    sends, index = (0, 0) if kind == XRC_RECV else (4, buffer >> 14)
+    receives = 0 if kind in (XRC_SEND, XRC_RECV) or srq is not None else 4
+    return command("CREATE_QP", 8, "Q9I4B", 0, pd, cq, cq, srq or 0, sends, receives, 1,
+                   bool(receives), 0, 1, kind, srq is not None, 0,
+                   part=driver.qp(buffer, sends, receives, index))
 
 
-def refused_seed(program, seeds, env):
-    """What the target says about a command of @seeds that is refused, or an empty string."""
-    done = subprocess.run([program, *seeds], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, env=dict(env, SOFTHCA_FUZZ_VALID="1"), timeout=120,
-                          errors="replace")
-    return done.stdout if done.returncode else ""
+def to_rts(handle, peer, *masks):
+    """To INIT, RTR and RTS with these masks."""
+    dest = struct.pack("<16xIHH8B", 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1)
+    return [
+        command("MODIFY_QP", 0, "32s32s7I2H16B", dest, dest, handle, mask, 0, 0, 0, peer, 0xf, 0, 0,
+                state, 0, 3, 0, 0, 1, 1, 1, 1, 8, 1, 1, 0, 0, 0, 0, flags=RAW_RESPONSE)
+        for state, mask in enumerate(masks, 1)
+    ]
+
+
+def usual_commands(driver):
+    """The commands of a program that uses every object, in parts. The fuzzer starts from them,
+    because it rarely finds them by itself."""
+    first = driver.first_qp
+    return [[  # handles: PD 0, MR 1, CQs 2 3, SRQ 4, domains 5 6, XRC SRQ 7
+        command("ALLOC_PD", 3, ""),
+        command("REG_MR", 3, "QQQII", CLIENT, 65536, CLIENT, 0, 0xf),
+        command("CREATE_COMP_CHANNEL", 1, ""),
+        command("CREATE_CQ", 4, "QIIiI", 0, 15, 0, -1, 0, part=driver.cq(0x1000)),
+        command("CREATE_CQ", 4, "QIIiI", 0, 15, 0, 7, 0, part=driver.cq(0x3000),
+                flags=WITH_CHANNEL),
+        command("CREATE_SRQ", 6, "QIIII", 0, 0, 7, 1, 0, part=driver.srq(0x5000)),
+        command("OPEN_XRCD", 1, "II", 9, 0o100, flags=WITH_FILE),
+        command("OPEN_XRCD", 1, "II", 0xffffffff, 0o100),
+        command("CREATE_XSRQ", 6, "QIIIIIIII", 0, 1, 0, 7, 1, 0, 0, 5, 2, part=driver.srq(0x7000)),
+    ], [  # handles 8 to 14
+        create_qp(driver, RC, 0, 2, 0x10000),
+        create_qp(driver, UC, 0, 2, 0x14000),
+        create_qp(driver, UD, 0, 2, 0x18000),
+        create_qp(driver, RC, 0, 3, 0x1c000, srq=4),
+        create_qp(driver, XRC_SEND, 0, 2, 0x20000),
+        create_qp(driver, XRC_RECV, 5, 0, 0),
+        command("OPEN_QP", 8, "QIIB7x", 0, 5, (first + 5) | driver.target_tag, XRC_RECV),
+    ], [
+        *to_rts(8, first, 0x39, 0x129181, 0x12e01),
+        *to_rts(12, first + 5, 0x39, 0x101181, 0x12e01),
+        *to_rts(13, first + 4, 0x39, 0x129181, 0x10201),
+        *[command("QUERY_QP", 32, "II", handle, 0) for handle in (8, 12, 13)],
+    ], [
+        command("RESIZE_CQ", 2, "II", 3, 31, part=driver.resize(0x30000)),
+        command("QUERY_SRQ", 4, "II", 4, 0),
+        command("MODIFY_SRQ", 0, "IIII", 4, 2, 0, 3, flags=RAW_RESPONSE),
+        command("REREG_MR", 2, "IIQQQII", 1, 7, CLIENT, 4096, CLIENT, 0, 1),
+        command("QUERY_DEVICE", 44, ""),
+        command("QUERY_PORT", 10, "B7x", 1),
+    ], [
+        *[command("DESTROY_QP", 1, "II", handle, 0) for handle in range(14, 7, -1)],
+        *[command("DESTROY_SRQ", 1, "II", handle, 0) for handle in (7, 4)],
+        *[command("DESTROY_CQ", 2, "II", handle, 0) for handle in (2, 3)],
+        *[command("CLOSE_XRCD", 0, "I", handle, flags=RAW_RESPONSE) for handle in (6, 5)],
+        command("DEREG_MR", 0, "I", 1, flags=RAW_RESPONSE),
+        command("DEALLOC_PD", 0, "I", 0, flags=RAW_RESPONSE),
+    ]]
+
+
+def write_seeds(corpus, model):
+    seed = b"\0"
+    for number, part in enumerate(usual_commands(DRIVERS[model])):
+        seed += b"".join(part)
+        (corpus / f"seed-{number}").write_bytes(seed)
+
+
+def output_of(argv, env, seconds):
+    """(exit status, the last lines of the output, without those of an input that succeeded)"""
+    done = subprocess.run([str(word) for word in argv], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, env=env, stdin=subprocess.DEVNULL,
+                          timeout=seconds + 120, errors="replace")
+    lines = done.stdout.splitlines()
+    if done.returncode < 0:
+        lines.append(f"ended by {signal.Signals(-done.returncode).name}")
+    if not done.returncode:
+        lines = [line for line in lines if line.startswith(("stat::", "Done")) or " were " in line]
+    return done.returncode, lines[-60:]
 
 
 def run(work, target, model):
@@ -243,35 +221,26 @@ def run(work, target, model):
         shutil.rmtree(corpus, ignore_errors=True)
     corpus.mkdir(exist_ok=True)
     findings.mkdir(exist_ok=True)
-    seeds = write_seeds(corpus, target, model)
+    program = work / target
     env = dict(os.environ, SOFTHCA_MODEL=model, ASAN_OPTIONS="detect_leaks=1:handle_abort=1",
                UBSAN_OPTIONS="print_stacktrace=1")
-    refusal = refused_seed(work / target, seeds, env) if seeds else ""
-    if refusal:
-        print(refusal)
-        return 1
-    # Without -use_cmp=0 libFuzzer puts addresses into inputs, which differ from run to run.
-    limit = [f"-max_total_time={SECONDS}"] if SECONDS else [f"-runs={RUNS}", "-use_cmp=0"]
-    # -len_control=0: otherwise libFuzzer tries only inputs shorter than one command for seconds.
-    argv = [
-        work / target, f"-seed={SEED}", *limit, "-max_len=2048", "-len_control=0",
-        "-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1",
-        f"-artifact_prefix={findings}/", corpus
-    ]
-    done = subprocess.run([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, env=env, stdin=subprocess.DEVNULL, timeout=SECONDS + 120,
-                          errors="replace")
-    lines = done.stdout.splitlines()
-    if done.returncode < 0:
-        lines.append(f"{target}: ended by {signal.Signals(-done.returncode).name}")
-    lines += [
-        f"to repeat it: SOFTHCA_MODEL={model} {work / target} {line.split()[-1]}" for line in lines
-        if "Test unit written to" in line
-    ]
-    if not done.returncode:
-        lines = [line for line in lines if line.startswith(("stat::", "Done")) or " were " in line]
-    print("\n".join(lines[-60:]))
-    return 1 if done.returncode else 0
+    status = 0
+    if target == "commands":
+        write_seeds(corpus, model)
+        status, lines = output_of([program, *corpus.glob("seed-*")],
+                                  dict(env, SOFTHCA_FUZZ_VALID="1"), 0)
+    if not status:
+        # Without -use_cmp=0 libFuzzer puts addresses into inputs, which differ from run to run.
+        limit = [f"-max_total_time={SECONDS}"] if SECONDS else [f"-runs={RUNS}", "-use_cmp=0"]
+        # -len_control=0: otherwise libFuzzer tries only inputs shorter than one command for seconds.
+        status, lines = output_of([
+            program, f"-seed={SEED}", *limit, "-max_len=2048", "-len_control=0", "-timeout=20",
+            "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={findings}/", corpus
+        ], env, SECONDS)
+    lines += [f"to repeat it: SOFTHCA_MODEL={model} {program} {line.split()[-1]}"
+              for line in lines if "Test unit written to" in line]
+    print("\n".join(lines))
+    return 1 if status else 0
 
 
 def main(argv):

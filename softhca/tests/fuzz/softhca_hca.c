@@ -165,26 +165,10 @@ void take_bytes(struct input *input, void *to, size_t length)
 	input->left -= part;
 }
 
-uint8_t take8(struct input *input)
+uint32_t take(struct input *input, size_t bytes)
 {
-	uint8_t value;
+	uint32_t value = 0;
 
-	take_bytes(input, &value, sizeof(value));
-	return value;
-}
-
-uint16_t take16(struct input *input)
-{
-	uint16_t value;
-
-	take_bytes(input, &value, sizeof(value));
-	return value;
-}
-
-uint32_t take32(struct input *input)
-{
-	uint32_t value;
-
-	take_bytes(input, &value, sizeof(value));
+	take_bytes(input, &value, bytes);
 	return value;
 }

@@ -50,9 +50,7 @@ struct input {
 	size_t left;
 };
 
-uint8_t take8(struct input *input);
-uint16_t take16(struct input *input);
-uint32_t take32(struct input *input);
+uint32_t take(struct input *input, size_t bytes); /* 1, 2 or 4 */
 void take_bytes(struct input *input, void *to, size_t length);
 
 #endif

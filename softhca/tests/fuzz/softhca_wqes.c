@@ -185,7 +185,7 @@ static void post_raw(struct program *prog, struct input *input, int index)
 {
 	uint8_t bytes[256] = { 0 };
 
-	take_bytes(input, bytes, 1 + take8(input));
+	take_bytes(input, bytes, 1 + take(input, 1));
 	post(prog, index, bytes, sizeof(bytes));
 }
 
@@ -204,11 +204,11 @@ static void put64(uint8_t *at, uint64_t value)
 /* Writes a scatter element, which is registered in most cases. */
 static void put_sge(struct program *prog, struct input *input, uint8_t *at)
 {
-	uint8_t flags = take8(input);
+	uint8_t flags = take(input, 1);
 
-	put32(at, take16(input) & (flags & 1 ? 0xffff : 0xfff));
-	put32(at + 4, flags & 2 ? take32(input) : prog->mr->key);
-	put64(at + 8, prog->hca->scratch + take16(input));
+	put32(at, take(input, 2) & (flags & 1 ? 0xffff : 0xfff));
+	put32(at + 4, flags & 2 ? take(input, 4) : prog->mr->key);
+	put64(at + 8, prog->hca->scratch + take(input, 2));
 }
 
 /* Writes the segments of libmlx4 before the remote address. Returns their length in bytes. */
@@ -243,13 +243,13 @@ static void post_wqe(struct program *prog, struct input *input, int index)
 {
 	static const uint8_t opcodes[] = { 0x08, 0x09, 0x0a, 0x0b, 0x10, 0x11, 0x12, 0x00 };
 	uint8_t wqe[256] = { 0 };
-	uint8_t opcode = opcodes[take8(input) % sizeof(opcodes)];
-	uint8_t flags = take8(input);
+	uint8_t opcode = opcodes[take(input, 1) % sizeof(opcodes)];
+	uint8_t flags = take(input, 1);
 	size_t at = (prog->mlx5 ? put_head_mlx5 : put_head_mlx4)(prog, index, flags, wqe);
 
 	wqe[3] = opcode;
 	if (types[index] != IBV_QPT_UD && opcode != 0x0a && opcode != 0x0b && opcode) {
-		put64(wqe + at, prog->hca->scratch + (take16(input) & ~7u));
+		put64(wqe + at, prog->hca->scratch + (take(input, 2) & ~7u));
 		put32(wqe + at + 8, prog->mr->key);
 		at += opcode == 0x11 || opcode == 0x12 ? 32 : 16;
 	}
@@ -257,7 +257,7 @@ static void post_wqe(struct program *prog, struct input *input, int index)
 		put_sge(prog, input, wqe + at);
 	wqe[7] = (uint8_t)(at / 16);
 	for (int changes = flags >> 6; changes; changes--)
-		wqe[take8(input)] ^= take8(input);
+		wqe[take(input, 1)] ^= take(input, 1);
 	post(prog, index, wqe, sizeof(wqe));
 }
 
@@ -268,7 +268,7 @@ static void post_wqe(struct program *prog, struct input *input, int index)
 static void post_receives(struct program *prog, struct input *input, int index)
 {
 	uint8_t sges[64];
-	uint32_t count = take8(input);
+	uint32_t count = take(input, 1);
 
 	for (int i = 0; i < 4; i++)
 		put_sge(prog, input, sges + 16 * i);
@@ -297,8 +297,8 @@ static void modify(struct program *prog, struct input *input, int index)
 
 	take_bytes(input, &request, 32);
 	memset((uint8_t *)&request + 32, 1, sizeof(request) - 32);
-	request.attr_mask = masks[take8(input) % 3];
-	request.qp_state = take8(input) % 8;
+	request.attr_mask = masks[take(input, 1) % 3];
+	request.qp_state = take(input, 1) % 8;
 	if (prog->qp[index])
 		qp_modify(prog->qp[index]->qp, &request);
 }
@@ -312,14 +312,14 @@ static void destroy(struct program *prog, int index)
 
 static void write_arena(struct program *prog, struct input *input)
 {
-	uint32_t at = take32(input) % (ARENA_SIZE - 64);
+	uint32_t at = take(input, 4) % (ARENA_SIZE - 64);
 
-	take_bytes(input, prog->hca->arena + at, 1 + take8(input) % 63);
+	take_bytes(input, prog->hca->arena + at, 1 + take(input, 1) % 63);
 }
 
 static void one_step(struct program *prog, struct input *input)
 {
-	uint8_t what = take8(input);
+	uint8_t what = take(input, 1);
 	int index = what >> 4 & 7;
 
 	switch (what & 0xf) {
@@ -334,18 +334,18 @@ static void one_step(struct program *prog, struct input *input)
 		break;
 	case 3:
 		/* the consumer index */
-		*record_in_arena(prog, QPS) = htobe32(take32(input));
+		*record_in_arena(prog, QPS) = htobe32(take(input, 4));
 		break;
 	case 4:
-		record_in_arena(prog, QPS)[1] = htobe32(take32(input)); /* the arm word */
+		record_in_arena(prog, QPS)[1] = htobe32(take(input, 4)); /* the arm word */
 		break;
 	case 5:
 	case 6:
 		post_receives(prog, input, index);
 		break;
 	case 7:
-		prog->hca->machine.device[0].faults.rate[take8(input) % FAULT_KINDS] =
-			(uint32_t)take8(input) << 12;
+		prog->hca->machine.device[0].faults.rate[take(input, 1) % FAULT_KINDS] =
+			(uint32_t)take(input, 1) << 12;
 		break;
 	case 8:
 		if (can_send(prog, index))
@@ -369,7 +369,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct hca_counts *counts = &prog.hca->machine.device[0].port[1].counts;
 	const uint64_t sent = counts->sent;
 
-	set_up(&prog, take8(&input));
+	set_up(&prog, take(&input, 1));
 	for (int i = 0; input.left && i < 300; i++)
 		one_step(&prog, &input);
 	for (int i = 0; i < 4; i++)

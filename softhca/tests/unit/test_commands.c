@@ -223,7 +223,8 @@ int main(void)
 {
 	static const uint32_t word = 1;
 	uint32_t copy = 0;
-	struct iovec here = { &copy, sizeof(copy) }, there = { (void *)(uintptr_t)&word, sizeof(word) };
+	struct iovec here = { &copy, sizeof(copy) };
+	struct iovec there = { (void *)(uintptr_t)&word, sizeof(word) };
 
 	if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof(word))
 		return cmocka_run_group_tests(unit_tests, NULL, NULL);
