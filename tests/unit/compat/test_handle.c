@@ -28,22 +28,6 @@ static const void *key(uintptr_t number)
 	return (const void *)number;
 }
 
-TEST(find_returns_added_objects_only)
-{
-	struct handle_map map = { 0 };
-	int objects[1000];
-
-	for (uintptr_t i = 0; i < 1000; i++)
-		assert_int_equal(handle_add(&map, key(i * 7 + 1), &objects[i]), 0);
-	for (uintptr_t i = 0; i < 1000; i++) {
-		assert_ptr_equal(handle_find(&map, key(i * 7 + 1)), &objects[i]);
-		assert_null(handle_find(&map, key(i * 7 + 2)));
-	}
-	for (uintptr_t i = 0; i < 1000; i++)
-		handle_remove(&map, key(i * 7 + 1), &objects[i]);
-	assert_null(map.root);
-}
-
 /* A fork may copy the map while it allocates. */
 TEST(a_map_has_no_new_key_while_it_allocates)
 {
@@ -91,26 +75,6 @@ TEST(a_key_that_is_there_needs_no_memory)
 	assert_ptr_equal(handle_find(&map, key(5)), &young);
 	assert_null(handle_find(&map, key(6)));
 	handle_remove(&map, key(5), &young);
-	assert_null(map.root);
-}
-
-TEST(mappings_can_be_taken_during_a_walk)
-{
-	struct handle_map map = { 0 };
-	int objects[] = { 1, 2, 3, 4, 5, 6 }, met = 0;
-
-	for (uintptr_t i = 0; i < 6; i++)
-		assert_int_equal(handle_add(&map, key(i + 1), &objects[i]), 0);
-	HANDLE_EACH(mapping, &map) {
-		met++;
-		if (!(*(int *)mapping->object & 1))
-			handle_take(&map, mapping);
-	}
-	assert_int_equal(met, 6);
-	for (uintptr_t i = 0; i < 6; i++)
-		assert_ptr_equal(handle_find(&map, key(i + 1)), i & 1 ? NULL : &objects[i]);
-	HANDLE_EACH(mapping, &map)
-		handle_take(&map, mapping);
 	assert_null(map.root);
 }
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The numbers of a two-way QP by both rules, the pauses between attempts to get them, and the lock.
- */
+/* The numbers of a two-way QP by both rules, and the lock under which it gets them. */
 
 #include <errno.h>
 #include <sys/file.h>
-#include <time.h>
 
 #include <compat/pair.h>
 #include <modern/modern.h>
@@ -52,48 +49,6 @@ TEST(pair_target_and_pair_visible_are_inverse)
 		assert_int_equal(pair_target(rule, rows[i].initiator), rows[i].target);
 		assert_int_equal(pair_visible(rule, rows[i].target), rows[i].initiator);
 	}
-}
-
-static unsigned pauses, attempts;
-
-/* The pause's length must be one that the kernel accepts. */
-int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
-int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
-{
-	(void)left;
-	assert_true(pause->tv_sec == 0 && pause->tv_nsec >= 0 && pause->tv_nsec < 1000000000);
-	pauses++;
-	return 0;
-}
-
-/* A pid above 2^18: multiplied by 7919, it exceeds 31 bits. */
-pid_t __wrap_getpid(void);
-pid_t __wrap_getpid(void)
-{
-	return 271182 + (pid_t)pauses;
-}
-
-/* Another process always takes the number in between. */
-static struct ibv_qp *create_misfit(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
-{
-	struct ibv_qp *qp = provider_create_qp(pd, attr);
-
-	provider_next_qp++;
-	attempts++;
-	return qp;
-}
-
-TEST(every_attempt_but_the_first_waits)
-{
-	struct ibv_pd pd = { .context = provider_open(0) };
-	struct ibv_qp_init_attr attr = { .cap = { .max_send_wr = 1 } };
-	struct pair pair;
-
-	modern_table.create_qp = create_misfit;
-	pd.context->cmd_fd = -1;
-	assert_int_equal(pair_create(&pd, NULL, &attr, &pair), -ERANGE);
-	assert_int_equal(attempts, 64);
-	assert_int_equal(pauses, 63);
 }
 
 static unsigned locks;

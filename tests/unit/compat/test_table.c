@@ -77,22 +77,6 @@ TEST(a_domain_is_seen_while_it_is_open)
 	assert_int_equal(domain_close(private), 0);
 }
 
-TEST(registrations_are_seen)
-{
-	struct legacy_xrc_domain *domain;
-	uint32_t number;
-
-	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
-	assert_int_equal(rcv_qp_create(domain, &number), 0);
-	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
-	expect_table(2, number);
-	assert_int_equal(rcv_qp_unregister(domain, number), 0);
-	expect_table(1, 0);
-	assert_int_equal(rcv_qp_unregister(domain, 0x100), 0);
-	expect_table(0, 0);
-	assert_int_equal(domain_close(domain), 0);
-}
-
 static struct legacy_xrc_domain *reusing;
 static int (*provider_destroy_qp)(struct ibv_qp *qp);
 

@@ -73,15 +73,6 @@ static bool is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
-TEST(memfd_create_opens_a_file_with_the_flag_that_was_given)
-{
-	int fd = other_memfd_create("stand-in", MFD_CLOEXEC);
-
-	assert_true(fd >= 0);
-	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
-	close(fd);
-}
-
 TEST(fcntl_passes_its_arguments_on_and_sets_errno)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -131,11 +122,6 @@ TEST(epoll_pwait2_waits_for_at_least_its_timeout)
 	assert_int_equal(got.data.u32, 7);
 	close(fd);
 	close(poll_fd);
-}
-
-TEST(gettid_of_the_first_thread_is_the_pid)
-{
-	assert_int_equal(other_gettid(), getpid());
 }
 
 UNIT_MAIN(NULL, NULL)

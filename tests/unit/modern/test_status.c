@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The results of today's verbs become 0 or -errno; the table has the functions of libibverbs. */
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <modern/modern.h>
@@ -34,24 +32,6 @@ TEST(every_function_is_found_in_libibverbs)
 	assert_non_null(strstr(modern_library_path(), "/libibverbs.so.1"));
 	for (size_t i = 0; i < sizeof(modern_table) / sizeof(void *); i++)
 		assert_non_null(((void **)&modern_table)[i]);
-}
-
-TEST(without_a_tracer_the_table_has_the_librarys_functions)
-{
-	void *library = dlopen("libibverbs.so.1", RTLD_LAZY);
-
-	unsetenv("XRC_COMPAT_TRACE");
-	assert_int_equal(modern_load(), 0);
-#define X(name, ret, params, args) \
-	assert_non_null(modern_table.name); \
-	assert_ptr_equal(modern_table.name, dlvsym(library, "ibv_" #name, "IBVERBS_1.1"));
-	MODERN_FUNCTIONS(X)
-	MODERN_PROCEDURES(X)
-#undef X
-#define X(name, ret, params, args) assert_ptr_equal(modern_table.name, modern_inline_##name);
-	MODERN_INLINES(X)
-#undef X
-	dlclose(library);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -153,26 +153,6 @@ TEST(a_number_is_known_until_its_last_qp_has_ended)
 	assert_false(is_known(&context, 0x77));
 }
 
-/* The map may still count a number that the kernel reuses for a hidden target. */
-TEST(hiding_a_number_clears_its_count)
-{
-	struct ibv_context context = new_context();
-
-	qp_number_add(&context, 0x78);
-	qp_number_hide(&context, 0x78);
-	assert_false(is_known(&context, 0x78));
-}
-
-/* A broken completion may have bits beyond the 24 of a QP number. */
-TEST(a_number_is_looked_up_by_its_low_24_bits)
-{
-	struct ibv_context context = new_context();
-
-	qp_number_add(&context, 0x79);
-	assert_true(is_known(&context, 0xff000079));
-	qp_number_remove(&context, 0x79);
-}
-
 /* Two adapters may give their QPs the same numbers. */
 TEST(devices_do_not_share_numbers)
 {

@@ -11,18 +11,6 @@
 
 #include "regtab_fixture.h"
 
-TEST(an_entry_is_seen_before_its_first_qp)
-{
-	struct regtab_entry *entry = new_entry(1);
-	struct seen seen = read_tables();
-
-	assert_int_equal(seen.result, 0);
-	assert_true(seen.tables == 1 && seen.live == 1 && seen.qps == 0 && seen.refused == 0);
-	assert_true(seen.bytes <= 4096);
-	regtab_free(entry);
-	assert_int_equal(read_tables().tables, 0);
-}
-
 TEST(registrations_are_entered_and_dropped)
 {
 	/* 0x48 to 0x4a are neighbours in one word. */
@@ -48,17 +36,6 @@ TEST(registrations_are_entered_and_dropped)
 	regtab_free(entry);
 }
 
-TEST(a_number_of_more_than_24_bits_is_ignored)
-{
-	struct regtab_entry *entry = new_entry(1);
-
-	assert_int_equal(regtab_enter(entry, 0x1000000, true), 0);
-	assert_int_equal(regtab_enter(entry, UINT32_MAX, true), 0);
-	regtab_drop(entry, UINT32_MAX);
-	assert_int_equal(read_tables().qps, 0);
-	regtab_free(entry);
-}
-
 TEST(entries_of_one_domain_are_one_table)
 {
 	struct regtab_entry *one = new_entry(1), *two = new_entry(1), *other = new_entry(2);
@@ -74,16 +51,6 @@ TEST(entries_of_one_domain_are_one_table)
 	assert_int_equal(read_tables().registrations, 2);
 	regtab_free(two);
 	regtab_free(other);
-}
-
-TEST(null_is_accepted_as_an_entry)
-{
-	struct regtab_news news;
-
-	assert_false(regtab_refresh(NULL, &news));
-	assert_int_equal(regtab_enter(NULL, 1, true), 0);
-	regtab_drop(NULL, 1);
-	regtab_free(NULL);
 }
 
 /* ---- lost files ---- */

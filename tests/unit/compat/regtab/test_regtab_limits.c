@@ -71,52 +71,6 @@ TEST(a_file_size_limit_is_an_error)
 		assert_int_equal(in_child(under_a_file_size_limit(limit)), 0);
 }
 
-static int with_descriptors(rlim_t count)
-{
-	struct rlimit limits;
-	struct regtab_entry *entry;
-	int spare = dup(0), err;
-
-	close(spare);
-	if (getrlimit(RLIMIT_NOFILE, &limits))
-		return 2;
-	limits.rlim_cur = (rlim_t)spare + count;
-	if (setrlimit(RLIMIT_NOFILE, &limits))
-		return 3;
-	entry = try_entry(tables_dir(), &err);
-	regtab_enter(entry, 7, true);
-	regtab_free(entry);
-	return err != (count ? 0 : -EMFILE);
-}
-
-TEST(too_few_descriptors_are_an_error)
-{
-	for (rlim_t count = 0; count < 4; count++)
-		assert_int_equal(in_child(with_descriptors(count)), 0);
-}
-
-/* The first QP makes the library map 4 MiB. */
-static int with_little_address_space(void)
-{
-	struct rlimit limits = { 1 << 20, 1 << 20 };
-	struct regtab_entry *entry;
-	int err;
-
-	entry = try_entry(tables_dir(), &err);
-	if (err || setrlimit(RLIMIT_AS, &limits))
-		return 1;
-	if (regtab_enter(entry, 7, true) != -ENOMEM)
-		return 2;
-	regtab_drop(entry, 7);
-	regtab_free(entry);
-	return 0;
-}
-
-TEST(too_little_address_space_is_an_error)
-{
-	assert_int_equal(in_child(with_little_address_space()), 0);
-}
-
 static void fill(const char *dir)
 {
 	char name[220], page[4096] = "";

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Threads that enter, drop and refresh one entry at the same time, while its file is removed again
- * and again.
- */
+/* Threads that enter, drop and refresh one entry at the same time. */
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include "regtab_fixture.h"
 
@@ -36,54 +32,23 @@ static void *use(void *number)
 	return NULL;
 }
 
-static void run(void)
+TEST(threads_do_not_lose_each_others_registrations)
 {
 	uint32_t numbers[THREADS];
 	pthread_t threads[THREADS];
+	struct seen seen;
 
+	entry = new_entry(1);
 	for (uint32_t i = 0; i < THREADS; i++) {
 		numbers[i] = 16 + i;
 		assert_int_equal(pthread_create(&threads[i], NULL, use, &numbers[i]), 0);
 	}
 	for (uint32_t i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-}
-
-TEST(threads_do_not_lose_each_others_registrations)
-{
-	struct seen seen;
-
-	entry = new_entry(1);
-	run();
 	seen = read_tables();
 	assert_true(seen.qps == THREADS && seen.live == 1);
 	for (uint32_t i = 0; i < THREADS; i++)
-		assert_int_equal(seen.qp[i], 16 + i);
-	regtab_free(entry);
-}
-
-static void *remove_files(void *stop)
-{
-	char path[512];
-
-	while (!__atomic_load_n((bool *)stop, __ATOMIC_RELAXED)) {
-		if (count_files(path))
-			unlink(path);
-		advance_a_second();
-	}
-	return NULL;
-}
-
-TEST(threads_survive_files_that_are_removed)
-{
-	bool stop = false;
-	pthread_t thread;
-
-	entry = new_entry(1);
-	assert_int_equal(pthread_create(&thread, NULL, remove_files, &stop), 0);
-	run();
-	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
-	pthread_join(thread, NULL);
+		assert_int_equal(seen.qp[i], numbers[i]);
 	regtab_free(entry);
 }
 
