@@ -13,10 +13,6 @@
 #define PROGRAM "porting"
 #include "holds.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct ibv_pd;
 struct ibv_qp;
 
@@ -30,9 +26,5 @@ void ported_qps(struct ibv_xrc_domain *domain, uint32_t rcv_qpn, struct ibv_qp *
 
 /* Verbs of today on a handle that ibv_reg_xrc_rcv_qp() has opened. */
 void ported_handle(struct ibv_xrc_domain *domain, uint32_t rcv_qpn);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

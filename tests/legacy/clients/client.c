@@ -14,11 +14,8 @@ struct hca hca = {
 struct data_memory data_memory;
 struct pool pools[DATA_QUEUES];
 
-static struct target {
-	uint32_t rkey;
-	uint64_t put_to, get_from;
-} targets[JOB_RANKS_MAX];
-
+/* data_memory has the same address in all processes, which are forks of one. */
+static uint32_t rkeys[JOB_RANKS_MAX];
 static const struct data *data;
 static unsigned sent[DATA_QUEUES][JOB_RANKS_MAX], received[DATA_QUEUES][JOB_RANKS_MAX];
 /* A buffer is busy from its post to its completion. The wr_id of a send is its slot. */
@@ -27,14 +24,12 @@ static unsigned in_flight;
 
 void data_start(const struct data *how)
 {
-	struct target mine = { hca.mr->rkey, (uintptr_t)data_memory.put_to,
-			       (uintptr_t)data_memory.get_from };
 	int i;
 
 	data = how;
 	for (i = 0; i < job.size; i++)
 		job_fill(data_memory.get_from[i], DATA_RDMA_SIZE, i, 0);
-	job_gather(&mine, sizeof(mine), targets);
+	job_gather(&hca.mr->rkey, sizeof(rkeys[0]), rkeys);
 }
 
 /* ---- Receive buffers ---- */
@@ -156,13 +151,13 @@ void data_send(int rank, unsigned queue)
 	post(rank, queue, &wr);
 }
 
-static void rdma(int rank, enum ibv_wr_opcode opcode, char *local, uint64_t remote)
+static void rdma(int rank, enum ibv_wr_opcode opcode, char *local, char *remote)
 {
 	struct ibv_sge sge = { (uintptr_t)local, DATA_RDMA_SIZE, hca.mr->lkey };
 	struct ibv_send_wr wr = request(&sge, free_slot(), opcode);
 
-	wr.wr.rdma.remote_addr = remote + (uint64_t)job.rank * DATA_RDMA_SIZE;
-	wr.wr.rdma.rkey = targets[rank].rkey;
+	wr.wr.rdma.remote_addr = (uintptr_t)remote;
+	wr.wr.rdma.rkey = rkeys[rank];
 	post(rank, 0, &wr);
 }
 
@@ -171,8 +166,8 @@ static void put_and_get(int rank)
 	char *from = data_memory.put_from[rank];
 
 	job_fill(from, DATA_RDMA_SIZE, rank, data->messages);
-	rdma(rank, IBV_WR_RDMA_WRITE, from, targets[rank].put_to);
-	rdma(rank, IBV_WR_RDMA_READ, data_memory.get_to[rank], targets[rank].get_from);
+	rdma(rank, IBV_WR_RDMA_WRITE, from, data_memory.put_to[job.rank]);
+	rdma(rank, IBV_WR_RDMA_READ, data_memory.get_to[rank], data_memory.get_from[job.rank]);
 }
 
 /* ---- Receiving ---- */

@@ -37,6 +37,8 @@ extern struct hca {
 	struct ibv_mr *mr;
 	struct ibv_xrc_domain *xrc_domain;
 	int domain_fd;		/* -1 for a private domain */
+	pthread_t event_thread;
+	void (*take_event)(struct ibv_async_event *event);
 	uint32_t lid;
 	uint8_t path_port;	/* port_num of paths */
 	int access;		/* of remote QPs */
@@ -265,11 +267,11 @@ static inline uint32_t hca_create_rcv_qp(uint32_t dest_qpn, uint32_t lid, uint32
 /* ---- Events and completions ---- */
 
 /*
- * For the event threads of MVAPICH and MVAPICH2, which are cancelled asynchronously while they wait
- * in ibv_get_async_event. Theirs could be cancelled anywhere, even with a lock held; that mistake
- * is left out.
+ * The event threads of MVAPICH and MVAPICH2, which are cancelled asynchronously while they wait in
+ * ibv_get_async_event. Theirs could be cancelled anywhere, even with a lock held; that mistake is
+ * left out.
  */
-static inline void hca_event_loop(void (*take_event)(struct ibv_async_event *event))
+static inline void *hca_event_main(void *arg)
 {
 	struct ibv_async_event event;
 	int state;
@@ -277,11 +279,18 @@ static inline void hca_event_loop(void (*take_event)(struct ibv_async_event *eve
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 	while (!VERB(get_async_event)(hca.context, &event)) {
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-		take_event(&event);
+		hca.take_event(&event);
 		VERB(ack_async_event)(&event);
 		pthread_setcancelstate(state, NULL);
 	}
 	job_die("ibv_get_async_event: %s", strerror(errno));
+	return arg;
+}
+
+static inline void hca_start_events(void (*take_event)(struct ibv_async_event *event))
+{
+	hca.take_event = take_event;
+	must_be_0(pthread_create(&hca.event_thread, NULL, hca_event_main, NULL), "pthread_create");
 }
 
 /* Waits for an event of the channel, acknowledges it, arms its CQ again and returns the CQ. */
@@ -290,7 +299,6 @@ static inline struct ibv_cq *hca_wait_for_event(void)
 	struct ibv_cq *cq;
 	void *context;
 
-	job_wait_readable(hca.channel->fd);
 	must_be_0(VERB(get_cq_event)(hca.channel, &cq, &context), "ibv_get_cq_event");
 	VERB(ack_cq_events)(cq, 1);
 	must_be_0(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");

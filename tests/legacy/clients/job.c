@@ -2,7 +2,6 @@
 /* Starts, connects and watches the processes of a job. */
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -132,14 +131,6 @@ void job_gather(const void *mine, size_t size, void *all)
 void job_idle(void)
 {
 	usleep(50);
-}
-
-void job_wait_readable(int fd)
-{
-	struct pollfd one = { .fd = fd, .events = POLLIN };
-
-	while (poll(&one, 1, -1) <= 0)
-		;
 }
 
 void job_cancel_thread(pthread_t thread)

@@ -49,7 +49,6 @@ void job_gather(const void *mine, size_t size, void *all);
 
 /* Sleeps for a moment. */
 void job_idle(void);
-void job_wait_readable(int fd);
 void job_cancel_thread(pthread_t thread);
 
 /*

@@ -38,7 +38,6 @@ struct cm_msg {
 };
 
 static uint32_t srqn[DATA_QUEUES][JOB_RANKS_MAX];
-static pthread_t async_thread;
 static int hybrid, private_domain, srqs;
 static char domain_file[128];
 
@@ -99,12 +98,6 @@ static void take_event(struct ibv_async_event *event)
 		job_die("got event 0x%x (%s)", event->event_type,
 			ibv_event_type_str(event->event_type));
 	}
-}
-
-static void *async_main(void *arg)
-{
-	hca_event_loop(take_event);
-	return arg;
 }
 
 /* ---- Connections: one XRC QP for each peer host, made on both sides ---- */
@@ -269,7 +262,7 @@ static void start(void)
 		/* MVAPICH sends the number from where it is in the SRQ. */
 		job_gather(&srq->xrc_srq_num, sizeof(srq->xrc_srq_num), srqn[i]);
 	}
-	must_be_0(pthread_create(&async_thread, NULL, async_main, NULL), "pthread_create");
+	hca_start_events(take_event);
 	hca_arm(hca.cq);
 }
 
@@ -299,7 +292,7 @@ static void destroy_srqs(void)
 static void finish_gen2(void)
 {
 	destroy_qps();
-	job_cancel_thread(async_thread);
+	job_cancel_thread(hca.event_thread);
 	destroy_srqs();
 	must_be_0(ibv_destroy_cq(hca.cq), "ibv_destroy_cq");
 	hca_close_domain();
@@ -312,7 +305,7 @@ static void finish_hybrid(void)
 	destroy_srqs();
 	destroy_qps();
 	hca_close_domain();
-	job_cancel_thread(async_thread);
+	job_cancel_thread(hca.event_thread);
 	must_be_0(ibv_destroy_cq(hca.cq), "ibv_destroy_cq");
 }
 

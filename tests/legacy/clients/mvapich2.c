@@ -66,7 +66,7 @@ struct cm_msg {
 
 static struct ibv_srq *srq_hndl;
 static uint32_t srqn;
-static pthread_t async_thread, cm_thread;
+static pthread_t cm_thread;
 
 /* ---- Start ---- */
 
@@ -143,12 +143,6 @@ static void take_event(struct ibv_async_event *event)
 		break;
 	}
 	event->event_type |= flag;
-}
-
-static void *async_main(void *arg)
-{
-	hca_event_loop(take_event);
-	return arg;
 }
 
 /* ---- Connections: the connection thread handles each message ---- */
@@ -268,7 +262,7 @@ static void start(void)
 	read_plain_srq();
 	srq_hndl = hca_create_srq(hca.cq, BUFFERS, 30);
 	srqn = srq_hndl->xrc_srq_num;
-	must_be_0(pthread_create(&async_thread, NULL, async_main, NULL), "pthread_create");
+	hca_start_events(take_event);
 	hca_reg_mr(&data_memory, sizeof(data_memory));
 	data_start(&data);
 	pool_start(pools, srq_hndl, BUFFERS, BUFFERS, BUFFERS);
@@ -313,7 +307,7 @@ static int rank_main(void)
 	err = VERB(destroy_cq)(hca.cq);
 	if (err != EBUSY)
 		job_die("ibv_destroy_cq with the SRQ still on it returned %d", err);
-	job_cancel_thread(async_thread);
+	job_cancel_thread(hca.event_thread);
 	must_be_0(VERB(destroy_srq)(srq_hndl), "ibv_destroy_srq");
 	hca_close_domain();
 	hca_close();

@@ -107,7 +107,6 @@ static struct rdma_cm_event *next_event(struct rdma_event_channel *channel)
 {
 	struct rdma_cm_event *event;
 
-	job_wait_readable(channel->fd);
 	must_be_0(rdma_get_cm_event(channel, &event), "rdma_get_cm_event");
 	return event;
 }

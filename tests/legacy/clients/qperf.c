@@ -8,6 +8,8 @@
 
 #define MESSAGE_SIZE 1024
 #define DEPTH 32		/* work requests in flight */
+#define WR_SEND 1000u		/* the first wr_id of sends, and that of receives */
+#define WR_RECV 2000u
 #define BW_MESSAGES 200
 #define LAT_MESSAGES 50
 #define CLIENT (job.rank == 0)
@@ -17,11 +19,6 @@
 static struct host_info {
 	uint32_t lid, qp_num, psn, srq_num;
 } lnode, rnode;
-
-enum wr_id {
-	WR_SEND = 1000,
-	WR_RECV = 2000
-};
 
 static struct ibv_srq *srq;
 static struct ibv_qp *qp;
