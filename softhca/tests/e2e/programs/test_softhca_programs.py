@@ -31,36 +31,29 @@ def test_pingpong(pair, program, mode):
         pair([program, *PINGPONGS[program], *mode.split()])
 
 
+@pytest.mark.parametrize("program", PINGPONGS)
+def test_pingpong_within_a_device_without_arena(pair, program):
+    pair([program, *PINGPONGS[program], "-e"], devices=(0, 0), settings=["--arena=off"])
+
+
 def clocks(out):
     """For both programs: the time of an exchange by the adapter's clock, which stamps the
     completions, divided by the time by the machine's clock."""
     khz = {"mlx4": 427000, "mlx5": 78125}[models.driver()]
-    average = [
-        float(text)
-        for text in re.findall(r"Average receive completion clock cycles = ([\d.]+)", out)
-    ]
-    each = [float(text) for text in re.findall(r"([\d.]+) usec/iter", out)]
+    average = re.findall(r"Average receive completion clock cycles = ([\d.]+)", out)
+    each = re.findall(r"([\d.]+) usec/iter", out)
     assert len(average) == len(each) == 2
-    return [cycles / khz * 1000 / microseconds for cycles, microseconds in zip(average, each)]
+    return [float(cycles) / khz * 1000 / float(time) for cycles, time in zip(average, each)]
 
 
 def test_time_stamps(pair):
     """Time stamps of completions advance as the clock does. The measurement is repeated, three
     times at most, if a program was delayed before its first or after its last completion."""
-    ratios = [clocks(pair(["ibv_rc_pingpong", "-t"]))]
-    while not all(0.5 < ratio < 1.5 for ratio in ratios[-1]) and len(ratios) < 4:
-        ratios.append(clocks(pair(["ibv_rc_pingpong", "-t"])))
-    assert all(0.5 < ratio < 1.5 for ratio in ratios[-1]), ratios
-
-
-@pytest.mark.parametrize("program", PINGPONGS)
-def test_pingpong_within_a_device(pair, program):
-    pair([program, *PINGPONGS[program]], devices=(0, 0))
-
-
-@pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_xsrq_pingpong"])
-def test_pingpong_without_arena(pair, program):
-    pair([program, *PINGPONGS[program], "-e"], settings=["--arena=off"])
+    for _ in range(4):
+        ratios = clocks(pair(["ibv_rc_pingpong", "-t"]))
+        if all(0.5 < ratio < 1.5 for ratio in ratios):
+            return
+    raise AssertionError(ratios)
 
 
 @pytest.mark.any_model
@@ -77,35 +70,23 @@ def test_several_clients_share_a_domain(below):
     below([], "bash", "-c", models.named(script), "several", free_port())
 
 
-@pytest.mark.parametrize("argv", [
-    ["ib_send_lat", "-F", "-c", "XRC", "-n", "200"],
-    ["ib_send_lat", "-F", "-c", "XRC", "-n", "200", "-e"],
-    ["ib_send_lat", "-F", "-c", "XRC", "-n", "200", "-I", "200", "-s", "128"],
-    ["ib_send_lat", "-F", "-c", "UD", "-n", "200"],
-    ["ib_send_bw", "-F", "-c", "UD", "-n", "500"],
-    ["ib_send_bw", "-F", "-n", "500", "--use-srq", "-q", "4"],
-    ["ib_write_bw", "-F", "-c", "XRC", "-n", "500"],
-    ["ib_write_bw", "-F", "-c", "XRC", "-n", "500", "-q", "4"],
-    ["ib_write_lat", "-F", "-n", "200", "-I", "64", "-s", "64"],
-    ["ib_read_bw", "-F", "-c", "XRC", "-n", "200"],
-    ["ib_atomic_bw", "-F", "-c", "XRC", "-n", "200"],
-    ["ib_read_lat", "-F", "-n", "100"],
-    ["ib_atomic_lat", "-F", "-n", "100"],
-], ids=lambda argv: "-".join(argv))
-def test_perftest(pair, argv):
-    pair(argv)
+@pytest.mark.parametrize("words", [
+    "ib_send_lat -c XRC -n 200", "ib_send_lat -c XRC -n 200 -e",
+    "ib_send_lat -c XRC -n 200 -I 200 -s 128", "ib_send_lat -c UD -n 200", "ib_send_bw -c UD -n 500",
+    "ib_send_bw -n 500 --use-srq -q 4", "ib_write_bw -c XRC -n 500 -q 4",
+    "ib_write_lat -n 200 -I 64 -s 64", "ib_read_bw -c XRC -n 200", "ib_atomic_bw -c XRC -n 200",
+    "ib_read_lat -n 100", "ib_atomic_lat -n 100"
+])
+def test_perftest(pair, words):
+    pair([*words.split(), "-F"])
 
 
-@pytest.mark.parametrize("device", [0, 2])
-def test_devinfo(below, device):
+def test_devinfo(below):
     need("ibv_devinfo")
-    device = models.device(device)
-    for _ in range(REPEAT):
-        done = below(["--devices=3"], "ibv_devinfo", "-v", "-d", device)
-        assert f"hca_id:\t{device}" in done.stdout
-        assert re.search(r"state:\s+PORT_ACTIVE", done.stdout)
-        assert re.search(r"GID\[\s*0\]:\s+fe80:", done.stdout)
-        assert "\tXRC\n" in done.stdout
+    done = below(["--devices=3", "--ports=2"], "ibv_devinfo", "-v", "-d", models.device(2))
+    assert f"hca_id:\t{models.device(2)}" in done.stdout and "\tXRC\n" in done.stdout
+    assert len(re.findall(r"state:\s+PORT_ACTIVE", done.stdout)) == 2
+    assert re.search(r"GID\[\s*0\]:\s+fe80:", done.stdout)
 
 
 # Programs linked with a glibc before 2.33 call stat() by these names.
@@ -140,6 +121,10 @@ def field(text, name):
     return re.findall(rf"^\s*{name}:\s+(.*)$", text, re.M)
 
 
+def numbers(text, name):
+    return [int(value.replace(":", ""), 16) for value in field(text, name)]
+
+
 def test_ibstat_and_libibverbs_agree(below):
     """libibumad reads /sys/class/infiniband itself."""
     need("ibstat")
@@ -147,21 +132,15 @@ def test_ibstat_and_libibverbs_agree(below):
     assert done.stderr == ""
     umad, verbs = done.stdout.split("==\n")
     assert re.findall(r"^CA '(\w+)'$", umad, re.M) == [models.device(0), models.device(1)]
-    assert field(umad, "State") == ["Active"] * 2 and field(umad,
-                                                            "Physical state") == ["LinkUp"] * 2
-    assert field(umad, "Firmware version") == field(verbs, "fw_ver")
-    assert field(umad, "Base lid") == field(verbs, "port_lid")
-    assert field(umad, "SM lid") == field(verbs, "sm_lid")
     assert field(umad, "CA type") == [{"mlx4": "MT4099", "mlx5": "MT4119"}[models.driver()]] * 2
-    assert [int(mask, 16) for mask in field(umad, "Capability mask")] == [
-        int(mask, 16) for mask in field(verbs, "port_cap_flags")
-    ]
-    for guid in ("Node GUID", "System image GUID"):
-        there = [
-            text.replace(":", "")
-            for text in field(verbs, {"Node GUID": "node_guid"}.get(guid, "sys_image_guid"))
-        ]
-        assert [text.removeprefix("0x") for text in field(umad, guid)] == there
+    assert field(umad, "State") == ["Active"] * 2
+    assert field(umad, "Physical state") == ["LinkUp"] * 2
+    for theirs, ours in (("Firmware version", "fw_ver"), ("Base lid", "port_lid"),
+                         ("SM lid", "sm_lid")):
+        assert field(umad, theirs) == field(verbs, ours)
+    for theirs, ours in (("Capability mask", "port_cap_flags"), ("Node GUID", "node_guid"),
+                         ("System image GUID", "sys_image_guid")):
+        assert numbers(umad, theirs) == numbers(verbs, ours)
 
 
 @pytest.mark.any_model
@@ -169,31 +148,22 @@ def test_ibstatus(below):
     """A shell script, which enters /sys/class/infiniband and reads what is there."""
     need("ibstatus")
     done = below(["--devices=2"], "ibstatus")
-    assert done.stderr == ""
+    assert done.stderr == "" and "unknown" not in done.stdout
     assert re.findall(r"device '(\w+)' port (\d)", done.stdout) == [(models.device(0), "1"),
                                                                     (models.device(1), "1")]
-    assert field(done.stdout, "state") == ["4: ACTIVE"] * 2 and "unknown" not in done.stdout
-
-
-def test_ibv_devinfo_shows_both_ports_active(below):
-    done = below(["--ports=2", "--devices=1"], "ibv_devinfo", "-v")
-    assert len(re.findall(r"PORT_ACTIVE \(4\)", done.stdout)) == 2, done.stdout
+    assert field(done.stdout, "state") == ["4: ACTIVE"] * 2
 
 
 # Settings of rings and doorbells that libmlx5 has and libmlx4 has not.
-OF_LIBMLX5 = [
-    "MLX5_CQE_SIZE=128", "MLX5_SHUT_UP_BF=1", "MLX5_SINGLE_THREADED=1", "MLX5_SCATTER_TO_CQE=0",
-    "MLX5_SCATTER_TO_CQE=1", "MLX5_POST_SEND_PREFER_BF=0", "MLX5_STALL_CQ_POLL=1",
-    "MLX5_TOTAL_UUARS=64", "MLX_QP_ALLOC_TYPE=ANON", "MLX_CQ_ALLOC_TYPE=ANON",
-    "MLX_SRQ_ALLOC_TYPE=ANON", "MLX_QP_ALLOC_TYPE=PREFER_HUGE"
-]
+OF_LIBMLX5 = """MLX5_CQE_SIZE=128 MLX5_SHUT_UP_BF=1 MLX5_SINGLE_THREADED=1 MLX5_SCATTER_TO_CQE=0
+MLX5_POST_SEND_PREFER_BF=0 MLX5_STALL_CQ_POLL=1 MLX5_TOTAL_UUARS=64 MLX_QP_ALLOC_TYPE=ANON
+MLX_CQ_ALLOC_TYPE=ANON MLX_SRQ_ALLOC_TYPE=ANON MLX_QP_ALLOC_TYPE=PREFER_HUGE""".split()
 
 
 @pytest.mark.on_model("connectx5")
 @pytest.mark.parametrize("setting", OF_LIBMLX5)
 def test_settings_of_libmlx5(pair, monkeypatch, setting):
     monkeypatch.setenv(*setting.split("="))
-    pair(["ibv_xsrq_pingpong", "-e"])
     pair(["ibv_rc_pingpong", *SHORT, "-c"])
     pair(["ib_send_bw", "-F", "-c", "XRC", "-q", "4", "-n", "150", "-t", "32", "-s", "4096"])
     pair(["ib_write_lat", "-F", "-I", "100", "-s", "90", "-n", "100"])

@@ -31,11 +31,10 @@ def transports(text, device):
 # Not "reloc": there UCX 1.13 waits for itself in ucm_dlmalloc().
 @pytest.mark.any_model
 @pytest.mark.parametrize("hooks", ["bistro", "none"])
-def test_ucx_info(below, monkeypatch, hooks):
+def test_ucx_info(below, hooks):
     """The devices open whether UCX overwrites mmap() or not."""
     need("ucx_info")
-    monkeypatch.setenv("UCX_MEM_MMAP_HOOK_MODE", hooks)
-    done = below([], "ucx_info", "-d")
+    done = below([], "ucx_info", "-d", env={"UCX_MEM_MMAP_HOOK_MODE": hooks})
     assert "failed to open" not in done.stdout, done
     for index in (0, 1):
         assert transports(done.stdout, models.device(index)) == ["rc_verbs", "ud_verbs"]
@@ -49,63 +48,37 @@ UCX_NET_DEVICES=$ours:1 ucx_perftest -p $port "$@" 127.0.0.1 && wait $server
 """
 
 
-def perftest(below, settings, transport, test, size):
-    need("ucx_perftest")
-    done = below(settings, "bash", "-c", PERFTEST, "perftest", transport, free_port(),
-                 models.device(0), models.device(1), "-n", "100", "-w", "10", "-t", test, "-s", size)
-    assert "Final:" in done.stdout and "ERROR" not in done.stdout + done.stderr, done
+@pytest.fixture(params=["infiniband", "ethernet"])
+def link(request, model, monkeypatch):
+    """UCX 1.13 knows datagrams of RoCE v2 by the service level of their completion, and a
+    ConnectX-3 says nothing there."""
+    if (request.param, model) == ("ethernet", "connectx3"):
+        monkeypatch.setenv("UCX_IB_GID_INDEX", "2")
+    return f"--link={request.param}"
 
 
 # rc_v is rc_verbs, with ud_verbs to connect it. UCX makes one-sided operations of messages.
-@pytest.mark.parametrize("transport, test, size", [("rc_v", "tag_lat", 64),
-                                                   ("rc_v", "tag_bw", 100000),
-                                                   ("rc_v", "ucp_put_bw", 5000),
-                                                   ("rc_v", "ucp_get", 5000),
-                                                   ("rc_v", "ucp_fadd", 8), ("ud_v", "tag_lat", 64),
-                                                   ("ud_v", "tag_bw", 100000)])
-def test_ucx_perftest(below, transport, test, size):
-    perftest(below, [], transport, test, size)
-
-
-@pytest.fixture
-def mpi(below, monkeypatch, mpi_program):
-    """mpi(FLAVOUR, TRANSPORT, SETTING...): runs two ranks."""
-    def start(flavour, transport, *settings):
-        need(LAUNCHERS[flavour][0])
-        monkeypatch.setenv("UCX_TLS", transport)
-        done = below(settings, *LAUNCHERS[flavour], "-n", "2", mpi_program(flavour))
-        assert "2 ranks, 0 wrong" in done.stdout, done
-    return start
+@pytest.mark.parametrize("transport, test, size", [
+    ("rc_v", "tag_lat", 64), ("rc_v", "tag_bw", 100000), ("rc_v", "ucp_put_bw", 5000),
+    ("rc_v", "ucp_fadd", 8), ("ud_v", "tag_bw", 100000)
+])
+def test_ucx_perftest(below, link, transport, test, size):
+    need("ucx_perftest")
+    done = below([link], "bash", "-c", PERFTEST, "perftest", transport, free_port(),
+                 models.device(0), models.device(1), "-n", "100", "-w", "10", "-t", test, "-s", size)
+    assert "Final:" in done.stdout and "ERROR" not in done.stdout + done.stderr, done
 
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("transport", ["rc_v,self", "ud_v,self"])
 @pytest.mark.parametrize("flavour", LAUNCHERS)
-def test_mpi(mpi, flavour, transport):
-    """Runs twice, because faults of the connection show only now and then."""
-    mpi(flavour, transport)
-    mpi(flavour, transport)
-
-
-@pytest.fixture
-def roce(model, monkeypatch):
-    """UCX 1.13 knows datagrams of RoCE v2 by the service level of their completion, and a
-    ConnectX-3 says nothing there."""
-    if model == "connectx3":
-        monkeypatch.setenv("UCX_IB_GID_INDEX", "2")
-    return "--link=ethernet"
-
-
-@pytest.mark.parametrize("transport, test, size", [("rc_v", "tag_lat", 64),
-                                                   ("rc_v", "ucp_put_bw", 5000),
-                                                   ("ud_v", "tag_bw", 100000)])
-def test_ucx_perftest_over_roce(below, roce, transport, test, size):
-    perftest(below, [roce], transport, test, size)
-
-
-@pytest.mark.parametrize("flavour", LAUNCHERS)
-def test_mpi_over_roce(mpi, roce, flavour):
-    mpi(flavour, "rc_v,self", roce)
+def test_mpi(below, mpi_program, link, flavour, transport):
+    """Two ranks. Runs twice, because faults of the connection show only now and then."""
+    need(LAUNCHERS[flavour][0])
+    for _ in range(2):
+        done = below([link], *LAUNCHERS[flavour], "-n", "2", mpi_program(flavour),
+                     env={"UCX_TLS": transport})
+        assert "2 ranks, 0 wrong" in done.stdout, done
 
 
 @pytest.mark.any_model
