@@ -33,10 +33,8 @@ def test_ibv_devinfo(below):
         "link_layer": "Ethernet", "port_lid": "0", "sm_lid": "0", "pkey_tbl_len": "1",
         "gid_tbl_len": "16"
     }
-    gids = re.findall(r"GID\[ *(\d)\]:\s+(\S+), (RoCE v\d)", out)
-    assert [(index, kind) for index, _, kind in gids] == [(str(i), f"RoCE v{1 + i % 2}")
-                                                          for i in range(6)]
-    assert gids[3][1] == "::ffff:198.18.1.1" and gids[5][1] == "fd00::c612:101"
+    gids = re.findall(r"GID\[ *\d\]:\s+(\S+), RoCE v", out)
+    assert len(gids) == 6 and gids[3] == "::ffff:198.18.1.1" and gids[5] == "fd00::c612:101"
 
 
 @pytest.mark.any_model
@@ -64,16 +62,16 @@ def test_link_layer_from_the_environment(run, softhca, below):
     assert done.returncode and "link is ethernet or infiniband, not 'tokenring'" in done.stderr
 
 
-@pytest.mark.parametrize("program, gid", [("ibv_rc_pingpong", 0), ("ibv_rc_pingpong", 1),
-                                          ("ibv_ud_pingpong", 3), ("ibv_xsrq_pingpong", 2)])
-def test_pingpong(pair, program, gid):
-    pair([program, "-n", "50", "-g", str(gid)], settings=[ETHERNET])
+@pytest.mark.parametrize("words", [
+    "ibv_rc_pingpong -n 50 -g 0", "ibv_rc_pingpong -n 50 -g 1", "ibv_ud_pingpong -n 50 -g 3",
+    "ibv_xsrq_pingpong -g 2"
+])
+def test_pingpong(pair, words):
+    pair(words.split(), settings=[ETHERNET])
 
 
-@pytest.mark.parametrize("kind", ["RC", "XRC", "UD"])
-def test_perftest(pair, kind):
-    pair(["ib_send_bw", "-c", kind, "-n", "200", "-s", "2048", "-x", "3", "-F"],
-         settings=[ETHERNET])
+def test_perftest(pair):
+    pair("ib_send_bw -c UD -n 200 -s 2048 -x 3 -F".split(), settings=[ETHERNET])
 
 
 @pytest.mark.any_model
