@@ -27,14 +27,10 @@
 #define DOMAINS 2
 #define NUMBERS 24	/* of each domain on the board that all processes share */
 
-struct board {
-	uint32_t numbers[DOMAINS][NUMBERS];
-};
-
 static struct ibv_context *context;
 static struct ibv_xrc_domain *domains[DOMAINS];
 static uint32_t held[DOMAINS][NUMBERS];
-static struct board *board;
+static uint32_t (*board)[NUMBERS];
 static const char *directory;
 static unsigned seed;
 
@@ -74,9 +70,9 @@ static void open_board(void)
 {
 	int fd = open_file("board");
 
-	if (ftruncate(fd, sizeof(*board)))
+	if (ftruncate(fd, sizeof(held)))
 		unexpected("ftruncate", errno);
-	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	board = mmap(NULL, sizeof(held), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (board == MAP_FAILED)
 		unexpected("mmap", errno);
 	close(fd);
@@ -132,7 +128,7 @@ static void create(int d, int i)
 		return;
 	attr.xrc_domain = domains[d];
 	expect("ibv_create_xrc_rcv_qp", ibv_create_xrc_rcv_qp(&attr, &held[d][i]), 0);
-	board->numbers[d][i] = held[d][i];
+	board[d][i] = held[d][i];
 }
 
 static void unreg(int d, int i)
@@ -154,7 +150,7 @@ static bool holds(int d, uint32_t number)
 
 static void reg(int d, int i)
 {
-	uint32_t number = board->numbers[d][i];
+	uint32_t number = board[d][i];
 	int err;
 
 	if (!number)
@@ -174,7 +170,7 @@ static void reg(int d, int i)
 static void modify(int d, int i)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
-	uint32_t number = board->numbers[d][i];
+	uint32_t number = board[d][i];
 
 	if (number)
 		expect_0_or_einval("ibv_modify_xrc_rcv_qp",
@@ -185,7 +181,7 @@ static void query(int d, int i)
 {
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr attr;
-	uint32_t number = board->numbers[d][i];
+	uint32_t number = board[d][i];
 	int err = number ? ibv_query_xrc_rcv_qp(domains[d], number, &attr, 0, &init_attr) : EINVAL;
 
 	expect_0_or_einval("ibv_query_xrc_rcv_qp", err);
@@ -250,10 +246,8 @@ int main(int argc, char **argv)
 {
 	char command;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: storm DIRECTORY SEED\n");
+	if (argc != 3)
 		return 2;
-	}
 	directory = argv[1];
 	seed = (unsigned)atoi(argv[2]);
 	open_board();

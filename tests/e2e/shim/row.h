@@ -12,7 +12,6 @@
 
 #include "../row.h"
 #include "actor.h"
-#include "steps.h"
 
 /*
  * ROW("5.3", "a fact") { ... } adds a row to the group that the file names in GROUP. Rows run in
