@@ -10,7 +10,9 @@ static void quote(FILE *out, const char *text)
 		length = text_character(text);
 		if (*text == '"' || *text == '\\')
 			fputc('\\', out);
-		if (length)
+		if (length == 1)	/* most are, and a trace has thousands for each call */
+			putc_unlocked(*text, out);
+		else if (length)
 			fwrite(text, 1, length, out);
 		else
 			fprintf(out, "\\u%04x", (*text & 0x80) ? 0xfffdU : (unsigned int)*text);
