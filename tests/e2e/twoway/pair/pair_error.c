@@ -104,81 +104,18 @@ ROW("a write or read with a wrong key: one event at the peer, and both QPs are i
 	}
 }
 
-/* ---- threads ---- */
-
-/* A thread that polls the CQ of @a. */
-struct poller {
-	volatile bool stop;
-	int begun, ended;	/* calls of ibv_poll_cq */
-	int failures;		/* completions with REM_ACCESS_ERR */
-};
-
-static int poll_counted(struct poller *poller)
+static void *poll_once_cancelled(void *unused)
 {
 	struct ibv_wc wc;
-	int polled;
-
-	__atomic_add_fetch(&poller->begun, 1, __ATOMIC_SEQ_CST);
-	polled = ibv_poll_cq(a.cq, 1, &wc);
-	__atomic_add_fetch(&poller->ended, 1, __ATOMIC_SEQ_CST);
-	must(polled >= 0);
-	if (polled && wc.status == IBV_WC_REM_ACCESS_ERR)
-		__atomic_add_fetch(&poller->failures, 1, __ATOMIC_SEQ_CST);
-	return polled;
-}
-
-static void *poll_on(void *arg)
-{
-	struct poller *poller = arg;
-
-	while (!poller->stop) {
-		poll_counted(poller);
-		usleep(50);
-	}
-	return NULL;
-}
-
-/* Returns whether the thread was in ibv_poll_cq while the QP was destroyed. */
-static bool destroyed_beside(struct poller *poller)
-{
-	int ended = __atomic_load_n(&poller->ended, __ATOMIC_SEQ_CST);
-
-	end_destroy_qp(&a);
-	return __atomic_load_n(&poller->begun, __ATOMIC_SEQ_CST) != ended;
-}
-
-ROW("a QP is destroyed while another thread polls for its failed completion")
-{
-	struct poller poller = { 0 };
-	int overlaps = 0;
-	pthread_t thread;
-
-	must(!pthread_create(&thread, NULL, poll_on, &poller));
-	for (int round = 0;
-	     round < 40 || (!(overlaps && __atomic_load_n(&poller.failures, __ATOMIC_SEQ_CST)) &&
-			    round < 1000);
-	     round++) {
-		connect_ends();
-		end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
-		usleep((unsigned)round * 10);
-		overlaps += destroyed_beside(&poller);
-		renew_qps();
-	}
-	poller.stop = true;
-	must(!pthread_join(thread, NULL));
-	must(overlaps > 0 && poller.failures > 0);
-}
-
-static void *poll_once_cancelled(void *arg)
-{
-	struct poller *poller = arg;
 
 	/* From here on the first cancellation point ends this thread. */
 	pthread_cancel(pthread_self());
-	while (!poll_counted(poller))
+	while (!ibv_poll_cq(a.cq, 1, &wc))
 		;
+	must_eq(wc.status, IBV_WC_REM_ACCESS_ERR);
+	a.memory[0] = 'p';
 	pthread_testcancel();
-	return NULL;
+	return unused;
 }
 
 /*
@@ -187,14 +124,100 @@ static void *poll_once_cancelled(void *arg)
  */
 ROW("a thread with a pending cancel still polls the failure")
 {
-	struct poller poller = { 0 };
 	pthread_t thread;
 	void *result;
 
 	connect_ends();
 	end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
-	must(!pthread_create(&thread, NULL, poll_once_cancelled, &poller));
+	must(!pthread_create(&thread, NULL, poll_once_cancelled, NULL));
 	must(!pthread_join(thread, &result));
-	must(result == PTHREAD_CANCELED && poller.failures == 1);
+	must(result == PTHREAD_CANCELED && a.memory[0] == 'p');
 	must_eq(end_state(&a), IBV_QPS_ERR);
+}
+
+/* ---- QPs are destroyed while other threads handle their failure ---- */
+
+/* How often a thread has begun and ended to poll a completion or to handle an event. */
+struct progress {
+	int begun, ended;
+	int failures;
+};
+
+static void count(int *counter)
+{
+	__atomic_add_fetch(counter, 1, __ATOMIC_SEQ_CST);
+}
+
+static int counted(const int *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_SEQ_CST);
+}
+
+static volatile bool stop;
+
+/* Polls the CQ of @a. */
+static void *poll_on(void *arg)
+{
+	struct progress *progress = arg;
+	struct ibv_wc wc;
+
+	while (!stop) {
+		count(&progress->begun);
+		if (ibv_poll_cq(a.cq, 1, &wc) == 1 && wc.status == IBV_WC_REM_ACCESS_ERR)
+			count(&progress->failures);
+		count(&progress->ended);
+		usleep(50);
+	}
+	return NULL;
+}
+
+/* Reads the events of @b. */
+static void *handle_all(void *arg)
+{
+	struct progress *progress = arg;
+	struct ibv_async_event event;
+
+	for (;;) {
+		must_eq(ibv_get_async_event(b.context, &event), 0);
+		if (event.event_type == IBV_EVENT_PORT_ACTIVE)
+			return NULL;
+		count(&progress->begun);
+		ibv_ack_async_event(&event);
+		count(&progress->ended);
+	}
+}
+
+/* Destroys the QP. Returns whether the thread did its work meanwhile. */
+static bool destroyed_beside(struct end *end, struct progress *progress)
+{
+	int ended = counted(&progress->ended);
+
+	end_destroy_qp(end);
+	return counted(&progress->begun) != ended;
+}
+
+ROW("QPs are destroyed while threads poll a failed completion and read an access error")
+{
+	struct progress polls = { 0 }, events = { 0 };
+	int beside_poll = 0, beside_event = 0;
+	pthread_t poller, reader;
+
+	must(!pthread_create(&poller, NULL, poll_on, &polls));
+	must(!pthread_create(&reader, NULL, handle_all, &events));
+	for (unsigned round = 0;
+	     round < 80 || (!(beside_poll && beside_event && counted(&polls.failures)) &&
+			    round < 3000);
+	     round++) {
+		connect_ends();
+		end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
+		usleep(round % 40 * 10);
+		beside_event += destroyed_beside(&b, &events);
+		beside_poll += destroyed_beside(&a, &polls);
+		renew_qps();
+	}
+	stop = true;
+	inject_event(1, "port_active", 1);
+	must(!pthread_join(poller, NULL));
+	must(!pthread_join(reader, NULL));
+	must(beside_poll && beside_event && polls.failures);
 }
