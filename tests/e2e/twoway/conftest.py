@@ -65,23 +65,14 @@ def rows(on_wire):
 
 @pytest.fixture
 def trace(tmp_path):
-    """A file for softhca's trace of commands; commands() is {command: how often it succeeded},
-    and of_processes() has one such count for each process."""
+    """A file for softhca's trace of commands; commands() is {command: how often it succeeded}."""
 
     class Trace:
         path = tmp_path / "trace"
         setting = f"--trace={path}"
 
-        def of_processes(self):
-            counts = collections.defaultdict(collections.Counter)
-            for line in self.path.read_text().splitlines():
-                pid, call = line.split(" pid ")[1].split(" ", 1)
-                command, result = call.split(": ", 1)
-                if result.startswith("ok"):
-                    counts[pid][command] += 1
-            return list(counts.values())
-
         def commands(self):
-            return sum(self.of_processes(), collections.Counter())
+            return collections.Counter(
+                re.findall(r" pid \S+ (\S+): ok", self.path.read_text()))
 
     return Trace()
