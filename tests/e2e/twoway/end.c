@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -361,33 +362,25 @@ static void run_softhca(const char *const words[])
 	must_eq(status, 0);
 }
 
+void softhca_ctl(const char *what, int device, ...)
+{
+	struct emulated_name name = emulated_name(device);
+	const char *words[10] = { "softhca", "ctl", what, name.text };
+	va_list args;
+
+	va_start(args, device);
+	for (int i = 4; i < 9 && (words[i] = va_arg(args, const char *)); i++)
+		;
+	va_end(args);
+	run_softhca(words);
+}
+
 void inject_event(int device, const char *event, uint32_t number)
 {
-	struct emulated_name name = emulated_name(device);
 	char digits[16];
-	const char *const words[] = { "softhca", "ctl", "event", name.text, event, digits, NULL };
 
 	snprintf(digits, sizeof(digits), "%u", number);
-	run_softhca(words);
-}
-
-void inject_command_fault(int device, const char *command, const char *err, unsigned times)
-{
-	struct emulated_name name = emulated_name(device);
-	char digits[16];
-	const char *const words[] = { "softhca", "ctl", "fault", name.text, "command",
-				      command, err, digits, NULL };
-
-	snprintf(digits, sizeof(digits), "%u", times);
-	run_softhca(words);
-}
-
-void clear_command_faults(int device)
-{
-	struct emulated_name name = emulated_name(device);
-	const char *const words[] = { "softhca", "ctl", "fault", name.text, "off", NULL };
-
-	run_softhca(words);
+	softhca_ctl("event", device, event, digits, NULL);
 }
 
 uint32_t hidden_target_number(uint32_t qp_num)

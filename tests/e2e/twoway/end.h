@@ -102,15 +102,11 @@ void end_close(struct end *end);
 /** shared_file - descriptor of an unlinked file. Processes that inherit it share its domain. */
 int shared_file(void);
 
+/** softhca_ctl - `softhca ctl WHAT DEVICE WORD...`; the last word is NULL. */
+void softhca_ctl(const char *what, int device, ...);
+
 /** inject_event - raises an async event on a device's object, named as by `softhca ctl event`. */
 void inject_event(int device, const char *event, uint32_t number);
-
-/**
- * inject_command_fault - the next @times commands of this name ("any": all) on a device fail with
- * @err, a name as "EBUSY".
- */
-void inject_command_fault(int device, const char *command, const char *err, unsigned times);
-void clear_command_faults(int device);
 
 /** hidden_target_number - the number of the hidden target of an emulated adapter's two-way QP. */
 uint32_t hidden_target_number(uint32_t qp_num);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Refused commands, a device that is gone, forks of a program whose threads call verbs, no free
- * descriptor, and little stack.
+ * Refused commands, a device that is gone, fork handlers of a program, no free descriptor, and
+ * little stack.
  */
 
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ ROW("an unreg that the kernel refuses returns its error, and the next one succee
 {
 	uint32_t qp_num = receive_qp(end.domain);
 
-	inject_command_fault(0, "DESTROY_QP", "EBUSY", 1);
+	softhca_ctl("fault", 0, "command", "DESTROY_QP", "EBUSY", "1", NULL);
 	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), EBUSY);
 	must_eq(query_receive_qp(end.domain, qp_num), 0);
 	must_eq(ibv_reg_xrc_rcv_qp(end.domain, qp_num), 0);
@@ -42,9 +42,9 @@ ROW("closing a device that has gone leaves no registration")
 	end_open(&gone, 0, domain_fd, false);
 	for (int i = 0; i < 3; i++)
 		qp_num[i] = receive_qp(gone.domain);
-	inject_command_fault(0, "any", "EIO", 1000);
+	softhca_ctl("fault", 0, "command", "any", "EIO", "1000", NULL);
 	ibv_close_device(gone.context);
-	clear_command_faults(0);
+	softhca_ctl("fault", 0, "off", NULL);
 	free(gone.memory);
 	for (int i = 0; i < 3; i++) {
 		must_eq(ibv_reg_xrc_rcv_qp(end.domain, qp_num[i]), EINVAL);
@@ -52,50 +52,11 @@ ROW("closing a device that has gone leaves no registration")
 	}
 }
 
-/* ---- forks while other threads are in verbs ---- */
+/* ---- forks ---- */
 
-static struct end other;	/* has the domain of the row's end */
 static volatile int stop;
 
-static void *query_for_ever(void *unused)
-{
-	while (!stop)
-		must_eq(query_receive_qp(other.domain, rcv_qp_num), 0);
-	return unused;
-}
-
-static void *register_for_ever(void *unused)
-{
-	while (!stop) {
-		must_eq(ibv_reg_xrc_rcv_qp(other.domain, rcv_qp_num), 0);
-		must_eq(ibv_unreg_xrc_rcv_qp(other.domain, rcv_qp_num), 0);
-	}
-	return unused;
-}
-
-static void *create_for_ever(void *unused)
-{
-	while (!stop)
-		must_eq(ibv_unreg_xrc_rcv_qp(other.domain, receive_qp(other.domain)), 0);
-	return unused;
-}
-
-/* The results do not matter, but every call must return. */
-static void call_every_verb(void)
-{
-	ibv_reg_xrc_rcv_qp(other.domain, rcv_qp_num);
-	ibv_unreg_xrc_rcv_qp(other.domain, rcv_qp_num);
-	ibv_unreg_xrc_rcv_qp(end.domain, rcv_qp_num);
-	ibv_destroy_srq(other.srq);
-	ibv_close_xrc_domain(other.domain);
-	ibv_close_device(other.context);
-}
-
-static void nothing(void)
-{
-}
-
-static void fork_and_wait(int times, void (*in_child)(void))
+static void fork_and_wait(int times)
 {
 	int status;
 	pid_t pid;
@@ -103,29 +64,11 @@ static void fork_and_wait(int times, void (*in_child)(void))
 	while (times-- > 0) {
 		pid = fork();
 		must(pid >= 0);
-		if (!pid) {
-			alarm(60);
-			in_child();
+		if (!pid)
 			_exit(0);
-		}
 		must(waitpid(pid, &status, 0) == pid);
 		must_eq(status, 0);
 	}
-}
-
-ROW("every verb returns in a child forked while threads are in verbs")
-{
-	void *(*const work[])(void *) = { query_for_ever, register_for_ever, create_for_ever };
-	pthread_t threads[3];
-
-	end_open(&other, 0, domain_fd, false);
-	for (int i = 0; i < 3; i++)
-		must(!pthread_create(&threads[i], NULL, work[i], NULL));
-	fork_and_wait(100, call_every_verb);
-	stop = 1;
-	for (int i = 0; i < 3; i++)
-		must(!pthread_join(threads[i], NULL));
-	end_close(&other);
 }
 
 /* ---- pthread_atfork() handlers, which may call verbs ---- */
@@ -170,7 +113,7 @@ ROW("handlers of pthread_atfork() call verbs")
 {
 	handle_forks();	/* once more, after the library's */
 	handled = 1;
-	fork_and_wait(3, nothing);
+	fork_and_wait(3);
 	must_eq(handled, 13);
 	handled = 0;
 }
@@ -204,7 +147,7 @@ ROW("a fork handler takes a lock that a thread holds around verbs")
 
 	must(!pthread_atfork(lock_program, unlock_program, unlock_program));
 	must(!pthread_create(&thread, NULL, create_locked_for_ever, NULL));
-	fork_and_wait(300, nothing);
+	fork_and_wait(300);
 	stop = 1;
 	must(!pthread_join(thread, NULL));
 }
@@ -271,7 +214,7 @@ __attribute__((visibility("default"))) ssize_t write(int fd, const void *bytes, 
 static void fork_in_handler(int number)
 {
 	(void)number;
-	fork_and_wait(1, nothing);
+	fork_and_wait(1);
 	signals++;
 }
 
