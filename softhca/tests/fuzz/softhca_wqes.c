@@ -181,14 +181,6 @@ static bool can_send(struct program *prog, int index)
 	return prog->qp[index] && prog->qp[index]->qp->sq.count;
 }
 
-static void post_raw(struct program *prog, struct input *input, int index)
-{
-	uint8_t bytes[256] = { 0 };
-
-	take_bytes(input, bytes, 1 + take(input, 1));
-	post(prog, index, bytes, sizeof(bytes));
-}
-
 static void put32(uint8_t *at, uint32_t value)
 {
 	value = htobe32(value);
@@ -238,7 +230,7 @@ static size_t put_head_mlx5(struct program *prog, int index, uint8_t flags, uint
 	return 64;
 }
 
-/* A request as the provider would write it, with some of its bytes changed. */
+/* A request as the provider would write it, with some of its bytes or its beginning changed. */
 static void post_wqe(struct program *prog, struct input *input, int index)
 {
 	static const uint8_t opcodes[] = { 0x08, 0x09, 0x0a, 0x0b, 0x10, 0x11, 0x12, 0x00 };
@@ -256,8 +248,11 @@ static void post_wqe(struct program *prog, struct input *input, int index)
 	for (int i = 0; i < (flags >> 4 & 3); i++, at += 16)
 		put_sge(prog, input, wqe + at);
 	wqe[7] = (uint8_t)(at / 16);
-	for (int changes = flags >> 6; changes; changes--)
-		wqe[take(input, 1)] ^= take(input, 1);
+	if (flags >> 6 == 3)
+		take_bytes(input, wqe, 64);
+	else
+		for (int changes = flags >> 6; changes; changes--)
+			wqe[take(input, 1)] ^= take(input, 1);
 	post(prog, index, wqe, sizeof(wqe));
 }
 
@@ -348,11 +343,7 @@ static void one_step(struct program *prog, struct input *input)
 			(uint32_t)take(input, 1) << 12;
 		break;
 	case 8:
-		if (can_send(prog, index))
-			post_raw(prog, input, index);
-		break;
 	case 9:
-	case 10:
 		fuzz_hca_turn(prog->hca);
 		break;
 	default:

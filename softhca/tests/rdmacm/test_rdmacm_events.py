@@ -60,8 +60,8 @@ def connector(talk):
     """connector() -> a program that connects from the first adapter, and disconnects when its
     standard input is closed."""
 
-    def _connect(*text, address=THERE):
-        return talk(["connect", address, PORT, *text], 0)
+    def _connect(*text):
+        return talk(["connect", THERE, PORT, *text], 0)
 
     return _connect
 
@@ -125,10 +125,6 @@ def test_a_host_that_is_no_adapter_is_refused(talk, monkeypatch):
     monkeypatch.setenv("SOFTHCA_HOST", "rxe0")
     assert lines(talk(["listen", THERE, PORT], None))[0] == (
         f"softhca: SOFTHCA_HOST is the name of an adapter, as {models.device(0)}, not 'rxe0'")
-
-
-def test_an_address_of_no_host_is_not_resolved(connector):
-    assert lines(connector(address="198.18.77.1")) == [f"ADDR_ERROR {-errno.ETIMEDOUT}"]
 
 
 def test_a_full_backlog_rejects_the_next_request(daemon, listen, connector):

@@ -6,7 +6,6 @@ import os
 
 import pytest
 
-import models
 from installed import need, need_xclient
 
 pytestmark = pytest.mark.any_model
@@ -66,23 +65,6 @@ def test_both_programs_succeed(daemon, finish, name, hosts, here, there):
         results = finish(client), finish(server)
         assert results[0][0] in ENDS.get(name, {0}) and results[1][0] == 0, results
         daemon.until_empty()
-
-
-def test_each_qp_is_on_the_adapter_of_its_host(daemon, finish, run, softhca):
-    need("rping")
-    server = daemon.start(words(PROGRAMS["rping"][0]))
-    daemon.until_listening()
-    client = daemon.start(words("rping -c -a {there} -I {here} -C 1000000000"))
-    now = daemon.until(
-        lambda now: sum(i["connection"] == "ESTABLISHED" for i in now["cm_ids"]) == 2, "connection")
-    where = {
-        c["device"]: c["pid"] for c in now["contexts"]
-        if any(o["type"] == "qp" for o in c["objects"])
-    }
-    assert where == {models.device(0): client.pid, models.device(1): server.pid}
-    for process in (client, server):
-        process.kill()
-        finish(process)
 
 
 # Groups of mckey: by IPv4, by IPv6, in the port space of IP over InfiniBand, and by a GID.

@@ -177,27 +177,6 @@ TEST(extended_headers_with_a_mistake_are_refused)
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
 }
 
-TEST(handles_of_no_object_or_another_type_are_refused)
-{
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_dealloc_pd body;
-	} dealloc = { { IB_USER_VERBS_CMD_DEALLOC_PD, 3, 0 }, { 4711 } };
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_query_qp body;
-	} query = {
-		{ IB_USER_VERBS_CMD_QUERY_QP, sizeof(query) / 4, 32 },
-		{ .response = (uint64_t)(uintptr_t)response },
-	};
-
-	get_context();
-	assert_int_equal(execute(&dealloc, sizeof(dealloc)), -ENOENT);
-	/* the handle exists, but is a PD's */
-	query.body.qp_handle = alloc_pd();
-	assert_int_equal(execute(&query, sizeof(query)), -EINVAL);
-}
-
 /* The kernel tells an empty entry of the GID table from an index beyond the table. */
 TEST(an_address_handle_with_a_wrong_gid_index_is_refused)
 {

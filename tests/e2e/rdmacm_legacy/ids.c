@@ -48,10 +48,8 @@ struct rdma_cm_id *ids_listening(void)
 
 struct rdma_cm_id *ids_event(struct rdma_cm_id *id, enum rdma_cm_event_type want)
 {
-	struct pollfd pollfd = { .fd = id->channel->fd, .events = POLLIN };
 	struct rdma_cm_event *event;
 
-	must_eq(poll(&pollfd, 1, PATIENCE_MS), 1);
 	must_eq(rdma_get_cm_event(id->channel, &event), 0);
 	must_eq(event->event, want);
 	id = event->id;
