@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A macro of the same name would expand in the prototype. */
+/* A macro of the same name would expand in the definition. */
 #undef ibv_query_port
 
 struct fake {
@@ -33,18 +33,7 @@ static struct fake fakes[] = {
 
 static struct ibv_device *list[6];
 
-#define EXPORT __attribute__((visibility("default")))
-
-EXPORT struct ibv_device **fake_get_device_list(int *count) __asm__("ibv_get_device_list");
-EXPORT const char *fake_get_device_name(struct ibv_device *device) __asm__("ibv_get_device_name");
-EXPORT struct ibv_context *fake_open_device(struct ibv_device *device) __asm__("ibv_open_device");
-EXPORT int fake_query_device(struct ibv_context *context,
-			     struct ibv_device_attr *attr) __asm__("ibv_query_device");
-EXPORT int fake_query_port(struct ibv_context *context, uint8_t port,
-			   struct ibv_port_attr *attr) __asm__("ibv_query_port");
-EXPORT int fake_close_device(struct ibv_context *context) __asm__("ibv_close_device");
-
-struct ibv_device **fake_get_device_list(int *count)
+struct ibv_device **ibv_get_device_list(int *count)
 {
 	const char *chosen = getenv("FAKE_DEVICES");
 
@@ -60,17 +49,15 @@ struct ibv_device **fake_get_device_list(int *count)
 	return list;
 }
 
-const char *fake_get_device_name(struct ibv_device *device)
+const char *ibv_get_device_name(struct ibv_device *device)
 {
 	return ((struct fake *)device)->name;
 }
 
+/* The library of this function is the device's driver. */
 static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 {
-	(void)cq;
-	(void)count;
-	(void)wc;
-	return 0;
+	return cq && count && wc ? -1 : 0;
 }
 
 static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
@@ -89,9 +76,8 @@ static int close_xrcd(struct ibv_xrcd *xrcd)
 	return 0;
 }
 
-EXPORT int fake_cmd_open_qp(struct ibv_context *context) __asm__("ibv_cmd_open_qp");
-
 /* As the kernel answers a QP number that does not exist. */
+int fake_cmd_open_qp(struct ibv_context *context) __asm__("ibv_cmd_open_qp");
 int fake_cmd_open_qp(struct ibv_context *context)
 {
 	return ((struct fake *)context->device)->open_qp ? EINVAL : EOPNOTSUPP;
@@ -99,7 +85,7 @@ int fake_cmd_open_qp(struct ibv_context *context)
 
 /* Functions that only have to be there. */
 #define STUB(name)							\
-	EXPORT int stub_##name(void) __asm__("ibv_" #name);		\
+	int stub_##name(void) __asm__("ibv_" #name);			\
 	int stub_##name(void)						\
 	{								\
 		return ENOSYS;						\
@@ -119,7 +105,7 @@ STUB(cmd_modify_qp)
 STUB(cmd_query_qp)
 STUB(cmd_destroy_qp)
 
-struct ibv_context *fake_open_device(struct ibv_device *device)
+struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
 	struct verbs_context *verbs = calloc(1, sizeof(*verbs));
 
@@ -137,7 +123,7 @@ struct ibv_context *fake_open_device(struct ibv_device *device)
 	return &verbs->context;
 }
 
-int fake_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
 	strcpy(attr->fw_ver, "2.42.5000");
 	attr->device_cap_flags = ((struct fake *)context->device)->xrc ? IBV_DEVICE_XRC : 0;
@@ -145,8 +131,9 @@ int fake_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 	return 0;
 }
 
-int fake_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr)
+int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *result)
 {
+	struct ibv_port_attr *attr = (struct ibv_port_attr *)result;
 	unsigned int state, physical, lid, layer;
 
 	(void)context;
@@ -160,7 +147,7 @@ int fake_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_a
 	return 0;
 }
 
-int fake_close_device(struct ibv_context *context)
+int ibv_close_device(struct ibv_context *context)
 {
 	free(verbs_get_ctx(context));
 	return 0;

@@ -12,68 +12,55 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum end { SUCCESS, FAILURE, KILLED, SLOW, NEVER };
-
-/* Writes one byte, 5, and ends in this way. */
-static int work(const void *end)
+static int set_word(const void *word)
 {
-	if (write(1, "\5", 1) != 1)
-		return EIO;
-	switch (*(const enum end *)end) {
-	case FAILURE:
-		return ENODEV;
-	case KILLED:
-		return raise(SIGKILL);
-	case SLOW:	/* The kernel may close a process's files long before it can be reaped. */
-		for (int fd = 0; fd < 1024; fd++)
-			close(fd);
-		usleep(600000);
-		return 0;
-	case NEVER:
-		return pause();
-	default:
-		return 0;
-	}
+	return setenv("ASIDE_WORD", word, 1);
 }
 
-/* Runs @prepare; returns its result. @written gets the first byte of its output. */
-static int run(int (*prepare)(const void *end), enum end end, int milliseconds, char *written)
+/* Runs a shell with this script; returns its result. Its output is in @text. */
+static int run(const char *script, bool with_errors, int milliseconds, char **text)
 {
-	const struct aside aside = { .prepare = prepare, .context = &end };
-	size_t size;
+	char *words[] = { (char *)"sh", (char *)"-c", (char *)script, NULL };
+	const struct aside program = { words, set_word, "word", with_errors };
 	int result;
-	char *text = aside_output(&aside, milliseconds, &size, &result);
 
-	assert_true(size <= 1);
-	*written = text[0];
+	*text = aside_output(&program, milliseconds, NULL, &result);
+	return result;
+}
+
+static void expect(const char *script, bool with_errors, int result, const char *wanted)
+{
+	char *text;
+
+	assert_int_equal(run(script, with_errors, 20000, &text), result);
+	assert_string_equal(text, wanted);
 	free(text);
-	return result;
 }
 
-/* The result of work that writes its byte in time. */
-static int result_of(enum end end)
+/* The kernel may close a process's files long before it can be reaped. */
+TEST(the_result_is_the_negative_exit_status_or_eio)
 {
-	char written;
-	int result = run(work, end, 20000, &written);
-
-	assert_int_equal(written, 5);
-	return result;
+	expect("printf 5", false, 0, "5");
+	expect("printf 5; exit 3", false, -3, "5");
+	expect("printf 5; kill -9 $$", false, -EIO, "5");
+	expect("printf 5; exec >&- 2>&-; sleep 0.6; exit 3", false, -3, "5");
 }
 
-TEST(the_result_is_0_or_the_negative_exit_status)
+static int write_and_fail(const void *context)
 {
-	assert_int_equal(result_of(SUCCESS), 0);
-	assert_int_equal(result_of(FAILURE), -ENODEV);
+	(void)context;
+	return write(1, "5", 1) == 1 ? ENODEV : EIO;
 }
 
-TEST(the_result_of_a_killed_process_is_eio)
+TEST(the_result_of_a_function_is_the_negative_of_its_own)
 {
-	assert_int_equal(result_of(KILLED), -EIO);
-}
+	const struct aside aside = { .prepare = write_and_fail };
+	int result;
+	char *text = aside_output(&aside, 20000, NULL, &result);
 
-TEST(a_process_that_has_closed_its_output_is_awaited)
-{
-	assert_int_equal(result_of(SLOW), 0);
+	assert_int_equal(result, -ENODEV);
+	assert_string_equal(text, "5");
+	free(text);
 }
 
 /*
@@ -82,12 +69,17 @@ TEST(a_process_that_has_closed_its_output_is_awaited)
  */
 TEST(a_process_that_does_not_end_is_killed)
 {
-	char written = 0;
+	bool written = false;
+	char *text;
 	int status;
 
-	for (int milliseconds = 300; !written && milliseconds < 30000; milliseconds *= 2)
-		assert_int_equal(run(work, NEVER, milliseconds, &written), -ETIMEDOUT);
-	assert_int_equal(written, 5);
+	for (int milliseconds = 300; !written && milliseconds < 30000; milliseconds *= 2) {
+		assert_int_equal(run("printf 5; exec sleep 60", false, milliseconds, &text),
+				 -ETIMEDOUT);
+		written = !strcmp(text, "5");
+		free(text);
+	}
+	assert_true(written);
 	/* Without the kill SIGALRM ends this test. */
 	alarm(30);
 	while (waitpid(-1, &status, 0) > 0)
@@ -100,88 +92,32 @@ static void ignore(int number)
 	(void)number;
 }
 
-/* If the limit is extended, this ends after 5 s, so the test fails and does not hang. */
-static int five_seconds(const void *context)
-{
-	(void)context;
-	sleep(5);
-	return 0;
-}
-
+/* If the limit is extended, the program ends after 5 s, so the test fails and does not hang. */
 TEST(a_signal_does_not_extend_the_limit)
 {
 	const struct itimerval each_50_ms = { { .tv_usec = 50000 }, { .tv_usec = 50000 } };
-	char written;
+	char *text;
 
 	signal(SIGALRM, ignore);
 	setitimer(ITIMER_REAL, &each_50_ms, NULL);
-	assert_int_equal(run(five_seconds, SUCCESS, 300, &written), -ETIMEDOUT);
+	assert_int_equal(run("exec sleep 5", false, 300, &text), -ETIMEDOUT);
 	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
-}
-
-static int set_word(const void *word)
-{
-	return setenv("ASIDE_WORD", word, 1);
-}
-
-/* The output of a shell with this script; 20 s are its limit. */
-static char *output_of(const char *script, bool with_errors, int *result)
-{
-	char *words[] = { (char *)"sh", (char *)"-c", (char *)script, NULL };
-	const struct aside program = { words, set_word, "word", with_errors };
-
-	return aside_output(&program, 20000, NULL, result);
-}
-
-static void expect_output(const char *script, bool with_errors, const char *wanted)
-{
-	int result;
-	char *text = output_of(script, with_errors, &result);
-
-	assert_string_equal(text, wanted);
 	free(text);
 }
 
-TEST(the_result_of_a_program_is_its_negative_exit_status)
+TEST(the_environment_and_the_streams_are_those_that_were_asked_for)
 {
-	int result;
-
-	free(output_of("exit 3", false, &result));
-	assert_int_equal(result, -3);
-}
-
-TEST(prepare_changes_the_environment_of_the_program)
-{
-	expect_output("echo $ASIDE_WORD", false, "word\n");
-}
-
-TEST(errors_are_in_the_output_only_if_they_are_wanted)
-{
-	expect_output("echo out; echo error >&2", true, "out\nerror\n");
-	expect_output("echo out; echo error >&2", false, "out\n");
-}
-
-/* The input of this test has a byte, which the program must not read. */
-TEST(the_input_of_a_program_is_empty)
-{
-	int ends[2], own = dup(0);
-
-	assert_int_equal(pipe(ends), 0);
-	assert_int_equal(write(ends[1], "x", 1), 1);
-	close(ends[1]);
-	dup2(ends[0], 0);
-	close(ends[0]);
-	expect_output("cat", false, "");
-	dup2(own, 0);
-	close(own);
+	expect("echo $ASIDE_WORD", false, 0, "word\n");
+	expect("echo out; echo error >&2", true, 0, "out\nerror\n");
+	expect("echo out; echo error >&2", false, 0, "out\n");
+	expect("readlink /proc/self/fd/0", false, 0, "/dev/null\n");
 }
 
 TEST(a_program_that_writes_more_than_256_kib_is_stopped)
 {
-	int result;
-	char *text = output_of("yes", false, &result);
+	char *text;
 
-	assert_int_equal(result, -EFBIG);
+	assert_int_equal(run("yes", false, 20000, &text), -EFBIG);
 	assert_int_equal(strlen(text), 256 * 1024);
 	free(text);
 }
@@ -191,11 +127,9 @@ TEST(a_program_that_does_not_exist_has_status_126)
 	char *words[] = { (char *)"/nonexistent", NULL };
 	const struct aside program = { .words = words };
 	int result;
-	char *text = aside_output(&program, 20000, NULL, &result);
 
+	free(aside_output(&program, 20000, NULL, &result));
 	assert_int_equal(result, -126);
-	assert_string_equal(text, "");
-	free(text);
 }
 
 UNIT_MAIN(NULL, NULL)
