@@ -168,15 +168,17 @@ static void cm_send(int to, enum cm_type type, uint32_t qpn)
 static void request(int rank)
 {
 	struct xrc_host *host = host_of(rank);
+	int is_first = !host->sqp;
 
-	__atomic_store_n(&vcs[rank].state, VC_REQUESTED, __ATOMIC_RELEASE);
-	if (host->sqp) {
-		cm_send(rank, CM_MSG_TYPE_XRC_REQ, host->rqpn);
-		return;
+	if (is_first) {
+		host->sqp = hca_create_qp(hca_qp_attr(128));
+		hca_to_init(host->sqp);
 	}
-	host->sqp = hca_create_qp(hca_qp_attr(128));
-	hca_to_init(host->sqp);
-	cm_send(rank, CM_MSG_TYPE_REQ, host->sqp->qp_num);
+	__atomic_store_n(&vcs[rank].state, VC_REQUESTED, __ATOMIC_RELEASE);
+	if (is_first)
+		cm_send(rank, CM_MSG_TYPE_REQ, host->sqp->qp_num);
+	else
+		cm_send(rank, CM_MSG_TYPE_XRC_REQ, host->rqpn);
 }
 
 static void cm_connect(int rank)
@@ -191,6 +193,8 @@ static void cm_handle_reply(int from, const struct cm_msg *msg)
 {
 	struct xrc_host *host = host_of(from);
 
+	if (state_of(&vcs[from]) != VC_REQUESTED)
+		job_die("an answer without a request from rank %d", from);
 	if (msg->type == CM_MSG_TYPE_REP) {
 		host->rqpn = msg->qpn;
 		hca_to_rtr(host->sqp, msg->qpn, msg->lid, 0);
