@@ -49,7 +49,7 @@ size_t text_character(const char *text);
 /* Puts '?' in the place of what is none, since an escape sequence must not reach a terminal. */
 void text_clean(char *text);
 
-/* @text quoted as one shell word. Unprintable characters need $'...' of bash, ksh and zsh. */
+/* @text quoted as one shell word. */
 char *text_shell_word(const char *text);
 
 /* ---- JSON, written value by value ---- */

@@ -3,7 +3,6 @@
 #include "common.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -32,34 +31,20 @@ void text_clean(char *text)
 	}
 }
 
-static bool is_printable(const char *text)
-{
-	while (*text && text_character(text))
-		text += text_character(text);
-	return !*text;
-}
-
 char *text_shell_word(const char *text)
 {
 	static const char plain[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=:,@%";
-	bool printable = is_printable(text);
 	char *word, *end;
 
 	if (text[0] && !text[strspn(text, plain)])
 		return copy_string(text);
-	word = need_memory(malloc(4 * strlen(text) + sizeof("$''")));
-	end = stpcpy(word, printable ? "'" : "$'");
-	for (size_t length; *text; text += length ? length : 1) {
-		length = text_character(text);
-		if (!length)
-			end += sprintf(end, "\\%03o", (unsigned char)*text);
-		else if (printable && *text == '\'')
-			end = stpcpy(end, "'\\''");
-		else
-			end += sprintf(end, "%s%.*s",
-				       !printable && strchr("'\\", *text) ? "\\" : "", (int)length,
-				       text);
+	word = need_memory(malloc(4 * strlen(text) + sizeof("''")));
+	end = stpcpy(word, "'");
+	for (; *text; text++) {
+		if (*text == '\'')
+			end = stpcpy(end, "'\\'");
+		*end++ = *text;
 	}
 	strcpy(end, "'");
 	return word;

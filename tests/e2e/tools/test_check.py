@@ -130,9 +130,7 @@ def test_control_characters_never_reach_the_terminal(run, xrc_compat, make):
     assert "\nMissing     ?\"\\?456.so\n" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "name",
-    [b"new\nline", b"esc\x1b[2J'quote", b"bob's program", b"latin\xe9", "gr\u00fc\u00df".encode()])
+@pytest.mark.parametrize("name", [b"bob's program", "gr\u00fc\u00df".encode()])
 def test_a_shell_splits_the_next_command_into_the_right_words(xrc_compat, fakes, workshop, name):
     program = os.path.join(os.fsencode(workshop.folder), name)
     shutil.copy(workshop.folder / "linked", program)
