@@ -94,16 +94,11 @@ void actor_step(void)
 
 void find_symbols(void)
 {
-	static const char *const names[] = {
-#define X(function) #function,
-		ABI_LEGACY_FUNCTIONS(X)
+#define X(function) \
+	if (!dlvsym(RTLD_DEFAULT, #function, "IBVERBS_1.1")) \
+		fail(WRONG, #function " was not found: is libxrc-compat preloaded?");
+	ABI_LEGACY_FUNCTIONS(X)
 #undef X
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!dlvsym(RTLD_DEFAULT, names[i], "IBVERBS_1.1"))
-			fail(WRONG, "%s was not found: is libxrc-compat preloaded?", names[i]);
-	}
 }
 
 /* ---- device ---- */
