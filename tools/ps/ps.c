@@ -21,8 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_SECONDS 86400
-
 /* ---- columns ---- */
 
 enum { DEVICE, QP, KEPT, PID, COMMAND, AGE, STATE, DOMAIN, CREATOR, UID, PATH, TABLE, COLUMNS };
@@ -368,25 +366,24 @@ static int choose_columns(struct ps *ps, const char *list)
 
 static int choose_seconds(struct ps *ps, const char *text)
 {
-	char *end;
-	long value = text[0] ? strtol(text, &end, 10) : 2;
+	int seconds = text[0] ? atoi(text) : 2;
 
-	if (text[0] && (*end || value < 1 || value > MAX_SECONDS))
-		return refuse(TOOL_EXIT_REFUSED, "ps: --watch takes 1 to %d seconds", MAX_SECONDS);
-	ps->seconds = (unsigned int)value;
+	if (seconds < 1)
+		return refuse(TOOL_EXIT_REFUSED, "ps: --watch takes 1 second or more");
+	ps->seconds = (unsigned int)seconds;
 	return 0;
 }
 
 static struct ps ps;
-static const char *chosen_columns, *seconds;
+static const char *chosen_columns, *watch_seconds;
 
 static int run_ps(char **words)
 {
 	int status = choose_columns(&ps, chosen_columns);
 
 	(void)words;
-	if (!status && seconds)
-		status = choose_seconds(&ps, seconds);
+	if (!status && watch_seconds)
+		status = choose_seconds(&ps, watch_seconds);
 	if (status)
 		return status;
 	ps.on_terminal = isatty(STDOUT_FILENO) && !ps.is_json;
@@ -398,7 +395,7 @@ static const struct option_row ps_options[] = {
 	{ "--json", NULL, "print JSON, with all columns if -o names none", .flag = &ps.is_json },
 	{ "--noheadings", NULL, "leave out the line of headings", .flag = &ps.no_headings },
 	{ "--watch", "[=SECONDS]", "print repeatedly, every 2 seconds or as given",
-	  .text = &seconds },
+	  .text = &watch_seconds },
 	{ 0 },
 };
 

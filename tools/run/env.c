@@ -144,7 +144,7 @@ static void print_chosen(const struct string_list *libraries, char **words)
 
 static struct preload_wish wish;
 
-static int print_lines(char **words)
+static int run_env(char **words)
 {
 	bool launcher = words[0] && is_launcher(words[0]);
 	struct string_list libraries = { 0 };
@@ -155,6 +155,8 @@ static int print_lines(char **words)
 	struct elf_info elf;
 	const char *library;
 
+	if (launcher && !words[1])
+		return refuse_program_missing(&command_env);
 	if (find_library(found ? program.elf.bits : LOADER_LIB_OWN_BITS, &library, &elf) ||
 	    set_quirk())
 		return TOOL_EXIT_REFUSED;
@@ -173,15 +175,6 @@ static int print_lines(char **words)
 	else
 		print_all(&libraries, words);
 	return TOOL_EXIT_OK;
-}
-
-static int run_env(char **words)
-{
-	if (words[0] && !words[1] && is_launcher(words[0])) {
-		refuse(0, "env: no program given for %s", words[0]);
-		return advise_usage(&command_env);
-	}
-	return print_lines(words);
 }
 
 static const struct option_row env_options[] = { PRELOAD_OPTIONS(wish), { 0 } };

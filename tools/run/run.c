@@ -82,10 +82,8 @@ static int exec_under_softhca(const struct launch *launch)
 	const char *softhca = paths_softhca(&places);
 	char self[PATH_MAX];
 
-	if (!softhca)
+	if (!softhca || paths_self(self, sizeof(self)))
 		return refuse_missing("softhca, the emulated HCA,", &places);
-	if (paths_self(self, sizeof(self)))
-		return refuse(TOOL_EXIT_REFUSED, "/proc is not mounted; mount it");
 	execv(softhca, softhca_argv(softhca, self, launch));
 	return refuse(TOOL_EXIT_REFUSED, "%s: %s", softhca, strerror(errno));
 }
@@ -135,6 +133,7 @@ int launch_program(const struct launch *launch)
 	const char *library;
 	int fault = program_open(launch->program[0], &program);
 	int status = find_library(program.elf.bits, &library, &library_elf);
+
 	if (status)
 		return status;
 	if (!fault)
