@@ -3,17 +3,15 @@
 """Breaks the code on purpose, one row of the table at a time, and counts how often the tests
 notice.
 
-usage: run.py [--list | --score] [WORD...]
+usage: run.py [--list] [WORD...]
 
 Runs the rows whose path or title contains one of the words; without a word, all of them. It leaves
 the checkout alone: it copies the tracked files to build-mutation/ and builds there. The next run
-builds only what is different. Every outcome is appended to build-mutation/outcomes; --score counts
-the last outcomes. Exit status: 0 when every row was noticed, 1 when one was not, 2 when the table
-is wrong or the unchanged copy does not build.
+builds only what is different. Exit status: 0 when every row was noticed, 1 when one was not, 2 when
+the table is wrong or the unchanged copy does not build.
 """
 
 import argparse
-import collections
 import os
 import shutil
 import subprocess
@@ -24,7 +22,6 @@ import rows
 
 ROOT = rows.HERE.parent.parent
 FOLDER = ROOT / "build-mutation"
-RECORD = FOLDER / "outcomes"
 NOT_BUILT = 125  # of meson test
 MESON = "/usr/bin/meson" if os.path.exists("/usr/bin/meson") else "meson"
 
@@ -114,47 +111,24 @@ def outcome(copy, row, sound):
 
 
 def run(selected):
-    copy = Copy()
+    """Runs the rows; returns those that were not noticed."""
+    copy, sound, missed = Copy(), set(), []
     copy.refresh()
     for row in selected:
         rows.mutated(row, copy.read(row.path))
     copy.setup()
-    sound = set()
-    commit = git("rev-parse", "--short", "HEAD").strip()
     for row in selected:
         begin = time.monotonic()
         result = outcome(copy, row, sound)
-        with RECORD.open("a") as file:
-            print(result, commit, f"{time.monotonic() - begin:.0f}", row.name, sep="\t", file=file)
         print(f"{result}: {row.name} ({time.monotonic() - begin:.0f} s)", flush=True)
-
-
-def last_outcomes():
-    """The outcome of each row's last run, by its name."""
-    lines = RECORD.read_text().splitlines() if RECORD.exists() else []
-    return {name: result for result, _, _, name in (line.split("\t") for line in lines)}
-
-
-def score(selected, last):
-    """One line for each folder, and what was not noticed. Returns the exit status."""
-    folders = collections.defaultdict(collections.Counter)
-    for row in selected:
-        folders[row.path.split("/")[0]][last.get(row.name, "not run")] += 1
-    for folder, counts in sorted(folders.items()):
-        print(f"{folder}: {counts['noticed']} of {counts.total()} noticed" +
-              "".join(f", {number} {kind}"
-                      for kind, number in sorted(counts.items()) if kind != "noticed"))
-    missed = [row for row in selected if last.get(row.name) != "noticed"]
-    for row in missed:
-        print(f"{last.get(row.name, 'not run')}: {row.name}")
-    print(f"{len(selected) - len(missed)} of {len(selected)} noticed")
-    return 1 if missed else 0
+        if result != "noticed":
+            missed.append(row)
+    return missed
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].removeprefix("usage: "))
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("--score", action="store_true")
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
     selected = [
@@ -166,9 +140,10 @@ def main():
     if options.list:
         print("\n".join(row.name for row in selected))
         return 0
-    if not options.score:
-        run(selected)
-    return score(selected, last_outcomes())
+    missed = run(selected)
+    print("\n".join(["", *(f"not noticed: {row.name}" for row in missed)]))
+    print(f"{len(selected) - len(missed)} of {len(selected)} noticed")
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def test_every_file_has_a_row(source_root, room):
 
 
 def test_names_are_unique():
-    """The outcomes of run.py are kept by name."""
+    """run.py selects rows by name."""
     assert not [
         name for name, count in collections.Counter(row.name for row in ROWS).items() if count > 1
     ]
