@@ -30,7 +30,6 @@ NOT_UNDER_SANITIZERS = {
     ("thread", "ends_after_its_last_thread"): "the sanitizer's own thread keeps every program alive",
     ("", "test_streams.py"): "the sanitizer's runtime itself uses standard error and free descriptors",
     ("", "test_install.py"): "looks at an installation as of a release, which has no sanitizer",
-    ("", "test_i386.py"): "makes a build of its own",
     ("", "test_configure.py"): "compiles programs that are not instrumented",
     ("", "test_programs.py"): "compiles programs that are not instrumented",
     ("", "test_xsrq.py"): "compiles programs that are not instrumented",

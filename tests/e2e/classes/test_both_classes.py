@@ -10,8 +10,9 @@ import sys
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(HERE.parents[1] / "packaging"), str(HERE.parent / "shim")]
+sys.path[:0] = [str(HERE.parents[1] / folder) for folder in ("packaging", "abi", "e2e/shim")]
 import contract_rows  # noqa: E402
+import elf  # noqa: E402
 import tree  # noqa: E402
 
 WORKER = pathlib.Path("tests") / "e2e" / "classes" / "worker"
@@ -55,6 +56,16 @@ def test_commands_are_of_64_bits(prefix):
     installed."""
     for name in ("softhca", "xrc-compat"):
         assert (prefix / "bin" / name).read_bytes()[4] == 2
+
+
+def test_calls_on_files_of_32_bits_have_64_bit_inodes_and_offsets(builds):
+    """The inode's number identifies a domain. A number of 32 bits would name another file, or
+    stat() would fail with EOVERFLOW."""
+    _, undefined = elf.dynamic_symbols(builds[32] / "shim" / "libxrc-compat.so.1")
+    names = {symbol.split("@")[0] for symbol in undefined}
+    assert not names & {
+        "open", "openat", "fstat", "stat", "fstatat", "mmap", "ftruncate", "__fxstat", "__xstat"
+    }
 
 
 @pytest.mark.any_model
