@@ -18,7 +18,6 @@ ROWS = {
     symbol.name: symbol for symbol in gen_symbols.read_table(ROOT / "abi" / "symbols.tab", "x86_64")
 }
 ENTERED = [symbol for symbol in ROWS.values() if symbol.returns != "loader"]
-TRACED = [symbol for symbol in ENTERED if symbol.arguments != "-"]
 
 
 def text_of(pattern):
@@ -80,12 +79,3 @@ def test_a_test_calls_the_function(symbol):
     }
     code = rules.without_strings(rules.without_comments(text_of(folders[symbol.name[:4]])))
     assert re.search(r"\b%s\(" % symbol.name, code)
-
-
-def test_the_table_has_every_name_that_the_trace_shows():
-    wanted = {
-        argument.lstrip(">=") for symbol in TRACED for argument in symbol.arguments.split(",")
-    }
-    showers = text_of("tools/trace/library/describe.c").split("} showers[] = {")[1].split("};")[0]
-    shown = set(re.findall(r'\{ "(\w+)",', showers))
-    assert shown and shown <= wanted

@@ -7,7 +7,6 @@ ACCEPTED = [
     "table: replace a file that was removed\n",
     "tests/e2e: run all rows by one runner\n\nThey had three.\n",
     "man, docs: name one more limit\n# Please enter the commit message\n#\n",
-    "Revert \"table: replace a file\"\n",
     "fixup! table\n",
 ]
 REFUSED = {

@@ -50,17 +50,6 @@ def test_every_page_is_found_from_the_readme():
     assert {page for page in PAGES if page not in found} == set()
 
 
-def test_the_first_screen_is_one_screen():
-    """Up to "Use it": what XRC is, with a picture, what was not tried, the command to start with,
-    its output, the command that tests."""
-    first = (ROOT / "README.md").read_text().split("\n## Use it")[0]
-    assert len(first.splitlines()) <= 50
-    for part in ("Extended Reliable Connection", "](docs/xrc.svg)",
-                 "No real adapter has been tried", "receiver 3"):
-        assert part in first
-    assert re.findall(r"^    \./(\S+)", first, re.M) == ["run-demo", "run-tests"]
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_exist(page):
     text = page.read_text()
