@@ -95,13 +95,6 @@ def test_i386_is_added_to_debian_before_its_libraries_are_installed(machine):
         " install --no-install-recommends libibverbs1:i386")
 
 
-@pytest.mark.parametrize("missing, dpkg", [([], "arm64"), ([MISSING_32], "i386"),
-                                           ([MISSING_32], None)])
-def test_no_architecture_is_added_where_there_is_no_need(machine, missing, dpkg):
-    _, calls = machine("i386", missing=missing, before="deps_foreign_i386", dpkg=dpkg)
-    assert not [call for call in calls if call.startswith("dpkg")]
-
-
 def test_without_root_and_terminal_sudo_is_used_with_n(machine):
     result, calls = machine(missing=["pkg:libelf"], uid=1000)
     assert result.returncode == 0
@@ -131,11 +124,3 @@ def test_a_meson_that_stays_too_old_is_a_failure_that_says_what_to_do(machine):
     result, calls = machine(missing=["meson"], manager="zypper")
     assert len(calls) == 1 and result.returncode == 1
     assert "too old" in result.stdout and "pip install --user 'meson>=0.56'" in result.stdout
-
-
-def test_every_row_of_the_table_is_complete(run, source_root):
-    rows = run(["/bin/sh", "-c", ". scripts/deps.sh; deps_table"],
-               cwd=source_root).stdout.splitlines()
-    assert len(rows) > 10
-    for row in rows:
-        assert len([column for column in row.split("|") if column.strip()]) == 6, row
