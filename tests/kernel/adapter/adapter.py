@@ -9,23 +9,20 @@ import argparse
 import selectors
 import sys
 import time
-import traceback
 
 import commands
 import identity
 from engine import Engine
-from layouts import GROUP, HCR
-from mad import Answers
+from layouts import HCR
 from memory import Guest, Icm
 from queues import EVENT_PORT
-from vfio_user import CONFIG_REGION, Closed, Server
+from vfio_user import CONFIG_REGION, Server
 
 REGISTERS, DOORBELLS = 0, 2
 GO_BYTE = 0x18  # the offset in HCR of the word with the go bit
 
 # include/linux/mlx4/doorbell.h, libmlx4: offsets in each page of doorbells
 PAGE_MASK, SEND_BELL, ARM_BELL = 0xfff, 0x14, 0x20
-SPECIAL_QPS = {0: 0, 1: 2}
 
 
 class Function:
@@ -36,27 +33,23 @@ class Function:
         CONFIG_REGION: identity.CONFIG_SIZE
     }
     vectors = identity.VECTORS
-    mtu = identity.MTU_4096
     has_xrc = True
     config_space = staticmethod(identity.config_space)
 
     def __init__(self, wire, lid):
         self.wire, self.lid, self.guest = wire, lid, Guest()
-        self.gid = identity.DEFAULT_PREFIX << 64 | identity.node_guid(lid) + 1
         self.server = None
         self.config = self.config_space()
         self.started = time.monotonic()
         self.reset()
 
     def reset(self):
-        self.icm, self.keys, self.mtt_base, self.special_base = Icm(self.guest), None, 0, 0
+        self.icm, self.keys, self.mtt_base = Icm(self.guest), None, 0
         self.eqs, self.cqs, self.srqs, self.event_queue, self.groups = {}, {}, {}, {}, {}
         for qp in getattr(self, "qps", {}).values():
             self.wire.engine.forget(qp)
         self.qps = {}
-        self.answers = Answers(self.lid)
         self.register = bytearray(HCR.size)
-        self.half = b""
 
     def log(self, text):
         print(f"{time.monotonic() - self.started:.3f} lid {self.lid}: {text}", flush=True)
@@ -70,16 +63,6 @@ class Function:
         queue = self.eqs.get(self.event_queue.get(kind))
         if queue:
             queue.post(type=kind, **fields)
-
-    def special_qpn(self, qpn):
-        return self.special_base + SPECIAL_QPS[qpn] if qpn in SPECIAL_QPS else qpn
-
-    def group_members(self, gid):
-        for data in self.groups.values():
-            group = GROUP.parse(data)
-            if group.gid == gid:
-                for at in range(GROUP.size, GROUP.size + 4 * group.members, 4):
-                    yield int.from_bytes(data[at:at + 4], "big") & 0xffffff
 
     # ---- the driver's reads and writes ----
 
@@ -117,7 +100,8 @@ class Function:
             self.config[offset:offset + len(data)] = data
 
     def asked(self, kind):
-        return (self.qps, self.cqs, self.srqs)[kind]
+        targets = [number for number, qp in self.qps.items() if qp.is_target()]
+        return (self.qps, self.cqs, self.srqs, targets)[kind]
 
     def raise_event(self, kind, number):
         if kind == EVENT_PORT:
@@ -128,10 +112,8 @@ class Function:
     def _doorbell(self, offset, data):
         if offset == SEND_BELL:
             self.wire.engine.ring(self.qps.get(int.from_bytes(data, "big") >> 8))
-        elif offset == ARM_BELL and len(data) == 4:
-            self.half = data
-        elif offset in (ARM_BELL, ARM_BELL + 4):
-            word = int.from_bytes((self.half + data)[-8:], "big")
+        elif offset == ARM_BELL:
+            word = int.from_bytes(data, "big")
             cq = self.cqs.get(word >> 32 & 0xffffff)
             if cq:
                 cq.arm(word >> 60 & 3, word >> 56 & 7, word & 0xffffff)
@@ -151,32 +133,20 @@ class Wire:
 
 
 def serve(wire, paths):
-    """Serves the adapters of the wire until every QEMU has closed its connection."""
+    """Serves the adapters of the wire until QEMU closes a connection."""
     selector = selectors.DefaultSelector()
     for function, path in zip(wire.functions, paths):
         function.server = Server(path, function)
-        selector.register(function.server.listener, selectors.EVENT_READ, function)
-    while selector.get_map():
+        selector.register(function.server.listener, selectors.EVENT_READ, function.server)
+    while True:
         for key, _ in selector.select(wire.engine.timeout()):
-            step(selector, key.data)
+            server = key.data
+            if server.connection:
+                server.serve()
+            else:
+                selector.unregister(server.listener)
+                selector.register(server.accept(), selectors.EVENT_READ, server)
         wire.engine.run()
-
-
-def step(selector, function):
-    server = function.server
-    if not server.connection:
-        selector.unregister(server.listener)
-        server.accept()
-        selector.register(server.connection, selectors.EVENT_READ, function)
-        return
-    try:
-        server.serve()
-    except (Closed, ConnectionError):
-        selector.unregister(server.connection)
-    except Exception:  # pylint: disable=broad-except
-        # A guest that writes invalid data gets no answer. The log has the reason.
-        function.log(traceback.format_exc())
-        raise
 
 
 def main(kind, text):

@@ -2,7 +2,8 @@
 """The command interface of mlx4_core. Each command is a function of one table."""
 
 import identity
-from dispatch import BAD_RESOURCE, BAD_STATE, OK, Commands, Refused
+import mad
+from dispatch import OK, Commands
 from keys import Table
 from layouts import CQ, CQE, EQ, EQE, HCR, ICM_CHUNK, INIT_HCA, QP, SRQ
 from memory import Ring, Translation
@@ -26,11 +27,6 @@ class Call:
     def mailbox(self, size=MAILBOX, offset=0):
         return bytes(self.function.guest.view(self.in_param + offset, size))
 
-    def of(self, table):
-        if self.number not in table:
-            raise Refused(BAD_RESOURCE)
-        return table[self.number]
-
     def run(self):
         """Runs the command: (status, output parameter)."""
         status, result = COMMANDS.run(self)
@@ -45,8 +41,6 @@ def execute(function, register):
     event, or polls for it."""
     call = Call(function, register)
     status, out_param = call.run()
-    if status:
-        function.log(f"command {call.opcode:#x} of {call.in_modifier:#x}: status {status:#x}")
     HCR.put(register, go=0, status=status)
     if call.event:
         function.event(EVENT_COMMAND, token=call.token, status=status, out_param=out_param)
@@ -57,11 +51,12 @@ def execute(function, register):
 # ---- firmware, limits, context memory ----
 
 # These commands need no work here: MAP_FA, UNMAP_FA, RUN_FW, MOD_STAT_CFG, CLOSE_HCA, INIT_PORT,
-# CLOSE_PORT, SET_PORT, MAP_ICM_AUX, UNMAP_ICM_AUX, NOP, HW_HEALTH_CHECK, MGID_HASH (one chain for
-# all groups)
-NOTHING = (0xfff, 0xffe, 0xff6, 0x34, 0x8, 0x9, 0xa, 0xc, 0xffc, 0xffb, 0x31, 0x50)
+# CLOSE_PORT, SET_PORT, MAP_ICM_AUX, UNMAP_ICM_AUX, NOP, HW_HEALTH_CHECK, CONF_SPECIAL_QP, UPDATE_QP
+NOTHING = (0xfff, 0xffe, 0xff6, 0x34, 0x8, 0x9, 0xa, 0xc, 0xffc, 0xffb, 0x31, 0x50, 0x23, 0x61)
 # QUERY_ADAPTER, QUERY_HCA, DIAG_RPRT, QUERY_IF_STAT: all zero
 ZEROES = (0x6, 0xb, 0x30, 0x54)
+# And MGID_HASH: one chain for all groups; SET_ICM_SIZE: how many pages the adapter wants for itself
+ANSWERS = {**identity.ANSWERS, 0x27: 0, 0xffd: 16}
 
 
 @command(*NOTHING)
@@ -74,30 +69,14 @@ def zeroes(call):
     return bytes(0x100) if call.out_param else None
 
 
-@command(0x27)
-def mgid_hash(_call):
-    return 0
-
-
-@command(0x4)
-def query_fw(_call):
-    return identity.query_fw()
-
-
 @command(0x3)
 def query_dev_cap(call):
     return identity.query_dev_cap(call.function.has_xrc)
 
 
-@command(0x43)
-def query_port(_call):
-    return identity.query_port()
-
-
-@command(0xffd)
-def set_icm_size(_call):
-    """Answers how many pages the adapter wants for itself."""
-    return 16
+@command(*ANSWERS)
+def answer(call):
+    return ANSWERS[call.opcode]
 
 
 @command(0xffa)
@@ -138,6 +117,10 @@ def sync_tpt(call):
 
 # ---- queues ----
 
+# HW2SW_EQ, HW2SW_CQ, HW2SW_SRQ
+TAKEN_BACK = {0x14: "eqs", 0x17: "cqs", 0x36: "srqs"}
+
+
 def ring(function, context, size):
     pages = Translation(function.icm, function.mtt_base + context.mtt, context.log_page + 12)
     return Ring(pages, 1 << context.log_size, size)
@@ -158,32 +141,18 @@ def sw2hw_eq(call):
                                                 ring(call.function, context, EQE.size))
 
 
-@command(0x14)
-def hw2sw_eq(call):
-    call.function.eqs.pop(call.number, None)
-
-
 @command(0x16)
 def sw2hw_cq(call):
     context = CQ.parse(call.mailbox(CQ.size))
-    cq = CompletionQueue(call.function, call.number, context, ring(call.function, context,
-                                                                   CQE.size))
-    call.function.cqs[call.number] = cq
-    if not call.op_modifier:
-        cq.preset()
-
-
-@command(0x17)
-def hw2sw_cq(call):
-    call.of(call.function.cqs)
-    del call.function.cqs[call.number]
+    call.function.cqs[call.number] = CompletionQueue(call.function, call.number, context,
+                                                     ring(call.function, context, CQE.size))
 
 
 @command(0x2c)
 def modify_cq(call):
-    cq = call.of(call.function.cqs)
     if not call.op_modifier:
-        cq.resize(ring(call.function, CQ.parse(call.mailbox(CQ.size)), CQE.size))
+        call.function.cqs[call.number].resize(
+            ring(call.function, CQ.parse(call.mailbox(CQ.size)), CQE.size))
 
 
 @command(0x35)
@@ -193,20 +162,19 @@ def sw2hw_srq(call):
     call.function.srqs[call.number] = SharedReceiveQueue(call.function, call.number, context, slots)
 
 
-@command(0x36)
-def hw2sw_srq(call):
-    call.of(call.function.srqs)
-    del call.function.srqs[call.number]
+@command(*TAKEN_BACK)
+def take_back(call):
+    getattr(call.function, TAKEN_BACK[call.opcode]).pop(call.number, None)
 
 
 @command(0x37)
 def query_srq(call):
-    return SRQ.build(limit=call.of(call.function.srqs).limit)
+    return SRQ.build(limit=call.function.srqs[call.number].limit)
 
 
 @command(0x40)
 def arm_srq(call):
-    call.of(call.function.srqs).limit = call.in_param & 0xffff
+    call.function.srqs[call.number].limit = call.in_param & 0xffff
 
 
 # ---- QPs ----
@@ -216,8 +184,7 @@ def modify_qp(call):
     function = call.function
     qp = function.qps.setdefault(call.number, QueuePair(function, call.number))
     optional = int.from_bytes(call.mailbox(4), "big")
-    if not qp.change(call.opcode, optional, call.mailbox(QP.size, 8)):
-        raise Refused(BAD_STATE)
+    qp.change(call.opcode, optional, call.mailbox(QP.size, 8))
     function.wire.engine.changed(qp)
     if qp.state == SQD and call.in_modifier & SELF_MODIFIED:
         qp.state = DRAINING
@@ -233,24 +200,14 @@ def reset_qp(call):
 
 @command(0x22)
 def query_qp(call):
-    return bytes(8) + call.of(call.function.qps).query()
-
-
-@command(0x23)
-def conf_special_qp(call):
-    call.function.special_base = call.number
-
-
-@command(0x61)
-def update_qp(_call):
-    return None
+    return bytes(8) + call.function.qps[call.number].query()
 
 
 # ---- management ----
 
 @command(0x24)
 def mad_ifc(call):
-    return call.function.answers.answer(call.mailbox(0x100))
+    return mad.answer(call.function.lid, call.mailbox(0x100))
 
 
 @command(0x25)

@@ -1,23 +1,36 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Requests of connected QPs: RC, UC and XRC. The answer is known when the request has been
-delivered."""
+"""Requests of RC and XRC QPs. The answer is known when the request has been delivered."""
 
 from types import SimpleNamespace
 
-from keys import LOCAL_READ, LOCAL_WRITE, REMOTE_ATOMIC, REMOTE_READ, REMOTE_WRITE, scatter
-from qp import (ATOMICS, COMPARE_SWAP, NOP, READ, RECEIVING, RTR, SEND, SEND_IMMEDIATE, UC, WRITE,
+from keys import (LOCAL_READ, LOCAL_WRITE, REMOTE_ATOMIC, REMOTE_READ, REMOTE_WRITE, Denied,
+                  scatter)
+from qp import (ATOMICS, COMPARE_SWAP, READ, RECEIVING, RTR, SEND, SEND_IMMEDIATE, WRITE,
                 WRITE_IMMEDIATE, XRC)
 from queues import (CQE_ERROR, EVENT_ACCESS_ERROR, EVENT_BAD_REQUEST, EVENT_ESTABLISHED,
-                    LOCAL_LENGTH, LOCAL_PROTECTION, LOCAL_QP_OP, REMOTE_ACCESS, REMOTE_INVALID,
-                    REMOTE_OPERATION)
-from verdict import Failed, Lost, NotReady
+                    LOCAL_LENGTH, REMOTE_ACCESS, REMOTE_INVALID)
 
-MAX_MESSAGE = 1 << 30
 PSN_MASK = 0xffffff
-KNOWN = (NOP, WRITE, WRITE_IMMEDIATE, SEND, SEND_IMMEDIATE, READ, *ATOMICS)
 
 # Opcodes of receive completions, include/linux/mlx4/device.h: MLX4_RECV_OPCODE_*
 RECEIVED = {WRITE_IMMEDIATE: 0, SEND: 1, SEND_IMMEDIATE: 2}
+
+
+class Lost(Exception):
+    """The request gets no answer. It is sent again until the retries are used up."""
+
+
+class NotReady(Exception):
+    """The receiver has no receive posted and asks for a pause (RNR NAK)."""
+
+
+class Failed(Exception):
+    """The request completes with an error, and its QP and @peer fail. The driver of the peer may
+    get an event."""
+
+    def __init__(self, syndrome, event=None):
+        super().__init__(f"syndrome {syndrome:#x}")
+        self.syndrome, self.event, self.peer = syndrome, event, None
 
 
 def length(request):
@@ -31,72 +44,43 @@ def local_views(qp, request):
     access = LOCAL_WRITE if request.opcode in (READ, *ATOMICS) else LOCAL_READ
     views = []
     for part in request.gather:
-        if isinstance(part, bytes):
-            found = [part] if access == LOCAL_READ else None
-        else:
-            found = qp.function.keys.all_views(qp.context.pd, [part], access)
-        if found is None:
-            raise Failed(LOCAL_PROTECTION)
-        views += found
+        views += [part] if isinstance(part, bytes) else qp.function.keys.views(
+            qp.context.pd, part, access)
     return views
-
-
-def send(qp, request):
-    """Executes the request; returns its length."""
-    size = length(request)
-    if request.opcode not in KNOWN or (qp.context.service == UC and
-                                       request.opcode in (READ, *ATOMICS)):
-        raise Failed(LOCAL_QP_OP)
-    if request.opcode == NOP:
-        return 0
-    if size > MAX_MESSAGE:
-        raise Failed(LOCAL_LENGTH)
-    views = local_views(qp, request)
-    try:
-        _transport(qp, request, views, size)
-    except (Lost, NotReady):
-        if qp.context.service != UC:
-            raise
-    return size
 
 
 def _connected(peer, qp):
     """Whether the receiver @peer is connected to this QP. Only then it accepts the QP's packets,
     and has an address to answer to."""
-    return (peer.state in RECEIVING and peer.context.remote_qpn == qp.number and
-            peer.remote_lid == qp.function.lid)
+    return (peer.context.service == qp.context.service and peer.state in RECEIVING and
+            peer.context.remote_qpn == qp.number and peer.context.primary_rlid == qp.function.lid)
 
 
-def _transport(qp, request, views, size):
-    function = qp.function.wire.get(qp.remote_lid)
+def send(qp, request):
+    """Executes the request; returns its length."""
+    function = qp.function.wire.get(qp.context.primary_rlid)
     peer = function and function.qps.get(qp.context.remote_qpn)
-    if not peer or peer.context.service != qp.context.service or not _connected(peer, qp):
-        raise Lost
-    if peer.context.receive_psn != qp.context.send_psn and qp.context.service != UC:
+    if not peer or not _connected(peer, qp):
         raise Lost
     if peer.state == RTR and not peer.established:
         peer.established = True
         function.event(EVENT_ESTABLISHED, number=peer.number)
+    size = length(request)
     try:
-        _execute(
-            SimpleNamespace(qp=qp, peer=peer, request=request, views=views, size=size, queue=_queue(
-                peer, request)))
+        queue = _queue(peer, request)
+        if request.opcode in RECEIVED and not (queue.entries and queue.entries.ready()):
+            raise NotReady
+        HANDLERS[request.opcode](SimpleNamespace(qp=qp, peer=peer, request=request, size=size,
+                                                 views=local_views(qp, request), queue=queue))
     except Failed as failure:
         if failure.event:
             function.event(failure.event, number=peer.number)
-        if qp.context.service != UC:
-            failure.peer = peer
-            raise
+        failure.peer = peer
+        raise
     packets = max(1, -(-size // (128 << qp.context.mtu)))
     qp.context.send_psn = (qp.context.send_psn + packets) & PSN_MASK
     peer.context.receive_psn = qp.context.send_psn
-
-
-def _fits(one, other, size):
-    """Whether the receiver accepts the packets. Each may have its MTU at most, and all but the last
-    one of a message must be full."""
-    least = 128 << min(one.context.mtu, other.context.mtu)
-    return one.context.mtu == other.context.mtu or size <= least
+    return size
 
 
 def _queue(peer, request):
@@ -107,57 +91,38 @@ def _queue(peer, request):
         srq = function.srqs.get(request.srqn)
         if not srq or srq.xrcd != context.xrcd:
             raise Failed(REMOTE_INVALID, EVENT_BAD_REQUEST)
-        return SimpleNamespace(entries=srq, pd=srq.pd, cq=function.cqs.get(srq.cqn), srq=srq)
+        return SimpleNamespace(entries=srq, pd=srq.pd, cq=function.cqs[srq.cqn], srqn=srq.number)
     srq = function.srqs.get(context.srqn) if context.has_srq else None
     return SimpleNamespace(entries=srq or peer.receives, pd=context.pd,
-                           cq=function.cqs.get(context.receive_cqn), srq=srq)
+                           cq=function.cqs[context.receive_cqn], srqn=0)
 
 
-def _execute(call):
-    handler = HANDLERS[call.request.opcode]
-    if not _fits(call.qp, call.peer, call.size):
-        raise Failed(REMOTE_INVALID, EVENT_BAD_REQUEST)
-    if call.request.opcode in RECEIVED and not (call.queue.entries and call.queue.entries.ready()):
-        raise NotReady(call.peer.context.rnr_timer)
-    handler(call)
-
-
-def _complete(call, size, syndrome=0):
+def _complete(call, size):
     request, queue = call.request, call.queue
-    if not queue.cq or queue.cq.full():
-        raise Failed(REMOTE_OPERATION)
-    index = queue.entries.take()
-    srqn = queue.srq.number if call.peer.context.service == XRC else 0
-    if syndrome:
-        queue.cq.post(True, qpn=call.peer.number, srqn=srqn, index=index & 0xffff,
-                      syndrome=syndrome, opcode=CQE_ERROR)
-        return
     queue.cq.post(bool(request.solicited), qpn=call.peer.number, immediate=request.immediate,
-                  remote=call.qp.number, srqn=srqn, slid=call.qp.function.lid, sl=call.qp.sl,
-                  bytes=size, index=index & 0xffff, opcode=RECEIVED[request.opcode])
+                  remote=call.qp.number, srqn=queue.srqn, slid=call.qp.function.lid,
+                  sl=call.qp.context.primary_sl, bytes=size,
+                  index=queue.entries.take() & 0xffff, opcode=RECEIVED[request.opcode])
 
 
 def _send(call):
-    segments = call.queue.entries.peek()
+    queue, segments = call.queue, call.queue.entries.peek()
     if sum(row[0] for row in segments) < call.size:
-        _complete(call, 0, LOCAL_LENGTH)
+        queue.cq.post(True, qpn=call.peer.number, srqn=queue.srqn, syndrome=LOCAL_LENGTH,
+                      index=queue.entries.take() & 0xffff, opcode=CQE_ERROR)
         raise Failed(REMOTE_INVALID)
-    views = call.peer.function.keys.all_views(call.queue.pd, segments, LOCAL_WRITE)
-    if views is None:
-        _complete(call, 0, LOCAL_PROTECTION)
-        raise Failed(REMOTE_OPERATION)
-    scatter(views, b"".join(call.views))
+    keys = call.peer.function.keys
+    scatter([view for segment in segments for view in keys.views(queue.pd, segment, LOCAL_WRITE)],
+            b"".join(call.views))
     _complete(call, call.size)
 
 
 def _remote_views(call, access):
-    if not call.size:
-        return []
-    segment = (call.size, call.request.key, call.request.address)
-    views = call.peer.function.keys.views(call.queue.pd, segment, access)
-    if views is None:
-        raise Failed(REMOTE_ACCESS, EVENT_ACCESS_ERROR)
-    return views
+    try:
+        return call.peer.function.keys.views(
+            call.queue.pd, (call.size, call.request.key, call.request.address), access)
+    except Denied:
+        raise Failed(REMOTE_ACCESS, EVENT_ACCESS_ERROR) from None
 
 
 def _may(call, name):
@@ -181,8 +146,6 @@ def _atomic(call):
     """Executes an atomic operation. The memory has the guest's byte order, the request the
     wire's."""
     _may(call, "remote_atomic")
-    if call.request.address % 8:
-        raise Failed(REMOTE_INVALID, EVENT_BAD_REQUEST)
     view = _remote_views(call, REMOTE_ATOMIC)[0]
     old, atomic = int.from_bytes(view, "little"), call.request.atomic
     if call.request.opcode != COMPARE_SWAP:

@@ -4,18 +4,11 @@
 import time
 
 import connected
-import datagram
-from qp import DRAINING, ERR, MLX, RESET, RTS, SQD, SQER, UC, UD
-from queues import EVENT_DRAINED, EVENT_LAST_WQE, RETRY_EXCEEDED, RNR_EXCEEDED
-from verdict import Failed, Lost, NotReady
+from qp import DRAINING, ERR, RC, RESET, RTS, SQD, XRC
+from queues import EVENT_DRAINED, RETRY_EXCEEDED
 
 BURST = 64
 TICK = 0.002
-
-# InfiniBand Architecture Specification 9.7.5.2.8: the RNR timers, in units of 10 us
-RNR_UNITS = (65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768,
-             1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152)
-FOREVER = 7
 
 
 class Engine:
@@ -39,7 +32,7 @@ class Engine:
         if qp.state == RESET:
             self.forget(qp)
         elif qp.state == ERR:
-            self.fail(qp)
+            qp.flush()
         elif qp.state == RTS:
             self.ring(qp)
 
@@ -47,9 +40,7 @@ class Engine:
         """How many seconds the caller may sleep; None: until the next message of QEMU."""
         if not self.waiting:
             return None
-        if any(qp.since is None and qp.state != ERR for qp in self.waiting):
-            return 0
-        return TICK
+        return 0 if any(qp.since is None for qp in self.waiting) else TICK
 
     def run(self):
         for qp in list(self.waiting):
@@ -58,10 +49,8 @@ class Engine:
 
     def _run(self, qp):
         """Executes requests of the QP. Returns whether the engine has to look at the QP again."""
-        if qp.state in (ERR, SQER):
+        if qp.state == ERR:
             qp.flush()
-            # No doorbell announces receives that are posted now.
-            return qp.state == ERR and qp.receives is not None
         for _ in range(BURST):
             if qp.state not in (RTS, DRAINING):
                 return False
@@ -79,63 +68,31 @@ class Engine:
             qp.function.event(EVENT_DRAINED, number=qp.number)
 
     def _execute(self, qp, request):
-        """Executes one request. Returns whether the next one may follow at once."""
+        """Executes one request. Returns whether the next one may follow at once. Only RC and XRC
+        carry messages. Others are lost, as unreliable ones may be."""
         try:
-            size = self._deliver(qp, request)
-        except Failed as failure:
-            qp.complete_send(request, syndrome=failure.syndrome)
-            self.fail_sender(qp)
-            if failure.peer:
-                self.fail(failure.peer)
-            return False
-        except (Lost, NotReady) as reason:
-            return self._wait(qp, request, reason)
-        if not qp.complete_send(request, size):
-            self.fail(qp)
-            return False
-        return True
+            carried = qp.context.service in (RC, XRC)
+            qp.complete_send(request, connected.send(qp, request) if carried else 0)
+            return True
+        except connected.Failed as failure:
+            self._fail(qp, request, failure.syndrome)
+            failure.peer.fail()
+        except (connected.Lost, connected.NotReady) as reason:
+            self._wait(qp, request, isinstance(reason, connected.Lost))
+        return False
 
-    @staticmethod
-    def _deliver(qp, request):
-        if qp.context.service == UD:
-            return datagram.send(qp, request)
-        if qp.context.service == MLX:
-            return datagram.send_raw(qp, request)
-        return connected.send(qp, request)
+    def _fail(self, qp, request, syndrome):
+        qp.complete_send(request, syndrome=syndrome)
+        qp.fail()
+        self.forget(qp)
 
-    def _wait(self, qp, request, reason):
+    def _wait(self, qp, request, lost):
+        """Waits until the retries are used up. For a receive it waits for ever: all programs here
+        set rnr_retry to 7."""
         now = time.monotonic()
         if qp.since is None:
             qp.since = now
-        limit, syndrome = self._retry_limit(qp, reason)
-        if limit is not None and now - qp.since >= limit:
-            qp.complete_send(request, syndrome=syndrome)
-            self.fail_sender(qp)
-        return False
-
-    def _retry_limit(self, qp, reason):
-        """(seconds until the retries are used up, or None; the syndrome)"""
         context = qp.context
-        if isinstance(reason, NotReady):
-            if context.rnr_retry == FOREVER:
-                return None, RNR_EXCEEDED
-            return context.rnr_retry * RNR_UNITS[reason.timer] * 1e-5 * self.slow, RNR_EXCEEDED
-        if not qp.timeout:
-            return None, RETRY_EXCEEDED
-        return (context.retry_count + 1) * 4.096e-6 * 2 ** qp.timeout * self.slow, RETRY_EXCEEDED
-
-    def fail_sender(self, qp):
-        """Takes the QP to the state after a failed send. An unreliable QP goes on receiving."""
-        if qp.context.service in (UC, UD):
-            qp.state = SQER
-            qp.flush()
-        else:
-            self.fail(qp)
-
-    def fail(self, qp):
-        qp.state = ERR
-        self.waiting[qp] = None
-        qp.flush()
-        if qp.context.has_srq and not qp.last_wqe_raised:
-            qp.last_wqe_raised = True
-            qp.function.event(EVENT_LAST_WQE, number=qp.number)
+        seconds = (context.retry_count + 1) * 4.096e-6 * 2**context.primary_ack_timeout * self.slow
+        if lost and now - qp.since >= seconds:
+            self._fail(qp, request, RETRY_EXCEEDED)

@@ -49,12 +49,6 @@ def config_space():
     return data
 
 
-def query_fw():
-    return QUERY_FW.build(pages=16, major=2, subminor=5000, minor=42, interface=3,
-                          log_max_commands=4, clear_interrupt=CLEAR_INTERRUPT,
-                          error_buffer=ERROR_BUFFER, error_size=16)
-
-
 def query_dev_cap(has_xrc=True):
     return QUERY_DEV_CAP.build(
         log_max_srq_size=14, log_max_qp_size=14, log_reserved_qps=6, log_max_qps=18,
@@ -70,20 +64,29 @@ def query_dev_cap(has_xrc=True):
         dmpt_bytes=64, max_icm=1 << 36)
 
 
-def query_port():
-    return QUERY_PORT.build(up=1, types=INFINIBAND, mtu=MTU_4096, ethernet_mtu=1500, width=3,
-                            log_gids=LOG_GIDS, log_pkeys=LOG_PKEYS, log_macs=7, log_vlans=7, vls=4,
-                            mac=OUI << 24 | 1)
+# QUERY_FW, QUERY_PORT
+ANSWERS = {
+    0x4: QUERY_FW.build(pages=16, major=2, subminor=5000, minor=42, interface=3,
+                        log_max_commands=4, clear_interrupt=CLEAR_INTERRUPT,
+                        error_buffer=ERROR_BUFFER, error_size=16),
+    0x43: QUERY_PORT.build(up=1, types=INFINIBAND, mtu=MTU_4096, ethernet_mtu=1500, width=3,
+                           log_gids=LOG_GIDS, log_pkeys=LOG_PKEYS, log_macs=7, log_vlans=7, vls=4,
+                           mac=OUI << 24 | 1),
+}
 
 
 def node_guid(lid):
     return OUI << 40 | 0x0300a0b000 + (lid << 8)
 
 
+def port_guid(lid):
+    return node_guid(lid) + 1
+
+
 def node_info(lid):
     guid = node_guid(lid)
     return NODE_INFO.build(base_version=1, class_version=1, type=1, ports=1, system_guid=guid,
-                           node_guid=guid, port_guid=guid + 1, partitions=1 << LOG_PKEYS,
+                           node_guid=guid, port_guid=port_guid(lid), partitions=1 << LOG_PKEYS,
                            device=DEVICE, local_port=1, vendor=OUI)
 
 

@@ -2,11 +2,15 @@
 """Memory regions: the memory, protection domain and access rights of each key."""
 
 from layouts import MPT
-from memory import Fault, Translation
+from memory import Translation
 
 # mlx4.h: MLX4_PERM_* from bit 10 on
 LOCAL_READ, LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC = 1, 2, 4, 8, 16
 HARDWARE, SOFTWARE = 0x0, 0xf  # the owner of an entry
+
+
+class Denied(Exception):
+    """The key does not open this memory."""
 
 
 class Keys:
@@ -16,32 +20,13 @@ class Keys:
         self.function = function
 
     def views(self, pd, segment, access):
-        """Views of the memory of @segment (bytes, key, address); None if the key does not open
-        it."""
+        """Views of the memory of @segment (bytes, key, address)."""
         size, key, address = segment
         region = self._find(key)
-        if not region or region.pd != pd or region.access & access != access:
-            return None
-        try:
-            if region.physical:
-                return [self.function.guest.view(address, size)]
-            if address < region.start or address + size > region.start + region.length:
-                return None
-            return list(
-                region.pages.pieces(address - (region.start & -(1 << region.log_page)), size))
-        except Fault:
-            return None
-
-    def all_views(self, pd, segments, access):
-        found = []
-        for segment in segments:
-            if not segment[0]:
-                continue
-            views = self.views(pd, segment, access)
-            if views is None:
-                return None
-            found += views
-        return found
+        if (not region or region.pd != pd or region.access & access != access or
+                not region.start <= address <= region.start + region.length - size):
+            raise Denied
+        return list(region.pages.pieces(address - (region.start & -(1 << region.log_page)), size))
 
 
 class Table(Keys):
@@ -76,10 +61,7 @@ class Table(Keys):
         index = key >> 8 | (key & 0xff) << 24
         slot = index & self.last
         if slot not in self.known:
-            try:
-                region = MPT.parse(self.function.icm.read(self._address(index), MPT.size))
-            except Fault:
-                return None
+            region = MPT.parse(self.function.icm.read(self._address(index), MPT.size))
             region.pages = Translation(self.function.icm, self.function.mtt_base + region.mtt,
                                        region.log_page)
             self.known[slot] = region

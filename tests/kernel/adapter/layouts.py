@@ -63,14 +63,15 @@ MPT = Layout(0x40, owner=(0x00, 1, 4, 4), physical=(0x00, 4, 9, 1), access=(0x00
 # include/linux/mlx4/qp.h: mlx4_qp_path, mlx4_qp_context
 PATH = {
     "fl": (0, 3), "pkey_index": (3, 1), "counter": (4, 1), "grh_mylmc": (5, 1), "rlid": (6, 2),
-    "ackto": (8, 1), "mgid_index": (9, 1), "rate": (10, 1), "hop_limit": (11, 1), "tclass": (12, 4),
-    "rgid": (16, 16), "sched_queue": (32, 1), "rest": (33, 11)
+    "ack_timeout": (8, 1, 3, 5), "mgid_index": (9, 1), "rate": (10, 1), "hop_limit": (11, 1),
+    "tclass": (12, 4),
+    "rgid": (16, 16), "sched_queue": (32, 1), "sl": (32, 1, 2, 4), "rest": (33, 11)
 }
 PRIMARY, ALTERNATE = 0x18, 0x44
 
 
 def _path(prefix, at):
-    return {f"{prefix}_{name}": (at + offset, size) for name, (offset, size) in PATH.items()}
+    return {f"{prefix}_{name}": (at + where[0], *where[1:]) for name, where in PATH.items()}
 
 
 QP = Layout(
@@ -96,15 +97,11 @@ CQE = Layout(0x20, qpn=(0x00, 4), immediate=(0x04, 4), has_grh=(0x08, 4, 31, 1),
              index=(0x18, 2), vendor=(0x1a, 1), syndrome=(0x1b, 1), owner=(0x1f, 1, 7, 1),
              is_send=(0x1f, 1, 6, 1), opcode=(0x1f, 1, 0, 5))
 
-# include/linux/mlx4/qp.h: mlx4_wqe_ctrl_seg, mlx4_wqe_raddr_seg, mlx4_wqe_atomic_seg,
-# mlx4_wqe_datagram_seg with mlx4_av in it
+# include/linux/mlx4/qp.h: mlx4_wqe_ctrl_seg, mlx4_wqe_raddr_seg, mlx4_wqe_atomic_seg
 CONTROL = Layout(16, owner=(0, 4, 31, 1), opcode=(0, 4, 0, 5), units=(7, 1, 0, 6), srqn=(8, 4, 8),
                  signalled=(8, 4, 2, 2), solicited=(8, 4, 1, 1), immediate=(12, 4))
 REMOTE = Layout(16, address=(0, 8), key=(8, 4))
 ATOMIC = Layout(16, swap_add=(0, 8), compare=(8, 8))
-DATAGRAM = Layout(48, pd=(0, 4, 0, 24), has_grh=(5, 1, 7, 1), dlid=(6, 2), hop_limit=(11, 1),
-                  sl=(12, 4, 28), flow=(12, 4, 0, 28), dgid=(16, 16), qpn=(32, 4, 0, 24),
-                  qkey=(36, 4))
 
 # include/linux/mlx4/device.h: mlx4_mad_ifc. InfiniBand Architecture Specification 14.2: SMPs and
 # their attributes
@@ -120,12 +117,3 @@ PORT_INFO = Layout(64, gid_prefix=(8, 8), lid=(16, 2), sm_lid=(18, 2), capabilit
                    mtu_cap=(41, 1, 0, 4), operational_vls=(43, 1, 4, 4), guids=(50, 1),
                    subnet_timeout=(51, 1, 0, 5), response_time=(52, 1, 0, 5))
 
-# InfiniBand Architecture Specification 7 to 9, in the order in which packets carry them
-LRH = Layout(8, sl=(1, 1, 4, 4), next=(1, 1, 0, 2), dlid=(2, 2), slid=(6, 2))
-GRH = Layout(40, version=(0, 4, 28), flow=(0, 4, 0, 28), length=(4, 2), next=(6, 1),
-             hop_limit=(7, 1), sgid=(8, 16), dgid=(24, 16))
-BTH = Layout(12, opcode=(0, 1), solicited=(1, 1, 7, 1), qpn=(4, 4, 0, 24))
-DETH = Layout(8, qkey=(0, 4), qpn=(4, 4, 0, 24))
-
-# mcg.c: mlx4_mgm
-GROUP = Layout(0x20, members=(4, 4, 0, 24), gid=(16, 16))

@@ -12,38 +12,18 @@ FULL_MEMBER = 0xffff
 UNSUPPORTED = 0x000c
 
 
-class Answers:
-    """The answers of one port."""
-
-    def __init__(self, lid):
-        self.lid = lid
-        self.description = f"adapter {lid}".encode().ljust(DATA_SIZE, b"\0")
-
-    def _describe(self, _modifier):
-        return self.description
-
-    def _node(self, _modifier):
-        return identity.node_info(self.lid)
-
-    def _guids(self, modifier):
-        return (identity.node_guid(self.lid) + 1 if not modifier else 0).to_bytes(8, "big").ljust(
-            DATA_SIZE, b"\0")
-
-    def _port(self, _modifier):
-        return identity.port_info(self.lid)
-
-    def _pkeys(self, modifier):
-        return (FULL_MEMBER if not modifier & 0xffff else 0).to_bytes(2, "big").ljust(
-            DATA_SIZE, b"\0")
-
-    def answer(self, question):
-        reply = bytearray(question[:MAD.size])
-        asked = MAD.parse(reply)
-        handler = {
-            NODE_DESCRIPTION: self._describe, NODE_INFO: self._node, GUID_INFO: self._guids,
-            PORT_INFO: self._port, PKEY_TABLE: self._pkeys
-        }.get(asked.attribute)
-        if handler:
-            reply[DATA:DATA + DATA_SIZE] = handler(asked.modifier)
-        MAD.put(reply, method=GET_RESPONSE, status=0 if handler else UNSUPPORTED)
-        return reply
+def answer(lid, question):
+    """The answer of the port with this LID. Only the first entries of its tables are in use."""
+    reply = bytearray(question[:MAD.size])
+    asked = MAD.parse(reply)
+    data = {
+        NODE_DESCRIPTION: f"adapter {lid}".encode(),
+        NODE_INFO: identity.node_info(lid),
+        GUID_INFO: (0 if asked.modifier else identity.port_guid(lid)).to_bytes(8, "big"),
+        PORT_INFO: identity.port_info(lid),
+        PKEY_TABLE: (0 if asked.modifier & 0xffff else FULL_MEMBER).to_bytes(2, "big"),
+    }.get(asked.attribute)
+    if data:
+        reply[DATA:DATA + DATA_SIZE] = data.ljust(DATA_SIZE, b"\0")
+    MAD.put(reply, method=GET_RESPONSE, status=0 if data else UNSUPPORTED)
+    return reply

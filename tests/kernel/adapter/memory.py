@@ -8,10 +8,6 @@ import mmap
 PAGE = 4096
 
 
-class Fault(Exception):
-    """There is no memory at this address."""
-
-
 class Guest:
     """The guest's physical memory, as QEMU has given it to this process."""
 
@@ -32,7 +28,7 @@ class Guest:
         for start, length, data in self.maps:
             if start <= address and address + size <= start + length:
                 return data[address - start:address - start + size]
-        raise Fault(f"no memory at {address:#x}+{size:#x}")
+        raise LookupError(f"no memory at {address:#x}+{size:#x}")
 
 
 class Icm:
@@ -54,12 +50,9 @@ class Icm:
     def pieces(self, address, size):
         """Views of the @size bytes at this address, in order."""
         while size:
-            at = bisect.bisect_right(self.starts, address) - 1
-            start = self.starts[at] if at >= 0 else 0
-            physical, length = self.chunks.get(start, (0, 0))
+            start = self.starts[bisect.bisect_right(self.starts, address) - 1]
+            physical, length = self.chunks[start]
             part = min(size, start + length - address)
-            if part <= 0:
-                raise Fault(f"no context memory at {address:#x}")
             yield self.guest.view(physical + address - start, part)
             address, size = address + part, size - part
 
@@ -84,8 +77,6 @@ class Pages:
         self.guest, self.shift, self.known = guest, shift, known
 
     def physical(self, first, count):
-        if first + count > len(self.known):
-            raise Fault(f"no page {first + count - 1}")
         return self.known[first:first + count]
 
     def pieces(self, offset, size):

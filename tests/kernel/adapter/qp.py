@@ -4,17 +4,17 @@ send queue."""
 
 from types import SimpleNamespace
 
-from layouts import ATOMIC, CONTROL, DATAGRAM, PATH, QP, REMOTE
+from layouts import ATOMIC, CONTROL, PATH, QP, REMOTE
 from memory import Ring, Translation
 from queues import CQE_ERROR, FLUSHED, ReceiveQueue
 
 # include/linux/mlx4/qp.h: mlx4_qp_state, MLX4_QP_ST_*
 RESET, INIT, RTR, RTS, SQER, SQD, ERR, DRAINING = range(8)
 RECEIVING = (RTR, RTS, SQER, SQD, DRAINING)
-RC, UC, UD, XRC, MLX = 0, 1, 3, 6, 7
+RC, XRC = 0, 6
 
 PRIMARY_PATH = [
-    f"primary_{name}" for name in PATH if name not in ("pkey_index", "ackto", "counter")
+    f"primary_{name}" for name in PATH if name not in ("pkey_index", "ack_timeout", "counter")
 ]
 ALTERNATE_PATH = [f"alternate_{name}" for name in PATH]
 
@@ -33,29 +33,29 @@ OPTIONAL = {
     10: ["migration"],
     12: ["retry_count"],
     13: ["rnr_retry"],
-    14: ["primary_ackto"],
+    14: ["primary_ack_timeout"],
     16: ["primary_sched_queue"],
     20: ["primary_counter"],
 }
 
-# include/linux/mlx4/cmd.h: MLX4_CMD_*_QP: old states, new state, and the fields that are taken even
-# without an optional bit
+# include/linux/mlx4/cmd.h: MLX4_CMD_*_QP: the new state, and the fields that are taken even without
+# an optional bit
 TRANSITIONS = {
-    0x19: ((RESET,), INIT, list(QP.fields)),
-    0x2d: ((INIT,), INIT, []),
-    0x1a: ((INIT,), RTR, ["mtu", "log_message", "remote_qpn", "receive_psn", *PRIMARY_PATH]),
-    0x1b: ((RTR,), RTS, ["send_psn"]),
-    0x1c: ((RTS,), RTS, []),
-    0x1d: ((SQER,), RTS, []),
-    0x1f: ((RTS,), SQD, []),
-    0x38: ((SQD,), SQD, []),
-    0x20: ((SQD,), RTS, []),
-    0x1e: ((RESET, INIT, RTR, RTS, SQER, SQD, ERR), ERR, []),
+    0x19: (INIT, list(QP.fields)),
+    0x2d: (INIT, []),
+    0x1a: (RTR, ["mtu", "log_message", "remote_qpn", "receive_psn", *PRIMARY_PATH]),
+    0x1b: (RTS, ["send_psn"]),
+    0x1c: (RTS, []),
+    0x1d: (RTS, []),
+    0x1f: (SQD, []),
+    0x38: (SQD, []),
+    0x20: (RTS, []),
+    0x1e: (ERR, []),
 }
 
 # include/linux/mlx4/device.h: MLX4_OPCODE_*
-NOP, WRITE, WRITE_IMMEDIATE, SEND = 0x00, 0x08, 0x09, 0x0a
-SEND_IMMEDIATE, READ, COMPARE_SWAP, FETCH_ADD = 0x0b, 0x10, 0x11, 0x12
+WRITE, WRITE_IMMEDIATE, SEND, SEND_IMMEDIATE = 0x08, 0x09, 0x0a, 0x0b
+READ, COMPARE_SWAP, FETCH_ADD = 0x10, 0x11, 0x12
 ATOMICS = (COMPARE_SWAP, FETCH_ADD)
 INLINE = 1 << 31
 TARGET = 1 << 23  # in the number of an XRC receive QP
@@ -83,7 +83,7 @@ class QueuePair:
     """A queue pair. @made is its context in RESET."""
 
     layout, transitions, optional = QP, TRANSITIONS, OPTIONAL
-    control, datagram = CONTROL, DATAGRAM
+    control = CONTROL
 
     def __init__(self, function, number, made=bytes(QP.size)):
         self.function, self.number, self.made = function, number, made
@@ -94,20 +94,8 @@ class QueuePair:
         self.context = self.parsed()
         self.send_ring = self.receives = None
         self.sent = 0
-        self.established = self.last_wqe_raised = False
+        self.established = False
         self.since = None  # when the request that waits was tried first
-
-    @property
-    def remote_lid(self):
-        return self.context.primary_rlid
-
-    @property
-    def sl(self):
-        return self.context.primary_sched_queue >> 2 & 0xf
-
-    @property
-    def timeout(self):
-        return self.context.primary_ackto >> 3
 
     def is_target(self):
         """Whether the QP is an XRC target, which receives and never sends."""
@@ -117,13 +105,11 @@ class QueuePair:
         return self.layout.parse(self.data)
 
     def change(self, opcode, optional, data):
-        """Makes a transition. False: it is not allowed from this state."""
-        allowed, state, taken = self.transitions[opcode]
-        if self.state not in allowed:
-            return False
+        """Makes a transition, which the driver allows from this state."""
+        state, taken = self.transitions[opcode]
         if state == RESET:
             self.reset()
-            return True
+            return
         names = taken + [
             name for bit, row in self.optional.items() if optional >> bit & 1 for name in row
         ]
@@ -133,7 +119,6 @@ class QueuePair:
         self.context = self.parsed()
         if fresh and state == INIT and not self.is_target():
             self.find_rings()
-        return True
 
     def query(self):
         data = bytearray(self.data)
@@ -167,11 +152,8 @@ class QueuePair:
         """Parses a request whose segments follow its head from @at on. The request takes @slots of
         the ring."""
         request = SimpleNamespace(**vars(self.control.parse(data)), key=0, address=0, atomic=None,
-                                  datagram=None, slots=1)
-        if self.context.service == UD:
-            request.datagram = self.datagram.parse(data[at:])
-            at += self.datagram.size
-        elif request.opcode in (WRITE, WRITE_IMMEDIATE, READ, *ATOMICS):
+                                  slots=1)
+        if request.opcode in (WRITE, WRITE_IMMEDIATE, READ, *ATOMICS):
             remote = REMOTE.parse(data[at:])
             request.address, request.key = remote.address, remote.key
             at += REMOTE.size
@@ -183,31 +165,23 @@ class QueuePair:
 
     # ---- completions ----
 
-    def cq(self, number):
-        return self.function.cqs.get(number)
-
     def complete_send(self, request, size=0, syndrome=0):
-        """Writes the completion of a send. False: the CQ has no room."""
+        """Writes the completion of a send."""
         index, self.sent = self.sent, self.sent + request.slots
         self.since = None
-        cq = self.cq(self.context.send_cqn)
-        if not cq or not (request.signalled or syndrome):
-            return True
+        cq = self.function.cqs.get(self.context.send_cqn)
         if syndrome:
-            return cq.post(True, qpn=self.number, index=index & 0xffff, syndrome=syndrome,
-                           is_send=1, opcode=CQE_ERROR)
-        return cq.post(False, qpn=self.number, bytes=size, index=index & 0xffff, is_send=1,
-                       opcode=request.opcode)
+            cq.post(True, qpn=self.number, index=index & 0xffff, syndrome=syndrome, is_send=1,
+                    opcode=CQE_ERROR)
+        elif request.signalled:
+            cq.post(False, qpn=self.number, bytes=size, index=index & 0xffff, is_send=1,
+                    opcode=request.opcode)
+
+    def fail(self):
+        self.state = ERR
+        self.flush()
 
     def flush(self):
-        """Completes all requests and receives of a QP in the error state as flushed."""
-        while self.send_ring:
-            request = self.request()
-            if not request:
-                break
+        """Completes all requests of a QP in the error state as flushed."""
+        while self.send_ring and (request := self.request()):
             self.complete_send(request, syndrome=FLUSHED)
-        while self.state == ERR and self.receives and self.receives.ready():
-            cq = self.cq(self.context.receive_cqn)
-            index = self.receives.take()
-            if cq:
-                cq.post(True, qpn=self.number, index=index, syndrome=FLUSHED, opcode=CQE_ERROR)

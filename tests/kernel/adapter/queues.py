@@ -5,19 +5,17 @@ from layouts import CQE, EQE
 
 # include/linux/mlx4/device.h: MLX4_EVENT_TYPE_*
 EVENT_COMPLETION, EVENT_ESTABLISHED, EVENT_DRAINED = 0x00, 0x02, 0x03
-EVENT_CQ_ERROR, EVENT_PORT, EVENT_COMMAND = 0x04, 0x09, 0x0a
-EVENT_BAD_REQUEST, EVENT_ACCESS_ERROR, EVENT_LAST_WQE, EVENT_SRQ_LIMIT = 0x10, 0x11, 0x13, 0x14
-CQ_OVERRUN = 1
+EVENT_PORT, EVENT_COMMAND = 0x09, 0x0a
+EVENT_BAD_REQUEST, EVENT_ACCESS_ERROR, EVENT_SRQ_LIMIT = 0x10, 0x11, 0x14
 
 # include/linux/mlx4/cq.h: MLX4_CQE_SYNDROME_*; and the opcodes of errors and of the last entry
 # before a resize
-LOCAL_LENGTH, LOCAL_QP_OP, LOCAL_PROTECTION, FLUSHED = 0x01, 0x02, 0x04, 0x05
-REMOTE_INVALID, REMOTE_ACCESS, REMOTE_OPERATION = 0x12, 0x13, 0x14
-RETRY_EXCEEDED, RNR_EXCEEDED = 0x15, 0x16
+LOCAL_LENGTH, FLUSHED = 0x01, 0x05
+REMOTE_INVALID, REMOTE_ACCESS, RETRY_EXCEEDED = 0x12, 0x13, 0x15
 CQE_ERROR, CQE_RESIZE = 0x1e, 0x16
 
 INDEX_MASK = 0xffffff
-ARM_SOLICITED, ARM_NEXT = 1, 2
+ARM_SOLICITED = 1
 SCATTER_END = 0x100  # include/linux/mlx4/qp.h: MLX4_INVALID_LKEY
 
 
@@ -53,9 +51,8 @@ class CompletionQueue(Entries):
     def __init__(self, function, number, context, slots):
         super().__init__(slots)
         self.function, self.number, self.eqn = function, number, context.eqn
-        self.record = function.guest.view(context.record, 4)
         self.notified = 0
-        self.armed = self.solicited = self.overrun = False
+        self.armed = self.solicited = False
         self.last_sequence = None  # of arming; the driver changes it after an event
 
     def preset(self):
@@ -64,28 +61,15 @@ class CompletionQueue(Entries):
         for index in range(self.ring.count):
             self.ring.slot(index)[:] = fill * CQE.size
 
-    def _unread(self, consumed):
-        return self.produced - consumed & INDEX_MASK
-
-    def full(self):
-        """Whether the ring is full. Then the driver gets an event."""
-        if not self.overrun and self._unread(int.from_bytes(self.record, "big")) >= self.ring.count:
-            self.overrun = True
-            self.function.event(EVENT_CQ_ERROR, number=self.number, syndrome=CQ_OVERRUN)
-        return self.overrun
-
     def entry(self, remote=0, srqn=0, **fields):
         """An entry. For an XRC SRQ libmlx4 reads the SRQ's number where other entries have the
         sender's, also in entries of errors."""
         return CQE.build(remote=srqn or remote, **fields)
 
     def post(self, solicited, **fields):
-        if self.full():
-            return False
         self.put(self.entry(owner=self.ring.turn(self.produced), **fields))
         if self.armed and (solicited or not self.solicited):
             self._notify()
-        return True
 
     def _notify(self):
         self.armed, self.notified = False, self.produced
@@ -96,7 +80,7 @@ class CompletionQueue(Entries):
         if sequence == self.last_sequence:
             return
         self.last_sequence, self.armed, self.solicited = sequence, True, command == ARM_SOLICITED
-        if self._unread(consumed) and self.produced > self.notified:
+        if self.produced - consumed & INDEX_MASK and self.produced > self.notified:
             self._notify()
 
     def last_of_ring(self):

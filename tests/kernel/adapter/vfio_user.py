@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import struct
+import sys
 
 HEADER = struct.Struct("<HHIII")  # message id, command, size with this header, flags, errno
 VERSION, DMA_MAP, DMA_UNMAP, DEVICE_INFO, REGION_INFO = 1, 2, 3, 4, 5
@@ -21,10 +22,6 @@ READABLE_WRITABLE, EVENTFD, NO_RESIZE, DATA_EVENTFD = 3, 1, 8, 4
 DEVICE_IS_PCI, DEVICE_CAN_RESET = 2, 1
 
 
-class Closed(Exception):
-    """QEMU has closed the connection."""
-
-
 class Server:
     """The server of one function. @device has sizes (of regions), vectors, guest, read(), write()
     and reset()."""
@@ -32,19 +29,15 @@ class Server:
     def __init__(self, path, device):
         self.device = device
         self.interrupts = {}
-        if os.path.exists(path):
-            os.unlink(path)
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(path)
         self.listener.listen(1)
         self.connection = None
 
-    def fileno(self):
-        return (self.connection or self.listener).fileno()
-
     def accept(self):
         self.connection, _ = self.listener.accept()
         self.listener.close()
+        return self.connection
 
     def interrupt(self, vector):
         fd = self.interrupts.get(vector)
@@ -57,7 +50,7 @@ class Server:
             part, ancillary, _, _ = self.connection.recvmsg(size - len(data),
                                                             socket.CMSG_SPACE(64 * 4))
             if not part:
-                raise Closed
+                sys.exit("QEMU has closed the connection")
             for _, _, raw in ancillary:
                 numbers = array.array("i")
                 numbers.frombytes(raw[:len(raw) - len(raw) % numbers.itemsize])

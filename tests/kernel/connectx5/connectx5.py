@@ -6,6 +6,7 @@ usage: connectx5.py [--slow=FACTOR] SOCKET...
 """
 
 import collections
+import itertools
 import pathlib
 import struct
 import sys
@@ -16,33 +17,25 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "adapter"))
 import description  # noqa: E402
 import firmware  # noqa: E402
 from adapter import Function, main  # noqa: E402
-from dispatch import BAD_RESOURCE, Refused  # noqa: E402
 from identity import CONFIG_SIZE  # noqa: E402
-from mad import Answers  # noqa: E402
 from objects import Keys  # noqa: E402
-from queues import EVENT_CQ_ERROR, EVENT_SRQ_LIMIT  # noqa: E402
+from queues import EVENT_SRQ_LIMIT  # noqa: E402
 from structures import (COMMAND_BELL, HEALTH_COUNTER, QUEUE_HIGH, QUEUE_LOW,  # noqa: E402
                         TIMER_HIGH, TIMER_LOW)
 from vfio_user import CONFIG_REGION  # noqa: E402
 
 REGISTERS = 0
 
-# For each kind of object: the first number, and the limit of the numbers. QPs and SRQs share one
-# sequence: two that are made one after the other are neighbours. A key of 0x100 would end a list of
-# segments. The low byte of a key is not part of the region's number.
-FIRST = {
-    "uar": (description.FIRST_UAR, description.UARS), "eq": (1, 64), "counters": (1, 256),
-    "mkey": (2, 1 << 24)
-}
+# The first number of each kind of object, if it is not 1. QPs and SRQs share one sequence: two that
+# are made one after the other are neighbours. A key of 0x100 would end a list of segments. The low
+# byte of a key is not part of the region's number.
+FIRST = {"uar": description.FIRST_UAR, "mkey": 2}
 SEQUENCE = ("qp", "xrc_srq", "rmp")
 FIRST_IN_SEQUENCE = 0x40
 
 # doorbell.h: MLX5_CQ_DOORBELL, MLX5_BF_OFFSET: offsets in each page of doorbells
 ARM_BELL, SEND_BELLS = 0x20, 0x800
 HALF_A_BELL = 1 << description.LOG_SEND_BELL - 1
-
-# A kind of object for the test registers, beside QPs, CQs and SRQs: XRC receive QPs
-TARGETS = 3
 
 
 class ConnectX5(Function):
@@ -60,35 +53,22 @@ class ConnectX5(Function):
         self.objects = collections.defaultdict(dict)
         self.qps, self.cqs, self.eqs = self.objects["qp"], self.objects["cq"], self.objects["eq"]
         self.srqs = self.objects["xrc_srq"] = self.objects["rmp"] = {}
-        self.keys, self.groups, self.half = Keys(self), set(), b""
+        self.keys, self.half = Keys(self), b""
         self.sequence = FIRST_IN_SEQUENCE
-        self.answers = Answers(self.lid)
 
     def new_number(self, kind):
         if kind in SEQUENCE:
             self.sequence += 1
             return self.sequence - 1
-        first, end = FIRST.get(kind, (1, 1 << 24))
-        number = next((number for number in range(first, end) if number not in self.objects[kind]),
-                      None)
-        if number is None:
-            raise Refused(BAD_RESOURCE)
-        return number
+        return next(number for number in itertools.count(FIRST.get(kind, 1))
+                    if number not in self.objects[kind])
 
     def queues_for(self, kind):
         return [queue for queue in self.eqs.values() if queue.wants(kind)]
 
     def event(self, kind, **fields):
-        if kind == EVENT_CQ_ERROR:
-            fields["first"] = fields.pop("number")
         for queue in self.queues_for(kind):
             queue.post(type=kind, **fields)
-
-    def special_qpn(self, qpn):
-        return qpn
-
-    def group_members(self, gid):
-        return [qpn for group, qpn in self.groups if int.from_bytes(group, "big") == gid]
 
     # ---- the driver's reads and writes ----
 
@@ -124,9 +104,6 @@ class ConnectX5(Function):
 
     def _doorbell(self, offset, data):
         """Handles a doorbell of two words. The driver may write them one after the other."""
-        if len(data) < 4:
-            self.log(f"{len(data)} bytes at {offset:#x} are no doorbell: {bytes(data).hex()}")
-            return
         if len(data) == 4 and not offset % 8:
             self.half = data
             return
@@ -135,11 +112,6 @@ class ConnectX5(Function):
             self.wire.engine.ring(self.qps.get(number >> 8))
         elif offset & -8 == ARM_BELL and number in self.cqs:
             self.cqs[number].arm(first >> 28 & 3, first >> 24 & 7, first & 0xffffff)
-
-    def asked(self, kind):
-        if kind == TARGETS:
-            return [number for number, qp in self.qps.items() if qp.is_target()]
-        return super().asked(kind)
 
     def raise_event(self, kind, number):
         """Raises an event. The event of an SRQ's limit disarms the limit."""

@@ -14,7 +14,6 @@ MSIX_TABLE, MSIX_PENDING = 0x3000, 0x3800
 # The initialization segment is the beginning of the only region; pages of doorbells (UAR) follow
 # from this one on.
 REGISTERS_SIZE, FIRST_UAR, PAGE = 8 << 20, 0x10, 4096
-UARS = REGISTERS_SIZE // PAGE
 
 MAJOR, MINOR, SUBMINOR, INTERFACE = 16, 35, 4030, 5
 LOG_COMMANDS, LOG_ENTRY = 5, 6
@@ -81,7 +80,7 @@ def capabilities(kind):
     if kind == CAP_ATOMIC:
         return ATOMIC_CAPABILITIES.build(host_order=1, operations=COMPARE_AND_SWAP | FETCH_AND_ADD,
                                          qp_sizes=EIGHT_BYTES)
-    return None
+    return bytes(ATOMIC_CAPABILITIES.size)
 
 
 def port(lid):

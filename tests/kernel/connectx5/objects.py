@@ -11,8 +11,8 @@ from structures import CQ, CQE, EQ, EQE, MKEY, RMP, SRQ
 PAS_AT = 0x110  # in every command that gives pages
 ADAPTER_PAGE = 12
 
-# mlx5_ifc.h: MLX5_MKC_ACCESS_MODE_*
-PHYSICAL, BY_PAGES = 0, 1
+# mlx5_ifc.h: MLX5_MKC_ACCESS_MODE_MTT
+BY_PAGES = 1
 
 # cq.h: MLX5_CQE_*; a receive's is one more than a ConnectX-3's
 CQE_REQUEST, CQE_RECEIVED, CQE_RESIZE, CQE_REQUEST_ERROR, CQE_RESPONSE_ERROR = 0, 1, 5, 13, 14
@@ -41,8 +41,7 @@ class Object:
 class Region:
     def __init__(self, function, _number, data):
         self.__dict__.update(vars(MKEY.parse(data)))
-        self.physical = self.mode == PHYSICAL
-        self.opens = not self.free and self.mode in (PHYSICAL, BY_PAGES)
+        self.opens = not self.free and self.mode == BY_PAGES
         self.pages = pages(function, data, self.log_page)
 
 

@@ -97,9 +97,9 @@ QP = table(0xe8, state=(0x00, 4), service=(0x08, 8), migration=(0x13, 2), pd=(0x
            mtu=(0x40, 3), log_message=(0x43, 5), log_rq=(0x49, 4), log_rq_stride=(0x4d, 3),
            no_sq=(0x50, 1), log_sq=(0x51, 4), counters=(0x60, 8), user_index=(0x88, 24),
            log_page=(0xa3, 5), remote_qpn=(0xa8, 24), **_path("primary", 0xc0),
-           **_path("alternate", 0x220), log_max_reads=(0x388, 3), retry_count=(0x38d, 3),
+           **_path("alternate", 0x220), max_reads=(0x388, 3), retry_count=(0x38d, 3),
            rnr_retry=(0x390, 3), send_psn=(0x3c8, 24), send_cqn=(0x3e8, 24),
-           log_max_dest_reads=(0x488, 3), atomic_mode=(0x48c, 4), remote_read=(0x490, 1),
+           max_dest_reads=(0x488, 3), atomic_mode=(0x48c, 4), remote_read=(0x490, 1),
            remote_write=(0x491, 1), remote_atomic=(0x492, 1), page_offset=(0x494, 6),
            rnr_timer=(0x4a3, 5), receive_psn=(0x4a8, 24), xrcd=(0x4c8, 24), receive_cqn=(0x4e8, 24),
            record=(0x500, 64), qkey=(0x540, 32), receive_kind=(0x565, 3), srqn=(0x568, 24))
@@ -127,8 +127,6 @@ CQE = table(0x40, slid=(0xb0, 16), has_grh=(0xc2, 2), sl=(0xc4, 4), remote=(0xc8
             send_opcode=(0x1c0, 8), qpn=(0x1c8, 24), index=(0x1e0, 16), kind=(0x1f8, 4),
             owner=(0x1ff, 1))
 
-# qp.h: mlx5_wqe_ctrl_seg with the mlx5_wqe_xrc_seg that may follow, mlx5_av
+# qp.h: mlx5_wqe_ctrl_seg with the mlx5_wqe_xrc_seg that may follow
 CONTROL = table(0x20, opcode=(0x18, 8), units=(0x3a, 6), signalled=(0x5c, 1), solicited=(0x5e, 1),
                 immediate=(0x60, 32), srqn=(0x88, 24))
-DATAGRAM = table(0x30, qkey=(0x00, 32), qpn=(0x48, 24), sl=(0x64, 4), dlid=(0x70, 16),
-                 hop_limit=(0xd8, 8), has_grh=(0xe1, 1), flow=(0xec, 20), dgid=(0x100, 128))
