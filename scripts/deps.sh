@@ -43,7 +43,6 @@ deps_table() {
 	rdma-core|cmd:git|gets its release|git|git|git
 	kernel|cmd:busybox|the first programs of the machine that boots a kernel|busybox-static|busybox|busybox-static
 	kernel|cmd:depmod|finds the modules that a kernel needs|kmod|kmod|kmod
-	kernel|cmd:patch|puts patches of docs/upstream into a kernel module|patch|patch|patch
 	kernel|cmd:cpio|packs the first programs|cpio|cpio|cpio
 	address|sanitize:address|the address sanitizer|libc6-dev|libasan|libasan8
 	undefined|sanitize:undefined|the undefined behaviour sanitizer|libc6-dev|libubsan|libubsan1

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Downloads and unpacks kernels of the distribution, and installs nothing. Each suite has a folder,
-in which apt sees no installed package. So apt also downloads the whole compiler of that suite: a
-module must be compiled by the compiler of its kernel."""
+in which apt sees no installed package."""
 
-import os
 import pathlib
 import re
 import shutil
@@ -12,11 +10,7 @@ import subprocess
 KEYRING = pathlib.Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 # The suite of each kernel version that may be given in its place.
-SUITE_OF = {"5.10": "bullseye", "6.1": "bookworm", "6.12": "trixie", "newest": "sid"}
-
-# The programs that make and the scripts of kbuild run.
-BUILD_TOOLS = ["make", "dash", "coreutils", "sed", "grep", "mawk", "findutils"]
-
+SUITE_OF = {"6.1": "bookworm", "6.12": "trixie", "newest": "sid"}
 
 class Unavailable(Exception):
     """The step is not possible on this machine, for the reason in the text."""
@@ -26,34 +20,15 @@ class Failed(Exception):
     """A step failed that works on every machine."""
 
 
-def command(*argv, error=Unavailable, **kw):
-    """Runs a command; returns its output. On failure the error contains the output."""
+def command(*argv, **kw):
+    """Runs a command; returns its output. On failure the reason contains the output."""
     done = subprocess.run([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, check=False, **kw)
     if done.returncode:
         output = (done.stdout + done.stderr)[-3000:]
-        raise error(
+        raise Unavailable(
             f"{' '.join(str(a) for a in argv[:6])} ...: exit status {done.returncode}\n{output}")
     return done.stdout
-
-
-def sources():
-    """(label, suite, address) of the archives that this machine's apt knows."""
-    if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
-        raise Unavailable(
-            "kernels are taken from Debian's archive by apt, and there is no apt here")
-    fields = "$(ORIGIN)|$(LABEL)|$(CODENAME)|$(COMPONENT)|$(REPO_URI)"
-    rows = [
-        row.split("|") for row in command("apt-get", "indextargets", "--format", fields,
-                                          "Created-By: Packages").split("\n")
-    ]
-    found = sorted({(row[1], row[2], row[4]) for row in rows
-                    if len(row) == 5 and row[0] == "Debian" and row[3] == "main"})
-    if not found:
-        raise Unavailable(
-            "this machine's apt knows no archive of Debian (or has not been updated: apt-get update)"
-        )
-    return found
 
 
 def own_suite():
@@ -65,13 +40,17 @@ def own_suite():
 def source_lines(suite):
     """The archives of a suite: of the machine's own suite also the security updates, of others only
     the main archive."""
-    known = sources()
-    lines = [(address, name) for label, name, address in known
-             if name == suite or name == f"{suite}-security"]
+    rows = command("apt-get", "indextargets", "--format", "$(LABEL)|$(CODENAME)|$(REPO_URI)",
+                   "Created-By: Packages", "Origin: Debian", "Component: main").splitlines()
+    known = sorted({tuple(row.split("|")) for row in rows})
+    main = [address for label, _, address in known if label == "Debian"]
+    if not main:
+        raise Unavailable(
+            "this machine's apt knows no archive of Debian (or has not been updated: apt-get update)"
+        )
+    lines = [(address, name) for _, name, address in known
+             if name in (suite, f"{suite}-security")]
     if suite not in [name for _, name in lines]:
-        main = [address for label, _, address in known if label == "Debian"]
-        if not main:
-            raise Unavailable("this machine's apt has no main archive of Debian")
         lines = [(main[0], suite)]
     signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
     return [f"deb {signed}{address} {name} main\n" for address, name in lines]
@@ -130,30 +109,19 @@ def unpack_all(apt, root):
     shutil.rmtree(apt.folder)
 
 
-def finish_root(root):
-    """Adds the directories of a chroot, and links that packages create when they are installed."""
-    for name in ("dev", "proc", "tmp"):
-        (root / name).mkdir(exist_ok=True)
-    for link, target in (("sh", "dash"), ("awk", "mawk")):
-        if not (root / "usr/bin" / link).exists():
-            (root / "usr/bin" / link).symlink_to(target)
-
-
 class Kernel:
     """The kernel of a suite, unpacked."""
 
-    def __init__(self, folder, suite, compiler=False):
+    def __init__(self, folder, suite):
         self.root = folder / "root"
         version_file = folder / "version"
-        if not version_file.exists() or compiler and not (folder / "compiler").exists():
-            version = self._fetch(folder, suite, compiler)
-            version_file.write_text(version, encoding="utf-8")
+        if not version_file.exists():
+            version_file.write_text(self._fetch(folder, suite), encoding="utf-8")
         self.version = version_file.read_text(encoding="utf-8").strip()
         self.modules = self.root / "lib" / "modules" / self.version
 
-    def _fetch(self, folder, suite, compiler):
-        """Downloads the kernel and, if asked, the compiler and the headers. Returns the version. If
-        apt fails, an older folder stays."""
+    def _fetch(self, folder, suite):
+        """Downloads the kernel; returns its version. If apt fails, an older folder stays."""
         downloads = folder.with_name(f"{folder.name}.apt")
         shutil.rmtree(downloads, ignore_errors=True)
         apt = Apt(downloads, suite)
@@ -165,8 +133,6 @@ class Kernel:
             raise Unavailable(f"suite {suite} has no linux-image-amd64")
         image = found[0]
         version = image.removeprefix("linux-image-")
-        if compiler:
-            apt.get("--download-only", "install", f"linux-headers-{version}", *BUILD_TOOLS)
         # Other dependencies are about booting. Newer suites have the kernel in several packages.
         parts = [
             name for name in apt.depends(image)
@@ -176,9 +142,6 @@ class Kernel:
         shutil.rmtree(folder, ignore_errors=True)
         unpack_all(apt, self.root)
         command("depmod", "-b", self.root, version)
-        if compiler:
-            finish_root(self.root)
-            (folder / "compiler").touch()
         return version
 
     @property
@@ -187,25 +150,6 @@ class Kernel:
             if path.exists():
                 return path
         raise Unavailable(f"no kernel image of {self.version} was found")
-
-    def _compiler(self):
-        names = [
-            p.name for p in (self.root / "usr/bin").iterdir()
-            if re.fullmatch(r"(x86_64-linux-gnu-)?gcc-\d+", p.name)
-        ]
-        if not names:
-            raise Unavailable("the headers of the kernel brought no compiler")
-        return sorted(names)[0]
-
-    def make_modules(self, *words):
-        """Compiles the sources in the folder "module" of the kernel's own root."""
-        gcc = self._compiler()
-        script = (
-            f"mount --rbind /dev {self.root}/dev; mount --rbind /proc {self.root}/proc; "
-            f"exec env TMPDIR=/tmp chroot {self.root} make -C /usr/src/linux-headers-{self.version} HOSTCC={gcc} CC={gcc} "
-            f"-j{os.cpu_count()} M=/module {' '.join(words)} modules")
-        as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
-        command("unshare", "--mount", *as_root, "sh", "-c", script, error=Failed)
 
     def needed(self, *names):
         """Paths of these modules and of all that they need, in the order of loading."""

@@ -2,7 +2,6 @@
 """A guest with its own kernel, the host's root file system read-only, and two adapters."""
 
 import contextlib
-import os
 import pathlib
 import shutil
 import subprocess
@@ -13,26 +12,18 @@ from distribution import Unavailable
 HERE = pathlib.Path(__file__).resolve().parent
 UNPACK = {".xz": ["xz", "-dc"], ".zst": ["zstd", "-dcq"], ".gz": ["gzip", "-dc"]}
 
-# If the host is itself a virtual machine, a guest under KVM may hang in early boot.
-KVM_SECONDS = 10
-UP = "lab: up"
-
 # The limit counts guest time, because the same work takes the same guest time on a busy host. If
 # the guest's clock has not advanced for this many host seconds, the guest is dead.
 STANDSTILL = 600
 CLOCK = "(while cat /proc/uptime >/lab/uptime.new; do mv /lab/uptime.new /lab/uptime; sleep 2; done) &\n"
 
-# TCG gets one processor, because two spend their time waiting for each other. With -icount the
-# guest's clock counts instructions. The guest uses only the TSC, because QEMU's other clocks are slow
-# to read.
-ACCELERATORS = {
-    "kvm": ["-accel", "kvm", "-cpu", "host", "-smp", "2"],
-    "tcg": [
-        "-accel", "tcg,thread=single", "-icount", "shift=1,sleep=on", "-cpu",
-        "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt", "-smp", "1"
-    ],
-}
-KERNEL_OPTIONS = {"kvm": "", "tcg": "mitigations=off tsc=reliable clocksource=tsc"}
+# One processor, because two spend their time waiting for each other. With -icount the guest's clock
+# counts instructions. The guest uses only the TSC, because QEMU's other clocks are slow to read.
+PROCESSOR = [
+    "-accel", "tcg,thread=single", "-icount", "shift=1,sleep=on", "-cpu",
+    "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt", "-smp", "1"
+]
+KERNEL_OPTIONS = "console=ttyS0 panic=-1 loglevel=5 printk.time=1 mitigations=off tsc=reliable clocksource=tsc"
 
 
 def read(path):
@@ -73,12 +64,6 @@ def make_initramfs(folder, modules):
     return archive
 
 
-def kvm_may_work():
-    """Whether KVM may work. A virtual machine may have /dev/kvm on a processor without KVM."""
-    flags = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
-    return os.access("/dev/kvm", os.R_OK | os.W_OK) and ("vmx" in flags or "svm" in flags)
-
-
 class Guest:
     """One boot. Its results are in the folder `out`, with the console's text in `console`."""
 
@@ -88,52 +73,19 @@ class Guest:
         self.console = folder / "console"
         self.initramfs = make_initramfs(folder, modules)
 
-    def _qemu(self, accelerator):
+    def _qemu(self):
         shared = "security_model=none,multidevs=remap"
         return [
             "nice", "-n", "5", *self.qemu.argv, *self.adapters.arguments(),
-            *ACCELERATORS[accelerator], "-m", "1024", "-nodefaults", "-no-reboot", "-display",
+            *PROCESSOR, "-m", "1024", "-nodefaults", "-no-reboot", "-display",
             "none", "-serial", f"file:{self.console}", "-kernel", self.kernel.image, "-initrd",
             self.initramfs, "-append",
-            f"console=ttyS0 panic=-1 loglevel=5 printk.time=1 {KERNEL_OPTIONS[accelerator]} lab.source={self.source}",
+            f"{KERNEL_OPTIONS} lab.source={self.source}",
             "-fsdev", f"local,id=root,path=/,readonly=on,{shared}", "-device",
             "virtio-9p-pci,fsdev=root,mount_tag=root", "-fsdev",
             f"local,id=out,path={self.out},{shared}", "-device",
             "virtio-9p-pci,fsdev=out,mount_tag=out"
         ]
-
-    def _start(self, accelerator):
-        """Starts QEMU, whose process _up() ends. Returns None if QEMU exits at once, or if the
-        guest does not come up under KVM."""
-        self.console.unlink(missing_ok=True)
-        machine = subprocess.Popen([str(a) for a in self._qemu(accelerator)], env=self.qemu.env,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL)
-        limit = time.monotonic() + KVM_SECONDS
-        # QEMU exits within a second if it does not know an option.
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            machine.wait(1)
-        while accelerator == "kvm" and machine.poll() is None and UP not in read(self.console):
-            if time.monotonic() > limit:
-                machine.kill()
-            time.sleep(0.1)
-        if machine.poll() is not None and UP not in read(self.console):
-            return None
-        return machine
-
-    def _up(self, accelerator, seconds):
-        """Boots the machine and waits for its end. Returns False if it did not come up. After a
-        timeout status() returns None."""
-        with self.adapters.running():
-            machine = self._start(accelerator)
-            if not machine:
-                return False
-            try:
-                self.wait(machine, seconds)
-            finally:
-                machine.kill()
-                machine.wait()
-        return True
 
     def uptime(self):
         """The last time of the guest's own clock that was seen, in seconds."""
@@ -156,7 +108,15 @@ class Guest:
         shutil.rmtree(self.out, ignore_errors=True)
         self.out.mkdir()
         (self.out / "script").write_text(CLOCK + script, encoding="utf-8")
-        if not (kvm_may_work() and self._up("kvm", seconds)) and not self._up("tcg", seconds):
+        self.console.unlink(missing_ok=True)
+        with self.adapters.running(), subprocess.Popen(
+            [str(a) for a in self._qemu()], env=self.qemu.env, stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as machine:
+            try:
+                self.wait(machine, seconds)
+            finally:
+                machine.kill()
+        if not read(self.console):
             raise Unavailable("QEMU does not start")
         return self.uptime()
 
@@ -167,13 +127,13 @@ class Guest:
 
 
 def tools_missing():
-    return [
-        tool for tool in ("busybox", "cpio", "depmod", "modprobe", "unshare")
+    """What a guest needs and this machine lacks. busybox must be linked statically, because the
+    initramfs has no loader. A program that needs one has its name near its beginning."""
+    missing = [
+        tool for tool in ("apt-get", "dpkg-deb", "busybox", "cpio", "depmod", "modprobe", "unshare")
         if not shutil.which(tool)
     ]
-
-
-def busybox_is_static():
-    """Whether busybox is linked statically: the initramfs has no loader. A program that needs a
-    loader has its name near its beginning."""
-    return b"/ld-linux" not in pathlib.Path(shutil.which("busybox")).read_bytes()[:4096]
+    busybox = shutil.which("busybox")
+    if busybox and b"/ld-linux" in pathlib.Path(busybox).read_bytes()[:4096]:
+        missing.append("a busybox without a loader")
+    return missing

@@ -2,10 +2,9 @@
 """Boots a kernel of the distribution in QEMU with two emulated adapters, and runs the tests in
 inside/ on its own driver.
 
-usage: run.py BUILD_FOLDER [SUITE|VERSION|newest] [--real[=mlx4|mlx5]] [--patched] [PYTEST
-ARGUMENT...]
+usage: run.py BUILD_FOLDER [SUITE|VERSION|newest] [--real[=mlx4|mlx5]] [PYTEST ARGUMENT...]
 
---real chooses the driver (default: mlx4). --patched applies docs/upstream's patch to ib_uverbs.
+--real chooses the driver (default: mlx4).
 
 The last line is "N passed, N failed, N skipped". Exit status 77: a kernel cannot be booted here, for
 the reason in the line before.
@@ -23,11 +22,8 @@ sys.path.insert(0, str(SOURCE / "scripts"))
 
 from adapters import PROGRAMS, Adapters, Qemu  # noqa: E402
 from distribution import SUITE_OF, Failed, Kernel, Unavailable, own_suite  # noqa: E402
-from guest import Guest, busybox_is_static, read, tools_missing  # noqa: E402
-from patched import patched_uverbs  # noqa: E402
-from test_summary import pytest_tally  # noqa: E402
-
-PATCH = SOURCE / "docs" / "upstream" / "uverbs-opened-qp-events.patch"
+from guest import Guest, read, tools_missing  # noqa: E402
+from test_summary import Tally, pytest_tally  # noqa: E402
 
 # Modules for the root file system, and those under test.
 MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "ib_uverbs"]
@@ -49,13 +45,14 @@ def guest_script(lab, arguments):
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": "/root",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
         "XRC_COMPAT_BUILD_ROOT": str(SOURCE / "build"),
         "XRC_COMPAT_SOURCE_ROOT": str(SOURCE),
         **lab,
     }
     env.update({name: value for name, value in os.environ.items() if name.startswith("STORM_")})
     words = [
-        "/usr/bin/python3", "-m", "pytest", "-q", "-rs", "--tb=short", "-p", "no:cacheprovider",
+        "/usr/bin/python3", "-m", "pytest", "-v", "-rs", "--tb=short", "-p", "no:cacheprovider",
         str(HERE / "inside"), *arguments
     ]
     exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in env.items())
@@ -71,51 +68,33 @@ def kernel_faults(guest):
     return [line for line in log.splitlines() if FAULT.search(line)]
 
 
-def judge_stopped(guest):
-    """Counts the tests of a guest that did not finish them. The missing end is one more failure."""
-    print(f"failed: the guest did not come to its end; its console is {guest.console}\n" +
-          read(guest.console)[-3000:])
-    running, passed, failures = (read(guest.out / name)
-                                 for name in ("running", "passed", "failures"))
-    print("".join(f"passed: {name}\n" for name in passed.splitlines()), end="")
-    print(f"It was at: {(running.splitlines() or ['no test yet'])[-1]}\n{failures.rstrip()}")
-    failed = len(
-        {name for name, _ in re.findall(r"^(\S.*) \((setup|call|teardown)\):$", failures, re.M)})
-    print(f"{len(passed.splitlines())} passed, {failed + 1} failed, 0 skipped")
-    return 1
-
-
 def judge(guest):
-    """Prints the results; returns the exit status."""
+    """Prints the results; returns the exit status. A guest that did not come to its end is one more
+    failure."""
     text = read(guest.out / "tests")
-    faults = kernel_faults(guest)
-    tally = pytest_tally(text)
+    tally = pytest_tally(text) or Tally(len(re.findall(r" PASSED", text)),
+                                        len(re.findall(r" (?:FAILED|ERROR)", text)))
     print(text.rstrip())
+    faults = kernel_faults(guest)
     for line in faults:
         print(f"failed: the kernel's log: {line}")
-    if tally is None:
-        return judge_stopped(guest)
+    if guest.status() is None:
+        print(f"failed: the guest did not come to its end; its console is {guest.console}\n" +
+              read(guest.console)[-3000:])
     failed = tally.failed + bool(faults) + (guest.status() != 0 and not tally.failed)
     print(f"{tally.passed} passed, {failed} failed, {len(tally.skips)} skipped")
     return 1 if failed or not tally.passed else 0
 
 
-def run(folder, suite, driver, patched, arguments):
+def run(folder, suite, driver, arguments):
     """Boots the guest, waits for its end, and judges it."""
-    missing = tools_missing()
+    missing = tools_missing() + ["an x86_64"] * (os.uname().machine != "x86_64")
     if missing:
         raise Unavailable(f"not on this machine: {', '.join(missing)}")
-    if os.uname().machine != "x86_64" or not busybox_is_static():
-        raise Unavailable("x86_64 and a busybox that is linked statically are needed")
-    qemu, kernel = Qemu(folder / "qemu"), Kernel(folder / suite, suite, compiler=patched)
+    qemu, kernel = Qemu(folder / "qemu"), Kernel(folder / suite, suite)
     print(f"Linux {kernel.version} ({suite}), {driver}", flush=True)
-    modules, lab = kernel.needed(*MODULES), {
-        "XRC_LAB_KERNEL": str(kernel.root), "XRC_LAB_DRIVER": driver
-    }
-    if patched:
-        uverbs = patched_uverbs(kernel, folder / suite, suite, PATCH)
-        modules = [uverbs if path.name.startswith("ib_uverbs.") else path for path in modules]
-        lab["XRC_LAB_PATCHED"] = "1"
+    modules = kernel.needed(*MODULES)
+    lab = {"XRC_LAB_KERNEL": str(kernel.root), "XRC_LAB_DRIVER": driver}
     guest = Guest(folder / suite, kernel, modules, SOURCE, qemu, Adapters(folder / suite, driver))
     seconds = guest.boot(guest_script(lab, arguments), SECONDS)
     print(f"{seconds:.0f} s in the guest")
@@ -123,17 +102,16 @@ def run(folder, suite, driver, patched, arguments):
 
 
 def options(words):
-    """(driver, whether ib_uverbs is patched, the other words)"""
-    driver, patched = "mlx4", False
-    while words and re.match(r"--(real(=.*)?|patched)$", words[0]):
-        name, _, value = words[0].partition("=")
-        driver, patched = value or driver, patched or name == "--patched"
+    """(driver, the other words)"""
+    driver = "mlx4"
+    if words and re.match(r"--real(=|$)", words[0]):
+        driver = words[0].partition("=")[2] or driver
         words = words[1:]
     if driver not in PROGRAMS:
         raise Unavailable(
             f"--real={driver}: the adapters are a ConnectX-3 and a ConnectX-5, whose drivers are mlx4 and mlx5"
         )
-    return driver, patched, words
+    return driver, words
 
 
 def main():

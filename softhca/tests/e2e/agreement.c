@@ -6,8 +6,6 @@
  * AGREEMENT_RAISE is a shell command that raises an event on the first device. Its arguments are
  * the kind of object (qp, srq), its number, the event by name and by number, and how often.
  * AGREEMENT_OPENED says whether handles from ibv_open_qp hear events: "hear" or "deaf".
- * AGREEMENT_ROUNDING says how the driver rounds responder resources to a power of two: "up" or
- * "down".
  */
 #include <tests/e2e/emulated.h>
 #include <tests/rc_masks.h>
@@ -336,14 +334,6 @@ CASE(each_context_closes_its_own_domain_handle)
 	return domain_is_free(a, fd);
 }
 
-/* The responder resources that a query returns for a QP that asked for 3. */
-static int resources_of_three(void)
-{
-	const char *word = getenv("AGREEMENT_ROUNDING");
-
-	return word && !strcmp(word, "down") ? 2 : 4;
-}
-
 /*
  * A query returns each value cut to the width of the adapter's field. Without responder resources
  * it returns no right to remote reads and atomics.
@@ -362,8 +352,7 @@ CASE(attributes_are_read_back_cut_to_their_fields)
 	CHECK(!rig_init(qp, &link) && rig_attr(qp).qp_access_flags == IBV_ACCESS_REMOTE_WRITE);
 	CHECK(!ibv_modify_qp(qp, &rtr, MASK_RTR) && !ibv_modify_qp(qp, &rts, MASK_RTS));
 	attr = rig_attr(qp);
-	CHECK(attr.max_dest_rd_atomic == resources_of_three() && attr.max_rd_atomic == 1 &&
-	      attr.min_rnr_timer == 8);
+	CHECK(attr.max_dest_rd_atomic == 4 && attr.max_rd_atomic == 1 && attr.min_rnr_timer == 8);
 	CHECK(attr.ah_attr.sl == 3 && attr.ah_attr.src_path_bits == 72);
 	CHECK(attr.timeout == 1 && attr.retry_cnt == 1 && attr.rnr_retry == 1);
 	return attr.qp_access_flags == (unsigned int)link.access;

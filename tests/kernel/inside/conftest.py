@@ -16,6 +16,6 @@ sys.path[:0] = [
     str(TESTS)
 ]
 
-pytest_plugins = ["driver", "progress"]
+pytest_plugins = ["driver", "workers"]
 if "XRC_LAB_KERNEL" not in os.environ:
     collect_ignore_glob = ["test_*"]

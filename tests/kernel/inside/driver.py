@@ -16,14 +16,6 @@ from waiting import wait_for
 ASK_OBJECT, ANSWER, XRC_SWITCH = 0xb8, 0xbc, 0xc0
 KINDS, TARGETS = ("qp", "cq", "srq"), 3
 NO_MORE = 0xffffffff
-TARGET = 1 << 23
-
-# With docs/upstream's patch, the kernel delivers async events to handles from ibv_open_qp.
-PATCHED = "XRC_LAB_PATCHED" in os.environ
-
-# A query of an XRC QP by mlx4_ib of Linux 5.10 returns zeroes for the path (docs/contract.md 7).
-LINUX_5_10 = os.uname().release.startswith("5.10.")
-QUERY_LACKS_XRC_PATH = LINUX_5_10
 
 # Called as `softhca ctl event DEVICE NAME NUMBER` is.
 RAISE = str(pathlib.Path(__file__).resolve().parent / "raise_event.py")
@@ -31,9 +23,6 @@ RAISE = str(pathlib.Path(__file__).resolve().parent / "raise_event.py")
 DRIVER = os.environ.get("XRC_LAB_DRIVER", "mlx4")
 MODEL, DEVICE_ID = {"mlx4": ("connectx3", "0x1003"), "mlx5": ("connectx5", "0x1017")}[DRIVER]
 MODULES = [f"{DRIVER}_ib", "ib_uverbs", "rdma_ucm"]
-# mlx5_ib of Linux 5.10 rounds responder resources down to a power of two; later releases and
-# mlx4_ib round up.
-ROUNDING = "down" if DRIVER == "mlx5" and LINUX_5_10 else "up"
 MODULES_TO_UNLOAD = [f"{DRIVER}_ib", f"{DRIVER}_core"]
 DEVICES = [f"{DRIVER}_0", f"{DRIVER}_1"]
 
@@ -69,9 +58,7 @@ def objects():
 
 
 def targets():
-    """Numbers of the XRC receive QPs. A ConnectX-3 tags these numbers."""
-    if DRIVER == "mlx4":
-        return {number for _, number in numbers(0) if number & TARGET}
+    """Numbers of the XRC receive QPs."""
     return {number for _, number in numbers(TARGETS)}
 
 
