@@ -267,7 +267,7 @@ const struct loaded_object *closure_find(const struct closure *closure, const ch
 bool closure_has_mpi(const struct closure *closure)
 {
 	/*
-	 * MPI_Init() is wanted or defined. Of an MPI that is linked into a stripped program only the
+	 * MPI_Init() is wanted or defined. If an MPI is linked into a stripped program, only the
 	 * variables are left that MVAPICH, MVAPICH2 and Open MPI read.
 	 */
 	static const char *const words[] = { "MPI_Init", "VIADEV_", "MV2_USE_", "OMPI_MCA_" };

@@ -32,7 +32,7 @@ struct elf_info {
 	bool is_audited;
 	char *interpreter; /* the dynamic loader, or NULL */
 	char *soname;
-	/* Names of functions and objects: wanted from elsewhere, wanted if there, defined for others. */
+	/* Names of functions and objects: needed, used if there, and defined for others. */
 	struct string_list import, weak_import, export;
 };
 

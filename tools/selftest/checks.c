@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define EXIT_FAILED 1
 #define EXIT_NO_DEVICE 4	/* as of `xrc-compat check` */
@@ -240,35 +241,30 @@ static int run_checks(void)
 
 /* ---- starting ---- */
 
-/* host: the other host, for the actors that may be there; NULL: all actors are on this host. */
-static void start_actors(const char *host, const char *port)
+/* @command: starts the actors that may be on another host; NULL: all are on this one. */
+static void start_actors(const char *command)
 {
 	for (enum who who = 0; who < ACTORS; who++) {
-		const char *there = who == SENDER || who == TWO_WAY_PEER ? host : NULL;
-		int fault = actor_start(&actors[who], there, port);
+		bool elsewhere = who == SENDER || who == TWO_WAY_PEER;
+		int fault = actor_start(&actors[who], elsewhere ? command : NULL);
 
 		if (fault)
-			errx(EXIT_IMPOSSIBLE, "%s%s%s: %s", actor_names[who],
-			     there ? " on the other host, " : "", there ? there : "",
-			     actor_error(fault));
+			errx(EXIT_IMPOSSIBLE, "%s: %s", actor_names[who], actor_error(fault));
 	}
 }
 
-/* [DEVICE [PORT [listen | connect HOST]]], as command.c gives them. */
+/* [DEVICE [actor | remote COMMAND]], as command.c gives them. */
 static int execute(int argc, char **argv)
 {
-	const char *port = argc > 2 ? argv[2] : NULL;
 	int status;
 
 	actor_device = argc > 1 ? argv[1] : "";
-	if (argc == 4) {
-		actor_serve(port);
-		return EXIT_SUCCESS;
-	}
+	if (argc == 3)
+		actor_act(STDIN_FILENO, STDOUT_FILENO);
 	actor_domain = memfd_create("xrc-selftest", MFD_CLOEXEC);
 	if (actor_domain < 0)
 		err(EXIT_IMPOSSIBLE, "memfd_create");
-	start_actors(argc > 4 ? argv[4] : NULL, port);
+	start_actors(argc > 3 ? argv[3] : NULL);
 	status = run_checks();
 	for (enum who who = 0; who < ACTORS; who++)
 		actor_end(&actors[who]);

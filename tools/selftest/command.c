@@ -7,24 +7,20 @@
 #include "tools/common/common.h"
 #include "tools/program/paths.h"
 
-static const char *device = "", *port = "18515", *host;
-static bool listens;
+static const char *device = "", *remote;
+static bool is_actor;
 static struct launch launch;
 
 static int run_selftest(char **words)
 {
 	struct string_list places = { 0 };
 	const char *path = paths_helper("selftest/xrc-compat-selftest", &places);
-	const char *role = listens ? "listen" : host ? "connect" : NULL;
-	const char *program[] = { path, device, port, role, host, NULL };
+	const char *role = is_actor ? "actor" : remote ? "remote" : NULL;
+	const char *program[] = { path, device, role, is_actor ? NULL : remote, NULL };
 
 	(void)words;
 	if (!path)
 		return refuse_missing("xrc-compat-selftest", &places);
-	if (listens && host) {
-		refuse(0, "selftest: --listen and --connect exclude each other");
-		return advise_usage(&command_selftest);
-	}
 	launch.program = (char **)program;
 	return launch_program(&launch);
 }
@@ -33,11 +29,11 @@ static const struct option_row options[] = {
 	LAUNCH_OPTIONS(launch),
 	{ "--device", "NAME", "test this device; without it, the first one with XRC",
 	  .text = &device },
-	{ "--listen", NULL,
-	  "be the second host of a test between two hosts: wait for --connect", .flag = &listens },
-	{ "--connect", "HOST", "run one side of the test on this host, where selftest --listen runs",
-	  .text = &host },
-	{ "--port", "PORT", "the TCP port of both, 18515 if not given", .text = &port },
+	{ "--remote", "COMMAND",
+	  "run one side of the test by this command, as 'ssh HOST xrc-compat selftest --actor'",
+	  .text = &remote },
+	{ "--actor", NULL, "be that side: obey another self-test on standard input and output",
+	  .flag = &is_actor },
 	{ 0 },
 };
 

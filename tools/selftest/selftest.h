@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The coordinator walks through a table of steps and sends each to an actor over a socket, on
- * another host over TCP. The actor has the same table, carries out the step and answers. The
+ * another host through ssh. The actor has the same table, carries out the step and answers. The
  * coordinator opens no device itself, and never waits without a limit.
  */
 #ifndef SELFTEST_H
@@ -98,12 +98,12 @@ void destroy_srq(void), destroy_xrc_qp(void), close_domain(void), close_device(v
 /* ---- wire.c ---- */
 
 struct actor {
-	pid_t pid;		/* 0: on another host */
+	pid_t pid;
 	int socket;
 };
 
-/* Forks an actor, or connects to that host for one. 0, or a result for actor_error(). */
-int actor_start(struct actor *actor, const char *host, const char *port);
+/* Forks an actor. @command: starts one on another host; NULL: on this one. 0 or errno. */
+int actor_start(struct actor *actor, const char *command);
 
 /* The text for a result of actor_start() or of a step. */
 const char *actor_error(int err);
@@ -114,7 +114,7 @@ void actor_ask(struct actor *actor);
 /* Kills the actor, and waits until the kernel has released its objects. */
 void actor_end(struct actor *actor);
 
-/* Serves the self-test of another host. Exits if no connection comes in time. */
-void actor_serve(const char *port);
+/* Carries out the steps that come from @in until the other side hangs up, and ends the process. */
+void actor_act(int in, int out) __attribute__((noreturn));
 
 #endif
