@@ -23,6 +23,8 @@ def test_each_row_holds_and_each_refusal_has_a_reason_in_the_trace(run, softhca,
                if line.startswith("rdma_cm ") and not line.endswith(": ok")]
     assert [line for line in refused if not line.endswith(")")] == []
     assert refused or group not in ("commands", "refusals")
+    # A program that polls would fill the trace with these.
+    assert "GET_EVENT: EAGAIN" not in trace.read_text()
 
 
 def test_the_daemons_end_wakes_a_waiting_program(run, softhca, daemon, finish):
@@ -31,14 +33,6 @@ def test_the_daemons_end_wakes_a_waiting_program(run, softhca, daemon, finish):
     assert run([softhca, "stop"]).returncode == 0
     status, output = finish(program)
     assert status == 1 and "rdma_get_cm_event: Input/output error\n" in output
-
-
-def test_commands_are_traced(run, softhca, daemon):
-    run([PROGRAMS / "rdmacm-talk", "connect", "198.18.1.1", 7000])
-    lines = run([softhca, "ctl", "trace"]).stdout.splitlines()
-    commands = [line.split(" ", 3)[3] for line in lines if line.startswith("rdma_cm pid ")]
-    assert "RESOLVE_ADDR: ok" in commands and "CONNECT: ok" in commands
-    assert "GET_EVENT: EAGAIN" not in commands
 
 
 @pytest.mark.parametrize(
