@@ -38,7 +38,7 @@ struct cm_msg {
 };
 
 static uint32_t srqn[DATA_QUEUES][JOB_RANKS_MAX];
-static int hybrid, private_domain, srqs;
+static int hybrid, private_domain;
 static char domain_file[128];
 
 /* ---- Start ---- */
@@ -242,16 +242,15 @@ static void connect_all(void)
 static void start(void)
 {
 	struct ibv_srq *srq;
-	int i;
+	unsigned i;
 
 	hca_open();
 	hca.cq = hca_create_cq(1024, hca.channel);
 	open_domain();
 	hca_reg_mr(&data_memory, sizeof(data_memory));
-	srqs = hybrid ? DATA_QUEUES : 1;
-	data.queues = (unsigned)srqs;
+	data.queues = hybrid ? DATA_QUEUES : 1;
 	data_start(&data);
-	for (i = 0; i < srqs; i++) {
+	for (i = 0; i < data.queues; i++) {
 		srq = hca_create_srq(hca.cq, BUFFERS, hybrid ? 20 : 30);
 		/*
 		 * Normally the event thread posts. If fewer than LIMIT receives were left when it
@@ -279,9 +278,9 @@ static void destroy_qps(void)
 
 static void destroy_srqs(void)
 {
-	int i;
+	unsigned i;
 
-	for (i = 0; i < srqs; i++) {
+	for (i = 0; i < data.queues; i++) {
 		pthread_mutex_lock(&pools[i].lock);
 		pools[i].wanted = 0;
 		pthread_mutex_unlock(&pools[i].lock);

@@ -55,16 +55,11 @@ def test_runs_unmodified(client, command, mode):
 
 
 @pytest.mark.any_model
-@pytest.mark.parametrize("command, message", [
-    ("qperf", "undefined symbol: ibv_open_xrc_domain, version IBVERBS_1.1"),
-    ("mvapich2-dlopen", "Error opening ibv_open_xrc_domain. Falling back."),
-])
-def test_clients_need_xrc_compat(client, command, message):
-    """They need functions that today's library lacks, so the runs above do test the shim. The
-    loader prints the message of a linked program. mvapich2-dlopen looks the verbs up, and prints
-    its own."""
-    done = client(command, preload=())
-    assert done.returncode == 1 and message in done.stderr
+def test_mvapich2_looks_up_what_todays_library_lacks(client):
+    """So the runs above do test the shim. "demo cluster" asserts the same for a linked program."""
+    done = client("mvapich2-dlopen", preload=())
+    assert done.returncode == 1
+    assert "Error opening ibv_open_xrc_domain. Falling back." in done.stderr
 
 
 @pytest.mark.parametrize("command", ["qperf", "mvapich"])
