@@ -18,9 +18,9 @@
 	X(get_device_list) X(free_device_list) X(open_device) X(close_device) X(query_port) \
 	X(alloc_pd) X(dealloc_pd) X(reg_mr) X(dereg_mr) X(create_cq) X(destroy_cq) \
 	X(open_xrc_domain) X(close_xrc_domain) X(create_xrc_srq) X(destroy_srq) \
-	X(create_xrc_rcv_qp) X(modify_xrc_rcv_qp) X(query_xrc_rcv_qp) \
+	X(create_xrc_rcv_qp) X(modify_xrc_rcv_qp) \
 	X(reg_xrc_rcv_qp) X(unreg_xrc_rcv_qp) \
-	X(create_qp) X(modify_qp) X(query_qp) X(destroy_qp)
+	X(create_qp) X(modify_qp) X(destroy_qp)
 
 struct verbs {
 #define X(name) __typeof__(ibv_##name) *name;

@@ -10,7 +10,7 @@ import os
 
 from check_workshop import (FROM_FOLDER, LINKED, MLNX_HEADER, MLNX_WEAK, MVAPICH, ONE_WAY, PLUGIN,
                             RUN_TIME, SHELL_SCRIPT, STATIC_VERBS, STUB, altered, big_endian, calls,
-                            class_32, fifo, file, first_half, hostile_name, library_is_a_fifo,
+                            class_32, file, first_half, hostile_name, library_is_a_fifo,
                             named, object_file, program, symbolic_link, with_capabilities,
                             without_section_headers)
 
@@ -166,7 +166,7 @@ SAMPLES = {
 
     # ---- old and other libraries ----
     "bundled": Sample(
-        program(ONE_WAY, STUB, "-Wl,-rpath,$ORIGIN/bundle"), bundled("@/bundle/libibverbs.so.1"),
+        named("@/bundled"), bundled("@/bundle/libibverbs.so.1"),
         reason=USUAL["reason"] + "; " + REPLACED % "@/bundle/libibverbs.so.1"),
     "bundled_and_no_device": Sample(
         named("@/bundled"),
@@ -334,7 +334,7 @@ SAMPLES = {
         file("#!/bin/sh\r\necho\r\n"),
         no_program("PROGRAM: its '#!' line ends with a carriage return, as in text files of Windows; sed -i 's/\\r$//' removes them", status=127),
         interpreter="/bin/sh\r"),
-    "fifo": Sample(fifo, no_program("PROGRAM: is not a regular file")),
+    "fifo": Sample(named("@/fifo"), no_program("PROGRAM: is not a regular file")),
     "script_of_a_fifo": Sample(file("#!@/fifo\n"), no_program("@/fifo: is not a regular file"),
                                interpreter="@/fifo"),
     "folder": Sample(named("@/bundle"), no_program("PROGRAM: is a directory, not a program")),

@@ -98,6 +98,8 @@ class Workshop:
             self.library(name, source, *flags)
         self.program("linked", ONE_WAY, STUB)
         self.program("sh", calls())
+        self.program("bundled", ONE_WAY, STUB, "-Wl,-rpath,$ORIGIN/bundle")
+        os.mkfifo(folder / "fifo", 0o755)
 
     def here(self, text):
         return str(text).replace("@", str(self.folder))
@@ -167,11 +169,6 @@ def object_file(data):
 def hostile_name(data):
     """A sequence that clears the screen, a new line, quotes, and bytes that are not UTF-8."""
     return data.replace(b"libgone_0123456.so\0", b"lib\x1b[2J\n\x9b\"\\\xff456.so\0")
-
-
-def fifo(w, name):
-    os.mkfifo(w.folder / name, 0o755)
-    return w.folder / name
 
 
 def library_is_a_fifo(w, name):

@@ -142,20 +142,6 @@ def test_a_shell_splits_the_next_command_into_the_right_words(xrc_compat, fakes,
     assert words[:-1] == [b"xrc-compat", b"run", b"--", program]
 
 
-def test_the_next_command_has_room_for_the_longest_path(check, workshop, tmp_path):
-    """Shell quoting turns one unprintable byte into four characters."""
-    folder = os.open(tmp_path, os.O_RDONLY)
-    for _ in range(15):
-        os.mkdir("\x01" * 250, dir_fd=folder)
-        deeper = os.open("\x01" * 250, os.O_RDONLY, dir_fd=folder)
-        os.close(folder)
-        folder = deeper
-    os.link(workshop.folder / "libtransport.so", "l.so", dst_dir_fd=folder)
-    os.close(folder)
-    path = tmp_path.joinpath(*["\x01" * 250] * 15, "l.so")
-    assert check(path)["next"].endswith("l.so' PROGRAM")
-
-
 def test_the_text_has_the_facts_of_the_json(run, xrc_compat, fakes, workshop):
     program = workshop.folder / "linked"
     result = run([xrc_compat, "check", program], env=fakes)

@@ -11,8 +11,6 @@ import sys
 import pytest
 
 from commands import COMMANDS, usage_of
-from terminal import Terminal
-from waiting import read_until
 
 
 def table_of(source_root):
@@ -112,17 +110,6 @@ def test_bash_offers_commands_and_programs_and_completes_a_beginning(complete):
     assert complete("do") == ["doctor"]
     assert complete("check", "--j") == ["--json"]
     assert "ls" in complete("run", "ls")
-
-
-def test_check_prints_the_verdict_bold_and_breaks_no_word(xrc_compat, tmp_path):
-    program = tmp_path / ("a-long-name-" * 8)
-    shutil.copy("/bin/true", program)
-    with Terminal([str(xrc_compat), "check", str(program)], 24, 80,
-                  dict(os.environ, TERM="xterm", NO_COLOR="")) as terminal:
-        text = read_until(terminal.ours, re.compile(rb"Verdict[^\n]*\n[^\n]*\n").search)
-    assert "Verdict     \x1b[1m" in text
-    lines = re.sub(r"\x1b\[[\d;]*m", "", text).replace("\r", "").splitlines()
-    assert all(len(line) <= 80 or len(line.split()) == 1 for line in lines), lines
 
 
 # ---- wrong usage ----
