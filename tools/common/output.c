@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Opens files under names that no other process has. */
 #include "common.h"
-#include "job.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +15,7 @@
 static const char *replacement(char letter)
 {
 	char host[HOST_NAME_MAX + 1];
-	int32_t ranks, rank;
+	int ranks, rank;
 
 	switch (letter) {
 	case '%':
@@ -27,7 +26,7 @@ static const char *replacement(char letter)
 		return gethostname(host, sizeof(host)) ? "unknown" : copy_string(host);
 	case 'r':
 		rank = job_rank(&ranks);
-		return rank < 0 ? "none" : format_string("%d", (int)rank);
+		return rank < 0 ? "none" : format_string("%d", rank);
 	default:
 		return NULL;
 	}

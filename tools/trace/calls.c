@@ -71,14 +71,11 @@ static void put_text(struct trace *trace, const char *key, const char *format, c
 		fprintf(trace->out, format, value);
 }
 
-/* In text: microseconds up to 999, then milliseconds. */
 static void put_duration(struct trace *trace, uint64_t nanoseconds)
 {
 	json_number(&trace->json, "duration_ns", (long long)nanoseconds);
-	if (!trace->is_json && nanoseconds < 1000000)
+	if (!trace->is_json)
 		fprintf(trace->out, "<%.1f us>", (double)nanoseconds / 1e3);
-	else if (!trace->is_json)
-		fprintf(trace->out, "<%.1f ms>", (double)nanoseconds / 1e6);
 }
 
 /* ---- places ---- */
@@ -220,10 +217,8 @@ static struct site *find_site(struct trace *trace, const struct trace_record *re
 /* In text: "[ibv_open_qp = EINVAL <3.1 us>, ibv_create_qp_ex <20.0 us>]". */
 static void put_became(struct trace *trace, const struct trace_record *record)
 {
-	uint32_t kept = record->became_count < TRACE_BECAME ? record->became_count : TRACE_BECAME;
-
 	json_open(&trace->json, "became", '[');
-	for (uint32_t i = 0; i < kept; i++) {
+	for (uint32_t i = 0; i < record->became_count; i++) {
 		const struct trace_became *became = &record->became[i];
 
 		json_open(&trace->json, NULL, '{');
@@ -234,12 +229,8 @@ static void put_became(struct trace *trace, const struct trace_record *record)
 		json_close(&trace->json, '}');
 	}
 	json_close(&trace->json, ']');
-	if (trace->is_json)
-		return;
-	fputs(kept ? "" : " [nothing", trace->out);
-	if (record->became_count > kept)
-		fprintf(trace->out, ", %u more", record->became_count - kept);
-	fputc(']', trace->out);
+	if (!trace->is_json)
+		fputs(record->became_count ? "]" : " [nothing]", trace->out);
 }
 
 static void put_arguments(struct trace *trace, const char *argument)

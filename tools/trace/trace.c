@@ -48,7 +48,8 @@ static void split(char *lines, size_t size)
 static bool is_sound(struct trace_record *record, ssize_t size)
 {
 	if (size < (ssize_t)offsetof(struct trace_record, frames) || record->magic != TRACE_MAGIC ||
-	    record->verb > TRACE_STARTED || record->frame_count > TRACE_FRAMES)
+	    record->verb > TRACE_STARTED || record->frame_count > TRACE_FRAMES ||
+	    record->became_count > TRACE_BECAME)
 		return false;
 	split(record->arguments, sizeof(record->arguments));
 	split(record->outcome, sizeof(record->outcome));

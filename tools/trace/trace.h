@@ -25,7 +25,7 @@ struct left_list {
 	size_t count;
 };
 
-/** left_account - record: of a call that succeeded, at the place of that number. */
+/* @record: of a call that succeeded, at the place of that number. */
 void left_account(struct left_list *list, const struct trace_record *record, unsigned int site);
 
 /* Where a trace goes, as text or as one JSON document, and what is known of it. */
@@ -43,17 +43,15 @@ struct trace {
 	uint32_t reached, ranks;	/* MPI ranks that were traced, of how many; 0 unknown */
 };
 
-/** trace_begin - before all calls. program: the name that the command was given. */
+/* Before all calls. @program: the name that the command was given. */
 void trace_begin(struct trace *trace, const char *program);
 
-/**
- * trace_started - enter the start of a process. first: the one that the command itself has started.
- */
+/* Enters the start of a process. @first: the one that the command itself has started. */
 void trace_started(struct trace *trace, const struct trace_record *record, int32_t first);
 
 void trace_call(struct trace *trace, const struct trace_record *record);
 
-/** trace_end - status: that of the program, or with which it could not be started. */
+/* @status: that of the program, or with which it could not be started. */
 void trace_end(struct trace *trace, int status);
 
 /* The function and the line of the source that an address of a program or library is in. */
@@ -61,14 +59,10 @@ struct place {
 	char module[256];	/* printable */
 	uint64_t offset;	/* in the module */
 	char symbol[64];	/* "" unknown, or without addr2line(1) */
-	/* "file.c:12"; "" without debug information */
-	char line[256];
+	char line[256];		/* "file.c:12"; "" without debug information */
 };
 
-/*
- * Asks addr2line(1), which knows symbol tables and every kind of debug information, once per
- * address. The same place has the same pointer.
- */
+/* Asks addr2line(1) once per address. The same place has the same pointer. */
 const struct place *place_of(const struct trace_frame *frame);
 
 /* True for a frame of the program or of a library of its own. */

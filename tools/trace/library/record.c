@@ -4,7 +4,7 @@
  * sends them to the command.
  */
 #include "record.h"
-#include "tools/common/job.h"
+#include "tools/common/common.h"
 
 #include <errno.h>
 #include <execinfo.h>
@@ -183,9 +183,9 @@ static void note(const char *name, uint64_t start, int result)
 	struct trace_record *record = current ? &current->record : NULL;
 	struct trace_became *became;
 
-	if (!record || record->became_count++ >= TRACE_BECAME)
+	if (!record || record->became_count == TRACE_BECAME)
 		return;
-	became = &record->became[record->became_count - 1];
+	became = &record->became[record->became_count++];
 	strncpy(became->function, name, sizeof(became->function) - 1);
 	became->duration = now() - start;
 	became->err = result < 0 ? errno : result;

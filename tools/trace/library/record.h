@@ -48,7 +48,7 @@ struct trace_record {
 	int32_t err;		/* errno after the call where it failed, else 0 */
 	uint32_t qp_num;	/* of a receive QP: given or made */
 	uint32_t frame_count;
-	uint32_t became_count;	/* all; only TRACE_BECAME are kept */
+	uint32_t became_count;
 	char arguments[1536];	/* lines "name=value" */
 	char outcome[768];	/* what was made or filled in: ", xrc_rcv_qpn 0x000123" */
 	struct trace_became became[TRACE_BECAME];
