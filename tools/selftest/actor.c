@@ -114,10 +114,8 @@ static void find_device(void)
 		if (actor_device[0] && strcmp(actor_device, ibv_get_device_name(list[i])))
 			continue;
 		mine.context = ibv_open_device(list[i]);
-		if (!mine.context)
-			continue;
-		ibv_query_device(mine.context, &attr);
-		if (!(attr.device_cap_flags & IBV_DEVICE_XRC)) {
+		if (mine.context && !ibv_query_device(mine.context, &attr) &&
+		    !(attr.device_cap_flags & IBV_DEVICE_XRC)) {
 			ibv_close_device(mine.context);
 			mine.context = NULL;
 			errno = ENODEV; /* no device of the wanted kind */
