@@ -6,9 +6,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define MOST_LABEL 16
+#define TEXT_COLUMN 12	/* "Program     /bin/true" */
 
 static void print(const char *before, const char *format, va_list args)
 {
@@ -40,15 +39,6 @@ void advise(const char *format, ...)
 	va_end(args);
 }
 
-/* The column of the second part of a line: "Program     /bin/true". */
-static unsigned int text_column(const char *line)
-{
-	const char *gap = strstr(line, "  ");
-	size_t column = gap ? (size_t)(gap - line) + strspn(gap, " ") : 0;
-
-	return column <= MOST_LABEL ? (unsigned int)column : 0;
-}
-
 void print_line(const char *format, ...)
 {
 	va_list args;
@@ -57,7 +47,7 @@ void print_line(const char *format, ...)
 	va_start(args, format);
 	if (vasprintf(&line, format, args) >= 0) {
 		text_clean(line);
-		style_wrap(stdout, line, 0, text_column(line), style_width(stdout));
+		style_wrap(stdout, line, 0, TEXT_COLUMN, style_width(stdout));
 		putchar('\n');
 		free(line);
 	}
