@@ -232,7 +232,7 @@ def run(work, target, model):
     if not status:
         # Without -use_cmp=0 libFuzzer puts addresses into inputs, which differ from run to run.
         limit = [f"-max_total_time={SECONDS}"] if SECONDS else [f"-runs={RUNS}", "-use_cmp=0"]
-        # -len_control=0: otherwise libFuzzer tries only inputs shorter than one command for seconds.
+        # Without -len_control=0 libFuzzer tries inputs shorter than one command for seconds.
         status, lines = output_of([
             program, f"-seed={SEED}", *limit, "-max_len=2048", "-len_control=0", "-timeout=20",
             "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={findings}/", corpus

@@ -5,18 +5,18 @@
 
 #include "ids.h"
 
-static struct rdma_cm_id *id, *other;
+static struct rdma_cm_id *other;
 static struct ibv_pd *pd, *other_pd;
 static struct ibv_xrc_domain *domain, *other_domain;
 
 static void set_up(void)
 {
-	id = ids_resolved();
-	other = ids_bound(1, 0);
-	pd = ibv_alloc_pd(id->verbs);
+	ground_lay();
+	other = ids_on_second_device();
+	pd = ibv_alloc_pd(routed->verbs);
 	other_pd = ibv_alloc_pd(other->verbs);
 	must(pd && other_pd);
-	domain = ids_domain(id);
+	domain = ids_domain(routed);
 	other_domain = ids_domain(other);
 }
 
@@ -27,19 +27,19 @@ ROW("an old XRC QP has its type and domain, and is in INIT")
 	struct ibv_qp_attr state;
 
 	set_up();
-	attr = ids_xrc_attr(id, domain);
+	attr = ids_xrc_attr(routed, domain);
 	attr.cap.max_recv_wr = 3;	/* taken as 0, as by ibv_create_qp */
-	must_eq(rdma_create_qp(id, pd, &attr), 0);
-	must(id->qp && id->qp->context == id->verbs && id->qp->pd == pd);
+	must_eq(rdma_create_qp(routed, pd, &attr), 0);
+	must(routed->qp && routed->qp->context == routed->verbs && routed->qp->pd == pd);
 	must(attr.cap.max_send_wr >= 4 && !attr.cap.max_recv_wr);
 	must(attr.qp_type == IBV_QPT_XRC && attr.xrc_domain == domain);
-	must_eq(ibv_query_qp(id->qp, &state, IBV_QP_STATE, &init), 0);
+	must_eq(ibv_query_qp(routed->qp, &state, IBV_QP_STATE, &init), 0);
 	must_eq(state.qp_state, IBV_QPS_INIT);
 	must_eq(init.qp_type, IBV_QPT_XRC);
 	must(init.xrc_domain == domain);
 	must_eq(ibv_close_xrc_domain(domain), EBUSY);
-	rdma_destroy_qp(id);
-	must(!id->qp);
+	rdma_destroy_qp(routed);
+	must(!routed->qp);
 	must_eq(ibv_close_xrc_domain(domain), 0);
 }
 
@@ -49,13 +49,13 @@ ROW("a QP without CQs and PD gets the PD and the CQs of librdmacm")
 	struct ibv_qp_init_attr attr;
 
 	set_up();
-	attr = ids_xrc_attr(id, domain);
+	attr = ids_xrc_attr(routed, domain);
 	attr.send_cq = attr.recv_cq = NULL;
-	must_eq(rdma_create_qp(id, NULL, &attr), 0);
-	must(id->send_cq && id->qp->send_cq == id->send_cq);
-	must(id->qp->pd == id->pd && id->pd->context == id->verbs);
-	rdma_destroy_qp(id);
-	must(!id->send_cq || ibv_destroy_cq(id->send_cq) == 0);
+	must_eq(rdma_create_qp(routed, NULL, &attr), 0);
+	must(routed->send_cq && routed->qp->send_cq == routed->send_cq);
+	must(routed->qp->pd == routed->pd && routed->pd->context == routed->verbs);
+	rdma_destroy_qp(routed);
+	must(!routed->send_cq || ibv_destroy_cq(routed->send_cq) == 0);
 	must_eq(ibv_close_xrc_domain(domain), 0);
 }
 
@@ -70,38 +70,36 @@ static void refused(const char *what, struct rdma_cm_id *of, struct ibv_pd *with
 	must(of->qp == before);
 }
 
-ROW("rdma_create_qp returns EINVAL for each invalid argument, and keeps id->qp")
+ROW("rdma_create_qp returns EINVAL for each invalid argument, and keeps routed->qp")
 {
 	struct ibv_srq_init_attr srq_attr = { .attr = { .max_wr = 1, .max_sge = 1 } };
 	struct ibv_xrc_domain *closed;
 	struct ibv_qp_init_attr good, bad;
-	struct rdma_cm_id *unbound;
 
 	set_up();
-	good = ids_xrc_attr(id, domain);
-	closed = ids_domain(id);
+	good = ids_xrc_attr(routed, domain);
+	closed = ids_domain(routed);
 	must_eq(ibv_close_xrc_domain(closed), 0);
-	must_eq(rdma_create_id(id->channel, &unbound, NULL, RDMA_PS_TCP), 0);
 	bad = good;
 	bad.xrc_domain = NULL;
-	refused("no domain", id, pd, bad);
+	refused("no domain", routed, pd, bad);
 	bad.xrc_domain = other_domain;
-	refused("a domain of another device", id, pd, bad);
+	refused("a domain of another device", routed, pd, bad);
 	bad.xrc_domain = closed;
-	refused("a closed domain", id, pd, bad);
+	refused("a closed domain", routed, pd, bad);
 	bad = good;
 	bad.srq = ibv_create_xrc_srq(pd, domain, good.send_cq, &srq_attr);
-	refused("an SRQ of the domain", id, pd, bad);
+	refused("an SRQ of the domain", routed, pd, bad);
 	bad = good;
 	bad.send_cq = ids_xrc_attr(other, other_domain).send_cq;
-	refused("a CQ of another device", id, pd, bad);
+	refused("a CQ of another device", routed, pd, bad);
 	bad = good;
 	bad.cap.max_send_wr = 0;
-	refused("no room to send", id, pd, bad);
-	refused("a PD of another device", id, other_pd, good);
-	refused("an id without a device", unbound, pd, good);
-	must_eq(rdma_create_qp(id, pd, &good), 0);
-	refused("a second QP for the id", id, pd, good);
+	refused("no room to send", routed, pd, bad);
+	refused("a PD of another device", routed, other_pd, good);
+	refused("an id without a device", idle, pd, good);
+	must_eq(rdma_create_qp(routed, pd, &good), 0);
+	refused("a second QP for the id", routed, pd, good);
 }
 
 ROW("after a refusal and after a success the next QP has its own attributes only")
@@ -109,16 +107,16 @@ ROW("after a refusal and after a success the next QP has its own attributes only
 	struct ibv_qp_init_attr attr, without;
 
 	set_up();
-	attr = ids_xrc_attr(id, other_domain);
-	must_eq(rdma_create_qp(id, pd, &attr), -1);
-	attr = ids_xrc_attr(id, domain);
+	attr = ids_xrc_attr(routed, other_domain);
+	must_eq(rdma_create_qp(routed, pd, &attr), -1);
+	attr = ids_xrc_attr(routed, domain);
 	attr.qp_type = IBV_QPT_RC;
-	must_eq(rdma_create_qp(id, pd, &attr), 0);
-	must_eq(id->qp->qp_type, IBV_QPT_RC);
-	rdma_destroy_qp(id);
+	must_eq(rdma_create_qp(routed, pd, &attr), 0);
+	must_eq(routed->qp->qp_type, IBV_QPT_RC);
+	rdma_destroy_qp(routed);
 	attr.qp_type = IBV_QPT_XRC;
 	attr.xrc_domain = domain;
-	must_eq(rdma_create_qp(id, pd, &attr), 0);
+	must_eq(rdma_create_qp(routed, pd, &attr), 0);
 	without = attr;			/* ibv_create_qp refuses the same attributes */
 	without.xrc_domain = NULL;
 	must(!ibv_create_qp(pd, &without) && errno == EINVAL);

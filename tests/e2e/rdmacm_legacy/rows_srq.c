@@ -3,12 +3,10 @@
 
 #define GROUP "srq"
 
-#include <string.h>
-
 #include "ids.h"
 #include "today.h"
 
-static struct rdma_cm_id *id, *listener, *srq_id;
+static struct rdma_cm_id *srq_id;
 static struct ibv_xrc_domain *domain;
 static struct ibv_pd *pd;
 static struct ibv_mr *mr;
@@ -31,15 +29,15 @@ static void connect_to_rcv_qp(void)
 	struct ibv_qp_init_attr attr = { .xrc_domain = domain };
 	struct rdma_cm_id *accepted;
 
-	must_eq(rdma_connect(id, &param), 0);
-	accepted = ids_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST);
+	must_eq(rdma_connect(routed, &param), 0);
+	take_event(RDMA_CM_EVENT_CONNECT_REQUEST, &accepted);
 	must_eq(ibv_create_xrc_rcv_qp(&attr, &rcv_qpn), 0);
 	modify_rcv_qp(accepted, IBV_QPS_INIT);
 	modify_rcv_qp(accepted, IBV_QPS_RTR);
 	param.srq = 1;
 	param.qp_num = rcv_qpn;
 	must_eq(rdma_accept(accepted, &param), 0);
-	ids_event(id, RDMA_CM_EVENT_ESTABLISHED);
+	take_event(RDMA_CM_EVENT_ESTABLISHED, NULL);
 }
 
 /* A sender on device 0, a receive QP of a domain of device 1, connected by rdma_cm. */
@@ -47,18 +45,16 @@ static void set_up(void)
 {
 	struct ibv_qp_init_attr attr;
 
-	id = ids_resolved();
-	listener = ids_listening();
-	pd = ibv_alloc_pd(id->verbs);
+	ground_lay();
+	pd = ibv_alloc_pd(routed->verbs);
 	must(pd);
 	mr = ibv_reg_mr(pd, sent, TODAY_LENGTH, 0);
 	must(mr);
 	domain = ids_domain(listener);
-	attr = ids_xrc_attr(id, ids_domain(id));
-	must_eq(rdma_create_qp(id, pd, &attr), 0);
+	attr = ids_xrc_attr(routed, ids_domain(routed));
+	must_eq(rdma_create_qp(routed, pd, &attr), 0);
 	connect_to_rcv_qp();
-	srq_id = ids_bound(1, 0);
-	must(srq_id->verbs == listener->verbs);
+	srq_id = ids_on_second_device();
 }
 
 static void send_to(uint32_t srq_num)
@@ -69,7 +65,7 @@ static void send_to(uint32_t srq_num)
 	strcpy(sent, "to the SRQ of an id");
 	memset(received, 0, sizeof(received));
 	wr.xrc_remote_srq_num = srq_num;
-	must_eq(ibv_post_send(id->qp, &wr, &bad), 0);
+	must_eq(ibv_post_send(routed->qp, &wr, &bad), 0);
 }
 
 /* rdma_create_srq_ex with the XRCD of an old domain; CQ and channel are librdmacm's. */
@@ -106,7 +102,7 @@ static struct ibv_srq *old_srq(struct ibv_cq **cq)
 	return srq;
 }
 
-/* rdma_post_recv and rdma_destroy_srq use id->srq. */
+/* rdma_post_recv and rdma_destroy_srq use routed->srq. */
 ROW("an old SRQ as the id's SRQ receives, and rdma_destroy_srq destroys it")
 {
 	struct ibv_cq *cq;
@@ -152,15 +148,13 @@ ROW("rdma_create_qp refuses an old SRQ for an RC QP with EINVAL")
 /* From device 1 to device 0. The QP's type is in the address information. */
 static int create_ep(int type, struct ibv_qp_init_attr *attr)
 {
-	struct sockaddr_in own = *(struct sockaddr_in *)rdma_get_local_addr(srq_id);
 	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP,
 				       .ai_qp_type = type,
-				       .ai_src_addr = (struct sockaddr *)&own,
-				       .ai_src_len = sizeof(own) }, *info;
+				       .ai_src_addr = address(THERE, 0),
+				       .ai_src_len = sizeof(struct sockaddr_in) }, *info;
 	struct rdma_cm_id *made;
 
-	own.sin_port = 0;
-	must_eq(rdma_getaddrinfo("198.18.0.1", "7471", &hints, &info), 0);
+	must_eq(rdma_getaddrinfo(HERE, "7471", &hints, &info), 0);
 	return rdma_create_ep(&made, info, srq_id->pd, attr);
 }
 

@@ -4,8 +4,6 @@
  * ends make an old XRC QP, get the other's number by rdma_cm, and send.
  */
 
-#include <string.h>
-
 #include "ids.h"
 
 #define LENGTH 24
@@ -43,14 +41,16 @@ static void make_end(struct end *end, struct rdma_cm_id *id)
 static void connect_both(void)
 {
 	struct rdma_conn_param param = CONN_PARAM;
-	struct rdma_cm_id *listener = ids_listening();
+	struct rdma_cm_id *child;
 
-	make_end(&ends[0], ids_resolved());
-	must_eq(rdma_connect(ends[0].id, &param), 0);
-	make_end(&ends[1], ids_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST));
-	must_eq(rdma_accept(ends[1].id, &param), 0);
-	ids_event(ends[0].id, RDMA_CM_EVENT_ESTABLISHED);
-	ids_event(listener, RDMA_CM_EVENT_ESTABLISHED);
+	ground_lay();
+	make_end(&ends[0], routed);
+	must_eq(rdma_connect(routed, &param), 0);
+	take_event(RDMA_CM_EVENT_CONNECT_REQUEST, &child);
+	make_end(&ends[1], child);
+	must_eq(rdma_accept(child, &param), 0);
+	take_event(RDMA_CM_EVENT_ESTABLISHED, NULL);
+	take_event(RDMA_CM_EVENT_ESTABLISHED, NULL);
 }
 
 static void expect_completion(struct end *end, enum ibv_wc_opcode want)
@@ -99,10 +99,11 @@ ROW("both ends send on the QP that rdma_cm connected")
 /* A one-way program gets EINVAL for max_send_wr 0; in a two-way program such a QP receives. */
 ROW("a receive-only QP is created")
 {
-	struct rdma_cm_id *id = ids_bound(1, 0);
-	struct ibv_qp_init_attr attr = ids_xrc_attr(id, ids_domain(id));
+	struct ibv_qp_init_attr attr;
 
+	ground_lay();
+	attr = ids_xrc_attr(bound, ids_domain(bound));
 	attr.cap.max_send_wr = attr.cap.max_send_sge = 0;
-	must_eq(rdma_create_qp(id, ibv_alloc_pd(id->verbs), &attr), 0);
-	rdma_destroy_qp(id);
+	must_eq(rdma_create_qp(bound, ibv_alloc_pd(bound->verbs), &attr), 0);
+	rdma_destroy_qp(bound);
 }
