@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""ConnectX-3 adapters on one wire, each a PCI function for QEMU's vfio-user-pci. See README.md.
+"""ConnectX-3 adapters on one wire, each a PCI function for QEMU's vfio-user-pci. See ../README.md.
 
 usage: adapter.py [--slow=FACTOR] SOCKET...
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""ConnectX-5 adapters, each a PCI function for QEMU's vfio-user-pci. See README.md.
+"""ConnectX-5 adapters, each a PCI function for QEMU's vfio-user-pci. See ../README.md.
 
 usage: connectx5.py [--slow=FACTOR] SOCKET...
 """
