@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Calls the real shim as an old binary does, from Python: ctypes_shim.py SHIM, on an emulated HCA.
+The structs have the layouts of OFED 1.5.3's verbs.h, as abi/reference/ has them, and lie between
+known bytes and a page that cannot be accessed.
 
 It starts itself again with the shim in LD_PRELOAD. Exits with 0, or prints what is wrong on stderr.
 A write behind a struct raises SIGSEGV, and the line of the call is printed.
@@ -8,14 +10,15 @@ A write behind a struct raises SIGSEGV, and the line of the call is printed.
 import ctypes
 import errno
 import faulthandler
+import json
+import mmap
 import os
+import pathlib
 import select
 import sys
 import tempfile
 import time
-from ctypes import c_char_p, c_int, c_uint32, c_void_p
-
-from legacy_structs import Guarded, Struct, libc
+from ctypes import c_char_p, c_int, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 
 NODE = b"IBVERBS_1.1"
 QPT_XRC = 5
@@ -33,52 +36,101 @@ LOCAL_WRITE = 1
 BYTES = 700
 WAIT = 20.0  # seconds
 
-CALLS = {
-    "get_device_list": (c_void_p, c_void_p),
-    "free_device_list": (None, c_void_p),
-    "open_device": (c_void_p, c_void_p),
-    "query_port": (c_int, c_void_p, ctypes.c_uint8, c_void_p),
-    "alloc_pd": (c_void_p, c_void_p),
-    "create_cq": (c_void_p, c_void_p, c_int, c_void_p, c_void_p, c_int),
-    "reg_mr": (c_void_p, c_void_p, c_void_p, ctypes.c_size_t, c_int),
-    "open_xrc_domain": (c_void_p, c_void_p, c_int, c_int),
-    "close_xrc_domain": (c_int, c_void_p),
-    "create_xrc_srq": (c_void_p, c_void_p, c_void_p, c_void_p, c_void_p),
-    "modify_srq": (c_int, c_void_p, c_void_p, c_int),
-    "query_srq": (c_int, c_void_p, c_void_p),
-    "destroy_srq": (c_int, c_void_p),
-    "create_qp": (c_void_p, c_void_p, c_void_p),
-    "modify_qp": (c_int, c_void_p, c_void_p, c_int),
-    "query_qp": (c_int, c_void_p, c_void_p, c_int, c_void_p),
-    "destroy_qp": (c_int, c_void_p),
-    "create_xrc_rcv_qp": (c_int, c_void_p, c_void_p),
-    "modify_xrc_rcv_qp": (c_int, c_void_p, c_uint32, c_void_p, c_int),
-    "query_xrc_rcv_qp": (c_int, c_void_p, c_uint32, c_void_p, c_int, c_void_p),
-    "reg_xrc_rcv_qp": (c_int, c_void_p, c_uint32),
-    "unreg_xrc_rcv_qp": (c_int, c_void_p, c_uint32),
-    "get_async_event": (c_int, c_void_p, c_void_p),
-    "ack_async_event": (None, c_void_p),
-    "dereg_mr": (c_int, c_void_p),
-    "destroy_cq": (c_int, c_void_p),
-    "dealloc_pd": (c_int, c_void_p),
-    "close_device": (c_int, c_void_p),
-}
+# By what they return.
+POINTERS = """get_device_list open_device alloc_pd create_cq reg_mr open_xrc_domain create_xrc_srq
+create_qp""".split()
+NUMBERS = """query_port close_xrc_domain modify_srq query_srq destroy_srq modify_qp query_qp destroy_qp
+create_xrc_rcv_qp modify_xrc_rcv_qp query_xrc_rcv_qp reg_xrc_rcv_qp unreg_xrc_rcv_qp
+get_async_event dereg_mr destroy_cq dealloc_pd close_device""".split()
+NOTHING = ["free_device_list", "ack_async_event"]
 
-libc.dlvsym.restype = c_void_p
+PAGE = mmap.PAGESIZE
+FILL = 0x5A
+FRONT = 256
+REFERENCE = pathlib.Path(
+    os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "abi" / "reference" / "ofed-1.5.3.json"
+LAYOUTS = {
+    **json.loads(REFERENCE.read_text())["abi"]["x86_64"],
+    "uint32_t": {"size": 4, "fields": {"value": [0, 4]}},
+    "void *": {"size": 8, "fields": {"value": [0, 8]}},
+}
+# {member that is a struct: its type}
+INNER = {"attr": "ibv_srq_attr", "cap": "ibv_qp_cap", "ah_attr": "ibv_ah_attr",
+         "ops": "ibv_context_ops"}
+INTEGERS = {1: c_uint8, 2: c_uint16, 4: c_uint32, 8: c_uint64}
+
+
+class Struct:
+    """struct["member"] or struct["member.member"] of the struct of this name at an address."""
+
+    def __init__(self, name, address):
+        self.name, self.address = name, address
+
+    def place(self, member):
+        fields = LAYOUTS[self.name]["fields"]
+        if member in fields:
+            return fields[member]
+        outer, inner = member.split(".")
+        offset, size = LAYOUTS[INNER[outer]]["fields"][inner]
+        return fields[outer][0] + offset, size
+
+    def __getitem__(self, member):
+        offset, size = self.place(member)
+        if size not in INTEGERS:
+            return ctypes.string_at(self.address + offset)
+        return INTEGERS[size].from_address(self.address + offset).value
+
+    def __setitem__(self, member, value):
+        offset, size = self.place(member)
+        INTEGERS[size].from_address(self.address + offset).value = value
+
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.dlvsym.restype = libc.mmap.restype = c_void_p
 libc.dlvsym.argtypes = [c_void_p, c_char_p, c_char_p]
+libc.mmap.argtypes = [c_void_p, ctypes.c_size_t, c_int, c_int, c_int, ctypes.c_long]
+libc.mprotect.argtypes = [c_void_p, ctypes.c_size_t, c_int]
+
+
+class Guarded(Struct):
+    """A struct of exactly the old size. The page behind it cannot be accessed; the bytes before it
+    are known, and intact() checks them."""
+
+    def __init__(self, name, **values):
+        self.size = LAYOUTS[name]["size"]
+        page = libc.mmap(None, 2 * PAGE, mmap.PROT_READ | mmap.PROT_WRITE,
+                         mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
+        assert page not in (None, c_void_p(-1).value), "mmap failed"
+        assert libc.mprotect(page + PAGE, PAGE, 0) == 0, "mprotect failed"
+        super().__init__(name, page + PAGE - self.size)
+        ctypes.memset(page, FILL, PAGE)
+        ctypes.memset(self.address, 0, self.size)
+        for member, value in values.items():
+            self[member] = value
+
+    def fill(self):
+        """Fills it with known bytes, for a struct that a verb only writes."""
+        ctypes.memset(self.address, FILL, self.size)
+
+    def intact(self, call):
+        front = ctypes.string_at(self.address - FRONT, FRONT)
+        broken = [place - FRONT for place, byte in enumerate(front) if byte != FILL]
+        assert not broken, f"{call} wrote before its {self.name}, at offsets {broken}"
 
 
 def expect(what, got, want):
     assert got == want, f"{what}: {got!r}, it should be {want!r}"
 
 
-def call_guarded(what, function, arguments):
-    """Calls a function, which must not write beyond a guarded argument."""
-    result = function(*(getattr(a, "address", a) for a in arguments))
+def call(what, address, result, arguments):
+    """Calls a function, which must not write beyond a guarded argument. Each argument has a
+    register of its own, so all may be wide."""
+    function = ctypes.CFUNCTYPE(result, *[c_uint64] * len(arguments), use_errno=True)(address)
+    returned = function(*(getattr(a, "address", a) or 0 for a in arguments))
     for argument in arguments:
         if isinstance(argument, Guarded):
             argument.intact(what)
-    return result
+    return returned
 
 
 class Verbs:
@@ -87,22 +139,17 @@ class Verbs:
     one-way."""
 
     def __init__(self):
-        self.handle = ctypes.CDLL("libibverbs.so.1")._handle
-        for name in CALLS:
-            setattr(self, name, getattr(self, name))
-
-    def __getattr__(self, name):
-        found = libc.dlvsym(self.handle, b"ibv_" + name.encode(), NODE)
-        assert found, f"dlvsym finds no ibv_{name} in {NODE.decode()}"
-        result, *arguments = CALLS[name]
-        return ctypes.CFUNCTYPE(result, *arguments, use_errno=True)(found)
+        handle = ctypes.CDLL("libibverbs.so.1")._handle
+        self.found = {name: libc.dlvsym(handle, b"ibv_" + name.encode(), NODE)
+                      for name in POINTERS + NUMBERS + NOTHING}
+        assert all(self.found.values()), f"dlvsym finds: {self.found}"
 
     def ok(self, name, *arguments):
         """Calls a verb, which must succeed."""
         ctypes.set_errno(0)
-        result = call_guarded(f"ibv_{name}", getattr(self, name), arguments)
-        pointer = CALLS[name][0] is c_void_p
-        error = (0 if result else ctypes.get_errno() or -1) if pointer else result
+        returns = None if name in NOTHING else c_void_p if name in POINTERS else c_int
+        result = call(f"ibv_{name}", self.found[name], returns, arguments)
+        error = (0 if result else ctypes.get_errno() or -1) if name in POINTERS else result
         assert not error, f"ibv_{name}: {errno.errorcode.get(error, error)}, errno {ctypes.get_errno()}"
         return result
 
@@ -118,7 +165,7 @@ class Endpoint:
         expect("the device's name by the old offset", Struct("ibv_device", device)["name"],
                {"connectx3": b"mlx4_0", "connectx5": b"mlx5_0"}[os.environ["SOFTHCA_MODEL"]])
         self.context = verbs.ok("open_device", device)
-        verbs.free_device_list(devices)
+        verbs.ok("free_device_list", devices)
         port = Guarded("ibv_port_attr")
         verbs.ok("query_port", self.context, 1, port)
         self.lid = port["lid"]
@@ -168,8 +215,7 @@ class Endpoint:
         context = c_void_p.from_address(owner).value
         function = Struct("ibv_context", context)[f"ops.{name}"]
         assert function, f"context->ops.{name} is NULL"
-        call = ctypes.CFUNCTYPE(c_int, c_void_p, c_int if name == "poll_cq" else c_void_p, c_void_p)
-        return call_guarded(f"ops.{name}", call(function), (owner, *arguments))
+        return call(f"ops.{name}", function, c_int, (owner, *arguments))
 
     def post(self, receives=(10, 11)):
         base, bad = ctypes.addressof(self.buffer), Guarded("void *")
@@ -208,7 +254,7 @@ class Endpoint:
         self.verbs.ok("get_async_event", self.context, event)
         expect("event_type", event["event_type"], event_type)
         expect(member, event[member], value)
-        self.verbs.ack_async_event(event.address)
+        self.verbs.ok("ack_async_event", event)
 
     def query(self, verb, qp):
         """(attr, init_attr) of a QP. Today's ibv_qp_attr is longer than the old one, and its
