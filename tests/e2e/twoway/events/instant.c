@@ -52,16 +52,14 @@ static void *get_asynchronously_cancellable(void *arg)
 static void cancel_after_read(void (*clean_up)(void *))
 {
 	pthread_t thread;
-	void *result;
 
 	__atomic_store_n(&after_read, WAITS, __ATOMIC_RELAXED);
-	must(!pthread_create(&thread, NULL, get_asynchronously_cancellable, &clean_up));
+	thread = start_thread(get_asynchronously_cancellable, &clean_up);
 	inject_event(0, "srq_limit_reached", end.own.srq_num);
 	while (__atomic_load_n(&after_read, __ATOMIC_RELAXED) != HAS_READ)
 		usleep(1000);
 	must(!pthread_cancel(thread));
-	must(!pthread_join(thread, &result));
-	must(result == PTHREAD_CANCELED);
+	must(join_thread(thread) == PTHREAD_CANCELED);
 }
 
 /* No other thread can acknowledge this event. Contract 1.3: ibv_destroy_srq waits for that. */

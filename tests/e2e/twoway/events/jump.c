@@ -55,11 +55,9 @@ static void get_one(void)
 static pthread_t start_jumping(void *(*run)(void *))
 {
 	struct sigaction action = { .sa_handler = jump };
-	pthread_t thread;
 
 	must(!sigaction(SIGUSR1, &action, NULL));
-	must(!pthread_create(&thread, NULL, run, NULL));
-	return thread;
+	return start_thread(run, NULL);
 }
 
 static void *read_and_jump(void *unused)
@@ -120,13 +118,11 @@ static void *jump_and_wait(void *unused)
 ROW("after a jump a cancelled thread ends and its device closes")
 {
 	pthread_t thread = start_jumping(jump_and_wait);
-	void *result;
 
 	while (!__atomic_load_n(&jumps, __ATOMIC_RELAXED)) {
 		usleep(1000);
 		must(!pthread_kill(thread, SIGUSR1));
 	}
 	must(!pthread_cancel(thread));
-	must(!pthread_join(thread, &result));
-	must(result == PTHREAD_CANCELED);
+	must(join_thread(thread) == PTHREAD_CANCELED);
 }
