@@ -114,8 +114,7 @@ ROW("every verb returns in a child forked while threads are in verbs")
 
 	end_open(&other, 0, domain_fd, false);
 	for (int i = 0; i < 4; i++)
-		must(!pthread_create(&threads[i], NULL, i ? create_for_ever : register_for_ever,
-				     NULL));
+		threads[i] = start_thread(i ? create_for_ever : register_for_ever, NULL);
 	for (int i = 0; i < 100; i++) {
 		pid_t pid = fork();
 		int status;
@@ -128,6 +127,6 @@ ROW("every verb returns in a child forked while threads are in verbs")
 	}
 	stop = 1;
 	for (int i = 0; i < 4; i++)
-		must(!pthread_join(threads[i], NULL));
+		join_thread(threads[i]);
 	end_close(&other);
 }

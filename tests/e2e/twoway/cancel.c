@@ -108,14 +108,9 @@ static void check_functions(void)
 
 static void finish_though_cancelled(void (*call)(void))
 {
-	pthread_t thread;
-	void *result;
-
 	another_fd = shared_file();
 	end_open(&fresh, 0, domain_fd, false);
-	must(!pthread_create(&thread, NULL, cancelled_before, &call));
-	must(!pthread_join(thread, &result));
-	must(result == PTHREAD_CANCELED && done);
+	must(join_thread(start_thread(cancelled_before, &call)) == PTHREAD_CANCELED && done);
 	check_functions();
 	end_close(&fresh);
 }

@@ -326,6 +326,22 @@ void end_close(struct end *end)
 	*end = (struct end){ 0 };
 }
 
+pthread_t start_thread(void *(*run)(void *), void *arg)
+{
+	pthread_t thread;
+
+	must(!pthread_create(&thread, NULL, run, arg));
+	return thread;
+}
+
+void *join_thread(pthread_t thread)
+{
+	void *result;
+
+	must(!pthread_join(thread, &result));
+	return result;
+}
+
 int shared_file(void)
 {
 	char path[] = "/tmp/twoway-XXXXXX";

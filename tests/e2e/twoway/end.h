@@ -6,6 +6,7 @@
 #ifndef TESTS_E2E_TWOWAY_END_H
 #define TESTS_E2E_TWOWAY_END_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <infiniband/verbs.h>
@@ -98,6 +99,10 @@ void end_no_event(struct end *end, int milliseconds);
 
 /** end_close - destroys all objects of an open end; each verb must return 0. */
 void end_close(struct end *end);
+
+/** start_thread, join_thread - as pthread_create() and pthread_join(); returns the result. */
+pthread_t start_thread(void *(*run)(void *), void *arg);
+void *join_thread(pthread_t thread);
 
 /** shared_file - descriptor of an unlinked file. Processes that inherit it share its domain. */
 int shared_file(void);

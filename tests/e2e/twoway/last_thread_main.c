@@ -55,11 +55,9 @@ static void clean_up(void)
 
 int main(void)
 {
-	pthread_t other;
-
 	row_begin("another thread calls verbs after main() has ended");
 	open_receiver();
 	must(!atexit(clean_up));
-	must(!pthread_create(&other, NULL, linger, NULL));
+	start_thread(linger, NULL);
 	pthread_exit(NULL);
 }

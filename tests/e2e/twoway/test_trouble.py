@@ -11,7 +11,7 @@ def test_every_row_holds(rows):
     # A handler of a signal that forks frees memory in the child. It interrupts a system call here,
     # not malloc().
     options = os.environ.get("TSAN_OPTIONS", "") + ":report_signal_unsafe=0"
-    rows(7, "twoway-trouble", settings=["--devices=1"], env={"TSAN_OPTIONS": options})
+    rows(6, "twoway-trouble", settings=["--devices=1"], env={"TSAN_OPTIONS": options})
 
 
 @pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,

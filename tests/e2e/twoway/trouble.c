@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Refused commands, a device that is gone, fork handlers of a program, no free descriptor, and
- * little stack.
- */
+/* Refused commands, a device that is gone, fork handlers of a program, and little stack. */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,7 +7,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -146,40 +142,10 @@ ROW("a fork handler takes a lock that a thread holds around verbs")
 	pthread_t thread;
 
 	must(!pthread_atfork(lock_program, unlock_program, unlock_program));
-	must(!pthread_create(&thread, NULL, create_locked_for_ever, NULL));
+	thread = start_thread(create_locked_for_ever, NULL);
 	fork_and_wait(300);
 	stop = 1;
-	must(!pthread_join(thread, NULL));
-}
-
-/* ---- a program that sets its limit of files to 0 ---- */
-
-static void *next_event(void *unused)
-{
-	struct ibv_async_event event;
-
-	must_eq(ibv_get_async_event(end.context, &event), 0);
-	must_eq(event.event_type, IBV_EVENT_COMM_EST | IBV_XRC_QP_EVENT_FLAG);
-	ibv_ack_async_event(&event);
-	return unused;
-}
-
-ROW("a program without a free descriptor gets its events")
-{
-	struct rlimit limit;
-	pthread_t reader;
-
-	end_create_qp(&end, 4);
-	connect_to_itself(&end, rcv_qp_num);
-	end_post_recv(&end, 1, 4096, 64);
-	must(!getrlimit(RLIMIT_NOFILE, &limit));
-	limit.rlim_cur = 0;
-	must(!setrlimit(RLIMIT_NOFILE, &limit));
-	must(!pthread_create(&reader, NULL, next_event, NULL));
-	end_send(&end, IBV_WR_SEND, 0, 8);
-	must(!pthread_join(reader, NULL));
-	limit.rlim_cur = limit.rlim_max;
-	must(!setrlimit(RLIMIT_NOFILE, &limit));
+	join_thread(thread);
 }
 
 /* ---- rows about the first calls of a process ---- */
@@ -251,10 +217,7 @@ static void *create_on_painted_stack(void *unused)
 /* Old event and connection threads have stacks of 16 KiB. The call also binds the symbol. */
 ROW("creating the first receive QP uses at most 8 KiB of stack")
 {
-	pthread_t thread;
-
 	end_open(&end, 0, shared_file(), false);
-	must(!pthread_create(&thread, NULL, create_on_painted_stack, NULL));
-	must(!pthread_join(thread, NULL));
+	join_thread(start_thread(create_on_painted_stack, NULL));
 	end_close(&end);
 }

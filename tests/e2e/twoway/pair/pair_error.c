@@ -3,7 +3,6 @@
 
 #define GROUP "error"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include "pair.h"
@@ -124,14 +123,10 @@ static void *poll_once_cancelled(void *unused)
  */
 ROW("a thread with a pending cancel still polls the failure")
 {
-	pthread_t thread;
-	void *result;
-
 	connect_ends();
 	end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
-	must(!pthread_create(&thread, NULL, poll_once_cancelled, NULL));
-	must(!pthread_join(thread, &result));
-	must(result == PTHREAD_CANCELED && a.memory[0] == 'p');
+	must(join_thread(start_thread(poll_once_cancelled, NULL)) == PTHREAD_CANCELED);
+	must_eq(a.memory[0], 'p');
 	must_eq(end_state(&a), IBV_QPS_ERR);
 }
 
@@ -202,8 +197,8 @@ ROW("QPs are destroyed while threads poll a failed completion and read an access
 	int beside_poll = 0, beside_event = 0;
 	pthread_t poller, reader;
 
-	must(!pthread_create(&poller, NULL, poll_on, &polls));
-	must(!pthread_create(&reader, NULL, handle_all, &events));
+	poller = start_thread(poll_on, &polls);
+	reader = start_thread(handle_all, &events);
 	for (unsigned round = 0;
 	     round < 80 || (!(beside_poll && beside_event && counted(&polls.failures)) &&
 			    round < 3000);
@@ -217,7 +212,7 @@ ROW("QPs are destroyed while threads poll a failed completion and read an access
 	}
 	stop = true;
 	inject_event(1, "port_active", 1);
-	must(!pthread_join(poller, NULL));
-	must(!pthread_join(reader, NULL));
+	join_thread(poller);
+	join_thread(reader);
 	must(beside_poll && beside_event && polls.failures);
 }

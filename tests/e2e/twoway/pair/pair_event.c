@@ -3,7 +3,6 @@
 
 #define GROUP "event"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include "pair.h"
@@ -88,14 +87,14 @@ ROW("destroy waits for the ack of every event of both halves, in any order")
 	pthread_t thread;
 
 	get_both_halves(events);
-	must(!pthread_create(&thread, NULL, destroy, (void *)&done));
+	thread = start_thread(destroy, (void *)&done);
 	for (int i = 0; i < EVENTS; i++) {
 		usleep(20000);		/* a wrong return would come within this time */
 		must(!done);
 		must_eq(events[order[i]].element.qp->qp_num, a.own.qp_num);
 		ibv_ack_async_event(&events[order[i]]);
 	}
-	must(!pthread_join(thread, NULL));
+	join_thread(thread);
 	a.qp = NULL;
 }
 
@@ -110,13 +109,10 @@ ROW("a destroy that is cancelled while it waits can be repeated")
 {
 	struct ibv_async_event events[EVENTS];
 	volatile bool done = false;
-	pthread_t thread;
-	void *result;
 
 	get_both_halves(events);
-	must(!pthread_create(&thread, NULL, destroy_cancelled, (void *)&done));
-	must(!pthread_join(thread, &result));
-	must(result == PTHREAD_CANCELED && !done);
+	must(join_thread(start_thread(destroy_cancelled, (void *)&done)) == PTHREAD_CANCELED);
+	must(!done);
 	for (int i = 0; i < EVENTS; i++)
 		ibv_ack_async_event(&events[i]);
 }
