@@ -11,7 +11,7 @@ import os
 from check_workshop import (FROM_FOLDER, LINKED, MLNX_HEADER, MLNX_WEAK, MVAPICH, ONE_WAY, PLUGIN,
                             RUN_TIME, SHELL_SCRIPT, STATIC_VERBS, STUB, altered, big_endian, calls,
                             class_32, file, first_half, hostile_name, library_is_a_fifo,
-                            named, object_file, program, symbolic_link, with_capabilities,
+                            named, object_file, program, with_capabilities,
                             without_section_headers)
 
 
@@ -254,9 +254,6 @@ SAMPLES = {
     "plugin_that_is_not_there": Sample(
         LINKED, broken("the plugin @/gone.so cannot be read, or is not a library", 125),
         ask={"options": ["--plugin", "@/gone.so"]}),
-    "plugin_that_is_a_program": Sample(
-        LINKED, broken("the plugin @/sh cannot be read, or is not a library", 125),
-        ask={"options": ["--plugin", "@/sh"]}),
     "mpirun": Sample(
         program(calls("orte_init"), "@/ompi16/libopen-rte.so.4", "-Wl,-rpath,$ORIGIN/ompi16"), ENV,
         starts_programs=True, needs=both_by("@/ompi16/openmpi/mca_btl_openib.so"),
@@ -341,7 +338,6 @@ SAMPLES = {
     "not_executable": Sample(
         file("#!/bin/sh\n", mode=0o644),
         no_program("PROGRAM: is there, but may not be executed; chmod +x, if it is a program")),
-    "loop": Sample(symbolic_link, no_program("PROGRAM: Too many levels of symbolic links")),
     "not_found": Sample(named("./no-such-program"),
                         no_program("PROGRAM: no such program", status=127)),
     "not_on_path": Sample(named("no-such-program"),

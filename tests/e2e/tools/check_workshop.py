@@ -178,11 +178,6 @@ def library_is_a_fifo(w, name):
     return w.program(name, ONE_WAY, STUB)
 
 
-def symbolic_link(w, name):
-    (w.folder / name).symlink_to(name)
-    return w.folder / name
-
-
 def big_endian(w, name):
     """The header of a program for ppc64 with one segment, and nothing else."""
     ident = b"\x7fELF" + bytes([2, 2, 1]) + bytes(9)
