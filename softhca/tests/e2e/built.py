@@ -24,9 +24,9 @@ def holding(daemon, *qps):
 
 @contextlib.contextmanager
 def sharing(daemon):
-    """Two processes with one handle each of a target QP (data/watcher.c): the creator's Popen, and
+    """Two processes with one handle each of a target QP (ends/hold.c): the creator's Popen, and
     the QP's number."""
-    command = [PROGRAMS / "softhca-watcher", daemon.folder / "domain", "1"]
+    command = [PROGRAMS / "softhca-hold", "watch", daemon.folder / "domain", "1"]
     with daemon.start(command) as creator:
         number = creator.stdout.readline().split()[0]
         with daemon.start([*command, number]) as opener:

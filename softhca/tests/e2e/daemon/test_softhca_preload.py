@@ -10,9 +10,7 @@ import time
 
 import pytest
 
-import models
 from bare_verbs import script
-from built import holding
 from installed import need
 from waiting import process_state, wait_for
 
@@ -28,13 +26,6 @@ def library_of_gcc(name):
     if "/" not in path:
         pytest.skip(f"gcc has no {name}")
     return path
-
-
-def test_thread_sanitizer_is_preloaded_too(run, softhca):
-    """Its fstat() calls __fxstat(), which programs called before glibc 2.33."""
-    both = f"{library_of_gcc('libtsan.so')}:{softhca.parent / 'libsofthca.so'}"
-    done = run([softhca, "run", "--", "sh", "-c", f"LD_PRELOAD='{both}' ibv_devinfo"], timeout=60)
-    assert done.returncode == 0 and f"hca_id:\t{models.device(0)}" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("sanitizer", ["address", "thread"])
@@ -109,12 +100,3 @@ def test_a_stopped_daemon_does_not_answer(run, daemon, words):
         os.kill(daemon.pid, signal.SIGCONT)
     assert done.returncode == 1 and "does not answer; is it stopped?" in done.stderr
     assert time.monotonic() - began < 8
-
-
-def test_the_emulators_thread_is_named_softhca(daemon):
-    """Debuggers and top(1) show the thread's name."""
-    with holding(daemon) as holder:
-        threads = pathlib.Path(f"/proc/{holder.pid}/task")
-        # The thread names itself when it gets a processor.
-        wait_for(lambda: sorted(path.read_text() for path in threads.glob("*/comm")) ==
-                 ["softhca\n", "softhca-hold\n"])

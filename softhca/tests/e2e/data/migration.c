@@ -47,13 +47,6 @@ static bool disconnect(struct pair *pair)
 	return true;
 }
 
-static int set_state(struct ibv_qp *qp, enum ibv_mig_state state)
-{
-	struct ibv_qp_attr attr = { .path_mig_state = state };
-
-	return ibv_modify_qp(qp, &attr, IBV_QP_PATH_MIG_STATE);
-}
-
 static int load(struct ibv_qp *qp, uint16_t dlid, uint8_t port)
 {
 	struct ibv_qp_attr attr = {
@@ -178,24 +171,20 @@ CASE(each_path_has_all_attempts)
 	return disconnect(&pair);
 }
 
-/* The end that migrates gets the first packet on the old path. */
-CASE(softhca_ctl_migrates_a_qp)
+/*
+ * The end that migrates gets the first packet on the old path. A program migrates back, with the
+ * first ports as the alternate path.
+ */
+CASE(softhca_ctl_migrates_a_qp_and_a_program_migrates_it_back)
 {
 	struct pair pair = armed();
+	struct ibv_qp_attr attr = { .path_mig_state = IBV_MIG_MIGRATED };
 
 	control("migrate", 1, "%u", pair.qb->qp_num);
-	return both_migrate(&pair, 1) && disconnect(&pair);
-}
-
-/* It migrates back with the first ports as the alternate path. */
-CASE(a_program_migrates_a_qp_and_back)
-{
-	struct pair pair = armed();
-
-	CHECK(!set_state(pair.qa, IBV_MIG_MIGRATED) && both_migrate(&pair, 0));
+	CHECK(both_migrate(&pair, 1));
 	CHECK(!load(pair.qa, pair.b->lid, 1) && !load(pair.qb, pair.a->lid, 1));
 	CHECK(exchange(&pair) && path_is(pair.qa, IBV_MIG_ARMED, 2));
-	CHECK(!set_state(pair.qb, IBV_MIG_MIGRATED));
+	CHECK(!ibv_modify_qp(pair.qb, &attr, IBV_QP_PATH_MIG_STATE));
 	CHECK(event_is(pair.b, IBV_EVENT_PATH_MIG) && exchange(&pair) &&
 	      event_is(pair.a, IBV_EVENT_PATH_MIG));
 	return disconnect(&pair);

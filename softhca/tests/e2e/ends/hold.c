@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A program to be killed: it holds objects of every kind, and sends or waits until it is killed. */
+/*
+ * Programs that hold objects until they are killed.
+ *
+ *	hold DOMAIN-FILE [idle [QPS]]	objects of every kind; sends, unless it is idle
+ *	hold watch DOMAIN-FILE COUNT [QP-NUMBER]
+ *					an SRQ, a CQ, and a target or one more handle of it; prints
+ *					their events, and ends after COUNT of them
+ *	hold count			traffic for the counters
+ */
+#include <tests/e2e/emulated.h>
 #include <softhca/tests/e2e/pair.h>
 
 #include <fcntl.h>
@@ -7,12 +16,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void hold_xrc(struct host *host, const char *path)
+static struct ibv_xrcd *domain(struct host *host, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CREAT, 0600);
-	struct ibv_xrcd *xrcd = MADE(xrc_domain(host, fd, O_CREAT));
-
-	NEED(xrc_srq(host, xrcd, 4, 1) && xrc_target(host, xrcd) && !close(fd));
+	return MADE(xrc_domain(host, open(path, O_RDONLY | O_CREAT, 0600), O_CREAT));
 }
 
 static void hold_qps(struct host *host, int count)
@@ -26,22 +32,81 @@ static void hold_qps(struct host *host, int count)
 		NEED(ibv_create_qp(host->pd, &attr));
 }
 
-/* usage: hold DOMAIN-FILE [idle [QPS]]; prints "ready" when everything is there. */
-int main(int argc, char **argv)
+/* Prints "ready" when everything is there. */
+static int hold(int argc, char **argv)
 {
 	struct pair pair = pair_up(IBV_QPT_RC);
+	struct ibv_xrcd *xrcd = domain(pair.a, argv[0]);
 	struct ibv_wc wc;
 
-	NEED(argc > 1);
-	hold_xrc(pair.a, argv[1]);
-	if (argc > 3)
-		hold_qps(pair.a, atoi(argv[3]));
+	NEED(xrc_srq(pair.a, xrcd, 4, 1) && xrc_target(pair.a, xrcd));
+	hold_qps(pair.a, argc > 2 ? atoi(argv[2]) : 0);
 	puts("ready");
-	fflush(stdout);
-	while (argc > 2)
+	while (argc > 1)
 		pause();
 	while (!rig_post_recv(pair.b, pair.qb, 0, 16384, 1) &&
 	       pair_send(&pair, 16384, IBV_WC_SUCCESS) && rig_poll_success(pair.b->cq, &wc))
 		;
 	return EXIT_FAILURE;
+}
+
+/* Prints the numbers of the QP and the SRQ, and "stale" for an object that it never had. */
+static int watch(int argc, char **argv)
+{
+	struct host *host = rig_host(0);
+	struct ibv_xrcd *xrcd = domain(host, argv[0]);
+	struct ibv_srq *srq = MADE(xrc_srq(host, xrcd, RIG_DEPTH, 1));
+	struct ibv_qp *qp = MADE(argc > 2 ? xrc_open(host, xrcd, (uint32_t)atoi(argv[2]))
+					  : xrc_target(host, xrcd));
+
+	printf("%u %u\n", qp->qp_num, xrc_srq_number(srq));
+	for (int i = 0; i < atoi(argv[1]); i++) {
+		struct ibv_async_event event;
+		const void *object;
+
+		NEED(!ibv_get_async_event(host->ctx, &event));
+		object = event.element.qp; /* a union of pointers */
+		printf("%d %s\n", (int)event.event_type,
+		       object == qp ? "qp" :
+		       object == srq ? "srq" :
+		       object == host->cq ? "cq" : "stale");
+		ibv_ack_async_event(&event);
+	}
+	NEED(!(argc > 2 ? opened_destroy(qp) : ibv_destroy_qp(qp)) && !ibv_destroy_srq(srq) &&
+	     !ibv_close_xrcd(xrcd));
+	rig_free_host(host);
+	return EXIT_SUCCESS;
+}
+
+/*
+ * 5 messages of 1000 bytes arrive, one waits for a buffer, one fails. Prints the QP numbers of the
+ * sender, which then waits, of the receiver and of the failed QP.
+ */
+static int count(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC), failed = pair;
+	struct ibv_send_wr write = pair_wr(&pair, IBV_WR_RDMA_WRITE, 0, 0, 1000),
+			   send = pair_wr(&pair, IBV_WR_SEND, 0, 0, 1000);
+
+	failed.qa = rig_qp(pair.a, IBV_QPT_RC, NULL);
+	failed.qb = rig_qp(pair.b, IBV_QPT_RC, NULL);
+	rig_connect(pair.a, failed.qa, pair.b, failed.qb);
+	for (int i = 0; i < 5; i++)
+		NEED(!rig_post_recv(pair.b, pair.qb, 0, 1000, 1) &&
+		     pair_send(&pair, 1000, IBV_WC_SUCCESS));
+	write.wr.rdma.rkey = 0xdead00;
+	NEED(rig_send(failed.qa, &write, IBV_WC_REM_ACCESS_ERR) && !rig_post(pair.qa, &send));
+	printf("%u %u %u\n", pair.qa->qp_num, pair.qb->qp_num, failed.qa->qp_num);
+	return pause();
+}
+
+int main(int argc, char **argv)
+{
+	NEED(argc > 1);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (!strcmp(argv[1], "count"))
+		return count();
+	if (!strcmp(argv[1], "watch"))
+		return watch(argc - 2, argv + 2);
+	return hold(argc - 1, argv + 1);
 }
