@@ -113,24 +113,23 @@ def test_a_full_backlog_rejects_the_next_request(daemon, listen, connector):
     assert all(process.poll() is None for process in waiting)
 
 
-class TestTimeouts:
-    @pytest.fixture
-    def settings(self):
-        return ["--cm_timeout=300"]
+SOON = ["--cm_timeout=300"]
 
-    def test_a_late_answer_makes_both_sides_unreachable(self, listen, connector):
-        """The client gives up before it gets an answer, so the server gets no reply."""
-        server = listen("late")
-        assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
-        server.stdin.close()
-        read_until(server, f"UNREACHABLE {-errno.ETIMEDOUT}")
 
-    @pytest.mark.parametrize("device", [0, 1])
-    def test_a_port_that_is_down_makes_the_peer_unreachable(self, run, softhca, listen, connector,
-                                                            device):
-        listen("accept")
-        assert run([softhca, "ctl", "port", models.device(device), 1, "down"]).returncode == 0
-        assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
+@pytest.mark.parametrize("settings", [SOON])
+def test_a_late_answer_makes_both_sides_unreachable(listen, connector):
+    """The client gives up before it gets an answer, so the server gets no reply."""
+    server = listen("late")
+    assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
+    server.stdin.close()
+    read_until(server, f"UNREACHABLE {-errno.ETIMEDOUT}")
+
+
+@pytest.mark.parametrize("settings, device", [(SOON, 0), (SOON, 1)])
+def test_a_port_that_is_down_makes_the_peer_unreachable(daemon, listen, connector, device):
+    listen("accept")
+    daemon.ask("ctl", "port", models.device(device), "1", "down")
+    assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
 
 
 # ---- killed peers ----
