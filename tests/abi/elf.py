@@ -38,17 +38,3 @@ def first_node(path):
     """The version node that a reference without a version takes: of index 2, for 1 is the library's
     own name."""
     return re.search(r"Index: 2 .*Name: (\S+)", readelf("-V", path))[1]
-
-
-def version_needs(path):
-    """{library: {node, ...}}"""
-    needs, library = {}, None
-    section = readelf("-V", path).partition("Version needs section")[2]
-    for line in section.splitlines():
-        found = re.search(r"File: (\S+)", line)
-        if found:
-            library = needs.setdefault(found[1], set())
-        found = re.search(r"Name: (\S+)", line)
-        if found and library is not None:
-            library.add(found[1])
-    return needs
