@@ -161,7 +161,8 @@ SAMPLES = {
         ask={"devices": "mlx4_0 rxe0", "options": ["--device=rxe0"]}),
     # It may have XRC.
     "wanted_device_that_cannot_be_opened": Sample(
-        LINKED, no_device("device mlx5_9 cannot be opened; check the permissions of /dev/infiniband/uverbs*", "xrc-compat doctor"), devices=[MLX4, CLOSED],
+        LINKED, no_device("device mlx5_9 cannot be opened; check the permissions of /dev/infiniband/uverbs*",
+                          "xrc-compat doctor"), devices=[MLX4, CLOSED],
         ask={"devices": "mlx4_0 mlx5_9", "options": ["--device=mlx5_9"]}),
 
     # ---- old and other libraries ----
