@@ -38,28 +38,21 @@ struct regtab_view_qp {
 	unsigned registrants;	/* members registered, live or stale */
 };
 
-/**
- * regtab_view_next - the first QP from this number on that a member is registered with. False when
- * there is none.
- */
+/* The first QP from this number on that a member is registered with. False: there is none. */
 bool regtab_view_next(const struct regtab_view *view, uint32_t from, struct regtab_view_qp *qp);
 
-/** regtab_view_registered - whether members[member] is registered with this QP. */
+/* Whether members[member] is registered with this QP. */
 bool regtab_view_registered(const struct regtab_view *view, uint32_t qp_num, unsigned member);
 
-/**
- * regtab_list - call back with every table in dir, by user, device and inode, then with every
- * refused file, by name. The view is valid during the call. A return value other than 0 ends the
- * walk and is returned. -errno: the directory. Not in a process that has entries of its own
- * (regtab_file.h).
+/*
+ * Calls back with every table in dir, by user, device and inode, then with every refused file, by
+ * name. A result other than 0 ends the walk and is returned. -errno: the directory. Not in a
+ * process that has entries of its own (regtab_file.h).
  */
 int regtab_list(const char *dir, int (*visit)(void *context, const struct regtab_view *view),
 		void *context);
 
-/**
- * regtab_each - call back for every file with a name of ours, by name, open with flags, or refused
- * with err. A result other than 0 ends the walk and is returned. -errno: the directory.
- */
+/* The same for every file with a name of ours, open with flags, or refused with err. */
 int regtab_each(const char *dir, int flags,
 		int (*visit)(void *context, struct regtab_found *found, int err), void *context);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What a traced process tells the command about its start and about each call: one datagram. Both
- * sides come from one build. The layout is the same for programs of 32 and of 64 bits. Only the
- * program can tell what its arguments point to, so it writes them as text; all that takes a file or
- * a system call is left to the command.
+ * sides come from one build. Only the program can tell what its arguments point to, so it writes
+ * them as text; all that takes a file or a system call is left to the command.
  */
 #ifndef XRC_COMPAT_TOOLS_TRACE_RECORD_H
 #define XRC_COMPAT_TOOLS_TRACE_RECORD_H
@@ -16,17 +15,13 @@
 #define TRACE_MAGIC 0x78726334u
 #define TRACE_FRAMES 20		/* with those of the C library and of ours */
 #define TRACE_BECAME 12
-/*
- * Instead of a verb: the process has all its libraries and is about to begin. frames[0] is the
- * program, and else only the process and its rank are set.
- */
+/* Instead of a verb: a process begins. Only pid, ranks and frames[0], the program, are set. */
 #define TRACE_STARTED VERBS
 
 typedef uint64_t trace_u64 __attribute__((aligned(8)));
 
 struct trace_frame {
-	/* of the call in the module's own addresses, as addr2line(1) takes them */
-	trace_u64 offset;
+	trace_u64 offset;	/* of the call, as addr2line(1) takes it */
 	char module[256];	/* path */
 };
 
@@ -66,13 +61,12 @@ struct trace_call {
 	struct trace_record record;
 };
 
-/** trace_describes - whether calls of this function are traced. */
+/* Whether calls of this function are traced. */
 bool trace_describes(enum verb verb);
 
-/**
- * trace_describe - write what the arguments stand for. given: before the call, the arguments in the
- * order of abi/symbols.tab; those that the program has filled in are described. NULL: after
- * the call, what was made or filled in.
+/*
+ * Writes what the arguments stand for. @given: before the call, the arguments in the order of
+ * abi/symbols.tab. NULL: after the call, what was made or filled in.
  */
 void trace_describe(struct trace_call *call, const uintptr_t *given);
 
