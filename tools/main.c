@@ -3,6 +3,7 @@
 #include "terminal/streams.h"
 #include "terminal/style.h"
 #include "tools/common/common.h"
+#include "tools/common/variables.h"
 #include "tools_config.h"
 
 #include <locale.h>
@@ -13,10 +14,19 @@
 /* In the order of --help. */
 static const struct command *const commands[] = {
 	&command_run, &command_check, &command_trace, &command_ps, &command_gc, &command_selftest,
-	&command_doctor, &command_report, &command_env, &command_env_vars,
+	&command_doctor, &command_report, &command_env,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static void explain_variable(const char *name, const char *value_if_unset, const char *read_when,
+			     const char *help)
+{
+	printf("  %s\n", name);
+	print_entry("", 8, help);
+	print_entry("        default:", 17, value_if_unset);
+	print_entry("        read:", 17, read_when);
+}
 
 static void print_help(void)
 {
@@ -32,7 +42,9 @@ static void print_help(void)
 	     "xrc-compat COMMAND --help explains its options.\n"
 	     "\n"
 	     "Environment:");
-	env_vars_print();
+#define ROW(NAME, DEFAULT, READ_WHEN, HELP) explain_variable(#NAME, DEFAULT, READ_WHEN, HELP);
+	XRC_COMPAT_ENV_TABLE(ROW)
+#undef ROW
 	puts("\nSee also: man xrc-compat, man 7 xrc-compat");
 }
 

@@ -25,19 +25,10 @@ enum check_verdict {
 struct legacy_use {
 	struct string_list needs; /* "FUNCTION, by FILE" for each legacy function, sorted */
 	bool receive_qps;	  /* a function of receive QPs is among them */
-	/* the object that looks the functions up by dlsym(), or NULL */
-	const struct loaded_object *run_time;
+	const struct loaded_object *run_time; /* looks the functions up by dlsym(); or NULL */
 	bool transitional; /* uses the interface of 2011, which was never released (IBV_XRC_OPS) */
-	/*
-	 * "one-way": receives through receive QPs; "two-way": XRC QPs both send and receive. NULL:
-	 * no legacy function is used.
-	 */
+	/* "one-way": with receive QPs; "two-way": XRC QPs receive; NULL: no function is used */
 	const char *direction;
-	/*
-	 * A function or header of MLNX_OFED 2 to 4 that OFED 1.5 lacks. NULL: the program is of
-	 * OFED, or nothing tells it from that.
-	 */
-	const char *mlnx;
 };
 
 struct check {
@@ -54,12 +45,9 @@ struct check {
 	struct closure closure;
 	struct needs needs;
 	struct legacy_use use;
-	/* the one that the loader finds for the program, or NULL */
-	const struct loaded_object *libibverbs;
-	/* plugins that the user named and that cannot be read */
-	struct string_list unread;
-	/* other functions that today's libibverbs does not have */
-	struct string_list unresolved;
+	const struct loaded_object *libibverbs; /* that the loader finds, or NULL */
+	struct string_list unread; /* plugins that the user named and that cannot be read */
+	struct string_list unresolved; /* other functions that today's libibverbs lacks */
 	struct device_list devices;
 	int devices_error;
 	enum check_verdict verdict;
@@ -77,8 +65,6 @@ void legacy_use_read(const struct closure *closure, struct legacy_use *use);
 bool legacy_is_in_file(const char *path);
 
 void check_decide(struct check *check);
-
-const char *check_verdict_name(enum check_verdict verdict);
 
 void check_print(const struct check *check, bool as_json);
 

@@ -5,22 +5,19 @@
 
 #include <string.h>
 
-/* Always true, so that a rule can end with it. */
-static bool decided(struct check *check, enum check_verdict verdict, const char *reason)
+/* For a status that `run` or the loader would end with. Always true, so that a rule can end so. */
+static bool decided_as(struct check *check, int exit_status, enum check_verdict verdict,
+		       const char *reason)
 {
 	check->verdict = verdict;
-	check->exit_status = (int)verdict;
+	check->exit_status = exit_status;
 	check->reason = reason;
 	return true;
 }
 
-/* The same where the user would see this exit status of `run` or of the loader. */
-static bool decided_as(struct check *check, int exit_status, enum check_verdict verdict,
-		       const char *reason)
+static bool decided(struct check *check, enum check_verdict verdict, const char *reason)
 {
-	decided(check, verdict, reason);
-	check->exit_status = exit_status;
-	return true;
+	return decided_as(check, (int)verdict, verdict, reason);
 }
 
 /* @command: a command of ours with its options, without the program. */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *check_verdict_name(enum check_verdict value)
+static const char *verdict_name(enum check_verdict value)
 {
 	static const char *const names[] = {
 		[VERDICT_READY] = "ready",
@@ -94,7 +94,6 @@ static void print_libibverbs(struct json *json, const struct check *check)
 							  ? check->use.run_time->path
 							  : NULL);
 	print_value(json, "direction", "Direction", check->use.direction);
-	print_value(json, "mlnx_ofed", "MLNX_OFED", check->use.mlnx);
 	print_list(json, "unresolved", "Unresolved", &check->unresolved);
 	print_value(json, "libibverbs", "libibverbs",
 		    check->libibverbs ? check->libibverbs->path : NULL);
@@ -110,7 +109,7 @@ static void print_libibverbs(struct json *json, const struct check *check)
 
 static void print_verdict(struct json *json, const struct check *check)
 {
-	const char *verdict = check_verdict_name(check->verdict);
+	const char *verdict = verdict_name(check->verdict);
 
 	json_string(json, "verdict", verdict);
 	if (!json->out) {

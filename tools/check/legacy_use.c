@@ -71,22 +71,6 @@ static bool looks_up_at_run_time(const struct loaded_object *object)
 	       regular_has(object->path, first_function, sizeof(first_function));
 }
 
-/* Functions of MLNX_OFED, and its headers, which debugging information names. */
-static const char *find_mlnx(const struct loaded_object *object)
-{
-	static const char *const headers[] = { "verbs_exp.h", "ofa_verbs.h" };
-
-	for (size_t i = 0; i < object->elf.import.count; i++) {
-		if (!strncmp(object->elf.import.item[i], "ibv_exp_", 8))
-			return object->elf.import.item[i];
-	}
-	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
-		if (regular_has(object->path, headers[i], strlen(headers[i]) + 1))
-			return headers[i];
-	}
-	return NULL;
-}
-
 static int compare(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -114,7 +98,6 @@ void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 	memset(use, 0, sizeof(*use));
 	for (size_t i = 0; i < closure->count; i++) {
 		const struct loaded_object *object = &closure->object[i];
-		size_t before = use->needs.count;
 
 		/* An old libibverbs contains the names of its own functions. */
 		if (is_libibverbs(object))
@@ -122,8 +105,6 @@ void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 		read_imports(object, use);
 		if (!use->run_time && looks_up_at_run_time(object))
 			use->run_time = object;
-		if (!use->mlnx && (use->needs.count > before || use->run_time == object))
-			use->mlnx = find_mlnx(object);
 	}
 	/* The order in a file is arbitrary. */
 	if (use->needs.count)

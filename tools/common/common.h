@@ -100,8 +100,8 @@ struct command {
 	void (*more_help)(void); /* prints what --help says behind the options; NULL: nothing */
 };
 
-extern const struct command command_check, command_doctor, command_env, command_env_vars,
-	command_gc, command_ps, command_report, command_run, command_selftest, command_trace;
+extern const struct command command_check, command_doctor, command_env, command_gc, command_ps,
+	command_report, command_run, command_selftest, command_trace;
 
 /* Libraries that the user wants preloaded in any case. */
 struct preload_wish {
@@ -153,9 +153,6 @@ int find_library(int bits, const char **library, struct elf_info *elf);
 #define QUIRK_VARIABLE "MV2_LIBIBVERBS_PATH"
 int set_quirk(void);
 
-/* Prints the environment table; the same text in --help and in env-vars. */
-void env_vars_print(void);
-
 /* ---- options: the command line and --help follow from the rows of a command ---- */
 
 /* Reads @argv, which begins with the command's name, and runs the command. Its exit status. */
@@ -174,9 +171,8 @@ const char *nearest_name(const char *word, const char *const *names);
 
 /*
  * Opens it for writing. In @pattern %p stands for the process, %h for the host, %r for the MPI rank
- * ("none" where there is none), and %% for %. Instead of a regular file that has content, or that
- * another process is writing, NAME.1, NAME.2, ... is taken. @name gets the name. NULL after a
- * message that names @what.
+ * ("none" where there is none), and %% for %. Instead of a regular file that is there already,
+ * NAME.1, NAME.2, ... is taken. @name gets the name. NULL after a message that names @what.
  */
 FILE *output_open(const char *pattern, const char *what, const char **name);
 

@@ -5,9 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,32 +52,18 @@ static int standard_stream(const char *name)
 					      : -1;
 }
 
-/*
- * A file that is made here, or an empty one as mktemp(1) makes it. The lock tells the process that
- * writes it: until the end there may be nothing in it. File systems without locks, as Lustre may be
- * mounted, still tell which process has made a file.
- */
+/* Never a regular file that is there already: another process may be writing it. */
 static int claim(const char *name)
 {
 	int fd = standard_stream(name);
-	bool made;
 	struct stat st;
 
 	/* Opened anew, a file would be written from its beginning, over what the program writes. */
 	if (fd >= 0)
 		return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	made = fd >= 0;
-	if (!made && errno == EEXIST)
-		fd = open(name, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return fd;
-	if (flock(fd, LOCK_EX | LOCK_NB) ? made && errno != EWOULDBLOCK
-					 : made || (!fstat(fd, &st) && !st.st_size))
-		return fd;
-	close(fd);
-	errno = EEXIST;
-	return -1;
+	if (!stat(name, &st) && !S_ISREG(st.st_mode))
+		return open(name, O_WRONLY | O_CLOEXEC);
+	return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
 FILE *output_open(const char *pattern, const char *what, const char **name)

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <glob.h>
 #include <infiniband/verbs.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,7 +21,6 @@
 #include <unistd.h>
 
 #define TEXT_COLUMN 26
-#define LOGIND_MS 2000
 #define JOB_BYTES (8 << 20)	/* of the tables of a large job */
 /* Physical states of a port. */
 #define POLLING 2
@@ -119,7 +117,7 @@ static void examine_libibverbs(void)
 	struct elf_info elf;
 
 	if (!paths_self(command, sizeof(command)) && !elf_info_read(command, &elf))
-		path = system_library("libibverbs.so.1", command, &elf);
+		path = library_found("libibverbs.so.1", command, &elf, true);
 	if (!path)
 		found("libibverbs", FINDING_PROBLEM, advice, "libibverbs.so.1 is not installed");
 	else if (elf_info_read(path, &elf))
@@ -172,17 +170,6 @@ static void examine_library_path(void)
 	      value ? "leads to no other libibverbs" : "not set here");
 }
 
-static void examine_drivers(void)
-{
-	glob_t files = { 0 };
-	size_t count = glob("/etc/libibverbs.d/*.driver", 0, NULL, &files) ? 0 : files.gl_pathc;
-
-	globfree(&files);
-	found("drivers", count ? FINDING_OK : FINDING_PROBLEM,
-	      count ? NULL : "install the drivers of libibverbs (Debian: ibverbs-providers)",
-	      "%zu user-space drivers in /etc/libibverbs.d", count);
-}
-
 /* ---- devices ---- */
 
 static const char *describe_port(const struct device_port *port, unsigned int number)
@@ -224,7 +211,8 @@ static void count_devices(int err)
 		      "the devices cannot be listed: %s", strerror(-err));
 	else if (!list.count)
 		found("devices", FINDING_PROBLEM,
-		      "load the kernel's driver (mlx4_ib, mlx5_ib and ib_uverbs), or use xrc-compat run --softhca",
+		      "load the kernel's driver (mlx4_ib, mlx5_ib and ib_uverbs), install the drivers of libibverbs (Debian: "
+		      "ibverbs-providers), or use xrc-compat run --softhca",
 		      "there is no RDMA device");
 	else if (usable)
 		found("devices", FINDING_OK, NULL, "%d of %zu can carry XRC", usable, list.count);
@@ -307,30 +295,6 @@ static void examine_devices(void)
 
 /* ---- tables ---- */
 
-/*
- * When a user's last session ends, systemd-logind removes the user's files in /dev/shm, even if a
- * batch job still uses them. Since systemd 230 logind says whether it does (RemoveIPC).
- */
-static bool logind_removes(const char *directory)
-{
-	char *const words[] = {
-		(char *)"busctl", (char *)"get-property", (char *)"org.freedesktop.login1",
-		(char *)"/org/freedesktop/login1", (char *)"org.freedesktop.login1.Manager",
-		(char *)"RemoveIPC", NULL,
-	};
-	const struct aside program = { .words = words };
-	bool removes;
-	int result;
-	char *text;
-
-	if (strcmp(directory, "/dev/shm") != 0 || geteuid() < 1000)
-		return false;
-	text = aside_output(&program, LOGIND_MS, NULL, &result);
-	removes = !result && !strcmp(text, "b true\n");
-	free(text);
-	return removes;
-}
-
 /* As the library makes its file. 0 or -errno. */
 static int try_file(const char *directory)
 {
@@ -370,12 +334,6 @@ static void examine_tables(void)
 		      "name a directory of your own, on a local file system, in XRC_COMPAT_TABLE_DIR",
 		      "%s: %s", directory,
 		      err == -EINVAL ? "the directory must be an absolute path" : strerror(-err));
-	else if (logind_removes(directory))
-		found("table directory", FINDING_PROBLEM,
-		      "set RemoveIPC=no in a file of /etc/systemd/logind.conf.d, or name a directory "
-		      "of your own in XRC_COMPAT_TABLE_DIR, for jobs that outlive your last login",
-		      "%s: systemd-logind empties it for you when you log out (RemoveIPC)",
-		      directory);
 	else
 		found("table directory", FINDING_OK, NULL, "%s", directory);
 }
@@ -436,7 +394,7 @@ static void examine_variables(void)
 			    !strncmp(*setting, "SOFTHCA_", 8);
 
 		if (ours && !is_known(*setting)) {
-			found("variables", FINDING_PROBLEM, "see: xrc-compat env-vars",
+			found("variables", FINDING_PROBLEM, "see: xrc-compat --help",
 			      "%.*s is set, but nothing reads it", (int)strcspn(*setting, "="),
 			      *setting);
 			return;
@@ -447,7 +405,7 @@ static void examine_variables(void)
 
 static void (*const examinations[])(void) = {
 	examine_library, examine_companions, examine_libibverbs, examine_library_path,
-	examine_drivers, examine_devices, examine_locked_memory, examine_tables, examine_preload,
+	examine_devices, examine_locked_memory, examine_tables, examine_preload,
 	examine_variables,
 };
 

@@ -156,9 +156,10 @@ static const char *ask(const char *path, const struct elf_info *kind,
 	return failure ? failure : failure_of(err, kind, closure);
 }
 
-const char *system_library(const char *name, const char *object, const struct elf_info *kind)
+const char *library_found(const char *name, const char *object, const struct elf_info *kind,
+			  bool system_only)
 {
-	const struct question question = { name, true };
+	const struct question question = { name, system_only };
 	struct closure closure = { 0 };
 
 	ask(object, kind, &question, &closure, &closure.missing);

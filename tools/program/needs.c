@@ -67,7 +67,8 @@ void needs_read(const struct closure *closure, struct needs *needs)
 	sort_missing(&closure->plugin_missing, kind->bits, &needs->companion,
 		     &needs->plugin_missing);
 	if (neutral)
-		needs->system_libibverbs = system_library(LIBIBVERBS, neutral->path, kind);
+		needs->system_libibverbs =
+			library_found(LIBIBVERBS, neutral->path, kind, true);
 	if (libibverbs && !is_preloaded(LIBIBVERBS) &&
 	    !(needs->system_libibverbs && !strcmp(libibverbs->path, needs->system_libibverbs)) &&
 	    libibverbs_is_old(libibverbs->path))
@@ -164,22 +165,16 @@ void needs_add(const struct program *program, char *const *words,
 const char *libibverbs_for_tools(void)
 {
 	void *preloaded = dlopen(LIBIBVERBS, RTLD_LAZY | RTLD_NOLOAD);
-	struct string_list wanted = { 0 };
-	const struct loaded_object *found;
-	struct closure closure;
+	const char *found;
 	struct elf_info kind;
-	const char *system;
 	char self[PATH_MAX];
 
 	if (preloaded)
 		dlclose(preloaded);
 	if (preloaded || paths_self(self, sizeof(self)) || elf_info_read(self, &kind))
 		return LIBIBVERBS;
-	string_list_add(&wanted, LIBIBVERBS);
-	closure_read(self, &kind, &wanted, &closure);
-	found = closure_find(&closure, LIBIBVERBS);
-	if (!found || !libibverbs_is_old(found->path))
-		return LIBIBVERBS;
-	system = system_library(LIBIBVERBS, self, &kind);
-	return system ? system : LIBIBVERBS;
+	found = library_found(LIBIBVERBS, self, &kind, false);
+	if (found && libibverbs_is_old(found))
+		found = library_found(LIBIBVERBS, self, &kind, true);
+	return found ? found : LIBIBVERBS;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The program that a user names, as a file: its ELF headers, the libraries that the loader would
- * give it, what must be preloaded, and which programs it starts.
- */
+/* A program as a file: its ELF headers, its libraries, and which programs it starts. */
 #ifndef XRC_COMPAT_TOOLS_PROGRAM_H
 #define XRC_COMPAT_TOOLS_PROGRAM_H
 
@@ -26,10 +23,9 @@ struct elf_info {
 	bool big_endian;
 	bool has_interpreter;
 	bool is_dynamic;  /* has a dynamic segment */
-	bool has_sections; /* packers and sstrip remove them; then SONAME and symbols are unknown */
+	bool has_sections; /* else SONAME and symbols are unknown */
 	bool is_program;  /* marked as one: DT_DEBUG or DF_1_PIE, which no shared library has */
-	/* has DT_AUDIT: the loader runs that library, even if it only lists libraries */
-	bool is_audited;
+	bool is_audited;   /* has DT_AUDIT: to list its libraries runs that one */
 	char *interpreter; /* the dynamic loader, or NULL */
 	char *soname;
 	/* Names of functions and objects: needed, used if there, and defined for others. */
@@ -43,9 +39,7 @@ struct elf_info {
  */
 int elf_info_read(const char *path, struct elf_info *info);
 
-/*
- * True for a program that no loader starts: nothing can be preloaded into it. False for a loader.
- */
+/* True for a program that no loader starts. False for a loader. */
 bool elf_info_is_static(const struct elf_info *info);
 
 /* True for a library or plugin, which a process loads but cannot start from. */
@@ -94,10 +88,9 @@ bool starter_is_one(const struct program *program);
 bool starter_is_mpi(const struct program *program);
 
 /*
- * The path of the program that a launcher or a shell is given: the first of @words (up to NULL)
- * that names an ELF program by a path and starts no others, or a short shell script that ends with
- * one or executes one. Without such a word, what the starter itself ends with, if it is a script.
- * NULL if none is found.
+ * The program that a launcher or a shell is given: the first of @words (up to NULL) that names by a
+ * path an ELF program that starts no others, or a short shell script that ends with one. Without
+ * such a word, the one that the starter itself ends with, if it is a script. NULL if none is found.
  */
 const char *starter_find_program(const struct program *starter, char *const *words);
 
@@ -120,11 +113,9 @@ struct closure {
 };
 
 /*
- * Asks the dynamic loader which libraries the ELF file @path, of @kind, would load, as ldd does. It
- * maps them, and runs no code of theirs. @plugins, which may be NULL, are libraries that the
- * program opens by itself; plugins of Open MPI are added. A plugin that cannot be loaded does not
- * keep the program from starting. Without libraries where no loader starts that kind on this
- * machine, or asking it would run code of the program's choice.
+ * Asks the dynamic loader which libraries the ELF file @path, of @kind, would load, as ldd does,
+ * but runs no code of theirs. @plugins, which may be NULL, are libraries that the program opens by
+ * itself; plugins of Open MPI are added.
  */
 void closure_read(const char *path, const struct elf_info *kind, const struct string_list *plugins,
 		  struct closure *closure);
@@ -136,10 +127,11 @@ const struct loaded_object *closure_find(const struct closure *closure, const ch
 bool closure_has_mpi(const struct closure *closure);
 
 /*
- * The path that the loader finds for the library @name where the system keeps libraries, on behalf
- * of the ELF file @object, of @kind. NULL if there is none.
+ * The path that the loader finds for the library @name, on behalf of the ELF file @object, of
+ * @kind; @system_only: without LD_LIBRARY_PATH. NULL if there is none.
  */
-const char *system_library(const char *name, const char *object, const struct elf_info *kind);
+const char *library_found(const char *name, const char *object, const struct elf_info *kind,
+			  bool system_only);
 
 /* ---- what must be preloaded besides libxrc-compat ---- */
 
@@ -158,9 +150,8 @@ struct needs {
 void needs_read(const struct closure *closure, struct needs *needs);
 
 /*
- * Adds what @program needs in LD_PRELOAD besides our library. If @program starts another one, and
- * its @words or its script tell which, adds what that one needs as well. With XRC_COMPAT_VERBOSE a
- * message names each library.
+ * Adds what @program, and the program that it starts with @words, need in LD_PRELOAD besides our
+ * library. With XRC_COMPAT_VERBOSE a message names each library.
  */
 void needs_add(const struct program *program, char *const *words,
 	       const struct preload_wish *wish, struct string_list *libraries);
@@ -172,10 +163,7 @@ void needs_add_file(const char *path, const struct elf_info *kind,
 /* True for a libibverbs from before rdma-core. It finds no device on today's kernels. */
 bool libibverbs_is_old(const char *path);
 
-/*
- * The libibverbs that the commands load for themselves. Never an old one, even if LD_LIBRARY_PATH
- * leads to it.
- */
+/* The libibverbs that the commands load for themselves: not an old one of LD_LIBRARY_PATH. */
 const char *libibverbs_for_tools(void);
 
 #endif

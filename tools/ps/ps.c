@@ -10,20 +10,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
 /* ---- columns ---- */
 
-enum { DEVICE, QP, KEPT, PID, COMMAND, AGE, STATE, DOMAIN, CREATOR, UID, PATH, TABLE, COLUMNS };
+enum { DEVICE, QP, KEPT, PID, COMMAND, AGE, STATE, DOMAIN, CREATOR, UID, TABLE, COLUMNS };
 
 static const struct column {
 	const char *name;
@@ -47,7 +45,6 @@ static const struct column {
 		     true },
 	[CREATOR] = { "CREATOR", "process that created the QP, while it is there", 7, false },
 	[UID] = { "UID", "user whom the file belongs to", 6, false },
-	[PATH] = { "PATH", "the domain's file, where a process still has it open", 24, false },
 	[TABLE] = { "TABLE", "file of the process in the table directory", 0, false },
 };
 
@@ -91,9 +88,9 @@ static void put_age(struct cell *cell, uint64_t since)
 		put(cell, "%lldd%02lldh", seconds / 86400, seconds % 86400 / 3600);
 }
 
-/* A process registered with a QP, or with none (NULL). @path: of the domain's file, or "". */
+/* A process registered with a QP, or with none (NULL). */
 static void fill(struct cell *cells, const struct regtab_view_member *member,
-		 const struct regtab_view_qp *qp, const char *path)
+		 const struct regtab_view_qp *qp)
 {
 	const struct regtab_key *key = &member->key;
 
@@ -113,7 +110,6 @@ static void fill(struct cell *cells, const struct regtab_view_member *member,
 	put(&cells[DOMAIN], "%u:%u:%llu", major(key->st_dev), minor(key->st_dev),
 	    (unsigned long long)key->st_ino);
 	put_number(&cells[UID], member->uid);
-	put(&cells[PATH], "%s", path);
 	put(&cells[TABLE], "%s", member->path);
 }
 
@@ -159,11 +155,11 @@ static void print_member(struct ps *ps, size_t i, const struct cell *cell)
 }
 
 static void print_row(struct ps *ps, const struct regtab_view_member *member,
-		      const struct regtab_view_qp *qp, const char *path)
+		      const struct regtab_view_qp *qp)
 {
 	struct cell cells[COLUMNS] = { 0 };
 
-	fill(cells, member, qp, path);
+	fill(cells, member, qp);
 	json_open(&ps->json, NULL, '{');
 	for (size_t i = 0; i < ps->column_count; i++) {
 		const struct cell *cell = &cells[ps->columns[i] - columns];
@@ -178,68 +174,19 @@ static void print_row(struct ps *ps, const struct regtab_view_member *member,
 
 /* ---- tables ---- */
 
-/* Asks for cached attributes only: a dead file server does not answer. */
-static bool is_domain(const char *path, const struct regtab_key *key)
-{
-	struct statx st;
-
-	return !statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &st) &&
-	       st.stx_ino == key->st_ino &&
-	       makedev(st.stx_dev_major, st.stx_dev_minor) == key->st_dev;
-}
-
-/* The file of the domain among the open ones of the process; "" if it is not open. */
-static void find_file(const struct regtab_view_member *member, char *found, size_t size)
-{
-	glob_t links = { 0 };
-	ssize_t length = 0;
-	char pattern[64];
-
-	snprintf(pattern, sizeof(pattern), "/proc/%u/fd/*", member->pid);
-	glob(pattern, GLOB_NOSORT, NULL, &links);
-	for (size_t i = 0; i < links.gl_pathc && length <= 0; i++) {
-		if (is_domain(links.gl_pathv[i], &member->key))
-			length = readlink(links.gl_pathv[i], found, size - 1);
-	}
-	globfree(&links);
-	found[length > 0 ? length : 0] = '\0';
-}
-
-/* A table has only the file's inode, but most programs keep the file open. */
-static void find_path(const struct regtab_view *view, char *path, size_t size)
-{
-	path[0] = '\0';
-	for (unsigned i = 0; i < view->member_count && !path[0]; i++) {
-		if (view->members[i].live && !view->members[i].foreign)
-			find_file(&view->members[i], path, size);
-	}
-}
-
-static bool shows(const struct ps *ps, const struct column *column)
-{
-	for (size_t i = 0; i < ps->column_count; i++) {
-		if (ps->columns[i] == column)
-			return true;
-	}
-	return false;
-}
-
 static void print_table(struct ps *ps, const struct regtab_view *view)
 {
-	char path[sizeof(((struct cell *)NULL)->text)] = "";
 	struct regtab_view_qp qp;
 
-	if (shows(ps, &columns[PATH]))
-		find_path(view, path, sizeof(path));
 	for (uint32_t from = 0; regtab_view_next(view, from, &qp); from = qp.qp_num + 1) {
 		for (unsigned i = 0; i < view->member_count; i++) {
 			if (regtab_view_registered(view, qp.qp_num, i))
-				print_row(ps, &view->members[i], &qp, path);
+				print_row(ps, &view->members[i], &qp);
 		}
 	}
 	for (unsigned i = 0; i < view->member_count; i++) {
 		if (!view->members[i].registration_count)
-			print_row(ps, &view->members[i], NULL, path);
+			print_row(ps, &view->members[i], NULL);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * `xrc-compat env`: prints, for each launcher, the line that preloads the library into every
- * process. `xrc-compat env-vars`: prints the table of tools/common/variables.h.
+ * process.
  */
 #include "elf/lib_folder.h"
 #include "tools/common/common.h"
@@ -183,36 +183,4 @@ const struct command command_env = {
 	"env", env_options, "[LAUNCHER...] [PROGRAM [ARGUMENT...]]",
 	"print the command line for each MPI launcher, or for the one given",
 	"xrc-compat env mpirun_rsh -np 4 -hostfile hosts ./old-solver", run_env, .launches = true,
-};
-
-/* ---- env-vars ---- */
-
-static void explain(const char *name, const char *value_if_unset, const char *read_when,
-		    const char *help)
-{
-	printf("  %s\n", name);
-	print_entry("", 8, help);
-	print_entry("        default:", 17, value_if_unset);
-	print_entry("        read:", 17, read_when);
-}
-
-void env_vars_print(void)
-{
-#define ROW(NAME, DEFAULT, READ_WHEN, HELP) explain(#NAME, DEFAULT, READ_WHEN, HELP);
-	XRC_COMPAT_ENV_TABLE(ROW)
-#undef ROW
-}
-
-static int run_env_vars(char **words)
-{
-	(void)words;
-	env_vars_print();
-	return TOOL_EXIT_OK;
-}
-
-static const struct option_row env_vars_options[] = { { 0 } };
-
-const struct command command_env_vars = {
-	"env-vars", env_vars_options, "", "list the environment variables", "xrc-compat env-vars",
-	run_env_vars,
 };

@@ -32,7 +32,6 @@ enum {
 	GONE,		/* the process ended */
 	WRONG,		/* the text says what is wrong */
 	NO_DEVICE,	/* no device can be tested; the text says why */
-	NO_DATA,	/* not tried, because an earlier message has never ended */
 	LIMITED,	/* the kernel cannot do it; the text names the limit */
 	UNTRIED,	/* of a check: an earlier one that it needs failed */
 };
@@ -70,7 +69,6 @@ struct message {
 	char device[64];	/* of the creator */
 	struct address address[ACTORS];
 	uint32_t seed;		/* of the last message */
-	uint8_t no_data_path;	/* a message has never ended: no more are sent */
 	uint8_t heard[ACTORS];	/* which actors got the event */
 };
 

@@ -118,19 +118,16 @@ static int follow(void)
 
 /* ---- starting ---- */
 
-/* In TMPDIR if that is an absolute path with room for the socket's address, else in /tmp. */
+/* In TMPDIR, if that can be used and the address of a socket has room for it. */
 static bool make_directory(void)
 {
-	const char *const parents[] = { getenv("TMPDIR"), "/tmp" };
-	bool made = false;
+	const char *parent = getenv("TMPDIR");
 
-	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]) && !made; i++) {
-		if (parents[i] && parents[i][0] == '/' &&
-		    snprintf(tracing.directory, sizeof(tracing.directory), "%s/xrc-trace-XXXXXX",
-			     parents[i]) < (int)sizeof(tracing.directory))
-			made = mkdtemp(tracing.directory) != NULL;
-	}
-	return made;
+	if (!parent || parent[0] != '/' || strlen(parent) > sizeof(tracing.directory) / 2 ||
+	    access(parent, W_OK | X_OK))
+		parent = "/tmp";
+	snprintf(tracing.directory, sizeof(tracing.directory), "%s/xrc-trace-XXXXXX", parent);
+	return mkdtemp(tracing.directory) != NULL;
 }
 
 static int open_socket(void)

@@ -8,7 +8,7 @@ about.
 
 import os
 
-from check_workshop import (FROM_FOLDER, LINKED, MLNX_HEADER, MLNX_WEAK, MVAPICH, ONE_WAY, PLUGIN,
+from check_workshop import (FROM_FOLDER, LINKED, MLNX_WEAK, MVAPICH, ONE_WAY, PLUGIN,
                             RUN_TIME, SHELL_SCRIPT, STATIC_VERBS, STUB, altered, big_endian, calls,
                             class_32, file, first_half, hostile_name, library_is_a_fifo,
                             named, object_file, program, with_capabilities,
@@ -41,7 +41,6 @@ USUAL = {
     "needs": both_by("PROGRAM"),
     "looks_up": None,
     "direction": "one-way",
-    "mlnx_ofed": None,
     "unresolved": [],
     "libibverbs": "SYSTEM",
     "old_libibverbs": None,
@@ -224,11 +223,9 @@ SAMPLES = {
     "mlnx": Sample(
         program(calls("ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp", "ibv_exp_query_device"),
                 STUB), unsupported("it also needs ibv_exp_query_device, which is neither in OFED's libibverbs nor in today's"),
-        mlnx_ofed="ibv_exp_query_device", unresolved=["ibv_exp_query_device"]),
+        unresolved=["ibv_exp_query_device"]),
     # A program does not need a weak import: where the function is missing, its address is 0.
     "mlnx_if_it_is_there": Sample(program(MLNX_WEAK, STUB)),
-    "mlnx_by_its_headers": Sample(program(MLNX_HEADER, "-gdwarf-4", STUB),
-                                  mlnx_ofed="ofa_verbs.h"),
     # No library ever had this function.
     "a_name_like_theirs": Sample(
         program(calls("ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp", "ibv_reset_xrc_rcv_qp"),

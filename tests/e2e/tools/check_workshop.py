@@ -35,8 +35,6 @@ STATIC_VERBS = """
 const char *volatile strings[] = { "%s/class/infiniband_verbs", "libibverbs: Warning: couldn't load driver" };
 int main(int c, char **v) { (void)v; return strings[c & 1][0]; }
 """
-# The debugging information names a header that only MLNX_OFED's verbs.h included.
-MLNX_HEADER = '#line 1 "ofa_verbs.h"\nstruct of_ofa_verbs { int member; } object;\n' + ONE_WAY
 MLNX_WEAK = ONE_WAY.replace(
     " int main(void) { return", " int ibv_exp_query_device(void) __attribute__((weak)); "
     "int main(void) { return (ibv_exp_query_device ? ibv_exp_query_device() : 0) +")

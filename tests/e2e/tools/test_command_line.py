@@ -50,9 +50,8 @@ def test_version(run, xrc_compat, option):
     assert re.fullmatch(r"xrc-compat \d+\.\d+\.\d+\n", result.stdout)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["env-vars"]])
-def test_every_environment_variable_is_printed(run, xrc_compat, source_root, arguments):
-    result = run([xrc_compat, *arguments])
+def test_every_environment_variable_is_printed(run, xrc_compat, source_root):
+    result = run([xrc_compat, "--help"])
     assert (result.returncode, result.stderr) == (0, "")
     names = table_of(source_root)
     assert len(names) >= 5

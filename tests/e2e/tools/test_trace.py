@@ -374,7 +374,7 @@ def test_the_program_survives_a_killed_tracer(run, xrc_compat, programs, softhca
 
 
 @pytest.mark.parametrize(
-    "parent", ["/tmp", "/nonexistent", "/proc", "/nonexistent" * 20, "relative"])
+    "parent", ["/tmp", "/nonexistent", "/nonexistent" * 20, "relative"])
 def test_no_temporary_file_is_left(traced, parent):
     socket = traced("--", "sh", "-c", "echo $XRC_COMPAT_TRACE", TMPDIR=parent).stdout.strip()
     assert socket.startswith("/tmp/xrc-trace-") and not os.path.exists(os.path.dirname(socket))
@@ -455,14 +455,12 @@ def test_four_ranks_under_trace_lose_no_call(run, xrc_compat, programs, tmp_path
 
 
 def test_an_existing_file_is_kept(traced, tmp_path):
-    output, empty = tmp_path / "trace", tmp_path / "empty"
+    output = tmp_path / "trace"
     output.write_text("precious")
-    empty.touch()  # as of mktemp
     result = traced("--output", output, "true")
     assert (result.returncode, output.read_text()) == (0, "precious")
     assert f"{output} is there already; the trace goes to {output}.1\n" in result.stderr
     assert (tmp_path / "trace.1").read_text()
-    assert traced("--output", empty, "true").stderr == "" and empty.read_text()
 
 
 def test_a_tracer_takes_no_file_that_another_has_open(traced, xrc_compat, tmp_path):
