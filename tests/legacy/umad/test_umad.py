@@ -53,6 +53,15 @@ def test_clients_run_with_the_needed_companions_alone(on_softhca, run, softhca, 
     assert done.returncode == 127 and f"{soname}: cannot open shared object file" in done.stderr
 
 
+@pytest.mark.usefixtures("todays_libibumad")
+@pytest.mark.parametrize("name", ["mvapich-umad", "mvapich2-umad"])
+def test_mpi_clients_of_libibumad_run(on_softhca, programs, tmp_path, name):
+    """Every MVAPICH of OFED 1.2 to 1.5.1 was linked with libibumad.so.1."""
+    done = on_softhca(programs.parent / "clients" / name, TMPDIR=str(tmp_path))
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert done.stdout.endswith(" messages verified, all right\n")
+
+
 @pytest.fixture
 def systems_class(shim):
     """Programs of the system's class. A shim of the other class cannot be preloaded into them; the
