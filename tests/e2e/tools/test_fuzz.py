@@ -13,8 +13,6 @@ import random
 import subprocess
 import time
 
-import pytest
-
 RUNS = int(os.environ.get("XRC_COMPAT_FUZZ_RUNS", "150"))
 SEED = int(os.environ.get("XRC_COMPAT_FUZZ_SEED", "1").replace("fresh", str(int(time.time()))))
 WORDS = [
@@ -75,12 +73,8 @@ def check_as_json(xrc_compat, words, env):
     return status
 
 
-def test_check(xrc_compat, build_root, tmp_path):
-    helpers = build_root / "tests" / "e2e" / "tools"
-    env = {
-        "LD_PRELOAD": str(helpers / "libfake-ibverbs.so"), "XRC_COMPAT_LIBRARY": str(
-            helpers / "libprobe.so"), "FAKE_DEVICES": "mlx4_0", "LD_LIBRARY_PATH": ""
-    }
+def test_check(xrc_compat, helpers, fakes, tmp_path):
+    env = {**fakes, "FAKE_DEVICES": "mlx4_0", "LD_LIBRARY_PATH": ""}
     originals = [(path.name, path.read_bytes())
                  for path in (helpers / "hold-registrations", helpers / "libprobe.so")]
     program = tmp_path / "program"
@@ -100,31 +94,11 @@ def test_check(xrc_compat, build_root, tmp_path):
     assert RUNS < 20 or len(statuses) >= 3, "nearly every file was refused for one reason"
 
 
-@pytest.fixture
-def real_tables(xrc_compat, build_root, tables):
-    """[(name, contents)] of the tables of a legacy program with registrations."""
-    holder = build_root / "tests" / "e2e" / "tools" / "hold-registrations"
-    env = dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables))
-    domain = tables.parent / (tables.name + ".domain")
-    process = subprocess.Popen(
-        [str(word) for word in (xrc_compat, "run", "--softhca=1", "--", holder, domain, "3")],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=env, start_new_session=True)
-    lines = [process.stdout.readline() for _ in range(2)]
-    found = [(path.name, path.read_bytes()) for path in tables.iterdir()]
-    os.killpg(process.pid, 9)
-    process.wait(30)
-    domain.unlink(missing_ok=True)
-    for path in tables.iterdir():
-        path.unlink()
-    assert all(lines) and found
-    return found
-
-
-def test_ps_and_gc(xrc_compat, tables, real_tables):
+def test_ps_and_gc(xrc_compat, tables, table):
+    path, original = table
     env = {"XRC_COMPAT_TABLE_DIR": str(tables)}
     refused = 0
-    for seed, name, data in each_damaged(real_tables):
-        path = tables / name
+    for seed, _, data in each_damaged([(path.name, original)]):
         path.write_bytes(data)
         path.chmod(0o600)
         with repeatable(seed):
