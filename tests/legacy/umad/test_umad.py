@@ -10,8 +10,6 @@ import shutil
 
 import pytest
 
-pytestmark = pytest.mark.any_model
-
 CLIENTS = {
     "umad-2006": "libibumad.so.1", "umad-2007": "libibumad.so.1", "umad-2009": "libibumad.so.2",
     "umad-2010": "libibumad.so.2"
