@@ -14,6 +14,7 @@ pytestmark = pytest.mark.skipif(platform.machine() != "x86_64",
                                 reason="the layouts here are those of x86_64")
 
 
-def test_old_structs_carry_a_message_queries_and_events(run, softhca, shim):
-    result = run([softhca, "run", "--devices=1", "--", sys.executable, SCRIPT, shim])
+def test_old_structs_carry_queries_and_events(run, softhca, shim):
+    result = run([softhca, "run", "--devices=1", "--", sys.executable, SCRIPT, shim,
+                  softhca])
     assert result.returncode == 0, f"status {result.returncode}\n{result.stdout}{result.stderr}"
