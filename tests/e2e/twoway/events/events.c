@@ -242,40 +242,6 @@ ROW("closing a device ends the wait for its events with an error")
 	end_no_event(&end, 0);
 }
 
-static void *destroy_qp(void *done)
-{
-	must_eq(ibv_destroy_qp(end.qp), 0);
-	*(volatile bool *)done = true;
-	return NULL;
-}
-
-/* The events of a sending QP have no flag. Two events need two acknowledgements. */
-ROW("destroying a sending QP waits for every acknowledgement, and blocks no other reader")
-{
-	struct ibv_async_event events[2], other;
-	volatile bool done = false;
-	pthread_t thread;
-
-	end_create_qp(&end, 16);
-	for (int i = 0; i < 2; i++) {
-		inject_event(0, "path_mig", end.own.qp_num);
-		events[i] = end_event(&end);
-		must_eq(events[i].event_type, IBV_EVENT_PATH_MIG);
-		must(events[i].element.qp == end.qp);
-	}
-	ibv_ack_async_event(&events[0]);
-	thread = start_thread(destroy_qp, (void *)&done);
-	usleep(20000);		/* a wrong return would come within this time */
-	must(!done);
-	inject_event(0, "path_mig", rcv_qp_num);
-	other = end_event(&end);
-	must_be_flagged(&other, IBV_EVENT_PATH_MIG);
-	must(!done);
-	ibv_ack_async_event(&events[1]);
-	join_thread(thread);
-	end.qp = NULL;
-}
-
 /* ---- threads that are cancelled ---- */
 
 #undef GROUP

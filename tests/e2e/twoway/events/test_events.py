@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Async events of a one-way program: their content, and threads that wait for them."""
+"""Async events of a one-way program: their content, threads that wait for them, and a destroy that
+takes an event from a reader. EVENT_RACE_ROUNDS=1000000 is the full test of the last."""
 
 import os
 import re
 
 import pytest
 
-ROWS = {"flagged": 2, "thread": 6, "cancel": 1, "asynchronously": 1}
+ROWS = {"flagged": 2, "thread": 5, "cancel": 1, "asynchronously": 1}
 THREAD_SANITIZER = "thread" in os.environ.get("XRC_COMPAT_TEST_SANITIZE", "")
 NOT_UNDER_THREAD_SANITIZER = {
     "thread": "ThreadSanitizer holds back the signals that these rows send into read()",
@@ -19,6 +20,14 @@ def test_every_row_holds(rows, group):
     if THREAD_SANITIZER and group in NOT_UNDER_THREAD_SANITIZER:
         pytest.skip(NOT_UNDER_THREAD_SANITIZER[group])
     rows(ROWS[group], "twoway-events", group, settings=["--devices=1"])
+
+
+@pytest.mark.parametrize("part, count", [("can be cancelled", 4), ("asynchronously", 1)])
+def test_a_reader_and_a_destroy_do_not_hang(rows, part, count):
+    if THREAD_SANITIZER and part in NOT_UNDER_THREAD_SANITIZER:
+        pytest.skip(NOT_UNDER_THREAD_SANITIZER[part])
+    rounds = int(os.environ.get("EVENT_RACE_ROUNDS", "0"))
+    rows(count, "twoway-race", part, settings=["--devices=1"], timeout=100 + rounds // 10)
 
 
 def test_every_row_holds_when_a_reader_is_cancelled_after_its_read(rows):
