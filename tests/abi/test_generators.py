@@ -28,12 +28,6 @@ def make(tmp_path):
     return _make
 
 
-def test_link_table_leaves_out_functions_of_libc_and_librdmacm(make):
-    text = make("link", GOOD + "dlsym  GLIBC_2.34  default  loader  -  -  libc's\n"
-                "rdma_create_qp  RDMACM_1.0  hidden  minus1  EOPNOTSUPP  -  librdmacm's\n")[1]
-    assert text.splitlines()[2:] == ["ibv_a IBVERBS_1.1", "ibv_b IBVERBS_1.1"]
-
-
 @pytest.mark.parametrize("cpu, node", [("x86_64", "GLIBC_2.2.5"), ("x86", "GLIBC_2.0"),
                                        ("aarch64", None)])
 def test_node_by_architecture(make, cpu, node):

@@ -51,9 +51,3 @@ def test_frozen_header_declares_the_old_table(table, source_root):
     declared = set(re.findall(r"^(?!static)\w[\w *]*?\b((?:ibv_|mult_to_ibv_)\w+)\(", text, re.M))
     internal = {symbol for symbol in table if symbol.startswith("ibv_copy_")}
     assert declared == set(table) - internal
-
-
-def test_a_lazily_bound_program_prints_its_help_without_the_shim(build_root, run):
-    done = run([build_root / "demo" / "xrc-cluster", "-h"])
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("usage: xrc-cluster")

@@ -177,12 +177,6 @@ def test_a_table_of_another_user_is_refused_to_a_user_and_shown_to_root(
 
 # ---- the command line ----
 
-def test_an_empty_directory_has_no_registrations(tool):
-    assert tool("ps").stdout.count("\n") == 1
-    assert registrations(tool) == []
-    assert tool("gc").stdout == ""
-
-
 @pytest.mark.parametrize("words", [["ps"], ["ps", "--json"], ["gc"]], ids=" ".join)
 @pytest.mark.parametrize("directory, why", [("/nonexistent", "No such file or directory"),
                                             (".", "Invalid argument")])

@@ -37,11 +37,6 @@ def test_lost_output_of_softhca_is_an_error(softhca, where):
     assert done.stderr.count("softhca: standard output: ") == len(commands)
 
 
-def test_unused_streams_may_be_closed(xrc_compat):
-    assert shell('"$@" <&- 2>&-', xrc_compat, "selftest", "--softhca").returncode == 0
-    assert shell('"$@" <&- 2>&-', xrc_compat, "check", "true").returncode == 1
-
-
 def test_a_command_without_output_needs_no_standard_output(xrc_compat, tmp_path):
     for command in ('"$@" >/dev/full', '"$@" <&- >&- 2>&-'):
         assert shell(command, xrc_compat, "trace", "--json", "--output", tmp_path / "trace",
