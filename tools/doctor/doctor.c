@@ -102,8 +102,8 @@ static void examine_library(void)
 	if (fault)
 		found("library", FINDING_PROBLEM,
 		      "install xrc-compat completely, in a path that LD_PRELOAD can have, or point XRC_COMPAT_LIBRARY to the library",
-		      "%s%s%s", fault, path ? "" : "; first looked for at ",
-		      path ? "" : places.item[0]);
+		      "%s%s%s", fault, places.count && !path ? "; first looked for at " : "",
+		      places.count && !path ? places.item[0] : "");
 	else
 		found("library", FINDING_OK, NULL, "%s, %d-bit %s", path, elf.bits,
 		      elf_info_machine_name(&elf));

@@ -9,14 +9,15 @@
 
 #define MOST_BYTES 65536
 
-/* A version or flavour may follow the name: python3.11, mpiexec.hydra. */
+/* A version or, behind a dot, a flavour may follow the name: python3.11, mpiexec.hydra. */
 static bool is_among(const char *name, const char *const *names)
 {
 	for (; *names; names++) {
 		size_t length = strlen(*names);
+		const char *suffix = name + length;
 
 		if (!strncmp(name, *names, length) &&
-		    (!name[length] || strchr(".-0123456789", name[length])))
+		    (suffix[0] == '.' || !suffix[strspn(suffix, ".0123456789")]))
 			return true;
 	}
 	return false;

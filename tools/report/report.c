@@ -33,7 +33,7 @@ static int run_report(char **words)
 	file = output_open(output, "report", &name);
 	if (!file)
 		return TOOL_EXIT_REFUSED;
-	/* A file with content keeps other processes away. The script writes to the descriptor. */
+	/* The script writes to the descriptor. */
 	fputs("# xrc-compat report\n", file);
 	fflush(file);
 	dup2(fileno(file), SCRIPT_OUTPUT);

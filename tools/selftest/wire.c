@@ -95,10 +95,11 @@ void actor_ask(struct actor *actor)
 
 	if (!lost)
 		lost = take(actor->socket);
-	if (lost)
+	/* A late answer would be taken for that of the next step. */
+	if (lost) {
 		now.result = lost;
-	if (lost == GONE)
 		actor_end(actor);
+	}
 	now.text[sizeof(now.text) - 1] = now.device[sizeof(now.device) - 1] = '\0';
 }
 

@@ -110,7 +110,7 @@ static int follow(void)
 		while (take_one())
 			;
 		fflush(tracing.trace.out);
-	} while (!ended || (ended < 0 && errno == EINTR));
+	} while (!ended);
 	if (ended < 0)
 		return TOOL_EXIT_REFUSED;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

@@ -237,6 +237,8 @@ SAMPLES = {
             "it uses the interface of 2011 to 2014 that was never released (IBV_XRC_OPS); its sources compile for today's libibverbs with the pkg-config package xrc-compat-xsrq"),
         unresolved=["ibv_create_xsrq"]),
     "not_needed": Sample(program(calls("ibv_get_device_list"), STUB), NOT_NEEDED),
+    # No program "time", although its name begins so.
+    "time-step": Sample(program(calls("ibv_get_device_list"), STUB), NOT_NEEDED),
     # An old driver: the functions that drivers call do not count.
     "driver": Sample(
         program(calls("ibv_get_device_list"), STUB), NOT_NEEDED,
