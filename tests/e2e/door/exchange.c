@@ -114,7 +114,7 @@ static void connect_qps(void)
 	struct ibv_port_attr port;
 
 	DO(query_port, creator.context, 1, &port);
-	for (int state = IBV_QPS_INIT; state <= IBV_QPS_RTS; state++) {
+	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTS; state++) {
 		struct ibv_qp_attr rcv_qp_attr = attr_to(state, qp->qp_num, port.lid);
 		struct ibv_qp_attr qp_attr = attr_to(state, rcv_qpn, port.lid);
 
