@@ -46,7 +46,7 @@ void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The length of the printable UTF-8 character that begins here; 0 if there is none. */
 size_t text_character(const char *text);
 
-/* Puts '?' in the place of what is none, since an escape sequence must not reach a terminal. */
+/* Replaces each byte that begins no printable character by '?'. It may be an escape sequence. */
 void text_clean(char *text);
 
 /* @text quoted as one shell word. */
@@ -139,7 +139,7 @@ int launch_program(const struct launch *launch);
 /* Refuses to launch a program that was not given. TOOL_EXIT_REFUSED. */
 int refuse_program_missing(const struct command *command);
 
-/* Refuses because @what is not in these places. TOOL_EXIT_REFUSED. */
+/* Says that @what was not found, and names the places. TOOL_EXIT_REFUSED. */
 int refuse_missing(const char *what, const struct string_list *places);
 
 /*

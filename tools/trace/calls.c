@@ -141,7 +141,7 @@ void trace_started(struct trace *trace, const struct trace_record *record, int32
 	reached[record->rank] = true;
 }
 
-/* ---- what is left ---- */
+/* ---- domains and registrations that are left ---- */
 
 /* A call about the domain itself has no QP number, and concerns all its registrations. */
 static bool concerns(const struct trace_record *record, const struct left *left)

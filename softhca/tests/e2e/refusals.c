@@ -374,7 +374,7 @@ static void of_memory(void)
 	    region_again(g, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, IBV_ACCESS_REMOTE_WRITE));
 }
 
-/* ---- what is refused when QPs change their state (contract 5.9) ---- */
+/* ---- refused state changes of QPs (contract 5.9) ---- */
 
 static struct ibv_qp_attr good(struct objects *g, enum ibv_qp_state state)
 {

@@ -101,7 +101,7 @@ PAIR_CASE(posted_in_error_is_flushed, IBV_QPT_RC)
 
 /* ---- requests with one mistake each ---- */
 
-/* What is wrong with a key. */
+/* The mistake in a key. */
 enum fault { NONE, WRONG, FOREIGN, READ_ONLY };
 
 static const struct mistake {
