@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What a program with receive QPs gets: its own objects and no others, and its own numbers. */
+/*
+ * What a program with receive QPs gets: its own objects and no others, its own numbers, and verbs
+ * that outlive main().
+ */
 
+#include <unistd.h>
+
+#include "../../thread_state.h"
 #include "receiver.h"
 
 ROW("a sender with two QPs sends to itself through a receive QP")
@@ -38,4 +44,26 @@ ROW("a receive QP keeps its number beside an XRC QP that only receives")
 	receive_through(&end, later);
 	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, later), 0);
 	must_eq(ibv_destroy_qp(receiving), 0);
+}
+
+/*
+ * The emulator finds the memory and the descriptors of the process only in /proc/PID/task/TID of
+ * this thread.
+ */
+static void *outlive_main(void *unused)
+{
+	while (thread_state(getpid()) != 'Z')	/* the row's time limit ends this */
+		usleep(1000);
+	end_create_qp(&end, END_DEPTH);
+	connect_to_itself(&end, rcv_qp_num);
+	receive_through(&end, rcv_qp_num);
+	close_receiver();
+	row_ok();
+	return unused;
+}
+
+ROW("a thread calls verbs after main() has ended by pthread_exit(3), and ends the process")
+{
+	start_thread(outlive_main, NULL);
+	pthread_exit(NULL);
 }

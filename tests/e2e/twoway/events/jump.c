@@ -52,14 +52,6 @@ static void get_one(void)
 	ibv_ack_async_event(&event);
 }
 
-static pthread_t start_jumping(void *(*run)(void *))
-{
-	struct sigaction action = { .sa_handler = jump };
-
-	must(!sigaction(SIGUSR1, &action, NULL));
-	return start_thread(run, NULL);
-}
-
 static void *read_and_jump(void *unused)
 {
 	while (!__atomic_load_n(&ended, __ATOMIC_RELAXED)) {
@@ -99,30 +91,9 @@ static void disturb(pthread_t thread, int wanted)
 ROW("after a handler jumped out, the cancel state is enabled and a query returns")
 {
 	const char *wanted = getenv("JUMPS");
+	struct sigaction action = { .sa_handler = jump };
 
-	disturb(start_jumping(read_and_jump), wanted ? atoi(wanted) : 10000);
+	must(!sigaction(SIGUSR1, &action, NULL));
+	disturb(start_thread(read_and_jump, NULL), wanted ? atoi(wanted) : 10000);
 	must(got > 0);
-}
-
-static void *jump_and_wait(void *unused)
-{
-	if (!sigsetjmp(out, 1))
-		get_one();
-	may_jump = 0;
-	__atomic_store_n(&jumps, 1, __ATOMIC_RELAXED);
-	for (;;)
-		pause();
-	return unused;
-}
-
-ROW("after a jump a cancelled thread ends and its device closes")
-{
-	pthread_t thread = start_jumping(jump_and_wait);
-
-	while (!__atomic_load_n(&jumps, __ATOMIC_RELAXED)) {
-		usleep(1000);
-		must(!pthread_kill(thread, SIGUSR1));
-	}
-	must(!pthread_cancel(thread));
-	must(join_thread(thread) == PTHREAD_CANCELED);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * In each round an event is raised, its object is destroyed while another thread is about to read
- * the event, and that thread is cancelled. If the thread were blocked in a read for an event that
+ * In each round events are raised, their objects are destroyed while another thread is about to
+ * read them, and that thread is cancelled. If the thread were blocked in a read for an event that
  * is gone, pthread_join() would never return.
  *
  * EVENT_RACE_ROUNDS: rounds of each row, of all its contexts together. If it is not set, each
@@ -24,7 +24,6 @@ enum reader { BLOCKS, POLLS_FIRST, ASYNCHRONOUS };
 
 struct party {
 	struct end end;
-	void (*round)(struct party *party);
 	enum reader reader;
 	unsigned seed;
 };
@@ -60,48 +59,32 @@ static void linger(struct party *party)
 		;
 }
 
-/* ---- a receive QP: COMM_EST; and an XRC SRQ: SRQ_LIMIT_REACHED ---- */
-
-static uint32_t connected_rcv_qp(struct party *party)
+/* A receive QP with the event COMM_EST, and an XRC SRQ with SRQ_LIMIT_REACHED. */
+static void round_of(struct party *party)
 {
-	uint32_t qp_num = receive_qp(party->end.domain);
-
-	end_create_qp(&party->end, 4);
-	connect_to_itself(&party->end, qp_num);
-	return qp_num;
-}
-
-static void rcv_qp_round(struct party *party)
-{
-	uint32_t qp_num = connected_rcv_qp(party);
-
-	receive_through(&party->end, qp_num);
-	linger(party);
-	must_eq(ibv_unreg_xrc_rcv_qp(party->end.domain, qp_num), 0);
-	end_destroy_qp(&party->end);
-}
-
-static void srq_round(struct party *party)
-{
+	struct end *own = &party->end;
 	struct ibv_srq_init_attr init_attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
 	struct ibv_srq_attr attr = { .srq_limit = 1 };
-	uint32_t qp_num = connected_rcv_qp(party);
-	struct ibv_srq *first = party->end.srq;
+	struct ibv_srq *first = own->srq;
+	uint32_t qp_num = receive_qp(own->domain);
+	bool srq_first = rand_r(&party->seed) & 1;
 
-	party->end.srq =
-		ibv_create_xrc_srq(party->end.pd, party->end.domain, party->end.cq, &init_attr);
-	must(party->end.srq);
-	party->end.peer.srq_num = party->end.srq->xrc_srq_num;
-	must_eq(ibv_modify_srq(party->end.srq, &attr, IBV_SRQ_LIMIT), 0);
-	receive_through(&party->end, qp_num);
+	end_create_qp(own, 4);
+	connect_to_itself(own, qp_num);
+	own->srq = ibv_create_xrc_srq(own->pd, own->domain, own->cq, &init_attr);
+	must(own->srq);
+	own->peer.srq_num = own->srq->xrc_srq_num;
+	must_eq(ibv_modify_srq(own->srq, &attr, IBV_SRQ_LIMIT), 0);
+	receive_through(own, qp_num);
 	linger(party);
-	must_eq(ibv_destroy_srq(party->end.srq), 0);
-	party->end.srq = first;
-	must_eq(ibv_unreg_xrc_rcv_qp(party->end.domain, qp_num), 0);
-	end_destroy_qp(&party->end);
+	if (srq_first)
+		must_eq(ibv_destroy_srq(own->srq), 0);
+	must_eq(ibv_unreg_xrc_rcv_qp(own->domain, qp_num), 0);
+	if (!srq_first)
+		must_eq(ibv_destroy_srq(own->srq), 0);
+	own->srq = first;
+	end_destroy_qp(own);
 }
-
-/* ---- rounds ---- */
 
 static bool was_read(void)
 {
@@ -125,14 +108,14 @@ static void *compete(void *arg)
 	while (another_round()) {
 		alarm(PATIENCE_S);
 		reader = start_thread(read_events, party);
-		party->round(party);
+		round_of(party);
 		must(!pthread_cancel(reader));
 		join_thread(reader);
 	}
 	return NULL;
 }
 
-static void run_race(void (*round)(struct party *party), enum reader reader)
+static void run_race(enum reader reader)
 {
 	const char *limit = getenv("EVENT_RACE_ROUNDS");
 	struct party parties[CONTEXTS];
@@ -141,9 +124,7 @@ static void run_race(void (*round)(struct party *party), enum reader reader)
 	race.limit = limit ? atoll(limit) : 0;
 	race.deadline = seconds() + 0.25;
 	for (int i = 0; i < CONTEXTS; i++) {
-		parties[i] = (struct party){ .round = round,
-					     .reader = reader,
-					     .seed = (unsigned)i };
+		parties[i] = (struct party){ .reader = reader, .seed = (unsigned)i };
 		end_open(&parties[i].end, 0, -1, false);
 		threads[i] = start_thread(compete, &parties[i]);
 	}
@@ -154,17 +135,18 @@ static void run_race(void (*round)(struct party *party), enum reader reader)
 	must(was_read());
 }
 
-#define ROWS_OF(what, round) \
-	ROW("a reader that polls first can be cancelled after " what " is destroyed") \
-		{ run_race(round, POLLS_FIRST); } \
-	ROW("a reader that blocks can be cancelled after " what " is destroyed") \
-		{ run_race(round, BLOCKS); }
+ROW("a reader that polls first can be cancelled after a receive QP and an SRQ are destroyed")
+{
+	run_race(POLLS_FIRST);
+}
 
-ROWS_OF("a receive QP", rcv_qp_round)
-ROWS_OF("an XRC SRQ", srq_round)
+ROW("a reader that blocks can be cancelled after a receive QP and an SRQ are destroyed")
+{
+	run_race(BLOCKS);
+}
 
 /* MVAPICH and MVAPICH2 end their event threads so. A lock that is left held ends the next round. */
-ROW("a reader that is cancelled asynchronously while a receive QP is destroyed leaves no lock held")
+ROW("a reader that is cancelled asynchronously while they are destroyed leaves no lock held")
 {
-	run_race(rcv_qp_round, ASYNCHRONOUS);
+	run_race(ASYNCHRONOUS);
 }

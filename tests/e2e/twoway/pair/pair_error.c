@@ -132,87 +132,52 @@ ROW("a thread with a pending cancel still polls the failure")
 
 /* ---- QPs are destroyed while other threads handle their failure ---- */
 
-/* How often a thread has begun and ended to poll a completion or to handle an event. */
-struct progress {
-	int begun, ended;
-	int failures;
-};
-
-static void count(int *counter)
-{
-	__atomic_add_fetch(counter, 1, __ATOMIC_SEQ_CST);
-}
-
-static int counted(const int *counter)
-{
-	return __atomic_load_n(counter, __ATOMIC_SEQ_CST);
-}
-
 static volatile bool stop;
 
-/* Polls the CQ of @a. */
-static void *poll_on(void *arg)
+/* Polls the CQ of @a. Counts the failures. */
+static void *poll_on(void *failures)
 {
-	struct progress *progress = arg;
 	struct ibv_wc wc;
 
 	while (!stop) {
-		count(&progress->begun);
 		if (ibv_poll_cq(a.cq, 1, &wc) == 1 && wc.status == IBV_WC_REM_ACCESS_ERR)
-			count(&progress->failures);
-		count(&progress->ended);
+			++*(int *)failures;
 		usleep(50);
 	}
 	return NULL;
 }
 
-/* Reads the events of @b. */
-static void *handle_all(void *arg)
+/* Reads the events of @b. Counts the access errors. */
+static void *handle_all(void *errors)
 {
-	struct progress *progress = arg;
 	struct ibv_async_event event;
 
 	for (;;) {
 		must_eq(ibv_get_async_event(b.context, &event), 0);
 		if (event.event_type == IBV_EVENT_PORT_ACTIVE)
 			return NULL;
-		count(&progress->begun);
+		++*(int *)errors;
 		ibv_ack_async_event(&event);
-		count(&progress->ended);
 	}
-}
-
-/* Destroys the QP. Returns whether the thread did its work meanwhile. */
-static bool destroyed_beside(struct end *end, struct progress *progress)
-{
-	int ended = counted(&progress->ended);
-
-	end_destroy_qp(end);
-	return counted(&progress->begun) != ended;
 }
 
 ROW("QPs are destroyed while threads poll a failed completion and read an access error")
 {
-	struct progress polls = { 0 }, events = { 0 };
-	int beside_poll = 0, beside_event = 0;
-	pthread_t poller, reader;
+	int failures = 0, errors = 0;
+	pthread_t poller = start_thread(poll_on, &failures);
+	pthread_t reader = start_thread(handle_all, &errors);
 
-	poller = start_thread(poll_on, &polls);
-	reader = start_thread(handle_all, &events);
-	for (unsigned round = 0;
-	     round < 80 || (!(beside_poll && beside_event && counted(&polls.failures)) &&
-			    round < 3000);
-	     round++) {
+	for (int round = 0; round < 200; round++) {
 		connect_ends();
 		end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
-		usleep(round % 40 * 10);
-		beside_event += destroyed_beside(&b, &events);
-		beside_poll += destroyed_beside(&a, &polls);
+		usleep((useconds_t)round % 40 * 10);	/* before, during and after both */
+		end_destroy_qp(&b);
+		end_destroy_qp(&a);
 		renew_qps();
 	}
 	stop = true;
 	inject_event(1, "port_active", 1);
 	join_thread(poller);
 	join_thread(reader);
-	must(beside_poll && beside_event && polls.failures);
+	must(failures && errors);
 }
