@@ -73,17 +73,16 @@ def check_as_json(xrc_compat, words, env):
     return status
 
 
-def test_check(xrc_compat, helpers, fakes, tmp_path):
+def test_check(xrc_compat, build_root, probe, fakes, tmp_path):
     env = {**fakes, "FAKE_DEVICES": "mlx4_0", "LD_LIBRARY_PATH": ""}
-    originals = [(path.name, path.read_bytes())
-                 for path in (helpers / "hold-registrations", helpers / "libprobe.so")]
+    legacy = build_root / "tests" / "e2e" / "door" / "linked-lazy"
+    originals = [(path.name, path.read_bytes()) for path in (legacy, probe)]
     program = tmp_path / "program"
     statuses = set()
     for seed, name, data in each_damaged(originals):
         program.write_bytes(data)
         program.chmod(0o755)
-        with_plugin = [helpers / "hold-registrations", "--plugin", program]
-        words = [program] if name == "hold-registrations" else with_plugin
+        words = [program] if name == legacy.name else [legacy, "--plugin", program]
         with repeatable(seed):
             # The loader reads outside of some damaged files. Whether it crashes depends on the
             # addresses that the kernel chose: on some files, in one of 80 runs.

@@ -119,8 +119,8 @@ def test_a_hostile_command_name_is_escaped_in_text_and_json(table, tool):
 
 
 UNSHARE = [
-    "unshare", *(["--user", "--map-root-user"] if os.geteuid() else []), "--pid", "--fork",
-    "--kill-child"
+    "unshare", *(["--user", "--map-root-user"] if os.geteuid() else []), "--pid", "--mount-proc",
+    "--fork", "--kill-child"
 ]
 
 
