@@ -26,7 +26,7 @@ deps_table() {
 	test|cmd:rping|programs over librdmacm that must run on the emulated HCA|rdmacm-utils|librdmacm-utils|librdmacm-utils
 	test|cmd:ibstat|reads the emulated ports, and brings libibumad, to which calls of old programs are passed|infiniband-diags|infiniband-diags|infiniband-diags
 	test|cmd:g++|the legacy headers must compile as C++ too|g++|gcc-c++|gcc-c++
-	test|cmd:strace|shows that programs without XRC are left alone|strace|strace|strace
+	test|cmd:strace|ends a daemon of the emulator at a system call|strace|strace|strace
 	test|cmd:mandoc|checks the manual pages|mandoc|mandoc|mandoc
 	more|cmd:clang|builds and fuzzes with another compiler|clang libclang-rt-dev|clang compiler-rt|clang
 	more|cmd:ld.lld|links with another linker|lld|lld|lld

@@ -6,14 +6,6 @@ import pytest
 pytestmark = pytest.mark.any_model
 
 
-def test_a_library_without_version_references_works(run, xrc_compat, build_root):
-    result = run([
-        xrc_compat, "run", "--softhca=1", "--",
-        build_root / "tests" / "e2e" / "shim" / "unversioned-main"
-    ])
-    assert (result.returncode, result.stdout) == (0, "unversioned: done\n"), result.stderr
-
-
 def test_the_first_verb_does_not_deadlock_with_a_constructor(run, xrc_compat, build_root,
                                                              sanitizer_env):
     """One thread calls a verb under the loader's lock, while another is in the first verb of the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program without XRC whose references to libibverbs have no version, like those of a plugin that
- * was not linked with libibverbs. The loader binds them to the functions of IBVERBS_1.0. The
- * program calls those functions that the shim also defines.
+ * A program whose references to libibverbs have no version, like those of a plugin that was not
+ * linked with libibverbs. The loader binds them to the functions of IBVERBS_1.0. The program calls
+ * those functions that the shim also defines. It calls ibv_open_xrc_domain if that is there.
  */
 
 #include <errno.h>
@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/time.h>
 #include <infiniband/verbs.h>
+
+#pragma weak ibv_open_xrc_domain
 
 static void must(int fine, const char *what)
 {
@@ -81,6 +83,8 @@ int main(void)
 	must(!ibv_destroy_qp(qp) && !ibv_destroy_srq(srq), "ibv_destroy_qp or ibv_destroy_srq");
 	events(context);
 	must(!ibv_close_device(context), "ibv_close_device");
-	printf("unversioned: done\n");
+	if (ibv_open_xrc_domain)
+		must(!ibv_open_xrc_domain(NULL, -1, 0) && errno == EINVAL, "ibv_open_xrc_domain");
+	printf("unversioned: done%s\n", ibv_open_xrc_domain ? ", with XRC" : "");
 	return 0;
 }
