@@ -41,15 +41,18 @@ void device_use_begin(void)
 	atomic_store_explicit(&state_used, true, memory_order_release);
 }
 
-/* Called before the real close: after that another thread may open a device at the same address. */
+/*
+ * Called before the real close: after that another thread may open a device at the same address.
+ * domain_take() first: it waits for verbs of other threads, which may still create objects.
+ */
 static void detach_all(const struct ibv_context *context, struct device_domain_list *ended)
 {
 	state_lock();
+	domain_take(context, ended);
 	srq_forget_context(context);
 	xrc_qp_forget_context(context);
 	event_forget_context(context);
 	ops_forget_context(context);
-	domain_take(context, ended);
 	state_unlock();
 }
 

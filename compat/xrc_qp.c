@@ -126,11 +126,11 @@ int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ib
 		return -ENOMEM;
 	domain = domain_hold(attr->xrc_domain, pd->context);
 	err = domain ? create_in(domain, pd, attr, xrc_qp) : -EINVAL;
-	domain_release(domain);
 	if (err)
 		free(xrc_qp);
 	else
 		*qp = xrc_qp->pair.ini;
+	domain_release(domain);	/* last: a close of the device that waits for it frees xrc_qp */
 	return err;
 }
 
