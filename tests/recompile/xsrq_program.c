@@ -219,7 +219,7 @@ static void send_one(void)
 	wr.num_sge = 1;
 	wr.opcode = IBV_WR_SEND;
 	wr.send_flags = 0;
-	wr.wr.xrc.remote_srqn = srq->ext.xrc.srq_num;
+	HOLDS(!ibv_get_srq_num(srq, &wr.wr.xrc.remote_srqn));
 	HOLDS(!ibv_post_send(sender.qp, &wr, &bad));
 	wait_for_completion(&sender, &wc);
 	HOLDS(wc.wr_id == 9);
@@ -252,6 +252,21 @@ static void limit_event(void)
 	HOLDS(event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED && event.element.srq == srq);
 	HOLDS(event.element.srq->srq_context == &receiver);
 	ibv_ack_async_event(&event);
+}
+
+/* A library that is compiled with today's header shares the device. Then srq is the provider's. */
+static void limit_event_of_another_library(void)
+{
+	struct ibv_srq_init_attr attr = xsrq_attr(xrcd, receiver.cq, 5);
+	struct ibv_srq *programs = srq;
+	struct ibv_srq_init_attr_ex ex;
+
+	xsrq_fill_attr_ex(&ex, receiver.pd, &attr);
+	HOLDS(srq = (struct ibv_srq *)xsrq_create_real(&ex));
+	srq->srq_context = &receiver;
+	limit_event();
+	HOLDS(!ibv_destroy_srq(srq));
+	srq = programs;
 }
 
 /* An ordinary SRQ, created by either function, and an RC QP that uses it. */
@@ -312,6 +327,7 @@ int main(void)
 	post_receive();
 	send_one();
 	limit_event();
+	limit_event_of_another_library();
 	ordinary_srq(0);
 	ordinary_srq(1);
 	destroy_objects();

@@ -8,7 +8,8 @@
  * the library of xrc-compat nor its command. If a name of that API means something else today, it
  * is a macro here for a type or function that begins with xsrq_.
  *
- * Difference: qp->srq is the provider's SRQ, so its type is not that of the program's own SRQs.
+ * Difference: qp->srq is the provider's SRQ, so its type is not that of the program's own SRQs. An
+ * event of an SRQ that another library has created names that SRQ, whose srq_context must be even.
  */
 #ifndef XSRQ_VERBS_H
 #define XSRQ_VERBS_H
@@ -163,6 +164,17 @@ static inline struct ibv_srq *xsrq_real(struct xsrq_srq *srq)
 	return srq && srq->handle == XSRQ_HANDLE ? srq->xsrq_real : (struct ibv_srq *)srq;
 }
 
+/*
+ * The program's SRQ; real itself if it was not created by this header. xsrq_fill() makes the
+ * srq_context odd. One that another library has set is even.
+ */
+static inline struct xsrq_srq *xsrq_of(struct ibv_srq *real)
+{
+	uintptr_t own = (uintptr_t)real->srq_context;
+
+	return own & 1 ? (struct xsrq_srq *)(own - 1) : (struct xsrq_srq *)real;
+}
+
 static inline void xsrq_fill_attr_ex(struct ibv_srq_init_attr_ex *ex, struct ibv_pd *pd,
 				     const struct xsrq_srq_init_attr *attr)
 {
@@ -181,7 +193,7 @@ static inline void xsrq_fill_attr_ex(struct ibv_srq_init_attr_ex *ex, struct ibv
 static inline int xsrq_fill(struct xsrq_srq *srq, struct ibv_srq *real, void *srq_context,
 			    const struct ibv_srq_init_attr_ex *ex)
 {
-	real->srq_context = srq;	/* for xsrq_get_async_event() */
+	real->srq_context = (char *)srq + 1;	/* for xsrq_of() */
 	srq->context = ex->pd->context;
 	srq->srq_context = srq_context;
 	srq->pd = ex->pd;
@@ -376,7 +388,7 @@ static inline int xsrq_get_async_event(struct ibv_context *context, struct xsrq_
 		return ret;
 	memcpy(event, &today, sizeof(today));
 	if (xsrq_is_srq_event(event))
-		event->element.srq = (struct xsrq_srq *)today.element.srq->srq_context;
+		event->element.srq = xsrq_of(today.element.srq);
 	return 0;
 }
 
