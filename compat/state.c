@@ -27,22 +27,31 @@ static atomic_bool fork_has_lock;
 /* The first thread of a child that takes the lock calls this once. */
 static void (*after_fork)(void);
 
+/* nanosleep(2) is a cancellation point. fork() must not end there: it has locks of its own. */
+static void pause_a_millisecond(void)
+{
+	const struct timespec millisecond = { .tv_nsec = 1000000 };
+	int cancel_state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	nanosleep(&millisecond, NULL);
+	pthread_setcancelstate(cancel_state, NULL);
+}
+
 /*
  * A thread holds the lock for less than a second, unless it forks, too, or waits for an allocator.
- * So the forking thread waits a second, or half a minute while another thread forks. False: it did
- * not get the lock.
+ * So the forking thread waits a second, or half a minute while another thread forks. It counts
+ * milliseconds: pthread_mutex_timedlock() measures by the system's time, which may be set back, and
+ * glibc before 2.30 has no pthread_mutex_clocklock(). False: it did not get the lock.
  */
 static bool lock_in_time(void)
 {
-	struct timespec end;
-
-	for (int seconds = 0; seconds < 30; seconds++) {
-		clock_gettime(CLOCK_REALTIME, &end);
-		end.tv_sec++;
-		if (!pthread_mutex_timedlock(&lock, &end))
+	for (int tries = 1; tries <= 30000; tries++) {
+		if (!pthread_mutex_trylock(&lock))
 			return true;
-		if (!atomic_load(&fork_has_lock))
+		if (tries % 1000 == 0 && !atomic_load(&fork_has_lock))
 			return false;
+		pause_a_millisecond();
 	}
 	return false;
 }

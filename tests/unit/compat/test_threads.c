@@ -70,13 +70,13 @@ TEST(threads_share_two_domains)
 
 static int tries;	/* to get the library's lock before a fork */
 
-int __real_pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *end);
-int __wrap_pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *end);
+int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex);
 
-int __wrap_pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *end)
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
 	__atomic_add_fetch(&tries, 1, __ATOMIC_RELAXED);
-	return __real_pthread_mutex_timedlock(mutex, end);
+	return __real_pthread_mutex_trylock(mutex);
 }
 
 static bool held, released;
