@@ -2,7 +2,6 @@
 /* The two-way QP: initiator and target created, modified and destroyed as one. */
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/file.h>
 #include <time.h>
@@ -11,7 +10,9 @@
 #include <modern/modern.h>
 
 #include "half.h"
+#include "handle.h"
 #include "pair.h"
+#include "state.h"
 
 /* ---- numbers ---- */
 
@@ -43,17 +44,35 @@ bool pair_fits(enum pair_rule rule, uint32_t initiator, uint32_t target)
 #define LOCK_TRIES 5000
 #define LOCK_PAUSE_NS 200000
 
+static struct handle_map kept_by_others;	/* devices whose lock was not free in time */
+
+static bool is_kept(const struct ibv_device *device)
+{
+	bool kept;
+
+	state_lock();
+	kept = handle_find(&kept_by_others, device);
+	state_unlock();
+	return kept;
+}
+
+static void note_kept(struct ibv_device *device)
+{
+	state_lock();
+	handle_add(&kept_by_others, device, device);
+	state_unlock();
+}
+
 /*
  * One process at a time creates a pair on a device, by a lock on the device file that each has
  * open. The lock only makes pairs likelier. After a second or two the process goes on without it,
- * and does not wait again: the holder may be stopped, or have left the lock to a child. Less than a
- * second is too short for eight ranks, each of which may need all its attempts.
+ * and does not wait for that device again: the holder may be stopped, or have left the lock to a
+ * child. Less than a second is too short for eight ranks, each of which may need all its attempts.
  */
 static bool lock_device(const struct ibv_context *context)
 {
 	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
-	static atomic_bool kept_by_others;
-	int tries = atomic_load(&kept_by_others) ? 1 : LOCK_TRIES;
+	int tries = is_kept(context->device) ? 1 : LOCK_TRIES;
 
 	while (tries--) {
 		if (!flock(context->cmd_fd, LOCK_EX | LOCK_NB))
@@ -63,7 +82,7 @@ static bool lock_device(const struct ibv_context *context)
 		if (tries)
 			nanosleep(&pause, NULL);
 	}
-	atomic_store(&kept_by_others, true);
+	note_kept(context->device);
 	return false;
 }
 

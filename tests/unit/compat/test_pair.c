@@ -66,10 +66,11 @@ int __wrap_flock(int fd, int operation)
 	return -1;
 }
 
-TEST(a_lock_that_stays_with_another_process_is_awaited_once)
+TEST(a_lock_that_stays_with_another_process_is_awaited_once_for_each_device)
 {
 	struct ibv_pd pd = { .context = provider_open(0) };
 	struct ibv_qp_init_attr attr = { .cap = { .max_send_wr = 1 } };
+	struct ibv_device other = { .name = "fake_1" };
 	struct pair pair;
 
 	assert_int_equal(pair_create(&pd, NULL, &attr, &pair), 0);
@@ -79,6 +80,10 @@ TEST(a_lock_that_stays_with_another_process_is_awaited_once)
 	assert_int_equal(pair_create(&pd, NULL, &attr, &pair), 0);
 	pair_destroy(&pair);
 	assert_int_equal(locks, 1);
+	pd.context->device = &other;
+	assert_int_equal(pair_create(&pd, NULL, &attr, &pair), 0);
+	pair_destroy(&pair);
+	assert_true(locks > 1000);
 }
 
 UNIT_MAIN(NULL, NULL)
