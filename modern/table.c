@@ -172,8 +172,10 @@ static const char *search_libibverbs(struct found *found)
 		return LIBRARY;
 	*found = (struct found){ .table = inlines };
 	name = look_up_functions(library, &found->table);
-	if (name)
+	if (name) {
+		dlclose(library);
 		return name;
+	}
 	look_up_commands(library, &found->table);
 	find_path(found);
 	found->wrap = find_wrapper();
