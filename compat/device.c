@@ -63,6 +63,7 @@ int device_close(struct ibv_context *context)
 
 	if (!context)
 		return -EINVAL;
+	event_ack_own();
 	if (!state_in_use())
 		return modern_close_device(context);
 	detach_all(context, &ended);

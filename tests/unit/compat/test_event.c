@@ -236,17 +236,39 @@ static uint32_t open_with_one_event(void)
 	return number;
 }
 
-TEST(the_event_of_a_thread_that_jumped_away_is_not_lost)
+static void jump_away(void)
 {
 	struct legacy_async_event event;
-	uint32_t number = open_with_one_event();
 
 	jumps = true;
 	if (!sigsetjmp(out, 1))
 		event_get(context, &event);
 	jumps = false;
+}
+
+TEST(the_event_of_a_thread_that_jumped_away_is_not_lost)
+{
+	struct legacy_async_event event;
+	uint32_t number = open_with_one_event();
+
+	jump_away();
 	assert_int_equal(event_get(context, &event), 0);
 	assert_int_equal(event.element.xrc_qp_num, number);
+	close_device();
+}
+
+/* The context of the second device has the address of the first. */
+TEST(the_event_of_a_thread_that_jumped_away_ends_with_its_device)
+{
+	struct legacy_async_event event;
+
+	open_with_one_event();
+	jump_away();
+	close_device();
+	assert_int_equal(acks, 1);
+	open_device();
+	assert_int_equal(fcntl(context->async_fd, F_SETFL, O_NONBLOCK), 0);
+	assert_int_equal(event_get(context, &event), -EAGAIN);
 	close_device();
 }
 
