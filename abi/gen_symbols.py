@@ -8,6 +8,7 @@ usage: gen_symbols.py map|symver|names|functions|exports|link symbols.tab OUTPUT
 """
 
 import collections
+import json
 import re
 import sys
 
@@ -166,9 +167,10 @@ def functions_header(symbols):
         if symbol.returns != "loader":
             arguments = symbol.arguments.replace("-", "")
             unsupported = symbol.unsupported.replace("-", "0")
+            port = json.dumps(symbol.port, ensure_ascii=False)  # quotes as in C
             text += (
                 f" \\\n\tX({symbol.name}, RETURNS_{symbol.returns.upper()}, {unsupported}, \"{arguments}\","
-                f" \"{symbol.port}\")")
+                f" {port})")
     text += "\n\n/* The functions that libibverbs no longer has. */\n#define ABI_LEGACY_FUNCTIONS(X)"
     text += "".join(f" \\\n\tX({symbol.name})" for symbol in symbols if is_legacy(symbol))
     return text + "\n\n#endif\n"

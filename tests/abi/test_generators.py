@@ -52,6 +52,11 @@ def test_refused_rows(make, capsys, row, complaint):
     assert f"symbols.tab:7: {complaint}" in capsys.readouterr().err
 
 
+def test_quotes_in_a_text_are_escaped(make):
+    text = make("functions", GOOD.replace("a2(x)", 'a2("x")'))[1]
+    assert r'"ctx,>n,=m", "a2(\"x\") and more")' in text
+
+
 def test_other_processors_are_asserted_as_far_as_the_first_mutex(tmp_path):
     made = tmp_path / "out.h"
     dump = os.path.join(ABI, "reference", "ofed-1.5.3.json")
