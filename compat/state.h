@@ -22,7 +22,8 @@ void state_wait(void);
 void state_changed(void);
 
 /**
- * state_in_use - whether the program has ever opened a domain. Before that, verbs are passed on.
+ * state_in_use - whether the program has ever tried to open a domain. Before that, verbs are passed
+ * on.
  */
 extern atomic_bool state_used;
 
