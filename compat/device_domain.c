@@ -10,6 +10,7 @@
 
 #include "device_domain.h"
 #include "log.h"
+#include "settings.h"
 
 struct device_domain_list device_domains = LIST_HEAD_INITIALIZER(device_domains);
 

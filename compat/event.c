@@ -16,6 +16,7 @@
 
 #include <modern/modern.h>
 
+#include "cancel.h"
 #include "event.h"
 #include "handle.h"
 #include "srq.h"

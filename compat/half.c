@@ -3,28 +3,10 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include <modern/modern.h>
 
 #include "half.h"
-
-/* An old struct is shorter than today's: only its own size is ever copied. */
-_Static_assert(sizeof(struct legacy_qp_attr) < sizeof(struct ibv_qp_attr),
-	       "today's struct has grown at its end");
-
-struct ibv_qp_attr attr_from_legacy(const struct legacy_qp_attr *lattr)
-{
-	struct ibv_qp_attr attr = { 0 };
-
-	memcpy(&attr, lattr, sizeof(*lattr));
-	return attr;
-}
-
-void attr_to_legacy(const struct ibv_qp_attr *attr, struct legacy_qp_attr *lattr)
-{
-	memcpy(lattr, attr, sizeof(*lattr));
-}
 
 struct transition {
 	bool valid;

@@ -37,8 +37,4 @@ int half_set(const struct half *half, const struct ibv_qp_attr *attr, int modern
 /** half_modify - half_query(), half_mask() and half_set() in a row. */
 int half_modify(enum half_role role, struct ibv_qp *qp, const struct ibv_qp_attr *attr, int mask);
 
-/** attr_from_legacy, attr_to_legacy - the common fields: the old struct is shorter. */
-struct ibv_qp_attr attr_from_legacy(const struct legacy_qp_attr *lattr);
-void attr_to_legacy(const struct ibv_qp_attr *attr, struct legacy_qp_attr *lattr);
-
 #endif

@@ -7,6 +7,7 @@
 
 #include "log.h"
 #include "program.h"
+#include "settings.h"
 
 static atomic_bool rcv_qp_looked_up;
 
@@ -95,7 +96,6 @@ __attribute__((cold)) bool program_find_xrc(void)
 		atomic_compare_exchange_strong(&program_xrc, &unknown, PROGRAM_USES_NONE);
 	return program_uses_xrc();
 }
-
 
 bool program_is_two_way(bool receive_only)
 {

@@ -6,6 +6,7 @@
 
 #include <modern/modern.h>
 
+#include "attr.h"
 #include "domain.h"
 #include "half.h"
 #include "log.h"

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The one lock of the library, and sections in which a thread cannot be cancelled. */
+/* The one lock of the library, and what a fork does with it. */
 
-#include <poll.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <time.h>
 
+#include "cancel.h"
 #include "state.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
 atomic_bool state_used;
-
-/* How many sections the thread is in, see cancel_hold(). */
-static __thread unsigned sections __attribute__((tls_model("initial-exec"))); /* shim/rdmacm.c */
 
 /*
  * During a fork the forking thread has the lock, or does without it. Fork handlers that were
@@ -64,7 +61,7 @@ static bool lock_in_time(void)
  */
 void state_forking(void)
 {
-	took_lock = !sections && lock_in_time();
+	took_lock = !cancel_is_held() && lock_in_time();
 	if (took_lock)
 		atomic_store(&fork_has_lock, true);
 	forking = true;
@@ -117,28 +114,4 @@ void state_wait(void)
 void state_changed(void)
 {
 	pthread_cond_broadcast(&changed);
-}
-
-/*
- * pthread_cancel() looks at the state of an asynchronously cancellable thread and sends a signal,
- * whose handler looks only at the type (glibc 2.36). If the sender loses its processor in between,
- * the signal comes while cancellation is disabled. It then ends the thread at its next cancellation
- * point all the same, perhaps with the lock taken. So cancel_hold() calls poll(2): like every
- * cancellation point it waits for a signal that is under way. After that no such signal is sent.
- */
-void cancel_hold(struct cancel_hold *hold)
-{
-	sections++;
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &hold->state);
-	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &hold->type);
-	if (hold->type == PTHREAD_CANCEL_ASYNCHRONOUS)
-		poll(NULL, 0, 0);
-}
-
-/* The type last: if this ended the thread, pthread_join() would not return PTHREAD_CANCELED. */
-void cancel_release(const struct cancel_hold *hold)
-{
-	sections--;
-	pthread_setcancelstate(hold->state, NULL);
-	pthread_setcanceltype(hold->type, NULL);
 }

@@ -40,14 +40,4 @@ void state_forking(void);
 void state_forked_parent(void);
 void state_forked_child(void (*clean_up)(void));
 
-/** struct cancel_hold - a section in which the calling thread cannot be cancelled. */
-struct cancel_hold {
-	int state, type;
-};
-
-/* Does not return if the thread is being cancelled already. */
-void cancel_hold(struct cancel_hold *hold);
-/* Does not return if the thread was cancelled meanwhile. */
-void cancel_release(const struct cancel_hold *hold);
-
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <compat/log.h>
+#include <compat/settings.h>
 #include <modern/modern.h>
 
 #include "shim.h"

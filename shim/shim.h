@@ -11,9 +11,9 @@
 
 #include <abi/export.h>
 #include <abi/legacy.h>
+#include <compat/cancel.h>
 #include <compat/errmap.h>
 #include <compat/pair.h>
-#include <compat/state.h>
 
 #include "tracer.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include <compat/log.h>
+#include <compat/settings.h>
 
 #include "../unit.h"
 

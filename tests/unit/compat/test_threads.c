@@ -14,10 +14,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include <compat/state.h>
+#include <compat/cancel.h>
 #include <compat/device.h>
 #include <compat/domain.h>
 #include <compat/rcv_qp.h>
+#include <compat/state.h>
 
 #include "../../thread_state.h"
 #include "provider.h"

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The attributes of a QP, from the old struct to today's and back. */
+#ifndef COMPAT_ATTR_H
+#define COMPAT_ATTR_H
+
+#include <string.h>
+
+#include <abi/legacy.h>
+
+/* Today's struct has grown at its end. So the library only ever copies the size of the old one. */
+_Static_assert(sizeof(struct legacy_qp_attr) < sizeof(struct ibv_qp_attr),
+	       "today's struct has grown at its end");
+
+static inline struct ibv_qp_attr attr_from_legacy(const struct legacy_qp_attr *lattr)
+{
+	struct ibv_qp_attr attr = { 0 };
+
+	memcpy(&attr, lattr, sizeof(*lattr));
+	return attr;
+}
+
+static inline void attr_to_legacy(const struct ibv_qp_attr *attr, struct legacy_qp_attr *lattr)
+{
+	memcpy(lattr, attr, sizeof(*lattr));
+}
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The library's settings, read once: getenv(3) in a verb would race with the program's setenv(3). */
+#ifndef COMPAT_SETTINGS_H
+#define COMPAT_SETTINGS_H
+
+#include <stdbool.h>
+
+enum two_way_setting {
+	TWO_WAY_AUTO,
+	TWO_WAY_ON,
+	TWO_WAY_OFF,
+	TWO_WAY_UNKNOWN,	/* another word: the library warns, and decides as with auto */
+};
+
+struct settings {
+	bool verbose;			/* XRC_COMPAT_VERBOSE */
+	enum two_way_setting two_way;	/* XRC_COMPAT_TWO_WAY */
+	char two_way_text[24];		/* the word, cut */
+	const char *table_dir;		/* XRC_COMPAT_TABLE_DIR */
+};
+
+/**
+ * settings - from the environment as it was at the first call, which the program's first verb
+ * makes. A setuid program has its caller's environment, so there they are the defaults.
+ */
+const struct settings *settings(void);
+
+#endif
