@@ -14,30 +14,6 @@ static struct check check; /* large, and zeroed */
 static struct string_list plugins;
 static bool as_json;
 
-/*
- * Functions that the program imports and the system's libibverbs lacks, as the experimental verbs
- * of MLNX_OFED.
- */
-static void read_unresolved(void)
-{
-	const char *path = check.needs.system_libibverbs;
-	struct elf_info system;
-
-	if (!path || elf_info_read(path, &system))
-		return;
-	for (size_t i = 0; i < check.closure.count; i++) {
-		const struct string_list *import = &check.closure.object[i].elf.import;
-
-		for (size_t j = 0; j < import->count; j++) {
-			const char *name = import->item[j];
-
-			if (!strncmp(name, "ibv_", 4) && !legacy_name(name) &&
-			    !string_list_has(&system.export, name))
-				string_list_add(&check.unresolved, name);
-		}
-	}
-}
-
 /* Sorts the plugins that can be read from those that cannot. */
 static void read_plugins(struct string_list *readable)
 {
@@ -68,7 +44,6 @@ static void read_libraries(void)
 	check.static_verbs = !check.libibverbs && !check.starter &&
 			      legacy_is_in_file(program->binary);
 	check.mpi = closure_has_mpi(&check.closure) || starter_is_mpi(program);
-	read_unresolved();
 }
 
 static void read_all(void)

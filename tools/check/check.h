@@ -21,14 +21,11 @@ enum check_verdict {
 	VERDICT_BROKEN,		 /* libraries are missing, the program's or ours */
 };
 
-/* What a program and its libraries use of the legacy XRC interface, and how they bind to it. */
+/* What a program and its libraries use of the legacy XRC interface. */
 struct legacy_use {
-	struct string_list needs; /* "FUNCTION, by FILE" for each legacy function, sorted */
-	bool receive_qps;	  /* a function of receive QPs is among them */
-	const struct loaded_object *run_time; /* looks the functions up by dlsym(); or NULL */
+	struct string_list needs; /* "FUNCTION, by FILE" for each legacy function */
+	bool receive_qps;	  /* one of receive QPs is among them; else XRC QPs receive */
 	bool transitional; /* uses the interface of 2011, which was never released (IBV_XRC_OPS) */
-	/* "one-way": with receive QPs; "two-way": XRC QPs receive; NULL: no function is used */
-	const char *direction;
 };
 
 struct check {
@@ -47,7 +44,6 @@ struct check {
 	struct legacy_use use;
 	const struct loaded_object *libibverbs; /* that the loader finds, or NULL */
 	struct string_list unread; /* plugins that the user named and that cannot be read */
-	struct string_list unresolved; /* other functions that today's libibverbs lacks */
 	struct device_list devices;
 	int devices_error;
 	enum check_verdict verdict;
@@ -55,9 +51,6 @@ struct check {
 	const char *reason;
 	const char *next; /* the command to type now; NULL if there is none */
 };
-
-/* True for the names of the eight functions. */
-bool legacy_name(const char *name);
 
 void legacy_use_read(const struct closure *closure, struct legacy_use *use);
 

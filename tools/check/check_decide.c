@@ -48,7 +48,7 @@ static bool is_closed(const struct device *device)
 
 static bool uses_xrc(const struct check *check)
 {
-	return check->use.needs.count || check->use.run_time;
+	return check->use.needs.count > 0;
 }
 
 static bool decide_fault(struct check *check, enum check_verdict verdict)
@@ -142,15 +142,6 @@ static bool decide_preload(struct check *check)
 						  check->library_fault);
 }
 
-/* The program needs a function that no library of this machine has. */
-static bool decide_unresolved(struct check *check)
-{
-	return check->unresolved.count &&
-	       decided(check, VERDICT_UNSUPPORTED,
-		       format_string("it also needs %s, which is neither in OFED's libibverbs nor in today's",
-				     check->unresolved.item[0]));
-}
-
 static bool decide_device(struct check *check)
 {
 	const struct device *closed = find_device(check, is_closed);
@@ -205,7 +196,7 @@ void check_decide(struct check *check)
 {
 	static bool (*const rules[])(struct check *check) = {
 		decide_start, decide_plugins, decide_starter, decide_unasked, decide_static,
-		decide_need, decide_preload, decide_unresolved, decide_device, decide_ready,
+		decide_need, decide_preload, decide_device, decide_ready,
 	};
 
 	for (size_t i = 0; !rules[i](check);)

@@ -90,11 +90,10 @@ static void print_libibverbs(struct json *json, const struct check *check)
 	const struct needs *needs = &check->needs;
 
 	print_list(json, "needs", "Needs", &check->use.needs);
-	print_value(json, "looks_up", "Looks up", check->use.run_time
-							  ? check->use.run_time->path
-							  : NULL);
-	print_value(json, "direction", "Direction", check->use.direction);
-	print_list(json, "unresolved", "Unresolved", &check->unresolved);
+	print_value(json, "direction", "Direction",
+		    !check->use.needs.count    ? NULL
+		    : check->use.receive_qps ? "one-way"
+					       : "two-way");
 	print_value(json, "libibverbs", "libibverbs",
 		    check->libibverbs ? check->libibverbs->path : NULL);
 	print_value(json, "old_libibverbs", "too old", needs->old_libibverbs);

@@ -170,16 +170,16 @@ const char *library_found(const char *name, const char *object, const struct elf
 	return NULL;
 }
 
-/* ---- plugins ---- */
-
-static bool begins_with_any(const char *path, const char *const *words)
+bool object_begins_with(const struct loaded_object *object, const char *const *names)
 {
-	for (; *words; words++) {
-		if (!strncmp(basename(path), *words, strlen(*words)))
+	for (; *names; names++) {
+		if (!strncmp(basename(object->path), *names, strlen(*names)))
 			return true;
 	}
 	return false;
 }
+
+/* ---- plugins ---- */
 
 /* Open MPI keeps its transports in <libdir>/openmpi/mca_*.so. */
 static void add_plugins_beside(struct string_list *plugins, const char *library)
@@ -244,7 +244,7 @@ void closure_read(const char *path, const struct elf_info *kind, const struct st
 		string_list_add(&all, plugins->item[i]);
 	for (size_t asked = 0, seen = 1; !closure->unasked; asked++) {
 		for (; seen < closure->count; seen++) {
-			if (begins_with_any(closure->object[seen].path, open_mpi))
+			if (object_begins_with(&closure->object[seen], open_mpi))
 				add_plugins_beside(&all, closure->object[seen].path);
 		}
 		if (asked == all.count)
@@ -258,8 +258,7 @@ const struct loaded_object *closure_find(const struct closure *closure, const ch
 	for (size_t i = 1; i < closure->count; i++) {
 		const struct loaded_object *object = &closure->object[i];
 
-		if (!strcmp(object->wanted, name) || !strcmp(basename(object->path), name) ||
-		    (object->elf.soname && !strcmp(object->elf.soname, name)))
+		if (!strcmp(object->wanted, name) || !strcmp(basename(object->path), name))
 			return object;
 	}
 	return NULL;
@@ -275,7 +274,7 @@ bool closure_has_mpi(const struct closure *closure)
 
 	for (size_t i = 0; i < closure->count; i++) {
 		for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
-			if (regular_has(closure->object[i].path, words[k], strlen(words[k])))
+			if (regular_has(closure->object[i].path, words[k]))
 				return true;
 		}
 	}

@@ -27,6 +27,21 @@ static void read_interpreter(Elf *elf, const GElf_Phdr *segment, struct elf_info
 		info->interpreter = copy_string(image + segment->p_offset);
 }
 
+/* The segment says where it is: a file may have no section headers. */
+static void read_dynamic(Elf *elf, const GElf_Phdr *segment, struct elf_info *info)
+{
+	Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)segment->p_offset,
+					      (size_t)segment->p_filesz, ELF_T_DYN);
+	GElf_Dyn entry;
+
+	info->is_dynamic = true;
+	for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+		info->is_program |= entry.d_tag == DT_DEBUG ||
+				    (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE));
+		info->is_audited |= entry.d_tag == DT_AUDIT || entry.d_tag == DT_DEPAUDIT;
+	}
+}
+
 /*
  * False if the file ends before its segments do. The kernel starts such a program, and it dies at
  * the missing page.
@@ -44,96 +59,14 @@ static bool read_segments(Elf *elf, struct elf_info *info)
 		if (segment.p_type == PT_LOAD &&
 		    (segment.p_offset > size || segment.p_filesz > size - segment.p_offset))
 			return false;
-		info->is_dynamic |= segment.p_type == PT_DYNAMIC;
+		if (segment.p_type == PT_LOAD && info->mapped < segment.p_offset + segment.p_filesz)
+			info->mapped = segment.p_offset + segment.p_filesz;
+		if (segment.p_type == PT_DYNAMIC)
+			read_dynamic(elf, &segment, info);
 		if (segment.p_type == PT_INTERP)
 			read_interpreter(elf, &segment, info);
 	}
 	return true;
-}
-
-/* The last one counts, as for the loader. @address: in a PT_LOAD. */
-static bool find_segment(Elf *elf, GElf_Word type, GElf_Addr address, GElf_Phdr *found)
-{
-	GElf_Phdr segment;
-	bool any = false;
-
-	for (int i = 0; gelf_getphdr(elf, i, &segment); i++) {
-		if (segment.p_type != type ||
-		    (type == PT_LOAD &&
-		     (address < segment.p_vaddr || address - segment.p_vaddr >= segment.p_filesz)))
-			continue;
-		*found = segment;
-		any = true;
-	}
-	return any;
-}
-
-/* Found by its address, as the loader does: a file may have no section headers. */
-static Elf_Data *dynamic_segment(Elf *elf)
-{
-	GElf_Phdr dynamic, load;
-	GElf_Xword skipped, left;
-
-	if (!find_segment(elf, PT_DYNAMIC, 0, &dynamic) ||
-	    !find_segment(elf, PT_LOAD, dynamic.p_vaddr, &load))
-		return NULL;
-	skipped = dynamic.p_vaddr - load.p_vaddr;
-	left = load.p_filesz - skipped;
-	return elf_getdata_rawchunk(elf, (int64_t)(load.p_offset + skipped),
-				    (size_t)(dynamic.p_memsz < left ? dynamic.p_memsz : left),
-				    ELF_T_DYN);
-}
-
-/* The contents of the first section of that kind; NULL if there is none. */
-static Elf_Data *section(Elf *elf, GElf_Word type, GElf_Shdr *header)
-{
-	Elf_Scn *scn = NULL;
-
-	memset(header, 0, sizeof(*header));
-	while ((scn = elf_nextscn(elf, scn))) {
-		if (gelf_getshdr(scn, header) && header->sh_type == type)
-			return elf_getdata(scn, NULL);
-	}
-	return NULL;
-}
-
-static void read_dynamic(Elf *elf, struct elf_info *info)
-{
-	Elf_Data *data = dynamic_segment(elf);
-	GElf_Shdr header;
-	GElf_Dyn entry;
-
-	section(elf, SHT_DYNAMIC, &header);
-	for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
-		info->is_program |= entry.d_tag == DT_DEBUG ||
-				    (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE));
-		info->is_audited |= entry.d_tag == DT_AUDIT || entry.d_tag == DT_DEPAUDIT;
-		if (entry.d_tag == DT_SONAME)
-			info->soname =
-				copy_string(elf_strptr(elf, header.sh_link, entry.d_un.d_val));
-	}
-}
-
-/* ---- symbols ---- */
-
-static void read_symbols(Elf *elf, struct elf_info *info)
-{
-	GElf_Shdr table;
-	Elf_Data *data = section(elf, SHT_DYNSYM, &table);
-	GElf_Sym symbol;
-
-	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
-		const char *name = elf_strptr(elf, table.sh_link, symbol.st_name);
-		int bind = GELF_ST_BIND(symbol.st_info);
-
-		if (!name || !name[0] || bind == STB_LOCAL)
-			continue;
-		if (symbol.st_shndx != SHN_UNDEF)
-			string_list_add(&info->export, name);
-		else
-			string_list_add(bind == STB_WEAK ? &info->weak_import : &info->import,
-					name);
-	}
 }
 
 /* ---- the file ---- */
@@ -151,9 +84,16 @@ static int read_elf(Elf *elf, struct elf_info *info)
 	info->machine = header.e_machine;
 	info->big_endian = header.e_ident[EI_DATA] == ELFDATA2MSB;
 	info->has_sections = header.e_shoff != 0;
-	read_dynamic(elf, info);
-	read_symbols(elf, info);
 	return 0;
+}
+
+/* ld.so honours LD_PRELOAD for the program that it starts. */
+static bool is_loader(const char *path)
+{
+	const char *name = basename(path);
+
+	return !strncmp(name, "ld-", 3) || !strncmp(name, "ld.so", 5) ||
+	       !strncmp(name, "ld64.so", 7);
 }
 
 int elf_info_read(const char *path, struct elf_info *info)
@@ -168,40 +108,33 @@ int elf_info_read(const char *path, struct elf_info *info)
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	result = elf ? read_elf(elf, info) : -ENOEXEC;
-	if (result)
+	if (result) {
 		memset(info, 0, sizeof(*info));
+	} else if (!info->has_interpreter && is_loader(path)) {
+		/* It serves itself. */
+		info->has_interpreter = true;
+		info->interpreter = copy_string(path);
+	}
 	elf_end(elf);
 	close(fd);
 	return result;
 }
 
-bool elf_info_imports(const struct elf_info *info, const char *name)
+bool elf_info_names(const struct elf_info *info, const char *path, const char *name)
 {
-	return string_list_has(&info->import, name) || string_list_has(&info->weak_import, name);
+	return regular_has_bytes(path, info->mapped, name, strlen(name) + 1);
 }
 
 /* ---- kinds ---- */
 
-/* ld.so has no interpreter either, but it honours LD_PRELOAD for the program that it starts. */
-static bool is_loader(const struct elf_info *info)
-{
-	static const char *const names[] = { "ld-", "ld.so", "ld64.so" };
-
-	for (size_t i = 0; info->soname && i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strncmp(info->soname, names[i], strlen(names[i])))
-			return true;
-	}
-	return false;
-}
-
 bool elf_info_is_library(const struct elf_info *info)
 {
-	return info->is_dynamic && !info->has_interpreter && !info->is_program && !is_loader(info);
+	return info->is_dynamic && !info->has_interpreter && !info->is_program;
 }
 
 bool elf_info_is_static(const struct elf_info *info)
 {
-	return !info->has_interpreter && !elf_info_is_library(info) && !is_loader(info);
+	return !info->has_interpreter && !elf_info_is_library(info);
 }
 
 const char *elf_info_machine_name(const struct elf_info *info)

@@ -16,9 +16,7 @@ const char *const companion_names[] = { "libibumad.so.1", "libibumad.so.2", "lib
 bool libibverbs_is_old(const char *path)
 {
 	/* Each release of rdma-core has this symbol version, which its drivers need. */
-	static const char node[] = "IBVERBS_PRIVATE_";
-
-	return !regular_has(path, node, strlen(node));
+	return !regular_has(path, "IBVERBS_PRIVATE_");
 }
 
 /* The path of our library of that name, if it is one of companion_names. */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/utsname.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -218,31 +219,28 @@ static int refuse_privileged(struct program *program)
 	return 0;
 }
 
-#if defined(__aarch64__)
-#define OWN_MACHINE "aarch64"
-#else
-#define OWN_MACHINE "x86-64"
-#endif
-
-static bool runs_here(const struct elf_info *elf)
+static bool runs_here(const struct elf_info *elf, const struct elf_info *library)
 {
-#if defined(__aarch64__)
-	return elf->machine == EM_AARCH64 && !elf->big_endian;
-#else
-	return elf->machine == EM_X86_64 || elf->machine == EM_386;
-#endif
+	/* One x86 machine runs both. */
+	bool is_x86 = library->machine == EM_X86_64 || library->machine == EM_386;
+
+	return !elf->big_endian &&
+	       (elf->machine == library->machine ||
+		(is_x86 && (elf->machine == EM_X86_64 || elf->machine == EM_386)));
 }
 
 /* The kernel does not execute it. */
-static int refuse_start(struct program *program)
+static int refuse_start(struct program *program, const struct elf_info *library)
 {
 	const struct elf_info *elf = &program->elf;
 	const char *binary = program->binary;
+	struct utsname machine;
 
-	if (!runs_here(elf))
+	if (!runs_here(elf, library) && !uname(&machine))
 		return refused(program, TOOL_EXIT_NOT_EXECUTABLE, binary,
-			       format_string("is a %d-bit program for %s, and this machine is " OWN_MACHINE,
-					     elf->bits, elf_info_machine_name(elf)), NULL);
+			       format_string("is a %d-bit program for %s, and this machine is %s",
+					     elf->bits, elf_info_machine_name(elf),
+					     machine.machine), NULL);
 	/* The kernel answers ENOENT too. */
 	if (elf->interpreter && access(elf->interpreter, F_OK))
 		return refused(program, TOOL_EXIT_NOT_FOUND, binary,
@@ -256,7 +254,7 @@ int program_refuse(struct program *program, const struct elf_info *library)
 {
 	const struct elf_info *elf = &program->elf;
 	const char *binary = program->binary;
-	int status = refuse_start(program);
+	int status = refuse_start(program, library);
 
 	if (status)
 		return status;

@@ -12,8 +12,11 @@
 /* Opens a regular file for reading, and does not block on a FIFO. The descriptor, or -errno. */
 int regular_open(const char *path);
 
-/* Whether the file contains these bytes. False when it cannot be read. */
-bool regular_has(const char *path, const char *bytes, size_t size);
+/* Whether the file contains the text. False when it cannot be read. */
+bool regular_has(const char *path, const char *text);
+
+/* Whether its first @most bytes contain these. */
+bool regular_has_bytes(const char *path, size_t most, const void *bytes, size_t size);
 
 /* ---- ELF files ---- */
 
@@ -23,13 +26,11 @@ struct elf_info {
 	bool big_endian;
 	bool has_interpreter;
 	bool is_dynamic;  /* has a dynamic segment */
-	bool has_sections; /* else SONAME and symbols are unknown */
+	bool has_sections; /* a packed file has none */
 	bool is_program;  /* marked as one: DT_DEBUG or DF_1_PIE, which no shared library has */
 	bool is_audited;   /* has DT_AUDIT: to list its libraries runs that one */
 	char *interpreter; /* the dynamic loader, or NULL */
-	char *soname;
-	/* Names of functions and objects: needed, used if there, and defined for others. */
-	struct string_list import, weak_import, export;
+	size_t mapped; /* bytes of the file up to the end of its last PT_LOAD */
 };
 
 /*
@@ -48,8 +49,11 @@ bool elf_info_is_library(const struct elf_info *info);
 /* "x86-64", "i386", "ppc64, big-endian" ..., or "machine N"; for people. */
 const char *elf_info_machine_name(const struct elf_info *info);
 
-/* Whether it imports the function, weakly or not. */
-bool elf_info_imports(const struct elf_info *info, const char *name);
+/*
+ * Whether the file @path names the symbol, as an import or for dlsym(). Debugging information is
+ * not mapped and does not count.
+ */
+bool elf_info_names(const struct elf_info *info, const char *path, const char *name);
 
 /* ---- programs ---- */
 
@@ -120,8 +124,11 @@ struct closure {
 void closure_read(const char *path, const struct elf_info *kind, const struct string_list *plugins,
 		  struct closure *closure);
 
-/* The object whose SONAME or file name is @name, or NULL. */
+/* The object that was asked for as @name, or whose file has that name; or NULL. */
 const struct loaded_object *closure_find(const struct closure *closure, const char *name);
+
+/* Whether the name of its file begins with one of @names, up to NULL. */
+bool object_begins_with(const struct loaded_object *object, const char *const *names);
 
 /* Whether a library of an MPI implementation is there, or the program contains one. */
 bool closure_has_mpi(const struct closure *closure);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -22,7 +23,7 @@ int regular_open(const char *path)
 	return -EACCES;
 }
 
-bool regular_has(const char *path, const char *bytes, size_t size)
+bool regular_has_bytes(const char *path, size_t most, const void *bytes, size_t size)
 {
 	int fd = regular_open(path);
 	void *map = MAP_FAILED;
@@ -36,7 +37,13 @@ bool regular_has(const char *path, const char *bytes, size_t size)
 	close(fd);
 	if (map == MAP_FAILED)
 		return false;
-	found = memmem(map, (size_t)st.st_size, bytes, size) != NULL;
+	most = most < (size_t)st.st_size ? most : (size_t)st.st_size;
+	found = memmem(map, most, bytes, size) != NULL;
 	munmap(map, (size_t)st.st_size);
 	return found;
+}
+
+bool regular_has(const char *path, const char *text)
+{
+	return regular_has_bytes(path, SIZE_MAX, text, strlen(text));
 }

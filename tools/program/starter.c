@@ -29,8 +29,8 @@ bool starter_is_mpi(const struct program *program)
 		return true;
 	/* A job script has one of these in it. */
 	return program_is_script(program) &&
-	       (regular_has(program->path, "mpirun", 6) ||
-		regular_has(program->path, "mpiexec", 7) || regular_has(program->path, "srun ", 5));
+	       (regular_has(program->path, "mpirun") || regular_has(program->path, "mpiexec") ||
+		regular_has(program->path, "srun "));
 }
 
 static bool is_known(const struct program *program)
@@ -46,7 +46,7 @@ static bool is_known(const struct program *program)
 	       is_among(basename(program->binary), names) || starter_is_mpi(program);
 }
 
-static bool calls_exec(const struct elf_info *elf)
+static bool calls_exec(const struct program *program)
 {
 	static const char *const calls[] = {
 		"execve", "execv", "execvp", "execvpe", "execl", "execle", "execlp", "posix_spawn",
@@ -54,7 +54,7 @@ static bool calls_exec(const struct elf_info *elf)
 	};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		if (elf_info_imports(elf, calls[i]))
+		if (elf_info_names(&program->elf, program->binary, calls[i]))
 			return true;
 	}
 	return false;
@@ -62,7 +62,7 @@ static bool calls_exec(const struct elf_info *elf)
 
 bool starter_is_one(const struct program *program)
 {
-	return program_is_script(program) || is_known(program) || calls_exec(&program->elf);
+	return program_is_script(program) || is_known(program) || calls_exec(program);
 }
 
 /* ---- words ---- */
@@ -81,27 +81,12 @@ static const char *take_program(const char *word)
 
 /* ---- shell scripts ---- */
 
-/* Expands the usual forms of the script's own folder, and removes quotes. */
-static char *simplify(const char *line, const char *folder)
+/* A folder that only the shell knows is most often the script's own: "$(dirname "$0")/prog". */
+static const char *in_folder(const char *word, const char *folder)
 {
-	static const char *const own[] = { "$(dirname \"$0\")", "$(dirname $0)", "`dirname $0`",
-					   "`dirname \"$0\"`", "${0%/*}" };
-	size_t length = 0, size;
-	FILE *stream;
-	char *text;
+	const char *last = strrchr(word, '/');
 
-	stream = need_memory(open_memstream(&text, &size));
-	for (; *line; line += length ? length : 1) {
-		length = 0;
-		for (size_t i = 0; !length && i < sizeof(own) / sizeof(own[0]); i++)
-			length = strncmp(line, own[i], strlen(own[i])) ? 0 : strlen(own[i]);
-		if (length)
-			fputs(folder, stream);
-		else if (!strchr("\"'", *line))
-			fputc(*line, stream);
-	}
-	fclose(stream);
-	return need_memory(text);
+	return last && strpbrk(word, "$`)}") ? format_string("%s%s", folder, last) : word;
 }
 
 /* Scripts also call rm, hostname and their like by path. */
@@ -112,16 +97,14 @@ static bool is_of_the_system(const char *word)
 }
 
 /* The first word of the line that is a program. */
-static const char *in_line(const char *line, const char *folder)
+static const char *in_line(char *line, const char *folder)
 {
-	char *text = simplify(line, folder), *rest = text, *word;
-	const char *path = NULL;
+	const char *path = NULL, *word;
 
-	while (!path && (word = strsep(&rest, " \t;&|")) != NULL && word[0] != '#') {
+	while (!path && (word = strsep(&line, " \t;&|\"'")) != NULL && word[0] != '#') {
 		if (!is_of_the_system(word))
-			path = take_program(word);
+			path = take_program(in_folder(word, folder));
 	}
-	free(text);
 	return path;
 }
 
@@ -132,10 +115,13 @@ static const char *in_script(char *script, const char *folder)
 	char *line;
 
 	while ((line = strsep(&script, "\n")) != NULL) {
+		bool ends;
+
 		line += strspn(line, " \t");
-		path = line[0] != '#' ? in_line(line, folder) : NULL;
+		ends = !strncmp(line, "exec ", 5);
+		path = in_line(line, folder);
 		found = path ? path : found;
-		if (found && !strncmp(line, "exec ", 5))
+		if (found && ends)
 			break;
 	}
 	return found;

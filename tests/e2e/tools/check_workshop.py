@@ -9,9 +9,8 @@ import pytest
 
 OLD_LIBIBVERBS = """
 #define F(x) int x(void); int x(void) { return 0; }
-F(ibv_open_xrc_domain) F(ibv_create_qp) F(ibv_create_xrc_rcv_qp) F(ibv_exp_query_device)
-F(ibv_create_xsrq) F(ibv_get_device_list) F(ibv_open_device) F(ibv_cmd_open_xrc_domain)
-F(ibv_reset_xrc_rcv_qp)
+F(ibv_open_xrc_domain) F(ibv_create_qp) F(ibv_create_xrc_rcv_qp) F(ibv_create_xsrq)
+F(ibv_get_device_list) F(ibv_open_device) F(ibv_cmd_open_xrc_domain)
 """
 LOOKING_UP = """#include <dlfcn.h>
 int start(void *h); int start(void *h) { return !dlsym(h, "openib_driver_init"); }"""
@@ -35,9 +34,6 @@ STATIC_VERBS = """
 const char *volatile strings[] = { "%s/class/infiniband_verbs", "libibverbs: Warning: couldn't load driver" };
 int main(int c, char **v) { (void)v; return strings[c & 1][0]; }
 """
-MLNX_WEAK = ONE_WAY.replace(
-    " int main(void) { return", " int ibv_exp_query_device(void) __attribute__((weak)); "
-    "int main(void) { return (ibv_exp_query_device ? ibv_exp_query_device() : 0) +")
 MVAPICH = ONE_WAY.replace("int main", 'const char *volatile name = "MV2_USE_XRC"; int main')
 SHELL_SCRIPT = """#!@/sh
 # /bin/true

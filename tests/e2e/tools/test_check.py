@@ -145,8 +145,8 @@ def test_the_text_has_the_facts_of_the_json(run, xrc_compat, fakes, workshop):
     program = workshop.folder / "linked"
     result = run([xrc_compat, "check", program], env=fakes)
     assert result.returncode == 0
-    for words in (f"Needs       ibv_create_xrc_rcv_qp, by {program}\n",
-                  f"            ibv_open_xrc_domain, by {program}\n",
+    for words in (f"Needs       ibv_open_xrc_domain, by {program}\n",
+                  f"            ibv_create_xrc_rcv_qp, by {program}\n",
                   "Verdict     ready\n",
                   f"Next        xrc-compat run -- {program}\n", "qedr0: ",
                   "without sharing of receive QPs between processes"):
