@@ -163,15 +163,6 @@ ROW_JOB("5.5", "a query by a registrant, or without a registration, returns what
 	expect_in_rtr(c, qpn, a, 0);
 }
 
-ROW_JOB("5.5", "a query returns what another process has modified")
-{
-	expect_ok(reg(b, D, qpn));
-	bring(a, RCV_QP(qpn), IBV_QPS_INIT, a, PEER_QPN);
-	expect_rcv_state(b, qpn, IBV_QPS_INIT);
-	expect_ok(modify_to(b, D, qpn, IBV_QPS_ERR, a));
-	expect_rcv_state(a, qpn, IBV_QPS_ERR);
-}
-
 ROW_JOB("5.5", "a query does not register, and does not keep the QP alive")
 {
 	expect_ok(query_rcv_qp(b, D, qpn, 0));

@@ -42,18 +42,9 @@ ROW("1.3", "max_wr and max_sge are written back")
 	/* The drivers round both up. */
 	expect_that(r.srq_attr.max_wr > 100 && r.srq_attr.max_wr <= 65536);
 	expect_that(r.srq_attr.max_sge >= 2 && r.srq_attr.max_sge <= 64);
+	/* rows_ordinary.c posts as many receives as the query returns. */
+	expect_eq(r.srq_attr.max_wr, query_srq(a, 0).srq_attr.max_wr);
 	expect_eq(r.srq_attr.max_sge, query_srq(a, 0).srq_attr.max_sge);
-}
-
-ROW("1.3", "as many receives as max_wr can be posted, no more")
-{
-	struct actor *a = with_domain();
-	struct result r = create_with(a, (struct ibv_srq_attr){ .max_wr = 5, .max_sge = 1 });
-
-	expect_ok(r);
-	for (uint32_t i = 0; i < r.srq_attr.max_wr; i++)
-		expect_ret(post_recv(a, 0, 0), 0);
-	expect_that(post_recv(a, 0, 0).ret != 0);
 }
 
 /* qperf's client creates one and never posts to it. */
@@ -98,17 +89,6 @@ ROW("5.3", "the limit can be set and read back")
 	expect_that(r.srq_attr.max_sge >= 1);
 }
 
-ROW("5.3", "a domain closes after 50 SRQs were created and destroyed")
-{
-	struct actor *a = with_domain();
-
-	for (int i = 0; i < 50; i++) {
-		expect_ok(create_srq(a, 0, D));
-		expect_ok(destroy_srq(a, 0));
-	}
-	expect_ok(close_domain(a, D));
-}
-
 #define create_at(actor, pd_, cq) ask(actor, create_srq, .pd = pd_, .recv_cq = cq, SRQ_USUAL)
 
 ROW("5.3", "create_xrc_srq refuses a PD or CQ that is NULL or another context's with EINVAL")
@@ -140,13 +120,4 @@ ROW("5.3", "create_xrc_srq refuses a domain of another device or context with EI
 	expect(create_srq(a, 0, D), EINVAL);
 	expect_ok(open_elsewhere(a, D, SAME_DEVICE));
 	expect(create_srq(a, 0, D), EINVAL);
-}
-
-/* OFED allowed 64 entries, so only the driver refuses them. */
-ROW("5.2", "an SRQ that the driver refuses does not keep its domain busy")
-{
-	struct actor *a = with_domain();
-
-	expect(create_with(a, (struct ibv_srq_attr){ .max_wr = 1, .max_sge = 64 }), EINVAL);
-	expect_ok(close_domain(a, D));
 }
