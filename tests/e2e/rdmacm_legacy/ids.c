@@ -2,7 +2,6 @@
 /* Old objects on the devices of librdmacm's ids. */
 
 #include <fcntl.h>
-#include <poll.h>
 
 #include "ids.h"
 
@@ -33,14 +32,4 @@ struct ibv_qp_init_attr ids_xrc_attr(struct rdma_cm_id *id, struct ibv_xrc_domai
 		.xrc_domain = domain,
 		.cap = { .max_send_wr = 4, .max_send_sge = 1 },
 	};
-}
-
-struct ibv_wc ids_completion(struct ibv_cq *cq)
-{
-	struct ibv_wc wc;
-
-	while (!ibv_poll_cq(cq, 1, &wc))
-		poll(NULL, 0, 1);
-	must_eq(wc.status, IBV_WC_SUCCESS);
-	return wc;
 }

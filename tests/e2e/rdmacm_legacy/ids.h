@@ -19,7 +19,4 @@ struct ibv_xrc_domain *ids_domain(struct rdma_cm_id *id);
 /** ids_xrc_attr - attributes for an old XRC QP of a domain, with a CQ of the id's device. */
 struct ibv_qp_init_attr ids_xrc_attr(struct rdma_cm_id *id, struct ibv_xrc_domain *domain);
 
-/** ids_completion - waits for a successful completion. The row's time limit ends the wait. */
-struct ibv_wc ids_completion(struct ibv_cq *cq);
-
 #endif

@@ -31,7 +31,7 @@ static struct ibv_context *open_device(int device)
 	return context;
 }
 
-static void create_srq(struct end *end)
+void end_create_srq(struct end *end)
 {
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = END_DEPTH, .max_sge = 1 } };
 
@@ -52,14 +52,11 @@ static void register_memory(struct end *end)
 	end->own.memory = (uintptr_t)end->memory;
 }
 
-void end_open_without_srq(struct end *end, int device, int fd, bool event_mode)
+void end_use(struct end *end, struct ibv_context *context, int fd, bool event_mode)
 {
 	struct ibv_port_attr port;
 
-	*end = (struct end){ .device = device,
-			     .event_mode = event_mode,
-			     .own.psn = END_PSN + (uint32_t)device };
-	end->context = open_device(device);
+	*end = (struct end){ .context = context, .event_mode = event_mode, .own.psn = END_PSN };
 	must_eq(ibv_query_port(end->context, 1, &port), 0);
 	end->own.lid = port.lid;
 	end->pd = ibv_alloc_pd(end->context);
@@ -78,10 +75,16 @@ void end_open_without_srq(struct end *end, int device, int fd, bool event_mode)
 	register_memory(end);
 }
 
+void end_open_without_srq(struct end *end, int device, int fd, bool event_mode)
+{
+	end_use(end, open_device(device), fd, event_mode);
+	end->own.psn += (uint32_t)device;
+}
+
 void end_open(struct end *end, int device, int fd, bool event_mode)
 {
 	end_open_without_srq(end, device, fd, event_mode);
-	create_srq(end);
+	end_create_srq(end);
 }
 
 void end_create_qp(struct end *end, uint32_t max_send_wr)

@@ -28,7 +28,6 @@ struct address {
 };
 
 struct end {
-	int device;
 	bool event_mode;
 	struct ibv_context *context;
 	struct ibv_pd *pd;
@@ -46,6 +45,10 @@ struct end {
 /** end_open - all but the QP, on the device of that number; @fd -1: a private domain. */
 void end_open(struct end *end, int device, int fd, bool event_mode);
 void end_open_without_srq(struct end *end, int device, int fd, bool event_mode);
+
+/** end_use - all but the SRQ and the QP, on an opened device. */
+void end_use(struct end *end, struct ibv_context *context, int fd, bool event_mode);
+void end_create_srq(struct end *end);
 
 /** end_create_qp - @max_send_wr 0: receive-only. end_destroy_qp - if the end has one. */
 void end_create_qp(struct end *end, uint32_t max_send_wr);

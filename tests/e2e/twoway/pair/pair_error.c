@@ -167,7 +167,7 @@ ROW("QPs are destroyed while threads poll a failed completion and read an access
 	pthread_t poller = start_thread(poll_on, &failures);
 	pthread_t reader = start_thread(handle_all, &errors);
 
-	for (int round = 0; round < 200; round++) {
+	for (int round = 0; round < 100; round++) {
 		connect_ends();
 		end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
 		usleep((useconds_t)round % 40 * 10);	/* before, during and after both */
