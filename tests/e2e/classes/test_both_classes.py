@@ -4,16 +4,17 @@
 import json
 import os
 import pathlib
-import subprocess
 import sys
 
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(HERE.parents[1] / folder) for folder in ("packaging", "abi", "e2e/shim")]
+sys.path[:0] = [str(HERE.parents[1] / folder) for folder in
+                ("packaging", "abi", "e2e/shim", "kernel/inside")]
 import contract_rows  # noqa: E402
 import elf  # noqa: E402
 import tree  # noqa: E402
+from workers import Worker  # noqa: E402
 
 WORKER = pathlib.Path("tests") / "e2e" / "classes" / "worker"
 CLIENTS = pathlib.Path("tests") / "legacy" / "clients"
@@ -179,48 +180,17 @@ def test_a_daemon_of_32_bits_refuses_a_program_of_64(run, builds):
     assert "64-bit program" in done.stderr
 
 
-class Worker:
-    def __init__(self, job, bits, device):
-        self.process = subprocess.Popen([
-            str(job.prefix / "bin" / "xrc-compat"), "run",
-            str(job.builds[bits] / WORKER),
-            str(device),
-            str(job.domain)
-        ], env=job.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        start_new_session=True)
-        self.bits, self.pid, self.lid, self.srq = self.answer()
-        assert self.bits == bits and self.pid == self.process.pid
-
-    def answer(self):
-        """The numbers of the next line. The worker ends after a minute at the latest, so this does
-        not wait for ever."""
-        return [int(word) for word in self.process.stdout.readline().split()]
-
-    def ask(self, *words):
-        self.process.stdin.write(" ".join(map(str, words)) + "\n")
-        self.process.stdin.flush()
-        found = self.answer()
-        return found[0] if len(found) == 1 else found
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait(20)
-        self.process.stdin.close()
-        self.process.stdout.close()
-
-
 @pytest.fixture
 def job(model, builds, prefix, run, tmp_path):
     """A daemon of emulated adapters, and the workers on it."""
 
     class Job:
-        domain = tmp_path / "domain"
-
-        def __init__(self):
-            self.workers = []
+        workers = []
 
         def worker(self, bits, device=0):
-            self.workers.append(Worker(self, bits, device))
+            run_worker = [prefix / "bin" / "xrc-compat", "run", builds[bits] / WORKER]
+            self.workers.append(Worker(run_worker, [device, tmp_path / "domain"], self.env))
+            assert self.workers[-1].bits == bits
             return self.workers[-1]
 
         def registrants(self):
@@ -235,7 +205,6 @@ def job(model, builds, prefix, run, tmp_path):
             return found
 
     job = Job()
-    job.builds, job.prefix = builds, prefix
     job.env = dict(os.environ, LD_PRELOAD="", SOFTHCA_DIR=str(tmp_path / "softhca"),
                    XRC_COMPAT_TABLE_DIR=str(tmp_path / "tables"))
     (tmp_path / "tables").mkdir()
@@ -252,7 +221,7 @@ def job(model, builds, prefix, run, tmp_path):
 def deliver(sender, receiver, number, byte):
     assert receiver.ask("post") == 0
     assert sender.ask("send", receiver.srq, byte) == 0
-    assert receiver.ask("receive") == [0, byte, number]
+    assert receiver.ask("receive", byte) == number
 
 
 @pytest.mark.parametrize("first, second", [(64, 32), (32, 64)])

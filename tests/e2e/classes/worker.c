@@ -9,7 +9,7 @@
  *	sender LID N			our XRC QP to RTS, with that receive QP: our QP's number
  *	post				a receive on our SRQ: 0
  *	send SRQ BYTE			its completion's status
- *	receive				status, byte and receive QP's number
+ *	receive BYTE			receive QP's number
  */
 
 #include <errno.h>
@@ -32,11 +32,13 @@ static int send_byte(uint32_t srq_num, uint32_t byte)
 	return (int)end_poll(&end).status;
 }
 
-static void receive(void)
+static uint32_t receive_byte(uint32_t byte)
 {
 	struct ibv_wc wc = end_poll(&end);
 
-	printf("%d %u %u\n", (int)wc.status, end.memory[THEIRS], wc.qp_num);
+	must_eq(wc.status, IBV_WC_SUCCESS);
+	must_eq(end.memory[THEIRS], byte);
+	return wc.qp_num;
 }
 
 static void obey(const char *line)
@@ -64,8 +66,8 @@ static void obey(const char *line)
 		printf("0\n");
 	} else if (sscanf(line, "send %u %u", &n, &lid) == 2) {
 		printf("%d\n", send_byte(n, lid));
-	} else if (!strncmp(line, "receive", 7)) {
-		receive();
+	} else if (sscanf(line, "receive %u", &n) == 1) {
+		printf("%u\n", receive_byte(n));
 	}
 }
 

@@ -12,10 +12,11 @@ import pytest
 class Worker:
     """A process that opens the domain. @way: words before its command."""
 
-    def __init__(self, way, argv):
+    def __init__(self, way, argv, env=None):
         self.process = subprocess.Popen([str(a) for a in [*way, *argv]], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True, start_new_session=True)
-        assert self.process.stdout.readline()
+                                        stdout=subprocess.PIPE, text=True, start_new_session=True,
+                                        env=env)
+        self.bits, self.pid, self.lid, self.srq = map(int, self.process.stdout.readline().split())
 
     def ask(self, *words):
         print(*words, file=self.process.stdin, flush=True)
