@@ -5,7 +5,11 @@
 
 #include "shim.h"
 
-/* Legacy and modern: the same. Domains, SRQ images and registrations of the device end with it. */
+/*
+ * Legacy: domains, SRQs and registrations of the device end with it.
+ * Modern: ibv_close_device, after the library has ended its own objects of the device.
+ * Difference: none known.
+ */
 int ibv_close_device(struct ibv_context *context)
 {
 	struct entry entry;

@@ -70,7 +70,8 @@ static __attribute__((noinline)) void *find_ours_versioned(void *handle, const c
 }
 
 /*
- * Legacy and modern: the same.
+ * Legacy: as in every program.
+ * Modern: the loader's dlsym.
  * Difference: a handle of libibverbs.so.1, or of a library that was linked with it, has the legacy
  * functions, too.
  */
@@ -85,7 +86,11 @@ TAIL_CALLER void *dlsym(void *handle, const char *name)
 }
 SHIM_EXPORT(dlsym);
 
-/* As dlsym, but only for node IBVERBS_1.1. */
+/*
+ * Legacy: as in every program.
+ * Modern: the loader's dlvsym.
+ * Difference: as for dlsym, but only for node IBVERBS_1.1.
+ */
 TAIL_CALLER void *dlvsym(void *handle, const char *name, const char *version)
 {
 	void *found = find_ours_versioned(handle, name, version);

@@ -29,7 +29,8 @@ SHIM_EXPORT(ibv_open_xrc_domain);
 /*
  * Legacy: EBUSY while SRQs, QPs or registrations of this opened device are in the domain.
  * Modern: ibv_close_xrcd. Today an XRC_SEND QP does not keep its domain busy, so the library counts
- * them. Difference: NULL and stale pointers are EINVAL; the old library crashed.
+ * them.
+ * Difference: NULL and stale pointers are EINVAL; the old library crashed.
  */
 int ibv_close_xrc_domain(struct legacy_xrc_domain *ldom)
 {

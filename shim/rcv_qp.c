@@ -46,7 +46,8 @@ SHIM_EXPORT(ibv_modify_xrc_rcv_qp);
 
 /*
  * Legacy: everything the driver knows, the mask is ignored; init_attr has type 5, capacities 1/1
- * and 0/0, and the domain. Modern: ibv_query_qp as for modify.
+ * and 0/0, and the domain.
+ * Modern: ibv_query_qp on the same handle as modify.
  * Difference: NULL attr or init_attr is EINVAL; the old library crashed.
  */
 int ibv_query_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num,

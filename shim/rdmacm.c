@@ -15,6 +15,9 @@
 #include "shim.h"
 
 /*
+ * Set during rdma_create_qp. It stays set if a signal handler jumps out of that call, which may
+ * leave locks of librdmacm and the provider taken as well.
+ *
  * Initial-exec, because __tls_get_addr would make the library need the loader by name
  * (elf/early.c).
  */
@@ -56,9 +59,10 @@ static int create_xrc(rdmacm_create_qp_fn real, struct rdma_cm_id *id, struct ib
 
 /*
  * Legacy: type 5 is an XRC QP, with the patched librdmacm in attr's domain.
- * Modern: the same, created by the shim's ibv_create_qp; without a receive CQ the send CQ is used
- * for both. Difference: max_send_wr 0 is EINVAL. rdma_create_ep keeps attributes for later
- * connections without the domain: type 5 is EINVAL there.
+ * Modern: librdmacm's, which calls the shim's ibv_create_qp. Without a receive CQ the send CQ is
+ * used for both.
+ * Difference: max_send_wr 0 is EINVAL. rdma_create_ep keeps attributes for later connections
+ * without the domain: type 5 is EINVAL there.
  */
 int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
@@ -80,7 +84,11 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
 }
 SHIM_EXPORT(rdma_create_qp);
 
-/* Legacy: there was no such function. Modern: the same; an image is unwrapped. */
+/*
+ * Legacy: there was no such function.
+ * Modern: librdmacm's, with the SRQ behind an image.
+ * Difference: none.
+ */
 int rdma_create_qp_ex(struct rdma_cm_id *id, void *attr)
 {
 	struct ibv_srq **srq = attr ? modern_rdmacm_srq(attr) : NULL, *program_srq;

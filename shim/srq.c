@@ -40,8 +40,9 @@ static int create_hooked(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, stru
 
 /*
  * Legacy: an SRQ with its number readable in the struct; attr's max_wr and max_sge are updated,
- * srq_limit is ignored. Modern: ibv_create_srq_ex(IBV_SRQT_XRC), ibv_get_srq_num; the caller gets
- * an image of it. Difference: NULL arguments are EINVAL; the old library crashed.
+ * srq_limit is ignored.
+ * Modern: ibv_create_srq_ex(IBV_SRQT_XRC), ibv_get_srq_num; the caller gets an image of the SRQ.
+ * Difference: NULL arguments are EINVAL; the old library crashed.
  */
 struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_domain *ldom,
 				   struct ibv_cq *cq, struct ibv_srq_init_attr *attr)
@@ -56,7 +57,11 @@ struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_domain *
 }
 SHIM_EXPORT(ibv_create_xrc_srq);
 
-/* Legacy and modern: the same; an image is unwrapped. */
+/*
+ * Legacy: today's verb.
+ * Modern: ibv_modify_srq of the SRQ behind an image.
+ * Difference: none known.
+ */
 int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 {
 	struct entry entry;
@@ -71,7 +76,12 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 }
 SHIM_EXPORT(ibv_modify_srq);
 
-/* Legacy and modern: the same; for an image, max_wr and max_sge are those of ibv_create_xrc_srq. */
+/*
+ * Legacy: today's verb.
+ * Modern: ibv_query_srq of the SRQ behind an image, with the max_wr and max_sge of
+ * ibv_create_xrc_srq.
+ * Difference: none known.
+ */
 int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
 	struct entry entry;
@@ -86,7 +96,11 @@ int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 }
 SHIM_EXPORT(ibv_query_srq);
 
-/* Legacy and modern: the same; an image is freed with the SRQ behind it. */
+/*
+ * Legacy: today's verb.
+ * Modern: ibv_destroy_srq of the SRQ behind an image. The image is freed with it.
+ * Difference: none known.
+ */
 int ibv_destroy_srq(struct ibv_srq *srq)
 {
 	struct entry entry;

@@ -104,9 +104,10 @@ static __attribute__((noinline)) struct ibv_qp *create_legacy(struct ibv_pd *pd,
 
 /*
  * Legacy: type 5 is an XRC QP in attr's domain, receive capacities taken as 0. Other types: as
- * today. Modern: IBV_QPT_XRC_SEND; in a two-way program an IBV_QPT_XRC_RECV beside it. Difference:
- * qp->qp_type reads 9, because the provider's post_send needs that. An ordinary QP on an XRC SRQ is
- * EINVAL, as in today's kernels.
+ * today.
+ * Modern: IBV_QPT_XRC_SEND; in a two-way program an IBV_QPT_XRC_RECV beside it.
+ * Difference: qp->qp_type reads 9, because the provider's post_send needs that. An ordinary QP on
+ * an XRC SRQ is EINVAL, as in today's kernels.
  */
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
@@ -195,7 +196,11 @@ static __attribute__((noinline)) int destroy_legacy(struct ibv_qp *qp)
 	return shim_leave(&entry, err);
 }
 
-/* Legacy and modern: the same. */
+/*
+ * Legacy: today's verb.
+ * Modern: ibv_destroy_qp, for a two-way QP of both its halves.
+ * Difference: none known.
+ */
 int ibv_destroy_qp(struct ibv_qp *qp)
 {
 	return xrc_qp_is_possible(qp) || shim_ready() ? destroy_legacy(qp) : destroy_ordinary(qp);
