@@ -11,11 +11,12 @@
 static __thread unsigned sections __attribute__((tls_model("initial-exec")));
 
 /*
- * pthread_cancel() looks at the state of an asynchronously cancellable thread and sends a signal,
- * whose handler looks only at the type (glibc 2.36). If the sender loses its processor in between,
- * the signal comes while cancellation is disabled. It then ends the thread at its next cancellation
- * point all the same, perhaps with the lock taken. So cancel_hold() calls poll(2): like every
- * cancellation point it waits for a signal that is under way. After that no such signal is sent.
+ * If a thread can be cancelled asynchronously, pthread_cancel() reads its state and then sends it a
+ * signal (glibc 2.36). The state may change in between. The handler of the signal looks only at the
+ * type, so the thread then ends at its next cancellation point, perhaps with the lock taken.
+ *
+ * So cancel_hold() calls poll(2) after it has changed the state. Like every cancellation point,
+ * poll(2) waits for a signal that is under way. Later calls of pthread_cancel() send none.
  */
 void cancel_hold(struct cancel_hold *hold)
 {
@@ -26,7 +27,10 @@ void cancel_hold(struct cancel_hold *hold)
 		poll(NULL, 0, 0);
 }
 
-/* The type last: if this ended the thread, pthread_join() would not return PTHREAD_CANCELED. */
+/*
+ * The type last: if pthread_setcancelstate() ended the thread, pthread_join() would not return
+ * PTHREAD_CANCELED.
+ */
 void cancel_release(const struct cancel_hold *hold)
 {
 	sections--;

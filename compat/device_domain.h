@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An XRC domain of the kernel as one opened device has it, behind all handles of one inode.
+ * A kernel's XRC domain in one opened device. All the program's handles of one inode share it.
  *
- * The old kernel compared domains by this object, not by handle: an SRQ made through one handle
- * keeps every handle of the same inode busy (contract 5.2).
+ * The old kernel compared domains by this object, not by handle. So an SRQ that was created through
+ * one handle keeps every handle of the same inode busy (contract 5.2).
  */
 #ifndef COMPAT_DEVICE_DOMAIN_H
 #define COMPAT_DEVICE_DOMAIN_H
@@ -41,18 +41,22 @@ extern struct device_domain_list device_domains;
 struct device_domain *device_domain_get(struct ibv_context *context, bool has_inode, dev_t dev,
 					ino_t ino);
 
-/** device_domain_put - a handle is gone. Returns it after the last one, to be freed. Lock held. */
+/**
+ * device_domain_put - one of its handles was removed. Lock held. If that was the last one, returns
+ * it for device_domain_free(), else NULL.
+ */
 struct device_domain *device_domain_put(struct device_domain *device_domain);
 
-/** device_domain_free - free it and its part of the table. NULL is allowed. No lock held. */
+/** device_domain_free - free it and its part of the table. May be NULL. No lock held. */
 void device_domain_free(struct device_domain *device_domain);
 
-/** device_domain_take - move all of a device into a list: no look-up finds them. Lock held. */
+/** device_domain_take - move those of a device to a list: no look-up finds them. Lock held. */
 void device_domain_take(const struct ibv_context *context, struct device_domain_list *taken);
 
 /**
- * device_domain_refresh - make its file in the registration table, or a new one if that is lost, at
- * most once a second. No lock held. True: all registrations have to be entered again.
+ * device_domain_refresh - create its file of the registration table, if it has none or the file was
+ * removed. Looks at most once a second. No lock held. Returns true if the file is new: then the
+ * caller enters all registrations again.
  */
 bool device_domain_refresh(struct device_domain *device_domain);
 

@@ -4,10 +4,10 @@
  *
  * MVAPICH and MVAPICH2 cancel their event thread at any instruction while it sits in
  * ibv_get_async_event. Once the kernel has counted an event as read, ibv_destroy_qp waits until it
- * is acknowledged. So the thread reads as OFED's did, cancellable, into a variable of its own. If
- * it is cancelled when the kernel has just answered, the variable's destructor acknowledges the
- * event. pthread_cleanup_push() is not used: if a signal handler jumps away, the cleanup handler
- * stays registered, with a buffer on a stack that is gone.
+ * is acknowledged. So the thread reads as OFED's did, cancellable, but into a thread-local
+ * variable. If it is cancelled when the kernel has just answered, the destructor of a key
+ * acknowledges the event. pthread_cleanup_push() is not used: if a signal handler jumps away, the
+ * cleanup handler stays registered, with a buffer on a stack that is gone.
  */
 
 #include <pthread.h>
@@ -26,14 +26,14 @@
 /* ---- numbers ---- */
 
 /*
- * Numbers that were handed out in flagged events, each with its device. An acknowledgement without
- * the flag must not take one for a pointer to a QP, however often and however late it comes. So a
- * number stays until its device is closed; that of several devices stays for good.
+ * The numbers of flagged events, each with its device. A program may clear the flag and acknowledge
+ * such an event, more than once and late. The number must then not be taken for a pointer to a QP.
+ * So it stays in the map until its device is closed, or for good if two devices have had it.
  */
 static struct handle_map flagged;
 #define SEVERAL_DEVICES ((void *)&flagged)
 
-/* QP numbers have 24 bits. In a non-PIE program a heap pointer may be as small: hence the map. */
+/* QP numbers have 24 bits. A heap pointer of a non-PIE program may be as small: hence the map. */
 #define QP_NUM_MAX 0xffffffu
 
 static void note_flagged(struct ibv_context *context, uint32_t qp_num)
@@ -95,7 +95,7 @@ static bool translate_qp_event(struct ibv_async_event *event, struct legacy_asyn
 	if (qp.use == MODERN_TGT_PAIRED)
 		levent->element.qp =
 			xrc_qp_target_event(event->element.qp, leaves_qp_in_err(event->event_type));
-	/* Another thread may wait for this in a destroy, and then free the handle. */
+	/* After this, another thread's destroy may free the handle. qp is a copy. */
 	modern_ack_async_event(event);
 	if (qp.use == MODERN_TGT_REGISTERED)
 		flag_event(levent, qp.context, qp.qp_num);
@@ -207,7 +207,7 @@ static void make_key(void)
 	has_key = !pthread_key_create(&thread_end, end_of_thread);
 }
 
-/* Without a key or memory, destroying the object of a cancelled thread's event waits for ever. */
+/* Without a key or memory, the event of a cancelled thread stays unacknowledged. */
 static void watch_thread(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -13,12 +13,12 @@
  * the thread blocks it holds no lock: it may be cancelled, and a signal handler may leave by
  * siglongjmp(3).
  *
- * The event of a receive QP counts as acknowledged when it is handed out: the old kernel did no
- * accounting for it, so programs need not acknowledge it, and unregister must never wait for that.
+ * The event of a receive QP counts as acknowledged when it is handed out. The old kernel did not
+ * count such events, so programs need not acknowledge them, and unregister must not wait for that.
  */
 int event_get(struct ibv_context *context, struct legacy_async_event *event);
 
-/** event_ack - does not change the event. Old programs keep, clear or set its flag. */
+/** event_ack - does not change the event. Its flag may have been kept, cleared or set. */
 void event_ack(const struct legacy_async_event *event);
 
 /**

@@ -16,7 +16,7 @@
 
 /* ---- numbers ---- */
 
-/* A number does not tell the rule: mlx5's may have the bit that is mlx4's tag. */
+/* By the provider, not by a number: one of mlx5's may have the bit that is mlx4's tag. */
 enum pair_rule pair_rule_of(struct ibv_context *context)
 {
 	return modern_tags_tgt_qps(context) ? PAIR_TAGGED : PAIR_NEXT;
@@ -40,7 +40,7 @@ bool pair_fits(enum pair_rule rule, uint32_t initiator, uint32_t target)
 /* Devices count numbers up. An attempt fails only if another process takes one in between. */
 #define PAIR_ATTEMPTS 64
 
-/* All ranks of a host connect at once. Without a lock they take turns and get no neighbours. */
+/* All ranks of a host connect at once. Without a lock each takes the number that another needs. */
 #define LOCK_TRIES 5000
 #define LOCK_PAUSE_NS 200000
 
@@ -193,7 +193,10 @@ int pair_modify(const struct pair *pair, const struct ibv_qp_attr *attr, int mas
 	bool tgt_is_there = !err && ini.state != tgt.state && mask & IBV_QP_STATE &&
 			    tgt.state == attr->qp_state;
 
-	/* Check both first. A failed call may have left the target in the new state. */
+	/*
+	 * Check both masks before a half changes. If an earlier call failed in between, the target
+	 * is in the new state already.
+	 */
 	if (!err)
 		err = half_mask(&ini, attr, mask, &ini_mask);
 	if (!err && !tgt_is_there)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The two-way QP: an XRC_SEND QP with the visible number and a hidden XRC_RECV QP beside it.
+ * The two-way QP: an XRC_SEND QP that the program sees, and a hidden XRC_RECV QP.
  *
- * An old XRC QP was initiator and target under one number. Its two ends exchange only that number
- * (qperf, MVAPICH 1.x). Today these are two QPs. The visible number is the initiator's. The
- * target's number is its neighbour, so a peer on any host derives it. Both ends must have the same
- * family of adapter.
+ * An old XRC QP sent and received under one number, and two programs exchange only that number
+ * (qperf, MVAPICH 1.x). Today the initiator (XRC_SEND) and the target (XRC_RECV) are two QPs with
+ * two numbers. The program gets the initiator's, which is the visible number. The target's number
+ * follows from it by a rule of the adapter's family, so a peer on any host can compute it. Both
+ * ends must have an adapter of the same family.
  */
 #ifndef COMPAT_PAIR_H
 #define COMPAT_PAIR_H
@@ -28,10 +29,10 @@ enum pair_rule pair_rule_of(struct ibv_context *context);
 /** pair_target - the target's number behind a visible one. */
 uint32_t pair_target(enum pair_rule rule, uint32_t visible);
 
-/** pair_visible - the visible number of a target's, which has the tag if the rule says so. */
+/** pair_visible - the visible number before a target's: the inverse of pair_target(). */
 static inline uint32_t pair_visible(enum pair_rule rule, uint32_t target)
 {
-	/* No mask is needed: no QP has number 0, tagged or not, so this does not wrap. */
+	/* This does not wrap, because no target has number 0, with or without the tag. */
 	return target - (rule == PAIR_TAGGED ? PAIR_TARGET_TAG + 1 : 1);
 }
 
@@ -45,8 +46,9 @@ struct pair {
 };
 
 /**
- * pair_create - both QPs, numbers adjacent. attr->cap is updated.
- * -ERANGE: the device gave no neighbouring numbers in PAIR_ATTEMPTS tries. Or the kernel's.
+ * pair_create - create both QPs, with numbers that fit. attr->cap is updated.
+ * Returns 0, -ERANGE if the device gave no numbers that fit in PAIR_ATTEMPTS attempts, or the
+ * kernel's -errno.
  */
 int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr,
 		struct pair *pair);
@@ -54,14 +56,14 @@ int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_att
 /** pair_modify - modify both halves as an old XRC QP; dest_qp_num is the peer's visible number. */
 int pair_modify(const struct pair *pair, const struct ibv_qp_attr *attr, int mask);
 
-/** pair_query - as one old QP: state ERR if either half is in ERR. */
+/** pair_query - query both halves as one old QP, in ERR if either half is. */
 int pair_query(const struct pair *pair, struct ibv_qp_attr *attr, int mask,
 	       struct ibv_qp_init_attr *init_attr);
 
 /** pair_destroy - destroy the halves of a pair that the program never got. tgt may be NULL. */
 void pair_destroy(const struct pair *pair);
 
-/** pair_fail - one half is in ERR: modify the other to ERR, too. */
+/** pair_fail - modify both halves to ERR, because one of them is there. */
 void pair_fail(const struct pair *pair);
 
 #endif

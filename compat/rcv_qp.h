@@ -4,9 +4,9 @@
  * process is registered (contract 5.4 to 5.7).
  *
  * A registration belongs to an opened device, is idempotent, and is implicit for the creator.
- * Modify and query need only the domain. The library always asks the kernel for the state.
- * GASNet's processes race to modify one receive QP. A process that gets EINVAL queries whether
- * another process was faster.
+ * Modify and query need only the domain. The library does not remember the state of the QP, it asks
+ * the kernel: GASNet's processes race to modify one receive QP, and a process that gets EINVAL
+ * queries whether another was faster.
  */
 #ifndef COMPAT_RCV_QP_H
 #define COMPAT_RCV_QP_H
@@ -39,8 +39,8 @@ int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_
 struct ibv_qp *rcv_qp_handle(const struct legacy_xrc_domain *ldom, uint32_t qp_num);
 
 /**
- * rcv_qp_end_all - end all registrations of a domain that no verb can reach any more. If the kernel
- * refuses one, it ends it with the device. No lock held.
+ * rcv_qp_end_all - end all registrations of a domain after domain_take(), when no verb uses them.
+ * If the kernel refuses to end a registration, it ends when the device is closed. No lock held.
  */
 void rcv_qp_end_all(struct device_domain *device_domain);
 

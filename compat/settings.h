@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The library's settings, read once: getenv(3) in a verb would race with the program's setenv(3). */
+/*
+ * The library's settings, read once: getenv(3) in a verb would race with the program's setenv(3).
+ */
 #ifndef COMPAT_SETTINGS_H
 #define COMPAT_SETTINGS_H
 

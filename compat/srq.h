@@ -2,9 +2,9 @@
 /*
  * The SRQ image: what an old program holds in place of its XRC SRQ.
  *
- * Old programs read srq->xrc_srq_num at an offset where today's struct ibv_srq has the lock word of
- * a mutex, OFED 1.x at 32 and MLNX_OFED 2-4 at 152 (i386: 20). The image has both layouts at once,
- * with the real SRQ behind it.
+ * Old programs read srq->xrc_srq_num in the struct: at offset 32 (i386: 20) with OFED 1.x, at 152
+ * with MLNX_OFED 2-4. Today's struct ibv_srq has a mutex at the first offset and ends before the
+ * second. The image has both old layouts at once, and a pointer to the real SRQ.
  */
 #ifndef COMPAT_SRQ_H
 #define COMPAT_SRQ_H
@@ -57,15 +57,15 @@ int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq 
 	       struct ibv_srq_init_attr *attr, struct ibv_srq **lsrq);
 
 /**
- * srq_query - as the verb. max_wr and max_sge are those of srq_create(), although libmlx5 asks the
- * kernel for more than twice as many: a program may post as many receives as the query says.
+ * srq_query - as the verb, but max_wr and max_sge are those of srq_create(). A program may post as
+ * many receives as the query says, and libmlx5 asks the kernel for more than twice as many.
  */
 int srq_query(const struct srq_image *image, struct ibv_srq_attr *attr);
 
 /** srq_await_acks - wait until all its events are acknowledged (modern_await_srq_acks()). */
 void srq_await_acks(const struct srq_image *image, int cancel_state);
 
-/** srq_destroy - end an image and the SRQ behind it. On failure both stay. */
+/** srq_destroy - destroy the SRQ behind an image and free the image. On failure both stay. */
 int srq_destroy(struct srq_image *image);
 
 /** srq_image_of_real - the image in front of a provider's SRQ, NULL if it has none. Lock held. */

@@ -14,8 +14,8 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 atomic_bool state_used;
 
 /*
- * During a fork the forking thread has the lock, or does without it. Fork handlers that were
- * registered before ours may call verbs in that time, which then must not take the lock again.
+ * The forking thread has the lock during the fork, or forks without it (state_forking()). Handlers
+ * of the program run in that time, too. The verbs that they call must not take the lock.
  */
 static __thread bool forking __attribute__((tls_model("initial-exec")));
 static __thread bool took_lock __attribute__((tls_model("initial-exec")));
@@ -54,10 +54,11 @@ static bool lock_in_time(void)
 }
 
 /*
- * With the lock taken, the child finds every map complete. A signal handler that forks inside a
- * verb does not take it, because its own thread may have it; the child of such a handler usually
- * just calls exec. A program's allocator may have been locked by a fork handler before this, and
- * the owner of our lock may wait for it: its map is complete while it allocates.
+ * Take the lock, so that the child finds every map complete. There are two exceptions:
+ * - A signal handler forks while its thread is in a verb. That thread may have the lock. The child
+ *   of such a handler usually just calls exec.
+ * - A fork handler of the program has locked its allocator, and the owner of our lock waits for the
+ *   allocator. The fork gives up after a second. A map is complete while its owner allocates.
  */
 void state_forking(void)
 {

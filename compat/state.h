@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The one lock of the library. It guards maps and counts only and is never held across a verb:
- * ibv_destroy_* may wait for another thread to acknowledge an event. A thread that needs an object
- * during a verb first counts itself as a user. A thread that ends the object waits until there is
- * no user (state_wait). Any thread may call any verb: old MPIs create on a connection thread,
- * unregister on the main thread, and cancel the event thread at any instruction (MVAPICH2).
+ * The one lock of the library. It guards only maps and counts. No thread holds it while it calls
+ * rdma-core, because ibv_destroy_* may wait until another thread acknowledges an event. A thread
+ * that needs an object during such a call first counts itself as a user of the object. A thread
+ * that ends the object waits in state_wait() until it has no user.
+ *
+ * Any thread may call any verb: old MPIs create on a connection thread, unregister on the main
+ * thread, and cancel the event thread at any instruction (MVAPICH2).
  */
 #ifndef COMPAT_STATE_H
 #define COMPAT_STATE_H
@@ -15,7 +17,7 @@
 void state_lock(void);
 void state_unlock(void);
 
-/** state_wait - drop the lock until some object changes; then test the condition again. */
+/** state_wait - drop the lock until an object changes. The caller then tests its condition. */
 void state_wait(void);
 
 /** state_changed - wake every thread in state_wait(). */
@@ -34,7 +36,8 @@ static inline bool state_in_use(void)
 
 /**
  * state_forking, state_forked_* - for pthread_atfork(3). clean_up is called when the child takes
- * the lock first: until then a program's allocator may be locked.
+ * the lock for the first time. It may free memory: before that the program's allocator may be
+ * locked.
  */
 void state_forking(void);
 void state_forked_parent(void);
