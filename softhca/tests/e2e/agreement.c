@@ -328,5 +328,3 @@ CASE(attributes_are_read_back_cut_to_their_fields)
 	CHECK(attr.timeout == 1 && attr.retry_cnt == 1 && attr.rnr_retry == 1);
 	return attr.qp_access_flags == (unsigned int)link.access;
 }
-
-RIG_MAIN

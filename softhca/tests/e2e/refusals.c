@@ -3,39 +3,17 @@
  * What the kernel refuses, one row per refusal with its errno, over the modern API. A row with the
  * errno 0 is accepted: it differs little from a refused row, or another setting refuses it.
  */
-#include <tests/rc_masks.h>
 #include <tests/e2e/emulated.h>
-#include "rig.h"
+#include "refusals.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <linux/capability.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-/* The objects of a row. Each row creates its own. Without XRC the XRC objects are NULL. */
-struct objects {
-	struct host *host;
-	int fd;
-	struct ibv_xrcd *xrcd; /* on fd */
-	struct ibv_xrcd *private;
-	struct ibv_srq *xsrq; /* with a CQ of its own */
-	struct ibv_cq *xcq;
-	struct ibv_srq *srq;
-	struct ibv_qp *rc, *send, *recv; /* the first is on the SRQ */
-};
-
-/* How the HCA is set up. */
-static enum mode { USUAL = 1, STRICT = 2, NO_OPEN_QP = 4, NO_XRC = 8 } mode;
-static int ran, failures;
-
-/* real mlx4 differs, see softhca(1); SOFTHCA_TEST_DRIVEN says that it is asked */
-#define NOT_DRIVEN 32
-#define WITH_XRC  (USUAL | STRICT | NO_OPEN_QP)
-#define WITH_OPEN (USUAL | STRICT)
-#define ALWAYS	  (WITH_XRC | NO_XRC)
+static enum mode mode;
 
 /* Errno of a call that returns a pointer, or 0. */
 static int errno_of_object(const void *object)
@@ -43,20 +21,19 @@ static int errno_of_object(const void *object)
 	return object ? 0 : errno;
 }
 
-/* Errno of a call that returns 0, an errno, or -1 with errno. */
-static int errno_of_result(int result)
+int errno_of_result(int result)
 {
 	return result < 0 ? errno : result;
 }
 
-static struct objects objects_create(bool xrc)
+struct objects objects_create(void)
 {
 	struct objects g = { .host = rig_host(0), .fd = xrc_file() };
 	struct ibv_cq *cq = g.host->cq;
 
 	g.srq = MADE(rig_srq(g.host, 8));
 	g.rc = rig_qp(g.host, IBV_QPT_RC, g.srq);
-	if (!xrc)
+	if (mode == NO_XRC)
 		return g;
 	g.xrcd = MADE(xrc_domain(g.host, g.fd, O_CREAT));
 	g.private = MADE(xrc_domain(g.host, -1, O_CREAT));
@@ -68,8 +45,7 @@ static struct objects objects_create(bool xrc)
 	return g;
 }
 
-/* Succeeds only if the row has left nothing behind. */
-static void objects_destroy(struct objects *g)
+void objects_destroy(struct objects *g)
 {
 	NEED(!ibv_destroy_qp(g->rc) && !ibv_destroy_srq(g->srq));
 	if (g->xrcd) {
@@ -80,36 +56,6 @@ static void objects_destroy(struct objects *g)
 	rig_free_host(g->host);
 	close(g->fd);
 }
-
-static bool applies(int modes)
-{
-	return (modes & (int)mode) && !(modes & NOT_DRIVEN && getenv("SOFTHCA_TEST_DRIVEN"));
-}
-
-static void judge(const char *name, int err, int wanted)
-{
-	ran++;
-	if (err == wanted)
-		return;
-	failures++;
-	printf("FAIL %s: got %s, the kernel has %s\n", name, strerrorname_np(err),
-	       strerrorname_np(wanted));
-}
-
-/*
- * A row that holds in these modes: @attempt is an expression over the objects @g. Its value is the
- * errno of the call, or 0.
- */
-#define ROW(name, modes, wanted, attempt) \
-	do { \
-		if (applies(modes)) { \
-			struct objects created = objects_create(mode != NO_XRC); \
-			struct objects *g = &created; \
-			int err = attempt; \
-			objects_destroy(g); \
-			judge(name, err, wanted); \
-		} \
-	} while (0)
 
 /* ---- domains ---- */
 
@@ -230,8 +176,8 @@ static int query_port_0(struct objects *g)
 }
 
 static const union ibv_gid group = { .raw = { 0xff, 0x12, 0x40, 0x1b, [15] = 1 } };
-static const union ibv_gid no_group = { .raw = { 0xfe, 0x80, [15] = 1 } };
 #define GROUP_LID 0xc001
+#define GID(...) ((union ibv_gid){ .raw = { __VA_ARGS__ } })
 
 static struct ibv_qp *ud_qp(struct objects *g)
 {
@@ -242,14 +188,12 @@ static struct ibv_qp *ud_qp(struct objects *g)
 	return qp;
 }
 
-static int attached(struct objects *g, const union ibv_gid *gid)
+static int attached(struct objects *g, uint16_t at_lid, union ibv_gid gid)
 {
 	struct ibv_qp *qp = ud_qp(g);
-	int err = errno_of_result(ibv_attach_mcast(qp, gid, GROUP_LID));
+	int err = errno_of_result(ibv_attach_mcast(qp, &gid, at_lid));
 
-	if (!err)
-		err = errno_of_result(ibv_detach_mcast(qp, gid, GROUP_LID));
-	NEED(!ibv_destroy_qp(qp));
+	NEED(errno_of_result(ibv_detach_mcast(qp, &gid, at_lid)) == err && !ibv_destroy_qp(qp));
 	return err;
 }
 
@@ -287,227 +231,220 @@ static int xrc_sender(struct objects *g)
 	return emulated_is_mlx5() && err == EOPNOTSUPP ? ENOSYS : err;
 }
 
-/* ---- the rows ---- */
+CALL("device: query of port 0", ALWAYS, EINVAL, query_port_0(g))
+CALL("domain: unknown file without O_CREAT", WITH_XRC, EAGAIN,
+     errno_of_object(xrc_domain(g->host, xrc_file(), 0)))
+CALL("domain: known file with O_EXCL", WITH_XRC, EINVAL,
+     errno_of_object(xrc_domain(g->host, g->fd, O_CREAT | O_EXCL)))
+CALL("domain: closed descriptor", WITH_XRC, EBADF,
+     errno_of_object(xrc_domain(g->host, 9999, O_CREAT)))
+/* It names a file, but was not opened for reading or writing. */
+CALL("domain: descriptor of O_PATH", WITH_XRC, EBADF,
+     errno_of_object(xrc_domain(g->host, open("/", O_PATH), O_CREAT)))
+CALL("domain: joined again and left", WITH_XRC, 0, domain_opened_and_closed(g, g->fd, 0))
+CALL("domain: closed while in use", WITH_XRC, EBUSY, errno_of_result(ibv_close_xrcd(g->xrcd)))
+CALL("domain: on a device without XRC", NO_XRC, EOPNOTSUPP,
+     domain_opened_and_closed(g, -1, O_CREAT))
+CALL("capability: XRC", WITH_XRC, 0, xrc_capability(g))
+CALL("capability: no XRC", NO_XRC, ENOSYS, xrc_capability(g))
+CALL("sender: on a device without XRC", NO_XRC, ENOSYS, xrc_sender(g))
+CALL("sender: created", WITH_XRC, 0, xrc_sender(g))
+CALL("open_qp: unknown number", WITH_OPEN, EINVAL,
+     errno_of_object(xrc_open(g->host, g->xrcd, emulated_target_tag() | 12345)))
+CALL("open_qp: other domain", WITH_OPEN, EINVAL,
+     errno_of_object(xrc_open(g->host, g->private, g->recv->qp_num)))
+CALL("open_qp: not a target", WITH_OPEN, EINVAL,
+     errno_of_object(xrc_open(g->host, g->xrcd, g->rc->qp_num)))
+CALL("open_qp: number with bit 23 turned", WITH_OPEN, EINVAL,
+     errno_of_object(xrc_open(g->host, g->xrcd, g->recv->qp_num ^ 0x800000u)))
+CALL("open_qp: opened and closed", WITH_OPEN, 0, open_good(g))
+CALL("open_qp: on a device without it", NO_OPEN_QP, EOPNOTSUPP, open_good(g))
 
-static void of_domains_and_numbers(void)
+CALL("pd: in use", ALWAYS, EBUSY, errno_of_result(ibv_dealloc_pd(g->host->pd)))
+CALL("cq: in use", ALWAYS, EBUSY, errno_of_result(ibv_destroy_cq(g->host->cq)))
+CALL("cq: in use by an XRC SRQ", WITH_XRC, EBUSY, errno_of_result(ibv_destroy_cq(g->xcq)))
+CALL("cq: no such vector", ALWAYS, EINVAL,
+     errno_of_object(
+	     ibv_create_cq(g->host->ctx, 4, NULL, NULL, g->host->ctx->num_comp_vectors)))
+CALL("srq: in use", ALWAYS, EBUSY, errno_of_result(ibv_destroy_srq(g->srq)))
+CALL("srq: too deep", WITH_XRC, EINVAL, errno_of_object(xrc_srq(g->host, g->xrcd, 40000, 1)))
+CALL("srq: too many entries", WITH_XRC, EINVAL, errno_of_object(xrc_srq(g->host, g->xrcd, 8, 32)))
+CALL("srq: limit too high", ALWAYS, EINVAL, srq_limit_too_high(g))
+CALL("srq: cannot be resized", ALWAYS, EINVAL, srq_modified(g, IBV_SRQ_MAX_WR))
+/* The drivers ignore all bits but the two that they know. */
+CALL("srq: unknown attribute", ALWAYS, 0, srq_modified(g, 4))
+CALL("cq: resized and back", ALWAYS, 0, cq_resized_and_back(g))
+CALL("group: joined and left", ALWAYS, 0, attached(g, GROUP_LID, group))
+CALL("group: the address of no group", ALWAYS, EINVAL, attached(g, GROUP_LID, GID(0xfe, 0x80)))
+CALL("group: the first LID", ALWAYS | NOT_DRIVEN, 0, attached(g, 0xc000, GID(0xff)))
+CALL("group: the last LID", ALWAYS | NOT_DRIVEN, 0, attached(g, 0xfffe, GID(0xff)))
+CALL("group: a LID before the first", ALWAYS, EINVAL, attached(g, 0xbfff, GID(0xff)))
+CALL("group: a LID behind the last", ALWAYS, EINVAL, attached(g, 0xffff, GID(0xff)))
+CALL("group: the first one of IPv4", ALWAYS | NOT_DRIVEN, 0,
+     attached(g, GROUP_LID, GID([10] = 0xff, 0xff, 224, 0, 0, 1)))
+CALL("group: the last one of IPv4", ALWAYS | NOT_DRIVEN, 0,
+     attached(g, GROUP_LID, GID([10] = 0xff, 0xff, 239, 255, 0, 1)))
+CALL("group: an address of IPv4", ALWAYS | NOT_DRIVEN, EINVAL,
+     attached(g, GROUP_LID, GID([10] = 0xff, 0xff, 198, 18, 0, 1)))
+CALL("group: joined by an RC QP", ALWAYS, EINVAL,
+     errno_of_result(ibv_attach_mcast(g->rc, &group, GROUP_LID)))
+CALL("group: joined by a QP that is destroyed", ALWAYS, EBUSY, qp_in_a_group(g))
+CALL("qp: RC on an XRC SRQ", WITH_XRC, EINVAL, create_qp(g, IBV_QPT_RC, g->xsrq))
+CALL("qp: raw packets", ALWAYS | NOT_DRIVEN, EOPNOTSUPP,
+     create_qp(g, IBV_QPT_RAW_PACKET, NULL) ? EOPNOTSUPP : 0)
+
+CALL("mr: remote write without local write", ALWAYS, EINVAL,
+     region(g, g->host->buffer, 4096, IBV_ACCESS_REMOTE_WRITE))
+CALL("mr: remote atomic without local write", ALWAYS, EINVAL,
+     region(g, g->host->buffer, 4096, IBV_ACCESS_REMOTE_ATOMIC))
+CALL("mr: on-demand paging", ALWAYS, EINVAL, on_demand(g))
+CALL("mr: not mapped", ALWAYS, EFAULT, region(g, gap(4096), 8192, IBV_ACCESS_LOCAL_WRITE))
+CALL("mr: read-only memory", ALWAYS, EFAULT, region(g, read_only(), 4096, IBV_ACCESS_LOCAL_WRITE))
+CALL("mr: read-only memory, for reading", ALWAYS, 0,
+     region(g, read_only(), 4096, IBV_ACCESS_REMOTE_READ))
+CALL("mr: hint of huge pages", ALWAYS, 0,
+     region(g, g->host->buffer, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_HUGETLB))
+CALL("mr: no bytes", ALWAYS, EINVAL, region(g, g->host->buffer, 0, 0))
+CALL("mr: moved", ALWAYS, 0,
+     region_again(g, IBV_REREG_MR_CHANGE_TRANSLATION, g->host->buffer + 4096, 8192, 0))
+CALL("mr: moved to unmapped memory", ALWAYS, EFAULT,
+     region_again(g, IBV_REREG_MR_CHANGE_TRANSLATION, gap(0), 8192, 0))
+CALL("mr: changed to remote write without local write", ALWAYS, EINVAL,
+     region_again(g, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, IBV_ACCESS_REMOTE_WRITE))
+
+/* ---- memory that may not be locked ---- */
+
+#define PAGE   4096u
+#define LOCKED (36 * PAGE) /* RIG_BUFFER twice, and four pages more */
+
+/* Limits do not hold for a process with CAP_IPC_LOCK. */
+static void limit_locked_memory(void)
 {
-	ROW("device: query of port 0", ALWAYS, EINVAL, query_port_0(g));
-	ROW("domain: unknown file without O_CREAT", WITH_XRC, EAGAIN,
-	    errno_of_object(xrc_domain(g->host, xrc_file(), 0)));
-	ROW("domain: known file with O_EXCL", WITH_XRC, EINVAL,
-	    errno_of_object(xrc_domain(g->host, g->fd, O_CREAT | O_EXCL)));
-	ROW("domain: closed descriptor", WITH_XRC, EBADF,
-	    errno_of_object(xrc_domain(g->host, 9999, O_CREAT)));
-	/* It names a file, but was not opened for reading or writing. */
-	ROW("domain: descriptor of O_PATH", WITH_XRC, EBADF,
-	    errno_of_object(xrc_domain(g->host, open("/", O_PATH), O_CREAT)));
-	ROW("domain: joined again and left", WITH_XRC, 0, domain_opened_and_closed(g, g->fd, 0));
-	ROW("domain: closed while in use", WITH_XRC, EBUSY,
-	    errno_of_result(ibv_close_xrcd(g->xrcd)));
-	ROW("domain: on a device without XRC", NO_XRC, EOPNOTSUPP,
-	    domain_opened_and_closed(g, -1, O_CREAT));
-	ROW("capability: XRC", WITH_XRC, 0, xrc_capability(g));
-	ROW("capability: no XRC", NO_XRC, ENOSYS, xrc_capability(g));
-	ROW("sender: on a device without XRC", NO_XRC, ENOSYS, xrc_sender(g));
-	ROW("sender: created", WITH_XRC, 0, xrc_sender(g));
-	ROW("open_qp: unknown number", WITH_OPEN, EINVAL,
-	    errno_of_object(xrc_open(g->host, g->xrcd, emulated_target_tag() | 12345)));
-	ROW("open_qp: other domain", WITH_OPEN, EINVAL,
-	    errno_of_object(xrc_open(g->host, g->private, g->recv->qp_num)));
-	ROW("open_qp: not a target", WITH_OPEN, EINVAL,
-	    errno_of_object(xrc_open(g->host, g->xrcd, g->rc->qp_num)));
-	ROW("open_qp: number with bit 23 turned", WITH_OPEN, EINVAL,
-	    errno_of_object(xrc_open(g->host, g->xrcd, g->recv->qp_num ^ 0x800000u)));
-	ROW("open_qp: opened and closed", WITH_OPEN, 0, open_good(g));
-	ROW("open_qp: on a device without it", NO_OPEN_QP, EOPNOTSUPP, open_good(g));
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct rlimit limit = { LOCKED, LOCKED };
+	struct __user_cap_data_struct data[2];
+
+	NEED(!setrlimit(RLIMIT_MEMLOCK, &limit) && !syscall(SYS_capget, &header, data));
+	data[0].effective &= ~(1u << CAP_IPC_LOCK);
+	NEED(!syscall(SYS_capset, &header, data));
 }
 
-static void of_queues(void)
+static int locked(struct objects *g, size_t length)
 {
-	ROW("pd: in use", ALWAYS, EBUSY, errno_of_result(ibv_dealloc_pd(g->host->pd)));
-	ROW("cq: in use", ALWAYS, EBUSY, errno_of_result(ibv_destroy_cq(g->host->cq)));
-	ROW("cq: in use by an XRC SRQ", WITH_XRC, EBUSY,
-	    errno_of_result(ibv_destroy_cq(g->xcq)));
-	ROW("cq: no such vector", ALWAYS, EINVAL,
-	    errno_of_object(
-		    ibv_create_cq(g->host->ctx, 4, NULL, NULL, g->host->ctx->num_comp_vectors)));
-	ROW("srq: in use", ALWAYS, EBUSY, errno_of_result(ibv_destroy_srq(g->srq)));
-	ROW("srq: too deep", WITH_XRC, EINVAL,
-	    errno_of_object(xrc_srq(g->host, g->xrcd, 40000, 1)));
-	ROW("srq: too many entries", WITH_XRC, EINVAL,
-	    errno_of_object(xrc_srq(g->host, g->xrcd, 8, 32)));
-	ROW("srq: limit too high", ALWAYS, EINVAL, srq_limit_too_high(g));
-	ROW("srq: cannot be resized", ALWAYS, EINVAL, srq_modified(g, IBV_SRQ_MAX_WR));
-	/* The drivers ignore all bits but the two that they know. */
-	ROW("srq: unknown attribute", ALWAYS, 0, srq_modified(g, 4));
-	ROW("cq: resized and back", ALWAYS, 0, cq_resized_and_back(g));
-	ROW("group: joined and left", ALWAYS, 0, attached(g, &group));
-	ROW("group: the address of no group", ALWAYS, EINVAL, attached(g, &no_group));
-	ROW("group: joined by an RC QP", ALWAYS, EINVAL,
-	    errno_of_result(ibv_attach_mcast(g->rc, &group, GROUP_LID)));
-	ROW("group: joined by a QP that is destroyed", ALWAYS, EBUSY, qp_in_a_group(g));
-	ROW("qp: RC on an XRC SRQ", WITH_XRC, EINVAL, create_qp(g, IBV_QPT_RC, g->xsrq));
-	ROW("qp: raw packets", ALWAYS | NOT_DRIVEN, EOPNOTSUPP,
-	    create_qp(g, IBV_QPT_RAW_PACKET, NULL) ? EOPNOTSUPP : 0);
+	return region(g, rig_map(LOCKED), length, IBV_ACCESS_LOCAL_WRITE);
 }
 
-static void of_memory(void)
+static int locked_for_two_devices(struct objects *g)
 {
-	ROW("mr: remote write without local write", ALWAYS, EINVAL,
-	    region(g, g->host->buffer, 4096, IBV_ACCESS_REMOTE_WRITE));
-	ROW("mr: remote atomic without local write", ALWAYS, EINVAL,
-	    region(g, g->host->buffer, 4096, IBV_ACCESS_REMOTE_ATOMIC));
-	ROW("mr: on-demand paging", ALWAYS, EINVAL, on_demand(g));
-	ROW("mr: not mapped", ALWAYS, EFAULT, region(g, gap(4096), 8192, IBV_ACCESS_LOCAL_WRITE));
-	ROW("mr: read-only memory", ALWAYS, EFAULT,
-	    region(g, read_only(), 4096, IBV_ACCESS_LOCAL_WRITE));
-	ROW("mr: read-only memory, for reading", ALWAYS, 0,
-	    region(g, read_only(), 4096, IBV_ACCESS_REMOTE_READ));
-	ROW("mr: hint of huge pages", ALWAYS, 0,
-	    region(g, g->host->buffer, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_HUGETLB));
-	ROW("mr: no bytes", ALWAYS, EINVAL, region(g, g->host->buffer, 0, 0));
-	ROW("mr: moved", ALWAYS, 0,
-	    region_again(g, IBV_REREG_MR_CHANGE_TRANSLATION, g->host->buffer + 4096, 8192, 0));
-	ROW("mr: moved to unmapped memory", ALWAYS, EFAULT,
-	    region_again(g, IBV_REREG_MR_CHANGE_TRANSLATION, gap(0), 8192, 0));
-	ROW("mr: changed to remote write without local write", ALWAYS, EINVAL,
-	    region_again(g, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, IBV_ACCESS_REMOTE_WRITE));
+	struct host *other = rig_host(1); /* registers RIG_BUFFER */
+	int err = locked(g, 5 * PAGE);
+
+	rig_free_host(other);
+	return err;
 }
 
-/* ---- refused state changes of QPs (contract 5.9) ---- */
-
-static struct ibv_qp_attr good(struct objects *g, enum ibv_qp_state state)
+static int moved_to(struct objects *g, size_t length)
 {
-	const struct ibv_qp_attr attr = {
-		.qp_state = state, .port_num = 1, .path_mtu = IBV_MTU_1024, .dest_qp_num = 1,
-		.max_dest_rd_atomic = 1,
-		.min_rnr_timer = 1, .ah_attr = { .dlid = g->host->lid, .port_num = 1 },
-		.timeout = 10, .retry_cnt = 1,
-		.rnr_retry = 1, .max_rd_atomic = 1, .cur_qp_state = IBV_QPS_RTS,
-		/* no adapter has so many P_Keys */
-		.alt_ah_attr = { .dlid = g->host->lid, .port_num = 1 }, .alt_port_num = 1,
-		.alt_pkey_index = 1000,
+	return region_again(g, IBV_REREG_MR_CHANGE_TRANSLATION, rig_map(LOCKED), length, 0);
+}
+
+CALL("memlock: off", NO_MEMLOCK, 0, locked(g, LOCKED))
+CALL("memlock: as much as is allowed", MEMLOCK, 0, locked(g, 20 * PAGE))
+CALL("memlock: one byte more", MEMLOCK, ENOMEM, locked(g, 20 * PAGE + 1))
+CALL("memlock: parts of pages count as pages", MEMLOCK, ENOMEM,
+     region(g, rig_map(LOCKED) + PAGE - 1, 19 * PAGE + 2, IBV_ACCESS_LOCAL_WRITE))
+CALL("memlock: all devices count together", MEMLOCK, ENOMEM, locked_for_two_devices(g))
+CALL("memlock: a region that is moved counts once", MEMLOCK, 0, moved_to(g, 20 * PAGE))
+CALL("memlock: moved to more", MEMLOCK, ENOMEM, moved_to(g, 20 * PAGE + 1))
+
+/* ---- limits, as test_softhca_verbs.py sets them: the objects of a row are all that may be ---- */
+
+static int limits_reported(struct objects *g)
+{
+	struct ibv_device_attr attr;
+
+	NEED(!ibv_query_device(g->host->ctx, &attr));
+	must(attr.max_qp == 3 && attr.max_cq == 2 && attr.max_srq == 2 && attr.max_mr == 1);
+	must(attr.max_pd == 1 && attr.max_qp_wr == 20 && attr.max_sge == 4 && attr.max_cqe == 127);
+	must(attr.max_srq_wr == 31 && attr.max_srq_sge == 3 && attr.max_qp_rd_atom == 4 &&
+	     attr.max_qp_init_rd_atom == 8);
+	return 0;
+}
+
+/* A QP with these queues in place of another one. */
+static int queues(struct objects *g, struct ibv_qp_cap cap)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = g->host->cq, .recv_cq = g->host->cq, .qp_type = IBV_QPT_RC, .cap = cap,
 	};
+	struct ibv_qp *qp;
+	int err;
 
-	return attr;
+	NEED(!ibv_destroy_qp(g->rc));
+	qp = ibv_create_qp(g->host->pd, &attr);
+	err = qp ? errno_of_result(ibv_destroy_qp(qp)) : errno;
+	g->rc = rig_qp(g->host, IBV_QPT_RC, g->srq);
+	return err;
 }
 
-/* Attributes for this state, with one change. */
-#define BUT(state, change) \
-	({ \
-		struct ibv_qp_attr changed = good(g, state); \
-\
-		changed.change; \
-		changed; \
-	})
-
-#define SENDERS_RTR (MASK_RTR & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER))
-#define TARGETS_RTS (IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN)
-
-/* Modifies a QP that has been brought to @from. */
-static int modify(struct objects *g, struct ibv_qp *qp, enum ibv_qp_state from,
-		  struct ibv_qp_attr attr, int mask)
+/* An SRQ and its CQ as long as they may be. */
+static int longest_srq_and_cq(struct objects *g)
 {
-	struct ibv_qp_attr init = good(g, IBV_QPS_INIT), rtr = good(g, IBV_QPS_RTR);
+	struct ibv_cq *cq = g->host->cq;
 
-	if (from >= IBV_QPS_INIT)
-		NEED(!ibv_modify_qp(qp, &init, MASK_INIT));
-	if (from >= IBV_QPS_RTR)
-		NEED(!ibv_modify_qp(qp, &rtr, qp == g->send ? SENDERS_RTR : MASK_RTR));
-	return errno_of_result(ibv_modify_qp(qp, &attr, mask));
+	NEED(!ibv_destroy_srq(g->xsrq) && !ibv_destroy_cq(g->xcq));
+	g->host->cq = g->xcq = MADE(ibv_create_cq(g->host->ctx, 127, NULL, NULL, 0));
+	g->xsrq = MADE(xrc_srq(g->host, g->xrcd, 31, 3));
+	g->host->cq = cq;
+	return 0;
 }
 
-static int go(struct objects *g, struct ibv_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to,
-	      int mask)
-{
-	return modify(g, qp, from, good(g, to), mask);
-}
+#define QUEUES(...) queues(g, (struct ibv_qp_cap){ __VA_ARGS__ })
 
-static struct ibv_port_attr port_of(struct objects *g)
-{
-	struct ibv_port_attr port;
-
-	NEED(!ibv_query_port(g->host->ctx, 1, &port));
-	return port;
-}
-
-static int rtr_with_gid(struct objects *g, int index)
-{
-	struct ibv_qp_attr attr = BUT(IBV_QPS_RTR, ah_attr.is_global = 1);
-
-	attr.ah_attr.grh.sgid_index = (uint8_t)index;
-	return modify(g, g->rc, IBV_QPS_INIT, attr, MASK_RTR);
-}
-
-static void of_init(void)
-{
-	ROW("modify: RESET to RTR", ALWAYS, EINVAL,
-	    go(g, g->rc, IBV_QPS_RESET, IBV_QPS_RTR, MASK_RTR));
-	ROW("modify: RESET to ERR", ALWAYS, EINVAL,
-	    go(g, g->rc, IBV_QPS_RESET, IBV_QPS_ERR, IBV_QP_STATE));
-	ROW("modify: INIT without a port", ALWAYS, EINVAL,
-	    go(g, g->rc, IBV_QPS_RESET, IBV_QPS_INIT, MASK_INIT & ~IBV_QP_PORT));
-	ROW("modify: INIT with a bit too many", ALWAYS, EINVAL,
-	    go(g, g->rc, IBV_QPS_RESET, IBV_QPS_INIT, MASK_INIT | IBV_QP_TIMEOUT));
-	ROW("modify: INIT on a port that is not there", ALWAYS, EINVAL,
-	    modify(g, g->rc, IBV_QPS_RESET, BUT(IBV_QPS_INIT, port_num = 2), MASK_INIT));
-	ROW("modify: INIT with a P_Key that is not there", ALWAYS, EINVAL,
-	    modify(g, g->rc, IBV_QPS_RESET,
-		   BUT(IBV_QPS_INIT, pkey_index = port_of(g).pkey_tbl_len), MASK_INIT));
-}
-
-/* uverbs ignores some bits of old masks for XRC QPs; the strict setting refuses them. */
-static void of_rtr_and_rts(void)
-{
-	ROW("modify: RTR with a bad MTU", ALWAYS, EINVAL,
-	    modify(g, g->rc, IBV_QPS_INIT, BUT(IBV_QPS_RTR, path_mtu = 6), MASK_RTR));
-	ROW("modify: RTR with too many reads", ALWAYS, EINVAL,
-	    modify(g, g->rc, IBV_QPS_INIT, BUT(IBV_QPS_RTR, max_dest_rd_atomic = 17), MASK_RTR));
-	ROW("modify: RTR with a GID that is not there", ALWAYS, EINVAL,
-	    rtr_with_gid(g, port_of(g).gid_tbl_len));
-	ROW("modify: RTR with an alternate P_Key that is not there", ALWAYS | NOT_DRIVEN, EINVAL,
-	    go(g, g->rc, IBV_QPS_INIT, IBV_QPS_RTR, MASK_RTR | IBV_QP_ALT_PATH));
-	ROW("modify: RTR twice", ALWAYS, EINVAL,
-	    go(g, g->rc, IBV_QPS_RTR, IBV_QPS_RTR, MASK_RTR));
-	ROW("modify: wrong current state", ALWAYS, EINVAL,
-	    go(g, g->rc, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS | IBV_QP_CUR_STATE));
-	ROW("modify: sender with the masks of old", USUAL | NO_OPEN_QP, 0,
-	    go(g, g->send, IBV_QPS_INIT, IBV_QPS_RTR, MASK_RTR));
-	ROW("modify: sender with the masks of old, strictly", STRICT, EINVAL,
-	    go(g, g->send, IBV_QPS_INIT, IBV_QPS_RTR, MASK_RTR));
-	ROW("modify: target with the masks of old", USUAL | NO_OPEN_QP, 0,
-	    go(g, g->recv, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS));
-	ROW("modify: target with the masks of old, strictly", STRICT, EINVAL,
-	    go(g, g->recv, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS));
-	ROW("modify: sender with its own masks", WITH_XRC, 0,
-	    go(g, g->send, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS));
-	ROW("modify: target with its own masks", WITH_XRC, 0,
-	    go(g, g->recv, IBV_QPS_RTR, IBV_QPS_RTS, TARGETS_RTS));
-	ROW("modify: target without its RNR timer", WITH_XRC, EINVAL,
-	    go(g, g->recv, IBV_QPS_INIT, IBV_QPS_RTR, MASK_RTR & ~IBV_QP_MIN_RNR_TIMER));
-}
+CALL("limits: reported", LIMITED, 0, limits_reported(g))
+CALL("limits: the longest queues", LIMITED, 0, QUEUES(20, 20, 4, 4, 0))
+CALL("limits: a longer send queue", LIMITED, EINVAL, QUEUES(21, 1, 1, 1, 0))
+CALL("limits: a longer receive queue", LIMITED, EINVAL, QUEUES(1, 21, 1, 1, 0))
+CALL("limits: more pieces of a request", LIMITED, EINVAL, QUEUES(1, 1, 5, 1, 0))
+CALL("limits: more pieces of a receive", LIMITED, EINVAL, QUEUES(1, 1, 1, 5, 0))
+CALL("limits: one more QP", LIMITED, ENOMEM, create_qp(g, IBV_QPT_RC, NULL))
+CALL("limits: the longest SRQ and CQ", LIMITED, 0, longest_srq_and_cq(g))
+CALL("limits: one more CQ", LIMITED, ENOMEM,
+     errno_of_object(ibv_create_cq(g->host->ctx, 1, NULL, NULL, 0)))
+CALL("limits: a longer CQ", LIMITED, EINVAL,
+     errno_of_object(ibv_create_cq(g->host->ctx, 128, NULL, NULL, 0)))
+CALL("limits: a CQ made longer", LIMITED, EINVAL, errno_of_result(ibv_resize_cq(g->xcq, 128)))
+CALL("limits: one more SRQ", LIMITED, ENOMEM, errno_of_object(rig_srq(g->host, 1)))
+CALL("limits: a longer SRQ", LIMITED, EINVAL, errno_of_object(rig_srq(g->host, 32)))
+CALL("limits: more pieces of an SRQ", LIMITED, EINVAL,
+     errno_of_object(xrc_srq(g->host, g->xrcd, 8, 4)))
+CALL("limits: one more region", LIMITED, ENOMEM, region(g, g->host->buffer, 10, 0))
+CALL("limits: one more PD", LIMITED, ENOMEM, errno_of_object(ibv_alloc_pd(g->host->ctx)))
 
 static enum mode find_mode(const char *name)
 {
-	static const char *const names[] = { "usual", "strict", "no-open-qp", "no-xrc" };
+	static const char *const names[] = { "usual", "strict", "no-open-qp", "no-xrc", "limits",
+					     "memlock", "no-memlock" };
 
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 7; i++) {
 		if (!strcmp(names[i], name))
 			return (enum mode)(1 << i);
 	}
-	fprintf(stderr,
-		"usage: refusals usual|strict|no-open-qp|no-xrc (the settings that the HCA runs with)\n");
+	fputs("usage: refusals usual|strict|no-open-qp|no-xrc|limits|memlock|no-memlock\n", stderr);
 	exit(EXIT_FAILURE);
 }
 
 int main(int argc, char **argv)
 {
+	const char *driven = getenv("SOFTHCA_TEST_DRIVEN");
+	bool good = true;
+
 	mode = find_mode(argc >= 2 ? argv[1] : "");
-	of_domains_and_numbers();
-	of_queues();
-	of_memory();
-	of_init();
-	of_rtr_and_rts();
-	printf("%d rows, %d failures\n", ran, failures);
-	return failures || !ran ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (mode & (MEMLOCK | NO_MEMLOCK))
+		limit_locked_memory();
+	for (const struct row *row = row_first(); row; row = row->next) {
+		if (row->needs & (int)mode && !(row->needs & NOT_DRIVEN && driven))
+			good &= row_run(row, row->name);
+	}
+	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Hosts, QPs, XRC objects and requests over the modern API, and the run of a table of cases. */
+/* Hosts, QPs, XRC objects and requests over the modern API. */
 #include "rig.h"
 
+#include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
-void rig_need(bool good, const char *what)
+void *rig_made(void *object, const char *what)
 {
-	if (good)
-		return;
-	fprintf(stderr, "cannot set up the test: %s failed\n", what);
-	exit(EXIT_FAILURE);
-}
-
-void *rig_need_object(void *object, const char *what)
-{
-	rig_need(object, what);
+	if (!object)
+		row_fail(__FILE__, __LINE__, "%s: %s", what, strerror(errno));
 	return object;
 }
 
@@ -243,17 +235,9 @@ int rig_post(struct ibv_qp *qp, struct ibv_send_wr *wr)
 	return ibv_post_send(qp, wr, &bad);
 }
 
-double rig_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 bool rig_poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int milliseconds)
 {
-	double end = rig_now() + milliseconds / 1e3;
+	double end = seconds() + milliseconds / 1e3;
 
 	do {
 		int got = ibv_poll_cq(cq, 1, wc);
@@ -261,7 +245,7 @@ bool rig_poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int milliseconds)
 		if (got)
 			return got == 1;
 		usleep(50);
-	} while (rig_now() < end);
+	} while (seconds() < end);
 	return false;
 }
 
@@ -299,9 +283,9 @@ bool rig_quiet(struct ibv_cq *cq, int milliseconds)
 
 bool rig_changes(const uint8_t *byte)
 {
-	double end = rig_now() + RIG_PATIENCE_MS / 1e3;
+	double end = seconds() + RIG_PATIENCE_MS / 1e3;
 
-	while (!__atomic_load_n(byte, __ATOMIC_ACQUIRE) && rig_now() < end)
+	while (!__atomic_load_n(byte, __ATOMIC_ACQUIRE) && seconds() < end)
 		usleep(50);
 	return __atomic_load_n(byte, __ATOMIC_ACQUIRE);
 }
@@ -398,46 +382,4 @@ uint32_t xrc_srq_number(struct ibv_srq *srq)
 
 	NEED(!ibv_get_srq_num(srq, &number));
 	return number;
-}
-
-static bool wanted(int argc, char **argv, const char *name)
-{
-	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], name))
-			return true;
-	}
-	return argc < 2;
-}
-
-static struct rig_case *cases, **last_case = &cases;
-
-void rig_add(struct rig_case *added)
-{
-	*last_case = added;
-	last_case = &added->next;
-}
-
-int rig_run(int argc, char **argv)
-{
-	int failures = 0;
-	int ran = 0;
-
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (const struct rig_case *one = cases; one; one = one->next) {
-		bool good;
-
-		if (!wanted(argc, argv, one->name))
-			continue;
-		good = one->run();
-		printf("%s %s\n", good ? "ok  " : "FAIL", one->name);
-		failures += !good;
-		ran++;
-	}
-	printf("%d cases, %d failures\n", ran, failures);
-	return failures || !ran || ran < argc - 1 ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
-void rig_complain(const char *condition, int line)
-{
-	printf("line %d: not so: %s\n", line, condition);
 }

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Hosts, QPs, XRC objects and requests over the modern API, and the run of a table of cases: for
- * the tests of the emulated HCA.
- */
+/* Hosts, QPs, XRC objects, requests and cases over the modern API: to test the emulated HCA. */
 #ifndef TEST_SOFTHCA_RIG_H
 #define TEST_SOFTHCA_RIG_H
 
+#include <tests/e2e/row.h>
+
 #include <infiniband/verbs.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define RIG_BUFFER 65536u
 #define RIG_DEPTH  16
@@ -28,11 +26,10 @@ struct host {
 };
 
 /* Ends the process with a message if the test cannot be set up. */
-void rig_need(bool good, const char *what);
-#define NEED(expression) rig_need(expression, #expression)
+#define NEED(expression) must(expression)
 /* The same for a verb that returns an object: returns the object, or ends the process. */
-void *rig_need_object(void *object, const char *what);
-#define MADE(expression) rig_need_object(expression, #expression)
+void *rig_made(void *object, const char *what);
+#define MADE(expression) rig_made(expression, #expression)
 
 struct host *rig_host(int device);
 void rig_free_host(struct host *host);
@@ -84,8 +81,6 @@ int rig_post(struct ibv_qp *qp, struct ibv_send_wr *wr);
 /* The time limit for completions and events that must come, long enough for a busy machine. */
 #define RIG_PATIENCE_MS 20000
 
-/* A monotonic clock, in seconds. */
-double rig_now(void);
 /* Waits for one completion. False if none comes, or if the CQ fails (with errno). */
 bool rig_poll(struct ibv_cq *cq, struct ibv_wc *wc);
 bool rig_poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int milliseconds);
@@ -122,47 +117,22 @@ uint32_t xrc_srq_number(struct ibv_srq *srq);
 
 /* ---- cases ---- */
 
-struct rig_case {
-	const char *name;
-	bool (*run)(void);
-	struct rig_case *next;
-};
-
-/* Only for CASE(). */
-void rig_add(struct rig_case *added);
-
-/* CASE(what_is_so) { ... } adds a case to the program. Cases run in the order of their file. */
+/* CASE(what_is_so) { ... } adds a row to the program. It returns whether the case holds. */
 #define CASE(function) \
 	static bool function(void); \
-	static void __attribute__((constructor(1000 + __COUNTER__))) function##_add(void) \
+	ROW(#function) \
 	{ \
-		static struct rig_case added = { .name = #function, .run = function }; \
- \
-		rig_add(&added); \
+		must(function()); \
 	} \
 	static bool function(void)
-
-/*
- * Runs all cases, or those named on the command line; prints one line each. Returns EXIT_FAILURE if
- * a case fails or a name belongs to no case.
- */
-int rig_run(int argc, char **argv);
-
-/* The main() of a program that needs nothing else. */
-#define RIG_MAIN \
-	int main(int argc, char **argv) \
-	{ \
-		return rig_run(argc, argv); \
-	}
 
 /* Within a case: ends it with a complaint if the condition does not hold. */
 #define CHECK(condition) \
 	do { \
 		if (!(condition)) { \
-			rig_complain(#condition, __LINE__); \
+			printf("line %d: not so: %s\n", __LINE__, #condition); \
 			return false; \
 		} \
 	} while (0)
-void rig_complain(const char *condition, int line);
 
 #endif

@@ -93,10 +93,10 @@ CASE(read_event_blocks_destroy_of_the_cq)
 /* A QP goes to ERR a moment after its CQ has overrun. */
 static bool fails_soon(struct host *host, struct ibv_qp *qp)
 {
-	double end = rig_now() + RIG_PATIENCE_MS / 1e3;
+	double end = seconds() + RIG_PATIENCE_MS / 1e3;
 
 	CHECK(rig_event_is(host, IBV_EVENT_QP_FATAL, qp));
-	while (rig_state(qp) != IBV_QPS_ERR && rig_now() < end)
+	while (rig_state(qp) != IBV_QPS_ERR && seconds() < end)
 		usleep(1000);
 	return rig_state(qp) == IBV_QPS_ERR;
 }
@@ -236,5 +236,3 @@ PAIR_CASE(a_request_is_executed_before_a_later_command, IBV_QPT_RC)
 	}
 	return true;
 }
-
-RIG_MAIN

@@ -123,5 +123,3 @@ CASE(nothing_arrives_after_the_close)
 	}
 	return true;
 }
-
-RIG_MAIN

@@ -141,5 +141,3 @@ CASE(an_unmapped_buffer_fails_only_at_the_receiver)
 {
 	return unmapped(4096) && unmapped(0);
 }
-
-RIG_MAIN

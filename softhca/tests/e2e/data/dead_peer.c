@@ -171,5 +171,3 @@ CASE(a_dead_peer_gives_no_answer)
 	}
 	return good;
 }
-
-RIG_MAIN

@@ -155,5 +155,3 @@ CASE(datagram_headers)
 		CHECK(there_and_back(&headers[i]));
 	return true;
 }
-
-RIG_MAIN

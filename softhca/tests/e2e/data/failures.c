@@ -291,5 +291,3 @@ CASE(a_qp_that_sends_to_itself_gets_both_errors)
 	CHECK(!rig_post(qp, &wr) && fails_with(host->cq, 1, IBV_WC_LOC_LEN_ERR));
 	return fails_with(host->cq, 77, IBV_WC_REM_INV_REQ_ERR) && !ibv_destroy_qp(qp);
 }
-
-RIG_MAIN

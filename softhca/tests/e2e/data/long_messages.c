@@ -123,7 +123,7 @@ static struct midway begin(void)
 	fill(memory(&m.from), CHUNK, 5);
 	NEED(!rig_post_sge(NULL, m.srq, m.to, 1) && !rig_post_srq(m.pair.b, m.srq, 0, 100, 2));
 	wr = request(&m.from, IBV_WR_SEND, &m.to);
-	m.start = rig_now();
+	m.start = seconds();
 	NEED(!rig_post(m.pair.qa, &wr) && rig_changes(memory(&m.to)));
 	return m;
 }
@@ -154,7 +154,7 @@ static bool another_sender_once(struct midway *m, bool *late)
 	struct ibv_wc wc;
 
 	CHECK(rig_send(m->other.qa, &wr, IBV_WC_SUCCESS));
-	*late = rig_now() - m->start >= PROMPT;
+	*late = seconds() - m->start >= PROMPT;
 	CHECK(rig_poll_success(m->pair.b->cq, &wc) && wc.wr_id == 2 &&
 	      wc.qp_num == m->other.qb->qp_num);
 	CHECK(rig_poll_within(m->pair.b->cq, &wc, 30000) && !wc.status && wc.wr_id == 1 &&
@@ -171,7 +171,7 @@ CASE(another_sender_to_the_srq_overtakes)
 static bool receiver_fails_once(struct midway *m, bool *late)
 {
 	CHECK(!rig_to_state(m->pair.qb, IBV_QPS_ERR));
-	*late = rig_now() - m->start >= PROMPT;
+	*late = seconds() - m->start >= PROMPT;
 	CHECK(rig_completes(m->pair.b->cq, 1, IBV_WC_WR_FLUSH_ERR));
 	CHECK(rig_completes(m->pair.a->cq, 1000, IBV_WC_RETRY_EXC_ERR));
 	return rig_quiet(m->pair.b->cq, 5); /* the second buffer is still the SRQ's */
@@ -194,5 +194,3 @@ CASE(a_message_beyond_the_ports_limit_is_refused)
 	wr.num_sge = 2;
 	return rig_send(pair.qa, &wr, IBV_WC_LOC_LEN_ERR);
 }
-
-RIG_MAIN

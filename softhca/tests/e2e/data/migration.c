@@ -27,7 +27,7 @@ control(const char *verb, int device, const char *words, ...)
 	va_start(ap, words);
 	vsnprintf(command + used, sizeof(command) - (size_t)used, words, ap);
 	va_end(ap);
-	rig_need(!system(command), command);
+	NEED(!system(command));
 }
 
 static uint16_t second_lid(const struct host *host)
@@ -344,10 +344,4 @@ PAIR_CASE(a_primary_path_with_two_ports_is_refused, IBV_QPT_RC)
 	CHECK(!ibv_modify_qp(qp, &attr, MASK_RTR) && !ibv_destroy_qp(qp));
 	return emulated_drains() ? moves_while_drained(pair.qa)
 				 : rig_to_state(pair.qa, IBV_QPS_SQD) == EINVAL;
-}
-
-int main(int argc, char **argv)
-{
-	NEED(getenv("SOFTHCA_TEST_COMMAND"));
-	return rig_run(argc, argv);
 }

@@ -202,31 +202,3 @@ CASE(a_full_group_refuses_the_next_member)
 	CHECK(!ibv_detach_mcast(late, &full, LID + 1) && !ibv_detach_mcast(qp, &full, LID));
 	return !ibv_attach_mcast(late, &full, LID) && !ibv_close_device(host->ctx);
 }
-
-/* Addresses that ib_core accepts as groups, and others. */
-CASE(only_addresses_of_groups_can_be_attached)
-{
-	static const struct {
-		union ibv_gid gid;
-		uint16_t lid;
-		int err;
-	} rows[] = {
-		{ { .raw = { 0xff } }, 0xc000, 0 },
-		{ { .raw = { 0xff } }, 0xfffe, 0 },
-		{ { .raw = { 0xff } }, 0xbfff, EINVAL },
-		{ { .raw = { 0xff } }, 0xffff, EINVAL },
-		{ { .raw = { 0xfe, 0x80 } }, LID, EINVAL },
-		{ { .raw = { [10] = 0xff, 0xff, 224, 0, 0, 1 } }, LID, 0 },
-		{ { .raw = { [10] = 0xff, 0xff, 239, 255, 0, 1 } }, LID, 0 },
-		{ { .raw = { [10] = 0xff, 0xff, 198, 18, 0, 1 } }, LID, EINVAL },
-	};
-	struct member member = new_member(0, 0);
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		CHECK(ibv_attach_mcast(member.qp, &rows[i].gid, rows[i].lid) == rows[i].err);
-		CHECK(ibv_detach_mcast(member.qp, &rows[i].gid, rows[i].lid) == rows[i].err);
-	}
-	return true;
-}
-
-RIG_MAIN

@@ -181,5 +181,3 @@ CASE(an_srq_below_its_limit_raises_one_event)
 	CHECK(!rig_readable(s.one->ctx->async_fd, 10));
 	return !ibv_query_srq(s.srq1, &attr) && attr.srq_limit == 0;
 }
-
-RIG_MAIN

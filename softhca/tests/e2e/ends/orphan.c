@@ -89,14 +89,12 @@ CASE(an_extended_cq_ends_with_an_error)
 	struct ibv_cq_init_attr_ex ask = { .cqe = 3, .wc_flags = IBV_WC_EX_WITH_QP_NUM };
 	struct ibv_cq_ex *cq = MADE(ibv_create_cq_ex(host->ctx, &ask));
 	struct ibv_poll_cq_attr attr = { 0 };
-	double end = rig_now() + RIG_PATIENCE_MS / 1e3;
+	double end = seconds() + RIG_PATIENCE_MS / 1e3;
 	int err;
 
 	CHECK(ibv_start_poll(cq, &attr) == ENOENT);
 	kill_daemon();
-	while ((err = ibv_start_poll(cq, &attr)) == ENOENT && rig_now() < end)
+	while ((err = ibv_start_poll(cq, &attr)) == ENOENT && seconds() < end)
 		usleep(1000);
 	return err == EIO;
 }
-
-RIG_MAIN
