@@ -9,7 +9,7 @@ TOOLS = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "tools"
 
 SOURCES = {path: path.read_text() for path in TOOLS.glob("*/*.c")}
 SHARED = dict(re.findall(r"^#define (\w+)\(\w+\) \\\n((?:.*\\\n)*.*)$",
-                         (TOOLS / "common" / "common.h").read_text(), re.M))
+                         (TOOLS / "run" / "run.h").read_text(), re.M))
 # {name of the struct: the text of its file}
 DEFINITIONS = {name: text for text in SOURCES.values()
                for name in re.findall(r"^const struct command (command_\w+) = ", text, re.M)}

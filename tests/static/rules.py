@@ -42,9 +42,9 @@ SHARED_FILES = {
 }
 
 # Folders in the order of their includes: each may include those before it. A command's folder
-# includes the three that the commands share, and no other command's.
+# includes those that the commands share, and no other command's.
 ROOMS = {
-    "tools": ("common", "tables", "program"),
+    "tools": ("common", "tables", "program", "run"),
     "softhca": ("base", "model", "machine", "objects", "qp", "wire", "uverbs", "cm", "control",
                 "server", "cli"),
 }

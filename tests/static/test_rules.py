@@ -58,7 +58,7 @@ WRONG_INCLUDES = [
     ("tools/a.c", "<state.h>", "compat/regtab/state.h", "a header of compat/"),
     ("softhca/wire/a.c", "<softhca/uverbs/b.h>", "softhca/uverbs/b.h", "only base, model,"),
     ("tools/common/a.c", '"tools/program/paths.h"', "tools/program/paths.h", "only its own files"),
-    ("tools/ps/a.c", '"tools/check/check.h"', "tools/check/check.h", "only common, tables, program"),
+    ("tools/ps/a.c", '"tools/check/check.h"', "tools/check/check.h", "only common, tables, program, run"),
 ]
 
 # Similar lines that break no rule, so that no rule complains without cause.

@@ -38,6 +38,9 @@ int refuse(int status, const char *format, ...) __attribute__((format(printf, 2,
 /* Prints a second line under a refusal, with advice. */
 void advise(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Says that @what was not found, and names the places. TOOL_EXIT_REFUSED. */
+int refuse_missing(const char *what, const struct string_list *places);
+
 /* One line of a report, on standard output. */
 void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -96,8 +99,8 @@ struct command {
 	/* @words: the program to launch and its words. The result is the exit status. */
 	int (*run)(char **words);
 	const char **operand;	 /* gets the only operand; NULL: the command has none */
-	bool launches;		 /* a program and that one's words follow its own */
-	void (*more_help)(void); /* prints what --help says behind the options; NULL: nothing */
+	bool launches;		 /* its operands are a program and that program's words */
+	void (*more_help)(void); /* prints more of --help, behind the options; NULL: nothing */
 };
 
 extern const struct command command_check, command_doctor, command_env, command_gc, command_ps,
@@ -109,50 +112,6 @@ struct preload_wish {
 	bool companions;	/* of --companions */
 };
 
-#define PRELOAD_OPTIONS(wish) \
-	{ "--system-libibverbs", NULL, \
-	  "preload the system's libibverbs in any case, for scripts that set LD_LIBRARY_PATH to an old one", \
-	  .flag = &(wish).system_libibverbs }, \
-	{ "--companions", NULL, \
-	  "preload the companion libraries in any case, for scripts whose program cannot be found", \
-	  .flag = &(wish).companions }
-
-/* A program that `run`, `trace` or `selftest` starts with the library. */
-struct launch {
-	const char *softhca;	/* number of emulated devices, "" for the default */
-	const char *model;	/* of --model; if both are NULL, nothing is emulated */
-	struct preload_wish wish;
-	char **program;		/* NULL-terminated */
-};
-
-#define LAUNCH_OPTIONS(launch) \
-	{ "--softhca", "[=DEVICES]", \
-	  "use emulated adapters, 2 or as many as given, instead of the machine's own", \
-	  .text = &(launch).softhca }, \
-	{ "--model", "NAME", \
-	  "use emulated adapters of this model: connectx3 (mlx4) or connectx5 (mlx5)", \
-	  .text = &(launch).model }
-
-/* Executes the program. Returns the exit status, after a message, when that cannot be done. */
-int launch_program(const struct launch *launch);
-
-/* Refuses to launch a program that was not given. TOOL_EXIT_REFUSED. */
-int refuse_program_missing(const struct command *command);
-
-/* Says that @what was not found, and names the places. TOOL_EXIT_REFUSED. */
-int refuse_missing(const char *what, const struct string_list *places);
-
-/*
- * The libxrc-compat.so.1 for programs of @bits, and its headers. 0, or TOOL_EXIT_REFUSED after a
- * message.
- */
-struct elf_info;
-int find_library(int bits, const char **library, struct elf_info *elf);
-
-/* MVAPICH2 2.3 opens what this names, or libibverbs.so of development packages. */
-#define QUIRK_VARIABLE "MV2_LIBIBVERBS_PATH"
-int set_quirk(void);
-
 /* ---- options: the command line and --help follow from the rows of a command ---- */
 
 /* Reads @argv, which begins with the command's name, and runs the command. Its exit status. */
@@ -160,6 +119,9 @@ int command_execute(const struct command *command, int argc, char **argv);
 
 /* The usage under a refusal. TOOL_EXIT_REFUSED. */
 int advise_usage(const struct command *command);
+
+/* Refuses to launch a program that was not given. TOOL_EXIT_REFUSED. */
+int refuse_program_missing(const struct command *command);
 
 /* A line of help: @text, broken between words, stands from @column on. */
 void print_entry(const char *label, unsigned int column, const char *text);
@@ -180,15 +142,15 @@ FILE *output_open(const char *pattern, const char *what, const char **name);
 
 struct aside {
 	char *const *words;	/* of a program; NULL: prepare() does the work */
-	/* called in its process first; NULL: nothing. What is not 0 is its exit status */
+	/* called first in that process, which exits with its result if that is not 0; or NULL */
 	int (*prepare)(const void *context);
 	const void *context;
 	bool with_errors;	/* what it writes on standard error, too */
 };
 
 /**
- * aside_output - run it without input, waiting so long for its end. Returns what it writes on
- * standard output, to be freed. @size gets its length; NULL: the text ends with 0. *result: 0, its
+ * aside_output - runs it without input, at most for so long. Returns what it writes on standard
+ * output, to be freed. @size gets its length; NULL: the text ends with 0. *result: 0, its
  * exit status negated, -ETIMEDOUT, -EFBIG above 256 KiB, or -EIO when it ended by a signal.
  */
 char *aside_output(const struct aside *aside, int milliseconds, size_t *size, int *result);
@@ -225,10 +187,7 @@ bool is_launcher(const char *path);
  */
 char *preload_next(const char **rest, bool expand);
 
-/*
- * @path, a library of ours, with $LIB for its folder. NULL if that does not serve the programs of
- * both word sizes.
- */
+/* @path, a library of ours, with $LIB for its folder. NULL unless that serves both word sizes. */
 char *preload_for_both(const char *path);
 
 /*

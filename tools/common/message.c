@@ -39,6 +39,14 @@ void advise(const char *format, ...)
 	va_end(args);
 }
 
+int refuse_missing(const char *what, const struct string_list *places)
+{
+	refuse(0, "%s was not found; looked at:", what);
+	for (size_t i = 0; i < places->count; i++)
+		advise("%s", places->item[i]);
+	return TOOL_EXIT_REFUSED;
+}
+
 void print_line(const char *format, ...)
 {
 	va_list args;

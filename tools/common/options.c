@@ -69,6 +69,12 @@ int advise_usage(const struct command *command)
 	return TOOL_EXIT_REFUSED;
 }
 
+int refuse_program_missing(const struct command *command)
+{
+	refuse(0, "%s: no program given", command->name);
+	return advise_usage(command);
+}
+
 void print_entry(const char *label, unsigned int column, const char *text)
 {
 	printf("%-*s", (int)column, label);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat report`: reads the options, and executes the script that writes the report. */
-#include "tools/common/common.h"
 #include "tools/program/paths.h"
+#include "tools/run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

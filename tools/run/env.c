@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * `xrc-compat env`: prints, for each launcher, the line that preloads the library into every
- * process.
- */
+/* `xrc-compat env`: prints the line of each launcher that preloads the library in all processes. */
 #include "elf/lib_folder.h"
-#include "tools/common/common.h"
+#include "run.h"
 #include "tools/common/variables.h"
 #include "tools/program/paths.h"
 
@@ -48,7 +45,7 @@ static bool is_for_programs(const char *name)
 static void print_variables(const struct launcher *launcher, const struct string_list *libraries)
 {
 #define ROW(NAME, DEFAULT, READ_WHEN, HELP) #NAME,
-	static const char *const names[] = { QUIRK_VARIABLE, XRC_COMPAT_ENV_TABLE(ROW) };
+	static const char *const names[] = { MVAPICH2_VARIABLE, XRC_COMPAT_ENV_TABLE(ROW) };
 #undef ROW
 
 	printf("%s", launcher->word ? launcher->word : "");
@@ -63,21 +60,14 @@ static void print_variables(const struct launcher *launcher, const struct string
 
 /* ---- lines ---- */
 
-/* @twice: for the user's shell and for that of another host. */
+/* @to: the first word that is left out; NULL: none. @twice: quoted for a remote shell as well. */
 static void print_words(char *const *from, char *const *to, bool twice)
 {
-	for (; from < to; from++) {
+	for (; from != to && *from; from++) {
 		const char *once = text_shell_word(*from);
 
 		printf(" %s", twice ? text_shell_word(once) : once);
 	}
-}
-
-static char **end_of(char **words)
-{
-	while (*words)
-		words++;
-	return words;
 }
 
 static bool is_program(const char *word)
@@ -101,25 +91,25 @@ static char **find_program(char **words)
 static void print_line_for(const struct launcher *launcher, const struct string_list *libraries,
 			   char **words)
 {
-	char **program = find_program(words), **end = end_of(program),
-	     **at = launcher->word ? program : words + 1;
+	char **at = launcher->word ? find_program(words) : words + 1;
 
 	printf("%s", words[0]);
 	print_words(words + 1, at, false);
 	print_variables(launcher, libraries);
-	print_words(at, end, false);
+	print_words(at, NULL, false);
 	putchar('\n');
 }
 
 static void print_all(const struct string_list *libraries, char **words)
 {
 	static char placeholder[] = "PROGRAM", *placeholders[] = { placeholder, NULL };
-	char **from = words[0] ? words : placeholders, **end = end_of(from);
 
 	for (size_t i = 0; i < launcher_count; i++) {
 		printf("# %s\n%s", launchers[i].title, launchers[i].command);
 		print_variables(&launchers[i], libraries);
-		print_words(launchers[i].names[0] ? from : end, end, launchers[i].quoted_twice);
+		if (launchers[i].names[0])
+			print_words(words[0] ? words : placeholders, NULL,
+				    launchers[i].quoted_twice);
 		putchar('\n');
 	}
 }
@@ -153,19 +143,19 @@ static int run_env(char **words)
 	/* Other hosts may have a program that this one lacks. */
 	bool found = words[0] && !program_open(program_words[0], &program);
 	struct elf_info elf;
-	const char *library;
+	const char *shim;
 
 	if (launcher && !words[1])
 		return refuse_program_missing(&command_env);
-	if (find_library(found ? program.elf.bits : LOADER_LIB_OWN_BITS, &library, &elf) ||
-	    set_quirk())
+	if (find_shim(found ? program.elf.bits : LOADER_LIB_OWN_BITS, &shim, &elf) ||
+	    set_mvapich2_variable())
 		return TOOL_EXIT_REFUSED;
-	string_list_add(&libraries, library);
+	string_list_add(&libraries, shim);
 	/* Without a program only the options add libraries. */
 	if (found)
 		needs_add(&program, program_words + 1, &wish, &libraries);
 	else
-		needs_add_file(library, &elf, &wish, &libraries);
+		needs_add_file(shim, &elf, &wish, &libraries);
 	/* A program that cannot be read can still be executed. */
 	if (words[0] && !launcher && !found && !is_program(words[0]))
 		return refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s",

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * `xrc-compat run`: sets LD_PRELOAD and execs, after having made sure that the preload will take
- * effect.
- */
-#include "tools/common/common.h"
+/* `xrc-compat run`: checks that the library can be preloaded, sets LD_PRELOAD, and execs. */
+#include "run.h"
 #include "tools/program/paths.h"
 #include "tools/tools_config.h"
 
@@ -14,40 +11,23 @@
 #include <string.h>
 #include <unistd.h>
 
-int refuse_program_missing(const struct command *command)
-{
-	refuse(0, "%s: no program given", command->name);
-	return advise_usage(command);
-}
-
-int refuse_missing(const char *what, const struct string_list *places)
-{
-	refuse(0, "%s was not found; looked at:", what);
-	for (size_t i = 0; i < places->count; i++)
-		advise("%s", places->item[i]);
-	return TOOL_EXIT_REFUSED;
-}
-
 /*
  * The loader only warns about a library that it cannot preload, and the program dies much later of
  * a missing symbol. So everything is checked before the exec.
  */
-int find_library(int bits, const char **library, struct elf_info *elf)
+int find_shim(int bits, const char **shim, struct elf_info *elf)
 {
 	struct string_list places = { 0 };
 	const char *fault;
 
-	*library = paths_shim(bits, &places);
-	if (!*library)
+	*shim = paths_shim(bits, &places);
+	if (!*shim)
 		return refuse_missing("libxrc-compat.so.1", &places);
-	fault = paths_preload_fault(*library, elf);
+	fault = paths_preload_fault(*shim, elf);
 	return fault ? refuse(TOOL_EXIT_REFUSED, "%s", fault) : 0;
 }
 
-/*
- * argv of "softhca run --devices=N [--model=NAME] -- xrc-compat run [--system-libibverbs]
- * [--companions] -- PROGRAM...".
- */
+/* "softhca run --devices=N [--model=NAME] -- xrc-compat run [OPTION...] -- PROGRAM..." */
 static char **softhca_argv(const char *softhca, const char *self, const struct launch *launch)
 {
 	bool given = launch->softhca && launch->softhca[0];
@@ -104,12 +84,12 @@ static int add_tracer(int bits, struct string_list *libraries)
 	return 0;
 }
 
-int set_quirk(void)
+int set_mvapich2_variable(void)
 {
-	return setenv(QUIRK_VARIABLE, "libibverbs.so.1", 0);
+	return setenv(MVAPICH2_VARIABLE, "libibverbs.so.1", 0);
 }
 
-static int exec_program(const char *library, const struct program *program,
+static int exec_program(const char *shim, const struct program *program,
 			const struct launch *launch)
 {
 	struct string_list libraries = { 0 };
@@ -117,9 +97,9 @@ static int exec_program(const char *library, const struct program *program,
 
 	if (status)
 		return status;
-	string_list_add(&libraries, library);
+	string_list_add(&libraries, shim);
 	needs_add(program, launch->program + 1, &launch->wish, &libraries);
-	if (setenv("LD_PRELOAD", preload_value(&libraries, false), 1) || set_quirk())
+	if (setenv("LD_PRELOAD", preload_value(&libraries, false), 1) || set_mvapich2_variable())
 		return refuse(TOOL_EXIT_REFUSED, "out of memory");
 	execv(program->path, launch->program);
 	return refuse(errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE, "%s: %s",
@@ -129,15 +109,15 @@ static int exec_program(const char *library, const struct program *program,
 int launch_program(const struct launch *launch)
 {
 	static struct program program;
-	struct elf_info library_elf;
-	const char *library;
+	struct elf_info shim_elf;
+	const char *shim;
 	int fault = program_open(launch->program[0], &program);
-	int status = find_library(program.elf.bits, &library, &library_elf);
+	int status = find_shim(program.elf.bits, &shim, &shim_elf);
 
 	if (status)
 		return status;
 	if (!fault)
-		fault = program_refuse(&program, &library_elf);
+		fault = program_refuse(&program, &shim_elf);
 	if (fault) {
 		refuse(0, "%s", program.fault);
 		if (program.advice)
@@ -145,7 +125,7 @@ int launch_program(const struct launch *launch)
 		return fault;
 	}
 	return launch->softhca || launch->model ? exec_under_softhca(launch)
-						: exec_program(library, &program, launch);
+						: exec_program(shim, &program, launch);
 }
 
 static struct launch launch;

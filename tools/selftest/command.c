@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * `xrc-compat selftest`: the whole legacy exchange on a device of this machine. The exchange is in
- * a program of its own, compiled and linked as old programs were; here it is only started, as
- * `xrc-compat run` starts any other.
- */
-#include "tools/common/common.h"
+/* `xrc-compat selftest`: starts the old program of the self-test as `xrc-compat run` would. */
 #include "tools/program/paths.h"
+#include "tools/run/run.h"
 
 static const char *device = "", *remote;
 static bool is_actor;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat trace`: runs a program as `run` does. A second library reports every legacy call. */
 #include "terminal/streams.h"
-#include "tools/common/common.h"
+#include "tools/run/run.h"
 #include "trace.h"
 
 #include <errno.h>
@@ -101,9 +101,7 @@ static int follow(void)
 
 	do {
 		poll(&pollfd, 1, 20);
-		/*
-		 * In this order: all records of a process are in the socket before its end is seen.
-		 */
+		/* In this order: a process's records are in the socket before its end is seen. */
 		ended = waitpid(tracing.child, &status, WNOHANG);
 		if (ended > 0)
 			child_to_forward_to = 0;
@@ -161,10 +159,7 @@ static void forward(int number)
 		kill(child_to_forward_to, number);
 }
 
-/*
- * Called after fork(), so that the program keeps the signal actions that this command was started
- * with.
- */
+/* After fork(): the program keeps the signal actions that this command was started with. */
 static void set_signals(pid_t child)
 {
 	/* Resource managers send these to the first process of a job only. */
@@ -236,10 +231,16 @@ static int close_output(int status)
 	return refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s", tracing.out_name, why);
 }
 
-static int trace_program(void)
-{
-	int status = open_output();
+/* ---- the command ---- */
 
+static int run_trace(char **words)
+{
+	int status;
+
+	if (!words[0])
+		return refuse_program_missing(&command_trace);
+	tracing.launch.program = words;
+	status = open_output();
 	if (status)
 		return status;
 	status = open_socket();
@@ -253,16 +254,6 @@ static int trace_program(void)
 	unlink(tracing.address.sun_path);
 	rmdir(tracing.directory);
 	return close_output(status);
-}
-
-/* ---- the command line ---- */
-
-static int run_trace(char **words)
-{
-	if (!words[0])
-		return refuse_program_missing(&command_trace);
-	tracing.launch.program = words;
-	return trace_program();
 }
 
 static const struct option_row options[] = {

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Starts a program with the library preloaded, for the commands that do what `run` does. */
+#ifndef XRC_COMPAT_TOOLS_RUN_H
+#define XRC_COMPAT_TOOLS_RUN_H
+
+#include "tools/program/program.h"
+
+struct launch {
+	const char *softhca;	/* number of emulated devices, "" for the default */
+	const char *model;	/* of --model; if both are NULL, nothing is emulated */
+	struct preload_wish wish;
+	char **program;		/* NULL-terminated */
+};
+
+#define LAUNCH_OPTIONS(launch) \
+	{ "--softhca", "[=DEVICES]", \
+	  "use emulated adapters, 2 or as many as given, instead of the machine's own", \
+	  .text = &(launch).softhca }, \
+	{ "--model", "NAME", \
+	  "use emulated adapters of this model: connectx3 (mlx4) or connectx5 (mlx5)", \
+	  .text = &(launch).model }
+
+#define PRELOAD_OPTIONS(wish) \
+	{ "--system-libibverbs", NULL, \
+	  "preload the system's libibverbs in any case, for scripts that set LD_LIBRARY_PATH to an old one", \
+	  .flag = &(wish).system_libibverbs }, \
+	{ "--companions", NULL, \
+	  "preload the companion libraries in any case, for scripts whose program cannot be found", \
+	  .flag = &(wish).companions }
+
+/* Executes the program. If that cannot be done it returns the exit status, after a message. */
+int launch_program(const struct launch *launch);
+
+/* Finds the libxrc-compat.so.1 for programs of @bits. 0, or TOOL_EXIT_REFUSED after a message. */
+int find_shim(int bits, const char **shim, struct elf_info *elf);
+
+/* MVAPICH2 2.3 opens what this names, or libibverbs.so of development packages. */
+#define MVAPICH2_VARIABLE "MV2_LIBIBVERBS_PATH"
+int set_mvapich2_variable(void);	/* to libibverbs.so.1, unless it is set; 0 or -1 */
+
+#endif
