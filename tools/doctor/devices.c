@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Examines the devices and their ports. */
+#include "doctor.h"
+#include "tools/program/program.h"
+
+#include <fnmatch.h>
+#include <infiniband/verbs.h>
+#include <string.h>
+
+/* Physical states of a port. */
+#define POLLING 2
+#define DISABLED 3
+
+static const char *describe_port(const struct device_port *port, unsigned int number)
+{
+	bool has_lid = port->layer != IBV_LINK_LAYER_ETHERNET && port->lid;
+
+	return format_string("; port %u %s%s, %s", number, port_state_name(port->state),
+			     has_lid ? format_string(", LID %u", port->lid) : "",
+			     port_layer_name(port->layer));
+}
+
+/* The facts of ibv_devinfo(1) in one line. */
+static void show_device(const struct device *device)
+{
+	bool alone = device->xrc && !device->open_qp;
+	const char *ports = "";
+
+	for (unsigned int i = 0; i < device->ports; i++)
+		ports = format_string("%s%s", ports, describe_port(&device->port[i], i + 1));
+	found(device->name, alone || !device->opened ? FINDING_NOTE : FINDING_OK,
+	      alone ? "update to Linux 5.11 or later; until then ibv_reg_xrc_rcv_qp() fails with ENOSYS in all processes but the creator"
+		    : NULL,
+	      "%s%s", device_text(device), ports);
+}
+
+/* @err: of listing them. */
+static void count_devices(const struct device_list *list, int err)
+{
+	const char *blocked = NULL;
+	int usable = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		usable += device_usable(&list->device[i]);
+		if (!list->device[i].opened)
+			blocked = list->device[i].name;
+	}
+	if (err)
+		found("devices", FINDING_PROBLEM, "try: ibv_devinfo",
+		      "the devices cannot be listed: %s", strerror(-err));
+	else if (!list->count)
+		found("devices", FINDING_PROBLEM,
+		      "load the kernel's driver (mlx4_ib, mlx5_ib and ib_uverbs), install the drivers of libibverbs (Debian: "
+		      "ibverbs-providers), or use xrc-compat run --softhca",
+		      "there is no RDMA device");
+	else if (usable)
+		found("devices", FINDING_OK, NULL, "%d of %zu can carry XRC", usable, list->count);
+	else if (blocked)
+		found("devices", FINDING_PROBLEM,
+		      "check the permissions of /dev/infiniband/uverbs*", "%s cannot be opened",
+		      blocked);
+	else
+		found("devices", FINDING_PROBLEM,
+		      "use an mlx4, mlx5, hns or qedr adapter, or xrc-compat run --softhca",
+		      "none of %zu has XRC", list->count);
+}
+
+/* Whether it is a name that rdma_rename of rdma-core gives, by protocol and place. */
+static bool is_renamed(const char *name)
+{
+	return !fnmatch("@(ib[psoxf]|roce|iwp|opap|rdmap)*", name, FNM_EXTMATCH);
+}
+
+static void examine_names(const struct device_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const char *name = list->device[i].name, *driver = list->device[i].driver;
+
+		if (!is_renamed(name))
+			continue;
+		driver = driver[0] ? driver : "mlx4";
+		found("device names", FINDING_NOTE,
+		      format_string(
+			      "to have the kernel's names, put this line into /etc/udev/rules.d/60-rdma-persistent-naming.rules "
+			      "and restart: ACTION==\"add\", SUBSYSTEM==\"infiniband\", PROGRAM=\"rdma_rename %%k NAME_KERNEL\" -- or, until "
+			      "then: rdma dev set %s name %s_0", name, driver),
+		      "udev has renamed %s; old programs that ask for %s_0 do not find it", name,
+		      driver);
+		return;
+	}
+}
+
+static const char *reason_of(const struct device_port *port)
+{
+	if (port->layer == IBV_LINK_LAYER_ETHERNET)
+		return "the network interface is down: ip link set NAME up; or look at the cable";
+	if (port->state == IBV_PORT_INIT || port->state == IBV_PORT_ARMED)
+		return "no subnet manager has set it up: start opensm on one host, or the subnet manager of a switch";
+	if (port->physical == DISABLED)
+		return "the port is disabled: enable it, for instance with ibportstate";
+	if (port->physical == POLLING)
+		return "the port finds no other end: look at the cable, and at the switch";
+	return "look at the cable, and whether a subnet manager runs (opensm)";
+}
+
+/* Looks at devices with XRC only. The advice is for the first port. */
+static void examine_ports(const struct device_list *list)
+{
+	const struct device *down = NULL;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct device *device = &list->device[i];
+
+		for (unsigned int k = 0; device_usable(device) && k < device->ports; k++) {
+			if (device->port[k].state == IBV_PORT_ACTIVE)
+				return;
+			down = down ? down : device;
+		}
+	}
+	if (down)
+		found("ports", FINDING_PROBLEM, reason_of(&down->port[0]),
+		      "none is ACTIVE; %s: port is %s", down->name,
+		      port_state_name(down->port[0].state));
+}
+
+void examine_devices(struct device_list *list)
+{
+	count_devices(list, devices_read(libibverbs_for_tools(), list));
+	for (size_t i = 0; i < list->count; i++)
+		show_device(&list->device[i]);
+	examine_names(list);
+	examine_ports(list);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The rows of `xrc-compat doctor`, and the examinations that print them. */
+#ifndef XRC_COMPAT_TOOLS_DOCTOR_H
+#define XRC_COMPAT_TOOLS_DOCTOR_H
+
+#include "tools/common/devices.h"
+
+enum finding {
+	FINDING_OK,
+	FINDING_NOTE,		/* serves most old programs, not all */
+	FINDING_PROBLEM,
+};
+
+/* Prints one row. @advice: what to do about it, NULL when all is well. */
+void found(const char *what, enum finding finding, const char *advice, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Each is in the file of that name. @list gets the devices. */
+void examine_libraries(void);
+void examine_devices(struct device_list *list);
+void examine_environment(void);
+
+#endif

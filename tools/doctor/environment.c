@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Examines what the process gets from its system and shell: limits, directories, variables. */
+#include "doctor.h"
+#include "tools/common/variables.h"
+#include "tools/program/paths.h"
+
+#include <compat/regtab.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define JOB_BYTES (8 << 20)	/* of the tables of a large job */
+
+extern char **environ;
+
+/* libmlx4 warns below 32 KiB; real programs register megabytes. */
+static void examine_locked_memory(void)
+{
+	const rlim_t little = 1024 * 1024;
+	struct rlimit limit;
+	bool wrong;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY) {
+		found("locked memory", FINDING_OK, NULL, "unlimited");
+		return;
+	}
+	wrong = limit.rlim_cur < little && geteuid() != 0;
+	found("locked memory", wrong ? FINDING_PROBLEM : FINDING_OK,
+	      wrong ? "raise it in /etc/security/limits.conf (memlock), and in the batch system's daemon"
+		    : NULL,
+	      "%llu KiB may be locked", (unsigned long long)limit.rlim_cur / 1024);
+}
+
+/* As the library makes its file. 0 or -errno. */
+static int try_file(const char *directory)
+{
+	struct regtab_key key = { .device = "doctor" };
+	struct regtab_entry *entry = regtab_new(directory, &key, "");
+	struct regtab_news news = { .err = -ENOMEM };
+
+	if (entry)
+		regtab_refresh(entry, &news);
+	regtab_free(entry);
+	return news.err;
+}
+
+/* Allocates the memory of a large job's tables. One small file may fit where these do not. */
+static bool has_room(const char *directory)
+{
+	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	bool full = fd >= 0 && fallocate(fd, 0, 0, JOB_BYTES) && errno == ENOSPC;
+
+	if (fd >= 0)
+		close(fd);
+	return !full;
+}
+
+static void examine_tables(void)
+{
+	const char *directory = paths_table_directory();
+	int err = try_file(directory);
+
+	if (err == -ENOSPC || (!err && !has_room(directory)))
+		found("table directory", FINDING_PROBLEM,
+		      "remove files there (xrc-compat gc removes dead tables), or mount it larger: "
+		      "mount -o remount,size=1G /dev/shm; in a container: --shm-size=1g",
+		      "%s: no room for the tables of a job, %d MiB", directory, JOB_BYTES >> 20);
+	else if (err)
+		found("table directory", FINDING_PROBLEM,
+		      "name a directory of your own, on a local file system, in XRC_COMPAT_TABLE_DIR",
+		      "%s: %s", directory,
+		      err == -EINVAL ? "the directory must be an absolute path" : strerror(-err));
+	else
+		found("table directory", FINDING_OK, NULL, "%s", directory);
+}
+
+static void examine_preload(void)
+{
+	const char *preload = getenv("LD_PRELOAD"), *rest = preload, *path;
+
+	while ((path = preload_next(&rest, true)) != NULL) {
+		if (!strchr(path, '/') || !access(path, R_OK))
+			continue;
+		found("LD_PRELOAD", FINDING_PROBLEM, "correct the variable; the loader only warns",
+		      "%s in LD_PRELOAD: %s", path, strerror(errno));
+		return;
+	}
+	found("LD_PRELOAD", FINDING_OK, NULL, "%s",
+	      preload && preload[0] ? preload : "not set here (xrc-compat run sets it)");
+}
+
+/* @setting: NAME=VALUE. */
+static bool is_known(const char *setting)
+{
+#define ROW(NAME, DEFAULT, READ_WHEN, HELP) #NAME "=",
+	static const char *const names[] = { XRC_COMPAT_ENV_TABLE(ROW) };
+#undef ROW
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strncmp(setting, names[i], strlen(names[i])))
+			return true;
+	}
+	return false;
+}
+
+static void examine_variables(void)
+{
+	for (char **setting = environ; *setting; setting++) {
+		bool ours = !strncmp(*setting, "XRC_COMPAT_", 11) ||
+			    !strncmp(*setting, "SOFTHCA_", 8);
+
+		if (ours && !is_known(*setting)) {
+			found("variables", FINDING_PROBLEM, "see: xrc-compat --help",
+			      "%.*s is set, but nothing reads it", (int)strcspn(*setting, "="),
+			      *setting);
+			return;
+		}
+	}
+	found("variables", FINDING_OK, NULL, "none with an unknown name");
+}
+
+void examine_environment(void)
+{
+	examine_locked_memory();
+	examine_tables();
+	examine_preload();
+	examine_variables();
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Examines the libraries: ours, and the libibverbs that programs get. */
+#include "doctor.h"
+#include "elf/lib_folder.h"
+#include "tools/program/paths.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void examine_library(void)
+{
+	struct string_list places = { 0 };
+	const char *path = paths_shim(LOADER_LIB_OWN_BITS, &places), *fault;
+	struct elf_info elf;
+
+	fault = paths_preload_fault(path, &elf);
+	if (fault)
+		found("library", FINDING_PROBLEM,
+		      "install xrc-compat completely, in a path that LD_PRELOAD can have, or point XRC_COMPAT_LIBRARY to the library",
+		      "%s%s%s", fault, places.count && !path ? "; first looked for at " : "",
+		      places.count && !path ? places.item[0] : "");
+	else
+		found("library", FINDING_OK, NULL, "%s, %d-bit %s", path, elf.bits,
+		      elf_info_machine_name(&elf));
+}
+
+static void examine_libibverbs(void)
+{
+	const char *advice = "install the distribution's libibverbs (Debian: libibverbs1)";
+	char command[PATH_MAX], real[PATH_MAX];
+	const char *path = NULL;
+	struct elf_info elf;
+
+	if (!paths_self(command, sizeof(command)) && !elf_info_read(command, &elf))
+		path = library_found("libibverbs.so.1", command, &elf, true);
+	if (!path)
+		found("libibverbs", FINDING_PROBLEM, advice, "libibverbs.so.1 is not installed");
+	else if (elf_info_read(path, &elf))
+		found("libibverbs", FINDING_PROBLEM, advice,
+		      "%s is what the loader would take, but no library", path);
+	else
+		found("libibverbs", FINDING_OK, NULL, "%s", realpath(path, real) ? real : path);
+}
+
+/* libibumad.so.3 may be missing: programs start without it. */
+static void examine_companions(void)
+{
+	struct string_list places = { 0 };
+	const char *path = NULL;
+
+	for (const char *const *name = companion_names; *name; name++) {
+		path = paths_library(LOADER_LIB_OWN_BITS, format_string("companions/%s", *name),
+				     &places);
+		if (!path) {
+			found("companions", FINDING_PROBLEM, "install xrc-compat again",
+			      "%s was not found (first looked for: %s)", *name, places.item[0]);
+			return;
+		}
+	}
+	found("companions", FINDING_OK, NULL, "libibumad.so.1 and others, in %.*s",
+	      (int)(strrchr(path, '/') - path), path);
+}
+
+/* LD_LIBRARY_PATH of this shell may come from a solver's module or wrapper script. */
+static void examine_library_path(void)
+{
+	const char *value = getenv("LD_LIBRARY_PATH"), *folder, *path;
+	char *rest = copy_string(value && value[0] ? value : NULL);
+
+	while ((folder = strsep(&rest, ":;"))) {
+		path = format_string("%s%slibibverbs.so.1", folder, folder[0] ? "/" : "");
+		if (access(path, R_OK))
+			continue;
+		if (libibverbs_is_old(path))
+			found("LD_LIBRARY_PATH", FINDING_PROBLEM,
+			      "programs get it instead of the system's; xrc-compat run puts the system's first, for programs that "
+			      "scripts start with --system-libibverbs",
+			      "%s is older than rdma-core: it finds no device on this kernel",
+			      path);
+		else
+			found("LD_LIBRARY_PATH", FINDING_OK, NULL, "%s", path);
+		return;
+	}
+	found("LD_LIBRARY_PATH", FINDING_OK, NULL,
+	      value ? "leads to no other libibverbs" : "not set here");
+}
+
+void examine_libraries(void)
+{
+	examine_library();
+	examine_companions();
+	examine_libibverbs();
+	examine_library_path();
+}
