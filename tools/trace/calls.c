@@ -80,14 +80,7 @@ static void put_duration(struct trace *trace, uint64_t nanoseconds)
 
 /* ---- places ---- */
 
-/* "function (file.c:34, program+0x1234)" */
-static void print_place(FILE *out, const struct place *place)
-{
-	fprintf(out, "%s (%s%s%s+%#llx)\n", place->symbol[0] ? place->symbol : "?", place->line,
-		place->line[0] ? ", " : "", basename(place->module),
-		(unsigned long long)place->offset);
-}
-
+/* In text: "function (file.c:34, program+0x1234)". */
 static void put_place(struct trace *trace, const struct place *place)
 {
 	json_open(&trace->json, NULL, '{');
@@ -96,19 +89,24 @@ static void put_place(struct trace *trace, const struct place *place)
 	put_text(trace, "symbol", NULL, place->symbol);
 	put_text(trace, "line", NULL, place->line);
 	json_close(&trace->json, '}');
+	if (!trace->is_json)
+		fprintf(trace->out, "%s (%s%s%s+%#llx)\n", place->symbol[0] ? place->symbol : "?",
+			place->line, place->line[0] ? ", " : "", basename(place->module),
+			(unsigned long long)place->offset);
 }
 
+/* A function that is inlined has a row of its own, as in a debugger. */
 static void put_stack(struct trace *trace, const struct trace_record *record)
 {
+	const struct place *place;
+	unsigned int number = 0;
+
 	json_open(&trace->json, "backtrace", '[');
 	for (uint32_t i = 0; i < record->frame_count; i++) {
-		const struct place *place = place_of(&record->frames[i]);
-
-		if (trace->is_json) {
+		for (place = place_of(&record->frames[i]); place; place = place->outer) {
+			if (!trace->is_json)
+				fprintf(trace->out, "        #%u ", number++);
 			put_place(trace, place);
-		} else {
-			fprintf(trace->out, "        #%u ", i);
-			print_place(trace->out, place);
 		}
 	}
 	json_close(&trace->json, ']');
@@ -139,59 +137,6 @@ void trace_started(struct trace *trace, const struct trace_record *record, int32
 		trace->ranks = (uint32_t)record->ranks;
 	trace->reached += !reached[record->rank];
 	reached[record->rank] = true;
-}
-
-/* ---- domains and registrations that are left ---- */
-
-/* A call about the domain itself has no QP number, and concerns all its registrations. */
-static bool concerns(const struct trace_record *record, const struct left *left)
-{
-	return left->pid == record->pid && left->domain == record->domain &&
-	       (!record->qp_num || record->qp_num == left->qp_num);
-}
-
-static void remove_all(struct left_list *list, const struct trace_record *record)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < list->count; i++) {
-		if (!concerns(record, &list->item[i]))
-			list->item[kept++] = list->item[i];
-	}
-	list->count = kept;
-}
-
-static void add(struct left_list *list, const struct trace_record *record, unsigned int site)
-{
-	list->item = extend(list->item, list->count, sizeof(*list->item));
-	list->item[list->count++] = (struct left){
-		site, record->verb, record->pid, record->qp_num, record->domain
-	};
-}
-
-void left_account(struct left_list *list, const struct trace_record *record, unsigned int site)
-{
-	switch (record->verb) {
-	case VERB_ibv_open_xrc_domain:
-		remove_all(list, record);
-		add(list, record, site);
-		break;
-	case VERB_ibv_create_xrc_rcv_qp:
-	case VERB_ibv_reg_xrc_rcv_qp:
-		/* Registering again changes nothing (contract 5.6), so the first call counts. */
-		for (size_t i = 0; i < list->count; i++) {
-			if (concerns(record, &list->item[i]))
-				return;
-		}
-		add(list, record, site);
-		break;
-	case VERB_ibv_close_xrc_domain:
-	case VERB_ibv_unreg_xrc_rcv_qp:
-		remove_all(list, record);
-		break;
-	default:
-		break;
-	}
 }
 
 /* ---- calls ---- */
@@ -304,7 +249,7 @@ static void put_site(struct trace *trace, const struct site *site)
 	if (trace->is_json)
 		put_stack(trace, first);
 	else if (site->place)
-		print_place(trace->out, site->place);
+		put_place(trace, site->place);
 	else
 		fputs("?\n", trace->out);
 	put_text(trace, "modern", trace->port_to ? "      port to: %s\n" : NULL,

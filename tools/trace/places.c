@@ -9,29 +9,51 @@
 
 #define PATIENCE_MS 10000	/* addr2line is slow on a gigabyte of debug information */
 
-/*
- * addr2line prints a function and a line for each function that is inlined there, from the inside.
- * What it does not know is "??", "??:0" or "file.c:?". The compiler's discriminator is cut off.
- */
-static void name_place(const char *path, struct place *place)
+static struct place *new_place(const struct trace_frame *frame)
 {
-	char address[32], *text, *line;
+	struct place *place = need_memory(calloc(1, sizeof(*place)));
+
+	place->offset = frame->offset;
+	strcpy(place->module, frame->module);
+	text_clean(place->module);
+	return place;
+}
+
+/* What addr2line does not know is "??", "??:0" or "file.c:?". */
+static void set_names(struct place *place, const char *function, const char *line)
+{
+	if (!strchr(function, '?'))
+		snprintf(place->symbol, sizeof(place->symbol), "%s", function);
+	if (!strchr(line, '?'))
+		snprintf(place->line, sizeof(place->line), "%s", basename(line));
+	text_clean(place->symbol);
+	text_clean(place->line);
+}
+
+/* addr2line prints a function and a line, from the inside, for each that is inlined there. */
+static struct place *read_places(const struct trace_frame *frame)
+{
+	struct place *innermost = new_place(frame), **end = &innermost;
+	char address[32], *text, *function, *line;
 	char *const words[] = { (char *)"addr2line", (char *)"-f", (char *)"-i", (char *)"-e",
-				(char *)path, address, NULL };
+				(char *)frame->module, address, NULL };
 	const struct aside program = { .words = words };
 	int result;
 
-	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)place->offset);
+	if (frame->module[0] != '/')
+		return innermost;
+	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)frame->offset);
 	text = aside_output(&program, PATIENCE_MS, NULL, &result);
-	for (char *name = strtok(text, "\n"); name && (line = strtok(NULL, "\n"));
-	     name = strtok(NULL, "\n")) {
-		line[strcspn(line, " ")] = '\0';
-		if (!strchr(name, '?'))
-			snprintf(place->symbol, sizeof(place->symbol), "%s", name);
-		if (!strchr(line, '?') && !place->line[0])
-			snprintf(place->line, sizeof(place->line), "%s", basename(line));
+	for (function = strtok(text, "\n"); function && (line = strtok(NULL, "\n"));
+	     function = strtok(NULL, "\n")) {
+		line[strcspn(line, " ")] = '\0';	/* without the compiler's discriminator */
+		if (!*end)
+			*end = new_place(frame);
+		set_names(*end, function, line);
+		end = &(*end)->outer;
 	}
 	free(text);
+	return innermost;
 }
 
 /* A program calls from a few places many times. */
@@ -40,25 +62,19 @@ const struct place *place_of(const struct trace_frame *frame)
 	static struct known {
 		struct known *next;
 		struct trace_frame frame;
-		struct place place;
+		struct place *place;
 	} *known_places;
 	struct known *known;
 
 	for (known = known_places; known; known = known->next) {
 		if (known->frame.offset == frame->offset &&
 		    !strcmp(known->frame.module, frame->module))
-			return &known->place;
+			return known->place;
 	}
 	known = need_memory(malloc(sizeof(*known)));
-	*known = (struct known){ known_places, *frame, { .offset = frame->offset } };
+	*known = (struct known){ known_places, *frame, read_places(frame) };
 	known_places = known;
-	strcpy(known->place.module, frame->module);
-	if (frame->module[0] == '/')
-		name_place(frame->module, &known->place);
-	text_clean(known->place.module);
-	text_clean(known->place.symbol);
-	text_clean(known->place.line);
-	return &known->place;
+	return known->place;
 }
 
 bool place_is_of_program(const struct trace_frame *frame)

@@ -8,10 +8,7 @@
 
 #include <stdio.h>
 
-/*
- * A domain that was opened and not closed, or a registration that was not cancelled. A process that
- * opens a domain at the address of an old one has closed the old one's device in between.
- */
+/* A domain that was opened and not closed, or a registration that was not cancelled. */
 struct left {
 	unsigned int site;	/* the number of the place that made it */
 	uint32_t verb;
@@ -25,7 +22,7 @@ struct left_list {
 	size_t count;
 };
 
-/* @record: of a call that succeeded, at the place of that number. */
+/* Enters a call that succeeded. @site: the number of its place. */
 void left_account(struct left_list *list, const struct trace_record *record, unsigned int site);
 
 /* Where a trace goes, as text or as one JSON document, and what is known of it. */
@@ -60,9 +57,10 @@ struct place {
 	uint64_t offset;	/* in the module */
 	char symbol[64];	/* "" unknown, or without addr2line(1) */
 	char line[256];		/* "file.c:12"; "" without debug information */
+	struct place *outer;	/* in the function that this one is inlined in; NULL: it is not */
 };
 
-/* Asks addr2line(1) once per address. The same place has the same pointer. */
+/* The innermost function there. Asks addr2line(1) once: the same address has the same pointer. */
 const struct place *place_of(const struct trace_frame *frame);
 
 /* True for a frame of the program or of a library of its own. */
