@@ -75,6 +75,7 @@ def test_tracing_changes_no_result_and_sees_all_functions_but_three(trace, progr
     assert set(FUNCTIONS) - {call["function"] for call in document["calls"]} == {
         "ibv_query_qp", "ibv_modify_srq", "ibv_query_srq"}
     assert len({call["pid"] for call in calls_of(document, "ibv_open_xrc_domain")}) >= 6
+    assert all(call["tid"] == call["pid"] for call in document["calls"])
 
 
 def test_the_calls_of_the_cluster_add_up(trace, programs):

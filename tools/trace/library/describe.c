@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Writes what the arguments of a call stand for, by their names in abi/symbols.tab. Of other names
- * the pointer is shown.
- */
+/* Writes what the arguments of a call stand for, as their names in abi/symbols.tab tell. */
 #include "record.h"
 
 #include <fcntl.h>
@@ -15,7 +12,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const char *const columns[VERBS] = {
+static const char *const argument_names[VERBS] = {
 #define X(function, returns, unsupported, arguments, port) [VERB_##function] = arguments,
 	ABI_FUNCTIONS(X)
 #undef X
@@ -173,7 +170,7 @@ static void show_number(struct argument *argument)
 	put(argument, "%d", (int)*argument->value);
 }
 
-/* An object has its number beside it; of a new one the pointer is the result. */
+/* The number of an object stands beside its pointer. Of a new one the pointer is the result. */
 static void show_object(struct argument *argument, const char *name, uint32_t number)
 {
 	if (argument->after)
@@ -244,7 +241,7 @@ static void show(struct argument *argument, const char *name, size_t length)
 		void (*show)(struct argument *argument);
 		bool is_number;
 		const struct member *members;
-	} showers[] = {
+	} kinds[] = {
 		{ "fd", show_number, true, NULL },
 		{ "oflag", show_mask, true, open_flags },
 		{ "xrc_qp_num", show_qp_num, true, NULL },
@@ -261,12 +258,12 @@ static void show(struct argument *argument, const char *name, size_t length)
 		{ "xrc_rcv_qpn", show_made_number, false, NULL },
 	};
 
-	for (size_t i = 0; i < COUNT(showers); i++) {
-		if (length != strlen(showers[i].name) || memcmp(name, showers[i].name, length) ||
-		    !(showers[i].is_number || *argument->value))
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		if (length != strlen(kinds[i].name) || memcmp(name, kinds[i].name, length) ||
+		    !(kinds[i].is_number || *argument->value))
 			continue;
-		argument->members = showers[i].members;
-		showers[i].show(argument);
+		argument->members = kinds[i].members;
+		kinds[i].show(argument);
 		return;
 	}
 	show_pointer(argument);
@@ -274,17 +271,17 @@ static void show(struct argument *argument, const char *name, size_t length)
 
 bool trace_describes(enum verb verb)
 {
-	return columns[verb][0];
+	return argument_names[verb][0];
 }
 
-/* The column has "name" for what is read before the call, ">name" and "=name" for the others. */
+/* "name" is read before the call, ">name" after it; "=name" is the result. */
 void trace_describe(struct trace_call *call, const uintptr_t *given)
 {
 	struct trace_record *record = &call->record;
 	char *text = given ? record->arguments : record->outcome;
 	size_t size = given ? sizeof(record->arguments) : sizeof(record->outcome);
 	const uintptr_t made = (uintptr_t)record->result;
-	const char *name = columns[record->verb];
+	const char *name = argument_names[record->verb];
 	size_t length, used;
 
 	for (size_t i = 0; *name; i++, name += length + (name[length] == ',')) {

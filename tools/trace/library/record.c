@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Records the calls that are under way, which the shim's one entry and exit begin and end, and
- * sends them to the command.
- */
+/* Records each traced call, which the shim begins and ends, and sends it to the command. */
 #include "record.h"
 #include "tools/common/common.h"
 
 #include <errno.h>
 #include <execinfo.h>
 #include <link.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +20,11 @@
 #include <shim/tracer.h>
 
 /* Initial-exec: such a variable is there without memory being allocated for it in the program. */
-static __thread __attribute__((tls_model("initial-exec"))) struct trace_call *current;
+#define PER_THREAD static __thread __attribute__((tls_model("initial-exec")))
 
+PER_THREAD struct trace_call *current;	/* the innermost of those that are under way */
+PER_THREAD pid_t thread_id;		/* 0: not known yet */
+static pid_t process_id;
 static char program_path[256];
 
 static uint64_t now(void)
@@ -45,10 +46,7 @@ static void send_record(const struct trace_record *record)
 	if (!path || !path[0] || strlen(path) >= sizeof(address.sun_path))
 		return;
 	strcpy(address.sun_path, path);
-	/*
-	 * No descriptor stays open between calls: a program may close all descriptors, and ours
-	 * would become another file.
-	 */
+	/* It does not stay open: a program may close all descriptors, and reuse this number. */
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;
@@ -58,10 +56,14 @@ static void send_record(const struct trace_record *record)
 	close(fd);
 }
 
-/*
- * The loader calls this when it has found every library and function that the program needs to
- * start.
- */
+/* Also in the child of a fork(). So no call has to ask the kernel. */
+static void note_ids(void)
+{
+	process_id = getpid();
+	thread_id = gettid();
+}
+
+/* The loader calls this when it has found all that the program needs to start. */
 __attribute__((constructor)) static void tell_start(void)
 {
 	struct trace_record record = {
@@ -69,6 +71,8 @@ __attribute__((constructor)) static void tell_start(void)
 	};
 	int err = errno;
 
+	note_ids();
+	pthread_atfork(NULL, NULL, note_ids);
 	if (readlink("/proc/self/exe", program_path, sizeof(program_path) - 1) > 0)
 		memcpy(record.frames[0].module, program_path, sizeof(program_path));
 	record.rank = job_rank(&record.ranks);
@@ -132,8 +136,9 @@ static void *enter(enum verb verb, const uintptr_t *arguments)
 	call->outer = current;
 	call->record.magic = TRACE_MAGIC;
 	call->record.verb = verb;
-	call->record.pid = (int32_t)getpid();
-	call->record.tid = (int32_t)gettid();
+	call->record.pid = process_id;
+	thread_id = thread_id ? thread_id : gettid();
+	call->record.tid = thread_id;
 	trace_describe(call, arguments);
 	current = call;
 	call->record.start = now();
@@ -211,10 +216,7 @@ WRAPPED(X)
 #define SHIM_VERSIONS_xrc_trace_wrap \
 	SHIM_VERSION(xrc_trace_wrap, 0, MODERN_WRAPPER "@" MODERN_WRAPPER_NODE)
 
-/*
- * Takes the place of today's verbs in the shim's table, in which nothing of the data path is. If
- * the shim is of another build its table is left alone.
- */
+/* Wraps the verbs in the shim's table, which has none of the data path. @size tells the build. */
 void shim_xrc_trace_wrap(struct modern_table *table, size_t size)
 {
 	if (size != sizeof(real))
