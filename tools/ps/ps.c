@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ enum { DEVICE, QP, KEPT, PID, COMMAND, AGE, STATE, DOMAIN, CREATOR, UID, TABLE, 
 static const struct column {
 	const char *name;
 	const char *help;
-	/* of most values; 0 for the one that stands last because it may be long */
+	/* of most values; 0: it may be long, so it stands last */
 	int width;
 	bool by_default;
 } columns[COLUMNS] = {
@@ -196,10 +197,7 @@ static void begin_refused(struct ps *ps)
 	json_open(&ps->json, "refused", '[');
 }
 
-/*
- * Refused files come last. In JSON they have an array of their own, so that scripts tell them from
- * registrations.
- */
+/* Refused files come last. In JSON they have an array of their own. */
 static int visit(void *context, const struct regtab_view *view)
 {
 	struct ps *ps = context;
@@ -313,10 +311,11 @@ static int choose_columns(struct ps *ps, const char *list)
 
 static int choose_seconds(struct ps *ps, const char *text)
 {
-	int seconds = text[0] ? atoi(text) : 2;
+	char *end = NULL;
+	long seconds = text[0] ? strtol(text, &end, 10) : 2;
 
-	if (seconds < 1)
-		return refuse(TOOL_EXIT_REFUSED, "ps: --watch takes 1 second or more");
+	if (seconds < 1 || seconds > INT_MAX || (end && *end))
+		return refuse(TOOL_EXIT_REFUSED, "ps: --watch takes whole seconds, 1 or more");
 	ps->seconds = (unsigned int)seconds;
 	return 0;
 }

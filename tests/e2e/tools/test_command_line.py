@@ -132,6 +132,7 @@ def test_bash_offers_commands_and_programs_and_completes_a_beginning(complete):
     # The wrong value, or the wrong number of words.
     ("ps -o PID,NONSENSE", "there is no column 'NONSENSE'"),
     ("ps --watch=0", "--watch takes"),
+    ("ps --watch=2x", "--watch takes"),
     ("ps --json=yes", "ps: --json=yes: it takes no value"),
     ("ps nonsense", "ps: nonsense: unexpected argument"),
     ("check", "usage: xrc-compat check"),
