@@ -26,11 +26,11 @@
 #define EVENT_MS 3000
 #define PSN 0x5e1f
 
-struct message now;
+struct task task;
 const char *actor_device = "";
 int actor_domain;
 
-static const struct step *step;	/* of @now */
+static const struct step *step;	/* of @task */
 static jmp_buf end_of_step;
 
 static struct {
@@ -52,9 +52,9 @@ __attribute__((format(printf, 2, 3), noreturn)) static void fail(int result,
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(now.text, sizeof(now.text), format, args);
+	vsnprintf(task.text, sizeof(task.text), format, args);
 	va_end(args);
-	now.result = result;
+	task.result = result;
 	longjmp(end_of_step, 1);
 }
 
@@ -84,10 +84,10 @@ static void *made(const char *verb, void *object)
 
 void actor_step(void)
 {
-	step = &steps[now.step];
-	now.text[0] = '\0';
+	step = &steps[task.step];
+	task.text[0] = '\0';
 	errno = 0;
-	now.result = 0;
+	task.result = 0;
 	if (!setjmp(end_of_step))
 		step->run();
 }
@@ -103,28 +103,38 @@ void find_symbols(void)
 
 /* ---- device ---- */
 
+/* Opens it if it has the wanted name and XRC. 0, ENODEV if it has not, or errno of the opening. */
+static int try_device(struct ibv_device *device)
+{
+	struct ibv_device_attr attr = { 0 };
+
+	if (actor_device[0] && strcmp(actor_device, ibv_get_device_name(device)))
+		return ENODEV;
+	mine.context = ibv_open_device(device);
+	if (!mine.context)
+		return errno ? errno : EPROTO;
+	if (ibv_query_device(mine.context, &attr) || attr.device_cap_flags & IBV_DEVICE_XRC)
+		return 0;
+	ibv_close_device(mine.context);
+	mine.context = NULL;
+	return ENODEV;
+}
+
 static void find_device(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
+	int err = ENODEV;
 
-	errno = ENODEV;
+	/* A device that cannot be opened may be the one with XRC, so its error is kept. */
 	for (int i = 0; list && list[i] && !mine.context; i++) {
-		struct ibv_device_attr attr = { 0 };
+		int fault = try_device(list[i]);
 
-		if (actor_device[0] && strcmp(actor_device, ibv_get_device_name(list[i])))
-			continue;
-		mine.context = ibv_open_device(list[i]);
-		if (mine.context && !ibv_query_device(mine.context, &attr) &&
-		    !(attr.device_cap_flags & IBV_DEVICE_XRC)) {
-			ibv_close_device(mine.context);
-			mine.context = NULL;
-			errno = ENODEV; /* no device of the wanted kind */
-		}
+		err = err == ENODEV ? fault : err;
 	}
-	if (!mine.context && errno == ENODEV)
+	if (!mine.context && err == ENODEV)
 		fail(NO_DEVICE, "no device%s%s with XRC", actor_device[0] ? " " : "",
 		     actor_device);
-	made("ibv_open_device", mine.context);
+	must("ibv_open_device", mine.context ? 0 : err);
 	ibv_free_device_list(list);
 }
 
@@ -145,19 +155,16 @@ void open_device(void)
 {
 	size_t size = (SLOTS + 1) * SLOT_SIZE;
 
-	/*
-	 * Set before the first verb. This program imports the receive-QP functions, so the library
-	 * would take it for one-way.
-	 */
-	setenv("XRC_COMPAT_TWO_WAY", step->who >= TWO_WAY ? "on" : "off", 1);
+	/* The first verb reads it. By its imports this program would count as one-way. */
+	setenv("XRC_COMPAT_TWO_WAY", step->role >= TWO_WAY ? "on" : "off", 1);
 	find_device();
-	find_port(&now.address[step->who]);
+	find_port(&task.address[step->role]);
 	mine.pd = MADE(ibv_alloc_pd, mine.context);
 	mine.cq = MADE(ibv_create_cq, mine.context, CQ_ENTRIES, NULL, NULL, 0);
 	mine.memory = MADE(aligned_alloc, SLOT_SIZE, size);
 	mine.mr = MADE(ibv_reg_mr, mine.pd, mine.memory, size, IBV_ACCESS_LOCAL_WRITE);
-	if (step->who == CREATOR)
-		snprintf(now.device, sizeof(now.device), "%s",
+	if (step->role == CREATOR)
+		snprintf(task.device, sizeof(task.device), "%s",
 			 ibv_get_device_name(mine.context->device));
 }
 
@@ -206,11 +213,11 @@ void create_srq(void)
 	for (uint64_t slot = 0; slot < SLOTS; slot++)
 		post_slot(slot);
 	number = mine.srq->xrc_srq_num;
-	for (enum who who = 0; who < ACTORS; who++) {
-		if (!number || (step->who < SENDER && now.address[who].srq_num == number))
+	for (enum role role = 0; role < ACTORS; role++) {
+		if (!number || (step->role < SENDER && task.address[role].srq_num == number))
 			fail(WRONG, "the number of the SRQ is 0, or that of another: 0x%x", number);
 	}
-	now.address[step->who].srq_num = number;
+	task.address[step->role].srq_num = number;
 }
 
 STEP(destroy_srq, ibv_destroy_srq, mine.srq)
@@ -228,9 +235,7 @@ static const struct {
 		       IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC },
 };
 
-/*
- * A message to a QP that is gone fails after 4.096 us << 14, four times: about a third of a second.
- */
+/* A message to a QP that is gone fails after four times 4.096 us << 14: a third of a second. */
 static struct ibv_qp_attr attributes(const struct address *self, const struct address *peer)
 {
 	struct ibv_qp_attr attr = {
@@ -258,19 +263,19 @@ static struct ibv_qp_attr attributes(const struct address *self, const struct ad
 
 static uint32_t rcv_qp_num(void)
 {
-	return step->arg == NO_SUCH_QP ? 0xfffffe : now.address[CREATOR].qp_num;
+	return step->arg == NO_SUCH_QP ? 0xfffffe : task.address[CREATOR].qp_num;
 }
 
 void create_rcv_qp(void)
 {
 	struct ibv_qp_init_attr attr = { .xrc_domain = mine.domain };
 
-	MUST(ibv_create_xrc_rcv_qp, &attr, &now.address[step->who].qp_num);
+	MUST(ibv_create_xrc_rcv_qp, &attr, &task.address[step->role].qp_num);
 }
 
 void modify_rcv_qp(void)
 {
-	struct ibv_qp_attr attr = attributes(&now.address[step->who], &now.address[step->other]);
+	struct ibv_qp_attr attr = attributes(&task.address[step->role], &task.address[step->other]);
 
 	for (size_t i = 0; i < 2; i++) {
 		attr.qp_state = states[i].state;
@@ -303,12 +308,12 @@ void create_xrc_qp(void)
 	};
 
 	mine.qp = MADE(ibv_create_qp, mine.pd, &attr);
-	now.address[step->who].qp_num = mine.qp->qp_num;
+	task.address[step->role].qp_num = mine.qp->qp_num;
 }
 
 void connect_xrc_qp(void)
 {
-	struct ibv_qp_attr attr = attributes(&now.address[step->who], &now.address[step->other]);
+	struct ibv_qp_attr attr = attributes(&task.address[step->role], &task.address[step->other]);
 
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
 		attr.qp_state = states[i].state;
@@ -322,7 +327,7 @@ STEP(destroy_xrc_qp, ibv_destroy_qp, mine.qp)
 
 static uint8_t pattern(uint32_t i)
 {
-	return (uint8_t)(now.seed * 131 + i * 7 + (i >> 8));
+	return (uint8_t)(task.seed * 131 + i * 7 + (i >> 8));
 }
 
 /* 0, EIO, or ETIMEDOUT. */
@@ -345,7 +350,7 @@ static void post_message(void)
 		.num_sge = 1,
 		.opcode = IBV_WR_SEND,
 		.send_flags = IBV_SEND_SIGNALED,
-		.xrc_remote_srq_num = now.address[step->other].srq_num,
+		.xrc_remote_srq_num = task.address[step->other].srq_num,
 	}, *bad;
 
 	for (uint32_t i = 0; i < MESSAGE_SIZE; i++)
@@ -357,7 +362,7 @@ void send_message(void)
 {
 	struct ibv_wc wc;
 
-	now.seed++;
+	task.seed++;
 	post_message();
 	must("no completion", wait_completion(&wc));
 	if ((int)wc.status != step->arg)
@@ -368,7 +373,7 @@ void send_message(void)
 /* The completion must name the QP that the receiver knows. */
 void receive_message(void)
 {
-	uint32_t qp_num = now.address[step->who < TWO_WAY ? CREATOR : step->who].qp_num;
+	uint32_t qp_num = task.address[step->role < TWO_WAY ? CREATOR : step->role].qp_num;
 	const uint8_t *data;
 	struct ibv_wc wc;
 
@@ -397,21 +402,20 @@ void get_event(void)
 		return;
 	must("ibv_get_async_event", ibv_get_async_event(mine.context, &event) ? errno : 0);
 	ibv_ack_async_event(&event);
-	now.heard[step->who] = true;
+	task.heard[step->role] = true;
 	if (event.event_type != (IBV_EVENT_COMM_EST | IBV_XRC_QP_EVENT_FLAG) ||
-	    event.element.xrc_qp_num != now.address[CREATOR].qp_num)
+	    event.element.xrc_qp_num != task.address[CREATOR].qp_num)
 		fail(WRONG, "event 0x%x of QP 0x%06x; wanted COMM_EST with the flag",
 		     event.event_type, event.element.xrc_qp_num);
 }
 
 /*
- * Linux since 5.8 gives the event to the creator of the QP, and to no opened handle. The library
- * cannot change that. If only the creator hears it, that is a limit of the kernel; if another
- * process misses it, that is a failure.
+ * Linux since 5.8 gives the event to the creator of the QP only: a limit that the library cannot
+ * change. It is a failure if the creator misses it, or one of the others alone.
  */
 void judge_events(void)
 {
-	const uint8_t *heard = now.heard;
+	const uint8_t *heard = task.heard;
 
 	if (heard[CREATOR] && !heard[SURVIVOR] && !heard[VICTIM])
 		fail(LIMITED,

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The self-test: an old program that uses the whole legacy API and says which lines of the contract
- * hold. In each check several processes carry out a few steps.
- */
+/* The checks of the contract, each a few steps that several processes carry out, and the report. */
 #include "selftest.h"
 #include "terminal/streams.h"
 #include "terminal/style.h"
@@ -21,7 +18,7 @@
 #define CHECK(of, says) { .section = of, .what = says }
 /* If a basic check fails, the checks that follow are not tried. */
 #define BASIC_CHECK(of, says) { .section = of, .what = says, .is_basic = true }
-#define PASS(from, to) { from, send_message, .other = to }, { to, receive_message }
+#define MESSAGE(from, to) { from, send_message, .other = to }, { to, receive_message }
 
 const struct step steps[] = {
 	BASIC_CHECK("1.1", "the eight functions are there, in IBVERBS_1.1"),
@@ -70,9 +67,9 @@ const struct step steps[] = {
 	{ CREATOR, register_qp, 0, SHARED_QP },
 
 	BASIC_CHECK("5.3", "one QP delivers to the SRQs of all three, and completions name it"),
-	PASS(SENDER, CREATOR), PASS(SENDER, SURVIVOR), PASS(SENDER, VICTIM),
-	PASS(SENDER, CREATOR), PASS(SENDER, SURVIVOR), PASS(SENDER, VICTIM),
-	PASS(SENDER, CREATOR), PASS(SENDER, SURVIVOR), PASS(SENDER, VICTIM),
+	MESSAGE(SENDER, CREATOR), MESSAGE(SENDER, SURVIVOR), MESSAGE(SENDER, VICTIM),
+	MESSAGE(SENDER, CREATOR), MESSAGE(SENDER, SURVIVOR), MESSAGE(SENDER, VICTIM),
+	MESSAGE(SENDER, CREATOR), MESSAGE(SENDER, SURVIVOR), MESSAGE(SENDER, VICTIM),
 
 	CHECK("5.8", "every registered process gets the event, with its flag"),
 	{ CREATOR, get_event },
@@ -90,12 +87,12 @@ const struct step steps[] = {
 	{ CREATOR, unregister_qp, EINVAL, SHARED_QP },
 	{ CREATOR, close_domain },
 	{ CREATOR, close_device },
-	PASS(SENDER, SURVIVOR),
-	PASS(SENDER, VICTIM),
+	MESSAGE(SENDER, SURVIVOR),
+	MESSAGE(SENDER, VICTIM),
 
 	CHECK("5.7", "a registered process is killed, the other goes on receiving"),
 	{ VICTIM, die, GONE },
-	PASS(SENDER, SURVIVOR),
+	MESSAGE(SENDER, SURVIVOR),
 
 	CHECK("5.6", "the last one to unregister ends the QP, and messages fail"),
 	{ SURVIVOR, unregister_qp, 0, SHARED_QP },
@@ -120,12 +117,13 @@ const struct step steps[] = {
 	{ TWO_WAY_PEER, create_xrc_qp },
 	{ TWO_WAY, connect_xrc_qp, .other = TWO_WAY_PEER },
 	{ TWO_WAY_PEER, connect_xrc_qp, .other = TWO_WAY },
-	PASS(TWO_WAY, TWO_WAY_PEER),
-	PASS(TWO_WAY_PEER, TWO_WAY),
-	PASS(TWO_WAY, TWO_WAY_PEER),
+	MESSAGE(TWO_WAY, TWO_WAY_PEER),
+	MESSAGE(TWO_WAY_PEER, TWO_WAY),
+	MESSAGE(TWO_WAY, TWO_WAY_PEER),
 
-#define CLOSE(who) { who, close_domain, EBUSY }, { who, destroy_xrc_qp }, { who, destroy_srq }, \
-		   { who, close_domain }, { who, close_device }
+#define CLOSE(role) \
+	{ role, close_domain, EBUSY }, { role, destroy_xrc_qp }, { role, destroy_srq }, \
+	{ role, close_domain }, { role, close_device }
 	CHECK("5.2", "two-way QPs keep their domain busy, and end"),
 	CLOSE(TWO_WAY),
 	CLOSE(TWO_WAY_PEER),
@@ -158,32 +156,32 @@ static char detail[640];
 
 static void explain(const struct step *step)
 {
-	const char *name = actor_names[step->who];
+	const char *name = actor_names[step->role];
 
-	if (now.result == ENOSYS) /* no other fault gives it */
+	if (task.result == ENOSYS) /* no other fault gives it */
 		snprintf(detail, sizeof(detail),
 			 "this kernel does not share receive QPs between processes "
 			 "of this device's driver; Linux 5.11 and later do");
-	else if (now.result == LIMITED)
-		snprintf(detail, sizeof(detail), "%s", now.text);
-	else if (now.result >= SILENT)
+	else if (task.result == LIMITED)
+		snprintf(detail, sizeof(detail), "%s", task.text);
+	else if (task.result >= SILENT)
 		snprintf(detail, sizeof(detail), "%s: %s", name,
-			 now.result < WRONG ? actor_error(now.result) : now.text);
+			 task.result < WRONG ? actor_error(task.result) : task.text);
 	else
 		snprintf(detail, sizeof(detail), "%s: %s: %s; wanted: %s", name,
-			 now.result ? now.text : "a call that should fail",
-			 actor_error(now.result), actor_error(step->wanted));
+			 task.result ? task.text : "a call that should fail",
+			 actor_error(task.result), actor_error(step->wanted));
 }
 
-/* Carries out the steps of a check, up to one that fails. */
-static int walk(uint32_t first)
+/* Carries out the steps from @first on, up to the end of the check or to one that fails. */
+static int carry_out(uint32_t first)
 {
 	for (uint32_t i = first; i < step_count && steps[i].run; i++) {
-		now.step = i;
-		actor_ask(&actors[steps[i].who]);
-		if (now.result != steps[i].wanted) {
+		task.step = i;
+		actor_ask(&actors[steps[i].role]);
+		if (task.result != steps[i].wanted) {
 			explain(&steps[i]);
-			return now.result > WRONG ? now.result : WRONG;
+			return task.result > WRONG ? task.result : WRONG;
 		}
 	}
 	return 0;
@@ -208,24 +206,24 @@ static void report(const struct step *check, int result)
 
 static int run_checks(void)
 {
-	int end = 0;	/* the result of a basic check that did not pass */
+	int fault = 0;	/* the result of a basic check that did not pass */
 
 	for (uint32_t i = 0; i < step_count; i++) {
 		int result;
 
 		if (steps[i].run)
 			continue;
-		result = end ? UNTRIED : walk(i + 1);
+		result = fault ? UNTRIED : carry_out(i + 1);
 		report(&steps[i], result);
-		if (!end && steps[i].is_basic)
-			end = result;
+		if (!fault && steps[i].is_basic)
+			fault = result;
 	}
-	printf("\n%s%s%d passed, %d failed, %d not tried", now.device, now.device[0] ? ": " : "",
+	printf("\n%s%s%d passed, %d failed, %d not tried", task.device, task.device[0] ? ": " : "",
 	       passed, failed, untried);
 	if (limited)
 		printf(", %d limited by the kernel", limited);
 	putchar('\n');
-	if (end == NO_DEVICE) {
+	if (fault == NO_DEVICE) {
 		printf("there is no device to test; selftest --softhca does it on an emulated one\n");
 		return EXIT_NO_DEVICE;
 	}
@@ -237,12 +235,12 @@ static int run_checks(void)
 /* @command: starts the actors that may be on another host; NULL: all are on this one. */
 static void start_actors(const char *command)
 {
-	for (enum who who = 0; who < ACTORS; who++) {
-		bool elsewhere = who == SENDER || who == TWO_WAY_PEER;
-		int fault = actor_start(&actors[who], elsewhere ? command : NULL);
+	for (enum role role = 0; role < ACTORS; role++) {
+		bool elsewhere = role == SENDER || role == TWO_WAY_PEER;
+		int fault = actor_start(&actors[role], elsewhere ? command : NULL);
 
 		if (fault)
-			errx(EXIT_IMPOSSIBLE, "%s: %s", actor_names[who], actor_error(fault));
+			errx(EXIT_IMPOSSIBLE, "%s: %s", actor_names[role], actor_error(fault));
 	}
 }
 
@@ -253,14 +251,14 @@ static int execute(int argc, char **argv)
 
 	actor_device = argc > 1 ? argv[1] : "";
 	if (argc == 3)
-		actor_act(STDIN_FILENO, STDOUT_FILENO);
+		actor_serve(STDIN_FILENO, STDOUT_FILENO);
 	actor_domain = memfd_create("xrc-selftest", MFD_CLOEXEC);
 	if (actor_domain < 0)
 		err(EXIT_IMPOSSIBLE, "memfd_create");
 	start_actors(argc > 3 ? argv[3] : NULL);
 	status = run_checks();
-	for (enum who who = 0; who < ACTORS; who++)
-		actor_end(&actors[who]);
+	for (enum role role = 0; role < ACTORS; role++)
+		actor_end(&actors[role]);
 	return status;
 }
 

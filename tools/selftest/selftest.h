@@ -15,7 +15,7 @@
 
 #define EXIT_IMPOSSIBLE 125	/* nothing could be tested */
 
-enum who {
+enum role {
 	CREATOR,	/* creates the receive QP and leaves first */
 	SURVIVOR,	/* registers, and is the last */
 	VICTIM,		/* registers, and is killed */
@@ -37,7 +37,7 @@ enum {
 };
 
 struct step {
-	enum who who;
+	enum role role;
 	void (*run)(void);	/* one of those below; NULL: this row begins a check */
 	int wanted;		/* the expected result: 0, an errno, or one of the above */
 	int arg;		/* its meaning stands beside the function */
@@ -59,11 +59,11 @@ struct address {
 	uint16_t mtu;		/* enum ibv_mtu */
 };
 
-/* A step on its way to an actor, and back. Both sides must be of one build. */
-struct message {
+/* A step on its way to an actor, and its answer. Both sides must be of one build. */
+struct task {
 	uint32_t magic;
 	uint32_t step;		/* its index in steps[] */
-	int32_t result;
+	int32_t result;		/* of the step: 0, an errno, or one of the above */
 	char text[512];		/* names the verb that failed, or the fault */
 	/* The state that all actors share: */
 	char device[64];	/* of the creator */
@@ -74,11 +74,11 @@ struct message {
 
 /* ---- actor.c: in an actor's process ---- */
 
-extern struct message now;		/* the step that is carried out */
+extern struct task task;		/* that is carried out */
 extern const char *actor_device;	/* "": any that has XRC */
 extern int actor_domain;		/* the shared domain's file */
 
-/* Carries out the step in @now, and stores its result there. */
+/* Carries out the step in @task, and stores its result there. */
 void actor_step(void);
 
 void find_symbols(void), open_device(void);
@@ -106,13 +106,13 @@ int actor_start(struct actor *actor, const char *command);
 /* The text for a result of actor_start() or of a step. */
 const char *actor_error(int err);
 
-/* Has the actor carry out the step in @now, which has the answer then. */
+/* Has the actor carry out the step in @task, which has the answer then. */
 void actor_ask(struct actor *actor);
 
 /* Kills the actor, and waits until the kernel has released its objects. */
 void actor_end(struct actor *actor);
 
 /* Carries out the steps that come from @in until the other side hangs up, and ends the process. */
-void actor_act(int in, int out) __attribute__((noreturn));
+void actor_serve(int in, int out) __attribute__((noreturn));
 
 #endif

@@ -13,40 +13,37 @@
 
 #define ANSWER_SECONDS 20
 #define ACTOR_LIFETIME 300	/* seconds, should everything else fail */
-/* Messages are sent as they are in memory. A shell that prints a greeting sends no message. */
-#define MAGIC (0x78740000u + (uint32_t)sizeof(struct message))
+/* Tasks are sent as they are in memory. What a shell prints as a greeting is none. */
+#define MAGIC (0x78740000u + (uint32_t)sizeof(struct task))
 
-/* Receives a message into @now. 0, SILENT or GONE. */
+/* Receives @task. 0, SILENT or GONE. */
 static int take(int fd)
 {
 	size_t got = 0;
 
-	while (got < sizeof(now)) {
+	while (got < sizeof(task)) {
 		ssize_t size = TEMP_FAILURE_RETRY(
-			read(fd, (char *)&now + got, sizeof(now) - got));
+			read(fd, (char *)&task + got, sizeof(task) - got));
 
 		if (size <= 0)
 			return size < 0 && errno == EAGAIN ? SILENT : GONE;
 		got += (size_t)size;
 	}
-	return now.magic == MAGIC ? 0 : GONE;
+	return task.magic == MAGIC ? 0 : GONE;
 }
 
 static int give(int fd)
 {
-	now.magic = MAGIC;
-	return write(fd, &now, sizeof(now)) == sizeof(now) ? 0 : GONE;
+	task.magic = MAGIC;
+	return write(fd, &task, sizeof(task)) == sizeof(task) ? 0 : GONE;
 }
 
-void actor_act(int in, int out)
+void actor_serve(int in, int out)
 {
-	/*
-	 * Other actors have inherited the coordinator's end of this socket, so it stays open when
-	 * the coordinator ends.
-	 */
+	/* Other actors have inherited the coordinator's end of this socket, and keep it open. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(ACTOR_LIFETIME);
-	while (!take(in) && now.step < step_count && steps[now.step].run) {
+	while (!take(in) && task.step < step_count && steps[task.step].run) {
 		actor_step();
 		if (give(out))
 			break;
@@ -61,7 +58,7 @@ void actor_act(int in, int out)
 __attribute__((noreturn)) static void become_actor(int socket, const char *command)
 {
 	if (!command)
-		actor_act(socket, socket);
+		actor_serve(socket, socket);
 	dup2(socket, STDIN_FILENO);
 	dup2(socket, STDOUT_FILENO);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
@@ -97,10 +94,10 @@ void actor_ask(struct actor *actor)
 		lost = take(actor->socket);
 	/* A late answer would be taken for that of the next step. */
 	if (lost) {
-		now.result = lost;
+		task.result = lost;
 		actor_end(actor);
 	}
-	now.text[sizeof(now.text) - 1] = now.device[sizeof(now.device) - 1] = '\0';
+	task.text[sizeof(task.text) - 1] = task.device[sizeof(task.device) - 1] = '\0';
 }
 
 void actor_end(struct actor *actor)

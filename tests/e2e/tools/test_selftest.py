@@ -83,6 +83,14 @@ def test_what_the_kernel_lacks_is_named(run, softhca, xrc_compat, option, status
 
 
 @pytest.mark.any_model
+def test_a_device_that_cannot_be_opened_fails_before_one_without_xrc(run, xrc_compat, fakes):
+    result = run([xrc_compat, "selftest"], env={"LD_PRELOAD": fakes["LD_PRELOAD"],
+                                                "FAKE_DEVICES": "mlx5_9 rxe0"})
+    assert (result.returncode, outcome(result, "-")) == (1, ["FAILED"])
+    assert "creator: ibv_open_device: Permission denied" in result.stdout
+
+
+@pytest.mark.any_model
 def test_a_missing_event_is_a_failure(model, run, softhca, xrc_compat, helpers):
     script = 'LD_PRELOAD=$0:$LD_PRELOAD exec "$1" selftest'
     result = run([softhca, "run", "--", "sh", "-c", script, helpers / "libdeaf.so", xrc_compat],
