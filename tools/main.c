@@ -96,7 +96,7 @@ static int execute(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	setlocale(LC_CTYPE, "C.UTF-8");	/* for text.c */
-	/* A program in perl or Python may have ignored it; then waitpid(2) fails. */
+	/* A parent in perl or Python may have ignored it; then waitpid(2) fails. */
 	signal(SIGCHLD, SIG_DFL);
 	return streams_main("xrc-compat", TOOL_EXIT_REFUSED, execute, argc, argv);
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Runs a function or a program in a process of its own, reads its output until a time limit, and
- * ends it.
- */
+/* Runs a function or a program in a process of its own. Reads its output up to a time limit. */
 #include "common.h"
 
 #include <errno.h>
@@ -74,9 +71,9 @@ static int finish(pid_t pid, int64_t end, int err)
 }
 
 /*
- * The command may be stopped or killed at any moment, alone or with its process group. The child
- * must still give back what it has got from the driver. A crash of the child is reported; a core
- * file in the user's directory is of no use.
+ * In a process group of its own, so that finish() can kill its children as well. It ends with the
+ * command: the kernel then frees what it has of a device. A crash is reported, so a core file in
+ * the user's directory is of no use.
  */
 static void execute(const struct aside *aside, int out)
 {

@@ -17,10 +17,7 @@
 /* QP numbers have 24 bits, so a kernel that has the command answers EINVAL. */
 #define NO_QP_NUM 0xffffffffu
 
-/*
- * The functions of libibverbs that are called. They are looked up, so that the commands start
- * without libibverbs. A function that the library lacks is NULL.
- */
+/* They are looked up, so that the commands start without libibverbs. NULL: the library lacks it. */
 static struct {
 #define VERBS(X) \
 	X(get_device_list) X(get_device_name) X(open_device) X(close_device) X(query_device) \
@@ -114,7 +111,7 @@ static int write_devices(const void *library)
 	int count = 0, out = dup(STDOUT_FILENO);
 	struct ibv_device **list;
 
-	/* What a driver prints goes where its messages go. */
+	/* What a driver prints on standard output must not get among the devices. */
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	if (!load(library))
 		return ENOENT;

@@ -39,8 +39,8 @@ struct device_list {
 
 /*
  * Asks the libibverbs at @library (a path, or a name for dlopen()) for its devices, in a process of
- * its own: a driver may crash or hang. 0, -ETIMEDOUT, -ENOENT when the library cannot be loaded, or
- * -EIO when the process ended early.
+ * its own: a driver may crash or hang. 0; -ENOENT: the library cannot be loaded; else as
+ * aside_output().
  */
 int devices_read(const char *library, struct device_list *list);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The one table of launchers. */
+/* The table of launchers, and the search in it by name. */
 #include "common.h"
 
 #include <limits.h>
@@ -7,19 +7,25 @@
 #include <string.h>
 
 const struct launcher launchers[] = {
-	{ "shell, batch script", "", "export", " ", "=", "", false, false },
-	{ "ssh", " ssh rsh pdsh ", "ssh HOST", " ", "=", " env", true, true },
-	{ "Open MPI", " mpirun mpiexec orterun prterun mpirun.openmpi mpiexec.openmpi ",
-	  "mpirun", " -x ", "=", NULL, false, false },
-	{ "MPICH, Intel MPI, MVAPICH2 (Hydra)",
-	  " mpirun mpiexec mpiexec.hydra mpirun.mpich mpiexec.mpich ", "mpiexec", " -genv ", " ",
-	  NULL, false, false },
+	{ .title = "shell, batch script", .names = "", .command = "export",
+	  .before = " ", .between = "=", .word = "" },
+	{ .title = "ssh", .names = " ssh rsh pdsh ", .command = "ssh HOST",
+	  .before = " ", .between = "=", .word = " env", .remote = true, .quoted_twice = true },
+	{ .title = "Open MPI",
+	  .names = " mpirun mpiexec orterun prterun mpirun.openmpi mpiexec.openmpi ",
+	  .command = "mpirun", .before = " -x ", .between = "=" },
+	{ .title = "MPICH, Intel MPI, MVAPICH2 (Hydra)",
+	  .names = " mpirun mpiexec mpiexec.hydra mpirun.mpich mpiexec.mpich ",
+	  .command = "mpiexec", .before = " -genv ", .between = " " },
 	/* mpirun_rsh composes a command line for ssh. */
-	{ "MVAPICH, MVAPICH2 (mpirun_rsh)", " mpirun_rsh mpiexec.mpirun_rsh ",
-	  "mpirun_rsh -np N HOST...", " ", "=", "", true, false },
-	{ "Platform MPI, HP-MPI", " mpirun ", "mpirun", " -e ", "=", NULL, false, false },
+	{ .title = "MVAPICH, MVAPICH2 (mpirun_rsh)", .names = " mpirun_rsh mpiexec.mpirun_rsh ",
+	  .command = "mpirun_rsh -np N HOST...", .before = " ", .between = "=", .word = "",
+	  .remote = true },
+	{ .title = "Platform MPI, HP-MPI", .names = " mpirun ", .command = "mpirun",
+	  .before = " -e ", .between = "=" },
 	/* Not --export=ALL,NAME=VALUE: there srun keeps a value that is set already. */
-	{ "Slurm", " srun ", "srun", " ", "=", " env", false, false },
+	{ .title = "Slurm", .names = " srun ", .command = "srun",
+	  .before = " ", .between = "=", .word = " env" },
 };
 
 const size_t launcher_count = sizeof(launchers) / sizeof(launchers[0]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Opens files under names that no other process has. */
+/* Opens the files that commands write, each under a name that no file has yet. */
 #include "common.h"
 
 #include <errno.h>

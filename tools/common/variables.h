@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The one table of environment variables that this project reads: the library, the tools and the
- * emulated HCA.
- *
- * Macros only, so that the library (which must not print) and the tools (which must explain) share
- * one truth: a variable that is read but missing here, or stands here but is missing in
- * xrc-compat(1), fails a test.
+ * emulated HCA. The tools explain them from it. A test fails if a variable that is read is missing
+ * here or in xrc-compat(1), or if nothing reads a variable that stands here.
  *
  * X(NAME, DEFAULT, READ_WHEN, HELP)
  *   NAME       identifier; the name of the variable is #NAME

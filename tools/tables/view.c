@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The registration tables of a directory as people see them.
- *
- * Files are read into private memory, never mapped: a file that changes or shrinks meanwhile cannot
- * hurt the reader.
- */
+/* Reads registration tables. They are not mapped: one that shrinks would crash the reader. */
 
 #include <errno.h>
 #include <fcntl.h>

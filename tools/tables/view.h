@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The registration tables of a directory as people see them: snapshots, which change and lock
- * nothing.
- */
+/* Snapshots of the registration tables of a directory. To take one changes and locks nothing. */
 #ifndef TOOLS_TABLES_VIEW_H
 #define TOOLS_TABLES_VIEW_H
 
@@ -46,13 +43,13 @@ bool regtab_view_registered(const struct regtab_view *view, uint32_t qp_num, uns
 
 /*
  * Calls back with every table in dir, by user, device and inode, then with every refused file, by
- * name. A result other than 0 ends the walk and is returned. -errno: the directory. Not in a
- * process that has entries of its own (regtab_file.h).
+ * name. A result other than 0 ends the walk and is returned. -errno: of the directory. Must not be
+ * called in a process that has entries of its own (regtab_file.h).
  */
 int regtab_list(const char *dir, int (*visit)(void *context, const struct regtab_view *view),
 		void *context);
 
-/* The same for every file with a name of ours, open with flags, or refused with err. */
+/* The same for every file with the name of a table, open with flags; err: why it is refused. */
 int regtab_each(const char *dir, int flags,
 		int (*visit)(void *context, struct regtab_found *found, int err), void *context);
 
