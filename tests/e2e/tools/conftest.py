@@ -70,6 +70,13 @@ def tool(run, xrc_compat, tables):
 
 
 @pytest.fixture
+def own_mounts(run):
+    """In a plain chroot root has none, because unshare needs / to be a mount point."""
+    if os.geteuid() != 0 or run(["unshare", "-m", "true"]).returncode:
+        pytest.skip("needs root and mounts of its own")
+
+
+@pytest.fixture
 def clean(fakes, xrc_compat, tmp_path):
     """clean(run, *arguments, **environment): the command in a clean environment on a machine with
     one good device."""

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 
 import pytest
 
@@ -58,13 +57,6 @@ def test_a_relative_library_in_a_removed_folder_is_a_problem(run, xrc_compat, tm
     script = 'mkdir gone && cd gone && rmdir ../gone && XRC_COMPAT_LIBRARY=x.so exec "$0" doctor'
     result = run(["sh", "-c", script, xrc_compat], cwd=tmp_path)
     assert result.returncode == 1 and problems(result)[0].startswith("library ")
-
-
-def own_mounts():
-    """Whether root can get a mount namespace of its own. In a plain chroot it cannot, because
-    unshare needs / to be a mount point."""
-    return os.geteuid() == 0 and not subprocess.run(["unshare", "-m", "true"], capture_output=True,
-                                                    check=False).returncode
 
 
 @pytest.mark.skipif(not os.path.exists(LOADER),
@@ -150,8 +142,7 @@ def test_a_kernel_that_shares_no_receive_qps_is_a_note(clean, run):
 # ---- shared memory ----
 
 
-@pytest.mark.skipif(not own_mounts(),
-                    reason="needs root and mounts of its own for a small file system")
+@pytest.mark.usefixtures("own_mounts")
 @pytest.mark.parametrize("fill", ["true", 'head -c 15m /dev/zero >"$0/full"'],
                          ids=["too small", "full"])
 def test_a_full_table_directory_is_a_problem(clean, run, tmp_path, fill):

@@ -9,7 +9,6 @@ process loads it.
 import json
 import os
 import re
-import subprocess
 
 import pytest
 
@@ -92,10 +91,7 @@ def test_a_script_that_sets_ld_library_path_needs_the_option(on_softhca, xrc_com
         on_softhca(xrc_compat, "run", "--system-libibverbs", "--", place / "wrapper", "-n", "1"))
 
 
-@pytest.mark.skipif(
-    os.geteuid() != 0 or
-    subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode != 0,
-    reason="needs root and mounts of its own for a system without libibverbs")
+@pytest.mark.usefixtures("own_mounts")
 @pytest.mark.parametrize("words, says", [
     ("run --system-libibverbs -- true", "--system-libibverbs: this system has no libibverbs.so.1 "),
     ("run -- OLD -n 1", "OLD loads the old libibverbs "),

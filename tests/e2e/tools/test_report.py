@@ -5,7 +5,6 @@ of the user or the host."""
 import os
 import platform
 import re
-import subprocess
 
 import pytest
 
@@ -60,10 +59,7 @@ def test_the_report_has_every_section(report, helpers, run, xrc_compat):
     assert int(re.search(r"and (\d+) others", environment).group(1)) > 2
 
 
-@pytest.mark.skipif(
-    os.geteuid() != 0 or
-    subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode != 0,
-    reason="needs root and mounts of its own for another machine's devices")
+@pytest.mark.usefixtures("own_mounts")
 def test_the_report_has_the_kernels_devices_ports_and_modules(run, softhca, xrc_compat, tmp_path):
     """The emulated adapter's files stand where the kernel's would."""
     script = """cp -r "$SOFTHCA_DIR/sys" "$1" && mkdir -p "$1/sys/module/mlx4_ib" "$1/sys/module/ext4" && echo 4.9 >"$1/sys/module/mlx4_ib/version"
