@@ -40,7 +40,7 @@ def two_way(xrc_compat, build_root, name, *words):
 @pytest.mark.parametrize("options", [[], ["--events"]], ids=["poll", "event"])
 @pytest.mark.parametrize("dialect", ["ofed", "mlnx"])
 def test_two_way_exchange(xrc_compat, build_root, dialect, options):
-    assert len(two_way(xrc_compat, build_root, f"exchange-{dialect}", *options)) == 28
+    assert len(two_way(xrc_compat, build_root, f"exchange-{dialect}", *options)) == 26
 
 
 @pytest.mark.parametrize("group", test_pair.ROWS)

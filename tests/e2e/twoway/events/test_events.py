@@ -3,7 +3,6 @@
 takes an event from a reader. EVENT_RACE_ROUNDS=1000000 is the full test of the last."""
 
 import os
-import re
 
 import pytest
 
@@ -39,12 +38,3 @@ def test_every_row_holds_when_a_reader_is_cancelled_after_its_read(rows):
                     reason="a jump leaves the sanitizer's marks on the frames it leaves")
 def test_every_row_holds_when_a_signal_handler_jumps_out(rows):
     rows(1, "twoway-jump", settings=["--devices=1"])
-
-
-def test_verbose_prints_no_warning(on_wire):
-    """XRC_COMPAT_VERBOSE prints the banner of each process, and no warning."""
-    done = on_wire("twoway-events", "flagged", "carries", env={"XRC_COMPAT_VERBOSE": "1"})
-    assert done.returncode == 0
-    lines = done.stderr.splitlines()
-    assert lines and all(re.match(r"xrc-compat\[\d+\]: version ", line)
-                         for line in lines), done.stderr

@@ -12,11 +12,11 @@ ROWS = {"state": 5, "order": 7, "error": 7, "event": 3}
 @pytest.mark.parametrize("dialect", ["ofed", "mlnx"])
 def test_exchange_between_hosts(rows, dialect, options):
     """Send, write, read and atomics from both ends; each end knows one QP number of the other."""
-    rows(28, f"exchange-{dialect}", *options)
+    rows(26, f"exchange-{dialect}", *options)
 
 
 def test_exchange_between_hosts_without_the_arena(rows):
-    rows(28, "exchange-ofed", settings=["--arena=off"])
+    rows(26, "exchange-ofed", settings=["--arena=off"])
 
 
 @pytest.mark.parametrize("group", ROWS)
