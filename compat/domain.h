@@ -50,8 +50,9 @@ struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd);
 void domain_forked(void);
 
 /**
- * domain_take - the program closes the device: move its domains where no call finds them, and wait
- * until no verb uses them. Lock held. domain_end - close and free the handles. No lock held.
+ * domain_take - the program closes the device: move its domains to a list, so that no call finds
+ * them, and wait until no verb uses them. Lock held.
+ * domain_end - close and free the handles of a domain in that list. No lock held.
  */
 void domain_take(const struct ibv_context *context, struct device_domain_list *taken);
 void domain_end(struct device_domain *device_domain);

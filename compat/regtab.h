@@ -39,29 +39,31 @@ struct regtab_news {
 	int err;
 };
 
-/** regtab_new - an entry without a file, or NULL. dir must outlive it. Others accept NULL. */
+/** regtab_new - an entry without a file, or NULL. dir must outlive the entry. */
 struct regtab_entry *regtab_new(const char *dir, const struct regtab_key *key, const char *label);
 
 /**
- * regtab_refresh - make the file, or a new one if it is lost. Checks this at most once a second.
- * True: the caller has to enter all its registrations again.
+ * regtab_refresh - make the file if there is none or it was lost. Looks at most once a second.
+ * Returns true if the file is new: then the caller enters all registrations again. This and the
+ * functions below accept NULL for the entry.
  */
 bool regtab_refresh(struct regtab_entry *entry, struct regtab_news *news);
 
 /**
- * regtab_enter - the opened device is registered with a QP; created: it made the QP.
- * 0, also without a file. -ENOSPC, -EFBIG, -ENOMEM, -ESTALE: not entered, regtab_refresh() will ask
- * for it again.
+ * regtab_enter - the opened device is registered with a QP.
+ * @created: the device has created the QP
+ * Returns 0, also if there is no file. -ENOSPC, -EFBIG, -ENOMEM, -ESTALE: not entered. A later
+ * regtab_refresh() asks for it again.
  */
 int regtab_enter(struct regtab_entry *entry, uint32_t qp_num, bool created);
 
 /** regtab_drop - the opened device is no longer registered with the QP. */
 void regtab_drop(struct regtab_entry *entry, uint32_t qp_num);
 
-/** regtab_free - remove the file (in a forked child the parent's stays) and free the entry. */
+/** regtab_free - remove the file and free the entry. In a forked child the parent's file stays. */
 void regtab_free(struct regtab_entry *entry);
 
-/** regtab_gc - remove a few files that no process has locked: many processes may start. */
+/** regtab_gc - remove some files that no process has locked. Not all: many processes may start. */
 void regtab_gc(const char *dir);
 
 #endif

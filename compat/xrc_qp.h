@@ -54,7 +54,7 @@ int xrc_qp_destroy(struct xrc_qp *xrc_qp, int cancel_state);
 
 /**
  * xrc_qp_target_event - hand out an event of a pair's target as one of the visible QP.
- * @fatal: it leaves the target in ERR; take the visible QP there, too
+ * @fatal: the event leaves the target in ERR, so modify the visible QP to ERR, too
  * Returns the visible QP, NULL if the pair is gone.
  */
 struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal);
@@ -63,8 +63,8 @@ struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal);
 void xrc_qp_own_event(const struct ibv_qp *qp);
 
 /**
- * xrc_qp_failed - a completion has an error, other than flushed: if a half of a pair has that
- * number, take both halves to ERR.
+ * xrc_qp_failed - a completion of this QP has an error other than flushed. If the QP is a half of a
+ * pair, modify both halves to ERR.
  */
 void xrc_qp_failed(const struct ibv_context *context, uint32_t qp_num);
 
