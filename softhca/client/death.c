@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Notices the daemon's death by a thread, since a program that polls makes no system call. */
 #include "client.h"
-
-#define OWN_THREAD_NAME "softhca"
-#include <include/own_thread.h>
+#include "own_thread.h"
 
 #include <errno.h>
 #include <limits.h>

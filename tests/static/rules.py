@@ -36,7 +36,6 @@ MAY_INCLUDE = {
 
 # Single files that other folders may include as well. Each includes nothing else of this project.
 SHARED_FILES = {
-    "softhca": {"include/own_thread.h"},
     "tools": {"compat/regtab.h", "compat/regtab_file.h", "modern/modern.h", "modern/table.h",
               "shim/tracer.h"},
 }
