@@ -2,6 +2,8 @@
 /* Waits on many descriptors, with naps much shorter than a millisecond. */
 #include "loop.h"
 
+#include <portable/kernel.h>
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Where libsofthca.so is, and the LD_PRELOAD that serves programs of both word sizes. */
 #include "cli.h"
-#include "elf/lib_folder.h"
+#include "portable/lib_folder.h"
 
 #include <softhca/proto.h>
 #include <softhca/server/server.h>
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define LIBRARY "libsofthca.so"
 
@@ -24,11 +28,11 @@ int cli_find_preload(char *path, size_t size)
 	self[length] = '\0';
 	slash = strrchr(self, '/');
 	*slash = '\0';
-	if (!loader_lib(LOADER_LIB_OWN_BITS, lib, sizeof(lib)))
+	if (!lib_folder(OWN_BITS, lib, sizeof(lib)))
 		snprintf(here, sizeof(here), "../%s/xrc-compat/" LIBRARY, lib);
 	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
 		if ((size_t)snprintf(path, size, "%s/%s", self, below[i]) < size &&
-		    loader_lib_fits(path, LOADER_LIB_OWN_BITS))
+		    lib_folder_fits(path, OWN_BITS))
 			return 0;
 	}
 	snprintf(path, size, "%s/" LIBRARY, SOFTHCA_LIBDIR);
@@ -77,8 +81,8 @@ static int gather(const char *home, const char *preload, char *setting, size_t s
 	int err;
 
 	if (other_build(preload, there, sizeof(there)) ||
-	    loader_lib(LOADER_LIB_OWN_BITS, own, sizeof(own)) ||
-	    loader_lib(LOADER_LIB_OTHER_BITS, other, sizeof(other)))
+	    lib_folder(OWN_BITS, own, sizeof(own)) ||
+	    lib_folder(OTHER_BITS, other, sizeof(other)))
 		return -ENOENT;
 	err = link_below(home, own, preload);
 	if (!err)
@@ -93,7 +97,7 @@ int cli_preload_setting(const char *home, const char *preload, char *setting, si
 {
 	int err;
 
-	if (!loader_lib_setting(preload, LOADER_LIB_OWN_BITS, setting, size))
+	if (!lib_folder_setting(preload, OWN_BITS, setting, size))
 		return 0;
 	err = home ? gather(home, preload, setting, size) : -ENOENT;
 	if (err == -ENOENT)

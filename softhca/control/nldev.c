@@ -3,6 +3,7 @@
 #include "control.h"
 #include "nl.h"
 
+#include <portable/kernel.h>
 #include <softhca/cm/cm.h>
 #include <softhca/machine/port.h>
 #include <softhca/uverbs/cmd.h>

@@ -17,21 +17,22 @@ NO_LICENCE_LINE = re.compile(
     r"^(LICENSES/.*|COPYING|\.gitignore|.*\.json|packaging/debian/(changelog|copyright|source/format))$"
 )
 
-SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "modern", "terminal", "tools",
-                  "softhca")
+SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "modern", "portable", "terminal",
+                  "tools", "softhca")
 
 # Includes run one way: files of the folder in the key may include that folder and the listed ones,
 # and nothing else of this project.
 MAY_INCLUDE = {
     "abi": (),
+    "portable": (),
     "elf": (),
     "companions": ("elf",),
     "modern": ("elf",),
     "compat": ("modern", "elf", "abi"),
     "shim": ("compat", "modern", "elf", "abi"),
     "terminal": (),
-    "tools": ("elf", "abi", "terminal"),
-    "softhca": ("elf", "terminal"),
+    "tools": ("abi", "portable", "terminal"),
+    "softhca": ("portable", "terminal"),
 }
 
 # Single files that other folders may include as well. Each includes nothing else of this project.

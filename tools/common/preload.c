@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Takes LD_PRELOAD apart at colons and blanks, and composes it. */
 #include "common.h"
-#include "elf/lib_folder.h"
+#include "portable/lib_folder.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static char *expand_lib(char *word)
 
 	if (!token)
 		token = strstr(word, "$LIB");
-	if (!token || loader_lib(LOADER_LIB_OWN_BITS, lib, sizeof(lib)))
+	if (!token || lib_folder(OWN_BITS, lib, sizeof(lib)))
 		return word;
 	return format_string("%.*s%s%s", (int)(token - word), word, lib, token + length);
 }
@@ -33,10 +34,10 @@ char *preload_next(const char **rest, bool expand)
 char *preload_for_both(const char *path)
 {
 	char setting[PATH_MAX];
-	int err = loader_lib_setting(path, LOADER_LIB_OWN_BITS, setting, sizeof(setting));
+	int err = lib_folder_setting(path, OWN_BITS, setting, sizeof(setting));
 
 	if (err)
-		err = loader_lib_setting(path, LOADER_LIB_OTHER_BITS, setting, sizeof(setting));
+		err = lib_folder_setting(path, OTHER_BITS, setting, sizeof(setting));
 	return err ? NULL : copy_string(setting);
 }
 

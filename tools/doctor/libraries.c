@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Examines the libraries: ours, and the libibverbs that programs get. */
 #include "doctor.h"
-#include "elf/lib_folder.h"
+#include "portable/lib_folder.h"
 #include "tools/program/paths.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 static void examine_library(void)
 {
 	struct string_list places = { 0 };
-	const char *path = paths_shim(LOADER_LIB_OWN_BITS, &places), *fault;
+	const char *path = paths_shim(OWN_BITS, &places), *fault;
 	struct elf_info elf;
 
 	fault = paths_preload_fault(path, &elf);
@@ -50,7 +50,7 @@ static void examine_companions(void)
 	const char *path = NULL;
 
 	for (const char *const *name = companion_names; *name; name++) {
-		path = paths_library(LOADER_LIB_OWN_BITS, format_string("companions/%s", *name),
+		path = paths_library(OWN_BITS, format_string("companions/%s", *name),
 				     &places);
 		if (!path) {
 			found("companions", FINDING_PROBLEM, "install xrc-compat again",

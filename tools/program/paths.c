@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Finds this installation's own files. */
 #include "paths.h"
-#include "elf/lib_folder.h"
+#include "portable/lib_folder.h"
 #include "tools/tools_config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -80,7 +81,7 @@ const char *paths_library(int bits, const char *in_build, struct string_list *pl
 		"lib64", "lib",
 	};
 	const char *name = basename(in_build), *prefix = own_prefix(1);
-	const char *build = bits == LOADER_LIB_OWN_BITS ? prefix : other_build(prefix);
+	const char *build = bits == OWN_BITS ? prefix : other_build(prefix);
 	struct string_list own = { 0 };
 	char lib[PATH_MAX];
 
@@ -88,7 +89,7 @@ const char *paths_library(int bits, const char *in_build, struct string_list *pl
 	places->count = 0;
 	string_list_add(places, format_string("%s/%s", build, in_build));
 	/* With the loader's value of $LIB, so that the path serves both word sizes. */
-	if (!loader_lib(bits, lib, sizeof(lib)))
+	if (!lib_folder(bits, lib, sizeof(lib)))
 		add_in(places, format_string("%s/%s", prefix, lib), name);
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		add_in(places, format_string("%s/%s", prefix, folders[i]), name);
@@ -103,10 +104,10 @@ const char *paths_shim(int bits, struct string_list *places)
 	char folder[PATH_MAX] = "";
 
 	if (!chosen || !chosen[0]) {
-		if (bits == LOADER_LIB_OTHER_BITS)
+		if (bits == OTHER_BITS)
 			found = paths_library(bits, in_build, places);
 		if (!found)
-			found = paths_library(LOADER_LIB_OWN_BITS, in_build, places);
+			found = paths_library(OWN_BITS, in_build, places);
 		return found ? found : first_of(places, 0);
 	}
 	places->count = 0;

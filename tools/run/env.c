@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat env`: prints the line of each launcher that preloads the library in all processes. */
-#include "elf/lib_folder.h"
+#include "portable/lib_folder.h"
 #include "run.h"
 #include "tools/common/variables.h"
 #include "tools/program/paths.h"
@@ -147,7 +147,7 @@ static int run_env(char **words)
 
 	if (launcher && !words[1])
 		return refuse_program_missing(&command_env);
-	if (find_shim(found ? program.elf.bits : LOADER_LIB_OWN_BITS, &shim, &elf) ||
+	if (find_shim(found ? program.elf.bits : OWN_BITS, &shim, &elf) ||
 	    set_mvapich2_variable())
 		return TOOL_EXIT_REFUSED;
 	string_list_add(&libraries, shim);

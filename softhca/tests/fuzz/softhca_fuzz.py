@@ -57,7 +57,7 @@ def build(root, work, target, sources):
         """The object file of @source, compiled if the source or any header is younger."""
         built = work / (source.relative_to(root).as_posix().replace("/", "_") + ".o")
         if not built.exists() or built.stat().st_mtime < max(source.stat().st_mtime, newest_header):
-            if complaint := clang(*FLAGS, "-include", root / "include" / "portable.h", "-I", root,
+            if complaint := clang(*FLAGS, "-include", root / "portable" / "libc.h", "-I", root,
                                   "-c", source, "-o", built):
                 sys.exit(f"{source}:\n{complaint}")
         return built
