@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What SRQs and memory regions do exactly: order of receives, limits, numbers and keys. Also: which
- * SRQs and keys an XRC message may use, and one COMM_EST for each handle of a target.
+ * What SRQs, memory regions and CQs do exactly: order of receives, limits, numbers and keys;
+ * completion events, overruns, and resized CQs. Also: which SRQs and keys an XRC message may use.
  */
 #include <softhca/tests/e2e/pair.h>
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Inline data has no key, so an inline read has no memory to write into. */
 PAIR_CASE(inline_read_is_refused, IBV_QPT_RC)
@@ -180,4 +183,233 @@ CASE(an_srq_below_its_limit_raises_one_event)
 	}
 	CHECK(!rig_readable(s.one->ctx->async_fd, 10));
 	return !ibv_query_srq(s.srq1, &attr) && attr.srq_limit == 0;
+}
+
+/* ---- completion events ---- */
+
+/* Posts a receive with this ID, and a message for it. */
+static bool xrc_posted(struct xrc_stage *s, struct ibv_srq *srq, uint64_t id)
+{
+	struct ibv_send_wr wr = xrc_wr(s, IBV_WR_SEND, srq);
+
+	return !rig_post_srq(s->one, srq, 0, XRC_BYTES, id) && !rig_post(s->send, &wr);
+}
+
+/* The second event is of a completion that came before the CQ was armed. */
+CASE(one_event_per_arming)
+{
+	struct xrc_stage s = xrc_stage();
+	struct ibv_wc wc;
+
+	CHECK(!ibv_req_notify_cq(s.one->cq, 0) && !rig_readable(s.one->channel->fd, 10));
+	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && xrc_posted(&s, s.srq1, 1));
+	CHECK(rig_poll_success(s.sender->cq, &wc) && rig_cq_event(s.one));
+	CHECK(!rig_readable(s.one->channel->fd, 10));
+	return !ibv_req_notify_cq(s.one->cq, 0) && rig_cq_event(s.one);
+}
+
+/* An error is solicited, too. */
+CASE(an_unsolicited_message_raises_no_solicited_event)
+{
+	struct xrc_stage s = xrc_stage();
+	struct ibv_send_wr wr = xrc_wr(&s, IBV_WR_SEND, s.srq1);
+
+	CHECK(!ibv_req_notify_cq(s.one->cq, 1));
+	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && !rig_readable(s.one->channel->fd, 10));
+	wr.send_flags |= IBV_SEND_SOLICITED;
+	CHECK(!rig_post_srq(s.one, s.srq1, 0, XRC_BYTES, 1) &&
+	      rig_send(s.send, &wr, IBV_WC_SUCCESS) && rig_cq_event(s.one));
+	wr.sg_list->lkey++;
+	CHECK(!ibv_req_notify_cq(s.sender->cq, 1) && !rig_post(s.send, &wr));
+	return rig_cq_event(s.sender);
+}
+
+/* A message to b, whose CQ was armed, has raised a completion event. */
+static struct pair event_at_b(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC);
+
+	NEED(!ibv_req_notify_cq(pair.b->cq, 0) && !rig_post_recv(pair.b, pair.qb, 0, 10, 1));
+	NEED(pair_send(&pair, 10, IBV_WC_SUCCESS) &&
+	     rig_readable(pair.b->channel->fd, RIG_PATIENCE_MS));
+	NEED(!ibv_destroy_qp(pair.qb));
+	return pair;
+}
+
+/* Destroying a CQ drops its unread event, because the event points to the CQ. */
+CASE(destroying_a_cq_drops_its_unread_event)
+{
+	struct pair pair = event_at_b();
+
+	return !ibv_destroy_cq(pair.b->cq) && !rig_readable(pair.b->channel->fd, 10);
+}
+
+/* A child calls ibv_destroy_cq, so that the test can tell waiting from a hang. */
+CASE(read_event_blocks_destroy_of_the_cq)
+{
+	pid_t child = fork();
+	int status;
+
+	NEED(child >= 0);
+	if (!child) {
+		struct pair pair = event_at_b();
+		struct ibv_cq *cq;
+		void *cq_context;
+
+		NEED(!ibv_get_cq_event(pair.b->channel, &cq, &cq_context));
+		alarm(1);
+		ibv_destroy_cq(cq);
+		_exit(0);
+	}
+	return waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
+	       WTERMSIG(status) == SIGALRM;
+}
+
+/* ---- CQs that overrun ---- */
+
+/* A QP goes to ERR a moment after its CQ has overrun. */
+static bool fails_soon(struct host *host, struct ibv_qp *qp)
+{
+	double end = seconds() + RIG_PATIENCE_MS / 1e3;
+
+	CHECK(rig_event_is(host, IBV_EVENT_QP_FATAL, qp));
+	while (rig_state(qp) != IBV_QPS_ERR && seconds() < end)
+		usleep(1000);
+	return rig_state(qp) == IBV_QPS_ERR;
+}
+
+CASE(an_overrun_cq_fails_its_qp)
+{
+	struct host *a = rig_host(0);
+	struct rig_link link = rig_link_to(1, a->lid);
+	struct ibv_send_wr wr = rig_wr(a, IBV_WR_SEND, 0, 1);
+	struct ibv_qp *qp;
+
+	CHECK(!ibv_destroy_cq(a->cq));
+	a->cq = MADE(ibv_create_cq(a->ctx, 1, NULL, NULL, 0));
+	qp = rig_qp(a, IBV_QPT_UC, NULL);
+	CHECK(!rig_bring_up(qp, &link));
+	for (int i = 0; i < a->cq->cqe + 2; i++)
+		CHECK(!rig_post(qp, &wr));
+	CHECK(rig_event_is(a, IBV_EVENT_CQ_ERR, a->cq) && fails_soon(a, qp));
+	CHECK(!ibv_destroy_qp(qp));
+	rig_free_host(a);
+	return true;
+}
+
+/*
+ * The CQ of one XRC SRQ overruns. The target goes on delivering to other SRQs until a message for
+ * this one arrives.
+ */
+CASE(an_overrun_cq_of_an_srq_fails_the_target_at_its_next_message)
+{
+	struct xrc_stage s = xrc_stage();
+	struct ibv_cq *cq = s.one->cq, *small = MADE(ibv_create_cq(s.one->ctx, 1, NULL, NULL, 0));
+	struct ibv_srq *srq;
+	struct ibv_wc wc;
+
+	s.one->cq = small;
+	srq = MADE(xrc_srq(s.one, s.xrcd1, RIG_DEPTH, 1));
+	s.one->cq = cq;
+	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) &&
+	      rig_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
+	for (int i = 0; i < small->cqe + 2; i++)
+		CHECK(xrc_posted(&s, srq, 1) && rig_poll_success(s.sender->cq, &wc));
+	CHECK(rig_event_is(s.one, IBV_EVENT_CQ_ERR, small));
+	CHECK(rig_state(s.target) == IBV_QPS_RTR && xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
+	CHECK(xrc_posted(&s, srq, 1) && rig_poll(s.sender->cq, &wc) &&
+	      wc.status == IBV_WC_REM_OP_ERR);
+	return fails_soon(s.one, s.target);
+}
+
+/* ---- resized CQs, and regions that are registered anew ---- */
+
+CASE(cq_resize_keeps_completions)
+{
+	struct xrc_stage s = xrc_stage();
+	struct ibv_wc wc;
+
+	for (uint64_t round = 0; round < 40; round++) {
+		for (uint64_t i = 0; i < 3; i++)
+			CHECK(xrc_posted(&s, s.srq1, 10 * round + i) &&
+			      rig_poll_success(s.sender->cq, &wc));
+		CHECK(!ibv_resize_cq(s.one->cq, round & 1 ? 60 : 6));
+		for (uint64_t i = 0; i < 3; i++)
+			CHECK(rig_completes(s.one->cq, 10 * round + i, IBV_WC_SUCCESS));
+	}
+	return true;
+}
+
+/* The keys stay the same, and open the changed region. */
+PAIR_CASE(a_reregistered_region_keeps_its_keys, IBV_QPT_RC)
+{
+	struct ibv_mr *mr = pair.b->mr;
+	uint32_t key = mr->lkey;
+	uint8_t *elsewhere = rig_map(RIG_BUFFER);
+	struct ibv_send_wr wr = pair_wr(&pair, IBV_WR_RDMA_WRITE, 0, 0, 100);
+
+	memset(pair.a->buffer, 7, 100);
+	CHECK(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, elsewhere, RIG_BUFFER, 0));
+	CHECK(mr->lkey == key && mr->rkey == key && mr->addr == elsewhere);
+	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)elsewhere;
+	CHECK(rig_send(pair.qa, &wr, IBV_WC_SUCCESS) && elsewhere[99] == 7);
+	CHECK(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_LOCAL_WRITE));
+	CHECK(mr->lkey == key && mr->rkey == key);
+	return rig_send(pair.qa, &wr, IBV_WC_REM_ACCESS_ERR);
+}
+
+/* ---- events for which the pipe has no room ---- */
+
+#define PIPE_HOLDS (65536 / 16) /* events */
+
+/* Each round raises one LAST_WQE_REACHED. */
+static bool raise_last_wqe(struct host *host, struct ibv_qp *qp, int rounds)
+{
+	struct rig_link link = rig_link_to(qp->qp_num, host->lid);
+
+	while (rounds--)
+		CHECK(!rig_init(qp, &link) && !rig_rtr(qp, &link) &&
+		      !rig_to_state(qp, IBV_QPS_ERR) && !rig_to_state(qp, IBV_QPS_RESET));
+	return true;
+}
+
+/*
+ * Events wait until there is room, or until their object is destroyed. If an event were lost,
+ * libibverbs would wait for its acknowledgement for ever.
+ */
+CASE(unread_events_go_with_their_object)
+{
+	struct host *host = rig_host(0);
+	struct ibv_srq *srq = MADE(rig_srq(host, 4));
+	struct ibv_qp *stays = rig_qp(host, IBV_QPT_RC, srq), *goes = rig_qp(host, IBV_QPT_RC, srq);
+
+	CHECK(raise_last_wqe(host, stays, PIPE_HOLDS) && raise_last_wqe(host, goes, 3) &&
+	      raise_last_wqe(host, stays, 2));
+	alarm(RIG_PATIENCE_MS / 1000);
+	CHECK(!ibv_destroy_qp(goes));
+	alarm(0);
+	for (int i = 0; i < PIPE_HOLDS + 2; i++)
+		CHECK(rig_event_is(host, IBV_EVENT_QP_LAST_WQE_REACHED, stays));
+	return !rig_readable(host->ctx->async_fd, 10) && !ibv_destroy_qp(stays) &&
+	       !ibv_destroy_srq(srq);
+}
+
+/* The memory of the sender, or of the responder. */
+PAIR_CASE(a_request_is_executed_before_a_later_command, IBV_QPT_RC)
+{
+	for (int round = 0; round < 20; round++) {
+		struct ibv_send_wr wr = pair_wr(&pair, IBV_WR_RDMA_WRITE, 0, 0, 100);
+		struct ibv_mr *from = MADE(ibv_reg_mr(pair.a->pd, pair.a->buffer, 100, 0));
+		struct ibv_mr *to = MADE(ibv_reg_mr(pair.b->pd, pair.b->buffer, 100,
+						    IBV_ACCESS_LOCAL_WRITE |
+							    IBV_ACCESS_REMOTE_WRITE));
+		struct ibv_wc wc;
+
+		usleep(5000); /* an idle adapter looks for doorbells less often */
+		wr.sg_list->lkey = from->lkey;
+		wr.wr.rdma.rkey = to->rkey;
+		CHECK(!rig_post(pair.qa, &wr) && !ibv_dereg_mr(round & 1 ? from : to));
+		CHECK(rig_poll_success(pair.a->cq, &wc) && !ibv_dereg_mr(round & 1 ? to : from));
+	}
+	return true;
 }

@@ -11,9 +11,7 @@ import models
 from built import holding
 
 
-PROGRAMS_OF_RINGS = ["data-path", "datagrams", "exact", "failures", "objects", "completions"]
-# They run on one model, because the models do not differ there.
-PROGRAMS_OF_THE_WIRE = ["long-messages", "multicast", "dead-peer"]
+PROGRAMS_OF_RINGS = ["data-path", "datagrams", "failures", "objects"]
 
 
 @pytest.mark.parametrize("program", PROGRAMS_OF_RINGS)
@@ -23,8 +21,7 @@ def test_each_case_holds(passes, program):
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("arena, program", [
-    *(("on", program) for program in PROGRAMS_OF_THE_WIRE),
-    *(("off", program) for program in PROGRAMS_OF_RINGS + PROGRAMS_OF_THE_WIRE),
+    ("on", "under-way"), *(("off", program) for program in [*PROGRAMS_OF_RINGS, "under-way"])
 ])
 def test_each_case_holds_on_one_model(passes, arena, program):
     passes([f"--arena={arena}"], program, timeout=100)

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Requests under way. Long messages move in pieces: each byte arrives, other QPs are
+ * not delayed, and the receiver may fail midway. The senders to a killed peer get no answer.
+ */
+#include <softhca/tests/e2e/pair.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LONG  ((size_t)3 << 20)
+#define CHUNK ((size_t)16 << 20)
+#define HUGE  ((size_t)1 << 30)
+
+/* All of a region, as the host's memory or as a peer's. */
+static struct ibv_sge registered(struct host *host, uint8_t *at, size_t length)
+{
+	const unsigned int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				    IBV_ACCESS_REMOTE_READ;
+	struct ibv_mr *mr = MADE(ibv_reg_mr(host->pd, at, length, access));
+
+	return (struct ibv_sge){ (uint64_t)(uintptr_t)at, (uint32_t)length, mr->lkey };
+}
+
+/* A region of a gigabyte of addresses. Each 16 MB of them map the same memory. */
+static struct ibv_sge huge_region(struct host *host)
+{
+	int fd = memfd_create("huge", MFD_CLOEXEC);
+	uint8_t *at = rig_map(HUGE);
+
+	NEED(fd >= 0 && !ftruncate(fd, (off_t)CHUNK));
+	for (size_t offset = 0; offset < HUGE; offset += CHUNK)
+		NEED(mmap(at + offset, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+			  0) != MAP_FAILED);
+	close(fd);
+	return registered(host, at, HUGE);
+}
+
+static uint8_t *memory(const struct ibv_sge *sge)
+{
+	return (uint8_t *)(uintptr_t)sge->addr;
+}
+
+static void fill(uint8_t *at, size_t length, uint32_t seed)
+{
+	for (size_t i = 0; i < length; i++) {
+		seed = seed * 1664525u + 1013904223u;
+		at[i] = (uint8_t)(seed >> 24);
+	}
+}
+
+static struct ibv_send_wr long_request(struct ibv_sge *from, enum ibv_wr_opcode opcode,
+				       const struct ibv_sge *to)
+{
+	return (struct ibv_send_wr){
+		.wr_id = 1000, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED, .sg_list = from,
+		.num_sge = 1, .wr.rdma = { .remote_addr = to->addr, .rkey = to->lkey },
+	};
+}
+
+static bool each_operation(enum ibv_qp_type type)
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		IBV_WR_SEND, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ
+	};
+	struct pair pair = pair_up(type);
+	uint8_t *out = rig_map(LONG), *in = rig_map(LONG);
+	struct ibv_sge from = registered(pair.a, out, LONG - 4097),
+		       to = registered(pair.b, in, LONG);
+
+	for (int i = 0; i < (type == IBV_QPT_RC ? 3 : 2); i++) {
+		struct ibv_send_wr wr = long_request(&from, opcodes[i], &to);
+		struct ibv_wc wc;
+
+		fill(out, LONG, (uint32_t)i);
+		fill(in, LONG, 77);
+		CHECK(!rig_post_sge(pair.qb, NULL, to, 5) &&
+		      rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
+		CHECK(!memcmp(out, in, from.length) &&
+		      memcmp(out + from.length, in + from.length, LONG - from.length));
+		if (opcodes[i] != IBV_WR_RDMA_READ)
+			CHECK(rig_poll_success(pair.b->cq, &wc) && wc.byte_len == from.length &&
+			      wc.wr_id == 5);
+		CHECK(rig_quiet(pair.b->cq, 1));
+	}
+	return true;
+}
+
+CASE(every_byte_arrives)
+{
+	return each_operation(IBV_QPT_RC) && each_operation(IBV_QPT_UC);
+}
+
+/* ---- while a long message is on its way ---- */
+
+#define PROMPT 0.05 /* seconds, in which a gigabyte cannot have arrived */
+
+/* Two connections to one SRQ, and a gigabyte that is on its way by the first one. */
+struct midway {
+	struct pair pair, other;
+	struct ibv_srq *srq;
+	struct ibv_sge from, to;
+	double start;
+};
+
+/* Receive 1 takes the long message. Receive 2 is the next one. */
+static struct midway begin(void)
+{
+	struct midway m = { .pair = { .a = rig_host(0), .b = rig_host(1) } };
+	struct pair *const pairs[] = { &m.other, &m.pair };
+	struct ibv_send_wr wr;
+
+	m.srq = MADE(rig_srq(m.pair.b, 8));
+	m.other = m.pair;
+	for (int i = 0; i < 2; i++) {
+		pairs[i]->qa = rig_qp(m.pair.a, IBV_QPT_RC, NULL);
+		pairs[i]->qb = rig_qp(m.pair.b, IBV_QPT_RC, m.srq);
+		rig_connect(m.pair.a, pairs[i]->qa, m.pair.b, pairs[i]->qb);
+	}
+	m.from = huge_region(m.pair.a);
+	m.to = huge_region(m.pair.b);
+	fill(memory(&m.from), CHUNK, 5);
+	NEED(!rig_post_sge(NULL, m.srq, m.to, 1) && !rig_post_srq(m.pair.b, m.srq, 0, 100, 2));
+	wr = long_request(&m.from, IBV_WR_SEND, &m.to);
+	m.start = seconds();
+	NEED(!rig_post(m.pair.qa, &wr) && rig_changes(memory(&m.to)));
+	return m;
+}
+
+/*
+ * If this program is delayed, the long message may have arrived before the checks are made. Then
+ * they fail or prove nothing, so they are repeated, five times at most.
+ */
+static bool midway(bool (*once)(struct midway *m, bool *late))
+{
+	bool late = true, good = false;
+
+	for (int i = 0; i < 5 && late; i++) {
+		struct midway m = begin();
+
+		good = once(&m, &late);
+	}
+	return good;
+}
+
+/*
+ * The long message took its buffer with its first byte. A message on another QP is not delayed,
+ * overtakes it, and gets the next buffer.
+ */
+static bool another_sender_once(struct midway *m, bool *late)
+{
+	struct ibv_send_wr wr = rig_wr(m->pair.a, IBV_WR_SEND, 0, 100);
+	struct ibv_wc wc;
+
+	CHECK(rig_send(m->other.qa, &wr, IBV_WC_SUCCESS));
+	*late = seconds() - m->start >= PROMPT;
+	CHECK(rig_poll_success(m->pair.b->cq, &wc) && wc.wr_id == 2 &&
+	      wc.qp_num == m->other.qb->qp_num);
+	CHECK(rig_poll_within(m->pair.b->cq, &wc, 30000) && !wc.status && wc.wr_id == 1 &&
+	      wc.qp_num == m->pair.qb->qp_num);
+	return wc.byte_len == HUGE && !memcmp(memory(&m->from), memory(&m->to), CHUNK);
+}
+
+CASE(another_sender_to_the_srq_overtakes)
+{
+	return midway(another_sender_once);
+}
+
+/* The receiver fails. Its buffer is flushed, and the sender gets no answer. */
+static bool receiver_fails_once(struct midway *m, bool *late)
+{
+	CHECK(!rig_to_state(m->pair.qb, IBV_QPS_ERR));
+	*late = seconds() - m->start >= PROMPT;
+	CHECK(rig_completes(m->pair.b->cq, 1, IBV_WC_WR_FLUSH_ERR));
+	CHECK(rig_completes(m->pair.a->cq, 1000, IBV_WC_RETRY_EXC_ERR));
+	return rig_quiet(m->pair.b->cq, 5); /* the second buffer is still the SRQ's */
+}
+
+CASE(receiver_fails_midway)
+{
+	return midway(receiver_fails_once);
+}
+
+CASE(a_message_beyond_the_ports_limit_is_refused)
+{
+	struct pair pair = pair_up(IBV_QPT_RC);
+	struct ibv_sge sge[2] = { huge_region(pair.a) };
+	const struct ibv_sge to = huge_region(pair.b);
+	struct ibv_send_wr wr = long_request(sge, IBV_WR_RDMA_WRITE, &to);
+
+	sge[1] = sge[0];
+	sge[1].length = 1;
+	wr.num_sge = 2;
+	return rig_send(pair.qa, &wr, IBV_WC_LOC_LEN_ERR);
+}
+
+/* ---- a peer is killed during the traffic ---- */
+
+#define LENGTH 16384u
+#define ROUNDS 4
+/* Bytes that the kernel must free when the peer is killed, so that its exit takes long. */
+#define BALLAST ((size_t)64 << 20)
+
+static const struct request {
+	const char *name;
+	enum ibv_wr_opcode opcode;
+	uint32_t length;
+	bool xrc, receives; /* the peer posts receives */
+} requests[] = {
+	{ "send", IBV_WR_SEND, LENGTH, false, true },
+	{ "send without a byte", IBV_WR_SEND, 0, false, true },
+	{ "send to no buffer", IBV_WR_SEND, LENGTH, false, false },
+	{ "write", IBV_WR_RDMA_WRITE, LENGTH, false, false },
+	{ "write with immediate", IBV_WR_RDMA_WRITE_WITH_IMM, LENGTH, false, true },
+	{ "read", IBV_WR_RDMA_READ, LENGTH, false, false },
+	{ "fetch and add", IBV_WR_ATOMIC_FETCH_AND_ADD, 8, false, false },
+	{ "XRC send", IBV_WR_SEND, LENGTH, true, true },
+	{ "XRC write", IBV_WR_RDMA_WRITE, LENGTH, true, false },
+};
+
+struct address {
+	uint64_t memory;
+	uint32_t qpn, srqn, rkey;
+	uint16_t lid;
+};
+
+/* Memory of both processes. */
+struct meeting {
+	struct address ends[2];
+	uint8_t here[2][2];
+};
+
+/* The address of the other end, which has come as far. @me: 0 for the sender, 1 for the peer. */
+static struct address exchange(struct meeting *meeting, int me, int step,
+			       const struct address *mine)
+{
+	meeting->ends[me] = *mine;
+	__atomic_store_n(&meeting->here[me][step], 1, __ATOMIC_RELEASE);
+	NEED(rig_changes(&meeting->here[1 - me][step]));
+	return meeting->ends[1 - me];
+}
+
+/* Returns when both ends are connected. */
+static struct address connect_by(struct meeting *meeting, int me, struct ibv_qp *qp,
+				 const struct address *mine, uint8_t rnr_retry)
+{
+	const struct address theirs = exchange(meeting, me, 0, mine);
+	struct rig_link link = rig_link_to(theirs.qpn, theirs.lid);
+
+	link.timeout = 8;
+	link.retry_cnt = 2;
+	link.rnr_retry = rnr_retry;
+	NEED(!rig_bring_up(qp, &link));
+	return exchange(meeting, me, 1, mine);
+}
+
+/* The peer posts receives until it is killed. */
+static void __attribute__((noreturn)) serve(const struct request *request,
+					     struct meeting *meeting)
+{
+	struct host *host = rig_host(1);
+	struct ibv_xrcd *xrcd = MADE(xrc_domain(host, -1, O_CREAT));
+	struct ibv_srq *srq = MADE(request->xrc ? xrc_srq(host, xrcd, RIG_DEPTH, 1)
+						: rig_srq(host, RIG_DEPTH));
+	struct ibv_qp *qp = MADE(request->xrc ? xrc_target(host, xrcd)
+					      : rig_qp(host, IBV_QPT_RC, srq));
+	const struct address mine = { (uint64_t)(uintptr_t)host->buffer, qp->qp_num,
+				      request->xrc ? xrc_srq_number(srq) : 0, host->mr->rkey,
+				      host->lid };
+	struct ibv_wc wc;
+
+	memset(rig_map(BALLAST), 1, BALLAST);
+	for (int i = 0; request->receives && i < RIG_DEPTH / 2; i++)
+		NEED(!rig_post_srq(host, srq, 0, LENGTH, 1));
+	connect_by(meeting, 1, qp, &mine, 7);
+	for (;;) {
+		if (ibv_poll_cq(host->cq, 1, &wc) == 1)
+			NEED(!rig_post_srq(host, srq, 0, LENGTH, 1));
+		else
+			usleep(20);
+	}
+}
+
+static struct ibv_send_wr request_to(const struct request *request, struct host *host,
+				     const struct address *peer)
+{
+	struct ibv_send_wr wr = rig_wr(host, request->opcode, 0, request->length);
+
+	if (!request->length)
+		wr.num_sge = 0;
+	wr.qp_type.xrc.remote_srqn = peer->srqn;
+	/* A send ignores both. The address of an atomic is in the same place. */
+	wr.wr.rdma.remote_addr = peer->memory;
+	if (request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		wr.wr.atomic.rkey = peer->rkey;
+	else
+		wr.wr.rdma.rkey = peer->rkey;
+	return wr;
+}
+
+/*
+ * Kills the peer after @before requests, and sends until one fails. If none is sent before, waits
+ * until the peer is dead, of which the daemon may not know yet.
+ */
+static enum ibv_wc_status send_on(struct ibv_qp *qp, struct ibv_send_wr *wr, pid_t victim,
+				  int before)
+{
+	struct ibv_wc wc = { .status = IBV_WC_SUCCESS };
+	siginfo_t info;
+
+	for (int sent = 0; wc.status == IBV_WC_SUCCESS; sent++) {
+		if (sent == before)
+			kill(victim, SIGKILL);
+		if (!before)
+			NEED(!waitid(P_PID, (id_t)victim, &info, WEXITED | WNOWAIT));
+		NEED(!rig_post(qp, wr) && rig_poll(qp->send_cq, &wc));
+	}
+	return wc.status;
+}
+
+static bool no_answer(const struct request *request, int round)
+{
+	struct host *host = rig_host(0);
+	struct ibv_qp *qp = rig_qp(host, request->xrc ? IBV_QPT_XRC_SEND : IBV_QPT_RC, NULL);
+	const struct address mine = { .qpn = qp->qp_num, .lid = host->lid };
+	bool blocked = request->opcode == IBV_WR_SEND && !request->receives;
+	enum ibv_wc_status status;
+	struct address theirs;
+	struct ibv_send_wr wr;
+	struct meeting *meeting = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid = fork();
+
+	NEED(meeting != MAP_FAILED && pid >= 0);
+	if (!pid)
+		serve(request, meeting);
+	theirs = connect_by(meeting, 0, qp, &mine, blocked ? 0 : 7);
+	wr = request_to(request, host, &theirs);
+	status = send_on(qp, &wr, pid, blocked || round % 2 ? 0 : 1 + round * 10);
+	NEED(waitpid(pid, NULL, 0) == pid && !munmap(meeting, 4096) && !ibv_destroy_qp(qp));
+	rig_free_host(host);
+	if (status != IBV_WC_RETRY_EXC_ERR)
+		printf("%s, round %d: %s\n", request->name, round, ibv_wc_status_str(status));
+	return status == IBV_WC_RETRY_EXC_ERR;
+}
+
+CASE(a_dead_peer_gives_no_answer)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		for (int round = 0; round < ROUNDS; round++)
+			good &= no_answer(&requests[i], round);
+	}
+	return good;
+}
