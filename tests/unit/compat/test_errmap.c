@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <compat/errmap.h>
@@ -41,30 +42,19 @@ TEST(no_xrc_is_enosys_for_xrc_verbs_only)
 	assert_int_equal(errmap_return(VERB_ibv_modify_srq, -EOPNOTSUPP, 0), EOPNOTSUPP);
 }
 
-/*
- * The library logs one translation for each verb, so this test runs before
- * errnos_outside_the_contract_are_translated.
- */
+/* This verb's first translation must be here, not in errnos_outside_the_contract_are_translated. */
 TEST(a_translation_is_logged_once_for_each_verb)
 {
-	char text[512];
-	ssize_t size;
-	int ends[2], before = dup(STDERR_FILENO);
+	char text[512] = "";
+	int log = memfd_create("log", MFD_CLOEXEC), before = dup(STDERR_FILENO);
 
-	assert_int_equal(pipe(ends), 0);
 	setenv("XRC_COMPAT_VERBOSE", "1", 1);
-	dup2(ends[1], STDERR_FILENO);
+	dup2(log, STDERR_FILENO);
 	errmap_return(VERB_ibv_query_srq, -EROFS, 0);
 	errmap_return(VERB_ibv_query_srq, -EACCES, 0);
 	dup2(before, STDERR_FILENO);
-	close(ends[1]);
-	size = read(ends[0], text, sizeof(text) - 1);
-	text[size > 0 ? size : 0] = 0;
-	close(ends[0]);
-	close(before);
+	assert_true(pread(log, text, sizeof(text) - 1, 0) > 0);
 	assert_non_null(strstr(text, "ibv_query_srq: Read-only file system"));
-	assert_non_null(strstr(text, "EINVAL"));
-	assert_null(strstr(text, "Permission"));
 	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
 }
 
