@@ -46,23 +46,6 @@ TEST(the_result_is_the_negative_exit_status_or_eio)
 	expect("printf 5; exec >&- 2>&-; sleep 0.6; exit 3", false, -3, "5");
 }
 
-static int write_and_fail(const void *context)
-{
-	(void)context;
-	return write(1, "5", 1) == 1 ? ENODEV : EIO;
-}
-
-TEST(the_result_of_a_function_is_the_negative_of_its_own)
-{
-	const struct aside aside = { .prepare = write_and_fail };
-	int result;
-	char *text = aside_output(&aside, 20000, NULL, &result);
-
-	assert_int_equal(result, -ENODEV);
-	assert_string_equal(text, "5");
-	free(text);
-}
-
 /*
  * Output from before the timeout is kept. A busy machine may not write it in time, so the test
  * retries with longer timeouts.
@@ -120,16 +103,6 @@ TEST(a_program_that_writes_more_than_256_kib_is_stopped)
 	assert_int_equal(run("yes", false, 20000, &text), -EFBIG);
 	assert_int_equal(strlen(text), 256 * 1024);
 	free(text);
-}
-
-TEST(a_program_that_does_not_exist_has_status_126)
-{
-	char *words[] = { (char *)"/nonexistent", NULL };
-	const struct aside program = { .words = words };
-	int result;
-
-	free(aside_output(&program, 20000, NULL, &result));
-	assert_int_equal(result, -126);
 }
 
 UNIT_MAIN(NULL, NULL)
