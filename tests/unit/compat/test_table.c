@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <compat/device.h>
@@ -174,27 +173,6 @@ TEST(a_child_that_opens_its_parents_domain_has_a_file_of_its_own)
 	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
 	assert_int_equal(in_child(open_again()), 0);
 	assert_int_equal(rcv_qp_unregister(domain, 0x100), 0);
-	assert_int_equal(domain_close(domain), 0);
-}
-
-TEST(verbs_work_without_the_directory_and_the_file_is_created_later)
-{
-	struct legacy_xrc_domain *domain;
-	uint32_t number;
-
-	assert_int_equal(rmdir(tables_dir()), 0);
-	log_begin();
-	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
-	assert_int_equal(rcv_qp_create(domain, &number), 0);
-	log_end(": No such file or directory (");
-	assert_int_equal(mkdir(tables_dir(), 0700), 0);
-	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
-	assert_int_equal(read_tables().members, 0);	/* not within the second */
-	advance_a_second();
-	assert_int_equal(rcv_qp_register(domain, 0x101), 0);
-	expect_table(3, number);
-	assert_int_equal(rcv_qp_unregister(domain, number) | rcv_qp_unregister(domain, 0x100), 0);
-	assert_int_equal(rcv_qp_unregister(domain, 0x101), 0);
 	assert_int_equal(domain_close(domain), 0);
 }
 
