@@ -97,7 +97,7 @@ wait $demo"""
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("options", [[], ["-e"]], ids=["poll", "event"])
-def test_a_killed_process_ends_the_run_and_the_next_one_is_clean(cluster, options):
+def test_a_killed_process_ends_the_run_and_the_next_run_is_clean(cluster, options):
     done = cluster("-i", "10000", *options, through=["sh", "-c", KILL_ONE])
     assert done.returncode == 1 and "was killed by signal 9" in done.stderr, done.stdout + done.stderr
     assert "took too long" not in done.stderr

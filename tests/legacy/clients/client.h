@@ -248,7 +248,7 @@ static inline void hca_to_rts(struct ibv_qp *qp, uint8_t timeout, uint32_t psn)
 	must_be_0(VERB(modify_qp)(qp, &attr, MASK_RTS), "ibv_modify_qp to RTS");
 }
 
-/* To RTR, where it stays: no client takes it to RTS itself. */
+/* To RTR, where it stays: no caller takes it to RTS. */
 static inline uint32_t hca_create_rcv_qp(uint32_t dest_qpn, uint32_t lid, uint32_t psn)
 {
 	struct ibv_qp_init_attr init_attr = { .xrc_domain = hca.xrc_domain };
@@ -342,7 +342,7 @@ extern struct pool {
 	struct ibv_srq *srq;
 	pthread_mutex_t lock;
 	unsigned posted, wanted;
-	unsigned low;	/* when no more are posted, the pool posts them up to wanted */
+	unsigned low;	/* when no more than this are posted, the pool posts up to wanted */
 	unsigned free[DATA_BUFFERS], free_count;
 	int limit_events;
 } pools[DATA_QUEUES];

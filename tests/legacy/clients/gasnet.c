@@ -63,7 +63,7 @@ static void xrc_init(void)
 	unlink(file);
 }
 
-/* RC QPs of the same program keep the garbage in xrc_domain. */
+/* Attributes of RC QPs have garbage in xrc_domain. */
 static struct ibv_qp *create_qp(enum ibv_qp_type type, uint32_t inline_data)
 {
 	struct ibv_qp_init_attr attr = hca_qp_attr(inline_data);
@@ -126,7 +126,7 @@ static void get_rcv_qp(uint32_t *table)
 	must_be_0(ibv_reg_xrc_rcv_qp(hca.xrc_domain, qpn), "ibv_reg_xrc_rcv_qp");
 }
 
-/* EINVAL may mean that another process has modified the QP: it is then in that state or a later. */
+/* EINVAL may mean that another process was first: the QP is then in that state or a later one. */
 static void modify_rcv_qp(uint32_t qpn, struct ibv_qp_attr attr, int mask)
 {
 	int result = ibv_modify_xrc_rcv_qp(hca.xrc_domain, qpn, &attr, mask);

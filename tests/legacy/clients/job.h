@@ -26,7 +26,7 @@ extern struct job {
 } job;	/* of this process */
 
 int job_option(int argc, char **argv, const char *flag);
-/* Runs @rank_main in two times @ranks_per_host processes and prints the summary. 0: all did 0. */
+/* Runs @rank_main in 2 * @ranks_per_host processes; prints the summary. 0: each returned 0. */
 int job_run(int ranks_per_host, int (*rank_main)(void));
 
 /* Ends this process, and so the job, with a line that says why. */

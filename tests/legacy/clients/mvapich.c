@@ -258,7 +258,7 @@ static void start(void)
 		 */
 		pool_start(&pools[i], srq, BUFFERS, BUFFERS, LIMIT / 2 - 1);
 		hca_arm_limit(srq, LIMIT);
-		/* MVAPICH sends the number from where it is in the SRQ. */
+		/* MVAPICH reads the number at its place in struct ibv_srq. */
 		job_gather(&srq->xrc_srq_num, sizeof(srq->xrc_srq_num), srqn[i]);
 	}
 	hca_start_events(take_event);

@@ -47,10 +47,10 @@ static struct vc {
 	uint32_t remote_srqn;
 } vcs[JOB_RANKS_MAX];
 
-/* A remote host of which one rank has got a connection request. */
+/* A remote host. We have asked one of its ranks for a connection if sqp is set. */
 static struct xrc_host {
 	struct ibv_qp *sqp;
-	uint32_t rqpn;		/* the receive QP that this host created for sqp */
+	uint32_t rqpn;		/* the receive QP that the remote host created for sqp */
 } hosts[JOB_HOSTS];
 
 enum cm_type {

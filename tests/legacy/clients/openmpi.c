@@ -48,7 +48,7 @@ struct xoob_msg {
 	uint32_t type, lid, qpn, psn, srqs[QUEUES];
 };
 
-static struct ibv_cq *cq[QUEUES];	/* high priority, low priority: that of the sends too */
+static struct ibv_cq *cq[QUEUES];	/* high priority; low priority, and of the sends */
 static unsigned xoob_gone;	/* how often the other side answered that it has no receive QP */
 static pthread_t async_thread;
 static int stop_pipe[2];
@@ -137,7 +137,7 @@ static struct ib_addr *addr_of(int rank)
 	return &ib_addrs[rank / job.local_size];
 }
 
-/* Open MPI packs the numbers from where they are in the SRQs. */
+/* Open MPI copies each number from its place in struct ibv_srq. */
 static void xoob_send(int rank, enum xoob_type type, uint32_t qpn, uint32_t psn)
 {
 	struct xoob_msg msg = { .type = type, .lid = hca.lid, .qpn = qpn, .psn = psn };

@@ -13,7 +13,7 @@ import pytest
 
 REPEAT = int(os.environ.get("LEGACY_REPEAT") or 1)
 
-# qperf and mvapich have no receive QPs: both sides send on the same QPs.
+# qperf and mvapich have no receive QPs: their XRC QPs both send and receive.
 CLIENTS = [
     "qperf", "mvapich", "mvapich --hybrid", "mvapich --private", "mvapich2", "mvapich2-dlopen",
     "gasnet", "gasnet --shutdown", "openmpi", "portals4", "portals4 --daemon"
@@ -25,8 +25,8 @@ SUMMARY = re.compile(r"^\S+: \d+ processes on 2 hosts, [1-9]\d* messages verifie
 @pytest.fixture
 def client(build_root, softhca, shim, run, tmp_path, sanitizer_runtime):
     """client(command, option..., preload=(), through=[...], **environment): runs it once, with
-    files of its own, started by the command `through`. The kernel refuses mask bits that Linux
-    removes, so the shim must clear them."""
+    files of its own, started by the command `through`. --strict=on refuses mask bits that Linux
+    ignores, so the shim must clear them."""
 
     def _client(command, *options, preload=(str(shim),), through=(), **environment):
         env = {"TMPDIR": str(tmp_path), **environment}

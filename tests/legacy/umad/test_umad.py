@@ -39,7 +39,7 @@ def on_softhca(run, softhca, xrc_compat, programs, sanitizer_env):
 
 @pytest.mark.usefixtures("todays_libibumad")
 @pytest.mark.parametrize("name, soname", CLIENTS.items())
-def test_clients_run_with_the_needed_companions_alone(on_softhca, run, softhca, programs, name,
+def test_clients_run_with_no_companion_but_the_needed(on_softhca, run, softhca, programs, name,
                                                       soname):
     """A client of libibumad.so.1 also needs libibcommon.so.1. Without xrc-compat none starts."""
     done = on_softhca(programs / name, XRC_COMPAT_VERBOSE="1")

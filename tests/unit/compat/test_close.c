@@ -90,7 +90,7 @@ static int note_close(void)
  * OFED's kernel ended a registration when the device's last descriptor was closed. The parent still
  * has a descriptor open, so a close in the child must not end it.
  */
-TEST(a_child_ends_nothing_of_its_parent)
+TEST(a_close_in_a_child_ends_nothing_of_its_parent)
 {
 	struct ibv_context *context = open_counted();
 
@@ -128,7 +128,7 @@ static int create_rcv_qp(struct legacy_xrc_domain *domain)
 	return rcv_qp_create(domain, &number);
 }
 
-static int refuse_beside_a_verb(void)
+static int refuse_during_a_verb(void)
 {
 	begin_verb(create_rcv_qp, refused_domain);
 	result_during_close = other_result;
@@ -140,7 +140,7 @@ TEST(a_verb_waits_for_a_close_that_is_refused)
 	struct ibv_context *context = open_counted();
 
 	assert_int_equal(domain_open(context, -1, 0, &refused_domain), 0);
-	provider_closes_xrcd = refuse_beside_a_verb;
+	provider_closes_xrcd = refuse_during_a_verb;
 	assert_int_equal(domain_close(refused_domain), -EBUSY);
 	assert_int_equal(end_verb(), 0);
 	assert_int_equal(result_during_close, NOT_RETURNED);
@@ -155,17 +155,17 @@ static int close_device_of(struct legacy_xrc_domain *used)
 
 static struct legacy_xrc_domain *used_domain;
 
-static struct ibv_qp *create_beside_a_close(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+static struct ibv_qp *create_during_a_close(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	begin_verb(close_device_of, used_domain);
 	return provider_create_qp(pd, attr);
 }
 
 /*
- * After the close, the kernel may give the number to a hidden target of another process. The close
- * begins while the QP is created.
+ * After the close, the kernel may give the QP's number to a hidden target of another process. The
+ * close begins while the QP is created.
  */
-TEST(a_closed_device_has_no_known_numbers)
+TEST(a_close_forgets_the_numbers_of_the_devices_qps)
 {
 	struct ibv_context *context = open_counted();
 	struct ibv_pd pd = { .context = context };
@@ -176,7 +176,7 @@ TEST(a_closed_device_has_no_known_numbers)
 
 	assert_int_equal(domain_open(context, -1, 0, &used_domain), 0);
 	attr.xrc_domain = used_domain;
-	modern_table.create_qp = create_beside_a_close;
+	modern_table.create_qp = create_during_a_close;
 	assert_int_equal(xrc_qp_create(&pd, &attr, &qp), 0);
 	assert_int_equal(end_verb(), 0);
 	assert_int_equal(qp_numbers_of(context, &numbers), 0);
@@ -211,17 +211,17 @@ TEST(a_close_waits_for_verbs)
 static struct legacy_xrc_domain *second_domain;
 static int shared_fd, second_open;
 
-static int refuse_beside_an_open(void)
+static int refuse_during_an_open(void)
 {
 	second_open = domain_open(refused_domain->context, shared_fd, 0, &second_domain);
 	return EBUSY;
 }
 
 /*
- * While the kernel refuses a close, the program opens the same file again. Both handles then have
- * one device_domain, because an object keeps every handle of its inode busy (contract 5.2).
+ * Both handles need the same device_domain: an object of one makes closing the other EBUSY, too
+ * (contract 5.2).
  */
-TEST(an_open_beside_a_refused_close_is_of_the_same_domain)
+TEST(an_open_during_a_refused_close_is_of_the_same_domain)
 {
 	struct ibv_context *context = open_counted();
 	struct device_domain *device_domain;
@@ -229,7 +229,7 @@ TEST(an_open_beside_a_refused_close_is_of_the_same_domain)
 	shared_fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	assert_int_equal(domain_open(context, shared_fd, 0, &refused_domain), 0);
 	device_domain = ((struct domain *)refused_domain)->device_domain;
-	provider_closes_xrcd = refuse_beside_an_open;
+	provider_closes_xrcd = refuse_during_an_open;
 	assert_int_equal(domain_close(refused_domain), -EBUSY);
 	provider_closes_xrcd = NULL;
 	assert_int_equal(second_open, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The error map: the result and the errno of each verb are those of OFED's. */
+/* The error map: each verb returns, and sets errno to, what it did in OFED. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ TEST(failure_is_returned_and_sets_errno)
 }
 
 /* GASNet: "!domain && errno == ENOSYS" prints its hint about a lack of XRC. */
-TEST(no_xrc_is_enosys_for_xrc_verbs_only)
+TEST(eopnotsupp_becomes_enosys_in_xrc_verbs_only)
 {
 	errmap_return(VERB_ibv_open_xrc_domain, -EOPNOTSUPP, 0);
 	assert_int_equal(errno, ENOSYS);
@@ -82,7 +82,7 @@ TEST(errnos_outside_the_contract_are_translated)
 			assert_int_equal(errno, expected);
 		}
 	}
-	/* These two verbs return every errno. Open MPI reads events without waiting. */
+	/* These two verbs pass every errno on. Open MPI reads events until EAGAIN. */
 	errmap_return(VERB_ibv_get_async_event, -EAGAIN, 0);
 	assert_int_equal(errno, EAGAIN);
 	errmap_return(VERB_ibv_close_device, -EPERM, 0);

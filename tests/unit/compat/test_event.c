@@ -63,7 +63,7 @@ static void raise_event(struct legacy_xrc_domain *of, uint32_t number)
 	assert_int_equal(write(to_kernel, &desc, sizeof(desc)), sizeof(desc));
 }
 
-/* The event of a new receive QP with this number, whose flag the program has cleared. */
+/* Gets the event of a new receive QP with this number, and clears the flag of the event. */
 static struct legacy_async_event unflagged_event(struct ibv_context *device,
 						 struct legacy_xrc_domain *of, uint32_t number)
 {
@@ -82,7 +82,7 @@ static struct legacy_async_event unflagged_event(struct ibv_context *device,
 /*
  * If the program clears the flag before it acknowledges, the event has a QP number where other
  * events have a pointer. After the device is closed, the same value may be another event's pointer,
- * so the library must pass it on.
+ * so the library must pass its acknowledgement on.
  */
 TEST(an_event_without_its_flag_is_acknowledged_by_libibverbs_after_a_close)
 {
@@ -103,8 +103,8 @@ TEST(an_event_without_its_flag_is_acknowledged_by_libibverbs_after_a_close)
 	munmap(low, 4096);
 }
 
-/* Adapters of one kind give their QPs the same numbers. */
-TEST(a_close_keeps_the_same_event_number_of_another_device)
+/* QPs of two devices may have the same number. */
+TEST(a_close_keeps_the_event_of_a_qp_of_another_device)
 {
 	struct legacy_async_event event;
 	struct legacy_xrc_domain *on_other;
@@ -224,7 +224,7 @@ ssize_t read(int fd, void *data, size_t size)
 	return got;
 }
 
-/* The number of a receive QP whose event is the only one of the opened device. */
+/* Opens the device with one event; returns the number of its receive QP. */
 static uint32_t open_with_one_event(void)
 {
 	uint32_t number;

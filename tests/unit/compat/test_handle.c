@@ -28,7 +28,7 @@ static const void *key(uintptr_t number)
 	return (const void *)number;
 }
 
-/* A fork may copy the map while it allocates. */
+/* Another thread may fork while this one allocates; its child would find an unfinished map. */
 TEST(a_map_has_no_new_key_while_it_allocates)
 {
 	struct handle_map map = { 0 };
@@ -45,7 +45,7 @@ TEST(a_map_has_no_new_key_while_it_allocates)
  * A provider may reuse the address of a destroyed object before the thread that destroyed it has
  * removed it from the map.
  */
-TEST(removing_an_object_keeps_its_keys_next_object)
+TEST(removing_the_old_object_of_a_key_keeps_the_new_one)
 {
 	struct handle_map map = { 0 };
 	int old = 0, young = 0;
@@ -58,11 +58,8 @@ TEST(removing_an_object_keeps_its_keys_next_object)
 	assert_null(map.root);
 }
 
-/*
- * The old object is freed before the new one is added. If adding failed, the map would keep the old
- * object.
- */
-TEST(a_key_that_is_there_needs_no_memory)
+/* The old object has been freed by then. If the call failed, the map would still lead to it. */
+TEST(giving_a_key_a_new_object_needs_no_memory)
 {
 	struct handle_map map = { 0 };
 	int old = 0, young = 0;

@@ -53,7 +53,7 @@ TEST(pair_target_and_pair_visible_are_inverse)
 
 static unsigned locks;
 
-/* The lock of the device file: another process has it for ever. */
+/* As if another process never released its lock of the device file. */
 int __wrap_flock(int fd, int operation);
 int __wrap_flock(int fd, int operation)
 {
@@ -66,7 +66,7 @@ int __wrap_flock(int fd, int operation)
 	return -1;
 }
 
-TEST(a_lock_that_stays_with_another_process_is_awaited_once_for_each_device)
+TEST(only_the_first_pair_of_a_device_waits_for_a_lock_that_is_never_free)
 {
 	struct ibv_pd pd = { .context = provider_open(0) };
 	struct ibv_qp_init_attr attr = { .cap = { .max_send_wr = 1 } };

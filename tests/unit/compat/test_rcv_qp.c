@@ -60,7 +60,7 @@ static int unregister(struct legacy_xrc_domain *of)
 	return rcv_qp_unregister(of, number);
 }
 
-static int answer_beside_unregister(struct ibv_qp_attr *attr)
+static int answer_during_unregister(struct ibv_qp_attr *attr)
 {
 	(void)attr;
 	begin_verb(unregister, domain);
@@ -117,7 +117,7 @@ static int query(struct legacy_xrc_domain *of)
 
 TEST(unregister_waits_for_a_query)
 {
-	create(answer_beside_unregister);
+	create(answer_during_unregister);
 	assert_int_equal(query(domain), 0);
 	assert_int_equal(end_verb(), 0);
 	assert_true(destroyed);
@@ -143,7 +143,7 @@ static int query_opened(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	return 0;
 }
 
-static int destroy_beside_query(struct ibv_qp *qp)
+static int destroy_during_query(struct ibv_qp *qp)
 {
 	begin_verb(query, domain);
 	return provider_destroy_qp(qp);
@@ -153,7 +153,7 @@ static int destroy_beside_query(struct ibv_qp *qp)
 TEST(a_query_does_not_use_a_registration_that_is_being_destroyed)
 {
 	create(note_use);
-	modern_table.destroy_qp = destroy_beside_query;
+	modern_table.destroy_qp = destroy_during_query;
 	modern_table.cmd_query_qp = query_opened;
 	assert_int_equal(rcv_qp_unregister(domain, number), 0);
 	assert_int_equal(end_verb(), 0);
@@ -173,10 +173,10 @@ static int close_after_destroy(struct ibv_qp *qp)
 }
 
 /*
- * As soon as the kernel has destroyed the QP, another thread can close the handle. This thread is
- * then still in the verb.
+ * As soon as the kernel has destroyed the QP, another thread can close the handle, while
+ * unregister still runs.
  */
-TEST(the_handle_that_registered_is_closed_during_unregister)
+TEST(unregister_does_not_use_the_handle_that_registered_after_its_close)
 {
 	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	struct legacy_xrc_domain *other;

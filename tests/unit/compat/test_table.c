@@ -49,7 +49,7 @@ static void log_end(const char *words)
 	assert_non_null(strstr(text, words));
 }
 
-/* The table has one member and @qps QPs. The member created the first one, @created; 0: none. */
+/* The table has one member and @qps QPs. It created the first, number @created; 0: it did not. */
 static void expect_table(unsigned qps, uint32_t created)
 {
 	struct seen seen = read_tables();
@@ -94,7 +94,7 @@ static int create_after_destroy(struct ibv_qp *qp)
  * The kernel may give the number to the next QP while the thread that destroyed the last one is
  * still in the verb.
  */
-TEST(a_number_that_is_used_again_is_seen)
+TEST(a_reused_number_is_seen)
 {
 	uint32_t number;
 

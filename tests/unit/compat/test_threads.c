@@ -34,7 +34,7 @@ struct shared {
 	int errors;
 };
 
-/* Each thread begins with the domain's first QP, so they race to create the table file. */
+/* The domains have no QP yet, so the threads race to create the table's file. */
 static void *work(void *argument)
 {
 	struct shared *shared = argument;
@@ -111,7 +111,7 @@ TEST(a_fork_waits_until_another_thread_unlocks)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-/* A handler starts a debugger while the verb that it interrupted holds the library's lock. */
+/* A signal handler forks a debugger, and the verb that it interrupted holds the library's lock. */
 TEST(a_fork_does_not_try_to_lock_if_its_own_thread_may_have_the_lock)
 {
 	struct cancel_hold hold;

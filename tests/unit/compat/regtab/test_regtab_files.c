@@ -97,7 +97,7 @@ TEST(a_file_with_too_many_qps_is_refused)
 	expect_refused("more QPs", true);
 }
 
-TEST(a_file_open_to_other_users_is_refused)
+TEST(a_file_that_other_users_may_access_is_refused)
 {
 	struct regtab_header header = valid_header();
 
@@ -200,7 +200,7 @@ TEST(gc_removes_an_unfinished_file)
 }
 
 /* A process that starts tries the locks of at most 16 files (GC_LIMIT). */
-TEST(the_first_entry_of_a_process_removes_16_files)
+TEST(the_first_entry_of_a_process_removes_at_most_16_files)
 {
 	struct regtab_header header = valid_header();
 	char path[512];
