@@ -123,11 +123,7 @@ static int note(void *context, const struct regtab_view *view)
 	}
 	seen->tables++;
 	for (unsigned i = 0; i < view->member_count; i++) {
-		struct stat st;
-
 		seen->members++;
-		if (!stat(view->members[i].path, &st))
-			seen->bytes += (uint64_t)st.st_blocks * 512;
 		seen->live += view->members[i].live;
 		seen->foreign += view->members[i].foreign;
 	}

@@ -22,7 +22,6 @@ struct seen {
 	int result;			/* of regtab_list() */
 	unsigned tables, members, live, foreign, refused;
 	unsigned qps, live_qps, registrations;
-	uint64_t bytes;
 	uint32_t qp[SEEN_MAX];		/* the first numbers, */
 	unsigned registrants[SEEN_MAX];
 	uint32_t creator[SEEN_MAX];	/* pid or 0 */

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The content of an entry's file, and the new file that replaces a lost one. */
+/* The content of an entry's file, the new file that replaces a lost one, and threads. */
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <compat/regtab_file.h>
 
 #include "regtab_fixture.h"
 
@@ -70,21 +73,6 @@ static void expect_replaced(struct regtab_entry *entry, const char *why)
 	advance_a_second();
 	assert_false(regtab_refresh(entry, &news));
 	assert_null(news.lost);
-}
-
-TEST(a_removed_file_is_replaced)
-{
-	struct regtab_entry *entry = new_entry(1);
-	char path[512];
-
-	regtab_enter(entry, 7, true);
-	assert_int_equal(count_files(path), 1);
-	assert_int_equal(unlink(path), 0);
-	assert_int_equal(regtab_enter(entry, 0x800000, false), 0);
-	assert_int_equal(read_tables().tables, 0);
-	expect_replaced(entry, "RemoveIPC");
-	assert_int_equal(count_files(NULL), 1);
-	regtab_free(entry);
 }
 
 TEST(another_file_of_that_name_is_not_removed)
@@ -158,6 +146,61 @@ TEST(a_relative_directory_is_refused)
 
 	assert_int_equal(err, -EINVAL);
 	regtab_free(entry);
+}
+
+/* ---- threads ---- */
+
+#define THREADS	8u
+#define ROUNDS	50000u
+
+static struct regtab_entry *shared;
+static int shared_fd;
+
+static bool is_in_the_file(uint32_t qp_num)
+{
+	off_t place = REGTAB_PAGE + qp_num / REGTAB_WORD_QPS * sizeof(uint32_t);
+	uint32_t word = 0;
+
+	return pread(shared_fd, &word, sizeof(word), place) == sizeof(word) &&
+	       word >> 2 * (qp_num % REGTAB_WORD_QPS) & REGTAB_REGISTERED;
+}
+
+/* Returns in how many rounds its QP was registered. Now and then it makes an entry of its own. */
+static void *use(void *number)
+{
+	uint32_t qp_num = (uint32_t)(uintptr_t)number;
+	struct regtab_news news;
+	uintptr_t kept = 0;
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		regtab_refresh(shared, &news);
+		regtab_enter(shared, qp_num, true);
+		if (i % 5000 == 0) {
+			advance_a_second();
+			regtab_free(new_entry(2));
+		}
+		kept += is_in_the_file(qp_num);
+		regtab_drop(shared, qp_num);
+	}
+	return (void *)kept;
+}
+
+/* The numbers of all threads are in one word of the file. */
+TEST(threads_do_not_lose_each_others_registrations)
+{
+	pthread_t threads[THREADS];
+	void *kept;
+
+	shared = new_entry(1);
+	shared_fd = descriptor();
+	for (uintptr_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, use, (void *)(16 + i)), 0);
+	for (unsigned i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], &kept);
+		assert_int_equal((uintptr_t)kept, ROUNDS);
+	}
+	assert_int_equal(read_tables().qps, 0);
+	regtab_free(shared);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Limits of file system, file size, descriptors and address space; the size of a large table. */
+/* Limits of file system, file size, descriptors and address space. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,6 @@
 #include <unistd.h>
 
 #include "regtab_fixture.h"
-
-#define REGISTRANTS	512
-#define QPS		16384u
 
 /*
  * A program may have closed standard input. The next file that it opens must get descriptor 0, so
@@ -134,29 +131,6 @@ TEST(a_full_file_system_is_an_error)
 	status = in_child(on_a_small_file_system(dir));
 	rmdir(dir);
 	child_passed(status, "no permission to mount a file system");
-}
-
-TEST(a_large_job_takes_at_most_8_mib)
-{
-	static struct regtab_entry *entries[REGISTRANTS];
-	struct rlimit limits = { REGISTRANTS + 100, REGISTRANTS + 100 };
-	uint32_t first = 0x800000 - QPS / 2;	/* across two pages of the map */
-	struct seen seen;
-
-	setrlimit(RLIMIT_NOFILE, &limits);
-	for (unsigned i = 0; i < REGISTRANTS; i++) {
-		entries[i] = new_entry(1);
-		for (uint32_t qp = 0; qp < QPS; qp++)
-			assert_int_equal(regtab_enter(entries[i], first + qp,
-						      qp % REGISTRANTS == i),
-					 0);
-	}
-	seen = read_tables();
-	assert_true(seen.live == REGISTRANTS && seen.qps == QPS &&
-		    seen.registrations == REGISTRANTS * QPS);
-	assert_true(seen.bytes <= 8 << 20);
-	for (unsigned i = 0; i < REGISTRANTS; i++)
-		regtab_free(entries[i]);
 }
 
 UNIT_MAIN(NULL, NULL)
