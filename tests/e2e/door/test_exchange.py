@@ -58,6 +58,15 @@ def test_a_plugin_completes_the_exchange(below_shim, completed, door, build_root
     completed(below_shim(host, binding, door / f"lib{plugin}-plugin.so", LD_BIND_NOW=at_start))
 
 
+def test_the_first_verb_does_not_deadlock_with_a_constructor(below_shim, build_root, sanitizer_env):
+    """One thread calls a verb under the loader's lock, while another is in the first verb of the
+    process and needs that lock."""
+    folder = build_root / "tests" / "e2e" / "shim"
+    result = below_shim(folder / "plugin-host", "now", folder / "libconstructor-plugin.so",
+                        **sanitizer_env)
+    assert (result.returncode, result.stdout) == (0, "constructed\n"), result.stderr
+
+
 OF_THE_SYSTEM = pytest.param("real_library", marks=pytest.mark.skipif(
     "XRC_COMPAT_TEST_RDMA_CORE" in os.environ,
     reason="is about the libibverbs that the loader takes by itself"))
