@@ -2,9 +2,9 @@
 /*
  * For code of this library that runs before the loader has relocated it.
  *
- * The loader relocates the last library first. A library behind ours may have a resolver (IFUNC)
- * that calls dlsym. It calls our dlsym, while our library is not relocated yet. Such code must not
- * use a function or variable of another library, nor a table that contains addresses.
+ * The loader relocates the last library first. If a library behind this one has a resolver (IFUNC)
+ * that calls dlsym(), our dlsym runs, and this library is not relocated yet. Such code must not use
+ * a function or variable of another library, nor a table that contains addresses.
  */
 #ifndef ELF_EARLY_H
 #define ELF_EARLY_H

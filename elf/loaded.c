@@ -3,11 +3,9 @@
 
 #include "loaded.h"
 
-enum { PLT, WITH_ADDENDS, WITHOUT_ADDENDS, TABLES };
-
 /*
- * The loader has put addresses into the dynamic sections of most objects. That of the vDSO, for
- * example, still has offsets.
+ * The loader has replaced the offsets in an object's dynamic section by addresses, but not in that
+ * of the vDSO.
  */
 static const void *address_of(const struct loaded *loaded, ElfW(Addr) value)
 {
@@ -20,25 +18,25 @@ static void read_relocations(struct loaded *loaded, const ElfW(Dyn) *entry)
 
 	switch (entry->d_tag) {
 	case DT_JMPREL:
-		tables[PLT].start = address_of(loaded, entry->d_un.d_ptr);
+		tables[LOADED_PLT].start = address_of(loaded, entry->d_un.d_ptr);
 		break;
 	case DT_PLTRELSZ:
-		tables[PLT].size = entry->d_un.d_val;
+		tables[LOADED_PLT].size = entry->d_un.d_val;
 		break;
 	case DT_PLTREL:
-		tables[PLT].addends = entry->d_un.d_val == DT_RELA;
+		tables[LOADED_PLT].addends = entry->d_un.d_val == DT_RELA;
 		break;
 	case DT_RELA:
-		tables[WITH_ADDENDS].start = address_of(loaded, entry->d_un.d_ptr);
+		tables[LOADED_RELA].start = address_of(loaded, entry->d_un.d_ptr);
 		break;
 	case DT_RELASZ:
-		tables[WITH_ADDENDS].size = entry->d_un.d_val;
+		tables[LOADED_RELA].size = entry->d_un.d_val;
 		break;
 	case DT_REL:
-		tables[WITHOUT_ADDENDS].start = address_of(loaded, entry->d_un.d_ptr);
+		tables[LOADED_REL].start = address_of(loaded, entry->d_un.d_ptr);
 		break;
 	case DT_RELSZ:
-		tables[WITHOUT_ADDENDS].size = entry->d_un.d_val;
+		tables[LOADED_REL].size = entry->d_un.d_val;
 		break;
 	}
 }
@@ -69,7 +67,7 @@ static void read_symbols(struct loaded *loaded, const ElfW(Dyn) *entry)
 
 void loaded_read(ElfW(Addr) base, const ElfW(Dyn) *dynamic, struct loaded *loaded)
 {
-	*loaded = (struct loaded){ .base = base, .relocations[WITH_ADDENDS].addends = true };
+	*loaded = (struct loaded){ .base = base, .relocations[LOADED_RELA].addends = true };
 	for (; dynamic->d_tag != DT_NULL; dynamic++) {
 		read_symbols(loaded, dynamic);
 		read_relocations(loaded, dynamic);
@@ -122,169 +120,12 @@ unsigned long long loaded_generation(void)
 	return generation;
 }
 
-/*
- * Not strcmp: a sanitizer's runtime looks its functions up through us before its own strcmp works.
- */
-static bool is_same_string(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return *a == *b;
-}
-
-static const char *name_of(const struct loaded *loaded, size_t offset)
-{
-	return offset < loaded->names_size ? loaded->names + offset : "";
-}
-
-/* The address, NULL if that symbol is not the definition of a function of this name. */
-static void *function_at(const struct loaded *loaded, size_t index, const char *name)
-{
-	const ElfW(Sym) *symbol = &loaded->symbols[index];
-
-	/* The type is in the low four bits in both ELF classes. */
-	if (symbol->st_shndx == SHN_UNDEF || (symbol->st_info & 0xf) != STT_FUNC ||
-	    !is_same_string(name_of(loaded, symbol->st_name), name))
-		return NULL;
-	return (void *)(loaded->base + symbol->st_value);
-}
-
-static uint32_t gnu_hash_of(const char *name)
-{
-	uint32_t hash = 5381;
-
-	for (; *name; name++)
-		hash = hash * 33 + (unsigned char)*name;
-	return hash;
-}
-
-/*
- * Layout: number of buckets, first hashed symbol, number of bloom words, bloom shift; bloom words,
- * buckets, chains.
- */
-static void *find_by_gnu_hash(const struct loaded *loaded, const char *name)
-{
-	const uint32_t *table = loaded->gnu_hash, hash = gnu_hash_of(name);
-	const uint32_t *buckets = (const uint32_t *)((const ElfW(Addr) *)(table + 4) + table[2]);
-	const uint32_t *chains = buckets + table[0];
-	uint32_t index = table[0] ? buckets[hash % table[0]] : 0;
-	void *found;
-
-	for (; index >= table[1] && index; index++) {
-		uint32_t chain = chains[index - table[1]];
-
-		found = (chain ^ hash) < 2 ? function_at(loaded, index, name) : NULL;
-		if (found || chain & 1)
-			return found;
-	}
-	return NULL;
-}
-
-/*
- * Layout: number of buckets, number of symbols. Few objects have only this table, so a scan of all
- * symbols is fast enough.
- */
-static void *find_by_scan(const struct loaded *loaded, const char *name)
-{
-	for (uint32_t index = 1; index < loaded->hash[1]; index++) {
-		void *found = function_at(loaded, index, name);
-
-		if (found)
-			return found;
-	}
-	return NULL;
-}
-
-void *loaded_symbol(const struct loaded *loaded, const char *name)
-{
-	if (!loaded->symbols || !loaded->names)
-		return NULL;
-	if (loaded->gnu_hash)
-		return find_by_gnu_hash(loaded, name);
-	return loaded->hash ? find_by_scan(loaded, name) : NULL;
-}
-
-static size_t symbol_of(uint64_t info)
-{
-	return sizeof(ElfW(Addr)) == 8 ? ELF64_R_SYM(info) : ELF32_R_SYM((uint32_t)info);
-}
-
-bool loaded_refers(const struct loaded *loaded, bool (*match)(const char *name))
-{
-	if (!loaded->symbols || !loaded->names)
-		return false;
-	for (int i = 0; i < TABLES; i++) {
-		const struct loaded_relocations *table = &loaded->relocations[i];
-		size_t step = table->addends ? sizeof(ElfW(Rela)) : sizeof(ElfW(Rel));
-
-		for (size_t at = 0; table->start && at + step <= table->size; at += step) {
-			/* Rela begins with the members of Rel. */
-			const ElfW(Rel) *relocation = (const ElfW(Rel) *)(table->start + at);
-
-			if (match(name_of(loaded,
-					  loaded->symbols[symbol_of(relocation->r_info)].st_name)))
-				return true;
-		}
-	}
-	return false;
-}
-
-/* No verb has a longer name. */
-#define VERB_SIZE_MAX 64
-
-/*
- * The next string in [at, end) that begins with "ibv_", or NULL. In plain C: a sanitizer in the
- * program would stop memmem() between the program's variables.
- */
-__attribute__((no_sanitize("address", "thread", "undefined")))
-static const char *find_verb(const char *at, const char *end)
-{
-	static const char prefix[] = "ibv_";
-	uint32_t wanted, found;
-
-	__builtin_memcpy(&wanted, prefix, sizeof(wanted));
-	for (; (size_t)(end - at) > sizeof(found); at++) {
-		__builtin_memcpy(&found, at, sizeof(found));
-		if (found != wanted)
-			continue;
-		for (size_t length = 0; length < VERB_SIZE_MAX && at + length < end; length++)
-			if (!at[length])
-				return at;
-	}
-	return NULL;
-}
-
-static bool segment_mentions(const struct loaded *loaded, const char *at, const char *end,
-			     bool (*match)(const char *name))
-{
-	const char *names_end = loaded->names + loaded->names_size;
-
-	while (at < end && (at = find_verb(at, end))) {
-		bool symbol = at >= loaded->names && at < names_end;
-
-		if (!symbol && match(at))
-			return true;
-		at = symbol ? names_end : at + 1;
-	}
-	return false;
-}
-
-bool loaded_mentions(const struct loaded *loaded, bool (*match)(const char *name))
-{
-	for (unsigned i = 0; i < loaded->segment_count; i++) {
-		const ElfW(Phdr) *segment = &loaded->segments[i];
-		const char *at = (const char *)(loaded->base + segment->p_vaddr);
-
-		if (segment->p_type == PT_LOAD && (segment->p_flags & (PF_R | PF_W)) == PF_R &&
-		    segment_mentions(loaded, at, at + segment->p_filesz, match))
-			return true;
-	}
-	return false;
-}
-
 const char *loaded_soname(const struct loaded *loaded)
 {
-	return loaded->names && loaded->soname ? name_of(loaded, loaded->soname) : "";
+	return loaded->names && loaded->soname ? loaded_name(loaded, loaded->soname) : "";
+}
+
+const char *loaded_name(const struct loaded *loaded, size_t offset)
+{
+	return offset < loaded->names_size ? loaded->names + offset : "";
 }

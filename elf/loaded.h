@@ -2,8 +2,8 @@
 /*
  * The loaded objects of the process, read from their dynamic sections.
  *
- * For questions that dlsym cannot answer: what an object refers to, and where the loader's own
- * dlsym and dlvsym are, although those names lead to our functions. Nothing here allocates.
+ * The answers that dlsym() cannot give: what an object refers to, and where the loader's own dlsym
+ * and dlvsym are, which ours hide. Nothing here allocates memory.
  */
 #ifndef ELF_LOADED_H
 #define ELF_LOADED_H
@@ -13,25 +13,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The tables of relocations: of the procedure linkage table, with addends, without. */
+enum { LOADED_PLT, LOADED_RELA, LOADED_REL, LOADED_TABLES };
+
 struct loaded_relocations {
 	const char *start;
-	size_t size;
-	bool addends;	/* the table is of ElfW(Rela), else of ElfW(Rel) */
+	size_t size;	/* in bytes */
+	bool addends;	/* the entries are ElfW(Rela), else ElfW(Rel) */
 };
 
 /**
- * struct loaded - one object; members it does not have are NULL or 0. Valid while the object is
- * loaded.
+ * struct loaded - one object, valid while it is loaded. What the object does not have is NULL or 0.
  */
 struct loaded {
 	ElfW(Addr) base;
 	const ElfW(Sym) *symbols;
-	const char *names;
+	const char *names;		/* of the symbols, and the SONAME */
 	size_t names_size;
-	size_t soname;			/* offset in names, 0: none */
+	size_t soname;			/* offset in names */
 	const uint32_t *gnu_hash;
 	const uint32_t *hash;
-	struct loaded_relocations relocations[3];
+	struct loaded_relocations relocations[LOADED_TABLES];
 	const ElfW(Phdr) *segments;	/* only from loaded_each() */
 	unsigned segment_count;
 };
@@ -40,30 +42,31 @@ struct loaded {
 void loaded_read(ElfW(Addr) base, const ElfW(Dyn) *dynamic, struct loaded *loaded);
 
 /**
- * loaded_each - visit all objects in the loader's order until a visit returns other than 0, which
- * is returned.
+ * loaded_each - visit the objects in the loader's order, until visit() returns other than 0.
+ * Returns the result of the last visit.
  */
 int loaded_each(int (*visit)(const struct loaded *loaded, void *arg), void *arg);
 
-/** loaded_generation - changes whenever an object is loaded. */
+/** loaded_generation - a number that grows whenever an object is loaded. */
 unsigned long long loaded_generation(void);
 
-/**
- * loaded_symbol - the address at which the object itself defines a function, NULL if it does not.
- */
-void *loaded_symbol(const struct loaded *loaded, const char *name);
-
-/** loaded_refers - whether a relocation of the object asks for a name that match accepts. */
-bool loaded_refers(const struct loaded *loaded, bool (*match)(const char *name));
-
-/**
- * loaded_mentions - whether a string in a read-only segment of the object is, or ends with, a
- * verb's name that match accepts. Names of its symbols do not count. Only for an object from
- * loaded_each().
- */
-bool loaded_mentions(const struct loaded *loaded, bool (*match)(const char *name));
+/** loaded_name - the string at this offset of the object's names, "" if that is outside of them. */
+const char *loaded_name(const struct loaded *loaded, size_t offset);
 
 /** loaded_soname - the object's SONAME, "" if it has none. */
 const char *loaded_soname(const struct loaded *loaded);
+
+/** loaded_symbol - the address of a function that the object itself defines, else NULL. */
+void *loaded_symbol(const struct loaded *loaded, const char *name);
+
+/** loaded_refers - whether a relocation of the object refers to a name that match() accepts. */
+bool loaded_refers(const struct loaded *loaded, bool (*match)(const char *name));
+
+/**
+ * loaded_mentions - whether a string in a read-only segment is, or ends with, a name "ibv_..." that
+ * match() accepts. The names of the object's symbols do not count.
+ * @loaded: from loaded_each().
+ */
+bool loaded_mentions(const struct loaded *loaded, bool (*match)(const char *name));
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The loader's own dlsym and dlvsym. */
+/* Finds the loader's own dlsym and dlvsym. */
 
 #include <dlfcn.h>
 #include <stdatomic.h>
-#include <string.h>
+#include <stdbool.h>
 
 #include "early.h"
 #include "loaded.h"
 #include "loader.h"
 
 /*
- * This library's _DYNAMIC, declared hidden: with the declaration of <link.h> its address would need
- * a relocation.
+ * This library's _DYNAMIC. It is declared hidden, because its address would need a relocation with
+ * the declaration in <link.h>.
  */
 extern const ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hidden")));
 
@@ -21,15 +21,15 @@ static bool is_ours(const struct link_map *map)
 }
 
 /*
- * Another copy of this library that is preloaded as well, from another place. It is skipped: at a
- * fork, two copies that call each other would take their locks in different orders.
+ * A second copy of this library, preloaded from another path, is skipped. Else the copies would
+ * call each other, and take their locks in different orders at a fork.
  */
 static bool is_copy(const struct loaded *loaded)
 {
 	return loaded_symbol(loaded, "xrc_compat_xrcd");
 }
 
-/* @map: the first object to look at. */
+/* Searches @map and the objects behind it. */
 static void *find_from(const struct link_map *map, const char *name)
 {
 	void *found = NULL;
@@ -45,10 +45,9 @@ static void *find_from(const struct link_map *map, const char *name)
 }
 
 /*
- * Walks the loader's list as debuggers do. It does not call dl_iterate_phdr, because a sanitizer's
- * runtime interposes that function and looks up its own functions through ours before it works.
- * Nothing here needs a relocation (early.h). It runs once for each name, in practice during
- * start-up, when no object is being unloaded. If a plugin brought this library, libc is in front.
+ * Walks the loader's list without its lock, as debuggers do. It runs once for each name, in
+ * practice during start-up, when no object is being unloaded. dl_iterate_phdr() cannot be used: a
+ * sanitizer's runtime interposes it, and looks up functions through our dlsym before it works.
  */
 static void *find_behind_us(const char *name)
 {
@@ -85,51 +84,4 @@ loader_dlvsym_fn loader_dlvsym(void)
 	static void *_Atomic cache;
 
 	return (loader_dlvsym_fn)find_once(&cache, "dlvsym");
-}
-
-static bool is_libibverbs(const struct link_map *map)
-{
-	struct loaded loaded;
-
-	if (!map->l_ld)
-		return false;
-	loaded_read(map->l_addr, map->l_ld, &loaded);
-	return !strcmp(loaded_soname(&loaded), "libibverbs.so.1");
-}
-
-static const struct link_map *object_of(const void *function)
-{
-	struct link_map *map = NULL;
-	Dl_info info;
-
-	return dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
-}
-
-/*
- * The handle of a plugin. libibverbs has no legacy verb, so a verb that it always had is looked up
- * in its place.
- */
-static bool plugin_finds_libibverbs(void *handle, const char *verb)
-{
-	loader_dlsym_fn real = loader_dlsym();
-	const void *found = real ? real(handle, verb) : NULL;
-	const struct link_map *map;
-
-	if (!found && real)
-		found = real(handle, "ibv_get_device_list");
-	map = found ? object_of(found) : NULL;
-	return map && is_libibverbs(map);
-}
-
-bool loader_finds_in_libibverbs(void *handle, const char *verb)
-{
-	struct link_map *map = NULL;
-
-	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT || dlinfo(handle, RTLD_DI_LINKMAP, &map))
-		return false;
-	/*
-	 * The handle of the program itself searches all that is loaded, as RTLD_DEFAULT does, and
-	 * finds us first.
-	 */
-	return is_libibverbs(map) || (map->l_prev && plugin_finds_libibverbs(handle, verb));
 }

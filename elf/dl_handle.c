@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Tells whether a handle of dlopen() leads to libibverbs. */
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "dl_handle.h"
+#include "loaded.h"
+#include "loader.h"
+
+static bool is_libibverbs(const struct link_map *map)
+{
+	struct loaded loaded;
+
+	if (!map->l_ld)
+		return false;
+	loaded_read(map->l_addr, map->l_ld, &loaded);
+	return !strcmp(loaded_soname(&loaded), "libibverbs.so.1");
+}
+
+static const struct link_map *object_of(const void *function)
+{
+	struct link_map *map = NULL;
+	Dl_info info;
+
+	return dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
+}
+
+/*
+ * Looks the verb up, and sees in which object it is. Today's libibverbs does not have the legacy
+ * verbs. For these it looks up a verb that every libibverbs has.
+ */
+static bool plugin_finds_libibverbs(void *handle, const char *verb)
+{
+	loader_dlsym_fn real = loader_dlsym();
+	const void *found = real ? real(handle, verb) : NULL;
+	const struct link_map *map;
+
+	if (!found && real)
+		found = real(handle, "ibv_get_device_list");
+	map = found ? object_of(found) : NULL;
+	return map && is_libibverbs(map);
+}
+
+bool dl_handle_finds_libibverbs(void *handle, const char *verb)
+{
+	struct link_map *map = NULL;
+
+	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT || dlinfo(handle, RTLD_DI_LINKMAP, &map))
+		return false;
+	if (is_libibverbs(map))
+		return true;
+	/*
+	 * The program itself has no object before it. Its handle searches all loaded objects, as
+	 * RTLD_DEFAULT does, and finds this library first.
+	 */
+	return map->l_prev && plugin_finds_libibverbs(handle, verb);
+}
