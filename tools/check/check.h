@@ -4,7 +4,7 @@
 #define XRC_COMPAT_TOOLS_CHECK_H
 
 #include "tools/common/devices.h"
-#include "tools/program/program.h"
+#include "tools/program/libraries.h"
 
 /*
  * The value is the exit status of `xrc-compat check`. But if `run` or the loader would refuse the

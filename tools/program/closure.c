@@ -3,7 +3,7 @@
  * Runs ld.so as ldd does, and reads its lines. Not `ld.so --list`: that ends at the first library
  * that is missing.
  */
-#include "program.h"
+#include "libraries.h"
 #include "tools/common/common.h"
 
 #include <elf.h>

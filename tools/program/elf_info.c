@@ -3,7 +3,7 @@
  * Reads the ELF header and the program headers, as the kernel does, and the dynamic sections, by
  * libelf.
  */
-#include "program.h"
+#include "elf_info.h"
 
 #include <errno.h>
 #include <gelf.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Decides from the loader's answer what must be preloaded. */
+#include "libraries.h"
 #include "paths.h"
-#include "program.h"
 #include "tools/common/common.h"
 
 #include <dlfcn.h>
@@ -56,7 +56,7 @@ static void sort_missing(const struct string_list *names, int bits, struct strin
 void needs_read(const struct closure *closure, struct needs *needs)
 {
 	/* has no RPATH, and the program's class */
-	const struct loaded_object *neutral = closure_find(closure, "libc.so.6");
+	const struct loaded_object *libc = closure_find(closure, "libc.so.6");
 	const struct elf_info *kind = &closure->object[0].elf;
 	const struct loaded_object *libibverbs = closure_find(closure, LIBIBVERBS);
 
@@ -64,9 +64,9 @@ void needs_read(const struct closure *closure, struct needs *needs)
 	sort_missing(&closure->missing, kind->bits, &needs->companion, &needs->missing);
 	sort_missing(&closure->plugin_missing, kind->bits, &needs->companion,
 		     &needs->plugin_missing);
-	if (neutral)
+	if (libc)
 		needs->system_libibverbs =
-			library_found(LIBIBVERBS, neutral->path, kind, true);
+			library_found(LIBIBVERBS, libc->path, kind, true);
 	if (libibverbs && !is_preloaded(LIBIBVERBS) &&
 	    !(needs->system_libibverbs && !strcmp(libibverbs->path, needs->system_libibverbs)) &&
 	    libibverbs_is_old(libibverbs->path))
@@ -74,7 +74,7 @@ void needs_read(const struct closure *closure, struct needs *needs)
 }
 
 /* Says what is preloaded, and why. */
-static void talk(const char *why, const char *library, const char *what)
+static void say_why(const char *why, const char *library, const char *what)
 {
 	const char *verbose = getenv("XRC_COMPAT_VERBOSE");
 
@@ -91,7 +91,7 @@ static void add_libibverbs(const char *path, const struct needs *needs, bool wan
 		return;
 	if (system) {
 		string_list_add(libraries, system);
-		talk("takes the place of", system, old ? old : "any other libibverbs.so.1");
+		say_why("takes the place of", system, old ? old : "any other libibverbs.so.1");
 		return;
 	}
 	if (old)
@@ -120,7 +120,7 @@ static void add_needs(const char *path, const struct elf_info *kind, int bits,
 		if (kind->bits != bits && !preload_for_both(needs.companion.item[i]))
 			continue;
 		string_list_add(libraries, needs.companion.item[i]);
-		talk("is preloaded for", needs.companion.item[i], path);
+		say_why("is preloaded for", needs.companion.item[i], path);
 	}
 	if (kind->bits == bits)
 		add_libibverbs(path, &needs, wish->system_libibverbs, libraries);

@@ -6,7 +6,7 @@
 #ifndef XRC_COMPAT_TOOLS_PATHS_H
 #define XRC_COMPAT_TOOLS_PATHS_H
 
-#include "program.h"
+#include "elf_info.h"
 
 /*
  * Our library for programs of @bits, or NULL. @in_build: its place in a build directory; that of

@@ -3,6 +3,7 @@
 #include "portable/lib_folder.h"
 #include "run.h"
 #include "tools/common/variables.h"
+#include "tools/program/libraries.h"
 #include "tools/program/paths.h"
 
 #include <stdio.h>

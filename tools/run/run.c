@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat run`: checks that the library can be preloaded, sets LD_PRELOAD, and execs. */
 #include "run.h"
+#include "tools/program/libraries.h"
 #include "tools/program/paths.h"
 #include "tools/tools_config.h"
 

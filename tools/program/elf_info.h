@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Reads files: their bytes, and the headers of ELF files. */
+#ifndef XRC_COMPAT_TOOLS_ELF_INFO_H
+#define XRC_COMPAT_TOOLS_ELF_INFO_H
+
+#include "tools/common/common.h"
+
+/* ---- regular files: opening a FIFO or a device could block for ever ---- */
+
+/* Opens a regular file for reading, and does not block on a FIFO. The descriptor, or -errno. */
+int regular_open(const char *path);
+
+/* Whether the file contains the text. False when it cannot be read. */
+bool regular_has(const char *path, const char *text);
+
+/* Whether its first @most bytes contain these. */
+bool regular_has_bytes(const char *path, size_t most, const void *bytes, size_t size);
+
+/* ---- ELF files ---- */
+
+struct elf_info {
+	int bits;	  /* 32 or 64; 0 if no file was read */
+	unsigned int machine; /* EM_* */
+	bool big_endian;
+	bool has_interpreter;
+	bool is_dynamic;  /* has a dynamic segment */
+	bool has_sections; /* a packed file has none */
+	bool is_program;  /* marked as one: DT_DEBUG or DF_1_PIE, which no shared library has */
+	bool is_audited;   /* has DT_AUDIT: to list its libraries runs that one */
+	char *interpreter; /* the dynamic loader, or NULL */
+	size_t mapped; /* bytes of the file up to the end of its last PT_LOAD */
+};
+
+/*
+ * Reads @path. 0, or -errno: -ENOEXEC when it is no ELF file, -ELIBBAD when it is one that no
+ * process can be made of (an object file, a core dump, a part of a program), -EACCES when it is no
+ * regular file, otherwise what open() said. On failure @info is left empty.
+ */
+int elf_info_read(const char *path, struct elf_info *info);
+
+/* True for a program that no loader starts. False for a loader. */
+bool elf_info_is_static(const struct elf_info *info);
+
+/* True for a library or plugin, which a process loads but cannot start from. */
+bool elf_info_is_library(const struct elf_info *info);
+
+/* "x86-64", "i386", "ppc64, big-endian" ..., or "machine N"; for people. */
+const char *elf_info_machine_name(const struct elf_info *info);
+
+/*
+ * Whether the file @path names the symbol, as an import or for dlsym(). Debugging information is
+ * not mapped and does not count.
+ */
+bool elf_info_names(const struct elf_info *info, const char *path, const char *name);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The libraries of a program, and those that it needs besides. */
+#ifndef XRC_COMPAT_TOOLS_LIBRARIES_H
+#define XRC_COMPAT_TOOLS_LIBRARIES_H
+
+#include "program.h"
+
+/* An object that the loader maps. */
+struct loaded_object {
+	const char *path;
+	const char *wanted; /* the name in DT_NEEDED */
+	struct elf_info elf; /* bits 0 if it could not be read */
+};
+
+struct closure {
+	struct loaded_object *object; /* [0] is the program */
+	size_t count;
+	struct string_list missing; /* libraries of the program that are nowhere */
+	struct string_list plugin_missing; /* libraries of its plugins that are nowhere */
+	const char *failure; /* why the loader would give up, in its words; or NULL */
+	const char *unasked; /* why the loader could not be asked; or NULL */
+};
+
+/*
+ * Asks the dynamic loader which libraries the ELF file @path, of @kind, would load, as ldd does,
+ * but runs no code of theirs. @plugins, which may be NULL, are libraries that the program opens by
+ * itself; plugins of Open MPI are added.
+ */
+void closure_read(const char *path, const struct elf_info *kind, const struct string_list *plugins,
+		  struct closure *closure);
+
+/* The object that was asked for as @name, or whose file has that name; or NULL. */
+const struct loaded_object *closure_find(const struct closure *closure, const char *name);
+
+/* Whether the name of its file begins with one of @names, up to NULL. */
+bool object_begins_with(const struct loaded_object *object, const char *const *names);
+
+/* Whether a library of an MPI implementation is there, or the program contains one. */
+bool closure_has_mpi(const struct closure *closure);
+
+/*
+ * The path that the loader finds for the library @name, on behalf of the ELF file @object, of
+ * @kind; @system_only: without LD_LIBRARY_PATH. NULL if there is none.
+ */
+const char *library_found(const char *name, const char *object, const struct elf_info *kind,
+			  bool system_only);
+
+/* ---- what must be preloaded besides libxrc-compat ---- */
+
+/* The names of our companion libraries; NULL ends the list. */
+extern const char *const companion_names[];
+
+struct needs {
+	struct string_list companion;	/* paths of our libraries with sonames that went away */
+	struct string_list missing;	/* libraries that the program still misses */
+	struct string_list plugin_missing; /* and its plugins; the program starts without those */
+	/* the one that the program would get and that cannot work here; NULL if it is not old */
+	const char *old_libibverbs;
+	const char *system_libibverbs;	/* its replacement; NULL if the machine has none */
+};
+
+void needs_read(const struct closure *closure, struct needs *needs);
+
+/*
+ * Adds what @program, and the program that it starts with @words, need in LD_PRELOAD besides our
+ * library. With XRC_COMPAT_VERBOSE a message names each library.
+ */
+void needs_add(const struct program *program, char *const *words,
+	       const struct preload_wish *wish, struct string_list *libraries);
+
+/* The same for the ELF file @path, of @kind. */
+void needs_add_file(const char *path, const struct elf_info *kind,
+		    const struct preload_wish *wish, struct string_list *libraries);
+
+/* True for a libibverbs from before rdma-core. It finds no device on today's kernels. */
+bool libibverbs_is_old(const char *path);
+
+/* The libibverbs that the commands load for themselves: not an old one of LD_LIBRARY_PATH. */
+const char *libibverbs_for_tools(void);
+
+#endif
