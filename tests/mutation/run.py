@@ -6,9 +6,9 @@ notice.
 usage: run.py [--list] [WORD...]
 
 Runs the rows whose path or title contains one of the words; without a word, all of them. It leaves
-the checkout alone: it copies the tracked files to build-mutation/ and builds there. The next run
-builds only what is different. Exit status: 0 when every row was noticed, 1 when one was not, 2 when
-the table is wrong or the unchanged copy does not build.
+the checkout alone: it copies all files but those that git ignores to build-mutation/, and builds
+there. The next run builds only what is different. Exit status: 0 when every row was noticed, 1 when
+one was not, 2 when the table is wrong or the unchanged copy does not build.
 """
 
 import argparse
@@ -41,17 +41,15 @@ class Copy:
     def refresh(self):
         """Copies only files that differ, because a copied file is compiled again."""
         self.temporary.mkdir(parents=True, exist_ok=True)
-        known = set(git("ls-files", "-co", "--exclude-standard").splitlines())
-        for name in known:
-            source, target = ROOT / name, self.tree / name
-            if not source.is_file() or (target.is_file() and
-                                        target.read_bytes() == source.read_bytes()):
+        names = git("ls-files", "-co", "--exclude-standard").splitlines()
+        wanted = {self.tree / name: ROOT / name for name in names if (ROOT / name).is_file()}
+        for target, source in wanted.items():
+            if target.is_file() and target.read_bytes() == source.read_bytes():
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
         for target in [path for path in self.tree.rglob("*") if path.is_file()]:
-            if str(target.relative_to(
-                    self.tree)) not in known and "__pycache__" not in target.parts:
+            if target not in wanted and "__pycache__" not in target.parts:
                 target.unlink()
 
     def setup(self):
