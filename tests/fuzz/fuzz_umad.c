@@ -154,10 +154,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		int caller;
 		size_t port;
 	} callers[] = { { 1, sizeof(struct umad_port_2006) },
-		     { 1, sizeof(struct umad_port_2007) },
-		     { 2, sizeof(struct umad_port_2009) },
-		     { 2, sizeof(struct umad_port_now) },
-		     { 3, sizeof(struct umad_port_now) } };
+			{ 1, sizeof(struct umad_port_2007) },
+			{ 2, sizeof(struct umad_port_2009) },
+			{ 2, sizeof(struct umad_port_now) },
+			{ 3, sizeof(struct umad_port_now) } };
 
 	input.data = data;
 	input.size = size;

@@ -36,10 +36,10 @@ void fuzz_hca_end(struct fuzz_hca *hca);
 void need(bool good, const char *what);
 
 /*
- * Counts what was tried and what the HCA accepted. The program fails at its end if that was less
- * than a tenth of 1000 or more: then the inputs no longer fit the commands.
+ * Counts an attempt, and whether the HCA accepted it. After 1000 attempts or more the program fails
+ * at its end if the HCA accepted less than a tenth: then the inputs no longer fit the commands.
  */
-void count_accepted(bool accepted);
+void count_accepted(bool good);
 
 /* ---- the input, byte by byte; zeroes after its end ---- */
 

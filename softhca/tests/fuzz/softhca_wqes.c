@@ -232,6 +232,15 @@ static size_t put_head_mlx5(int index, uint8_t flags, uint8_t *wqe)
 	return 64;
 }
 
+static void change_bytes(struct input *input, int count, uint8_t *wqe)
+{
+	for (int i = 0; i < count; i++) {
+		uint8_t at = take(input, 1);
+
+		wqe[at] ^= take(input, 1);
+	}
+}
+
 /* A request as the provider would write it, with some of its bytes or its beginning changed. */
 static void post_wqe(struct input *input, int index)
 {
@@ -253,8 +262,7 @@ static void post_wqe(struct input *input, int index)
 	if (flags >> 6 == 3)
 		take_bytes(input, wqe, 64);
 	else
-		for (int changes = flags >> 6; changes; changes--)
-			wqe[take(input, 1)] ^= take(input, 1);
+		change_bytes(input, flags >> 6, wqe);
 	post(index, wqe, sizeof(wqe));
 }
 
@@ -312,6 +320,13 @@ static void write_arena(struct input *input)
 	take_bytes(input, hca->arena + at, 1 + take(input, 1) % 63);
 }
 
+static void set_fault(struct input *input)
+{
+	uint32_t kind = take(input, 1) % FAULT_KINDS;
+
+	hca->machine.device[0].faults.rate[kind] = take(input, 1) << 12;
+}
+
 static void one_step(struct input *input)
 {
 	uint8_t what = take(input, 1);
@@ -328,8 +343,7 @@ static void one_step(struct input *input)
 		write_arena(input);
 		break;
 	case 3:
-		/* the consumer index */
-		*record_in_arena(QPS) = htobe32(take(input, 4));
+		*record_in_arena(QPS) = htobe32(take(input, 4)); /* the consumer index */
 		break;
 	case 4:
 		record_in_arena(QPS)[1] = htobe32(take(input, 4)); /* the arm word */
@@ -339,8 +353,7 @@ static void one_step(struct input *input)
 		post_receives(input, index);
 		break;
 	case 7:
-		hca->machine.device[0].faults.rate[take(input, 1) % FAULT_KINDS] =
-			(uint32_t)take(input, 1) << 12;
+		set_fault(input);
 		break;
 	case 8:
 	case 9:
