@@ -5,10 +5,6 @@
 
 #include "common.h"
 
-#include <modern/modern.h>
-#include <stdbool.h>
-#include <stddef.h>
-
 #define PORTS_MAX 8
 
 struct device_port {

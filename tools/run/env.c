@@ -4,7 +4,6 @@
 #include "run.h"
 #include "tools/common/variables.h"
 #include "tools/program/libraries.h"
-#include "tools/program/paths.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,16 +136,16 @@ static struct preload_wish wish;
 
 static int run_env(char **words)
 {
-	bool launcher = words[0] && is_launcher(words[0]);
+	bool has_launcher = words[0] && is_launcher(words[0]);
 	struct string_list libraries = { 0 };
-	char **program_words = launcher ? find_program(words) : words;
+	char **program_words = has_launcher ? find_program(words) : words;
 	struct program program;
 	/* Other hosts may have a program that this one lacks. */
 	bool found = words[0] && !program_open(program_words[0], &program);
 	struct elf_info elf;
 	const char *shim;
 
-	if (launcher && !words[1])
+	if (has_launcher && !words[1])
 		return refuse_program_missing(&command_env);
 	if (find_shim(found ? program.elf.bits : OWN_BITS, &shim, &elf) ||
 	    set_mvapich2_variable())
@@ -158,10 +157,10 @@ static int run_env(char **words)
 	else
 		needs_add_file(shim, &elf, &wish, &libraries);
 	/* A program that cannot be read can still be executed. */
-	if (words[0] && !launcher && !found && !is_program(words[0]))
+	if (words[0] && !has_launcher && !found && !is_program(words[0]))
 		return refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s",
 			      words[0], words[0]);
-	if (launcher)
+	if (has_launcher)
 		print_chosen(&libraries, words);
 	else
 		print_all(&libraries, words);

@@ -31,7 +31,7 @@ struct launch {
 /* Executes the program. If that cannot be done it returns the exit status, after a message. */
 int launch_program(const struct launch *launch);
 
-/* Finds the libxrc-compat.so.1 for programs of @bits. 0, or TOOL_EXIT_REFUSED after a message. */
+/* The libxrc-compat.so.1 for programs of @bits; @elf gets its headers. 0, or TOOL_EXIT_REFUSED. */
 int find_shim(int bits, const char **shim, struct elf_info *elf);
 
 /* MVAPICH2 2.3 opens what this names, or libibverbs.so of development packages. */

@@ -3,7 +3,6 @@
 #include "tools/common/common.h"
 #include "trace.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
