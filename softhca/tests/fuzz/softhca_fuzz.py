@@ -51,12 +51,16 @@ def skip_unless_possible(work):
 
 
 def build(root, work, target, sources):
-    newest_header = max(header.stat().st_mtime for header in root.glob("softhca/**/*.h"))
+    flags = work / "flags"
+    if not flags.exists() or flags.read_text() != " ".join(FLAGS):
+        flags.write_text(" ".join(FLAGS))
+    shared = [flags, *root.glob("softhca/**/*.h"), *root.glob("portable/*.h")]
+    newest_shared = max(file.stat().st_mtime for file in shared)
 
     def compile_one(source):
-        """The object file of @source, compiled if the source or any header is younger."""
+        """The object file of @source, compiled if the source, the flags or any header are newer."""
         built = work / (source.relative_to(root).as_posix().replace("/", "_") + ".o")
-        if not built.exists() or built.stat().st_mtime < max(source.stat().st_mtime, newest_header):
+        if not built.exists() or built.stat().st_mtime < max(source.stat().st_mtime, newest_shared):
             if complaint := clang(*FLAGS, "-include", root / "portable" / "libc.h", "-I", root,
                                   "-c", source, "-o", built):
                 sys.exit(f"{source}:\n{complaint}")
