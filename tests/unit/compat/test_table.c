@@ -27,28 +27,6 @@ FIXTURE(setup)
 	return context && file >= 0 ? setenv("XRC_COMPAT_TABLE_DIR", tables_dir(), 1) : -1;
 }
 
-static int log_file, terminal;
-
-/* From here on the library logs into a file. */
-static void log_begin(void)
-{
-	log_file = memfd_create("log", MFD_CLOEXEC);
-	terminal = dup(STDERR_FILENO);
-	assert_true(dup2(log_file, STDERR_FILENO) == STDERR_FILENO);
-}
-
-/* Fails unless the library has logged these words. */
-static void log_end(const char *words)
-{
-	char text[1024] = "";
-
-	dup2(terminal, STDERR_FILENO);
-	close(terminal);
-	assert_true(pread(log_file, text, sizeof(text) - 1, 0) >= 0);
-	close(log_file);
-	assert_non_null(strstr(text, words));
-}
-
 /* The table has one member and @qps QPs. It created the first, number @created; 0: it did not. */
 static void expect_table(unsigned qps, uint32_t created)
 {
@@ -112,7 +90,9 @@ TEST(a_reused_number_is_seen)
 /* The library looks for its file once a second, since looking is a system call. */
 TEST(a_removed_file_is_replaced_with_all_registrations)
 {
+	int log = memfd_create("log", MFD_CLOEXEC), before = dup(STDERR_FILENO);
 	struct legacy_xrc_domain *domain;
+	char text[1024] = "";
 	uint32_t number;
 
 	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
@@ -121,9 +101,11 @@ TEST(a_removed_file_is_replaced_with_all_registrations)
 	assert_int_equal(unlink(read_tables().path), 0);
 	assert_int_equal(read_tables().members, 0);
 	advance_a_second();
-	log_begin();
+	dup2(log, STDERR_FILENO);
 	assert_int_equal(rcv_qp_register(domain, 0x101), 0);
-	log_end("was removed while it was in use");
+	dup2(before, STDERR_FILENO);
+	assert_true(pread(log, text, sizeof(text) - 1, 0) > 0);
+	assert_non_null(strstr(text, "was removed while it was in use"));
 	expect_table(3, number);
 	assert_int_equal(rcv_qp_unregister(domain, number) | rcv_qp_unregister(domain, 0x100), 0);
 	assert_int_equal(unlink(read_tables().path), 0);
