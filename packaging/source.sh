@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# Sourced by build-deb, build-rpm and scripts/release: the source tree as it is, its version, its
-# tarball. POSIX sh.
+# The source tree as it is, its version, its tarball. To be sourced; POSIX sh.
 
 # source_version TOP: the version that meson.build gives.
 source_version() {

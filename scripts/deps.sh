@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 # The programs and libraries that build, demo and tests need: one table, and the code that installs
 # them.
-# Sourced by run-demo and run-tests. POSIX sh, because no other shell may be installed yet.
+# Sourced by run-demo, run-tests and other scripts. POSIX sh, because no other shell may be
+# installed yet.
 
 # needed for | check | what it is for | apt | dnf | zypper
-#   needed for  all (every build and the demo), test (only ./run-tests), i386 (./run-tests --i386), kernel (./run-tests --kernel),
+#   needed for  all (every build and the demo), test (only ./run-tests), more (tests that are skipped without it), i386 (./run-tests --i386), kernel (./run-tests --kernel),
 #               fresh (./run-tests --on), rdma-core (./run-tests --rdma-core),
 #               a sanitizer's name
 #   check       cc: a program can be compiled    cmd:NAME: on PATH      pkg:MODULE: pkg-config knows it
@@ -18,7 +19,7 @@ deps_table() {
 	all|cmd:ninja|runs the build|ninja-build|ninja-build|ninja
 	all|pkg:libibverbs|headers of today's libibverbs, which the shim calls|libibverbs-dev|rdma-core-devel|rdma-core-devel
 	all|pkg:librdmacm|headers of today's librdmacm, beside which the shim works|librdmacm-dev|rdma-core-devel|rdma-core-devel
-	all|file:/etc/libibverbs.d/mlx4.driver|libmlx4, the driver that the emulated HCA is for|ibverbs-providers|libibverbs|libibverbs libmlx4-1
+	all|file:/etc/libibverbs.d/mlx4.driver|libmlx4 and libmlx5, the drivers that the emulated HCA is for|ibverbs-providers|libibverbs|libibverbs libmlx4-1
 	all|pkg:libelf|reads old programs (xrc-compat run, check)|libelf-dev|elfutils-libelf-devel|libelf-devel
 	test|pkg:cmocka|unit tests in C|libcmocka-dev|libcmocka-devel|libcmocka-devel
 	test|cmd:pytest-3|tests with several processes|python3-pytest|python3-pytest|python3-pytest

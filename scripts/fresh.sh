@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 # Fresh systems of other releases of Debian, by debootstrap, from where this machine's apt takes its
 # packages.
-# Sourced by run-tests and packaging/try-packages after deps.sh; POSIX sh.
+# Sourced after deps.sh; POSIX sh.
 
 fresh_home=${XDG_CACHE_HOME:-${HOME-}/.cache}/xrc-compat
 
@@ -17,7 +17,7 @@ fresh_own_suite() {
 	echo "${fresh_name:-bookworm}"
 }
 
-# fresh_why_not: prints why there can be none here; fails if there is nothing to say.
+# fresh_why_not: prints why no fresh system can be made here, and succeeds; fails if one can.
 fresh_why_not() {
 	if [ "$(id -u)" != 0 ]; then
 		echo "debootstrap and chroot need root"
