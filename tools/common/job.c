@@ -2,7 +2,6 @@
 /* Reads the variables of MPI launchers; linked into the tracing library as well. */
 #include "common.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 /* Slurm comes last: in a batch job it sets its variables for the ranks of other launchers, too. */

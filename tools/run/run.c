@@ -6,7 +6,6 @@
 #include "tools/tools_config.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -37,11 +37,10 @@ enum {
 };
 
 struct step {
-	enum role role;
+	enum role role;		/* of the actor that carries it out */
 	void (*run)(void);	/* one of those below; NULL: this row begins a check */
 	int wanted;		/* the expected result: 0, an errno, or one of the above */
-	int arg;		/* its meaning stands beside the function */
-	int other;
+	int arg, other;		/* the comment at the function says what they are */
 	/* Of a check: the section of the contract, its line in the report. */
 	const char *section, *what;
 	bool is_basic;		/* the checks that follow need this one */
@@ -82,11 +81,11 @@ extern int actor_domain;		/* the shared domain's file */
 void actor_step(void);
 
 void find_symbols(void), open_device(void);
-enum { PRIVATE, SHARED, CLOSED };	/* descriptors */
+enum { PRIVATE, SHARED, CLOSED };	/* -1, one of the shared file, or one that is not open */
 void open_domain(void);		/* arg: oflag; other: a descriptor */
 void create_srq(void), create_rcv_qp(void), create_xrc_qp(void);
 enum { SHARED_QP, NO_SUCH_QP };
-/* arg: one of these; other: the peer */
+/* arg: one of these two; other: the peer */
 void modify_rcv_qp(void), query_rcv_qp(void), register_qp(void), unregister_qp(void);
 void connect_xrc_qp(void);	/* other: the peer */
 void send_message(void);	/* arg: the status of its completion; other: the receiver */
