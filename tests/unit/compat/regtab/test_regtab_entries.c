@@ -158,7 +158,7 @@ static int shared_fd;
 
 static bool is_in_the_file(uint32_t qp_num)
 {
-	off_t place = REGTAB_PAGE + qp_num / REGTAB_WORD_QPS * sizeof(uint32_t);
+	off_t place = (off_t)(REGTAB_PAGE + qp_num / REGTAB_WORD_QPS * sizeof(uint32_t));
 	uint32_t word = 0;
 
 	return pread(shared_fd, &word, sizeof(word), place) == sizeof(word) &&
