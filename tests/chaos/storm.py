@@ -13,7 +13,6 @@ import json
 import os
 import random
 import select
-import signal
 import subprocess
 import sys
 import time
@@ -149,10 +148,9 @@ def listing(*command):
                        timeout=TIMEOUT).stdout)
 
 
-def main(argv):
-    signal.alarm(3600)
+def main(argv, kind=Storm):
     os.environ["XRC_COMPAT_TABLE_DIR"] = argv[4]
-    storm = Storm(argv)
+    storm = kind(argv)
     try:
         storm.run(int(argv[6]))
     except StormError as error:

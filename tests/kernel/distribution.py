@@ -12,6 +12,7 @@ KEYRING = pathlib.Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 # The suite of each kernel version that may be given in its place.
 SUITE_OF = {"6.1": "bookworm", "6.12": "trixie", "newest": "sid"}
 
+
 class Unavailable(Exception):
     """The step is not possible on this machine, for the reason in the text."""
 

@@ -2,15 +2,16 @@
 """A guest with its own kernel, the host's root file system read-only, and two adapters."""
 
 import contextlib
+import lzma
 import pathlib
 import shutil
 import subprocess
 import time
 
+from adapters import MEMORY
 from distribution import Unavailable
 
 HERE = pathlib.Path(__file__).resolve().parent
-UNPACK = {".xz": ["xz", "-dc"], ".zst": ["zstd", "-dcq"], ".gz": ["gzip", "-dc"]}
 
 # The limit counts guest time, because the same work takes the same guest time on a busy host. If
 # the guest's clock has not advanced for this many host seconds, the guest is dead.
@@ -32,13 +33,11 @@ def read(path):
 
 
 def copy_module(path, folder):
-    """Copies a module, which may be compressed; returns the plain file's name."""
-    if path.suffix not in UNPACK:
-        shutil.copy(path, folder / path.name)
-        return path.name
-    with open(folder / path.stem, "wb") as plain:
-        subprocess.run([*UNPACK[path.suffix], path], stdout=plain, check=True)
-    return path.stem
+    """Copies a module, which newer suites compress; returns the plain file's name."""
+    name = path.name.removesuffix(".xz")
+    data = path.read_bytes()
+    (folder / name).write_bytes(lzma.decompress(data) if name != path.name else data)
+    return name
 
 
 def make_initramfs(folder, modules):
@@ -77,7 +76,7 @@ class Guest:
         shared = "security_model=none,multidevs=remap"
         return [
             "nice", "-n", "5", *self.qemu.argv, *self.adapters.arguments(),
-            *PROCESSOR, "-m", "1024", "-nodefaults", "-no-reboot", "-display",
+            *PROCESSOR, "-m", MEMORY, "-nodefaults", "-no-reboot", "-display",
             "none", "-serial", f"file:{self.console}", "-kernel", self.kernel.image, "-initrd",
             self.initramfs, "-append",
             f"{KERNEL_OPTIONS} lab.source={self.source}",

@@ -14,15 +14,16 @@ import commands
 import identity
 from engine import Engine
 from layouts import HCR
-from memory import Guest, Icm
+from memory import PAGE, Guest, Icm
 from queues import EVENT_PORT
 from vfio_user import CONFIG_REGION, Server
 
 REGISTERS, DOORBELLS = 0, 2
 GO_BYTE = 0x18  # the offset in HCR of the word with the go bit
 
-# include/linux/mlx4/doorbell.h, libmlx4: offsets in each page of doorbells
-PAGE_MASK, SEND_BELL, ARM_BELL = 0xfff, 0x14, 0x20
+# Offsets in each page of doorbells: include/linux/mlx4/doorbell.h, libmlx4. From EVENT_BELLS on
+# each of four event queues has eight bytes: mlx4_get_eq_uar() of eq.c.
+SEND_BELL, ARM_BELL, EVENT_BELLS = 0x14, 0x20, 0x800
 
 
 class Function:
@@ -38,7 +39,7 @@ class Function:
 
     def __init__(self, wire, lid):
         self.wire, self.lid, self.guest = wire, lid, Guest()
-        self.server = None
+        self.server, self.qps = None, {}
         self.config = self.config_space()
         self.started = time.monotonic()
         self.reset()
@@ -46,7 +47,7 @@ class Function:
     def reset(self):
         self.icm, self.keys, self.mtt_base = Icm(self.guest), None, 0
         self.eqs, self.cqs, self.srqs, self.event_queue, self.groups = {}, {}, {}, {}, {}
-        for qp in getattr(self, "qps", {}).values():
+        for qp in self.qps.values():
             self.wire.engine.forget(qp)
         self.qps = {}
         self.register = bytearray(HCR.size)
@@ -77,7 +78,7 @@ class Function:
         if region == CONFIG_REGION:
             self._configure(offset, data)
         elif region == DOORBELLS:
-            self._doorbell(offset & PAGE_MASK, data)
+            self._doorbell(*divmod(offset, PAGE), int.from_bytes(data, "big"))
         elif identity.HCR <= offset < identity.HCR + HCR.size:
             at = offset - identity.HCR
             self.register[at:at + len(data)] = data
@@ -109,14 +110,17 @@ class Function:
         else:
             self.event(kind, number=number)
 
-    def _doorbell(self, offset, data):
+    def _doorbell(self, page, offset, word):
         if offset == SEND_BELL:
-            self.wire.engine.ring(self.qps.get(int.from_bytes(data, "big") >> 8))
+            self.wire.engine.ring(self.qps.get(word >> 8))
         elif offset == ARM_BELL:
-            word = int.from_bytes(data, "big")
             cq = self.cqs.get(word >> 32 & 0xffffff)
             if cq:
                 cq.arm(word >> 60 & 3, word >> 56 & 7, word & 0xffffff)
+        elif offset >= EVENT_BELLS:
+            queue = self.eqs.get(4 * page + (offset - EVENT_BELLS) // 8)
+            if queue:
+                queue.consume(word & 0xffffff)
 
 
 class Wire:
@@ -125,8 +129,6 @@ class Wire:
     def __init__(self, count, slow=1, kind=Function):
         self.engine = Engine(slow)
         self.functions = [kind(self, lid) for lid in range(1, count + 1)]
-        for function in self.functions:
-            function.wire = self
 
     def get(self, lid):
         return self.functions[lid - 1] if 0 < lid <= len(self.functions) else None

@@ -21,7 +21,8 @@ class Call:
     """One command. Its function returns bytes for the mailbox, or a number for the register."""
 
     def __init__(self, function, register):
-        self.function, self.__dict__ = function, {**vars(HCR.parse(register)), "function": function}
+        self.function = function
+        self.__dict__.update(vars(HCR.parse(register)))
         self.number = self.in_modifier & NUMBER
 
     def mailbox(self, size=MAILBOX, offset=0):
@@ -51,8 +52,10 @@ def execute(function, register):
 # ---- firmware, limits, context memory ----
 
 # These commands need no work here: MAP_FA, UNMAP_FA, RUN_FW, MOD_STAT_CFG, CLOSE_HCA, INIT_PORT,
-# CLOSE_PORT, SET_PORT, MAP_ICM_AUX, UNMAP_ICM_AUX, NOP, HW_HEALTH_CHECK, CONF_SPECIAL_QP, UPDATE_QP
-NOTHING = (0xfff, 0xffe, 0xff6, 0x34, 0x8, 0x9, 0xa, 0xc, 0xffc, 0xffb, 0x31, 0x50, 0x23, 0x61)
+# CLOSE_PORT, SET_PORT, MAP_ICM_AUX, UNMAP_ICM_AUX, SYNC_TPT, NOP, HW_HEALTH_CHECK, CONF_SPECIAL_QP,
+# UPDATE_QP
+NOTHING = (0xfff, 0xffe, 0xff6, 0x34, 0x8, 0x9, 0xa, 0xc, 0xffc, 0xffb, 0x2f, 0x31, 0x50, 0x23,
+           0x61)
 # QUERY_ADAPTER, QUERY_HCA, DIAG_RPRT, QUERY_IF_STAT: all zero
 ZEROES = (0x6, 0xb, 0x30, 0x54)
 # And MGID_HASH: one chain for all groups; SET_ICM_SIZE: how many pages the adapter wants for itself
@@ -108,11 +111,6 @@ def sw2hw_mpt(call):
 @command(0xf)
 def hw2sw_mpt(call):
     call.function.keys.take(call.in_modifier)
-
-
-@command(0x2f)
-def sync_tpt(call):
-    call.function.keys.synchronize()
 
 
 # ---- queues ----

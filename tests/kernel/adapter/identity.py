@@ -12,10 +12,7 @@ REGISTERS_SIZE, DOORBELLS_SIZE, CONFIG_SIZE = 1 << 20, 8 << 20, 256
 HCR, RESET_REGISTER, MSIX_TABLE = 0x80680, 0xf0010, 0x7c000
 MSIX_PENDING, CLEAR_INTERRUPT, ERROR_BUFFER = 0x7d000, 0xf00d8, 0x1f000
 
-# A vendor specific capability for the tests. A write of TYPE << 24 | NUMBER raises that event, as
-# MLX4_EVENT_TYPE_* count them. After a write of KIND << 24 | INDEX the answer is the number of that
-# QP (0), CQ (1) or SRQ (2), or all ones when there are no more. A write of 0 to the switch removes
-# XRC from the limits that the driver reads next; 1 restores it.
+# Registers for the tests, in a vendor specific capability; ../README.md describes them.
 RAISE_EVENT, ASK_OBJECT, ANSWER, XRC_SWITCH = 0xb4, 0xb8, 0xbc, 0xc0
 
 # include/linux/mlx4/device.h: MLX4_DEV_CAP_FLAG_*, MLX4_DEV_CAP_FLAG2_* as fw.c finds them
@@ -49,7 +46,7 @@ def config_space():
     return data
 
 
-def query_dev_cap(has_xrc=True):
+def query_dev_cap(has_xrc):
     return QUERY_DEV_CAP.build(
         log_max_srq_size=14, log_max_qp_size=14, log_reserved_qps=6, log_max_qps=18,
         log_reserved_srqs=6, log_max_srqs=16, log_max_cq_size=22, log_reserved_cqs=7,

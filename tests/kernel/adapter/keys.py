@@ -30,42 +30,33 @@ class Keys:
 
 
 class Table(Keys):
-    """The table of regions in context memory. After HW2SW_MPT the driver changes it there, and then
-    gives SYNC_TPT."""
+    """The table of regions in context memory, where the driver also changes them."""
 
     def __init__(self, function, base, log_count):
         super().__init__(function)
         self.base, self.last = base, (1 << log_count) - 1
-        self.known = {}
 
     def _address(self, index):
         return self.base + (index & self.last) * MPT.size
 
     def give(self, index, data):
-        entry = bytearray(data)
-        MPT.put(entry, owner=HARDWARE)
-        self.function.icm.write(self._address(index), entry)
-        self.known.pop(index & self.last, None)
+        self.function.icm.write(self._address(index), data)
+        self._set_owner(index, HARDWARE)
 
     def take(self, index):
-        entry = bytearray(self.function.icm.read(self._address(index), MPT.size))
-        MPT.put(entry, owner=SOFTWARE)
-        self.function.icm.write(self._address(index), entry)
-        self.known.pop(index & self.last, None)
+        self._set_owner(index, SOFTWARE)
 
-    def synchronize(self):
-        self.known.clear()
+    def _set_owner(self, index, owner):
+        entry = bytearray(self.function.icm.read(self._address(index), MPT.size))
+        MPT.put(entry, owner=owner)
+        self.function.icm.write(self._address(index), entry)
 
     def _find(self, key):
         """The region of a key. The low byte of a key is the high byte of the region's index."""
         index = key >> 8 | (key & 0xff) << 24
-        slot = index & self.last
-        if slot not in self.known:
-            region = MPT.parse(self.function.icm.read(self._address(index), MPT.size))
-            region.pages = Translation(self.function.icm, self.function.mtt_base + region.mtt,
-                                       region.log_page)
-            self.known[slot] = region
-        region = self.known[slot]
+        region = MPT.parse(self.function.icm.read(self._address(index), MPT.size))
+        region.pages = Translation(self.function.icm, self.function.mtt_base + region.mtt,
+                                   region.log_page)
         return region if region.key == index and region.owner == HARDWARE else None
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Event queues, completion queues and the two kinds of receive queue."""
 
+import collections
+
 from layouts import CQE, EQE
 
 # include/linux/mlx4/device.h: MLX4_EVENT_TYPE_*
@@ -34,17 +36,31 @@ class Entries:
 
 
 class EventQueue(Entries):
+    """An event queue. Events that find it full wait until the driver has consumed some."""
+
     layout = EQE
 
     def __init__(self, function, context, slots):
         super().__init__(slots)
         self.function, self.vector = function, context.vector
+        self.consumed, self.waiting = 0, collections.deque()
         for index in range(slots.count):
             self.layout.put(slots.slot(index), owner=1)
 
     def post(self, **fields):
-        self.put(self.layout.build(owner=self.ring.turn(self.produced), **fields))
-        self.function.interrupt(self.vector)
+        self.waiting.append(fields)
+        self._fill()
+
+    def consume(self, index):
+        """The driver has read the events before @index, of which it gives the low bits."""
+        self.consumed += index - self.consumed & INDEX_MASK
+        self._fill()
+
+    def _fill(self):
+        while self.waiting and self.produced - self.consumed < self.ring.count:
+            owner = self.ring.turn(self.produced)
+            self.put(self.layout.build(owner=owner, **self.waiting.popleft()))
+            self.function.interrupt(self.vector)
 
 
 class CompletionQueue(Entries):

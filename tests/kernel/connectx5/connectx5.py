@@ -33,8 +33,9 @@ FIRST = {"uar": description.FIRST_UAR, "mkey": 2}
 SEQUENCE = ("qp", "xrc_srq", "rmp")
 FIRST_IN_SEQUENCE = 0x40
 
-# doorbell.h: MLX5_CQ_DOORBELL, MLX5_BF_OFFSET: offsets in each page of doorbells
-ARM_BELL, SEND_BELLS = 0x20, 0x800
+# doorbell.h: MLX5_CQ_DOORBELL, MLX5_EQ_DOORBEL_OFFSET, MLX5_BF_OFFSET: offsets in each page of
+# doorbells
+ARM_BELL, EVENT_BELL, SEND_BELLS = 0x20, 0x40, 0x800
 HALF_A_BELL = 1 << description.LOG_SEND_BELL - 1
 
 
@@ -46,7 +47,7 @@ class ConnectX5(Function):
     config_space = staticmethod(description.config_space)
 
     def reset(self):
-        for qp in getattr(self, "qps", {}).values():
+        for qp in self.qps.values():
             self.wire.engine.forget(qp)
         self.words = description.initialization_segment()
         self.command_queue, self.pages = 0, []
@@ -103,7 +104,13 @@ class ConnectX5(Function):
             self._doorbell(offset % description.PAGE, data)
 
     def _doorbell(self, offset, data):
-        """Handles a doorbell of two words. The driver may write them one after the other."""
+        """Handles a doorbell. All have two words, which the driver may write one after the other,
+        but that of event queues: its second word only says that no interrupt is wanted."""
+        if offset & -16 == EVENT_BELL:
+            word = int.from_bytes(data, "big")
+            if word >> 24 in self.eqs:
+                self.eqs[word >> 24].consume(word & 0xffffff)
+            return
         if len(data) == 4 and not offset % 8:
             self.half = data
             return

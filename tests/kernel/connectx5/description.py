@@ -52,7 +52,7 @@ def initialization_segment():
 
 
 def issi():
-    return ISSI.build(current=0, supported=3)
+    return ISSI.build(supported=3)
 
 
 def adapter():
@@ -65,7 +65,7 @@ def general():
         log_max_srq_size=15, log_max_qp_size=15, log_max_qps=18, log_max_srqs=23, max_fast_sgl=30,
         log_max_cq_size=22, log_max_cqs=24, log_max_eq_size=22, log_max_mkeys=24, log_max_eqs=6,
         max_indirection=30, log_max_region=64, log_max_klms=16, log_max_requests=4,
-        log_max_responses=4, gid_table=4, pkey_table=0, ack_delay=16, ports=1, log_max_message=30,
+        log_max_responses=4, gid_table=4, ack_delay=16, ports=1, log_max_message=30,
         rates=0xffff, cqe_version=1, compact_address=1, umr_entity_disabled=1,
         umr_atomic_disabled=1, atomic=1, cq_ignores_overrun=1, cq_resize=1, cq_moderation=1,
         block_loopback=1, windows=1, qkey_violations=1, pkey_violations=1, xrc=1, ud=1, uc=1, rc=1,

@@ -24,20 +24,18 @@ TIMER_HIGH, TIMER_LOW, HEALTH_COUNTER = 0x1000, 0x1004, 0x1010
 
 # device.h: mlx5_cmd_layout has the first 16 bytes of the input and the output. The rest is in a
 # chain of mlx5_cmd_prot_block.
-ENTRY = table(0x40, in_length=(0x20, 32), in_blocks=(0x40, 64), question=(0x80, 128),
-              answer=(0x100, 128), out_blocks=(0x180, 64), out_length=(0x1c0, 32), token=(0x1e0, 8),
-              status=(0x1f8, 7), owner=(0x1ff, 1))
-BLOCK = table(0x240, next=(0x1180, 64), number=(0x11c0, 32), token=(0x11e8, 8))
+ENTRY = table(0x40, in_length=(0x20, 32), in_blocks=(0x40, 64), out_blocks=(0x180, 64),
+              out_length=(0x1c0, 32), status=(0x1f8, 7), owner=(0x1ff, 1))
+BLOCK = table(0x240, next=(0x1180, 64))
 BLOCK_DATA = 0x200
 
 # mlx5_ifc.h: fields of all commands
-COMMAND_IN = table(0x10, opcode=(0x00, 16), modifier=(0x30, 16),
-                   number=(0x48, 24), argument=(0x60, 32))
-COMMAND_OUT = table(0x10, status=(0x00, 8), syndrome=(0x20, 32),
-                    number=(0x48, 24), argument=(0x60, 32))
+COMMAND_IN = table(0x10, opcode=(0x00, 16), modifier=(0x30, 16), number=(0x48, 24),
+                   argument=(0x60, 32))
+COMMAND_OUT = table(0x10, status=(0x00, 8), number=(0x48, 24), argument=(0x60, 32))
 
 # mlx5_ifc.h: query_issi_out
-ISSI = table(0x70, current=(0x50, 16), supported=(0x360, 32))
+ISSI = table(0x70, supported=(0x360, 32))
 
 # mlx5_ifc.h: manage_pages_in, manage_pages_out
 PAGES = table(0x10, returned=(0x40, 32), count=(0x60, 32))
@@ -52,23 +50,22 @@ GENERAL = table(
     log_max_cqs=(0xdb, 5), log_max_eq_size=(0xe0, 8), log_max_mkeys=(0xea, 6),
     log_max_eqs=(0xfc, 4), max_indirection=(0x100, 8), log_max_region=(0x109, 7),
     log_max_klms=(0x11a, 6), log_max_requests=(0x14a, 6), log_max_responses=(0x15a, 6),
-    gid_table=(0x170, 16), pkey_table=(0x190, 16), ib_virt=(0x1a2, 1), ack_delay=(0x1ab, 5),
-    port_type=(0x1b6, 2), ports=(0x1b8, 8), log_max_message=(0x1c3, 5), rates=(0x1e0, 16),
-    cqe_version=(0x1fc, 4), compact_address=(0x200, 1), umr_entity_disabled=(0x207, 1),
-    umr_atomic_disabled=(0x208, 1), atomic=(0x21e, 1), cq_ignores_overrun=(0x220, 1),
-    cq_resize=(0x221, 1), cq_moderation=(0x222, 1), block_loopback=(0x228, 1), apm=(0x22e, 1),
-    windows=(0x231, 1), qkey_violations=(0x236, 1), pkey_violations=(0x237, 1), xrc=(0x23c, 1),
-    ud=(0x23d, 1), uc=(0x23e, 1), rc=(0x23f, 1), log_uars=(0x24a, 6), log_page_size=(0x258, 8),
-    driver_version=(0x261, 1), log_send_bell=(0x26b, 5), max_sq_wqe=(0x290, 16),
-    max_rq_wqe=(0x2b0, 16), max_group_members=(0x2e7, 25), log_max_groups=(0x318, 8),
-    log_max_transport_domains=(0x323, 5),
+    gid_table=(0x170, 16), ack_delay=(0x1ab, 5), ports=(0x1b8, 8), log_max_message=(0x1c3, 5),
+    rates=(0x1e0, 16), cqe_version=(0x1fc, 4), compact_address=(0x200, 1),
+    umr_entity_disabled=(0x207, 1), umr_atomic_disabled=(0x208, 1), atomic=(0x21e, 1),
+    cq_ignores_overrun=(0x220, 1), cq_resize=(0x221, 1), cq_moderation=(0x222, 1),
+    block_loopback=(0x228, 1), windows=(0x231, 1), qkey_violations=(0x236, 1),
+    pkey_violations=(0x237, 1), xrc=(0x23c, 1), ud=(0x23d, 1), uc=(0x23e, 1), rc=(0x23f, 1),
+    log_uars=(0x24a, 6), log_page_size=(0x258, 8), driver_version=(0x261, 1),
+    log_send_bell=(0x26b, 5), max_sq_wqe=(0x290, 16), max_rq_wqe=(0x2b0, 16),
+    max_group_members=(0x2e7, 25), log_max_groups=(0x318, 8), log_max_transport_domains=(0x323, 5),
     log_max_pds=(0x32b, 5), log_max_xrcds=(0x33b, 5), khz=(0x4e0, 32))
 ATOMIC_CAPABILITIES = table(0x1000, host_order=(0x40, 2), operations=(0x90, 16),
                             qp_sizes=(0xb0, 16))
 
 # mlx5_ifc.h: query_hca_vport_context_out with hca_vport_context
-PORT = table(0x210, has_smi=(0x181, 1), physical_state=(0x190, 4), policy=(0x194, 4),
-             state=(0x19c, 4), system_guid=(0x1c0, 64), port_guid=(0x200, 64),
+PORT = table(0x210, has_smi=(0x181, 1), physical_state=(0x190, 4), state=(0x19c, 4),
+             system_guid=(0x1c0, 64), port_guid=(0x200, 64),
              node_guid=(0x240, 64), capabilities=(0x280, 32), lid=(0x380, 16),
              subnet_timeout=(0x39b, 5), sm_lid=(0x3a0, 16))
 
@@ -76,7 +73,7 @@ PORT = table(0x210, has_smi=(0x181, 1), physical_state=(0x190, 4), policy=(0x194
 EQ = table(0x110, page_offset=(0xd4, 6), log_size=(0xe3, 5), vector=(0x134, 12),
            log_page=(0x143, 5), events=(0x2c0, 256))
 EQE = table(0x40, type=(0x08, 8), subtype=(0x18, 8), first=(0x100, 32), port=(0x140, 4),
-            syndrome=(0x158, 8), number=(0x1c0, 32), owner=(0x1ff, 1))
+            number=(0x1c0, 32), owner=(0x1ff, 1))
 
 # mlx5_ifc.h: ads
 PATH = {
@@ -115,14 +112,14 @@ RMP = table(0x110, page_offset=(0x2ab, 5), limit=(0x2b0, 16), pd=(0x2c8, 24), re
 
 # mlx5_ifc.h: create_cq_in, modify_cq_in with cqc
 CQ = table(0x110, entry=(0x88, 3), page_offset=(0xd4, 6), log_size=(0xe3, 5), eqn=(0x120, 32),
-           log_page=(0x143, 5), record=(0x240, 64))
+           log_page=(0x143, 5))
 
 # mlx5_ifc.h: create_mkey_in with mkc
 MKEY = table(0x110, free=(0x81, 1), access=(0x91, 5), mode=(0x96, 2), variant=(0xb8, 8),
              pd=(0xe8, 24), start=(0x100, 64), length=(0x140, 64), log_page=(0x25b, 5))
 
 # device.h: mlx5_cqe64, mlx5_err_cqe
-CQE = table(0x40, slid=(0xb0, 16), has_grh=(0xc2, 2), sl=(0xc4, 4), remote=(0xc8, 24),
+CQE = table(0x40, slid=(0xb0, 16), sl=(0xc4, 4), remote=(0xc8, 24),
             user_index=(0x108, 24), immediate=(0x120, 32), bytes=(0x160, 32), syndrome=(0x1b8, 8),
             send_opcode=(0x1c0, 8), qpn=(0x1c8, 24), index=(0x1e0, 16), kind=(0x1f8, 4),
             owner=(0x1ff, 1))

@@ -10,6 +10,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TESTS = HERE.parents[1]
 sys.path[:0] = [
     str(HERE),
+    str(TESTS / "chaos"),
     str(TESTS / "e2e" / "shim"),
     str(TESTS / "e2e" / "twoway" / "pair"),
     str(TESTS.parent / "softhca" / "tests" / "e2e"),

@@ -7,7 +7,6 @@ usage: raise_event.py ctl event DEVICE EVENT NUMBER [TIMES]
 
 import os
 import sys
-import time
 
 # include/linux/mlx4/device.h: MLX4_EVENT_TYPE_*
 EVENTS = {
@@ -28,11 +27,8 @@ def raise_event(device, event, number, times=1):
         word = PORT_EVENT << 24 | PORT_STATES[event]
     else:
         word = EVENTS[event] << 24 | number
-    for i in range(times):
+    for _ in range(times):
         os.pwrite(config, word.to_bytes(4, "little"), RAISE_EVENT)
-        # The adapter overwrites events that the driver has not read from its queue yet.
-        if i % 100 == 99:
-            time.sleep(0.02)
     os.close(config)
 
 
