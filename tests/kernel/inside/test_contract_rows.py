@@ -14,7 +14,7 @@ GROUPS = [group for group in test_contract.GROUPS if group != test_contract.OPEN
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("group", GROUPS)
-def test_rows(xrc_compat, build_root, mode, group):
+def test_rows_hold(xrc_compat, build_root, mode, group):
     contract = build_root / "tests" / "e2e" / "shim" / "contract"
     found = failures(run([xrc_compat, "run", "--", contract, f"--mode={mode}", group]))
     assert not found, "\n".join(found)

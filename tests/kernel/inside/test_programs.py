@@ -39,16 +39,16 @@ def two_way(xrc_compat, build_root, name, *words):
 
 @pytest.mark.parametrize("options", [[], ["--events"]], ids=["poll", "event"])
 @pytest.mark.parametrize("dialect", ["ofed", "mlnx"])
-def test_two_way_exchange(xrc_compat, build_root, dialect, options):
+def test_a_two_way_exchange_passes(xrc_compat, build_root, dialect, options):
     assert len(two_way(xrc_compat, build_root, f"exchange-{dialect}", *options)) == 26
 
 
 @pytest.mark.parametrize("group", test_pair.ROWS)
-def test_two_way_rows(xrc_compat, build_root, group):
+def test_the_two_way_rows_hold(xrc_compat, build_root, group):
     assert len(two_way(xrc_compat, build_root, "twoway-pair", group)) == test_pair.ROWS[group]
 
 
-def test_many_create_two_way_qps_at_once(xrc_compat, build_root):
+def test_two_way_qps_can_be_created_at_once(xrc_compat, build_root):
     """The driver numbers QPs in sequence, so both halves of a pair get neighbouring numbers."""
     done = run([xrc_compat, "run", "--", build_root / "tests" / "e2e" / "twoway" / "twoway-crowd"])
     assert done.returncode == 0 and "FAIL" not in done.stdout, done.stdout + done.stderr

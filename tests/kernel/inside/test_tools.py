@@ -29,7 +29,7 @@ def test_check_finds_the_program_ready(xrc_compat, build_root):
 
 
 @pytest.mark.parametrize("name", DEVICES)
-def test_selftest(xrc_compat, name):
+def test_selftest_passes(xrc_compat, name):
     """The whole self-test. Linux delivers no events to opened handles."""
     done = run([xrc_compat, "selftest", "--device", name])
     assert done.returncode == 0, done.stdout + done.stderr
@@ -43,7 +43,7 @@ def registrations(xrc_compat):
     return [(row["qp"], row["state"], row["kept"]) for row in rows]
 
 
-def test_ps_and_gc(xrc_compat, worker):
+def test_ps_shows_and_gc_removes_dead_registrations(xrc_compat, worker):
     creator, other = worker(), worker()
     number = creator.create()
     assert other.ask("reg", number) == 0
