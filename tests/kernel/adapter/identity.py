@@ -3,7 +3,8 @@
 
 import struct
 
-from layouts import NODE_INFO, PORT_INFO, QUERY_DEV_CAP, QUERY_FW, QUERY_PORT
+from layout import Layout, filled
+from layouts import NODE_INFO, PORT_INFO
 
 VENDOR, DEVICE, SUBSYSTEM = 0x15b3, 0x1003, 0x0055
 OUI = 0x0002c9
@@ -46,29 +47,44 @@ def config_space():
     return data
 
 
+# drivers/net/ethernet/mellanox/mlx4/fw.c: QUERY_DEV_CAP_*
+FLAGS = RC_UC_UD | BAD_PKEY_COUNTER | BAD_QKEY_COUNTER | WINDOWS | APM | ATOMIC
+LIMITS = dict(
+    log_max_srq_size=(14, 0x10, 1), log_max_qp_size=(14, 0x11, 1), log_reserved_qps=(6, 0x12, 1),
+    log_max_qps=(18, 0x13, 1), log_reserved_srqs=(6, 0x14, 1, 4, 4), log_max_srqs=(16, 0x15, 1),
+    log_max_cq_size=(22, 0x19, 1), log_reserved_cqs=(7, 0x1a, 1), log_max_cqs=(16, 0x1b, 1),
+    log_max_mpts=(19, 0x1d, 1), log_reserved_eqs=(3, 0x1e, 1), log_max_eqs=(9, 0x1f, 1),
+    log_reserved_mtts=(4, 0x20, 1, 4, 4), log_reserved_mrws=(7, 0x22, 1),
+    log_max_requests=(7, 0x29, 1), log_max_responses=(4, 0x2b, 1), log_max_rdma=(24, 0x2f, 1),
+    ack_delay=(15, 0x35, 1), ports=(1, 0x37, 1), log_max_message=(30, 0x38, 1),
+    rates=(0xffff, 0x3c, 2), reserved_uars=(2, 0x48, 1, 4, 4), log_uar_megabytes=(3, 0x49, 1),
+    log_page_size=(12, 0x4b, 1), max_sq_sge=(32, 0x51, 1), max_sq_wqe=(1008, 0x52, 2),
+    max_rq_sge=(32, 0x55, 1), max_rq_wqe=(512, 0x56, 2), log_max_group_members=(8, 0x61, 1),
+    log_max_groups=(13, 0x63, 1), log_max_pds=(15, 0x65, 1), log_max_xrcds=(16, 0x67, 1),
+    flags2=(SOFTWARE_CQ_INIT, 0x70, 4), rdmarc_bytes=(32, 0x80, 2), qpc_bytes=(256, 0x82, 2),
+    auxc_bytes=(128, 0x84, 2), altc_bytes=(64, 0x86, 2), eqc_bytes=(64, 0x88, 2),
+    cqc_bytes=(64, 0x8a, 2), srqc_bytes=(64, 0x8c, 2), cmpt_bytes=(64, 0x8e, 2),
+    mtt_bytes=(8, 0x90, 2), dmpt_bytes=(64, 0x92, 2), max_icm=(1 << 36, 0xa0, 8))
+
+
 def query_dev_cap(has_xrc):
-    return QUERY_DEV_CAP.build(
-        log_max_srq_size=14, log_max_qp_size=14, log_reserved_qps=6, log_max_qps=18,
-        log_reserved_srqs=6, log_max_srqs=16, log_max_cq_size=22, log_reserved_cqs=7,
-        log_max_cqs=16, log_max_mpts=19, log_reserved_eqs=3, log_max_eqs=9, log_reserved_mtts=4,
-        log_reserved_mrws=7, log_max_requests=7, log_max_responses=4, log_max_rdma=24, ack_delay=15,
-        ports=1, log_max_message=30, rates=0xffff, flags=RC_UC_UD | XRC * has_xrc |
-        BAD_PKEY_COUNTER | BAD_QKEY_COUNTER | WINDOWS | APM | ATOMIC, reserved_uars=2,
-        log_uar_megabytes=3, log_page_size=12, max_sq_sge=32, max_sq_wqe=1008, max_rq_sge=32,
-        max_rq_wqe=512, log_max_group_members=8, log_max_groups=13, log_max_pds=15,
-        log_max_xrcds=16, flags2=SOFTWARE_CQ_INIT, rdmarc_bytes=32, qpc_bytes=256, auxc_bytes=128,
-        altc_bytes=64, eqc_bytes=64, cqc_bytes=64, srqc_bytes=64, cmpt_bytes=64, mtt_bytes=8,
-        dmpt_bytes=64, max_icm=1 << 36)
+    return filled(Layout, 0x100, flags=(FLAGS | XRC * has_xrc, 0x44, 4), **LIMITS)
 
 
-# QUERY_FW, QUERY_PORT
+# fw.c: QUERY_FW_*, QUERY_PORT_*
 ANSWERS = {
-    0x4: QUERY_FW.build(pages=16, major=2, subminor=5000, minor=42, interface=3,
-                        log_max_commands=4, clear_interrupt=CLEAR_INTERRUPT,
-                        error_buffer=ERROR_BUFFER, error_size=16),
-    0x43: QUERY_PORT.build(up=1, types=INFINIBAND, mtu=MTU_4096, ethernet_mtu=1500, width=3,
-                           log_gids=LOG_GIDS, log_pkeys=LOG_PKEYS, log_macs=7, log_vlans=7, vls=4,
-                           mac=OUI << 24 | 1),
+    0x4: filled(
+        Layout, 0x100,
+        pages=(16, 0x00, 2), major=(2, 0x02, 2), subminor=(5000, 0x04, 2), minor=(42, 0x06, 2),
+        interface=(3, 0x0a, 2), log_max_commands=(4, 0x0f, 1),
+        clear_interrupt=(CLEAR_INTERRUPT, 0x20, 8), error_buffer=(ERROR_BUFFER, 0x30, 8),
+        error_size=(16, 0x38, 4)),
+    0x43: filled(
+        Layout, 0x100,
+        up=(1, 0x00, 1, 7, 1), types=(INFINIBAND, 0x00, 1, 0, 2), mtu=(MTU_4096, 0x01, 1),
+        ethernet_mtu=(1500, 0x02, 2), width=(3, 0x06, 1), log_gids=(LOG_GIDS, 0x07, 1, 4, 4),
+        log_pkeys=(LOG_PKEYS, 0x07, 1, 0, 4), log_macs=(7, 0x0a, 1, 0, 4),
+        log_vlans=(7, 0x0a, 1, 4, 4), vls=(4, 0x0b, 1), mac=(OUI << 24 | 1, 0x10, 8)),
 }
 
 

@@ -57,3 +57,9 @@ class Layout:
         """@old, with the bits of @mask taken from @new."""
         merged = int.from_bytes(old, "big") & ~mask | int.from_bytes(new, "big") & mask
         return bytearray(merged.to_bytes(self.size, "big"))
+
+
+def filled(kind, size, **fields):
+    """A structure as bytes. Each field has its value before its place; @kind makes the layout."""
+    places = {name: where for name, (_, *where) in fields.items()}
+    return kind(size, **places).build(**{name: row[0] for name, row in fields.items()})

@@ -12,34 +12,6 @@ HCR = Layout(0x1c, in_param=(0x00, 8), in_modifier=(0x08, 4), out_param=(0x0c, 8
              status=(0x18, 1), go=(0x18, 4, 23, 1), event=(0x18, 4, 22, 1),
              op_modifier=(0x18, 4, 12, 4), opcode=(0x18, 4, 0, 12))
 
-# fw.c: QUERY_FW_*
-QUERY_FW = Layout(0x100, pages=(0x00, 2), major=(0x02, 2), subminor=(0x04, 2), minor=(0x06, 2),
-                  interface=(0x0a, 2), log_max_commands=(0x0f, 1), clear_interrupt=(0x20, 8),
-                  error_buffer=(0x30, 8), error_size=(0x38, 4))
-
-# fw.c: QUERY_DEV_CAP_*
-QUERY_DEV_CAP = Layout(
-    0x100, log_max_srq_size=(0x10, 1), log_max_qp_size=(0x11, 1), log_reserved_qps=(0x12, 1),
-    log_max_qps=(0x13, 1), log_reserved_srqs=(0x14, 1, 4, 4), log_max_srqs=(0x15, 1),
-    log_max_cq_size=(0x19, 1), log_reserved_cqs=(0x1a, 1), log_max_cqs=(0x1b, 1),
-    log_max_mpts=(0x1d, 1), log_reserved_eqs=(0x1e, 1), log_max_eqs=(0x1f, 1),
-    log_reserved_mtts=(0x20, 1, 4, 4), log_reserved_mrws=(0x22, 1), log_max_requests=(0x29, 1),
-    log_max_responses=(0x2b, 1), log_max_rdma=(0x2f, 1), ack_delay=(0x35, 1), ports=(0x37, 1),
-    log_max_message=(0x38, 1), rates=(0x3c, 2), flags=(0x44, 4), reserved_uars=(0x48, 1, 4, 4),
-    log_uar_megabytes=(0x49, 1), log_page_size=(0x4b, 1), max_sq_sge=(0x51, 1),
-    max_sq_wqe=(0x52, 2), max_rq_sge=(0x55, 1), max_rq_wqe=(0x56, 2),
-    log_max_group_members=(0x61, 1), log_max_groups=(0x63, 1), log_max_pds=(0x65, 1),
-    log_max_xrcds=(0x67, 1), flags2=(0x70, 4), rdmarc_bytes=(0x80, 2), qpc_bytes=(0x82, 2),
-    auxc_bytes=(0x84, 2), altc_bytes=(0x86, 2), eqc_bytes=(0x88, 2), cqc_bytes=(0x8a, 2),
-    srqc_bytes=(0x8c, 2), cmpt_bytes=(0x8e, 2), mtt_bytes=(0x90, 2), dmpt_bytes=(0x92, 2),
-    max_icm=(0xa0, 8))
-
-# fw.c: QUERY_PORT_*
-QUERY_PORT = Layout(0x100, up=(0x00, 1, 7, 1), types=(0x00, 1, 0, 2), mtu=(0x01, 1),
-                    ethernet_mtu=(0x02, 2), width=(0x06, 1), log_gids=(0x07, 1, 4, 4),
-                    log_pkeys=(0x07, 1, 0, 4), log_macs=(0x0a, 1, 0, 4), log_vlans=(0x0a, 1, 4, 4),
-                    vls=(0x0b, 1), mac=(0x10, 8))
-
 # fw.c: INIT_HCA_*
 INIT_HCA = Layout(0x200, dmpt_base=(0xf0, 8), log_mpts=(0xfb, 1), mtt_base=(0x100, 8))
 

@@ -34,34 +34,8 @@ COMMAND_IN = table(0x10, opcode=(0x00, 16), modifier=(0x30, 16), number=(0x48, 2
                    argument=(0x60, 32))
 COMMAND_OUT = table(0x10, status=(0x00, 8), number=(0x48, 24), argument=(0x60, 32))
 
-# mlx5_ifc.h: query_issi_out
-ISSI = table(0x70, supported=(0x360, 32))
-
 # mlx5_ifc.h: manage_pages_in, manage_pages_out
 PAGES = table(0x10, returned=(0x40, 32), count=(0x60, 32))
-
-# mlx5_ifc.h: query_adapter_out
-ADAPTER = table(0x110, vendor=(0x148, 24), vsd_vendor=(0x170, 16), psid=(0x800, 128))
-
-# mlx5_ifc.h: cmd_hca_cap, atomic_caps
-GENERAL = table(
-    0x1000, log_max_srq_size=(0x80, 8), log_max_qp_size=(0x88, 8), log_max_qps=(0x9b, 5),
-    log_max_srqs=(0xab, 5), max_fast_sgl=(0xc0, 8), log_max_cq_size=(0xc8, 8),
-    log_max_cqs=(0xdb, 5), log_max_eq_size=(0xe0, 8), log_max_mkeys=(0xea, 6),
-    log_max_eqs=(0xfc, 4), max_indirection=(0x100, 8), log_max_region=(0x109, 7),
-    log_max_klms=(0x11a, 6), log_max_requests=(0x14a, 6), log_max_responses=(0x15a, 6),
-    gid_table=(0x170, 16), ack_delay=(0x1ab, 5), ports=(0x1b8, 8), log_max_message=(0x1c3, 5),
-    rates=(0x1e0, 16), cqe_version=(0x1fc, 4), compact_address=(0x200, 1),
-    umr_entity_disabled=(0x207, 1), umr_atomic_disabled=(0x208, 1), atomic=(0x21e, 1),
-    cq_ignores_overrun=(0x220, 1), cq_resize=(0x221, 1), cq_moderation=(0x222, 1),
-    block_loopback=(0x228, 1), windows=(0x231, 1), qkey_violations=(0x236, 1),
-    pkey_violations=(0x237, 1), xrc=(0x23c, 1), ud=(0x23d, 1), uc=(0x23e, 1), rc=(0x23f, 1),
-    log_uars=(0x24a, 6), log_page_size=(0x258, 8), driver_version=(0x261, 1),
-    log_send_bell=(0x26b, 5), max_sq_wqe=(0x290, 16), max_rq_wqe=(0x2b0, 16),
-    max_group_members=(0x2e7, 25), log_max_groups=(0x318, 8), log_max_transport_domains=(0x323, 5),
-    log_max_pds=(0x32b, 5), log_max_xrcds=(0x33b, 5), khz=(0x4e0, 32))
-ATOMIC_CAPABILITIES = table(0x1000, host_order=(0x40, 2), operations=(0x90, 16),
-                            qp_sizes=(0xb0, 16))
 
 # mlx5_ifc.h: query_hca_vport_context_out with hca_vport_context
 PORT = table(0x210, has_smi=(0x181, 1), physical_state=(0x190, 4), state=(0x19c, 4),
