@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Commands that no library would write get the kernel's errno. */
+/* Commands that no library would write get the kernel's errno. Multicast groups are limited. */
 
 #define UNIT_SETUP setup
 #define UNIT_TEARDOWN teardown
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <softhca/objects/objects.h>
+#include <softhca/qp/qp.h>
 #include <softhca/uverbs/cmd.h>
 
 #include <tests/unit/unit.h>
@@ -196,6 +197,24 @@ TEST(an_address_handle_with_a_wrong_gid_index_is_refused)
 	assert_int_equal(execute(&create, sizeof(create)), -ENODATA);
 	create.body.attr.grh.sgid_index = 255;
 	assert_int_equal(execute(&create, sizeof(create)), -EINVAL);
+}
+
+/* A group ends with its last member. */
+TEST(groups_are_limited_to_max_groups)
+{
+	static const uint8_t gid[16] = { 0xff, 0x12 };
+	struct hca_device *device = &machine.device[0];
+	struct hca_qp qp = { .device = device, .type = IBV_QPT_UD };
+
+	list_init(&qp.groups);
+	device->group_count = device->model->max_groups - 1;
+	assert_int_equal(mcast_attach(&qp, gid, 0xc001), 0);
+	assert_int_equal(mcast_attach(&qp, gid, 0xc002), -ENOMEM);
+	assert_int_equal(mcast_attach(&qp, gid, 0xc001), 0);
+	assert_int_equal(mcast_detach(&qp, gid, 0xc001), 0);
+	assert_int_equal(mcast_attach(&qp, gid, 0xc002), 0);
+	mcast_detach_all(&qp);
+	assert_int_equal(device->group_count, device->model->max_groups - 1);
 }
 
 int main(void)
