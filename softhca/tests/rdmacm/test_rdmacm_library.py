@@ -12,7 +12,7 @@ PROGRAMS = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"])
 
 
 @pytest.mark.parametrize("group", ["attributes", "channel", "commands", "datagrams", "groups",
-                                   "last_data", "refusals"])
+                                   "refusals"])
 def test_each_row_holds_and_each_refusal_has_a_reason_in_the_trace(run, softhca, tmp_path, group):
     trace = tmp_path / "trace"
     done = run([softhca, "run", f"--trace={trace}", "--", PROGRAMS / "rdmacm-rows", group],

@@ -28,8 +28,8 @@ PROGRAMS = {
 
 # {program: permitted exit statuses of its client, if not only 0}
 ENDS = {
-    # It takes POLLHUP (16) for a failure even with POLLIN: after the server has sent everything and
-    # closed. last_data.c shows that the data can be read then.
+    # It takes POLLHUP (16) for a failure even with POLLIN, though the data can be read then: after
+    # the server has sent everything and closed.
     "rstream-async": {0, 16},
 }
 
