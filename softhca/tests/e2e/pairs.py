@@ -6,10 +6,20 @@ import os
 import models
 from installed import need
 from running import free_port
-from servers import LISTENING
 
 # How many times in a row the programs must succeed.
 REPEAT = int(os.environ.get("SOFTHCA_TEST_REPEAT", "1"))
+
+# `listening PORT PID` returns when the process listens at the port, and fails when it has ended
+# before.
+LISTENING = r"""
+listening() {
+    until grep -q ":$(printf %04X $1) 00000000.*0A" /proc/net/tcp /proc/net/tcp6; do
+        kill -0 $2 2>/dev/null || return
+        sleep 0.02
+    done
+}
+"""
 
 # A server in the background, and a client as soon as it listens; both must succeed.
 PAIR = LISTENING + r"""

@@ -3,7 +3,6 @@
 it concerns."""
 
 import contextlib
-import re
 
 import pytest
 
@@ -89,19 +88,3 @@ def test_other_devices_get_no_event(daemon):
         raise_event(daemon, "lid_change")
         daemon.ask("ctl", "event", models.device(1), "sm_change")
         assert "SM_CHANGE" in shown.readline()
-
-
-@pytest.mark.parametrize("words, complaint", [
-    (["mlx4_0", "qp_fatal"], "needs the number"),
-    (["mlx4_0", "qp_fatal", "99"], "no QP 99"),
-    (["mlx4_0", "cq_err", "99"], "no CQ 99"),
-    (["mlx4_0", "srq_err", "99"], "no SRQ 99"),
-    (["mlx4_0", "port_err", "3"], "no port 3"),
-    (["mlx4_7", "port_err"], "no device mlx4_7"),
-    (["mlx4_0"], "event takes"),
-    (["mlx4_0", "qp_fatal", "4294967360"], "'4294967360' is not a number"),
-    (["mlx4_0", "qp_fatal", "-1"], "'-1' is not a number"),
-])
-def test_a_wrong_event_command_is_refused_with_its_reason(run, softhca, daemon, words, complaint):
-    done = run([softhca, "ctl", "event", *map(models.named, words)])
-    assert done.returncode == 1 and re.search(models.named(complaint), done.stderr)

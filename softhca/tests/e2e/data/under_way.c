@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -229,39 +230,32 @@ struct address {
 	uint16_t lid;
 };
 
-/* Memory of both processes. */
-struct meeting {
-	struct address ends[2];
-	uint8_t here[2][2];
-};
-
-/* The address of the other end, which has come as far. @me: 0 for the sender, 1 for the peer. */
-static struct address exchange(struct meeting *meeting, int me, int step,
-			       const struct address *mine)
+/* The address of the other end, which has come as far. */
+static struct address exchange(int fd, const struct address *mine)
 {
-	meeting->ends[me] = *mine;
-	__atomic_store_n(&meeting->here[me][step], 1, __ATOMIC_RELEASE);
-	NEED(rig_changes(&meeting->here[1 - me][step]));
-	return meeting->ends[1 - me];
+	struct address theirs;
+
+	NEED(write(fd, mine, sizeof(*mine)) == sizeof(*mine) &&
+	     read(fd, &theirs, sizeof(theirs)) == sizeof(theirs));
+	return theirs;
 }
 
 /* Returns when both ends are connected. */
-static struct address connect_by(struct meeting *meeting, int me, struct ibv_qp *qp,
-				 const struct address *mine, uint8_t rnr_retry)
+static struct address connect_by(int fd, struct ibv_qp *qp, const struct address *mine,
+				 uint8_t rnr_retry)
 {
-	const struct address theirs = exchange(meeting, me, 0, mine);
+	const struct address theirs = exchange(fd, mine);
 	struct rig_link link = rig_link_to(theirs.qpn, theirs.lid);
 
 	link.timeout = 8;
 	link.retry_cnt = 2;
 	link.rnr_retry = rnr_retry;
 	NEED(!rig_bring_up(qp, &link));
-	return exchange(meeting, me, 1, mine);
+	return exchange(fd, mine);
 }
 
 /* The peer posts receives until it is killed. */
-static void __attribute__((noreturn)) serve(const struct request *request,
-					     struct meeting *meeting)
+static void __attribute__((noreturn)) serve(const struct request *request, int fd)
 {
 	struct host *host = rig_host(1);
 	struct ibv_xrcd *xrcd = MADE(xrc_domain(host, -1, O_CREAT));
@@ -277,7 +271,7 @@ static void __attribute__((noreturn)) serve(const struct request *request,
 	memset(rig_map(BALLAST), 1, BALLAST);
 	for (int i = 0; request->receives && i < RIG_DEPTH / 2; i++)
 		NEED(!rig_post_srq(host, srq, 0, LENGTH, 1));
-	connect_by(meeting, 1, qp, &mine, 7);
+	connect_by(fd, qp, &mine, 7);
 	for (;;) {
 		if (ibv_poll_cq(host->cq, 1, &wc) == 1)
 			NEED(!rig_post_srq(host, srq, 0, LENGTH, 1));
@@ -332,17 +326,17 @@ static bool no_answer(const struct request *request, int round)
 	enum ibv_wc_status status;
 	struct address theirs;
 	struct ibv_send_wr wr;
-	struct meeting *meeting = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pid_t pid = fork();
+	int fds[2];
+	pid_t pid;
 
-	NEED(meeting != MAP_FAILED && pid >= 0);
+	NEED(!socketpair(AF_UNIX, SOCK_STREAM, 0, fds) && (pid = fork()) >= 0);
 	if (!pid)
-		serve(request, meeting);
-	theirs = connect_by(meeting, 0, qp, &mine, blocked ? 0 : 7);
+		serve(request, fds[1]);
+	theirs = connect_by(fds[0], qp, &mine, blocked ? 0 : 7);
 	wr = request_to(request, host, &theirs);
 	status = send_on(qp, &wr, pid, blocked || round % 2 ? 0 : 1 + round * 10);
-	NEED(waitpid(pid, NULL, 0) == pid && !munmap(meeting, 4096) && !ibv_destroy_qp(qp));
+	NEED(waitpid(pid, NULL, 0) == pid && !close(fds[0]) && !close(fds[1]) &&
+	     !ibv_destroy_qp(qp));
 	rig_free_host(host);
 	if (status != IBV_WC_RETRY_EXC_ERR)
 		printf("%s, round %d: %s\n", request->name, round, ibv_wc_status_str(status));

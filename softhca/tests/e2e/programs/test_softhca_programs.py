@@ -8,9 +8,8 @@ import pytest
 
 import models
 from installed import need
-from pairs import REPEAT
+from pairs import LISTENING, REPEAT
 from running import free_port
-from servers import LISTENING
 
 # 150 exchanges fill each ring of 50 three times. The default is 1,000, and in ibv_srq_pingpong
 # 1,000 for each of 16 QPs.

@@ -11,8 +11,8 @@ import pytest
 
 import models
 from installed import need
+from pairs import LISTENING
 from running import free_port
-from servers import LISTENING
 
 # MPI refuses to start as root, as in containers, or with more ranks than processors, unless these
 # are set.
