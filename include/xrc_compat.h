@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * For programs that are half ported: from a legacy object to the object of today's rdma-core behind
- * it, and back.
+ * For programs that are half ported. These functions lead from a legacy object to the object of
+ * today's rdma-core behind it, and back.
  *
  * Works with <infiniband/verbs.h> of OFED 1.x or of today, and does not include it. Destroy each
  * object by the API that created it. ibv_query_qp of a legacy XRC QP writes OFED's struct
@@ -39,15 +39,15 @@ struct ibv_srq *xrc_compat_srq(struct ibv_srq *legacy);
 struct ibv_srq *xrc_compat_legacy_srq(struct ibv_srq *srq);
 
 /**
- * xrc_compat_rcv_qp - the handle of this opened device on a receive QP that it created or
- * registered with; qp->qp_num is the number. libmlx5 crashes if such a handle is moved to RESET,
- * unless this device created the QP.
+ * xrc_compat_rcv_qp - the domain's device must have created the receive QP, or have registered with
+ * it. Returns the handle that this device has on it, whose qp_num is the number of the QP. If the
+ * device has only registered, libmlx5 crashes when the handle is moved to RESET.
  */
 struct ibv_qp *xrc_compat_rcv_qp(struct ibv_xrc_domain *domain, uint32_t qp_num);
 
 /**
- * xrc_compat_target_qp - the XRC_RECV QP beside a legacy XRC QP that sends and receives; EINVAL for
- * one that only sends. The legacy QP itself is the XRC_SEND QP of today.
+ * xrc_compat_target_qp - the XRC_RECV QP of a legacy XRC QP that sends and receives; EINVAL for one
+ * that only sends. The legacy QP itself is an XRC_SEND QP of today.
  */
 struct ibv_qp *xrc_compat_target_qp(struct ibv_qp *legacy);
 

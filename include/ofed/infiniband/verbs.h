@@ -260,7 +260,7 @@ enum ibv_event_type {
 };
 
 /*
- * If event_type has this bit, the event is of an XRC receive QP, and element.xrc_qp_num is its
+ * This bit in event_type marks an event of an XRC receive QP. Then element.xrc_qp_num is the QP's
  * number.
  */
 /* Bit 31 does not fit into an int; __extension__ keeps ISO C compilers from warning. */
@@ -704,8 +704,8 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, unio
 int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index, uint16_t *pkey);
 
 /*
- * Waits for the next event: 0, or -1 with errno. Acknowledge every event with ibv_ack_async_event;
- * this is not necessary if it has IBV_XRC_QP_EVENT_FLAG.
+ * Waits for the next event: 0, or -1 with errno. Every event must be acknowledged with
+ * ibv_ack_async_event, unless it has IBV_XRC_QP_EVENT_FLAG.
  */
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
 void ibv_ack_async_event(struct ibv_async_event *event);
@@ -761,10 +761,10 @@ const char *ibv_wc_status_str(enum ibv_wc_status status);
 /* ---- XRC verbs; each has a manual page ---- */
 
 /*
- * The domain of the file behind fd on this device, for every process that opens the same file; fd
- * -1: a private one. oflag: with O_CREAT it is created if it does not exist (else EAGAIN), with
- * O_EXCL it must not exist (else EINVAL). The descriptor may be closed and the file unlinked at
- * once.
+ * Opens the device's domain of the file behind fd. All processes that open the same file share it.
+ * If fd is -1, the domain is private. Without O_CREAT in oflag the domain must exist (else EAGAIN);
+ * with O_EXCL it must not exist (else EINVAL). Afterwards the descriptor may be closed and the file
+ * unlinked.
  */
 struct ibv_xrc_domain *ibv_open_xrc_domain(struct ibv_context *context, int fd, int oflag);
 
@@ -772,21 +772,21 @@ struct ibv_xrc_domain *ibv_open_xrc_domain(struct ibv_context *context, int fd, 
 int ibv_close_xrc_domain(struct ibv_xrc_domain *d);
 
 /*
- * An SRQ. Every receive QP of the domain delivers to it the messages for its xrc_srq_num;
+ * Every receive QP of the domain delivers the messages for this xrc_srq_num to the SRQ. The
  * completions are on xrc_cq.
  */
 struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrc_domain *xrc_domain,
 				   struct ibv_cq *xrc_cq, struct ibv_srq_init_attr *srq_init_attr);
 
 /*
- * A QP that only receives, and exists until the last registration with it is cancelled. The
- * caller's opened device is registered with it. Reads only xrc_domain of init_attr.
+ * Creates a QP that only receives, and registers the caller's opened device with it. The QP exists
+ * until the last registration with it is cancelled. Reads only xrc_domain of init_attr.
  */
 int ibv_create_xrc_rcv_qp(struct ibv_qp_init_attr *init_attr, uint32_t *xrc_rcv_qpn);
 
 /*
- * Any process that has the domain open may modify and query. RESET, INIT, RTR; RTS is not needed to
- * receive.
+ * Any process that has the domain open may modify and query the QP. To receive it must be in RTR,
+ * and need not be in RTS.
  */
 int ibv_modify_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num,
 			  struct ibv_qp_attr *attr, int attr_mask);
@@ -795,8 +795,8 @@ int ibv_query_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num,
 			 struct ibv_qp_init_attr *init_attr);
 
 /*
- * An opened device has one registration with a QP, however often it registers. EINVAL: no such QP
- * in the domain.
+ * An opened device has one registration with a QP, however often it registers. EINVAL if the domain
+ * has no such QP.
  */
 int ibv_reg_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num);
 int ibv_unreg_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num);
@@ -832,10 +832,7 @@ static inline int ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 	return qp->context->ops.post_recv(qp, wr, bad_wr);
 }
 
-/*
- * A driver that does not know link_layer does not write the two last members, so they are cleared
- * first.
- */
+/* Old drivers do not write the last two members, so these are cleared first. */
 static inline int ___ibv_query_port(struct ibv_context *context, uint8_t port_num,
 				    struct ibv_port_attr *port_attr)
 {

@@ -8,8 +8,8 @@
  * the library of xrc-compat nor its command. If a name of that API means something else today, it
  * is a macro here for a type or function that begins with xsrq_.
  *
- * Difference: qp->srq is the provider's SRQ, so its type is not that of the program's own SRQs. An
- * event of an SRQ that another library has created names that SRQ, whose srq_context must be even.
+ * Difference: qp->srq is the provider's SRQ, so its type is not that of the program's own SRQs. If
+ * another library creates SRQs, their srq_context must be even; then their events name them.
  */
 #ifndef XSRQ_VERBS_H
 #define XSRQ_VERBS_H
@@ -31,12 +31,12 @@ extern "C" {
 
 /* ---- Types ---- */
 
-/* The handle of an SRQ of this header. The kernel's handles count from 0. */
+/* Marks an SRQ of this header by its handle. The kernel's handles count from 0. */
 #define XSRQ_HANDLE 0xfffffffdu
 
 /*
- * As today's up to the handle. Today's has no room for the rest, so the provider has an SRQ of its
- * own, xsrq_real.
+ * Has the layout of today's struct ibv_srq up to the handle. That struct has no room for the rest.
+ * So the provider's SRQ is a second one, xsrq_real.
  */
 struct xsrq_srq {
 	struct ibv_context *context;
@@ -66,7 +66,7 @@ struct xsrq_srq_init_attr {
 	} ext;
 };
 
-/* As today's up to ext. */
+/* Has the layout of today's struct up to ext. */
 struct xsrq_qp_init_attr {
 	void *qp_context;
 	struct ibv_cq *send_cq;
@@ -83,8 +83,8 @@ struct xsrq_qp_init_attr {
 };
 
 /*
- * As today's. remote_srqn is where today's qp_type.xrc has it, so it does not overlap the other
- * members of wr.
+ * Has the layout of today's struct. remote_srqn is where today's qp_type.xrc has it, behind the
+ * other members of wr.
  */
 struct xsrq_send_wr {
 	uint64_t wr_id;
@@ -130,8 +130,8 @@ struct xsrq_async_event {
 };
 
 /*
- * These are passed to today's functions without a copy. If rdma-core changes its own, this does not
- * compile.
+ * Today's functions get these structs without a copy. If rdma-core changes its own structs, this
+ * does not compile.
  */
 typedef char xsrq_check_srq[offsetof(struct ibv_srq, handle) == offsetof(struct xsrq_srq, handle)
 				    ? 1
@@ -158,15 +158,15 @@ static inline struct ibv_xrcd *xsrq_open_xrcd(struct ibv_context *context, int f
 
 /* ---- SRQs ---- */
 
-/* The provider's SRQ; srq itself if it was not created by this header. */
+/* The provider's SRQ; srq itself if another library created it. */
 static inline struct ibv_srq *xsrq_real(struct xsrq_srq *srq)
 {
 	return srq && srq->handle == XSRQ_HANDLE ? srq->xsrq_real : (struct ibv_srq *)srq;
 }
 
 /*
- * The program's SRQ; real itself if it was not created by this header. xsrq_fill() makes the
- * srq_context odd. One that another library has set is even.
+ * The program's SRQ; real itself if another library created it. xsrq_fill() sets an odd
+ * srq_context, other libraries set an even one.
  */
 static inline struct xsrq_srq *xsrq_of(struct ibv_srq *real)
 {
@@ -309,7 +309,7 @@ static inline int xsrq_post_srq_recv(struct xsrq_srq *srq, struct ibv_recv_wr *w
 
 /* ---- QPs ---- */
 
-/* The caller copies cap back to attr; nothing else of *today. */
+/* After the call, only cap has to be copied back to attr. */
 static inline void xsrq_fill_qp_attr(struct ibv_qp_init_attr *today,
 				     const struct xsrq_qp_init_attr *attr)
 {

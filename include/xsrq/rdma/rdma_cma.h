@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 /*
- * librdmacm creates a QP with the SRQ of its id, which must be the provider's then. Returns the SRQ
- * that was there.
+ * Gives the id this SRQ, and returns the one it had. librdmacm uses the SRQ of the id, so it must
+ * find the provider's SRQ there.
  */
 static inline struct xsrq_srq *xsrq_swap_srq(struct rdma_cm_id *id, struct xsrq_srq *srq)
 {
@@ -55,9 +55,9 @@ static inline int xsrq_rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
 }
 
 /*
- * librdmacm keeps the attributes for later connections, but without ext. The domain of an
- * IBV_QPT_XRC_RECV QP would be lost, so that type is EINVAL here. Create such a QP by
- * rdma_create_qp, after the connection request.
+ * librdmacm keeps the attributes for later connections, but without ext. An IBV_QPT_XRC_RECV QP
+ * would lose its domain, so that type is EINVAL here. Create such a QP by rdma_create_qp(), after
+ * the connection request.
  */
 static inline int xsrq_rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res,
 				      struct ibv_pd *pd, struct xsrq_qp_init_attr *attr)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Today's <rdma/rdma_verbs.h> for programs in the XRC API of 2011: the SRQ of an id has ext.xrc,
- * and may be in a domain.
+ * Today's <rdma/rdma_verbs.h> for programs in the XRC API of 2011, where the SRQ of an id may be an
+ * XRC SRQ.
  */
 #ifndef XSRQ_RDMA_VERBS_H
 #define XSRQ_RDMA_VERBS_H
@@ -34,8 +34,8 @@ static inline int xsrq_rdma_create_on(struct rdma_cm_id *id, struct ibv_pd *pd,
 }
 
 /*
- * Without a CQ in ext.xrc, librdmacm creates one with a channel. Without pd it takes that of the
- * id. An id has one SRQ.
+ * An id has at most one SRQ. If pd is NULL, librdmacm takes that of the id. If ext.xrc.cq is NULL,
+ * librdmacm creates a CQ with a channel.
  */
 static inline int xsrq_rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
 				       struct xsrq_srq_init_attr *attr)
