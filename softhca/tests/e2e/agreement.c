@@ -60,8 +60,7 @@ static bool domain_is_free(struct host *host, int fd)
 {
 	struct ibv_xrcd *xrcd = xrc_domain(host, fd, O_CREAT | O_EXCL);
 
-	CHECK(xrcd && !ibv_close_xrcd(xrcd));
-	return true;
+	return xrcd && !ibv_close_xrcd(xrcd);
 }
 
 /*
@@ -130,8 +129,7 @@ static struct shared share(void)
 
 static bool nothing_more(struct ibv_context *ctx)
 {
-	CHECK(!rig_readable(ctx->async_fd, 50));
-	return true;
+	return !rig_readable(ctx->async_fd, 50);
 }
 
 CASE(opened_handle_outlives_the_creator)

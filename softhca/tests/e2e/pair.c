@@ -50,8 +50,10 @@ bool pair_tear_down(struct pair *pair)
 
 void pair_pattern(uint8_t *at, size_t length, unsigned int seed)
 {
-	for (size_t i = 0; i < length; i++)
-		at[i] = (uint8_t)(seed + i * 7);
+	for (size_t i = 0; i < length; i++) {
+		seed = seed * 1664525u + 1013904223u;
+		at[i] = (uint8_t)(seed >> 24);
+	}
 }
 
 int pair_post_recv(const struct pair *pair, size_t offset, uint32_t length, uint64_t wr_id)

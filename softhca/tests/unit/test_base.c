@@ -47,8 +47,6 @@ TEST(two_tables_share_one_sequence)
 	numtab_free(&srqs);
 }
 
-/* ---- timers ---- */
-
 static uint64_t now, last; /* the time, and the deadline of the timer that ran last */
 static int calls;
 

@@ -46,12 +46,7 @@ static bool all_arrive_once(enum ibv_qp_type type)
 
 CASE(sends_once)
 {
-	return all_arrive_once(IBV_QPT_RC);
-}
-
-CASE(xrc_sends_once)
-{
-	return all_arrive_once(IBV_QPT_XRC_SEND);
+	return all_arrive_once(IBV_QPT_RC) && all_arrive_once(IBV_QPT_XRC_SEND);
 }
 
 /*

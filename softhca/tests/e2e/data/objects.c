@@ -56,8 +56,7 @@ static bool send_by(const struct shared *s, int i, uint8_t byte)
 
 static bool got(const struct shared *s, int i, uint8_t byte)
 {
-	CHECK(rig_completes(s->cq[i], byte, IBV_WC_SUCCESS) && s->b->buffer[byte] == byte);
-	return true;
+	return rig_completes(s->cq[i], byte, IBV_WC_SUCCESS) && s->b->buffer[byte] == byte;
 }
 
 /*

@@ -47,14 +47,6 @@ static uint8_t *memory(const struct ibv_sge *sge)
 	return (uint8_t *)(uintptr_t)sge->addr;
 }
 
-static void fill(uint8_t *at, size_t length, uint32_t seed)
-{
-	for (size_t i = 0; i < length; i++) {
-		seed = seed * 1664525u + 1013904223u;
-		at[i] = (uint8_t)(seed >> 24);
-	}
-}
-
 static struct ibv_send_wr long_request(struct ibv_sge *from, enum ibv_wr_opcode opcode,
 				       const struct ibv_sge *to)
 {
@@ -78,8 +70,8 @@ static bool each_operation(enum ibv_qp_type type)
 		struct ibv_send_wr wr = long_request(&from, opcodes[i], &to);
 		struct ibv_wc wc;
 
-		fill(out, LONG, (uint32_t)i);
-		fill(in, LONG, 77);
+		pair_pattern(out, LONG, (unsigned int)i);
+		pair_pattern(in, LONG, 77);
 		CHECK(!rig_post_sge(pair.qb, NULL, to, 5) &&
 		      rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
 		CHECK(!memcmp(out, in, from.length) &&
@@ -125,7 +117,7 @@ static struct midway begin(void)
 	}
 	m.from = huge_region(m.pair.a);
 	m.to = huge_region(m.pair.b);
-	fill(memory(&m.from), CHUNK, 5);
+	pair_pattern(memory(&m.from), CHUNK, 5);
 	NEED(!rig_post_sge(NULL, m.srq, m.to, 1) && !rig_post_srq(m.pair.b, m.srq, 0, 100, 2));
 	wr = long_request(&m.from, IBV_WR_SEND, &m.to);
 	m.start = seconds();
