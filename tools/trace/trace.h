@@ -6,8 +6,6 @@
 #include "library/record.h"
 #include "tools/common/common.h"
 
-#include <stdio.h>
-
 /* A domain that was opened and not closed, or a registration that was not cancelled. */
 struct left {
 	unsigned int site;	/* the number of the place that made it */

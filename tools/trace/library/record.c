@@ -7,7 +7,6 @@
 #include <execinfo.h>
 #include <link.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -100,16 +99,20 @@ static int name_modules(struct dl_phdr_info *info, size_t size, void *context)
 	/* The main program has no name in the loader's list. */
 	const char *path = info->dlpi_name[0] ? info->dlpi_name : program_path;
 
+	int unnamed = 0;
+
 	(void)size;
 	for (uint32_t i = 0; i < record->frame_count; i++) {
 		struct trace_frame *frame = &record->frames[i];
 
+		unnamed += !frame->module[0];
 		if (frame->module[0] || !has(info, (uintptr_t)frame->offset))
 			continue;
 		frame->offset -= info->dlpi_addr;
 		memcpy(frame->module, path, strnlen(path, sizeof(frame->module) - 1));
+		unnamed--;
 	}
-	return 0;
+	return !unnamed; /* ends the walk */
 }
 
 /* The C library walks the stack, and the command finds the names. No system call is made. */
