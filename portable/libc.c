@@ -31,7 +31,6 @@ int portable_close_range(unsigned int first, unsigned int last, int flags)
 }
 #endif
 
-#ifndef HAVE_EPOLL_PWAIT2
 /* An epoll descriptor can itself be polled, and ppoll() takes nanoseconds. */
 int portable_epoll_pwait2(int epoll_fd, struct epoll_event *events, int count,
 		      const struct timespec *timeout, const sigset_t *mask)
@@ -41,7 +40,6 @@ int portable_epoll_pwait2(int epoll_fd, struct epoll_event *events, int count,
 
 	return ready > 0 ? epoll_wait(epoll_fd, events, count, 0) : ready;
 }
-#endif
 
 #ifndef HAVE_STRERRORNAME_NP
 #ifdef EFTYPE /* only headers of newer kernels have it */

@@ -54,9 +54,10 @@ int portable_close_range(unsigned int first, unsigned int last, int flags);
 #define close_range portable_close_range
 #endif
 
-#ifndef HAVE_EPOLL_PWAIT2 /* glibc 2.35 */
+/* Always there: glibc's epoll_pwait2() fails with ENOSYS before Linux 5.11. */
 int portable_epoll_pwait2(int epoll_fd, struct epoll_event *events, int count,
-		      const struct timespec *timeout, const sigset_t *mask);
+			  const struct timespec *timeout, const sigset_t *mask);
+#ifndef HAVE_EPOLL_PWAIT2 /* glibc 2.35 */
 #define epoll_pwait2 portable_epoll_pwait2
 #endif
 

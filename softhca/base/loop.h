@@ -21,7 +21,10 @@ void loop_forget(int fd);
 /* Calls back when the process has ended. Returns a pidfd that the caller closes, or -errno. */
 int loop_watch_process(pid_t pid, struct watch *watch);
 
-/* Waits at most @nanoseconds and calls what is ready; only the ends of owners if there are any. */
-void loop_wait(uint64_t nanoseconds);
+/*
+ * Waits at most @nanoseconds and calls the watches that are ready. If any owner has ended, it calls
+ * only the watches of such owners. 0 or -errno.
+ */
+int loop_wait(uint64_t nanoseconds);
 
 #endif

@@ -96,19 +96,23 @@ static void raise_limits(void)
 	mallopt(M_MMAP_THRESHOLD, 1 << 17);
 }
 
-static void serve(struct hca_machine *machine, const struct end *end)
+/* 0, or -errno when the daemon cannot wait for its descriptors. */
+static int serve(struct hca_machine *machine, const struct end *end)
 {
-	for (;;) {
+	int err = 0;
+
+	while (!err) {
 		uint64_t nap = engine_turn(machine);
 
 		server_reap();
 		if (machine->stop || end->asked)
-			return;
+			break;
 		/* A run's daemon stays for children of the run that still use it. */
 		if (end->launcher_gone && server_idle())
-			return;
-		loop_wait(nap);
+			break;
+		err = loop_wait(nap);
 	}
+	return err;
 }
 
 int server_fail(char *why, size_t size, const char *what, int err)
@@ -139,10 +143,11 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 		err = cm_init(&machine->cm);
 	if (!err)
 		err = watch_signals(end);
-	if (!err)
-		err = watch_launcher(end, plan->until);
 	if (err)
 		return server_fail(why, size, "cannot start", err);
+	err = watch_launcher(end, plan->until);
+	if (err)
+		return server_fail(why, size, "pidfd_open (Linux 5.3)", err);
 	err = open_trace(machine, why, size);
 	if (err)
 		return err;
@@ -206,7 +211,7 @@ static void __attribute__((noreturn)) live(const struct daemon_plan *plan, int r
 		err = server_fail(why, sizeof(why), "/", -errno);
 	tell(ready, why);
 	if (!err) {
-		serve(&machine, &end);
+		err = serve(&machine, &end);
 		server_close();
 	}
 	cm_free(&machine.cm);

@@ -75,6 +75,14 @@ def test_a_daemon_that_does_not_start_is_reported(run, softhca, place, begin, me
         assert message in done.stderr
 
 
+def test_a_kernel_without_epoll_pwait2(run, softhca, place):
+    if not shutil.which("strace"):
+        pytest.skip("strace is not installed")
+    done = run(["strace", "-f", "-qq", "-o/dev/null", "-etrace=epoll_pwait2",
+                "-einject=epoll_pwait2:error=ENOSYS", softhca, "run", "--", softhca, "status"])
+    assert done.returncode == 0 and done.stdout.startswith("softhca: pid "), done
+
+
 @pytest.mark.parametrize("words, message", [
     ("frobnicate", "unknown command 'frobnicate'; there are: status stop"),
     ("status word", "status takes no argument"),
