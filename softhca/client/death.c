@@ -85,7 +85,8 @@ static void start(void)
 
 void death_watch(int sock, int fd)
 {
-	struct epoll_event event = { .data.fd = fd }; /* EPOLLHUP is reported in any case */
+	/* EPOLLHUP is reported in any case: once, since dev_died() may find another file at @fd. */
+	struct epoll_event event = { .events = EPOLLONESHOT, .data.fd = fd };
 
 	pthread_mutex_lock(&lock);
 	if (ends < 0)

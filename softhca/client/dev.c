@@ -44,12 +44,11 @@ static void child_after_fork(void)
 	for (int fd = 0; fd <= atomic_load(&highest); fd++) {
 		struct dev *dev = atomic_load(&table[fd]);
 
-		if (!dev || dev->pid == INHERITED)
+		if (!dev || dev->pid == LOST)
 			continue;
 		/* The connection must end with the parent, not with the last of its children. */
 		close_files(dev);
-		dev->pid = INHERITED;
-		real()->fstat(fd, &dev->inherited);
+		dev->pid = LOST;
 	}
 	atomic_store(&opened, 0);
 	arena_forked();
@@ -63,19 +62,31 @@ static void watch_forks(void)
 
 /* ---- the table ---- */
 
-/* closefrom(), close_range() and dup2() are not interposed. Table locked. */
+/*
+ * closefrom(), close_range() and dup2() are not interposed. A vfork() child shares the table, but
+ * not the descriptors. Table locked.
+ */
 static bool is_reused(const struct dev *dev, int fd)
 {
 	struct stat st;
 	int saved = errno;
-	bool same;
+	bool same = !real()->fstat(fd, &st) && st.st_dev == dev->file.st_dev &&
+		    st.st_ino == dev->file.st_ino;
 
-	if (dev->pid != INHERITED)
-		return false;
-	same = !real()->fstat(fd, &st) && st.st_dev == dev->inherited.st_dev &&
-	       st.st_ino == dev->inherited.st_ino;
 	errno = saved;
-	return !same;
+	return !same && (dev->pid == LOST || dev->pid == getpid());
+}
+
+/*
+ * The descriptors of a context of this process stay open: closefrom() may have closed them, too,
+ * and their numbers may be those of other files now. Table locked.
+ */
+static void lose(struct dev *dev, int fd)
+{
+	atomic_store(&table[fd], NULL);
+	if (dev->pid != LOST)
+		atomic_fetch_sub(&opened, 1);
+	dev->pid = LOST;
 }
 
 struct dev *dev_get(int fd)
@@ -87,7 +98,7 @@ struct dev *dev_get(int fd)
 	pthread_mutex_lock(&table_lock);
 	dev = atomic_load(&table[fd]);
 	if (dev && is_reused(dev, fd)) {
-		atomic_store(&table[fd], NULL);
+		lose(dev, fd);
 		gone = dev;
 		dev = NULL;
 	}
@@ -101,7 +112,7 @@ struct dev *dev_get(int fd)
 
 static void dev_free(struct dev *dev)
 {
-	if (dev->pid != INHERITED)
+	if (dev->pid != LOST)
 		close_files(dev);
 	pthread_mutex_destroy(&dev->command);
 	cqs_free(&dev->cqs);
@@ -240,6 +251,7 @@ static int enter_table(struct dev *dev, int flags)
 		real()->close(fd);
 		return -EMFILE;
 	}
+	real()->fstat(fd, &dev->file);
 	pthread_mutex_lock(&table_lock);
 	atomic_store(&table[fd], dev);
 	if (fd > atomic_load(&highest))
@@ -351,12 +363,12 @@ static int leave_table(struct dev *dev, int fd)
 
 int dev_close(struct dev *dev, int fd)
 {
-	bool forked = dev->pid == INHERITED;
+	bool lost = dev->pid == LOST;
 
 	/* A vfork() child closes its descriptor; the context stays its parent's. */
-	if (!forked && dev->pid != getpid())
+	if (!lost && dev->pid != getpid())
 		return real()->close(fd);
-	if (!forked) {
+	if (!lost) {
 		atomic_fetch_sub(&opened, 1);
 		/* A thread that waits for an event goes on waiting, as in the kernel. */
 		death_forget(dev->sock);

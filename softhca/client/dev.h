@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 
 struct dev {
-	pid_t pid; /* that opened it; INHERITED in a forked child */
-	struct stat inherited; /* the file; the child may use the number for another one */
+	pid_t pid; /* that opened it; LOST in a forked child, and when the number was reused */
+	struct stat file; /* that stands for it; the program may use the number for another one */
 	int sock;
 	bool cm;
 	bool mmap_commands;
@@ -26,6 +26,6 @@ struct dev {
 	atomic_bool closing; /* written under it: no command follows */
 };
 
-#define INHERITED ((pid_t)-1)
+#define LOST ((pid_t)-1)
 
 #endif

@@ -21,9 +21,13 @@
 
 static atomic_bool ours[MAX_FDS];
 
+/* closefrom(), close_range() and dup2() are not interposed: the number may be a socket's by now. */
 bool netlink_is(int fd)
 {
-	return fd >= 0 && fd < MAX_FDS && atomic_load_explicit(&ours[fd], memory_order_relaxed);
+	struct stat st;
+
+	return fd >= 0 && fd < MAX_FDS && atomic_load_explicit(&ours[fd], memory_order_relaxed) &&
+	       !real()->fstat(fd, &st) && !S_ISSOCK(st.st_mode);
 }
 
 int netlink_open(int type)
@@ -42,7 +46,7 @@ int netlink_open(int type)
 
 void netlink_closed(int fd)
 {
-	if (netlink_is(fd))
+	if (fd >= 0 && fd < MAX_FDS)
 		atomic_store(&ours[fd], false);
 }
 

@@ -130,6 +130,16 @@ assert v.ibv_alloc_pd(ctx)
     assert done.returncode == 0, done.stderr
 
 
+def test_the_number_of_a_context_may_be_used_after_dup2(run, daemon, tmp_path):
+    done = run(script("""
+import os, sys
+fd = os.open("/dev/infiniband/uverbs0", os.O_RDWR)
+os.dup2(os.open(sys.argv[1], os.O_RDWR | os.O_CREAT), fd)
+assert os.write(fd, b"written once") == 12
+""", tmp_path / "log"))
+    assert done.returncode == 0 and (tmp_path / "log").read_text() == "written once", done.stderr
+
+
 def test_forked_child_cannot_use_an_inherited_context(run, daemon):
     """A child's use of an inherited context fails, its end does not end the parent's, and it opens
     its own. Copies of the descriptors do not keep the context when the parent has ended."""
