@@ -64,6 +64,9 @@ struct real_calls {
 /* Looked up at the first use: hooks can run before any constructor of this library. */
 const struct real_calls *real(void);
 
+/* A function of libibverbs, which the program may have loaded by dlopen(); NULL if it has none. */
+void *real_verb(const char *name);
+
 /* Whether this code address is in a library of that name. */
 bool real_calls_from(const void *caller, const char *library);
 

@@ -328,16 +328,19 @@ HOOK ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 
 #define NO_VLAN 0xffff
 
-__attribute__((visibility("default"))) int ibv_resolve_eth_l2_from_gid(struct ibv_context *context,
-								       struct ibv_ah_attr *attr,
-								       uint8_t eth_mac[6],
-								       uint16_t *vid);
+typedef int resolve_fn(struct ibv_context *context, struct ibv_ah_attr *attr, uint8_t eth_mac[6],
+		       uint16_t *vid);
+HOOK resolve_fn ibv_resolve_eth_l2_from_gid;
 
 /* The emulated wire finds the receiver by its GID, so any address will do. */
-int ibv_resolve_eth_l2_from_gid(struct ibv_context *context, struct ibv_ah_attr *attr,
-				uint8_t eth_mac[6], uint16_t *vid)
+HOOK int ibv_resolve_eth_l2_from_gid(struct ibv_context *context, struct ibv_ah_attr *attr,
+				     uint8_t eth_mac[6], uint16_t *vid)
 {
-	(void)context;
+	resolve_fn *next;
+
+	*(void **)&next = place_dir() ? NULL : real_verb("ibv_resolve_eth_l2_from_gid");
+	if (next)
+		return next(context, attr, eth_mac, vid);
 	if (!attr->is_global)
 		return -EINVAL;
 	memcpy(eth_mac, attr->grh.dgid.raw + 10, 6);
