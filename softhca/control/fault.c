@@ -118,33 +118,50 @@ static int parse(int count, const char *const *word, struct change *change)
 	return -EINVAL;
 }
 
-static int apply(const struct change *change, struct hca_device *device)
+static void apply(const struct change *change, struct hca_device *device)
 {
 	struct faults *faults = &device->faults;
 
 	switch (change->what) {
 	case CLEAR:
 		fault_clear(faults);
-		return 0;
+		break;
 	case SEED:
 		fault_seed(faults, change->seed + (uint64_t)device->index);
-		return 0;
+		break;
 	case RATE:
 		faults->rate[change->kind] = change->rate;
 		if (change->kind == FAULT_DELAY)
 			faults->delay = change->delay;
-		return 0;
-	default:
-		return fault_plan_command(faults, change->planned.command, change->planned.err,
-					  change->planned.times);
+		break;
+	case COMMAND:
+		fault_plan_command(faults, change->planned.command, change->planned.err,
+				   change->planned.times);
+		break;
 	}
+}
+
+/* Changes all of them or, after a message, none. */
+static int apply_to(struct request *request, const struct change *change,
+		    struct hca_device *devices, int count)
+{
+	for (int i = 0; change->what == COMMAND && i < count; i++) {
+		if (!fault_is_full(&devices[i].faults))
+			continue;
+		fprintf(request->out, "%s has %d planned faults already\n", devices[i].name,
+			FAULT_COMMANDS);
+		return -ENOSPC;
+	}
+	for (int i = 0; i < count; i++)
+		apply(change, &devices[i]);
+	return 0;
 }
 
 int control_fault(struct request *request)
 {
 	struct change change = { 0 };
+	struct hca_machine *machine = request->machine;
 	struct hca_device *only;
-	int err = 0;
 
 	if (request->count == 1)
 		return list(request);
@@ -152,9 +169,7 @@ int control_fault(struct request *request)
 		return control_usage(request);
 	if (strcmp(request->word[1], "all")) {
 		only = control_device(request, request->word[1]);
-		return only ? apply(&change, only) : -ENOENT;
+		return only ? apply_to(request, &change, only, 1) : -ENOENT;
 	}
-	for (int i = 0; i < request->machine->settings.devices && !err; i++)
-		err = apply(&change, &request->machine->device[i]);
-	return err;
+	return apply_to(request, &change, machine->device, machine->settings.devices);
 }

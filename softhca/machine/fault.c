@@ -41,15 +41,27 @@ bool fault_loses(struct faults *faults)
 	return fault_strikes(faults, FAULT_DROP) || fault_strikes(faults, FAULT_CORRUPT);
 }
 
-int fault_plan_command(struct faults *faults, uint32_t command, int err, uint32_t times)
+/* FAULT_COMMANDS when there is none. */
+static int free_slot(const struct faults *faults)
 {
-	for (int i = 0; i < FAULT_COMMANDS; i++) {
-		if (faults->command[i].times)
-			continue;
-		faults->command[i] = (struct fault_command){ command, err, times };
-		return 0;
-	}
-	return -ENOSPC;
+	int slot = 0;
+
+	while (slot < FAULT_COMMANDS && faults->command[slot].times)
+		slot++;
+	return slot;
+}
+
+bool fault_is_full(const struct faults *faults)
+{
+	return free_slot(faults) == FAULT_COMMANDS;
+}
+
+void fault_plan_command(struct faults *faults, uint32_t command, int err, uint32_t times)
+{
+	int slot = free_slot(faults);
+
+	if (slot < FAULT_COMMANDS)
+		faults->command[slot] = (struct fault_command){ command, err, times };
 }
 
 int fault_of_command(struct faults *faults, uint32_t command)

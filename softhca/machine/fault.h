@@ -47,8 +47,11 @@ bool fault_strikes(struct faults *faults, enum fault_kind kind);
 /* A packet that never arrives, or not in good order. */
 bool fault_loses(struct faults *faults);
 
-/* 0 or -ENOSPC when too many are waiting already. */
-int fault_plan_command(struct faults *faults, uint32_t command, int err, uint32_t times);
+/* Whether FAULT_COMMANDS failures are planned already. */
+bool fault_is_full(const struct faults *faults);
+
+/* Only if there is room. */
+void fault_plan_command(struct faults *faults, uint32_t command, int err, uint32_t times);
 
 /* 0, or the -errno with which the command fails. */
 int fault_of_command(struct faults *faults, uint32_t command);

@@ -87,3 +87,12 @@ def test_a_fault_for_all_is_set_on_each_device(run, softhca):
     script = f'"{softhca}" ctl fault all drop 5% && "{softhca}" ctl fault'
     done = run([softhca, "run", "--devices=3", "--", "sh", "-c", script])
     assert re.findall(r"^(\S+) .*drop=5%", done.stdout, re.M) == [*map(models.device, range(3))]
+
+
+def test_too_many_planned_failures_change_no_device(run, softhca):
+    last = models.device(1)
+    script = f"""for i in 1 2 3 4 5 6 7 8; do "{softhca}" ctl fault {last} command any EIO; done
+"{softhca}" ctl fault all command any EIO; "{softhca}" ctl fault"""
+    done = run([softhca, "run", "--", "sh", "-c", script])
+    assert done.stderr == f"{last} has 8 planned faults already\n"
+    assert done.stdout.count("any=EIO") == 8
