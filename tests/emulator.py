@@ -53,9 +53,8 @@ class Daemon:
                             for i in now["cm_ids"]), "listener")
 
     def until_empty(self):
-        """Waits until no program uses it. Open files of the connection manager are in no list, but
-        count as contexts."""
-        self.until(lambda now: ", 0 contexts" in now, "end of all programs", self.status)
+        """Waits until no program uses it."""
+        self.until(lambda now: ", 0 contexts, 0 files" in now, "end of all programs", self.status)
         left = self.objects()
         assert left["contexts"] == left["cm_ids"] == [], left
         for device in left["devices"]:

@@ -42,16 +42,17 @@ int control_usage(const struct request *request)
 
 static int do_status(struct request *request)
 {
-	const struct settings *settings = &request->machine->settings;
+	const struct hca_machine *machine = request->machine;
+	const struct settings *settings = &machine->settings;
+	unsigned int contexts = 0;
 
-	fprintf(request->out, "softhca: pid %d, %d devices of %d ports, %u contexts\n",
-		(int)getpid(), settings->devices, settings->ports,
-		list_length(&request->machine->clients));
+	for (int i = 0; i < settings->devices; i++)
+		contexts += list_length(&machine->device[i].contexts);
 	fprintf(request->out,
-		"model=%s xrc=%s open_qp=%s open_events=%s strict=%s arena=%s nap=%d\n",
-		settings->model->name, settings->xrc ? "on" : "off",
-		settings->open_qp ? "on" : "off", settings->open_events ? "on" : "off",
-		settings->strict ? "on" : "off", settings->arena ? "on" : "off", settings->nap);
+		"softhca: pid %d, %d devices of %d ports, %u contexts, %u files of rdma_cm\n",
+		(int)getpid(), settings->devices, settings->ports, contexts,
+		list_length(&machine->clients) - contexts);
+	settings_print(settings, request->out);
 	return 0;
 }
 

@@ -13,7 +13,7 @@ struct row {
 	const char *name;
 	enum kind kind;
 	size_t offset;
-	int least, most; /* of a LIMIT 0: what the model can */
+	int least, most; /* LIMIT rows: most = 0 is the model's limit */
 	const char *help;
 };
 
@@ -243,32 +243,41 @@ static void print_limit(FILE *out, const struct row *row)
 			models[i]->title);
 }
 
-static void print_default(FILE *out, const struct row *row)
+static void print_value(FILE *out, const struct settings *settings, const struct row *row)
 {
-	const void *value = (const char *)&settings_default + row->offset;
+	const void *value = (const char *)settings + row->offset;
 
 	switch (row->kind) {
 	case MODEL:
-		fprintf(out, "default %s", settings_default.model->name);
+		fputs(settings->model->name, out);
 		break;
 	case LINK:
 	case SWITCH:
-		fprintf(out, "default %s", words[row->kind][!*(const bool *)value]);
+		fputs(words[row->kind][!*(const bool *)value], out);
 		break;
 	case NUMBER:
-		fprintf(out, "%d to %d, default %d", row->least, row->most, *(const int *)value);
-		break;
 	case LIMIT:
-		print_limit(out, row);
+		fprintf(out, "%d", *(const int *)value);
 		break;
 	case ADDRESS:
-		fprintf(out, "default %s",
-			inet_ntoa((struct in_addr){ htonl(*(const uint32_t *)value) }));
+		fputs(inet_ntoa((struct in_addr){ htonl(*(const uint32_t *)value) }), out);
 		break;
 	default:
-		fprintf(out, "default none");
+		fputs(*(const char *)value ? value : "none", out);
 		break;
 	}
+}
+
+static void print_default(FILE *out, const struct row *row)
+{
+	if (row->kind == LIMIT) {
+		print_limit(out, row);
+		return;
+	}
+	if (row->kind == NUMBER)
+		fprintf(out, "%d to %d, ", row->least, row->most);
+	fputs("default ", out);
+	print_value(out, &settings_default, row);
 }
 
 static void print_shape(FILE *out, const struct row *row)
@@ -289,6 +298,15 @@ static void print_shape(FILE *out, const struct row *row)
 uint32_t settings_address(const struct settings *settings, int device, int port)
 {
 	return settings->address + (uint32_t)device * 256 + (uint32_t)port - 1;
+}
+
+void settings_print(const struct settings *settings, FILE *out)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		fprintf(out, "%s%s=", i ? " " : "", rows[i].name);
+		print_value(out, settings, &rows[i]);
+	}
+	fputc('\n', out);
 }
 
 void settings_help(FILE *out)

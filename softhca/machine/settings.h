@@ -42,7 +42,10 @@ int settings_complete(struct settings *settings, char *why, size_t size);
 /* The IPv4 address of a port; adapters and ports are counted from 0 and 1. */
 uint32_t settings_address(const struct settings *settings, int device, int port);
 
-/* One line per setting with its range, default and meaning. */
+/* All settings on one line, as settings_take() takes them. */
+void settings_print(const struct settings *settings, FILE *out);
+
+/* Two lines per setting with its range, default and meaning. */
 void settings_help(FILE *out);
 
 #endif

@@ -51,6 +51,12 @@ def test_the_page_describes_each_setting(page, shown):
     assert settings == words(page.split(".Ss Settings")[1].split(".Sh ")[0], "It Cm")
 
 
+def test_status_prints_each_setting(shown, run, softhca):
+    printed = run([softhca, "run", "--link=ethernet", "--", softhca, "status"]).stdout
+    assert re.findall(r" *(\w+)=", printed) == re.findall(r"^  --(\w+)=", shown, re.M)
+    assert ", 0 contexts, 0 files of rdma_cm\n" in printed and " link=ethernet " in printed
+
+
 def test_limits_of_the_page_are_right(page, shown):
     """The defaults in the page are the program's."""
     flat = re.sub(r"\s+", " ", page)
