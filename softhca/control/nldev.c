@@ -134,7 +134,7 @@ static int answer_counters(const struct question *q, const struct hca_device *de
 
 /* ---- objects ---- */
 
-/* A message for each object, so that none outgrows the program's buffer. */
+/* A message for each object, because a program's buffer may have 4 KiB only. */
 static void begin_entry(const struct question *q, const struct hca_device *device, uint16_t table,
 			uint16_t entry)
 {
@@ -185,17 +185,38 @@ static void put_pd(struct nl *nl, const struct hca_object *object)
 	nl_u32(nl, RDMA_NLDEV_ATTR_RES_PDN, object->number);
 }
 
-/* The table is there even if it is empty: rdma(8) passes over an SRQ without one. */
+static void put_qp_range(struct nl *nl, uint32_t first, uint32_t last)
+{
+	nl_nest(nl, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
+	if (first == last) {
+		nl_u32(nl, RDMA_NLDEV_ATTR_RES_LQPN, first);
+	} else {
+		nl_u32(nl, RDMA_NLDEV_ATTR_MIN_RANGE, first);
+		nl_u32(nl, RDMA_NLDEV_ATTR_MAX_RANGE, last);
+	}
+	nl_end(nl);
+}
+
+/*
+ * As the kernel does, this sends successive numbers as one range. The table is there even if it is
+ * empty: rdma(8) ignores an SRQ without one.
+ */
 static void put_qps_of(struct nl *nl, const struct hca_srq *srq)
 {
+	uint32_t first = 0, last = 0;
+
 	nl_nest(nl, RDMA_NLDEV_ATTR_RES_QP);
 	list_for_each(struct hca_qp, qp, &srq->obj.ctx->qps, link) {
 		if (qp->srq != srq)
 			continue;
-		nl_nest(nl, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
-		nl_u32(nl, RDMA_NLDEV_ATTR_RES_LQPN, qp->qpn);
-		nl_end(nl);
+		if (last && qp->qpn != last + 1)
+			put_qp_range(nl, first, last);
+		if (!last || qp->qpn != last + 1)
+			first = qp->qpn;
+		last = qp->qpn;
 	}
+	if (last)
+		put_qp_range(nl, first, last);
 	nl_end(nl);
 }
 
@@ -211,7 +232,7 @@ static void put_srq(struct nl *nl, const struct hca_object *object)
 	put_qps_of(nl, srq);
 }
 
-/* The types in the order of the kernel's summary. */
+/* In the order of the kernel's summary, which has cm_id and ctx in between. */
 static const struct kind {
 	const char *name;
 	uint16_t command, table, entry;
@@ -233,7 +254,7 @@ static const struct kind {
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 /* Opened handles of a QP are no QPs. */
-static bool counts(const struct hca_object *object)
+static bool is_counted(const struct hca_object *object)
 {
 	return object->type != HCA_QP || !container_of(object, struct hca_qp_handle, obj)->opened;
 }
@@ -243,7 +264,7 @@ static int answer_objects(const struct question *q, const struct hca_device *dev
 {
 	list_for_each(struct hca_context, ctx, &device->contexts, link) {
 		list_for_each(struct hca_object, object, &ctx->objects[kind->type], link) {
-			if (!counts(object))
+			if (!is_counted(object))
 				continue;
 			begin_entry(q, device, kind->table, kind->entry);
 			kind->put(q->nl, object);
@@ -281,7 +302,7 @@ static int answer_summary(const struct question *q, const struct hca_device *dev
 		contexts++;
 		for (size_t i = 0; i < KINDS; i++) {
 			list_for_each(struct hca_object, object, &ctx->objects[kinds[i].type], link)
-				count[i] += counts(object);
+				count[i] += is_counted(object);
 		}
 	}
 	for (size_t i = 0; i < KINDS; i++)

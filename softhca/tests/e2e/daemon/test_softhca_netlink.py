@@ -26,8 +26,8 @@ def rdma(run, daemon):
 
 @pytest.fixture
 def holder(daemon):
-    """A program with objects of every kind. Its 300 QPs do not fit into one message."""
-    with holding(daemon, "300") as program:
+    """A program with objects of every kind. 400 QPs, which do not fit into one message, have an SRQ."""
+    with holding(daemon, "400") as program:
         yield program
 
 
