@@ -36,15 +36,21 @@ struct run_options {
 /* True if the word was one of these. */
 static bool take_option(struct run_options *options, const char *word)
 {
-	if (options && !strcmp(word, "--net"))
-		return options->net = true;
+	if (options && !strcmp(word, "--net")) {
+		options->net = true;
+		return true;
+	}
 	if (!options || strncmp(word, "--hosts=", 8))
 		return false;
-	options->hosts = word[8] >= '1' && word[8] <= '9' ? atoi(word + 8) : -1;
+	if (!settings_number(word + 8, 1, SETTINGS_MAX_DEVICES, &options->hosts))
+		options->hosts = -1;
 	return true;
 }
 
-/* Takes --NAME=VALUE words up to @i. @options may be NULL. 0, or -EINVAL after a message. */
+/*
+ * Takes --NAME=VALUE words. *i = index of the first word that is no setting. @options may be NULL.
+ * 0, or -EINVAL after a message.
+ */
 static int take_settings(int argc, char **argv, struct settings *settings,
 			 struct run_options *options, int *i)
 {

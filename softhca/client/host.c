@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_INDEX 255 /* of an adapter */
+
 /* The name of the first adapter, or "" when there is none. */
 static void first_adapter(char *name, size_t size)
 {
@@ -40,7 +42,7 @@ static long number_of(const char *name, const char *first)
 	if (!before || strncmp(name, first, before) || name[before] < '0' || name[before] > '9')
 		return -1;
 	index = strtol(name + before, &end, 10);
-	return *end || index > 255 ? -1 : index;
+	return *end || index > MAX_INDEX ? -1 : index;
 }
 
 static void explain(const char *first, const char *name)
@@ -86,9 +88,13 @@ bool host_has(const char *entry)
 	return host == SOFTHCA_EVERY_HOST || index == host;
 }
 
-/* Of Open MPI, of MPICH, MVAPICH2 and Intel MPI, of PMIx, of srun and of MVAPICH. */
-static const char *const rank_variables[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
-					      "SLURM_PROCID", "MPIRUN_RANK" };
+static const char *const rank_variables[] = {
+	"OMPI_COMM_WORLD_RANK", /* Open MPI */
+	"PMI_RANK",		/* MPICH, MVAPICH2, Intel MPI */
+	"PMIX_RANK",		/* PMIx */
+	"SLURM_PROCID",		/* srun */
+	"MPIRUN_RANK",		/* MVAPICH */
+};
 
 void host_by_rank(void)
 {
@@ -98,7 +104,7 @@ void host_by_rank(void)
 
 	for (size_t i = 0; !rank && i < sizeof(rank_variables) / sizeof(rank_variables[0]); i++)
 		rank = getenv(rank_variables[i]);
-	if (count < 1 || !rank || getenv("SOFTHCA_HOST"))
+	if (count < 1 || count > MAX_INDEX + 1 || !rank || getenv("SOFTHCA_HOST"))
 		return;
 	first_adapter(name, 64);
 	if (!strrchr(name, '_'))

@@ -134,22 +134,29 @@ static int most_of(const struct row *row)
 	return most;
 }
 
+bool settings_number(const char *text, int least, int most, int *number)
+{
+	char *end;
+	long value;
+
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (errno || end == text || *end || value < least || value > most)
+		return false;
+	*number = (int)value;
+	return true;
+}
+
 static int take_number(int *target, const struct row *row, const char *value, char *why,
 		       size_t size)
 {
 	const int most = most_of(row);
-	char *end;
-	long number;
 
-	errno = 0;
-	number = strtol(value, &end, 10);
-	if (errno || end == value || *end || number < row->least || number > most) {
-		snprintf(why, size, "%s is a number from %d to %d, not '%s'", row->name, row->least,
-			 most, value);
-		return -EINVAL;
-	}
-	*target = (int)number;
-	return 0;
+	if (settings_number(value, row->least, most, target))
+		return 0;
+	snprintf(why, size, "%s is a number from %d to %d, not '%s'", row->name, row->least, most,
+		 value);
+	return -EINVAL;
 }
 
 /* An address that a host can have, with room behind it for those of the other devices. */

@@ -36,6 +36,9 @@ extern const struct settings settings_default;
 /* Takes "name=value". 0, or -ENOENT (name) or -EINVAL (value) with a sentence in @why. */
 int settings_take(struct settings *settings, const char *text, char *why, size_t size);
 
+/* Takes a decimal number. False for other text, and for one out of range. */
+bool settings_number(const char *text, int least, int most, int *number);
+
 /* Fills in the model's own limits. 0, or -EINVAL with a sentence in @why for one beyond. */
 int settings_complete(struct settings *settings, char *why, size_t size);
 

@@ -55,7 +55,13 @@ def test_softhca_host_in_the_environment_is_kept(seen):
     assert len(seen("--hosts=2")) == 2, "without a rank"
 
 
-@pytest.mark.parametrize("hosts", ["0", "3", "x", "-1", ""])
+def test_a_number_of_hosts_that_is_none_hides_nothing(run, daemon):
+    need("ibv_devices")
+    done = run(["ibv_devices"], env={"SOFTHCA_HOSTS": str(1 << 32), "PMI_RANK": "0"})
+    assert listed(done.stdout) == [models.device(0), models.device(1)]
+
+
+@pytest.mark.parametrize("hosts", ["0", "3", "2x", "-1", "", str(1 << 32)])
 def test_refused(run, softhca, hosts):
     done = run([softhca, "run", f"--hosts={hosts}", "--", "echo", "started"])
     assert (done.returncode, done.stdout) == (125, "") and "--hosts is 1 to 2" in done.stderr
