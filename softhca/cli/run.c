@@ -88,6 +88,20 @@ static int take_settings(int argc, char **argv, struct settings *settings,
 	return -EINVAL;
 }
 
+/* Path of libsofthca.so as the loader can take it. 0, or @failed after a message. */
+static int find_usable_preload(char *path, size_t size, int failed)
+{
+	if (cli_find_preload(path, size))
+		return cli_refuse(failed,
+				  "libsofthca.so is missing: neither next to this command nor in %s",
+				  SOFTHCA_LIBDIR);
+	if (strpbrk(path, ": \t\n$"))
+		return cli_refuse(failed,
+				  "%s: LD_PRELOAD cannot hold a path with a colon, a blank or a '$'",
+				  path);
+	return CLI_OK;
+}
+
 /* ---- run ---- */
 
 static int set_environment(const char *directory, const char *preload, int hosts)
@@ -147,14 +161,9 @@ int cli_run(int argc, char **argv)
 		return CLI_RUN_FAILED;
 	if (i == argc)
 		return cli_refuse(CLI_RUN_FAILED, "run: no program given");
-	if (cli_find_preload(preload, sizeof(preload)))
-		return cli_refuse(CLI_RUN_FAILED,
-				  "libsofthca.so is missing: neither next to this command nor in %s",
-				  SOFTHCA_LIBDIR);
-	if (strpbrk(preload, ": \t\n$"))
-		return cli_refuse(CLI_RUN_FAILED,
-				  "%s: LD_PRELOAD cannot hold a path with a colon, a blank or a '$'",
-				  preload);
+	status = find_usable_preload(preload, sizeof(preload), CLI_RUN_FAILED);
+	if (status)
+		return status;
 	status = start_for_run(&settings, directory);
 	if (!status && options.net)
 		status = cli_net(&settings);
@@ -174,7 +183,7 @@ int cli_start(int argc, char **argv)
 {
 	char directory[DIR_MAX + 1];
 	struct daemon_plan plan = { .directory = directory };
-	char preload[PATH_MAX] = "libsofthca.so", setting[PATH_MAX];
+	char preload[PATH_MAX], setting[PATH_MAX];
 	char why[512];
 	int err;
 	int i;
@@ -183,6 +192,8 @@ int cli_start(int argc, char **argv)
 		return CLI_USAGE;
 	if (i < argc)
 		return cli_refuse(CLI_USAGE, "start takes only settings, not '%s'", argv[i]);
+	if (find_usable_preload(preload, sizeof(preload), CLI_FAILED))
+		return CLI_FAILED;
 	err = dir_default(directory);
 	if (err)
 		return cli_report(err);
@@ -193,7 +204,6 @@ int cli_start(int argc, char **argv)
 	}
 	if (err)
 		return cli_refuse(CLI_FAILED, "%s", why);
-	cli_find_preload(preload, sizeof(preload));
 	cli_preload_setting(NULL, preload, setting, sizeof(setting));
 	/* The loader is to replace $LIB, not the shell. */
 	printf("softhca: started in %s; programs use it with LD_PRELOAD=%s%s%s\n", directory,

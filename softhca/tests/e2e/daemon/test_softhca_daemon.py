@@ -228,6 +228,15 @@ def test_start_and_stop(run, softhca, place):
     assert not list(place.iterdir())
 
 
+def test_start_refuses_a_library_that_cannot_be_preloaded(run, softhca, place, tmp_path):
+    folder = tmp_path / "a b"
+    folder.mkdir()
+    for file in (softhca, softhca.parent / "libsofthca.so"):
+        shutil.copy(file, folder)
+    done = run([folder / "softhca", "start"])
+    assert done.returncode == 1 and "LD_PRELOAD cannot hold" in done.stderr
+
+
 def test_start_right_after_a_kill(run, softhca, place):
     for _ in range(20):
         done = run([softhca, "start"])
