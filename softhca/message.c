@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Messages and descriptors over the daemon's socket, for both of its sides. */
 #include "message.h"
+#include "dir.h"
 #include "proto.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -98,44 +96,4 @@ ssize_t message_receive(int sock, void *data, size_t room, int *fd, int flags)
 		return -errno;
 	*fd = take_descriptor(&msg);
 	return msg.msg_flags & MSG_TRUNC ? -EMSGSIZE : got;
-}
-
-/* ---- where the daemon is ---- */
-
-static int checked(int length, size_t limit)
-{
-	return length < 0 || (size_t)length > limit ? -ENAMETOOLONG : 0;
-}
-
-int dir_default(char path[DIR_MAX + 1])
-{
-	const char *chosen = getenv("SOFTHCA_DIR");
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
-
-	/* The daemon works in the root directory: it and its clients must mean the same place. */
-	if (chosen && chosen[0] && chosen[0] != '/')
-		return -EINVAL;
-	if (chosen && chosen[0])
-		return checked(snprintf(path, DIR_MAX + 1, "%s", chosen), DIR_MAX);
-	if (runtime && runtime[0] == '/')
-		return checked(snprintf(path, DIR_MAX + 1, "%s/softhca", runtime), DIR_MAX);
-	return checked(snprintf(path, DIR_MAX + 1, "/tmp/softhca-%u", (unsigned int)geteuid()),
-		       DIR_MAX);
-}
-
-int dir_check(const char *path)
-{
-	struct stat st;
-
-	/* lstat: in /tmp another user could have left a link of this name. */
-	if (lstat(path, &st))
-		return -errno;
-	if (!S_ISDIR(st.st_mode))
-		return -ENOTDIR;
-	return st.st_uid == geteuid() && !(st.st_mode & 077) ? 0 : -EPERM;
-}
-
-int dir_join(char *path, size_t size, const char *directory, const char *name)
-{
-	return checked(snprintf(path, size, "%s/%s", directory, name), size - 1);
 }

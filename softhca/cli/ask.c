@@ -2,6 +2,7 @@
 /* `softhca stop`, `status` and `ctl`: questions to the running daemon. */
 #include "cli.h"
 
+#include <softhca/dir.h>
 #include <softhca/message.h>
 #include <softhca/proto.h>
 #include <softhca/server/server.h>
@@ -105,8 +106,8 @@ int cli_report(int err)
 		return CLI_FAILED;
 	if (dir_default(directory))
 		return cli_refuse(CLI_FAILED,
-				  "SOFTHCA_DIR: an absolute path of at most %d bytes, for the sake of the socket's name",
-				  DIR_MAX);
+				  "%s: the daemon's directory is an absolute path of at most %d bytes, for the sake of the socket's name",
+				  dir_variable(), DIR_MAX);
 	if (err == -ENOENT || err == -ECONNREFUSED)
 		return cli_refuse(CLI_FAILED, "no daemon in %s", directory);
 	if (err == -ETIMEDOUT)

@@ -2,7 +2,7 @@
 /* `softhca ssh`: runs a command on the host of another adapter, for launchers of MPI jobs. */
 #include "cli.h"
 
-#include <softhca/message.h>
+#include <softhca/dir.h>
 #include <softhca/proto.h>
 
 #include <errno.h>

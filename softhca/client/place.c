@@ -2,7 +2,7 @@
 /* Which paths belong to the emulated machine, and where they really are. */
 #include "client.h"
 
-#include <softhca/message.h>
+#include <softhca/dir.h>
 #include <softhca/proto.h>
 
 #include <errno.h>
@@ -44,8 +44,9 @@ void place_explain(void)
 	if (place_dir() || atomic_exchange(&said, true))
 		return;
 	if (dir_default(place))
-		fputs("softhca: no emulated adapters: SOFTHCA_DIR has to be an absolute path, and not too long\n",
-		      stderr);
+		fprintf(stderr,
+			"softhca: no emulated adapters: by %s the daemon's directory is no absolute path, or too long\n",
+			dir_variable());
 	else if (missing == -EPERM)
 		fprintf(stderr,
 			"softhca: no emulated adapters: %s is another user's, or open to others; 'softhca start' starts a daemon "

@@ -3,7 +3,7 @@
 #include "server.h"
 
 #include <softhca/cm/cm.h>
-#include <softhca/message.h>
+#include <softhca/dir.h>
 #include <softhca/proto.h>
 #include <softhca/wire/wire.h>
 

@@ -2,6 +2,7 @@
 /* The daemon's directory. The kernel releases its lock, however the daemon ends. */
 #include "server.h"
 
+#include <softhca/dir.h>
 #include <softhca/machine/hca.h>
 #include <softhca/message.h>
 #include <softhca/proto.h>

@@ -3,7 +3,7 @@
 #ifndef SOFTHCA_SERVER_H
 #define SOFTHCA_SERVER_H
 
-#include <softhca/message.h>
+#include <softhca/dir.h>
 #include <softhca/machine/hca.h>
 
 #include <stdbool.h>

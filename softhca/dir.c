@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Where the daemon is: the rule that the preload and the command share. */
+#include "dir.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int checked(int length, size_t limit)
+{
+	return length < 0 || (size_t)length > limit ? -ENAMETOOLONG : 0;
+}
+
+static bool is_chosen(void)
+{
+	const char *chosen = getenv("SOFTHCA_DIR");
+
+	return chosen && chosen[0];
+}
+
+int dir_default(char path[DIR_MAX + 1])
+{
+	const char *chosen = getenv("SOFTHCA_DIR");
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+	/* The daemon works in the root directory: it and its clients must mean the same place. */
+	if (is_chosen() && chosen[0] != '/')
+		return -EINVAL;
+	if (is_chosen())
+		return checked(snprintf(path, DIR_MAX + 1, "%s", chosen), DIR_MAX);
+	if (runtime && runtime[0] == '/')
+		return checked(snprintf(path, DIR_MAX + 1, "%s/softhca", runtime), DIR_MAX);
+	return checked(snprintf(path, DIR_MAX + 1, "/tmp/softhca-%u", (unsigned int)geteuid()),
+		       DIR_MAX);
+}
+
+const char *dir_variable(void)
+{
+	return is_chosen() ? "SOFTHCA_DIR" : "XDG_RUNTIME_DIR";
+}
+
+int dir_check(const char *path)
+{
+	struct stat st;
+
+	/* lstat: in /tmp another user could have left a link of this name. */
+	if (lstat(path, &st))
+		return -errno;
+	if (!S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	return st.st_uid == geteuid() && !(st.st_mode & 077) ? 0 : -EPERM;
+}
+
+int dir_join(char *path, size_t size, const char *directory, const char *name)
+{
+	return checked(snprintf(path, size, "%s/%s", directory, name), size - 1);
+}
