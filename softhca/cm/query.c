@@ -12,7 +12,6 @@
 #define PATH_MTU  IBV_MTU_4096
 #define PATH_LIFETIME 14 /* 4.096 us * 2^14 = 67 ms */
 #define PKEY	  0xffff
-#define RATE_56G  12
 #define EXACTLY	  2 /* selector of MTU, rate and life time */
 #define REVERSIBLE 0x80
 
@@ -63,7 +62,7 @@ static void put_path(const struct cm_id *id, struct ib_user_path_rec *path)
 	path->mtu = PATH_MTU;
 	path->numb_path = 1;
 	path->mtu_selector = path->rate_selector = path->packet_life_time_selector = EXACTLY;
-	path->rate = RATE_56G;
+	path->rate = id->device->model->path_rate;
 	path->packet_life_time = PATH_LIFETIME;
 }
 
@@ -129,7 +128,7 @@ static unsigned int put_path_record(const struct cm_id *id, struct ib_path_rec_d
 	wire.reversible_count = REVERSIBLE | 1;
 	wire.pkey = PKEY;
 	wire.mtu = EXACTLY << 6 | PATH_MTU;
-	wire.rate = EXACTLY << 6 | RATE_56G;
+	wire.rate = (uint8_t)(EXACTLY << 6 | id->device->model->path_rate);
 	wire.life_time = EXACTLY << 6 | PATH_LIFETIME;
 	path->flags = IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL;
 	memcpy(path->path_rec, &wire, sizeof(wire));

@@ -303,6 +303,7 @@ const struct model connectx3 = {
 	.fw_ver = 2ull << 32 | 42ull << 16 | 5000,
 	.part_id = 0x1003,
 	.link_speed = FDR_SPEED,
+	.path_rate = IBV_RATE_56_GBPS,
 	.ack_delay = 15,
 	.timestamp_mask = 0xffffffffffff,
 	.clock_khz = 427000,

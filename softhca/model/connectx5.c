@@ -430,6 +430,7 @@ const struct model connectx5 = {
 	.fw_ver = 16ull << 32 | 35ull << 16 | 2000,
 	.part_id = 0x1017,
 	.link_speed = EDR_SPEED,
+	.path_rate = IBV_RATE_100_GBPS,
 	.ack_delay = 16,
 	.timestamp_mask = 0x7fffffffffffffff,
 	.clock_khz = 78125,

@@ -180,6 +180,7 @@ struct model {
 	uint64_t fw_ver;
 	uint16_t part_id;
 	uint8_t link_speed;
+	uint8_t path_rate; /* enum ibv_rate, in path records */
 	uint8_t ack_delay; /* local_ca_ack_delay */
 	uint64_t timestamp_mask;
 	uint64_t clock_khz; /* of the time stamps */

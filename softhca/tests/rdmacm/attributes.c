@@ -251,6 +251,7 @@ static void check_route(struct rdma_cm_id *id, struct rdma_cm_id *peer, int devi
 	     !memcmp(&path->dgid, &dgid, 16));
 	NEED(be16toh(path->slid) == lid(id) && be16toh(path->dlid) == lid(peer));
 	NEED(be16toh(path->pkey) == 0xffff && path->mtu == IBV_MTU_4096 && path->reversible);
+	NEED(path->rate == (emulated_is_mlx5() ? IBV_RATE_100_GBPS : IBV_RATE_56_GBPS));
 }
 
 ROW("both sides have the route and its path")
