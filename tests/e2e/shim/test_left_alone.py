@@ -1,9 +1,31 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The shim changes nothing for a program without XRC: tables, locks, memory and bindings."""
+"""The shim changes nothing for a program without XRC: files, locks, memory and bindings."""
 
 import os
+import re
+import shutil
 
 import pytest
+
+
+def opened(run, softhca, *preload):
+    """The paths that ibv_devinfo opens."""
+    traced = run([softhca, "run", "--devices=1", "--", "env", *preload, "strace", "-e",
+                  "trace=open,openat,creat,memfd_create", "ibv_devinfo", "-v"])
+    assert traced.returncode == 0, traced.stderr
+    found = [line for line in traced.stderr.splitlines() if " = -1 " not in line]
+    return set(re.findall(r'"([^"]*)"', re.sub(r"softhca-run-\w+|/proc/\d+", "*", "\n".join(found))))
+
+
+@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
+                    reason="a sanitizer's runtime opens files of its own")
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+def test_the_shim_opens_no_file_but_itself(run, softhca, build_root):
+    shim = build_root / "shim" / "libxrc-compat.so.1"
+    preload = build_root / "softhca" / "bin" / "libsofthca.so"
+    without = opened(run, softhca)
+    assert any("libibverbs" in path for path in without)
+    assert opened(run, softhca, f"LD_PRELOAD={shim}:{preload}") - without == {str(shim)}
 
 
 @pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
