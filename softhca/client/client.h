@@ -205,11 +205,11 @@ int netlink_name(struct sockaddr *name, socklen_t *size);
 /* ---- messages on a context's socket (dev.c) ---- */
 
 /* Connected socket, or -errno. */
-int wire_connect(const char *directory);
+int daemon_connect(const char *directory);
 /* The same file under a number that programs do not use; @fd if there is none. */
-int wire_move_high(int fd);
+int fd_move_high(int fd);
 /* Receives exactly @length bytes and at most one descriptor (*fd, else -1). 0 or -errno. */
-int wire_receive(int sock, void *data, size_t length, int *fd);
+int daemon_receive(int sock, void *data, size_t length, int *fd);
 
 /* ---- memory that client and daemon share for rings and doorbell records (arena.c) ---- */
 

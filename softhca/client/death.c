@@ -76,7 +76,7 @@ static bool start_thread(int epoll)
 /* Without the thread everything works but this. */
 static void start(void)
 {
-	ends = wire_move_high(epoll_create1(EPOLL_CLOEXEC));
+	ends = fd_move_high(epoll_create1(EPOLL_CLOEXEC));
 	if (ends >= 0 && !start_thread(ends)) {
 		real()->close(ends);
 		ends = -1;

@@ -189,7 +189,7 @@ static int greet(struct dev *dev)
 	int err = message_send(dev->sock, &hello, sizeof(hello), arena.fd, 0);
 
 	if (!err)
-		err = wire_receive(dev->sock, &welcome, sizeof(welcome), &dev->uar);
+		err = daemon_receive(dev->sock, &welcome, sizeof(welcome), &dev->uar);
 	if (!err)
 		err = welcome.status;
 	if (err != -ENODEV)
@@ -204,7 +204,7 @@ static int greet(struct dev *dev)
 
 static int connect_dev(struct dev *dev)
 {
-	dev->sock = wire_connect(place_dir());
+	dev->sock = daemon_connect(place_dir());
 	if (dev->sock == -ENOENT || dev->sock == -ECONNREFUSED) {
 		explain(-ENODEV);
 		return -ENODEV;
@@ -234,7 +234,7 @@ static int stand_in(struct dev *dev, int flags)
 {
 	int fd;
 
-	dev->uar = wire_move_high(dev->uar);
+	dev->uar = fd_move_high(dev->uar);
 	fd = fcntl(dev->uar, flags & O_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
 	if (fd >= 0 && flags & O_NONBLOCK)
 		fcntl(fd, F_SETFL, O_NONBLOCK);
@@ -421,7 +421,7 @@ poll_cq_fn *dev_poll(int fd)
 /* A high number: some programs count on low ones, or close all descriptors up to a small number. */
 #define HIGH_FD 700
 
-int wire_move_high(int fd)
+int fd_move_high(int fd)
 {
 	int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
 
@@ -431,14 +431,14 @@ int wire_move_high(int fd)
 	return high;
 }
 
-int wire_connect(const char *directory)
+int daemon_connect(const char *directory)
 {
 	int sock = message_connect(directory, 0);
 
-	return sock < 0 ? sock : wire_move_high(sock);
+	return sock < 0 ? sock : fd_move_high(sock);
 }
 
-int wire_receive(int sock, void *data, size_t length, int *fd)
+int daemon_receive(int sock, void *data, size_t length, int *fd)
 {
 	ssize_t got = message_receive(sock, data, length, fd, 0);
 

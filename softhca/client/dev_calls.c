@@ -26,7 +26,7 @@ static int lock_file(struct dev *dev)
 	mine = place_open_device(dev->index);
 	if (mine < 0)
 		return -1;
-	mine = wire_move_high(mine);
+	mine = fd_move_high(mine);
 	if (atomic_compare_exchange_strong(&dev->lock, &fd, mine))
 		return mine;
 	real()->close(mine);
@@ -94,7 +94,7 @@ static int command(struct dev *dev, const void *data, size_t length)
 			       dev->cm ? named_fd_cm(data, length) : named_fd(data, length), 0);
 
 	if (!err)
-		err = wire_receive(dev->sock, &reply, sizeof(reply), &fd);
+		err = daemon_receive(dev->sock, &reply, sizeof(reply), &fd);
 	/* The daemon closed the connection: to the program the device has gone. */
 	if (err)
 		return err == -EPIPE || err == -ECONNRESET ? -EIO : err;

@@ -66,12 +66,12 @@ static int ask(const void *request, size_t length)
 	if (length > sizeof(message.request))
 		return -EMSGSIZE;
 	memcpy(message.request, request, length);
-	sock = wire_connect(place_dir());
+	sock = daemon_connect(place_dir());
 	if (sock < 0)
 		return sock;
 	err = message_send(sock, &message, sizeof(message.hello) + length, -1, 0);
 	if (!err)
-		err = wire_receive(sock, &reply, sizeof(reply), &answer);
+		err = daemon_receive(sock, &reply, sizeof(reply), &answer);
 	if (!err)
 		err = reply.status;
 	real()->close(sock);

@@ -111,8 +111,8 @@ struct cm_file {
 	struct list events;
 	unsigned int waiting; /* events */
 	unsigned int rung;    /* bytes that make the program's descriptor readable */
-	int bell;	      /* where they are written */
-	int ear;	      /* the program's end, to take them back */
+	int wake_fd;	      /* where they are written */
+	int wake_peer_fd;     /* the program's end, to take them back */
 };
 
 int cm_init(struct hca_cm *cm);

@@ -119,14 +119,14 @@ void cm_event_move(struct cm_event *event, struct cm_file *file)
 /* ---- files ---- */
 
 /* A socket: waiting for it can be resumed after a signal, and its ends have own flags. */
-static int make_bell(struct cm_file *file)
+static int make_wake_pair(struct cm_file *file)
 {
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -errno;
-	file->bell = ends[0];
-	file->ear = ends[1];
+	file->wake_fd = ends[0];
+	file->wake_peer_fd = ends[1];
 	return 0;
 }
 
@@ -147,19 +147,19 @@ int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hell
 	file->host = hello->device == SOFTHCA_EVERY_HOST ? -1 : (int)hello->device;
 	list_init(&file->ids);
 	list_init(&file->events);
-	err = make_bell(file);
+	err = make_wake_pair(file);
 	if (err)
 		goto out_free;
 	err = client_open(&file->client, &machine->clients, sock, pid, hello->probe);
 	if (err)
-		goto out_bell;
+		goto out_close;
 	list_add(&machine->cm.files, &file->link);
 	*result = file;
 	return 0;
 
-out_bell:
-	close(file->bell);
-	close(file->ear);
+out_close:
+	close(file->wake_fd);
+	close(file->wake_peer_fd);
 out_free:
 	free(file);
 	return err;
@@ -174,12 +174,13 @@ int cm_file_write(const struct cm_file *file, uint64_t to, const void *from, siz
 
 struct cm_file *cm_file_find(const struct hca_machine *machine, int fd)
 {
-	struct stat st, ear;
+	struct stat st, ours;
 
 	if (fd < 0 || fstat(fd, &st))
 		return NULL;
 	list_for_each(struct cm_file, file, &machine->cm.files, link) {
-		if (!fstat(file->ear, &ear) && ear.st_ino == st.st_ino && ear.st_dev == st.st_dev)
+		if (!fstat(file->wake_peer_fd, &ours) && ours.st_ino == st.st_ino &&
+		    ours.st_dev == st.st_dev)
 			return file;
 	}
 	return NULL;
@@ -191,11 +192,11 @@ void cm_file_ring(struct cm_file *file)
 	char byte = 0;
 
 	while (file->rung < file->waiting &&
-	       send(file->bell, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
+	       send(file->wake_fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
 		file->rung++;
 	while (file->rung > file->waiting) {
 		/* A program that read them itself has spoilt only its own waiting. */
-		if (recv(file->ear, &byte, 1, MSG_DONTWAIT) != 1 && errno == EINTR)
+		if (recv(file->wake_peer_fd, &byte, 1, MSG_DONTWAIT) != 1 && errno == EINTR)
 			continue;
 		file->rung--;
 	}
@@ -207,8 +208,8 @@ void cm_file_destroy(struct cm_file *file)
 	while (!list_empty(&file->ids))
 		cm_id_destroy(container_of(file->ids.next, struct cm_id, member));
 	client_close(&file->client);
-	close(file->bell);
-	close(file->ear);
+	close(file->wake_fd);
+	close(file->wake_peer_fd);
 	list_del(&file->link);
 	free(file);
 }

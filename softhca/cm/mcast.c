@@ -116,7 +116,7 @@ static void drop_group(struct hca_cm *cm, struct cm_group *group)
 
 /* ---- joins ---- */
 
-static void tell(struct cm_join *join)
+static void report_join(struct cm_join *join)
 {
 	struct cm_event *event = cm_event_new(join->id, CM_EVENT_MULTICAST_JOIN, 0);
 	struct rdma_ucm_ud_param *ud;
@@ -213,7 +213,7 @@ static int join_group(struct cm_cmd *cmd, const union cm_address *address, uint6
 	if (err)
 		leave(join);
 	else if (join->group->gid[0] == 0xff)
-		tell(join);
+		report_join(join);
 	else
 		tell_refusal(join);
 	return err;

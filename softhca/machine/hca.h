@@ -64,7 +64,7 @@ struct hca_channel {
 	dev_t dev;
 	ino_t ino;
 	unsigned int cqs;
-	bool deaf;	   /* nobody can read any more */
+	bool reader_closed;
 	struct backlog backlog;
 	size_t record;	   /* bytes of one event */
 };

@@ -15,7 +15,7 @@
 
 static void free_if_useless(struct hca_channel *channel)
 {
-	if (channel->deaf && !channel->cqs && channel != channel->ctx->async)
+	if (channel->reader_closed && !channel->cqs && channel != channel->ctx->async)
 		channel_free(channel);
 }
 
@@ -45,7 +45,7 @@ static void pipe_changed(struct watch *watch, uint32_t events)
 		return;
 	}
 	loop_forget(channel->fd);
-	channel->deaf = true;
+	channel->reader_closed = true;
 	free_if_useless(channel);
 }
 
@@ -92,7 +92,7 @@ struct hca_channel *channel_new(struct hca_context *ctx, int *reader, int *err)
 
 void channel_free(struct hca_channel *channel)
 {
-	if (!channel->deaf)
+	if (!channel->reader_closed)
 		loop_forget(channel->fd);
 	close(channel->fd);
 	list_del(&channel->link);
@@ -130,7 +130,7 @@ static bool channel_write(struct hca_channel *channel, const void *record, size_
 {
 	bool first;
 
-	if (!channel || channel->deaf)
+	if (!channel || channel->reader_closed)
 		return false;
 	channel->record = length;
 	first = !channel->backlog.length;
@@ -207,7 +207,7 @@ static uint32_t drop_records(struct hca_channel *channel, uint64_t element, size
 	ssize_t got;
 	int reader;
 
-	if (channel->deaf)
+	if (channel->reader_closed)
 		return 0;
 	reader = open_reader(channel);
 	if (reader < 0)

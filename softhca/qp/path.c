@@ -25,7 +25,7 @@ bool path_migrate(struct hca_qp *qp)
 	qp->lost = 0;
 	event_qp(qp, IBV_EVENT_PATH_MIG);
 	/* Requests that had no answer on the old path may get one on the new one. */
-	sq_hurry(qp->device->machine);
+	sq_retry_unanswered(qp->device->machine);
 	return true;
 }
 

@@ -39,7 +39,7 @@ uint32_t qp_mtu(const struct hca_qp *qp);
 /* ---- masks of attributes: the kernel's rules (qp_mask.c; contract 5.9) ---- */
 
 /* @mask without the bits that uverbs removes before ib_core sees it. */
-uint32_t qp_mask_kindness(enum ibv_qp_type type, uint32_t mask);
+uint32_t qp_mask_strip(enum ibv_qp_type type, uint32_t mask);
 
 /* ib_core's ib_modify_qp_is_ok(). */
 bool qp_mask_ok(enum ibv_qp_state from, enum ibv_qp_state to, enum ibv_qp_type type, uint32_t mask);
@@ -76,7 +76,7 @@ void sq_kick(struct hca_qp *qp);
 void sq_kick_all(struct hca_context *ctx);
 
 /* Everybody who waits for an answer tries again at once. */
-void sq_hurry(struct hca_machine *machine);
+void sq_retry_unanswered(struct hca_machine *machine);
 
 /* The QP is in SQD: says when the send queue has come to rest. */
 void sq_drain(struct hca_qp *qp);

@@ -118,7 +118,7 @@ static int column(enum ibv_qp_type type)
 	}
 }
 
-uint32_t qp_mask_kindness(enum ibv_qp_type type, uint32_t mask)
+uint32_t qp_mask_strip(enum ibv_qp_type type, uint32_t mask)
 {
 	if (type == IBV_QPT_XRC_SEND)
 		return mask & ~(uint32_t)(MAX_DEST | MIN_RNR);

@@ -193,7 +193,7 @@ static void enter(struct hca_qp *qp, enum ibv_qp_state state)
 	case IBV_QPS_RTR:
 		qp->state = state;
 		/* Somebody may have been sending here before this end was up. */
-		sq_hurry(qp->device->machine);
+		sq_retry_unanswered(qp->device->machine);
 		break;
 	case IBV_QPS_SQD:
 		qp->state = state;
@@ -223,7 +223,7 @@ int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
 	int err;
 
 	if (!qp->device->machine->settings.strict)
-		mask = qp_mask_kindness(qp->type, mask);
+		mask = qp_mask_strip(qp->type, mask);
 	if (!find_transition(qp, request, mask, &next))
 		return refuse(-EINVAL, "the current state, or the next");
 	if (!qp_mask_ok(qp->state, next, qp->type, mask))

@@ -194,7 +194,7 @@ void sq_kick_all(struct hca_context *ctx)
 		kick_if_known(qp);
 }
 
-void sq_hurry(struct hca_machine *machine)
+void sq_retry_unanswered(struct hca_machine *machine)
 {
 	list_for_each_safe(struct hca_qp, qp, &machine->unanswered, unanswered) {
 		qp->waiting = false;

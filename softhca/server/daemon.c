@@ -187,7 +187,7 @@ static int detach(const struct daemon_plan *plan, int keep)
 /* What the launcher reads to the end of the pipe: this, or the reason of a failure. */
 #define READY "ready"
 
-static void tell(int pipe_end, const char *why)
+static void write_ready(int pipe_end, const char *why)
 {
 	const char *text = why[0] ? why : READY;
 
@@ -196,7 +196,7 @@ static void tell(int pipe_end, const char *why)
 	close(pipe_end);
 }
 
-static void __attribute__((noreturn)) live(const struct daemon_plan *plan, int ready)
+static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan, int ready)
 {
 	static struct hca_machine machine;
 	static struct end end;
@@ -209,7 +209,7 @@ static void __attribute__((noreturn)) live(const struct daemon_plan *plan, int r
 	/* The name of the trace may be relative to the old directory. */
 	if (!err && chdir("/"))
 		err = server_fail(why, sizeof(why), "/", -errno);
-	tell(ready, why);
+	write_ready(ready, why);
 	if (!err) {
 		err = serve(&machine, &end);
 		server_close();
@@ -221,7 +221,7 @@ static void __attribute__((noreturn)) live(const struct daemon_plan *plan, int r
 }
 
 /* Nothing is heard from a daemon that a signal ended. */
-static int hear(int pipe_end, char *why, size_t size)
+static int read_ready(int pipe_end, char *why, size_t size)
 {
 	FILE *in = fdopen(pipe_end, "r");
 	size_t length = in ? fread(why, 1, size - 1, in) : 0;
@@ -269,14 +269,14 @@ int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size)
 		pid_t grandchild = fork();
 
 		if (!grandchild)
-			live(plan, ready[1]);
+			daemon_main(plan, ready[1]);
 		_exit(grandchild < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 	}
 	close(ready[1]);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		continue;
 	status = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS
-			 ? hear(ready[0], why, size)
+			 ? read_ready(ready[0], why, size)
 			 : -EAGAIN;
 	if (status == -EAGAIN)
 		snprintf(why, size, "the daemon could not be started");

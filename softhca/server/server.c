@@ -21,8 +21,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Somebody who has connected and not greeted yet. */
-struct guest {
+/* A connection without a greeting so far. */
+struct pending {
 	struct watch watch;
 	int sock;
 	pid_t pid;
@@ -32,7 +32,7 @@ static struct server {
 	struct hca_machine *machine;
 	struct watch watch;
 	int sock;
-	unsigned int guests; /* connections that have not said yet what they are */
+	unsigned int pending; /* connections without a greeting so far */
 } server;
 
 /* ---- messages ---- */
@@ -50,11 +50,11 @@ static void close_fd(int fd)
 }
 
 /* Returns @err. */
-static int turn_away(const struct guest *guest, int err)
+static int reject(const struct pending *pending, int err)
 {
 	const struct softhca_welcome words = { .status = err };
 
-	send_message(guest->sock, &words, sizeof(words), -1);
+	send_message(pending->sock, &words, sizeof(words), -1);
 	return err;
 }
 
@@ -98,8 +98,8 @@ static void command_ready(struct watch *watch, uint32_t events)
 	close_fd(fd);
 }
 
-/* The guest's socket becomes that of what it has opened. It ends when the program closes it. */
-static void welcome(struct client *client, const struct softhca_welcome *words, int fd)
+/* The connection's socket becomes the client's. It ends when the program closes it. */
+static void accept_client(struct client *client, const struct softhca_welcome *words, int fd)
 {
 	client->commands.ready = command_ready;
 	client->commands.ends = EPOLLHUP | EPOLLRDHUP;
@@ -109,48 +109,48 @@ static void welcome(struct client *client, const struct softhca_welcome *words, 
 		client->dead = true;
 }
 
-static int greet_context(struct guest *guest, const struct softhca_hello *hello, int arena_fd)
+static int greet_context(struct pending *pending, const struct softhca_hello *hello, int arena_fd)
 {
 	struct softhca_welcome words = { 0 };
 	struct hca_context *ctx;
 	int uar = -1;
-	int err = context_create(server.machine, hello, guest->sock, guest->pid, arena_fd,
-				 &ctx, &uar);
+	int err = context_create(server.machine, hello, pending->sock, pending->pid, arena_fd, &ctx,
+				 &uar);
 
 	if (err)
-		return turn_away(guest, err);
+		return reject(pending, err);
 	words.arena = ctx->arena != NULL;
 	words.mmap_commands = ctx->device->model->mmap_commands;
-	welcome(&ctx->client, &words, uar);
+	accept_client(&ctx->client, &words, uar);
 	close(uar);
 	return 0;
 }
 
-static int greet_cm(struct guest *guest, const struct softhca_hello *hello)
+static int greet_cm(struct pending *pending, const struct softhca_hello *hello)
 {
 	const struct softhca_welcome words = { 0 };
 	struct cm_file *file;
-	int err = cm_file_create(server.machine, hello, guest->sock, guest->pid, &file);
+	int err = cm_file_create(server.machine, hello, pending->sock, pending->pid, &file);
 
 	if (err)
-		return turn_away(guest, err);
-	welcome(&file->client, &words, file->ear);
+		return reject(pending, err);
+	accept_client(&file->client, &words, file->wake_peer_fd);
 	return 0;
 }
 
-/* ---- guests ---- */
+/* ---- connections without a greeting ---- */
 
-static void guest_free(struct guest *guest, bool close_socket)
+static void pending_free(struct pending *pending, bool close_socket)
 {
-	server.guests--;
+	server.pending--;
 	if (close_socket) {
-		loop_forget(guest->sock);
-		close(guest->sock);
+		loop_forget(pending->sock);
+		close(pending->sock);
 	}
-	free(guest);
+	free(pending);
 }
 
-static void run_question(struct guest *guest, const struct softhca_hello *hello, size_t size)
+static void run_question(struct pending *pending, const struct softhca_hello *hello, size_t size)
 {
 	struct hca_machine *machine = server.machine;
 	const char *words = (const char *)(hello + 1);
@@ -168,47 +168,47 @@ static void run_question(struct guest *guest, const struct softhca_hello *hello,
 			       : nldev_execute(machine, words, length, out);
 	if (fflush(out))
 		reply.status = -ENOMEM;
-	send_message(guest->sock, &reply, sizeof(reply), text);
+	send_message(pending->sock, &reply, sizeof(reply), text);
 	fclose(out);
 }
 
 /* True when the socket has become a context's. */
-static bool handle_greeting(struct guest *guest, const uint8_t *bytes, size_t size, int fd)
+static bool handle_greeting(struct pending *pending, const uint8_t *bytes, size_t size, int fd)
 {
 	const struct softhca_hello *hello = (const void *)bytes;
 
 	if (size < sizeof(*hello) || hello->magic != SOFTHCA_MAGIC ||
 	    hello->version != SOFTHCA_VERSION) {
-		turn_away(guest, -EPROTO);
+		reject(pending, -EPROTO);
 		return false;
 	}
 	if (hello->kind == SOFTHCA_CONTEXT)
-		return !greet_context(guest, hello, fd);
+		return !greet_context(pending, hello, fd);
 	if (hello->kind == SOFTHCA_CM)
-		return !greet_cm(guest, hello);
+		return !greet_cm(pending, hello);
 	if (hello->kind == SOFTHCA_CONTROL || hello->kind == SOFTHCA_NETLINK)
-		run_question(guest, hello, size);
+		run_question(pending, hello, size);
 	else
-		turn_away(guest, -EPROTO);
+		reject(pending, -EPROTO);
 	return false;
 }
 
-static void guest_ready(struct watch *watch, uint32_t events)
+static void greeting_ready(struct watch *watch, uint32_t events)
 {
-	struct guest *guest = container_of(watch, struct guest, watch);
+	struct pending *pending = container_of(watch, struct pending, watch);
 	uint64_t buffer[SOFTHCA_MAX_COMMAND / sizeof(uint64_t)];
 	bool kept = false;
 	ssize_t got;
 	int fd;
 
 	(void)events;
-	got = message_receive(guest->sock, buffer, sizeof(buffer), &fd, MSG_DONTWAIT);
+	got = message_receive(pending->sock, buffer, sizeof(buffer), &fd, MSG_DONTWAIT);
 	if (got == -EAGAIN)
 		return;
 	if (got > 0)
-		kept = handle_greeting(guest, (const uint8_t *)buffer, (size_t)got, fd);
+		kept = handle_greeting(pending, (const uint8_t *)buffer, (size_t)got, fd);
 	close_fd(fd);
-	guest_free(guest, !kept);
+	pending_free(pending, !kept);
 }
 
 /* Only the user whose daemon this is: its HCA writes into the memory of its clients. */
@@ -225,26 +225,26 @@ static int check_peer(int sock, pid_t *pid)
 
 static void connection_ready(struct watch *watch, uint32_t events)
 {
-	struct guest *guest;
+	struct pending *pending;
 	int sock = accept4(server.sock, NULL, NULL, SOCK_CLOEXEC);
 
 	(void)watch;
 	(void)events;
 	if (sock < 0)
 		return;
-	guest = calloc(1, sizeof(*guest));
-	if (!guest) {
+	pending = calloc(1, sizeof(*pending));
+	if (!pending) {
 		close(sock);
 		return;
 	}
-	guest->watch.ready = guest_ready;
-	guest->sock = sock;
-	server.guests++;
-	if (check_peer(sock, &guest->pid)) {
-		turn_away(guest, -EPERM);
-		guest_free(guest, true);
-	} else if (loop_watch(sock, EPOLLIN, &guest->watch)) {
-		guest_free(guest, true);
+	pending->watch.ready = greeting_ready;
+	pending->sock = sock;
+	server.pending++;
+	if (check_peer(sock, &pending->pid)) {
+		reject(pending, -EPERM);
+		pending_free(pending, true);
+	} else if (loop_watch(sock, EPOLLIN, &pending->watch)) {
+		pending_free(pending, true);
 	}
 }
 
@@ -299,5 +299,5 @@ void server_reap(void)
 
 bool server_idle(void)
 {
-	return !server.guests && list_empty(&server.machine->clients);
+	return !server.pending && list_empty(&server.machine->clients);
 }

@@ -32,8 +32,8 @@ static void make_dirs(struct tree *tree, char *path)
 }
 
 /* One file with one line, or a directory if the line is NULL; its name then ends in a slash. */
-__attribute__((format(printf, 3, 4))) static void plant(struct tree *tree, const char *line,
-							const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void write_attr(struct tree *tree, const char *line,
+							     const char *format, ...)
 {
 	char path[PATH_MAX];
 	int length = snprintf(path, sizeof(path), "%s/", tree->root);
@@ -73,26 +73,26 @@ static void guid_bytes(uint64_t guid, uint8_t bytes[8])
 }
 
 /* Entries first to count - 1 of a table: hard links to one file, which is faster. */
-static void plant_alike(struct tree *tree, const char *line, const char *table, unsigned int first,
+static void write_alike(struct tree *tree, const char *line, const char *table, unsigned int first,
 			unsigned int count)
 {
 	char path[PATH_MAX], from[PATH_MAX + 16], to[PATH_MAX + 16];
 
 	if (first >= count)
 		return;
-	plant(tree, line, "%s/%u", table, first);
+	write_attr(tree, line, "%s/%u", table, first);
 	snprintf(path, sizeof(path), "%s/%s", tree->root, table);
 	snprintf(from, sizeof(from), "%s/%u", path, first);
 	for (unsigned int i = first + 1; !tree->err && i < count; i++) {
 		snprintf(to, sizeof(to), "%s/%u", path, i);
 		/* A file system may have no hard links. */
 		if (link(from, to))
-			plant(tree, line, "%s/%u", table, i);
+			write_attr(tree, line, "%s/%u", table, i);
 	}
 }
 
 /* The loopback interface stands for the port's own, which this machine has not. */
-static void plant_gids(struct tree *tree, const struct hca_device *device, uint8_t port,
+static void write_gids(struct tree *tree, const struct hca_device *device, uint8_t port,
 		       const char *dir)
 {
 	static const char v1[] = "IB/RoCE v1", v2[] = "RoCE v2";
@@ -102,86 +102,87 @@ static void plant_gids(struct tree *tree, const struct hca_device *device, uint8
 	unsigned int i;
 
 	for (i = 0; i < PORT_GIDS && (type = port_gid(device, port, i, gid)) != GID_NONE; i++) {
-		plant(tree, format_gid(gid, 8, text), "%s/gids/%u", dir, i);
-		plant(tree, type == GID_ROCE_V2 ? v2 : v1, "%s/gid_attrs/types/%u", dir, i);
+		write_attr(tree, format_gid(gid, 8, text), "%s/gids/%u", dir, i);
+		write_attr(tree, type == GID_ROCE_V2 ? v2 : v1, "%s/gid_attrs/types/%u", dir, i);
 		if (type != GID_IB)
-			plant(tree, "lo", "%s/gid_attrs/ndevs/%u", dir, i);
+			write_attr(tree, "lo", "%s/gid_attrs/ndevs/%u", dir, i);
 	}
 	snprintf(table, sizeof(table), "%s/gids", dir);
-	plant_alike(tree, format_gid((const uint8_t[16]){ 0 }, 8, text), table, i, PORT_GIDS);
+	write_alike(tree, format_gid((const uint8_t[16]){ 0 }, 8, text), table, i, PORT_GIDS);
 	/* The kernel tells no type of an empty entry. libibverbs ignores what it reads here. */
 	snprintf(table, sizeof(table), "%s/gid_attrs/types", dir);
-	plant_alike(tree, v1, table, i, PORT_GIDS);
+	write_alike(tree, v1, table, i, PORT_GIDS);
 }
 
-static void plant_pkeys(struct tree *tree, const struct hca_device *device, const char *dir)
+static void write_pkeys(struct tree *tree, const struct hca_device *device, const char *dir)
 {
 	char table[96];
 
 	snprintf(table, sizeof(table), "%s/pkeys", dir);
-	plant(tree, "0xffff", "%s/0", table);
-	plant_alike(tree, "0x0000", table, 1, (unsigned int)port_pkeys(device->machine));
+	write_attr(tree, "0xffff", "%s/0", table);
+	write_alike(tree, "0x0000", table, 1, (unsigned int)port_pkeys(device->machine));
 }
 
-static void plant_port(struct tree *tree, const struct hca_device *device, int port)
+static void write_port(struct tree *tree, const struct hca_device *device, int port)
 {
 	char text[64];
 	char dir[64];
 
 	snprintf(dir, sizeof(dir), "class/infiniband/%s/ports/%d", device->name, port);
-	plant_gids(tree, device, (uint8_t)port, dir);
-	plant_pkeys(tree, device, dir);
+	write_gids(tree, device, (uint8_t)port, dir);
+	write_pkeys(tree, device, dir);
 	snprintf(text, sizeof(text), "0x%x", port_lid(device, (uint8_t)port));
-	plant(tree, text, "%s/lid", dir);
-	plant(tree, "0", "%s/lid_mask_count", dir);
+	write_attr(tree, text, "%s/lid", dir);
+	write_attr(tree, "0", "%s/lid_mask_count", dir);
 	snprintf(text, sizeof(text), "0x%x", port_sm_lid(device->machine));
-	plant(tree, text, "%s/sm_lid", dir);
-	plant(tree, "0", "%s/sm_sl", dir);
+	write_attr(tree, text, "%s/sm_lid", dir);
+	write_attr(tree, "0", "%s/sm_sl", dir);
 	snprintf(text, sizeof(text), "0x%08x", port_capabilities(device->machine));
-	plant(tree, text, "%s/cap_mask", dir);
-	plant(tree, "4: ACTIVE", "%s/state", dir);
-	plant(tree, "5: LinkUp", "%s/phys_state", dir);
-	plant(tree, device->model->rate, "%s/rate", dir);
-	plant(tree, device->machine->settings.ethernet ? "Ethernet" : "InfiniBand", "%s/link_layer",
-	      dir);
+	write_attr(tree, text, "%s/cap_mask", dir);
+	write_attr(tree, "4: ACTIVE", "%s/state", dir);
+	write_attr(tree, "5: LinkUp", "%s/phys_state", dir);
+	write_attr(tree, device->model->rate, "%s/rate", dir);
+	write_attr(tree, device->machine->settings.ethernet ? "Ethernet" : "InfiniBand",
+		   "%s/link_layer", dir);
 }
 
-static void plant_device(struct tree *tree, const struct hca_device *device)
+static void write_device(struct tree *tree, const struct hca_device *device)
 {
 	const struct model *model = device->model;
 	char text[64];
 	uint8_t guid[8];
 
 	guid_bytes(device->guid, guid);
-	plant(tree, device->name, "class/infiniband_verbs/uverbs%d/ibdev", device->index);
+	write_attr(tree, device->name, "class/infiniband_verbs/uverbs%d/ibdev", device->index);
 	/* /dev/null's number, which stands for the uverbs file. libibverbs does not check 0:0. */
-	plant(tree, "1:3", "class/infiniband_verbs/uverbs%d/dev", device->index);
+	write_attr(tree, "1:3", "class/infiniband_verbs/uverbs%d/dev", device->index);
 	snprintf(text, sizeof(text), "%u", model->driver_abi);
-	plant(tree, text, "class/infiniband_verbs/uverbs%d/abi_version", device->index);
-	plant(tree, "1: CA", "class/infiniband/%s/node_type", device->name);
-	plant(tree, format_gid(guid, 4, text), "class/infiniband/%s/node_guid", device->name);
+	write_attr(tree, text, "class/infiniband_verbs/uverbs%d/abi_version", device->index);
+	write_attr(tree, "1: CA", "class/infiniband/%s/node_type", device->name);
+	write_attr(tree, format_gid(guid, 4, text), "class/infiniband/%s/node_guid", device->name);
 	guid_bytes(device_system_guid(device), guid);
-	plant(tree, format_gid(guid, 4, text), "class/infiniband/%s/sys_image_guid", device->name);
-	plant(tree, "0", "class/infiniband/%s/hw_rev", device->name);
-	plant(tree, model->board_id, "class/infiniband/%s/board_id", device->name);
-	plant(tree, model->firmware, "class/infiniband/%s/fw_ver", device->name);
-	plant(tree, model->hca_type, "class/infiniband/%s/hca_type", device->name);
+	write_attr(tree, format_gid(guid, 4, text), "class/infiniband/%s/sys_image_guid",
+		   device->name);
+	write_attr(tree, "0", "class/infiniband/%s/hw_rev", device->name);
+	write_attr(tree, model->board_id, "class/infiniband/%s/board_id", device->name);
+	write_attr(tree, model->firmware, "class/infiniband/%s/fw_ver", device->name);
+	write_attr(tree, model->hca_type, "class/infiniband/%s/hca_type", device->name);
 	/* libibverbs chooses the provider by the number in this file. */
-	plant(tree, model->modalias, "class/infiniband/%s/device/modalias", device->name);
-	plant(tree, "0x15b3", "class/infiniband/%s/device/vendor", device->name);
+	write_attr(tree, model->modalias, "class/infiniband/%s/device/modalias", device->name);
+	write_attr(tree, "0x15b3", "class/infiniband/%s/device/vendor", device->name);
 	snprintf(text, sizeof(text), "0x%04x", model->part_id);
-	plant(tree, text, "class/infiniband/%s/device/device", device->name);
+	write_attr(tree, text, "class/infiniband/%s/device/device", device->name);
 	for (int port = 1; port <= device->machine->settings.ports; port++)
-		plant_port(tree, device, port);
+		write_port(tree, device, port);
 }
 
 int sysfs_create(const struct hca_machine *machine, const char *root)
 {
 	struct tree tree = { .root = root };
 
-	plant(&tree, "6", "class/infiniband_verbs/abi_version");
-	plant(&tree, "4", "class/misc/rdma_cm/abi_version");
+	write_attr(&tree, "6", "class/infiniband_verbs/abi_version");
+	write_attr(&tree, "4", "class/misc/rdma_cm/abi_version");
 	for (int i = 0; i < machine->settings.devices; i++)
-		plant_device(&tree, &machine->device[i]);
+		write_device(&tree, &machine->device[i]);
 	return tree.err;
 }

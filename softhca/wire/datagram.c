@@ -92,8 +92,8 @@ static uint8_t service_level(const struct attempt *attempt)
 }
 
 /* It found a buffer that it cannot have. */
-static enum outcome spoil(struct attempt *attempt, const struct recv_queue *queue,
-			  enum syndrome syndrome)
+static enum outcome complete_with_error(struct attempt *attempt, const struct recv_queue *queue,
+					enum syndrome syndrome)
 {
 	struct cqe cqe = { .syndrome = (uint8_t)syndrome };
 
@@ -114,19 +114,19 @@ static enum outcome deliver_datagram(struct attempt *attempt, const struct recv_
 	switch (operation_receive_side(queue, wqe->av.global ? 0 : GRH_BYTES,
 				       wqe->length + (wqe->av.global ? GRH_BYTES : 0), &to)) {
 	case BUFFER_SHORT:
-		return spoil(attempt, queue, SYNDROME_LOCAL_LENGTH);
+		return complete_with_error(attempt, queue, SYNDROME_LOCAL_LENGTH);
 	case BUFFER_FORBIDDEN:
-		return spoil(attempt, queue, SYNDROME_LOCAL_PROT);
+		return complete_with_error(attempt, queue, SYNDROME_LOCAL_PROT);
 	default:
 		break;
 	}
 	if (wqe->av.global && !put_grh(attempt, &to))
-		return spoil(attempt, queue, SYNDROME_LOCAL_PROT);
+		return complete_with_error(attempt, queue, SYNDROME_LOCAL_PROT);
 	switch (mem_copy(&to, &attempt->local, wqe->length)) {
 	case MEM_BAD_SOURCE:
 		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
 	case MEM_BAD_TARGET:
-		return spoil(attempt, queue, SYNDROME_LOCAL_PROT);
+		return complete_with_error(attempt, queue, SYNDROME_LOCAL_PROT);
 	default:
 		break;
 	}

@@ -134,8 +134,8 @@ void operation_receiver_fails(struct attempt *attempt)
 }
 
 /* The message found a buffer that it cannot have. Without a NAK only the receiver fails. */
-static enum outcome spoil(struct attempt *attempt, const struct recv_queue *queue,
-			  enum syndrome theirs, enum syndrome ours)
+static enum outcome complete_with_error(struct attempt *attempt, const struct recv_queue *queue,
+					enum syndrome theirs, enum syndrome ours)
 {
 	struct cqe cqe = { .syndrome = (uint8_t)theirs };
 
@@ -158,9 +158,10 @@ static enum outcome send_message(struct attempt *attempt, const struct recv_queu
 		return NOT_READY;
 	switch (operation_receive_side(queue, 0, wqe->length, &to)) {
 	case BUFFER_SHORT:
-		return spoil(attempt, queue, SYNDROME_LOCAL_LENGTH, SYNDROME_REMOTE_INVALID);
+		return complete_with_error(attempt, queue, SYNDROME_LOCAL_LENGTH,
+					   SYNDROME_REMOTE_INVALID);
 	case BUFFER_FORBIDDEN:
-		return spoil(attempt, queue, SYNDROME_LOCAL_PROT, SYNDROME_REMOTE_OP);
+		return complete_with_error(attempt, queue, SYNDROME_LOCAL_PROT, SYNDROME_REMOTE_OP);
 	default:
 		break;
 	}
@@ -171,7 +172,7 @@ static enum outcome send_message(struct attempt *attempt, const struct recv_queu
 	case MEM_BAD_SOURCE:
 		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
 	case MEM_BAD_TARGET:
-		return spoil(attempt, queue, SYNDROME_LOCAL_PROT, SYNDROME_REMOTE_OP);
+		return complete_with_error(attempt, queue, SYNDROME_LOCAL_PROT, SYNDROME_REMOTE_OP);
 	default:
 		break;
 	}

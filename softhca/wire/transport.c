@@ -42,7 +42,7 @@ static bool arrived(enum outcome outcome)
  * the end. Until then a request gets no answer rather than an error. An XRC target outlives its
  * processes, their SRQs do not.
  */
-static bool nobody_there(const struct attempt *attempt)
+static bool receiver_gone(const struct attempt *attempt)
 {
 	struct recv_queue queue;
 
@@ -65,12 +65,12 @@ static enum outcome receive(struct attempt *attempt)
 	if (behind > theirs->received)
 		return LOST;
 	/* Without a byte to move nobody would notice. */
-	if (!attempt->part && nobody_there(attempt))
+	if (!attempt->part && receiver_gone(attempt))
 		return LOST;
 	if (!behind)
 		established(attempt->peer);
 	outcome = behind ? operation_repeat(attempt) : operation_execute(attempt);
-	if (!arrived(outcome) && nobody_there(attempt))
+	if (!arrived(outcome) && receiver_gone(attempt))
 		return LOST;
 	if (!behind && arrived(outcome)) {
 		theirs->rq_psn = (theirs->rq_psn + packets(attempt)) & PSN_MASK;

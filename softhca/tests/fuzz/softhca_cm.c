@@ -136,8 +136,9 @@ static void one_command(struct fuzz_hca *hca, struct input *input, struct cm_fil
 		length -= take(input, 1) % length;
 	if (flags & LATER)
 		timer_run(&hca->machine.timers, UINT64_MAX - 1);
-	count_accepted(!cm_execute(files[flags & OTHER_FILE], &message, length,
-				   flags & ATTACHED ? files[!(flags & OTHER_FILE)]->ear : -1));
+	count_accepted(
+		!cm_execute(files[flags & OTHER_FILE], &message, length,
+			    flags & ATTACHED ? files[!(flags & OTHER_FILE)]->wake_peer_fd : -1));
 }
 
 /* ---- the first steps of a connection; the input says how many ---- */

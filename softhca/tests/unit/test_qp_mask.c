@@ -64,11 +64,11 @@ TEST(each_transition_takes_its_masks_only)
 
 TEST(bits_that_uverbs_removes)
 {
-	assert_int_equal(qp_mask_kindness(IBV_QPT_XRC_SEND, RTR | RESP), RTR);
-	assert_int_equal(qp_mask_kindness(IBV_QPT_XRC_RECV, RTS | RETRY), RTS);
-	assert_int_equal(qp_mask_kindness(IBV_QPT_XRC_RECV, RTR | RESP), RTR | RESP);
-	assert_int_equal(qp_mask_kindness(IBV_QPT_RC, RTS | RETRY), RTS | RETRY);
-	assert_int_equal(qp_mask_kindness(IBV_QPT_UC, RTR | RESP), RTR | RESP);
+	assert_int_equal(qp_mask_strip(IBV_QPT_XRC_SEND, RTR | RESP), RTR);
+	assert_int_equal(qp_mask_strip(IBV_QPT_XRC_RECV, RTS | RETRY), RTS);
+	assert_int_equal(qp_mask_strip(IBV_QPT_XRC_RECV, RTR | RESP), RTR | RESP);
+	assert_int_equal(qp_mask_strip(IBV_QPT_RC, RTS | RETRY), RTS | RETRY);
+	assert_int_equal(qp_mask_strip(IBV_QPT_UC, RTR | RESP), RTR | RESP);
 }
 
 UNIT_MAIN(NULL, NULL)
