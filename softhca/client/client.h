@@ -70,7 +70,10 @@ void *real_verb(const char *name);
 /* Whether this code address is in a library of that name. */
 bool real_calls_from(const void *caller, const char *library);
 
-/* Copies own memory that may not be mapped. By the thread: main() may have left (pthread_exit). */
+/*
+ * Copies own memory that may not be mapped. Uses gettid(), because after pthread_exit() in main()
+ * the process id has no memory.
+ */
 static inline bool peek(void *to, const void *from, size_t length)
 {
 	struct iovec here = { to, length };
@@ -172,7 +175,7 @@ void death_forget(int sock);
 void death_tell(void);
 void death_forked(void);
 
-/* ---- programs that map memory without us (arena.c) ---- */
+/* ---- programs that map memory without us (bypass.c) ---- */
 
 /* True while the program's mmap() comes to us. Otherwise the arena holds no more rings. */
 bool bypass_none(void);

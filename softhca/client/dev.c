@@ -229,7 +229,7 @@ static struct dev *dev_new(void)
 	return dev;
 }
 
-/* The doorbell page's memfd, for programs that map it by a system call (arena.c). */
+/* The doorbell page's memfd, for programs that map it by a system call (bypass.c). */
 static int stand_in(struct dev *dev, int flags)
 {
 	int fd;
