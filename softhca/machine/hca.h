@@ -118,7 +118,6 @@ struct hca_srq {
 	uint16_t consumed;
 	uint16_t known; /* posted, as last read from the record */
 	uint32_t limit;
-	bool failed;
 	uint32_t async_events;
 };
 

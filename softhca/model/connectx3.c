@@ -36,7 +36,6 @@ static void parse_datagram(const uint8_t *segment, struct av *av)
 {
 	uint32_t sl_class_flow = get32(segment + 12);
 
-	av->port = segment[0] & 3;
 	av->global = segment[5] & 0x80;
 	av->dlid = get16(segment + 6);
 	av->sgid_index = segment[9] & 0x7f;
@@ -294,7 +293,6 @@ const struct model connectx3 = {
 	.name = "connectx3",
 	.title = "ConnectX-3",
 	.device = "mlx4_",
-	.provider = "libmlx4",
 	.modalias = "pci:v000015B3d00001003sv000015B3sd00000055bc02sc80i00",
 	.hca_type = "MT4099",
 	.firmware = "2.42.5000",

@@ -62,7 +62,6 @@ static void parse_datagram(const uint8_t *segment, struct av *av)
 	av->qkey = get32(segment);
 	av->qpn = get32(segment + 8) & 0xffffff;
 	av->sl = segment[12] & 0xf;
-	av->port = 0; /* the QP's own */
 	av->dlid = get16(segment + 14);
 	av->traffic_class = segment[26];
 	av->hop_limit = segment[27];
@@ -342,13 +341,13 @@ static int size_rq(const struct mlx5_ib_create_qp *req, bool has_rq, const struc
 	}
 	if (req->rq_wqe_shift > MAX_SHIFT || !req->rq_wqe_count ||
 	    req->rq_wqe_count & (req->rq_wqe_count - 1) || req->rq_wqe_count > MLX5_MAX_QUEUE ||
-	    1u << req->rq_wqe_shift < 16 ||
+	    1u << req->rq_wqe_shift < SEGMENT_BYTES ||
 	    /* libmlx5 rounds the bytes up to a power of two; only they count, not max_recv_sge */
-	    1u << req->rq_wqe_shift >= 2 * 16 * (uint32_t)limits->max_sge)
+	    1u << req->rq_wqe_shift >= 2 * SEGMENT_BYTES * (uint32_t)limits->max_sge)
 		return refuse(-EINVAL, "driver's size of the receive queue");
 	rings->rq.count = req->rq_wqe_count;
 	rings->rq.shift = req->rq_wqe_shift;
-	rings->max_recv_sge = (1u << req->rq_wqe_shift) / 16;
+	rings->max_recv_sge = (1u << req->rq_wqe_shift) / SEGMENT_BYTES;
 	return 0;
 }
 
@@ -421,7 +420,6 @@ const struct model connectx5 = {
 	.name = "connectx5",
 	.title = "ConnectX-5",
 	.device = "mlx5_",
-	.provider = "libmlx5",
 	.modalias = "pci:v000015B3d00001017sv000015B3sd00000008bc02sc00i00",
 	.hca_type = "MT4119",
 	.firmware = "16.35.2000",
@@ -464,7 +462,7 @@ const struct model connectx5 = {
 	.parse_wqe = mlx5_parse_wqe,
 	.build_cqe = mlx5_build_cqe,
 	.tells_packet = true,
-	.resize_opcode = 5,
+	.resize_opcode = CQE_RESIZE,
 	/* Command and sequence are both 0 in the first arming of a CQ. */
 	.arm = { [0] = ARM_NEXT, [1] = ARM_SOLICITED },
 	/* The first arming writes zeroes, so a CQ that was never armed has this value. */

@@ -50,7 +50,7 @@ struct sge {
 /* What a UD request says about its destination. */
 struct av {
 	uint16_t dlid;
-	uint8_t port, sl, sgid_index, hop_limit, traffic_class;
+	uint8_t sl, sgid_index, hop_limit, traffic_class;
 	bool global;
 	uint32_t flow_label;
 	uint8_t dgid[16];
@@ -175,7 +175,6 @@ struct model {
 	const char *name;     /* --model=NAME */
 	const char *title;    /* of the adapter */
 	const char *device;   /* device names begin with it */
-	const char *provider; /* library that drives it */
 	const char *modalias, *hca_type, *firmware, *board_id, *rate;
 	uint64_t fw_ver;
 	uint16_t part_id;
@@ -211,7 +210,7 @@ struct model {
 	int (*take_qp)(const void *in, size_t size, enum ibv_qp_type type, bool shared,
 		       uint8_t cqe_version, const struct limits *limits, struct qp_caps *caps,
 		       struct qp_rings *rings);
-	/* what fills a ring, and a WQE, is not too much: the provider asks for as much */
+	/* accepts requests up to the full ring and WQE, beyond max_srq_wr and max_srq_sge */
 	bool whole_srqs;
 
 	/* send queues */
