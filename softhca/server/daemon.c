@@ -247,38 +247,39 @@ static int check_page_size(char *why, size_t size)
 	return -ENOTSUP;
 }
 
-/* Twice forked: the program must not find a child that it never started. */
-int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size)
+/* Twice: the program must not find a child that it never started. 0 or -errno. */
+static int fork_twice(const struct daemon_plan *plan, int ready)
 {
-	int ready[2];
-	int status;
-	pid_t child;
+	pid_t child = fork();
+	int status = 0;
 
-	status = check_page_size(why, size);
-	if (status)
-		return status;
-	if (pipe2(ready, O_CLOEXEC))
-		return server_fail(why, size, "pipe", -errno);
-	child = fork();
-	if (child < 0) {
-		close(ready[0]);
-		close(ready[1]);
-		return server_fail(why, size, "fork", -errno);
-	}
+	if (child < 0)
+		return -errno;
 	if (!child) {
 		pid_t grandchild = fork();
 
 		if (!grandchild)
-			daemon_main(plan, ready[1]);
+			daemon_main(plan, ready);
 		_exit(grandchild < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 	}
-	close(ready[1]);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		continue;
-	status = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS
-			 ? read_ready(ready[0], why, size)
-			 : -EAGAIN;
-	if (status == -EAGAIN)
-		snprintf(why, size, "the daemon could not be started");
-	return status;
+	return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS ? 0 : -EAGAIN;
+}
+
+int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size)
+{
+	int err = check_page_size(why, size);
+	int ready[2];
+
+	if (err)
+		return err;
+	if (pipe2(ready, O_CLOEXEC))
+		return server_fail(why, size, "pipe", -errno);
+	err = fork_twice(plan, ready[1]);
+	close(ready[1]);
+	if (!err)
+		return read_ready(ready[0], why, size);
+	close(ready[0]);
+	return server_fail(why, size, "fork", err);
 }

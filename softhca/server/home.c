@@ -141,11 +141,10 @@ static void sweep(const char *base)
 	closedir(dir);
 }
 
-static int create_in(const char *base, char path[DIR_MAX + 1])
+static bool create_in(const char *base, char path[DIR_MAX + 1])
 {
-	if (!base || base[0] != '/' || dir_join(path, DIR_MAX + 1, base, RUN_PREFIX "XXXXXX"))
-		return -ENAMETOOLONG;
-	return mkdtemp(path) ? 0 : -errno;
+	return base && base[0] == '/' &&
+	       !dir_join(path, DIR_MAX + 1, base, RUN_PREFIX "XXXXXX") && mkdtemp(path);
 }
 
 int home_create(char path[DIR_MAX + 1], int *lock, char *why, size_t size)
@@ -155,13 +154,13 @@ int home_create(char path[DIR_MAX + 1], int *lock, char *why, size_t size)
 	const size_t count = sizeof(bases) / sizeof(bases[0]);
 	size_t i;
 
-	for (i = 0; i < count && create_in(bases[i], path); i++)
+	for (i = 0; i < count && !create_in(bases[i], path); i++)
 		continue;
 	if (i == count) {
 		snprintf(why, size,
 			 "no place for a private directory: neither XDG_RUNTIME_DIR nor TMPDIR (%d bytes at "
 			 "most, for the sake of the socket's name), /tmp or /dev/shm can take one",
-			 DIR_MAX - 19);
+			 DIR_MAX - (int)(sizeof("/" RUN_PREFIX "XXXXXX") - 1));
 		return -ENOENT;
 	}
 	*lock = lock_new(path);
