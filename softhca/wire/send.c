@@ -6,7 +6,7 @@
 #define BURST_BYTES  ((uint64_t)1 << 20)
 #define RNR_FOREVER  7
 /* ns between two attempts of a QP whose timeout is 0 = infinite */
-#define PATIENCE     (67u * 1000 * 1000)
+#define NO_TIMEOUT_RETRY (67u * 1000 * 1000)
 
 /* ---- retries ---- */
 
@@ -19,7 +19,7 @@ static const uint32_t rnr_delay[32] = {
 
 static uint64_t answer_timeout(const struct hca_qp *qp)
 {
-	return qp->attr.timeout ? 4096ull << qp->attr.timeout : PATIENCE;
+	return qp->attr.timeout ? 4096ull << qp->attr.timeout : NO_TIMEOUT_RETRY;
 }
 
 static void retry_expired(struct timer *timer);

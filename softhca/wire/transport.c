@@ -108,32 +108,39 @@ static bool continues(const struct attempt *attempt)
 	return !attempt->offset || attempt->peer->attr.rq_psn == attempt->qp->attr.sq_psn;
 }
 
+static enum outcome deliver_unreliable(struct attempt *attempt)
+{
+	struct hca_qp *qp = attempt->qp;
+	enum outcome outcome;
+	bool twice;
+
+	path_met(attempt->peer, qp);
+	established(attempt->peer);
+	twice = attempt->last && !attempt->offset &&
+		fault_strikes(&qp->device->faults, FAULT_DUPLICATE);
+	outcome = operation_execute(attempt);
+	/* A message of one packet that comes again is a new one here. */
+	if (twice && outcome == SENT) {
+		mem_vec_seek(&attempt->local, 0);
+		operation_execute(attempt);
+	}
+	if (arrived(outcome))
+		attempt->peer->attr.rq_psn = (qp->attr.sq_psn + packets(attempt)) & PSN_MASK;
+	return outcome;
+}
+
 static enum outcome execute_unreliable(struct attempt *attempt)
 {
 	struct hca_qp *qp = attempt->qp;
 	enum outcome outcome = attempt->last ? SENT : PART;
 	enum outcome theirs = outcome;
-	bool twice;
 
 	if (operation_changes_sender(attempt->wqe))
 		return operation_fail(attempt, SYNDROME_LOCAL_QP_OP);
 	attempt->peer = reach(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
 	if (attempt->peer && answers_to(attempt->peer, qp) && continues(attempt) &&
-	    !fault_loses(&qp->device->faults)) {
-		path_met(attempt->peer, qp);
-		established(attempt->peer);
-		twice = attempt->last && !attempt->offset &&
-			fault_strikes(&qp->device->faults, FAULT_DUPLICATE);
-		theirs = operation_execute(attempt);
-		/* A message of one packet that comes again is a new one here. */
-		if (twice && theirs == SENT) {
-			mem_vec_seek(&attempt->local, 0);
-			operation_execute(attempt);
-		}
-		if (arrived(theirs))
-			attempt->peer->attr.rq_psn = (qp->attr.sq_psn + packets(attempt)) &
-						     PSN_MASK;
-	}
+	    !fault_loses(&qp->device->faults))
+		theirs = deliver_unreliable(attempt);
 	qp->attr.sq_psn = (qp->attr.sq_psn + packets(attempt)) & PSN_MASK;
 	return theirs == FAILED ? FAILED : outcome;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The wire: what its parts know of each other, and the daemon of them. */
+/* The wire: what its files share, and what the daemon calls. */
 #ifndef SOFTHCA_WIRE_H
 #define SOFTHCA_WIRE_H
 
