@@ -202,7 +202,7 @@ bool netlink_is(int fd);
 void netlink_closed(int fd);
 /* As sendto(2), recvmsg(2) and getsockname(2) on it. */
 ssize_t netlink_send(int fd, const void *request, size_t length);
-ssize_t netlink_receive(int fd, struct msghdr *msg);
+ssize_t netlink_receive(int fd, struct msghdr *msg, int flags);
 int netlink_name(struct sockaddr *name, socklen_t *size);
 
 /* ---- messages on a context's socket (dev.c) ---- */

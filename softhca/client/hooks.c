@@ -321,7 +321,7 @@ HOOK ssize_t sendto(int fd, const void *data, size_t length, int flags, const st
 
 HOOK ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 {
-	return netlink_is(fd) ? netlink_receive(fd, msg) : real()->recvmsg(fd, msg, flags);
+	return netlink_is(fd) ? netlink_receive(fd, msg, flags) : real()->recvmsg(fd, msg, flags);
 }
 
 /* ---- libmlx4 asks for the Ethernet address of a GID, which the kernel does not know ---- */

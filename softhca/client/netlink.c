@@ -120,13 +120,14 @@ static void name_kernel(void *name, socklen_t *size)
 	*size = sizeof(kernel);
 }
 
-ssize_t netlink_receive(int fd, struct msghdr *msg)
+/* It never waits. MSG_PEEK, MSG_TRUNC and all other flags but MSG_DONTWAIT are refused. */
+ssize_t netlink_receive(int fd, struct msghdr *msg, int flags)
 {
 	ssize_t got;
 	size_t whole;
 
-	if (!msg->msg_iovlen) {
-		errno = EINVAL;
+	if (!msg->msg_iovlen || flags & ~MSG_DONTWAIT) {
+		errno = flags & ~MSG_DONTWAIT ? EOPNOTSUPP : EINVAL;
 		return -1;
 	}
 	got = pread(fd, msg->msg_iov[0].iov_base, msg->msg_iov[0].iov_len, lseek(fd, 0, SEEK_CUR));

@@ -171,8 +171,8 @@ void cq_post(struct hca_cq *cq, const struct cqe *cqe, bool solicited)
 		overrun(cq);
 		return;
 	}
+	/* It fails if the program has unmapped the ring: then it ends soon, or destroys the CQ. */
 	if (write_entry(cq, cqe))
-		/* the program gave its own ring back; it will be reaped or destroy the CQ */
 		return;
 	if (solicited || cqe->syndrome)
 		cq_arm_solicited(&cq->arm, cq->producer);

@@ -173,10 +173,11 @@ int cmd_reg_mr(struct cmd *cmd)
 	struct hca_pd *pd = object_find(cmd->ctx, HCA_PD, request->pd_handle);
 	struct ib_uverbs_reg_mr_resp resp;
 	struct hca_mr *mr;
-	int err = check(cmd->ctx, &range);
+	int err;
 
 	if (!pd)
 		return refuse(-EINVAL, "PD handle");
+	err = check(cmd->ctx, &range);
 	if (!err)
 		err = memlock_check(cmd->ctx, range.start, range.length, NULL);
 	if (!err)

@@ -45,6 +45,7 @@ void *object_new(struct hca_context *ctx, enum hca_type type, size_t size)
 		return NULL;
 	}
 	if (numtab_add(&ctx->handles, object, &object->handle)) {
+		refuse(-ENOMEM, "handles of this context");
 		numtab_remove(numbers, object->number);
 		free(object);
 		return NULL;

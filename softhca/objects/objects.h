@@ -99,7 +99,7 @@ void cq_arm_solicited(struct cq_arm *arm, uint32_t index);
 /* Whether an event is due, which is then taken as raised. @producer: completions so far. */
 bool cq_arm_fires(struct cq_arm *arm, struct arm_request request, uint32_t producer);
 
-/* ---- memory regions and their keys (mr.c, memlock.c) ---- */
+/* ---- memory regions and their keys (mr.c) ---- */
 
 /* What a REG_MR or REREG_MR asks for. */
 struct mr_range {

@@ -23,13 +23,13 @@ static void fill(struct hca_srq *srq, const struct srq_request *request)
 	srq->stride = segment_srq_stride(request->max_sge);
 }
 
-static void hold(struct hca_srq *srq, int by)
+static void hold(struct hca_srq *srq)
 {
-	srq->pd->obj.uses += (unsigned int)by;
+	srq->pd->obj.uses++;
 	if (srq->domain)
-		srq->domain->obj.uses += (unsigned int)by;
+		srq->domain->obj.uses++;
 	if (srq->cq)
-		srq->cq->obj.uses += (unsigned int)by;
+		srq->cq->obj.uses++;
 }
 
 static bool allowed(const struct model *model, const struct limits *limits,
@@ -54,14 +54,20 @@ int srq_create(struct hca_context *ctx, const struct srq_request *request, struc
 	if (!srq)
 		return -ENOMEM;
 	fill(srq, request);
-	hold(srq, 1);
+	hold(srq);
 	*result = srq;
 	return 0;
 }
 
 void srq_release(struct hca_object *object)
 {
-	hold(container_of(object, struct hca_srq, obj), -1);
+	struct hca_srq *srq = container_of(object, struct hca_srq, obj);
+
+	srq->pd->obj.uses--;
+	if (srq->domain)
+		srq->domain->obj.uses--;
+	if (srq->cq)
+		srq->cq->obj.uses--;
 }
 
 uint64_t srq_slot(const struct hca_srq *srq, uint16_t index)

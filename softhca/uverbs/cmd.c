@@ -221,10 +221,11 @@ static int execute(struct cmd *cmd, const uint8_t *bytes, size_t size)
 	if (cmd->ctx->ready == (row->execute == cmd_get_context))
 		return refuse(-EINVAL, "GET_CONTEXT comes first, and once");
 	err = supported(cmd->ctx, row);
-	if (!err)
-		err = fault_of_command(&cmd->ctx->device->faults, hdr->command);
 	if (err)
-		return refuse_reason()[0] ? err : refuse(err, "a fault that was ordered");
+		return err;
+	err = fault_of_command(&cmd->ctx->device->faults, hdr->command);
+	if (err)
+		return refuse(err, "a fault that was ordered");
 	if (row->after_work)
 		engine_catch_up(cmd->ctx->device->machine);
 	err = find_object(cmd, row);
