@@ -40,9 +40,16 @@ struct softhca_hello {
 
 #define SOFTHCA_EVERY_HOST UINT32_MAX
 
-/* The answer, with the doorbell page's memfd; of SOFTHCA_CM with what is readable for events. */
+/*
+ * The answer. That of SOFTHCA_CONTEXT carries the memfd of the doorbell page.
+ * That of SOFTHCA_CM carries a socket that is readable while events wait.
+ */
 struct softhca_welcome {
-	/* 0 or -errno; -EACCES, -EOVERFLOW: memory out of the daemon's reach, of its addresses */
+	/*
+	 * 0 or -errno.
+	 * -EACCES: the daemon may not read the client's memory.
+	 * -EOVERFLOW: the client's addresses are too long for the daemon.
+	 */
 	int32_t status;
 	uint32_t arena; /* 1 = rings may be placed in the arena */
 	/* 1 = an mmap offset is a page index, 8 bits, with a command above it */

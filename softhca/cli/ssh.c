@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -29,7 +30,7 @@ static int skip_options(int argc, char **argv)
 	return i;
 }
 
-/* @word with @from replaced: Open MPI refuses an underline in a host's name. NULL: no memory. */
+/* @word with @from replaced: Open MPI refuses an underscore in a host's name. NULL: no memory. */
 static char *renamed(const char *word, char from, char to)
 {
 	char *name = strdup(word);
@@ -39,7 +40,7 @@ static char *renamed(const char *word, char from, char to)
 	return name;
 }
 
-/* Whether a daemon runs that has this adapter; its directory is in @directory. */
+/* Whether this adapter is in the device tree of @directory. */
 static bool known(const char *directory, const char *adapter)
 {
 	char path[PATH_MAX];

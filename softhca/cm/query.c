@@ -146,9 +146,9 @@ static int respond(struct cm_cmd *cmd, uint64_t response, const void *resp, size
 }
 
 /*
- * As kernels before 5.9, without the device's index: programs learn that from netlink, which has no
- * emulated device, and librdmacm 30 to 39 takes the device for another one when only the kernel
- * knows it.
+ * As kernels before 5.9, without the device's index. Programs learn that from netlink, which the
+ * hooks hide from libnl. librdmacm 30 to 39 takes the device for another one when only the kernel
+ * knows the index.
  */
 int cm_cmd_query_route(struct cm_cmd *cmd)
 {

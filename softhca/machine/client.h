@@ -37,20 +37,14 @@ int client_write(const struct client *client, uint64_t to, const void *from, siz
 
 /* ---- the memory of another process (process.c) ---- */
 
-/**
- * process_read, process_write - process_vm_readv(2) and process_vm_writev(2). ESRCH: the process
- * has ended, or is about to.
- */
+/* process_vm_readv(2) and process_vm_writev(2). ESRCH: the process has ended, or is about to. */
 ssize_t process_read(pid_t pid, const struct iovec *here, const struct iovec *there, size_t count);
 ssize_t process_write(pid_t pid, const struct iovec *here, const struct iovec *there, size_t count);
 
-/**
- * process_thread - a thread of the process that has its memory: @pid itself if it does. 0 = none,
- * as for ESRCH above.
- */
+/* A thread of the process that has its memory: @pid itself if it does. 0 = none, as for ESRCH. */
 pid_t process_thread(pid_t pid);
 
-/** process_has_memory - whether this thread does. */
+/* Whether this thread has the memory of its process. */
 bool process_has_memory(pid_t thread);
 
 #endif

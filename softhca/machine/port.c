@@ -30,8 +30,9 @@ uint16_t port_sm_lid(const struct hca_machine *machine)
 
 uint32_t port_capabilities(const struct hca_machine *machine)
 {
-	return machine->settings.ethernet ? PORT_CM_SUP | PORT_IP_BASED_GIDS :
-		IBV_PORT_AUTO_MIGR_SUP | IBV_PORT_SYS_IMAGE_GUID_SUP | IBV_PORT_CLIENT_REG_SUP;
+	if (machine->settings.ethernet)
+		return PORT_CM_SUP | PORT_IP_BASED_GIDS;
+	return IBV_PORT_AUTO_MIGR_SUP | IBV_PORT_SYS_IMAGE_GUID_SUP | IBV_PORT_CLIENT_REG_SUP;
 }
 
 uint16_t port_pkeys(const struct hca_machine *machine)

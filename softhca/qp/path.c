@@ -29,7 +29,7 @@ bool path_migrate(struct hca_qp *qp)
 	return true;
 }
 
-/* A target has handles in many contexts: it leaves, or says that it cannot, once. */
+/* Visits each QP once, through its first handle. */
 void path_leave(struct hca_device *device, uint8_t port)
 {
 	list_for_each(struct hca_context, ctx, &device->contexts, link) {

@@ -48,19 +48,19 @@ bool qp_mask_ok(enum ibv_qp_state from, enum ibv_qp_state to, enum ibv_qp_type t
 
 void sq_init(struct hca_qp *qp);
 
-/* The request at hand has made progress, or is over: patience begins anew. */
+/* The first request has made progress, or is complete: its retries are counted from 0 again. */
 void sq_settle(struct hca_qp *qp);
 
 /* No timer, no place in any list of work; for a QP that goes, resets or fails. */
 void sq_stop(struct hca_qp *qp);
 
-/* There is a request at hand. */
+/* Whether a request is posted that is not complete. */
 bool sq_posted(struct hca_qp *qp);
 
-/* Reads it. SYNDROME_OK, or the syndrome of one that cannot be executed. */
+/* Reads the first request. SYNDROME_OK, or the syndrome of one that cannot be executed. */
 enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe);
 
-/* It is over: a completion if it asked for one, or if it failed. @wqe NULL: it was not read. */
+/* Ends the first request. It completes if signalled, or failed. @wqe is NULL if it was not read. */
 void sq_complete(struct hca_qp *qp, const struct wqe *wqe, uint8_t syndrome);
 
 /* Completes everything posted with a flush error. */
@@ -75,7 +75,7 @@ void sq_kick(struct hca_qp *qp);
 /* The same for all QPs with rings in a context, whose doorbell has rung for one of them. */
 void sq_kick_all(struct hca_context *ctx);
 
-/* Everybody who waits for an answer tries again at once. */
+/* All QPs that wait for an answer retry at once. */
 void sq_retry_unanswered(struct hca_machine *machine);
 
 /* The QP is in SQD: says when the send queue has come to rest. */
