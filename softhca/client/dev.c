@@ -153,7 +153,7 @@ static void admit_daemon(int sock)
 
 static const uint32_t probe = SOFTHCA_MAGIC;
 
-/* Printed once: otherwise nobody would find out why a device that is listed cannot be opened. */
+/* Printed once: errno alone does not tell why a device that is listed cannot be opened. */
 static void explain(int err)
 {
 	static atomic_bool said;

@@ -213,7 +213,7 @@ void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off64_t offs
 	int command = dev->cm || dev->pid != getpid() ? -1 : mmap_command(dev, offset);
 	void *memory;
 
-	/* One page: BlueFlame and the clock are not offered, so nobody maps their pages. */
+	/* One page: BlueFlame and the clock, which have other pages, are not offered. */
 	if (command == MMAP_DOORBELLS && length == SOFTHCA_UAR_LEN)
 		return real()->mmap64(NULL, length, prot, flags, dev->uar, 0);
 	memory = command == MMAP_CONTIGUOUS ? arena_alloc(length) : NULL;

@@ -133,7 +133,7 @@ ssize_t netlink_receive(int fd, struct msghdr *msg, int flags)
 	got = pread(fd, msg->msg_iov[0].iov_base, msg->msg_iov[0].iov_len, lseek(fd, 0, SEEK_CUR));
 	whole = got > 0 ? whole_messages(msg->msg_iov[0].iov_base, (size_t)got) : 0;
 	if (!whole) {
-		/* The kernel would wait for a message that nobody sends. */
+		/* The kernel would wait for ever. */
 		errno = EAGAIN;
 		return -1;
 	}

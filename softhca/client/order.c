@@ -46,9 +46,9 @@ static void load(struct ordered *slot, DIR *dir)
 void order_opened(DIR *dir)
 {
 	for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
-		DIR *nobody = NULL;
+		DIR *unused = NULL;
 
-		if (!atomic_compare_exchange_strong(&slots[i].dir, &nobody, dir))
+		if (!atomic_compare_exchange_strong(&slots[i].dir, &unused, dir))
 			continue;
 		load(&slots[i], dir);
 		atomic_fetch_add(&used, 1);

@@ -35,7 +35,7 @@ union cm_address {
 enum cm_state {
 	CM_IDLE,
 	CM_BOUND,
-	CM_ADDR_QUERY, /* nobody has the address: the question is repeated until the time is up */
+	CM_ADDR_QUERY, /* no adapter has the address: the query is repeated until the timeout */
 	CM_ADDR_RESOLVED,
 	CM_ROUTE_RESOLVED,
 	CM_CONNECT,
@@ -45,7 +45,7 @@ enum cm_state {
 
 /* What ib_cm knows of its connection. */
 enum cm_link {
-	CM_NO_LINK, /* nobody ever asked for a connection */
+	CM_NO_LINK, /* no connection was requested */
 	CM_OVER,    /* it failed, or has ended */
 	CM_REQ_SENT,
 	CM_REQ_RCVD,
@@ -71,7 +71,7 @@ struct cm_id {
 	enum cm_state state;
 	enum cm_link link;
 	struct cm_id *peer;
-	/* that tells of this id; NULL = the program has fetched it, or made the id itself */
+	/* its CONNECT_REQUEST; NULL = the program has fetched it, or has created the id itself */
 	struct cm_event *request;
 	struct timer timer;
 	union cm_address src, dst;
@@ -185,10 +185,10 @@ enum cm_event_kind {
 	CM_EVENT_TIMEWAIT_EXIT,
 };
 
-/* One that waits to be fetched. */
+/* An event that waits to be fetched. */
 struct cm_event {
 	struct list link; /* file->events */
-	struct cm_id *id;    /* whose it is */
+	struct cm_id *id;    /* that the event is for */
 	struct cm_id *child; /* that a connection request made */
 	struct cm_join *join; /* that it tells of */
 	struct rdma_ucm_event_resp resp;
@@ -201,7 +201,7 @@ void cm_event_raise(struct cm_event *event);
 /* One with nothing to fill in. */
 void cm_event_plain(struct cm_id *id, enum cm_event_kind kind, int status);
 
-/* Nobody will fetch it. */
+/* Removes an event that the program has not fetched. */
 void cm_event_withdraw(struct cm_event *event);
 
 /* The oldest event of the id that waits, or NULL; with @join of those that tell of it. */
@@ -251,15 +251,15 @@ void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct
 /* Tells the peer, and ends all that belongs to the id: unfetched connection requests, too. */
 void cm_id_destroy(struct cm_id *id);
 
-/* ---- port spaces: who is bound where, and who listens (port.c) ---- */
+/* ---- port spaces: bound and listening ids (port.c) ---- */
 
-/* Who listens to @service on this port of @device; NULL if nobody does. */
+/* The id that listens to @service on this port of @device, or NULL. */
 struct cm_id *cm_listener(struct hca_machine *machine, uint64_t service,
 			  const struct hca_device *device, uint8_t port);
 
 /* ---- connections: what ib_cm does with messages on the wire, done directly (conn.c) ---- */
 
-/* The id goes: whoever it is connected with is told. */
+/* Ends the connection of an id that is destroyed, and tells its peer. */
 void cm_abandon(struct cm_id *id);
 
 /* ---- unreliable ids: one asks for the number of a QP, the other one tells it (sidr.c) ---- */

@@ -214,7 +214,7 @@ static int establish(struct cm_id *id)
 	return 0;
 }
 
-/* With parameters the passive side accepts a request, without the active side the answer. */
+/* With parameters the passive side accepts a request; without, the active side confirms a reply. */
 int cm_cmd_accept(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_accept *in = cmd->in;
@@ -223,7 +223,7 @@ int cm_cmd_accept(struct cm_cmd *cmd)
 	if (!in->conn_param.valid)
 		return establish(cmd->id);
 	err = accept_request(cmd->id, &in->conn_param);
-	/* Nobody can have raised an event for it before. */
+	/* Without a uid it had no events before. */
 	if (!err)
 		cmd->id->uid = in->uid;
 	return err;

@@ -13,7 +13,7 @@ struct cm_event *cm_event_new(struct cm_id *id, enum cm_event_kind kind, int sta
 {
 	struct cm_event *event;
 
-	/* An id that was made by a connection request belongs to nobody before it is accepted. */
+	/* The id of a connection request gets no events before the program has accepted it. */
 	if (!id->uid)
 		return NULL;
 	event = calloc(1, sizeof(*event));
@@ -204,7 +204,7 @@ void cm_file_ring(struct cm_file *file)
 
 void cm_file_destroy(struct cm_file *file)
 {
-	/* One takes others along: connection requests that nobody has fetched. */
+	/* A listener ends the ids of its unfetched connection requests, too. */
 	while (!list_empty(&file->ids))
 		cm_id_destroy(container_of(file->ids.next, struct cm_id, member));
 	client_close(&file->client);

@@ -65,7 +65,7 @@ static void map_address(const struct cm_id *id, const union cm_address *address,
 	}
 }
 
-/* A group that nobody has named: the subnet manager finds a name. */
+/* A group without a name: the subnet manager finds one. */
 static void assign(uint8_t gid[16], uint32_t lid)
 {
 	static const uint8_t prefix[8] = { 0xff, 0x12, 0xa0, 0x1b, 0xfe, 0x80 };
@@ -234,7 +234,7 @@ int cm_cmd_join_mcast(struct cm_cmd *cmd)
 	const struct rdma_ucm_join_mcast *in = cmd->in;
 	union cm_address address;
 
-	/* To send only is to join as a whole here: whoever is not attached gets nothing anyway. */
+	/* A send-only join is a full one here: a QP that is not attached receives nothing. */
 	if (in->join_flags > RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER ||
 	    !cm_addr_take_storage(&address, &in->addr, in->addr_size))
 		return refuse(-EINVAL, "address, or flags");

@@ -98,7 +98,7 @@ static int bind_id(struct cm_id *id, const union cm_address *address)
 	return 0;
 }
 
-/* Nobody else may have the port of a listener, be it allowed to share it or not. */
+/* A listener has its port alone, even if it allowed to share it (SO_REUSEADDR). */
 int cm_cmd_listen(struct cm_cmd *cmd)
 {
 	const uint32_t backlog = ((const struct rdma_ucm_listen *)cmd->in)->backlog;
@@ -207,7 +207,7 @@ static bool find_destination(struct cm_id *id)
 	return true;
 }
 
-static void nobody_answered(struct timer *timer)
+static void resolve_timed_out(struct timer *timer)
 {
 	struct cm_id *id = container_of(timer, struct cm_id, timer);
 
@@ -229,7 +229,7 @@ static int resolve(struct cm_id *id, const union cm_address *src, const union cm
 	if (!cm_addr_multicast(dst) && !find_destination(id)) {
 		id->dst_device = NULL;
 		id->state = CM_ADDR_QUERY;
-		cm_wait(id, timeout, nobody_answered);
+		cm_wait(id, timeout, resolve_timed_out);
 		return 0;
 	}
 	choose_source(id);

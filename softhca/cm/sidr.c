@@ -104,7 +104,7 @@ int cm_sidr_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	id->link = CM_OVER;
 	cm_id_part(id);
 	if (!peer)
-		return 0; /* a datagram to somebody who has gone */
+		return 0; /* a datagram: its receiver has gone */
 	peer->remote_qpn = param->qp_num & 0xffffff;
 	peer->qkey = cm_sidr_qkey(id);
 	answer(peer, CM_EVENT_ESTABLISHED, 0, param->private_data, param->private_data_len);

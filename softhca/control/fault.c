@@ -16,7 +16,7 @@ static const char *const kind_names[FAULT_KINDS] = {
 
 /* ---- what is set ---- */
 
-static void list_device(const struct hca_device *device, FILE *out)
+static void list_device(FILE *out, const struct hca_device *device)
 {
 	const struct faults *faults = &device->faults;
 
@@ -39,7 +39,7 @@ static void list_device(const struct hca_device *device, FILE *out)
 static int list(struct request *request)
 {
 	for (int i = 0; i < request->machine->settings.devices; i++)
-		list_device(&request->machine->device[i], request->out);
+		list_device(request->out, &request->machine->device[i]);
 	return 0;
 }
 

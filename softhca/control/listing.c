@@ -226,7 +226,7 @@ static void list_cm_ids(FILE *out, const struct hca_machine *machine)
 
 /* ---- all of it ---- */
 
-static void list_devices(const struct hca_machine *machine, FILE *out)
+static void list_devices(FILE *out, const struct hca_machine *machine)
 {
 	for (int i = 0; i < machine->settings.devices; i++) {
 		const struct hca_device *device = &machine->device[i];
@@ -245,7 +245,7 @@ int control_objects(struct request *request)
 	if (request->count == 2 && strcmp(request->word[1], "--json"))
 		return control_usage(request);
 	fputs("{\"devices\":[", request->out);
-	list_devices(request->machine, request->out);
+	list_devices(request->out, request->machine);
 	fputs("],\n\"contexts\":[", request->out);
 	list_contexts(request->out, request->machine);
 	fputs("],\n\"cm_ids\":[", request->out);

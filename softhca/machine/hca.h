@@ -255,7 +255,7 @@ struct hca_cm {
 	struct list groups; /* for multicast */
 	struct numtab group_lids, joins;
 	uint32_t psn;	/* the last that was given out */
-	uint16_t port;	/* the last that nobody had asked for */
+	uint16_t port;	/* the last one that was chosen for a program */
 };
 
 struct hca_machine {

@@ -124,12 +124,9 @@ static void mlx4_build_cqe(const struct cqe *cqe, const struct cqe_format *forma
 	put32(out + 20, cqe->byte_count);
 }
 
-#define QP_TABLE       (1u << 18)
-#define MIN_LOG_STRIDE 6u
-#define MAX_LOG_STRIDE 10u
-#define MAX_LOG_COUNT  15u
-
 /* ---- the provider's part of commands ---- */
+
+#define QP_TABLE (1u << 18)
 
 static int mlx4_context(const void *in, size_t size, int ports, const struct limits *limits,
 			struct driver_part *out, uint8_t *cqe_version)
@@ -151,7 +148,7 @@ static int mlx4_context(const void *in, size_t size, int ports, const struct lim
 
 static void mlx4_device_caps(struct driver_part *out)
 {
-	/* comp_mask 0: there is no clock page, so nobody maps it. */
+	/* comp_mask 0: there is no clock page that a provider could map. */
 	const struct mlx4_uverbs_ex_query_device_resp resp = { .response_length = sizeof(resp) };
 
 	model_put_part(out, &resp, sizeof(resp));
@@ -191,6 +188,10 @@ static int mlx4_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_vers
 }
 
 /* ---- queue pairs ---- */
+
+#define MIN_LOG_STRIDE 6u
+#define MAX_LOG_STRIDE 10u
+#define MAX_LOG_COUNT  15u
 
 /* As the mlx4 driver sizes a receive queue; a QP that has none must not ask for one. */
 static int size_rq(bool has_rq, const struct limits *limits, struct qp_caps *caps,

@@ -35,7 +35,7 @@ static void flush(struct hca_channel *channel)
 		await_room(channel, false);
 }
 
-/* There is room, or the last reader has gone: then nobody will ever ask for the events. */
+/* There is room, or the last reader has closed its end: then the events are dropped. */
 static void pipe_changed(struct watch *watch, uint32_t events)
 {
 	struct hca_channel *channel = container_of(watch, struct hca_channel, watch);
@@ -189,7 +189,7 @@ void event_device(struct hca_device *device, enum ibv_event_type type, uint8_t p
 
 /* ---- settling ---- */
 
-/* A read end of our own, not to be confused with the client's: its flags are shared with nobody. */
+/* A second read end: its file flags are the daemon's own, not those of the client's end. */
 static int open_reader(const struct hca_channel *channel)
 {
 	char path[32];

@@ -55,7 +55,7 @@ void channel_free(struct hca_channel *channel);
 /* The completion channel of @ctx behind descriptor @fd, or NULL. */
 struct hca_channel *channel_find(struct hca_context *ctx, int fd);
 
-/* A CQ uses the channel, or no longer does. A channel that nobody can use any more is freed. */
+/* A CQ uses the channel, or no longer does. A channel without CQs and without a reader is freed. */
 void channel_hold(struct hca_channel *channel);
 void channel_release(struct hca_channel *channel);
 

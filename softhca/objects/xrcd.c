@@ -114,6 +114,7 @@ int xrcd_open(struct hca_context *ctx, int fd, int oflags, struct hca_xrcd_handl
 	return 0;
 }
 
+/* Uses of a domain count for each handle: another handle does not keep it (contract 5.2). */
 void xrcd_handle_release(struct hca_object *object)
 {
 	struct hca_xrcd *xrcd = container_of(object, struct hca_xrcd_handle, obj)->xrcd;

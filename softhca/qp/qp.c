@@ -113,7 +113,7 @@ static void destroy(struct hca_qp *qp)
 	free(qp);
 }
 
-/* An XRC target QP lives as long as any of its handles, whoever made it. */
+/* An XRC target QP lives as long as any of its handles. */
 void qp_handle_release(struct hca_object *object)
 {
 	struct hca_qp_handle *handle = container_of(object, struct hca_qp_handle, obj);

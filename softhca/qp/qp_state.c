@@ -192,7 +192,7 @@ static void enter(struct hca_qp *qp, enum ibv_qp_state state)
 		break;
 	case IBV_QPS_RTR:
 		qp->state = state;
-		/* Somebody may have been sending here before this end was up. */
+		/* A peer may have sent before this end was in RTR. */
 		sq_retry_unanswered(qp->device->machine);
 		break;
 	case IBV_QPS_SQD:

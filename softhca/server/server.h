@@ -52,7 +52,7 @@ void server_close(void);
 /* Ends the contexts, and the files of the connection manager, that died during this turn. */
 void server_reap(void);
 
-/* Nobody is connected. */
+/* Whether no program is connected. */
 bool server_idle(void);
 
 /* ---- the device tree in which libibverbs finds the devices (sysfs.c) ---- */

@@ -250,7 +250,6 @@ int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd,
 	return result;
 }
 
-/* Uses of an XRC domain count for each handle, so another one does not keep it (contract 5.2). */
 static int cmd_destroy(struct cmd *cmd)
 {
 	object_destroy(cmd->object);

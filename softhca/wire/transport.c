@@ -64,7 +64,7 @@ static enum outcome receive(struct attempt *attempt)
 	mem_vec_seek(&attempt->local, attempt->offset);
 	if (behind > theirs->received)
 		return LOST;
-	/* Without a byte to move nobody would notice. */
+	/* A request of 0 bytes does not touch the memory, which would show that it is gone. */
 	if (!attempt->part && receiver_gone(attempt))
 		return LOST;
 	if (!behind)
