@@ -192,6 +192,7 @@ static int greet(struct dev *dev)
 		err = daemon_receive(dev->sock, &welcome, sizeof(welcome), &dev->uar);
 	if (!err)
 		err = welcome.status;
+	/* The daemon itself says ENODEV about an adapter that it does not have. */
 	if (err != -ENODEV)
 		explain(err);
 	if (!err && dev->uar < 0)

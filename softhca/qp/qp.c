@@ -8,19 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void hold(struct hca_qp *qp, int by)
+static void hold(struct hca_qp *qp)
 {
-	struct hca_object *const objects[] = {
-		qp->pd ? &qp->pd->obj : NULL,
-		qp->send_cq ? &qp->send_cq->obj : NULL,
-		qp->recv_cq ? &qp->recv_cq->obj : NULL,
-		qp->srq ? &qp->srq->obj : NULL,
-	};
+	if (qp->pd)
+		qp->pd->obj.uses++;
+	if (qp->send_cq)
+		qp->send_cq->obj.uses++;
+	if (qp->recv_cq)
+		qp->recv_cq->obj.uses++;
+	if (qp->srq)
+		qp->srq->obj.uses++;
+}
 
-	for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
-		if (objects[i])
-			objects[i]->uses += (unsigned int)by;
-	}
+static void release(struct hca_qp *qp)
+{
+	if (qp->pd)
+		qp->pd->obj.uses--;
+	if (qp->send_cq)
+		qp->send_cq->obj.uses--;
+	if (qp->recv_cq)
+		qp->recv_cq->obj.uses--;
+	if (qp->srq)
+		qp->srq->obj.uses--;
 }
 
 static void init_qp(struct hca_qp *qp, struct hca_context *ctx, const struct qp_request *request)
@@ -86,7 +95,7 @@ int qp_create(struct hca_context *ctx, const struct qp_request *request,
 	err = add_handle(ctx, qp, request->domain, request->user_handle, handle);
 	if (err)
 		goto out_number;
-	hold(qp, 1);
+	hold(qp);
 	if (qp->ctx)
 		list_add(&ctx->qps, &qp->link);
 	return 0;
@@ -109,7 +118,7 @@ static void destroy(struct hca_qp *qp)
 	sq_stop(qp);
 	list_del(&qp->link);
 	numtab_remove(&qp->device->qps, qp->qpn & ~qp->device->model->target_tag);
-	hold(qp, -1);
+	release(qp);
 	free(qp);
 }
 
