@@ -72,22 +72,22 @@ def read_table(path, cpu):
         for number, line in enumerate(table, 1):
             if not line.strip() or line.startswith("#"):
                 continue
+            where = f"{path}:{number}"
             if line[0].isspace():
-                if symbols:
-                    symbols[-1] = more_of(symbols[-1], line.strip(), f"{path}:{number}")
+                if not symbols:
+                    raise TableError(f"{where}: a row is wanted above it")
+                symbols[-1] = more_of(symbols[-1], line.strip(), where)
                 continue
-            symbol = read_row(line.strip(), f"{path}:{number}")
+            symbol = read_row(line.strip(), where)
             symbol = symbol._replace(node=node_for(symbol, cpu))
-            if not symbol.node:
-                continue
             for other in symbols:
-                if other.name != symbol.name:
+                if other.name != symbol.name or None in (other.node, symbol.node):
                     continue
                 if other.node == symbol.node or other.visibility == symbol.visibility == "default":
                     raise TableError(
-                        f"{path}:{number}: {symbol.name} is there already, as {versioned(other)}")
+                        f"{where}: {symbol.name} is there already, as {versioned(other)}")
             symbols.append(symbol)
-    return symbols
+    return [symbol for symbol in symbols if symbol.node]
 
 
 def versioned(symbol):
@@ -103,12 +103,11 @@ def by(symbols, field):
 
 
 def with_older_node(symbols):
-    """(symbol, its C name in the shim after shim_), the verbs in IBVERBS_1.0 first.
+    """(symbol, its C name in the shim after shim_), the verbs in IBVERBS_1.0 first: shim/older.c says
+    why.
 
-    A reference without a version binds to the first node of the first library that has the symbol.
-    In libibverbs that is IBVERBS_1.0, whose structs differ and whose callers never use XRC. So an
-    entry of its own passes such calls on to libibverbs. The eight legacy functions never were in
-    IBVERBS_1.0. Here they are, for a library that uses them but was not linked with libibverbs.
+    The eight legacy functions never were in libibverbs' IBVERBS_1.0. Here they are, for a library
+    that uses them but was not linked with libibverbs.
     """
     older = [(symbol._replace(node="IBVERBS_1.0", visibility="hidden"),
               symbol.name if is_legacy(symbol) else f"older_{symbol.name}") for symbol in symbols

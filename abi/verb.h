@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The exported functions by number. Every table with a row for each function takes its rows from
- * ABI_FUNCTIONS.
+ * The functions that are entered through the shim, by number. Every table with a row for each of
+ * them takes its rows from ABI_FUNCTIONS.
  */
 #ifndef ABI_VERB_H
 #define ABI_VERB_H

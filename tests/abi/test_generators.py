@@ -52,6 +52,16 @@ def test_refused_rows(make, capsys, row, complaint):
     assert f"symbols.tab:7: {complaint}" in capsys.readouterr().err
 
 
+def test_a_text_without_a_row_is_refused(make, capsys):
+    assert make("exports", "  port to: a2(x)\n") == (1, "")
+    assert "symbols.tab:3: a row is wanted above it" in capsys.readouterr().err
+
+
+def test_the_text_of_a_row_for_another_processor_is_left_out(make):
+    text = make("functions", GOOD + "c  x86:N  default  null  -  -  per cpu\n  port to: c2()\n")[1]
+    assert 'X(ibv_b, RETURNS_NULL, EOPNOTSUPP, "", "")' in text and "c2()" not in text
+
+
 def test_quotes_in_a_text_are_escaped(make):
     text = make("functions", GOOD.replace("a2(x)", 'a2("x")'))[1]
     assert r'"ctx,>n,=m", "a2(\"x\") and more")' in text
