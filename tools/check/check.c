@@ -65,10 +65,8 @@ static void read_all(void)
 static int run_check(char **words)
 {
 	(void)words;
-	if (!check.name) {
-		refuse(0, "check: no program given");
-		return advise_usage(&command_check);
-	}
+	if (!check.name)
+		return refuse_program_missing(&command_check);
 	read_all();
 	check_decide(&check);
 	check_print(&check, as_json);
