@@ -330,8 +330,26 @@ void xrc_qp_forked(void)
 		((struct xrc_qp *)mapping->object)->users = 0;
 }
 
+/* End all pairs of the device. True: a thread is in fail_pair() for one. Lock held. */
+static bool is_failing_any(const struct ibv_context *context)
+{
+	bool failing = false;
+
+	HANDLE_EACH(mapping, &xrc_qps) {
+		struct xrc_qp *xrc_qp = mapping->object;
+
+		if (xrc_qp->context != context)
+			continue;
+		xrc_qp->ending = true;
+		failing |= xrc_qp->users;
+	}
+	return failing;
+}
+
 void xrc_qp_forget_context(const struct ibv_context *context)
 {
+	while (is_failing_any(context))
+		state_wait();
 	HANDLE_EACH(mapping, &xrc_qps) {
 		struct xrc_qp *xrc_qp = mapping->object;
 

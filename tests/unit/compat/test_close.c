@@ -14,6 +14,7 @@
 
 #include <compat/device.h>
 #include <compat/domain.h>
+#include <compat/program.h>
 #include <compat/qp_numbers.h>
 #include <compat/rcv_qp.h>
 #include <compat/xrc_qp.h>
@@ -161,6 +162,20 @@ static struct ibv_qp *create_during_a_close(struct ibv_pd *pd, struct ibv_qp_ini
 	return provider_create_qp(pd, attr);
 }
 
+static struct ibv_qp *create_xrc_qp(struct ibv_context *context, uint32_t max_send_wr)
+{
+	struct ibv_pd pd = { .context = context };
+	struct ibv_cq cq = { .context = context };
+	struct legacy_qp_init_attr attr = { .send_cq = &cq, .recv_cq = &cq };
+	struct ibv_qp *qp;
+
+	assert_int_equal(domain_open(context, -1, 0, &used_domain), 0);
+	attr.xrc_domain = used_domain;
+	attr.cap.max_send_wr = max_send_wr;
+	assert_int_equal(xrc_qp_create(&pd, &attr, &qp), 0);
+	return qp;
+}
+
 /*
  * After the close, the kernel may give the QP's number to a hidden target of another process. The
  * close begins while the QP is created.
@@ -168,19 +183,39 @@ static struct ibv_qp *create_during_a_close(struct ibv_pd *pd, struct ibv_qp_ini
 TEST(a_close_forgets_the_numbers_of_the_devices_qps)
 {
 	struct ibv_context *context = open_counted();
-	struct ibv_pd pd = { .context = context };
-	struct ibv_cq cq = { .context = context };
-	struct legacy_qp_init_attr attr = { .send_cq = &cq, .recv_cq = &cq, .cap.max_send_wr = 1 };
 	struct qp_numbers numbers;
 	struct ibv_qp *qp;
 
-	assert_int_equal(domain_open(context, -1, 0, &used_domain), 0);
-	attr.xrc_domain = used_domain;
 	modern_table.create_qp = create_during_a_close;
-	assert_int_equal(xrc_qp_create(&pd, &attr, &qp), 0);
+	qp = create_xrc_qp(context, 1);
 	assert_int_equal(end_verb(), 0);
 	assert_int_equal(qp_numbers_of(context, &numbers), 0);
 	assert_false(qp_number_is_known(numbers.counts, numbers.offset, qp->qp_num));
+	free(qp);
+}
+
+static int close_during_a_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	(void)qp;
+	(void)attr;
+	(void)mask;
+	if (used_domain)
+		begin_verb(close_device_of, used_domain);
+	used_domain = NULL;	/* the second QP is modified during the same close */
+	assert_int_equal(other_result, NOT_RETURNED);
+	return 0;
+}
+
+/* The event thread modifies both QPs of the pair to ERR, and reads the pair after that. */
+TEST(a_close_waits_for_a_thread_that_fails_a_pair)
+{
+	struct ibv_qp *qp = create_xrc_qp(open_counted(), 0);
+	struct ibv_qp *tgt = xrc_qp_target(xrc_qp_find(qp));
+
+	modern_table.modify_qp = close_during_a_modify;
+	assert_ptr_equal(xrc_qp_target_event(tgt, true), qp);
+	assert_int_equal(end_verb(), 0);
+	free(tgt);
 	free(qp);
 }
 
@@ -246,7 +281,7 @@ TEST(an_open_during_a_refused_close_is_of_the_same_domain)
 FIXTURE(setup)
 {
 	device_use_begin();
-	setenv("XRC_COMPAT_TWO_WAY", "off", 1);
+	program_note_lookup("ibv_reg_xrc_rcv_qp");	/* only a QP that never sends is a pair */
 	destroyed = mmap(NULL, sizeof(*destroyed), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return destroyed == MAP_FAILED;
