@@ -134,8 +134,9 @@ static bool translate(struct ibv_async_event *event, struct legacy_async_event *
 /* ---- reading ---- */
 
 /*
- * While the thread translates an event, signals are blocked and cancellation is off. Translation
- * takes the lock, which a cancelled thread, or a signal handler that jumps away, would not release.
+ * While the thread translates or acknowledges an event, signals are blocked and cancellation is
+ * off. Both take the lock, which a cancelled thread, or a signal handler that jumps away, would not
+ * release.
  */
 struct quiet {
 	sigset_t signals;
@@ -180,7 +181,7 @@ static struct ibv_async_event take_read(void)
 	return event;
 }
 
-void event_ack_own(void)
+static void ack_own(void)
 {
 	struct ibv_async_event event;
 
@@ -191,6 +192,18 @@ void event_ack_own(void)
 		return;
 	event = take_read();
 	modern_ack_async_event(&event);
+}
+
+/* The calls for ordinary QPs, which do not turn off cancellation, come here, too. */
+void event_ack_own(void)
+{
+	struct quiet quiet;
+
+	if (!reading.is_translated && reading.desc.event_type == NOTHING_READ)
+		return;
+	quiet_begin(&quiet);
+	ack_own();
+	quiet_end(&quiet);
 }
 
 static void end_of_thread(void *arg)

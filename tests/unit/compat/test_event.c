@@ -153,21 +153,6 @@ static void expect_cancelled(pthread_t thread)
 	close_device();
 }
 
-/* A thread that ended during the translation would keep its locks. */
-TEST(a_cancellation_waits_for_the_translation)
-{
-	struct legacy_async_event event;
-	pthread_t thread;
-	uint32_t number;
-
-	open_device();
-	modern_table.ack_async_event = be_cancelled;
-	assert_int_equal(rcv_qp_create(domain, &number), 0);
-	raise_event(domain, number);
-	assert_int_equal(pthread_create(&thread, NULL, get_and_wait, &event), 0);
-	expect_cancelled(thread);
-}
-
 /* Waits until the event has been read and its translation waits for the lock. */
 static void await_translation(void)
 {
@@ -281,6 +266,29 @@ TEST(an_event_that_a_signal_handler_gets_is_not_returned_twice)
 	assert_int_equal(event_get(context, &event), -EAGAIN);
 	assert_int_equal(of_handler.element.xrc_qp_num, number);
 	close_device();
+}
+
+static void *jump_and_acknowledge(void *unused)
+{
+	jump_away();
+	event_ack_own();
+	pause();
+	return unused;
+}
+
+/* A thread that ended meanwhile would keep its locks. */
+TEST(a_cancellation_waits_for_the_translation_and_for_the_acknowledgement)
+{
+	void *(*const functions[])(void *event) = { get_and_wait, jump_and_acknowledge };
+	struct legacy_async_event event;
+	pthread_t thread;
+
+	for (unsigned i = 0; i < 2; i++) {
+		open_with_one_event();
+		modern_table.ack_async_event = be_cancelled;
+		assert_int_equal(pthread_create(&thread, NULL, functions[i], &event), 0);
+		expect_cancelled(thread);
+	}
 }
 
 UNIT_MAIN(NULL, NULL)
