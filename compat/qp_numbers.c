@@ -2,6 +2,7 @@
 /* Counts, for each QP number, the QPs of this process that the program knows by it. */
 
 #include <errno.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 
@@ -55,9 +56,11 @@ static atomic_uchar *count_of(const struct ibv_context *context, uint32_t qp_num
 void qp_number_add(const struct ibv_context *context, uint32_t qp_num)
 {
 	atomic_uchar *count = count_of(context, qp_num);
+	unsigned char known = count ? atomic_load_explicit(count, memory_order_relaxed) : UCHAR_MAX;
 
-	if (count)
-		atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+	/* It stops at the maximum: a close of the device leaves the counts of its ordinary QPs. */
+	while (known < UCHAR_MAX && !atomic_compare_exchange_weak(count, &known, known + 1))
+		;
 }
 
 void qp_number_remove(const struct ibv_context *context, uint32_t qp_num)

@@ -151,6 +151,10 @@ TEST(a_number_is_known_until_its_last_qp_has_ended)
 	/* A removal at 0 must not wrap to 255. */
 	qp_number_remove(&context, 0x77);
 	assert_false(is_known(&context, 0x77));
+	/* 256 additions must not wrap to 0. */
+	for (int i = 0; i < 256; i++)
+		qp_number_add(&context, 0x77);
+	assert_true(is_known(&context, 0x77));
 }
 
 /* Two adapters may give their QPs the same numbers. */
