@@ -14,17 +14,6 @@
 
 struct device_domain_list device_domains = LIST_HEAD_INITIALIZER(device_domains);
 
-static struct device_domain *find_by_inode(const struct ibv_context *context, dev_t dev, ino_t ino)
-{
-	struct device_domain *found;
-
-	LIST_FOREACH(found, &device_domains, link)
-		if (found->context == context && found->has_inode && !found->inherited &&
-		    found->dev == dev && found->ino == ino)
-			return found;
-	return NULL;
-}
-
 static struct regtab_entry *new_entry(const struct ibv_context *context, dev_t dev, ino_t ino)
 {
 	struct regtab_key key = { .guid = modern_device_guid(context),
@@ -41,8 +30,8 @@ static struct regtab_entry *new_entry(const struct ibv_context *context, dev_t d
 	return regtab_new(settings()->table_dir, &key, label);
 }
 
-static struct device_domain *create(struct ibv_context *context, bool has_inode, dev_t dev,
-				    ino_t ino)
+struct device_domain *device_domain_new(struct ibv_context *context, bool has_inode, dev_t dev,
+					ino_t ino)
 {
 	struct device_domain *created = calloc(1, sizeof(*created));
 
@@ -53,16 +42,30 @@ static struct device_domain *create(struct ibv_context *context, bool has_inode,
 	created->dev = dev;
 	created->ino = ino;
 	created->table = has_inode ? new_entry(context, dev, ino) : NULL;
-	LIST_INSERT_HEAD(&device_domains, created, link);
 	return created;
 }
 
-struct device_domain *device_domain_get(struct ibv_context *context, bool has_inode, dev_t dev,
-					ino_t ino)
+static struct device_domain *find_by_inode(const struct ibv_context *context, dev_t dev, ino_t ino)
 {
-	struct device_domain *got = has_inode ? find_by_inode(context, dev, ino) : NULL;
+	struct device_domain *found;
 
-	return got ? got : create(context, has_inode, dev, ino);
+	LIST_FOREACH(found, &device_domains, link)
+		if (found->context == context && found->has_inode && !found->inherited &&
+		    found->dev == dev && found->ino == ino)
+			return found;
+	return NULL;
+}
+
+struct device_domain *device_domain_add(struct device_domain *added)
+{
+	struct device_domain *found = NULL;
+
+	if (added->has_inode)
+		found = find_by_inode(added->context, added->dev, added->ino);
+	if (found)
+		return found;
+	LIST_INSERT_HEAD(&device_domains, added, link);
+	return added;
 }
 
 struct device_domain *device_domain_put(struct device_domain *device_domain)

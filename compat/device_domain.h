@@ -37,9 +37,12 @@ LIST_HEAD(device_domain_list, device_domain);
 /* Of all opened devices. Lock held. */
 extern struct device_domain_list device_domains;
 
-/** device_domain_get - find or create it. Lock held. NULL: no memory. */
-struct device_domain *device_domain_get(struct ibv_context *context, bool has_inode, dev_t dev,
+/** device_domain_new - one that no look-up finds. NULL: no memory. No lock held: asks rdma-core. */
+struct device_domain *device_domain_new(struct ibv_context *context, bool has_inode, dev_t dev,
 					ino_t ino);
+
+/** device_domain_add - let look-ups find it, or return the one of this inode. Lock held. */
+struct device_domain *device_domain_add(struct device_domain *added);
 
 /**
  * device_domain_put - one of its handles was removed. Lock held. If that was the last one, returns

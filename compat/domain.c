@@ -17,24 +17,25 @@ static struct handle_map domains;
 /* *first: the opened device has no other handle of the domain, and so no registrations. */
 static int publish(struct domain *domain, struct ibv_context *context, int fd, bool *first)
 {
+	struct device_domain *created;
 	struct stat st = { 0 };
-	int err = 0;
+	int err;
 
 	if (fd != -1 && fstat(fd, &st))
 		return -errno;
+	created = device_domain_new(context, fd != -1, st.st_dev, st.st_ino);
+	if (!created)
+		return -ENOMEM;
 	state_lock();
 	err = handle_add(&domains, domain, domain);
 	if (!err) {
-		domain->device_domain = device_domain_get(context, fd != -1, st.st_dev, st.st_ino);
-		err = domain->device_domain ? 0 : -ENOMEM;
-	}
-	if (!err) {
+		domain->device_domain = device_domain_add(created);
 		*first = LIST_EMPTY(&domain->device_domain->domains);
 		LIST_INSERT_HEAD(&domain->device_domain->domains, domain, link);
-	} else {
-		handle_remove(&domains, domain, domain);
 	}
 	state_unlock();
+	if (domain->device_domain != created)	/* an earlier one, or NULL */
+		device_domain_free(created);
 	return err;
 }
 
