@@ -58,8 +58,8 @@ void device_domain_take(const struct ibv_context *context, struct device_domain_
 
 /**
  * device_domain_refresh - create its file of the registration table, if it has none or the file was
- * removed. Looks at most once a second. No lock held. Returns true if the file is new: then the
- * caller enters all registrations again.
+ * removed. Looks at most once a second. No lock held. Returns true if the caller has to enter all
+ * registrations again, see regtab_refresh().
  */
 bool device_domain_refresh(struct device_domain *device_domain);
 

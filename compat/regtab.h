@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The registration table shows which opened device is registered with which receive QP. It is for
- * people and tools: the library makes no decision by it and never waits for it. The kernel's
- * handles carry the registrations.
+ * people and tools: the library makes no decision by it and never waits for another process's file.
+ * The kernel's handles carry the registrations.
  *
  * Each opened device has one file of its own for each domain, in the table directory. The files of
  * one user, device and domain inode are the table of that domain. Only the process that made a file
@@ -44,16 +44,16 @@ struct regtab_entry *regtab_new(const char *dir, const struct regtab_key *key, c
 
 /**
  * regtab_refresh - make the file if there is none or it was lost. Looks at most once a second.
- * Returns true if the file is new: then the caller enters all registrations again. This and the
- * functions below accept NULL for the entry.
+ * Returns true if the caller has to enter all registrations again: the file is new, or an earlier
+ * regtab_enter() failed. This and the functions below accept NULL for the entry.
  */
 bool regtab_refresh(struct regtab_entry *entry, struct regtab_news *news);
 
 /**
  * regtab_enter - the opened device is registered with a QP.
  * @created: the device has created the QP
- * Returns 0, also if there is no file. -ENOSPC, -EFBIG, -ENOMEM, -ESTALE: not entered. A later
- * regtab_refresh() asks for it again.
+ * Returns 0, also if there is no file. -errno: not entered. A later regtab_refresh() asks for it
+ * again.
  */
 int regtab_enter(struct regtab_entry *entry, uint32_t qp_num, bool created);
 

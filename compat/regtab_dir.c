@@ -52,6 +52,7 @@ int regtab_open_found(struct regtab_found *found, int flags)
 	struct stat st;
 	int err;
 
+	found->reason = "it cannot be examined";
 	if (lstat(found->path, &found->st))
 		return -errno;
 	err = check_trust(&found->st, &found->reason);

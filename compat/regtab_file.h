@@ -63,7 +63,7 @@ struct regtab_found {
 	char path[512];
 	int fd;
 	struct stat st;
-	const char *reason;	/* why it is refused */
+	const char *reason;	/* why it is refused, kept or removed */
 };
 
 /**
@@ -77,8 +77,8 @@ int regtab_open_found(struct regtab_found *found, int flags);
 int regtab_unlink(const char *path, dev_t dev, ino_t ino);
 
 /**
- * regtab_remove_dead - a file open for writing. 0: no process has it; -EAGAIN: one has; or -errno.
- * found->reason: why.
+ * regtab_remove_dead - remove a file that is open for writing, or with dry_run only test it. 0: no
+ * process has it; -EAGAIN: one has; or -errno. found->reason: why.
  */
 int regtab_remove_dead(struct regtab_found *found, bool dry_run);
 

@@ -109,6 +109,7 @@ TEST(a_file_that_other_users_may_access_is_refused)
 
 TEST(links_and_special_files_are_refused)
 {
+	struct regtab_found found = { .path = "/dev/null/below" };
 	struct regtab_header header = valid_header();
 	char elsewhere[512];
 
@@ -126,6 +127,8 @@ TEST(links_and_special_files_are_refused)
 	expect_refused("not a regular file", false);
 	assert_int_equal(mkfifo(planted, 0600), 0);
 	expect_refused("not a regular file", false);
+	assert_int_equal(regtab_open_found(&found, O_RDWR), -ENOTDIR);
+	assert_non_null(found.reason);
 	assert_int_equal(mkdir(planted, 0700), 0);
 	expect_refused("not a regular file", false);
 }
