@@ -36,10 +36,11 @@ static void pause_a_millisecond(void)
 }
 
 /*
- * A thread holds the lock for less than a second, unless it forks, too, or waits for an allocator.
- * So the forking thread waits a second, or half a minute while another thread forks. It counts
- * milliseconds: pthread_mutex_timedlock() measures by the system's time, which may be set back, and
- * glibc before 2.30 has no pthread_mutex_clocklock(). False: it did not get the lock.
+ * A thread holds the lock for less than a second, unless it forks, too, or waits for an allocator
+ * or for the file system of the registration table. So the forking thread waits a second, or half a
+ * minute while another thread forks. It counts milliseconds: pthread_mutex_timedlock() measures by
+ * the system's time, which may be set back, and glibc before 2.30 has no pthread_mutex_clocklock().
+ * False: it did not get the lock.
  */
 static bool lock_in_time(void)
 {
