@@ -49,8 +49,11 @@ const struct row *row_first(void);
  */
 int rows_main(int argc, char **argv);
 
-/** row_run - runs the row in a process of its own. Prints its line, with @name in it. */
+/** row_run - runs the row in a process of its own. True if it printed that it passed. */
 bool row_run(const struct row *row, const char *name);
+
+/** row_skip - ends a row that is about another adapter. It prints no line. */
+void row_skip(void) __attribute__((noreturn));
 
 /** row_begin, row_ok - for a program with its own main(): names a row, prints that it passed. */
 void row_begin(const char *name);
