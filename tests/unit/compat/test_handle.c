@@ -12,12 +12,14 @@
 static bool no_memory;
 static struct handle_map *growing;
 static const void *new_key;
+static int allocations;
 
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
 
 void *__wrap_malloc(size_t size)
 {
+	allocations++;
 	if (growing)
 		assert_null(handle_find(growing, new_key));
 	return no_memory ? NULL : __real_malloc(size);
@@ -36,8 +38,10 @@ TEST(a_map_has_no_new_key_while_it_allocates)
 
 	growing = &map;
 	new_key = key(5);
+	allocations = 0;
 	assert_int_equal(handle_add(&map, key(5), &object), 0);
 	growing = NULL;
+	assert_int_equal(allocations, 1);
 	handle_remove(&map, key(5), &object);
 }
 

@@ -176,7 +176,7 @@ static int close_after_destroy(struct ibv_qp *qp)
  * As soon as the kernel has destroyed the QP, another thread can close the handle, while
  * unregister still runs.
  */
-TEST(unregister_does_not_use_the_handle_that_registered_after_its_close)
+TEST(unregister_does_not_use_a_handle_that_was_closed_meanwhile)
 {
 	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	struct legacy_xrc_domain *other;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Limits of file system, file size, descriptors and address space. */
+/* Limits: the number of the descriptor, the size of files, the size of the file system. */
 
 #include <errno.h>
 #include <fcntl.h>
