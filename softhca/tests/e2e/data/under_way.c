@@ -127,7 +127,8 @@ static struct midway begin(void)
 
 /*
  * If this program is delayed, the long message may have arrived before the checks are made. Then
- * they fail or prove nothing, so they are repeated, five times at most.
+ * they fail, so they are repeated, five times at most. If the last attempt holds, it proves the
+ * same, late or not: a message that had arrived would have completed before.
  */
 static bool midway(bool (*once)(struct midway *m, bool *late))
 {
