@@ -150,8 +150,7 @@ def system_library(name, shim):
     """The path that ldconfig -p lists for a library of the shim's ELF class (32 or 64 bits), or
     None."""
     wide = shim.read_bytes()[4] == 2
-    listing = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True,
-                             timeout=30).stdout
+    listing = subprocess.check_output(["/sbin/ldconfig", "-p"], timeout=30).decode()
     for line in listing.splitlines():
         if line.split()[:1] == [name] and ("x86-64" in line) == wide:
             return line.split()[-1]
