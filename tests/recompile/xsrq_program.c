@@ -254,7 +254,10 @@ static void limit_event(void)
 	ibv_ack_async_event(&event);
 }
 
-/* A library that is compiled with today's header shares the device. Then srq is the provider's. */
+/*
+ * A library that is compiled with today's header shares the device. Its events name the provider's
+ * SRQ.
+ */
 static void limit_event_of_another_library(void)
 {
 	struct ibv_srq_init_attr attr = xsrq_attr(xrcd, receiver.cq, 5);
