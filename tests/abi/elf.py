@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What readelf says about versioned symbols, as sets of "name@node" and "name@@node"."""
+"""What readelf says about an ELF file. Symbols are "name@node" or "name@@node"."""
 
 import re
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The library's functions are the released ones. abidw of libabigail reads their types.
+"""The library has every released function. abidw of libabigail reads their types.
 
 A change breaks programs that are linked with a released library. To record an intended change:
 tests/abi/released.py build/shim/libxrc-compat.so.1

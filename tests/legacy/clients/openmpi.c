@@ -206,7 +206,7 @@ static void on_nr_response(int rank, const struct xoob_msg *msg)
 
 /*
  * Automatic path migration: takes the path from a query with mask 0. Another process may have set
- * it already, so no result is checked.
+ * it already, so the result of the modify is ignored.
  */
 static void load_apm(uint32_t qpn, const struct xoob_msg *peer)
 {
@@ -270,7 +270,7 @@ static void xoob_progress(void)
 
 /*
  * Once for each endpoint, whether it created the QP or registered with it. Open MPI only logs a
- * failure.
+ * failure; this program is stricter.
  */
 static void drop_recv_qp(int rank)
 {
