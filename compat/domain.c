@@ -27,7 +27,7 @@ static int publish(struct domain *domain, struct ibv_context *context, int fd, b
 	if (!created)
 		return -ENOMEM;
 	state_lock();
-	err = handle_add(&domains, domain, domain);
+	err = handle_set(&domains, domain, domain);
 	if (!err) {
 		domain->device_domain = device_domain_add(created);
 		*first = LIST_EMPTY(&domain->device_domain->domains);
@@ -52,7 +52,10 @@ int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xr
 		return -ENOMEM;
 	domain->legacy.context = context;
 	err = modern_open_xrcd(context, fd, oflag, &domain->xrcd);
-	/* From a control group. A program that waits for another's domain would repeat the call. */
+	/*
+	 * The rdma control group gives EAGAIN, too. An old program retries EAGAIN while another
+	 * process creates the domain, so it must get ENOMEM here.
+	 */
 	if (err == -EAGAIN && (fd == -1 || oflag & O_CREAT))
 		err = -ENOMEM;
 	if (err)

@@ -11,7 +11,7 @@
 struct row {
 	const char *name;
 	enum verb_returns returns;
-	/* errno of the program for rdma-core's EOPNOTSUPP; 0: all errors are rdma-core's */
+	/* what the program gets for EOPNOTSUPP; 0: every error is passed on unchanged */
 	int unsupported;
 };
 

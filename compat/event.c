@@ -19,6 +19,7 @@
 #include "cancel.h"
 #include "event.h"
 #include "handle.h"
+#include "qp_numbers.h"
 #include "srq.h"
 #include "state.h"
 #include "xrc_qp.h"
@@ -33,9 +34,6 @@
 static struct handle_map flagged;
 #define SEVERAL_DEVICES ((void *)&flagged)
 
-/* QP numbers have 24 bits. A heap pointer of a non-PIE program may be as small: hence the map. */
-#define QP_NUM_MAX 0xffffffu
-
 static void note_flagged(struct ibv_context *context, uint32_t qp_num)
 {
 	const void *number = (const void *)(uintptr_t)qp_num, *of;
@@ -43,7 +41,7 @@ static void note_flagged(struct ibv_context *context, uint32_t qp_num)
 	state_lock();
 	of = handle_find(&flagged, number);
 	/* Without memory, an acknowledgement without the flag crashes, as it did with OFED. */
-	handle_add(&flagged, number, of && of != context ? SEVERAL_DEVICES : context);
+	handle_set(&flagged, number, of && of != context ? SEVERAL_DEVICES : context);
 	state_unlock();
 }
 
@@ -51,7 +49,8 @@ static bool was_flagged(const void *element)
 {
 	bool known;
 
-	if ((uintptr_t)element > QP_NUM_MAX)
+	/* A heap pointer of a non-PIE program may be as small as a QP number: hence the map. */
+	if ((uintptr_t)element >= QP_NUMBERS)
 		return false;
 	state_lock();
 	known = handle_find(&flagged, element);
@@ -234,7 +233,8 @@ static void watch_thread(void)
 	quiet_end(&quiet);
 }
 
-static int read_quietly(int async_fd, struct quiet *quiet)
+/* On success the caller has to call quiet_end(). */
+static int read_then_hold(int async_fd, struct quiet *quiet)
 {
 	int err = 0;
 
@@ -250,7 +250,7 @@ static int read_and_translate(int async_fd)
 {
 	struct ibv_async_event event;
 	struct quiet quiet;
-	int err = read_quietly(async_fd, &quiet);
+	int err = read_then_hold(async_fd, &quiet);
 
 	if (err)
 		return err;

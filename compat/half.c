@@ -19,7 +19,7 @@ struct transition {
 #define RTS_OPTIONAL (IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH | \
 		      IBV_QP_PATH_MIG_STATE | IBV_QP_MIN_RNR_TIMER)
 
-/* Without those to RESET and ERR. */
+/* All transitions except those to RESET and ERR: see find_transition(). */
 static const struct transition legacy_xrc[STATES][STATES] = {
 	[IBV_QPS_RESET][IBV_QPS_INIT] = { .valid = true, .required = INIT_BITS },
 	[IBV_QPS_INIT][IBV_QPS_INIT] = { .valid = true, .optional = INIT_BITS },

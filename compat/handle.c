@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Maps from a pointer of the program to our object: a tree for look-ups, a list for visits. */
+/* Maps from a pointer or a number to our object: a tree for look-ups, a list for visits. */
 
 #include <errno.h>
 #include <search.h>
@@ -25,7 +25,7 @@ static struct mapping *find_mapping(struct handle_map *map, const void *key)
 }
 
 /* The map is complete whenever this allocates: a fork may copy it then (state_forking()). */
-int handle_add(struct handle_map *map, const void *key, void *object)
+int handle_set(struct handle_map *map, const void *key, void *object)
 {
 	struct mapping *mapping = find_mapping(map, key);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Maps from a pointer that the program has to the library's object.
+ * Maps from a pointer or a number that the program has to the library's object.
  *
  * Old programs pass wrong and stale pointers. The old kernel looked each handle up and refused such
  * ones with EINVAL. So the library looks a pointer up before it follows it. All calls with
@@ -25,10 +25,10 @@ struct handle_map {
 };
 
 /**
- * handle_add - 0, or -ENOMEM. A key that is there already gets the new object: a provider may reuse
+ * handle_set - 0, or -ENOMEM. A key that is there already gets the new object: a provider may reuse
  * an address before the thread that ended the old object calls handle_remove().
  */
-int handle_add(struct handle_map *map, const void *key, void *object);
+int handle_set(struct handle_map *map, const void *key, void *object);
 
 /** handle_find - the object, or NULL. */
 void *handle_find(struct handle_map *map, const void *key);

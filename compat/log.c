@@ -16,6 +16,7 @@ void log_line(const char *format, ...)
 {
 	char line[LINE_MAX_BYTES];
 	int saved_errno = errno, prefix, length;
+	ssize_t written;
 	va_list args;
 
 	if (!settings()->verbose)
@@ -30,8 +31,8 @@ void log_line(const char *format, ...)
 		if (used > sizeof(line) - 2)
 			used = sizeof(line) - 2;
 		line[used++] = '\n';
-		if (write(STDERR_FILENO, line, used) < 0)
-			errno = saved_errno;	/* stderr is closed: nothing can be printed */
+		written = write(STDERR_FILENO, line, used);
+		(void)written;	/* a closed stderr takes no message */
 	}
 	errno = saved_errno;
 }

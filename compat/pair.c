@@ -12,6 +12,7 @@
 #include "half.h"
 #include "handle.h"
 #include "pair.h"
+#include "qp_numbers.h"
 #include "state.h"
 
 /* ---- numbers ---- */
@@ -24,7 +25,7 @@ enum pair_rule pair_rule_of(struct ibv_context *context)
 
 uint32_t pair_target(enum pair_rule rule, uint32_t visible)
 {
-	uint32_t next = (visible + 1) & PAIR_NUM_MASK;
+	uint32_t next = (visible + 1) % QP_NUMBERS;
 
 	return rule == PAIR_TAGGED ? next | PAIR_TARGET_TAG : next;
 }
@@ -44,22 +45,22 @@ bool pair_fits(enum pair_rule rule, uint32_t initiator, uint32_t target)
 #define LOCK_TRIES 5000
 #define LOCK_PAUSE_NS 200000
 
-static struct handle_map kept_by_others;	/* devices whose lock was not free in time */
+static struct handle_map busy_devices;	/* devices whose lock was not free in time */
 
-static bool is_kept(const struct ibv_device *device)
+static bool was_busy(const struct ibv_device *device)
 {
-	bool kept;
+	bool busy;
 
 	state_lock();
-	kept = handle_find(&kept_by_others, device);
+	busy = handle_find(&busy_devices, device);
 	state_unlock();
-	return kept;
+	return busy;
 }
 
-static void note_kept(struct ibv_device *device)
+static void note_busy(struct ibv_device *device)
 {
 	state_lock();
-	handle_add(&kept_by_others, device, device);
+	handle_set(&busy_devices, device, device);
 	state_unlock();
 }
 
@@ -72,7 +73,7 @@ static void note_kept(struct ibv_device *device)
 static bool lock_device(const struct ibv_context *context)
 {
 	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
-	int tries = is_kept(context->device) ? 1 : LOCK_TRIES;
+	int tries = was_busy(context->device) ? 1 : LOCK_TRIES;
 
 	while (tries--) {
 		if (!flock(context->cmd_fd, LOCK_EX | LOCK_NB))
@@ -82,7 +83,7 @@ static bool lock_device(const struct ibv_context *context)
 		if (tries)
 			nanosleep(&pause, NULL);
 	}
-	note_kept(context->device);
+	note_busy(context->device);
 	return false;
 }
 
@@ -159,21 +160,33 @@ int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_att
 
 /* ---- both halves ---- */
 
-/* Query both. If one half is in ERR, modify the other to ERR. */
+/*
+ * If one half is in ERR, modify the other to ERR, and return true. A program that reads ERR expects
+ * that no message arrives any more.
+ */
+static bool join_err(const struct pair *pair, enum ibv_qp_state ini, enum ibv_qp_state tgt)
+{
+	if ((ini == IBV_QPS_ERR) == (tgt == IBV_QPS_ERR))
+		return false;
+	pair_fail(pair);
+	return true;
+}
+
 static int query_halves(const struct pair *pair, struct half *ini, struct half *tgt)
 {
 	int err = half_query(ini);
 
 	if (!err)
 		err = half_query(tgt);
-	if (!err && (ini->state == IBV_QPS_ERR) != (tgt->state == IBV_QPS_ERR)) {
-		pair_fail(pair);
+	if (!err && join_err(pair, ini->state, tgt->state))
 		ini->state = tgt->state = IBV_QPS_ERR;
-	}
 	return err;
 }
 
-/* Our initiator connects to their target, our target to their initiator. */
+/*
+ * Our initiator connects to their target, our target to their initiator. The program has one QP, so
+ * it gets one SQ_DRAINED event, the initiator's.
+ */
 static int set_halves(const struct pair *pair, const struct half *ini, int ini_mask,
 		      const struct half *tgt, int tgt_mask, const struct ibv_qp_attr *attr)
 {
@@ -215,11 +228,8 @@ int pair_query(const struct pair *pair, struct ibv_qp_attr *attr, int mask,
 		err = modern_query_qp(pair->tgt, &tgt_attr, mask, &tgt_init_attr);
 	if (err)
 		return err;
-	if ((attr->qp_state == IBV_QPS_ERR) != (tgt_attr.qp_state == IBV_QPS_ERR)) {
-		/* A program that reads ERR expects that no message arrives any more. */
-		pair_fail(pair);
+	if (join_err(pair, attr->qp_state, tgt_attr.qp_state))
 		attr->qp_state = attr->cur_qp_state = IBV_QPS_ERR;
-	}
 	attr->dest_qp_num = tgt_attr.dest_qp_num;
 	attr->rq_psn = tgt_attr.rq_psn;
 	attr->qp_access_flags = tgt_attr.qp_access_flags;

@@ -17,7 +17,6 @@
 
 /* mlx4 sets it on the number of every target QP, and on no other (kernel mlx4_qp_alloc users). */
 #define PAIR_TARGET_TAG 0x800000u
-#define PAIR_NUM_MASK 0xffffffu
 
 enum pair_rule {
 	PAIR_NEXT,	/* mlx5, hns, qedr: target = visible + 1 */

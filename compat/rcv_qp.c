@@ -56,7 +56,7 @@ static struct rcv_qp *insert(struct device_domain *device_domain, uint32_t qp_nu
 	rcv_qp->qp_num = qp_num;
 	rcv_qp->phase = OPENING;
 	rcv_qp->device_domain = device_domain;
-	if (handle_add(&device_domain->rcv_qps, key_of(qp_num), rcv_qp)) {
+	if (handle_set(&device_domain->rcv_qps, key_of(qp_num), rcv_qp)) {
 		free(rcv_qp);
 		return NULL;
 	}
@@ -184,8 +184,8 @@ static int open_handle(struct domain *domain, uint32_t qp_num, enum modern_tgt_u
 
 	if (err == -EOPNOTSUPP)
 		log_once(warned,
-			 "%s: this kernel does not share receive QPs between processes of this device's driver; Linux 5.11 "
-			 "and later do. Other processes are told ENOSYS",
+			 "%s: this kernel's driver cannot share a receive QP between processes; Linux 5.11 "
+			 "and later can. Other processes get ENOSYS",
 			 domain->legacy.context->device->name);
 	return err;
 }

@@ -71,7 +71,7 @@ int regtab_open_found(struct regtab_found *found, int flags)
 }
 
 /* The magic is written last. A file without it is of a process that died while it made the file. */
-static bool is_table(int fd)
+static bool may_remove(int fd)
 {
 	uint64_t magic = 0;
 	ssize_t length = pread(fd, &magic, sizeof(magic), 0);
@@ -109,7 +109,7 @@ int regtab_remove_dead(struct regtab_found *found, bool dry_run)
 	if (err)
 		return err;
 	found->reason = "it is not a registration table";
-	if (!is_table(found->fd))
+	if (!may_remove(found->fd))
 		return -EPERM;
 	found->reason = "it cannot be removed";
 	err = dry_run ? 0 : regtab_unlink(found->path, found->st.st_dev, found->st.st_ino);

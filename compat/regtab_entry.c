@@ -171,8 +171,8 @@ static int make_file(struct regtab_entry *entry)
 				 "%s/" REGTAB_PREFIX "%u-%.32s-XXXXXX", entry->dir,
 				 (unsigned)geteuid(), entry->header.key.device);
 
+	/* Not a relative path: processes differ in their working directories. */
 	if (used >= (int)sizeof(entry->path) || entry->dir[0] != '/')
-		/* not a relative path: processes differ in their working directories */
 		return -EINVAL;
 	entry->fd = above_standard(mkostemp(entry->path, O_CLOEXEC));
 	regtab_fault_point();

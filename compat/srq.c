@@ -38,7 +38,7 @@ static int image_publish(struct srq_image *image, struct domain *domain)
 	int err;
 
 	state_lock();
-	err = handle_add(&images, image->srq, image);
+	err = handle_set(&images, image->srq, image);
 	if (!err) {
 		image->device_domain = domain->device_domain;
 		domain->device_domain->srqs++;

@@ -59,9 +59,9 @@ static int publish(struct xrc_qp *xrc_qp, struct domain *domain)
 	int err;
 
 	state_lock();
-	err = handle_add(&xrc_qps, xrc_qp->pair.ini, xrc_qp);
+	err = handle_set(&xrc_qps, xrc_qp->pair.ini, xrc_qp);
 	if (!err && xrc_qp->pair.tgt)
-		err = handle_add(&targets, xrc_qp->pair.tgt, xrc_qp);
+		err = handle_set(&targets, xrc_qp->pair.tgt, xrc_qp);
 	if (err) {
 		handle_remove(&xrc_qps, xrc_qp->pair.ini, xrc_qp);
 	} else {

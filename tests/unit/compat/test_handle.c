@@ -39,7 +39,7 @@ TEST(a_map_has_no_new_key_while_it_allocates)
 	growing = &map;
 	new_key = key(5);
 	allocations = 0;
-	assert_int_equal(handle_add(&map, key(5), &object), 0);
+	assert_int_equal(handle_set(&map, key(5), &object), 0);
 	growing = NULL;
 	assert_int_equal(allocations, 1);
 	handle_remove(&map, key(5), &object);
@@ -54,8 +54,8 @@ TEST(removing_the_old_object_of_a_key_keeps_the_new_one)
 	struct handle_map map = { 0 };
 	int old = 0, young = 0;
 
-	assert_int_equal(handle_add(&map, key(5), &old), 0);
-	assert_int_equal(handle_add(&map, key(5), &young), 0);
+	assert_int_equal(handle_set(&map, key(5), &old), 0);
+	assert_int_equal(handle_set(&map, key(5), &young), 0);
 	handle_remove(&map, key(5), &old);
 	assert_ptr_equal(handle_find(&map, key(5)), &young);
 	handle_remove(&map, key(5), &young);
@@ -68,10 +68,10 @@ TEST(giving_a_key_a_new_object_needs_no_memory)
 	struct handle_map map = { 0 };
 	int old = 0, young = 0;
 
-	assert_int_equal(handle_add(&map, key(5), &old), 0);
+	assert_int_equal(handle_set(&map, key(5), &old), 0);
 	no_memory = true;
-	assert_int_equal(handle_add(&map, key(5), &young), 0);
-	assert_int_equal(handle_add(&map, key(6), &young), -ENOMEM);
+	assert_int_equal(handle_set(&map, key(5), &young), 0);
+	assert_int_equal(handle_set(&map, key(6), &young), -ENOMEM);
 	no_memory = false;
 	assert_ptr_equal(handle_find(&map, key(5)), &young);
 	assert_null(handle_find(&map, key(6)));
