@@ -102,6 +102,8 @@ bool device_domain_refresh(struct device_domain *device_domain)
 	const char *device = device_domain->context->device->name, *dir = settings()->table_dir;
 	struct regtab_news news;
 	bool again = regtab_refresh(device_domain->table, &news);
+	const char *hint = *dir == '/' ? "is the file system full, or ulimit -f, -n or -v low?" :
+					 "the path is not absolute";
 
 	if (news.lost)
 		log_once(lost,
@@ -110,8 +112,8 @@ bool device_domain_refresh(struct device_domain *device_domain)
 			 device, dir, news.lost);
 	if (news.err)
 		log_once(refused,
-			 "%s: the registration table in %s: %s (is the file system full, or ulimit -f, -n or -v low?); "
-			 "xrc-compat ps does not show all of this process. Set XRC_COMPAT_TABLE_DIR to a local directory of your own",
-			 device, dir, strerror(-news.err));
+			 "%s: the registration table in %s: %s (%s); xrc-compat ps does not show all of this "
+			 "process. Set XRC_COMPAT_TABLE_DIR to a local directory of your own",
+			 device, dir, strerror(-news.err), hint);
 	return again;
 }
