@@ -25,8 +25,8 @@ void logmsg(const char *function, const char *format, ...) PRINTS;
 
 #define TEXT_SIZE 512
 
-static void __attribute__((format(printf, 1, 0))) write_message(const char *format, va_list args,
-								char text[TEXT_SIZE])
+static void __attribute__((format(printf, 1, 0))) format_message(const char *format, va_list args,
+								 char text[TEXT_SIZE])
 {
 	vsnprintf(text, TEXT_SIZE, format, args);
 }
@@ -37,7 +37,7 @@ void ibwarn(const char *function, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	write_message(format, args, text);
+	format_message(format, args, text);
 	va_end(args);
 	printf("ibwarn: [%d] %s: %s\n", getpid(), function, text);
 }
@@ -49,7 +49,7 @@ void ibpanic(const char *function, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	write_message(format, args, text);
+	format_message(format, args, text);
 	va_end(args);
 	printf("ibpanic: [%d] %s: %s: (%s)\n", getpid(), function, text, strerror(saved_errno));
 	exit(255);
@@ -62,7 +62,7 @@ void logmsg(const char *function, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	write_message(format, args, text);
+	format_message(format, args, text);
 	va_end(args);
 	syslog(LOG_ALERT, "[%d] %s: %s: (%s)\n", getpid(), function, text, strerror(saved_errno));
 }
@@ -101,7 +101,8 @@ int sys_read_string(const char *directory, const char *name, char *text, int siz
 
 	if (size <= 0)
 		return -EINVAL;
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	if (snprintf(path, sizeof(path), "%s/%s", directory, name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;

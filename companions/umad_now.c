@@ -17,17 +17,17 @@ static atomic_bool missing;
 
 static void complain(const char *reason)
 {
-	const char *verbose = getenv("XRC_COMPAT_VERBOSE");
+	const char *verbose = secure_getenv("XRC_COMPAT_VERBOSE"); /* read as in compat/settings.c */
 
-	if (!atomic_exchange(&missing, true) && verbose && verbose[0] && strcmp(verbose, "0"))
+	if (!atomic_exchange(&missing, true) && verbose && *verbose && *verbose != '0')
 		fprintf(stderr, "xrc-compat: libibumad.so.%d: %s; the umad functions fail\n",
 			SONAME_VERSION, reason);
 }
 
 /*
- * No pthread_once(): a constructor that calls these functions holds the loader's lock. It would
- * wait for a thread that is in pthread_once() and waits for that lock. Two threads may load the
- * library, which only counts its uses.
+ * No pthread_once(): the thread in it would wait for the loader's lock, in dlopen(). The holder of
+ * that lock may run a constructor that calls these functions, and so would wait for that thread.
+ * Two threads may load the library, which only counts its uses.
  */
 void *umad_now(const char *name)
 {
@@ -65,7 +65,7 @@ static int version_of_object(const struct link_map *map)
 	version = version_of(loaded_soname(&loaded));
 	for (const ElfW(Dyn) *entry = map->l_ld; !version && entry->d_tag != DT_NULL; entry++) {
 		if (entry->d_tag == DT_NEEDED)
-			version = version_of(loaded.names + entry->d_un.d_val);
+			version = version_of(loaded_name(&loaded, entry->d_un.d_val));
 	}
 	return version;
 }

@@ -33,12 +33,15 @@ static void use_cm(void)
 
 static void read_strings(char *folder)
 {
-	char cut[4], whole[8];
+	char cut[4], whole[8], name[256] = { 0 };
 	int result = sys_read_string(folder, "guid", cut, sizeof(cut));
 
 	printf("sys_read_string with too little room: %d %s\n", result, cut);
 	result = sys_read_string(folder, "lid", whole, sizeof(whole));
 	printf("sys_read_string: %d %s.\n", result, whole);
+	memset(name, 'n', sizeof(name) - 1);
+	result = sys_read_string(folder, name, whole, sizeof(whole));
+	printf("sys_read_string of a path that is too long: %d\n", result);
 }
 
 static void read_numbers(char *folder)

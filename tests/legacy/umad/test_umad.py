@@ -149,12 +149,15 @@ def test_clients_start_without_any_libibumad(on_softhca, programs, build_root, t
     done = on_softhca(programs / "umad-2007", LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="1")
     assert (done.returncode, done.stdout) == (3, "no libibumad: umad_init fails\n")
     assert "libibumad.so.1: libibumad.so.9: cannot open shared object file" in done.stderr
+    done = on_softhca(programs / "umad-2007", LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="01")
+    assert (done.returncode, "libibumad.so.9" in done.stderr) == (3, False)
 
 
 # {function of libibcommon or libibcm: what companions.c prints of it}
 ANSWERS = {
     "sys_read_string with too little room": "0 000",
     "sys_read_string": "0 0x11.",
+    "sys_read_string of a path that is too long": "-36",
     "sys_read_uint": "0 17",
     "sys_read_uint of a missing file": "-2",
     "sys_read_guid": "0 xdump 0002 c903 0011 2201",
