@@ -44,16 +44,16 @@ static __attribute__((noinline, cold)) void begin_process(void)
 }
 
 /*
- * Through shim_enter(): a thread must not be cancelled inside the loader. shim_pass() leaves no
- * record of the verb.
+ * Through shim_enter(): a thread must not be cancelled inside the loader. Any verb will do, because
+ * shim_pass() leaves no record of it.
  */
-__attribute__((cold)) int shim_begin(void)
+__attribute__((cold)) bool shim_begin(void)
 {
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_ibv_close_device, NULL);
 
 	shim_pass(&entry);
-	return err;
+	return !err;
 }
 
 int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments)

@@ -19,7 +19,7 @@
  */
 int ibv_get_async_event(struct ibv_context *context, struct legacy_async_event *event)
 {
-	int saved_errno = errno, err = shim_ready();
+	int saved_errno = errno, err = shim_is_ready() ? 0 : -ENOSYS;
 
 	if (!err && !program_uses_xrc_by_now())
 		return modern_table.get_async_event(context, (struct ibv_async_event *)event);
@@ -38,7 +38,7 @@ void ibv_ack_async_event(struct legacy_async_event *event)
 {
 	struct entry entry;
 
-	if (!state_in_use() && !shim_ready()) {
+	if (!state_in_use() && shim_is_ready()) {
 		modern_table.ack_async_event((struct ibv_async_event *)event);
 		return;
 	}

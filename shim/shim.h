@@ -53,15 +53,15 @@ struct entry {
 int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments);
 
 extern atomic_bool shim_begun;
-int shim_begin(void);
+bool shim_begin(void);
 
 /**
- * shim_ready - for a call without XRC, which is passed on without shim_enter(). 0 once the
- * program's libibverbs is found, -ENOSYS if there is none. Cancellation and errno are left alone.
+ * shim_is_ready - for a call without XRC, which is passed on without shim_enter(). Finds the
+ * program's libibverbs; false if there is none. Cancellation and errno are left alone.
  */
-static inline int shim_ready(void)
+static inline bool shim_is_ready(void)
 {
-	return atomic_load_explicit(&shim_begun, memory_order_acquire) ? 0 : shim_begin();
+	return atomic_load_explicit(&shim_begun, memory_order_acquire) || shim_begin();
 }
 
 /**

@@ -67,7 +67,7 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 	struct entry entry;
 	int err;
 
-	if (!image_of(srq) && !shim_ready())
+	if (!image_of(srq) && shim_is_ready())
 		return modern_table.modify_srq(srq, attr, mask);
 	err = shim_enter(&entry, VERB_ibv_modify_srq, ARGUMENTS(srq, attr, mask));
 	if (!err)
@@ -75,6 +75,14 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 	return shim_leave(&entry, err);
 }
 SHIM_EXPORT(ibv_modify_srq);
+
+/* Not an image: libibverbs became loadable after shim_is_ready(). */
+static int query(struct ibv_srq *srq, struct ibv_srq_attr *attr)
+{
+	struct srq_image *image = image_of(srq);
+
+	return image ? srq_query(image, attr) : modern_query_srq(srq, attr);
+}
 
 /*
  * Legacy: today's verb.
@@ -87,14 +95,26 @@ int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 	struct entry entry;
 	int err;
 
-	if (!image_of(srq) && !shim_ready())
+	if (!image_of(srq) && shim_is_ready())
 		return modern_table.query_srq(srq, attr);
 	err = shim_enter(&entry, VERB_ibv_query_srq, ARGUMENTS(srq, attr));
 	if (!err)
-		err = srq_query(image_of(srq), attr);
+		err = query(srq, attr);
 	return shim_leave(&entry, err);
 }
 SHIM_EXPORT(ibv_query_srq);
+
+/* As query(). */
+static int destroy(struct ibv_srq *srq, int cancel_state)
+{
+	struct srq_image *image = image_of(srq);
+
+	if (!image)
+		return modern_destroy_srq(srq);
+	event_ack_own();
+	srq_await_acks(image, cancel_state);
+	return srq_destroy(image);
+}
 
 /*
  * Legacy: today's verb.
@@ -106,14 +126,11 @@ int ibv_destroy_srq(struct ibv_srq *srq)
 	struct entry entry;
 	int err;
 
-	if (!image_of(srq) && !shim_ready())
+	if (!image_of(srq) && shim_is_ready())
 		return modern_table.destroy_srq(srq);
 	err = shim_enter(&entry, VERB_ibv_destroy_srq, ARGUMENTS(srq));
-	if (!err) {
-		event_ack_own();
-		srq_await_acks(image_of(srq), entry.hold.state);
-		err = srq_destroy(image_of(srq));
-	}
+	if (!err)
+		err = destroy(srq, entry.hold.state);
 	return shim_leave(&entry, err);
 }
 SHIM_EXPORT(ibv_destroy_srq);

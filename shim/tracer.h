@@ -19,7 +19,7 @@ struct shim_tracer {
 	 */
 	void *(*enter)(enum verb verb, const uintptr_t *arguments);
 	/* Ends it. result: what the program gets; error: its errno, 0 for success. */
-	void (*leave)(void *call, int64_t result, int err);
+	void (*leave)(void *call, int64_t result, int error);
 	/* Ends it without a record: the call was passed on to libibverbs. */
 	void (*drop)(void *call);
 };

@@ -26,12 +26,9 @@ static bool is_ordinary(const struct ibv_qp_init_attr *attr)
 
 static struct ibv_qp *create_ordinary(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	struct ibv_qp *qp;
+	struct ibv_qp *qp = modern_table.create_qp(pd, attr);
 
-	if (!program_uses_xrc())
-		return modern_table.create_qp(pd, attr);
-	qp = modern_table.create_qp(pd, attr);
-	if (qp)
+	if (qp && program_uses_xrc())
 		qp_number_add(qp->context, qp->qp_num);
 	return qp;
 }
@@ -58,12 +55,14 @@ static int destroy_ordinary(struct ibv_qp *qp)
 static int create_xrc(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp)
 {
 	int err = xrc_qp_create(pd, attr, qp);
+	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(*qp);
 
-	if (err || !xrc_qp_target(xrc_qp_find(*qp)))
+	/* If err is 0 and it is not found, another thread has closed the device since. */
+	if (!xrc_qp || !xrc_qp_target(xrc_qp))
 		return err;
 	err = shim_hook_poll_cq(pd->context, pair_rule_of(pd->context));
 	if (err) {
-		xrc_qp_destroy(xrc_qp_find(*qp), PTHREAD_CANCEL_DISABLE);
+		xrc_qp_destroy(xrc_qp, PTHREAD_CANCEL_DISABLE);
 		*qp = NULL;
 	}
 	return err;
@@ -111,7 +110,7 @@ static __attribute__((noinline)) struct ibv_qp *create_legacy(struct ibv_pd *pd,
  */
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	if (attr && is_ordinary(attr) && !shim_ready())
+	if (attr && is_ordinary(attr) && shim_is_ready())
 		return create_ordinary(pd, attr);
 	return create_legacy(pd, attr);
 }
@@ -128,7 +127,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	struct entry entry;
 	int err;
 
-	if (!xrc_qp_is_possible(qp) && !shim_ready())
+	if (!xrc_qp_is_possible(qp) && shim_is_ready())
 		return modern_table.modify_qp(qp, attr, mask);
 	err = shim_enter(&entry, VERB_ibv_modify_qp, ARGUMENTS(qp, attr, mask));
 	xrc_qp = err ? NULL : xrc_qp_find(qp);
@@ -162,7 +161,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	struct entry entry;
 	int err;
 
-	if (!xrc_qp_is_possible(qp) && !shim_ready())
+	if (!xrc_qp_is_possible(qp) && shim_is_ready())
 		return query_ordinary(qp, attr, mask, init_attr);
 	err = shim_enter(&entry, VERB_ibv_query_qp, ARGUMENTS(qp, attr, mask));
 	xrc_qp = err ? NULL : xrc_qp_find(qp);
@@ -203,6 +202,8 @@ static __attribute__((noinline)) int destroy_legacy(struct ibv_qp *qp)
  */
 int ibv_destroy_qp(struct ibv_qp *qp)
 {
-	return xrc_qp_is_possible(qp) || shim_ready() ? destroy_legacy(qp) : destroy_ordinary(qp);
+	if (!xrc_qp_is_possible(qp) && shim_is_ready())
+		return destroy_ordinary(qp);
+	return destroy_legacy(qp);
 }
 SHIM_EXPORT(ibv_destroy_qp);
