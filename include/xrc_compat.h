@@ -5,8 +5,8 @@
  *
  * Works with <infiniband/verbs.h> of OFED 1.x or of today, and does not include it. Destroy each
  * object by the API that created it. ibv_query_qp of a legacy XRC QP writes OFED's struct
- * ibv_qp_init_attr, which is 8 bytes longer than today's (4 on i386). Every function returns NULL
- * with errno EINVAL for an object that does not belong to xrc-compat.
+ * ibv_qp_init_attr, which is 8 bytes longer than today's (4 on i386). Every function except
+ * xrc_compat_srq() returns NULL with errno EINVAL for an object that does not belong to xrc-compat.
  */
 #ifndef XRC_COMPAT_H
 #define XRC_COMPAT_H
@@ -40,8 +40,7 @@ struct ibv_srq *xrc_compat_legacy_srq(struct ibv_srq *srq);
 
 /**
  * xrc_compat_rcv_qp - the domain's device must have created the receive QP, or have registered with
- * it. Returns the handle that this device has on it, whose qp_num is the number of the QP. If the
- * device has only registered, libmlx5 crashes when the handle is moved to RESET.
+ * it. Returns the handle that this device has on it, whose qp_num is the number of the QP.
  */
 struct ibv_qp *xrc_compat_rcv_qp(struct ibv_xrc_domain *domain, uint32_t qp_num);
 

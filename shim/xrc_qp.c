@@ -15,6 +15,7 @@
 #include <compat/xrc_qp.h>
 #include <modern/modern.h>
 #include <modern/table.h>
+#include <modern/tgt_qp.h>
 
 #include "shim.h"
 
@@ -116,6 +117,13 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 }
 SHIM_EXPORT(ibv_create_qp);
 
+/* xrc_compat_rcv_qp() gives opened handles. On such a handle, libmlx5 crashes at RESET. */
+static int modify_today(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	return unlikely(tgt_qp_is_opened(qp)) ? opened_qp_modify(qp, attr, mask)
+					      : modern_table.modify_qp(qp, attr, mask);
+}
+
 /*
  * Legacy: an XRC QP takes, and requires, the masks of RC.
  * Modern: ibv_modify_qp, without the bits that an XRC_SEND QP refuses; they are checked before.
@@ -128,12 +136,12 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	int err;
 
 	if (!xrc_qp_is_possible(qp) && shim_is_ready())
-		return modern_table.modify_qp(qp, attr, mask);
+		return modify_today(qp, attr, mask);
 	err = shim_enter(&entry, VERB_ibv_modify_qp, ARGUMENTS(qp, attr, mask));
 	xrc_qp = err ? NULL : xrc_qp_find(qp);
 	if (!err && !xrc_qp) {
 		shim_pass(&entry);
-		return modern_table.modify_qp(qp, attr, mask);
+		return modify_today(qp, attr, mask);
 	}
 	if (!err)
 		err = attr ? xrc_qp_modify(xrc_qp, (const struct legacy_qp_attr *)attr, mask)

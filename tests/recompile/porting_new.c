@@ -64,4 +64,6 @@ void ported_handle(struct ibv_xrc_domain *domain, uint32_t rcv_qpn)
 	attr.port_num = 1;
 	HOLDS(qp && !ibv_modify_qp(qp, &attr, mask));
 	HOLDS(!ibv_query_qp(qp, &attr, IBV_QP_STATE, &init) && attr.qp_state == IBV_QPS_INIT);
+	attr.qp_state = IBV_QPS_RESET;
+	HOLDS(!ibv_modify_qp(qp, &attr, IBV_QP_STATE));
 }
