@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The part of OFED's <infiniband/arch.h> that old programs use: byte order, also of the two headers
- * of the C library that it included, and memory barriers.
+ * The part of OFED's <infiniband/arch.h> that old programs use: byte order (with <byteswap.h> and
+ * <endian.h>, which it included), and memory barriers.
  */
 #ifndef INFINIBAND_ARCH_H
 #define INFINIBAND_ARCH_H

@@ -261,9 +261,8 @@ enum ibv_event_type {
 
 /*
  * This bit in event_type marks an event of an XRC receive QP. Then element.xrc_qp_num is the QP's
- * number.
+ * number. Bit 31 does not fit into an int; __extension__ keeps ISO C compilers from warning.
  */
-/* Bit 31 does not fit into an int; __extension__ keeps ISO C compilers from warning. */
 __extension__ enum ibv_event_flags {
 	IBV_XRC_QP_EVENT_FLAG = 0x80000000
 };
@@ -695,7 +694,7 @@ void ibv_free_device_list(struct ibv_device **list);
 const char *ibv_get_device_name(struct ibv_device *device);
 uint64_t ibv_get_device_guid(struct ibv_device *device);
 struct ibv_context *ibv_open_device(struct ibv_device *device);
-int ibv_close_device(struct ibv_context *context);
+int ibv_close_device(struct ibv_context *context);	/* 0, or -1 */
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *device_attr);
 int ibv_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *port_attr);
 
