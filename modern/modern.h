@@ -52,7 +52,7 @@ enum modern_tgt_use {
 	MODERN_TGT_PAIRED,	/* the hidden half of a two-way QP */
 };
 
-enum modern_tgt_use modern_tgt_use(const struct ibv_qp *qp);
+enum modern_tgt_use modern_tgt_use_of(const struct ibv_qp *qp);
 
 /*
  * Target QPs (XRC_RECV). open gives another handle on a QP that exists in the domain, else -EINVAL;
@@ -87,13 +87,13 @@ int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 int modern_destroy_qp(struct ibv_qp *qp);
 
 /** modern_event_of - what kind of object has events of that type. */
-enum modern_event_of {
+enum modern_event_object {
 	MODERN_EVENT_OF_OTHER,
 	MODERN_EVENT_OF_QP,
 	MODERN_EVENT_OF_SRQ,
 };
 
-enum modern_event_of modern_event_of(uint32_t type);
+enum modern_event_object modern_event_of(uint32_t type);
 
 /**
  * modern_read_async_event - read the next event of a device as libibverbs does: read(2) of its

@@ -19,7 +19,7 @@
 #define NODE "IBVERBS_1.1"
 #define OLDER_NODE "IBVERBS_1.0"
 
-/* ---- verbs that are inline today; each clears errno for modern_null_status() ---- */
+/* ---- verbs that are inline today; those that return a pointer clear errno ---- */
 
 struct ibv_xrcd *modern_inline_open_xrcd(struct ibv_context *context,
 					 struct ibv_xrcd_init_attr *attr)

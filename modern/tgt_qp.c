@@ -27,7 +27,7 @@ static ORDERED_BY_KERNEL const char *mark_of(const struct ibv_qp *qp)
 	return mark >= first && mark < first + sizeof(marks) ? mark : NULL;
 }
 
-ORDERED_BY_KERNEL enum modern_tgt_use modern_tgt_use(const struct ibv_qp *qp)
+ORDERED_BY_KERNEL enum modern_tgt_use modern_tgt_use_of(const struct ibv_qp *qp)
 {
 	const char *mark = mark_of(qp);
 
@@ -53,12 +53,12 @@ struct opened_qp {
 	atomic_bool open;
 };
 
-/* Its structs of commands are not public: a header, then the kernel's struct. */
-#define DECLARE_COMMAND(kernel_struct)			\
+/* libibverbs' command structs are not public: a header, then the kernel's struct. */
+#define DECLARE_COMMAND(name, kernel_struct)		\
 	struct {					\
 		struct ib_uverbs_cmd_hdr header;	\
 		struct kernel_struct core;		\
-	} command = { .header = { .command = 0 } }
+	} name = { .header = { .command = 0 } }
 
 static bool have_commands(void)
 {
@@ -78,7 +78,7 @@ ORDERED_BY_KERNEL void opened_qp_await_open(const struct ibv_qp *qp)
 
 int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	DECLARE_COMMAND(ib_uverbs_modify_qp);
+	DECLARE_COMMAND(command, ib_uverbs_modify_qp);
 	int ret = modern_table.cmd_modify_qp(qp, attr, mask, &command, sizeof(command));
 
 	if (!ret && mask & IBV_QP_STATE)
@@ -89,7 +89,7 @@ int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		    struct ibv_qp_init_attr *init_attr)
 {
-	DECLARE_COMMAND(ib_uverbs_query_qp);
+	DECLARE_COMMAND(command, ib_uverbs_query_qp);
 
 	return modern_table.cmd_query_qp(qp, attr, mask, init_attr, &command, sizeof(command));
 }
@@ -135,7 +135,7 @@ int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_u
 	};
 	struct ib_uverbs_create_qp_resp response = { .qp_handle = 0 };
 	struct opened_qp *opened;
-	DECLARE_COMMAND(ib_uverbs_open_qp);
+	DECLARE_COMMAND(command, ib_uverbs_open_qp);
 	int err;
 
 	if (!have_commands())

@@ -24,11 +24,11 @@ TEST(created_and_opened_handles_are_told_apart)
 	for (int use = MODERN_TGT_REGISTERED; use <= MODERN_TGT_PAIRED; use++) {
 		assert_int_equal(modern_create_tgt_qp(context, xrcd, (enum modern_tgt_use)use, &qp),
 				 0);
-		assert_int_equal(modern_tgt_use(qp), use);
+		assert_int_equal(modern_tgt_use_of(qp), use);
 		assert_false(tgt_qp_is_opened(qp));
 		assert_int_equal(modern_destroy_qp(qp), 0);
 		assert_int_equal(modern_open_tgt_qp(xrcd, 0x55, (enum modern_tgt_use)use, &qp), 0);
-		assert_int_equal(modern_tgt_use(qp), use);
+		assert_int_equal(modern_tgt_use_of(qp), use);
 		assert_true(tgt_qp_is_opened(qp));
 		assert_int_equal(modern_destroy_qp(qp), 0);
 	}
