@@ -27,7 +27,9 @@ bool early(void)
 
 /*
  * Between the frame of such an early call and the auxiliary vector are the loader's frames, and a
- * pointer for each argument and variable. Today's Linux limits these and their strings to 6 MB.
+ * pointer for each argument and variable. Today's Linux limits these and their strings to 6 MB. If
+ * a kernel wrote the vector in another order, the scan would run over the end of the stack, which
+ * is a SIGSEGV.
  */
 #define SCAN_WORDS ((8u << 20) / sizeof(ElfW(Addr)))
 

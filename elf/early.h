@@ -12,7 +12,7 @@
 #include <link.h>
 #include <stdbool.h>
 
-/** early - whether this library is not relocated yet. */
+/** early - true until the loader has relocated this library. */
 bool early(void);
 
 /** early_objects - the loader's list of objects, relocated or not. NULL if it cannot be found. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Constants that the kernel headers of Linux 5.8 do not have. meson.build defines HAVE_NAME for
- * those that the installed headers have. softhca is not built with headers older than Linux 5.8.
+ * Constants that older kernel headers do not have. meson.build defines HAVE_NAME for those of
+ * <rdma> that the installed headers have. softhca is not built with headers older than Linux 5.8.
  */
 #ifndef PORTABLE_KERNEL_H
 #define PORTABLE_KERNEL_H
 
 #include <sys/syscall.h>
 
+/* Linux 5.3. It is of <sys/syscall.h>, which may be of an older kernel than the other headers. */
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Stand-ins for functions that glibc 2.17 does not have. meson.build defines HAVE_NAME for those
- * that may be used. If one may not be used, meson.build includes this file before every source.
+ * that glibc has and the build allows. If one is missing, meson.build includes this file before
+ * every source.
  *
  * The names of the functions become macros here. So this file first includes the headers that
  * declare the functions.
