@@ -103,8 +103,8 @@ def by(symbols, field):
 
 
 def with_older_node(symbols):
-    """(symbol, its C name in the shim after shim_), the verbs in IBVERBS_1.0 first: shim/older.c says
-    why.
+    """(symbol, its C name in the shim after shim_). The verbs in IBVERBS_1.0 are first, for which
+    shim/older.c has the reason.
 
     The eight legacy functions never were in libibverbs' IBVERBS_1.0. Here they are, for a library
     that uses them but was not linked with libibverbs.
