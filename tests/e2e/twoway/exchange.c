@@ -199,14 +199,22 @@ static void check_counter(size_t index, unsigned slot)
 	must_eq(*counter(SINK, index, slot), start);
 }
 
+/* Each request completes once. */
 static void poll_all(unsigned sends, unsigned recvs)
 {
+	bool completed[2][OPS][SLOTS] = { 0 };
+
 	while (sends || recvs) {
 		struct ibv_wc wc = end_poll(&end);
 		size_t op = (size_t)(wc.wr_id >> 8);
+		bool received = wc.opcode & IBV_WC_RECV;
+		bool *done;
 
-		must(op < OPS);
-		if (wc.opcode & IBV_WC_RECV) {
+		must(op < OPS && (wc.wr_id & 0xff) < SLOTS);
+		done = &completed[received][op][wc.wr_id & 0xff];
+		must(!*done);
+		*done = true;
+		if (received) {
 			check_received(&wc, op);
 			must(recvs--);
 		} else {

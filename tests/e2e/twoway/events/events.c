@@ -58,7 +58,7 @@ ROW("each event of a receive QP has the flag and the QP number")
 		must_eq(ibv_get_async_event(end.context, &event), 0);
 		must_be_flagged(&event, kinds[i].type);
 		ibv_ack_async_event(&event);
-		end_no_event(&end, 0);
+		end_no_event(&end, 20);
 	}
 }
 
@@ -255,7 +255,10 @@ static void *destroy_srq_cancelled(void *unused)
 	return unused;
 }
 
-/* Contract 1.3: ibv_destroy_srq waits until every event is acknowledged. */
+/*
+ * Contract 1.3: ibv_destroy_srq waits until every event is acknowledged. close_receiver() repeats
+ * it.
+ */
 ROW("an ibv_destroy_srq that is cancelled while it waits can be repeated")
 {
 	struct ibv_async_event event;

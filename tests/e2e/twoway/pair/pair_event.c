@@ -53,7 +53,7 @@ ROW("each event of the receiving half names the QP; after a fatal one the QP is 
 		event = next_event(&a, kinds[i].type);
 		must_eq(end_state(&a), kinds[i].state);
 		ibv_ack_async_event(&event);
-		end_no_event(&a, 0);
+		end_no_event(&a, 20);
 		end_modify(&a, IBV_QPS_RESET);
 		end_modify(&b, IBV_QPS_RESET);
 	}
@@ -79,7 +79,7 @@ static void *destroy(void *done)
 }
 
 /* Contract 1.3: until the acknowledgement a handler may use the QP. */
-ROW("destroy waits for the ack of every event of both halves, in any order")
+ROW("destroy waits for the ack of every event of both halves, in another order than read")
 {
 	static const int order[EVENTS] = { 1, 3, 5, 4, 0, 2 };	/* one half after the other */
 	struct ibv_async_event events[EVENTS];

@@ -64,10 +64,27 @@ static const struct {
 	{ IBV_QPS_RESET, IBV_QPS_SQD }, { IBV_QPS_RESET, IBV_QPS_ERR },
 	{ IBV_QPS_INIT, IBV_QPS_RTS }, { IBV_QPS_INIT, IBV_QPS_SQD }, { IBV_QPS_RTR, IBV_QPS_INIT },
 	{ IBV_QPS_RTR, IBV_QPS_RTR }, { IBV_QPS_RTR, IBV_QPS_SQD }, { IBV_QPS_RTS, IBV_QPS_INIT },
-	{ IBV_QPS_RTS, IBV_QPS_RTR }, { IBV_QPS_SQD, IBV_QPS_INIT }, { IBV_QPS_SQD, IBV_QPS_RTR },
+	{ IBV_QPS_RTS, IBV_QPS_RTR }, { IBV_QPS_RTS, IBV_QPS_RTS },
+	{ IBV_QPS_SQD, IBV_QPS_INIT }, { IBV_QPS_SQD, IBV_QPS_RTR },
 	{ IBV_QPS_ERR, IBV_QPS_INIT }, { IBV_QPS_ERR, IBV_QPS_RTR }, { IBV_QPS_ERR, IBV_QPS_RTS },
 	{ IBV_QPS_ERR, IBV_QPS_SQD },
 };
+
+/* Takes the QP on to RTS without RESET. A half in another state than @from would refuse that. */
+static void goes_on(enum ibv_qp_state from)
+{
+	if (from == IBV_QPS_ERR) {
+		still_connects();
+		return;
+	}
+	if (from == IBV_QPS_SQD)
+		must_eq(end_modify_state(&a, IBV_QPS_RTS), 0);
+	for (enum ibv_qp_state step = from + 1; step <= IBV_QPS_RTS; step++)
+		must_eq(end_modify(&a, step), 0);
+	end_bring(&b, IBV_QPS_RTS);
+	both_ways();
+	reset_both();
+}
 
 ROW("5.9 every other transition is EINVAL and moves neither half")
 {
@@ -79,7 +96,7 @@ ROW("5.9 every other transition is EINVAL and moves neither half")
 		must_eq(end_modify(&a, forbidden[i].to), EINVAL);
 		must_eq(errno, EINVAL);
 		must_eq(end_state(&a), forbidden[i].from);
-		still_connects();
+		goes_on(forbidden[i].from);
 	}
 }
 
