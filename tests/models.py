@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The models of adapter that tests run on, one after the other (fixture `model` of conftest.py),
+"""The models of adapter that tests run on, one after the other (fixture `model` of fixtures.py),
 and what they are called."""
 
 import os

@@ -43,7 +43,7 @@ static uint32_t receive_byte(uint32_t byte)
 
 static void obey(const char *line)
 {
-	uint32_t n = 0, lid = 0, qp_num = 0;
+	uint32_t n = 0, lid = 0, qp_num = 0, byte = 0;
 
 	if (!strncmp(line, "create", 6)) {
 		printf("%u\n", receive_qp(end.domain));
@@ -64,10 +64,12 @@ static void obey(const char *line)
 	} else if (!strncmp(line, "post", 4)) {
 		end_post_recv(&end, 0, THEIRS, 1);
 		printf("0\n");
-	} else if (sscanf(line, "send %u %u", &n, &lid) == 2) {
-		printf("%d\n", send_byte(n, lid));
-	} else if (sscanf(line, "receive %u", &n) == 1) {
-		printf("%u\n", receive_byte(n));
+	} else if (sscanf(line, "send %u %u", &n, &byte) == 2) {
+		printf("%d\n", send_byte(n, byte));
+	} else if (sscanf(line, "receive %u", &byte) == 1) {
+		printf("%u\n", receive_byte(byte));
+	} else {
+		exit(2);
 	}
 }
 

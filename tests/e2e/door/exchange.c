@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * All that a program of OFED does with XRC, in one process. A second context registers with the
- * receive QP, and the creator unregisters. The message arrives only if the second registration
+ * The exchange, in one process. A second context registers with the receive QP, and the creator
+ * unregisters. The message arrives only if the second registration
  * keeps the QP.
  */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * All that a program of OFED does with XRC, by a table of the verbs' addresses, however the program
- * got them.
+ * Opens, creates, connects, registers and sends with XRC, by a table of the verbs' addresses,
+ * however the program got them.
  */
 #ifndef DOOR_EXCHANGE_H
 #define DOOR_EXCHANGE_H

@@ -178,7 +178,7 @@ def test_of_two_preloaded_copies_one_works(run_preloaded, shim, tmp_path, monkey
 # loader has relocated the shim.
 @pytest.mark.parametrize("moment", ["early", "early-irelative"])
 @pytest.mark.parametrize("order", ["front", "behind"])
-def test_dlsym_works_before_any_constructor(run_preloaded, shim, door, moment, order):
+def test_dlsym_works_before_the_shims_constructor(run_preloaded, shim, door, moment, order):
     library = door / f"lib{moment}.so"
     if not library.exists():
         pytest.skip("the compiler makes no IRELATIVE relocations")

@@ -44,7 +44,7 @@ ROW("an old XRC QP has its type and domain, and is in INIT")
 }
 
 /* Some programs left CQs and PD to librdmacm. A sending QP has no use for a receive CQ. */
-ROW("a QP without CQs and PD gets the PD and the CQs of librdmacm")
+ROW("a QP without CQs and PD gets the PD and the send CQ of librdmacm")
 {
 	struct ibv_qp_init_attr attr;
 

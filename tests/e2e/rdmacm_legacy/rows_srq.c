@@ -104,7 +104,7 @@ static struct ibv_srq *old_srq(struct ibv_cq **cq)
 	return srq;
 }
 
-/* rdma_post_recv and rdma_destroy_srq use routed->srq. */
+/* rdma_post_recv and rdma_destroy_srq use srq_id->srq. */
 ROW("an old SRQ as the id's SRQ receives, and rdma_destroy_srq destroys it")
 {
 	struct ibv_cq *cq;

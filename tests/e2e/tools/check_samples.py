@@ -223,7 +223,7 @@ SAMPLES = {
         unsupported(
             "it uses the interface of 2011 to 2014 that was never released (IBV_XRC_OPS); its sources compile for today's libibverbs with the pkg-config package xrc-compat-xsrq")),
     "not_needed": Sample(program(calls("ibv_get_device_list"), STUB), NOT_NEEDED),
-    # Debugging information of inline functions is no use.
+    # Bytes outside all segments, as debugging information, do not count.
     "mapped_to_no_process": Sample(
         altered(calls("ibv_get_device_list"), STUB,
                 change=lambda data: data + b"\0ibv_open_xrc_domain\0"), NOT_NEEDED),

@@ -3,7 +3,8 @@
 #include <dlfcn.h>
 #include <poll.h>
 
-#define EVENT_MS 3000	/* the time that only the self-test's wait for an event has (actor.c) */
+/* The time that only the self-test's wait for an event has (tools/selftest/actor.c). */
+#define EVENT_MS 3000
 
 __attribute__((visibility("default"))) int poll(struct pollfd *fds, nfds_t count, int milliseconds)
 {

@@ -14,7 +14,7 @@ QPS = 3
 
 
 class Holder:
-    """hold-registrations on the emulated HCA, in a process group of its own."""
+    """The program, in a process group of its own."""
 
     def __init__(self, argv, env, domain):
         self.domain = domain

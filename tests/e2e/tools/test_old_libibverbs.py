@@ -34,7 +34,7 @@ def place(tmp_path_factory, source_root, build_root):
         f'#include <unistd.h>\n{functions}__attribute__((constructor)) static void say(void)\n'
         f'{{ if (write(2, "{LOADED}\\n", {len(LOADED) + 1}) < 0) _exit(1); }}\n', "-shared", "-fPIC",
         "-w", f"-Wl,--version-script={folder}/node.map", "-Wl,-soname,libibverbs.so.1")
-    # Empty text beside the sources of the demo.
+    # cc also compiles an empty source from stdin.
     for name, *flags in (("rpath", "-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN/old"),
                          ("plain",)):
         compile_c(folder / name, "", "-w", "-O1", "-D_GNU_SOURCE", f"-I{source_root}/include/ofed",
