@@ -28,12 +28,14 @@ static void expect_refused(struct actor *actor, struct request request)
 	row_expect(__FILE__, __LINE__, request.name, actor_ask(actor, request), EINVAL, true);
 }
 
-static void every_verb_refuses(struct actor *actor, int dom)
+/* The verbs that take a number get @number. */
+static void every_verb_refuses(struct actor *actor, int dom, uint32_t number)
 {
 	for (unsigned i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
 		struct request request = verbs[i];
 
 		request.dom = dom;
+		request.number = request.number ? number : 0;
 		expect_refused(actor, request);
 	}
 }
@@ -52,25 +54,28 @@ static void every_rcv_verb_refuses(struct actor *actor, int dom, uint32_t number
 	}
 }
 
-ROW_CALL("1.3", "every verb refuses a NULL domain with EINVAL",
-	 every_verb_refuses(actor_open(0), NIL))
-ROW_CALL("1.3", "every verb refuses an unknown domain with EINVAL",
-	 every_verb_refuses(actor_open(0), WILD))
-
-ROW("5.2", "every verb refuses a closed domain with EINVAL")
+ROW_JOB("1.3", "every verb refuses a NULL domain with EINVAL, with the number of a receive QP")
 {
-	struct actor *a = with_domain();
+	every_verb_refuses(a, NIL, qpn);
+}
 
-	expect_ok(close_domain(a, D));
-	every_verb_refuses(a, D);
+ROW_JOB("1.3", "every verb refuses an unknown domain with EINVAL, with the number of a receive QP")
+{
+	every_verb_refuses(a, WILD, qpn);
+}
+
+ROW_JOB("5.2", "every verb refuses a closed domain with EINVAL, with the number of a receive QP")
+{
+	expect_ok(open_domain(a, 1, FILE_A, 0));
+	expect_ok(close_domain(a, 1));
+	every_verb_refuses(a, 1, qpn);
 }
 
 ROW_JOB("5.7", "after the device is closed, every verb refuses its domains with EINVAL")
 {
 	expect_ok(reg(b, D, qpn));
 	actor_end(a, BY_CLOSE_DEVICE);
-	every_verb_refuses(a, D);
-	every_rcv_verb_refuses(a, D, qpn);
+	every_verb_refuses(a, D, qpn);
 	expect_ok(query_rcv_qp(b, D, qpn, 0));
 }
 
@@ -134,11 +139,11 @@ ROW("1.3", "ibv_modify_qp of an XRC QP refuses a NULL attr with EINVAL")
 	expect(ask(a, modify_qp, .flags = NULL_ATTR, .mask = MASK_INIT), EINVAL);
 }
 
-/* "No provider" of contract 1.3: a device without XRC, and no device at all. */
+/* "Without an XRC driver" of contract 1.3: a device without XRC, and no device at all. */
 #undef GROUP
 #define GROUP "no_xrc"
 
-ROW("1.3", "open on a device without XRC is NULL and ENOSYS")
+ROW("5.1", "open on a device without XRC is NULL and ENOSYS")
 {
 	struct actor *a = actor_open(0);
 
@@ -148,7 +153,7 @@ ROW("1.3", "open on a device without XRC is NULL and ENOSYS")
 
 /* No domain can be opened, so a program can only pass NULL. */
 ROW_CALL("1.3", "on a device without XRC every other verb refuses a NULL domain with EINVAL",
-	 every_verb_refuses(actor_open(0), NIL))
+	 every_verb_refuses(actor_open(0), NIL, UNKNOWN_QPN))
 
 ROW("1.3", "a device without XRC has ordinary SRQs and RC QPs")
 {
@@ -175,5 +180,5 @@ ROW("1.3", "without a device every verb refuses NULL with EINVAL")
 	struct actor *a = actor_new();
 
 	expect(open_elsewhere(a, D, NOWHERE), EINVAL);
-	every_verb_refuses(a, NIL);
+	every_verb_refuses(a, NIL, UNKNOWN_QPN);
 }

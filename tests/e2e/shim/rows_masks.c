@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Contract 5.9, the legacy column: the attribute masks that old programs pass for XRC QPs and for
+ * Contract 5.9: the attribute masks that old programs pass for XRC QPs and for
  * receive QPs.
  */
 
@@ -64,7 +64,7 @@ static void walk_each(const struct step *steps)
 #define TO_RTR { IBV_QPS_RTR, MASK_RTR, 0 }
 #define TO_RTS { IBV_QPS_RTS, MASK_RTS, 0 }
 
-/* Adds a modify to the state without each bit but IBV_QP_STATE, and one with all bits. */
+/* For each bit but IBV_QP_STATE, a modify without it, which is EINVAL; then one with all. */
 static struct step *lacking_one_bit(struct step *step, enum ibv_qp_state state)
 {
 	int mask = mask_to(state);

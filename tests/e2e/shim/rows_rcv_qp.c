@@ -100,7 +100,7 @@ static void expect_libmlx4_init_attr(struct result r)
 	expect_that(!memcmp(&r.attr.cap, &cap, sizeof(cap)));
 }
 
-ROW_JOB("5.5", "a query of a new receive QP returns RESET, capacities 1,1,0,0,0 and its domain")
+ROW_JOB("5.5", "a query of a new receive QP returns RESET, one send WR of one SGE, and its domain")
 {
 	struct result r = query_rcv_qp(a, D, qpn, IBV_QP_STATE);
 

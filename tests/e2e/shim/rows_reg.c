@@ -154,8 +154,8 @@ ROW_JOB("5.6", "after a refused reg unreg is EINVAL, and the domains close")
 	expect_ok(close_domain(a, D));
 }
 
-/* Only another opened device would need OPEN_QP; a second domain of this one does not. */
-ROW_JOB("5.6", "a second domain of the creator registers")
+/* Only another opened device would need OPEN_QP; a second handle of the domain does not. */
+ROW_JOB("5.6", "the creator registers by a second handle of the domain")
 {
 	expect_ok(open_domain(a, 1, FILE_A, O_CREAT));
 	expect_ok(reg(a, 1, qpn));

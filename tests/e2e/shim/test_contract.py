@@ -22,7 +22,7 @@ SETTINGS = {
 }
 
 
-def test_every_group_runs():
+def test_every_group_of_the_sources_is_listed():
     sources = pathlib.Path(__file__).parent.glob("rows_*.c")
     groups = re.findall(r'^#define GROUP "(\w+)"$', "".join(map(pathlib.Path.read_text, sources)),
                         re.M)
@@ -97,8 +97,8 @@ def test_no_device(run, xrc_compat, build_root, contract, mode, tmp_path, emulat
 
 
 @pytest.mark.any_model
-def test_without_the_shim_no_row_passes(run, softhca, contract):
-    """The same binary fails without the shim, so the rows above need the shim."""
+def test_without_the_shim_no_row_of_open_passes(run, softhca, contract):
+    """The same binary fails without the shim, so its rows need the shim."""
     result = run([softhca, "run", "--devices=2", "--", contract, "--mode=contexts", "open"],
                  timeout=120)
     assert result.returncode == 1

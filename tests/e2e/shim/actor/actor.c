@@ -96,15 +96,18 @@ struct result actor_ask(struct actor *actor, struct request request)
 void actor_end(struct actor *actor, enum end how)
 {
 	struct request request = REQUEST(exit);
+	int status;
 
 	if (how == BY_CLOSE_DEVICE) {
 		expect_ok(ask(actor, close_device));
 		return;
 	}
 	if (how == BY_KILL)
-		kill(actor->pid, SIGKILL);
+		must(!kill(actor->pid, SIGKILL));
 	else
-		send(actor->socket, &request, sizeof(request), MSG_NOSIGNAL);
-	waitpid(actor->pid, NULL, 0);
+		must(send(actor->socket, &request, sizeof(request), MSG_NOSIGNAL) ==
+		     (ssize_t)sizeof(request));
+	must(waitpid(actor->pid, &status, 0) == actor->pid);
+	must_eq(status, how == BY_KILL ? SIGKILL : 0);
 	close(actor->socket);
 }

@@ -29,6 +29,7 @@ void *guarded(size_t size, int fill)
 		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *memory = pages + page - size;
 
+	must(guard_count < sizeof(guards) / sizeof(guards[0]));
 	must(pages != MAP_FAILED && !mprotect(pages + page, page, PROT_NONE));
 	memset(memory - GUARD_BYTES, GUARD_FILL, GUARD_BYTES);
 	memset(memory, fill, size);
