@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The loader's value of $LIB, which is the folder of the loader itself. */
+/* The loader's value of $LIB, which is the directory of the loader itself. */
 #include "lib_folder.h"
 
 #include <elf.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #if defined(__x86_64__) || defined(__i386__)
-int lib_folder(int bits, char *folder, size_t size)
+int lib_folder(int bits, char *directory, size_t size)
 {
 	char real[PATH_MAX];
 	char *start = real + 1;
@@ -22,20 +22,20 @@ int lib_folder(int bits, char *folder, size_t size)
 	*strrchr(real, '/') = '\0';
 	if (!strncmp(start, "usr/", 4))
 		start += 4;
-	return (size_t)snprintf(folder, size, "%s", start) < size ? 0 : -ENOENT;
+	return (size_t)snprintf(directory, size, "%s", start) < size ? 0 : -ENOENT;
 }
 #else /* of other CPUs, only one word size is supported */
-int lib_folder(int bits, char *folder, size_t size)
+int lib_folder(int bits, char *directory, size_t size)
 {
 	(void)bits;
-	(void)folder;
+	(void)directory;
 	(void)size;
 	return -ENOENT;
 }
 #endif
 
 /*
- * The folder's name does not tell: /usr/lib has 64-bit libraries on Arch, 32-bit ones on Fedora.
+ * The directory's name does not tell: /usr/lib has 64-bit libraries on Arch, 32-bit ones on Fedora.
  */
 bool lib_folder_fits(const char *path, int bits)
 {

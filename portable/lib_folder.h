@@ -2,8 +2,8 @@
 /*
  * What the dynamic loader of each word size puts in place of $LIB in LD_PRELOAD.
  *
- * If the paths of our 32-bit and 64-bit libraries differ only in that folder, one LD_PRELOAD serves
- * programs of both word sizes.
+ * If the paths of our 32-bit and 64-bit libraries differ only in that directory, one LD_PRELOAD
+ * serves programs of both word sizes.
  */
 #ifndef PORTABLE_LIB_FOLDER_H
 #define PORTABLE_LIB_FOLDER_H
@@ -19,7 +19,7 @@
  * lib_folder - the loader's value of $LIB in programs of @bits, for example "lib/i386-linux-gnu" or
  * "lib64". 0, or -ENOENT if there is no such loader.
  */
-int lib_folder(int bits, char *folder, size_t size);
+int lib_folder(int bits, char *directory, size_t size);
 
 /** lib_folder_fits - whether the file is an ELF object of @bits. */
 bool lib_folder_fits(const char *path, int bits);
