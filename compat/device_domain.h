@@ -41,7 +41,10 @@ extern struct device_domain_list device_domains;
 struct device_domain *device_domain_new(struct ibv_context *context, bool has_inode, dev_t dev,
 					ino_t ino);
 
-/** device_domain_add - let look-ups find it, or return the one of this inode. Lock held. */
+/**
+ * device_domain_add - let look-ups find it, and return it. If the device has one of this inode,
+ * returns that one: the caller frees its own. Lock held.
+ */
 struct device_domain *device_domain_add(struct device_domain *added);
 
 /**
