@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 	int batch = argc == 4 ? atoi(argv[3]) : 1;
 
 	image.ofed.context = &context;
-	image.ofed.handle = IMAGE_HANDLE;
+	image.ofed.handle = SRQ_IMAGE_HANDLE;
 	if (!strcmp(name, "post-plain")) {
 		post(&real, count);
 	} else if (!strcmp(name, "post-image")) {

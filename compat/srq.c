@@ -23,7 +23,7 @@ static void image_fill(struct srq_image *image, struct ibv_pd *pd, struct legacy
 	image->ofed.context = pd->context;
 	image->ofed.srq_context = srq_context;
 	image->ofed.pd = pd;
-	image->ofed.handle = IMAGE_HANDLE;
+	image->ofed.handle = SRQ_IMAGE_HANDLE;
 	image->ofed.xrc_srq_num = srq_num;
 	image->ofed.xrc_domain = ldom;
 	image->ofed.xrc_cq = cq;

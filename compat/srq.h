@@ -18,7 +18,7 @@
  * only after four billion objects in one opened device. Old programs never read the handle
  * (contract 2.1).
  */
-#define IMAGE_HANDLE 0xfffffffeu
+#define SRQ_IMAGE_HANDLE 0xfffffffeu
 
 struct srq_image {
 	union {
@@ -33,16 +33,16 @@ struct srq_image {
 	uint32_t events;		/* how many were read */
 };
 
-/** image_of - srq as an image, or NULL. srq: NULL, an image, or a provider's SRQ. */
-static inline struct srq_image *image_of(struct ibv_srq *srq)
+/** srq_image_of - srq as an image, or NULL. srq: NULL, an image, or a provider's SRQ. */
+static inline struct srq_image *srq_image_of(struct ibv_srq *srq)
 {
-	return srq && srq->handle == IMAGE_HANDLE ? (struct srq_image *)srq : NULL;
+	return srq && srq->handle == SRQ_IMAGE_HANDLE ? (struct srq_image *)srq : NULL;
 }
 
 /** srq_unwrap - the provider's SRQ behind an image; srq itself if it is not an image, or NULL. */
 static inline struct ibv_srq *srq_unwrap(struct ibv_srq *srq)
 {
-	struct srq_image *image = image_of(srq);
+	struct srq_image *image = srq_image_of(srq);
 
 	return image ? image->srq : srq;
 }

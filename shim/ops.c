@@ -25,7 +25,7 @@ int shim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_r
 {
 	const struct srq_image *image = (const struct srq_image *)srq;
 
-	if (unlikely(srq->handle != IMAGE_HANDLE))
+	if (unlikely(srq->handle != SRQ_IMAGE_HANDLE))
 		return post_plain(srq, wr, bad_wr);
 	return image->post_recv(image->srq, wr, bad_wr);
 }

@@ -101,7 +101,7 @@ int rdma_create_qp_ex(struct rdma_cm_id *id, void *attr)
 	if (!real)
 		return shim_leave(&entry, -ENOSYS);
 	shim_pass(&entry);
-	if (!srq || !image_of(*srq))
+	if (!srq || !srq_image_of(*srq))
 		return real(id, attr);
 	program_srq = *srq;
 	*srq = srq_unwrap(program_srq);

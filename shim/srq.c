@@ -32,7 +32,7 @@ static int create_hooked(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, stru
 		return err;
 	err = hook_device(pd->context);
 	if (err) {
-		srq_destroy(image_of(*lsrq));
+		srq_destroy(srq_image_of(*lsrq));
 		*lsrq = NULL;
 	}
 	return err;
@@ -67,7 +67,7 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 	struct entry entry;
 	int err;
 
-	if (!image_of(srq) && shim_is_ready())
+	if (!srq_image_of(srq) && shim_is_ready())
 		return modern_table.modify_srq(srq, attr, mask);
 	err = shim_enter(&entry, VERB_ibv_modify_srq, ARGUMENTS(srq, attr, mask));
 	if (!err)
@@ -79,7 +79,7 @@ SHIM_EXPORT(ibv_modify_srq);
 /* Not an image: libibverbs became loadable after shim_is_ready(). */
 static int query(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
-	struct srq_image *image = image_of(srq);
+	struct srq_image *image = srq_image_of(srq);
 
 	return image ? srq_query(image, attr) : modern_query_srq(srq, attr);
 }
@@ -95,7 +95,7 @@ int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 	struct entry entry;
 	int err;
 
-	if (!image_of(srq) && shim_is_ready())
+	if (!srq_image_of(srq) && shim_is_ready())
 		return modern_table.query_srq(srq, attr);
 	err = shim_enter(&entry, VERB_ibv_query_srq, ARGUMENTS(srq, attr));
 	if (!err)
@@ -107,7 +107,7 @@ SHIM_EXPORT(ibv_query_srq);
 /* As query(). */
 static int destroy(struct ibv_srq *srq, int cancel_state)
 {
-	struct srq_image *image = image_of(srq);
+	struct srq_image *image = srq_image_of(srq);
 
 	if (!image)
 		return modern_destroy_srq(srq);
@@ -126,7 +126,7 @@ int ibv_destroy_srq(struct ibv_srq *srq)
 	struct entry entry;
 	int err;
 
-	if (!image_of(srq) && shim_is_ready())
+	if (!srq_image_of(srq) && shim_is_ready())
 		return modern_table.destroy_srq(srq);
 	err = shim_enter(&entry, VERB_ibv_destroy_srq, ARGUMENTS(srq));
 	if (!err)

@@ -22,7 +22,7 @@
 /* Neither an old XRC QP, nor an ordinary QP on an SRQ image. */
 static bool is_ordinary(const struct ibv_qp_init_attr *attr)
 {
-	return (int)attr->qp_type != LEGACY_QPT_XRC && !image_of(attr->srq);
+	return (int)attr->qp_type != LEGACY_QPT_XRC && !srq_image_of(attr->srq);
 }
 
 static struct ibv_qp *create_ordinary(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)

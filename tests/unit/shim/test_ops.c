@@ -69,7 +69,7 @@ TEST(an_image_is_unwrapped_and_a_plain_srq_is_not)
 	struct ibv_recv_wr wr, *bad_wr = NULL;
 
 	image.ofed.context = &context;
-	image.ofed.handle = IMAGE_HANDLE;
+	image.ofed.handle = SRQ_IMAGE_HANDLE;
 	image.post_recv = ops_provider_post_srq_recv(&context);
 	assert_int_equal(ops_hook_post_srq_recv(&context, shim_post_srq_recv), 0);
 
