@@ -52,17 +52,14 @@ def test_a_program_that_looks_the_verbs_up_completes_the_exchange(below_shim, co
 @pytest.mark.parametrize("at_start", ["", "1"])
 @pytest.mark.parametrize("binding", ["lazy", "now"])
 @pytest.mark.parametrize("plugin", ["linked", "lookup"])
-def test_a_plugin_completes_the_exchange(below_shim, completed, door, build_root, plugin, binding,
-                                         at_start):
-    host = build_root / "tests" / "e2e" / "shim" / "plugin-host"
-    completed(below_shim(host, binding, door / f"lib{plugin}-plugin.so", LD_BIND_NOW=at_start))
+def test_a_plugin_completes_the_exchange(below_shim, completed, door, plugin, binding, at_start):
+    completed(below_shim(door / "plugin-host", binding, door / f"lib{plugin}-plugin.so", LD_BIND_NOW=at_start))
 
 
-def test_the_first_verb_does_not_deadlock_with_a_constructor(below_shim, build_root, sanitizer_env):
+def test_the_first_verb_does_not_deadlock_with_a_constructor(below_shim, door, sanitizer_env):
     """One thread calls a verb under the loader's lock, while another is in the first verb of the
     process and needs that lock."""
-    folder = build_root / "tests" / "e2e" / "shim"
-    result = below_shim(folder / "plugin-host", "now", folder / "libconstructor-plugin.so",
+    result = below_shim(door / "plugin-host", "now", door / "libconstructor-plugin.so",
                         **sanitizer_env)
     assert (result.returncode, result.stdout) == (0, "constructed\n"), result.stderr
 
