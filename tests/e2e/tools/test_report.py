@@ -43,6 +43,10 @@ def test_the_report_has_every_section(report, helpers, run, xrc_compat):
     result, text = report("--softhca=2", program)
     assert (result.returncode, result.stderr) == (0, "")
     assert "Read it before you send it" in result.stdout and "Send it to " in result.stdout
+    assert re.findall("^## (.*)", text, re.M) == [
+        "Versions", "Devices and ports, as the kernel has them", "Modules of the kernel",
+        "xrc-compat doctor", "xrc-compat check", "xrc-compat selftest", "Environment"
+    ]
     version = run([xrc_compat, "--version"]).stdout.split()[1]
     versions = section(text, "Versions")
     assert f"xrc-compat   {version}\n" in versions and platform.release(
@@ -121,6 +125,7 @@ def test_names_are_replaced_as_whole_words(report, tmp_path, text, replaced):
     uname = tmp_path / "uname"
     uname.write_text("#!/bin/sh\necho alice-node7.site.example\n")
     uname.chmod(0o755)
+    # The self-test refuses the model at once, which saves its time.
     _, written = report("--model=none", "--softhca=1", HOME="/srv/alice", USER="alice", MPI_TEXT=text,
                         PATH=f"{tmp_path}:{os.environ['PATH']}")
     assert f"\n    MPI_TEXT={replaced}\n" in written
