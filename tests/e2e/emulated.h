@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Differences between the two adapters that softhca emulates. SOFTHCA_MODEL names the adapter. */
-#ifndef TESTS_EMULATED_H
-#define TESTS_EMULATED_H
+#ifndef TESTS_E2E_EMULATED_H
+#define TESTS_E2E_EMULATED_H
 
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
@@ -69,7 +69,7 @@ static inline uint8_t emulated_rd_atomic(uint8_t requested)
  * Destroys an opened handle in a program of today. For a handle from ibv_open_qp, ibv_destroy_qp of
  * libmlx5 crashes (docs/upstream/).
  */
-static inline int opened_destroy(struct ibv_qp *qp)
+static inline int emulated_destroy_opened(struct ibv_qp *qp)
 {
 	int (*command)(struct ibv_qp *qp) = NULL;
 

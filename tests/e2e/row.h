@@ -9,7 +9,7 @@
 struct row {
 	const char *group, *name;
 	const char *section;	/* of the contract; NULL outside of shim/ */
-	int needs;
+	int needs;	/* of the program: which runs of it have the row */
 	void (*before)(void), (*run)(void), (*after)(void);
 	struct row *next;
 };

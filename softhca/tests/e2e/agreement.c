@@ -217,7 +217,7 @@ CASE(state_changes_and_destroys_raise_no_event)
 	CHECK(!rig_bring_up(s.target, &link) && rig_state(s.target) == IBV_QPS_RTR);
 	CHECK(!rig_to_state(s.target, IBV_QPS_RESET) && nothing_more(s.host->ctx));
 	CHECK(!ibv_destroy_qp(s.target) && nothing_more(s.host->ctx));
-	CHECK(!opened_destroy(s.opened) && nothing_more(s.host->ctx));
+	CHECK(!emulated_destroy_opened(s.opened) && nothing_more(s.host->ctx));
 	return !xrc_open(s.host, s.xrcd, qpn) && errno == EINVAL && !ibv_close_xrcd(s.xrcd);
 }
 
@@ -232,7 +232,7 @@ CASE(a_closed_device_keeps_the_qp_of_another_handle)
 	struct ibv_qp *opened = MADE(xrc_open(b, two, qpn));
 
 	CHECK(!ibv_close_device(a->ctx) && ibv_close_xrcd(two) == EBUSY);
-	CHECK(!opened_destroy(opened) && !xrc_open(b, two, qpn) && errno == EINVAL &&
+	CHECK(!emulated_destroy_opened(opened) && !xrc_open(b, two, qpn) && errno == EINVAL &&
 	      !ibv_close_xrcd(two));
 	return domain_is_free(b, fd);
 }

@@ -144,7 +144,7 @@ static int open_good(struct objects *g)
 {
 	struct ibv_qp *qp = xrc_open(g->host, g->xrcd, g->recv->qp_num);
 
-	return qp ? errno_of_result(opened_destroy(qp)) : errno;
+	return qp ? errno_of_result(emulated_destroy_opened(qp)) : errno;
 }
 
 /* ---- SRQ attributes ---- */

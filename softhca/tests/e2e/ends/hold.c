@@ -73,8 +73,8 @@ static int watch(int argc, char **argv)
 		       object == host->cq ? "cq" : "stale");
 		ibv_ack_async_event(&event);
 	}
-	NEED(!(argc > 2 ? opened_destroy(qp) : ibv_destroy_qp(qp)) && !ibv_destroy_srq(srq) &&
-	     !ibv_close_xrcd(xrcd));
+	NEED(!(argc > 2 ? emulated_destroy_opened(qp) : ibv_destroy_qp(qp)) &&
+	     !ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
 	rig_free_host(host);
 	return EXIT_SUCCESS;
 }

@@ -114,6 +114,7 @@ static void open_place(struct opened *opened, int device)
 	must(opened->pd && opened->channel && opened->qp_cq && opened->srq_cq);
 }
 
+/* Opens it if it is not open: OWN also again after close_device. */
 struct opened *place_get(struct actor_state *state, enum place place)
 {
 	static struct opened nowhere;

@@ -255,10 +255,7 @@ static void *destroy_srq_cancelled(void *unused)
 	return unused;
 }
 
-/*
- * Contract 1.3: ibv_destroy_srq waits until every event is acknowledged. close_receiver() repeats
- * it.
- */
+/* Contract 1.3: it waits until every event is acknowledged. close_receiver() repeats it. */
 ROW("an ibv_destroy_srq that is cancelled while it waits can be repeated")
 {
 	struct ibv_async_event event;
