@@ -69,5 +69,5 @@ def compiles(text, option, folder):
     for line, replacement in plain.items():
         text = text.replace(line, replacement)
     source.write_text(text)
-    return subprocess.run(["gcc", option, "-fsyntax-only", source], capture_output=True,
+    return subprocess.run(["cc", option, "-fsyntax-only", source], capture_output=True,
                           timeout=60).returncode == 0

@@ -2,8 +2,9 @@
 """Old programs are killed at random while they open, create, register, unregister, modify, query
 and close.
 
-STORM_KILLS (default 100; 10000 for the long one) kills among STORM_PROCESSES (default 32).
-STORM_SEED (default 20080204) is that of the dice; when which process runs is not in the dice.
+STORM_KILLS (default 100; 10000 for the long one) kills among STORM_PROCESSES (default 32), half as
+many with few QPs. STORM_SEED (default 20080204) is that of the dice. Scheduling differs from run to
+run.
 """
 
 import os

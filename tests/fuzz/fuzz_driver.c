@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Runs a fuzz target on random inputs, for compilers without a fuzzer of their own. Each input
- * follows from its seed alone.
+ * Runs a fuzz target on random inputs, with any compiler. Each input follows from its seed alone.
  *
  * XRC_COMPAT_FUZZ_RUNS: how many inputs (default 1500). XRC_COMPAT_FUZZ_SEED: the seed of the first
  * one (default 1); "fresh" takes the clock.

@@ -11,12 +11,11 @@ TOOLS = ("awk", "cat", "cut", "env", "grep", "mktemp", "rm", "sort", "tr")
 
 @pytest.fixture
 def machine(tmp_path, run, source_root):
-    """machine(purposes, missing, manager, uid, sudo, status, before, dpkg): (result, calls) of
-    deps_ensure on a made-up machine.
+    """machine(purposes, missing, manager, uid, sudo, status, before, dpkg, function): (result,
+    calls) of this function of deps.sh on a made-up machine.
 
     missing: checks that fail; status: of the package manager; before: a command to run first; dpkg:
-    what dpkg prints, None if there is no dpkg; function: of deps.sh; calls: of the package manager,
-    dpkg and sudo."""
+    what dpkg prints, None if there is no dpkg; calls: of the package manager, dpkg and sudo."""
 
     def _machine(purposes="all", missing=(), manager="apt-get", uid=0, sudo=True, status=0,
                  before="true", dpkg=None, function="deps_ensure"):

@@ -77,7 +77,6 @@ CALL("modify: INIT with a P_Key that is not there", ALWAYS, EINVAL,
      modify(g, g->rc, IBV_QPS_RESET,
 	    BUT(IBV_QPS_INIT, pkey_index = port_of(g).pkey_tbl_len), MASK_INIT))
 
-/* uverbs ignores some bits of old masks for XRC QPs; the strict setting refuses them. */
 CALL("modify: RTR with a bad MTU", ALWAYS, EINVAL,
      modify(g, g->rc, IBV_QPS_INIT, BUT(IBV_QPS_RTR, path_mtu = 6), MASK_RTR))
 CALL("modify: RTR with too many reads", ALWAYS, EINVAL,
@@ -89,6 +88,7 @@ CALL("modify: RTR with an alternate P_Key that is not there", ALWAYS | NOT_DRIVE
 CALL("modify: RTR twice", ALWAYS, EINVAL, go(g, g->rc, IBV_QPS_RTR, IBV_QPS_RTR, MASK_RTR))
 CALL("modify: wrong current state", ALWAYS, EINVAL,
      go(g, g->rc, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS | IBV_QP_CUR_STATE))
+/* uverbs ignores some bits of old masks for XRC QPs; the strict setting refuses them. */
 CALL("modify: sender with the masks of old", USUAL | NO_OPEN_QP, 0,
      go(g, g->send, IBV_QPS_INIT, IBV_QPS_RTR, MASK_RTR))
 CALL("modify: sender with the masks of old, strictly", STRICT, EINVAL,

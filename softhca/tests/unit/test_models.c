@@ -10,7 +10,7 @@
 
 #include <tests/unit/unit.h>
 
-/* The providers' good requests are those of tests/e2e. */
+/* The providers' good requests are those of softhca/tests/e2e. */
 
 static uint8_t version;
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Requests of RC and XRC QPs. The answer is known when the request has been delivered."""
+"""Requests of RC and XRC QPs. A request is executed at once; no acknowledgement travels."""
 
 from types import SimpleNamespace
 

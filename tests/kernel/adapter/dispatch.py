@@ -6,7 +6,7 @@ OK, BAD_OPCODE = 0x00, 0x02
 
 
 class Commands(dict):
-    """Each function takes a call, which has the opcode and the adapter (function)."""
+    """Each handler takes a call: an opcode, and an adapter, which is call.function (of PCI)."""
 
     def add(self, *opcodes):
         def _add(function):

@@ -52,7 +52,7 @@ def numbers(kind):
 
 
 def objects():
-    """The objects that the adapters have, with the driver's own: {(adapter, kind, number)}."""
+    """The QPs, CQs and SRQs of the adapters, with the driver's own: {(adapter, kind, number)}."""
     return {(adapter, name, number) for kind, name in enumerate(KINDS)
             for adapter, number in numbers(kind)}
 

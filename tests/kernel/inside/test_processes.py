@@ -23,7 +23,7 @@ def test_the_qp_outlives_its_creator(worker, way):
     assert late.ask("unreg", number) == 0 and targets() == set()
 
 
-def test_the_kernel_frees_all_objects_before_wait_returns(worker):
+def test_the_kernel_frees_qps_cqs_and_srqs_before_wait_returns(worker):
     before = objects()
     creator = worker()
     creator.create()

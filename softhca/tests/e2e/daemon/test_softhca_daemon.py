@@ -87,7 +87,7 @@ def test_a_kernel_without_epoll_pwait2(run, softhca, place):
     ("frobnicate", "unknown command 'frobnicate'; there are: status stop"),
     ("status word", "status takes no argument"),
     ("set xrc", "set takes one NAME=VALUE"),
-    ("port mlx4_0 -18446744073709551615 up", "'-18446744073709551615' is not a number"),  # 1
+    ("port mlx4_0 -18446744073709551615 up", "'-18446744073709551615' is not a number"),  # wraps to 1
     ("event mlx4_0", "event takes"),
     ("event mlx4_0 qp_fatal", "needs the number"),
     ("event mlx4_0 qp_fatal 99", "no QP 99"),

@@ -143,7 +143,7 @@ static bool there_and_back(const struct header *header)
 	return rig_poll_success(pair.a->cq, &wc) && wc.byte_len == GRH + 100;
 }
 
-CASE(datagram_headers)
+CASE(a_datagram_has_the_header_of_its_gid_type)
 {
 	static const struct header headers[] = {
 		{ V2_IPV4, 10, 20, { 0x45, 0xa7, 0, 152, 0, 0, 0x40, 0, 9, 17 } },

@@ -44,7 +44,7 @@ static bool all_arrive_once(enum ibv_qp_type type)
 	return rig_quiet(pair.b->cq, 20);
 }
 
-CASE(sends_once)
+CASE(sends_arrive_once)
 {
 	return all_arrive_once(IBV_QPT_RC) && all_arrive_once(IBV_QPT_XRC_SEND);
 }
@@ -191,7 +191,7 @@ CASE(datagram_comes_twice)
 }
 
 /* Every message is delayed by 20 ms. */
-CASE(comes_late)
+CASE(a_delayed_message_comes_late)
 {
 	struct pair pair = patient_pair(IBV_QPT_RC, 7);
 	double start = seconds();

@@ -393,7 +393,7 @@ CASE(unread_events_go_with_their_object)
 	       !ibv_destroy_srq(srq);
 }
 
-/* The memory of the sender, or of the responder. */
+/* Deregisters the sender's region, or the responder's, right after the post. */
 PAIR_CASE(a_request_is_executed_before_a_later_command, IBV_QPT_RC)
 {
 	for (int round = 0; round < 20; round++) {

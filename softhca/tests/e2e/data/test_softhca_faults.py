@@ -51,7 +51,7 @@ def test_reliable_transports_repair_faults(under, faults, kinds):
     ("mlx4_0 corrupt 100%", "nothing_arrives", "corrupt", 8),
     ("mlx4_0 delay 100% 1", "receiver_never_ready", "delay", 5),
     ("all duplicate 100%", "datagram_comes_twice", "duplicate", 1),
-    ("mlx4_0 delay 100% 20000", "comes_late", "delay", 1),
+    ("mlx4_0 delay 100% 20000", "a_delayed_message_comes_late", "delay", 1),
 ], ids=["everything_lost", "everything_corrupt", "never_ready", "datagram", "late"])
 def test_a_fault_hits_every_attempt(under, fault, case, kind, attempts):
     assert under([fault], case)[kind] == attempts
@@ -62,7 +62,7 @@ def test_unreliable_messages_are_whole_or_lost(under):
 
 
 def test_faults_that_are_off_hit_nothing(under):
-    hits = under(["all drop 50%", "all command any EIO", "all off"], "sends_once")
+    hits = under(["all drop 50%", "all command any EIO", "all off"], "sends_arrive_once")
     assert hits and not any(hits.values())
 
 

@@ -62,7 +62,7 @@ def test_a_number_of_hosts_that_is_none_hides_nothing(run, daemon):
 
 
 @pytest.mark.parametrize("hosts", ["0", "3", "2x", "-1", "", str(1 << 32)])
-def test_refused(run, softhca, hosts):
+def test_a_wrong_number_of_hosts_is_refused(run, softhca, hosts):
     done = run([softhca, "run", f"--hosts={hosts}", "--", "echo", "started"])
     assert (done.returncode, done.stdout) == (125, "") and "--hosts is 1 to 2" in done.stderr
 
@@ -78,7 +78,7 @@ def host():
     return models.device(1).replace("_", "-")
 
 
-def test_ssh(ssh, host):
+def test_ssh_runs_a_command_on_the_host(ssh, host):
     """Launchers put options before the host, and the command into one word or several."""
     need("ibv_devices")
     done = ssh("-x", "-p", "22", host, "echo", "$SOFTHCA_HOST;", "ibv_devices; exit 3")

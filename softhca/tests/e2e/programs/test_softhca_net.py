@@ -52,7 +52,7 @@ def net(run, softhca, request):
     return start
 
 
-def test_addresses(net):
+def test_the_interface_has_the_addresses_of_the_ports(net):
     """The interface has the addresses of the ports and no others, and the user is the same."""
     has_ipv6 = os.path.exists("/proc/sys/net/ipv6/conf/lo")
     words = ["127.0.0.1", "198.18.0.1", "198.18.1.1"]
@@ -74,7 +74,7 @@ def test_objects_from_inside(net, softhca):
     assert done.returncode == 0 and "_1" in done.stdout and '"contexts":' in done.stdout, done
 
 
-def test_refused(run, softhca):
+def test_run_fails_where_no_namespace_is_allowed(run, softhca):
     """If the kernel allows no namespace, run says so and starts nothing."""
     need("unshare")
     if run(["unshare", "-Ur", "true"]).returncode != 0:
