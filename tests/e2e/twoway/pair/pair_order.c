@@ -42,7 +42,7 @@ static const enum ibv_qp_state after_reset[] = { IBV_QPS_INIT, IBV_QPS_RTR, IBV_
 
 #define AFTER_RESET (sizeof(after_reset) / sizeof(after_reset[0]))
 
-ROW("5.9 every state to RESET and to ERR, then RESET and reconnect")
+ROW("every state to RESET and to ERR, then RESET and reconnect")
 {
 	for (size_t i = 0; i < 2 * AFTER_RESET; i++) {
 		enum ibv_qp_state from = after_reset[i / 2];
@@ -86,7 +86,7 @@ static void goes_on(enum ibv_qp_state from)
 	reset_both();
 }
 
-ROW("5.9 every other transition is EINVAL and moves neither half")
+ROW("every other transition is EINVAL and moves neither half")
 {
 	for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++) {
 		if (forbidden[i].from == IBV_QPS_SQD && !emulated_drains())
@@ -100,7 +100,7 @@ ROW("5.9 every other transition is EINVAL and moves neither half")
 	}
 }
 
-ROW("5.9 INIT to INIT changes attributes of both halves")
+ROW("INIT to INIT changes attributes of both halves")
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .qp_access_flags = 0 };
 	struct ibv_qp_init_attr init_attr;
@@ -125,7 +125,7 @@ static int modify_to_sqd_with_event(void)
 	return ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY);
 }
 
-ROW("5.9 RTS to SQD is EINVAL on mlx5, and the QP stays in RTS")
+ROW("RTS to SQD is EINVAL on mlx5, and the QP stays in RTS")
 {
 	if (emulated_drains())
 		row_skip();
@@ -145,7 +145,7 @@ static void change_both_halves_in_sqd(void)
 		0);
 }
 
-ROW("5.9 SQD on mlx4: one event, posted sends complete after RTS, receives complete")
+ROW("SQD on mlx4: one event, posted sends complete after RTS, receives complete")
 {
 	struct ibv_async_event event;
 	struct ibv_qp_init_attr init_attr;
@@ -189,14 +189,14 @@ static void fail_receiving_half(void)
 	completes_with(&a, IBV_WC_REM_ACCESS_ERR);
 }
 
-ROW("5.3 the receiving half in ERR: a query takes the sending half to ERR")
+ROW("the receiving half in ERR: a query takes the sending half to ERR")
 {
 	fail_receiving_half();
 	must_eq(end_state(&b), IBV_QPS_ERR);
 	must_flush(&b);
 }
 
-ROW("5.3 the receiving half in ERR: modify is EINVAL and takes the sending half to ERR")
+ROW("the receiving half in ERR: modify is EINVAL and takes the sending half to ERR")
 {
 	fail_receiving_half();
 	must_eq(end_modify_state(&b, IBV_QPS_SQD), EINVAL);
@@ -205,7 +205,7 @@ ROW("5.3 the receiving half in ERR: modify is EINVAL and takes the sending half 
 	still_connects();
 }
 
-ROW("5.3 destroyed with the receiving half in ERR and the event unread")
+ROW("destroyed with the receiving half in ERR and the event unread")
 {
 	fail_receiving_half();
 	end_destroy_qp(&b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Querying a two-way QP, attributes of one half, and which processes receive what it delivers. */
+/* A query of a two-way QP (contract 5.5), attributes of one half, and which process receives. */
 
 #define GROUP "state"
 
@@ -55,7 +55,7 @@ static void every_field_in(struct end *end, enum ibv_qp_state state, int mask)
 }
 
 /* The library returns every field, whatever the mask selects: mask 0, one bit or every bit. */
-ROW("5.5 a query returns every field in each state, whatever its mask is")
+ROW("a query returns every field in each state, whatever its mask is")
 {
 	const enum ibv_qp_state last = emulated_drains() ? IBV_QPS_SQD : IBV_QPS_RTS;
 
