@@ -113,15 +113,15 @@ static void one_command(struct fuzz_hca *hca, struct input *input, int *channel)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct ib_uverbs_get_context body = { 0 };
 	/* With libmlx5's part, which the others ignore. */
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
 		struct ib_uverbs_get_context body;
 		struct mlx5_ib_alloc_ucontext_req_v2 driver;
 	} get = {
-		{ IB_USER_VERBS_CMD_GET_CONTEXT, sizeof(get) / 4, 6 }, body,
-		{ .total_num_bfregs = 16, .num_low_latency_bfregs = 4, .max_cqe_version = 1 },
+		.hdr = { IB_USER_VERBS_CMD_GET_CONTEXT, sizeof(get) / 4, 6 },
+		.driver = { .total_num_bfregs = 16, .num_low_latency_bfregs = 4,
+			    .max_cqe_version = 1 },
 	};
 	struct fuzz_hca *hca = fuzz_hca_begin();
 	struct input input = { data, size };

@@ -39,7 +39,7 @@ def clang(*words):
     """What the compiler says against it, or an empty string."""
     done = subprocess.run([*CLANG, *map(str, words)], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, timeout=300)
-    return done.returncode and (done.stdout or "failed")
+    return (done.stdout or "failed") if done.returncode else ""
 
 
 def skip_unless_possible(work):
@@ -206,7 +206,7 @@ def write_seeds(corpus, model):
 
 
 def output_of(argv, env, seconds):
-    """(exit status, the last lines of the output, without those of an input that succeeded)"""
+    """(exit status, the last lines of the output; on success only the statistics)"""
     done = subprocess.run([str(word) for word in argv], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, env=env, stdin=subprocess.DEVNULL,
                           timeout=seconds + 120, errors="replace")

@@ -38,6 +38,7 @@ void need(bool good, const char *what);
 /*
  * Counts an attempt, and whether the HCA accepted it. After 1000 attempts or more the program fails
  * at its end if the HCA accepted less than a tenth: then the inputs no longer fit the commands.
+ * softhca_commands.c needs no count, because all commands of its seeds must be accepted.
  */
 void count_accepted(bool good);
 
