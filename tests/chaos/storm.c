@@ -197,7 +197,7 @@ static void step(void)
 	int d = rand_r(&seed) % DOMAINS, i = rand_r(&seed) % NUMBERS;
 
 	open_domain(d);
-	verbs[rand_r(&seed) % (sizeof(verbs) / sizeof(*verbs))](d, i);
+	verbs[(size_t)rand_r(&seed) % (sizeof(verbs) / sizeof(*verbs))](d, i);
 }
 
 static void report(void)
