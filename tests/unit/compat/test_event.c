@@ -231,6 +231,29 @@ static void jump_away(void)
 	jumps = false;
 }
 
+static void *jump_and_acknowledge(void *unused)
+{
+	jump_away();
+	event_ack_own();
+	pause();
+	return unused;
+}
+
+/* A thread that ended meanwhile would keep its locks. */
+TEST(a_cancellation_waits_for_the_translation_and_for_the_acknowledgement)
+{
+	void *(*const functions[])(void *event) = { get_and_wait, jump_and_acknowledge };
+	struct legacy_async_event event;
+	pthread_t thread;
+
+	for (unsigned i = 0; i < 2; i++) {
+		open_with_one_event();
+		modern_table.ack_async_event = be_cancelled;
+		assert_int_equal(pthread_create(&thread, NULL, functions[i], &event), 0);
+		expect_cancelled(thread);
+	}
+}
+
 TEST(the_event_of_a_thread_that_jumped_away_is_not_lost)
 {
 	struct legacy_async_event event;
@@ -266,29 +289,6 @@ TEST(an_event_that_a_signal_handler_gets_is_not_returned_twice)
 	assert_int_equal(event_get(context, &event), -EAGAIN);
 	assert_int_equal(of_handler.element.xrc_qp_num, number);
 	close_device();
-}
-
-static void *jump_and_acknowledge(void *unused)
-{
-	jump_away();
-	event_ack_own();
-	pause();
-	return unused;
-}
-
-/* A thread that ended meanwhile would keep its locks. */
-TEST(a_cancellation_waits_for_the_translation_and_for_the_acknowledgement)
-{
-	void *(*const functions[])(void *event) = { get_and_wait, jump_and_acknowledge };
-	struct legacy_async_event event;
-	pthread_t thread;
-
-	for (unsigned i = 0; i < 2; i++) {
-		open_with_one_event();
-		modern_table.ack_async_event = be_cancelled;
-		assert_int_equal(pthread_create(&thread, NULL, functions[i], &event), 0);
-		expect_cancelled(thread);
-	}
 }
 
 UNIT_MAIN(NULL, NULL)
