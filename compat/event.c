@@ -205,10 +205,11 @@ void event_ack_own(void)
 	quiet_end(&quiet);
 }
 
+/* Nothing cancels a thread that ends. */
 static void end_of_thread(void *arg)
 {
 	(void)arg;
-	event_ack_own();
+	ack_own();
 }
 
 static pthread_key_t thread_end;
