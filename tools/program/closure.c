@@ -150,6 +150,12 @@ static const char *ask(const char *path, const struct elf_info *kind,
 		why = strstr(line, FAILURE);
 		if (why && !failure)
 			failure = copy_string(why + strlen(FAILURE));
+		/*
+		 * "PROGRAM: LIBRARY: version `X' not found (required by Y)". In place of an old
+		 * libibverbs, `run` puts the system's.
+		 */
+		if (!failure && strstr(line, ": version `") && !strstr(line, "/libibverbs.so"))
+			failure = copy_string(line);
 		read_line(line, closure, missing);
 	}
 	free(text);

@@ -188,6 +188,12 @@ SAMPLES = {
         program(calls("ibv_open_xrc_domain", "gone"), STUB, "@/stub/libgone.so"), TWO_WAY,
         broken("the program cannot start: libgone.so is nowhere to be found"),
         missing=["libgone.so"]),
+    "another_version": Sample(
+        program(calls("ibv_versioned"), "@/stub/libversion.so", "-Wl,-rpath,$ORIGIN"),
+        broken("the program cannot start: PROGRAM: @/libversion.so: version `IBVERBS_1.1' not found (required by PROGRAM)"),
+        needs=[], direction=None, libibverbs=None,
+        libraries=["libversion.so => @/libversion.so"],
+        loader_gives_up="PROGRAM: @/libversion.so: version `IBVERBS_1.1' not found (required by PROGRAM)"),
     "terminal_sequences": Sample(
         altered(calls("ibv_open_xrc_domain", "gone"), STUB, "@/stub/libgone_0123456.so",
                 change=hostile_name), TWO_WAY,

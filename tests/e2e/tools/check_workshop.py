@@ -55,6 +55,8 @@ LIBRARIES = {
     "bundle/libibverbs.so.1": (OLD_LIBIBVERBS, NODE),
     # It defines the functions and calls dlsym(), but nothing uses them.
     "looks-up/libibverbs.so.1": (LOOKING_UP + OLD_LIBIBVERBS, NODE),
+    "stub/libversion.so": ("int ibv_versioned(void) { return 0; }", NODE),
+    "libversion.so": ("int ibv_versioned(void) { return 0; }", "-Wl,--default-symver"),
     "stub/libgone.so": ("int gone(void) { return 0; }",),
     "stub/libgone_0123456.so": ("int gone(void) { return 0; }",),
     "stub/libibumad.so.1": ("int umad_init(void) { return 0; }",),
