@@ -88,12 +88,14 @@ bool host_has(const char *entry)
 	return host == SOFTHCA_EVERY_HOST || index == host;
 }
 
+/* Slurm comes last: in a batch job it sets its variable for the ranks of other launchers, too. */
 static const char *const rank_variables[] = {
 	"OMPI_COMM_WORLD_RANK", /* Open MPI */
-	"PMI_RANK",		/* MPICH, MVAPICH2, Intel MPI */
+	"MV2_COMM_WORLD_RANK",	/* MVAPICH2 */
+	"MPIRUN_RANK",		/* MVAPICH */
+	"PMI_RANK",		/* MPICH, Intel MPI */
 	"PMIX_RANK",		/* PMIx */
 	"SLURM_PROCID",		/* srun */
-	"MPIRUN_RANK",		/* MVAPICH */
 };
 
 void host_by_rank(void)

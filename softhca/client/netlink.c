@@ -111,13 +111,14 @@ static size_t whole_messages(const char *bytes, size_t length)
 	return whole;
 }
 
-static void name_kernel(void *name, socklen_t *size)
+/* As the kernel does, it cuts a name that is too long, and gives its whole size. */
+static void give_name(void *name, socklen_t *size, uint32_t pid)
 {
-	const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	const struct sockaddr_nl whole = { .nl_family = AF_NETLINK, .nl_pid = pid };
 
-	if (name && *size >= sizeof(kernel))
-		memcpy(name, &kernel, sizeof(kernel));
-	*size = sizeof(kernel);
+	if (name)
+		memcpy(name, &whole, *size < sizeof(whole) ? *size : sizeof(whole));
+	*size = sizeof(whole);
 }
 
 /* It never waits. MSG_PEEK, MSG_TRUNC and all other flags but MSG_DONTWAIT are refused. */
@@ -138,7 +139,7 @@ ssize_t netlink_receive(int fd, struct msghdr *msg, int flags)
 		return -1;
 	}
 	lseek(fd, (off_t)whole, SEEK_CUR);
-	name_kernel(msg->msg_name, &msg->msg_namelen);
+	give_name(msg->msg_name, &msg->msg_namelen, 0);
 	msg->msg_controllen = 0;
 	msg->msg_flags = 0;
 	return (ssize_t)whole;
@@ -146,8 +147,6 @@ ssize_t netlink_receive(int fd, struct msghdr *msg, int flags)
 
 int netlink_name(struct sockaddr *name, socklen_t *size)
 {
-	name_kernel(name, size);
-	if (name && *size >= sizeof(struct sockaddr_nl))
-		((struct sockaddr_nl *)(void *)name)->nl_pid = (uint32_t)getpid();
+	give_name(name, size, (uint32_t)getpid());
 	return 0;
 }
