@@ -8,21 +8,27 @@
 
 #include "../unit.h"
 
-/* The map calls this malloc() (--wrap). */
+/* The map calls this malloc() (--wrap), or calloc(): gcc 16 makes that of malloc() and zeroes. */
 static bool no_memory;
 static struct handle_map *growing;
 static const void *new_key;
 static int allocations;
 
-void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_malloc(size_t size);
 
-void *__wrap_malloc(size_t size)
+void *__wrap_calloc(size_t count, size_t size)
 {
 	allocations++;
 	if (growing)
 		assert_null(handle_find(growing, new_key));
-	return no_memory ? NULL : __real_malloc(size);
+	return no_memory ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return __wrap_calloc(1, size);
 }
 
 static const void *key(uintptr_t number)
