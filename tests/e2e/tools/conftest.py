@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Where the helpers of this folder are; and for `ps` and `gc` a program that holds registrations,
-and the command."""
+"""The helpers of this folder, a program that holds registrations for `ps` and `gc`, the command in
+several environments, and for `trace` the programs to be traced."""
 
+import json
 import os
 
 import pytest
@@ -93,3 +94,36 @@ def clean(fakes, xrc_compat, tmp_path):
         return run(["env", "-i", *words, xrc_compat, *arguments])
 
     return _clean
+
+
+@pytest.fixture
+def programs(build_root, helpers):
+    return {"cluster": build_root / "demo" / "xrc-cluster",
+            "contract": build_root / "tests" / "e2e" / "shim" / "contract",
+            "selftest": build_root / "tools" / "selftest" / "xrc-compat-selftest",
+            "hold": helpers / "hold-registrations",
+            "lookup": build_root / "tests" / "e2e" / "door" / "lookup",
+            "qperf": build_root / "tests" / "legacy" / "clients" / "qperf",
+            "data path": build_root / "softhca" / "tests" / "e2e" / "softhca-data-path",
+            "show": helpers / "show-start"}
+
+
+@pytest.fixture
+def trace(run, xrc_compat, tmp_path, sanitizer_env):
+    """trace(program...): (result, the JSON document)."""
+
+    def _trace(*program, options=("--softhca=2",)):
+        output = tmp_path / "trace.json"
+        output.unlink(missing_ok=True)
+        result = run([xrc_compat, "trace", *options, "--json", "--output", output, "--", *program],
+                     timeout=60, env={**sanitizer_env, "TMPDIR": str(tmp_path)})
+        return result, json.loads(output.read_text())
+
+    return _trace
+
+
+@pytest.fixture
+def traced(run, xrc_compat):
+    """traced(words..., **environment): the result of `xrc-compat trace WORDS`."""
+    return lambda *words, cwd=None, **environment: run([xrc_compat, "trace", *words], timeout=90,
+                                                       env=environment, cwd=cwd)

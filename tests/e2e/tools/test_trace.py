@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """`xrc-compat trace` shows every legacy call of every process, changes no result, and lists the
-registrations that the program did not end. With parallel programs it loses no call of any rank, and
-reports the ranks that it did not reach."""
+registrations that the program did not end."""
 
 import json
 import os
 import pathlib
-import platform
 import re
 import shutil
 import signal
@@ -17,7 +15,6 @@ import pytest
 
 from check_workshop import calls, compile_c
 from holder import Holder
-from installed import need
 from waiting import process_state, wait_for
 
 pytestmark = pytest.mark.any_model
@@ -28,39 +25,6 @@ SYMBOLS = (pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "abi" /
 FUNCTIONS = [
     line.split()[0] for line in SYMBOLS if line.startswith("ibv_") and line.split()[5] != "-"
 ]
-
-
-@pytest.fixture
-def programs(build_root, helpers):
-    return {"cluster": build_root / "demo" / "xrc-cluster",
-            "contract": build_root / "tests" / "e2e" / "shim" / "contract",
-            "selftest": build_root / "tools" / "selftest" / "xrc-compat-selftest",
-            "hold": helpers / "hold-registrations",
-            "lookup": build_root / "tests" / "e2e" / "door" / "lookup",
-            "qperf": build_root / "tests" / "legacy" / "clients" / "qperf",
-            "data path": build_root / "softhca" / "tests" / "e2e" / "softhca-data-path",
-            "show": helpers / "show-start"}
-
-
-@pytest.fixture
-def trace(run, xrc_compat, tmp_path, sanitizer_env):
-    """trace(program...): (result, the JSON document)."""
-
-    def _trace(*program, options=("--softhca=2",)):
-        output = tmp_path / "trace.json"
-        output.unlink(missing_ok=True)
-        result = run([xrc_compat, "trace", *options, "--json", "--output", output, "--", *program],
-                     timeout=60, env={**sanitizer_env, "TMPDIR": str(tmp_path)})
-        return result, json.loads(output.read_text())
-
-    return _trace
-
-
-@pytest.fixture
-def traced(run, xrc_compat):
-    """traced(words..., **environment): the result of `xrc-compat trace WORDS`."""
-    return lambda *words, cwd=None, **environment: run([xrc_compat, "trace", *words], timeout=90,
-                                                       env=environment, cwd=cwd)
 
 
 def calls_of(document, function):
@@ -406,111 +370,3 @@ def test_a_full_output_file_is_an_error(traced, programs, form):
     result = traced("--softhca=2", *form, "--output", "/dev/full", "--", programs["cluster"])
     assert result.returncode == 125
     assert "xrc-compat: cannot write the trace to /dev/full: " in result.stderr
-
-
-# ---- parallel programs ----
-
-
-LAUNCHERS = {
-    "openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"],
-    "hydra": ["mpiexec.hydra"]
-}
-
-
-def legacy_calls(file):
-    return len(re.findall(r"^\d+ ibv_\w+\(", file.read_text(), re.M))
-
-
-@pytest.fixture
-def calls_of_one(traced, programs, tmp_path_factory):
-    """How many legacy calls a single cluster makes. Another test compares these with the kernel's
-    commands."""
-    output = tmp_path_factory.mktemp("one") / "trace"
-    traced("--softhca", "--output", output, "--", programs["cluster"])
-    assert legacy_calls(output) > 20
-    return legacy_calls(output)
-
-
-@pytest.mark.parametrize("launcher", LAUNCHERS)
-def test_the_calls_of_all_ranks_are_listed(trace, programs, launcher, calls_of_one):
-    """Two ranks, each a demo cluster of its own: the calls of all processes are listed."""
-    need(LAUNCHERS[launcher][0])
-    result, document = trace(*LAUNCHERS[launcher], "-n", 2, programs["cluster"])
-    assert result.returncode == 0, result
-    assert document["left"] == [] and len(document["calls"]) == 2 * calls_of_one
-    assert (document["launcher"], document["ranks_reached"], document["ranks"],
-            document["reached_all"]) == (LAUNCHERS[launcher][0], 2, 2, True)
-
-
-@pytest.mark.parametrize("name, files", [("trace", ["trace", "trace.1", "trace.2", "trace.3"]),
-                                         ("trace.%r", [f"trace.{rank}" for rank in range(4)])])
-@pytest.mark.parametrize("launcher", LAUNCHERS)
-def test_four_ranks_under_trace_lose_no_call(run, xrc_compat, programs, tmp_path, launcher, name,
-                                             files, calls_of_one):
-    """Each rank has a trace of its own, whether the name tells them apart or not."""
-    need(LAUNCHERS[launcher][0])
-    result = run([*LAUNCHERS[launcher], "-n", 4, xrc_compat, "trace", "--softhca", "--output",
-                  tmp_path / name, "--", programs["cluster"]], timeout=90)
-    assert result.returncode == 0, result
-    assert sorted(path.name for path in tmp_path.iterdir()) == files
-    assert [legacy_calls(tmp_path / file) for file in files] == [calls_of_one] * 4
-
-
-def test_an_existing_file_is_kept(traced, tmp_path):
-    output = tmp_path / "trace"
-    output.write_text("precious")
-    result = traced("--output", output, "true")
-    assert (result.returncode, output.read_text()) == (0, "precious")
-    assert f"{output} is there already; the trace goes to {output}.1\n" in result.stderr
-    assert (tmp_path / "trace.1").read_text()
-
-
-def test_a_tracer_takes_no_file_that_another_has_open(traced, xrc_compat, tmp_path):
-    """The file of the outer tracer is empty until its program ends."""
-    output = tmp_path / "trace"
-    inner = [xrc_compat, "trace", "--output", output, "true"]
-    errors = traced("--output", output, "--", *inner).stderr
-    assert f"{output} is there already; the trace goes to {output}.1\n" in errors
-    assert output.stat().st_size > 0 and (tmp_path / "trace.1").stat().st_size > 0
-
-
-def test_the_name_tells_process_host_and_rank(traced, tmp_path):
-    """In a batch job Slurm sets its variables for the ranks of another launcher, too."""
-    traced("--output", tmp_path / "%h.%r.%%", "true", PMI_RANK="7", PMI_SIZE="9", SLURM_PROCID="0",
-           SLURM_NTASKS="2")
-    assert [path.name for path in tmp_path.iterdir()] == [f"{platform.node()}.7.%"]
-    result = traced("--output", tmp_path / "%p.%r", "--", "sh", "-c", "echo $PPID")
-    assert (tmp_path / f"{result.stdout.strip()}.none").exists()
-
-
-@pytest.fixture
-def mpirun_rsh(tmp_path):
-    """A launcher that starts rank 0 in its own environment and the others in an emptied one, as on
-    other hosts."""
-    script = tmp_path / "mpirun_rsh"
-    script.write_text(
-        '#!/bin/sh\nfor rank in $RANKS_HERE; do env MV2_COMM_WORLD_RANK=$rank MV2_COMM_WORLD_SIZE=2 "$@" || exit; done\n'
-        'exec env -i PATH="$PATH" MV2_COMM_WORLD_RANK=1 MV2_COMM_WORLD_SIZE=2 true\n')
-    script.chmod(0o755)
-    return script
-
-
-@pytest.mark.parametrize("here, program, says", [
-    ("", "show", ["The trace did not reach the processes that mpirun_rsh started.\n",
-                  "mpirun_rsh ... xrc-compat trace --output FILE.%r PROGRAM\n"]),
-    ("0", "cluster", ["The trace reached 1 of the 2 ranks that mpirun_rsh started.\n",
-                      "legacy calls, by the place"]),
-    ("0 1", "show", ["\nThe program made no legacy call.\n"]),
-])
-def test_unreached_ranks_are_reported(traced, programs, mpirun_rsh, here, program, says):
-    errors = traced("--softhca", "--", mpirun_rsh, programs[program], RANKS_HERE=here).stderr
-    assert all(text in errors for text in says), errors
-    assert ("reach" in errors, "no legacy call" in errors) == (here != "0 1", here == "0 1")
-
-
-def test_a_launcher_is_no_rank(traced, tmp_path):
-    """srun has the variables of the batch script, which are those of a rank."""
-    shutil.copy("/usr/bin/env", tmp_path / "srun")
-    errors = traced("--", "sh", "-c", f"{tmp_path}/srun -i /bin/true; true", SLURM_PROCID="0",
-                    SLURM_NTASKS="2").stderr
-    assert "The trace did not reach the processes that srun started.\n" in errors
