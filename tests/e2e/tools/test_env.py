@@ -121,10 +121,10 @@ def test_a_line_of_softhca_run_finds_the_adapter_in_an_emptied_environment(run, 
                                                                            launcher, tmp_path,
                                                                            sanitizer_env):
     program = build_root / "demo" / "xrc-cluster"
-    script = f'line=$("$0" env "$1" | grep "^{launcher} "); env -i PATH="{tmp_path}:$PATH" sh -c "$line"'
+    script = f'line=$("$0" env "$1" | grep "^{launcher} ") && env -i PATH="{tmp_path}:$PATH" sh -c "$line"'
     result = run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat, program],
                  timeout=60, env=sanitizer_env)
-    assert result.returncode == 0, result
+    assert result.returncode == 0 and "receive completions" in result.stdout, result
 
 
 @pytest.mark.parametrize("words, begins, ends", [
