@@ -21,13 +21,13 @@ class Failed(Exception):
     """A step failed that works on every machine."""
 
 
-def command(*argv, **kw):
-    """Runs a command; returns its output. On failure the reason contains the output."""
+def command(*argv, error=Unavailable, **kw):
+    """Runs a command; returns its output. If it fails, the raised error contains the output."""
     done = subprocess.run([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, check=False, **kw)
     if done.returncode:
         output = (done.stdout + done.stderr)[-3000:]
-        raise Unavailable(
+        raise error(
             f"{' '.join(str(a) for a in argv[:6])} ...: exit status {done.returncode}\n{output}")
     return done.stdout
 
@@ -142,7 +142,7 @@ class Kernel:
         apt.get("download", image, *parts)
         shutil.rmtree(folder, ignore_errors=True)
         unpack_all(apt, self.root)
-        command("depmod", "-b", self.root, version)
+        command("depmod", "-b", self.root, version, error=Failed)
         return version
 
     @property
@@ -157,7 +157,7 @@ class Kernel:
         paths = []
         for name in names:
             for line in command("modprobe", "-d", self.root, "-S", self.version, "--show-depends",
-                                name).splitlines():
+                                name, error=Failed).splitlines():
                 word = line.split()
                 if word[0] == "insmod" and word[1] not in paths:
                     paths.append(word[1])

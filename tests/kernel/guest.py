@@ -9,7 +9,7 @@ import subprocess
 import time
 
 from adapters import MEMORY
-from distribution import Unavailable
+from distribution import Failed
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -70,6 +70,7 @@ class Guest:
         self.kernel, self.source, self.qemu, self.adapters = kernel, source, qemu, adapters
         self.out = folder / "out"
         self.console = folder / "console"
+        self.errors = folder / "qemu"
         self.initramfs = make_initramfs(folder, modules)
 
     def _qemu(self):
@@ -108,15 +109,15 @@ class Guest:
         self.out.mkdir()
         (self.out / "script").write_text(CLOCK + script, encoding="utf-8")
         self.console.unlink(missing_ok=True)
-        with self.adapters.running(), subprocess.Popen(
+        with self.adapters.running(), open(self.errors, "wb") as errors, subprocess.Popen(
             [str(a) for a in self._qemu()], env=self.qemu.env, stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as machine:
+                stdout=subprocess.DEVNULL, stderr=errors) as machine:
             try:
                 self.wait(machine, seconds)
             finally:
                 machine.kill()
         if not read(self.console):
-            raise Unavailable("QEMU does not start")
+            raise Failed(f"QEMU does not start:\n{read(self.errors)}")
         return self.uptime()
 
     def status(self):
