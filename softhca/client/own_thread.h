@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Threads of this library in a program that does not know of them. They receive none of the
- * program's signals, and do not keep the process alive.
+ * Threads that this library starts in the user's program. These threads block all signals and do
+ * not keep the process alive.
  */
 #ifndef SOFTHCA_CLIENT_OWN_THREAD_H
 #define SOFTHCA_CLIENT_OWN_THREAD_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A program as a file: what is executed, whether it can be, and which programs it starts. */
+/* Finds the file that the kernel executes for a program, and says why `run` refuses it. */
 #ifndef XRC_COMPAT_TOOLS_PROGRAM_H
 #define XRC_COMPAT_TOOLS_PROGRAM_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Attribute masks (contract 5.9): what is left for today's kernel, and transitions that "shim
- * contract" does not make.
+ * half_mask() removes the attribute bits that today's kernel refuses (contract 5.9). The test "shim
+ * contract" asserts this for most transitions; this file has the others.
  */
 
 #include <errno.h>

@@ -219,7 +219,10 @@ WRAPPED(X)
 #define SHIM_VERSIONS_xrc_trace_wrap \
 	SHIM_VERSION(xrc_trace_wrap, 0, MODERN_WRAPPER "@" MODERN_WRAPPER_NODE)
 
-/* Wraps the verbs in the shim's table, which has none of the data path. @size tells the build. */
+/*
+ * Wraps each verb in the shim's table. The table has no verb of the data path. If @size differs,
+ * the shim is of another build.
+ */
 void shim_xrc_trace_wrap(struct modern_table *table, size_t size)
 {
 	if (size != sizeof(real))
