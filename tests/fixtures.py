@@ -24,7 +24,7 @@ from emulator import Daemon
 # {(sanitizer, or "" for any; part of the test's name): why it cannot run there}
 NOT_UNDER_SANITIZERS = {
     ("thread", "test_selftest.py"): "the helper's threads start without the sanitizer's runtime",
-    ("thread", "test_trace.py"): "the traced program's threads start without the sanitizer's runtime",
+    ("thread", "test_trace"): "the traced program's threads start without the sanitizer's runtime",
     ("thread", "test_below_a_resource_limit"): "the sanitizer's shadow of the address space is above any limit",
     ("thread", "test_a_daemon_that_does_not_start_is_reported"): "the sanitizer's runtime writes a file",
     ("thread", "ends_after_its_last_thread"): "the sanitizer's own thread keeps every program alive",
