@@ -200,6 +200,29 @@ def test_functions_that_were_looked_up_are_seen(trace, programs, way):
         str(programs["lookup"])}
 
 
+REUSES_DESCRIPTORS = """
+import ctypes, os, socket
+call = ctypes.CDLL("libibverbs.so.1").ibv_unreg_xrc_rcv_qp
+call(None, 1)
+own, other = socket.socketpair()
+for number in set(range(3, 600)) - {own.fileno(), other.fileno()}:
+    os.dup2(own.fileno(), number)
+call(None, 2)
+other.setblocking(False)
+try:
+    print(len(other.recv(1)), "byte of the trace")
+except BlockingIOError:
+    print("nothing")
+"""
+
+
+def test_a_program_may_reuse_every_descriptor(trace):
+    """The trace goes on, and into none of the program's files."""
+    result, document = trace("python3", "-c", REUSES_DESCRIPTORS)
+    assert result.stdout == "nothing\n", result
+    assert [call["arguments"]["xrc_qp_num"] for call in document["calls"]] == ["0x000001", "0x000002"]
+
+
 def test_registrations_of_a_killed_program_are_listed(xrc_compat, programs, tmp_path):
     output, domain = tmp_path / "trace.json", tmp_path / "domain"
     held = Holder([xrc_compat, "trace", "--softhca", "--json", "--output", output, "--",

@@ -5,8 +5,10 @@
 
 #include <errno.h>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,6 +19,8 @@
 #include <abi/export.h>
 #include <modern/table.h>
 #include <shim/tracer.h>
+
+#define FAR_DESCRIPTOR 512	/* above the numbers that programs expect for their own files */
 
 /* Initial-exec: such a variable is there without memory being allocated for it in the program. */
 #define PER_THREAD static __thread __attribute__((tls_model("initial-exec")))
@@ -34,25 +38,69 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/* ---- the socket ---- */
+
+static _Atomic int kept = -1;	/* the socket of the last record, FAR_DESCRIPTOR or more */
+
+/* A program may close all descriptors, and reuse this number. */
+static bool is_ours(int fd, const struct sockaddr_un *address)
+{
+	struct sockaddr_un peer = { .sun_family = AF_UNSPEC };
+	socklen_t size = sizeof(peer);
+
+	return fd >= 0 && !getpeername(fd, (struct sockaddr *)&peer, &size) &&
+	       !memcmp(&peer, address, sizeof(peer));
+}
+
+/* The limit of the process may not allow such a number. */
+static int move_up(int fd)
+{
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, FAR_DESCRIPTOR);
+
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
+static int connect_socket(const struct sockaddr_un *address)
+{
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -1;
+	fd = move_up(fd);
+	if (!connect(fd, (const struct sockaddr *)address, sizeof(*address)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Of two threads that connect at once one keeps its socket. */
+static void keep_or_close(int fd, int before)
+{
+	if (fd < FAR_DESCRIPTOR || !atomic_compare_exchange_strong(&kept, &before, fd))
+		close(fd);
+}
+
 /* Does nothing if the command has ended. */
 static void send_record(const struct trace_record *record)
 {
 	size_t unused = sizeof(record->frames[0]) * (TRACE_FRAMES - record->frame_count);
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	const char *path = secure_getenv("XRC_COMPAT_TRACE");
-	int fd;
+	int before = kept, fd;
 
 	if (!path || !path[0] || strlen(path) >= sizeof(address.sun_path))
 		return;
 	strcpy(address.sun_path, path);
-	/* It does not stay open: a program may close all descriptors, and reuse this number. */
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	fd = is_ours(before, &address) ? before : connect_socket(&address);
 	if (fd < 0)
 		return;
 	/* Waits while the command is busy printing; once it has ended this fails at once. */
-	sendto(fd, record, sizeof(*record) - unused, MSG_NOSIGNAL, (struct sockaddr *)&address,
-	       sizeof(address));
-	close(fd);
+	send(fd, record, sizeof(*record) - unused, MSG_NOSIGNAL);
+	if (fd != before)
+		keep_or_close(fd, before);
 }
 
 /* Also in the child of a fork(). So no call has to ask the kernel. */
