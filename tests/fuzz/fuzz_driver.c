@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Runs a fuzz target on random inputs, with any compiler. Each input follows from its seed alone.
+ * Runs a fuzz target on random inputs. The seed alone determines an input; the next input has the
+ * next seed.
  *
- * XRC_COMPAT_FUZZ_RUNS: how many inputs (default 1500). XRC_COMPAT_FUZZ_SEED: the seed of the first
- * one (default 1); "fresh" takes the clock.
+ * XRC_COMPAT_FUZZ_RUNS: how many inputs (default 1500). XRC_COMPAT_FUZZ_SEED: the first seed
+ * (default 1), or "fresh" for one from the clock.
  */
 
 #include <signal.h>
@@ -53,7 +54,10 @@ int main(int argc, char **argv)
 			random = random * 1664525u + 1013904223u;
 			data[i] = (uint8_t)(random >> 24);
 		}
-		/* Half of the inputs make few changes: those with many are refused early. */
+		/*
+		 * 3 bytes and the changes of fuzz_regtab.c. Every other input has at most three
+		 * changes: a table with more of them is refused early.
+		 */
 		size = 3 + 7 * ((random >> 8) % (seed % 2 ? 64 : 4));
 		snprintf(failure, sizeof(failure),
 			 "failed or hung; to repeat it: XRC_COMPAT_FUZZ_SEED=%u XRC_COMPAT_FUZZ_RUNS=1 %s\n",

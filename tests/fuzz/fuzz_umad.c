@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The conversions of companions/umad.c on adapters of any content. Each caller's struct has the
- * size of its release. The address sanitizer finds a write behind it, leaks and double frees.
+ * companions/umad.c converts today's structs of random content to those of each old release. A
+ * struct of the caller is allocated with the size of its release. The address sanitizer finds a
+ * write behind it, a leak and a double free.
  */
 #include "companions/umad_now.h"
 #include "companions/umad_port.h"
@@ -34,7 +35,7 @@ static void must(int condition)
 		abort();
 }
 
-/* ---- today's library ---- */
+/* ---- stands for libibumad.so.3 ---- */
 
 static int fake_get_port(const char *name, int portnum, void *object)
 {
@@ -109,9 +110,9 @@ int umad_caller(const void *address)
 	return input.caller;
 }
 
-/* ---- old programs ---- */
+/* ---- the callers ---- */
 
-/* Reads the fields as the old program does. */
+/* The fields of the caller's layout have the values of today's struct. */
 static void verify(const void *object)
 {
 	const struct umad_port_2006 *old = object;

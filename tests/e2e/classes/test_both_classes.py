@@ -9,8 +9,7 @@ import sys
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(HERE.parents[1] / folder) for folder in
-                ("packaging", "abi", "e2e/shim", "kernel/inside")]
+sys.path[:0] = [str(HERE.parents[1] / folder) for folder in ("packaging", "abi", "e2e/shim")]
 import contract_rows  # noqa: E402
 import elf  # noqa: E402
 import tree  # noqa: E402

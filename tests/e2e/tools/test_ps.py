@@ -118,20 +118,17 @@ def test_a_hostile_command_name_is_escaped_in_text_and_json(table, tool):
     assert {row["command"] for row in registrations(tool)} == {'?[2J???"\\\u00fc?xxx'}
 
 
-UNSHARE = [
-    "unshare", *(["--user", "--map-root-user"] if os.geteuid() else []), "--pid", "--mount-proc",
-    "--fork", "--kill-child"
-]
-
-
-@pytest.mark.skipif(
-    subprocess.run([*UNSHARE, "true"], capture_output=True).returncode != 0,
-    reason="no pid namespaces here")
-def test_a_process_of_another_pid_namespace_is_foreign(tables, softhca, xrc_compat, helpers,
+def test_a_process_of_another_pid_namespace_is_foreign(run, tables, softhca, xrc_compat, helpers,
                                                        tmp_path, tool):
     program = helpers / "hold-registrations"
+    unshare = [
+        "unshare", *(["--user", "--map-root-user"] if os.geteuid() else []), "--pid",
+        "--mount-proc", "--fork", "--kill-child"
+    ]
+    if run([*unshare, "true"]).returncode != 0:
+        pytest.skip("no pid namespaces here")
     held = Holder([
-        *UNSHARE, softhca, "run", "--devices=1", "--", xrc_compat, "run", "--", program,
+        *unshare, softhca, "run", "--devices=1", "--", xrc_compat, "run", "--", program,
         tmp_path / "domain", QPS
     ], dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables)), tmp_path / "domain")
     try:

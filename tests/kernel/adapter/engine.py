@@ -68,8 +68,8 @@ class Engine:
             qp.function.event(EVENT_DRAINED, number=qp.number)
 
     def _execute(self, qp, request):
-        """Executes one request. Returns whether the next one may follow at once. Only RC and XRC
-        carry messages. Others are lost, as unreliable ones may be."""
+        """Executes one request. Returns whether the next one may follow at once. A request of a
+        service other than RC and XRC completes, but its message is dropped."""
         try:
             carried = qp.context.service in (RC, XRC)
             qp.complete_send(request, connected.send(qp, request) if carried else 0)
@@ -87,8 +87,9 @@ class Engine:
         self.forget(qp)
 
     def _wait(self, qp, request, lost):
-        """Waits until the retries are used up. For a receive it waits for ever: all programs here
-        set rnr_retry to 7."""
+        """Leaves the request in the queue. If the peer did not answer (@lost), the request fails
+        after the timeout and its retries. If the peer has no receive posted, it waits without
+        limit: all programs here set rnr_retry to 7, which means that."""
         now = time.monotonic()
         if qp.since is None:
             qp.since = now
