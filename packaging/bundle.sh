@@ -65,4 +65,4 @@ for file in "$folder"/bin/* "$folder"/lib/*-linux-gnu/xrc-compat/*; do
 done
 if objdump -p "$folder"/bin/* | grep -E 'NEEDED +(libelf|libz)|R(UN)?PATH'; then exit 1; fi
 
-tar -C build-bundle --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-0}" -czf "/opt/$name.tar.gz" "$name"
+tar -C build-bundle --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -czf "/opt/$name.tar.gz" "$name"
