@@ -18,16 +18,16 @@
 /* The exit status of ssh(1) if it cannot start the command. */
 #define SSH_FAILED 255
 
-/* Index of the first word that is no option of ssh, or the value of one. */
+/* The options of ssh(1) that have a value. All others are flags, which '?' stands for. */
+#define SSH_OPTIONS "+B:b:c:D:E:e:F:I:i:J:L:l:m:O:o:P:p:Q:R:S:W:w:"
+
+/* Index of the host in @argv. */
 static int skip_options(int argc, char **argv)
 {
-	int i = 1;
-
-	for (; i < argc && argv[i][0] == '-'; i++) {
-		if (strlen(argv[i]) == 2 && strchr("bceFiIJlLmopQRSwWDE", argv[i][1]))
-			i++;
-	}
-	return i;
+	opterr = 0;
+	while (getopt(argc, argv, SSH_OPTIONS) != -1)
+		;
+	return optind;
 }
 
 /* @word with @from replaced: Open MPI refuses an underscore in a host's name. NULL: no memory. */

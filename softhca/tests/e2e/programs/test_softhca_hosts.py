@@ -81,7 +81,8 @@ def host():
 def test_ssh_runs_a_command_on_the_host(ssh, host):
     """Launchers put options before the host, and the command into one word or several."""
     need("ibv_devices")
-    done = ssh("-x", "-p", "22", host, "echo", "$SOFTHCA_HOST;", "ibv_devices; exit 3")
+    options = ["-x", "-p", "22", "-qP", "tag", "-Blo", "-O", "stop", "--"]
+    done = ssh(*options, host, "echo", "$SOFTHCA_HOST;", "ibv_devices; exit 3")
     assert (done.returncode, done.stdout.split()[0]) == (3, models.device(1)), done
     assert listed(done.stdout) == [models.device(1)], done
 
