@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the variable @name says of @setting, if it is set. */
+/* Takes the value of @setting from the environment variable @name, if it is set. */
 static int take_variable(struct settings *settings, const char *name, const char *setting)
 {
 	const char *value = getenv(name);
@@ -33,51 +33,40 @@ struct run_options {
 	int hosts; /* 0: the program sees all */
 };
 
-/* True if the word was one of these. */
+/* True if the word was one of these. A wrong number of hosts is refused by check(). */
 static bool take_option(struct run_options *options, const char *word)
 {
-	if (options && !strcmp(word, "--net")) {
+	if (!strcmp(word, "--net")) {
 		options->net = true;
 		return true;
 	}
-	if (!options || strncmp(word, "--hosts=", 8))
+	if (strncmp(word, "--hosts=", 8))
 		return false;
 	if (!settings_number(word + 8, 1, SETTINGS_MAX_DEVICES, &options->hosts))
 		options->hosts = -1;
 	return true;
 }
 
-/*
- * Takes --NAME=VALUE words. *i = index of the first word that is no setting. @options may be NULL.
- * 0, or -EINVAL after a message.
- */
-static int take_settings(int argc, char **argv, struct settings *settings,
-			 struct run_options *options, int *i)
+static int take_setting(struct settings *settings, const char *word)
 {
 	char why[512];
 
-	*settings = settings_default;
-	if (take_variable(settings, "SOFTHCA_MODEL", "model") ||
-	    take_variable(settings, "SOFTHCA_LINK", "link"))
-		return -EINVAL;
-	for (*i = 1; *i < argc && argv[*i][0] == '-'; ++*i) {
-		if (!strcmp(argv[*i], "--")) {
-			++*i;
-			break;
-		}
-		if (take_option(options, argv[*i]))
-			continue;
-		if (argv[*i][1] != '-') {
-			cli_refuse(0,
-				   "%s: unknown option; a setting is --NAME=VALUE, and '--' stands before a program of such a name",
-				   argv[*i]);
-			return -EINVAL;
-		}
-		if (settings_take(settings, argv[*i] + 2, why, sizeof(why))) {
-			cli_refuse(0, "%s: %s", argv[*i], why);
-			return -EINVAL;
-		}
-	}
+	if (word[1] != '-')
+		cli_refuse(0,
+			   "%s: unknown option; a setting is --NAME=VALUE, and '--' stands before a program of such a name",
+			   word);
+	else if (settings_take(settings, word + 2, why, sizeof(why)))
+		cli_refuse(0, "%s: %s", word, why);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+/* What can be judged only when all words are known. */
+static int check(struct settings *settings, const struct run_options *options)
+{
+	char why[512];
+
 	if (settings_complete(settings, why, sizeof(why)))
 		cli_refuse(0, "%s", why);
 	else if (options && (options->hosts < 0 || options->hosts > settings->devices))
@@ -86,6 +75,29 @@ static int take_settings(int argc, char **argv, struct settings *settings,
 	else
 		return 0;
 	return -EINVAL;
+}
+
+/*
+ * Takes the words that begin with '-', up to "--". *next = index of the first word behind them.
+ * @options is NULL for `start`. 0, or -EINVAL after a message.
+ */
+static int take_settings(int argc, char **argv, struct settings *settings,
+			 struct run_options *options, int *next)
+{
+	int i = 1;
+
+	*settings = settings_default;
+	if (take_variable(settings, "SOFTHCA_MODEL", "model") ||
+	    take_variable(settings, "SOFTHCA_LINK", "link"))
+		return -EINVAL;
+	for (; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
+		if (options && take_option(options, argv[i]))
+			continue;
+		if (take_setting(settings, argv[i]))
+			return -EINVAL;
+	}
+	*next = i < argc && !strcmp(argv[i], "--") ? i + 1 : i;
+	return check(settings, options);
 }
 
 /* Path of libsofthca.so as the loader can take it. 0, or @failed after a message. */
@@ -154,12 +166,11 @@ int cli_run(int argc, char **argv)
 	char directory[DIR_MAX + 1];
 	struct settings settings;
 	struct run_options options = { 0 };
-	int status;
-	int i;
+	int status, first;
 
-	if (take_settings(argc, argv, &settings, &options, &i))
+	if (take_settings(argc, argv, &settings, &options, &first))
 		return CLI_RUN_FAILED;
-	if (i == argc)
+	if (first == argc)
 		return cli_refuse(CLI_RUN_FAILED, "run: no program given");
 	status = find_usable_preload(preload, sizeof(preload), CLI_RUN_FAILED);
 	if (status)
@@ -174,7 +185,7 @@ int cli_run(int argc, char **argv)
 		return cli_refuse(CLI_RUN_FAILED, "%s: %s", directory, strerror(-status));
 	if (set_environment(directory, setting, options.hosts))
 		return cli_refuse(CLI_RUN_FAILED, "out of memory");
-	return execute(argv + i);
+	return execute(argv + first);
 }
 
 /* ---- start ---- */
@@ -185,13 +196,12 @@ int cli_start(int argc, char **argv)
 	struct daemon_plan plan = { .directory = directory };
 	char preload[PATH_MAX], setting[PATH_MAX];
 	char why[512];
-	int err;
-	int i;
+	int err, first;
 
-	if (take_settings(argc, argv, &plan.settings, NULL, &i))
+	if (take_settings(argc, argv, &plan.settings, NULL, &first))
 		return CLI_USAGE;
-	if (i < argc)
-		return cli_refuse(CLI_USAGE, "start takes only settings, not '%s'", argv[i]);
+	if (first < argc)
+		return cli_refuse(CLI_USAGE, "start takes only settings, not '%s'", argv[first]);
 	if (find_usable_preload(preload, sizeof(preload), CLI_FAILED))
 		return CLI_FAILED;
 	err = dir_default(directory);
