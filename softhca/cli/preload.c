@@ -56,7 +56,7 @@ static int other_build(const char *preload, char *path, size_t size)
 	return access(path, R_OK) ? -ENOENT : 0;
 }
 
-/* @home/preload/@lib/libsofthca.so -> @target, with every folder on the way. */
+/* @home/preload/@lib/libsofthca.so -> @target, with each directory on the way. */
 static int link_below(const char *home, const char *lib, const char *target)
 {
 	char path[PATH_MAX];

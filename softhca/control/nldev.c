@@ -14,10 +14,13 @@
 #include <rdma/rdma_netlink.h>
 #include <string.h>
 
-#define NODE_CA	 1
-#define NOBODY	 UINT32_MAX
-#define LINK_UP	 5
-#define POLLING	 2
+/* Of the kernel's enum rdma_node_type and enum ib_port_phys_state. */
+#define NODE_CA 1
+#define POLLING 2
+#define LINK_UP 5
+
+/* asked() returns it for an attribute that the request does not have. */
+#define NOT_GIVEN UINT32_MAX
 
 struct question {
 	const struct hca_machine *machine;
@@ -30,7 +33,7 @@ struct question {
 
 static uint32_t asked(const struct question *q, uint16_t attribute)
 {
-	return nl_find_u32(q->attributes, q->size, attribute, NOBODY);
+	return nl_find_u32(q->attributes, q->size, attribute, NOT_GIVEN);
 }
 
 static void begin(const struct question *q, const struct hca_device *device)
@@ -90,10 +93,10 @@ static int answer_port(const struct question *q, const struct hca_device *device
 	uint32_t wanted = asked(q, RDMA_NLDEV_ATTR_PORT_INDEX);
 	int ports = q->machine->settings.ports;
 
-	if (wanted != NOBODY && (wanted < 1 || wanted > (uint32_t)ports))
+	if (wanted != NOT_GIVEN && (wanted < 1 || wanted > (uint32_t)ports))
 		return -EINVAL;
 	for (int i = 1; i <= ports; i++) {
-		if (wanted == NOBODY || wanted == (uint32_t)i)
+		if (wanted == NOT_GIVEN || wanted == (uint32_t)i)
 			answer_one_port(q, device, (uint8_t)i);
 	}
 	return 0;
@@ -115,7 +118,7 @@ static int answer_counters(const struct question *q, const struct hca_device *de
 	uint32_t port = asked(q, RDMA_NLDEV_ATTR_PORT_INDEX);
 	const struct hca_counts *counts;
 
-	if (asked(q, RDMA_NLDEV_ATTR_STAT_RES) != NOBODY)
+	if (asked(q, RDMA_NLDEV_ATTR_STAT_RES) != NOT_GIVEN)
 		return q->flags & NLM_F_MULTI ? 0 : -EOPNOTSUPP;
 	if (port < 1 || port > (uint32_t)q->machine->settings.ports)
 		return -EINVAL;
@@ -418,11 +421,11 @@ static int answer(const struct question *q)
 		return -EINVAL;
 	if (RDMA_NL_GET_OP(q->type) == RDMA_NLDEV_CMD_SYS_GET)
 		return answer_system(q);
-	if (wanted == NOBODY ? !(q->flags & NLM_F_MULTI)
+	if (wanted == NOT_GIVEN ? !(q->flags & NLM_F_MULTI)
 			     : wanted >= (uint32_t)q->machine->settings.devices)
 		return -EINVAL;
 	for (int i = 0; i < q->machine->settings.devices && !err; i++) {
-		if (wanted == NOBODY || wanted == (uint32_t)i)
+		if (wanted == NOT_GIVEN || wanted == (uint32_t)i)
 			err = answer_about(q, &q->machine->device[i]);
 	}
 	return err;
