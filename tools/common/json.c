@@ -2,28 +2,50 @@
 /* Writes JSON with one member per line, for people and for diff(1). */
 #include "common.h"
 
+/* How many bytes from @text on stand in a JSON string as they are. */
+static size_t plain_length(const char *text)
+{
+	size_t length = 0;
+
+	while (text[length] >= ' ' && text[length] < 0x7f && text[length] != '"' &&
+	       text[length] != '\\')
+		length++;
+	return length;
+}
+
 /* U+FFFD stands for a byte that is no UTF-8, so that the document stays valid. */
+static size_t quote_character(FILE *out, const char *text)
+{
+	size_t length = text_character(text);
+
+	if (!length)
+		fprintf(out, "\\u%04x", (*text & 0x80) ? 0xfffdU : (unsigned int)*text);
+	else
+		fprintf(out, "%s%.*s", *text == '"' || *text == '\\' ? "\\" : "", (int)length, text);
+	return length ? length : 1;
+}
+
+/* A trace has thousands of bytes for each call, most of them plain. */
 static void quote(FILE *out, const char *text)
 {
-	fputc('"', out);
-	for (size_t length; *text; text += length ? length : 1) {
-		length = text_character(text);
-		if (*text == '"' || *text == '\\')
-			fputc('\\', out);
-		if (length == 1)	/* most are, and a trace has thousands for each call */
-			putc_unlocked(*text, out);
-		else if (length)
-			fwrite(text, 1, length, out);
-		else
-			fprintf(out, "\\u%04x", (*text & 0x80) ? 0xfffdU : (unsigned int)*text);
+	putc_unlocked('"', out);
+	while (*text) {
+		size_t length = plain_length(text);
+
+		fwrite_unlocked(text, 1, length, out);
+		text += length;
+		if (*text)
+			text += quote_character(out, text);
 	}
-	fputc('"', out);
+	putc_unlocked('"', out);
 }
 
 /* Begins a line, indented by the depth of the value. */
 static void new_line(const struct json *json)
 {
-	fprintf(json->out, "\n%*s", 2 * json->depth, "");
+	putc_unlocked('\n', json->out);
+	for (int i = 0; i < json->depth; i++)
+		fputs_unlocked("  ", json->out);
 }
 
 /* Writes what stands before a value. False if nothing is written at all. */
@@ -32,7 +54,7 @@ static bool begin_value(struct json *json, const char *key)
 	if (!json->out)
 		return false;
 	if (json->depth && !json->first)
-		fputc(',', json->out);
+		putc_unlocked(',', json->out);
 	if (json->depth)
 		new_line(json);
 	json->first = false;
@@ -47,7 +69,7 @@ void json_open(struct json *json, const char *key, char bracket)
 {
 	if (!begin_value(json, key))
 		return;
-	fputc(bracket, json->out);
+	putc_unlocked(bracket, json->out);
 	json->depth++;
 	json->first = true;
 }
@@ -59,10 +81,10 @@ void json_close(struct json *json, char bracket)
 	json->depth--;
 	if (!json->first)
 		new_line(json);
-	fputc(bracket, json->out);
+	putc_unlocked(bracket, json->out);
 	json->first = false;
 	if (!json->depth)
-		fputc('\n', json->out);
+		putc_unlocked('\n', json->out);
 }
 
 void json_string(struct json *json, const char *key, const char *value)
