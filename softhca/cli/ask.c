@@ -2,6 +2,7 @@
 /* `softhca stop`, `status` and `ctl`: questions to the running daemon. */
 #include "cli.h"
 
+#include <softhca/control/control.h>
 #include <softhca/dir.h>
 #include <softhca/message.h>
 #include <softhca/proto.h>
@@ -74,7 +75,11 @@ static void print_text(int fd, FILE *out)
 	close(fd);
 }
 
-int ask_daemon(int count, char **words)
+/* The daemon refused, and its reason has been printed. */
+#define ASK_REFUSED 1
+
+/* Prints the daemon's answer to @words. 0, ASK_REFUSED or -errno; -ENOENT: no daemon. */
+static int ask_daemon(int count, char **words)
 {
 	struct softhca_control_reply reply = { 0 };
 	char directory[DIR_MAX + 1];
@@ -149,8 +154,10 @@ int cli_stop(int argc, char **argv)
 
 int cli_ctl(int argc, char **argv)
 {
-	if (argc < 2)
-		return cli_refuse(CLI_USAGE,
-				  "ctl needs a command: objects, counters, trace, set, port, migrate, event, fault, status or stop");
+	if (argc < 2) {
+		fputs("softhca: ctl needs a command", stderr);
+		control_names(stderr);
+		return CLI_USAGE;
+	}
 	return cli_report(ask_daemon(argc - 1, argv + 1));
 }

@@ -34,12 +34,7 @@ int cli_net(const struct settings *settings);
 /* Prints "softhca: MESSAGE" on stderr and returns @status. */
 int cli_refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The daemon refused, and its reason has been printed. */
-#define ASK_REFUSED 1
-
-/* Prints the daemon's answer to @words. 0, ASK_REFUSED or -errno; -ENOENT: no daemon. */
-int ask_daemon(int count, char **words);
-/* The exit status for what those return, after a message if it is an error. */
+/* The exit status for the outcome of asking the daemon, after a message if that is -errno. */
 int cli_report(int err);
 
 /* Path of libsofthca.so. 0 or -ENOENT. */

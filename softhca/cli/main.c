@@ -2,6 +2,7 @@
 /* The softhca command. */
 #include "cli.h"
 
+#include <softhca/control/control.h>
 #include <softhca/machine/settings.h>
 #include <terminal/help.h>
 #include <terminal/streams.h>
@@ -40,18 +41,7 @@ static const struct {
 	{ "ssh", cli_ssh, "ssh HOST COMMAND [ARGUMENT...]",
 	  "runs a command on the host of another adapter, as ssh does: mpirun --mca plm_rsh_agent 'softhca ssh'" },
 	{ "ctl", cli_ctl, "ctl COMMAND [WORD...]",
-	  "asks or tells the running daemon:\n"
-	  "          objects                      what every process holds, as JSON\n"
-	  "          counters                     what devices and QPs have done, and what QPs wait for\n"
-	  "          trace [COUNT]                the last commands and their results\n"
-	  "          set NAME=VALUE               changes xrc, open_qp, strict or nap\n"
-	  "          port DEVICE PORT up|down     takes a port down, or up again\n"
-	  "          migrate DEVICE NUMBER        has a QP go over to its alternate path, if it is armed\n"
-	  "          event DEVICE NAME [NUMBER]   raises an asynchronous event\n"
-	  "          fault                        which faults are set, and how often they struck\n"
-	  "          fault DEVICE|all drop RATE | corrupt RATE | duplicate RATE | delay RATE MICROSECONDS |\n"
-	  "                           seed NUMBER | command NAME|any ERRNO [TIMES] | off\n"
-	  "          status, stop                 as without ctl, of the daemon of a run, too" },
+	  "asks or tells the running daemon, also that of a run:" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -62,6 +52,7 @@ static void help(FILE *out)
 	      out);
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(out, "  softhca %s\n        %s\n", commands[i].usage, commands[i].help);
+	control_help(out); /* of ctl, the last command */
 	fputs("  softhca --help, --version\n\nSettings of run and start:\n", out);
 	settings_help(out);
 	fputs("\nEnvironment: SOFTHCA_DIR is the daemon's directory; run sets it for its program.\n"

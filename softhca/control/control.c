@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The daemon's side of `softhca status`, `stop` and `ctl`. */
+/* Executes `softhca status`, `stop` and `ctl` in the daemon: one table of the commands. */
 #include "control.h"
 #include "request.h"
 
@@ -34,7 +34,10 @@ bool control_parse(const char *word, uint64_t most, uint64_t *number)
 
 int control_usage(const struct request *request)
 {
-	fprintf(request->out, "%s takes %s\n", request->word[0], request->usage);
+	const char *words = request->command->words;
+
+	fprintf(request->out, "%s takes %s: %s\n", request->command->name,
+		words[0] ? words : "no argument", request->command->help);
 	return -EINVAL;
 }
 
@@ -102,32 +105,51 @@ static int do_trace(struct request *request)
 	return 0;
 }
 
-static const struct command {
-	const char *name;
-	int (*execute)(struct request *request);
-	int least, most; /* words after the name */
-	const char *usage;
-} commands[] = {
-	{ "status", do_status, 0, 0, "no argument" },
-	{ "stop", do_stop, 0, 0, "no argument" },
-	{ "objects", control_objects, 0, 1, "--json or nothing" },
-	{ "counters", control_counters, 0, 0, "no argument" },
-	{ "set", do_set, 1, 1, "one NAME=VALUE" },
-	{ "event", control_event, 2, 3, "DEVICE NAME [NUMBER]" },
-	{ "port", control_port, 3, 3, "DEVICE PORT up|down" },
-	{ "migrate", control_migrate, 2, 2, "DEVICE NUMBER" },
-	{ "fault", control_fault, 0, MAX_WORDS,
-	  "nothing, or DEVICE|all and one of: drop RATE, corrupt RATE, duplicate RATE,\n"
-	  "delay RATE MICROSECONDS, seed NUMBER, command NAME|any ERRNO [TIMES], off; a RATE is like\n"
-	  "5%, 0.1% or 0" },
-	{ "trace", do_trace, 0, 1, "a number of commands, 1 to 1024" },
+#define DETAIL "\n              "
+
+static const struct command commands[] = {
+	{ "status", do_status, 0, 0, "", "that it runs, and its settings" },
+	{ "stop", do_stop, 0, 0, "", "ends it" },
+	{ "objects", control_objects, 0, 1, "[--json]", "what every process holds, as JSON" },
+	{ "counters", control_counters, 0, 0, "",
+	  "what devices and QPs have done, and what QPs wait for" },
+	{ "set", do_set, 1, 1, "NAME=VALUE", "changes xrc, open_qp, strict or nap" },
+	{ "event", control_event, 2, 3, "DEVICE NAME [NUMBER]", "raises an asynchronous event" },
+	{ "port", control_port, 3, 3, "DEVICE PORT up|down", "takes a port down, or up again" },
+	{ "migrate", control_migrate, 2, 2, "DEVICE NUMBER",
+	  "has a QP go over to its alternate path, if it is armed" },
+	{ "fault", control_fault, 0, MAX_WORDS, "[DEVICE|all FAULT]",
+	  "which faults are set, and how often they struck; or sets one:" DETAIL
+	  "drop RATE, corrupt RATE, duplicate RATE, delay RATE MICROSECONDS, seed NUMBER," DETAIL
+	  "command NAME|any ERRNO [TIMES], off; a RATE is like 5%, 0.1% or 0" },
+	{ "trace", do_trace, 0, 1, "[COUNT]", "the last commands and their results, at most 1024" },
 };
 
-_Static_assert(TRACE_LENGTH == 1024, "as the usage of trace says");
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+_Static_assert(TRACE_LENGTH == 1024, "as the help of trace says");
+
+void control_help(FILE *out)
+{
+	for (size_t i = 0; i < COMMANDS; i++) {
+		char usage[64];
+
+		snprintf(usage, sizeof(usage), "%s %s", commands[i].name, commands[i].words);
+		fprintf(out, "          %-28s %s\n", usage, commands[i].help);
+	}
+}
+
+void control_names(FILE *out)
+{
+	fputs("; there are:", out);
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(out, " %s", commands[i].name);
+	fputc('\n', out);
+}
 
 static int execute(struct request *request, const struct command *command)
 {
-	request->usage = command->usage;
+	request->command = command;
 	if (request->count - 1 < command->least || request->count - 1 > command->most)
 		return control_usage(request);
 	return command->execute(request);
@@ -135,17 +157,12 @@ static int execute(struct request *request, const struct command *command)
 
 static int dispatch(struct request *request)
 {
-	const int count = sizeof(commands) / sizeof(commands[0]);
-
-	for (int i = 0; request->count && i < count; i++) {
+	for (size_t i = 0; request->count && i < COMMANDS; i++) {
 		if (!strcmp(commands[i].name, request->word[0]))
 			return execute(request, &commands[i]);
 	}
-	fprintf(request->out, "unknown command '%s'; there are:",
-		request->count ? request->word[0] : "");
-	for (int i = 0; i < count; i++)
-		fprintf(request->out, " %s", commands[i].name);
-	fputc('\n', request->out);
+	fprintf(request->out, "unknown command '%s'", request->count ? request->word[0] : "");
+	control_names(request->out);
 	return -EINVAL;
 }
 

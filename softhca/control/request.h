@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* One question of `softhca ctl` on its way through the parts that answer it. */
+/* A request of `softhca ctl`, and the commands that answer it. */
 #ifndef SOFTHCA_CONTROL_REQUEST_H
 #define SOFTHCA_CONTROL_REQUEST_H
 
@@ -9,15 +9,25 @@
 
 #define MAX_WORDS 8
 
+struct request;
+
+struct command {
+	const char *name;
+	int (*execute)(struct request *request);
+	int least, most; /* words after the name */
+	const char *words; /* for people; "" = none */
+	const char *help;
+};
+
 struct request {
 	struct hca_machine *machine;
 	int count;
 	const char *word[MAX_WORDS];
-	const char *usage; /* what the command takes, for people */
+	const struct command *command;
 	FILE *out; /* what the user reads */
 };
 
-/* -EINVAL after a message that tells it. */
+/* -EINVAL after a message that says what the command takes. */
 int control_usage(const struct request *request);
 
 /* The device of this name, or NULL after a message. */
