@@ -45,7 +45,7 @@ struct check {
 	const struct loaded_object *libibverbs; /* that the loader finds, or NULL */
 	struct string_list unread; /* plugins that the user named and that cannot be read */
 	struct device_list devices;
-	int devices_error;
+	const char *devices_error; /* why they could not be listed, or NULL */
 	enum check_verdict verdict;
 	int exit_status;
 	const char *reason;

@@ -162,7 +162,7 @@ static bool decide_device(struct check *check)
 	if (check->devices_error)
 		return decided(check, VERDICT_NO_DEVICE,
 			       format_string("the devices could not be listed: %s",
-					     strerror(-check->devices_error)));
+					     check->devices_error));
 	return decided(check, VERDICT_NO_DEVICE,
 		       check->devices.count ? "no device on this machine has XRC"
 					    : "there is no RDMA device on this machine");

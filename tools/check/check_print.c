@@ -8,7 +8,6 @@
 #include "tools/common/common.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const char *verdict_name(enum check_verdict value)
 {
@@ -65,7 +64,7 @@ static void print_devices(struct json *json, const struct check *check)
 			   device_text(&devices->device[i]));
 	if (!devices->count && check->program.elf.bits)
 		print_line("%-11s %s", "Devices",
-			   check->devices_error ? strerror(-check->devices_error) : "none");
+			   check->devices_error ? check->devices_error : "none");
 }
 
 static void print_program(struct json *json, const struct check *check)

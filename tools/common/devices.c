@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TIMEOUT_MILLISECONDS 15000
+#define TIMEOUT_SECONDS 15
 
 /* QP numbers have 24 bits, so a kernel that has the command answers EINVAL. */
 #define NO_QP_NUM 0xffffffffu
@@ -126,17 +126,28 @@ static int write_devices(const void *library)
 	return 0;
 }
 
-int devices_read(const char *library, struct device_list *list)
+const char *devices_read(const char *library, struct device_list *list)
 {
 	const struct aside aside = { .prepare = write_devices, .context = library };
 	size_t size, most = sizeof(list->device);
 	int result;
-	char *bytes = aside_output(&aside, TIMEOUT_MILLISECONDS, &size, &result);
+	char *bytes = aside_output(&aside, TIMEOUT_SECONDS * 1000, &size, &result);
 
 	list->count = (size < most ? size : most) / sizeof(list->device[0]);
 	memcpy(list->device, bytes, list->count * sizeof(list->device[0]));
 	free(bytes);
-	return result;
+	switch (result) {
+	case 0:
+		return NULL;
+	case -ETIMEDOUT:
+		return format_string("a driver did not answer within %d s", TIMEOUT_SECONDS);
+	case -EIO:
+		return "a driver crashed";
+	case -ENOENT:
+		return format_string("%s cannot be loaded", library);
+	default:
+		return strerror(-result);
+	}
 }
 
 bool device_usable(const struct device *device)

@@ -35,10 +35,9 @@ struct device_list {
 
 /*
  * Asks the libibverbs at @library (a path, or a name for dlopen()) for its devices, in a process of
- * its own: a driver may crash or hang. 0; -ENOENT: the library cannot be loaded; else as
- * aside_output().
+ * its own: a driver may crash or hang. Why they could not be listed, or NULL.
  */
-int devices_read(const char *library, struct device_list *list);
+const char *devices_read(const char *library, struct device_list *list);
 
 /* The driver, the firmware and whether it has XRC, or why it cannot be opened. */
 const char *device_text(const struct device *device);

@@ -34,8 +34,8 @@ static void show_device(const struct device *device)
 	      "%s%s", device_text(device), ports);
 }
 
-/* @err: of listing them. */
-static void count_devices(const struct device_list *list, int err)
+/* @err: why they could not be listed, or NULL. */
+static void count_devices(const struct device_list *list, const char *err)
 {
 	const char *blocked = NULL;
 	int usable = 0;
@@ -47,7 +47,7 @@ static void count_devices(const struct device_list *list, int err)
 	}
 	if (err)
 		found("devices", FINDING_PROBLEM, "try: ibv_devinfo",
-		      "the devices cannot be listed: %s", strerror(-err));
+		      "the devices cannot be listed: %s", err);
 	else if (!list->count)
 		found("devices", FINDING_PROBLEM,
 		      "load the kernel's driver (mlx4_ib, mlx5_ib and ib_uverbs), install the drivers of libibverbs (Debian: "

@@ -148,7 +148,7 @@ SAMPLES = {
     "no_device": Sample(LINKED, no_device("there is no RDMA device on this machine"),
                         ask={"devices": ""}),
     "crashing_driver": Sample(
-        LINKED, no_device("the devices could not be listed: Input/output error"),
+        LINKED, no_device("the devices could not be listed: a driver crashed"),
         ask={"devices": "crash"}),
     "only_devices_without_xrc": Sample(
         LINKED, no_device("no device on this machine has XRC"), devices=[RXE],
