@@ -22,7 +22,7 @@ static void read_plugins(struct string_list *readable)
 		struct elf_info elf;
 
 		if (!realpath(plugins.item[i], path) || elf_info_read(path, &elf) ||
-		    !elf_info_is_library(&elf))
+		    !elf.is_library)
 			string_list_add(&check.unread, plugins.item[i]);
 		else
 			string_list_add(readable, path);

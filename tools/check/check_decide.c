@@ -61,7 +61,7 @@ static bool decide_start(struct check *check)
 {
 	const char *why = check->closure.failure;
 
-	if (elf_info_is_library(&check->program.elf))
+	if (check->program.elf.is_library)
 		check->next = format_string("xrc-compat check --plugin %s PROGRAM",
 					    text_shell_word(check->name));
 	/* `run` refuses before the loader looks for libraries. */
@@ -124,11 +124,7 @@ static bool decide_need(struct check *check)
 			       "it uses the interface of 2011 to 2014 that was never released (IBV_XRC_OPS); "
 			       "its sources compile for today's libibverbs with the pkg-config package "
 			       "xrc-compat-xsrq");
-	/* Of a static program only one thing can be told: whether it contains a libibverbs. */
-	if (check->fault && elf_info_is_static(&check->program.elf) &&
-	    (check->static_verbs || !check->program.elf.has_sections))
-		return false;
-	return !uses_xrc(check) && !check->needs.companion.count && !check->needs.old_libibverbs &&
+	return !uses_xrc(check) && !check->program.elf.is_static && !check->needs.companion.count && !check->needs.old_libibverbs &&
 	       decided(check, VERDICT_NOT_NEEDED,
 		       "neither it nor its libraries use the XRC functions of OFED 1.3 to 1.5");
 }

@@ -77,7 +77,7 @@ static void print_program(struct json *json, const struct check *check)
 	print_value(json, "interpreter", "Script for",
 		    program->binary[0] && program_is_script(program) ? program->binary : NULL);
 	print_value(json, "machine", "Machine", elf->bits ? elf_info_machine_name(elf) : NULL);
-	json_bool(json, "static", elf->bits && elf_info_is_static(elf));
+	json_bool(json, "static", elf->is_static);
 	json_bool(json, "can_be_preloaded", !check->fault);
 	json_bool(json, "starts_programs", check->starter);
 	print_value(json, "starts", "Starts", check->started);

@@ -143,7 +143,7 @@ static const char *ask(const char *path, const struct elf_info *kind,
 	/*
 	 * Without symbolic links: $ORIGIN is the folder of the program itself, not of a link to it.
 	 */
-	if (kind->is_audited || elf_info_is_static(kind) || !loader || !realpath(path, object))
+	if (kind->is_audited || kind->is_static || !loader || !realpath(path, object))
 		return NULL;
 	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, NULL, &err);
 	while ((line = strsep(&rest, "\n")) != NULL) {

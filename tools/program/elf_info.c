@@ -13,18 +13,17 @@
 
 /* ---- program headers ---- */
 
-static void read_interpreter(Elf *elf, const GElf_Phdr *segment, struct elf_info *info)
+/* False if the string has no end, as in a damaged file. */
+static bool read_interpreter(Elf *elf, const GElf_Phdr *segment, struct elf_info *info)
 {
 	size_t size = 0;
 	const char *image = elf_rawfile(elf, &size);
 
-	/* The kernel takes the first PT_INTERP. A damaged file may have a string without an end. */
-	if (info->has_interpreter)
-		return;
-	info->has_interpreter = true;
-	if (image && segment->p_offset < size &&
-	    memchr(image + segment->p_offset, '\0', size - (size_t)segment->p_offset))
-		info->interpreter = copy_string(image + segment->p_offset);
+	if (segment->p_offset >= size ||
+	    !memchr(image + segment->p_offset, '\0', size - (size_t)segment->p_offset))
+		return false;
+	info->interpreter = copy_string(image + segment->p_offset);
+	return true;
 }
 
 /* The segment says where it is: a file may have no section headers. */
@@ -34,10 +33,12 @@ static void read_dynamic(Elf *elf, const GElf_Phdr *segment, struct elf_info *in
 					      (size_t)segment->p_filesz, ELF_T_DYN);
 	GElf_Dyn entry;
 
-	info->is_dynamic = true;
+	info->is_library = true;
 	for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
-		info->is_program |= entry.d_tag == DT_DEBUG ||
-				    (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE));
+		/* No shared library has these. */
+		if (entry.d_tag == DT_DEBUG ||
+		    (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE)))
+			info->is_library = false;
 		info->is_audited |= entry.d_tag == DT_AUDIT || entry.d_tag == DT_DEPAUDIT;
 	}
 }
@@ -63,9 +64,13 @@ static bool read_segments(Elf *elf, struct elf_info *info)
 			info->mapped = segment.p_offset + segment.p_filesz;
 		if (segment.p_type == PT_DYNAMIC)
 			read_dynamic(elf, &segment, info);
-		if (segment.p_type == PT_INTERP)
-			read_interpreter(elf, &segment, info);
+		/* The kernel takes the first. */
+		if (segment.p_type == PT_INTERP && !info->interpreter &&
+		    !read_interpreter(elf, &segment, info))
+			return false;
 	}
+	info->is_library &= !info->interpreter;
+	info->is_static = !info->interpreter && !info->is_library;
 	return true;
 }
 
@@ -83,17 +88,7 @@ static int read_elf(Elf *elf, struct elf_info *info)
 	info->bits = gelf_getclass(elf) == ELFCLASS32 ? 32 : 64;
 	info->machine = header.e_machine;
 	info->big_endian = header.e_ident[EI_DATA] == ELFDATA2MSB;
-	info->has_sections = header.e_shoff != 0;
 	return 0;
-}
-
-/* ld.so honours LD_PRELOAD for the program that it starts. */
-static bool is_loader(const char *path)
-{
-	const char *name = basename(path);
-
-	return !strncmp(name, "ld-", 3) || !strncmp(name, "ld.so", 5) ||
-	       !strncmp(name, "ld64.so", 7);
 }
 
 int elf_info_read(const char *path, struct elf_info *info)
@@ -108,13 +103,8 @@ int elf_info_read(const char *path, struct elf_info *info)
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	result = elf ? read_elf(elf, info) : -ENOEXEC;
-	if (result) {
+	if (result)
 		memset(info, 0, sizeof(*info));
-	} else if (!info->has_interpreter && is_loader(path)) {
-		/* It serves itself. */
-		info->has_interpreter = true;
-		info->interpreter = copy_string(path);
-	}
 	elf_end(elf);
 	close(fd);
 	return result;
@@ -123,18 +113,6 @@ int elf_info_read(const char *path, struct elf_info *info)
 bool elf_info_names(const struct elf_info *info, const char *path, const char *name)
 {
 	return regular_has_bytes(path, info->mapped, name, strlen(name) + 1);
-}
-
-/* ---- kinds ---- */
-
-bool elf_info_is_library(const struct elf_info *info)
-{
-	return info->is_dynamic && !info->has_interpreter && !info->is_program;
-}
-
-bool elf_info_is_static(const struct elf_info *info)
-{
-	return !info->has_interpreter && !elf_info_is_library(info);
 }
 
 const char *elf_info_machine_name(const struct elf_info *info)
@@ -151,8 +129,6 @@ const char *elf_info_machine_name(const struct elf_info *info)
 	};
 	const char *order = info->big_endian ? ", big-endian" : "";
 
-	if (info->machine == EM_X86_64 && info->bits == 32)
-		return "x32";
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (names[i].machine == info->machine)
 			return format_string("%s%s", names[i].name, order);

@@ -22,10 +22,8 @@ struct elf_info {
 	int bits;	  /* 32 or 64; 0 if no file was read */
 	unsigned int machine; /* EM_* */
 	bool big_endian;
-	bool has_interpreter;
-	bool is_dynamic;  /* has a dynamic segment */
-	bool has_sections; /* a packed file has none */
-	bool is_program;  /* marked as one: DT_DEBUG or DF_1_PIE, which no shared library has */
+	bool is_library;  /* a library or plugin: a process loads it, but cannot start from it */
+	bool is_static;	  /* a program that no loader starts, as a packed one */
 	bool is_audited;   /* has DT_AUDIT: to list its libraries runs that one */
 	char *interpreter; /* the dynamic loader, or NULL */
 	size_t mapped; /* bytes of the file up to the end of its last PT_LOAD */
@@ -37,12 +35,6 @@ struct elf_info {
  * regular file, otherwise what open() said. On failure @info is left empty.
  */
 int elf_info_read(const char *path, struct elf_info *info);
-
-/* True for a program that no loader starts. False for a loader. */
-bool elf_info_is_static(const struct elf_info *info);
-
-/* True for a library or plugin, which a process loads but cannot start from. */
-bool elf_info_is_library(const struct elf_info *info);
 
 /* "x86-64", "i386", "ppc64, big-endian" ..., or "machine N"; for people. */
 const char *elf_info_machine_name(const struct elf_info *info);

@@ -152,15 +152,12 @@ const char *paths_table_directory(void)
  */
 const char *paths_preload_fault(const char *path, struct elf_info *elf)
 {
-	int err = path ? elf_info_read(path, elf) : 0;
-
 	if (!path)
 		return "libxrc-compat.so.1 was not found: xrc-compat is not installed completely";
 	if (strpbrk(path, ": \t\n$"))
 		return format_string("%s: LD_PRELOAD cannot hold a path with a colon, a blank or a '$'",
 				     path);
-	if (err)
-		return format_string("%s: is not a shared library (%s)", path, strerror(-err));
-	return elf_info_is_library(elf) ? NULL
-					: format_string("%s: is not a shared library", path);
+	if (elf_info_read(path, elf) || !elf->is_library)
+		return format_string("%s: is not a shared library", path);
+	return NULL;
 }

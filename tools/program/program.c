@@ -160,10 +160,9 @@ static int not_executable(struct program *program, const char *path)
 static int open_binary(struct program *program)
 {
 	const char *binary = program->binary;
-	struct elf_info *elf = &program->elf;
-	int err = elf_info_read(binary, elf);
+	int err = elf_info_read(binary, &program->elf);
 
-	if (err == -ELIBBAD || (elf->has_interpreter && !elf->interpreter))
+	if (err == -ELIBBAD)
 		return refused(program, TOOL_EXIT_NOT_EXECUTABLE, binary,
 			       "is an ELF file, but no whole program: it is cut off, damaged, an object file or a core dump",
 			       "copy it again from where it came from");
@@ -190,7 +189,7 @@ int program_open(const char *name, struct program *program)
 	 * Distributions install libraries without execute permission. That the file is a library
 	 * tells the user more.
 	 */
-	if (err && (elf_info_read(program->path, &library) || !elf_info_is_library(&library)))
+	if (err && (elf_info_read(program->path, &library) || !library.is_library))
 		return not_executable(program, program->path);
 	memcpy(program->binary, program->path, PATH_MAX);
 	while (depth < MAX_INTERPRETERS && follow_script(program->binary))
@@ -265,18 +264,14 @@ int program_refuse(struct program *program, const struct elf_info *library)
 					     elf_info_machine_name(library)),
 			       "install libxrc-compat for that machine beside this one (docs/32-bit.md), or name it in "
 			       "XRC_COMPAT_LIBRARY");
-	if (elf_info_is_library(elf))
+	if (elf->is_library)
 		return refused(program, TOOL_EXIT_NOT_EXECUTABLE, binary,
 			       "is a shared library or plugin, not a program",
 			       "ask about the program that loads it: xrc-compat check --plugin FILE PROGRAM");
-	if (!elf_info_is_static(elf))
+	if (!elf->is_static)
 		return refuse_privileged(program);
-	if (!elf->has_sections)
-		return refused(program, TOOL_EXIT_REFUSED, binary,
-			       "is packed, or statically linked and without section headers: its libraries are not known, and none can "
-			       "be preloaded into it",
-			       "if it is packed, unpack a copy: upx -d");
 	return refused(program, TOOL_EXIT_REFUSED, binary,
-		       "is statically linked; no library can be preloaded into it",
-		       "a statically linked libibverbs of that age cannot work with today's kernels either: relink it dynamically");
+		       "is statically linked or packed; no library can be preloaded into it",
+		       "link it dynamically, as a libibverbs.a of that age finds no device on today's kernels; unpack a copy of a "
+		       "packed program: upx -d");
 }

@@ -274,17 +274,12 @@ SAMPLES = {
     # ---- programs into which nothing can be preloaded ----
     "static_with_verbs": Sample(
         program(STATIC_VERBS, "-static"), NOT_READ,
-        not_preloadable("PROGRAM: is statically linked; no library can be preloaded into it",
-                        "a statically linked libibverbs of that age cannot work with today's kernels either: relink it dynamically"), static=True),
-    "static_without_verbs": Sample(program(calls(), "-static"), NOT_NEEDED, NOT_READ, static=True),
+        not_preloadable("PROGRAM: is statically linked or packed; no library can be preloaded into it",
+                        "link it dynamically, as a libibverbs.a of that age finds no device on today's kernels; unpack a copy of a packed program: upx -d"), static=True),
     "libibverbs_a_inside": Sample(
         program(STATIC_VERBS), NOT_NEEDED,
         unsupported("a libibverbs.a is linked into it, which finds no device on today's kernels, and in whose place no library can be put; link it with libibverbs.so.1"),
         libibverbs=None),
-    "packed": Sample(
-        altered(calls(), "-static", change=without_section_headers), NOT_READ,
-        not_preloadable("PROGRAM: is packed, or statically linked and without section headers: its libraries are not known, and none can be preloaded into it",
-                        "if it is packed, unpack a copy: upx -d"), static=True),
     "setuid": Sample(altered(ONE_WAY, STUB, mode=0o4755), SETUID),
     "setgid_without_its_library": Sample(
         altered(calls("ibv_open_xrc_domain", "gone"), STUB, "@/stub/libgone.so", mode=0o2755),

@@ -94,7 +94,6 @@ def test_every_verdict_has_a_sample(source_root):
 # {sample: why `run` cannot be compared with `check`}
 NOT_COMPARED_WITH_RUN = {
     "plugin_that_is_not_there": "`run` knows no plugins",
-    "static_without_verbs": "it needs nothing of ours, so `check` says \"not needed\", while `run` refuses it",
     "without_our_library": "`run` says where it looked: test_run.py",
     "library_is_a_fifo": "the loader would wait for ever",
     "terminal_sequences": "the loader's message is not UTF-8",
