@@ -4,8 +4,9 @@
  * program.
  */
 #include "check.h"
-#include "tools/common/common.h"
 #include "tools/program/paths.h"
+
+#include <abi/functions.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ static struct check check; /* large, and zeroed */
 static struct string_list plugins;
 static bool as_json;
 
-/* Sorts the plugins that can be read from those that cannot. */
+/* The plugins that can be read. */
 static void read_plugins(struct string_list *readable)
 {
 	for (size_t i = 0; i < plugins.count; i++) {
@@ -23,26 +24,52 @@ static void read_plugins(struct string_list *readable)
 
 		if (!realpath(plugins.item[i], path) || elf_info_read(path, &elf) ||
 		    !elf.is_library)
-			string_list_add(&check.unread, plugins.item[i]);
+			check.broken = format_string("the plugin %s cannot be read, or is not a library",
+						     plugins.item[i]);
 		else
 			string_list_add(readable, path);
 	}
 }
 
+/*
+ * Finds the names of the legacy functions. A file that imports a function has its name, and so has
+ * one that passes it to dlsym().
+ */
+static void read_names(const struct loaded_object *object)
+{
+	static const char *const legacy_functions[] = {
+#define NAME(name) #name,
+		ABI_LEGACY_FUNCTIONS(NAME)
+#undef NAME
+	};
+
+	for (size_t i = 0; i < sizeof(legacy_functions) / sizeof(legacy_functions[0]); i++) {
+		const char *name = legacy_functions[i];
+
+		if (!elf_info_names(&object->elf, object->path, name))
+			continue;
+		string_list_add(&check.needs, format_string("%s, by %s", name, object->path));
+		check.receive_qps |= strstr(name, "_xrc_rcv_qp") != NULL;
+	}
+	/* Only that interface had it as a symbol; today it is inline. */
+	check.transitional |= elf_info_names(&object->elf, object->path, "ibv_create_xsrq");
+}
+
 static void read_libraries(void)
 {
+	/* They have the names of their own functions. */
+	static const char *const providers[] = { "libibverbs.so", "libxrc-compat.so", NULL };
 	struct program *program = &check.program;
 	struct string_list readable = { 0 };
 
 	read_plugins(&readable);
-	closure_read(program->binary, &program->elf, &readable, &check.closure);
-	needs_read(&check.closure, &check.needs);
-	legacy_use_read(&check.closure, &check.use);
-	check.libibverbs = closure_find(&check.closure, "libibverbs.so.1");
+	closure_read(program->binary, &readable, &check.closure);
+	for (size_t i = 0; i < check.closure.count; i++) {
+		if (!object_begins_with(&check.closure.object[i], providers))
+			read_names(&check.closure.object[i]);
+	}
 	check.starter = starter_is_one(program);
 	check.started = check.starter ? starter_find_program(program, NULL) : NULL;
-	check.static_verbs = !check.libibverbs && !check.starter &&
-			      legacy_is_in_file(program->binary);
 	check.mpi = closure_has_mpi(&check.closure) || starter_is_mpi(program);
 }
 
@@ -51,8 +78,8 @@ static void read_all(void)
 	struct string_list places = { 0 };
 
 	check.fault = program_open(check.name, &check.program);
-	check.library_fault = paths_preload_fault(
-		paths_shim(check.program.elf.bits, &places), &check.library);
+	check.broken = paths_preload_fault(paths_shim(check.program.elf.bits, &places),
+					   &check.library);
 	if (check.fault)
 		return;
 	/* Without our library only the comparison of word sizes is missing. */

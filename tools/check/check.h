@@ -21,29 +21,20 @@ enum check_verdict {
 	VERDICT_BROKEN,		 /* libraries are missing, the program's or ours */
 };
 
-/* What a program and its libraries use of the legacy XRC interface. */
-struct legacy_use {
-	struct string_list needs; /* "FUNCTION, by FILE" for each legacy function */
-	bool receive_qps;	  /* one of receive QPs is among them; else XRC QPs receive */
-	bool transitional; /* uses the interface of 2011, which was never released (IBV_XRC_OPS) */
-};
-
 struct check {
 	const char *name; /* as the user typed it */
 	const char *wanted_device;
 	struct program program;
 	int fault; /* the exit status with which `run` refuses it, or 0 */
 	struct elf_info library; /* ours */
-	const char *library_fault; /* why it cannot be preloaded into any program, or NULL */
-	bool static_verbs; /* a libibverbs is linked into the program */
+	const char *broken; /* why it cannot be preloaded, or a plugin not be read; or NULL */
 	bool starter; /* it starts other programs */
 	const char *started; /* the program that it starts; NULL if unknown */
 	bool mpi;
 	struct closure closure;
-	struct needs needs;
-	struct legacy_use use;
-	const struct loaded_object *libibverbs; /* that the loader finds, or NULL */
-	struct string_list unread; /* plugins that the user named and that cannot be read */
+	struct string_list needs; /* "FUNCTION, by FILE" for each legacy function */
+	bool receive_qps;	  /* one of receive QPs is among them; else XRC QPs receive */
+	bool transitional; /* uses the interface of 2011, which was never released (IBV_XRC_OPS) */
 	struct device_list devices;
 	const char *devices_error; /* why they could not be listed, or NULL */
 	enum check_verdict verdict;
@@ -51,11 +42,6 @@ struct check {
 	const char *reason;
 	const char *next; /* the command to type now; NULL if there is none */
 };
-
-void legacy_use_read(const struct closure *closure, struct legacy_use *use);
-
-/* True if the file @path has a libibverbs linked into it, of which no symbol needs to be left. */
-bool legacy_is_in_file(const char *path);
 
 void check_decide(struct check *check);
 

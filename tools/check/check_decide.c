@@ -48,7 +48,7 @@ static bool is_closed(const struct device *device)
 
 static bool uses_xrc(const struct check *check)
 {
-	return check->use.needs.count > 0;
+	return check->needs.count > 0;
 }
 
 static bool decide_fault(struct check *check, enum check_verdict verdict)
@@ -61,26 +61,21 @@ static bool decide_start(struct check *check)
 {
 	const char *why = check->closure.failure;
 
-	if (check->program.elf.is_library)
-		check->next = format_string("xrc-compat check --plugin %s PROGRAM",
-					    text_shell_word(check->name));
 	/* `run` refuses before the loader looks for libraries. */
 	if (check->fault)
 		return check->fault != TOOL_EXIT_REFUSED &&
 		       decide_fault(check, VERDICT_CANNOT_START);
-	if (!why && check->needs.missing.count)
-		why = format_string("%s is nowhere to be found", check->needs.missing.item[0]);
+	if (!why && check->closure.missing.count)
+		why = format_string("%s is nowhere to be found", check->closure.missing.item[0]);
 	return why && decided_as(check, TOOL_EXIT_NOT_FOUND, VERDICT_BROKEN,
 				 format_string("the program cannot start: %s", why));
 }
 
-/* A plugin that cannot be read may need the legacy functions. */
-static bool decide_plugins(struct check *check)
+/* Without our library `run` refuses. A plugin that cannot be read may need the legacy functions. */
+static bool decide_broken(struct check *check)
 {
-	return check->unread.count &&
-	       decided_as(check, TOOL_EXIT_REFUSED, VERDICT_BROKEN,
-			  format_string("the plugin %s cannot be read, or is not a library",
-					check->unread.item[0]));
+	return check->broken &&
+	       decided_as(check, TOOL_EXIT_REFUSED, VERDICT_BROKEN, check->broken);
 }
 
 /* Its libraries may need what the program itself does not. */
@@ -100,18 +95,28 @@ static bool decide_starter(struct check *check)
 		return false;
 	next_command(check, "check", check->started ? check->started : "PROGRAM");
 	return decided(check, VERDICT_CANNOT_TELL,
-		       format_string("it starts other programs: ask about %s, and start it as ever, but with xrc-compat %s%s",
+		       format_string("it starts other programs: ask about %s. Start it with xrc-compat %s%s",
 				     check->started ? check->started
 						    : "the one that uses InfiniBand",
 				     check->mpi ? "env" : "run",
 				     program_is_script(&check->program)
-					     ? " (--system-libibverbs, if it sets LD_LIBRARY_PATH; --companions, if a libibumad or libibcm is missing)"
+					     ? ", with --system-libibverbs if it sets LD_LIBRARY_PATH, with --companions if a libibumad or "
+					       "libibcm is missing"
 					     : ""));
+}
+
+/* A libibverbs of that age has these strings. No symbol of it needs to be left. */
+static bool has_static_verbs(const struct check *check)
+{
+	const char *binary = check->program.binary;
+
+	return !check->closure.libibverbs && !check->starter &&
+	       regular_has(binary, "infiniband_verbs") && regular_has(binary, "libibverbs: ");
 }
 
 static bool decide_static(struct check *check)
 {
-	return check->static_verbs && !check->fault && !uses_xrc(check) &&
+	return !check->fault && !uses_xrc(check) && has_static_verbs(check) &&
 	       decided(check, VERDICT_UNSUPPORTED,
 		       "a libibverbs.a is linked into it, which finds no device on today's kernels, and in whose place no "
 		       "library can be put; link it with libibverbs.so.1");
@@ -119,12 +124,13 @@ static bool decide_static(struct check *check)
 
 static bool decide_need(struct check *check)
 {
-	if (check->use.transitional)
+	if (check->transitional && !uses_xrc(check))
 		return decided(check, VERDICT_UNSUPPORTED,
 			       "it uses the interface of 2011 to 2014 that was never released (IBV_XRC_OPS); "
 			       "its sources compile for today's libibverbs with the pkg-config package "
 			       "xrc-compat-xsrq");
-	return !uses_xrc(check) && !check->program.elf.is_static && !check->needs.companion.count && !check->needs.old_libibverbs &&
+	return !uses_xrc(check) && !check->program.elf.is_static &&
+	       !check->closure.companion.count && !check->closure.old_libibverbs &&
 	       decided(check, VERDICT_NOT_NEEDED,
 		       "neither it nor its libraries use the XRC functions of OFED 1.3 to 1.5");
 }
@@ -132,10 +138,7 @@ static bool decide_need(struct check *check)
 /* The library cannot be preloaded. */
 static bool decide_preload(struct check *check)
 {
-	if (check->fault)
-		return decide_fault(check, VERDICT_NOT_PRELOADABLE);
-	return check->library_fault && decided_as(check, TOOL_EXIT_REFUSED, VERDICT_BROKEN,
-						  check->library_fault);
+	return check->fault && decide_fault(check, VERDICT_NOT_PRELOADABLE);
 }
 
 static bool decide_device(struct check *check)
@@ -178,20 +181,20 @@ static void add_needs(struct check *check)
 {
 	if (check->verdict != VERDICT_READY && check->verdict != VERDICT_NO_DEVICE)
 		return;
-	for (size_t i = 0; i < check->needs.companion.count; i++)
+	for (size_t i = 0; i < check->closure.companion.count; i++)
 		check->reason = format_string("%s%s%s", check->reason,
 					      i ? " and " : "; xrc-compat brings along ",
-					      basename(check->needs.companion.item[i]));
-	if (check->needs.old_libibverbs)
+					      basename(check->closure.companion.item[i]));
+	if (check->closure.old_libibverbs)
 		check->reason = format_string("%s; it brings an old libibverbs along (%s), which finds no device on "
 					      "today's kernels: run puts the system's in its place",
-					      check->reason, check->needs.old_libibverbs);
+					      check->reason, check->closure.old_libibverbs);
 }
 
 void check_decide(struct check *check)
 {
 	static bool (*const rules[])(struct check *check) = {
-		decide_start, decide_plugins, decide_starter, decide_unasked, decide_static,
+		decide_start, decide_broken, decide_starter, decide_unasked, decide_static,
 		decide_need, decide_preload, decide_device, decide_ready,
 	};
 

@@ -86,22 +86,21 @@ static void print_program(struct json *json, const struct check *check)
 
 static void print_libibverbs(struct json *json, const struct check *check)
 {
-	const struct needs *needs = &check->needs;
+	const struct closure *closure = &check->closure;
 
-	print_list(json, "needs", "Needs", &check->use.needs);
+	print_list(json, "needs", "Needs", &check->needs);
 	print_value(json, "direction", "Direction",
-		    !check->use.needs.count    ? NULL
-		    : check->use.receive_qps ? "one-way"
-					       : "two-way");
-	print_value(json, "libibverbs", "libibverbs",
-		    check->libibverbs ? check->libibverbs->path : NULL);
-	print_value(json, "old_libibverbs", "too old", needs->old_libibverbs);
-	print_value(json, "system_libibverbs", "system's", needs->system_libibverbs);
-	print_libraries(json, &check->closure);
-	print_list(json, "companions", "Companions", &needs->companion);
-	print_list(json, "missing", "Missing", &needs->missing);
-	print_list(json, "missing_for_plugins", "For plugins", &needs->plugin_missing);
-	print_value(json, "loader_gives_up", "Loader", check->closure.failure);
+		    !check->needs.count	 ? NULL
+		    : check->receive_qps ? "one-way"
+					 : "two-way");
+	print_value(json, "libibverbs", "libibverbs", closure->libibverbs);
+	print_value(json, "old_libibverbs", "too old", closure->old_libibverbs);
+	print_value(json, "system_libibverbs", "system's", closure->system_libibverbs);
+	print_libraries(json, closure);
+	print_list(json, "companions", "Companions", &closure->companion);
+	print_list(json, "missing", "Missing", &closure->missing);
+	print_list(json, "missing_for_plugins", "For plugins", &closure->plugin_missing);
+	print_value(json, "loader_gives_up", "Loader", closure->failure);
 	print_devices(json, check);
 }
 

@@ -33,8 +33,8 @@ static void examine_libibverbs(void)
 	const char *path = NULL;
 	struct elf_info elf;
 
-	if (!paths_self(command, sizeof(command)) && !elf_info_read(command, &elf))
-		path = library_found("libibverbs.so.1", command, &elf, true);
+	if (!paths_self(command, sizeof(command)))
+		path = library_found("libibverbs.so.1", command, true);
 	if (!path)
 		found("libibverbs", FINDING_PROBLEM, advice, "libibverbs.so.1 is not installed");
 	else if (elf_info_read(path, &elf))

@@ -18,8 +18,6 @@
 
 #define FAILURE "error while loading shared libraries: "
 
-static const char hangs[] = "the loader does not return from opening a library";
-
 struct question {
 	const char *preload;	/* in place of LD_PRELOAD */
 	bool system_only;	/* without LD_LIBRARY_PATH */
@@ -53,17 +51,13 @@ static const char *loader_of(const struct elf_info *kind)
 
 static int set_environment(const void *context)
 {
-	static const char *const others[] = {
-		"LD_AUDIT", "LD_BIND_NOW", "LD_DEBUG", "LD_DEBUG_OUTPUT", "LD_SHOW_AUXV",
-		"LD_VERBOSE", "LD_WARN",
-	};
 	const struct question *question = context;
+	const char *folders = copy_string(getenv("LD_LIBRARY_PATH"));
 
+	clearenv(); /* of LD_AUDIT, LD_DEBUG and their like */
+	if (folders && !question->system_only)
+		setenv("LD_LIBRARY_PATH", folders, 1);
 	setenv("LD_PRELOAD", question->preload, 1);
-	if (question->system_only)
-		unsetenv("LD_LIBRARY_PATH");
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		unsetenv(others[i]);
 	return setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
 }
 
@@ -111,8 +105,9 @@ static const char *failure_of(int err, const struct elf_info *kind, struct closu
 {
 	if (!err)
 		return NULL;
-	if (err == -ETIMEDOUT)
-		return hangs;
+	closure->hangs = err == -ETIMEDOUT;
+	if (closure->hangs)
+		return "the loader does not return from opening a library";
 	if (err == -EIO)
 		return "the loader crashes";
 	if (err == -TOOL_EXIT_NOT_EXECUTABLE && kind->bits == 32)
@@ -127,23 +122,23 @@ static const char *failure_of(int err, const struct elf_info *kind, struct closu
  * Adds the objects that the loader would map for @path, and the names that it does not find. Why it
  * would give up, or NULL.
  */
-static const char *ask(const char *path, const struct elf_info *kind,
-		       const struct question *question, struct closure *closure,
+static const char *ask(const char *path, const struct question *question, struct closure *closure,
 		       struct string_list *missing)
 {
-	const char *loader = loader_of(kind), *failure = NULL;
+	struct elf_info kind;
+	const char *loader = elf_info_read(path, &kind) ? NULL : loader_of(&kind), *failure = NULL;
 	char object[PATH_MAX];
 	char *const words[] = { (char *)loader, object, NULL };
 	const struct aside program = { words, set_environment, question, true };
 	char *text, *rest, *line, *why;
 	int err;
 
-	if (kind->is_audited)
+	if (kind.is_audited)
 		closure->unasked = "the loader would run its audit library (DT_AUDIT)";
 	/*
 	 * Without symbolic links: $ORIGIN is the folder of the program itself, not of a link to it.
 	 */
-	if (kind->is_audited || kind->is_static || !loader || !realpath(path, object))
+	if (kind.is_audited || kind.is_static || !loader || !realpath(path, object))
 		return NULL;
 	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, NULL, &err);
 	while ((line = strsep(&rest, "\n")) != NULL) {
@@ -159,16 +154,15 @@ static const char *ask(const char *path, const struct elf_info *kind,
 		read_line(line, closure, missing);
 	}
 	free(text);
-	return failure ? failure : failure_of(err, kind, closure);
+	return failure ? failure : failure_of(err, &kind, closure);
 }
 
-const char *library_found(const char *name, const char *object, const struct elf_info *kind,
-			  bool system_only)
+const char *library_found(const char *name, const char *object, bool system_only)
 {
 	const struct question question = { name, system_only };
 	struct closure closure = { 0 };
 
-	ask(object, kind, &question, &closure, &closure.missing);
+	ask(object, &question, &closure, &closure.missing);
 	for (size_t i = 0; i < closure.count; i++) {
 		if (!strcmp(closure.object[i].wanted, name))
 			return closure.object[i].path;
@@ -211,17 +205,15 @@ static void add_plugins_beside(struct string_list *plugins, const char *library)
  * Asks for the program with this plugin. The loader would take a path with a blank or a colon for
  * several, so such a plugin is asked for alone.
  */
-static void read_plugin(const char *path, const struct elf_info *kind, const char *plugin,
-			struct closure *closure)
+static void read_plugin(const char *path, const char *plugin, struct closure *closure)
 {
 	const struct question with_plugin = { plugin, false };
 	bool preloadable = !strpbrk(plugin, ": $");
 	struct string_list missing = { 0 };
 
 	append(closure, plugin, plugin);
-	/* Each further question would take as long. */
-	if (ask(preloadable ? path : plugin, kind, preloadable ? &with_plugin : &plain, closure,
-		&missing) == hangs)
+	ask(preloadable ? path : plugin, preloadable ? &with_plugin : &plain, closure, &missing);
+	if (closure->hangs)
 		closure->unasked = "the loader does not return from opening a plugin";
 	for (size_t i = 0; i < missing.count; i++) {
 		const char *name = missing.item[i];
@@ -233,8 +225,7 @@ static void read_plugin(const char *path, const struct elf_info *kind, const cha
 	}
 }
 
-void closure_read(const char *path, const struct elf_info *kind, const struct string_list *plugins,
-		  struct closure *closure)
+void closure_read(const char *path, const struct string_list *plugins, struct closure *closure)
 {
 	/*
 	 * Programs link libmpi. mpirun and orted link only libopen-rte (1.3 to 4.x) or libopen-pal.
@@ -245,27 +236,29 @@ void closure_read(const char *path, const struct elf_info *kind, const struct st
 
 	memset(closure, 0, sizeof(*closure));
 	append(closure, path, path);
-	closure->failure = ask(path, kind, &plain, closure, &closure->missing);
+	closure->failure = ask(path, &plain, closure, &closure->missing);
 	for (size_t i = 0; plugins && i < plugins->count; i++)
 		string_list_add(&all, plugins->item[i]);
-	for (size_t asked = 0, seen = 1; !closure->unasked; asked++) {
+	/* If the loader hangs, each further question would take as long. */
+	for (size_t asked = 0, seen = 1; !closure->unasked && !closure->hangs; asked++) {
 		for (; seen < closure->count; seen++) {
 			if (object_begins_with(&closure->object[seen], open_mpi))
 				add_plugins_beside(&all, closure->object[seen].path);
 		}
 		if (asked == all.count)
-			return;
-		read_plugin(path, kind, all.item[asked], closure);
+			break;
+		read_plugin(path, all.item[asked], closure);
 	}
+	needs_read(closure);
 }
 
-const struct loaded_object *closure_find(const struct closure *closure, const char *name)
+const char *closure_find(const struct closure *closure, const char *name)
 {
 	for (size_t i = 1; i < closure->count; i++) {
 		const struct loaded_object *object = &closure->object[i];
 
 		if (!strcmp(object->wanted, name) || !strcmp(basename(object->path), name))
-			return object;
+			return object->path;
 	}
 	return NULL;
 }

@@ -16,21 +16,25 @@ struct closure {
 	struct loaded_object *object; /* [0] is the program */
 	size_t count;
 	struct string_list missing; /* libraries of the program that are nowhere */
-	struct string_list plugin_missing; /* libraries of its plugins that are nowhere */
+	struct string_list plugin_missing; /* of its plugins; it starts without them */
+	struct string_list companion; /* paths of our libraries in place of missing ones */
 	const char *failure; /* why the loader would give up, in its words; or NULL */
 	const char *unasked; /* why the loader could not be asked; or NULL */
+	bool hangs;	     /* the loader does not return from opening a library */
+	const char *libibverbs;	       /* that the loader finds, or NULL */
+	const char *old_libibverbs;    /* the same if it cannot work here, or NULL */
+	const char *system_libibverbs; /* its replacement; NULL if the machine has none */
 };
 
 /*
- * Asks the dynamic loader which libraries the ELF file @path, of @kind, would load, as ldd does,
- * but runs no code of theirs. @plugins, which may be NULL, are libraries that the program opens by
- * itself; plugins of Open MPI are added.
+ * Asks the dynamic loader which libraries the ELF file @path would load, as ldd does, but runs no
+ * code of theirs. @plugins, which may be NULL, are libraries that the program opens by itself;
+ * plugins of Open MPI are added.
  */
-void closure_read(const char *path, const struct elf_info *kind, const struct string_list *plugins,
-		  struct closure *closure);
+void closure_read(const char *path, const struct string_list *plugins, struct closure *closure);
 
-/* The object that was asked for as @name, or whose file has that name; or NULL. */
-const struct loaded_object *closure_find(const struct closure *closure, const char *name);
+/* The path of the object that was asked for as @name, or whose file has that name; or NULL. */
+const char *closure_find(const struct closure *closure, const char *name);
 
 /* Whether the name of its file begins with one of @names, up to NULL. */
 bool object_begins_with(const struct loaded_object *object, const char *const *names);
@@ -39,27 +43,18 @@ bool object_begins_with(const struct loaded_object *object, const char *const *n
 bool closure_has_mpi(const struct closure *closure);
 
 /*
- * The path that the loader finds for the library @name, on behalf of the ELF file @object, of
- * @kind; @system_only: without LD_LIBRARY_PATH. NULL if there is none.
+ * The path that the loader finds for the library @name, on behalf of the ELF file @object;
+ * @system_only: without LD_LIBRARY_PATH. NULL if there is none.
  */
-const char *library_found(const char *name, const char *object, const struct elf_info *kind,
-			  bool system_only);
+const char *library_found(const char *name, const char *object, bool system_only);
 
 /* ---- what must be preloaded besides libxrc-compat ---- */
 
 /* The names of our companion libraries; NULL ends the list. */
 extern const char *const companion_names[];
 
-struct needs {
-	struct string_list companion;	/* paths of our libraries with sonames that went away */
-	struct string_list missing;	/* libraries that the program still misses */
-	struct string_list plugin_missing; /* and its plugins; the program starts without those */
-	/* the one that the program would get and that cannot work here; NULL if it is not old */
-	const char *old_libibverbs;
-	const char *system_libibverbs;	/* its replacement; NULL if the machine has none */
-};
-
-void needs_read(const struct closure *closure, struct needs *needs);
+/* The last step of closure_read(): moves companions out of what is missing, judges libibverbs. */
+void needs_read(struct closure *closure);
 
 /*
  * Adds what @program, and the program that it starts with @words, need in LD_PRELOAD besides our
@@ -68,9 +63,9 @@ void needs_read(const struct closure *closure, struct needs *needs);
 void needs_add(const struct program *program, char *const *words,
 	       const struct preload_wish *wish, struct string_list *libraries);
 
-/* The same for the ELF file @path, of @kind. */
-void needs_add_file(const char *path, const struct elf_info *kind,
-		    const struct preload_wish *wish, struct string_list *libraries);
+/* The same for the ELF file @path. */
+void needs_add_file(const char *path, const struct preload_wish *wish,
+		    struct string_list *libraries);
 
 /* True for a libibverbs from before rdma-core. It finds no device on today's kernels. */
 bool libibverbs_is_old(const char *path);

@@ -41,36 +41,35 @@ static bool is_preloaded(const char *name)
 	return false;
 }
 
-/* Sorts the libraries that are nowhere into companions, by their paths, and the others. */
-static void sort_missing(const struct string_list *names, int bits, struct string_list *companions,
-			 struct string_list *others)
+/* Moves the companions to their list. Leaves what is still missing. */
+static void sort_missing(struct string_list *missing, int bits, struct string_list *companions)
 {
-	for (size_t i = 0; i < names->count; i++) {
-		const char *name = names->item[i], *path = companion(name, bits);
+	const struct string_list names = *missing;
+
+	*missing = (struct string_list){ 0 };
+	for (size_t i = 0; i < names.count; i++) {
+		const char *name = names.item[i], *path = companion(name, bits);
 
 		if (!is_preloaded(name))
-			string_list_add(path ? companions : others, path ? path : name);
+			string_list_add(path ? companions : missing, path ? path : name);
 	}
 }
 
-void needs_read(const struct closure *closure, struct needs *needs)
+void needs_read(struct closure *closure)
 {
+	int bits = closure->object[0].elf.bits;
 	/* has no RPATH, and the program's class */
-	const struct loaded_object *libc = closure_find(closure, "libc.so.6");
-	const struct elf_info *kind = &closure->object[0].elf;
-	const struct loaded_object *libibverbs = closure_find(closure, LIBIBVERBS);
+	const char *libc = closure_find(closure, "libc.so.6");
+	const char *found = closure_find(closure, LIBIBVERBS);
+	const char *system = libc ? library_found(LIBIBVERBS, libc, true) : NULL;
 
-	memset(needs, 0, sizeof(*needs));
-	sort_missing(&closure->missing, kind->bits, &needs->companion, &needs->missing);
-	sort_missing(&closure->plugin_missing, kind->bits, &needs->companion,
-		     &needs->plugin_missing);
-	if (libc)
-		needs->system_libibverbs =
-			library_found(LIBIBVERBS, libc->path, kind, true);
-	if (libibverbs && !is_preloaded(LIBIBVERBS) &&
-	    !(needs->system_libibverbs && !strcmp(libibverbs->path, needs->system_libibverbs)) &&
-	    libibverbs_is_old(libibverbs->path))
-		needs->old_libibverbs = libibverbs->path;
+	sort_missing(&closure->missing, bits, &closure->companion);
+	sort_missing(&closure->plugin_missing, bits, &closure->companion);
+	closure->libibverbs = found;
+	closure->system_libibverbs = system;
+	if (found && !is_preloaded(LIBIBVERBS) && !(system && !strcmp(found, system)) &&
+	    libibverbs_is_old(found))
+		closure->old_libibverbs = found;
 }
 
 /* Says what is preloaded, and why. */
@@ -82,10 +81,10 @@ static void say_why(const char *why, const char *library, const char *what)
 		refuse(0, "%s %s %s", library, why, what);
 }
 
-static void add_libibverbs(const char *path, const struct needs *needs, bool wanted,
+static void add_libibverbs(const char *path, const struct closure *closure, bool wanted,
 			   struct string_list *libraries)
 {
-	const char *old = needs->old_libibverbs, *system = needs->system_libibverbs;
+	const char *old = closure->old_libibverbs, *system = closure->system_libibverbs;
 
 	if (!wanted && !old)
 		return;
@@ -106,24 +105,24 @@ static void add_libibverbs(const char *path, const struct needs *needs, bool wan
  * @bits: of the program that gets LD_PRELOAD. A program of the other word size gets only what $LIB
  * leads to.
  */
-static void add_needs(const char *path, const struct elf_info *kind, int bits,
-		      const struct preload_wish *wish, struct string_list *libraries)
+static void add_needs(const char *path, int bits, const struct preload_wish *wish,
+		      struct string_list *libraries)
 {
 	struct closure closure;
-	struct needs needs;
+	bool same;
 
-	closure_read(path, kind, NULL, &closure);
-	needs_read(&closure, &needs);
+	closure_read(path, NULL, &closure);
+	same = closure.object[0].elf.bits == bits;
 	if (closure.unasked)
 		refuse(0, "%s: its libraries are not known: %s", path, closure.unasked);
-	for (size_t i = 0; i < needs.companion.count; i++) {
-		if (kind->bits != bits && !preload_for_both(needs.companion.item[i]))
+	for (size_t i = 0; i < closure.companion.count; i++) {
+		if (!same && !preload_for_both(closure.companion.item[i]))
 			continue;
-		string_list_add(libraries, needs.companion.item[i]);
-		say_why("is preloaded for", needs.companion.item[i], path);
+		string_list_add(libraries, closure.companion.item[i]);
+		say_why("is preloaded for", closure.companion.item[i], path);
 	}
-	if (kind->bits == bits)
-		add_libibverbs(path, &needs, wish->system_libibverbs, libraries);
+	if (same)
+		add_libibverbs(path, &closure, wish->system_libibverbs, libraries);
 }
 
 static void add_companions(int bits, struct string_list *libraries)
@@ -139,12 +138,15 @@ static void add_companions(int bits, struct string_list *libraries)
 	}
 }
 
-void needs_add_file(const char *path, const struct elf_info *kind,
-		    const struct preload_wish *wish, struct string_list *libraries)
+void needs_add_file(const char *path, const struct preload_wish *wish,
+		    struct string_list *libraries)
 {
-	add_needs(path, kind, kind->bits, wish, libraries);
+	struct elf_info kind;
+
+	elf_info_read(path, &kind);
+	add_needs(path, kind.bits, wish, libraries);
 	if (wish->companions)
-		add_companions(kind->bits, libraries);
+		add_companions(kind.bits, libraries);
 }
 
 void needs_add(const struct program *program, char *const *words,
@@ -152,27 +154,25 @@ void needs_add(const struct program *program, char *const *words,
 {
 	const struct preload_wish nothing = { 0 };
 	const char *path;
-	struct elf_info kind;
 
-	needs_add_file(program->binary, &program->elf, wish, libraries);
+	needs_add_file(program->binary, wish, libraries);
 	path = starter_is_one(program) ? starter_find_program(program, words) : NULL;
-	if (path && !elf_info_read(path, &kind))
-		add_needs(path, &kind, program->elf.bits, &nothing, libraries);
+	if (path)
+		add_needs(path, program->elf.bits, &nothing, libraries);
 }
 
 const char *libibverbs_for_tools(void)
 {
 	void *preloaded = dlopen(LIBIBVERBS, RTLD_LAZY | RTLD_NOLOAD);
 	const char *found;
-	struct elf_info kind;
 	char self[PATH_MAX];
 
 	if (preloaded)
 		dlclose(preloaded);
-	if (preloaded || paths_self(self, sizeof(self)) || elf_info_read(self, &kind))
+	if (preloaded || paths_self(self, sizeof(self)))
 		return LIBIBVERBS;
-	found = library_found(LIBIBVERBS, self, &kind, false);
+	found = library_found(LIBIBVERBS, self, false);
 	if (found && libibverbs_is_old(found))
-		found = library_found(LIBIBVERBS, self, &kind, true);
+		found = library_found(LIBIBVERBS, self, true);
 	return found ? found : LIBIBVERBS;
 }

@@ -155,7 +155,7 @@ static int run_env(char **words)
 	if (found)
 		needs_add(&program, program_words + 1, &wish, &libraries);
 	else
-		needs_add_file(shim, &elf, &wish, &libraries);
+		needs_add_file(shim, &wish, &libraries);
 	/* A program that cannot be read can still be executed. */
 	if (words[0] && !has_launcher && !found && !is_program(words[0]))
 		return refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s",

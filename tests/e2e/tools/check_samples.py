@@ -100,12 +100,12 @@ def starter(program, by, following=None):
     return {
         "starts_programs": True, "starts": following, "needs": [], "direction": None,
         "libibverbs": None, **ends(
-            "cannot tell", 3, f"it starts other programs: ask about {program}, and start it as ever, but with xrc-compat {by}",
+            "cannot tell", 3, f"it starts other programs: ask about {program}. Start it with xrc-compat {by}",
             following=f"xrc-compat check {following or 'PROGRAM'}")
     }
 
 
-OPTIONS = " (--system-libibverbs, if it sets LD_LIBRARY_PATH; --companions, if a libibumad or libibcm is missing)"
+OPTIONS = ", with --system-libibverbs if it sets LD_LIBRARY_PATH, with --companions if a libibumad or libibcm is missing"
 NO_TEXT = no_program(
     "PROGRAM: is neither an ELF program nor a script with an interpreter in its '#!' line",
     "is it a shell script without a '#!' line? then: xrc-compat run sh PROGRAM")
@@ -306,8 +306,8 @@ SAMPLES = {
     "library": Sample(
         altered(PLUGIN, STUB, "-shared", "-fPIC", mode=0o644),
         ends("cannot start", 126, "PROGRAM: is a shared library or plugin, not a program",
-             "ask about the program that loads it: xrc-compat check --plugin FILE PROGRAM",
-             "xrc-compat check --plugin PROGRAM PROGRAM"), can_be_preloaded=False),
+             "ask about the program that loads it: xrc-compat check --plugin FILE PROGRAM"),
+        can_be_preloaded=False),
     "cut_off": Sample(altered(ONE_WAY, STUB, change=first_half), NO_WHOLE_PROGRAM),
     "object_file": Sample(altered(ONE_WAY, STUB, change=object_file), NO_WHOLE_PROGRAM),
     "text": Sample(file("words\n"), NO_TEXT),
