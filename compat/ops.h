@@ -42,6 +42,9 @@ static inline const struct ops_device *ops_device(const struct ibv_context *cont
 /** ops_provider_post_srq_recv - the provider's own function, hooked or not. */
 post_srq_recv_fn ops_provider_post_srq_recv(const struct ibv_context *context);
 
+/** ops_hook_fn - hooks the slots that an object of the device needs. 0 or -ENOMEM. */
+typedef int (*ops_hook_fn)(struct ibv_context *context);
+
 /** ops_hook_* - put hook in the slot; again with another hook replaces it. 0 or -ENOMEM. */
 int ops_hook_post_srq_recv(struct ibv_context *context, post_srq_recv_fn hook);
 int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook);

@@ -8,7 +8,6 @@
 
 #include "domain.h"
 #include "handle.h"
-#include "ops.h"
 #include "srq.h"
 
 /* The old libmlx4 refused more with NULL (contract 1.3); today's kernel has limits of its own. */
@@ -48,7 +47,7 @@ static int image_publish(struct srq_image *image, struct domain *domain)
 }
 
 static int create_in(struct domain *domain, struct ibv_pd *pd, struct ibv_cq *cq,
-		     struct ibv_srq_init_attr *attr, struct srq_image *image)
+		     struct ibv_srq_init_attr *attr, ops_hook_fn hook, struct srq_image *image)
 {
 	struct ibv_srq_init_attr wanted = *attr;
 	uint32_t srq_num;
@@ -61,7 +60,9 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct ibv_cq *cq
 	if (err)
 		return err;
 	image_fill(image, pd, &domain->legacy, cq, attr->srq_context, srq_num);
-	err = image_publish(image, domain);
+	err = hook(pd->context);
+	if (!err)
+		err = image_publish(image, domain);
 	if (err) {
 		modern_destroy_srq(image->srq);
 		return err;
@@ -72,7 +73,7 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct ibv_cq *cq
 }
 
 int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq,
-	       struct ibv_srq_init_attr *attr, struct ibv_srq **lsrq)
+	       struct ibv_srq_init_attr *attr, ops_hook_fn hook, struct ibv_srq **lsrq)
 {
 	struct srq_image *image;
 	struct domain *domain;
@@ -86,7 +87,7 @@ int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq 
 	if (!image)
 		return -ENOMEM;
 	domain = domain_hold(ldom, pd->context);
-	err = domain ? create_in(domain, pd, cq, attr, image) : -EINVAL;
+	err = domain ? create_in(domain, pd, cq, attr, hook, image) : -EINVAL;
 	domain_release(domain);
 	if (err)
 		free(image);

@@ -91,7 +91,7 @@ static int create_qps(struct domain *domain, struct ibv_pd *pd, struct ibv_qp_in
 }
 
 static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_init_attr *attr,
-		     struct xrc_qp *xrc_qp)
+		     ops_hook_fn hook, struct xrc_qp *xrc_qp)
 {
 	struct ibv_qp_init_attr init_attr = init_attr_from_legacy(attr);
 	int err = create_qps(domain, pd, &init_attr, &xrc_qp->pair);
@@ -102,7 +102,9 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_
 	xrc_qp->tgt_num = xrc_qp->pair.tgt ? xrc_qp->pair.tgt->qp_num : 0;
 	xrc_qp->context = pd->context;
 	xrc_qp->ldom = &domain->legacy;
-	err = publish(xrc_qp, domain);
+	err = xrc_qp->pair.tgt ? hook(pd->context) : 0;
+	if (!err)
+		err = publish(xrc_qp, domain);
 	if (err) {
 		pair_destroy(&xrc_qp->pair);
 		return err;
@@ -114,7 +116,8 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_
 	return 0;
 }
 
-int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp)
+int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, ops_hook_fn hook,
+		  struct ibv_qp **qp)
 {
 	struct domain *domain;
 	struct xrc_qp *xrc_qp;
@@ -126,7 +129,7 @@ int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ib
 	if (!xrc_qp)
 		return -ENOMEM;
 	domain = domain_hold(attr->xrc_domain, pd->context);
-	err = domain ? create_in(domain, pd, attr, xrc_qp) : -EINVAL;
+	err = domain ? create_in(domain, pd, attr, hook, xrc_qp) : -EINVAL;
 	if (err)
 		free(xrc_qp);
 	else

@@ -12,6 +12,7 @@
 
 #include <abi/legacy.h>
 
+#include "ops.h"
 #include "pair.h"
 #include "state.h"
 
@@ -23,8 +24,10 @@ struct xrc_qp;
  * -EINVAL: pd, a CQ or the domain is missing or of another device, or an SRQ is given (contract
  * 5.3).
  * -ENOMEM: something ran out. Or, with a warning, the device gives no neighbouring numbers.
+ * @hook: called for a two-way QP, before a close of the device by another thread can free it
  */
-int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp);
+int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, ops_hook_fn hook,
+		  struct ibv_qp **qp);
 
 /** xrc_qp_is_possible - false: qp is not an XRC QP. True: it may be one. Takes no lock. */
 static inline bool xrc_qp_is_possible(const struct ibv_qp *qp)

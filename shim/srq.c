@@ -23,21 +23,6 @@ static int hook_device(struct ibv_context *context)
 	return err;
 }
 
-static int create_hooked(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq,
-			 struct ibv_srq_init_attr *attr, struct ibv_srq **lsrq)
-{
-	int err = srq_create(pd, ldom, cq, attr, lsrq);
-
-	if (err)
-		return err;
-	err = hook_device(pd->context);
-	if (err) {
-		srq_destroy(srq_image_of(*lsrq));
-		*lsrq = NULL;
-	}
-	return err;
-}
-
 /*
  * Legacy: an SRQ with its number readable in the struct; attr's max_wr and max_sge are updated,
  * srq_limit is ignored.
@@ -52,7 +37,7 @@ struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_domain *
 	int err = shim_enter(&entry, VERB_ibv_create_xrc_srq, ARGUMENTS(pd, ldom, cq, attr));
 
 	if (!err)
-		err = create_hooked(pd, ldom, cq, attr, &lsrq);
+		err = srq_create(pd, ldom, cq, attr, hook_device, &lsrq);
 	return shim_leave_made(&entry, err, lsrq);
 }
 SHIM_EXPORT(ibv_create_xrc_srq);

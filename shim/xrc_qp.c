@@ -4,7 +4,6 @@
  * one.
  */
 
-#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -53,20 +52,9 @@ static int destroy_ordinary(struct ibv_qp *qp)
 	return program_uses_xrc() ? destroy_numbered(qp) : modern_table.destroy_qp(qp);
 }
 
-static int create_xrc(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp)
+static int hook_device(struct ibv_context *context)
 {
-	int err = xrc_qp_create(pd, attr, qp);
-	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(*qp);
-
-	/* If err is 0 and it is not found, another thread has closed the device since. */
-	if (!xrc_qp || !xrc_qp_target(xrc_qp))
-		return err;
-	err = shim_hook_poll_cq(pd->context, pair_rule_of(pd->context));
-	if (err) {
-		xrc_qp_destroy(xrc_qp, PTHREAD_CANCEL_DISABLE);
-		*qp = NULL;
-	}
-	return err;
+	return shim_hook_poll_cq(context, pair_rule_of(context));
 }
 
 /* attr is librdmacm's copy. Only the original has the domain. */
@@ -79,7 +67,7 @@ static int create_xrc_by_rdmacm(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	memcpy(&lattr, attr, offsetof(struct legacy_qp_init_attr, xrc_domain));
 	if (!lattr.recv_cq)
 		lattr.recv_cq = lattr.send_cq;
-	err = create_xrc(pd, &lattr, qp);
+	err = xrc_qp_create(pd, &lattr, hook_device, qp);
 	attr->cap = lattr.cap;
 	return err;
 }
@@ -98,7 +86,8 @@ static __attribute__((noinline)) struct ibv_qp *create_legacy(struct ibv_pd *pd,
 		err = -EINVAL;
 	if (!err)
 		err = original ? create_xrc_by_rdmacm(pd, attr, original, &qp) :
-				 create_xrc(pd, (struct legacy_qp_init_attr *)attr, &qp);
+				 xrc_qp_create(pd, (struct legacy_qp_init_attr *)attr, hook_device,
+					       &qp);
 	return shim_leave_made(&entry, err, qp);
 }
 

@@ -160,17 +160,26 @@ static struct ibv_qp *create_during_a_close(struct ibv_pd *pd, struct ibv_qp_ini
 	return provider_create_qp(pd, attr);
 }
 
-static struct ibv_qp *create_xrc_qp(struct ibv_context *context, uint32_t max_send_wr)
+static int hook_nothing(struct ibv_context *context)
+{
+	(void)context;
+	return 0;
+}
+
+static struct ibv_qp *create_xrc_qp(struct ibv_context *context, uint32_t max_send_wr,
+				    ops_hook_fn hook)
 {
 	struct ibv_pd pd = { .context = context };
 	struct ibv_cq cq = { .context = context };
 	struct legacy_qp_init_attr attr = { .send_cq = &cq, .recv_cq = &cq };
-	struct ibv_qp *qp;
+	struct ibv_qp *qp = NULL;
+	int err;
 
 	assert_int_equal(domain_open(context, -1, 0, &used_domain), 0);
 	attr.xrc_domain = used_domain;
 	attr.cap.max_send_wr = max_send_wr;
-	assert_int_equal(xrc_qp_create(&pd, &attr, &qp), 0);
+	err = xrc_qp_create(&pd, &attr, hook, &qp);
+	assert_int_equal(err, qp ? 0 : -ENOMEM);
 	return qp;
 }
 
@@ -185,11 +194,26 @@ TEST(a_close_forgets_the_numbers_of_the_devices_qps)
 	struct ibv_qp *qp;
 
 	modern_table.create_qp = create_during_a_close;
-	qp = create_xrc_qp(context, 1);
+	qp = create_xrc_qp(context, 1, hook_nothing);
 	assert_int_equal(end_verb(), 0);
 	assert_int_equal(qp_numbers_of(context, &numbers), 0);
 	assert_false(qp_number_is_known(numbers.counts, numbers.offset, qp->qp_num));
 	free(qp);
+}
+
+static int close_during_a_hook(struct ibv_context *context)
+{
+	begin_verb(close_device_of, used_domain);
+	assert_int_equal(other_result, NOT_RETURNED);
+	(void)context;
+	return -ENOMEM;
+}
+
+TEST(a_close_waits_until_poll_cq_is_hooked_or_the_pair_destroyed)
+{
+	assert_null(create_xrc_qp(open_counted(), 0, close_during_a_hook));
+	assert_int_equal(*destroyed, 2);
+	assert_int_equal(end_verb(), 0);
 }
 
 static int close_during_a_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
@@ -207,7 +231,7 @@ static int close_during_a_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, in
 /* The event thread modifies both QPs of the pair to ERR, and reads the pair after that. */
 TEST(a_close_waits_for_a_thread_that_fails_a_pair)
 {
-	struct ibv_qp *qp = create_xrc_qp(open_counted(), 0);
+	struct ibv_qp *qp = create_xrc_qp(open_counted(), 0, hook_nothing);
 	struct ibv_qp *tgt = xrc_qp_target(xrc_qp_find(qp));
 
 	modern_table.modify_qp = close_during_a_modify;
