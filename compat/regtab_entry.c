@@ -120,7 +120,7 @@ static int above_standard(int fd)
 {
 	int above = fd;
 
-	if (fd >= 0 && fd <= STDERR_FILENO) {
+	if (fd <= STDERR_FILENO) {
 		above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 		close(fd);
 	}
@@ -174,15 +174,17 @@ static int make_file(struct regtab_entry *entry)
 	/* Not a relative path: processes differ in their working directories. */
 	if (used >= (int)sizeof(entry->path) || entry->dir[0] != '/')
 		return -EINVAL;
-	entry->fd = above_standard(mkostemp(entry->path, O_CLOEXEC));
-	regtab_fault_point();
+	entry->fd = mkostemp(entry->path, O_CLOEXEC);
 	if (entry->fd < 0)
-		return entry->fd;
-	err = lock_and_fill(entry);
+		return -errno;
+	regtab_fault_point();
+	entry->fd = above_standard(entry->fd);
+	err = entry->fd < 0 ? entry->fd : lock_and_fill(entry);
 	if (!err)
 		return 0;
 	unlink(entry->path);
-	close(entry->fd);
+	if (entry->fd >= 0)
+		close(entry->fd);
 	entry->fd = -1;
 	return err;
 }

@@ -32,6 +32,26 @@ TEST(the_tables_descriptor_is_above_2)
 	close(spare);
 }
 
+static int without_descriptors_above_2(void)
+{
+	struct rlimit limits = { 3, 3 };
+	struct regtab_entry *entry;
+	int err;
+
+	close(0);
+	if (setrlimit(RLIMIT_NOFILE, &limits))
+		return 2;
+	entry = try_entry(tables_dir(), &err);
+	regtab_free(entry);
+	return !err;
+}
+
+TEST(no_file_is_left_if_no_descriptor_above_2_is_free)
+{
+	assert_int_equal(in_child(without_descriptors_above_2()), 0);
+	assert_int_equal(count_files(NULL), 0);
+}
+
 /*
  * SIGXFSZ would kill the program. Exit status 0: the library returned an error instead, and entries
  * that fit work.
