@@ -1,28 +1,29 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# The part of build-bundle that runs on the fresh system, in /opt/source: makes
+# The part of build-bundle that runs on the fresh system, in /opt/source. It makes
 # /opt/xrc-compat-VERSION-x86_64.tar.gz.
 set -eux
 
 source=$(cd "$(dirname "$0")/.." && pwd)
 name=xrc-compat-$1-x86_64
-folder=$source/build-bundle/$name
+bundle=$source/build-bundle/$name
 lib64=lib/x86_64-linux-gnu lib32=lib/i386-linux-gnu
 cd "$source"
 
 apt-get -q update
-apt-get -q -y --no-install-recommends install gcc gcc-multilib libc6-dev pkg-config meson ninja-build libibverbs-dev librdmacm-dev \
-	libelf-dev zlib1g-dev
+apt-get -q -y --no-install-recommends install gcc gcc-multilib libc6-dev pkg-config meson \
+	ninja-build libibverbs-dev librdmacm-dev libelf-dev zlib1g-dev
 
 # ---- build ----
 harden="-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
 relro="-Wl,-z,relro -Wl,-z,now"
 options="--buildtype=release -Dany_glibc=true -Dstatic_libelf=true -Dtests=disabled"
-# Split into words.
-# shellcheck disable=SC2086
-meson setup build-64 $options "-Dc_args=$harden" "-Dc_link_args=$relro" --prefix=/opt/xrc-compat --libdir=$lib64
+# shellcheck disable=SC2086 # several options
+meson setup build-64 $options "-Dc_args=$harden" "-Dc_link_args=$relro" \
+	--prefix=/opt/xrc-compat --libdir=$lib64
 ninja -C build-64
 # shellcheck disable=SC2086
-meson setup build-32 $options "-Dc_args=$harden" "-Dc_link_args=$relro" --cross-file packaging/i386.cross
+meson setup build-32 $options "-Dc_args=$harden" "-Dc_link_args=$relro" \
+	--cross-file packaging/i386.cross
 ninja -C build-32 shim/libxrc-compat.so.1 softhca/bin/libsofthca.so abi/link/libibverbs.so \
 	companions/libibumad.so.1 companions/libibumad.so.2 companions/libibcommon.so.1 companions/libibcm.so.1
 for bits in 64 32; do
@@ -32,37 +33,46 @@ done
 
 # ---- collect ----
 DESTDIR=$source/build-bundle/installed meson install -C build-64 --no-rebuild
-mv build-bundle/installed/opt/xrc-compat "$folder"
-mkdir -p "$folder/$lib32/xrc-compat" "$folder/share/doc/xrc-compat"
-cp build-32/shim/libxrc-compat.so.1 build-32/softhca/bin/libsofthca.so build-32/companions/*.so.[12] "$folder/$lib32/xrc-compat"
-cp build-64/xrc-cluster "$folder/libexec/xrc-compat"
-cp build-32/xrc-cluster "$folder/libexec/xrc-compat/xrc-cluster-32"
-cp -R COPYING LICENSES "$folder/share/doc/xrc-compat"
-# Licences and source packages of the libraries that are linked into the commands.
+mv build-bundle/installed/opt/xrc-compat "$bundle"
+mkdir -p "$bundle/$lib32/xrc-compat" "$bundle/share/doc/xrc-compat"
+cp build-32/shim/libxrc-compat.so.1 build-32/softhca/bin/libsofthca.so build-32/companions/*.so.[12] \
+	"$bundle/$lib32/xrc-compat"
+cp build-64/xrc-cluster "$bundle/libexec/xrc-compat"
+cp build-32/xrc-cluster "$bundle/libexec/xrc-compat/xrc-cluster-32"
+cp -R COPYING LICENSES "$bundle/share/doc/xrc-compat"
+# The licence and the name of the source package of each library that is linked into the commands.
 for package in libelf-dev zlib1g-dev; do
-	cp /usr/share/doc/$package/copyright "$folder/share/doc/xrc-compat/LICENSES/$package"
+	cp /usr/share/doc/$package/copyright "$bundle/share/doc/xrc-compat/LICENSES/$package"
 	dpkg-query -W -f '${source:Package} ${source:Version}: the source package of Debian 11\n' $package
-done >"$folder/share/doc/xrc-compat/LICENSES/linked-in"
-mkdir -p "$folder/share/modulefiles/xrc-compat"
-cp packaging/modulefile "$folder/share/modulefiles/xrc-compat/$1"
-# The bundle is not for recompiling: these files contain the folder's path.
-rm -r "$folder/include" "$folder/$lib64/pkgconfig" "$folder/$lib64/xrc-compat/link" "$folder/$lib64/xrc-compat/ofed" "$folder/share/man/man3"
-# The names of $LIB on other distributions.
-ln -s $lib64 "$folder/lib64"
-ln -s $lib32 "$folder/lib32"
-ln -s i386-linux-gnu/xrc-compat "$folder/lib/xrc-compat"
-strip --strip-unneeded "$folder"/bin/* "$folder"/libexec/xrc-compat/*-cluster* "$folder"/libexec/xrc-compat/*-selftest "$folder"/lib/*-linux-gnu/xrc-compat/*
+done >"$bundle/share/doc/xrc-compat/LICENSES/linked-in"
+mkdir -p "$bundle/share/modulefiles/xrc-compat"
+cp packaging/modulefile "$bundle/share/modulefiles/xrc-compat/$1"
+# Files for recompiling contain the prefix of the build, so the bundle cannot have them.
+rm -r "$bundle/include" "$bundle/$lib64/pkgconfig" "$bundle/$lib64/xrc-compat/link" \
+	"$bundle/$lib64/xrc-compat/ofed" "$bundle/share/man/man3"
+# The loader replaces $LIB by lib64, lib32 or lib on other distributions.
+ln -s $lib64 "$bundle/lib64"
+ln -s $lib32 "$bundle/lib32"
+ln -s i386-linux-gnu/xrc-compat "$bundle/lib/xrc-compat"
+libraries="$bundle/$lib64/xrc-compat/* $bundle/$lib32/xrc-compat/*"
+commands="$bundle/bin/* $bundle/libexec/xrc-compat/*-cluster* $bundle/libexec/xrc-compat/*-selftest"
+# shellcheck disable=SC2086 # patterns without blanks
+strip --strip-unneeded $libraries $commands
 
 # ---- check ----
-packaging/needed-versions 2.17 "$folder"/lib/*-linux-gnu/xrc-compat/*
-packaging/needed-versions 2.28 "$folder"/bin/* "$folder"/libexec/xrc-compat/*-cluster* "$folder"/libexec/xrc-compat/*-selftest
-for file in "$folder"/bin/* "$folder"/lib/*-linux-gnu/xrc-compat/*; do
+# shellcheck disable=SC2086
+packaging/needed-versions 2.17 $libraries
+# shellcheck disable=SC2086
+packaging/needed-versions 2.28 $commands
+for file in "$bundle"/bin/* $libraries; do
 	readelf -dW "$file" | grep -q 'NOW' || { echo "$file is not bound at start"; exit 1; }
 	case $file in
 	*/libibcm.so.1 | */libibcommon.so.1) continue ;; # have no function with an array to protect
 	esac
-	readelf --dyn-syms -W "$file" | grep -q __stack_chk_fail || { echo "$file has no stack protector"; exit 1; }
+	readelf --dyn-syms -W "$file" | grep -q __stack_chk_fail ||
+		{ echo "$file has no stack protector"; exit 1; }
 done
-if objdump -p "$folder"/bin/* | grep -E 'NEEDED +(libelf|libz)|R(UN)?PATH'; then exit 1; fi
+if objdump -p "$bundle"/bin/* | grep -E 'NEEDED +(libelf|libz)|R(UN)?PATH'; then exit 1; fi
 
-tar -C build-bundle --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -czf "/opt/$name.tar.gz" "$name"
+tar -C build-bundle --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
+	-czf "/opt/$name.tar.gz" "$name"

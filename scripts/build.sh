@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 # Configures and compiles, for run-demo and run-tests. Sourced after deps.sh; POSIX sh.
 
-# The libraries are preloaded from where they are built, and LD_PRELOAD separates paths by blanks
-# and colons.
+# build_refuse_path: fails if the libraries cannot be preloaded from this path. LD_PRELOAD separates
+# paths by blanks and colons.
 build_refuse_path() {
 	case $PWD in
 	*[[:space:]:\$]*)
-		echo "$PWD: LD_PRELOAD cannot hold a path with a blank, a colon or a '\$': move this folder to another place" >&2
+		echo "$PWD: LD_PRELOAD cannot hold a path with a blank, a colon or a '\$': move this directory" >&2
 		return 1
 		;;
 	esac
 }
 
-# build_in DIRECTORY [MESON SETUP ARGUMENT...]: configures it with the tests when needed, and
-# compiles all of it.
+# build_in DIRECTORY [MESON SETUP ARGUMENT...]: configures it with the tests if it is not configured
+# so, and compiles everything.
 build_in() {
 	build_dir=$1
 	shift
@@ -22,7 +22,7 @@ build_in() {
 	deps_quietly deps_meson compile -C "$build_dir"
 }
 
-# build_only DIRECTORY FILE...: some files of it, whether it has the tests or not.
+# build_only DIRECTORY FILE...: compiles these files, with the tests configured or not.
 build_only() {
 	build_dir=$1
 	shift
@@ -31,8 +31,7 @@ build_only() {
 	deps_quietly ninja -C "$build_dir" "$@"
 }
 
-# A folder that was configured where no tests could be made, as run-demo does it, is configured once
-# more.
+# run-demo may have configured the directory without tests, because their packages were missing.
 build_configure() {
 	if [ ! -f "$build_dir/build.ninja" ]; then
 		echo "Configuring $build_dir"

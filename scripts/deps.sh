@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# The programs and libraries that build, demo and tests need: one table, and the code that installs
-# them.
-# Sourced by run-demo, run-tests and other scripts. POSIX sh, because no other shell may be
-# installed yet.
+# The table of programs and libraries that build, demo and tests need, and functions that install
+# them. Sourced by run-demo, run-tests and other scripts. POSIX sh: no other shell may be installed.
 
 # needed for | check | what it is for | apt | dnf | zypper
-#   needed for  all (every build and the demo), test (only ./run-tests), more (tests that are skipped without it), i386 (./run-tests --i386), kernel (./run-tests --kernel),
-#               fresh (./run-tests --on), rdma-core (./run-tests --rdma-core),
-#               a sanitizer's name
-#   check       cc: a program can be compiled    cmd:NAME: on PATH      pkg:MODULE: pkg-config knows it
-#               file:PATTERN: a file like this exists                   meson: present and new enough
-#               sanitize:LIST: the compiler can link it    link32:LIBRARY: the compiler can link 32-bit programs with it
+#   needed for  all         every build, and the demo
+#               test        ./run-tests
+#               more        some tests, which are skipped without it
+#               i386, kernel, rdma-core         ./run-tests with that option
+#               fresh       ./run-tests --on
+#               address, undefined, thread      that sanitizer
+#   check       cc                  a program can be compiled
+#               meson               it is there and new enough
+#               cmd:NAME            it is on PATH
+#               pkg:MODULE          pkg-config finds it
+#               file:PATH           the file exists
+#               sanitize:NAME       the compiler can link that sanitizer
+#               link32:LIBRARY      the compiler can link 32-bit programs with it
 deps_table() {
 	cat <<-'TABLE'
 	all|cc|compiles the C sources|gcc libc6-dev|gcc glibc-devel|gcc glibc-devel
@@ -67,7 +72,7 @@ deps_python() {
 	fi
 }
 
-# The distribution's meson, or one on PATH where that is too old (which pip has for SLES 15).
+# The distribution's meson, or the one on PATH if that is too old (as on SLES 15).
 deps_meson() {
 	if [ -x /usr/bin/meson ] && deps_is_new_meson deps_python /usr/bin/meson; then
 		deps_python /usr/bin/meson "$@"
@@ -76,7 +81,7 @@ deps_meson() {
 	fi
 }
 
-# deps_is_new_meson COMMAND...: as new as meson.build wants it.
+# deps_is_new_meson COMMAND...: succeeds if its version is at least that of meson.build.
 deps_is_new_meson() {
 	deps_version=$("$@" --version 2>/dev/null) || return 1
 	case $deps_version in
@@ -108,7 +113,7 @@ deps_have() {
 	esac
 }
 
-# The package manager and the column of the table that belongs to it.
+# Prints the package manager and its column of the table.
 deps_manager() {
 	if command -v apt-get >/dev/null; then
 		echo "apt-get 4"
@@ -119,8 +124,8 @@ deps_manager() {
 	fi
 }
 
-# deps_quietly COMMAND...: shows its output only if it fails. On a terminal the last line of it is
-# seen while it runs.
+# deps_quietly COMMAND...: shows the output only if COMMAND fails. On a terminal it shows the last
+# line while COMMAND runs.
 deps_quietly() {
 	quietly_dir=$(mktemp -d) || return 1
 	if [ -t 1 ]; then
@@ -145,8 +150,7 @@ deps_last_line() {
 	printf '\r\033[K'
 }
 
-# Runs a command as root. sudo asks for no password here: deps_ask_once has done that, where there
-# is a terminal.
+# Runs a command as root. sudo -n asks for no password: deps_ask_once has asked.
 deps_as_root() {
 	if [ "$(id -u)" = 0 ]; then
 		"$@"
@@ -166,7 +170,7 @@ deps_install_packages() {
 	apt-get)
 		# A broken third-party source must not stop the others.
 		deps_as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 update ||
-			echo "(apt-get update failed; going on with what it knows)"
+			echo "(apt-get update failed; continuing with the old lists)"
 		deps_as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 \
 			install --no-install-recommends "$@"
 		;;
@@ -175,25 +179,23 @@ deps_install_packages() {
 	esac </dev/null
 }
 
-# Lets Debian install libraries of another architecture. Does nothing if they are installed, or on
-# another distribution.
+# Adds the architecture i386 on Debian, unless the i386 libraries are installed already.
 deps_foreign_i386() {
 	[ -n "$(deps_missing i386)" ] || return 0
 	command -v dpkg >/dev/null && ! dpkg --print-foreign-architectures | grep -qx i386 || return 0
-	echo "Adding the architecture i386 to this machine's (to undo: dpkg --remove-architecture i386)"
+	echo "Adding the architecture i386 to this machine (to undo: dpkg --remove-architecture i386)"
 	deps_ask_once
 	deps_as_root dpkg --add-architecture i386
 }
 
-# Whether this kernel executes 32-bit programs. Python asks, because sh and env have a shell read a
-# file that the kernel refuses.
+# Succeeds if this kernel executes 32-bit programs. Python tries, because sh and env would run a file
+# that the kernel refuses as a script.
 deps_executes_i386() {
 	deps_python -c 'import subprocess; subprocess.call(["/lib/ld-linux.so.2", "--help"])' \
 		>/dev/null 2>&1
 }
 
-# deps_missing PURPOSE...: the rows of the table that are needed for one of the purposes and not
-# there.
+# deps_missing PURPOSE...: prints the rows of these purposes whose check fails.
 deps_missing() {
 	deps_table | while IFS= read -r deps_row; do
 		for deps_purpose in "$@"; do
@@ -204,15 +206,14 @@ deps_missing() {
 	done
 }
 
-# The package manager's meson is too old: installing it again does not help.
+# Installing the distribution's meson again would not make it newer.
 deps_refuse_meson() {
 	echo "The distribution's meson is too old: this wants 0.56 or later. Put one on PATH and start again:"
 	echo "  python3 -m pip install --user 'meson>=0.56' && export PATH=\$HOME/.local/bin:\$PATH"
 	return 1
 }
 
-# deps_ensure PURPOSE...: names missing packages and their use, and installs them. Prints nothing if
-# none is missing.
+# deps_ensure PURPOSE...: prints the missing packages with their use, and installs them.
 deps_ensure() {
 	deps_rows=$(deps_missing "$@")
 	[ -n "$deps_rows" ] || return 0
@@ -239,8 +240,8 @@ deps_ensure() {
 	if ! deps_quietly deps_install_packages "$deps_tool" $deps_packages; then
 		echo "The installation failed; see above."
 		[ "$deps_tool" != dnf ] ||
-			echo "On RHEL and its like some of these are in CRB (dnf config-manager --set-enabled crb; powertools on RHEL 8)" \
-				"and in EPEL (dnf install epel-release)."
+			echo "On RHEL and its like some of these are in CRB (dnf config-manager --set-enabled crb;" \
+				"powertools on RHEL 8) and in EPEL (dnf install epel-release)."
 		return 1
 	fi
 	echo "Installed."
@@ -249,8 +250,8 @@ deps_ensure() {
 	esac
 }
 
-# deps_wish PURPOSE: the same for optional packages. Installs row by row if the distribution lacks
-# some of them.
+# deps_wish PURPOSE: the same for optional packages. If the distribution lacks some of them, it
+# installs the others row by row.
 deps_wish() {
 	deps_ensure "$1" && return
 	# shellcheck disable=SC2046
@@ -259,6 +260,7 @@ deps_wish() {
 	deps_missing "$1" | while IFS= read -r deps_row; do
 		deps_packages=$(printf '%s\n' "$deps_row" | cut -d'|' -f"$3")
 		# shellcheck disable=SC2086
-		deps_install_packages "$2" $deps_packages >/dev/null 2>&1 || echo "Not available here: $deps_packages"
+		deps_install_packages "$2" $deps_packages >/dev/null 2>&1 ||
+			echo "Not available here: $deps_packages"
 	done
 }

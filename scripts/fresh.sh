@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# Fresh systems of other releases of Debian, by debootstrap, from where this machine's apt takes its
-# packages.
+# Fresh systems of releases of Debian, made by debootstrap from the mirror of this machine's apt.
 # Sourced after deps.sh; POSIX sh.
 
 fresh_home=${XDG_CACHE_HOME:-${HOME-}/.cache}/xrc-compat
@@ -11,13 +10,13 @@ fresh_mirror() {
 		awk '$1 == "Packages" && $2 == "main" && $3 !~ /security/ { print $3; exit }'
 }
 
-# fresh_own_suite: the release of this machine, if it is one of Debian.
+# fresh_own_suite: the release of this machine; bookworm if it is not Debian.
 fresh_own_suite() {
 	fresh_name=$(. /etc/os-release && [ "$ID" = debian ] && echo "${VERSION_CODENAME:-sid}")
 	echo "${fresh_name:-bookworm}"
 }
 
-# fresh_why_not: prints why no fresh system can be made here, and succeeds; fails if one can.
+# fresh_why_not: prints why no fresh system can be made here. Fails if one can be made.
 fresh_why_not() {
 	if [ "$(id -u)" != 0 ]; then
 		echo "debootstrap and chroot need root"
@@ -32,8 +31,7 @@ fresh_why_not() {
 	fi
 }
 
-# fresh_expire FOLDER: removes systems and packages that are older than 30 days, so that the cache
-# stays small and a release is current.
+# fresh_expire DIRECTORY: removes systems and packages older than 30 days.
 fresh_expire() {
 	[ -d "$1" ] || return 0
 	find "$1" -mindepth 1 -maxdepth 1 ! -name '*.archives' -mtime +30 -exec rm -rf --one-file-system {} +
@@ -53,8 +51,8 @@ fresh_make() {
 	mv "$fresh_home/$1.new" "$fresh_home/$1"
 }
 
-# fresh_base SUITE: prints the folder with that system and nothing added to it; made at the first
-# call and kept for 30 days. Scripts that run at the same time wait for one another.
+# fresh_base SUITE: prints the directory of that system, which has nothing added. The lock makes a
+# second script wait while the first one makes it.
 fresh_base() {
 	mkdir -p "$fresh_home" || return 1
 	(
@@ -65,8 +63,8 @@ fresh_base() {
 	echo "$fresh_home/$1"
 }
 
-# fresh_copy SUITE ROOT: makes a copy to change. It reaches the network as this machine does, and
-# has the cached packages.
+# fresh_copy SUITE ROOT: copies the system to ROOT, with this machine's name servers and the cached
+# packages.
 fresh_copy() {
 	fresh_archives=$fresh_home/$1.archives
 	fresh_from=$(fresh_base "$1") || return 1
@@ -74,16 +72,18 @@ fresh_copy() {
 	cp -a --one-file-system "$fresh_from" "$2" || return 1
 	cp "$fresh_archives"/*.deb "$2/var/cache/apt/archives/" 2>/dev/null || :
 	# A mirror may be out of date.
-	mkdir -p "$2/etc/apt/apt.conf.d" && echo 'Acquire::Check-Valid-Until "false";' >"$2/etc/apt/apt.conf.d/90fresh" || return 1
+	mkdir -p "$2/etc/apt/apt.conf.d" || return 1
+	echo 'Acquire::Check-Valid-Until "false";' >"$2/etc/apt/apt.conf.d/90fresh" || return 1
 	for fresh_file in /etc/resolv.conf /etc/hosts; do
 		[ ! -e "$fresh_file" ] || cp -L "$fresh_file" "$2$fresh_file" || return 1
 	done
 }
 
-# fresh_run ROOT COMMAND...: runs it in there, with processes and mounts of its own that end with
-# it. Keeps what it downloads; not by a folder that several share, which apt would lock. With
-# fresh_pivots=yes its root is a mount with nothing above it: what makes containers of its own wants
-# that, and the kernel gives no user namespaces below a plain chroot.
+# fresh_run ROOT [NAME=VALUE...] COMMAND...: runs the command in the system at ROOT. The environment
+# has nothing of the caller's. The command's processes and mounts end with it. The packages that it
+# downloads are copied to the cache: with a shared directory, one apt would lock out the others.
+# With fresh_pivots=yes the root is a mount with nothing above it, as container engines need it: the
+# kernel gives no user namespaces below a plain chroot.
 fresh_run() {
 	fresh_root=$1
 	shift
@@ -106,8 +106,8 @@ fresh_run() {
 			umount -l mnt
 			root=.
 		fi
-		exec chroot "$root" env -i HOME=/root LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
-			"$@"' sh "$fresh_root" "${fresh_pivots-}" "$@" && fresh_status=0 || fresh_status=$?
+		exec chroot "$root" env -i HOME=/root LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+			DEBIAN_FRONTEND=noninteractive "$@"' sh "$fresh_root" "${fresh_pivots-}" "$@" && fresh_status=0 || fresh_status=$?
 	cp -n "$fresh_root"/var/cache/apt/archives/*.deb "$fresh_archives" 2>/dev/null || :
 	return $fresh_status
 }

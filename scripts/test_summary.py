@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Counts single test cases out of meson's testlog.json, so that a skip inside a passing program is
-seen as a skip.
+"""Counts the test cases in meson's testlog.json, so that a skip inside a program that passes counts
+as a skip.
 
 usage: test_summary.py TESTLOG.JSON
 
@@ -16,12 +16,11 @@ import sys
 MESON_PASSED = {"OK", "EXPECTEDFAIL"}
 MESON_SKIPPED = {"SKIP"}
 
-# So many lines of a failed program are repeated at the end of the summary.
-FAILURE_LINES = 20
+FAILURE_LINES = 20  # of each failed program, repeated at the end of the summary
 
 
 class Tally:
-    """What one test program, or all of them, came to."""
+    """The results of one test program, or of all."""
 
     def __init__(self, passed=0, failed=0, skips=()):
         self.passed, self.failed, self.skips = passed, failed, list(skips)
@@ -49,7 +48,7 @@ def pytest_tally(text):
 
 
 def cmocka_tally(text):
-    """Adds up the group results of cmocka's standard output; None if there are none."""
+    """The sums of cmocka's group results; None if it is not cmocka."""
     def total(word):
         return sum(int(n) for n in re.findall(rf"^\[  {word}  \] (\d+) test", text, re.M))
 
@@ -63,13 +62,14 @@ def cmocka_tally(text):
 
 
 def skip_reason(text):
-    """The last line a program printed before it exited with 77."""
+    """The last line that a program printed before it exited with 77."""
     lines = [line for line in text.splitlines() if line.strip()]
     return lines[-1].strip() if lines else "no reason given"
 
 
 def failure_lines(text):
-    """What pytest, cmocka or a program of rows calls the failure; else a program's last lines."""
+    """The lines by which pytest, cmocka or a program of rows reports a failure. If there are none,
+    the last lines."""
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
     said = [line for line in lines if re.match(r"E  |\[ +(ERROR|LINE) +\]|FAIL", line)]
     return said[:FAILURE_LINES] or lines[-FAILURE_LINES:]
@@ -80,7 +80,7 @@ def said_by(record):
 
 
 def tally(record):
-    """One line of testlog.json -> Tally."""
+    """The Tally of one line of testlog.json."""
     text = said_by(record)
     if record["result"] in MESON_SKIPPED:
         return Tally(skips=[skip_reason(text)])
@@ -97,7 +97,7 @@ def tally(record):
 
 
 def summarize(lines, out):
-    """Prints the skips, the failures with what they said, and the last line; returns the exit
+    """Prints the skips, the failures with their output, and the last line. Returns the exit
     status."""
     total, skips, failures = Tally(), collections.Counter(), []
     for line in lines:

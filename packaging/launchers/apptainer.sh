@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# The lines of docs/bundle.md by Apptainer, as an ordinary user; the image is a folder.
+# The lines of docs/bundle.md for Apptainer, as an ordinary user. The image is a directory.
 . "$(dirname "$0")/common.sh"
 needed apptainer
 

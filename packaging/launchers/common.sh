@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# Functions for the steps of packaging/try-launchers. Each step sources them, in a fresh system of
-# Debian; POSIX sh.
-# shellcheck disable=SC2034 # read by the steps
+# Sourced by each launcher of packaging/try-launchers, on a fresh system of Debian. POSIX sh.
+# shellcheck disable=SC2034 # read by the launchers
 set -eu
 
 export X=/srv/shared/xrc
@@ -19,16 +18,17 @@ failed() {
 	exit 1
 }
 
-# needed PACKAGE...: installs them. A release that lacks one is no failure.
+# needed PACKAGE...: installs the packages. Skips the launcher if the release lacks one of them.
 needed() {
 	for package in "$@"; do
-		apt-cache show "$package" >/dev/null 2>&1 || skip "$(. /etc/os-release && echo "$PRETTY_NAME") has no package $package"
+		apt-cache show "$package" >/dev/null 2>&1 ||
+			skip "$(. /etc/os-release && echo "$PRETTY_NAME") has no package $package"
 	done
 	apt-get -q -y --no-install-recommends install "$@" >/tmp/log 2>&1 || { tail -n 20 /tmp/log; exit 1; }
 }
 
-# until_it WHAT FILE COMMAND...: waits for a service, whose messages are in FILE.
-until_it() {
+# wait_for WHAT FILE COMMAND...: waits until the service answers COMMAND. Its messages are in FILE.
+wait_for() {
 	what=$1 messages=$2 left=120
 	shift 2
 	until "$@" >/dev/null 2>&1; do
@@ -38,7 +38,7 @@ until_it() {
 	done
 }
 
-# tried WHAT COUNT COMMAND...: the demo program must end well COUNT times.
+# tried WHAT COUNT COMMAND...: COMMAND must run the demo COUNT times with success.
 tried() {
 	what=$1 count=$2
 	shift 2
@@ -47,19 +47,19 @@ tried() {
 	echo "try-launchers: $what: runs"
 }
 
-# shares_memory COMMAND...: the processes that it starts see this system's /dev/shm, where the
-# registration tables are.
+# shares_memory COMMAND...: fails if the processes of COMMAND have a /dev/shm of their own. The
+# registration tables are there.
 shares_memory() {
 	: >/dev/shm/of-the-host
-	"$@" test -e /dev/shm/of-the-host || { echo "/dev/shm in there is not the host's"; exit 1; }
+	"$@" test -e /dev/shm/of-the-host || { echo "the container has a /dev/shm of its own"; exit 1; }
 }
 
-# Container engines look for this file system; ours is a new view of the machine's.
+# control_groups: mounts the file system of control groups, which container engines need.
 control_groups() {
 	mount -t cgroup2 cgroup2 /sys/fs/cgroup || skip "there are no control groups of version 2"
 }
 
-# memlock: the option that lifts the limit on registered memory, if this machine allows that.
+# memlock: prints the option that lifts the limit on registered memory, if root may lift it here.
 memlock() {
 	# shellcheck disable=SC3045 # every shell of these systems has -H
 	if (ulimit -H -l unlimited) 2>/dev/null; then

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# An image without a registry, and the line of docs/bundle.md by Docker; the adapter is the emulated
-# one.
+# The line of docs/bundle.md for Docker, with the emulated adapter and an image made here.
 . "$(dirname "$0")/common.sh"
 needed docker.io docker-cli
 control_groups
@@ -10,7 +9,7 @@ mkdir /sys/fs/cgroup/$group
 trap 'rmdir /sys/fs/cgroup/$group' EXIT
 dockerd --storage-driver vfs --iptables=false --ip6tables=false --bridge=none \
 	--exec-opt native.cgroupdriver=cgroupfs --cgroup-parent /$group >/tmp/dockerd.log 2>&1 &
-until_it dockerd /tmp/dockerd.log docker info
+wait_for dockerd /tmp/dockerd.log docker info
 tar -C "$image" -c . | docker import - old >/tmp/log 2>&1 || failed /tmp/log
 
 # Split into words.

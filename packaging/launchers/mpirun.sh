@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# Two processes below Debian's Open MPI.
+# Two processes of Debian's Open MPI.
 . "$(dirname "$0")/common.sh"
 needed openmpi-bin
 

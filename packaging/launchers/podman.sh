@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# An image without a registry, and the line of docs/bundle.md by Podman; the adapter is the emulated
-# one.
+# The line of docs/bundle.md for Podman, with the emulated adapter and an image made here.
 . "$(dirname "$0")/common.sh"
 needed podman crun
 control_groups

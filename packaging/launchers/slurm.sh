@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# A cluster of one node by Debian's Slurm, without control groups, and two tasks on it.
+# Two tasks on a Slurm cluster of one node, without control groups.
 . "$(dirname "$0")/common.sh"
 needed slurmctld slurmd slurm-client munge
 
 case $(slurmd -V) in
-'slurm 2'[0-3].*) skip "this Slurm has no way to do without control groups: $(slurmd -V)" ;;
+'slurm 2'[0-3].*) skip "this Slurm needs control groups: $(slurmd -V)" ;;
 esac
 
 node=$(hostname)
@@ -37,7 +37,7 @@ chown -R munge: /etc/munge /run/munge
 setpriv --reuid munge --regid munge --clear-groups munged
 slurmctld
 slurmd
-until_it "Slurm's node" /var/log/slurm.log sh -c 'sinfo --noheader --format=%t | grep -qx idle'
+wait_for "Slurm's node" /var/log/slurm.log sh -c 'sinfo --noheader --format=%t | grep -qx idle'
 
 # Split into words.
 # shellcheck disable=SC2086,SC2016

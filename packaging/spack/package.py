@@ -15,7 +15,7 @@ class XrcCompat(MesonPackage):
     """Runs InfiniBand programs of OFED 1.3 to 1.5 that use XRC, unmodified, on today's
     rdma-core."""
 
-    # The project has no address yet: Spack takes the tarball from the folder where it is started.
+    # The project has no address yet: Spack takes the tarball from the current directory.
     manual_download = True
 
     license("Linux-OpenIB OR GPL-2.0-only")

@@ -21,7 +21,7 @@ import time
 import rows
 
 ROOT = rows.HERE.parent.parent
-FOLDER = ROOT / "build-mutation"
+DIRECTORY = ROOT / "build-mutation"
 NOT_BUILT = 125  # of meson test
 MESON = "/usr/bin/meson" if os.path.exists("/usr/bin/meson") else "meson"
 
@@ -34,9 +34,9 @@ def git(*words):
 class Copy:
     """A copy of the checkout, with a build in it."""
 
-    tree = FOLDER / "tree"
-    build = FOLDER / "build"
-    temporary = FOLDER / "t"
+    tree = DIRECTORY / "tree"
+    build = DIRECTORY / "build"
+    temporary = DIRECTORY / "t"
 
     def refresh(self):
         """Copies only files that differ, because a copied file is compiled again."""
