@@ -159,7 +159,10 @@ static modern_wrapper_fn find_wrapper(void)
 						  MODERN_WRAPPER_NODE);
 }
 
-/* Returns the name of what is missing, or NULL. */
+/*
+ * Returns the name of what is missing, or NULL. On success the library stays open: the table points
+ * into it.
+ */
 static const char *search_libibverbs(struct found *found)
 {
 	/* A program may find a function of ours by dlsym before it loads libibverbs. */
@@ -225,7 +228,10 @@ const char *modern_missing(void)
 
 void *modern_older(const char *name)
 {
-	/* libibverbs is loaded: the program has an object of it. */
+	/*
+	 * libibverbs is loaded: the program has an object of it. It is not closed: the caller keeps
+	 * the function.
+	 */
 	void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
 	loader_dlvsym_fn dlvsym_real = loader_dlvsym();
 
