@@ -329,14 +329,22 @@ static uint8_t pattern(uint32_t i)
 	return (uint8_t)(task.seed * 131 + i * 7 + (i >> 8));
 }
 
+static time_t monotonic_second(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
 /* 0, EIO, or ETIMEDOUT. */
 static int wait_completion(struct ibv_wc *wc)
 {
 	struct timespec moment = { .tv_nsec = 100000 };
-	time_t deadline = time(NULL) + COMPLETION_SECONDS;
+	time_t deadline = monotonic_second() + COMPLETION_SECONDS;
 	int got;
 
-	while (!(got = ibv_poll_cq(mine.cq, 1, wc)) && time(NULL) <= deadline)
+	while (!(got = ibv_poll_cq(mine.cq, 1, wc)) && monotonic_second() <= deadline)
 		nanosleep(&moment, NULL);
 	return got < 0 ? EIO : got ? 0 : ETIMEDOUT;
 }
