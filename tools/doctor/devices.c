@@ -119,7 +119,7 @@ static void examine_ports(const struct device_list *list)
 	}
 	if (down)
 		found("ports", FINDING_PROBLEM, reason_of(&down->port[0]),
-		      "none is ACTIVE; %s: port is %s", down->name,
+		      "no port is ACTIVE; port 1 of %s is %s", down->name,
 		      port_state_name(down->port[0].state));
 }
 
