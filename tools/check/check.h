@@ -25,7 +25,6 @@ struct check {
 	const char *name; /* as the user typed it */
 	const char *wanted_device;
 	struct program program;
-	int fault; /* the exit status with which `run` refuses it, or 0 */
 	struct elf_info library; /* ours */
 	const char *broken; /* why it cannot be preloaded, or a plugin not be read; or NULL */
 	bool starter; /* it starts other programs */
@@ -38,8 +37,9 @@ struct check {
 	struct device_list devices;
 	const char *devices_error; /* why they could not be listed, or NULL */
 	enum check_verdict verdict;
-	int exit_status;
+	int exit_status; /* before the verdict: with which `run` refuses the program, or 0 */
 	const char *reason;
+	const char *advice; /* what the user can do about that, or NULL */
 	const char *next; /* the command to type now; NULL if there is none */
 };
 

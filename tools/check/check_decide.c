@@ -5,19 +5,14 @@
 
 #include <string.h>
 
-/* For a status that `run` or the loader would end with. Always true, so that a rule can end so. */
-static bool decided_as(struct check *check, int exit_status, enum check_verdict verdict,
-		       const char *reason)
-{
-	check->verdict = verdict;
-	check->exit_status = exit_status;
-	check->reason = reason;
-	return true;
-}
-
+/* Always true, so that a rule can end so. */
 static bool decided(struct check *check, enum check_verdict verdict, const char *reason)
 {
-	return decided_as(check, (int)verdict, verdict, reason);
+	check->verdict = verdict;
+	check->reason = reason;
+	if (verdict < VERDICT_NOT_PRELOADABLE)
+		check->exit_status = (int)verdict;
+	return true;
 }
 
 /* @command: a command of ours with its options, without the program. */
@@ -26,34 +21,17 @@ static void next_command(struct check *check, const char *command, const char *p
 	check->next = format_string("xrc-compat %s %s", command, text_shell_word(program));
 }
 
-/* The first allowed device that @fits. */
-static const struct device *find_device(const struct check *check,
-					bool (*fits)(const struct device *device))
-{
-	for (size_t i = 0; i < check->devices.count; i++) {
-		const struct device *device = &check->devices.device[i];
-
-		if (fits(device) &&
-		    (!check->wanted_device || !strcmp(check->wanted_device, device->name)))
-			return device;
-	}
-	return NULL;
-}
-
-/* A device that could not be opened: its capabilities are unknown. */
-static bool is_closed(const struct device *device)
-{
-	return !device->opened;
-}
-
 static bool uses_xrc(const struct check *check)
 {
 	return check->needs.count > 0;
 }
 
+/* ---- rules ---- */
+
 static bool decide_fault(struct check *check, enum check_verdict verdict)
 {
-	return decided_as(check, check->fault, verdict, check->program.fault);
+	check->advice = check->program.advice;
+	return decided(check, verdict, check->program.fault);
 }
 
 /* The program cannot start, whatever functions it uses. */
@@ -62,47 +40,25 @@ static bool decide_start(struct check *check)
 	const char *why = check->closure.failure;
 
 	/* `run` refuses before the loader looks for libraries. */
-	if (check->fault)
-		return check->fault != TOOL_EXIT_REFUSED &&
+	if (check->program.fault)
+		return check->exit_status != TOOL_EXIT_REFUSED &&
 		       decide_fault(check, VERDICT_CANNOT_START);
 	if (!why && check->closure.missing.count)
 		why = format_string("%s is nowhere to be found", check->closure.missing.item[0]);
-	return why && decided_as(check, TOOL_EXIT_NOT_FOUND, VERDICT_BROKEN,
-				 format_string("the program cannot start: %s", why));
+	if (!why)
+		return false;
+	check->exit_status = TOOL_EXIT_NOT_FOUND;
+	return decided(check, VERDICT_BROKEN,
+		       format_string("the program cannot start: %s", why));
 }
 
 /* Without our library `run` refuses. A plugin that cannot be read may need the legacy functions. */
 static bool decide_broken(struct check *check)
 {
-	return check->broken &&
-	       decided_as(check, TOOL_EXIT_REFUSED, VERDICT_BROKEN, check->broken);
-}
-
-/* Its libraries may need what the program itself does not. */
-static bool decide_unasked(struct check *check)
-{
-	if (!check->closure.unasked || check->fault || uses_xrc(check))
+	if (!check->broken)
 		return false;
-	next_command(check, "run --", check->name);
-	return decided(check, VERDICT_CANNOT_TELL, format_string("its libraries are not known: %s",
-								 check->closure.unasked));
-}
-
-/* The program that it starts decides. */
-static bool decide_starter(struct check *check)
-{
-	if (!check->starter || check->fault || uses_xrc(check))
-		return false;
-	next_command(check, "check", check->started ? check->started : "PROGRAM");
-	return decided(check, VERDICT_CANNOT_TELL,
-		       format_string("it starts other programs: ask about %s. Start it with xrc-compat %s%s",
-				     check->started ? check->started
-						    : "the one that uses InfiniBand",
-				     check->mpi ? "env" : "run",
-				     program_is_script(&check->program)
-					     ? ", with --system-libibverbs if it sets LD_LIBRARY_PATH, with --companions if a libibumad or "
-					       "libibcm is missing"
-					     : ""));
+	check->exit_status = TOOL_EXIT_REFUSED;
+	return decided(check, VERDICT_BROKEN, check->broken);
 }
 
 /* A libibverbs of that age has these strings. No symbol of it needs to be left. */
@@ -110,27 +66,51 @@ static bool has_static_verbs(const struct check *check)
 {
 	const char *binary = check->program.binary;
 
-	return !check->closure.libibverbs && !check->starter &&
-	       regular_has(binary, "infiniband_verbs") && regular_has(binary, "libibverbs: ");
+	return !check->closure.libibverbs && regular_has(binary, "infiniband_verbs") &&
+	       regular_has(binary, "libibverbs: ");
 }
 
-static bool decide_static(struct check *check)
+/* Whether what the program needs cannot be seen. */
+static bool decide_hidden(struct check *check)
 {
-	return !check->fault && !uses_xrc(check) && has_static_verbs(check) &&
+	if (check->starter) {
+		next_command(check, "check", check->started ? check->started : "PROGRAM");
+		return decided(check, VERDICT_CANNOT_TELL,
+			       format_string("it starts other programs: ask about %s. Start it with xrc-compat %s%s",
+					     check->started ? check->started
+							    : "the one that uses InfiniBand",
+					     check->mpi ? "env" : "run",
+					     program_is_script(&check->program)
+						     ? ", with --system-libibverbs if it sets LD_LIBRARY_PATH, with --companions if a "
+						       "libibumad or libibcm is missing"
+						     : ""));
+	}
+	if (check->closure.unasked) {
+		next_command(check, "run --", check->name);
+		return decided(check, VERDICT_CANNOT_TELL,
+			       format_string("its libraries are not known: %s",
+					     check->closure.unasked));
+	}
+	return has_static_verbs(check) &&
 	       decided(check, VERDICT_UNSUPPORTED,
 		       "a libibverbs.a is linked into it, which finds no device on today's kernels, and in whose place no "
 		       "library can be put; link it with libibverbs.so.1");
 }
 
-static bool decide_need(struct check *check)
+static bool decide_without_xrc(struct check *check)
 {
-	if (check->transitional && !uses_xrc(check))
+	if (uses_xrc(check))
+		return false;
+	if (!check->program.fault && decide_hidden(check))
+		return true;
+	if (check->transitional)
 		return decided(check, VERDICT_UNSUPPORTED,
 			       "it uses the interface of 2011 to 2014 that was never released (IBV_XRC_OPS); "
 			       "its sources compile for today's libibverbs with the pkg-config package "
 			       "xrc-compat-xsrq");
-	return !uses_xrc(check) && !check->program.elf.is_static &&
-	       !check->closure.companion.count && !check->closure.old_libibverbs &&
+	/* In a static program the functions have no names. */
+	return !check->program.elf.is_static && !check->closure.companion.count &&
+	       !check->closure.old_libibverbs &&
 	       decided(check, VERDICT_NOT_NEEDED,
 		       "neither it nor its libraries use the XRC functions of OFED 1.3 to 1.5");
 }
@@ -138,33 +118,44 @@ static bool decide_need(struct check *check)
 /* The library cannot be preloaded. */
 static bool decide_preload(struct check *check)
 {
-	return check->fault && decide_fault(check, VERDICT_NOT_PRELOADABLE);
+	return check->program.fault && decide_fault(check, VERDICT_NOT_PRELOADABLE);
+}
+
+/* Why none is usable. */
+static const char *device_fault(const struct check *check)
+{
+	if (check->wanted_device)
+		return format_string("device %s was not found or has no XRC", check->wanted_device);
+	if (check->devices_error)
+		return format_string("the devices could not be listed: %s", check->devices_error);
+	return check->devices.count ? "no device on this machine has XRC"
+				    : "there is no RDMA device on this machine";
 }
 
 static bool decide_device(struct check *check)
 {
-	const struct device *closed = find_device(check, is_closed);
+	const char *closed = NULL;
 
-	if (find_device(check, device_usable) || !uses_xrc(check))
-		return false;
-	if (closed) {
-		check->next = "xrc-compat doctor";
-		return decided(check, VERDICT_NO_DEVICE,
-			       format_string("device %s cannot be opened; check the permissions of /dev/infiniband/uverbs*",
-					     closed->name));
+	for (size_t i = 0; i < check->devices.count; i++) {
+		const struct device *device = &check->devices.device[i];
+
+		if (check->wanted_device && strcmp(check->wanted_device, device->name) != 0)
+			continue;
+		if (device_usable(device))
+			return false;
+		if (!device->opened)
+			closed = device->name;
 	}
-	next_command(check, "run --softhca --", check->name);
-	if (check->wanted_device)
-		return decided(check, VERDICT_NO_DEVICE,
-			       format_string("device %s was not found or has no XRC",
-					     check->wanted_device));
-	if (check->devices_error)
-		return decided(check, VERDICT_NO_DEVICE,
-			       format_string("the devices could not be listed: %s",
-					     check->devices_error));
+	if (!uses_xrc(check))
+		return false;
+	if (!closed) {
+		next_command(check, "run --softhca --", check->name);
+		return decided(check, VERDICT_NO_DEVICE, device_fault(check));
+	}
+	check->next = "xrc-compat doctor";
 	return decided(check, VERDICT_NO_DEVICE,
-		       check->devices.count ? "no device on this machine has XRC"
-					    : "there is no RDMA device on this machine");
+		       format_string("device %s cannot be opened; check the permissions of /dev/infiniband/uverbs*",
+				     closed));
 }
 
 static bool decide_ready(struct check *check)
@@ -194,8 +185,8 @@ static void add_needs(struct check *check)
 void check_decide(struct check *check)
 {
 	static bool (*const rules[])(struct check *check) = {
-		decide_start, decide_broken, decide_starter, decide_unasked, decide_static,
-		decide_need, decide_preload, decide_device, decide_ready,
+		decide_start,	decide_broken, decide_without_xrc,
+		decide_preload, decide_device, decide_ready,
 	};
 
 	for (size_t i = 0; !rules[i](check);)

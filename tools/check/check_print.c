@@ -78,7 +78,7 @@ static void print_program(struct json *json, const struct check *check)
 		    program->binary[0] && program_is_script(program) ? program->binary : NULL);
 	print_value(json, "machine", "Machine", elf->bits ? elf_info_machine_name(elf) : NULL);
 	json_bool(json, "static", elf->is_static);
-	json_bool(json, "can_be_preloaded", !check->fault);
+	json_bool(json, "can_be_preloaded", !check->program.fault);
 	json_bool(json, "starts_programs", check->starter);
 	print_value(json, "starts", "Starts", check->started);
 	json_bool(json, "mpi", check->mpi);
@@ -115,11 +115,7 @@ static void print_verdict(struct json *json, const struct check *check)
 		putchar('\n');
 	}
 	print_value(json, "reason", "", check->reason);
-	print_value(json, "advice", "",
-		    check->verdict == VERDICT_NOT_PRELOADABLE ||
-				    check->verdict == VERDICT_CANNOT_START
-			    ? check->program.advice
-			    : NULL);
+	print_value(json, "advice", "", check->advice);
 	print_value(json, "next", "Next", check->next);
 }
 
