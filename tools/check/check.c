@@ -8,6 +8,7 @@
 
 #include <abi/functions.h>
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,15 +58,15 @@ static void read_names(const struct loaded_object *object)
 
 static void read_libraries(void)
 {
-	/* They have the names of their own functions. */
-	static const char *const providers[] = { "libibverbs.so", "libxrc-compat.so", NULL };
 	struct program *program = &check.program;
 	struct string_list readable = { 0 };
 
 	read_plugins(&readable);
 	closure_read(program->binary, &readable, &check.closure);
 	for (size_t i = 0; i < check.closure.count; i++) {
-		if (!object_begins_with(&check.closure.object[i], providers))
+		/* These have the names of their own functions. */
+		if (fnmatch("lib@(ibverbs|xrc-compat).so*",
+			    basename(check.closure.object[i].path), FNM_EXTMATCH))
 			read_names(&check.closure.object[i]);
 	}
 	check.starter = starter_is_one(program);

@@ -6,8 +6,8 @@
 #include "libraries.h"
 #include "tools/common/common.h"
 
-#include <elf.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,30 +24,6 @@ struct question {
 };
 
 static const struct question plain = { "", false };
-
-/* Never the program's PT_INTERP: it may name any file, and that file would be run. */
-static const char *loader_of(const struct elf_info *kind)
-{
-	static const struct {
-		unsigned int machine;
-		int bits;
-		const char *path;
-	} loaders[] = {
-#if defined(__x86_64__) || defined(__i386__)
-		{ EM_X86_64, 64, "/lib64/ld-linux-x86-64.so.2" },
-		{ EM_386, 32, "/lib/ld-linux.so.2" },
-#elif defined(__aarch64__)
-		{ EM_AARCH64, 64, "/lib/ld-linux-aarch64.so.1" },
-#endif
-	};
-
-	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++) {
-		if (loaders[i].machine == kind->machine && loaders[i].bits == kind->bits &&
-		    !access(loaders[i].path, X_OK))
-			return loaders[i].path;
-	}
-	return NULL;
-}
 
 static int set_environment(const void *context)
 {
@@ -126,7 +102,8 @@ static const char *ask(const char *path, const struct question *question, struct
 		       struct string_list *missing)
 {
 	struct elf_info kind;
-	const char *loader = elf_info_read(path, &kind) ? NULL : loader_of(&kind), *failure = NULL;
+	const char *loader = elf_info_read(path, &kind) ? NULL : elf_info_loader(&kind);
+	const char *failure = NULL;
 	char object[PATH_MAX];
 	char *const words[] = { (char *)loader, object, NULL };
 	const struct aside program = { words, set_environment, question, true };
@@ -138,7 +115,8 @@ static const char *ask(const char *path, const struct question *question, struct
 	/*
 	 * Without symbolic links: $ORIGIN is the folder of the program itself, not of a link to it.
 	 */
-	if (kind.is_audited || kind.is_static || !loader || !realpath(path, object))
+	if (kind.is_audited || kind.is_static || !loader || access(loader, X_OK) ||
+	    !realpath(path, object))
 		return NULL;
 	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, NULL, &err);
 	while ((line = strsep(&rest, "\n")) != NULL) {
@@ -163,40 +141,31 @@ const char *library_found(const char *name, const char *object, bool system_only
 	struct closure closure = { 0 };
 
 	ask(object, &question, &closure, &closure.missing);
-	for (size_t i = 0; i < closure.count; i++) {
-		if (!strcmp(closure.object[i].wanted, name))
-			return closure.object[i].path;
-	}
-	return NULL;
-}
-
-bool object_begins_with(const struct loaded_object *object, const char *const *names)
-{
-	for (; *names; names++) {
-		if (!strncmp(basename(object->path), *names, strlen(*names)))
-			return true;
-	}
-	return false;
+	return closure_find(&closure, name);
 }
 
 /* ---- plugins ---- */
 
-/* Open MPI keeps its transports in <libdir>/openmpi/mca_*.so. */
+/*
+ * Open MPI keeps its transports in <libdir>/openmpi/mca_*.so. Programs link libmpi. mpirun and
+ * orted link only libopen-rte (1.3 to 4.x) or libopen-pal.
+ */
 static void add_plugins_beside(struct string_list *plugins, const char *library)
 {
-	const char *pattern = format_string("%.*sopenmpi/mca_*.so*",
-					    (int)(basename(library) - library), library);
+	const char *name = basename(library);
+	const char *pattern = format_string("%.*sopenmpi/mca_*.so*", (int)(name - library),
+					    library);
 	glob_t files = { 0 };
+	struct elf_info elf;
 
+	if (fnmatch("lib@(mpi[._]|open-rte.|open-pal.)*", name, FNM_EXTMATCH))
+		return;
 	if (glob(pattern, 0, NULL, &files))
 		files.gl_pathc = 0;
 	for (size_t i = 0; i < files.gl_pathc; i++) {
-		int fd = regular_open(files.gl_pathv[i]);
-
-		if (fd >= 0 && !string_list_has(plugins, files.gl_pathv[i]))
+		if (!elf_info_read(files.gl_pathv[i], &elf) &&
+		    !string_list_has(plugins, files.gl_pathv[i]))
 			string_list_add(plugins, files.gl_pathv[i]);
-		if (fd >= 0)
-			close(fd);
 	}
 	globfree(&files);
 }
@@ -227,11 +196,6 @@ static void read_plugin(const char *path, const char *plugin, struct closure *cl
 
 void closure_read(const char *path, const struct string_list *plugins, struct closure *closure)
 {
-	/*
-	 * Programs link libmpi. mpirun and orted link only libopen-rte (1.3 to 4.x) or libopen-pal.
-	 */
-	static const char *const open_mpi[] = { "libmpi.", "libmpi_", "libopen-rte.",
-						"libopen-pal.", NULL };
 	struct string_list all = { 0 };
 
 	memset(closure, 0, sizeof(*closure));
@@ -241,10 +205,8 @@ void closure_read(const char *path, const struct string_list *plugins, struct cl
 		string_list_add(&all, plugins->item[i]);
 	/* If the loader hangs, each further question would take as long. */
 	for (size_t asked = 0, seen = 1; !closure->unasked && !closure->hangs; asked++) {
-		for (; seen < closure->count; seen++) {
-			if (object_begins_with(&closure->object[seen], open_mpi))
-				add_plugins_beside(&all, closure->object[seen].path);
-		}
+		for (; seen < closure->count; seen++)
+			add_plugins_beside(&all, closure->object[seen].path);
 		if (asked == all.count)
 			break;
 		read_plugin(path, all.item[asked], closure);
@@ -254,7 +216,7 @@ void closure_read(const char *path, const struct string_list *plugins, struct cl
 
 const char *closure_find(const struct closure *closure, const char *name)
 {
-	for (size_t i = 1; i < closure->count; i++) {
+	for (size_t i = 0; i < closure->count; i++) {
 		const struct loaded_object *object = &closure->object[i];
 
 		if (!strcmp(object->wanted, name) || !strcmp(basename(object->path), name))

@@ -115,6 +115,30 @@ bool elf_info_names(const struct elf_info *info, const char *path, const char *n
 	return regular_has_bytes(path, info->mapped, name, strlen(name) + 1);
 }
 
+/* Never the program's PT_INTERP: it may name any file, and that file would be run. */
+const char *elf_info_loader(const struct elf_info *info)
+{
+	static const struct {
+		unsigned int machine;
+		int bits;
+		const char *path;
+	} loaders[] = {
+#if defined(__x86_64__) || defined(__i386__)
+		{ EM_X86_64, 64, "/lib64/ld-linux-x86-64.so.2" },
+		{ EM_386, 32, "/lib/ld-linux.so.2" },
+#elif defined(__aarch64__)
+		{ EM_AARCH64, 64, "/lib/ld-linux-aarch64.so.1" },
+#endif
+	};
+
+	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++) {
+		if (loaders[i].machine == info->machine && loaders[i].bits == info->bits &&
+		    !info->big_endian)
+			return loaders[i].path;
+	}
+	return NULL;
+}
+
 const char *elf_info_machine_name(const struct elf_info *info)
 {
 	static const struct {

@@ -36,6 +36,9 @@ struct elf_info {
  */
 int elf_info_read(const char *path, struct elf_info *info);
 
+/* The dynamic loader for such programs; NULL if this machine does not execute them. */
+const char *elf_info_loader(const struct elf_info *info);
+
 /* "x86-64", "i386", "ppc64, big-endian" ..., or "machine N"; for people. */
 const char *elf_info_machine_name(const struct elf_info *info);
 

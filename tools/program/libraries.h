@@ -36,9 +36,6 @@ void closure_read(const char *path, const struct string_list *plugins, struct cl
 /* The path of the object that was asked for as @name, or whose file has that name; or NULL. */
 const char *closure_find(const struct closure *closure, const char *name);
 
-/* Whether the name of its file begins with one of @names, up to NULL. */
-bool object_begins_with(const struct loaded_object *object, const char *const *names);
-
 /* Whether a library of an MPI implementation is there, or the program contains one. */
 bool closure_has_mpi(const struct closure *closure);
 

@@ -6,7 +6,6 @@
 #include "program.h"
 #include "tools/common/common.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -218,24 +217,14 @@ static int refuse_privileged(struct program *program)
 	return 0;
 }
 
-static bool runs_here(const struct elf_info *elf, const struct elf_info *library)
-{
-	/* One x86 machine runs both. */
-	bool is_x86 = library->machine == EM_X86_64 || library->machine == EM_386;
-
-	return !elf->big_endian &&
-	       (elf->machine == library->machine ||
-		(is_x86 && (elf->machine == EM_X86_64 || elf->machine == EM_386)));
-}
-
 /* The kernel does not execute it. */
-static int refuse_start(struct program *program, const struct elf_info *library)
+static int refuse_start(struct program *program)
 {
 	const struct elf_info *elf = &program->elf;
 	const char *binary = program->binary;
 	struct utsname machine;
 
-	if (!runs_here(elf, library) && !uname(&machine))
+	if (!elf_info_loader(elf) && !uname(&machine))
 		return refused(program, TOOL_EXIT_NOT_EXECUTABLE, binary,
 			       format_string("is a %d-bit program for %s, and this machine is %s",
 					     elf->bits, elf_info_machine_name(elf),
@@ -253,7 +242,7 @@ int program_refuse(struct program *program, const struct elf_info *library)
 {
 	const struct elf_info *elf = &program->elf;
 	const char *binary = program->binary;
-	int status = refuse_start(program, library);
+	int status = refuse_start(program);
 
 	if (status)
 		return status;

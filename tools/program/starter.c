@@ -2,25 +2,23 @@
 /* Recognizes starters by name, and reads the last words of shell scripts. */
 #include "program.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define MOST_BYTES 65536
+#define SHELLS "sh|bash|dash|ksh|zsh"
 
-/* A version or, behind a dot, a flavour may follow the name: python3.11, mpiexec.hydra. */
-static bool is_among(const char *name, const char *const *names)
+/*
+ * @names: with '|' between them. A version or, behind a dot, a flavour may follow the name:
+ * python3.11, mpiexec.hydra.
+ */
+static bool is_named(const char *path, const char *names)
 {
-	for (; *names; names++) {
-		size_t length = strlen(*names);
-		const char *suffix = name + length;
-
-		if (!strncmp(name, *names, length) &&
-		    (suffix[0] == '.' || !suffix[strspn(suffix, ".0123456789")]))
-			return true;
-	}
-	return false;
+	return !fnmatch(format_string("@(%s)@(|.*|+([.0-9]))", names), basename(path),
+			FNM_EXTMATCH);
 }
 
 bool starter_is_mpi(const struct program *program)
@@ -35,15 +33,12 @@ bool starter_is_mpi(const struct program *program)
 
 static bool is_known(const struct program *program)
 {
-	static const char *const names[] = {
-		"sh", "bash", "dash", "ksh", "zsh", "csh", "tcsh", "busybox", "python", "perl",
-		"ruby", "tclsh", "lua", "java", "env", "nohup", "nice", "taskset", "numactl",
-		"time", "timeout", "stdbuf", "setsid", "ssh", "make", "gdb", "strace", "ltrace",
-		"valgrind", NULL,
-	};
+	static const char names[] =
+		SHELLS "|csh|tcsh|busybox|python|perl|ruby|tclsh|lua|java|env|nohup|nice|taskset|numactl|"
+		"time|timeout|stdbuf|setsid|ssh|make|gdb|strace|ltrace|valgrind";
 
-	return is_among(basename(program->path), names) ||
-	       is_among(basename(program->binary), names) || starter_is_mpi(program);
+	return is_named(program->path, names) || is_named(program->binary, names) ||
+	       starter_is_mpi(program);
 }
 
 static bool calls_exec(const struct program *program)
@@ -89,20 +84,14 @@ static const char *in_folder(const char *word, const char *folder)
 	return last && strpbrk(word, "$`)}") ? format_string("%s%s", folder, last) : word;
 }
 
-/* Scripts also call rm, hostname and their like by path. */
-static bool is_of_the_system(const char *word)
-{
-	return !strncmp(word, "/bin/", 5) || !strncmp(word, "/sbin/", 6) ||
-	       !strncmp(word, "/usr/bin/", 9) || !strncmp(word, "/usr/sbin/", 10);
-}
-
 /* The first word of the line that is a program. */
 static const char *in_line(char *line, const char *folder)
 {
 	const char *path = NULL, *word;
 
 	while (!path && (word = strsep(&line, " \t;&|\"'")) != NULL && word[0] != '#') {
-		if (!is_of_the_system(word))
+		/* Scripts also call rm, hostname and their like by path. */
+		if (fnmatch("?(/usr)/?(s)bin/*", word, FNM_EXTMATCH))
 			path = take_program(in_folder(word, folder));
 	}
 	return path;
@@ -156,13 +145,6 @@ static const char *take_script(const char *name, bool given)
 				      : ".");
 }
 
-static bool is_shell(const char *path)
-{
-	static const char *const names[] = { "sh", "bash", "dash", "ksh", "zsh", NULL };
-
-	return is_among(basename(path), names);
-}
-
 const char *starter_find_program(const struct program *starter, char *const *words)
 {
 	const char *path = NULL;
@@ -171,7 +153,7 @@ const char *starter_find_program(const struct program *starter, char *const *wor
 		path = take_program(words[i]);
 		if (!path)
 			path = take_script(words[i],
-					   is_shell(starter->path) && words[i][0] != '-');
+					   is_named(starter->path, SHELLS) && words[i][0] != '-');
 	}
 	return path || !program_is_script(starter) ? path : take_script(starter->path, true);
 }
