@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Programs that map memory without us. UCX, and with it MPI libraries, overwrite the beginning of
- * mmap() with a jump to their own function, which makes the system call itself. Their mappings
- * reach the descriptor that stands for the device. That has a doorbell page, but no memory for
- * rings.
+ * Detects programs whose mmap() no longer reaches our hook. UCX, and with it MPI libraries,
+ * overwrites the beginning of mmap() with a jump to its own function, which makes the system call.
+ * The kernel then maps the descriptor that stands for the device: it has the doorbell page, but no
+ * memory for rings.
  */
 #include "client.h"
 
@@ -11,43 +11,43 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-static char question; /* its address is what makes the call a question */
+static char probe; /* its address tells our own call of mmap() from the program's */
 static atomic_bool bypassed;
 /*
- * Volatile, because glibc declares mmap() a leaf: gcc takes it that the call changes nothing in
- * this file. Initial-exec, because __tls_get_addr would make the library need the loader by name
+ * Volatile, because glibc declares mmap() a leaf: gcc assumes that the call changes nothing in this
+ * file. Initial-exec, because __tls_get_addr would make the library need the loader by name
  * (elf/early.c).
  */
-static __thread volatile bool answered __attribute__((tls_model("initial-exec")));
+static __thread volatile bool seen __attribute__((tls_model("initial-exec")));
 
-bool bypass_question(const void *address, size_t length, int fd)
+bool bypass_is_probe(const void *address, size_t length, int fd)
 {
-	if (address != &question || length || fd != -1)
+	if (address != &probe || length || fd != -1)
 		return false;
-	answered = true;
+	seen = true;
 	errno = EINVAL;
 	return true;
 }
 
-/* As a program calls it. If it does not come to us, the kernel refuses the empty range. */
-static bool comes_to_us(void)
+/* Calls mmap() as a program does. If that does not reach us, the kernel refuses the length 0. */
+static bool mmap_reaches_us(void)
 {
 	int saved = errno;
 
-	answered = false;
-	mmap(&question, 0, PROT_NONE, MAP_PRIVATE, -1, 0);
+	seen = false;
+	mmap(&probe, 0, PROT_NONE, MAP_PRIVATE, -1, 0);
 	errno = saved;
-	return answered;
+	return seen;
 }
 
-bool bypass_none(void)
+bool bypass_detect(void)
 {
 	if (atomic_load_explicit(&bypassed, memory_order_relaxed))
-		return false;
-	if (comes_to_us())
 		return true;
+	if (mmap_reaches_us())
+		return false;
 	atomic_store(&bypassed, true);
 	arena_enable(false);
-	place_map_rings(false);
-	return false;
+	environment_map_rings(false);
+	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the preload's parts know of each other: hooks above, devices and arena below. */
+/* What the files of the preload offer each other, a section for each file. */
 #ifndef SOFTHCA_CLIENT_H
 #define SOFTHCA_CLIENT_H
 
@@ -67,8 +67,8 @@ const struct real_calls *real(void);
 /* A function of libibverbs, which the program may have loaded by dlopen(); NULL if it has none. */
 void *real_verb(const char *name);
 
-/* Whether this code address is in a library of that name. */
-bool real_calls_from(const void *caller, const char *library);
+/* Whether this code address is in a library whose path contains @library. */
+bool is_called_from(const void *caller, const char *library);
 
 /*
  * Copies own memory that may not be mapped. Uses gettid(), because after pthread_exit() in main()
@@ -96,21 +96,23 @@ const char *place_redirect(const char *path, char *buffer, size_t size);
 /* N of /dev/infiniband/uverbsN, or -1. */
 int place_uverbs(const char *path);
 
-/* True for the connection manager's device. */
+/* True for /dev/infiniband/rdma_cm. */
 bool place_is_cm(const char *path);
 
 /* A file of device @index that all programs share, opened for reading; -1 with errno. */
 int place_open_device(unsigned int index);
 
-/* Have libmlx5 map its rings from the device, or not. */
-void place_map_rings(bool map);
-
 /* True for the directory in which libibverbs looks for devices. */
 bool place_is_device_list(const char *path);
 
+/* ---- the program's environment (environment.c) ---- */
+
+/* Have libmlx5 map its rings from the device, or not. */
+void environment_map_rings(bool map);
+
 /* ---- devices in the order of their numbers (order.c) ---- */
 
-/* @dir is that directory, just opened. */
+/* @dir is the directory of devices, just opened. */
 void order_opened(DIR *dir);
 /* Its next entry or NULL, as either function has it; *ours = false for any other directory. */
 struct dirent *order_next(DIR *dir, bool *ours);
@@ -124,10 +126,10 @@ struct dev;
 /* Opens uverbs@index. File descriptor, or -1 with errno. */
 int dev_open(unsigned int index, int flags);
 
-/* The same of the connection manager. */
+/* Opens the connection manager's device likewise. */
 int dev_open_cm(int flags);
 
-/* Whether @fd is one of these two: a memfd or a socket, to be taken for a character device. */
+/* Whether @fd stands for one of these devices. */
 bool dev_is(int fd);
 
 /* The context behind @fd with a reference, or NULL for every other file. */
@@ -140,17 +142,17 @@ void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off64_t offs
 int dev_close(struct dev *dev, int fd);
 int dev_flock(struct dev *dev, int fd, int operation);
 
-/* True while this process has a context open. */
+/* True while this process has any of them open. */
 bool dev_any(void);
 
 /* If the connection of the context behind @fd has ended, polling its CQs fails from now on. */
 void dev_died(int fd);
 
-/* How the CQs of such a context were polled. */
+/* The provider's poll_cq(), which cqs_fail() replaced in such a context; else NULL. */
 struct ibv_cq;
 struct ibv_wc;
 typedef int poll_cq_fn(struct ibv_cq *cq, int count, struct ibv_wc *wc);
-poll_cq_fn *dev_poll(int fd);
+poll_cq_fn *dev_provider_poll(int fd);
 
 /* ---- the completion queues of a context (cqs.c) ---- */
 
@@ -175,17 +177,17 @@ void death_forget(int sock);
 void death_tell(void);
 void death_forked(void);
 
-/* ---- programs that map memory without us (bypass.c) ---- */
+/* ---- programs whose mmap() is not our hook (bypass.c) ---- */
 
-/* True while the program's mmap() comes to us. Otherwise the arena holds no more rings. */
-bool bypass_none(void);
+/* True once the program's mmap() bypasses our hook. From then on the arena gets no more rings. */
+bool bypass_detect(void);
 
-/* True for the call by which bypass_none() finds that out. */
-bool bypass_question(const void *address, size_t length, int fd);
+/* True for the call of mmap() by which bypass_detect() finds that out. */
+bool bypass_is_probe(const void *address, size_t length, int fd);
 
 /* ---- the program's host (host.c) ---- */
 
-/* The adapter that SOFTHCA_HOST names, or SOFTHCA_EVERY_HOST. 0, or -EINVAL, explained. */
+/* The adapter that SOFTHCA_HOST names, or SOFTHCA_EVERY_HOST. 0, or -EINVAL after a message. */
 int host_index(uint32_t *host);
 
 /* False for an entry of the directory of devices that is another host's. */
@@ -196,7 +198,7 @@ void host_by_rank(void);
 
 /* ---- the socket by which rdma(8) asks the kernel (netlink.c) ---- */
 
-/* What stands for one, or -1 with errno. */
+/* A descriptor that stands for one, or -1 with errno. */
 int netlink_open(int type);
 bool netlink_is(int fd);
 void netlink_closed(int fd);
@@ -205,7 +207,7 @@ ssize_t netlink_send(int fd, const void *request, size_t length);
 ssize_t netlink_receive(int fd, struct msghdr *msg, int flags);
 int netlink_name(struct sockaddr *name, socklen_t *size);
 
-/* ---- messages on a context's socket (dev.c) ---- */
+/* ---- connections to the daemon (daemon.c) ---- */
 
 /* Connected socket, or -errno. */
 int daemon_connect(const char *directory);

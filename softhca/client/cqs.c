@@ -10,7 +10,7 @@
 
 struct cq_entry {
 	uint32_t handle;
-	uint64_t cq; /* struct ibv_cq * of the program, if it told the truth */
+	uint64_t cq; /* struct ibv_cq * of the program, not checked yet */
 };
 
 /* Pointers from the program are checked before they are used. */
@@ -66,7 +66,7 @@ void cqs_note(struct cqs *cqs, const void *command)
 /* What was completed before the end is still handed out. */
 static int poll_dead(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 {
-	poll_cq_fn *poll = dev_poll(cq->context->cmd_fd);
+	poll_cq_fn *poll = dev_provider_poll(cq->context->cmd_fd);
 	int got = poll ? poll(cq, count, wc) : 0;
 
 	if (got > 0)

@@ -12,7 +12,7 @@
 #define STACK (64u << 10)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int ends = -1; /* epoll of the connections; -1 = no thread */
+static int ends = -1; /* epoll of the connections' ends; -1 = no thread */
 static unsigned int watched; /* connections in it */
 static atomic_bool said;
 
@@ -26,21 +26,21 @@ void death_tell(void)
 		return;
 }
 
-/* The program may have closed the epoll: then it is over, too. */
-static bool is_over(bool failed)
+/* True if the thread must end: no connection is left, or the program has closed the epoll. */
+static bool end_if_unused(bool failed)
 {
-	bool over;
+	bool unused;
 
 	pthread_mutex_lock(&lock);
-	over = failed || !watched;
-	if (over) {
+	unused = failed || !watched;
+	if (unused) {
 		if (!failed)
 			real()->close(ends);
 		ends = -1;
 		watched = 0;
 	}
 	pthread_mutex_unlock(&lock);
-	return over;
+	return unused;
 }
 
 static void *wait_for_ends(void *epoll)
@@ -55,7 +55,7 @@ static void *wait_for_ends(void *epoll)
 		failed = ended < 0 && errno != EINTR;
 		if (ended == 1)
 			dev_died(event.data.fd);
-	} while (!own_thread_is_alone() && !is_over(failed));
+	} while (!own_thread_is_alone() && !end_if_unused(failed));
 	return NULL;
 }
 

@@ -2,16 +2,12 @@
 /* Opened contexts: which descriptors are uverbs files, until the close or the daemon's death. */
 #include "dev.h"
 
-#include <softhca/message.h>
-#include <softhca/proto.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -33,10 +29,10 @@ static void close_files(struct dev *dev)
 {
 	close_fd(dev->sock);
 	close_fd(dev->uar);
-	close_fd(atomic_exchange(&dev->lock, -1));
+	close_fd(atomic_exchange(&dev->flock_file, -1));
 }
 
-/* ---- fork: what the child inherits is the parent's and must neither be used nor hurt ---- */
+/* ---- fork: the child uses nothing that it inherits, and the parent keeps all ---- */
 
 static void child_after_fork(void)
 {
@@ -114,7 +110,7 @@ static void dev_free(struct dev *dev)
 {
 	if (dev->pid != LOST)
 		close_files(dev);
-	pthread_mutex_destroy(&dev->command);
+	pthread_mutex_destroy(&dev->command_lock);
 	cqs_free(&dev->cqs);
 	free(dev);
 }
@@ -139,83 +135,6 @@ bool dev_any(void)
 
 /* ---- open ---- */
 
-/* Yama's ptrace_scope 1 lets only ancestors, and those it admits, read a process. */
-static void admit_daemon(int sock)
-{
-#ifdef PR_SET_PTRACER
-	struct ucred peer;
-	socklen_t length = sizeof(peer);
-
-	if (!getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &length))
-		prctl(PR_SET_PTRACER, (unsigned long)peer.pid, 0, 0, 0);
-#endif
-}
-
-static const uint32_t probe = SOFTHCA_MAGIC;
-
-/* Printed once: errno alone does not tell why a device that is listed cannot be opened. */
-static void explain(int err)
-{
-	static atomic_bool said;
-
-	if ((err != -EACCES && err != -EOVERFLOW && err != -ENODEV) || atomic_exchange(&said, true))
-		return;
-	if (err == -ENODEV)
-		fprintf(stderr,
-			"softhca: the daemon in %s has ended without a word; 'softhca start' starts another one\n",
-			place_dir());
-	else if (err == -EACCES)
-		fputs("softhca: the daemon may not read this process' memory; see /proc/sys/kernel/yama/ptrace_scope, and "
-		      "whether the process gave up being dumpable\n",
-		      stderr);
-	else
-		fputs("softhca: a daemon of 32 bits cannot serve a 64-bit program; start the softhca command of 64 bits, which "
-		      "serves both\n",
-		      stderr);
-}
-
-static int greet(struct dev *dev)
-{
-	struct arena_info arena = dev->cm || !bypass_none() ? (struct arena_info){ .fd = -1 }
-							    : arena_info();
-	struct softhca_hello hello = {
-		.magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION,
-		.kind = dev->cm ? SOFTHCA_CM : SOFTHCA_CONTEXT,
-		.device = dev->index,
-		.arena_base = arena.base, .arena_size = arena.size,
-		.probe = (uint64_t)(uintptr_t)&probe,
-	};
-	struct softhca_welcome welcome = { 0 };
-	int err = message_send(dev->sock, &hello, sizeof(hello), arena.fd, 0);
-
-	if (!err)
-		err = daemon_receive(dev->sock, &welcome, sizeof(welcome), &dev->uar);
-	if (!err)
-		err = welcome.status;
-	/* The daemon itself says ENODEV about an adapter that it does not have. */
-	if (err != -ENODEV)
-		explain(err);
-	if (!err && dev->uar < 0)
-		err = -EIO;
-	if (!err && !dev->cm)
-		arena_enable(welcome.arena);
-	dev->mmap_commands = welcome.mmap_commands;
-	return err;
-}
-
-static int connect_dev(struct dev *dev)
-{
-	dev->sock = daemon_connect(place_dir());
-	if (dev->sock == -ENOENT || dev->sock == -ECONNREFUSED) {
-		explain(-ENODEV);
-		return -ENODEV;
-	}
-	if (dev->sock < 0)
-		return dev->sock;
-	admit_daemon(dev->sock);
-	return greet(dev);
-}
-
 static struct dev *dev_new(void)
 {
 	struct dev *dev = calloc(1, sizeof(*dev));
@@ -224,14 +143,14 @@ static struct dev *dev_new(void)
 		return NULL;
 	dev->pid = getpid();
 	dev->sock = dev->uar = -1;
-	atomic_init(&dev->lock, -1);
+	atomic_init(&dev->flock_file, -1);
 	dev->references = 1;
-	pthread_mutex_init(&dev->command, NULL);
+	pthread_mutex_init(&dev->command_lock, NULL);
 	return dev;
 }
 
-/* The doorbell page's memfd, for programs that map it by a system call (bypass.c). */
-static int stand_in(struct dev *dev, int flags)
+/* The descriptor that the program gets: it can map the doorbell page by it (bypass.c). */
+static int open_stand_in(struct dev *dev, int flags)
 {
 	int fd;
 
@@ -244,7 +163,7 @@ static int stand_in(struct dev *dev, int flags)
 
 static int enter_table(struct dev *dev, int flags)
 {
-	int fd = stand_in(dev, flags);
+	int fd = open_stand_in(dev, flags);
 
 	if (fd < 0)
 		return -errno;
@@ -262,7 +181,7 @@ static int enter_table(struct dev *dev, int flags)
 	return fd;
 }
 
-static int open_kind(bool cm, unsigned int index, int flags)
+static int open_dev(bool cm, unsigned int index, int flags)
 {
 	struct dev *dev = dev_new();
 	int fd;
@@ -274,7 +193,7 @@ static int open_kind(bool cm, unsigned int index, int flags)
 	dev->cm = cm;
 	dev->index = index;
 	pthread_once(&fork_once, watch_forks);
-	fd = connect_dev(dev);
+	fd = daemon_open(dev);
 	if (!fd)
 		fd = enter_table(dev, flags);
 	if (fd >= 0) {
@@ -288,7 +207,7 @@ static int open_kind(bool cm, unsigned int index, int flags)
 
 int dev_open(unsigned int index, int flags)
 {
-	return open_kind(false, index, flags);
+	return open_dev(false, index, flags);
 }
 
 int dev_open_cm(int flags)
@@ -297,7 +216,7 @@ int dev_open_cm(int flags)
 	int err = host_index(&host);
 
 	if (!err)
-		return open_kind(true, host, flags);
+		return open_dev(true, host, flags);
 	errno = -err;
 	return -1;
 }
@@ -313,8 +232,8 @@ bool dev_is(int fd)
 
 /* ---- close ---- */
 
-/* True when another thread is in a system call on this file of the connection manager. */
-static bool waited_for(const struct dev *dev)
+/* True if another thread is in a system call on this file of the connection manager. */
+static bool another_thread_waits(const struct dev *dev)
 {
 	bool others;
 
@@ -324,8 +243,8 @@ static bool waited_for(const struct dev *dev)
 	return others;
 }
 
-/* Waits for the daemon's end of the socket: then nothing arrives in memory any more. */
-static void say_goodbye(struct dev *dev)
+/* Waits until the daemon has closed the socket: then it writes no more into this process. */
+static void end_connection(struct dev *dev)
 {
 	int saved = errno;
 	ssize_t got;
@@ -333,19 +252,19 @@ static void say_goodbye(struct dev *dev)
 	int cancel;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	pthread_mutex_lock(&dev->command);
+	pthread_mutex_lock(&dev->command_lock);
 	atomic_store(&dev->closing, true);
 	shutdown(dev->sock, SHUT_WR);
 	do {
 		errno = 0;
 		got = recv(dev->sock, &byte, sizeof(byte), 0);
 	} while (got > 0 || errno == EINTR);
-	pthread_mutex_unlock(&dev->command);
+	pthread_mutex_unlock(&dev->command_lock);
 	pthread_setcancelstate(cancel, NULL);
 	errno = saved;
 }
 
-/* A thread that writes meanwhile finds the context, or no file. close() can be cancelled. */
+/* Under the lock, a thread that writes meanwhile finds either the context or no file. */
 static int leave_table(struct dev *dev, int fd)
 {
 	int result, cancel;
@@ -373,8 +292,8 @@ int dev_close(struct dev *dev, int fd)
 		atomic_fetch_sub(&opened, 1);
 		/* A thread that waits for an event goes on waiting, as in the kernel. */
 		death_forget(dev->sock);
-		if (!waited_for(dev))
-			say_goodbye(dev);
+		if (!another_thread_waits(dev))
+			end_connection(dev);
 	}
 	return leave_table(dev, fd);
 }
@@ -394,18 +313,18 @@ void dev_died(int fd)
 
 	if (!dev)
 		return;
-	/* Or the number is already that of another context. */
+	/* The number may already be that of another context. */
 	if (hung_up(dev)) {
 		death_forget(dev->sock);
 		death_tell();
-		pthread_mutex_lock(&dev->command);
+		pthread_mutex_lock(&dev->command_lock);
 		cqs_fail(&dev->cqs, fd);
-		pthread_mutex_unlock(&dev->command);
+		pthread_mutex_unlock(&dev->command_lock);
 	}
 	dev_put(dev);
 }
 
-poll_cq_fn *dev_poll(int fd)
+poll_cq_fn *dev_provider_poll(int fd)
 {
 	struct dev *dev = dev_get(fd);
 	poll_cq_fn *poll = NULL;
@@ -415,36 +334,4 @@ poll_cq_fn *dev_poll(int fd)
 	poll = dev->cqs.poll;
 	dev_put(dev);
 	return poll;
-}
-
-/* ---- messages on a context's socket ---- */
-
-/* A high number: some programs count on low ones, or close all descriptors up to a small number. */
-#define HIGH_FD 700
-
-int fd_move_high(int fd)
-{
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
-
-	if (high < 0)
-		return fd;
-	real()->close(fd);
-	return high;
-}
-
-int daemon_connect(const char *directory)
-{
-	int sock = message_connect(directory, 0);
-
-	return sock < 0 ? sock : fd_move_high(sock);
-}
-
-int daemon_receive(int sock, void *data, size_t length, int *fd)
-{
-	ssize_t got = message_receive(sock, data, length, fd, 0);
-
-	if (got < 0)
-		return (int)got;
-	/* The end of the connection means that the daemon has ended. */
-	return (size_t)got == length ? 0 : -EIO;
 }

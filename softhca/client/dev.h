@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What an opened context is, for the files that serve system calls on it. */
+/* An opened context, for the files that open, serve and close it. */
 #ifndef SOFTHCA_CLIENT_DEV_H
 #define SOFTHCA_CLIENT_DEV_H
 
@@ -9,23 +9,26 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 
+#define LOST ((pid_t)-1)
+
 struct dev {
 	pid_t pid; /* that opened it; LOST in a forked child, and when the number was reused */
-	struct stat file; /* that stands for it; the program may use the number for another one */
+	struct stat file; /* as fstat() had it at the open: tells whether the number was reused */
 	int sock;
-	bool cm;
-	bool mmap_commands;
-	/* memfd of the doorbell page; of the connection manager readable while events wait */
+	bool cm;	    /* the connection manager, not uverbs */
+	bool mmap_commands; /* an offset of mmap() has a command above its page index */
+	/* memfd of the doorbell page; of the connection manager a socket, readable for events */
 	int uar;
 	unsigned int index;
 	/* a file that all contexts of the device share, for flock(); -1 = not needed yet */
-	atomic_int lock;
+	atomic_int flock_file;
 	unsigned int references;
 	struct cqs cqs;
-	pthread_mutex_t command; /* one command at a time per context */
-	atomic_bool closing; /* written under it: no command follows */
+	pthread_mutex_t command_lock; /* one command at a time per context */
+	atomic_bool closing; /* written under command_lock: no command follows */
 };
 
-#define LOST ((pid_t)-1)
+/* Connects a new context to the daemon: its sock, uar and mmap_commands. 0 or -errno. */
+int daemon_open(struct dev *dev);
 
 #endif

@@ -18,7 +18,7 @@
 
 static int lock_file(struct dev *dev)
 {
-	int fd = atomic_load(&dev->lock);
+	int fd = atomic_load(&dev->flock_file);
 	int mine;
 
 	if (fd >= 0)
@@ -27,7 +27,7 @@ static int lock_file(struct dev *dev)
 	if (mine < 0)
 		return -1;
 	mine = fd_move_high(mine);
-	if (atomic_compare_exchange_strong(&dev->lock, &fd, mine))
+	if (atomic_compare_exchange_strong(&dev->flock_file, &fd, mine))
 		return mine;
 	real()->close(mine);
 	return fd;
@@ -86,7 +86,7 @@ static int named_fd_cm(const void *data, size_t length)
 
 /* ---- write, mmap ---- */
 
-static int command(struct dev *dev, const void *data, size_t length)
+static int exchange(struct dev *dev, const void *data, size_t length)
 {
 	struct softhca_reply reply;
 	int fd;
@@ -95,7 +95,7 @@ static int command(struct dev *dev, const void *data, size_t length)
 
 	if (!err)
 		err = daemon_receive(dev->sock, &reply, sizeof(reply), &fd);
-	/* The daemon closed the connection: to the program the device has gone. */
+	/* If the daemon has ended, the device has gone for the program. */
 	if (err)
 		return err == -EPIPE || err == -ECONNRESET ? -EIO : err;
 	if (fd >= 0) {
@@ -107,8 +107,8 @@ static int command(struct dev *dev, const void *data, size_t length)
 	return reply.status;
 }
 
-/* Another thread has begun to close the file. */
-static int closing(const struct dev *dev, const void *data)
+/* What a command returns if another thread has begun to close the file. */
+static int closing_error(const struct dev *dev, const void *data)
 {
 	const struct rdma_ucm_cmd_hdr *header = data;
 
@@ -116,34 +116,34 @@ static int closing(const struct dev *dev, const void *data)
 }
 
 /* If a thread ended between a command and its answer, the next command would read that answer. */
-static int one_command(struct dev *dev, const void *data, size_t length)
+static int locked_command(struct dev *dev, const void *data, size_t length)
 {
 	int err, cancel;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	pthread_mutex_lock(&dev->command);
-	err = atomic_load(&dev->closing) ? closing(dev, data) : command(dev, data, length);
+	pthread_mutex_lock(&dev->command_lock);
+	err = atomic_load(&dev->closing) ? closing_error(dev, data) : exchange(dev, data, length);
 	if (!err && !dev->cm)
 		cqs_note(&dev->cqs, data);
-	pthread_mutex_unlock(&dev->command);
+	pthread_mutex_unlock(&dev->command_lock);
 	pthread_setcancelstate(cancel, NULL);
 	return err;
 }
 
-static void put_cancelled(void *dev)
+static void put_when_cancelled(void *dev)
 {
 	dev_put(dev);
 }
 
 /* As in the kernel, where a thread that asked just before the close goes on waiting. */
-static int wait_in_vain(void)
+static int wait_for_ever(void)
 {
 	pause();
 	return -EINTR;
 }
 
 /* recv() and not poll(): as the kernel's write() it goes on after a signal with SA_RESTART. */
-static int cm_wait(int fd)
+static int wait_readable(int fd)
 {
 	char byte;
 	ssize_t got = recv(fd, &byte, 1, MSG_PEEK);
@@ -159,11 +159,11 @@ static int wait_for_event(struct dev *dev)
 {
 	int err;
 
-	pthread_cleanup_push(put_cancelled, dev);
-	err = atomic_load(&dev->closing) ? 0 : cm_wait(dev->uar);
+	pthread_cleanup_push(put_when_cancelled, dev);
+	err = atomic_load(&dev->closing) ? 0 : wait_readable(dev->uar);
 	/* A close() in another thread may have ended the wait. */
 	if (atomic_load(&dev->closing))
-		err = wait_in_vain();
+		err = wait_for_ever();
 	pthread_cleanup_pop(0);
 	return err;
 }
@@ -174,7 +174,7 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 	int saved = errno;
 	int err;
 
-	/* Before the lock is taken: that of an inherited context may never be released. */
+	/* Before the lock is taken: in a forked child it may be held for ever. */
 	if (dev->pid != getpid()) {
 		errno = EIO;
 		return -1;
@@ -183,10 +183,10 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 		errno = EINVAL;
 		return -1;
 	}
-	bypass_none();
+	bypass_detect();
 	err = peek(copy, data, length) ? 0 : -EFAULT;
 	while (!err) {
-		err = one_command(dev, copy, length);
+		err = locked_command(dev, copy, length);
 		if (err != -EAGAIN || !dev->cm)
 			break;
 		err = wait_for_event(dev);

@@ -15,7 +15,7 @@
 
 #define HOOK __attribute__((visibility("default")))
 
-/* The path as it is in the emulated machine; it lives as long as the block around. */
+/* The path as it is in the emulated machine; valid in the enclosing block. */
 #define REDIRECTED(path) place_redirect(path, (char[512]){ 0 }, 512)
 
 /* AddressSanitizer refuses to start with another library before its own, unless told not to. */
@@ -117,7 +117,7 @@ static void *hooked_mmap(void *address, size_t length, int prot, int flags, int 
 	struct dev *dev;
 	void *result;
 
-	if (bypass_question(address, length, fd))
+	if (bypass_is_probe(address, length, fd))
 		return MAP_FAILED;
 	dev = dev_get(fd);
 	if (dev) {
@@ -127,7 +127,7 @@ static void *hooked_mmap(void *address, size_t length, int prot, int flags, int 
 	}
 	/* libmlx4 asks for anonymous memory for exactly two things: rings and doorbell records. */
 	if (!address && flags == (MAP_PRIVATE | MAP_ANONYMOUS) &&
-	    prot == (PROT_READ | PROT_WRITE) && dev_any() && real_calls_from(caller, "libmlx4")) {
+	    prot == (PROT_READ | PROT_WRITE) && dev_any() && is_called_from(caller, "libmlx4")) {
 		result = arena_alloc(length);
 		if (result)
 			return result;
@@ -232,28 +232,26 @@ HOOK int chdir(const char *path)
 	return real()->chdir(REDIRECTED(path));
 }
 
-/* libibumad: the C library's own opendir() is called within, where no hook is. */
+/* libibumad calls it. Inside, the C library calls its own opendir(), which no hook sees. */
 HOOK int scandir(const char *path, struct dirent ***names, int (*filter)(const struct dirent *),
 		 int (*compare)(const struct dirent **, const struct dirent **))
 {
-	return real()->scandir(REDIRECTED(path), names, filter,
-			       compare);
+	return real()->scandir(REDIRECTED(path), names, filter, compare);
 }
 
 HOOK int scandir64(const char *path, struct dirent64 ***names,
 		   int (*filter)(const struct dirent64 *),
 		   int (*compare)(const struct dirent64 **, const struct dirent64 **))
 {
-	return real()->scandir64(REDIRECTED(path), names, filter,
-				 compare);
+	return real()->scandir64(REDIRECTED(path), names, filter, compare);
 }
 
 HOOK DIR *opendir(const char *path)
 {
-	const char *place = REDIRECTED(path);
-	DIR *dir = real()->opendir(place);
+	const char *redirected = REDIRECTED(path);
+	DIR *dir = real()->opendir(redirected);
 
-	if (dir && place_is_device_list(place))
+	if (dir && place_is_device_list(redirected))
 		order_opened(dir);
 	return dir;
 }
@@ -291,7 +289,7 @@ HOOK int socket(int domain, int type, int protocol)
 		return real()->socket(domain, type, protocol);
 	}
 	/* Without netlink libibverbs looks into sysfs, which has all that it needs. */
-	if (!real_calls_from(__builtin_return_address(0), "libnl-"))
+	if (!is_called_from(__builtin_return_address(0), "libnl-"))
 		return netlink_open(type);
 	errno = EPROTONOSUPPORT;
 	return -1;

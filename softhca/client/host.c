@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The program's host, which is an adapter: by SOFTHCA_HOST, or by the rank in an MPI job. */
+/* The program's host, an adapter that SOFTHCA_HOST names, or that the rank in an MPI job gives. */
 #include "client.h"
 
+#include <softhca/dir.h>
 #include <softhca/proto.h>
 
 #include <errno.h>
@@ -11,6 +12,8 @@
 #include <string.h>
 
 #define MAX_INDEX 255 /* of an adapter */
+#define NAME_SIZE 64  /* of an adapter */
+#define FIRST_ADAPTER SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs0/ibdev"
 
 /* The name of the first adapter, or "" when there is none. */
 static void first_adapter(char *name, size_t size)
@@ -19,10 +22,7 @@ static void first_adapter(char *name, size_t size)
 	FILE *file = NULL;
 
 	name[0] = '\0';
-	if (place_dir() &&
-	    (size_t)snprintf(path, sizeof(path),
-			     "%s/" SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs0/ibdev",
-			     place_dir()) < sizeof(path))
+	if (place_dir() && !dir_join(path, sizeof(path), place_dir(), FIRST_ADAPTER))
 		file = real()->fopen(path, "re");
 	if (!file)
 		return;
@@ -32,10 +32,10 @@ static void first_adapter(char *name, size_t size)
 }
 
 /* The number at the end of @name, if what stands before it is the same as in @first; else -1. */
-static long number_of(const char *name, const char *first)
+static long adapter_number(const char *name, const char *first)
 {
-	const char *line = strrchr(first, '_');
-	size_t before = line ? (size_t)(line + 1 - first) : 0;
+	const char *underscore = strrchr(first, '_');
+	size_t before = underscore ? (size_t)(underscore + 1 - first) : 0;
 	char *end;
 	long index;
 
@@ -58,14 +58,14 @@ static void explain(const char *first, const char *name)
 int host_index(uint32_t *host)
 {
 	const char *name = getenv("SOFTHCA_HOST");
-	char first[64];
+	char first[NAME_SIZE];
 	long index;
 
 	*host = SOFTHCA_EVERY_HOST;
 	if (!name || !name[0])
 		return 0;
 	first_adapter(first, sizeof(first));
-	index = number_of(name, first);
+	index = adapter_number(name, first);
 	if (index >= 0) {
 		*host = (uint32_t)index;
 		return 0;
@@ -101,14 +101,14 @@ static const char *const rank_variables[] = {
 void host_by_rank(void)
 {
 	const char *hosts = getenv("SOFTHCA_HOSTS"), *rank = NULL;
-	char name[80];
+	char name[NAME_SIZE + 10]; /* room for any number */
 	long count = hosts ? strtol(hosts, NULL, 10) : 0;
 
 	for (size_t i = 0; !rank && i < sizeof(rank_variables) / sizeof(rank_variables[0]); i++)
 		rank = getenv(rank_variables[i]);
 	if (count < 1 || count > MAX_INDEX + 1 || !rank || getenv("SOFTHCA_HOST"))
 		return;
-	first_adapter(name, 64);
+	first_adapter(name, NAME_SIZE);
 	if (!strrchr(name, '_'))
 		return;
 	sprintf(strrchr(name, '_') + 1, "%u",

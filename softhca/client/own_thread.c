@@ -70,8 +70,8 @@ static bool all_others_ended(void)
  */
 bool own_thread_is_alone(void)
 {
-	char folder[1];
+	char directory[1];
 
-	return readlink("/proc/self/cwd", folder, sizeof(folder)) < 0 && errno == ENOENT &&
-	       all_others_ended();
+	return readlink("/proc/self/cwd", directory, sizeof(directory)) < 0 &&
+	       errno == ENOENT && all_others_ended();
 }

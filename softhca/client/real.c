@@ -80,7 +80,7 @@ void *real_verb(const char *name)
 	return verb;
 }
 
-bool real_calls_from(const void *caller, const char *library)
+bool is_called_from(const void *caller, const char *library)
 {
 	Dl_info info;
 

@@ -33,7 +33,6 @@ def shared(pid):
     return int(re.search(r"memfd:softhca-arena.*?^Rss: *(\d+)", maps, re.M | re.S).group(1))
 
 
-@pytest.mark.any_model
 @pytest.mark.parametrize("settings, expected", [(["--arena=on"], True), (["--arena=off"], False)])
 def test_rings_are_in_shared_memory(daemon, expected):
     with holding(daemon) as holder:

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Connections to the daemon, and the greeting on that of a context. */
+#include "dev.h"
+
+#include <softhca/dir.h>
+#include <softhca/message.h>
+#include <softhca/proto.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+/* A high number: some programs count on low ones, or close all descriptors up to a small number. */
+#define HIGH_FD 700
+
+int fd_move_high(int fd)
+{
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+
+	if (high < 0)
+		return fd;
+	real()->close(fd);
+	return high;
+}
+
+int daemon_connect(const char *directory)
+{
+	int sock = message_connect(directory, 0);
+
+	return sock < 0 ? sock : fd_move_high(sock);
+}
+
+int daemon_receive(int sock, void *data, size_t length, int *fd)
+{
+	ssize_t got = message_receive(sock, data, length, fd, 0);
+
+	if (got < 0)
+		return (int)got;
+	/* The end of the connection means that the daemon has ended. */
+	return (size_t)got == length ? 0 : -EIO;
+}
+
+/* ---- the greeting ---- */
+
+/* Yama's ptrace_scope 1 lets only ancestors, and those it admits, read a process. */
+static void admit_daemon(int sock)
+{
+#ifdef PR_SET_PTRACER
+	struct ucred peer;
+	socklen_t length = sizeof(peer);
+
+	if (!getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &length))
+		prctl(PR_SET_PTRACER, (unsigned long)peer.pid, 0, 0, 0);
+#endif
+}
+
+/* The daemon reads it to find out whether it may read this process. */
+static const uint32_t probe = SOFTHCA_MAGIC;
+
+/* errno alone does not tell why a device that is listed cannot be opened. */
+static void tell_once(const char *reason)
+{
+	static atomic_bool said;
+
+	if (!atomic_exchange(&said, true))
+		fprintf(stderr, "softhca: %s\n", reason);
+}
+
+static void explain_end(void)
+{
+	char reason[DIR_MAX + 100];
+
+	snprintf(reason, sizeof(reason),
+		 "the daemon in %s has ended without a word; 'softhca start' starts another one",
+		 place_dir());
+	tell_once(reason);
+}
+
+static void explain_refusal(int status)
+{
+	if (status == -EACCES)
+		tell_once("the daemon may not read this process' memory; see /proc/sys/kernel/yama/ptrace_scope, and "
+			  "whether the process gave up being dumpable");
+	else if (status == -EOVERFLOW)
+		tell_once("a daemon of 32 bits cannot serve a 64-bit program; start the softhca command of 64 bits, which "
+			  "serves both");
+}
+
+static int greet(struct dev *dev)
+{
+	struct arena_info arena = { .fd = -1 };
+	struct softhca_hello hello = {
+		.magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION,
+		.kind = dev->cm ? SOFTHCA_CM : SOFTHCA_CONTEXT,
+		.device = dev->index,
+		.probe = (uint64_t)(uintptr_t)&probe,
+	};
+	struct softhca_welcome welcome = { 0 };
+	int err;
+
+	if (!dev->cm && !bypass_detect())
+		arena = arena_info();
+	hello.arena_base = arena.base;
+	hello.arena_size = arena.size;
+	err = message_send(dev->sock, &hello, sizeof(hello), arena.fd, 0);
+	if (!err)
+		err = daemon_receive(dev->sock, &welcome, sizeof(welcome), &dev->uar);
+	if (!err)
+		err = welcome.status;
+	explain_refusal(err);
+	if (!err && dev->uar < 0)
+		err = -EIO;
+	if (!err && !dev->cm)
+		arena_enable(welcome.arena);
+	dev->mmap_commands = welcome.mmap_commands;
+	return err;
+}
+
+int daemon_open(struct dev *dev)
+{
+	dev->sock = daemon_connect(place_dir());
+	if (dev->sock == -ENOENT || dev->sock == -ECONNREFUSED) {
+		explain_end();
+		return -ENODEV;
+	}
+	if (dev->sock < 0)
+		return dev->sock;
+	admit_daemon(dev->sock);
+	return greet(dev);
+}
