@@ -10,8 +10,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    path: str    # of the file that is changed, in the source tree
-    tests: tuple # meson's names, of which one must fail; "NAME [EXPRESSION]": for pytest's -k
+    path: str    # of the file to change, in the source tree
+    tests: tuple # of which one must fail: "NAME" of meson, "NAME [EXPRESSION]" for pytest's -k
     title: str   # the wrong behaviour
     old: str     # occurs exactly once in the file
     new: str
@@ -33,7 +33,7 @@ def parse(text, where):
     """The rows of one file, without its comments and blank lines."""
     body = re.sub(r"^(#.*)?\n", "", text, flags=re.M)
     if left := ROW.sub("", body):
-        raise ValueError(f"{where}: this is no row: {left.splitlines()[0]}")
+        raise ValueError(f"{where}: this line belongs to no row: {left.splitlines()[0]}")
     return [
         Row(path, tuple(re.split(r"\s*;\s*", tests)), title, lines_of(old), lines_of(new))
         for path, tests, title, old, new in ROW.findall(body)
@@ -52,6 +52,6 @@ def mutated(row, text):
     count = text.count(row.old)
     if not row.old or count != 1 or row.old == row.new:
         raise ValueError(
-            f"{row.name}: its text occurs {count} times in the file; it must occur once, and change"
+            f"{row.name}: its text occurs {count} times in the file, not once, or it does not change"
         )
     return text.replace(row.old, row.new)

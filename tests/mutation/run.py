@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Breaks the code on purpose, one row of the table at a time, and counts how often the tests
+"""Breaks the code on purpose, one row of the table at a time, and counts the rows that the tests
 notice.
 
 usage: run.py [--list] [WORD...]
 
-Runs the rows whose path or title contains one of the words; without a word, all of them. It leaves
-the checkout alone: it copies all files but those that git ignores to build-mutation/, and builds
-there. The next run builds only what is different. Exit status: 0 when every row was noticed, 1 when
-one was not, 2 when the table is wrong or the unchanged copy does not build.
+Runs the rows whose path or title contains one of the words; without a word, all of them. It changes
+only a copy of the tree in build-mutation/, which has no files that git ignores. The next run
+compiles only what differs. A row that is not noticed is printed with the reason, at once and at the
+end. Exit status: 0 if every row was noticed, 1 if one was not, 2 if the table is wrong or the
+unchanged copy does not build.
 """
 
 import argparse
@@ -21,8 +22,8 @@ import time
 import rows
 
 ROOT = rows.HERE.parent.parent
-DIRECTORY = ROOT / "build-mutation"
-NOT_BUILT = 125  # of meson test
+WORK = ROOT / "build-mutation"
+NOT_BUILT = 125  # exit status of meson test
 MESON = "/usr/bin/meson" if os.path.exists("/usr/bin/meson") else "meson"
 
 
@@ -34,12 +35,13 @@ def git(*words):
 class Copy:
     """A copy of the checkout, with a build in it."""
 
-    tree = DIRECTORY / "tree"
-    build = DIRECTORY / "build"
-    temporary = DIRECTORY / "t"
+    tree = WORK / "tree"
+    build = WORK / "build"
+    temporary = WORK / "t"
 
     def refresh(self):
-        """Copies only files that differ, because a copied file is compiled again."""
+        """Makes the copy equal to the checkout. Copies only files that differ, because ninja
+        compiles a copied file again."""
         self.temporary.mkdir(parents=True, exist_ok=True)
         names = git("ls-files", "-co", "--exclude-standard").splitlines()
         wanted = {self.tree / name: ROOT / name for name in names if (ROOT / name).is_file()}
@@ -64,8 +66,8 @@ class Copy:
         return (self.tree / name).read_text()
 
     def run(self, test):
-        """Builds what a test of meson needs and runs it. It is given as in the table: "NAME", or
-        "NAME [EXPRESSION]" for pytest's -k."""
+        """Builds what the test needs and runs it. @test is as in the table: "NAME" of meson, or
+        "NAME [EXPRESSION]" for pytest's -k. Returns "passes", "fails" or "does not compile"."""
         name, _, expression = test.rstrip("]").partition(" [")
         options = "-x" + (f" -k '{expression}'" if expression else "")
         done = self._run([MESON, "test", "-C", self.build, name], options=options)
@@ -83,33 +85,36 @@ class Copy:
 
 
 def first_failing(copy, row):
-    """The first of the row's tests that does not pass, and "noticed" or "does not compile"; (None,
-    "NOT NOTICED") if all pass."""
+    """The first of the row's tests that does not pass on the mutated code, and its result; (None,
+    "passes") if all pass."""
     text = copy.read(row.path)
     copy.write(row.path, rows.mutated(row, text))
     try:
         for test in row.tests:
             result = copy.run(test)
             if result != "passes":
-                return test, "noticed" if result == "fails" else result
-        return None, "NOT NOTICED"
+                return test, result
+        return None, "passes"
     finally:
         copy.write(row.path, text)
 
 
 def outcome(copy, row, sound):
-    """Whether the row's tests notice the mutation. A test that fails anyway notices nothing, so
-    each is tried once without a mutation, see @sound."""
+    """"noticed", or why the row does not count as noticed. @sound: the tests that passed on the
+    unchanged code."""
     test, result = first_failing(copy, row)
-    if result == "noticed" and test not in sound:
-        if copy.run(test) != "passes":
-            return "its test fails anyway"
-        sound.add(test)
-    return result
+    if result == "passes":
+        return f"NOT NOTICED, all its tests pass ({'; '.join(row.tests)})"
+    if result == "does not compile":
+        return "NOT TESTED, the mutated code does not compile"
+    if test not in sound and copy.run(test) != "passes":
+        return f"NOT TESTED, the test fails on the unchanged code too ({test})"
+    sound.add(test)
+    return "noticed"
 
 
 def run(selected):
-    """Runs the rows; returns those that were not noticed."""
+    """Runs the rows. Returns a line for each that was not noticed."""
     copy, sound, missed = Copy(), set(), []
     copy.refresh()
     for row in selected:
@@ -120,7 +125,7 @@ def run(selected):
         result = outcome(copy, row, sound)
         print(f"{result}: {row.name} ({time.monotonic() - begin:.0f} s)", flush=True)
         if result != "noticed":
-            missed.append(row)
+            missed.append(f"{result}: {row.name}")
     return missed
 
 
@@ -139,7 +144,7 @@ def main():
         print("\n".join(row.name for row in selected))
         return 0
     missed = run(selected)
-    print("\n".join(["", *(f"not noticed: {row.name}" for row in missed)]))
+    print("\n".join(["", *missed]))
     print(f"{len(selected) - len(missed)} of {len(selected)} noticed")
     return 1 if missed else 0
 
