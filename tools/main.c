@@ -65,9 +65,9 @@ static int unknown_command(const char *name)
 		names[i] = commands[i]->name;
 	nearest = name ? nearest_name(name, names) : NULL;
 	if (name)
-		refuse(0, "there is no command '%s'", name);
+		say("there is no command '%s'", name);
 	else
-		refuse(0, "no command given");
+		say("no command given");
 	if (nearest)
 		advise("did you mean: xrc-compat %s", nearest);
 	advise("try: xrc-compat --help");

@@ -32,7 +32,10 @@ bool string_list_has(const struct string_list *list, const char *text);
 
 /* ---- messages, in which unprintable characters become '?' ---- */
 
-/* Prints "xrc-compat: MESSAGE" on standard error and returns @status. */
+/* Prints "xrc-compat: MESSAGE" on standard error. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same, and returns @status. */
 int refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Prints a second line under a refusal, with advice. */

@@ -20,6 +20,15 @@ static void print(const char *before, const char *format, va_list args)
 	free(line);
 }
 
+void say(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print("xrc-compat: ", format, args);
+	va_end(args);
+}
+
 int refuse(int status, const char *format, ...)
 {
 	va_list args;
@@ -41,7 +50,7 @@ void advise(const char *format, ...)
 
 int refuse_missing(const char *what, const struct string_list *places)
 {
-	refuse(0, "%s was not found; looked at:", what);
+	say("%s was not found; looked at:", what);
 	for (size_t i = 0; i < places->count; i++)
 		advise("%s", places->item[i]);
 	return TOOL_EXIT_REFUSED;

@@ -71,7 +71,7 @@ int advise_usage(const struct command *command)
 
 int refuse_program_missing(const struct command *command)
 {
-	refuse(0, "%s: no program given", command->name);
+	say("%s: no program given", command->name);
 	return advise_usage(command);
 }
 
@@ -100,7 +100,7 @@ static int print_help(const struct command *command)
 
 static int refuse_word(const struct command *command, const char *word, const char *why)
 {
-	refuse(0, "%s: %s: %s", command->name, word, why);
+	say("%s: %s: %s", command->name, word, why);
 	return advise_usage(command);
 }
 

@@ -78,10 +78,10 @@ FILE *output_open(const char *pattern, const char *what, const char **name)
 	if (fd >= 0)
 		file = fdopen(fd, "w");
 	if (!file) {
-		refuse(0, "cannot write the %s to %s: %s", what, pattern, strerror(errno));
+		say("cannot write the %s to %s: %s", what, pattern, strerror(errno));
 		return NULL;
 	}
 	if (*name != first)
-		refuse(0, "%s is there already; the %s goes to %s", first, what, *name);
+		say("%s is there already; the %s goes to %s", first, what, *name);
 	return file;
 }

@@ -78,7 +78,7 @@ static void say_why(const char *why, const char *library, const char *what)
 	const char *verbose = getenv("XRC_COMPAT_VERBOSE");
 
 	if (verbose && verbose[0] && strcmp(verbose, "0") != 0)
-		refuse(0, "%s %s %s", library, why, what);
+		say("%s %s %s", library, why, what);
 }
 
 static void add_libibverbs(const char *path, const struct closure *closure, bool wanted,
@@ -94,9 +94,9 @@ static void add_libibverbs(const char *path, const struct closure *closure, bool
 		return;
 	}
 	if (old)
-		refuse(0, "%s loads the old libibverbs %s, which finds no device here", path, old);
+		say("%s loads the old libibverbs %s, which finds no device here", path, old);
 	else
-		refuse(0, "--system-libibverbs: this system has no libibverbs.so.1 for %s", path);
+		say("--system-libibverbs: this system has no libibverbs.so.1 for %s", path);
 	advise("install the distribution's libibverbs (Debian: libibverbs1)%s",
 	       old ? ", which then takes its place" : "");
 }
@@ -114,7 +114,7 @@ static void add_needs(const char *path, int bits, const struct preload_wish *wis
 	closure_read(path, NULL, &closure);
 	same = closure.object[0].elf.bits == bits;
 	if (closure.unasked)
-		refuse(0, "%s: its libraries are not known: %s", path, closure.unasked);
+		say("%s: its libraries are not known: %s", path, closure.unasked);
 	for (size_t i = 0; i < closure.companion.count; i++) {
 		if (!same && !preload_for_both(closure.companion.item[i]))
 			continue;
@@ -131,8 +131,7 @@ static void add_companions(int bits, struct string_list *libraries)
 		const char *path = companion(*name, bits);
 
 		if (!path)
-			refuse(0, "--companions: %s was not found; install xrc-compat again",
-			       *name);
+			say("--companions: %s was not found; install xrc-compat again", *name);
 		else if (!is_preloaded(*name) && !string_list_has(libraries, path))
 			string_list_add(libraries, path);
 	}

@@ -207,7 +207,7 @@ static int visit(void *context, const struct regtab_view *view)
 		return 0;
 	}
 	if (!ps->is_json)
-		refuse(0, "%s", view->reason);
+		say("%s", view->reason);
 	if (!ps->refused)
 		begin_refused(ps);
 	json_open(&ps->json, NULL, '{');
@@ -300,7 +300,7 @@ static int choose_columns(struct ps *ps, const char *list)
 		while (i < COLUMNS && strcasecmp(columns[i].name, name) != 0)
 			i++;
 		if (i == COLUMNS) {
-			refuse(0, "ps: there is no column '%s'", name);
+			say("ps: there is no column '%s'", name);
 			advise("xrc-compat ps --help lists them");
 			return TOOL_EXIT_REFUSED;
 		}
@@ -366,7 +366,7 @@ static int collect(void *context, struct regtab_found *found, int err)
 		printf("kept %s: %s\n", found->path, found->reason);
 	} else {
 		fflush(stdout);
-		refuse(0, "left alone %s: %s", found->path, found->reason);
+		say("left alone %s: %s", found->path, found->reason);
 		left_alone = true;
 	}
 	return 0;

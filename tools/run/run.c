@@ -118,7 +118,7 @@ int launch_program(const struct launch *launch)
 	if (!fault)
 		fault = program_refuse(&program, &shim_elf);
 	if (fault) {
-		refuse(0, "%s", program.fault);
+		say("%s", program.fault);
 		if (program.advice)
 			advise("%s", program.advice);
 		return fault;
