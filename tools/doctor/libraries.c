@@ -29,11 +29,11 @@ static void examine_library(void)
 static void examine_libibverbs(void)
 {
 	const char *advice = "install the distribution's libibverbs (Debian: libibverbs1)";
-	char command[PATH_MAX], real[PATH_MAX];
-	const char *path = NULL;
+	const char *command = paths_self(), *path = NULL;
+	char real[PATH_MAX];
 	struct elf_info elf;
 
-	if (!paths_self(command, sizeof(command)))
+	if (command)
 		path = library_found("libibverbs.so.1", command, true);
 	if (!path)
 		found("libibverbs", FINDING_PROBLEM, advice, "libibverbs.so.1 is not installed");

@@ -23,8 +23,6 @@ struct question {
 	bool system_only;	/* without LD_LIBRARY_PATH */
 };
 
-static const struct question plain = { "", false };
-
 static int set_environment(const void *context)
 {
 	const struct question *question = context;
@@ -98,7 +96,7 @@ static const char *failure_of(int err, const struct elf_info *kind, struct closu
  * Adds the objects that the loader would map for @path, and the names that it does not find. Why it
  * would give up, or NULL.
  */
-static const char *ask(const char *path, const struct question *question, struct closure *closure,
+static const char *ask(const char *path, struct question question, struct closure *closure,
 		       struct string_list *missing)
 {
 	struct elf_info kind;
@@ -106,7 +104,7 @@ static const char *ask(const char *path, const struct question *question, struct
 	const char *failure = NULL;
 	char object[PATH_MAX];
 	char *const words[] = { (char *)loader, object, NULL };
-	const struct aside program = { words, set_environment, question, true };
+	const struct aside program = { words, set_environment, &question, true };
 	char *text, *rest, *line, *why;
 	int err;
 
@@ -137,10 +135,9 @@ static const char *ask(const char *path, const struct question *question, struct
 
 const char *library_found(const char *name, const char *object, bool system_only)
 {
-	const struct question question = { name, system_only };
 	struct closure closure = { 0 };
 
-	ask(object, &question, &closure, &closure.missing);
+	ask(object, (struct question){ name, system_only }, &closure, &closure.missing);
 	return closure_find(&closure, name);
 }
 
@@ -176,12 +173,12 @@ static void add_plugins_beside(struct string_list *plugins, const char *library)
  */
 static void read_plugin(const char *path, const char *plugin, struct closure *closure)
 {
-	const struct question with_plugin = { plugin, false };
 	bool preloadable = !strpbrk(plugin, ": $");
 	struct string_list missing = { 0 };
 
 	append(closure, plugin, plugin);
-	ask(preloadable ? path : plugin, preloadable ? &with_plugin : &plain, closure, &missing);
+	ask(preloadable ? path : plugin, (struct question){ preloadable ? plugin : "" }, closure,
+	    &missing);
 	if (closure->hangs)
 		closure->unasked = "the loader does not return from opening a plugin";
 	for (size_t i = 0; i < missing.count; i++) {
@@ -200,7 +197,7 @@ void closure_read(const char *path, const struct string_list *plugins, struct cl
 
 	memset(closure, 0, sizeof(*closure));
 	append(closure, path, path);
-	closure->failure = ask(path, &plain, closure, &closure->missing);
+	closure->failure = ask(path, (struct question){ "" }, closure, &closure->missing);
 	for (size_t i = 0; plugins && i < plugins->count; i++)
 		string_list_add(&all, plugins->item[i]);
 	/* If the loader hangs, each further question would take as long. */

@@ -5,10 +5,15 @@
 
 #include "tools/common/common.h"
 
+#include <sys/types.h>
+
 /* ---- regular files: opening a FIFO or a device could block for ever ---- */
 
 /* Opens a regular file for reading, and does not block on a FIFO. The descriptor, or -errno. */
 int regular_open(const char *path);
+
+/* Reads its first bytes, up to @size - 1, and ends them with 0. How many, or -1. */
+ssize_t regular_read(const char *path, char *text, size_t size);
 
 /* Whether the file contains the text. False when it cannot be read. */
 bool regular_has(const char *path, const char *text);

@@ -164,11 +164,11 @@ const char *libibverbs_for_tools(void)
 {
 	void *preloaded = dlopen(LIBIBVERBS, RTLD_LAZY | RTLD_NOLOAD);
 	const char *found;
-	char self[PATH_MAX];
+	const char *self = paths_self();
 
 	if (preloaded)
 		dlclose(preloaded);
-	if (preloaded || paths_self(self, sizeof(self)))
+	if (preloaded || !self)
 		return LIBIBVERBS;
 	found = library_found(LIBIBVERBS, self, false);
 	if (found && libibverbs_is_old(found))

@@ -4,33 +4,25 @@
 #include "portable/lib_folder.h"
 #include "tools/tools_config.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-int paths_self(char *path, size_t size)
+char *paths_self(void)
 {
-	ssize_t length = readlink("/proc/self/exe", path, size - 1);
-
-	if (length < 0)
-		return -errno;
-	path[length] = '\0';
-	return 0;
+	return realpath("/proc/self/exe", NULL);
 }
 
 /* The directory @levels above the running command's; "" when it cannot be known. */
 static const char *own_prefix(int levels)
 {
-	char path[PATH_MAX], *slash;
+	char *path = paths_self(), *slash;
 
-	if (paths_self(path, sizeof(path)))
-		return "";
-	for (; levels >= 0 && (slash = strrchr(path, '/')); levels--)
+	for (; path && levels >= 0 && (slash = strrchr(path, '/')); levels--)
 		*slash = '\0';
-	return copy_string(path);
+	return path ? path : "";
 }
 
 static bool readable_file(const char *path)

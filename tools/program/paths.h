@@ -40,7 +40,7 @@ const char *paths_preload_fault(const char *path, struct elf_info *elf);
 /* Where the registration tables are. */
 const char *paths_table_directory(void);
 
-/* Absolute path of the running command. 0 or -errno. */
-int paths_self(char *path, size_t size);
+/* Absolute path of the running command; NULL if it cannot be known. */
+char *paths_self(void);
 
 #endif

@@ -76,17 +76,11 @@ static int find_program(const char *name, char *path)
  */
 static bool follow_script(char *path)
 {
-	char line[MAX_INTERPRETER_LINE + 1] = "";
+	char line[MAX_INTERPRETER_LINE + 1];
 	size_t length;
-	int fd = regular_open(path);
-	ssize_t size;
 	char *start;
 
-	if (fd < 0)
-		return false;
-	size = read(fd, line, sizeof(line) - 1);
-	close(fd);
-	if (size < 3 || line[0] != '#' || line[1] != '!')
+	if (regular_read(path, line, sizeof(line)) < 0 || strncmp(line, "#!", 2) != 0)
 		return false;
 	start = line + 2 + strspn(line + 2, " \t");
 	length = strcspn(start, " \t\n");

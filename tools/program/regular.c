@@ -23,6 +23,19 @@ int regular_open(const char *path)
 	return -EACCES;
 }
 
+ssize_t regular_read(const char *path, char *text, size_t size)
+{
+	int fd = regular_open(path);
+	ssize_t used;
+
+	if (fd < 0)
+		return -1;
+	used = read(fd, text, size - 1);
+	close(fd);
+	text[used > 0 ? used : 0] = '\0';
+	return used;
+}
+
 bool regular_has_bytes(const char *path, size_t most, const void *bytes, size_t size)
 {
 	int fd = regular_open(path);

@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define MOST_BYTES 65536
+#define MOST_BYTES 65535
 #define SHELLS "sh|bash|dash|ksh|zsh"
 
 /*
@@ -116,30 +115,18 @@ static const char *in_script(char *script, const char *folder)
 	return found;
 }
 
-static bool read_script(const char *name, char *text)
-{
-	int fd = regular_open(name);
-	ssize_t size;
-
-	if (fd < 0)
-		return false;
-	size = read(fd, text, MOST_BYTES);
-	close(fd);
-	/* A longer script does more than start a program. */
-	if (size < 0 || size == MOST_BYTES)
-		return false;
-	text[size] = '\0';
-	return true;
-}
-
 /* @given: as an argument of a shell, which ignores the script's first line. */
 static const char *take_script(const char *name, bool given)
 {
-	static char text[MOST_BYTES];
+	static char text[MOST_BYTES + 1];
 	int length = (int)(basename(name) - name);
+	ssize_t size;
 
-	if ((!given && !strchr(name, '/')) || !read_script(name, text) ||
-	    (!given && strncmp(text, "#!", 2) != 0))
+	if (!given && !strchr(name, '/'))
+		return NULL;
+	size = regular_read(name, text, sizeof(text));
+	/* A longer script does more than start a program. */
+	if (size < 0 || size == MOST_BYTES || (!given && strncmp(text, "#!", 2) != 0))
 		return NULL;
 	return in_script(text, length ? format_string("%.*s", length > 1 ? length - 1 : 1, name)
 				      : ".");

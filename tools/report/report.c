@@ -22,13 +22,12 @@ static const char *option_word(const char *name, const char *value)
 static int run_report(char **words)
 {
 	struct string_list places = { 0 };
-	const char *script, *name;
-	char command[PATH_MAX];
+	const char *script, *name, *command = paths_self();
 	FILE *file;
 
 	(void)words;
 	script = paths_helper("report/xrc-compat-report", &places);
-	if (!script || paths_self(command, sizeof(command)))
+	if (!script || !command)
 		return refuse_missing("xrc-compat-report", &places);
 	file = output_open(output, "report", &name);
 	if (!file)

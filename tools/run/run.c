@@ -59,9 +59,9 @@ static int exec_under_softhca(const struct launch *launch)
 {
 	struct string_list places = { 0 };
 	const char *softhca = paths_softhca(&places);
-	char self[PATH_MAX];
+	const char *self = paths_self();
 
-	if (!softhca || paths_self(self, sizeof(self)))
+	if (!softhca || !self)
 		return refuse_missing("softhca, the emulated HCA,", &places);
 	execv(softhca, softhca_argv(softhca, self, launch));
 	return refuse(TOOL_EXIT_REFUSED, "%s: %s", softhca, strerror(errno));
