@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../twoway/receiver.h"
+#include "../xrc_qps/one_way/receiver.h"
 
 #define LIFETIME 60	/* seconds, also if the test dies */
 #define THEIRS 4096	/* offset of received bytes in our memory */

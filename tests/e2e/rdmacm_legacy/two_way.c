@@ -4,7 +4,7 @@
  * ends make an old XRC QP, get the other's number by rdma_cm, and send.
  */
 
-#include "../twoway/pair/pair.h"
+#include "../xrc_qps/two_way/pair.h"
 #undef ROW_BEFORE
 #undef ROW_AFTER
 #define ROW_BEFORE ground_lay

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../twoway/receiver.h"
+#include "../xrc_qps/one_way/receiver.h"
 
 #define MAX_QPS 64
 #define LIFETIME 300	/* seconds, also if the test dies */

@@ -12,7 +12,7 @@ sys.path[:0] = [
     str(HERE),
     str(TESTS / "chaos"),
     str(TESTS / "e2e" / "shim"),
-    str(TESTS / "e2e" / "twoway" / "pair"),
+    str(TESTS / "e2e" / "xrc_qps" / "two_way"),
     str(TESTS.parent / "softhca" / "tests" / "e2e"),
     str(TESTS)
 ]

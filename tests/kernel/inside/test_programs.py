@@ -29,7 +29,7 @@ def test_a_legacy_client_passes(build_root, tmp_path, client, mode):
 
 def two_way(xrc_compat, build_root, name, *words):
     """The lines of a program that prints one for each case and fails if one failed."""
-    done = run([xrc_compat, "run", "--", build_root / "tests" / "e2e" / "twoway" / name, *words],
+    done = run([xrc_compat, "run", "--", build_root / "tests" / "e2e" / "xrc_qps" / name, *words],
                env={"SOFTHCA_TEST_COMMAND": RAISE, "SOFTHCA_DIR": ""})
     lines = done.stdout.splitlines()
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
@@ -45,9 +45,9 @@ def test_a_two_way_exchange_passes(xrc_compat, build_root, dialect, options):
 
 @pytest.mark.parametrize("group", test_pair.ROWS)
 def test_the_two_way_rows_hold(xrc_compat, build_root, group):
-    assert len(two_way(xrc_compat, build_root, "twoway-pair", group)) == test_pair.ROWS[group]
+    assert len(two_way(xrc_compat, build_root, "two-way-pair", group)) == test_pair.ROWS[group]
 
 
 def test_two_way_qps_can_be_created_at_once(xrc_compat, build_root):
     """The driver numbers QPs in sequence, so both halves of a pair get neighbouring numbers."""
-    assert len(two_way(xrc_compat, build_root, "twoway-crowd")) == 1
+    assert len(two_way(xrc_compat, build_root, "two-way-crowd")) == 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How data moves between two emulated hosts. The two-way exchange (tests/e2e/twoway) has every
+ * How data moves between two emulated hosts. The two-way exchange (tests/e2e/xrc_qps) has every
  * operation.
  */
 #include <softhca/tests/e2e/pair.h>

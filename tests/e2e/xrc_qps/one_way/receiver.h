@@ -10,8 +10,8 @@
 #define ROW_BEFORE open_receiver
 #define ROW_AFTER close_receiver
 
-#include "end.h"
-#include "../row.h"
+#include "../end.h"
+#include "../../row.h"
 
 extern struct end end;
 extern int domain_fd;		/* of the file that names its domain */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../receiver.h"
+#include "receiver.h"
 
 #define INJECT_EVERY 500	/* jumps */
 

@@ -21,9 +21,9 @@ def test_exchange_between_hosts_without_the_arena(rows):
 
 @pytest.mark.parametrize("group", ROWS)
 def test_every_row_holds(rows, group):
-    rows(ROWS[group], "twoway-pair", group)
+    rows(ROWS[group], "two-way-pair", group)
 
 
 @pytest.mark.parametrize("group", ["state", "order"])
 def test_every_row_holds_on_a_kernel_that_removes_no_mask_bits(rows, group):
-    rows(ROWS[group], "twoway-pair", group, settings=["--strict=on"])
+    rows(ROWS[group], "two-way-pair", group, settings=["--strict=on"])

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "../../../thread_state.h"
-#include "../receiver.h"
+#include "receiver.h"
 
 /* The whole union: the QP number in the lower half and zeros in the upper one. */
 static uint64_t event_number(const struct ibv_async_event *event)

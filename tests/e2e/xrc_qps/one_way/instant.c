@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../receiver.h"
+#include "receiver.h"
 
 enum { RETURNS, WAITS, HAS_READ };
 static int after_read;

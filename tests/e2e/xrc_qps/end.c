@@ -347,7 +347,7 @@ void *join_thread(pthread_t thread)
 
 int shared_file(void)
 {
-	char path[] = "/tmp/twoway-XXXXXX";
+	char path[] = "/tmp/xrc-qps-XXXXXX";
 	int fd = mkstemp(path);
 
 	must(fd >= 0 && !unlink(path));

@@ -30,15 +30,15 @@ def qps_made(on_wire, program, trace):
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("name, words, want", [
-    ("twoway-kind-none", [], TWO_WAY),
-    ("twoway-kind-create", [], ONE_WAY),
-    ("twoway-kind-reg", [], ONE_WAY),
-    ("twoway-kind-none", ["plugin=libtwoway-plugin.so"], ONE_WAY),
-    ("twoway-kind-late", [], ONE_WAY),
-    ("twoway-kind-says", [], TWO_WAY),
-    ("twoway-kind-none", ["dlsym=ibv_reg_xrc_rcv_qp"], ONE_WAY),
-    ("twoway-kind-none", ["dlvsym=ibv_create_xrc_rcv_qp"], ONE_WAY),
-    ("twoway-kind-none",
+    ("kind-none", [], TWO_WAY),
+    ("kind-create", [], ONE_WAY),
+    ("kind-reg", [], ONE_WAY),
+    ("kind-none", ["plugin=libkind-plugin.so"], ONE_WAY),
+    ("kind-late", [], ONE_WAY),
+    ("kind-says", [], TWO_WAY),
+    ("kind-none", ["dlsym=ibv_reg_xrc_rcv_qp"], ONE_WAY),
+    ("kind-none", ["dlvsym=ibv_create_xrc_rcv_qp"], ONE_WAY),
+    ("kind-none",
      ["dlsym=ibv_open_xrc_domain", "dlsym=ibv_create_xrc_srq", "dlsym=ibv_create_qp"], TWO_WAY),
 ])
 def test_auto_chooses_by_the_functions_referred_to(qps_made, name, words, want):
@@ -47,10 +47,10 @@ def test_auto_chooses_by_the_functions_referred_to(qps_made, name, words, want):
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("name, setting, want", [
-    ("twoway-kind-none", "off", ONE_WAY),
-    ("twoway-kind-create", "on", TWO_WAY),
-    ("twoway-kind-create", "auto", ONE_WAY),
-    ("twoway-kind-none", "", TWO_WAY),
+    ("kind-none", "off", ONE_WAY),
+    ("kind-create", "on", TWO_WAY),
+    ("kind-create", "auto", ONE_WAY),
+    ("kind-none", "", TWO_WAY),
 ])
 def test_on_and_off_decide_and_an_empty_setting_is_auto(qps_made, name, setting, want):
     assert qps_made(name, setting=setting) == (want, [])
@@ -58,7 +58,7 @@ def test_on_and_off_decide_and_an_empty_setting_is_auto(qps_made, name, setting,
 
 @pytest.mark.any_model
 def test_an_unknown_setting_is_auto_and_is_reported_once(qps_made):
-    made, [complaint] = qps_made("twoway-kind-create", setting="nonsense")
+    made, [complaint] = qps_made("kind-create", setting="nonsense")
     assert made == ONE_WAY
     assert re.fullmatch(
         r"xrc-compat\[\d+\]: XRC_COMPAT_TWO_WAY=nonsense is none of auto, on, off: taken as auto",
@@ -67,15 +67,15 @@ def test_an_unknown_setting_is_auto_and_is_reported_once(qps_made):
 
 def test_one_free_qp_is_too_few_for_a_pair(on_wire):
     """A device with one free QP refuses an XRC QP; a device with two creates it."""
-    done = on_wire("twoway-kind-none", settings=["--max_qp=1"])
+    done = on_wire("kind-none", settings=["--max_qp=1"])
     assert "FAIL creates an XRC QP" in done.stdout and done.returncode == 1
-    done = on_wire("twoway-kind-none", settings=["--max_qp=2"])
+    done = on_wire("kind-none", settings=["--max_qp=2"])
     assert (done.returncode, done.stdout) == (0, "ok creates an XRC QP\n")
 
 
 def test_a_one_way_program_creates_no_additional_object(rows, trace):
     """The device has the objects that the program creates, and no others."""
-    rows(1, "twoway-one-way", "sends to itself", settings=[trace.setting])
+    rows(1, "one-way", "sends to itself", settings=[trace.setting])
     commands = trace.commands()
     made = {command: count for command, count in commands.items()
             if re.match("ALLOC|CREATE|OPEN|REG", command)}
@@ -86,4 +86,4 @@ def test_a_one_way_program_creates_no_additional_object(rows, trace):
 
 
 def test_a_receive_qp_keeps_its_number(rows):
-    rows(1, "twoway-one-way", "keeps its number")
+    rows(1, "one-way", "keeps its number")

@@ -10,7 +10,7 @@ import pytest
 import installed
 import models
 
-FOLDER = pathlib.Path("tests") / "e2e" / "twoway"
+FOLDER = pathlib.Path("tests") / "e2e" / "xrc_qps"
 
 # malloc overwrites freed memory at once, so that an access to a freed QP is noticed.
 STRICT_HEAP = {"MALLOC_PERTURB_": "165", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}

@@ -5,7 +5,7 @@
  * also opens the registration table.
  *
  * Cancellation is deferred here. MVAPICH and MVAPICH2 cancel a thread asynchronously, but only in
- * ibv_get_async_event: events/events.c.
+ * ibv_get_async_event: events.c.
  */
 
 #include <errno.h>

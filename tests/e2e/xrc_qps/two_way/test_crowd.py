@@ -17,7 +17,7 @@ def disturbed(program, trace):
         return {
             "settings": [trace.setting],
             "env": {"XRC_COMPAT_VERBOSE": "1"} if gaps is None else {"GAPS": str(gaps)},
-            "through": ["sh", "-c", preload, program("libtwoway-gaps.so")]
+            "through": ["sh", "-c", preload, program("libgaps.so")]
         }
 
     return _disturbed
@@ -26,13 +26,13 @@ def disturbed(program, trace):
 def test_pairs_are_found_after_failed_attempts(rows, trace, disturbed):
     """Eight processes create fifty pairs each at once. The first three attempts of each fail, since
     another context takes the number between the two QPs."""
-    rows(1, "twoway-crowd", **disturbed(gaps=6))
+    rows(1, "two-way-crowd", **disturbed(gaps=6))
     assert trace.commands()["CREATE_QP"] >= PROCESSES * (2 * PAIRS + 6 + 6)
 
 
 def test_create_fails_after_64_attempts_without_neighbours(on_wire, trace, disturbed):
     """ibv_create_qp fails, one line is printed, and the library has destroyed its 128 QPs."""
-    done = on_wire("twoway-kind-none", **disturbed())
+    done = on_wire("kind-none", **disturbed())
     assert done.returncode == 1
     assert done.stdout.endswith(": ibv_create_qp: ENOMEM\n"), done.stdout
     lines = [line for line in done.stderr.splitlines() if "neighbouring" in line]

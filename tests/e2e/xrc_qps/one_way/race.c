@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../receiver.h"
+#include "receiver.h"
 
 #define CONTEXTS 4
 #define PATIENCE_S 20

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "end.h"
-#include "../row.h"
+#include "../end.h"
+#include "../../row.h"
 
 #define PROCESSES 8
 #define PAIRS 50
