@@ -56,6 +56,16 @@ static void read_names(const struct loaded_object *object)
 	check.transitional |= elf_info_names(&object->elf, object->path, "ibv_create_xsrq");
 }
 
+/*
+ * MPI_Init() is wanted or defined. If an MPI is linked into a stripped program, only the variables
+ * are left that MVAPICH, MVAPICH2 and Open MPI read.
+ */
+static bool has_mpi(const char *path)
+{
+	return regular_has(path, "MPI_Init") || regular_has(path, "VIADEV_") ||
+	       regular_has(path, "MV2_USE_") || regular_has(path, "OMPI_MCA_");
+}
+
 static void read_libraries(void)
 {
 	struct program *program = &check.program;
@@ -63,15 +73,17 @@ static void read_libraries(void)
 
 	read_plugins(&readable);
 	closure_read(program->binary, &readable, &check.closure);
+	check.mpi = starter_is_mpi(program);
 	for (size_t i = 0; i < check.closure.count; i++) {
+		const char *path = check.closure.object[i].path;
+
 		/* These have the names of their own functions. */
-		if (fnmatch("lib@(ibverbs|xrc-compat).so*",
-			    basename(check.closure.object[i].path), FNM_EXTMATCH))
+		if (fnmatch("lib@(ibverbs|xrc-compat).so*", basename(path), FNM_EXTMATCH))
 			read_names(&check.closure.object[i]);
+		check.mpi = check.mpi || has_mpi(path);
 	}
 	check.starter = starter_is_one(program);
 	check.started = check.starter ? starter_find_program(program, NULL) : NULL;
-	check.mpi = closure_has_mpi(&check.closure) || starter_is_mpi(program);
 }
 
 static void read_all(void)

@@ -221,20 +221,3 @@ const char *closure_find(const struct closure *closure, const char *name)
 	}
 	return NULL;
 }
-
-bool closure_has_mpi(const struct closure *closure)
-{
-	/*
-	 * MPI_Init() is wanted or defined. If an MPI is linked into a stripped program, only the
-	 * variables are left that MVAPICH, MVAPICH2 and Open MPI read.
-	 */
-	static const char *const words[] = { "MPI_Init", "VIADEV_", "MV2_USE_", "OMPI_MCA_" };
-
-	for (size_t i = 0; i < closure->count; i++) {
-		for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
-			if (regular_has(closure->object[i].path, words[k]))
-				return true;
-		}
-	}
-	return false;
-}

@@ -36,9 +36,6 @@ void closure_read(const char *path, const struct string_list *plugins, struct cl
 /* The path of the object that was asked for as @name, or whose file has that name; or NULL. */
 const char *closure_find(const struct closure *closure, const char *name);
 
-/* Whether a library of an MPI implementation is there, or the program contains one. */
-bool closure_has_mpi(const struct closure *closure);
-
 /*
  * The path that the loader finds for the library @name, on behalf of the ELF file @object;
  * @system_only: without LD_LIBRARY_PATH. NULL if there is none.
