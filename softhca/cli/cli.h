@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The softhca command: its subcommands and how it speaks. */
+/* The softhca command: its subcommands, exit statuses and messages. */
 #ifndef SOFTHCA_CLI_H
 #define SOFTHCA_CLI_H
 
@@ -25,10 +25,10 @@ int cli_status(int argc, char **argv);
 int cli_ctl(int argc, char **argv);
 int cli_ssh(int argc, char **argv);
 
-/* Into new namespaces; in a new user namespace only if needed: root loses its rights there. */
+/* Enters new namespaces; a new user namespace only if needed, since root loses its rights there. */
 int cli_unshare(int namespaces);
 
-/* Into a network namespace with the adapters' addresses. Exit status, not 0 after a message. */
+/* Enters a network namespace with the adapters' addresses. Exit status, not 0 after a message. */
 int cli_net(const struct settings *settings);
 
 /* Prints "softhca: MESSAGE" on stderr and returns @status. */

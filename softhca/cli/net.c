@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/ipv6.h>
 #include <net/if.h>
 #include <sched.h>
@@ -12,40 +11,6 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	int err = fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
-
-	if (fd >= 0)
-		close(fd);
-	return err;
-}
-
-/* Maps the user to itself. Groups can be mapped only after setgroups(2) is denied. */
-static int map_self(uid_t uid, gid_t gid)
-{
-	char map[64];
-	int err;
-
-	snprintf(map, sizeof(map), "%u %u 1", uid, uid);
-	err = write_file("/proc/self/uid_map", map);
-	if (!err)
-		err = write_file("/proc/self/setgroups", "deny");
-	snprintf(map, sizeof(map), "%u %u 1", gid, gid);
-	return err ? err : write_file("/proc/self/gid_map", map);
-}
-
-int cli_unshare(int namespaces)
-{
-	uid_t uid = geteuid();
-	gid_t gid = getegid();
-
-	if (!unshare(namespaces))
-		return 0;
-	return unshare(CLONE_NEWUSER | namespaces) ? -errno : map_self(uid, gid);
-}
 
 static int set_ipv4(int fd, unsigned long request, const char *name, uint32_t address)
 {
@@ -57,7 +22,7 @@ static int set_ipv4(int fd, unsigned long request, const char *name, uint32_t ad
 	return ioctl(fd, request, &asked) ? -errno : 0;
 }
 
-/* With a label of its own. A shorter prefix gives the loopback interface the whole net. */
+/* Each address has its own label. A shorter prefix gives the loopback interface the whole net. */
 static int add_ipv4(int fd, int number, uint32_t address)
 {
 	char label[IFNAMSIZ];
@@ -80,7 +45,7 @@ static int add_ipv6(int fd, uint32_t address)
 	return ioctl(fd, SIOCSIFADDR, &asked) ? -errno : 0;
 }
 
-static int up(int fd)
+static int set_up(int fd)
 {
 	struct ifreq asked = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
 
@@ -90,7 +55,7 @@ static int up(int fd)
 /* @fd6 is -1 where the kernel has no IPv6. */
 static int add_all(int fd, int fd6, const struct settings *settings)
 {
-	int err = up(fd);
+	int err = set_up(fd);
 
 	for (int i = 0; !err && i < settings->devices * settings->ports; i++) {
 		uint32_t address =

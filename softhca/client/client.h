@@ -84,7 +84,7 @@ static inline bool peek(void *to, const void *from, size_t length)
 
 /* ---- where the emulated machine is (place.c) ---- */
 
-/* The daemon's directory, or NULL when there is none that may be trusted. */
+/* The daemon's directory, or NULL if there is none or it may not be trusted. */
 const char *place_dir(void);
 
 /* Says once on stderr why place_dir() is NULL. For programs that look for adapters. */
@@ -114,7 +114,7 @@ void environment_map_rings(bool map);
 
 /* @dir is the directory of devices, just opened. */
 void order_opened(DIR *dir);
-/* Its next entry or NULL, as either function has it; *ours = false for any other directory. */
+/* Its next entry, or NULL at the end. *ours = false for a directory that order_opened() had not. */
 struct dirent *order_next(DIR *dir, bool *ours);
 struct dirent64 *order_next64(DIR *dir, bool *ours);
 void order_closed(DIR *dir);
@@ -162,18 +162,18 @@ struct cqs {
 	poll_cq_fn *poll; /* NULL while the daemon lives */
 };
 
-/* After a command that was executed. */
+/* Adds or removes a CQ, after the daemon has executed @command. */
 void cqs_note(struct cqs *cqs, const void *command);
-/* From now on polling them fails, in the context whose descriptor is @fd. */
+/* Makes polling fail from now on, in the context whose descriptor is @fd. */
 void cqs_fail(struct cqs *cqs, int fd);
 void cqs_free(struct cqs *cqs);
 
 /* ---- the daemon's death (death.c) ---- */
 
-/* Has dev_died() called for @fd when the connection ends, by a thread of our own. */
+/* A thread of our own calls dev_died(@fd) when the daemon ends the connection. */
 void death_watch(int sock, int fd);
 void death_forget(int sock);
-/* Says it on the standard error output, once. */
+/* Tells of it on stderr, once. */
 void death_tell(void);
 void death_forked(void);
 
@@ -190,7 +190,7 @@ bool bypass_is_probe(const void *address, size_t length, int fd);
 /* The adapter that SOFTHCA_HOST names, or SOFTHCA_EVERY_HOST. 0, or -EINVAL after a message. */
 int host_index(uint32_t *host);
 
-/* False for an entry of the directory of devices that is another host's. */
+/* Whether the program's host has this entry of the directory of devices. */
 bool host_has(const char *entry);
 
 /* Sets SOFTHCA_HOST by the rank in an MPI job, if SOFTHCA_HOSTS is set and it is not. */
@@ -202,7 +202,7 @@ void host_by_rank(void);
 int netlink_open(int type);
 bool netlink_is(int fd);
 void netlink_closed(int fd);
-/* As sendto(2), recvmsg(2) and getsockname(2) on it. */
+/* As sendto(2), recvmsg(2) and getsockname(2). */
 ssize_t netlink_send(int fd, const void *request, size_t length);
 ssize_t netlink_receive(int fd, struct msghdr *msg, int flags);
 int netlink_name(struct sockaddr *name, socklen_t *size);

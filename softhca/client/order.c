@@ -13,13 +13,13 @@
 #define MAX_ENTRIES 64
 
 struct ordered {
-	_Atomic(DIR *) dir; /* whose entries these are; NULL = free */
+	_Atomic(DIR *) dir; /* NULL = the slot is free */
 	int count, at;
 	struct dirent64 entry[MAX_ENTRIES];
-	struct dirent last; /* as readdir() has it */
+	struct dirent last; /* what readdir() returned */
 };
 
-/* Threads that list devices at the same moment; one more sees the file system's order. */
+/* One for each open directory of devices. If none is free, the file system's order remains. */
 static struct ordered slots[8];
 static atomic_int used;
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Runs the programs of this folder on two emulated devices, and reads their rows."""
+"""Runs the programs of this directory on two emulated devices, and reads their rows."""
 
 import collections
 import pathlib
@@ -10,7 +10,7 @@ import pytest
 import installed
 import models
 
-FOLDER = pathlib.Path("tests") / "e2e" / "xrc_qps"
+DIRECTORY = pathlib.Path("tests") / "e2e" / "xrc_qps"
 
 # malloc overwrites freed memory at once, so that an access to a freed QP is noticed.
 STRICT_HEAP = {"MALLOC_PERTURB_": "165", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
@@ -24,7 +24,7 @@ CANCELLED_WHILE_PRINTING = "FAIL a thread with a pending cancel still polls the 
 
 @pytest.fixture(scope="session")
 def program(build_root):
-    return lambda name: build_root / FOLDER / name
+    return lambda name: build_root / DIRECTORY / name
 
 
 @pytest.fixture
