@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The memory in which the provider keeps its rings and doorbell records, shared with the daemon. */
+/* The arena: memory for the provider's rings and doorbell records, shared with the daemon. */
 #include "client.h"
 
 #include <errno.h>
@@ -83,10 +83,10 @@ struct arena_info arena_info(void)
 	return info;
 }
 
-void arena_enable(bool use)
+void arena_enable(bool enabled)
 {
 	pthread_mutex_lock(&lock);
-	arena.enabled = use;
+	arena.enabled = enabled;
 	pthread_mutex_unlock(&lock);
 }
 

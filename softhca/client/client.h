@@ -3,72 +3,16 @@
 #ifndef SOFTHCA_CLIENT_H
 #define SOFTHCA_CLIENT_H
 
+#include "real.h"
+
 #include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-/* ---- the next definition of what this library interposes (real.c) ---- */
-
-/* Name, result, parameters. */
-#define REAL_CALLS(X) \
-	X(open, int, const char *path, int flags, ...) \
-	X(open64, int, const char *path, int flags, ...) \
-	X(close, int, int fd) \
-	X(write, ssize_t, int fd, const void *data, size_t length) \
-	X(mmap64, void *, void *address, size_t length, int prot, int flags, int fd, \
-	  off64_t offset) \
-	X(munmap, int, void *address, size_t length) \
-	X(flock, int, int fd, int operation) \
-	X(socket, int, int domain, int type, int protocol) \
-	X(bind, int, int fd, const struct sockaddr *name, socklen_t size) \
-	X(getsockname, int, int fd, struct sockaddr *name, socklen_t *size) \
-	X(setsockopt, int, int fd, int level, int option, const void *value, socklen_t size) \
-	X(sendto, ssize_t, int fd, const void *data, size_t length, int flags, \
-	  const struct sockaddr *name, socklen_t size) \
-	X(recvmsg, ssize_t, int fd, struct msghdr *msg, int flags) \
-	X(stat, int, const char *path, struct stat *st) \
-	X(lstat, int, const char *path, struct stat *st) \
-	X(stat64, int, const char *path, struct stat64 *st) \
-	X(lstat64, int, const char *path, struct stat64 *st) \
-	X(fstat, int, int fd, struct stat *st) \
-	X(fstat64, int, int fd, struct stat64 *st) \
-	X(access, int, const char *path, int mode) \
-	X(fopen, FILE *, const char *path, const char *mode) \
-	X(fopen64, FILE *, const char *path, const char *mode) \
-	X(faccessat, int, int fd, const char *path, int mode, int flags) \
-	X(chdir, int, const char *path) \
-	X(scandir, int, const char *path, struct dirent ***names, \
-	  int (*filter)(const struct dirent *), \
-	  int (*compare)(const struct dirent **, const struct dirent **)) \
-	X(scandir64, int, const char *path, struct dirent64 ***names, \
-	  int (*filter)(const struct dirent64 *), \
-	  int (*compare)(const struct dirent64 **, const struct dirent64 **)) \
-	X(opendir, DIR *, const char *path) \
-	X(readdir, struct dirent *, DIR *dir) \
-	X(readdir64, struct dirent64 *, DIR *dir) \
-	X(closedir, int, DIR *dir)
-
-#define REAL_CALL(name, result, ...) result (*name)(__VA_ARGS__);
-struct real_calls {
-	REAL_CALLS(REAL_CALL)
-};
-#undef REAL_CALL
-
-/* Looked up at the first use: hooks can run before any constructor of this library. */
-const struct real_calls *real(void);
-
-/* A function of libibverbs, which the program may have loaded by dlopen(); NULL if it has none. */
-void *real_verb(const char *name);
-
-/* Whether this code address is in a library whose path contains @library. */
-bool is_called_from(const void *caller, const char *library);
 
 /*
  * Copies own memory that may not be mapped. Uses gettid(), because after pthread_exit() in main()
@@ -119,7 +63,7 @@ struct dirent *order_next(DIR *dir, bool *ours);
 struct dirent64 *order_next64(DIR *dir, bool *ours);
 void order_closed(DIR *dir);
 
-/* ---- opened device contexts (dev.c) ---- */
+/* ---- opened device contexts (dev.c, dev_calls.c) ---- */
 
 struct dev;
 
@@ -177,6 +121,25 @@ void death_forget(int sock);
 void death_tell(void);
 void death_forked(void);
 
+/* ---- memory that client and daemon share for rings and doorbell records (arena.c) ---- */
+
+struct arena_info {
+	int fd; /* -1 = none */
+	uint64_t base;
+	uint64_t size;
+};
+
+/* This process' arena, made at the first call. */
+struct arena_info arena_info(void);
+/* Whether arena_alloc() gives memory from now on. What it has given stays. */
+void arena_enable(bool enabled);
+/* Zeroed pages, or NULL if it is full or not enabled. */
+void *arena_alloc(size_t length);
+/* False if not the whole range is in the arena. */
+bool arena_free(void *address, size_t length);
+/* A forked child has none of its own yet. */
+void arena_forked(void);
+
 /* ---- programs whose mmap() is not our hook (bypass.c) ---- */
 
 /* True once the program's mmap() bypasses our hook. From then on the arena gets no more rings. */
@@ -215,24 +178,5 @@ int daemon_connect(const char *directory);
 int fd_move_high(int fd);
 /* Receives exactly @length bytes and at most one descriptor (*fd, else -1). 0 or -errno. */
 int daemon_receive(int sock, void *data, size_t length, int *fd);
-
-/* ---- memory that client and daemon share for rings and doorbell records (arena.c) ---- */
-
-struct arena_info {
-	int fd; /* -1 = none */
-	uint64_t base;
-	uint64_t size;
-};
-
-/* This process' arena, made at the first call. */
-struct arena_info arena_info(void);
-/* @use = false: the daemon does not want it. */
-void arena_enable(bool use);
-/* Zeroed pages, or NULL when full or not in use. */
-void *arena_alloc(size_t length);
-/* False when the range is not (wholly) ours. */
-bool arena_free(void *address, size_t length);
-/* A forked child has none of its own yet. */
-void arena_forked(void);
 
 #endif

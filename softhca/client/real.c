@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Finds what this library interposes, in the next library that has it. */
-#include "client.h"
+#include "real.h"
 
 #include <dlfcn.h>
 #include <errno.h>

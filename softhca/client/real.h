@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The next definition of each function that this library interposes. */
+#ifndef SOFTHCA_CLIENT_REAL_H
+#define SOFTHCA_CLIENT_REAL_H
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* Name, result, parameters. */
+#define REAL_CALLS(X) \
+	X(open, int, const char *path, int flags, ...) \
+	X(open64, int, const char *path, int flags, ...) \
+	X(close, int, int fd) \
+	X(write, ssize_t, int fd, const void *data, size_t length) \
+	X(mmap64, void *, void *address, size_t length, int prot, int flags, int fd, \
+	  off64_t offset) \
+	X(munmap, int, void *address, size_t length) \
+	X(flock, int, int fd, int operation) \
+	X(socket, int, int domain, int type, int protocol) \
+	X(bind, int, int fd, const struct sockaddr *name, socklen_t size) \
+	X(getsockname, int, int fd, struct sockaddr *name, socklen_t *size) \
+	X(setsockopt, int, int fd, int level, int option, const void *value, socklen_t size) \
+	X(sendto, ssize_t, int fd, const void *data, size_t length, int flags, \
+	  const struct sockaddr *name, socklen_t size) \
+	X(recvmsg, ssize_t, int fd, struct msghdr *msg, int flags) \
+	X(stat, int, const char *path, struct stat *st) \
+	X(lstat, int, const char *path, struct stat *st) \
+	X(stat64, int, const char *path, struct stat64 *st) \
+	X(lstat64, int, const char *path, struct stat64 *st) \
+	X(fstat, int, int fd, struct stat *st) \
+	X(fstat64, int, int fd, struct stat64 *st) \
+	X(access, int, const char *path, int mode) \
+	X(fopen, FILE *, const char *path, const char *mode) \
+	X(fopen64, FILE *, const char *path, const char *mode) \
+	X(faccessat, int, int fd, const char *path, int mode, int flags) \
+	X(chdir, int, const char *path) \
+	X(scandir, int, const char *path, struct dirent ***names, \
+	  int (*filter)(const struct dirent *), \
+	  int (*compare)(const struct dirent **, const struct dirent **)) \
+	X(scandir64, int, const char *path, struct dirent64 ***names, \
+	  int (*filter)(const struct dirent64 *), \
+	  int (*compare)(const struct dirent64 **, const struct dirent64 **)) \
+	X(opendir, DIR *, const char *path) \
+	X(readdir, struct dirent *, DIR *dir) \
+	X(readdir64, struct dirent64 *, DIR *dir) \
+	X(closedir, int, DIR *dir)
+
+#define REAL_CALL(name, result, ...) result (*name)(__VA_ARGS__);
+struct real_calls {
+	REAL_CALLS(REAL_CALL)
+};
+#undef REAL_CALL
+
+/* Looked up at the first use: hooks can run before any constructor of this library. */
+const struct real_calls *real(void);
+
+/* A function of libibverbs, which the program may have loaded by dlopen(); NULL if it has none. */
+void *real_verb(const char *name);
+
+/* Whether this code address is in a library whose path contains @library. */
+bool is_called_from(const void *caller, const char *library);
+
+#endif
