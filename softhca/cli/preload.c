@@ -19,7 +19,7 @@ int cli_find_preload(char *path, size_t size)
 {
 	char self[PATH_MAX], lib[NAME_MAX], here[PATH_MAX] = LIBRARY;
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	/* For $LIB: in a build, as this machine's loader names it, as installed. */
+	/* Relative to this command: in a build, in the loader's $LIB, as installed. */
 	const char *const below[] = { LIBRARY, here, "../" SOFTHCA_LIBDIR_FROM_BINDIR "/" LIBRARY };
 	char *slash;
 
@@ -75,7 +75,7 @@ static int link_below(const char *home, const char *lib, const char *target)
 }
 
 /* Links in the daemon's directory, whose paths differ in $LIB only; those in builds do not. */
-static int gather(const char *home, const char *preload, char *setting, size_t size)
+static int link_both(const char *home, const char *preload, char *setting, size_t size)
 {
 	char own[NAME_MAX], other[NAME_MAX], there[PATH_MAX];
 	int err;
@@ -99,7 +99,7 @@ int cli_preload_setting(const char *home, const char *preload, char *setting, si
 
 	if (!lib_folder_setting(preload, OWN_BITS, setting, size))
 		return 0;
-	err = home ? gather(home, preload, setting, size) : -ENOENT;
+	err = home ? link_both(home, preload, setting, size) : -ENOENT;
 	if (err == -ENOENT)
 		return (size_t)snprintf(setting, size, "%s", preload) < size ? 0 : -ENAMETOOLONG;
 	return err;

@@ -31,7 +31,7 @@ static int skip_options(int argc, char **argv)
 }
 
 /* @word with @from replaced: Open MPI refuses an underscore in a host's name. NULL: no memory. */
-static char *renamed(const char *word, char from, char to)
+static char *with_replaced(const char *word, char from, char to)
 {
 	char *name = strdup(word);
 
@@ -40,8 +40,8 @@ static char *renamed(const char *word, char from, char to)
 	return name;
 }
 
-/* Whether this adapter is in the device tree of @directory. */
-static bool known(const char *directory, const char *adapter)
+/* Whether @adapter is in the device tree of the daemon in @directory. */
+static bool adapter_exists(const char *directory, const char *adapter)
 {
 	char path[PATH_MAX];
 
@@ -51,24 +51,24 @@ static bool known(const char *directory, const char *adapter)
 	       !access(path, F_OK);
 }
 
-/* Later mounts stay in this namespace. Below chroot(2) "/" is no mount, but /dev/shm may be one. */
-static bool keep_mounts(void)
+/* Keeps later mounts in this namespace. Below chroot(2) "/" is no mount, but /dev/shm may be one. */
+static bool make_mounts_private(void)
 {
 	return !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	       !mount("none", "/dev/shm", NULL, MS_PRIVATE, NULL);
 }
 
 /* A host name and shared memory of its own, where the system allows namespaces. */
-static void separate(const char *host, const char *directory)
+static void enter_namespaces(const char *host, const char *directory)
 {
 	if (cli_unshare(CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWIPC) ||
 	    sethostname(host, strlen(host)))
 		return;
-	if (strncmp(directory, "/dev/shm", 8) && keep_mounts())
+	if (strncmp(directory, "/dev/shm", 8) && make_mounts_private())
 		mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
 }
 
-/* As ssh hands them to the shell. NULL without memory. */
+/* One command line of the words, as ssh passes it to the shell. NULL without memory. */
 static char *join(char **words, int count)
 {
 	char *text = NULL;
@@ -88,16 +88,16 @@ int cli_ssh(int argc, char **argv)
 
 	if (first + 1 >= argc)
 		return cli_refuse(SSH_FAILED, "ssh: a host and a command are needed");
-	host = renamed(argv[first], '_', '-');
-	adapter = renamed(argv[first], '-', '_');
+	host = with_replaced(argv[first], '_', '-');
+	adapter = with_replaced(argv[first], '-', '_');
 	command = join(argv + first + 1, argc - first - 1);
 	if (!host || !adapter || !command || setenv("SOFTHCA_HOST", adapter, 1))
 		return cli_refuse(SSH_FAILED, "out of memory");
-	if (dir_default(directory) || !known(directory, adapter))
+	if (dir_default(directory) || !adapter_exists(directory, adapter))
 		return cli_refuse(SSH_FAILED,
 				  "ssh: %s: no such host; it is called like its adapter, as mlx4-1 or mlx4_1",
 				  argv[first]);
-	separate(host, directory);
+	enter_namespaces(host, directory);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 	return cli_refuse(SSH_FAILED, "/bin/sh: %s", strerror(errno));
 }

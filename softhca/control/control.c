@@ -65,10 +65,21 @@ static int do_stop(struct request *request)
 	return 0;
 }
 
-/* What is fixed when the devices are made cannot be set later. */
+/* All other settings are fixed when the devices are made. */
+static bool can_be_changed(const char *setting)
+{
+	static const char *const names[] = { "xrc", "open_qp", "strict", "nap" };
+	size_t length = strcspn(setting, "=");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strlen(names[i]) == length && !strncmp(setting, names[i], length))
+			return true;
+	}
+	return false;
+}
+
 static int do_set(struct request *request)
 {
-	static const char *const later[] = { "xrc", "open_qp", "strict", "nap" };
 	struct settings changed = request->machine->settings;
 	char why[512];
 	int err;
@@ -80,26 +91,21 @@ static int do_set(struct request *request)
 		fprintf(request->out, "%s\n", why);
 		return err;
 	}
-	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
-		size_t length = strlen(later[i]);
-
-		if (!strncmp(request->word[1], later[i], length) &&
-		    request->word[1][length] == '=') {
-			request->machine->settings = changed;
-			return 0;
-		}
+	if (!can_be_changed(request->word[1])) {
+		fprintf(request->out, "%s can be set only when softhca starts\n",
+			request->word[1]);
+		return -EINVAL;
 	}
-	fprintf(request->out, "%s can be set only when softhca starts\n", request->word[1]);
-	return -EINVAL;
+	request->machine->settings = changed;
+	return 0;
 }
 
 static int do_trace(struct request *request)
 {
 	uint64_t count = TRACE_LENGTH;
 
-	if (request->count == 2 && !control_parse(request->word[1], TRACE_LENGTH, &count))
-		return control_usage(request);
-	if (!count)
+	if ((request->count == 2 && !control_parse(request->word[1], TRACE_LENGTH, &count)) ||
+	    !count)
 		return control_usage(request);
 	trace_print(request->out, (unsigned int)count);
 	return 0;

@@ -36,18 +36,18 @@ const char *listing_qp_state(enum ibv_qp_state state)
 	return names[state];
 }
 
-/* One member of an object. */
-static void number(FILE *out, const char *name, uint64_t value)
+/* These write one member of a JSON object. */
+static void put_number(FILE *out, const char *name, uint64_t value)
 {
 	fprintf(out, ",\"%s\":%llu", name, (unsigned long long)value);
 }
 
-static void text(FILE *out, const char *name, const char *value)
+static void put_text(FILE *out, const char *name, const char *value)
 {
 	fprintf(out, ",\"%s\":\"%s\"", name, value);
 }
 
-static void flag(FILE *out, const char *name, bool value)
+static void put_flag(FILE *out, const char *name, bool value)
 {
 	fprintf(out, ",\"%s\":%s", name, value ? "true" : "false");
 }
@@ -56,45 +56,45 @@ static void list_qp(FILE *out, const struct hca_qp_handle *handle)
 {
 	const struct hca_qp *qp = handle->qp;
 
-	number(out, "number", qp->qpn);
-	text(out, "qp_type", listing_qp_type(qp->type));
-	text(out, "state", listing_qp_state(qp->state));
-	number(out, "dest_qp_num", qp->attr.dest_qpn);
-	number(out, "handles", list_length(&qp->handles));
-	number(out, "groups", list_length(&qp->groups));
-	number(out, "async_events", handle->async_events);
+	put_number(out, "number", qp->qpn);
+	put_text(out, "qp_type", listing_qp_type(qp->type));
+	put_text(out, "state", listing_qp_state(qp->state));
+	put_number(out, "dest_qp_num", qp->attr.dest_qpn);
+	put_number(out, "handles", list_length(&qp->handles));
+	put_number(out, "groups", list_length(&qp->groups));
+	put_number(out, "async_events", handle->async_events);
 }
 
 static void list_srq(FILE *out, const struct hca_srq *srq)
 {
-	number(out, "number", srq->obj.number);
-	flag(out, "xrc", srq->xrc);
-	number(out, "available", srq_available(srq));
-	number(out, "limit", srq->limit);
-	number(out, "async_events", srq->async_events);
+	put_number(out, "number", srq->obj.number);
+	put_flag(out, "xrc", srq->xrc);
+	put_number(out, "available", srq_available(srq));
+	put_number(out, "limit", srq->limit);
+	put_number(out, "async_events", srq->async_events);
 }
 
 static void list_cq(FILE *out, const struct hca_cq *cq)
 {
-	number(out, "number", cq->obj.number);
-	number(out, "size", cq->size);
-	number(out, "completions", cq->producer);
-	flag(out, "channel", cq->channel != NULL);
-	flag(out, "overrun", cq->overrun);
+	put_number(out, "number", cq->obj.number);
+	put_number(out, "size", cq->size);
+	put_number(out, "completions", cq->producer);
+	put_flag(out, "channel", cq->channel != NULL);
+	put_flag(out, "overrun", cq->overrun);
 }
 
 static void list_mr(FILE *out, const struct hca_mr *mr)
 {
-	number(out, "number", mr->key);
-	number(out, "length", mr->length);
-	number(out, "access", mr->access);
+	put_number(out, "number", mr->key);
+	put_number(out, "length", mr->length);
+	put_number(out, "access", mr->access);
 }
 
 static void list_xrcd(FILE *out, const struct hca_xrcd *xrcd)
 {
-	flag(out, "private", xrcd->pin < 0);
-	number(out, "inode", xrcd->ino);
-	number(out, "handles", xrcd->handles);
+	put_flag(out, "private", xrcd->pin < 0);
+	put_number(out, "inode", xrcd->ino);
+	put_number(out, "handles", xrcd->handles);
 }
 
 static void list_object(FILE *out, const struct hca_object *object)
@@ -116,10 +116,10 @@ static void list_object(FILE *out, const struct hca_object *object)
 		list_xrcd(out, ((const struct hca_xrcd_handle *)(const void *)object)->xrcd);
 		break;
 	default:
-		number(out, "number", object->number);
+		put_number(out, "number", object->number);
 		break;
 	}
-	number(out, "uses", object->uses);
+	put_number(out, "uses", object->uses);
 }
 
 /* What stands before an element of an array. */
@@ -216,10 +216,10 @@ static void list_cm_ids(FILE *out, const struct hca_machine *machine)
 		fprintf(out, "%s{\"pid\":%d,\"device\":\"%s\",\"number\":%u", separator(&first),
 			(int)id->file->client.pid, id->device ? id->device->name : "-",
 			id->number);
-		text(out, "ps", cm_space(id));
-		text(out, "state", cm_state(id));
-		text(out, "connection", cm_connection(id));
-		number(out, "port", cm_addr_port(&id->src));
+		put_text(out, "ps", cm_space(id));
+		put_text(out, "state", cm_state(id));
+		put_text(out, "connection", cm_connection(id));
+		put_number(out, "port", cm_addr_port(&id->src));
 		fputc('}', out);
 	}
 }
