@@ -20,10 +20,10 @@ static bool as_json;
 static void read_plugins(struct string_list *readable)
 {
 	for (size_t i = 0; i < plugins.count; i++) {
-		char path[PATH_MAX];
+		const char *path = realpath(plugins.item[i], NULL);
 		struct elf_info elf;
 
-		if (!realpath(plugins.item[i], path) || elf_info_read(path, &elf) ||
+		if (!path || elf_info_read(path, &elf) ||
 		    !elf.is_library)
 			check.broken = format_string("the plugin %s cannot be read, or is not a library",
 						     plugins.item[i]);

@@ -72,10 +72,9 @@ static void print_program(struct json *json, const struct check *check)
 	const struct program *program = &check->program;
 	const struct elf_info *elf = &program->elf;
 
-	print_value(json, "program", "Program",
-		    program->path[0] ? program->path : check->name);
+	print_value(json, "program", "Program", program->path ? program->path : check->name);
 	print_value(json, "interpreter", "Script for",
-		    program->binary[0] && program_is_script(program) ? program->binary : NULL);
+		    program->binary && program_is_script(program) ? program->binary : NULL);
 	print_value(json, "machine", "Machine", elf->bits ? elf_info_machine_name(elf) : NULL);
 	json_bool(json, "static", elf->is_static);
 	json_bool(json, "can_be_preloaded", !check->program.fault);

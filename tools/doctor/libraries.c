@@ -5,6 +5,7 @@
 #include "tools/program/libraries.h"
 #include "tools/program/paths.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

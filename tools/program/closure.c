@@ -102,7 +102,10 @@ static const char *ask(const char *path, struct question question, struct closur
 	struct elf_info kind;
 	const char *loader = elf_info_read(path, &kind) ? NULL : elf_info_loader(&kind);
 	const char *failure = NULL;
-	char object[PATH_MAX];
+	/*
+	 * Without symbolic links: $ORIGIN is the folder of the program itself, not of a link to it.
+	 */
+	char *object = realpath(path, NULL);
 	char *const words[] = { (char *)loader, object, NULL };
 	const struct aside program = { words, set_environment, &question, true };
 	char *text, *rest, *line, *why;
@@ -110,11 +113,7 @@ static const char *ask(const char *path, struct question question, struct closur
 
 	if (kind.is_audited)
 		closure->unasked = "the loader would run its audit library (DT_AUDIT)";
-	/*
-	 * Without symbolic links: $ORIGIN is the folder of the program itself, not of a link to it.
-	 */
-	if (kind.is_audited || kind.is_static || !loader || access(loader, X_OK) ||
-	    !realpath(path, object))
+	if (kind.is_audited || kind.is_static || !loader || access(loader, X_OK) || !object)
 		return NULL;
 	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, NULL, &err);
 	while ((line = strsep(&rest, "\n")) != NULL) {

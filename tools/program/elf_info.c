@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <gelf.h>
-#include <libelf.h>
 #include <string.h>
 #include <unistd.h>
 

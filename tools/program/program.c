@@ -38,56 +38,47 @@ static bool is_missing(int err)
 	return err == -ENOENT || err == -ENOTDIR;
 }
 
-/* 0 or -errno. */
-static int search_path(const char *name, char *path)
+/* 0 or -errno. *path: as execvp() does, the last file that is there. */
+static int search_path(const char *name, const char **path)
 {
 	const char *setting = getenv("PATH");
 	char *rest = copy_string(setting ? setting : "/bin:/usr/bin"); /* as for execvp() */
-	const char *directory;
-	char candidate[PATH_MAX];
+	const char *directory, *candidate;
 	int err = -ENOENT, found;
 
 	while (err && (directory = strsep(&rest, ":")) != NULL) {
-		if (snprintf(candidate, PATH_MAX, "%s/%s", directory[0] ? directory : ".", name) >=
-		    PATH_MAX)
-			continue;
+		candidate = format_string("%s/%s", directory[0] ? directory : ".", name);
 		found = executable(candidate);
-		/* As execvp() does: remember a file that may not be executed, and go on. */
+		/* Remember a file that may not be executed, and go on. */
 		if (!found || (is_missing(err) && !is_missing(found))) {
 			err = found;
-			memcpy(path, candidate, PATH_MAX);
+			*path = candidate;
 		}
 	}
 	return err;
 }
 
-static int find_program(const char *name, char *path)
+static int find_program(const char *name, const char **path)
 {
-	if (!strchr(name, '/'))
-		return name[0] ? search_path(name, path) : -ENOENT;
-	if (snprintf(path, PATH_MAX, "%s", name) >= PATH_MAX)
-		return -ENOENT;
-	return executable(path);
+	if (name[0] && !strchr(name, '/'))
+		return search_path(name, path);
+	*path = copy_string(name);
+	return executable(name);
 }
 
-/*
- * Replaces @path by the interpreter in its '#!' line, as the kernel reads it. False when it has
- * none.
- */
-static bool follow_script(char *path)
+/* The interpreter in the '#!' line of @path, as the kernel reads it. NULL if there is none. */
+static const char *interpreter_of(const char *path)
 {
-	char line[MAX_INTERPRETER_LINE + 1];
+	char line[MAX_INTERPRETER_LINE + 1], *start;
 	size_t length;
-	char *start;
 
 	if (regular_read(path, line, sizeof(line)) < 0 || strncmp(line, "#!", 2) != 0)
-		return false;
+		return NULL;
 	start = line + 2 + strspn(line + 2, " \t");
 	length = strcspn(start, " \t\n");
 	if (!length || start + length == line + MAX_INTERPRETER_LINE)
-		return false;
-	snprintf(path, PATH_MAX, "%.*s", (int)length, start);
-	return true;
+		return NULL;
+	return format_string("%.*s", (int)length, start);
 }
 
 bool program_is_script(const struct program *program)
@@ -170,12 +161,12 @@ static int open_binary(struct program *program)
 
 int program_open(const char *name, struct program *program)
 {
+	const char *next;
 	struct elf_info library;
-	int depth = 0;
 	int err;
 
 	memset(program, 0, sizeof(*program));
-	err = find_program(name, program->path);
+	err = find_program(name, &program->path);
 	if (is_missing(err))
 		return not_found(name, program);
 	/*
@@ -184,9 +175,9 @@ int program_open(const char *name, struct program *program)
 	 */
 	if (err && (elf_info_read(program->path, &library) || !library.is_library))
 		return not_executable(program, program->path);
-	memcpy(program->binary, program->path, PATH_MAX);
-	while (depth < MAX_INTERPRETERS && follow_script(program->binary))
-		depth++;
+	program->binary = program->path;
+	for (int i = 0; i < MAX_INTERPRETERS && (next = interpreter_of(program->binary)); i++)
+		program->binary = next;
 	return open_binary(program);
 }
 

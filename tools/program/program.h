@@ -5,14 +5,11 @@
 
 #include "elf_info.h"
 
-#include <limits.h>
-
 /* ---- programs ---- */
 
 struct program {
-	char path[PATH_MAX];   /* what is executed */
-	/* the ELF file behind it: the same file, or the interpreter of a script */
-	char binary[PATH_MAX];
+	const char *path;      /* what is executed; NULL if it was not found */
+	const char *binary;    /* the same, or a script's interpreter; NULL if there is none */
 	struct elf_info elf;   /* of @binary; empty when it could not be read */
 	const char *fault;     /* the sentence why `run` refuses it; NULL: it does not */
 	const char *advice;    /* what the user can do about that, or NULL */

@@ -3,8 +3,6 @@
 #include "program.h"
 
 #include <fnmatch.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_BYTES 65535
@@ -70,7 +68,7 @@ static const char *take_program(const char *word)
 	if (!strchr(word, '/') || program_open(word, &program) || program_is_script(&program) ||
 	    is_known(&program))
 		return NULL;
-	return copy_string(program.path);
+	return program.path;
 }
 
 /* ---- shell scripts ---- */
