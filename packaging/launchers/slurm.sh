@@ -44,6 +44,7 @@ wait_for "Slurm's node" /var/log/slurm.log sh -c 'sinfo --noheader --format=%t |
 {
 	tried "srun, the command in front of the program" 2 $user srun -n 2 \
 		$X/bin/xrc-compat run --softhca=2 -- $X/libexec/xrc-compat/xrc-cluster -n 2
-	tried "srun env LD_PRELOAD" 2 $user $X/bin/softhca run --devices=2 -- sh -c 'exec srun -n 2 \
-		env LD_PRELOAD="$X/\$LIB/xrc-compat/libxrc-compat.so.1:$LD_PRELOAD" $X/libexec/xrc-compat/xrc-cluster -n 2'
+	tried "srun env LD_PRELOAD" 2 $user $X/bin/softhca run --devices=2 -- sh -c '
+		exec srun -n 2 env LD_PRELOAD="$X/\$LIB/xrc-compat/libxrc-compat.so.1:$LD_PRELOAD" \
+			$X/libexec/xrc-compat/xrc-cluster -n 2'
 }
