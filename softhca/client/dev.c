@@ -59,8 +59,8 @@ static void watch_forks(void)
 /* ---- the table ---- */
 
 /*
- * closefrom(), close_range() and dup2() are not interposed. A vfork() child shares the table, but
- * not the descriptors. Table locked.
+ * Whether @fd is another file by now: closefrom(), close_range() and dup2() are not interposed. In
+ * a vfork() child, which shares the table but not the descriptors, the answer is no. Table locked.
  */
 static bool is_reused(const struct dev *dev, int fd)
 {
@@ -74,10 +74,10 @@ static bool is_reused(const struct dev *dev, int fd)
 }
 
 /*
- * The descriptors of a context of this process stay open: closefrom() may have closed them, too,
- * and their numbers may be those of other files now. Table locked.
+ * Does not close sock and uar: closefrom() may have closed them, too, and their numbers may be
+ * those of other files by now. Table locked.
  */
-static void lose(struct dev *dev, int fd)
+static void remove_lost(struct dev *dev, int fd)
 {
 	atomic_store(&table[fd], NULL);
 	if (dev->pid != LOST)
@@ -87,22 +87,22 @@ static void lose(struct dev *dev, int fd)
 
 struct dev *dev_get(int fd)
 {
-	struct dev *dev, *gone = NULL;
+	struct dev *dev, *lost = NULL;
 
 	if (fd < 0 || fd >= MAX_FDS || !atomic_load_explicit(&table[fd], memory_order_acquire))
 		return NULL;
 	pthread_mutex_lock(&table_lock);
 	dev = atomic_load(&table[fd]);
 	if (dev && is_reused(dev, fd)) {
-		lose(dev, fd);
-		gone = dev;
+		remove_lost(dev, fd);
+		lost = dev;
 		dev = NULL;
-	}
-	if (dev)
+	} else if (dev) {
 		dev->references++;
+	}
 	pthread_mutex_unlock(&table_lock);
-	if (gone)
-		dev_put(gone);
+	if (lost)
+		dev_put(lost);
 	return dev;
 }
 
