@@ -176,8 +176,8 @@ static void read_plugin(const char *path, const char *plugin, struct closure *cl
 	struct string_list missing = { 0 };
 
 	append(closure, plugin, plugin);
-	ask(preloadable ? path : plugin, (struct question){ preloadable ? plugin : "" }, closure,
-	    &missing);
+	ask(preloadable ? path : plugin, (struct question){ preloadable ? plugin : "", false },
+	    closure, &missing);
 	if (closure->hangs)
 		closure->unasked = "the loader does not return from opening a plugin";
 	for (size_t i = 0; i < missing.count; i++) {
@@ -196,7 +196,7 @@ void closure_read(const char *path, const struct string_list *plugins, struct cl
 
 	memset(closure, 0, sizeof(*closure));
 	append(closure, path, path);
-	closure->failure = ask(path, (struct question){ "" }, closure, &closure->missing);
+	closure->failure = ask(path, (struct question){ "", false }, closure, &closure->missing);
 	for (size_t i = 0; plugins && i < plugins->count; i++)
 		string_list_add(&all, plugins->item[i]);
 	/* If the loader hangs, each further question would take as long. */

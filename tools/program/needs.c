@@ -19,14 +19,10 @@ bool libibverbs_is_old(const char *path)
 	return !regular_has(path, "IBVERBS_PRIVATE_");
 }
 
-/* The path of our library of that name, if it is one of companion_names. */
+/* The path of our library of that name; NULL if we have none. */
 static const char *companion(const char *name, int bits)
 {
-	for (const char *const *known = companion_names; *known; known++) {
-		if (!strcmp(*known, name))
-			return paths_library(bits, format_string("companions/%s", name), NULL);
-	}
-	return NULL;
+	return paths_library(bits, format_string("companions/%s", name), NULL);
 }
 
 /* Whether LD_PRELOAD has a library of that name: `run` within `run`, or the user's own. */
