@@ -23,23 +23,23 @@ deps_table() {
 	all|meson|configures the build (brings Python 3)|meson|meson|meson
 	all|cmd:ninja|runs the build|ninja-build|ninja-build|ninja
 	all|pkg:libibverbs|headers of today's libibverbs, which the shim calls|libibverbs-dev|rdma-core-devel|rdma-core-devel
-	all|pkg:librdmacm|headers of today's librdmacm, beside which the shim works|librdmacm-dev|rdma-core-devel|rdma-core-devel
-	all|file:/etc/libibverbs.d/mlx4.driver|libmlx4 and libmlx5, the drivers that the emulated HCA is for|ibverbs-providers|libibverbs|libibverbs libmlx4-1
+	all|pkg:librdmacm|headers of today's librdmacm, some of whose functions the shim wraps|librdmacm-dev|rdma-core-devel|rdma-core-devel
+	all|file:/etc/libibverbs.d/mlx4.driver|libmlx4 and libmlx5, the providers that run on the emulated HCA|ibverbs-providers|libibverbs|libibverbs libmlx4-1
 	all|pkg:libelf|reads old programs (xrc-compat run, check)|libelf-dev|elfutils-libelf-devel|libelf-devel
 	test|pkg:cmocka|unit tests in C|libcmocka-dev|libcmocka-devel|libcmocka-devel
 	test|cmd:pytest-3|tests with several processes|python3-pytest|python3-pytest|python3-pytest
 	test|cmd:ibv_rc_pingpong|programs of rdma-core that must run on the emulated HCA|ibverbs-utils|libibverbs-utils|libibverbs-utils
 	test|cmd:rping|programs over librdmacm that must run on the emulated HCA|rdmacm-utils|librdmacm-utils|librdmacm-utils
-	test|cmd:ibstat|reads the emulated ports, and brings libibumad, to which calls of old programs are passed|infiniband-diags|infiniband-diags|infiniband-diags
+	test|cmd:ibstat|reads the emulated ports, and brings libibumad, which the companions call|infiniband-diags|infiniband-diags|infiniband-diags
 	test|cmd:g++|the legacy headers must compile as C++ too|g++|gcc-c++|gcc-c++
-	test|cmd:strace|ends a daemon of the emulator at a system call|strace|strace|strace
+	test|cmd:strace|kills the emulator's daemon at a chosen system call|strace|strace|strace
 	test|cmd:mandoc|checks the manual pages|mandoc|mandoc|mandoc
 	more|cmd:clang|builds and fuzzes with another compiler|clang libclang-rt-dev|clang compiler-rt|clang
 	more|cmd:ld.lld|links with another linker|lld|lld|lld
 	more|cmd:abidw|compares the library with the one released|abigail-tools|libabigail|libabigail-tools
 	more|cmd:ucx_perftest|UCX over the emulated HCA|ucx-utils|ucx|ucx
-	more|cmd:mpicc.mpich|MPI over UCX over it, with tests that are compiled|mpich libmpich-dev|mpich-devel|mpich-devel
-	more|cmd:mpicc.openmpi|the same with the other library|openmpi-bin libopenmpi-dev|openmpi-devel|openmpi-devel
+	more|cmd:mpicc.mpich|MPICH over UCX on the emulated HCA, and tests that are compiled with it|mpich libmpich-dev|mpich-devel|mpich-devel
+	more|cmd:mpicc.openmpi|the same with Open MPI|openmpi-bin libopenmpi-dev|openmpi-devel|openmpi-devel
 	more|file:/usr/share/doc/rdma-core/tests/run_tests.py|rdma-core's own tests on the emulated HCA|python3-pyverbs|python3-pyverbs|python3-pyverbs
 	more|cmd:rdma|asks the emulated HCA by netlink|iproute2|iproute|iproute2
 	more|cmd:ib_send_lat|measures the emulated HCA|perftest|perftest|perftest
@@ -47,9 +47,9 @@ deps_table() {
 	fresh|cmd:debootstrap|makes fresh systems of other releases|debootstrap|debootstrap|debootstrap
 	rdma-core|cmd:cmake|configures another rdma-core|cmake|cmake|cmake
 	rdma-core|cmd:git|gets its release|git|git|git
-	kernel|cmd:busybox|the first programs of the machine that boots a kernel|busybox-static|busybox|busybox-static
-	kernel|cmd:depmod|finds the modules that a kernel needs|kmod|kmod|kmod
-	kernel|cmd:cpio|packs the first programs|cpio|cpio|cpio
+	kernel|cmd:busybox|the first programs in the guest that boots a kernel|busybox-static|busybox|busybox-static
+	kernel|cmd:depmod|finds the modules that the guest needs|kmod|kmod|kmod
+	kernel|cmd:cpio|packs the first programs of the guest|cpio|cpio|cpio
 	address|sanitize:address|the address sanitizer|libc6-dev|libasan|libasan8
 	undefined|sanitize:undefined|the undefined behaviour sanitizer|libc6-dev|libubsan|libubsan1
 	thread|sanitize:thread|the thread sanitizer|libc6-dev|libtsan|libtsan2
@@ -57,7 +57,7 @@ deps_table() {
 	i386|link32:libibverbs.so.1|libibverbs for 32-bit programs|libibverbs1:i386|libibverbs.i686|libibverbs1-32bit
 	i386|link32:libmlx4.so.1|libmlx4 for 32-bit programs|ibverbs-providers:i386|libibverbs.i686|libmlx4-1-32bit
 	i386|link32:librdmacm.so.1|librdmacm for 32-bit programs|librdmacm1:i386|librdmacm.i686|librdmacm1-32bit
-	i386|link32:libibumad.so.3|libibumad for 32-bit programs, to which calls of old programs are passed|libibumad3:i386|libibumad.i686|libibumad3-32bit
+	i386|link32:libibumad.so.3|libibumad for 32-bit programs, which the companions call|libibumad3:i386|libibumad.i686|libibumad3-32bit
 	i386|link32:libelf.so.1|reads old programs (xrc-compat of 32 bits)|libelf1:i386|elfutils-libelf.i686|libelf1-32bit
 	i386|link32:libcmocka.so.0|unit tests in C of 32 bits|libcmocka0:i386|libcmocka.i686|libcmocka0-32bit
 	TABLE

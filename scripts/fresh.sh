@@ -31,6 +31,14 @@ fresh_why_not() {
 	fi
 }
 
+# fresh_need NAME: ends the script NAME with status 77 if no fresh system can be made here.
+fresh_need() {
+	if fresh_reason=$(fresh_why_not); then
+		echo "$1: $fresh_reason" >&2
+		exit 77
+	fi
+}
+
 # fresh_expire DIRECTORY: removes systems and packages older than 30 days.
 fresh_expire() {
 	[ -d "$1" ] || return 0
