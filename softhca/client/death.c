@@ -22,6 +22,7 @@ void death_tell(void)
 		"softhca: the daemon has ended, and with it the adapters of this program: commands fail with EIO, "
 		"and so does polling for completions\n";
 
+	/* Not by stdio: another thread may hold the lock of stderr. A failure changes nothing. */
 	if (!atomic_exchange(&said, true) && real()->write(2, text, sizeof(text) - 1) < 0)
 		return;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the preload interposes. Everything that is not ours goes to the next definition. */
+/* The functions that the preload interposes. Calls that are not ours go to the next definition. */
 #include "client.h"
 
 #include <errno.h>
@@ -167,13 +167,13 @@ HOOK int munmap(void *address, size_t length)
 	(place_uverbs(path) >= 0 || place_is_cm(path) ? "/dev/null" : REDIRECTED(path))
 
 /*
- * Each with its name in programs built with 64 bit file offsets, and the functions that programs
- * linked with glibc before 2.33 call. Those have a version of struct stat as their first argument;
- * there has been one only since glibc 2.1. They call our functions by an alias, whatever library
- * comes first: libtsan's fstat() calls __fxstat(), which would call it again.
+ * stat(), stat64() of programs built with 64-bit file offsets, and __xstat() of programs linked
+ * with glibc before 2.33. The last takes a version of struct stat first; since glibc 2.1 there is
+ * only one. Our __fxstat() calls our fstat() by an alias, because another library's may come first:
+ * libtsan's fstat() calls __fxstat().
  *
- * A character device that can be mapped, or waited for, cannot be made. A memfd or a socket stands
- * for ours, and looks like one to fstat().
+ * The descriptor of a device is a memfd or a socket, because no process can make a character device
+ * that can be mapped or waited for. fstat() shows it as one.
  */
 #define STAT_HOOKS(BITS) \
 	HOOK int stat##BITS(const char *path, struct stat##BITS *st) \
@@ -226,7 +226,7 @@ HOOK FILE *fopen64(const char *path, const char *mode)
 	return real()->fopen64(REDIRECTED(path), mode);
 }
 
-/* ibstatus, a shell script, goes there and looks round. */
+/* ibstatus, a shell script, changes into these directories. */
 HOOK int chdir(const char *path)
 {
 	return real()->chdir(REDIRECTED(path));

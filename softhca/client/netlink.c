@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The netlink socket by which rdma(8) asks the kernel about devices. What stands for it is a file
- * in memory, which becomes the daemon's answer when the program sends a request: its file offset
+ * The netlink socket by which rdma(8) asks the kernel about devices. A memfd stands for it. When
+ * the program sends a request, the memfd of the daemon's answer takes its number; the file offset
  * says how far the program has read.
  */
 #include "client.h"
@@ -95,7 +95,7 @@ ssize_t netlink_send(int fd, const void *request, size_t length)
 	return (ssize_t)length;
 }
 
-/* As many whole messages as there is room for. */
+/* The length of the whole messages in @bytes: netlink never returns a part of one. */
 static size_t whole_messages(const char *bytes, size_t length)
 {
 	size_t whole = 0;
