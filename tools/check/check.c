@@ -88,16 +88,15 @@ static void read_libraries(void)
 static void read_all(void)
 {
 	struct string_list places = { 0 };
+	struct elf_info library = { 0 };
 
 	check.exit_status = program_open(check.name, &check.program);
-	check.broken = paths_preload_fault(paths_shim(check.program.elf.bits, &places),
-					   &check.library);
+	check.broken = paths_preload_fault(paths_shim(check.program.elf.bits, &places), &library);
 	if (check.exit_status)
 		return;
 	/* Without our library only the comparison of word sizes is missing. */
-	check.exit_status = program_refuse(&check.program, check.library.bits
-								   ? &check.library
-								   : &check.program.elf);
+	check.exit_status = program_refuse(&check.program,
+					   library.bits ? &library : &check.program.elf);
 	read_libraries();
 	check.devices_error = devices_read(libibverbs_for_tools(), &check.devices);
 }

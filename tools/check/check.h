@@ -25,7 +25,6 @@ struct check {
 	const char *name; /* as the user typed it */
 	const char *wanted_device;
 	struct program program;
-	struct elf_info library; /* ours */
 	const char *broken; /* why it cannot be preloaded, or a plugin not be read; or NULL */
 	bool starter; /* it starts other programs */
 	const char *started; /* the program that it starts; NULL if unknown */

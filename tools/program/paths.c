@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 char *paths_self(void)
@@ -25,20 +24,13 @@ static const char *own_prefix(int levels)
 	return path ? path : "";
 }
 
-static bool readable_file(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, R_OK);
-}
-
-/* The first of the places with a readable file; with an ELF file of @bits, unless that is 0. */
+/* The first of the places with something readable; with an ELF file of @bits, unless that is 0. */
 static const char *first_of(const struct string_list *places, int bits)
 {
 	for (size_t i = 0; i < places->count; i++) {
 		struct elf_info elf;
 
-		if (readable_file(places->item[i]) &&
+		if (!access(places->item[i], R_OK) &&
 		    (!bits || (!elf_info_read(places->item[i], &elf) && elf.bits == bits)))
 			return places->item[i];
 	}
