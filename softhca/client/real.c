@@ -35,11 +35,11 @@ STAT_BY_VERSION(fstat64, int of, stat64)
 #define FIND_STAT(NAME, VERSIONED) \
 	do { \
 		*(void **)&versioned_##NAME = dlsym(RTLD_NEXT, VERSIONED); \
-		if (!calls.NAME) \
-			calls.NAME = NAME##_by_version; \
+		if (!found_calls->NAME) \
+			found_calls->NAME = NAME##_by_version; \
 	} while (0)
 
-static void find_stats(void)
+static void find_stats(struct real_calls *found_calls)
 {
 	FIND_STAT(stat, "__xstat");
 	FIND_STAT(lstat, "__lxstat");
@@ -49,13 +49,16 @@ static void find_stats(void)
 	FIND_STAT(fstat64, "__fxstat64");
 }
 
-#define FIND(NAME, ...) *(void **)&calls.NAME = dlsym(RTLD_NEXT, #NAME);
+#define FIND(NAME, ...) *(void **)&found_calls.NAME = dlsym(RTLD_NEXT, #NAME);
 
-/* Two threads may do this at once: both store the same values. */
+/* Two threads may do this at once: both store the same values, and each only complete ones. */
 static void find_all(void)
 {
+	struct real_calls found_calls;
+
 	REAL_CALLS(FIND)
-	find_stats();
+	find_stats(&found_calls);
+	calls = found_calls;
 }
 
 const struct real_calls *real(void)
