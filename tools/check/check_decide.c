@@ -178,8 +178,11 @@ static void add_needs(struct check *check)
 					      basename(check->closure.companion.item[i]));
 	if (check->closure.old_libibverbs)
 		check->reason = format_string("%s; it brings an old libibverbs along (%s), which finds no device on "
-					      "today's kernels: run puts the system's in its place",
-					      check->reason, check->closure.old_libibverbs);
+					      "today's kernels: %s",
+					      check->reason, check->closure.old_libibverbs,
+					      check->closure.system_libibverbs
+						      ? "run puts the system's in its place"
+						      : "install the distribution's libibverbs");
 }
 
 void check_decide(struct check *check)
