@@ -13,15 +13,11 @@
 /* ---- program headers ---- */
 
 /* False if the string has no end, as in a damaged file. */
-static bool read_interpreter(Elf *elf, const GElf_Phdr *segment, struct elf_info *info)
+static bool read_interpreter(const char *image, size_t size, GElf_Off start, struct elf_info *info)
 {
-	size_t size = 0;
-	const char *image = elf_rawfile(elf, &size);
-
-	if (segment->p_offset >= size ||
-	    !memchr(image + segment->p_offset, '\0', size - (size_t)segment->p_offset))
+	if (start >= size || !memchr(image + start, '\0', size - (size_t)start))
 		return false;
-	info->interpreter = copy_string(image + segment->p_offset);
+	info->interpreter = copy_string(image + start);
 	return true;
 }
 
@@ -49,9 +45,10 @@ static void read_dynamic(Elf *elf, const GElf_Phdr *segment, struct elf_info *in
 static bool read_segments(Elf *elf, struct elf_info *info)
 {
 	size_t count = 0, size = 0;
+	const char *image = elf_rawfile(elf, &size);
 	GElf_Phdr segment;
 
-	if (!elf_rawfile(elf, &size) || elf_getphdrnum(elf, &count) || !count)
+	if (!image || elf_getphdrnum(elf, &count) || !count)
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		if (!gelf_getphdr(elf, (int)i, &segment))
@@ -65,7 +62,7 @@ static bool read_segments(Elf *elf, struct elf_info *info)
 			read_dynamic(elf, &segment, info);
 		/* The kernel takes the first. */
 		if (segment.p_type == PT_INTERP && !info->interpreter &&
-		    !read_interpreter(elf, &segment, info))
+		    !read_interpreter(image, size, segment.p_offset, info))
 			return false;
 	}
 	info->is_library &= !info->interpreter;
