@@ -57,7 +57,7 @@ static bool read_segments(Elf *elf, struct elf_info *info)
 		    (segment.p_offset > size || segment.p_filesz > size - segment.p_offset))
 			return false;
 		if (segment.p_type == PT_LOAD && info->mapped < segment.p_offset + segment.p_filesz)
-			info->mapped = segment.p_offset + segment.p_filesz;
+			info->mapped = (size_t)(segment.p_offset + segment.p_filesz);
 		if (segment.p_type == PT_DYNAMIC)
 			read_dynamic(elf, &segment, info);
 		/* The kernel takes the first. */
