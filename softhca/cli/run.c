@@ -114,6 +114,15 @@ static int find_usable_preload(char *path, size_t size, int failed)
 	return CLI_OK;
 }
 
+/* Starts the daemon, which has the lock from now on. 0, or -errno with a sentence in @why. */
+static int spawn(struct daemon_plan *plan, char *why, size_t size)
+{
+	int err = daemon_spawn(plan, why, size);
+
+	close(plan->lock);
+	return err;
+}
+
 /* ---- run ---- */
 
 static int set_environment(const char *directory, const char *preload, int hosts)
@@ -153,10 +162,8 @@ static int start_for_run(struct settings *settings, char *directory)
 	char why[512];
 	int err = home_create(directory, &plan.lock, why, sizeof(why));
 
-	if (!err) {
-		err = daemon_spawn(&plan, why, sizeof(why));
-		close(plan.lock);
-	}
+	if (!err)
+		err = spawn(&plan, why, sizeof(why));
 	return err ? cli_refuse(CLI_RUN_FAILED, "%s", why) : CLI_OK;
 }
 
@@ -190,12 +197,23 @@ int cli_run(int argc, char **argv)
 
 /* ---- start ---- */
 
+static void print_started(const char *directory, const char *preload)
+{
+	char setting[PATH_MAX];
+	const char *quote;
+
+	cli_preload_setting(NULL, preload, setting, sizeof(setting));
+	/* The loader is to replace $LIB, not the shell. */
+	quote = strchr(setting, '$') ? "'" : "";
+	printf("softhca: started in %s; programs use it with LD_PRELOAD=%s%s%s\n", directory, quote,
+	       setting, quote);
+}
+
 int cli_start(int argc, char **argv)
 {
 	char directory[DIR_MAX + 1];
 	struct daemon_plan plan = { .directory = directory };
-	char preload[PATH_MAX], setting[PATH_MAX];
-	char why[512];
+	char preload[PATH_MAX], why[512];
 	int err, first;
 
 	if (take_settings(argc, argv, &plan.settings, NULL, &first))
@@ -208,15 +226,10 @@ int cli_start(int argc, char **argv)
 	if (err)
 		return cli_report(err);
 	err = home_claim(directory, &plan.lock, why, sizeof(why));
-	if (!err) {
-		err = daemon_spawn(&plan, why, sizeof(why));
-		close(plan.lock);
-	}
+	if (!err)
+		err = spawn(&plan, why, sizeof(why));
 	if (err)
 		return cli_refuse(CLI_FAILED, "%s", why);
-	cli_preload_setting(NULL, preload, setting, sizeof(setting));
-	/* The loader is to replace $LIB, not the shell. */
-	printf("softhca: started in %s; programs use it with LD_PRELOAD=%s%s%s\n", directory,
-	       strchr(setting, '$') ? "'" : "", setting, strchr(setting, '$') ? "'" : "");
+	print_started(directory, preload);
 	return CLI_OK;
 }
