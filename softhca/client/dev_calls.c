@@ -84,8 +84,9 @@ static int named_fd_cm(const void *data, size_t length)
 	return fd_at(data, length, sizeof(*hdr) + offsetof(struct rdma_ucm_migrate_id, fd));
 }
 
-/* ---- write, mmap ---- */
+/* ---- write ---- */
 
+/* Sends a command and receives its answer. Returns the command's own result, or -errno. */
 static int exchange(struct dev *dev, const void *data, size_t length)
 {
 	struct softhca_reply reply;
@@ -115,7 +116,7 @@ static int closing_error(const struct dev *dev, const void *data)
 	return dev->cm && header->cmd == RDMA_USER_CM_CMD_GET_EVENT ? -EAGAIN : -EBADF;
 }
 
-/* If a thread ended between a command and its answer, the next command would read that answer. */
+/* No thread is cancelled between a command and its answer: the next one would read that answer. */
 static int locked_command(struct dev *dev, const void *data, size_t length)
 {
 	int err, cancel;
@@ -183,6 +184,7 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 		errno = EINVAL;
 		return -1;
 	}
+	/* The program may overwrite mmap() at any time, so each command looks. */
 	bypass_detect();
 	err = peek(copy, data, length) ? 0 : -EFAULT;
 	while (!err) {
@@ -194,6 +196,8 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 	errno = err ? -err : saved;
 	return err ? -1 : (ssize_t)length;
 }
+
+/* ---- mmap ---- */
 
 /* libmlx5 puts a page index into the lowest 8 bits of the page number, and a command above it. */
 enum { MMAP_DOORBELLS = 0, MMAP_CONTIGUOUS = 1 };
