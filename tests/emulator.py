@@ -16,12 +16,12 @@ OBJECTS = ("qps", "cqs", "srqs", "mrs", "pds")
 
 
 class Daemon:
-    """Programs that the test starts use it, by the environment. A test may put files into its
-    folder."""
+    """Programs that the test starts use it, by the environment. A test may put files into
+    the directory scratch."""
 
-    def __init__(self, run, softhca, folder):
-        self.run, self.softhca, self.folder = run, softhca, folder
-        self.directory = folder / "d"  # SOFTHCA_DIR
+    def __init__(self, run, softhca, scratch):
+        self.run, self.softhca, self.scratch = run, softhca, scratch
+        self.directory = scratch / "d"  # SOFTHCA_DIR
         self.preload = softhca.parent / "libsofthca.so"
 
     def ask(self, *words):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Gives the emulator's tests the fixtures and helpers of tests/, and those of e2e/ to its
-subfolders."""
+subdirectories."""
 
 import pathlib
 import sys

@@ -13,7 +13,7 @@ PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 def holding(daemon, *qps):
     """A program that holds objects of every kind, and further QPs if told how many (ends/hold.c).
     It has created all of them."""
-    with daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", "idle", *qps],
+    with daemon.start([PROGRAMS / "softhca-hold", daemon.scratch / "domain", "idle", *qps],
                       stderr=None) as holder:
         try:
             assert holder.stdout.readline() == "ready\n"
@@ -26,7 +26,7 @@ def holding(daemon, *qps):
 def sharing(daemon):
     """Two processes with one handle each of a target QP (ends/hold.c): the creator's Popen, and
     the QP's number."""
-    command = [PROGRAMS / "softhca-hold", "watch", daemon.folder / "domain", "1"]
+    command = [PROGRAMS / "softhca-hold", "watch", daemon.scratch / "domain", "1"]
     with daemon.start(command) as creator:
         number = creator.stdout.readline().split()[0]
         with daemon.start([*command, number]) as opener:

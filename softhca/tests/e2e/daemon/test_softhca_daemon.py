@@ -28,10 +28,10 @@ pytestmark = pytest.mark.any_model
 def place(monkeypatch):
     """A directory for everything that softhca makes. Its name is short, because the names of
     sockets must be short."""
-    with tempfile.TemporaryDirectory(prefix="softhca-test-", dir="/tmp") as folder:
-        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+    with tempfile.TemporaryDirectory(prefix="softhca-test-", dir="/tmp") as directory:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", directory)
         monkeypatch.delenv("SOFTHCA_DIR", raising=False)
-        yield pathlib.Path(folder)
+        yield pathlib.Path(directory)
 
 
 @pytest.mark.parametrize("argv, status, message", [
@@ -229,11 +229,11 @@ def test_start_and_stop(run, softhca, place):
 
 
 def test_start_refuses_a_library_that_cannot_be_preloaded(run, softhca, place, tmp_path):
-    folder = tmp_path / "a b"
-    folder.mkdir()
+    directory = tmp_path / "a b"
+    directory.mkdir()
     for file in (softhca, softhca.parent / "libsofthca.so"):
-        shutil.copy(file, folder)
-    done = run([folder / "softhca", "start"])
+        shutil.copy(file, directory)
+    done = run([directory / "softhca", "start"])
     assert done.returncode == 1 and "LD_PRELOAD cannot hold" in done.stderr
 
 

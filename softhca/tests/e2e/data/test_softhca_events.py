@@ -40,7 +40,7 @@ def test_every_holder_of_a_target_gets_the_event(daemon):
     """Two processes share a target QP. Each gets every event of the QP, with its own handle. Each
     has an SRQ and a CQ of its own."""
     of_qp = [name for name, kind in OBJECT_EVENTS.items() if kind == "qp"]
-    command = [PROGRAMS / "softhca-hold", "watch", daemon.folder / "domain"]
+    command = [PROGRAMS / "softhca-hold", "watch", daemon.scratch / "domain"]
     first = daemon.start([*command, len(OBJECT_EVENTS)], stderr=None)
     numbers = dict(zip(("qp", "srq"), first.stdout.readline().split()))
     second = daemon.start([*command, len(of_qp), numbers["qp"]], stderr=None)

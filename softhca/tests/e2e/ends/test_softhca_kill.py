@@ -20,7 +20,7 @@ CLIENTS = 16
 
 
 def start(daemon, *words):
-    return daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", *words], stderr=None)
+    return daemon.start([PROGRAMS / "softhca-hold", daemon.scratch / "domain", *words], stderr=None)
 
 
 @pytest.mark.on_model("connectx3", "connectx5")  # their numbers differ
@@ -34,7 +34,7 @@ def test_lists_what_a_process_holds(daemon):
     target = objects["XRC_RECV"]
     assert bool(target["number"] & 0x800000) == (models.driver() == "mlx4")
     assert target["handles"] == 1 and target["state"] == "RESET"
-    assert objects["xrcd"]["inode"] == os.stat(daemon.folder / "domain").st_ino
+    assert objects["xrcd"]["inode"] == os.stat(daemon.scratch / "domain").st_ino
     daemon.until_empty()
 
 

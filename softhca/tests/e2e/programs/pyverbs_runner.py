@@ -12,7 +12,7 @@ import runpy
 import sys
 import unittest
 
-folder, device = pathlib.Path(sys.argv[1]), sys.argv[2]
+directory, device = pathlib.Path(sys.argv[1]), sys.argv[2]
 unittest_main = unittest.main
 
 
@@ -31,6 +31,6 @@ def main(module):
 
 
 unittest.main = main
-sys.path.insert(0, str(folder))
+sys.path.insert(0, str(directory))
 sys.argv = ["run_tests.py", "--dev", device]
-runpy.run_path(str(folder / "run_tests.py"), run_name="__main__")
+runpy.run_path(str(directory / "run_tests.py"), run_name="__main__")

@@ -56,7 +56,7 @@ PASS = {"connectx3": 55, "connectx5": 85}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def directory(tmp_path_factory):
     pytest.importorskip("pyverbs", reason="python3-pyverbs is not installed")
     if not INSTALLED.is_dir():
         pytest.skip(
@@ -76,10 +76,10 @@ def unexplained(skipped):
         {reason for _, reason in skipped if not any(re.search(known, reason) for known in SKIPPED)})
 
 
-def test_pyverbs(run, softhca, folder):
+def test_pyverbs(run, softhca, directory):
     for _ in range(TIMES):
         done = run([
-            softhca, "run", "--devices=1", "--", "/usr/bin/python3", RUNNER, folder,
+            softhca, "run", "--devices=1", "--", "/usr/bin/python3", RUNNER, directory,
             models.device(0)
         ], timeout=240)
         lines = done.stdout.splitlines()
