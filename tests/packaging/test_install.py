@@ -50,7 +50,11 @@ def test_companions_are_those_of_the_prefix(run, installed, build_root):
 
 def test_the_pages_and_the_documents_that_messages_name_are_there(installed):
     files = set(installed.files())
-    assert len([name for name in files if name.startswith("share/man/man3/ibv_")]) == 8
+    pages = [name for name in files if name.startswith("share/man/man3/ibv_")]
+    assert len(pages) == 8
+    links = re.findall(r"^\.so (.*)$", "".join(
+        (installed.prefix / name).read_text() for name in pages), re.M)
+    assert len(links) == 4 and {f"share/man/{link}" for link in links} <= files
     assert {"share/doc/xrc-compat/docs/32-bit.md", "share/doc/xrc-compat/docs/porting.md"} <= files
 
 
