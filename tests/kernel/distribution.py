@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Downloads and unpacks kernels of the distribution, and installs nothing. Each suite has a folder,
-in which apt sees no installed package."""
+"""Downloads and unpacks kernels of the distribution, and installs nothing. Each suite has a
+directory, in which apt sees no installed package."""
 
 import pathlib
 import re
@@ -58,7 +58,7 @@ def source_lines(suite):
 
 
 class Apt:
-    """apt, with all its files in one folder."""
+    """apt, with all its files in one directory."""
 
     def __init__(self, folder, suite):
         self.folder = folder
@@ -101,7 +101,7 @@ def unpack(package, root):
 
 
 def unpack_all(apt, root):
-    """Unpacks all that was downloaded to a new root, and removes apt's folder."""
+    """Unpacks all that was downloaded to a new root, and removes apt's directory."""
     for name in ("bin", "sbin", "lib", "lib64"):
         (root / "usr" / name).mkdir(parents=True, exist_ok=True)
         (root / name).symlink_to(f"usr/{name}")
@@ -122,7 +122,7 @@ class Kernel:
         self.modules = self.root / "lib" / "modules" / self.version
 
     def _fetch(self, folder, suite):
-        """Downloads the kernel; returns its version. If apt fails, an older folder stays."""
+        """Downloads the kernel; returns its version. If apt fails, an older directory stays."""
         downloads = folder.with_name(f"{folder.name}.apt")
         shutil.rmtree(downloads, ignore_errors=True)
         apt = Apt(downloads, suite)

@@ -64,7 +64,7 @@ def make_initramfs(folder, modules):
 
 
 class Guest:
-    """One boot. Its results are in the folder `out`, with the console's text in `console`."""
+    """One boot. Its results are in the directory `out`, with the console's text in `console`."""
 
     def __init__(self, folder, kernel, modules, source, qemu, adapters):
         self.kernel, self.source, self.qemu, self.adapters = kernel, source, qemu, adapters

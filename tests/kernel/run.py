@@ -2,7 +2,7 @@
 """Boots a kernel of the distribution in QEMU with two emulated adapters, and runs the tests in
 inside/ on its own driver.
 
-usage: run.py BUILD_FOLDER [SUITE|VERSION|newest] [--real[=mlx4|mlx5]] [PYTEST ARGUMENT...]
+usage: run.py BUILD_DIRECTORY [SUITE|VERSION|newest] [--real[=mlx4|mlx5]] [PYTEST ARGUMENT...]
 
 --real chooses the driver (default: mlx4).
 

@@ -16,7 +16,8 @@ RETRY = "the sender's next message ended with: transport retry counter exceeded,
 @pytest.fixture
 def cluster(build_root, softhca, shim, run, tmp_path, sanitizer_runtime):
     """cluster(argument..., settings=[...], preload=(), program=..., through=[...]): runs the demo
-    once, started by the command `through`, in folders of its own, which must be empty afterwards.
+    once, started by the command `through`, in directories of its own, which must be empty
+    afterwards.
     """
 
     def _cluster(*arguments, settings=("--devices=2", ), preload=(str(shim), ),
@@ -126,7 +127,7 @@ def test_one_line_names_what_the_machine_lacks(cluster, settings, complaint):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_the_folder_that_cannot_hold_the_domain_file_is_named(build_root, run):
+def test_the_directory_that_cannot_hold_the_domain_file_is_named(build_root, run):
     done = run([build_root / "demo" / "xrc-cluster"], env={"TMPDIR": "/nonexistent"})
     assert (done.returncode, done.stdout) == (1, "")
     assert "cannot make a file for the XRC domain in /nonexistent: No such file or directory" in done.stderr

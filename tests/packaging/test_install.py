@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""meson install into a folder of the test's own: what is installed, that it works there and when
+"""meson install into a directory of the test's own: what is installed, that it works there and when
 moved, and that it can be uninstalled."""
 
 import fnmatch
@@ -59,8 +59,8 @@ def test_the_pages_and_the_documents_that_messages_name_are_there(installed):
 
 
 def test_nothing_is_where_a_loader_or_a_compiler_looks_by_itself(installed):
-    """In the prefix only commands, pages and xrc_compat.h are outside of xrc-compat's own folders.
-    So an installation in /usr replaces no file of libibverbs."""
+    """In the prefix only commands, pages and xrc_compat.h are outside of xrc-compat's own
+    directories. So an installation in /usr replaces no file of libibverbs."""
     public = [name for name in installed.files() if "/xrc-compat/" not in name]
     allowed = re.compile(
         r"bin/(softhca|xrc-compat)|include/xrc_compat\.h|.*/pkgconfig/xrc-compat[\w-]*\.pc"
@@ -87,7 +87,7 @@ def test_headers_of_ours_come_before_those_of_the_prefix(own, package):
 
 
 def normalised(name):
-    """The name without the library folder, which differs between machines."""
+    """The name without the library directory, which differs between machines."""
     return re.sub(r"^lib/[^/]*-linux-gnu\w*/|^lib64/|^lib/\*/", "lib/", name)
 
 

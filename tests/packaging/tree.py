@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""An installed copy of the build under test, in a folder of the test's own."""
+"""An installed copy of the build under test, in a directory of the test's own."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def view_of(build_root, folder):
 
 
 class Tree:
-    """meson install of @build_root under @folder/root, and what is where in it."""
+    """meson install of @build_root under @directory/root, and what is where in it."""
 
     def __init__(self, build_root, folder):
         self.meson = meson_command(build_root)
@@ -62,7 +62,7 @@ class Tree:
         return self._meson("--internal", "uninstall")
 
     def files(self):
-        """Everything but folders, relative to the prefix."""
+        """Everything but directories, relative to the prefix."""
         found = []
         for folder, folders, names in os.walk(self.root):
             links = [name for name in folders if os.path.islink(os.path.join(folder, name))]

@@ -161,7 +161,7 @@ def test_nothing_of_drivers_or_of_today_links(configure):
             name), f"{name} was not in an application's libibverbs of OFED 1.5"
 
 
-def test_link_folder_cannot_be_loaded_from(installed, tmp_path, run):
+def test_link_directory_cannot_be_loaded_from(installed, tmp_path, run):
     """CMake and LD_RUN_PATH turn link paths into run paths. Even so the program gets the real
     library."""
     linkdir = installed.pkg_config("--variable=linkdir", "xrc-compat")[0]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The project's rules that a compiler does not check, one function per rule. A function takes the
-root folder and returns a list of complaints, "file:line: what is wrong". An empty list means that
-the rule holds. Standard library only."""
+root directory and returns a list of complaints, "file:line: what is wrong". An empty list means
+that the rule holds. Standard library only."""
 
 import functools
 import os
@@ -19,8 +19,8 @@ NO_LICENCE_LINE = re.compile(
 SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "modern", "portable", "terminal",
                   "tools", "softhca")
 
-# Includes run one way: files of the folder in the key may include that folder and the listed ones,
-# and nothing else of this project.
+# Includes run one way: files of the directory in the key may include that directory and the listed
+# ones, and nothing else of this project.
 MAY_INCLUDE = {
     "abi": (),
     "portable": (),
@@ -34,14 +34,15 @@ MAY_INCLUDE = {
     "softhca": ("portable", "terminal"),
 }
 
-# Single files that other folders may include as well. Each includes nothing else of this project.
+# Single files that other directories may include as well. Each includes nothing else of this
+# project.
 SHARED_FILES = {
     "tools": {"compat/regtab.h", "compat/regtab_file.h", "modern/modern.h", "modern/table.h",
               "shim/tracer.h"},
 }
 
-# Folders in the order of their includes: each may include those before it. A command's folder
-# includes those that the commands share, and no other command's.
+# Directories in the order of their includes: each may include those before it. A command's
+# directory includes those that the commands share, and no other command's.
 ROOMS = {
     "tools": ("common", "tables", "program", "run"),
     "softhca": ("base", "model", "machine", "objects", "qp", "wire", "uverbs", "cm", "control",
@@ -52,7 +53,7 @@ LOG_FILE = "compat/log.c"
 
 
 def folder_of(relative):
-    """The first folder of a path. The emulator's tests are tests, not its sources."""
+    """The first directory of a path. The emulator's tests are tests, not its sources."""
     return "tests" if relative.startswith("softhca/tests/") else relative.split("/")[0]
 
 
@@ -133,7 +134,7 @@ def include_lines(root):
 
 
 def includes(root):
-    """Each folder includes only what MAY_INCLUDE, SHARED_FILES and ROOMS allow."""
+    """Each directory includes only what MAY_INCLUDE, SHARED_FILES and ROOMS allow."""
     headers = {relative for relative, _ in c_files(root, MAY_INCLUDE)}
     bad = []
     for relative, place, name, target in include_lines(root):
@@ -165,7 +166,7 @@ def foreign_fault(relative, name, headers):
         return "of rdma-core only the public verbs.h"
     # The compiler's search path would lead there, and include_fault() would not see it.
     homes = {folder_of(header) for header in headers if header.endswith("/" + name)}
-    return f"a header of {', '.join(sorted(homes))}/: name it by its folder" if homes - {home} else None
+    return f"a header of {', '.join(sorted(homes))}/: name it by its room" if homes - {home} else None
 
 
 def modern_verbs(root):
@@ -203,7 +204,7 @@ def printing(root):
 
 
 def machine_paths(root):
-    """No file names a home folder of the author's machine."""
+    """No file names a home directory of the author's machine."""
     pattern = re.compile(r"(?<![\w.$})-])/(home|root)/")
     return [f"{relative}:{number}: names {found.group(0)}"
             for relative, path in files(root)

@@ -185,12 +185,12 @@ bool is_launcher(const char *path);
 /* ---- LD_PRELOAD ---- */
 
 /*
- * Takes the next word from *rest, with the folder that the loader puts for $LIB if @expand. NULL
+ * Takes the next word from *rest, with the directory that the loader puts for $LIB if @expand. NULL
  * when there is none. At first *rest is the value, which may be NULL.
  */
 char *preload_next(const char **rest, bool expand);
 
-/* @path, a library of ours, with $LIB for its folder. NULL unless that serves both word sizes. */
+/* @path of our library with $LIB in it. NULL unless that serves both word sizes. */
 char *preload_for_both(const char *path);
 
 /*

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* @word with the folder that the loader puts for $LIB. */
+/* @word with the directory that the loader puts for $LIB. */
 static char *expand_lib(char *word)
 {
 	const char *token = strstr(word, "${LIB}");

@@ -53,7 +53,7 @@ static void append(struct closure *closure, const char *path, const char *wanted
 
 /*
  * "\tNAME => PATH (0x...)", "\tNAME => not found" or "\tPATH (0x...)". The path is relative if the
- * folder is, and a bare name for an empty element of LD_LIBRARY_PATH. The vDSO has no file.
+ * directory is, and a bare name for an empty element of LD_LIBRARY_PATH. The vDSO has no file.
  */
 static void read_line(char *line, struct closure *closure, struct string_list *missing)
 {
@@ -102,9 +102,7 @@ static const char *ask(const char *path, struct question question, struct closur
 	struct elf_info kind;
 	const char *loader = elf_info_read(path, &kind) ? NULL : elf_info_loader(&kind);
 	const char *failure = NULL;
-	/*
-	 * Without symbolic links: $ORIGIN is the folder of the program itself, not of a link to it.
-	 */
+	/* Without symbolic links: $ORIGIN is the directory of the program, not of a link to it. */
 	char *object = realpath(path, NULL);
 	char *const words[] = { (char *)loader, object, NULL };
 	const struct aside program = { words, set_environment, &question, true };

@@ -26,8 +26,8 @@ const char *paths_shim(int bits, struct string_list *places);
 const char *paths_softhca(struct string_list *places);
 
 /*
- * A program of ours that no user starts by name, or NULL. @in_build: "folder/file" below tools/ in
- * the build directory.
+ * A program of ours that no user starts by name, or NULL. @in_build: "directory/file" below tools/
+ * in the build directory.
  */
 const char *paths_helper(const char *in_build, struct string_list *places);
 

@@ -73,7 +73,7 @@ static const char *take_program(const char *word)
 
 /* ---- shell scripts ---- */
 
-/* A folder that only the shell knows is most often the script's own: "$(dirname "$0")/prog". */
+/* A directory that only the shell knows is most often the script's own: "$(dirname "$0")/prog". */
 static const char *in_folder(const char *word, const char *folder)
 {
 	const char *last = strrchr(word, '/');

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The folder of these programs, and what a program that runs the exchange prints."""
+"""The directory of these programs, and what a program that runs the exchange prints."""
 
 import pytest
 

@@ -2,7 +2,7 @@
 """The sample programs of test_check.py: how each is made, how `check` is asked about it, and what
 differs in its report from the report on the usual program, USUAL.
 
-In all texts @ is the folder of the samples, and in reports PROGRAM is the program that was asked
+In all texts @ is the directory of the samples, and in reports PROGRAM is the program that was asked
 about.
 """
 
@@ -135,7 +135,7 @@ SAMPLES = {
     "without_our_library": Sample(
         LINKED, broken("libxrc-compat.so.1 was not found: xrc-compat is not installed completely",
                        125), ask={"XRC_COMPAT_LIBRARY": "/nonexistent/libxrc-compat.so.1"}),
-    "our_library_in_a_folder_with_a_blank": Sample(
+    "our_library_in_a_directory_with_a_blank": Sample(
         LINKED, broken("@/with blank/libxrc-compat.so.1: LD_PRELOAD cannot hold a path with a colon, a blank or a '$'", 125),
         ask={"XRC_COMPAT_LIBRARY": "@/with blank/libxrc-compat.so.1"}),
     "our_library_is_a_program": Sample(
@@ -324,7 +324,7 @@ SAMPLES = {
     "fifo": Sample(named("@/fifo"), no_program("PROGRAM: is not a regular file")),
     "script_of_a_fifo": Sample(file("#!@/fifo\n"), no_program("@/fifo: is not a regular file"),
                                interpreter="@/fifo"),
-    "folder": Sample(named("@/bundle"), no_program("PROGRAM: is a directory, not a program")),
+    "directory": Sample(named("@/bundle"), no_program("PROGRAM: is a directory, not a program")),
     "not_executable": Sample(
         file("#!/bin/sh\n", mode=0o644),
         no_program("PROGRAM: is there, but may not be executed; chmod +x, if it is a program")),

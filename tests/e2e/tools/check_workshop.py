@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Makes the sample programs of check_samples.py in one folder, which is @ in all texts here."""
+"""Makes the sample programs of check_samples.py in one directory, which is @ in all texts here."""
 
 import os
 import struct
@@ -63,8 +63,8 @@ LIBRARIES = {
     "libtransport.so": (calls("ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp", by="transport"),),
     "mca_btl_openib.so": (PLUGIN, STUB),
     "libmlx4-rdmav2.so": (calls("ibv_cmd_open_xrc_domain", by="open_domain"), STUB),
-    # Open MPI 1.6: the launcher is linked with libopen-rte only, and loads plugins from the folder
-    # that programs load them from.
+    # Open MPI 1.6: the launcher is linked with libopen-rte only, and loads plugins from the
+    # directory that programs load them from.
     "ompi16/libopen-rte.so.4": ("int orte_init(void) { return 0; }",),
     "ompi16/openmpi/mca_btl_openib.so": (PLUGIN, STUB),
     "with blank/libxrc-compat.so.1": ("int ours(void) { return 0; }",),
@@ -85,7 +85,7 @@ def compile_c(output, source, *flags):
 
 
 class Workshop:
-    """Makes samples in one folder."""
+    """Makes samples in one directory."""
 
     def __init__(self, folder):
         self.folder = folder

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The helpers of this folder, a program that holds registrations for `ps` and `gc`, the command in
-several environments, and for `trace` the programs to be traced."""
+"""The helpers of this directory, a program that holds registrations for `ps` and `gc`, the command
+in several environments, and for `trace` the programs to be traced."""
 
 import json
 import os
@@ -58,8 +58,8 @@ def table(holder, tables):
 
 @pytest.fixture
 def tool(run, xrc_compat, tables):
-    """tool(arguments..., status=0, **environment): the command on the folder `tables`; it must exit
-    with this status."""
+    """tool(arguments..., status=0, **environment): the command on the directory `tables`; it must
+    exit with this status."""
 
     def _tool(*arguments, status=0, **environment):
         result = run([xrc_compat, *arguments],

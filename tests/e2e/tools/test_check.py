@@ -165,7 +165,7 @@ def test_libraries_are_those_that_the_loader_takes(run, check, program):
     assert {os.path.realpath(lib.split(" => ")[1]) for lib in check(program)["libraries"]} == wanted
 
 
-def test_origin_is_the_folder_of_the_program_and_not_of_a_link_to_it(check, make, tmp_path):
+def test_origin_is_the_directory_of_the_program_and_not_of_a_link_to_it(check, make, tmp_path):
     """ldd would look beside the link; the loader of a process that the kernel starts does not."""
     (tmp_path / "link").symlink_to(make("bundled"))
     assert check(tmp_path / "link")["libibverbs"].endswith("/bundle/libibverbs.so.1")
@@ -232,8 +232,8 @@ def test_check_says_that_the_kernel_executes_no_32_bit_programs(run, xrc_compat,
 
 @pytest.fixture
 def mpi(workshop, tmp_path):
-    """mpi(folder): (a program that is linked with libmpi.so.1 of that folder, the folder of Open
-    MPI's plugins)."""
+    """mpi(directory): (a program that is linked with libmpi.so.1 of that directory, the directory
+    of Open MPI's plugins)."""
 
     def _mpi(name="mpi"):
         folder = tmp_path / name
@@ -284,7 +284,7 @@ def test_a_plugin_whose_library_never_opens_leaves_the_verdict_open(check, works
     assert report["verdict"] == "cannot tell" and "opening a plugin" in report["reason"]
 
 
-def test_plugins_are_read_in_a_folder_with_a_blank(check, workshop, mpi):
+def test_plugins_are_read_in_a_directory_with_a_blank(check, workshop, mpi):
     """A library of the plugin needs XRC, so the loader must have been asked for the plugin."""
     program, folder = mpi("open mpi")
     carrier = workshop.library(folder / "libcarrier.so", calls("ibv_open_xrc_domain", by="m"))

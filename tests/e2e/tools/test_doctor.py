@@ -53,7 +53,7 @@ def test_each_problem_is_found_alone_and_with_advice(clean, run, variable, value
     assert result.returncode == 1
 
 
-def test_a_relative_library_in_a_removed_folder_is_a_problem(run, xrc_compat, tmp_path):
+def test_a_relative_library_in_a_removed_directory_is_a_problem(run, xrc_compat, tmp_path):
     script = 'mkdir gone && cd gone && rmdir ../gone && XRC_COMPAT_LIBRARY=x.so exec "$0" doctor'
     result = run(["sh", "-c", script, xrc_compat], cwd=tmp_path)
     assert result.returncode == 1 and problems(result)[0].startswith("library ")

@@ -65,7 +65,7 @@ def test_arguments_arrive_as_they_are(launch, show, separator):
 
 @pytest.mark.parametrize("path, status", [
     ("/nonexistent:HELPERS", 0),
-    (":/nonexistent", 0),  # an empty element is the current folder
+    (":/nonexistent", 0),  # an empty element is the current directory
     ("/nonexistent:", 0),
     ("HERE:HELPERS", 0),  # HERE has a file that may not be executed
     ("HERE:/nonexistent", NOT_EXECUTABLE),
@@ -132,7 +132,7 @@ def test_a_noexec_file_system_is_reported(run, xrc_compat, show, probe, tmp_path
 
 @pytest.fixture
 def tree(tmp_path, xrc_compat, probe):
-    """A folder laid out like the build tree, with a softhca that only prints its arguments and
+    """A directory laid out like the build tree, with a softhca that only prints its arguments and
     starts the program."""
     for folder in ("tools", "shim", "softhca/bin"):
         (tmp_path / folder).mkdir(parents=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The structures that mlx4_core, mlx4_ib and libmlx4 write into memory and read from it.
 
-The comment of each table names its source in Linux. Names without a folder are of
+The comment of each table names its source in Linux. Names without a directory are of
 drivers/net/ethernet/mellanox/mlx4.
 """
 

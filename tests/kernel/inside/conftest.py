@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The tests in this folder run as root in the guest, on the distribution's own driver and two
+"""The tests in this directory run as root in the guest, on the distribution's own driver and two
 emulated adapters."""
 
 import os

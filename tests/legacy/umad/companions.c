@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Calls functions of libibcm, and those of libibcommon on the files lid, guid and gid of a folder.
- * Prints a line for each function: its name, its result, and what it wrote.
+ * Calls functions of libibcm, and those of libibcommon on the files lid, guid and gid of a
+ * directory. Prints a line for each function: its name, its result, and what it wrote.
  */
 #include <errno.h>
 #include <stdint.h>
