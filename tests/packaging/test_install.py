@@ -54,7 +54,7 @@ def test_the_pages_and_the_documents_that_messages_name_are_there(installed):
     assert len(pages) == 8
     links = re.findall(r"^\.so (.*)$", "".join(
         (installed.prefix / name).read_text() for name in pages), re.M)
-    assert len(links) == 4 and {f"share/man/{link}" for link in links} <= files
+    assert len(links) == 5 and {f"share/man/{link}" for link in links} <= files
     assert {"share/doc/xrc-compat/docs/32-bit.md", "share/doc/xrc-compat/docs/porting.md"} <= files
 
 
