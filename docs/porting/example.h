@@ -15,7 +15,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -53,7 +52,7 @@ static inline void need(int good, const char *what)
 {
 	if (good)
 		return;
-	fprintf(stderr, "%s: %s\n", what, strerror(errno));
+	perror(what);
 	exit(1);
 }
 
@@ -162,13 +161,12 @@ static inline int run_process(void)
 
 int main(void)
 {
-	FILE *domain_file = NOT_NULL(tmpfile());
 	pthread_barrierattr_t shared;
 	int status, failed = 0;
 
-	domain_fd = fileno(domain_file);
-	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		     0);
+	domain_fd = fileno(NOT_NULL(tmpfile()));
+	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	need(board != MAP_FAILED, "mmap");
 	pthread_barrierattr_init(&shared);
 	pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
@@ -179,8 +177,8 @@ int main(void)
 		return run_process();
 	while (wait(&status) > 0)
 		failed |= status;
-	printf("%s\n", failed ? "failed" : "all right");
-	return failed ? 1 : 0;
+	puts(failed ? "failed" : "all right");
+	return failed != 0;
 }
 
 #endif
