@@ -73,16 +73,16 @@ static struct options parse(int argc, char **argv)
  */
 static int domain_file(void)
 {
-	const char *folder = getenv("TMPDIR");
+	const char *dir = getenv("TMPDIR");
 	char path[4096];
 	int fd;
 
-	if (!folder || !*folder)
-		folder = "/tmp";
-	snprintf(path, sizeof(path), "%s/xrc-cluster-XXXXXX", folder);
+	if (!dir || !*dir)
+		dir = "/tmp";
+	snprintf(path, sizeof(path), "%s/xrc-cluster-XXXXXX", dir);
 	fd = mkstemp(path);
 	if (fd < 0)
-		process_fail("cannot make a file for the XRC domain in %s: %s", folder,
+		process_fail("cannot make a file for the XRC domain in %s: %s", dir,
 			     strerror(errno));
 	unlink(path);
 	return fd;

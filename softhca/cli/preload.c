@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Where libsofthca.so is, and the LD_PRELOAD that serves programs of both word sizes. */
 #include "cli.h"
-#include "portable/lib_folder.h"
+#include "portable/lib_dir.h"
 
 #include <softhca/proto.h>
 #include <softhca/server/server.h>
@@ -28,11 +28,11 @@ int cli_find_preload(char *path, size_t size)
 	self[length] = '\0';
 	slash = strrchr(self, '/');
 	*slash = '\0';
-	if (!lib_folder(OWN_BITS, lib, sizeof(lib)))
+	if (!lib_dir(OWN_BITS, lib, sizeof(lib)))
 		snprintf(here, sizeof(here), "../%s/xrc-compat/" LIBRARY, lib);
 	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
 		if ((size_t)snprintf(path, size, "%s/%s", self, below[i]) < size &&
-		    lib_folder_fits(path, OWN_BITS))
+		    lib_dir_fits(path, OWN_BITS))
 			return 0;
 	}
 	snprintf(path, size, "%s/" LIBRARY, SOFTHCA_LIBDIR);
@@ -81,8 +81,8 @@ static int link_both(const char *home, const char *preload, char *setting, size_
 	int err;
 
 	if (other_build(preload, there, sizeof(there)) ||
-	    lib_folder(OWN_BITS, own, sizeof(own)) ||
-	    lib_folder(OTHER_BITS, other, sizeof(other)))
+	    lib_dir(OWN_BITS, own, sizeof(own)) ||
+	    lib_dir(OTHER_BITS, other, sizeof(other)))
 		return -ENOENT;
 	err = link_below(home, own, preload);
 	if (!err)
@@ -97,7 +97,7 @@ int cli_preload_setting(const char *home, const char *preload, char *setting, si
 {
 	int err;
 
-	if (!lib_folder_setting(preload, OWN_BITS, setting, size))
+	if (!lib_dir_setting(preload, OWN_BITS, setting, size))
 		return 0;
 	err = home ? link_both(home, preload, setting, size) : -ENOENT;
 	if (err == -ENOENT)

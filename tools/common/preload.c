@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Takes LD_PRELOAD apart at colons and blanks, and composes it. */
 #include "common.h"
-#include "portable/lib_folder.h"
+#include "portable/lib_dir.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static char *expand_lib(char *word)
 
 	if (!token)
 		token = strstr(word, "$LIB");
-	if (!token || lib_folder(OWN_BITS, lib, sizeof(lib)))
+	if (!token || lib_dir(OWN_BITS, lib, sizeof(lib)))
 		return word;
 	return format_string("%.*s%s%s", (int)(token - word), word, lib, token + length);
 }
@@ -34,10 +34,10 @@ char *preload_next(const char **rest, bool expand)
 char *preload_for_both(const char *path)
 {
 	char setting[PATH_MAX];
-	int err = lib_folder_setting(path, OWN_BITS, setting, sizeof(setting));
+	int err = lib_dir_setting(path, OWN_BITS, setting, sizeof(setting));
 
 	if (err)
-		err = lib_folder_setting(path, OTHER_BITS, setting, sizeof(setting));
+		err = lib_dir_setting(path, OTHER_BITS, setting, sizeof(setting));
 	return err ? NULL : copy_string(setting);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Examines the libraries: ours, and the libibverbs that programs get. */
 #include "doctor.h"
-#include "portable/lib_folder.h"
+#include "portable/lib_dir.h"
 #include "tools/program/libraries.h"
 #include "tools/program/paths.h"
 
@@ -67,11 +67,11 @@ static void examine_companions(void)
 /* LD_LIBRARY_PATH of this shell may come from a solver's module or wrapper script. */
 static void examine_library_path(void)
 {
-	const char *value = getenv("LD_LIBRARY_PATH"), *folder, *path;
+	const char *value = getenv("LD_LIBRARY_PATH"), *dir, *path;
 	char *rest = copy_string(value && value[0] ? value : NULL);
 
-	while ((folder = strsep(&rest, ":;"))) {
-		path = format_string("%s%slibibverbs.so.1", folder, folder[0] ? "/" : "");
+	while ((dir = strsep(&rest, ":;"))) {
+		path = format_string("%s%slibibverbs.so.1", dir, dir[0] ? "/" : "");
 		if (access(path, R_OK))
 			continue;
 		if (libibverbs_is_old(path))

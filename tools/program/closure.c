@@ -26,11 +26,11 @@ struct question {
 static int set_environment(const void *context)
 {
 	const struct question *question = context;
-	const char *folders = copy_string(getenv("LD_LIBRARY_PATH"));
+	const char *dirs = copy_string(getenv("LD_LIBRARY_PATH"));
 
 	clearenv(); /* of LD_AUDIT, LD_DEBUG and their like */
-	if (folders && !question->system_only)
-		setenv("LD_LIBRARY_PATH", folders, 1);
+	if (dirs && !question->system_only)
+		setenv("LD_LIBRARY_PATH", dirs, 1);
 	setenv("LD_PRELOAD", question->preload, 1);
 	return setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Finds this installation's own files. */
 #include "paths.h"
-#include "portable/lib_folder.h"
+#include "portable/lib_dir.h"
 #include "tools/tools_config.h"
 
 #include <limits.h>
@@ -37,9 +37,9 @@ static const char *first_of(const struct string_list *places, int bits)
 	return NULL;
 }
 
-static void add_in(struct string_list *places, const char *folder, const char *name)
+static void add_in(struct string_list *places, const char *dir, const char *name)
 {
-	const char *path = format_string("%s/xrc-compat/%s", folder, name);
+	const char *path = format_string("%s/xrc-compat/%s", dir, name);
 
 	if (!string_list_has(places, path))
 		string_list_add(places, path);
@@ -60,7 +60,7 @@ static const char *other_build(const char *build)
 
 const char *paths_library(int bits, const char *in_build, struct string_list *places)
 {
-	static const char *const folders[] = {
+	static const char *const dirs[] = {
 		TOOLS_LIBDIR_FROM_PREFIX, "lib/i386-linux-gnu", "lib/x86_64-linux-gnu", "lib32",
 		"lib64", "lib",
 	};
@@ -73,10 +73,10 @@ const char *paths_library(int bits, const char *in_build, struct string_list *pl
 	places->count = 0;
 	string_list_add(places, format_string("%s/%s", build, in_build));
 	/* With the loader's value of $LIB, so that the path serves both word sizes. */
-	if (!lib_folder(bits, lib, sizeof(lib)))
+	if (!lib_dir(bits, lib, sizeof(lib)))
 		add_in(places, format_string("%s/%s", prefix, lib), name);
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		add_in(places, format_string("%s/%s", prefix, folders[i]), name);
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		add_in(places, format_string("%s/%s", prefix, dirs[i]), name);
 	add_in(places, TOOLS_LIBDIR, name);
 	return first_of(places, bits);
 }
@@ -85,7 +85,7 @@ const char *paths_shim(int bits, struct string_list *places)
 {
 	static const char in_build[] = "shim/" TOOLS_LIBRARY;
 	const char *chosen = getenv("XRC_COMPAT_LIBRARY"), *found = NULL;
-	char folder[PATH_MAX] = "";
+	char dir[PATH_MAX] = "";
 
 	if (!chosen || !chosen[0]) {
 		if (bits == OTHER_BITS)
@@ -98,9 +98,9 @@ const char *paths_shim(int bits, struct string_list *places)
 	/*
 	 * A relative LD_PRELOAD breaks when a program changes its directory and starts another one.
 	 */
-	if (chosen[0] != '/' && !getcwd(folder, sizeof(folder)))
+	if (chosen[0] != '/' && !getcwd(dir, sizeof(dir)))
 		return NULL;
-	string_list_add(places, format_string("%s%s%s", folder, folder[0] ? "/" : "", chosen));
+	string_list_add(places, format_string("%s%s%s", dir, dir[0] ? "/" : "", chosen));
 	return first_of(places, 0);
 }
 

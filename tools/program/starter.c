@@ -74,28 +74,28 @@ static const char *take_program(const char *word)
 /* ---- shell scripts ---- */
 
 /* A directory that only the shell knows is most often the script's own: "$(dirname "$0")/prog". */
-static const char *in_folder(const char *word, const char *folder)
+static const char *in_dir(const char *word, const char *dir)
 {
 	const char *last = strrchr(word, '/');
 
-	return last && strpbrk(word, "$`)}") ? format_string("%s%s", folder, last) : word;
+	return last && strpbrk(word, "$`)}") ? format_string("%s%s", dir, last) : word;
 }
 
 /* The first word of the line that is a program. */
-static const char *in_line(char *line, const char *folder)
+static const char *in_line(char *line, const char *dir)
 {
 	const char *path = NULL, *word;
 
 	while (!path && (word = strsep(&line, " \t;&|\"'")) != NULL && word[0] != '#') {
 		/* Scripts also call rm, hostname and their like by path. */
 		if (fnmatch("?(/usr)/?(s)bin/*", word, FNM_EXTMATCH))
-			path = take_program(in_folder(word, folder));
+			path = take_program(in_dir(word, dir));
 	}
 	return path;
 }
 
 /* The last line with a program. A line with exec ends the script. */
-static const char *in_script(char *script, const char *folder)
+static const char *in_script(char *script, const char *dir)
 {
 	const char *found = NULL, *path;
 	char *line;
@@ -105,7 +105,7 @@ static const char *in_script(char *script, const char *folder)
 
 		line += strspn(line, " \t");
 		ends = !strncmp(line, "exec ", 5);
-		path = in_line(line, folder);
+		path = in_line(line, dir);
 		found = path ? path : found;
 		if (found && ends)
 			break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat env`: prints the line of each launcher that preloads the library in all processes. */
-#include "portable/lib_folder.h"
+#include "portable/lib_dir.h"
 #include "run.h"
 #include "tools/common/variables.h"
 #include "tools/program/libraries.h"

@@ -2,7 +2,7 @@
 """
 Runs rdma-core's own tests of pyverbs on a device and says what became of each.
 
-usage: pyverbs_runner.py FOLDER-OF-TESTS DEVICE
+usage: pyverbs_runner.py DIRECTORY-OF-TESTS DEVICE
 The last line is JSON: {"ran": N, "skipped": [[test, reason]...], "errors": [[test, text]...]}
 """
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The loader's value of $LIB, which is the directory of the loader itself. */
-#include "lib_folder.h"
+#include "lib_dir.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #if defined(__x86_64__) || defined(__i386__)
-int lib_folder(int bits, char *directory, size_t size)
+int lib_dir(int bits, char *directory, size_t size)
 {
 	char real[PATH_MAX];
 	char *start = real + 1;
@@ -25,7 +25,7 @@ int lib_folder(int bits, char *directory, size_t size)
 	return (size_t)snprintf(directory, size, "%s", start) < size ? 0 : -ENOENT;
 }
 #else /* of other CPUs, only one word size is supported */
-int lib_folder(int bits, char *directory, size_t size)
+int lib_dir(int bits, char *directory, size_t size)
 {
 	(void)bits;
 	(void)directory;
@@ -37,7 +37,7 @@ int lib_folder(int bits, char *directory, size_t size)
 /*
  * The directory's name does not tell: /usr/lib has 64-bit libraries on Arch, 32-bit ones on Fedora.
  */
-bool lib_folder_fits(const char *path, int bits)
+bool lib_dir_fits(const char *path, int bits)
 {
 	unsigned char ident[EI_CLASS + 1] = "";
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -50,8 +50,8 @@ bool lib_folder_fits(const char *path, int bits)
 }
 
 /* Puts @to in place of @from in a path with "/@from/xrc-compat/". -ENOENT without such a part. */
-static int replace_folder(const char *path, const char *from, const char *to, char *result,
-			  size_t size)
+static int replace_dir(const char *path, const char *from, const char *to, char *result,
+		       size_t size)
 {
 	char part[PATH_MAX];
 	const char *at;
@@ -67,14 +67,14 @@ static int replace_folder(const char *path, const char *from, const char *to, ch
 	return (size_t)length < size ? 0 : -ENOENT;
 }
 
-int lib_folder_setting(const char *path, int bits, char *setting, size_t size)
+int lib_dir_setting(const char *path, int bits, char *setting, size_t size)
 {
 	int other_bits = bits == OWN_BITS ? OTHER_BITS : OWN_BITS;
 	char own[NAME_MAX], other[NAME_MAX], there[PATH_MAX];
 
-	if (lib_folder(bits, own, sizeof(own)) || lib_folder(other_bits, other, sizeof(other)) ||
-	    replace_folder(path, own, other, there, sizeof(there)) ||
-	    !lib_folder_fits(there, other_bits))
+	if (lib_dir(bits, own, sizeof(own)) || lib_dir(other_bits, other, sizeof(other)) ||
+	    replace_dir(path, own, other, there, sizeof(there)) ||
+	    !lib_dir_fits(there, other_bits))
 		return -ENOENT;
-	return replace_folder(path, own, "$LIB", setting, size);
+	return replace_dir(path, own, "$LIB", setting, size);
 }

@@ -5,8 +5,8 @@
  * If the paths of our 32-bit and 64-bit libraries differ only in that directory, one LD_PRELOAD
  * serves programs of both word sizes.
  */
-#ifndef PORTABLE_LIB_FOLDER_H
-#define PORTABLE_LIB_FOLDER_H
+#ifndef PORTABLE_LIB_DIR_H
+#define PORTABLE_LIB_DIR_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,18 +16,18 @@
 #define OTHER_BITS (OWN_BITS == 64 ? 32 : 64)
 
 /**
- * lib_folder - the loader's value of $LIB in programs of @bits, for example "lib/i386-linux-gnu" or
+ * lib_dir - the loader's value of $LIB in programs of @bits, for example "lib/i386-linux-gnu" or
  * "lib64". 0, or -ENOENT if there is no such loader.
  */
-int lib_folder(int bits, char *directory, size_t size);
+int lib_dir(int bits, char *directory, size_t size);
 
-/** lib_folder_fits - whether the file is an ELF object of @bits. */
-bool lib_folder_fits(const char *path, int bits);
+/** lib_dir_fits - whether the file is an ELF object of @bits. */
+bool lib_dir_fits(const char *path, int bits);
 
 /**
- * lib_folder_setting - the path of a library of @bits with $LIB in it, for LD_PRELOAD. 0, or
+ * lib_dir_setting - the path of a library of @bits with $LIB in it, for LD_PRELOAD. 0, or
  * -ENOENT if programs of the other word size would not find a library of theirs there.
  */
-int lib_folder_setting(const char *path, int bits, char *setting, size_t size);
+int lib_dir_setting(const char *path, int bits, char *setting, size_t size);
 
 #endif
