@@ -67,8 +67,8 @@ def test_entry(symbol):
 
 @pytest.mark.parametrize("symbol", ENTERED, ids=name_of)
 def test_a_test_calls_the_function(symbol):
-    folders = {
+    callers = {
         "ibv_": "tests/e2e/shim/**/*.c", "rdma": "tests/**/*.c", "xrc_": "tests/recompile/*.c"
     }
-    code = rules.without_strings(rules.without_comments(text_of(folders[symbol.name[:4]])))
+    code = rules.without_strings(rules.without_comments(text_of(callers[symbol.name[:4]])))
     assert re.search(r"\b%s\(" % symbol.name, code)
