@@ -92,15 +92,6 @@ def test_exit_status_and_signal_pass_through(launch, show):
     assert launch(show, SHOW_START_SIGNAL="9").returncode == -signal.SIGKILL
 
 
-def test_the_interpreter_of_a_script_may_be_a_script(launch, show, probe, tmp_path):
-    """The kernel starts `inner -x outer PROGRAM`."""
-    for name, text in ("inner", "#! /bin/sh\nshift 2\nexec \"$@\"\n"), ("outer", "#!inner -x\n"):
-        (tmp_path / name).write_text(text.replace("inner", f"{tmp_path}/inner"))
-        (tmp_path / name).chmod(0o755)
-    result = launch(tmp_path / "outer", show)
-    assert (result.returncode, lines_of(result, "preload")) == (0, [str(probe)])
-
-
 def assert_refused(result, status, *words):
     assert (result.returncode, result.stdout) == (status, ""), result
     assert result.stderr.startswith("xrc-compat: ")

@@ -304,15 +304,6 @@ def test_a_signal_reaches_the_program(xrc_compat, tmp_path, name):
     assert process.returncode == 9
 
 
-def test_trace_exits_with_125_if_its_stderr_is_closed(xrc_compat):
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing) as stderr:
-        done = subprocess.run([xrc_compat, "trace", "--", "sh", "-c", "echo $XRC_COMPAT_TRACE"],
-                              stdout=subprocess.PIPE, stderr=stderr, text=True, timeout=60)
-    assert done.returncode == 125 and not os.path.exists(os.path.dirname(done.stdout.strip()))
-
-
 def full_pipe():
     """(read end, write end) of a full pipe."""
     reading, writing = os.pipe()
