@@ -71,3 +71,6 @@ def test_the_masks_of_the_page_are_those_of_the_programs(page, porting):
             for mask in re.findall(r"^#define TO_\w+ \((.*?)\)$", text, re.M | re.S)]
     shown = re.findall(r"^\| to \w+ \| `([^`]+)`", page, re.M)
     assert len(used) == 3 and used == [set(re.findall(r"[A-Z_]+", row)) for row in shown]
+    body = (porting / "after.c").read_text().split("static void connect_send_qp")[1]
+    masks = re.findall(r"ibv_modify_qp\(qp, &attr,\s+(.*)\)\)", body.split("\n}\n")[0])
+    assert masks == ["TO_INIT", "TO_RTR", "TO_RTS"]
