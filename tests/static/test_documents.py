@@ -79,17 +79,3 @@ def test_tests_exist(page, build_root):
     assert names <= {test["name"] for test in tests}
     suites = {suite for call in calls for suite in re.findall(r"--suite (\w+)", call)}
     assert suites <= {suite.rpartition(":")[2] for test in tests for suite in test["suite"]}
-
-
-def test_the_contract_lists_every_group_of_rows_with_its_sections(source_root):
-    sections = {}
-    for path in (source_root / "tests/e2e/shim").glob("rows_*.c"):
-        parts = re.split(r'^#define GROUP "(\w+)"$', path.read_text(encoding="utf-8"), flags=re.M)
-        for group, rows in zip(parts[1::2], parts[2::2]):
-            sections[group] = sorted(set(re.findall(r'^ROW\w*\("([\d.]+)"', rows, re.M)))
-    for group in ("no_xrc", "no_device", "limits"):  # rows of adapters that are made to fail
-        del sections[group]
-    text = (source_root /
-            "docs/contract.md").read_text(encoding="utf-8").split("## 7. On what it was seen")[1]
-    documented = re.findall(r"^\| `(\w+)` \| ([\d., ]+) \|", text, re.M)
-    assert dict(documented) == {group: ", ".join(found) for group, found in sections.items()}
