@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * One end of a two-way connection, as qperf and MVAPICH 1.x made it: an XRC domain, an XRC SRQ and
- * one XRC QP. A call that fails ends the row.
+ * One end of a connection: an XRC domain, an XRC SRQ and one XRC QP, which also receives in two-way
+ * programs as qperf and MVAPICH 1. A call that fails ends the row.
  */
-#ifndef TESTS_E2E_TWOWAY_END_H
-#define TESTS_E2E_TWOWAY_END_H
+#ifndef TESTS_E2E_XRC_QPS_END_H
+#define TESTS_E2E_XRC_QPS_END_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * Receive QPs. A program that is linked with this calls their functions, so its XRC QPs are one-way
  * ones. A failure ends the row.
  */
-#ifndef TESTS_E2E_TWOWAY_RECEIVER_H
-#define TESTS_E2E_TWOWAY_RECEIVER_H
+#ifndef TESTS_E2E_XRC_QPS_RECEIVER_H
+#define TESTS_E2E_XRC_QPS_RECEIVER_H
 
 /* Each row gets an end with a receive QP in RESET. After the row both are closed. */
 #define ROW_BEFORE open_receiver

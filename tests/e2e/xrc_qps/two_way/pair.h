@@ -3,8 +3,8 @@
  * The rows about a two-way QP as one object. Each row gets two ends, in one process, on a device
  * each. Their QPs are in RESET and know each other's address. After the row both ends are closed.
  */
-#ifndef TESTS_E2E_TWOWAY_PAIR_H
-#define TESTS_E2E_TWOWAY_PAIR_H
+#ifndef TESTS_E2E_XRC_QPS_PAIR_H
+#define TESTS_E2E_XRC_QPS_PAIR_H
 
 #define ROW_BEFORE open_ends
 #define ROW_AFTER close_ends
