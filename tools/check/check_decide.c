@@ -124,10 +124,10 @@ static bool decide_preload(struct check *check)
 /* Why none is usable. */
 static const char *device_fault(const struct check *check)
 {
-	if (check->wanted_device)
-		return format_string("device %s was not found or has no XRC", check->wanted_device);
 	if (check->devices_error)
 		return format_string("the devices could not be listed: %s", check->devices_error);
+	if (check->wanted_device)
+		return format_string("device %s was not found or has no XRC", check->wanted_device);
 	return check->devices.count ? "no device on this machine has XRC"
 				    : "there is no RDMA device on this machine";
 }

@@ -149,7 +149,7 @@ SAMPLES = {
                         ask={"devices": ""}),
     "crashing_driver": Sample(
         LINKED, no_device("the devices could not be listed: a driver crashed"),
-        ask={"devices": "crash"}),
+        ask={"devices": "crash", "options": ["--device=mlx4_0"]}),
     "only_devices_without_xrc": Sample(
         LINKED, no_device("no device on this machine has XRC"), devices=[RXE],
         ask={"devices": "rxe0"}),
