@@ -23,11 +23,11 @@ static void read_plugins(struct string_list *readable)
 		const char *path = realpath(plugins.item[i], NULL);
 		struct elf_info elf;
 
-		if (!path || elf_info_read(path, &elf) || !elf.is_library)
+		if (path && !elf_info_read(path, &elf) && elf.is_library)
+			string_list_add(readable, path);
+		else if (!check.broken)
 			check.broken = format_string("the plugin %s cannot be read, or is not a library",
 						     plugins.item[i]);
-		else
-			string_list_add(readable, path);
 	}
 }
 

@@ -248,7 +248,7 @@ SAMPLES = {
         ask={"options": ["--plugin", "@/mca_btl_openib.so"]}),
     "plugin_that_is_not_there": Sample(
         LINKED, broken("the plugin @/gone.so cannot be read, or is not a library", 125),
-        ask={"options": ["--plugin", "@/gone.so"]}),
+        ask={"options": ["--plugin", "@/gone.so", "--plugin", "@/gone2.so"]}),
     "mpirun": Sample(
         program(calls("orte_init"), "@/ompi16/libopen-rte.so.4", "-Wl,-rpath,$ORIGIN/ompi16"), ENV,
         starts_programs=True, needs=both_by("@/ompi16/openmpi/mca_btl_openib.so"),
