@@ -231,6 +231,15 @@ int program_refuse(struct program *program, const struct elf_info *library)
 
 	if (status)
 		return status;
+	if (elf->is_library)
+		return refused(program, TOOL_EXIT_NOT_EXECUTABLE, binary,
+			       "is a shared library or plugin, not a program",
+			       "ask about the program that loads it: xrc-compat check --plugin FILE PROGRAM");
+	if (elf->is_static)
+		return refused(program, TOOL_EXIT_REFUSED, binary,
+			       "is statically linked or packed; no library can be preloaded into it",
+			       "link it dynamically, as a libibverbs.a of that age finds no device on today's kernels; unpack a copy of a "
+			       "packed program: upx -d");
 	if (elf->bits != library->bits || elf->machine != library->machine)
 		return refused(program, TOOL_EXIT_REFUSED, binary,
 			       format_string("is a %d-bit %s program, but this libxrc-compat is %d-bit %s",
@@ -238,14 +247,5 @@ int program_refuse(struct program *program, const struct elf_info *library)
 					     elf_info_machine_name(library)),
 			       "install libxrc-compat for that machine beside this one (docs/32-bit.md), or name it in "
 			       "XRC_COMPAT_LIBRARY");
-	if (elf->is_library)
-		return refused(program, TOOL_EXIT_NOT_EXECUTABLE, binary,
-			       "is a shared library or plugin, not a program",
-			       "ask about the program that loads it: xrc-compat check --plugin FILE PROGRAM");
-	if (!elf->is_static)
-		return refuse_privileged(program);
-	return refused(program, TOOL_EXIT_REFUSED, binary,
-		       "is statically linked or packed; no library can be preloaded into it",
-		       "link it dynamically, as a libibverbs.a of that age finds no device on today's kernels; unpack a copy of a "
-		       "packed program: upx -d");
+	return refuse_privileged(program);
 }

@@ -115,6 +115,9 @@ NO_WHOLE_PROGRAM = no_program(
 SETUID = not_preloadable(
     "PROGRAM: is setuid or setgid; the dynamic loader ignores LD_PRELOAD for it",
     "run a copy without the bits: cp PROGRAM copy && chmod ug-s copy")
+STATIC = {"static": True, **NOT_READ, **not_preloadable(
+    "PROGRAM: is statically linked or packed; no library can be preloaded into it",
+    "link it dynamically, as a libibverbs.a of that age finds no device on today's kernels; unpack a copy of a packed program: upx -d")}
 
 
 class Sample:
@@ -272,10 +275,8 @@ SAMPLES = {
                               starter("the one that uses InfiniBand", "run")),
 
     # ---- programs into which nothing can be preloaded ----
-    "static_with_verbs": Sample(
-        program(STATIC_VERBS, "-static"), NOT_READ,
-        not_preloadable("PROGRAM: is statically linked or packed; no library can be preloaded into it",
-                        "link it dynamically, as a libibverbs.a of that age finds no device on today's kernels; unpack a copy of a packed program: upx -d"), static=True),
+    "static_with_verbs": Sample(program(STATIC_VERBS, "-static"), STATIC),
+    "static_class_32": Sample(program(STATIC_VERBS, "-static", "-m32"), STATIC, machine="i386"),
     "libibverbs_a_inside": Sample(
         program(STATIC_VERBS), NOT_NEEDED,
         unsupported("a libibverbs.a is linked into it, which finds no device on today's kernels, and in whose place no library can be put; link it with libibverbs.so.1"),
