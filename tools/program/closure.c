@@ -111,7 +111,9 @@ static const char *ask(const char *path, struct question question, struct closur
 
 	if (kind.is_audited)
 		closure->unasked = "the loader would run its audit library (DT_AUDIT)";
-	if (kind.is_audited || kind.is_static || !loader || access(loader, X_OK) || !object)
+	else if (!kind.is_static && (!loader || access(loader, X_OK) || !object))
+		closure->unasked = "this machine lacks the dynamic loader of glibc for it";
+	if (closure->unasked || kind.is_static)
 		return NULL;
 	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, NULL, &err);
 	while ((line = strsep(&rest, "\n")) != NULL) {
