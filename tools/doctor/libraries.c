@@ -41,6 +41,9 @@ static void examine_libibverbs(void)
 	else if (elf_info_read(path, &elf))
 		found("libibverbs", FINDING_PROBLEM, advice,
 		      "%s is what the loader would take, but no library", path);
+	else if (libibverbs_is_old(path))
+		found("libibverbs", FINDING_PROBLEM, advice,
+		      "%s is older than rdma-core: it finds no device on this kernel", path);
 	else
 		found("libibverbs", FINDING_OK, NULL, "%s", realpath(path, real) ? real : path);
 }

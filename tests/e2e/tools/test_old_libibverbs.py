@@ -100,15 +100,17 @@ def test_a_script_that_sets_ld_library_path_needs_the_option(on_softhca, xrc_com
      "xrc-compat: --system-libibverbs: this system has no libibverbs.so.1 for "),
     ("check OLD", "it brings an old libibverbs along"),
     ("run -- true", None),
+    ("doctor", "is older than rdma-core"),
 ])
 def test_system_without_libibverbs(run, xrc_compat, place, real_library, words, says):
-    hidden = 'mount --bind /dev/null "$0" && exec "$@"'
+    instead = f"{place}/old/libibverbs.so.1" if words == "doctor" else "/dev/null"
+    hidden = f'mount --bind {instead} "$0" && exec "$@"'
     done = run(["unshare", "-m", "sh", "-c", hidden, os.path.realpath(real_library), xrc_compat,
                 *words.replace("OLD", f"{place}/rpath").split()], env={"LD_LIBRARY_PATH": ""})
     if not says:
         assert done.stderr == ""
         return
-    text = done.stdout * (words == "check OLD") + done.stderr
+    text = done.stdout * (words in ("check OLD", "doctor")) + done.stderr
     assert says.replace("OLD", f"{place}/rpath") in text
     assert text.count("install the distribution's libibverbs") == 1
 
