@@ -76,9 +76,9 @@ static void examine_names(const struct device_list *list)
 	for (size_t i = 0; i < list->count; i++) {
 		const char *name = list->device[i].name, *driver = list->device[i].driver;
 
-		if (!is_renamed(name))
+		/* The kernel's name begins with the driver's, which only an opened device tells. */
+		if (!is_renamed(name) || !driver[0])
 			continue;
-		driver = driver[0] ? driver : "mlx4";
 		found("device names", FINDING_NOTE,
 		      format_string(
 			      "to have the kernel's names, put this line into /etc/udev/rules.d/60-rdma-persistent-naming.rules "
