@@ -103,10 +103,11 @@ static const char *reason_of(const struct device_port *port)
 	return "look at the cable, and whether a subnet manager runs (opensm)";
 }
 
-/* Looks at devices with XRC only. The advice is for the first port. */
+/* Looks at devices with XRC only. The advice is for the port that is nearest to ACTIVE. */
 static void examine_ports(const struct device_list *list)
 {
 	const struct device *down = NULL;
+	unsigned int nearest = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct device *device = &list->device[i];
@@ -114,13 +115,16 @@ static void examine_ports(const struct device_list *list)
 		for (unsigned int k = 0; device_usable(device) && k < device->ports; k++) {
 			if (device->port[k].state == IBV_PORT_ACTIVE)
 				return;
-			down = down ? down : device;
+			if (down && device->port[k].state <= down->port[nearest].state)
+				continue;
+			down = device;
+			nearest = k;
 		}
 	}
 	if (down)
-		found("ports", FINDING_PROBLEM, reason_of(&down->port[0]),
-		      "no port is ACTIVE; port 1 of %s is %s", down->name,
-		      port_state_name(down->port[0].state));
+		found("ports", FINDING_PROBLEM, reason_of(&down->port[nearest]),
+		      "no port is ACTIVE; port %u of %s is %s", nearest + 1, down->name,
+		      port_state_name(down->port[nearest].state));
 }
 
 void examine_devices(struct device_list *list)

@@ -3,7 +3,7 @@
  * A libibverbs with five devices for the tests of `xrc-compat check` and others: with XRC and
  * open_qp, with XRC only, one that cannot be opened, without XRC, and one that udev has renamed.
  * FAKE_DEVICES names those that are there; with "crash" the library aborts. FAKE_PORT is the state,
- * physical state, LID and link layer of their ports; unset, they have none.
+ * physical state, LID and link layer of two ports, but port 1 is DOWN; unset, they have none.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -129,7 +129,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
 	strcpy(attr->fw_ver, "2.42.5000");
 	attr->device_cap_flags = ((struct fake *)context->device)->xrc ? IBV_DEVICE_XRC : 0;
-	attr->phys_port_cnt = getenv("FAKE_PORT") != NULL;
+	attr->phys_port_cnt = getenv("FAKE_PORT") ? 2 : 0;
 	return 0;
 }
 
@@ -139,10 +139,9 @@ int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv
 	unsigned int state, physical, lid, layer;
 
 	(void)context;
-	(void)port;
 	if (sscanf(getenv("FAKE_PORT"), "%u,%u,%u,%u", &state, &physical, &lid, &layer) != 4)
 		return EINVAL;
-	attr->state = (enum ibv_port_state)state;
+	attr->state = port == 1 ? IBV_PORT_DOWN : (enum ibv_port_state)state;
 	attr->phys_state = (uint8_t)physical;
 	attr->lid = (uint16_t)lid;
 	attr->link_layer = (uint8_t)layer;
