@@ -102,21 +102,23 @@ void find_symbols(void)
 
 /* ---- device ---- */
 
-/* Opens it if it has the wanted name and XRC. 0, ENODEV if it has not, or errno of the opening. */
+/* Opens it if it has the wanted name and XRC. 0, ENODEV if it has not, or the error of a verb. */
 static int try_device(struct ibv_device *device)
 {
-	struct ibv_device_attr attr = { 0 };
+	struct ibv_device_attr attr;
+	int err;
 
 	if (actor_device[0] && strcmp(actor_device, ibv_get_device_name(device)))
 		return ENODEV;
 	mine.context = ibv_open_device(device);
 	if (!mine.context)
 		return errno ? errno : EPROTO;
-	if (ibv_query_device(mine.context, &attr) || attr.device_cap_flags & IBV_DEVICE_XRC)
+	err = ibv_query_device(mine.context, &attr);
+	if (!err && attr.device_cap_flags & IBV_DEVICE_XRC)
 		return 0;
 	ibv_close_device(mine.context);
 	mine.context = NULL;
-	return ENODEV;
+	return err ? err : ENODEV;
 }
 
 static void find_device(void)
@@ -124,7 +126,7 @@ static void find_device(void)
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	int err = ENODEV;
 
-	/* A device that cannot be opened may be the one with XRC, so its error is kept. */
+	/* A device that fails may be the one with XRC, so its error is kept. */
 	for (int i = 0; list && list[i] && !mine.context; i++) {
 		int fault = try_device(list[i]);
 
@@ -133,7 +135,7 @@ static void find_device(void)
 	if (!mine.context && err == ENODEV)
 		fail(NO_DEVICE, "no device%s%s with XRC", actor_device[0] ? " " : "",
 		     actor_device);
-	must("ibv_open_device", mine.context ? 0 : err);
+	must("ibv_open_device or ibv_query_device", mine.context ? 0 : err);
 	ibv_free_device_list(list);
 }
 
