@@ -391,9 +391,11 @@ void receive_message(void)
 		fail(WRONG, "the receive ended with status %d, opcode %d", wc.status, wc.opcode);
 	if (wc.qp_num != qp_num)
 		fail(WRONG, "the completion names QP 0x%06x; wanted 0x%06x", wc.qp_num, qp_num);
+	if (wc.byte_len != MESSAGE_SIZE)
+		fail(WRONG, "%u bytes arrived; wanted %u", wc.byte_len, MESSAGE_SIZE);
 	data = mine.memory + wc.wr_id * SLOT_SIZE;
 	for (uint32_t i = 0; i < MESSAGE_SIZE; i++) {
-		if (wc.byte_len != MESSAGE_SIZE || data[i] != pattern(i))
+		if (data[i] != pattern(i))
 			fail(WRONG, "the data is wrong");
 	}
 	post_slot(wc.wr_id);
