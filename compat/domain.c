@@ -78,7 +78,10 @@ free_domain:
 
 /* ---- closing ---- */
 
-/* Registrations do not count: the kernel keeps the handle open through which one was made. */
+/*
+ * Registrations are not counted here: the kernel refuses (EBUSY) to close the handle through which
+ * one was made.
+ */
 static bool is_busy(const struct domain *domain)
 {
 	return domain->device_domain->srqs || domain->device_domain->qps;

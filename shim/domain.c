@@ -27,7 +27,8 @@ struct legacy_xrc_domain *ibv_open_xrc_domain(struct ibv_context *context, int f
 SHIM_EXPORT(ibv_open_xrc_domain);
 
 /*
- * Legacy: EBUSY while SRQs, QPs or registrations of this opened device are in the domain.
+ * Legacy: EBUSY while SRQs or QPs of this opened device are in the domain, or this handle has
+ * registrations.
  * Modern: ibv_close_xrcd. Today an XRC_SEND QP does not keep its domain busy, so the library counts
  * them.
  * Difference: NULL and stale pointers are EINVAL; the old library crashed.

@@ -70,8 +70,9 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
 	rdmacm_create_qp_fn real = NULL;
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_rdma_create_qp, NULL);
+	/* Not librdmacm's own call: its copy of attr ends before the domain. */
 	bool is_xrc = attr && lattr->qp_type == LEGACY_QPT_XRC &&
-		      !modern_is_rdmacm(__builtin_return_address(0));	/* its copy has no domain */
+		      !modern_is_rdmacm(__builtin_return_address(0));
 
 	if (!err)
 		real = (rdmacm_create_qp_fn)modern_rdmacm_function("rdma_create_qp");

@@ -61,7 +61,7 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 }
 SHIM_EXPORT(ibv_modify_srq);
 
-/* Not an image: libibverbs became loadable after shim_is_ready(). */
+/* @srq is an ordinary SRQ if libibverbs was loaded between shim_is_ready() and shim_enter(). */
 static int query(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
 	struct srq_image *image = srq_image_of(srq);
@@ -89,7 +89,7 @@ int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 }
 SHIM_EXPORT(ibv_query_srq);
 
-/* As query(). */
+/* @srq may be an ordinary SRQ, as in query(). */
 static int destroy(struct ibv_srq *srq, int cancel_state)
 {
 	struct srq_image *image = srq_image_of(srq);
