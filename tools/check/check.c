@@ -56,8 +56,8 @@ static void read_names(const struct loaded_object *object)
 }
 
 /*
- * MPI_Init() is wanted or defined. If an MPI is linked into a stripped program, only the variables
- * are left that MVAPICH, MVAPICH2 and Open MPI read.
+ * A program that calls or contains MPI_Init() has this string. A stripped program with a static MPI
+ * still has the names of the variables that MVAPICH, MVAPICH2 and Open MPI read.
  */
 static bool has_mpi(const char *path)
 {
@@ -76,7 +76,7 @@ static void read_libraries(void)
 	for (size_t i = 0; i < check.closure.count; i++) {
 		const char *path = check.closure.object[i].path;
 
-		/* These have the names of their own functions. */
+		/* Skip libibverbs and libxrc-compat: they define these names. */
 		if (fnmatch("lib@(ibverbs|xrc-compat).so*", basename(path), FNM_EXTMATCH))
 			read_names(&check.closure.object[i]);
 		check.mpi = check.mpi || has_mpi(path);

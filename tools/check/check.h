@@ -6,10 +6,7 @@
 #include "tools/common/devices.h"
 #include "tools/program/libraries.h"
 
-/*
- * The value is the exit status of `xrc-compat check`. But if `run` or the loader would refuse the
- * program it is the status with which `run` would end.
- */
+/* Exit statuses up to VERDICT_UNSUPPORTED. For the rest, check exits with the status of `run`. */
 enum check_verdict {
 	VERDICT_READY = 0,
 	VERDICT_NOT_NEEDED = 1,

@@ -25,7 +25,7 @@ static const char *verdict_name(enum check_verdict value)
 	return names[value];
 }
 
-/* @json has no stream for people. */
+/* Only a report as JSON has a stream in @json. */
 static void print_value(struct json *json, const char *key, const char *label, const char *value)
 {
 	json_string(json, key, value);

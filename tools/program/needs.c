@@ -25,7 +25,7 @@ static const char *companion(const char *name, int bits)
 	return paths_library(bits, format_string("companions/%s", name), NULL);
 }
 
-/* Whether LD_PRELOAD has a library of that name: `run` within `run`, or the user's own. */
+/* Whether LD_PRELOAD has a path of that name. A bare name may lead to an old library. */
 static bool is_preloaded(const char *name)
 {
 	const char *rest = getenv("LD_PRELOAD"), *word;
@@ -54,7 +54,7 @@ static void sort_missing(struct string_list *missing, int bits, struct string_li
 void needs_read(struct closure *closure)
 {
 	int bits = closure->object[0].elf.bits;
-	/* has no RPATH, and the program's class */
+	/* Ask on behalf of libc: it has the program's word size and no RPATH. */
 	const char *libc = closure_find(closure, "libc.so.6");
 	const char *found = closure_find(closure, LIBIBVERBS);
 	const char *system = libc ? library_found(LIBIBVERBS, libc, true) : NULL;

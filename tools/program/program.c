@@ -16,7 +16,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* The kernel follows so many '#!' lines; one more is ELOOP (BINPRM_MAX_RECURSION). */
+/* The kernel's exec_binprm() gives ELOOP at the sixth '#!' line. */
 #define MAX_INTERPRETERS 5
 /* The kernel reads so many bytes of each (BINPRM_BUF_SIZE). */
 #define MAX_INTERPRETER_LINE 256

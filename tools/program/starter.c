@@ -59,12 +59,12 @@ bool starter_is_one(const struct program *program)
 
 /* ---- words ---- */
 
-/* The path of the program that @word names; NULL unless it starts no others. */
+/* The path of @word if it is an ELF program and no known starter. */
 static const char *take_program(const char *word)
 {
 	struct program program;
 
-	/* A script that starts a script is a starter, too. */
+	/* A script is a starter, even one that only starts a program. */
 	if (!strchr(word, '/') || program_open(word, &program) || program_is_script(&program) ||
 	    is_known(&program))
 		return NULL;
