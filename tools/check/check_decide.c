@@ -61,37 +61,38 @@ static bool decide_broken(struct check *check)
 	return decided(check, VERDICT_BROKEN, check->broken);
 }
 
+static bool decide_starter(struct check *check)
+{
+	const char *started = check->started, *options = "";
+
+	if (!check->starter)
+		return false;
+	if (program_is_script(&check->program))
+		options = ", with --system-libibverbs if it sets LD_LIBRARY_PATH, with --companions if a libibumad or "
+			  "libibcm is missing";
+	next_command(check, "check", started ? started : "PROGRAM");
+	return decided(check, VERDICT_CANNOT_TELL,
+		       format_string("it starts other programs: ask about %s. Start it with xrc-compat %s%s",
+				     started ? started : "the one that uses InfiniBand",
+				     check->mpi ? "env" : "run", options));
+}
+
+static bool decide_unknown_libraries(struct check *check)
+{
+	if (!check->closure.unasked)
+		return false;
+	next_command(check, "run --", check->name);
+	return decided(check, VERDICT_CANNOT_TELL,
+		       format_string("its libraries are not known: %s", check->closure.unasked));
+}
+
 /* A libibverbs of that age has these strings. No symbol of it needs to be left. */
-static bool has_static_verbs(const struct check *check)
+static bool decide_static_verbs(struct check *check)
 {
 	const char *binary = check->program.binary;
 
 	return !check->closure.libibverbs && regular_has(binary, "infiniband_verbs") &&
-	       regular_has(binary, "libibverbs: ");
-}
-
-/* Whether what the program needs cannot be seen. */
-static bool decide_hidden(struct check *check)
-{
-	if (check->starter) {
-		next_command(check, "check", check->started ? check->started : "PROGRAM");
-		return decided(check, VERDICT_CANNOT_TELL,
-			       format_string("it starts other programs: ask about %s. Start it with xrc-compat %s%s",
-					     check->started ? check->started
-							    : "the one that uses InfiniBand",
-					     check->mpi ? "env" : "run",
-					     program_is_script(&check->program)
-						     ? ", with --system-libibverbs if it sets LD_LIBRARY_PATH, with --companions if a "
-						       "libibumad or libibcm is missing"
-						     : ""));
-	}
-	if (check->closure.unasked) {
-		next_command(check, "run --", check->name);
-		return decided(check, VERDICT_CANNOT_TELL,
-			       format_string("its libraries are not known: %s",
-					     check->closure.unasked));
-	}
-	return has_static_verbs(check) &&
+	       regular_has(binary, "libibverbs: ") &&
 	       decided(check, VERDICT_UNSUPPORTED,
 		       "a libibverbs.a is linked into it, which finds no device on today's kernels, and in whose place no "
 		       "library can be put; link it with libibverbs.so.1");
@@ -101,7 +102,8 @@ static bool decide_without_xrc(struct check *check)
 {
 	if (uses_xrc(check))
 		return false;
-	if (!check->program.fault && decide_hidden(check))
+	if (!check->program.fault && (decide_starter(check) || decide_unknown_libraries(check) ||
+				      decide_static_verbs(check)))
 		return true;
 	if (check->transitional)
 		return decided(check, VERDICT_UNSUPPORTED,
