@@ -18,12 +18,20 @@
 #define POLLING 2
 #define LINK_UP 5
 
-/* asked() returns it for an attribute that the request does not have. */
-#define NOT_GIVEN UINT32_MAX
-
 static uint32_t asked(const struct question *q, uint16_t attribute)
 {
-	return nl_find_u32(q->attributes, q->size, attribute, NOT_GIVEN);
+	return nl_find_u32(q->attributes, q->size, attribute, NLDEV_NOT_GIVEN);
+}
+
+bool nldev_port_is_valid(const struct question *q)
+{
+	return q->port == NLDEV_NOT_GIVEN ||
+	       (q->port >= 1 && q->port <= (uint32_t)q->machine->settings.ports);
+}
+
+bool nldev_wants_port(const struct question *q, uint32_t port)
+{
+	return q->port == NLDEV_NOT_GIVEN || q->port == port;
 }
 
 void nldev_begin(const struct question *q, const struct hca_device *device)
@@ -80,13 +88,10 @@ static void answer_one_port(const struct question *q, const struct hca_device *d
 
 static int answer_port(const struct question *q, const struct hca_device *device)
 {
-	uint32_t wanted = asked(q, RDMA_NLDEV_ATTR_PORT_INDEX);
-	int ports = q->machine->settings.ports;
-
-	if (wanted != NOT_GIVEN && (wanted < 1 || wanted > (uint32_t)ports))
+	if (!nldev_port_is_valid(q))
 		return -EINVAL;
-	for (int i = 1; i <= ports; i++) {
-		if (wanted == NOT_GIVEN || wanted == (uint32_t)i)
+	for (int i = 1; i <= q->machine->settings.ports; i++) {
+		if (nldev_wants_port(q, (uint32_t)i))
 			answer_one_port(q, device, (uint8_t)i);
 	}
 	return 0;
@@ -105,16 +110,15 @@ static void put_counter(struct nl *nl, const char *name, uint64_t value)
 /* The counters of a port. QPs and MRs have none, as on an adapter where no counter was bound. */
 static int answer_counters(const struct question *q, const struct hca_device *device)
 {
-	uint32_t port = asked(q, RDMA_NLDEV_ATTR_PORT_INDEX);
 	const struct hca_counts *counts;
 
-	if (asked(q, RDMA_NLDEV_ATTR_STAT_RES) != NOT_GIVEN)
+	if (asked(q, RDMA_NLDEV_ATTR_STAT_RES) != NLDEV_NOT_GIVEN)
 		return q->flags & NLM_F_MULTI ? 0 : -EOPNOTSUPP;
-	if (port < 1 || port > (uint32_t)q->machine->settings.ports)
+	if (q->port == NLDEV_NOT_GIVEN || !nldev_port_is_valid(q))
 		return -EINVAL;
-	counts = &device->port[port].counts;
+	counts = &device->port[q->port].counts;
 	nldev_begin(q, device);
-	nl_u32(q->nl, RDMA_NLDEV_ATTR_PORT_INDEX, port);
+	nl_u32(q->nl, RDMA_NLDEV_ATTR_PORT_INDEX, q->port);
 	nl_nest(q->nl, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
 	put_counter(q->nl, "sent", counts->sent);
 	put_counter(q->nl, "sent_bytes", counts->sent_bytes);
@@ -160,11 +164,12 @@ static int answer(const struct question *q)
 		return -EINVAL;
 	if (RDMA_NL_GET_OP(q->type) == RDMA_NLDEV_CMD_SYS_GET)
 		return answer_system(q);
-	if (wanted == NOT_GIVEN ? !(q->flags & NLM_F_MULTI)
-			     : wanted >= (uint32_t)q->machine->settings.devices)
+	if (wanted == NLDEV_NOT_GIVEN && !(q->flags & NLM_F_MULTI))
+		return -EINVAL;
+	if (wanted != NLDEV_NOT_GIVEN && wanted >= (uint32_t)q->machine->settings.devices)
 		return -EINVAL;
 	for (int i = 0; i < q->machine->settings.devices && !err; i++) {
-		if (wanted == NOT_GIVEN || wanted == (uint32_t)i)
+		if (wanted == NLDEV_NOT_GIVEN || wanted == (uint32_t)i)
 			err = answer_about(q, &q->machine->device[i]);
 	}
 	return err;
@@ -204,6 +209,7 @@ int nldev_execute(const struct hca_machine *machine, const void *request, size_t
 	q.type = header.nlmsg_type;
 	q.flags = (header.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP ? NLM_F_MULTI : 0;
 	q.seq = header.nlmsg_seq;
+	q.port = asked(&q, RDMA_NLDEV_ATTR_PORT_INDEX);
 	finish(&q, &header, answer(&q));
 	return nl.failed ? -EMSGSIZE : 0;
 }

@@ -7,14 +7,22 @@
 
 #include <softhca/machine/hca.h>
 
+/* Stands for an attribute that the request does not have. */
+#define NLDEV_NOT_GIVEN UINT32_MAX
+
 struct question {
 	const struct hca_machine *machine;
 	const uint8_t *attributes;
 	size_t size;
 	uint16_t type, flags; /* of each answer */
 	uint32_t seq;
+	uint32_t port; /* that the request names, or NLDEV_NOT_GIVEN */
 	struct nl *nl;
 };
+
+/* A request without a port asks for all of them. */
+bool nldev_port_is_valid(const struct question *q);
+bool nldev_wants_port(const struct question *q, uint32_t port);
 
 /* Begins an answer about @device. */
 void nldev_begin(const struct question *q, const struct hca_device *device);

@@ -21,14 +21,17 @@ static void put_qp(struct nl *nl, const struct hca_object *object)
 {
 	const struct hca_qp *qp = container_of(object, struct hca_qp_handle, obj)->qp;
 
-	nl_u32(nl, RDMA_NLDEV_ATTR_PORT_INDEX, qp->attr.port);
+	/* A QP in RESET has no port. */
+	if (qp->attr.port)
+		nl_u32(nl, RDMA_NLDEV_ATTR_PORT_INDEX, qp->attr.port);
 	nl_u32(nl, RDMA_NLDEV_ATTR_RES_LQPN, qp->qpn);
 	if (qp->type == IBV_QPT_RC || qp->type == IBV_QPT_UC) {
 		nl_u32(nl, RDMA_NLDEV_ATTR_RES_RQPN, qp->attr.dest_qpn);
 		nl_u32(nl, RDMA_NLDEV_ATTR_RES_RQ_PSN, qp->attr.rq_psn);
-		nl_u8(nl, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE, qp->attr.path_mig_state);
 	}
 	nl_u32(nl, RDMA_NLDEV_ATTR_RES_SQ_PSN, qp->attr.sq_psn);
+	if (qp->type != IBV_QPT_UD)
+		nl_u8(nl, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE, qp->attr.path_mig_state);
 	nl_u8(nl, RDMA_NLDEV_ATTR_RES_TYPE, (uint8_t)qp->type);
 	nl_u8(nl, RDMA_NLDEV_ATTR_RES_STATE, (uint8_t)qp->state);
 	if (qp->pd)
@@ -133,12 +136,21 @@ static bool is_counted(const struct hca_object *object)
 	return object->type != HCA_QP || !container_of(object, struct hca_qp_handle, obj)->opened;
 }
 
+/* Of the objects, only QPs have a port. */
+static bool is_wanted(const struct question *q, const struct hca_object *object)
+{
+	return object->type != HCA_QP ||
+	       nldev_wants_port(q, container_of(object, struct hca_qp_handle, obj)->qp->attr.port);
+}
+
 static int answer_kind(const struct question *q, const struct hca_device *device,
 		       const struct kind *kind)
 {
+	if (!nldev_port_is_valid(q))
+		return -EINVAL;
 	list_for_each(struct hca_context, ctx, &device->contexts, link) {
 		list_for_each(struct hca_object, object, &ctx->objects[kind->type], link) {
-			if (!is_counted(object))
+			if (!is_counted(object) || !is_wanted(q, object))
 				continue;
 			begin_entry(q, device, kind->table, kind->entry);
 			kind->put(q->nl, object);
@@ -221,8 +233,10 @@ static void put_cm_id(struct nl *nl, const struct cm_id *id)
 /* Ids that are not bound to an adapter yet are in no adapter's list. */
 static int answer_cm_ids(const struct question *q, const struct hca_device *device)
 {
+	if (!nldev_port_is_valid(q))
+		return -EINVAL;
 	list_for_each(struct cm_id, id, &q->machine->cm.ids, known) {
-		if (id->device != device)
+		if (id->device != device || !nldev_wants_port(q, id->port))
 			continue;
 		begin_entry(q, device, RDMA_NLDEV_ATTR_RES_CM_ID,
 			    RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY);

@@ -71,6 +71,8 @@ def test_rdma_res_shows_each_qp_with_its_state_and_peer(daemon, rdma, holder):
     reported = rdma("res", "show", "qp")
     assert len(reported) > 300 and {qp["type"] for qp in reported} == {"RC", "XRC_TGT"}
     assert {qp["lqpn"]: (qp["state"], qp.get("rqpn", 0), qp["comm"]) for qp in reported} == there
+    assert all("path-mig-state" in qp for qp in reported)
+    assert [qp["state"] for qp in reported if "port" in qp] == ["RTS", "RTS"]
 
 
 def test_an_opened_handle_is_no_qp(daemon, rdma):
