@@ -2,6 +2,7 @@
 /* Netlink messages and attributes. */
 #include "nl.h"
 
+#include <assert.h>
 #include <linux/netlink.h>
 #include <string.h>
 
@@ -27,19 +28,25 @@ void nl_attribute(struct nl *nl, uint16_t type, const void *bytes, size_t length
 	nl_raw(nl, bytes, length);
 }
 
+static void begin(struct nl *nl)
+{
+	assert(nl->depth < NL_DEPTH);
+	nl->open[nl->depth++] = nl->length;
+}
+
 void nl_message(struct nl *nl, uint16_t type, uint16_t flags, uint32_t seq)
 {
 	const struct nlmsghdr header = { .nlmsg_type = type,
 					 .nlmsg_flags = flags,
 					 .nlmsg_seq = seq };
 
-	nl->open[nl->depth++] = nl->length;
+	begin(nl);
 	nl_raw(nl, &header, sizeof(header));
 }
 
 void nl_nest(struct nl *nl, uint16_t attribute)
 {
-	nl->open[nl->depth++] = nl->length;
+	begin(nl);
 	nl_attribute(nl, attribute | NLA_F_NESTED, NULL, 0);
 }
 
