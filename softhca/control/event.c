@@ -104,25 +104,38 @@ static int no_target(struct request *request, const char *what, uint32_t number)
 	return -ENOENT;
 }
 
-/* event DEVICE NAME [NUMBER]: of the object as programs see it, or of the port (default 1). */
+/* The object as programs see it, or the port (default 1). 0, or -EINVAL after a message. */
+static int event_number(struct request *request, enum target target, uint32_t *number)
+{
+	bool given = request->count == 4;
+
+	*number = 1;
+	if (given && target == ON_DEVICE) {
+		fprintf(request->out, "%s takes no number\n", request->word[2]);
+		return -EINVAL;
+	}
+	if (!given && target < ON_PORT) {
+		fprintf(request->out, "%s needs the number of its object\n", request->word[2]);
+		return -EINVAL;
+	}
+	return !given || take_number(request, request->word[3], number) ? 0 : -EINVAL;
+}
+
 int control_event(struct request *request)
 {
 	static const char *const names[] = { [ON_CQ] = "CQ", [ON_QP] = "QP", [ON_SRQ] = "SRQ",
 					     [ON_PORT] = "port" };
 	struct hca_device *device;
-	uint32_t number = 1;
-	int event;
+	uint32_t number;
+	int event, err;
 
 	device = control_device(request, request->word[1]);
 	event = find_event(request, request->word[2]);
 	if (!device || event < 0)
 		return -ENOENT;
-	if (request->count == 4 && !take_number(request, request->word[3], &number))
-		return -EINVAL;
-	if (request->count == 3 && event_names[event].target < ON_PORT) {
-		fprintf(request->out, "%s needs the number of its object\n", request->word[2]);
-		return -EINVAL;
-	}
+	err = event_number(request, event_names[event].target, &number);
+	if (err)
+		return err;
 	if (raise_on(device, event, number))
 		return 0;
 	return no_target(request, names[event_names[event].target], number);
