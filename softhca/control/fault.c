@@ -102,8 +102,10 @@ static int parse_rate(int count, const char *const *word, struct change *change)
 
 static int parse(int count, const char *const *word, struct change *change)
 {
-	if (count == 1 && !strcmp(word[0], "off"))
-		return 0; /* CLEAR */
+	if (count == 1 && !strcmp(word[0], "off")) {
+		change->what = CLEAR;
+		return 0;
+	}
 	if (count == 2 && !strcmp(word[0], "seed")) {
 		change->what = SEED;
 		return control_parse(word[1], UINT64_MAX, &change->seed) ? 0 : -EINVAL;

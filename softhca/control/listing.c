@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `softhca ctl objects`: the truth for tests, and the answer to "who holds this QP?". */
+/* `softhca ctl objects`: every object and its owner, as JSON. */
 #include "request.h"
 
 #include <softhca/cm/cm.h>
