@@ -15,6 +15,7 @@ struct dev {
 	pid_t pid; /* that opened it; LOST in a forked child, and when the number was reused */
 	struct stat file; /* as fstat() had it at the open: tells whether the number was reused */
 	int sock;
+	struct stat sock_file; /* the same of sock */
 	bool cm;	    /* the connection manager, not uverbs */
 	bool mmap_commands; /* an offset of mmap() has a command above its page index */
 	/* memfd of the doorbell page; of the connection manager a socket, readable for events */
