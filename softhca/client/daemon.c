@@ -36,10 +36,13 @@ int daemon_receive(int sock, void *data, size_t length, int *fd)
 {
 	ssize_t got = message_receive(sock, data, length, fd, 0);
 
-	if (got < 0)
-		return (int)got;
+	if (got >= 0 && (size_t)got == length)
+		return 0;
+	if (*fd >= 0)
+		real()->close(*fd);
+	*fd = -1;
 	/* The end of the connection means that the daemon has ended. */
-	return (size_t)got == length ? 0 : -EIO;
+	return got < 0 ? (int)got : -EIO;
 }
 
 /* ---- the greeting ---- */
