@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* A program with a raised RLIMIT_NOFILE may open a device at a high number. */
 #define MAX_FDS 65536
 
 static _Atomic(struct dev *) table[MAX_FDS];
@@ -301,8 +302,8 @@ int dev_close(struct dev *dev, int fd)
 		return real()->close(fd);
 	if (!lost) {
 		atomic_fetch_sub(&opened, 1);
-		/* A thread that waits for an event goes on waiting, as in the kernel. */
 		death_forget(dev->sock);
+		/* A thread that waits for an event goes on waiting, as in the kernel. */
 		if (!another_thread_waits(dev))
 			end_connection(dev);
 	}

@@ -17,7 +17,8 @@ struct dev {
 	int sock;
 	struct stat sock_file; /* the same of sock */
 	bool cm;	    /* the connection manager, not uverbs */
-	bool mmap_commands; /* an offset of mmap() has a command above its page index */
+	/* mlx5: bits 8 and up of the page number of an mmap() offset are a command */
+	bool mmap_commands;
 	/* memfd of the doorbell page; of the connection manager a socket, readable for events */
 	int uar;
 	unsigned int index;

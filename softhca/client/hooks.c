@@ -278,7 +278,7 @@ HOOK int closedir(DIR *dir)
 	return real()->closedir(dir);
 }
 
-/* ---- sockets: the netlink interface of RDMA ---- */
+/* ---- sockets: the netlink interface of RDMA, as far as rdma(8) by libmnl calls it ---- */
 
 HOOK int socket(int domain, int type, int protocol)
 {

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
+/* rdma(8), the one that asks, opens few files. */
 #define MAX_FDS 1024
 
 static atomic_bool ours[MAX_FDS];
@@ -134,7 +135,7 @@ ssize_t netlink_receive(int fd, struct msghdr *msg, int flags)
 	got = pread(fd, msg->msg_iov[0].iov_base, msg->msg_iov[0].iov_len, lseek(fd, 0, SEEK_CUR));
 	whole = got > 0 ? whole_messages(msg->msg_iov[0].iov_base, (size_t)got) : 0;
 	if (!whole) {
-		/* The kernel would wait for ever. */
+		/* The kernel would wait for ever, or cut a message that does not fit. */
 		errno = EAGAIN;
 		return -1;
 	}
