@@ -31,7 +31,10 @@ int cli_unshare(int namespaces);
 /* Enters a network namespace with the adapters' addresses. Exit status, not 0 after a message. */
 int cli_net(const struct settings *settings);
 
-/* Prints "softhca: MESSAGE" on stderr and returns @status. */
+/* Prints "softhca: MESSAGE" on stderr. */
+void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same, and returns @status. */
 int cli_refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The exit status for the outcome of asking the daemon, after a message if that is -errno. */

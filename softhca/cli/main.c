@@ -12,15 +12,29 @@
 #include <stdio.h>
 #include <string.h>
 
+static void say(const char *format, va_list args)
+{
+	fputs("softhca: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+}
+
+void cli_say(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+}
+
 int cli_refuse(int status, const char *format, ...)
 {
 	va_list args;
 
-	fputs("softhca: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	say(format, args);
 	va_end(args);
-	fputc('\n', stderr);
 	return status;
 }
 
@@ -85,9 +99,9 @@ static int execute(int argc, char **argv)
 			return commands[i].execute(argc - 1, argv + 1);
 	}
 	if (argc > 1)
-		cli_refuse(0, "unknown command '%s'", argv[1]);
+		cli_say("unknown command '%s'", argv[1]);
 	else
-		cli_refuse(0, "no command");
+		cli_say("no command");
 	fputs("Try 'softhca --help'.\n", stderr);
 	return CLI_USAGE;
 }

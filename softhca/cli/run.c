@@ -23,7 +23,7 @@ static int take_variable(struct settings *settings, const char *name, const char
 	snprintf(text, sizeof(text), "%s=%s", setting, value);
 	if (!settings_take(settings, text, why, sizeof(why)))
 		return 0;
-	cli_refuse(0, "%s=%s: %s", name, value, why);
+	cli_say("%s=%s: %s", name, value, why);
 	return -EINVAL;
 }
 
@@ -52,11 +52,10 @@ static int take_setting(struct settings *settings, const char *word)
 	char why[512];
 
 	if (word[1] != '-')
-		cli_refuse(0,
-			   "%s: unknown option; a setting is --NAME=VALUE, and '--' stands before a program of such a name",
-			   word);
+		cli_say("%s: unknown option; a setting is --NAME=VALUE, and '--' stands before a program of such a name",
+			word);
 	else if (settings_take(settings, word + 2, why, sizeof(why)))
-		cli_refuse(0, "%s: %s", word, why);
+		cli_say("%s: %s", word, why);
 	else
 		return 0;
 	return -EINVAL;
@@ -68,10 +67,9 @@ static int check(struct settings *settings, const struct run_options *options)
 	char why[512];
 
 	if (settings_complete(settings, why, sizeof(why)))
-		cli_refuse(0, "%s", why);
+		cli_say("%s", why);
 	else if (options && (options->hosts < 0 || options->hosts > settings->devices))
-		cli_refuse(0, "--hosts is 1 to %d, as many as there are devices",
-			   settings->devices);
+		cli_say("--hosts is 1 to %d, as many as there are devices", settings->devices);
 	else
 		return 0;
 	return -EINVAL;
