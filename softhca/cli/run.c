@@ -33,7 +33,7 @@ struct run_options {
 	int hosts; /* 0: the program sees all */
 };
 
-/* True if the word was one of these. A wrong number of hosts is refused by check(). */
+/* True if the word was one of these. A wrong number of hosts is refused by complete(). */
 static bool take_option(struct run_options *options, const char *word)
 {
 	if (!strcmp(word, "--net")) {
@@ -62,7 +62,7 @@ static int take_setting(struct settings *settings, const char *word)
 }
 
 /* What can be judged only when all words are known. */
-static int check(struct settings *settings, const struct run_options *options)
+static int complete(struct settings *settings, const struct run_options *options)
 {
 	char why[512];
 
@@ -95,7 +95,7 @@ static int take_settings(int argc, char **argv, struct settings *settings,
 			return -EINVAL;
 	}
 	*next = i < argc && !strcmp(argv[i], "--") ? i + 1 : i;
-	return check(settings, options);
+	return complete(settings, options);
 }
 
 /* Path of libsofthca.so as the loader can take it. 0, or @failed after a message. */
@@ -113,7 +113,7 @@ static int find_usable_preload(char *path, size_t size, int failed)
 }
 
 /* Starts the daemon, which has the lock from now on. 0, or -errno with a sentence in @why. */
-static int spawn(struct daemon_plan *plan, char *why, size_t size)
+static int start_daemon(struct daemon_plan *plan, char *why, size_t size)
 {
 	int err = daemon_spawn(plan, why, size);
 
@@ -142,7 +142,7 @@ static int set_environment(const char *directory, const char *preload, int hosts
 	return result;
 }
 
-static int execute(char **program)
+static int become(char **program)
 {
 	int err;
 
@@ -161,7 +161,7 @@ static int start_for_run(struct settings *settings, char *directory)
 	int err = home_create(directory, &plan.lock, why, sizeof(why));
 
 	if (!err)
-		err = spawn(&plan, why, sizeof(why));
+		err = start_daemon(&plan, why, sizeof(why));
 	return err ? cli_refuse(CLI_RUN_FAILED, "%s", why) : CLI_OK;
 }
 
@@ -190,7 +190,7 @@ int cli_run(int argc, char **argv)
 		return cli_refuse(CLI_RUN_FAILED, "%s: %s", directory, strerror(-status));
 	if (set_environment(directory, setting, options.hosts))
 		return cli_refuse(CLI_RUN_FAILED, "out of memory");
-	return execute(argv + first);
+	return become(argv + first);
 }
 
 /* ---- start ---- */
@@ -225,7 +225,7 @@ int cli_start(int argc, char **argv)
 		return cli_report(err);
 	err = home_claim(directory, &plan.lock, why, sizeof(why));
 	if (!err)
-		err = spawn(&plan, why, sizeof(why));
+		err = start_daemon(&plan, why, sizeof(why));
 	if (err)
 		return cli_refuse(CLI_FAILED, "%s", why);
 	print_started(directory, preload);
