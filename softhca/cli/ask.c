@@ -50,7 +50,8 @@ static int send_words(int sock, int count, char **words)
 	return message_send(sock, &message, sizeof(message.hello) + at, -1, 0);
 }
 
-static int receive_reply(int sock, struct softhca_control_reply *reply, int *text)
+/* A daemon that rejects the greeting answers as it does to a context, without a text. */
+static int receive_reply(int sock, struct softhca_welcome *reply, int *text)
 {
 	ssize_t got = -EAGAIN;
 
@@ -61,7 +62,7 @@ static int receive_reply(int sock, struct softhca_control_reply *reply, int *tex
 	}
 	if (got < 0)
 		return got == -EAGAIN ? -ETIMEDOUT : (int)got;
-	return (size_t)got < sizeof(*reply) ? -EPROTO : 0;
+	return (size_t)got < sizeof(struct softhca_control_reply) ? -EPROTO : 0;
 }
 
 static void print_text(int fd, FILE *out)
@@ -75,13 +76,13 @@ static void print_text(int fd, FILE *out)
 	close(fd);
 }
 
-/* The daemon refused, and its reason has been printed. */
+/* The daemon refused, and that has been printed. */
 #define ASK_REFUSED 1
 
 /* Prints the daemon's answer to @words. 0, ASK_REFUSED or -errno; -ENOENT: no daemon. */
 static int ask_daemon(int count, char **words)
 {
-	struct softhca_control_reply reply = { 0 };
+	struct softhca_welcome reply = { 0 };
 	char directory[DIR_MAX + 1];
 	int text = -1;
 	int sock = connect_daemon(directory);
@@ -95,9 +96,10 @@ static int ask_daemon(int count, char **words)
 	close(sock);
 	if (err)
 		return err;
-	if (text < 0)
-		return reply.status;
-	print_text(text, reply.status ? stderr : stdout);
+	if (text >= 0)
+		print_text(text, reply.status ? stderr : stdout);
+	else if (reply.status)
+		cli_say("the daemon in %s refuses: %s", directory, strerror(-reply.status));
 	return reply.status ? ASK_REFUSED : 0;
 }
 
