@@ -54,6 +54,13 @@ int dir_check(const char *path)
 	return st.st_uid == geteuid() && !(st.st_mode & 077) ? 0 : -EPERM;
 }
 
+int dir_find(char path[DIR_MAX + 1])
+{
+	int err = dir_default(path);
+
+	return err ? err : dir_check(path);
+}
+
 int dir_join(char *path, size_t size, const char *directory, const char *name)
 {
 	return checked(snprintf(path, size, "%s/%s", directory, name), size - 1);

@@ -21,6 +21,9 @@ const char *dir_variable(void);
 /* 0 if @path is a directory that belongs to this user alone; -ENOENT, -ENOTDIR or -EPERM if not. */
 int dir_check(const char *path);
 
+/* The same for the directory of dir_default(), or its own error. */
+int dir_find(char path[DIR_MAX + 1]);
+
 /* @path = @directory/@name; 0 or -ENAMETOOLONG. */
 int dir_join(char *path, size_t size, const char *directory, const char *name);
 

@@ -18,11 +18,9 @@
 
 static int connect_daemon(char *directory)
 {
-	int err = dir_default(directory);
+	int err = dir_find(directory);
 	int sock;
 
-	if (!err)
-		err = dir_check(directory);
 	if (err)
 		return err;
 	sock = message_connect(directory, 1);

@@ -93,7 +93,9 @@ int cli_ssh(int argc, char **argv)
 	command = join(argv + first + 1, argc - first - 1);
 	if (!host || !adapter || !command || setenv("SOFTHCA_HOST", adapter, 1))
 		return cli_refuse(SSH_FAILED, "out of memory");
-	if (dir_default(directory) || !adapter_exists(directory, adapter))
+	if (cli_report(dir_find(directory)))
+		return SSH_FAILED;
+	if (!adapter_exists(directory, adapter))
 		return cli_refuse(SSH_FAILED,
 				  "ssh: %s: no such host; it is called like its adapter, as mlx4-1 or mlx4_1",
 				  argv[first]);

@@ -21,9 +21,7 @@ static void find_directory(void)
 {
 	int saved = errno;
 
-	why_none = dir_default(directory);
-	if (!why_none)
-		why_none = dir_check(directory);
+	why_none = dir_find(directory);
 	if (why_none)
 		directory[0] = '\0';
 	errno = saved;

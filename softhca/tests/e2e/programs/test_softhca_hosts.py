@@ -39,6 +39,7 @@ def test_no_such_host(run, softhca):
     done = run([softhca, "run", "--", "ibv_devices"], env={"SOFTHCA_HOST": "rxe0"})
     assert listed(done.stdout) == []
     assert done.stderr == f"softhca: SOFTHCA_HOST is the name of an adapter, as {models.device(0)}, not 'rxe0'\n"
+    assert "open to others" in run([softhca, "ssh", "h", "true"], env={"SOFTHCA_DIR": "/tmp"}).stderr
 
 
 @pytest.mark.parametrize(
