@@ -64,7 +64,7 @@ static void enter_namespaces(const char *host, const char *directory)
 	if (cli_unshare(CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWIPC) ||
 	    sethostname(host, strlen(host)))
 		return;
-	if (strncmp(directory, "/dev/shm", 8) && make_mounts_private())
+	if (strncmp(directory, "/dev/shm/", 9) && make_mounts_private())
 		mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
 }
 
