@@ -120,7 +120,10 @@ static void note_launcher(struct trace *trace, const char *program)
 		snprintf(trace->launcher, sizeof(trace->launcher), "%s", basename(program));
 }
 
-/* A launcher is no rank, even if it has the variables of the batch job. */
+/*
+ * A launcher is no rank, even if it has the variables of the batch job. Nor is a program that runs
+ * before one: without a launcher the variables are those of the rank that this command belongs to.
+ */
 void trace_started(struct trace *trace, const struct trace_record *record, int32_t first)
 {
 	const char *program = record->frame_count ? record->frames[0].module : "";
@@ -130,7 +133,8 @@ void trace_started(struct trace *trace, const struct trace_record *record, int32
 	note_launcher(trace, program);
 	if (is_launcher(program))
 		return;
-	if (record->pid == first || record->rank < 0 || record->rank >= RANKS_MAX)
+	if (!trace->launcher[0] || record->pid == first || record->rank < 0 ||
+	    record->rank >= RANKS_MAX)
 		return;
 	if (record->ranks > (int32_t)trace->ranks && record->ranks <= RANKS_MAX)
 		trace->ranks = (uint32_t)record->ranks;

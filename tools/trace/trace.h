@@ -41,7 +41,10 @@ struct trace {
 /* Before all calls. @program: the name that the command was given. */
 void trace_begin(struct trace *trace, const char *program);
 
-/* Enters the start of a process. @first: the one that the command itself has started. */
+/*
+ * Enters the start of a process. It counts as a rank if a launcher started before it. @first: the
+ * process that the command itself has started; it is no rank of a launcher below it.
+ */
 void trace_started(struct trace *trace, const struct trace_record *record, int32_t first);
 
 void trace_call(struct trace *trace, const struct trace_record *record);

@@ -110,8 +110,8 @@ def test_unreached_ranks_are_reported(traced, programs, mpirun_rsh, here, progra
 
 
 def test_a_launcher_is_no_rank(traced, tmp_path):
-    """srun has the variables of the batch script, which are those of a rank."""
+    """The programs of a batch script have the variables of a rank, also srun."""
     shutil.copy("/usr/bin/env", tmp_path / "srun")
-    errors = traced("--", "sh", "-c", f"{tmp_path}/srun -i /bin/true; true", SLURM_PROCID="0",
+    errors = traced("--", "sh", "-c", f"/bin/true; {tmp_path}/srun -i /bin/true; true", SLURM_PROCID="0",
                     SLURM_NTASKS="2").stderr
     assert "The trace did not reach the processes that srun started.\n" in errors
