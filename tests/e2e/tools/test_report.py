@@ -116,7 +116,7 @@ def test_nothing_secret_is_in_it(report, tmp_path):
     # Not USER-node7, and not HOST.site.example.
     ("LID 3 of alice-node7", "LID 3 of HOST"),
     ("from alice-node7.site.example:18515", "from HOST:18515"),
-    ("/srv/alice/run as alice, port 0002:c903:00a1:b2c3", "~/run as USER, port GUID"),
+    ("/srv/alice/zoë/run as alice, port 0002:c903:00a1:b2c3", "~/run as USER, port GUID"),
     ("gid fe80:0000:0000:0000:0002:c903:00a1:b2c3", "gid GUID"),
     ("/scratch/alice_jobs/solver_alice.log", "/scratch/USER_jobs/solver_USER.log"),
     ("node7, malice, alice7, 0002:c903:00a1:b2c3d", "node7, malice, alice7, 0002:c903:00a1:b2c3d"),
@@ -126,7 +126,7 @@ def test_names_are_replaced_as_whole_words(report, tmp_path, text, replaced):
     uname.write_text("#!/bin/sh\necho alice-node7.site.example\n")
     uname.chmod(0o755)
     # The self-test refuses the model at once, which saves its time.
-    _, written = report("--model=none", "--softhca=1", HOME="/srv/alice", USER="alice", MPI_TEXT=text,
+    _, written = report("--model=none", "--softhca=1", HOME="/srv/alice/zoë", USER="alice", MPI_TEXT=text,
                         PATH=f"{tmp_path}:{os.environ['PATH']}")
     assert f"\n    MPI_TEXT={replaced}\n" in written
 
