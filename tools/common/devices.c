@@ -120,8 +120,9 @@ static int write_devices(const void *library)
 		struct device device = { 0 };
 
 		describe(list[i], &device);
-		if (write(out, &device, sizeof(device)) != (ssize_t)sizeof(device))
-			return EIO;
+		/* A pipe takes so few bytes at once. EIO would mean that this process crashed. */
+		if (write(out, &device, sizeof(device)) < 0)
+			return errno;
 	}
 	return 0;
 }
