@@ -154,7 +154,8 @@ struct aside {
 /**
  * aside_output - runs it without input, at most for so long. Returns what it writes on standard
  * output, to be freed. @size gets its length; NULL: the text ends with 0. *result: 0, its
- * exit status negated, -ETIMEDOUT, -EFBIG above 256 KiB, or -EIO when it ended by a signal.
+ * exit status negated, -ETIMEDOUT, -EFBIG above 256 KiB, -EIO when it ended by a signal, or the
+ * -errno of pipe2(), fork() or read().
  */
 char *aside_output(const struct aside *aside, int milliseconds, size_t *size, int *result);
 
