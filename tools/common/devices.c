@@ -190,6 +190,7 @@ static void print_ports_json(struct json *json, const struct device *device)
 		json_open(json, NULL, '{');
 		json_number(json, "port", i + 1);
 		json_string(json, "state", port_state_name(device->port[i].state));
+		json_number(json, "phys_state", device->port[i].physical);
 		json_number(json, "lid", device->port[i].lid);
 		json_string(json, "link_layer", port_layer_name(device->port[i].layer));
 		json_close(json, '}');
@@ -208,6 +209,7 @@ void devices_print_json(struct json *json, const struct device_list *list)
 		json_string(json, "driver", device->driver[0] ? device->driver : NULL);
 		json_string(json, "firmware", device->firmware[0] ? device->firmware : NULL);
 		json_bool(json, "opened", device->opened);
+		json_string(json, "error", device->opened ? NULL : strerror(device->err));
 		json_bool(json, "xrc", device->xrc);
 		json_bool(json, "open_qp", device->open_qp);
 		print_ports_json(json, device);

@@ -16,13 +16,14 @@ from check_workshop import (FROM_FOLDER, LINKED, MVAPICH, ONE_WAY, PLUGIN,
 
 
 def device(name, **different):
-    return {"name": name, "driver": "fake", "firmware": "2.42.5000", "opened": True, "xrc": True,
-            "open_qp": True, **different}
+    return {"name": name, "driver": "fake", "firmware": "2.42.5000", "opened": True, "error": None,
+            "xrc": True, "open_qp": True, **different}
 
 
 MLX4, QEDR = device("mlx4_0"), device("qedr0", open_qp=False)
 RXE = device("rxe0", xrc=False, open_qp=False)
-CLOSED = device("mlx5_9", driver=None, firmware=None, opened=False, xrc=False, open_qp=False)
+CLOSED = device("mlx5_9", driver=None, firmware=None, opened=False, error="Permission denied",
+                xrc=False, open_qp=False)
 
 
 def both_by(path):

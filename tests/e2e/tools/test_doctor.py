@@ -106,7 +106,8 @@ def test_ports_that_are_down_are_a_problem(run, softhca, xrc_compat):
     assert rows["ports"]["text"] == f"no port is ACTIVE; port 1 of {models.driver()}_0 is DOWN"
     assert "cable" in rows["ports"]["advice"]
     [device] = document["devices"]
-    assert device["ports"][0]["state"] == "DOWN" and device["ports"][0]["link_layer"] == "InfiniBand"
+    port = device["ports"][0]
+    assert (port["state"], port["phys_state"], port["link_layer"]) == ("DOWN", 2, "InfiniBand")
 
 
 @pytest.mark.parametrize("port, says", [
