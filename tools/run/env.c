@@ -157,9 +157,13 @@ static int run_env(char **words)
 	else
 		needs_add_file(shim, &wish, &libraries);
 	/* A program that cannot be read can still be executed. */
-	if (words[0] && !has_launcher && !found && !is_program(words[0]))
+	found = found || !words[0] || is_program(program_words[0]);
+	if (!has_launcher && !found)
 		return refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s",
 			      words[0], words[0]);
+	if (!found)
+		say("env: this host has no program %s; name the program by its path",
+		    program_words[0]);
 	if (has_launcher)
 		print_chosen(&libraries, words);
 	else

@@ -141,9 +141,11 @@ def test_a_named_launcher_gets_one_line(clean, tmp_path, words, begins, ends):
 
     def here(argv):
         return subprocess.run(["sh", "-c", f'"$@" {words}', "sh", *map(str, argv)],
-                              stdout=subprocess.PIPE, text=True, cwd=tmp_path, timeout=60)
+                              capture_output=True, text=True, cwd=tmp_path, timeout=60)
 
-    [line] = clean(here, "env", LD_PRELOAD="").stdout.splitlines()
+    result = clean(here, "env", LD_PRELOAD="")
+    [line] = result.stdout.splitlines()
+    assert ("this host has no program solver.exe" in result.stderr) == ("solver.exe" in words)
     assert line.startswith(begins) and line.endswith(f" {ends}") and "MV2_LIBIBVERBS_PATH" in line
 
 
