@@ -24,8 +24,8 @@ static void print_variable(const struct launcher *launcher, const char *name, co
 }
 
 /*
- * What is preloaded already is taken from here, as inside `softhca run`, since the line may be
- * typed in another shell; if nothing is preloaded here, from the shell in which the line is typed.
+ * If LD_PRELOAD is set here, as inside `softhca run`, the line contains its value, because the line
+ * may be typed in another shell. If it is not, the line expands LD_PRELOAD of that shell.
  */
 static void print_preload(const struct launcher *launcher, const struct string_list *libraries)
 {
