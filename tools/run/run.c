@@ -61,8 +61,10 @@ static int exec_under_softhca(const struct launch *launch)
 	const char *softhca = paths_softhca(&places);
 	const char *self = paths_self();
 
-	if (!softhca || !self)
+	if (!softhca)
 		return refuse_missing("softhca, the emulated HCA,", &places);
+	if (!self)
+		return refuse(TOOL_EXIT_REFUSED, "/proc/self/exe, this command, cannot be read");
 	execv(softhca, softhca_argv(softhca, self, launch));
 	return refuse(TOOL_EXIT_REFUSED, "%s: %s", softhca, strerror(errno));
 }
