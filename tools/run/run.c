@@ -10,10 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * The loader only warns about a library that it cannot preload, and the program dies much later of
- * a missing symbol. So everything is checked before the exec.
- */
 int find_shim(int bits, const char **shim, struct elf_info *elf)
 {
 	struct string_list places = { 0 };
@@ -107,6 +103,10 @@ static int exec_program(const char *shim, const struct program *program,
 		      program->path, strerror(errno));
 }
 
+/*
+ * The loader only warns about a library that it cannot preload, and the program dies much later of
+ * a missing symbol. So everything is checked before the exec.
+ */
 int launch_program(const struct launch *launch)
 {
 	static struct program program;
