@@ -3,6 +3,7 @@
 #include "common.h"
 #include "terminal/style.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -163,6 +164,7 @@ int command_execute(const struct command *command, int argc, char **argv)
 	for (int i = 0; command->options[i].name; i++) {
 		const struct option_row *row = &command->options[i];
 
+		assert(i < OPTIONS_MAX);
 		known[i + 1] = (struct option){ row->name + strspn(row->name, "-"),
 						argument_of(row), NULL, FIRST_OPTION + i };
 	}
