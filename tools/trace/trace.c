@@ -96,13 +96,14 @@ static volatile pid_t child_to_forward_to;
 static int follow(void)
 {
 	struct pollfd pollfd = { .fd = tracing.socket, .events = POLLIN };
-	int status = 0;
+	int status = 0, err;
 	pid_t ended;
 
 	do {
 		poll(&pollfd, 1, 20);
 		/* In this order: a process's records are in the socket before its end is seen. */
 		ended = waitpid(tracing.child, &status, WNOHANG);
+		err = errno;
 		if (ended > 0)
 			child_to_forward_to = 0;
 		while (take_one())
@@ -110,7 +111,7 @@ static int follow(void)
 		fflush(tracing.trace.out);
 	} while (!ended);
 	if (ended < 0)
-		return TOOL_EXIT_REFUSED;
+		return refuse(TOOL_EXIT_REFUSED, "cannot wait for the program: %s", strerror(err));
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
