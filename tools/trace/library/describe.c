@@ -140,7 +140,7 @@ static void show_members(struct argument *argument, unsigned int mask, const voi
 	put(argument, "}");
 }
 
-/* A query fills in the state of a QP, and all of an SRQ, whether it is asked for or not. */
+/* A query fills in everything. Of a QP the trace shows the state and what the mask asks for. */
 static void show_attr(struct argument *argument)
 {
 	unsigned int always = argument->members == qp_members ? IBV_QP_STATE : ~0u;

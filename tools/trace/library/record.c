@@ -163,7 +163,10 @@ static int name_modules(struct dl_phdr_info *info, size_t size, void *context)
 	return !unnamed; /* ends the walk */
 }
 
-/* The C library walks the stack, and the command finds the names. No system call is made. */
+/*
+ * The C library walks the stack, and the command finds the names. No system call is made, but
+ * glibc loads libgcc_s in the first backtrace().
+ */
 static void add_stack(struct trace_record *record)
 {
 	void *returns[TRACE_FRAMES];

@@ -15,7 +15,7 @@
 #define TRACE_MAGIC 0x78726334u
 #define TRACE_FRAMES 20		/* with those of the C library and of ours */
 #define TRACE_BECAME 12
-/* Instead of a verb: a process begins. Only pid, ranks and frames[0], the program, are set. */
+/* Instead of a verb: a process begins. Has only pid, rank, ranks and frames[0], the program. */
 #define TRACE_STARTED VERBS
 
 typedef uint64_t trace_u64 __attribute__((aligned(8)));
