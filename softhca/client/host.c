@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The program's host, an adapter that SOFTHCA_HOST names, or that the rank in an MPI job gives. */
 #include "client.h"
+#include "portable/job.h"
 
 #include <softhca/dir.h>
 #include <softhca/proto.h>
@@ -88,30 +89,18 @@ bool host_has(const char *entry)
 	return host == SOFTHCA_EVERY_HOST || index == host;
 }
 
-/* Slurm comes last: in a batch job it sets its variable for the ranks of other launchers, too. */
-static const char *const rank_variables[] = {
-	"OMPI_COMM_WORLD_RANK", /* Open MPI */
-	"MV2_COMM_WORLD_RANK",	/* MVAPICH2 */
-	"MPIRUN_RANK",		/* MVAPICH */
-	"PMI_RANK",		/* MPICH, Intel MPI */
-	"PMIX_RANK",		/* PMIx */
-	"SLURM_PROCID",		/* srun */
-};
-
 void host_by_rank(void)
 {
-	const char *hosts = getenv("SOFTHCA_HOSTS"), *rank = NULL;
+	const char *hosts = getenv("SOFTHCA_HOSTS");
 	char name[NAME_SIZE + 10]; /* room for any number */
 	long count = hosts ? strtol(hosts, NULL, 10) : 0;
+	int ranks, rank = job_rank(&ranks);
 
-	for (size_t i = 0; !rank && i < sizeof(rank_variables) / sizeof(rank_variables[0]); i++)
-		rank = getenv(rank_variables[i]);
-	if (count < 1 || count > MAX_INDEX + 1 || !rank || getenv("SOFTHCA_HOST"))
+	if (count < 1 || count > MAX_INDEX + 1 || rank < 0 || getenv("SOFTHCA_HOST"))
 		return;
 	first_adapter(name, NAME_SIZE);
 	if (!strrchr(name, '_'))
 		return;
-	sprintf(strrchr(name, '_') + 1, "%u",
-		(unsigned int)strtoul(rank, NULL, 10) % (unsigned int)count);
+	sprintf(strrchr(name, '_') + 1, "%ld", rank % count);
 	setenv("SOFTHCA_HOST", name, 1);
 }

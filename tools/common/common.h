@@ -174,9 +174,6 @@ struct launcher {
 extern const struct launcher launchers[];
 extern const size_t launcher_count;
 
-/* The MPI rank of this process, -1 where there is none; *ranks: how many there are, -1 unknown. */
-int job_rank(int *ranks);
-
 /* Whether a command of this name, or path, may be this launcher's. */
 bool launcher_has_name(const struct launcher *launcher, const char *path);
 

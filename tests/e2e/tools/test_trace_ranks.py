@@ -77,7 +77,7 @@ def test_a_tracer_takes_no_file_that_another_has_open(traced, xrc_compat, tmp_pa
 
 def test_the_name_tells_process_host_and_rank(traced, tmp_path):
     """In a batch job Slurm sets its variables for the ranks of another launcher, too."""
-    traced("--output", tmp_path / "%h.%r.%%", "true", PMI_RANK="7", PMI_SIZE="9", SLURM_PROCID="0",
+    traced("--output", tmp_path / "%h.%r.%%", "true", PMIX_RANK="7", SLURM_PROCID="0",
            SLURM_NTASKS="2")
     assert [path.name for path in tmp_path.iterdir()] == [f"{platform.node()}.7.%"]
     result = traced("--output", tmp_path / "%p.%r", "--", "sh", "-c", "echo $PPID")

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Reads the variables of MPI launchers; linked into the tracing library as well. */
-#include "common.h"
+/* Reads the variables of MPI launchers. */
+#include "job.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 /* Slurm comes last: in a batch job it sets its variables for the ranks of other launchers, too. */
@@ -12,6 +13,7 @@ static const struct {
 	{ "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE" },
 	{ "MPIRUN_RANK", "MPIRUN_NPROCS" },	/* mpirun_rsh of MVAPICH 1 */
 	{ "PMI_RANK", "PMI_SIZE" },		/* MPICH, Intel MPI */
+	{ "PMIX_RANK", "SLURM_NTASKS" },	/* prterun; srun --mpi=pmix */
 	{ "SLURM_PROCID", "SLURM_NTASKS" },
 };
 
