@@ -73,7 +73,7 @@ static void say_why(const char *why, const char *library, const char *what)
 {
 	const char *verbose = getenv("XRC_COMPAT_VERBOSE");
 
-	if (verbose && verbose[0] && strcmp(verbose, "0") != 0)
+	if (verbose && verbose[0] && verbose[0] != '0')
 		say("%s %s %s", library, why, what);
 }
 
