@@ -24,13 +24,20 @@ static bool is_ordinary(const struct ibv_qp_init_attr *attr)
 	return (int)attr->qp_type != LEGACY_QPT_XRC && !srq_image_of(attr->srq);
 }
 
-static struct ibv_qp *create_ordinary(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+static __attribute__((noinline)) struct ibv_qp *create_numbered(struct ibv_pd *pd,
+								struct ibv_qp_init_attr *attr)
 {
 	struct ibv_qp *qp = modern_table.create_qp(pd, attr);
 
-	if (qp && program_uses_xrc())
+	if (qp)
 		qp_number_add(qp->context, qp->qp_num);
 	return qp;
+}
+
+/* Both are tail calls: a program without XRC pays for no frame of the stack. */
+static struct ibv_qp *create_ordinary(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	return program_uses_xrc() ? create_numbered(pd, attr) : modern_table.create_qp(pd, attr);
 }
 
 /* Its number is known until it is destroyed: another thread may poll its completions meanwhile. */
