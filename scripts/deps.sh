@@ -41,6 +41,7 @@ deps_table() {
 	more|cmd:mpicc.mpich|MPICH over UCX on the emulated HCA, and tests that are compiled with it|mpich libmpich-dev|mpich-devel|mpich-devel
 	more|cmd:mpicc.openmpi|the same with Open MPI|openmpi-bin libopenmpi-dev|openmpi-devel|openmpi-devel
 	more|file:/usr/share/doc/rdma-core/tests/run_tests.py|rdma-core's own tests on the emulated HCA|python3-pyverbs|python3-pyverbs|python3-pyverbs
+	more|cmd:valgrind|counts the instructions that programs without XRC pay|valgrind|valgrind|valgrind
 	more|cmd:rdma|asks the emulated HCA by netlink|iproute2|iproute|iproute2
 	more|cmd:ib_send_lat|measures the emulated HCA|perftest|perftest|perftest
 	more|cmd:fi_pingpong|sockets and verbs in one program, in a namespace|libfabric-bin|libfabric|libfabric
