@@ -26,7 +26,7 @@ ROW("an unreg that the kernel refuses returns its error, and the next one succee
 	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), EINVAL);
 }
 
-/* Every command of the close fails. (A sanitizer also sees whether memory leaks.) */
+/* Every command of the close fails. */
 ROW("after a device that has gone is closed, reg and unreg of its receive QPs are EINVAL")
 {
 	uint32_t qp_num[3];
