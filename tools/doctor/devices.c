@@ -76,8 +76,9 @@ static void examine_names(const struct device_list *list)
 	for (size_t i = 0; i < list->count; i++) {
 		const char *name = list->device[i].name, *driver = list->device[i].driver;
 
-		/* The kernel's name begins with the driver's, which only an opened device tells. */
-		if (!is_renamed(name) || !driver[0])
+		/* Old programs ask for no others. qedr came after them, and is called qedr0. */
+		if (!is_renamed(name) || !device_usable(&list->device[i]) ||
+		    !strcmp(driver, "qedr"))
 			continue;
 		found("device names", FINDING_NOTE,
 		      format_string(

@@ -53,7 +53,8 @@ static int try_file(const char *directory)
 static bool has_room(const char *directory)
 {
 	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	bool full = fd >= 0 && fallocate(fd, 0, 0, JOB_BYTES) && errno == ENOSPC;
+	bool full = fd >= 0 && fallocate(fd, 0, 0, JOB_BYTES) &&
+		    (errno == ENOSPC || errno == EDQUOT);
 
 	if (fd >= 0)
 		close(fd);
