@@ -190,7 +190,8 @@ static void *enter(enum verb verb, const uintptr_t *arguments)
 	call->outer = current;
 	call->record.magic = TRACE_MAGIC;
 	call->record.verb = verb;
-	call->record.pid = process_id;
+	/* 0 in a call from a constructor that the loader runs before ours. */
+	call->record.pid = process_id ? process_id : getpid();
 	thread_id = thread_id ? thread_id : gettid();
 	call->record.tid = thread_id;
 	trace_describe(call, arguments);
