@@ -160,8 +160,8 @@ static modern_wrapper_fn find_wrapper(void)
 }
 
 /*
- * Returns the name of what is missing, or NULL. On success the library stays open: the table points
- * into it.
+ * Fills @found. Returns NULL, or the name of the library or function that is missing. On success
+ * libibverbs stays open, because the table has pointers to its functions.
  */
 static const char *search_libibverbs(struct found *found)
 {

@@ -137,7 +137,7 @@ void arena_enable(bool enabled);
 void *arena_alloc(size_t length);
 /* False if not the whole range is in the arena. */
 bool arena_free(void *address, size_t length);
-/* A forked child has none of its own yet. */
+/* Called in a forked child: the child's first use of the arena makes a new one. */
 void arena_forked(void);
 
 /* ---- programs whose mmap() is not our hook (bypass.c) ---- */

@@ -47,7 +47,10 @@ const char *library_found(const char *name, const char *object, bool system_only
 /* The names of our companion libraries; NULL ends the list. */
 extern const char *const companion_names[];
 
-/* The last step of closure_read(): moves companions out of what is missing, judges libibverbs. */
+/*
+ * The last step of closure_read(): fills the members companion, libibverbs, old_libibverbs and
+ * system_libibverbs. A library that xrc-compat has is then no longer in missing.
+ */
 void needs_read(struct closure *closure);
 
 /*

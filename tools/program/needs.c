@@ -37,7 +37,7 @@ static bool is_preloaded(const char *name)
 	return false;
 }
 
-/* Moves the companions to their list. Leaves what is still missing. */
+/* Moves names that xrc-compat has a library for from @missing to @companions, as paths. */
 static void sort_missing(struct string_list *missing, int bits, struct string_list *companions)
 {
 	const struct string_list names = *missing;

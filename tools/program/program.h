@@ -8,7 +8,7 @@
 /* ---- programs ---- */
 
 struct program {
-	const char *path;      /* what is executed; NULL if it was not found */
+	const char *path;      /* the file that execvp() executes; NULL if there is none */
 	const char *binary;    /* the same, or a script's interpreter; NULL if there is none */
 	struct elf_info elf;   /* of @binary; empty when it could not be read */
 	const char *fault;     /* the sentence why `run` refuses it; NULL: it does not */
