@@ -88,7 +88,7 @@ def test_the_help_and_the_page_have_the_same_options(run, xrc_compat, command):
 
 def test_every_exit_status_is_documented(source_root):
     headers = (source_root / "tools" / "common" /
-               "common.h").read_text() + (source_root / "tools" / "check" / "check.h").read_text()
+               "command.h").read_text() + (source_root / "tools" / "check" / "check.h").read_text()
     statuses = re.findall(r"(?:TOOL_EXIT|VERDICT)_\w+ = (\d+)", headers)
     assert "125" in statuses and "5" in statuses
     documented = re.findall(

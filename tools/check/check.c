@@ -4,6 +4,7 @@
  * program.
  */
 #include "check.h"
+#include "tools/common/command.h"
 #include "tools/program/paths.h"
 
 #include <abi/functions.h>

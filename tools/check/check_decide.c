@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Decides the verdict, the reason and the next command. The first rule that applies counts. */
 #include "check.h"
-#include "tools/common/common.h"
+#include "tools/common/command.h"
+#include "tools/common/text.h"
 
 #include <string.h>
 

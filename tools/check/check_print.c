@@ -5,7 +5,8 @@
  */
 #include "check.h"
 #include "terminal/style.h"
-#include "tools/common/common.h"
+#include "tools/common/json.h"
+#include "tools/common/message.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Runs a function or a program in a process of its own. Reads its output up to a time limit. */
-#include "common.h"
+
+#include "aside.h"
+#include "command.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Lists RDMA devices in a process of its own, which loads libibverbs. */
 #include "devices.h"
-#include "common.h"
+#include "aside.h"
+#include "json.h"
+#include "memory.h"
 
 #include <dlfcn.h>
 #include <errno.h>

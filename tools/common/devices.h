@@ -3,7 +3,10 @@
 #ifndef XRC_COMPAT_TOOLS_DEVICES_H
 #define XRC_COMPAT_TOOLS_DEVICES_H
 
-#include "common.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct json;
 
 #define PORTS_MAX 8
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Writes JSON with one member per line, for people and for diff(1). */
-#include "common.h"
+#include "json.h"
+#include "text.h"
 
 /* How many bytes from @text on stand in a JSON string as they are. */
 static size_t plain_length(const char *text)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The table of launchers, and the search in it by name. */
-#include "common.h"
+
+#include "launchers.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Allocates memory, or ends the command. */
-#include "common.h"
+
+#include "memory.h"
+#include "command.h"
+#include "message.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The tools' messages, line by line. */
-#include "common.h"
+#include "message.h"
+#include "command.h"
+#include "memory.h"
 #include "terminal/style.h"
+#include "text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

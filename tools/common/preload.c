@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Takes LD_PRELOAD apart at colons and blanks, and composes it. */
-#include "common.h"
+#include "preload.h"
+#include "memory.h"
 #include "portable/lib_dir.h"
 
 #include <limits.h>

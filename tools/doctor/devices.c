@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Examines the devices and their ports. */
 #include "doctor.h"
+#include "tools/common/memory.h"
 #include "tools/program/libraries.h"
 
 #include <fnmatch.h>

@@ -2,6 +2,7 @@
 /* Examines the libraries: ours, and the libibverbs that programs get. */
 #include "doctor.h"
 #include "portable/lib_dir.h"
+#include "tools/common/memory.h"
 #include "tools/program/libraries.h"
 #include "tools/program/paths.h"
 

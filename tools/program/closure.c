@@ -4,7 +4,8 @@
  * that is missing.
  */
 #include "libraries.h"
-#include "tools/common/common.h"
+#include "tools/common/aside.h"
+#include "tools/common/command.h"
 
 #include <errno.h>
 #include <fnmatch.h>

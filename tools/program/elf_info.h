@@ -3,8 +3,8 @@
 #ifndef XRC_COMPAT_TOOLS_ELF_INFO_H
 #define XRC_COMPAT_TOOLS_ELF_INFO_H
 
-#include "tools/common/common.h"
-
+#include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /* ---- regular files: opening a FIFO or a device could block for ever ---- */

@@ -4,6 +4,7 @@
 #define XRC_COMPAT_TOOLS_LIBRARIES_H
 
 #include "program.h"
+#include "tools/common/memory.h"
 
 /* An object that the loader maps. */
 struct loaded_object {
@@ -43,6 +44,12 @@ const char *closure_find(const struct closure *closure, const char *name);
 const char *library_found(const char *name, const char *object, bool system_only);
 
 /* ---- what must be preloaded besides libxrc-compat ---- */
+
+/* Libraries that the user wants preloaded in any case. */
+struct preload_wish {
+	bool system_libibverbs;	/* of --system-libibverbs */
+	bool companions;	/* of --companions */
+};
 
 /* The names of our companion libraries; NULL ends the list. */
 extern const char *const companion_names[];

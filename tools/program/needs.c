@@ -2,7 +2,8 @@
 /* Decides from the loader's answer what must be preloaded. */
 #include "libraries.h"
 #include "paths.h"
-#include "tools/common/common.h"
+#include "tools/common/message.h"
+#include "tools/common/preload.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

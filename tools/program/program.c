@@ -4,7 +4,8 @@
  * says little or nothing.
  */
 #include "program.h"
-#include "tools/common/common.h"
+#include "tools/common/command.h"
+#include "tools/common/memory.h"
 
 #include <errno.h>
 #include <stdio.h>

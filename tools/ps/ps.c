@@ -4,7 +4,11 @@
  * shared memory. `xrc-compat gc`: removes the files of those that ended.
  */
 #include "terminal/screen.h"
-#include "tools/common/common.h"
+#include "tools/common/command.h"
+#include "tools/common/json.h"
+#include "tools/common/memory.h"
+#include "tools/common/message.h"
+#include "tools/common/text.h"
 #include "tools/program/paths.h"
 #include "tools/tables/view.h"
 

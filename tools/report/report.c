@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat report`: reads the options, and executes the script that writes the report. */
+#include "tools/common/command.h"
+#include "tools/common/memory.h"
+#include "tools/common/message.h"
+#include "tools/common/output.h"
 #include "tools/program/paths.h"
 #include "tools/run/run.h"
 

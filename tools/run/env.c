@@ -2,8 +2,12 @@
 /* `xrc-compat env`: prints the line of each launcher that preloads the library in all processes. */
 #include "portable/lib_dir.h"
 #include "run.h"
+#include "tools/common/command.h"
+#include "tools/common/launchers.h"
+#include "tools/common/message.h"
+#include "tools/common/preload.h"
+#include "tools/common/text.h"
 #include "tools/common/variables.h"
-#include "tools/program/libraries.h"
 
 #include <stdio.h>
 #include <stdlib.h>

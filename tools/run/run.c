@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat run`: checks that the library can be preloaded, sets LD_PRELOAD, and execs. */
 #include "run.h"
-#include "tools/program/libraries.h"
+#include "tools/common/command.h"
+#include "tools/common/message.h"
+#include "tools/common/preload.h"
 #include "tools/program/paths.h"
 #include "tools/tools_config.h"
 

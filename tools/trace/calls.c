@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Writes a trace: the calls as they come, then the places that made them and what they left. */
-#include "tools/common/common.h"
+#include "tools/common/launchers.h"
+#include "tools/common/memory.h"
 #include "trace.h"
 
 #include <stdlib.h>

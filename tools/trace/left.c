@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Keeps a list of the domains and registrations that the program has not ended. */
+#include "tools/common/memory.h"
 #include "trace.h"
 
 /* A call about the domain itself has no QP number, and concerns all its registrations. */

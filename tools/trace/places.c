@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Names functions and lines with addr2line(1): once for each address. */
-#include "tools/common/common.h"
+#include "tools/common/aside.h"
+#include "tools/common/memory.h"
+#include "tools/common/text.h"
 #include "trace.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define XRC_COMPAT_TOOLS_TRACE_H
 
 #include "library/record.h"
-#include "tools/common/common.h"
+#include "tools/common/json.h"
 
 /* A domain that was opened and not closed, or a registration that was not cancelled. */
 struct left {

@@ -2,7 +2,7 @@
 /* Functions and programs in a process of their own: their results, output and time limit. */
 
 #include "../unit.h"
-#include "tools/common/common.h"
+#include "tools/common/aside.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Reads a command line by the command's table of options, and explains them. */
-#include "common.h"
+#include "command.h"
+#include "memory.h"
+#include "message.h"
 #include "terminal/style.h"
 
 #include <assert.h>

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* A command: its options, its --help and its exit statuses follow from one table. */
+#ifndef XRC_COMPAT_TOOLS_COMMAND_H
+#define XRC_COMPAT_TOOLS_COMMAND_H
+
+#include <stdbool.h>
+
+struct string_list;
+
+/* As of env(1): a launcher shares its exit status with the program that it runs. */
+enum tool_exit {
+	TOOL_EXIT_OK = 0,
+	TOOL_EXIT_REFUSED = 125,
+	TOOL_EXIT_NOT_EXECUTABLE = 126, /* found, but the kernel would not execute it */
+	TOOL_EXIT_NOT_FOUND = 127,
+};
+
+struct option_row {
+	const char *name;	/* "--json" or "-o" */
+	const char *value;	/* "FILE": needed; "[=N]": may follow; NULL: none */
+	const char *help;
+	/* What the option sets; the others are NULL. */
+	bool *flag;		  /* without a value: becomes true */
+	const char **text;	  /* gets the value; "" if none follows */
+	struct string_list *list; /* may be given several times: gets each value */
+};
+
+struct command {
+	const char *name;
+	const struct option_row *options; /* up to a row without a name */
+	const char *operands; /* what follows the options, as the usage prints it, or "" */
+	const char *summary;
+	const char *example;
+	/* @words: the program to launch and its words. The result is the exit status. */
+	int (*run)(char **words);
+	const char **operand;	 /* gets the only operand; NULL: the command has none */
+	bool launches;		 /* its operands are a program and that program's words */
+	void (*more_help)(void); /* prints more of --help, behind the options; NULL: nothing */
+};
+
+extern const struct command command_check, command_doctor, command_env, command_gc, command_ps,
+	command_report, command_run, command_selftest, command_trace;
+
+/* Reads @argv, which begins with the command's name, and runs the command. Its exit status. */
+int command_execute(const struct command *command, int argc, char **argv);
+
+/* The usage under a refusal. TOOL_EXIT_REFUSED. */
+int advise_usage(const struct command *command);
+
+/* Refuses to launch a program that was not given. TOOL_EXIT_REFUSED. */
+int refuse_program_missing(const struct command *command);
+
+/* A line of help: @text, broken between words, stands from @column on. */
+void print_entry(const char *label, unsigned int column, const char *text);
+
+/* The nearest to @word of the names, which end with NULL. NULL: none is near. */
+const char *nearest_name(const char *word, const char *const *names);
+
+#endif

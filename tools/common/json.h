@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* JSON, written value by value. */
+#ifndef XRC_COMPAT_TOOLS_JSON_H
+#define XRC_COMPAT_TOOLS_JSON_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct json {
+	FILE *out;	/* NULL: nothing is written, as the command prints text */
+	int depth;
+	bool first; /* nothing has been written in the innermost object or array yet */
+};
+
+/* @key is NULL for the outermost value and inside arrays. */
+void json_open(struct json *json, const char *key, char bracket);
+void json_close(struct json *json, char bracket);
+void json_string(struct json *json, const char *key, const char *value); /* NULL becomes null */
+void json_bool(struct json *json, const char *key, bool value);
+void json_number(struct json *json, const char *key, long long value);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Memory, most of which lasts until the command ends. */
+#ifndef XRC_COMPAT_TOOLS_MEMORY_H
+#define XRC_COMPAT_TOOLS_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Ends the command if @memory is NULL. */
+void *need_memory(void *memory);
+
+/* strdup(3); NULL stays NULL. */
+char *copy_string(const char *text);
+
+/* asprintf(3). */
+char *format_string(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* reallocarray(3) of @array, which has @count elements, with room for one more. */
+void *extend(void *array, size_t count, size_t size);
+
+struct string_list {
+	char **item;
+	size_t count;
+};
+
+/* Appends a copy. */
+void string_list_add(struct string_list *list, const char *text);
+bool string_list_has(const struct string_list *list, const char *text);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The value of LD_PRELOAD, which lists libraries. */
+#ifndef XRC_COMPAT_TOOLS_PRELOAD_H
+#define XRC_COMPAT_TOOLS_PRELOAD_H
+
+#include <stdbool.h>
+
+struct string_list;
+
+/*
+ * Takes the next word from *rest, with the directory that the loader puts for $LIB if @expand. NULL
+ * when there is none. At first *rest is the value, which may be NULL.
+ */
+char *preload_next(const char **rest, bool expand);
+
+/* @path of our library with $LIB in it. NULL unless that serves both word sizes. */
+char *preload_for_both(const char *path);
+
+/*
+ * These libraries, then what LD_PRELOAD has already, each once. Where possible with $LIB, unless it
+ * is for a @remote shell, which would replace that.
+ */
+char *preload_value(const struct string_list *libraries, bool remote);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Text of other processes. */
+#ifndef XRC_COMPAT_TOOLS_TEXT_H
+#define XRC_COMPAT_TOOLS_TEXT_H
+
+#include <stddef.h>
+
+/* The length of the printable UTF-8 character that begins here; 0 if there is none. */
+size_t text_character(const char *text);
+
+/* Replaces each byte that begins no printable character by '?'. It may be an escape sequence. */
+void text_clean(char *text);
+
+/* @text quoted as one shell word. */
+char *text_shell_word(const char *text);
+
+#endif
