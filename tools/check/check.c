@@ -5,7 +5,8 @@
  */
 #include "check.h"
 #include "tools/common/command.h"
-#include "tools/program/paths.h"
+#include "tools/files/paths.h"
+#include "tools/files/regular.h"
 
 #include <abi/functions.h>
 

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "tools/common/command.h"
 #include "tools/common/text.h"
+#include "tools/files/regular.h"
 
 #include <string.h>
 

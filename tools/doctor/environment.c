@@ -3,7 +3,7 @@
 #include "doctor.h"
 #include "tools/common/preload.h"
 #include "tools/common/variables.h"
-#include "tools/program/paths.h"
+#include "tools/files/paths.h"
 
 #include <compat/regtab.h>
 

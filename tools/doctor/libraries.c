@@ -3,8 +3,8 @@
 #include "doctor.h"
 #include "portable/lib_dir.h"
 #include "tools/common/memory.h"
+#include "tools/files/paths.h"
 #include "tools/program/libraries.h"
-#include "tools/program/paths.h"
 
 #include <limits.h>
 #include <stdlib.h>

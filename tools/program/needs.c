@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Decides from the loader's answer what must be preloaded. */
 #include "libraries.h"
-#include "paths.h"
 #include "tools/common/message.h"
 #include "tools/common/preload.h"
+#include "tools/files/paths.h"
+#include "tools/files/regular.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "program.h"
 #include "tools/common/command.h"
 #include "tools/common/memory.h"
+#include "tools/files/regular.h"
 
 #include <errno.h>
 #include <stdio.h>

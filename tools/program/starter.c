@@ -3,6 +3,7 @@
 #include "program.h"
 #include "tools/common/launchers.h"
 #include "tools/common/memory.h"
+#include "tools/files/regular.h"
 
 #include <fnmatch.h>
 #include <string.h>

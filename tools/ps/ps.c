@@ -9,7 +9,7 @@
 #include "tools/common/memory.h"
 #include "tools/common/message.h"
 #include "tools/common/text.h"
-#include "tools/program/paths.h"
+#include "tools/files/paths.h"
 #include "tools/tables/view.h"
 
 #include <errno.h>

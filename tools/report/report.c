@@ -4,7 +4,7 @@
 #include "tools/common/memory.h"
 #include "tools/common/message.h"
 #include "tools/common/output.h"
-#include "tools/program/paths.h"
+#include "tools/files/paths.h"
 #include "tools/run/run.h"
 
 #include <errno.h>

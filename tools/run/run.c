@@ -4,7 +4,7 @@
 #include "tools/common/command.h"
 #include "tools/common/message.h"
 #include "tools/common/preload.h"
-#include "tools/program/paths.h"
+#include "tools/files/paths.h"
 #include "tools/tools_config.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "tools/common/command.h"
 #include "tools/common/memory.h"
 #include "tools/common/message.h"
-#include "tools/program/paths.h"
+#include "tools/files/paths.h"
 #include "tools/run/run.h"
 
 static const char *device = "", *remote;

@@ -4,6 +4,7 @@
  * libelf.
  */
 #include "elf_info.h"
+#include "regular.h"
 #include "tools/common/memory.h"
 
 #include <errno.h>

@@ -1,27 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Reads files: their bytes, and the headers of ELF files. */
+/* The headers of ELF files. */
 #ifndef XRC_COMPAT_TOOLS_ELF_INFO_H
 #define XRC_COMPAT_TOOLS_ELF_INFO_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
-
-/* ---- regular files: opening a FIFO or a device could block for ever ---- */
-
-/* Opens a regular file for reading, and does not block on a FIFO. The descriptor, or -errno. */
-int regular_open(const char *path);
-
-/* Reads its first bytes, up to @size - 1, and ends them with 0. How many, or -1. */
-ssize_t regular_read(const char *path, char *text, size_t size);
-
-/* Whether the file contains the text. False when it cannot be read. */
-bool regular_has(const char *path, const char *text);
-
-/* Whether its first @most bytes contain these. */
-bool regular_has_bytes(const char *path, size_t most, const void *bytes, size_t size);
-
-/* ---- ELF files ---- */
 
 struct elf_info {
 	int bits;	  /* 32 or 64; 0 if no file was read */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Opens and searches regular files. */
-#include "elf_info.h"
+#include "regular.h"
 
 #include <errno.h>
 #include <fcntl.h>

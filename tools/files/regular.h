@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The bytes of regular files. To open a FIFO or a device could block for ever. */
+#ifndef XRC_COMPAT_TOOLS_REGULAR_H
+#define XRC_COMPAT_TOOLS_REGULAR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Opens a regular file for reading, and does not block on a FIFO. The descriptor, or -errno. */
+int regular_open(const char *path);
+
+/* Reads its first bytes, up to @size - 1, and ends them with 0. How many, or -1. */
+ssize_t regular_read(const char *path, char *text, size_t size);
+
+/* Whether the file contains the text. False when it cannot be read. */
+bool regular_has(const char *path, const char *text);
+
+/* Whether its first @most bytes contain these. */
+bool regular_has_bytes(const char *path, size_t most, const void *bytes, size_t size);
+
+#endif
