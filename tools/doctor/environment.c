@@ -14,16 +14,24 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define JOB_BYTES (8 << 20)	/* of the tables of a large job */
+#define FIRST_USER_NAMESPACE 0xeffffffdu	/* USER_NS_INIT_INO of newer <linux/nsfs.h> */
 
 extern char **environ;
 
-/* Containers often take this capability from their root. */
+/*
+ * Containers often take this capability from their root. In a user namespace, as of rootless
+ * Podman, root has it, but the kernel wants that of its first namespace.
+ */
 static bool may_lock_all(void)
 {
-	return geteuid() == 0 && prctl(PR_CAPBSET_READ, CAP_IPC_LOCK) == 1;
+	struct stat st;
+
+	return geteuid() == 0 && prctl(PR_CAPBSET_READ, CAP_IPC_LOCK) == 1 &&
+	       !stat("/proc/self/ns/user", &st) && st.st_ino == FIRST_USER_NAMESPACE;
 }
 
 /* libibverbs warns up to 32 KiB; real programs register megabytes. */

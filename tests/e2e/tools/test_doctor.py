@@ -158,9 +158,16 @@ def test_a_full_table_directory_is_a_problem(clean, run, tmp_path, fill):
 
     result = clean(inside, "doctor", XRC_COMPAT_TABLE_DIR=str(small))
     [problem] = problems(result)
-    assert problem.startswith(
-        "table directory"
-    ) and "no room for the tables of a job" in problem and "xrc-compat gc" in result.stdout
+    assert re.match("table directory .*no room for the tables of a job", problem)
+    assert "xrc-compat gc" in result.stdout
+
+
+def test_root_of_a_user_namespace_may_not_lock_all_memory(clean, run):
+    if run(["unshare", "-r", "true"]).returncode:
+        pytest.skip("no user namespaces here")
+    inside = ["unshare", "-r", "sh", "-c", 'ulimit -l 64 && exec "$@"', "sh"]
+    [problem] = problems(clean(lambda argv: run([*inside, *argv]), "doctor"))
+    assert problem.startswith("locked memory")
 
 
 # ---- how it is printed ----
