@@ -103,7 +103,8 @@ static void examine_preload(void)
 	const char *preload = getenv("LD_PRELOAD"), *rest = preload, *path;
 
 	while ((path = preload_next(&rest, true)) != NULL) {
-		if (!strchr(path, '/') || !access(path, R_OK))
+		/* $ORIGIN and $PLATFORM are known only in the program. */
+		if (!strchr(path, '/') || strchr(path, '$') || !access(path, R_OK))
 			continue;
 		found("LD_PRELOAD", FINDING_PROBLEM, "correct the variable; the loader only warns",
 		      "%s in LD_PRELOAD: %s", path, strerror(errno));

@@ -70,7 +70,8 @@ def test_a_missing_preload_is_a_problem_and_lib_is_expanded(clean, run, fakes, p
     (tmp_path / lib).mkdir(parents=True)
     shutil.copy(probe, tmp_path / lib / "libours.so")
     given = f"{fakes['LD_PRELOAD']}:{tmp_path}/{token or lib}"
-    assert problems(clean(run, "doctor", LD_PRELOAD=f"{given}/libours.so")) == []
+    for word in (f"{given}/libours.so", f"{fakes['LD_PRELOAD']} $ORIGIN/lib.so"):
+        assert problems(clean(run, "doctor", LD_PRELOAD=word)) == []
     [problem] = problems(clean(run, "doctor", LD_PRELOAD=f"{given}/libold.so"))
     assert problem.startswith("LD_PRELOAD")
     assert f"{tmp_path}/{lib}/libold.so in LD_PRELOAD" in problem
