@@ -51,15 +51,16 @@ static void count_devices(const struct device_list *list, const char *err)
 		      "the devices cannot be listed: %s", err);
 	else if (!list->count)
 		found("devices", FINDING_PROBLEM,
-		      "load the kernel's driver (mlx4_ib, mlx5_ib and ib_uverbs), install the drivers of libibverbs (Debian: "
-		      "ibverbs-providers), or use xrc-compat run --softhca",
-		      "there is no RDMA device");
+		      "load the kernel's driver (mlx4_ib, mlx5_ib, hns_roce_hw_v2 or qedr, and ib_uverbs); install the drivers of "
+		      "libibverbs (Debian: ibverbs-providers); give a container the directory (--device /dev/infiniband); or use "
+		      "xrc-compat run --softhca",
+		      "libibverbs finds no RDMA device");
 	else if (usable)
 		found("devices", FINDING_OK, NULL, "%d of %zu can carry XRC", usable, list->count);
 	else if (blocked)
 		found("devices", FINDING_PROBLEM,
-		      "check the permissions of /dev/infiniband/uverbs*", "%s cannot be opened",
-		      blocked);
+		      "check the permissions of /dev/infiniband/uverbs*; give a container the directory (--device /dev/infiniband)",
+		      "%s cannot be opened", blocked);
 	else
 		found("devices", FINDING_PROBLEM,
 		      "use an mlx4, mlx5, hns or qedr adapter, or xrc-compat run --softhca",
