@@ -69,7 +69,8 @@ def files(root, pattern="*", folders=None):
             relative = path.relative_to(root).as_posix()
             if folders and folder_of(relative) not in folders:
                 continue
-            if path.match(pattern) and not entry.endswith(".pyc") and path.is_file():
+            ignored = re.search(r"\.pyc$|^xrc-compat-report\.md", entry)
+            if path.match(pattern) and not ignored and path.is_file():
                 yield relative, path
 
 
