@@ -127,7 +127,7 @@ struct opened *place_get(struct actor_state *state, enum place place)
 
 OPERATION(open_device)
 {
-	struct ibv_port_attr port;
+	struct ibv_port_attr *port = guarded(sizeof(*port), 0);
 	struct opened *opened;
 
 	state->device = request->device;
@@ -137,8 +137,8 @@ OPERATION(open_device)
 		return;
 	}
 	state->ops = opened->context->ops;
-	must(!ibv_query_port(opened->context, 1, &port));
-	result->number = port.lid;
+	must(!ibv_query_port(opened->context, 1, port));
+	result->number = port->lid;
 	must(!ibv_query_gid(opened->context, 1, 0, &result->attr.ah_attr.grh.dgid));
 	state->mr = ibv_reg_mr(opened->pd, state->buffer, MESSAGE_MAX * (RECV_SLOTS + 1),
 			       IBV_ACCESS_LOCAL_WRITE);
