@@ -23,6 +23,13 @@ static const char *option_word(const char *name, const char *value)
 	return value ? format_string("%s%s%s", name, value[0] ? "=" : "", value) : "";
 }
 
+/* The script writes the rest to the descriptor. */
+static bool begin(FILE *file)
+{
+	return fputs("# xrc-compat report\n", file) >= 0 && !fflush(file) &&
+	       dup2(fileno(file), SCRIPT_OUTPUT) >= 0 && !fcntl(SCRIPT_OUTPUT, F_SETFD, 0);
+}
+
 static int run_report(char **words)
 {
 	struct string_list places = { 0 };
@@ -31,16 +38,18 @@ static int run_report(char **words)
 
 	(void)words;
 	script = paths_helper("report/xrc-compat-report", &places);
-	if (!script || !command)
+	if (!script)
 		return refuse_missing("xrc-compat-report", &places);
+	if (!command)
+		return refuse(TOOL_EXIT_REFUSED, "/proc/self/exe, this command, cannot be read");
+	if (access(script, X_OK)) /* before there is a file */
+		return refuse(TOOL_EXIT_REFUSED, "%s: %s", script, strerror(errno));
 	file = output_open(output, "report", &name);
 	if (!file)
 		return TOOL_EXIT_REFUSED;
-	/* The script writes to the descriptor. */
-	fputs("# xrc-compat report\n", file);
-	fflush(file);
-	dup2(fileno(file), SCRIPT_OUTPUT);
-	fcntl(SCRIPT_OUTPUT, F_SETFD, 0);
+	if (!begin(file))
+		return refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", name,
+			      strerror(errno));
 	execl(script, script, command, name, option_word("--softhca", launch.softhca),
 	      option_word("--model", launch.model), program ? program : "", NULL);
 	return refuse(TOOL_EXIT_REFUSED, "%s: %s", script, strerror(errno));

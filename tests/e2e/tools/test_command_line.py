@@ -152,6 +152,7 @@ def test_an_unknown_option_and_a_missing_value_get_the_usage(run, xrc_compat, wo
     ("env srun", "usage: xrc-compat env"),
     ("report one two", "usage: xrc-compat report"),
     ("report --output /nonexistent/file", "/nonexistent/file"),
+    ("report --output /dev/full", "xrc-compat: cannot write the report to /dev/full: No space"),
     ("trace --output /nonexistent/x -- echo ran", "/nonexistent/x"),
     *((f"{words} --model=connectx9 true", "'connectx9'; there are: connectx3 connectx5\n")
       for words in ("run", "trace")),
