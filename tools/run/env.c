@@ -151,9 +151,9 @@ static int run_env(char **words)
 
 	if (has_launcher && !words[1])
 		return refuse_program_missing(&command_env);
-	if (find_shim(found ? program.elf.bits : OWN_BITS, &shim, &elf) ||
-	    set_mvapich2_variable())
+	if (find_shim(found ? program.elf.bits : OWN_BITS, &shim, &elf))
 		return TOOL_EXIT_REFUSED;
+	set_mvapich2_variable();
 	string_list_add(&libraries, shim);
 	/* Without a program only the options add libraries. */
 	if (found)

@@ -83,9 +83,15 @@ static int add_tracer(int bits, struct string_list *libraries)
 	return 0;
 }
 
-int set_mvapich2_variable(void)
+void set_variable(const char *name, const char *value, bool overwrite)
 {
-	return setenv(MVAPICH2_VARIABLE, "libibverbs.so.1", 0);
+	if (setenv(name, value, overwrite))
+		exit(refuse(TOOL_EXIT_REFUSED, "out of memory"));
+}
+
+void set_mvapich2_variable(void)
+{
+	set_variable(MVAPICH2_VARIABLE, "libibverbs.so.1", false);
 }
 
 static int exec_program(const char *shim, const struct program *program,
@@ -98,8 +104,8 @@ static int exec_program(const char *shim, const struct program *program,
 		return status;
 	string_list_add(&libraries, shim);
 	needs_add(program, launch->program + 1, &launch->wish, &libraries);
-	if (setenv("LD_PRELOAD", preload_value(&libraries, false), 1) || set_mvapich2_variable())
-		return refuse(TOOL_EXIT_REFUSED, "out of memory");
+	set_variable("LD_PRELOAD", preload_value(&libraries, false), true);
+	set_mvapich2_variable();
 	execv(program->path, launch->program);
 	return refuse(errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE, "%s: %s",
 		      program->path, strerror(errno));

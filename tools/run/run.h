@@ -34,11 +34,14 @@ int launch_program(const struct launch *launch);
 /* The libxrc-compat.so.1 for programs of @bits; @elf gets its headers. 0, or TOOL_EXIT_REFUSED. */
 int find_shim(int bits, const char **shim, struct elf_info *elf);
 
+/* setenv(3). Ends the command if there is no memory. */
+void set_variable(const char *name, const char *value, bool overwrite);
+
 /*
  * MVAPICH2 2.3 opens the library that this variable names. By default it opens libibverbs.so, which
  * only development packages have.
  */
 #define MVAPICH2_VARIABLE "MV2_LIBIBVERBS_PATH"
-int set_mvapich2_variable(void);	/* to libibverbs.so.1 if it is not set; 0 or -1 */
+void set_mvapich2_variable(void);	/* to libibverbs.so.1 if it is not set */
 
 #endif

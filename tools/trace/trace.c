@@ -154,8 +154,7 @@ static int open_socket(void)
 /* `run` preloads the tracing library if the variable is set. */
 static int run_program(void)
 {
-	if (setenv("XRC_COMPAT_TRACE", tracing.address.sun_path, 1))
-		return refuse(TOOL_EXIT_REFUSED, "out of memory");
+	set_variable("XRC_COMPAT_TRACE", tracing.address.sun_path, true);
 	return launch_program(&tracing.launch);
 }
 
