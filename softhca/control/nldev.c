@@ -23,7 +23,12 @@ static uint32_t asked(const struct question *q, uint16_t attribute)
 	return nl_find_u32(q->attributes, q->size, attribute, NLDEV_NOT_GIVEN);
 }
 
-bool nldev_port_is_valid(const struct question *q)
+bool nldev_is_dump(const struct question *q)
+{
+	return q->flags & NLM_F_MULTI;
+}
+
+static bool port_is_valid(const struct question *q)
 {
 	return q->port == NLDEV_NOT_GIVEN ||
 	       (q->port >= 1 && q->port <= (uint32_t)q->machine->settings.ports);
@@ -32,6 +37,19 @@ bool nldev_port_is_valid(const struct question *q)
 bool nldev_wants_port(const struct question *q, uint32_t port)
 {
 	return q->port == NLDEV_NOT_GIVEN || q->port == port;
+}
+
+bool nldev_is_valid(const struct question *q, uint16_t attribute, bool has_port)
+{
+	bool complete = nldev_is_dump(q) || (asked(q, attribute) != NLDEV_NOT_GIVEN &&
+					     has_port == (q->port != NLDEV_NOT_GIVEN));
+
+	return complete && port_is_valid(q);
+}
+
+bool nldev_wants_number(const struct question *q, uint16_t attribute, uint32_t number)
+{
+	return nldev_is_dump(q) || asked(q, attribute) == number;
 }
 
 void nldev_begin(const struct question *q, const struct hca_device *device)
@@ -86,12 +104,15 @@ static void answer_one_port(const struct question *q, const struct hca_device *d
 	nl_end_message(q->nl);
 }
 
+/* As in the kernel, a dump has all ports, even if it names one. */
 static int answer_port(const struct question *q, const struct hca_device *device)
 {
-	if (!nldev_port_is_valid(q))
+	bool all = nldev_is_dump(q);
+
+	if (!all && (q->port == NLDEV_NOT_GIVEN || !port_is_valid(q)))
 		return -EINVAL;
 	for (int i = 1; i <= q->machine->settings.ports; i++) {
-		if (nldev_wants_port(q, (uint32_t)i))
+		if (all || nldev_wants_port(q, (uint32_t)i))
 			answer_one_port(q, device, (uint8_t)i);
 	}
 	return 0;
@@ -113,8 +134,8 @@ static int answer_counters(const struct question *q, const struct hca_device *de
 	const struct hca_counts *counts;
 
 	if (asked(q, RDMA_NLDEV_ATTR_STAT_RES) != NLDEV_NOT_GIVEN)
-		return q->flags & NLM_F_MULTI ? 0 : -EOPNOTSUPP;
-	if (q->port == NLDEV_NOT_GIVEN || !nldev_port_is_valid(q))
+		return nldev_is_dump(q) ? 0 : -EOPNOTSUPP;
+	if (nldev_is_dump(q) || q->port == NLDEV_NOT_GIVEN || !port_is_valid(q))
 		return -EINVAL;
 	counts = &device->port[q->port].counts;
 	nldev_begin(q, device);
@@ -154,22 +175,29 @@ static int answer_about(const struct question *q, const struct hca_device *devic
 	}
 }
 
-/* About one device, or with NLM_F_DUMP about all. */
+/* As in the kernel, a dump of devices or of summaries has all devices, even if it names one. */
+static bool is_about_all(const struct question *q)
+{
+	uint16_t command = RDMA_NL_GET_OP(q->type);
+
+	return nldev_is_dump(q) &&
+	       (command == RDMA_NLDEV_CMD_GET || command == RDMA_NLDEV_CMD_RES_GET);
+}
+
 static int answer(const struct question *q)
 {
 	uint32_t wanted = asked(q, RDMA_NLDEV_ATTR_DEV_INDEX);
+	bool all = is_about_all(q);
 	int err = 0;
 
 	if (RDMA_NL_GET_CLIENT(q->type) != RDMA_NL_NLDEV)
 		return -EINVAL;
 	if (RDMA_NL_GET_OP(q->type) == RDMA_NLDEV_CMD_SYS_GET)
 		return answer_system(q);
-	if (wanted == NLDEV_NOT_GIVEN && !(q->flags & NLM_F_MULTI))
-		return -EINVAL;
-	if (wanted != NLDEV_NOT_GIVEN && wanted >= (uint32_t)q->machine->settings.devices)
+	if (!all && wanted >= (uint32_t)q->machine->settings.devices)
 		return -EINVAL;
 	for (int i = 0; i < q->machine->settings.devices && !err; i++) {
-		if (wanted == NLDEV_NOT_GIVEN || wanted == (uint32_t)i)
+		if (all || wanted == (uint32_t)i)
 			err = answer_about(q, &q->machine->device[i]);
 	}
 	return err;
@@ -181,7 +209,7 @@ static void finish(const struct question *q, const struct nlmsghdr *request, int
 	const struct nlmsgerr told = { .error = err, .msg = *request };
 	const int32_t none = 0;
 
-	if (!err && q->flags & NLM_F_MULTI) {
+	if (!err && nldev_is_dump(q)) {
 		nl_message(q->nl, NLMSG_DONE, NLM_F_MULTI, q->seq);
 		nl_raw(q->nl, &none, sizeof(none));
 	} else if (err || request->nlmsg_flags & NLM_F_ACK) {
@@ -207,7 +235,7 @@ int nldev_execute(const struct hca_machine *machine, const void *request, size_t
 	q.attributes = (const uint8_t *)request + sizeof(header);
 	q.size = header.nlmsg_len - sizeof(header);
 	q.type = header.nlmsg_type;
-	q.flags = (header.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP ? NLM_F_MULTI : 0;
+	q.flags = header.nlmsg_flags & NLM_F_DUMP ? NLM_F_MULTI : 0;
 	q.seq = header.nlmsg_seq;
 	q.port = asked(&q, RDMA_NLDEV_ATTR_PORT_INDEX);
 	finish(&q, &header, answer(&q));

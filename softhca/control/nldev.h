@@ -20,9 +20,15 @@ struct question {
 	struct nl *nl;
 };
 
-/* A request without a port asks for all of them. */
-bool nldev_port_is_valid(const struct question *q);
+bool nldev_is_dump(const struct question *q);
+
+/*
+ * A dump asks for all objects, or for those of one port. Any other request asks for the object
+ * whose number is in this attribute, and names its port if such objects have one.
+ */
+bool nldev_is_valid(const struct question *q, uint16_t attribute, bool has_port);
 bool nldev_wants_port(const struct question *q, uint32_t port);
+bool nldev_wants_number(const struct question *q, uint16_t attribute, uint32_t number);
 
 /* Begins an answer about @device. */
 void nldev_begin(const struct question *q, const struct hca_device *device);

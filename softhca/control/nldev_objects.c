@@ -8,13 +8,24 @@
 #include <errno.h>
 #include <rdma/rdma_netlink.h>
 
-/* A message for each object, because a program's buffer may have 4 KiB only. */
+/*
+ * In a dump each object has a message of its own, because a program's buffer may have 4 KiB only.
+ * As in the kernel, only a dump has tables.
+ */
 static void begin_entry(const struct question *q, const struct hca_device *device, uint16_t table,
 			uint16_t entry)
 {
 	nldev_begin(q, device);
+	if (!nldev_is_dump(q))
+		return;
 	nl_nest(q->nl, table);
 	nl_nest(q->nl, entry);
+}
+
+/* A dump may be empty. */
+static int result(const struct question *q, unsigned int found)
+{
+	return found || nldev_is_dump(q) ? 0 : -ENOENT;
 }
 
 static void put_qp(struct nl *nl, const struct hca_object *object)
@@ -112,20 +123,20 @@ static void put_srq(struct nl *nl, const struct hca_object *object)
 /* In the order of the kernel's summary, which has cm_id and ctx in between. */
 static const struct kind {
 	const char *name;
-	uint16_t command, table, entry;
+	uint16_t command, table, entry, number;
 	enum hca_type type;
 	void (*put)(struct nl *nl, const struct hca_object *object);
 } kinds[] = {
 	{ "pd", RDMA_NLDEV_CMD_RES_PD_GET, RDMA_NLDEV_ATTR_RES_PD, RDMA_NLDEV_ATTR_RES_PD_ENTRY,
-	  HCA_PD, put_pd },
+	  RDMA_NLDEV_ATTR_RES_PDN, HCA_PD, put_pd },
 	{ "cq", RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQ_ENTRY,
-	  HCA_CQ, put_cq },
+	  RDMA_NLDEV_ATTR_RES_CQN, HCA_CQ, put_cq },
 	{ "qp", RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY,
-	  HCA_QP, put_qp },
+	  RDMA_NLDEV_ATTR_RES_LQPN, HCA_QP, put_qp },
 	{ "mr", RDMA_NLDEV_CMD_RES_MR_GET, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MR_ENTRY,
-	  HCA_MR, put_mr },
+	  RDMA_NLDEV_ATTR_RES_MRN, HCA_MR, put_mr },
 	{ "srq", RDMA_NLDEV_CMD_RES_SRQ_GET, RDMA_NLDEV_ATTR_RES_SRQ, RDMA_NLDEV_ATTR_RES_SRQ_ENTRY,
-	  HCA_SRQ, put_srq },
+	  RDMA_NLDEV_ATTR_RES_SRQN, HCA_SRQ, put_srq },
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -137,28 +148,36 @@ static bool is_counted(const struct hca_object *object)
 }
 
 /* Of the objects, only QPs have a port. */
-static bool is_wanted(const struct question *q, const struct hca_object *object)
+static bool is_wanted(const struct question *q, const struct kind *kind,
+		      const struct hca_object *object)
 {
-	return object->type != HCA_QP ||
-	       nldev_wants_port(q, container_of(object, struct hca_qp_handle, obj)->qp->attr.port);
+	const struct hca_qp *qp;
+
+	if (object->type != HCA_QP)
+		return nldev_wants_number(q, kind->number, object->number);
+	qp = container_of(object, struct hca_qp_handle, obj)->qp;
+	return nldev_wants_number(q, kind->number, qp->qpn) && nldev_wants_port(q, qp->attr.port);
 }
 
 static int answer_kind(const struct question *q, const struct hca_device *device,
 		       const struct kind *kind)
 {
-	if (!nldev_port_is_valid(q))
+	unsigned int found = 0;
+
+	if (!nldev_is_valid(q, kind->number, kind->type == HCA_QP))
 		return -EINVAL;
 	list_for_each(struct hca_context, ctx, &device->contexts, link) {
 		list_for_each(struct hca_object, object, &ctx->objects[kind->type], link) {
-			if (!is_counted(object) || !is_wanted(q, object))
+			if (!is_counted(object) || !is_wanted(q, kind, object))
 				continue;
 			begin_entry(q, device, kind->table, kind->entry);
 			kind->put(q->nl, object);
 			nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)ctx->client.pid);
 			nl_end_message(q->nl);
+			found++;
 		}
 	}
-	return 0;
+	return result(q, found);
 }
 
 static void put_count(struct nl *nl, const char *name, uint64_t count)
@@ -233,30 +252,40 @@ static void put_cm_id(struct nl *nl, const struct cm_id *id)
 /* Ids that are not bound to an adapter yet are in no adapter's list. */
 static int answer_cm_ids(const struct question *q, const struct hca_device *device)
 {
-	if (!nldev_port_is_valid(q))
+	unsigned int found = 0;
+
+	if (!nldev_is_valid(q, RDMA_NLDEV_ATTR_RES_CM_IDN, true))
 		return -EINVAL;
 	list_for_each(struct cm_id, id, &q->machine->cm.ids, known) {
-		if (id->device != device || !nldev_wants_port(q, id->port))
+		if (id->device != device || !nldev_wants_port(q, id->port) ||
+		    !nldev_wants_number(q, RDMA_NLDEV_ATTR_RES_CM_IDN, id->number))
 			continue;
 		begin_entry(q, device, RDMA_NLDEV_ATTR_RES_CM_ID,
 			    RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY);
 		put_cm_id(q->nl, id);
 		nl_end_message(q->nl);
+		found++;
 	}
-	return 0;
+	return result(q, found);
 }
 
 static int answer_contexts(const struct question *q, const struct hca_device *device)
 {
+	unsigned int found = 0;
 	uint32_t number = 0;
 
+	if (!nldev_is_valid(q, RDMA_NLDEV_ATTR_RES_CTXN, false))
+		return -EINVAL;
 	list_for_each(struct hca_context, ctx, &device->contexts, link) {
+		if (!nldev_wants_number(q, RDMA_NLDEV_ATTR_RES_CTXN, number++))
+			continue;
 		begin_entry(q, device, RDMA_NLDEV_ATTR_RES_CTX, RDMA_NLDEV_ATTR_RES_CTX_ENTRY);
-		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_CTXN, number++);
+		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_CTXN, number - 1);
 		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)ctx->client.pid);
 		nl_end_message(q->nl);
+		found++;
 	}
-	return 0;
+	return result(q, found);
 }
 
 int nldev_answer_objects(const struct question *q, const struct hca_device *device)

@@ -17,6 +17,7 @@ import time
 import pytest
 
 import models
+from built import holding
 
 pytestmark = pytest.mark.any_model
 
@@ -182,6 +183,46 @@ def mutant(rng):
         message[rng.randrange(len(message))] = rng.getrandbits(8)
     message += rng.randbytes(rng.choice([0, 0, 8, 100, 4000, 5000]))
     return bytes(message[:rng.choice([len(message), len(message), rng.randrange(len(message))])])
+
+
+ATTRIBUTES = {"device": 1, "port": 3, "lqpn": 21, "pid": 28, "cqn": 61, "ctxn": 64}
+
+
+def ask(daemon, command, **named):
+    """Asks by netlink for one object. Returns -errno, or the answer's attributes by their names."""
+    body = b"".join(struct.pack("<HHI", 8, ATTRIBUTES[name], named[name]) for name in named)
+    header = struct.pack("<IHHII", 16 + len(body), 5 << 10 | command, 1, 7, 0)
+    with connect(daemon) as sock:
+        send(sock, hello(NETLINK) + header + body)
+        fd = struct.unpack("i", sock.recvmsg(4, socket.CMSG_SPACE(4))[1][0][2])[0]
+    message, at, values = os.pread(fd, 4096, 0), 16, {}
+    os.close(fd)
+    if message[4] == 2:
+        return struct.unpack_from("<i", message, at)[0]
+    while at < len(message):
+        size, attribute = struct.unpack_from("<HH", message, at)
+        values[attribute] = int.from_bytes(message[at + 4:at + size], "little")
+        at += size + 3 & ~3
+    return {name: values.get(attribute) for name, attribute in ATTRIBUTES.items()}
+
+
+def test_netlink_returns_one_object(daemon):
+    """Without NLM_F_DUMP a request names one object, and the answer has no tables."""
+    with holding(daemon) as holder:
+        numbers = {o["type"]: o["number"] for o in daemon.objects()["contexts"][0]["objects"]
+                   if o.get("state", "RTS") == "RTS" and "number" in o}
+        for command, name, number, port in ((10, "lqpn", numbers["qp"], {"port": 1}),
+                                            (12, "cqn", numbers["cq"], {}), (22, "ctxn", 0, {})):
+            there = {"device": 0, name: number, **port}
+            answer = ask(daemon, command, **there)
+            assert (answer[name], answer["pid"]) == (number, holder.pid)
+            assert ask(daemon, command, **{**there, name: 99999}) == -errno.ENOENT
+            assert ask(daemon, command, **{**there, "device": 9}) == -errno.EINVAL
+            for missing in there:
+                rest = {key: there[key] for key in there if key != missing}
+                assert ask(daemon, command, **rest) == -errno.EINVAL
+    assert ask(daemon, 12, device=0, port=1, cqn=numbers["cq"]) == -errno.EINVAL
+    assert ask(daemon, 5, device=0) == -errno.EINVAL
 
 
 def netlink_request(rng):
