@@ -57,7 +57,7 @@ static int collect(int in, int64_t end, char *text, size_t *used)
  * Waits for the end of the process, or kills it. The kernel may take some time to end a process
  * that has closed its output. @err: of reading the output.
  */
-static int finish(pid_t pid, int64_t end, int err)
+static struct aside_result finish(pid_t pid, int64_t end, int err)
 {
 	pid_t ended = 0;
 	int status = 0;
@@ -65,11 +65,11 @@ static int finish(pid_t pid, int64_t end, int err)
 	while (!err && !(ended = waitpid(pid, &status, WNOHANG)) && milliseconds_until(end))
 		usleep(1000);
 	if (ended > 0)
-		return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+		return (struct aside_result){ .status = status };
 	if (kill(-pid, SIGKILL)) /* and its children */
 		kill(pid, SIGKILL);
 	/* A driver may hold the process in the kernel, so nothing waits for it; init reaps it. */
-	return err ? err : -ETIMEDOUT;
+	return (struct aside_result){ .err = err ? err : -ETIMEDOUT };
 }
 
 /*
@@ -77,16 +77,18 @@ static int finish(pid_t pid, int64_t end, int err)
  * command: the kernel then frees what it has of a device. A crash is reported, so a core file in
  * the user's directory is of no use.
  */
-static void execute(const struct aside *aside, int out)
+static void execute(const struct aside *aside, pid_t command, int nothing, int out)
 {
-	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), status;
+	int status;
 
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != command)	/* it has ended already, so no signal comes */
+		_exit(TOOL_EXIT_REFUSED);
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
-	if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(out, 1) < 0 ||
-	    dup2(aside->with_errors ? out : nothing, 2) < 0)
-		_exit(errno);
+	dup2(nothing, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(aside->with_errors ? out : nothing, STDERR_FILENO);
 	status = aside->prepare ? aside->prepare(aside->context) : 0;
 	if (status || !aside->words)
 		_exit(status);
@@ -98,23 +100,27 @@ static void execute(const struct aside *aside, int out)
 /* The process, or -errno. *in: what it writes. */
 static pid_t start(const struct aside *aside, int *in)
 {
-	int fd[2];
-	pid_t pid;
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), fd[2];
+	pid_t command = getpid(), pid = -1;
 
-	fflush(NULL); /* or the child prints the buffered text once more */
-	if (pipe2(fd, O_CLOEXEC))
+	if (nothing < 0)
 		return -errno;
-	*in = fd[0];
-	pid = fork();
-	if (!pid)
-		execute(aside, fd[1]);
+	fflush(NULL); /* or the child prints the buffered text once more */
+	if (!pipe2(fd, O_CLOEXEC)) {
+		*in = fd[0];
+		pid = fork();
+		if (!pid)
+			execute(aside, command, nothing, fd[1]);
+		close(fd[1]);
+	}
 	if (pid < 0)
 		pid = -errno;
-	close(fd[1]);
+	close(nothing);
 	return pid;
 }
 
-char *aside_output(const struct aside *aside, int milliseconds, size_t *size, int *result)
+char *aside_output(const struct aside *aside, int milliseconds, size_t *size,
+		   struct aside_result *result)
 {
 	char *text = need_memory(calloc(MOST_BYTES + 1, 1));
 	int64_t end = in_milliseconds(milliseconds);
@@ -122,7 +128,10 @@ char *aside_output(const struct aside *aside, int milliseconds, size_t *size, in
 	int in = -1;
 	pid_t pid = start(aside, &in);
 
-	*result = pid < 0 ? pid : finish(pid, end, collect(in, end, text, &used));
+	if (pid < 0)
+		*result = (struct aside_result){ .err = pid };
+	else
+		*result = finish(pid, end, collect(in, end, text, &used));
 	if (in >= 0)
 		close(in);
 	if (size)

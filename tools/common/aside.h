@@ -14,12 +14,16 @@ struct aside {
 	bool with_errors;	/* what it writes on standard error, too */
 };
 
+struct aside_result {
+	int err;	/* -ETIMEDOUT, -EFBIG above 256 KiB, or the -errno of a system call */
+	int status;	/* as of waitpid(2); 0 if @err is not 0 */
+};
+
 /**
  * aside_output - runs it without input, at most for so long. Returns what it writes on standard
- * output, to be freed. @size gets its length; NULL: the text ends with 0. *result: 0, its
- * exit status negated, -ETIMEDOUT, -EFBIG above 256 KiB, -EIO when it ended by a signal, or the
- * -errno of pipe2(), fork() or read().
+ * output, to be freed. @size gets its length; NULL: the text ends with 0.
  */
-char *aside_output(const struct aside *aside, int milliseconds, size_t *size, int *result);
+char *aside_output(const struct aside *aside, int milliseconds, size_t *size,
+		   struct aside_result *result);
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define TIMEOUT_SECONDS 15
@@ -107,7 +108,7 @@ static void describe(struct ibv_device *ibv_device, struct device *device)
 	verbs.close_device(context);
 }
 
-/* Writes each device to standard output. @library: its path or name. */
+/* Writes each device to standard output. @library: its path or name. 0 or errno. */
 static int write_devices(const void *library)
 {
 	int count = 0, out = dup(STDOUT_FILENO);
@@ -122,7 +123,7 @@ static int write_devices(const void *library)
 		struct device device = { 0 };
 
 		describe(list[i], &device);
-		/* A pipe takes so few bytes at once. EIO would mean that this process crashed. */
+		/* A pipe takes so few bytes at once. */
 		if (write(out, &device, sizeof(device)) < 0)
 			return errno;
 	}
@@ -133,24 +134,21 @@ const char *devices_read(const char *library, struct device_list *list)
 {
 	const struct aside aside = { .prepare = write_devices, .context = library };
 	size_t size, most = sizeof(list->device);
-	int result;
+	struct aside_result result;
 	char *bytes = aside_output(&aside, TIMEOUT_SECONDS * 1000, &size, &result);
 
 	list->count = (size < most ? size : most) / sizeof(list->device[0]);
 	memcpy(list->device, bytes, list->count * sizeof(list->device[0]));
 	free(bytes);
-	switch (result) {
-	case 0:
-		return NULL;
-	case -ETIMEDOUT:
+	if (result.err == -ETIMEDOUT)
 		return format_string("a driver did not answer within %d s", TIMEOUT_SECONDS);
-	case -EIO:
+	if (result.err)
+		return strerror(-result.err);
+	if (!WIFEXITED(result.status))
 		return "a driver crashed";
-	case -ENOENT:
+	if (WEXITSTATUS(result.status) == ENOENT)
 		return format_string("%s cannot be loaded", library);
-	default:
-		return strerror(-result);
-	}
+	return result.status ? strerror(WEXITSTATUS(result.status)) : NULL;
 }
 
 bool device_usable(const struct device *device)

@@ -12,6 +12,7 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* A file server may be slow. A FIFO with the name of a library stops the loader for ever. */
@@ -76,21 +77,24 @@ static void read_line(char *line, struct closure *closure, struct string_list *m
 }
 
 /* What the result of the loader's process means. NULL: it answered. */
-static const char *failure_of(int err, const struct elf_info *kind, struct closure *closure)
+static const char *failure_of(const struct aside_result *result, const struct elf_info *kind,
+			      struct closure *closure)
 {
-	if (!err)
-		return NULL;
-	closure->hangs = err == -ETIMEDOUT;
+	int status = WEXITSTATUS(result->status);
+
+	closure->hangs = result->err == -ETIMEDOUT;
 	if (closure->hangs)
 		return "the loader does not return from opening a library";
-	if (err == -EIO)
+	if (result->err) {
+		closure->unasked = format_string("the loader cannot be asked: %s",
+						 strerror(-result->err));
+		return NULL;
+	}
+	if (!WIFEXITED(result->status))
 		return "the loader crashes";
-	if (err == -TOOL_EXIT_NOT_EXECUTABLE && kind->bits == 32)
+	if (status == TOOL_EXIT_NOT_EXECUTABLE && kind->bits == 32)
 		return "this kernel does not execute 32-bit programs: boot one that has CONFIG_IA32_EMULATION, without ia32_emulation=0";
-	if (err == -TOOL_EXIT_NOT_EXECUTABLE || err == -TOOL_EXIT_NOT_FOUND || err == -1)
-		return format_string("the loader ends with status %d", -err);
-	closure->unasked = format_string("the loader cannot be asked: %s", strerror(-err));
-	return NULL;
+	return status ? format_string("the loader ends with status %d", status) : NULL;
 }
 
 /*
@@ -107,8 +111,8 @@ static const char *ask(const char *path, struct question question, struct closur
 	char *object = realpath(path, NULL);
 	char *const words[] = { (char *)loader, object, NULL };
 	const struct aside program = { words, set_environment, &question, true };
+	struct aside_result result;
 	char *text, *rest, *line, *why;
-	int err;
 
 	if (kind.is_audited)
 		closure->unasked = "the loader would run its audit library (DT_AUDIT)";
@@ -116,7 +120,7 @@ static const char *ask(const char *path, struct question question, struct closur
 		closure->unasked = "this machine lacks the dynamic loader of glibc for it";
 	if (closure->unasked || kind.is_static)
 		return NULL;
-	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, NULL, &err);
+	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, NULL, &result);
 	while ((line = strsep(&rest, "\n")) != NULL) {
 		why = strstr(line, FAILURE);
 		if (why && !failure)
@@ -130,7 +134,7 @@ static const char *ask(const char *path, struct question question, struct closur
 		read_line(line, closure, missing);
 	}
 	free(text);
-	return failure ? failure : failure_of(err, &kind, closure);
+	return failure ? failure : failure_of(&result, &kind, closure);
 }
 
 const char *library_found(const char *name, const char *object, bool system_only)

@@ -40,7 +40,7 @@ static struct place *read_places(const struct trace_frame *frame)
 	char *const words[] = { (char *)"addr2line", (char *)"-f", (char *)"-i", (char *)"-e",
 				(char *)frame->module, address, NULL };
 	const struct aside program = { .words = words };
-	int result;
+	struct aside_result result;
 
 	if (frame->module[0] != '/')
 		return innermost;
