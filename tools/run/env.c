@@ -34,9 +34,12 @@ static void print_variable(const struct launcher *launcher, const char *name, co
 static void print_preload(const struct launcher *launcher, const struct string_list *libraries)
 {
 	const char *here = getenv("LD_PRELOAD");
+	/* Without the quotes a remote shell would replace $LIB in the value. */
+	const char *there = launcher->remote ? "\"${LD_PRELOAD:+:'$LD_PRELOAD'}\""
+					     : "\"${LD_PRELOAD:+:$LD_PRELOAD}\"";
 
 	print_variable(launcher, "LD_PRELOAD", preload_value(libraries, launcher->remote),
-		       here && here[0] ? "" : "\"${LD_PRELOAD:+:$LD_PRELOAD}\"");
+		       here && here[0] ? "" : there);
 }
 
 /* Variables that the library and the emulator read in the program. The commands read the others. */

@@ -54,7 +54,7 @@ def line_of(result, launcher):
 
 GIVEN = pytest.mark.parametrize("given, seen", [
     ({"LD_PRELOAD": ""}, ("{probe}", "libibverbs.so.1")),
-    ({"LD_PRELOAD": "libm.so.6:libdl.so.2"}, ("{probe}:libm.so.6:libdl.so.2", "libibverbs.so.1")),
+    ({"LD_PRELOAD": "libm.so.6:{other}"}, ("{probe}:libm.so.6:{other}", "libibverbs.so.1")),
     ({"LD_PRELOAD": "", "MV2_LIBIBVERBS_PATH": "/my/own.so"}, ("{probe}", "/my/own.so")),
 ], ids=["alone", "beside-another", "own-setting"])
 EVERY_LAUNCHER = pytest.mark.parametrize("launcher", ["export", *LAUNCHERS])
@@ -76,13 +76,16 @@ def test_the_line_for_each_launcher_gives_what_run_would(clean, run, probe, show
     """The line puts the library first in LD_PRELOAD. It keeps the LD_PRELOAD of the shell that
     printed the line, or in which it is typed. MV2_LIBIBVERBS_PATH is that of the shell that printed
     the line, or the default."""
+    # The line for a remote shell has the value of $LIB in the shell that printed it.
+    other = "/$LIB/x.so" if where == "typed" else "libdl.so.2"
+    given = {name: value.format(other=other) for name, value in given.items()}
     if where == "typed" and "MV2_LIBIBVERBS_PATH" in given:
         seen = (seen[0], "libibverbs.so.1")
     line = line_of(clean(run, "env", **({"LD_PRELOAD": ""} if where == "typed" else given)),
                    launcher)
     command = f"{line}; {shown}" if launcher == "export" else line.replace("PROGRAM", str(shown))
     result = typed(command, **(given if where == "typed" else {}))
-    assert f"preload={seen[0].format(probe=probe)}\n" in result.stdout, (line, result)
+    assert f"preload={seen[0].format(probe=probe, other=other)}\n" in result.stdout, (line, result)
     assert f"argv=quirk={seen[1]}\n" in result.stdout, (line, result)
 
 
