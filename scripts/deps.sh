@@ -164,14 +164,20 @@ deps_ask_once() {
 	[ "$(id -u)" = 0 ] || [ ! -t 0 ] || sudo -v
 }
 
+# deps_fetch_and_install TOOL PACKAGE...: fetches the lists of packages first, which only apt-get
+# does not do itself. A broken third-party source must not stop the others.
+deps_fetch_and_install() {
+	[ "$1" != apt-get ] ||
+		deps_as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 update ||
+		echo "(apt-get update failed; continuing with the old lists)"
+	deps_install_packages "$@"
+}
+
 deps_install_packages() {
 	deps_tool=$1
 	shift
 	case $deps_tool in
 	apt-get)
-		# A broken third-party source must not stop the others.
-		deps_as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 update ||
-			echo "(apt-get update failed; continuing with the old lists)"
 		deps_as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 \
 			install --no-install-recommends "$@"
 		;;
@@ -238,7 +244,7 @@ deps_ensure() {
 	deps_ask_once
 	# Split the list into words.
 	# shellcheck disable=SC2086
-	if ! deps_quietly deps_install_packages "$deps_tool" $deps_packages; then
+	if ! deps_quietly deps_fetch_and_install "$deps_tool" $deps_packages; then
 		echo "The installation failed; see above."
 		[ "$deps_tool" != dnf ] ||
 			echo "On RHEL and its like some of these are in CRB (dnf config-manager --set-enabled crb;" \
@@ -252,7 +258,7 @@ deps_ensure() {
 }
 
 # deps_wish PURPOSE: the same for optional packages. If the distribution lacks some of them, it
-# installs the others row by row.
+# installs the others row by row, from the lists that deps_ensure has fetched.
 deps_wish() {
 	deps_ensure "$1" && return
 	# shellcheck disable=SC2046
