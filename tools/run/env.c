@@ -148,7 +148,7 @@ static int run_env(char **words)
 	char **program_words = has_launcher ? find_program(words) : words;
 	struct program program;
 	/* Other hosts may have a program that this one lacks. */
-	bool found = words[0] && !program_open(program_words[0], &program);
+	bool found = words[0] && !program_open(program_words[0], &program), named;
 	struct elf_info elf;
 	const char *shim;
 
@@ -164,12 +164,12 @@ static int run_env(char **words)
 	else
 		needs_add_file(shim, &wish, &libraries);
 	/* A program that cannot be read can still be executed. */
-	found = found || !words[0] || is_program(program_words[0]);
-	if (!has_launcher && !found)
+	named = words[0] && is_program(program_words[0]);
+	if (words[0] && !has_launcher && !found && !named)
 		return refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s",
 			      words[0], words[0]);
-	if (!found)
-		say("env: this host has no program %s; name the program by its path",
+	if (has_launcher && !named)
+		say("env: no word is the path of a program here; the last one, %s, is taken for it",
 		    program_words[0]);
 	if (has_launcher)
 		print_chosen(&libraries, words);
@@ -178,10 +178,18 @@ static int run_env(char **words)
 	return TOOL_EXIT_OK;
 }
 
+static void explain_program(void)
+{
+	putchar('\n');
+	print_entry("PROGRAM", 9,
+		    "behind a launcher the first word that is the path of an executable file, or else the last word");
+}
+
 static const struct option_row env_options[] = { PRELOAD_OPTIONS(wish), { 0 } };
 
 const struct command command_env = {
 	"env", env_options, "[LAUNCHER...] [PROGRAM [ARGUMENT...]]",
 	"print the command line for each MPI launcher, or for the one given",
 	"xrc-compat env mpirun_rsh -np 4 -hostfile hosts ./old-solver", run_env, .launches = true,
+	.more_help = explain_program,
 };
