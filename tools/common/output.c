@@ -81,7 +81,7 @@ FILE *output_open(const char *pattern, const char *what, const char **name)
 	if (fd >= 0)
 		file = fdopen(fd, "w");
 	if (!file) {
-		say("cannot write the %s to %s: %s", what, pattern, strerror(errno));
+		say("cannot write the %s to %s: %s", what, *name, strerror(errno));
 		return NULL;
 	}
 	if (*name != first)

@@ -153,7 +153,7 @@ def test_an_unknown_option_and_a_missing_value_get_the_usage(run, xrc_compat, wo
     ("report one two", "usage: xrc-compat report"),
     ("report --output /nonexistent/file", "/nonexistent/file"),
     ("report --output /dev/full", "xrc-compat: cannot write the report to /dev/full: No space"),
-    ("trace --output /nonexistent/x -- echo ran", "/nonexistent/x"),
+    ("trace --output /nonexistent/%% -- echo ran", "the trace to /nonexistent/%: No such"),
     *((f"{words} --model=connectx9 true", "'connectx9'; there are: connectx3 connectx5\n")
       for words in ("run", "trace")),
     ("selftest --softhca --model connectx9", "'connectx9'; there are: connectx3 connectx5\n"),
