@@ -42,7 +42,7 @@ static void print_help(void)
 	     "xrc-compat COMMAND --help explains its options.\n"
 	     "\n"
 	     "Environment:");
-#define ROW(NAME, DEFAULT, READ_WHEN, HELP) explain_variable(#NAME, DEFAULT, READ_WHEN, HELP);
+#define ROW(NAME, IN_PROGRAM, ...) explain_variable(#NAME, __VA_ARGS__);
 	XRC_COMPAT_ENV_TABLE(ROW)
 #undef ROW
 	puts("\nSee also: man xrc-compat, man 7 xrc-compat");

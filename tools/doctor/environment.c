@@ -117,7 +117,7 @@ static void examine_preload(void)
 /* @setting: NAME=VALUE. */
 static bool is_known(const char *setting)
 {
-#define ROW(NAME, DEFAULT, READ_WHEN, HELP) #NAME "=",
+#define ROW(NAME, ...) #NAME "=",
 	static const char *const names[] = { XRC_COMPAT_ENV_TABLE(ROW) };
 #undef ROW
 

@@ -42,25 +42,19 @@ static void print_preload(const struct launcher *launcher, const struct string_l
 		       here && here[0] ? "" : there);
 }
 
-/* Variables that the library and the emulator read in the program. The commands read the others. */
-static bool is_for_programs(const char *name)
-{
-	return strcmp(name, "XRC_COMPAT_LIBRARY") != 0 && strcmp(name, "SOFTHCA_MODEL") != 0 &&
-	       strcmp(name, "SOFTHCA_LINK") != 0;
-}
-
 static void print_variables(const struct launcher *launcher, const struct string_list *libraries)
 {
-#define ROW(NAME, DEFAULT, READ_WHEN, HELP) #NAME,
+	/* NULL in place of those that only the commands read */
+#define ROW(NAME, IN_PROGRAM, ...) IN_PROGRAM ? #NAME : NULL,
 	static const char *const names[] = { MVAPICH2_VARIABLE, XRC_COMPAT_ENV_TABLE(ROW) };
 #undef ROW
 
 	printf("%s", launcher->word ? launcher->word : "");
 	print_preload(launcher, libraries);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *value = getenv(names[i]);
+		const char *value = names[i] ? getenv(names[i]) : NULL;
 
-		if (value && value[0] && is_for_programs(names[i]))
+		if (value && value[0])
 			print_variable(launcher, names[i], value, "");
 	}
 }
