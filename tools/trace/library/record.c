@@ -40,16 +40,26 @@ static uint64_t now(void)
 
 /* ---- the socket ---- */
 
+static struct sockaddr_un reader = { .sun_family = AF_UNIX };	/* the command; no path: none */
 static _Atomic int kept = -1;	/* the socket of the last record, FAR_DESCRIPTOR or more */
 
+/* Once: later the program may change its environment in another thread. */
+static void read_address(void)
+{
+	const char *path = secure_getenv("XRC_COMPAT_TRACE");
+
+	if (path && strlen(path) < sizeof(reader.sun_path))
+		strcpy(reader.sun_path, path);
+}
+
 /* A program may close all descriptors, and reuse this number. */
-static bool is_ours(int fd, const struct sockaddr_un *address)
+static bool is_ours(int fd)
 {
 	struct sockaddr_un peer = { .sun_family = AF_UNSPEC };
 	socklen_t size = sizeof(peer);
 
 	return fd >= 0 && !getpeername(fd, (struct sockaddr *)&peer, &size) &&
-	       !memcmp(&peer, address, sizeof(peer));
+	       !memcmp(&peer, &reader, sizeof(peer));
 }
 
 /* The limit of the process may not allow such a number. */
@@ -63,14 +73,14 @@ static int move_up(int fd)
 	return high;
 }
 
-static int connect_socket(const struct sockaddr_un *address)
+static int connect_socket(void)
 {
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -1;
 	fd = move_up(fd);
-	if (!connect(fd, (const struct sockaddr *)address, sizeof(*address)))
+	if (!connect(fd, (const struct sockaddr *)&reader, sizeof(reader)))
 		return fd;
 	close(fd);
 	return -1;
@@ -87,14 +97,13 @@ static void keep_or_close(int fd, int before)
 static void send_record(const struct trace_record *record)
 {
 	size_t unused = sizeof(record->frames[0]) * (TRACE_FRAMES - record->frame_count);
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	const char *path = secure_getenv("XRC_COMPAT_TRACE");
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int before = kept, fd;
 
-	if (!path || !path[0] || strlen(path) >= sizeof(address.sun_path))
+	pthread_once(&once, read_address);
+	if (!reader.sun_path[0])
 		return;
-	strcpy(address.sun_path, path);
-	fd = is_ours(before, &address) ? before : connect_socket(&address);
+	fd = is_ours(before) ? before : connect_socket();
 	if (fd < 0)
 		return;
 	/* Waits while the command is busy printing; once it has ended this fails at once. */
@@ -146,7 +155,6 @@ static int name_modules(struct dl_phdr_info *info, size_t size, void *context)
 	struct trace_record *record = context;
 	/* The main program has no name in the loader's list. */
 	const char *path = info->dlpi_name[0] ? info->dlpi_name : program_path;
-
 	int unnamed = 0;
 
 	(void)size;
