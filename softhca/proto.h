@@ -13,7 +13,7 @@
  */
 #define SOFTHCA_MAGIC	0x53484341u /* "SHCA" */
 /* preload and daemon of one build; a mismatch is refused with EPROTO */
-#define SOFTHCA_VERSION 3u
+#define SOFTHCA_VERSION 4u
 
 /* Longest write() that is carried; the longest real command is below 200 bytes. */
 #define SOFTHCA_MAX_COMMAND 4096u
@@ -43,6 +43,7 @@ struct softhca_hello {
 /*
  * The answer. That of SOFTHCA_CONTEXT carries the memfd of the doorbell page.
  * That of SOFTHCA_CM carries a socket that is readable while events wait.
+ * Those of SOFTHCA_CONTROL and SOFTHCA_NETLINK carry a memfd: the text to print, or messages.
  */
 struct softhca_welcome {
 	/*
@@ -61,11 +62,6 @@ struct softhca_reply {
 	int32_t status; /* 0 or -errno */
 	uint32_t reserved;
 	uint64_t fd_address;
-};
-
-/* Answer to a question; carries a memfd with the text to print, or with netlink messages. */
-struct softhca_control_reply {
-	int32_t status;
 };
 
 #define SOFTHCA_SOCKET	"socket"

@@ -48,7 +48,7 @@ static int send_words(int sock, int count, char **words)
 	return message_send(sock, &message, sizeof(message.hello) + at, -1, 0);
 }
 
-/* A daemon that rejects the greeting answers as it does to a context, without a text. */
+/* A daemon that rejects the greeting answers without a text. */
 static int receive_reply(int sock, struct softhca_welcome *reply, int *text)
 {
 	ssize_t got = -EAGAIN;
@@ -60,7 +60,7 @@ static int receive_reply(int sock, struct softhca_welcome *reply, int *text)
 	}
 	if (got < 0)
 		return got == -EAGAIN ? -ETIMEDOUT : (int)got;
-	return (size_t)got < sizeof(struct softhca_control_reply) ? -EPROTO : 0;
+	return (size_t)got == sizeof(*reply) ? 0 : -EPROTO;
 }
 
 static void print_text(int fd, FILE *out)

@@ -60,7 +60,7 @@ static int ask(const void *request, size_t length)
 	} message = { .hello = { .magic = SOFTHCA_MAGIC,
 				 .version = SOFTHCA_VERSION,
 				 .kind = SOFTHCA_NETLINK } };
-	struct softhca_control_reply reply = { 0 };
+	struct softhca_welcome reply = { 0 };
 	int answer = -1;
 	int sock, err;
 

@@ -229,7 +229,7 @@ static bool answers(int sock)
 	const struct softhca_hello hello = { .magic = SOFTHCA_MAGIC,
 					     .version = SOFTHCA_VERSION,
 					     .kind = SOFTHCA_CONTROL };
-	struct softhca_control_reply reply;
+	struct softhca_welcome reply;
 	ssize_t got;
 	int text;
 

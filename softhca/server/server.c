@@ -155,7 +155,7 @@ static void run_question(struct pending *pending, const struct softhca_hello *he
 	struct hca_machine *machine = server.machine;
 	const char *words = (const char *)(hello + 1);
 	const size_t length = size - sizeof(*hello);
-	struct softhca_control_reply reply;
+	struct softhca_welcome reply = { 0 };
 	int text = memfd_create("softhca-answer", MFD_CLOEXEC);
 	FILE *out = text < 0 ? NULL : fdopen(text, "w");
 

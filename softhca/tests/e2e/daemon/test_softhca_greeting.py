@@ -23,7 +23,7 @@ pytestmark = pytest.mark.any_model
 
 SECONDS = float(os.environ.get("SOFTHCA_FUZZ_SECONDS", "2"))
 SEED = int(os.environ.get("XRC_COMPAT_FUZZ_SEED", "1").replace("fresh", str(int(time.time()))))
-MAGIC, VERSION = 0x53484341, 3
+MAGIC, VERSION = 0x53484341, 4
 CONTEXT, CONTROL, CM, NETLINK = 1, 2, 3, 4
 HELLO = "<4I3Q"
 SIZE = 16 << 20
@@ -170,6 +170,20 @@ def test_a_greeting_longer_than_any_command_is_not_answered(daemon):
         assert receive(sock) == b""
 
 
+def test_a_rejected_netlink_request_fails(daemon, monkeypatch):
+    """As by a daemon of another version. The program gets the daemon's error."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(str(daemon.scratch / "socket"))
+        listener.listen()
+        monkeypatch.setenv("SOFTHCA_DIR", str(daemon.scratch))
+        with daemon.start(["python3", "-c", "import socket; socket.socket(16, 3, 20).sendto(b'', (0, 0))"
+                           ]) as program:
+            sock = listener.accept()[0]
+            sock.recv(4096)
+            sock.send(struct.pack("<iII", -errno.EPROTO, 0, 0))
+            assert f"[Errno {errno.EPROTO}]" in program.stdout.read()
+
+
 def mutant(rng):
     """A greeting with some valid fields."""
     likely = [CONTEXT, CONTEXT, CM, CONTROL, NETLINK, rng.getrandbits(32)]
@@ -194,7 +208,7 @@ def ask(daemon, command, **named):
     header = struct.pack("<IHHII", 16 + len(body), 5 << 10 | command, 1, 7, 0)
     with connect(daemon) as sock:
         send(sock, hello(NETLINK) + header + body)
-        fd = struct.unpack("i", sock.recvmsg(4, socket.CMSG_SPACE(4))[1][0][2])[0]
+        fd = struct.unpack("i", sock.recvmsg(12, socket.CMSG_SPACE(4))[1][0][2])[0]
     message, at, values = os.pread(fd, 4096, 0), 16, {}
     os.close(fd)
     if message[4] == 2:
@@ -245,7 +259,7 @@ def test_random_netlink_requests(daemon, balanced):
     for _ in range(2000):
         with connect(daemon) as sock:
             send(sock, hello(NETLINK) + netlink_request(rng))
-            assert struct.unpack("<i", receive(sock))[0] in (0, -errno.EINVAL)
+            assert struct.unpack("<i", receive(sock)[:4])[0] in (0, -errno.EINVAL)
 
 
 def arenas():
