@@ -101,19 +101,19 @@ static void list_object(FILE *out, const struct hca_object *object)
 {
 	switch (object->type) {
 	case HCA_QP:
-		list_qp(out, (const void *)object);
+		list_qp(out, container_of(object, struct hca_qp_handle, obj));
 		break;
 	case HCA_SRQ:
-		list_srq(out, (const void *)object);
+		list_srq(out, container_of(object, struct hca_srq, obj));
 		break;
 	case HCA_CQ:
-		list_cq(out, (const void *)object);
+		list_cq(out, container_of(object, struct hca_cq, obj));
 		break;
 	case HCA_MR:
-		list_mr(out, (const void *)object);
+		list_mr(out, container_of(object, struct hca_mr, obj));
 		break;
 	case HCA_XRCD:
-		list_xrcd(out, ((const struct hca_xrcd_handle *)(const void *)object)->xrcd);
+		list_xrcd(out, container_of(object, struct hca_xrcd_handle, obj)->xrcd);
 		break;
 	default:
 		put_number(out, "number", object->number);
