@@ -21,10 +21,13 @@ static void list_device(FILE *out, const struct hca_device *device)
 	const struct faults *faults = &device->faults;
 
 	fputs(device->name, out);
-	for (int kind = 0; kind < FAULT_KINDS; kind++)
-		fprintf(out, " %s=%g%% hits=%llu", kind_names[kind],
-			faults->rate[kind] * 100.0 / FAULT_ALWAYS,
-			(unsigned long long)faults->hits[kind]);
+	for (int kind = 0; kind < FAULT_KINDS; kind++) {
+		fprintf(out, " %s=%g%%", kind_names[kind],
+			faults->rate[kind] * 100.0 / FAULT_ALWAYS);
+		if (kind == FAULT_DELAY && faults->rate[kind])
+			fprintf(out, "/%uus", faults->delay);
+		fprintf(out, " hits=%llu", (unsigned long long)faults->hits[kind]);
+	}
 	for (int i = 0; i < FAULT_COMMANDS; i++) {
 		const struct fault_command *planned = &faults->command[i];
 

@@ -84,9 +84,9 @@ def test_next_command_fails(under):
 
 
 def test_a_fault_for_all_is_set_on_each_device(run, softhca):
-    script = f'"{softhca}" ctl fault all drop 5% && "{softhca}" ctl fault'
+    script = f'"{softhca}" ctl fault all delay 5% 300 && "{softhca}" ctl fault'
     done = run([softhca, "run", "--devices=3", "--", "sh", "-c", script])
-    assert re.findall(r"^(\S+) .*drop=5%", done.stdout, re.M) == [*map(models.device, range(3))]
+    assert re.findall(r"^(\S+) .*delay=5%/300us", done.stdout, re.M) == [*map(models.device, range(3))]
 
 
 def test_too_many_planned_failures_change_no_device(run, softhca):
