@@ -54,7 +54,14 @@ struct change {
 	uint32_t rate, delay;
 	uint64_t seed;
 	struct fault_command planned;
+	const char *wrong; /* the word that cannot be read, or NULL */
 };
+
+static int refuse_word(struct change *change, const char *word)
+{
+	change->wrong = word;
+	return -EINVAL;
+}
 
 static int find_errno(const char *text)
 {
@@ -77,11 +84,12 @@ static int parse_command(int count, const char *const *word, struct change *chan
 	if (!strcmp(word[0], "any"))
 		change->planned.command = FAULT_ANY;
 	else if (cmd_number(word[0], &change->planned.command))
-		return -EINVAL;
+		return refuse_word(change, word[0]);
 	change->planned.err = find_errno(word[1]);
-	if (change->planned.err < 0 ||
-	    (count == 3 && !control_parse(word[2], UINT32_MAX, &times)) || !times)
-		return -EINVAL;
+	if (change->planned.err < 0)
+		return refuse_word(change, word[1]);
+	if ((count == 3 && !control_parse(word[2], UINT32_MAX, &times)) || !times)
+		return refuse_word(change, word[2]);
 	change->planned.times = (uint32_t)times;
 	return 0;
 }
@@ -91,36 +99,46 @@ static int parse_rate(int count, const char *const *word, struct change *change)
 	uint64_t delay = 0;
 
 	change->what = RATE;
-	if (count < 1 || fault_parse_rate(word[0], &change->rate))
+	if (count < 1)
 		return -EINVAL;
+	if (fault_parse_rate(word[0], &change->rate))
+		return refuse_word(change, word[0]);
 	if (change->kind != FAULT_DELAY)
 		return count == 1 ? 0 : -EINVAL;
 	if (count == 1)
 		return change->rate ? -EINVAL : 0;
-	if (count != 2 || !control_parse(word[1], FAULT_MAX_DELAY, &delay))
+	if (count != 2)
 		return -EINVAL;
+	if (!control_parse(word[1], FAULT_MAX_DELAY, &delay))
+		return refuse_word(change, word[1]);
 	change->delay = (uint32_t)delay;
 	return 0;
 }
 
+static int parse_seed(int count, const char *const *word, struct change *change)
+{
+	change->what = SEED;
+	if (count != 1)
+		return -EINVAL;
+	return control_parse(word[0], UINT64_MAX, &change->seed) ? 0 : refuse_word(change, word[0]);
+}
+
 static int parse(int count, const char *const *word, struct change *change)
 {
-	if (count == 1 && !strcmp(word[0], "off")) {
+	if (!strcmp(word[0], "off")) {
 		change->what = CLEAR;
-		return 0;
+		return count == 1 ? 0 : -EINVAL;
 	}
-	if (count == 2 && !strcmp(word[0], "seed")) {
-		change->what = SEED;
-		return control_parse(word[1], UINT64_MAX, &change->seed) ? 0 : -EINVAL;
-	}
-	if (count && !strcmp(word[0], "command"))
+	if (!strcmp(word[0], "seed"))
+		return parse_seed(count - 1, word + 1, change);
+	if (!strcmp(word[0], "command"))
 		return parse_command(count - 1, word + 1, change);
-	for (int kind = 0; count && kind < FAULT_KINDS; kind++) {
+	for (int kind = 0; kind < FAULT_KINDS; kind++) {
 		change->kind = (enum fault_kind)kind;
 		if (!strcmp(word[0], kind_names[kind]))
 			return parse_rate(count - 1, word + 1, change);
 	}
-	return -EINVAL;
+	return refuse_word(change, word[0]);
 }
 
 static void apply(const struct change *change, struct hca_device *device)
@@ -170,8 +188,11 @@ int control_fault(struct request *request)
 
 	if (request->count == 1)
 		return list(request);
-	if (request->count < 3 || parse(request->count - 2, request->word + 2, &change))
+	if (request->count < 3 || parse(request->count - 2, request->word + 2, &change)) {
+		if (change.wrong)
+			fprintf(request->out, "cannot read '%s'; ", change.wrong);
 		return control_usage(request);
+	}
 	if (strcmp(request->word[1], "all")) {
 		only = control_device(request, request->word[1]);
 		return only ? apply_to(request, &change, only, 1) : -ENOENT;

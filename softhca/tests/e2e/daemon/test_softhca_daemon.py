@@ -101,9 +101,12 @@ def test_a_kernel_without_epoll_pwait2(run, softhca, place):
     ("migrate mlx4_0 99", "no QP 99"),
     ("fault mlx4_9 drop 5%", "no device mlx4_9"),
     *((f"fault all{wrong}", "fault takes") for wrong in (
-        "", " drop", " drop 5", " drop 101%", " drop -1%", " drop 5% 5", " delay 5%",
-        " delay 5% 99999999999", " seed x", " command CREATE_QP", " command NOTHING ENOMEM",
-        " command CREATE_QP EWHAT", " command CREATE_QP ENOMEM 0", " explode 5%")),
+        "", " drop", " drop 5% 5", " delay 5%", " seed", " off off", " command CREATE_QP")),
+    *((f"fault all {words}", f"cannot read '{wrong}'; fault takes") for words, wrong in (
+        ("drop 5", "5"), ("drop 101%", "101%"), ("drop -1%", "-1%"),
+        ("delay 5% 99999999999", "99999999999"), ("seed x", "x"), ("explode 5%", "explode"),
+        ("command NOTHING ENOMEM", "NOTHING"), ("command CREATE_QP EWHAT", "EWHAT"),
+        ("command CREATE_QP ENOMEM 0", "0"))),
 ])
 def test_error_messages_of_the_daemon(run, softhca, daemon, words, message):
     done = run([softhca, "ctl", *models.named(words).split()])
