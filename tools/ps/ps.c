@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * `xrc-compat ps`: the processes that are registered with each receive QP, from the tables in
- * shared memory. `xrc-compat gc`: removes the files of those that ended.
- */
+/* `xrc-compat ps`: the processes that are registered with each receive QP, from their tables. */
 #include "terminal/screen.h"
 #include "tools/common/command.h"
 #include "tools/common/json.h"
@@ -12,8 +9,6 @@
 #include "tools/files/paths.h"
 #include "tools/tables/view.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -239,11 +234,6 @@ static int print_all(struct ps *ps, const char *directory)
 	return err;
 }
 
-static int refuse_directory(const char *directory, int err)
-{
-	return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", directory, strerror(-err));
-}
-
 /* Nothing is shown before all is read: a failure must not leave half a document. */
 static int print(struct ps *ps)
 {
@@ -263,7 +253,10 @@ static int print(struct ps *ps)
 	else if (!err)
 		fputs(text, stdout);
 	free(text);
-	return err ? refuse_directory(directory, err) : ps->refused;
+	if (err)
+		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", directory,
+			      strerror(-err));
+	return ps->refused;
 }
 
 static int watch(struct ps *ps)
@@ -340,7 +333,7 @@ static int run_ps(char **words)
 	return ps.seconds ? watch(&ps) : print(&ps);
 }
 
-static const struct option_row ps_options[] = {
+static const struct option_row options[] = {
 	{ "-o", "COLUMN[,COLUMN...]", "print these columns", .text = &chosen_columns },
 	{ "--json", NULL, "print JSON, with all columns if -o names none", .flag = &ps.is_json },
 	{ "--noheadings", NULL, "leave out the line of headings", .flag = &ps.no_headings },
@@ -350,49 +343,6 @@ static const struct option_row ps_options[] = {
 };
 
 const struct command command_ps = {
-	"ps", ps_options, "", "list the registrations with receive QPs, also of dead processes",
+	"ps", options, "", "list the registrations with receive QPs, also of dead processes",
 	"xrc-compat ps -o QP,PID,COMMAND,STATE", run_ps, .more_help = explain_columns,
-};
-
-/* ---- gc ---- */
-
-static bool dry_run, left_alone;
-
-static int collect(void *context, struct regtab_found *found, int err)
-{
-	(void)context;
-	if (!err)
-		err = regtab_remove_dead(found, dry_run);
-	if (!err) {
-		printf("%s %s: %s\n", dry_run ? "would remove" : "removed", found->path,
-		       found->reason);
-	} else if (err == -EAGAIN) {
-		printf("kept %s: %s\n", found->path, found->reason);
-	} else {
-		fflush(stdout);
-		say("left alone %s: %s", found->path, found->reason);
-		left_alone = true;
-	}
-	return 0;
-}
-
-static int run_gc(char **words)
-{
-	const char *directory = paths_table_directory();
-	int err = regtab_each(directory, O_RDWR, collect, NULL);
-
-	(void)words;
-	if (err)
-		return refuse_directory(directory, err);
-	return left_alone ? 1 : TOOL_EXIT_OK;
-}
-
-static const struct option_row gc_options[] = {
-	{ "--dry-run", NULL, "only say what would be removed", .flag = &dry_run },
-	{ 0 },
-};
-
-const struct command command_gc = {
-	"gc", gc_options, "", "remove the registration tables that only dead processes used",
-	"xrc-compat gc --dry-run", run_gc,
 };
