@@ -29,6 +29,7 @@ NOT_UNDER_SANITIZERS = {
     ("thread", "test_a_daemon_that_does_not_start_is_reported"): "the sanitizer's runtime writes a file",
     ("thread", "ends_after_its_last_thread"): "the sanitizer's own thread keeps every program alive",
     ("", "test_streams.py"): "the sanitizer's runtime itself uses standard error and free descriptors",
+    ("", "test_a_missing_proc"): "the sanitizer's runtime needs /proc",
     ("", "test_install.py"): "looks at an installation as of a release, which has no sanitizer",
     ("", "test_configure.py"): "compiles programs that are not instrumented",
     ("", "test_programs.py"): "compiles programs that are not instrumented",

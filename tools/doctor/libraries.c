@@ -6,6 +6,7 @@
 #include "tools/files/paths.h"
 #include "tools/program/libraries.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,10 @@ static void examine_library(void)
 static void examine_libibverbs(void)
 {
 	const char *advice = "install the distribution's libibverbs (Debian: libibverbs1)";
-	const char *command = paths_self(), *path = NULL;
+	const char *path = library_found("libibverbs.so.1", paths_self(), true);
 	char real[PATH_MAX];
 	struct elf_info elf;
 
-	if (command)
-		path = library_found("libibverbs.so.1", command, true);
 	if (!path)
 		found("libibverbs", FINDING_PROBLEM, advice, "libibverbs.so.1 is not installed");
 	else if (elf_info_read(path, &elf))
@@ -92,8 +91,14 @@ static void examine_library_path(void)
 	      value ? "leads to no other libibverbs" : "not set here");
 }
 
+/* Without /proc the command finds neither itself nor what is installed beside it. */
 void examine_libraries(void)
 {
+	if (!paths_self()) {
+		found("/proc", FINDING_PROBLEM, "mount it", "/proc/self/exe cannot be read: %s",
+		      strerror(errno));
+		return;
+	}
 	examine_library();
 	examine_companions();
 	examine_libibverbs();

@@ -163,6 +163,13 @@ def test_a_full_table_directory_is_a_problem(clean, run, tmp_path, fill):
     assert "xrc-compat gc" in result.stdout
 
 
+@pytest.mark.usefixtures("own_mounts")
+def test_a_missing_proc_is_the_first_problem(clean, run):
+    inside = ["unshare", "-m", "sh", "-c", 'umount -l /proc && exec "$@"', "sh"]
+    first, *others = problems(clean(lambda argv: run([*inside, *argv]), "doctor"))
+    assert first.startswith("/proc ") and not [row for row in others if row.startswith("lib")]
+
+
 def test_root_of_a_user_namespace_may_not_lock_all_memory(clean, run):
     if run(["unshare", "-r", "true"]).returncode:
         pytest.skip("no user namespaces here")
