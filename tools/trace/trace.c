@@ -10,6 +10,7 @@
 #include "trace.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -29,7 +30,7 @@ static struct {
 	int socket;
 	pid_t child;
 	const char *out_name;
-	char *text;		/* of the JSON document, kept until the program has ended */
+	char *text;		/* of a JSON document on a standard stream */
 	size_t text_size;
 	struct trace trace;
 } tracing = { .socket = -1, .out_name = "standard error" };
@@ -164,7 +165,10 @@ static void forward(int number)
 		kill(child_to_forward_to, number);
 }
 
-/* After fork(): the program keeps the signal actions that this command was started with. */
+/*
+ * After fork(): the program keeps the signal actions that this command was started with, except for
+ * SIGCHLD (main.c).
+ */
 static void set_signals(pid_t child)
 {
 	/* Resource managers send these to the first process of a job only. */
@@ -214,20 +218,24 @@ static int open_output(void)
 		trace->out = output_open(tracing.output, "trace", &tracing.out_name);
 	if (!trace->out)
 		return TOOL_EXIT_REFUSED;
-	if (trace->is_json)
+	/* In memory it grows with each call; but the program may write to /dev/stdout, too. */
+	if (trace->is_json && tracing.output &&
+	    fnmatch("/dev/@(std|fd/|tty|pts/)*", tracing.output, FNM_EXTMATCH))
+		trace->json.out = trace->out;
+	else if (trace->is_json)
 		trace->json.out = need_memory(open_memstream(&tracing.text, &tracing.text_size));
 	trace_begin(trace, tracing.launch.program[0]);
 	return 0;
 }
 
-/* A JSON document comes after all output of the program. */
+/* On a standard stream a JSON document comes after all output of the program. */
 static int close_output(int status)
 {
-	FILE *out = tracing.trace.out;
+	FILE *out = tracing.trace.out, *json = tracing.trace.json.out;
 	const char *why;
 
-	if (tracing.trace.is_json) {
-		fclose(tracing.trace.json.out);
+	if (json && json != out) {
+		fclose(json);
 		fwrite(tracing.text, 1, tracing.text_size, out);
 	}
 	why = tracing.output ? streams_close(out) : streams_flush(out);
@@ -267,7 +275,7 @@ static const struct option_row options[] = {
 	  "write the trace there instead of to standard error. %p is replaced by the process, %h by the host, %r by "
 	  "the MPI rank. A file that is there already is kept: FILE.1, FILE.2, ... is written instead",
 	  .text = &tracing.output },
-	{ "--json", NULL, "write one JSON object when the program has ended",
+	{ "--json", NULL, "write one JSON object, which is complete when the program has ended",
 	  .flag = &tracing.trace.is_json },
 	{ "--port-to", NULL, "say at the end what to port each function to",
 	  .flag = &tracing.trace.port_to },

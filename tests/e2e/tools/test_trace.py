@@ -229,6 +229,7 @@ def test_registrations_of_a_killed_program_are_listed(xrc_compat, programs, tmp_
     held = Holder([xrc_compat, "trace", "--softhca", "--json", "--output", output, "--",
                    programs["hold"], domain, 2], None, domain)
     try:
+        wait_for(lambda: "ibv_reg_xrc_rcv_qp" in output.read_text())  # not kept in memory
         held.kill("registrant")
         held.kill("creator")
         assert held.process.wait(20) == 128 + signal.SIGKILL
