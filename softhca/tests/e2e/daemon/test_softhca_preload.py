@@ -69,7 +69,6 @@ DEVICES = "import ctypes\nv = library()\nv.ibv_get_device_list(None)\nv.ibv_get_
 
 @pytest.mark.parametrize("mode, words", [(None, "no daemon in"),
                                          (0o755, "another user's, or open to others")])
-@pytest.mark.on_model("connectx3")  # the test uses no adapter
 def test_one_message_without_a_daemon(run, softhca, tmp_path, mode, words):
     place = tmp_path / "d"
     if mode:
@@ -92,7 +91,6 @@ def test_one_message_after_the_daemon_was_killed(run, daemon):
 
 
 @pytest.mark.parametrize("words", ["status", "stop", "ctl objects"])
-@pytest.mark.on_model("connectx3")  # the test is about the command, not an adapter
 def test_a_stopped_daemon_does_not_answer(run, daemon, words):
     began = time.monotonic()
     os.kill(daemon.pid, signal.SIGSTOP)
