@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LENGTH 8
 #define RECEIVED 4096 /* in the buffer */
@@ -58,10 +57,8 @@ static int poll_destroyed_srq(void)
 	NEED(!rig_post_srq(host, srq, RECEIVED, LENGTH, 1));
 	wr.qp_type.xrc.remote_srqn = xrc_srq_number(srq);
 	wr.send_flags = 0;
-	host->buffer[LENGTH - 1] = 1;
-	NEED(!rig_post(sender, &wr));
-	NEED(rig_changes(&host->buffer[RECEIVED + LENGTH - 1]));
-	usleep(100000);	/* the completion follows the data */
+	NEED(!ibv_req_notify_cq(host->cq, 0) && !rig_post(sender, &wr));
+	NEED(rig_cq_event(host));
 	NEED(!ibv_destroy_srq(srq));
 	return ibv_poll_cq(host->cq, 1, &wc);
 }
