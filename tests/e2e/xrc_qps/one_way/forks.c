@@ -1,53 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Refused commands, a device that is gone, fork handlers of a program, and little stack. */
+/* Forks: with handlers that call verbs, while a thread is in a verb, and by a signal handler. */
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "receiver.h"
-
-/* ---- refused ---- */
-
-ROW("an unreg that the kernel refuses returns its error, and the next one succeeds")
-{
-	uint32_t qp_num = receive_qp(end.domain);
-
-	softhca_ctl("fault", 0, "command", "DESTROY_QP", "EBUSY", "1", NULL);
-	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), EBUSY);
-	must_eq(query_receive_qp(end.domain, qp_num), 0);
-	must_eq(ibv_reg_xrc_rcv_qp(end.domain, qp_num), 0);
-	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
-	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), EINVAL);
-}
-
-/* Every command of the close fails. */
-ROW("after a device that has gone is closed, reg and unreg of its receive QPs are EINVAL")
-{
-	uint32_t qp_num[3];
-	struct end gone;
-
-	end_open(&gone, 0, domain_fd, false);
-	for (int i = 0; i < 3; i++)
-		qp_num[i] = receive_qp(gone.domain);
-	softhca_ctl("fault", 0, "command", "any", "EIO", "1000", NULL);
-	ibv_close_device(gone.context);
-	softhca_ctl("fault", 0, "off", NULL);
-	free(gone.memory);
-	for (int i = 0; i < 3; i++) {
-		must_eq(ibv_reg_xrc_rcv_qp(end.domain, qp_num[i]), EINVAL);
-		must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num[i]), EINVAL);
-	}
-}
-
-/* ---- forks ---- */
-
-static volatile int stop;
 
 static void fork_and_wait(int times)
 {
@@ -111,6 +71,9 @@ ROW("handlers of pthread_atfork() call verbs")
 	handled = 0;
 }
 
+/* ---- a lock of the program ---- */
+
+static volatile int stop;
 static pthread_mutex_t of_program = PTHREAD_MUTEX_INITIALIZER;
 
 static void lock_program(void)
@@ -145,7 +108,7 @@ ROW("a fork handler takes a lock that a thread holds around verbs")
 	join_thread(thread);
 }
 
-/* ---- rows about the first calls of a process ---- */
+/* ---- a signal handler; the row begins with the first call of its process ---- */
 
 #undef ROW_BEFORE
 #undef ROW_AFTER
@@ -193,28 +156,4 @@ ROW("a signal handler forks at each command that the program writes to the kerne
 	close_receiver();
 	raising = 0;
 	must(signals > 20);
-}
-
-#define STACK_LIMIT 8192	/* bytes below the thread's function */
-#define PAINT 0x5a
-
-static void *create_on_painted_stack(void *unused)
-{
-	unsigned char *below = (unsigned char *)__builtin_frame_address(0) - 65536;
-	size_t clean = 0;
-
-	memset(below, PAINT, 65536 - 4096);
-	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, receive_qp(end.domain)), 0);
-	while (clean < 65536 && below[clean] == PAINT)
-		clean++;
-	must(65536 - clean <= STACK_LIMIT);
-	return unused;
-}
-
-/* Old event and connection threads have stacks of 16 KiB. The call also binds the symbol. */
-ROW("creating the first receive QP uses at most 8 KiB of stack")
-{
-	end_open(&end, 0, shared_file(), false);
-	join_thread(start_thread(create_on_painted_stack, NULL));
-	end_close(&end);
 }

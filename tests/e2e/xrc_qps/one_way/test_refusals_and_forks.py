@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Commands that the kernel refuses once, a device that is gone, children forked while threads call
-verbs, and threads that outlive main()."""
+verbs, the stack of the first call, and threads that outlive main()."""
 
 import os
 
 import pytest
 
 
-def test_every_row_holds(rows):
+@pytest.mark.parametrize("name, count", [("refusals", 2), ("forks", 3), ("stack", 1)])
+def test_every_row_holds(rows, name, count):
     # A handler of a signal that forks frees memory in the child. It interrupts a system call here,
     # not malloc().
     options = os.environ.get("TSAN_OPTIONS", "") + ":report_signal_unsafe=0"
-    rows(6, "one-way-trouble", settings=["--devices=1"], env={"TSAN_OPTIONS": options})
+    rows(count, f"one-way-{name}", settings=["--devices=1"], env={"TSAN_OPTIONS": options})
 
 
 @pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
