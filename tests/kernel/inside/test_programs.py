@@ -50,4 +50,4 @@ def test_the_two_way_rows_hold(xrc_compat, build_root, group):
 
 def test_two_way_qps_can_be_created_at_once(xrc_compat, build_root):
     """The driver numbers QPs in sequence, so both halves of a pair get neighbouring numbers."""
-    assert len(two_way(xrc_compat, build_root, "two-way-crowd")) == 1
+    assert len(two_way(xrc_compat, build_root, "two-way-many-processes")) == 1

@@ -59,7 +59,7 @@ static int ascending(const void *a, const void *b)
  * A pair takes its visible number and the next one, so visible numbers are at least two apart, or
  * more if other programs took numbers in between.
  */
-ROW("every QP of eight processes has numbers of its own")
+ROW("no two QPs that eight processes create at once share a number")
 {
 	uint32_t *numbers;
 	int status;

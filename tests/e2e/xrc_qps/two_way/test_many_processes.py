@@ -5,7 +5,7 @@ import pytest
 
 import models
 
-PROCESSES, PAIRS = 8, 50 # of crowd.c
+PROCESSES, PAIRS = 8, 50 # of many_processes.c
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def disturbed(program, trace):
 def test_pairs_are_found_after_failed_attempts(rows, trace, disturbed):
     """Eight processes create fifty pairs each at once. The first three attempts of each fail, since
     another context takes the number between the two QPs."""
-    rows(1, "two-way-crowd", **disturbed(gaps=6))
+    rows(1, "two-way-many-processes", **disturbed(gaps=6))
     assert trace.commands()["CREATE_QP"] >= PROCESSES * (2 * PAIRS + 6 + 6)
 
 
