@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Runs the programs of this directory on two emulated devices, and reads their rows."""
+"""Runs the programs of this directory on emulated devices, and reads their rows."""
 
 import collections
 import pathlib
@@ -29,15 +29,15 @@ def program(build_root):
 
 @pytest.fixture
 def on_wire(run, softhca, xrc_compat, program, sanitizer_runtime):
-    """on_wire(program, words..., settings=[], env={}, through=[]): runs the program under
-    xrc-compat on two new devices.
+    """on_wire(program, words..., devices=1, settings=[], env={}, through=[]): runs the program
+    under xrc-compat on so many new devices.
 
     settings: of softhca; through: a command that starts xrc-compat."""
 
-    def _on_wire(name, *words, settings=(), env=None, timeout=100, through=()):
+    def _on_wire(name, *words, devices=1, settings=(), env=None, timeout=100, through=()):
         command = [
-            softhca, "run", "--devices=2", *settings, "--", *through, xrc_compat, "run", "--",
-            program(name), *words
+            softhca, "run", f"--devices={devices}", *settings, "--", *through, xrc_compat, "run",
+            "--", program(name), *words
         ]
         runtime = {"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else {}
         own = {"SOFTHCA_TEST_COMMAND": str(softhca), **STRICT_HEAP, **runtime, **(env or {})}

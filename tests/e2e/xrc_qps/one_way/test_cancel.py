@@ -4,4 +4,4 @@ cancellation points."""
 
 
 def test_every_row_holds(rows):
-    rows(7, "one-way-cancel", settings=["--devices=1"])
+    rows(7, "one-way-cancel")

@@ -18,7 +18,7 @@ NOT_UNDER_THREAD_SANITIZER = {
 def test_every_row_holds(rows, group):
     if THREAD_SANITIZER and group in NOT_UNDER_THREAD_SANITIZER:
         pytest.skip(NOT_UNDER_THREAD_SANITIZER[group])
-    rows(ROWS[group], "one-way-events", group, settings=["--devices=1"])
+    rows(ROWS[group], "one-way-events", group)
 
 
 @pytest.mark.parametrize("part, count", [("can be cancelled", 2), ("asynchronously", 1)])
@@ -26,15 +26,15 @@ def test_a_reader_and_a_destroy_do_not_hang(rows, part, count):
     if THREAD_SANITIZER and part in NOT_UNDER_THREAD_SANITIZER:
         pytest.skip(NOT_UNDER_THREAD_SANITIZER[part])
     rounds = int(os.environ.get("EVENT_RACE_ROUNDS", "0"))
-    rows(count, "one-way-race", part, settings=["--devices=1"], timeout=100 + rounds // 10)
+    rows(count, "one-way-race", part, timeout=100 + rounds // 10)
 
 
 def test_every_row_holds_when_a_reader_is_cancelled_after_its_read(rows):
-    rows(2, "one-way-instant", settings=["--devices=1"])
+    rows(2, "one-way-instant")
 
 
 @pytest.mark.any_model
 @pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
                     reason="a jump leaves the sanitizer's marks on the frames it leaves")
 def test_every_row_holds_when_a_signal_handler_jumps_out(rows):
-    rows(1, "one-way-jump", settings=["--devices=1"])
+    rows(1, "one-way-jump")

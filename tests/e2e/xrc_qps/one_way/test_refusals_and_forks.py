@@ -12,16 +12,16 @@ def test_every_row_holds(rows, name, count):
     # A handler of a signal that forks frees memory in the child. It interrupts a system call here,
     # not malloc().
     options = os.environ.get("TSAN_OPTIONS", "") + ":report_signal_unsafe=0"
-    rows(count, f"one-way-{name}", settings=["--devices=1"], env={"TSAN_OPTIONS": options})
+    rows(count, f"one-way-{name}", env={"TSAN_OPTIONS": options})
 
 
 @pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
                     reason="the program has a malloc() of its own, as the sanitizer has")
 def test_an_allocator_with_fork_handlers(rows):
-    rows(1, "one-way-allocator", settings=["--devices=1"])
+    rows(1, "one-way-allocator")
 
 
 @pytest.mark.parametrize("setting", ["--arena=on", "--arena=off"])
 def test_the_process_ends_after_its_last_thread(rows, setting):
     """The emulator's threads do not keep the program alive."""
-    rows(1, "one-way", "after main()", settings=["--devices=1", setting])
+    rows(1, "one-way", "after main()", settings=[setting])
