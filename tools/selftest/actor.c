@@ -145,7 +145,8 @@ static void find_port(struct address *self)
 
 	while (ibv_query_port(mine.context, ++mine.port, &port) || port.state != IBV_PORT_ACTIVE) {
 		if (mine.port == UINT8_MAX)
-			fail(ENETDOWN, "no active port");
+			fail(ENETDOWN, "%s has no active port",
+			     ibv_get_device_name(mine.context->device));
 	}
 	self->lid = port.lid;
 	self->mtu = (uint16_t)port.active_mtu;

@@ -100,6 +100,13 @@ def test_a_missing_event_is_a_failure(model, run, softhca, xrc_compat, helpers):
 
 
 @pytest.mark.any_model
+def test_a_device_without_an_active_port_is_named(model, run, softhca, xrc_compat):
+    script = '"$0" ctl port "$2" 1 down && exec "$1" selftest'
+    result = run([softhca, "run", "--", "sh", "-c", script, softhca, xrc_compat, models.device(0)])
+    assert result.returncode == 1 and f"creator: {models.device(0)} has no active" in result.stdout
+
+
+@pytest.mark.any_model
 def test_a_device_that_loses_every_message_fails(model, run, softhca, xrc_compat):
     script = '"$0" ctl fault all drop 100% && exec "$1" selftest'
     result = run([softhca, "run", "--", "sh", "-c", script, softhca, xrc_compat], timeout=60)
