@@ -32,6 +32,11 @@ char *preload_next(const char **rest, bool expand)
 	return !length ? NULL : expand ? expand_lib(word) : word;
 }
 
+bool preload_can_hold(const char *path)
+{
+	return !strpbrk(path, ": \t\n$");
+}
+
 char *preload_for_both(const char *path)
 {
 	char setting[PATH_MAX];

@@ -13,6 +13,9 @@ struct string_list;
  */
 char *preload_next(const char **rest, bool expand);
 
+/* False for a path that the loader splits at colons and blanks, or in which it expands '$'. */
+bool preload_can_hold(const char *path);
+
 /* @path of our library with $LIB in it. NULL unless that serves both word sizes. */
 char *preload_for_both(const char *path);
 

@@ -2,6 +2,7 @@
 /* Finds this installation's own files. */
 #include "paths.h"
 #include "portable/lib_dir.h"
+#include "tools/common/preload.h"
 #include "tools/tools_config.h"
 
 #include <limits.h>
@@ -130,15 +131,12 @@ const char *paths_table_directory(void)
 	return chosen && chosen[0] ? chosen : "/dev/shm";
 }
 
-/*
- * The loader splits LD_PRELOAD at colons and blanks and expands '$'. It only warns of a file that is
- * not a library.
- */
+/* The loader only warns of what it cannot preload. */
 const char *paths_preload_fault(const char *path, struct elf_info *elf)
 {
 	if (!path)
 		return "libxrc-compat.so.1 was not found: xrc-compat is not installed completely";
-	if (strpbrk(path, ": \t\n$"))
+	if (!preload_can_hold(path))
 		return format_string("%s: LD_PRELOAD cannot hold a path with a colon, a blank or a '$'",
 				     path);
 	if (elf_info_read(path, elf) || !elf->is_library)

@@ -6,6 +6,7 @@
 #include "libraries.h"
 #include "tools/common/aside.h"
 #include "tools/common/command.h"
+#include "tools/common/preload.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -171,13 +172,10 @@ static void add_plugins_beside(struct string_list *plugins, const char *library)
 	globfree(&files);
 }
 
-/*
- * Asks for the program with this plugin. The loader would take a path with a blank or a colon for
- * several, so such a plugin is asked for alone.
- */
+/* Asks for the program with this plugin, or for the plugin alone if LD_PRELOAD cannot hold it. */
 static void read_plugin(const char *path, const char *plugin, struct closure *closure)
 {
-	bool preloadable = !strpbrk(plugin, ": $");
+	bool preloadable = preload_can_hold(plugin);
 	struct string_list missing = { 0 };
 
 	append(closure, plugin, plugin);
