@@ -77,23 +77,39 @@ static void read_line(char *line, struct closure *closure, struct string_list *m
 		string_list_add(missing, line);
 }
 
-/* What the result of the loader's process means. NULL: it answered. */
-static const char *failure_of(const struct aside_result *result, const struct elf_info *kind,
-			      struct closure *closure)
+/* Reads the loader's lines. The first that says why it would give up, or NULL. */
+static const char *read_lines(char *text, struct closure *closure, struct string_list *missing)
+{
+	const char *failure = NULL, *why;
+	char *line;
+
+	while ((line = strsep(&text, "\n")) != NULL) {
+		why = strstr(line, FAILURE);
+		if (why)
+			why += strlen(FAILURE);
+		/*
+		 * "PROGRAM: LIBRARY: version `X' not found (required by Y)". In place of an old
+		 * libibverbs, `run` puts the system's.
+		 */
+		else if (strstr(line, ": version `") && !strstr(line, "/libibverbs.so"))
+			why = line;
+		if (why && !failure)
+			failure = copy_string(why);
+		read_line(line, closure, missing);
+	}
+	return failure;
+}
+
+/* What the end of the loader's process means. NULL: it answered, or could not be started. */
+static const char *failure_of(const struct aside_result *result, int bits)
 {
 	int status = WEXITSTATUS(result->status);
 
-	closure->hangs = result->err == -ETIMEDOUT;
-	if (closure->hangs)
+	if (result->err == -ETIMEDOUT)
 		return "the loader does not return from opening a library";
-	if (result->err) {
-		closure->unasked = format_string("the loader cannot be asked: %s",
-						 strerror(-result->err));
-		return NULL;
-	}
 	if (!WIFEXITED(result->status))
 		return "the loader crashes";
-	if (status == TOOL_EXIT_NOT_EXECUTABLE && kind->bits == 32)
+	if (status == TOOL_EXIT_NOT_EXECUTABLE && bits == 32)
 		return "this kernel does not execute 32-bit programs: boot one that has CONFIG_IA32_EMULATION, without ia32_emulation=0";
 	return status ? format_string("the loader ends with status %d", status) : NULL;
 }
@@ -107,35 +123,32 @@ static const char *ask(const char *path, struct question question, struct closur
 {
 	struct elf_info kind;
 	const char *loader = elf_info_read(path, &kind) ? NULL : elf_info_loader(&kind);
-	const char *failure = NULL;
 	/* Without symbolic links: $ORIGIN is the directory of the program, not of a link to it. */
 	char *object = realpath(path, NULL);
 	char *const words[] = { (char *)loader, object, NULL };
 	const struct aside program = { words, set_environment, &question, true };
+	const char *failure;
 	struct aside_result result;
-	char *text, *rest, *line, *why;
+	char *text;
 
+	if (kind.is_static)
+		return NULL;
 	if (kind.is_audited)
 		closure->unasked = "the loader would run its audit library (DT_AUDIT)";
-	else if (!kind.is_static && (!loader || access(loader, X_OK) || !object))
+	else if (!loader || access(loader, X_OK) || !object)
 		closure->unasked = "this machine lacks the dynamic loader of glibc for it";
-	if (closure->unasked || kind.is_static)
+	if (closure->unasked)
 		return NULL;
-	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, NULL, &result);
-	while ((line = strsep(&rest, "\n")) != NULL) {
-		why = strstr(line, FAILURE);
-		if (why && !failure)
-			failure = copy_string(why + strlen(FAILURE));
-		/*
-		 * "PROGRAM: LIBRARY: version `X' not found (required by Y)". In place of an old
-		 * libibverbs, `run` puts the system's.
-		 */
-		if (!failure && strstr(line, ": version `") && !strstr(line, "/libibverbs.so"))
-			failure = copy_string(line);
-		read_line(line, closure, missing);
-	}
+	text = aside_output(&program, TIMEOUT_MILLISECONDS, NULL, &result);
+	failure = read_lines(text, closure, missing);
 	free(text);
-	return failure ? failure : failure_of(&result, &kind, closure);
+	if (!failure)
+		failure = failure_of(&result, kind.bits);
+	if (result.err)
+		closure->unasked = failure ? failure
+					   : format_string("the loader cannot be asked: %s",
+							   strerror(-result.err));
+	return failure;
 }
 
 const char *library_found(const char *name, const char *object, bool system_only)
@@ -181,8 +194,6 @@ static void read_plugin(const char *path, const char *plugin, struct closure *cl
 	append(closure, plugin, plugin);
 	ask(preloadable ? path : plugin, (struct question){ preloadable ? plugin : "", false },
 	    closure, &missing);
-	if (closure->hangs)
-		closure->unasked = "the loader does not return from opening a plugin";
 	for (size_t i = 0; i < missing.count; i++) {
 		const char *name = missing.item[i];
 
@@ -203,7 +214,7 @@ void closure_read(const char *path, const struct string_list *plugins, struct cl
 	for (size_t i = 0; plugins && i < plugins->count; i++)
 		string_list_add(&all, plugins->item[i]);
 	/* If the loader hangs, each further question would take as long. */
-	for (size_t asked = 0, seen = 1; !closure->unasked && !closure->hangs; asked++) {
+	for (size_t asked = 0, seen = 1; !closure->unasked; asked++) {
 		for (; seen < closure->count; seen++)
 			add_plugins_beside(&all, closure->object[seen].path);
 		if (asked == all.count)
