@@ -2,6 +2,7 @@
 /* Decides the verdict, the reason and the next command. The first rule that applies counts. */
 #include "check.h"
 #include "tools/common/command.h"
+#include "tools/common/launchers.h"
 #include "tools/common/text.h"
 #include "tools/files/regular.h"
 
@@ -66,6 +67,7 @@ static bool decide_broken(struct check *check)
 static bool decide_starter(struct check *check)
 {
 	const char *started = check->started, *options = "";
+	bool by_env = check->mpi || find_launcher(check->program.path);
 
 	if (!check->starter)
 		return false;
@@ -76,7 +78,7 @@ static bool decide_starter(struct check *check)
 	return decided(check, VERDICT_CANNOT_TELL,
 		       format_string("it starts other programs: ask about %s. Start it with xrc-compat %s%s",
 				     started ? started : "the one that uses InfiniBand",
-				     check->mpi ? "env" : "run", options));
+				     by_env ? "env" : "run", options));
 }
 
 static bool decide_unknown_libraries(struct check *check)

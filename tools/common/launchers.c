@@ -14,18 +14,18 @@ const struct launcher launchers[] = {
 	  .before = " ", .between = "=", .word = " env", .remote = true, .quoted_twice = true },
 	{ .title = "Open MPI",
 	  .names = " mpirun mpiexec orterun prterun mpirun.openmpi mpiexec.openmpi ",
-	  .command = "mpirun", .before = " -x ", .between = "=" },
+	  .is_mpi = true, .command = "mpirun", .before = " -x ", .between = "=" },
 	{ .title = "MPICH, Intel MPI, MVAPICH2 (Hydra)",
 	  .names = " mpirun mpiexec mpiexec.hydra mpirun.mpich mpiexec.mpich ",
-	  .command = "mpiexec", .before = " -genv ", .between = " " },
+	  .is_mpi = true, .command = "mpiexec", .before = " -genv ", .between = " " },
 	/* mpirun_rsh composes a command line for ssh. */
 	{ .title = "MVAPICH, MVAPICH2 (mpirun_rsh)", .names = " mpirun_rsh mpiexec.mpirun_rsh ",
-	  .command = "mpirun_rsh -np N HOST...", .before = " ", .between = "=", .word = "",
-	  .remote = true },
-	{ .title = "Platform MPI, HP-MPI", .names = " mpirun ", .command = "mpirun",
-	  .before = " -e ", .between = "=" },
+	  .is_mpi = true, .command = "mpirun_rsh -np N HOST...", .before = " ", .between = "=",
+	  .word = "", .remote = true },
+	{ .title = "Platform MPI, HP-MPI", .names = " mpirun ", .is_mpi = true,
+	  .command = "mpirun", .before = " -e ", .between = "=" },
 	/* Not --export=ALL,NAME=VALUE: there srun keeps a value that is set already. */
-	{ .title = "Slurm", .names = " srun ", .command = "srun",
+	{ .title = "Slurm", .names = " srun ", .is_mpi = true, .command = "srun",
 	  .before = " ", .between = "=", .word = " env" },
 };
 
@@ -39,11 +39,11 @@ bool launcher_has_name(const struct launcher *launcher, const char *path)
 	return strstr(launcher->names, word) != NULL;
 }
 
-bool is_launcher(const char *path)
+const struct launcher *find_launcher(const char *path)
 {
 	for (size_t i = 0; i < launcher_count; i++) {
 		if (launcher_has_name(&launchers[i], path))
-			return true;
+			return &launchers[i];
 	}
-	return false;
+	return NULL;
 }

@@ -9,6 +9,7 @@
 struct launcher {
 	const char *title;
 	const char *names;	/* of its commands, each between blanks */
+	bool is_mpi;		/* it starts the processes of an MPI program */
 	const char *command;	/* as a user begins to type it */
 	const char *before, *between;	/* "before" NAME "between" VALUE, for each variable */
 	const char *word;	/* before the variables; NULL: they follow the launcher's name */
@@ -22,7 +23,7 @@ extern const size_t launcher_count;
 /* Whether a command of this name, or path, may be this launcher's. */
 bool launcher_has_name(const struct launcher *launcher, const char *path);
 
-/* Whether it may be the name of any launcher. */
-bool is_launcher(const char *path);
+/* The first launcher that it may be; NULL: it is the name of none. */
+const struct launcher *find_launcher(const char *path);
 
 #endif

@@ -23,8 +23,10 @@ static bool is_named(const char *path, const char *names)
 
 bool starter_is_mpi(const struct program *program)
 {
-	if (is_launcher(program->path))
-		return true;
+	const struct launcher *launcher = find_launcher(program->path);
+
+	if (launcher)
+		return launcher->is_mpi;
 	/* A job script has one of these in it. */
 	return program_is_script(program) &&
 	       (regular_has(program->path, "mpirun") || regular_has(program->path, "mpiexec") ||
@@ -35,10 +37,10 @@ static bool is_known(const struct program *program)
 {
 	static const char names[] =
 		SHELLS "|csh|tcsh|busybox|python|perl|ruby|tclsh|lua|java|env|nohup|nice|taskset|numactl|"
-		"time|timeout|stdbuf|setsid|ssh|make|gdb|strace|ltrace|valgrind";
+		"time|timeout|stdbuf|setsid|make|gdb|strace|ltrace|valgrind";
 
 	return is_named(program->path, names) || is_named(program->binary, names) ||
-	       starter_is_mpi(program);
+	       find_launcher(program->path);
 }
 
 static bool calls_exec(const struct program *program)

@@ -137,7 +137,7 @@ static struct preload_wish wish;
 
 static int run_env(char **words)
 {
-	bool has_launcher = words[0] && is_launcher(words[0]);
+	bool has_launcher = words[0] && find_launcher(words[0]);
 	struct string_list libraries = { 0 };
 	char **program_words = has_launcher ? find_program(words) : words;
 	struct program program;

@@ -117,7 +117,7 @@ static void put_stack(struct trace *trace, const struct trace_record *record)
 /* It may be a script, in which no process tells of its start. */
 static void note_launcher(struct trace *trace, const char *program)
 {
-	if (!trace->launcher[0] && is_launcher(program))
+	if (!trace->launcher[0] && find_launcher(program))
 		snprintf(trace->launcher, sizeof(trace->launcher), "%s", basename(program));
 }
 
@@ -132,7 +132,7 @@ void trace_started(struct trace *trace, const struct trace_record *record, int32
 
 	trace->started = true;
 	note_launcher(trace, program);
-	if (is_launcher(program))
+	if (find_launcher(program))
 		return;
 	if (!trace->launcher[0] || record->pid == first || record->rank < 0 ||
 	    record->rank >= RANKS_MAX)

@@ -274,6 +274,7 @@ SAMPLES = {
     # An unknown launcher: only its call of execvp() shows that it starts programs.
     "starts_programs": Sample(program(calls("execvp")),
                               starter("the one that uses InfiniBand", "run")),
+    "pdsh": Sample(program(calls()), starter("the one that uses InfiniBand", "env")),
 
     # ---- programs into which nothing can be preloaded ----
     "static_with_verbs": Sample(program(STATIC_VERBS, "-static"), STATIC),
