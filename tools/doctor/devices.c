@@ -106,28 +106,36 @@ static const char *reason_of(const struct device_port *port)
 	return "look at the cable, and whether a subnet manager runs (opensm)";
 }
 
-/* Looks at devices with XRC only. The advice is for the port that is nearest to ACTIVE. */
+/*
+ * Looks at devices with XRC only. The advice is for the port that is nearest to ACTIVE. On Ethernet
+ * the kernel wants a GID, which the MPI libraries of that time do not give.
+ */
 static void examine_ports(const struct device_list *list)
 {
-	const struct device *down = NULL;
+	const struct device *best = NULL;
 	unsigned int nearest = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct device *device = &list->device[i];
 
 		for (unsigned int k = 0; device_usable(device) && k < device->ports; k++) {
-			if (device->port[k].state == IBV_PORT_ACTIVE)
+			if (device->port[k].state == IBV_PORT_ACTIVE &&
+			    device->port[k].layer != IBV_LINK_LAYER_ETHERNET)
 				return;
-			if (down && device->port[k].state <= down->port[nearest].state)
+			if (best && device->port[k].state <= best->port[nearest].state)
 				continue;
-			down = device;
+			best = device;
 			nearest = k;
 		}
 	}
-	if (down)
-		found("ports", FINDING_PROBLEM, reason_of(&down->port[nearest]),
-		      "no port is ACTIVE; port %u of %s is %s", nearest + 1, down->name,
-		      port_state_name(down->port[nearest].state));
+	if (best && best->port[nearest].state == IBV_PORT_ACTIVE)
+		found("ports", FINDING_NOTE,
+		      "use an InfiniBand port; on Ethernet run programs that address by GID, as those on librdmacm",
+		      "the active ports are Ethernet (RoCE); most old programs address by LID, and fail with EINVAL");
+	else if (best)
+		found("ports", FINDING_PROBLEM, reason_of(&best->port[nearest]),
+		      "no port is ACTIVE; port %u of %s is %s", nearest + 1, best->name,
+		      port_state_name(best->port[nearest].state));
 }
 
 void examine_devices(struct device_list *list)

@@ -117,6 +117,7 @@ def test_ports_that_are_down_are_a_problem(run, softhca, xrc_compat):
     ("1,2,0,1", "finds no other end"),
     ("1,3,0,1", "is disabled"),
     ("1,3,0,2", "ip link set"),
+    ("4,5,0,2", "address by GID"),
     ("4,5,7,1", None),  # one active port is enough
 ])
 def test_the_likely_reason_why_no_port_is_active(clean, run, port, says):
