@@ -8,6 +8,7 @@
 
 #include "attr.h"
 #include "domain.h"
+#include "event.h"
 #include "half.h"
 #include "log.h"
 #include "qp_numbers.h"
@@ -233,6 +234,7 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 	struct domain *domain;
 	int err;
 
+	event_ack_own();
 	state_lock();
 	domain = domain_enter(ldom, NULL);
 	rcv_qp = domain ? begin_unregister(domain->device_domain, qp_num) : NULL;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -262,6 +263,25 @@ TEST(the_event_of_a_thread_that_jumped_away_is_not_lost)
 	jump_away();
 	assert_int_equal(event_get(context, &event), 0);
 	assert_int_equal(event.element.xrc_qp_num, number);
+	close_device();
+}
+
+static int count_acks_and_destroy(struct ibv_qp *qp)
+{
+	assert_int_equal(acks, 1);
+	free(qp);
+	return 0;
+}
+
+/* Else ibv_destroy_qp would wait for ever for the event that its own thread has. */
+TEST(unregister_acknowledges_the_event_of_its_thread_that_jumped_away)
+{
+	uint32_t number = open_with_one_event();
+
+	jump_away();
+	modern_table.destroy_qp = count_acks_and_destroy;
+	assert_int_equal(rcv_qp_unregister(domain, number), 0);
+	assert_int_equal(acks, 1);
 	close_device();
 }
 
