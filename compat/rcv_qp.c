@@ -17,7 +17,7 @@
 enum phase {
 	OPENING,	/* a thread asks the kernel */
 	REGISTERED,
-	CLOSING,	/* a thread unregisters it: waits for its users, then asks the kernel */
+	CLOSING,	/* a thread ends its handle: waits for its users, then asks the kernel */
 };
 
 struct rcv_qp {
@@ -70,9 +70,7 @@ static void drop(struct rcv_qp *rcv_qp)
 
 	if (rcv_qp->qp)
 		qp_number_remove(device_domain->context, rcv_qp->qp_num);
-	/* The kernel may have given the number to a new QP, whose registration took its place. */
-	if (handle_find(&device_domain->rcv_qps, key_of(rcv_qp->qp_num)) == rcv_qp)
-		regtab_drop(device_domain->table, rcv_qp->qp_num);
+	regtab_drop(device_domain->table, rcv_qp->qp_num);
 	handle_remove(&device_domain->rcv_qps, key_of(rcv_qp->qp_num), rcv_qp);
 	free(rcv_qp);
 	state_changed();
@@ -88,6 +86,19 @@ static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp)
 	rcv_qp->phase = REGISTERED;
 	regtab_enter(device_domain->table, rcv_qp->qp_num, rcv_qp->created);
 	state_changed();
+}
+
+/* Waits until no verb uses the registration, and lets none begin. NULL: there is none. */
+static struct rcv_qp *begin_closing(struct device_domain *device_domain, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp = find_settled(device_domain, qp_num);
+
+	if (rcv_qp) {
+		rcv_qp->phase = CLOSING;
+		while (rcv_qp->users)
+			state_wait();
+	}
+	return rcv_qp;
 }
 
 /* The end of a verb: settle or drop its registration (NULL: none), and leave the domain. */
@@ -121,6 +132,22 @@ static void refresh_table(struct device_domain *device_domain)
 
 /* ---- creating ---- */
 
+/*
+ * The registration of a new QP. A thread that had the number of an earlier QP may already have
+ * registered the new one. NULL: no memory.
+ */
+static struct rcv_qp *claim_created(struct device_domain *device_domain, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp;
+
+	state_lock();
+	rcv_qp = begin_closing(device_domain, qp_num);
+	if (!rcv_qp)
+		rcv_qp = insert(device_domain, qp_num);
+	state_unlock();
+	return rcv_qp;
+}
+
 /* *made: the registration to be settled. */
 static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp **qp)
 {
@@ -129,13 +156,14 @@ static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp 
 
 	if (err)
 		return err;
-	state_lock();
-	*made = insert(domain->device_domain, (*qp)->qp_num);
-	state_unlock();
+	*made = claim_created(domain->device_domain, (*qp)->qp_num);
 	if (!*made) {
 		modern_destroy_qp(*qp);
 		return -ENOMEM;
 	}
+	/* A handle that this process inherited may be a dead one: the parent may have ended it. */
+	if ((*made)->qp && !domain->device_domain->inherited)
+		modern_destroy_qp((*made)->qp);
 	(*made)->created = true;
 	refresh_table(domain->device_domain);
 	return 0;
@@ -210,19 +238,6 @@ int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 
 /* ---- unregistering ---- */
 
-/* NULL: not registered. Lock held. */
-static struct rcv_qp *begin_unregister(struct device_domain *device_domain, uint32_t qp_num)
-{
-	struct rcv_qp *rcv_qp = find_settled(device_domain, qp_num);
-
-	if (rcv_qp) {
-		rcv_qp->phase = CLOSING;
-		while (rcv_qp->users)
-			state_wait();
-	}
-	return rcv_qp;
-}
-
 /*
  * The kernel keeps the QP for other registrants. Its events are acknowledged when they are handed
  * out, so the destroy waits for no thread of the program. If the kernel refuses, the registration
@@ -237,7 +252,7 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 	event_ack_own();
 	state_lock();
 	domain = domain_enter(ldom, NULL);
-	rcv_qp = domain ? begin_unregister(domain->device_domain, qp_num) : NULL;
+	rcv_qp = domain ? begin_closing(domain->device_domain, qp_num) : NULL;
 	state_unlock();
 	if (!rcv_qp) {
 		domain_release(domain);

@@ -161,6 +161,50 @@ TEST(a_query_does_not_use_a_registration_that_is_being_destroyed)
 	assert_int_equal(domain_close(domain), 0);
 }
 
+static struct ibv_qp *(*provider_create)(struct ibv_context *context,
+					 struct ibv_qp_init_attr_ex *attr);
+static unsigned handles;
+
+static struct ibv_qp *register_after_create(struct ibv_context *context,
+					    struct ibv_qp_init_attr_ex *attr)
+{
+	struct ibv_qp *qp = provider_create(context, attr);
+
+	assert_int_equal(rcv_qp_register(domain, qp->qp_num), 0);
+	handles = 2;
+	return qp;
+}
+
+static int end_created(struct ibv_qp *qp)
+{
+	handles--;
+	return provider_destroy_qp(qp);
+}
+
+static int end_opened(struct ibv_qp *qp)
+{
+	(void)qp;
+	handles--;
+	return 0;
+}
+
+/* A thread with an old number registers it as soon as the kernel gives it to a new QP. */
+TEST(a_qp_that_is_registered_during_its_creation_is_registered_once)
+{
+	create(refuse);
+	assert_int_equal(rcv_qp_unregister(domain, number), 0);
+	provider_create = modern_table.create_qp_ex;
+	modern_table.create_qp_ex = register_after_create;
+	modern_table.destroy_qp = end_created;
+	modern_table.cmd_destroy_qp = end_opened;
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	assert_int_equal(handles, 1);
+	assert_int_equal(rcv_qp_unregister(domain, number), 0);
+	assert_int_equal(handles, 0);
+	assert_int_equal(rcv_qp_unregister(domain, number), -EINVAL);
+	assert_int_equal(domain_close(domain), 0);
+}
+
 static void *reused;
 static uintptr_t closed;
 

@@ -15,6 +15,7 @@
 
 #include "provider.h"
 #include "regtab/regtab_fixture.h"
+#include "other_thread.h"
 
 static struct ibv_context *context;
 static int file;
@@ -56,16 +57,19 @@ TEST(a_domain_is_seen_while_it_is_open)
 
 static struct legacy_xrc_domain *reusing;
 static int (*provider_destroy_qp)(struct ibv_qp *qp);
+static uint32_t created_again;
+
+static int create_again(struct legacy_xrc_domain *domain)
+{
+	return rcv_qp_create(domain, &created_again);
+}
 
 static int create_after_destroy(struct ibv_qp *qp)
 {
-	uint32_t number = qp->qp_num, again;
-
 	modern_table.destroy_qp = provider_destroy_qp;
-	provider_next_qp = number;
-	assert_int_equal(provider_destroy_qp(qp) | rcv_qp_create(reusing, &again), 0);
-	assert_int_equal(again, number);
-	return 0;
+	provider_next_qp = qp->qp_num;
+	begin_verb(create_again, reusing);
+	return provider_destroy_qp(qp);
 }
 
 /*
@@ -81,6 +85,8 @@ TEST(a_reused_number_is_seen)
 	provider_destroy_qp = modern_table.destroy_qp;
 	modern_table.destroy_qp = create_after_destroy;
 	assert_int_equal(rcv_qp_unregister(reusing, number), 0);
+	assert_int_equal(end_verb(), 0);
+	assert_int_equal(created_again, number);
 	expect_table(1, number);
 	assert_int_equal(rcv_qp_unregister(reusing, number), 0);
 	expect_table(0, 0);
