@@ -30,7 +30,7 @@ static const struct row rows[] = {
 	{ "open_qp", SWITCH, AT(open_qp), 0, 0,
 	  "off: the kernel refuses OPEN_QP, as with qedr before Linux 5.11" },
 	{ "open_events", SWITCH, AT(open_events), 0, 0,
-	  "off: handles from ibv_open_qp hear no events, as with Linux 5.8 and later" },
+	  "on: handles from ibv_open_qp get events, as before Linux 5.8" },
 	{ "strict", SWITCH, AT(strict), 0, 0,
 	  "on: attribute masks are judged without the removal of bits by uverbs" },
 	{ "arena", SWITCH, AT(arena), 0, 0, "off: no memory is shared with the programs" },
@@ -62,7 +62,7 @@ static const struct row rows[] = {
 
 const struct settings settings_default = {
 	.model = &connectx3, .devices = 2, .ports = 1, .xrc = true, .open_qp = true,
-	.open_events = true, .strict = false, .arena = true, .nap = 20,
+	.open_events = false, .strict = false, .arena = true, .nap = 20,
 	.address = DEFAULT_ADDRESS, .cm_timeout = 60000,
 };
 

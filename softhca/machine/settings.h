@@ -20,7 +20,7 @@ struct settings {
 	bool ethernet;	/* link layer of all ports; otherwise InfiniBand */
 	bool xrc;	/* off: a device without XRC */
 	bool open_qp;	/* off: the kernel refuses the command, as with qedr before Linux 5.11 */
-	bool open_events; /* off: events of a target QP are for the handle of its creator alone */
+	bool open_events; /* off: only the creator's handle of a target QP gets its events */
 	bool strict;	/* on: uverbs removes no bits from attribute masks */
 	bool arena;	/* off: rings are reached through process_vm_readv() */
 	bool memlock;	/* on: registered memory counts as locked */

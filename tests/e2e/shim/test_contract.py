@@ -11,14 +11,14 @@ import pytest
 
 from contract_rows import MODES, check
 
-OPENED_EVENT = "opened_event"    # Linux since 5.8 delivers no events to handles from ibv_open_qp
 GROUPS = ("open", "close", "srq", "xrc_qp", "masks", "rcv_qp", "query", "reg", "end", "event",
-          OPENED_EVENT, "data", "ordinary", "bad_input")
+          "data", "ordinary", "bad_input")
 # {group: the setting of softhca that its rows need}
 SETTINGS = {
     "ethernet": "--link=ethernet",
     "no_xrc": "--xrc=off",
     "no_open_qp": "--open_qp=off",  # as qedr's kernel driver before Linux 5.11
+    "opened_event": "--open_events=on",  # as Linux before 5.8 (contract 5.10)
 }
 
 
@@ -58,9 +58,8 @@ def test_rows_over_ethernet(on_device, group):
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("mode", MODES)
-def test_kernel_whose_opened_handles_get_no_events(on_device, mode):
-    """As Linux since 5.8 (contract 5.10): only the creator gets events."""
-    check(on_device(mode, "event", "--open_events=off"))
+def test_kernel_whose_opened_handles_get_events(on_device, mode):
+    check(on_device(mode, "event", "--open_events=on"))
 
 
 @pytest.mark.any_model

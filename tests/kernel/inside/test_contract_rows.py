@@ -8,12 +8,8 @@ from contract_rows import MODES, failures
 from driver import run
 
 
-# Linux delivers no events to handles from ibv_open_qp (docs/upstream).
-GROUPS = [group for group in test_contract.GROUPS if group != test_contract.OPENED_EVENT]
-
-
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", test_contract.GROUPS)
 def test_rows_hold(xrc_compat, build_root, mode, group):
     contract = build_root / "tests" / "e2e" / "shim" / "contract"
     found = failures(run([xrc_compat, "run", "--", contract, f"--mode={mode}", group]))

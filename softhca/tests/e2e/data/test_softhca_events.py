@@ -37,6 +37,7 @@ def test_the_list_is_complete(run, softhca, daemon):
     assert run([softhca, "ctl", "event", models.device(0), "device_fatal", "1"]).returncode == 1
 
 
+@pytest.mark.parametrize("settings", [["--open_events=on"]])
 def test_every_holder_of_a_target_gets_the_event(daemon):
     """Two processes share a target QP. Each gets every event of the QP, with its own handle. Each
     has an SRQ and a CQ of its own."""

@@ -3,4 +3,4 @@
 
 
 def test_each_case_holds(passes, softhca):
-    passes(["--ports=2"], "migration", env={"SOFTHCA_TEST_COMMAND": str(softhca)})
+    passes(["--ports=2", "--open_events=on"], "migration", env={"SOFTHCA_TEST_COMMAND": str(softhca)})

@@ -16,7 +16,7 @@ PROGRAMS_OF_RINGS = ["data-path", "datagrams", "failures", "objects"]
 
 @pytest.mark.parametrize("program", PROGRAMS_OF_RINGS)
 def test_each_case_holds(passes, program):
-    passes(["--arena=on"], program, timeout=100)
+    passes(["--arena=on", "--open_events=on"], program, timeout=100)
 
 
 @pytest.mark.any_model
@@ -24,7 +24,7 @@ def test_each_case_holds(passes, program):
     ("on", "under-way"), *(("off", program) for program in [*PROGRAMS_OF_RINGS, "under-way"])
 ])
 def test_each_case_holds_on_one_model(passes, arena, program):
-    passes([f"--arena={arena}"], program, timeout=100)
+    passes([f"--arena={arena}", "--open_events=on"], program, timeout=100)
 
 
 def shared(pid):
@@ -74,6 +74,6 @@ def test_ends_and_events_are_in_agreement_with_the_kernel(passes, softhca, opene
     """When objects end, and the order and number of events. tests/kernel asks a real kernel the
     same."""
     raise_event = f"""sh -c 'for i in $(seq $4); do "{softhca}" ctl event {models.device(0)} $2 $1 || exit; done'"""
-    settings = ["--open_events=off"] if opened == "deaf" else []
+    settings = ["--open_events=on"] if opened == "hear" else []
     passes(settings, "agreement", *cases,
            env={"AGREEMENT_RAISE": raise_event, "AGREEMENT_OPENED": opened})
