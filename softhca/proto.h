@@ -57,7 +57,10 @@ struct softhca_welcome {
 	uint32_t mmap_commands;
 };
 
-/* Answer to one command. The number of its descriptor belongs at fd_address of the client. */
+/*
+ * Answer to one command. If a descriptor comes with it, its number belongs at fd_address of the
+ * client; else that is 0.
+ */
 struct softhca_reply {
 	int32_t status; /* 0 or -errno */
 	uint32_t reserved;

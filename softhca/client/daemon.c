@@ -113,8 +113,9 @@ static int greet(struct dev *dev)
 	if (!err)
 		err = welcome.status;
 	explain_refusal(err);
+	/* The program has no number left for it. */
 	if (!err && dev->uar < 0)
-		err = -EIO;
+		err = -EMFILE;
 	if (!err && !dev->cm)
 		arena_enable(welcome.arena);
 	dev->mmap_commands = welcome.mmap_commands;

@@ -99,13 +99,13 @@ static int exchange(struct dev *dev, const void *data, size_t length)
 	/* If the daemon has ended, the device has gone for the program. */
 	if (err)
 		return err == -EPIPE || err == -ECONNRESET ? -EIO : err;
-	if (fd >= 0) {
-		if (!reply.status && reply.fd_address)
-			memcpy((void *)(uintptr_t)reply.fd_address, &fd, sizeof(fd));
-		else
-			real()->close(fd);
-	}
-	return reply.status;
+	if (reply.status || !reply.fd_address)
+		return reply.status;
+	/* The program has no number left, so the system dropped the descriptor. */
+	if (fd < 0)
+		return -EMFILE;
+	memcpy((void *)(uintptr_t)reply.fd_address, &fd, sizeof(fd));
+	return 0;
 }
 
 /* What a command returns if another thread has begun to close the file. */

@@ -75,6 +75,8 @@ static int ask(const void *request, size_t length)
 		err = daemon_receive(sock, &reply, sizeof(reply), &answer);
 	if (!err)
 		err = reply.status;
+	if (!err && answer < 0)
+		err = -EMFILE;
 	real()->close(sock);
 	if (err && answer >= 0)
 		real()->close(answer);

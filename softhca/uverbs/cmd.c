@@ -246,7 +246,7 @@ int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd,
 		   cmd_name(command), result);
 	ctx->device->machine->active = true;
 	*give = cmd.give;
-	*give_at = cmd.response;
+	*give_at = cmd.give < 0 ? 0 : cmd.response;
 	return result;
 }
 

@@ -5,7 +5,10 @@
 
 #include <softhca/objects/objects.h>
 
-/* Executes one write(). 0 or -errno; *give, or -1, belongs into the response at *give_at. */
+/*
+ * Executes one write(). 0 or -errno. The program gets the descriptor *give, and its number at
+ * *give_at. Without one they are -1 and 0.
+ */
 int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd, int *give,
 		uint64_t *give_at);
 

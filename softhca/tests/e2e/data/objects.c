@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -394,6 +395,32 @@ CASE(unread_events_go_with_their_object)
 }
 
 /* Deregisters the sender's region, or the responder's, right after the post. */
+static bool open_and_close(struct ibv_device *device)
+{
+	struct ibv_context *ctx = ibv_open_device(device);
+	struct ibv_comp_channel *channel = ctx ? ibv_create_comp_channel(ctx) : NULL;
+
+	return (!channel || !ibv_destroy_comp_channel(channel)) && (!ctx || !ibv_close_device(ctx));
+}
+
+/* With any number of free descriptors a program gets its own, and the others stay open. */
+CASE(descriptors_run_out)
+{
+	struct ibv_device *device = rig_host(0)->ctx->device;
+	int next = dup(STDIN_FILENO);
+	struct rlimit usual, few;
+
+	NEED(next > 0 && !close(next) && !getrlimit(RLIMIT_NOFILE, &usual));
+	few = usual;
+	for (few.rlim_cur = (rlim_t)next; few.rlim_cur < (rlim_t)next + 8; few.rlim_cur++) {
+		NEED(!setrlimit(RLIMIT_NOFILE, &few));
+		CHECK(open_and_close(device));
+		NEED(!setrlimit(RLIMIT_NOFILE, &usual));
+		CHECK(dup(STDIN_FILENO) == next && !close(next));
+	}
+	return true;
+}
+
 PAIR_CASE(a_request_is_executed_before_a_later_command, IBV_QPT_RC)
 {
 	for (int round = 0; round < 20; round++) {
