@@ -135,28 +135,37 @@ static void print_chosen(const struct string_list *libraries, char **words)
 
 static struct preload_wish wish;
 
-static int run_env(char **words)
+/* @words: the program, if any, and its arguments. 0, or TOOL_EXIT_REFUSED. */
+static int find_libraries(char **words, bool *found, struct string_list *libraries)
 {
-	bool has_launcher = words[0] && find_launcher(words[0]);
-	struct string_list libraries = { 0 };
-	char **program_words = has_launcher ? find_program(words) : words;
 	struct program program;
-	/* Other hosts may have a program that this one lacks. */
-	bool found = words[0] && !program_open(program_words[0], &program), named;
 	struct elf_info elf;
 	const char *shim;
 
+	/* Other hosts may have a program that this one lacks. */
+	*found = words[0] && !program_open(words[0], &program);
+	if (find_shim(*found ? program.elf.bits : OWN_BITS, &shim, &elf))
+		return TOOL_EXIT_REFUSED;
+	string_list_add(libraries, shim);
+	/* Without a program only the options add libraries. */
+	if (*found)
+		needs_add(&program, words + 1, &wish, libraries);
+	else
+		needs_add_file(shim, &wish, libraries);
+	return 0;
+}
+
+static int run_env(char **words)
+{
+	bool has_launcher = words[0] && find_launcher(words[0]), found, named;
+	char **program_words = has_launcher ? find_program(words) : words;
+	struct string_list libraries = { 0 };
+
 	if (has_launcher && !words[1])
 		return refuse_program_missing(&command_env);
-	if (find_shim(found ? program.elf.bits : OWN_BITS, &shim, &elf))
+	if (find_libraries(program_words, &found, &libraries))
 		return TOOL_EXIT_REFUSED;
 	set_mvapich2_variable();
-	string_list_add(&libraries, shim);
-	/* Without a program only the options add libraries. */
-	if (found)
-		needs_add(&program, program_words + 1, &wish, &libraries);
-	else
-		needs_add_file(shim, &wish, &libraries);
 	/* A program that cannot be read can still be executed. */
 	named = words[0] && is_program(program_words[0]);
 	if (words[0] && !has_launcher && !found && !named)
