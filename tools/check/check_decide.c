@@ -24,17 +24,18 @@ static void next_command(struct check *check, const char *command, const char *p
 	check->next = format_string("xrc-compat %s %s", command, text_shell_word(program));
 }
 
-static bool uses_xrc(const struct check *check)
-{
-	return check->needs.count > 0;
-}
-
 /* ---- rules ---- */
 
-static bool decide_fault(struct check *check, enum check_verdict verdict)
+/* The kernel does not execute it, or the library cannot be preloaded. */
+static bool decide_fault(struct check *check)
 {
+	if (!check->program.fault)
+		return false;
 	check->advice = check->program.advice;
-	return decided(check, verdict, check->program.fault);
+	return decided(check,
+		       check->exit_status == TOOL_EXIT_REFUSED ? VERDICT_NOT_PRELOADABLE
+							       : VERDICT_CANNOT_START,
+		       check->program.fault);
 }
 
 /* The program cannot start, whatever functions it uses. */
@@ -44,8 +45,7 @@ static bool decide_start(struct check *check)
 
 	/* `run` refuses before the loader looks for libraries. */
 	if (check->program.fault)
-		return check->exit_status != TOOL_EXIT_REFUSED &&
-		       decide_fault(check, VERDICT_CANNOT_START);
+		return check->exit_status != TOOL_EXIT_REFUSED && decide_fault(check);
 	if (!why && check->closure.missing.count)
 		why = format_string("%s is nowhere to be found", check->closure.missing.item[0]);
 	if (!why)
@@ -104,7 +104,7 @@ static bool decide_static_verbs(struct check *check)
 
 static bool decide_without_xrc(struct check *check)
 {
-	if (uses_xrc(check))
+	if (check->needs.count)
 		return false;
 	if (!check->program.fault && (decide_starter(check) || decide_unknown_libraries(check) ||
 				      decide_static_verbs(check)))
@@ -121,15 +121,12 @@ static bool decide_without_xrc(struct check *check)
 		       "neither it nor its libraries use the XRC functions of OFED 1.3 to 1.5");
 }
 
-/* The library cannot be preloaded. */
-static bool decide_preload(struct check *check)
+/* Why none is usable. @closed: one that cannot be opened, or NULL. */
+static const char *device_fault(const struct check *check, const char *closed)
 {
-	return check->program.fault && decide_fault(check, VERDICT_NOT_PRELOADABLE);
-}
-
-/* Why none is usable. */
-static const char *device_fault(const struct check *check)
-{
+	if (closed)
+		return format_string("device %s cannot be opened; check the permissions of /dev/infiniband/uverbs*",
+				     closed);
 	if (check->devices_error)
 		return format_string("the devices could not be listed: %s", check->devices_error);
 	if (check->wanted_device)
@@ -152,23 +149,19 @@ static bool decide_device(struct check *check)
 		if (!device->opened)
 			closed = device->name;
 	}
-	if (!uses_xrc(check))
+	if (!check->needs.count)
 		return false;
-	if (!closed) {
-		next_command(check, "run --softhca --", check->name);
-		return decided(check, VERDICT_NO_DEVICE, device_fault(check));
-	}
-	check->next = "xrc-compat doctor";
-	return decided(check, VERDICT_NO_DEVICE,
-		       format_string("device %s cannot be opened; check the permissions of /dev/infiniband/uverbs*",
-				     closed));
+	next_command(check, "run --softhca --", check->name);
+	if (closed)
+		check->next = "xrc-compat doctor";
+	return decided(check, VERDICT_NO_DEVICE, device_fault(check, closed));
 }
 
 static bool decide_ready(struct check *check)
 {
 	next_command(check, check->mpi ? "env" : "run --", check->name);
 	return decided(check, VERDICT_READY,
-		       uses_xrc(check)
+		       check->needs.count
 			       ? "it needs the old functions, and libxrc-compat gives them to it"
 			       : "it uses no XRC");
 }
@@ -176,26 +169,29 @@ static bool decide_ready(struct check *check)
 /* Says what else `run` preloads, with and without a device. */
 static void add_needs(struct check *check)
 {
+	const struct closure *closure = &check->closure;
+	const char *text = check->reason;
+
 	if (check->verdict != VERDICT_READY && check->verdict != VERDICT_NO_DEVICE)
 		return;
-	for (size_t i = 0; i < check->closure.companion.count; i++)
-		check->reason = format_string("%s%s%s", check->reason,
-					      i ? " and " : "; xrc-compat brings along ",
-					      basename(check->closure.companion.item[i]));
-	if (check->closure.old_libibverbs)
-		check->reason = format_string("%s; it brings an old libibverbs along (%s), which finds no device on "
-					      "today's kernels: %s",
-					      check->reason, check->closure.old_libibverbs,
-					      check->closure.system_libibverbs
-						      ? "run puts the system's in its place"
-						      : "install the distribution's libibverbs");
+	for (size_t i = 0; i < closure->companion.count; i++)
+		text = format_string("%s%s%s", text,
+				     i ? " and " : "; xrc-compat brings along ",
+				     basename(closure->companion.item[i]));
+	if (closure->old_libibverbs)
+		text = format_string("%s; it brings an old libibverbs along (%s), which finds no device on today's kernels: %s",
+				     text, closure->old_libibverbs,
+				     closure->system_libibverbs
+					     ? "run puts the system's in its place"
+					     : "install the distribution's libibverbs");
+	check->reason = text;
 }
 
 void check_decide(struct check *check)
 {
 	static bool (*const rules[])(struct check *check) = {
 		decide_start,	decide_broken, decide_without_xrc,
-		decide_preload, decide_device, decide_ready,
+		decide_fault, decide_device, decide_ready,
 	};
 
 	for (size_t i = 0; !rules[i](check);)

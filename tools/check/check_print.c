@@ -10,21 +10,16 @@
 
 #include <stdio.h>
 
-static const char *verdict_name(enum check_verdict value)
-{
-	static const char *const names[] = {
-		[VERDICT_READY] = "ready",
-		[VERDICT_NOT_NEEDED] = "not needed",
-		[VERDICT_CANNOT_TELL] = "cannot tell",
-		[VERDICT_CANNOT_START] = "cannot start",
-		[VERDICT_NOT_PRELOADABLE] = "cannot be preloaded",
-		[VERDICT_NO_DEVICE] = "no device",
-		[VERDICT_UNSUPPORTED] = "unsupported",
-		[VERDICT_BROKEN] = "broken",
-	};
-
-	return names[value];
-}
+static const char *const verdict_names[] = {
+	[VERDICT_READY] = "ready",
+	[VERDICT_NOT_NEEDED] = "not needed",
+	[VERDICT_CANNOT_TELL] = "cannot tell",
+	[VERDICT_CANNOT_START] = "cannot start",
+	[VERDICT_NOT_PRELOADABLE] = "cannot be preloaded",
+	[VERDICT_NO_DEVICE] = "no device",
+	[VERDICT_UNSUPPORTED] = "unsupported",
+	[VERDICT_BROKEN] = "broken",
+};
 
 /* Only a report as JSON has a stream in @json. */
 static void print_value(struct json *json, const char *key, const char *label, const char *value)
@@ -106,7 +101,7 @@ static void print_libibverbs(struct json *json, const struct check *check)
 
 static void print_verdict(struct json *json, const struct check *check)
 {
-	const char *verdict = verdict_name(check->verdict);
+	const char *verdict = verdict_names[check->verdict];
 
 	json_string(json, "verdict", verdict);
 	if (!json->out) {
