@@ -51,12 +51,11 @@ static void add_in(struct string_list *places, const char *dir, const char *name
  */
 static const char *other_build(const char *build)
 {
-	static const char mark[] = "-i386";
-	size_t length = strlen(build), tail = strlen(mark);
+	const char *mark = strrchr(build, '-');
 
-	if (length > tail && !strcmp(build + length - tail, mark))
-		return format_string("%.*s", (int)(length - tail), build);
-	return format_string("%s%s", build, mark);
+	if (mark && !strcmp(mark, "-i386"))
+		return format_string("%.*s", (int)(mark - build), build);
+	return format_string("%s-i386", build);
 }
 
 const char *paths_library(int bits, const char *in_build, struct string_list *places)

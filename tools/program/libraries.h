@@ -66,10 +66,6 @@ void needs_read(struct closure *closure);
 void needs_add(const struct program *program, char *const *words,
 	       const struct preload_wish *wish, struct string_list *libraries);
 
-/* The same for the ELF file @path. */
-void needs_add_file(const char *path, const struct preload_wish *wish,
-		    struct string_list *libraries);
-
 /* True for a libibverbs from before rdma-core. It finds no device on today's kernels. */
 bool libibverbs_is_old(const char *path);
 

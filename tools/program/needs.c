@@ -135,27 +135,18 @@ static void add_companions(int bits, struct string_list *libraries)
 	}
 }
 
-void needs_add_file(const char *path, const struct preload_wish *wish,
-		    struct string_list *libraries)
-{
-	struct elf_info kind;
-
-	elf_info_read(path, &kind);
-	add_needs(path, kind.bits, wish, libraries);
-	if (wish->companions)
-		add_companions(kind.bits, libraries);
-}
-
 void needs_add(const struct program *program, char *const *words,
 	       const struct preload_wish *wish, struct string_list *libraries)
 {
 	const struct preload_wish nothing = { 0 };
-	const char *path;
+	int bits = program->elf.bits;
+	const char *path = starter_is_one(program) ? starter_find_program(program, words) : NULL;
 
-	needs_add_file(program->binary, wish, libraries);
-	path = starter_is_one(program) ? starter_find_program(program, words) : NULL;
+	add_needs(program->binary, bits, wish, libraries);
+	if (wish->companions)
+		add_companions(bits, libraries);
 	if (path)
-		add_needs(path, program->elf.bits, &nothing, libraries);
+		add_needs(path, bits, &nothing, libraries);
 }
 
 const char *libibverbs_for_tools(void)

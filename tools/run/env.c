@@ -147,11 +147,10 @@ static int find_libraries(char **words, bool *found, struct string_list *librari
 	if (find_shim(*found ? program.elf.bits : OWN_BITS, &shim, &elf))
 		return TOOL_EXIT_REFUSED;
 	string_list_add(libraries, shim);
-	/* Without a program only the options add libraries. */
-	if (*found)
-		needs_add(&program, words + 1, &wish, libraries);
-	else
-		needs_add_file(shim, &wish, libraries);
+	/* Without a program only the options add libraries: our own library needs no others. */
+	if (!*found)
+		program = (struct program){ .path = shim, .binary = shim, .elf = elf };
+	needs_add(&program, *found ? words + 1 : NULL, &wish, libraries);
 	return 0;
 }
 
