@@ -152,6 +152,9 @@ static int open_binary(struct program *program)
 		return refused(program, TOOL_EXIT_NOT_EXECUTABLE, binary,
 			       "is an ELF file, but no whole program: it is cut off, damaged, an object file or a core dump",
 			       "copy it again from where it came from");
+	if (err == -ENOEXEC && interpreter_of(binary))
+		return refused(program, TOOL_EXIT_NOT_EXECUTABLE, program->path,
+			       "the kernel follows no more than 5 '#!' lines", NULL);
 	if (err == -ENOEXEC)
 		return refused(program, TOOL_EXIT_NOT_EXECUTABLE, binary,
 			       "is neither an ELF program nor a script with an interpreter in its '#!' line",

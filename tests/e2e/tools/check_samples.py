@@ -316,6 +316,8 @@ SAMPLES = {
     "text": Sample(file("words\n"), NO_TEXT),
     "empty_interpreter": Sample(file("#! \t\n"), NO_TEXT),
     "interpreter_too_long_for_the_kernel": Sample(file("#!/" + 300 * "x" + "\n"), NO_TEXT),
+    "script_of_itself": Sample(file("#!@/script_of_itself\n"),
+                               no_program("PROGRAM: the kernel follows no more than 5 '#!' lines")),
     "without_interpreter": Sample(
         file("#!/nonexistent/sh\n"),
         no_program("PROGRAM: its interpreter /nonexistent/sh was not found", status=127),
