@@ -41,9 +41,10 @@ bool starter_is_one(const struct program *program);
 bool starter_is_mpi(const struct program *program);
 
 /*
- * The program that a launcher or a shell is given: the first of @words (up to NULL) that names by a
- * path an ELF program that starts no others, or a short shell script that ends with one. Without
- * such a word, the one that the starter itself ends with, if it is a script. NULL if none is found.
+ * The program that a launcher or a shell is given: the first of @words (up to NULL) that is the
+ * path of an ELF program without the name of a known starter, or of a short shell script that ends
+ * with one. Without such a word, the one that the starter itself ends with, if it is a script. NULL
+ * if none is found.
  */
 const char *starter_find_program(const struct program *starter, char *const *words);
 
