@@ -58,7 +58,7 @@ ROW("5.7", "the end of the last user destroys the domain with its objects", EACH
 	expect_soon(open_domain(b, D, FILE_A, O_EXCL), EAGAIN);
 }
 
-ROW_JOB("5.7", "other processes close the domain after the end of one", EACH_END)
+ROW_JOB("5.7", "after the end of one process the others can close the domain", EACH_END)
 {
 	expect_ok(create_srq(a, 0, D));
 	expect_ok(create_qp(a, 0, D));

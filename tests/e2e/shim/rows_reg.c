@@ -143,7 +143,7 @@ ROW_JOB("5.5", "modify and query by another opened device are ENOSYS, the second
 	expect_rcv_state(a, qpn, IBV_QPS_RESET);
 }
 
-ROW_JOB("5.6", "after a refused reg unreg is EINVAL, and the domains close")
+ROW_JOB("5.6", "after a refused reg, unreg is EINVAL and the domains close")
 {
 	expect(unreg(b, D, qpn), EINVAL);
 	expect(reg(b, D, qpn), ENOSYS);

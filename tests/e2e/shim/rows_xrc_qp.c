@@ -92,7 +92,7 @@ static void expect_attributes(int mask)
 
 ROW_CALL("2.3", "a query of an XRC QP with mask 0 returns state, path, PSN, capacities and type",
 	 expect_attributes(0))
-ROW_CALL("2.3", "a query of an XRC QP with every mask bit returns them, too", expect_attributes(-1))
+ROW_CALL("2.3", "a query of an XRC QP with every mask bit returns the same", expect_attributes(-1))
 
 ROW("1.3", "a query of an XRC QP returns its inline size and no receive capacity")
 {

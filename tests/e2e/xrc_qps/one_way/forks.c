@@ -62,7 +62,7 @@ static void handle_forks(void)
 __attribute__((section(".preinit_array"), used)) static void (*const handle_early)(void) =
 	handle_forks;
 
-ROW("handlers of pthread_atfork() call verbs")
+ROW("handlers of pthread_atfork() can call verbs")
 {
 	handle_forks();	/* once more, after the library's */
 	handled = 1;
@@ -97,7 +97,7 @@ static void *create_locked_for_ever(void *unused)
 	return unused;
 }
 
-ROW("a fork handler takes a lock that a thread holds around verbs")
+ROW("a fork handler gets a lock that another thread holds around verbs")
 {
 	pthread_t thread;
 
@@ -144,7 +144,7 @@ static void fork_in_handler(int number)
 	signals++;
 }
 
-ROW("a signal handler forks at each command that the program writes to the kernel")
+ROW("a signal handler can fork at each command that a verb writes to the kernel")
 {
 	signal(SIGUSR1, fork_in_handler);
 	raising = 1;

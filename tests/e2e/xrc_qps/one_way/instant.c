@@ -68,7 +68,7 @@ ROW("ibv_destroy_srq does not wait for an event that a cancelled thread has read
 	cancel_after_read(no_cleanup);
 }
 
-ROW("a cleanup handler of the cancelled thread destroys the SRQ")
+ROW("a cleanup handler of the cancelled thread can destroy the SRQ")
 {
 	cancel_after_read(destroy_srq);
 	must(!end.srq);

@@ -146,7 +146,7 @@ ROW("a reader that blocks can be cancelled after a receive QP and an SRQ are des
 }
 
 /* MVAPICH and MVAPICH2 end their event threads so. A lock that is left held ends the next round. */
-ROW("a reader that is cancelled asynchronously while they are destroyed leaves no lock held")
+ROW("an asynchronously cancelled reader leaves no lock held while a QP and an SRQ are destroyed")
 {
 	run_race(ASYNCHRONOUS);
 }

@@ -121,7 +121,7 @@ static void *poll_once_cancelled(void *unused)
  * ibv_poll_cq never was a cancellation point. When it finds a failed completion, it takes the
  * pair's other half to ERR by ibv_modify_qp, which has cancellation points.
  */
-ROW("a thread with a pending cancel still polls the failure")
+ROW("ibv_poll_cq returns a failed completion to a thread with a pending cancel")
 {
 	connect_ends();
 	end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
@@ -161,7 +161,7 @@ static void *handle_all(void *errors)
 	}
 }
 
-ROW("QPs are destroyed while threads poll a failed completion and read an access error")
+ROW("QPs can be destroyed while threads poll a failed completion and read an access error")
 {
 	int failures = 0, errors = 0;
 	pthread_t poller = start_thread(poll_on, &failures);

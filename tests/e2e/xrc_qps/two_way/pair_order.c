@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Every allowed and every forbidden transition; the effect that an error of one half has on the QP
- * (contract 5.3, 5.9).
+ * Every allowed and every forbidden transition, and what a failed half does to the QP (contract
+ * 5.3, 5.9).
  */
 
 #define GROUP "order"
@@ -42,7 +42,7 @@ static const enum ibv_qp_state after_reset[] = { IBV_QPS_INIT, IBV_QPS_RTR, IBV_
 
 #define AFTER_RESET (sizeof(after_reset) / sizeof(after_reset[0]))
 
-ROW("every state to RESET and to ERR, then RESET and reconnect")
+ROW("a QP goes from each state to RESET and to ERR, and connects again")
 {
 	for (size_t i = 0; i < 2 * AFTER_RESET; i++) {
 		enum ibv_qp_state from = after_reset[i / 2];
@@ -57,6 +57,7 @@ ROW("every state to RESET and to ERR, then RESET and reconnect")
 	}
 }
 
+/* With the mask that is usual on the way to the second state. RTS to RTS has another mask. */
 static const struct {
 	enum ibv_qp_state from, to;
 } forbidden[] = {
@@ -86,7 +87,7 @@ static void goes_on(enum ibv_qp_state from)
 	reset_both();
 }
 
-ROW("every other transition is EINVAL and moves neither half")
+ROW("a transition that OFED did not have is EINVAL and moves neither half")
 {
 	for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++) {
 		if (forbidden[i].from == IBV_QPS_SQD && !emulated_drains())
@@ -100,7 +101,7 @@ ROW("every other transition is EINVAL and moves neither half")
 	}
 }
 
-ROW("INIT to INIT changes attributes of both halves")
+ROW("INIT to INIT changes the attributes of both halves")
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .qp_access_flags = 0 };
 	struct ibv_qp_init_attr init_attr;
@@ -145,7 +146,7 @@ static void change_both_halves_in_sqd(void)
 		0);
 }
 
-ROW("SQD on mlx4: one event, posted sends complete after RTS, receives complete")
+ROW("in SQD on mlx4 a QP raises one event and receives; its sends wait until RTS")
 {
 	struct ibv_async_event event;
 	struct ibv_qp_init_attr init_attr;
@@ -189,14 +190,14 @@ static void fail_receiving_half(void)
 	completes_with(&a, IBV_WC_REM_ACCESS_ERR);
 }
 
-ROW("the receiving half in ERR: a query takes the sending half to ERR")
+ROW("a query of a QP whose receiving half has failed takes the sending half to ERR")
 {
 	fail_receiving_half();
 	must_eq(end_state(&b), IBV_QPS_ERR);
 	must_flush(&b);
 }
 
-ROW("the receiving half in ERR: modify is EINVAL and takes the sending half to ERR")
+ROW("a modify of a QP whose receiving half has failed is EINVAL, and takes the QP to ERR")
 {
 	fail_receiving_half();
 	must_eq(end_modify_state(&b, IBV_QPS_SQD), EINVAL);
@@ -205,7 +206,7 @@ ROW("the receiving half in ERR: modify is EINVAL and takes the sending half to E
 	still_connects();
 }
 
-ROW("destroyed with the receiving half in ERR and the event unread")
+ROW("a QP whose receiving half has failed can be destroyed before its event is read")
 {
 	fail_receiving_half();
 	end_destroy_qp(&b);
