@@ -148,6 +148,8 @@ static void set_port(struct hca_device *device, uint8_t port, bool up)
 	if (device->port[port].active == up)
 		return;
 	device->port[port].active = up;
+	if (device->machine->show_port)
+		device->machine->show_port(device, port);
 	event_device(device, up ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR, port);
 	if (!up)
 		path_leave(device, port);

@@ -272,6 +272,8 @@ struct hca_machine {
 	bool active;		/* something happened in this turn */
 	bool stop;		/* asked to end */
 	FILE *trace;
+	/* writes the port's state into the device tree; NULL without one */
+	void (*show_port)(const struct hca_device *device, int port);
 };
 
 int machine_init(struct hca_machine *machine, const struct settings *settings);

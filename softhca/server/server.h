@@ -57,8 +57,8 @@ bool server_idle(void);
 
 /* ---- the device tree in which libibverbs finds the devices (sysfs.c) ---- */
 
-/* Writes the tree below @root, which exists. 0 or -errno. */
-int sysfs_create(const struct hca_machine *machine, const char *root);
+/* Writes the tree below @root, an absolute path, now and when a port changes. 0 or -errno. */
+int sysfs_create(struct hca_machine *machine, const char *root);
 
 /* "@what: the error" into @why. Returns @err. */
 int server_fail(char *why, size_t size, const char *what, int err);

@@ -123,6 +123,25 @@ static void write_pkeys(struct tree *tree, const struct hca_device *device, cons
 	write_alike(tree, "0x0000", table, 1, (unsigned int)port_pkeys(device->machine));
 }
 
+static void write_state(struct tree *tree, const struct hca_device *device, int port)
+{
+	const bool up = device->port[port].active;
+
+	write_attr(tree, up ? "4: ACTIVE" : "1: DOWN", "class/infiniband/%s/ports/%d/state",
+		   device->name, port);
+	write_attr(tree, up ? "5: LinkUp" : "2: Polling", "class/infiniband/%s/ports/%d/phys_state",
+		   device->name, port);
+}
+
+static char tree_root[PATH_MAX];
+
+static void show_port(const struct hca_device *device, int port)
+{
+	struct tree tree = { .root = tree_root };
+
+	write_state(&tree, device, port);
+}
+
 static void write_port(struct tree *tree, const struct hca_device *device, int port)
 {
 	char text[64];
@@ -139,8 +158,7 @@ static void write_port(struct tree *tree, const struct hca_device *device, int p
 	write_attr(tree, "0", "%s/sm_sl", dir);
 	snprintf(text, sizeof(text), "0x%08x", port_capabilities(device->machine));
 	write_attr(tree, text, "%s/cap_mask", dir);
-	write_attr(tree, "4: ACTIVE", "%s/state", dir);
-	write_attr(tree, "5: LinkUp", "%s/phys_state", dir);
+	write_state(tree, device, port);
 	write_attr(tree, device->model->rate, "%s/rate", dir);
 	write_attr(tree, device->machine->settings.ethernet ? "Ethernet" : "InfiniBand",
 		   "%s/link_layer", dir);
@@ -176,13 +194,15 @@ static void write_device(struct tree *tree, const struct hca_device *device)
 		write_port(tree, device, port);
 }
 
-int sysfs_create(const struct hca_machine *machine, const char *root)
+int sysfs_create(struct hca_machine *machine, const char *root)
 {
-	struct tree tree = { .root = root };
+	struct tree tree = { .root = tree_root };
 
+	snprintf(tree_root, sizeof(tree_root), "%s", root);
 	write_attr(&tree, "6", "class/infiniband_verbs/abi_version");
 	write_attr(&tree, "4", "class/misc/rdma_cm/abi_version");
 	for (int i = 0; i < machine->settings.devices; i++)
 		write_device(&tree, &machine->device[i]);
+	machine->show_port = show_port;
 	return tree.err;
 }

@@ -45,6 +45,8 @@ def test_rdma_lists_each_device(run, daemon, rdma):
 @pytest.mark.parametrize("settings", [["--ports=2"]])
 def test_rdma_shows_the_state_of_each_port(daemon, rdma):
     daemon.ask("ctl", "port", models.device(1), "2", "down")
+    ports = daemon.directory / "sys/class/infiniband" / models.device(1) / "ports"
+    assert [(ports / port / "state").read_text() for port in "12"] == ["4: ACTIVE\n", "1: DOWN\n"]
     links = rdma("link", "show")
     assert [(link["ifname"], link["port"], link["lid"], link["sm_lid"])
             for link in links] == [(models.device(0), 1, 1, 1), (models.device(0), 2, 2, 1),
