@@ -204,22 +204,18 @@ static void read_plugin(const char *path, const char *plugin, struct closure *cl
 	}
 }
 
-void closure_read(const char *path, const struct string_list *plugins, struct closure *closure)
+void closure_read(const char *path, struct string_list *plugins, struct closure *closure)
 {
-	struct string_list all = { 0 };
-
 	memset(closure, 0, sizeof(*closure));
 	append(closure, path, path);
 	closure->failure = ask(path, (struct question){ "", false }, closure, &closure->missing);
-	for (size_t i = 0; plugins && i < plugins->count; i++)
-		string_list_add(&all, plugins->item[i]);
 	/* If the loader hangs, each further question would take as long. */
 	for (size_t asked = 0, seen = 1; !closure->unasked; asked++) {
 		for (; seen < closure->count; seen++)
-			add_plugins_beside(&all, closure->object[seen].path);
-		if (asked == all.count)
+			add_plugins_beside(plugins, closure->object[seen].path);
+		if (asked == plugins->count)
 			break;
-		read_plugin(path, all.item[asked], closure);
+		read_plugin(path, plugins->item[asked], closure);
 	}
 	needs_read(closure);
 }

@@ -28,10 +28,10 @@ struct closure {
 
 /*
  * Asks the dynamic loader which libraries the ELF file @path would load, as ldd does, but runs no
- * code of theirs. @plugins, which may be NULL, are libraries that the program opens by itself;
- * plugins of Open MPI are added.
+ * code of theirs. @plugins are libraries that the program opens by itself; those of Open MPI are
+ * added to it.
  */
-void closure_read(const char *path, const struct string_list *plugins, struct closure *closure);
+void closure_read(const char *path, struct string_list *plugins, struct closure *closure);
 
 /* The path of the object that was asked for as @name, or whose file has that name; or NULL. */
 const char *closure_find(const struct closure *closure, const char *name);

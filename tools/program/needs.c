@@ -106,10 +106,11 @@ static void add_libibverbs(const char *path, const struct closure *closure, bool
 static void add_needs(const char *path, int bits, const struct preload_wish *wish,
 		      struct string_list *libraries)
 {
+	struct string_list plugins = { 0 };
 	struct closure closure;
 	bool same;
 
-	closure_read(path, NULL, &closure);
+	closure_read(path, &plugins, &closure);
 	same = closure.object[0].elf.bits == bits;
 	if (closure.unasked)
 		say("%s: its libraries are not known: %s", path, closure.unasked);
