@@ -157,13 +157,13 @@ static bool decide_device(struct check *check)
 	return decided(check, VERDICT_NO_DEVICE, device_fault(check, closed));
 }
 
-static bool decide_ready(struct check *check)
+static void decide_ready(struct check *check)
 {
 	next_command(check, check->mpi ? "env" : "run --", check->name);
-	return decided(check, VERDICT_READY,
-		       check->needs.count
-			       ? "it needs the old functions, and libxrc-compat gives them to it"
-			       : "it uses no XRC");
+	decided(check, VERDICT_READY,
+		check->needs.count
+			? "it needs the old functions, and libxrc-compat gives them to it"
+			: "it uses no XRC");
 }
 
 /* Says what else `run` preloads, with and without a device. */
@@ -189,12 +189,8 @@ static void add_needs(struct check *check)
 
 void check_decide(struct check *check)
 {
-	static bool (*const rules[])(struct check *check) = {
-		decide_start,	decide_broken, decide_without_xrc,
-		decide_fault, decide_device, decide_ready,
-	};
-
-	for (size_t i = 0; !rules[i](check);)
-		i++;
+	if (!decide_start(check) && !decide_broken(check) && !decide_without_xrc(check) &&
+	    !decide_fault(check) && !decide_device(check))
+		decide_ready(check);
 	add_needs(check);
 }
