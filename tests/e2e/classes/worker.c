@@ -26,18 +26,18 @@
 
 static int send_byte(uint32_t srq_num, uint32_t byte)
 {
-	end.memory[0] = (uint8_t)byte;
-	end.peer.srq_num = srq_num;
-	end_send(&end, IBV_WR_SEND, 0, 1);
-	return (int)end_poll(&end).status;
+	self.memory[0] = (uint8_t)byte;
+	self.peer.srq_num = srq_num;
+	side_send(&self, IBV_WR_SEND, 0, 1);
+	return (int)side_poll(&self).status;
 }
 
 static uint32_t receive_byte(uint32_t byte)
 {
-	struct ibv_wc wc = end_poll(&end);
+	struct ibv_wc wc = side_poll(&self);
 
 	must_eq(wc.status, IBV_WC_SUCCESS);
-	must_eq(end.memory[THEIRS], byte);
+	must_eq(self.memory[THEIRS], byte);
 	return wc.qp_num;
 }
 
@@ -46,23 +46,23 @@ static void obey(const char *line)
 	uint32_t n = 0, lid = 0, qp_num = 0, byte = 0;
 
 	if (!strncmp(line, "create", 6)) {
-		printf("%u\n", receive_qp(end.domain));
+		printf("%u\n", receive_qp(self.domain));
 	} else if (sscanf(line, "reg %u", &n) == 1) {
-		printf("%d\n", ibv_reg_xrc_rcv_qp(end.domain, n));
+		printf("%d\n", ibv_reg_xrc_rcv_qp(self.domain, n));
 	} else if (sscanf(line, "unreg %u", &n) == 1) {
-		printf("%d\n", ibv_unreg_xrc_rcv_qp(end.domain, n));
+		printf("%d\n", ibv_unreg_xrc_rcv_qp(self.domain, n));
 	} else if (sscanf(line, "connect %u %u %u", &n, &lid, &qp_num) == 3) {
-		end.peer = (struct address){ .lid = lid, .qp_num = qp_num, .psn = END_PSN };
-		bring_receive_qp(&end, n);
+		self.peer = (struct address){ .lid = lid, .qp_num = qp_num, .psn = SIDE_PSN };
+		bring_receive_qp(&self, n);
 		printf("0\n");
 	} else if (sscanf(line, "sender %u %u", &lid, &n) == 2) {
-		end_create_qp(&end, 4);
-		end.own.psn = END_PSN;
-		end.peer = (struct address){ .lid = lid, .qp_num = n, .psn = END_PSN };
-		end_bring(&end, IBV_QPS_RTS);
-		printf("%u\n", end.own.qp_num);
+		side_create_qp(&self, 4);
+		self.own.psn = SIDE_PSN;
+		self.peer = (struct address){ .lid = lid, .qp_num = n, .psn = SIDE_PSN };
+		side_bring(&self, IBV_QPS_RTS);
+		printf("%u\n", self.own.qp_num);
 	} else if (!strncmp(line, "post", 4)) {
-		end_post_recv(&end, 0, THEIRS, 1);
+		side_post_recv(&self, 0, THEIRS, 1);
 		printf("0\n");
 	} else if (sscanf(line, "send %u %u", &n, &byte) == 2) {
 		printf("%d\n", send_byte(n, byte));
@@ -84,10 +84,10 @@ int main(int argc, char **argv)
 	row_begin("worker");
 	fd = open(argv[2], O_RDWR | O_CREAT, 0600);
 	must(fd >= 0);
-	end_open(&end, atoi(argv[1]), fd, false);
+	side_open(&self, atoi(argv[1]), fd, false);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	printf("%d %d %u %u\n", (int)sizeof(void *) * 8, (int)getpid(), end.own.lid,
-	       end.own.srq_num);
+	printf("%d %d %u %u\n", (int)sizeof(void *) * 8, (int)getpid(), self.own.lid,
+	       self.own.srq_num);
 	while (fgets(line, sizeof(line), stdin))
 		obey(line);
 	return 0;

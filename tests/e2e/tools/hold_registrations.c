@@ -21,7 +21,7 @@ static void open_domain(const char *path)
 	int fd = open(path, O_RDWR | O_CREAT, 0600);
 
 	must(fd >= 0);
-	end_open_without_srq(&end, 0, fd, false);
+	side_open_without_srq(&self, 0, fd, false);
 }
 
 static void say(const char *role, const uint32_t *numbers, int count)
@@ -39,9 +39,9 @@ static void registrant(const char *path, bool leave, int from_creator)
 
 	must(read(from_creator, &number, sizeof(number)) == sizeof(number));
 	open_domain(path);
-	must_eq(ibv_reg_xrc_rcv_qp(end.domain, number), 0);
+	must_eq(ibv_reg_xrc_rcv_qp(self.domain, number), 0);
 	if (leave)
-		must_eq(ibv_unreg_xrc_rcv_qp(end.domain, number), 0);
+		must_eq(ibv_unreg_xrc_rcv_qp(self.domain, number), 0);
 	say("registrant", &number, leave ? 0 : 1);
 }
 
@@ -51,7 +51,7 @@ static void creator(const char *path, int count, int to_registrant)
 
 	open_domain(path);
 	for (int i = 0; i < count; i++)
-		numbers[i] = receive_qp(end.domain);
+		numbers[i] = receive_qp(self.domain);
 	say("creator", numbers, count);
 	must(write(to_registrant, numbers, sizeof(numbers[0])) == sizeof(numbers[0]));
 }

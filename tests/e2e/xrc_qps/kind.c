@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "end.h"
+#include "side.h"
 #include "../row.h"
 
 #ifdef REFERS_TO
@@ -45,14 +45,14 @@ static void obey(const char *word)
 
 int main(int argc, char **argv)
 {
-	struct end end;
+	struct side side;
 
 	row_begin("creates an XRC QP");
 	row_inherit("");
 	for (int i = 1; i < argc; i++)
 		obey(argv[i]);
-	end_open(&end, 0, -1, false);
-	end_create_qp(&end, 16);
+	side_open(&side, 0, -1, false);
+	side_create_qp(&side, 16);
 #ifdef LATE
 	must(dlsym(libibverbs(), LATE));
 #endif
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 	if (argc > 100)
 		puts(SAYS);
 #endif
-	end_close(&end);
+	side_close(&side);
 	row_ok();
 	return 0;
 }

@@ -68,7 +68,7 @@ __attribute__((constructor)) static void handle_forks(void)
 	pthread_atfork(take, give, give);
 }
 
-static struct end other;	/* has the domain of the row's end */
+static struct side other;	/* has the domain of self */
 static volatile int stop;
 
 static void *create_for_ever(void *unused)
@@ -76,8 +76,9 @@ static void *create_for_ever(void *unused)
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
 
 	while (!stop) {
-		must_eq(ibv_unreg_xrc_rcv_qp(end.domain, receive_qp(end.domain)), 0);
-		must_eq(ibv_destroy_srq(ibv_create_xrc_srq(end.pd, end.domain, end.cq, &attr)), 0);
+		must_eq(ibv_unreg_xrc_rcv_qp(self.domain, receive_qp(self.domain)), 0);
+		must_eq(ibv_destroy_srq(ibv_create_xrc_srq(self.pd, self.domain, self.cq, &attr)),
+			0);
 	}
 	return unused;
 }
@@ -101,7 +102,7 @@ static void call_verbs(void)
 	alarm(30);
 	ibv_reg_xrc_rcv_qp(other.domain, rcv_qp_num);
 	ibv_unreg_xrc_rcv_qp(other.domain, rcv_qp_num);
-	ibv_unreg_xrc_rcv_qp(end.domain, rcv_qp_num);
+	ibv_unreg_xrc_rcv_qp(self.domain, rcv_qp_num);
 	ibv_destroy_srq(other.srq);
 	ibv_close_xrc_domain(other.domain);
 	ibv_close_device(other.context);
@@ -112,7 +113,7 @@ ROW("reg, unreg, destroy and close return in a child forked while threads are in
 {
 	pthread_t threads[4];
 
-	end_open(&other, 0, domain_fd, false);
+	side_open(&other, 0, domain_fd, false);
 	for (int i = 0; i < 4; i++)
 		threads[i] = start_thread(i ? create_for_ever : register_for_ever, NULL);
 	for (int i = 0; i < 100; i++) {
@@ -128,5 +129,5 @@ ROW("reg, unreg, destroy and close return in a child forked while threads are in
 	stop = 1;
 	for (int i = 0; i < 4; i++)
 		join_thread(threads[i]);
-	end_close(&other);
+	side_close(&other);
 }

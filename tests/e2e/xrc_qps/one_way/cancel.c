@@ -14,7 +14,7 @@
 
 #include "receiver.h"
 
-static struct end fresh;	/* has the domain of the row's end, and no receive QP */
+static struct side fresh;	/* has the domain of self, and no receive QP */
 static int another_fd;		/* of the file of another domain */
 
 static void open_domain(void)
@@ -78,10 +78,10 @@ static void register_receive_qp(void)
 
 static void life_of_an_xrc_qp(void)
 {
-	end_create_qp(&fresh, 1);
-	must_eq(end_modify(&fresh, IBV_QPS_INIT), 0);
-	must_eq(end_state(&fresh), IBV_QPS_INIT);
-	end_destroy_qp(&fresh);
+	side_create_qp(&fresh, 1);
+	must_eq(side_modify(&fresh, IBV_QPS_INIT), 0);
+	must_eq(side_state(&fresh), IBV_QPS_INIT);
+	side_destroy_qp(&fresh);
 }
 
 static bool done;
@@ -109,10 +109,10 @@ static void check_functions(void)
 static void finish_though_cancelled(void (*call)(void))
 {
 	another_fd = shared_file();
-	end_open(&fresh, 0, domain_fd, false);
+	side_open(&fresh, 0, domain_fd, false);
 	must(join_thread(start_thread(cancelled_before, &call)) == PTHREAD_CANCELED && done);
 	check_functions();
-	end_close(&fresh);
+	side_close(&fresh);
 }
 
 #define ROW_OF(what, function) \

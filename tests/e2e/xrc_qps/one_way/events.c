@@ -55,10 +55,10 @@ ROW("each event of a receive QP has the flag and the QP number")
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		inject_event(0, kinds[i].name, rcv_qp_num);
 		memset(&event, 0xff, sizeof(event));
-		must_eq(ibv_get_async_event(end.context, &event), 0);
+		must_eq(ibv_get_async_event(self.context, &event), 0);
 		must_be_flagged(&event, kinds[i].type);
 		ibv_ack_async_event(&event);
-		end_no_event(&end, 20);
+		side_no_event(&self, 20);
 	}
 }
 
@@ -67,9 +67,9 @@ ROW("an ordinary SRQ's event carries the program's pointer")
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 8, .max_sge = 1 } };
 	struct ibv_async_event event;
 	struct ibv_srq *plain;
-	struct end other;
+	struct side other;
 
-	end_open(&other, 0, -1, false);
+	side_open(&other, 0, -1, false);
 	plain = ibv_create_srq(other.pd, &attr);
 	must(plain);
 	/*
@@ -77,12 +77,12 @@ ROW("an ordinary SRQ's event carries the program's pointer")
 	 * this device.
 	 */
 	inject_event(0, "srq_limit_reached", other.own.srq_num + 1);
-	event = end_event(&other);
+	event = side_event(&other);
 	must_eq(event.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
 	must(event.element.srq == plain);
 	ibv_ack_async_event(&event);
 	must_eq(ibv_destroy_srq(plain), 0);
-	end_close(&other);
+	side_close(&other);
 }
 
 /* ---- threads that wait ---- */
@@ -103,7 +103,7 @@ static void *get_once(void *arg)
 	struct waiter *waiter = arg;
 
 	waiter->thread = gettid();
-	waiter->result = ibv_get_async_event(end.context, &waiter->event);
+	waiter->result = ibv_get_async_event(self.context, &waiter->event);
 	waiter->err = errno;
 	waiter->done = 1;
 	return NULL;
@@ -145,17 +145,17 @@ ROW("while a thread waits for events, another creates, registers and destroys ob
 {
 	struct waiter waiter = { 0 };
 	pthread_t thread = start_waiting(&waiter);
-	struct end other;
+	struct side other;
 	uint32_t qp_num;
 
 	for (int i = 0; i < 5; i++) {
-		qp_num = receive_qp(end.domain);
-		must_eq(ibv_reg_xrc_rcv_qp(end.domain, qp_num), 0);
-		end_create_qp(&end, 4);
-		end_open(&other, 0, -1, false);
-		end_close(&other);
-		end_destroy_qp(&end);
-		must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
+		qp_num = receive_qp(self.domain);
+		must_eq(ibv_reg_xrc_rcv_qp(self.domain, qp_num), 0);
+		side_create_qp(&self, 4);
+		side_open(&other, 0, -1, false);
+		side_close(&other);
+		side_destroy_qp(&self);
+		must_eq(ibv_unreg_xrc_rcv_qp(self.domain, qp_num), 0);
 	}
 	must_get(thread, &waiter);
 }
@@ -239,7 +239,7 @@ ROW("closing a device ends the wait for its events with an error")
 	/* The library returns EIO. Another errno would come from the freed context. */
 	must_eq(waiter.err, EIO);
 	open_receiver();
-	end_no_event(&end, 0);
+	side_no_event(&self, 0);
 }
 
 /* ---- threads that are cancelled ---- */
@@ -251,7 +251,7 @@ static void *destroy_srq_cancelled(void *unused)
 {
 	/* The first cancellation point that takes effect is the wait. */
 	pthread_cancel(pthread_self());
-	ibv_destroy_srq(end.srq);
+	ibv_destroy_srq(self.srq);
 	return unused;
 }
 
@@ -260,9 +260,9 @@ ROW("an ibv_destroy_srq that is cancelled while it waits can be repeated")
 {
 	struct ibv_async_event event;
 
-	inject_event(0, "srq_limit_reached", end.own.srq_num);
-	event = end_event(&end);
-	must(event.element.srq == end.srq);
+	inject_event(0, "srq_limit_reached", self.own.srq_num);
+	event = side_event(&self);
+	must(event.element.srq == self.srq);
 	must(join_thread(start_thread(destroy_srq_cancelled, NULL)) == PTHREAD_CANCELED);
 	ibv_ack_async_event(&event);
 }
@@ -277,7 +277,7 @@ static void *get_cancelled(void *thread)
 
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 	*(volatile pid_t *)thread = gettid();
-	ibv_get_async_event(end.context, &event);
+	ibv_get_async_event(self.context, &event);
 	return NULL;
 }
 

@@ -32,22 +32,22 @@ static void in_parent(void)
 {
 	if (!handled)
 		return;
-	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, receive_qp(end.domain)), 0);
-	end_create_qp(&end, 4);
-	end_destroy_qp(&end);
+	must_eq(ibv_unreg_xrc_rcv_qp(self.domain, receive_qp(self.domain)), 0);
+	side_create_qp(&self, 4);
+	side_destroy_qp(&self);
 	handled++;
 }
 
 /* The kernel may refuse every command on the parent's device. */
 static void in_child(void)
 {
-	struct ibv_qp_init_attr init_attr = { .xrc_domain = end.domain };
+	struct ibv_qp_init_attr init_attr = { .xrc_domain = self.domain };
 	uint32_t qp_num;
 
 	if (!handled)
 		return;
 	ibv_create_xrc_rcv_qp(&init_attr, &qp_num);
-	ibv_reg_xrc_rcv_qp(end.domain, 0x1234);
+	ibv_reg_xrc_rcv_qp(self.domain, 0x1234);
 }
 
 static void handle_forks(void)
@@ -90,7 +90,7 @@ static void *create_locked_for_ever(void *unused)
 {
 	while (!stop) {
 		lock_program();
-		must_eq(ibv_unreg_xrc_rcv_qp(end.domain, receive_qp(end.domain)), 0);
+		must_eq(ibv_unreg_xrc_rcv_qp(self.domain, receive_qp(self.domain)), 0);
 		unlock_program();
 		usleep(50);	/* or the forking thread would hardly get the lock */
 	}
@@ -150,9 +150,9 @@ ROW("a signal handler can fork at each command that a verb writes to the kernel"
 	raising = 1;
 	must_eq(ibv_fork_init(), 0);
 	open_receiver();
-	end_create_qp(&end, 4);
-	connect_to_itself(&end, rcv_qp_num);
-	receive_through(&end, rcv_qp_num);
+	side_create_qp(&self, 4);
+	connect_to_itself(&self, rcv_qp_num);
+	receive_through(&self, rcv_qp_num);
 	close_receiver();
 	raising = 0;
 	must(signals > 20);

@@ -32,8 +32,8 @@ static void no_cleanup(void *unused)
 
 static void destroy_srq(void *unused)
 {
-	must_eq(ibv_destroy_srq(end.srq), 0);
-	end.srq = NULL;
+	must_eq(ibv_destroy_srq(self.srq), 0);
+	self.srq = NULL;
 	(void)unused;
 }
 
@@ -44,7 +44,7 @@ static void *get_asynchronously_cancellable(void *arg)
 
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 	pthread_cleanup_push(clean_up, NULL);
-	ibv_get_async_event(end.context, &event);
+	ibv_get_async_event(self.context, &event);
 	pthread_cleanup_pop(0);
 	return NULL;
 }
@@ -55,7 +55,7 @@ static void cancel_after_read(void (*clean_up)(void *))
 
 	__atomic_store_n(&after_read, WAITS, __ATOMIC_RELAXED);
 	thread = start_thread(get_asynchronously_cancellable, &clean_up);
-	inject_event(0, "srq_limit_reached", end.own.srq_num);
+	inject_event(0, "srq_limit_reached", self.own.srq_num);
 	while (__atomic_load_n(&after_read, __ATOMIC_RELAXED) != HAS_READ)
 		usleep(1000);
 	must(!pthread_cancel(thread));
@@ -71,5 +71,5 @@ ROW("ibv_destroy_srq does not wait for an event that a cancelled thread has read
 ROW("a cleanup handler of the cancelled thread can destroy the SRQ")
 {
 	cancel_after_read(destroy_srq);
-	must(!end.srq);
+	must(!self.srq);
 }

@@ -33,7 +33,7 @@ static void check_after_jump(void)
 
 	must(!pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state));
 	must_eq(state, PTHREAD_CANCEL_ENABLE);
-	must_eq(query_receive_qp(end.domain, rcv_qp_num), 0);
+	must_eq(query_receive_qp(self.domain, rcv_qp_num), 0);
 }
 
 static void get_one(void)
@@ -42,7 +42,7 @@ static void get_one(void)
 	int ret;
 
 	may_jump = 1;
-	ret = ibv_get_async_event(end.context, &event);
+	ret = ibv_get_async_event(self.context, &event);
 	may_jump = 0;
 	if (ret) {
 		must_eq(errno, EINTR);

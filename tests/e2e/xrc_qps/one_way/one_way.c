@@ -13,12 +13,12 @@ ROW("a sender with two QPs sends to itself through a receive QP")
 {
 	struct ibv_qp *first;
 
-	end_create_qp(&end, 16);
-	first = end.qp;
-	end_create_qp(&end, 16);
-	connect_to_itself(&end, rcv_qp_num);
-	receive_through(&end, rcv_qp_num);
-	must_eq(ibv_reg_xrc_rcv_qp(end.domain, rcv_qp_num), 0);
+	side_create_qp(&self, 16);
+	first = self.qp;
+	side_create_qp(&self, 16);
+	connect_to_itself(&self, rcv_qp_num);
+	receive_through(&self, rcv_qp_num);
+	must_eq(ibv_reg_xrc_rcv_qp(self.domain, rcv_qp_num), 0);
 	must_eq(ibv_destroy_qp(first), 0);
 }
 
@@ -28,21 +28,21 @@ ROW("a receive QP keeps its number beside an XRC QP that only receives")
 	struct ibv_qp *sending, *receiving;
 	uint32_t later;
 
-	end_create_qp(&end, 16);
-	connect_to_itself(&end, rcv_qp_num);
-	receive_through(&end, rcv_qp_num);
-	sending = end.qp;
+	side_create_qp(&self, 16);
+	connect_to_itself(&self, rcv_qp_num);
+	receive_through(&self, rcv_qp_num);
+	sending = self.qp;
 	/* This QP has a hidden half, so the library looks at every completion from now on. */
-	end_create_qp(&end, 0);
-	receiving = end.qp;
-	end.qp = sending;
-	receive_through(&end, rcv_qp_num);
-	end_destroy_qp(&end);
-	end_create_qp(&end, 16);
-	later = receive_qp(end.domain);
-	connect_to_itself(&end, later);
-	receive_through(&end, later);
-	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, later), 0);
+	side_create_qp(&self, 0);
+	receiving = self.qp;
+	self.qp = sending;
+	receive_through(&self, rcv_qp_num);
+	side_destroy_qp(&self);
+	side_create_qp(&self, 16);
+	later = receive_qp(self.domain);
+	connect_to_itself(&self, later);
+	receive_through(&self, later);
+	must_eq(ibv_unreg_xrc_rcv_qp(self.domain, later), 0);
 	must_eq(ibv_destroy_qp(receiving), 0);
 }
 
@@ -54,9 +54,9 @@ static void *outlive_main(void *unused)
 {
 	while (thread_state(getpid()) != 'Z')	/* the row's time limit ends this */
 		usleep(1000);
-	end_create_qp(&end, END_DEPTH);
-	connect_to_itself(&end, rcv_qp_num);
-	receive_through(&end, rcv_qp_num);
+	side_create_qp(&self, SIDE_DEPTH);
+	connect_to_itself(&self, rcv_qp_num);
+	receive_through(&self, rcv_qp_num);
 	row_ok();
 	return unused;	/* with the device open, for which the emulator has a thread */
 }

@@ -23,7 +23,7 @@
 enum reader { BLOCKS, POLLS_FIRST, ASYNCHRONOUS };
 
 struct party {
-	struct end end;
+	struct side side;
 	enum reader reader;
 	unsigned seed;
 };
@@ -37,7 +37,7 @@ static struct {
 static void *read_events(void *arg)
 {
 	struct party *party = arg;
-	struct pollfd pollfd = { .fd = party->end.context->async_fd, .events = POLLIN };
+	struct pollfd pollfd = { .fd = party->side.context->async_fd, .events = POLLIN };
 
 	if (party->reader == ASYNCHRONOUS)
 		pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
@@ -46,7 +46,7 @@ static void *read_events(void *arg)
 
 		if (party->reader == POLLS_FIRST)
 			must_eq(poll(&pollfd, 1, -1), 1);
-		must_eq(ibv_get_async_event(party->end.context, &event), 0);
+		must_eq(ibv_get_async_event(party->side.context, &event), 0);
 		__atomic_add_fetch(&race.got, 1, __ATOMIC_RELAXED);
 		ibv_ack_async_event(&event);
 	}
@@ -62,14 +62,14 @@ static void linger(struct party *party)
 /* A receive QP with the event COMM_EST, and an XRC SRQ with SRQ_LIMIT_REACHED. */
 static void round_of(struct party *party)
 {
-	struct end *own = &party->end;
+	struct side *own = &party->side;
 	struct ibv_srq_init_attr init_attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
 	struct ibv_srq_attr attr = { .srq_limit = 1 };
 	struct ibv_srq *first = own->srq;
 	uint32_t qp_num = receive_qp(own->domain);
 	bool srq_first = rand_r(&party->seed) & 1;
 
-	end_create_qp(own, 4);
+	side_create_qp(own, 4);
 	connect_to_itself(own, qp_num);
 	own->srq = ibv_create_xrc_srq(own->pd, own->domain, own->cq, &init_attr);
 	must(own->srq);
@@ -83,7 +83,7 @@ static void round_of(struct party *party)
 	if (!srq_first)
 		must_eq(ibv_destroy_srq(own->srq), 0);
 	own->srq = first;
-	end_destroy_qp(own);
+	side_destroy_qp(own);
 }
 
 static bool was_read(void)
@@ -125,12 +125,12 @@ static void run_race(enum reader reader)
 	race.deadline = seconds() + 0.25;
 	for (int i = 0; i < CONTEXTS; i++) {
 		parties[i] = (struct party){ .reader = reader, .seed = (unsigned)i };
-		end_open(&parties[i].end, 0, -1, false);
+		side_open(&parties[i].side, 0, -1, false);
 		threads[i] = start_thread(compete, &parties[i]);
 	}
 	for (int i = 0; i < CONTEXTS; i++) {
 		join_thread(threads[i]);
-		end_close(&parties[i].end);
+		side_close(&parties[i].side);
 	}
 	must(was_read());
 }

@@ -7,22 +7,22 @@
 
 #define LENGTH 5000u	/* of a message: on more than one page */
 
-struct end end;
+struct side self;
 int domain_fd;
 uint32_t rcv_qp_num;
 
 void open_receiver(void)
 {
 	domain_fd = shared_file();
-	end_open(&end, 0, domain_fd, false);
-	rcv_qp_num = receive_qp(end.domain);
+	side_open(&self, 0, domain_fd, false);
+	rcv_qp_num = receive_qp(self.domain);
 }
 
 void close_receiver(void)
 {
-	if (end.context)
-		must_eq(ibv_unreg_xrc_rcv_qp(end.domain, rcv_qp_num), 0);
-	end_close(&end);
+	if (self.context)
+		must_eq(ibv_unreg_xrc_rcv_qp(self.domain, rcv_qp_num), 0);
+	side_close(&self);
 }
 
 uint32_t receive_qp(struct ibv_xrc_domain *domain)
@@ -42,37 +42,37 @@ int query_receive_qp(struct ibv_xrc_domain *domain, uint32_t qp_num)
 	return ibv_query_xrc_rcv_qp(domain, qp_num, &attr, IBV_QP_STATE, &init_attr);
 }
 
-void bring_receive_qp(const struct end *self, uint32_t qp_num)
+void bring_receive_qp(const struct side *side, uint32_t qp_num)
 {
 	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTR; state++) {
 		int mask;
-		struct ibv_qp_attr attr = end_attr(self, state, &mask);
+		struct ibv_qp_attr attr = side_attr(side, state, &mask);
 
-		must_eq(ibv_modify_xrc_rcv_qp(self->domain, qp_num, &attr, mask), 0);
+		must_eq(ibv_modify_xrc_rcv_qp(side->domain, qp_num, &attr, mask), 0);
 	}
 }
 
-void connect_to_itself(struct end *self, uint32_t qp_num)
+void connect_to_itself(struct side *side, uint32_t qp_num)
 {
-	self->peer = self->own;
-	bring_receive_qp(self, qp_num);
-	self->peer.qp_num = qp_num;
-	end_bring(self, IBV_QPS_RTS);
+	side->peer = side->own;
+	bring_receive_qp(side, qp_num);
+	side->peer.qp_num = qp_num;
+	side_bring(side, IBV_QPS_RTS);
 }
 
-void receive_through(struct end *self, uint32_t qp_num)
+void receive_through(struct side *side, uint32_t qp_num)
 {
-	uint8_t *received = self->memory + 2 * LENGTH;
+	uint8_t *received = side->memory + 2 * LENGTH;
 	struct ibv_wc wc;
 
-	memset(self->memory, 'x', LENGTH);
+	memset(side->memory, 'x', LENGTH);
 	memset(received, 0, LENGTH);
-	end_post_recv(self, 1, 2 * LENGTH, LENGTH);
-	end_send(self, IBV_WR_SEND, 0, LENGTH);
+	side_post_recv(side, 1, 2 * LENGTH, LENGTH);
+	side_send(side, IBV_WR_SEND, 0, LENGTH);
 	for (int i = 0; i < 2; i++) {
-		wc = end_poll(self);
+		wc = side_poll(side);
 		must_eq(wc.status, IBV_WC_SUCCESS);
-		must_eq(wc.qp_num, wc.opcode & IBV_WC_RECV ? qp_num : self->qp->qp_num);
+		must_eq(wc.qp_num, wc.opcode & IBV_WC_RECV ? qp_num : side->qp->qp_num);
 	}
-	must(!memcmp(self->memory, received, LENGTH));
+	must(!memcmp(side->memory, received, LENGTH));
 }

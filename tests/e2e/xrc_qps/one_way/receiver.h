@@ -6,14 +6,14 @@
 #ifndef TESTS_E2E_XRC_QPS_RECEIVER_H
 #define TESTS_E2E_XRC_QPS_RECEIVER_H
 
-/* Each row gets an end with a receive QP in RESET. After the row both are closed. */
+/* Each row gets a side, self, with a receive QP in RESET. After the row both are closed. */
 #define ROW_BEFORE open_receiver
 #define ROW_AFTER close_receiver
 
-#include "../end.h"
+#include "../side.h"
 #include "../../row.h"
 
-extern struct end end;
+extern struct side self;
 extern int domain_fd;		/* of the file that names its domain */
 extern uint32_t rcv_qp_num;
 
@@ -26,19 +26,19 @@ uint32_t receive_qp(struct ibv_xrc_domain *domain);
 /** query_receive_qp - what ibv_query_xrc_rcv_qp returned. */
 int query_receive_qp(struct ibv_xrc_domain *domain, uint32_t qp_num);
 
-/** bring_receive_qp - to INIT and to RTR, connected to the end's peer. */
-void bring_receive_qp(const struct end *self, uint32_t qp_num);
+/** bring_receive_qp - to INIT and to RTR, connected to its peer. */
+void bring_receive_qp(const struct side *side, uint32_t qp_num);
 
 /**
- * connect_to_itself - connects the end's QP with this receive QP of its own domain, so that it can
+ * connect_to_itself - connects its QP with this receive QP of its own domain, so that it can
  * reach its own SRQ.
  */
-void connect_to_itself(struct end *self, uint32_t qp_num);
+void connect_to_itself(struct side *side, uint32_t qp_num);
 
 /**
- * receive_through - the end, connected to itself, sends a message. Its bytes arrive, and both
+ * receive_through - the side, connected to itself, sends a message. Its bytes arrive, and both
  * completions have the numbers that the program knows.
  */
-void receive_through(struct end *self, uint32_t qp_num);
+void receive_through(struct side *side, uint32_t qp_num);
 
 #endif

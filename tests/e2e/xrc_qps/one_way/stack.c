@@ -20,7 +20,7 @@ static void *create_on_painted_stack(void *unused)
 	size_t clean = 0;
 
 	memset(below, PAINT, 65536 - 4096);
-	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, receive_qp(end.domain)), 0);
+	must_eq(ibv_unreg_xrc_rcv_qp(self.domain, receive_qp(self.domain)), 0);
 	while (clean < 65536 && below[clean] == PAINT)
 		clean++;
 	must(65536 - clean <= STACK_LIMIT);
@@ -30,7 +30,7 @@ static void *create_on_painted_stack(void *unused)
 /* Old event and connection threads have stacks of 16 KiB. The call also binds the symbol. */
 ROW("creating the first receive QP uses at most 8 KiB of stack")
 {
-	end_open(&end, 0, shared_file(), false);
+	side_open(&self, 0, shared_file(), false);
 	join_thread(start_thread(create_on_painted_stack, NULL));
-	end_close(&end);
+	side_close(&self);
 }

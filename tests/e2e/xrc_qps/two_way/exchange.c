@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../../emulated.h"
-#include "../end.h"
+#include "../side.h"
 #include "../../row.h"
 
 #define SLOTS 4		/* of each kind in flight */
@@ -50,7 +50,7 @@ static const struct op ops[] = {
 
 #define OPS (sizeof(ops) / sizeof(ops[0]))
 
-static struct end end;
+static struct side side;
 static int wire;
 static int self;	/* 0, 1: the device too */
 
@@ -90,32 +90,32 @@ static bool is_atomic(const struct op *op)
 
 static uint64_t *counter(enum area area, size_t op, unsigned slot)
 {
-	return (uint64_t *)(void *)(end.memory + place(area, op, slot));
+	return (uint64_t *)(void *)(side.memory + place(area, op, slot));
 }
 
 static void prepare(size_t op)
 {
 	for (unsigned slot = 0; slot < SLOTS; slot++) {
-		memset(end.memory + place(SINK, op, slot), 0xee, SLOT_BYTES);
+		memset(side.memory + place(SINK, op, slot), 0xee, SLOT_BYTES);
 		for (uint32_t at = 0; at < SLOT_BYTES; at++)
-			end.memory[place(SOURCE, op, slot) + at] = byte_of(self, op, slot, at);
+			side.memory[place(SOURCE, op, slot) + at] = byte_of(self, op, slot, at);
 		if (is_atomic(&ops[op]))
 			*counter(SOURCE, op, slot) = COUNTER_START + slot;
 		if (ops[op].takes_recv)
-			end_post_recv(&end, op << 8 | slot, place(SINK, op, slot), SLOT_BYTES);
+			side_post_recv(&side, op << 8 | slot, place(SINK, op, slot), SLOT_BYTES);
 	}
 }
 
 static void aim(const struct op *op, size_t index, unsigned slot, struct ibv_send_wr *wr)
 {
 	if (is_atomic(op)) {
-		wr->wr.atomic.remote_addr = end.peer.memory + place(SOURCE, index, slot);
+		wr->wr.atomic.remote_addr = side.peer.memory + place(SOURCE, index, slot);
 		wr->wr.atomic.compare_add = op->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? 5 :
 					    COUNTER_START + slot + !op->hits;
 		wr->wr.atomic.swap = COUNTER_NEW;
 	} else {
 		wr->wr.rdma.remote_addr =
-			end.peer.memory +
+			side.peer.memory +
 			place(op->opcode == IBV_WR_RDMA_READ ? SOURCE : SINK, index, slot);
 	}
 	wr->imm_data = htonl((uint32_t)index << 8 | slot);
@@ -140,13 +140,13 @@ static void post(size_t first, size_t last)
 		for (unsigned slot = 0; slot < SLOTS; slot++, count++) {
 			enum area area = fetches(&ops[op]) ? SINK : SOURCE;
 
-			wr[count] = end_wr(&end, &sge[count], ops[op].opcode, place(area, op, slot),
-					   ops[op].length);
+			wr[count] = side_wr(&side, &sge[count], ops[op].opcode,
+					    place(area, op, slot), ops[op].length);
 			aim(&ops[op], op, slot, &wr[count]);
 			if (count)
 				wr[count - 1].next = &wr[count];
 		}
-	end_post(&end, wr);
+	side_post(&side, wr);
 }
 
 /* ---- checks ---- */
@@ -159,8 +159,8 @@ static void check_received(const struct ibv_wc *wc, size_t index)
 
 	must_eq(wc->status, IBV_WC_SUCCESS);
 	must_eq(wc->opcode, write ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV);
-	must_eq(wc->qp_num, end.qp->qp_num);
-	must_eq(wc->src_qp, emulated_src_qp(end.srq->xrc_srq_num, end.peer.qp_num));
+	must_eq(wc->qp_num, side.qp->qp_num);
+	must_eq(wc->src_qp, emulated_src_qp(side.srq->xrc_srq_num, side.peer.qp_num));
 	must_eq(wc->byte_len, op->length);
 	must_eq(wc->wc_flags & IBV_WC_WITH_IMM, immediate ? IBV_WC_WITH_IMM : 0);
 	if (immediate)
@@ -171,12 +171,12 @@ static void check_sent(const struct ibv_wc *wc, size_t index)
 {
 	must_eq(wc->status, IBV_WC_SUCCESS);
 	must_eq(wc->opcode, ops[index].completion);
-	must_eq(wc->qp_num, end.qp->qp_num);
+	must_eq(wc->qp_num, side.qp->qp_num);
 }
 
 static void check_bytes(size_t op, unsigned slot)
 {
-	const uint8_t *sink = end.memory + place(SINK, op, slot);
+	const uint8_t *sink = side.memory + place(SINK, op, slot);
 
 	for (uint32_t at = 0; at < ops[op].length; at++)
 		must_eq(sink[at], byte_of(!self, op, slot, at));
@@ -205,7 +205,7 @@ static void poll_all(unsigned sends, unsigned recvs)
 	bool completed[2][OPS][SLOTS] = { 0 };
 
 	while (sends || recvs) {
-		struct ibv_wc wc = end_poll(&end);
+		struct ibv_wc wc = side_poll(&side);
 		size_t op = (size_t)(wc.wr_id >> 8);
 		bool received = wc.opcode & IBV_WC_RECV;
 		bool *done;
@@ -244,13 +244,13 @@ static void exchange(const char *row, size_t first, size_t last)
 	row_ok();
 }
 
-static void connect_ends(bool event_mode)
+static void connect_sides(bool event_mode)
 {
 	row_begin("connect");
-	end_open(&end, self, -1, event_mode);
-	end_create_qp(&end, END_DEPTH);
-	tell(&end.own, &end.peer, sizeof(end.own));
-	end_bring(&end, IBV_QPS_RTS);
+	side_open(&side, self, -1, event_mode);
+	side_create_qp(&side, SIDE_DEPTH);
+	tell(&side.own, &side.peer, sizeof(side.own));
+	side_bring(&side, IBV_QPS_RTS);
 	barrier();
 	row_ok();
 }
@@ -258,12 +258,12 @@ static void connect_ends(bool event_mode)
 static int run(bool event_mode)
 {
 	row_inherit(self ? "B: " : "A: ");
-	connect_ends(event_mode);
+	connect_sides(event_mode);
 	for (size_t op = 0; op < OPS; op++)
 		exchange(ops[op].name, op, op);
 	exchange("every kind at once", 0, OPS - 1);
 	row_begin("close");
-	end_close(&end);
+	side_close(&side);
 	row_ok();
 	return 0;
 }

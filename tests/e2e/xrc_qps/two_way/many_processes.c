@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../end.h"
+#include "../side.h"
 #include "../../row.h"
 
 #define PROCESSES 8
@@ -30,21 +30,21 @@ static void await_all(int count)
 static void __attribute__((noreturn)) process(int index)
 {
 	struct ibv_qp *qps[PAIRS];
-	struct end end;
+	struct side side;
 
 	row_inherit("");
-	end_open(&end, 0, -1, false);
+	side_open(&side, 0, -1, false);
 	await_all(PROCESSES);
 	for (int i = 0; i < PAIRS; i++) {
-		end_create_qp(&end, 4);
-		qps[i] = end.qp;
-		shared->number[index][i] = end.own.qp_num;
+		side_create_qp(&side, 4);
+		qps[i] = side.qp;
+		shared->number[index][i] = side.own.qp_num;
 	}
 	await_all(2 * PROCESSES);
 	for (int i = 0; i < PAIRS; i++)
 		must_eq(ibv_destroy_qp(qps[i]), 0);
-	end.qp = NULL;
-	end_close(&end);
+	side.qp = NULL;
+	side_close(&side);
 	exit(0);
 }
 

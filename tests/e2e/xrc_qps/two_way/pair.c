@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The two ends of each row. This program calls no function of receive QPs, which makes its XRC QPs
+ * The two sides of each row. This program calls no function of receive QPs, which makes its XRC QPs
  * two-way ones.
  */
 
@@ -9,32 +9,32 @@
 #include "../../emulated.h"
 #include "pair.h"
 
-struct end a, b;
+struct side a, b;
 
 static void create_qps(void)
 {
-	end_create_qp(&a, END_DEPTH);
-	end_create_qp(&b, END_DEPTH);
+	side_create_qp(&a, SIDE_DEPTH);
+	side_create_qp(&b, SIDE_DEPTH);
 	meet();
 }
 
-void open_ends(void)
+void open_sides(void)
 {
-	end_open(&a, 0, -1, false);
-	end_open(&b, 1, -1, false);
+	side_open(&a, 0, -1, false);
+	side_open(&b, 1, -1, false);
 	create_qps();
 }
 
-void close_ends(void)
+void close_sides(void)
 {
-	end_close(&a);
-	end_close(&b);
+	side_close(&a);
+	side_close(&b);
 }
 
-void connect_ends(void)
+void connect_sides(void)
 {
-	end_bring(&a, IBV_QPS_RTS);
-	end_bring(&b, IBV_QPS_RTS);
+	side_bring(&a, IBV_QPS_RTS);
+	side_bring(&b, IBV_QPS_RTS);
 }
 
 void meet(void)
@@ -45,21 +45,21 @@ void meet(void)
 
 void renew_qps(void)
 {
-	end_destroy_qp(&a);
-	end_destroy_qp(&b);
+	side_destroy_qp(&a);
+	side_destroy_qp(&b);
 	create_qps();
 }
 
-void one_message(struct end *from, struct end *to)
+void one_message(struct side *from, struct side *to)
 {
 	struct ibv_wc wc;
 
 	memset(from->memory, 0x5a, 2000);
 	memset(to->memory + 4096, 0, 4096);
-	end_post_recv(to, 4711, 4096, 4096);
-	end_send(from, IBV_WR_SEND, 0, 2000);
+	side_post_recv(to, 4711, 4096, 4096);
+	side_send(from, IBV_WR_SEND, 0, 2000);
 	completes_with(from, IBV_WC_SUCCESS);
-	wc = end_poll(to);
+	wc = side_poll(to);
 	must_eq(wc.status, IBV_WC_SUCCESS);
 	must_eq(wc.wr_id, 4711);
 	must_eq(wc.byte_len, 2000);
@@ -74,22 +74,22 @@ void both_ways(void)
 	one_message(&b, &a);
 }
 
-void completes_with(struct end *end, enum ibv_wc_status status)
+void completes_with(struct side *side, enum ibv_wc_status status)
 {
-	struct ibv_wc wc = end_poll(end);
+	struct ibv_wc wc = side_poll(side);
 
 	must_eq(wc.status, status);
-	must_eq(wc.qp_num, end->qp->qp_num);
+	must_eq(wc.qp_num, side->qp->qp_num);
 }
 
-void must_exceed_retries(struct end *end)
+void must_exceed_retries(struct side *side)
 {
-	end_send(end, IBV_WR_SEND, 0, 8);
-	completes_with(end, IBV_WC_RETRY_EXC_ERR);
+	side_send(side, IBV_WR_SEND, 0, 8);
+	completes_with(side, IBV_WC_RETRY_EXC_ERR);
 }
 
-void must_flush(struct end *end)
+void must_flush(struct side *side)
 {
-	end_send(end, IBV_WR_SEND, 0, 8);
-	completes_with(end, IBV_WC_WR_FLUSH_ERR);
+	side_send(side, IBV_WR_SEND, 0, 8);
+	completes_with(side, IBV_WC_WR_FLUSH_ERR);
 }

@@ -14,72 +14,72 @@
 static void send_unanswered(void)
 {
 	b.peer.qp_num += 1000;
-	end_bring(&a, IBV_QPS_RTS);
-	end_bring(&b, IBV_QPS_INIT);
-	end_send(&a, IBV_WR_SEND, 0, 8);
+	side_bring(&a, IBV_QPS_RTS);
+	side_bring(&b, IBV_QPS_INIT);
+	side_send(&a, IBV_WR_SEND, 0, 8);
 }
 
 static void peer_comes_late(void)
 {
 	b.peer.qp_num = a.own.qp_num;
-	must_eq(end_modify(&b, IBV_QPS_RTR), 0);
-	must_eq(end_modify(&b, IBV_QPS_RTS), 0);
+	must_eq(side_modify(&b, IBV_QPS_RTR), 0);
+	must_eq(side_modify(&b, IBV_QPS_RTS), 0);
 }
 
 ROW("after its retries are exceeded, a QP acknowledges no message, is in ERR and flushes sends")
 {
-	end_post_recv(&a, 1, 0, 4096);
+	side_post_recv(&a, 1, 0, 4096);
 	send_unanswered();
 	completes_with(&a, IBV_WC_RETRY_EXC_ERR);
 	peer_comes_late();
 	must_exceed_retries(&b);	/* before any other verb on a */
-	end_no_completion(&a);
-	must_eq(end_state(&a), IBV_QPS_ERR);
+	side_no_completion(&a);
+	must_eq(side_state(&a), IBV_QPS_ERR);
 	must_flush(&a);
 }
 
 /* A process has no SRQ of its own if other processes of the job have all SRQs. */
 ROW("after its retries are exceeded, a QP without an SRQ acknowledges no write")
 {
-	end_close(&a);
-	end_open_without_srq(&a, 0, -1, false);
-	end_create_qp(&a, END_DEPTH);
+	side_close(&a);
+	side_open_without_srq(&a, 0, -1, false);
+	side_create_qp(&a, SIDE_DEPTH);
 	meet();
 	send_unanswered();
 	completes_with(&a, IBV_WC_RETRY_EXC_ERR);
 	peer_comes_late();
-	end_send(&b, IBV_WR_RDMA_WRITE, 0, 8);
+	side_send(&b, IBV_WR_RDMA_WRITE, 0, 8);
 	completes_with(&b, IBV_WC_RETRY_EXC_ERR);
 }
 
 ROW("after its retries are exceeded, a query without a poll takes the receiving half to ERR")
 {
-	end_post_recv(&a, 1, 0, 4096);
+	side_post_recv(&a, 1, 0, 4096);
 	send_unanswered();
-	while (end_state(&a) != IBV_QPS_ERR)	/* the row's time limit ends this */
+	while (side_state(&a) != IBV_QPS_ERR)	/* the row's time limit ends this */
 		usleep(2000);
 	peer_comes_late();
 	must_exceed_retries(&b);
 	completes_with(&a, IBV_WC_RETRY_EXC_ERR);
-	end_no_completion(&a);
+	side_no_completion(&a);
 }
 
 ROW("a message longer than its buffer fails both halves")
 {
 	struct ibv_wc wc;
 
-	connect_ends();
-	end_post_recv(&b, 12, 0, 100);
-	end_send(&a, IBV_WR_SEND, 0, 101);
-	wc = end_poll(&b);
+	connect_sides();
+	side_post_recv(&b, 12, 0, 100);
+	side_send(&a, IBV_WR_SEND, 0, 101);
+	wc = side_poll(&b);
 	must_eq(wc.status, IBV_WC_LOC_LEN_ERR);
 	must_eq(wc.wr_id, 12);
 	must_eq(wc.qp_num, b.qp->qp_num);
 	completes_with(&a, IBV_WC_REM_INV_REQ_ERR);
 	must_flush(&b);
 	must_flush(&a);
-	must_eq(end_state(&a), IBV_QPS_ERR);
-	must_eq(end_state(&b), IBV_QPS_ERR);
+	must_eq(side_state(&a), IBV_QPS_ERR);
+	must_eq(side_state(&b), IBV_QPS_ERR);
 }
 
 ROW("a write or read with a wrong key: one event at the peer, and both QPs are in ERR")
@@ -88,17 +88,17 @@ ROW("a write or read with a wrong key: one event at the peer, and both QPs are i
 	struct ibv_async_event event;
 
 	for (int i = 0; i < 2; i++) {
-		connect_ends();
-		end_post_wrong_key(&a, opcodes[i]);
+		connect_sides();
+		side_post_wrong_key(&a, opcodes[i]);
 		completes_with(&a, IBV_WC_REM_ACCESS_ERR);
-		event = end_event(&b);
+		event = side_event(&b);
 		must_eq(event.event_type, IBV_EVENT_QP_ACCESS_ERR);
 		must(event.element.qp == b.qp);
 		must_flush(&b);
-		must_eq(end_state(&b), IBV_QPS_ERR);
-		must_eq(end_state(&a), IBV_QPS_ERR);
+		must_eq(side_state(&b), IBV_QPS_ERR);
+		must_eq(side_state(&a), IBV_QPS_ERR);
 		ibv_ack_async_event(&event);
-		end_no_event(&b, 20);
+		side_no_event(&b, 20);
 		renew_qps();
 	}
 }
@@ -123,11 +123,11 @@ static void *poll_once_cancelled(void *unused)
  */
 ROW("ibv_poll_cq returns a failed completion to a thread with a pending cancel")
 {
-	connect_ends();
-	end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
+	connect_sides();
+	side_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
 	must(join_thread(start_thread(poll_once_cancelled, NULL)) == PTHREAD_CANCELED);
 	must_eq(a.memory[0], 'p');
-	must_eq(end_state(&a), IBV_QPS_ERR);
+	must_eq(side_state(&a), IBV_QPS_ERR);
 }
 
 /* ---- QPs are destroyed while other threads handle their failure ---- */
@@ -168,11 +168,11 @@ ROW("QPs can be destroyed while threads poll a failed completion and read an acc
 	pthread_t reader = start_thread(handle_all, &errors);
 
 	for (int round = 0; round < 100; round++) {
-		connect_ends();
-		end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
+		connect_sides();
+		side_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
 		usleep((useconds_t)round % 40 * 10);	/* before, during and after both */
-		end_destroy_qp(&b);
-		end_destroy_qp(&a);
+		side_destroy_qp(&b);
+		side_destroy_qp(&a);
 		renew_qps();
 	}
 	stop = true;

@@ -7,13 +7,13 @@
 
 #include "pair.h"
 
-static struct ibv_async_event next_event(struct end *end, enum ibv_event_type type)
+static struct ibv_async_event next_event(struct side *side, enum ibv_event_type type)
 {
-	struct ibv_async_event event = end_event(end);
+	struct ibv_async_event event = side_event(side);
 
 	must_eq(event.event_type, type);
-	must(event.element.qp == end->qp);
-	must_eq(event.element.qp->qp_num, end->own.qp_num);
+	must(event.element.qp == side->qp);
+	must_eq(event.element.qp->qp_num, side->own.qp_num);
 	return event;
 }
 
@@ -21,13 +21,13 @@ ROW("COMM_EST names the legacy QP")
 {
 	struct ibv_async_event event;
 
-	end_bring(&a, IBV_QPS_RTS);
-	end_bring(&b, IBV_QPS_RTR);
+	side_bring(&a, IBV_QPS_RTS);
+	side_bring(&b, IBV_QPS_RTR);
 	one_message(&a, &b);
 	event = next_event(&b, IBV_EVENT_COMM_EST);
 	ibv_ack_async_event(&event);
-	end_no_event(&b, 20);
-	must_eq(end_modify(&b, IBV_QPS_RTS), 0);
+	side_no_event(&b, 20);
+	must_eq(side_modify(&b, IBV_QPS_RTS), 0);
 	one_message(&b, &a);
 }
 
@@ -48,14 +48,14 @@ ROW("each event of the receiving half names the QP; after a fatal one the QP is 
 	struct ibv_async_event event;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		connect_ends();
+		connect_sides();
 		inject_event(0, kinds[i].name, hidden_target_number(a.own.qp_num));
 		event = next_event(&a, kinds[i].type);
-		must_eq(end_state(&a), kinds[i].state);
+		must_eq(side_state(&a), kinds[i].state);
 		ibv_ack_async_event(&event);
-		end_no_event(&a, 20);
-		end_modify(&a, IBV_QPS_RESET);
-		end_modify(&b, IBV_QPS_RESET);
+		side_no_event(&a, 20);
+		side_modify(&a, IBV_QPS_RESET);
+		side_modify(&b, IBV_QPS_RESET);
 	}
 }
 

@@ -17,22 +17,22 @@ static void bring_to(enum ibv_qp_state state)
 {
 	if (state == IBV_QPS_RESET)
 		return;
-	end_bring(&a, state == IBV_QPS_SQD || state == IBV_QPS_ERR ? IBV_QPS_RTS : state);
+	side_bring(&a, state == IBV_QPS_SQD || state == IBV_QPS_ERR ? IBV_QPS_RTS : state);
 	if (state == IBV_QPS_SQD || state == IBV_QPS_ERR)
-		must_eq(end_modify_state(&a, state), 0);
-	must_eq(end_state(&a), state);
+		must_eq(side_modify_state(&a, state), 0);
+	must_eq(side_state(&a), state);
 }
 
 static void reset_both(void)
 {
-	must_eq(end_modify_state(&a, IBV_QPS_RESET), 0);
-	must_eq(end_modify_state(&b, IBV_QPS_RESET), 0);
+	must_eq(side_modify_state(&a, IBV_QPS_RESET), 0);
+	must_eq(side_modify_state(&b, IBV_QPS_RESET), 0);
 }
 
 static void still_connects(void)
 {
 	reset_both();
-	connect_ends();
+	connect_sides();
 	both_ways();
 	reset_both();
 }
@@ -51,8 +51,8 @@ ROW("a QP goes from each state to RESET and to ERR, and connects again")
 		if (from == IBV_QPS_SQD && !emulated_drains())
 			continue;
 		bring_to(from);
-		must_eq(end_modify_state(&a, to), 0);
-		must_eq(end_state(&a), to);
+		must_eq(side_modify_state(&a, to), 0);
+		must_eq(side_state(&a), to);
 		still_connects();
 	}
 }
@@ -79,10 +79,10 @@ static void goes_on(enum ibv_qp_state from)
 		return;
 	}
 	if (from == IBV_QPS_SQD)
-		must_eq(end_modify_state(&a, IBV_QPS_RTS), 0);
+		must_eq(side_modify_state(&a, IBV_QPS_RTS), 0);
 	for (enum ibv_qp_state step = from + 1; step <= IBV_QPS_RTS; step++)
-		must_eq(end_modify(&a, step), 0);
-	end_bring(&b, IBV_QPS_RTS);
+		must_eq(side_modify(&a, step), 0);
+	side_bring(&b, IBV_QPS_RTS);
 	both_ways();
 	reset_both();
 }
@@ -94,9 +94,9 @@ ROW("a transition that OFED did not have is EINVAL and moves neither half")
 			continue;
 		bring_to(forbidden[i].from);
 		errno = 0;
-		must_eq(end_modify(&a, forbidden[i].to), EINVAL);
+		must_eq(side_modify(&a, forbidden[i].to), EINVAL);
 		must_eq(errno, EINVAL);
-		must_eq(end_state(&a), forbidden[i].from);
+		must_eq(side_state(&a), forbidden[i].from);
 		goes_on(forbidden[i].from);
 	}
 }
@@ -111,9 +111,9 @@ ROW("INIT to INIT changes the attributes of both halves")
 	must_eq(ibv_query_qp(a.qp, &attr, 0, &init_attr), 0);
 	must_eq(attr.qp_state, IBV_QPS_INIT);
 	must_eq(attr.qp_access_flags, 0);
-	must_eq(end_modify(&a, IBV_QPS_RTR), 0);
-	must_eq(end_modify(&a, IBV_QPS_RTS), 0);
-	end_bring(&b, IBV_QPS_RTS);
+	must_eq(side_modify(&a, IBV_QPS_RTR), 0);
+	must_eq(side_modify(&a, IBV_QPS_RTS), 0);
+	side_bring(&b, IBV_QPS_RTS);
 	both_ways();
 }
 
@@ -130,10 +130,10 @@ ROW("RTS to SQD is EINVAL on mlx5, and the QP stays in RTS")
 {
 	if (emulated_drains())
 		row_skip();
-	connect_ends();
+	connect_sides();
 	must_eq(modify_to_sqd_with_event(), EINVAL);
-	must_eq(end_modify_state(&a, IBV_QPS_SQD), EINVAL);
-	must_eq(end_state(&a), IBV_QPS_RTS);
+	must_eq(side_modify_state(&a, IBV_QPS_SQD), EINVAL);
+	must_eq(side_state(&a), IBV_QPS_RTS);
 	both_ways();
 }
 
@@ -154,24 +154,24 @@ ROW("in SQD on mlx4 a QP raises one event and receives; its sends wait until RTS
 
 	if (!emulated_drains())
 		row_skip();
-	connect_ends();
+	connect_sides();
 	one_message(&a, &b);
 	must_eq(modify_to_sqd_with_event(), 0);
-	must_eq(end_state(&a), IBV_QPS_SQD);
-	event = end_event(&a);
+	must_eq(side_state(&a), IBV_QPS_SQD);
+	event = side_event(&a);
 	must_eq(event.event_type, IBV_EVENT_SQ_DRAINED);
 	must(event.element.qp == a.qp);
 	ibv_ack_async_event(&event);
-	end_no_event(&a, 20);
-	end_post_recv(&b, 1, 4096, 4096);
-	end_send(&a, IBV_WR_SEND, 0, 100);
-	end_no_completion(&a);
-	end_no_completion(&b);
+	side_no_event(&a, 20);
+	side_post_recv(&b, 1, 4096, 4096);
+	side_send(&a, IBV_WR_SEND, 0, 100);
+	side_no_completion(&a);
+	side_no_completion(&b);
 	one_message(&b, &a);
 	change_both_halves_in_sqd();
-	must_eq(end_modify_state(&a, IBV_QPS_RTS), 0);
+	must_eq(side_modify_state(&a, IBV_QPS_RTS), 0);
 	completes_with(&a, IBV_WC_SUCCESS);
-	must_eq(end_poll(&b).wr_id, 1);
+	must_eq(side_poll(&b).wr_id, 1);
 	must_eq(ibv_query_qp(a.qp, &attr, 0, &init_attr), 0);
 	must_eq(attr.timeout, 12);
 	must_eq(attr.min_rnr_timer, 9);
@@ -185,37 +185,37 @@ ROW("in SQD on mlx4 a QP raises one event and receives; its sends wait until RTS
  */
 static void fail_receiving_half(void)
 {
-	connect_ends();
-	end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
+	connect_sides();
+	side_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
 	completes_with(&a, IBV_WC_REM_ACCESS_ERR);
 }
 
 ROW("a query of a QP whose receiving half has failed takes the sending half to ERR")
 {
 	fail_receiving_half();
-	must_eq(end_state(&b), IBV_QPS_ERR);
+	must_eq(side_state(&b), IBV_QPS_ERR);
 	must_flush(&b);
 }
 
 ROW("a modify of a QP whose receiving half has failed is EINVAL, and takes the QP to ERR")
 {
 	fail_receiving_half();
-	must_eq(end_modify_state(&b, IBV_QPS_SQD), EINVAL);
+	must_eq(side_modify_state(&b, IBV_QPS_SQD), EINVAL);
 	must_flush(&b);
-	must_eq(end_state(&b), IBV_QPS_ERR);
+	must_eq(side_state(&b), IBV_QPS_ERR);
 	still_connects();
 }
 
 ROW("a QP whose receiving half has failed can be destroyed before its event is read")
 {
 	fail_receiving_half();
-	end_destroy_qp(&b);
-	end_no_event(&b, 20);
-	end_create_qp(&b, END_DEPTH);
+	side_destroy_qp(&b);
+	side_no_event(&b, 20);
+	side_create_qp(&b, SIDE_DEPTH);
 	meet();
-	must_eq(end_modify_state(&a, IBV_QPS_RESET), 0);
+	must_eq(side_modify_state(&a, IBV_QPS_RESET), 0);
 	/* Nothing that the old QP had posted completes now. */
-	end_no_completion(&b);
-	connect_ends();
+	side_no_completion(&b);
+	connect_sides();
 	both_ways();
 }
