@@ -205,6 +205,7 @@ static int open_dev(bool cm, unsigned int index, int flags)
 	dev->cm = cm;
 	dev->index = index;
 	pthread_once(&fork_once, watch_forks);
+	find_mlx4();
 	fd = daemon_open(dev);
 	if (!fd)
 		fd = enter_table(dev, flags);

@@ -127,7 +127,7 @@ static void *hooked_mmap(void *address, size_t length, int prot, int flags, int 
 	}
 	/* libmlx4 asks for anonymous memory for exactly two things: rings and doorbell records. */
 	if (!address && flags == (MAP_PRIVATE | MAP_ANONYMOUS) &&
-	    prot == (PROT_READ | PROT_WRITE) && dev_any() && is_called_from(caller, "libmlx4")) {
+	    prot == (PROT_READ | PROT_WRITE) && dev_any() && is_in_mlx4(caller)) {
 		result = arena_alloc(length);
 		if (result)
 			return result;

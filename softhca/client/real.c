@@ -4,7 +4,9 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <string.h>
 
 static struct real_calls calls;
@@ -88,4 +90,38 @@ bool is_called_from(const void *caller, const char *library)
 	Dl_info info;
 
 	return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, library);
+}
+
+/*
+ * mmap() asks for this at each anonymous mapping. It must not wait for the loader's lock: the
+ * program's own allocator may call mmap() under a lock that dlopen() in another thread waits for.
+ */
+static atomic_uintptr_t mlx4_start, mlx4_end;
+
+static int take_code(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)size;
+	(void)unused;
+	if (!strstr(info->dlpi_name, "libmlx4"))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
+			continue;
+		atomic_store(&mlx4_start, info->dlpi_addr + segment->p_vaddr);
+		atomic_store(&mlx4_end, info->dlpi_addr + segment->p_vaddr + segment->p_memsz);
+	}
+	return 1;
+}
+
+void find_mlx4(void)
+{
+	dl_iterate_phdr(take_code, NULL);
+}
+
+bool is_in_mlx4(const void *caller)
+{
+	return (uintptr_t)caller >= atomic_load(&mlx4_start) &&
+	       (uintptr_t)caller < atomic_load(&mlx4_end);
 }

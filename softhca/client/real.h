@@ -62,7 +62,12 @@ const struct real_calls *real(void);
 /* A function of libibverbs, which the program may have loaded by dlopen(); NULL if it has none. */
 void *real_verb(const char *name);
 
-/* Whether this code address is in a library whose path contains @library. */
+/* Whether this address is in a library whose path contains @library. Takes the loader's lock. */
 bool is_called_from(const void *caller, const char *library);
+
+/* Looks where libmlx4 has its code. */
+void find_mlx4(void);
+/* Whether this address was in it at the last find_mlx4(). Takes no lock. */
+bool is_in_mlx4(const void *caller);
 
 #endif

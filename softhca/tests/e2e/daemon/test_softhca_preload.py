@@ -43,6 +43,12 @@ def test_program_with_a_sanitizer(run, softhca, tmp_path, sanitizer):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
+                    reason="the sanitizer has an allocator of its own")
+def test_program_with_an_allocator_that_maps_memory(passes):
+    passes([], "allocator")
+
+
 # ---- paths ----
 
 

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* A program whose allocator maps memory under a lock of its own, as tcmalloc does. */
+#include <softhca/tests/e2e/rig.h>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGE   4096
+#define ROUNDS 300
+
+extern void *__libc_malloc(size_t size);
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile bool stop;
+
+__attribute__((visibility("default"))) void *malloc(size_t size)
+{
+	void *memory;
+
+	pthread_mutex_lock(&lock);
+	memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	munmap(memory, PAGE);
+	memory = __libc_malloc(size);
+	pthread_mutex_unlock(&lock);
+	return memory;
+}
+
+static void *allocate(void *unused)
+{
+	while (!stop) {
+		void *volatile memory = malloc(1);
+
+		free(memory);
+	}
+	return unused;
+}
+
+/* The loader calls malloc() while it holds its own lock. */
+CASE(the_loader_and_the_allocator_do_not_wait_for_each_other)
+{
+	pthread_t thread;
+
+	NEED(rig_host(0) && !pthread_create(&thread, NULL, allocate, NULL));
+	alarm(30);
+	for (int i = 0; i < ROUNDS; i++)
+		CHECK(!dlclose(MADE(dlopen("libanl.so.1", RTLD_NOW))));
+	stop = true;
+	return !pthread_join(thread, NULL);
+}
