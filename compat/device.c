@@ -51,7 +51,6 @@ static void detach_all(const struct ibv_context *context, struct device_domain_l
 	domain_take(context, ended);
 	srq_forget_context(context);
 	xrc_qp_forget_context(context);
-	event_forget_context(context);
 	ops_forget_context(context);
 	state_unlock();
 }

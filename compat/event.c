@@ -18,52 +18,9 @@
 
 #include "cancel.h"
 #include "event.h"
-#include "handle.h"
-#include "qp_numbers.h"
 #include "srq.h"
 #include "state.h"
 #include "xrc_qp.h"
-
-/* ---- numbers ---- */
-
-/*
- * The numbers of flagged events, each with its device. A program may clear the flag and acknowledge
- * such an event, more than once and late. The number must then not be taken for a pointer to a QP.
- * So it stays in the map until its device is closed, or for good if two devices have had it.
- */
-static struct handle_map flagged;
-#define SEVERAL_DEVICES ((void *)&flagged)
-
-static void note_flagged(struct ibv_context *context, uint32_t qp_num)
-{
-	const void *number = (const void *)(uintptr_t)qp_num, *of;
-
-	state_lock();
-	of = handle_find(&flagged, number);
-	/* Without memory, an acknowledgement without the flag crashes, as it did with OFED. */
-	handle_set(&flagged, number, of && of != context ? SEVERAL_DEVICES : context);
-	state_unlock();
-}
-
-static bool was_flagged(const void *element)
-{
-	bool known;
-
-	/* A heap pointer of a non-PIE program may be as small as a QP number: hence the map. */
-	if ((uintptr_t)element >= QP_NUMBERS)
-		return false;
-	state_lock();
-	known = handle_find(&flagged, element);
-	state_unlock();
-	return known;
-}
-
-void event_forget_context(const struct ibv_context *context)
-{
-	HANDLE_EACH(mapping, &flagged)
-		if (mapping->object == context)
-			handle_take(&flagged, mapping);
-}
 
 /* ---- translating ---- */
 
@@ -73,10 +30,8 @@ static bool leaves_qp_in_err(uint32_t type)
 	       type == IBV_EVENT_QP_ACCESS_ERR;
 }
 
-static void flag_event(struct legacy_async_event *levent, struct ibv_context *context,
-		       uint32_t qp_num)
+static void flag_event(struct legacy_async_event *levent, uint32_t qp_num)
 {
-	note_flagged(context, qp_num);
 	memset(&levent->element, 0, sizeof(levent->element));
 	levent->element.xrc_qp_num = qp_num;
 	levent->event_type |= LEGACY_XRC_QP_EVENT_FLAG;
@@ -97,7 +52,7 @@ static bool translate_qp_event(struct ibv_async_event *event, struct legacy_asyn
 	/* After this, another thread's destroy may free the handle. qp is a copy. */
 	modern_ack_async_event(event);
 	if (qp.use == MODERN_TGT_REGISTERED)
-		flag_event(levent, qp.context, qp.qp_num);
+		flag_event(levent, qp.qp_num);
 	return qp.use != MODERN_TGT_TRANSIENT &&
 	       (qp.use != MODERN_TGT_PAIRED || levent->element.qp);
 }
@@ -292,8 +247,5 @@ void event_ack(const struct legacy_async_event *levent)
 	memcpy(&event.element, &levent->element, sizeof(event.element));
 	if (modern_event_of(event.event_type) == MODERN_EVENT_OF_SRQ)
 		event.element.srq = srq_unwrap(event.element.srq);
-	if (modern_event_of(event.event_type) == MODERN_EVENT_OF_QP &&
-	    was_flagged(event.element.qp))
-		return;
 	modern_ack_async_event(&event);
 }

@@ -18,7 +18,7 @@
  */
 int event_get(struct ibv_context *context, struct legacy_async_event *event);
 
-/** event_ack - does not change the event. Its flag may have been kept, cleared or set. */
+/** event_ack - does not change the event. */
 void event_ack(const struct legacy_async_event *event);
 
 /**
@@ -27,8 +27,5 @@ void event_ack(const struct legacy_async_event *event);
  * of a device, whose address another device may get.
  */
 void event_ack_own(void);
-
-/** event_forget_context - the device is being closed. Lock held. */
-void event_forget_context(const struct ibv_context *context);
 
 #endif

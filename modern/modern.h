@@ -108,7 +108,6 @@ int modern_read_async_event(int async_fd, struct ib_uverbs_async_event_desc *des
 /** modern_event_qp - the use of the QP of an event. Call it before the acknowledgement. */
 struct modern_event_qp {
 	enum modern_tgt_use use;
-	struct ibv_context *context;
 	uint32_t qp_num;
 };
 

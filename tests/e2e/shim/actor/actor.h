@@ -51,7 +51,6 @@ enum request_flags {
 	/* post_recv arms the CQ; a completion is polled for only after the CQ's event */
 	CQ_EVENT = 1 << 6,
 	NOTHING = 1 << 7,		/* wait for 200 ms only, as nothing should come */
-	ACK_WITHOUT_FLAG = 1 << 8,	/* some programs clear the flag and do not set it again */
 };
 
 struct actor_state;
@@ -208,7 +207,7 @@ operation_fn do_get_event, do_ack_event;
  * compared with.
  */
 #define get_event(actor, slot_, flags_) ask(actor, get_event, .slot = slot_, .flags = flags_)
-#define ack_event(actor, flags_) ask(actor, ack_event, .flags = flags_)
+#define ack_event(actor) ask(actor, ack_event)
 
 /* What rows do in several steps, in steps.c. A step that fails ends the row. */
 

@@ -138,9 +138,7 @@ OPERATION(ack_event)
 {
 	struct ibv_async_event *event = guarded_input(&state->event, sizeof(*event));
 
-	if (request->flags & ACK_WITHOUT_FLAG)
-		event->event_type = (enum ibv_event_type)((uint32_t)event->event_type &
-							  ~IBV_XRC_QP_EVENT_FLAG);
+	(void)request;
 	CALL((ibv_ack_async_event(event), 0));
 }
 
