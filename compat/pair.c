@@ -2,6 +2,7 @@
 /* The two-way QP: initiator and target created, modified and destroyed as one. */
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/file.h>
 #include <time.h>
@@ -10,10 +11,8 @@
 #include <modern/modern.h>
 
 #include "half.h"
-#include "handle.h"
 #include "pair.h"
 #include "qp_numbers.h"
-#include "state.h"
 
 /* ---- numbers ---- */
 
@@ -45,35 +44,18 @@ bool pair_fits(enum pair_rule rule, uint32_t initiator, uint32_t target)
 #define LOCK_TRIES 5000
 #define LOCK_PAUSE_NS 200000
 
-static struct handle_map busy_devices;	/* devices whose lock was not free in time */
-
-static bool was_busy(const struct ibv_device *device)
-{
-	bool busy;
-
-	state_lock();
-	busy = handle_find(&busy_devices, device);
-	state_unlock();
-	return busy;
-}
-
-static void note_busy(struct ibv_device *device)
-{
-	state_lock();
-	handle_set(&busy_devices, device, device);
-	state_unlock();
-}
+static atomic_bool busy;	/* a lock was not free in time */
 
 /*
  * One process at a time creates a pair on a device, by a lock on the device file that each has
  * open. The lock only makes pairs likelier. After a second or two the process goes on without it,
- * and does not wait for that device again: the holder may be stopped, or have left the lock to a
- * child. Less than a second is too short for eight ranks, each of which may need all its attempts.
+ * and never waits for one again: the holder may be stopped, or have left the lock to a child. Less
+ * than a second is too short for eight ranks, each of which may need all its attempts.
  */
 static bool lock_device(const struct ibv_context *context)
 {
 	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
-	int tries = was_busy(context->device) ? 1 : LOCK_TRIES;
+	int tries = atomic_load(&busy) ? 1 : LOCK_TRIES;
 
 	while (tries--) {
 		if (!flock(context->cmd_fd, LOCK_EX | LOCK_NB))
@@ -83,7 +65,7 @@ static bool lock_device(const struct ibv_context *context)
 		if (tries)
 			nanosleep(&pause, NULL);
 	}
-	note_busy(context->device);
+	atomic_store(&busy, true);
 	return false;
 }
 
