@@ -17,25 +17,12 @@ static struct ibv_async_event next_event(struct side *side, enum ibv_event_type 
 	return event;
 }
 
-ROW("COMM_EST names the legacy QP")
-{
-	struct ibv_async_event event;
-
-	side_bring(&a, IBV_QPS_RTS);
-	side_bring(&b, IBV_QPS_RTR);
-	one_message(&a, &b);
-	event = next_event(&b, IBV_EVENT_COMM_EST);
-	ibv_ack_async_event(&event);
-	side_no_event(&b, 20);
-	must_eq(side_modify(&b, IBV_QPS_RTS), 0);
-	one_message(&b, &a);
-}
-
 static const struct {
 	const char *name;
 	enum ibv_event_type type;
 	enum ibv_qp_state state;	/* that the event leaves */
 } kinds[] = {
+	{ "comm_est", IBV_EVENT_COMM_EST, IBV_QPS_RTS },
 	{ "path_mig_err", IBV_EVENT_PATH_MIG_ERR, IBV_QPS_RTS },
 	{ "last_wqe_reached", IBV_EVENT_QP_LAST_WQE_REACHED, IBV_QPS_RTS },
 	{ "qp_fatal", IBV_EVENT_QP_FATAL, IBV_QPS_ERR },

@@ -73,8 +73,10 @@ ROW("a query returns the next sequence number of each half")
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr attr;
 
-	connect_sides();
-	one_message(&b, &a);	/* two packets each */
+	side_bring(&a, IBV_QPS_RTR);
+	side_bring(&b, IBV_QPS_RTS);
+	one_message(&b, &a);	/* two packets each; a QP in RTR receives */
+	must_eq(side_modify(&a, IBV_QPS_RTS), 0);
 	both_ways();
 	must_eq(ibv_query_qp(a.qp, &attr, IBV_QP_RQ_PSN | IBV_QP_SQ_PSN, &init_attr), 0);
 	must_eq(attr.rq_psn, (b.own.psn + 4) & 0xffffff);
