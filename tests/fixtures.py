@@ -186,6 +186,22 @@ def sanitizer_env(sanitizer_runtime):
 
 
 @pytest.fixture
+def below_shim(run, softhca, xrc_compat, sanitizer_env):
+    """below_shim(command..., devices=2, settings=[], through=[], options=[], timeout=150,
+    **environment): its result by `xrc-compat run OPTIONS` on so many new devices.
+
+    settings: of softhca; through: a command that starts xrc-compat."""
+
+    def _below_shim(*command, devices=2, settings=(), through=(), options=(), timeout=150,
+                    **environment):
+        return run([softhca, "run", f"--devices={devices}", *settings, "--", *through, xrc_compat,
+                    "run", *options, "--", *command], timeout=timeout,
+                   env={**sanitizer_env, **environment})
+
+    return _below_shim
+
+
+@pytest.fixture
 def own_crashes(monkeypatch):
     """For programs that crash on purpose: they end by the signal even where a sanitizer would
     report it and exit."""

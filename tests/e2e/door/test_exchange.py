@@ -17,11 +17,6 @@ WAYS = ["dlsym", "dlvsym", "lazy", "global", "noload", "path", "path-dlvsym"]
 
 
 @pytest.fixture
-def below_shim(model, run, xrc_compat):
-    return lambda *program, **env: run([xrc_compat, "run", "--softhca=1", "--", *program], env=env)
-
-
-@pytest.fixture
 def type_in(run, softhca, build_root, tmp_path):
     """type_in(line): runs it in a shell that has xrc-compat on its PATH, on a machine with two
     devices."""
@@ -56,11 +51,10 @@ def test_a_plugin_completes_the_exchange(below_shim, completed, door, plugin, bi
     completed(below_shim(door / "plugin-host", binding, door / f"lib{plugin}-plugin.so", LD_BIND_NOW=at_start))
 
 
-def test_the_first_verb_does_not_deadlock_with_a_constructor(below_shim, door, sanitizer_env):
+def test_the_first_verb_does_not_deadlock_with_a_constructor(below_shim, door):
     """One thread calls a verb under the loader's lock, while another is in the first verb of the
     process and needs that lock."""
-    result = below_shim(door / "plugin-host", "now", door / "libconstructor-plugin.so",
-                        **sanitizer_env)
+    result = below_shim(door / "plugin-host", "now", door / "libconstructor-plugin.so")
     assert (result.returncode, result.stdout) == (0, "constructed\n"), result.stderr
 
 

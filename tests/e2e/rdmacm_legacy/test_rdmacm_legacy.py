@@ -10,19 +10,6 @@ import pytest
 import models
 from installed import need, need_xclient, rping_may_wait_for_itself
 
-@pytest.fixture
-def below_shim(run, softhca, xrc_compat, sanitizer_runtime):
-    """below_shim(words..., settings=[], **environment): runs a command below xrc-compat on two new
-    devices."""
-
-    def _below_shim(*words, settings=(), **environment):
-        if sanitizer_runtime:
-            environment["LD_PRELOAD"] = sanitizer_runtime
-        return run([softhca, "run", "--devices=2", *settings, "--", xrc_compat, "run", "--", *words],
-                   timeout=150, env=environment)
-
-    return _below_shim
-
 
 @pytest.mark.parametrize("count, words", [(4, "rdmacm-legacy qp"), (5, "rdmacm-legacy srq"),
                                           (2, "rdmacm-two-way")])

@@ -10,15 +10,8 @@ def contract(build_root):
 
 
 @pytest.fixture
-def on_device(run, softhca, xrc_compat, contract, sanitizer_env):
+def on_device(below_shim, contract):
     """on_device(mode, group, settings..., only=PART_OF_NAME): runs a group of rows on two devices
     with these settings of softhca."""
-
-    def _on_device(mode, group, *settings, only=""):
-        command = [
-            softhca, "run", "--devices=2", *settings, "--", xrc_compat, "run", "--", contract
-        ]
-        return run([*command, f"--mode={mode}", f"--only={only}", group], timeout=120,
-                   env=sanitizer_env)
-
-    return _on_device
+    return lambda mode, group, *settings, only="": below_shim(
+        contract, f"--mode={mode}", f"--only={only}", group, settings=settings)

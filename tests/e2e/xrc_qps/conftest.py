@@ -28,20 +28,13 @@ def program(build_root):
 
 
 @pytest.fixture
-def on_wire(run, softhca, xrc_compat, program, sanitizer_runtime):
-    """on_wire(program, words..., devices=1, settings=[], env={}, through=[]): runs the program
-    under xrc-compat on so many new devices.
+def on_wire(below_shim, softhca, program):
+    """on_wire(program, words..., devices=1, env={}, **options of below_shim): runs the program
+    under xrc-compat on so many new devices."""
 
-    settings: of softhca; through: a command that starts xrc-compat."""
-
-    def _on_wire(name, *words, devices=1, settings=(), env=None, timeout=100, through=()):
-        command = [
-            softhca, "run", f"--devices={devices}", *settings, "--", *through, xrc_compat, "run",
-            "--", program(name), *words
-        ]
-        runtime = {"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else {}
-        own = {"SOFTHCA_TEST_COMMAND": str(softhca), **STRICT_HEAP, **runtime, **(env or {})}
-        return run(command, timeout=timeout, env=own)
+    def _on_wire(name, *words, devices=1, env=None, timeout=100, **options):
+        return below_shim(program(name), *words, devices=devices, timeout=timeout, **options,
+                          SOFTHCA_TEST_COMMAND=str(softhca), **STRICT_HEAP, **(env or {}))
 
     return _on_wire
 

@@ -25,24 +25,12 @@ def programs(build_root, monkeypatch):
     return build_root / "tests" / "legacy" / "umad"
 
 
-@pytest.fixture
-def on_softhca(run, softhca, xrc_compat, programs, sanitizer_env):
-    """on_softhca(word..., options=()): by `xrc-compat run` on two emulated adapters."""
-
-    def _on_softhca(*words, options=(), **environment):
-        return run(
-            [softhca, "run", "--devices=2", "--", xrc_compat, "run", *options, "--", *words],
-            timeout=60, env={**sanitizer_env, **environment})
-
-    return _on_softhca
-
-
 @pytest.mark.usefixtures("todays_libibumad")
 @pytest.mark.parametrize("name, soname", CLIENTS.items())
-def test_clients_run_with_no_companion_but_the_needed(on_softhca, run, softhca, programs, name,
+def test_clients_run_with_no_companion_but_the_needed(below_shim, run, softhca, programs, name,
                                                       soname):
     """A client of libibumad.so.1 also needs libibcommon.so.1. Without xrc-compat none starts."""
-    done = on_softhca(programs / name, XRC_COMPAT_VERBOSE="1")
+    done = below_shim(programs / name, XRC_COMPAT_VERBOSE="1")
     assert (done.returncode, done.stdout) == (0, "2 adapters, all right\n"), done.stderr
     assert set(PRELOADED.findall(done.stderr)) == {
         soname, *["libibcommon.so.1"] * (soname == "libibumad.so.1")
@@ -53,9 +41,9 @@ def test_clients_run_with_no_companion_but_the_needed(on_softhca, run, softhca, 
 
 @pytest.mark.usefixtures("todays_libibumad")
 @pytest.mark.parametrize("name", ["mvapich-umad", "mvapich2-umad"])
-def test_mpi_clients_of_libibumad_run(on_softhca, programs, tmp_path, name):
+def test_mpi_clients_of_libibumad_run(below_shim, programs, tmp_path, name):
     """Every MVAPICH of OFED 1.2 to 1.5.1 was linked with libibumad.so.1."""
-    done = on_softhca(programs.parent / "clients" / name, TMPDIR=str(tmp_path))
+    done = below_shim(programs.parent / "clients" / name, TMPDIR=str(tmp_path))
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert done.stdout.endswith(" messages verified, all right\n")
 
@@ -84,31 +72,31 @@ def wrapper(tmp_path, systems_class):
 @pytest.mark.usefixtures("todays_libibumad")
 @pytest.mark.parametrize("words", [["env", "LANG=C", "PROGRAM"], ["SCRIPT"], ["sh", "SCRIPT"],
                                    ["sh", "-e", "SCRIPT"], ["env", "SCRIPT"]])
-def test_program_behind_a_launcher_or_script(on_softhca, programs, wrapper, words):
+def test_program_behind_a_launcher_or_script(below_shim, programs, wrapper, words):
     """The program is named on the command line, or in the last line of a short script. A launcher
     or a shell may start that script."""
     places = {
         "PROGRAM": programs / "umad-2007",
         "SCRIPT": wrapper("LANG=C", "export LANG", f'exec {programs}/umad-2007 "$@"')
     }
-    done = on_softhca(*(places.get(word, word) for word in words))
+    done = below_shim(*(places.get(word, word) for word in words))
     assert (done.returncode, done.stdout) == (0, "2 adapters, all right\n"), done.stderr
 
 
 @pytest.mark.usefixtures("todays_libibumad")
-def test_a_script_whose_program_is_not_found_gets_all_companions(on_softhca, programs, wrapper):
+def test_a_script_whose_program_is_not_found_gets_all_companions(below_shim, programs, wrapper):
     script = wrapper(f"program={programs}/umad", 'exec "$program-2007"')
-    assert on_softhca(script).returncode == 127
-    done = on_softhca(script, options=["--companions"])
+    assert below_shim(script).returncode == 127
+    done = below_shim(script, options=["--companions"])
     assert (done.returncode, done.stdout) == (0, "2 adapters, all right\n"), done.stderr
 
 
 @pytest.mark.usefixtures("todays_libibumad")
-def test_program_keeps_a_libibumad_of_its_own(on_softhca, programs, build_root, tmp_path):
+def test_program_keeps_a_libibumad_of_its_own(below_shim, programs, build_root, tmp_path):
     """LD_LIBRARY_PATH has a libibumad.so.1, so nothing is preloaded."""
     for library in ("libibumad.so.1", "libibcommon.so.1"):
         shutil.copy(build_root / "companions" / library, tmp_path)
-    done = on_softhca(programs / "umad-2007", LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="1")
+    done = below_shim(programs / "umad-2007", LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="1")
     assert (done.returncode, PRELOADED.findall(done.stderr)) == (0, [])
 
 
@@ -138,7 +126,7 @@ def test_programs_of_libibumad_3_keep_their_structs(run, softhca, programs, buil
                      with_both.stderr), "ibstat calls the companion"
 
 
-def test_clients_start_without_any_libibumad(on_softhca, programs, build_root, tmp_path):
+def test_clients_start_without_any_libibumad(below_shim, programs, build_root, tmp_path):
     """A copy of the companion opens a libibumad.so.9, as if the machine had no .so.3."""
     companions = build_root / "companions"
     shutil.copy(companions / "libibcommon.so.1", tmp_path)
@@ -146,10 +134,10 @@ def test_clients_start_without_any_libibumad(on_softhca, programs, build_root, t
     assert data.count(b"libibumad.so.3\0") == 1
     (tmp_path / "libibumad.so.1").write_bytes(
         data.replace(b"libibumad.so.3\0", b"libibumad.so.9\0"))
-    done = on_softhca(programs / "umad-2007", LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="1")
+    done = below_shim(programs / "umad-2007", LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="1")
     assert (done.returncode, done.stdout) == (3, "no libibumad: umad_init fails\n")
     assert "libibumad.so.1: libibumad.so.9: cannot open shared object file" in done.stderr
-    done = on_softhca(programs / "umad-2007", LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="01")
+    done = below_shim(programs / "umad-2007", LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="01")
     assert (done.returncode, "libibumad.so.9" in done.stderr) == (3, False)
 
 
