@@ -82,7 +82,8 @@ static bool is_reused(const struct dev *dev, int fd)
 
 /*
  * Does not close sock and uar: closefrom() may have closed them, too, and their numbers may be
- * those of other files by now. Table locked.
+ * those of other files by now. So after dup2() over the device the daemon keeps the context until
+ * the program ends. A kernel keeps it, too, as long as the doorbell page is mapped. Table locked.
  */
 static void remove_lost(struct dev *dev, int fd)
 {
