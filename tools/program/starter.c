@@ -83,7 +83,7 @@ static const char *in_dir(const char *word, const char *dir)
 {
 	const char *last = strrchr(word, '/');
 
-	return last && strpbrk(word, "$`)}") ? format_string("%s%s", dir, last) : word;
+	return last && strpbrk(word, "$`)}") ? format_string("%s%s", dir, last + 1) : word;
 }
 
 /* The first word of the line that is a program. */
@@ -131,8 +131,7 @@ static const char *take_script(const char *name, bool given)
 	/* A longer script does more than start a program. */
 	if (size < 0 || size == MOST_BYTES || (!given && strncmp(text, "#!", 2) != 0))
 		return NULL;
-	return in_script(text, length ? format_string("%.*s", length > 1 ? length - 1 : 1, name)
-				      : ".");
+	return in_script(text, length ? format_string("%.*s", length, name) : "./");
 }
 
 const char *starter_find_program(const struct program *starter, char *const *words)
