@@ -18,8 +18,8 @@
 #define MAKE_TRIES	8	/* a try fails if a gc takes the file before it is locked */
 
 struct regtab_entry {
-	pthread_mutex_t mutex;	/* all-zero, see struct process */
-	uint32_t process;	/* serial of the process that made the entry */
+	pthread_mutex_t mutex;
+	uint32_t forks;		/* as in the process that made the entry */
 	unsigned checked;	/* second of the last check of the file */
 	int enter_err;		/* -errno: a QP could not be entered, so the file is incomplete */
 	int fd;			/* -1: no file */
@@ -35,58 +35,36 @@ struct regtab_entry {
 
 /* ---- this process ---- */
 
-/*
- * The kernel empties this page in a child, also in one by bare clone(), for which no fork handler
- * runs. The child begins with an unlocked mutex: all-zero is an initialised mutex of glibc.
- */
-struct process {
-	pthread_mutex_t mutex;
-	uint32_t serial;	/* 0: no entry made since the fork */
-	bool cleaned;
-};
+static uint32_t forks;	/* each child is one fork further */
+static pthread_mutex_t cleaning = PTHREAD_MUTEX_INITIALIZER;
+static bool cleaned;
 
-static struct process *self;
-
-/* Linux before 4.14 refuses the advice: then there is no table. */
-static void make_self(void)
+static void in_child(void)
 {
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	void *made = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (made != MAP_FAILED && !madvise(made, size, MADV_WIPEONFORK))
-		self = made;
+	forks++;
+	pthread_mutex_init(&cleaning, NULL);
+	cleaned = false;
 }
 
-static bool begin_process(void)
+__attribute__((constructor)) static void watch_forks(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	/* a child continues its parent's count, so their serials differ */
-	static uint32_t serials;
-
-	pthread_once(&once, make_self);
-	if (!self)
-		return false;
-	pthread_mutex_lock(&self->mutex);
-	if (!self->serial)
-		__atomic_store_n(&self->serial, ++serials, __ATOMIC_RELAXED);
-	pthread_mutex_unlock(&self->mutex);
-	return true;
+	pthread_atfork(NULL, NULL, in_child);
 }
 
 /* Before the first file: a later gc would close files of this process, which releases locks. */
 static void clean_once(const char *dir)
 {
-	pthread_mutex_lock(&self->mutex);
-	if (!self->cleaned)
+	pthread_mutex_lock(&cleaning);
+	if (!cleaned)
 		regtab_gc(dir);
-	self->cleaned = true;
-	pthread_mutex_unlock(&self->mutex);
+	cleaned = true;
+	pthread_mutex_unlock(&cleaning);
 }
 
 /* False in a forked child: it must not touch its parent's file, nor a mutex of its threads. */
 static bool is_mine(const struct regtab_entry *entry)
 {
-	return entry && entry->process == __atomic_load_n(&self->serial, __ATOMIC_RELAXED);
+	return entry && entry->forks == forks;
 }
 
 /* ---- one file ---- */
@@ -243,11 +221,12 @@ static unsigned monotonic_second(void)
 
 struct regtab_entry *regtab_new(const char *dir, const struct regtab_key *key, const char *label)
 {
-	struct regtab_entry *entry = begin_process() ? calloc(1, sizeof(*entry)) : NULL;
+	struct regtab_entry *entry = calloc(1, sizeof(*entry));
 
 	if (!entry)
 		return NULL;
-	entry->process = self->serial;
+	pthread_mutex_init(&entry->mutex, NULL);
+	entry->forks = forks;
 	entry->dir = dir;
 	entry->fd = -1;
 	entry->checked = monotonic_second() - 1;

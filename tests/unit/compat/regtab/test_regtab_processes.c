@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Processes that die, stop, fork and clone, and processes in another pid namespace. */
+/* Processes that die, stop and fork, and processes in another pid namespace. */
 
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "regtab_fixture.h"
@@ -37,23 +36,14 @@ TEST(a_killed_process_is_stale_until_a_gc)
 
 static pid_t *sleeping_child;	/* in memory that the processes share */
 
-/* The system call runs no fork handler of the C library. */
-static pid_t clone_process(void)
-{
-	return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
-}
-
-static pid_t (*const ways[])(void) = { fork, clone_process };
-static pid_t (*make_child)(void);
-
 static void register_and_make_child(void *created)
 {
 	pid_t pid;
 
 	register_7(created);
-	pid = make_child();
+	pid = fork();
 	if (!pid) {
-		*sleeping_child = (pid_t)syscall(SYS_getpid);
+		*sleeping_child = getpid();
 		alarm(60);
 		for (;;)
 			pause();
@@ -64,22 +54,18 @@ static void register_and_make_child(void *created)
 
 TEST(a_sleeping_child_does_not_keep_the_registrations_of_its_dead_parent)
 {
+	pid_t pid;
+
 	sleeping_child = mmap(NULL, sizeof(*sleeping_child), PROT_READ | PROT_WRITE,
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	for (unsigned i = 0; i < 2; i++) {
-		pid_t pid;
-
-		*sleeping_child = 0;
-		make_child = ways[i];
-		pid = start_process(register_and_make_child, "");
-		assert_int_equal(read_tables().live, 1);
-		kill_process(pid);
-		assert_int_equal(read_tables().live, 0);
-		assert_true(*sleeping_child > 0);
-		assert_int_equal(kill(*sleeping_child, SIGKILL), 0);
-		regtab_gc(tables_dir());
-		assert_int_equal(count_files(NULL), 0);
-	}
+	pid = start_process(register_and_make_child, "");
+	assert_int_equal(read_tables().live, 1);
+	kill_process(pid);
+	assert_int_equal(read_tables().live, 0);
+	assert_true(*sleeping_child > 0);
+	assert_int_equal(kill(*sleeping_child, SIGKILL), 0);
+	regtab_gc(tables_dir());
+	assert_int_equal(count_files(NULL), 0);
 }
 
 /*
@@ -110,23 +96,15 @@ TEST(a_child_changes_nothing_of_its_parent)
 	struct regtab_entry *entry = new_entry(1);
 	struct regtab_news news;
 	struct seen seen;
-	int status;
 
 	regtab_enter(entry, 7, true);
-	for (unsigned i = 0; i < 2; i++) {
-		pid_t child = ways[i]();
-
-		if (!child)
-			_exit(use_as_a_child(entry));
-		assert_int_equal(waitpid(child, &status, 0), child);
-		assert_int_equal(status, 0);
-		seen = read_tables();
-		assert_true(seen.live == 1 && seen.qps == 1 && seen.qp[0] == 7 &&
-			    seen.creator[0] == (uint32_t)getpid());
-		advance_a_second();
-		assert_false(regtab_refresh(entry, &news));
-		assert_null(news.lost);
-	}
+	assert_int_equal(in_child(use_as_a_child(entry)), 0);
+	seen = read_tables();
+	assert_true(seen.live == 1 && seen.qps == 1 && seen.qp[0] == 7 &&
+		    seen.creator[0] == (uint32_t)getpid());
+	advance_a_second();
+	assert_false(regtab_refresh(entry, &news));
+	assert_null(news.lost);
 	regtab_free(entry);
 }
 
