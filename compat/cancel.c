@@ -7,9 +7,6 @@
 
 #include "cancel.h"
 
-/* How many sections the thread is in. Initial-exec as in shim/rdmacm.c. */
-static __thread unsigned sections __attribute__((tls_model("initial-exec")));
-
 /*
  * If a thread can be cancelled asynchronously, pthread_cancel() reads its state and then sends it a
  * signal (glibc 2.36). The state may change in between. The handler of the signal looks only at the
@@ -20,7 +17,6 @@ static __thread unsigned sections __attribute__((tls_model("initial-exec")));
  */
 void cancel_hold(struct cancel_hold *hold)
 {
-	sections++;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &hold->state);
 	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &hold->type);
 	if (hold->type == PTHREAD_CANCEL_ASYNCHRONOUS)
@@ -33,12 +29,6 @@ void cancel_hold(struct cancel_hold *hold)
  */
 void cancel_release(const struct cancel_hold *hold)
 {
-	sections--;
 	pthread_setcancelstate(hold->state, NULL);
 	pthread_setcanceltype(hold->type, NULL);
-}
-
-bool cancel_is_held(void)
-{
-	return sections;
 }

@@ -6,8 +6,6 @@
 #ifndef COMPAT_CANCEL_H
 #define COMPAT_CANCEL_H
 
-#include <stdbool.h>
-
 /** struct cancel_hold - a section: the thread's settings before it. */
 struct cancel_hold {
 	int state, type;
@@ -18,8 +16,5 @@ void cancel_hold(struct cancel_hold *hold);
 
 /** cancel_release - end it. Does not return if the thread was cancelled meanwhile. */
 void cancel_release(const struct cancel_hold *hold);
-
-/** cancel_is_held - whether the thread is in a section. */
-bool cancel_is_held(void);
 
 #endif

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "cancel.h"
 #include "state.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -19,7 +18,6 @@ atomic_bool state_used;
  */
 static __thread bool forking __attribute__((tls_model("initial-exec")));
 static __thread bool took_lock __attribute__((tls_model("initial-exec")));
-static atomic_bool fork_has_lock;
 
 /* The first thread of a child that takes the lock calls this once. */
 static void (*after_fork)(void);
@@ -36,52 +34,45 @@ static void pause_a_millisecond(void)
 }
 
 /*
- * A thread holds the lock for less than a second, unless it forks, too, or waits for an allocator
- * or for the file system of the registration table. So the forking thread waits a second, or half a
- * minute while another thread forks. It counts milliseconds: pthread_mutex_timedlock() measures by
+ * Waits for the lock for a second. It counts milliseconds: pthread_mutex_timedlock() measures by
  * the system's time, which may be set back, and glibc before 2.30 has no pthread_mutex_clocklock().
  * False: it did not get the lock.
  */
 static bool lock_in_time(void)
 {
-	for (int tries = 1; tries <= 30000; tries++) {
+	for (int tries = 0; tries < 1000; tries++) {
 		if (!pthread_mutex_trylock(&lock))
 			return true;
-		if (tries % 1000 == 0 && !atomic_load(&fork_has_lock))
-			return false;
 		pause_a_millisecond();
 	}
 	return false;
 }
 
 /*
- * Take the lock, so that the child finds every map complete. There are two exceptions:
- * - A signal handler forks while its thread is in a verb. That thread may have the lock. The child
- *   of such a handler usually just calls exec.
+ * Take the lock, so that the child finds every map complete. A thread holds it for less than a
+ * second, with these exceptions. In each of them the fork goes on without the lock.
+ * - A signal handler forks while its own thread has the lock. Such a child usually calls exec.
  * - A fork handler of the program has locked its allocator, and the owner of our lock waits for the
- *   allocator. The fork gives up after a second. A map is complete while its owner allocates.
+ *   allocator. A map is complete while its owner allocates.
+ * - The owner waits for the file system of the registration table. The maps are complete then.
+ * - Another thread forks a process so large that it takes longer. It changes no map.
  */
 void state_forking(void)
 {
-	took_lock = !cancel_is_held() && lock_in_time();
-	if (took_lock)
-		atomic_store(&fork_has_lock, true);
+	took_lock = lock_in_time();
 	forking = true;
 }
 
 void state_forked_parent(void)
 {
 	forking = false;
-	if (!took_lock)
-		return;
-	atomic_store(&fork_has_lock, false);
-	pthread_mutex_unlock(&lock);
+	if (took_lock)
+		pthread_mutex_unlock(&lock);
 }
 
 void state_forked_child(void (*clean_up)(void))
 {
 	forking = false;
-	atomic_store(&fork_has_lock, false);
 	if (took_lock)
 		pthread_mutex_unlock(&lock);	/* for ThreadSanitizer, which keeps account */
 	pthread_mutex_init(&lock, NULL);

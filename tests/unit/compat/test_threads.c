@@ -111,20 +111,6 @@ TEST(a_fork_waits_until_another_thread_unlocks)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-/* A signal handler forks a debugger, and the verb that it interrupted holds the library's lock. */
-TEST(a_fork_does_not_try_to_lock_if_its_own_thread_may_have_the_lock)
-{
-	struct cancel_hold hold;
-
-	tries = 0;
-	cancel_hold(&hold);
-	state_lock();
-	assert_int_equal(in_child(0), 0);
-	state_unlock();
-	cancel_release(&hold);
-	assert_int_equal(tries, 0);
-}
-
 static pid_t victim;
 static bool cancelled, finished;
 
