@@ -14,7 +14,7 @@
 
 static bool as_json;
 static struct json json;	/* writes nothing if the rows are text */
-static int problems;
+static int problems, notes;
 
 static const char *const verdicts[] = { "ok", "note", "problem" };
 
@@ -56,6 +56,15 @@ void found(const char *what, enum finding finding, const char *advice, const cha
 	json_string(&json, "advice", advice);
 	json_close(&json, '}');
 	problems += finding == FINDING_PROBLEM;
+	notes += finding == FINDING_NOTE;
+}
+
+static const char *last_line(void)
+{
+	if (problems)
+		return "Take the problems from the top: the later ones may follow from the first.";
+	return notes ? "Nothing is wrong, but some old programs fail here: see each note."
+		     : "Nothing is wrong.";
 }
 
 static int run_doctor(char **words)
@@ -74,10 +83,7 @@ static int run_doctor(char **words)
 	json_number(&json, "problems", problems);
 	json_close(&json, '}');
 	if (!as_json)
-		printf("\n%s\n",
-		       problems
-			       ? "Take the problems from the top: the later ones may follow from the first."
-			       : "Nothing is wrong.");
+		printf("\n%s\n", last_line());
 	return problems ? 1 : 0;
 }
 

@@ -141,6 +141,7 @@ def test_a_kernel_that_shares_no_receive_qps_is_a_note(clean, run):
     row, [device] = rows_of(result)["qedr0"], json.loads(result.stdout)["devices"]
     assert (row["verdict"], device["open_qp"], result.returncode) == ("note", False, 0)
     assert "without sharing of receive QPs" in row["text"] and "Linux 5.11" in row["advice"]
+    assert clean(run, "doctor", FAKE_DEVICES="qedr0").stdout.endswith("here: see each note.\n")
 
 
 # ---- shared memory ----
