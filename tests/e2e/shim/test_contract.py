@@ -95,16 +95,6 @@ def test_no_device(run, xrc_compat, build_root, contract, mode, tmp_path, emulat
     check(run([xrc_compat, "run", "--", contract, f"--mode={mode}", "no_device"], env=env))
 
 
-@pytest.mark.any_model
-def test_without_the_shim_no_row_of_open_passes(run, softhca, contract):
-    """The same binary fails without the shim, so its rows need the shim."""
-    result = run([softhca, "run", "--devices=2", "--", contract, "--mode=contexts", "open"],
-                 timeout=120)
-    assert result.returncode == 1
-    assert not [line for line in result.stdout.splitlines() if line.startswith("ok")]
-    assert "undefined symbol: ibv_open_xrc_domain, version IBVERBS_1.1" in result.stderr
-
-
 NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"]
 
 
