@@ -7,7 +7,6 @@ import pytest
 
 import models
 from installed import need
-from pairs import pair_command
 
 ETHERNET = "--link=ethernet"
 
@@ -72,10 +71,3 @@ def test_pingpong(pair, words):
 
 def test_perftest(pair):
     pair("ib_send_bw -c UD -n 200 -s 2048 -x 3 -F".split(), settings=[ETHERNET])
-
-
-@pytest.mark.any_model
-def test_a_connection_without_a_gid_is_refused(run, softhca):
-    command = pair_command(["ibv_rc_pingpong", "-n", "10"])
-    done = run([softhca, "run", ETHERNET, "--", *command], timeout=60)
-    assert done.returncode and "Failed to modify QP to RTR" in done.stdout + done.stderr
