@@ -42,10 +42,8 @@ static bool translate_qp_event(struct ibv_async_event *event, struct legacy_asyn
 {
 	struct modern_event_qp qp = modern_event_qp(event->element.qp);
 
-	if (qp.use == MODERN_TGT_NONE) {
-		xrc_qp_own_event(event->element.qp);
+	if (qp.use == MODERN_TGT_NONE)
 		return true;
-	}
 	if (qp.use == MODERN_TGT_PAIRED)
 		levent->element.qp =
 			xrc_qp_target_event(event->element.qp, leaves_qp_in_err(event->event_type));
@@ -63,8 +61,6 @@ static void translate_srq_event(struct ibv_async_event *event, struct legacy_asy
 
 	state_lock();
 	image = srq_image_of_real(event->element.srq);
-	if (image)
-		image->events++;
 	state_unlock();
 	if (image)
 		levent->element.srq = (struct ibv_srq *)image;

@@ -107,16 +107,6 @@ int srq_query(const struct srq_image *image, struct ibv_srq_attr *attr)
 	return 0;
 }
 
-void srq_await_acks(const struct srq_image *image, int cancel_state)
-{
-	uint32_t events;
-
-	state_lock();
-	events = image->events;
-	state_unlock();
-	modern_await_srq_acks(image->srq, events, cancel_state);
-}
-
 int srq_destroy(struct srq_image *image)
 {
 	/* Until this returns, an event may look up the image. */

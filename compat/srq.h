@@ -31,7 +31,6 @@ struct srq_image {
 	int (*post_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 	struct device_domain *device_domain;
 	uint32_t max_wr, max_sge;	/* as create answered */
-	uint32_t events;		/* how many were read */
 };
 
 /** srq_image_of - srq as an image, or NULL. srq: NULL, an image, or a provider's SRQ. */
@@ -63,9 +62,6 @@ int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq 
  * many receives as the query says, and libmlx5 asks the kernel for more than twice as many.
  */
 int srq_query(const struct srq_image *image, struct ibv_srq_attr *attr);
-
-/** srq_await_acks - wait until all its events are acknowledged (modern_await_srq_acks()). */
-void srq_await_acks(const struct srq_image *image, int cancel_state);
 
 /** srq_destroy - destroy the SRQ behind an image and free the image. On failure both stay. */
 int srq_destroy(struct srq_image *image);

@@ -22,8 +22,7 @@ struct xrc_qp {
 	struct ibv_context *context;
 	struct legacy_xrc_domain *ldom;
 	struct device_domain *device_domain;
-	uint32_t events;		/* how many were handed out as events of ini */
-	uint32_t tgt_events;		/* of these, the events of tgt */
+	uint32_t tgt_events;		/* how many were handed out, as events of ini */
 	unsigned users;			/* threads in fail_pair() */
 	bool ending;
 };
@@ -186,23 +185,6 @@ int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *lattr, int mask,
 	return 0;
 }
 
-/* Contract 1.3: destroy waits until every event is acknowledged: a handler may use the QP. */
-static void await_acks(struct xrc_qp *xrc_qp, int cancel_state)
-{
-	uint32_t events, tgt_events;
-
-	state_lock();
-	events = xrc_qp->events;
-	tgt_events = xrc_qp->tgt_events;
-	state_unlock();
-	modern_await_qp_acks(xrc_qp->pair.ini, events, cancel_state);
-	modern_uncount_qp_acks(xrc_qp->pair.ini, tgt_events);
-	state_lock();
-	xrc_qp->events -= tgt_events;
-	xrc_qp->tgt_events = 0;
-	state_unlock();
-}
-
 /* Before the visible half, so that no event of the target is handed out as one of a freed QP. */
 static int destroy_target(struct xrc_qp *xrc_qp)
 {
@@ -215,6 +197,7 @@ static int destroy_target(struct xrc_qp *xrc_qp)
 	handle_remove(&targets, tgt, xrc_qp);
 	xrc_qp->pair.tgt = NULL;
 	state_unlock();
+	modern_uncount_qp_acks(xrc_qp->pair.ini, xrc_qp->tgt_events);
 	return 0;
 }
 
@@ -238,17 +221,15 @@ static void forget_and_free(struct xrc_qp *xrc_qp)
 	free(xrc_qp);
 }
 
-int xrc_qp_destroy(struct xrc_qp *xrc_qp, int cancel_state)
+int xrc_qp_destroy(struct xrc_qp *xrc_qp)
 {
 	int err = 0;
 
 	set_ending(xrc_qp, true);
 	if (xrc_qp->pair.tgt)
 		err = destroy_target(xrc_qp);
-	if (!err) {
-		await_acks(xrc_qp, cancel_state);
+	if (!err)
 		err = modern_destroy_qp(xrc_qp->pair.ini);
-	}
 	if (err)
 		set_ending(xrc_qp, false);
 	else
@@ -284,7 +265,6 @@ struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal)
 	xrc_qp = handle_find(&targets, tgt);
 	failing = fatal && begin_failing(xrc_qp);
 	if (xrc_qp) {
-		xrc_qp->events++;
 		xrc_qp->tgt_events++;
 		ini = xrc_qp->pair.ini;
 	}
@@ -292,17 +272,6 @@ struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal)
 	if (failing)
 		fail_pair(xrc_qp);
 	return ini;
-}
-
-void xrc_qp_own_event(const struct ibv_qp *qp)
-{
-	struct xrc_qp *xrc_qp;
-
-	state_lock();
-	xrc_qp = handle_find(&xrc_qps, qp);
-	if (xrc_qp)
-		xrc_qp->events++;
-	state_unlock();
 }
 
 /* Not while it is being destroyed: its numbers may be those of new QPs already. */

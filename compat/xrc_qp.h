@@ -48,12 +48,8 @@ int xrc_qp_modify(struct xrc_qp *xrc_qp, const struct legacy_qp_attr *attr, int 
 int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *attr, int mask,
 		 struct legacy_qp_init_attr *init_attr);
 
-/**
- * xrc_qp_destroy - waits until every event of either half is acknowledged (contract 1.3). If the
- * thread is cancelled while it waits, the visible QP stays, and another thread may destroy it.
- * @cancel_state: see modern_await_qp_acks()
- */
-int xrc_qp_destroy(struct xrc_qp *xrc_qp, int cancel_state);
+/** xrc_qp_destroy - waits until every event of either half is acknowledged (contract 1.3). */
+int xrc_qp_destroy(struct xrc_qp *xrc_qp);
 
 /**
  * xrc_qp_target_event - hand out an event of a pair's target as one of the visible QP.
@@ -61,9 +57,6 @@ int xrc_qp_destroy(struct xrc_qp *xrc_qp, int cancel_state);
  * Returns the visible QP, NULL if the pair is gone.
  */
 struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal);
-
-/** xrc_qp_own_event - an event of qp itself is handed out: count it if qp is an XRC QP. */
-void xrc_qp_own_event(const struct ibv_qp *qp);
 
 /**
  * xrc_qp_failed - a completion of this QP has an error other than flushed. If the QP is a half of a

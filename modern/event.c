@@ -58,44 +58,9 @@ void modern_ack_async_event(struct ibv_async_event *event)
 	modern_table.ack_async_event(event);
 }
 
-static void unlock_mutex(void *mutex)
-{
-	pthread_mutex_unlock(mutex);
-}
-
-/*
- * libibverbs counts acknowledgements under this mutex, and signals each. The event of a cancelled
- * thread is acknowledged without being handed out, so there may be more acknowledgements than
- * events. Both counts may wrap.
- */
-static void await_acks(pthread_mutex_t *mutex, pthread_cond_t *cond, const uint32_t *completed,
-		       uint32_t events, int cancel_state)
-{
-	int disabled;
-
-	pthread_mutex_lock(mutex);
-	pthread_cleanup_push(unlock_mutex, mutex);
-	while ((int32_t)(events - *completed) > 0) {
-		pthread_setcancelstate(cancel_state, &disabled);
-		pthread_cond_wait(cond, mutex);
-		pthread_setcancelstate(disabled, NULL);
-	}
-	pthread_cleanup_pop(1);
-}
-
-void modern_await_qp_acks(struct ibv_qp *qp, uint32_t events, int cancel_state)
-{
-	await_acks(&qp->mutex, &qp->cond, &qp->events_completed, events, cancel_state);
-}
-
 void modern_uncount_qp_acks(struct ibv_qp *qp, uint32_t events)
 {
 	pthread_mutex_lock(&qp->mutex);
 	qp->events_completed -= events;
 	pthread_mutex_unlock(&qp->mutex);
-}
-
-void modern_await_srq_acks(struct ibv_srq *srq, uint32_t events, int cancel_state)
-{
-	await_acks(&srq->mutex, &srq->cond, &srq->events_completed, events, cancel_state);
 }

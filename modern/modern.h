@@ -118,16 +118,6 @@ struct ibv_async_event modern_async_event(const struct ib_uverbs_async_event_des
 void modern_ack_async_event(struct ibv_async_event *event);
 
 /**
- * modern_await_qp_acks, modern_await_srq_acks - wait until so many events of the object are
- * acknowledged. The destroy verb waits for them as well, but the library calls it with cancellation
- * disabled. Here the thread can be cancelled, as in OFED's destroy.
- * @events: how many were read. @cancel_state: the thread's during the wait; the caller has disabled
- * and deferred cancellation.
- */
-void modern_await_qp_acks(struct ibv_qp *qp, uint32_t events, int cancel_state);
-void modern_await_srq_acks(struct ibv_srq *srq, uint32_t events, int cancel_state);
-
-/**
  * modern_uncount_qp_acks - take back so many acknowledgements of this QP: the events were another
  * QP's. ibv_destroy_qp waits until the acknowledgements equal the events that the kernel has
  * reported for this QP.

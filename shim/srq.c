@@ -90,14 +90,13 @@ int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 SHIM_EXPORT(ibv_query_srq);
 
 /* @srq may be an ordinary SRQ, as in query(). */
-static int destroy(struct ibv_srq *srq, int cancel_state)
+static int destroy(struct ibv_srq *srq)
 {
 	struct srq_image *image = srq_image_of(srq);
 
 	if (!image)
 		return modern_destroy_srq(srq);
 	event_ack_own();
-	srq_await_acks(image, cancel_state);
 	return srq_destroy(image);
 }
 
@@ -115,7 +114,7 @@ int ibv_destroy_srq(struct ibv_srq *srq)
 		return modern_table.destroy_srq(srq);
 	err = shim_enter(&entry, VERB_ibv_destroy_srq, ARGUMENTS(srq));
 	if (!err)
-		err = destroy(srq, entry.hold.state);
+		err = destroy(srq);
 	return shim_leave(&entry, err);
 }
 SHIM_EXPORT(ibv_destroy_srq);

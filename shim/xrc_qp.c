@@ -194,7 +194,7 @@ static __attribute__((noinline)) int destroy_legacy(struct ibv_qp *qp)
 	}
 	if (!err) {
 		event_ack_own();
-		err = xrc_qp_destroy(xrc_qp, entry.hold.state);
+		err = xrc_qp_destroy(xrc_qp);
 	}
 	return shim_leave(&entry, err);
 }

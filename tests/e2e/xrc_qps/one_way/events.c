@@ -245,29 +245,6 @@ ROW("closing a device ends the wait for its events with an error")
 /* ---- threads that are cancelled ---- */
 
 #undef GROUP
-#define GROUP "cancel"
-
-static void *destroy_srq_cancelled(void *unused)
-{
-	/* The first cancellation point that takes effect is the wait. */
-	pthread_cancel(pthread_self());
-	ibv_destroy_srq(self.srq);
-	return unused;
-}
-
-/* Contract 1.3: it waits until every event is acknowledged. close_receiver() repeats it. */
-ROW("an ibv_destroy_srq that is cancelled while it waits can be repeated")
-{
-	struct ibv_async_event event;
-
-	inject_event(0, "srq_limit_reached", self.own.srq_num);
-	event = side_event(&self);
-	must(event.element.srq == self.srq);
-	must(join_thread(start_thread(destroy_srq_cancelled, NULL)) == PTHREAD_CANCELED);
-	ibv_ack_async_event(&event);
-}
-
-#undef GROUP
 #define GROUP "asynchronously"
 
 /* Is cancelled before the event comes. */

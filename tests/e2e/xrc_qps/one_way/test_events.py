@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-ROWS = {"flagged": 2, "thread": 5, "cancel": 1, "asynchronously": 1}
+ROWS = {"flagged": 2, "thread": 5, "asynchronously": 1}
 THREAD_SANITIZER = "thread" in os.environ.get("XRC_COMPAT_TEST_SANITIZE", "")
 NOT_UNDER_THREAD_SANITIZER = {
     "thread": "ThreadSanitizer holds back the signals that these rows send into read()",

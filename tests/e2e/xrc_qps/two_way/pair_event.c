@@ -84,22 +84,3 @@ ROW("destroy waits for the ack of every event of both halves, in another order t
 	join_thread(thread);
 	a.qp = NULL;
 }
-
-static void *destroy_cancelled(void *done)
-{
-	/* The first cancellation point that takes effect is the wait. */
-	pthread_cancel(pthread_self());
-	return destroy(done);
-}
-
-ROW("a destroy that is cancelled while it waits can be repeated")
-{
-	struct ibv_async_event events[EVENTS];
-	volatile bool done = false;
-
-	get_both_halves(events);
-	must(join_thread(start_thread(destroy_cancelled, (void *)&done)) == PTHREAD_CANCELED);
-	must(!done);
-	for (int i = 0; i < EVENTS; i++)
-		ibv_ack_async_event(&events[i]);
-}
