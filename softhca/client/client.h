@@ -37,6 +37,9 @@ void place_explain(void);
 /* @path as it is in the emulated machine: @buffer when it is redirected, else @path itself. */
 const char *place_redirect(const char *path, char *buffer, size_t size);
 
+/* The same for calls that look at @path but do not open it: /dev/null stands for a device. */
+const char *place_to_look(const char *path, char *buffer, size_t size);
+
 /* N of /dev/infiniband/uverbsN, or -1. */
 int place_uverbs(const char *path);
 

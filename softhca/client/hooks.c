@@ -163,8 +163,7 @@ HOOK int munmap(void *address, size_t length)
 }
 
 /* A uverbs file looks like /dev/null to stat(), so that its number agrees with sysfs. */
-#define STAT_PATH(path) \
-	(place_uverbs(path) >= 0 || place_is_cm(path) ? "/dev/null" : REDIRECTED(path))
+#define STAT_PATH(path) place_to_look(path, (char[512]){ 0 }, 512)
 
 /*
  * stat(), stat64() of programs built with 64-bit file offsets, and __xstat() of programs linked

@@ -78,13 +78,31 @@ bool place_is_cm(const char *path)
 	return path && !strcmp(path, "/dev/infiniband/rdma_cm") && place_dir();
 }
 
+/* In the device tree: a file of the device, which is there if the device is. */
+static void name_device(unsigned int index, char *buffer, size_t size)
+{
+	snprintf(buffer, size, "%s/" SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs%u/dev",
+		 directory, index);
+}
+
 int place_open_device(unsigned int index)
 {
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/" SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs%u/dev",
-		 directory, index);
+	name_device(index, path, sizeof(path));
 	return real()->open(path, O_RDONLY | O_CLOEXEC);
+}
+
+const char *place_to_look(const char *path, char *buffer, size_t size)
+{
+	int index = place_uverbs(path);
+
+	if (place_is_cm(path))
+		return "/dev/null";
+	if (index < 0)
+		return place_redirect(path, buffer, size);
+	name_device((unsigned int)index, buffer, size);
+	return real()->access(buffer, F_OK) ? buffer : "/dev/null";
 }
 
 bool place_is_device_list(const char *path)

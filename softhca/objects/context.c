@@ -79,7 +79,7 @@ int context_create(struct hca_machine *machine, const struct softhca_hello *hell
 	int err;
 
 	if (hello->device >= (uint32_t)machine->settings.devices)
-		return -ENODEV;
+		return -ENOENT;
 	/* A 32-bit daemon could not even name the places in such a program. */
 	if ((uintptr_t)hello->probe != hello->probe)
 		return -EOVERFLOW;

@@ -61,11 +61,13 @@ def test_other_device_classes_are_the_kernels(run, daemon):
     assert run(listing).stdout == run(listing, env={"LD_PRELOAD": ""}).stdout != ""
 
 
-@pytest.mark.parametrize("name", ["uverbs0x", "uverbs256", "uverbs-1"])
+@pytest.mark.parametrize("name", ["uverbs0x", "uverbs256", "uverbs-1", "uverbs2"])
 def test_another_name_is_not_a_device(run, daemon, name):
-    done = run(["/usr/bin/python3", "-c", "import os, sys; os.open(sys.argv[1], os.O_RDWR)",
+    done = run(["/usr/bin/python3", "-c", "import os, sys; print(os.access(sys.argv[1], os.F_OK), "
+                "os.path.exists(sys.argv[1])); os.open(sys.argv[1], os.O_RDWR)",
                 f"/dev/infiniband/{name}"])
     assert done.returncode == 1 and "FileNotFoundError" in done.stderr, done.stderr
+    assert done.stdout == "False False\n"
 
 
 # ---- no daemon ----
