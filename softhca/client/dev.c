@@ -194,7 +194,7 @@ static int enter_table(struct dev *dev, int flags)
 	return fd;
 }
 
-static int open_dev(bool cm, unsigned int index, int flags)
+static int connect_dev(bool cm, unsigned int index, int flags)
 {
 	struct dev *dev = dev_new();
 	int fd;
@@ -217,6 +217,18 @@ static int open_dev(bool cm, unsigned int index, int flags)
 	dev_free(dev);
 	errno = -fd;
 	return -1;
+}
+
+/* Like open(2), a cancellation point. A thread cancelled later would leave the connection open. */
+static int open_dev(bool cm, unsigned int index, int flags)
+{
+	int fd, cancel;
+
+	pthread_testcancel();
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	fd = connect_dev(cm, index, flags);
+	pthread_setcancelstate(cancel, NULL);
+	return fd;
 }
 
 int dev_open(unsigned int index, int flags)

@@ -6,6 +6,7 @@
 #include <softhca/tests/e2e/pair.h>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -419,6 +420,42 @@ CASE(descriptors_run_out)
 		CHECK(dup(STDIN_FILENO) == next && !close(next));
 	}
 	return true;
+}
+
+static void *open_for_ever(void *cancel)
+{
+	for (;;) {
+		int fd = open("/dev/infiniband/uverbs0", O_RDWR);
+
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, cancel);
+		NEED(!close(fd));
+		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, cancel);
+	}
+	return NULL;
+}
+
+static int descriptors(void)
+{
+	int count = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+CASE(a_cancelled_open_leaves_no_descriptor)
+{
+	int before, cancel;
+	pthread_t thread;
+
+	rig_host(0);
+	before = descriptors();
+	for (int i = 0; i < 20; i++) {
+		NEED(!pthread_create(&thread, NULL, open_for_ever, &cancel));
+		usleep(1000);
+		NEED(!pthread_cancel(thread) && !pthread_join(thread, NULL));
+	}
+	return descriptors() == before;
 }
 
 PAIR_CASE(a_request_is_executed_before_a_later_command, IBV_QPT_RC)
