@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The attribute masks of RC's three transitions. Old programs pass them for XRC QPs and receive QPs
- * as well (Open MPI 1.6 xoob, MVAPICH2, GASNet, qperf). Include after <infiniband/verbs.h>, of OFED
- * or of today: the bits are the same.
+ * as well (Open MPI 1.6 xoob, MVAPICH2, GASNet, qperf). The bits of OFED and of today are the same.
  */
 #ifndef TESTS_RC_MASKS_H
 #define TESTS_RC_MASKS_H
+
+#include <infiniband/verbs.h>
 
 #define MASK_INIT (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
 #define MASK_RTR \
@@ -14,5 +15,19 @@
 #define MASK_RTS \
 	(IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | \
 	 IBV_QP_MAX_QP_RD_ATOMIC)
+
+static inline int mask_to(enum ibv_qp_state state)
+{
+	switch (state) {
+	case IBV_QPS_INIT:
+		return MASK_INIT;
+	case IBV_QPS_RTR:
+		return MASK_RTR;
+	case IBV_QPS_RTS:
+		return MASK_RTS;
+	default:
+		return IBV_QP_STATE;
+	}
+}
 
 #endif

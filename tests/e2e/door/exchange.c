@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The exchange, in one process. A second context registers with the receive QP, and the creator
- * unregisters. The message arrives only if the second registration
- * keeps the QP.
+ * unregisters. The message arrives only if the second registration keeps the QP.
  */
 
 #include <errno.h>
@@ -108,19 +107,17 @@ static struct ibv_qp_attr attr_to(enum ibv_qp_state state, uint32_t dest_qp_num,
 /* With the masks of RC, as old programs pass them. */
 static void connect_qps(void)
 {
-	static const int masks[] = { [IBV_QPS_INIT] = MASK_INIT,
-				     [IBV_QPS_RTR] = MASK_RTR,
-				     [IBV_QPS_RTS] = MASK_RTS };
 	struct ibv_port_attr port;
 
 	DO(query_port, creator.context, 1, &port);
 	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTS; state++) {
 		struct ibv_qp_attr rcv_qp_attr = attr_to(state, qp->qp_num, port.lid);
 		struct ibv_qp_attr qp_attr = attr_to(state, rcv_qpn, port.lid);
+		int mask = mask_to(state);
 
 		if (state != IBV_QPS_RTS)
-			DO(modify_xrc_rcv_qp, creator.domain, rcv_qpn, &rcv_qp_attr, masks[state]);
-		DO(modify_qp, qp, &qp_attr, masks[state]);
+			DO(modify_xrc_rcv_qp, creator.domain, rcv_qpn, &rcv_qp_attr, mask);
+		DO(modify_qp, qp, &qp_attr, mask);
 	}
 }
 

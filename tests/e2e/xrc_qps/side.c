@@ -138,17 +138,14 @@ struct ibv_qp_attr side_attr(const struct side *side, enum ibv_qp_state state, i
 {
 	struct ibv_qp_attr attr = { .qp_state = state };
 
-	*mask = IBV_QP_STATE;
+	*mask = mask_to(state);
 	if (state == IBV_QPS_INIT) {
 		attr.port_num = 1;
 		attr.qp_access_flags = SIDE_ACCESS & ~IBV_ACCESS_LOCAL_WRITE;
-		*mask = MASK_INIT;
 	} else if (state == IBV_QPS_RTR) {
 		attr_to_rtr(side, &attr);
-		*mask = MASK_RTR;
 	} else if (state == IBV_QPS_RTS) {
 		attr_to_rts(side, &attr);
-		*mask = MASK_RTS;
 	}
 	return attr;
 }

@@ -230,7 +230,6 @@ uint32_t new_rcv_qp_in_rtr(struct actor *actor);
 
 /* Attributes for all of MASK_INIT, MASK_RTR and MASK_RTS; peer: on whose port the other QP is. */
 struct ibv_qp_attr attr_to(enum ibv_qp_state state, const struct actor *peer);
-int mask_to(enum ibv_qp_state state);
 
 /* Requests to modify an XRC or RC QP, or a receive QP in D. */
 #define QP(slot_) REQUEST(modify_qp, .slot = slot_)

@@ -79,20 +79,6 @@ struct ibv_qp_attr attr_to(enum ibv_qp_state state, const struct actor *peer)
 	return attr;
 }
 
-int mask_to(enum ibv_qp_state state)
-{
-	switch (state) {
-	case IBV_QPS_INIT:
-		return MASK_INIT;
-	case IBV_QPS_RTR:
-		return MASK_RTR;
-	case IBV_QPS_RTS:
-		return MASK_RTS;
-	default:
-		return IBV_QP_STATE;
-	}
-}
-
 void bring(struct actor *actor, struct request qp, enum ibv_qp_state state,
 	   const struct actor *peer, uint32_t dest_qp_num)
 {
