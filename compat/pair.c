@@ -13,6 +13,7 @@
 #include "half.h"
 #include "pair.h"
 #include "qp_numbers.h"
+#include "state.h"
 
 /* ---- numbers ---- */
 
@@ -67,6 +68,31 @@ static bool lock_device(const struct ibv_context *context)
 	}
 	atomic_store(&busy, true);
 	return false;
+}
+
+/* Threads share an opened device's descriptor, so its lock does not keep them from one another. */
+static bool creating;
+
+static void begin_creating(void)
+{
+	state_lock();
+	while (creating)
+		state_wait();
+	creating = true;
+	state_unlock();
+}
+
+static void end_creating(void)
+{
+	state_lock();
+	creating = false;
+	state_changed();
+	state_unlock();
+}
+
+void pair_forked(void)
+{
+	creating = false;
 }
 
 /* Today's programs take numbers without the lock. A random pause avoids repeated collisions. */
@@ -133,10 +159,12 @@ int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_att
 
 	if (!attr->cap.max_send_wr)	/* qperf's xrc_bw server; not every provider takes 0 */
 		attr->cap.max_send_wr = 1;
+	begin_creating();
 	locked = lock_device(pd->context);
 	err = create_fitting(pd, xrcd, attr, pair);
 	if (locked)
 		flock(pd->context->cmd_fd, LOCK_UN);
+	end_creating();
 	return err;
 }
 

@@ -298,6 +298,7 @@ void xrc_qp_failed(const struct ibv_context *context, uint32_t qp_num)
 
 void xrc_qp_forked(void)
 {
+	pair_forked();
 	HANDLE_EACH(mapping, &xrc_qps)
 		((struct xrc_qp *)mapping->object)->users = 0;
 }

@@ -64,7 +64,7 @@ struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal);
  */
 void xrc_qp_failed(const struct ibv_context *context, uint32_t qp_num);
 
-/** xrc_qp_forked - in a forked child: no thread of the parent fails a pair here. Lock held. */
+/** xrc_qp_forked - in a forked child: forget what threads of the parent do. Lock held. */
 void xrc_qp_forked(void);
 
 /** xrc_qp_forget_context - the device is being closed. Lock held. */

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <sys/file.h>
 
+#include <abi/legacy.h>
 #include <compat/pair.h>
 #include <modern/modern.h>
 #include <modern/table.h>
 
 #include "../unit.h"
+#include "other_thread.h"
 #include "provider.h"
 
 static const struct {
@@ -79,6 +81,37 @@ TEST(only_the_first_pair_waits_for_a_lock_that_is_never_free)
 	assert_int_equal(pair_create(&pd, NULL, &attr, &pair), 0);
 	pair_destroy(&pair);
 	assert_int_equal(locks, 1);
+}
+
+static struct ibv_pd pd;
+
+static int create(struct legacy_xrc_domain *unused)
+{
+	struct ibv_qp_init_attr attr = { .cap = { .max_send_wr = 1 } };
+	struct pair pair;
+	int err = pair_create(&pd, NULL, &attr, &pair);
+
+	(void)unused;
+	if (!err)
+		pair_destroy(&pair);
+	return err;
+}
+
+static struct ibv_qp *create_beside_another_thread(struct ibv_pd *of, struct ibv_qp_init_attr *attr)
+{
+	modern_table.create_qp = provider_create_qp;
+	begin_verb(create, NULL);
+	assert_int_equal(other_result, NOT_RETURNED);
+	return provider_create_qp(of, attr);
+}
+
+/* Their opened device has one descriptor, with one lock. */
+TEST(one_thread_at_a_time_creates_a_pair)
+{
+	pd.context = provider_open(0);
+	modern_table.create_qp = create_beside_another_thread;
+	assert_int_equal(create(NULL), 0);
+	assert_int_equal(end_verb(), 0);
 }
 
 UNIT_MAIN(NULL, NULL)
