@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/uio.h>
 
 #define READS	 10000
 #define TIMEOUT 25 /* seconds; alarm() then ends a child that outlives the test */
@@ -74,7 +75,7 @@ TEST(memory_is_readable_while_threads_replace_each_other)
 {
 	pid_t pid;
 
-	if (!reads(getpid()))
+	if (process_vm_readv(getpid(), NULL, 0, NULL, 0, 0))
 		skip_because("process_vm_readv() does not work here");
 	pid = start();
 	while (process_has_memory(pid))
