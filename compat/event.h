@@ -23,8 +23,9 @@ void event_ack(const struct legacy_async_event *event);
 
 /**
  * event_ack_own - acknowledge the event that the calling thread has read without getting it: it is
- * being cancelled, or has jumped away. For verbs that wait for acknowledgements, and for the close
- * of a device, whose address another device may get.
+ * being cancelled, or has jumped away. For verbs that wait for acknowledgements. For verbs that
+ * create a QP, because a provider destroys one under the lock that they take. For the close of a
+ * device, whose address another device may get.
  */
 void event_ack_own(void);
 

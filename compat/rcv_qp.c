@@ -178,6 +178,7 @@ int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num)
 
 	if (!domain)
 		return -EINVAL;
+	event_ack_own();
 	err = create_in(domain, &rcv_qp, &qp);
 	if (!err)
 		*qp_num = qp->qp_num;

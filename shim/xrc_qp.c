@@ -27,8 +27,10 @@ static bool is_ordinary(const struct ibv_qp_init_attr *attr)
 static __attribute__((noinline)) struct ibv_qp *create_numbered(struct ibv_pd *pd,
 								struct ibv_qp_init_attr *attr)
 {
-	struct ibv_qp *qp = modern_table.create_qp(pd, attr);
+	struct ibv_qp *qp;
 
+	event_ack_own();
+	qp = modern_table.create_qp(pd, attr);
 	if (qp)
 		qp_number_add(qp->context, qp->qp_num);
 	return qp;
@@ -91,6 +93,7 @@ static __attribute__((noinline)) struct ibv_qp *create_legacy(struct ibv_pd *pd,
 
 	if (!err && (!attr || (int)attr->qp_type != LEGACY_QPT_XRC))
 		err = -EINVAL;
+	event_ack_own();
 	if (!err)
 		err = original ? create_xrc_by_rdmacm(pd, attr, original, &qp) :
 				 xrc_qp_create(pd, (struct legacy_qp_init_attr *)attr, hook_device,

@@ -212,6 +212,13 @@ static int count_acks_and_destroy(struct ibv_qp *qp)
 	return 0;
 }
 
+static struct ibv_qp *create_after_ack(struct ibv_context *of, struct ibv_qp_init_attr_ex *attr)
+{
+	assert_int_equal(acks, 1);
+	modern_table.create_qp_ex = modern_inline_create_qp_ex;
+	return modern_inline_create_qp_ex(of, attr);
+}
+
 /* Else ibv_destroy_qp would wait for ever for the event that its own thread has. */
 TEST(unregister_acknowledges_the_event_of_its_thread_that_jumped_away)
 {
@@ -221,6 +228,18 @@ TEST(unregister_acknowledges_the_event_of_its_thread_that_jumped_away)
 	modern_table.destroy_qp = count_acks_and_destroy;
 	assert_int_equal(rcv_qp_unregister(domain, number), 0);
 	assert_int_equal(acks, 1);
+	close_device();
+}
+
+/* Another thread that waits for this event may hold the provider's lock. */
+TEST(create_acknowledges_the_event_of_its_thread_that_jumped_away)
+{
+	uint32_t number;
+
+	open_with_one_event();
+	jump_away();
+	modern_table.create_qp_ex = create_after_ack;
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
 	close_device();
 }
 
