@@ -18,10 +18,10 @@ static int collect(void *context, struct regtab_found *found, int err)
 	if (!err)
 		err = regtab_remove_dead(found, dry_run);
 	if (!err) {
-		printf("%s %s: %s\n", dry_run ? "would remove" : "removed", found->path,
-		       found->reason);
+		print_line("%s %s: %s", dry_run ? "would remove" : "removed", found->path,
+			   found->reason);
 	} else if (err == -EAGAIN) {
-		printf("kept %s: %s\n", found->path, found->reason);
+		print_line("kept %s: %s", found->path, found->reason);
 	} else {
 		fflush(stdout);
 		say("left alone %s: %s", found->path, found->reason);

@@ -108,7 +108,7 @@ def test_watch_fits_the_terminal_also_when_it_is_resized(holder, tables, xrc_com
     assert narrow[2:] == [f"... and {QPS} more"]
 
 
-def test_a_hostile_command_name_is_escaped_in_text_and_json(table, tool):
+def test_a_hostile_name_is_escaped_in_text_and_json(table, tool):
     file, data = table
     assert data.count(b"hold-registrati") == 1
     file.write_bytes(data.replace(b"hold-registrati", b"\x1b[2J\xff\xc2\x9b\"\\\xc3\xbc\x7fxxx"))
@@ -116,6 +116,8 @@ def test_a_hostile_command_name_is_escaped_in_text_and_json(table, tool):
     text = tool("ps").stdout
     assert "\x1b" not in text and "\x9b" not in text
     assert {row["command"] for row in registrations(tool)} == {'?[2J???"\\\u00fc?xxx'}
+    file.rename(f"{file}\x1b[2J")
+    assert tool("gc").stdout == f"removed {file}?[2J: no process is using it\n"
 
 
 def test_a_process_of_another_pid_namespace_is_foreign(run, tables, softhca, xrc_compat, helpers,
