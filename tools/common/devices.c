@@ -99,7 +99,8 @@ static void describe(struct ibv_device *ibv_device, struct device *device)
 	}
 	device->opened = true;
 	name_driver(context, device);
-	if (!verbs.query_device(context, &attr)) {
+	device->err = verbs.query_device(context, &attr);
+	if (!device->err) {
 		snprintf(device->firmware, sizeof(device->firmware), "%.63s", attr.fw_ver);
 		device->xrc = (attr.device_cap_flags & IBV_DEVICE_XRC) != 0;
 		describe_ports(context, attr.phys_port_cnt, device);
@@ -160,8 +161,9 @@ const char *device_text(const struct device *device)
 {
 	static const char alone[] = ", without sharing of receive QPs between processes";
 
-	if (!device->opened)
-		return format_string("cannot be opened: %s", strerror(device->err));
+	if (device->err)
+		return format_string("cannot be %s: %s", device->opened ? "queried" : "opened",
+				     strerror(device->err));
 	return format_string("%s, firmware %s, %s%s",
 			     device->driver[0] ? device->driver : "unknown driver",
 			     device->firmware, device->xrc ? "XRC" : "no XRC",
@@ -209,7 +211,7 @@ void devices_print_json(struct json *json, const struct device_list *list)
 		json_string(json, "driver", device->driver[0] ? device->driver : NULL);
 		json_string(json, "firmware", device->firmware[0] ? device->firmware : NULL);
 		json_bool(json, "opened", device->opened);
-		json_string(json, "error", device->opened ? NULL : strerror(device->err));
+		json_string(json, "error", device->err ? strerror(device->err) : NULL);
 		json_bool(json, "xrc", device->xrc);
 		json_bool(json, "open_qp", device->open_qp);
 		print_ports_json(json, device);

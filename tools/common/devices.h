@@ -24,7 +24,7 @@ struct device {
 	bool opened;	   /* ibv_open_device() worked; what follows is known only then */
 	bool xrc;	   /* IBV_DEVICE_XRC in device_cap_flags */
 	bool open_qp;	   /* the kernel lets other processes open a receive QP */
-	int err;	   /* errno of the opening that failed */
+	int err;	   /* errno of the opening or of the query that failed; or 0 */
 	unsigned int ports;
 	struct device_port port[PORTS_MAX];	/* port 1 first */
 };
@@ -42,7 +42,7 @@ struct device_list {
  */
 const char *devices_read(const char *library, struct device_list *list);
 
-/* The driver, the firmware and whether it has XRC, or why it cannot be opened. */
+/* The driver, the firmware and whether it has XRC, or why that cannot be known. */
 const char *device_text(const struct device *device);
 
 /* "ACTIVE", "DOWN"; "InfiniBand", "Ethernet"; "?" for other values. */

@@ -4,6 +4,7 @@
 #include "tools/common/memory.h"
 #include "tools/program/libraries.h"
 
+#include <errno.h>
 #include <fnmatch.h>
 #include <infiniband/verbs.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static void show_device(const struct device *device)
 
 	for (unsigned int i = 0; i < device->ports; i++)
 		ports = format_string("%s%s", ports, describe_port(&device->port[i], i + 1));
-	found(device->name, alone || !device->opened ? FINDING_NOTE : FINDING_OK,
+	found(device->name, alone || device->err ? FINDING_NOTE : FINDING_OK,
 	      alone ? "update to Linux 5.11 or later; until then ibv_reg_xrc_rcv_qp() fails with ENOSYS in all processes but the creator"
 		    : NULL,
 	      "%s%s", device_text(device), ports);
@@ -38,13 +39,13 @@ static void show_device(const struct device *device)
 /* @err: why they could not be listed, or NULL. */
 static void count_devices(const struct device_list *list, const char *err)
 {
-	const char *blocked = NULL;
+	const struct device *failed = NULL;
 	int usable = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
 		usable += device_usable(&list->device[i]);
-		if (!list->device[i].opened)
-			blocked = list->device[i].name;
+		if (list->device[i].err)
+			failed = &list->device[i];
 	}
 	if (err)
 		found("devices", FINDING_PROBLEM, "try: ibv_devinfo",
@@ -57,10 +58,12 @@ static void count_devices(const struct device_list *list, const char *err)
 		      "libibverbs finds no RDMA device");
 	else if (usable)
 		found("devices", FINDING_OK, NULL, "%d of %zu can carry XRC", usable, list->count);
-	else if (blocked)
+	else if (failed)
 		found("devices", FINDING_PROBLEM,
-		      "check the permissions of /dev/infiniband/uverbs*; give a container the directory (--device /dev/infiniband)",
-		      "%s cannot be opened", blocked);
+		      failed->err == EIO
+			      ? "look at the kernel's log (dmesg)"
+			      : "check the permissions of /dev/infiniband/uverbs*; give a container the directory (--device /dev/infiniband)",
+		      "%s %s", failed->name, device_text(failed));
 	else
 		found("devices", FINDING_PROBLEM,
 		      "use an mlx4, mlx5, hns or qedr adapter, or xrc-compat run --softhca",
@@ -78,7 +81,7 @@ static void examine_names(const struct device_list *list)
 	for (size_t i = 0; i < list->count; i++) {
 		const char *name = list->device[i].name, *driver = list->device[i].driver;
 
-		/* Old programs ask for no others. qedr came after them, and is called qedr0. */
+		/* Old programs ask for the kernel's names, as mlx4_0. They are older than qedr. */
 		if (!is_renamed(name) || !device_usable(&list->device[i]) ||
 		    !strcmp(driver, "qedr"))
 			continue;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A libibverbs with five devices for the tests of `xrc-compat check` and others: with XRC and
- * open_qp, with XRC only, one that cannot be opened, without XRC, and one that udev has renamed.
+ * A libibverbs with six devices for the tests of `xrc-compat check` and others: with XRC and
+ * open_qp, with XRC only, one that cannot be opened, one that does not answer, without XRC, and one
+ * that udev has renamed.
  * FAKE_DEVICES names those that are there; with "crash" the library aborts. FAKE_PORT is the state,
  * physical state, LID and link layer of two ports, but port 1 is DOWN; unset, they have none.
  */
@@ -27,11 +28,12 @@ static struct fake fakes[] = {
 	{ .name = "mlx4_0", .openable = true, .xrc = true, .open_qp = true },
 	{ .name = "qedr0", .openable = true, .xrc = true },
 	{ .name = "mlx5_9" },
+	{ .name = "mlx5_8", .openable = true },
 	{ .name = "rxe0", .openable = true },
 	{ .name = "ibp3s0", .openable = true, .xrc = true, .open_qp = true },
 };
 
-static struct ibv_device *list[6];
+static struct ibv_device *list[7];
 
 struct ibv_device **ibv_get_device_list(int *count)
 {
@@ -127,6 +129,8 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
+	if (!strcmp(((struct fake *)context->device)->name, "mlx5_8"))
+		return EIO;
 	strcpy(attr->fw_ver, "2.42.5000");
 	attr->device_cap_flags = ((struct fake *)context->device)->xrc ? IBV_DEVICE_XRC : 0;
 	attr->phys_port_cnt = getenv("FAKE_PORT") ? 2 : 0;

@@ -37,6 +37,7 @@ def test_a_healthy_machine_has_no_problem_and_has_companions(clean, run, build_r
     ("FAKE_DEVICES", "", "devices", "finds no RDMA device", "load the kernel's driver"),
     ("FAKE_DEVICES", "rxe0", "devices", "none of 1 has XRC", "--softhca"),
     ("FAKE_DEVICES", "mlx5_9", "devices", "mlx5_9 cannot be opened", "permissions"),
+    ("FAKE_DEVICES", "mlx5_8", "devices", "mlx5_8 cannot be queried: Input/output", "dmesg"),
     ("FAKE_DEVICES", "crash", "devices", "cannot be listed", "ibv_devinfo"),
     ("XRC_COMPAT_TABLE_DIR", "/nonexistent", "table directory", "/nonexistent", "local file"),
     ("XRC_COMPAT_TABLE_DIR", ".", "table directory", ".: ", "must be an absolute path"),
