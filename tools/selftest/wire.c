@@ -104,7 +104,9 @@ void actor_end(struct actor *actor)
 {
 	if (actor->pid > 0) {
 		kill(actor->pid, SIGKILL);
-		waitpid(actor->pid, NULL, 0);
+		/* A driver may hold the process in the kernel; init reaps it then. */
+		for (int i = 0; i < 100 && !waitpid(actor->pid, NULL, WNOHANG); i++)
+			usleep(50000);
 		actor->pid = 0;
 	}
 	close(actor->socket);
