@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Other programs, and work that may crash or hang, as calling a driver. */
+/* Runs a program, or a function that may crash or hang, in a process of its own. */
 #ifndef XRC_COMPAT_TOOLS_ASIDE_H
 #define XRC_COMPAT_TOOLS_ASIDE_H
 
@@ -20,8 +20,8 @@ struct aside_result {
 };
 
 /**
- * aside_output - runs it without input, at most for so long. Returns what it writes on standard
- * output, to be freed. @size gets its length; NULL: the text ends with 0.
+ * aside_output - runs it without input for at most @milliseconds. Returns what it writes on
+ * standard output, to be freed; a 0 follows. @size gets its length, unless it is NULL.
  */
 char *aside_output(const struct aside *aside, int milliseconds, size_t *size,
 		   struct aside_result *result);

@@ -14,7 +14,7 @@ static size_t plain_length(const char *text)
 	return length;
 }
 
-/* U+FFFD stands for a byte that is no UTF-8, so that the document stays valid. */
+/* U+FFFD stands for a byte that begins no printable character, so that the document stays valid. */
 static size_t quote_character(FILE *out, const char *text)
 {
 	size_t length = text_character(text);

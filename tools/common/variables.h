@@ -16,16 +16,16 @@
 #define XRC_COMPAT_TOOLS_VARIABLES_H
 
 #define XRC_COMPAT_ENV_TABLE(X) \
-	X(XRC_COMPAT_VERBOSE, true, "0 (silent)", "at the first verb that the library handles", \
+	X(XRC_COMPAT_VERBOSE, true, "0 (silent)", "at the first verb that the library handles, and by xrc-compat run and env", \
 	  "1: prints one banner line per process, and each warning once, on stderr") \
 	X(XRC_COMPAT_TWO_WAY, true, "auto", "at the first verb that the library handles", \
 	  "whether an old XRC QP also receives: on, off, or auto (decided by what the program imports)") \
-	X(XRC_COMPAT_TABLE_DIR, true, "/dev/shm", "at the first verb that the library handles", \
+	X(XRC_COMPAT_TABLE_DIR, true, "/dev/shm", "at the first verb that the library handles, and by xrc-compat ps, gc and doctor", \
 	  "directory of the registration tables that the processes of one user share") \
 	X(XRC_COMPAT_LIBRARY, false, "found next to the xrc-compat command, then in the installed library directory", \
 	  "by xrc-compat when it starts", \
 	  "path of the libxrc-compat.so.1 that the tools use instead of searching for one") \
-	X(XRC_COMPAT_TRACE, true, "not traced", "at the first verb that the library handles, at the first traced call, and by xrc-compat run", \
+	X(XRC_COMPAT_TRACE, true, "not traced", "at the first verb that the library handles, when the tracing library is loaded, and by xrc-compat run", \
 	  "set by xrc-compat trace: the socket to which every legacy call is reported") \
 	X(SOFTHCA_DIR, true, "$XDG_RUNTIME_DIR/softhca, else /tmp/softhca-UID; softhca run makes a private one", \
 	  "at the first call that the emulator looks at", \

@@ -48,7 +48,7 @@ static void examine_libibverbs(void)
 		found("libibverbs", FINDING_OK, NULL, "%s", realpath(path, real) ? real : path);
 }
 
-/* libibumad.so.3 may be missing: programs start without it. */
+/* Does not look for libibumad.so.3: programs start without it. */
 static void examine_companions(void)
 {
 	struct string_list places = { 0 };
@@ -79,8 +79,8 @@ static void examine_library_path(void)
 			continue;
 		if (libibverbs_is_old(path))
 			found("LD_LIBRARY_PATH", FINDING_PROBLEM,
-			      "programs get it instead of the system's; xrc-compat run puts the system's first, for programs that "
-			      "scripts start with --system-libibverbs",
+			      "programs get it instead of the system's; xrc-compat run puts the system's first; add "
+			      "--system-libibverbs if a script starts the program",
 			      "%s is older than rdma-core: it finds no device on this kernel",
 			      path);
 		else

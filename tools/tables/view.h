@@ -5,7 +5,7 @@
 
 #include <compat/regtab_file.h>
 
-/** struct regtab_view_member - an opened device with the domain open, from its file. */
+/** struct regtab_view_member - one file: a process that has the domain open on an opened device. */
 struct regtab_view_member {
 	char path[512];		/* of its file */
 	char *reason;		/* NULL; or why the file is refused: a sentence that names it */

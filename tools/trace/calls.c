@@ -114,7 +114,7 @@ static void put_stack(struct trace *trace, const struct trace_record *record)
 
 /* ---- processes ---- */
 
-/* It may be a script, in which no process tells of its start. */
+/* A launcher may be a script. Its process tells of the interpreter, under that name. */
 static void note_launcher(struct trace *trace, const char *program)
 {
 	if (!trace->launcher[0] && find_launcher(program))
