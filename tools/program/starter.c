@@ -71,7 +71,7 @@ static const char *take_program(const char *word)
 
 	/* A script is a starter, even one that only starts a program. */
 	if (!strchr(word, '/') || program_open(word, &program) || program_is_script(&program) ||
-	    is_known(&program))
+	    program.elf.is_library || is_known(&program))
 		return NULL;
 	return program.path;
 }

@@ -269,7 +269,7 @@ SAMPLES = {
     "shell_script": Sample(file(SHELL_SCRIPT), starter("@/linked", "run" + OPTIONS, "@/linked"),
                            interpreter="@/sh"),
     "job_script": Sample(
-        file("#!@/sh\ncd scratch\nmpirun -np 4 @/linked input\n/bin/rm -f scratch\n"),
+        file("#!@/sh\ncd scratch\nmpirun -x LD_PRELOAD @/libtransport.so @/linked input\n/bin/rm -f scratch\n"),
         starter("@/linked", "env" + OPTIONS, "@/linked"), interpreter="@/sh", mpi=True),
     # An unknown launcher: only its call of execvp() shows that it starts programs.
     "starts_programs": Sample(program(calls("execvp")),
