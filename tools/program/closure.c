@@ -77,6 +77,18 @@ static void read_line(char *line, struct closure *closure, struct string_list *m
 		string_list_add(missing, line);
 }
 
+/*
+ * The line "PROGRAM: LIBRARY: version `X' not found (required by Y)", or NULL. In place of an old
+ * libibverbs as the library, `run` puts the system's.
+ */
+static const char *missing_version(const char *line)
+{
+	const char *version = strstr(line, ": version `");
+	const char *libibverbs = strstr(line, "/libibverbs.so");
+
+	return version && !(libibverbs && libibverbs < version) ? line : NULL;
+}
+
 /* Reads the loader's lines. The first that says why it would give up, or NULL. */
 static const char *read_lines(char *text, struct closure *closure, struct string_list *missing)
 {
@@ -85,14 +97,7 @@ static const char *read_lines(char *text, struct closure *closure, struct string
 
 	while ((line = strsep(&text, "\n")) != NULL) {
 		why = strstr(line, FAILURE);
-		if (why)
-			why += strlen(FAILURE);
-		/*
-		 * "PROGRAM: LIBRARY: version `X' not found (required by Y)". In place of an old
-		 * libibverbs, `run` puts the system's.
-		 */
-		else if (strstr(line, ": version `") && !strstr(line, "/libibverbs.so"))
-			why = line;
+		why = why ? why + strlen(FAILURE) : missing_version(line);
 		if (why && !failure)
 			failure = copy_string(why);
 		read_line(line, closure, missing);

@@ -106,6 +106,7 @@ def starter(program, by, following=None):
     }
 
 
+NO_VERSION = "PROGRAM: @/libversion.so: version `IBVERBS_1.1' not found (required by @/today/libibverbs.so.1)"
 OPTIONS = ", with --system-libibverbs if it sets LD_LIBRARY_PATH, with --companions if a libibumad or libibcm is missing"
 NO_TEXT = no_program(
     "PROGRAM: is neither an ELF program nor a script with an interpreter in its '#!' line",
@@ -198,6 +199,11 @@ SAMPLES = {
         needs=[], direction=None, libibverbs=None,
         libraries=["libversion.so => @/libversion.so"],
         loader_gives_up="PROGRAM: @/libversion.so: version `IBVERBS_1.1' not found (required by PROGRAM)"),
+    "another_version_for_libibverbs": Sample(
+        program(calls("ibv_open_xrc_domain"), STUB, "-Wl,-rpath,$ORIGIN/today"), TWO_WAY,
+        bundled("@/today/libibverbs.so.1"), broken(f"the program cannot start: {NO_VERSION}"),
+        old_libibverbs=None, loader_gives_up=NO_VERSION,
+        libraries=["libibverbs.so.1 => @/today/libibverbs.so.1", "libversion.so => @/libversion.so"]),
     "terminal_sequences": Sample(
         altered(calls("ibv_open_xrc_domain", "gone"), STUB, "@/stub/libgone_0123456.so",
                 change=hostile_name), TWO_WAY,

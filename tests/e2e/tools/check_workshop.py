@@ -57,6 +57,10 @@ LIBRARIES = {
     "looks-up/libibverbs.so.1": (LOOKING_UP + OLD_LIBIBVERBS, NODE),
     "stub/libversion.so": ("int ibv_versioned(void) { return 0; }", NODE),
     "libversion.so": ("int ibv_versioned(void) { return 0; }", "-Wl,--default-symver"),
+    # Of today: each rdma-core has that string.
+    "today/libibverbs.so.1": (
+        'const char *today = "IBVERBS_PRIVATE_";' + OLD_LIBIBVERBS +
+        calls("ibv_versioned", by="ibv_start"), NODE, "@/stub/libversion.so", "-Wl,-rpath,@"),
     "stub/libgone.so": ("int gone(void) { return 0; }",),
     "stub/libgone_0123456.so": ("int gone(void) { return 0; }",),
     "stub/libibumad.so.1": ("int umad_init(void) { return 0; }",),
