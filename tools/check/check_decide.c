@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+#define BRINGS_OLD_LIBIBVERBS \
+	"it brings an old libibverbs along (%s), which finds no device on today's kernels"
+
 /* Always true, so that a rule can end so. */
 static bool decided(struct check *check, enum check_verdict verdict, const char *reason)
 {
@@ -121,6 +124,19 @@ static bool decide_without_xrc(struct check *check)
 		       "neither it nor its libraries use the XRC functions of OFED 1.3 to 1.5");
 }
 
+/* `run` has nothing to put in place of an old libibverbs. */
+static bool decide_old_libibverbs(struct check *check)
+{
+	const struct closure *closure = &check->closure;
+
+	if (!closure->old_libibverbs || closure->system_libibverbs)
+		return false;
+	check->exit_status = TOOL_EXIT_NOT_FOUND;
+	check->advice = "install the distribution's libibverbs; run then puts it in the place of the old one";
+	return decided(check, VERDICT_BROKEN,
+		       format_string(BRINGS_OLD_LIBIBVERBS, closure->old_libibverbs));
+}
+
 /* Why none is usable. @closed: one that cannot be opened, or NULL. */
 static const char *device_fault(const struct check *check, const char *closed)
 {
@@ -179,18 +195,16 @@ static void add_needs(struct check *check)
 				     i ? " and " : "; xrc-compat brings along ",
 				     basename(closure->companion.item[i]));
 	if (closure->old_libibverbs)
-		text = format_string("%s; it brings an old libibverbs along (%s), which finds no device on today's kernels: %s",
-				     text, closure->old_libibverbs,
-				     closure->system_libibverbs
-					     ? "run puts the system's in its place"
-					     : "install the distribution's libibverbs");
+		text = format_string("%s; " BRINGS_OLD_LIBIBVERBS
+				     ": run puts the system's in its place",
+				     text, closure->old_libibverbs);
 	check->reason = text;
 }
 
 void check_decide(struct check *check)
 {
 	if (!decide_start(check) && !decide_broken(check) && !decide_without_xrc(check) &&
-	    !decide_fault(check) && !decide_device(check))
+	    !decide_fault(check) && !decide_old_libibverbs(check) && !decide_device(check))
 		decide_ready(check);
 	add_needs(check);
 }

@@ -98,7 +98,7 @@ def test_a_script_that_sets_ld_library_path_needs_the_option(on_softhca, xrc_com
     ("run -- OLD -n 1", "xrc-compat: OLD loads the old libibverbs "),
     ("env --system-libibverbs",
      "xrc-compat: --system-libibverbs: this system has no libibverbs.so.1 for "),
-    ("check OLD", "it brings an old libibverbs along"),
+    ("check OLD", "Verdict     broken\n            it brings an old libibverbs along"),
     ("run -- true", None),
     ("doctor", "is older than rdma-core"),
 ])
@@ -107,6 +107,7 @@ def test_system_without_libibverbs(run, xrc_compat, place, real_library, words, 
     hidden = f'mount --bind {instead} "$0" && exec "$@"'
     done = run(["unshare", "-m", "sh", "-c", hidden, os.path.realpath(real_library), xrc_compat,
                 *words.replace("OLD", f"{place}/rpath").split()], env={"LD_LIBRARY_PATH": ""})
+    assert (done.returncode == 127) == (words == "check OLD")
     if not says:
         assert done.stderr == ""
         return
