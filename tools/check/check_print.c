@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The report of `xrc-compat check`, for people or as JSON. Both have the same members in the same
- * order; people do not see those without a value.
+ * The report of `xrc-compat check`, for people or as JSON, in the same order. People do not see
+ * members without a value, booleans, the list of libraries and the exit status.
  */
 #include "check.h"
 #include "terminal/style.h"

@@ -13,7 +13,7 @@
 
 /*
  * @names: with '|' between them. A version or, behind a dot, a flavour may follow the name:
- * python3.11, mpiexec.hydra.
+ * python3.11, busybox.static.
  */
 static bool is_named(const char *path, const char *names)
 {
