@@ -6,6 +6,7 @@
 #include "tools/common/text.h"
 #include "tools/files/regular.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define BRINGS_OLD_LIBIBVERBS \
@@ -138,11 +139,13 @@ static bool decide_old_libibverbs(struct check *check)
 }
 
 /* Why none is usable. @closed: one that cannot be opened, or NULL. */
-static const char *device_fault(const struct check *check, const char *closed)
+static const char *device_fault(const struct check *check, const struct device *closed)
 {
 	if (closed)
-		return format_string("device %s cannot be opened; check the permissions of /dev/infiniband/uverbs*",
-				     closed);
+		return format_string("device %s %s%s", closed->name, device_text(closed),
+				     closed->err == EACCES || closed->err == EPERM
+					     ? "; check the permissions of /dev/infiniband/uverbs*"
+					     : "");
 	if (check->devices_error)
 		return format_string("the devices could not be listed: %s", check->devices_error);
 	if (check->wanted_device)
@@ -153,7 +156,7 @@ static const char *device_fault(const struct check *check, const char *closed)
 
 static bool decide_device(struct check *check)
 {
-	const char *closed = NULL;
+	const struct device *closed = NULL;
 
 	for (size_t i = 0; i < check->devices.count; i++) {
 		const struct device *device = &check->devices.device[i];
@@ -163,7 +166,7 @@ static bool decide_device(struct check *check)
 		if (device_usable(device))
 			return false;
 		if (!device->opened)
-			closed = device->name;
+			closed = device;
 	}
 	if (!check->needs.count)
 		return false;

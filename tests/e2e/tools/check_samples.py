@@ -6,6 +6,7 @@ In all texts @ is the directory of the samples, and in reports PROGRAM is the pr
 about.
 """
 
+import errno
 import os
 
 from check_workshop import (FROM_FOLDER, LINKED, MVAPICH, ONE_WAY, PLUGIN,
@@ -163,9 +164,14 @@ SAMPLES = {
         ask={"devices": "mlx4_0 rxe0", "options": ["--device=rxe0"]}),
     # It may have XRC.
     "wanted_device_that_cannot_be_opened": Sample(
-        LINKED, no_device("device mlx5_9 cannot be opened; check the permissions of /dev/infiniband/uverbs*",
+        LINKED, no_device("device mlx5_9 cannot be opened: Permission denied; check the permissions of /dev/infiniband/uverbs*",
                           "xrc-compat doctor"), devices=[MLX4, CLOSED],
         ask={"devices": "mlx4_0 mlx5_9", "options": ["--device=mlx5_9"]}),
+    "device_that_is_busy": Sample(
+        LINKED, no_device("device mlx5_9 cannot be opened: Device or resource busy",
+                          "xrc-compat doctor"),
+        devices=[{**CLOSED, "error": "Device or resource busy"}],
+        ask={"devices": "mlx5_9", "FAKE_ERRNO": str(errno.EBUSY)}),
 
     # ---- old and other libraries ----
     "bundled": Sample(

@@ -5,6 +5,7 @@
  * that udev has renamed.
  * FAKE_DEVICES names those that are there; with "crash" the library aborts. FAKE_PORT is the state,
  * physical state, LID and link layer of two ports, but port 1 is DOWN; unset, they have none.
+ * FAKE_ERRNO is why the third cannot be opened; by default EACCES.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -115,7 +116,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 
 	if (!((struct fake *)device)->openable || !verbs) {
 		free(verbs);
-		errno = EACCES;
+		errno = getenv("FAKE_ERRNO") ? atoi(getenv("FAKE_ERRNO")) : EACCES;
 		return NULL;
 	}
 	verbs->sz = sizeof(*verbs);
