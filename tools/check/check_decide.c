@@ -30,12 +30,16 @@ static void next_command(struct check *check, const char *command, const char *p
 
 /* ---- rules ---- */
 
-/* The kernel does not execute it, or the library cannot be preloaded. */
+/* It cannot be read, the kernel does not execute it, or the library cannot be preloaded. */
 static bool decide_fault(struct check *check)
 {
 	if (!check->program.fault)
 		return false;
 	check->advice = check->program.advice;
+	if (check->program.is_unreadable) {
+		next_command(check, "env", check->program.path);
+		return decided(check, VERDICT_CANNOT_TELL, check->program.fault);
+	}
 	return decided(check,
 		       check->exit_status == TOOL_EXIT_REFUSED ? VERDICT_NOT_PRELOADABLE
 							       : VERDICT_CANNOT_START,

@@ -73,7 +73,7 @@ static void print_program(struct json *json, const struct check *check)
 		    program->binary && program_is_script(program) ? program->binary : NULL);
 	print_value(json, "machine", "Machine", elf->bits ? elf_info_machine_name(elf) : NULL);
 	json_bool(json, "static", elf->is_static);
-	json_bool(json, "can_be_preloaded", !check->program.fault);
+	json_bool(json, "can_be_preloaded", !program->fault || program->is_unreadable);
 	json_bool(json, "starts_programs", check->starter);
 	print_value(json, "starts", "Starts", check->started);
 	json_bool(json, "mpi", check->mpi);

@@ -110,7 +110,7 @@ static const char *why_not_executable(const char *path)
 	if (!S_ISREG(st.st_mode))
 		return "is not a regular file";
 	if (!access(path, X_OK))
-		return "cannot be read, so its libraries are not known; the line of xrc-compat env preloads the library all the same";
+		return "cannot be read, so its libraries are not known; the line of xrc-compat env preloads the library all the same, unless it is static or setuid";
 	if (!statvfs(path, &system) && (system.f_flag & ST_NOEXEC))
 		return "is on a file system that is mounted noexec; run a copy on another one";
 	return "is there, but may not be executed; chmod +x, if it is a program";
@@ -161,6 +161,7 @@ static int open_binary(struct program *program)
 			       "is it a shell script without a '#!' line? then: xrc-compat run sh PROGRAM");
 	if (is_missing(err))
 		return no_interpreter(program);
+	program->is_unreadable = err && !executable(binary);
 	return err ? not_executable(program, binary) : 0;
 }
 

@@ -13,11 +13,13 @@ struct program {
 	struct elf_info elf;   /* of @binary; empty when it could not be read */
 	const char *fault;     /* the sentence why `run` refuses it; NULL: it does not */
 	const char *advice;    /* what the user can do about that, or NULL */
+	bool is_unreadable;    /* the fault is only that; the kernel executes @binary */
 };
 
 /*
  * The next two return 0, or a fault and the exit status of `run`: 127 when the program cannot be
- * found, 126 when the kernel does not execute it, 125 when no library can be preloaded into it.
+ * found, 126 when the kernel does not execute it or it cannot be read, 125 when no library can be
+ * preloaded into it.
  */
 
 /*

@@ -120,6 +120,20 @@ def test_run_refuses_what_check_says_it_refuses(run, xrc_compat, probe, workshop
     assert not refused or (done.returncode, done.stdout) == (report["exit_status"], ""), done
 
 
+def test_a_program_that_may_only_be_executed_is_for_env(run, check, xrc_compat, workshop, tmp_path):
+    """The kernel starts it, and the loader preloads. So `check` names the command that serves."""
+    shutil.copy(workshop.folder / "sh", tmp_path / "unreadable")
+    (tmp_path / "unreadable").chmod(0o111)
+    # Root without capabilities cannot read it either.
+    before = ["setpriv", "--inh-caps=-all", "--bounding-set=-all"] * (os.geteuid() == 0)
+    assert run([*before, tmp_path / "unreadable"]).returncode == 0
+    assert run([*before, xrc_compat, "run", tmp_path / "unreadable"]).returncode == 126
+    report = check("unreadable", before=before, PATH=f"{tmp_path}:{os.environ['PATH']}")
+    assert (report["verdict"], report["exit_status"]) == ("cannot tell", 3)
+    assert report["can_be_preloaded"] and "cannot be read" in report["reason"]
+    assert report["next"] == f"xrc-compat env {tmp_path}/unreadable"
+
+
 # ---- texts ----
 
 
