@@ -187,13 +187,14 @@ static int detach(const struct daemon_plan *plan, int keep)
 /* What the launcher reads to the end of the pipe: this, or the reason of a failure. */
 #define READY "ready"
 
-static void write_ready(int pipe_end, const char *why)
+/* 0, or -EPIPE: the launcher has been killed. */
+static int write_ready(int pipe_end, const char *why)
 {
 	const char *text = why[0] ? why : READY;
+	int err = write(pipe_end, text, strlen(text)) < 0 ? -errno : 0;
 
-	if (write(pipe_end, text, strlen(text)) < 0)
-		_exit(EXIT_FAILURE);
 	close(pipe_end);
+	return err;
 }
 
 static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan, int ready)
@@ -201,7 +202,7 @@ static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan
 	static struct hca_machine machine;
 	static struct end end;
 	char why[512] = "";
-	int err;
+	int err, told;
 
 	err = detach(plan, ready);
 	err = err ? server_fail(why, sizeof(why), "/dev/null", err)
@@ -209,8 +210,8 @@ static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan
 	/* The name of the trace may be relative to the old directory. */
 	if (!err && chdir("/"))
 		err = server_fail(why, sizeof(why), "/", -errno);
-	write_ready(ready, why);
-	if (!err) {
+	told = write_ready(ready, why);
+	if (!err && !told) {
 		err = serve(&machine, &end);
 		server_close();
 	}

@@ -153,10 +153,11 @@ def test_run_keeps_other_preloads(run, softhca, place):
     assert ours.endswith("/libsofthca.so") and others == "libm.so.6"
 
 
-def killed_run(softhca, place, daemon_of=None):
-    """Kills `softhca run`, and before it its daemon if daemon_of(DIRECTORY) tells the pid."""
+def killed_run(softhca, place, daemon_of=None, sign="socket"):
+    """Kills `softhca run` once its directory has the sign, and before it its daemon if
+    daemon_of(DIRECTORY) tells the pid."""
     proc = subprocess.Popen([softhca, "run", "--", "sleep", "60"])
-    wait_for(lambda: list(place.glob("*/socket")), "socket")
+    wait_for(lambda: list(place.glob(f"*/{sign}")), sign)
     (left,) = place.iterdir()
     if daemon_of:
         os.kill(daemon_of(left), signal.SIGKILL)
@@ -165,8 +166,10 @@ def killed_run(softhca, place, daemon_of=None):
     return left
 
 
-def test_a_killed_run_leaves_no_directory(softhca, place):
-    killed_run(softhca, place)
+@pytest.mark.parametrize("sign", ["sys", "socket"])
+def test_a_killed_run_leaves_no_directory(softhca, place, sign):
+    """The device tree is there before the daemon is ready."""
+    killed_run(softhca, place, sign=sign)
     wait_for(lambda: not list(place.iterdir()), "empty directory")
 
 
