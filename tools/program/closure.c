@@ -83,10 +83,12 @@ static void read_line(char *line, struct closure *closure, struct string_list *m
  */
 static const char *missing_version(const char *line)
 {
-	const char *version = strstr(line, ": version `");
-	const char *libibverbs = strstr(line, "/libibverbs.so");
+	const char *library = strstr(line, ": "), *version = strstr(line, ": version `");
 
-	return version && !(libibverbs && libibverbs < version) ? line : NULL;
+	if (!version)
+		return NULL;
+	library = format_string("%.*s", (int)(version - library) - 2, library + 2);
+	return strstr(library, "/libibverbs.so") && libibverbs_is_old(library) ? NULL : line;
 }
 
 /* Reads the loader's lines. The first that says why it would give up, or NULL. */

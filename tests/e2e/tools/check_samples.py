@@ -107,6 +107,7 @@ def starter(program, by, following=None):
     }
 
 
+EARLY = "PROGRAM: @/early/libibverbs.so.1: version `IBVERBS_1.1' not found (required by PROGRAM)"
 NO_VERSION = "PROGRAM: @/libversion.so: version `IBVERBS_1.1' not found (required by @/today/libibverbs.so.1)"
 OPTIONS = ", with --system-libibverbs if it sets LD_LIBRARY_PATH, with --companions if a libibumad or libibcm is missing"
 NO_TEXT = no_program(
@@ -205,6 +206,10 @@ SAMPLES = {
         needs=[], direction=None, libibverbs=None,
         libraries=["libversion.so => @/libversion.so"],
         loader_gives_up="PROGRAM: @/libversion.so: version `IBVERBS_1.1' not found (required by PROGRAM)"),
+    "another_version_of_libibverbs": Sample(
+        program(calls("ibv_open_xrc_domain"), STUB, "-Wl,-rpath,$ORIGIN/early"), TWO_WAY,
+        bundled("@/early/libibverbs.so.1"), broken(f"the program cannot start: {EARLY}"),
+        old_libibverbs=None, loader_gives_up=EARLY),
     "another_version_for_libibverbs": Sample(
         program(calls("ibv_open_xrc_domain"), STUB, "-Wl,-rpath,$ORIGIN/today"), TWO_WAY,
         bundled("@/today/libibverbs.so.1"), broken(f"the program cannot start: {NO_VERSION}"),

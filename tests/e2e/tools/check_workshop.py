@@ -58,6 +58,8 @@ LIBRARIES = {
     "stub/libversion.so": ("int ibv_versioned(void) { return 0; }", NODE),
     "libversion.so": ("int ibv_versioned(void) { return 0; }", "-Wl,--default-symver"),
     # Of today: each rdma-core has that string.
+    "early/libibverbs.so.1": ('const char *today = "IBVERBS_PRIVATE_";' + OLD_LIBIBVERBS,
+                              "-Wl,--default-symver"),
     "today/libibverbs.so.1": (
         'const char *today = "IBVERBS_PRIVATE_";' + OLD_LIBIBVERBS +
         calls("ibv_versioned", by="ibv_start"), NODE, "@/stub/libversion.so", "-Wl,-rpath,@"),
