@@ -142,12 +142,12 @@ static bool decide_old_libibverbs(struct check *check)
 		       format_string(BRINGS_OLD_LIBIBVERBS, closure->old_libibverbs));
 }
 
-/* Why none is usable. @closed: one that cannot be opened, or NULL. */
-static const char *device_fault(const struct check *check, const struct device *closed)
+/* Why none is usable. @failed: one that cannot be opened or queried, or NULL. */
+static const char *device_fault(const struct check *check, const struct device *failed)
 {
-	if (closed)
-		return format_string("device %s %s%s", closed->name, device_text(closed),
-				     closed->err == EACCES || closed->err == EPERM
+	if (failed)
+		return format_string("device %s %s%s", failed->name, device_text(failed),
+				     failed->err == EACCES || failed->err == EPERM
 					     ? "; check the permissions of /dev/infiniband/uverbs*"
 					     : "");
 	if (check->devices_error)
@@ -160,7 +160,7 @@ static const char *device_fault(const struct check *check, const struct device *
 
 static bool decide_device(struct check *check)
 {
-	const struct device *closed = NULL;
+	const struct device *failed = NULL;
 
 	for (size_t i = 0; i < check->devices.count; i++) {
 		const struct device *device = &check->devices.device[i];
@@ -169,15 +169,15 @@ static bool decide_device(struct check *check)
 			continue;
 		if (device_usable(device))
 			return false;
-		if (!device->opened)
-			closed = device;
+		if (device->err)
+			failed = device;
 	}
 	if (!check->needs.count)
 		return false;
 	next_command(check, "run --softhca --", check->name);
-	if (closed)
+	if (failed)
 		check->next = "xrc-compat doctor";
-	return decided(check, VERDICT_NO_DEVICE, device_fault(check, closed));
+	return decided(check, VERDICT_NO_DEVICE, device_fault(check, failed));
 }
 
 static void decide_ready(struct check *check)

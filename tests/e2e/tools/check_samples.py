@@ -168,6 +168,12 @@ SAMPLES = {
         LINKED, no_device("device mlx5_9 cannot be opened: Permission denied; check the permissions of /dev/infiniband/uverbs*",
                           "xrc-compat doctor"), devices=[MLX4, CLOSED],
         ask={"devices": "mlx4_0 mlx5_9", "options": ["--device=mlx5_9"]}),
+    "device_that_does_not_answer": Sample(
+        LINKED, no_device("device mlx5_8 cannot be queried: Input/output error",
+                          "xrc-compat doctor"),
+        devices=[{**CLOSED, "name": "mlx5_8", "driver": "fake", "opened": True,
+                  "error": "Input/output error"}],
+        ask={"devices": "mlx5_8"}),
     "device_that_is_busy": Sample(
         LINKED, no_device("device mlx5_9 cannot be opened: Device or resource busy",
                           "xrc-compat doctor"),
