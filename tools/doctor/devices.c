@@ -60,9 +60,9 @@ static void count_devices(const struct device_list *list, const char *err)
 		found("devices", FINDING_OK, NULL, "%d of %zu can carry XRC", usable, list->count);
 	else if (failed)
 		found("devices", FINDING_PROBLEM,
-		      failed->err == EIO
-			      ? "look at the kernel's log (dmesg)"
-			      : "check the permissions of /dev/infiniband/uverbs*; give a container the directory (--device /dev/infiniband)",
+		      failed->err == EACCES || failed->err == EPERM || failed->err == ENOENT
+			      ? "check the permissions of /dev/infiniband/uverbs*; give a container the directory (--device /dev/infiniband)"
+			      : "look at the kernel's log (dmesg)",
 		      "%s %s", failed->name, device_text(failed));
 	else
 		found("devices", FINDING_PROBLEM,

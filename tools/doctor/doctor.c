@@ -63,7 +63,7 @@ static const char *last_line(void)
 {
 	if (problems)
 		return "Take the problems from the top: the later ones may follow from the first.";
-	return notes ? "Nothing is wrong, but some old programs fail here: see each note."
+	return notes ? "Nothing is wrong, but old programs may fail here: see each note."
 		     : "Nothing is wrong.";
 }
 

@@ -7,11 +7,11 @@
 
 enum finding {
 	FINDING_OK,
-	FINDING_NOTE,		/* serves most old programs, not all */
+	FINDING_NOTE,		/* may not serve all old programs */
 	FINDING_PROBLEM,
 };
 
-/* Prints one row. @advice: what to do about it, NULL when all is well. */
+/* Prints one row. @advice: what to do about it, or NULL. */
 void found(const char *what, enum finding finding, const char *advice, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -72,10 +72,12 @@ static void examine_library_path(void)
 {
 	const char *value = getenv("LD_LIBRARY_PATH"), *dir, *path;
 	char *rest = copy_string(value && value[0] ? value : NULL);
+	struct elf_info elf;
 
 	while ((dir = strsep(&rest, ":;"))) {
 		path = format_string("%s%slibibverbs.so.1", dir, dir[0] ? "/" : "");
-		if (access(path, R_OK))
+		/* The loader passes over the other word size. */
+		if (elf_info_read(path, &elf) || elf.bits != OWN_BITS)
 			continue;
 		if (libibverbs_is_old(path))
 			found("LD_LIBRARY_PATH", FINDING_PROBLEM,
