@@ -22,7 +22,7 @@ struct check {
 	const char *name; /* as the user typed it */
 	const char *wanted_device;
 	struct program program;
-	const char *broken; /* why it cannot be preloaded, or a plugin not be read; or NULL */
+	const char *broken; /* why our library cannot be preloaded or a plugin be read; or NULL */
 	bool starter; /* it starts other programs */
 	const char *started; /* the program that it starts; NULL if unknown */
 	bool mpi;

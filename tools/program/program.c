@@ -110,7 +110,7 @@ static const char *why_not_executable(const char *path)
 	if (!S_ISREG(st.st_mode))
 		return "is not a regular file";
 	if (!access(path, X_OK))
-		return "cannot be read, so its libraries are not known; the line of xrc-compat env preloads the library all the same, unless it is static or setuid";
+		return "cannot be read, so its libraries are not known; the line of xrc-compat env preloads the library all the same, unless it is a script, static or setuid";
 	if (!statvfs(path, &system) && (system.f_flag & ST_NOEXEC))
 		return "is on a file system that is mounted noexec; run a copy on another one";
 	return "is there, but may not be executed; chmod +x, if it is a program";
@@ -188,8 +188,8 @@ int program_open(const char *name, struct program *program)
 }
 
 /*
- * Any of these bits makes the loader ignore LD_PRELOAD, silently, for everybody but the owner. So
- * the bit alone decides: that it works for the owner would only confuse.
+ * Any of these bits makes the loader ignore LD_PRELOAD, silently, unless the caller is that user
+ * or group already. So the bit alone decides: that it works for some would only confuse.
  */
 static int refuse_privileged(struct program *program)
 {

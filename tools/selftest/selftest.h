@@ -108,7 +108,7 @@ const char *actor_error(int err);
 /* Has the actor carry out the step in @task, which has the answer then. */
 void actor_ask(struct actor *actor);
 
-/* Kills the actor, and waits until the kernel has released its objects. */
+/* Kills the actor, and waits up to five seconds until the kernel has released its objects. */
 void actor_end(struct actor *actor);
 
 /* Carries out the steps that come from @in until the other side hangs up, and ends the process. */

@@ -2,7 +2,7 @@
 /*
  * What a traced process tells the command about its start and about each call: one datagram. Both
  * sides come from one build. Only the program can tell what its arguments point to, so it writes
- * them as text. What else takes a file or a system call is left to the command.
+ * them as text. The command reads files and looks up names.
  */
 #ifndef XRC_COMPAT_TOOLS_TRACE_RECORD_H
 #define XRC_COMPAT_TOOLS_TRACE_RECORD_H
