@@ -94,10 +94,7 @@ static int destroy(struct ibv_srq *srq)
 {
 	struct srq_image *image = srq_image_of(srq);
 
-	if (!image)
-		return modern_destroy_srq(srq);
-	event_ack_own();
-	return srq_destroy(image);
+	return image ? srq_destroy(image) : modern_destroy_srq(srq);
 }
 
 /*
@@ -110,6 +107,7 @@ int ibv_destroy_srq(struct ibv_srq *srq)
 	struct entry entry;
 	int err;
 
+	event_ack_own();
 	if (!srq_image_of(srq) && shim_is_ready())
 		return modern_table.destroy_srq(srq);
 	err = shim_enter(&entry, VERB_ibv_destroy_srq, ARGUMENTS(srq));
