@@ -9,6 +9,7 @@
 #include <modern/modern.h>
 
 #include "domain.h"
+#include "event.h"
 
 static struct handle_map domains;
 
@@ -93,7 +94,7 @@ static struct domain *find_open(const struct legacy_xrc_domain *ldom)
 	struct domain *domain;
 
 	while ((domain = handle_find(&domains, ldom)) && domain->closing)
-		state_wait();
+		event_state_wait();
 	return domain;
 }
 
@@ -104,7 +105,7 @@ static int begin_close(struct domain *domain)
 		return -EINVAL;
 	domain->closing = true;
 	while (domain->users)
-		state_wait();
+		event_state_wait();
 	if (!is_busy(domain))
 		return 0;
 	domain->closing = false;

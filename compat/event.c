@@ -144,16 +144,32 @@ static void ack_own(void)
 	modern_ack_async_event(&event);
 }
 
+static bool has_own(void)
+{
+	return reading.is_translated || reading.desc.event_type != NOTHING_READ;
+}
+
 /* The calls for ordinary QPs, which do not turn off cancellation, come here, too. */
 void event_ack_own(void)
 {
 	struct quiet quiet;
 
-	if (!reading.is_translated && reading.desc.event_type == NOTHING_READ)
+	if (!has_own())
 		return;
 	quiet_begin(&quiet);
 	ack_own();
 	quiet_end(&quiet);
+}
+
+void event_state_wait(void)
+{
+	if (!has_own()) {
+		state_wait();
+		return;
+	}
+	state_unlock();
+	event_ack_own();
+	state_lock();
 }
 
 /* Nothing cancels a thread that ends. */

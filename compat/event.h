@@ -29,4 +29,10 @@ void event_ack(const struct legacy_async_event *event);
  */
 void event_ack_own(void);
 
+/**
+ * event_state_wait - state_wait() for another thread's verb. If this thread has such an event, the
+ * verb may wait for that: acknowledge it, and return without waiting. Lock held.
+ */
+void event_state_wait(void);
+
 #endif

@@ -44,7 +44,7 @@ static struct rcv_qp *find_settled(struct device_domain *device_domain, uint32_t
 
 	while ((rcv_qp = handle_find(&device_domain->rcv_qps, key_of(qp_num))) &&
 	       rcv_qp->phase != REGISTERED)
-		state_wait();
+		event_state_wait();
 	return rcv_qp;
 }
 
@@ -241,8 +241,8 @@ int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 
 /*
  * The kernel keeps the QP for other registrants. Its events are acknowledged when they are handed
- * out, so the destroy waits for no thread of the program. If the kernel refuses, the registration
- * stays, and the program may try again.
+ * out, so the destroy does not wait for the program. If the kernel refuses, the registration stays,
+ * and the program may try again.
  */
 int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {

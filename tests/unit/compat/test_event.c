@@ -20,10 +20,12 @@
 #include "../../thread_state.h"
 #include "../unit.h"
 #include "provider.h"
+#include "other_thread.h"
 
 static struct ibv_context *context;
 static struct legacy_xrc_domain *domain;
-static int to_kernel, acks;
+static int to_kernel;
+static _Atomic int acks;
 
 static void count_ack(struct ibv_async_event *event)
 {
@@ -240,6 +242,33 @@ TEST(create_acknowledges_the_event_of_its_thread_that_jumped_away)
 	jump_away();
 	modern_table.create_qp_ex = create_after_ack;
 	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	close_device();
+}
+
+static uint32_t unregistered;
+
+static int unregister(struct legacy_xrc_domain *of)
+{
+	return rcv_qp_unregister(of, unregistered);
+}
+
+static int destroy_after_ack(struct ibv_qp *qp)
+{
+	while (!acks)
+		usleep(1000);
+	free(qp);
+	return 0;
+}
+
+/* The other thread waits for the event, and this one for the other. */
+TEST(a_verb_that_waits_for_unregister_acknowledges_the_event_of_its_thread)
+{
+	unregistered = open_with_one_event();
+	jump_away();
+	modern_table.destroy_qp = destroy_after_ack;
+	begin_verb(unregister, domain);
+	rcv_qp_register(domain, unregistered);
+	assert_int_equal(end_verb(), 0);
 	close_device();
 }
 
