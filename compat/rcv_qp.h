@@ -24,7 +24,10 @@ int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num);
  */
 int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num);
 
-/** rcv_qp_unregister - -EINVAL: not registered. The last one ends the QP. Never waits for acks. */
+/**
+ * rcv_qp_unregister - -EINVAL: not registered. The last one ends the QP. Waits only for an event
+ * that another thread has read and not returned yet.
+ */
 int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num);
 
 /** rcv_qp_modify - -EINVAL: no such receive QP in this domain, or a bad mask or transition. */

@@ -97,15 +97,15 @@ enum modern_event_object modern_event_of(uint32_t type);
 
 /**
  * modern_read_async_event - read the next event of a device as libibverbs does: read(2) of its
- * async_fd, in which a thread can be cancelled. 0 or -errno. The kernel writes desc itself, so a
- * cleanup handler finds the event there if there was one.
+ * async_fd, in which a thread can be cancelled. 0 or -errno. The kernel writes desc itself, so the
+ * destructor of a thread's key finds the event there if there was one.
  *
  * libibverbs also passes each event to the provider. Of the providers with XRC only libmlx5 uses
  * that, for flow steering.
  */
 int modern_read_async_event(int async_fd, struct ib_uverbs_async_event_desc *desc);
 
-/** modern_event_qp - the use of the QP of an event. Call it before the acknowledgement. */
+/** modern_event_qp - use and number of the QP of an event. Call it before the acknowledgement. */
 struct modern_event_qp {
 	enum modern_tgt_use use;
 	uint32_t qp_num;

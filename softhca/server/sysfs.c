@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where the tree grows, and what went wrong first: what follows a failure does nothing. */
+/* The root of the tree, and the first error. After an error the functions do nothing. */
 struct tree {
 	const char *root;
 	int err;
