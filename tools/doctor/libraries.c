@@ -93,7 +93,7 @@ static void examine_library_path(void)
 	      value ? "leads to no other libibverbs" : "not set here");
 }
 
-/* Without /proc the command finds neither itself nor what is installed beside it. */
+/* The command needs /proc to find itself, and then the files that are installed beside it. */
 void examine_libraries(void)
 {
 	if (!paths_self()) {
