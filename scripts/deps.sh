@@ -14,6 +14,7 @@
 #               cmd:NAME            it is on PATH
 #               pkg:MODULE          pkg-config finds it
 #               file:PATH           the file exists
+#               lib:NAME            the loader finds libNAME.so.N
 #               sanitize:NAME       the compiler can link that sanitizer
 #               link32:LIBRARY      the compiler can link 32-bit programs with it
 deps_table() {
@@ -45,6 +46,8 @@ deps_table() {
 	more|cmd:rdma|asks the emulated HCA by netlink|iproute2|iproute|iproute2
 	more|cmd:ib_send_lat|measures the emulated HCA|perftest|perftest|perftest
 	more|cmd:fi_pingpong|sockets and verbs in one program, in a namespace|libfabric-bin|libfabric|libfabric
+	more|lib:tcmalloc_minimal|programs with another allocator on the emulated HCA|libtcmalloc-minimal4|gperftools-libs|libtcmalloc4
+	more|lib:jemalloc|the same with another one|libjemalloc2|jemalloc|libjemalloc2
 	fresh|cmd:debootstrap|makes fresh systems of other releases|debootstrap|debootstrap|debootstrap
 	rdma-core|cmd:cmake|configures another rdma-core|cmake|cmake|cmake
 	rdma-core|cmd:git|gets its release|git|git|git
@@ -108,6 +111,8 @@ deps_have() {
 	cmd:*) command -v "${1#cmd:}" >/dev/null ;;
 	pkg:*) command -v pkg-config >/dev/null && pkg-config --exists "${1#pkg:}" ;;
 	file:*) [ -e "${1#file:}" ] ;;
+	lib:*) deps_python -c 'import ctypes.util, sys; sys.exit(not ctypes.util.find_library(sys.argv[1]))' \
+		"${1#lib:}" ;;
 	sanitize:*) deps_compiles "-fsanitize=${1#sanitize:}" ;;
 	link32:*) deps_compiles -m32 "-l:${1#link32:}" ;;
 	*) return 2 ;;

@@ -13,7 +13,7 @@
  */
 #define SOFTHCA_MAGIC	0x53484341u /* "SHCA" */
 /* preload and daemon of one build; a mismatch is refused with EPROTO */
-#define SOFTHCA_VERSION 4u
+#define SOFTHCA_VERSION 5u
 
 /* Longest write() that is carried; the longest real command is below 200 bytes. */
 #define SOFTHCA_MAX_COMMAND 4096u
@@ -26,15 +26,14 @@ enum softhca_kind {
 	SOFTHCA_NETLINK = 4, /* one netlink request; answered like a control command */
 };
 
-/* Client's first message; carries the arena's memfd when arena_size is not 0. */
+/* Client's first message; carries the arena's memfd when arena_pages is not 0. */
 struct softhca_hello {
 	uint32_t magic;
 	uint32_t version;
 	uint32_t kind;
 	/* index: uverbsN; for SOFTHCA_CM the program's host, or SOFTHCA_EVERY_HOST */
 	uint32_t device;
-	uint64_t arena_base; /* address of the arena in the client */
-	uint64_t arena_size; /* bytes */
+	uint64_t arena_pages; /* 0 = the client has no arena */
 	uint64_t probe;	     /* address of a word in the client that holds SOFTHCA_MAGIC */
 };
 
@@ -66,6 +65,30 @@ struct softhca_reply {
 	uint32_t reserved;
 	uint64_t fd_address;
 };
+
+/*
+ * The arena: pages for the provider's rings and doorbell records, in a memfd that client and daemon
+ * map. The kernel chooses the addresses in the client. The page at address A is page
+ * A / SOFTHCA_PAGE % pages of the arena. Of pages with the same number one at a time can be in it.
+ * The memfd begins with a table of a uint32_t for each page: softhca_arena_owner(A), or 0.
+ */
+#define SOFTHCA_PAGE 4096u
+
+static inline uint64_t softhca_arena_page(uint64_t address, uint64_t pages)
+{
+	return address / SOFTHCA_PAGE % pages;
+}
+
+static inline uint32_t softhca_arena_owner(uint64_t address, uint64_t pages)
+{
+	return (uint32_t)(address / SOFTHCA_PAGE / pages) + 1;
+}
+
+/* Bytes of the table, in whole pages. */
+static inline uint64_t softhca_arena_table(uint64_t pages)
+{
+	return (pages * sizeof(uint32_t) + SOFTHCA_PAGE - 1) / SOFTHCA_PAGE * SOFTHCA_PAGE;
+}
 
 #define SOFTHCA_SOCKET	"socket"
 #define SOFTHCA_SYSFS	"sys"

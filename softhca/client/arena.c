@@ -1,83 +1,97 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The arena: memory for the provider's rings and doorbell records, shared with the daemon. */
+/*
+ * The arena: memory for the provider's rings and doorbell records, shared with the daemon.
+ *
+ * The kernel chooses each ring's address, as it does for ordinary memory, and the address gives the
+ * page of the file (proto.h). So no part of the address space is reserved: a program that unmaps a
+ * ring unseen, by a munmap() of its own, or that maps over one, meets nothing of ours later.
+ */
 #include "client.h"
+
+#include <softhca/proto.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/* Only used pages cost memory. A 32-bit process gets less: its addresses are scarce. */
-#define ARENA_SIZE ((size_t)(sizeof(void *) > 4 ? 256 : 64) << 20)
-#define PAGE	   ((size_t)4096)
-#define PAGES	   (ARENA_SIZE / PAGE)
+/* Only used pages cost memory. A 32-bit daemon maps the whole file, so that one is smaller. */
+#define BYTES ((uint64_t)(sizeof(void *) > 4 ? 1024 : 64) << 20)
+#define PAGES (BYTES / SOFTHCA_PAGE)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	int fd;
-	unsigned char *base;
+	struct stat file;
+	_Atomic uint32_t *_Atomic owner; /* the table in the file; NULL = no arena */
 	bool tried, enabled;
-	size_t hint; /* where the last allocation ended */
-	unsigned char used[PAGES];
 } arena = { .fd = -1 };
 
 /* ftruncate() past the file size limit of the program would raise SIGXFSZ in it. */
-static bool size_allowed(void)
+static bool size_allowed(uint64_t size)
 {
 	struct rlimit limit;
 
 	return !getrlimit(RLIMIT_FSIZE, &limit) &&
-	       (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= ARENA_SIZE);
+	       (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size);
 }
 
 /* Sealed against shrinking: the daemon maps it too and must not die by SIGBUS. */
-static int create_file(void)
+static int create_file(uint64_t size)
 {
-	int fd = memfd_create("softhca-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = size_allowed(size) ? memfd_create("softhca-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING)
+				    : -1;
 
 	if (fd < 0)
 		return -1;
-	if (!ftruncate(fd, (off_t)ARENA_SIZE) &&
+	if (!ftruncate64(fd, (off64_t)size) &&
 	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
-		return fd;
+		return fd_move_high(fd);
 	real()->close(fd);
 	return -1;
 }
 
 static void create(void)
 {
-	void *base;
+	const size_t table = (size_t)softhca_arena_table(PAGES);
+	void *owner;
 
 	arena.tried = true;
-	if (!size_allowed())
-		return;
-	arena.fd = create_file();
+	arena.fd = create_file(table + BYTES);
 	if (arena.fd < 0)
 		return;
-	base = real()->mmap64(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-			      arena.fd, 0);
-	if (base == MAP_FAILED) {
+	owner = real()->mmap64(NULL, table, PROT_READ | PROT_WRITE, MAP_SHARED, arena.fd, 0);
+	if (owner == MAP_FAILED || real()->fstat(arena.fd, &arena.file)) {
 		real()->close(arena.fd);
 		arena.fd = -1;
 		return;
 	}
-	arena.base = base;
+	arena.owner = owner;
+}
+
+/* closefrom() may have closed the file, and its number may be that of another one by now. */
+static bool is_usable(void)
+{
+	return arena.owner && fd_is_still(arena.fd, &arena.file);
 }
 
 struct arena_info arena_info(void)
 {
-	struct arena_info info;
+	struct arena_info info = { .fd = -1 };
 	int saved = errno;
 
 	pthread_mutex_lock(&lock);
 	if (!arena.tried)
 		create();
-	info.fd = arena.fd;
-	info.base = (uint64_t)(uintptr_t)arena.base;
-	info.size = arena.fd < 0 ? 0 : ARENA_SIZE;
+	if (is_usable()) {
+		info.fd = arena.fd;
+		info.pages = PAGES;
+	}
 	pthread_mutex_unlock(&lock);
 	errno = saved;
 	return info;
@@ -90,66 +104,110 @@ void arena_enable(bool enabled)
 	pthread_mutex_unlock(&lock);
 }
 
-/* First page of @count free ones at or after @from, or PAGES. */
-static size_t find_run(size_t from, size_t count)
+static off64_t file_offset(uint64_t address)
 {
-	size_t run = 0;
+	return (off64_t)(softhca_arena_table(PAGES) +
+			 softhca_arena_page(address, PAGES) * SOFTHCA_PAGE);
+}
 
-	for (size_t page = from; page < PAGES; page++) {
-		run = arena.used[page] ? 0 : run + 1;
-		if (run == count)
-			return page + 1 - count;
+/* Frees the pages of the file, too. */
+static void give_back(uint64_t address, size_t length)
+{
+	_Atomic uint32_t *owner = &arena.owner[softhca_arena_page(address, PAGES)];
+
+	fallocate64(arena.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, file_offset(address),
+		    (off64_t)length);
+	for (size_t i = 0; i < length / SOFTHCA_PAGE; i++)
+		atomic_store(&owner[i], 0);
+}
+
+/*
+ * Takes the pages for memory at @address, unless memory at another address has one of them. If the
+ * table names this very address, the program has unmapped that memory unseen. The pages still have
+ * its contents then: libmlx4 and libmlx5 clear their rings and records themselves.
+ */
+static bool take(uint64_t address, size_t length)
+{
+	const uint32_t mine = softhca_arena_owner(address, PAGES);
+	const uint64_t page = softhca_arena_page(address, PAGES);
+	const size_t count = length / SOFTHCA_PAGE;
+
+	if (count > PAGES - page)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t owner = atomic_load(&arena.owner[page + i]);
+
+		if (owner && owner != mine)
+			return false;
 	}
-	return PAGES;
+	for (size_t i = 0; i < count; i++)
+		atomic_store(&arena.owner[page + i], mine);
+	return true;
+}
+
+/* Puts the arena's pages at @memory, which is mapped. MAP_FAILED if @memory may be gone. */
+static void *share(void *memory, size_t length)
+{
+	const uint64_t address = (uintptr_t)memory;
+	void *shared;
+
+	if (!arena.enabled || !is_usable() || !take(address, length))
+		return memory;
+	shared = real()->mmap64(memory, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+				arena.fd, file_offset(address));
+	if (shared == MAP_FAILED)
+		give_back(address, length);
+	return shared;
+}
+
+static size_t whole_pages(size_t length)
+{
+	return (length + SOFTHCA_PAGE - 1) / SOFTHCA_PAGE * SOFTHCA_PAGE;
 }
 
 void *arena_alloc(size_t length)
 {
-	size_t count = (length + PAGE - 1) / PAGE;
-	size_t first = PAGES;
-	void *address = NULL;
+	const size_t size = whole_pages(length);
+	void *memory = real()->mmap64(NULL, size, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	if (memory == MAP_FAILED)
+		return memory;
 	pthread_mutex_lock(&lock);
-	if (arena.enabled && arena.base && count && count <= PAGES) {
-		first = find_run(arena.hint, count);
-		if (first == PAGES)
-			first = find_run(0, count);
-	}
-	if (first != PAGES) {
-		memset(arena.used + first, 1, count);
-		arena.hint = first + count;
-		address = arena.base + first * PAGE;
-	}
+	memory = share(memory, size);
 	pthread_mutex_unlock(&lock);
-	return address;
+	return memory;
 }
 
-bool arena_free(void *address, size_t length)
+void arena_unmapped(void *address, size_t length)
 {
-	size_t offset = (size_t)((unsigned char *)address - arena.base);
-	size_t count = (length + PAGE - 1) / PAGE;
+	const uint64_t at = (uintptr_t)address;
+	const uint64_t page = softhca_arena_page(at, PAGES);
+	const size_t size = whole_pages(length);
+	_Atomic uint32_t *owner = arena.owner;
+	int saved = errno;
 
-	if (!arena.base || (unsigned char *)address < arena.base || offset >= ARENA_SIZE ||
-	    length > ARENA_SIZE - offset)
-		return false;
-	/* Frees the pages, so that the next owner finds zeroes, as in fresh memory. */
-	madvise(address, count * PAGE, MADV_REMOVE);
+	/* The provider unmaps a ring in one piece. */
+	if (!owner || at % SOFTHCA_PAGE || size / SOFTHCA_PAGE > PAGES - page ||
+	    atomic_load(&owner[page]) != softhca_arena_owner(at, PAGES))
+		return;
 	pthread_mutex_lock(&lock);
-	memset(arena.used + offset / PAGE, 0, count);
+	if (is_usable())
+		give_back(at, size);
 	pthread_mutex_unlock(&lock);
-	return true;
+	errno = saved;
 }
 
 void arena_forked(void)
 {
 	/* Another thread of the parent may have held it. */
 	pthread_mutex_init(&lock, NULL);
-	if (arena.fd >= 0)
+	if (fd_is_still(arena.fd, &arena.file))
 		real()->close(arena.fd);
-	/* The mapping stays: the child may still read its parent's rings. */
-	memset(arena.used, 0, sizeof(arena.used));
+	/* The rings stay mapped: the child may still read those of its parent. */
+	if (arena.owner)
+		real()->munmap(arena.owner, (size_t)softhca_arena_table(PAGES));
 	arena.fd = -1;
-	arena.base = NULL;
+	arena.owner = NULL;
 	arena.tried = arena.enabled = false;
-	arena.hint = 0;
 }

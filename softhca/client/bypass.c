@@ -47,7 +47,6 @@ bool bypass_detect(void)
 	if (mmap_reaches_us())
 		return false;
 	atomic_store(&bypassed, true);
-	arena_enable(false);
 	environment_map_rings(false);
 	return true;
 }

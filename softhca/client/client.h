@@ -128,18 +128,17 @@ void death_forked(void);
 
 struct arena_info {
 	int fd; /* -1 = none */
-	uint64_t base;
-	uint64_t size;
+	uint64_t pages;
 };
 
 /* This process' arena, made at the first call. */
 struct arena_info arena_info(void);
-/* Whether arena_alloc() gives memory from now on. What it has given stays. */
+/* Whether arena_alloc() shares memory from now on. What it has shared stays. */
 void arena_enable(bool enabled);
-/* Zeroed pages, or NULL if it is full or not enabled. */
+/* As mmap(2): memory for a ring or for records, shared with the daemon if it can be. */
 void *arena_alloc(size_t length);
-/* False if not the whole range is in the arena. */
-bool arena_free(void *address, size_t length);
+/* The program is about to unmap this. */
+void arena_unmapped(void *address, size_t length);
 /* Called in a forked child: the child's first use of the arena makes a new one. */
 void arena_forked(void);
 
@@ -179,6 +178,8 @@ int netlink_name(struct sockaddr *name, socklen_t *size);
 int daemon_connect(const char *directory);
 /* The same file under a number that programs do not use; @fd if there is none. */
 int fd_move_high(int fd);
+/* False if @fd is another file by now: closefrom(), close_range() and dup2() are not interposed. */
+bool fd_is_still(int fd, const struct stat *file);
 /* Receives exactly @length bytes and at most one descriptor (*fd, else -1). 0 or -errno. */
 int daemon_receive(int sock, void *data, size_t length, int *fd);
 

@@ -25,6 +25,17 @@ int fd_move_high(int fd)
 	return high;
 }
 
+bool fd_is_still(int fd, const struct stat *file)
+{
+	struct stat st;
+	int saved = errno;
+	bool same = !real()->fstat(fd, &st) && st.st_dev == file->st_dev &&
+		    st.st_ino == file->st_ino;
+
+	errno = saved;
+	return same;
+}
+
 int daemon_connect(const char *directory)
 {
 	int sock = message_connect(directory, 0);
@@ -105,8 +116,7 @@ static int greet(struct dev *dev)
 
 	if (!dev->cm && !bypass_detect())
 		arena = arena_info();
-	hello.arena_base = arena.base;
-	hello.arena_size = arena.size;
+	hello.arena_pages = arena.pages;
 	err = message_send(dev->sock, &hello, sizeof(hello), arena.fd, 0);
 	if (!err)
 		err = daemon_receive(dev->sock, &welcome, sizeof(welcome), &dev->uar);

@@ -59,25 +59,13 @@ static void watch_forks(void)
 
 /* ---- the table ---- */
 
-/* False if @fd is another file by now: closefrom(), close_range() and dup2() are not interposed. */
-static bool is_still(int fd, const struct stat *file)
-{
-	struct stat st;
-	int saved = errno;
-	bool same = !real()->fstat(fd, &st) && st.st_dev == file->st_dev &&
-		    st.st_ino == file->st_ino;
-
-	errno = saved;
-	return same;
-}
-
 /*
  * Whether @fd is another file by now. In a vfork() child, which shares the table but not the
  * descriptors, the answer is no. Table locked.
  */
 static bool is_reused(const struct dev *dev, int fd)
 {
-	return !is_still(fd, &dev->file) && (dev->pid == LOST || dev->pid == getpid());
+	return !fd_is_still(fd, &dev->file) && (dev->pid == LOST || dev->pid == getpid());
 }
 
 /*
@@ -90,7 +78,7 @@ static void remove_lost(struct dev *dev, int fd)
 	atomic_store(&table[fd], NULL);
 	if (dev->pid != LOST)
 		atomic_fetch_sub(&opened, 1);
-	if (is_still(dev->sock, &dev->sock_file))
+	if (fd_is_still(dev->sock, &dev->sock_file))
 		death_forget(dev->sock);
 	dev->pid = LOST;
 }

@@ -215,14 +215,12 @@ static int mmap_command(const struct dev *dev, off64_t offset)
 void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off64_t offset)
 {
 	int command = dev->cm || dev->pid != getpid() ? -1 : mmap_command(dev, offset);
-	void *memory;
 
 	/* One page: BlueFlame and the clock, which have other pages, are not offered. */
 	if (command == MMAP_DOORBELLS && length == SOFTHCA_UAR_LEN)
 		return real()->mmap64(NULL, length, prot, flags, dev->uar, 0);
-	memory = command == MMAP_CONTIGUOUS ? arena_alloc(length) : NULL;
-	if (memory)
-		return memory;
+	if (command == MMAP_CONTIGUOUS)
+		return arena_alloc(length);
 	errno = EINVAL;
 	return MAP_FAILED;
 }

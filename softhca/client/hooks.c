@@ -127,11 +127,8 @@ static void *hooked_mmap(void *address, size_t length, int prot, int flags, int 
 	}
 	/* libmlx4 asks for anonymous memory for exactly two things: rings and doorbell records. */
 	if (!address && flags == (MAP_PRIVATE | MAP_ANONYMOUS) &&
-	    prot == (PROT_READ | PROT_WRITE) && dev_any() && is_in_mlx4(caller)) {
-		result = arena_alloc(length);
-		if (result)
-			return result;
-	}
+	    prot == (PROT_READ | PROT_WRITE) && dev_any() && is_in_mlx4(caller))
+		return arena_alloc(length);
 	return real()->mmap64(address, length, prot, flags, fd, offset);
 }
 
@@ -159,7 +156,8 @@ HOOK int flock(int fd, int operation)
 
 HOOK int munmap(void *address, size_t length)
 {
-	return arena_free(address, length) ? 0 : real()->munmap(address, length);
+	arena_unmapped(address, length);
+	return real()->munmap(address, length);
 }
 
 /* A uverbs file looks like /dev/null to stat(), so that its number agrees with sysfs. */

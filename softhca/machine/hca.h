@@ -3,6 +3,7 @@
 #ifndef SOFTHCA_HCA_H
 #define SOFTHCA_HCA_H
 
+#include "arena.h"
 #include "client.h"
 #include "fault.h"
 #include "settings.h"
@@ -212,8 +213,7 @@ struct hca_context {
 	bool ready; /* GET_CONTEXT was done */
 	uint8_t cqe_version; /* agreed on then */
 	uint8_t *uar;
-	uint8_t *arena; /* NULL = not shared */
-	uint64_t arena_base, arena_size;
+	struct arena arena;
 	struct hca_channel *async;
 	struct list channels;
 	struct numtab handles;

@@ -10,41 +10,23 @@
 /* Small enough to stay in the cache between its two copies. */
 #define BOUNCE ((size_t)128 << 10)
 
-/* The range in the daemon's own mapping of the arena, or NULL when it lies elsewhere. */
-static uint8_t *in_arena(const struct hca_context *ctx, uint64_t address, size_t length)
+int mem_read(const struct hca_context *ctx, void *to, struct place from, size_t length)
 {
-	uint64_t offset = address - ctx->arena_base;
-
-	if (!ctx->arena || address < ctx->arena_base || offset >= ctx->arena_size ||
-	    length > ctx->arena_size - offset)
-		return NULL;
-	return ctx->arena + offset;
-}
-
-int mem_read(const struct hca_context *ctx, void *to, uint64_t from, size_t length)
-{
-	uint8_t *shared = in_arena(ctx, from, length);
-
-	if (!shared)
-		return client_read(&ctx->client, to, from, length);
-	memcpy(to, shared, length);
+	if (!from.shared)
+		return client_read(&ctx->client, to, from.address, length);
+	memcpy(to, from.shared, length);
 	return 0;
 }
 
-int mem_write(const struct hca_context *ctx, uint64_t to, const void *from, size_t length)
+int mem_write(const struct hca_context *ctx, struct place to, const void *from, size_t length)
 {
-	uint8_t *shared = in_arena(ctx, to, length);
-
-	/* memcpy() does not allow a null pointer, even for no bytes. */
-	if (!length)
-		return 0;
-	if (!shared)
-		return client_write(&ctx->client, to, from, length);
-	memcpy(shared, from, length);
+	if (!to.shared)
+		return client_write(&ctx->client, to.address, from, length);
+	memcpy(to.shared, from, length);
 	return 0;
 }
 
-int mem_fill(const struct hca_context *ctx, uint64_t to, uint8_t byte, size_t length)
+int mem_fill(const struct hca_context *ctx, struct place to, uint8_t byte, size_t length)
 {
 	uint8_t block[4096];
 
@@ -54,29 +36,27 @@ int mem_fill(const struct hca_context *ctx, uint64_t to, uint8_t byte, size_t le
 
 		if (mem_write(ctx, to, block, part))
 			return -EFAULT;
-		to += part;
+		to = place_at(to, part);
 		length -= part;
 	}
 	return 0;
 }
 
-int mem_load32(const struct hca_context *ctx, uint64_t from, uint32_t *word)
+int mem_load32(const struct hca_context *ctx, struct place from, uint32_t *word)
 {
-	uint8_t *shared = in_arena(ctx, from, sizeof(*word));
-
-	if (!shared || (uintptr_t)shared % sizeof(*word))
-		return client_read(&ctx->client, word, from, sizeof(*word));
-	*word = __atomic_load_n((uint32_t *)(void *)shared, __ATOMIC_ACQUIRE);
+	if (!from.shared)
+		return client_read(&ctx->client, word, from.address, sizeof(*word));
+	*word = __atomic_load_n((uint32_t *)(void *)from.shared, __ATOMIC_ACQUIRE);
 	return 0;
 }
 
-int mem_load32_many(const struct hca_context *ctx, const uint64_t *from, uint32_t *words,
+int mem_load32_many(const struct hca_context *ctx, const struct place *from, uint32_t *words,
 		    size_t count)
 {
 	struct iovec local = { words, count * sizeof(words[0]) };
 	struct iovec far[MEM_WORDS];
 
-	if (count == 1 || in_arena(ctx, from[0], sizeof(words[0]))) {
+	if (count == 1 || from[0].shared) {
 		for (size_t i = 0; i < count; i++) {
 			if (mem_load32(ctx, from[i], &words[i]))
 				return -EFAULT;
@@ -84,30 +64,29 @@ int mem_load32_many(const struct hca_context *ctx, const uint64_t *from, uint32_
 		return 0;
 	}
 	for (size_t i = 0; i < count; i++)
-		far[i] = (struct iovec){ (void *)(uintptr_t)from[i], sizeof(words[0]) };
+		far[i] = (struct iovec){ (void *)(uintptr_t)from[i].address, sizeof(words[0]) };
 	return process_read(ctx->client.pid, &local, far, count) == (ssize_t)local.iov_len
 		       ? 0
 		       : -EFAULT;
 }
 
-int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t *cqe, size_t size)
+int mem_write_cqe(const struct hca_context *ctx, struct place to, const uint8_t *cqe, size_t size)
 {
 	const size_t body = size - sizeof(uint32_t);
-	uint8_t *shared = in_arena(ctx, to, size);
 	uint32_t last;
 
-	if (!shared || (uintptr_t)shared % sizeof(last)) {
+	if (!to.shared) {
 		/* The kernel copies piece after piece. */
 		struct iovec local = { (void *)cqe, size };
-		struct iovec far[2] = { { (void *)(uintptr_t)to, body },
-					{ (void *)(uintptr_t)(to + body), sizeof(last) } };
+		struct iovec far[2] = { { (void *)(uintptr_t)to.address, body },
+					{ (void *)(uintptr_t)(to.address + body), sizeof(last) } };
 
 		return process_write(ctx->client.pid, &local, far, 2) == (ssize_t)size ? 0
 											: -EFAULT;
 	}
 	memcpy(&last, cqe + body, sizeof(last));
-	memcpy(shared, cqe, body);
-	__atomic_store_n((uint32_t *)(void *)(shared + body), last, __ATOMIC_RELEASE);
+	memcpy(to.shared, cqe, body);
+	__atomic_store_n((uint32_t *)(void *)(to.shared + body), last, __ATOMIC_RELEASE);
 	return 0;
 }
 

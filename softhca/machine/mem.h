@@ -8,20 +8,20 @@
 #include <sys/uio.h>
 
 /* 0 or -EFAULT. */
-int mem_read(const struct hca_context *ctx, void *to, uint64_t from, size_t length);
-int mem_write(const struct hca_context *ctx, uint64_t to, const void *from, size_t length);
-int mem_fill(const struct hca_context *ctx, uint64_t to, uint8_t byte, size_t length);
+int mem_read(const struct hca_context *ctx, void *to, struct place from, size_t length);
+int mem_write(const struct hca_context *ctx, struct place to, const void *from, size_t length);
+int mem_fill(const struct hca_context *ctx, struct place to, uint8_t byte, size_t length);
 
 /* A word as it lies there (big endian). What the client wrote before it is visible then. */
-int mem_load32(const struct hca_context *ctx, uint64_t from, uint32_t *word);
+int mem_load32(const struct hca_context *ctx, struct place from, uint32_t *word);
 
 /* Reads several words, by one system call if they are in the process. 0 or -EFAULT. */
 #define MEM_WORDS 64u
-int mem_load32_many(const struct hca_context *ctx, const uint64_t *from, uint32_t *words,
+int mem_load32_many(const struct hca_context *ctx, const struct place *from, uint32_t *words,
 		    size_t count);
 
 /* A completion: its last word, which makes it valid, appears after all others. */
-int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t *cqe, size_t size);
+int mem_write_cqe(const struct hca_context *ctx, struct place to, const uint8_t *cqe, size_t size);
 
 /* -EFAULT unless the whole range is mapped in the client, readable and, if asked, writable. */
 int mem_check_range(const struct hca_context *ctx, uint64_t start, uint64_t length, bool writable);

@@ -160,7 +160,7 @@ static int mlx4_take_cq(const void *in, size_t size, struct cq_place *place)
 
 	if (size < sizeof(*driver))
 		return refuse(-EINVAL, "driver's part too short");
-	*place = (struct cq_place){ driver->buf_addr, driver->db_addr, MLX4_CQE_SIZE };
+	*place = (struct cq_place){ { driver->buf_addr }, { driver->db_addr }, MLX4_CQE_SIZE };
 	return 0;
 }
 
@@ -170,7 +170,7 @@ static int mlx4_take_resize(const void *in, size_t size, struct cq_place *place)
 
 	if (size < sizeof(*driver))
 		return refuse(-EINVAL, "driver's part too short");
-	*place = (struct cq_place){ .buffer = driver->buf_addr, .entry = MLX4_CQE_SIZE };
+	*place = (struct cq_place){ .buffer.address = driver->buf_addr, .entry = MLX4_CQE_SIZE };
 	return 0;
 }
 
@@ -183,7 +183,7 @@ static int mlx4_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_vers
 	(void)cqe_version;
 	if (size < sizeof(*driver))
 		return refuse(-EINVAL, "driver's part too short");
-	*place = (struct srq_place){ .buffer = driver->buf_addr, .record = driver->db_addr };
+	*place = (struct srq_place){ { driver->buf_addr }, { driver->db_addr }, 0 };
 	return 0;
 }
 
@@ -240,9 +240,9 @@ static void place_rings(const struct mlx4_ib_create_qp *driver, struct qp_rings 
 	uint64_t sq_bytes = (uint64_t)rings->sq.count << rings->sq.shift;
 	bool rq_first = rings->rq.count && rings->rq.shift > rings->sq.shift;
 
-	rings->rq.buffer = driver->buf_addr + (rq_first ? 0 : sq_bytes);
-	rings->sq.buffer = driver->buf_addr + (rq_first ? rq_bytes : 0);
-	rings->rq.record = driver->db_addr;
+	rings->rq.buffer.address = driver->buf_addr + (rq_first ? 0 : sq_bytes);
+	rings->sq.buffer.address = driver->buf_addr + (rq_first ? rq_bytes : 0);
+	rings->rq.record.address = driver->db_addr;
 }
 
 static int mlx4_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared,
@@ -271,9 +271,9 @@ static int mlx4_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool
 
 #define FDR_SPEED 16
 
-static uint64_t sq_word(const struct ring *sq)
+static struct place sq_word(const struct ring *sq)
 {
-	return sq->buffer + ((uint64_t)(sq->next & (sq->count - 1)) << sq->shift);
+	return place_at(sq->buffer, (uint64_t)(sq->next & (sq->count - 1)) << sq->shift);
 }
 
 /* An owner bit in each slot tells whether the program has filled it in this turn of the ring. */

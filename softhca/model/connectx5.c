@@ -280,7 +280,7 @@ static int mlx5_take_cq(const void *in, size_t size, struct cq_place *place)
 	/* An adapter may have padding, real time or compression; this one has not. */
 	if (req.flags || req.cqe_comp_en)
 		return refuse(-EOPNOTSUPP, "CQ flags or compression");
-	*place = (struct cq_place){ req.buf_addr, req.db_addr, req.cqe_size };
+	*place = (struct cq_place){ { req.buf_addr }, { req.db_addr }, req.cqe_size };
 	return check_entry(req.cqe_size);
 }
 
@@ -293,7 +293,7 @@ static int mlx5_take_resize(const void *in, size_t size, struct cq_place *place)
 	take_part(&req, sizeof(req), in, size);
 	if (req.reserved0 || req.reserved1)
 		return refuse(-EINVAL, "reserved");
-	*place = (struct cq_place){ .buffer = req.buf_addr, .entry = req.cqe_size };
+	*place = (struct cq_place){ .buffer.address = req.buf_addr, .entry = req.cqe_size };
 	return check_entry(req.cqe_size);
 }
 
@@ -320,7 +320,7 @@ static int mlx5_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_vers
 	take_part(&req, sizeof(req), in, size);
 	if (req.reserved0 || req.reserved1 || req.flags)
 		return refuse(-EINVAL, "SRQ flags or reserved");
-	*place = (struct srq_place){ .buffer = req.buf_addr, .record = req.db_addr };
+	*place = (struct srq_place){ { req.buf_addr }, { req.db_addr }, 0 };
 	/* A basic SRQ's completions carry the index of the QP. */
 	return xrc ? take_index(req.uidx, cqe_version, &place->user_index) : 0;
 }
@@ -366,10 +366,11 @@ static int size_sq(const struct mlx5_ib_create_qp *req, const struct limits *lim
 /* The receive queue first. Both have their word in one record, the send queue the second one. */
 static void place_rings(const struct mlx5_ib_create_qp *req, struct qp_rings *rings)
 {
-	rings->rq.buffer = req->buf_addr;
-	rings->sq.buffer = req->buf_addr + ((uint64_t)rings->rq.count << rings->rq.shift);
-	rings->rq.record = req->db_addr;
-	rings->sq.record = req->db_addr + sizeof(uint32_t);
+	rings->rq.buffer.address = req->buf_addr;
+	rings->sq.buffer.address =
+		req->buf_addr + ((uint64_t)rings->rq.count << rings->rq.shift);
+	rings->rq.record.address = req->db_addr;
+	rings->sq.record.address = req->db_addr + sizeof(uint32_t);
 }
 
 static int mlx5_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared,
@@ -406,7 +407,7 @@ static int mlx5_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool
 #define ARM_NEVER 0x3f000000u
 
 /* Send queues have no owner bits: their record counts the units that were posted. */
-static uint64_t sq_word(const struct ring *sq)
+static struct place sq_word(const struct ring *sq)
 {
 	return sq->record;
 }

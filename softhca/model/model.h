@@ -97,10 +97,25 @@ struct cqe {
 
 /* ---- rings and models ---- */
 
+/* Where a ring or a doorbell record lies. */
+struct place {
+	uint64_t address; /* in the client; 0 = there is none */
+	uint8_t *shared;  /* the same memory in the daemon, or NULL (machine/arena.h) */
+};
+
+/* @offset bytes further. */
+static inline struct place place_at(struct place place, uint64_t offset)
+{
+	place.address += offset;
+	if (place.shared)
+		place.shared += offset;
+	return place;
+}
+
 /* A send or receive queue of a QP. */
 struct ring {
-	uint64_t buffer; /* in the client */
-	uint64_t record; /* doorbell record in the client; 0 = none */
+	struct place buffer;
+	struct place record; /* doorbell record */
 	uint32_t count;	 /* slots, a power of two; 0 = there is no queue */
 	uint32_t shift;	 /* log2 of a slot */
 	uint32_t next;	 /* slot of the next WQE, counted without end */
@@ -120,12 +135,12 @@ struct qp_rings {
 };
 
 struct cq_place {
-	uint64_t buffer, record;
+	struct place buffer, record;
 	uint32_t entry; /* bytes of a completion */
 };
 
 struct srq_place {
-	uint64_t buffer, record;
+	struct place buffer, record;
 	uint32_t user_index;
 };
 
@@ -214,8 +229,8 @@ struct model {
 	bool whole_srqs;
 
 	/* send queues */
-	/* address of the word that tells whether there is more */
-	uint64_t (*sq_word)(const struct ring *sq);
+	/* the word that tells whether there is more */
+	struct place (*sq_word)(const struct ring *sq);
 	/* ring->known with that word, as it lies there */
 	uint32_t (*sq_known)(const struct ring *sq, uint32_t word);
 	/* that the WQE takes whose first slot this is; at least 1 */

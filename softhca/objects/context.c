@@ -4,16 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
-#define HANDLES		(1u << 18)
-#define MAX_ARENA	((uint64_t)1 << 32)
+#define HANDLES (1u << 18)
 
 /* The doorbell page. Sealed: a client that cut it short would kill the daemon with SIGBUS. */
 static int map_uar(struct hca_context *ctx, int *fd)
@@ -30,37 +26,6 @@ static int map_uar(struct hca_context *ctx, int *fd)
 out:
 	close(*fd);
 	return -ENOMEM;
-}
-
-/* Whether @fd is memory that cannot shrink, or run out: that would kill us with SIGBUS. */
-static bool is_solid(int fd, uint64_t size)
-{
-	struct statfs fs;
-	struct stat st;
-	int seals = fcntl(fd, F_GET_SEALS);
-
-	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstatfs(fd, &fs) || fs.f_type != TMPFS_MAGIC)
-		return false;
-	return !fstat(fd, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_size >= size;
-}
-
-/* An arena that is not what the client says is not used; everything works without. */
-static void map_arena(struct hca_context *ctx, const struct softhca_hello *hello, int fd)
-{
-	void *base;
-
-	if (fd < 0 || !hello->arena_size || hello->arena_size > MAX_ARENA ||
-	    !ctx->device->machine->settings.arena)
-		return;
-	if (!is_solid(fd, hello->arena_size))
-		return;
-	base = mmap(NULL, (size_t)hello->arena_size, PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_NORESERVE, fd, 0);
-	if (base == MAP_FAILED)
-		return;
-	ctx->arena = base;
-	ctx->arena_base = hello->arena_base;
-	ctx->arena_size = hello->arena_size;
 }
 
 static void init_context(struct hca_context *ctx, struct hca_device *device)
@@ -96,7 +61,8 @@ int context_create(struct hca_machine *machine, const struct softhca_hello *hell
 	err = client_open(&ctx->client, &machine->clients, sock, pid, hello->probe);
 	if (err)
 		goto out_uar;
-	map_arena(ctx, hello, arena_fd);
+	if (machine->settings.arena)
+		arena_map(&ctx->arena, arena_fd, hello->arena_pages);
 	list_add(&ctx->device->contexts, &ctx->link);
 	*result = ctx;
 	return 0;
@@ -119,8 +85,7 @@ void context_destroy(struct hca_context *ctx)
 		channel_free(channel);
 	client_close(&ctx->client);
 	munmap(ctx->uar, SOFTHCA_UAR_LEN);
-	if (ctx->arena)
-		munmap(ctx->arena, (size_t)ctx->arena_size);
+	arena_unmap(&ctx->arena);
 	numtab_free(&ctx->handles);
 	list_del(&ctx->link);
 	free(ctx);

@@ -10,7 +10,8 @@
 #include <errno.h>
 
 /* The doorbell record is two words: consumer index, then what the CQ is armed for. */
-#define ARM_WORD 4u
+#define ARM_WORD     4u
+#define RECORD_BYTES 8u
 
 static int check_size(const struct hca_context *ctx, uint32_t cqe)
 {
@@ -33,7 +34,8 @@ static int preset(const struct hca_context *ctx, const struct cq_place *place, u
 	if (!model->preset)
 		return 0;
 	err = mem_fill(ctx, place->buffer, next_turn, before);
-	return err ? err : mem_fill(ctx, place->buffer + before, this_turn, bytes - before);
+	return err ? err
+		   : mem_fill(ctx, place_at(place->buffer, before), this_turn, bytes - before);
 }
 
 /* All CQs share one doorbell register, so it does not tell whether this CQ was ever armed. */
@@ -41,26 +43,30 @@ static int disarm(const struct hca_context *ctx, const struct cq_place *place)
 {
 	uint32_t word = htobe32(ctx->device->model->arm_never);
 
-	return word ? mem_write(ctx, place->record + ARM_WORD, &word, sizeof(word)) : 0;
+	return word ? mem_write(ctx, place_at(place->record, ARM_WORD), &word, sizeof(word)) : 0;
 }
 
 int cq_create(struct hca_context *ctx, const struct cq_request *request, struct hca_cq **result)
 {
 	const uint32_t size = model_pow2(request->cqe + 1);
+	struct cq_place place = request->place;
 	struct hca_cq *cq;
 	int err = check_size(ctx, request->cqe);
 
+	if (err)
+		return err;
+	arena_find(ctx, &place.buffer, (uint64_t)size * place.entry);
+	arena_find(ctx, &place.record, RECORD_BYTES);
+	err = preset(ctx, &place, size, 0);
 	if (!err)
-		err = preset(ctx, &request->place, size, 0);
-	if (!err)
-		err = disarm(ctx, &request->place);
+		err = disarm(ctx, &place);
 	if (err)
 		return err;
 	cq = object_new(ctx, HCA_CQ, sizeof(*cq));
 	if (!cq)
 		return -ENOMEM;
 	cq->user_handle = request->user_handle;
-	cq->place = request->place;
+	cq->place = place;
 	cq->stamped = request->stamped || ctx->device->model->stamps_all;
 	cq->size = size;
 	cq_arm_init(&cq->arm);
@@ -118,7 +124,8 @@ static int write_entry(struct hca_cq *cq, const struct cqe *cqe)
 					   ctx->cqe_version };
 	uint8_t bytes[CQE_MAX_BYTES];
 	struct cqe stamped;
-	uint64_t slot = cq->place.buffer + (uint64_t)(cq->producer & (cq->size - 1)) * format.bytes;
+	struct place slot = place_at(cq->place.buffer,
+				     (uint64_t)(cq->producer & (cq->size - 1)) * format.bytes);
 
 	if (cq->stamped) {
 		stamped = *cqe;
@@ -142,7 +149,7 @@ static void read_arm(struct hca_cq *cq)
 	const struct hca_context *ctx = cq->obj.ctx;
 	uint32_t word;
 
-	if (!mem_load32(ctx, cq->place.record + ARM_WORD, &word))
+	if (!mem_load32(ctx, place_at(cq->place.record, ARM_WORD), &word))
 		cq->armed = model_arm(ctx->device->model, word);
 }
 
@@ -190,7 +197,7 @@ void cq_check_armed(struct hca_cq *cq)
 }
 
 /* The provider moves what it has not polled, up to a special entry of its own index. */
-static int resize(struct hca_cq *cq, uint32_t cqe, const struct cq_place *place)
+static int resize(struct hca_cq *cq, uint32_t cqe, struct cq_place *place)
 {
 	struct cqe last = { .opcode = cq->obj.ctx->device->model->resize_opcode };
 	uint32_t size;
@@ -203,6 +210,7 @@ static int resize(struct hca_cq *cq, uint32_t cqe, const struct cq_place *place)
 		return refuse(-EFAULT, "doorbell record");
 	if (cq->overrun || outstanding(cq) >= cq->size || outstanding(cq) + 1 >= size)
 		return refuse(-EINVAL, "CQ overrun, or more in it than fits");
+	arena_find(cq->obj.ctx, &place->buffer, (uint64_t)size * place->entry);
 	err = preset(cq->obj.ctx, place, size, cq->producer + 1);
 	if (!err)
 		err = write_entry(cq, &last);

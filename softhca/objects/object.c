@@ -3,7 +3,7 @@
 #include "objects.h"
 
 #include <softhca/base/refuse.h>
-#include <softhca/machine/mem.h>
+#include <softhca/machine/client.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -101,11 +101,11 @@ static int put(const struct cmd *cmd, uint64_t to, const void *from, size_t leng
 	static const uint8_t zeroes[512];
 	size_t part = length < room ? length : room;
 
-	if (mem_write(cmd->ctx, to, from, part))
+	if (part && client_write(&cmd->ctx->client, to, from, part))
 		return refuse(-EFAULT, "response address");
 	for (size_t at = part; at < room; at += sizeof(zeroes)) {
-		if (mem_write(cmd->ctx, to + at, zeroes,
-			      room - at < sizeof(zeroes) ? room - at : sizeof(zeroes)))
+		if (client_write(&cmd->ctx->client, to + at, zeroes,
+				 room - at < sizeof(zeroes) ? room - at : sizeof(zeroes)))
 			return refuse(-EFAULT, "response address");
 	}
 	return 0;

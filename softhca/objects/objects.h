@@ -142,7 +142,7 @@ bool srq_ready(struct hca_srq *srq);
 /* The WQE at srq->head was used: goes on to the next, and raises the limit event. */
 void srq_consume(struct hca_srq *srq);
 
-uint64_t srq_slot(const struct hca_srq *srq, uint16_t index);
+struct place srq_slot(const struct hca_srq *srq, uint16_t index);
 
 /* ---- XRC domains: per device, shared by inode (xrcd.c) ---- */
 

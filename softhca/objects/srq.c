@@ -21,6 +21,8 @@ static void fill(struct hca_srq *srq, const struct srq_request *request)
 	srq->size = model_pow2(request->max_wr + 1);
 	srq->max_sge = request->max_sge;
 	srq->stride = segment_srq_stride(request->max_sge);
+	arena_find(srq->obj.ctx, &srq->place.buffer, (uint64_t)srq->size * srq->stride);
+	arena_find(srq->obj.ctx, &srq->place.record, sizeof(uint32_t));
 }
 
 static void hold(struct hca_srq *srq)
@@ -70,9 +72,9 @@ void srq_release(struct hca_object *object)
 		srq->cq->obj.uses--;
 }
 
-uint64_t srq_slot(const struct hca_srq *srq, uint16_t index)
+struct place srq_slot(const struct hca_srq *srq, uint16_t index)
 {
-	return srq->place.buffer + (uint64_t)(index & (srq->size - 1)) * srq->stride;
+	return place_at(srq->place.buffer, (uint64_t)(index & (srq->size - 1)) * srq->stride);
 }
 
 uint32_t srq_available(const struct hca_srq *srq)
@@ -98,7 +100,7 @@ void srq_consume(struct hca_srq *srq)
 	uint16_t next;
 
 	/* A WQE's link is certain only once it is posted, so it is read as late as this. */
-	if (!mem_read(srq->obj.ctx, &next, srq_slot(srq, srq->head) + 2, sizeof(next)))
+	if (!mem_read(srq->obj.ctx, &next, place_at(srq_slot(srq, srq->head), 2), sizeof(next)))
 		srq->head = be16toh(next);
 	srq->consumed++;
 	if (srq->limit && srq_available(srq) < srq->limit) {

@@ -32,6 +32,14 @@ static void release(struct hca_qp *qp)
 		qp->srq->obj.uses--;
 }
 
+static void find_ring(const struct hca_context *ctx, struct ring *ring)
+{
+	if (!ring->count)
+		return;
+	arena_find(ctx, &ring->buffer, (uint64_t)ring->count << ring->shift);
+	arena_find(ctx, &ring->record, sizeof(uint32_t));
+}
+
 static void init_qp(struct hca_qp *qp, struct hca_context *ctx, const struct qp_request *request)
 {
 	qp->device = ctx->device;
@@ -50,6 +58,8 @@ static void init_qp(struct hca_qp *qp, struct hca_context *ctx, const struct qp_
 	qp->max_inline = request->caps.max_inline;
 	qp->sq = request->rings.sq;
 	qp->rq = request->rings.rq;
+	find_ring(ctx, &qp->sq);
+	find_ring(ctx, &qp->rq);
 	qp->max_recv_sge = request->rings.max_recv_sge;
 	qp->user_index = request->rings.user_index;
 	list_init(&qp->handles);

@@ -62,9 +62,10 @@ uint32_t recv_peek(const struct recv_queue *queue, struct sge sge[WQE_MAX_SGE])
 	const struct hca_qp *qp = queue->qp;
 	const struct hca_srq *srq = queue->srq;
 	uint16_t index = srq && claimed(queue) ? qp->claimed_index : srq ? srq->head : 0;
-	uint64_t slot = srq ? srq_slot(srq, index) + SEGMENT_SRQ_HEADER
-			    : qp->rq.buffer + ((uint64_t)(qp->rq.next & (qp->rq.count - 1))
-					       << qp->rq.shift);
+	struct place slot =
+		srq ? place_at(srq_slot(srq, index), SEGMENT_SRQ_HEADER)
+		    : place_at(qp->rq.buffer, (uint64_t)(qp->rq.next & (qp->rq.count - 1))
+						      << qp->rq.shift);
 	size_t bytes = SEGMENT_BYTES * (size_t)(srq ? srq->max_sge : qp->max_recv_sge);
 
 	if (bytes > sizeof(list) || mem_read(queue->ctx, list, slot, bytes))

@@ -53,7 +53,7 @@ static int read_slots(const struct hca_qp *qp, uint32_t first, uint32_t count, u
 	const struct ring *sq = &qp->sq;
 	uint32_t at = first & (sq->count - 1);
 	uint32_t before = sq->count - at < count ? sq->count - at : count;
-	int err = mem_read(qp->ctx, to, sq->buffer + ((uint64_t)at << sq->shift),
+	int err = mem_read(qp->ctx, to, place_at(sq->buffer, (uint64_t)at << sq->shift),
 			   (size_t)before << sq->shift);
 
 	if (err || before == count)
@@ -159,7 +159,7 @@ void sq_kick(struct hca_qp *qp)
 }
 
 /* Reads the words of all of them together; a QP whose word is out of reach has nothing. */
-static void look(struct hca_context *ctx, struct hca_qp *const *qps, const uint64_t *at,
+static void look(struct hca_context *ctx, struct hca_qp *const *qps, const struct place *at,
 		 size_t count)
 {
 	const struct model *model = ctx->device->model;
@@ -175,7 +175,7 @@ static void look(struct hca_context *ctx, struct hca_qp *const *qps, const uint6
 void sq_kick_all(struct hca_context *ctx)
 {
 	struct hca_qp *qps[MEM_WORDS];
-	uint64_t at[MEM_WORDS];
+	struct place at[MEM_WORDS];
 	size_t count = 0;
 
 	list_for_each(struct hca_qp, qp, &ctx->qps, link) {

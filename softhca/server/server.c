@@ -119,7 +119,7 @@ static int greet_context(struct pending *pending, const struct softhca_hello *he
 
 	if (err)
 		return reject(pending, err);
-	words.arena = ctx->arena != NULL;
+	words.arena = ctx->arena.pages != 0;
 	words.mmap_commands = ctx->device->model->mmap_commands;
 	accept_client(&ctx->client, &words, uar);
 	close(uar);

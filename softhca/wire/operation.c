@@ -284,10 +284,10 @@ static enum outcome change_memory(struct attempt *attempt, const struct recv_que
 	if (!mr)
 		return nak(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	address = mr_address(mr, wqe->remote_address);
-	if (mem_read(mr->obj.ctx, &old, address, sizeof(old)))
+	if (client_read(&mr->obj.ctx->client, &old, address, sizeof(old)))
 		return nak(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	changed = atomic_result(wqe, old);
-	if (mem_write(mr->obj.ctx, address, &changed, sizeof(changed)))
+	if (client_write(&mr->obj.ctx->client, address, &changed, sizeof(changed)))
 		return nak(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	peer->atomic_known = true;
 	peer->atomic_psn = peer->attr.rq_psn;

@@ -79,6 +79,24 @@ static const struct model *chosen_model(void)
 	return model;
 }
 
+/* All of it is at its address in the client, which inherits the mapping. */
+static void create_arena(void)
+{
+	const off_t table = (off_t)softhca_arena_table(ARENA_PAGES);
+	uint32_t owner[ARENA_PAGES];
+
+	for (int i = 0; i < ARENA_PAGES; i++)
+		owner[i] = softhca_arena_owner(ARENA_BASE, ARENA_PAGES);
+	arena_fd = memfd_create("arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	need(arena_fd >= 0 && !ftruncate(arena_fd, table + ARENA_SIZE) &&
+		     !fcntl(arena_fd, F_ADD_SEALS, F_SEAL_SHRINK) &&
+		     pwrite(arena_fd, owner, sizeof(owner), 0) == sizeof(owner),
+	     "no arena");
+	hca.arena = mmap((void *)ARENA_BASE, ARENA_SIZE, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_FIXED_NOREPLACE, arena_fd, table);
+	need(hca.arena == (void *)ARENA_BASE, "no arena");
+}
+
 static void begin_once(void)
 {
 	struct settings settings = settings_default;
@@ -92,12 +110,7 @@ static void begin_once(void)
 	settings.ports = 2;
 	need(scratch != MAP_FAILED, "no memory");
 	hca.scratch = (uint64_t)(uintptr_t)scratch;
-	arena_fd = memfd_create("arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	need(arena_fd >= 0 && !ftruncate(arena_fd, ARENA_SIZE) &&
-		     !fcntl(arena_fd, F_ADD_SEALS, F_SEAL_SHRINK),
-	     "no arena");
-	hca.arena = mmap(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, arena_fd, 0);
-	need(hca.arena != MAP_FAILED, "no arena");
+	create_arena();
 	start_client();
 	need(!machine_init(&hca.machine, &settings) && !cm_init(&hca.machine.cm), "no machine");
 }
@@ -105,8 +118,7 @@ static void begin_once(void)
 struct fuzz_hca *fuzz_hca_begin(void)
 {
 	const struct softhca_hello hello = {
-		.probe = (uint64_t)(uintptr_t)&probe, .arena_base = ARENA_BASE,
-		.arena_size = ARENA_SIZE,
+		.probe = (uint64_t)(uintptr_t)&probe, .arena_pages = ARENA_PAGES,
 	};
 	struct hca_device *device = &hca.machine.device[0];
 	int uar;

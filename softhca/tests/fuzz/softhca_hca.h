@@ -7,18 +7,20 @@
 #define SOFTHCA_TESTS_FUZZ_SOFTHCA_HCA_H
 
 #include <softhca/machine/hca.h>
+#include <softhca/proto.h>
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define ARENA_BASE 0x100000000000ull /* as the client would see it */
+#define ARENA_BASE 0x100000000000ull /* a multiple of its size */
 #define ARENA_SIZE (1u << 20)
+#define ARENA_PAGES (int)(ARENA_SIZE / SOFTHCA_PAGE)
 #define SCRATCH_SIZE 65536u
 
 struct fuzz_hca {
 	struct hca_machine machine;
 	struct hca_context *ctx; /* on device 0 */
-	uint8_t *arena;		 /* what lies at ARENA_BASE for the HCA */
+	uint8_t *arena;		 /* ARENA_SIZE bytes at ARENA_BASE */
 	uint64_t scratch;	 /* SCRATCH_SIZE bytes that the client really has */
 	uint64_t now;		 /* nanoseconds; each look at the clock adds 1000 */
 };

@@ -67,10 +67,11 @@ static void create_objects(uint32_t entry)
 	struct hca_context *ctx = hca->ctx;
 	const struct mr_range range = { hca->scratch, SCRATCH_SIZE, hca->scratch, 0xf };
 	struct cq_request new_cq = { .cqe = 63,
-				     .place = { ARENA_BASE + CQ_AT, record(QPS), entry } };
+				     .place = { { ARENA_BASE + CQ_AT }, { record(QPS) }, entry } };
 	struct srq_request new_srq = { .max_wr = 15,
 				       .max_sge = 3,
-				       .place = { ARENA_BASE + SRQ_AT, record(QPS + 1), 0 } };
+				       .place = { { ARENA_BASE + SRQ_AT },
+						  { record(QPS + 1) } } };
 
 	new_srq.pd = pd = object_new(ctx, HCA_PD, sizeof(*pd));
 	need(pd != NULL, "no PD");
@@ -81,8 +82,8 @@ static void create_objects(uint32_t entry)
 	new_srq.xrc = true;
 	new_srq.domain = domain;
 	new_srq.cq = cq;
-	new_srq.place.buffer += 0x2000;
-	new_srq.place.record = record(QPS + 2);
+	new_srq.place.buffer.address += 0x2000;
+	new_srq.place.record.address = record(QPS + 2);
 	need(!srq_create(ctx, &new_srq, &xrc_srq), "no SRQ");
 }
 
@@ -154,7 +155,7 @@ static void set_up(uint8_t flags)
 		connect_qp(qps[i]->qp, qps[i ^ 1]->qp);
 		/* All slots belong to the program, as libmlx4 leaves them. */
 		for (uint32_t slot = 0; slot < SLOTS && sq->count && !mlx5; slot++)
-			*in_arena(sq->buffer + (slot << SLOT_SHIFT)) = 0x80;
+			*in_arena(sq->buffer.address + (slot << SLOT_SHIFT)) = 0x80;
 	}
 }
 
@@ -172,7 +173,7 @@ static void post(int index, uint8_t *bytes, size_t length)
 	if (!mlx5)
 		bytes[0] = (uint8_t)((bytes[0] & 0x7f) | (posted[index] & SLOTS ? 0x80 : 0));
 	for (size_t i = 0; i < length; i++)
-		*in_arena(sq->buffer + (start + i) % ring_bytes) = bytes[i];
+		*in_arena(sq->buffer.address + (start + i) % ring_bytes) = bytes[i];
 	posted[index] += mlx5 ? ((bytes[7] & 0x3fu) + 3) / 4 : 1;
 	if (mlx5)
 		record_in_arena(index)[1] = htobe32(posted[index] & 0xffff);
@@ -279,7 +280,8 @@ static void post_receives(struct input *input, int index)
 		put_sge(input, sges + 16 * i);
 	for (uint32_t slot = 0; slot < SLOTS; slot++) {
 		if (qps[index] && qps[index]->qp->rq.count)
-			memcpy(in_arena(qps[index]->qp->rq.buffer + slot * 64), sges, 64);
+			memcpy(in_arena(qps[index]->qp->rq.buffer.address + slot * 64), sges,
+			       64);
 		for (uint32_t ring = SRQ_AT; ring <= SRQ_AT + 0x2000; ring += 0x2000) {
 			uint8_t *at = hca->arena + ring + slot * 64;
 

@@ -141,8 +141,8 @@ TEST(a_qp_without_a_receive_queue_brings_no_receive_ring)
 
 TEST(a_doorbell_word_tells_how_much_is_posted)
 {
-	struct ring four = { .buffer = 0x1000, .count = 4, .shift = 6, .next = 5 };
-	struct ring five = { .record = 0x2004, .count = 64, .shift = 6, .next = 0x1fffe };
+	struct ring four = { .buffer = { 0x1000 }, .count = 4, .shift = 6, .next = 5 };
+	struct ring five = { .record = { 0x2004 }, .count = 64, .shift = 6, .next = 0x1fffe };
 
 	assert_int_equal(connectx3.sq_known(&four, htobe32(0x80000000u)), 6);
 	assert_int_equal(connectx3.sq_known(&four, 0), 5);

@@ -23,10 +23,11 @@ pytestmark = pytest.mark.any_model
 
 SECONDS = float(os.environ.get("SOFTHCA_FUZZ_SECONDS", "2"))
 SEED = int(os.environ.get("XRC_COMPAT_FUZZ_SEED", "1").replace("fresh", str(int(time.time()))))
-MAGIC, VERSION = 0x53484341, 4
+MAGIC, VERSION = 0x53484341, 5
 CONTEXT, CONTROL, CM, NETLINK = 1, 2, 3, 4
-HELLO = "<4I3Q"
-SIZE = 16 << 20
+HELLO = "<4I2Q"
+PAGES = 1024
+SIZE = 4096 + 4096 * PAGES  # the table, and the pages
 MFD_ALLOW_SEALING, MFD_HUGETLB = 2, 4
 F_ADD_SEALS, SEAL, SHRINK, GROW, WRITE = 1033, 1, 2, 4, 8
 
@@ -34,8 +35,8 @@ probe = ctypes.c_uint32(MAGIC)
 answer = ctypes.create_string_buffer(4096)
 
 
-def hello(kind=CONTEXT, device=0, base=0, size=SIZE, version=VERSION, word=probe):
-    return struct.pack(HELLO, MAGIC, version, kind, device, base, size, ctypes.addressof(word))
+def hello(kind=CONTEXT, device=0, pages=PAGES, version=VERSION, word=probe):
+    return struct.pack(HELLO, MAGIC, version, kind, device, pages, ctypes.addressof(word))
 
 
 @pytest.fixture
@@ -109,7 +110,7 @@ ARENAS = {
 
 
 def use_ring(sock, base):
-    """A completion queue in the arena, into which the daemon writes."""
+    """A completion queue, into which the daemon writes."""
     if models.driver() == "mlx4":
         driver = struct.pack("<QQ", 0, 0)
     else:
@@ -127,10 +128,10 @@ def test_arena(daemon, balanced, arena):
         fd = make()
     except OSError as error:
         pytest.skip(f"this kernel has none: {error}")
-    memory = mmap.mmap(-1, SIZE)  # where the client says that it has the arena
+    memory = mmap.mmap(-1, SIZE)
     base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     sock = connect(daemon)
-    send(sock, hello(base=base), [fd])
+    send(sock, hello(), [fd])
     status, used = struct.unpack("<iI", receive(sock)[:8])
     assert (status, used) == (0, wanted)
     assert use_ring(sock, base) == 0
@@ -141,7 +142,7 @@ def test_arena(daemon, balanced, arena):
 def test_several_descriptors_at_once(daemon):
     """The daemon closes descriptors that it did not ask for."""
     sock = connect(daemon)
-    send(sock, hello(size=0), [0, 1, 2])
+    send(sock, hello(pages=0), [0, 1, 2])
     assert struct.unpack("<i", receive(sock)[:4])[0] == 0
     before = daemon.descriptors()
     for count in (1, 2, 3, 20):
@@ -160,13 +161,13 @@ def test_several_descriptors_at_once(daemon):
 ], ids=lambda value: next(iter(value), "") if isinstance(value, dict) else "")
 def test_a_wrong_greeting_is_refused(daemon, wrong, error):
     with connect(daemon) as sock:
-        send(sock, hello(size=0, **wrong))
+        send(sock, hello(pages=0, **wrong))
         assert struct.unpack("<i", receive(sock)[:4])[0] == -error
 
 
 def test_a_greeting_longer_than_any_command_is_not_answered(daemon):
     with connect(daemon) as sock:
-        send(sock, hello(size=0) + bytes(5000))
+        send(sock, hello(pages=0) + bytes(5000))
         assert receive(sock) == b""
 
 
@@ -189,8 +190,7 @@ def mutant(rng):
     likely = [CONTEXT, CONTEXT, CM, CONTROL, NETLINK, rng.getrandbits(32)]
     message = bytearray(
         struct.pack(HELLO, MAGIC, VERSION, rng.choice(likely), rng.choice([0, 1, 2, 2 ** 32 - 1]),
-                    rng.choice([0, 2 ** 64 - 4096, rng.getrandbits(47)]),
-                    rng.choice([0, SIZE, 2 ** 32, 2 ** 64 - 1]),
+                    rng.choice([0, PAGES, 2 ** 20, 2 ** 52, 2 ** 64 - 1, rng.getrandbits(20)]),
                     rng.choice([ctypes.addressof(probe),
                                 rng.getrandbits(64)])))
     for _ in range(rng.choice([0, 0, 1, 8])):

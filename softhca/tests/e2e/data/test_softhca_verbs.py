@@ -3,7 +3,6 @@
 without."""
 
 import pathlib
-import re
 
 import pytest
 
@@ -27,16 +26,12 @@ def test_each_case_holds_on_one_model(passes, arena, program):
     passes([f"--arena={arena}", "--open_events=on"], program, timeout=100)
 
 
-def shared(pid):
-    """Resident kilobytes of the memory that a program shares with the daemon for its rings."""
-    maps = pathlib.Path(f"/proc/{pid}/smaps").read_text()
-    return int(re.search(r"memfd:softhca-arena.*?^Rss: *(\d+)", maps, re.M | re.S).group(1))
-
-
 @pytest.mark.parametrize("settings, expected", [(["--arena=on"], True), (["--arena=off"], False)])
 def test_rings_are_in_shared_memory(daemon, expected):
+    """The file's first mapping is the table of the others."""
     with holding(daemon) as holder:
-        assert (shared(holder.pid) > 0) == expected
+        maps = pathlib.Path(f"/proc/{holder.pid}/maps").read_text()
+        assert (maps.count("memfd:softhca-arena") > 1) == expected
 
 
 # In mode "limits" the objects of each row are all that there may be.

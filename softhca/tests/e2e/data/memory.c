@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Messages between all kinds of memory, and after all kinds of changes to a program's memory. MPI
+ * libraries with a registration cache have memory functions of their own in the executable, which
+ * no preloaded library sees: own_calls.c is linked in for them.
+ */
+#include <softhca/tests/e2e/pair.h>
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef OWN
+#define OWN 0
+#endif
+
+#define LENGTH	  16384u
+#define RIGHTS	  (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
+		   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+#define FIRST	  0x1122334455667788ull
+#define BIG_RING  65535
+#define BIG_RINGS 8
+
+/* ---- messages whose bytes are compared ---- */
+
+/* From now on the buffer of @host is the @LENGTH bytes at @at. */
+static void use_memory(struct host *host, uint8_t *at)
+{
+	must(!ibv_dereg_mr(host->mr));
+	host->buffer = at;
+	host->mr = MADE(ibv_reg_mr(host->pd, at, LENGTH, RIGHTS));
+}
+
+static void must_arrive(const struct pair *pair, enum ibv_wr_opcode opcode)
+{
+	struct ibv_send_wr wr = pair_wr(pair, opcode, 0, 0, LENGTH);
+	const struct host *from = opcode == IBV_WR_RDMA_READ ? pair->b : pair->a;
+	const struct host *to = opcode == IBV_WR_RDMA_READ ? pair->a : pair->b;
+	struct ibv_wc wc;
+
+	pair_pattern(from->buffer, LENGTH, (unsigned int)opcode);
+	memset(to->buffer, 0, LENGTH);
+	must_eq(opcode == IBV_WR_SEND ? pair_post_recv(pair, 0, LENGTH, 1) : 0, 0);
+	must(rig_send(pair->qa, &wr, IBV_WC_SUCCESS));
+	must(opcode != IBV_WR_SEND || rig_poll_success(pair->b->cq, &wc));
+	must(!memcmp(from->buffer, to->buffer, LENGTH));
+}
+
+static uint64_t atomic(const struct pair *pair, enum ibv_wr_opcode opcode, uint64_t add,
+		       uint64_t swap)
+{
+	struct ibv_send_wr wr = pair_wr(pair, opcode, 0, 64, sizeof(uint64_t));
+	uint64_t old;
+
+	wr.wr.atomic.compare_add = add;
+	wr.wr.atomic.swap = swap;
+	must(rig_send(pair->qa, &wr, IBV_WC_SUCCESS));
+	memcpy(&old, pair->a->buffer, sizeof(old));
+	return old;
+}
+
+static uint64_t target(const struct pair *pair)
+{
+	uint64_t value;
+
+	memcpy(&value, pair->b->buffer + 64, sizeof(value));
+	return value;
+}
+
+static void atomics_must_hold(const struct pair *pair)
+{
+	const uint64_t first = FIRST;
+
+	memcpy(pair->b->buffer + 64, &first, sizeof(first));
+	must_eq(atomic(pair, IBV_WR_ATOMIC_FETCH_AND_ADD, 5, 0), FIRST);
+	must_eq(target(pair), FIRST + 5);
+	must_eq(atomic(pair, IBV_WR_ATOMIC_CMP_AND_SWP, FIRST, 7), FIRST + 5);
+	must_eq(target(pair), FIRST + 5);
+	must_eq(atomic(pair, IBV_WR_ATOMIC_CMP_AND_SWP, FIRST + 5, 7), FIRST + 5);
+	must_eq(target(pair), 7);
+}
+
+static void must_carry(const struct pair *pair)
+{
+	must_arrive(pair, IBV_WR_SEND);
+	must_arrive(pair, IBV_WR_RDMA_WRITE);
+	must_arrive(pair, IBV_WR_RDMA_READ);
+	atomics_must_hold(pair);
+}
+
+/* Both hosts have their buffer in the 2 * LENGTH bytes at @at, on a new connection. */
+static void memory_must_carry(uint8_t *at)
+{
+	struct pair pair = pair_up(IBV_QPT_RC);
+
+	use_memory(pair.a, at);
+	use_memory(pair.b, at + LENGTH);
+	must_carry(&pair);
+}
+
+/* ---- the addresses of rings that are gone ---- */
+
+/* A mapping of the right size shows where the kernel puts a ring next. */
+static uint8_t *map_where_next(size_t length)
+{
+	uint8_t *at = rig_map(length);
+
+	must(!munmap(at, length));
+	return at;
+}
+
+/* Large enough for a thread's stack or a malloc arena to take their place. */
+static void free_rings(struct host *host)
+{
+	struct ibv_cq *cqs[BIG_RINGS];
+
+	for (int i = 0; i < BIG_RINGS; i++)
+		cqs[i] = MADE(ibv_create_cq(host->ctx, BIG_RING, NULL, NULL, 0));
+	for (int i = 0; i < BIG_RINGS; i++)
+		must(!ibv_destroy_cq(cqs[i]));
+}
+
+static void *work_on_stack(void *arg)
+{
+	struct host *host = arg;
+	uint8_t buffers[2 * LENGTH];
+	struct ibv_port_attr port;
+
+	memset(&port, 0xee, sizeof(port));
+	must(!ibv_query_port(host->ctx, 1, &port));
+	must_eq(port.lid, host->lid);
+	memory_must_carry(buffers);
+	return NULL;
+}
+
+ROW("the stack of a thread takes the place of freed rings")
+{
+	struct host *host = rig_host(0);
+	pthread_t thread;
+
+	free_rings(host);
+	must(!pthread_create(&thread, NULL, work_on_stack, host));
+	must(!pthread_join(thread, NULL));
+}
+
+ROW("new memory takes the place of freed rings")
+{
+	free_rings(rig_host(0));
+	for (int i = 0; i < 4; i++)
+		memory_must_carry(rig_map(2 * LENGTH));
+}
+
+ROW("memory of malloc takes the place of freed rings")
+{
+	free_rings(rig_host(0));
+	for (size_t size = 2 * LENGTH; size <= (8u << 20); size *= 4)
+		memory_must_carry(MADE(malloc(size)));
+}
+
+ROW("new rings take the place of freed rings")
+{
+	struct host *host = rig_host(0);
+
+	for (int i = 0; i < 3; i++) {
+		free_rings(host);
+		memory_must_carry(rig_map(2 * LENGTH));
+	}
+}
+
+/* libmlx5 takes its records from malloc, and its rings too if these variables say so. */
+ROW("rings and records of malloc take the place of freed rings")
+{
+	free_rings(rig_host(0));
+	must(mallopt(M_MMAP_THRESHOLD, 4096));
+	setenv("MLX_QP_ALLOC_TYPE", "ANON", 1);
+	setenv("MLX_CQ_ALLOC_TYPE", "ANON", 1);
+	for (int i = 0; i < 4; i++)
+		memory_must_carry(rig_map(2 * LENGTH));
+}
+
+/* If the executable has a munmap() of its own, the next ring at the same address frees them. */
+#if !OWN
+/* Bytes of the file that the process and the daemon share. */
+static long long shared_bytes(void)
+{
+	char link[64], name[64];
+	struct stat st;
+
+	for (int fd = 0; fd < 4096; fd++) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		if (readlink(link, name, sizeof(name)) < 20 ||
+		    strncmp(name, "/memfd:softhca-arena", 20))
+			continue;
+		must(!fstat(fd, &st));
+		return st.st_blocks * 512ll;
+	}
+	return -1;
+}
+
+ROW("freed rings take no memory, wherever they were")
+{
+	struct host *host = rig_host(0);
+	long long before;
+
+	free_rings(host);
+	before = shared_bytes();
+	for (int i = 0; i < 3; i++) {
+		rig_map(8u << 20);
+		free_rings(host);
+	}
+	/* The table of the file may have grown. */
+	must(before >= 0 && shared_bytes() < before + (1 << 20));
+}
+#endif
+
+/* @place puts 2 * LENGTH bytes at an address that a ring had before. */
+static void memory_at_a_ring_must_carry(void (*place)(uint8_t *at))
+{
+	struct host *host = rig_host(0);
+	uint8_t *at = map_where_next(2u << 20);
+
+	free_rings(host);
+	place(at);
+	memory_must_carry(at);
+}
+
+static void place_fixed(uint8_t *at)
+{
+	must(mmap(at, 2 * LENGTH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		  -1, 0) == at);
+}
+
+static void place_moved(uint8_t *at)
+{
+	uint8_t *from = rig_map(2 * LENGTH);
+
+	must(mremap(from, 2 * LENGTH, 2 * LENGTH, MREMAP_MAYMOVE | MREMAP_FIXED, at) == at);
+}
+
+static uint8_t *attach(uint8_t *at, int flags)
+{
+	int id = shmget(IPC_PRIVATE, 2 * LENGTH, 0600);
+	void *memory = shmat(id, at, flags);
+
+	must(id >= 0 && !shmctl(id, IPC_RMID, NULL));
+	must(memory != (void *)-1);
+	return memory;
+}
+
+static void place_attached(uint8_t *at)
+{
+	must(attach(at, SHM_REMAP) == at);
+}
+
+ROW("MAP_FIXED at the address of a freed ring")
+{
+	memory_at_a_ring_must_carry(place_fixed);
+}
+
+ROW("MREMAP_FIXED at the address of a freed ring")
+{
+	memory_at_a_ring_must_carry(place_moved);
+}
+
+ROW("SHM_REMAP at the address of a freed ring")
+{
+	memory_at_a_ring_must_carry(place_attached);
+}
+
+/* ---- kinds of memory ---- */
+
+ROW("System V shared memory")
+{
+	memory_must_carry(attach(NULL, 0));
+}
+
+static uint8_t *map_file(int flags)
+{
+	int fd = xrc_file();
+	void *memory;
+
+	must(!ftruncate(fd, 2 * LENGTH));
+	memory = mmap(NULL, 2 * LENGTH, PROT_READ | PROT_WRITE, flags, fd, 0);
+	must(memory != MAP_FAILED);
+	close(fd);
+	return memory;
+}
+
+ROW("a shared mapping of a file")
+{
+	memory_must_carry(map_file(MAP_SHARED));
+}
+
+ROW("a private mapping of a file")
+{
+	memory_must_carry(map_file(MAP_PRIVATE));
+}
+
+ROW("memory of brk")
+{
+	uint8_t *at;
+
+	free_rings(rig_host(0));
+	at = sbrk(4 * LENGTH);
+	must(at != (void *)-1);
+	memory_must_carry(at);
+}
+
+/* ---- changes to registered memory ---- */
+
+static struct pair pair_in(uint8_t *at)
+{
+	struct pair pair = pair_up(IBV_QPT_RC);
+
+	use_memory(pair.a, at);
+	use_memory(pair.b, at + LENGTH);
+	must_carry(&pair);
+	return pair;
+}
+
+ROW("MAP_FIXED over a part of a buffer")
+{
+	uint8_t *at = rig_map(2 * LENGTH);
+	struct pair pair = pair_in(at);
+
+	must(mmap(at + 4096, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		  -1, 0) == at + 4096);
+	use_memory(pair.a, at);
+	must_carry(&pair);
+}
+
+ROW("mremap of a buffer")
+{
+	uint8_t *at = rig_map(2 * LENGTH), *moved;
+	struct pair pair = pair_in(at);
+
+	moved = mremap(at, LENGTH, 64 * LENGTH, MREMAP_MAYMOVE);
+	must(moved != MAP_FAILED);
+	use_memory(pair.a, moved);
+	must_carry(&pair);
+}
+
+ROW("MADV_DONTNEED of a buffer")
+{
+	uint8_t *at = rig_map(2 * LENGTH);
+	struct pair pair = pair_in(at);
+
+	must(!madvise(at, 2 * LENGTH, MADV_DONTNEED));
+	must_carry(&pair);
+}
+
+/* ---- forks ---- */
+
+/* The child writes into its copies of everything, and lives while the parent sends. */
+static void carry_beside_child(void)
+{
+	uint8_t *at = rig_map(2 * LENGTH);
+	struct pair pair = pair_in(at);
+	int hold[2], status;
+	pid_t child;
+	char byte;
+
+	must(!pipe(hold));
+	child = fork();
+	if (!child) {
+		/* ibv_fork_init() keeps registered pages from children. */
+		if (!getenv("RDMAV_FORK_SAFE"))
+			memset(at, 0xcc, 2 * LENGTH);
+		close(hold[1]);
+		_exit(read(hold[0], &byte, 1) ? 1 : 0);
+	}
+	must(child > 0);
+	must_carry(&pair);
+	close(hold[1]);
+	must(waitpid(child, &status, 0) == child);
+	must_eq(status, 0);
+	must_carry(&pair);
+}
+
+ROW("a child writes into its copy of the buffers")
+{
+	carry_beside_child();
+}
+
+ROW("a child is forked after ibv_fork_init")
+{
+	must(!setenv("RDMAV_FORK_SAFE", "1", 1));
+	must(!ibv_fork_init());
+	carry_beside_child();
+}

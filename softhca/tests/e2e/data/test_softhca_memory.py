@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Messages between all kinds of memory, in programs that do with their memory what they like."""
+
+import ctypes.util
+
+import pytest
+
+from built import PROGRAMS
+
+
+@pytest.mark.parametrize("program", ["memory", "memory-own-munmap", "memory-own-calls"])
+def test_all_memory_carries_messages(passes, program):
+    passes([], program, timeout=100)
+
+
+@pytest.mark.parametrize("library", ["tcmalloc_minimal", "jemalloc"])
+def test_with_another_allocator(passes, library):
+    name = ctypes.util.find_library(library)
+    if not name:
+        pytest.skip(f"no lib{library} is installed")
+    passes([], "memory", env={"LD_PRELOAD": name}, timeout=100)
+
+
+@pytest.mark.parametrize("limit", ["-v 600000", "-f 100000"])
+def test_with_little_room(below, limit):
+    """With a limit of the file size the daemon shares no memory: the file would be too long."""
+    below([], "sh", "-c", f'ulimit {limit}; exec "$0"', PROGRAMS / "softhca-memory", timeout=100)
