@@ -48,6 +48,9 @@ deps_table() {
 	more|cmd:fi_pingpong|sockets and verbs in one program, in a namespace|libfabric-bin|libfabric|libfabric
 	more|lib:tcmalloc_minimal|programs with another allocator on the emulated HCA|libtcmalloc-minimal4|gperftools-libs|libtcmalloc4
 	more|lib:jemalloc|the same with another one|libjemalloc2|jemalloc|libjemalloc2
+	more|cmd:fakeroot|a preloaded library beside the emulated HCA's|fakeroot|fakeroot|fakeroot
+	more|lib:hugetlbfs|the same|libhugetlbfs0|libhugetlbfs|libhugetlbfs
+	more|file:/usr/lib/libefence.so.0|the same|electric-fence|ElectricFence|electric-fence
 	fresh|cmd:debootstrap|makes fresh systems of other releases|debootstrap|debootstrap|debootstrap
 	rdma-core|cmd:cmake|configures another rdma-core|cmake|cmake|cmake
 	rdma-core|cmd:git|gets its release|git|git|git

@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Only used pages cost memory. A 32-bit daemon maps the whole file, so that one is smaller. */
@@ -27,7 +26,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	int fd;
-	struct stat file;
+	struct file_id file;
 	_Atomic uint32_t *_Atomic owner; /* the table in the file; NULL = no arena */
 	bool tried, enabled;
 } arena = { .fd = -1 };
@@ -66,18 +65,19 @@ static void create(void)
 	if (arena.fd < 0)
 		return;
 	owner = real()->mmap64(NULL, table, PROT_READ | PROT_WRITE, MAP_SHARED, arena.fd, 0);
-	if (owner == MAP_FAILED || real()->fstat(arena.fd, &arena.file)) {
+	if (owner == MAP_FAILED) {
 		real()->close(arena.fd);
 		arena.fd = -1;
 		return;
 	}
+	arena.file = fd_file(arena.fd);
 	arena.owner = owner;
 }
 
 /* closefrom() may have closed the file, and its number may be that of another one by now. */
 static bool is_usable(void)
 {
-	return arena.owner && fd_is_still(arena.fd, &arena.file);
+	return arena.owner && fd_is_still(arena.fd, arena.file);
 }
 
 struct arena_info arena_info(void)
@@ -202,7 +202,7 @@ void arena_forked(void)
 {
 	/* Another thread of the parent may have held it. */
 	pthread_mutex_init(&lock, NULL);
-	if (fd_is_still(arena.fd, &arena.file))
+	if (fd_is_still(arena.fd, arena.file))
 		real()->close(arena.fd);
 	/* The rings stay mapped: the child may still read those of its parent. */
 	if (arena.owner)

@@ -178,8 +178,14 @@ int netlink_name(struct sockaddr *name, socklen_t *size);
 int daemon_connect(const char *directory);
 /* The same file under a number that programs do not use; @fd if there is none. */
 int fd_move_high(int fd);
+/* Which file @fd is. */
+struct file_id {
+	uint32_t major, minor;
+	uint64_t inode; /* 0 = none */
+};
+struct file_id fd_file(int fd);
 /* False if @fd is another file by now: closefrom(), close_range() and dup2() are not interposed. */
-bool fd_is_still(int fd, const struct stat *file);
+bool fd_is_still(int fd, struct file_id file);
 /* Receives exactly @length bytes and at most one descriptor (*fd, else -1). 0 or -errno. */
 int daemon_receive(int sock, void *data, size_t length, int *fd);
 

@@ -25,15 +25,25 @@ int fd_move_high(int fd)
 	return high;
 }
 
-bool fd_is_still(int fd, const struct stat *file)
+/* Not fstat(): that of libfakeroot calls __fxstat(), which is our hook and asks this. */
+struct file_id fd_file(int fd)
 {
-	struct stat st;
+	struct file_id file = { .inode = 0 };
 	int saved = errno;
-	bool same = !real()->fstat(fd, &st) && st.st_dev == file->st_dev &&
-		    st.st_ino == file->st_ino;
+	struct statx st;
 
+	if (!statx(fd, "", AT_EMPTY_PATH, STATX_INO, &st))
+		file = (struct file_id){ st.stx_dev_major, st.stx_dev_minor, st.stx_ino };
 	errno = saved;
-	return same;
+	return file;
+}
+
+bool fd_is_still(int fd, struct file_id file)
+{
+	const struct file_id now = fd_file(fd);
+
+	return now.inode && now.inode == file.inode && now.major == file.major &&
+	       now.minor == file.minor;
 }
 
 int daemon_connect(const char *directory)

@@ -65,7 +65,7 @@ static void watch_forks(void)
  */
 static bool is_reused(const struct dev *dev, int fd)
 {
-	return !fd_is_still(fd, &dev->file) && (dev->pid == LOST || dev->pid == getpid());
+	return !fd_is_still(fd, dev->file) && (dev->pid == LOST || dev->pid == getpid());
 }
 
 /*
@@ -78,7 +78,7 @@ static void remove_lost(struct dev *dev, int fd)
 	atomic_store(&table[fd], NULL);
 	if (dev->pid != LOST)
 		atomic_fetch_sub(&opened, 1);
-	if (fd_is_still(dev->sock, &dev->sock_file))
+	if (fd_is_still(dev->sock, dev->sock_file))
 		death_forget(dev->sock);
 	dev->pid = LOST;
 }
@@ -169,8 +169,8 @@ static int enter_table(struct dev *dev, int flags)
 		real()->close(fd);
 		return -EMFILE;
 	}
-	real()->fstat(fd, &dev->file);
-	real()->fstat(dev->sock, &dev->sock_file);
+	dev->file = fd_file(fd);
+	dev->sock_file = fd_file(dev->sock);
 	/* Removes an earlier context of this number, which closefrom() closed. */
 	dev_is(fd);
 	pthread_mutex_lock(&table_lock);

@@ -29,16 +29,18 @@ const char *__asan_default_options(void)
 HOOK int __open_2(const char *path, int flags);
 HOOK int __open64_2(const char *path, int flags);
 
-static int hooked_open(int (*next)(const char *, int, ...), const char *path, int flags,
-		       mode_t mode)
+/* Whether it is the path of a device, which is then opened: *fd = its descriptor, or -1. */
+static bool open_device(const char *path, int flags, int *fd)
 {
 	int index = place_uverbs(path);
 
 	if (index >= 0)
-		return dev_open((unsigned int)index, flags);
-	if (place_is_cm(path))
-		return dev_open_cm(flags);
-	return next(REDIRECTED(path), flags, mode);
+		*fd = dev_open((unsigned int)index, flags);
+	else if (place_is_cm(path))
+		*fd = dev_open_cm(flags);
+	else
+		return false;
+	return true;
 }
 
 static mode_t mode_argument(int flags, va_list args)
@@ -50,33 +52,39 @@ HOOK int open(const char *path, int flags, ...)
 {
 	va_list args;
 	mode_t mode;
+	int fd;
 
 	va_start(args, flags);
 	mode = mode_argument(flags, args);
 	va_end(args);
-	return hooked_open(real()->open, path, flags, mode);
+	return open_device(path, flags, &fd) ? fd : real()->open(REDIRECTED(path), flags, mode);
 }
 
 HOOK int open64(const char *path, int flags, ...)
 {
 	va_list args;
 	mode_t mode;
+	int fd;
 
 	va_start(args, flags);
 	mode = mode_argument(flags, args);
 	va_end(args);
-	return hooked_open(real()->open64, path, flags, mode);
+	return open_device(path, flags, &fd) ? fd : real()->open64(REDIRECTED(path), flags, mode);
 }
 
 /* What open() becomes in a program built with _FORTIFY_SOURCE whose flags are not constant. */
 HOOK int __open_2(const char *path, int flags)
 {
-	return hooked_open(real()->open, path, flags, 0);
+	int fd;
+
+	return open_device(path, flags, &fd) ? fd : real()->__open_2(REDIRECTED(path), flags);
 }
 
 HOOK int __open64_2(const char *path, int flags)
 {
-	return hooked_open(real()->open64, path, flags, 0);
+	int fd;
+
+	return open_device(path, flags, &fd) ? fd : real()->__open64_2(REDIRECTED(path), flags);
 }
 
 HOOK int close(int fd)
@@ -111,35 +119,47 @@ HOOK ssize_t write(int fd, const void *data, size_t length)
 	return result;
 }
 
-static void *hooked_mmap(void *address, size_t length, int prot, int flags, int fd, off64_t offset,
-			 const void *caller)
+/* Whether the call is ours: *memory = its result. */
+static bool map_ours(void **memory, const void *address, size_t length, int prot, int flags, int fd,
+		     off64_t offset, const void *caller)
 {
 	struct dev *dev;
-	void *result;
 
+	*memory = MAP_FAILED;
 	if (bypass_is_probe(address, length, fd))
-		return MAP_FAILED;
+		return true;
 	dev = dev_get(fd);
 	if (dev) {
-		result = dev_mmap(dev, length, prot, flags, offset);
+		*memory = dev_mmap(dev, length, prot, flags, offset);
 		dev_put(dev);
-		return result;
+		return true;
 	}
 	/* libmlx4 asks for anonymous memory for exactly two things: rings and doorbell records. */
-	if (!address && flags == (MAP_PRIVATE | MAP_ANONYMOUS) &&
-	    prot == (PROT_READ | PROT_WRITE) && dev_any() && is_in_mlx4(caller))
-		return arena_alloc(length);
-	return real()->mmap64(address, length, prot, flags, fd, offset);
+	if (address || flags != (MAP_PRIVATE | MAP_ANONYMOUS) ||
+	    prot != (PROT_READ | PROT_WRITE) || !dev_any() || !is_in_mlx4(caller))
+		return false;
+	*memory = arena_alloc(length);
+	return true;
 }
 
 HOOK void *mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset)
 {
-	return hooked_mmap(address, length, prot, flags, fd, offset, __builtin_return_address(0));
+	void *memory;
+
+	return map_ours(&memory, address, length, prot, flags, fd, offset,
+			__builtin_return_address(0))
+		       ? memory
+		       : real()->mmap(address, length, prot, flags, fd, offset);
 }
 
 HOOK void *mmap64(void *address, size_t length, int prot, int flags, int fd, off64_t offset)
 {
-	return hooked_mmap(address, length, prot, flags, fd, offset, __builtin_return_address(0));
+	void *memory;
+
+	return map_ours(&memory, address, length, prot, flags, fd, offset,
+			__builtin_return_address(0))
+		       ? memory
+		       : real()->mmap64(address, length, prot, flags, fd, offset);
 }
 
 HOOK int flock(int fd, int operation)
@@ -165,9 +185,7 @@ HOOK int munmap(void *address, size_t length)
 
 /*
  * stat(), stat64() of programs built with 64-bit file offsets, and __xstat() of programs linked
- * with glibc before 2.33. The last takes a version of struct stat first; since glibc 2.1 there is
- * only one. Our __fxstat() calls our fstat() by an alias, because another library's may come first:
- * libtsan's fstat() calls __fxstat().
+ * with glibc before 2.33.
  *
  * The descriptor of a device is a memfd or a socket, because no process can make a character device
  * that can be mapped or waited for. fstat() shows it as one.
@@ -186,17 +204,21 @@ HOOK int munmap(void *address, size_t length)
 		return dev_is(fd) ? real()->stat##BITS("/dev/null", st) \
 				  : real()->fstat##BITS(fd, st); \
 	} \
-	HOOK_BY_VERSION(__xstat##BITS, stat##BITS, const char *, stat##BITS) \
-	HOOK_BY_VERSION(__lxstat##BITS, lstat##BITS, const char *, stat##BITS) \
-	HOOK_BY_VERSION(__fxstat##BITS, fstat##BITS, int, stat##BITS)
-
-#define HOOK_BY_VERSION(NAME, HOOKED, ARGUMENT, STRUCT) \
-	static __typeof__(HOOKED) own_##HOOKED __attribute__((alias(#HOOKED), nothrow)); \
-	HOOK int NAME(int version, ARGUMENT of, struct STRUCT *st); \
-	HOOK int NAME(int version, ARGUMENT of, struct STRUCT *st) \
+	HOOK int __xstat##BITS(int version, const char *path, struct stat##BITS *st); \
+	HOOK int __xstat##BITS(int version, const char *path, struct stat##BITS *st) \
 	{ \
-		(void)version; \
-		return own_##HOOKED(of, st); \
+		return real()->__xstat##BITS(version, STAT_PATH(path), st); \
+	} \
+	HOOK int __lxstat##BITS(int version, const char *path, struct stat##BITS *st); \
+	HOOK int __lxstat##BITS(int version, const char *path, struct stat##BITS *st) \
+	{ \
+		return real()->__lxstat##BITS(version, STAT_PATH(path), st); \
+	} \
+	HOOK int __fxstat##BITS(int version, int fd, struct stat##BITS *st); \
+	HOOK int __fxstat##BITS(int version, int fd, struct stat##BITS *st) \
+	{ \
+		return dev_is(fd) ? real()->__xstat##BITS(version, "/dev/null", st) \
+				  : real()->__fxstat##BITS(version, fd, st); \
 	}
 
 STAT_HOOKS()

@@ -12,43 +12,52 @@
 static struct real_calls calls;
 static atomic_bool found;
 
-/* glibc before 2.33 has stat() as __xstat(), whose first argument is struct stat's version. */
+/*
+ * glibc before 2.33 has stat() as __xstat(), whose first argument is struct stat's version. Later
+ * ones have __xstat() for old programs only: it is found by its version.
+ */
 #if defined(__x86_64__)
 #define STRUCT_STAT_VERSION 1
+#define FIRST_GLIBC	    "GLIBC_2.2.5"
+#define FIRST_GLIBC_64	    "GLIBC_2.2.5"
 #elif defined(__i386__)
 #define STRUCT_STAT_VERSION 3
+#define FIRST_GLIBC	    "GLIBC_2.0"
+#define FIRST_GLIBC_64	    "GLIBC_2.2"
 #else
 #define STRUCT_STAT_VERSION 0
+#define FIRST_GLIBC	    "GLIBC_2.17"
+#define FIRST_GLIBC_64	    "GLIBC_2.17"
 #endif
 
-#define STAT_BY_VERSION(NAME, ARGUMENT, STRUCT) \
-	static int (*versioned_##NAME)(int version, ARGUMENT, struct STRUCT *st); \
+#define STAT_BY_VERSION(NAME, VERSIONED, ARGUMENT, STRUCT) \
 	static int NAME##_by_version(ARGUMENT, struct STRUCT *st) \
 	{ \
-		return versioned_##NAME(STRUCT_STAT_VERSION, of, st); \
+		return calls.VERSIONED(STRUCT_STAT_VERSION, of, st); \
 	}
-STAT_BY_VERSION(stat, const char *of, stat)
-STAT_BY_VERSION(lstat, const char *of, stat)
-STAT_BY_VERSION(fstat, int of, stat)
-STAT_BY_VERSION(stat64, const char *of, stat64)
-STAT_BY_VERSION(lstat64, const char *of, stat64)
-STAT_BY_VERSION(fstat64, int of, stat64)
+STAT_BY_VERSION(stat, __xstat, const char *of, stat)
+STAT_BY_VERSION(lstat, __lxstat, const char *of, stat)
+STAT_BY_VERSION(fstat, __fxstat, int of, stat)
+STAT_BY_VERSION(stat64, __xstat64, const char *of, stat64)
+STAT_BY_VERSION(lstat64, __lxstat64, const char *of, stat64)
+STAT_BY_VERSION(fstat64, __fxstat64, int of, stat64)
 
-#define FIND_STAT(NAME, VERSIONED) \
+#define FIND_STAT(NAME, VERSIONED, FIRST) \
 	do { \
-		*(void **)&versioned_##NAME = dlsym(RTLD_NEXT, VERSIONED); \
 		if (!found_calls->NAME) \
 			found_calls->NAME = NAME##_by_version; \
+		if (!found_calls->VERSIONED) \
+			*(void **)&found_calls->VERSIONED = dlvsym(RTLD_NEXT, #VERSIONED, FIRST); \
 	} while (0)
 
 static void find_stats(struct real_calls *found_calls)
 {
-	FIND_STAT(stat, "__xstat");
-	FIND_STAT(lstat, "__lxstat");
-	FIND_STAT(fstat, "__fxstat");
-	FIND_STAT(stat64, "__xstat64");
-	FIND_STAT(lstat64, "__lxstat64");
-	FIND_STAT(fstat64, "__fxstat64");
+	FIND_STAT(stat, __xstat, FIRST_GLIBC);
+	FIND_STAT(lstat, __lxstat, FIRST_GLIBC);
+	FIND_STAT(fstat, __fxstat, FIRST_GLIBC);
+	FIND_STAT(stat64, __xstat64, FIRST_GLIBC_64);
+	FIND_STAT(lstat64, __lxstat64, FIRST_GLIBC_64);
+	FIND_STAT(fstat64, __fxstat64, FIRST_GLIBC_64);
 }
 
 #define FIND(NAME, ...) *(void **)&found_calls.NAME = dlsym(RTLD_NEXT, #NAME);

@@ -11,12 +11,18 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Name, result, parameters. */
+/*
+ * Name, result, parameters. A hook calls the next function of its own name. libfakeroot's lstat()
+ * calls __lxstat(), which is our hook: if that called lstat(), the two would call each other.
+ */
 #define REAL_CALLS(X) \
 	X(open, int, const char *path, int flags, ...) \
 	X(open64, int, const char *path, int flags, ...) \
+	X(__open_2, int, const char *path, int flags) \
+	X(__open64_2, int, const char *path, int flags) \
 	X(close, int, int fd) \
 	X(write, ssize_t, int fd, const void *data, size_t length) \
+	X(mmap, void *, void *address, size_t length, int prot, int flags, int fd, off_t offset) \
 	X(mmap64, void *, void *address, size_t length, int prot, int flags, int fd, \
 	  off64_t offset) \
 	X(munmap, int, void *address, size_t length) \
@@ -34,6 +40,12 @@
 	X(lstat64, int, const char *path, struct stat64 *st) \
 	X(fstat, int, int fd, struct stat *st) \
 	X(fstat64, int, int fd, struct stat64 *st) \
+	X(__xstat, int, int version, const char *path, struct stat *st) \
+	X(__lxstat, int, int version, const char *path, struct stat *st) \
+	X(__xstat64, int, int version, const char *path, struct stat64 *st) \
+	X(__lxstat64, int, int version, const char *path, struct stat64 *st) \
+	X(__fxstat, int, int version, int fd, struct stat *st) \
+	X(__fxstat64, int, int version, int fd, struct stat64 *st) \
 	X(access, int, const char *path, int mode) \
 	X(fopen, FILE *, const char *path, const char *mode) \
 	X(fopen64, FILE *, const char *path, const char *mode) \

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Other preloaded libraries, before the emulator's in LD_PRELOAD and behind it."""
+
+import glob
+
+import pytest
+
+from built import PROGRAMS
+
+pytestmark = pytest.mark.any_model
+
+LIBRARIES = {
+    "fakeroot": "libfakeroot/libfakeroot-sysv.so",  # its lstat() calls __lxstat()
+    "tcmalloc": "libtcmalloc_minimal.so.4",
+    "jemalloc": "libjemalloc.so.2",
+    "hugetlbfs": "libhugetlbfs.so.0",
+    "electric fence": "libefence.so.0",
+    "rsockets": "rsocket/librspreload.so.1",
+}
+ORDERS = {"before": '"$0:$LD_PRELOAD"', "behind": '"$LD_PRELOAD:$0"'}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_another_preloaded_library(below, library, order):
+    found = [path for directory in ("/usr/lib", "/usr/lib64", "/usr/lib/*-linux-gnu")
+             for path in glob.glob(f"{directory}/{LIBRARIES[library]}")]
+    if not found:
+        pytest.skip(f"{LIBRARIES[library]} is not installed")
+    out = below([], "sh", "-c", f'export LD_PRELOAD={ORDERS[order]}; ibv_devinfo && exec "$@"',
+                found[0], PROGRAMS / "softhca-memory", "stack of a thread").stdout
+    assert "PORT_ACTIVE" in out and "ok the stack of a thread" in out, out
