@@ -2,12 +2,17 @@
 """Other preloaded libraries, before the emulator's in LD_PRELOAD and behind it."""
 
 import glob
+import os
 
 import pytest
 
 from built import PROGRAMS
 
-pytestmark = pytest.mark.any_model
+pytestmark = [
+    pytest.mark.any_model,
+    pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
+                       reason="the sanitizer's library is preloaded too, and has an allocator"),
+]
 
 LIBRARIES = {
     "fakeroot": "libfakeroot/libfakeroot-sysv.so",  # its lstat() calls __lxstat()

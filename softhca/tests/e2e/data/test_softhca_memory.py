@@ -2,6 +2,7 @@
 """Messages between all kinds of memory, in programs that do with their memory what they like."""
 
 import ctypes.util
+import os
 
 import pytest
 
@@ -13,6 +14,8 @@ def test_all_memory_carries_messages(passes, program):
     passes([], program, timeout=100)
 
 
+@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
+                    reason="the sanitizer has an allocator of its own")
 @pytest.mark.parametrize("library", ["tcmalloc_minimal", "jemalloc"])
 def test_with_another_allocator(passes, library):
     name = ctypes.util.find_library(library)
