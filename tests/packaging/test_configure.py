@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""configure refuses by name to install into the source tree, where meson would delete sources."""
+
+import re
+
+import pytest
+
+import tree
+
+
+@pytest.fixture
+def configure(run, build_root, source_root, tmp_path):
+    """configure(option...): meson setup of the sources under test."""
+
+    def _configure(*options):
+        meson = tree.meson_command(build_root)
+        return run([*meson, "setup", tmp_path / "build", source_root, *options], timeout=100)
+
+    return _configure
+
+
+def expect_refused(done, option, place, sources):
+    said = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode != 0, said
+    assert f"ERROR: Problem encountered: {option}: an installation in {place} would" in said
+    assert f"files of the sources in {sources}. Choose" in said
+
+
+@pytest.mark.parametrize("folder", ["", "/include", "/build-install/root"])
+def test_a_prefix_in_the_sources_is_refused(configure, source_root, folder):
+    prefix = f"{source_root}{folder}"
+    expect_refused(configure(f"--prefix={prefix}"), "prefix", prefix, source_root)
+
+
+def test_a_link_to_the_sources_is_refused(configure, source_root, tmp_path):
+    (tmp_path / "link").symlink_to(source_root)
+    expect_refused(configure(f"--prefix={tmp_path}", "--mandir=link/man"), "mandir",
+                   tmp_path / "link" / "man", source_root)
+
+
+@pytest.fixture
+def refuse(run, source_root, tmp_path):
+    """refuse(sources, option, directory): what configure asks, for another source directory. Both
+    are below tmp_path."""
+
+    def _refuse(sources, option, directory):
+        (tmp_path / sources).mkdir(parents=True, exist_ok=True)
+        return run([
+            source_root / "scripts" / "refuse-overlap", tmp_path / sources,
+            f"{option}={tmp_path / directory}"
+        ])
+
+    return _refuse
+
+
+@pytest.mark.parametrize(
+    "option", ["bindir", "datadir", "includedir", "libdir", "libexecdir", "mandir"])
+def test_each_directory_is_refused_alone(refuse, option):
+    assert refuse("sources", option, "sources/any").returncode == 1
+
+
+@pytest.mark.parametrize("sources, option, directory", [
+    ("include", "includedir", "include"),
+    ("include/xrc-compat", "includedir", "include"),
+    ("lib/xrc-compat", "libdir", "lib"),
+    ("lib/xrc-compat/link", "libdir", "lib"),
+    ("bin/xrc-compat", "bindir", "bin"),
+    ("share/doc/xrc-compat", "datadir", "share"),
+])
+def test_sources_where_files_would_be_installed_are_refused(refuse, sources, option, directory):
+    assert refuse(sources, option, directory).returncode == 1
+
+
+@pytest.mark.parametrize("sources, option, directory", [
+    ("xrc-compat", "prefix", ""),
+    ("xrc-compat", "prefix", "opt/xrc-compat"),
+    ("xrc-compat", "includedir", "include"),
+    ("xrc-compat", "prefix", "xrc-compat-1.0.0"),
+    ("share/src", "datadir", "share"),
+])
+def test_sources_beside_the_installed_files_are_not(refuse, sources, option, directory):
+    done = refuse(sources, option, directory)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_configure_asks_about_every_directory(source_root):
+    top = (source_root / "meson.build").read_text()
+    asked = set(re.findall(r"'(\w+)'", re.search(r"foreach option : \[(.*)\]", top)[1]))
+    pages = [path for path in source_root.rglob("meson.build")
+             if not path.relative_to(source_root).parts[0].startswith("build")]
+    used = {name for path in pages
+            for name in re.findall(r"get_option\('(\w+dir)'\)", path.read_text())}
+    # meson itself installs commands, headers and pages into these.
+    assert used | {"bindir", "includedir", "mandir", "prefix"} == asked
