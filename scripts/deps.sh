@@ -2,6 +2,10 @@
 # The table of programs and libraries that build, demo and tests need, and functions that install
 # them. Sourced by run-demo, run-tests and other scripts. POSIX sh: no other shell may be installed.
 
+# An ordinary user's PATH on Debian lacks these, which have ibstat, debootstrap and depmod.
+PATH=$PATH:/usr/sbin:/sbin
+export PATH
+
 # needed for | check | what it is for | apt | dnf | zypper
 #   needed for  all         every build, and the demo
 #               test        ./run-tests

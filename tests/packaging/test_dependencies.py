@@ -40,7 +40,7 @@ def machine(tmp_path, run, source_root):
             (path / name).write_text(f"#!/bin/sh\n{body}\n")
             (path / name).chmod(0o755)
         cases = "".join(f"{check}) return 1 ;; " for check in missing)
-        script = f". scripts/deps.sh; deps_have() {{ case $1 in {cases} *) return 0 ;; esac; }}; {before} && {function} {purposes}"
+        script = f". scripts/deps.sh; PATH={path}; deps_have() {{ case $1 in {cases} *) return 0 ;; esac; }}; {before} && {function} {purposes}"
         result = run(["/bin/sh", "-uc", script], env={"PATH": str(path)}, cwd=source_root)
         return result, calls.read_text().splitlines()
 
@@ -64,6 +64,11 @@ def test_each_distribution_has_its_own_names(machine, manager, package):
     result, calls = machine(missing=["pkg:libibverbs"], manager=manager)
     assert result.returncode == 0
     assert calls[-1].startswith(manager) and calls[-1].endswith(f" {package}")
+
+
+def test_programs_of_administrators_are_found_by_ordinary_users(run, source_root):
+    script = ". scripts/deps.sh; deps_have cmd:ldconfig && ! deps_have cmd:no-such-program"
+    assert run(["sh", "-c", script], env={"PATH": "/usr/bin:/bin"}, cwd=source_root).returncode == 0
 
 
 def test_packages_that_the_release_lacks_are_skipped(machine):
