@@ -54,7 +54,8 @@ def test_the_report_has_every_section(report, helpers, run, xrc_compat):
     ) in versions and "glibc 2." in versions
     for word in ("libibverbs", "devices"):
         assert re.search(rf"^    \S+ +{word} ", section(text, "xrc-compat doctor"), re.M)
-    assert section(text, "xrc-compat check").startswith(f"\n    {program}\n\n")
+    # The directory may be the user's home, or contain the user's name.
+    assert re.match(rf"\n    \S+/{program.name}\n\n", section(text, "xrc-compat check"))
     assert "ibv_create_xrc_rcv_qp, by " in section(text, "xrc-compat check")
     selftest = section(text, "xrc-compat selftest")
     assert selftest.endswith("\nExit status 0.\n\n"), selftest
@@ -99,15 +100,15 @@ def test_a_pipe_gets_the_report(run, xrc_compat, tmp_path):
 
 
 def test_nothing_secret_is_in_it(report, tmp_path):
-    home = tmp_path / "home-of-bob"
+    home = tmp_path / "some-home"
     home.mkdir()
-    program = home / "bob's program"
+    program = home / "some program's name"
     program.write_text("#!/bin/sh\n# 0002:c903:00a1:b2c3\n")
     program.chmod(0o755)
     result, text = report("--softhca=1", program, HOME=str(home),
                           XRC_COMPAT_VERBSE="0002:c903:00a1:b2c3")
     assert result.returncode == 0
-    assert "~/bob's program" in text and "XRC_COMPAT_VERBSE=GUID\n" in text
+    assert "~/some program's name" in text and "XRC_COMPAT_VERBSE=GUID\n" in text
     for secret in (str(home), "alicetheowner", "hunter2", "API_TOKEN", "ssh-agent", "0002:c903"):
         assert secret not in text
     host = platform.node().split(".")[0]

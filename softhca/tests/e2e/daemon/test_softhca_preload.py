@@ -12,7 +12,7 @@ import pytest
 
 from bare_verbs import script
 from installed import need
-from waiting import process_state, wait_for
+from waiting import wait_for_the_end
 
 pytestmark = pytest.mark.any_model
 
@@ -93,7 +93,7 @@ def test_one_message_without_a_daemon(run, softhca, tmp_path, mode, words):
 
 def test_one_message_after_the_daemon_was_killed(run, daemon):
     os.kill(daemon.pid, signal.SIGKILL)
-    wait_for(lambda: process_state(daemon.pid) == "X")
+    wait_for_the_end(daemon.pid)
     done = run(script("assert not any(map(v.ibv_open_device, v.ibv_get_device_list(None)[:2]))"))
     assert done.returncode == 0 and done.stderr.count("has ended without a word") == 1, done.stderr
 
