@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""configure refuses by name to install into the source tree, where meson would delete sources."""
+"""configure refuses by name to install into the source tree, where meson would delete sources, and
+to build with a compiler that has no C library."""
 
+import platform
 import re
 
 import pytest
@@ -92,3 +94,17 @@ def test_configure_asks_about_every_directory(source_root):
             for name in re.findall(r"get_option\('(\w+dir)'\)", path.read_text())}
     # meson itself installs commands, headers and pages into these.
     assert used | {"bindir", "includedir", "mandir", "prefix"} == asked
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="gcc has no -m32 here")
+def test_a_missing_32_bit_library_is_the_reason_that_is_given(configure, source_root, tmp_path):
+    """gcc -m32 compiles without gcc-multilib, but finds no header and no library."""
+    compiler = tmp_path / "gcc-without-multilib"
+    compiler.write_text('#!/bin/sh\nexec gcc -nostdinc -nostdlib "$@"\n')
+    compiler.chmod(0o755)
+    cross = tmp_path / "i386.cross"
+    cross.write_text((source_root / "packaging" / "i386.cross").read_text().replace(
+        "'gcc', '-m32'", f"'{compiler}', '-m32'"))
+    done = configure("--cross-file", cross)
+    assert done.returncode != 0
+    assert "makes no programs for x86: its C library is missing (docs/32-bit.md" in done.stdout
