@@ -6,11 +6,14 @@
 PATH=$PATH:/usr/sbin:/sbin
 export PATH
 
+# README.md and docs/32-bit.md name the packages of `all` and `i386`; a test compares.
 # needed for | check | what it is for | apt | dnf | zypper
 #   needed for  all         every build, and the demo
 #               test        ./run-tests
 #               more        some tests, which are skipped without it
-#               i386, kernel, rdma-core         ./run-tests with that option
+#               i386        32-bit programs
+#               test32      ./run-tests --i386, with the former
+#               kernel, rdma-core               ./run-tests with that option
 #               fresh       ./run-tests --on
 #               address, undefined, thread      that sanitizer
 #   check       cc                  a program can be compiled
@@ -70,7 +73,7 @@ deps_table() {
 	i386|link32:librdmacm.so.1|librdmacm for 32-bit programs|librdmacm1:i386|librdmacm.i686|librdmacm1-32bit
 	i386|link32:libibumad.so.3|libibumad for 32-bit programs, which the companions call|libibumad3:i386|libibumad.i686|libibumad3-32bit
 	i386|link32:libelf.so.1|reads old programs (xrc-compat of 32 bits)|libelf1:i386|elfutils-libelf.i686|libelf1-32bit
-	i386|link32:libcmocka.so.0|unit tests in C of 32 bits|libcmocka0:i386|libcmocka.i686|libcmocka0-32bit
+	test32|link32:libcmocka.so.0|unit tests in C of 32 bits|libcmocka0:i386|libcmocka.i686|libcmocka0-32bit
 	TABLE
 }
 
@@ -200,7 +203,7 @@ deps_install_packages() {
 
 # Adds the architecture i386 on Debian, unless the i386 libraries are installed already.
 deps_foreign_i386() {
-	[ -n "$(deps_missing i386)" ] || return 0
+	[ -n "$(deps_missing i386 test32)" ] || return 0
 	command -v dpkg >/dev/null && ! dpkg --print-foreign-architectures | grep -qx i386 || return 0
 	echo "Adding the architecture i386 to this machine (to undo: dpkg --remove-architecture i386)"
 	deps_ask_once

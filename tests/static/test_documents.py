@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 
 import pytest
 
@@ -48,6 +49,17 @@ def test_every_page_is_found_from_the_readme():
         ahead += [target for target in ((page.parent / link).resolve() for link in links(page))
                   if target.suffix == ".md" and target not in found]
     assert {page for page in PAGES if page not in found} == set()
+
+
+@pytest.mark.parametrize("page, purpose", [("README.md", "all"), ("docs/32-bit.md", "i386")])
+@pytest.mark.parametrize("manager, column", [("apt-get", 3), ("dnf", 4), ("zypper", 5)])
+def test_packages_are_those_that_the_scripts_install(page, purpose, manager, column):
+    table = subprocess.check_output(["sh", "-c", ". scripts/deps.sh; deps_table"], cwd=ROOT,
+                                    text=True, timeout=30)
+    rows = [line.split("|") for line in table.splitlines()]
+    wanted = {name for row in rows if row[0] == purpose for name in row[column].split()}
+    named = re.search(rf"`{manager} install ([^`]+)`", (ROOT / page).read_text())[1].split()
+    assert wanted and sorted(named) == sorted(wanted)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
