@@ -141,18 +141,18 @@ deps_manager() {
 }
 
 # deps_quietly COMMAND...: shows the output only if COMMAND fails. On a terminal it shows the last
-# line while COMMAND runs.
+# line while COMMAND runs. The caller may have set -e.
 deps_quietly() {
 	quietly_dir=$(mktemp -d) || return 1
+	quietly_status=0
 	if [ -t 1 ]; then
 		{
-			"$@" </dev/null 2>&1
-			echo $? >"$quietly_dir/status"
+			"$@" </dev/null 2>&1 || quietly_status=$?
+			echo $quietly_status >"$quietly_dir/status"
 		} | tee "$quietly_dir/log" | deps_last_line
 		quietly_status=$(cat "$quietly_dir/status")
 	else
-		"$@" >"$quietly_dir/log" 2>&1 </dev/null
-		quietly_status=$?
+		"$@" >"$quietly_dir/log" 2>&1 </dev/null || quietly_status=$?
 	fi
 	[ "$quietly_status" -eq 0 ] || cat "$quietly_dir/log"
 	rm -rf "$quietly_dir"

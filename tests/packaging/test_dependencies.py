@@ -124,6 +124,16 @@ def test_a_failed_installation_is_a_failure_and_shows_why(machine):
     assert "the output of apt-get" in result.stdout and "installation failed" in result.stdout
 
 
+@pytest.mark.parametrize("terminal", ["", "script --quiet --return --command"])
+def test_a_failing_step_shows_its_log_below_set_e(run, source_root, terminal):
+    step = "sh -ec '. scripts/deps.sh; deps_quietly sh -c \"echo its log; exit 3\"'"
+    if terminal and not shutil.which("script"):
+        pytest.skip("script is not installed")
+    result = run([*terminal.split(), step, "/dev/null"] if terminal else ["sh", "-c", step],
+                 cwd=source_root)
+    assert result.returncode == 3 and "its log" in result.stdout, result
+
+
 def test_a_meson_that_stays_too_old_is_a_failure_that_says_what_to_do(machine):
     result, calls = machine(missing=["meson"], manager="zypper")
     assert len(calls) == 1 and result.returncode == 1
