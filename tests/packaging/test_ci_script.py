@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+""".ci/run fails if a step fails, and lists at its end the steps that could not run."""
+
+import shutil
+
+import pytest
+
+
+@pytest.fixture
+def checked(tmp_path, run, source_root):
+    """checked(status): runs the script where each step succeeds, but `run-tests --i386` exits with
+    this status and valgrind is not installed."""
+
+    def _checked(status):
+        (tmp_path / "bin").mkdir()
+        for tool in ("bash", "date", "dirname", "sh"):
+            (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
+        (tmp_path / ".ci").mkdir()
+        shutil.copy(source_root / ".ci" / "run", tmp_path / ".ci")
+        for name, body in {
+                "run-tests": f'case $1 in --i386) exit {status} ;; esac; echo "ran $*"',
+                "run-demo": ":",
+                "scripts/try-builds": "exit 77",
+                "scripts/try-documents": "echo the documents",
+                "scripts/deps.sh": "deps_wish() { :; }",
+                "scripts/fresh.sh": "fresh_own_suite() { echo sid; }",
+        }.items():
+            path = tmp_path / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"#!/bin/sh\n{body}\n")
+            path.chmod(0o755)
+        return run([tmp_path / ".ci" / "run"],
+                   env={"PATH": str(tmp_path / "bin"), "RDMA_CORE_GIT": ""})
+
+    return _checked
+
+
+def test_steps_that_could_not_run_are_listed_last(checked):
+    done = checked(77)
+    assert done.returncode == 0, done
+    assert done.stdout.split("the documents\n")[1].splitlines() == [
+        "", "skipped here: ./run-tests --i386",
+        'skipped here: the benchmark "ordinary cost": valgrind is not installed',
+        "skipped here: scripts/try-builds clang least",
+        "skipped here: another rdma-core: RDMA_CORE_GIT names no clone"
+    ]
+
+
+def test_a_step_that_fails_ends_the_script(checked):
+    done = checked(1)
+    assert done.returncode == 1 and "ran" not in done.stdout, done
