@@ -15,6 +15,7 @@ export PATH
 #               test32      ./run-tests --i386, with the former
 #               kernel, rdma-core               ./run-tests with that option
 #               fresh       ./run-tests --on
+#               release     scripts/release, together with `all`, `test` and `fresh`
 #               address, undefined, thread      that sanitizer
 #   check       cc                  a program can be compiled
 #               meson               it is there and new enough
@@ -59,6 +60,9 @@ deps_table() {
 	more|lib:hugetlbfs|the same|libhugetlbfs0|libhugetlbfs|libhugetlbfs
 	more|file:/usr/lib/libefence.so.0|the same|electric-fence|ElectricFence|electric-fence
 	fresh|cmd:debootstrap|makes fresh systems of other releases|debootstrap|debootstrap|debootstrap
+	release|cmd:dh|makes the Debian packages|debhelper build-essential|debhelper dpkg-dev|debhelper dpkg
+	release|cmd:rpmbuild|makes the RPM packages|rpm|rpm-build|rpm-build
+	release|cmd:xz|packs the sources|xz-utils|xz|xz
 	rdma-core|cmd:cmake|configures another rdma-core|cmake|cmake|cmake
 	rdma-core|cmd:git|gets its release|git|git|git
 	kernel|cmd:busybox|the first programs in the guest that boots a kernel|busybox-static|busybox|busybox-static
