@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Ports. On Ethernet each address has two GIDs: RoCE v1, RoCE v2. */
+/* Ports. On Ethernet each address has a GID for each version of RoCE. */
 #include "port.h"
 
 #include <arpa/inet.h>
@@ -11,7 +11,7 @@
 
 #define IB_PKEYS 128
 
-enum { LINK_LOCAL, IPV4, IPV6, ADDRESSES }; /* half of an index */
+enum { LINK_LOCAL, IPV4, IPV6, ADDRESSES };
 
 static bool ethernet(const struct hca_device *device)
 {
@@ -93,17 +93,25 @@ static void ib_gid(const struct hca_device *device, uint8_t port, uint8_t gid[16
 	memcpy(gid + 8, &id, sizeof(id));
 }
 
+/* Each address has as many GIDs, the last of the latest version. */
+static unsigned int roce_versions(const struct hca_machine *machine)
+{
+	return machine->settings.model->roce_v2 ? 2 : 1;
+}
+
 enum gid_type port_gid(const struct hca_device *device, uint8_t port, unsigned int index,
 		       uint8_t gid[16])
 {
+	const unsigned int versions = roce_versions(device->machine);
+
 	memset(gid, 0, 16);
-	if (index >= (ethernet(device) ? 2 * ADDRESSES : 1))
+	if (index >= (ethernet(device) ? versions * ADDRESSES : 1))
 		return GID_NONE;
 	if (!ethernet(device)) {
 		ib_gid(device, port, gid);
 		return GID_IB;
 	}
-	switch (index / 2) {
+	switch (index / versions) {
 	case LINK_LOCAL:
 		link_local(device, port, gid);
 		break;
@@ -114,17 +122,17 @@ enum gid_type port_gid(const struct hca_device *device, uint8_t port, unsigned i
 		port_ipv6(device, port, gid);
 		break;
 	}
-	return index % 2 ? GID_ROCE_V2 : GID_ROCE_V1;
+	return index % versions ? GID_ROCE_V2 : GID_ROCE_V1;
 }
 
 uint8_t port_gid_index(const struct hca_machine *machine, int family)
 {
-	if (!machine->settings.ethernet)
-		return 0;
-	return (uint8_t)(2 * (family == AF_INET	   ? IPV4
-			      : family == AF_INET6 ? IPV6
-						   : LINK_LOCAL) +
-			 1);
+	const unsigned int versions = roce_versions(machine);
+	const unsigned int address = family == AF_INET	? IPV4
+				     : family == AF_INET6 ? IPV6
+							  : LINK_LOCAL;
+
+	return machine->settings.ethernet ? (uint8_t)(versions * address + versions - 1) : 0;
 }
 
 /* ---- the ports of GIDs ---- */

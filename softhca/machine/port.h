@@ -31,7 +31,7 @@ void port_ipv6(const struct hca_device *device, uint8_t port, uint8_t address[16
 enum gid_type port_gid(const struct hca_device *device, uint8_t port, unsigned int index,
 		       uint8_t gid[16]);
 
-/* The GID index of an IP address of this family: RoCE v2, as the kernel prefers it. */
+/* The GID index of an IP address of this family: of RoCE v2 if there is one, as in the kernel. */
 uint8_t port_gid_index(const struct hca_machine *machine, int family);
 
 /* The number of a port or of a group on the wire; 0 = no port has the GID. */

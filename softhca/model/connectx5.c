@@ -462,6 +462,7 @@ const struct model connectx5 = {
 	.wqe_slots = mlx5_wqe_units,
 	.parse_wqe = mlx5_parse_wqe,
 	.build_cqe = mlx5_build_cqe,
+	.roce_v2 = true,
 	.tells_packet = true,
 	.resize_opcode = CQE_RESIZE,
 	/* Command and sequence are both 0 in the first arming of a CQ. */

@@ -245,6 +245,7 @@ struct model {
 	/* completions */
 	void (*build_cqe)(const struct cqe *cqe, const struct cqe_format *format,
 			  uint8_t out[CQE_MAX_BYTES]);
+	bool roce_v2; /* ports of Ethernet have RoCE v2 beside v1 */
 	/* over RoCE the service level of a datagram is the kind of its packet */
 	bool tells_packet;
 	uint8_t resize_opcode; /* of the entry that ends a ring which was resized */
