@@ -8,7 +8,6 @@
 
 #include "device.h"
 #include "domain.h"
-#include "event.h"
 #include "ops.h"
 #include "program.h"
 #include "rcv_qp.h"
@@ -62,7 +61,6 @@ int device_close(struct ibv_context *context)
 
 	if (!context)
 		return -EINVAL;
-	event_ack_own();
 	if (!state_in_use())
 		return modern_close_device(context);
 	detach_all(context, &ended);

@@ -9,7 +9,6 @@
 #include <modern/modern.h>
 
 #include "domain.h"
-#include "event.h"
 
 static struct handle_map domains;
 
@@ -94,7 +93,7 @@ static struct domain *find_open(const struct legacy_xrc_domain *ldom)
 	struct domain *domain;
 
 	while ((domain = handle_find(&domains, ldom)) && domain->closing)
-		event_state_wait();
+		state_wait();
 	return domain;
 }
 
@@ -105,7 +104,7 @@ static int begin_close(struct domain *domain)
 		return -EINVAL;
 	domain->closing = true;
 	while (domain->users)
-		event_state_wait();
+		state_wait();
 	if (!is_busy(domain))
 		return 0;
 	domain->closing = false;

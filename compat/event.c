@@ -2,16 +2,14 @@
 /*
  * Async events, read and translated.
  *
- * MVAPICH and MVAPICH2 cancel their event thread at any instruction while it sits in
- * ibv_get_async_event. Once the kernel has counted an event as read, ibv_destroy_qp waits until it
- * is acknowledged. So the thread reads as OFED's did, cancellable, but into a thread-local
- * variable. If it is cancelled when the kernel has just answered, the destructor of a key
- * acknowledges the event. pthread_cleanup_push() is not used: if a signal handler jumps away, the
- * cleanup handler stays registered, with a buffer on a stack that is gone.
+ * MVAPICH and MVAPICH2 cancel their event thread asynchronously while it is in ibv_get_async_event.
+ * ibv_destroy_qp and ibv_destroy_srq wait until each event that the kernel has counted as read is
+ * acknowledged. So the thread reads as OFED's did, cancellable, and a cleanup handler acknowledges
+ * an event that the thread was cancelled with. The kernel writes the event where that handler finds
+ * it.
  */
 
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 #include <modern/modern.h>
@@ -83,170 +81,55 @@ static bool translate(struct ibv_async_event *event, struct legacy_async_event *
 
 /* ---- reading ---- */
 
-/*
- * While the thread translates or acknowledges an event, signals are blocked and cancellation is
- * off. Both take the lock, which a cancelled thread, or a signal handler that jumps away, would not
- * release.
- */
-struct quiet {
-	sigset_t signals;
-	struct cancel_hold hold;
-};
-
-static void quiet_begin(struct quiet *quiet)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &quiet->signals);
-	cancel_hold(&quiet->hold);
-}
-
-/* Cancellation first: once signals are unblocked, a handler may jump away. */
-static void quiet_end(const struct quiet *quiet)
-{
-	cancel_release(&quiet->hold);
-	pthread_sigmask(SIG_SETMASK, &quiet->signals, NULL);
-}
-
 #define NOTHING_READ UINT32_MAX
 
-/*
- * The event that the thread has read and the program does not have yet. If a signal handler jumps
- * away, the thread's next call finds it here. Initial-exec as in shim/rdmacm.c.
- */
-static __thread struct {
+/* An event on its way from the kernel to the program. */
+struct reading {
 	struct ib_uverbs_async_event_desc desc;
-	struct legacy_async_event translated;
-	bool is_translated;
-	bool watched;	/* the thread's end calls end_of_thread() */
-	const struct ibv_context *context;
-} reading __attribute__((tls_model("initial-exec"))) = { .desc.event_type = NOTHING_READ };
+	const struct legacy_async_event *translated;	/* NULL: not yet, desc may have an event */
+};
 
-static struct ibv_async_event take_read(void)
+static void ack_when_cancelled(void *arg)
 {
-	struct ibv_async_event event = modern_async_event(&reading.desc);
-
-	reading.desc.event_type = NOTHING_READ;
-	return event;
-}
-
-static void ack_own(void)
-{
+	const struct reading *reading = arg;
 	struct ibv_async_event event;
 
-	if (reading.is_translated)
-		event_ack(&reading.translated);
-	reading.is_translated = false;
-	if (reading.desc.event_type == NOTHING_READ)
-		return;
-	event = take_read();
-	modern_ack_async_event(&event);
-}
-
-static bool has_own(void)
-{
-	return reading.is_translated || reading.desc.event_type != NOTHING_READ;
-}
-
-/* The calls for ordinary QPs, which do not turn off cancellation, come here, too. */
-void event_ack_own(void)
-{
-	struct quiet quiet;
-
-	if (!has_own())
-		return;
-	quiet_begin(&quiet);
-	ack_own();
-	quiet_end(&quiet);
-}
-
-void event_state_wait(void)
-{
-	if (!has_own()) {
-		state_wait();
-		return;
+	if (reading->translated) {
+		event_ack(reading->translated);
+	} else if (reading->desc.event_type != NOTHING_READ) {
+		event = modern_async_event(&reading->desc);
+		modern_ack_async_event(&event);
 	}
-	state_unlock();
-	event_ack_own();
-	state_lock();
 }
 
-/* Nothing cancels a thread that ends. */
-static void end_of_thread(void *arg)
-{
-	(void)arg;
-	ack_own();
-}
-
-static pthread_key_t thread_end;
-static bool has_key;
-
-static void make_key(void)
-{
-	has_key = !pthread_key_create(&thread_end, end_of_thread);
-}
-
-/* Without a key or memory, the event of a cancelled thread stays unacknowledged. */
-static void watch_thread(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	struct quiet quiet;
-
-	if (reading.watched)
-		return;
-	quiet_begin(&quiet);
-	pthread_once(&once, make_key);
-	reading.watched = has_key && !pthread_setspecific(thread_end, &reading);
-	quiet_end(&quiet);
-}
-
-/* On success the caller has to call quiet_end(). */
-static int read_then_hold(int async_fd, struct quiet *quiet)
-{
-	int err = 0;
-
-	if (reading.desc.event_type == NOTHING_READ)
-		err = modern_read_async_event(async_fd, &reading.desc);
-	if (!err)
-		quiet_begin(quiet);
-	return err;
-}
-
-/* A thread that is cancelled meanwhile ends in quiet_end(). */
-static int read_and_translate(int async_fd)
+/* Translating takes the lock, which a cancelled thread would not release. */
+static void translate_uncancelled(struct reading *reading, struct legacy_async_event *levent)
 {
 	struct ibv_async_event event;
-	struct quiet quiet;
-	int err = read_then_hold(async_fd, &quiet);
+	struct cancel_hold hold;
 
-	if (err)
-		return err;
-	/* A signal handler that came right after the read may have taken the event. */
-	if (reading.desc.event_type != NOTHING_READ) {
-		event = take_read();
-		reading.is_translated = translate(&event, &reading.translated);
-	}
-	quiet_end(&quiet);
-	return 0;
+	cancel_hold(&hold);
+	event = modern_async_event(&reading->desc);
+	reading->desc.event_type = NOTHING_READ;
+	if (translate(&event, levent))
+		reading->translated = levent;
+	cancel_release(&hold);
 }
 
 int event_get(struct ibv_context *context, struct legacy_async_event *levent)
 {
+	struct reading reading = { .desc.event_type = NOTHING_READ };
 	int async_fd = context->async_fd;	/* another thread may close the device meanwhile */
-	int err = 0;
+	int err;
 
-	watch_thread();
-	if (reading.context != context)
-		event_ack_own();
-	reading.context = context;
-	while (!err && !reading.is_translated)
-		err = read_and_translate(async_fd);
-	if (err)
-		return err;
-	*levent = reading.translated;
-	reading.is_translated = false;
-	return 0;
+	pthread_cleanup_push(ack_when_cancelled, &reading);
+	do {
+		err = modern_read_async_event(async_fd, &reading.desc);
+		if (!err)
+			translate_uncancelled(&reading, levent);
+	} while (!err && !reading.translated);
+	pthread_cleanup_pop(0);
+	return err;
 }
 
 void event_ack(const struct legacy_async_event *levent)

@@ -8,7 +8,6 @@
 
 #include "attr.h"
 #include "domain.h"
-#include "event.h"
 #include "half.h"
 #include "log.h"
 #include "qp_numbers.h"
@@ -44,7 +43,7 @@ static struct rcv_qp *find_settled(struct device_domain *device_domain, uint32_t
 
 	while ((rcv_qp = handle_find(&device_domain->rcv_qps, key_of(qp_num))) &&
 	       rcv_qp->phase != REGISTERED)
-		event_state_wait();
+		state_wait();
 	return rcv_qp;
 }
 
@@ -178,7 +177,6 @@ int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num)
 
 	if (!domain)
 		return -EINVAL;
-	event_ack_own();
 	err = create_in(domain, &rcv_qp, &qp);
 	if (!err)
 		*qp_num = qp->qp_num;
@@ -250,7 +248,6 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 	struct domain *domain;
 	int err;
 
-	event_ack_own();
 	state_lock();
 	domain = domain_enter(ldom, NULL);
 	rcv_qp = domain ? begin_closing(domain->device_domain, qp_num) : NULL;

@@ -97,8 +97,8 @@ enum modern_event_object modern_event_of(uint32_t type);
 
 /**
  * modern_read_async_event - read the next event of a device as libibverbs does: read(2) of its
- * async_fd, in which a thread can be cancelled. 0 or -errno. The kernel writes desc itself, so the
- * destructor of a thread's key finds the event there if there was one.
+ * async_fd, in which a thread can be cancelled. 0 or -errno. The kernel writes desc itself, so a
+ * cleanup handler of a cancelled thread finds the event there if there was one.
  *
  * libibverbs also passes each event to the provider. Of the providers with XRC only libmlx5 uses
  * that, for flow steering.

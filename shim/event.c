@@ -14,7 +14,7 @@
  * Difference: the upper half of the union is zero; the old library left it unwritten. If a thread
  * is cancelled before it gets its event, that event counts as acknowledged.
  *
- * No shim_enter(): the thread may be cancelled, or a signal handler may jump away, while it reads.
+ * No shim_enter(): the thread may be cancelled while it reads.
  * In a program that does not refer to XRC, the thread waits in libibverbs.
  */
 int ibv_get_async_event(struct ibv_context *context, struct legacy_async_event *event)

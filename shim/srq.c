@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: ibv_create_xrc_srq, and the SRQ verbs that may be handed an image. */
 
-#include <compat/event.h>
 #include <compat/ops.h>
 #include <compat/program.h>
 #include <compat/srq.h>
@@ -107,7 +106,6 @@ int ibv_destroy_srq(struct ibv_srq *srq)
 	struct entry entry;
 	int err;
 
-	event_ack_own();
 	if (!srq_image_of(srq) && shim_is_ready())
 		return modern_table.destroy_srq(srq);
 	err = shim_enter(&entry, VERB_ibv_destroy_srq, ARGUMENTS(srq));

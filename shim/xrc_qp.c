@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <compat/event.h>
 #include <compat/program.h>
 #include <compat/qp_numbers.h>
 #include <compat/srq.h>
@@ -29,7 +28,6 @@ static __attribute__((noinline)) struct ibv_qp *create_numbered(struct ibv_pd *p
 {
 	struct ibv_qp *qp;
 
-	event_ack_own();
 	qp = modern_table.create_qp(pd, attr);
 	if (qp)
 		qp_number_add(qp->context, qp->qp_num);
@@ -49,7 +47,6 @@ static __attribute__((noinline)) int destroy_numbered(struct ibv_qp *qp)
 	uint32_t qp_num = qp->qp_num;
 	int ret;
 
-	event_ack_own();
 	ret = modern_table.destroy_qp(qp);
 	if (!ret)
 		qp_number_remove(context, qp_num);
@@ -93,7 +90,6 @@ static __attribute__((noinline)) struct ibv_qp *create_legacy(struct ibv_pd *pd,
 
 	if (!err && (!attr || (int)attr->qp_type != LEGACY_QPT_XRC))
 		err = -EINVAL;
-	event_ack_own();
 	if (!err)
 		err = original ? create_xrc_by_rdmacm(pd, attr, original, &qp) :
 				 xrc_qp_create(pd, (struct legacy_qp_init_attr *)attr, hook_device,
@@ -195,10 +191,8 @@ static __attribute__((noinline)) int destroy_legacy(struct ibv_qp *qp)
 		shim_pass(&entry);
 		return destroy_ordinary(qp);
 	}
-	if (!err) {
-		event_ack_own();
+	if (!err)
 		err = xrc_qp_destroy(xrc_qp);
-	}
 	return shim_leave(&entry, err);
 }
 

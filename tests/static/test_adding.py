@@ -52,7 +52,7 @@ def test_entry(symbol):
         r"\n[^\n\t]*\b%s\([^\n]*\n(?:\t[^\n]*\n)*\{\n.*?\n\}\nSHIM_EXPORT\(%s\);\n" %
         (symbol.name, symbol.name), SHIM, re.S)
     assert entry, "no entry in shim/"
-    # A thread that waits there can be cancelled, or leave by longjmp().
+    # A thread that waits there can be cancelled.
     if symbol.name == "ibv_get_async_event":
         assert "shim_is_ready()" in entry.group() and "shim_enter" not in entry.group()
         return

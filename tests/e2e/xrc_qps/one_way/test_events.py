@@ -31,10 +31,3 @@ def test_a_reader_and_a_destroy_do_not_hang(rows, part, count):
 
 def test_every_row_holds_when_a_reader_is_cancelled_after_its_read(rows):
     rows(2, "one-way-instant")
-
-
-@pytest.mark.any_model
-@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
-                    reason="a jump leaves the sanitizer's marks on the frames it leaves")
-def test_every_row_holds_when_a_signal_handler_jumps_out(rows):
-    rows(1, "one-way-jump")
