@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Counts, with callgrind, the instructions that the library adds to ibv_create_qp and
-ibv_destroy_qp of a program without XRC.
+"""Counts, with callgrind, the instructions that the library adds to each verb of a program without
+XRC.
 
 usage: ordinary_cost.py PROGRAM LIBRARY
 Exit status 1 when the limit is exceeded.
@@ -12,31 +12,35 @@ import re
 import subprocess
 import sys
 
-FEW, MANY, LIMIT = 1000, 101000, 20
+FEW, MANY, LIMIT = 1000, 21000, 10
+VERBS = ("create_qp", "modify_qp", "query_qp", "destroy_qp", "modify_srq", "query_srq", "destroy_srq",
+         "get_async_event", "ack_async_event", "close_device")
 
 
-def instructions(program, library, rounds):
+def instructions(program, library, verb, rounds):
     result = subprocess.run(
-        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program,
+        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, verb,
          str(rounds)], env=dict(os.environ, LD_PRELOAD=library), stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, text=True, timeout=300, check=True)
     return int(re.search(r"Collected : (\d+)", result.stderr).group(1))
 
 
-def per_round(program, library):
-    return (instructions(program, library, MANY) - instructions(program, library, FEW)) / (MANY -
-                                                                                           FEW)
+def per_call(program, library, verb):
+    few, many = (instructions(program, library, verb, rounds) for rounds in (FEW, MANY))
+    return (many - few) / (MANY - FEW)
 
 
 def main(argv):
     if len(argv) != 3:
-        print(__doc__.split("\n")[2], file=sys.stderr)
+        print(__doc__.split("\n")[3], file=sys.stderr)
         return 2
-    added = (per_round(argv[1], argv[2]) - per_round(argv[1], "")) / 2
-    print(
-        f"ibv_create_qp, ibv_destroy_qp of a program without XRC: {added:.1f} instructions more each (limit {LIMIT})"
-    )
-    return added > LIMIT
+    print(f"instructions more for each call of a program without XRC (limit {LIMIT}):")
+    too_many = False
+    for verb in VERBS:
+        added = per_call(argv[1], argv[2], verb) - per_call(argv[1], "", verb)
+        print(f"ibv_{verb:16} {added:5.1f}")
+        too_many |= added > LIMIT
+    return too_many
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@
 
 static atomic_bool rcv_qp_looked_up;
 
-atomic_int program_xrc;
+atomic_int program_kind;
 
 typedef bool (*names_fn)(const char *name);
 
@@ -57,49 +57,38 @@ static bool refers_to(names_fn names)
 	return loaded_each(inspect_references, &names) || loaded_each(inspect_literals, &names);
 }
 
-/* As refers_to(), which is asked again after an object was loaded. */
-static bool refers_by_now(names_fn names, _Atomic unsigned long long *cache)
+/* Asked for each XRC QP: it searches again only after an object was loaded. */
+static bool refers_to_rcv_qp_by_now(void)
 {
 	/* Generation and answer in one word need no lock: the answer is in the lowest bit. */
+	static _Atomic unsigned long long cache;
 	unsigned long long generation = loaded_generation() << 1;
-	unsigned long long known = atomic_load_explicit(cache, memory_order_relaxed);
+	unsigned long long known = atomic_load_explicit(&cache, memory_order_relaxed);
 
 	if ((known & ~1ull) != generation) {
-		known = generation | refers_to(names);
-		atomic_store_explicit(cache, known, memory_order_relaxed);
+		known = generation | refers_to(names_rcv_qp);
+		atomic_store_explicit(&cache, known, memory_order_relaxed);
 	}
 	return known & 1;
 }
 
 void program_note_xrc(void)
 {
-	atomic_store_explicit(&program_xrc, PROGRAM_USES_XRC, memory_order_relaxed);
+	atomic_store_explicit(&program_kind, PROGRAM_HAS_XRC, memory_order_relaxed);
 }
 
-bool program_uses_xrc_by_now(void)
+void program_find_kind(void)
 {
-	static _Atomic unsigned long long cache;
+	int unknown = PROGRAM_UNKNOWN;
+	enum program_kind found = refers_to(names_domain) ? PROGRAM_HAS_XRC : PROGRAM_ORDINARY;
 
-	if (atomic_load_explicit(&program_xrc, memory_order_relaxed) == PROGRAM_USES_XRC)
-		return true;
-	if (!refers_by_now(names_domain, &cache))
-		return false;
-	program_note_xrc();
-	return true;
-}
-
-__attribute__((cold)) bool program_find_xrc(void)
-{
-	int unknown = 0;
-
-	if (!program_uses_xrc_by_now())
-		atomic_compare_exchange_strong(&program_xrc, &unknown, PROGRAM_USES_NONE);
-	return program_uses_xrc();
+	/* Another thread may have noted XRC meanwhile. */
+	atomic_compare_exchange_strong_explicit(&program_kind, &unknown, found,
+						memory_order_release, memory_order_relaxed);
 }
 
 bool program_is_two_way(bool receive_only)
 {
-	static _Atomic unsigned long long cache;
 	static bool warned;
 
 	switch (settings()->two_way) {
@@ -115,5 +104,5 @@ bool program_is_two_way(bool receive_only)
 		break;
 	}
 	return receive_only || (!atomic_load_explicit(&rcv_qp_looked_up, memory_order_relaxed) &&
-				!refers_by_now(names_rcv_qp, &cache));
+				!refers_to_rcv_qp_by_now());
 }

@@ -28,27 +28,32 @@ bool program_is_two_way(bool receive_only);
 /** program_note_lookup - a name was looked up with dlsym or dlvsym. Lock-free. */
 void program_note_lookup(const char *name);
 
-/**
- * program_uses_xrc - whether the program can have XRC objects: a loaded object refers to
- * ibv_open_xrc_domain, or looks it up. The first call determines it, later ones only load it.
- * program_uses_xrc_by_now - as before, and asks again after an object was loaded. Slower.
- * program_note_xrc - from now on the answer is yes.
+/*
+ * Whether the program can have XRC objects. The first verb of the process determines it. A program
+ * that has none then is ordinary until it looks ibv_open_xrc_domain up, or calls it: a plugin with
+ * XRC may be loaded later.
  */
-enum program_xrc {
-	PROGRAM_USES_NONE = 1,	/* 0: not known yet */
-	PROGRAM_USES_XRC,
+enum program_kind {
+	PROGRAM_UNKNOWN,
+	PROGRAM_ORDINARY,
+	PROGRAM_HAS_XRC,
 };
 
-extern atomic_int program_xrc;
-bool program_find_xrc(void);
-bool program_uses_xrc_by_now(void);
+extern atomic_int program_kind;
+
+/**
+ * program_find_kind - a program has XRC if a loaded object refers to ibv_open_xrc_domain, or calls
+ * dlsym and contains that name. Takes the loader's lock.
+ */
+void program_find_kind(void);
+
+/** program_note_xrc - the program has XRC, whatever program_find_kind() says. */
 void program_note_xrc(void);
 
-static inline bool program_uses_xrc(void)
+/** program_is_ordinary - pass every verb on: libibverbs is found, and the program has no XRC. */
+static inline bool program_is_ordinary(void)
 {
-	int known = atomic_load_explicit(&program_xrc, memory_order_relaxed);
-
-	return known != PROGRAM_USES_NONE && (known == PROGRAM_USES_XRC || program_find_xrc());
+	return atomic_load_explicit(&program_kind, memory_order_acquire) == PROGRAM_ORDINARY;
 }
 
 #endif

@@ -2,8 +2,19 @@
 /* Exported: ibv_close_device. */
 
 #include <compat/device.h>
+#include <modern/table.h>
 
 #include "shim.h"
+
+static NOT_ORDINARY int close_device(struct ibv_context *context)
+{
+	struct entry entry;
+	int err = shim_enter(&entry, VERB_ibv_close_device, NULL);
+
+	if (!err)
+		err = device_close(context);
+	return shim_leave(&entry, err);
+}
 
 /*
  * Legacy: domains, SRQs and registrations of the device end with it.
@@ -12,11 +23,6 @@
  */
 int ibv_close_device(struct ibv_context *context)
 {
-	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_close_device, NULL);
-
-	if (!err)
-		err = device_close(context);
-	return shim_leave(&entry, err);
+	return program_is_ordinary() ? modern_table.close_device(context) : close_device(context);
 }
 SHIM_EXPORT(ibv_close_device);

@@ -35,9 +35,10 @@ static void warn_missing(void)
 		 modern_missing());
 }
 
-/* At the first call. Two threads may do it at once, and find the same tracer. */
+/* At the first call. Two threads may do it at once, and find the same. */
 static __attribute__((noinline, cold)) void begin_process(void)
 {
+	program_find_kind();
 	atomic_store(&tracer, shim_find_tracer());
 	if (!atomic_exchange(&shim_begun, true))
 		print_banner();

@@ -2,32 +2,45 @@
 /* Exported: ibv_get_async_event, ibv_ack_async_event. */
 
 #include <compat/event.h>
-#include <compat/program.h>
-#include <compat/state.h>
 #include <modern/table.h>
 
 #include "shim.h"
+
+/* No shim_enter(): the thread may be cancelled while it reads. */
+static NOT_ORDINARY int get_async_event(struct ibv_context *context,
+					struct legacy_async_event *event)
+{
+	int saved_errno = errno, err = shim_is_ready() ? 0 : -ENOSYS;
+
+	if (!err && program_is_ordinary())
+		return modern_table.get_async_event(context, (struct ibv_async_event *)event);
+	if (!err)
+		err = event_get(context, event);
+	return errmap_return(VERB_ibv_get_async_event, err, saved_errno);
+}
 
 /*
  * Legacy: a receive QP's event has bit 31 set in its type and the number in the union.
  * Modern: an ordinary event of the handle that a registration holds.
  * Difference: the upper half of the union is zero; the old library left it unwritten. If a thread
  * is cancelled before it gets its event, that event counts as acknowledged.
- *
- * No shim_enter(): the thread may be cancelled while it reads.
- * In a program that does not refer to XRC, the thread waits in libibverbs.
  */
 int ibv_get_async_event(struct ibv_context *context, struct legacy_async_event *event)
 {
-	int saved_errno = errno, err = shim_is_ready() ? 0 : -ENOSYS;
-
-	if (!err && !program_uses_xrc_by_now())
-		return modern_table.get_async_event(context, (struct ibv_async_event *)event);
-	if (!err)
-		err = event_get(context, event);
-	return errmap_return(VERB_ibv_get_async_event, err, saved_errno);
+	return program_is_ordinary() ? modern_table.get_async_event(
+					       context, (struct ibv_async_event *)event)
+				     : get_async_event(context, event);
 }
 SHIM_EXPORT(ibv_get_async_event);
+
+static NOT_ORDINARY void ack_async_event(const struct legacy_async_event *event)
+{
+	struct entry entry;
+
+	if (!shim_enter(&entry, VERB_ibv_ack_async_event, NULL))
+		event_ack(event);
+	shim_leave(&entry, 0);
+}
 
 /*
  * Legacy: a flagged event needs no ack.
@@ -36,14 +49,9 @@ SHIM_EXPORT(ibv_get_async_event);
  */
 void ibv_ack_async_event(struct legacy_async_event *event)
 {
-	struct entry entry;
-
-	if (!state_in_use() && shim_is_ready()) {
+	if (program_is_ordinary())
 		modern_table.ack_async_event((struct ibv_async_event *)event);
-		return;
-	}
-	if (!shim_enter(&entry, VERB_ibv_ack_async_event, NULL))
-		event_ack(event);
-	shim_leave(&entry, 0);
+	else
+		ack_async_event(event);
 }
 SHIM_EXPORT(ibv_ack_async_event);

@@ -14,6 +14,7 @@
 #include <compat/cancel.h>
 #include <compat/errmap.h>
 #include <compat/pair.h>
+#include <compat/program.h>
 
 #include "tracer.h"
 
@@ -63,6 +64,12 @@ static inline bool shim_is_ready(void)
 {
 	return atomic_load_explicit(&shim_begun, memory_order_acquire) || shim_begin();
 }
+
+/*
+ * For the part of a verb that only programs with XRC need. If it were inlined, other programs would
+ * pay for a frame on the stack. The first verb of every program comes there, too.
+ */
+#define NOT_ORDINARY __attribute__((noinline))
 
 /**
  * shim_leave - what the verb returns for err (0 or -errno), errno set to match. Restores

@@ -2,7 +2,6 @@
 /* Exported: ibv_create_xrc_srq, and the SRQ verbs that may be handed an image. */
 
 #include <compat/ops.h>
-#include <compat/program.h>
 #include <compat/srq.h>
 #include <modern/modern.h>
 #include <modern/table.h>
@@ -41,12 +40,7 @@ struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_domain *
 }
 SHIM_EXPORT(ibv_create_xrc_srq);
 
-/*
- * Legacy: today's verb.
- * Modern: ibv_modify_srq of the SRQ behind an image.
- * Difference: none known.
- */
-int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
+static NOT_ORDINARY int modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 {
 	struct entry entry;
 	int err;
@@ -58,6 +52,17 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 		err = modern_modify_srq(srq_unwrap(srq), attr, mask);
 	return shim_leave(&entry, err);
 }
+
+/*
+ * Legacy: today's verb.
+ * Modern: ibv_modify_srq of the SRQ behind an image.
+ * Difference: none known.
+ */
+int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
+{
+	return program_is_ordinary() ? modern_table.modify_srq(srq, attr, mask)
+				     : modify_srq(srq, attr, mask);
+}
 SHIM_EXPORT(ibv_modify_srq);
 
 /* @srq is an ordinary SRQ if libibverbs was loaded between shim_is_ready() and shim_enter(). */
@@ -68,13 +73,7 @@ static int query(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 	return image ? srq_query(image, attr) : modern_query_srq(srq, attr);
 }
 
-/*
- * Legacy: today's verb.
- * Modern: ibv_query_srq of the SRQ behind an image, with the max_wr and max_sge of
- * ibv_create_xrc_srq.
- * Difference: none known.
- */
-int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
+static NOT_ORDINARY int query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
 	struct entry entry;
 	int err;
@@ -86,6 +85,17 @@ int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 		err = query(srq, attr);
 	return shim_leave(&entry, err);
 }
+
+/*
+ * Legacy: today's verb.
+ * Modern: ibv_query_srq of the SRQ behind an image, with the max_wr and max_sge of
+ * ibv_create_xrc_srq.
+ * Difference: none known.
+ */
+int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
+{
+	return program_is_ordinary() ? modern_table.query_srq(srq, attr) : query_srq(srq, attr);
+}
 SHIM_EXPORT(ibv_query_srq);
 
 /* @srq may be an ordinary SRQ, as in query(). */
@@ -96,12 +106,7 @@ static int destroy(struct ibv_srq *srq)
 	return image ? srq_destroy(image) : modern_destroy_srq(srq);
 }
 
-/*
- * Legacy: today's verb.
- * Modern: ibv_destroy_srq of the SRQ behind an image. The image is freed with it.
- * Difference: none known.
- */
-int ibv_destroy_srq(struct ibv_srq *srq)
+static NOT_ORDINARY int destroy_srq(struct ibv_srq *srq)
 {
 	struct entry entry;
 	int err;
@@ -112,5 +117,15 @@ int ibv_destroy_srq(struct ibv_srq *srq)
 	if (!err)
 		err = destroy(srq);
 	return shim_leave(&entry, err);
+}
+
+/*
+ * Legacy: today's verb.
+ * Modern: ibv_destroy_srq of the SRQ behind an image. The image is freed with it.
+ * Difference: none known.
+ */
+int ibv_destroy_srq(struct ibv_srq *srq)
+{
+	return program_is_ordinary() ? modern_table.destroy_srq(srq) : destroy_srq(srq);
 }
 SHIM_EXPORT(ibv_destroy_srq);

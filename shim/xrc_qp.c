@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <compat/program.h>
 #include <compat/qp_numbers.h>
 #include <compat/srq.h>
 #include <compat/xrc_qp.h>
@@ -18,44 +17,30 @@
 #include "shim.h"
 
 /* Neither an old XRC QP, nor an ordinary QP on an SRQ image. */
-static bool is_ordinary(const struct ibv_qp_init_attr *attr)
+static bool is_plain(const struct ibv_qp_init_attr *attr)
 {
 	return (int)attr->qp_type != LEGACY_QPT_XRC && !srq_image_of(attr->srq);
 }
 
-static __attribute__((noinline)) struct ibv_qp *create_numbered(struct ibv_pd *pd,
-								struct ibv_qp_init_attr *attr)
+static struct ibv_qp *create_plain(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	struct ibv_qp *qp;
+	struct ibv_qp *qp = modern_table.create_qp(pd, attr);
 
-	qp = modern_table.create_qp(pd, attr);
-	if (qp)
+	if (qp && !program_is_ordinary())
 		qp_number_add(qp->context, qp->qp_num);
 	return qp;
 }
 
-/* Both are tail calls: a program without XRC pays for no frame of the stack. */
-static struct ibv_qp *create_ordinary(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
-{
-	return program_uses_xrc() ? create_numbered(pd, attr) : modern_table.create_qp(pd, attr);
-}
-
 /* Its number is known until it is destroyed: another thread may poll its completions meanwhile. */
-static __attribute__((noinline)) int destroy_numbered(struct ibv_qp *qp)
+static int destroy_plain(struct ibv_qp *qp)
 {
 	const struct ibv_context *context = qp->context;
 	uint32_t qp_num = qp->qp_num;
-	int ret;
+	int ret = modern_table.destroy_qp(qp);
 
-	ret = modern_table.destroy_qp(qp);
-	if (!ret)
+	if (!ret && !program_is_ordinary())
 		qp_number_remove(context, qp_num);
 	return ret;
-}
-
-static int destroy_ordinary(struct ibv_qp *qp)
-{
-	return program_uses_xrc() ? destroy_numbered(qp) : modern_table.destroy_qp(qp);
 }
 
 static int hook_device(struct ibv_context *context)
@@ -79,8 +64,7 @@ static int create_xrc_by_rdmacm(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 }
 
 /* Also refuses an ordinary QP on an SRQ image, and NULL. */
-static __attribute__((noinline)) struct ibv_qp *create_legacy(struct ibv_pd *pd,
-							      struct ibv_qp_init_attr *attr)
+static struct ibv_qp *create_legacy(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	const struct legacy_qp_init_attr *original = shim_rdmacm_attr();
 	const void *traced = original ? (const void *)original : attr;
@@ -97,6 +81,12 @@ static __attribute__((noinline)) struct ibv_qp *create_legacy(struct ibv_pd *pd,
 	return shim_leave_made(&entry, err, qp);
 }
 
+static NOT_ORDINARY struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	return attr && is_plain(attr) && shim_is_ready() ? create_plain(pd, attr)
+							 : create_legacy(pd, attr);
+}
+
 /*
  * Legacy: type 5 is an XRC QP in attr's domain, receive capacities taken as 0. Other types: as
  * today.
@@ -106,9 +96,7 @@ static __attribute__((noinline)) struct ibv_qp *create_legacy(struct ibv_pd *pd,
  */
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	if (attr && is_ordinary(attr) && shim_is_ready())
-		return create_ordinary(pd, attr);
-	return create_legacy(pd, attr);
+	return program_is_ordinary() ? modern_table.create_qp(pd, attr) : create_qp(pd, attr);
 }
 SHIM_EXPORT(ibv_create_qp);
 
@@ -119,12 +107,7 @@ static int modify_today(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 					      : modern_table.modify_qp(qp, attr, mask);
 }
 
-/*
- * Legacy: an XRC QP takes, and requires, the masks of RC.
- * Modern: ibv_modify_qp, without the bits that an XRC_SEND QP refuses; they are checked before.
- * Difference: none known.
- */
-int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+static NOT_ORDINARY int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	struct xrc_qp *xrc_qp;
 	struct entry entry;
@@ -143,13 +126,47 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 			   : -EINVAL;
 	return shim_leave(&entry, err);
 }
+
+/*
+ * Legacy: an XRC QP takes, and requires, the masks of RC.
+ * Modern: ibv_modify_qp, without the bits that an XRC_SEND QP refuses; they are checked before.
+ * Difference: none known.
+ */
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	return program_is_ordinary() ? modern_table.modify_qp(qp, attr, mask)
+				     : modify_qp(qp, attr, mask);
+}
 SHIM_EXPORT(ibv_modify_qp);
 
 /* The old kernel ignored the mask, and some programs pass ~0. Today's refuses unknown bits. */
-static int query_ordinary(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
-			  struct ibv_qp_init_attr *init_attr)
+static int query_today(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		       struct ibv_qp_init_attr *init_attr)
 {
 	return modern_table.query_qp(qp, attr, mask == ~0 ? MODERN_QUERY_MASK : mask, init_attr);
+}
+
+static NOT_ORDINARY int query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+				 struct ibv_qp_init_attr *init_attr)
+{
+	struct xrc_qp *xrc_qp;
+	struct entry entry;
+	int err;
+
+	if (!xrc_qp_is_possible(qp) && shim_is_ready())
+		return query_today(qp, attr, mask, init_attr);
+	err = shim_enter(&entry, VERB_ibv_query_qp, ARGUMENTS(qp, attr, mask));
+	xrc_qp = err ? NULL : xrc_qp_find(qp);
+	if (!err && !xrc_qp) {
+		shim_pass(&entry);
+		return query_today(qp, attr, mask, init_attr);
+	}
+	if (!err && (!attr || !init_attr))
+		err = -EINVAL;
+	if (!err)
+		err = xrc_qp_query(xrc_qp, (struct legacy_qp_attr *)attr, mask,
+				   (struct legacy_qp_init_attr *)init_attr);
+	return shim_leave(&entry, err);
 }
 
 /*
@@ -160,36 +177,24 @@ static int query_ordinary(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		 struct ibv_qp_init_attr *init_attr)
 {
+	return program_is_ordinary() ? modern_table.query_qp(qp, attr, mask, init_attr)
+				     : query_qp(qp, attr, mask, init_attr);
+}
+SHIM_EXPORT(ibv_query_qp);
+
+static NOT_ORDINARY int destroy_qp(struct ibv_qp *qp)
+{
 	struct xrc_qp *xrc_qp;
 	struct entry entry;
 	int err;
 
 	if (!xrc_qp_is_possible(qp) && shim_is_ready())
-		return query_ordinary(qp, attr, mask, init_attr);
-	err = shim_enter(&entry, VERB_ibv_query_qp, ARGUMENTS(qp, attr, mask));
+		return destroy_plain(qp);
+	err = shim_enter(&entry, VERB_ibv_destroy_qp, ARGUMENTS(qp));
 	xrc_qp = err ? NULL : xrc_qp_find(qp);
 	if (!err && !xrc_qp) {
 		shim_pass(&entry);
-		return query_ordinary(qp, attr, mask, init_attr);
-	}
-	if (!err && (!attr || !init_attr))
-		err = -EINVAL;
-	if (!err)
-		err = xrc_qp_query(xrc_qp, (struct legacy_qp_attr *)attr, mask,
-				   (struct legacy_qp_init_attr *)init_attr);
-	return shim_leave(&entry, err);
-}
-SHIM_EXPORT(ibv_query_qp);
-
-static __attribute__((noinline)) int destroy_legacy(struct ibv_qp *qp)
-{
-	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_destroy_qp, ARGUMENTS(qp));
-	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(qp);
-
-	if (!err && !xrc_qp) {
-		shim_pass(&entry);
-		return destroy_ordinary(qp);
+		return destroy_plain(qp);
 	}
 	if (!err)
 		err = xrc_qp_destroy(xrc_qp);
@@ -203,8 +208,6 @@ static __attribute__((noinline)) int destroy_legacy(struct ibv_qp *qp)
  */
 int ibv_destroy_qp(struct ibv_qp *qp)
 {
-	if (!xrc_qp_is_possible(qp) && shim_is_ready())
-		return destroy_ordinary(qp);
-	return destroy_legacy(qp);
+	return program_is_ordinary() ? modern_table.destroy_qp(qp) : destroy_qp(qp);
 }
 SHIM_EXPORT(ibv_destroy_qp);

@@ -54,7 +54,6 @@ def test_entry(symbol):
     assert entry, "no entry in shim/"
     # A thread that waits there can be cancelled.
     if symbol.name == "ibv_get_async_event":
-        assert "shim_is_ready()" in entry.group() and "shim_enter" not in entry.group()
         return
     called = re.search(r"shim_enter\(&entry, VERB_%s, (NULL|ARGUMENTS\((.*?)\))\)" % symbol.name,
                        SHIM)

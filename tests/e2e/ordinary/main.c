@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program without XRC that creates and destroys QPs, and counts locks and allocations meanwhile.
- * At first it counts each kind of lock once, and what the first verb allocates. usage: ordinary
- * ROUNDS
+ * A program without XRC that calls one verb in a loop, and counts locks and allocations meanwhile.
+ * At first it takes each kind of lock once and allocates once, to show that it counts them. usage:
+ * ordinary VERB ROUNDS
  */
 
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static unsigned long locks, allocations;
 static unsigned counting;
@@ -54,6 +56,26 @@ COUNT_LOCKS(pthread_mutex_trylock, pthread_mutex_t)
 COUNT_LOCKS(pthread_rwlock_rdlock, pthread_rwlock_t)
 COUNT_LOCKS(pthread_rwlock_wrlock, pthread_rwlock_t)
 
+/* It takes the loader's lock. */
+EXPORTED int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, void *), void *arg)
+{
+	static int (*real)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
+
+	if (!real)
+		real = (int (*)(int (*)(struct dl_phdr_info *, size_t, void *), void *))dlsym(
+			RTLD_NEXT, "dl_iterate_phdr");
+	locks += counting;
+	return real(visit, arg);
+}
+
+static int visit_none(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)info;
+	(void)size;
+	(void)unused;
+	return 1;
+}
+
 /* As a library finds its function. */
 static void take(const char *function, void *lock)
 {
@@ -69,25 +91,116 @@ static void take_each_lock(void)
 	take("pthread_mutex_trylock", &tried);
 	take("pthread_rwlock_rdlock", &read);
 	take("pthread_rwlock_wrlock", &written);
+	dl_iterate_phdr(visit_none, NULL);
+}
+
+static struct ibv_context context;
+static struct ibv_qp *qp;
+static struct ibv_srq *srq;
+
+static void create_qp(void)
+{
+	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC };
+	struct ibv_pd pd = { .context = &context };
+
+	qp = ibv_create_qp(&pd, &attr);
+}
+
+static void modify_qp(void)
+{
+	ibv_modify_qp(qp, NULL, 0);
+}
+
+static void query_qp(void)
+{
+	ibv_query_qp(qp, NULL, 0, NULL);
+}
+
+static void destroy_qp(void)
+{
+	ibv_destroy_qp(qp);
+}
+
+static void modify_srq(void)
+{
+	ibv_modify_srq(srq, NULL, 0);
+}
+
+static void query_srq(void)
+{
+	ibv_query_srq(srq, NULL);
+}
+
+static void destroy_srq(void)
+{
+	ibv_destroy_srq(srq);
+}
+
+static void get_async_event(void)
+{
+	struct ibv_async_event event;
+
+	ibv_get_async_event(&context, &event);
+}
+
+static void ack_async_event(void)
+{
+	struct ibv_async_event event = { .event_type = IBV_EVENT_PORT_ACTIVE };
+
+	ibv_ack_async_event(&event);
+}
+
+static void close_device(void)
+{
+	ibv_close_device(&context);
+}
+
+static const struct {
+	const char *name;
+	void (*call)(void);
+} verbs[] = {
+	{ "create_qp", create_qp },
+	{ "modify_qp", modify_qp },
+	{ "query_qp", query_qp },
+	{ "destroy_qp", destroy_qp },
+	{ "modify_srq", modify_srq },
+	{ "query_srq", query_srq },
+	{ "destroy_srq", destroy_srq },
+	{ "get_async_event", get_async_event },
+	{ "ack_async_event", ack_async_event },
+	{ "close_device", close_device },
+};
+
+static void report(const char *when)
+{
+	counting = 0;
+	printf("%s%lu locks, %lu allocations\n", when, locks, allocations);
+	locks = allocations = 0;
+}
+
+static void call_often(void (*call)(void), long rounds)
+{
+	create_qp();	/* the first verb looks for libibverbs */
+	counting = 1;
+	while (rounds--)
+		call();
+	report("");
 }
 
 int main(int argc, char **argv)
 {
-	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC };
-	struct ibv_context context;
-	struct ibv_pd pd = { .context = &context };
-	long rounds = argc == 2 ? atol(argv[1]) : 0;
+	void *volatile allocated;	/* so that the compiler leaves the allocation there */
 
+	if (argc != 3)
+		return 2;
+	srq = calloc(1, sizeof(*srq));
 	counting = 1;
 	take_each_lock();
-	ibv_destroy_qp(ibv_create_qp(&pd, &attr));	/* the first call looks for libibverbs */
-	counting = 0;
-	printf("at first %lu locks, %lu allocations\n", locks, allocations);
-	locks = allocations = 0;
-	counting = 1;
-	while (rounds--)
-		ibv_destroy_qp(ibv_create_qp(&pd, &attr));
-	counting = 0;
-	printf("%lu locks, %lu allocations\n", locks, allocations);
+	allocated = malloc(1);
+	free(allocated);
+	report("at first ");
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (!strcmp(argv[1], verbs[i].name))
+			call_often(verbs[i].call, atol(argv[2]));
 	return 0;
 }

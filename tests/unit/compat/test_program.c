@@ -9,15 +9,6 @@
 
 #include "../unit.h"
 
-TEST(program_uses_xrc_by_now_sees_a_plugin_that_was_loaded_later)
-{
-	assert_false(program_uses_xrc());
-	assert_false(program_uses_xrc_by_now());
-	assert_non_null(dlopen(XRC_PLUGIN, RTLD_LAZY));
-	assert_true(program_uses_xrc_by_now());
-	assert_true(program_uses_xrc());
-}
-
 /* A program may change its environment while another thread is in a verb. */
 TEST(the_environment_is_read_once)
 {
@@ -25,6 +16,25 @@ TEST(the_environment_is_read_once)
 	settings();
 	setenv("XRC_COMPAT_TABLE_DIR", "/second", 1);
 	assert_string_equal(settings()->table_dir, "/first");
+}
+
+TEST(a_program_is_ordinary_until_it_is_known_to_use_XRC)
+{
+	program_find_kind();
+	assert_true(program_is_ordinary());
+	program_note_xrc();
+	program_find_kind();
+	assert_false(program_is_ordinary());
+}
+
+TEST(a_plugin_is_seen_by_the_first_verb_after_it_and_by_each_XRC_QP)
+{
+	assert_true(program_is_two_way(false));
+	assert_non_null(dlopen(XRC_PLUGIN, RTLD_LAZY));
+	assert_false(program_is_two_way(false));
+	program_kind = PROGRAM_UNKNOWN;
+	program_find_kind();
+	assert_false(program_is_ordinary());
 }
 
 UNIT_MAIN(NULL, NULL)
