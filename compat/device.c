@@ -14,14 +14,17 @@
 #include "srq.h"
 #include "xrc_qp.h"
 
-/*
- * As with OFED, a lock of the provider may be taken in the child: fork() does not wait for it.
- * rcv_qp_forked() frees memory, so it is called when the child takes our lock first.
- */
+/* This frees memory, so it is called when the child takes our lock first. */
+static void forget_other_threads(void)
+{
+	rcv_qp_forked();
+	domain_forked();
+}
+
+/* As with OFED, a lock of the provider may be taken in the child: fork() does not wait for it. */
 static void in_child(void)
 {
-	state_forked_child(rcv_qp_forked);
-	domain_forked();
+	state_forked_child(forget_other_threads);
 	xrc_qp_forked();
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <modern/modern.h>
 
@@ -38,6 +39,7 @@ struct device_domain *device_domain_new(struct ibv_context *context, bool has_in
 	if (!created)
 		return NULL;
 	created->context = context;
+	created->opened_by = getpid();
 	created->has_inode = has_inode;
 	created->dev = dev;
 	created->ino = ino;
@@ -45,13 +47,18 @@ struct device_domain *device_domain_new(struct ibv_context *context, bool has_in
 	return created;
 }
 
+bool device_domain_is_inherited(const struct device_domain *device_domain)
+{
+	return device_domain->opened_by != getpid();
+}
+
 static struct device_domain *find_by_inode(const struct ibv_context *context, dev_t dev, ino_t ino)
 {
 	struct device_domain *found;
 
 	LIST_FOREACH(found, &device_domains, link)
-		if (found->context == context && found->has_inode && !found->inherited &&
-		    found->dev == dev && found->ino == ino)
+		if (found->context == context && found->has_inode && found->dev == dev &&
+		    found->ino == ino && !device_domain_is_inherited(found))
 			return found;
 	return NULL;
 }

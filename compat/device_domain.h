@@ -21,7 +21,7 @@ struct domain;
 struct device_domain {
 	struct ibv_context *context;
 	bool has_inode;		/* false: private, fd was -1 */
-	bool inherited;		/* from the parent process, which still uses it */
+	pid_t opened_by;	/* the process */
 	dev_t dev;
 	ino_t ino;
 	LIST_HEAD(, domain) domains;	/* the program's handles */
@@ -52,6 +52,12 @@ struct device_domain *device_domain_add(struct device_domain *added);
  * it for device_domain_free(), else NULL.
  */
 struct device_domain *device_domain_put(struct device_domain *device_domain);
+
+/**
+ * device_domain_is_inherited - it is of the parent process, which still uses it. True also in a
+ * child of _Fork(), which runs no fork handlers.
+ */
+bool device_domain_is_inherited(const struct device_domain *device_domain);
 
 /** device_domain_free - free it and its part of the table. May be NULL. No lock held. */
 void device_domain_free(struct device_domain *device_domain);

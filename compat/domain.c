@@ -244,7 +244,7 @@ void domain_end(struct device_domain *device_domain)
 
 	while ((domain = LIST_FIRST(&device_domain->domains))) {
 		LIST_REMOVE(domain, link);
-		if (!device_domain->inherited)
+		if (!device_domain_is_inherited(device_domain))
 			modern_close_xrcd(domain->xrcd);
 		free(domain);
 	}
@@ -252,14 +252,15 @@ void domain_end(struct device_domain *device_domain)
 
 void domain_forked(void)
 {
-	struct device_domain *device_domain;
-
 	HANDLE_EACH(mapping, &domains) {
 		struct domain *domain = mapping->object;
 
 		domain->users = 0;
-		domain->closing = false;
+		if (!domain->closing)
+			continue;
+		/* libibverbs may have freed the XRCD already. */
+		handle_take(&domains, mapping);
+		LIST_REMOVE(domain, link);
+		free(domain);
 	}
-	LIST_FOREACH(device_domain, &device_domains, link)
-		device_domain->inherited = true;
 }

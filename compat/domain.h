@@ -46,7 +46,10 @@ void domain_release(struct domain *domain);
 struct ibv_xrcd *domain_xrcd(const struct legacy_xrc_domain *ldom);
 struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd);
 
-/** domain_forked - in a forked child: mark all domains as inherited. Lock held. */
+/**
+ * domain_forked - in a forked child: forget what threads of the parent do, and the domains that
+ * they were closing. Lock held.
+ */
 void domain_forked(void);
 
 /**

@@ -161,7 +161,7 @@ static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp 
 		return -ENOMEM;
 	}
 	/* A handle that this process inherited may be a dead one: the parent may have ended it. */
-	if ((*made)->qp && !domain->device_domain->inherited)
+	if ((*made)->qp && !device_domain_is_inherited(domain->device_domain))
 		modern_destroy_qp((*made)->qp);
 	(*made)->created = true;
 	refresh_table(domain->device_domain);
@@ -257,8 +257,9 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 		return -EINVAL;
 	}
 	refresh_table(domain->device_domain);
-	err = domain->device_domain->inherited ? modern_destroy_inherited(rcv_qp->qp) :
-						 modern_destroy_qp(rcv_qp->qp);
+	err = device_domain_is_inherited(domain->device_domain)
+		      ? modern_destroy_inherited(rcv_qp->qp)
+		      : modern_destroy_qp(rcv_qp->qp);
 	finish(domain, rcv_qp, rcv_qp->qp, err != 0);
 	return err;
 }
@@ -269,7 +270,7 @@ void rcv_qp_end_all(struct device_domain *device_domain)
 	HANDLE_EACH(mapping, &device_domain->rcv_qps) {
 		struct rcv_qp *rcv_qp = mapping->object;
 
-		if (!device_domain->inherited)
+		if (!device_domain_is_inherited(device_domain))
 			modern_destroy_qp(rcv_qp->qp);
 		state_lock();
 		drop(rcv_qp);

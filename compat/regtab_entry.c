@@ -19,7 +19,6 @@
 
 struct regtab_entry {
 	pthread_mutex_t mutex;
-	uint32_t forks;		/* as in the process that made the entry */
 	unsigned checked;	/* second of the last check of the file */
 	int enter_err;		/* -errno: a QP could not be entered, so the file is incomplete */
 	int fd;			/* -1: no file */
@@ -35,13 +34,11 @@ struct regtab_entry {
 
 /* ---- this process ---- */
 
-static uint32_t forks;	/* each child is one fork further */
 static pthread_mutex_t cleaning = PTHREAD_MUTEX_INITIALIZER;
 static bool cleaned;
 
 static void in_child(void)
 {
-	forks++;
 	pthread_mutex_init(&cleaning, NULL);
 	cleaned = false;
 }
@@ -61,10 +58,13 @@ static void clean_once(const char *dir)
 	pthread_mutex_unlock(&cleaning);
 }
 
-/* False in a forked child: it must not touch its parent's file, nor a mutex of its threads. */
+/*
+ * False in a forked child: it must not touch its parent's file, nor a mutex of its threads. By the
+ * pid, because a child of _Fork() runs no fork handlers.
+ */
 static bool is_mine(const struct regtab_entry *entry)
 {
-	return entry && entry->forks == forks;
+	return entry && entry->header.pid == (uint32_t)getpid();
 }
 
 /* ---- one file ---- */
@@ -226,7 +226,6 @@ struct regtab_entry *regtab_new(const char *dir, const struct regtab_key *key, c
 	if (!entry)
 		return NULL;
 	pthread_mutex_init(&entry->mutex, NULL);
-	entry->forks = forks;
 	entry->dir = dir;
 	entry->fd = -1;
 	entry->checked = monotonic_second() - 1;

@@ -108,6 +108,7 @@ TEST(a_close_in_a_child_ends_nothing_of_its_parent)
 	provider_closes_xrcd = note_close;
 	closed = 0;
 	assert_int_equal(in_child(device_close(context) || *destroyed || closed), 0);
+	assert_int_equal(in_bare_child(device_close(context) || *destroyed || closed), 0);
 	assert_int_equal(*destroyed, 0);
 	assert_int_equal(device_close(context), 0);
 	assert_int_equal(*destroyed, 3);
@@ -152,6 +153,28 @@ TEST(a_verb_waits_for_a_close_that_is_refused)
 	assert_int_equal(domain_close(refused_domain), -EBUSY);
 	assert_int_equal(end_verb(), 0);
 	provider_closes_xrcd = NULL;
+	assert_int_equal(device_close(context), 0);
+}
+
+static int is_unknown(struct legacy_xrc_domain *domain)
+{
+	return create_rcv_qp(domain) == -EINVAL && domain_close(domain) == -EINVAL;
+}
+
+static int fork_during_a_close(void)
+{
+	assert_int_equal(in_child(!is_unknown(refused_domain)), 0);
+	return 0;
+}
+
+/* libibverbs frees the XRCD before the library can note that the domain is closed. */
+TEST(a_child_does_not_know_a_domain_that_its_parent_was_closing)
+{
+	struct ibv_context *context = open_counted();
+
+	assert_int_equal(domain_open(context, -1, 0, &refused_domain), 0);
+	provider_closes_xrcd = fork_during_a_close;
+	assert_int_equal(domain_close(refused_domain), 0);
 	assert_int_equal(device_close(context), 0);
 }
 

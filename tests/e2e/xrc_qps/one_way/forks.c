@@ -108,6 +108,48 @@ ROW("a fork handler gets a lock that another thread holds around verbs")
 	join_thread(thread);
 }
 
+/* ---- a domain that another thread closes ---- */
+
+static struct ibv_xrc_domain *closing;
+
+static void *open_and_close(void *unused)
+{
+	while (!stop) {
+		struct ibv_xrc_domain *domain = ibv_open_xrc_domain(self.context, -1, 0);
+
+		must(domain);
+		__atomic_store_n(&closing, domain, __ATOMIC_RELAXED);
+		must_eq(ibv_close_xrc_domain(domain), 0);
+	}
+	return unused;
+}
+
+/* The kernel refuses the child's command on its parent's device, or the library the domain. */
+static void use_in_a_child(void)
+{
+	struct ibv_xrc_domain *domain = __atomic_load_n(&closing, __ATOMIC_RELAXED);
+	pid_t pid = fork();
+	int status;
+
+	must(pid >= 0);
+	if (!pid) {
+		alarm(30);
+		_exit(!ibv_reg_xrc_rcv_qp(domain, rcv_qp_num));
+	}
+	must(waitpid(pid, &status, 0) == pid);
+	must_eq(status, 0);
+}
+
+ROW("a child can use a domain that another thread was closing during the fork")
+{
+	pthread_t thread = start_thread(open_and_close, NULL);
+
+	for (int i = 0; i < 200; i++)
+		use_in_a_child();
+	stop = 1;
+	join_thread(thread);
+}
+
 /* ---- a signal handler; the row begins with the first call of its process ---- */
 
 #undef ROW_BEFORE

@@ -99,6 +99,7 @@ TEST(a_child_changes_nothing_of_its_parent)
 
 	regtab_enter(entry, 7, true);
 	assert_int_equal(in_child(use_as_a_child(entry)), 0);
+	assert_int_equal(in_bare_child(use_as_a_child(entry)), 0);
 	seen = read_tables();
 	assert_true(seen.live == 1 && seen.qps == 1 && seen.qp[0] == 7 &&
 		    seen.creator[0] == (uint32_t)getpid());
