@@ -14,10 +14,14 @@ static struct handle_map domains;
 
 /* ---- opening ---- */
 
-/* *first: the opened device has no other handle of the domain, and so no registrations. */
+/*
+ * A thread that passes a stale pointer may close the domain from now on. The domain is entered
+ * here, and so stays open until domain_open() leaves it. *first: the opened device has no other
+ * handle of the domain, and so no registrations.
+ */
 static int publish(struct domain *domain, struct ibv_context *context, int fd, bool *first)
 {
-	struct device_domain *created;
+	struct device_domain *created, *used = NULL;
 	struct stat st = { 0 };
 	int err;
 
@@ -29,12 +33,14 @@ static int publish(struct domain *domain, struct ibv_context *context, int fd, b
 	state_lock();
 	err = handle_set(&domains, domain, domain);
 	if (!err) {
-		domain->device_domain = device_domain_add(created);
-		*first = LIST_EMPTY(&domain->device_domain->domains);
-		LIST_INSERT_HEAD(&domain->device_domain->domains, domain, link);
+		used = device_domain_add(created);
+		*first = LIST_EMPTY(&used->domains);
+		LIST_INSERT_HEAD(&used->domains, domain, link);
+		domain->device_domain = used;
+		domain->users = 1;
 	}
 	state_unlock();
-	if (domain->device_domain != created)	/* an earlier one, or NULL */
+	if (used != created)
 		device_domain_free(created);
 	return err;
 }
@@ -67,6 +73,7 @@ int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xr
 	if (first)
 		device_domain_refresh(domain->device_domain);
 	*ldom = &domain->legacy;
+	domain_release(domain);
 	return 0;
 
 close_xrcd:

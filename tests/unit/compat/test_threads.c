@@ -69,6 +69,46 @@ TEST(threads_share_two_domains)
 	close(fd);
 }
 
+static struct legacy_xrc_domain *last_opened;
+static int opening;	/* threads */
+
+/* malloc() gives a thread the memory that it has freed last. */
+static void *open_and_close(void *context)
+{
+	struct legacy_xrc_domain *opened;
+
+	for (int i = 0; i < 30 * ROUNDS; i++) {
+		assert_int_equal(domain_open(context, -1, 0, &opened), 0);
+		__atomic_store_n(&last_opened, opened, __ATOMIC_RELAXED);
+		domain_close(opened);
+	}
+	__atomic_sub_fetch(&opening, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static void *close_stale(void *unused)
+{
+	while (__atomic_load_n(&opening, __ATOMIC_RELAXED))
+		domain_close(__atomic_load_n(&last_opened, __ATOMIC_RELAXED));
+	return unused;
+}
+
+/* A new domain may have the address of a closed one, and be closed before its open returns. */
+TEST(threads_close_stale_domains)
+{
+	struct ibv_context *context = provider_open(0);
+	pthread_t threads[4];
+
+	opening = 2;
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL,
+						i % 2 ? close_stale : open_and_close, context),
+				 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(device_close(context), 0);
+}
+
 static int tries;	/* to get the library's lock before a fork */
 
 int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
