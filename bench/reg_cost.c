@@ -117,5 +117,5 @@ int main(void)
 	double cost = case_cost();
 
 	printf("%-58s%11s%11s%8s\n", "", "all", "added", "limit");
-	return say("reg + unreg", cost, best_ns(plain_round, NULL, 0), 300);
+	return say("reg + unreg", cost, best_ns(plain_round, NULL, 0), 6000);
 }

@@ -103,15 +103,15 @@ void device_domain_take(const struct ibv_context *context, struct device_domain_
 	}
 }
 
-bool device_domain_refresh(struct device_domain *device_domain)
+void device_domain_refresh(struct device_domain *device_domain)
 {
 	static bool lost, refused;
 	const char *device = device_domain->context->device->name, *dir = settings()->table_dir;
 	struct regtab_news news;
-	bool again = regtab_refresh(device_domain->table, &news);
-	const char *hint = *dir == '/' ? "is the file system full, or ulimit -f, -n or -v low?" :
+	const char *hint = *dir == '/' ? "is the file system full, or ulimit -f or -n low?" :
 					 "the path is not absolute";
 
+	regtab_refresh(device_domain->table, &news);
 	if (news.lost)
 		log_once(lost,
 			 "%s: a file of the registration table in %s %s; set XRC_COMPAT_TABLE_DIR to a "
@@ -122,5 +122,4 @@ bool device_domain_refresh(struct device_domain *device_domain)
 			 "%s: the registration table in %s: %s (%s); xrc-compat ps does not show all of this "
 			 "process. Set XRC_COMPAT_TABLE_DIR to a local directory of your own",
 			 device, dir, strerror(-news.err), hint);
-	return again;
 }

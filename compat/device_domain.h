@@ -65,11 +65,7 @@ void device_domain_free(struct device_domain *device_domain);
 /** device_domain_take - move those of a device to a list: no look-up finds them. Lock held. */
 void device_domain_take(const struct ibv_context *context, struct device_domain_list *taken);
 
-/**
- * device_domain_refresh - create its file of the registration table, if it has none or the file was
- * removed. Looks at most once a second. No lock held. Returns true if the caller has to enter all
- * registrations again, see regtab_refresh().
- */
-bool device_domain_refresh(struct device_domain *device_domain);
+/** device_domain_refresh - regtab_refresh(), with warnings. No lock held. */
+void device_domain_refresh(struct device_domain *device_domain);
 
 #endif

@@ -16,10 +16,9 @@ static struct handle_map domains;
 
 /*
  * A thread that passes a stale pointer may close the domain from now on. The domain is entered
- * here, and so stays open until domain_open() leaves it. *first: the opened device has no other
- * handle of the domain, and so no registrations.
+ * here, and so stays open until domain_open() leaves it.
  */
-static int publish(struct domain *domain, struct ibv_context *context, int fd, bool *first)
+static int publish(struct domain *domain, struct ibv_context *context, int fd)
 {
 	struct device_domain *created, *used = NULL;
 	struct stat st = { 0 };
@@ -34,7 +33,6 @@ static int publish(struct domain *domain, struct ibv_context *context, int fd, b
 	err = handle_set(&domains, domain, domain);
 	if (!err) {
 		used = device_domain_add(created);
-		*first = LIST_EMPTY(&used->domains);
 		LIST_INSERT_HEAD(&used->domains, domain, link);
 		domain->device_domain = used;
 		domain->users = 1;
@@ -48,7 +46,6 @@ static int publish(struct domain *domain, struct ibv_context *context, int fd, b
 int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xrc_domain **ldom)
 {
 	struct domain *domain;
-	bool first = false;
 	int err;
 
 	if (!context)
@@ -66,12 +63,10 @@ int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xr
 		err = -ENOMEM;
 	if (err)
 		goto free_domain;
-	err = publish(domain, context, fd, &first);
+	err = publish(domain, context, fd);
 	if (err)
 		goto close_xrcd;
-	/* Later by the verbs of receive QPs: a new file wants all registrations again. */
-	if (first)
-		device_domain_refresh(domain->device_domain);
+	device_domain_refresh(domain->device_domain);
 	*ldom = &domain->legacy;
 	domain_release(domain);
 	return 0;

@@ -69,7 +69,6 @@ static void drop(struct rcv_qp *rcv_qp)
 
 	if (rcv_qp->qp)
 		qp_number_remove(device_domain->context, rcv_qp->qp_num);
-	regtab_drop(device_domain->table, rcv_qp->qp_num);
 	handle_remove(&device_domain->rcv_qps, key_of(rcv_qp->qp_num), rcv_qp);
 	free(rcv_qp);
 	state_changed();
@@ -83,7 +82,6 @@ static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp)
 		qp_number_add(device_domain->context, rcv_qp->qp_num);
 	rcv_qp->qp = qp;
 	rcv_qp->phase = REGISTERED;
-	regtab_enter(device_domain->table, rcv_qp->qp_num, rcv_qp->created);
 	state_changed();
 }
 
@@ -100,32 +98,31 @@ static struct rcv_qp *begin_closing(struct device_domain *device_domain, uint32_
 	return rcv_qp;
 }
 
+/*
+ * As long as the registration is OPENING or CLOSING, no other thread writes its place in the table.
+ * No lock held.
+ */
+static void show(const struct rcv_qp *rcv_qp, bool registered)
+{
+	struct regtab_entry *table = rcv_qp->device_domain->table;
+
+	if (registered)
+		regtab_enter(table, rcv_qp->qp_num, rcv_qp->created);
+	else
+		regtab_drop(table, rcv_qp->qp_num);
+}
+
 /* The end of a verb: settle or drop its registration (NULL: none), and leave the domain. */
 static void finish(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *qp, bool registered)
 {
+	if (rcv_qp)
+		show(rcv_qp, registered);
 	state_lock();
 	if (rcv_qp && registered)
 		settle(rcv_qp, qp);
 	else if (rcv_qp)
 		drop(rcv_qp);
 	domain_leave(domain);
-	state_unlock();
-}
-
-/* ---- the table ---- */
-
-/* Creates the file if there is none. settle() and drop() keep it up to date. No lock held. */
-static void refresh_table(struct device_domain *device_domain)
-{
-	if (!device_domain_refresh(device_domain))
-		return;
-	state_lock();
-	HANDLE_EACH(mapping, &device_domain->rcv_qps) {
-		const struct rcv_qp *rcv_qp = mapping->object;
-
-		if (rcv_qp->phase == REGISTERED)
-			regtab_enter(device_domain->table, rcv_qp->qp_num, rcv_qp->created);
-	}
 	state_unlock();
 }
 
@@ -164,7 +161,7 @@ static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp 
 	if ((*made)->qp && !device_domain_is_inherited(domain->device_domain))
 		modern_destroy_qp((*made)->qp);
 	(*made)->created = true;
-	refresh_table(domain->device_domain);
+	device_domain_refresh(domain->device_domain);
 	return 0;
 }
 
@@ -230,7 +227,7 @@ int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 	if (rcv_qp)
 		err = open_handle(domain, qp_num, MODERN_TGT_REGISTERED, &qp);
 	if (rcv_qp && !err)
-		refresh_table(domain->device_domain);
+		device_domain_refresh(domain->device_domain);
 	finish(domain, rcv_qp, qp, !err);
 	return err;
 }
@@ -256,7 +253,7 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 		domain_release(domain);
 		return -EINVAL;
 	}
-	refresh_table(domain->device_domain);
+	device_domain_refresh(domain->device_domain);
 	err = device_domain_is_inherited(domain->device_domain)
 		      ? modern_destroy_inherited(rcv_qp->qp)
 		      : modern_destroy_qp(rcv_qp->qp);
@@ -264,7 +261,10 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 	return err;
 }
 
-/* A forked child destroys no handle of its parent: the parent has the device's last descriptor. */
+/*
+ * A forked child destroys no handle of its parent: the parent has the device's last descriptor. The
+ * table's file ends with the domain.
+ */
 void rcv_qp_end_all(struct device_domain *device_domain)
 {
 	HANDLE_EACH(mapping, &device_domain->rcv_qps) {

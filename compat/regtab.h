@@ -35,7 +35,7 @@ struct regtab_entry;
 /** struct regtab_news - what the caller may warn of. */
 struct regtab_news {
 	const char *lost;	/* why the process no longer has its file: a phrase, or NULL */
-	/* -errno: the file cannot be made, or has no room. regtab_refresh() tries again */
+	/* -errno: the file cannot be made or written. regtab_refresh() tries again */
 	int err;
 };
 
@@ -43,21 +43,20 @@ struct regtab_news {
 struct regtab_entry *regtab_new(const char *dir, const struct regtab_key *key, const char *label);
 
 /**
- * regtab_refresh - make the file if there is none or it was lost. Looks at most once a second.
- * Returns true if the caller has to enter all registrations again: the file is new, or an earlier
- * regtab_enter() failed. This and the functions below accept NULL for the entry.
+ * regtab_refresh - make the file if there is none or it was lost, with all registrations; write
+ * again what could not be written. Looks at most once a second. This and the functions below accept
+ * NULL for the entry, and call the kernel: the caller must hold no lock.
  */
-bool regtab_refresh(struct regtab_entry *entry, struct regtab_news *news);
+void regtab_refresh(struct regtab_entry *entry, struct regtab_news *news);
 
 /**
- * regtab_enter - the opened device is registered with a QP.
+ * regtab_enter - the opened device is registered with a QP. If another thread is writing into the
+ * file, that thread writes this, too. Calls about one QP must not overlap.
  * @created: the device has created the QP
- * Returns 0, also if there is no file. -errno: not entered. A later regtab_refresh() asks for it
- * again.
  */
-int regtab_enter(struct regtab_entry *entry, uint32_t qp_num, bool created);
+void regtab_enter(struct regtab_entry *entry, uint32_t qp_num, bool created);
 
-/** regtab_drop - the opened device is no longer registered with the QP. */
+/** regtab_drop - the opened device is no longer registered with the QP. As regtab_enter(). */
 void regtab_drop(struct regtab_entry *entry, uint32_t qp_num);
 
 /** regtab_free - remove the file and free the entry. In a forked child the parent's file stays. */

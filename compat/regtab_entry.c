@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Writes the registration table: makes, locks, fills and removes the files of this process. */
+/*
+ * Writes the registration table: makes, locks, fills and removes the files of this process.
+ *
+ * The file system may be slow or full, so no thread waits for another thread's system call. A
+ * thread changes the entry's map in memory. If no other thread is writing, it then writes the
+ * changed words into the file. Otherwise the writing thread does so before it stops.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,26 +13,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "regtab_file.h"
 
-#define FILE_SIZE	((size_t)(1 + REGTAB_MAP_PAGES) * REGTAB_PAGE)
 #define MAKE_TRIES	8	/* a try fails if a gc takes the file before it is locked */
+#define PAGE_WORDS	(REGTAB_PAGE / (uint32_t)sizeof(uint32_t))
+#define MAP_WORDS	(REGTAB_MAP_PAGES * PAGE_WORDS)
+#define CHUNK_WORDS	128u	/* are written at once; a program's stack may be small */
 
 struct regtab_entry {
 	pthread_mutex_t mutex;
 	unsigned checked;	/* second of the last check of the file */
-	int enter_err;		/* -errno: a QP could not be entered, so the file is incomplete */
+	bool writing;		/* a thread uses the members below the map */
+	/* words of the map that the file may lack, from <= word < to */
+	uint32_t dirty_from, dirty_to;
+	uint32_t *pages[REGTAB_MAP_PAGES];	/* the map; NULL: no QP so far */
+
+	int err;		/* -errno: a word could not be written */
 	int fd;			/* -1: no file */
+	rlim_t size_limit;	/* of files, at the last check */
 	dev_t dev;
 	ino_t ino;
-	char *map;		/* NULL until the first QP: jobs without receive QPs need none */
-	/* a bit for each page that the file has */
-	uint8_t reserved[(1 + REGTAB_MAP_PAGES + 7) / 8];
 	const char *dir;
 	char path[512];
 	struct regtab_header header;
@@ -76,19 +86,21 @@ static bool fd_is_ours(const struct regtab_entry *entry, struct stat *st)
 	       st->st_ino == entry->ino;
 }
 
-/* Allocate a page before it is touched: on a full file system touching it is a SIGBUS. */
-static int reserve(int fd, unsigned page)
+/* -ESTALE: the program has closed the descriptor. */
+static int write_file(const struct regtab_entry *entry, const void *bytes, size_t size, off_t at)
 {
-	off_t end = (off_t)(page + 1) * REGTAB_PAGE;
-	struct rlimit limit;
-	int err = -EINTR;
+	struct stat st;
+	ssize_t written;
+	int err = 0;
 
-	/* Past this limit (ulimit -f) the kernel would also send SIGXFSZ. */
-	if (!getrlimit(RLIMIT_FSIZE, &limit) && (rlim_t)end > limit.rlim_cur)
+	if (!fd_is_ours(entry, &st))
+		return -ESTALE;
+	/* Past this limit (ulimit -f) the kernel would send SIGXFSZ. */
+	if ((rlim_t)at + size > entry->size_limit)
 		return -EFBIG;
-	/* A signal interrupts fallocate(2). With a fast timer, some try succeeds. */
-	for (int i = 0; i < 1000 && err == -EINTR; i++)
-		err = fallocate(fd, 0, end - REGTAB_PAGE, REGTAB_PAGE) ? -errno : 0;
+	written = pwrite(entry->fd, bytes, size, at);
+	if (written != (ssize_t)size)
+		err = written < 0 ? -errno : -ENOSPC;
 	regtab_fault_point();
 	return err;
 }
@@ -108,17 +120,12 @@ static int above_standard(int fd)
 static int write_header(const struct regtab_entry *entry)
 {
 	struct regtab_header header = entry->header;
+	int err;
 
+	/* A crash in between leaves a file without the magic. Readers skip it, a gc removes it. */
 	header.magic = 0;
-	if (pwrite(entry->fd, &header, sizeof(header), 0) != sizeof(header))
-		return -EIO;
-	/* A crash up to here leaves a file without the magic. Readers skip it, a gc removes it. */
-	regtab_fault_point();
-	if (pwrite(entry->fd, &entry->header.magic, sizeof(header.magic), 0) !=
-	    sizeof(header.magic))
-		return -EIO;
-	regtab_fault_point();
-	return 0;
+	err = write_file(entry, &header, sizeof(header), 0);
+	return err ? err : write_file(entry, &entry->header.magic, sizeof(header.magic), 0);
 }
 
 /* -EAGAIN: a gc locked or removed the file first. It stays empty until it is locked. */
@@ -138,8 +145,7 @@ static int lock_and_fill(struct regtab_entry *entry)
 		return -EAGAIN;
 	entry->dev = st.st_dev;
 	entry->ino = st.st_ino;
-	err = reserve(entry->fd, 0);
-	return err ? err : write_header(entry);
+	return write_header(entry);
 }
 
 /* mkostemp() uses O_EXCL: a planted file is never opened. */
@@ -172,13 +178,9 @@ static void close_file(struct regtab_entry *entry)
 {
 	struct stat st;
 
-	if (entry->map)
-		munmap(entry->map, FILE_SIZE);
 	if (fd_is_ours(entry, &st))
 		close(entry->fd);
-	entry->map = NULL;
 	entry->fd = -1;
-	memset(entry->reserved, 0, sizeof(entry->reserved));
 }
 
 static void end_file(struct regtab_entry *entry)
@@ -233,14 +235,70 @@ struct regtab_entry *regtab_new(const char *dir, const struct regtab_key *key, c
 	return entry;
 }
 
-/* Make the file if it is lost. True: enter all registrations again. Entry locked. */
+/* ---- the map ---- */
+
+static void mark_dirty(struct regtab_entry *entry, uint32_t from, uint32_t to)
+{
+	if (entry->dirty_from > from)
+		entry->dirty_from = from;
+	if (entry->dirty_to < to)
+		entry->dirty_to = to;
+}
+
+/* The next words to be written: their number, 0 if there are none. Entry locked. */
+static uint32_t take_dirty(struct regtab_entry *entry, uint32_t *words, uint32_t *first)
+{
+	while (entry->dirty_from < entry->dirty_to) {
+		uint32_t from = entry->dirty_from, end = (from / CHUNK_WORDS + 1) * CHUNK_WORDS;
+		const uint32_t *page = entry->pages[from / PAGE_WORDS];
+
+		if (end > entry->dirty_to)
+			end = entry->dirty_to;
+		entry->dirty_from = end;
+		if (!page)
+			continue;
+		memcpy(words, page + from % PAGE_WORDS, (end - from) * sizeof(*words));
+		*first = from;
+		return end - from;
+	}
+	entry->dirty_from = MAP_WORDS;
+	entry->dirty_to = 0;
+	return 0;
+}
+
+/* The caller has set entry->writing. Entry locked, but not while this writes. */
+static void write_dirty(struct regtab_entry *entry)
+{
+	uint32_t words[CHUNK_WORDS], first, count;
+	int err = 0;
+
+	while ((count = take_dirty(entry, words, &first))) {
+		pthread_mutex_unlock(&entry->mutex);
+		if (entry->fd >= 0)
+			err = write_file(entry, words, count * sizeof(*words),
+					 REGTAB_PAGE + (off_t)(first * sizeof(*words)));
+		pthread_mutex_lock(&entry->mutex);
+		if (err)
+			entry->err = err;
+	}
+}
+
+static rlim_t file_size_limit(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) ? RLIM_INFINITY : limit.rlim_cur;
+}
+
+/* Make the file if it is lost. True: the whole map has to be written. */
 static bool check_file(struct regtab_entry *entry, struct regtab_news *news)
 {
 	int tries = MAKE_TRIES;
 	struct stat st;
 
-	news->err = entry->enter_err;
-	entry->enter_err = 0;
+	entry->size_limit = file_size_limit();
+	news->err = entry->err;
+	entry->err = 0;
 	if (fd_is_ours(entry, &st) && st.st_nlink)
 		return news->err != 0;
 	if (fd_is_ours(entry, &st))
@@ -256,101 +314,85 @@ static bool check_file(struct regtab_entry *entry, struct regtab_news *news)
 	return !news->err;
 }
 
-bool regtab_refresh(struct regtab_entry *entry, struct regtab_news *news)
+/* Entry locked, but not while this calls the kernel. */
+static void refresh(struct regtab_entry *entry, struct regtab_news *news)
+{
+	bool all;
+
+	entry->writing = true;
+	pthread_mutex_unlock(&entry->mutex);
+	all = check_file(entry, news);
+	pthread_mutex_lock(&entry->mutex);
+	if (all)
+		mark_dirty(entry, 0, MAP_WORDS);
+	write_dirty(entry);
+	entry->writing = false;
+}
+
+void regtab_refresh(struct regtab_entry *entry, struct regtab_news *news)
 {
 	unsigned now = monotonic_second();
-	bool again = false;
 
 	*news = (struct regtab_news){ 0 };
-	if (!is_mine(entry) || now == __atomic_load_n(&entry->checked, __ATOMIC_RELAXED))
-		return false;
+	if (!entry || now == __atomic_load_n(&entry->checked, __ATOMIC_RELAXED) || !is_mine(entry))
+		return;
 	pthread_mutex_lock(&entry->mutex);
-	if (now != entry->checked) {
+	if (now != entry->checked && !entry->writing) {
 		__atomic_store_n(&entry->checked, now, __ATOMIC_RELAXED);
-		again = check_file(entry, news);
+		refresh(entry, news);
 	}
 	pthread_mutex_unlock(&entry->mutex);
-	return again;
 }
 
-void regtab_free(struct regtab_entry *entry)
+/* False: nothing to write. Entry locked. */
+static bool set_bits(struct regtab_entry *entry, uint32_t qp_num, uint32_t bits)
 {
-	if (is_mine(entry))
-		end_file(entry);
-	else if (entry)
-		close_file(entry);
-	free(entry);
-}
-
-/* ---- registrations ---- */
-
-/* Allocate the page in the file, and map the file. Entry locked. */
-static int prepare_page(struct regtab_entry *entry, unsigned page)
-{
-	struct stat st;
-	void *map;
-	int err;
-
-	if (!fd_is_ours(entry, &st))
-		return -ESTALE;
-	err = reserve(entry->fd, page);
-	if (err)
-		return err;
-	if (!entry->map) {
-		map = mmap(NULL, FILE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, entry->fd, 0);
-		if (map == MAP_FAILED)
-			return -errno;
-		entry->map = map;
-	}
-	entry->reserved[page / 8] |= (uint8_t)(1u << page % 8);
-	return 0;
-}
-
-static bool is_reserved(const struct regtab_entry *entry, unsigned page)
-{
-	return entry->reserved[page / 8] >> page % 8 & 1;
-}
-
-static unsigned page_of(uint32_t qp_num)
-{
-	return 1 + qp_num / REGTAB_PAGE_QPS;
-}
-
-/* Page reserved, entry locked. Readers in other processes may read the word at any time. */
-static void set_bits(struct regtab_entry *entry, uint32_t qp_num, uint32_t bits)
-{
-	uint32_t *word = (uint32_t *)(void *)(entry->map + REGTAB_PAGE) + qp_num / REGTAB_WORD_QPS;
+	uint32_t **page = &entry->pages[qp_num / REGTAB_PAGE_QPS];
+	uint32_t *word, place = qp_num / REGTAB_WORD_QPS;
 	unsigned shift = 2 * (qp_num % REGTAB_WORD_QPS);
 
-	__atomic_store_n(word, (*word & ~(3u << shift)) | bits << shift, __ATOMIC_RELAXED);
-	regtab_fault_point();
+	if (!*page && bits)
+		*page = calloc(PAGE_WORDS, sizeof(**page));
+	if (!*page)
+		return false;
+	word = *page + place % PAGE_WORDS;
+	*word = (*word & ~(3u << shift)) | bits << shift;
+	mark_dirty(entry, place, place + 1);
+	return true;
 }
 
-int regtab_enter(struct regtab_entry *entry, uint32_t qp_num, bool created)
-{
-	unsigned page = page_of(qp_num);
-	int err = 0;
-
-	if (!is_mine(entry) || qp_num > REGTAB_QP_NUM_MAX)
-		return 0;
-	pthread_mutex_lock(&entry->mutex);
-	if (entry->fd >= 0) {
-		err = is_reserved(entry, page) ? 0 : prepare_page(entry, page);
-		if (!err)
-			set_bits(entry, qp_num, REGTAB_REGISTERED | (created ? REGTAB_CREATED : 0));
-		if (err)
-			entry->enter_err = err;
-	}
-	pthread_mutex_unlock(&entry->mutex);
-	return err;
-}
-
-void regtab_drop(struct regtab_entry *entry, uint32_t qp_num)
+static void update(struct regtab_entry *entry, uint32_t qp_num, uint32_t bits)
 {
 	if (!is_mine(entry) || qp_num > REGTAB_QP_NUM_MAX)
 		return;
 	pthread_mutex_lock(&entry->mutex);
-	if (is_reserved(entry, page_of(qp_num)))
-		set_bits(entry, qp_num, 0);
+	if (set_bits(entry, qp_num, bits) && !entry->writing) {
+		entry->writing = true;
+		write_dirty(entry);
+		entry->writing = false;
+	}
 	pthread_mutex_unlock(&entry->mutex);
+}
+
+void regtab_enter(struct regtab_entry *entry, uint32_t qp_num, bool created)
+{
+	update(entry, qp_num, REGTAB_REGISTERED | (created ? REGTAB_CREATED : 0));
+}
+
+void regtab_drop(struct regtab_entry *entry, uint32_t qp_num)
+{
+	update(entry, qp_num, 0);
+}
+
+void regtab_free(struct regtab_entry *entry)
+{
+	if (!entry)
+		return;
+	if (is_mine(entry))
+		end_file(entry);
+	else
+		close_file(entry);
+	for (unsigned i = 0; i < REGTAB_MAP_PAGES; i++)
+		free(entry->pages[i]);
+	free(entry);
 }

@@ -2,7 +2,7 @@
 /*
  * The layout of a file of the registration table, for its writer (regtab_entry.c) and its readers:
  * one page of header, then two bits for each QP number. It is the same for 32- and 64-bit
- * processes. A page is allocated when the first QP in it is entered.
+ * processes. The file has holes, and ends after the last QP.
  */
 #ifndef COMPAT_REGTAB_FILE_H
 #define COMPAT_REGTAB_FILE_H

@@ -59,7 +59,6 @@ static bool lock_in_time(void)
  *   never go on. Such a child usually calls exec.
  * - A fork handler of the program has locked its allocator, and the owner of our lock waits for the
  *   allocator. A map is complete while its owner allocates.
- * - The owner waits for the file system of the registration table. The maps are complete then.
  * - Another thread forks a process so large that it takes longer. It changes no map.
  */
 void state_forking(void)

@@ -12,23 +12,11 @@
 
 #include "row.h"
 
-static rlim_t address_space_in_use(void)
-{
-	FILE *file = fopen("/proc/self/statm", "r");
-	long pages = 0;
-
-	must(file && fscanf(file, "%ld", &pages) == 1);
-	fclose(file);
-	return (rlim_t)(pages * sysconf(_SC_PAGESIZE));
-}
-
 static rlim_t limit_of(__rlimit_resource_t resource)
 {
 	int next = dup(0);	/* the descriptor of the domain's file, until the domain is open */
 
 	must(next >= 0 && !close(next));
-	if (resource == RLIMIT_AS)	/* too little for the table's 4 MiB, enough for the rest */
-		return address_space_in_use() + (1 << 20);
 	return resource == RLIMIT_NOFILE ? (rlim_t)next + 1 : 0;
 }
 
@@ -60,5 +48,3 @@ ROW_CALL("5.6", "without a free descriptor (ulimit -n) the library warns of EMFI
 	 warns(RLIMIT_NOFILE, EMFILE))
 ROW_CALL("5.6", "without room for a file (ulimit -f) the library warns of EFBIG",
 	 warns(RLIMIT_FSIZE, EFBIG))
-ROW_CALL("5.6", "without address space (ulimit -v) the library warns of ENOMEM",
-	 warns(RLIMIT_AS, ENOMEM))

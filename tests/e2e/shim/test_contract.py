@@ -73,10 +73,8 @@ def test_one_warning_names_the_kernel_that_is_needed(on_device, monkeypatch):
 
 
 @pytest.mark.any_model
-@pytest.mark.parametrize("limit", ["ulimit -n", "ulimit -f", "ulimit -v"])
+@pytest.mark.parametrize("limit", ["ulimit -n", "ulimit -f"])
 def test_below_a_resource_limit(on_device, monkeypatch, limit):
-    if limit == "ulimit -v" and "XRC_COMPAT_TEST_SANITIZE" in os.environ:
-        pytest.skip("a sanitizer's runtime needs address space too")
     monkeypatch.setenv("XRC_COMPAT_VERBOSE", "1")
     check(on_device("contexts", "limits", only=limit))
 

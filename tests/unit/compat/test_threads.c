@@ -163,6 +163,53 @@ TEST(a_fork_inside_the_library_does_not_wait)
 	assert_int_equal(in_child(tries), 1 << 8);
 }
 
+static bool hold_write, held_write, go_on;
+
+ssize_t __real_pwrite64(int fd, const void *bytes, size_t size, off64_t at);
+ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t size, off64_t at);
+
+ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t size, off64_t at)
+{
+	if (__atomic_exchange_n(&hold_write, false, __ATOMIC_RELAXED)) {
+		__atomic_store_n(&held_write, true, __ATOMIC_RELAXED);
+		while (!__atomic_load_n(&go_on, __ATOMIC_RELAXED))
+			usleep(1000);
+	}
+	return __real_pwrite64(fd, bytes, size, at);
+}
+
+static void *register_0x900(void *domain)
+{
+	assert_int_equal(rcv_qp_register(domain, 0x900), 0);
+	return NULL;
+}
+
+/* A table directory on another machine may answer late. */
+TEST(a_slow_table_holds_up_no_other_thread_and_no_fork)
+{
+	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	struct legacy_xrc_domain *domain;
+	pthread_t thread;
+
+	assert_int_equal(domain_open(provider_open(0), fd, O_CREAT, &domain), 0);
+	hold_write = true;
+	assert_int_equal(pthread_create(&thread, NULL, register_0x900, domain), 0);
+	while (!__atomic_load_n(&held_write, __ATOMIC_RELAXED))
+		usleep(100);
+	alarm(20);
+	assert_int_equal(rcv_qp_register(domain, 0x901) | rcv_qp_register(domain, 0x902), 0);
+	assert_int_equal(rcv_qp_unregister(domain, 0x902), 0);
+	tries = 0;
+	assert_int_equal(in_child(tries), 1 << 8);
+	__atomic_store_n(&go_on, true, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	alarm(0);
+	assert_int_equal(read_tables().qps, 2);
+	assert_int_equal(rcv_qp_unregister(domain, 0x900) | rcv_qp_unregister(domain, 0x901), 0);
+	assert_int_equal(domain_close(domain), 0);
+	close(fd);
+}
+
 static pid_t victim;
 static bool cancelled, finished;
 
