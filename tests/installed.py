@@ -2,8 +2,10 @@
 """Programs of the system that a test needs: whether they are installed, and how those of some
 releases differ."""
 
+import contextlib
 import ctypes
 import functools
+import os
 import pathlib
 import re
 import shutil
@@ -18,6 +20,29 @@ def need(*programs):
     for program in programs:
         if not shutil.which(program):
             pytest.skip(f"{program} is not installed")
+
+
+def domain_files():
+    """{path: whether it is this user's} of what ibv_xsrq_pingpong and perftest leave in /tmp. Their
+    names cannot be changed, and other users cannot open them."""
+    found = {}
+    for path in pathlib.Path("/tmp").glob("xrc_domain*"):
+        with contextlib.suppress(FileNotFoundError):
+            found[path] = path.stat().st_uid == os.geteuid()
+    return found
+
+
+def need_domain_files():
+    """Skips the test if another user has run these programs."""
+    for path, own in domain_files().items():
+        if not own:
+            pytest.skip(f"{path} is another user's, and the program opens no other")
+
+
+def remove_domain_files():
+    for path, own in domain_files().items():
+        if own:
+            path.unlink(missing_ok=True)
 
 
 @functools.cache

@@ -29,7 +29,8 @@ def compile_text(text, *options):
 
 def errors(command, text):
     done = subprocess.run([*map(str, command), "-fsyntax-only", "-"], input=text,
-                          capture_output=True, text=True, timeout=60)
+                          env={**os.environ, "LC_ALL": "C"}, capture_output=True, text=True,
+                          timeout=60)
     return done.stderr or "no message" if done.returncode else ""
 
 

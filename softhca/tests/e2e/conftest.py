@@ -6,8 +6,15 @@ import subprocess
 import pytest
 
 from built import MPI_PROGRAM, PROGRAMS
-from installed import need
+from installed import need, remove_domain_files
 from pairs import pair_command
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_domain_files_are_left():
+    """Another user's tests could not open them."""
+    yield
+    remove_domain_files()
 
 
 @pytest.fixture

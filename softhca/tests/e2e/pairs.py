@@ -4,7 +4,7 @@
 import os
 
 import models
-from installed import need
+from installed import need, need_domain_files
 from running import free_port
 
 # How many times in a row the programs must succeed.
@@ -37,6 +37,8 @@ echo "server $server, client $client"
 def pair_command(argv, devices=(0, 1), before="", after=""):
     """@before and @after are shell commands around both programs."""
     need(argv[0])
+    if argv[0] == "ibv_xsrq_pingpong" or "XRC" in argv:
+        need_domain_files()
     return [
         "bash", "-c", PAIR, "pair", free_port(), *map(models.device, devices), before, after, *argv
     ]

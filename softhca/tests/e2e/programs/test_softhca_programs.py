@@ -7,7 +7,7 @@ import re
 import pytest
 
 import models
-from installed import need
+from installed import need, need_domain_files
 from pairs import LISTENING, REPEAT
 from running import free_port
 
@@ -59,6 +59,7 @@ def test_time_stamps(pair):
 def test_several_clients_share_a_domain(below):
     """Three clients, one server: each has its own XRC connection to one SRQ."""
     need("ibv_xsrq_pingpong")
+    need_domain_files()
     script = LISTENING + r"""
     port=$1
     ibv_xsrq_pingpong -d mlx4_0 -p $port -c 3 & server=$!
