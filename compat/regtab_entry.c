@@ -344,7 +344,7 @@ void regtab_refresh(struct regtab_entry *entry, struct regtab_news *news)
 	pthread_mutex_unlock(&entry->mutex);
 }
 
-/* False: nothing to write. Entry locked. */
+/* False: nothing to write. Without memory the table lacks the QP. Entry locked. */
 static bool set_bits(struct regtab_entry *entry, uint32_t qp_num, uint32_t bits)
 {
 	uint32_t **page = &entry->pages[qp_num / REGTAB_PAGE_QPS];

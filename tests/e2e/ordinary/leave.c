@@ -75,7 +75,6 @@ static bool leave_by_jumps(void)
 	if (pthread_create(&thread, NULL, poll_until_a_jump, NULL))
 		return false;
 	for (int done = 0; done < ROUNDS; done++) {
-		__atomic_store_n(&ended, done == ROUNDS - 1, __ATOMIC_RELAXED);
 		while (__atomic_load_n(&left, __ATOMIC_ACQUIRE) <= done) {
 			spin();
 			pthread_kill(thread, SIGUSR1);
@@ -83,7 +82,10 @@ static bool leave_by_jumps(void)
 		if (!load_library())
 			return false;
 	}
-	return !pthread_join(thread, NULL);
+	__atomic_store_n(&ended, 1, __ATOMIC_RELAXED);
+	while (pthread_tryjoin_np(thread, NULL))
+		pthread_kill(thread, SIGUSR1);
+	return true;
 }
 
 static void *poll_until_cancelled(void *unused)
