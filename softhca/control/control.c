@@ -9,38 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what the commands name ---- */
-
-struct hca_device *control_device(struct request *request, const char *name)
-{
-	struct hca_machine *machine = request->machine;
-
-	for (int i = 0; i < machine->settings.devices; i++) {
-		if (!strcmp(machine->device[i].name, name))
-			return &machine->device[i];
-	}
-	fprintf(request->out, "no device %s\n", name);
-	return NULL;
-}
-
-bool control_parse(const char *word, uint64_t most, uint64_t *number)
-{
-	char *end;
-
-	errno = 0;
-	*number = strtoull(word, &end, 0);
-	return word[0] >= '0' && word[0] <= '9' && !*end && !errno && *number <= most;
-}
-
-int control_usage(const struct request *request)
-{
-	const char *words = request->command->words;
-
-	fprintf(request->out, "%s takes %s: %s\n", request->command->name,
-		words[0] ? words : "no argument", request->command->help);
-	return -EINVAL;
-}
-
 /* ---- commands ---- */
 
 static int do_status(struct request *request)
@@ -85,7 +53,7 @@ static int do_set(struct request *request)
 	int err;
 
 	if (!strchr(request->word[1], '='))
-		return control_usage(request);
+		return request_usage(request);
 	err = settings_take(&changed, request->word[1], why, sizeof(why));
 	if (err) {
 		fprintf(request->out, "%s\n", why);
@@ -104,9 +72,9 @@ static int do_trace(struct request *request)
 {
 	uint64_t count = TRACE_LENGTH;
 
-	if ((request->count == 2 && !control_parse(request->word[1], TRACE_LENGTH, &count)) ||
+	if ((request->count == 2 && !request_number(request->word[1], TRACE_LENGTH, &count)) ||
 	    !count)
-		return control_usage(request);
+		return request_usage(request);
 	trace_print(request->out, (unsigned int)count);
 	return 0;
 }
@@ -157,7 +125,7 @@ static int execute(struct request *request, const struct command *command)
 {
 	request->command = command;
 	if (request->count - 1 < command->least || request->count - 1 > command->most)
-		return control_usage(request);
+		return request_usage(request);
 	return command->execute(request);
 }
 

@@ -90,7 +90,7 @@ static bool raise_on(struct hca_device *device, int event, uint32_t number)
 static bool take_number(struct request *request, const char *word, uint32_t *number)
 {
 	uint64_t value;
-	bool valid = control_parse(word, UINT32_MAX, &value);
+	bool valid = request_number(word, UINT32_MAX, &value);
 
 	*number = (uint32_t)value;
 	if (!valid)
@@ -129,7 +129,7 @@ int control_event(struct request *request)
 	uint32_t number;
 	int event, err;
 
-	device = control_device(request, request->word[1]);
+	device = request_device(request, request->word[1]);
 	event = find_event(request, request->word[2]);
 	if (!device || event < 0)
 		return -ENOENT;
@@ -161,8 +161,8 @@ int control_port(struct request *request)
 	uint32_t port;
 
 	if (strcmp(request->word[3], "up") && strcmp(request->word[3], "down"))
-		return control_usage(request);
-	device = control_device(request, request->word[1]);
+		return request_usage(request);
+	device = request_device(request, request->word[1]);
 	if (!device)
 		return -ENOENT;
 	if (!take_number(request, request->word[2], &port))
@@ -179,7 +179,7 @@ int control_migrate(struct request *request)
 	struct hca_qp *qp;
 	uint32_t number;
 
-	device = control_device(request, request->word[1]);
+	device = request_device(request, request->word[1]);
 	if (!device)
 		return -ENOENT;
 	if (!take_number(request, request->word[2], &number))

@@ -88,7 +88,7 @@ static int parse_command(int count, const char *const *word, struct change *chan
 	change->planned.err = find_errno(word[1]);
 	if (change->planned.err < 0)
 		return refuse_word(change, word[1]);
-	if ((count == 3 && !control_parse(word[2], UINT32_MAX, &times)) || !times)
+	if ((count == 3 && !request_number(word[2], UINT32_MAX, &times)) || !times)
 		return refuse_word(change, word[2]);
 	change->planned.times = (uint32_t)times;
 	return 0;
@@ -109,7 +109,7 @@ static int parse_rate(int count, const char *const *word, struct change *change)
 		return change->rate ? -EINVAL : 0;
 	if (count != 2)
 		return -EINVAL;
-	if (!control_parse(word[1], FAULT_MAX_DELAY, &delay))
+	if (!request_number(word[1], FAULT_MAX_DELAY, &delay))
 		return refuse_word(change, word[1]);
 	change->delay = (uint32_t)delay;
 	return 0;
@@ -120,7 +120,8 @@ static int parse_seed(int count, const char *const *word, struct change *change)
 	change->what = SEED;
 	if (count != 1)
 		return -EINVAL;
-	return control_parse(word[0], UINT64_MAX, &change->seed) ? 0 : refuse_word(change, word[0]);
+	return request_number(word[0], UINT64_MAX, &change->seed) ? 0
+								 : refuse_word(change, word[0]);
 }
 
 static int parse(int count, const char *const *word, struct change *change)
@@ -191,10 +192,10 @@ int control_fault(struct request *request)
 	if (request->count < 3 || parse(request->count - 2, request->word + 2, &change)) {
 		if (change.wrong)
 			fprintf(request->out, "cannot read '%s'; ", change.wrong);
-		return control_usage(request);
+		return request_usage(request);
 	}
 	if (strcmp(request->word[1], "all")) {
-		only = control_device(request, request->word[1]);
+		only = request_device(request, request->word[1]);
 		return only ? apply_to(request, &change, only, 1) : -ENOENT;
 	}
 	return apply_to(request, &change, machine->device, machine->settings.devices);

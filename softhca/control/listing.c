@@ -243,7 +243,7 @@ static void list_devices(FILE *out, const struct hca_machine *machine)
 int control_objects(struct request *request)
 {
 	if (request->count == 2 && strcmp(request->word[1], "--json"))
-		return control_usage(request);
+		return request_usage(request);
 	fputs("{\"devices\":[", request->out);
 	list_devices(request->out, request->machine);
 	fputs("],\n\"contexts\":[", request->out);

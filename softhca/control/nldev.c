@@ -18,47 +18,6 @@
 #define POLLING 2
 #define LINK_UP 5
 
-static uint32_t asked(const struct question *q, uint16_t attribute)
-{
-	return nl_find_u32(q->attributes, q->size, attribute, NLDEV_NOT_GIVEN);
-}
-
-bool nldev_is_dump(const struct question *q)
-{
-	return q->flags & NLM_F_MULTI;
-}
-
-static bool port_is_valid(const struct question *q)
-{
-	return q->port == NLDEV_NOT_GIVEN ||
-	       (q->port >= 1 && q->port <= (uint32_t)q->machine->settings.ports);
-}
-
-bool nldev_wants_port(const struct question *q, uint32_t port)
-{
-	return q->port == NLDEV_NOT_GIVEN || q->port == port;
-}
-
-bool nldev_is_valid(const struct question *q, uint16_t attribute, bool has_port)
-{
-	bool complete = nldev_is_dump(q) || (asked(q, attribute) != NLDEV_NOT_GIVEN &&
-					     has_port == (q->port != NLDEV_NOT_GIVEN));
-
-	return complete && port_is_valid(q);
-}
-
-bool nldev_wants_number(const struct question *q, uint16_t attribute, uint32_t number)
-{
-	return nldev_is_dump(q) || asked(q, attribute) == number;
-}
-
-void nldev_begin(const struct question *q, const struct hca_device *device)
-{
-	nl_message(q->nl, q->type, q->flags, q->seq);
-	nl_u32(q->nl, RDMA_NLDEV_ATTR_DEV_INDEX, (uint32_t)device->index);
-	nl_text(q->nl, RDMA_NLDEV_ATTR_DEV_NAME, device->name);
-}
-
 /* ---- devices and ports ---- */
 
 static int answer_device(const struct question *q, const struct hca_device *device)
@@ -109,7 +68,7 @@ static int answer_port(const struct question *q, const struct hca_device *device
 {
 	bool all = nldev_is_dump(q);
 
-	if (!all && (q->port == NLDEV_NOT_GIVEN || !port_is_valid(q)))
+	if (!all && (q->port == NLDEV_NOT_GIVEN || !nldev_port_is_valid(q)))
 		return -EINVAL;
 	for (int i = 1; i <= q->machine->settings.ports; i++) {
 		if (all || nldev_wants_port(q, (uint32_t)i))
@@ -133,9 +92,9 @@ static int answer_counters(const struct question *q, const struct hca_device *de
 {
 	const struct hca_counts *counts;
 
-	if (asked(q, RDMA_NLDEV_ATTR_STAT_RES) != NLDEV_NOT_GIVEN)
+	if (nldev_asked(q, RDMA_NLDEV_ATTR_STAT_RES) != NLDEV_NOT_GIVEN)
 		return nldev_is_dump(q) ? 0 : -EOPNOTSUPP;
-	if (nldev_is_dump(q) || q->port == NLDEV_NOT_GIVEN || !port_is_valid(q))
+	if (nldev_is_dump(q) || q->port == NLDEV_NOT_GIVEN || !nldev_port_is_valid(q))
 		return -EINVAL;
 	counts = &device->port[q->port].counts;
 	nldev_begin(q, device);
@@ -186,7 +145,7 @@ static bool is_about_all(const struct question *q)
 
 static int answer(const struct question *q)
 {
-	uint32_t wanted = asked(q, RDMA_NLDEV_ATTR_DEV_INDEX);
+	uint32_t wanted = nldev_asked(q, RDMA_NLDEV_ATTR_DEV_INDEX);
 	bool all = is_about_all(q);
 	int err = 0;
 
@@ -237,7 +196,7 @@ int nldev_execute(const struct hca_machine *machine, const void *request, size_t
 	q.type = header.nlmsg_type;
 	q.flags = header.nlmsg_flags & NLM_F_DUMP ? NLM_F_MULTI : 0;
 	q.seq = header.nlmsg_seq;
-	q.port = asked(&q, RDMA_NLDEV_ATTR_PORT_INDEX);
+	q.port = nldev_asked(&q, RDMA_NLDEV_ATTR_PORT_INDEX);
 	finish(&q, &header, answer(&q));
 	return nl.failed ? -EMSGSIZE : 0;
 }

@@ -20,7 +20,11 @@ struct question {
 	struct nl *nl;
 };
 
+/* The number in this attribute of the request, or NLDEV_NOT_GIVEN. */
+uint32_t nldev_asked(const struct question *q, uint16_t attribute);
 bool nldev_is_dump(const struct question *q);
+/* True also if the request names no port. */
+bool nldev_port_is_valid(const struct question *q);
 
 /*
  * A dump asks for all objects, or for those of one port. Any other request asks for the object

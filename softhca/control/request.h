@@ -28,13 +28,13 @@ struct request {
 };
 
 /* -EINVAL after a message that says what the command takes. */
-int control_usage(const struct request *request);
+int request_usage(const struct request *request);
 
 /* The device of this name, or NULL after a message. */
-struct hca_device *control_device(struct request *request, const char *name);
+struct hca_device *request_device(struct request *request, const char *name);
 
 /* Whether @word is a number, @most or less. */
-bool control_parse(const char *word, uint64_t most, uint64_t *number);
+bool request_number(const char *word, uint64_t most, uint64_t *number);
 
 /* Commands: 0 or -errno after a message. */
 int control_counters(struct request *request);

@@ -170,6 +170,36 @@ def foreign_fault(relative, name, headers):
     return f"a header of {', '.join(sorted(homes))}/: name it by its room" if homes - {home} else None
 
 
+# Directories whose files call each other one way only. softhca/cm is none: an event may destroy the
+# id that it is about.
+CALLS_ONE_WAY = ("compat", "elf", "modern", "shim", "softhca/control", "softhca/machine",
+                 "softhca/qp")
+DEFINITION = re.compile(r"^(?!static\b)[A-Za-z_][\w \t*]*?\b(\w+)\([^;{]*\)[ \t]*\n\{", re.M)
+
+
+def called_files(root, room):
+    """{file: files of the same directory whose functions it names}. A header is a part of its .c."""
+    texts = {relative: without_strings(without_comments(read(path)))
+             for relative, path in files(root, "*.c", {folder_of(room + "/")})
+             if os.path.dirname(relative) == room}
+    home = {name: relative for relative, text in texts.items() for name in DEFINITION.findall(text)}
+    return {relative: {home[name] for name in re.findall(r"\w+", text) if name in home} - {relative}
+            for relative, text in texts.items()}
+
+
+def calls(root):
+    """No circle of calls between the files of a directory."""
+    bad = []
+    for room in CALLS_ONE_WAY:
+        called = called_files(root, room)
+        # Whatever calls no other file of the rest is in no circle.
+        while done := [relative for relative in called if not called[relative] & called.keys()]:
+            called = {relative: called[relative] for relative in called if relative not in done}
+        bad += [f"{relative}:1: in a circle of calls by "
+                f"{', '.join(sorted(called[relative] & called.keys()))}" for relative in called]
+    return bad
+
+
 def modern_verbs(root):
     """Only modern/ calls a verb or reaches into rdma-core's extended context."""
     bad = []
@@ -326,5 +356,5 @@ def env_manual(root):
     ]
 
 
-TREE_RULES = (spdx, includes, modern_verbs, printing, machine_paths, columns, code_columns,
+TREE_RULES = (spdx, includes, calls, modern_verbs, printing, machine_paths, columns, code_columns,
               function_length, file_length, env_variables, env_manual, python_version)

@@ -122,6 +122,14 @@ def test_a_wrong_include_is_noticed(tmp_path, name, included, header, words):
     assert complaint.startswith(f"{name}:2: ") and words in complaint
 
 
+def test_a_circle_of_calls_is_noticed(tmp_path):
+    for name, called in {"a": "b", "b": "c", "c": "a", "d": "a", "e": "x"}.items():
+        write(tmp_path, f"compat/{name}.c",
+              SPDX_C + f"int {name}(int i)\n{{\n\treturn {called}(i);\n}}\n")
+    complaints = [complaint.split(":")[0] for complaint in rules.calls(tmp_path)]
+    assert complaints == ["compat/a.c", "compat/b.c", "compat/c.c", "compat/d.c"]
+
+
 @pytest.mark.parametrize("rule", rules.TREE_RULES, ids=lambda rule: rule.__name__)
 def test_is_silent_on_a_good_sample(tmp_path, rule):
     for name, contents in FINE.items():
