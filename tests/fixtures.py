@@ -156,6 +156,14 @@ def system_library(name, shim):
     return None
 
 
+@pytest.fixture
+def systems_class(shim):
+    """Programs of the system's class. A shim of the other class cannot be preloaded into them; the
+    suite "both classes" tests those."""
+    if shim.read_bytes()[4] != pathlib.Path("/bin/sh").read_bytes()[4]:
+        pytest.skip("the shell is of the other ELF class")
+
+
 @pytest.fixture(scope="session")
 def real_library(shim):
     library = system_library("libibverbs.so.1", shim)

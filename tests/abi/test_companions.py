@@ -47,6 +47,19 @@ def test_each_function_of_libibumad_is_in_todays(todays_libibumad):
     assert {f"{name}@@IBUMAD_1.0" for name in UMAD} <= exported
 
 
+# {name that only development packages install: the library behind it}
+DEVELOPMENT = {"libibverbs.so": "libibverbs.so.1", "librdmacm.so": "librdmacm.so.1",
+               "libibumad.so": "libibumad.so.3", "libibmad.so": "libibmad.so.5"}
+
+
+@pytest.mark.parametrize("soname, today", DEVELOPMENT.items())
+def test_development_names_load_todays_library_and_define_nothing(build_root, soname, today):
+    library = build_root / "companions" / soname
+    assert f"[{soname}]" in elf.readelf("-d", library)
+    assert set(elf.needed(library)) - {"libc.so.6"} == {today}
+    assert elf.dynamic_symbols(library)[0] == set()
+
+
 @pytest.mark.parametrize("option", ["-m64", "-m32"])
 def test_layouts(source_root, tmp_path, option):
     """umad_layouts.h asserts all offsets of both classes. A wrong one must not compile, or nothing

@@ -15,6 +15,7 @@ struct launcher {
 	const char *word;	/* before the variables; NULL: they follow the launcher's name */
 	bool remote;		/* a remote shell expands the values again: $LIB would be lost */
 	bool quoted_twice;	/* so values need quotes for that shell, too */
+	bool of_mvapich2;	/* it may start programs of MVAPICH2 */
 };
 
 extern const struct launcher launchers[];

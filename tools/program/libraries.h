@@ -48,10 +48,37 @@ const char *library_found(const char *name, const char *object, bool system_only
 struct preload_wish {
 	bool system_libibverbs;	/* of --system-libibverbs */
 	bool companions;	/* of --companions */
+	bool other_hosts;	/* they may lack development packages that this one has */
 };
 
 /* The names of our companion libraries; NULL ends the list. */
 extern const char *const companion_names[];
+
+/*
+ * The names that programs pass to dlopen(), which only development packages install. One without a
+ * name ends the list.
+ */
+struct development_name {
+	const char *name;
+	const char *today;	/* the library that our companion of that name loads */
+	const char *variable;	/* MVAPICH2 opens what it names if there is no file @name */
+};
+extern const struct development_name development_names[];
+
+/*
+ * HP-MPI and Platform MPI read from this variable which library to open, by default libibverbs.so.
+ * A file of settings may set it, so the ranks need not mention the library.
+ */
+#define PLATFORM_MPI_LIBRARY "MPI_ICLIB_IBV"
+
+/* Whether the program, a library or a plugin mentions the name. */
+bool closure_opens(const struct closure *closure, const char *name);
+
+/*
+ * Whether our companion of that name serves the ELF file @object: there is no such file, or only an
+ * old libibverbs, and today's library is there. @anyway: also if there is such a file.
+ */
+bool development_needed(const struct development_name *row, const char *object, bool anyway);
 
 /*
  * The last step of closure_read(): fills the members companion, libibverbs, old_libibverbs and

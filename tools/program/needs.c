@@ -13,12 +13,16 @@
 #define LIBIBVERBS "libibverbs.so.1"
 
 const char *const companion_names[] = { "libibumad.so.1", "libibumad.so.2", "libibcommon.so.1",
-					"libibcm.so.1", NULL };
+					"libibcm.so.1", "libibverbs.so", "librdmacm.so",
+					"libibumad.so", "libibmad.so", NULL };
 
 bool libibverbs_is_old(const char *path)
 {
-	/* Each release of rdma-core has this symbol version, which its drivers need. */
-	return !regular_has(path, "IBVERBS_PRIVATE_");
+	/*
+	 * Each release of rdma-core has this symbol version, which its drivers need. Our companion
+	 * libibverbs.so has no function.
+	 */
+	return regular_has(path, "ibv_get_device_list") && !regular_has(path, "IBVERBS_PRIVATE_");
 }
 
 /* The path of our library of that name; NULL if we have none. */
@@ -53,16 +57,45 @@ static void sort_missing(struct string_list *missing, int bits, struct string_li
 	}
 }
 
+/* Adds our library for each development name that the program opens. */
+static void add_development(const struct closure *closure, bool anyway,
+			    struct string_list *companions)
+{
+	const struct loaded_object *program = &closure->object[0];
+
+	for (const struct development_name *row = development_names; row->name; row++) {
+		const char *path = companion(row->name, program->elf.bits);
+
+		/* The search takes a second in a gigabyte, so it comes last. */
+		if (path && !is_preloaded(row->name) && !string_list_has(companions, path) &&
+		    development_needed(row, program->path, anyway) &&
+		    closure_opens(closure, row->name))
+			string_list_add(companions, path);
+	}
+}
+
+/* The libibverbs that the loader finds for the program, at its start or when it opens it. */
+static const char *find_libibverbs(const struct closure *closure)
+{
+	const char *program = closure->object[0].path, *found = closure_find(closure, LIBIBVERBS);
+
+	if (found || !closure_opens(closure, development_names[0].name))
+		return found;
+	found = library_found(development_names[0].name, program, false);
+	return found ? found : library_found(LIBIBVERBS, program, false);
+}
+
 void needs_read(struct closure *closure)
 {
 	int bits = closure->object[0].elf.bits;
 	/* Ask on behalf of libc: it has the program's word size and no RPATH. */
 	const char *libc = closure_find(closure, "libc.so.6");
-	const char *found = closure_find(closure, LIBIBVERBS);
+	const char *found = find_libibverbs(closure);
 	const char *system = libc ? library_found(LIBIBVERBS, libc, true) : NULL;
 
 	sort_missing(&closure->missing, bits, &closure->companion);
 	sort_missing(&closure->plugin_missing, bits, &closure->companion);
+	add_development(closure, false, &closure->companion);
 	closure->libibverbs = found;
 	closure->system_libibverbs = system;
 	if (found && !is_preloaded(LIBIBVERBS) && !(system && !strcmp(found, system)) &&
@@ -112,6 +145,8 @@ static void add_needs(const char *path, int bits, const struct preload_wish *wis
 
 	closure_read(path, &plugins, &closure);
 	same = closure.object[0].elf.bits == bits;
+	if (wish->other_hosts)
+		add_development(&closure, true, &closure.companion);
 	if (closure.unasked)
 		say("%s: its libraries are not known: %s", path, closure.unasked);
 	for (size_t i = 0; i < closure.companion.count; i++) {
@@ -124,14 +159,28 @@ static void add_needs(const char *path, int bits, const struct preload_wish *wis
 		add_libibverbs(path, &closure, wish->system_libibverbs, libraries);
 }
 
-static void add_companions(int bits, struct string_list *libraries)
+/* False for a development name if @object needs no library of that name, or could not load it. */
+static bool is_useful(const char *name, const char *object, const struct preload_wish *wish)
 {
+	const struct development_name *row = development_names;
+
+	while (row->name && strcmp(row->name, name) != 0)
+		row++;
+	return !row->name || development_needed(row, object, wish->other_hosts);
+}
+
+static void add_companions(const struct program *program, const struct preload_wish *wish,
+			   struct string_list *libraries)
+{
+	int bits = program->elf.bits;
+
 	for (const char *const *name = companion_names; *name; name++) {
 		const char *path = companion(*name, bits);
 
 		if (!path)
 			say("--companions: %s was not found; install xrc-compat again", *name);
-		else if (!is_preloaded(*name) && !string_list_has(libraries, path))
+		else if (!is_preloaded(*name) && !string_list_has(libraries, path) &&
+			 is_useful(*name, program->binary, wish))
 			string_list_add(libraries, path);
 	}
 }
@@ -139,15 +188,15 @@ static void add_companions(int bits, struct string_list *libraries)
 void needs_add(const struct program *program, char *const *words,
 	       const struct preload_wish *wish, struct string_list *libraries)
 {
-	const struct preload_wish nothing = { 0 };
+	const struct preload_wish found = { .other_hosts = wish->other_hosts };
 	int bits = program->elf.bits;
 	const char *path = starter_is_one(program) ? starter_find_program(program, words) : NULL;
 
 	add_needs(program->binary, bits, wish, libraries);
 	if (wish->companions)
-		add_companions(bits, libraries);
+		add_companions(program, wish, libraries);
 	if (path)
-		add_needs(path, bits, &nothing, libraries);
+		add_needs(path, bits, &found, libraries);
 }
 
 const char *libibverbs_for_tools(void)

@@ -42,21 +42,27 @@ static void print_preload(const struct launcher *launcher, const struct string_l
 		       here && here[0] ? "" : there);
 }
 
+static void print_if_set(const struct launcher *launcher, const char *name)
+{
+	const char *value = getenv(name);
+
+	if (value && value[0])
+		print_variable(launcher, name, value, "");
+}
+
 static void print_variables(const struct launcher *launcher, const struct string_list *libraries)
 {
-	/* NULL in place of those that only the commands read */
-#define ROW(NAME, IN_PROGRAM, ...) IN_PROGRAM ? #NAME : NULL,
-	static const char *const names[] = { MVAPICH2_VARIABLE, XRC_COMPAT_ENV_TABLE(ROW) };
-#undef ROW
-
 	printf("%s", launcher->word ? launcher->word : "");
 	print_preload(launcher, libraries);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *value = names[i] ? getenv(names[i]) : NULL;
-
-		if (value && value[0])
-			print_variable(launcher, names[i], value, "");
+	for (const struct development_name *row = development_names; row->name; row++) {
+		if (launcher->of_mvapich2)
+			print_if_set(launcher, row->variable);
 	}
+#define ROW(NAME, IN_PROGRAM, ...) \
+	if (IN_PROGRAM) \
+		print_if_set(launcher, #NAME);
+	XRC_COMPAT_ENV_TABLE(ROW)
+#undef ROW
 }
 
 /* ---- lines ---- */
@@ -150,6 +156,10 @@ static int find_libraries(char **words, bool *found, struct string_list *librari
 	/* Without a program only the options add libraries: our own library needs no others. */
 	if (!*found)
 		program = (struct program){ .path = shim, .binary = shim, .elf = elf };
+	/* The line has companions for what a known program opens. */
+	if (!*found || starter_is_one(&program))
+		set_mvapich2_variables();
+	wish.other_hosts = true;
 	needs_add(&program, *found ? words + 1 : NULL, &wish, libraries);
 	return 0;
 }
@@ -164,7 +174,6 @@ static int run_env(char **words)
 		return refuse_program_missing(&command_env);
 	if (find_libraries(program_words, &found, &libraries))
 		return TOOL_EXIT_REFUSED;
-	set_mvapich2_variable();
 	/* A program that cannot be read can still be executed. */
 	named = words[0] && is_program(program_words[0]);
 	if (words[0] && !has_launcher && !found && !named)

@@ -89,9 +89,10 @@ void set_variable(const char *name, const char *value, bool overwrite)
 		exit(refuse(TOOL_EXIT_REFUSED, "out of memory"));
 }
 
-void set_mvapich2_variable(void)
+void set_mvapich2_variables(void)
 {
-	set_variable(MVAPICH2_VARIABLE, "libibverbs.so.1", false);
+	for (const struct development_name *row = development_names; row->name; row++)
+		set_variable(row->variable, row->today, false);
 }
 
 static int exec_program(const char *shim, const struct program *program,
@@ -105,7 +106,7 @@ static int exec_program(const char *shim, const struct program *program,
 	string_list_add(&libraries, shim);
 	needs_add(program, launch->program + 1, &launch->wish, &libraries);
 	set_variable("LD_PRELOAD", preload_value(&libraries, false), true);
-	set_mvapich2_variable();
+	set_mvapich2_variables();
 	execv(program->path, launch->program);
 	return refuse(errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE, "%s: %s",
 		      program->path, strerror(errno));

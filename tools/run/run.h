@@ -37,11 +37,7 @@ int find_shim(int bits, const char **shim, struct elf_info *elf);
 /* setenv(3). Ends the command if there is no memory. */
 void set_variable(const char *name, const char *value, bool overwrite);
 
-/*
- * MVAPICH2 2.3 opens the library that this variable names. By default it opens libibverbs.so, which
- * only development packages have.
- */
-#define MVAPICH2_VARIABLE "MV2_LIBIBVERBS_PATH"
-void set_mvapich2_variable(void);	/* to libibverbs.so.1 if it is not set */
+/* Sets those variables of development_names that are not set. */
+void set_mvapich2_variables(void);
 
 #endif

@@ -240,9 +240,16 @@ SAMPLES = {
         needs=both_by("@/libtransport.so"),
         libraries=["libtransport.so => @/libtransport.so"]),
     "run_time": Sample(
-        program(RUN_TIME), libibverbs=None,
-        ask={"XRC_COMPAT_LIBRARY": os.environ["XRC_COMPAT_BUILD_ROOT"] +
+        program(RUN_TIME), libibverbs="@/development/libibverbs.so",
+        ask={"LD_LIBRARY_PATH": "@/development",
+             "XRC_COMPAT_LIBRARY": os.environ["XRC_COMPAT_BUILD_ROOT"] +
              "/shim/libxrc-compat.so.1"}),
+    "run_time_with_an_old_one": Sample(
+        program(RUN_TIME), bundled("@/old-development/libibverbs.so"), libraries=[],
+        companions=["libibverbs.so"],
+        reason=USUAL["reason"] + "; xrc-compat brings along libibverbs.so; " +
+        REPLACED % "@/old-development/libibverbs.so",
+        ask={"LD_LIBRARY_PATH": "@/old-development"}),
     # No start code of the compiler either. Only the relocations of its calls name what it wants.
     "without_section_headers": Sample(
         altered(ONE_WAY, STUB, "-nostartfiles", "-Wl,-e,main", "-Wl,-z,lazy",

@@ -55,11 +55,13 @@ LIBRARIES = {
     "bundle/libibverbs.so.1": (OLD_LIBIBVERBS, NODE),
     # It defines the functions and calls dlsym(), but nothing uses them.
     "looks-up/libibverbs.so.1": (LOOKING_UP + OLD_LIBIBVERBS, NODE),
+    "old-development/libibverbs.so": (OLD_LIBIBVERBS, NODE),
     "stub/libversion.so": ("int ibv_versioned(void) { return 0; }", NODE),
     "libversion.so": ("int ibv_versioned(void) { return 0; }", "-Wl,--default-symver"),
     # Of today: each rdma-core has that string.
     "early/libibverbs.so.1": ('const char *today = "IBVERBS_PRIVATE_";' + OLD_LIBIBVERBS,
                               "-Wl,--default-symver"),
+    "development/libibverbs.so": ('const char *today = "IBVERBS_PRIVATE_";' + OLD_LIBIBVERBS, NODE),
     "today/libibverbs.so.1": (
         'const char *today = "IBVERBS_PRIVATE_";' + OLD_LIBIBVERBS +
         calls("ibv_versioned", by="ibv_start"), NODE, "@/stub/libversion.so", "-Wl,-rpath,@"),

@@ -172,9 +172,12 @@ def test_the_path_of_what_is_missing_is_reported(run_in, tree, show, missing, sa
     assert_refused(run_in("--softhca", show), REFUSED, says + " not found", str(tree / missing))
 
 
-@pytest.mark.parametrize("given, seen", [({}, "libibverbs.so.1"),
-                                         ({"MV2_LIBIBVERBS_PATH": "/my/own.so"}, "/my/own.so")])
-def test_mvapich2_gets_the_name_of_libibverbs(launch, given, seen):
-    """The default does not replace a value that the user has set."""
-    result = launch("printenv", "MV2_LIBIBVERBS_PATH", **given)
+@pytest.mark.parametrize("name, given, seen", [
+    ("LIBIBVERBS", {}, "libibverbs.so.1"), ("LIBRDMACM", {}, "librdmacm.so.1"),
+    ("LIBIBUMAD", {}, "libibumad.so.3"), ("LIBIBMAD", {}, "libibmad.so.5"),
+    ("LIBIBVERBS", {"MV2_LIBIBVERBS_PATH": "/my/own.so"}, "/my/own.so"),
+])
+def test_mvapich2_gets_the_names_of_the_libraries(launch, name, given, seen):
+    """A default does not replace a value that the user has set."""
+    result = launch("printenv", f"MV2_{name}_PATH", **given)
     assert result.stdout.strip() == seen

@@ -4,7 +4,6 @@ read right values from their structs."""
 
 import errno
 import os
-import pathlib
 import re
 import shutil
 
@@ -46,14 +45,6 @@ def test_mpi_clients_of_libibumad_run(below_shim, programs, tmp_path, name):
     done = below_shim(programs.parent / "clients" / name, TMPDIR=str(tmp_path))
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert done.stdout.endswith(" messages verified, all right\n")
-
-
-@pytest.fixture
-def systems_class(shim):
-    """Programs of the system's class. A shim of the other class cannot be preloaded into them; the
-    suite "both classes" tests those."""
-    if shim.read_bytes()[4] != pathlib.Path("/bin/sh").read_bytes()[4]:
-        pytest.skip("the shell is of the other ELF class")
 
 
 @pytest.fixture

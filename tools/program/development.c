@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The names of development packages that programs open libraries by. */
+#include "libraries.h"
+#include "tools/files/regular.h"
+
+#include <string.h>
+
+const struct development_name development_names[] = {
+	{ "libibverbs.so", "libibverbs.so.1", "MV2_LIBIBVERBS_PATH" },
+	{ "librdmacm.so", "librdmacm.so.1", "MV2_LIBRDMACM_PATH" },
+	{ "libibumad.so", "libibumad.so.3", "MV2_LIBIBUMAD_PATH" },
+	{ "libibmad.so", "libibmad.so.5", "MV2_LIBIBMAD_PATH" },
+	{ 0 },
+};
+
+bool closure_opens(const struct closure *closure, const char *name)
+{
+	bool is_verbs = !strcmp(name, development_names[0].name);
+
+	for (size_t i = 0; i < closure->count; i++) {
+		const struct loaded_object *object = &closure->object[i];
+
+		if (elf_info_names(&object->elf, object->path, name) ||
+		    (is_verbs && regular_has(object->path, PLATFORM_MPI_LIBRARY)))
+			return true;
+	}
+	return false;
+}
+
+bool development_needed(const struct development_name *row, const char *object, bool anyway)
+{
+	const char *found = library_found(row->name, object, false);
+
+	if (found && !anyway && (row != development_names || !libibverbs_is_old(found)))
+		return false;
+	/* If a library is missing that a preloaded one needs, the loader starts no program. */
+	return library_found(row->today, object, false) != NULL;
+}
