@@ -92,6 +92,8 @@ static inline uint64_t softhca_arena_table(uint64_t pages)
 
 #define SOFTHCA_SOCKET	"socket"
 #define SOFTHCA_SYSFS	"sys"
+/* The file in that tree that stands for /proc/modules. */
+#define SYSFS_MODULES	"modules"
 /* libraries of both classes, where they are not beside each other */
 #define SOFTHCA_PRELOAD "preload"
 #define SOFTHCA_UAR_LEN 4096

@@ -87,6 +87,29 @@ HOOK int __open64_2(const char *path, int flags)
 	return open_device(path, flags, &fd) ? fd : real()->__open64_2(REDIRECTED(path), flags);
 }
 
+/* grep(1) calls it. Our paths are absolute, so @directory does not matter. */
+HOOK int openat(int directory, const char *path, int flags, ...)
+{
+	va_list args;
+	mode_t mode;
+
+	va_start(args, flags);
+	mode = mode_argument(flags, args);
+	va_end(args);
+	return real()->openat(directory, REDIRECTED(path), flags, mode);
+}
+
+HOOK int openat64(int directory, const char *path, int flags, ...)
+{
+	va_list args;
+	mode_t mode;
+
+	va_start(args, flags);
+	mode = mode_argument(flags, args);
+	va_end(args);
+	return real()->openat64(directory, REDIRECTED(path), flags, mode);
+}
+
 HOOK int close(int fd)
 {
 	struct dev *dev = dev_get(fd);

@@ -63,14 +63,27 @@ static bool is_below(const char *path, const char *prefix)
 	return !strncmp(path, prefix, length) && (path[length] == '\0' || path[length] == '/');
 }
 
+static bool is_of_device(const char *path)
+{
+	return is_below(path, "/sys/class/infiniband") ||
+	       is_below(path, "/sys/class/infiniband_verbs") ||
+	       is_below(path, "/sys/class/misc/rdma_cm");
+}
+
 const char *place_redirect(const char *path, char *buffer, size_t size)
 {
-	if (!path || strncmp(path, "/sys/class/", 11) || !place_dir())
+	bool modules, module;
+
+	if (!path || (strncmp(path, "/sys/", 5) && strncmp(path, "/proc/m", 7)))
 		return path;
-	if (!is_below(path, "/sys/class/infiniband") && !is_below(path, "/sys/class/infiniband_verbs") &&
-	    !is_below(path, "/sys/class/misc/rdma_cm"))
+	modules = !strcmp(path, "/proc/modules");
+	module = !strncmp(path, "/sys/module/", 12);
+	if ((!modules && !module && !is_of_device(path)) || !place_dir() ||
+	    dir_join(buffer, size, directory,
+		     modules ? SOFTHCA_SYSFS "/" SYSFS_MODULES : path + 1))
 		return path;
-	return dir_join(buffer, size, directory, path + 1) ? path : buffer;
+	/* The machine has other modules, too. */
+	return module && real()->access(buffer, F_OK) ? path : buffer;
 }
 
 bool place_is_cm(const char *path)

@@ -20,6 +20,8 @@
 	X(open64, int, const char *path, int flags, ...) \
 	X(__open_2, int, const char *path, int flags) \
 	X(__open64_2, int, const char *path, int flags) \
+	X(openat, int, int directory, const char *path, int flags, ...) \
+	X(openat64, int, int directory, const char *path, int flags, ...) \
 	X(close, int, int fd) \
 	X(write, ssize_t, int fd, const void *data, size_t length) \
 	X(mmap, void *, void *address, size_t length, int prot, int flags, int fd, off_t offset) \

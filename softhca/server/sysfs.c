@@ -3,6 +3,7 @@
 #include "server.h"
 
 #include <softhca/machine/port.h>
+#include <softhca/proto.h>
 
 #include <endian.h>
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -194,8 +196,103 @@ static void write_device(struct tree *tree, const struct hca_device *device)
 		write_port(tree, device, port);
 }
 
+/* ---- kernel modules: some MPI libraries take no InfiniBand adapter without them ---- */
+
+/* %1$s is the driver of the adapters, mlx4 or mlx5. The last that was loaded comes first. */
+static const struct module {
+	const char *name;
+	const char *holders;	/* the modules that use it */
+	unsigned int bytes;
+} modules[] = {
+	{ "%1$s_ib", "", 249856 },
+	{ "%1$s_core", "%1$s_ib", 417792 },
+	{ "rdma_ucm", "", 32768 },
+	{ "rdma_cm", "rdma_ucm", 139264 },
+	{ "iw_cm", "rdma_cm", 61440 },
+	{ "ib_cm", "rdma_cm", 139264 },
+	{ "ib_umad", "", 40960 },
+	{ "ib_uverbs", "rdma_ucm,%1$s_ib", 176128 },
+	{ "ib_core", "rdma_cm,iw_cm,rdma_ucm,ib_cm,ib_umad,ib_uverbs,%1$s_ib", 458752 },
+};
+
+#define MODULE_COUNT (sizeof(modules) / sizeof(modules[0]))
+
+/* @line: of /proc/modules. */
+static bool is_emulated(const char *line, const char *driver)
+{
+	char start[32];
+
+	for (size_t i = 0; i < MODULE_COUNT; i++) {
+		snprintf(start, sizeof(start), modules[i].name, driver);
+		strcat(start, " ");
+		if (!strncmp(line, start, strlen(start)))
+			return true;
+	}
+	return false;
+}
+
+/* The lines of this machine's own modules. */
+static void copy_modules(FILE *out, const char *driver)
+{
+	FILE *own = fopen("/proc/modules", "re");
+	char line[4096];
+
+	while (own && fgets(line, sizeof(line), own)) {
+		if (!is_emulated(line, driver))
+			fputs(line, out);
+	}
+	if (own)
+		fclose(own);
+}
+
+/* What lsmod(8) asks for beside /proc/modules. Returns the number of holders. */
+static unsigned int write_module(struct tree *tree, const char *name, const char *holders,
+				 unsigned int bytes)
+{
+	char names[128], *rest = strcpy(names, holders), *holder, text[16];
+	unsigned int count = 0;
+
+	write_attr(tree, NULL, "module/%s/holders/", name);
+	while ((holder = strsep(&rest, ",")) != NULL && holder[0]) {
+		write_attr(tree, NULL, "module/%s/holders/%s/", name, holder);
+		count++;
+	}
+	write_attr(tree, "live", "module/%s/initstate", name);
+	snprintf(text, sizeof(text), "%u", bytes);
+	write_attr(tree, text, "module/%s/coresize", name);
+	snprintf(text, sizeof(text), "%u", count);
+	write_attr(tree, text, "module/%s/refcnt", name);
+	return count;
+}
+
+static void write_modules(struct tree *tree, const char *driver)
+{
+	char *text = NULL, name[32], holders[128];
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out) {
+		tree->err = -ENOMEM;
+		return;
+	}
+	for (size_t i = 0; i < MODULE_COUNT; i++) {
+		snprintf(name, sizeof(name), modules[i].name, driver);
+		snprintf(holders, sizeof(holders), modules[i].holders, driver);
+		fprintf(out, "%s %u %u %s%s Live 0x0000000000000000\n", name, modules[i].bytes,
+			write_module(tree, name, holders, modules[i].bytes),
+			holders[0] ? holders : "-", holders[0] ? "," : "");
+	}
+	copy_modules(out, driver);
+	fclose(out);
+	text[size - 1] = '\0'; /* write_attr() ends the line */
+	write_attr(tree, text, SYSFS_MODULES);
+	free(text);
+}
+
 int sysfs_create(struct hca_machine *machine, const char *root)
 {
+	char driver[16];
+
 	struct tree tree = { .root = tree_root };
 
 	snprintf(tree_root, sizeof(tree_root), "%s", root);
@@ -203,6 +300,9 @@ int sysfs_create(struct hca_machine *machine, const char *root)
 	write_attr(&tree, "4", "class/misc/rdma_cm/abi_version");
 	for (int i = 0; i < machine->settings.devices; i++)
 		write_device(&tree, &machine->device[i]);
+	snprintf(driver, sizeof(driver), "%.*s", (int)strcspn(machine->device[0].model->device, "_"),
+		 machine->device[0].model->device);
+	write_modules(&tree, driver);
 	machine->show_port = show_port;
 	return tree.err;
 }

@@ -2,6 +2,7 @@
 """The distribution's own programs, unmodified. SOFTHCA_TEST_REPEAT (default 1) says how often each
 must pass in a row."""
 
+import pathlib
 import re
 
 import pytest
@@ -144,6 +145,32 @@ def test_ibstat_and_libibverbs_agree(below):
 
 
 @pytest.mark.any_model
+def test_lsmod_lists_the_modules_of_such_an_adapter(below):
+    """HP-MPI and Platform MPI take no InfiniBand adapter without the module ib_core. The machine's
+    own modules stay in the list."""
+    need("lsmod")
+    done = below([], "lsmod")
+    assert (done.returncode, done.stderr) == (0, "")
+    heading, *lines = done.stdout.splitlines()
+    assert heading.split() == ["Module", "Size", "Used", "by"]
+    used = {line.split()[0]: set((line.split() + [""])[3].split(",")) - {""} for line in lines}
+    driver = models.driver()
+    assert used.keys() >= {f"{driver}_ib", f"{driver}_core", "ib_core", "ib_uverbs", "ib_umad",
+                           "rdma_cm", "rdma_ucm"}
+    assert used[f"{driver}_core"] >= {f"{driver}_ib"} and used["rdma_cm"] >= {"rdma_ucm"}
+    assert used["ib_core"] >= {f"{driver}_ib", "ib_uverbs", "ib_umad", "rdma_cm"}
+    own = pathlib.Path("/proc/modules")
+    assert not own.exists() or {line.split()[0] for line in own.open()} <= used.keys()
+
+
+@pytest.mark.parametrize("command", ["cat /proc/modules", "grep ^ /proc/modules",
+                                     "test -r /proc/modules && cat < /proc/modules"])
+@pytest.mark.any_model
+def test_proc_modules_is_that_of_the_adapter(below, command):
+    done = below([], "sh", "-c", command)
+    assert re.search(r"^ib_core \d+ 7 (\w+,){7} Live 0x0{16}$", done.stdout, re.M), done
+
+
 def test_ibstatus(below):
     """A shell script, which enters /sys/class/infiniband and reads what is there."""
     need("ibstatus")
