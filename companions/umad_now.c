@@ -78,5 +78,10 @@ int umad_caller(const void *address)
 
 	if (dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) && map && map->l_ld)
 		version = version_of_object(map);
+	while (map && map->l_prev)
+		map = map->l_prev;
+	/* The first object is the program. This library may answer the other companion's calls. */
+	if (!version && map && map->l_ld)
+		version = version_of_object(map);
 	return version ? version : SONAME_VERSION;
 }

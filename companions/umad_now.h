@@ -11,7 +11,8 @@ void *umad_now(const char *name);
 
 /**
  * umad_caller - which libibumad the object that contains this address was linked with: 1, 2 or 3.
- * If it was linked with none, such as a plugin: the number of this library.
+ * If it was linked with none, such as a plugin: the one that the program was linked with, or else
+ * the number of this library.
  *
  * Objects of another age call these functions, too. This library is preloaded, so its symbols come
  * first also in programs of today that the old program starts, and for calls inside libibumad.so.3.

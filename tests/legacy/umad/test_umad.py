@@ -83,6 +83,14 @@ def test_a_script_whose_program_is_not_found_gets_all_companions(below_shim, pro
 
 
 @pytest.mark.usefixtures("todays_libibumad")
+def test_a_library_without_libibumad_gets_the_structs_of_the_program(below_shim, programs, wrapper):
+    """With --companions libibumad.so.1 comes first, but the program is linked with .so.2."""
+    script = wrapper(f"program={programs}/umad-2009", 'exec "$program-library"')
+    done = below_shim(script, options=["--companions"])
+    assert (done.returncode, done.stdout) == (0, "2 adapters, all right\n"), done.stderr
+
+
+@pytest.mark.usefixtures("todays_libibumad")
 def test_program_keeps_a_libibumad_of_its_own(below_shim, programs, build_root, tmp_path):
     """LD_LIBRARY_PATH has a libibumad.so.1, so nothing is preloaded."""
     for library in ("libibumad.so.1", "libibcommon.so.1"):
