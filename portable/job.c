@@ -13,6 +13,8 @@ static const struct {
 	{ "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE" },
 	{ "MPIRUN_RANK", "MPIRUN_NPROCS" },	/* mpirun_rsh of MVAPICH 1 */
 	{ "PMI_RANK", "PMI_SIZE" },		/* MPICH, Intel MPI */
+	{ "MPI_RANKID", "MPI_NRANKS" },		/* HP-MPI, Platform MPI */
+	{ "PMI_ID", "MPIRUN_NPROCS" },		/* mpirun_rsh of MVAPICH2 1.7, as mpispawn sets it */
 	{ "PMIX_RANK", "SLURM_NTASKS" },	/* prterun; srun --mpi=pmix */
 	{ "SLURM_PROCID", "SLURM_NTASKS" },
 };

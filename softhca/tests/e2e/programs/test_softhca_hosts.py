@@ -43,7 +43,8 @@ def test_no_such_host(run, softhca):
 
 
 @pytest.mark.parametrize(
-    "variable", ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "MPIRUN_RANK"])
+    "variable", ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "MPIRUN_RANK",
+                 "MPI_RANKID", "PMI_ID"])
 def test_ranks(seen, variable):
     for rank, host in (("0", 0), ("1", 1), ("5", 2)):
         assert seen("--devices=4", "--hosts=3", env={variable: rank}) == [models.device(host)]
