@@ -41,6 +41,7 @@ deps_table() {
 	test|cmd:rping|programs over librdmacm that must run on the emulated HCA|rdmacm-utils|librdmacm-utils|librdmacm-utils
 	test|cmd:ibstat|reads the emulated ports, and brings libibumad, which the companions call|infiniband-diags|infiniband-diags|infiniband-diags
 	test|cmd:lsmod|lists the modules of the emulated machine|kmod|kmod|kmod
+	test|cmd:csh|takes the lines of xrc-compat env|csh|tcsh|tcsh
 	test|cmd:g++|the legacy headers must compile as C++ too|g++|gcc-c++|gcc-c++
 	test|cmd:strace|kills the emulator's daemon at a chosen system call|strace|strace|strace
 	test|cmd:mandoc|checks the manual pages|mandoc|mandoc|mandoc

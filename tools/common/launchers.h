@@ -13,9 +13,13 @@ struct launcher {
 	const char *command;	/* as a user begins to type it */
 	const char *before, *between;	/* "before" NAME "between" VALUE, for each variable */
 	const char *word;	/* before the variables; NULL: they follow the launcher's name */
-	bool remote;		/* a remote shell expands the values again: $LIB would be lost */
+	bool expands;		/* variables in the values: $LIB would be lost */
+	bool remote;		/* a remote shell does that */
 	bool quoted_twice;	/* so values need quotes for that shell, too */
-	bool of_mvapich2;	/* it may start programs of MVAPICH2 */
+	bool is_file;		/* the variables are for a file, which no shell reads */
+	bool each_part;		/* a variable is for the programs up to the next ':' only */
+	const char *appfile;	/* options with a file that names the programs, between blanks */
+	const char *version;	/* a pattern of fnmatch(3) for what it prints with --version */
 };
 
 extern const struct launcher launchers[];
@@ -26,5 +30,8 @@ bool launcher_has_name(const struct launcher *launcher, const char *path);
 
 /* The first launcher that it may be; NULL: it is the name of none. */
 const struct launcher *find_launcher(const char *path);
+
+/* Of several launchers with that name, the one that `@path --version` tells; NULL: it does not. */
+const struct launcher *ask_launcher(const char *path);
 
 #endif

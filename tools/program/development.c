@@ -27,10 +27,16 @@ bool closure_opens(const struct closure *closure, const char *name)
 	return false;
 }
 
-bool development_needed(const struct development_name *row, const char *object, bool anyway)
+bool companion_serves(const char *name, const char *object, bool anyway)
 {
-	const char *found = library_found(row->name, object, false);
+	const struct development_name *row = development_names;
+	const char *found;
 
+	while (row->name && strcmp(row->name, name) != 0)
+		row++;
+	if (!row->name)
+		return true;
+	found = library_found(name, object, false);
 	if (found && !anyway && (row != development_names || !libibverbs_is_old(found)))
 		return false;
 	/* If a library is missing that a preloaded one needs, the loader starts no program. */

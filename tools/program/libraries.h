@@ -75,10 +75,10 @@ extern const struct development_name development_names[];
 bool closure_opens(const struct closure *closure, const char *name);
 
 /*
- * Whether our companion of that name serves the ELF file @object: there is no such file, or only an
- * old libibverbs, and today's library is there. @anyway: also if there is such a file.
+ * False for a companion with a development name if the ELF file @object finds a library of that
+ * name that is not old, unless @anyway, or if it does not find today's library.
  */
-bool development_needed(const struct development_name *row, const char *object, bool anyway);
+bool companion_serves(const char *name, const char *object, bool anyway);
 
 /*
  * The last step of closure_read(): fills the members companion, libibverbs, old_libibverbs and

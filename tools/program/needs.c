@@ -68,7 +68,7 @@ static void add_development(const struct closure *closure, bool anyway,
 
 		/* The search takes a second in a gigabyte, so it comes last. */
 		if (path && !is_preloaded(row->name) && !string_list_has(companions, path) &&
-		    development_needed(row, program->path, anyway) &&
+		    companion_serves(row->name, program->path, anyway) &&
 		    closure_opens(closure, row->name))
 			string_list_add(companions, path);
 	}
@@ -159,16 +159,6 @@ static void add_needs(const char *path, int bits, const struct preload_wish *wis
 		add_libibverbs(path, &closure, wish->system_libibverbs, libraries);
 }
 
-/* False for a development name if @object needs no library of that name, or could not load it. */
-static bool is_useful(const char *name, const char *object, const struct preload_wish *wish)
-{
-	const struct development_name *row = development_names;
-
-	while (row->name && strcmp(row->name, name) != 0)
-		row++;
-	return !row->name || development_needed(row, object, wish->other_hosts);
-}
-
 static void add_companions(const struct program *program, const struct preload_wish *wish,
 			   struct string_list *libraries)
 {
@@ -180,7 +170,7 @@ static void add_companions(const struct program *program, const struct preload_w
 		if (!path)
 			say("--companions: %s was not found; install xrc-compat again", *name);
 		else if (!is_preloaded(*name) && !string_list_has(libraries, path) &&
-			 is_useful(*name, program->binary, wish))
+			 companion_serves(*name, program->binary, wish->other_hosts))
 			string_list_add(libraries, path);
 	}
 }

@@ -8,7 +8,9 @@
 #include "tools/common/preload.h"
 #include "tools/common/text.h"
 #include "tools/common/variables.h"
+#include "tools/files/regular.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,50 +19,45 @@
 
 /* ---- values ---- */
 
-/* @rest: a variable that the user's shell expands behind the value. */
-static void print_variable(const struct launcher *launcher, const char *name, const char *value,
-			   const char *rest)
-{
-	const char *once = value[0] ? text_shell_word(value) : "";
+static const char *shell;	/* of --shell */
 
-	printf("%s%s%s%s%s", launcher->before, name, launcher->between,
-	       launcher->quoted_twice ? text_shell_word(once) : once, rest);
+static bool is_csh(void)
+{
+	const char *name = shell ? shell : getenv("SHELL");
+
+	return name && !fnmatch("*csh", name, 0);
+}
+
+static void print_variable(const struct launcher *launcher, const char *name, const char *value)
+{
+	const char *once = value && value[0] ? text_shell_word(value) : NULL;
+
+	if (once)
+		printf("%s%s%s%s", launcher->before, name, launcher->between,
+		       launcher->quoted_twice ? text_shell_word(once) : once);
 }
 
 /*
  * If LD_PRELOAD is set here, as inside `softhca run`, the line contains its value, because the line
- * may be typed in another shell. If it is not, the line expands LD_PRELOAD of that shell.
+ * may be typed in another shell. If it is not, the line expands LD_PRELOAD of that shell, which csh
+ * cannot do within a word.
  */
-static void print_preload(const struct launcher *launcher, const struct string_list *libraries)
-{
-	const char *here = getenv("LD_PRELOAD");
-	/* Without the quotes a remote shell would replace $LIB in the value. */
-	const char *there = launcher->remote ? "\"${LD_PRELOAD:+:'$LD_PRELOAD'}\""
-					     : "\"${LD_PRELOAD:+:$LD_PRELOAD}\"";
-
-	print_variable(launcher, "LD_PRELOAD", preload_value(libraries, launcher->remote),
-		       here && here[0] ? "" : there);
-}
-
-static void print_if_set(const struct launcher *launcher, const char *name)
-{
-	const char *value = getenv(name);
-
-	if (value && value[0])
-		print_variable(launcher, name, value, "");
-}
-
 static void print_variables(const struct launcher *launcher, const struct string_list *libraries)
 {
+	const char *here = getenv("LD_PRELOAD");
+
 	printf("%s", launcher->word ? launcher->word : "");
-	print_preload(launcher, libraries);
-	for (const struct development_name *row = development_names; row->name; row++) {
-		if (launcher->of_mvapich2)
-			print_if_set(launcher, row->variable);
-	}
+	print_variable(launcher, "LD_PRELOAD", preload_value(libraries, launcher->expands));
+	if (!(here && here[0]) && !is_csh() && !launcher->is_file)
+		/* Without the quotes a remote shell would replace $LIB in the value. */
+		printf(launcher->remote ? "\"${LD_PRELOAD:+:'$LD_PRELOAD'}\""
+					: "\"${LD_PRELOAD:+:$LD_PRELOAD}\"");
+	/* MPI libraries with files of their own are not MVAPICH2. */
+	for (const struct development_name *row = development_names;
+	     row->name && !launcher->appfile; row++)
+		print_variable(launcher, row->variable, getenv(row->variable));
 #define ROW(NAME, IN_PROGRAM, ...) \
-	if (IN_PROGRAM) \
-		print_if_set(launcher, #NAME);
+	print_variable(launcher, #NAME, IN_PROGRAM ? getenv(#NAME) : NULL);
 	XRC_COMPAT_ENV_TABLE(ROW)
 #undef ROW
 }
@@ -94,52 +91,90 @@ static char **find_program(char **words)
 	return *word ? word : word - 1;
 }
 
+/* Whether it names a file with a line for each program. No option of the launcher reaches those. */
+static bool print_for_appfile(const struct launcher *launcher, const struct string_list *libraries,
+			      char **words)
+{
+	struct launcher file = *launcher;
+
+	file.expands = file.is_file = true;
+	while (launcher->appfile && words[0] && words[1] &&
+	       !strstr(launcher->appfile, format_string(" %s ", words[0])))
+		words++;
+	if (!launcher->appfile || !words[0] || !words[1])
+		return false;
+	printf("# begin each line of %s with:", words[1]);
+	print_variables(&file, libraries);
+	putchar('\n');
+	return true;
+}
+
 /* The line of that launcher, with the user's own words. */
 static void print_line_for(const struct launcher *launcher, const struct string_list *libraries,
 			   char **words)
 {
 	char **at = launcher->word ? find_program(words) : words + 1;
+	bool has_file = print_for_appfile(launcher, libraries, words);
 
 	printf("%s", words[0]);
 	print_words(words + 1, at, false);
-	print_variables(launcher, libraries);
+	for (char **word = at; !has_file; word++) {
+		print_variables(launcher, libraries);
+		while (*word && (!launcher->each_part || strcmp(*word, ":") != 0))
+			word++;
+		if (!*word)
+			break;
+		print_words(at, word + 1, false);
+		at = word + 1;
+	}
 	print_words(at, NULL, false);
 	putchar('\n');
 }
 
 static void print_all(const struct string_list *libraries, char **words)
 {
-	static char placeholder[] = "PROGRAM", *placeholders[] = { placeholder, NULL };
+	/* setenv sets one variable. */
+	static const struct launcher csh = { .names = "", .before = "\nsetenv ", .between = " " };
 
 	for (size_t i = 0; i < launcher_count; i++) {
-		printf("# %s\n%s", launchers[i].title, launchers[i].command);
-		print_variables(&launchers[i], libraries);
+		bool by_setenv = is_csh() && !launchers[i].names[0];
+
+		printf("# %s", launchers[i].title);
+		if (!by_setenv)
+			printf("\n%s", launchers[i].command);
+		print_variables(by_setenv ? &csh : &launchers[i], libraries);
 		if (launchers[i].names[0])
-			print_words(words[0] ? words : placeholders, NULL,
-				    launchers[i].quoted_twice);
+			print_words(words, NULL, launchers[i].quoted_twice);
 		putchar('\n');
 	}
 }
 
-/* Several launchers are named mpirun. */
 static void print_chosen(const struct string_list *libraries, char **words)
 {
-	unsigned int count = 0;
+	const struct launcher *launcher = ask_launcher(words[0]);
 
-	for (size_t i = 0; i < launcher_count; i++)
-		count += launcher_has_name(&launchers[i], words[0]);
-	for (size_t i = 0; i < launcher_count; i++) {
+	if (launcher)
+		print_line_for(launcher, libraries, words);
+	for (size_t i = 0; !launcher && i < launcher_count; i++) {
 		if (!launcher_has_name(&launchers[i], words[0]))
 			continue;
-		if (count > 1)
-			printf("# %s\n", launchers[i].title);
+		printf("# %s\n", launchers[i].title);
 		print_line_for(&launchers[i], libraries, words);
 	}
 }
 
 /* ---- what has to be preloaded ---- */
 
-static struct preload_wish wish;
+static struct preload_wish wish = { .other_hosts = true };
+
+/* A wrapper that sets LD_LIBRARY_PATH changes what the loader finds for its program. */
+static void warn_of_wrapper(const struct program *program)
+{
+	if (!wish.system_libibverbs && program_is_script(program) &&
+	    regular_has(program->path, "LD_LIBRARY_PATH"))
+		say("env: %s sets LD_LIBRARY_PATH; if it finds an old libibverbs there, add --system-libibverbs",
+		    program->path);
+}
 
 /* @words: the program, if any, and its arguments. 0, or TOOL_EXIT_REFUSED. */
 static int find_libraries(char **words, bool *found, struct string_list *libraries)
@@ -157,50 +192,56 @@ static int find_libraries(char **words, bool *found, struct string_list *librari
 	if (!*found)
 		program = (struct program){ .path = shim, .binary = shim, .elf = elf };
 	/* The line has companions for what a known program opens. */
-	if (!*found || starter_is_one(&program))
+	if (!*found || (starter_is_one(&program) && !starter_find_program(&program, words + 1)))
 		set_mvapich2_variables();
-	wish.other_hosts = true;
+	warn_of_wrapper(&program);
 	needs_add(&program, *found ? words + 1 : NULL, &wish, libraries);
+	/* A launcher may start others, each behind a ':'. */
+	for (; words[0]; words++) {
+		if (!strcmp(words[0], ":") && !program_open(*find_program(words), &program))
+			needs_add(&program, NULL, &wish, libraries);
+	}
 	return 0;
 }
 
 static int run_env(char **words)
 {
+	static char placeholder[] = "PROGRAM";
 	bool has_launcher = words[0] && find_launcher(words[0]), found, named;
+	char *alone[] = { words[0], placeholder, NULL };
 	char **program_words = has_launcher ? find_program(words) : words;
 	struct string_list libraries = { 0 };
 
 	if (has_launcher && !words[1])
-		return refuse_program_missing(&command_env);
+		words = alone, program_words = alone + 1;
 	if (find_libraries(program_words, &found, &libraries))
 		return TOOL_EXIT_REFUSED;
 	/* A program that cannot be read can still be executed. */
-	named = words[0] && is_program(program_words[0]);
+	named = words[0] && (is_program(program_words[0]) || words == alone);
 	if (words[0] && !has_launcher && !found && !named)
 		return refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s",
 			      words[0], words[0]);
 	if (has_launcher && !named)
 		say("env: no word is the path of a program here; the last one, %s, is taken for it",
 		    program_words[0]);
+	if (is_csh() && !shell)
+		puts("# for csh, as SHELL says; --shell=sh prints lines for sh");
 	if (has_launcher)
 		print_chosen(&libraries, words);
 	else
-		print_all(&libraries, words);
+		print_all(&libraries, words[0] ? words : alone + 1);
 	return TOOL_EXIT_OK;
 }
 
-static void explain_program(void)
-{
-	putchar('\n');
-	print_entry("PROGRAM", 9,
-		    "behind a launcher the first word that is the path of an executable file, or else the last word");
-}
-
-static const struct option_row env_options[] = { PRELOAD_OPTIONS(wish), { 0 } };
+static const struct option_row env_options[] = {
+	PRELOAD_OPTIONS(wish),
+	{ "--shell", "NAME", "print lines for this shell, sh or csh; by default as SHELL says",
+	  .text = &shell },
+	{ 0 },
+};
 
 const struct command command_env = {
 	"env", env_options, "[LAUNCHER...] [PROGRAM [ARGUMENT...]]",
 	"print the command line for each MPI launcher, or for the one given",
 	"xrc-compat env mpirun_rsh -np 4 -hostfile hosts ./old-solver", run_env, .launches = true,
-	.more_help = explain_program,
 };

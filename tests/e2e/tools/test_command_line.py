@@ -149,7 +149,6 @@ def test_an_unknown_option_and_a_missing_value_get_the_usage(run, xrc_compat, wo
     ("run --", "usage: xrc-compat run"),
     ("run --softhca= true", "usage: xrc-compat run"),
     ("trace --json", "usage: xrc-compat trace"),
-    ("env srun", "usage: xrc-compat env"),
     ("report one two", "usage: xrc-compat report"),
     ("report --output /nonexistent/file", "/nonexistent/file"),
     ("report --output /dev/full", "xrc-compat: cannot write the report to /dev/full: No space"),

@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+from installed import need
+
 pytestmark = pytest.mark.any_model
 
 
@@ -157,10 +159,98 @@ def test_a_named_launcher_gets_one_line(clean, tmp_path, words, begins, ends):
     assert ("MV2_LIBIBVERBS_PATH" in line) == ("openmpi" not in words)
 
 
-def test_mpirun_gets_a_line_for_each_launcher_of_that_name(clean, run):
-    lines = clean(run, "env", "mpirun", "/bin/true", LD_PRELOAD="").stdout.splitlines()
-    assert sum(line.startswith("#") for line in lines) == 3
+@pytest.fixture
+def mpirun(tmp_path):
+    """mpirun(version): an mpirun that prints this with --version."""
+
+    def _mpirun(version):
+        script = tmp_path / "mpirun"
+        script.write_text(f"#!/bin/sh\necho '{version}'\n")
+        script.chmod(0o755)
+        return script
+
+    return _mpirun
+
+
+# What each mpirun prints. HP-MPI and Platform MPI do so with -version, by their user's guides.
+VERSIONS = {"mpirun (Open MPI) 1.6.5": "-x", "prterun (PRRTE) 3.0.5": "-x",
+            "HYDRA build details:\n    Version: 4.0.2": "-genv",
+            "Intel(R) MPI Library for Linux* OS, Version 2019": "-genv",
+            "mpirun: HP-MPI 02.03.01.00 Linux x86-64": "-e",
+            "mpirun: Platform MPI 09.01.02.00": "-e"}
+
+
+@pytest.mark.parametrize("version, option", VERSIONS.items())
+def test_mpirun_is_asked_which_launcher_it_is(clean, run, mpirun, version, option):
+    [line] = clean(run, "env", mpirun(version), "/bin/true", LD_PRELOAD="").stdout.splitlines()
+    assert line.split()[1] == option and line.endswith(" /bin/true")
+
+
+def test_an_mpirun_that_does_not_tell_gets_a_line_for_each_launcher(clean, run, mpirun):
+    lines = clean(run, "env", mpirun("usage"), "/bin/true", LD_PRELOAD="").stdout.splitlines()
+    assert [line[:2] for line in lines[::2]] == ["# "] * 3
     assert [line.split()[1] for line in lines[1::2]] == ["-x", "-genv", "-e"]
+
+
+def test_a_launcher_alone_gets_its_line_for_any_program(clean, run):
+    result = clean(run, "env", "srun", LD_PRELOAD="")
+    assert result.stdout.startswith("srun env LD_PRELOAD=") and result.stdout.endswith(" PROGRAM\n")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("option, keeps", [("-x", True), ("-genv", True), ("-e", False)])
+def test_platform_mpi_would_expand_lib(clean, run, mpirun, option, keeps):
+    """Its user's guide says that -e replaces variables in the value."""
+    result = clean(run, "env", mpirun("usage"), "/bin/true", LD_PRELOAD="/$LIB/x.so")
+    [line] = [line for line in result.stdout.splitlines() if f" {option} LD_PRELOAD" in line]
+    assert ("$LIB" in line) == keeps and "/x.so" in line
+
+
+OPEN_MPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"]
+
+
+@pytest.mark.parametrize("by_file", [False, True])
+def test_each_program_of_an_open_mpi_job_gets_the_variables(clean, run, probe, helpers, tmp_path,
+                                                            by_file):
+    """-x holds up to the next ':' only, and reaches no program of an appfile."""
+    need(OPEN_MPI[0])
+    show = str(helpers / "show-start")
+    parts = ["-np", "1", show, ":", "-np", "1", show]
+    if by_file:
+        parts = ["--app", str(tmp_path / "app")]
+    *comment, line = clean(run, "env", *OPEN_MPI, *parts, LD_PRELOAD="").stdout.splitlines()
+    if by_file:
+        told, begin = comment[0].split(" with: ")
+        assert told == f"# begin each line of {tmp_path}/app"
+        (tmp_path / "app").write_text(f"{begin} -np 1 {show} first\n{begin} -np 1 {show} second\n")
+    done = run(["sh", "-c", line], env={"LD_PRELOAD": ""}, timeout=60)
+    assert done.stdout.count(f"preload={probe}\n") == 2, (line, done)
+
+
+def test_csh_takes_the_lines(clean, run, probe, shown, typed):
+    """csh cannot expand ${LD_PRELOAD:+...}, and has no export."""
+    need("csh")
+    printed = clean(run, "env", LD_PRELOAD="", SHELL="/bin/tcsh")
+    assert printed.stdout.startswith("# for csh, as SHELL says; --shell=sh prints lines for sh\n")
+    assert clean(run, "env", "--shell=csh", LD_PRELOAD="").stdout in printed.stdout
+    assert "${" in clean(run, "env", "--shell=sh", LD_PRELOAD="", SHELL="/bin/tcsh").stdout
+    lines = printed.stdout.splitlines()
+    setenv = [line for line in lines if line.startswith("setenv ")]
+    for line in ["; ".join([*setenv, str(shown)]), line_of(printed, "srun"),
+                 line_of(printed, "mpiexec"), line_of(printed, "ssh")]:
+        result = typed(f"exec csh -f -c '{line.replace('PROGRAM', str(shown))}'")
+        assert f"preload={probe}\n" in result.stdout, (line, result)
+        assert "argv=quirk=libibverbs.so.1\n" in result.stdout, (line, result)
+
+
+def test_a_wrapper_with_a_library_path_is_reported(clean, run, tmp_path):
+    """Otherwise the job ends in "Fatal error in MPI_Init" if the path has an old libibverbs."""
+    wrapper = tmp_path / "wrapper"
+    wrapper.write_text("#!/bin/sh\nLD_LIBRARY_PATH=/opt/solver/lib exec /bin/true\n")
+    wrapper.chmod(0o755)
+    words = ["env", "mpirun_rsh", "-np", "2", "a", "b", wrapper]
+    assert "add --system-libibverbs\n" in clean(run, *words, LD_PRELOAD="").stderr
+    assert clean(run, "env", "--system-libibverbs", *words[1:], LD_PRELOAD="").stderr == ""
 
 
 def test_env_is_refused_without_the_library(clean, run):
