@@ -81,7 +81,8 @@ static void read_libraries(void)
 		/* Skip libibverbs and libxrc-compat: they define these names. */
 		if (fnmatch("lib@(ibverbs|xrc-compat).so*", basename(path), FNM_EXTMATCH))
 			read_names(&check.closure.object[i]);
-		check.mpi = check.mpi || has_mpi(path);
+		check.platform_mpi = check.platform_mpi || is_platform_mpi(path);
+		check.mpi = check.mpi || check.platform_mpi || has_mpi(path);
 	}
 	check.starter = starter_is_one(program);
 	check.started = check.starter ? starter_find_program(program, NULL) : NULL;

@@ -26,6 +26,7 @@ struct check {
 	bool starter; /* it starts other programs */
 	const char *started; /* the program that it starts; NULL if unknown */
 	bool mpi;
+	bool platform_mpi; /* HP-MPI or Platform MPI */
 	struct closure closure;
 	struct string_list needs; /* "FUNCTION, by FILE" for each legacy function */
 	bool receive_qps;	  /* one of receive QPs is among them; else XRC QPs receive */

@@ -77,6 +77,11 @@ static void print_program(struct json *json, const struct check *check)
 	json_bool(json, "starts_programs", check->starter);
 	print_value(json, "starts", "Starts", check->started);
 	json_bool(json, "mpi", check->mpi);
+	print_value(json, "platform_mpi", "HP-MPI",
+		    !check->platform_mpi ? NULL
+		    : module_is_listed("ib_core")
+			    ? "or Platform MPI: XRC by mpirun -xrc, before 2.3 by -srq -e MPI_IBV_XRC=1; -prot says what is used"
+			    : "or Platform MPI: lsmod must list ib_core, or it uses no InfiniBand; see xrc-compat doctor");
 }
 
 static void print_libibverbs(struct json *json, const struct check *check)

@@ -141,9 +141,21 @@ static void examine_ports(const struct device_list *list)
 		      port_state_name(best->port[nearest].state));
 }
 
+static void examine_modules(void)
+{
+	bool listed = module_is_listed("ib_core");
+
+	found("modules", listed ? FINDING_OK : FINDING_NOTE,
+	      listed ? NULL
+		     : "HP-MPI and Platform MPI then use no InfiniBand: modprobe ib_uverbs; if the kernel has it built in, set "
+		       "MPI_HASIC_IBV=1",
+	      listed ? "lsmod lists ib_core" : "lsmod does not list ib_core");
+}
+
 void examine_devices(struct device_list *list)
 {
 	count_devices(list, devices_read(libibverbs_for_tools(), list));
+	examine_modules();
 	for (size_t i = 0; i < list->count; i++)
 		show_device(&list->device[i]);
 	examine_names(list);

@@ -13,6 +13,11 @@ const struct development_name development_names[] = {
 	{ 0 },
 };
 
+bool is_platform_mpi(const char *path)
+{
+	return regular_has(path, "MPI_ICLIB_IBV") || regular_has(path, "MPI_ICMOD_IBV");
+}
+
 bool closure_opens(const struct closure *closure, const char *name)
 {
 	bool is_verbs = !strcmp(name, development_names[0].name);
@@ -21,7 +26,7 @@ bool closure_opens(const struct closure *closure, const char *name)
 		const struct loaded_object *object = &closure->object[i];
 
 		if (elf_info_names(&object->elf, object->path, name) ||
-		    (is_verbs && regular_has(object->path, PLATFORM_MPI_LIBRARY)))
+		    (is_verbs && is_platform_mpi(object->path)))
 			return true;
 	}
 	return false;

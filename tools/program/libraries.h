@@ -66,10 +66,10 @@ struct development_name {
 extern const struct development_name development_names[];
 
 /*
- * HP-MPI and Platform MPI read from this variable which library to open, by default libibverbs.so.
- * A file of settings may set it, so the ranks need not mention the library.
+ * Whether a file mentions the variables from which HP-MPI and Platform MPI read the library that
+ * they open, by default libibverbs.so, and the module to look for. The ranks need not name either.
  */
-#define PLATFORM_MPI_LIBRARY "MPI_ICLIB_IBV"
+bool is_platform_mpi(const char *path);
 
 /* Whether the program, a library or a plugin mentions the name. */
 bool closure_opens(const struct closure *closure, const char *name);

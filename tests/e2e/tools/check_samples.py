@@ -9,7 +9,7 @@ about.
 import errno
 import os
 
-from check_workshop import (FROM_FOLDER, LINKED, MVAPICH, ONE_WAY, PLUGIN,
+from check_workshop import (FROM_FOLDER, HP_MPI, LINKED, MVAPICH, ONE_WAY, PLUGIN,
                             RUN_TIME, SHELL_SCRIPT, STATIC_VERBS, STUB, altered, big_endian, calls,
                             class_32, file, first_half, hostile_name, library_is_a_fifo,
                             named, object_file, program, with_capabilities,
@@ -40,6 +40,7 @@ USUAL = {
     "starts_programs": False,
     "starts": None,
     "mpi": False,
+    "platform_mpi": None,
     "needs": both_by("PROGRAM"),
     "direction": "one-way",
     "libibverbs": "SYSTEM",
@@ -290,6 +291,9 @@ SAMPLES = {
                    "@/ompi16/openmpi/mca_btl_openib.so => @/ompi16/openmpi/mca_btl_openib.so"]),
     # An MPI library was linked into the program, and reads a variable.
     "mvapich": Sample(program(MVAPICH, STUB), ENV),
+    "hp_mpi": Sample(
+        program(HP_MPI), ENV, platform_mpi="or Platform MPI",
+        libibverbs="@/development/libibverbs.so", ask={"LD_LIBRARY_PATH": "@/development"}),
 
     # ---- programs that start others ----
     "a script": Sample(file("#!@/linked\n"), interpreter="@/linked", starts_programs=True,

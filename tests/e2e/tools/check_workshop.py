@@ -35,6 +35,10 @@ const char *volatile strings[] = { "%s/class/infiniband_verbs", "libibverbs: War
 int main(int c, char **v) { (void)v; return strings[c & 1][0]; }
 """
 MVAPICH = ONE_WAY.replace("int main", 'const char *volatile name = "MV2_USE_XRC"; int main')
+# It opens what the variable says, and looks the verbs up.
+HP_MPI = calls().replace("int main", """
+const char *const names[] = { "MPI_ICLIB_IBV__IBV_MAIN", "ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp" };
+const char *const *volatile name = names; int main""")
 SHELL_SCRIPT = """#!@/sh
 # /bin/true
 LD_LIBRARY_PATH=/nonexistent:$LD_LIBRARY_PATH

@@ -54,6 +54,8 @@ def normal(report, folder):
     """The report without what differs from machine to machine."""
     report["companions"] = [os.path.basename(path) for path in report["companions"]]
     report["libraries"] = [lib for lib in report["libraries"] if f" => {folder}" in lib]
+    # The rest depends on the modules of the machine.
+    report["platform_mpi"] = report["platform_mpi"] and report["platform_mpi"].split(":")[0]
     for device in report["devices"]:
         del device["ports"]
     own = report["libibverbs"]
@@ -167,6 +169,15 @@ def test_the_text_has_the_facts_of_the_json(run, xrc_compat, fakes, workshop):
                   f"Next        xrc-compat run -- {program}\n", "qedr0: ",
                   "without sharing of receive QPs between processes"):
         assert words in result.stdout
+
+
+def test_what_hp_mpi_needs(run, softhca, xrc_compat, make):
+    """lsmod lists ib_core on an emulated adapter."""
+    done = run([softhca, "run", "--", xrc_compat, "check", make("hp_mpi")])
+    assert re.search("^HP-MPI      or Platform MPI: XRC by mpirun -xrc, before 2.3 by -srq "
+                     "-e MPI_IBV_XRC=1; -prot says what is used$", done.stdout, re.M), done.stdout
+    text = run([xrc_compat, "check", make("hp_mpi")]).stdout
+    assert "-xrc" in text or "lsmod must list ib_core, or it uses no InfiniBand" in text
 
 
 # ---- the loader ----
