@@ -51,6 +51,12 @@ struct preload_wish {
 	bool other_hosts;	/* they may lack development packages that this one has */
 };
 
+/*
+ * Adds the libraries of LD_PRELOAD that interpose verbs, as profilers do: they see the program's
+ * calls only in front of our library.
+ */
+void interposers_add(struct string_list *libraries);
+
 /* The names of our companion libraries; NULL ends the list. */
 extern const char *const companion_names[];
 

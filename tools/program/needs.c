@@ -7,6 +7,7 @@
 #include "tools/files/regular.h"
 
 #include <dlfcn.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,17 @@ bool libibverbs_is_old(const char *path)
 static const char *companion(const char *name, int bits)
 {
 	return paths_library(bits, format_string("companions/%s", name), NULL);
+}
+
+void interposers_add(struct string_list *libraries)
+{
+	const char *rest = getenv("LD_PRELOAD"), *path;
+
+	while ((path = preload_next(&rest, true)) != NULL) {
+		if (fnmatch("*/lib@(ibverbs|xrc-compat|xrc-trace).so*", path, FNM_EXTMATCH) &&
+		    regular_has(path, "ibv_create_qp"))
+			string_list_add(libraries, path);
+	}
 }
 
 /* Whether LD_PRELOAD has a path of that name. A bare name may lead to an old library. */

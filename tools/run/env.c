@@ -187,6 +187,7 @@ static int find_libraries(char **words, bool *found, struct string_list *librari
 	*found = words[0] && !program_open(words[0], &program);
 	if (find_shim(*found ? program.elf.bits : OWN_BITS, &shim, &elf))
 		return TOOL_EXIT_REFUSED;
+	interposers_add(libraries);
 	string_list_add(libraries, shim);
 	/* Without a program only the options add libraries: our own library needs no others. */
 	if (!*found)

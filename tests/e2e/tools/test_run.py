@@ -45,6 +45,16 @@ def test_run_within_run_preloads_once(launch, show, probe, xrc_compat):
     assert lines_of(launch("--", xrc_compat, "run", "--", show), "preload") == [str(probe)]
 
 
+def test_a_profiler_of_verbs_comes_before_the_shim(launch, show, probe, tmp_path, run):
+    """Behind the shim it sees no call: the shim calls libibverbs itself."""
+    profiler, other = tmp_path / "profiler.so", tmp_path / "other.so"
+    for library, function in ((profiler, "ibv_create_qp"), (other, "fopen64")):
+        run(["sh", "-c", f"echo 'int {function}(void); int {function}(void) {{ return 0; }}' | "
+             f"cc -x c - -shared -fPIC -o {library}"])
+    result = launch(show, LD_PRELOAD=f"{other}:{profiler}")
+    assert lines_of(result, "preload") == [f"{profiler}:{probe}:{other}"]
+
+
 def test_the_shim_precedes_a_preload_whose_name_begins_as_its_own(launch, show, probe, tmp_path):
     longer = shutil.copy(probe, tmp_path / "libprobe.so.old")
     short = shutil.copy(probe, tmp_path / "libprobe.so")
