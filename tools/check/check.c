@@ -67,6 +67,19 @@ static bool has_mpi(const char *path)
 	       regular_has(path, "MV2_USE_") || regular_has(path, "OMPI_MCA_");
 }
 
+/* The libibverbs that `run` gives to the program has libraries of its own. */
+static void read_libibverbs(struct closure *closure)
+{
+	const char *used = closure->old_libibverbs ? closure->system_libibverbs
+						   : closure->libibverbs;
+	const char *fault = used ? libibverbs_load_fault(used, check.program.binary) : NULL;
+
+	if (!fault || closure->failure)
+		return;
+	closure->failure = format_string("libibverbs or its drivers cannot be loaded: %s", fault);
+	check.advice = LIBIBVERBS_LOAD_ADVICE;
+}
+
 static void read_libraries(void)
 {
 	struct program *program = &check.program;
@@ -74,6 +87,7 @@ static void read_libraries(void)
 
 	read_plugins(&readable);
 	closure_read(program->binary, &readable, &check.closure);
+	read_libibverbs(&check.closure);
 	check.mpi = starter_is_mpi(program);
 	for (size_t i = 0; i < check.closure.count; i++) {
 		const char *path = check.closure.object[i].path;

@@ -79,10 +79,18 @@ static bool decide_starter(struct check *check)
 
 	if (!check->starter)
 		return false;
-	if (program_is_script(&check->program))
-		options = ", with --system-libibverbs if it sets LD_LIBRARY_PATH, with --companions if a libibumad or "
-			  "libibcm is missing";
 	next_command(check, "check", started ? started : "PROGRAM");
+	if (program_is_script(&check->program)) {
+		options = ", with --companions if a library is missing";
+		/* What `check` says of the started program would lead away from the option. */
+		if (regular_has(check->program.path, "LD_LIBRARY_PATH")) {
+			options = ", with --system-libibverbs if an old libibverbs is in the LD_LIBRARY_PATH that it "
+				  "sets, with --companions if a library is missing";
+			next_command(check, by_env ? "env --system-libibverbs"
+						   : "run --system-libibverbs --",
+				     check->name);
+		}
+	}
 	return decided(check, VERDICT_CANNOT_TELL,
 		       format_string("it starts other programs: ask about %s. Start it with xrc-compat %s%s",
 				     started ? started : "the one that uses InfiniBand",
@@ -112,7 +120,8 @@ static bool decide_static_verbs(struct check *check)
 
 static bool decide_without_xrc(struct check *check)
 {
-	if (check->needs.count)
+	/* A setuid program such as su may start one with XRC. */
+	if (check->needs.count || (check->program.fault && check->starter))
 		return false;
 	if (!check->program.fault && (decide_starter(check) || decide_unknown_libraries(check) ||
 				      decide_static_verbs(check)))

@@ -33,6 +33,7 @@ static void examine_libibverbs(void)
 {
 	const char *advice = "install the distribution's libibverbs (Debian: libibverbs1)";
 	const char *path = library_found("libibverbs.so.1", paths_self(), true);
+	const char *fault = path ? libibverbs_load_fault(path, paths_self()) : NULL;
 	char real[PATH_MAX];
 	struct elf_info elf;
 
@@ -44,6 +45,9 @@ static void examine_libibverbs(void)
 	else if (libibverbs_is_old(path))
 		found("libibverbs", FINDING_PROBLEM, advice,
 		      "%s is older than rdma-core: it finds no device on this kernel", path);
+	else if (fault)
+		found("libibverbs", FINDING_PROBLEM, LIBIBVERBS_LOAD_ADVICE,
+		      "it or its drivers cannot be loaded: %s", fault);
 	else
 		found("libibverbs", FINDING_OK, NULL, "%s", realpath(path, real) ? real : path);
 }

@@ -8,6 +8,7 @@
 #include "tools/common/memory.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <gelf.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,6 +136,12 @@ const char *elf_info_loader(const struct elf_info *info)
 			return loaders[i].path;
 	}
 	return NULL;
+}
+
+bool elf_info_is_of_other_libc(const struct elf_info *info)
+{
+	return info->interpreter &&
+	       !fnmatch("@(ld-musl-|ld-uClibc|linker)*", basename(info->interpreter), FNM_EXTMATCH);
 }
 
 const char *elf_info_machine_name(const struct elf_info *info)

@@ -27,6 +27,9 @@ int elf_info_read(const char *path, struct elf_info *info);
 /* The dynamic loader for such programs; NULL if this machine does not execute them. */
 const char *elf_info_loader(const struct elf_info *info);
 
+/* Whether the program is for a C library whose loader cannot load libraries of glibc. */
+bool elf_info_is_of_other_libc(const struct elf_info *info);
+
 /* "x86-64", "i386", "ppc64, big-endian" ..., or "machine N"; for people. */
 const char *elf_info_machine_name(const struct elf_info *info);
 

@@ -24,6 +24,7 @@
 struct question {
 	const char *preload;	/* in place of LD_PRELOAD */
 	bool system_only;	/* without LD_LIBRARY_PATH */
+	bool binds;		/* names the functions that are missing, too */
 };
 
 static int set_environment(const void *context)
@@ -35,6 +36,8 @@ static int set_environment(const void *context)
 	if (dirs && !question->system_only)
 		setenv("LD_LIBRARY_PATH", dirs, 1);
 	setenv("LD_PRELOAD", question->preload, 1);
+	if (question->binds && !setenv("LD_WARN", "1", 1))
+		setenv("LD_BIND_NOW", "1", 1);
 	return setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
 }
 
@@ -91,6 +94,18 @@ static const char *missing_version(const char *line)
 	return strstr(library, "/libibverbs.so") && libibverbs_is_old(library) ? NULL : line;
 }
 
+/*
+ * The line "undefined symbol: X\t(LIBRARY)" of a library that libibverbs consists of, or NULL. The
+ * program itself may lack functions: ours.
+ */
+static const char *missing_function(char *line)
+{
+	if (fnmatch("undefined symbol: *(*/lib@(ibverbs|nl-|mlx|hns|qedr)*)", line, FNM_EXTMATCH))
+		return NULL;
+	line[strcspn(line, "\t")] = ' ';
+	return line;
+}
+
 /* Reads the loader's lines. The first that says why it would give up, or NULL. */
 static const char *read_lines(char *text, struct closure *closure, struct string_list *missing)
 {
@@ -100,6 +115,7 @@ static const char *read_lines(char *text, struct closure *closure, struct string
 	while ((line = strsep(&text, "\n")) != NULL) {
 		why = strstr(line, FAILURE);
 		why = why ? why + strlen(FAILURE) : missing_version(line);
+		why = why ? why : missing_function(line);
 		if (why && !failure)
 			failure = copy_string(why);
 		read_line(line, closure, missing);
@@ -142,7 +158,7 @@ static const char *ask(const char *path, struct question question, struct closur
 		return NULL;
 	if (kind.is_audited)
 		closure->unasked = "the loader would run its audit library (DT_AUDIT)";
-	else if (!loader || access(loader, X_OK) || !object)
+	else if (!loader || access(loader, X_OK) || !object || elf_info_is_of_other_libc(&kind))
 		closure->unasked = "this machine lacks the dynamic loader of glibc for it";
 	if (closure->unasked)
 		return NULL;
@@ -164,6 +180,25 @@ const char *library_found(const char *name, const char *object, bool system_only
 
 	ask(object, (struct question){ name, system_only }, &closure, &closure.missing);
 	return closure_find(&closure, name);
+}
+
+/* Those with XRC. */
+#define DRIVERS "libibverbs/lib{mlx4,mlx5,hns,qedr}-rdmav*.so"
+
+const char *libibverbs_load_fault(const char *libibverbs, const char *object)
+{
+	const char *pattern = format_string("%.*s" DRIVERS,
+					    (int)(basename(libibverbs) - libibverbs), libibverbs);
+	struct closure closure = { 0 };
+	const char *preload = libibverbs;
+	glob_t files = { 0 };
+
+	if (glob(pattern, GLOB_BRACE, NULL, &files))
+		files.gl_pathc = 0;
+	for (size_t i = 0; i < files.gl_pathc; i++)
+		preload = format_string("%s:%s", preload, files.gl_pathv[i]);
+	globfree(&files);
+	return ask(object, (struct question){ preload, .binds = true }, &closure, &closure.missing);
 }
 
 /* ---- plugins ---- */

@@ -42,6 +42,15 @@ const char *closure_find(const struct closure *closure, const char *name);
  */
 const char *library_found(const char *name, const char *object, bool system_only);
 
+/*
+ * Why the loader cannot load this libibverbs or one of its drivers on behalf of the ELF file
+ * @object, whose RUNPATH and LD_LIBRARY_PATH may lead to libraries that are too old for them; NULL
+ * if it can.
+ */
+const char *libibverbs_load_fault(const char *libibverbs, const char *object);
+#define LIBIBVERBS_LOAD_ADVICE \
+	"take the directory with the older library out of LD_LIBRARY_PATH, or put the system's in front"
+
 /* ---- what must be preloaded besides libxrc-compat ---- */
 
 /* Libraries that the user wants preloaded in any case. */

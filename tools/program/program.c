@@ -9,6 +9,7 @@
 #include "tools/files/regular.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,7 +201,10 @@ static int refuse_privileged(struct program *program)
 	if (!stat(path, &st) && (st.st_mode & (S_ISUID | S_ISGID)))
 		return refused(program, TOOL_EXIT_REFUSED, path,
 			       "is setuid or setgid; the dynamic loader ignores LD_PRELOAD for it",
-			       "run a copy without the bits: cp PROGRAM copy && chmod ug-s copy");
+			       fnmatch("@(su|sudo|doas|pkexec)", basename(path), FNM_EXTMATCH)
+				       ? "run a copy without the bits: cp PROGRAM copy && chmod ug-s copy"
+				       : "put the command behind it, as in: su USER -c 'xrc-compat run PROGRAM', or: sudo "
+					 "xrc-compat run PROGRAM");
 	if (getxattr(path, "security.capability", capability, sizeof(capability)) > 0)
 		return refused(program, TOOL_EXIT_REFUSED, path,
 			       "has file capabilities; the dynamic loader ignores LD_PRELOAD for it",
@@ -215,6 +219,11 @@ static int refuse_start(struct program *program)
 	const char *binary = program->binary;
 	struct utsname machine;
 
+	if (elf_info_is_of_other_libc(elf))
+		return refused(program, TOOL_EXIT_REFUSED, binary,
+			       format_string("belongs to another C library, whose loader is %s; libxrc-compat needs glibc",
+					     elf->interpreter),
+			       "run a build of the program for glibc");
 	if (!elf_info_loader(elf) && !uname(&machine))
 		return refused(program, TOOL_EXIT_NOT_EXECUTABLE, binary,
 			       format_string("is a %d-bit program for %s, and this machine is %s",

@@ -110,7 +110,8 @@ def starter(program, by, following=None):
 
 EARLY = "PROGRAM: @/early/libibverbs.so.1: version `IBVERBS_1.1' not found (required by PROGRAM)"
 NO_VERSION = "PROGRAM: @/libversion.so: version `IBVERBS_1.1' not found (required by @/today/libibverbs.so.1)"
-OPTIONS = ", with --system-libibverbs if it sets LD_LIBRARY_PATH, with --companions if a libibumad or libibcm is missing"
+OPTIONS = ", with --companions if a library is missing"
+WITH_PATH = ", with --system-libibverbs if an old libibverbs is in the LD_LIBRARY_PATH that it sets" + OPTIONS
 NO_TEXT = no_program(
     "PROGRAM: is neither an ELF program nor a script with an interpreter in its '#!' line",
     "is it a shell script without a '#!' line? then: xrc-compat run sh PROGRAM")
@@ -300,8 +301,9 @@ SAMPLES = {
                        needs=both_by("@/linked"), next="xrc-compat run -- 'PROGRAM'"),
     # As those that start commercial programs. Its shell is a program of this test, because the
     # shells of distributions differ.
-    "shell_script": Sample(file(SHELL_SCRIPT), starter("@/linked", "run" + OPTIONS, "@/linked"),
-                           interpreter="@/sh"),
+    # It sets LD_LIBRARY_PATH, so a check of what it starts would lead to the wrong command.
+    "shell_script": Sample(file(SHELL_SCRIPT), starter("@/linked", "run" + WITH_PATH, "@/linked"),
+                           interpreter="@/sh", next="xrc-compat run --system-libibverbs -- PROGRAM"),
     "job_script": Sample(
         file("#!@/sh\ncd scratch\nmpirun -x LD_PRELOAD @/libtransport.so @/linked input\n/bin/rm -f scratch\n"),
         starter("@/linked", "env" + OPTIONS, "@/linked"), interpreter="@/sh", mpi=True),
@@ -318,6 +320,14 @@ SAMPLES = {
         unsupported("a libibverbs.a is linked into it, which finds no device on today's kernels, and in whose place no library can be put; link it with libibverbs.so.1"),
         libibverbs=None),
     "setuid": Sample(altered(ONE_WAY, STUB, mode=0o4755), SETUID),
+    "sudo": Sample(
+        altered(calls("execvp"), mode=0o4755), SETUID, starts_programs=True, needs=[],
+        direction=None, libibverbs=None,
+        advice="put the command behind it, as in: su USER -c 'xrc-compat run PROGRAM', or: sudo xrc-compat run PROGRAM"),
+    "of_musl": Sample(
+        program(ONE_WAY, STUB, "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1"),
+        not_preloadable("PROGRAM: belongs to another C library, whose loader is /lib/ld-musl-x86_64.so.1; libxrc-compat needs glibc",
+                        "run a build of the program for glibc"), libibverbs=None, system_libibverbs=None),
     "setgid_without_its_library": Sample(
         altered(calls("ibv_open_xrc_domain", "gone"), STUB, "@/stub/libgone.so", mode=0o2755),
         TWO_WAY, SETUID, missing=["libgone.so"]),

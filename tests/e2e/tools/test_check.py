@@ -212,6 +212,28 @@ def test_a_library_at_which_the_loader_gives_up_is_reported(check, make, tmp_pat
     assert report["loader_gives_up"].startswith(f"{tmp_path}/libibverbs.so.1: ")
 
 
+@pytest.mark.parametrize("how", ["LD_LIBRARY_PATH", "RPATH"])
+def test_a_library_that_is_too_old_for_the_systems_libibverbs_is_reported(run, check,
+                                                                         xrc_compat, workshop,
+                                                                         how):
+    """A solver brings a libnl without the functions that today's libibverbs needs."""
+    old = workshop.library("solver/libnl-3.so.200", "int nl;").parent
+    flags = [f"-Wl,--disable-new-dtags,-rpath,{old}"] * (how == "RPATH")
+    program = workshop.program(f"solver/{how}", ONE_WAY, STUB, *flags)
+    path = {"LD_LIBRARY_PATH": str(old) * (how != "RPATH")}
+    done = run([xrc_compat, "run", "--", program], env=path)
+    assert done.returncode == 127 and "undefined symbol: nl" in done.stderr
+    report = check(program, **path)
+    assert (report["verdict"], report["exit_status"]) == ("broken", 127)
+    assert re.search("libibverbs or its drivers cannot be loaded: undefined symbol: nl",
+                     report["reason"])
+    assert "out of LD_LIBRARY_PATH" in report["advice"]
+    if how == "RPATH":
+        return
+    doctor = run([xrc_compat, "doctor"], env=path).stdout
+    assert "PROBLEM  libibverbs       it or its drivers cannot be loaded: undefined" in doctor
+
+
 def test_check_does_not_run_the_audit_library(check, workshop):
     """The program names an audit library in DT_AUDIT. The loader runs it even when it only lists
     libraries; `check` must not. So it does not know the libraries."""
