@@ -2,6 +2,7 @@
 /* `xrc-compat trace`: runs a program as `run` does. A second library reports every legacy call. */
 #include "terminal/streams.h"
 #include "tools/common/command.h"
+#include "tools/common/launchers.h"
 #include "tools/common/memory.h"
 #include "tools/common/message.h"
 #include "tools/common/output.h"
@@ -253,6 +254,9 @@ static int run_trace(char **words)
 	if (!words[0])
 		return refuse_program_missing(&command_trace);
 	tracing.launch.program = words;
+	if (tracing.output && strstr(tracing.output, "%r") && find_launcher(words[0]))
+		say("trace: in front of a launcher %%r is no rank; for a file for each rank: %s ... xrc-compat trace "
+		    "--output %s PROGRAM", basename(words[0]), tracing.output);
 	status = open_output();
 	if (status)
 		return status;

@@ -109,6 +109,14 @@ def test_unreached_ranks_are_reported(traced, programs, mpirun_rsh, here, progra
     assert ("reach" in errors, "no legacy call" in errors) == (here != "0 1", here == "0 1")
 
 
+def test_the_order_for_a_trace_of_each_rank_is_told(traced, programs, mpirun_rsh, tmp_path):
+    """In front of the launcher there is one trace, of all ranks."""
+    errors = traced("--output", tmp_path / "t.%r", "--", mpirun_rsh, programs["show"],
+                    RANKS_HERE="0 1").stderr
+    assert f"mpirun_rsh ... xrc-compat trace --output {tmp_path}/t.%r PROGRAM\n" in errors
+    assert (tmp_path / "t.none").exists()
+
+
 def test_a_launcher_is_no_rank(traced, tmp_path):
     """The programs of a batch script have the variables of a rank, also srun."""
     shutil.copy("/usr/bin/env", tmp_path / "srun")
