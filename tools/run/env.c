@@ -91,22 +91,26 @@ static char **find_program(char **words)
 	return *word ? word : word - 1;
 }
 
-/* Whether it names a file with a line for each program. No option of the launcher reaches those. */
-static bool print_for_appfile(const struct launcher *launcher, const struct string_list *libraries,
-			      char **words)
+/* The file that names the programs, with a line for each; NULL: the words do. */
+static const char *find_appfile(const struct launcher *launcher, char **words)
+{
+	for (; launcher->appfile && words[0] && words[1]; words++) {
+		if (strstr(launcher->appfile, format_string(" %s ", words[0])))
+			return words[1];
+	}
+	return NULL;
+}
+
+/* No option of the launcher reaches the programs of the file. */
+static void print_for_appfile(const struct launcher *launcher, const struct string_list *libraries,
+			      const char *appfile)
 {
 	struct launcher file = *launcher;
 
 	file.expands = file.is_file = true;
-	while (launcher->appfile && words[0] && words[1] &&
-	       !strstr(launcher->appfile, format_string(" %s ", words[0])))
-		words++;
-	if (!launcher->appfile || !words[0] || !words[1])
-		return false;
-	printf("# begin each line of %s with:", words[1]);
+	printf("# begin each line of %s with:", appfile);
 	print_variables(&file, libraries);
 	putchar('\n');
-	return true;
 }
 
 /* The line of that launcher, with the user's own words. */
@@ -114,11 +118,13 @@ static void print_line_for(const struct launcher *launcher, const struct string_
 			   char **words)
 {
 	char **at = launcher->word ? find_program(words) : words + 1;
-	bool has_file = print_for_appfile(launcher, libraries, words);
+	const char *appfile = find_appfile(launcher, words);
 
+	if (appfile)
+		print_for_appfile(launcher, libraries, appfile);
 	printf("%s", words[0]);
 	print_words(words + 1, at, false);
-	for (char **word = at; !has_file; word++) {
+	for (char **word = at; !appfile; word++) {
 		print_variables(launcher, libraries);
 		while (*word && (!launcher->each_part || strcmp(*word, ":") != 0))
 			word++;
@@ -176,6 +182,21 @@ static void warn_of_wrapper(const struct program *program)
 		    program->path);
 }
 
+/* The needs of all programs that the words of an appfile name. */
+static void add_needs_of_file(const char *appfile, struct string_list *libraries)
+{
+	static char text[65536];
+	char *rest = text, *word;
+	struct program program;
+
+	if (regular_read(appfile, text, sizeof(text)) < 0)
+		return;
+	while ((word = strsep(&rest, " \t\n")) != NULL) {
+		if (is_program(word) && !program_open(word, &program))
+			needs_add(&program, NULL, &wish, libraries);
+	}
+}
+
 /* @words: the program, if any, and its arguments. 0, or TOOL_EXIT_REFUSED. */
 static int find_libraries(char **words, bool *found, struct string_list *libraries)
 {
@@ -210,15 +231,24 @@ static int run_env(char **words)
 	static char placeholder[] = "PROGRAM";
 	bool has_launcher = words[0] && find_launcher(words[0]), found, named;
 	char *alone[] = { words[0], placeholder, NULL };
+	const char *appfile = NULL;
 	char **program_words = has_launcher ? find_program(words) : words;
 	struct string_list libraries = { 0 };
 
-	if (has_launcher && !words[1])
-		words = alone, program_words = alone + 1;
+	if (has_launcher && !words[1]) {
+		words = alone;
+		program_words = alone + 1;
+	}
+	for (size_t i = 0; has_launcher && !appfile && i < launcher_count; i++) {
+		if (launcher_has_name(&launchers[i], words[0]))
+			appfile = find_appfile(&launchers[i], words);
+	}
 	if (find_libraries(program_words, &found, &libraries))
 		return TOOL_EXIT_REFUSED;
+	if (appfile)
+		add_needs_of_file(appfile, &libraries);
 	/* A program that cannot be read can still be executed. */
-	named = words[0] && (is_program(program_words[0]) || words == alone);
+	named = words[0] && (is_program(program_words[0]) || words == alone || appfile);
 	if (words[0] && !has_launcher && !found && !named)
 		return refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s",
 			      words[0], words[0]);

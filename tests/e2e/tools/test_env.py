@@ -227,6 +227,18 @@ def test_each_program_of_an_open_mpi_job_gets_the_variables(clean, run, probe, h
     assert done.stdout.count(f"preload={probe}\n") == 2, (line, done)
 
 
+def test_the_programs_of_an_appfile_are_looked_at(clean, run, build_root, mpirun, tmp_path):
+    """Without a program of its own the line would lack their companions."""
+    client = build_root / "tests" / "legacy" / "umad" / "umad-2009"
+    (tmp_path / "app").write_text(f"-h a -np 2 {client} -x\n-h b -np 2 {client}\n")
+    result = clean(run, "env", mpirun("mpirun: Platform MPI 09.01.02.00"), "-prot", "-f",
+                   tmp_path / "app", LD_PRELOAD="", LD_LIBRARY_PATH="")
+    comment, line = result.stdout.splitlines()
+    assert comment.startswith(f"# begin each line of {tmp_path}/app with: -e LD_PRELOAD=")
+    assert comment.count("libibumad.so.2") == 1 and "LD_PRELOAD" not in line
+    assert result.stderr == ""
+
+
 def test_csh_takes_the_lines(clean, run, probe, shown, typed):
     """csh cannot expand ${LD_PRELOAD:+...}, and has no export."""
     need("csh")
