@@ -12,6 +12,9 @@
 #define BRINGS_OLD_LIBIBVERBS \
 	"it brings an old libibverbs along (%s), which finds no device on today's kernels"
 
+#define WITH_SYSTEM_LIBIBVERBS \
+	", with --system-libibverbs if an old libibverbs is in the LD_LIBRARY_PATH that it sets"
+
 /* Always true, so that a rule can end so. */
 static bool decided(struct check *check, enum check_verdict verdict, const char *reason)
 {
@@ -74,27 +77,27 @@ static bool decide_broken(struct check *check)
 
 static bool decide_starter(struct check *check)
 {
-	const char *started = check->started, *options = "";
-	bool by_env = check->mpi || find_launcher(check->program.path);
+	const char *started = check->started, *path = check->program.path;
+	bool by_env = check->mpi || find_launcher(path), is_script, sets_path;
 
 	if (!check->starter)
 		return false;
-	next_command(check, "check", started ? started : "PROGRAM");
-	if (program_is_script(&check->program)) {
-		options = ", with --companions if a library is missing";
-		/* What `check` says of the started program would lead away from the option. */
-		if (regular_has(check->program.path, "LD_LIBRARY_PATH")) {
-			options = ", with --system-libibverbs if an old libibverbs is in the LD_LIBRARY_PATH that it "
-				  "sets, with --companions if a library is missing";
-			next_command(check, by_env ? "env --system-libibverbs"
-						   : "run --system-libibverbs --",
-				     check->name);
-		}
-	}
+	is_script = program_is_script(&check->program);
+	sets_path = is_script && regular_has(path, "LD_LIBRARY_PATH");
+	/* If the script sets the path, `check` of the program alone leads to another command. */
+	if (started && !sets_path)
+		next_command(check, "check", started);
+	else
+		next_command(check, format_string("%s%s%s", by_env ? "env" : "run",
+						  sets_path ? " --system-libibverbs" : "",
+						  by_env ? "" : " --"), check->name);
 	return decided(check, VERDICT_CANNOT_TELL,
-		       format_string("it starts other programs: ask about %s. Start it with xrc-compat %s%s",
+		       format_string("it starts other programs: ask about %s. "
+				     "Start it with xrc-compat %s%s%s",
 				     started ? started : "the one that uses InfiniBand",
-				     by_env ? "env" : "run", options));
+				     by_env ? "env" : "run",
+				     sets_path ? WITH_SYSTEM_LIBIBVERBS : "",
+				     is_script ? ", with --companions if a library is missing" : ""));
 }
 
 static bool decide_unknown_libraries(struct check *check)

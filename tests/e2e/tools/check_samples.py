@@ -104,7 +104,7 @@ def starter(program, by, following=None):
         "starts_programs": True, "starts": following, "needs": [], "direction": None,
         "libibverbs": None, **ends(
             "cannot tell", 3, f"it starts other programs: ask about {program}. Start it with xrc-compat {by}",
-            following=f"xrc-compat check {following or 'PROGRAM'}")
+            following=f"xrc-compat check {following}" if following else f"xrc-compat {by} PROGRAM")
     }
 
 
@@ -309,7 +309,8 @@ SAMPLES = {
         starter("@/linked", "env" + OPTIONS, "@/linked"), interpreter="@/sh", mpi=True),
     # An unknown launcher: only its call of execvp() shows that it starts programs.
     "starts_programs": Sample(program(calls("execvp")),
-                              starter("the one that uses InfiniBand", "run")),
+                              starter("the one that uses InfiniBand", "run"),
+                              next="xrc-compat run -- PROGRAM"),
     "pdsh": Sample(program(calls()), starter("the one that uses InfiniBand", "env")),
 
     # ---- programs into which nothing can be preloaded ----
