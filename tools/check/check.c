@@ -72,9 +72,12 @@ static void read_libibverbs(struct closure *closure)
 {
 	const char *used = closure->old_libibverbs ? closure->system_libibverbs
 						   : closure->libibverbs;
-	const char *fault = used ? libibverbs_load_fault(used, check.program.binary) : NULL;
+	const char *fault;
 
-	if (!fault || closure->failure)
+	if (!used || closure->unasked || closure->failure)
+		return;
+	fault = libibverbs_load_fault(used, check.program.binary);
+	if (!fault)
 		return;
 	closure->failure = format_string("libibverbs or its drivers cannot be loaded: %s", fault);
 	check.advice = LIBIBVERBS_LOAD_ADVICE;

@@ -75,13 +75,15 @@ static void add_development(const struct closure *closure, bool anyway,
 {
 	const struct loaded_object *program = &closure->object[0];
 
-	for (const struct development_name *row = development_names; row->name; row++) {
+	/* A loader that does not answer would be waited for each time. */
+	for (const struct development_name *row = development_names;
+	     row->name && !closure->unasked; row++) {
 		const char *path = companion(row->name, program->elf.bits);
 
-		/* The search takes a second in a gigabyte, so it comes last. */
+		/* To ask the loader takes longer than to search most programs. */
 		if (path && !is_preloaded(row->name) && !string_list_has(companions, path) &&
-		    companion_serves(row->name, program->path, anyway) &&
-		    closure_opens(closure, row->name))
+		    closure_opens(closure, row->name) &&
+		    companion_serves(row->name, program->path, anyway))
 			string_list_add(companions, path);
 	}
 }
@@ -91,7 +93,7 @@ static const char *find_libibverbs(const struct closure *closure)
 {
 	const char *program = closure->object[0].path, *found = closure_find(closure, LIBIBVERBS);
 
-	if (found || !closure_opens(closure, development_names[0].name))
+	if (found || closure->unasked || !closure_opens(closure, development_names[0].name))
 		return found;
 	found = library_found(development_names[0].name, program, false);
 	return found ? found : library_found(LIBIBVERBS, program, false);
