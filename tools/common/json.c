@@ -41,12 +41,13 @@ static void quote(FILE *out, const char *text)
 	putc_unlocked('"', out);
 }
 
-/* Begins a line, indented by the depth of the value. */
+/* Begins a line, indented by the depth of the value. In one write: a trace has many lines. */
 static void new_line(const struct json *json)
 {
-	putc_unlocked('\n', json->out);
-	for (int i = 0; i < json->depth; i++)
-		fputs_unlocked("  ", json->out);
+	static const char line[] = "\n                                ";
+	size_t length = 1 + 2 * (size_t)json->depth;
+
+	fwrite_unlocked(line, 1, length < sizeof(line) ? length : sizeof(line) - 1, json->out);
 }
 
 /* Writes what stands before a value. False if nothing is written at all. */
