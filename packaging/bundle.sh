@@ -11,7 +11,7 @@ cd "$source"
 
 apt-get -q update
 apt-get -q -y --no-install-recommends install gcc gcc-multilib libc6-dev pkg-config meson \
-	ninja-build libibverbs-dev librdmacm-dev libelf-dev zlib1g-dev
+	ninja-build libibverbs-dev librdmacm-dev libelf-dev libunwind-dev zlib1g-dev
 
 # ---- build ----
 harden="-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"

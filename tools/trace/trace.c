@@ -10,6 +10,7 @@
 #include "tools/run/run.h"
 #include "trace.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <poll.h>
@@ -273,6 +274,17 @@ static int run_trace(char **words)
 	return close_output(status);
 }
 
+static void explain_walk(void)
+{
+	const char *walk = "backtrace(3): this build is without libunwind";
+#ifdef TRACE_LIBUNWIND
+	bool found = dlopen(TRACE_LIBUNWIND, RTLD_LAZY | RTLD_LOCAL) != NULL;
+
+	walk = found ? "libunwind" : "backtrace(3): there is no " TRACE_LIBUNWIND;
+#endif
+	printf("\nThe library in a 64-bit program walks stacks by %s.\n", walk);
+}
+
 static const struct option_row options[] = {
 	LAUNCH_OPTIONS(tracing.launch),
 	{ "--output", "FILE",
@@ -289,4 +301,5 @@ static const struct option_row options[] = {
 const struct command command_trace = {
 	"trace", options, "[--] PROGRAM [ARGUMENT...]", "run a program, and show every legacy call",
 	"mpirun -n 4 xrc-compat trace --output trace.%r ./old-solver", run_trace, .launches = true,
+	.more_help = explain_walk,
 };

@@ -4,9 +4,7 @@
 #include "portable/job.h"
 
 #include <errno.h>
-#include <execinfo.h>
 #include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -28,7 +26,6 @@
 PER_THREAD struct trace_call *current;	/* the innermost of those that are under way */
 PER_THREAD pid_t thread_id;		/* 0: not known yet */
 static pid_t process_id;
-static char program_path[256];
 
 static uint64_t now(void)
 {
@@ -129,62 +126,11 @@ __attribute__((constructor)) static void tell_start(void)
 
 	note_ids();
 	pthread_atfork(NULL, NULL, note_ids);
-	if (readlink("/proc/self/exe", program_path, sizeof(program_path) - 1) > 0)
-		memcpy(record.frames[0].module, program_path, sizeof(program_path));
+	trace_prepare_walk();
+	memcpy(record.frames[0].module, trace_program, sizeof(trace_program));
 	record.rank = job_rank(&record.ranks);
 	send_record(&record);
 	errno = err;
-}
-
-/* ---- the callers of a verb ---- */
-
-static bool has(const struct dl_phdr_info *info, uintptr_t address)
-{
-	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-
-		if (header->p_type == PT_LOAD &&
-		    address - (info->dlpi_addr + header->p_vaddr) < header->p_memsz)
-			return true;
-	}
-	return false;
-}
-
-static int name_modules(struct dl_phdr_info *info, size_t size, void *context)
-{
-	struct trace_record *record = context;
-	/* The main program has no name in the loader's list. */
-	const char *path = info->dlpi_name[0] ? info->dlpi_name : program_path;
-	int unnamed = 0;
-
-	(void)size;
-	for (uint32_t i = 0; i < record->frame_count; i++) {
-		struct trace_frame *frame = &record->frames[i];
-
-		unnamed += !frame->module[0];
-		if (frame->module[0] || !has(info, (uintptr_t)frame->offset))
-			continue;
-		frame->offset -= info->dlpi_addr;
-		memcpy(frame->module, path, strnlen(path, sizeof(frame->module) - 1));
-		unnamed--;
-	}
-	return !unnamed; /* ends the walk */
-}
-
-/*
- * The C library walks the stack, and the command finds the names. No system call is made, but
- * glibc loads libgcc_s in the first backtrace().
- */
-static void add_stack(struct trace_record *record)
-{
-	void *returns[TRACE_FRAMES];
-	int count = backtrace(returns, TRACE_FRAMES);
-
-	/* A return address is behind its call, and may belong to the next line or function. */
-	for (int i = 0; i < count; i++)
-		record->frames[i].offset = (uintptr_t)returns[i] - 1;
-	record->frame_count = (uint32_t)count;
-	dl_iterate_phdr(name_modules, record);
 }
 
 /* ---- legacy calls ---- */
@@ -225,7 +171,7 @@ static void leave(void *entered, int64_t result, int err)
 	call->record.err = err;
 	if (!err)
 		trace_describe(call, NULL);
-	add_stack(&call->record);
+	trace_walk(&call->record);
 	send_record(&call->record);
 	drop(call);
 }

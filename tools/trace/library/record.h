@@ -61,6 +61,15 @@ struct trace_call {
 	struct trace_record record;
 };
 
+/* The path of the program; "" unknown. Set by trace_prepare_walk(). */
+extern char trace_program[256];
+
+/* Chooses how stacks are walked, and makes the first walk of this thread. */
+void trace_prepare_walk(void);
+
+/* Adds the callers of this function to the record. */
+void trace_walk(struct trace_record *record);
+
 /* Whether calls of this function are traced. */
 bool trace_describes(enum verb verb);
 

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""`xrc-compat trace` walks stacks that are hard to walk, and leaves the program its own unwinder."""
+
+import platform
+
+import pytest
+
+from installed import need
+
+pytestmark = pytest.mark.any_model
+
+
+@pytest.fixture
+def kinds(helpers):
+    return helpers / "stack-kinds"
+
+
+@pytest.fixture
+def by_libunwind(traced):
+    """Skips the test where the tracing library has only backtrace(3)."""
+    if "walks stacks by libunwind" not in traced("--help").stdout:
+        pytest.skip("without libunwind")
+
+
+def functions(call):
+    need("addr2line")
+    return [frame["symbol"] for frame in call["backtrace"]]
+
+
+CALLER = ["legacy_call"]
+
+
+@pytest.mark.parametrize("kind, above", [
+    ("tables", ["with_tables", "main"]),
+    ("frame-pointer", ["with_frame_pointer", "main"]),
+    ("generated", [None, "by_generated_code", "main"]),
+    ("signal", ["by_signal", "main"]),
+])
+def test_the_stack_reaches_main(trace, kinds, by_libunwind, kind, above):
+    result, document = trace(kinds, kind)
+    [call] = document["calls"]
+    assert result.returncode == 0 and functions(call)[-len(above):] == above, functions(call)
+    assert functions(call)[:1] == CALLER or kind == "signal"
+
+
+@pytest.mark.parametrize("kind", ["no-frame-pointer", "end"])
+def test_a_stack_that_cannot_be_walked_ends(trace, kinds, by_libunwind, kind):
+    """Neither crashes the program. The caller is always known."""
+    result, document = trace(kinds, kind)
+    [call] = document["calls"]
+    assert result.returncode == 0 and functions(call)[:1] == CALLER, (result, functions(call))
+
+
+def test_a_call_before_the_constructor_of_the_tracing_library_has_its_stack(
+        trace, kinds, monkeypatch):
+    monkeypatch.setenv("EARLY_CALL", "1")
+    result, document = trace(kinds, "tables")
+    assert result.returncode == 0 and functions(document["calls"][0])[0] == "in_constructor"
+
+
+@pytest.mark.skipif(tuple(map(int, platform.libc_ver()[1].split(".")[:2])) < (2, 35),
+                    reason="glibc before 2.35 names frames under the loader's lock")
+def test_a_call_does_not_wait_for_the_lock_of_the_loader(trace, kinds, by_libunwind):
+    result, document = trace(kinds, "lock")
+    assert result.returncode == 0 and len(document["calls"]) == 2, result
+    assert len({tuple(functions(call)) for call in document["calls"]}) == 1
+
+
+def test_the_program_keeps_its_own_unwinder(trace, kinds):
+    """libunwind has functions of the same names."""
+    result, _ = trace(kinds, "tables")
+    assert result.returncode == 0 and "libc.so" in result.stdout
+    assert "libunwind" not in result.stdout
