@@ -31,6 +31,7 @@ static struct {
 	struct sockaddr_un address;
 	int socket;
 	pid_t child;
+	sigset_t mask;		/* while it waits: the end of the program wakes it by SIGCHLD */
 	const char *out_name;
 	char *text;		/* of a JSON document on a standard stream */
 	size_t text_size;
@@ -108,7 +109,7 @@ static int follow(void)
 	pid_t ended;
 
 	do {
-		poll(&pollfd, 1, 20);
+		ppoll(&pollfd, 1, NULL, &tracing.mask);
 		/* In this order: a process's records are in the socket before its end is seen. */
 		ended = waitpid(tracing.child, &status, WNOHANG);
 		err = errno;
@@ -163,7 +164,7 @@ static int run_program(void)
 
 static void forward(int number)
 {
-	if (child_to_forward_to)
+	if (number != SIGCHLD && child_to_forward_to)
 		kill(child_to_forward_to, number);
 }
 
@@ -173,8 +174,11 @@ static void forward(int number)
  */
 static void set_signals(pid_t child)
 {
-	/* Resource managers send these to the first process of a job only. */
-	static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+	/*
+	 * Resource managers send the first four to the first process of a job only. Without a
+	 * handler, SIGCHLD would not wake follow().
+	 */
+	static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD };
 	/*
 	 * The terminal sends the first two to the program as well, and this command reports how the
 	 * program ended. The reader of the trace may end first: the program still runs to its end.
@@ -199,14 +203,20 @@ static int start_program(void)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	tracing.child = fork();
-	if (tracing.child > 0)
-		set_signals(tracing.child);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (!tracing.child)
+	if (!tracing.child) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
 		_exit(run_program());
-	return tracing.child > 0 ? 0
-				: refuse(TOOL_EXIT_REFUSED, "cannot start the program: fork: %s",
-					 strerror(errno));
+	}
+	if (tracing.child < 0)
+		return refuse(TOOL_EXIT_REFUSED, "cannot start the program: fork: %s",
+			      strerror(errno));
+	set_signals(tracing.child);
+	/* SIGCHLD stays blocked, so that it cannot come before follow() waits for it. */
+	tracing.mask = before;
+	sigdelset(&tracing.mask, SIGCHLD);
+	sigaddset(&before, SIGCHLD);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return 0;
 }
 
 /* ---- output ---- */

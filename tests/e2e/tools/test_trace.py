@@ -336,6 +336,23 @@ def test_a_signal_does_not_truncate_the_trace(xrc_compat, tmp_path):
     assert tracer.wait(60) == 0
 
 
+def switches(pid):
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", text, re.M).group(1))
+
+
+def test_the_tracer_sleeps_while_the_program_is_idle(xrc_compat, tmp_path):
+    ready = tmp_path / "ready"
+    tracer = subprocess.Popen([str(xrc_compat), "trace", "--", "sh", "-c", f"touch {ready}; sleep 3"],
+                              stderr=subprocess.DEVNULL)
+    wait_for(ready.exists)
+    time.sleep(0.5)
+    before = switches(tracer.pid)
+    time.sleep(2)
+    assert switches(tracer.pid) - before <= 2
+    assert tracer.wait(60) == 0
+
+
 def test_tracing_changes_no_signal_action_of_the_program(run, traced):
     show = ["grep", "-E", "^Sig(Ign|Blk)", "/proc/self/status"]
     assert traced("--", *show).stdout == run(show).stdout
