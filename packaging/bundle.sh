@@ -11,12 +11,12 @@ cd "$source"
 
 apt-get -q update
 apt-get -q -y --no-install-recommends install gcc gcc-multilib libc6-dev pkg-config meson \
-	ninja-build libibverbs-dev librdmacm-dev libelf-dev libunwind-dev zlib1g-dev
+	ninja-build libibverbs-dev librdmacm-dev libelf-dev zlib1g-dev
 
 # ---- build ----
 harden="-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
 relro="-Wl,-z,relro -Wl,-z,now"
-options="--buildtype=release -Dany_glibc=true -Dstatic_libelf=true -Dtests=disabled"
+options="--buildtype=release -Dany_glibc=true -Dstatic_libelf=true -Dlibunwind=disabled -Dtests=disabled"
 # shellcheck disable=SC2086 # several options
 meson setup build-64 $options "-Dc_args=$harden" "-Dc_link_args=$relro" \
 	--prefix=/opt/xrc-compat --libdir=$lib64

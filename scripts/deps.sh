@@ -45,7 +45,7 @@ deps_table() {
 	test|cmd:g++|the legacy headers must compile as C++ too|g++|gcc-c++|gcc-c++
 	test|cmd:strace|kills the emulator's daemon at a chosen system call|strace|strace|strace
 	test|cmd:mandoc|checks the manual pages|mandoc|mandoc|mandoc
-	more|pkg:libunwind|walks the stacks of xrc-compat trace|libunwind-dev|libunwind-devel|libunwind-devel
+	more|pkg:libunwind|walks the stacks of xrc-compat trace and ps|libunwind-dev|libunwind-devel|libunwind-devel
 	more|cmd:clang|builds and fuzzes with another compiler|clang libclang-rt-dev|clang compiler-rt|clang
 	more|cmd:ld.lld|links with another linker|lld|lld|lld
 	more|cmd:abidw|compares the library with the one released|abigail-tools|libabigail|libabigail-tools

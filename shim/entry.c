@@ -62,7 +62,7 @@ int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments)
 	const struct shim_tracer *tracing;
 	int err;
 
-	entry->verb = verb;
+	entry->call = (struct shim_call){ verb, arguments };
 	entry->saved_errno = errno;
 	cancel_hold(&entry->hold);
 	err = modern_load();
@@ -79,22 +79,22 @@ int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments)
 int shim_leave(const struct entry *entry, int err)
 {
 	if (unlikely(entry->traced)) {
-		int result = errmap_return(entry->verb, err, 0);
+		int result = errmap_return(entry->call.verb, err, 0);
 
 		tracer->leave(entry->traced, result, errno);
 	}
 	cancel_release(&entry->hold);
-	return errmap_return(entry->verb, err, entry->saved_errno);
+	return errmap_return(entry->call.verb, err, entry->saved_errno);
 }
 
 void *shim_leave_made(const struct entry *entry, int err, void *made)
 {
 	if (unlikely(entry->traced)) {
-		errmap_return(entry->verb, err, 0);
+		errmap_return(entry->call.verb, err, 0);
 		tracer->leave(entry->traced, (intptr_t)made, errno);
 	}
 	cancel_release(&entry->hold);
-	errmap_return(entry->verb, err, entry->saved_errno);
+	errmap_return(entry->call.verb, err, entry->saved_errno);
 	return made;
 }
 

@@ -24,7 +24,7 @@
  * struct entry - one call of an exported function, from shim_enter() to one of those that leave.
  */
 struct entry {
-	enum verb verb;
+	struct shim_call call;
 	int saved_errno;
 	struct cancel_hold hold;
 	void *traced;	/* from the tracer; NULL: this call is not traced */

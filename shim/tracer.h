@@ -11,6 +11,15 @@
 #include <abi/export.h>
 #include <abi/verb.h>
 
+/*
+ * Stands in the stack frame of an exported function. `xrc-compat ps --stacks` reads it there, in a
+ * thread that waits inside the call.
+ */
+struct shim_call {
+	enum verb verb;
+	const uintptr_t *arguments;	/* those that abi/symbols.tab names; NULL: it names none */
+};
+
 /* Each may change errno: the shim restores it. */
 struct shim_tracer {
 	/*

@@ -44,7 +44,7 @@ SHARED_FILES = {
 # Directories in the order of their includes: each may include those before it. A command's
 # directory includes those that the commands share, and no other command's.
 ROOMS = {
-    "tools": ("common", "tables", "files", "program", "run"),
+    "tools": ("common", "tables", "files", "stack", "program", "run"),
     "softhca": ("base", "model", "machine", "objects", "qp", "wire", "uverbs", "cm", "control",
                 "server", "cli"),
 }

@@ -57,7 +57,7 @@ WRONG_INCLUDES = [
     ("tools/a.c", "<state.h>", "compat/regtab/state.h", "a header of compat/"),
     ("softhca/wire/a.c", "<softhca/uverbs/b.h>", "softhca/uverbs/b.h", "only base, model,"),
     ("tools/common/a.c", '"tools/files/paths.h"', "tools/files/paths.h", "only its own files"),
-    ("tools/ps/a.c", '"tools/check/check.h"', "tools/check/check.h", "common, tables, files, program, run"),
+    ("tools/ps/a.c", '"tools/check/check.h"', "tools/check/check.h", "common, tables, files, stack, program, run"),
 ]
 
 # Similar lines that break no rule, so that no rule complains without cause.

@@ -121,6 +121,10 @@ static int refuse_option(const struct command *command, const char *word)
 
 static int take_operand(const struct command *command, const char *word)
 {
+	if (command->operand_list) {
+		string_list_add(command->operand_list, word);
+		return 0;
+	}
 	if (!command->operand || *command->operand)
 		return refuse_word(command, word, "unexpected argument");
 	*command->operand = word;

@@ -34,6 +34,7 @@ struct command {
 	/* @words: the program to launch and its words. The result is the exit status. */
 	int (*run)(char **words);
 	const char **operand;	 /* gets the only operand; NULL: the command has none */
+	struct string_list *operand_list; /* gets each operand, of any number */
 	bool launches;		 /* its operands are a program and that program's words */
 	void (*more_help)(void); /* prints more of --help, behind the options; NULL: nothing */
 };

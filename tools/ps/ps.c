@@ -8,6 +8,7 @@
 #include "tools/common/text.h"
 #include "tools/files/paths.h"
 #include "tools/tables/view.h"
+#include "stacks.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -318,13 +319,24 @@ static int choose_seconds(struct ps *ps, const char *text)
 }
 
 static struct ps ps;
+static bool with_stacks;
+static const char *core_file;
+static struct string_list pids;
 static const char *chosen_columns, *watch_seconds;
 
 static int run_ps(char **words)
 {
-	int status = choose_columns(&ps, chosen_columns);
+	int status;
 
 	(void)words;
+	if (core_file)
+		return print_core(core_file);
+	if (with_stacks)
+		return print_stacks(&pids);
+	if (pids.count)
+		return refuse(TOOL_EXIT_REFUSED, "ps: %s: unexpected argument without --stacks",
+			      pids.item[0]);
+	status = choose_columns(&ps, chosen_columns);
 	if (!status && watch_seconds)
 		status = choose_seconds(&ps, watch_seconds);
 	if (status)
@@ -339,10 +351,15 @@ static const struct option_row options[] = {
 	{ "--noheadings", NULL, "leave out the line of headings", .flag = &ps.no_headings },
 	{ "--watch", "[=SECONDS]", "print repeatedly, every 2 seconds or as given",
 	  .text = &watch_seconds },
+	{ "--stacks", NULL,
+	  "instead, print the stacks of the processes PID, or of all that have a domain open",
+	  .flag = &with_stacks },
+	{ "--core", "FILE", "print the stacks in this core file", .text = &core_file },
 	{ 0 },
 };
 
 const struct command command_ps = {
-	"ps", options, "", "list the registrations with receive QPs, also of dead processes",
-	"xrc-compat ps -o QP,PID,COMMAND,STATE", run_ps, .more_help = explain_columns,
+	"ps", options, "[PID...]", "list the registrations with receive QPs, also of dead processes",
+	"xrc-compat ps -o QP,PID,COMMAND,STATE", run_ps, .operand_list = &pids,
+	.more_help = explain_columns,
 };

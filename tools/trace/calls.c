@@ -80,7 +80,6 @@ static void put_duration(struct trace *trace, uint64_t nanoseconds)
 
 /* ---- places ---- */
 
-/* In text: "function (file.c:34, program+0x1234)". */
 static void put_place(struct trace *trace, const struct place *place)
 {
 	json_open(&trace->json, NULL, '{');
@@ -90,9 +89,7 @@ static void put_place(struct trace *trace, const struct place *place)
 	put_text(trace, "line", NULL, place->line);
 	json_close(&trace->json, '}');
 	if (!trace->is_json)
-		fprintf(trace->out, "%s (%s%s%s+%#llx)\n", place->symbol[0] ? place->symbol : "?",
-			place->line, place->line[0] ? ", " : "", basename(place->module),
-			(unsigned long long)place->offset);
+		place_print(trace->out, place);
 }
 
 /* A function that is inlined has a row of its own, as in a debugger. */
@@ -103,7 +100,9 @@ static void put_stack(struct trace *trace, const struct trace_record *record)
 
 	json_open(&trace->json, "backtrace", '[');
 	for (uint32_t i = 0; i < record->frame_count; i++) {
-		for (place = place_of(&record->frames[i]); place; place = place->outer) {
+		const struct trace_frame *frame = &record->frames[i];
+
+		for (place = place_of(frame->module, frame->offset); place; place = place->outer) {
 			if (!trace->is_json)
 				fprintf(trace->out, "        #%u ", number++);
 			put_place(trace, place);
@@ -147,7 +146,9 @@ void trace_started(struct trace *trace, const struct trace_record *record, int32
 
 static struct site *find_site(struct trace *trace, const struct trace_record *record)
 {
-	const struct place *place = record->frame_count ? place_of(&record->frames[0]) : NULL;
+	const struct trace_frame *frame = record->frames;
+	const struct place *place = record->frame_count ? place_of(frame->module, frame->offset)
+							: NULL;
 	struct site *site;
 
 	for (size_t i = 0; i < trace->site_count; i++) {

@@ -74,7 +74,7 @@ static void take_call(struct trace_record *record)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < record->frame_count; i++) {
-		if (place_is_of_program(&record->frames[i]))
+		if (place_is_of_program(record->frames[i].module, record->frames[i].offset))
 			record->frames[kept++] = record->frames[i];
 	}
 	record->frame_count = kept;

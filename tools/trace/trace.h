@@ -5,6 +5,7 @@
 
 #include "library/record.h"
 #include "tools/common/json.h"
+#include "tools/stack/stack.h"
 
 /* A domain that was opened and not closed, or a registration that was not cancelled. */
 struct left {
@@ -51,20 +52,5 @@ void trace_call(struct trace *trace, const struct trace_record *record);
 
 /* @status: that of the program, or with which it could not be started. */
 void trace_end(struct trace *trace, int status);
-
-/* The function and the line of the source that an address of a program or library is in. */
-struct place {
-	char module[256];	/* printable */
-	uint64_t offset;	/* in the module */
-	char symbol[64];	/* "" unknown, or without addr2line(1) */
-	char line[256];		/* "file.c:12"; "" without debug information */
-	struct place *outer;	/* in the function that this one is inlined in; NULL: it is not */
-};
-
-/* The innermost function there. Asks addr2line(1) once: the same address has the same pointer. */
-const struct place *place_of(const struct trace_frame *frame);
-
-/* True for a frame of the program or of a library of its own. */
-bool place_is_of_program(const struct trace_frame *frame);
 
 #endif

@@ -9,9 +9,13 @@ first one (default 1); "fresh" takes the clock. Each file follows from its seed 
 import contextlib
 import json
 import os
+import pathlib
 import random
+import re
 import subprocess
 import time
+
+import pytest
 
 RUNS = int(os.environ.get("XRC_COMPAT_FUZZ_RUNS", "150"))
 SEED = int(os.environ.get("XRC_COMPAT_FUZZ_SEED", "1").replace("fresh", str(int(time.time()))))
@@ -112,3 +116,18 @@ def test_ps_and_gc(xrc_compat, tables, table):
             assert outcome([xrc_compat, "gc", "--dry-run"], env)[0] in (0, 1) and path.exists()
             assert outcome([xrc_compat, "gc"], env)[0] in (0, 1)
     assert RUNS < 100 or refused, "no table was refused, so none was damaged"
+
+
+def test_core_files(xrc_compat, tmp_path):
+    """The damage is in the headers and notes, which stand first."""
+    if not re.match(r"core$", pathlib.Path("/proc/sys/kernel/core_pattern").read_text()):
+        pytest.skip("this kernel gives core files to a program")
+    subprocess.run(["sh", "-c", "ulimit -c unlimited && kill -SEGV $$"], cwd=tmp_path, check=False)
+    core = tmp_path / "core"
+    data = core.read_bytes()
+    statuses = set()
+    for seed, _, head in each_damaged([("core", data[:8192])]):
+        core.write_bytes(head + data[8192:])
+        with repeatable(seed):
+            statuses.add(outcome([xrc_compat, "ps", "--core", core], {"PATH": ""})[0])
+    assert statuses <= {0, 125} and (RUNS < 20 or len(statuses) == 2), statuses

@@ -3,7 +3,7 @@
 #include "tools/common/aside.h"
 #include "tools/common/memory.h"
 #include "tools/common/text.h"
-#include "trace.h"
+#include "stack.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 
 #define PATIENCE_MS 10000	/* addr2line is slow on a gigabyte of debug information */
 
-static struct place *new_place(const struct trace_frame *frame)
+static struct place *new_place(const char *module, uint64_t offset)
 {
 	struct place *place = need_memory(calloc(1, sizeof(*place)));
 
-	place->offset = frame->offset;
-	strcpy(place->module, frame->module);
+	place->offset = offset;
+	snprintf(place->module, sizeof(place->module), "%s", module);
 	text_clean(place->module);
 	return place;
 }
@@ -33,24 +33,24 @@ static void set_names(struct place *place, const char *function, const char *lin
 }
 
 /* addr2line prints a function and a line, from the inside, for each that is inlined there. */
-static struct place *read_places(const struct trace_frame *frame)
+static struct place *read_places(const char *module, uint64_t offset)
 {
-	struct place *innermost = new_place(frame), **end = &innermost;
+	struct place *innermost = new_place(module, offset), **end = &innermost;
 	char address[32], *text, *function, *line;
 	char *const words[] = { (char *)"addr2line", (char *)"-f", (char *)"-i", (char *)"-e",
-				(char *)frame->module, address, NULL };
+				(char *)module, address, NULL };
 	const struct aside program = { .words = words };
 	struct aside_result result;
 
-	if (frame->module[0] != '/')
+	if (module[0] != '/')
 		return innermost;
-	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)frame->offset);
+	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)offset);
 	text = aside_output(&program, PATIENCE_MS, NULL, &result);
 	for (function = strtok(text, "\n"); function && (line = strtok(NULL, "\n"));
 	     function = strtok(NULL, "\n")) {
 		line[strcspn(line, " ")] = '\0';	/* without the compiler's discriminator */
 		if (!*end)
-			*end = new_place(frame);
+			*end = new_place(module, offset);
 		set_names(*end, function, line);
 		end = &(*end)->outer;
 	}
@@ -59,36 +59,44 @@ static struct place *read_places(const struct trace_frame *frame)
 }
 
 /* A program calls from a few places many times. */
-const struct place *place_of(const struct trace_frame *frame)
+const struct place *place_of(const char *module, uint64_t offset)
 {
 	static struct known {
 		struct known *next;
-		struct trace_frame frame;
+		uint64_t offset;
+		char module[256];
 		struct place *place;
 	} *known_places;
 	struct known *known;
 
 	for (known = known_places; known; known = known->next) {
-		if (known->frame.offset == frame->offset &&
-		    !strcmp(known->frame.module, frame->module))
+		if (known->offset == offset && !strcmp(known->module, module))
 			return known->place;
 	}
 	known = need_memory(malloc(sizeof(*known)));
-	*known = (struct known){ known_places, *frame, read_places(frame) };
+	*known = (struct known){ known_places, offset, "", read_places(module, offset) };
+	snprintf(known->module, sizeof(known->module), "%s", module);
 	known_places = known;
 	return known->place;
 }
 
-bool place_is_of_program(const struct trace_frame *frame)
+bool place_is_of_program(const char *module, uint64_t offset)
 {
 	static const char *const others[] = {
 		"libc.so.", "libc-2.", "libpthread", "libxrc-trace.so", "libxrc-compat.so",
 	};
-	const char *name = basename(frame->module);
+	const char *name = basename(module);
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		if (!strncmp(name, others[i], strlen(others[i])))
 			return false;
 	}
-	return strcmp(place_of(frame)->symbol, "_start") != 0;
+	return strcmp(place_of(module, offset)->symbol, "_start") != 0;
+}
+
+void place_print(FILE *out, const struct place *place)
+{
+	fprintf(out, "%s (%s%s%s+%#llx)\n", place->symbol[0] ? place->symbol : "?", place->line,
+		place->line[0] ? ", " : "", basename(place->module),
+		(unsigned long long)place->offset);
 }

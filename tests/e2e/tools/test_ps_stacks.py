@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""`xrc-compat ps --stacks` shows where the threads of a job wait, and does the job no harm."""
+
+import os
+import pathlib
+import re
+import resource
+import signal
+import statistics
+import subprocess
+
+import pytest
+
+from holder import QPS
+from installed import need
+from waiting import stop, wait_for
+
+ROUNDS = int(os.environ.get("XRC_COMPAT_STACK_ROUNDS", "20"))
+
+
+@pytest.fixture(autouse=True)
+def with_libunwind(run, xrc_compat):
+    if "without libunwind" in run([xrc_compat, "ps", "--stacks", os.getpid()]).stderr:
+        pytest.skip("a build without libunwind")
+
+
+class Hanging:
+    """hang-in-call, which waits for a line."""
+
+    def __init__(self, argv, tables, **kw):
+        self.process = subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables)), **kw)
+        self.number = int(self.process.stdout.readline())
+
+    def go_on(self, line="\n"):
+        self.process.stdin.write(line)
+        self.process.stdin.flush()
+
+
+@pytest.fixture
+def hanging(daemon, helpers, xrc_compat, tables, tmp_path):
+    program = Hanging([xrc_compat, "run", "--", helpers / "hang-in-call", tmp_path / "domain"],
+                      tables)
+    yield program
+    program.process.kill()
+    program.process.wait(30)
+
+
+def test_a_hanging_call_is_shown_with_its_arguments(hanging, tool, daemon):
+    """The adapter does not answer. When it does again, the program ends as if nothing had been."""
+    need("addr2line")
+    pid = hanging.process.pid
+    stop(daemon.pid)
+    try:
+        hanging.go_on()
+        call = re.compile(
+            rf"thread {pid}, stopped \d+ us, in ibv_unreg_xrc_rcv_qp\(xrc_domain=0x[0-9a-f]+, "
+            rf"xrc_qp_num={hanging.number:#x}\):\n")
+        text = wait_for(lambda: tool("ps", "--stacks", pid).stdout, "legacy call",
+                        holds=call.search)
+    finally:
+        os.kill(daemon.pid, signal.SIGCONT)
+    assert f"registered with QP 0x{hanging.number:06x} of mlx" in text
+    frames = re.findall(r"^ +#\d+ (?:shim_)?(\S+) ", text[call.search(text).end():], re.M)
+    assert frames.index("ibv_unreg_xrc_rcv_qp") < frames.index("unregister") < frames.index("main")
+    assert hanging.process.wait(30) == 0
+
+
+def test_all_processes_with_an_open_domain_are_shown(holder, tool):
+    text = tool("ps", "--stacks").stdout
+    creator, registrant = holder.pids["creator"], holder.pids["registrant"]
+    assert sorted(map(int, re.findall(r"^process (\d+)", text, re.M))) == sorted(
+        [creator, registrant])
+    first = holder.numbers["registrant"][0]
+    assert f"registered with QP 0x{first:06x} of mlx" in text
+    assert {int(pid) for pid in re.findall(r"; so is (\d+) \(live\)", text)} == {creator, registrant}
+    assert len(re.findall(r"^  registered with QP", text, re.M)) == QPS + 1
+
+
+def test_a_job_with_traffic_is_not_harmed(daemon, tool, xrc_compat, programs, tables):
+    """The cluster checks each message. XRC_COMPAT_STACK_ROUNDS sets how often all its threads are
+    stopped. Without addr2line on PATH there are more rounds a second."""
+    stops, rounds = [], 0
+    while rounds < ROUNDS:
+        cluster = subprocess.Popen([xrc_compat, "run", "--", programs["cluster"], "-n", "3"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   env=dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables)))
+        while cluster.poll() is None:
+            text = subprocess.run([xrc_compat, "ps", "--stacks"], stdout=subprocess.PIPE, text=True,
+                                  stderr=subprocess.DEVNULL, timeout=60, check=False,
+                                  env={"PATH": "", "XRC_COMPAT_TABLE_DIR": str(tables)}).stdout
+            seen = [int(us) for us in re.findall(r", stopped (\d+) us", text)]
+            stops += seen
+            rounds += bool(seen)
+        assert cluster.returncode == 0, cluster.stdout.read()
+    assert statistics.median(stops) < 5000, sorted(stops)
+
+
+def test_a_core_file_has_the_call_that_crashed(daemon, helpers, xrc_compat, tables, tmp_path,
+                                               tool):
+    need("addr2line")
+    if not re.match(r"core$|core\.%p$", pathlib.Path("/proc/sys/kernel/core_pattern").read_text()):
+        pytest.skip("this kernel gives core files to a program")
+    crashed = Hanging([xrc_compat, "run", "--", helpers / "hang-in-call", tmp_path / "domain"],
+                      tables, cwd=tmp_path, preexec_fn=lambda: resource.setrlimit(
+                          resource.RLIMIT_CORE, (resource.RLIM_INFINITY, ) * 2))
+    crashed.go_on("crash\n")
+    assert crashed.process.wait(30) == -signal.SIGSEGV
+    [core] = tmp_path.glob("core*")
+    first = tool("ps", "--core", core).stdout.split("  thread ")[1]
+    assert re.match(rf"{crashed.process.pid} in ibv_modify_xrc_rcv_qp\(xrc_domain=0x\w+, "
+                    rf"xrc_qp_num={crashed.number:#x}, attr=0x8, attr_mask=0x1\):\n", first), first
+    assert re.search(r" crash \(hang_in_call\.c:\d+, ", first) and " main (" in first
+
+
+# ---- refusals ----
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_process_of_another_user_is_refused_with_the_reason(run, xrc_compat):
+    result = run(["setpriv", "--reuid=23456", "--regid=23456", "--clear-groups", xrc_compat, "ps",
+                  "--stacks", os.getpid()])
+    assert result.returncode == 1
+    assert "it belongs to another user; only root may stop it" in result.stderr
+
+
+def test_a_process_under_a_debugger_is_refused_with_its_pid(run, xrc_compat):
+    need("strace")
+    with subprocess.Popen(["strace", "-qq", "-o", "/dev/null", "sh", "-c", "echo $$; exec sleep 60"],
+                          stdout=subprocess.PIPE, text=True) as strace:
+        try:
+            pid = int(strace.stdout.readline())
+            result = run([xrc_compat, "ps", "--stacks", pid])
+        finally:
+            os.kill(pid, signal.SIGKILL)
+            strace.wait(30)
+    assert result.returncode == 1 and f"process {strace.pid} traces it already" in result.stderr
+
+
+@pytest.mark.parametrize("words, why", [
+    (["--stacks", "none"], "none is no process"), (["1"], "unexpected argument without --stacks"),
+    (["--core", "/etc/passwd"], "is no core file"), (["--core", "/nonexistent"], "No such file")])
+def test_wrong_words_are_refused(tool, words, why):
+    assert why in tool("ps", *words, status=125).stderr
+
+
+def test_a_process_that_has_ended_is_reported(tool):
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait(30)
+    assert "it has ended" in tool("ps", "--stacks", gone.pid, status=1).stderr
