@@ -9,113 +9,28 @@
 #include "tools/tables/view.h"
 #include "stacks.h"
 
-#include <abi/verb.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <shim/tracer.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct {
-	const char *name, *arguments;
-} functions[VERBS] = {
-#define X(function, returns, unsupported, arguments, port) \
-	[VERB_##function] = { #function, arguments },
-	ABI_FUNCTIONS(X)
-#undef X
-};
-
-/* ---- the legacy call ---- */
-
-/* The entry points of the library have these names before its symbols are stripped. */
-#define INSIDE "shim_"
-
-static int verb_at(const struct place *place)
-{
-	for (; place; place = place->outer) {
-		const char *name = place->symbol;
-
-		name += strncmp(name, INSIDE, strlen(INSIDE)) ? 0 : strlen(INSIDE);
-		for (int verb = 0; verb < VERBS && strstr(place->module, "/libxrc-compat.so"); verb++) {
-			size_t length = strlen(functions[verb].name);
-
-			if (!strncmp(name, functions[verb].name, length) &&
-			    (!name[length] || name[length] == '@'))
-				return verb;
-		}
-	}
-	return -1;
-}
-
-/* The frame of the entry point has a struct shim_call, somewhere. */
-static uint64_t find_arguments(const struct stack *stack, size_t frame, int verb)
-{
-	uint64_t start = stack->frame[frame].pointer, end;
-	struct shim_call call;
-
-	end = frame + 1 < stack->frame_count ? stack->frame[frame + 1].pointer : start;
-	for (uint64_t at = start; at + sizeof(call) <= end; at += sizeof(void *)) {
-		if (stack_read(stack, at, &call, sizeof(call)) && (int)call.verb == verb &&
-		    (uintptr_t)call.arguments - start < end - start)
-			return (uintptr_t)call.arguments;
-	}
-	return 0;
-}
-
-/* "=name" is the result; ">name" is read after the call. */
-static void print_arguments(const struct stack *stack, uint64_t from, const char *name)
-{
-	const char *separator = "";
-	size_t length;
-	uint64_t word;
-
-	for (; *name && *name != '='; name += length + (name[length] == ',')) {
-		name += *name == '>';
-		length = strcspn(name, ",");
-		if (!stack_read(stack, from, &word, sizeof(word)))
-			return;
-		printf("%s%.*s=%#llx", separator, (int)length, name, (unsigned long long)word);
-		separator = ", ";
-		from += sizeof(word);
-	}
-}
-
-static const struct place *place_in(const struct stack *stack, size_t frame)
-{
-	uint64_t address = stack->frame[frame].address;
-	struct image_file file = { .path = "" };
-
-	image_find(stack->image, address, &file);
-	return place_of(file.path, address - file.base);
-}
-
 static void print_stack(const struct stack *stack)
 {
+	const char *call = stack_legacy_call(stack);
 	unsigned int number = 0;
-	uint64_t arguments;
 
 	printf("  thread %d", (int)stack->thread);
 	if (stack->stop_us)
-		printf(", stopped %u us,", stack->stop_us);
+		printf(", stopped %u us", stack->stop_us);
+	printf("%s%s:\n", call ? ", in " : "", call ? call : "");
 	for (size_t i = 0; i < stack->frame_count; i++) {
-		int verb = verb_at(place_in(stack, i));
+		const struct place *place = stack_place(stack, i);
 
-		if (verb < 0)
-			continue;
-		arguments = find_arguments(stack, i, verb);
-		printf(" in %s(", functions[verb].name);
-		if (arguments)
-			print_arguments(stack, arguments, functions[verb].arguments);
-		putchar(')');
-		break;
-	}
-	puts(":");
-	for (size_t i = 0; i < stack->frame_count; i++) {
-		for (const struct place *place = place_in(stack, i); place; place = place->outer) {
+		for (; place; place = place->outer) {
 			printf("    #%u ", number++);
 			place_print(stdout, place);
 		}

@@ -105,6 +105,12 @@ const struct place *place_of(const char *module, uint64_t offset);
 /* True for a frame of the program or of a library of its own. */
 bool place_is_of_program(const char *module, uint64_t offset);
 
+/* That of a frame of a stack. */
+const struct place *stack_place(const struct stack *stack, size_t frame);
+
+/* The legacy call that the thread is in, with its arguments where they are found; NULL: none. */
+const char *stack_legacy_call(const struct stack *stack);
+
 /* A line: "function (file.c:34, program+0x1234)". */
 void place_print(FILE *out, const struct place *place);
 

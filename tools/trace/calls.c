@@ -93,21 +93,23 @@ static void put_place(struct trace *trace, const struct place *place)
 }
 
 /* A function that is inlined has a row of its own, as in a debugger. */
+static void put_frame(struct trace *trace, const struct place *place, unsigned int *number)
+{
+	for (; place; place = place->outer) {
+		if (!trace->is_json)
+			fprintf(trace->out, "        #%u ", (*number)++);
+		put_place(trace, place);
+	}
+}
+
 static void put_stack(struct trace *trace, const struct trace_record *record)
 {
-	const struct place *place;
 	unsigned int number = 0;
 
 	json_open(&trace->json, "backtrace", '[');
-	for (uint32_t i = 0; i < record->frame_count; i++) {
-		const struct trace_frame *frame = &record->frames[i];
-
-		for (place = place_of(frame->module, frame->offset); place; place = place->outer) {
-			if (!trace->is_json)
-				fprintf(trace->out, "        #%u ", number++);
-			put_place(trace, place);
-		}
-	}
+	for (uint32_t i = 0; i < record->frame_count; i++)
+		put_frame(trace, place_of(record->frames[i].module, record->frames[i].offset),
+			  &number);
 	json_close(&trace->json, ']');
 }
 
@@ -237,6 +239,50 @@ void trace_call(struct trace *trace, const struct trace_record *record)
 	free(result);
 }
 
+/* ---- crashes ---- */
+
+struct crash {
+	pid_t process, thread;
+	int number;
+	const char *call;	/* NULL: in no legacy call */
+	size_t place_count;
+	const struct place *places[STACK_FRAMES];
+};
+
+static void put_crash(struct trace *trace, const struct crash *crash)
+{
+	unsigned int number = 0;
+
+	json_open(&trace->json, NULL, '{');
+	put_number(trace, "pid", "%llu", (unsigned)crash->process);
+	put_number(trace, "tid", ", thread %llu,", (unsigned)crash->thread);
+	put_number(trace, "signal", " dies by signal %llu", (unsigned)crash->number);
+	put_text(trace, "reason", " (%s)", strsignal(crash->number));
+	put_text(trace, "call", crash->call ? " in %s" : NULL, crash->call ? crash->call : "");
+	if (!trace->is_json)
+		fputs(":\n", trace->out);
+	json_open(&trace->json, "backtrace", '[');
+	for (size_t i = 0; i < crash->place_count; i++)
+		put_frame(trace, crash->places[i], &number);
+	json_close(&trace->json, ']');
+	json_close(&trace->json, '}');
+}
+
+/* In JSON the calls stand in an array, which is not closed yet. */
+void trace_crash(struct trace *trace, pid_t process, int number, const struct stack *stack)
+{
+	struct crash *crash;
+
+	trace->crashes = extend(trace->crashes, trace->crash_count, sizeof(*trace->crashes));
+	crash = &trace->crashes[trace->crash_count++];
+	*crash = (struct crash){ process, stack->thread, number, stack_legacy_call(stack),
+				 stack->frame_count, { NULL } };
+	for (size_t i = 0; i < stack->frame_count; i++)
+		crash->places[i] = stack_place(stack, i);
+	if (!trace->is_json)
+		put_crash(trace, crash);
+}
+
 /* ---- the end ---- */
 
 static void put_site(struct trace *trace, const struct site *site)
@@ -315,6 +361,10 @@ static void put_lists(struct trace *trace)
 	if (!trace->is_json)
 		fputs(trace->left.count ? "\nLeft behind:\n" : "\nNothing was left registered.\n",
 		      trace->out);
+	json_open(&trace->json, "crashes", '[');
+	for (size_t i = 0; trace->is_json && i < trace->crash_count; i++)
+		put_crash(trace, &trace->crashes[i]);
+	json_close(&trace->json, ']');
 	json_open(&trace->json, "left", '[');
 	for (size_t i = 0; i < trace->left.count; i++)
 		put_left(trace, &trace->left.item[i]);

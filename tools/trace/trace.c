@@ -12,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <poll.h>
 #include <signal.h>
@@ -91,6 +92,7 @@ static bool take_one(void)
 	size = recv(tracing.socket, &record, sizeof(record), MSG_DONTWAIT);
 	if (!is_sound(&record, size))
 		return size >= 0;
+	crash_watch(record.tid);
 	if (record.verb == TRACE_STARTED)
 		trace_started(&tracing.trace, &record, tracing.child);
 	else
@@ -101,26 +103,43 @@ static bool take_one(void)
 /* 0 after the program has ended: another process may have its number. */
 static volatile pid_t child_to_forward_to;
 
+/* Returns whether the program has ended; its status, or -errno, in @status. */
+static bool reap(int *status)
+{
+	pid_t pid;
+
+	while ((pid = waitpid(-1, status, __WALL | WNOHANG)) > 0) {
+		if (WIFSTOPPED(*status)) {
+			while (take_one())	/* the calls before it crashed */
+				;
+			crash_stopped(&tracing.trace, pid, *status);
+		} else if (pid == tracing.child) {
+			child_to_forward_to = 0;
+			return true;
+		}
+	}
+	*status = -errno;
+	return pid < 0;
+}
+
 /* Runs until the program has ended and all its records are read. */
 static int follow(void)
 {
 	struct pollfd pollfd = { .fd = tracing.socket, .events = POLLIN };
-	int status = 0, err;
-	pid_t ended;
+	int status;
+	bool ended;
 
 	do {
 		ppoll(&pollfd, 1, NULL, &tracing.mask);
 		/* In this order: a process's records are in the socket before its end is seen. */
-		ended = waitpid(tracing.child, &status, WNOHANG);
-		err = errno;
-		if (ended > 0)
-			child_to_forward_to = 0;
+		ended = reap(&status);
 		while (take_one())
 			;
 		fflush(tracing.trace.out);
 	} while (!ended);
-	if (ended < 0)
-		return refuse(TOOL_EXIT_REFUSED, "cannot wait for the program: %s", strerror(err));
+	if (status < 0)
+		return refuse(TOOL_EXIT_REFUSED, "cannot wait for the program: %s",
+			      strerror(-status));
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -197,7 +216,11 @@ static void set_signals(pid_t child)
 static int start_program(void)
 {
 	sigset_t all, before;
+	int watched[2];
 
+	if (pipe2(watched, O_CLOEXEC))
+		return refuse(TOOL_EXIT_REFUSED, "cannot start the program: pipe: %s",
+			      strerror(errno));
 	fflush(NULL);
 	/* Block the signals until their handler can pass them on. */
 	sigfillset(&all);
@@ -205,11 +228,18 @@ static int start_program(void)
 	tracing.child = fork();
 	if (!tracing.child) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
+		close(watched[1]);
+		/* Until the command would see it crash. */
+		while (read(watched[0], &all, 1) < 0 && errno == EINTR)
+			;
 		_exit(run_program());
 	}
 	if (tracing.child < 0)
 		return refuse(TOOL_EXIT_REFUSED, "cannot start the program: fork: %s",
 			      strerror(errno));
+	crash_watch(tracing.child);
+	close(watched[0]);
+	close(watched[1]);
 	set_signals(tracing.child);
 	/* SIGCHLD stays blocked, so that it cannot come before follow() waits for it. */
 	tracing.mask = before;

@@ -33,6 +33,8 @@ struct trace {
 	struct site *sites;
 	size_t site_count;
 	struct left_list left;
+	struct crash *crashes;
+	size_t crash_count;
 	unsigned long calls;
 	bool started;			/* the program, or another that was to be traced */
 	char launcher[64];		/* the name of one that was started; "" none was */
@@ -50,7 +52,18 @@ void trace_started(struct trace *trace, const struct trace_record *record, int32
 
 void trace_call(struct trace *trace, const struct trace_record *record);
 
+/* Enters a thread that a signal is about to kill. */
+void trace_crash(struct trace *trace, pid_t process, int number, const struct stack *stack);
+
 /* @status: that of the program, or with which it could not be started. */
 void trace_end(struct trace *trace, int status);
+
+/* ---- crash.c ---- */
+
+/* From now on the command is told when a signal kills this thread, or one that it starts. */
+void crash_watch(pid_t thread);
+
+/* The thread has stopped with this status of waitpid(2). Lets it run on. */
+void crash_stopped(struct trace *trace, pid_t thread, int status);
 
 #endif

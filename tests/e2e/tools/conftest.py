@@ -127,3 +127,10 @@ def traced(run, xrc_compat):
     """traced(words..., **environment): the result of `xrc-compat trace WORDS`."""
     return lambda *words, cwd=None, **environment: run([xrc_compat, "trace", *words], timeout=90,
                                                        env=environment, cwd=cwd)
+
+
+@pytest.fixture
+def by_libunwind(traced):
+    """Skips the test in a build without libunwind, or where the library is missing."""
+    if "walks stacks by libunwind" not in traced("--help").stdout:
+        pytest.skip("without libunwind")

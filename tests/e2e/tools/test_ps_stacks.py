@@ -109,7 +109,7 @@ def test_a_core_file_has_the_call_that_crashed(daemon, helpers, xrc_compat, tabl
     assert crashed.process.wait(30) == -signal.SIGSEGV
     [core] = tmp_path.glob("core*")
     first = tool("ps", "--core", core).stdout.split("  thread ")[1]
-    assert re.match(rf"{crashed.process.pid} in ibv_modify_xrc_rcv_qp\(xrc_domain=0x\w+, "
+    assert re.match(rf"{crashed.process.pid}, in ibv_modify_xrc_rcv_qp\(xrc_domain=0x\w+, "
                     rf"xrc_qp_num={crashed.number:#x}, attr=0x8, attr_mask=0x1\):\n", first), first
     assert re.search(r" crash \(hang_in_call\.c:\d+, ", first) and " main (" in first
 

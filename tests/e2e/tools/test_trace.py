@@ -15,6 +15,7 @@ import pytest
 
 from check_workshop import calls, compile_c
 from holder import Holder
+from installed import need
 from waiting import process_state, wait_for
 
 pytestmark = pytest.mark.any_model
@@ -370,6 +371,44 @@ def test_the_program_survives_a_killed_tracer(run, xrc_compat, programs, softhca
         timeout=60, env={"TMPDIR": str(tmp_path)})
     assert marker.read_text() == "0\n", (tmp_path / "said").read_text()
     assert "ibv_" not in (tmp_path / "trace").read_text()
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_crash_in_a_legacy_call_is_shown_with_its_stack(xrc_compat, softhca, helpers, tmp_path,
+                                                          form, by_libunwind):
+    need("addr2line")
+    output = tmp_path / "trace"
+    words = [softhca, "run", "--devices=1", "--", xrc_compat, "trace", "--output", output,
+             *(["--json"] if form == "json" else []), "--", helpers / "hang-in-call",
+             tmp_path / "domain"]
+    done = subprocess.run(words, input="crash\n", stdout=subprocess.PIPE, text=True, timeout=60,
+                          check=False)
+    assert done.returncode == 128 + signal.SIGSEGV
+    call = (r"ibv_modify_xrc_rcv_qp\(xrc_domain=0x\w+, "
+            rf"xrc_qp_num={int(done.stdout):#x}, attr=0x8, attr_mask=0x1\)")
+    if form == "json":
+        document = json.loads(output.read_text())
+        [crash] = document["crashes"]
+        assert (crash["signal"], crash["pid"]) == (signal.SIGSEGV, crash["tid"])
+        assert re.fullmatch(call, crash["call"])
+        assert ["crash", "main"] == [frame["symbol"] for frame in crash["backtrace"]
+                                     if frame["module"].endswith("/hang-in-call")][:2]
+        assert document["calls"][-1]["function"] == "ibv_create_xrc_rcv_qp"
+    else:
+        before, after = output.read_text().split(" dies by signal 11 (Segmentation fault) in ")
+        assert re.match(call + ":\n        #0 ", after) and " crash (hang_in_call.c:" in after
+        assert "ibv_create_xrc_rcv_qp(" in before
+
+
+HANDLES_SIGNALS = """trap 'echo caught' USR1; kill -USR1 $$; kill -WINCH $$
+(sleep 0.2; kill -CONT $$) & kill -STOP $$; kill -TERM $$"""
+
+
+def test_signals_that_the_program_handles_are_no_crashes(trace):
+    result, document = trace("sh", "-c", HANDLES_SIGNALS, options=())
+    assert (result.returncode, result.stdout) == (128 + signal.SIGTERM, "caught\n")
+    assert [crash["signal"] for crash in document["crashes"]] == [signal.SIGTERM]
+    assert document["crashes"][0]["call"] is None
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,6 @@ def kinds(helpers):
     return helpers / "stack-kinds"
 
 
-@pytest.fixture
-def by_libunwind(traced):
-    """Skips the test where the tracing library has only backtrace(3)."""
-    if "walks stacks by libunwind" not in traced("--help").stdout:
-        pytest.skip("without libunwind")
-
-
 def functions(call):
     need("addr2line")
     return [frame["symbol"] for frame in call["backtrace"]]

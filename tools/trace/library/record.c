@@ -120,7 +120,8 @@ static void note_ids(void)
 __attribute__((constructor)) static void tell_start(void)
 {
 	struct trace_record record = {
-		.magic = TRACE_MAGIC, .verb = TRACE_STARTED, .pid = getpid(), .frame_count = 1
+		.magic = TRACE_MAGIC, .verb = TRACE_STARTED, .pid = getpid(), .tid = getpid(),
+		.frame_count = 1
 	};
 	int err = errno;
 

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Sees the threads that a signal kills. The command traces the processes by ptrace(2), so the
+ * program needs no signal handler, and no core file is written.
+ */
+#include "tools/common/memory.h"
+#include "trace.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+void crash_watch(pid_t thread)
+{
+	static pid_t *known;
+	static size_t count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (known[i] == thread)
+			return;
+	}
+	known = extend(known, count, sizeof(*known));
+	known[count++] = thread;
+	/* This fails where a debugger or a container forbids it: then its end has no stack. */
+	ptrace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACECLONE);
+}
+
+/* A line of /proc/THREAD/status: the id of the process, or a mask of signals. */
+static unsigned long long read_status(pid_t thread, const char *name, int base)
+{
+	char *path = format_string("/proc/%d/status", (int)thread), *line = NULL;
+	FILE *status = fopen(path, "re");
+	unsigned long long value = 0;
+	size_t size = 0;
+
+	while (status && getline(&line, &size, status) > 0) {
+		if (!strncmp(line, name, strlen(name)))
+			value = strtoull(line + strlen(name), NULL, base);
+	}
+	free(line);
+	free(path);
+	if (status)
+		fclose(status);
+	return value;
+}
+
+static bool kills(pid_t thread, int number)
+{
+	static const int harmless[] = { SIGCHLD, SIGCONT, SIGURG, SIGWINCH, SIGSTOP,
+					SIGTSTP, SIGTTIN, SIGTTOU };
+	unsigned long long bit = 1ULL << (number - 1);
+
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
+		if (number == harmless[i])
+			return false;
+	}
+	return !((read_status(thread, "SigCgt:", 16) | read_status(thread, "SigIgn:", 16)) & bit);
+}
+
+static void report(struct trace *trace, pid_t thread, int number)
+{
+	static struct stack stack;
+	pid_t process = (pid_t)read_status(thread, "Tgid:", 10);
+	struct image image;
+
+	stack.frame_count = 0;
+	if (!image_of_process(process, &image))
+		stack_of_stopped(&image, thread, &stack);
+	stack.image = &image;
+	stack.thread = thread;
+	trace_crash(trace, process, number, &stack);
+	image_close(&image);
+}
+
+void crash_stopped(struct trace *trace, pid_t thread, int status)
+{
+	int number = WSTOPSIG(status), event = status >> 16;
+
+	if (event == PTRACE_EVENT_STOP && number != SIGTRAP) {
+		ptrace(PTRACE_LISTEN, thread, 0, 0);	/* until SIGCONT */
+		return;
+	}
+	if (!event && kills(thread, number))
+		report(trace, thread, number);
+	ptrace(PTRACE_CONT, thread, 0, event ? 0 : number);
+}
