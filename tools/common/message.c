@@ -12,7 +12,8 @@
 
 #define TEXT_COLUMN 12	/* "Program     /bin/true" */
 
-static void print(const char *before, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void print(const char *before, const char *format,
+							va_list args)
 {
 	char *line;
 

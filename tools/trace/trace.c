@@ -26,6 +26,7 @@
 
 static struct {
 	const char *output;
+	bool is_json;
 	struct launch launch;
 	/* While it runs: */
 	char directory[96];	/* short, as the address of a socket must be */
@@ -256,15 +257,16 @@ static int open_output(void)
 	struct trace *trace = &tracing.trace;
 
 	trace->out = stderr;
+	trace->printer = tracing.is_json ? &json_printer : &text_printer;
 	if (tracing.output)
 		trace->out = output_open(tracing.output, "trace", &tracing.out_name);
 	if (!trace->out)
 		return TOOL_EXIT_REFUSED;
 	/* In memory it grows with each call; but the program may write to /dev/stdout, too. */
-	if (trace->is_json && tracing.output &&
+	if (tracing.is_json && tracing.output &&
 	    fnmatch("/dev/@(std|fd/|tty|pts/)*", tracing.output, FNM_EXTMATCH))
 		trace->json.out = trace->out;
-	else if (trace->is_json)
+	else if (tracing.is_json)
 		trace->json.out = need_memory(open_memstream(&tracing.text, &tracing.text_size));
 	trace_begin(trace, tracing.launch.program[0]);
 	return 0;
@@ -332,7 +334,7 @@ static const struct option_row options[] = {
 	  "the MPI rank. A file that is there already is kept: FILE.1, FILE.2, ... is written instead",
 	  .text = &tracing.output },
 	{ "--json", NULL, "write one JSON object, which is complete when the program has ended",
-	  .flag = &tracing.trace.is_json },
+	  .flag = &tracing.is_json },
 	{ "--port-to", NULL, "say at the end what to port each function to",
 	  .flag = &tracing.trace.port_to },
 	{ 0 },

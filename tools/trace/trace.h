@@ -24,12 +24,39 @@ struct left_list {
 /* Enters a call that succeeded. @site: the number of its place. */
 void left_account(struct left_list *list, const struct trace_record *record, unsigned int site);
 
-/* Where a trace goes, as text or as one JSON document, and what is known of it. */
+/* A place in the program that makes legacy calls. */
+struct site {
+	unsigned int number;		/* from 1, in the order of their first calls */
+	const char *function, *port;	/* that it calls, and what to port it to */
+	unsigned long calls, failures;
+	uint64_t duration;		/* ns, all calls */
+	const struct place *place;	/* NULL: unknown */
+	struct trace_record first;
+};
+
+/* A call as the printers show it. */
+struct call {
+	const struct trace_record *record;
+	const char *result;		/* with the errno by name, and what was made */
+	bool failed;
+	const struct site *site;	/* that has counted the call */
+};
+
+/* A thread that a signal killed. */
+struct crash {
+	pid_t process, thread;
+	int number;			/* of the signal */
+	const char *call;		/* that it was in; NULL: in none */
+	size_t place_count;
+	const struct place *places[STACK_FRAMES];
+};
+
+/* What is known of the whole trace. */
 struct trace {
-	bool is_json;
+	const struct printer *printer;
 	bool port_to;			/* in text: say what to port the call of each place to */
 	FILE *out;
-	struct json json;
+	struct json json;		/* of those that print JSON */
 	struct site *sites;
 	size_t site_count;
 	struct left_list left;
@@ -37,9 +64,29 @@ struct trace {
 	size_t crash_count;
 	unsigned long calls;
 	bool started;			/* the program, or another that was to be traced */
+	bool reached_all;		/* the ranks that a launcher started; set at the end */
 	char launcher[64];		/* the name of one that was started; "" none was */
 	uint32_t reached, ranks;	/* MPI ranks that were traced, of how many; 0 unknown */
 };
+
+/* A form of the trace. NULL: this form shows no such thing when it happens. */
+struct printer {
+	void (*begin)(struct trace *trace, const char *program);
+	void (*call)(struct trace *trace, const struct call *call);
+	void (*crash)(struct trace *trace, const struct crash *crash);
+	void (*end)(struct trace *trace, int status);
+};
+
+extern const struct printer text_printer, json_printer;
+
+/* In an object that is open: a member for each line "name=value". */
+void json_arguments(struct json *json, const char *argument);
+
+/* The name of an errno. */
+const char *error_name(int err);
+
+/* Prints what a user has to know of a trace in which calls are missing. */
+void print_reach(FILE *out, const struct trace *trace, int status);
 
 /* Before all calls. @program: the name that the command was given. */
 void trace_begin(struct trace *trace, const char *program);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Prints a trace as one JSON object. */
+#include "tools/common/memory.h"
+#include "trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void put_text(struct json *json, const char *key, const char *value)
+{
+	json_string(json, key, value && value[0] ? value : NULL);
+}
+
+/* A function that is inlined has a row of its own. */
+static void put_frame(struct json *json, const struct place *place)
+{
+	for (; place; place = place->outer) {
+		json_open(json, NULL, '{');
+		put_text(json, "module", place->module);
+		json_number(json, "offset", (long long)place->offset);
+		put_text(json, "symbol", place->symbol);
+		put_text(json, "line", place->line);
+		json_close(json, '}');
+	}
+}
+
+static void put_stack(struct json *json, const struct trace_record *record)
+{
+	const struct trace_frame *frame = record->frames;
+
+	json_open(json, "backtrace", '[');
+	for (; frame < record->frames + record->frame_count; frame++)
+		put_frame(json, place_of(frame->module, frame->offset));
+	json_close(json, ']');
+}
+
+/* ---- while the program runs ---- */
+
+static void begin(struct trace *trace, const char *program)
+{
+	json_open(&trace->json, NULL, '{');
+	put_text(&trace->json, "program", program);
+	json_open(&trace->json, "calls", '[');
+}
+
+void json_arguments(struct json *json, const char *argument)
+{
+	for (; *argument; argument += strlen(argument) + 1) {
+		char *name = format_string("%.*s", (int)strcspn(argument, "="), argument);
+
+		put_text(json, name, argument + strlen(name) + 1);
+		free(name);
+	}
+}
+
+static void put_became(struct json *json, const struct trace_record *record)
+{
+	json_open(json, "became", '[');
+	for (uint32_t i = 0; i < record->became_count; i++) {
+		const struct trace_became *became = &record->became[i];
+
+		json_open(json, NULL, '{');
+		put_text(json, "function", became->function);
+		put_text(json, "error", became->err ? error_name(became->err) : NULL);
+		json_number(json, "duration_ns", (long long)became->duration);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
+static void put_call(struct trace *trace, const struct call *call)
+{
+	const struct trace_record *record = call->record;
+	struct json *json = &trace->json;
+
+	json_open(json, NULL, '{');
+	json_number(json, "pid", record->pid);
+	json_number(json, "tid", record->tid);
+	put_text(json, "function", call->site->function);
+	json_open(json, "arguments", '{');
+	json_arguments(json, record->arguments);
+	json_close(json, '}');
+	put_text(json, "result", call->result);
+	json_bool(json, "failed", call->failed);
+	json_number(json, "start_ns", (long long)record->start);
+	json_number(json, "duration_ns", (long long)record->duration);
+	put_became(json, record);
+	json_number(json, "site", call->site->number);
+	put_stack(json, record);
+	json_close(json, '}');
+}
+
+/* ---- the end ---- */
+
+static void put_site(struct json *json, const struct site *site)
+{
+	json_open(json, NULL, '{');
+	json_number(json, "site", site->number);
+	json_number(json, "calls", (long long)site->calls);
+	json_number(json, "failures", (long long)site->failures);
+	json_number(json, "duration_ns", (long long)site->duration);
+	put_text(json, "function", site->function);
+	put_stack(json, &site->first);
+	put_text(json, "modern", site->port);
+	json_close(json, '}');
+}
+
+static void put_crash(struct json *json, const struct crash *crash)
+{
+	json_open(json, NULL, '{');
+	json_number(json, "pid", crash->process);
+	json_number(json, "tid", crash->thread);
+	json_number(json, "signal", crash->number);
+	put_text(json, "call", crash->call);
+	json_open(json, "backtrace", '[');
+	for (size_t i = 0; i < crash->place_count; i++)
+		put_frame(json, crash->places[i]);
+	json_close(json, ']');
+	json_close(json, '}');
+}
+
+static void put_left(struct trace *trace, const struct left *left)
+{
+	struct json *json = &trace->json;
+	bool is_domain = left->verb == VERB_ibv_open_xrc_domain;
+
+	json_open(json, NULL, '{');
+	put_text(json, "what", is_domain ? "domain" : "registration");
+	json_number(json, "pid", left->pid);
+	if (!is_domain)
+		json_number(json, "qp", left->qp_num);
+	json_number(json, "site", left->site);
+	put_stack(json, &trace->sites[left->site - 1].first);
+	json_close(json, '}');
+}
+
+static void end(struct trace *trace, int status)
+{
+	struct json *json = &trace->json;
+
+	json_close(json, ']');
+	json_open(json, "sites", '[');
+	for (size_t i = 0; i < trace->site_count; i++)
+		put_site(json, &trace->sites[i]);
+	json_close(json, ']');
+	json_open(json, "crashes", '[');
+	for (size_t i = 0; i < trace->crash_count; i++)
+		put_crash(json, &trace->crashes[i]);
+	json_close(json, ']');
+	json_open(json, "left", '[');
+	for (size_t i = 0; i < trace->left.count; i++)
+		put_left(trace, &trace->left.item[i]);
+	json_close(json, ']');
+	put_text(json, "launcher", trace->launcher);
+	json_number(json, "ranks_reached", trace->reached);
+	json_number(json, "ranks", trace->ranks);
+	json_bool(json, "reached_all", trace->reached_all);
+	json_bool(json, "started", trace->started);
+	json_number(json, "exit_status", status);
+	json_close(json, '}');
+}
+
+const struct printer json_printer = { begin, put_call, NULL, end };

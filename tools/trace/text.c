@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Prints a trace as text. */
+#include "trace.h"
+
+#include <string.h>
+
+/* A function that is inlined has a row of its own, as in a debugger. */
+static void print_frame(FILE *out, const struct place *place, unsigned int *number)
+{
+	for (; place; place = place->outer) {
+		fprintf(out, "        #%u ", (*number)++);
+		place_print(out, place);
+	}
+}
+
+static void print_stack(FILE *out, const struct trace_record *record)
+{
+	const struct trace_frame *frame = record->frames;
+	unsigned int number = 0;
+
+	for (; frame < record->frames + record->frame_count; frame++)
+		print_frame(out, place_of(frame->module, frame->offset), &number);
+}
+
+/* ---- while the program runs ---- */
+
+static void begin(struct trace *trace, const char *program)
+{
+	(void)trace, (void)program;
+}
+
+static void print_arguments(FILE *out, const char *argument)
+{
+	const char *separator = "";
+
+	for (; *argument; argument += strlen(argument) + 1) {
+		fprintf(out, "%s%s", separator, argument);
+		separator = ", ";
+	}
+}
+
+static double microseconds(uint64_t nanoseconds)
+{
+	return (double)nanoseconds / 1e3;
+}
+
+/* "[ibv_open_qp = EINVAL <3.1 us>, ibv_create_qp_ex <20.0 us>]" */
+static void print_became(FILE *out, const struct trace_record *record)
+{
+	fputs(record->became_count ? "[" : "[nothing", out);
+	for (uint32_t i = 0; i < record->became_count; i++) {
+		const struct trace_became *became = &record->became[i];
+
+		fprintf(out, "%s%s", i ? ", " : "", became->function);
+		if (became->err)
+			fprintf(out, " = %s", error_name(became->err));
+		fprintf(out, " <%.1f us>", microseconds(became->duration));
+	}
+	putc(']', out);
+}
+
+static void print_call(struct trace *trace, const struct call *call)
+{
+	const struct trace_record *record = call->record;
+	FILE *out = trace->out;
+
+	fprintf(out, "%u %s(", (unsigned)record->pid, call->site->function);
+	print_arguments(out, record->arguments);
+	fprintf(out, ") = %s <%.1f us> ", call->result, microseconds(record->duration));
+	print_became(out, record);
+	fprintf(out, " [site %u]\n", call->site->number);
+	if (call->site->calls == 1)
+		print_stack(out, record);
+}
+
+static void print_crash(struct trace *trace, const struct crash *crash)
+{
+	unsigned int number = 0;
+
+	fprintf(trace->out, "%d, thread %d, dies by signal %d (%s)%s%s:\n", (int)crash->process,
+		(int)crash->thread, crash->number, strsignal(crash->number),
+		crash->call ? " in " : "", crash->call ? crash->call : "");
+	for (size_t i = 0; i < crash->place_count; i++)
+		print_frame(trace->out, crash->places[i], &number);
+}
+
+/* ---- the end ---- */
+
+static void print_site(const struct trace *trace, const struct site *site)
+{
+	fprintf(trace->out, "%5u %7lu %7lu %11.1f  %-22s ", site->number, site->calls,
+		site->failures, microseconds(site->duration), site->function);
+	if (site->place)
+		place_print(trace->out, site->place);
+	else
+		fputs("?\n", trace->out);
+	if (trace->port_to)
+		fprintf(trace->out, "      port to: %s\n", site->port);
+}
+
+static void print_left(const struct trace *trace, const struct left *left)
+{
+	fprintf(trace->out, "  process %u ", (unsigned)left->pid);
+	if (left->verb == VERB_ibv_open_xrc_domain)
+		fputs("did not close a domain", trace->out);
+	else
+		fprintf(trace->out, "stayed registered with QP 0x%06x", left->qp_num);
+	fprintf(trace->out, " [site %u]:\n", left->site);
+	print_stack(trace->out, &trace->sites[left->site - 1].first);
+}
+
+void print_reach(FILE *out, const struct trace *trace, int status)
+{
+	if (!trace->started)
+		fprintf(out,
+			"\nThe program did not start: exit status %d. A message on standard error says why.\n",
+			status);
+	else if (trace->reached_all && !trace->calls)
+		fputs("\nThe program made no legacy call.\n", out);
+	if (!trace->started || trace->reached_all)
+		return;
+	if (trace->reached)
+		fprintf(out, "\nThe trace reached %u of the %u ranks that %s started.\n",
+			trace->reached, trace->ranks, trace->launcher);
+	else
+		fprintf(out,
+			"\nThe trace did not reach the processes that %s started.\n",
+			trace->launcher);
+	fprintf(out,
+		"Put it behind the launcher: %s ... xrc-compat trace --output FILE.%%r PROGRAM\n",
+		trace->launcher);
+}
+
+static void end(struct trace *trace, int status)
+{
+	FILE *out = trace->out;
+
+	print_reach(out, trace, status);
+	if (!trace->calls)
+		return;
+	fprintf(out, "\n%lu legacy calls, by the place that makes them:\n", trace->calls);
+	fprintf(out, "%5s %7s %7s %11s  %-22s %s\n", "site", "calls", "failed", "us in all",
+		"function", "called from");
+	for (size_t i = 0; i < trace->site_count; i++)
+		print_site(trace, &trace->sites[i]);
+	fputs(trace->left.count ? "\nLeft behind:\n" : "\nNothing was left registered.\n", out);
+	for (size_t i = 0; i < trace->left.count; i++)
+		print_left(trace, &trace->left.item[i]);
+}
+
+const struct printer text_printer = { begin, print_call, print_crash, end };
