@@ -110,3 +110,10 @@ void json_number(struct json *json, const char *key, long long value)
 	if (begin_value(json, key))
 		fprintf(json->out, "%lld", value);
 }
+
+void json_microseconds(struct json *json, const char *key, uint64_t nanoseconds)
+{
+	if (begin_value(json, key))
+		fprintf(json->out, "%llu.%03u", (unsigned long long)(nanoseconds / 1000),
+			(unsigned int)(nanoseconds % 1000));
+}

@@ -4,6 +4,7 @@
 #define XRC_COMPAT_TOOLS_JSON_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct json {
@@ -18,5 +19,6 @@ void json_close(struct json *json, char bracket);
 void json_string(struct json *json, const char *key, const char *value); /* NULL becomes null */
 void json_bool(struct json *json, const char *key, bool value);
 void json_number(struct json *json, const char *key, long long value);
+void json_microseconds(struct json *json, const char *key, uint64_t nanoseconds);
 
 #endif

@@ -65,6 +65,8 @@ void trace_started(struct trace *trace, const struct trace_record *record, int32
 
 	trace->started = true;
 	note_launcher(trace, program);
+	if (trace->printer->started)
+		trace->printer->started(trace, record);
 	if (find_launcher(program))
 		return;
 	if (!trace->launcher[0] || record->pid == first || record->rank < 0 ||

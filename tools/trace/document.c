@@ -160,4 +160,4 @@ static void end(struct trace *trace, int status)
 	json_close(json, '}');
 }
 
-const struct printer json_printer = { begin, put_call, NULL, end };
+const struct printer json_printer = { begin, NULL, put_call, NULL, end };

@@ -148,4 +148,4 @@ static void end(struct trace *trace, int status)
 		print_left(trace, &trace->left.item[i]);
 }
 
-const struct printer text_printer = { begin, print_call, print_crash, end };
+const struct printer text_printer = { begin, NULL, print_call, print_crash, end };

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 static struct {
-	const char *output;
+	const char *output, *perfetto;
 	bool is_json;
 	struct launch launch;
 	/* While it runs: */
@@ -254,17 +254,21 @@ static int start_program(void)
 
 static int open_output(void)
 {
+	const char *pattern = tracing.perfetto ? tracing.perfetto : tracing.output;
 	struct trace *trace = &tracing.trace;
 
 	trace->out = stderr;
-	trace->printer = tracing.is_json ? &json_printer : &text_printer;
-	if (tracing.output)
-		trace->out = output_open(tracing.output, "trace", &tracing.out_name);
+	trace->printer = tracing.perfetto  ? &events_printer
+			 : tracing.is_json ? &json_printer
+					   : &text_printer;
+	if (pattern)
+		trace->out = output_open(pattern, "trace", &tracing.out_name);
 	if (!trace->out)
 		return TOOL_EXIT_REFUSED;
 	/* In memory it grows with each call; but the program may write to /dev/stdout, too. */
-	if (tracing.is_json && tracing.output &&
-	    fnmatch("/dev/@(std|fd/|tty|pts/)*", tracing.output, FNM_EXTMATCH))
+	if (tracing.perfetto ||
+	    (tracing.is_json && pattern &&
+	     fnmatch("/dev/@(std|fd/|tty|pts/)*", pattern, FNM_EXTMATCH)))
 		trace->json.out = trace->out;
 	else if (tracing.is_json)
 		trace->json.out = need_memory(open_memstream(&tracing.text, &tracing.text_size));
@@ -282,7 +286,7 @@ static int close_output(int status)
 		fclose(json);
 		fwrite(tracing.text, 1, tracing.text_size, out);
 	}
-	why = tracing.output ? streams_close(out) : streams_flush(out);
+	why = out != stderr ? streams_close(out) : streams_flush(out);
 	if (!why)
 		return status;
 	return refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s", tracing.out_name, why);
@@ -296,6 +300,9 @@ static int run_trace(char **words)
 
 	if (!words[0])
 		return refuse_program_missing(&command_trace);
+	if (tracing.perfetto && (tracing.is_json || tracing.output))
+		return refuse(TOOL_EXIT_REFUSED,
+			      "trace: --perfetto goes neither with --json nor with --output");
 	tracing.launch.program = words;
 	if (tracing.output && strstr(tracing.output, "%r") && find_launcher(words[0]))
 		say("trace: in front of a launcher %%r is no rank; for a file for each rank: %s ... xrc-compat trace "
@@ -335,6 +342,9 @@ static const struct option_row options[] = {
 	  .text = &tracing.output },
 	{ "--json", NULL, "write one JSON object, which is complete when the program has ended",
 	  .flag = &tracing.is_json },
+	{ "--perfetto", "FILE",
+	  "write the calls there as events that ui.perfetto.dev and chrome://tracing show, named as by --output",
+	  .text = &tracing.perfetto },
 	{ "--port-to", NULL, "say at the end what to port each function to",
 	  .flag = &tracing.trace.port_to },
 	{ 0 },

@@ -72,12 +72,13 @@ struct trace {
 /* A form of the trace. NULL: this form shows no such thing when it happens. */
 struct printer {
 	void (*begin)(struct trace *trace, const char *program);
+	void (*started)(struct trace *trace, const struct trace_record *record);
 	void (*call)(struct trace *trace, const struct call *call);
 	void (*crash)(struct trace *trace, const struct crash *crash);
 	void (*end)(struct trace *trace, int status);
 };
 
-extern const struct printer text_printer, json_printer;
+extern const struct printer text_printer, json_printer, events_printer;
 
 /* In an object that is open: a member for each line "name=value". */
 void json_arguments(struct json *json, const char *argument);

@@ -202,6 +202,7 @@ static void note(const char *name, uint64_t start, int result)
 		return;
 	became = &record->became[record->became_count++];
 	strncpy(became->function, name, sizeof(became->function) - 1);
+	became->start = start;
 	became->duration = now() - start;
 	became->err = result < 0 ? errno : result;
 }

@@ -27,7 +27,7 @@ struct trace_frame {
 
 /* One of today's verbs that the shim called for it. */
 struct trace_became {
-	trace_u64 duration;	/* ns */
+	trace_u64 start, duration;	/* as those of the call */
 	int32_t err;		/* errno, 0 where it succeeded */
 	char function[28];
 };
@@ -50,7 +50,7 @@ struct trace_record {
 	struct trace_frame frames[TRACE_FRAMES];
 };
 
-_Static_assert(sizeof(struct trace_record) == 8136, "one layout for 32 and 64 bits");
+_Static_assert(sizeof(struct trace_record) == 8232, "one layout for 32 and 64 bits");
 
 /* ---- inside the library; the shim keeps errno round all of it ---- */
 

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Prints a trace as events for a viewer of traces, in Chrome's format: an array in which each
+ * process and thread has a track. The end of the array may be missing, so that the file of a
+ * command that was killed can be read.
+ */
+#include "tools/common/memory.h"
+#include "trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A registration with a receive QP, from which an arrow begins. */
+struct origin {
+	uint32_t qp_num;
+	bool is_creator;
+	int32_t pid, tid;
+	uint64_t time;
+};
+
+static struct origin *origins;
+static size_t origin_count;
+
+/* The caller closes the object. */
+static struct json *open_event(struct trace *trace, const char *phase, const char *name,
+			       int32_t pid, int32_t tid)
+{
+	struct json *json = &trace->json;
+
+	json_open(json, NULL, '{');
+	json_string(json, "ph", phase);
+	json_string(json, "name", name);
+	json_number(json, "pid", pid);
+	json_number(json, "tid", tid);
+	return json;
+}
+
+/* ---- processes ---- */
+
+static void begin(struct trace *trace, const char *program)
+{
+	(void)program;
+	setvbuf(trace->out, NULL, _IOFBF, 1 << 16);	/* more than the events of a call */
+	json_open(&trace->json, NULL, '[');
+}
+
+static void started(struct trace *trace, const struct trace_record *record)
+{
+	const char *program = basename(record->frames[0].module);
+	struct json *json = open_event(trace, "M", "process_name", record->pid, record->pid);
+
+	json_open(json, "args", '{');
+	json_string(json, "name", record->rank < 0 ? program
+						   : format_string("%s (rank %d)", program,
+								   record->rank));
+	json_close(json, '}');
+	json_close(json, '}');
+}
+
+/* ---- arrows ---- */
+
+static void put_end_of_arrow(struct trace *trace, const char *phase, int id,
+			     const struct origin *at)
+{
+	char *name = format_string("receive QP 0x%06x", at->qp_num);
+	struct json *json = open_event(trace, phase, name, at->pid, at->tid);
+
+	json_string(json, "cat", "receive QP");
+	json_number(json, "id", id);
+	json_microseconds(json, "ts", at->time);
+	json_string(json, "bp", "e");	/* the slice that is open then */
+	json_close(json, '}');
+	free(name);
+}
+
+static void put_arrow(struct trace *trace, const struct origin *from, const struct origin *to)
+{
+	static int id;
+
+	id++;
+	put_end_of_arrow(trace, "s", id, from);
+	put_end_of_arrow(trace, "f", id, to);
+}
+
+static struct origin *find_origin(uint32_t qp_num, const int32_t *pid)
+{
+	for (size_t i = origin_count; i > 0; i--) {
+		struct origin *origin = &origins[i - 1];
+
+		if (origin->qp_num == qp_num && (pid ? origin->pid == *pid : origin->is_creator))
+			return origin;
+	}
+	return NULL;
+}
+
+/* From the creation to each registration, and from there to its end. */
+static void put_arrows(struct trace *trace, const struct trace_record *record)
+{
+	struct origin here = { record->qp_num, record->verb == VERB_ibv_create_xrc_rcv_qp,
+			       record->pid, record->tid, record->start };
+	bool ends = record->verb == VERB_ibv_unreg_xrc_rcv_qp;
+	const struct origin *from = find_origin(here.qp_num, ends ? &here.pid : NULL);
+
+	if (!ends && !here.is_creator && record->verb != VERB_ibv_reg_xrc_rcv_qp)
+		return;
+	if (from && !here.is_creator)
+		put_arrow(trace, from, &here);
+	if (ends)
+		return;
+	origins = extend(origins, origin_count, sizeof(*origins));
+	origins[origin_count++] = here;
+}
+
+/* ---- calls ---- */
+
+static void put_became(struct trace *trace, const struct trace_record *record)
+{
+	for (uint32_t i = 0; i < record->became_count; i++) {
+		const struct trace_became *became = &record->became[i];
+		struct json *json = open_event(trace, "X", became->function, record->pid,
+					       record->tid);
+
+		json_string(json, "cat", "modern");
+		json_microseconds(json, "ts", became->start);
+		json_microseconds(json, "dur", became->duration);
+		if (became->err) {
+			json_open(json, "args", '{');
+			json_string(json, "error", error_name(became->err));
+			json_close(json, '}');
+		}
+		json_close(json, '}');
+	}
+}
+
+static void put_call(struct trace *trace, const struct call *call)
+{
+	const struct trace_record *record = call->record;
+	struct json *json = open_event(trace, "X", call->site->function, record->pid, record->tid);
+	const struct place *place = call->site->place;
+
+	json_string(json, "cat", "legacy");
+	json_microseconds(json, "ts", record->start);
+	json_microseconds(json, "dur", record->duration);
+	json_open(json, "args", '{');
+	json_arguments(json, record->arguments);
+	json_string(json, "result", call->result);
+	json_string(json, "from", place ? place->symbol : NULL);
+	json_string(json, "line", place ? place->line : NULL);
+	json_close(json, '}');
+	json_close(json, '}');
+	put_became(trace, record);
+	if (!call->failed)
+		put_arrows(trace, record);
+	/* Whole events only: the command may be killed at any time. */
+	fflush(trace->out);
+}
+
+static void put_crash(struct trace *trace, const struct crash *crash)
+{
+	struct json *json = open_event(trace, "i", strsignal(crash->number), crash->process,
+				       crash->thread);
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	json_microseconds(json, "ts",
+			  (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+	json_string(json, "s", "t");	/* a mark in the track of the thread */
+	json_open(json, "args", '{');
+	json_string(json, "call", crash->call);
+	json_close(json, '}');
+	json_close(json, '}');
+}
+
+static void end(struct trace *trace, int status)
+{
+	json_close(&trace->json, ']');
+	print_reach(stderr, trace, status);
+}
+
+const struct printer events_printer = { begin, started, put_call, put_crash, end };
