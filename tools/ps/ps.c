@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat ps`: the processes that are registered with each receive QP, from their tables. */
-#include "terminal/screen.h"
 #include "tools/common/command.h"
 #include "tools/common/json.h"
 #include "tools/common/memory.h"
@@ -10,7 +9,6 @@
 #include "tools/tables/view.h"
 #include "stacks.h"
 
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +16,6 @@
 #include <strings.h>
 #include <sys/sysmacros.h>
 #include <time.h>
-#include <unistd.h>
 
 /* ---- columns ---- */
 
@@ -126,8 +123,7 @@ static void explain_columns(void)
 struct ps {
 	const struct column **columns;
 	size_t column_count;
-	bool is_json, no_headings, on_terminal;
-	unsigned int seconds;	/* between two screens; 0: print once */
+	bool is_json, no_headings;
 	/* While printing: */
 	FILE *out;
 	struct json json;	/* without a stream in text */
@@ -249,30 +245,13 @@ static int print(struct ps *ps)
 	err = print_all(ps, directory);
 	fclose(ps->out);
 	need_memory(text);
-	if (!err && ps->on_terminal)	/* lines are cut to its size */
-		(ps->seconds ? screen_show : screen_lines)(text);
-	else if (!err)
+	if (!err)
 		fputs(text, stdout);
 	free(text);
 	if (err)
 		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", directory,
 			      strerror(-err));
 	return ps->refused;
-}
-
-static int watch(struct ps *ps)
-{
-	int status;
-
-	screen_begin();
-	for (;;) {
-		status = print(ps);
-		if (status == TOOL_EXIT_REFUSED || fflush(stdout) || ferror(stdout))
-			return status;
-		screen_wait(ps->seconds);
-		if (!ps->on_terminal && !ps->is_json)
-			putchar('\n');
-	}
 }
 
 /* ---- the command line ---- */
@@ -283,7 +262,7 @@ static void add_column(struct ps *ps, const struct column *column)
 	ps->columns[ps->column_count++] = column;
 }
 
-/* @list: as in -o; NULL: a terminal gets the columns that fit on a line, JSON gets all. */
+/* @list: as in -o; NULL: text has the columns that fit on a line, JSON has all. */
 static int choose_columns(struct ps *ps, const char *list)
 {
 	char *names = copy_string(list), *name;
@@ -307,22 +286,11 @@ static int choose_columns(struct ps *ps, const char *list)
 	return 0;
 }
 
-static int choose_seconds(struct ps *ps, const char *text)
-{
-	char *end = NULL;
-	long seconds = text[0] ? strtol(text, &end, 10) : 2;
-
-	if (seconds < 1 || seconds > INT_MAX || (end && *end))
-		return refuse(TOOL_EXIT_REFUSED, "ps: --watch takes whole seconds, 1 or more");
-	ps->seconds = (unsigned int)seconds;
-	return 0;
-}
-
 static struct ps ps;
 static bool with_stacks;
 static const char *core_file;
 static struct string_list pids;
-static const char *chosen_columns, *watch_seconds;
+static const char *chosen_columns;
 
 static int run_ps(char **words)
 {
@@ -337,20 +305,13 @@ static int run_ps(char **words)
 		return refuse(TOOL_EXIT_REFUSED, "ps: %s: unexpected argument without --stacks",
 			      pids.item[0]);
 	status = choose_columns(&ps, chosen_columns);
-	if (!status && watch_seconds)
-		status = choose_seconds(&ps, watch_seconds);
-	if (status)
-		return status;
-	ps.on_terminal = isatty(STDOUT_FILENO) && !ps.is_json;
-	return ps.seconds ? watch(&ps) : print(&ps);
+	return status ? status : print(&ps);
 }
 
 static const struct option_row options[] = {
 	{ "-o", "COLUMN[,COLUMN...]", "print these columns", .text = &chosen_columns },
 	{ "--json", NULL, "print JSON, with all columns if -o names none", .flag = &ps.is_json },
 	{ "--noheadings", NULL, "leave out the line of headings", .flag = &ps.no_headings },
-	{ "--watch", "[=SECONDS]", "print repeatedly, every 2 seconds or as given",
-	  .text = &watch_seconds },
 	{ "--stacks", NULL,
 	  "instead, print the stacks of the processes PID, or of all that have a domain open",
 	  .flag = &with_stacks },

@@ -5,14 +5,11 @@ tables that are no tables or belong to another user."""
 import json
 import os
 import re
-import subprocess
 
 import pytest
 
 import models
 from holder import QPS, Holder, expected, pairs, registrations
-from terminal import Terminal
-from waiting import read_until
 
 pytestmark = pytest.mark.any_model
 
@@ -70,42 +67,6 @@ def test_the_text_has_the_default_or_the_chosen_columns(holder, tool):
     assert tool("ps", "-o", "pid,QP,table").stdout.splitlines()[0].split() == ["PID", "QP", "TABLE"]
     row = json.loads(tool("ps", "-o", "PID,STATE", "--json").stdout)["registrations"][0]
     assert sorted(row) == ["pid", "state"]
-
-
-def test_watch_prints_one_screen_after_the_other(holder, tool, tables, xrc_compat):
-    """In a pipe, an empty line separates the screens."""
-    def newest(text):
-        return (b"\n" + text).rpartition(b"\n\n")[2]
-
-    with subprocess.Popen(
-        [xrc_compat, "ps", "--watch=1", "-o", "PID,STATE"], stdout=subprocess.PIPE, env=dict(
-            os.environ, XRC_COMPAT_TABLE_DIR=str(tables))) as watch:
-        try:
-            first = read_until(watch.stdout,
-                               lambda text: text.count(b"\n") >= QPS + 2).split("\n\n")[0]
-            holder.kill("creator")
-            later = read_until(
-                watch.stdout,
-                lambda text: b"stale" in newest(text) and newest(text).count(b"\n") == QPS + 2)
-        finally:
-            watch.kill()
-    last = newest(later.encode()).decode()
-    assert "stale" not in first and first.count("live") == QPS + 1
-    assert last.count("stale") == QPS and last.count("live") == 1
-
-
-def test_watch_fits_the_terminal_also_when_it_is_resized(holder, tables, xrc_compat):
-    """The terminal has 24 rows of 80 columns, then 3 of 30. No line is longer, no screen is higher,
-    and the new size counts at once."""
-    with Terminal([xrc_compat, "ps", "--watch=600"], 24, 80,
-                  dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables))) as screen:
-        wide = screen.painted(rb"\x1b\[J.*hold-registrati *\d+s")
-        screen.resize(3, 30)
-        narrow = screen.painted(rb"\x1b\[J.* more")
-    assert len(wide) == QPS + 2 and max(map(len, wide)) <= 80
-    assert " STATE " in wide[0] and all(" live " in line for line in wide[1:])
-    assert [line[:30].rstrip() for line in wide[:2]] == narrow[:2]
-    assert narrow[2:] == [f"... and {QPS} more"]
 
 
 def test_a_hostile_name_is_escaped_in_text_and_json(table, tool):

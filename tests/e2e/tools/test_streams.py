@@ -8,8 +8,7 @@ import pytest
 
 # Each prints something, and ends with 0 or 1 when it can.
 PRINTING = [["--help"], ["--version"], ["env"], ["doctor"], ["check", "sh"],
-            ["check", "--json", "sh"], ["ps"], ["ps", "--json"], ["ps", "--watch"],
-            ["selftest", "--softhca"]]
+            ["check", "--json", "sh"], ["ps"], ["ps", "--json"], ["selftest", "--softhca"]]
 LOSING = pytest.mark.parametrize("where", [">/dev/full", ">&-"], ids=["full", "closed"])
 
 
