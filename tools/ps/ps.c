@@ -19,7 +19,7 @@
 
 /* ---- columns ---- */
 
-enum { DEVICE, QP, KEPT, PID, COMMAND, AGE, STATE, DOMAIN, CREATOR, UID, TABLE, COLUMNS };
+enum { DEVICE, QP, KEPT, PID, COMMAND, AGE, STATE, DOMAIN, CREATOR, UID, RUN, TABLE, COLUMNS };
 
 static const struct column {
 	const char *name;
@@ -43,6 +43,8 @@ static const struct column {
 		     true },
 	[CREATOR] = { "CREATOR", "process that created the QP, while it is there", 7, false },
 	[UID] = { "UID", "user whom the file belongs to", 6, false },
+	[RUN] = { "RUN", "directory of the emulator's daemon, if the process has emulated adapters", 24,
+		  false },
 	[TABLE] = { "TABLE", "file of the process in the table directory", 0, false },
 };
 
@@ -86,6 +88,24 @@ static void put_age(struct cell *cell, uint64_t since)
 		put(cell, "%lldd%02lldh", seconds / 86400, seconds % 86400 / 3600);
 }
 
+/* Emulated adapters of two runs have the same names, and a user's tables are in one directory. */
+static void put_run(struct cell *cell, const struct regtab_view_member *member)
+{
+	static const char name[] = "SOFTHCA_DIR=";
+	char *path = format_string("/proc/%u/environ", member->pid), *variable = NULL;
+	FILE *file = member->live && !member->foreign ? fopen(path, "re") : NULL;
+	size_t size = 0;
+
+	while (file && getdelim(&variable, &size, '\0', file) > 0) {
+		if (!strncmp(variable, name, strlen(name)))
+			put(cell, "%s", variable + strlen(name));
+	}
+	free(variable);
+	free(path);
+	if (file)
+		fclose(file);
+}
+
 /* A process registered with a QP, or with none (NULL). */
 static void fill(struct cell *cells, const struct regtab_view_member *member,
 		 const struct regtab_view_qp *qp)
@@ -108,6 +128,7 @@ static void fill(struct cell *cells, const struct regtab_view_member *member,
 	put(&cells[DOMAIN], "%u:%u:%llu", major(key->st_dev), minor(key->st_dev),
 	    (unsigned long long)key->st_ino);
 	put_number(&cells[UID], member->uid);
+	put_run(&cells[RUN], member);
 	put(&cells[TABLE], "%s", member->path);
 }
 

@@ -4,6 +4,7 @@ tables that are no tables or belong to another user."""
 
 import json
 import os
+import pathlib
 import re
 
 import pytest
@@ -67,6 +68,17 @@ def test_the_text_has_the_default_or_the_chosen_columns(holder, tool):
     assert tool("ps", "-o", "pid,QP,table").stdout.splitlines()[0].split() == ["PID", "QP", "TABLE"]
     row = json.loads(tool("ps", "-o", "PID,STATE", "--json").stdout)["registrations"][0]
     assert sorted(row) == ["pid", "state"]
+
+
+def test_a_column_tells_the_runs_of_the_emulator_apart(holder, tool):
+    def runs():
+        rows = json.loads(tool("ps", "-o", "RUN", "--json").stdout)["registrations"]
+        return {row["run"] for row in rows}
+
+    [run] = runs()
+    assert (pathlib.Path(run) / "socket").is_socket()
+    holder.kill("creator")
+    assert runs() == {None, run}
 
 
 def test_a_hostile_name_is_escaped_in_text_and_json(table, tool):
