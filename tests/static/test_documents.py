@@ -62,6 +62,20 @@ def test_packages_are_those_that_the_scripts_install(page, purpose, manager, col
     assert wanted and sorted(named) == sorted(wanted)
 
 
+def tests_of(build_root):
+    return json.loads((build_root / "meson-info" / "intro-tests.json").read_text())
+
+
+def test_what_a_client_forces_has_code_and_a_test(build_root):
+    titles = {test["name"] for test in tests_of(build_root)}
+    rows = [line.split("|") for line in (ROOT / "docs" / "clients.md").read_text().splitlines()
+            if line.startswith("|") and line.count("|") == 5 and "`" in line.split("|")[4]]
+    assert len(rows) > 20
+    for _, what, _, code, test, _ in rows:
+        assert all((ROOT / path).exists() for path in re.findall("`([^`]+)`", code)), what
+        assert set(re.findall("`([^`]+)`", test)) <= titles, what
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_exist(page):
     text = page.read_text()
@@ -83,7 +97,7 @@ def test_commands_exist(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_tests_exist(page, build_root):
     """Each test or suite that a page tells the reader to run is one of this build."""
-    tests = json.loads((build_root / "meson-info" / "intro-tests.json").read_text())
+    tests = tests_of(build_root)
     calls = re.findall(r"(?:meson test|run-tests) ([^`\n]*)", page.read_text())
     names = {
         name for call in calls if "--kernel" not in call for name in re.findall(r'"([^"]+)"', call)
