@@ -29,10 +29,13 @@ def below(run, softhca):
 
 
 @pytest.fixture
-def passes(below):
-    """passes(SETTINGS, NAME, WORD..., **kw): the same for the program softhca-NAME of these tests."""
-    return lambda settings, name, *words, **kw: below(settings, PROGRAMS / f"softhca-{name}",
-                                                      *words, **kw)
+def passes(below, softhca):
+    """passes(SETTINGS, NAME, WORD..., **kw): the same for the program softhca-NAME of these tests.
+    Its pair_control() runs softhca."""
+    def start(settings, name, *words, env=None, **kw):
+        return below(settings, PROGRAMS / f"softhca-{name}", *words,
+                     env={"SOFTHCA_TEST_COMMAND": str(softhca), **(env or {})}, **kw)
+    return start
 
 
 @pytest.fixture

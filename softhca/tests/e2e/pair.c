@@ -4,6 +4,7 @@
 #include "pair.h"
 
 #include <fcntl.h>
+#include <stdarg.h>
 #include <string.h>
 
 struct pair pair_apart(enum ibv_qp_type type)
@@ -95,6 +96,37 @@ struct ibv_send_wr pair_datagram(const struct pair *pair, struct ibv_ah_attr *pa
 	wr.wr.ud.remote_qpn = pair->qb->qp_num;
 	wr.wr.ud.remote_qkey = RIG_QKEY;
 	return wr;
+}
+
+void pair_must_send(const struct pair *pair, enum ibv_wc_status status)
+{
+	struct ibv_send_wr wr = pair->qa->qp_type == IBV_QPT_UD
+					? pair_datagram(pair, NULL, PAIR_BYTES)
+					: pair_wr(pair, IBV_WR_SEND, 0, 0, PAIR_BYTES);
+
+	must_eq(rig_post(pair->qa, &wr), 0);
+	rig_must_complete(pair->a->cq, wr.wr_id, status);
+}
+
+void pair_must_receive(const struct pair *pair, int count)
+{
+	const uint32_t grh = pair->qb->qp_type == IBV_QPT_UD ? 40 : 0;
+
+	for (int id = 1; id <= count; id++)
+		must_eq(pair_post_recv(pair, 0, PAIR_BYTES + grh, (uint64_t)id), 0);
+}
+
+void pair_control(const char *verb, int device, const char *words, ...)
+{
+	char command[512];
+	va_list ap;
+	int used = snprintf(command, sizeof(command), "LD_PRELOAD= %s ctl %s %s ",
+			    getenv("SOFTHCA_TEST_COMMAND"), verb, emulated_name(device).text);
+
+	va_start(ap, words);
+	vsnprintf(command + used, sizeof(command) - (size_t)used, words, ap);
+	va_end(ap);
+	NEED(!system(command));
 }
 
 struct xrc_stage xrc_stage(void)

@@ -60,6 +60,15 @@ bool pair_send(const struct pair *pair, uint32_t length, enum ibv_wc_status stat
 struct ibv_send_wr pair_datagram(const struct pair *pair, struct ibv_ah_attr *path,
 				 uint32_t length);
 
+/* For rows: a message of PAIR_BYTES on any type of QP; @count receives for it, of IDs from 1. */
+#define PAIR_BYTES 100u
+void pair_must_send(const struct pair *pair, enum ibv_wc_status status);
+void pair_must_receive(const struct pair *pair, int count);
+
+/* Runs softhca ctl VERB DEVICE WORDS. a is on device 0, b on device 1. */
+void pair_control(const char *verb, int device, const char *words, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* ---- a domain that two contexts share, and a sender that reaches both ---- */
 
 #define XRC_BYTES 64u

@@ -105,6 +105,7 @@ int rig_init(struct ibv_qp *qp, const struct rig_link *link)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT,
 				    .port_num = 1,
+				    .pkey_index = link->pkey_index,
 				    .qp_access_flags = (unsigned int)link->access,
 				    .qkey = RIG_QKEY };
 	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
@@ -264,6 +265,15 @@ bool rig_completes(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status)
 	struct ibv_wc wc;
 
 	return rig_poll(cq, &wc) && wc.wr_id == wr_id && wc.status == status;
+}
+
+void rig_must_complete(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status)
+{
+	struct ibv_wc wc;
+
+	must(rig_poll(cq, &wc));
+	must_eq(wc.wr_id, wr_id);
+	must_eq(wc.status, status);
 }
 
 bool rig_send(struct ibv_qp *qp, struct ibv_send_wr *wr, enum ibv_wc_status status)

@@ -44,7 +44,7 @@ uint8_t *rig_map(size_t length);
 struct rig_link {
 	uint32_t dest_qpn;
 	uint32_t psn; /* first in both directions */
-	uint16_t dlid;
+	uint16_t dlid, pkey_index;
 	uint8_t timeout, retry_cnt, rnr_retry, min_rnr_timer, max_dest_rd_atomic;
 	int access;
 	enum ibv_mtu mtu;
@@ -88,6 +88,8 @@ bool rig_poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int milliseconds);
 bool rig_poll_success(struct ibv_cq *cq, struct ibv_wc *wc);
 /* The next completion is of this request, with this status. */
 bool rig_completes(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status);
+/* The same for a row. */
+void rig_must_complete(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status);
 /* Posts a request. The next completion of the QP's send CQ must be its, with this status. */
 bool rig_send(struct ibv_qp *qp, struct ibv_send_wr *wr, enum ibv_wc_status status);
 /* True if no completion comes within @milliseconds. */

@@ -8,27 +8,12 @@
 #include <softhca/tests/e2e/pair.h>
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LENGTH 5000u
-
-/* Runs softhca ctl VERB DEVICE WORDS. */
-static void __attribute__((format(printf, 3, 4)))
-control(const char *verb, int device, const char *words, ...)
-{
-	char command[512];
-	va_list ap;
-	int used = snprintf(command, sizeof(command), "LD_PRELOAD= %s ctl %s %s ",
-			    getenv("SOFTHCA_TEST_COMMAND"), verb, emulated_name(device).text);
-
-	va_start(ap, words);
-	vsnprintf(command + used, sizeof(command) - (size_t)used, words, ap);
-	va_end(ap);
-	NEED(!system(command));
-}
+#define LENGTH	    5000u
+#define ALT_TIMEOUT 9
 
 static uint16_t second_lid(const struct host *host)
 {
@@ -42,8 +27,8 @@ static uint16_t second_lid(const struct host *host)
 static bool disconnect(struct pair *pair)
 {
 	CHECK(pair_tear_down(pair));
-	control("port", 0, "1 up");
-	control("port", 0, "2 up");
+	pair_control("port", 0, "1 up");
+	pair_control("port", 0, "2 up");
 	return true;
 }
 
@@ -51,7 +36,7 @@ static int load(struct ibv_qp *qp, uint16_t dlid, uint8_t port)
 {
 	struct ibv_qp_attr attr = {
 		.alt_ah_attr = { .dlid = dlid, .port_num = port }, .alt_port_num = port,
-		.alt_timeout = 9,
+		.alt_timeout = ALT_TIMEOUT,
 		.path_mig_state = IBV_MIG_REARM,
 	};
 
@@ -121,6 +106,7 @@ static struct pair armed(void)
 	NEED(path_is(pair.qa, IBV_MIG_REARM, 1) && path_is(pair.qb, IBV_MIG_REARM, 1));
 	NEED(exchange(&pair));
 	NEED(path_is(pair.qa, IBV_MIG_ARMED, 1) && path_is(pair.qb, IBV_MIG_ARMED, 1));
+	must_eq(rig_attr(pair.qa).alt_timeout, ALT_TIMEOUT);
 	return pair;
 }
 
@@ -139,7 +125,7 @@ CASE(a_qp_migrates_when_its_port_goes_down)
 {
 	struct pair pair = armed();
 
-	control("port", 0, "1 down");
+	pair_control("port", 0, "1 down");
 	return both_migrate(&pair, 0) && disconnect(&pair);
 }
 
@@ -163,11 +149,11 @@ CASE(each_path_has_all_attempts)
 {
 	struct pair pair = armed();
 
-	control("fault", 0, "drop 100%%");
+	pair_control("fault", 0, "drop 100%%");
 	CHECK(pair_send(&pair, LENGTH, IBV_WC_RETRY_EXC_ERR));
 	/* retry_cnt is 3. */
 	CHECK(path_is(pair.qa, IBV_MIG_MIGRATED, 2) && dropped() == 2 * (1 + 3));
-	control("fault", 0, "off");
+	pair_control("fault", 0, "off");
 	return disconnect(&pair);
 }
 
@@ -180,7 +166,7 @@ CASE(softhca_ctl_migrates_a_qp_and_a_program_migrates_it_back)
 	struct pair pair = armed();
 	struct ibv_qp_attr attr = { .path_mig_state = IBV_MIG_MIGRATED };
 
-	control("migrate", 1, "%u", pair.qb->qp_num);
+	pair_control("migrate", 1, "%u", pair.qb->qp_num);
 	CHECK(both_migrate(&pair, 1));
 	CHECK(!load(pair.qa, pair.b->lid, 1) && !load(pair.qb, pair.a->lid, 1));
 	CHECK(exchange(&pair) && path_is(pair.qa, IBV_MIG_ARMED, 2));
@@ -198,7 +184,7 @@ CASE(a_request_under_way_arrives_by_the_other_path)
 	struct ibv_wc wc;
 
 	CHECK(!rig_post(pair.qa, &wr) && rig_quiet(pair.a->cq, 20));
-	control("port", 0, "1 down");
+	pair_control("port", 0, "1 down");
 	CHECK(!rig_post_recv(pair.b, pair.qb, LENGTH, LENGTH, 1));
 	CHECK(rig_poll_success(pair.a->cq, &wc) && rig_poll_success(pair.b->cq, &wc));
 	CHECK(event_is(pair.a, IBV_EVENT_PATH_MIG) && event_is(pair.b, IBV_EVENT_PATH_MIG));
@@ -210,7 +196,7 @@ CASE(an_unreliable_connection_migrates)
 	struct pair pair = connected(IBV_QPT_UC);
 
 	CHECK(load_both(&pair) && exchange(&pair));
-	control("port", 0, "1 down");
+	pair_control("port", 0, "1 down");
 	CHECK(event_is(pair.a, IBV_EVENT_PATH_MIG) && exchange(&pair) &&
 	      event_is(pair.b, IBV_EVENT_PATH_MIG));
 	return disconnect(&pair);
@@ -249,11 +235,11 @@ CASE(an_xrc_target_follows_its_sender)
 {
 	struct xrc_stage s = armed_target();
 
-	control("port", 0, "1 down");
+	pair_control("port", 0, "1 down");
 	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && rig_attr(s.target).port_num == 2);
 	CHECK(event_is(s.sender, IBV_EVENT_PATH_MIG) && event_is(s.one, IBV_EVENT_PATH_MIG) &&
 	      event_is(s.two, IBV_EVENT_PATH_MIG));
-	control("port", 0, "1 up");
+	pair_control("port", 0, "1 up");
 	return true;
 }
 
@@ -266,8 +252,8 @@ CASE(each_handle_gets_one_event)
 	struct xrc_stage s = armed_target();
 
 	MADE(xrc_open(s.two, s.xrcd2, s.target->qp_num));
-	control("port", 1, "2 down");
-	control("port", 1, "1 down");
+	pair_control("port", 1, "2 down");
+	pair_control("port", 1, "1 down");
 	CHECK(migration_errors(s.one) == 1 && migration_errors(s.two) == 2);
 	/*
 	 * The new handle is the last in the target's list, but its context was opened before the
@@ -275,11 +261,11 @@ CASE(each_handle_gets_one_event)
 	 */
 	MADE(xrc_open(s.one, s.xrcd1, s.target->qp_num));
 	NEED(!ibv_destroy_qp(s.target));
-	control("port", 1, "1 up");
-	control("port", 1, "1 down");
+	pair_control("port", 1, "1 up");
+	pair_control("port", 1, "1 down");
 	CHECK(migration_errors(s.one) == 1 && migration_errors(s.two) == 2);
-	control("port", 1, "1 up");
-	control("port", 1, "2 up");
+	pair_control("port", 1, "1 up");
+	pair_control("port", 1, "2 up");
 	return true;
 }
 
@@ -291,15 +277,15 @@ CASE(a_connection_that_is_not_armed_stays)
 {
 	struct pair pair = armed();
 
-	control("port", 0, "2 down");
-	control("port", 0, "1 down");
+	pair_control("port", 0, "2 down");
+	pair_control("port", 0, "1 down");
 	CHECK(event_is(pair.a, IBV_EVENT_PATH_MIG_ERR) && path_is(pair.qa, IBV_MIG_ARMED, 1));
 	CHECK(pair_send(&pair, LENGTH, IBV_WC_RETRY_EXC_ERR));
 	CHECK(event_is(pair.a, IBV_EVENT_PATH_MIG_ERR) && disconnect(&pair));
 	pair = connected(IBV_QPT_RC);
 	CHECK(!load(pair.qa, second_lid(pair.b), 2) && exchange(&pair) &&
 	      path_is(pair.qa, IBV_MIG_REARM, 1));
-	control("port", 0, "1 down");
+	pair_control("port", 0, "1 down");
 	return path_is(pair.qa, IBV_MIG_REARM, 1) && disconnect(&pair);
 }
 

@@ -2,5 +2,5 @@
 """Connections migrate to their alternate path."""
 
 
-def test_each_case_holds(passes, softhca):
-    passes(["--ports=2", "--open_events=on"], "migration", env={"SOFTHCA_TEST_COMMAND": str(softhca)})
+def test_each_case_holds(passes):
+    passes(["--ports=2", "--open_events=on"], "migration")
