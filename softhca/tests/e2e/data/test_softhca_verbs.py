@@ -10,7 +10,7 @@ import models
 from built import holding
 
 
-PROGRAMS_OF_RINGS = ["data-path", "datagrams", "failures", "objects"]
+PROGRAMS_OF_RINGS = ["data-path", "datagrams", "failures", "meetings", "objects", "rules"]
 
 
 @pytest.mark.parametrize("program", PROGRAMS_OF_RINGS)

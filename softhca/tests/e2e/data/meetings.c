@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Where two features of an adapter meet: atomics and errors, SRQs and draining or errors, CQs that
+ * are resized or overrun and events.
+ */
+#include <tests/e2e/emulated.h>
+#include <softhca/tests/e2e/pair.h>
+
+#include <unistd.h>
+
+#define BYTES  PAIR_BYTES
+#define TARGET 64 /* offset of an atomic's memory */
+
+/* A request for an atomic with one mistake, and the status that the mistake has. */
+enum mistake { KEY, ALIGNMENT, ACCESS, LENGTH, LOCAL_KEY, MISTAKES };
+
+static const enum ibv_wc_status status_of[MISTAKES] = {
+	[KEY] = IBV_WC_REM_ACCESS_ERR, [ALIGNMENT] = IBV_WC_REM_INV_REQ_ERR,
+	[ACCESS] = IBV_WC_REM_ACCESS_ERR, [LENGTH] = IBV_WC_LOC_LEN_ERR,
+	[LOCAL_KEY] = IBV_WC_LOC_PROT_ERR,
+};
+
+static struct ibv_send_wr wrong_atomic(const struct pair *pair, enum ibv_wr_opcode opcode,
+				       enum mistake mistake)
+{
+	const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+	struct ibv_mr *mr = MADE(ibv_reg_mr(pair->b->pd, pair->b->buffer, RIG_BUFFER, access));
+	struct ibv_send_wr wr = pair_wr(pair, opcode, 0, TARGET, sizeof(uint64_t));
+
+	if (mistake == ALIGNMENT)
+		wr.wr.atomic.remote_addr += 4;
+	if (mistake == ACCESS)
+		wr.wr.atomic.rkey = mr->rkey;
+	wr.wr.atomic.rkey += mistake == KEY;
+	wr.sg_list->lkey += mistake == LOCAL_KEY;
+	wr.sg_list->length -= mistake == LENGTH;
+	wr.wr.atomic.swap = 7;
+	return wr;
+}
+
+static void must_change_nothing(enum ibv_wr_opcode opcode, enum mistake mistake)
+{
+	struct pair pair = pair_up(IBV_QPT_RC);
+	struct ibv_send_wr wrong = wrong_atomic(&pair, opcode, mistake),
+			   next = pair_wr(&pair, opcode, 0, TARGET, sizeof(uint64_t));
+
+	/* It swaps 0, or adds 7. */
+	wrong.wr.atomic.compare_add = opcode == IBV_WR_ATOMIC_CMP_AND_SWP ? 0 : 7;
+	next.wr.atomic = wrong.wr.atomic;
+	next.wr.atomic.rkey = pair.b->mr->rkey;
+	must_eq(rig_post(pair.qa, &wrong), 0);
+	must_eq(rig_post(pair.qa, &next), 0);
+	rig_must_complete(pair.a->cq, wrong.wr_id, status_of[mistake]);
+	rig_must_complete(pair.a->cq, next.wr_id, IBV_WC_WR_FLUSH_ERR);
+	for (size_t i = 0; i < 2 * sizeof(uint64_t); i++)
+		must_eq(pair.b->buffer[TARGET + i], 0);
+}
+
+ROW("an atomic that is refused changes no memory, nor does the next one")
+{
+	for (int mistake = 0; mistake < MISTAKES; mistake++) {
+		/* libmlx5 sets the length of an atomic itself. */
+		if (mistake == LENGTH && emulated_is_mlx5())
+			continue;
+		must_change_nothing(IBV_WR_ATOMIC_FETCH_AND_ADD, (enum mistake)mistake);
+		must_change_nothing(IBV_WR_ATOMIC_CMP_AND_SWP, (enum mistake)mistake);
+	}
+}
+
+ROW("a QP in SQD takes messages from its SRQ, and tells its last one")
+{
+	struct pair pair = { .a = rig_host(0), .b = rig_host(1) };
+	struct ibv_srq *srq = MADE(rig_srq(pair.b, 4));
+
+	if (!emulated_drains())
+		row_skip();
+	pair.qa = rig_qp(pair.a, IBV_QPT_RC, NULL);
+	pair.qb = rig_qp(pair.b, IBV_QPT_RC, srq);
+	rig_connect(pair.a, pair.qa, pair.b, pair.qb);
+	must_eq(rig_post_srq(pair.b, srq, 0, BYTES, 1), 0);
+	must_eq(rig_to_state(pair.qb, IBV_QPS_SQD), 0);
+	pair_must_send(&pair, IBV_WC_SUCCESS);
+	rig_must_complete(pair.b->cq, 1, IBV_WC_SUCCESS);
+	must_eq(rig_to_state(pair.qb, IBV_QPS_ERR), 0);
+	must(rig_event_is(pair.b, IBV_EVENT_QP_LAST_WQE_REACHED, pair.qb));
+}
+
+ROW("a CQ that is resized overruns at its new size")
+{
+	struct pair pair = pair_up(IBV_QPT_RC);
+	struct ibv_send_wr wr = pair_wr(&pair, IBV_WR_RDMA_WRITE, 0, 0, 1);
+
+	must_eq(ibv_resize_cq(pair.a->cq, 3), 0);
+	must_eq(pair.a->cq->cqe, 3);
+	for (int i = 0; i < 5; i++)
+		must_eq(rig_post(pair.qa, &wr), 0);
+	must(rig_event_is(pair.a, IBV_EVENT_CQ_ERR, pair.a->cq));
+	must(rig_event_is(pair.a, IBV_EVENT_QP_FATAL, pair.qa));
+}
+
+/* A pair whose receiver has a CQ of two entries, with three receives and three messages. */
+static struct pair pair_overrun(void)
+{
+	struct pair pair = { .a = rig_host(0), .b = rig_host(1) };
+	struct ibv_send_wr wr = rig_wr(pair.a, IBV_WR_SEND, 0, BYTES);
+
+	must_eq(ibv_destroy_cq(pair.b->cq), 0);
+	pair.b->cq = MADE(ibv_create_cq(pair.b->ctx, 1, NULL, NULL, 0));
+	pair.qa = rig_qp(pair.a, IBV_QPT_RC, NULL);
+	pair.qb = rig_qp(pair.b, IBV_QPT_RC, NULL);
+	rig_connect(pair.a, pair.qa, pair.b, pair.qb);
+	pair_must_receive(&pair, pair.b->cq->cqe + 2);
+	for (int i = 0; i < pair.b->cq->cqe + 2; i++)
+		must_eq(rig_post(pair.qa, &wr), 0);
+	return pair;
+}
+
+ROW("a receiver whose CQ overruns fails without another message")
+{
+	struct pair pair = pair_overrun();
+
+	must(rig_event_is(pair.b, IBV_EVENT_CQ_ERR, pair.b->cq));
+	must(rig_event_is(pair.b, IBV_EVENT_QP_FATAL, pair.qb));
+}
+
+ROW("a CQ that overran is destroyed with its unread event")
+{
+	struct pair pair = pair_overrun();
+
+	must(rig_readable(pair.b->ctx->async_fd, RIG_PATIENCE_MS));
+	alarm(RIG_PATIENCE_MS / 1000);
+	must_eq(ibv_destroy_qp(pair.qb), 0);
+	must_eq(ibv_destroy_cq(pair.b->cq), 0);
+	must(!rig_readable(pair.b->ctx->async_fd, 10));
+}
+
+/* The error completes the receive. The end of the QP does not flush it once more. */
+ROW("a receive of an SRQ that is too short completes once")
+{
+	struct pair pair = pair_up(IBV_QPT_XRC_SEND);
+
+	must_eq(pair_post_recv(&pair, 0, BYTES - 1, 1), 0);
+	must_eq(pair_post_recv(&pair, 0, BYTES, 2), 0);
+	pair_must_send(&pair, IBV_WC_REM_INV_REQ_ERR);
+	rig_must_complete(pair.b->cq, 1, IBV_WC_LOC_LEN_ERR);
+	must_eq(rig_state(pair.qb), IBV_QPS_ERR);
+	must(rig_quiet(pair.b->cq, 5));
+}
