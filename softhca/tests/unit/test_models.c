@@ -6,6 +6,8 @@
 #include <rdma/mlx4-abi.h>
 #include <rdma/mlx5-abi.h>
 
+#include <softhca/machine/hca.h>
+#include <softhca/machine/mem.h>
 #include <softhca/model/model.h>
 
 #include <tests/unit/unit.h>
@@ -163,6 +165,22 @@ TEST(arm_words_give_kind_sequence_and_consumer)
 	assert_int_equal(arm.kind, ARM_SOLICITED);
 	assert_int_equal(arm.sequence, 2);
 	assert_int_equal(arm.consumer, 0x123456);
+}
+
+/* A 32-bit program stores a doorbell of 64 bits in two halves. */
+TEST(either_half_of_a_doorbell_rings_once)
+{
+	const struct bell bells[] = { connectx3.arm_bell, connectx5.arm_bell, connectx5.send_bell };
+	static _Alignas(uint64_t) uint8_t page[4096];
+	struct hca_context ctx = { .uar = page };
+
+	for (int i = 0; i < 6; i++) {
+		assert_int_equal(bells[i / 2].bytes, 8);
+		assert_false(bell_take(&ctx, &bells[i / 2]));
+		page[bells[i / 2].at + 4 * (unsigned int)(i % 2)] = 1;
+		assert_true(bell_take(&ctx, &bells[i / 2]));
+		assert_false(bell_take(&ctx, &bells[i / 2]));
+	}
 }
 
 UNIT_MAIN(NULL, NULL)
