@@ -183,6 +183,20 @@ ROW("both sides get the attributes of XRC")
 		   RTR_MASK | RESPONDER, RTS_MASK);
 }
 
+/* Without answers there is nothing to time, and without reads nothing to limit. */
+ROW("both sides get the attributes of UC")
+{
+	struct ibv_qp_attr attr;
+
+	begin(IBV_QPT_UC, IBV_QPT_UC);
+	request();
+	check_rtr(passive, active, RTR_MASK, ACTIVE_QP, 0);
+	reply();
+	check_rtr(active, passive, RTR_MASK, PASSIVE_QP, 0);
+	must_eq(ask(active, IBV_QPS_RTS, &attr), IBV_QP_STATE | IBV_QP_SQ_PSN);
+	must_eq(ask(passive, IBV_QPS_RTS, &attr), IBV_QP_STATE | IBV_QP_SQ_PSN);
+}
+
 ROW("a QP without responder resources permits only writes")
 {
 	struct rdma_conn_param param = { .qp_num = ACTIVE_QP };
@@ -300,4 +314,21 @@ ROW("GIDs are addresses, and then 92 bytes of private data fit")
 	rdma_ack_cm_event(event);
 	NEED(!rdma_destroy_id(passive));
 	take_event(RDMA_CM_EVENT_REJECTED, NULL);
+}
+
+/* ---- with a short cm_timeout ---- */
+
+#undef GROUP
+#define GROUP "patience"
+
+ROW("a disconnect that gets no answer ends with a timeout")
+{
+	begin(IBV_QPT_RC, IBV_QPT_RC);
+	request();
+	reply();
+	NEED(!rdma_establish(active));
+	take_event(RDMA_CM_EVENT_ESTABLISHED, NULL);
+	NEED(!rdma_disconnect(active));
+	must_eq(take_event(RDMA_CM_EVENT_DISCONNECTED, NULL), 0);
+	must_eq(take_event(RDMA_CM_EVENT_DISCONNECTED, NULL), -ETIMEDOUT);
 }

@@ -67,6 +67,21 @@ static int bind_two_families(void)
 	return rdma_bind_addr(second, address6("::", PORT + 2));
 }
 
+static int bind_a_family_beside_both(void)
+{
+	int yes = 1;
+
+	NEED(!rdma_set_option(second, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &yes, sizeof(yes)));
+	NEED(!rdma_bind_addr(idle, address6("::", PORT + 2)));
+	return rdma_bind_addr(second, address("0.0.0.0", PORT + 2));
+}
+
+static int resolve_this_host(void)
+{
+	NEED(!rdma_resolve_addr(idle, NULL, address6("::1", PORT), 20000));
+	return take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+}
+
 static int resolve_address_of_no_host(void)
 {
 	NEED(!rdma_resolve_addr(idle, NULL, address("198.18.99.1", PORT), 50));
@@ -86,6 +101,8 @@ CALL("bind to an address of no host", EADDRNOTAVAIL, rdma_bind_addr(idle, addres
 CALL("listen on a shared port", EADDRINUSE, listen_on_a_shared_port())
 CALL("share the port of a listener", EADDRINUSE, share_the_port_of_a_listener())
 CALL("one port, two families", 0, bind_two_families())
+CALL("one port, two families, of which one takes both", EADDRNOTAVAIL, bind_a_family_beside_both())
+CALL("resolve ::1", 0, resolve_this_host())
 CALL("resolve an address of another family", EINVAL,
      rdma_resolve_addr(bound, NULL, address6("fd00::198.18.1.1", PORT), 1000))
 CALL("resolve from an address of no host", EADDRNOTAVAIL,

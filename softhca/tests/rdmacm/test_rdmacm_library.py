@@ -11,12 +11,16 @@ pytestmark = pytest.mark.any_model
 PROGRAMS = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"])
 
 
-@pytest.mark.parametrize("group", ["attributes", "channel", "commands", "datagrams", "groups",
-                                   "refusals"])
+# A group of rows, and the time after which an end gives up.
+PATIENCE = {"attributes": 60000, "channel": 60000, "commands": 60000, "datagrams": 60000,
+            "groups": 60000, "patience": 200, "refusals": 60000}
+
+
+@pytest.mark.parametrize("group", PATIENCE)
 def test_each_row_holds_and_each_refusal_has_a_reason_in_the_trace(run, softhca, tmp_path, group):
     trace = tmp_path / "trace"
-    done = run([softhca, "run", f"--trace={trace}", "--", PROGRAMS / "rdmacm-rows", group],
-               timeout=100)
+    done = run([softhca, "run", f"--trace={trace}", f"--cm_timeout={PATIENCE[group]}", "--",
+                PROGRAMS / "rdmacm-rows", group], timeout=100)
     failed = [row for row in done.stdout.splitlines() if not row.startswith("ok ")]
     assert (done.returncode, failed) == (0, []), done.stderr
     refused = [line for line in trace.read_text().splitlines()
