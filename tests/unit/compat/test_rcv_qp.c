@@ -131,6 +131,26 @@ static int note_use(struct ibv_qp_attr *attr)
 	return 0;
 }
 
+static int refuse_destroy(struct ibv_qp *qp)
+{
+	(void)qp;
+	return EBUSY;
+}
+
+/* A query of a registered QP uses the handle of the registration. */
+TEST(an_unregister_that_the_kernel_refuses_keeps_the_registration)
+{
+	create(note_use);
+	modern_table.destroy_qp = refuse_destroy;
+	assert_int_equal(rcv_qp_unregister(domain, number), -EBUSY);
+	assert_int_equal(query(domain), 0);
+	assert_true(used);
+	modern_table.destroy_qp = provider_destroy_qp;
+	assert_int_equal(rcv_qp_unregister(domain, number), 0);
+	assert_int_equal(rcv_qp_unregister(domain, number), -EINVAL);
+	assert_int_equal(domain_close(domain), 0);
+}
+
 static int query_opened(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 			struct ibv_qp_init_attr *init_attr, void *command, size_t size)
 {

@@ -93,6 +93,32 @@ TEST(a_reused_number_is_seen)
 	assert_int_equal(domain_close(reusing), 0);
 }
 
+static int query_and_look(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+			  struct ibv_qp_init_attr *init_attr, void *command, size_t size)
+{
+	(void)qp;
+	(void)attr;
+	(void)mask;
+	(void)init_attr;
+	(void)command;
+	(void)size;
+	expect_table(0, 0);
+	return 0;
+}
+
+TEST(a_handle_that_a_query_opens_is_not_seen)
+{
+	struct legacy_qp_init_attr init_attr;
+	struct legacy_xrc_domain *domain;
+	struct legacy_qp_attr attr;
+
+	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
+	modern_table.cmd_query_qp = query_and_look;
+	assert_int_equal(rcv_qp_query(domain, 0x55, &attr, IBV_QP_STATE, &init_attr), 0);
+	expect_table(0, 0);
+	assert_int_equal(domain_close(domain), 0);
+}
+
 /* The library looks for its file once a second, since looking is a system call. */
 TEST(a_removed_file_is_replaced_with_all_registrations)
 {
