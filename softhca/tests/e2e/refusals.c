@@ -138,6 +138,20 @@ static int create_qp(struct objects *g, enum ibv_qp_type type, struct ibv_srq *s
 	return qp ? errno_of_result(ibv_destroy_qp(qp)) : errno;
 }
 
+/* mlx4_ib says EOPNOTSUPP, mlx5_ib EINVAL. */
+static int create_scattered(struct objects *g)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = g->host->cq, .recv_cq = g->host->cq, .pd = g->host->pd,
+		.qp_type = IBV_QPT_RC, .create_flags = IBV_QP_CREATE_SCATTER_FCS,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS,
+		.cap = { .max_send_wr = 1, .max_send_sge = 1, .max_recv_wr = 1, .max_recv_sge = 1 },
+	};
+	int err = errno_of_object(ibv_create_qp_ex(g->host->ctx, &attr));
+
+	return !emulated_is_mlx5() && err == EOPNOTSUPP ? EINVAL : err;
+}
+
 /* ---- opening targets ---- */
 
 static int open_good(struct objects *g)
@@ -288,6 +302,7 @@ CALL("group: joined by an RC QP", ALWAYS, EINVAL,
      errno_of_result(ibv_attach_mcast(g->rc, &group, GROUP_LID)))
 CALL("group: joined by a QP that is destroyed", ALWAYS, EBUSY, qp_in_a_group(g))
 CALL("qp: RC on an XRC SRQ", WITH_XRC, EINVAL, create_qp(g, IBV_QPT_RC, g->xsrq))
+CALL("qp: an unknown creation flag", ALWAYS | NOT_DRIVEN, EINVAL, create_scattered(g))
 CALL("qp: raw packets", ALWAYS | NOT_DRIVEN, EOPNOTSUPP,
      create_qp(g, IBV_QPT_RAW_PACKET, NULL))
 
@@ -302,6 +317,7 @@ CALL("mr: read-only memory, for reading", ALWAYS, 0,
      region(g, read_only(), 4096, IBV_ACCESS_REMOTE_READ))
 CALL("mr: hint of huge pages", ALWAYS, 0,
      region(g, g->host->buffer, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_HUGETLB))
+CALL("mr: wraps around", ALWAYS, EINVAL, region(g, (void *)-4096l, 8192, 0))
 CALL("mr: no bytes", ALWAYS, EINVAL, region(g, g->host->buffer, 0, 0))
 CALL("mr: moved", ALWAYS, 0,
      region_again(g, IBV_REREG_MR_CHANGE_TRANSLATION, g->host->buffer + 4096, 8192, 0))

@@ -58,3 +58,10 @@ def test_each_request_and_receive_counts_once(daemon):
         assert qps[here, failed][2:9] == ["ERR", "0", "0", "0", "0", "1", "-"]
         assert devices == {
             here: ["2", "5", "5000", "0", "0", "1"], there: ["2", "0", "0", "5", "5000", "0"]}
+
+
+def test_a_domain_is_listed_with_its_handles(daemon):
+    """That of a file is not private."""
+    with sharing(daemon):
+        assert [(o["private"], o["handles"]) for context in daemon.objects()["contexts"]
+                for o in context["objects"] if o["type"] == "xrcd"] == 2 * [(False, 2)]

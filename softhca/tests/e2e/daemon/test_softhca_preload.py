@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+import models
 from bare_verbs import script
 from installed import need
 from waiting import wait_for_the_end
@@ -50,6 +51,12 @@ def test_program_with_an_allocator_that_maps_memory(passes):
 
 
 # ---- paths ----
+
+
+def test_adapters_are_listed_in_the_order_of_their_numbers(below):
+    need("ibv_devices")
+    listing = below(["--devices=12"], "ibv_devices").stdout.splitlines()[2:]
+    assert [line.split()[0] for line in listing] == [*map(models.device, range(12))]
 
 
 def test_other_device_classes_are_the_kernels(run, daemon):

@@ -5,9 +5,12 @@
  */
 #include <softhca/tests/e2e/pair.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define WRONG_QKEY 0x22222222u
 #define GRH	   40u
@@ -321,6 +324,80 @@ CASE(a_too_long_own_copy_completes_the_request_once)
 	return rig_state(sender.qp) == IBV_QPS_ERR && nothing_came(&sender);
 }
 
+static void must_copy(const struct member *sender, const struct member *to)
+{
+	must(recv_posted(to, 0, 500));
+	must(send_by(sender, &to_group));
+	must(got(to, 0, sender));
+}
+
+/* A member stays one in RESET. */
+ROW("a member whose P_Key is empty gets no copy")
+{
+	struct member sender = new_member(0, 0), far = joined(1, 0);
+	struct rig_link link = rig_link_to(0, 0);
+
+	link.pkey_index = 1;
+	must_eq(rig_to_state(far.qp, IBV_QPS_RESET), 0);
+	must_eq(rig_bring_up(far.qp, &link), 0);
+	must(recv_posted(&far, 0, 500));
+	must(send_by(&sender, &to_group));
+	must(nothing_came(&far));
+	link.pkey_index = 0;
+	must_eq(rig_to_state(far.qp, IBV_QPS_RESET), 0);
+	must_eq(rig_bring_up(far.qp, &link), 0);
+	must_copy(&sender, &far);
+}
+
+ROW("no copy leaves or reaches a port that is down")
+{
+	struct member sender = new_member(0, 0), far = joined(1, 0);
+
+	for (int device = 0; device < 2; device++) {
+		pair_control("port", device, "1 down");
+		must(recv_posted(&far, 0, 500));
+		must(send_by(&sender, &to_group));
+		must(nothing_came(&far));
+		pair_control("port", device, "1 up");
+		must(send_by(&sender, &to_group));
+		must(got(&far, 0, &sender));
+	}
+}
+
+/* The parent sends when it reads a byte. */
+static void __attribute__((noreturn))
+join_in_child(const struct member *parent, const struct member *sender, int ready)
+{
+	struct member own;
+
+	must_eq(ibv_detach_mcast(parent->qp, &group, LID), EIO);
+	own = joined(1, 0);
+	must(recv_posted(&own, 0, 500));
+	must_eq(write(ready, "", 1), 1);
+	must(got(&own, 0, sender));
+	_exit(0);
+}
+
+ROW("a forked child joins with a QP of its own, and leaves its parent's membership alone")
+{
+	struct member sender = new_member(0, 0), parent = joined(1, 0);
+	int ready[2], status;
+	pid_t child;
+	char byte;
+
+	pair_pattern(sender.host->buffer + RIG_BUFFER / 2, BYTES, 6);
+	must_eq(pipe(ready), 0);
+	child = fork();
+	if (!child)
+		join_in_child(&parent, &sender, ready[1]);
+	close(ready[1]);
+	must_eq(read(ready[0], &byte, 1), 1);
+	must_copy(&sender, &parent);
+	must_eq(waitpid(child, &status, 0), child);
+	must_eq(status, 0);
+	must_copy(&sender, &parent);
+}
+
 /* The device keeps the limits that it reports. Members go with their context. */
 CASE(a_full_group_refuses_the_next_member)
 {
@@ -339,5 +416,26 @@ CASE(a_full_group_refuses_the_next_member)
 	CHECK(ibv_attach_mcast(late, &full, LID) == ENOMEM &&
 	      !ibv_attach_mcast(late, &full, LID + 1));
 	CHECK(!ibv_detach_mcast(late, &full, LID + 1) && !ibv_detach_mcast(qp, &full, LID));
-	return !ibv_attach_mcast(late, &full, LID) && !ibv_close_device(host->ctx);
+	CHECK(!ibv_attach_mcast(late, &full, LID) && !ibv_close_device(host->ctx));
+	qp = rig_qp(rig_host(0), IBV_QPT_UD, NULL);
+	return !ibv_attach_mcast(qp, &full, LID);
+}
+
+/* A ConnectX-5 has too many groups for a test. */
+ROW("a group that has ended makes room for another one")
+{
+	struct host *host = rig_host(0);
+	struct ibv_qp *qp = rig_qp(host, IBV_QPT_UD, NULL);
+	union ibv_gid gid = group;
+	struct ibv_device_attr attr;
+
+	must_eq(ibv_query_device(host->ctx, &attr), 0);
+	if (attr.max_mcast_grp > 10000)
+		row_skip();
+	for (int i = 0; i <= attr.max_mcast_grp; i++) {
+		gid.raw[14] = (uint8_t)(i >> 8);
+		gid.raw[15] = (uint8_t)i;
+		must_eq(ibv_attach_mcast(qp, &gid, LID), 0);
+		must_eq(ibv_detach_mcast(qp, &gid, LID), 0);
+	}
 }

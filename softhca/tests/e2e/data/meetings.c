@@ -98,40 +98,48 @@ ROW("a CQ that is resized overruns at its new size")
 	must(rig_event_is(pair.a, IBV_EVENT_QP_FATAL, pair.qa));
 }
 
-/* A pair whose receiver has a CQ of two entries, with three receives and three messages. */
-static struct pair pair_overrun(void)
-{
-	struct pair pair = { .a = rig_host(0), .b = rig_host(1) };
-	struct ibv_send_wr wr = rig_wr(pair.a, IBV_WR_SEND, 0, BYTES);
+/* A pair whose receiver has a small CQ for receives, and one message too many. */
+struct overrun {
+	struct pair pair;
+	struct ibv_cq *small;
+};
 
-	must_eq(ibv_destroy_cq(pair.b->cq), 0);
-	pair.b->cq = MADE(ibv_create_cq(pair.b->ctx, 1, NULL, NULL, 0));
-	pair.qa = rig_qp(pair.a, IBV_QPT_RC, NULL);
-	pair.qb = rig_qp(pair.b, IBV_QPT_RC, NULL);
-	rig_connect(pair.a, pair.qa, pair.b, pair.qb);
-	pair_must_receive(&pair, pair.b->cq->cqe + 2);
-	for (int i = 0; i < pair.b->cq->cqe + 2; i++)
-		must_eq(rig_post(pair.qa, &wr), 0);
-	return pair;
+static struct overrun overrun(void)
+{
+	struct overrun o = { .pair = { .a = rig_host(0), .b = rig_host(1) } };
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC, .send_cq = o.pair.b->cq,
+		.cap = { .max_send_wr = 1, .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+	struct ibv_send_wr wr = rig_wr(o.pair.a, IBV_WR_SEND, 0, BYTES);
+
+	o.small = attr.recv_cq = MADE(ibv_create_cq(o.pair.b->ctx, 1, NULL, NULL, 0));
+	o.pair.qa = rig_qp(o.pair.a, IBV_QPT_RC, NULL);
+	o.pair.qb = MADE(ibv_create_qp(o.pair.b->pd, &attr));
+	rig_connect(o.pair.a, o.pair.qa, o.pair.b, o.pair.qb);
+	pair_must_receive(&o.pair, o.small->cqe + 2);
+	for (int i = 0; i < o.small->cqe + 2; i++)
+		must_eq(rig_post(o.pair.qa, &wr), 0);
+	return o;
 }
 
 ROW("a receiver whose CQ overruns fails without another message")
 {
-	struct pair pair = pair_overrun();
+	struct overrun o = overrun();
 
-	must(rig_event_is(pair.b, IBV_EVENT_CQ_ERR, pair.b->cq));
-	must(rig_event_is(pair.b, IBV_EVENT_QP_FATAL, pair.qb));
+	must(rig_event_is(o.pair.b, IBV_EVENT_CQ_ERR, o.small));
+	must(rig_event_is(o.pair.b, IBV_EVENT_QP_FATAL, o.pair.qb));
 }
 
 ROW("a CQ that overran is destroyed with its unread event")
 {
-	struct pair pair = pair_overrun();
+	struct overrun o = overrun();
 
-	must(rig_readable(pair.b->ctx->async_fd, RIG_PATIENCE_MS));
+	must(rig_readable(o.pair.b->ctx->async_fd, RIG_PATIENCE_MS));
 	alarm(RIG_PATIENCE_MS / 1000);
-	must_eq(ibv_destroy_qp(pair.qb), 0);
-	must_eq(ibv_destroy_cq(pair.b->cq), 0);
-	must(!rig_readable(pair.b->ctx->async_fd, 10));
+	must_eq(ibv_destroy_qp(o.pair.qb), 0);
+	must_eq(ibv_destroy_cq(o.small), 0);
+	must(!rig_readable(o.pair.b->ctx->async_fd, 10));
 }
 
 /* The error completes the receive. The end of the QP does not flush it once more. */
