@@ -349,7 +349,18 @@ ROW("completions carry the time by the adapter's clock")
 	must(told < elapsed + 0.05);
 }
 
-/* ---- domains and memory ---- */
+/* ---- descriptors, domains, memory ---- */
+
+/* Programs count on low numbers. A kernel's device takes one for commands, one for events. */
+ROW("an open device takes two descriptors")
+{
+	int before = dup(0), after;
+
+	close(before);
+	MADE(ibv_open_device(ibv_get_device_list(NULL)[0]));
+	after = dup(0);
+	must_eq(after, before + 2);
+}
 
 ROW("a domain is busy until the last handle of its target is closed")
 {

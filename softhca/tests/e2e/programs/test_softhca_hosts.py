@@ -34,11 +34,15 @@ def test_a_program_sees_only_its_own_host(seen):
     assert seen(env={"SOFTHCA_HOST": ""}) == [models.device(0), models.device(1)]
 
 
-def test_no_such_host(run, softhca):
+@pytest.mark.parametrize("name", ["rxe0", "mlx9_0"])
+def test_no_such_host(run, softhca, name):
     need("ibv_devices")
-    done = run([softhca, "run", "--", "ibv_devices"], env={"SOFTHCA_HOST": "rxe0"})
+    done = run([softhca, "run", "--", "ibv_devices"], env={"SOFTHCA_HOST": name})
     assert listed(done.stdout) == []
-    assert done.stderr == f"softhca: SOFTHCA_HOST is the name of an adapter, as {models.device(0)}, not 'rxe0'\n"
+    assert done.stderr == f"softhca: SOFTHCA_HOST is the name of an adapter, as {models.device(0)}, not '{name}'\n"
+
+
+def test_a_directory_of_others_is_no_daemons(run, softhca):
     assert "open to others" in run([softhca, "ssh", "h", "true"], env={"SOFTHCA_DIR": "/tmp"}).stderr
 
 
