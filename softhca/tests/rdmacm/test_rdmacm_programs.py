@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from installed import need, need_xclient
+from installed import need, need_xclient, rdma_core_release
 
 pytestmark = pytest.mark.any_model
 
@@ -65,6 +65,28 @@ def test_both_programs_succeed(daemon, finish, name, hosts, here, there):
         results = finish(client), finish(server)
         assert results[0][0] in ENDS.get(name, {0}) and results[1][0] == 0, results
         daemon.until_empty()
+
+
+# Of these only the client ends: rping -P runs until it is killed (rping(1)), and so does the cmtime
+# of rdma-core before release 52. From there on both sides of cmtime use TCP, too.
+SERVERS = {
+    "rping": ("rping -s -a {there} -P", "rping -c -a {there} -I {here} -C 10 -V"),
+    "cmtime": ("cmtime -b {there} -c 4", "cmtime -s {there} -c 4"),
+}
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_the_client_of_a_lasting_server_ends(daemon, finish, name):
+    need(name)
+    if name == "cmtime" and rdma_core_release() >= 52:
+        pytest.skip("this cmtime wants the addresses of adapters for TCP, too")
+    server = daemon.start(words(SERVERS[name][0]), host=1)
+    daemon.until_listening()
+    status, output = finish(daemon.start(words(SERVERS[name][1]), host=0))
+    server.kill()
+    finish(server)
+    assert status == 0, output
+    daemon.until_empty()
 
 
 # Groups of mckey: by IPv4, by IPv6, in the port space of IP over InfiniBand, and by a GID.
