@@ -45,7 +45,7 @@ def moved(complaints):
 @pytest.fixture(params=["x86_64", "i386"])
 def abi_option(request):
     option = {"x86_64": "-m64", "i386": "-m32"}[request.param]
-    complaints = compile_text("#include <pthread.h>\n", option)
+    complaints = compile_text("#include <errno.h>\n#include <pthread.h>\n", option)
     if complaints:
         pytest.skip(f"{CC[0]} {option} cannot compile here: {complaints.splitlines()[0]}")
     return option
