@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,12 +30,25 @@ static void examine_library(void)
 		      elf_info_machine_name(&elf));
 }
 
+/*
+ * The library calls four functions that are private to libibverbs. A later release may change them.
+ * Debian, RHEL and SLES name the file libibverbs.so.1.ABI.RELEASE.PATCH.
+ */
+#define NEWEST_TRIED 65
+static int release_of(const char *file)
+{
+	const char *version = strstr(file, "libibverbs.so.1.");
+	int release = 0;
+
+	return version && sscanf(version, "libibverbs.so.1.%*d.%d.", &release) == 1 ? release : 0;
+}
+
 static void examine_libibverbs(void)
 {
 	const char *advice = "install the distribution's libibverbs (Debian: libibverbs1)";
 	const char *path = library_found("libibverbs.so.1", paths_self(), true);
 	const char *fault = path ? libibverbs_load_fault(path, paths_self()) : NULL;
-	char real[PATH_MAX];
+	char real[PATH_MAX] = "";
 	struct elf_info elf;
 
 	if (!path)
@@ -48,8 +62,13 @@ static void examine_libibverbs(void)
 	else if (fault)
 		found("libibverbs", FINDING_PROBLEM, LIBIBVERBS_LOAD_ADVICE,
 		      "it or its drivers cannot be loaded: %s", fault);
+	else if (realpath(path, real) && release_of(real) > NEWEST_TRIED)
+		found("libibverbs", FINDING_NOTE,
+		      "run xrc-compat selftest before you rely on it, or install a later xrc-compat",
+		      "%s is of rdma-core %d; the newest that was tried is %d", real,
+		      release_of(real), NEWEST_TRIED);
 	else
-		found("libibverbs", FINDING_OK, NULL, "%s", realpath(path, real) ? real : path);
+		found("libibverbs", FINDING_OK, NULL, "%s", real[0] ? real : path);
 }
 
 /* Does not look for libibumad.so.3: programs start without it. */
