@@ -198,7 +198,7 @@ static struct pair pair_midway(void)
 	*wr.sg_list = from;
 	must_eq(rig_post_sge(NULL, pair.srq, to, 1), 0);
 	must_eq(rig_post_sge(NULL, pair.srq, to, 2), 0);
-	pair_control("fault", 0, "delay 100%% 500000"); /* each piece */
+	pair_control("fault", 0, "delay 100%% 300000"); /* each piece */
 	must_eq(rig_post(pair.qa, &wr), 0);
 	must(rig_changes((const uint8_t *)(uintptr_t)to.addr));
 	return pair;
