@@ -97,6 +97,7 @@ def test_a_job_with_traffic_is_not_harmed(daemon, tool, xrc_compat, programs, ta
     assert statistics.median(stops) < 5000, sorted(stops)
 
 
+@pytest.mark.usefixtures("plain_crashes")
 def test_a_core_file_has_the_call_that_crashed(daemon, helpers, xrc_compat, tables, tmp_path,
                                                tool):
     need("addr2line")

@@ -69,11 +69,11 @@ def test_the_report_has_every_section(report, helpers, run, xrc_compat):
 @pytest.mark.usefixtures("own_mounts")
 def test_the_report_has_the_kernels_devices_ports_and_modules(run, softhca, xrc_compat, tmp_path):
     """The emulated adapter's files stand where the kernel's would."""
-    script = """cp -r "$SOFTHCA_DIR/sys" "$1" && mkdir -p "$1/sys/module/mlx4_ib" "$1/sys/module/ext4" && echo 4.9 >"$1/sys/module/mlx4_ib/version"
+    script = """cp -r "$SOFTHCA_DIR/sys" "$1" && mkdir -p "$1/sys/module/$2" "$1/sys/module/ext4" && echo 4.9 >"$1/sys/module/$2/version"
     mount --bind "$1/sys" /sys && cd "$1" && exec "$0" report"""
     run([
         softhca, "run", "--devices=1", "--", "unshare", "-m", "sh", "-c", script, xrc_compat,
-        tmp_path
+        tmp_path, f"{models.driver()}_ib"
     ], timeout=150)
     text = (tmp_path / "xrc-compat-report.md").read_text()
     devices = section(text, "Devices and ports, as the kernel has them")
@@ -82,7 +82,8 @@ def test_the_report_has_the_kernels_devices_ports_and_modules(run, softhca, xrc_
                  rf"{device}/ports/1/link_layer: InfiniBand"):
         assert re.search(rf"^    {line}$", devices, re.M), devices
     modules = section(text, "Modules of the kernel")
-    assert "    /sys/module/mlx4_ib\n    /sys/module/mlx4_ib/version: 4.9\n" in modules
+    driver = f"    /sys/module/{models.driver()}_ib"
+    assert f"{driver}\n{driver}/version: 4.9\n" in modules
     assert "    /sys/module/ib_uverbs\n" in modules and "ext4" not in modules
 
 

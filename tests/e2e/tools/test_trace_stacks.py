@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """`xrc-compat trace` walks stacks that are hard to walk, and leaves the program its own unwinder."""
 
+import os
 import platform
 
 import pytest
 
 from installed import need
 
-pytestmark = pytest.mark.any_model
+pytestmark = [
+    pytest.mark.any_model,
+    pytest.mark.skipif("thread" in os.environ.get("XRC_COMPAT_TEST_SANITIZE", ""),
+                       reason="ThreadSanitizer delays signals, and has a backtrace() of its own"),
+]
 
 
 @pytest.fixture
