@@ -4,7 +4,6 @@
  * MVAPICH2 1.7 with its registration cache has such a munmap(). OWN_ALL adds more of them, as in
  * HP-MPI and in Open MPI 1.x with ptmalloc2.
  */
-#undef _FILE_OFFSET_BITS /* The headers would rename mmap() to mmap64(), which is here, too. */
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
