@@ -45,6 +45,7 @@ extern struct hca {
 	int filler;		/* of attributes and requests that the client does not set */
 } hca;
 
+/* Whole pages: with fork safety a child lacks every page of it. */
 extern struct data_memory {
 	char receive[DATA_QUEUES][DATA_BUFFERS][DATA_SIZE];
 	char send[SENDS][DATA_SIZE];
@@ -52,7 +53,7 @@ extern struct data_memory {
 	char put_to[JOB_RANKS_MAX][DATA_RDMA_SIZE];
 	char get_from[JOB_RANKS_MAX][DATA_RDMA_SIZE];
 	char get_to[JOB_RANKS_MAX][DATA_RDMA_SIZE];
-} data_memory;
+} __attribute__((aligned(4096))) data_memory;
 
 /* ---- Start and end ---- */
 
