@@ -216,32 +216,32 @@ HOOK int munmap(void *address, size_t length)
 #define STAT_HOOKS(BITS) \
 	HOOK int stat##BITS(const char *path, struct stat##BITS *st) \
 	{ \
-		return real()->stat##BITS(STAT_PATH(path), st); \
+		return real_stats()->stat##BITS(STAT_PATH(path), st); \
 	} \
 	HOOK int lstat##BITS(const char *path, struct stat##BITS *st) \
 	{ \
-		return real()->lstat##BITS(STAT_PATH(path), st); \
+		return real_stats()->lstat##BITS(STAT_PATH(path), st); \
 	} \
 	HOOK int fstat##BITS(int fd, struct stat##BITS *st) \
 	{ \
-		return dev_is(fd) ? real()->stat##BITS("/dev/null", st) \
-				  : real()->fstat##BITS(fd, st); \
+		return dev_is(fd) ? real_stats()->stat##BITS("/dev/null", st) \
+				  : real_stats()->fstat##BITS(fd, st); \
 	} \
 	HOOK int __xstat##BITS(int version, const char *path, struct stat##BITS *st); \
 	HOOK int __xstat##BITS(int version, const char *path, struct stat##BITS *st) \
 	{ \
-		return real()->__xstat##BITS(version, STAT_PATH(path), st); \
+		return real_stats()->__xstat##BITS(version, STAT_PATH(path), st); \
 	} \
 	HOOK int __lxstat##BITS(int version, const char *path, struct stat##BITS *st); \
 	HOOK int __lxstat##BITS(int version, const char *path, struct stat##BITS *st) \
 	{ \
-		return real()->__lxstat##BITS(version, STAT_PATH(path), st); \
+		return real_stats()->__lxstat##BITS(version, STAT_PATH(path), st); \
 	} \
 	HOOK int __fxstat##BITS(int version, int fd, struct stat##BITS *st); \
 	HOOK int __fxstat##BITS(int version, int fd, struct stat##BITS *st) \
 	{ \
-		return dev_is(fd) ? real()->__xstat##BITS(version, "/dev/null", st) \
-				  : real()->__fxstat##BITS(version, fd, st); \
+		return dev_is(fd) ? real_stats()->__xstat##BITS(version, "/dev/null", st) \
+				  : real_stats()->__fxstat##BITS(version, fd, st); \
 	}
 
 STAT_HOOKS()

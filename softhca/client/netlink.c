@@ -28,7 +28,7 @@ bool netlink_is(int fd)
 	struct stat st;
 
 	return fd >= 0 && fd < MAX_FDS && atomic_load_explicit(&ours[fd], memory_order_relaxed) &&
-	       !real()->fstat(fd, &st) && !S_ISSOCK(st.st_mode);
+	       !real_stats()->fstat(fd, &st) && !S_ISSOCK(st.st_mode);
 }
 
 int netlink_open(int type)

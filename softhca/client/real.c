@@ -10,7 +10,7 @@
 #include <string.h>
 
 static struct real_calls calls;
-static atomic_bool found;
+static struct real_stats stats;
 
 /*
  * glibc before 2.33 has stat() as __xstat(), whose first argument is struct stat's version. Later
@@ -33,7 +33,7 @@ static atomic_bool found;
 #define STAT_BY_VERSION(NAME, VERSIONED, ARGUMENT, STRUCT) \
 	static int NAME##_by_version(ARGUMENT, struct STRUCT *st) \
 	{ \
-		return calls.VERSIONED(STRUCT_STAT_VERSION, of, st); \
+		return stats.VERSIONED(STRUCT_STAT_VERSION, of, st); \
 	}
 STAT_BY_VERSION(stat, __xstat, const char *of, stat)
 STAT_BY_VERSION(lstat, __lxstat, const char *of, stat)
@@ -44,14 +44,22 @@ STAT_BY_VERSION(fstat64, __fxstat64, int of, stat64)
 
 #define FIND_STAT(NAME, VERSIONED, FIRST) \
 	do { \
-		if (!found_calls->NAME) \
-			found_calls->NAME = NAME##_by_version; \
-		if (!found_calls->VERSIONED) \
-			*(void **)&found_calls->VERSIONED = dlvsym(RTLD_NEXT, #VERSIONED, FIRST); \
+		if (!next->NAME) \
+			next->NAME = NAME##_by_version; \
+		if (!next->VERSIONED) \
+			*(void **)&next->VERSIONED = dlvsym(RTLD_NEXT, #VERSIONED, FIRST); \
 	} while (0)
 
-static void find_stats(struct real_calls *found_calls)
+#define FIND(NAME, ...) *(void **)&next->NAME = dlsym(RTLD_NEXT, #NAME);
+
+static void find_calls(struct real_calls *next)
 {
+	REAL_CALLS(FIND)
+}
+
+static void find_stats(struct real_stats *next)
+{
+	REAL_STATS(FIND)
 	FIND_STAT(stat, __xstat, FIRST_GLIBC);
 	FIND_STAT(lstat, __lxstat, FIRST_GLIBC);
 	FIND_STAT(fstat, __fxstat, FIRST_GLIBC);
@@ -60,28 +68,31 @@ static void find_stats(struct real_calls *found_calls)
 	FIND_STAT(fstat64, __fxstat64, FIRST_GLIBC_64);
 }
 
-#define FIND(NAME, ...) *(void **)&found_calls.NAME = dlsym(RTLD_NEXT, #NAME);
-
 /* Two threads may do this at once: both store the same values, and each only complete ones. */
-static void find_all(void)
-{
-	struct real_calls found_calls;
-
-	REAL_CALLS(FIND)
-	find_stats(&found_calls);
-	calls = found_calls;
-}
+#define FIND_ONCE(FIND_THEM, STORED) \
+	do { \
+		static atomic_bool found; \
+		__typeof__(STORED) next; \
+		int saved = errno; \
+\
+		if (!atomic_load_explicit(&found, memory_order_acquire)) { \
+			FIND_THEM(&next); \
+			STORED = next; \
+			atomic_store_explicit(&found, true, memory_order_release); \
+		} \
+		errno = saved; \
+	} while (0)
 
 const struct real_calls *real(void)
 {
-	int saved = errno;
-
-	if (!atomic_load_explicit(&found, memory_order_acquire)) {
-		find_all();
-		atomic_store_explicit(&found, true, memory_order_release);
-	}
-	errno = saved;
+	FIND_ONCE(find_calls, calls);
 	return &calls;
+}
+
+const struct real_stats *real_stats(void)
+{
+	FIND_ONCE(find_stats, stats);
+	return &stats;
 }
 
 void *real_verb(const char *name)

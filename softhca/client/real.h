@@ -36,18 +36,6 @@
 	X(sendto, ssize_t, int fd, const void *data, size_t length, int flags, \
 	  const struct sockaddr *name, socklen_t size) \
 	X(recvmsg, ssize_t, int fd, struct msghdr *msg, int flags) \
-	X(stat, int, const char *path, struct stat *st) \
-	X(lstat, int, const char *path, struct stat *st) \
-	X(stat64, int, const char *path, struct stat64 *st) \
-	X(lstat64, int, const char *path, struct stat64 *st) \
-	X(fstat, int, int fd, struct stat *st) \
-	X(fstat64, int, int fd, struct stat64 *st) \
-	X(__xstat, int, int version, const char *path, struct stat *st) \
-	X(__lxstat, int, int version, const char *path, struct stat *st) \
-	X(__xstat64, int, int version, const char *path, struct stat64 *st) \
-	X(__lxstat64, int, int version, const char *path, struct stat64 *st) \
-	X(__fxstat, int, int version, int fd, struct stat *st) \
-	X(__fxstat64, int, int version, int fd, struct stat64 *st) \
 	X(access, int, const char *path, int mode) \
 	X(fopen, FILE *, const char *path, const char *mode) \
 	X(fopen64, FILE *, const char *path, const char *mode) \
@@ -64,14 +52,37 @@
 	X(readdir64, struct dirent64 *, DIR *dir) \
 	X(closedir, int, DIR *dir)
 
+/* Each glibc lacks half of these by these names. */
+#define REAL_STATS(X) \
+	X(stat, int, const char *path, struct stat *st) \
+	X(lstat, int, const char *path, struct stat *st) \
+	X(stat64, int, const char *path, struct stat64 *st) \
+	X(lstat64, int, const char *path, struct stat64 *st) \
+	X(fstat, int, int fd, struct stat *st) \
+	X(fstat64, int, int fd, struct stat64 *st) \
+	X(__xstat, int, int version, const char *path, struct stat *st) \
+	X(__lxstat, int, int version, const char *path, struct stat *st) \
+	X(__xstat64, int, int version, const char *path, struct stat64 *st) \
+	X(__lxstat64, int, int version, const char *path, struct stat64 *st) \
+	X(__fxstat, int, int version, int fd, struct stat *st) \
+	X(__fxstat64, int, int version, int fd, struct stat64 *st)
+
 #define REAL_CALL(name, result, ...) result (*name)(__VA_ARGS__);
 struct real_calls {
 	REAL_CALLS(REAL_CALL)
+};
+struct real_stats {
+	REAL_STATS(REAL_CALL)
 };
 #undef REAL_CALL
 
 /* Looked up at the first use: hooks can run before any constructor of this library. */
 const struct real_calls *real(void);
+/*
+ * Apart from the others: a look-up that fails allocates memory. The program's malloc() may hold a
+ * lock of its own when it calls mmap(), and with it real().
+ */
+const struct real_stats *real_stats(void);
 
 /* A function of libibverbs, which the program may have loaded by dlopen(); NULL if it has none. */
 void *real_verb(const char *name);
