@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The names of development packages that programs open libraries by. */
 #include "libraries.h"
+#include "tools/files/paths.h"
 #include "tools/files/regular.h"
 
 #include <string.h>
@@ -25,6 +26,9 @@ bool closure_opens(const struct closure *closure, const char *name)
 	for (size_t i = 0; i < closure->count; i++) {
 		const struct loaded_object *object = &closure->object[i];
 
+		/* `xrc-compat run` may start this command again, which has all the names. */
+		if (!strcmp(object->path, paths_self()))
+			continue;
 		if (elf_info_names(&object->elf, object->path, name) ||
 		    (is_verbs && is_platform_mpi(object->path)))
 			return true;
