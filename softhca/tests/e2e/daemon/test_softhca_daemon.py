@@ -80,6 +80,8 @@ def test_a_kernel_without_epoll_pwait2(run, softhca, place):
         pytest.skip("strace is not installed")
     done = run(["strace", "-f", "-qq", "-o/dev/null", "-etrace=epoll_pwait2",
                 "-einject=epoll_pwait2:error=ENOSYS", softhca, "run", "--", softhca, "status"])
+    if "invalid system call" in done.stderr:
+        pytest.skip("this strace does not know the system call")
     assert done.returncode == 0 and done.stdout.startswith("softhca: pid "), done
 
 
