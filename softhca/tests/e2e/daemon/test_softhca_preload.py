@@ -37,8 +37,8 @@ def test_program_with_a_sanitizer(run, softhca, tmp_path, sanitizer):
     root = SOURCES.parents[2]
     sources = [*(SOURCES / name for name in ("data/data_path.c", "pair.c", "rig.c")),
                *(root / "tests" / "e2e" / name for name in ("row.c", "rows_main.c"))]
-    subprocess.run(["gcc", "-O1", f"-fsanitize={sanitizer}", f"-I{root}", *sources,
-                    "-o", program, "-libverbs"], check=True)
+    subprocess.run(["gcc", "-O1", "-D_GNU_SOURCE", f"-fsanitize={sanitizer}", f"-I{root}", *sources,
+                    "-o", program, "-libverbs", "-ldl"], check=True)
     done = run([softhca, "run", "--", program, "a_fenced_read_returns_what_was_written_before"],
                env={"ASAN_OPTIONS": "detect_leaks=0"}, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
