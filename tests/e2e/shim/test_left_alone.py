@@ -54,8 +54,11 @@ def preloaded(run, build_root):
 @not_sanitized
 @pytest.mark.parametrize("verb", VERBS)
 def test_no_lock_no_allocation(preloaded, verb):
-    assert preloaded("ordinary", verb, "1000") == \
-        "at first 5 locks, 1 allocations\n0 locks, 0 allocations\n"
+    first, later = preloaded("ordinary", verb, "1000").splitlines()
+    assert later == "0 locks, 0 allocations"
+    # How many depends on the loader: that of glibc 2.31 takes fewer locks and allocates twice.
+    locks, allocations = map(int, re.findall(r"\d+", first))
+    assert locks <= 5 and allocations <= 2, first
 
 
 @not_sanitized
