@@ -325,13 +325,13 @@ static int run_trace(char **words)
 
 static void explain_walk(void)
 {
-	const char *walk = "backtrace(3): this build is without libunwind";
+	const char *walk = "backtrace(3), as this build is without libunwind";
 #ifdef TRACE_LIBUNWIND
 	bool found = dlopen(TRACE_LIBUNWIND, RTLD_LAZY | RTLD_LOCAL) != NULL;
 
-	walk = found ? "libunwind" : "backtrace(3): there is no " TRACE_LIBUNWIND;
+	walk = found ? "libunwind" : "backtrace(3), as there is no " TRACE_LIBUNWIND;
 #endif
-	printf("\nThe library in a 64-bit program walks stacks by %s.\n", walk);
+	printf("\nIt walks the stacks of 64-bit programs by %s.\n", walk);
 }
 
 static const struct option_row options[] = {
