@@ -8,13 +8,11 @@ import pytest
 
 import elf
 
-# From the linker maps of OFED 1.4 (libibumad 1:3:0, libibcommon) and of libibcm's last release.
+# From the linker maps of OFED 1.4 (libibumad 1:3:0) and of libibcm's last release.
 UMAD = """umad_addr_dump umad_close_port umad_debug umad_done umad_dump umad_get_ca umad_get_ca_portguids umad_get_cas_names
 umad_get_fd umad_get_issm_path umad_get_mad umad_get_mad_addr umad_get_pkey umad_get_port umad_init umad_open_port umad_poll
 umad_recv umad_register umad_register_oui umad_release_ca umad_release_port umad_send umad_set_addr umad_set_addr_net
 umad_set_grh umad_set_pkey umad_size umad_status umad_unregister""".split()
-IBCOMMON = """enable_stack_dump fhash getcurrenttime ibpanic ibwarn logmsg stack_dump sys_read_gid sys_read_guid sys_read_string
-sys_read_uint sys_read_uint64 xdump""".split()
 IBCM = [
     f"ib_cm_{name}" for name in
     """open_device close_device get_event ack_event create_id destroy_id attr_id listen send_req
@@ -24,14 +22,14 @@ send_rep send_rtu send_dreq send_drep notify send_rej send_mra send_lap send_apr
 ]
 
 LIBRARIES = {"libibumad.so.1": ("IBUMAD_1.0", UMAD), "libibumad.so.2": ("IBUMAD_1.0", UMAD),
-             "libibcommon.so.1": ("IBCOMMON_1.0", IBCOMMON), "libibcm.so.1": ("IBCM_1.0", IBCM)}
+             "libibcommon.so.1": ("IBCOMMON_1.0", []), "libibcm.so.1": ("IBCM_1.0", IBCM)}
 
 
 @pytest.mark.parametrize("soname", LIBRARIES)
 def test_exports(build_root, soname):
     node, names = LIBRARIES[soname]
     exported, _ = elf.dynamic_symbols(build_root / "companions" / soname)
-    assert exported == {f"{name}@@{node}" for name in names}
+    assert exported - {f"{node}@@{node}"} == {f"{name}@@{node}" for name in names}
 
 
 @pytest.mark.parametrize("soname", LIBRARIES)

@@ -140,31 +140,9 @@ def test_clients_start_without_any_libibumad(below_shim, programs, build_root, t
     assert (done.returncode, "libibumad.so.9" in done.stderr) == (3, False)
 
 
-# {function of libibcommon or libibcm: what companions.c prints of it}
-ANSWERS = {
-    "sys_read_string with too little room": "0 000",
-    "sys_read_string": "0 0x11.",
-    "sys_read_string of a path that is too long": "-36",
-    "sys_read_uint": "0 17",
-    "sys_read_uint of a missing file": "-2",
-    "sys_read_guid": "0 xdump 0002 c903 0011 2201",
-    "sys_read_guid of a number": "-22",
-    "sys_read_gid": "0 fe80 0000 0000 0000 0002 c903 0011 2201",
-    "fhash of other bytes": "differs",  # it need not be the hash of OFED
-    "ib_cm_open_device": os.strerror(errno.ENOSYS),
-    "ib_cm_listen": f"-1 {os.strerror(errno.ENOSYS)}",
-    "ibwarn": "[PID] main: 7",
-    "ibpanic": f"[PID] main: end: ({os.strerror(errno.ENOENT)})",
-}
-
-
-def test_libibcommon_answers_as_in_ofed_and_libibcm_opens_no_device(run, build_root, programs,
-                                                                    tmp_path):
+def test_libibcm_opens_no_device(run, build_root, programs):
     """Open MPI tries another way to connect after ENOSYS."""
-    for name, text in (("lid", "0x11\n"), ("guid", "0002:c903:0011:2201\n"),
-                       ("gid", "fe80:0000:0000:0000:0002:c903:0011:2201\n")):
-        (tmp_path / name).write_text(text)
-    done = run([programs / "companions", tmp_path],
-               env={"LD_LIBRARY_PATH": str(build_root / "companions")})
-    lines = re.sub(r"\[\d+\]", "[PID]", done.stdout).splitlines()
-    assert (done.returncode, dict(line.split(": ", 1) for line in lines)) == (255, ANSWERS)
+    done = run([programs / "companions"], env={"LD_LIBRARY_PATH": str(build_root / "companions")})
+    refused = os.strerror(errno.ENOSYS)
+    assert (done.returncode, done.stdout) == (
+        0, f"ib_cm_open_device: {refused}\nib_cm_listen: -1 {refused}\n")
