@@ -5,19 +5,19 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "early.h"
 #include "loaded.h"
 #include "loader.h"
 
 /*
- * This library's _DYNAMIC. It is declared hidden, because its address would need a relocation with
- * the declaration in <link.h>.
+ * Weak, so that the linker does not add the loader to DT_NEEDED of our libraries. There the loader
+ * would precede a sanitizer's runtime in the search order, but that runtime looks for the loader's
+ * functions behind itself.
  */
-extern const ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hidden")));
+#pragma weak _r_debug
 
 static bool is_ours(const struct link_map *map)
 {
-	return map->l_ld == own_dynamic;
+	return map->l_ld == _DYNAMIC;
 }
 
 /*
@@ -51,7 +51,7 @@ static void *find_from(const struct link_map *map, const char *name)
  */
 static void *find_behind_us(const char *name)
 {
-	const struct link_map *all = early_objects(), *map = all;
+	const struct link_map *all = _r_debug.r_map, *map = all;
 	void *found;
 
 	while (map && !is_ours(map))

@@ -14,7 +14,7 @@ typedef void *(*loader_dlvsym_fn)(void *handle, const char *name, const char *ve
 
 /**
  * Each returns the function, or NULL if no object has it. They take no lock, allocate nothing, and
- * may run before this library is relocated (early.h).
+ * may run before any constructor.
  */
 loader_dlsym_fn loader_dlsym(void);
 loader_dlvsym_fn loader_dlvsym(void);

@@ -13,7 +13,6 @@
 
 #include <compat/program.h>
 #include <elf/dl_handle.h>
-#include <elf/early.h>
 #include <elf/loader.h>
 
 #include "shim.h"
@@ -54,8 +53,7 @@ static bool is_verb(const char *name)
 
 static __attribute__((noinline)) void *find_ours(void *handle, const char *name)
 {
-	/* Before this library is relocated, no code can have opened libibverbs. */
-	if (!is_verb(name) || early() || !dl_handle_finds_libibverbs(handle, name))
+	if (!is_verb(name) || !dl_handle_finds_libibverbs(handle, name))
 		return NULL;
 	program_note_lookup(name);
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)

@@ -19,7 +19,7 @@
  * leave locks of librdmacm and the provider taken as well.
  *
  * Initial-exec, because __tls_get_addr would make the library need the loader by name
- * (elf/early.c).
+ * (elf/loader.c).
  */
 static __thread const struct legacy_qp_init_attr *program_attr
 	__attribute__((tls_model("initial-exec")));

@@ -16,7 +16,7 @@ static atomic_bool bypassed;
 /*
  * Volatile, because glibc declares mmap() a leaf: gcc assumes that the call changes nothing in this
  * file. Initial-exec, because __tls_get_addr would make the library need the loader by name
- * (elf/early.c).
+ * (elf/loader.c).
  */
 static __thread volatile bool seen __attribute__((tls_model("initial-exec")));
 
