@@ -325,13 +325,14 @@ static int run_trace(char **words)
 
 static void explain_walk(void)
 {
-	const char *walk = "backtrace(3), as this build is without libunwind";
+	const char *walk = "backtrace(3) walks the stacks: this build lacks libunwind";
 #ifdef TRACE_LIBUNWIND
 	bool found = dlopen(TRACE_LIBUNWIND, RTLD_LAZY | RTLD_LOCAL) != NULL;
 
-	walk = found ? "libunwind" : "backtrace(3), as there is no " TRACE_LIBUNWIND;
+	walk = found ? "libunwind walks the stacks"
+		     : "backtrace(3) walks the stacks: there is no " TRACE_LIBUNWIND;
 #endif
-	printf("\nIt walks the stacks of 64-bit programs by %s.\n", walk);
+	printf("\nIn 64-bit programs %s.\n", walk);
 }
 
 static const struct option_row options[] = {

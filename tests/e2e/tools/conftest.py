@@ -140,5 +140,5 @@ def traced(run, xrc_compat):
 @pytest.fixture
 def by_libunwind(traced):
     """Skips the test in a build without libunwind, or where the library is missing."""
-    if "64-bit programs by libunwind" not in traced("--help").stdout:
+    if "In 64-bit programs libunwind walks" not in traced("--help").stdout:
         pytest.skip("without libunwind")
