@@ -3,6 +3,9 @@
  * Exported in node IBVERBS_1.0: today's verbs that the library exports in IBVERBS_1.1. Each is
  * passed on to libibverbs.
  *
+ * There they are default versions, for the dlsym(RTLD_NEXT) of a verbs profiler in front of this
+ * library. It names no version, and dlsym() then skips versions that are not the default.
+ *
  * A reference without a version binds to a library's first node, for example in a plugin that was
  * not linked with libibverbs. If that node were IBVERBS_1.1 here, such a plugin would call our
  * ibv_create_qp with a PD of libibverbs' IBVERBS_1.0.
