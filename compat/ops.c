@@ -63,10 +63,10 @@ int ops_hook_post_srq_recv(struct ibv_context *context, post_srq_recv_fn hook)
 
 int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook)
 {
+	const struct qp_numbers *numbers = qp_numbers_of(context);
 	struct ops_device *device;
-	struct qp_numbers numbers;
 
-	if (qp_numbers_of(context, &numbers))
+	if (!numbers)
 		return -ENOMEM;
 	state_lock();
 	device = note_device(context);

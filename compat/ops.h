@@ -23,7 +23,7 @@ struct ops_device {
 	const struct ibv_context *_Atomic context;	/* NULL: closed, free for the next */
 	post_srq_recv_fn post_srq_recv;
 	poll_cq_fn poll_cq;
-	struct qp_numbers numbers;	/* where poll_cq is hooked */
+	const struct qp_numbers *numbers;	/* where poll_cq is hooked */
 	struct ops_device *next;
 };
 

@@ -6,11 +6,12 @@
  * target belongs to this process, or to another one and delivers to an SRQ of this one (MVAPICH
  * 1.x). Only mlx4 tags the numbers of targets, those of receive QPs as well.
  *
- * No call here takes a lock or waits.
+ * No call here takes a lock of this library.
  */
 #ifndef COMPAT_QP_NUMBERS_H
 #define COMPAT_QP_NUMBERS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <infiniband/verbs.h>
@@ -24,19 +25,24 @@ void qp_number_remove(const struct ibv_context *context, uint32_t qp_num);
 /** qp_number_hide - the number is now a hidden target's. */
 void qp_number_hide(const struct ibv_context *context, uint32_t qp_num);
 
-/** qp_numbers_of - where the numbers of a device are counted. 0 or -ENOMEM. */
+/*
+ * The counts of a device's numbers. One byte for each number is fastest for poll_cq. A job touches
+ * one or two of the pages.
+ */
 struct qp_numbers {
-	const unsigned char *counts;
-	uint32_t offset;
+	const struct ibv_device *device;
+	struct qp_numbers *next;
+	atomic_uchar count[QP_NUMBERS];
 };
 
-int qp_numbers_of(const struct ibv_context *context, struct qp_numbers *numbers);
+/** qp_numbers_of - where the numbers of a device are counted. NULL: no memory. */
+struct qp_numbers *qp_numbers_of(const struct ibv_context *context);
 
 /* On the data path. A plain load of a byte is atomic; the compiler can test it in memory. */
 static inline __attribute__((no_sanitize("thread")))
-bool qp_number_is_known(const unsigned char *counts, uint32_t offset, uint32_t qp_num)
+bool qp_is_known(const struct qp_numbers *numbers, uint32_t qp_num)
 {
-	return counts[(qp_num + offset) % QP_NUMBERS];
+	return ((const unsigned char *)numbers->count)[qp_num % QP_NUMBERS];
 }
 
 #endif

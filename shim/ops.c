@@ -59,11 +59,6 @@ static inline const struct ops_device *hooked_device(const struct ibv_cq *cq)
 	return device;
 }
 
-static inline bool is_known(struct qp_numbers numbers, uint32_t qp_num)
-{
-	return qp_number_is_known(numbers.counts, numbers.offset, qp_num);
-}
-
 /*
  * A receive completion has the number of the target QP, but the program knows only the visible
  * number. The tag in the number tells that it is a target, of this process or another: MVAPICH 1.x
@@ -73,7 +68,7 @@ static inline bool is_known(struct qp_numbers numbers, uint32_t qp_num)
 int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	const struct ops_device *device = hooked_device(cq);
-	const struct qp_numbers numbers = device->numbers;
+	const struct qp_numbers *numbers = device->numbers;
 	int polled = device->poll_cq(cq, num_entries, wc);
 
 	for (const struct ibv_wc *end = wc + polled; wc < end; wc++) {
@@ -81,17 +76,17 @@ int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 
 		if (unlikely(wc->status != IBV_WC_SUCCESS))
 			note_failure(cq, wc);
-		if (qp_num & PAIR_TARGET_TAG && !unlikely(is_known(numbers, qp_num)))
+		if (qp_num & PAIR_TARGET_TAG && !unlikely(qp_is_known(numbers, qp_num)))
 			wc->qp_num = pair_visible(PAIR_TAGGED, qp_num);
 	}
 	return polled;
 }
 
 static __attribute__((noinline, cold)) void
-failed_untagged(const struct ibv_cq *cq, struct qp_numbers numbers, struct ibv_wc *wc)
+failed_untagged(const struct ibv_cq *cq, const struct qp_numbers *numbers, struct ibv_wc *wc)
 {
 	note_failure(cq, wc);
-	if (!is_known(numbers, wc->qp_num))
+	if (!qp_is_known(numbers, wc->qp_num))
 		wc->qp_num = pair_visible(PAIR_NEXT, wc->qp_num);
 }
 
@@ -103,13 +98,13 @@ failed_untagged(const struct ibv_cq *cq, struct qp_numbers numbers, struct ibv_w
 int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	const struct ops_device *device = hooked_device(cq);
-	const struct qp_numbers numbers = device->numbers;
+	const struct qp_numbers *numbers = device->numbers;
 	int polled = device->poll_cq(cq, num_entries, wc);
 
 	for (const struct ibv_wc *end = wc + polled; wc < end; wc++) {
 		if (unlikely(wc->status != IBV_WC_SUCCESS))
 			failed_untagged(cq, numbers, wc);
-		else if (wc->opcode & IBV_WC_RECV && !unlikely(is_known(numbers, wc->qp_num)))
+		else if (wc->opcode & IBV_WC_RECV && !unlikely(qp_is_known(numbers, wc->qp_num)))
 			wc->qp_num = pair_visible(PAIR_NEXT, wc->qp_num);
 	}
 	return polled;
