@@ -24,7 +24,7 @@ ninja -C build-64
 # shellcheck disable=SC2086
 meson setup build-32 $options "-Dc_args=$harden" "-Dc_link_args=$relro" \
 	--cross-file packaging/i386.cross
-ninja -C build-32 shim/libxrc-compat.so.1 softhca/bin/libsofthca.so abi/link/libibverbs.so \
+ninja -C build-32 shim/libxrc-compat.so.1 subprojects/softhca/bin/libsofthca.so abi/link/libibverbs.so \
 	companions/libibumad.so.1 companions/libibumad.so.2 companions/libibcommon.so.1 companions/libibcm.so.1 \
 	companions/libibverbs.so companions/librdmacm.so companions/libibumad.so companions/libibmad.so
 for bits in 64 32; do
@@ -36,7 +36,7 @@ done
 DESTDIR=$source/build-bundle/installed meson install -C build-64 --no-rebuild
 mv build-bundle/installed/opt/xrc-compat "$bundle"
 mkdir -p "$bundle/$lib32/xrc-compat" "$bundle/share/doc/xrc-compat"
-cp build-32/shim/libxrc-compat.so.1 build-32/softhca/bin/libsofthca.so \
+cp build-32/shim/libxrc-compat.so.1 build-32/subprojects/softhca/bin/libsofthca.so \
 	build-32/companions/lib*.so build-32/companions/lib*.so.[12] "$bundle/$lib32/xrc-compat"
 cp build-64/xrc-cluster "$bundle/libexec/xrc-compat"
 cp build-32/xrc-cluster "$bundle/libexec/xrc-compat/xrc-cluster-32"

@@ -21,7 +21,7 @@ def demo(tmp_path, run, source_root):
                 "scripts/deps.sh": "deps_ensure() { :; }\n",
                 "scripts/build.sh": (source_root / "scripts" / "build.sh").read_text() +
                                     "build_only() { echo building; }\n",
-                "build/softhca/bin/softhca": f"#!/bin/sh\n{bare}\n",
+                "build/subprojects/softhca/bin/softhca": f"#!/bin/sh\n{bare}\n",
                 "build/tools/xrc-compat": f"#!/bin/sh\n{compat}\n",
         }.items():
             path = folder / name

@@ -41,7 +41,7 @@ def packages(request, build_root):
     """What a user compiles and runs with: pkg_config(argument...), softhca, xrc_compat."""
     if request.param == "build tree":
         return types.SimpleNamespace(pkg_config=devenv(build_root),
-                                     softhca=build_root / "softhca" / "bin" / "softhca",
+                                     softhca=build_root / "subprojects" / "softhca" / "bin" / "softhca",
                                      xrc_compat=build_root / "tools" / "xrc-compat")
     installed = request.getfixturevalue("installed")
     return types.SimpleNamespace(pkg_config=installed.pkg_config,

@@ -52,9 +52,15 @@ ROOMS = {
 LOG_FILE = "compat/log.c"
 
 
+def home_path(relative):
+    """The path of a file below the folder that MAY_INCLUDE names."""
+    return relative.removeprefix("subprojects/")
+
+
 def folder_of(relative):
     """The first directory of a path. The emulator's tests are tests, not its sources."""
-    return "tests" if relative.startswith("softhca/tests/") else relative.split("/")[0]
+    path = home_path(relative)
+    return "tests" if path.startswith("softhca/tests/") else path.split("/")[0]
 
 
 def files(root, pattern="*", folders=None):
@@ -131,7 +137,8 @@ def include_lines(root):
                 name = found.group(1)
                 beside = os.path.normpath(f"{os.path.dirname(relative)}/{name}")
                 yield (relative, f"{relative}:{number}", name,
-                       next((target for target in (beside, name) if target in known), None))
+                       next((target for target in (beside, name, f"subprojects/{name}")
+                             if target in known), None))
 
 
 def includes(root):
@@ -147,12 +154,13 @@ def includes(root):
 
 def include_fault(relative, target):
     """Why one of our files may not include another; None if it may."""
-    (home, room), (folder, other) = (path.split("/")[:2] for path in (relative, target))
+    (home, room), (folder, other) = (home_path(path).split("/")[:2]
+                                     for path in (relative, target))
     if folder != home:
         allowed = target in SHARED_FILES.get(home, ()) or folder in MAY_INCLUDE[home]
         return None if allowed else f"only {', '.join(MAY_INCLUDE[home])}"
     order = ROOMS.get(home, ())
-    if other == room or "/" not in target.removeprefix(home + "/"):
+    if other == room or "/" not in home_path(target).removeprefix(home + "/"):
         return None
     before = order[:order.index(room)] if room in order else order
     ruled = home == "tools" or {room, other} <= set(order)
@@ -172,8 +180,8 @@ def foreign_fault(relative, name, headers):
 
 # Directories whose files call each other one way only. softhca/cm is none: an event may destroy the
 # id that it is about.
-CALLS_ONE_WAY = ("compat", "elf", "modern", "shim", "softhca/control", "softhca/machine",
-                 "softhca/qp")
+CALLS_ONE_WAY = ("compat", "elf", "modern", "shim", "subprojects/softhca/control",
+                 "subprojects/softhca/machine", "subprojects/softhca/qp")
 DEFINITION = re.compile(r"^(?!static\b)[A-Za-z_][\w \t*]*?\b(\w+)\([^;{]*\)[ \t]*\n\{", re.M)
 
 

@@ -13,13 +13,14 @@ import pytest
 from commands import COMMANDS, options_of, usage_of
 
 ROOT = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
+SOFTHCA = ROOT / "subprojects" / "softhca"
 PAGES = sorted([
     ROOT / "README.md", ROOT / "NEWS.md", ROOT / "packaging" / "README.md",
-    ROOT / "softhca" / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("*.md")
+    SOFTHCA / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("*.md")
 ])
 SETTINGS = set(
     re.findall(r'^\t(?:\{ "|LIMIT_OF\()(\w+)',
-               (ROOT / "softhca" / "machine" / "settings.c").read_text(), re.M))
+               (SOFTHCA / "machine" / "settings.c").read_text(), re.M))
 
 
 def links(page):

@@ -12,7 +12,7 @@ import pytest
 from commands import COMMANDS
 
 MAN = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "man"
-PAGES = sorted([*MAN.glob("*.[0-9]"), MAN.parent / "softhca" / "softhca.1"])
+PAGES = sorted([*MAN.glob("*.[0-9]"), MAN.parent / "subprojects" / "softhca" / "softhca.1"])
 
 
 def text_of(name):

@@ -21,7 +21,7 @@ SPDX_C = f"/* {rules.LICENCE} */\n"
 BROKEN = [
     (rules.spdx, "shim/a.c", "int x;\n", "first line"),
     (rules.spdx, "run", f"#!/bin/sh\necho\n# {rules.LICENCE}\n", "first line"),
-    (rules.spdx, "softhca/wire/a.c", f"// {rules.LICENCE}\n", "is written /* SPDX"),
+    (rules.spdx, "subprojects/softhca/wire/a.c", f"// {rules.LICENCE}\n", "is written /* SPDX"),
     (rules.modern_verbs, "compat/a.c", SPDX_C + "{\n\treturn ibv_open_xrcd(context, attr);\n}\n",
      "calls ibv_open_xrcd"),
     (rules.modern_verbs, "shim/a.c", SPDX_C + "{\n\tif (!ibv_destroy_qp (qp))\n}\n",
@@ -32,7 +32,7 @@ BROKEN = [
     (rules.printing, "compat/log.c", SPDX_C + '\tprintf("x");\n', "printf()"),
     (rules.machine_paths, "docs/a.md", "see /ho" + "me/me/main\n", "names /ho" + "me/"),
     (rules.columns, "docs/a.md", f"<!-- {rules.LICENCE} -->\n" + "x" * 121 + "\n", "121 columns"),
-    (rules.function_length, "softhca/wire/a.c",
+    (rules.function_length, "subprojects/softhca/wire/a.c",
      SPDX_C + "void f(void)\n{\n" + "\tx();\n" * 79 + "}\n", "81 lines"),
     (rules.code_columns, "tools/a.c", SPDX_C + "\tint x" + "x" * 90 + ";\n", "104 columns"),
     (rules.code_columns, "tests/a.py", f"# {rules.LICENCE}\n" + "x" * 101 + "\n", "101 columns"),
@@ -55,7 +55,7 @@ WRONG_INCLUDES = [
     ("compat/a.c", '"../shim/shim.h"', "shim/shim.h", "only modern, elf, abi"),
     ("modern/a.h", "<infiniband/driver.h>", "", "only the public verbs.h"),
     ("tools/a.c", "<state.h>", "compat/regtab/state.h", "a header of compat/"),
-    ("softhca/wire/a.c", "<softhca/uverbs/b.h>", "softhca/uverbs/b.h", "only base, model,"),
+    ("subprojects/softhca/wire/a.c", "<softhca/uverbs/b.h>", "subprojects/softhca/uverbs/b.h", "only base, model,"),
     ("tools/common/a.c", '"tools/files/paths.h"', "tools/files/paths.h", "only its own files"),
     ("tools/ps/a.c", '"tools/check/check.h"', "tools/check/check.h", "common, tables, files, stack, program, run"),
 ]
@@ -150,7 +150,7 @@ if platform.machine() != "x86_64" or "XRC_COMPAT_TEST_SANITIZE" in os.environ:
     ALLOWED_NEEDED = re.compile(ALLOWED_NEEDED.pattern + r"|ld-linux.*")
 
 
-@pytest.mark.parametrize("library", ["shim/libxrc-compat.so.1", "softhca/bin/libsofthca.so"])
+@pytest.mark.parametrize("library", ["shim/libxrc-compat.so.1", "subprojects/softhca/bin/libsofthca.so"])
 def test_a_preloaded_library_needs_only_the_c_library(build_root, library):
     """A libibverbs would meet the program's own. The loader would move before a sanitizer's
     runtime, which finds the loader's functions with RTLD_NEXT."""

@@ -106,7 +106,7 @@ const char *paths_shim(int bits, struct string_list *places)
 
 const char *paths_softhca(struct string_list *places)
 {
-	string_list_add(places, format_string("%s/softhca/bin/softhca", own_prefix(1)));
+	string_list_add(places, format_string("%s/subprojects/softhca/bin/softhca", own_prefix(1)));
 	string_list_add(places, format_string("%s/softhca", own_prefix(0)));
 	string_list_add(places, TOOLS_BINDIR "/softhca");
 	return first_of(places, 0);

@@ -173,7 +173,7 @@ def test_the_64_bit_command_traces_both_word_sizes(run, prefix, builds, tmp_path
 @pytest.mark.any_model
 def test_a_daemon_of_32_bits_refuses_a_program_of_64(run, builds):
     done = run([
-        builds[32] / "softhca" / "bin" / "softhca", "run", "--", builds[64] / WORKER, "0",
+        builds[32] / "subprojects" / "softhca" / "bin" / "softhca", "run", "--", builds[64] / WORKER, "0",
         "/dev/null"
     ])
     assert done.returncode != 0

@@ -85,7 +85,7 @@ def test_no_device(run, xrc_compat, build_root, contract, mode, tmp_path, emulat
     """With the emulated HCA preloaded, too, but without its daemon."""
     env = {"SYSFS_PATH": "/nonexistent"}
     if emulator:
-        libsofthca = str(build_root / "softhca" / "bin" / "libsofthca.so")
+        libsofthca = str(build_root / "subprojects" / "softhca" / "bin" / "libsofthca.so")
         preload = ":".join(filter(None, (libsofthca, os.environ.get("LD_PRELOAD"))))
         env = {"LD_PRELOAD": preload, "SOFTHCA_DIR": str(tmp_path)}
     elif any(pathlib.Path("/sys/class").glob("infiniband/*")):

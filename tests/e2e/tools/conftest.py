@@ -112,7 +112,7 @@ def programs(build_root, helpers):
             "hold": helpers / "hold-registrations",
             "lookup": build_root / "tests" / "e2e" / "door" / "lookup",
             "qperf": build_root / "tests" / "legacy" / "clients" / "qperf",
-            "data path": build_root / "softhca" / "tests" / "e2e" / "softhca-data-path",
+            "data path": build_root / "subprojects" / "softhca" / "tests" / "e2e" / "softhca-data-path",
             "show": helpers / "show-start"}
 
 

@@ -114,7 +114,7 @@ def test_a_path_that_ld_preload_cannot_carry_is_refused(run, launch, show, probe
                                                         tmp_path, name):
     """Of the library, and of softhca."""
     (tmp_path / name).mkdir()
-    for file in (probe, *(build_root / "softhca" / "bin" / part
+    for file in (probe, *(build_root / "subprojects" / "softhca" / "bin" / part
                           for part in ("softhca", "libsofthca.so"))):
         shutil.copy(file, tmp_path / name)
     for done in (launch(show, XRC_COMPAT_LIBRARY=str(tmp_path / name / "libprobe.so")),
@@ -135,11 +135,11 @@ def test_a_noexec_file_system_is_reported(run, xrc_compat, show, probe, tmp_path
 def tree(tmp_path, xrc_compat, probe):
     """A directory laid out like the build tree, with a softhca that only prints its arguments and
     starts the program."""
-    for folder in ("tools", "shim", "softhca/bin"):
+    for folder in ("tools", "shim", "subprojects/softhca/bin"):
         (tmp_path / folder).mkdir(parents=True)
     shutil.copy(xrc_compat, tmp_path / "tools")
     shutil.copy(probe, tmp_path / "shim" / "libxrc-compat.so.1")
-    softhca = tmp_path / "softhca" / "bin" / "softhca"
+    softhca = tmp_path / "subprojects" / "softhca" / "bin" / "softhca"
     softhca.write_text(
         '#!/bin/sh\necho "softhca $1 $2 $3, preload ${LD_PRELOAD:-none}" >&2\nshift 3\nexec "$@"\n')
     softhca.chmod(0o755)
@@ -175,7 +175,7 @@ def test_the_program_is_checked_before_softhca_is_started(run_in):
     assert "softhca run" not in result.stderr
 
 
-@pytest.mark.parametrize("missing, says", [("softhca/bin/softhca", "softhca, the emulated HCA, was"),
+@pytest.mark.parametrize("missing, says", [("subprojects/softhca/bin/softhca", "softhca, the emulated HCA, was"),
                                            ("shim/libxrc-compat.so.1", "libxrc-compat.so.1 was")])
 def test_the_path_of_what_is_missing_is_reported(run_in, tree, show, missing, says):
     (tree / missing).unlink()

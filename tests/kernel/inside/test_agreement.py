@@ -8,7 +8,7 @@ import pytest
 
 from driver import DEVICES, DRIVER, RAISE, run, without_xrc
 
-FOLDER = "softhca/tests/e2e"
+FOLDER = "subprojects/softhca/tests/e2e"
 
 # mlx5_ib registers no device without XRC.
 SETTINGS = {"mlx4": ["usual", "no-xrc"], "mlx5": ["usual"]}[DRIVER]

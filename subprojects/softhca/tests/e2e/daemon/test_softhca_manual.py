@@ -11,7 +11,7 @@ import models
 
 @pytest.fixture(scope="session")
 def page(source_root):
-    return (source_root / "softhca" / "softhca.1").read_text()
+    return (source_root / "subprojects" / "softhca" / "softhca.1").read_text()
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_page_and_usage_name_each_fault(page, shown, ask):
 
 def test_the_page_names_each_variable(page, source_root):
     """Every variable that the code reads."""
-    sources = [path for path in (source_root / "softhca").glob("**/*.c")
+    sources = [path for path in (source_root / "subprojects" / "softhca").glob("**/*.c")
                if "tests" not in path.parts[len(source_root.parts):]]
     read = {name for path in sources
             for name in re.findall(r'(?:getenv|setenv)\("(\w+)"', path.read_text())}
@@ -97,7 +97,7 @@ def test_the_page_names_each_variable(page, source_root):
 
 
 def test_the_page_names_each_exit_status(page, source_root):
-    statuses = set(
-        re.findall(r"CLI_\w+ = (\d+)", (source_root / "softhca" / "cli" / "cli.h").read_text()))
+    header = source_root / "subprojects" / "softhca" / "cli" / "cli.h"
+    statuses = set(re.findall(r"CLI_\w+ = (\d+)", header.read_text()))
     assert len(statuses) == 6
     assert unnamed(statuses, page.split(".Sh EXIT STATUS")[1].split(".Sh ")[0]) == []

@@ -54,7 +54,7 @@ def build(root, work, target, sources):
     flags = work / "flags"
     if not flags.exists() or flags.read_text() != " ".join(FLAGS):
         flags.write_text(" ".join(FLAGS))
-    shared = [flags, *root.glob("softhca/**/*.h"), *root.glob("portable/*.h")]
+    shared = [flags, *root.glob("subprojects/softhca/**/*.h"), *root.glob("portable/*.h")]
     newest_shared = max(file.stat().st_mtime for file in shared)
 
     def compile_one(source):
@@ -62,7 +62,7 @@ def build(root, work, target, sources):
         built = work / (source.relative_to(root).as_posix().replace("/", "_") + ".o")
         if not built.exists() or built.stat().st_mtime < max(source.stat().st_mtime, newest_shared):
             if complaint := clang(*FLAGS, "-include", root / "portable" / "libc.h", "-I", root,
-                                  "-c", source, "-o", built):
+                                  "-I", root / "subprojects", "-c", source, "-o", built):
                 sys.exit(f"{source}:\n{complaint}")
         return built
 

@@ -7,6 +7,6 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-sys.path[:0] = [str(HERE.parents[1] / "tests"), str(HERE / "e2e")]
+sys.path[:0] = [str(HERE.parents[2] / "tests"), str(HERE / "e2e")]
 
 from fixtures import *  # noqa: E402,F401,F403

@@ -42,7 +42,7 @@ int cli_find_preload(char *path, size_t size)
 /* The other word size is built in "build-i386" if this one is in "build", or vice versa. */
 static int other_build(const char *preload, char *path, size_t size)
 {
-	static const char mark[] = "-i386", below[] = "/softhca/bin/" LIBRARY;
+	static const char mark[] = "-i386", below[] = "/subprojects/softhca/bin/" LIBRARY;
 	size_t length = strlen(preload), tail = sizeof(below) - 1;
 
 	if (length < tail || strcmp(preload + length - tail, below))
