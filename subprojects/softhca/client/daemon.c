@@ -11,6 +11,8 @@
 #include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* A high number: some programs count on low ones, or close all descriptors up to a small number. */
 #define HIGH_FD 700
@@ -25,14 +27,17 @@ int fd_move_high(int fd)
 	return high;
 }
 
-/* Not fstat(): that of libfakeroot calls __fxstat(), which is our hook and asks this. */
+/*
+ * Not fstat(): that of libfakeroot calls __fxstat(), which is our hook and asks this. By its number,
+ * because glibc has statx() since 2.28 only.
+ */
 struct file_id fd_file(int fd)
 {
 	struct file_id file = { .inode = 0 };
 	int saved = errno;
 	struct statx st;
 
-	if (!statx(fd, "", AT_EMPTY_PATH, STATX_INO, &st))
+	if (!syscall(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_INO, &st))
 		file = (struct file_id){ st.stx_dev_major, st.stx_dev_minor, st.stx_ino };
 	errno = saved;
 	return file;
