@@ -64,6 +64,7 @@ deps_table() {
 	more|file:/usr/lib/libefence.so.0|the same|electric-fence|ElectricFence|electric-fence
 	fresh|cmd:debootstrap|makes fresh systems of other releases|debootstrap|debootstrap|debootstrap
 	release|cmd:dh|makes the Debian packages|debhelper build-essential|debhelper dpkg-dev|debhelper dpkg
+	release|pkg:libunwind|walks the stacks of the Debian packages' trace and ps|libunwind-dev|libunwind-devel|libunwind-devel
 	release|cmd:rpmbuild|makes the RPM packages|rpm|rpm-build|rpm-build
 	release|cmd:xz|packs the sources|xz-utils|xz|xz
 	rdma-core|cmd:cmake|configures another rdma-core|cmake|cmake|cmake
