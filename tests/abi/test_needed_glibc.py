@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The bundle's libraries must load with glibc 2.17, and the bundle is compiled with glibc 2.31. So
+meson.build must know each function from between that they call, or the bundle cannot be made."""
+
+import ast
+import re
+
+import pytest
+
+import elf
+
+
+def version(symbol):
+    found = re.search(r"@GLIBC_2\.(\d+)", symbol)
+    return int(found[1]) if found else 0
+
+
+@pytest.mark.parametrize("name", ["shim", "softhca/bin", "companions"])
+def test_each_later_function_has_a_stand_in(build_root, source_root, name):
+    files = [path for path in (build_root / name).glob("lib*.so*") if path.is_file()]
+    later = {symbol.split("@")[0] for path in files for symbol in elf.dynamic_symbols(path)[1]
+             if 17 < version(symbol) <= 31}
+    table = re.search(r"^newer_functions = (\[.*?\])", (source_root / "meson.build").read_text(),
+                      re.M | re.S)
+    assert files and later <= set(ast.literal_eval(table[1]))
+
+
+def test_the_emulator_alone_has_the_same_stand_ins(source_root):
+    tables = [re.search(r"^newer_functions = \[.*?\]", (source_root / path).read_text(),
+                        re.M | re.S)[0] for path in ("meson.build", "softhca/meson.build")]
+    assert tables[0] == tables[1]
