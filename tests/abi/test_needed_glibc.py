@@ -25,6 +25,15 @@ def test_each_later_function_has_a_stand_in(build_root, source_root, name):
     assert files and later <= set(ast.literal_eval(table[1]))
 
 
+@pytest.mark.parametrize("file, status, says", [
+    ("companions/libibcommon.so.1", 0, ""),  # calls no function
+    ("softhca/bin/libsofthca.so", 1, "libsofthca.so: memfd_create is of glibc 2.27\n"),
+])
+def test_the_bundles_check_names_later_functions(run, build_root, source_root, file, status, says):
+    done = run([source_root / "packaging" / "needed-versions", "2.17", build_root / file])
+    assert (done.returncode, done.stderr) == (status, "") and says in done.stdout, done
+
+
 def test_the_emulator_alone_has_the_same_stand_ins(source_root):
     tables = [re.search(r"^newer_functions = \[.*?\]", (source_root / path).read_text(),
                         re.M | re.S)[0] for path in ("meson.build", "softhca/meson.build")]
