@@ -2,7 +2,6 @@
 /* `softhca stop`, `status` and `ctl`: questions to the running daemon. */
 #include "cli.h"
 
-#include <softhca/control/control.h>
 #include <softhca/dir.h>
 #include <softhca/message.h>
 #include <softhca/proto.h>
@@ -127,19 +126,19 @@ int cli_report(int err)
 
 int cli_status(int argc, char **argv)
 {
-	if (argc > 1)
-		return cli_refuse(CLI_USAGE, "status takes no argument");
-	return cli_report(ask_daemon(argc, argv));
+	int status = cli_options(argc, argv, NULL, NULL);
+
+	return status == CLI_GO_ON ? cli_report(ask_daemon(1, argv)) : status;
 }
 
 int cli_stop(int argc, char **argv)
 {
 	char directory[DIR_MAX + 1];
-	int err;
+	int err, status = cli_options(argc, argv, NULL, NULL);
 
-	if (argc > 1)
-		return cli_refuse(CLI_USAGE, "stop takes no argument");
-	err = ask_daemon(argc, argv);
+	if (status != CLI_GO_ON)
+		return status;
+	err = ask_daemon(1, argv);
 	if (err)
 		return cli_report(err);
 	/* Return only when a new `start` would succeed. */
@@ -154,10 +153,9 @@ int cli_stop(int argc, char **argv)
 
 int cli_ctl(int argc, char **argv)
 {
-	if (argc < 2) {
-		fputs("softhca: ctl needs a command", stderr);
-		control_names(stderr);
-		return CLI_USAGE;
-	}
+	if (argc < 2)
+		return cli_refuse_usage(argv[0], "no command given");
+	if (!strcmp(argv[argc - 1], "--help"))
+		return cli_help(argv[0]);
 	return cli_report(ask_daemon(argc - 1, argv + 1));
 }

@@ -5,17 +5,34 @@
 
 #include <softhca/machine/settings.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 
+/* As of env(1): `run` shares its exit status with the program. */
 enum cli_exit {
 	CLI_OK = 0,
-	CLI_FAILED = 1,
-	CLI_USAGE = 2,
-	/* `run` leaves the program its own numbers, as env(1) and nohup(1) do. */
-	CLI_RUN_FAILED = 125,
+	CLI_FAILED = 1,		/* the daemon refuses, or there is none */
+	CLI_REFUSED = 125,
 	CLI_NOT_EXECUTABLE = 126,
 	CLI_NOT_FOUND = 127,
 };
+
+#define CLI_GO_ON (-1) /* no exit status: the command goes on */
+
+/* What only run takes. */
+struct run_options {
+	bool net;
+	int hosts; /* 0: the program sees all */
+};
+
+/*
+ * Reads the options of the command that argv[0] names, up to argv[optind]. Without @settings it has
+ * none but --help; only run has @options, and operands. CLI_GO_ON, or the exit status.
+ */
+int cli_options(int argc, char **argv, struct settings *settings, struct run_options *options);
+
+/* Prints the help of the command, or of all if there is none of that name. CLI_OK. */
+int cli_help(const char *command);
 
 /* argv[0] is the subcommand's name. Exit status. */
 int cli_run(int argc, char **argv);
@@ -36,6 +53,9 @@ void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same, and returns @status. */
 int cli_refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Says why the command line is refused, and how to get help. CLI_REFUSED. */
+int cli_refuse_usage(const char *command, const char *why);
 
 /* The exit status for the outcome of asking the daemon, after a message if that is -errno. */
 int cli_report(int err);

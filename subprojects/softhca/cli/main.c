@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The softhca command. */
+/* The softhca command: its subcommands, and the help for each. */
 #include "cli.h"
 
 #include <softhca/control/control.h>
 #include <softhca/machine/settings.h>
-#include <terminal/help.h>
 #include <terminal/streams.h>
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define HELP_WIDTH 80
+#define TRY "         try: softhca %s%s--help\n"
 
 static void say(const char *format, va_list args)
 {
@@ -38,75 +40,168 @@ int cli_refuse(int status, const char *format, ...)
 	return status;
 }
 
-static const struct {
+static void explain_run(FILE *out)
+{
+	fputs("  --net\n"
+	      "        in a network namespace that has the addresses of the HCAs\n"
+	      "  --hosts=N\n"
+	      "        rank R of an MPI job sees HCA R modulo N alone\n", out);
+	settings_help(out);
+}
+
+static void explain_start(FILE *out)
+{
+	settings_help(out);
+	fputs("\nA program uses these HCAs when libsofthca.so is in its LD_PRELOAD.\n", out);
+}
+
+static const struct command {
 	const char *name;
 	int (*execute)(int argc, char **argv);
-	const char *usage;
-	const char *help;
+	const char *words; /* in the usage, behind the name */
+	const char *summary;
+	void (*explain)(FILE *out); /* what the words may be, or NULL */
 } commands[] = {
-	{ "run", cli_run, "run [--net] [--hosts=N] [--SETTING=VALUE...] [--] PROGRAM [ARGUMENT...]",
-	  "runs a program on emulated HCAs of its own, which end with it\n"
-	  "          --net       in a network namespace that has their addresses\n"
-	  "          --hosts=N   rank R of an MPI job sees adapter R modulo N alone" },
-	{ "start", cli_start, "start [--SETTING=VALUE...]",
-	  "starts the emulated HCAs of this user" },
-	{ "stop", cli_stop, "stop", "stops them; programs that use them see a dead device" },
-	{ "status", cli_status, "status", "says whether they run, and with which settings" },
-	{ "ssh", cli_ssh, "ssh HOST COMMAND [ARGUMENT...]",
-	  "runs a command on the host of another adapter, as ssh does: mpirun --mca plm_rsh_agent 'softhca ssh'" },
-	{ "ctl", cli_ctl, "ctl COMMAND [WORD...]",
-	  "asks or tells the running daemon, also that of a run:" },
+	{ "run", cli_run, " [OPTION...] [--] PROGRAM [ARGUMENT...]",
+	  "run a program on emulated HCAs of its own, which end with it", explain_run },
+	{ "start", cli_start, " [OPTION...]", "start the emulated HCAs of this user", explain_start },
+	{ "stop", cli_stop, "", "stop them; programs that use them see a dead device", NULL },
+	{ "status", cli_status, "", "say whether they run, and with which settings", NULL },
+	{ "ssh", cli_ssh, " HOST COMMAND [ARGUMENT...]",
+	  "run a command on the host of another HCA, as ssh does", NULL },
+	{ "ctl", cli_ctl, " COMMAND [WORD...]", "ask or tell the running daemon, also that of a run",
+	  control_help },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-static void help(FILE *out)
+/* ---- help ---- */
+
+/* Breaks a line between words. What is broken off is indented as its beginning. */
+static void print_line(FILE *out, const char *line)
 {
-	fputs("softhca emulates ConnectX-3 or ConnectX-5 HCAs under the machine's own libibverbs and libmlx4 or libmlx5.\n\n",
-	      out);
-	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(out, "  softhca %s\n        %s\n", commands[i].usage, commands[i].help);
-	control_help(out); /* of ctl, the last command */
-	fputs("  softhca --help, --version\n\nSettings of run and start:\n", out);
-	settings_help(out);
-	fputs("\nEnvironment: SOFTHCA_DIR is the daemon's directory; run sets it for its program.\n"
-	      "Without it: softhca in XDG_RUNTIME_DIR, or /tmp/softhca-UID. See softhca(1).\n"
-	      "A program uses the HCAs of start when libsofthca.so is in its LD_PRELOAD.\n",
-	      out);
+	int indent = (int)strspn(line, " ");
+	size_t room = HELP_WIDTH - (size_t)indent;
+
+	line += indent;
+	while (strlen(line) > room) {
+		const char *end = line + room;
+
+		while (end > line && *end != ' ')
+			end--;
+		if (end == line)	/* a word that is longer */
+			break;
+		fprintf(out, "%*s%.*s\n", indent, "", (int)(end - line), line);
+		line = end + 1;
+	}
+	fprintf(out, "%*s%s\n", indent, "", line);
 }
 
-static bool wants_help(int argc, char **argv)
+static void explain_all(FILE *out)
 {
-	if (argc < 2)
-		return false;
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
-		return true;
-	return help_wanted(argv + 2, !strcmp(argv[1], "run"));
+	fputs("usage: softhca COMMAND [ARGUMENT...]\n"
+	      "       softhca --help | --version\n"
+	      "\n"
+	      "Emulates ConnectX-3 or ConnectX-5 HCAs under the machine's own libibverbs and libmlx4 or libmlx5.\n"
+	      "\n"
+	      "Commands:\n", out);
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(out, "  %-6s  %s\n", commands[i].name, commands[i].summary);
+	fputs("\nsofthca COMMAND --help explains its options.\n"
+	      "\nEnvironment: SOFTHCA_DIR is the daemon's directory; run sets it for its program. "
+	      "Without it: softhca in XDG_RUNTIME_DIR, or /tmp/softhca-UID.\n"
+	      "\nSee also: man softhca\n", out);
+}
+
+static void explain(FILE *out, const struct command *command)
+{
+	fprintf(out, "usage: softhca %s%s\n\n%s\n", command->name, command->words, command->summary);
+	if (!command->explain)
+		return;
+	fprintf(out, "\n%s:\n", command->execute == cli_ctl ? "Commands" : "Options");
+	command->explain(out);
+}
+
+/* @command: NULL for all. */
+static void print_help(FILE *out, const struct command *command)
+{
+	char *text = NULL, *rest, *line;
+	size_t size;
+	FILE *page = open_memstream(&text, &size);
+
+	if (page && command)
+		explain(page, command);
+	else if (page)
+		explain_all(page);
+	if (page)
+		fclose(page);
+	rest = text;
+	while ((line = strsep(&rest, "\n")) && (rest || *line))
+		print_line(out, line);
+	free(text);
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < COMMANDS; i++) {
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	}
+	return NULL;
+}
+
+int cli_help(const char *command)
+{
+	print_help(stdout, find_command(command));
+	return CLI_OK;
+}
+
+int cli_refuse_usage(const char *command, const char *why)
+{
+	cli_say("%s: %s", command, why);
+	fprintf(stderr, TRY, command, " ");
+	return CLI_REFUSED;
+}
+
+/* ---- the command line ---- */
+
+static int refuse_command(const char *name)
+{
+	cli_say("unknown command '%s'", name);
+	fprintf(stderr, TRY, "", "");
+	return CLI_REFUSED;
+}
+
+static bool is_help(const char *word)
+{
+	return word && (!strcmp(word, "--help") || !strcmp(word, "-h"));
 }
 
 static int execute(int argc, char **argv)
 {
-	if (wants_help(argc, argv)) {
-		help(stdout);
-		return CLI_OK;
+	bool asked = argc > 1 && !strcmp(argv[1], "help");
+	const char *name = argc > 1 ? argv[asked ? 2 : 1] : NULL;
+	const struct command *command;
+
+	if (!name && !asked) {
+		print_help(stderr, NULL);
+		return CLI_REFUSED;
 	}
-	if (argc > 1 && !strcmp(argv[1], "--version")) {
+	if (!name || is_help(name))
+		return cli_help("");
+	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
 		puts("softhca " SOFTHCA_RELEASE);
 		return CLI_OK;
 	}
-	for (size_t i = 0; argc > 1 && i < COMMANDS; i++) {
-		if (!strcmp(commands[i].name, argv[1]))
-			return commands[i].execute(argc - 1, argv + 1);
-	}
-	if (argc > 1)
-		cli_say("unknown command '%s'", argv[1]);
-	else
-		cli_say("no command");
-	fputs("Try 'softhca --help'.\n", stderr);
-	return CLI_USAGE;
+	command = find_command(name);
+	if (!command)
+		return refuse_command(name);
+	if (asked || is_help(argv[2]))
+		return cli_help(name);
+	return command->execute(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)
 {
-	return streams_main("softhca", CLI_FAILED, execute, argc, argv);
+	return streams_main("softhca", CLI_REFUSED, execute, argc, argv);
 }

@@ -74,7 +74,7 @@ int cli_net(const struct settings *settings)
 	int fd, fd6;
 
 	if (err)
-		return cli_refuse(CLI_RUN_FAILED,
+		return cli_refuse(CLI_REFUSED,
 				  "--net: this system allows you no network namespace of your own: %s; user.max_user_namespaces, "
 				  "user.max_net_namespaces or a container's rules forbid it",
 				  strerror(-err));
@@ -86,7 +86,7 @@ int cli_net(const struct settings *settings)
 	close(fd);
 	if (fd6 >= 0)
 		close(fd6);
-	return err ? cli_refuse(CLI_RUN_FAILED, "--net: the adapters' addresses: %s",
+	return err ? cli_refuse(CLI_REFUSED, "--net: the adapters' addresses: %s",
 				strerror(-err))
 		   : CLI_OK;
 }

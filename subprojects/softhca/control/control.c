@@ -79,8 +79,6 @@ static int do_trace(struct request *request)
 	return 0;
 }
 
-#define DETAIL "\n              "
-
 static const struct command commands[] = {
 	{ "status", do_status, 0, 0, "", "that it runs, and its settings" },
 	{ "stop", do_stop, 0, 0, "", "ends it" },
@@ -93,8 +91,8 @@ static const struct command commands[] = {
 	{ "migrate", control_migrate, 2, 2, "DEVICE NUMBER",
 	  "has a QP go over to its alternate path, if it is armed" },
 	{ "fault", control_fault, 0, MAX_WORDS, "[DEVICE|all FAULT]",
-	  "which faults are set, and how often they struck; or sets one:" DETAIL
-	  "drop RATE, corrupt RATE, duplicate RATE, delay RATE MICROSECONDS, seed NUMBER," DETAIL
+	  "which faults are set, and how often they struck; or sets one: "
+	  "drop RATE, corrupt RATE, duplicate RATE, delay RATE MICROSECONDS, seed NUMBER, "
 	  "command NAME|any ERRNO [TIMES], off; a RATE is like 5%, 0.1% or 0" },
 	{ "trace", do_trace, 0, 1, "[COUNT]", "the last commands and their results, at most 1024" },
 };
@@ -105,15 +103,13 @@ _Static_assert(TRACE_LENGTH == 1024, "as the help of trace says");
 
 void control_help(FILE *out)
 {
-	for (size_t i = 0; i < COMMANDS; i++) {
-		char usage[64];
-
-		snprintf(usage, sizeof(usage), "%s %s", commands[i].name, commands[i].words);
-		fprintf(out, "          %-28s %s\n", usage, commands[i].help);
-	}
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(out, "  %s%s%s\n        %s\n", commands[i].name,
+			commands[i].words[0] ? " " : "", commands[i].words, commands[i].help);
 }
 
-void control_names(FILE *out)
+/* Ends a message about an unknown command with the names that there are. */
+static void print_names(FILE *out)
 {
 	fputs("; there are:", out);
 	for (size_t i = 0; i < COMMANDS; i++)
@@ -136,7 +132,7 @@ static int dispatch(struct request *request)
 			return execute(request, &commands[i]);
 	}
 	fprintf(request->out, "unknown command '%s'", request->count ? request->word[0] : "");
-	control_names(request->out);
+	print_names(request->out);
 	return -EINVAL;
 }
 

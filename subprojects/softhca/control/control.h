@@ -11,9 +11,6 @@
 /* The commands with their words, each with its meaning, for --help. */
 void control_help(FILE *out);
 
-/* Ends a message about an unknown command with the names that there are. */
-void control_names(FILE *out);
-
 /* Executes words, each ended by a null byte. 0 or -errno, with the text to print on @out. */
 int control_execute(struct hca_machine *machine, const char *words, size_t size, FILE *out);
 

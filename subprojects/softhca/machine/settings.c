@@ -66,6 +66,11 @@ const struct settings settings_default = {
 	.address = DEFAULT_ADDRESS, .cm_timeout = 60000,
 };
 
+const char *settings_name(size_t index)
+{
+	return index < sizeof(rows) / sizeof(rows[0]) ? rows[index].name : NULL;
+}
+
 static const struct row *find_row(const char *text, size_t length)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -195,16 +200,12 @@ static int take_text(char *target, size_t room, const struct row *row, const cha
 int settings_take(struct settings *settings, const char *text, char *why, size_t size)
 {
 	const char *equals = strchr(text, '=');
-	size_t length = equals ? (size_t)(equals - text) : strlen(text);
+	size_t length = (size_t)(equals - text);
 	const struct row *row = find_row(text, length);
 	void *target;
 
 	if (!row)
 		return refuse_unknown(text, (int)length, why, size);
-	if (!equals) {
-		snprintf(why, size, "--%s needs a value: --%s=VALUE", row->name, row->name);
-		return -EINVAL;
-	}
 	target = (char *)settings + row->offset;
 	switch (row->kind) {
 	case MODEL:

@@ -33,6 +33,9 @@ struct settings {
 
 extern const struct settings settings_default;
 
+/* The names in their order; NULL behind the last. */
+const char *settings_name(size_t index);
+
 /* Takes "name=value". 0, or -ENOENT (name) or -EINVAL (value) with a sentence in @why. */
 int settings_take(struct settings *settings, const char *text, char *why, size_t size);
 

@@ -32,7 +32,7 @@ def test_lost_output_of_softhca_is_an_error(softhca, where):
     commands = ["--help", "status", "ctl objects --json", "ctl counters"]
     script = "".join(f'"$0" {words} {where}; echo "status $?"\n' for words in commands)
     done = shell('"$@"', softhca, "run", "sh", "-c", script, softhca)
-    assert done.stdout == "status 1\n" * len(commands)
+    assert done.stdout == "status 125\n" * len(commands)
     assert done.stderr.count("softhca: standard output: ") == len(commands)
 
 

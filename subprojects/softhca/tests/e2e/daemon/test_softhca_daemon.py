@@ -35,8 +35,9 @@ def place(monkeypatch):
 
 
 @pytest.mark.parametrize("argv, status, message", [
-    ([], 2, "no command"),
-    (["frobnicate"], 2, "unknown command 'frobnicate'"),
+    ([], 125, "Commands:\n  run "),
+    (["frobnicate"], 125, "unknown command 'frobnicate'\n         try: softhca --help\n"),
+    (["help", "frobnicate"], 125, "unknown command 'frobnicate'"),
     (["run"], 125, "no program given"),
     (["run", "--devices=0", "true"], 125, "a number from 1 to 16"),
     (["run", "--devices=2x", "true"], 125, "a number from 1 to 16"),
@@ -44,14 +45,19 @@ def place(monkeypatch):
     (["run", "--model=connectx5", "--max_sge=31", "true"], 125, "max_sge is at most 30 on a"),
     (["run", f"--trace={'x' * 300}", "true"], 125, "trace"),
     (["run", "--xrc=maybe", "true"], 125, "on or off"),
-    (["run", "--nonsense=1", "true"], 125, "unknown setting 'nonsense'; there are: model devices"),
-    (["run", "--devices", "true"], 125, "needs a value"),
+    (["run", "--nonsense=1", "true"], 125,
+     "softhca: run: --nonsense=1: unknown option\n         try: softhca run --help\n"),
+    (["run", "--devices"], 125, "run: --devices: its value is missing"),
+    (["run", "--devices", "true"], 125, "a number from 1 to 16, not 'true'"),
+    (["run", "--net=yes", "true"], 125, "run: --net=yes: it takes no value"),
     (["run", "--", "/nonexistent/program"], 127, "No such file"),
     (["run", "--", "/dev/null"], 126, "Permission denied"),
     (["run", "--trace=/nonexistent/file", "true"], 125, "/nonexistent/file"),
-    (["start", "word"], 2, "only settings"),
-    (["start", "--net"], 2, "--net"),
-    (["ctl"], 2, "needs a command"),
+    (["start", "word"], 125, "start: word: unexpected argument"),
+    (["start", "--net"], 125, "start: --net: unknown option"),
+    (["status", "word"], 125, "status: word: unexpected argument"),
+    (["stop", "--devices=2"], 125, "stop: --devices=2: unknown option"),
+    (["ctl"], 125, "ctl: no command given"),
     (["status"], 1, "no daemon in"),
 ])
 def test_error_messages(run, softhca, place, argv, status, message):
@@ -69,9 +75,9 @@ def test_error_messages(run, softhca, place, argv, status, message):
 def test_a_daemon_that_does_not_start_is_reported(run, softhca, place, begin, message):
     if not shutil.which(begin[0]):
         pytest.skip(f"{begin[0]} is not installed")
-    for argv, status in ((["start"], 1), (["run", "true"], 125)):
+    for argv in (["start"], ["run", "true"]):
         done = run([*begin, softhca, *argv])
-        assert (done.returncode, done.stdout) == (status, "")
+        assert (done.returncode, done.stdout) == (125, "")
         assert message in done.stderr
 
 
@@ -116,15 +122,37 @@ def test_error_messages_of_the_daemon(run, softhca, daemon, words, message):
     assert models.named(message) in done.stderr
 
 
-@pytest.mark.parametrize("words", ["--help", "-h", "run --devices=1 --help", "ctl objects --help"])
-def test_help(run, softhca, words):
+@pytest.mark.parametrize("words, usage", [
+    *((words, "COMMAND [") for words in ("--help", "-h", "help", "help --help")),
+    *((words, "run [") for words in (
+        "run --help", "help run", "run --devices=1 --help", "run --devices 1 --help", "run -h")),
+    *((f"{command} --help", command) for command in ("start", "stop", "status", "ssh", "ctl")),
+    ("ctl objects --help", "ctl COMMAND ["),
+])
+def test_help_is_that_of_the_command_and_fits_80_columns(run, softhca, words, usage):
     done = run([softhca, *words.split()])
-    assert (done.returncode, done.stderr) == (0, "") and "Settings of run and start:" in done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"usage: softhca {usage}")
+    assert [line for line in done.stdout.splitlines() if len(line) > 80] == []
 
 
-def test_version(run, softhca, build_root):
+@pytest.mark.parametrize("words", [
+    "--devices 3 --ports=2", "--devices=3 --ports 2", "-devices 3 -ports=2"
+])
+def test_a_value_stands_behind_an_equals_sign_or_a_blank(run, softhca, place, words):
+    done = run([softhca, "run", *words.split(), "--", softhca, "status"])
+    assert (done.returncode, done.stderr) == (0, "") and "3 devices of 2 ports" in done.stdout
+
+
+def test_options_behind_the_program_are_its_own(run, softhca, place):
+    done = run([softhca, "run", "echo", "--help", "--devices=1"])
+    assert (done.returncode, done.stdout) == (0, "--help --devices=1\n")
+
+
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_version(run, softhca, build_root, option):
     project = json.loads((build_root / "meson-info" / "intro-projectinfo.json").read_text())
-    assert run([softhca, "--version"]).stdout.split() == ["softhca", project["version"]]
+    assert run([softhca, option]).stdout.split() == ["softhca", project["version"]]
 
 
 def test_an_option_overrides_the_model_of_the_environment(run, softhca, place):
@@ -226,7 +254,7 @@ def test_the_daemon_closes_what_it_inherits(run, softhca, place):
 def test_start_and_stop(run, softhca, place):
     assert run([softhca, "start", "--devices=3"]).returncode == 0
     again = run([softhca, "start"])
-    assert again.returncode == 1 and "already running" in again.stderr
+    assert again.returncode == 125 and "already running" in again.stderr
     env = {"LD_PRELOAD": str(softhca.parent / "libsofthca.so")}
     assert models.device(2) in run(["ibv_devices"], env=env).stdout
     status = run([softhca, "status"]).stdout
@@ -242,7 +270,7 @@ def test_start_refuses_a_library_that_cannot_be_preloaded(run, softhca, place, t
     for file in (softhca, softhca.parent / "libsofthca.so"):
         shutil.copy(file, directory)
     done = run([directory / "softhca", "start"])
-    assert done.returncode == 1 and "LD_PRELOAD cannot hold" in done.stderr
+    assert done.returncode == 125 and "LD_PRELOAD cannot hold" in done.stderr
 
 
 def test_start_right_after_a_kill(run, softhca, place):
@@ -258,7 +286,7 @@ def test_start_refuses_beside_a_suspended_daemon(run, softhca, daemon):
     began = time.monotonic()
     again = run([softhca, "start"], env={"LD_PRELOAD": ""})
     os.kill(daemon.pid, signal.SIGCONT)
-    assert again.returncode == 1 and "already running" in again.stderr
+    assert again.returncode == 125 and "already running" in again.stderr
     assert time.monotonic() - began < 10  # it does not wait, as for a daemon that is ending
 
 
