@@ -8,6 +8,7 @@
 
 #include <locale.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,69 +29,63 @@ static void explain_variable(const char *name, const char *value_if_unset, const
 	print_entry("        read:", 17, read_when);
 }
 
-static void print_help(void)
+static void list_commands(FILE *out)
 {
-	puts("usage: xrc-compat COMMAND [ARGUMENT...]\n"
-	     "       xrc-compat --help | --version\n"
-	     "\n"
-	     "Runs old programs that use the XRC verbs of OFED 1.3-1.5 on today's rdma-core.\n"
-	     "\n"
-	     "Commands:");
+	fputs("usage: xrc-compat COMMAND [ARGUMENT...]\n"
+	      "       xrc-compat --help | --version\n"
+	      "\n"
+	      "Runs old programs that use the XRC verbs of OFED 1.3-1.5 on today's rdma-core.\n"
+	      "\n"
+	      "Commands:\n", out);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		printf("  %-8s  %s\n", commands[i]->name, commands[i]->summary);
-	puts("\n"
-	     "xrc-compat COMMAND --help explains its options.\n"
-	     "\n"
-	     "Environment:");
+		fprintf(out, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+	fputs("\nxrc-compat COMMAND --help explains its options.\n", out);
+}
+
+static int print_help(void)
+{
+	list_commands(stdout);
+	puts("\nEnvironment:");
 #define ROW(NAME, IN_PROGRAM, ...) explain_variable(#NAME, __VA_ARGS__);
 	XRC_COMPAT_ENV_TABLE(ROW)
 #undef ROW
 	puts("\nSee also: man xrc-compat, man 7 xrc-compat");
+	return TOOL_EXIT_OK;
 }
 
-static const struct command *find_command(const char *name)
+static int execute_command(const char *name, int argc, char **argv)
 {
 	for (size_t i = 0; i < COMMAND_COUNT; i++) {
 		if (!strcmp(commands[i]->name, name))
-			return commands[i];
+			return command_execute(commands[i], argc, argv);
 	}
-	return NULL;
-}
-
-static int unknown_command(const char *name)
-{
-	const char *names[COMMAND_COUNT + 1] = { NULL };
-	const char *nearest;
-
-	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		names[i] = commands[i]->name;
-	nearest = name ? nearest_name(name, names) : NULL;
-	if (name)
-		say("there is no command '%s'", name);
-	else
-		say("no command given");
-	if (nearest)
-		advise("did you mean: xrc-compat %s", nearest);
+	say("there is no command '%s'", name);
 	advise("try: xrc-compat --help");
 	return TOOL_EXIT_REFUSED;
 }
 
+static bool is_one_of(const char *word, const char *name, const char *letter)
+{
+	return !strcmp(word, name) || !strcmp(word, letter);
+}
+
 static int execute(int argc, char **argv)
 {
-	const struct command *command;
+	char *help[] = { (char *)"help", (char *)"--help", NULL };
 
-	if (argc < 2)
-		return unknown_command(NULL);
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
-		print_help();
-		return TOOL_EXIT_OK;
+	if (argc < 2) {
+		list_commands(stderr);
+		return TOOL_EXIT_REFUSED;
 	}
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+	if (!strcmp(argv[1], "help") && argc > 2)
+		return execute_command(argv[2], 2, help);
+	if (!strcmp(argv[1], "help") || is_one_of(argv[1], "--help", "-h"))
+		return print_help();
+	if (is_one_of(argv[1], "--version", "-V")) {
 		puts("xrc-compat " TOOLS_VERSION);
 		return TOOL_EXIT_OK;
 	}
-	command = find_command(argv[1]);
-	return command ? command_execute(command, argc - 1, argv + 1) : unknown_command(argv[1]);
+	return execute_command(argv[1], argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

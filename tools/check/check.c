@@ -121,9 +121,9 @@ static void read_all(void)
 	check.devices_error = devices_read(libibverbs_for_tools(), &check.devices);
 }
 
-static int run_check(char **words)
+static int run_check(char **operands)
 {
-	(void)words;
+	check.name = operands[0];
 	if (!check.name)
 		return refuse_program_missing(&command_check);
 	read_all();
@@ -144,5 +144,5 @@ static const struct option_row options[] = {
 
 const struct command command_check = {
 	"check", options, "PROGRAM", "say whether a program will run here, and by which command",
-	"xrc-compat check ./old-solver", run_check, .operand = &check.name,
+	"xrc-compat check ./old-solver", run_check, .most_operands = 1,
 };

@@ -14,33 +14,7 @@
 #define HELP_INDENT 8
 
 /* What getopt_long_only() returns, besides '?' and ':'. */
-enum { END = -1, OPERAND = 1, HELP, FIRST_OPTION = 256 };
-
-/* ---- did you mean ---- */
-
-/* Whether @a becomes @b if at most so many letters are changed, added or removed. */
-static bool is_near(const char *a, const char *b, unsigned int changes)
-{
-	while (*a && *a == *b)
-		a++, b++;
-	if (!*a || !*b)
-		return strlen(a) + strlen(b) <= changes;
-	return changes && (is_near(a + 1, b + 1, changes - 1) || is_near(a + 1, b, changes - 1) ||
-			   is_near(a, b + 1, changes - 1));
-}
-
-const char *nearest_name(const char *word, const char *const *names)
-{
-	unsigned int most = strlen(word) < 5 ? 1 : 2;	/* with more changes it is another word */
-
-	for (unsigned int changes = 0; changes <= most; changes++) {
-		for (size_t i = 0; names[i]; i++) {
-			if (is_near(word, names[i], changes))
-				return names[i];
-		}
-	}
-	return NULL;
-}
+enum { END = -1, HELP = 'h', FIRST_OPTION = 256 };
 
 /* ---- explaining ---- */
 
@@ -107,36 +81,21 @@ static int refuse_word(const struct command *command, const char *word, const ch
 	return advise_usage(command);
 }
 
-static int refuse_option(const struct command *command, const char *word)
+/* A number may also follow such an option as a word of its own: no program is called so. */
+static void take_number(char **argv)
 {
-	const char *names[OPTIONS_MAX + 1] = { NULL }, *nearest;
+	const char *next = argv[optind];
 
-	for (size_t i = 0; command->options[i].name; i++)
-		names[i] = command->options[i].name;
-	nearest = nearest_name(word, names);
-	return refuse_word(command, word,
-			   nearest ? format_string("unknown option; did you mean %s?", nearest)
-				   : "unknown option");
+	if (!optarg && next && next[0] && !next[strspn(next, "0123456789")])
+		optarg = argv[optind++];
 }
 
-static int take_operand(const struct command *command, const char *word)
+static int take_option(const struct command *command, const struct option_row *row, char **argv)
 {
-	if (command->operand_list) {
-		string_list_add(command->operand_list, word);
-		return 0;
-	}
-	if (!command->operand || *command->operand)
-		return refuse_word(command, word, "unexpected argument");
-	*command->operand = word;
-	return 0;
-}
-
-/* @word: the option, as it was typed; @optarg is its value. */
-static int take_option(const struct command *command, const struct option_row *row,
-		       const char *word)
-{
+	if (argument_of(row) == optional_argument)
+		take_number(argv);
 	if (optarg && !optarg[0])
-		return refuse_word(command, word, "its value is missing");
+		return refuse_word(command, row->name, "its value is missing");
 	if (row->flag)
 		*row->flag = true;
 	if (row->text)
@@ -146,25 +105,22 @@ static int take_option(const struct command *command, const struct option_row *r
 	return 0;
 }
 
-/* @kind: what getopt_long_only() has returned for @word. */
-static int take_word(const struct command *command, int kind, const char *word)
+/* @kind: what getopt_long_only() has returned. */
+static int take_word(const struct command *command, int kind, char **argv)
 {
-	switch (kind) {
-	case OPERAND:
-		return take_operand(command, optarg);
-	case ':':
+	const char *word = argv[optind - 1];
+
+	if (kind == ':')
 		return refuse_word(command, word, "its value is missing");
-	case '?':
-		return optopt ? refuse_word(command, word, "it takes no value")
-			      : refuse_option(command, word);
-	default:
-		return take_option(command, &command->options[kind - FIRST_OPTION], word);
-	}
+	if (kind == '?')
+		return refuse_word(command, word, optopt ? "it takes no value" : "unknown option");
+	return take_option(command, &command->options[kind - FIRST_OPTION], argv);
 }
 
 int command_execute(const struct command *command, int argc, char **argv)
 {
 	struct option known[OPTIONS_MAX + 2] = { { "help", no_argument, NULL, HELP } };
+	const char *letters = command->launches ? "+:h" : ":h";
 	int status = 0, kind;
 
 	for (int i = 0; command->options[i].name; i++) {
@@ -174,17 +130,13 @@ int command_execute(const struct command *command, int argc, char **argv)
 		known[i + 1] = (struct option){ row->name + strspn(row->name, "-"),
 						argument_of(row), NULL, FIRST_OPTION + i };
 	}
-	while (!status) {
-		const char *word = argv[optind];
-
-		kind = getopt_long_only(argc, argv, command->launches ? "+:" : "-:", known, NULL);
+	while (!status && (kind = getopt_long_only(argc, argv, letters, known, NULL)) != END) {
 		if (kind == HELP)
 			return print_help(command);
-		if (kind == END)
-			break;
-		status = take_word(command, kind, word);
+		status = take_word(command, kind, argv);
 	}
-	while (!status && !command->launches && argv[optind])
-		status = take_operand(command, argv[optind++]);
+	if (!status && !command->launches && argc - optind > command->most_operands)
+		status = refuse_word(command, argv[optind + command->most_operands],
+				     "unexpected argument");
 	return status ? status : command->run(argv + optind);
 }

@@ -17,7 +17,7 @@ enum tool_exit {
 
 struct option_row {
 	const char *name;	/* "--json" or "-o" */
-	const char *value;	/* "FILE": needed; "[=N]": may follow; NULL: none */
+	const char *value;	/* "FILE": needed; "[=N]": a number may follow; NULL: none */
 	const char *help;
 	/* What the option sets; the others are NULL. */
 	bool *flag;		  /* without a value: becomes true */
@@ -31,11 +31,9 @@ struct command {
 	const char *operands; /* what follows the options, as the usage prints it, or "" */
 	const char *summary;
 	const char *example;
-	/* @words: the program to launch and its words. The result is the exit status. */
-	int (*run)(char **words);
-	const char **operand;	 /* gets the only operand; NULL: the command has none */
-	struct string_list *operand_list; /* gets each operand, of any number */
-	bool launches;		 /* its operands are a program and that program's words */
+	int (*run)(char **operands); /* up to NULL. The result is the exit status. */
+	int most_operands;
+	bool launches;		 /* instead, its operands are a program and that program's words */
 	void (*more_help)(void); /* prints more of --help, behind the options; NULL: nothing */
 };
 
@@ -53,8 +51,5 @@ int refuse_program_missing(const struct command *command);
 
 /* A line of help: @text, broken between words, stands from @column on. */
 void print_entry(const char *label, unsigned int column, const char *text);
-
-/* The nearest to @word of the names, which end with NULL. NULL: none is near. */
-const char *nearest_name(const char *word, const char *const *names);
 
 #endif

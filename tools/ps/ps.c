@@ -9,6 +9,7 @@
 #include "tools/tables/view.h"
 #include "stacks.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -310,21 +311,19 @@ static int choose_columns(struct ps *ps, const char *list)
 static struct ps ps;
 static bool with_stacks;
 static const char *core_file;
-static struct string_list pids;
 static const char *chosen_columns;
 
-static int run_ps(char **words)
+static int run_ps(char **pids)
 {
 	int status;
 
-	(void)words;
 	if (core_file)
 		return print_core(core_file);
 	if (with_stacks)
-		return print_stacks(&pids);
-	if (pids.count)
+		return print_stacks(pids);
+	if (pids[0])
 		return refuse(TOOL_EXIT_REFUSED, "ps: %s: unexpected argument without --stacks",
-			      pids.item[0]);
+			      pids[0]);
 	status = choose_columns(&ps, chosen_columns);
 	return status ? status : print(&ps);
 }
@@ -342,6 +341,6 @@ static const struct option_row options[] = {
 
 const struct command command_ps = {
 	"ps", options, "[PID...]", "list the registrations with receive QPs, also of dead processes",
-	"xrc-compat ps -o QP,PID,COMMAND,STATE", run_ps, .operand_list = &pids,
+	"xrc-compat ps -o QP,PID,COMMAND,STATE", run_ps, .most_operands = INT_MAX,
 	.more_help = explain_columns,
 };

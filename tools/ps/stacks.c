@@ -185,20 +185,22 @@ static int note_pids(void *context, const struct regtab_view *view)
 	return 0;
 }
 
-int print_stacks(struct string_list *pids)
+int print_stacks(char **pids)
 {
 	const char *directory = paths_table_directory();
-	int status = 0, err = pids->count ? 0 : regtab_list(directory, note_pids, pids);
+	struct string_list members = { 0 };
+	int status = 0, err = pids[0] ? 0 : regtab_list(directory, note_pids, &members);
 	char *end;
 
 	if (err)
 		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", directory,
 			      strerror(-err));
-	for (size_t i = 0; i < pids->count; i++) {
-		long pid = strtol(pids->item[i], &end, 10);
+	string_list_add(&members, NULL);
+	for (pids = pids[0] ? pids : members.item; *pids; pids++) {
+		long pid = strtol(*pids, &end, 10);
 
 		if (*end || pid < 1 || pid > INT_MAX)
-			return refuse(TOOL_EXIT_REFUSED, "ps: %s is no process", pids->item[i]);
+			return refuse(TOOL_EXIT_REFUSED, "ps: %s is no process", *pids);
 		status |= print_process((pid_t)pid);
 	}
 	return status;

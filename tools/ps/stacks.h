@@ -3,10 +3,8 @@
 #ifndef XRC_COMPAT_TOOLS_STACKS_H
 #define XRC_COMPAT_TOOLS_STACKS_H
 
-struct string_list;
-
-/* Of these processes; of none given, all that have a domain open. */
-int print_stacks(struct string_list *pids);
+/* Of these processes, up to NULL; if there are none, of all that have a domain open. */
+int print_stacks(char **pids);
 
 int print_core(const char *file);
 

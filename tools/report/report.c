@@ -14,7 +14,7 @@
 
 #define SCRIPT_OUTPUT 9	/* as in report.sh.in */
 
-static const char *output = "xrc-compat-report.md", *program;
+static const char *output = "xrc-compat-report.md";
 static struct launch launch;	/* options for the self-test */
 
 /* The option as the self-test takes it; "" without a value. */
@@ -30,13 +30,12 @@ static bool begin(FILE *file)
 	       dup2(fileno(file), SCRIPT_OUTPUT) >= 0 && !fcntl(SCRIPT_OUTPUT, F_SETFD, 0);
 }
 
-static int run_report(char **words)
+static int run_report(char **operands)
 {
 	struct string_list places = { 0 };
 	const char *script, *name, *command = paths_self();
 	FILE *file;
 
-	(void)words;
 	script = paths_helper("report/xrc-compat-report", &places);
 	if (!script)
 		return refuse_missing("xrc-compat-report", &places);
@@ -51,7 +50,7 @@ static int run_report(char **words)
 		return refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", name,
 			      strerror(errno));
 	execl(script, script, command, name, option_word("--softhca", launch.softhca),
-	      option_word("--model", launch.model), program ? program : "", NULL);
+	      option_word("--model", launch.model), operands[0] ? operands[0] : "", NULL);
 	return refuse(TOOL_EXIT_REFUSED, "%s: %s", script, strerror(errno));
 }
 
@@ -65,5 +64,5 @@ static const struct option_row options[] = {
 
 const struct command command_report = {
 	"report", options, "[PROGRAM]", "write one file with the facts, to attach to a question",
-	"xrc-compat report ./old-solver", run_report, .operand = &program,
+	"xrc-compat report ./old-solver", run_report, .most_operands = 1,
 };

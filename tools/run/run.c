@@ -24,6 +24,15 @@ int find_shim(int bits, const char **shim, struct elf_info *elf)
 	return fault ? refuse(TOOL_EXIT_REFUSED, "%s", fault) : 0;
 }
 
+/* As many adapters as the emulator has at most. */
+static bool is_device_count(const char *text)
+{
+	char *end;
+	long count = strtol(text, &end, 10);
+
+	return !text[0] || (!*end && count >= 1 && count <= 16);
+}
+
 /* "softhca run --devices=N [--model=NAME] -- xrc-compat run [OPTION...] -- PROGRAM..." */
 static char **softhca_argv(const char *softhca, const char *self, const struct launch *launch)
 {
@@ -122,9 +131,14 @@ int launch_program(const struct launch *launch)
 	static struct program program;
 	struct elf_info shim_elf;
 	const char *shim;
-	int fault = program_open(launch->program[0], &program);
-	int status = find_shim(program.elf.bits, &shim, &shim_elf);
+	int fault, status;
 
+	if (launch->softhca && !is_device_count(launch->softhca))
+		return refuse(TOOL_EXIT_REFUSED,
+			      "--softhca=%s: it takes a number of adapters, from 1 to 16",
+			      launch->softhca);
+	fault = program_open(launch->program[0], &program);
+	status = find_shim(program.elf.bits, &shim, &shim_elf);
 	if (status)
 		return status;
 	if (!fault)

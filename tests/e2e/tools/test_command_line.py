@@ -65,13 +65,35 @@ def test_help_names_every_command(run, xrc_compat):
 
 @pytest.mark.parametrize("words", COMMANDS + [
     "", "check program --help", "check --json --help", "gc --dry-run", "run --softhca",
-    "trace --output file"
+    "run --softhca 2", "trace --output file"
 ])
 def test_help_may_follow_other_words_and_fits_80_columns(run, xrc_compat, words):
     result = run([xrc_compat, *words.split(), "--help"])
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith(f"usage: xrc-compat {words.split(' ')[0]}".rstrip())
     assert [line for line in result.stdout.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("words", ["help", "-h", *(f"help {command}" for command in COMMANDS),
+                                   *(f"{command} -h" for command in COMMANDS)])
+def test_help_is_also_a_word(run, xrc_compat, words):
+    [command] = set(words.split()) - {"help", "-h"} or {""}
+    result = run([xrc_compat, *words.split()])
+    assert result.returncode == 0
+    assert result.stdout == run([xrc_compat, *command.split(), "--help"]).stdout
+
+
+def test_without_words_the_commands_are_listed(run, xrc_compat):
+    result = run([xrc_compat])
+    assert (result.returncode, result.stdout) == (125, "")
+    assert re.findall(r"^  ([a-z-]+)  ", result.stderr, re.M) == COMMANDS
+
+
+@pytest.mark.parametrize("words", ["--softhca 1", "--softhca=1", "-softhca 1"])
+def test_a_value_stands_behind_an_equals_sign_or_a_blank(run, xrc_compat, words):
+    """Also one that may be left out."""
+    result = run([xrc_compat, "run", *words.split(), "--", "ibv_devices"])
+    assert result.returncode == 0 and len(re.findall(r"mlx\d_\d", result.stdout)) == 1, result
 
 
 @pytest.mark.parametrize("words", ["run echo --help", "trace --output /dev/null -- echo --help"])
@@ -116,12 +138,13 @@ def test_bash_offers_commands_and_programs_and_completes_a_beginning(complete):
 
 # The message begins with it, and the usage follows.
 @pytest.mark.parametrize("words, says", [
-    ("trace --ouput x true", "trace: --ouput: unknown option; did you mean --output?"),
+    ("trace --ouput x true", "trace: --ouput: unknown option"),
+    ("check true --ouput", "check: --ouput: unknown option"),
     *((f"{command} --nonsense", f"{command}: --nonsense: unknown option") for command in COMMANDS),
     ("trace --json -xyz", "trace: -xyz: unknown option"),
     ("check --device", "check: --device: its value is missing"),
     ("ps -o", "ps: -o: its value is missing"),
-    ("check --device= PROGRAM", "check: --device=: its value is missing"),
+    ("check --device= PROGRAM", "check: --device: its value is missing"),
     ("check --device '' PROGRAM", "check: --device: its value is missing"),
 ])
 def test_an_unknown_option_and_a_missing_value_get_the_usage(run, xrc_compat, words, says):
@@ -132,12 +155,8 @@ def test_an_unknown_option_and_a_missing_value_get_the_usage(run, xrc_compat, wo
 
 
 @pytest.mark.parametrize("words, says", [
-    # A misspelt command gets a suggestion, an unknown one does not.
-    ("rum", "there is no command 'rum'\n"),
-    ("docter", "did you mean: xrc-compat doctor\n"),
-    ("self-test", "did you mean: xrc-compat selftest\n"),
-    ("", "xrc-compat --help"),
-    ("nonsense", "xrc-compat --help"),
+    ("rum", "there is no command 'rum'\n            try: xrc-compat --help\n"),
+    ("help rum", "there is no command 'rum'\n"),
     # The wrong value, or the wrong number of words.
     ("ps -o PID,NONSENSE", "there is no column 'NONSENSE'"),
     ("ps --json=yes", "ps: --json=yes: it takes no value"),
@@ -146,6 +165,10 @@ def test_an_unknown_option_and_a_missing_value_get_the_usage(run, xrc_compat, wo
     ("check ls cat", "usage: xrc-compat check"),
     ("run --", "usage: xrc-compat run"),
     ("run --softhca= true", "usage: xrc-compat run"),
+    *((f"{words}", "--softhca=0: it takes a number of adapters, from 1 to 16\n") for words in (
+        "run --softhca=0 true", "trace --softhca 0 true", "selftest --softhca=0")),
+    ("run --softhca=17 true", "--softhca=17: it takes a number of adapters, from 1 to 16\n"),
+    ("run --softhca=two true", "--softhca=two: it takes a number"),
     ("trace --json", "usage: xrc-compat trace"),
     ("report one two", "usage: xrc-compat report"),
     ("report --output /nonexistent/file", "/nonexistent/file"),
@@ -161,8 +184,6 @@ def test_wrong_usage_is_status_125_and_named(run, xrc_compat, words, says):
     assert says in result.stderr
 
 
-@pytest.mark.parametrize("word",
-                         ["x", "launch", "env-vars-of-the-library-and-of-the-emulator", "\x1b[2J"])
-def test_an_unknown_word_gets_no_suggestion_and_is_printed_safely(run, xrc_compat, word):
-    errors = run([xrc_compat, word]).stderr
-    assert errors and "did you mean" not in errors and "\x1b" not in errors
+def test_an_unknown_word_is_printed_safely(run, xrc_compat):
+    errors = run([xrc_compat, "\x1b[2J"]).stderr
+    assert errors and "\x1b" not in errors
