@@ -48,12 +48,14 @@ static void print_receiver(const struct member *receiver, unsigned int number,
 static void print_summary(const struct member *receivers, unsigned int number,
 			  enum ibv_wc_status last_word)
 {
-	printf("\nAll %llu receive completions name the one receive QP, 0x%06x. RDMA writes have no receive completion.\n",
+	printf("\nAll %llu receive completions name the one receive QP, 0x%06x.\n"
+	       "RDMA writes have no receive completion.\n",
 	       (unsigned long long)sum(receivers, number).named, receivers[0].address.qp_num);
-	printf("After the last one unregistered, the sender's next message ended with: %s%s.\n",
+	printf("After the last one unregistered, the sender's next message ended with:\n%s%s.\n",
 	       ibv_wc_status_str(last_word),
 	       last_word == IBV_WC_RETRY_EXC_ERR ? ", as it should" : " - WRONG");
-	printf("QPs used: 2, one on each side. Plain RC would have needed %u, one on each side for every receiver.\n",
+	printf("QPs used: 2, one on each side.\n"
+	       "Plain RC would have needed %u, one on each side for every receiver.\n",
 	       2 * number);
 }
 

@@ -10,7 +10,7 @@ import pytest
 import models
 from waiting import wait_for
 
-RETRY = "the sender's next message ended with: transport retry counter exceeded, as it should"
+RETRY = "the sender's next message ended with:\ntransport retry counter exceeded, as it should"
 
 
 @pytest.fixture
@@ -68,6 +68,7 @@ def test_one_receive_qp_serves_every_receiver(cluster, receivers, options):
         assert sum(int(row[column]) for row in table.values()) == int(sender[column])
     assert RETRY in done.stdout
     assert f"Plain RC would have needed {2 * receivers}," in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100
 
 
 def test_rounds_go_on_after_each_departure(cluster):
