@@ -107,11 +107,10 @@ static void read_libraries(void)
 
 static void read_all(void)
 {
-	struct string_list places = { 0 };
 	struct elf_info library = { 0 };
 
 	check.exit_status = program_open(check.name, &check.program);
-	check.broken = paths_preload_fault(paths_shim(check.program.elf.bits, &places), &library);
+	check.broken = paths_preload_fault(paths_shim(check.program.elf.bits), &library);
 	if (check.exit_status)
 		return;
 	/* Without our library only the comparison of word sizes is missing. */

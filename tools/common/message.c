@@ -2,7 +2,6 @@
 /* The tools' messages, line by line. */
 #include "message.h"
 #include "command.h"
-#include "memory.h"
 #include "terminal/style.h"
 #include "text.h"
 
@@ -52,11 +51,10 @@ void advise(const char *format, ...)
 	va_end(args);
 }
 
-int refuse_missing(const char *what, const struct string_list *places)
+int refuse_missing(const char *what)
 {
-	say("%s was not found; looked at:", what);
-	for (size_t i = 0; i < places->count; i++)
-		advise("%s", places->item[i]);
+	say("%s was not found", what);
+	advise("install xrc-compat again, completely");
 	return TOOL_EXIT_REFUSED;
 }
 

@@ -3,8 +3,6 @@
 #ifndef XRC_COMPAT_TOOLS_MESSAGE_H
 #define XRC_COMPAT_TOOLS_MESSAGE_H
 
-struct string_list;
-
 /* Prints "xrc-compat: MESSAGE" on standard error. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -14,8 +12,8 @@ int refuse(int status, const char *format, ...) __attribute__((format(printf, 2,
 /* Prints a second line under a refusal, with advice. */
 void advise(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Says that @what was not found, and names the places. TOOL_EXIT_REFUSED. */
-int refuse_missing(const char *what, const struct string_list *places);
+/* Says that @what, a file of ours, was not found. TOOL_EXIT_REFUSED. */
+int refuse_missing(const char *what);
 
 /* One line of a report, on standard output. */
 void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -15,16 +15,14 @@
 
 static void examine_library(void)
 {
-	struct string_list places = { 0 };
-	const char *path = paths_shim(OWN_BITS, &places), *fault;
+	const char *path = paths_shim(OWN_BITS), *fault;
 	struct elf_info elf;
 
 	fault = paths_preload_fault(path, &elf);
 	if (fault)
 		found("library", FINDING_PROBLEM,
 		      "install xrc-compat completely, in a path that LD_PRELOAD can have, or point XRC_COMPAT_LIBRARY to the library",
-		      "%s%s%s", fault, places.count && !path ? "; first looked for at " : "",
-		      places.count && !path ? places.item[0] : "");
+		      "%s", fault);
 	else
 		found("library", FINDING_OK, NULL, "%s, %d-bit %s", path, elf.bits,
 		      elf_info_machine_name(&elf));
@@ -74,15 +72,13 @@ static void examine_libibverbs(void)
 /* Does not look for libibumad.so.3: programs start without it. */
 static void examine_companions(void)
 {
-	struct string_list places = { 0 };
 	const char *path = NULL;
 
 	for (const char *const *name = companion_names; *name; name++) {
-		path = paths_library(OWN_BITS, format_string("companions/%s", *name),
-				     &places);
+		path = paths_library(OWN_BITS, format_string("companions/%s", *name));
 		if (!path) {
 			found("companions", FINDING_PROBLEM, "install xrc-compat again",
-			      "%s was not found (first looked for: %s)", *name, places.item[0]);
+			      "%s was not found", *name);
 			return;
 		}
 	}

@@ -5,6 +5,7 @@
 #include "tools/common/preload.h"
 #include "tools/tools_config.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,7 @@ static const char *other_build(const char *build)
 	return format_string("%s-i386", build);
 }
 
-const char *paths_library(int bits, const char *in_build, struct string_list *places)
+const char *paths_library(int bits, const char *in_build)
 {
 	static const char *const dirs[] = {
 		TOOLS_LIBDIR_FROM_PREFIX, "lib/i386-linux-gnu", "lib/x86_64-linux-gnu", "lib32",
@@ -66,61 +67,57 @@ const char *paths_library(int bits, const char *in_build, struct string_list *pl
 	};
 	const char *name = basename(in_build), *prefix = own_prefix(1);
 	const char *build = bits == OWN_BITS ? prefix : other_build(prefix);
-	struct string_list own = { 0 };
+	struct string_list places = { 0 };
 	char lib[PATH_MAX];
 
-	places = places ? places : &own;
-	places->count = 0;
-	string_list_add(places, format_string("%s/%s", build, in_build));
+	string_list_add(&places, format_string("%s/%s", build, in_build));
 	/* With the loader's value of $LIB, so that the path serves both word sizes. */
 	if (!lib_dir(bits, lib, sizeof(lib)))
-		add_in(places, format_string("%s/%s", prefix, lib), name);
+		add_in(&places, format_string("%s/%s", prefix, lib), name);
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
-		add_in(places, format_string("%s/%s", prefix, dirs[i]), name);
-	add_in(places, TOOLS_LIBDIR, name);
-	return first_of(places, bits);
+		add_in(&places, format_string("%s/%s", prefix, dirs[i]), name);
+	add_in(&places, TOOLS_LIBDIR, name);
+	return first_of(&places, bits);
 }
 
-const char *paths_shim(int bits, struct string_list *places)
+const char *paths_shim(int bits)
 {
 	static const char in_build[] = "shim/" TOOLS_LIBRARY;
-	const char *chosen = getenv("XRC_COMPAT_LIBRARY"), *found = NULL;
+	const char *chosen = getenv("XRC_COMPAT_LIBRARY"), *found;
 	char dir[PATH_MAX] = "";
 
 	if (!chosen || !chosen[0]) {
-		if (bits == OTHER_BITS)
-			found = paths_library(bits, in_build, places);
-		if (!found)
-			found = paths_library(OWN_BITS, in_build, places);
-		return found ? found : first_of(places, 0);
+		found = paths_library(bits, in_build);
+		return found ? found : paths_library(OWN_BITS, in_build);
 	}
-	places->count = 0;
 	/*
 	 * A relative LD_PRELOAD breaks when a program changes its directory and starts another one.
 	 */
 	if (chosen[0] != '/' && !getcwd(dir, sizeof(dir)))
 		return NULL;
-	string_list_add(places, format_string("%s%s%s", dir, dir[0] ? "/" : "", chosen));
-	return first_of(places, 0);
+	return format_string("%s%s%s", dir, dir[0] ? "/" : "", chosen);
 }
 
-const char *paths_softhca(struct string_list *places)
+const char *paths_softhca(void)
 {
-	string_list_add(places, format_string("%s/subprojects/softhca/bin/softhca", own_prefix(1)));
-	string_list_add(places, format_string("%s/softhca", own_prefix(0)));
-	string_list_add(places, TOOLS_BINDIR "/softhca");
-	return first_of(places, 0);
+	struct string_list places = { 0 };
+
+	string_list_add(&places, format_string("%s/subprojects/softhca/bin/softhca", own_prefix(1)));
+	string_list_add(&places, format_string("%s/softhca", own_prefix(0)));
+	string_list_add(&places, TOOLS_BINDIR "/softhca");
+	return first_of(&places, 0);
 }
 
-const char *paths_helper(const char *in_build, struct string_list *places)
+const char *paths_helper(const char *in_build)
 {
 	const char *name = basename(in_build);
+	struct string_list places = { 0 };
 
-	string_list_add(places, format_string("%s/%s", own_prefix(0), in_build));
-	string_list_add(places, format_string("%s/" TOOLS_LIBEXECDIR_FROM_PREFIX "/%s",
-					      own_prefix(1), name));
-	string_list_add(places, format_string(TOOLS_LIBEXECDIR "/%s", name));
-	return first_of(places, 0);
+	string_list_add(&places, format_string("%s/%s", own_prefix(0), in_build));
+	string_list_add(&places, format_string("%s/" TOOLS_LIBEXECDIR_FROM_PREFIX "/%s",
+					       own_prefix(1), name));
+	string_list_add(&places, format_string(TOOLS_LIBEXECDIR "/%s", name));
+	return first_of(&places, 0);
 }
 
 const char *paths_table_directory(void)
@@ -138,6 +135,8 @@ const char *paths_preload_fault(const char *path, struct elf_info *elf)
 	if (!preload_can_hold(path))
 		return format_string("%s: LD_PRELOAD cannot hold a path with a colon, a blank or a '$'",
 				     path);
+	if (access(path, R_OK))
+		return format_string("%s: %s", path, strerror(errno));
 	if (elf_info_read(path, elf) || !elf->is_library)
 		return format_string("%s: is not a shared library", path);
 	return NULL;

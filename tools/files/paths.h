@@ -11,26 +11,25 @@
 
 /*
  * Our library for programs of @bits, or NULL. @in_build: its place in a build directory; that of
- * the other word size has "-i386" behind its name (or lacks it, if this one has it). @places, which
- * may be NULL, gets every place that was looked at.
+ * the other word size has "-i386" behind its name (or lacks it, if this one has it).
  */
-const char *paths_library(int bits, const char *in_build, struct string_list *places);
+const char *paths_library(int bits, const char *in_build);
 
 /*
  * $XRC_COMPAT_LIBRARY, made absolute, or the libxrc-compat.so.1 for programs of @bits. If there is
  * none of that word size, the result is this command's own library, which does not fit. NULL
  * without any.
  */
-const char *paths_shim(int bits, struct string_list *places);
+const char *paths_shim(int bits);
 
 /* The softhca command, or NULL. */
-const char *paths_softhca(struct string_list *places);
+const char *paths_softhca(void);
 
 /*
  * A program of ours that no user starts by name, or NULL. @in_build: "directory/file" below tools/
  * in the build directory.
  */
-const char *paths_helper(const char *in_build, struct string_list *places);
+const char *paths_helper(const char *in_build);
 
 /*
  * Why libxrc-compat.so.1 at @path, which may be NULL, cannot be preloaded; NULL if it can be. @elf

@@ -29,7 +29,7 @@ bool libibverbs_is_old(const char *path)
 /* The path of our library of that name; NULL if we have none. */
 static const char *companion(const char *name, int bits)
 {
-	return paths_library(bits, format_string("companions/%s", name), NULL);
+	return paths_library(bits, format_string("companions/%s", name));
 }
 
 void interposers_add(struct string_list *libraries)

@@ -32,13 +32,12 @@ static bool begin(FILE *file)
 
 static int run_report(char **operands)
 {
-	struct string_list places = { 0 };
 	const char *script, *name, *command = paths_self();
 	FILE *file;
 
-	script = paths_helper("report/xrc-compat-report", &places);
+	script = paths_helper("report/xrc-compat-report");
 	if (!script)
-		return refuse_missing("xrc-compat-report", &places);
+		return refuse_missing("xrc-compat-report");
 	if (!command)
 		return refuse(TOOL_EXIT_REFUSED, "/proc/self/exe, this command, cannot be read");
 	if (access(script, X_OK)) /* before there is a file */

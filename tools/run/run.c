@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat run`: checks that the library can be preloaded, sets LD_PRELOAD, and execs. */
 #include "run.h"
+#include "portable/lib_dir.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
 #include "tools/common/preload.h"
@@ -14,12 +15,9 @@
 
 int find_shim(int bits, const char **shim, struct elf_info *elf)
 {
-	struct string_list places = { 0 };
 	const char *fault;
 
-	*shim = paths_shim(bits, &places);
-	if (!*shim)
-		return refuse_missing("libxrc-compat.so.1", &places);
+	*shim = paths_shim(bits);
 	fault = paths_preload_fault(*shim, elf);
 	return fault ? refuse(TOOL_EXIT_REFUSED, "%s", fault) : 0;
 }
@@ -64,12 +62,11 @@ static char **softhca_argv(const char *softhca, const char *self, const struct l
  */
 static int exec_under_softhca(const struct launch *launch)
 {
-	struct string_list places = { 0 };
-	const char *softhca = paths_softhca(&places);
+	const char *softhca = paths_softhca();
 	const char *self = paths_self();
 
 	if (!softhca)
-		return refuse_missing("softhca, the emulated HCA,", &places);
+		return refuse_missing("softhca, the emulated HCA,");
 	if (!self)
 		return refuse(TOOL_EXIT_REFUSED, "/proc/self/exe, this command, cannot be read");
 	execv(softhca, softhca_argv(softhca, self, launch));
@@ -80,16 +77,18 @@ static int exec_under_softhca(const struct launch *launch)
 static int add_tracer(int bits, struct string_list *libraries)
 {
 	const char *socket = getenv("XRC_COMPAT_TRACE"), *tracer;
-	struct string_list places = { 0 };
 
 	if (!socket || !socket[0])
 		return 0;
-	tracer = paths_library(bits, "tools/trace/library/" TOOLS_TRACER, &places);
-	if (!tracer)
-		return refuse_missing(format_string("trace: libxrc-trace.so for %d-bit programs",
-						    bits), &places);
-	string_list_add(libraries, tracer);
-	return 0;
+	tracer = paths_library(bits, "tools/trace/library/" TOOLS_TRACER);
+	if (tracer) {
+		string_list_add(libraries, tracer);
+		return 0;
+	}
+	say("trace: libxrc-trace.so for %d-bit programs was not found", bits);
+	advise(bits == OWN_BITS ? "install the package libxrc-trace (RPM: xrc-compat-trace)"
+				: "install a build of xrc-compat for them too (docs/32-bit.md)");
+	return TOOL_EXIT_REFUSED;
 }
 
 void set_variable(const char *name, const char *value, bool overwrite)

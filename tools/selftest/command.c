@@ -12,14 +12,13 @@ static struct launch launch;
 
 static int run_selftest(char **words)
 {
-	struct string_list places = { 0 };
-	const char *path = paths_helper("selftest/xrc-compat-selftest", &places);
+	const char *path = paths_helper("selftest/xrc-compat-selftest");
 	const char *role = is_actor ? "actor" : remote ? "remote" : NULL;
 	const char *program[] = { path, device, role, is_actor ? NULL : remote, NULL };
 
 	(void)words;
 	if (!path)
-		return refuse_missing("xrc-compat-selftest", &places);
+		return refuse_missing("xrc-compat-selftest");
 	launch.program = (char **)program;
 	return launch_program(&launch);
 }

@@ -36,7 +36,7 @@ def test_a_healthy_machine_has_no_problem_and_has_companions(clean, run, build_r
 
 
 @pytest.mark.parametrize("variable, value, where, what, advice", [
-    ("XRC_COMPAT_LIBRARY", "/nonexistent/lib.so", "library", "not found", "XRC_COMPAT_LIBRARY"),
+    ("XRC_COMPAT_LIBRARY", "/nonexistent/lib.so", "library", "No such file", "XRC_COMPAT_LIBRARY"),
     ("XRC_COMPAT_LIBRARY", "/etc/passwd", "library", "no", "is not a shared library"),
     ("FAKE_DEVICES", "", "devices", "finds no RDMA device", "load the kernel's driver"),
     ("FAKE_DEVICES", "rxe0", "devices", "none of 1 has XRC", "--softhca"),

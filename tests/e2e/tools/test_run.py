@@ -177,9 +177,16 @@ def test_the_program_is_checked_before_softhca_is_started(run_in):
 
 @pytest.mark.parametrize("missing, says", [("subprojects/softhca/bin/softhca", "softhca, the emulated HCA, was"),
                                            ("shim/libxrc-compat.so.1", "libxrc-compat.so.1 was")])
-def test_the_path_of_what_is_missing_is_reported(run_in, tree, show, missing, says):
+def test_what_is_missing_is_reported(run_in, tree, show, missing, says):
     (tree / missing).unlink()
-    assert_refused(run_in("--softhca", show), REFUSED, says + " not found", str(tree / missing))
+    assert_refused(run_in("--softhca", show), REFUSED, says + " not found")
+
+
+def test_the_package_of_a_missing_tracing_library_is_named(run, tree, show):
+    done = run([tree / "link", "trace", show], env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": ""})
+    assert_refused(done, REFUSED, "libxrc-trace.so for 64-bit programs was not found",
+                   "install the package libxrc-trace")
+    assert str(tree) not in done.stderr
 
 
 @pytest.mark.parametrize("name, given, seen", [
