@@ -3,12 +3,14 @@
 #include "selftest.h"
 #include "terminal/streams.h"
 #include "terminal/style.h"
+#include "tools/common/json.h"
 
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -137,9 +139,10 @@ static const char *const actor_names[ACTORS] = {
 	"creator", "survivor", "victim", "sender", "visitor", "two-way", "two-way peer",
 };
 
+static struct json json;	/* writes nothing if the report is text */
 static int passed, failed, untried, limited;
 
-static const struct {
+static const struct verdict {
 	int result;		/* of a check */
 	const char *word;
 	int *count;
@@ -187,27 +190,66 @@ static int carry_out(uint32_t first)
 	return 0;
 }
 
-static void report(const struct step *check, int result)
+static void print_row(const struct step *check, const struct verdict *verdict)
 {
-	size_t i = 0;
+	bool wrong = verdict->result == WRONG;
 
-	while (verdicts[i].result != result && verdicts[i].result != WRONG)
-		i++;
-	++*verdicts[i].count;
-	if (result == WRONG)
-		style_print(stdout, STYLE_PROBLEM, verdicts[i].word);
-	printf("%-*s %-4s %s\n", result == WRONG ? 3 : 9, result == WRONG ? "" : verdicts[i].word,
-	       check->section, check->what);
+	if (wrong)
+		style_print(stdout, STYLE_PROBLEM, verdict->word);
+	printf("%-*s %-4s %s\n", wrong ? 3 : 9, wrong ? "" : verdict->word, check->section,
+	       check->what);
 	if (detail[0])
 		printf("%14s %s\n", "", detail);
 	fflush(stdout);
+}
+
+/* Rows of what was not tried would only hide the reason. */
+static void report(const struct step *check, int result)
+{
+	const struct verdict *verdict = verdicts;
+
+	while (verdict->result != result && verdict->result != WRONG)
+		verdict++;
+	++*verdict->count;
+	json_open(&json, NULL, '{');
+	json_string(&json, "section", check->section);
+	json_string(&json, "check", check->what);
+	json_string(&json, "verdict", verdict->word);
+	json_string(&json, "detail", detail[0] ? detail : NULL);
+	json_close(&json, '}');
+	if (!json.out && result != UNTRIED)
+		print_row(check, verdict);
 	detail[0] = '\0';
+}
+
+static void print_counts(int fault)
+{
+	printf("\n%s%s%d passed, %d failed, %d not tried", task.device, task.device[0] ? ": " : "",
+	       passed, failed, untried);
+	if (limited)
+		printf(", %d limited by the kernel", limited);
+	putchar('\n');
+	if (fault == NO_DEVICE)
+		puts("there is no device to test; selftest --softhca does it on an emulated one");
+}
+
+static void end_json(void)
+{
+	json_close(&json, ']');
+	json_string(&json, "device", task.device[0] ? task.device : NULL);
+	json_number(&json, "passed", passed);
+	json_number(&json, "failed", failed);
+	json_number(&json, "not_tried", untried);
+	json_number(&json, "limited", limited);
+	json_close(&json, '}');
 }
 
 static int run_checks(void)
 {
 	int fault = 0;	/* the result of a basic check that did not pass */
 
+	json_open(&json, NULL, '{');
+	json_open(&json, "checks", '[');
 	for (uint32_t i = 0; i < step_count; i++) {
 		int result;
 
@@ -218,16 +260,10 @@ static int run_checks(void)
 		if (!fault && steps[i].is_basic)
 			fault = result;
 	}
-	printf("\n%s%s%d passed, %d failed, %d not tried", task.device, task.device[0] ? ": " : "",
-	       passed, failed, untried);
-	if (limited)
-		printf(", %d limited by the kernel", limited);
-	putchar('\n');
-	if (fault == NO_DEVICE) {
-		printf("there is no device to test; selftest --softhca does it on an emulated one\n");
-		return EXIT_NO_DEVICE;
-	}
-	return failed ? EXIT_FAILED : EXIT_SUCCESS;
+	end_json();
+	if (!json.out)
+		print_counts(fault);
+	return fault == NO_DEVICE ? EXIT_NO_DEVICE : failed ? EXIT_FAILED : EXIT_SUCCESS;
 }
 
 /* ---- starting ---- */
@@ -244,14 +280,16 @@ static void start_actors(const char *command)
 	}
 }
 
-/* [DEVICE [actor | remote COMMAND]], as command.c gives them. */
+/* [DEVICE actor|text|json [COMMAND]], as command.c gives them. */
 static int execute(int argc, char **argv)
 {
+	const char *mode = argc > 2 ? argv[2] : "text";
 	int status;
 
 	actor_device = argc > 1 ? argv[1] : "";
-	if (argc == 3)
+	if (!strcmp(mode, "actor"))
 		actor_serve(STDIN_FILENO, STDOUT_FILENO);
+	json.out = strcmp(mode, "json") ? NULL : stdout;
 	actor_domain = memfd_create("xrc-selftest", MFD_CLOEXEC);
 	if (actor_domain < 0)
 		err(EXIT_IMPOSSIBLE, "memfd_create");

@@ -7,14 +7,14 @@
 #include "tools/run/run.h"
 
 static const char *device = "", *remote;
-static bool is_actor;
+static bool is_actor, as_json;
 static struct launch launch;
 
 static int run_selftest(char **words)
 {
 	const char *path = paths_helper("selftest/xrc-compat-selftest");
-	const char *role = is_actor ? "actor" : remote ? "remote" : NULL;
-	const char *program[] = { path, device, role, is_actor ? NULL : remote, NULL };
+	const char *role = is_actor ? "actor" : as_json ? "json" : "text";
+	const char *program[] = { path, device, role, remote, NULL };
 
 	(void)words;
 	if (!path)
@@ -32,6 +32,7 @@ static const struct option_row options[] = {
 	  .text = &remote },
 	{ "--actor", NULL, "be that side: obey another self-test on standard input and output",
 	  .flag = &is_actor },
+	{ "--json", NULL, "print JSON", .flag = &as_json },
 	{ 0 },
 };
 

@@ -51,10 +51,15 @@ def test_the_files_of_a_crashed_run_are_shown_and_only_then_collected(holder, to
     assert {row["state"] for row in rows} == {"stale"}
     assert tool("gc", "--dry-run").stdout == "".join(
         f"would remove {file}: no process is using it\n" for file in files)
+    report = json.loads(tool("gc", "--dry-run", "--json").stdout)
+    assert report == {"directory": str(tables), "tables": [
+        {"table": str(file), "action": "would remove", "reason": "no process is using it"}
+        for file in files]}
     assert sorted(tables.iterdir()) == files
     assert tool("gc").stdout == "".join(
         f"removed {file}: no process is using it\n" for file in files)
     assert not list(tables.iterdir())
+    assert json.loads(tool("gc", "--json").stdout)["tables"] == []
 
 
 def test_the_text_has_the_default_or_the_chosen_columns(holder, tool):
@@ -149,7 +154,8 @@ def test_a_table_of_another_user_is_refused_to_a_user_and_shown_to_root(
 
 # ---- the command line ----
 
-@pytest.mark.parametrize("words", [["ps"], ["ps", "--json"], ["gc"]], ids=" ".join)
+@pytest.mark.parametrize("words", [["ps"], ["ps", "--json"], ["gc"], ["gc", "--json"]],
+                         ids=" ".join)
 @pytest.mark.parametrize("directory, why", [("/nonexistent", "No such file or directory"),
                                             (".", "Invalid argument")])
 def test_an_unreadable_directory_is_an_error(tool, words, directory, why):
