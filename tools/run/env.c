@@ -266,7 +266,7 @@ static int run_env(char **words)
 
 static const struct option_row env_options[] = {
 	PRELOAD_OPTIONS(wish),
-	{ "--shell", "NAME", "print lines for this shell, sh or csh; by default as SHELL says",
+	{ "--shell", "sh|csh", "print lines for this shell; by default as SHELL says",
 	  .text = &shell },
 	{ 0 },
 };

@@ -16,8 +16,8 @@ struct launch {
 	{ "--softhca", "[=DEVICES]", \
 	  "use emulated adapters, 2 or as many as given, instead of the machine's own", \
 	  .text = &(launch).softhca }, \
-	{ "--model", "NAME", \
-	  "use emulated adapters of this model: connectx3 (mlx4) or connectx5 (mlx5)", \
+	{ "--model", "connectx3|connectx5", \
+	  "use emulated adapters of this model: ConnectX-3 (mlx4) or ConnectX-5 (mlx5)", \
 	  .text = &(launch).model }
 
 #define PRELOAD_OPTIONS(wish) \

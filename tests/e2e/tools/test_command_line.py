@@ -104,16 +104,18 @@ def test_help_behind_the_program_is_not_the_commands(run, xrc_compat, words):
 
 # ---- completion ----
 
+FOLDERS = {"xrc-compat": "tools", "softhca": "subprojects/softhca"}
+
 
 @pytest.fixture
-def complete(run, source_root, build_root):
-    """complete(word...): what bash offers for the last of the words."""
+def complete(run, softhca, source_root, build_root):
+    """complete(word..., of=command): what bash offers for the last of the words."""
 
-    def _complete(*words):
+    def _complete(*words, of="xrc-compat"):
         script = (
-            f"PATH=$1:$PATH; source {source_root}/tools/completion/xrc-compat; COMP_WORDS=(xrc-compat {' '.join(map(repr, words))}); "
-            f"COMP_CWORD={len(words)}; _xrc_compat xrc-compat; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
-        result = run(["bash", "-c", script, "bash", build_root / "tools"])
+            f"PATH=$1:$2:$PATH; source {source_root}/{FOLDERS[of]}/completion/{of}; COMP_WORDS=({of} {' '.join(map(repr, words))}); "
+            f"COMP_CWORD={len(words)}; _{of.replace('-', '_')} {of}; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+        result = run(["bash", "-c", script, "bash", build_root / "tools", softhca.parent])
         assert (result.returncode, result.stderr) == (0, "")
         return result.stdout.split()
 
@@ -130,7 +132,26 @@ def test_bash_offers_commands_and_programs_and_completes_a_beginning(complete):
     assert sorted(complete("")) == sorted(COMMANDS + ["--help", "--version"])
     assert complete("do") == ["doctor"]
     assert complete("check", "--j") == ["--json"]
-    assert "ls" in complete("run", "ls")
+    assert "ls" in complete("run", "ls") and "ls" in complete("env", "l")
+    assert {"while", "cd", "source"} & {*complete("env", ""), *complete("run", "")} == set()
+
+
+@pytest.mark.parametrize("words, offered", [
+    (["run", "--model", ""], ["connectx3", "connectx5"]), (["run", "--model", "="], ["connectx3", "connectx5"]),
+    (["selftest", "--model", "=", "connectx5"], ["connectx5"]), (["env", "--shell", ""], ["csh", "sh"]),
+])
+def test_bash_offers_the_values_of_an_option(complete, words, offered):
+    assert sorted(complete(*words)) == offered
+
+
+@pytest.mark.parametrize("words, offered", [
+    ([""], {"run", "ctl", "--help"}), (["run", "--n"], {"--net", "--nap"}), (["start", "--xrc", "="], {"on", "off"}),
+    (["run", "--model", ""], {"connectx3", "connectx5"}), (["ctl", ""], {"objects", "fault"}),
+    (["run", "l"], {"ls"}), (["start", "--n"], {"--nap"}),
+])
+def test_bash_completes_softhca(complete, words, offered):
+    found = set(complete(*words, of="softhca"))
+    assert found >= offered and "--ports" not in found and "while" not in found
 
 
 # ---- wrong usage ----
