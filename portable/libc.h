@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,11 +34,6 @@ static inline int portable_memfd_create(const char *name, unsigned int flags)
 #else
 #define fcntl(...) (__extension__({ (int)syscall(SYS_fcntl, __VA_ARGS__); }))
 #endif
-#endif
-
-/* glibc 2.28. A macro with arguments leaves the name of struct statx alone. */
-#ifndef HAVE_STATX
-#define statx(...) ((int)syscall(SYS_statx, __VA_ARGS__))
 #endif
 
 #ifndef HAVE_GETTID /* glibc 2.30 */

@@ -28,8 +28,8 @@ int fd_move_high(int fd)
 }
 
 /*
- * Not fstat(): that of libfakeroot calls __fxstat(), which is our hook and asks this. By its number,
- * because glibc has statx() since 2.28 only.
+ * Not fstat(): that of libfakeroot calls __fxstat(), which is our hook and asks this. statx() is
+ * called by its number, because glibc has it since 2.28 only.
  */
 struct file_id fd_file(int fd)
 {
