@@ -39,9 +39,11 @@ static void print_arguments(FILE *out, const char *argument)
 	}
 }
 
-static double microseconds(uint64_t nanoseconds)
+/* A double would take longer to print than the rest of the line. */
+static void print_duration(FILE *out, uint64_t ns)
 {
-	return (double)nanoseconds / 1e3;
+	fprintf(out, " <%llu.%llu us>", (unsigned long long)ns / 1000,
+		(unsigned long long)ns / 100 % 10);
 }
 
 /* "[ibv_open_qp = EINVAL <3.1 us>, ibv_create_qp_ex <20.0 us>]" */
@@ -54,7 +56,7 @@ static void print_became(FILE *out, const struct trace_record *record)
 		fprintf(out, "%s%s", i ? ", " : "", became->function);
 		if (became->err)
 			fprintf(out, " = %s", error_name(became->err));
-		fprintf(out, " <%.1f us>", microseconds(became->duration));
+		print_duration(out, became->duration);
 	}
 	putc(']', out);
 }
@@ -66,7 +68,9 @@ static void print_call(struct trace *trace, const struct call *call)
 
 	fprintf(out, "%u %s(", (unsigned)record->pid, call->site->function);
 	print_arguments(out, record->arguments);
-	fprintf(out, ") = %s <%.1f us> ", call->result, microseconds(record->duration));
+	fprintf(out, ") = %s", call->result);
+	print_duration(out, record->duration);
+	putc(' ', out);
 	print_became(out, record);
 	fprintf(out, " [site %u]\n", call->site->number);
 	if (call->site->calls == 1)
@@ -89,7 +93,7 @@ static void print_crash(struct trace *trace, const struct crash *crash)
 static void print_site(const struct trace *trace, const struct site *site)
 {
 	fprintf(trace->out, "%5u %7lu %7lu %11.1f  %-22s ", site->number, site->calls,
-		site->failures, microseconds(site->duration), site->function);
+		site->failures, (double)site->duration / 1e3, site->function);
 	if (site->place)
 		place_print(trace->out, site->place);
 	else
