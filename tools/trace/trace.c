@@ -103,12 +103,16 @@ static bool take_one(void)
 
 /* 0 after the program has ended: another process may have its number. */
 static volatile pid_t child_to_forward_to;
+static volatile sig_atomic_t children_changed;
 
 /* Returns whether the program has ended; its status, or -errno, in @status. */
 static bool reap(int *status)
 {
 	pid_t pid;
 
+	if (!children_changed)
+		return false;
+	children_changed = false;
 	while ((pid = waitpid(-1, status, __WALL | WNOHANG)) > 0) {
 		if (WIFSTOPPED(*status)) {
 			while (take_one())	/* the calls before it crashed */
@@ -184,7 +188,9 @@ static int run_program(void)
 
 static void forward(int number)
 {
-	if (number != SIGCHLD && child_to_forward_to)
+	if (number == SIGCHLD)
+		children_changed = true;
+	else if (child_to_forward_to)
 		kill(child_to_forward_to, number);
 }
 
@@ -195,8 +201,8 @@ static void forward(int number)
 static void set_signals(pid_t child)
 {
 	/*
-	 * Resource managers send the first four to the first process of a job only. Without a
-	 * handler, SIGCHLD would not wake follow().
+	 * Resource managers send the first four to the first process of a job only. SIGCHLD wakes
+	 * follow().
 	 */
 	static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD };
 	/*
