@@ -23,8 +23,8 @@ struct shim_call {
 /* Each may change errno: the shim restores it. */
 struct shim_tracer {
 	/*
-	 * Begins a call. arguments: those that abi/symbols.tab names. Returns the call for leave or
-	 * drop; NULL: not traced.
+	 * Begins a call. arguments: those that abi/symbols.tab names; the array stays until the
+	 * call ends. Returns the call for leave or drop; NULL: not traced.
 	 */
 	void *(*enter)(enum verb verb, const uintptr_t *arguments);
 	/* Ends it. result: what the program gets; error: its errno, 0 for success. */

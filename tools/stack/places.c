@@ -11,6 +11,20 @@
 
 #define PATIENCE_MS 10000	/* addr2line is slow on a gigabyte of debug information */
 
+bool module_is_of_program(const char *module)
+{
+	static const char *const others[] = {
+		"libc.so.", "libc-2.", "libpthread", "libxrc-trace.so", "libxrc-compat.so",
+	};
+	const char *name = basename(module);
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (!strncmp(name, others[i], strlen(others[i])))
+			return false;
+	}
+	return true;
+}
+
 static struct place *new_place(const char *module, uint64_t offset)
 {
 	struct place *place = need_memory(calloc(1, sizeof(*place)));
@@ -78,20 +92,6 @@ const struct place *place_of(const char *module, uint64_t offset)
 	snprintf(known->module, sizeof(known->module), "%s", module);
 	known_places = known;
 	return known->place;
-}
-
-bool place_is_of_program(const char *module, uint64_t offset)
-{
-	static const char *const others[] = {
-		"libc.so.", "libc-2.", "libpthread", "libxrc-trace.so", "libxrc-compat.so",
-	};
-	const char *name = basename(module);
-
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		if (!strncmp(name, others[i], strlen(others[i])))
-			return false;
-	}
-	return strcmp(place_of(module, offset)->symbol, "_start") != 0;
 }
 
 void place_print(FILE *out, const struct place *place)

@@ -102,8 +102,8 @@ struct place {
 /* The innermost function there. Asks addr2line(1) once: the same address has the same pointer. */
 const struct place *place_of(const char *module, uint64_t offset);
 
-/* True for a frame of the program or of a library of its own. */
-bool place_is_of_program(const char *module, uint64_t offset);
+/* False for the C library and for ours. */
+bool module_is_of_program(const char *module);
 
 /* That of a frame of a stack. */
 const struct place *stack_place(const struct stack *stack, size_t frame);

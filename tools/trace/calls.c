@@ -35,14 +35,15 @@ static bool has_failed(const struct trace_record *record)
 static char *format_result(const struct trace_record *record)
 {
 	bool pointer = functions[record->verb].returns_pointer;
+	const char *outcome = record->text + record->outcome;
 
 	if (has_failed(record))
 		return pointer ? format_string("NULL, errno %s", error_name(record->err))
 			       : format_string("%s", error_name((int)record->result));
 	if (pointer)
 		return format_string("%#llx%s", (unsigned long long)record->result,
-				     record->outcome);
-	return format_string("%lld%s", (long long)record->result, record->outcome);
+				     outcome);
+	return format_string("%lld%s", (long long)record->result, outcome);
 }
 
 /* ---- processes ---- */
@@ -60,7 +61,7 @@ static void note_launcher(struct trace *trace, const char *program)
  */
 void trace_started(struct trace *trace, const struct trace_record *record, int32_t first)
 {
-	const char *program = record->frame_count ? record->frames[0].module : "";
+	const char *program = record->text;
 	static bool reached[RANKS_MAX];
 
 	trace->started = true;
@@ -80,11 +81,26 @@ void trace_started(struct trace *trace, const struct trace_record *record, int32
 
 /* ---- calls ---- */
 
+const struct place *next_place(const struct trace_record *record, uint32_t *i)
+{
+	while (*i < record->frame_count) {
+		const struct trace_frame *frame = &record->frames[(*i)++];
+		const char *module = frame->module ? record->text + frame->module : "";
+		const struct place *place;
+
+		if (!module_is_of_program(module))
+			continue;
+		place = place_of(module, frame->offset);
+		if (strcmp(place->symbol, "_start"))
+			return place;
+	}
+	return NULL;
+}
+
 static struct site *find_site(struct trace *trace, const struct trace_record *record)
 {
-	const struct trace_frame *frame = record->frames;
-	const struct place *place = record->frame_count ? place_of(frame->module, frame->offset)
-							: NULL;
+	uint32_t first = 0;
+	const struct place *place = next_place(record, &first);
 	struct site *site;
 
 	for (size_t i = 0; i < trace->site_count; i++) {

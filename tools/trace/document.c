@@ -26,11 +26,12 @@ static void put_frame(struct json *json, const struct place *place)
 
 static void put_stack(struct json *json, const struct trace_record *record)
 {
-	const struct trace_frame *frame = record->frames;
+	const struct place *place;
+	uint32_t i = 0;
 
 	json_open(json, "backtrace", '[');
-	for (; frame < record->frames + record->frame_count; frame++)
-		put_frame(json, place_of(frame->module, frame->offset));
+	while ((place = next_place(record, &i)))
+		put_frame(json, place);
 	json_close(json, ']');
 }
 
@@ -60,7 +61,7 @@ static void put_became(struct json *json, const struct trace_record *record)
 		const struct trace_became *became = &record->became[i];
 
 		json_open(json, NULL, '{');
-		put_text(json, "function", became->function);
+		put_text(json, "function", record->text + became->function);
 		put_text(json, "error", became->err ? error_name(became->err) : NULL);
 		json_number(json, "duration_ns", (long long)became->duration);
 		json_close(json, '}');
@@ -78,7 +79,7 @@ static void put_call(struct trace *trace, const struct call *call)
 	json_number(json, "tid", record->tid);
 	put_text(json, "function", call->site->function);
 	json_open(json, "arguments", '{');
-	json_arguments(json, record->arguments);
+	json_arguments(json, record->text);
 	json_close(json, '}');
 	put_text(json, "result", call->result);
 	json_bool(json, "failed", call->failed);

@@ -47,7 +47,7 @@ static void begin(struct trace *trace, const char *program)
 
 static void started(struct trace *trace, const struct trace_record *record)
 {
-	const char *program = basename(record->frames[0].module);
+	const char *program = basename(record->text);
 	struct json *json = open_event(trace, "M", "process_name", record->pid, record->pid);
 
 	json_open(json, "args", '{');
@@ -118,8 +118,8 @@ static void put_became(struct trace *trace, const struct trace_record *record)
 {
 	for (uint32_t i = 0; i < record->became_count; i++) {
 		const struct trace_became *became = &record->became[i];
-		struct json *json = open_event(trace, "X", became->function, record->pid,
-					       record->tid);
+		struct json *json = open_event(trace, "X", record->text + became->function,
+					       record->pid, record->tid);
 
 		json_string(json, "cat", "modern");
 		json_microseconds(json, "ts", became->start);
@@ -143,7 +143,7 @@ static void put_call(struct trace *trace, const struct call *call)
 	json_microseconds(json, "ts", record->start);
 	json_microseconds(json, "dur", record->duration);
 	json_open(json, "args", '{');
-	json_arguments(json, record->arguments);
+	json_arguments(json, record->text);
 	json_string(json, "result", call->result);
 	json_string(json, "from", place ? place->symbol : NULL);
 	json_string(json, "line", place ? place->line : NULL);

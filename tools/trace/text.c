@@ -15,11 +15,12 @@ static void print_frame(FILE *out, const struct place *place, unsigned int *numb
 
 static void print_stack(FILE *out, const struct trace_record *record)
 {
-	const struct trace_frame *frame = record->frames;
+	const struct place *place;
 	unsigned int number = 0;
+	uint32_t i = 0;
 
-	for (; frame < record->frames + record->frame_count; frame++)
-		print_frame(out, place_of(frame->module, frame->offset), &number);
+	while ((place = next_place(record, &i)))
+		print_frame(out, place, &number);
 }
 
 /* ---- while the program runs ---- */
@@ -53,7 +54,7 @@ static void print_became(FILE *out, const struct trace_record *record)
 	for (uint32_t i = 0; i < record->became_count; i++) {
 		const struct trace_became *became = &record->became[i];
 
-		fprintf(out, "%s%s", i ? ", " : "", became->function);
+		fprintf(out, "%s%s", i ? ", " : "", record->text + became->function);
 		if (became->err)
 			fprintf(out, " = %s", error_name(became->err));
 		print_duration(out, became->duration);
@@ -67,7 +68,7 @@ static void print_call(struct trace *trace, const struct call *call)
 	FILE *out = trace->out;
 
 	fprintf(out, "%u %s(", (unsigned)record->pid, call->site->function);
-	print_arguments(out, record->arguments);
+	print_arguments(out, record->text);
 	fprintf(out, ") = %s", call->result);
 	print_duration(out, record->duration);
 	putc(' ', out);

@@ -42,62 +42,45 @@ static struct {
 
 /* ---- records ---- */
 
-/* Makes a string of each line. Behind the last one is an empty one. */
-static void split(char *lines, size_t size)
-{
-	lines[size - 1] = lines[size - 2] = '\0';
-	for (char *line = lines; *line; line += strlen(line) + 1) {
-		line[strcspn(line, "\n")] = '\0';
-		text_clean(line);
-	}
-}
-
 /*
  * Only this user's processes can write to the socket. A program that corrupts its memory must not
  * crash this command, nor reach the terminal.
  */
 static bool is_sound(struct trace_record *record, ssize_t size)
 {
-	if (size < (ssize_t)offsetof(struct trace_record, frames) || record->magic != TRACE_MAGIC ||
-	    record->verb > TRACE_STARTED || record->frame_count > TRACE_FRAMES ||
-	    record->became_count > TRACE_BECAME)
+	const size_t head = offsetof(struct trace_record, text);
+	char *end = record->text + record->text_size;
+	bool sound = size >= (ssize_t)head && (size_t)size - head == record->text_size &&
+		     record->text_size <= TRACE_TEXT && record->magic == TRACE_MAGIC &&
+		     record->verb <= TRACE_STARTED && record->frame_count <= TRACE_FRAMES &&
+		     record->became_count <= TRACE_BECAME && record->outcome <= record->text_size;
+
+	for (uint32_t i = 0; sound && i < record->frame_count; i++)
+		sound = record->frames[i].module <= record->text_size;
+	for (uint32_t i = 0; sound && i < record->became_count; i++)
+		sound = record->became[i].function <= record->text_size;
+	if (!sound)
 		return false;
-	split(record->arguments, sizeof(record->arguments));
-	split(record->outcome, sizeof(record->outcome));
-	for (size_t i = 0; i < TRACE_BECAME; i++)
-		split(record->became[i].function, sizeof(record->became[i].function));
-	for (uint32_t i = 0; i < record->frame_count; i++)
-		record->frames[i].module[sizeof(record->frames[i].module) - 1] = '\0';
+	end[0] = end[1] = '\0';	/* also behind arguments without an end */
+	for (char *string = record->text; string < end; string += strlen(string) + 1)
+		text_clean(string);
 	return true;
-}
-
-static void take_call(struct trace_record *record)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < record->frame_count; i++) {
-		if (place_is_of_program(record->frames[i].module, record->frames[i].offset))
-			record->frames[kept++] = record->frames[i];
-	}
-	record->frame_count = kept;
-	trace_call(&tracing.trace, record);
 }
 
 /* Returns whether there was a record. */
 static bool take_one(void)
 {
 	static struct trace_record record;
-	ssize_t size;
+	ssize_t size = recv(tracing.socket, &record, sizeof(record), MSG_DONTWAIT);
 
-	memset(&record, 0, sizeof(record));
-	size = recv(tracing.socket, &record, sizeof(record), MSG_DONTWAIT);
 	if (!is_sound(&record, size))
 		return size >= 0;
-	crash_watch(record.tid);
+	if (record.is_first)
+		crash_watch(record.tid);
 	if (record.verb == TRACE_STARTED)
 		trace_started(&tracing.trace, &record, tracing.child);
 	else
-		take_call(&record);
+		trace_call(&tracing.trace, &record);
 	return true;
 }
 

@@ -80,8 +80,14 @@ struct printer {
 
 extern const struct printer text_printer, json_printer, events_printer;
 
-/* In an object that is open: a member for each line "name=value". */
+/* In an object that is open: a member for each string "name=value". */
 void json_arguments(struct json *json, const char *argument);
+
+/*
+ * The next frame of the record, from *@i on, that is in the program or in a library of its own;
+ * NULL: there is none.
+ */
+const struct place *next_place(const struct trace_record *record, uint32_t *i);
 
 /* The name of an errno. */
 const char *error_name(int err);

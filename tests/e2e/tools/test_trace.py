@@ -102,6 +102,39 @@ def test_the_backtrace_goes_from_the_line_of_the_call_through_the_program(trace,
             assert call["function"] in near, (call, near)
 
 
+def test_only_frames_of_the_program_are_looked_up(traced, programs, tmp_path):
+    """addr2line takes milliseconds for each of the libraries between the program and the trace."""
+    need("addr2line")
+    spy, asked = tmp_path / "addr2line", tmp_path / "asked"
+    spy.write_text(f'#!/bin/sh\necho "$4" >>{asked}\nexec {shutil.which("addr2line")} "$@"\n')
+    spy.chmod(0o755)
+    result = traced("--softhca=1", "--", programs["lookup"], "dlsym",
+                    PATH=f"{tmp_path}:{os.environ['PATH']}")
+    assert result.returncode == 0 and set(asked.read_text().split()) == {str(programs["lookup"])}
+
+
+SENDS_GARBAGE = """
+import os, random, socket, struct
+random.seed(1)
+own = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+own.connect(os.environ["XRC_COMPAT_TRACE"])
+for i in range(3000):
+    words = random.choices([0, 1, 2, 255, 0xffffffff], [20, 20, 20, 20, 1], k=174)
+    text = random.randbytes(random.choice([0, 1, 300, 6142]))
+    words[:2] = 0x78726335, i % 20
+    words[16:21] = 0, i % 22, i % 14, i % 302, len(text) if i % 5 else 0xffffff00
+    own.send(struct.pack("<174I", *words) + text)
+"""
+
+
+def test_a_program_that_corrupts_its_memory_does_not_crash_the_trace(run, xrc_compat, tmp_path):
+    output = tmp_path / "trace"
+    result = run([xrc_compat, "trace", "--output", output, "--", "python3", "-c", SENDS_GARBAGE],
+                 timeout=60)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert re.search(r"^\d+ ibv_", output.read_text(errors="replace"), re.M)
+
+
 # {verb that the library calls for legacy functions only: the kernel's command for it}
 COMMANDS = {
     "ibv_open_xrcd": "OPEN_XRCD", "ibv_close_xrcd": "CLOSE_XRCD",

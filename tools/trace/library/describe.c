@@ -3,9 +3,7 @@
 #include "record.h"
 
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <abi/legacy.h>
@@ -80,41 +78,33 @@ struct argument {
 	const struct member *members;	/* that it has, or selects */
 	const uintptr_t *value;
 	bool after;
-	char text[704];
 };
 
-/* Appends to the argument's text. */
-__attribute__((format(printf, 2, 3))) static void put(struct argument *argument,
-						      const char *format, ...)
-{
-	size_t used = strlen(argument->text);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(argument->text + used, sizeof(argument->text) - used, format, args);
-	va_end(args);
-}
+#define put(argument, ...) trace_put((argument)->record, __VA_ARGS__)
 
 /* ---- masks, and the members that they select ---- */
 
 static void show_mask(struct argument *argument)
 {
 	unsigned int value = (unsigned int)*argument->value;
+	const char *separator = "";
 
 	for (const struct member *member = argument->members; member->bit; member++) {
-		if (value & member->bit)
-			put(argument, "%s%s", argument->text[0] ? "|" : "", member->bit_name);
+		if (!(value & member->bit))
+			continue;
+		put(argument, "%s%s", separator, member->bit_name);
+		separator = "|";
 		value &= ~member->bit;
 	}
-	if (value || !argument->text[0])
-		put(argument, "%s%#x", argument->text[0] ? "|" : "", value);
+	if (value || !*separator)
+		put(argument, "%s%#x", separator, value);
 }
 
 static void show_member(struct argument *argument, const struct member *member, uint32_t value)
 {
 	static const char *const states[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
 
-	put(argument, "%s%s=", argument->text[1] ? ", " : "", member->name);
+	put(argument, "%s=", member->name);
 	if (strstr(member->name, "qp_state") && value < COUNT(states))
 		put(argument, "%s", states[value]);
 	else if (!strcmp(member->name, "path_mtu") && value >= 1 && value <= 5)
@@ -128,25 +118,31 @@ static void show_member(struct argument *argument, const struct member *member, 
 /* Only members that the mask selects: the others are uninitialised. */
 static void show_members(struct argument *argument, unsigned int mask, const void *attr)
 {
-	put(argument, "{");
+	const char *separator = "{";
+
 	for (const struct member *member = argument->members; member->bit; member++) {
 		uint32_t value = 0;
 
 		if (!(mask & member->bit))
 			continue;
 		memcpy(&value, (const char *)attr + member->offset, member->size);
+		put(argument, "%s", separator);
 		show_member(argument, member, value);
+		separator = ", ";
 	}
-	put(argument, "}");
+	put(argument, *separator == '{' ? "{}" : "}");
 }
 
 /* A query fills in everything. Of a QP the trace shows the state and what the mask asks for. */
 static void show_attr(struct argument *argument)
 {
-	unsigned int always = argument->members == qp_members ? IBV_QP_STATE : ~0u;
+	unsigned int mask = (unsigned int)argument->value[1];
 
-	show_members(argument, (unsigned int)argument->value[1] | (argument->after ? always : 0),
-		     (const void *)*argument->value);
+	if (argument->after) {
+		mask |= argument->members == qp_members ? IBV_QP_STATE : ~0u;
+		put(argument, ", ");
+	}
+	show_members(argument, mask, (const void *)*argument->value);
 }
 
 static void show_srq_init(struct argument *argument)
@@ -174,7 +170,7 @@ static void show_number(struct argument *argument)
 static void show_object(struct argument *argument, const char *name, uint32_t number)
 {
 	if (argument->after)
-		put(argument, "%s 0x%06x", name, number);
+		put(argument, ", %s 0x%06x", name, number);
 	else
 		put(argument, "{%#llx, %s=0x%06x}", POINTER(*argument->value), name, number);
 }
@@ -259,7 +255,7 @@ static void show(struct argument *argument, const char *name, size_t length)
 	};
 
 	for (size_t i = 0; i < COUNT(kinds); i++) {
-		if (length != strlen(kinds[i].name) || memcmp(name, kinds[i].name, length) ||
+		if (strncmp(name, kinds[i].name, length) || kinds[i].name[length] ||
 		    !(kinds[i].is_number || *argument->value))
 			continue;
 		argument->members = kinds[i].members;
@@ -275,32 +271,41 @@ bool trace_describes(enum verb verb)
 }
 
 /* "name" is read before the call, ">name" after it; "=name" is the result. */
-void trace_describe(struct trace_call *call, const uintptr_t *given)
+static void describe(struct trace_call *call, bool after)
 {
 	struct trace_record *record = &call->record;
-	char *text = given ? record->arguments : record->outcome;
-	size_t size = given ? sizeof(record->arguments) : sizeof(record->outcome);
-	const uintptr_t made = (uintptr_t)record->result;
+	const uintptr_t made = (uintptr_t)record->result, *given = call->arguments;
 	const char *name = argument_names[record->verb];
-	size_t length, used;
+	size_t length;
 
-	for (size_t i = 0; *name; i++, name += length + (name[length] == ',')) {
+	for (; *name; name += length + (name[length] == ',')) {
 		bool is_made = *name == '=', is_after = is_made || *name == '>';
-		struct argument argument = { .record = record, .after = !given };
+		struct argument argument = { record, NULL, is_made ? &made : given++, after };
 
-		if (given && !is_made)
-			call->arguments[i] = given[i];
-		argument.value = is_made ? &made : given ? &given[i] : &call->arguments[i];
 		name += is_after;
 		length = strcspn(name, ",");
-		if (is_after != argument.after)
+		if (is_after != after)
 			continue;
+		if (!after) {
+			trace_put_bytes(record, name, length);
+			trace_put_bytes(record, "=", 1);
+		}
 		show(&argument, name, length);
-		used = strlen(text);
-		if (given)
-			snprintf(text + used, size - used, "%.*s=%s\n", (int)length, name,
-				 argument.text);
-		else if (argument.text[0])
-			snprintf(text + used, size - used, ", %s", argument.text);
+		if (!after)
+			trace_put_string(record, "");
 	}
+}
+
+void trace_describe_arguments(struct trace_call *call)
+{
+	describe(call, false);
+	trace_put_string(&call->record, "");
+}
+
+void trace_describe_outcome(struct trace_call *call)
+{
+	call->record.outcome = call->record.text_size;
+	if (!call->record.err)
+		describe(call, true);
+	trace_put_string(&call->record, "");
 }

@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdatomic.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -35,19 +36,40 @@ static uint64_t now(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/* ---- the text of a record; what has no room is cut ---- */
+
+void trace_put(struct trace_record *record, const char *format, ...)
+{
+	int room = (int)(TRACE_TEXT - record->text_size), length;
+	va_list args;
+
+	va_start(args, format);
+	length = vsnprintf(record->text + record->text_size, (size_t)room + 1, format, args);
+	va_end(args);
+	record->text_size += (uint32_t)(length < room ? length : room);
+}
+
+void trace_put_bytes(struct trace_record *record, const char *bytes, size_t length)
+{
+	size_t room = TRACE_TEXT - record->text_size;
+
+	length = length < room ? length : room;
+	memcpy(record->text + record->text_size, bytes, length);
+	record->text_size += (uint32_t)length;
+}
+
+uint32_t trace_put_string(struct trace_record *record, const char *string)
+{
+	uint32_t place = record->text_size;
+
+	trace_put_bytes(record, string, strlen(string) + 1);
+	return place;
+}
+
 /* ---- the socket ---- */
 
 static struct sockaddr_un reader = { .sun_family = AF_UNIX };	/* the command; no path: none */
-static _Atomic int kept = -1;	/* the socket of the last record, FAR_DESCRIPTOR or more */
-
-/* Once: later the program may change its environment in another thread. */
-static void read_address(void)
-{
-	const char *path = secure_getenv("XRC_COMPAT_TRACE");
-
-	if (path && strlen(path) < sizeof(reader.sun_path))
-		strcpy(reader.sun_path, path);
-}
+static int kept = -1;	/* the socket of all records, until the program closes it */
 
 /* A program may close all descriptors, and reuse this number. */
 static bool is_ours(int fd)
@@ -59,77 +81,86 @@ static bool is_ours(int fd)
 	       !memcmp(&peer, &reader, sizeof(peer));
 }
 
-/* The limit of the process may not allow such a number. */
-static int move_up(int fd)
-{
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, FAR_DESCRIPTOR);
-
-	if (high < 0)
-		return fd;
-	close(fd);
-	return high;
-}
-
 static int connect_socket(void)
 {
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	if (fd < 0)
-		return -1;
-	fd = move_up(fd);
-	if (!connect(fd, (const struct sockaddr *)&reader, sizeof(reader)))
+	if (fd < 0 || !connect(fd, (const struct sockaddr *)&reader, sizeof(reader)))
 		return fd;
 	close(fd);
 	return -1;
 }
 
-/* Of two threads that connect at once one keeps its socket. */
-static void keep_or_close(int fd, int before)
+/* The limit of the process may not allow such a number. */
+static void keep_socket(void)
 {
-	if (fd < FAR_DESCRIPTOR || !atomic_compare_exchange_strong(&kept, &before, fd))
-		close(fd);
+	int fd = connect_socket();
+
+	if (fd < 0)
+		return;
+	kept = fcntl(fd, F_DUPFD_CLOEXEC, FAR_DESCRIPTOR);
+	close(fd);
 }
 
 /* Does nothing if the command has ended. */
 static void send_record(const struct trace_record *record)
 {
-	size_t unused = sizeof(record->frames[0]) * (TRACE_FRAMES - record->frame_count);
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	int before = kept, fd;
+	size_t size = offsetof(struct trace_record, text) + record->text_size;
+	int fd;
 
-	pthread_once(&once, read_address);
 	if (!reader.sun_path[0])
 		return;
-	fd = is_ours(before) ? before : connect_socket();
-	if (fd < 0)
-		return;
+	fd = is_ours(kept) ? kept : connect_socket();
 	/* Waits while the command is busy printing; once it has ended this fails at once. */
-	send(fd, record, sizeof(*record) - unused, MSG_NOSIGNAL);
-	if (fd != before)
-		keep_or_close(fd, before);
+	send(fd, record, size, MSG_NOSIGNAL);
+	if (fd >= 0 && fd != kept)
+		close(fd);
 }
+
+/* ---- start ---- */
 
 /* Also in the child of a fork(). So no call has to ask the kernel. */
 static void note_ids(void)
 {
 	process_id = getpid();
-	thread_id = gettid();
+	thread_id = 0;
+}
+
+static void prepare(void)
+{
+	const char *path = secure_getenv("XRC_COMPAT_TRACE");
+
+	if (path && strlen(path) < sizeof(reader.sun_path)) {
+		strcpy(reader.sun_path, path);
+		keep_socket();
+	}
+	note_ids();
+	pthread_atfork(NULL, NULL, note_ids);
+	trace_prepare_walk();
+}
+
+/* Once: later the program may change its environment in another thread. */
+static void prepare_once(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, prepare);
 }
 
 /* The loader calls this when it has found all that the program needs to start. */
 __attribute__((constructor)) static void tell_start(void)
 {
-	struct trace_record record = {
-		.magic = TRACE_MAGIC, .verb = TRACE_STARTED, .pid = getpid(), .tid = getpid(),
-		.frame_count = 1
-	};
+	struct trace_record record;
 	int err = errno;
 
-	note_ids();
-	pthread_atfork(NULL, NULL, note_ids);
-	trace_prepare_walk();
-	memcpy(record.frames[0].module, trace_program, sizeof(trace_program));
+	prepare_once();
+	memset(&record, 0, offsetof(struct trace_record, became));
+	record.magic = TRACE_MAGIC;
+	record.verb = TRACE_STARTED;
+	record.pid = record.tid = process_id;
+	record.is_first = true;
 	record.rank = job_rank(&record.ranks);
+	trace_put_program(&record);
 	send_record(&record);
 	errno = err;
 }
@@ -138,18 +169,21 @@ __attribute__((constructor)) static void tell_start(void)
 
 static void *enter(enum verb verb, const uintptr_t *arguments)
 {
-	struct trace_call *call = trace_describes(verb) ? calloc(1, sizeof(*call)) : NULL;
+	struct trace_call *call = trace_describes(verb) ? malloc(sizeof(*call)) : NULL;
 
 	if (!call)
 		return NULL;
+	prepare_once();	/* in a constructor that the loader runs before ours */
+	memset(call, 0, offsetof(struct trace_call, record.became));
 	call->outer = current;
+	call->arguments = arguments;
 	call->record.magic = TRACE_MAGIC;
 	call->record.verb = verb;
-	/* 0 in a call from a constructor that the loader runs before ours. */
-	call->record.pid = process_id ? process_id : getpid();
+	call->record.is_first = !thread_id;
 	thread_id = thread_id ? thread_id : gettid();
+	call->record.pid = process_id;
 	call->record.tid = thread_id;
-	trace_describe(call, arguments);
+	trace_describe_arguments(call);
 	current = call;
 	call->record.start = now();
 	return call;
@@ -170,8 +204,7 @@ static void leave(void *entered, int64_t result, int err)
 	call->record.duration = now() - call->record.start;
 	call->record.result = result;
 	call->record.err = err;
-	if (!err)
-		trace_describe(call, NULL);
+	trace_describe_outcome(call);
 	trace_walk(&call->record);
 	send_record(&call->record);
 	drop(call);
@@ -201,7 +234,7 @@ static void note(const char *name, uint64_t start, int result)
 	if (!record || record->became_count == TRACE_BECAME)
 		return;
 	became = &record->became[record->became_count++];
-	strncpy(became->function, name, sizeof(became->function) - 1);
+	became->function = trace_put_string(record, name);
 	became->start = start;
 	became->duration = now() - start;
 	became->err = result < 0 ? errno : result;

@@ -8,28 +8,30 @@
 #define XRC_COMPAT_TOOLS_TRACE_RECORD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <abi/verb.h>
 
-#define TRACE_MAGIC 0x78726334u
+#define TRACE_MAGIC 0x78726335u
 #define TRACE_FRAMES 20		/* with those of the C library and of ours */
 #define TRACE_BECAME 12
-/* Instead of a verb: a process begins. Has only pid, rank, ranks and frames[0], the program. */
+#define TRACE_TEXT 6142		/* of it a record may use; two more bytes end it */
+/* Instead of a verb: a process begins. Has only its ids, rank, ranks, and the program as text. */
 #define TRACE_STARTED VERBS
 
 typedef uint64_t trace_u64 __attribute__((aligned(8)));
 
 struct trace_frame {
 	trace_u64 offset;	/* of the call, as addr2line(1) takes it */
-	char module[256];	/* path */
+	trace_u64 module;	/* the place of its path in the text */
 };
 
 /* One of today's verbs that the shim called for it. */
 struct trace_became {
 	trace_u64 start, duration;	/* as those of the call */
 	int32_t err;		/* errno, 0 where it succeeded */
-	char function[28];
+	uint32_t function;	/* the place of its name in the text */
 };
 
 struct trace_record {
@@ -42,27 +44,27 @@ struct trace_record {
 	trace_u64 domain;	/* of a registration: given, or made */
 	int32_t err;		/* errno after the call where it failed, else 0 */
 	uint32_t qp_num;	/* of a receive QP: given or made */
+	uint32_t is_first;	/* of its thread */
 	uint32_t frame_count;
 	uint32_t became_count;
-	char arguments[1536];	/* lines "name=value" */
-	char outcome[768];	/* what was made or filled in: ", xrc_rcv_qpn 0x000123" */
+	uint32_t outcome;	/* the place in the text of what was made: ", xrc_rcv_qpn 0x123" */
+	uint32_t text_size;
 	struct trace_became became[TRACE_BECAME];
 	struct trace_frame frames[TRACE_FRAMES];
+	/* Strings. It begins with "name=value" of each argument, and an empty one after them. */
+	char text[TRACE_TEXT + 2];	/* only the used part is sent */
 };
 
-_Static_assert(sizeof(struct trace_record) == 8232, "one layout for 32 and 64 bits");
+_Static_assert(offsetof(struct trace_record, text) == 696, "one layout for 32 and 64 bits");
 
 /* ---- inside the library; the shim keeps errno round all of it ---- */
 
 /* Calls can be nested: a provider may call one of our verbs from within another. */
 struct trace_call {
 	struct trace_call *outer;
-	uintptr_t arguments[5];
+	const uintptr_t *arguments;
 	struct trace_record record;
 };
-
-/* The path of the program; "" unknown. Set by trace_prepare_walk(). */
-extern char trace_program[256];
 
 /* Chooses how stacks are walked, and makes the first walk of this thread. */
 void trace_prepare_walk(void);
@@ -70,13 +72,24 @@ void trace_prepare_walk(void);
 /* Adds the callers of this function to the record. */
 void trace_walk(struct trace_record *record);
 
+/* Append to the text of the record. */
+__attribute__((format(printf, 2, 3))) void trace_put(struct trace_record *record,
+						     const char *format, ...);
+void trace_put_bytes(struct trace_record *record, const char *bytes, size_t length);
+
+/* Appends a string with its end, and returns its place. */
+uint32_t trace_put_string(struct trace_record *record, const char *string);
+
+/* The path of the program. */
+void trace_put_program(struct trace_record *record);
+
 /* Whether calls of this function are traced. */
 bool trace_describes(enum verb verb);
 
-/*
- * Writes what the arguments stand for. @given: before the call, the arguments in the order of
- * abi/symbols.tab. NULL: after the call, what was made or filled in.
- */
-void trace_describe(struct trace_call *call, const uintptr_t *given);
+/* Before the call: writes what the arguments stand for. */
+void trace_describe_arguments(struct trace_call *call);
+
+/* After the call: writes what it has made or filled in. */
+void trace_describe_outcome(struct trace_call *call);
 
 #endif

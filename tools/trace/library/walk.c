@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,9 +24,9 @@ struct found_object {
 typedef int (*walk_fn)(void **returns, int size);
 typedef int (*find_fn)(void *address, struct found_object *found);
 
-char trace_program[256];
-static _Atomic walk_fn walk;
-static _Atomic find_fn find_object;	/* NULL: glibc before 2.35 */
+static walk_fn walk;
+static find_fn find_object;	/* NULL: glibc before 2.35 */
+static char program[256];	/* its path; "" unknown */
 
 /*
  * From the file on, and in no scope that the program searches: libunwind also exports backtrace()
@@ -55,22 +54,29 @@ static walk_fn find_walk(void)
 void trace_prepare_walk(void)
 {
 	void *returns[TRACE_FRAMES];
-	walk_fn found = find_walk();
 
-	if (readlink("/proc/self/exe", trace_program, sizeof(trace_program) - 1) < 0)
-		trace_program[0] = '\0';
-	atomic_store(&find_object, (find_fn)dlsym(RTLD_DEFAULT, "_dl_find_object"));
-	found(returns, TRACE_FRAMES);
-	atomic_store(&walk, found);
+	if (readlink("/proc/self/exe", program, sizeof(program) - 1) < 0)
+		program[0] = '\0';
+	find_object = (find_fn)dlsym(RTLD_DEFAULT, "_dl_find_object");
+	walk = find_walk();
+	walk(returns, TRACE_FRAMES);
 }
 
-/* The main program has no name in the loader's list. */
-static void name_frame(struct trace_frame *frame, const char *path, uintptr_t base)
+void trace_put_program(struct trace_record *record)
 {
-	const char *module = path[0] ? path : trace_program;
+	trace_put_string(record, program);
+}
 
+/*
+ * The main program has no name in the loader's list. Frames of one file are mostly neighbours.
+ * @earlier: NULL, or a frame of the same file, which has been named.
+ */
+static void name_frame(struct trace_record *record, struct trace_frame *frame, const char *path,
+		       uintptr_t base, const struct trace_frame *earlier)
+{
 	frame->offset -= base;
-	memcpy(frame->module, module, strnlen(module, sizeof(frame->module) - 1));
+	frame->module = earlier ? earlier->module
+				: trace_put_string(record, path[0] ? path : program);
 }
 
 /* ---- for glibc before 2.35: takes the loader's lock ---- */
@@ -90,13 +96,16 @@ static bool has(const struct dl_phdr_info *info, uintptr_t address)
 static int name_frames(struct dl_phdr_info *info, size_t size, void *context)
 {
 	struct trace_record *record = context;
+	const struct trace_frame *earlier = NULL;
 
 	(void)size;
 	for (uint32_t i = 0; i < record->frame_count; i++) {
 		struct trace_frame *frame = &record->frames[i];
 
-		if (!frame->module[0] && has(info, (uintptr_t)frame->offset))
-			name_frame(frame, info->dlpi_name, info->dlpi_addr);
+		if (frame->module || !has(info, (uintptr_t)frame->offset))
+			continue;
+		name_frame(record, frame, info->dlpi_name, info->dlpi_addr, earlier);
+		earlier = frame;
 	}
 	return 0;
 }
@@ -104,36 +113,36 @@ static int name_frames(struct dl_phdr_info *info, size_t size, void *context)
 /* ---- a traced call ---- */
 
 /* Code that the program has generated is in no file, so its frame stays without a name. */
-static void name_frames_without_lock(struct trace_record *record, find_fn find)
+static void name_frames_without_lock(struct trace_record *record)
 {
+	const struct trace_frame *earlier = NULL;
+	const struct link_map *map = NULL;
 	struct found_object found;
 
 	for (uint32_t i = 0; i < record->frame_count; i++) {
 		struct trace_frame *frame = &record->frames[i];
 
 		/* The code is on the stack of this thread, so the program does not unload it. */
-		if (!find((void *)(uintptr_t)frame->offset, &found))
-			name_frame(frame, found.map->l_name, found.map->l_addr);
+		if (find_object((void *)(uintptr_t)frame->offset, &found))
+			continue;
+		name_frame(record, frame, found.map->l_name, found.map->l_addr,
+			   found.map == map ? earlier : NULL);
+		earlier = frame;
+		map = found.map;
 	}
 }
 
 void trace_walk(struct trace_record *record)
 {
 	void *returns[TRACE_FRAMES];
-	walk_fn walker = atomic_load_explicit(&walk, memory_order_acquire);
-	int count;
+	int count = walk(returns, TRACE_FRAMES);
 
-	if (!walker) {	/* in a constructor that the loader runs before ours */
-		trace_prepare_walk();
-		walker = atomic_load(&walk);
-	}
-	count = walker(returns, TRACE_FRAMES);
-	/* A return address is behind its call, and may belong to the next line or function. */
-	for (int i = 0; i < count; i++)
-		record->frames[i].offset = (uintptr_t)returns[i] - 1;
 	record->frame_count = (uint32_t)(count > 0 ? count : 0);
+	/* A return address is behind its call, and may belong to the next line or function. */
+	for (uint32_t i = 0; i < record->frame_count; i++)
+		record->frames[i] = (struct trace_frame){ (uintptr_t)returns[i] - 1, 0 };
 	if (find_object)
-		name_frames_without_lock(record, find_object);
+		name_frames_without_lock(record);
 	else
 		dl_iterate_phdr(name_frames, record);
 }
