@@ -43,7 +43,7 @@ def test_every_test_exists(build_root):
 @pytest.mark.parametrize("room", ["companions", "compat", "elf", "modern", "shim",
                                   "subprojects/softhca", "tools"])
 def test_every_file_has_a_row(source_root, room):
-    """The score tells nothing about a file without a row. portable/ and terminal/ have no rows."""
+    """The score tells nothing about a file without a row."""
     files = {str(path.relative_to(source_root)) for path in (source_root / room).rglob("*.c")}
     product = {file for file in files if not file.startswith("subprojects/softhca/tests/")}
     assert product and not product - {row.path for row in ROWS}

@@ -16,22 +16,20 @@ NO_LICENCE_LINE = re.compile(
     r"^(LICENSES/.*|COPYING|\.gitignore|.*\.json|packaging/debian/(changelog|copyright|source/format))$"
 )
 
-SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "modern", "portable", "terminal",
-                  "tools", "softhca")
+SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "modern", "tools",
+                  "softhca")
 
 # Includes run one way: files of the directory in the key may include that directory and the listed
 # ones, and nothing else of this project.
 MAY_INCLUDE = {
     "abi": (),
-    "portable": (),
     "elf": (),
     "companions": ("elf",),
     "modern": ("elf",),
     "compat": ("modern", "elf", "abi"),
     "shim": ("compat", "modern", "elf", "abi"),
-    "terminal": (),
-    "tools": ("abi", "portable", "terminal"),
-    "softhca": ("portable", "terminal"),
+    "tools": ("abi",),
+    "softhca": (),
 }
 
 # Single files that other directories may include as well. Each includes nothing else of this

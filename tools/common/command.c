@@ -3,7 +3,7 @@
 #include "command.h"
 #include "memory.h"
 #include "message.h"
-#include "terminal/style.h"
+#include "style.h"
 
 #include <assert.h>
 #include <getopt.h>

@@ -2,7 +2,7 @@
 /* The tools' messages, line by line. */
 #include "message.h"
 #include "command.h"
-#include "terminal/style.h"
+#include "style.h"
 #include "text.h"
 
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Takes LD_PRELOAD apart at colons and blanks, and composes it. */
 #include "preload.h"
+#include "lib_dir.h"
 #include "memory.h"
-#include "portable/lib_dir.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Examines the libraries: ours, and the libibverbs that programs get. */
 #include "doctor.h"
-#include "portable/lib_dir.h"
+#include "tools/common/lib_dir.h"
 #include "tools/common/memory.h"
 #include "tools/files/paths.h"
 #include "tools/program/libraries.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Finds this installation's own files. */
 #include "paths.h"
-#include "portable/lib_dir.h"
+#include "tools/common/lib_dir.h"
 #include "tools/common/preload.h"
 #include "tools/tools_config.h"
 

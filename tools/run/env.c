@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat env`: prints the line of each launcher that preloads the library in all processes. */
-#include "portable/lib_dir.h"
 #include "run.h"
 #include "tools/common/command.h"
 #include "tools/common/launchers.h"
+#include "tools/common/lib_dir.h"
 #include "tools/common/message.h"
 #include "tools/common/preload.h"
 #include "tools/common/text.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat run`: checks that the library can be preloaded, sets LD_PRELOAD, and execs. */
 #include "run.h"
-#include "portable/lib_dir.h"
 #include "tools/common/command.h"
+#include "tools/common/lib_dir.h"
 #include "tools/common/message.h"
 #include "tools/common/preload.h"
 #include "tools/files/paths.h"

@@ -2,10 +2,10 @@
 /* Waits on many descriptors, with naps much shorter than a millisecond. */
 #include "loop.h"
 
-#include <portable/kernel.h>
-#include <portable/libc.h>
+#include <softhca/base/kernel.h>
 
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/epoll.h>
@@ -19,20 +19,38 @@
 
 static int epoll_fd = -1;
 static struct epoll_event events[MAX_EVENTS];
-static __typeof__(portable_epoll_pwait2) *wait_for_events = portable_epoll_pwait2;
+
+/* An epoll descriptor can itself be polled, and ppoll() takes nanoseconds. */
+static int poll_epoll(int epoll, struct epoll_event *ready, int count,
+		      const struct timespec *timeout, const sigset_t *mask)
+{
+	struct pollfd pollfd = { .fd = epoll, .events = POLLIN };
+	int err = ppoll(&pollfd, 1, timeout, mask);
+
+	return err > 0 ? epoll_wait(epoll, ready, count, 0) : err;
+}
+
+static __typeof__(poll_epoll) *wait_for_events = poll_epoll;
+
+/* glibc before 2.35 does not have it, nor Linux before 5.11. A seccomp filter may refuse it. */
+static void prefer_epoll_pwait2(void)
+{
+#ifdef HAVE_EPOLL_PWAIT2
+	const struct timespec none = { 0 };
+
+	if (!epoll_pwait2(epoll_fd, events, 1, &none, NULL))
+		wait_for_events = epoll_pwait2;
+#endif
+}
 
 int loop_init(void)
 {
-	const struct timespec none = { 0 };
-
 	/* The default slack of 50 us would more than double the latency of every message. */
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll_fd < 0)
 		return -errno;
-	/* Linux before 5.11 does not have it, and a seccomp filter may refuse it. */
-	if (!epoll_pwait2(epoll_fd, events, 1, &none, NULL))
-		wait_for_events = epoll_pwait2;
+	prefer_epoll_pwait2();
 	return 0;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The softhca command: its subcommands, and the help for each. */
 #include "cli.h"
+#include "streams.h"
 
 #include <softhca/control/control.h>
 #include <softhca/machine/settings.h>
-#include <terminal/streams.h>
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -203,5 +203,5 @@ static int execute(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	return streams_main("softhca", CLI_REFUSED, execute, argc, argv);
+	return streams_main(execute, argc, argv);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Where libsofthca.so is, and the LD_PRELOAD that serves programs of both word sizes. */
 #include "cli.h"
-#include "portable/lib_dir.h"
+#include "lib_dir.h"
 
 #include <softhca/proto.h>
 #include <softhca/server/server.h>

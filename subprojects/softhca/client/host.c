@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The program's host, an adapter that SOFTHCA_HOST names, or that the rank in an MPI job gives. */
 #include "client.h"
-#include "portable/job.h"
+#include "job.h"
 
 #include <softhca/dir.h>
 #include <softhca/proto.h>

@@ -3,7 +3,7 @@
 #include "control.h"
 #include "nldev.h"
 
-#include <portable/kernel.h>
+#include <softhca/base/kernel.h>
 #include <softhca/machine/port.h>
 #include <softhca/uverbs/cmd.h>
 

@@ -2,7 +2,7 @@
 /* What `rdma resource` shows: the objects of a device, and how many there are. */
 #include "nldev.h"
 
-#include <portable/kernel.h>
+#include <softhca/base/kernel.h>
 #include <softhca/cm/cm.h>
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* Completion queues: writing completions, noticing overruns, raising events. */
 #include "objects.h"
 
-#include <portable/kernel.h>
+#include <softhca/base/kernel.h>
 #include <softhca/base/refuse.h>
 #include <softhca/machine/mem.h>
 

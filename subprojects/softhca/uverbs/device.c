@@ -2,7 +2,7 @@
 /* Commands about the device, and about address handles. */
 #include "cmd.h"
 
-#include <portable/kernel.h>
+#include <softhca/base/kernel.h>
 #include <softhca/base/refuse.h>
 #include <softhca/machine/port.h>
 #include <softhca/wire/wire.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Records each traced call, which the shim begins and ends, and sends it to the command. */
 #include "record.h"
-#include "portable/job.h"
+#include "tools/common/job.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -54,14 +54,14 @@ def build(root, work, target, sources):
     flags = work / "flags"
     if not flags.exists() or flags.read_text() != " ".join(FLAGS):
         flags.write_text(" ".join(FLAGS))
-    shared = [flags, *root.glob("subprojects/softhca/**/*.h"), *root.glob("portable/*.h")]
+    shared = [flags, *root.glob("subprojects/softhca/**/*.h")]
     newest_shared = max(file.stat().st_mtime for file in shared)
 
     def compile_one(source):
         """The object file of @source, compiled if the source, the flags or any header are newer."""
         built = work / (source.relative_to(root).as_posix().replace("/", "_") + ".o")
         if not built.exists() or built.stat().st_mtime < max(source.stat().st_mtime, newest_shared):
-            if complaint := clang(*FLAGS, "-include", root / "portable" / "libc.h", "-I", root,
+            if complaint := clang(*FLAGS, "-include", root / "subprojects" / "softhca" / "base" / "libc.h", "-I", root,
                                   "-I", root / "subprojects", "-c", source, "-o", built):
                 sys.exit(f"{source}:\n{complaint}")
         return built

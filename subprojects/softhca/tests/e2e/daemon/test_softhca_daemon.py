@@ -149,6 +149,16 @@ def test_options_behind_the_program_are_its_own(run, softhca, place):
     assert (done.returncode, done.stdout) == (0, "--help --devices=1\n")
 
 
+@pytest.mark.any_model
+@pytest.mark.parametrize("where", [">/dev/full", ">&-"], ids=["full", "closed"])
+def test_lost_output_is_an_error(run, softhca, where):
+    commands = ["--help", "status", "ctl objects --json", "ctl counters"]
+    script = "".join(f'"$0" {words} {where}; echo "status $?"\n' for words in commands)
+    done = run([softhca, "run", "sh", "-c", script, softhca])
+    assert done.stdout == "status 125\n" * len(commands)
+    assert done.stderr.count("softhca: standard output: ") == len(commands)
+
+
 @pytest.mark.parametrize("option", ["--version", "-V"])
 def test_version(run, softhca, build_root, option):
     project = json.loads((build_root / "meson-info" / "intro-projectinfo.json").read_text())

@@ -3,8 +3,8 @@
  * Constants that older kernel headers do not have. meson.build defines HAVE_NAME for those of
  * <rdma> that the installed headers have. softhca is not built with headers older than Linux 5.8.
  */
-#ifndef PORTABLE_KERNEL_H
-#define PORTABLE_KERNEL_H
+#ifndef SOFTHCA_KERNEL_H
+#define SOFTHCA_KERNEL_H
 
 #include <sys/syscall.h>
 

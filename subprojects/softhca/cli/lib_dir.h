@@ -5,8 +5,8 @@
  * If the paths of our 32-bit and 64-bit libraries differ only in that directory, one LD_PRELOAD
  * serves programs of both word sizes.
  */
-#ifndef PORTABLE_LIB_DIR_H
-#define PORTABLE_LIB_DIR_H
+#ifndef SOFTHCA_LIB_DIR_H
+#define SOFTHCA_LIB_DIR_H
 
 #include <stdbool.h>
 #include <stddef.h>

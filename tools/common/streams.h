@@ -3,8 +3,8 @@
  * Standard input, output and error of a command: closed ones stay out of the way, and lost output
  * is noticed.
  */
-#ifndef TERMINAL_STREAMS_H
-#define TERMINAL_STREAMS_H
+#ifndef TOOLS_STREAMS_H
+#define TOOLS_STREAMS_H
 
 #include <stdio.h>
 

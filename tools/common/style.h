@@ -3,8 +3,8 @@
  * How text looks on a terminal: no line breaks inside words, and bold or colour for what must not
  * be overlooked.
  */
-#ifndef TERMINAL_STYLE_H
-#define TERMINAL_STYLE_H
+#ifndef TOOLS_STYLE_H
+#define TOOLS_STYLE_H
 
 #include <stdio.h>
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Standard input, output and error, and whether the output was written. */
+#include "streams.h"
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void fill(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		/*
+		 * The wrong way round, so that it fails with EBADF as a closed one. open() takes
+		 * the lowest number, this one.
+		 */
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+	}
+}
+
+int streams_main(int (*execute)(int argc, char **argv), int argc, char **argv)
+{
+	int status;
+	bool failed;
+
+	fill();
+	status = execute(argc, argv);
+	/* fflush() itself tells of the last write only. */
+	failed = ferror(stdout);
+	if (!fflush(stdout) && !failed)
+		return status;
+	cli_say("standard output: %s; what was printed is not complete",
+		failed ? "a write failed" : strerror(errno));
+	return CLI_REFUSED;
+}
