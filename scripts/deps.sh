@@ -6,7 +6,7 @@
 PATH=$PATH:/usr/sbin:/sbin
 export PATH
 
-# README.md and docs/32-bit.md name the packages of `all` and `i386`; a test compares.
+# docs/install.md and docs/32-bit.md name the packages of `all` and `i386`; a test compares.
 # needed for | check | what it is for | apt | dnf | zypper
 #   needed for  all         every build, and the demo
 #               test        ./run-tests
