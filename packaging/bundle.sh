@@ -35,9 +35,10 @@ done
 # ---- collect ----
 DESTDIR=$source/build-bundle/installed meson install -C build-64 --no-rebuild
 mv build-bundle/installed/opt/xrc-compat "$bundle"
-mkdir -p "$bundle/$lib32/xrc-compat" "$bundle/share/doc/xrc-compat"
-cp build-32/shim/libxrc-compat.so.1 build-32/subprojects/softhca/bin/libsofthca.so \
-	build-32/companions/lib*.so build-32/companions/lib*.so.[12] "$bundle/$lib32/xrc-compat"
+mkdir -p "$bundle/$lib32/xrc-compat" "$bundle/$lib32/softhca" "$bundle/share/doc/xrc-compat"
+cp build-32/shim/libxrc-compat.so.1 build-32/companions/lib*.so build-32/companions/lib*.so.[12] \
+	"$bundle/$lib32/xrc-compat"
+cp build-32/subprojects/softhca/bin/libsofthca.so "$bundle/$lib32/softhca"
 cp build-64/xrc-cluster "$bundle/libexec/xrc-compat"
 cp build-32/xrc-cluster "$bundle/libexec/xrc-compat/xrc-cluster-32"
 cp -R COPYING LICENSES "$bundle/share/doc/xrc-compat"
@@ -54,8 +55,8 @@ rm -r "$bundle/include" "$bundle/$lib64/pkgconfig" "$bundle/$lib64/xrc-compat/li
 # The loader replaces $LIB by lib64, lib32 or lib on other distributions.
 ln -s $lib64 "$bundle/lib64"
 ln -s $lib32 "$bundle/lib32"
-ln -s i386-linux-gnu/xrc-compat "$bundle/lib/xrc-compat"
-libraries="$bundle/$lib64/xrc-compat/* $bundle/$lib32/xrc-compat/*"
+ln -s i386-linux-gnu/xrc-compat i386-linux-gnu/softhca "$bundle/lib"
+libraries="$bundle/$lib64/xrc-compat/* $bundle/$lib32/xrc-compat/* $bundle/lib/*/softhca/*"
 commands="$bundle/bin/* $bundle/libexec/xrc-compat/*-cluster* $bundle/libexec/xrc-compat/*-selftest"
 # shellcheck disable=SC2086 # patterns without blanks
 strip --strip-unneeded $libraries $commands

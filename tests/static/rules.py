@@ -13,7 +13,7 @@ LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
 # Files without a licence line: the licence texts, files that people read as they are, and formats
 # without comments.
 NO_LICENCE_LINE = re.compile(
-    r"^(LICENSES/.*|COPYING|\.gitignore|.*\.json|packaging/debian/(changelog|copyright|source/format))$"
+    r"^((subprojects/softhca/)?(LICENSES/.*|COPYING)|\.gitignore|.*\.json|packaging/debian/(changelog|copyright|source/format))$"
 )
 
 SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "modern", "tools",
@@ -49,6 +49,8 @@ ROOMS = {
 
 LOG_FILE = "compat/log.c"
 
+SOFTHCA = "subprojects/softhca/"
+
 
 def home_path(relative):
     """The path of a file below the folder that MAY_INCLUDE names."""
@@ -57,8 +59,7 @@ def home_path(relative):
 
 def folder_of(relative):
     """The first directory of a path. The emulator's tests are tests, not its sources."""
-    path = home_path(relative)
-    return "tests" if path.startswith("softhca/tests/") else path.split("/")[0]
+    return "tests" if relative.startswith(f"{SOFTHCA}tests/") else home_path(relative).split("/")[0]
 
 
 def files(root, pattern="*", folders=None):
@@ -126,6 +127,11 @@ def spdx(root):
     return bad
 
 
+def name_from_root(relative, name):
+    """The file that an include of "room/file.h" names: each project has its own rooms."""
+    return f"{SOFTHCA}{name}" if relative.startswith(SOFTHCA) else name
+
+
 def include_lines(root):
     """(file, "file:line", included name, our file of that name or None) for each include."""
     known = {relative for relative, _ in c_files(root)}
@@ -135,7 +141,7 @@ def include_lines(root):
                 name = found.group(1)
                 beside = os.path.normpath(f"{os.path.dirname(relative)}/{name}")
                 yield (relative, f"{relative}:{number}", name,
-                       next((target for target in (beside, name, f"subprojects/{name}")
+                       next((target for target in (beside, name_from_root(relative, name))
                              if target in known), None))
 
 
@@ -311,7 +317,7 @@ def file_length(root, limit=520):
 
 
 # RHEL 8 and SLES 15 have Python 3.6: it runs what a build needs, and tells that the tests need 3.9.
-RUN_BY_BUILD = re.compile(r"(abi|scripts)/[^/]*$|tests/fixtures\.py$")
+RUN_BY_BUILD = re.compile(r"(abi|scripts)/[^/]*$|(.*/)?(softhca_)?fixtures\.py$")
 LATER_THAN_3_6 = re.compile(
     r" := |\.(removeprefix|removesuffix)\(|\b(capture_output|dataclass\w*|text=)")
 

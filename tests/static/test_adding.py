@@ -38,7 +38,7 @@ def passed(symbol):
 
 def test_every_file_is_there():
     named = re.findall(
-        r"`((?:abi|shim|compat|modern|man|docs|tests|tools|include|softhca|bench)/[\w./-]*)`",
+        r"`((?:abi|shim|compat|modern|man|docs|tests|tools|include|subprojects|bench)/[\w./-]*)`",
         (ROOT / "docs" / "adding.md").read_text())
     assert len(named) > 30
     assert [name for name in named if not (ROOT / name).exists()] == []

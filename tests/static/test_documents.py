@@ -16,7 +16,7 @@ ROOT = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
 SOFTHCA = ROOT / "subprojects" / "softhca"
 PAGES = sorted([
     ROOT / "README.md", ROOT / "NEWS.md", ROOT / "packaging" / "README.md",
-    SOFTHCA / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("*.md")
+    SOFTHCA / "NEWS.md", SOFTHCA / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("*.md")
 ])
 SETTINGS = set(
     re.findall(r'^\t(?:\{ "|LIMIT_OF\()(\w+)',

@@ -55,7 +55,7 @@ WRONG_INCLUDES = [
     ("compat/a.c", '"../shim/shim.h"', "shim/shim.h", "only modern, elf, abi"),
     ("modern/a.h", "<infiniband/driver.h>", "", "only the public verbs.h"),
     ("tools/a.c", "<state.h>", "compat/regtab/state.h", "a header of compat/"),
-    ("subprojects/softhca/wire/a.c", "<softhca/uverbs/b.h>", "subprojects/softhca/uverbs/b.h", "only base, model,"),
+    ("subprojects/softhca/wire/a.c", "<uverbs/b.h>", "subprojects/softhca/uverbs/b.h", "only base, model,"),
     ("tools/common/a.c", '"tools/files/paths.h"', "tools/files/paths.h", "only its own files"),
     ("tools/ps/a.c", '"tools/check/check.h"', "tools/check/check.h", "common, tables, files, stack, program, run"),
 ]
@@ -78,8 +78,8 @@ FINE = {
         '#include <modern/table.h>\n\tprintf("x");\n\tgetenv("XRC_COMPAT_LIBRARY");\n\texit(1);\n\tmkstemp("/tmp/x.XXXXXX");\n',
     "tools/common/variables.h": SPDX_C + '\tX(XRC_COMPAT_LIBRARY, "")\n',
     "man/xrc-compat.1": f'.\\" {rules.LICENCE}\n.It Ev XRC_COMPAT_LIBRARY\n',
-    "softhca/wire/a.c": SPDX_C + "#include <softhca/machine/hca.h>\nvoid f(void)\n{\n" +
-                        "\tx();\n" * 78 + "}\n",
+    "subprojects/softhca/wire/a.c": SPDX_C + "#include <machine/hca.h>\nvoid f(void)\n{\n" +
+                                    "\tx();\n" * 78 + "}\n",
     "include/ofed/infiniband/a.h": SPDX_C + "int x;\n" * 520,
     "run": f"#!/bin/sh\n# {rules.LICENCE}\n",
     "tests/e2e/a.py": f"# {rules.LICENCE}\nif (x := 'a'.removeprefix('a')):\n    pass\n",
@@ -146,7 +146,7 @@ def test_the_tree_is_really_looked_at():
 # A sanitizer, and other processors for the stack protector's guard, need the loader by name.
 ALLOWED_NEEDED = re.compile(
     r"(libc|libdl|libpthread|librt|libgcc_s|libasan|libubsan|libtsan|libm)\.so[.\d]*")
-if platform.machine() != "x86_64" or "XRC_COMPAT_TEST_SANITIZE" in os.environ:
+if platform.machine() != "x86_64" or "SOFTHCA_TEST_SANITIZE" in os.environ:
     ALLOWED_NEEDED = re.compile(ALLOWED_NEEDED.pattern + r"|ld-linux.*")
 
 

@@ -6,7 +6,7 @@
  *	faults plain-srq	asks an ordinary SRQ for its XRC number, which it has not
  *	faults polled-late	polls the completion of an XRC SRQ that is destroyed
  */
-#include <softhca/tests/e2e/rig.h>
+#include <e2e/rig.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* Waits on many descriptors, with naps much shorter than a millisecond. */
 #include "loop.h"
 
-#include <softhca/base/kernel.h>
+#include <base/kernel.h>
 
 #include <errno.h>
 #include <poll.h>

@@ -2,10 +2,10 @@
 /* `softhca stop`, `status` and `ctl`: questions to the running daemon. */
 #include "cli.h"
 
-#include <softhca/dir.h>
-#include <softhca/message.h>
-#include <softhca/proto.h>
-#include <softhca/server/server.h>
+#include <dir.h>
+#include <message.h>
+#include <proto.h>
+#include <server/server.h>
 
 #include <errno.h>
 #include <stdio.h>

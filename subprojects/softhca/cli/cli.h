@@ -3,7 +3,7 @@
 #ifndef SOFTHCA_CLI_H
 #define SOFTHCA_CLI_H
 
-#include <softhca/machine/settings.h>
+#include <machine/settings.h>
 
 #include <stdbool.h>
 #include <stddef.h>

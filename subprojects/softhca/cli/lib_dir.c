@@ -49,7 +49,7 @@ bool lib_dir_fits(const char *path, int bits)
 	       ident[EI_CLASS] == (bits == 64 ? ELFCLASS64 : ELFCLASS32);
 }
 
-/* Puts @to in place of @from in a path with "/@from/xrc-compat/". -ENOENT without such a part. */
+/* Puts @to in place of @from in a path with "/@from/softhca/". -ENOENT without such a part. */
 static int replace_dir(const char *path, const char *from, const char *to, char *result,
 		       size_t size)
 {
@@ -57,12 +57,12 @@ static int replace_dir(const char *path, const char *from, const char *to, char 
 	const char *at;
 	int length;
 
-	if ((size_t)snprintf(part, sizeof(part), "/%s/xrc-compat/", from) >= sizeof(part))
+	if ((size_t)snprintf(part, sizeof(part), "/%s/softhca/", from) >= sizeof(part))
 		return -ENOENT;
 	at = strstr(path, part);
 	if (!at)
 		return -ENOENT;
-	length = snprintf(result, size, "%.*s/%s/xrc-compat/%s", (int)(at - path), path, to,
+	length = snprintf(result, size, "%.*s/%s/softhca/%s", (int)(at - path), path, to,
 			  at + strlen(part));
 	return (size_t)length < size ? 0 : -ENOENT;
 }

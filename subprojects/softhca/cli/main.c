@@ -3,8 +3,8 @@
 #include "cli.h"
 #include "streams.h"
 
-#include <softhca/control/control.h>
-#include <softhca/machine/settings.h>
+#include <control/control.h>
+#include <machine/settings.h>
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "cli.h"
 #include "lib_dir.h"
 
-#include <softhca/proto.h>
-#include <softhca/server/server.h>
+#include <proto.h>
+#include <server/server.h>
 
 #include <errno.h>
 #include <limits.h>
@@ -29,7 +29,7 @@ int cli_find_preload(char *path, size_t size)
 	slash = strrchr(self, '/');
 	*slash = '\0';
 	if (!lib_dir(OWN_BITS, lib, sizeof(lib)))
-		snprintf(here, sizeof(here), "../%s/xrc-compat/" LIBRARY, lib);
+		snprintf(here, sizeof(here), "../%s/softhca/" LIBRARY, lib);
 	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
 		if ((size_t)snprintf(path, size, "%s/%s", self, below[i]) < size &&
 		    lib_dir_fits(path, OWN_BITS))
@@ -39,21 +39,26 @@ int cli_find_preload(char *path, size_t size)
 	return access(path, R_OK) ? -ENOENT : 0;
 }
 
-/* The other word size is built in "build-i386" if this one is in "build", or vice versa. */
+/*
+ * The other word size is built in "build-i386" if this one is in "build", or vice versa. Softhca may
+ * be a subproject, so the build directory may be any that contains the library.
+ */
 static int other_build(const char *preload, char *path, size_t size)
 {
-	static const char mark[] = "-i386", below[] = "/subprojects/softhca/bin/" LIBRARY;
-	size_t length = strlen(preload), tail = sizeof(below) - 1;
+	static const char mark[] = "-i386";
+	const size_t tail = sizeof(mark) - 1;
 
-	if (length < tail || strcmp(preload + length - tail, below))
-		return -ENOENT;
-	length -= tail;
-	tail = sizeof(mark) - 1;
-	if (length > tail && !strncmp(preload + length - tail, mark, tail))
-		snprintf(path, size, "%.*s%s", (int)(length - tail), preload, below);
-	else
-		snprintf(path, size, "%.*s%s%s", (int)length, preload, mark, below);
-	return access(path, R_OK) ? -ENOENT : 0;
+	for (const char *end = strchr(preload + 1, '/'); end; end = strchr(end + 1, '/')) {
+		int length = (int)(end - preload);
+
+		if ((size_t)length > tail && !strncmp(end - tail, mark, tail))
+			snprintf(path, size, "%.*s%s", length - (int)tail, preload, end);
+		else
+			snprintf(path, size, "%.*s%s%s", length, preload, mark, end);
+		if (lib_dir_fits(path, OTHER_BITS))
+			return 0;
+	}
+	return -ENOENT;
 }
 
 /* @home/preload/@lib/libsofthca.so -> @target, with each directory on the way. */

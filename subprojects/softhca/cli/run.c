@@ -2,7 +2,7 @@
 /* `softhca run` and `softhca start`: a daemon for one program, or for all programs of the user. */
 #include "cli.h"
 
-#include <softhca/server/server.h>
+#include <server/server.h>
 
 #include <errno.h>
 #include <limits.h>

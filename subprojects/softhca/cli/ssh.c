@@ -2,8 +2,8 @@
 /* `softhca ssh`: runs a command on the host of another adapter, for launchers of MPI jobs. */
 #include "cli.h"
 
-#include <softhca/dir.h>
-#include <softhca/proto.h>
+#include <dir.h>
+#include <proto.h>
 
 #include <errno.h>
 #include <limits.h>

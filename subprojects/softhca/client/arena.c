@@ -8,7 +8,7 @@
  */
 #include "client.h"
 
-#include <softhca/proto.h>
+#include <proto.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,9 +2,9 @@
 /* Connections to the daemon, and the greeting on that of a context. */
 #include "dev.h"
 
-#include <softhca/dir.h>
-#include <softhca/message.h>
-#include <softhca/proto.h>
+#include <dir.h>
+#include <message.h>
+#include <proto.h>
 
 #include <errno.h>
 #include <fcntl.h>

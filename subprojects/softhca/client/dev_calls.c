@@ -2,8 +2,8 @@
 /* The system calls on an opened context: commands, mappings, locks. */
 #include "dev.h"
 
-#include <softhca/message.h>
-#include <softhca/proto.h>
+#include <message.h>
+#include <proto.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 /* The variables that the preload sets in the program, for libibverbs and libmlx5. */
 #include "client.h"
 
-#include <softhca/dir.h>
-#include <softhca/proto.h>
+#include <dir.h>
+#include <proto.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #include "client.h"
 #include "job.h"
 
-#include <softhca/dir.h>
-#include <softhca/proto.h>
+#include <dir.h>
+#include <proto.h>
 
 #include <errno.h>
 #include <limits.h>

@@ -6,8 +6,8 @@
  */
 #include "client.h"
 
-#include <softhca/message.h>
-#include <softhca/proto.h>
+#include <message.h>
+#include <proto.h>
 
 #include <errno.h>
 #include <fcntl.h>

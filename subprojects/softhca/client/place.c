@@ -2,8 +2,8 @@
 /* Which paths belong to the emulated machine, and where they really are. */
 #include "client.h"
 
-#include <softhca/dir.h>
-#include <softhca/proto.h>
+#include <dir.h>
+#include <proto.h>
 
 #include <errno.h>
 #include <fcntl.h>

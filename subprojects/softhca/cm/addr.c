@@ -5,7 +5,7 @@
  */
 #include "cm.h"
 
-#include <softhca/machine/port.h>
+#include <machine/port.h>
 
 #include <arpa/inet.h>
 #include <endian.h>

@@ -3,8 +3,8 @@
 #ifndef SOFTHCA_CM_H
 #define SOFTHCA_CM_H
 
-#include <softhca/machine/hca.h>
-#include <softhca/proto.h>
+#include <machine/hca.h>
+#include <proto.h>
 
 #include <netinet/in.h>
 #include <rdma/rdma_user_cm.h>

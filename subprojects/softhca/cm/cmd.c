@@ -2,7 +2,7 @@
 /* The table of the connection manager's commands, and the checks of their headers. */
 #include "cm.h"
 
-#include <softhca/base/refuse.h>
+#include <base/refuse.h>
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Connections of reliable ids: request, reply, ready to use; and their end. */
 #include "cm.h"
 
-#include <softhca/base/refuse.h>
+#include <base/refuse.h>
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Files of the connection manager, and the events that are fetched through them. */
 #include "cm.h"
 
-#include <softhca/base/refuse.h>
+#include <base/refuse.h>
 
 #include <errno.h>
 #include <stdlib.h>

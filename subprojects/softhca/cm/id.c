@@ -2,7 +2,7 @@
 /* Ids of the connection manager: their birth, their numbers, their patience and their options. */
 #include "cm.h"
 
-#include <softhca/base/refuse.h>
+#include <base/refuse.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* Multicast groups of the fabric. A group begins with its first join and ends with the last. */
 #include "cm.h"
 
-#include <softhca/base/refuse.h>
+#include <base/refuse.h>
 
 #include <endian.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* Addresses and ports: who is bound where, who listens, and what an address is resolved to. */
 #include "cm.h"
 
-#include <softhca/base/refuse.h>
+#include <base/refuse.h>
 
 #include <arpa/inet.h>
 #include <endian.h>

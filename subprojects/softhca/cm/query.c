@@ -2,8 +2,8 @@
 /* What programs ask about an id: addresses, path, attributes of its queue pair. */
 #include "cm.h"
 
-#include <softhca/base/refuse.h>
-#include <softhca/machine/port.h>
+#include <base/refuse.h>
+#include <machine/port.h>
 
 #include <endian.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* Unreliable ids: service id resolution. */
 #include "cm.h"
 
-#include <softhca/base/refuse.h>
+#include <base/refuse.h>
 
 #include <errno.h>
 #include <string.h>

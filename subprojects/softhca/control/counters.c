@@ -2,7 +2,7 @@
 /* One line for each device and QP: its counters, and what it waits for. */
 #include "request.h"
 
-#include <softhca/qp/qp.h>
+#include <qp/qp.h>
 
 #include <errno.h>
 

@@ -2,8 +2,8 @@
 /* `softhca ctl event`, `port` and `migrate`: what happens to devices and the ways between them. */
 #include "request.h"
 
-#include <softhca/objects/objects.h>
-#include <softhca/qp/qp.h>
+#include <objects/objects.h>
+#include <qp/qp.h>
 
 #include <errno.h>
 #include <string.h>

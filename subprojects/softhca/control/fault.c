@@ -2,7 +2,7 @@
 /* `softhca ctl fault`: how often the wire fails, and which command does. */
 #include "request.h"
 
-#include <softhca/uverbs/cmd.h>
+#include <uverbs/cmd.h>
 
 #include <errno.h>
 #include <string.h>

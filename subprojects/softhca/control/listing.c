@@ -2,9 +2,9 @@
 /* `softhca ctl objects`: every object and its owner, as JSON. */
 #include "request.h"
 
-#include <softhca/cm/cm.h>
-#include <softhca/machine/port.h>
-#include <softhca/objects/objects.h>
+#include <cm/cm.h>
+#include <machine/port.h>
+#include <objects/objects.h>
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
 #include "control.h"
 #include "nldev.h"
 
-#include <softhca/base/kernel.h>
-#include <softhca/machine/port.h>
-#include <softhca/uverbs/cmd.h>
+#include <base/kernel.h>
+#include <machine/port.h>
+#include <uverbs/cmd.h>
 
 #include <endian.h>
 #include <errno.h>

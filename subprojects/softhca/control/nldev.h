@@ -5,7 +5,7 @@
 
 #include "nl.h"
 
-#include <softhca/machine/hca.h>
+#include <machine/hca.h>
 
 /* Stands for an attribute that the request does not have. */
 #define NLDEV_NOT_GIVEN UINT32_MAX

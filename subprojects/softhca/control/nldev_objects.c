@@ -2,8 +2,8 @@
 /* What `rdma resource` shows: the objects of a device, and how many there are. */
 #include "nldev.h"
 
-#include <softhca/base/kernel.h>
-#include <softhca/cm/cm.h>
+#include <base/kernel.h>
+#include <cm/cm.h>
 
 #include <errno.h>
 #include <rdma/rdma_netlink.h>

@@ -3,7 +3,7 @@
 #ifndef SOFTHCA_CONTROL_REQUEST_H
 #define SOFTHCA_CONTROL_REQUEST_H
 
-#include <softhca/machine/hca.h>
+#include <machine/hca.h>
 
 #include <stdio.h>
 

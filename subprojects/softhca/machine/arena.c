@@ -3,7 +3,7 @@
 #include "arena.h"
 #include "hca.h"
 
-#include <softhca/proto.h>
+#include <proto.h>
 
 #include <fcntl.h>
 #include <linux/magic.h>

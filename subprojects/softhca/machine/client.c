@@ -2,8 +2,8 @@
 /* Clients: how they are known to be alive, and their memory. */
 #include "client.h"
 
-#include <softhca/base/list.h>
-#include <softhca/proto.h>
+#include <base/list.h>
+#include <proto.h>
 
 #include <errno.h>
 #include <unistd.h>

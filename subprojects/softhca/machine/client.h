@@ -3,8 +3,8 @@
 #ifndef SOFTHCA_MACHINE_CLIENT_H
 #define SOFTHCA_MACHINE_CLIENT_H
 
-#include <softhca/base/list.h>
-#include <softhca/base/loop.h>
+#include <base/list.h>
+#include <base/loop.h>
 
 #include <stdbool.h>
 #include <stddef.h>

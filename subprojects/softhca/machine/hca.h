@@ -8,12 +8,12 @@
 #include "fault.h"
 #include "settings.h"
 
-#include <softhca/base/backlog.h>
-#include <softhca/base/list.h>
-#include <softhca/base/loop.h>
-#include <softhca/base/numtab.h>
-#include <softhca/base/timer.h>
-#include <softhca/model/model.h>
+#include <base/backlog.h>
+#include <base/list.h>
+#include <base/loop.h>
+#include <base/numtab.h>
+#include <base/timer.h>
+#include <model/model.h>
 
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>

@@ -3,7 +3,7 @@
 #include "mem.h"
 #include "client.h"
 
-#include <softhca/base/refuse.h>
+#include <base/refuse.h>
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef SOFTHCA_SETTINGS_H
 #define SOFTHCA_SETTINGS_H
 
-#include <softhca/model/model.h>
+#include <model/model.h>
 
 #include <stdbool.h>
 #include <stddef.h>

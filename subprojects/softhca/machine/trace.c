@@ -2,7 +2,7 @@
 /* The last commands of programs; and all of them in a file, if one was asked for. */
 #include "hca.h"
 
-#include <softhca/base/refuse.h>
+#include <base/refuse.h>
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  */
 #include "segment.h"
 
-#include <softhca/base/refuse.h>
+#include <base/refuse.h>
 
 #include <endian.h>
 #include <errno.h>

@@ -2,9 +2,9 @@
 /* Completion queues: writing completions, noticing overruns, raising events. */
 #include "objects.h"
 
-#include <softhca/base/kernel.h>
-#include <softhca/base/refuse.h>
-#include <softhca/machine/mem.h>
+#include <base/kernel.h>
+#include <base/refuse.h>
+#include <machine/mem.h>
 
 #include <endian.h>
 #include <errno.h>

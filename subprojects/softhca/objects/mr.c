@@ -2,8 +2,8 @@
 /* Protection domains, memory regions and their keys. */
 #include "objects.h"
 
-#include <softhca/base/refuse.h>
-#include <softhca/machine/mem.h>
+#include <base/refuse.h>
+#include <machine/mem.h>
 
 #include <errno.h>
 #include <linux/capability.h>

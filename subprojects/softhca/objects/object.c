@@ -2,8 +2,8 @@
 /* Objects: their handles and numbers, and the order in which a dead context's objects go. */
 #include "objects.h"
 
-#include <softhca/base/refuse.h>
-#include <softhca/machine/client.h>
+#include <base/refuse.h>
+#include <machine/client.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #ifndef SOFTHCA_OBJECTS_H
 #define SOFTHCA_OBJECTS_H
 
-#include <softhca/machine/hca.h>
-#include <softhca/proto.h>
+#include <machine/hca.h>
+#include <proto.h>
 
 #include <stddef.h>
 

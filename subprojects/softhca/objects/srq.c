@@ -2,9 +2,9 @@
 /* Shared receive queues, basic and XRC. */
 #include "objects.h"
 
-#include <softhca/base/refuse.h>
-#include <softhca/machine/mem.h>
-#include <softhca/model/segment.h>
+#include <base/refuse.h>
+#include <machine/mem.h>
+#include <model/segment.h>
 
 #include <endian.h>
 #include <errno.h>

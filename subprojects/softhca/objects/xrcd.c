@@ -2,7 +2,7 @@
 /* XRC domains (contract 5.1): found by inode, gone with the last handle. */
 #include "objects.h"
 
-#include <softhca/base/refuse.h>
+#include <base/refuse.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 /* Multicast groups: a device knows those to which its QPs are attached. */
 #include "qp.h"
 
-#include <softhca/base/refuse.h>
-#include <softhca/machine/port.h>
+#include <base/refuse.h>
+#include <machine/port.h>
 
 #include <errno.h>
 #include <stdlib.h>

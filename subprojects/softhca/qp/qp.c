@@ -2,7 +2,7 @@
 /* Queue pairs come and go: rings, numbers and handles. */
 #include "qp.h"
 
-#include <softhca/base/refuse.h>
+#include <base/refuse.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 #ifndef SOFTHCA_QP_H
 #define SOFTHCA_QP_H
 
-#include <softhca/machine/hca.h>
-#include <softhca/machine/mem.h>
-#include <softhca/objects/objects.h>
+#include <machine/hca.h>
+#include <machine/mem.h>
+#include <objects/objects.h>
 
 struct qp_request {
 	uint64_t user_handle;

@@ -2,7 +2,7 @@
 /* ib_core's table of QP transitions, and the bits that uverbs removes before (contract 5.9). */
 #include "qp.h"
 
-#include <softhca/base/refuse.h>
+#include <base/refuse.h>
 
 #include <errno.h>
 

@@ -2,8 +2,8 @@
 /* Queue pairs change: attributes, states and what follows from them. */
 #include "qp.h"
 
-#include <softhca/base/refuse.h>
-#include <softhca/machine/port.h>
+#include <base/refuse.h>
+#include <machine/port.h>
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Receive queues: the next WQE, its scatter list, its completion. */
 #include "qp.h"
 
-#include <softhca/model/segment.h>
+#include <model/segment.h>
 
 #include <endian.h>
 

@@ -2,7 +2,7 @@
 /* Send queues: the ring that a program fills, and the lists of work in which its QP stands. */
 #include "qp.h"
 
-#include <softhca/machine/port.h>
+#include <machine/port.h>
 
 void sq_init(struct hca_qp *qp)
 {

@@ -2,10 +2,10 @@
 /* The daemon process: how it starts, and how it ends without leaving anything. */
 #include "server.h"
 
-#include <softhca/cm/cm.h>
-#include <softhca/dir.h>
-#include <softhca/proto.h>
-#include <softhca/wire/wire.h>
+#include <cm/cm.h>
+#include <dir.h>
+#include <proto.h>
+#include <wire/wire.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,10 +2,10 @@
 /* The daemon's directory. The kernel releases its lock, however the daemon ends. */
 #include "server.h"
 
-#include <softhca/dir.h>
-#include <softhca/machine/hca.h>
-#include <softhca/message.h>
-#include <softhca/proto.h>
+#include <dir.h>
+#include <machine/hca.h>
+#include <message.h>
+#include <proto.h>
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,12 +2,12 @@
 /* The daemon's socket: greetings, commands, farewells. */
 #include "server.h"
 
-#include <softhca/cm/cm.h>
-#include <softhca/control/control.h>
-#include <softhca/message.h>
-#include <softhca/objects/objects.h>
-#include <softhca/proto.h>
-#include <softhca/uverbs/cmd.h>
+#include <cm/cm.h>
+#include <control/control.h>
+#include <message.h>
+#include <objects/objects.h>
+#include <proto.h>
+#include <uverbs/cmd.h>
 
 #include <errno.h>
 #include <fcntl.h>

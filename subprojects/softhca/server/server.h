@@ -3,8 +3,8 @@
 #ifndef SOFTHCA_SERVER_H
 #define SOFTHCA_SERVER_H
 
-#include <softhca/dir.h>
-#include <softhca/machine/hca.h>
+#include <dir.h>
+#include <machine/hca.h>
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /* The device tree: what libibverbs and the tools of InfiniBand read of the devices. */
 #include "server.h"
 
-#include <softhca/machine/port.h>
-#include <softhca/proto.h>
+#include <machine/port.h>
+#include <proto.h>
 
 #include <endian.h>
 #include <errno.h>

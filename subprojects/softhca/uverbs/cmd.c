@@ -2,9 +2,9 @@
 /* The table of uverbs commands, and what the kernel checks about each before it looks inside. */
 #include "cmd.h"
 
-#include <softhca/base/refuse.h>
-#include <softhca/qp/qp.h>
-#include <softhca/wire/wire.h>
+#include <base/refuse.h>
+#include <qp/qp.h>
+#include <wire/wire.h>
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef SOFTHCA_CMD_H
 #define SOFTHCA_CMD_H
 
-#include <softhca/objects/objects.h>
+#include <objects/objects.h>
 
 /*
  * Executes one write(). 0 or -errno. The program gets the descriptor *give, and its number at

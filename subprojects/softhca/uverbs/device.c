@@ -2,10 +2,10 @@
 /* Commands about the device, and about address handles. */
 #include "cmd.h"
 
-#include <softhca/base/kernel.h>
-#include <softhca/base/refuse.h>
-#include <softhca/machine/port.h>
-#include <softhca/wire/wire.h>
+#include <base/kernel.h>
+#include <base/refuse.h>
+#include <machine/port.h>
+#include <wire/wire.h>
 
 #include <endian.h>
 #include <errno.h>

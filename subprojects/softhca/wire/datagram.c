@@ -2,8 +2,8 @@
 /* Datagrams: to whom one goes, and what is put before it. */
 #include "wire.h"
 
-#include <softhca/machine/port.h>
-#include <softhca/model/segment.h>
+#include <machine/port.h>
+#include <model/segment.h>
 
 #include <netinet/in.h>
 

@@ -2,7 +2,7 @@
 /* What a request does where it arrives: keys, buffers, and the six operations. */
 #include "wire.h"
 
-#include <softhca/machine/port.h>
+#include <machine/port.h>
 
 #define NO_EVENT (-1) /* the peer's receive completion tells of the error */
 

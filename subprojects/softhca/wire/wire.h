@@ -3,9 +3,9 @@
 #ifndef SOFTHCA_WIRE_H
 #define SOFTHCA_WIRE_H
 
-#include <softhca/machine/hca.h>
-#include <softhca/machine/mem.h>
-#include <softhca/qp/qp.h>
+#include <machine/hca.h>
+#include <machine/mem.h>
+#include <qp/qp.h>
 
 /* ---- an attempt: what is known about it between its sender and its receiver ---- */
 

@@ -59,7 +59,7 @@ def test_the_first_verb_does_not_deadlock_with_a_constructor(below_shim, door):
 
 
 OF_THE_SYSTEM = pytest.param("real_library", marks=pytest.mark.skipif(
-    "XRC_COMPAT_TEST_RDMA_CORE" in os.environ,
+    "SOFTHCA_TEST_RDMA_CORE" in os.environ,
     reason="is about the libibverbs that the loader takes by itself"))
 
 

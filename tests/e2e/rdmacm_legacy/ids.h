@@ -6,7 +6,7 @@
 #ifndef TESTS_E2E_RDMACM_LEGACY_IDS_H
 #define TESTS_E2E_RDMACM_LEGACY_IDS_H
 
-#include <softhca/tests/rdmacm/ground.h>
+#include <rdmacm/ground.h>
 
 #define CONN_PARAM \
 	{ .responder_resources = 1, .initiator_depth = 1, .retry_count = 7, .rnr_retry_count = 7 }

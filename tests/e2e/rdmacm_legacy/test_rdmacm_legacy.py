@@ -36,7 +36,7 @@ wait $server"""
 
 @pytest.mark.parametrize("server, client", PROGRAMS, ids=[words.split()[0] for words, _ in PROGRAMS])
 def test_programs_of_today_run_below_the_shim(below_shim, server, client):
-    if "thread" in os.environ.get("XRC_COMPAT_TEST_SANITIZE", ""):
+    if "thread" in os.environ.get("SOFTHCA_TEST_SANITIZE", ""):
         pytest.skip("races between rping's own threads are not the shim's")
     need(server.split()[0])
     need_xclient(client)

@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "../row.h"
+#include <harness/row.h>
 #include "actor.h"
 
 /*

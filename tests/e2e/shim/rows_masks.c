@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "../emulated.h"
+#include <harness/emulated.h>
 #include "row.h"
 
 /* One modify; it changes no state if its mask lacks IBV_QP_STATE. Lists end with mask 0. */

@@ -19,7 +19,7 @@ def opened(run, softhca, preload):
     return set(re.findall(r'"([^"]*)"', re.sub(r"softhca-run-\w+|/proc/\d+", "*", "\n".join(found))))
 
 
-@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
+@pytest.mark.skipif("SOFTHCA_TEST_SANITIZE" in os.environ,
                     reason="a sanitizer's runtime opens files of its own")
 def test_the_shim_opens_no_file_but_itself(run, softhca, build_root):
     need("strace", "ibv_devinfo")
@@ -31,7 +31,7 @@ def test_the_shim_opens_no_file_but_itself(run, softhca, build_root):
 
 VERBS = ("create_qp", "modify_qp", "query_qp", "destroy_qp", "modify_srq", "query_srq", "destroy_srq",
          "get_async_event", "ack_async_event", "close_device")
-not_sanitized = pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
+not_sanitized = pytest.mark.skipif("SOFTHCA_TEST_SANITIZE" in os.environ,
                                    reason="the programs are not linked with a sanitizer's runtime")
 
 

@@ -10,7 +10,7 @@ from installed import need
 
 pytestmark = [
     pytest.mark.any_model,
-    pytest.mark.skipif("thread" in os.environ.get("XRC_COMPAT_TEST_SANITIZE", ""),
+    pytest.mark.skipif("thread" in os.environ.get("SOFTHCA_TEST_SANITIZE", ""),
                        reason="ThreadSanitizer delays signals, and has a backtrace() of its own"),
 ]
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "side.h"
-#include "../row.h"
+#include <harness/row.h>
 
 #ifdef REFERS_TO
 /* Visible, so that the compiler must keep it. */

@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../emulated.h"
+#include <harness/emulated.h>
 #include "side.h"
-#include "../row.h"
+#include <harness/row.h>
 
 #define TIMEOUT_MS 20000
 

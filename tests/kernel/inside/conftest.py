@@ -14,6 +14,7 @@ sys.path[:0] = [
     str(TESTS / "e2e" / "shim"),
     str(TESTS / "e2e" / "xrc_qps" / "two_way"),
     str(TESTS.parent / "subprojects" / "softhca" / "tests" / "e2e"),
+    str(TESTS.parent / "subprojects" / "softhca" / "tests" / "harness"),
     str(TESTS)
 ]
 

@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <sys/syscall.h>
 
-#include "../../thread_state.h"
+#include <harness/thread_state.h>
 
 #define NOT_RETURNED 1	/* verbs return 0 or -errno */
 

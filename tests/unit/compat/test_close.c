@@ -23,7 +23,7 @@
 
 #define UNIT_TEARDOWN end_hooks
 
-#include "../unit.h"
+#include <harness/unit.h>
 #include "other_thread.h"
 #include "provider.h"
 

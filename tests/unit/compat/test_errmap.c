@@ -9,7 +9,7 @@
 
 #include <compat/errmap.h>
 
-#include "../unit.h"
+#include <harness/unit.h>
 
 TEST(success_keeps_errno)
 {

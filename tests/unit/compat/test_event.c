@@ -16,8 +16,8 @@
 #include <modern/modern.h>
 #include <modern/table.h>
 
-#include "../../thread_state.h"
-#include "../unit.h"
+#include <harness/thread_state.h>
+#include <harness/unit.h>
 #include "provider.h"
 
 static struct ibv_context *context;

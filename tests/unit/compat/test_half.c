@@ -8,7 +8,7 @@
 
 #include <compat/half.h>
 
-#include "../unit.h"
+#include <harness/unit.h>
 #include "../../rc_masks.h"
 
 #define REFUSED (-1)

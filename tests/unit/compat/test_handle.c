@@ -6,7 +6,7 @@
 
 #include <compat/handle.h>
 
-#include "../unit.h"
+#include <harness/unit.h>
 
 /* The map calls this malloc() (--wrap), or calloc(): gcc 16 makes that of malloc() and zeroes. */
 static bool no_memory;

@@ -9,7 +9,7 @@
 #include <modern/modern.h>
 #include <modern/table.h>
 
-#include "../unit.h"
+#include <harness/unit.h>
 #include "other_thread.h"
 #include "provider.h"
 

@@ -7,7 +7,7 @@
 #include <compat/program.h>
 #include <compat/settings.h>
 
-#include "../unit.h"
+#include <harness/unit.h>
 
 /* A program may change its environment while another thread is in a verb. */
 TEST(the_environment_is_read_once)

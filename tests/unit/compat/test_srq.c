@@ -7,7 +7,7 @@
 #include <compat/srq.h>
 #include <modern/table.h>
 
-#include "../unit.h"
+#include <harness/unit.h>
 #include "provider.h"
 
 static struct ibv_srq_attr requested;

@@ -20,7 +20,7 @@
 #include <compat/rcv_qp.h>
 #include <compat/state.h>
 
-#include "../../thread_state.h"
+#include <harness/thread_state.h>
 #include "provider.h"
 #include "regtab/regtab_fixture.h"
 

@@ -5,7 +5,7 @@
 
 #include <elf/loaded.h>
 
-#include "../unit.h"
+#include <harness/unit.h>
 
 /* The functions of sample.c, once for each kind of symbol table. */
 int gnu_name(int number);

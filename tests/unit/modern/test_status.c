@@ -7,7 +7,7 @@
 #include <modern/modern.h>
 #include <modern/table.h>
 
-#include "../unit.h"
+#include <harness/unit.h>
 
 TEST(both_conventions_become_negative_errno)
 {

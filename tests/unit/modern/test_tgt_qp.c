@@ -7,7 +7,7 @@
 #include <modern/table.h>
 #include <modern/tgt_qp.h>
 
-#include "../unit.h"
+#include <harness/unit.h>
 #include "../compat/provider.h"
 
 static struct ibv_context *context;

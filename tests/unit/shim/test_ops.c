@@ -9,7 +9,7 @@
 #include <compat/state.h>
 #include <shim/shim.h>
 
-#include "../unit.h"
+#include <harness/unit.h>
 
 /* In an array of old work requests, the provider must not read the next one. */
 _Static_assert(offsetof(struct ibv_send_wr, qp_type) +

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Functions and programs in a process of their own: their results, output and time limit. */
 
-#include "../unit.h"
+#include <harness/unit.h>
 #include "tools/common/aside.h"
 
 #include <errno.h>

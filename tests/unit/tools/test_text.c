@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../unit.h"
+#include <harness/unit.h>
 
 FIXTURE(choose_utf8)
 {

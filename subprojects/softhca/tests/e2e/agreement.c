@@ -7,8 +7,7 @@
  * the kind of object (qp, srq), its number, the event by name and by number, and how often.
  * AGREEMENT_OPENED says whether handles from ibv_open_qp hear events: "hear" or "deaf".
  */
-#include <tests/e2e/emulated.h>
-#include <tests/rc_masks.h>
+#include <harness/emulated.h>
 #include "rig.h"
 
 #include <errno.h>

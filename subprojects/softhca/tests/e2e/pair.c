@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Two hosts with a QP each, and a target with two handles: connected, for cases that send. */
-#include <tests/e2e/emulated.h>
+#include <harness/emulated.h>
 #include "pair.h"
 
 #include <fcntl.h>

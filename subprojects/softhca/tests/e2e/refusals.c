@@ -3,7 +3,7 @@
  * What the kernel refuses, one row per refusal with its errno, over the modern API. A row with the
  * errno 0 is accepted: it differs little from a refused row, or another setting refuses it.
  */
-#include <tests/e2e/emulated.h>
+#include <harness/emulated.h>
 #include "refusals.h"
 
 #include <fcntl.h>

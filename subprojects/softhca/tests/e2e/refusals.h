@@ -3,7 +3,6 @@
 #ifndef TEST_SOFTHCA_REFUSALS_H
 #define TEST_SOFTHCA_REFUSALS_H
 
-#include <tests/rc_masks.h>
 #include "rig.h"
 
 #include <errno.h>

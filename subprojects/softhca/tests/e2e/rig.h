@@ -3,7 +3,7 @@
 #ifndef TEST_SOFTHCA_RIG_H
 #define TEST_SOFTHCA_RIG_H
 
-#include <tests/e2e/row.h>
+#include <harness/row.h>
 
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -13,6 +13,15 @@
 #define RIG_DEPTH  16
 #define RIG_QKEY   0x11111111u
 #define RIG_PSN	   0x1234u
+
+/* The attribute masks of RC's three transitions. */
+#define MASK_INIT (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
+#define MASK_RTR \
+	(IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | \
+	 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
+#define MASK_RTS \
+	(IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | \
+	 IBV_QP_MAX_QP_RD_ATOMIC)
 
 /* One host: a context and the objects that most tests need. */
 struct host {

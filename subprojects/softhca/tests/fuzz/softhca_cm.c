@@ -15,10 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <softhca/cm/cm.h>
-#include <softhca/proto.h>
+#include <cm/cm.h>
+#include <proto.h>
 
-#include <softhca/tests/rdmacm/layouts.h>
+#include <rdmacm/layouts.h>
 
 #define MAX_BODY 400u
 #define IDS	 8

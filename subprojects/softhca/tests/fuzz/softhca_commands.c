@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <softhca/uverbs/cmd.h>
+#include <uverbs/cmd.h>
 
 #define COMMANDS  42
 #define MAX_WORDS 40u

@@ -6,7 +6,7 @@ while.
 usage: softhca_fuzz.py SOURCE-ROOT WORK-DIRECTORY TARGET MODEL SOURCE...
 By default it runs 2000 inputs, the same ones each time. SOFTHCA_FUZZ_SECONDS: how long it runs
 instead. Its corpus then stays in the work directory, and later runs of this kind begin with it.
-XRC_COMPAT_FUZZ_SEED: the seed of the changes (default 1); "fresh" takes the clock. libFuzzer keeps
+SOFTHCA_FUZZ_SEED: the seed of the changes (default 1); "fresh" takes the clock. libFuzzer keeps
 an input that fails, and the command that repeats the failure is printed.
 Exit status 77 when clang has no libFuzzer here.
 """
@@ -24,7 +24,7 @@ import sys
 SECONDS = int(os.environ.get("SOFTHCA_FUZZ_SECONDS", "0"))
 RUNS = 2000
 # 0: libFuzzer takes the clock
-SEED = os.environ.get("XRC_COMPAT_FUZZ_SEED", "1").replace("fresh", "0")
+SEED = os.environ.get("SOFTHCA_FUZZ_SEED", "1").replace("fresh", "0")
 FUZZER = "-fsanitize=fuzzer,address,undefined"
 FLAGS = [
     "-std=gnu11", "-D_GNU_SOURCE", "-gline-tables-only", "-O1", "-fno-omit-frame-pointer",
@@ -54,15 +54,15 @@ def build(root, work, target, sources):
     flags = work / "flags"
     if not flags.exists() or flags.read_text() != " ".join(FLAGS):
         flags.write_text(" ".join(FLAGS))
-    shared = [flags, *root.glob("subprojects/softhca/**/*.h")]
+    shared = [flags, *root.glob("**/*.h")]
     newest_shared = max(file.stat().st_mtime for file in shared)
 
     def compile_one(source):
         """The object file of @source, compiled if the source, the flags or any header are newer."""
         built = work / (source.relative_to(root).as_posix().replace("/", "_") + ".o")
         if not built.exists() or built.stat().st_mtime < max(source.stat().st_mtime, newest_shared):
-            if complaint := clang(*FLAGS, "-include", root / "subprojects" / "softhca" / "base" / "libc.h", "-I", root,
-                                  "-I", root / "subprojects", "-c", source, "-o", built):
+            if complaint := clang(*FLAGS, "-include", root / "base" / "libc.h", "-I", root,
+                                  "-I", root / "tests", "-c", source, "-o", built):
                 sys.exit(f"{source}:\n{complaint}")
         return built
 

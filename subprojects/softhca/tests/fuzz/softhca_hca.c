@@ -11,9 +11,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <softhca/cm/cm.h>
-#include <softhca/objects/objects.h>
-#include <softhca/wire/wire.h>
+#include <cm/cm.h>
+#include <objects/objects.h>
+#include <wire/wire.h>
 
 static const uint32_t probe = SOFTHCA_MAGIC;
 static struct fuzz_hca hca;

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <softhca/objects/objects.h>
-#include <softhca/qp/qp.h>
+#include <objects/objects.h>
+#include <qp/qp.h>
 
 #define SLOT_SHIFT 8u /* of libmlx4 */
 #define UNITS	   64u /* of libmlx5, in as much memory */

@@ -5,7 +5,7 @@
  */
 #define GROUP "attributes"
 
-#include <tests/e2e/emulated.h>
+#include <harness/emulated.h>
 
 #include "ground.h"
 

@@ -5,7 +5,7 @@
  */
 #define GROUP "channel"
 
-#include <tests/thread_state.h>
+#include <harness/thread_state.h>
 
 #include "ground.h"
 

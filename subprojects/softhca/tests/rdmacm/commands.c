@@ -5,7 +5,7 @@
  */
 #define GROUP "commands"
 
-#include <tests/e2e/row.h>
+#include <harness/row.h>
 
 #include "layouts.h"
 

@@ -3,7 +3,7 @@
 #ifndef TEST_RDMACM_GROUND_H
 #define TEST_RDMACM_GROUND_H
 
-#include <tests/e2e/row.h>
+#include <harness/row.h>
 
 #include <errno.h>
 #include <pthread.h>

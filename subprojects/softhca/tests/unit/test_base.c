@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <softhca/base/numtab.h>
-#include <softhca/base/timer.h>
+#include <base/numtab.h>
+#include <base/timer.h>
 
-#include <tests/unit/unit.h>
+#include <harness/unit.h>
 
 static int things[16];
 

@@ -10,11 +10,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <softhca/objects/objects.h>
-#include <softhca/qp/qp.h>
-#include <softhca/uverbs/cmd.h>
+#include <objects/objects.h>
+#include <qp/qp.h>
+#include <uverbs/cmd.h>
 
-#include <tests/unit/unit.h>
+#include <harness/unit.h>
 
 static struct hca_machine machine;
 static struct hca_context *ctx;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* An armed CQ raises one event per sequence number, and none for completions polled before. */
 
-#include <softhca/objects/objects.h>
+#include <objects/objects.h>
 
-#include <tests/unit/unit.h>
+#include <harness/unit.h>
 
 static const struct row {
 	const char *what;

@@ -6,11 +6,11 @@
 #include <rdma/mlx4-abi.h>
 #include <rdma/mlx5-abi.h>
 
-#include <softhca/machine/hca.h>
-#include <softhca/machine/mem.h>
-#include <softhca/model/model.h>
+#include <machine/hca.h>
+#include <machine/mem.h>
+#include <model/model.h>
 
-#include <tests/unit/unit.h>
+#include <harness/unit.h>
 
 /* The providers' good requests are those of softhca/tests/e2e. */
 

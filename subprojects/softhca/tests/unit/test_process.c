@@ -4,9 +4,9 @@
  * process has ended.
  */
 
-#include <tests/unit/unit.h>
+#include <harness/unit.h>
 
-#include <softhca/machine/client.h>
+#include <machine/client.h>
 
 #include <errno.h>
 #include <pthread.h>

@@ -4,9 +4,9 @@
  * reach with libibverbs are in refusals_modify.c.
  */
 
-#include <softhca/qp/qp.h>
+#include <qp/qp.h>
 
-#include <tests/unit/unit.h>
+#include <harness/unit.h>
 
 #define INIT  (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
 #define RTR   (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)

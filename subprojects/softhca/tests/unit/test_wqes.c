@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include <softhca/model/model.h>
-#include <softhca/model/segment.h>
+#include <model/model.h>
+#include <model/segment.h>
 
-#include <tests/unit/unit.h>
+#include <harness/unit.h>
 
 #define INLINE 0x80000000u
 

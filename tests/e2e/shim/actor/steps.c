@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Opens domains, brings QPs to a state, connects a sender to receivers, and sends. */
 
-#include "../../emulated.h"
+#include <harness/emulated.h>
 #include "row.h"
 
 static struct actor *with_file(int device, enum file file)

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../../thread_state.h"
+#include <harness/thread_state.h>
 #include "receiver.h"
 
 /* The whole union: the QP number in the lower half and zeros in the upper one. */

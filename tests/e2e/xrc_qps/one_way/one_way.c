@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "../../../thread_state.h"
+#include <harness/thread_state.h>
 #include "receiver.h"
 
 ROW("a sender with two QPs sends to itself through a receive QP")

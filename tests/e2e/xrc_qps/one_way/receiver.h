@@ -11,7 +11,7 @@
 #define ROW_AFTER close_receiver
 
 #include "../side.h"
-#include "../../row.h"
+#include <harness/row.h>
 
 extern struct side self;
 extern int domain_fd;		/* of the file that names its domain */

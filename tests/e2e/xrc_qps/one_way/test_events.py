@@ -7,7 +7,7 @@ import os
 import pytest
 
 ROWS = {"flagged": 2, "thread": 5, "asynchronously": 1}
-THREAD_SANITIZER = "thread" in os.environ.get("XRC_COMPAT_TEST_SANITIZE", "")
+THREAD_SANITIZER = "thread" in os.environ.get("SOFTHCA_TEST_SANITIZE", "")
 NOT_UNDER_THREAD_SANITIZER = {
     "thread": "ThreadSanitizer holds back the signals that these rows send into read()",
     "asynchronously": "a thread cancelled inside ThreadSanitizer's runtime keeps its locks",

@@ -15,7 +15,7 @@ def test_every_row_holds(rows, name, count):
     rows(count, f"one-way-{name}", env={"TSAN_OPTIONS": options})
 
 
-@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
+@pytest.mark.skipif("SOFTHCA_TEST_SANITIZE" in os.environ,
                     reason="the program has a malloc() of its own, as the sanitizer has")
 def test_an_allocator_with_fork_handlers(rows):
     rows(1, "one-way-allocator")

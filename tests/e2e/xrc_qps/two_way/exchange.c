@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../emulated.h"
+#include <harness/emulated.h>
 #include "../side.h"
-#include "../../row.h"
+#include <harness/row.h>
 
 #define SLOTS 4		/* of each kind in flight */
 #define SLOT_BYTES 8192

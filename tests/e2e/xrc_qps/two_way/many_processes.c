@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "../side.h"
-#include "../../row.h"
+#include <harness/row.h>
 
 #define PROCESSES 8
 #define PAIRS 50

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "../../emulated.h"
+#include <harness/emulated.h>
 #include "pair.h"
 
 struct side a, b;

@@ -10,7 +10,7 @@
 #define ROW_AFTER close_sides
 
 #include "../side.h"
-#include "../../row.h"
+#include <harness/row.h>
 
 extern struct side a, b;
 

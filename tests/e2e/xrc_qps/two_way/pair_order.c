@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../../emulated.h"
+#include <harness/emulated.h>
 #include "pair.h"
 
 /* From RESET through the states in between. */

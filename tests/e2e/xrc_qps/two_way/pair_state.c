@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../emulated.h"
+#include <harness/emulated.h>
 #include "pair.h"
 
 static void every_field_in(struct side *side, enum ibv_qp_state state, int mask)

@@ -13,7 +13,7 @@
 #define UNIT_SETUP expect_no_files
 #define UNIT_TEARDOWN expect_files_removed
 
-#include "../../unit.h"
+#include <harness/unit.h>
 
 #define SEEN_MAX 64
 

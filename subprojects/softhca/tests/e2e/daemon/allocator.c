@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* A program whose allocator maps memory under a lock of its own, as tcmalloc does. */
-#include <softhca/tests/e2e/rig.h>
+#include <e2e/rig.h>
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -22,7 +22,7 @@ from built import holding
 pytestmark = pytest.mark.any_model
 
 SECONDS = float(os.environ.get("SOFTHCA_FUZZ_SECONDS", "2"))
-SEED = int(os.environ.get("XRC_COMPAT_FUZZ_SEED", "1").replace("fresh", str(int(time.time()))))
+SEED = int(os.environ.get("SOFTHCA_FUZZ_SEED", "1").replace("fresh", str(int(time.time()))))
 MAGIC, VERSION = 0x53484341, 5
 CONTEXT, CONTROL, CM, NETLINK = 1, 2, 3, 4
 HELLO = "<4I2Q"
@@ -270,9 +270,9 @@ def arenas():
 
 
 def test_random_greetings(daemon, balanced):
-    """SOFTHCA_FUZZ_SECONDS: for how long (default 2). XRC_COMPAT_FUZZ_SEED: which ones (default 1);
+    """SOFTHCA_FUZZ_SECONDS: for how long (default 2). SOFTHCA_FUZZ_SEED: which ones (default 1);
     "fresh" takes the clock."""
-    print(f"XRC_COMPAT_FUZZ_SEED={SEED}")
+    print(f"SOFTHCA_FUZZ_SEED={SEED}")
     rng, fds, count = random.Random(SEED), list(arenas()), 0
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:

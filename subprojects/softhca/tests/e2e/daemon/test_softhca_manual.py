@@ -10,8 +10,8 @@ import models
 
 
 @pytest.fixture(scope="session")
-def page(source_root):
-    return (source_root / "subprojects" / "softhca" / "softhca.1").read_text()
+def page(softhca_source):
+    return (softhca_source / "softhca.1").read_text()
 
 
 @pytest.fixture
@@ -89,17 +89,17 @@ def test_page_and_usage_name_each_fault(page, shown, ask):
     assert set(names) <= typed(page) and unnamed(names, shown.split("fault [DEVICE")[1]) == []
 
 
-def test_the_page_names_each_variable(page, source_root):
+def test_the_page_names_each_variable(page, softhca_source):
     """Every variable that the code reads."""
-    sources = [path for path in (source_root / "subprojects" / "softhca").glob("**/*.c")
-               if "tests" not in path.parts[len(source_root.parts):]]
+    sources = [path for path in softhca_source.glob("**/*.c")
+               if "tests" not in path.parts[len(softhca_source.parts):]]
     read = {name for path in sources
             for name in re.findall(r'(?:getenv|setenv)\("(\w+)"', path.read_text())}
     assert {"SOFTHCA_DIR", "LD_PRELOAD"} <= read <= words(page, "It Ev")
 
 
-def test_the_page_names_each_exit_status(page, source_root):
-    header = source_root / "subprojects" / "softhca" / "cli" / "cli.h"
+def test_the_page_names_each_exit_status(page, softhca_source):
+    header = softhca_source / "cli" / "cli.h"
     statuses = set(re.findall(r"CLI_\w+ = (\d+)", header.read_text()))
     assert len(statuses) == 5
     assert unnamed(statuses, page.split(".Sh EXIT STATUS")[1].split(".Sh ")[0]) == []

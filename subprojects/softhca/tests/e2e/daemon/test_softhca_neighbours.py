@@ -10,7 +10,7 @@ from built import PROGRAMS
 
 pytestmark = [
     pytest.mark.any_model,
-    pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
+    pytest.mark.skipif("SOFTHCA_TEST_SANITIZE" in os.environ,
                        reason="the sanitizer's library is preloaded too, and has an allocator"),
 ]
 

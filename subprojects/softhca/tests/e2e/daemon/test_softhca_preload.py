@@ -34,17 +34,17 @@ def test_program_with_a_sanitizer(run, softhca, tmp_path, sanitizer):
     """AddressSanitizer wants to be the first library, which the preloaded one is."""
     library_of_gcc({"address": "libasan.so", "thread": "libtsan.so"}[sanitizer])
     program = tmp_path / "program"
-    root = SOURCES.parents[3]
+    root = SOURCES.parents[1]
     sources = [*(SOURCES / name for name in ("data/data_path.c", "pair.c", "rig.c")),
-               *(root / "tests" / "e2e" / name for name in ("row.c", "rows_main.c"))]
+               *(root / "tests" / "harness" / name for name in ("row.c", "rows_main.c"))]
     subprocess.run(["gcc", "-O1", "-D_GNU_SOURCE", f"-fsanitize={sanitizer}", f"-I{root}",
-                    f"-I{root}/subprojects", *sources, "-o", program, "-libverbs", "-ldl"], check=True)
+                    f"-I{root}/tests", *sources, "-o", program, "-libverbs", "-ldl"], check=True)
     done = run([softhca, "run", "--", program, "a_fenced_read_returns_what_was_written_before"],
                env={"ASAN_OPTIONS": "detect_leaks=0"}, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
+@pytest.mark.skipif("SOFTHCA_TEST_SANITIZE" in os.environ,
                     reason="the sanitizer has an allocator of its own")
 def test_program_with_an_allocator_that_maps_memory(passes):
     passes([], "allocator")

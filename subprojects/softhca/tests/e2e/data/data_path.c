@@ -3,7 +3,7 @@
  * How data moves between two emulated hosts. The two-way exchange (tests/e2e/xrc_qps) has every
  * operation.
  */
-#include <softhca/tests/e2e/pair.h>
+#include <e2e/pair.h>
 
 #include <string.h>
 #include <unistd.h>

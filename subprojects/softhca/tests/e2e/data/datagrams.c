@@ -3,7 +3,7 @@
  * Datagrams and multicast: what the receiver finds before the data and in the completion, and which
  * QPs get a message. Also: receive errors of datagrams and of unreliable connections.
  */
-#include <softhca/tests/e2e/pair.h>
+#include <e2e/pair.h>
 
 #include <errno.h>
 #include <stdlib.h>

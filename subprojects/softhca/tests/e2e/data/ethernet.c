@@ -2,9 +2,8 @@
 /*
  * Ports of Ethernet: GID tables, what is refused without a GID, and the header before a datagram.
  */
-#include <tests/rc_masks.h>
-#include <tests/e2e/emulated.h>
-#include <softhca/tests/e2e/pair.h>
+#include <harness/emulated.h>
+#include <e2e/pair.h>
 
 #include <errno.h>
 #include <net/if.h>

@@ -3,8 +3,8 @@
  * Failed operations: the status and vendor error at each side, and the state of each QP. Some cases
  * show the nearest operation that succeeds. Also: WQEs after RESET, RNR timers, PSNs and MTU.
  */
-#include <tests/e2e/emulated.h>
-#include <softhca/tests/e2e/pair.h>
+#include <harness/emulated.h>
+#include <e2e/pair.h>
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * What must hold on a wire that fails. The test that starts this program sets the faults of the
  * wire.
  */
-#include <softhca/tests/e2e/pair.h>
+#include <e2e/pair.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * Where two features of an adapter meet: atomics and errors, SRQs and draining or errors, CQs that
  * are resized or overrun and events.
  */
-#include <tests/e2e/emulated.h>
-#include <softhca/tests/e2e/pair.h>
+#include <harness/emulated.h>
+#include <e2e/pair.h>
 
 #include <unistd.h>
 

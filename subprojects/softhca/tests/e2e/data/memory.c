@@ -4,7 +4,7 @@
  * libraries with a registration cache have memory functions of their own in the executable, which
  * no preloaded library sees: own_calls.c is linked in for them.
  */
-#include <softhca/tests/e2e/pair.h>
+#include <e2e/pair.h>
 
 #include <fcntl.h>
 #include <malloc.h>

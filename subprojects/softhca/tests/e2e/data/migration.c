@@ -3,9 +3,8 @@
  * Alternate paths on devices with two ports: loading them, arming them, migrating, and the events.
  * The second ports are the alternate path.
  */
-#include <tests/rc_masks.h>
-#include <tests/e2e/emulated.h>
-#include <softhca/tests/e2e/pair.h>
+#include <harness/emulated.h>
+#include <e2e/pair.h>
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * What SRQs, memory regions and CQs do exactly: order of receives, limits, numbers and keys;
  * completion events, overruns, and resized CQs. Also: which SRQs and keys an XRC message may use.
  */
-#include <softhca/tests/e2e/pair.h>
+#include <e2e/pair.h>
 
 #include <fcntl.h>
 #include <pthread.h>

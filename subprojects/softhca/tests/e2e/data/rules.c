@@ -3,8 +3,8 @@
  * Rules of an adapter, a row each: timeouts, P_Keys, ports, draining, QPs that end midway, CQs that
  * are resized, time stamps, regions that move.
  */
-#include <tests/e2e/emulated.h>
-#include <softhca/tests/e2e/pair.h>
+#include <harness/emulated.h>
+#include <e2e/pair.h>
 
 #include <errno.h>
 #include <string.h>

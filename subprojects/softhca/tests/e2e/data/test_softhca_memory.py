@@ -14,7 +14,7 @@ def test_all_memory_carries_messages(passes, program):
     passes([], program, timeout=100)
 
 
-@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
+@pytest.mark.skipif("SOFTHCA_TEST_SANITIZE" in os.environ,
                     reason="the sanitizer has an allocator of its own")
 @pytest.mark.parametrize("library", ["tcmalloc_minimal", "jemalloc"])
 def test_with_another_allocator(passes, library):

@@ -3,7 +3,7 @@
  * Requests under way. Long messages move in pieces: each byte arrives, other QPs are
  * not delayed, and the receiver may fail midway. The senders to a killed peer get no answer.
  */
-#include <softhca/tests/e2e/pair.h>
+#include <e2e/pair.h>
 
 #include <fcntl.h>
 #include <signal.h>

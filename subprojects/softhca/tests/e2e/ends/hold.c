@@ -8,8 +8,8 @@
  *					their events, and ends after COUNT of them
  *	hold count			traffic for the counters
  */
-#include <tests/e2e/emulated.h>
-#include <softhca/tests/e2e/pair.h>
+#include <harness/emulated.h>
+#include <e2e/pair.h>
 
 #include <fcntl.h>
 #include <stdio.h>

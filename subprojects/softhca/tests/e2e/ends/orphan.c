@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* A program whose daemon dies. It gets the earlier completions, and then errors. */
-#include <softhca/tests/e2e/pair.h>
+#include <e2e/pair.h>
 
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Differences between the two adapters that softhca emulates. SOFTHCA_MODEL names the adapter. */
-#ifndef TESTS_E2E_EMULATED_H
-#define TESTS_E2E_EMULATED_H
+#ifndef HARNESS_EMULATED_H
+#define HARNESS_EMULATED_H
 
 #include <dlfcn.h>
 #include <infiniband/verbs.h>

@@ -33,7 +33,7 @@ def own_ports():
     for begin in range(13000, 32000, 500):
         claim = socket.socket(socket.AF_UNIX)
         try:
-            claim.bind(f"\0xrc-compat-test-ports-{begin}")
+            claim.bind(f"\0softhca-test-ports-{begin}")
             return itertools.count(begin), claim
         except OSError:
             claim.close()

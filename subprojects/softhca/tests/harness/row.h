@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Runs rows, each in a process of its own: a row that crashes or hangs is one failed line. */
-#ifndef TESTS_E2E_ROW_H
-#define TESTS_E2E_ROW_H
+#ifndef HARNESS_ROW_H
+#define HARNESS_ROW_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct row {
 	const char *group, *name;
-	const char *section;	/* of the contract; NULL outside of shim/ */
+	const char *section;	/* of a contract, or NULL */
 	int needs;	/* of the program: which runs of it have the row */
 	void (*before)(void), (*run)(void), (*after)(void);
 	struct row *next;

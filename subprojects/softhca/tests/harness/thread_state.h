@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Whether a thread waits, or has ended: so that a test need not guess how long it takes. */
-#ifndef TESTS_THREAD_STATE_H
-#define TESTS_THREAD_STATE_H
+#ifndef HARNESS_THREAD_STATE_H
+#define HARNESS_THREAD_STATE_H
 
 #include <stdio.h>
 #include <sys/types.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* For all unit tests: cmocka with the headers that it needs, TEST(), and skips with a reason. */
-#ifndef TESTS_UNIT_UNIT_H
-#define TESTS_UNIT_UNIT_H
+#ifndef HARNESS_UNIT_H
+#define HARNESS_UNIT_H
 
 #include <setjmp.h>
 #include <stdarg.h>
