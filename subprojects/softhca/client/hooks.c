@@ -247,6 +247,14 @@ HOOK int munmap(void *address, size_t length)
 STAT_HOOKS()
 STAT_HOOKS(64)
 
+HOOK int statx(int fd, const char *path, int flags, unsigned int mask, struct statx *st);
+
+/* ls(1) calls it for each name that it is given. Our paths are absolute, so @fd does not matter. */
+HOOK int statx(int fd, const char *path, int flags, unsigned int mask, struct statx *st)
+{
+	return real_stats()->statx(fd, STAT_PATH(path), flags, mask, st);
+}
+
 HOOK int access(const char *path, int mode)
 {
 	return real()->access(STAT_PATH(path), mode);

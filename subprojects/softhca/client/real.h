@@ -52,7 +52,9 @@
 	X(readdir64, struct dirent64 *, DIR *dir) \
 	X(closedir, int, DIR *dir)
 
-/* Each glibc lacks half of these by these names. */
+struct statx; /* glibc before 2.28 has none */
+
+/* Each glibc lacks some of these by these names. */
 #define REAL_STATS(X) \
 	X(stat, int, const char *path, struct stat *st) \
 	X(lstat, int, const char *path, struct stat *st) \
@@ -65,7 +67,8 @@
 	X(__xstat64, int, int version, const char *path, struct stat64 *st) \
 	X(__lxstat64, int, int version, const char *path, struct stat64 *st) \
 	X(__fxstat, int, int version, int fd, struct stat *st) \
-	X(__fxstat64, int, int version, int fd, struct stat64 *st)
+	X(__fxstat64, int, int version, int fd, struct stat64 *st) \
+	X(statx, int, int fd, const char *path, int flags, unsigned int mask, struct statx *st)
 
 #define REAL_CALL(name, result, ...) result (*name)(__VA_ARGS__);
 struct real_calls {

@@ -59,6 +59,11 @@ def test_adapters_are_listed_in_the_order_of_their_numbers(below):
     assert [line.split()[0] for line in listing] == [*map(models.device, range(12))]
 
 
+def test_ls_lists_the_adapters(below):
+    listing = below([], "ls", "/sys/class/infiniband/").stdout
+    assert listing.split() == [models.device(0), models.device(1)]
+
+
 def test_other_device_classes_are_the_kernels(run, daemon):
     """Their names begin as those that the emulator shows."""
     for name in ("infiniband_mad", "infiniband_verbs2"):
