@@ -45,8 +45,8 @@ int cli_ssh(int argc, char **argv);
 /* Enters new namespaces; a new user namespace only if needed, since root loses its rights there. */
 int cli_unshare(int namespaces);
 
-/* Enters a network namespace with the adapters' addresses. Exit status, not 0 after a message. */
-int cli_net(const struct settings *settings);
+/* Enters a network namespace for `run --net`. Exit status, not 0 after a message. */
+int cli_net(void);
 
 /* Prints "softhca: MESSAGE" on stderr. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -42,3 +42,15 @@ int cli_unshare(int namespaces)
 		return 0;
 	return unshare(CLONE_NEWUSER | namespaces) ? -errno : map_self(uid, gid);
 }
+
+int cli_net(void)
+{
+	int err = cli_unshare(CLONE_NEWNET);
+
+	if (!err)
+		return CLI_OK;
+	return cli_refuse(CLI_REFUSED,
+			  "--net: this system allows you no network namespace of your own: %s; user.max_user_namespaces, "
+			  "user.max_net_namespaces or a container's rules forbid it",
+			  strerror(-err));
+}

@@ -65,10 +65,11 @@ static int become(char **program)
 			  strerror(err));
 }
 
-static int start_for_run(struct settings *settings, char *directory)
+static int start_for_run(const struct settings *settings, bool net, char *directory)
 {
 	struct daemon_plan plan = { .settings = *settings,
 				    .directory = directory,
+				    .net = net,
 				    .until = getpid() };
 	char why[512];
 	int err = home_create(directory, &plan.lock, why, sizeof(why));
@@ -93,9 +94,10 @@ int cli_run(int argc, char **argv)
 	status = find_usable_preload(preload, sizeof(preload));
 	if (status)
 		return status;
-	status = start_for_run(&settings, directory);
-	if (!status && options.net)
-		status = cli_net(&settings);
+	if (options.net)
+		status = cli_net();
+	if (!status)
+		status = start_for_run(&settings, options.net, directory);
 	if (status)
 		return status;
 	status = cli_preload_setting(directory, preload, setting, sizeof(setting));

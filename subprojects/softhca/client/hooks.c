@@ -276,6 +276,12 @@ HOOK FILE *fopen64(const char *path, const char *mode)
 	return real()->fopen64(REDIRECTED(path), mode);
 }
 
+/* Scripts find the adapter of a network interface by readlink(1). */
+HOOK ssize_t readlink(const char *path, char *target, size_t size)
+{
+	return real()->readlink(REDIRECTED(path), target, size);
+}
+
 /* ibstatus, a shell script, changes into these directories. */
 HOOK int chdir(const char *path)
 {

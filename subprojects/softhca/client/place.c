@@ -70,6 +70,16 @@ static bool is_of_device(const char *path)
 	       is_below(path, "/sys/class/misc/rdma_cm");
 }
 
+/* Below `run --net` the ports may have interfaces. Else the machine's own are seen. */
+static bool is_of_interface(const char *path)
+{
+	char tree[PATH_MAX];
+
+	return is_below(path, "/sys/class/net") && place_dir() &&
+	       !dir_join(tree, sizeof(tree), directory, SOFTHCA_SYSFS "/class/net") &&
+	       !real()->access(tree, F_OK);
+}
+
 const char *place_redirect(const char *path, char *buffer, size_t size)
 {
 	bool modules, module;
@@ -78,7 +88,8 @@ const char *place_redirect(const char *path, char *buffer, size_t size)
 		return path;
 	modules = !strcmp(path, "/proc/modules");
 	module = !strncmp(path, "/sys/module/", 12);
-	if ((!modules && !module && !is_of_device(path)) || !place_dir() ||
+	if ((!modules && !module && !is_of_device(path) && !is_of_interface(path)) ||
+	    !place_dir() ||
 	    dir_join(buffer, size, directory,
 		     modules ? SOFTHCA_SYSFS "/" SYSFS_MODULES : path + 1))
 		return path;

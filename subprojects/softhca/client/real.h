@@ -40,6 +40,7 @@
 	X(fopen, FILE *, const char *path, const char *mode) \
 	X(fopen64, FILE *, const char *path, const char *mode) \
 	X(faccessat, int, int fd, const char *path, int mode, int flags) \
+	X(readlink, ssize_t, const char *path, char *target, size_t size) \
 	X(chdir, int, const char *path) \
 	X(scandir, int, const char *path, struct dirent ***names, \
 	  int (*filter)(const struct dirent *), \

@@ -60,6 +60,10 @@ static void answer_one_port(const struct question *q, const struct hca_device *d
 		answer_subnet(q, device, number);
 	nl_u8(q->nl, RDMA_NLDEV_ATTR_PORT_STATE, port->active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN);
 	nl_u8(q->nl, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port->active ? LINK_UP : POLLING);
+	if (port->interface_index) {
+		nl_u32(q->nl, RDMA_NLDEV_ATTR_NDEV_INDEX, port->interface_index);
+		nl_text(q->nl, RDMA_NLDEV_ATTR_NDEV_NAME, port->interface);
+	}
 	nl_end_message(q->nl);
 }
 

@@ -16,6 +16,7 @@
 #include <model/model.h>
 
 #include <infiniband/verbs.h>
+#include <net/if.h>
 #include <rdma/ib_user_verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -227,6 +228,9 @@ struct hca_port {
 	uint16_t lid; /* on the wire; port.h knows what programs see */
 	bool active;
 	struct hca_counts counts; /* of all QPs on it, those that have gone, too */
+	/* its network interface; "" and 0 = none */
+	char interface[IFNAMSIZ];
+	unsigned int interface_index;
 };
 
 struct hca_device {

@@ -65,7 +65,7 @@ static void ipv4_gid(uint32_t ipv4, uint8_t gid[16])
 }
 
 /* The vendor's bytes of the GUID, then the lowest ones. */
-static void own_mac(const struct hca_device *device, uint8_t port, uint8_t mac[6])
+void port_own_mac(const struct hca_device *device, uint8_t port, uint8_t mac[6])
 {
 	uint64_t guid = htobe64(device->guid + port);
 
@@ -78,7 +78,7 @@ static void link_local(const struct hca_device *device, uint8_t port, uint8_t gi
 {
 	uint8_t mac[6];
 
-	own_mac(device, port, mac);
+	port_own_mac(device, port, mac);
 	memcpy(gid, (const uint8_t[8]){ 0xfe, 0x80 }, 8);
 	memcpy(gid + 8,
 	       (const uint8_t[8]){ mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5] },
@@ -207,6 +207,6 @@ bool port_mac(const struct hca_machine *machine, const uint8_t gid[16], uint8_t 
 	}
 	device = find_port(machine, gid, &port);
 	if (device)
-		own_mac(device, port, mac);
+		port_own_mac(device, port, mac);
 	return device;
 }

@@ -43,6 +43,9 @@ bool port_is_ipv4(const uint8_t gid[16]);
 /* On Ethernet a datagram finds its receiver by the GID. */
 void port_route(const struct hca_machine *machine, struct av *av);
 
+/* The Ethernet address of a port. */
+void port_own_mac(const struct hca_device *device, uint8_t port, uint8_t mac[6]);
+
 /* The Ethernet address for @gid. False when no port has it. */
 bool port_mac(const struct hca_machine *machine, const uint8_t gid[16], uint8_t mac[6]);
 

@@ -151,6 +151,9 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 	err = open_trace(machine, why, size);
 	if (err)
 		return err;
+	err = plan->net ? net_create(machine) : 0;
+	if (err)
+		return server_fail(why, size, "--net: the adapters' addresses", err);
 	err = dir_join(path, sizeof(path), plan->directory, SOFTHCA_SYSFS);
 	if (!err)
 		err = sysfs_create(machine, path);

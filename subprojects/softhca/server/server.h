@@ -16,6 +16,7 @@ struct daemon_plan {
 	struct settings settings;
 	const char *directory; /* exists, belongs to us, and is locked */
 	int lock;	       /* the lock's descriptor */
+	bool net;	       /* the caller's network namespace gets the ports' addresses */
 	/* ends when this process and all contexts are gone; 0 = when asked to */
 	pid_t until;
 };
@@ -59,6 +60,11 @@ bool server_idle(void);
 
 /* Writes the tree below @root, an absolute path, now and when a port changes. 0 or -errno. */
 int sysfs_create(struct hca_machine *machine, const char *root);
+
+/* ---- what `run --net` adds (net.c) ---- */
+
+/* Gives RoCE ports interfaces in this namespace, if the kernel can, and all ports addresses. */
+int net_create(struct hca_machine *machine);
 
 /* "@what: the error" into @why. Returns @err. */
 int server_fail(char *why, size_t size, const char *what, int err);

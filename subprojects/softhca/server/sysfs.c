@@ -59,6 +59,22 @@ __attribute__((format(printf, 3, 4))) static void write_attr(struct tree *tree, 
 		tree->err = -errno;
 }
 
+/* A symbolic link; @target is relative to where it stands. */
+__attribute__((format(printf, 3, 4))) static void write_link(struct tree *tree, const char *target,
+							     const char *format, ...)
+{
+	char path[PATH_MAX];
+	int length = snprintf(path, sizeof(path), "%s/", tree->root);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(path + length, sizeof(path) - (size_t)length, format, args);
+	va_end(args);
+	make_dirs(tree, path);
+	if (!tree->err && symlink(target, path))
+		tree->err = -errno;
+}
+
 static const char *format_gid(const uint8_t *gid, int words, char *text)
 {
 	char *at = text;
@@ -93,11 +109,12 @@ static void write_alike(struct tree *tree, const char *line, const char *table, 
 	}
 }
 
-/* The loopback interface stands for the port's own, which this machine has not. */
+/* The loopback interface stands for that of a port that has none. */
 static void write_gids(struct tree *tree, const struct hca_device *device, uint8_t port,
 		       const char *dir)
 {
 	static const char v1[] = "IB/RoCE v1", v2[] = "RoCE v2";
+	const char *interface = device->port[port].interface;
 	char text[64], table[96];
 	uint8_t gid[16];
 	enum gid_type type;
@@ -107,7 +124,8 @@ static void write_gids(struct tree *tree, const struct hca_device *device, uint8
 		write_attr(tree, format_gid(gid, 8, text), "%s/gids/%u", dir, i);
 		write_attr(tree, type == GID_ROCE_V2 ? v2 : v1, "%s/gid_attrs/types/%u", dir, i);
 		if (type != GID_IB)
-			write_attr(tree, "lo", "%s/gid_attrs/ndevs/%u", dir, i);
+			write_attr(tree, interface[0] ? interface : "lo", "%s/gid_attrs/ndevs/%u",
+				   dir, i);
 	}
 	snprintf(table, sizeof(table), "%s/gids", dir);
 	write_alike(tree, format_gid((const uint8_t[16]){ 0 }, 8, text), table, i, PORT_GIDS);
@@ -127,12 +145,17 @@ static void write_pkeys(struct tree *tree, const struct hca_device *device, cons
 
 static void write_state(struct tree *tree, const struct hca_device *device, int port)
 {
+	const char *interface = device->port[port].interface;
 	const bool up = device->port[port].active;
 
 	write_attr(tree, up ? "4: ACTIVE" : "1: DOWN", "class/infiniband/%s/ports/%d/state",
 		   device->name, port);
 	write_attr(tree, up ? "5: LinkUp" : "2: Polling", "class/infiniband/%s/ports/%d/phys_state",
 		   device->name, port);
+	if (!interface[0])
+		return;
+	write_attr(tree, up ? "1" : "0", "class/net/%s/carrier", interface);
+	write_attr(tree, up ? "up" : "down", "class/net/%s/operstate", interface);
 }
 
 static char tree_root[PATH_MAX];
@@ -142,6 +165,35 @@ static void show_port(const struct hca_device *device, int port)
 	struct tree tree = { .root = tree_root };
 
 	write_state(&tree, device, port);
+}
+
+/* What leads from an interface to its adapter and back, and what else tools read there. */
+static void write_interface(struct tree *tree, const struct hca_device *device, int number)
+{
+	const struct hca_port *port = &device->port[number];
+	const char *name = port->interface;
+	char text[64], dir[64];
+	uint8_t mac[6];
+
+	if (!name[0])
+		return;
+	snprintf(dir, sizeof(dir), "class/net/%s", name);
+	port_own_mac(device, (uint8_t)number, mac);
+	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+		 mac[3], mac[4], mac[5]);
+	write_attr(tree, text, "%s/address", dir);
+	snprintf(text, sizeof(text), "%u", port->interface_index);
+	write_attr(tree, text, "%s/ifindex", dir);
+	snprintf(text, sizeof(text), "%d", number - 1);
+	write_attr(tree, text, "%s/dev_port", dir);
+	snprintf(text, sizeof(text), "0x%x", number - 1);
+	write_attr(tree, text, "%s/dev_id", dir);
+	write_attr(tree, "1", "%s/type", dir); /* ARPHRD_ETHER */
+	write_attr(tree, "1500", "%s/mtu", dir);
+	snprintf(text, sizeof(text), "../../infiniband/%s/device", device->name);
+	write_link(tree, text, "%s/device", dir);
+	snprintf(text, sizeof(text), "../../../../net/%s", name);
+	write_link(tree, text, "class/infiniband/%s/device/net/%s", device->name, name);
 }
 
 static void write_port(struct tree *tree, const struct hca_device *device, int port)
@@ -161,6 +213,7 @@ static void write_port(struct tree *tree, const struct hca_device *device, int p
 	snprintf(text, sizeof(text), "0x%08x", port_capabilities(device->machine));
 	write_attr(tree, text, "%s/cap_mask", dir);
 	write_state(tree, device, port);
+	write_interface(tree, device, port);
 	write_attr(tree, device->model->rate, "%s/rate", dir);
 	write_attr(tree, device->machine->settings.ethernet ? "Ethernet" : "InfiniBand",
 		   "%s/link_layer", dir);
@@ -192,6 +245,9 @@ static void write_device(struct tree *tree, const struct hca_device *device)
 	write_attr(tree, "0x15b3", "class/infiniband/%s/device/vendor", device->name);
 	snprintf(text, sizeof(text), "0x%04x", model->part_id);
 	write_attr(tree, text, "class/infiniband/%s/device/device", device->name);
+	snprintf(text, sizeof(text), "../../../%s", device->name);
+	write_link(tree, text, "class/infiniband/%s/device/infiniband/%s", device->name,
+		   device->name);
 	for (int port = 1; port <= device->machine->settings.ports; port++)
 		write_port(tree, device, port);
 }
@@ -303,6 +359,8 @@ int sysfs_create(struct hca_machine *machine, const char *root)
 	snprintf(driver, sizeof(driver), "%.*s", (int)strcspn(machine->device[0].model->device, "_"),
 		 machine->device[0].model->device);
 	write_modules(&tree, driver);
+	if (machine->device[0].port[1].interface[0])
+		write_link(&tree, "/sys/class/net/lo", "class/net/lo");
 	machine->show_port = show_port;
 	return tree.err;
 }

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """`softhca run --net`: programs that use real sockets beside rdma_cm find the adapters' addresses
-on an interface."""
+on an interface. Tools find the interface of each RoCE port."""
 
+import json
 import os
 import sys
 
 import pytest
 
+import models
 from installed import need
 
 pytestmark = pytest.mark.any_model
@@ -52,11 +54,12 @@ def net(run, softhca, request):
     return start
 
 
-def test_the_interface_has_the_addresses_of_the_ports(net):
-    """The interface has the addresses of the ports and no others, and the user is the same."""
+@pytest.mark.parametrize("link", ["infiniband", "ethernet"])
+def test_the_interfaces_have_the_addresses_of_the_ports(net, link):
+    """They have the addresses of the ports and no others, and the user is the same."""
     has_ipv6 = os.path.exists("/proc/sys/net/ipv6/conf/lo")
     words = ["127.0.0.1", "198.18.0.1", "198.18.1.1"]
-    done = net("--devices=2", "--", sys.executable, "-c", BIND, *words,
+    done = net(f"--link={link}", "--devices=2", "--", sys.executable, "-c", BIND, *words,
                *(["::1", "fd00::198.18.1.1"] if has_ipv6 else []))
     assert (done.returncode, done.stdout.split()) == (0, [str(os.getuid()), str(os.getgid())]), done
 
@@ -65,6 +68,77 @@ def test_udpong(net):
     need("udpong")
     done = net("--", "sh", "-c", UDPONG.format(server="198.18.1.1"))
     assert done.returncode == 0 and "custom" in done.stdout, done
+
+
+# ---- interfaces of RoCE ports ----
+
+# One line of JSON each: of rdma(8), of ip(8), and of the second port of the second adapter.
+LOOK = """
+rdma -j link
+ip -j addr
+{softhca} ctl port {adapter} 2 down
+cd /sys/class/net/eth3
+python3 -c 'import json, sys; print(json.dumps(sys.argv[1:]))' \
+    $(ls ..) $(readlink -f $PWD/device) $(ls device/net device/infiniband) \
+    $(cat ../lo/type address ifindex dev_port dev_id carrier operstate device/device) \
+    $(cat device/infiniband/{adapter}/ports/2/gid_attrs/ndevs/*)
+"""
+
+
+@pytest.fixture
+def need_interfaces(run):
+    """Skips the test where the kernel has none of the kinds of interface that need no device."""
+    need("rdma", "ip", "unshare")
+    if not any(run(["unshare", "-Urn", "ip", "link", "add", "type", kind]).returncode == 0
+               for kind in ("dummy", "ifb")):
+        pytest.skip("this kernel has no interface of the kinds dummy and ifb, or allows none")
+
+
+@pytest.mark.on_model("connectx3", "connectx5")
+def test_tools_find_the_interface_of_each_port(net, softhca, need_interfaces):
+    """From the adapter to its interfaces and back, as ibdev2netdev and show_gids look for them."""
+    adapter = models.device(1)
+    done = net("--link=ethernet", "--ports=2", "--", "sh", "-c",
+               LOOK.format(softhca=softhca, adapter=adapter))
+    assert (done.returncode, done.stderr) == (0, ""), done
+    links, interfaces, seen = map(json.loads, done.stdout.splitlines())
+    there = {i["ifname"]: i for i in interfaces}
+    ports = [(models.device(i // 2), i % 2 + 1, f"eth{i}") for i in range(4)]
+    assert [(link["ifname"], link["port"], link["netdev"]) for link in links] == ports
+    assert [link["netdev_index"] for link in links] == [there[name]["ifindex"] for *_, name in ports]
+    addresses = [(a["local"], a["prefixlen"]) for a in there["eth3"]["addr_info"]]
+    assert addresses[0] == ("198.18.1.2", 16)
+    gids = 3 * (2 if models.model() == "connectx5" else 1)
+    assert seen == [
+        "eth0", "eth1", "eth2", "eth3", "lo", f"/sys/class/infiniband/{adapter}/device",
+        "device/infiniband:", adapter, "device/net:", "eth2", "eth3", "772",
+        there["eth3"]["address"], str(there["eth3"]["ifindex"]), "1", "0x1", "0", "down",
+        {"connectx3": "0x1003", "connectx5": "0x1017"}[models.model()], *gids * ["eth3"]
+    ]
+
+
+def test_the_link_local_gid_is_the_interfaces_address(net, need_interfaces):
+    """The kernel makes that address from the interface's Ethernet address."""
+    if not os.path.exists("/proc/sys/net/ipv6/conf/lo"):
+        pytest.skip("the kernel has no IPv6")
+    done = net("--link=ethernet", "--", "python3", "-c", """
+import ipaddress, pathlib, socket, sys
+gid = pathlib.Path(f"/sys/class/infiniband/{sys.argv[1]}/ports/1/gids/0").read_text()
+with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as ours:
+    ours.bind((str(ipaddress.ip_address(gid.strip())), 0, 0, socket.if_nametoindex("eth1")))
+""", models.device(1))
+    assert done.returncode == 0, done
+
+
+@pytest.mark.parametrize("words", [["--net"], ["--link=ethernet"]])
+def test_other_ports_have_no_interface(run, softhca, net, words):
+    """Those of InfiniBand, and those of RoCE without --net."""
+    need("rdma")
+    start = net if words == ["--net"] else lambda *words: run([softhca, "run", *words])
+    done = start(*[word for word in words if word != "--net"], "--", "sh", "-c",
+                 "rdma link && ls /sys/class/net")
+    assert done.stdout.count("LINK_UP") == 2 and "netdev" not in done.stdout, done
+    assert done.stdout.splitlines()[2:] == sorted(os.listdir("/sys/class/net"))
 
 
 def test_objects_from_inside(net, softhca):
