@@ -2,7 +2,9 @@
 /*
  * Programs that hold objects until they are killed.
  *
- *	hold DOMAIN-FILE [idle [QPS]]	objects of every kind; sends, unless it is idle
+ *	hold DOMAIN-FILE [idle|spent [QPS]]
+ *					objects of every kind; sends: without end, never, or 100
+ *					times
  *	hold watch DOMAIN-FILE COUNT [QP-NUMBER]
  *					an SRQ, a CQ, and a target or one more handle of it; prints
  *					their events, and ends after COUNT of them
@@ -33,20 +35,29 @@ static void hold_qps(struct host *host, int count)
 		NEED(ibv_create_qp(host->pd, &attr));
 }
 
+static bool exchange(const struct pair *pair)
+{
+	struct ibv_wc wc;
+
+	return !rig_post_recv(pair->b, pair->qb, 0, 16384, 1) &&
+	       pair_send(pair, 16384, IBV_WC_SUCCESS) && rig_poll_success(pair->b->cq, &wc);
+}
+
 /* Prints "ready" when everything is there. */
 static int hold(int argc, char **argv)
 {
 	struct pair pair = pair_up(IBV_QPT_RC);
 	struct ibv_xrcd *xrcd = domain(pair.a, argv[0]);
-	struct ibv_wc wc;
 
 	NEED(xrc_srq(pair.a, xrcd, 4, 1) && xrc_target(pair.a, xrcd));
 	hold_qps(pair.a, argc > 2 ? atoi(argv[2]) : 0);
+	if (argc > 1 && !strcmp(argv[1], "spent"))
+		for (int i = 0; i < 100; i++)
+			NEED(exchange(&pair));
 	puts("ready");
 	while (argc > 1)
 		pause();
-	while (!rig_post_recv(pair.b, pair.qb, 0, 16384, 1) &&
-	       pair_send(&pair, 16384, IBV_WC_SUCCESS) && rig_poll_success(pair.b->cq, &wc))
+	while (exchange(&pair))
 		;
 	return EXIT_FAILURE;
 }

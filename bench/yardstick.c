@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Moves bytes between two processes without verbs, for bench/softhca_speed.py to compare with.
+ *
+ *	yardstick tcp	 2 bytes there and back over loopback TCP
+ *	yardstick memory 2 bytes there and back through shared memory; both processes poll
+ *	yardstick stream messages of 64 KiB over loopback TCP, one way
+ *	yardstick rate	 messages of 2 bytes over loopback TCP, one way
+ *
+ * Prints the median one-way time in microseconds, GB/s, or millions of messages a second.
+ */
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TRIPS	 5000
+#define WARM_UP	 500
+#define MESSAGE	 65536
+#define MESSAGES 10000
+#define SHORT	 200000
+
+static void need(int condition, const char *what)
+{
+	if (condition)
+		return;
+	perror(what);
+	exit(EXIT_FAILURE);
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void tcp_pair(int end[2])
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+
+	need(!bind(listener, (struct sockaddr *)&address, size) && !listen(listener, 1) &&
+		     !getsockname(listener, (struct sockaddr *)&address, &size),
+	     "listen");
+	end[0] = socket(AF_INET, SOCK_STREAM, 0);
+	need(!connect(end[0], (struct sockaddr *)&address, size), "connect");
+	end[1] = accept(listener, NULL, NULL);
+	need(end[1] >= 0, "accept");
+	for (int i = 0; i < 2; i++)
+		need(!setsockopt(end[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)), "TCP_NODELAY");
+}
+
+/* The two processes: this one is side 0. */
+static int fork_side(void)
+{
+	pid_t child = fork();
+
+	need(child >= 0, "fork");
+	if (!child)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return child ? 0 : 1;
+}
+
+static int end_of[2];
+static atomic_int *turn;
+
+static void tcp_put(int side)
+{
+	need(write(end_of[side], "ab", 2) == 2, "write");
+}
+
+static void tcp_get(int side)
+{
+	char bytes[2];
+
+	need(recv(end_of[side], bytes, 2, MSG_WAITALL) == 2, "recv");
+}
+
+static void memory_put(int side)
+{
+	atomic_store_explicit(turn, !side, memory_order_release);
+}
+
+static void memory_get(int side)
+{
+	while (atomic_load_explicit(turn, memory_order_acquire) != side)
+		continue;
+}
+
+static int ping_pong(void (*put)(int side), void (*get)(int side))
+{
+	static double took[TRIPS];
+
+	if (fork_side()) {
+		for (int i = 0; i < TRIPS; i++) {
+			get(1);
+			put(1);
+		}
+		_exit(EXIT_SUCCESS);
+	}
+	for (int i = 0; i < TRIPS; i++) {
+		double begin = now();
+
+		put(0);
+		get(0);
+		took[i] = (now() - begin) / 2;
+	}
+	qsort(took + WARM_UP, TRIPS - WARM_UP, sizeof(took[0]), ascending);
+	printf("%.3f\n", took[WARM_UP + (TRIPS - WARM_UP) / 2] * 1e6);
+	return EXIT_SUCCESS;
+}
+
+/* Seconds for @count messages. */
+static double one_way(ssize_t size, int count)
+{
+	static char message[MESSAGE];
+	double begin;
+
+	if (fork_side()) {
+		for (int i = 0; i < count; i++)
+			need(recv(end_of[1], message, (size_t)size, MSG_WAITALL) == size, "recv");
+		need(write(end_of[1], "a", 1) == 1, "write");
+		_exit(EXIT_SUCCESS);
+	}
+	memset(message, 1, sizeof(message));
+	begin = now();
+	for (int i = 0; i < count; i++)
+		need(send(end_of[0], message, (size_t)size, 0) == size, "send");
+	need(read(end_of[0], message, 1) == 1, "read");
+	return now() - begin;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc == 2 ? argv[1] : "";
+
+	alarm(60);
+	if (!strcmp(what, "memory")) {
+		turn = mmap(NULL, sizeof(*turn), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			    -1, 0);
+		need(turn != MAP_FAILED, "mmap");
+		atomic_store(turn, 0);
+		return ping_pong(memory_put, memory_get);
+	}
+	tcp_pair(end_of);
+	if (!strcmp(what, "tcp"))
+		return ping_pong(tcp_put, tcp_get);
+	if (!strcmp(what, "stream"))
+		return printf("%.3f\n", MESSAGE / one_way(MESSAGE, MESSAGES) * MESSAGES / 1e9) < 0;
+	if (!strcmp(what, "rate"))
+		return printf("%.3f\n", SHORT / one_way(2, SHORT) / 1e6) < 0;
+	fprintf(stderr, "usage: yardstick tcp|memory|stream|rate\n");
+	return 2;
+}
