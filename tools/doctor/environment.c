@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Examines what the process gets from its system and shell: limits, directories, variables. */
 #include "doctor.h"
-#include "tools/common/preload.h"
 #include "tools/common/variables.h"
 #include "tools/files/paths.h"
+#include "tools/files/preload.h"
 
 #include <compat/regtab.h>
 

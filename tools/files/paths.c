@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Finds this installation's own files. */
 #include "paths.h"
-#include "tools/common/lib_dir.h"
-#include "tools/common/preload.h"
+#include "preload.h"
 #include "tools/tools_config.h"
 
 #include <errno.h>
@@ -65,14 +64,13 @@ const char *paths_library(int bits, const char *in_build)
 		TOOLS_LIBDIR_FROM_PREFIX, "lib/i386-linux-gnu", "lib/x86_64-linux-gnu", "lib32",
 		"lib64", "lib",
 	};
-	const char *name = basename(in_build), *prefix = own_prefix(1);
+	const char *name = basename(in_build), *prefix = own_prefix(1), *lib = lib_dir(bits);
 	const char *build = bits == OWN_BITS ? prefix : other_build(prefix);
 	struct string_list places = { 0 };
-	char lib[PATH_MAX];
 
 	string_list_add(&places, format_string("%s/%s", build, in_build));
 	/* With the loader's value of $LIB, so that the path serves both word sizes. */
-	if (!lib_dir(bits, lib, sizeof(lib)))
+	if (lib)
 		add_in(&places, format_string("%s/%s", prefix, lib), name);
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
 		add_in(&places, format_string("%s/%s", prefix, dirs[i]), name);

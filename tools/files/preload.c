@@ -1,23 +1,34 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Takes LD_PRELOAD apart at colons and blanks, and composes it. */
 #include "preload.h"
-#include "lib_dir.h"
-#include "memory.h"
+#include "elf_info.h"
+#include "tools/common/memory.h"
 
-#include <limits.h>
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *lib_dir(int bits)
+{
+	const struct elf_info program = { bits, bits == 64 ? EM_X86_64 : EM_386 };
+	const char *loader = elf_info_loader(&program);
+	char *real = loader ? realpath(loader, NULL) : NULL;
+
+	if (!real)
+		return NULL;
+	*strrchr(real, '/') = '\0';
+	return real + strlen(strncmp(real, "/usr/", 5) ? "/" : "/usr/");
+}
 
 /* @word with the directory that the loader puts for $LIB. */
 static char *expand_lib(char *word)
 {
-	const char *token = strstr(word, "${LIB}");
+	const char *token = strstr(word, "${LIB}"), *lib = lib_dir(OWN_BITS);
 	size_t length = token ? 6 : 4;
-	char lib[NAME_MAX];
 
 	if (!token)
 		token = strstr(word, "$LIB");
-	if (!token || lib_dir(OWN_BITS, lib, sizeof(lib)))
+	if (!token || !lib)
 		return word;
 	return format_string("%.*s%s%s", (int)(token - word), word, lib, token + length);
 }
@@ -37,14 +48,29 @@ bool preload_can_hold(const char *path)
 	return !strpbrk(path, ": \t\n$");
 }
 
-char *preload_for_both(const char *path)
+/* Puts @to in place of @from in a path with "/@from/xrc-compat/". NULL without such a part. */
+static const char *replace_dir(const char *path, const char *from, const char *to)
 {
-	char setting[PATH_MAX];
-	int err = lib_dir_setting(path, OWN_BITS, setting, sizeof(setting));
+	const char *part = format_string("/%s/xrc-compat/", from), *at = strstr(path, part);
 
-	if (err)
-		err = lib_dir_setting(path, OTHER_BITS, setting, sizeof(setting));
-	return err ? NULL : copy_string(setting);
+	return at ? format_string("%.*s/%s/xrc-compat/%s", (int)(at - path), path, to,
+				  at + strlen(part)) : NULL;
+}
+
+const char *preload_for_both(const char *path)
+{
+	static const int both[] = { 32, 64 };
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *own = lib_dir(both[i]), *other = lib_dir(both[!i]);
+		const char *there = own && other ? replace_dir(path, own, other) : NULL;
+		struct elf_info elf;
+
+		/* /usr/lib has 64-bit libraries on Arch and 32-bit ones on Fedora. */
+		if (there && !elf_info_read(there, &elf) && elf.bits == both[!i])
+			return replace_dir(path, own, "$LIB");
+	}
+	return NULL;
 }
 
 /* @value with @word at its end, unless it has that already. */

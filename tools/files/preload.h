@@ -7,6 +7,16 @@
 
 struct string_list;
 
+/* The word size of this command, and the other one. */
+#define OWN_BITS   ((int)sizeof(void *) * 8)
+#define OTHER_BITS (OWN_BITS == 64 ? 32 : 64)
+
+/*
+ * What the loader puts for $LIB in programs of @bits, as "lib/i386-linux-gnu" or "lib64": the
+ * directory of the loader itself. NULL without such a loader, and on CPUs with one word size.
+ */
+const char *lib_dir(int bits);
+
 /*
  * Takes the next word from *rest, with the directory that the loader puts for $LIB if @expand. NULL
  * when there is none. At first *rest is the value, which may be NULL.
@@ -17,7 +27,7 @@ char *preload_next(const char **rest, bool expand);
 bool preload_can_hold(const char *path);
 
 /* @path of our library with $LIB in it. NULL unless that serves both word sizes. */
-char *preload_for_both(const char *path);
+const char *preload_for_both(const char *path);
 
 /*
  * These libraries, then what LD_PRELOAD has already, each once. Where possible with $LIB, unless it

@@ -6,7 +6,7 @@
 #include "libraries.h"
 #include "tools/common/aside.h"
 #include "tools/common/command.h"
-#include "tools/common/preload.h"
+#include "tools/files/preload.h"
 
 #include <errno.h>
 #include <fnmatch.h>

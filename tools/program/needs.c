@@ -2,8 +2,8 @@
 /* Decides from the loader's answer what must be preloaded. */
 #include "libraries.h"
 #include "tools/common/message.h"
-#include "tools/common/preload.h"
 #include "tools/files/paths.h"
+#include "tools/files/preload.h"
 #include "tools/files/regular.h"
 
 #include <dlfcn.h>

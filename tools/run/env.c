@@ -3,11 +3,10 @@
 #include "run.h"
 #include "tools/common/command.h"
 #include "tools/common/launchers.h"
-#include "tools/common/lib_dir.h"
 #include "tools/common/message.h"
-#include "tools/common/preload.h"
 #include "tools/common/text.h"
 #include "tools/common/variables.h"
+#include "tools/files/preload.h"
 #include "tools/files/regular.h"
 
 #include <fnmatch.h>

@@ -2,10 +2,9 @@
 /* `xrc-compat run`: checks that the library can be preloaded, sets LD_PRELOAD, and execs. */
 #include "run.h"
 #include "tools/common/command.h"
-#include "tools/common/lib_dir.h"
 #include "tools/common/message.h"
-#include "tools/common/preload.h"
 #include "tools/files/paths.h"
+#include "tools/files/preload.h"
 #include "tools/tools_config.h"
 
 #include <errno.h>
