@@ -11,44 +11,48 @@
 
 #define TEXT_COLUMN 12	/* "Program     /bin/true" */
 
-__attribute__((format(printf, 2, 0))) static void print(const char *before, const char *format,
-							va_list args)
+__attribute__((format(printf, 3, 0))) static void print(FILE *out, const char *before,
+							const char *format, va_list args)
 {
 	char *line;
 
 	if (vasprintf(&line, format, args) < 0)
 		return;
 	text_clean(line);
-	fprintf(stderr, "%s%s\n", before, line);
+	fputs(before, out);
+	style_wrap(out, line, 0, TEXT_COLUMN, out == stdout ? style_width(out) : 0);
+	fputc('\n', out);
 	free(line);
 }
 
+#define PRINT(out, before, format) \
+	do { \
+		va_list args; \
+\
+		va_start(args, format); \
+		print(out, before, format, args); \
+		va_end(args); \
+	} while (0)
+
 void say(const char *format, ...)
 {
-	va_list args;
-
-	va_start(args, format);
-	print("xrc-compat: ", format, args);
-	va_end(args);
+	PRINT(stderr, "xrc-compat: ", format);
 }
 
 int refuse(int status, const char *format, ...)
 {
-	va_list args;
-
-	va_start(args, format);
-	print("xrc-compat: ", format, args);
-	va_end(args);
+	PRINT(stderr, "xrc-compat: ", format);
 	return status;
 }
 
 void advise(const char *format, ...)
 {
-	va_list args;
+	PRINT(stderr, "            ", format);
+}
 
-	va_start(args, format);
-	print("            ", format, args);
-	va_end(args);
+void print_line(const char *format, ...)
+{
+	PRINT(stdout, "", format);
 }
 
 int refuse_missing(const char *what)
@@ -56,19 +60,4 @@ int refuse_missing(const char *what)
 	say("%s was not found", what);
 	advise("install xrc-compat again, completely");
 	return TOOL_EXIT_REFUSED;
-}
-
-void print_line(const char *format, ...)
-{
-	va_list args;
-	char *line;
-
-	va_start(args, format);
-	if (vasprintf(&line, format, args) >= 0) {
-		text_clean(line);
-		style_wrap(stdout, line, 0, TEXT_COLUMN, style_width(stdout));
-		putchar('\n');
-		free(line);
-	}
-	va_end(args);
 }
