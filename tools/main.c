@@ -20,13 +20,11 @@ static const struct command *const commands[] = {
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
-static void explain_variable(const char *name, const char *value_if_unset, const char *read_when,
-			     const char *help)
+static void explain_variable(const char *name, const char *value_if_unset, const char *help)
 {
 	printf("  %s\n", name);
 	print_entry("", 8, help);
 	print_entry("        default:", 17, value_if_unset);
-	print_entry("        read:", 17, read_when);
 }
 
 static void list_commands(FILE *out)

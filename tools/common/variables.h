@@ -4,39 +4,36 @@
  * emulated HCA. The tools explain them from it. A test fails if a variable that is read is missing
  * here or in xrc-compat(1), or if nothing reads a variable that stands here.
  *
- * X(NAME, IN_PROGRAM, DEFAULT, READ_WHEN, HELP)
+ * X(NAME, IN_PROGRAM, DEFAULT, HELP)
  *   NAME       identifier; the name of the variable is #NAME
  *   IN_PROGRAM true: the library or the emulator reads it in the user's program, so a launcher must
  *              pass it on; false: only the commands read it
  *   DEFAULT    what holds when the variable is unset or empty, as text for people
- *   READ_WHEN  the moment it is looked at; changing it later has no effect on that process
  *   HELP       one sentence, no full stop
  */
 #ifndef XRC_COMPAT_TOOLS_VARIABLES_H
 #define XRC_COMPAT_TOOLS_VARIABLES_H
 
 #define XRC_COMPAT_ENV_TABLE(X) \
-	X(XRC_COMPAT_VERBOSE, true, "0 (silent)", "at the first verb that the library handles, and by xrc-compat run and env", \
+	X(XRC_COMPAT_VERBOSE, true, "0 (silent)", \
 	  "1: prints one banner line per process, and each warning once, on stderr") \
-	X(XRC_COMPAT_TWO_WAY, true, "auto", "at the first verb that the library handles", \
+	X(XRC_COMPAT_TWO_WAY, true, "auto", \
 	  "whether an old XRC QP also receives: on, off, or auto (decided by what the program imports)") \
-	X(XRC_COMPAT_TABLE_DIR, true, "/dev/shm", "at the first verb that the library handles, and by xrc-compat ps, gc and doctor", \
+	X(XRC_COMPAT_TABLE_DIR, true, "/dev/shm", \
 	  "directory of the registration tables that the processes of one user share") \
 	X(XRC_COMPAT_LIBRARY, false, "found next to the xrc-compat command, then in the installed library directory", \
-	  "by xrc-compat when it starts", \
 	  "path of the libxrc-compat.so.1 that the tools use instead of searching for one") \
-	X(XRC_COMPAT_TRACE, true, "not traced", "at the first verb that the library handles, when the tracing library is loaded, and by xrc-compat run", \
+	X(XRC_COMPAT_TRACE, true, "not traced", \
 	  "set by xrc-compat trace: the socket to which every legacy call is reported") \
 	X(SOFTHCA_DIR, true, "$XDG_RUNTIME_DIR/softhca, else /tmp/softhca-UID; softhca run makes a private one", \
-	  "at the first call that the emulator looks at", \
 	  "directory in which the emulated HCA has its socket and its device tree") \
-	X(SOFTHCA_HOST, true, "all of them", "when the program lists devices or opens /dev/infiniband/rdma_cm", \
+	X(SOFTHCA_HOST, true, "all of them", \
 	  "name of an adapter, as mlx4_1: the program sees only this one") \
-	X(SOFTHCA_HOSTS, true, "not by rank", "when the emulator's library is loaded", \
+	X(SOFTHCA_HOSTS, true, "not by rank", \
 	  "number of hosts of an MPI job, set by softhca run --hosts: the rank chooses SOFTHCA_HOST") \
-	X(SOFTHCA_LINK, false, "infiniband", "when softhca run or start begins", \
+	X(SOFTHCA_LINK, false, "infiniband", \
 	  "link layer of the emulated ports if no --link says so: infiniband or ethernet (RoCE)") \
-	X(SOFTHCA_MODEL, false, "connectx3", "when softhca run or start begins", \
+	X(SOFTHCA_MODEL, false, "connectx3", \
 	  "which adapter is emulated if no --model says so: connectx3 (mlx4) or connectx5 (mlx5)")
 
 #endif
