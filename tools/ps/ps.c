@@ -101,8 +101,6 @@ static void put_run(struct cell *cell, const struct regtab_view_member *member)
 		if (!strncmp(variable, name, strlen(name)))
 			put(cell, "%s", variable + strlen(name));
 	}
-	free(variable);
-	free(path);
 	if (file)
 		fclose(file);
 }

@@ -5,6 +5,7 @@
 #include "tools/common/message.h"
 #include "tools/files/elf_info.h"
 #include "tools/files/paths.h"
+#include "tools/files/regular.h"
 #include "tools/stack/stack.h"
 #include "tools/tables/view.h"
 #include "stacks.h"
@@ -77,22 +78,13 @@ static int print_registrations(void *context, const struct regtab_view *view)
 
 /* ---- processes ---- */
 
+/* The number behind the name in a file of the kernel. */
 static long number_in(const char *path, const char *name)
 {
-	char *line = NULL, *found;
-	FILE *file = fopen(path, "re");
-	size_t size = 0;
-	long number = 0;
+	char text[4096];
+	const char *found = regular_read(path, text, sizeof(text)) > 0 ? strstr(text, name) : NULL;
 
-	while (file && getline(&line, &size, file) > 0) {
-		found = !strncmp(line, name, strlen(name)) ? line + strlen(name) : NULL;
-		if (found)
-			number = strtol(found, NULL, 10);
-	}
-	free(line);
-	if (file)
-		fclose(file);
-	return number;
+	return found ? strtol(found + strlen(name), NULL, 10) : 0;
 }
 
 /* Why the kernel does not let this command stop the process, and what to do. */
@@ -123,7 +115,6 @@ static void refuse_process(pid_t pid, int err)
 	else
 		say("process %d: this container may not trace: start it with --cap-add=SYS_PTRACE",
 		    (int)pid);
-	free(status);
 }
 
 static int print_threads(pid_t pid)
@@ -148,7 +139,6 @@ static int print_threads(pid_t pid)
 		closedir(tasks);
 		image_close(&image);
 	}
-	free(name);
 	return err;
 }
 
@@ -158,7 +148,6 @@ static int print_process(pid_t pid)
 	struct elf_info info;
 	int err = elf_info_read(name, &info);
 
-	free(name);
 	printf("process %d\n", (int)pid);
 	regtab_list(paths_table_directory(), print_registrations, &pid);
 	if (!err)
@@ -180,7 +169,6 @@ static int note_pids(void *context, const struct regtab_view *view)
 
 		if (member->live && !member->foreign && !string_list_has(pids, pid))
 			string_list_add(pids, pid);
-		free(pid);
 	}
 	return 0;
 }
