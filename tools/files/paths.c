@@ -25,25 +25,19 @@ static const char *own_prefix(int levels)
 	return path ? path : "";
 }
 
-/* The first of the places with something readable; with an ELF file of @bits, unless that is 0. */
-static const char *first_of(const struct string_list *places, int bits)
+/* @path if that file is readable, and an ELF file of @bits unless that is 0; else NULL. */
+static const char *found_at(const char *path, int bits)
 {
-	for (size_t i = 0; i < places->count; i++) {
-		struct elf_info elf;
+	struct elf_info elf;
 
-		if (!access(places->item[i], R_OK) &&
-		    (!bits || (!elf_info_read(places->item[i], &elf) && elf.bits == bits)))
-			return places->item[i];
-	}
-	return NULL;
+	if (access(path, R_OK) || (bits && (elf_info_read(path, &elf) || elf.bits != bits)))
+		return NULL;
+	return path;
 }
 
-static void add_in(struct string_list *places, const char *dir, const char *name)
+static const char *found_in(const char *prefix, const char *lib, const char *name, int bits)
 {
-	const char *path = format_string("%s/xrc-compat/%s", dir, name);
-
-	if (!string_list_has(places, path))
-		string_list_add(places, path);
+	return found_at(format_string("%s/%s/xrc-compat/%s", prefix, lib, name), bits);
 }
 
 /*
@@ -66,16 +60,14 @@ const char *paths_library(int bits, const char *in_build)
 	};
 	const char *name = basename(in_build), *prefix = own_prefix(1), *lib = lib_dir(bits);
 	const char *build = bits == OWN_BITS ? prefix : other_build(prefix);
-	struct string_list places = { 0 };
+	const char *found = found_at(format_string("%s/%s", build, in_build), bits);
 
-	string_list_add(&places, format_string("%s/%s", build, in_build));
 	/* With the loader's value of $LIB, so that the path serves both word sizes. */
-	if (lib)
-		add_in(&places, format_string("%s/%s", prefix, lib), name);
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
-		add_in(&places, format_string("%s/%s", prefix, dirs[i]), name);
-	add_in(&places, TOOLS_LIBDIR, name);
-	return first_of(&places, bits);
+	if (!found && lib)
+		found = found_in(prefix, lib, name, bits);
+	for (size_t i = 0; !found && i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		found = found_in(prefix, dirs[i], name, bits);
+	return found ? found : found_at(format_string(TOOLS_LIBDIR "/xrc-compat/%s", name), bits);
 }
 
 const char *paths_shim(int bits)
@@ -96,26 +88,28 @@ const char *paths_shim(int bits)
 	return format_string("%s%s%s", dir, dir[0] ? "/" : "", chosen);
 }
 
+/* In the build directory, beside or below this command, or where it was installed. */
+static const char *first_of(const char *in_build, const char *relative, const char *installed)
+{
+	const char *found = found_at(in_build, 0);
+
+	found = found ? found : found_at(relative, 0);
+	return found ? found : found_at(installed, 0);
+}
+
 const char *paths_softhca(void)
 {
-	struct string_list places = { 0 };
-
-	string_list_add(&places, format_string("%s/subprojects/softhca/bin/softhca", own_prefix(1)));
-	string_list_add(&places, format_string("%s/softhca", own_prefix(0)));
-	string_list_add(&places, TOOLS_BINDIR "/softhca");
-	return first_of(&places, 0);
+	return first_of(format_string("%s/subprojects/softhca/bin/softhca", own_prefix(1)),
+			format_string("%s/softhca", own_prefix(0)), TOOLS_BINDIR "/softhca");
 }
 
 const char *paths_helper(const char *in_build)
 {
 	const char *name = basename(in_build);
-	struct string_list places = { 0 };
 
-	string_list_add(&places, format_string("%s/%s", own_prefix(0), in_build));
-	string_list_add(&places, format_string("%s/" TOOLS_LIBEXECDIR_FROM_PREFIX "/%s",
-					       own_prefix(1), name));
-	string_list_add(&places, format_string(TOOLS_LIBEXECDIR "/%s", name));
-	return first_of(&places, 0);
+	return first_of(format_string("%s/%s", own_prefix(0), in_build),
+			format_string("%s/" TOOLS_LIBEXECDIR_FROM_PREFIX "/%s", own_prefix(1), name),
+			format_string(TOOLS_LIBEXECDIR "/%s", name));
 }
 
 const char *paths_table_directory(void)
