@@ -159,66 +159,6 @@ def test_a_shell_splits_the_next_command_into_the_right_words(xrc_compat, fakes,
     assert words[:-1] == [b"xrc-compat", b"run", b"--", program]
 
 
-# {program: (verdict, next command up to the program, what that prints)}. @ is the build directory.
-VERDICTS = {
-    "@/demo/xrc-cluster": ("ready", "run --", "receive completions"),
-    **{f"@/tests/legacy/clients/{name}": ("ready", "run --", "messages verified, all right") for name in
-       ("gasnet", "mvapich", "mvapich2", "mvapich2-dlopen", "openmpi", "qperf")},
-    **{f"@/tests/legacy/umad/umad-{year}": ("ready", "run --", "2 adapters, all right")
-       for year in (2006, 2009, 2010)},
-    "@/tests/legacy/opened/opened": ("ready", "run --", "all right"),
-    "wrapper": ("cannot tell", "check", "Next        xrc-compat run -- "),
-    "old-wrapper": ("cannot tell", "run --system-libibverbs --", "receive completions"),
-    "program-of-mpi": ("ready", "env", "mpirun_rsh -np N HOST... LD_PRELOAD="),
-    "mpirun": ("cannot tell", "env", "PROGRAM\n"),
-    "/usr/bin/env": ("cannot tell", "run --", "LD_PRELOAD="),
-    "/bin/ls": ("not needed", None, None),
-    "setuid": ("cannot be preloaded", None, None),
-    "@/shim/libxrc-compat.so.1": ("cannot start", None, None),
-    "text": ("cannot start", None, None),
-    "missing": ("broken", None, None),
-}
-
-
-@pytest.fixture
-def programs(workshop, build_root, tmp_path):
-    """The directory of those programs of VERDICTS that are made here."""
-    demo = build_root / "demo" / "xrc-cluster"
-    for name, line in (("wrapper", ""), ("old-wrapper", "LD_LIBRARY_PATH=/opt/solver "),
-                       ("mpirun", "")):
-        text = "echo; " if name == "mpirun" else f"{line}exec {demo} -n 1"
-        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
-        (tmp_path / name).chmod(0o755)
-    shutil.copy(demo, tmp_path / "setuid")
-    (tmp_path / "setuid").chmod(0o4755)
-    (tmp_path / "text").write_text("text")
-    (tmp_path / "text").chmod(0o755)
-    source = ONE_WAY.replace("int main", 'const char *volatile name = "MPI_Init"; int main')
-    workshop.program(tmp_path / "program-of-mpi", source, STUB)
-    workshop.program(tmp_path / "missing", calls("gone"), "@/stub/libgone.so")
-    return tmp_path
-
-
-@pytest.mark.usefixtures("todays_libibumad")
-@pytest.mark.parametrize("name", VERDICTS)
-def test_the_verdict_is_true_and_the_next_step_works_as_pasted(run, softhca, xrc_compat, programs,
-                                                               build_root, name, sanitizer_env):
-    verdict, command, prints = VERDICTS[name]
-    path = str(build_root) + name[1:] if name[0] == "@" else str(programs / name)
-    env = {**sanitizer_env, "LD_LIBRARY_PATH": "", "TMPDIR": str(programs), "SHELL": "/bin/sh",
-           "PATH": f"{xrc_compat.parent}:{os.environ['PATH']}"}
-    report = run([softhca, "run", "--devices=2", "--", "xrc-compat", "check", path], env=env).stdout
-    assert f"\nVerdict     {verdict}\n" in report, report
-    pasted = re.findall(r"^Next +(.*)$", report, re.M)
-    if not command:
-        assert pasted == []
-        return
-    following = build_root / "demo" / "xrc-cluster" if name == "wrapper" else path
-    assert pasted == [f"xrc-compat {command} {following}"]
-    done = run([softhca, "run", "--devices=2", "--", "sh", "-c", pasted[0]], env=env, timeout=60)
-    assert done.returncode == 0 and prints in done.stdout, done
-
-
 def test_the_text_has_the_facts_of_the_json(run, xrc_compat, fakes, workshop):
     program = workshop.folder / "linked"
     result = run([xrc_compat, "check", program], env=fakes)
