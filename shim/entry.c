@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <compat/event_holder.h>
 #include <compat/log.h>
 #include <compat/settings.h>
 #include <modern/modern.h>
@@ -62,7 +63,7 @@ int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments)
 	const struct shim_tracer *tracing;
 	int err;
 
-	entry->call = (struct shim_call){ verb, arguments };
+	entry->call = (struct shim_call){ verb, arguments, event_holders };
 	entry->saved_errno = errno;
 	cancel_hold(&entry->hold);
 	err = modern_load();

@@ -18,6 +18,7 @@
 struct shim_call {
 	enum verb verb;
 	const uintptr_t *arguments;	/* those that abi/symbols.tab names; NULL: it names none */
+	const struct event_holder *holders;	/* EVENT_HOLDERS of compat/event_holder.h */
 };
 
 /* Each may change errno: the shim restores it. */

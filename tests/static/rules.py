@@ -35,7 +35,7 @@ MAY_INCLUDE = {
 # Single files that other directories may include as well. Each includes nothing else of this
 # project.
 SHARED_FILES = {
-    "tools": {"compat/regtab.h", "compat/regtab_file.h", "modern/modern.h", "modern/table.h",
+    "tools": {"compat/event_holder.h", "compat/regtab.h", "compat/regtab_file.h", "modern/modern.h", "modern/table.h",
               "shim/tracer.h"},
 }
 

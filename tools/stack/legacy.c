@@ -4,6 +4,7 @@
 #include "stack.h"
 
 #include <abi/verb.h>
+#include <compat/event_holder.h>
 #include <shim/tracer.h>
 #include <string.h>
 
@@ -16,48 +17,39 @@ static const struct {
 #undef X
 };
 
-/* The entry points of the library have these names before its symbols are stripped. */
-#define INSIDE "shim_"
+#define LIBRARY_SIZE (16 << 20)	/* more than it has */
 
-static int verb_at(const struct place *place)
+static bool is_ours(const struct stack *stack, size_t frame, struct image_file *file)
 {
-	for (; place; place = place->outer) {
-		const char *name = place->symbol;
-
-		name += strncmp(name, INSIDE, strlen(INSIDE)) ? 0 : strlen(INSIDE);
-		for (int verb = 0; verb < VERBS && strstr(place->module, "/libxrc-compat.so"); verb++) {
-			size_t length = strlen(functions[verb].name);
-
-			if (!strncmp(name, functions[verb].name, length) &&
-			    (!name[length] || name[length] == '@'))
-				return verb;
-		}
-	}
-	return -1;
+	return frame < stack->frame_count &&
+	       image_find(stack->image, stack->frame[frame].address, file) &&
+	       strstr(file->path, "/libxrc-compat.so");
 }
 
-/* The frame of the entry point has a struct shim_call, somewhere. */
-static uint64_t find_arguments(const struct stack *stack, size_t frame, int verb)
+/* The frame of an exported function has it, somewhere. @base: that of the library. */
+static bool find_call(const struct stack *stack, size_t frame, uint64_t base,
+		      struct shim_call *call)
 {
 	uint64_t start = stack->frame[frame].pointer, end;
-	struct shim_call call;
 
 	end = frame + 1 < stack->frame_count ? stack->frame[frame + 1].pointer : start;
-	for (uint64_t at = start; at + sizeof(call) <= end; at += sizeof(void *)) {
-		if (stack_read(stack, at, &call, sizeof(call)) && (int)call.verb == verb &&
-		    (uintptr_t)call.arguments - start < end - start)
-			return (uintptr_t)call.arguments;
+	for (uint64_t at = start; at + sizeof(*call) <= end; at += sizeof(void *)) {
+		if (stack_read(stack, at, call, sizeof(*call)) &&
+		    (unsigned int)call->verb < VERBS &&
+		    (uintptr_t)call->holders - base < LIBRARY_SIZE &&
+		    (!call->arguments || (uintptr_t)call->arguments - start < end - start))
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 /* "=name" is the result; ">name" is read after the call. */
-static char *call_with(const struct stack *stack, uint64_t from, int verb)
+static char *with_arguments(const struct stack *stack, const struct shim_call *call)
 {
-	char *text = format_string("%s(", functions[verb].name);
-	const char *name = functions[verb].arguments, *separator = "";
+	char *text = format_string("%s(", functions[call->verb].name);
+	const char *name = functions[call->verb].arguments, *separator = "";
+	uint64_t from = (uintptr_t)call->arguments, word;
 	size_t length;
-	uint64_t word;
 
 	for (; *name && *name != '='; name += length + (name[length] == ',')) {
 		name += *name == '>';
@@ -72,6 +64,24 @@ static char *call_with(const struct stack *stack, uint64_t from, int verb)
 	return format_string("%s)", text);
 }
 
+/* These wait until the events of their object are acknowledged. */
+static char *with_holders(const struct stack *stack, const struct shim_call *call, char *text)
+{
+	struct event_holder holders[EVENT_HOLDERS];
+	uint64_t object;
+
+	if ((call->verb != VERB_ibv_destroy_qp && call->verb != VERB_ibv_destroy_srq) ||
+	    !stack_read(stack, (uintptr_t)call->arguments, &object, sizeof(object)) ||
+	    !stack_read(stack, (uintptr_t)call->holders, holders, sizeof(holders)))
+		return text;
+	for (int i = 0; i < EVENT_HOLDERS; i++) {
+		if (holders[i].object == object)
+			text = format_string("%s, waits for thread %d, which holds an event of it",
+					     text, holders[i].thread);
+	}
+	return text;
+}
+
 const struct place *stack_place(const struct stack *stack, size_t frame)
 {
 	uint64_t address = stack->frame[frame].address;
@@ -81,15 +91,16 @@ const struct place *stack_place(const struct stack *stack, size_t frame)
 	return place_of(file.path, address - file.base);
 }
 
+/* Of the library's frames the outermost is that of the exported function. */
 const char *stack_legacy_call(const struct stack *stack)
 {
-	for (size_t i = 0; i < stack->frame_count; i++) {
-		int verb = verb_at(stack_place(stack, i));
-		uint64_t arguments = verb < 0 ? 0 : find_arguments(stack, i, verb);
+	struct image_file file, outer;
+	struct shim_call call;
 
-		if (verb >= 0)
-			return arguments ? call_with(stack, arguments, verb)
-					 : format_string("%s()", functions[verb].name);
+	for (size_t i = 0; i < stack->frame_count; i++) {
+		if (is_ours(stack, i, &file) && !is_ours(stack, i + 1, &outer) &&
+		    find_call(stack, i, file.base, &call))
+			return with_holders(stack, &call, with_arguments(stack, &call));
 	}
 	return NULL;
 }

@@ -108,7 +108,10 @@ bool module_is_of_program(const char *module);
 /* That of a frame of a stack. */
 const struct place *stack_place(const struct stack *stack, size_t frame);
 
-/* The legacy call that the thread is in, with its arguments where they are found; NULL: none. */
+/*
+ * The legacy call that the thread is in, with its arguments where they are found, and the threads
+ * for which it waits; NULL: none.
+ */
 const char *stack_legacy_call(const struct stack *stack);
 
 /* A line: "function (file.c:34, program+0x1234)". */

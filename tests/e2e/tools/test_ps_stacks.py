@@ -39,7 +39,8 @@ class Hanging:
 
 
 @pytest.fixture
-def hanging(daemon, helpers, xrc_compat, tables, tmp_path):
+def hanging(daemon, helpers, softhca, xrc_compat, tables, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOFTHCA_TEST_COMMAND", str(softhca))
     program = Hanging([xrc_compat, "run", "--", helpers / "hang-in-call", tmp_path / "domain"],
                       tables)
     yield program
@@ -64,6 +65,21 @@ def test_a_hanging_call_is_shown_with_its_arguments(hanging, tool, daemon):
     assert f"registered with QP 0x{hanging.number:06x} of mlx" in text
     frames = re.findall(r"^ +#\d+ (?:shim_)?(\S+) ", text[call.search(text).end():], re.M)
     assert frames.index("ibv_unreg_xrc_rcv_qp") < frames.index("unregister") < frames.index("main")
+    assert hanging.process.wait(30) == 0
+
+
+@pytest.mark.parametrize("kind", ["srq", "qp"])
+def test_a_thread_that_holds_an_event_is_named(hanging, tool, kind):
+    """No thread waits for the events of a receive QP, which need no acknowledgement."""
+    need("addr2line")
+    hanging.go_on(f"{kind}\n")
+    holder = int(hanging.process.stdout.readline())
+    heading = (rf"thread {hanging.process.pid}, stopped \d+ us, in ibv_destroy_{kind}\({kind}=0x\w+\), "
+               rf"waits for thread {holder}, which holds an event of it:\n")
+    text = wait_for(lambda: tool("ps", "--stacks", hanging.process.pid).stdout, "held event",
+                    holds=re.compile(heading).search)
+    assert re.search(rf"thread {holder}, stopped \d+ us:\n", text)
+    hanging.go_on()
     assert hanging.process.wait(30) == 0
 
 
@@ -94,7 +110,10 @@ def test_a_job_with_traffic_is_not_harmed(daemon, tool, xrc_compat, programs, ta
             stops += seen
             rounds += bool(seen)
         assert cluster.returncode == 0, cluster.stdout.read()
-    assert statistics.median(stops) < 5000, sorted(stops)
+    stops.sort()
+    print(f"{len(stops)} stops in {rounds} rounds: median {statistics.median(stops)} us, 99% below "
+          f"{stops[len(stops) * 99 // 100]} us, all below {stops[-1] + 1} us")
+    assert statistics.median(stops) < 5000
 
 
 @pytest.mark.usefixtures("plain_crashes")
