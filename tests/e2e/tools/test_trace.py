@@ -445,6 +445,22 @@ def test_signals_that_the_program_handles_are_no_crashes(trace):
     assert document["crashes"][0]["call"] is None
 
 
+@pytest.mark.parametrize("debugger", [
+    ["strace", "-f", "-qq", "-o", "/dev/null"], ["gdb", "-batch", "-nx", "-ex", "run", "--args"]
+], ids=["strace", "gdb"])
+def test_a_program_may_debug_its_own_children(trace, programs, debugger):
+    need(debugger[0])
+    result, document = trace(*debugger, programs["cluster"], "-n", 2)
+    assert result.returncode == 0 and document["crashes"] == [], result
+    assert len(calls_of(document, "ibv_unreg_xrc_rcv_qp")) == 2
+
+
+def test_no_debugger_attaches_to_a_traced_program(run, traced):
+    need("strace")
+    said = traced("--", "sh", "-c", "strace -p $$ -o /dev/null & wait").stderr
+    assert "Operation not permitted" in said
+
+
 @pytest.mark.parametrize(
     "parent", ["/tmp", "/nonexistent", "/nonexistent" * 20, "relative"])
 def test_no_temporary_file_is_left(traced, parent):
