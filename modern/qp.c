@@ -49,6 +49,5 @@ int modern_destroy_qp(struct ibv_qp *qp)
 
 int modern_destroy_inherited(struct ibv_qp *qp)
 {
-	return modern_table.cmd_destroy_qp ? modern_status(modern_table.cmd_destroy_qp(qp))
-					   : modern_destroy_qp(qp);
+	return modern_status(modern_table.cmd_destroy_qp(qp));
 }

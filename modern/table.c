@@ -11,6 +11,7 @@
 
 #include <elf/loader.h>
 
+#include "kernel.h"
 #include "modern.h"
 #include "table.h"
 
@@ -115,13 +116,36 @@ static void set_member(struct modern_table *table, size_t offset, void *function
 	memcpy((char *)table + offset, &function, sizeof(function));
 }
 
-/* Looked up by plain name: their version node changes with each release of libibverbs. */
+/*
+ * libibverbs gives its functions for providers a new node when it changes one of them. These are
+ * the nodes of releases 28 to 65, in which ours have the same signatures.
+ */
+static const char *const known_nodes[] = {
+	"IBVERBS_PRIVATE_65", "IBVERBS_PRIVATE_64", "IBVERBS_PRIVATE_59", "IBVERBS_PRIVATE_57",
+	"IBVERBS_PRIVATE_34", "IBVERBS_PRIVATE_33", "IBVERBS_PRIVATE_25",
+};
+
+static bool look_up_node(void *library, const char *node, struct modern_table *table)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		void *function = loader_dlvsym()(library, commands[i].name, node);
+
+		if (!function)
+			return false;
+		set_member(table, commands[i].offset, function);
+	}
+	return true;
+}
+
+/* After look_up_functions(): there is a dlvsym. */
 static void look_up_commands(void *library, struct modern_table *table)
 {
-	loader_dlsym_fn dlsym_real = loader_dlsym();
-
-	for (size_t i = 0; dlsym_real && i < sizeof(commands) / sizeof(commands[0]); i++)
-		set_member(table, commands[i].offset, dlsym_real(library, commands[i].name));
+	for (size_t i = 0; i < sizeof(known_nodes) / sizeof(known_nodes[0]); i++)
+		if (look_up_node(library, known_nodes[i], table))
+			return;
+#define X(name, ret, params, args) table->name = kernel_##name;
+	MODERN_COMMANDS(X)
+#undef X
 }
 
 /* The name of a missing function, or NULL. A plain dlvsym would find the shim's functions. */

@@ -34,9 +34,9 @@
 	X(ack_async_event, void, (struct ibv_async_event *event), (event))
 
 /*
- * Functions of libibverbs.so.1 for providers, in a node that changes with each release. The
- * signatures are those of releases 28 to 65; structs that libibverbs does not publish are void
- * here. NULL if libibverbs has no such function. Only for target QPs.
+ * Functions of libibverbs.so.1 for providers, in a node that changes with them. The signatures are
+ * those of releases 28 to 65; structs that libibverbs does not publish are void here. If the node
+ * is not of those releases, the kernel's commands take their place (kernel.h). Only for target QPs.
  */
 #define MODERN_COMMANDS(X) \
 	X(cmd_open_qp, int, \

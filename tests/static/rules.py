@@ -233,12 +233,13 @@ PRINTS = re.compile(
 
 
 def printing(root):
-    """Inside the library only the log file prints, and nothing ends the process."""
+    """Inside the library only the log file prints, and nothing ends the process. modern/kernel.c
+    writes commands to the kernel."""
     bad = []
     for relative, path in c_files(root, ("shim", "compat", "modern")):
         for number, line in code_lines(path):
             for name in PRINTS.findall(line):
-                if relative == LOG_FILE and name == "write":
+                if relative in (LOG_FILE, "modern/kernel.c") and name == "write":
                     continue
                 bad.append(
                     f"{relative}:{number}: {name}(): the library neither prints nor ends the process"

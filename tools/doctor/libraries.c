@@ -29,8 +29,8 @@ static void examine_library(void)
 }
 
 /*
- * The library calls four functions that are private to libibverbs. A later release may change them.
- * Debian, RHEL and SLES name the file libibverbs.so.1.ABI.RELEASE.PATCH.
+ * With a later release, the library may give commands to the kernel in place of libibverbs' private
+ * functions. Debian, RHEL and SLES name the file libibverbs.so.1.ABI.RELEASE.PATCH.
  */
 #define NEWEST_TRIED 65
 static int release_of(const char *file)

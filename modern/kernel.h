@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The kernel's own commands for opened handles, by write(2).
+ *
+ * They have the signatures of libibverbs' private functions (MODERN_COMMANDS) and take their place
+ * where the signatures of the program's libibverbs are not known. The kernel keeps its commands
+ * stable. Unlike libibverbs' ioctl(2), write(2) fails with EACCES in a process whose credentials
+ * are not those that opened the device, such as a forked child.
+ */
+#ifndef MODERN_KERNEL_H
+#define MODERN_KERNEL_H
+
+#include <infiniband/verbs.h>
+
+int kernel_cmd_open_qp(struct ibv_context *context, void *qp, int qp_size,
+		       struct ibv_qp_open_attr *attr, void *command, size_t command_size,
+		       void *response, size_t response_size);
+int kernel_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, void *command,
+			 size_t size);
+int kernel_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+			struct ibv_qp_init_attr *init_attr, void *command, size_t size);
+int kernel_cmd_destroy_qp(struct ibv_qp *qp);
+
+#endif
