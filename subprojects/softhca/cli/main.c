@@ -42,7 +42,8 @@ int cli_refuse(int status, const char *format, ...)
 
 static void explain_run(FILE *out)
 {
-	fputs("  --net\n"
+	fputs("Options:\n"
+	      "  --net\n"
 	      "        in a network namespace that has the addresses of the HCAs\n"
 	      "  --hosts=N\n"
 	      "        rank R of an MPI job sees HCA R modulo N alone\n", out);
@@ -51,8 +52,15 @@ static void explain_run(FILE *out)
 
 static void explain_start(FILE *out)
 {
+	fputs("Options:\n", out);
 	settings_help(out);
 	fputs("\nA program uses these HCAs when libsofthca.so is in its LD_PRELOAD.\n", out);
+}
+
+static void explain_ctl(FILE *out)
+{
+	fputs("Commands:\n", out);
+	control_help(out);
 }
 
 static const struct command {
@@ -70,7 +78,7 @@ static const struct command {
 	{ "ssh", cli_ssh, " HOST COMMAND [ARGUMENT...]",
 	  "run a command on the host of another HCA, as ssh does", NULL },
 	{ "ctl", cli_ctl, " COMMAND [WORD...]", "ask or tell the running daemon, also that of a run",
-	  control_help },
+	  explain_ctl },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -118,7 +126,7 @@ static void explain(FILE *out, const struct command *command)
 	fprintf(out, "usage: softhca %s%s\n\n%s\n", command->name, command->words, command->summary);
 	if (!command->explain)
 		return;
-	fprintf(out, "\n%s:\n", command->execute == cli_ctl ? "Commands" : "Options");
+	fputc('\n', out);
 	command->explain(out);
 }
 
