@@ -140,8 +140,6 @@ struct hca_member {
 struct hca_qp_attr {
 	struct ib_uverbs_qp_dest dest, alt_dest;
 	uint32_t qkey, rq_psn, sq_psn, dest_qpn, access;
-	/* packets before rq_psn that were received, as far as they may come again */
-	uint32_t received;
 	uint16_t pkey_index, alt_pkey_index;
 	uint8_t path_mtu, path_mig_state, max_rd_atomic, max_dest_rd_atomic, min_rnr_timer;
 	uint8_t port, timeout, retry_cnt, rnr_retry, alt_port, alt_timeout;

@@ -51,9 +51,8 @@ static bool receiver_gone(const struct attempt *attempt)
 }
 
 /*
- * A packet reaches its receiver. One that is out of sequence is dropped, like its repetitions, and
- * the sender gets no answer. Only what was really received is answered when it comes again: any
- * other answer would hide a wrong sequence number.
+ * A packet reaches its receiver. One that is behind is a repetition. One that is ahead is dropped.
+ * The sender would ignore a NAK, because it names a packet that was not sent.
  */
 static enum outcome receive(struct attempt *attempt)
 {
@@ -62,7 +61,7 @@ static enum outcome receive(struct attempt *attempt)
 	enum outcome outcome;
 
 	mem_vec_seek(&attempt->local, attempt->offset);
-	if (behind > theirs->received)
+	if (behind >= PSN_HALF)
 		return LOST;
 	/* A request of 0 bytes does not touch the memory, which would show that it is gone. */
 	if (!attempt->part && receiver_gone(attempt))
@@ -72,12 +71,8 @@ static enum outcome receive(struct attempt *attempt)
 	outcome = behind ? operation_repeat(attempt) : operation_execute(attempt);
 	if (!arrived(outcome) && receiver_gone(attempt))
 		return LOST;
-	if (!behind && arrived(outcome)) {
+	if (!behind && arrived(outcome))
 		theirs->rq_psn = (theirs->rq_psn + packets(attempt)) & PSN_MASK;
-		theirs->received += packets(attempt);
-		if (theirs->received >= PSN_HALF)
-			theirs->received = PSN_HALF - 1;
-	}
 	return outcome;
 }
 
