@@ -356,6 +356,34 @@ ROW("MADV_DONTNEED of a buffer")
 	must_carry(&pair);
 }
 
+/* ---- locked memory ---- */
+
+static long locked_kilobytes(void)
+{
+	FILE *status = MADE(fopen("/proc/self/status", "r"));
+	long kilobytes = -1;
+	char line[256];
+
+	while (fgets(line, sizeof(line), status) && sscanf(line, "VmLck: %ld", &kilobytes) != 1)
+		continue;
+	fclose(status);
+	return kilobytes;
+}
+
+/* The memory that the rings share with the daemon is far larger than what they use. */
+ROW("mlockall locks only what rings use of the shared memory")
+{
+	struct pair pair;
+
+	/* A user may not be allowed to lock any memory. */
+	if (mlockall(MCL_FUTURE))
+		return;
+	pair = pair_up(IBV_QPT_RC);
+	must_carry(&pair);
+	must(locked_kilobytes() < 32 << 10);
+	munlockall();
+}
+
 /* ---- forks ---- */
 
 /* The child writes into its copies of everything, and lives while the parent sends. */
