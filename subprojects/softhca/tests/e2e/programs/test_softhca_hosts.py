@@ -4,6 +4,7 @@ program sees."""
 
 import pathlib
 import re
+import tempfile
 
 import pytest
 
@@ -93,14 +94,21 @@ def test_ssh_runs_a_command_on_the_host(ssh, host):
     assert listed(done.stdout) == [models.device(1)], done
 
 
-def test_ssh_is_another_host(run, softhca, ssh, host, tables):
+@pytest.fixture
+def shared():
+    """A file in the shared memory of this host."""
+    with tempfile.NamedTemporaryFile(prefix="softhca-test-", dir="/dev/shm") as file:
+        yield file.name
+
+
+def test_ssh_is_another_host(run, softhca, ssh, host, shared):
     name = ssh(host, "hostname").stdout.strip()
     if name != host and run(["unshare", "-Urum", "true"]).returncode != 0:
         pytest.skip("this system allows no UTS and mount namespaces")
     assert name == host
-    done = ssh(host, f"[ ! -e {tables} ] && touch /dev/shm/{tables.name}-inside")
+    done = ssh(host, f"[ ! -e {shared} ] && touch {shared}-inside")
     assert done.returncode == 0, "a /dev/shm of its own"
-    assert not pathlib.Path(f"/dev/shm/{tables.name}-inside").exists()
+    assert not pathlib.Path(f"{shared}-inside").exists()
 
 
 def test_ssh_without_namespaces(run, ssh, host):
