@@ -4,8 +4,8 @@
 start, memory for a queue pair.
 
 usage: softhca_cost.py SOFTHCA HOLDER
-Processor time and memory are the daemon's own, so other work on the machine does not count. The time
-to start is compared with that of a shell. Exit status 1 when a limit is missed.
+Processor time and memory are the daemon's own, so other work on the machine does not count. The
+time to start is compared with that of a shell. Exit status 1 when a limit is missed.
 """
 
 import contextlib

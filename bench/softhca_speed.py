@@ -3,10 +3,10 @@
 """Compares the emulated HCA, each model of it, with loopback TCP and with shared memory.
 
 usage: softhca_speed.py SOFTHCA YARDSTICK [ROUNDS]
-A round measures everything once, so that other work on the machine meets all of it alike. Prints the
-median of each figure, its ratio to TCP's median, and the limit of that ratio. No figure has a limit
-of its own, which would mean another thing on each machine. Exit status 1 when a limit is missed, 77
-when perftest is not installed.
+A round measures everything once, so that other work on the machine meets all of it alike. Prints
+the median of each figure, its ratio to TCP's median, and the limit of that ratio. No figure has a
+limit of its own, which would mean another thing on each machine. Exit status 1 when a limit is
+missed, 77 when perftest is not installed.
 """
 
 import os
