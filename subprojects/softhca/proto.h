@@ -13,7 +13,7 @@
  */
 #define SOFTHCA_MAGIC	0x53484341u /* "SHCA" */
 /* preload and daemon of one build; a mismatch is refused with EPROTO */
-#define SOFTHCA_VERSION 5u
+#define SOFTHCA_VERSION 6u
 
 /* Longest write() that is carried; the longest real command is below 200 bytes. */
 #define SOFTHCA_MAX_COMMAND 4096u
@@ -54,6 +54,22 @@ struct softhca_welcome {
 	uint32_t arena; /* 1 = rings may be placed in the arena */
 	/* 1 = an mmap offset is a page index, 8 bits, with a command above it */
 	uint32_t mmap_commands;
+};
+
+/*
+ * Follows the welcome of SOFTHCA_CONTEXT, with the memfd of a page that all programs share with the
+ * daemon. It begins with struct softhca_wake.
+ */
+struct softhca_wake_page {
+	uint32_t reserved;
+};
+
+/*
+ * Before it sleeps, the daemon sets the futex to 1 and looks at the doorbells once more. A program
+ * that has rung a doorbell wakes it by setting the futex to 0 and FUTEX_WAKE.
+ */
+struct softhca_wake {
+	_Atomic uint32_t asleep;
 };
 
 /*

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Waits on many descriptors, with naps much shorter than a millisecond. */
+/* Calls the watches of descriptors that are ready. */
 #include "loop.h"
 
 #include <base/kernel.h>
 
 #include <errno.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* One call returns at most so many. It serves ends before requests, but only among these. */
@@ -20,38 +17,10 @@
 static int epoll_fd = -1;
 static struct epoll_event events[MAX_EVENTS];
 
-/* An epoll descriptor can itself be polled, and ppoll() takes nanoseconds. */
-static int poll_epoll(int epoll, struct epoll_event *ready, int count,
-		      const struct timespec *timeout, const sigset_t *mask)
-{
-	struct pollfd pollfd = { .fd = epoll, .events = POLLIN };
-	int err = ppoll(&pollfd, 1, timeout, mask);
-
-	return err > 0 ? epoll_wait(epoll, ready, count, 0) : err;
-}
-
-static __typeof__(poll_epoll) *wait_for_events = poll_epoll;
-
-/* glibc before 2.35 does not have it, nor Linux before 5.11. A seccomp filter may refuse it. */
-static void prefer_epoll_pwait2(void)
-{
-#ifdef HAVE_EPOLL_PWAIT2
-	const struct timespec none = { 0 };
-
-	if (!epoll_pwait2(epoll_fd, events, 1, &none, NULL))
-		wait_for_events = epoll_pwait2;
-#endif
-}
-
 int loop_init(void)
 {
-	/* The default slack of 50 us would more than double the latency of every message. */
-	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (epoll_fd < 0)
-		return -errno;
-	prefer_epoll_pwait2();
-	return 0;
+	return epoll_fd < 0 ? -errno : sleep_init(epoll_fd);
 }
 
 /* Tests of single modules have no loop, and need none. */
@@ -104,17 +73,20 @@ static int call(int count, bool all)
 	return called;
 }
 
-int loop_wait(uint64_t nanoseconds)
+int loop_wait(uint64_t nanoseconds, enum sleep_end *end)
 {
-	struct timespec timeout = { (time_t)(nanoseconds / 1000000000u),
-				    (long)(nanoseconds % 1000000000u) };
-	int count = wait_for_events(epoll_fd, events, MAX_EVENTS,
-				    nanoseconds == UINT64_MAX ? NULL : &timeout, NULL);
+	int count;
 
+	*end = nanoseconds ? sleep_announced(nanoseconds) : SLEEP_NONE;
+	if (!sleep_has_ready())
+		return 0;
+	count = epoll_wait(epoll_fd, events, MAX_EVENTS, 0);
 	if (count < 0)
 		return errno == EINTR ? 0 : -errno;
 	/* The others stay ready until the next call. */
-	if (!call(count, false))
-		call(count, true);
+	if (call(count, false))
+		return 0;
+	call(count, true);
+	sleep_served();
 	return 0;
 }

@@ -3,6 +3,8 @@
 #ifndef SOFTHCA_LOOP_H
 #define SOFTHCA_LOOP_H
 
+#include "sleep.h"
+
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -22,9 +24,9 @@ void loop_forget(int fd);
 int loop_watch_process(pid_t pid, struct watch *watch);
 
 /*
- * Waits at most @nanoseconds and calls the watches that are ready. If any owner has ended, it calls
- * only the watches of such owners. 0 or -errno.
+ * Sleeps at most @nanoseconds, and calls the watches that are ready. If any owner has ended, it
+ * calls only the watches of such owners. 0 or -errno.
  */
-int loop_wait(uint64_t nanoseconds);
+int loop_wait(uint64_t nanoseconds, enum sleep_end *end);
 
 #endif

@@ -101,19 +101,43 @@ struct ibv_wc;
 typedef int poll_cq_fn(struct ibv_cq *cq, int count, struct ibv_wc *wc);
 poll_cq_fn *dev_provider_poll(int fd);
 
-/* ---- the completion queues of a context (cqs.c) ---- */
+/* ---- objects of a context by their handles (handles.c) ---- */
 
-struct cqs {
-	struct cq_entry *entry;
-	size_t count;
-	poll_cq_fn *poll; /* NULL while the daemon lives */
+struct handle {
+	uint32_t number;
+	void *object; /* the program's struct ibv_cq or ibv_qp, not checked yet */
 };
 
+struct handles {
+	struct handle *entry;
+	size_t count;
+};
+
+/* The number is at @response. Without memory for one more there is none more. */
+void handles_add(struct handles *handles, uint64_t object, uint64_t response);
+void handles_drop(struct handles *handles, uint32_t number);
+/* The object, or NULL. */
+void *handles_find(const struct handles *handles, uint32_t number);
+void handles_free(struct handles *handles);
+
+/* The context of @object, if it has @fd open; or NULL. */
+struct ibv_context *handles_context(const void *object, int fd);
+
+/* ---- the completion queues of a context (cqs.c) ---- */
+
 /* Adds or removes a CQ, after the daemon has executed @command. */
-void cqs_note(struct cqs *cqs, const void *command);
-/* Makes polling fail from now on, in the context whose descriptor is @fd. */
-void cqs_fail(struct cqs *cqs, int fd);
-void cqs_free(struct cqs *cqs);
+void cqs_note(struct handles *cqs, const void *command);
+/* Makes polling fail from now on, in the context that has @fd open. *poll: what was replaced. */
+void cqs_fail(const struct handles *cqs, int fd, poll_cq_fn **poll);
+
+/* ---- waking the daemon for doorbells (wake.c) ---- */
+
+/* Before the first context is opened. */
+void wake_find_verbs(void);
+/* Takes over @fd, the daemon's page for this; -1 = none. */
+void wake_map(int fd);
+/* After the daemon has executed @command of the context that has @fd open. */
+void wake_note(const struct handles *cqs, struct handles *qps, const void *command, int fd);
 
 /* ---- the daemon's death (death.c) ---- */
 

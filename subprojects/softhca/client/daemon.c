@@ -117,6 +117,17 @@ static void explain_refusal(int status)
 			  "serves both");
 }
 
+/* Without it, when the program has no number left for it, everything works, but slowly. */
+static int receive_wake_page(int sock)
+{
+	struct softhca_wake_page words;
+	int fd;
+	int err = daemon_receive(sock, &words, sizeof(words), &fd);
+
+	wake_map(fd);
+	return err;
+}
+
 static int greet(struct dev *dev)
 {
 	struct arena_info arena = { .fd = -1 };
@@ -138,6 +149,8 @@ static int greet(struct dev *dev)
 	if (!err)
 		err = welcome.status;
 	explain_refusal(err);
+	if (!err && !dev->cm)
+		err = receive_wake_page(dev->sock);
 	/* The program has no number left for it. */
 	if (!err && dev->uar < 0)
 		err = -EMFILE;

@@ -109,7 +109,8 @@ static void dev_free(struct dev *dev)
 	if (dev->pid != LOST)
 		close_files(dev);
 	pthread_mutex_destroy(&dev->command_lock);
-	cqs_free(&dev->cqs);
+	handles_free(&dev->cqs);
+	handles_free(&dev->qps);
 	free(dev);
 }
 
@@ -169,6 +170,7 @@ static int enter_table(struct dev *dev, int flags)
 		real()->close(fd);
 		return -EMFILE;
 	}
+	dev->fd = fd;
 	dev->file = fd_file(fd);
 	dev->sock_file = fd_file(dev->sock);
 	/* Removes an earlier context of this number, which closefrom() closed. */
@@ -195,6 +197,7 @@ static int connect_dev(bool cm, unsigned int index, int flags)
 	dev->index = index;
 	pthread_once(&fork_once, watch_forks);
 	find_mlx4();
+	wake_find_verbs();
 	fd = daemon_open(dev);
 	if (!fd)
 		fd = enter_table(dev, flags);
@@ -332,7 +335,7 @@ void dev_died(int fd)
 		death_forget(dev->sock);
 		death_tell();
 		pthread_mutex_lock(&dev->command_lock);
-		cqs_fail(&dev->cqs, fd);
+		cqs_fail(&dev->cqs, fd, &dev->poll);
 		pthread_mutex_unlock(&dev->command_lock);
 	}
 	dev_put(dev);
@@ -345,7 +348,7 @@ poll_cq_fn *dev_provider_poll(int fd)
 
 	if (!dev)
 		return NULL;
-	poll = dev->cqs.poll;
+	poll = dev->poll;
 	dev_put(dev);
 	return poll;
 }

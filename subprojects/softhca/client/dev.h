@@ -24,7 +24,9 @@ struct dev {
 	/* a file that all contexts of the device share, for flock(); -1 = not needed yet */
 	atomic_int flock_file;
 	unsigned int references;
-	struct cqs cqs;
+	int fd; /* the program's */
+	struct handles cqs, qps;
+	poll_cq_fn *poll; /* the provider's, once the daemon is gone; else NULL */
 	pthread_mutex_t command_lock; /* one command at a time per context */
 	atomic_bool closing; /* written under command_lock: no command follows */
 };

@@ -124,8 +124,10 @@ static int locked_command(struct dev *dev, const void *data, size_t length)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&dev->command_lock);
 	err = atomic_load(&dev->closing) ? closing_error(dev, data) : exchange(dev, data, length);
-	if (!err && !dev->cm)
+	if (!err && !dev->cm) {
 		cqs_note(&dev->cqs, data);
+		wake_note(&dev->cqs, &dev->qps, data, dev->fd);
+	}
 	pthread_mutex_unlock(&dev->command_lock);
 	pthread_setcancelstate(cancel, NULL);
 	return err;

@@ -272,6 +272,7 @@ struct hca_machine {
 	uint64_t now;		/* when this turn began */
 	bool overrun;		/* a CQ was, and its QPs have not failed yet */
 	bool active;		/* something happened in this turn */
+	enum sleep_end slept;	/* before this turn */
 	bool stop;		/* asked to end */
 	FILE *trace;
 	/* writes the port's state into the device tree; NULL without one */

@@ -2,6 +2,7 @@
 /* The daemon process: how it starts, and how it ends without leaving anything. */
 #include "server.h"
 
+#include <base/sleep.h>
 #include <cm/cm.h>
 #include <dir.h>
 #include <proto.h>
@@ -104,13 +105,18 @@ static int serve(struct hca_machine *machine, const struct end *end)
 	while (!err) {
 		uint64_t nap = engine_turn(machine);
 
+		/* A doorbell that rang before the announcement wakes nothing: look once more. */
+		if (nap) {
+			sleep_announce();
+			nap = engine_turn(machine);
+		}
 		server_reap();
 		if (machine->stop || end->asked)
 			break;
 		/* A run's daemon stays for children of the run that still use it. */
 		if (end->launcher_gone && server_idle())
 			break;
-		err = loop_wait(nap);
+		err = loop_wait(nap, &machine->slept);
 	}
 	return err;
 }

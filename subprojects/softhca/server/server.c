@@ -2,6 +2,7 @@
 /* The daemon's socket: greetings, commands, farewells. */
 #include "server.h"
 
+#include <base/sleep.h>
 #include <cm/cm.h>
 #include <control/control.h>
 #include <message.h>
@@ -111,6 +112,7 @@ static void accept_client(struct client *client, const struct softhca_welcome *w
 
 static int greet_context(struct pending *pending, const struct softhca_hello *hello, int arena_fd)
 {
+	const struct softhca_wake_page page = { 0 };
 	struct softhca_welcome words = { 0 };
 	struct hca_context *ctx;
 	int uar = -1;
@@ -123,6 +125,8 @@ static int greet_context(struct pending *pending, const struct softhca_hello *he
 	words.mmap_commands = ctx->device->model->mmap_commands;
 	accept_client(&ctx->client, &words, uar);
 	close(uar);
+	if (send_message(ctx->client.sock, &page, sizeof(page), sleep_page()))
+		ctx->client.dead = true;
 	return 0;
 }
 

@@ -2,6 +2,8 @@
 /* The HCAs' own activity. The daemon has to look for doorbells, which are plain stores. */
 #include "wire.h"
 
+#include <base/sleep.h>
+
 #define MILLISECOND 1000000u
 #define BUSY_FOR    (2u * MILLISECOND) /* after the last activity the short nap stays for so long */
 #define FLUSH_EVERY MILLISECOND
@@ -10,9 +12,17 @@
 
 struct pace {
 	uint64_t last_active, last_flush, nap;
+	uint64_t last_found; /* a doorbell of a program that does not wake the daemon for it */
 };
 
 static struct pace pace;
+
+static void note_bell(struct hca_machine *machine)
+{
+	machine->active = true;
+	if (machine->slept == SLEEP_OVER)
+		pace.last_found = machine->now;
+}
 
 /* All QPs of a context ring one bell, which only says that there is something new. */
 static void look_at(struct hca_context *ctx)
@@ -21,12 +31,12 @@ static void look_at(struct hca_context *ctx)
 
 	if (bell_take(ctx, &model->send_bell)) {
 		sq_kick_all(ctx);
-		ctx->device->machine->active = true;
+		note_bell(ctx->device->machine);
 	}
 	if (bell_take(ctx, &model->arm_bell)) {
 		list_for_each(struct hca_cq, cq, &ctx->objects[HCA_CQ], obj.link)
 			cq_check_armed(cq);
-		ctx->device->machine->active = true;
+		note_bell(ctx->device->machine);
 	}
 }
 
@@ -97,15 +107,21 @@ void engine_catch_up(struct hca_machine *machine)
 	fail_unheard(machine);
 }
 
-/* A nap is a wakeup, and wakeups are all that an idle daemon costs. */
-static uint64_t longest_nap(uint64_t quiet)
+/*
+ * A nap is a wakeup, and wakeups are all that an idle daemon costs. Beyond the scheduler's tick a
+ * nap costs no more than that, while a shorter one makes the processor's timer be set each time.
+ */
+static uint64_t longest_nap(const struct hca_machine *machine, uint64_t now)
 {
-	if (quiet < 250u * MILLISECOND)
+	if (!list_empty(&machine->failed) || now - pace.last_found < 250u * MILLISECOND)
 		return MILLISECOND;
-	return (quiet < 2000u * MILLISECOND ? 8u : 20u) * MILLISECOND;
+	return (now - pace.last_active < 2000u * MILLISECOND ? 8u : 20u) * MILLISECOND;
 }
 
-/* Short naps while something goes on, longer and longer ones when nothing does. */
+/*
+ * Short naps while doorbells are found that did not wake the daemon, longer and longer ones when
+ * nothing happens.
+ */
 static uint64_t next_nap(struct hca_machine *machine, uint64_t now)
 {
 	uint64_t shortest = (uint64_t)machine->settings.nap * 1000;
@@ -114,8 +130,8 @@ static uint64_t next_nap(struct hca_machine *machine, uint64_t now)
 	if (machine->active)
 		pace.last_active = now;
 	machine->active = false;
-	longest = longest_nap(now - pace.last_active);
-	if (now - pace.last_active < BUSY_FOR || !pace.nap)
+	longest = longest_nap(machine, now);
+	if (now - pace.last_found < BUSY_FOR || !pace.nap)
 		pace.nap = shortest;
 	else if (pace.nap < longest)
 		pace.nap *= 2;
@@ -136,6 +152,7 @@ uint64_t engine_turn(struct hca_machine *machine)
 	machine->now = now;
 	timer_run(&machine->timers, now);
 	doorbells = look_everywhere(machine);
+	machine->slept = SLEEP_NONE;
 	flush_failed(machine, now);
 	again = send_run(machine);
 	fail_unheard(machine);

@@ -67,7 +67,7 @@ def test_error_messages(run, softhca, place, argv, status, message):
 
 
 @pytest.mark.parametrize("begin, message", [
-    (["bash", "-c", "ulimit -f 0; exec \"$@\"", "-"], "cannot be written: File too large"),
+    (["bash", "-c", "ulimit -f 0; exec \"$@\"", "-"], "cannot start: File too large"),
     (["strace", "-f", "-qq", "-o/dev/null", "-etrace=setsid", "-einject=setsid:signal=KILL"],
      "the daemon has ended without a word"),
 ], ids=["file-size-limit", "killed"])
@@ -78,16 +78,6 @@ def test_a_daemon_that_does_not_start_is_reported(run, softhca, place, begin, me
         done = run([*begin, softhca, *argv])
         assert (done.returncode, done.stdout) == (125, "")
         assert message in done.stderr
-
-
-def test_a_kernel_without_epoll_pwait2(run, softhca, place):
-    if not shutil.which("strace"):
-        pytest.skip("strace is not installed")
-    done = run(["strace", "-f", "-qq", "-o/dev/null", "-etrace=epoll_pwait2",
-                "-einject=epoll_pwait2:error=ENOSYS", softhca, "run", "--", softhca, "status"])
-    if "invalid system call" in done.stderr:
-        pytest.skip("this strace does not know the system call")
-    assert done.returncode == 0 and done.stdout.startswith("softhca: pid "), done
 
 
 @pytest.mark.parametrize("words, message", [
@@ -387,3 +377,17 @@ def test_the_last_commands_are_traced_without_a_file(run, softhca, place):
     assert len(lines) == 900
     assert re.fullmatch(models.device(0) + r" pid \d+ [A-Z_]+: \w+", lines[-1])
     assert any(line.endswith(" (remote writing without local writing)") for line in lines)
+
+
+def test_a_doorbell_wakes_the_daemon(below):
+    """Without that, it would be found when the daemon's nap of 8 ms ends."""
+    assert float(below([], PROGRAMS / "softhca-hold", "rest").stdout) < 1.5
+
+
+def test_each_of_64_programs_makes_progress(run, softhca):
+    """They poll on two processors, which the daemon shares with them."""
+    two = ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))
+    done = run(["taskset", "-c", two, softhca, "run", "--", PROGRAMS / "softhca-hold", "crowd", 64])
+    assert done.returncode == 0, done
+    oldest = [float(line) for line in done.stdout.split()]
+    assert len(oldest) == 64 and max(oldest) < 1000, oldest

@@ -9,6 +9,9 @@
  *					an SRQ, a CQ, and a target or one more handle of it; prints
  *					their events, and ends after COUNT of them
  *	hold count			traffic for the counters
+ *	hold rest			prints the median ms of messages that follow a pause
+ *	hold crowd COUNT		so many processes send for 4 s; each prints the most ms that
+ *					a message took
  */
 #include <harness/emulated.h>
 #include <e2e/pair.h>
@@ -16,6 +19,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct ibv_xrcd *domain(struct host *host, const char *path)
@@ -112,12 +117,87 @@ static int count(void)
 	return pause();
 }
 
+static double milliseconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+/* How long it takes a program that polls all the time. */
+static double timed_exchange(const struct pair *pair)
+{
+	struct ibv_send_wr wr = pair_wr(pair, IBV_WR_SEND, 0, 0, 2);
+	struct ibv_cq *cqs[] = { pair->a->cq, pair->b->cq };
+	struct ibv_wc wc;
+	double begin;
+
+	NEED(!rig_post_recv(pair->b, pair->qb, 0, 2, 1));
+	begin = milliseconds();
+	NEED(!rig_post(pair->qa, &wr));
+	for (int i = 0; i < 2; i++) {
+		while (!ibv_poll_cq(cqs[i], 1, &wc))
+			continue;
+		NEED(wc.status == IBV_WC_SUCCESS);
+	}
+	return milliseconds() - begin;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int rest(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC);
+	double took[15];
+
+	for (int i = 0; i < 15; i++) {
+		usleep(300000);
+		took[i] = timed_exchange(&pair);
+	}
+	qsort(took, 15, sizeof(took[0]), ascending);
+	printf("%.3f\n", took[7]);
+	return EXIT_SUCCESS;
+}
+
+static int crowd(int count)
+{
+	int status, failed = 0;
+
+	for (int i = 0; i < count; i++) {
+		struct pair pair;
+		double end, took, most = 0;
+
+		if (fork())
+			continue;
+		pair = pair_up(IBV_QPT_RC);
+		for (end = milliseconds() + 4000; milliseconds() < end;) {
+			took = timed_exchange(&pair);
+			most = took > most ? took : most;
+		}
+		printf("%.1f\n", most);
+		return EXIT_SUCCESS;
+	}
+	while (wait(&status) > 0)
+		failed |= status;
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
 	NEED(argc > 1);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!strcmp(argv[1], "count"))
 		return count();
+	if (!strcmp(argv[1], "rest"))
+		return rest();
+	if (!strcmp(argv[1], "crowd"))
+		return crowd(atoi(argv[2]));
 	if (!strcmp(argv[1], "watch"))
 		return watch(argc - 2, argv + 2);
 	return hold(argc - 1, argv + 1);

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The daemon's sleep.
+ *
+ * The daemon sleeps on a futex in memory that programs share, since waking it that way takes one
+ * system call and no descriptor. No call waits for a futex and an epoll. So a second thread waits
+ * for the epoll and wakes the first one. The second thread does nothing else.
+ */
+#include "sleep.h"
+
+#include <proto.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct softhca_wake *page;
+static int page_fd = -1;
+static int epoll;
+static _Atomic uint32_t ready; /* a descriptor in the epoll is, and has not been served */
+
+static long futex(_Atomic uint32_t *word, int operation, uint32_t value,
+		  const struct timespec *timeout)
+{
+	return syscall(SYS_futex, word, operation, value, timeout, NULL, 0);
+}
+
+static void *wait_for_epoll(void *unused)
+{
+	struct pollfd pollfd = { .fd = epoll, .events = POLLIN };
+
+	(void)unused;
+	for (;;) {
+		if (poll(&pollfd, 1, -1) <= 0)
+			continue;
+		atomic_store(&ready, 1);
+		atomic_store(&page->asleep, 0);
+		futex(&page->asleep, FUTEX_WAKE, 1, NULL);
+		while (atomic_load(&ready))
+			futex(&ready, FUTEX_WAIT_PRIVATE, 1, NULL);
+	}
+	return NULL;
+}
+
+/* Sealed, since a program that cut it short would kill the daemon with SIGBUS. */
+static int make_page(void)
+{
+	page_fd = memfd_create("softhca-wake", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (page_fd < 0)
+		return -errno;
+	if (ftruncate(page_fd, SOFTHCA_PAGE) ||
+	    fcntl(page_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		return -errno;
+	page = mmap(NULL, SOFTHCA_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, page_fd, 0);
+	return page == MAP_FAILED ? -errno : 0;
+}
+
+/* Signals are the first thread's. */
+static int start_thread(void)
+{
+	sigset_t all, before;
+	pthread_t thread;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&thread, NULL, wait_for_epoll, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -err;
+}
+
+int sleep_init(int epoll_fd)
+{
+	int err = make_page();
+
+	/* The default slack of 50 us would make every nap longer. */
+	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+	epoll = epoll_fd;
+	return err ? err : start_thread();
+}
+
+int sleep_page(void)
+{
+	return page_fd;
+}
+
+void sleep_announce(void)
+{
+	atomic_store(&page->asleep, 1);
+}
+
+enum sleep_end sleep_announced(uint64_t nanoseconds)
+{
+	const struct timespec timeout = { (time_t)(nanoseconds / 1000000000u),
+					  (long)(nanoseconds % 1000000000u) };
+	bool over = !atomic_load(&ready) &&
+		    futex(&page->asleep, FUTEX_WAIT, 1,
+			  nanoseconds == UINT64_MAX ? NULL : &timeout) &&
+		    errno == ETIMEDOUT;
+
+	/* A program may have rung just when the time was over. */
+	return atomic_exchange(&page->asleep, 0) && over ? SLEEP_OVER : SLEEP_WOKEN;
+}
+
+bool sleep_has_ready(void)
+{
+	return atomic_load(&ready);
+}
+
+void sleep_served(void)
+{
+	atomic_store(&ready, 0);
+	futex(&ready, FUTEX_WAKE_PRIVATE, 1, NULL);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Wakes the daemon when the program rings a doorbell.
+ *
+ * A doorbell is a store to memory, which wakes nothing. So the functions of the provider that ring
+ * doorbells are replaced in each context by functions that call them, and then wake the daemon if
+ * it sleeps. By a futex in shared memory, because the program may close any descriptor of ours and
+ * use its number for a file. Doorbells that the program rings itself are found by the daemon, which
+ * looks for them now and then.
+ */
+#include "client.h"
+
+#include <proto.h>
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <rdma/ib_user_verbs.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+/* The page of the last daemon that the program met. Stays mapped: any thread may be using it. */
+static struct softhca_wake *_Atomic page;
+static struct file_id page_file;
+
+/* What the provider has. All contexts of a provider have the same. */
+static int (*_Atomic provider_post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
+					 struct ibv_send_wr **bad);
+static int (*_Atomic provider_notify)(struct ibv_cq *cq, int solicited_only);
+static void (*_Atomic provider_start)(struct ibv_qp_ex *qp);
+static int (*_Atomic provider_complete)(struct ibv_qp_ex *qp);
+
+/* Of libibverbs. Not looked up by commands, which must not wait for the loader's lock. */
+static struct ibv_qp_ex *(*_Atomic qp_to_ex)(struct ibv_qp *qp);
+
+void wake_find_verbs(void)
+{
+	if (!atomic_load(&qp_to_ex)) {
+		__typeof__(atomic_load(&qp_to_ex)) found;
+
+		*(void **)&found = real_verb("ibv_qp_to_qp_ex");
+		atomic_store(&qp_to_ex, found);
+	}
+}
+
+void wake_map(int fd)
+{
+	struct softhca_wake *memory;
+
+	if (fd < 0)
+		return;
+	if (!page || !fd_is_still(fd, page_file)) {
+		memory = real()->mmap64(NULL, SOFTHCA_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+					0);
+		page_file = fd_file(fd);
+		if (memory != MAP_FAILED)
+			atomic_store(&page, memory);
+	}
+	real()->close(fd);
+}
+
+/*
+ * Of two programs that ring at once, one wakes the daemon. If that one is killed before it does,
+ * the daemon finds the doorbells when its nap ends.
+ */
+static void wake(void)
+{
+	struct softhca_wake *shared = atomic_load_explicit(&page, memory_order_relaxed);
+	int saved;
+
+	/* The daemon tells that it will sleep, and then looks at the doorbells once more. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!atomic_load_explicit(&shared->asleep, memory_order_relaxed) ||
+	    !atomic_exchange(&shared->asleep, 0))
+		return;
+	saved = errno;
+	syscall(SYS_futex, &shared->asleep, FUTEX_WAKE, 1, NULL, NULL, 0);
+	errno = saved;
+}
+
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	int err = atomic_load_explicit(&provider_post_send, memory_order_relaxed)(qp, wr, bad);
+
+	wake();
+	return err;
+}
+
+static int notify(struct ibv_cq *cq, int solicited_only)
+{
+	int err = atomic_load_explicit(&provider_notify, memory_order_relaxed)(cq, solicited_only);
+
+	wake();
+	return err;
+}
+
+static int complete(struct ibv_qp_ex *qp)
+{
+	int err = atomic_load_explicit(&provider_complete, memory_order_relaxed)(qp);
+
+	wake();
+	return err;
+}
+
+/* Puts OURS at AT, unless the provider has another function there than elsewhere. */
+#define REPLACE(AT, OURS, PROVIDER) \
+	do { \
+		__typeof__(atomic_load(&(PROVIDER))) found = *(AT), none = NULL; \
+\
+		if (found && found != (OURS) && \
+		    (atomic_compare_exchange_strong(&(PROVIDER), &none, found) || none == found)) \
+			__atomic_store_n(AT, OURS, __ATOMIC_RELEASE); \
+	} while (0)
+
+/*
+ * libmlx5 sets wr_complete() when it has brought the QP to RTS, after the command. Until then, and
+ * from RESET on, it has another one that refuses.
+ */
+static void start(struct ibv_qp_ex *qp)
+{
+	atomic_load_explicit(&provider_start, memory_order_relaxed)(qp);
+	if (qp->wr_complete != complete && qp->qp_base.state == IBV_QPS_RTS)
+		REPLACE(&qp->wr_complete, complete, provider_complete);
+}
+
+/* libibverbs sets the context of a new CQ after the command, so a later command finds it. */
+static void replace_in_context(const struct handles *cqs, int fd)
+{
+	struct ibv_context *context =
+		cqs->count ? handles_context(cqs->entry[0].object, fd) : NULL;
+
+	if (!context)
+		return;
+	REPLACE(&context->ops.post_send, post_send, provider_post_send);
+	REPLACE(&context->ops.req_notify_cq, notify, provider_notify);
+}
+
+static void replace_in_qp(struct ibv_qp *qp, int fd)
+{
+	struct ibv_qp_ex *ex = NULL;
+
+	if (qp && qp_to_ex && handles_context(qp, fd))
+		ex = qp_to_ex(qp);
+	if (ex)
+		REPLACE(&ex->wr_start, start, provider_start);
+}
+
+void wake_note(const struct handles *cqs, struct handles *qps, const void *command, int fd)
+{
+	const struct ib_uverbs_cmd_hdr *hdr = command;
+	const void *body = hdr + 1;
+
+	if (!page)
+		return;
+	replace_in_context(cqs, fd);
+	if (hdr->command == IB_USER_VERBS_CMD_CREATE_QP) {
+		const struct ib_uverbs_create_qp *in = body;
+
+		handles_add(qps, in->user_handle, in->response);
+	} else if (hdr->command ==
+		   (IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_QP)) {
+		const struct ib_uverbs_ex_cmd_hdr *ex = body;
+		const struct ib_uverbs_ex_create_qp *in = (const void *)(ex + 1);
+
+		handles_add(qps, in->user_handle, ex->response);
+	} else if (hdr->command == IB_USER_VERBS_CMD_DESTROY_QP) {
+		handles_drop(qps, ((const struct ib_uverbs_destroy_qp *)body)->qp_handle);
+	} else if (hdr->command == IB_USER_VERBS_CMD_MODIFY_QP) {
+		const struct ib_uverbs_modify_qp *in = body;
+
+		replace_in_qp(handles_find(qps, in->qp_handle), fd);
+	}
+}
