@@ -70,6 +70,7 @@ struct softhca_wake_page {
  */
 struct softhca_wake {
 	_Atomic uint32_t asleep;
+	_Atomic uint32_t processor; /* on which the program ran that woke it last */
 };
 
 /*

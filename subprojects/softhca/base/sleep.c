@@ -136,6 +136,11 @@ enum sleep_end sleep_announced(uint64_t nanoseconds)
 	return atomic_exchange(&page->asleep, 0) && over ? SLEEP_OVER : SLEEP_WOKEN;
 }
 
+int sleep_waker(void)
+{
+	return (int)atomic_load_explicit(&page->processor, memory_order_relaxed);
+}
+
 bool sleep_has_ready(void)
 {
 	return atomic_load(&ready);

@@ -20,6 +20,9 @@ enum sleep_end { SLEEP_NONE, SLEEP_WOKEN, SLEEP_OVER };
 /* Sleeps at most so long, after sleep_announce(). */
 enum sleep_end sleep_announced(uint64_t nanoseconds);
 
+/* The processor of the program that woke the daemon last. */
+int sleep_waker(void);
+
 /* Whether a descriptor in the epoll is ready. It counts as one that is not until sleep_served(). */
 bool sleep_has_ready(void);
 void sleep_served(void);

@@ -17,6 +17,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <rdma/ib_user_verbs.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -72,8 +73,10 @@ static void wake(void)
 
 	/* The daemon tells that it will sleep, and then looks at the doorbells once more. */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (!atomic_load_explicit(&shared->asleep, memory_order_relaxed) ||
-	    !atomic_exchange(&shared->asleep, 0))
+	if (!atomic_load_explicit(&shared->asleep, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&shared->processor, (uint32_t)sched_getcpu(), memory_order_relaxed);
+	if (!atomic_exchange(&shared->asleep, 0))
 		return;
 	saved = errno;
 	syscall(SYS_futex, &shared->asleep, FUTEX_WAKE, 1, NULL, NULL, 0);

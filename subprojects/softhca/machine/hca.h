@@ -218,6 +218,7 @@ struct hca_context {
 	struct numtab handles;
 	struct list objects[HCA_TYPES];
 	struct list qps; /* with rings in this context */
+	int processor;	 /* on which it rang last, as far as known; -1 = not the daemon's */
 };
 
 /* ---- devices and the machine ---- */
@@ -273,6 +274,7 @@ struct hca_machine {
 	bool overrun;		/* a CQ was, and its QPs have not failed yet */
 	bool active;		/* something happened in this turn */
 	enum sleep_end slept;	/* before this turn */
+	struct hca_context *reached; /* the last that got a message in this turn, or NULL */
 	bool stop;		/* asked to end */
 	FILE *trace;
 	/* writes the port's state into the device tree; NULL without one */

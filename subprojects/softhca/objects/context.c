@@ -31,6 +31,7 @@ out:
 static void init_context(struct hca_context *ctx, struct hca_device *device)
 {
 	ctx->device = device;
+	ctx->processor = -1;
 	list_init(&ctx->channels);
 	list_init(&ctx->qps);
 	for (int type = 0; type < HCA_TYPES; type++)
@@ -83,6 +84,8 @@ void context_destroy(struct hca_context *ctx)
 	ctx->async = NULL;
 	list_for_each_safe(struct hca_channel, channel, &ctx->channels, link)
 		channel_free(channel);
+	if (ctx->device->machine->reached == ctx)
+		ctx->device->machine->reached = NULL;
 	client_close(&ctx->client);
 	munmap(ctx->uar, SOFTHCA_UAR_LEN);
 	arena_unmap(&ctx->arena);

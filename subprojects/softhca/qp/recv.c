@@ -96,6 +96,7 @@ void recv_complete(const struct recv_queue *queue, struct cqe *cqe, bool solicit
 		cqe->wqe_index = (uint16_t)queue->qp->rq.next++;
 	}
 	cq_post(queue->cq, cqe, solicited);
+	queue->qp->device->machine->reached = queue->cq->obj.ctx;
 }
 
 static void flush_claimed(struct hca_qp *qp)

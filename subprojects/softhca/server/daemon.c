@@ -105,6 +105,8 @@ static int serve(struct hca_machine *machine, const struct end *end)
 	while (!err) {
 		uint64_t nap = engine_turn(machine);
 
+		if (nap && engine_linger(machine))
+			nap = 0;
 		/* A doorbell that rang before the announcement wakes nothing: look once more. */
 		if (nap) {
 			sleep_announce();

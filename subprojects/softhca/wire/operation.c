@@ -212,6 +212,7 @@ static enum outcome write_memory(struct attempt *attempt, const struct recv_queu
 		operation_describe(attempt, &cqe);
 		recv_complete(queue, &cqe, wqe->solicited);
 	}
+	attempt->qp->device->machine->reached = attempt->peer->ctx;
 	return attempt->last ? SENT : PART;
 }
 

@@ -94,6 +94,9 @@ bool send_run(struct hca_machine *machine);
 /* Does what there is to do. Nanoseconds to the next turn; UINT64_MAX: until something comes. */
 uint64_t engine_turn(struct hca_machine *machine);
 
+/* Waits a moment for what may follow this turn. True: the next turn is due at once. */
+bool engine_linger(struct hca_machine *machine);
+
 /* Executes what was posted before now, except for most of long messages and queues. */
 void engine_catch_up(struct hca_machine *machine);
 
