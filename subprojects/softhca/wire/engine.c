@@ -54,8 +54,7 @@ static void look_at(struct hca_context *ctx)
 		note_bell(ctx);
 	}
 	if (bell_take(ctx, &model->arm_bell)) {
-		list_for_each(struct hca_cq, cq, &ctx->objects[HCA_CQ], obj.link)
-			cq_check_armed(cq);
+		cq_check_armed(ctx);
 		note_bell(ctx);
 	}
 }
