@@ -40,31 +40,36 @@ SHORT = "-s 2 -n 4000"
 LONG = "-s 65536 -n 5000 --report_gbits"
 
 # What, kind, perftest's command, the limits of the ratio to TCP: of connectx3, of connectx5. Above
-# them a latency fails, below them a bandwidth or rate. They leave a third to the medians on two
-# processors without other work. Medians there differ by up to a fifth from one run to the next.
+# them a latency fails, below them a bandwidth or rate. The limits of latencies are a third more
+# than the medians on two processors, which differ by less than a fifth from one run to the next.
+# Those of bandwidths and rates are a third of the medians, since other work that uses the memory
+# halves them.
 ROWS = (
-    ("RC send, polling", LATENCY, f"ib_send_lat {SHORT}", 7.2, 8.3),
-    ("XRC send, polling", LATENCY, f"ib_send_lat -c XRC {SHORT}", 7.2, 8.3),
-    ("RC write, polling", LATENCY, f"ib_write_lat {SHORT}", 7.2, 8.3),
-    ("RC send, events", LATENCY, f"ib_send_lat -e {SHORT}", 10.4, 12.4),
-    ("XRC send, events", LATENCY, f"ib_send_lat -c XRC -e {SHORT}", 10.4, 12.4),
-    ("RC send, 2 bytes", RATE, "ib_send_bw -s 2 -n 50000 -I 16", 0.11, 0.11),
-    ("RC send, 64 KiB", BANDWIDTH, f"ib_send_bw {LONG}", 0.7, 0.7),
-    ("XRC send, 64 KiB", BANDWIDTH, f"ib_send_bw -c XRC {LONG}", 0.7, 0.7),
-    ("RC write, 64 KiB", BANDWIDTH, f"ib_write_bw {LONG}", 1.3, 1.3),
+    ("RC send, polling", LATENCY, f"ib_send_lat {SHORT}", 1.1, 1.55),
+    ("XRC send, polling", LATENCY, f"ib_send_lat -c XRC {SHORT}", 1.1, 1.55),
+    ("RC write, polling", LATENCY, f"ib_write_lat {SHORT}", 1.1, 1.55),
+    ("RC send, events", LATENCY, f"ib_send_lat -e {SHORT}", 2.6, 4),
+    ("XRC send, events", LATENCY, f"ib_send_lat -c XRC -e {SHORT}", 2.6, 4),
+    ("RC send, 2 bytes", RATE, "ib_send_bw -s 2 -n 50000 -I 16", 0.06, 0.06),
+    ("RC send, 64 KiB", BANDWIDTH, f"ib_send_bw {LONG}", 0.35, 0.35),
+    ("XRC send, 64 KiB", BANDWIDTH, f"ib_send_bw -c XRC {LONG}", 0.35, 0.35),
+    ("RC write, 64 KiB", BANDWIDTH, f"ib_write_bw {LONG}", 0.65, 0.65),
 )
 
 
 def perftest(softhca, model, port, command, kind):
-    done = subprocess.run([
-        softhca, "run", f"--model={model}", "--", "bash", "-c", PAIR, "pair",
-        str(port), MODELS[model], *command.split(), "-F"
-    ], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
-    line = re.search(r"^[ \t]*\d+[ \t]+\d+[ \t]+[\d. \t]+$", done.stdout, re.M)
-    if done.returncode or not line:
-        sys.exit(f"{command} failed:\n{done.stdout}")
+    """One figure. perftest sometimes cannot tell how fast the processor's clock is, so it has three
+    attempts."""
     column, factor, *_ = kind
-    return float(line.group().split()[column]) * factor
+    for attempt in range(3):
+        done = subprocess.run([
+            softhca, "run", f"--model={model}", "--", "bash", "-c", PAIR, "pair",
+            str(port + 1000 * attempt), MODELS[model], *command.split(), "-F"
+        ], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+        line = re.search(r"^[ \t]*\d+[ \t]+\d+[ \t]+[\d. \t]+$", done.stdout, re.M)
+        if not done.returncode and line:
+            return float(line.group().split()[column]) * factor
+    sys.exit(f"{command} failed:\n{done.stdout}")
 
 
 def measure(softhca, yardstick, rounds):
