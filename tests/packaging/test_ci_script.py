@@ -22,7 +22,7 @@ def checked(tmp_path, run, source_root):
                 "run-demo": ":",
                 "scripts/try-builds": "exit 77",
                 "scripts/try-documents": "echo the documents",
-                "scripts/deps.sh": "deps_wish() { :; }",
+                "scripts/deps.sh": "deps_wish() { :; }\ndeps_meson() { :; }",
                 "scripts/fresh.sh": "fresh_own_suite() { echo sid; }",
         }.items():
             path = tmp_path / name
