@@ -188,37 +188,12 @@ void cq_post(struct hca_cq *cq, const struct cqe *cqe, bool solicited)
 		notify(cq);
 }
 
-static void check(struct hca_cq *const *cqs, const struct place *at, size_t count)
+void cq_check_armed(struct hca_cq *cq)
 {
-	const struct hca_context *ctx = cqs[0]->obj.ctx;
-	uint32_t words[MEM_WORDS];
-	bool together = !mem_load32_many(ctx, at, words, count);
-
-	for (size_t i = 0; i < count; i++) {
-		if (together || !mem_load32(ctx, at[i], &words[i]))
-			cqs[i]->armed = model_arm(ctx->device->model, words[i]);
-		raise_if_due(cqs[i]);
-	}
-}
-
-void cq_check_armed(struct hca_context *ctx)
-{
-	struct hca_cq *cqs[MEM_WORDS];
-	struct place at[MEM_WORDS];
-	size_t count = 0;
-
-	list_for_each(struct hca_cq, cq, &ctx->objects[HCA_CQ], obj.link) {
-		if (!cq->channel)
-			continue;
-		cqs[count] = cq;
-		at[count++] = place_at(cq->place.record, ARM_WORD);
-		if (count < MEM_WORDS)
-			continue;
-		check(cqs, at, count);
-		count = 0;
-	}
-	if (count)
-		check(cqs, at, count);
+	if (!cq->channel)
+		return;
+	read_arm(cq);
+	raise_if_due(cq);
 }
 
 /* The provider moves what it has not polled, up to a special entry of its own index. */

@@ -88,8 +88,8 @@ int cq_create(struct hca_context *ctx, const struct cq_request *request, struct 
 /* Writes a completion and raises the event that is due; @solicited counts for every arming. */
 void cq_post(struct hca_cq *cq, const struct cqe *cqe, bool solicited);
 
-/* The program may have armed CQs of the context since their last completions. */
-void cq_check_armed(struct hca_context *ctx);
+/* The program may have armed the CQ since the last completion. */
+void cq_check_armed(struct hca_cq *cq);
 
 void cq_arm_init(struct cq_arm *arm);
 

@@ -35,32 +35,15 @@ static bool has_ring(const struct hca_qp *qp)
 	return qp->sq.count && qp->state != IBV_QPS_RESET;
 }
 
-static void read_word(struct hca_qp *qp)
+bool sq_posted(struct hca_qp *qp)
 {
 	const struct model *model = qp->device->model;
 	uint32_t word;
 
-	if (has_ring(qp) && !mem_load32(qp->ctx, model->sq_word(&qp->sq), &word))
-		qp->sq.known = model->sq_known(&qp->sq, word);
-}
-
-/*
- * A program writes the word and then rings. sq_kick_all() reads the words when it takes the bell.
- * So while the bell does not ring, a system call would read the same word again.
- */
-static bool may_have_more(const struct hca_qp *qp)
-{
-	const struct model *model = qp->device->model;
-
-	return model->sq_word(&qp->sq).shared || bell_rings(qp->ctx, &model->send_bell);
-}
-
-bool sq_posted(struct hca_qp *qp)
-{
 	if (!has_ring(qp))
 		return false;
-	if (qp->sq.known == qp->sq.next && may_have_more(qp))
-		read_word(qp);
+	if (qp->sq.known == qp->sq.next && !mem_load32(qp->ctx, model->sq_word(&qp->sq), &word))
+		qp->sq.known = model->sq_known(&qp->sq, word);
 	return qp->sq.known != qp->sq.next;
 }
 
@@ -196,7 +179,7 @@ void sq_kick_all(struct hca_context *ctx)
 	size_t count = 0;
 
 	list_for_each(struct hca_qp, qp, &ctx->qps, link) {
-		if (!has_ring(qp))
+		if (!has_ring(qp) || qp->sq.known != qp->sq.next)
 			continue;
 		qps[count] = qp;
 		at[count++] = ctx->device->model->sq_word(&qp->sq);

@@ -54,7 +54,8 @@ static void look_at(struct hca_context *ctx)
 		note_bell(ctx);
 	}
 	if (bell_take(ctx, &model->arm_bell)) {
-		cq_check_armed(ctx);
+		list_for_each(struct hca_cq, cq, &ctx->objects[HCA_CQ], obj.link)
+			cq_check_armed(cq);
 		note_bell(ctx);
 	}
 }
