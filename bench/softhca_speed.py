@@ -47,11 +47,11 @@ LONG = "-s 65536 -n 5000 --report_gbits"
 # Those of bandwidths and rates are a third of the medians, since other work that uses the memory
 # halves them.
 ROWS = (
-    ("RC send, polling", LATENCY, f"ib_send_lat {SHORT}", 1.1, 1.55),
-    ("XRC send, polling", LATENCY, f"ib_send_lat -c XRC {SHORT}", 1.1, 1.55),
-    ("RC write, polling", LATENCY, f"ib_write_lat {SHORT}", 1.1, 1.55),
-    ("RC send, events", LATENCY, f"ib_send_lat -e {SHORT}", 2.6, 4),
-    ("XRC send, events", LATENCY, f"ib_send_lat -c XRC -e {SHORT}", 2.6, 4),
+    ("RC send, polling", LATENCY, f"ib_send_lat {SHORT}", 1.1, 2.1),
+    ("XRC send, polling", LATENCY, f"ib_send_lat -c XRC {SHORT}", 1.1, 2.1),
+    ("RC write, polling", LATENCY, f"ib_write_lat {SHORT}", 1.1, 2.1),
+    ("RC send, events", LATENCY, f"ib_send_lat -e {SHORT}", 2.9, 6),
+    ("XRC send, events", LATENCY, f"ib_send_lat -c XRC -e {SHORT}", 2.9, 6),
     ("RC send, 2 bytes", RATE, "ib_send_bw -s 2 -n 50000 -I 16", 0.06, 0.06),
     ("RC send, 64 KiB", BANDWIDTH, f"ib_send_bw {LONG}", 0.35, 0.35),
     ("XRC send, 64 KiB", BANDWIDTH, f"ib_send_bw -c XRC {LONG}", 0.35, 0.35),
