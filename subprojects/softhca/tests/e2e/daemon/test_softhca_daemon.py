@@ -379,15 +379,22 @@ def test_the_last_commands_are_traced_without_a_file(run, softhca, place):
     assert any(line.endswith(" (remote writing without local writing)") for line in lines)
 
 
+# Times depend on what else runs, so the best of three counts.
 def test_a_doorbell_wakes_the_daemon(below):
     """Without that, it would be found when the daemon's nap of 8 ms ends."""
-    assert float(below([], PROGRAMS / "softhca-hold", "rest").stdout) < 1.5
+    took = [float(below([], PROGRAMS / "softhca-hold", "rest").stdout) for _ in range(3)]
+    assert min(took) < 1.5, took
 
 
 def test_each_of_64_programs_makes_progress(run, softhca):
     """They poll on two processors, which the daemon shares with them."""
     two = ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))
-    done = run(["taskset", "-c", two, softhca, "run", "--", PROGRAMS / "softhca-hold", "crowd", 64])
-    assert done.returncode == 0, done
-    oldest = [float(line) for line in done.stdout.split()]
-    assert len(oldest) == 64 and max(oldest) < 1000, oldest
+    oldest = []
+    for _ in range(3):
+        done = run(["taskset", "-c", two, softhca, "run", "--", PROGRAMS / "softhca-hold", "crowd",
+                    64])
+        assert done.returncode == 0 and done.stdout.count("\n") == 64, done
+        oldest.append(max(map(float, done.stdout.split())))
+        if oldest[-1] < 1000:
+            return
+    raise AssertionError(f"a message took {oldest} ms")
