@@ -133,13 +133,17 @@ static void show_members(struct argument *argument, unsigned int mask, const voi
 	put(argument, *separator == '{' ? "{}" : "}");
 }
 
-/* A query fills in everything. Of a QP the trace shows the state and what the mask asks for. */
+/*
+ * A query fills in everything. Of a QP the trace shows the state and what the mask asks for. The
+ * query of an SRQ has no mask.
+ */
 static void show_attr(struct argument *argument)
 {
-	unsigned int mask = (unsigned int)argument->value[1];
+	bool all = argument->after && argument->members != qp_members;
+	unsigned int mask = all ? ~0u : (unsigned int)argument->value[1];
 
 	if (argument->after) {
-		mask |= argument->members == qp_members ? IBV_QP_STATE : ~0u;
+		mask |= IBV_QP_STATE;
 		put(argument, ", ");
 	}
 	show_members(argument, mask, (const void *)*argument->value);
