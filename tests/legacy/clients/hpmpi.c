@@ -310,7 +310,7 @@ static void zero_copy(uint32_t round)
 /* Registered memory stays the parent's. */
 static void start_a_program(void)
 {
-	int status;
+	int status = 0;
 	pid_t pid = fork();
 
 	if (!pid)
