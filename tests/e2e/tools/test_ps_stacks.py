@@ -68,6 +68,8 @@ def test_a_hanging_call_is_shown_with_its_arguments(hanging, tool, daemon):
     assert hanging.process.wait(30) == 0
 
 
+@pytest.mark.skipif("thread" in os.environ.get("SOFTHCA_TEST_SANITIZE", ""),
+                    reason="the program ends early below ThreadSanitizer's runtime")
 @pytest.mark.parametrize("kind", ["srq", "qp"])
 def test_a_thread_that_holds_an_event_is_named(hanging, tool, kind):
     """No thread waits for the events of a receive QP, which need no acknowledgement."""
