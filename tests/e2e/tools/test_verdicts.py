@@ -39,7 +39,10 @@ def programs(build_root, tmp_path):
         (tmp_path / name).chmod(mode)
 
     def altered(old, new):
-        before, after = demo.read_bytes().split(b"\0" + old + b"\0")
+        parts = demo.read_bytes().split(b"\0" + old + b"\0")
+        if len(parts) != 2:
+            pytest.skip(f"this linker keeps {old} as the end of another string")
+        before, after = parts
         return b"\0".join((before, new.ljust(len(old), b"\0"), after))
 
     make("wrapper", b"#!/bin/sh\nexec %s -n 1\n" % bytes(demo))
