@@ -33,7 +33,8 @@ timeout 50 "$@" -d ${device}_1 -p $port localhost || { kill $server; exit 1; }
 wait $server
 """
 
-# What is measured: column of perftest's line of results, its factor, unit, what TCP does likewise.
+# Each kind of figure: its column in perftest's results, the factor to its unit, that unit, and
+# the yardstick of TCP.
 LATENCY = 4, 1, "us", "tcp"  # typical, one way
 BANDWIDTH = 3, 1 / 8, "GB/s", "stream"  # average
 RATE = 4, 1, "M/s", "rate"

@@ -31,7 +31,7 @@ struct run_options {
  */
 int cli_options(int argc, char **argv, struct settings *settings, struct run_options *options);
 
-/* Prints the help of the command, or of all if there is none of that name. CLI_OK. */
+/* Prints the help of the command, or that of all commands if none has the name. Returns CLI_OK. */
 int cli_help(const char *command);
 
 /* argv[0] is the subcommand's name. Exit status. */

@@ -85,7 +85,7 @@ static const struct command {
 
 /* ---- help ---- */
 
-/* Breaks a line between words. What is broken off is indented as its beginning. */
+/* Breaks a line between words. The rest of the line is indented like its beginning. */
 static void print_line(FILE *out, const char *line)
 {
 	int indent = (int)strspn(line, " ");

@@ -40,7 +40,7 @@ def programs(build_root, tmp_path):
 
     def altered(old, new):
         parts = demo.read_bytes().split(b"\0" + old + b"\0")
-        if len(parts) != 2:
+        if len(parts) == 1 and old in demo.read_bytes():
             pytest.skip(f"this linker keeps {old} as the end of another string")
         before, after = parts
         return b"\0".join((before, new.ljust(len(old), b"\0"), after))
