@@ -3,10 +3,12 @@
 #include "dir.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int checked(int length, size_t limit)
@@ -42,16 +44,26 @@ const char *dir_variable(void)
 	return is_chosen() ? "SOFTHCA_DIR" : "XDG_RUNTIME_DIR";
 }
 
+/* Of Linux, since a preloaded libfakeroot makes both the user and the owner another one. */
+static bool is_own(const struct statx *st)
+{
+#ifdef SYS_geteuid32 /* of i386, where the other one has 16 bits */
+	return st->stx_uid == (uid_t)syscall(SYS_geteuid32);
+#else
+	return st->stx_uid == (uid_t)syscall(SYS_geteuid);
+#endif
+}
+
 int dir_check(const char *path)
 {
-	struct stat st;
+	struct statx st;
 
-	/* lstat: in /tmp another user could have left a link of this name. */
-	if (lstat(path, &st))
+	/* No link is followed: in /tmp another user could have left one of this name. */
+	if (syscall(SYS_statx, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &st))
 		return -errno;
-	if (!S_ISDIR(st.st_mode))
+	if (!S_ISDIR(st.stx_mode))
 		return -ENOTDIR;
-	return st.st_uid == geteuid() && !(st.st_mode & 077) ? 0 : -EPERM;
+	return is_own(&st) && !(st.stx_mode & 077) ? 0 : -EPERM;
 }
 
 int dir_find(char path[DIR_MAX + 1])
