@@ -102,7 +102,7 @@ def test_a_process_of_another_pid_namespace_is_foreign(run, tables, softhca, xrc
                                                        tmp_path, tool):
     program = helpers / "hold-registrations"
     unshare = [
-        "unshare", *(["--user", "--map-root-user"] if os.geteuid() else []), "--pid",
+        "unshare", *(["--user", "--map-current-user"] if os.geteuid() else []), "--pid",
         "--mount-proc", "--fork", "--kill-child"
     ]
     if run([*unshare, "true"]).returncode != 0:
