@@ -160,6 +160,41 @@ static void *share(void *memory, size_t length)
 	return shared;
 }
 
+bool arena_move_in(uint64_t page)
+{
+	void *memory = (void *)(uintptr_t)page;
+	bool moved = false;
+
+	pthread_mutex_lock(&lock);
+	if (arena.enabled && is_usable() && take(page, SOFTHCA_PAGE)) {
+		moved = pwrite64(arena.fd, memory, SOFTHCA_PAGE, file_offset(page)) ==
+				SOFTHCA_PAGE &&
+			real()->mmap64(memory, SOFTHCA_PAGE, PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_FIXED, arena.fd,
+				       file_offset(page)) != MAP_FAILED;
+		if (!moved)
+			give_back(page, SOFTHCA_PAGE);
+	}
+	pthread_mutex_unlock(&lock);
+	return moved;
+}
+
+void arena_move_out(uint64_t page)
+{
+	void *memory = (void *)(uintptr_t)page;
+	char content[SOFTHCA_PAGE];
+
+	memcpy(content, memory, sizeof(content));
+	if (real()->mmap64(memory, SOFTHCA_PAGE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return;
+	memcpy(memory, content, sizeof(content));
+	pthread_mutex_lock(&lock);
+	if (is_usable())
+		give_back(page, SOFTHCA_PAGE);
+	pthread_mutex_unlock(&lock);
+}
+
 static size_t whole_pages(size_t length)
 {
 	return (length + SOFTHCA_PAGE - 1) / SOFTHCA_PAGE * SOFTHCA_PAGE;

@@ -130,6 +130,26 @@ void cqs_note(struct handles *cqs, const void *command);
 /* Makes polling fail from now on, in the context that has @fd open. *poll: what was replaced. */
 void cqs_fail(const struct handles *cqs, int fd, poll_cq_fn **poll);
 
+/* ---- the doorbell records of a context's objects (records.c) ---- */
+
+struct record {
+	uint64_t page;
+	uint32_t destroy, handle; /* the object: the command that ends it, and its number there */
+	bool shared;
+};
+
+struct records {
+	struct record *entry;
+	size_t count;
+};
+
+/* Before the daemon executes @command of libmlx5: shares the page of a new object's record. */
+void records_before(struct records *records, const void *command, size_t length);
+/* After it, with the command's result. */
+void records_after(struct records *records, const void *command, size_t length, int err);
+/* Shares none of the pages any more. */
+void records_free(struct records *records);
+
 /* ---- waking the daemon for doorbells (wake.c) ---- */
 
 /* Before the first context is opened. */
@@ -163,6 +183,13 @@ void arena_enable(bool enabled);
 void *arena_alloc(size_t length);
 /* The program is about to unmap this. */
 void arena_unmapped(void *address, size_t length);
+/*
+ * Moves the page at this address, which the program goes on using, into the arena. False: the page
+ * stays as it is.
+ */
+bool arena_move_in(uint64_t page);
+/* The reverse. In a forked child it makes the page the child's own. */
+void arena_move_out(uint64_t page);
 /* Called in a forked child: the child's first use of the arena makes a new one. */
 void arena_forked(void);
 

@@ -38,6 +38,7 @@ static void close_files(struct dev *dev)
 static void child_after_fork(void)
 {
 	pthread_mutex_init(&table_lock, NULL);
+	arena_forked();
 	for (int fd = 0; fd <= atomic_load(&highest); fd++) {
 		struct dev *dev = atomic_load(&table[fd]);
 
@@ -45,10 +46,10 @@ static void child_after_fork(void)
 			continue;
 		/* The connection must end with the parent, not with the last of its children. */
 		close_files(dev);
+		records_free(&dev->records);
 		dev->pid = LOST;
 	}
 	atomic_store(&opened, 0);
-	arena_forked();
 	death_forked();
 }
 
@@ -111,6 +112,7 @@ static void dev_free(struct dev *dev)
 	pthread_mutex_destroy(&dev->command_lock);
 	handles_free(&dev->cqs);
 	handles_free(&dev->qps);
+	records_free(&dev->records);
 	free(dev);
 }
 

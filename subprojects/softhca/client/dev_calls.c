@@ -123,7 +123,12 @@ static int locked_command(struct dev *dev, const void *data, size_t length)
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&dev->command_lock);
+	/* Only libmlx5 has such commands, and records in the heap. */
+	if (dev->mmap_commands)
+		records_before(&dev->records, data, length);
 	err = atomic_load(&dev->closing) ? closing_error(dev, data) : exchange(dev, data, length);
+	if (dev->mmap_commands)
+		records_after(&dev->records, data, length, err);
 	if (!err && !dev->cm) {
 		cqs_note(&dev->cqs, data);
 		wake_note(&dev->cqs, &dev->qps, data, dev->fd);

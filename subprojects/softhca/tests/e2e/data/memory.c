@@ -6,7 +6,11 @@
  */
 #include <e2e/pair.h>
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <harness/emulated.h>
+#include <infiniband/mlx5dv.h>
+#include <inttypes.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -217,6 +221,73 @@ ROW("freed rings take no memory, wherever they were")
 	}
 	/* The table of the file may have grown. */
 	must(shared_bytes() < before + (1 << 20));
+}
+
+/* Where libmlx5 has the doorbell record of @cq. */
+static uint8_t *record_of(struct ibv_cq *cq)
+{
+	struct mlx5dv_cq found = { 0 };
+	struct mlx5dv_obj obj = { .cq = { .in = cq, .out = &found } };
+	__typeof__(mlx5dv_init_obj) *init;
+
+	*(void **)&init = MADE(dlsym(MADE(dlopen("libmlx5.so.1", RTLD_NOW)), "mlx5dv_init_obj"));
+	must(!init(&obj, MLX5DV_OBJ_CQ));
+	return (uint8_t *)found.dbrec;
+}
+
+static bool is_shared(const uint8_t *at)
+{
+	FILE *maps = MADE(fopen("/proc/self/maps", "r"));
+	uintptr_t begin, end;
+	bool shared = false;
+	char line[512];
+
+	while (!shared && fgets(line, sizeof(line), maps)) {
+		must(sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &begin, &end) == 2);
+		shared = (uintptr_t)at >= begin && (uintptr_t)at < end &&
+			 strstr(line, "softhca-arena");
+	}
+	fclose(maps);
+	return shared;
+}
+
+static void child_must_have_a_copy(uint8_t *record)
+{
+	const uint8_t before = *record;
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		must(!is_shared(record));
+		must_eq(*record, before);
+		*record = (uint8_t)~before;
+		_exit(0);
+	}
+	must(waitpid(child, &status, 0) == child);
+	must_eq(status, 0);
+	must_eq(*record, before);
+}
+
+ROW("a page of the heap is shared with the daemon while it has a doorbell record")
+{
+	struct ibv_context *ctx = rig_host(0)->ctx;
+	struct ibv_cq *one, *other;
+	uint8_t *record;
+
+	if (!emulated_is_mlx5())
+		return;
+	ctx = MADE(ibv_open_device(ctx->device));
+	one = MADE(ibv_create_cq(ctx, 1, NULL, NULL, 0));
+	other = MADE(ibv_create_cq(ctx, 1, NULL, NULL, 0));
+	record = record_of(other);
+	must_eq((uintptr_t)record / 4096, (uintptr_t)record_of(one) / 4096);
+	must_eq(is_shared(record), shared_bytes() > 0);
+	must(!ibv_destroy_cq(one));
+	must_eq(is_shared(record), shared_bytes() > 0);
+	child_must_have_a_copy(record);
+	must(!ibv_destroy_cq(other));
+	must(!is_shared(record));
+	must(!ibv_close_device(ctx));
 }
 #endif
 
