@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The demo cluster: what its files share. A coordinator, which opens no device itself, forks a
- * sender and N receivers and tells them over socket pairs what to do.
+ * The demo cluster: what its files share. One sender and N receivers are forked. Each runs from its
+ * first to its last line by itself. Where one needs another, it waits for a number in the memory
+ * that they share.
  */
 #ifndef CLUSTER_H
 #define CLUSTER_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <infiniband/verbs.h>
 
@@ -17,40 +20,15 @@
 #define RECEIVER_DEVICE 1
 #define PORT 1
 #define MAX_RECEIVERS 32
+#define SENDER MAX_RECEIVERS	/* its index in members */
 #define MAX_MESSAGE (1u << 20)
-
-struct options {
-	unsigned int receivers;		/* 1..MAX_RECEIVERS */
-	unsigned int iterations;	/* rounds before the first receiver leaves, 1.. */
-	unsigned int timeout;		/* seconds that any one step may take */
-	bool events;			/* sleep on a completion channel instead of polling */
-};
-
-/* ---- control.c: messages of the coordinator, and answers ---- */
-
-enum control_verb {
-	CONTROL_HELLO = 1,	/* child: my addresses */
-	CONTROL_CREATE,		/* receiver: create the receive QP for the sender in address */
-	CONTROL_REGISTER,	/* receiver: register with the receive QP in address */
-	CONTROL_TARGET,		/* sender: remember this receiver's address */
-	CONTROL_CONNECT,	/* sender: connect to the receive QP in address */
-	CONTROL_ROUND,		/* one round of messages, to or from the receivers in `present` */
-	CONTROL_UNREGISTER,	/* receiver: cancel the registration, keep the SRQ */
-	/* receiver: cancel the registration if there is one, close everything and exit */
-	CONTROL_LEAVE,
-	/* sender: send to a receiver when no process is registered with the receive QP any more */
-	CONTROL_LAST_WORD,
-	CONTROL_QUIT,		/* sender: close everything and exit */
-	CONTROL_ABORT,		/* a process failed: exit at once */
-	CONTROL_DONE,		/* child: done; counts are its sums so far */
-};
 
 /* Where a process can be reached, and how. */
 struct address {
 	union ibv_gid gid;
 	uint64_t region;	/* where RDMA writes land */
 	uint32_t rkey;
-	uint32_t qp_num;
+	uint32_t qp_num;	/* of a receiver: that of the receive QP */
 	uint32_t srq_num;
 	uint32_t psn;
 	uint16_t lid;
@@ -63,35 +41,46 @@ struct counts {
 	uint64_t named;		/* receive completions whose qp_num was the receive QP's */
 };
 
-struct control {
-	enum control_verb verb;
-	uint32_t receiver;
-	uint32_t round;
-	uint32_t present;	/* bit per receiver */
-	uint32_t status;	/* LAST_WORD: enum ibv_wc_status of the message */
-	struct address address;
+/* How far a process is. */
+enum phase {
+	PHASE_OPENED = 1,	/* its address is known */
+	PHASE_REGISTERED,	/* receiver: registered with the receive QP */
+	PHASE_UNREGISTERED,	/* receiver: no longer registered, but it has its SRQ */
+	PHASE_LAST_WORD,	/* sender: has sent to an SRQ that no receive QP leads to */
+	PHASE_GONE,		/* has closed everything */
+};
+
+struct member {
+	pid_t pid;
+	unsigned int phase;
+	struct address address;	/* valid in PHASE_OPENED; qp_num of a receiver: in REGISTERED */
 	struct counts counts;
 };
 
-/** control_send - 0, or -1 with errno: EPIPE if the other side is gone. */
-int control_send(int socket, const struct control *control);
+/* Shared by all processes. */
+extern struct cluster {
+	/* options */
+	unsigned int receivers;		/* 1..MAX_RECEIVERS */
+	unsigned int iterations;	/* rounds before the first receiver leaves, 1.. */
+	unsigned int timeout;		/* seconds that any one step may take */
+	bool events;			/* sleep on a completion channel instead of polling */
 
-/**
- * control_receive - waits at most `milliseconds`. 0, or -1 with errno: ETIMEDOUT, EPIPE if the
- * other side is gone.
- */
-int control_receive(int socket, struct control *control, int milliseconds);
+	bool failed;			/* a process has failed: the others end, too */
+	unsigned int rounds;		/* that the sender has begun */
+	enum ibv_wc_status last_word;	/* how the sender's last message ended */
+	struct member members[MAX_RECEIVERS + 1];
+} *cluster;
 
-/**
- * control_hung_up - whether the other side is gone. There may still be messages that it sent
- * before.
- */
-bool control_hung_up(int socket);
+/** rounds_of - the rounds in which a receiver takes part. Then it leaves: receiver 0 first. */
+static inline unsigned int rounds_of(unsigned int receiver)
+{
+	return cluster->iterations + receiver;
+}
 
-/* ---- process.c: a process of the cluster and how it ends ---- */
+/* ---- process.c: a process of the cluster, and how it ends ---- */
 
-/** process_name - sets the name of this process in its messages. */
-void process_name(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** process_begin - tells process.c which member this process is. */
+void process_begin(unsigned int member);
 
 /** process_say - prints a line on stderr, with the names of the program and the process. */
 void process_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -109,11 +98,27 @@ void process_abandon(void) __attribute__((noreturn));
 void process_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 /**
- * process_step - begins a step that may take `seconds` (0: any time); `what` must stay valid. After
- * that time SIGALRM prints it and ends the process, since a verb that blocks cannot be interrupted
- * otherwise.
+ * process_step - begins a step, which may take the time of the option -t. `what` must stay valid.
+ * After that time SIGALRM prints it and ends the process, since a verb that blocks cannot be
+ * interrupted otherwise. NULL: a step without a limit.
  */
-void process_step(const char *what, unsigned int seconds);
+void process_step(const char *what);
+
+/** process_reached - tells the others how far this process is. */
+void process_reached(enum phase phase);
+
+/** process_go_on - ends this process if another has failed. */
+void process_go_on(void);
+
+/** process_await - waits until a number in the shared memory is at least `value`. */
+void process_await(const unsigned int *number, unsigned int value);
+
+/* A verb that returns 0, and one that returns a pointer. If it fails, the process ends. */
+#define DO(verb, ...) process_must(#verb, verb(__VA_ARGS__))
+#define MAKE(verb, ...) process_made(#verb, verb(__VA_ARGS__))
+
+void process_must(const char *verb, int err);
+void *process_made(const char *verb, void *object);
 
 /* ---- plan.c: the messages of a round, which both sides know ---- */
 
@@ -130,11 +135,11 @@ struct planned {
 	uint32_t offset;	/* MESSAGE_WRITE: in the region */
 };
 
+#define PLAN_LENGTH 12u
 #define NOTE_SIZE 16u		/* bytes of the SEND after an RDMA write */
+#define REGION_SIZE (64u + 4096u + 65536u + MAX_MESSAGE)
 
-unsigned int plan_length(void);
-uint32_t plan_region_size(void);
-const struct planned *plan_message(unsigned int number);
+extern const struct planned plan[PLAN_LENGTH];
 
 /** plan_key - determines the contents of a message. note: the SEND after a write. */
 uint64_t plan_key(uint32_t receiver, uint32_t round, uint32_t number, bool note);
@@ -145,58 +150,42 @@ void pattern_fill(void *buffer, uint32_t size, uint64_t key);
 /** pattern_check - the offset of the first wrong byte, or size. */
 uint32_t pattern_check(const void *buffer, uint32_t size, uint64_t key);
 
-/* ---- endpoint.c: one opened device ---- */
+/* ---- endpoint.c: the device of this process ---- */
 
-struct endpoint {
-	const struct options *options;
-	int socket;		/* to the coordinator, -1 in the probe */
+extern struct endpoint {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
 	struct ibv_xrc_domain *domain;
-	struct address address;	/* lid and gid are set when it is opened */
 	enum ibv_mtu mtu;
 	uint8_t *memory;
 	struct ibv_mr *mr;
-};
+	struct member *self;
+} endpoint;
 
-/**
- * endpoint_open - device by index, with a CQ and registered memory, in the domain of fd (-1: a
- * private one).
- */
-void endpoint_open(struct endpoint *endpoint, int device, int fd, uint32_t memory_size);
+/** endpoint_probe - ends the process unless there are two devices with XRC; says what is missing. */
+void endpoint_probe(void);
 
-/**
- * endpoint_close - closes all, the domain first, as old programs did. Ends the process if anything
- * is still in use.
- */
-void endpoint_close(struct endpoint *endpoint);
+/** endpoint_open - a device, with a CQ and registered memory, in the domain of fd (-1: private). */
+void endpoint_open(unsigned int member, int fd, uint32_t memory_size);
 
-/**
- * endpoint_wait - the next completion, any status. Ends the process at the timeout or if the
- * coordinator gives up.
- */
-struct ibv_wc endpoint_wait(struct endpoint *endpoint);
+/** endpoint_close - closes all, the domain first, as old programs did. */
+void endpoint_close(void);
+
+/** endpoint_wait - the next completion, any status. Ends the process at the timeout. */
+struct ibv_wc endpoint_wait(void);
 
 /** endpoint_init_attr, endpoint_rtr_attr - the attributes of MASK_INIT and MASK_RTR. */
 struct ibv_qp_attr endpoint_init_attr(int access);
-struct ibv_qp_attr endpoint_rtr_attr(const struct endpoint *endpoint, const struct address *peer);
+struct ibv_qp_attr endpoint_rtr_attr(const struct address *peer);
 
-/* ---- the processes ---- */
+/* ---- the processes, and the result ---- */
 
-/**
- * probe_run - in a child: checks that there are two devices with XRC, and exits. Prints what is
- * missing.
- */
-void probe_run(const struct options *options) __attribute__((noreturn));
+void sender_run(void);
+void receiver_run(unsigned int number, int domain_fd);
 
-void sender_run(const struct options *options, int socket) __attribute__((noreturn));
-
-void receiver_run(const struct options *options, int socket, int domain_fd, unsigned int number)
-	__attribute__((noreturn));
-
-/** coordinate - the whole run. Returns the exit status. */
-int coordinate(const struct options *options, int domain_fd);
+/** table_print - prints the result. Returns whether every message arrived as it was sent. */
+bool table_print(void);
 
 #endif

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * xrc-cluster, a program in the style of OFED 1.5, shows what XRC is for. Here: its options, and
- * the file of the domain.
+ * xrc-cluster, a program in the style of OFED 1.5, shows what XRC is for. Here: its options, the
+ * file of the domain, and its processes, which this one starts and watches. It opens no device
+ * itself.
  */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cluster.h"
+
+struct cluster *cluster;
 
 static const char usage[] =
 	"usage: xrc-cluster [-n RECEIVERS] [-i ITERATIONS] [-t SECONDS] [-e]\n"
@@ -36,24 +42,24 @@ static unsigned int number(const char *text, unsigned int low, unsigned int high
 	return (unsigned int)value;
 }
 
-static struct options parse(int argc, char **argv)
+static void parse(int argc, char **argv)
 {
-	struct options options = { .receivers = 4, .iterations = 4, .timeout = 20 };
 	int option;
 
+	*cluster = (struct cluster){ .receivers = 4, .iterations = 4, .timeout = 20 };
 	while ((option = getopt(argc, argv, "n:i:t:eh")) != -1) {
 		switch (option) {
 		case 'n':
-			options.receivers = number(optarg, 1, MAX_RECEIVERS);
+			cluster->receivers = number(optarg, 1, MAX_RECEIVERS);
 			break;
 		case 'i':
-			options.iterations = number(optarg, 1, 10000);
+			cluster->iterations = number(optarg, 1, 10000);
 			break;
 		case 't':
-			options.timeout = number(optarg, 1, 3600);
+			cluster->timeout = number(optarg, 1, 3600);
 			break;
 		case 'e':
-			options.events = true;
+			cluster->events = true;
 			break;
 		case 'h':
 			fputs(usage, stdout);
@@ -64,7 +70,6 @@ static struct options parse(int argc, char **argv)
 	}
 	if (optind < argc)
 		bad_usage();
-	return options;
 }
 
 /*
@@ -88,10 +93,121 @@ static int domain_file(void)
 	return fd;
 }
 
+/* ---- Processes ---- */
+
+/* In a child: the first XRC call, so that the loader complains once about missing functions. */
+static void probe(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (!pid) {
+		process_step("looking at the devices");
+		endpoint_probe();
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		exit(1);
+}
+
+static void start(unsigned int member, int domain_fd)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		process_fail("fork: %s", strerror(errno));
+	if (pid) {
+		cluster->members[member].pid = pid;
+		return;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	process_begin(member);
+	if (member == SENDER)
+		sender_run();
+	else
+		receiver_run(member, domain_fd);
+	exit(0);
+}
+
+static void judge(pid_t pid, int status)
+{
+	const char *how = WIFSIGNALED(status) ? "was killed by signal" : "ended with status";
+	int which = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+	unsigned int i = 0;
+
+	while (cluster->members[i].pid != pid)
+		i++;
+	if (!status || cluster->failed)
+		return;
+	if (i == SENDER)
+		process_say("the sender (pid %d) %s %d; giving up", (int)pid, how, which);
+	else
+		process_say("receiver %u (pid %d) %s %d; giving up", i, (int)pid, how, which);
+	cluster->failed = true;
+}
+
+/* Grows as long as any process does something. */
+static uint64_t progress(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i <= SENDER; i++)
+		sum += cluster->members[i].phase + cluster->members[i].counts.messages;
+	return sum;
+}
+
+static time_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec;
+}
+
+/*
+ * Waits for the end of all. When one fails, the others end by themselves. If a verb hangs for longer
+ * than a step may take, returns, and the end of this process kills the others.
+ */
+static void watch(void)
+{
+	struct timespec moment = { .tv_nsec = 5000000 };
+	time_t since = now();
+	uint64_t done = 0;
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) >= 0) {
+		if (pid)
+			judge(pid, status);
+		else
+			nanosleep(&moment, NULL);
+		if (done != progress())
+			since = now();
+		done = progress();
+		if (now() < since + (time_t)cluster->timeout + 4)
+			continue;
+		if (cluster->failed)
+			return;
+		process_say("no process goes on; giving up");
+		cluster->failed = true;
+		since = now();
+	}
+}
+
 int main(int argc, char **argv)
 {
-	struct options options = parse(argc, argv);
+	int domain_fd;
 
-	signal(SIGPIPE, SIG_IGN);
-	return coordinate(&options, domain_file());
+	cluster = mmap(NULL, sizeof(*cluster), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
+	if (cluster == MAP_FAILED)
+		process_fail("mmap: %s", strerror(errno));
+	parse(argc, argv);
+	domain_fd = domain_file();
+	probe();
+	for (unsigned int i = 0; i <= SENDER; i++)
+		if (i == SENDER || i < cluster->receivers)
+			start(i, domain_fd);
+	watch();
+	return cluster->failed || !table_print();
 }

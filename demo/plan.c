@@ -4,42 +4,21 @@
 
 #include "cluster.h"
 
-#define REGION_OFFSET_1 0u
-#define REGION_OFFSET_2 64u
-#define REGION_OFFSET_3 (REGION_OFFSET_2 + 4096u)
-#define REGION_OFFSET_4 (REGION_OFFSET_3 + 65536u)
-#define REGION_SIZE (REGION_OFFSET_4 + MAX_MESSAGE)
-
 /* Of all sizes, also next to MTUs. The writes of a round go to different places. */
-static const struct planned plan[] = {
+const struct planned plan[PLAN_LENGTH] = {
 	{ .kind = MESSAGE_SEND, .size = 1 },
 	{ .kind = MESSAGE_SEND_IMM, .size = 1 },
-	{ .kind = MESSAGE_WRITE, .size = 1, .offset = REGION_OFFSET_1 },
+	{ .kind = MESSAGE_WRITE, .size = 1, .offset = 0 },
 	{ .kind = MESSAGE_SEND, .size = 255 },
 	{ .kind = MESSAGE_SEND_IMM, .size = 2048 },
-	{ .kind = MESSAGE_WRITE, .size = 4096, .offset = REGION_OFFSET_2 },
+	{ .kind = MESSAGE_WRITE, .size = 4096, .offset = 64 },
 	{ .kind = MESSAGE_SEND, .size = 4097 },
 	{ .kind = MESSAGE_SEND_IMM, .size = 65536 },
-	{ .kind = MESSAGE_WRITE, .size = 65536, .offset = REGION_OFFSET_3 },
+	{ .kind = MESSAGE_WRITE, .size = 65536, .offset = 64 + 4096 },
 	{ .kind = MESSAGE_SEND, .size = 300001 },
 	{ .kind = MESSAGE_SEND_IMM, .size = MAX_MESSAGE },
-	{ .kind = MESSAGE_WRITE, .size = MAX_MESSAGE, .offset = REGION_OFFSET_4 },
+	{ .kind = MESSAGE_WRITE, .size = MAX_MESSAGE, .offset = 64 + 4096 + 65536 },
 };
-
-unsigned int plan_length(void)
-{
-	return sizeof(plan) / sizeof(plan[0]);
-}
-
-uint32_t plan_region_size(void)
-{
-	return REGION_SIZE;
-}
-
-const struct planned *plan_message(unsigned int number)
-{
-	return &plan[number];
-}
 
 uint64_t plan_key(uint32_t receiver, uint32_t round, uint32_t number, bool note)
 {

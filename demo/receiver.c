@@ -4,9 +4,6 @@
  * SRQ come in through a receive QP that another process may have created.
  */
 #include <arpa/inet.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cluster.h"
 
@@ -16,128 +13,98 @@
  */
 #define BUFFERS 6u
 
-struct receiver {
-	struct endpoint endpoint;
+static struct receiver {
 	unsigned int number;
 	struct ibv_srq *srq;
-	uint32_t qp_num;	/* of the receive QP, 0 while not registered */
-	struct counts counts;
-};
+	uint32_t qp_num;	/* of the receive QP */
+	struct counts *counts;
+} receiver;
 
-static uint8_t *buffer(struct receiver *receiver, uint64_t number)
+static uint8_t *buffer(uint64_t number)
 {
-	return receiver->endpoint.memory + plan_region_size() + number * MAX_MESSAGE;
+	return endpoint.memory + REGION_SIZE + number * MAX_MESSAGE;
 }
 
-static void post(struct receiver *receiver, uint64_t number)
+static void post(uint64_t number)
 {
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)buffer(receiver, number),
+		.addr = (uintptr_t)buffer(number),
 		.length = MAX_MESSAGE,
-		.lkey = receiver->endpoint.mr->lkey,
+		.lkey = endpoint.mr->lkey,
 	};
 	struct ibv_recv_wr wr = { .wr_id = number, .sg_list = &sge, .num_sge = 1 }, *bad;
-	int err = ibv_post_srq_recv(receiver->srq, &wr, &bad);
 
-	if (err)
-		process_fail("ibv_post_srq_recv: %s", strerror(err));
+	DO(ibv_post_srq_recv, receiver.srq, &wr, &bad);
 }
 
-static void open_receiver(struct receiver *receiver, int domain_fd)
+static void open_receiver(int domain_fd)
 {
-	struct endpoint *endpoint = &receiver->endpoint;
-	struct ibv_srq_init_attr init_attr = { .attr = { .max_wr = BUFFERS, .max_sge = 1 } };
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = BUFFERS, .max_sge = 1 } };
 
-	endpoint_open(endpoint, RECEIVER_DEVICE, domain_fd,
-		      plan_region_size() + BUFFERS * MAX_MESSAGE);
-	receiver->srq =
-		ibv_create_xrc_srq(endpoint->pd, endpoint->domain, endpoint->cq, &init_attr);
-	if (!receiver->srq)
-		process_fail("ibv_create_xrc_srq: %s", strerror(errno));
-	endpoint->address.srq_num = receiver->srq->xrc_srq_num;
-	endpoint->address.region = (uintptr_t)endpoint->memory;
-	endpoint->address.rkey = endpoint->mr->rkey;
+	endpoint_open(receiver.number, domain_fd, REGION_SIZE + BUFFERS * MAX_MESSAGE);
+	receiver.srq = MAKE(ibv_create_xrc_srq, endpoint.pd, endpoint.domain, endpoint.cq, &attr);
+	endpoint.self->address.srq_num = receiver.srq->xrc_srq_num;
 	for (uint64_t i = 0; i < BUFFERS; i++)
-		post(receiver, i);
-}
-
-static void answer(struct receiver *receiver, enum control_verb verb)
-{
-	struct control control = {
-		.verb = verb,
-		.receiver = receiver->number,
-		.address = receiver->endpoint.address,
-		.counts = receiver->counts,
-	};
-
-	if (control_send(receiver->endpoint.socket, &control))
-		process_fail("the coordinator is gone");
+		post(i);
+	process_reached(PHASE_OPENED);
 }
 
 /* INIT and RTR are enough: a receive QP never sends. */
-static void create_rcv_qp(struct receiver *receiver, const struct address *sender)
+static void create_rcv_qp(const struct address *sender)
 {
-	struct endpoint *endpoint = &receiver->endpoint;
-	struct ibv_qp_init_attr init_attr = { .xrc_domain = endpoint->domain };
+	struct ibv_qp_init_attr init_attr = { .xrc_domain = endpoint.domain };
 	struct ibv_qp_attr init = endpoint_init_attr(IBV_ACCESS_REMOTE_WRITE);
-	struct ibv_qp_attr rtr = endpoint_rtr_attr(endpoint, sender);
-	int err = ibv_create_xrc_rcv_qp(&init_attr, &receiver->qp_num);
+	struct ibv_qp_attr rtr = endpoint_rtr_attr(sender);
 
-	if (err)
-		process_fail("ibv_create_xrc_rcv_qp: %s", strerror(err));
-	err = ibv_modify_xrc_rcv_qp(endpoint->domain, receiver->qp_num, &init, MASK_INIT);
-	if (err)
-		process_fail("ibv_modify_xrc_rcv_qp to INIT: %s", strerror(err));
-	err = ibv_modify_xrc_rcv_qp(endpoint->domain, receiver->qp_num, &rtr, MASK_RTR);
-	if (err)
-		process_fail("ibv_modify_xrc_rcv_qp to RTR: %s", strerror(err));
-	endpoint->address.qp_num = receiver->qp_num;
+	process_step("creating the receive QP");
+	DO(ibv_create_xrc_rcv_qp, &init_attr, &receiver.qp_num);
+	DO(ibv_modify_xrc_rcv_qp, endpoint.domain, receiver.qp_num, &init, MASK_INIT);
+	DO(ibv_modify_xrc_rcv_qp, endpoint.domain, receiver.qp_num, &rtr, MASK_RTR);
 }
 
-static void register_rcv_qp(struct receiver *receiver, uint32_t qp_num)
+/* Receiver 0 creates the receive QP, the others register with its number. */
+static void join(void)
 {
-	int err = ibv_reg_xrc_rcv_qp(receiver->endpoint.domain, qp_num);
+	const struct member *sender = &cluster->members[SENDER], *first = &cluster->members[0];
 
-	if (err)
-		process_fail("ibv_reg_xrc_rcv_qp of 0x%06x: %s", qp_num, strerror(err));
-	receiver->qp_num = qp_num;
-	receiver->endpoint.address.qp_num = qp_num;
+	if (receiver.number == 0) {
+		process_await(&sender->phase, PHASE_OPENED);
+		create_rcv_qp(&sender->address);
+	} else {
+		process_await(&first->phase, PHASE_REGISTERED);
+		receiver.qp_num = first->address.qp_num;
+		process_step("registering with the receive QP");
+		DO(ibv_reg_xrc_rcv_qp, endpoint.domain, receiver.qp_num);
+	}
+	endpoint.self->address.qp_num = receiver.qp_num;
+	process_reached(PHASE_REGISTERED);
 }
 
-static void unregister(struct receiver *receiver)
-{
-	int err = ibv_unreg_xrc_rcv_qp(receiver->endpoint.domain, receiver->qp_num);
-
-	if (err)
-		process_fail("ibv_unreg_xrc_rcv_qp of 0x%06x: %s", receiver->qp_num, strerror(err));
-	receiver->qp_num = 0;
-}
-
-static void check(struct receiver *receiver, const void *data, uint32_t size, uint64_t key)
+static void check(const void *data, uint32_t size, uint64_t key)
 {
 	uint32_t wrong = pattern_check(data, size, key);
 
 	if (wrong < size)
 		process_fail("byte %u of a message of %u is wrong (message %llx)", wrong, size,
 			     (unsigned long long)key);
-	receiver->counts.messages++;
-	receiver->counts.verified++;
-	receiver->counts.bytes += size;
+	receiver.counts->messages++;
+	receiver.counts->verified++;
+	receiver.counts->bytes += size;
 }
 
-static struct ibv_wc receive(struct receiver *receiver, uint32_t size)
+static struct ibv_wc receive(uint32_t size)
 {
-	struct ibv_wc wc = endpoint_wait(&receiver->endpoint);
+	struct ibv_wc wc = endpoint_wait();
 
 	if (wc.status != IBV_WC_SUCCESS)
 		process_fail("a receive completed with: %s", ibv_wc_status_str(wc.status));
 	if (wc.opcode != IBV_WC_RECV || wc.byte_len != size)
 		process_fail("expected %u bytes by SEND, got %u with opcode %d", size, wc.byte_len,
 			     (int)wc.opcode);
-	if (wc.qp_num != receiver->qp_num)
+	if (wc.qp_num != receiver.qp_num)
 		process_fail("a completion names QP 0x%06x, not the receive QP 0x%06x", wc.qp_num,
-			     receiver->qp_num);
-	receiver->counts.named++;
+			     receiver.qp_num);
+	receiver.counts->named++;
 	return wc;
 }
 
@@ -149,90 +116,49 @@ static void check_imm(const struct ibv_wc *wc, uint32_t wanted)
 		process_fail("immediate data is 0x%08x, not 0x%08x", ntohl(wc->imm_data), wanted);
 }
 
-static void receive_message(struct receiver *receiver, uint32_t round, uint32_t number)
+static void receive_message(uint32_t round, uint32_t number)
 {
-	const struct planned *planned = plan_message(number);
+	const struct planned *planned = &plan[number];
 	bool write = planned->kind == MESSAGE_WRITE;
 	uint32_t size = write ? NOTE_SIZE : planned->size;
-	struct ibv_wc wc = receive(receiver, size);
+	struct ibv_wc wc = receive(size);
 
 	if (planned->kind == MESSAGE_SEND_IMM)
-		check_imm(&wc, plan_imm(receiver->number, round, number));
-	check(receiver, buffer(receiver, wc.wr_id), size,
-	      plan_key(receiver->number, round, number, write));
+		check_imm(&wc, plan_imm(receiver.number, round, number));
+	check(buffer(wc.wr_id), size, plan_key(receiver.number, round, number, write));
 	if (write)
-		check(receiver, receiver->endpoint.memory + planned->offset, planned->size,
-		      plan_key(receiver->number, round, number, false));
-	post(receiver, wc.wr_id);
+		check(endpoint.memory + planned->offset, planned->size,
+		      plan_key(receiver.number, round, number, false));
+	post(wc.wr_id);
 }
 
-static void receive_round(struct receiver *receiver, uint32_t round)
+static void receive_round(uint32_t round)
 {
-	for (uint32_t number = 0; number < plan_length(); number++)
-		receive_message(receiver, round, number);
+	process_await(&cluster->rounds, round + 1);
+	for (uint32_t number = 0; number < PLAN_LENGTH; number++)
+		receive_message(round, number);
 }
 
-static void leave(struct receiver *receiver)
+/* The last receiver keeps its SRQ until the sender has tried to reach it once more. */
+static void leave(void)
 {
-	int err;
-
-	if (receiver->qp_num)
-		unregister(receiver);
-	err = ibv_destroy_srq(receiver->srq);
-	if (err)
-		process_fail("ibv_destroy_srq: %s", strerror(err));
-	endpoint_close(&receiver->endpoint);
-	answer(receiver, CONTROL_DONE);
-	exit(0);
+	process_step("leaving");
+	DO(ibv_unreg_xrc_rcv_qp, endpoint.domain, receiver.qp_num);
+	process_reached(PHASE_UNREGISTERED);
+	if (receiver.number == cluster->receivers - 1)
+		process_await(&cluster->members[SENDER].phase, PHASE_LAST_WORD);
+	process_step("leaving");
+	DO(ibv_destroy_srq, receiver.srq);
+	endpoint_close();
 }
 
-static void obey(struct receiver *receiver, const struct control *control)
+void receiver_run(unsigned int number, int domain_fd)
 {
-	switch (control->verb) {
-	case CONTROL_CREATE:
-		process_step("creating the receive QP", receiver->endpoint.options->timeout + 2);
-		create_rcv_qp(receiver, &control->address);
-		break;
-	case CONTROL_REGISTER:
-		process_step("registering with the receive QP",
-			     receiver->endpoint.options->timeout + 2);
-		register_rcv_qp(receiver, control->address.qp_num);
-		break;
-	case CONTROL_ROUND:
-		process_step("receiving", 0);
-		receive_round(receiver, control->round);
-		break;
-	case CONTROL_UNREGISTER:
-		process_step("unregistering", receiver->endpoint.options->timeout + 2);
-		unregister(receiver);
-		break;
-	case CONTROL_LEAVE:
-		process_step("leaving", receiver->endpoint.options->timeout + 2);
-		leave(receiver);
-		break;
-	case CONTROL_ABORT:
-		process_abandon();
-	default:
-		process_fail("the coordinator said %d", (int)control->verb);
-	}
-}
-
-void receiver_run(const struct options *options, int socket, int domain_fd, unsigned int number)
-{
-	struct receiver receiver = { .endpoint = { .options = options, .socket = socket },
-				     .number = number };
-	struct control control;
-
-	process_name("receiver %u", number);
-	process_step("opening the device", options->timeout + 2);
-	open_receiver(&receiver, domain_fd);
-	answer(&receiver, CONTROL_HELLO);
-	for (;;) {
-		/* Without a limit: others may take long, and the coordinator watches the time. */
-		process_step("waiting for the coordinator", 0);
-		if (control_receive(socket, &control, -1))
-			process_fail("the coordinator is gone");
-		obey(&receiver, &control);
-		answer(&receiver, CONTROL_DONE);
-	}
+	receiver.number = number;
+	receiver.counts = &cluster->members[number].counts;
+	open_receiver(domain_fd);
+	join();
+	for (uint32_t round = 0; round < rounds_of(number); round++)
+		receive_round(round);
+	leave();
 }
