@@ -18,9 +18,20 @@
 #include "../../rc_masks.h"
 #include "job.h"
 
-#ifndef VERB	/* mvapich2.c defines it where the program looks the verbs up */
+#ifdef VERBS	/* a program that looks its verbs up defines it as their list */
+static struct {
+#define X(name) __typeof__(ibv_##name) *name;
+	VERBS(X)
+#undef X
+} verbs;
+#define VERB(name) verbs.name
+#else
 #define VERB(name) ibv_##name
 #endif
+
+/* A verb that returns 0, and one that returns a pointer: if it fails, the process ends. */
+#define DO(verb, ...) must_be_0(VERB(verb)(__VA_ARGS__), "ibv_" #verb)
+#define MAKE(verb, ...) must(VERB(verb)(__VA_ARGS__), "ibv_" #verb)
 
 #define SENDS 16		/* in flight */
 #define DATA_QUEUES 2		/* at most: SRQs of a rank */
@@ -64,21 +75,20 @@ static inline void hca_open_device(void)
 	struct ibv_device **list;
 	int count = 0;
 
-	list = must(VERB(get_device_list)(&count), "ibv_get_device_list");
+	list = MAKE(get_device_list, &count);
 	if (count <= job.host)
 		job_die("%d devices, but one is needed for each host", count);
-	hca.context = must(VERB(open_device)(list[job.host]), "ibv_open_device");
+	hca.context = MAKE(open_device, list[job.host]);
 	VERB(free_device_list)(list);
-	must_be_0(VERB(query_port)(hca.context, 1, &port), "ibv_query_port");
+	DO(query_port, hca.context, 1, &port);
 	hca.lid = port.lid;
 }
 
 static inline void hca_alloc_pd(void)
 {
-	hca.pd = must(VERB(alloc_pd)(hca.context), "ibv_alloc_pd");
+	hca.pd = MAKE(alloc_pd, hca.context);
 	if (hca.by_events)
-		hca.channel = must(VERB(create_comp_channel)(hca.context),
-				   "ibv_create_comp_channel");
+		hca.channel = MAKE(create_comp_channel, hca.context);
 }
 
 /* Checks IBV_DEVICE_XRC, as programs of that time did. */
@@ -87,7 +97,7 @@ static inline void hca_open(void)
 	struct ibv_device_attr attr;
 
 	hca_open_device();
-	must_be_0(VERB(query_device)(hca.context, &attr), "ibv_query_device");
+	DO(query_device, hca.context, &attr);
 	if (!(attr.device_cap_flags & IBV_DEVICE_XRC))
 		job_die("the device has no XRC");
 	hca_alloc_pd();
@@ -95,7 +105,7 @@ static inline void hca_open(void)
 
 static inline struct ibv_cq *hca_create_cq(int size, struct ibv_comp_channel *channel)
 {
-	return must(VERB(create_cq)(hca.context, size, NULL, channel, 0), "ibv_create_cq");
+	return MAKE(create_cq, hca.context, size, NULL, channel, 0);
 }
 
 static inline void hca_arm(struct ibv_cq *cq)
@@ -110,14 +120,12 @@ static inline void hca_open_domain(const char *file, int flags)
 	hca.domain_fd = open(file, flags, 0600);
 	if (hca.domain_fd < 0)
 		job_die("%s: %s", file, strerror(errno));
-	hca.xrc_domain = must(VERB(open_xrc_domain)(hca.context, hca.domain_fd, O_CREAT),
-			      "ibv_open_xrc_domain");
+	hca.xrc_domain = MAKE(open_xrc_domain, hca.context, hca.domain_fd, O_CREAT);
 }
 
 static inline void hca_reg_mr(void *memory, size_t size)
 {
-	hca.mr = must(VERB(reg_mr)(hca.pd, memory, size, IBV_ACCESS_LOCAL_WRITE | hca.access),
-		      "ibv_reg_mr");
+	hca.mr = MAKE(reg_mr, hca.pd, memory, size, IBV_ACCESS_LOCAL_WRITE | hca.access);
 }
 
 static inline struct ibv_srq *hca_create_srq(struct ibv_cq *cq, uint32_t max_wr, uint32_t limit)
@@ -130,7 +138,7 @@ static inline struct ibv_srq *hca_create_srq(struct ibv_cq *cq, uint32_t max_wr,
 	attr.attr.max_wr = max_wr;
 	attr.attr.max_sge = 1;
 	attr.attr.srq_limit = limit;	/* without meaning at creation */
-	srq = must(VERB(create_xrc_srq)(hca.pd, hca.xrc_domain, cq, &attr), "ibv_create_xrc_srq");
+	srq = MAKE(create_xrc_srq, hca.pd, hca.xrc_domain, cq, &attr);
 	if (!srq->xrc_srq_num)
 		job_die("xrc_srq_num is 0");
 	return srq;
@@ -140,12 +148,12 @@ static inline void hca_arm_limit(struct ibv_srq *srq, uint32_t limit)
 {
 	struct ibv_srq_attr attr = { .srq_limit = limit };
 
-	must_be_0(VERB(modify_srq)(srq, &attr, IBV_SRQ_LIMIT), "ibv_modify_srq");
+	DO(modify_srq, srq, &attr, IBV_SRQ_LIMIT);
 }
 
 static inline void hca_close_domain(void)
 {
-	must_be_0(VERB(close_xrc_domain)(hca.xrc_domain), "ibv_close_xrc_domain");
+	DO(close_xrc_domain, hca.xrc_domain);
 	if (hca.domain_fd >= 0)
 		must_be_0(close(hca.domain_fd), "close");
 }
@@ -153,14 +161,14 @@ static inline void hca_close_domain(void)
 static inline void hca_close_channel(void)
 {
 	if (hca.channel)
-		must_be_0(VERB(destroy_comp_channel)(hca.channel), "ibv_destroy_comp_channel");
+		DO(destroy_comp_channel, hca.channel);
 }
 
 static inline void hca_close(void)
 {
-	must_be_0(VERB(dereg_mr)(hca.mr), "ibv_dereg_mr");
-	must_be_0(VERB(dealloc_pd)(hca.pd), "ibv_dealloc_pd");
-	must_be_0(VERB(close_device)(hca.context), "ibv_close_device");
+	DO(dereg_mr, hca.mr);
+	DO(dealloc_pd, hca.pd);
+	DO(close_device, hca.context);
 }
 
 /* ---- QPs and receive QPs. All masks are the full ones of RC. ---- */
@@ -185,7 +193,7 @@ static inline struct ibv_qp_init_attr hca_qp_attr(uint32_t max_inline_data)
 static inline struct ibv_qp *hca_create_qp(struct ibv_qp_init_attr attr)
 {
 	uint32_t wanted = attr.cap.max_inline_data;
-	struct ibv_qp *qp = must(VERB(create_qp)(hca.pd, &attr), "ibv_create_qp");
+	struct ibv_qp *qp = MAKE(create_qp, hca.pd, &attr);
 
 	if (attr.cap.max_inline_data < wanted)
 		job_die("inline truncated to %u", attr.cap.max_inline_data);
@@ -256,7 +264,7 @@ static inline uint32_t hca_create_rcv_qp(uint32_t dest_qpn, uint32_t lid, uint32
 	struct ibv_qp_attr attr = hca_init_attr();
 	uint32_t qpn;
 
-	must_be_0(VERB(create_xrc_rcv_qp)(&init_attr, &qpn), "ibv_create_xrc_rcv_qp");
+	DO(create_xrc_rcv_qp, &init_attr, &qpn);
 	must_be_0(VERB(modify_xrc_rcv_qp)(hca.xrc_domain, qpn, &attr, MASK_INIT),
 		  "ibv_modify_xrc_rcv_qp to INIT");
 	attr = hca_rtr_attr(dest_qpn, lid, psn);
@@ -300,7 +308,7 @@ static inline struct ibv_cq *hca_wait_for_event(void)
 	struct ibv_cq *cq;
 	void *context;
 
-	must_be_0(VERB(get_cq_event)(hca.channel, &cq, &context), "ibv_get_cq_event");
+	DO(get_cq_event, hca.channel, &cq, &context);
 	VERB(ack_cq_events)(cq, 1);
 	must_be_0(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
 	return cq;

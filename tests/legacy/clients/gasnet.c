@@ -103,7 +103,7 @@ static void probe_inline_limit(void)
 			job_die("ibv_create_qp refuses every inline size");
 		inline_limit = inline_limit == UINT32_MAX ? 1024 : inline_limit - 1;
 	}
-	must_be_0(ibv_destroy_qp(qp), "ibv_destroy_qp");
+	DO(destroy_qp, qp);
 }
 
 /* The first process creates the QP; the others register as soon as its number is in the table. */
@@ -115,7 +115,7 @@ static void get_rcv_qp(uint32_t *table)
 	if (__sync_bool_compare_and_swap(table, 0, ELECTED)) {
 		memset(&attr, hca.filler, sizeof(attr));
 		attr.xrc_domain = hca.xrc_domain;
-		must_be_0(ibv_create_xrc_rcv_qp(&attr, &qpn), "ibv_create_xrc_rcv_qp");
+		DO(create_xrc_rcv_qp, &attr, &qpn);
 		if (qpn <= ELECTED || qpn > 0xffffff)
 			job_die("receive QP number 0x%x", qpn);
 		__atomic_store_n(table, qpn, __ATOMIC_RELEASE);
@@ -123,7 +123,7 @@ static void get_rcv_qp(uint32_t *table)
 	}
 	while ((qpn = __atomic_load_n(table, __ATOMIC_ACQUIRE)) == ELECTED)
 		job_idle();
-	must_be_0(ibv_reg_xrc_rcv_qp(hca.xrc_domain, qpn), "ibv_reg_xrc_rcv_qp");
+	DO(reg_xrc_rcv_qp, hca.xrc_domain, qpn);
 }
 
 /* EINVAL may mean that another process was first: the QP is then in that state or a later one. */
@@ -137,8 +137,7 @@ static void modify_rcv_qp(uint32_t qpn, struct ibv_qp_attr attr, int mask)
 		must_be_0(result, "ibv_modify_xrc_rcv_qp");
 		return;
 	}
-	must_be_0(ibv_query_xrc_rcv_qp(hca.xrc_domain, qpn, &now, IBV_QP_STATE, &init_attr),
-		  "ibv_query_xrc_rcv_qp");
+	DO(query_xrc_rcv_qp, hca.xrc_domain, qpn, &now, IBV_QP_STATE, &init_attr);
 	if (now.qp_state < attr.qp_state)
 		job_die("receive QP 0x%x is in state %d, wanted was %d", qpn, now.qp_state,
 			attr.qp_state);
@@ -260,15 +259,14 @@ static void shut_down(void)
 {
 	int i;
 
-	must_be_0(ibv_destroy_qp(snd_qp), "ibv_destroy_qp");
+	DO(destroy_qp, snd_qp);
 	for (i = 0; i < job.size; i++)
 		if (supernode->rcv_qpn[i] > ELECTED)
-			must_be_0(ibv_unreg_xrc_rcv_qp(hca.xrc_domain, supernode->rcv_qpn[i]),
-				  "ibv_unreg_xrc_rcv_qp");
-	must_be_0(ibv_destroy_srq(pools[SRQ_REQUEST].srq), "ibv_destroy_srq");
-	must_be_0(ibv_destroy_srq(pools[SRQ_REPLY].srq), "ibv_destroy_srq");
-	must_be_0(ibv_destroy_cq(hca.cq), "ibv_destroy_cq");
-	must_be_0(ibv_destroy_cq(rcv_cq), "ibv_destroy_cq");
+			DO(unreg_xrc_rcv_qp, hca.xrc_domain, supernode->rcv_qpn[i]);
+	DO(destroy_srq, pools[SRQ_REQUEST].srq);
+	DO(destroy_srq, pools[SRQ_REPLY].srq);
+	DO(destroy_cq, hca.cq);
+	DO(destroy_cq, rcv_cq);
 	hca_close();
 }
 

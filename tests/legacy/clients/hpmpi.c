@@ -8,8 +8,6 @@
  */
 #undef _FILE_OFFSET_BITS	/* with which the function below would not be mmap() */
 
-#include <infiniband/verbs.h>
-
 #define VERBS(X) \
 	X(fork_init) X(get_device_list) X(free_device_list) X(open_device) X(close_device) \
 	X(query_device) X(query_port) X(alloc_pd) X(dealloc_pd) X(reg_mr) X(dereg_mr) \
@@ -18,13 +16,6 @@
 	X(destroy_qp) X(get_async_event) X(ack_async_event) X(wc_status_str) X(open_xrc_domain) \
 	X(close_xrc_domain) X(create_xrc_srq) X(create_xrc_rcv_qp) X(modify_xrc_rcv_qp) \
 	X(reg_xrc_rcv_qp) X(unreg_xrc_rcv_qp)
-
-static struct {
-#define X(name) __typeof__(ibv_##name) *name;
-	VERBS(X)
-#undef X
-} verbs;
-#define VERB(name) verbs.name
 
 #include <dlfcn.h>
 #include <malloc.h>
@@ -60,7 +51,7 @@ static void unpin(struct pinned *place)
 	struct ibv_mr *mr = place->mr;
 
 	place->mr = NULL;
-	must_be_0(VERB(dereg_mr)(mr), "ibv_dereg_mr");
+	DO(dereg_mr, mr);
 }
 
 static void forget(const char *address, size_t size)
@@ -208,9 +199,7 @@ static void connect_all(void)
 					  MASK_RTS | IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE),
 		  "ibv_modify_xrc_rcv_qp to RTS");
 	job_gather(&mine, sizeof(mine), addresses);
-	must_be_0(VERB(reg_xrc_rcv_qp)(hca.xrc_domain,
-				       addresses[job.rank ^ 1].rcv_qpn),
-		  "ibv_reg_xrc_rcv_qp");
+	DO(reg_xrc_rcv_qp, hca.xrc_domain, addresses[job.rank ^ 1].rcv_qpn);
 	hca_to_rtr(snd_qp, addresses[peer].rcv_qpn, addresses[peer].lid, 0);
 	hca_to_rts(snd_qp, 10, 0);
 	attr = alternate_path(addresses[peer].alternate_lid);
@@ -221,9 +210,8 @@ static void connect_all(void)
 
 static void drop_receive_qps(void)
 {
-	must_be_0(VERB(unreg_xrc_rcv_qp)(hca.xrc_domain, mine.rcv_qpn), "ibv_unreg_xrc_rcv_qp");
-	must_be_0(VERB(unreg_xrc_rcv_qp)(hca.xrc_domain, addresses[job.rank ^ 1].rcv_qpn),
-		  "ibv_unreg_xrc_rcv_qp");
+	DO(unreg_xrc_rcv_qp, hca.xrc_domain, mine.rcv_qpn);
+	DO(unreg_xrc_rcv_qp, hca.xrc_domain, addresses[job.rank ^ 1].rcv_qpn);
 	job_barrier();
 }
 
@@ -324,7 +312,7 @@ static enum ibv_mig_state path_of_sender(void)
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr attr;
 
-	must_be_0(VERB(query_qp)(snd_qp, &attr, IBV_QP_PATH_MIG_STATE, &init_attr), "ibv_query_qp");
+	DO(query_qp, snd_qp, &attr, IBV_QP_PATH_MIG_STATE, &init_attr);
 	return attr.path_mig_state;
 }
 
@@ -376,7 +364,7 @@ static void start(void)
 	char file[128];
 
 	open_verbs();
-	must_be_0(VERB(fork_init)(), "ibv_fork_init");
+	DO(fork_init);
 	hca_open();
 	hca.cq = hca_create_cq(1024, hca.channel);
 	snprintf(file, sizeof(file), "hpmpi-%c", 'A' + job.host);
@@ -397,9 +385,9 @@ static void finish(void)
 {
 	drop_receive_qps();
 	job_cancel_thread(hca.event_thread);
-	must_be_0(VERB(destroy_qp)(snd_qp), "ibv_destroy_qp");
-	must_be_0(VERB(destroy_srq)(pools[0].srq), "ibv_destroy_srq");
-	must_be_0(VERB(destroy_cq)(hca.cq), "ibv_destroy_cq");
+	DO(destroy_qp, snd_qp);
+	DO(destroy_srq, pools[0].srq);
+	DO(destroy_cq, hca.cq);
 	hca_close_domain();
 	hca_close_channel();
 	hca_close();

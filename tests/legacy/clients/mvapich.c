@@ -48,8 +48,7 @@ static void open_domain(void)
 	snprintf(domain_file, sizeof(domain_file), "mvapich-xrc-4711-%c-%u-0.tmp",
 		 'A' + job.host, (unsigned)getuid());
 	if (private_domain)
-		hca.xrc_domain = must(ibv_open_xrc_domain(hca.context, -1, O_CREAT),
-				      "ibv_open_xrc_domain");
+		hca.xrc_domain = MAKE(open_xrc_domain, hca.context, -1, O_CREAT);
 	else
 		hca_open_domain(domain_file, O_RDWR | O_CREAT);
 }
@@ -114,7 +113,7 @@ static void ask_inline_size(struct ibv_qp *qp)
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr attr;
 
-	must_be_0(ibv_query_qp(qp, &attr, 0, &init_attr), "ibv_query_qp");
+	DO(query_qp, qp, &attr, 0, &init_attr);
 	if (init_attr.cap.max_inline_data > 1 << 16 || init_attr.cap.max_send_wr < SENDS)
 		job_die("ibv_query_qp with mask 0 gives max_inline_data %u, max_send_wr %u",
 			init_attr.cap.max_inline_data, init_attr.cap.max_send_wr);
@@ -273,7 +272,7 @@ static void destroy_qps(void)
 
 	for (i = 0; i < job.size; i++)
 		if (paths[i].qp_hndl)
-			must_be_0(ibv_destroy_qp(paths[i].qp_hndl), "ibv_destroy_qp");
+			DO(destroy_qp, paths[i].qp_hndl);
 }
 
 static void destroy_srqs(void)
@@ -284,7 +283,7 @@ static void destroy_srqs(void)
 		pthread_mutex_lock(&pools[i].lock);
 		pools[i].wanted = 0;
 		pthread_mutex_unlock(&pools[i].lock);
-		must_be_0(ibv_destroy_srq(pools[i].srq), "ibv_destroy_srq");
+		DO(destroy_srq, pools[i].srq);
 	}
 }
 
@@ -293,7 +292,7 @@ static void finish_gen2(void)
 	destroy_qps();
 	job_cancel_thread(hca.event_thread);
 	destroy_srqs();
-	must_be_0(ibv_destroy_cq(hca.cq), "ibv_destroy_cq");
+	DO(destroy_cq, hca.cq);
 	hca_close_domain();
 	if (unlink(domain_file) && errno != ENOENT)
 		job_die("unlink: %s", strerror(errno));
@@ -305,7 +304,7 @@ static void finish_hybrid(void)
 	destroy_qps();
 	hca_close_domain();
 	job_cancel_thread(hca.event_thread);
-	must_be_0(ibv_destroy_cq(hca.cq), "ibv_destroy_cq");
+	DO(destroy_cq, hca.cq);
 }
 
 static int rank_main(void)

@@ -6,8 +6,6 @@
  * opens libibverbs and looks up each verb by name, without a version.
  */
 
-#include <infiniband/verbs.h>
-
 #ifdef IBV_DLOPEN
 /* In the order in which it looks them up; it never calls query_xrc_rcv_qp. */
 #define VERBS(X) \
@@ -18,13 +16,6 @@
 	X(destroy_qp) X(get_async_event) X(ack_async_event) X(event_type_str) X(wc_status_str) \
 	X(open_xrc_domain) X(close_xrc_domain) X(create_xrc_srq) X(create_xrc_rcv_qp) \
 	X(modify_xrc_rcv_qp) X(query_xrc_rcv_qp) X(reg_xrc_rcv_qp) X(unreg_xrc_rcv_qp)
-
-static struct {
-#define X(name) __typeof__(ibv_##name) *name;
-	VERBS(X)
-#undef X
-} verbs;
-#define VERB(name) verbs.name
 #endif
 
 #include <dlfcn.h>
@@ -114,10 +105,10 @@ static void open_verbs(void)
 static void read_plain_srq(void)
 {
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 16, .max_sge = 1 } };
-	struct ibv_srq *plain = must(VERB(create_srq)(hca.pd, &attr), "ibv_create_srq");
+	struct ibv_srq *plain = MAKE(create_srq, hca.pd, &attr);
 
 	srqn = *(volatile uint32_t *)&plain->xrc_srq_num;
-	must_be_0(VERB(destroy_srq)(plain), "ibv_destroy_srq");
+	DO(destroy_srq, plain);
 }
 
 /* Clears the flag, and sets it again for the ack. */
@@ -292,11 +283,10 @@ static void cm_finalize(void)
 	job_cancel_thread(cm_thread);
 	for (i = 0; i < job.size; i++)
 		if (vcs[i].xrc_my_rqpn)
-			must_be_0(VERB(unreg_xrc_rcv_qp)(hca.xrc_domain, vcs[i].xrc_my_rqpn),
-				  "ibv_unreg_xrc_rcv_qp");
+			DO(unreg_xrc_rcv_qp, hca.xrc_domain, vcs[i].xrc_my_rqpn);
 	for (i = 0; i < JOB_HOSTS; i++)
 		if (hosts[i].sqp)
-			must_be_0(VERB(destroy_qp)(hosts[i].sqp), "ibv_destroy_qp");
+			DO(destroy_qp, hosts[i].sqp);
 }
 
 /* Leaks the CQ, and therefore the channel. */
@@ -312,7 +302,7 @@ static int rank_main(void)
 	if (err != EBUSY)
 		job_die("ibv_destroy_cq with the SRQ still on it returned %d", err);
 	job_cancel_thread(hca.event_thread);
-	must_be_0(VERB(destroy_srq)(srq_hndl), "ibv_destroy_srq");
+	DO(destroy_srq, srq_hndl);
 	hca_close_domain();
 	hca_close();
 	return 0;

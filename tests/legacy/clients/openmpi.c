@@ -198,7 +198,7 @@ static void on_nr_response(int rank, const struct xoob_msg *msg)
 
 	(void)msg;
 	xoob_gone++;
-	must_be_0(ibv_destroy_qp(addr->qp), "ibv_destroy_qp");
+	DO(destroy_qp, addr->qp);
 	addr->qp = NULL;
 	addr->status = IB_ADDR_CLOSED;
 	xoob_start_connect(rank);
@@ -215,8 +215,7 @@ static void load_apm(uint32_t qpn, const struct xoob_msg *peer)
 
 	memset(&attr, 0, sizeof(attr));
 	memset(&init, 0, sizeof(init));
-	must_be_0(ibv_query_xrc_rcv_qp(hca.xrc_domain, qpn, &attr, 0, &init),
-		  "ibv_query_xrc_rcv_qp");
+	DO(query_xrc_rcv_qp, hca.xrc_domain, qpn, &attr, 0, &init);
 	if (attr.ah_attr.dlid != peer->lid || attr.port_num != 1 || attr.pkey_index)
 		job_die("ibv_query_xrc_rcv_qp with mask 0 gives LID %u, port %u, pkey index %u",
 			attr.ah_attr.dlid, attr.port_num, attr.pkey_index);
@@ -276,8 +275,7 @@ static void drop_recv_qp(int rank)
 {
 	if (!endpoints[rank].xrc_recv_qp_num)
 		return;
-	must_be_0(ibv_unreg_xrc_rcv_qp(hca.xrc_domain, endpoints[rank].xrc_recv_qp_num),
-		  "ibv_unreg_xrc_rcv_qp");
+	DO(unreg_xrc_rcv_qp, hca.xrc_domain, endpoints[rank].xrc_recv_qp_num);
 	endpoints[rank].xrc_recv_qp_num = 0;
 }
 
@@ -409,14 +407,14 @@ static void finish(void)
 
 	for (i = 0; i < job.size; i++) {
 		if (addr_of(i)->qp && i % job.local_size == job.local_size - 1)
-			must_be_0(ibv_destroy_qp(addr_of(i)->qp), "ibv_destroy_qp");
+			DO(destroy_qp, addr_of(i)->qp);
 		drop_recv_qp(i);
 	}
 	for (i = 0; i < QUEUES; i++)
-		must_be_0(ibv_destroy_srq(pools[i].srq), "ibv_destroy_srq");
+		DO(destroy_srq, pools[i].srq);
 	async_stop();
 	for (i = 0; i < QUEUES; i++)
-		must_be_0(ibv_destroy_cq(cq[i]), "ibv_destroy_cq");
+		DO(destroy_cq, cq[i]);
 	hca_close_domain();
 	hca_close_channel();
 	hca_close();

@@ -59,8 +59,7 @@ static void make_domain(char *file)
 		job_die("%s: %s", file, strerror(errno));
 	job_host_barrier();
 	job_host_barrier();
-	hca.xrc_domain = must(ibv_open_xrc_domain(hca.context, hca.domain_fd, flags),
-			      "ibv_open_xrc_domain");
+	hca.xrc_domain = MAKE(open_xrc_domain, hca.context, hca.domain_fd, flags);
 }
 
 /* Tries to open the domain without O_CREAT until it succeeds. */
@@ -139,8 +138,8 @@ static void open_hca(void)
 
 static void close_hca(void)
 {
-	must_be_0(ibv_dereg_mr(hca.mr), "ibv_dereg_mr");
-	must_be_0(ibv_dealloc_pd(hca.pd), "ibv_dealloc_pd");
+	DO(dereg_mr, hca.mr);
+	DO(dealloc_pd, hca.pd);
 	must_be_0(rdma_destroy_id(listen_id), "rdma_destroy_id");
 	rdma_destroy_event_channel(listening);
 	rdma_destroy_event_channel(connecting);
@@ -172,7 +171,7 @@ static void request(void)
 	expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
 	must_be_0(rdma_create_qp(sending.id, hca.pd, &init), "rdma_create_qp");
 	sending.qp = must(sending.id->qp, "the QP of the id");
-	must_be_0(ibv_query_qp(sending.qp, &attr, IBV_QP_CAP, &init), "ibv_query_qp");
+	DO(query_qp, sending.qp, &attr, IBV_QP_CAP, &init);
 	max_inline = init.cap.max_inline_data;
 	if (max_inline < 200 || max_inline > 1 << 16 || init.cap.max_send_wr < SENDS)
 		job_die("ibv_query_qp returned max_inline_data %u, max_send_wr %u", max_inline,
@@ -188,8 +187,7 @@ static void modify_rcv_qp(struct connection *conn, enum ibv_qp_state state)
 
 	attr.qp_state = state;
 	must_be_0(rdma_init_qp_attr(conn->id, &attr, &mask), "rdma_init_qp_attr");
-	must_be_0(ibv_modify_xrc_rcv_qp(hca.xrc_domain, conn->xrc_rcv_qpn, &attr, mask),
-		  "ibv_modify_xrc_rcv_qp");
+	DO(modify_xrc_rcv_qp, hca.xrc_domain, conn->xrc_rcv_qpn, &attr, mask);
 }
 
 /*
@@ -203,7 +201,7 @@ static void accept_connection(struct connection *conn)
 
 	attr.srq = srq;
 	attr.cap.max_send_wr = 0;
-	must_be_0(ibv_create_xrc_rcv_qp(&attr, &conn->xrc_rcv_qpn), "ibv_create_xrc_rcv_qp");
+	DO(create_xrc_rcv_qp, &attr, &conn->xrc_rcv_qpn);
 	modify_rcv_qp(conn, IBV_QPS_INIT);
 	modify_rcv_qp(conn, IBV_QPS_INIT);
 	modify_rcv_qp(conn, IBV_QPS_RTR);
@@ -269,8 +267,7 @@ static void end_connection(struct connection *conn)
 	if (conn->qp)
 		rdma_destroy_qp(conn->id);
 	else
-		must_be_0(ibv_unreg_xrc_rcv_qp(hca.xrc_domain, conn->xrc_rcv_qpn),
-			  "ibv_unreg_xrc_rcv_qp");
+		DO(unreg_xrc_rcv_qp, hca.xrc_domain, conn->xrc_rcv_qpn);
 	must_be_0(rdma_destroy_id(conn->id), "rdma_destroy_id");
 }
 
@@ -316,10 +313,10 @@ static int rank_main(void)
 	end_connection(&sending);
 	for (i = 0; i < job.size; i++)
 		end_connection(&accepted[i]);
-	must_be_0(ibv_destroy_srq(srq), "ibv_destroy_srq");
+	DO(destroy_srq, srq);
 	close(hca.domain_fd);
-	must_be_0(ibv_close_xrc_domain(hca.xrc_domain), "ibv_close_xrc_domain");
-	must_be_0(ibv_destroy_cq(hca.cq), "ibv_destroy_cq");
+	DO(close_xrc_domain, hca.xrc_domain);
+	DO(destroy_cq, hca.cq);
 	hca_close_channel();
 	close_hca();
 	return 0;

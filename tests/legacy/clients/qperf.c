@@ -41,7 +41,7 @@ static void ask_inline_size(void)
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr attr;
 
-	must_be_0(ibv_query_qp(qp, &attr, IBV_QP_CAP, &init_attr), "ibv_query_qp");
+	DO(query_qp, qp, &attr, IBV_QP_CAP, &init_attr);
 	max_inline = attr.cap.max_inline_data;
 	if (max_inline > 1 << 16)
 		job_die("max_inline_data %u", max_inline);
@@ -52,8 +52,7 @@ static void rd_open(uint32_t max_send_wr, uint32_t max_recv_wr)
 	sent = completed = received = 0;
 	hca_open_device();
 	hca_alloc_pd();
-	hca.xrc_domain = must(ibv_open_xrc_domain(hca.context, -1, O_CREAT),
-			      "ibv_open_xrc_domain");
+	hca.xrc_domain = MAKE(open_xrc_domain, hca.context, -1, O_CREAT);
 	hca.cq = hca_create_cq((int)(max_send_wr + max_recv_wr), hca.channel);
 	srq = hca_create_srq(hca.cq, max_recv_wr, 0);
 	create_qp(max_send_wr);
@@ -79,7 +78,7 @@ static void post_recv(unsigned slot)
 	struct ibv_sge sge = { (uintptr_t)buffer[1][slot], MESSAGE_SIZE, hca.mr->lkey };
 	struct ibv_recv_wr wr = { .wr_id = WR_RECV + slot, .sg_list = &sge, .num_sge = 1 }, *bad;
 
-	must_be_0(ibv_post_srq_recv(srq, &wr, &bad), "ibv_post_srq_recv");
+	DO(post_srq_recv, srq, &wr, &bad);
 }
 
 static void post_send(unsigned slot, uint32_t size)
@@ -96,7 +95,7 @@ static void post_send(unsigned slot, uint32_t size)
 	struct ibv_send_wr *bad;
 
 	job_fill(buffer[0][slot], size, PEER, sent++);
-	must_be_0(ibv_post_send(qp, &wr, &bad), "ibv_post_send");
+	DO(post_send, qp, &wr, &bad);
 }
 
 static void take_received(const struct ibv_wc *wc)
@@ -157,15 +156,15 @@ static void send_next(unsigned slot)
 static void rd_close(void)
 {
 	job_barrier();
-	must_be_0(ibv_destroy_qp(qp), "ibv_destroy_qp");
-	must_be_0(ibv_destroy_srq(srq), "ibv_destroy_srq");
+	DO(destroy_qp, qp);
+	DO(destroy_srq, srq);
 	hca_close_domain();
-	must_be_0(ibv_destroy_cq(hca.cq), "ibv_destroy_cq");
+	DO(destroy_cq, hca.cq);
 	if (!ibv_dealloc_pd(hca.pd))
 		job_die("ibv_dealloc_pd deallocated the PD of registered memory");
 	hca_close_channel();
-	must_be_0(ibv_dereg_mr(hca.mr), "ibv_dereg_mr");
-	must_be_0(ibv_close_device(hca.context), "ibv_close_device");
+	DO(dereg_mr, hca.mr);
+	DO(close_device, hca.context);
 }
 
 /* A side that does not send has no send queue; one that does not receive has no receives. */
