@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The directory of these programs, and what a program that runs the exchange prints."""
+"""The directory of these programs, and what a program that makes the calls prints."""
 
 import pytest
 
@@ -11,9 +11,9 @@ def door(build_root):
 
 @pytest.fixture(scope="session")
 def completed():
-    """completed(result): the program completed the exchange and exited with 0."""
+    """completed(result): the program made all calls and exited with 0."""
     def _completed(result):
         assert (result.returncode, result.stdout.splitlines()) == (
-            0, ["exchange: done"]), result
+            0, ["calls: done"]), result
 
     return _completed

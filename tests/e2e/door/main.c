@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* An old program or plugin that gets its verbs by TABLE: program [WAY]. */
 
-#include "exchange.h"
+#include "calls.h"
 
 #ifdef PLUGIN
 int plugin_main(void);
@@ -17,6 +17,6 @@ int main(int argc, char **argv)
 	struct verbs verbs;
 
 	TABLE(&verbs, way);
-	exchange(&verbs);
+	make_calls(&verbs);
 	return 0;
 }

@@ -4,14 +4,14 @@
  * not linked with libibverbs: closed MPIs, and MVAPICH2 2.3.
  */
 
-#include "exchange.h"
+#include "calls.h"
 
 #ifdef LINKED
 void table_linked(struct verbs *verbs, const char *way)
 {
 	(void)way;
 #define X(name) verbs->name = ibv_##name;
-	EXCHANGE_VERBS(X)
+	CALLED_VERBS(X)
 #undef X
 }
 #else
@@ -51,7 +51,7 @@ void table_lookup(struct verbs *verbs, const char *way)
 	if (found) \
 		found = look_up(way, handle, "ibv_" #verb); \
 	memcpy(&verbs->verb, &found, sizeof(found));
-	EXCHANGE_VERBS(X)
+	CALLED_VERBS(X)
 #undef X
 	if (!found) {
 		printf("lookup: %s\n", dlerror());

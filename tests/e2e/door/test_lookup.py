@@ -50,7 +50,7 @@ def ask(run, door):
 
 @pytest.fixture
 def run_preloaded(run, softhca, door, completed):
-    """run_preloaded(preload): the result of a program that completes the exchange, with these
+    """run_preloaded(preload): the result of a program that makes the calls, with these
     libraries preloaded in this order."""
 
     def _run_preloaded(preload, program="lookup"):
@@ -142,7 +142,7 @@ def test_rtld_next_begins_behind_the_caller(ask, shim, door, real_library, order
     assert [answer.split()[0] for answer in answers[4:]] == ["NULL", hidden]
 
 
-def test_an_interposer_before_the_shim_is_called_and_the_exchange_works(run_preloaded, shim, door):
+def test_an_interposer_before_the_shim_is_called_and_the_calls_work(run_preloaded, shim, door):
     result = run_preloaded([door / "libinterposer.so", shim], "linked-lazy")
     assert re.search(r"^interposer: [1-9]\d* calls of ibv_create_qp$", result.stderr, re.M)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The exchange works however a program gets the verbs: linked, looked up, in a plugin, or with its
+"""The calls work however a program gets the verbs: linked, looked up, in a plugin, or with its
 own libibverbs; and by the command that `xrc-compat check` prints."""
 
 import json
@@ -34,20 +34,20 @@ def private_copy(tmp_path, real_library):
 
 @pytest.mark.parametrize("at_start", ["", "1"])
 @pytest.mark.parametrize("binding", ["lazy", "now"])
-def test_a_linked_program_completes_the_exchange(below_shim, completed, door, binding, at_start):
+def test_a_linked_program_makes_the_calls(below_shim, completed, door, binding, at_start):
     completed(below_shim(door / f"linked-{binding}", LD_BIND_NOW=at_start))
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_program_that_looks_the_verbs_up_completes_the_exchange(below_shim, completed, door,
-                                                                  real_library, way):
+def test_a_program_that_looks_the_verbs_up_makes_the_calls(below_shim, completed, door,
+                                                           real_library, way):
     completed(below_shim(door / "lookup", way, DOOR_LIBRARY=real_library))
 
 
 @pytest.mark.parametrize("at_start", ["", "1"])
 @pytest.mark.parametrize("binding", ["lazy", "now"])
 @pytest.mark.parametrize("plugin", ["linked", "lookup"])
-def test_a_plugin_completes_the_exchange(below_shim, completed, door, plugin, binding, at_start):
+def test_a_plugin_makes_the_calls(below_shim, completed, door, plugin, binding, at_start):
     completed(below_shim(door / "plugin-host", binding, door / f"lib{plugin}-plugin.so", LD_BIND_NOW=at_start))
 
 
