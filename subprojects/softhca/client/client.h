@@ -92,14 +92,8 @@ int dev_flock(struct dev *dev, int fd, int operation);
 /* True while this process has any of them open. */
 bool dev_any(void);
 
-/* If the connection of the context behind @fd has ended, polling its CQs fails from now on. */
-void dev_died(int fd);
-
-/* The provider's poll_cq(), which cqs_fail() replaced in such a context; else NULL. */
-struct ibv_cq;
-struct ibv_wc;
-typedef int poll_cq_fn(struct ibv_cq *cq, int count, struct ibv_wc *wc);
-poll_cq_fn *dev_provider_poll(int fd);
+/* Whether the daemon of the context behind @fd has ended, as seen less than a second ago. */
+bool dev_has_ended(int fd);
 
 /* ---- objects of a context by their handles (handles.c) ---- */
 
@@ -125,10 +119,8 @@ struct ibv_context *handles_context(const void *object, int fd);
 
 /* ---- the completion queues of a context (cqs.c) ---- */
 
-/* Adds or removes a CQ, after the daemon has executed @command. */
-void cqs_note(struct handles *cqs, const void *command);
-/* Makes polling fail from now on, in the context that has @fd open. *poll: what was replaced. */
-void cqs_fail(const struct handles *cqs, int fd, poll_cq_fn **poll);
+/* After the daemon has executed @command of the context that has @fd open. */
+void cqs_note(struct handles *cqs, const void *command, int fd);
 
 /* ---- the doorbell records of a context's objects (records.c) ---- */
 
@@ -158,15 +150,6 @@ void wake_find_verbs(void);
 void wake_map(int fd);
 /* After the daemon has executed @command of the context that has @fd open. */
 void wake_note(const struct handles *cqs, struct handles *qps, const void *command, int fd);
-
-/* ---- the daemon's death (death.c) ---- */
-
-/* A thread of our own calls dev_died(@fd) when the daemon ends the connection. */
-void death_watch(int sock, int fd);
-void death_forget(int sock);
-/* Tells of it on stderr, once. */
-void death_tell(void);
-void death_forked(void);
 
 /* ---- memory that client and daemon share for rings and doorbell records (arena.c) ---- */
 
@@ -227,6 +210,8 @@ int netlink_name(struct sockaddr *name, socklen_t *size);
 
 /* Connected socket, or -errno. */
 int daemon_connect(const char *directory);
+/* Says once on stderr that the daemon has ended. */
+void daemon_tell_end(void);
 /* The same file under a number that programs do not use; @fd if there is none. */
 int fd_move_high(int fd);
 /* Which file @fd is. */

@@ -1,16 +1,111 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A context's CQs, so that polling them fails when the daemon is gone. */
+/*
+ * The functions that poll are replaced by functions that call them. If the CQ is empty, these give
+ * up the processor and ask for the daemon, whose end a program that polls would not notice.
+ */
 #include "client.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
+#include <sched.h>
+#include <stdatomic.h>
 
-void cqs_note(struct handles *cqs, const void *command)
+/* Each provider has several functions for extended CQs, and libxrc-compat replaces poll_cq(). */
+#define FUNCTIONS 4
+
+typedef int poll_fn(struct ibv_cq *cq, int count, struct ibv_wc *wc);
+typedef int start_fn(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr);
+
+static void *_Atomic polls[FUNCTIONS], *_Atomic starts[FUNCTIONS]; /* that were replaced */
+
+/*
+ * On an adapter completions come while the program polls. Here they come from the daemon, and
+ * messages from other programs, which may all wait for this processor.
+ */
+static bool has_ended(int fd)
+{
+	sched_yield();
+	return dev_has_ended(fd);
+}
+
+/* Completions of before the end are still returned. */
+static int poll_or_fail(poll_fn *provider, struct ibv_cq *cq, int count, struct ibv_wc *wc)
+{
+	int got = provider(cq, count, wc);
+
+	if (got || !has_ended(cq->context->cmd_fd))
+		return got;
+	errno = EIO;
+	return -1;
+}
+
+static int start_or_fail(start_fn *provider, struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
+{
+	int err = provider(cq, attr);
+
+	return err == ENOENT && has_ended(cq->context->cmd_fd) ? EIO : err;
+}
+
+#define REPLACEMENTS(N) \
+	static int poll_##N(struct ibv_cq *cq, int count, struct ibv_wc *wc) \
+	{ \
+		return poll_or_fail(atomic_load_explicit(&polls[N], memory_order_relaxed), cq, \
+				    count, wc); \
+	} \
+	static int start_##N(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr) \
+	{ \
+		return start_or_fail(atomic_load_explicit(&starts[N], memory_order_relaxed), cq, \
+				     attr); \
+	}
+REPLACEMENTS(0)
+REPLACEMENTS(1)
+REPLACEMENTS(2)
+REPLACEMENTS(3)
+
+static void *const our_polls[FUNCTIONS] = { poll_0, poll_1, poll_2, poll_3 };
+static void *const our_starts[FUNCTIONS] = { start_0, start_1, start_2, start_3 };
+
+/* A function beyond FUNCTIONS stays: its caller polls for ever when the daemon has ended. */
+static void replace(void **at, void *_Atomic *replaced, void *const *ours)
+{
+	void *found = *at;
+
+	for (int i = 0; i < FUNCTIONS; i++) {
+		if (found == ours[i])
+			return;
+	}
+	for (int i = 0; i < FUNCTIONS; i++) {
+		void *other = NULL;
+
+		if (!atomic_compare_exchange_strong(&replaced[i], &other, found) && other != found)
+			continue;
+		__atomic_store_n(at, ours[i], __ATOMIC_RELEASE);
+		return;
+	}
+}
+
+/* Both providers keep every queue in a structure that begins with the extended one. */
+static void replace_in_cq(struct ibv_cq_ex *cq, int fd)
+{
+	struct ibv_context *context = handles_context(cq, fd);
+	void *start_poll;
+
+	if (!context)
+		return;
+	replace((void **)&context->ops.poll_cq, polls, our_polls);
+	if (peek(&start_poll, &cq->start_poll, sizeof(start_poll)) && start_poll)
+		replace((void **)&cq->start_poll, starts, our_starts);
+}
+
+void cqs_note(struct handles *cqs, const void *command, int fd)
 {
 	const struct ib_uverbs_cmd_hdr *hdr = command;
 	const void *body = hdr + 1;
 
+	/* libibverbs sets the context of a new CQ after the command. The next command finds it. */
+	if (cqs->count)
+		replace_in_cq(cqs->entry[cqs->count - 1].object, fd);
 	if (hdr->command == IB_USER_VERBS_CMD_CREATE_CQ) {
 		const struct ib_uverbs_create_cq *in = body;
 
@@ -23,48 +118,5 @@ void cqs_note(struct handles *cqs, const void *command)
 		handles_add(cqs, in->user_handle, ex->response);
 	} else if (hdr->command == IB_USER_VERBS_CMD_DESTROY_CQ) {
 		handles_drop(cqs, ((const struct ib_uverbs_destroy_cq *)body)->cq_handle);
-	}
-}
-
-/* What was completed before the end is still handed out. */
-static int poll_dead(struct ibv_cq *cq, int count, struct ibv_wc *wc)
-{
-	poll_cq_fn *poll = dev_provider_poll(cq->context->cmd_fd);
-	int got = poll ? poll(cq, count, wc) : 0;
-
-	if (got > 0)
-		return got;
-	errno = EIO;
-	return -1;
-}
-
-static int start_poll_dead(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
-{
-	(void)cq;
-	(void)attr;
-	return EIO;
-}
-
-/* Both providers keep every queue in a structure that begins with the extended one. */
-static void fail_extended(struct ibv_cq_ex *cq)
-{
-	void *start_poll;
-
-	if (peek(&start_poll, &cq->start_poll, sizeof(start_poll)) && start_poll)
-		__atomic_store_n(&cq->start_poll, start_poll_dead, __ATOMIC_RELEASE);
-}
-
-void cqs_fail(const struct handles *cqs, int fd, poll_cq_fn **poll)
-{
-	for (size_t i = 0; i < cqs->count; i++) {
-		struct ibv_context *context = handles_context(cqs->entry[i].object, fd);
-
-		if (!context)
-			continue;
-		fail_extended(cqs->entry[i].object);
-		if (*poll)
-			continue;
-		*poll = context->ops.poll_cq;
-		__atomic_store_n(&context->ops.poll_cq, poll_dead, __ATOMIC_RELEASE);
 	}
 }

@@ -58,6 +58,16 @@ int daemon_connect(const char *directory)
 	return sock < 0 ? sock : fd_move_high(sock);
 }
 
+void daemon_tell_end(void)
+{
+	static atomic_bool said;
+
+	if (!atomic_exchange(&said, true))
+		fprintf(stderr,
+			"softhca: the daemon has ended, and with it the adapters of this program: commands fail with EIO, "
+			"and so does polling for completions\n");
+}
+
 int daemon_receive(int sock, void *data, size_t length, int *fd)
 {
 	ssize_t got = message_receive(sock, data, length, fd, 0);

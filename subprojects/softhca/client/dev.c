@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Opened contexts: which descriptors are uverbs files, until the close or the daemon's death. */
+/* Opened contexts: which descriptors are uverbs files, and whether their daemon has ended. */
 #include "dev.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A program with a raised RLIMIT_NOFILE may open a device at a high number. */
 #define MAX_FDS 65536
 
 static _Atomic(struct dev *) table[MAX_FDS];
+/* The second in which dev_has_ended() last asked the system, or ENDED. */
+static atomic_uint looked[MAX_FDS];
+#define ENDED UINT_MAX
 static atomic_int highest = -1; /* fd that was ever in the table */
 static atomic_uint opened;
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -50,7 +55,6 @@ static void child_after_fork(void)
 		dev->pid = LOST;
 	}
 	atomic_store(&opened, 0);
-	death_forked();
 }
 
 static void watch_forks(void)
@@ -79,8 +83,6 @@ static void remove_lost(struct dev *dev, int fd)
 	atomic_store(&table[fd], NULL);
 	if (dev->pid != LOST)
 		atomic_fetch_sub(&opened, 1);
-	if (fd_is_still(dev->sock, dev->sock_file))
-		death_forget(dev->sock);
 	dev->pid = LOST;
 }
 
@@ -177,6 +179,7 @@ static int enter_table(struct dev *dev, int flags)
 	dev->sock_file = fd_file(dev->sock);
 	/* Removes an earlier context of this number, which closefrom() closed. */
 	dev_is(fd);
+	atomic_store(&looked[fd], 0);
 	pthread_mutex_lock(&table_lock);
 	atomic_store(&table[fd], dev);
 	if (fd > atomic_load(&highest))
@@ -203,10 +206,8 @@ static int connect_dev(bool cm, unsigned int index, int flags)
 	fd = daemon_open(dev);
 	if (!fd)
 		fd = enter_table(dev, flags);
-	if (fd >= 0) {
-		death_watch(dev->sock, fd);
+	if (fd >= 0)
 		return fd;
-	}
 	dev_free(dev);
 	errno = -fd;
 	return -1;
@@ -309,7 +310,6 @@ int dev_close(struct dev *dev, int fd)
 		return real()->close(fd);
 	if (!lost) {
 		atomic_fetch_sub(&opened, 1);
-		death_forget(dev->sock);
 		/* A thread that waits for an event goes on waiting, as in the kernel. */
 		if (!another_thread_waits(dev))
 			end_connection(dev);
@@ -317,40 +317,47 @@ int dev_close(struct dev *dev, int fd)
 	return leave_table(dev, fd);
 }
 
-/* ---- the daemon's death ---- */
+/* ---- the daemon's end ---- */
 
+/* False if the program has closed the socket, as closefrom() does. */
 static bool hung_up(const struct dev *dev)
 {
 	struct pollfd end = { .fd = dev->sock };
 
-	return poll(&end, 1, 0) == 1 && end.revents & POLLHUP;
+	return fd_is_still(dev->sock, dev->sock_file) && poll(&end, 1, 0) == 1 &&
+	       end.revents & POLLHUP;
 }
 
-void dev_died(int fd)
+/* Polling a CQ is no cancellation point, but poll(2) and write(2) are. */
+static void look(int fd)
 {
 	struct dev *dev = dev_get(fd);
+	int saved = errno, cancel;
 
 	if (!dev)
 		return;
-	/* The number may already be that of another context. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	if (hung_up(dev)) {
-		death_forget(dev->sock);
-		death_tell();
-		pthread_mutex_lock(&dev->command_lock);
-		cqs_fail(&dev->cqs, fd, &dev->poll);
-		pthread_mutex_unlock(&dev->command_lock);
+		atomic_store(&looked[fd], ENDED);
+		daemon_tell_end();
 	}
+	pthread_setcancelstate(cancel, NULL);
 	dev_put(dev);
+	errno = saved;
 }
 
-poll_cq_fn *dev_provider_poll(int fd)
+/* The coarse clock takes no system call, and does not read the processor's counter. */
+bool dev_has_ended(int fd)
 {
-	struct dev *dev = dev_get(fd);
-	poll_cq_fn *poll = NULL;
+	unsigned int before = atomic_load_explicit(&looked[fd], memory_order_relaxed);
+	struct timespec now;
 
-	if (!dev)
-		return NULL;
-	poll = dev->poll;
-	dev_put(dev);
-	return poll;
+	if (before == ENDED)
+		return true;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	if (before == (unsigned int)now.tv_sec)
+		return false;
+	atomic_store(&looked[fd], (unsigned int)now.tv_sec);
+	look(fd);
+	return atomic_load(&looked[fd]) == ENDED;
 }

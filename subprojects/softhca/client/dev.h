@@ -27,7 +27,6 @@ struct dev {
 	int fd; /* the program's */
 	struct handles cqs, qps;
 	struct records records;
-	poll_cq_fn *poll; /* the provider's, once the daemon is gone; else NULL */
 	pthread_mutex_t command_lock; /* one command at a time per context */
 	atomic_bool closing; /* written under command_lock: no command follows */
 };

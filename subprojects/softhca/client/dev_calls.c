@@ -97,8 +97,12 @@ static int exchange(struct dev *dev, const void *data, size_t length)
 	if (!err)
 		err = daemon_receive(dev->sock, &reply, sizeof(reply), &fd);
 	/* If the daemon has ended, the device has gone for the program. */
+	if (err == -EPIPE || err == -ECONNRESET)
+		err = -EIO;
+	if (err == -EIO)
+		daemon_tell_end();
 	if (err)
-		return err == -EPIPE || err == -ECONNRESET ? -EIO : err;
+		return err;
 	if (reply.status || !reply.fd_address)
 		return reply.status;
 	/* The program has no number left, so the system dropped the descriptor. */
@@ -130,7 +134,7 @@ static int locked_command(struct dev *dev, const void *data, size_t length)
 	if (dev->mmap_commands)
 		records_after(&dev->records, data, length, err);
 	if (!err && !dev->cm) {
-		cqs_note(&dev->cqs, data);
+		cqs_note(&dev->cqs, data, dev->fd);
 		wake_note(&dev->cqs, &dev->qps, data, dev->fd);
 	}
 	pthread_mutex_unlock(&dev->command_lock);

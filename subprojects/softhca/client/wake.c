@@ -7,8 +7,6 @@
  * it sleeps. By a futex in shared memory, because the program may close any descriptor of ours and
  * use its number for a file. Doorbells that the program rings itself are found by the daemon, which
  * looks for them now and then.
- *
- * The function that polls is replaced, too: if it finds nothing it gives up the processor.
  */
 #include "client.h"
 
@@ -32,7 +30,6 @@ static struct file_id page_file;
 static int (*_Atomic provider_post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
 					 struct ibv_send_wr **bad);
 static int (*_Atomic provider_notify)(struct ibv_cq *cq, int solicited_only);
-static int (*_Atomic provider_poll)(struct ibv_cq *cq, int count, struct ibv_wc *wc);
 static void (*_Atomic provider_start)(struct ibv_qp_ex *qp);
 static int (*_Atomic provider_complete)(struct ibv_qp_ex *qp);
 
@@ -102,19 +99,6 @@ static int notify(struct ibv_cq *cq, int solicited_only)
 	return err;
 }
 
-/*
- * On an adapter completions come while the program polls. Here they come from the daemon, and
- * messages from other programs, which may all wait for this processor.
- */
-static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc)
-{
-	int got = atomic_load_explicit(&provider_poll, memory_order_relaxed)(cq, count, wc);
-
-	if (!got)
-		sched_yield();
-	return got;
-}
-
 static int complete(struct ibv_qp_ex *qp)
 {
 	int err = atomic_load_explicit(&provider_complete, memory_order_relaxed)(qp);
@@ -154,7 +138,6 @@ static void replace_in_context(const struct handles *cqs, int fd)
 		return;
 	REPLACE(&context->ops.post_send, post_send, provider_post_send);
 	REPLACE(&context->ops.req_notify_cq, notify, provider_notify);
-	REPLACE(&context->ops.poll_cq, poll_cq, provider_poll);
 }
 
 static void replace_in_qp(struct ibv_qp *qp, int fd)

@@ -58,7 +58,7 @@ static void *outlive_main(void *unused)
 	connect_to_itself(&self, rcv_qp_num);
 	receive_through(&self, rcv_qp_num);
 	row_ok();
-	return unused;	/* with the device open, for which the emulator has a thread */
+	return unused;
 }
 
 ROW("a thread calls verbs after main() has ended by pthread_exit(3), and ends the process")

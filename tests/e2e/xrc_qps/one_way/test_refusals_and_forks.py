@@ -23,5 +23,5 @@ def test_an_allocator_with_fork_handlers(rows):
 
 @pytest.mark.parametrize("setting", ["--arena=on", "--arena=off"])
 def test_the_process_ends_after_its_last_thread(rows, setting):
-    """The emulator's threads do not keep the program alive."""
+    """The emulator serves a program whose first thread has ended, and does not keep it alive."""
     rows(1, "one-way", "after main()", settings=[setting])
