@@ -164,7 +164,7 @@ extern struct endpoint {
 	struct member *self;
 } endpoint;
 
-/** endpoint_probe - ends the process unless there are two devices with XRC; says what is missing. */
+/** endpoint_probe - ends the process unless two devices have XRC, and says what is missing. */
 void endpoint_probe(void);
 
 /** endpoint_open - a device, with a CQ and registered memory, in the domain of fd (-1: private). */

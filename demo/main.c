@@ -165,8 +165,8 @@ static time_t now(void)
 }
 
 /*
- * Waits for the end of all. When one fails, the others end by themselves. If a verb hangs for longer
- * than a step may take, returns, and the end of this process kills the others.
+ * Waits for the end of all. When one fails, the others end by themselves. If a verb hangs for
+ * longer than a step may take, returns, and the end of this process kills the others.
  */
 static void watch(void)
 {

@@ -74,7 +74,7 @@ static void lives_of_an_srq_and_an_xrc_qp(struct ibv_pd *pd, struct ibv_cq *cq)
 	struct ibv_qp *qp;
 
 	MAKE(srq, create_xrc_srq, pd, domain, cq, &srq_attr);
-	must(srq->xrc_srq_num, "the SRQ has no number");
+	must(srq->xrc_srq_num != 0, "the SRQ has no number");
 	MAKE(qp, create_qp, pd, &init_attr);
 	DO(modify_qp, qp, &attr, MASK_INIT);
 	DO(destroy_qp, qp);
