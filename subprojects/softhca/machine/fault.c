@@ -36,6 +36,13 @@ bool fault_strikes(struct faults *faults, enum fault_kind kind)
 	return true;
 }
 
+bool fault_any(const struct faults *faults)
+{
+	static const uint32_t none[FAULT_KINDS];
+
+	return memcmp(faults->rate, none, sizeof(none));
+}
+
 bool fault_loses(struct faults *faults)
 {
 	return fault_strikes(faults, FAULT_DROP) || fault_strikes(faults, FAULT_CORRUPT);

@@ -44,6 +44,9 @@ void fault_clear(struct faults *faults);
 /* Whether the fault strikes now, by its rate. */
 bool fault_strikes(struct faults *faults, enum fault_kind kind);
 
+/* Whether any can strike. */
+bool fault_any(const struct faults *faults);
+
 /* A packet that never arrives, or not in good order. */
 bool fault_loses(struct faults *faults);
 

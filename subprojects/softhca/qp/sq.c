@@ -35,16 +35,26 @@ static bool has_ring(const struct hca_qp *qp)
 	return qp->sq.count && qp->state != IBV_QPS_RESET;
 }
 
-bool sq_posted(struct hca_qp *qp)
+bool sq_posted_at(struct hca_qp *qp, uint32_t slot)
 {
 	const struct model *model = qp->device->model;
+	struct ring from;
 	uint32_t word;
 
 	if (!has_ring(qp))
 		return false;
-	if (qp->sq.known == qp->sq.next && !mem_load32(qp->ctx, model->sq_word(&qp->sq), &word))
-		qp->sq.known = model->sq_known(&qp->sq, word);
-	return qp->sq.known != qp->sq.next;
+	if (qp->sq.known != slot)
+		return true;
+	from = qp->sq;
+	from.next = slot;
+	if (!mem_load32(qp->ctx, model->sq_word(&from), &word))
+		qp->sq.known = model->sq_known(&from, word);
+	return qp->sq.known != slot;
+}
+
+bool sq_posted(struct hca_qp *qp)
+{
+	return sq_posted_at(qp, qp->sq.next);
 }
 
 /* A WQE may go on at the ring's begin. */
@@ -63,26 +73,26 @@ static int read_slots(const struct hca_qp *qp, uint32_t first, uint32_t count, u
 }
 
 /* Reads its slots. Their number; 0 = not readable, or more than was posted. */
-static uint32_t read_wqe(const struct hca_qp *qp, uint8_t bytes[WQE_MAX_BYTES])
+static uint32_t read_wqe(const struct hca_qp *qp, uint32_t slot, uint8_t bytes[WQE_MAX_BYTES])
 {
 	uint32_t slots;
 
-	if (read_slots(qp, qp->sq.next, 1, bytes))
+	if (read_slots(qp, slot, 1, bytes))
 		return 0;
 	slots = qp->device->model->wqe_slots(bytes);
-	if (slots > qp->sq.known - qp->sq.next || slots << qp->sq.shift > WQE_MAX_BYTES)
+	if (slots > qp->sq.known - slot || slots << qp->sq.shift > WQE_MAX_BYTES)
 		return 0;
-	return slots == 1 || !read_slots(qp, qp->sq.next + 1, slots - 1,
+	return slots == 1 || !read_slots(qp, slot + 1, slots - 1,
 					 bytes + ((size_t)1 << qp->sq.shift))
 		       ? slots
 		       : 0;
 }
 
-enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe)
+enum syndrome sq_fetch(const struct hca_qp *qp, uint32_t slot, struct wqe *wqe)
 {
 	uint8_t bytes[WQE_MAX_BYTES];
 
-	wqe->slots = read_wqe(qp, bytes);
+	wqe->slots = read_wqe(qp, slot, bytes);
 	if (!wqe->slots)
 		return SYNDROME_LOCAL_QP_OP;
 	if (qp->device->model->parse_wqe(bytes, (size_t)wqe->slots << qp->sq.shift, qp->type, wqe))
@@ -96,7 +106,7 @@ enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe)
 static uint32_t slots_at_hand(const struct hca_qp *qp, const struct wqe *wqe)
 {
 	uint8_t bytes[WQE_MAX_BYTES];
-	uint32_t slots = wqe ? wqe->slots : read_wqe(qp, bytes);
+	uint32_t slots = wqe ? wqe->slots : read_wqe(qp, qp->sq.next, bytes);
 
 	return slots ? slots : qp->sq.known - qp->sq.next;
 }

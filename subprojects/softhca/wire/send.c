@@ -126,7 +126,7 @@ static bool execute(struct hca_qp *qp, uint64_t *bytes)
 	/* the daemon has one thread, and this is too large for the stack of a loop */
 	static struct wqe wqe;
 	struct attempt attempt = { .qp = qp, .wqe = &wqe, .event = -1 };
-	enum syndrome syndrome = sq_fetch(qp, &wqe);
+	enum syndrome syndrome = sq_fetch(qp, qp->sq.next, &wqe);
 
 	qp->started = true;
 	if (syndrome) {
@@ -176,10 +176,13 @@ static void run(struct hca_qp *qp)
 	qp->reading = 0;
 	for (int left = BURST; left && moved < BURST_BYTES && sq_may_execute(qp) && sq_posted(qp);
 	     left--) {
+		if (!qp->ahead)
+			qp->ahead = ahead_move(qp);
 		if (!execute(qp, &bytes))
 			break;
 		moved += bytes;
 	}
+	qp->ahead = 0;
 	if (qp->state == IBV_QPS_SQD)
 		sq_drain(qp);
 	/* The others first; what is left has its next turn. */

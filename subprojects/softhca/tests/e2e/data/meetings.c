@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Where two features of an adapter meet: atomics and errors, SRQs and draining or errors, CQs that
- * are resized or overrun and events.
+ * are resized or overrun and events, messages that are posted together and failures.
  */
 #include <harness/emulated.h>
 #include <e2e/pair.h>
 
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define BYTES  PAIR_BYTES
@@ -153,4 +155,78 @@ ROW("a receive of an SRQ that is too short completes once")
 	rig_must_complete(pair.b->cq, 1, IBV_WC_LOC_LEN_ERR);
 	must_eq(rig_state(pair.qb), IBV_QPS_ERR);
 	must(rig_quiet(pair.b->cq, 5));
+}
+
+/* ---- short messages, which the emulator moves together if they are posted together ---- */
+
+#define BUNDLE 16u /* more than it moves at once */
+#define EACH   256u
+
+/* Each of another length, and a third of them inline. */
+static void post_bundle(const struct pair *pair)
+{
+	struct ibv_send_wr wr[BUNDLE];
+
+	pair_pattern(pair->a->buffer, BUNDLE * EACH, 3);
+	memset(pair->b->buffer, 0, BUNDLE * EACH);
+	for (uint32_t i = 0; i < BUNDLE; i++) {
+		must_eq(pair_post_recv(pair, i * EACH, EACH, i), 0);
+		wr[i] = pair_wr(pair, IBV_WR_SEND, i * EACH, 0, 1 + i * 16);
+		if (i < BUNDLE / 2) /* of less than 128 bytes */
+			wr[i].send_flags |= IBV_SEND_INLINE;
+		wr[i].next = i + 1 < BUNDLE ? &wr[i + 1] : NULL;
+	}
+	must_eq(rig_post(pair->qa, wr), 0);
+}
+
+static void bundle_must_arrive(enum ibv_qp_type type)
+{
+	struct pair pair = pair_up(type);
+	struct ibv_wc wc;
+
+	post_bundle(&pair);
+	for (uint32_t i = 0; i < BUNDLE; i++) {
+		const uint32_t length = 1 + i * 16;
+
+		must(rig_poll_success(pair.b->cq, &wc));
+		must_eq(wc.wr_id, i);
+		must_eq(wc.byte_len, length);
+		must(!memcmp(pair.b->buffer + i * EACH, pair.a->buffer + i * EACH, length));
+		must_eq(pair.b->buffer[i * EACH + length], 0);
+		must(rig_poll_success(pair.a->cq, &wc));
+	}
+}
+
+ROW("short messages that are posted together arrive one after another")
+{
+	bundle_must_arrive(IBV_QPT_RC);
+	bundle_must_arrive(IBV_QPT_XRC_SEND);
+}
+
+ROW("of messages that are posted together those before a lost buffer arrive")
+{
+	struct pair pair = pair_up(IBV_QPT_RC);
+	struct ibv_send_wr last = pair_wr(&pair, IBV_WR_SEND, 0, 0, 10), wr[4];
+
+	must(!ibv_dereg_mr(pair.b->mr));
+	pair.b->buffer = rig_map(4 * 4096);
+	pair.b->mr = MADE(ibv_reg_mr(pair.b->pd, pair.b->buffer, 4 * 4096, IBV_ACCESS_LOCAL_WRITE));
+	for (uint32_t i = 0; i < 4; i++) {
+		must_eq(pair_post_recv(&pair, i * 4096, 10, i), 0);
+		wr[i] = last;
+		wr[i].wr_id = i;
+		wr[i].next = i < 3 ? &wr[i + 1] : NULL;
+	}
+	must(!munmap(pair.b->buffer + 2 * 4096, 4096));
+	pair_pattern(pair.a->buffer, 10, 7);
+	must_eq(rig_post(pair.qa, wr), 0);
+	for (uint64_t i = 0; i < 2; i++) {
+		must(rig_completes(pair.a->cq, i, IBV_WC_SUCCESS));
+		must(rig_completes(pair.b->cq, i, IBV_WC_SUCCESS));
+		must(!memcmp(pair.b->buffer + i * 4096, pair.a->buffer, 10));
+	}
+	must(rig_completes(pair.a->cq, 2, IBV_WC_REM_OP_ERR));
+	must(rig_completes(pair.a->cq, 3, IBV_WC_WR_FLUSH_ERR));
+	must(rig_completes(pair.b->cq, 2, IBV_WC_LOC_PROT_ERR));
+	must(rig_completes(pair.b->cq, 3, IBV_WC_WR_FLUSH_ERR));
 }
