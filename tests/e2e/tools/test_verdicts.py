@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The verdict of `xrc-compat check` on 20 programs of different kinds is true, and the next command
-that it prints works as pasted. Needs no compiler."""
+"""The verdict of `xrc-compat check` on programs of different kinds is true, and the next command
+that it prints works as pasted. A kind for which no compiler is here is skipped."""
 
 import os
 import re
@@ -8,68 +8,170 @@ import shutil
 
 import pytest
 
+from check_workshop import RUN_TIME, compile_c
+
+DEMO = "receive completions"
+
 # {program: (verdict, next command up to the program, what that prints)}. @ is the build directory.
 VERDICTS = {
-    "@/demo/xrc-cluster": ("ready", "run --", "receive completions"),
+    "@/demo/xrc-cluster": ("ready", "run --", DEMO),
     **{f"@/tests/legacy/clients/{name}": ("ready", "run --", "messages verified, all right") for name in
        ("gasnet", "mvapich", "mvapich2", "mvapich2-dlopen", "openmpi", "qperf")},
+    # The first needs libibcommon.so.1, too.
     **{f"@/tests/legacy/umad/umad-{year}": ("ready", "run --", "2 adapters, all right")
        for year in (2006, 2009, 2010)},
     "@/tests/legacy/opened/opened": ("ready", "run --", "all right"),
+    "without-pie": ("ready", "run --", DEMO),
+    "with-old-libibverbs": ("ready", "run --", DEMO),
+    "host-of-plugin": ("ready", "run --", DEMO),
     "wrapper": ("cannot tell", "check", "Next        xrc-compat run -- "),
-    "old-wrapper": ("cannot tell", "run --system-libibverbs --", "receive completions"),
+    "old-wrapper": ("cannot tell", "run --system-libibverbs --", DEMO),
     "program-of-mpi": ("ready", "env", "mpirun_rsh -np N HOST... LD_PRELOAD="),
     "mpirun": ("cannot tell", "env", "PROGRAM\n"),
     "/usr/bin/env": ("cannot tell", "run --", "LD_PRELOAD="),
-    "/bin/ls": ("not needed", None, None),
-    "setuid": ("cannot be preloaded", None, None),
-    "@/shim/libxrc-compat.so.1": ("cannot start", None, None),
-    "text": ("cannot start", None, None),
-    "missing": ("broken", None, None),
 }
+
+# {program: (verdict, what is said of it)} of programs without a next command.
+LEFT_ALONE = {
+    "/bin/ls": ("not needed", "neither it nor its libraries use the XRC functions"),
+    "/usr/bin/ibv_xsrq_pingpong": ("not needed", "neither it nor its libraries use the XRC functions"),
+    "setuid": ("cannot be preloaded", "run a copy without the bits: cp PROGRAM copy && chmod ug-s copy"),
+    "/sbin/ldconfig": ("cannot be preloaded", "link it dynamically"),
+    "musl": ("cannot be preloaded", "run a build of the program for glibc"),
+    "32-bit": ("cannot be preloaded", "install libxrc-compat for that machine"),
+    "aarch64": ("cannot start", "is a 64-bit program for aarch64"),
+    "core": ("cannot start", "no whole program"),
+    "@/shim/libxrc-compat.so.1": ("cannot start", "xrc-compat check --plugin FILE PROGRAM"),
+    "text": ("cannot start", "xrc-compat run sh PROGRAM"),
+    "missing": ("broken", "libibgone.so.1 is nowhere to be found"),
+}
+
+HOST = """
+#include <dlfcn.h>
+int main(int c, char **v) { void *h = dlopen("%s", RTLD_NOW); int (*f)(int, char **) =
+h ? (int (*)(int, char **))dlsym(h, "demo") : 0; return f ? f(c, v) : 1; }
+"""
+LOADER = b"/lib64/ld-linux-x86-64.so.2"
+
+
+def altered(data, old, new):
+    """@data with the string @new in place of @old, at the end of which it may stand."""
+    if data.count(old + b"\0") != 1:
+        pytest.skip(f"this program has {old} in none or several places")
+    return data.replace(old, new.ljust(len(old), b"\0"))
+
+
+def with_number(data, at, number):
+    """@data with another 16-bit number at this offset of the ELF header."""
+    return data[:at] + number.to_bytes(2, "little") + data[at + 2:]
+
+
+def old_libibverbs(real_library):
+    """No driver of today finds its symbol versions in that one, so it finds no device."""
+    with open(real_library, "rb") as library:
+        return library.read().replace(b"IBVERBS_PRIVATE_", b"IBVERBS_OF_OFED_")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, real_library):
+    folder = tmp_path_factory.mktemp("programs")
+    (folder / "old").mkdir()
+    (folder / "old" / "libibverbs.so.1").write_bytes(old_libibverbs(real_library))
+    return folder
 
 
 @pytest.fixture
-def programs(build_root, tmp_path):
-    """The directory of those programs of VERDICTS that are made here."""
+def make(place, build_root, source_root):
+    """make(name): the path of a program of the tables, which is made if it is not there."""
     demo = build_root / "demo" / "xrc-cluster"
+    data = demo.read_bytes()
 
-    def make(name, data, mode=0o755):
-        (tmp_path / name).write_bytes(data)
-        (tmp_path / name).chmod(mode)
+    def compiled(name, *flags):
+        return compile_c(place / name, "", "-w", "-O1", "-D_GNU_SOURCE",
+                         f"-I{source_root}/include/ofed", f"-I{source_root}",
+                         *sorted((source_root / "demo").glob("*.c")),
+                         build_root / "abi" / "link" / "libibverbs.so", "-Wl,-z,lazy", *flags)
 
-    def altered(old, new):
-        parts = demo.read_bytes().split(b"\0" + old + b"\0")
-        if len(parts) == 1 and old in demo.read_bytes():
-            pytest.skip(f"this linker keeps {old} as the end of another string")
-        before, after = parts
-        return b"\0".join((before, new.ljust(len(old), b"\0"), after))
+    def host(name):
+        plugin = compiled("plugin.so", "-shared", "-fPIC", "-Dmain=demo")
+        compile_c(place / name, HOST % plugin, "-ldl")
 
-    make("wrapper", b"#!/bin/sh\nexec %s -n 1\n" % bytes(demo))
-    make("old-wrapper", b"#!/bin/sh\nLD_LIBRARY_PATH=/opt/solver exec %s -n 1\n" % bytes(demo))
-    make("mpirun", b"#!/bin/sh\necho\n")
-    make("setuid", demo.read_bytes(), 0o4755)
-    make("text", b"text")
-    make("program-of-mpi", altered(b"registered, was the last", b"MPI_Init"))
-    make("missing", altered(b"libibverbs.so.1", b"libibgone.so.1"))
-    return tmp_path
+    contents = {
+        "wrapper": lambda: b"#!/bin/sh\nexec %s -n 1\n" % bytes(demo),
+        "old-wrapper": lambda: b"#!/bin/sh\nLD_LIBRARY_PATH=%s/old exec %s -n 1\n" %
+                               (bytes(place), bytes(demo)),
+        "mpirun": lambda: b"#!/bin/sh\necho\n",
+        "setuid": lambda: data,
+        "text": lambda: b"text",
+        "program-of-mpi": lambda: altered(data, b"registered, was the last", b"MPI_Init"),
+        "missing": lambda: altered(data, b"libibverbs.so.1", b"libibgone.so.1"),
+        "musl": lambda: altered(data, LOADER, b"/lib/ld-musl-x86_64.so.1"),
+        "aarch64": lambda: with_number(data, 18, 183),    # e_machine
+        "core": lambda: with_number(data, 16, 4),    # e_type
+    }
+    compilers = {
+        "without-pie": lambda name: compiled(name, "-no-pie"),
+        "with-old-libibverbs": lambda name: compiled(name, "-Wl,--disable-new-dtags",
+                                                     "-Wl,-rpath,$ORIGIN/old"),
+        "32-bit": lambda name: compile_c(place / name, RUN_TIME, "-m32", "-ldl"),
+        "host-of-plugin": host,
+    }
+
+    def _make(name):
+        path = place / name
+        if name[0] == "@":
+            return str(build_root) + name[1:]
+        if name in compilers and not shutil.which("cc"):
+            pytest.skip("no compiler is here")
+        if name in compilers:
+            compilers[name](name)
+        elif name in contents:
+            path.write_bytes(contents[name]())
+            path.chmod(0o4755 if name == "setuid" else 0o755)
+        elif not path.exists():
+            pytest.skip(f"{name} is not installed")
+        return str(path)
+
+    return _make
+
+
+@pytest.fixture
+def paste(run, softhca, xrc_compat, place, sanitizer_env):
+    """paste(text): its result in a shell with two emulated adapters."""
+    env = {**sanitizer_env, "LD_LIBRARY_PATH": "", "TMPDIR": str(place), "SHELL": "/bin/sh",
+           "PATH": f"{xrc_compat.parent}:{os.environ['PATH']}"}
+    return lambda text: run([softhca, "run", "--devices=2", "--", "sh", "-c", text], env=env,
+                            cwd=place, timeout=60)
+
+
+def next_of(report):
+    return re.findall(r"^Next +(.*)$", report, re.M)
 
 
 @pytest.mark.usefixtures("todays_libibumad")
 @pytest.mark.parametrize("name", VERDICTS)
-def test_the_verdict_is_true_and_the_next_step_works_as_pasted(run, softhca, xrc_compat, programs,
-                                                               build_root, name, sanitizer_env):
+def test_the_verdict_is_true_and_the_next_step_works_as_pasted(paste, make, build_root, name):
     verdict, command, prints = VERDICTS[name]
-    path = str(build_root) + name[1:] if name[0] == "@" else str(programs / name)
-    env = {**sanitizer_env, "LD_LIBRARY_PATH": "", "TMPDIR": str(programs), "SHELL": "/bin/sh",
-           "PATH": f"{xrc_compat.parent}:{os.environ['PATH']}"}
-    report = run([softhca, "run", "--devices=2", "--", "xrc-compat", "check", path], env=env).stdout
+    path = make(name)
+    plugin = "--plugin plugin.so " if name == "host-of-plugin" else ""
+    report = paste(f"xrc-compat check {plugin}{path}").stdout
     assert f"\nVerdict     {verdict}\n" in report, report
-    pasted = re.findall(r"^Next +(.*)$", report, re.M)
-    if not command:
-        assert pasted == []
-        return
     following = build_root / "demo" / "xrc-cluster" if name == "wrapper" else path
-    assert pasted == [f"xrc-compat {command} {following}"]
-    done = run([softhca, "run", "--devices=2", "--", "sh", "-c", pasted[0]], env=env, timeout=60)
+    assert next_of(report) == [f"xrc-compat {command} {following}"]
+    done = paste(next_of(report)[0])
     assert done.returncode == 0 and prints in done.stdout, done
+
+
+@pytest.mark.any_model
+@pytest.mark.parametrize("name", LEFT_ALONE)
+def test_a_program_that_needs_nothing_or_cannot_run_has_no_next_step(paste, make, shim, name):
+    """Without the library for 32-bit programs, which may be installed beside this one."""
+    verdict, says = LEFT_ALONE[name]
+    report = paste(f"XRC_COMPAT_LIBRARY={shim} xrc-compat check {make(name)}").stdout
+    assert f"\nVerdict     {verdict}\n" in report and says in report, report
+    assert next_of(report) == []
+
+
+def test_a_copy_without_the_setuid_bit_runs(paste, make):
+    advice = LEFT_ALONE["setuid"][1].split(": ")[1].replace("PROGRAM", make("setuid"))
+    assert DEMO in paste(f"{advice} && xrc-compat run -- ./copy").stdout
