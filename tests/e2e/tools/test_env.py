@@ -216,6 +216,8 @@ def test_each_program_of_an_open_mpi_job_gets_the_variables(clean, run, probe, h
     need(OPEN_MPI[0])
     show = str(helpers / "show-start")
     parts = ["-np", "1", show, ":", "-np", "1", show]
+    if run([*OPEN_MPI, *parts], timeout=60).returncode:
+        pytest.skip("this mpirun starts no two programs, as Debian 13's Open MPI 5.0.7")
     if by_file:
         parts = ["--app", str(tmp_path / "app")]
     *comment, line = clean(run, "env", *OPEN_MPI, *parts, LD_PRELOAD="").stdout.splitlines()
