@@ -74,11 +74,11 @@ static void examine_companions(void)
 {
 	const char *path = NULL;
 
-	for (const char *const *name = companion_names; *name; name++) {
-		path = paths_library(OWN_BITS, format_string("companions/%s", *name));
+	for (const struct companion *row = companions; row->name; row++) {
+		path = paths_library(OWN_BITS, format_string("companions/%s", row->name));
 		if (!path) {
 			found("companions", FINDING_PROBLEM, "install xrc-compat again",
-			      "%s was not found", *name);
+			      "%s was not found", row->name);
 			return;
 		}
 	}

@@ -66,34 +66,20 @@ struct preload_wish {
  */
 void interposers_add(struct string_list *libraries);
 
-/* The names of our companion libraries; NULL ends the list. */
-extern const char *const companion_names[];
-
-/*
- * The names that programs pass to dlopen(), which only development packages install. One without a
- * name ends the list.
- */
-struct development_name {
+/* Our companion libraries; one without a name ends the list. */
+struct companion {
 	const char *name;
-	const char *today;	/* the library that our companion of that name loads */
+	/* Of names that programs pass to dlopen(), which only development packages install: */
+	const char *today;	/* the library that this one loads */
 	const char *variable;	/* MVAPICH2 opens what it names if there is no file @name */
 };
-extern const struct development_name development_names[];
+extern const struct companion companions[];
 
 /*
  * Whether a file mentions the variables from which HP-MPI and Platform MPI read the library that
  * they open, by default libibverbs.so, and the module to look for. The ranks need not name either.
  */
 bool is_platform_mpi(const char *path);
-
-/* Whether the program, a library or a plugin mentions the name. */
-bool closure_opens(const struct closure *closure, const char *name);
-
-/*
- * False for a companion with a development name if the ELF file @object finds a library of that
- * name that is not old, unless @anyway, or if it does not find today's library.
- */
-bool companion_serves(const char *name, const char *object, bool anyway);
 
 /*
  * The last step of closure_read(): fills the members companion, libibverbs, old_libibverbs and

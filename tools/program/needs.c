@@ -12,10 +12,24 @@
 #include <string.h>
 
 #define LIBIBVERBS "libibverbs.so.1"
+#define LIBIBVERBS_OPENED "libibverbs.so"
 
-const char *const companion_names[] = { "libibumad.so.1", "libibumad.so.2", "libibcommon.so.1",
-					"libibcm.so.1", "libibverbs.so", "librdmacm.so",
-					"libibumad.so", "libibmad.so", NULL };
+const struct companion companions[] = {
+	{ "libibumad.so.1" },
+	{ "libibumad.so.2" },
+	{ "libibcommon.so.1" },
+	{ "libibcm.so.1" },
+	{ LIBIBVERBS_OPENED, LIBIBVERBS, "MV2_LIBIBVERBS_PATH" },
+	{ "librdmacm.so", "librdmacm.so.1", "MV2_LIBRDMACM_PATH" },
+	{ "libibumad.so", "libibumad.so.3", "MV2_LIBIBUMAD_PATH" },
+	{ "libibmad.so", "libibmad.so.5", "MV2_LIBIBMAD_PATH" },
+	{ 0 },
+};
+
+bool is_platform_mpi(const char *path)
+{
+	return regular_has(path, "MPI_ICLIB_IBV") || regular_has(path, "MPI_ICMOD_IBV");
+}
 
 bool libibverbs_is_old(const char *path)
 {
@@ -27,7 +41,7 @@ bool libibverbs_is_old(const char *path)
 }
 
 /* The path of our library of that name; NULL if we have none. */
-static const char *companion(const char *name, int bits)
+static const char *companion_path(const char *name, int bits)
 {
 	return paths_library(bits, format_string("companions/%s", name));
 }
@@ -62,29 +76,64 @@ static void sort_missing(struct string_list *missing, int bits, struct string_li
 
 	*missing = (struct string_list){ 0 };
 	for (size_t i = 0; i < names.count; i++) {
-		const char *name = names.item[i], *path = companion(name, bits);
+		const char *name = names.item[i], *path = companion_path(name, bits);
 
 		if (!is_preloaded(name))
 			string_list_add(path ? companions : missing, path ? path : name);
 	}
 }
 
+/* Whether the program, a library or a plugin mentions the name. */
+static bool opens(const struct closure *closure, const char *name)
+{
+	bool is_verbs = !strcmp(name, LIBIBVERBS_OPENED);
+
+	for (size_t i = 0; i < closure->count; i++) {
+		const struct loaded_object *object = &closure->object[i];
+
+		/* `xrc-compat run` may start this command again, which has all the names. */
+		if (!strcmp(object->path, paths_self()))
+			continue;
+		if (elf_info_names(&object->elf, object->path, name) ||
+		    (is_verbs && is_platform_mpi(object->path)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * False for a companion with a development name if the ELF file @object finds a library of that
+ * name that is not old, unless @anyway, or if it does not find today's library.
+ */
+static bool companion_serves(const struct companion *row, const char *object, bool anyway)
+{
+	const char *found;
+
+	if (!row->today)
+		return true;
+	found = library_found(row->name, object, false);
+	if (found && !anyway &&
+	    (strcmp(row->name, LIBIBVERBS_OPENED) != 0 || !libibverbs_is_old(found)))
+		return false;
+	/* If a library is missing that a preloaded one needs, the loader starts no program. */
+	return library_found(row->today, object, false) != NULL;
+}
+
 /* Adds our library for each development name that the program opens. */
 static void add_development(const struct closure *closure, bool anyway,
-			    struct string_list *companions)
+			    struct string_list *libraries)
 {
 	const struct loaded_object *program = &closure->object[0];
 
 	/* A loader that does not answer would be waited for each time. */
-	for (const struct development_name *row = development_names;
-	     row->name && !closure->unasked; row++) {
-		const char *path = companion(row->name, program->elf.bits);
+	for (const struct companion *row = companions; row->name && !closure->unasked; row++) {
+		const char *path = companion_path(row->name, program->elf.bits);
 
 		/* To ask the loader takes longer than to search most programs. */
-		if (path && !is_preloaded(row->name) && !string_list_has(companions, path) &&
-		    closure_opens(closure, row->name) &&
-		    companion_serves(row->name, program->path, anyway))
-			string_list_add(companions, path);
+		if (row->today && path && !is_preloaded(row->name) &&
+		    !string_list_has(libraries, path) && opens(closure, row->name) &&
+		    companion_serves(row, program->path, anyway))
+			string_list_add(libraries, path);
 	}
 }
 
@@ -93,9 +142,9 @@ static const char *find_libibverbs(const struct closure *closure)
 {
 	const char *program = closure->object[0].path, *found = closure_find(closure, LIBIBVERBS);
 
-	if (found || closure->unasked || !closure_opens(closure, development_names[0].name))
+	if (found || closure->unasked || !opens(closure, LIBIBVERBS_OPENED))
 		return found;
-	found = library_found(development_names[0].name, program, false);
+	found = library_found(LIBIBVERBS_OPENED, program, false);
 	return found ? found : library_found(LIBIBVERBS, program, false);
 }
 
@@ -178,13 +227,13 @@ static void add_companions(const struct program *program, const struct preload_w
 {
 	int bits = program->elf.bits;
 
-	for (const char *const *name = companion_names; *name; name++) {
-		const char *path = companion(*name, bits);
+	for (const struct companion *row = companions; row->name; row++) {
+		const char *path = companion_path(row->name, bits);
 
 		if (!path)
-			say("--companions: %s was not found; install xrc-compat again", *name);
-		else if (!is_preloaded(*name) && !string_list_has(libraries, path) &&
-			 companion_serves(*name, program->binary, wish->other_hosts))
+			say("--companions: %s was not found; install xrc-compat again", row->name);
+		else if (!is_preloaded(row->name) && !string_list_has(libraries, path) &&
+			 companion_serves(row, program->binary, wish->other_hosts))
 			string_list_add(libraries, path);
 	}
 }

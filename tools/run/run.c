@@ -98,8 +98,10 @@ void set_variable(const char *name, const char *value, bool overwrite)
 
 void set_mvapich2_variables(void)
 {
-	for (const struct development_name *row = development_names; row->name; row++)
-		set_variable(row->variable, row->today, false);
+	for (const struct companion *row = companions; row->name; row++) {
+		if (row->variable)
+			set_variable(row->variable, row->today, false);
+	}
 }
 
 static int exec_program(const char *shim, const struct program *program,

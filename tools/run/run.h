@@ -37,7 +37,7 @@ int find_shim(int bits, const char **shim, struct elf_info *elf);
 /* setenv(3). Ends the command if there is no memory. */
 void set_variable(const char *name, const char *value, bool overwrite);
 
-/* Sets those variables of development_names that are not set. */
+/* Sets those variables of the companions that are not set. */
 void set_mvapich2_variables(void);
 
 #endif
