@@ -3,10 +3,10 @@
  * libibumad.so.1 and .so.2: the four functions whose structs have changed. The others are in
  * umad_forward.c.
  */
-#include <errno.h>
-
 #include "umad_now.h"
 #include "umad_port.h"
+
+#include <errno.h>
 
 typedef int (*get_ca_fn)(const char *name, struct umad_ca *ca);
 typedef int (*release_ca_fn)(struct umad_ca *ca);

@@ -2,11 +2,11 @@
 /*
  * libibumad.so.1 and .so.2: the functions that today's libibumad.so.3 has with the same arguments.
  */
+#include "umad_now.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "umad_now.h"
 
 /*
  * The size of the header before a MAD. Programs allocate a MAD with it before they know whether

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Loads libibumad.so.3, and reads DT_NEEDED of the objects that call. */
+#include "umad_now.h"
+
+#include <elf/loaded.h>
+
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <elf/loaded.h>
-
-#include "umad_now.h"
 
 #define LIBRARY "libibumad.so.3"
 

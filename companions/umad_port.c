@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Converts structs; calls no function of libibumad. */
+#include "umad_port.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "umad_port.h"
 
 #define HEAD_SIZE (offsetof(struct umad_port_now, rate) + sizeof(unsigned int))
 

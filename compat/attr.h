@@ -3,9 +3,9 @@
 #ifndef COMPAT_ATTR_H
 #define COMPAT_ATTR_H
 
-#include <string.h>
-
 #include <abi/legacy.h>
+
+#include <string.h>
 
 /* Today's struct has grown at its end. So the library only ever copies the size of the old one. */
 _Static_assert(sizeof(struct legacy_qp_attr) < sizeof(struct ibv_qp_attr),

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Sections in which a thread cannot be cancelled. */
+#include "cancel.h"
 
 #include <poll.h>
 #include <pthread.h>
 #include <stddef.h>
-
-#include "cancel.h"
 
 /*
  * If a thread can be cancelled asynchronously, pthread_cancel() reads its state and then sends it a

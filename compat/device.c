@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The first domain of a program, its forks, and the end of an opened device. */
-
-#include <errno.h>
-#include <pthread.h>
-
-#include <modern/modern.h>
-
 #include "device.h"
 #include "domain.h"
 #include "ops.h"
@@ -13,6 +7,11 @@
 #include "rcv_qp.h"
 #include "srq.h"
 #include "xrc_qp.h"
+
+#include <modern/modern.h>
+
+#include <errno.h>
+#include <pthread.h>
 
 /* This frees memory, so it is called when the child takes our lock first. */
 static void forget_other_threads(void)

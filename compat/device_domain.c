@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The domains of each opened device, and what the registration table shows of them. */
+#include "device_domain.h"
+#include "log.h"
+#include "settings.h"
+
+#include <modern/modern.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <modern/modern.h>
-
-#include "device_domain.h"
-#include "log.h"
-#include "settings.h"
 
 struct device_domain_list device_domains = LIST_HEAD_INITIALIZER(device_domains);
 

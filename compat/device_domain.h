@@ -8,13 +8,13 @@
 #ifndef COMPAT_DEVICE_DOMAIN_H
 #define COMPAT_DEVICE_DOMAIN_H
 
+#include "handle.h"
+#include "regtab.h"
+
 #include <stdbool.h>
 #include <sys/queue.h>
 #include <sys/types.h>
 #include <infiniband/verbs.h>
-
-#include "handle.h"
-#include "regtab.h"
 
 struct domain;
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* XRC domains: each is a device and an inode. Its SRQs and QPs keep it busy. */
+#include "domain.h"
+
+#include <modern/modern.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-
-#include <modern/modern.h>
-
-#include "domain.h"
 
 static struct handle_map domains;
 

@@ -3,10 +3,10 @@
 #ifndef COMPAT_DOMAIN_H
 #define COMPAT_DOMAIN_H
 
-#include <abi/legacy.h>
-
 #include "device_domain.h"
 #include "state.h"
+
+#include <abi/legacy.h>
 
 /** struct domain - a handle that the program got from ibv_open_xrc_domain. */
 struct domain {

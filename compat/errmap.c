@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The error map: one row per exported function, and the errors that old programs know. */
+#include "errmap.h"
+#include "log.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-
-#include "errmap.h"
-#include "log.h"
 
 struct row {
 	const char *name;

@@ -8,20 +8,19 @@
  * an event that the thread was cancelled with. The kernel writes the event where that handler finds
  * it.
  */
+#include "event.h"
+#include "cancel.h"
+#include "event_holder.h"
+#include "srq.h"
+#include "state.h"
+#include "xrc_qp.h"
+
+#include <modern/modern.h>
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <modern/modern.h>
-
-#include "cancel.h"
-#include "event.h"
-#include "event_holder.h"
-#include "srq.h"
-#include "state.h"
-#include "xrc_qp.h"
 
 /* ---- translating ---- */
 

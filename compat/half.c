@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Modifies a half of an XRC QP by the old table of transitions (contract 5.9). */
-
-#include <errno.h>
-#include <stdbool.h>
+#include "half.h"
 
 #include <modern/modern.h>
 
-#include "half.h"
+#include <errno.h>
+#include <stdbool.h>
 
 struct transition {
 	bool valid;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Maps from a pointer or a number to our object: a tree for look-ups, a list for visits. */
+#include "handle.h"
 
 #include <errno.h>
 #include <search.h>
 #include <stdint.h>
 #include <stdlib.h>
-
-#include "handle.h"
 
 static int compare(const void *a, const void *b)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Prints the library's messages. No other file of the library prints. */
+#include "log.h"
+#include "settings.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
-
-#include "log.h"
-#include "settings.h"
 
 /* One write per line, so that the lines of many ranks on one terminal do not mix. */
 #define LINE_MAX_BYTES 1024

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Keeps the provider's functions of the hooked slots of each device. */
+#include "ops.h"
+#include "state.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-#include "ops.h"
-#include "state.h"
 
 struct ops_device *_Atomic ops_devices;
 

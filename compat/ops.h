@@ -9,10 +9,10 @@
 #ifndef COMPAT_OPS_H
 #define COMPAT_OPS_H
 
+#include "qp_numbers.h"
+
 #include <stdatomic.h>
 #include <infiniband/verbs.h>
-
-#include "qp_numbers.h"
 
 typedef int (*post_srq_recv_fn)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 				struct ibv_recv_wr **bad_wr);

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The two-way QP: initiator and target created, modified and destroyed as one. */
+#include "pair.h"
+#include "half.h"
+#include "qp_numbers.h"
+#include "state.h"
+
+#include <modern/modern.h>
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -7,13 +13,6 @@
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <modern/modern.h>
-
-#include "half.h"
-#include "pair.h"
-#include "qp_numbers.h"
-#include "state.h"
 
 /* ---- numbers ---- */
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The kind of the program, by the symbols that the loaded objects refer to. */
-
-#include <string.h>
+#include "program.h"
+#include "log.h"
+#include "settings.h"
 
 #include <elf/loaded.h>
 
-#include "log.h"
-#include "program.h"
-#include "settings.h"
+#include <string.h>
 
 static atomic_bool rcv_qp_looked_up;
 

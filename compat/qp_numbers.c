@@ -3,11 +3,10 @@
  * Counts, for each device and QP number, the QPs of this process that the program knows by it.
  * Without memory for a count, receive completions of its QP may show the neighbour's number.
  */
+#include "qp_numbers.h"
 
 #include <limits.h>
 #include <sys/mman.h>
-
-#include "qp_numbers.h"
 
 /* An entry is never freed: the data path reads it without a lock. */
 static struct qp_numbers *_Atomic all;

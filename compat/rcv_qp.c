@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Receive QPs: the registrations of this process, and the kernel handle behind each. */
-
-#include <errno.h>
-#include <stdlib.h>
-
-#include <modern/modern.h>
-
+#include "rcv_qp.h"
 #include "attr.h"
 #include "domain.h"
 #include "half.h"
 #include "log.h"
 #include "qp_numbers.h"
-#include "rcv_qp.h"
+
+#include <modern/modern.h>
+
+#include <errno.h>
+#include <stdlib.h>
 
 enum phase {
 	OPENING,	/* a thread asks the kernel */

@@ -11,9 +11,9 @@
 #ifndef COMPAT_RCV_QP_H
 #define COMPAT_RCV_QP_H
 
-#include <abi/legacy.h>
-
 #include "device_domain.h"
+
+#include <abi/legacy.h>
 
 /** rcv_qp_create - a receive QP in RESET, registered here. *qp_num: 24 bits, never 0 or 1. */
 int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num);

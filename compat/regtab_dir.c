@@ -5,6 +5,7 @@
  * Other users can plant files under our names. So files are examined before they are opened, and
  * only files of this user are read.
  */
+#include "regtab_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,8 +15,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "regtab_file.h"
 
 #define GC_LIMIT	16
 

@@ -6,6 +6,7 @@
  * thread changes the entry's map in memory. If no other thread is writing, it then writes the
  * changed words into the file. Otherwise the writing thread does so before it stops.
  */
+#include "regtab_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +17,6 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "regtab_file.h"
 
 #define MAKE_TRIES	8	/* a try fails if a gc takes the file before it is locked */
 #define PAGE_WORDS	(REGTAB_PAGE / (uint32_t)sizeof(uint32_t))

@@ -7,11 +7,11 @@
 #ifndef COMPAT_REGTAB_FILE_H
 #define COMPAT_REGTAB_FILE_H
 
+#include "regtab.h"
+
 #include <dirent.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-
-#include "regtab.h"
 
 #define REGTAB_PREFIX		"xrc-compat-"
 #define REGTAB_MAGIC		UINT64_C(0x4c42415443525800)	/* "\0XRCTABL" */

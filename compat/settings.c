@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Reads the library's settings once. */
+#include "settings.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "settings.h"
 
 #define DEFAULT_TABLE_DIR "/dev/shm"
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The SRQ image: an object with the layouts of OFED 1.x and MLNX_OFED 2-4 before the real SRQ. */
-
-#include <errno.h>
-#include <stdlib.h>
+#include "srq.h"
+#include "domain.h"
+#include "handle.h"
 
 #include <modern/modern.h>
 
-#include "domain.h"
-#include "handle.h"
-#include "srq.h"
+#include <errno.h>
+#include <stdlib.h>
 
 /* The old libmlx4 refused more with NULL (contract 1.3); today's kernel has limits of its own. */
 #define LEGACY_MAX_WR 65536

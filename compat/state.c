@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The one lock of the library, and what a fork does with it. */
+#include "state.h"
 
 #include <pthread.h>
 #include <stddef.h>
 #include <time.h>
-
-#include "state.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;

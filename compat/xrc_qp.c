@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The XRC QPs of the program, and the domains that they keep busy. */
-
-#include <errno.h>
-#include <stdlib.h>
-
-#include <modern/modern.h>
-
+#include "xrc_qp.h"
 #include "attr.h"
 #include "domain.h"
 #include "half.h"
@@ -14,7 +9,11 @@
 #include "pair.h"
 #include "program.h"
 #include "qp_numbers.h"
-#include "xrc_qp.h"
+
+#include <modern/modern.h>
+
+#include <errno.h>
+#include <stdlib.h>
 
 struct xrc_qp {
 	struct pair pair;		/* the program has ini; tgt is NULL if one-way */

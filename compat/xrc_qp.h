@@ -10,11 +10,11 @@
 #ifndef COMPAT_XRC_QP_H
 #define COMPAT_XRC_QP_H
 
-#include <abi/legacy.h>
-
 #include "ops.h"
 #include "pair.h"
 #include "state.h"
+
+#include <abi/legacy.h>
 
 struct xrc_qp;
 

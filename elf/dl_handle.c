@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Tells whether a handle of dlopen() leads to libibverbs. */
-
-#include <dlfcn.h>
-#include <string.h>
-
 #include "dl_handle.h"
 #include "loaded.h"
 #include "loader.h"
+
+#include <dlfcn.h>
+#include <string.h>
 
 static bool is_libibverbs(const struct link_map *map)
 {

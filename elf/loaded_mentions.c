@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Searches the strings in an object's read-only segments for names of verbs. */
-
 #include "loaded.h"
 
 #define VERB_SIZE_MAX 64 /* more than the longest name of a verb */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Searches the names of the symbols that an object's relocations refer to. */
-
 #include "loaded.h"
 
 static size_t symbol_index(uint64_t info)

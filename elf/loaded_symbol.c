@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Finds a function that an object defines, by the object's hash table. */
-
 #include "loaded.h"
 
 /*

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Finds the loader's own dlsym and dlvsym. */
+#include "loader.h"
+#include "loaded.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-
-#include "loaded.h"
-#include "loader.h"
 
 /*
  * Weak, so that the linker does not add the loader to DT_NEEDED of our libraries. There the loader

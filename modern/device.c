@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Opened devices of today, and their XRC domains: ibv_open_xrcd, ibv_close_xrcd. */
+#include "modern.h"
+#include "table.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <string.h>
-
-#include "modern.h"
-#include "table.h"
 
 uint64_t modern_device_guid(const struct ibv_context *context)
 {

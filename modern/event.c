@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Async events of today. */
+#include "modern.h"
+#include "table.h"
+#include "tgt_qp.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
-
-#include "modern.h"
-#include "table.h"
-#include "tgt_qp.h"
 
 enum modern_event_object modern_event_of(uint32_t type)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Initiators of today, which are XRC_SEND QPs; and modify, query, destroy for QPs of any kind. */
-
-#include <errno.h>
-
 #include "modern.h"
 #include "table.h"
 #include "tgt_qp.h"
+
+#include <errno.h>
 
 int modern_create_ini_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Finds librdmacm.so.1 among the loaded libraries. */
+#include "rdmacm.h"
+
+#include <elf/loaded.h>
 
 #include <dlfcn.h>
 #include <string.h>
 #include <rdma/rdma_cma.h>
-
-#include <elf/loaded.h>
-
-#include "rdmacm.h"
 
 static int copy_if_librdmacm(const struct loaded *loaded, void *librdmacm)
 {

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Finds the program's own libibverbs.so.1 and fills the table of its functions. */
+#include "table.h"
+#include "kernel.h"
+#include "modern.h"
+
+#include <elf/loader.h>
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -8,12 +13,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <elf/loader.h>
-
-#include "kernel.h"
-#include "modern.h"
-#include "table.h"
 
 #define LIBRARY "libibverbs.so.1"
 /* Each of the functions has had this node since libibverbs 1.1; IBVERBS_1.0 has other layouts. */

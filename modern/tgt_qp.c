@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Target QPs of today: XRC_RECV QPs, created, or opened by commands of libibverbs. */
+#include "tgt_qp.h"
+#include "modern.h"
+#include "table.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 #include <rdma/ib_user_verbs.h>
-
-#include "modern.h"
-#include "table.h"
-#include "tgt_qp.h"
 
 /* ---- the use of a handle ---- */
 

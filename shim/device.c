@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: ibv_close_device. */
-
 #include <compat/device.h>
 #include <modern/table.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: ibv_open_xrc_domain, ibv_close_xrc_domain. */
-
 #include <compat/device.h>
 #include <compat/domain.h>
 

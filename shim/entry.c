@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* How every exported function begins and ends. */
+#include <compat/event_holder.h>
+#include <compat/log.h>
+#include <compat/settings.h>
+#include <modern/modern.h>
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <compat/event_holder.h>
-#include <compat/log.h>
-#include <compat/settings.h>
-#include <modern/modern.h>
 
 #include "shim.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: ibv_get_async_event, ibv_ack_async_event. */
-
 #include <compat/event.h>
 #include <modern/table.h>
 

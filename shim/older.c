@@ -10,10 +10,9 @@
  * not linked with libibverbs. If that node were IBVERBS_1.1 here, such a plugin would call our
  * ibv_create_qp with a PD of libibverbs' IBVERBS_1.0.
  */
+#include <modern/modern.h>
 
 #include <stdatomic.h>
-
-#include <modern/modern.h>
 
 #include "shim.h"
 

@@ -3,7 +3,6 @@
  * The hooks in the ops table. The old header inlined both verbs, so an old program calls the slots
  * itself. This is its data path: a test, two loads, a jump.
  */
-
 #include <compat/ops.h>
 #include <compat/pair.h>
 #include <compat/srq.h>

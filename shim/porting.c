@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: the functions of xrc_compat.h, which documents them, for code that is being ported. */
-
 #include <compat/domain.h>
 #include <compat/rcv_qp.h>
 #include <compat/srq.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: ibv_{create,modify,query,reg,unreg}_xrc_rcv_qp. */
-
 #include <compat/rcv_qp.h>
 
 #include "shim.h"

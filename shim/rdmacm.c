@@ -6,7 +6,6 @@
  * attributes in today's length, without the domain. For attributes that ibv_create_qp does not
  * take, librdmacm calls the provider instead.
  */
-
 #include <compat/log.h>
 #include <compat/program.h>
 #include <compat/srq.h>

@@ -5,9 +5,7 @@
 #ifndef SHIM_SHIM_H
 #define SHIM_SHIM_H
 
-#include <errno.h>
-#include <stdatomic.h>
-#include <stdbool.h>
+#include "tracer.h"
 
 #include <abi/export.h>
 #include <abi/legacy.h>
@@ -16,7 +14,9 @@
 #include <compat/pair.h>
 #include <compat/program.h>
 
-#include "tracer.h"
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 
 #define unlikely(x) __builtin_expect(!!(x), 0)
 

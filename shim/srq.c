@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: ibv_create_xrc_srq, and the SRQ verbs that may be handed an image. */
-
 #include <compat/ops.h>
 #include <compat/srq.h>
 #include <modern/modern.h>

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Finds the library of `xrc-compat trace`, if it is loaded. */
+#include "tracer.h"
+
+#include <elf/loader.h>
 
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#include <elf/loader.h>
-
-#include "tracer.h"
 
 const struct shim_tracer *shim_find_tracer(void)
 {

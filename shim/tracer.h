@@ -6,10 +6,10 @@
 #ifndef SHIM_TRACER_H
 #define SHIM_TRACER_H
 
-#include <stdint.h>
-
 #include <abi/export.h>
 #include <abi/verb.h>
+
+#include <stdint.h>
 
 /*
  * Stands in the stack frame of an exported function. `xrc-compat ps --stacks` reads it there, in a

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The xrc-compat command: finds the subcommand in a table and calls it. */
-#include "tools/common/command.h"
-#include "tools/common/message.h"
-#include "tools/common/streams.h"
-#include "tools/common/variables.h"
 #include "tools_config.h"
+
+#include <tools/common/command.h>
+#include <tools/common/message.h>
+#include <tools/common/streams.h>
+#include <tools/common/variables.h>
 
 #include <locale.h>
 #include <signal.h>

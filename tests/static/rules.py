@@ -182,6 +182,37 @@ def foreign_fault(relative, name, headers):
     return f"a header of {', '.join(sorted(homes))}/: name it by its room" if homes - {home} else None
 
 
+def first_includes(text):
+    """(line number, '"' or '<', name) of the includes at the head of a file."""
+    begun = False
+    for number, line in enumerate(without_comments(text).split("\n"), 1):
+        if found := re.match(r'#include ([<"])([^>"]+)', line):
+            begun = True
+            yield (number, *found.groups())
+        elif begun and line.strip():
+            return
+
+
+def include_order(root):
+    """First "file.h" of the same directory, and among them the file's own. Then <room/file.h> of
+    this project, then the system's. shim.h may stand last: it renames what other headers
+    declare. abi/ compares headers, so their order has a meaning there."""
+    rooms = {room for relative, _ in c_files(root, SOURCE_FOLDERS)
+             for room in home_path(relative).split("/")[:2]}
+    bad = []
+    for relative, path in c_files(root, set(SOURCE_FOLDERS) - {"abi"}):
+        reached = -1
+        for number, quote, name in first_includes(read(path)):
+            order = 0 if quote == '"' else 1 if name.split("/")[0] in rooms else 2
+            own = pathlib.PurePath(name).stem == path.stem and quote == '"'
+            if quote == '"' and "/" in name:
+                bad.append(f"{relative}:{number}: {name} is in another directory: <{name}>")
+            elif (order < reached or (own and reached >= 0)) and name != "shim.h":
+                bad.append(f"{relative}:{number}: {name} stands too late")
+            reached = max(order, reached) if name != "shim.h" else 2
+    return bad
+
+
 # Directories whose files call each other one way only. softhca/cm is none: an event may destroy the
 # id that it is about.
 CALLS_ONE_WAY = ("compat", "elf", "modern", "shim", "subprojects/softhca/control",
@@ -369,5 +400,5 @@ def env_manual(root):
     ]
 
 
-TREE_RULES = (spdx, includes, calls, modern_verbs, printing, machine_paths, columns, code_columns,
-              function_length, file_length, env_variables, env_manual, python_version)
+TREE_RULES = (spdx, includes, include_order, calls, modern_verbs, printing, machine_paths, columns,
+              code_columns, function_length, file_length, env_variables, env_manual, python_version)

@@ -4,11 +4,11 @@
  * program.
  */
 #include "check.h"
-#include "tools/common/command.h"
-#include "tools/files/paths.h"
-#include "tools/files/regular.h"
 
 #include <abi/functions.h>
+#include <tools/common/command.h>
+#include <tools/files/paths.h>
+#include <tools/files/regular.h>
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #ifndef XRC_COMPAT_TOOLS_CHECK_H
 #define XRC_COMPAT_TOOLS_CHECK_H
 
-#include "tools/common/devices.h"
-#include "tools/program/libraries.h"
+#include <tools/common/devices.h>
+#include <tools/program/libraries.h>
 
 /* Exit statuses up to VERDICT_UNSUPPORTED. For the rest, check exits with the status of `run`. */
 enum check_verdict {

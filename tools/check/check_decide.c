@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Decides the verdict, the reason and the next command. The first rule that applies counts. */
 #include "check.h"
-#include "tools/common/command.h"
-#include "tools/common/launchers.h"
-#include "tools/common/text.h"
-#include "tools/files/regular.h"
+
+#include <tools/common/command.h>
+#include <tools/common/launchers.h>
+#include <tools/common/text.h>
+#include <tools/files/regular.h>
 
 #include <errno.h>
 #include <string.h>

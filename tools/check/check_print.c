@@ -4,9 +4,10 @@
  * members without a value, booleans, the list of libraries and the exit status.
  */
 #include "check.h"
-#include "tools/common/json.h"
-#include "tools/common/message.h"
-#include "tools/common/style.h"
+
+#include <tools/common/json.h>
+#include <tools/common/message.h>
+#include <tools/common/style.h>
 
 #include <stdio.h>
 

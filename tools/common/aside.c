@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Runs a function or a program in a process of its own. Reads its output up to a time limit. */
-
 #include "aside.h"
 #include "command.h"
 #include "memory.h"

@@ -5,15 +5,16 @@
 #include "json.h"
 #include "memory.h"
 
+#include <modern/modern.h>
+
 #include <dlfcn.h>
 #include <errno.h>
-#include <infiniband/verbs.h>
-#include <modern/modern.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <infiniband/verbs.h>
 
 #define TIMEOUT_SECONDS 15
 

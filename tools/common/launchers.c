@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The table of launchers, and the search in it by name. */
-
 #include "launchers.h"
 #include "aside.h"
 

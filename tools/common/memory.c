@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Allocates memory, or ends the command. */
-
 #include "memory.h"
 #include "command.h"
 #include "message.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Text of other processes, made fit for a terminal, for JSON and for a shell. */
-
 #include "text.h"
 #include "memory.h"
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Examines the devices and their ports. */
 #include "doctor.h"
-#include "tools/common/memory.h"
-#include "tools/program/libraries.h"
+
+#include <tools/common/memory.h>
+#include <tools/program/libraries.h>
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <infiniband/verbs.h>
 #include <string.h>
+#include <infiniband/verbs.h>
 
 /* Physical states of a port. */
 #define POLLING 2

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat doctor`: examines this machine in the order in which a program needs its parts. */
 #include "doctor.h"
-#include "tools/common/command.h"
-#include "tools/common/json.h"
-#include "tools/common/style.h"
-#include "tools/common/text.h"
+
+#include <tools/common/command.h>
+#include <tools/common/json.h>
+#include <tools/common/style.h>
+#include <tools/common/text.h>
 
 #include <limits.h>
 #include <stdarg.h>

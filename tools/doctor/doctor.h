@@ -3,7 +3,7 @@
 #ifndef XRC_COMPAT_TOOLS_DOCTOR_H
 #define XRC_COMPAT_TOOLS_DOCTOR_H
 
-#include "tools/common/devices.h"
+#include <tools/common/devices.h>
 
 enum finding {
 	FINDING_OK,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Examines what the process gets from its system and shell: limits, directories, variables. */
 #include "doctor.h"
-#include "tools/common/variables.h"
-#include "tools/files/paths.h"
-#include "tools/files/preload.h"
 
 #include <compat/regtab.h>
+#include <tools/common/variables.h>
+#include <tools/files/paths.h>
+#include <tools/files/preload.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Examines the libraries: ours, and the libibverbs that programs get. */
 #include "doctor.h"
-#include "tools/common/memory.h"
-#include "tools/files/paths.h"
-#include "tools/files/preload.h"
-#include "tools/program/libraries.h"
+
+#include <tools/common/memory.h>
+#include <tools/files/paths.h>
+#include <tools/files/preload.h>
+#include <tools/program/libraries.h>
 
 #include <errno.h>
 #include <limits.h>

@@ -5,7 +5,8 @@
  */
 #include "elf_info.h"
 #include "regular.h"
-#include "tools/common/memory.h"
+
+#include <tools/common/memory.h>
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -2,7 +2,8 @@
 /* Finds this installation's own files. */
 #include "paths.h"
 #include "preload.h"
-#include "tools/tools_config.h"
+
+#include <tools/tools_config.h>
 
 #include <errno.h>
 #include <limits.h>

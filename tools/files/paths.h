@@ -7,7 +7,8 @@
 #define XRC_COMPAT_TOOLS_PATHS_H
 
 #include "elf_info.h"
-#include "tools/common/memory.h"
+
+#include <tools/common/memory.h>
 
 /*
  * Our library for programs of @bits, or NULL. @in_build: its place in a build directory; that of

@@ -2,7 +2,8 @@
 /* Takes LD_PRELOAD apart at colons and blanks, and composes it. */
 #include "preload.h"
 #include "elf_info.h"
-#include "tools/common/memory.h"
+
+#include <tools/common/memory.h>
 
 #include <elf.h>
 #include <stdlib.h>

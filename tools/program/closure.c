@@ -4,9 +4,10 @@
  * that is missing.
  */
 #include "libraries.h"
-#include "tools/common/aside.h"
-#include "tools/common/command.h"
-#include "tools/files/preload.h"
+
+#include <tools/common/aside.h>
+#include <tools/common/command.h>
+#include <tools/files/preload.h>
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -4,7 +4,8 @@
 #define XRC_COMPAT_TOOLS_LIBRARIES_H
 
 #include "program.h"
-#include "tools/common/memory.h"
+
+#include <tools/common/memory.h>
 
 /* An object that the loader maps. */
 struct loaded_object {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Decides from the loader's answer what must be preloaded. */
 #include "libraries.h"
-#include "tools/common/message.h"
-#include "tools/files/paths.h"
-#include "tools/files/preload.h"
-#include "tools/files/regular.h"
+
+#include <tools/common/message.h>
+#include <tools/files/paths.h>
+#include <tools/files/preload.h>
+#include <tools/files/regular.h>
 
 #include <dlfcn.h>
 #include <fnmatch.h>

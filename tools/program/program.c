@@ -4,9 +4,10 @@
  * says little or nothing.
  */
 #include "program.h"
-#include "tools/common/command.h"
-#include "tools/common/memory.h"
-#include "tools/files/regular.h"
+
+#include <tools/common/command.h>
+#include <tools/common/memory.h>
+#include <tools/files/regular.h>
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -3,7 +3,7 @@
 #ifndef XRC_COMPAT_TOOLS_PROGRAM_H
 #define XRC_COMPAT_TOOLS_PROGRAM_H
 
-#include "tools/files/elf_info.h"
+#include <tools/files/elf_info.h>
 
 /* ---- programs ---- */
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Recognizes starters by name, and reads the last words of shell scripts. */
 #include "program.h"
-#include "tools/common/launchers.h"
-#include "tools/common/memory.h"
-#include "tools/files/regular.h"
+
+#include <tools/common/launchers.h>
+#include <tools/common/memory.h>
+#include <tools/files/regular.h>
 
 #include <fnmatch.h>
 #include <string.h>

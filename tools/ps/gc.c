@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat gc`: removes the registration tables of processes that ended. */
-#include "tools/common/command.h"
-#include "tools/common/json.h"
-#include "tools/common/message.h"
-#include "tools/files/paths.h"
-#include "tools/tables/view.h"
+#include <tools/common/command.h>
+#include <tools/common/json.h>
+#include <tools/common/message.h>
+#include <tools/files/paths.h>
+#include <tools/tables/view.h>
 
 #include <errno.h>
 #include <fcntl.h>

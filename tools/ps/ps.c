@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat ps`: the processes that are registered with each receive QP, from their tables. */
-#include "tools/common/command.h"
-#include "tools/common/json.h"
-#include "tools/common/memory.h"
-#include "tools/common/message.h"
-#include "tools/common/text.h"
-#include "tools/files/paths.h"
-#include "tools/tables/view.h"
 #include "stacks.h"
+
+#include <tools/common/command.h>
+#include <tools/common/json.h>
+#include <tools/common/memory.h>
+#include <tools/common/message.h>
+#include <tools/common/text.h>
+#include <tools/files/paths.h>
+#include <tools/tables/view.h>
 
 #include <limits.h>
 #include <stdarg.h>

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat ps --stacks`: where the threads of the processes with an open domain are. */
-#include "tools/common/command.h"
-#include "tools/common/memory.h"
-#include "tools/common/message.h"
-#include "tools/files/elf_info.h"
-#include "tools/files/paths.h"
-#include "tools/files/regular.h"
-#include "tools/stack/stack.h"
-#include "tools/tables/view.h"
 #include "stacks.h"
+
+#include <tools/common/command.h>
+#include <tools/common/memory.h>
+#include <tools/common/message.h>
+#include <tools/files/elf_info.h>
+#include <tools/files/paths.h>
+#include <tools/files/regular.h>
+#include <tools/stack/stack.h>
+#include <tools/tables/view.h>
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat report`: reads the options, and executes the script that writes the report. */
-#include "tools/common/command.h"
-#include "tools/common/memory.h"
-#include "tools/common/message.h"
-#include "tools/common/output.h"
-#include "tools/files/paths.h"
-#include "tools/run/run.h"
+#include <tools/common/command.h>
+#include <tools/common/memory.h>
+#include <tools/common/message.h>
+#include <tools/common/output.h>
+#include <tools/files/paths.h>
+#include <tools/run/run.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat env`: prints the line of each launcher that preloads the library in all processes. */
 #include "run.h"
-#include "tools/common/command.h"
-#include "tools/common/launchers.h"
-#include "tools/common/message.h"
-#include "tools/common/text.h"
-#include "tools/common/variables.h"
-#include "tools/files/preload.h"
-#include "tools/files/regular.h"
+
+#include <tools/common/command.h>
+#include <tools/common/launchers.h>
+#include <tools/common/message.h>
+#include <tools/common/text.h>
+#include <tools/common/variables.h>
+#include <tools/files/preload.h>
+#include <tools/files/regular.h>
 
 #include <fnmatch.h>
 #include <stdio.h>

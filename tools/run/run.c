@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat run`: checks that the library can be preloaded, sets LD_PRELOAD, and execs. */
 #include "run.h"
-#include "tools/common/command.h"
-#include "tools/common/message.h"
-#include "tools/files/paths.h"
-#include "tools/files/preload.h"
-#include "tools/tools_config.h"
+
+#include <tools/common/command.h>
+#include <tools/common/message.h>
+#include <tools/files/paths.h>
+#include <tools/files/preload.h>
+#include <tools/tools_config.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef XRC_COMPAT_TOOLS_RUN_H
 #define XRC_COMPAT_TOOLS_RUN_H
 
-#include "tools/program/libraries.h"
+#include <tools/program/libraries.h>
 
 struct launch {
 	const char *softhca;	/* number of emulated devices, "" for the default */

@@ -2,6 +2,8 @@
 /* What an actor does in one step. The masks are those of OFED's time. */
 #include "selftest.h"
 
+#include <abi/functions.h>
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -14,8 +16,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <abi/functions.h>
 
 #define CQ_ENTRIES 32
 #define SLOT_SIZE 4096u		/* of memory; SLOTS to receive into, one more to send from */

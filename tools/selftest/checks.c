@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The checks of the contract, each a few steps that several processes carry out, and the report. */
 #include "selftest.h"
-#include "tools/common/json.h"
-#include "tools/common/streams.h"
-#include "tools/common/style.h"
+
+#include <tools/common/json.h>
+#include <tools/common/streams.h>
+#include <tools/common/style.h>
 
 #include <err.h>
 #include <errno.h>

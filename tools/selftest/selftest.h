@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-
 #include <infiniband/verbs.h>
 
 #define EXIT_IMPOSSIBLE 125	/* nothing could be tested */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Reads the memory of a process or of its core file, and finds the files that are mapped there. */
-#include "tools/common/memory.h"
-#include "tools/files/regular.h"
 #include "stack.h"
+
+#include <tools/common/memory.h>
+#include <tools/files/regular.h>
 
 #include <errno.h>
 #include <fcntl.h>

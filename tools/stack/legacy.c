@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Finds the legacy call that a thread is in, and its arguments, on the thread's stack. */
-#include "tools/common/memory.h"
 #include "stack.h"
 
 #include <abi/verb.h>
 #include <compat/event_holder.h>
 #include <shim/tracer.h>
+#include <tools/common/memory.h>
+
 #include <string.h>
 
 static const struct {

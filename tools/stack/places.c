@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Names functions and lines with addr2line(1): once for each address. */
-#include "tools/common/aside.h"
-#include "tools/common/memory.h"
-#include "tools/common/text.h"
 #include "stack.h"
+
+#include <tools/common/aside.h>
+#include <tools/common/memory.h>
+#include <tools/common/text.h>
 
 #include <stdio.h>
 #include <stdlib.h>

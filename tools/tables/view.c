@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Reads registration tables. They are not mapped: one that shrinks would crash the reader. */
+#include "view.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "view.h"
 
 #define QPS_MAX		(1u << 20)	/* more than any adapter has; a file with more is refused */
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Keeps the account of a trace, and describes each call for the printer of its form. */
-#include "tools/common/launchers.h"
-#include "tools/common/memory.h"
 #include "trace.h"
+
+#include <tools/common/launchers.h>
+#include <tools/common/memory.h>
 
 #include <stdlib.h>
 #include <string.h>

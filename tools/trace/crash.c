@@ -3,8 +3,9 @@
  * Sees the threads that a signal kills. The command traces the processes by ptrace(2), so the
  * program needs no signal handler, and no core file is written.
  */
-#include "tools/common/memory.h"
 #include "trace.h"
+
+#include <tools/common/memory.h>
 
 #include <signal.h>
 #include <stdio.h>

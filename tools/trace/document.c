@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Prints a trace as one JSON object. */
-#include "tools/common/memory.h"
 #include "trace.h"
+
+#include <tools/common/memory.h>
 
 #include <stdlib.h>
 #include <string.h>

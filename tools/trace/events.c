@@ -4,8 +4,9 @@
  * process and thread has a track. The end of the array may be missing, so that the file of a
  * command that was killed can be read.
  */
-#include "tools/common/memory.h"
 #include "trace.h"
+
+#include <tools/common/memory.h>
 
 #include <stdlib.h>
 #include <string.h>

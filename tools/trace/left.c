@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Keeps a list of the domains and registrations that the program has not ended. */
-#include "tools/common/memory.h"
 #include "trace.h"
+
+#include <tools/common/memory.h>
 
 /* A call about the domain itself has no QP number, and concerns all its registrations. */
 static bool concerns(const struct trace_record *record, const struct left *left)

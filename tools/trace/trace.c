@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat trace`: runs a program as `run` does. A second library reports every legacy call. */
-#include "tools/common/command.h"
-#include "tools/common/launchers.h"
-#include "tools/common/memory.h"
-#include "tools/common/message.h"
-#include "tools/common/output.h"
-#include "tools/common/streams.h"
-#include "tools/common/text.h"
-#include "tools/run/run.h"
 #include "trace.h"
+
+#include <tools/common/command.h>
+#include <tools/common/launchers.h>
+#include <tools/common/memory.h>
+#include <tools/common/message.h>
+#include <tools/common/output.h>
+#include <tools/common/streams.h>
+#include <tools/common/text.h>
+#include <tools/run/run.h>
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -3,9 +3,9 @@
 #ifndef XRC_COMPAT_TOOLS_TRACE_H
 #define XRC_COMPAT_TOOLS_TRACE_H
 
-#include "library/record.h"
-#include "tools/common/json.h"
-#include "tools/stack/stack.h"
+#include <tools/common/json.h>
+#include <tools/stack/stack.h>
+#include <tools/trace/library/record.h>
 
 /* A domain that was opened and not closed, or a registration that was not cancelled. */
 struct left {

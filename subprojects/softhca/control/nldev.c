@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The kernel's RDMA netlink interface, for rdma(8): requests, devices, ports and counters. */
-#include "control.h"
 #include "nldev.h"
+#include "control.h"
 
 #include <base/kernel.h>
 #include <machine/port.h>

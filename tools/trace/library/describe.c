@@ -2,11 +2,11 @@
 /* Writes what the arguments of a call stand for, as their names in abi/symbols.tab tell. */
 #include "record.h"
 
+#include <abi/legacy.h>
+
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <abi/legacy.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

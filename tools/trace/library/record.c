@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Records each traced call, which the shim begins and ends, and sends it to the command. */
 #include "record.h"
-#include "tools/common/job.h"
+
+#include <abi/export.h>
+#include <modern/table.h>
+#include <shim/tracer.h>
+#include <tools/common/job.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,10 +18,6 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <abi/export.h>
-#include <modern/table.h>
-#include <shim/tracer.h>
 
 #define FAR_DESCRIPTOR 512	/* above the numbers that programs expect for their own files */
 

@@ -7,11 +7,11 @@
 #ifndef XRC_COMPAT_TOOLS_TRACE_RECORD_H
 #define XRC_COMPAT_TOOLS_TRACE_RECORD_H
 
+#include <abi/verb.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <abi/verb.h>
 
 #define TRACE_MAGIC 0x78726335u
 #define TRACE_FRAMES 20		/* with those of the C library and of ours */
