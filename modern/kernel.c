@@ -8,12 +8,6 @@
 #include <unistd.h>
 #include <rdma/ib_user_verbs.h>
 
-#define COMMAND(kernel_struct)				\
-	struct {					\
-		struct ib_uverbs_cmd_hdr header;	\
-		struct kernel_struct core;		\
-	}
-
 /* Returns 0 or a positive errno. The kernel counts in words of 32 bits. */
 static int run(struct ibv_context *context, uint32_t number, void *command, size_t size,
 	       size_t response_size)
@@ -40,7 +34,7 @@ int kernel_cmd_open_qp(struct ibv_context *context, void *block, int qp_size,
 {
 	const struct domain *domain = (const struct domain *)attr->xrcd;
 	struct ib_uverbs_create_qp_resp opened = { .qp_handle = 0 };
-	COMMAND(ib_uverbs_open_qp) open = { .core = {
+	KERNEL_COMMAND(ib_uverbs_open_qp) open = { .core = {
 		.response = (uintptr_t)&opened,
 		.user_handle = (uintptr_t)block,
 		.pd_handle = domain->handle,
@@ -92,7 +86,7 @@ static struct ib_uverbs_qp_dest dest_of(const struct ibv_ah_attr *ah)
 int kernel_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, void *command,
 			 size_t size)
 {
-	COMMAND(ib_uverbs_modify_qp) modify = { .core = {
+	KERNEL_COMMAND(ib_uverbs_modify_qp) modify = { .core = {
 		.dest = dest_of(&attr->ah_attr),
 		.alt_dest = dest_of(&attr->alt_ah_attr),
 		.qp_handle = qp->handle,
@@ -185,7 +179,7 @@ int kernel_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 			struct ibv_qp_init_attr *init_attr, void *command, size_t size)
 {
 	struct ib_uverbs_query_qp_resp answer = { .qp_state = 0 };
-	COMMAND(ib_uverbs_query_qp) query = { .core = {
+	KERNEL_COMMAND(ib_uverbs_query_qp) query = { .core = {
 		.response = (uintptr_t)&answer,
 		.qp_handle = qp->handle,
 		.attr_mask = (uint32_t)mask,
@@ -210,7 +204,7 @@ int kernel_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 int kernel_cmd_destroy_qp(struct ibv_qp *qp)
 {
 	struct ib_uverbs_destroy_qp_resp answer = { .events_reported = 0 };
-	COMMAND(ib_uverbs_destroy_qp) destroy = { .core = {
+	KERNEL_COMMAND(ib_uverbs_destroy_qp) destroy = { .core = {
 		.response = (uintptr_t)&answer,
 		.qp_handle = qp->handle,
 	} };

@@ -11,6 +11,14 @@
 #define MODERN_KERNEL_H
 
 #include <infiniband/verbs.h>
+#include <rdma/ib_user_verbs.h>
+
+/* The type of a command: as in libibverbs, which does not publish it. */
+#define KERNEL_COMMAND(kernel_struct)			\
+	struct {					\
+		struct ib_uverbs_cmd_hdr header;	\
+		struct kernel_struct core;		\
+	}
 
 int kernel_cmd_open_qp(struct ibv_context *context, void *qp, int qp_size,
 		       struct ibv_qp_open_attr *attr, void *command, size_t command_size,

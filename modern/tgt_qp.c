@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Target QPs of today: XRC_RECV QPs, created, or opened by commands of libibverbs. */
 #include "tgt_qp.h"
+#include "kernel.h"
 #include "modern.h"
 #include "table.h"
 
@@ -12,33 +13,46 @@
 
 /* ---- the use of a handle ---- */
 
-/*
- * The qp_context of each of our handles is the address of one of these. A program cannot have it.
- * Row 0 is for created handles, row 1 for opened ones.
- */
-static char marks[2][MODERN_TGT_PAIRED + 1];
+/* The qp_context of each of our handles points to one of these. No program has their addresses. */
+static struct mark {
+	enum modern_tgt_use use;
+	bool opened;	/* false: created */
+} marks[] = {
+	{ MODERN_TGT_REGISTERED, false }, { MODERN_TGT_PAIRED, false },
+	{ MODERN_TGT_REGISTERED, true }, { MODERN_TGT_TRANSIENT, true },
+};
+
+#define MARKS (sizeof(marks) / sizeof(marks[0]))
+
+static struct mark *mark_for(enum modern_tgt_use use, bool opened)
+{
+	struct mark *mark = marks;
+
+	while (mark->use != use || mark->opened != opened)
+		mark++;
+	return mark;
+}
 
 /* gcc may inline it into its callers, so they have the attribute too. */
-static ORDERED_BY_KERNEL const char *mark_of(const struct ibv_qp *qp)
+static ORDERED_BY_KERNEL const struct mark *mark_of(const struct ibv_qp *qp)
 {
-	const char *mark = qp->qp_context, *first = (const char *)marks;
+	const struct mark *mark = qp->qp_context;
 
-	return mark >= first && mark < first + sizeof(marks) ? mark : NULL;
+	return mark >= marks && mark < marks + MARKS ? mark : NULL;
 }
 
 ORDERED_BY_KERNEL enum modern_tgt_use modern_tgt_use_of(const struct ibv_qp *qp)
 {
-	const char *mark = mark_of(qp);
+	const struct mark *mark = mark_of(qp);
 
-	return mark ? (enum modern_tgt_use)((mark - marks[0]) % (MODERN_TGT_PAIRED + 1))
-		    : MODERN_TGT_NONE;
+	return mark ? mark->use : MODERN_TGT_NONE;
 }
 
 ORDERED_BY_KERNEL bool tgt_qp_is_opened(const struct ibv_qp *qp)
 {
-	const char *mark = mark_of(qp);
+	const struct mark *mark = mark_of(qp);
 
-	return mark && mark >= marks[1];
+	return mark && mark->opened;
 }
 
 /* ---- opened handles ---- */
@@ -52,13 +66,6 @@ struct opened_qp {
 	atomic_bool open;
 };
 
-/* libibverbs' command structs are not public: a header, then the kernel's struct. */
-#define DECLARE_COMMAND(name, kernel_struct)		\
-	struct {					\
-		struct ib_uverbs_cmd_hdr header;	\
-		struct kernel_struct core;		\
-	} name = { .header = { .command = 0 } }
-
 ORDERED_BY_KERNEL void opened_qp_await_open(const struct ibv_qp *qp)
 {
 	const struct opened_qp *opened = (const struct opened_qp *)qp;
@@ -71,7 +78,7 @@ ORDERED_BY_KERNEL void opened_qp_await_open(const struct ibv_qp *qp)
 
 int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	DECLARE_COMMAND(command, ib_uverbs_modify_qp);
+	KERNEL_COMMAND(ib_uverbs_modify_qp) command = { .header = { .command = 0 } };
 	int ret = modern_table.cmd_modify_qp(qp, attr, mask, &command, sizeof(command));
 
 	if (!ret && mask & IBV_QP_STATE)
@@ -82,7 +89,7 @@ int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		    struct ibv_qp_init_attr *init_attr)
 {
-	DECLARE_COMMAND(command, ib_uverbs_query_qp);
+	KERNEL_COMMAND(ib_uverbs_query_qp) command = { .header = { .command = 0 } };
 
 	return modern_table.cmd_query_qp(qp, attr, mask, init_attr, &command, sizeof(command));
 }
@@ -102,7 +109,7 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd,
 			 enum modern_tgt_use use, struct ibv_qp **qp)
 {
 	struct ibv_qp_init_attr_ex attr = {
-		.qp_context = &marks[0][use],
+		.qp_context = mark_for(use, false),
 		.qp_type = IBV_QPT_XRC_RECV,
 		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
 		.xrcd = xrcd,
@@ -123,12 +130,12 @@ int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_u
 			     IBV_QP_OPEN_ATTR_CONTEXT | IBV_QP_OPEN_ATTR_TYPE,
 		.qp_num = qp_num,
 		.xrcd = xrcd,
-		.qp_context = &marks[1][use],
+		.qp_context = mark_for(use, true),
 		.qp_type = IBV_QPT_XRC_RECV,
 	};
 	struct ib_uverbs_create_qp_resp response = { .qp_handle = 0 };
 	struct opened_qp *opened;
-	DECLARE_COMMAND(command, ib_uverbs_open_qp);
+	KERNEL_COMMAND(ib_uverbs_open_qp) command = { .header = { .command = 0 } };
 	int err;
 
 	opened = calloc(1, sizeof(*opened));

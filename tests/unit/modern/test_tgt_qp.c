@@ -20,18 +20,19 @@ FIXTURE(set_up)
 
 TEST(created_and_opened_handles_are_told_apart)
 {
+	static const enum modern_tgt_use created[] = { MODERN_TGT_REGISTERED, MODERN_TGT_PAIRED };
+	static const enum modern_tgt_use opened[] = { MODERN_TGT_REGISTERED, MODERN_TGT_TRANSIENT };
 	struct ibv_xrcd *xrcd;
 	struct ibv_qp *qp;
 
 	assert_int_equal(modern_open_xrcd(context, -1, 0, &xrcd), 0);
-	for (int use = MODERN_TGT_REGISTERED; use <= MODERN_TGT_PAIRED; use++) {
-		assert_int_equal(modern_create_tgt_qp(context, xrcd, (enum modern_tgt_use)use, &qp),
-				 0);
-		assert_int_equal(modern_tgt_use_of(qp), use);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(modern_create_tgt_qp(context, xrcd, created[i], &qp), 0);
+		assert_int_equal(modern_tgt_use_of(qp), created[i]);
 		assert_false(tgt_qp_is_opened(qp));
 		assert_int_equal(modern_destroy_qp(qp), 0);
-		assert_int_equal(modern_open_tgt_qp(xrcd, 0x55, (enum modern_tgt_use)use, &qp), 0);
-		assert_int_equal(modern_tgt_use_of(qp), use);
+		assert_int_equal(modern_open_tgt_qp(xrcd, 0x55, opened[i], &qp), 0);
+		assert_int_equal(modern_tgt_use_of(qp), opened[i]);
 		assert_true(tgt_qp_is_opened(qp));
 		assert_int_equal(modern_destroy_qp(qp), 0);
 	}
