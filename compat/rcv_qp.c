@@ -23,7 +23,7 @@ struct rcv_qp {
 	enum phase phase;
 	bool created;			/* by this opened device */
 	unsigned users;			/* verbs that use the handle right now */
-	/* not the domain: the program may close the handle that it registered through */
+	/* A struct domain would not serve: the program may close the handle that registered. */
 	struct device_domain *device_domain;
 	struct ibv_qp *qp;	/* the created QP, or our opened handle; NULL while OPENING */
 };
@@ -111,15 +111,14 @@ static void show(const struct rcv_qp *rcv_qp, bool registered)
 		regtab_drop(table, rcv_qp->qp_num);
 }
 
-/* The end of a verb: settle or drop its registration (NULL: none), and leave the domain. */
+/* The end of a verb: settle or drop its registration, and leave the domain. */
 static void finish(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *qp, bool registered)
 {
-	if (rcv_qp)
-		show(rcv_qp, registered);
+	show(rcv_qp, registered);
 	state_lock();
-	if (rcv_qp && registered)
+	if (registered)
 		settle(rcv_qp, qp);
-	else if (rcv_qp)
+	else
 		drop(rcv_qp);
 	domain_leave(domain);
 	state_unlock();
@@ -167,33 +166,32 @@ static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp 
 int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num)
 {
 	struct domain *domain = domain_hold(ldom, NULL);
-	struct rcv_qp *rcv_qp = NULL;
-	struct ibv_qp *qp = NULL;
+	struct rcv_qp *rcv_qp;
+	struct ibv_qp *qp;
 	int err;
 
 	if (!domain)
 		return -EINVAL;
 	err = create_in(domain, &rcv_qp, &qp);
-	if (!err)
-		*qp_num = qp->qp_num;
-	finish(domain, rcv_qp, qp, !err);
-	return err;
+	if (err) {
+		domain_release(domain);
+		return err;
+	}
+	*qp_num = qp->qp_num;
+	finish(domain, rcv_qp, qp, true);
+	return 0;
 }
 
 /* ---- registering ---- */
 
-/* Enter the domain and claim the number. *claimed stays NULL if it is registered already. */
-static int claim(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct domain **domain,
-		 struct rcv_qp **claimed)
+/* Inserts a registration that is OPENING. -EEXIST: the number is registered already. */
+static int claim(struct device_domain *device_domain, uint32_t qp_num, struct rcv_qp **claimed)
 {
-	int err = 0;
+	int err = -EEXIST;
 
 	state_lock();
-	*domain = domain_enter(ldom, NULL);
-	if (!*domain) {
-		err = -EINVAL;
-	} else if (!find_settled((*domain)->device_domain, qp_num)) {
-		*claimed = insert((*domain)->device_domain, qp_num);
+	if (!find_settled(device_domain, qp_num)) {
+		*claimed = insert(device_domain, qp_num);
 		err = *claimed ? 0 : -ENOMEM;
 	}
 	state_unlock();
@@ -216,16 +214,20 @@ static int open_handle(struct domain *domain, uint32_t qp_num, enum modern_tgt_u
 
 int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {
-	struct rcv_qp *rcv_qp = NULL;
+	struct domain *domain = domain_hold(ldom, NULL);
+	struct rcv_qp *rcv_qp;
 	struct ibv_qp *qp = NULL;
-	struct domain *domain;
-	int err = claim(ldom, qp_num, &domain, &rcv_qp);
+	int err;
 
 	if (!domain)
-		return err;
-	if (rcv_qp)
-		err = open_handle(domain, qp_num, MODERN_TGT_REGISTERED, &qp);
-	if (rcv_qp && !err)
+		return -EINVAL;
+	err = claim(domain->device_domain, qp_num, &rcv_qp);
+	if (err) {
+		domain_release(domain);
+		return err == -EEXIST ? 0 : err;
+	}
+	err = open_handle(domain, qp_num, MODERN_TGT_REGISTERED, &qp);
+	if (!err)
 		device_domain_refresh(domain->device_domain);
 	finish(domain, rcv_qp, qp, !err);
 	return err;
