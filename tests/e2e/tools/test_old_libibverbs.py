@@ -49,14 +49,14 @@ def place(tmp_path_factory, source_root, build_root):
 
 
 @pytest.fixture
-def on_softhca(run, softhca, sanitizer_env, tmp_path):
-    """on_softhca(command...): on two emulated adapters, without LD_LIBRARY_PATH unless given."""
+def on_devices(run, softhca, sanitizer_env, tmp_path):
+    """on_devices(command...): on two emulated adapters, without LD_LIBRARY_PATH unless given."""
 
-    def _on_softhca(*command, **environment):
+    def _on_devices(*command, **environment):
         env = {**sanitizer_env, "LD_LIBRARY_PATH": "", "TMPDIR": str(tmp_path), **environment}
         return run([softhca, "run", "--devices=2", "--", *command], timeout=90, env=env)
 
-    return _on_softhca
+    return _on_devices
 
 
 def works(done):
@@ -64,31 +64,31 @@ def works(done):
 
 
 @pytest.mark.parametrize("program", ["rpath", "wrapper"])
-def test_without_xrc_compat_the_old_libibverbs_is_loaded(on_softhca, place, program):
-    done = on_softhca(place / program, "-n", "1")
+def test_without_xrc_compat_the_old_libibverbs_is_loaded(on_devices, place, program):
+    done = on_devices(place / program, "-n", "1")
     assert done.returncode != 0 and LOADED in done.stderr
 
 
-def test_run_loads_the_systems_libibverbs_instead(on_softhca, xrc_compat, place):
-    done = on_softhca(xrc_compat, "run", "--", place / "rpath", "-n", "2", XRC_COMPAT_VERBOSE="1")
+def test_run_loads_the_systems_libibverbs_instead(on_devices, xrc_compat, place):
+    done = on_devices(xrc_compat, "run", "--", place / "rpath", "-n", "2", XRC_COMPAT_VERBOSE="1")
     assert works(done), done
     assert re.search(
         rf"xrc-compat: /\S+/libibverbs.so.1 takes the place of {place}/old/libibverbs.so.1\n",
         done.stderr)
 
 
-def test_run_finds_the_old_libibverbs_in_ld_library_path(on_softhca, xrc_compat, place):
+def test_run_finds_the_old_libibverbs_in_ld_library_path(on_devices, xrc_compat, place):
     assert works(
-        on_softhca(xrc_compat, "run", "--", place / "plain", "-n", "1",
+        on_devices(xrc_compat, "run", "--", place / "plain", "-n", "1",
                    LD_LIBRARY_PATH=str(place / "old")))
 
 
-def test_a_script_that_sets_ld_library_path_needs_the_option(on_softhca, xrc_compat, place):
+def test_a_script_that_sets_ld_library_path_needs_the_option(on_devices, xrc_compat, place):
     """check cannot see the old library, so the user adds --system-libibverbs."""
-    done = on_softhca(xrc_compat, "run", "--", place / "wrapper", "-n", "1")
+    done = on_devices(xrc_compat, "run", "--", place / "wrapper", "-n", "1")
     assert done.returncode != 0 and LOADED in done.stderr
     assert works(
-        on_softhca(xrc_compat, "run", "--system-libibverbs", "--", place / "wrapper", "-n", "1"))
+        on_devices(xrc_compat, "run", "--system-libibverbs", "--", place / "wrapper", "-n", "1"))
 
 
 @pytest.mark.usefixtures("own_mounts")
@@ -125,19 +125,19 @@ def test_system_libibverbs_works_with_softhca(run, xrc_compat, place, model, san
 
 @pytest.mark.parametrize("words, program", [(["rpath"], "rpath"),
                                             (["--system-libibverbs"], "wrapper")])
-def test_the_line_of_env_avoids_the_old_libibverbs(on_softhca, xrc_compat, place, words,
+def test_the_line_of_env_avoids_the_old_libibverbs(on_devices, xrc_compat, place, words,
                                                    program):
     words = [place / word if word == "rpath" else word for word in words]
     script = f'eval "$("$@" | sed -n 2p)"; exec {place / program} -n 1'
-    assert works(on_softhca("sh", "-c", script, "sh", xrc_compat, "env", *words))
+    assert works(on_devices("sh", "-c", script, "sh", xrc_compat, "env", *words))
 
 
 @pytest.mark.parametrize(
     "words",
     [["check", "PROGRAM"], ["doctor"], ["ps"], ["selftest"], ["report", "--output", "REPORT"]])
-def test_commands_never_load_the_old_library(on_softhca, xrc_compat, place, tmp_path, words):
+def test_commands_never_load_the_old_library(on_devices, xrc_compat, place, tmp_path, words):
     places = {"PROGRAM": place / "plain", "REPORT": tmp_path / "report"}
-    done = on_softhca(xrc_compat, *(places.get(word, word) for word in words),
+    done = on_devices(xrc_compat, *(places.get(word, word) for word in words),
                       LD_LIBRARY_PATH=str(place / "old"))
     text = done.stdout + done.stderr
     if words[0] == "report":
@@ -148,13 +148,13 @@ def test_commands_never_load_the_old_library(on_softhca, xrc_compat, place, tmp_
     assert done.returncode == 0 or words[0] == "doctor"
 
 
-def test_check_and_doctor_report_the_old_libibverbs(on_softhca, xrc_compat, place):
+def test_check_and_doctor_report_the_old_libibverbs(on_devices, xrc_compat, place):
     """Without a device: the sample bundled_and_no_device of check_samples.py."""
-    report = json.loads(on_softhca(xrc_compat, "check", "--json", place / "rpath").stdout)
+    report = json.loads(on_devices(xrc_compat, "check", "--json", place / "rpath").stdout)
     assert (report["verdict"], report["old_libibverbs"]) == ("ready",
                                                              f"{place}/old/libibverbs.so.1")
     assert f"it brings an old libibverbs along ({place}/old/libibverbs.so.1)" in report["reason"]
-    done = on_softhca("env", f"LD_LIBRARY_PATH=/nonexistent:{place}/old", xrc_compat, "doctor",
+    done = on_devices("env", f"LD_LIBRARY_PATH=/nonexistent:{place}/old", xrc_compat, "doctor",
                       "--json")
     rows = {row["what"]: row for row in json.loads(done.stdout)["rows"]}
     assert rows["LD_LIBRARY_PATH"]["verdict"] == "problem"
@@ -162,9 +162,9 @@ def test_check_and_doctor_report_the_old_libibverbs(on_softhca, xrc_compat, plac
     assert rows["devices"]["text"] == "2 of 2 can carry XRC"
 
 
-def test_another_rdma_core_is_not_an_old_one(on_softhca, xrc_compat, place, real_library, tmp_path):
+def test_another_rdma_core_is_not_an_old_one(on_devices, xrc_compat, place, real_library, tmp_path):
     """The machine has a newer libibverbs in LD_LIBRARY_PATH, and the program gets that one."""
     os.symlink(os.path.realpath(real_library), tmp_path / "libibverbs.so.1")
-    done = on_softhca(xrc_compat, "run", "--", place / "plain", "-n", "1",
+    done = on_devices(xrc_compat, "run", "--", place / "plain", "-n", "1",
                       LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="1")
     assert works(done) and "takes the place" not in done.stderr

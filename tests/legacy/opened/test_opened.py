@@ -44,8 +44,8 @@ def program(build_root):
 
 
 @pytest.fixture
-def on_softhca(run, softhca, runtime_only, sanitizer_env):
-    """on_softhca(command...): on two emulated adapters, where no development package is."""
+def on_devices(run, softhca, runtime_only, sanitizer_env):
+    """on_devices(command...): on two emulated adapters, where no development package is."""
     return lambda *command, **environment: run(
         [*runtime_only, softhca, "run", "--devices=2", "--", *command], timeout=90,
         env={**sanitizer_env, "LD_LIBRARY_PATH": "", **environment})
@@ -55,29 +55,29 @@ def all_right(done):
     return (done.returncode, done.stdout, done.stderr) == (0, "all right\n", "")
 
 
-def test_without_xrc_compat_no_library_is_found(on_softhca, program):
-    done = on_softhca(program)
+def test_without_xrc_compat_no_library_is_found(on_devices, program):
+    done = on_devices(program)
     assert (done.returncode, done.stdout) == (
         1, "libibverbs.so: cannot open shared object file: No such file or directory\n")
 
 
-def test_run_lets_the_program_open_check_and_close_it_and_use_xrc(on_softhca, xrc_compat, program):
-    assert all_right(on_softhca(xrc_compat, "run", "--", program))
+def test_run_lets_the_program_open_check_and_close_it_and_use_xrc(on_devices, xrc_compat, program):
+    assert all_right(on_devices(xrc_compat, "run", "--", program))
 
 
 @pytest.mark.parametrize("mode", ["--poll", "--event"])
-def test_mvapich2_finds_the_library_by_its_development_name(on_softhca, xrc_compat, build_root,
+def test_mvapich2_finds_the_library_by_its_development_name(on_devices, xrc_compat, build_root,
                                                             mode, tmp_path):
     """The variable would lead it to no library."""
     client = build_root / "tests" / "legacy" / "clients" / "mvapich2-dlopen"
-    done = on_softhca(xrc_compat, "run", "--", client, mode, TMPDIR=str(tmp_path),
+    done = on_devices(xrc_compat, "run", "--", client, mode, TMPDIR=str(tmp_path),
                       MV2_LIBIBVERBS_PATH="/nonexistent.so")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
 @pytest.mark.any_model
 @pytest.mark.usefixtures("systems_class")
-def test_the_line_of_env_serves_hosts_without_development_packages(on_softhca, run, xrc_compat,
+def test_the_line_of_env_serves_hosts_without_development_packages(on_devices, run, xrc_compat,
                                                                    program):
     """It is printed on a host that may have the packages."""
     printed = run([xrc_compat, "env", "srun", program],
@@ -85,22 +85,22 @@ def test_the_line_of_env_serves_hosts_without_development_packages(on_softhca, r
     [line] = printed.stdout.splitlines()
     assert "MV2_" not in line
     line = line.removeprefix("srun ").replace("${LD_PRELOAD:+:$LD_PRELOAD}", ":$LD_PRELOAD")
-    assert all_right(on_softhca("sh", "-c", line))
+    assert all_right(on_devices("sh", "-c", line))
 
 
 @pytest.mark.any_model
 @pytest.mark.usefixtures("systems_class")
-def test_a_script_needs_the_option(on_softhca, xrc_compat, program, tmp_path):
+def test_a_script_needs_the_option(on_devices, xrc_compat, program, tmp_path):
     script = tmp_path / "script"
     script.write_text(f"#!/bin/sh\nprogram={shlex.quote(str(program))}\nexec $program\n")
     script.chmod(0o755)
-    assert on_softhca(xrc_compat, "run", "--", script).returncode == 1
-    assert all_right(on_softhca(xrc_compat, "run", "--companions", "--", script))
+    assert on_devices(xrc_compat, "run", "--", script).returncode == 1
+    assert all_right(on_devices(xrc_compat, "run", "--companions", "--", script))
 
 
 @pytest.mark.any_model
-def test_check_names_the_companion_and_the_libibverbs(on_softhca, xrc_compat, program):
-    text = on_softhca(xrc_compat, "check", program).stdout
+def test_check_names_the_companion_and_the_libibverbs(on_devices, xrc_compat, program):
+    text = on_devices(xrc_compat, "check", program).stdout
     assert re.search(r"^Companions +/\S+/libibverbs\.so$", text, re.M), text
     assert re.search(r"^libibverbs +/\S+/libibverbs\.so\.1$", text, re.M), text
     assert "gives them to it; xrc-compat brings along libibverbs.so\n" in text
@@ -135,9 +135,9 @@ TODAY = {"libibverbs.so": "libibverbs.so.1", "librdmacm.so": "librdmacm.so.1",
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.any_model
-def test_each_name_leads_to_todays_library(on_softhca, xrc_compat, build_root, program, name):
+def test_each_name_leads_to_todays_library(on_devices, xrc_compat, build_root, program, name):
     """opened has only libibverbs.so in it, so --companions brings the others."""
-    loaded = on_softhca("ldd", build_root / "companions" / name).stdout
+    loaded = on_devices("ldd", build_root / "companions" / name).stdout
     if f"{TODAY[name]} => /" not in loaded:
         pytest.skip(f"{TODAY[name]} is not installed")
-    assert all_right(on_softhca(xrc_compat, "run", "--companions", "--", program, name))
+    assert all_right(on_devices(xrc_compat, "run", "--companions", "--", program, name))
