@@ -25,9 +25,9 @@ static void complain(const char *reason)
 }
 
 /*
- * No pthread_once(): the thread in it would wait for the loader's lock, in dlopen(). The holder of
- * that lock may run a constructor that calls these functions, and so would wait for that thread.
- * Two threads may load the library, which only counts its uses.
+ * pthread_once() could deadlock: its thread would wait in dlopen() for the loader's lock, and the
+ * holder of that lock may run a constructor that calls these functions, and so waits for the
+ * thread. Two threads may load the library, which only counts its uses.
  */
 void *umad_now(const char *name)
 {
@@ -55,7 +55,7 @@ static int version_of(const char *name)
 	return name[length] - '0';
 }
 
-/* Of its own soname, else of the libibumad that it was linked with; 0: none. */
+/* The version of the object's own soname, else of the libibumad that it needs; 0: none. */
 static int version_of_object(const struct link_map *map)
 {
 	struct loaded loaded;

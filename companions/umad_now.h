@@ -6,13 +6,13 @@
 #ifndef COMPANIONS_UMAD_NOW_H
 #define COMPANIONS_UMAD_NOW_H
 
-/** umad_now - the function of today's library; NULL where the machine has no libibumad.so.3. */
+/* Returns a function of today's library; NULL where the machine has no libibumad.so.3. */
 void *umad_now(const char *name);
 
-/**
- * umad_caller - which libibumad the object that contains this address was linked with: 1, 2 or 3.
- * If it was linked with none, such as a plugin: the one that the program was linked with, or else
- * the number of this library.
+/*
+ * Returns which libibumad the object that contains this address was linked with: 1, 2 or 3. An
+ * object that was linked with none, such as a plugin, counts as linked with the program's
+ * libibumad, or else with this library.
  *
  * Objects of another age call these functions, too. This library is preloaded, so its symbols come
  * first also in programs of today that the old program starts, and for calls inside libibumad.so.3.

@@ -6,15 +6,15 @@
 #ifndef COMPAT_CANCEL_H
 #define COMPAT_CANCEL_H
 
-/** struct cancel_hold - a section: the thread's settings before it. */
+/* A section: the settings that the thread had before it. */
 struct cancel_hold {
 	int state, type;
 };
 
-/** cancel_hold - begin a section. Does not return if the thread is being cancelled already. */
+/* Begins a section. Does not return if the thread is being cancelled already. */
 void cancel_hold(struct cancel_hold *hold);
 
-/** cancel_release - end it. Does not return if the thread was cancelled meanwhile. */
+/* Ends a section. Does not return if the thread was cancelled meanwhile. */
 void cancel_release(const struct cancel_hold *hold);
 
 #endif

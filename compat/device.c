@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-/* This frees memory, so it is called when the child takes our lock first. */
+/* This frees memory, so the child calls it when it first takes our lock. */
 static void forget_other_threads(void)
 {
 	rcv_qp_forked();
@@ -28,8 +28,9 @@ static void in_child(void)
 }
 
 /*
- * As early as possible: fork() runs the prepare handler that was registered first last. A handler
- * of the program that ran after ours could wait for a lock whose owner waits for ours.
+ * fork() runs prepare handlers in reverse order of registration. The constructor registers ours
+ * first, so that they run last: a handler of the program that ran after them could wait for a lock
+ * whose owner waits for our lock.
  */
 __attribute__((constructor)) static void watch_forks(void)
 {
@@ -43,8 +44,8 @@ void device_use_begin(void)
 }
 
 /*
- * Called before the real close: after that another thread may open a device at the same address.
- * domain_take() first: it waits for verbs of other threads, which may still create objects.
+ * Runs before the real close, after which another thread may open a device at the same address.
+ * domain_take() comes first: it waits for verbs of other threads, which may still create objects.
  */
 static void detach_all(const struct ibv_context *context, struct device_domain_list *ended)
 {

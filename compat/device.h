@@ -5,13 +5,13 @@
 
 #include <infiniband/verbs.h>
 
-/**
- * device_use_begin - the program opens its first domain: handle verbs and forks from now on. This
- * stays so if the open fails, because another thread may open a domain at the same time.
+/*
+ * The program opens its first domain: verbs and forks are handled from now on. This stays so if the
+ * open fails, because another thread may open a domain at the same time.
  */
 void device_use_begin(void);
 
-/** device_close - free the library's objects of this device, then close it. The close's -errno. */
+/* Frees the library's objects of this device, then closes it. Returns the -errno of the close. */
 int device_close(struct ibv_context *context);
 
 #endif

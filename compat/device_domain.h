@@ -37,35 +37,37 @@ LIST_HEAD(device_domain_list, device_domain);
 /* Of all opened devices. Lock held. */
 extern struct device_domain_list device_domains;
 
-/** device_domain_new - one that no look-up finds. NULL: no memory. No lock held: asks rdma-core. */
+/*
+ * Returns a new object, which no look-up finds yet. NULL: no memory. No lock held: asks rdma-core.
+ */
 struct device_domain *device_domain_new(struct ibv_context *context, bool has_inode, dev_t dev,
 					ino_t ino);
 
-/**
- * device_domain_add - let look-ups find it, and return it. If the device has one of this inode,
- * returns that one: the caller frees its own. Lock held.
+/*
+ * Lets look-ups find the object, and returns it. If the device has an object of this inode, returns
+ * that one, and the caller frees its own. Lock held.
  */
 struct device_domain *device_domain_add(struct device_domain *added);
 
-/**
- * device_domain_put - one of its handles was removed. Lock held. If that was the last one, returns
- * it for device_domain_free(), else NULL.
+/*
+ * One of its handles was removed. If that was the last one, returns the object for
+ * device_domain_free(), else NULL. Lock held.
  */
 struct device_domain *device_domain_put(struct device_domain *device_domain);
 
-/**
- * device_domain_is_inherited - it is of the parent process, which still uses it. True also in a
- * child of _Fork(), which runs no fork handlers.
+/*
+ * Whether the object is the parent process's, which still uses it. True also in a child of _Fork(),
+ * which runs no fork handlers.
  */
 bool device_domain_is_inherited(const struct device_domain *device_domain);
 
-/** device_domain_free - free it and its part of the table. May be NULL. No lock held. */
+/* Frees the object and its part of the table. May be NULL. No lock held. */
 void device_domain_free(struct device_domain *device_domain);
 
-/** device_domain_take - move those of a device to a list: no look-up finds them. Lock held. */
+/* Moves the objects of a device to a list, so that no look-up finds them. Lock held. */
 void device_domain_take(const struct ibv_context *context, struct device_domain_list *taken);
 
-/** device_domain_refresh - regtab_refresh(), with warnings. No lock held. */
+/* Calls regtab_refresh(), and warns. No lock held. */
 void device_domain_refresh(struct device_domain *device_domain);
 
 #endif

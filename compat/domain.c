@@ -88,7 +88,7 @@ static bool is_busy(const struct domain *domain)
 	return domain->device_domain->srqs || domain->device_domain->qps;
 }
 
-/* Wait while another thread closes it, since the kernel may refuse. NULL: not open. Lock held. */
+/* Waits while another thread closes it: the kernel may refuse. NULL: not open. Lock held. */
 static struct domain *find_open(const struct legacy_xrc_domain *ldom)
 {
 	struct domain *domain;

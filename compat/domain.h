@@ -8,7 +8,7 @@
 
 #include <abi/legacy.h>
 
-/** struct domain - a handle that the program got from ibv_open_xrc_domain. */
+/* A handle that the program got from ibv_open_xrc_domain. */
 struct domain {
 	struct legacy_xrc_domain legacy;	/* first: this is what the program sees */
 	struct device_domain *device_domain;
@@ -18,44 +18,47 @@ struct domain {
 	LIST_ENTRY(domain) link;		/* of device_domain->domains */
 };
 
-/**
- * domain_open - open the domain of fd's inode, or with fd -1 a new private one.
- * The file may be closed and unlinked at once: the kernel holds the inode. -errno: contract 5.1.
+/*
+ * Opens the domain of fd's inode, or with fd -1 a new private one. The file may be closed and
+ * unlinked at once: the kernel holds the inode. -errno: contract 5.1.
  */
 int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xrc_domain **ldom);
 
-/**
- * domain_close - -EINVAL: not an open domain. -EBUSY: an SRQ or QP of this opened device is in the
- * domain, or receive QPs are still registered through this handle (contract 5.2).
+/*
+ * -EINVAL: not an open domain. -EBUSY: an SRQ or QP of this opened device is in the domain, or
+ * receive QPs are still registered through this handle (contract 5.2).
  */
 int domain_close(struct legacy_xrc_domain *ldom);
 
-/**
- * domain_enter - use a domain for a verb: it stays open until domain_leave(). Lock held.
- * NULL if ldom is not an open domain, or not one of context (NULL: any).
+/*
+ * Uses a domain for a verb: it stays open until domain_leave(). Returns NULL if ldom is not an open
+ * domain, or not one of context (NULL: any). Lock held.
  */
 struct domain *domain_enter(const struct legacy_xrc_domain *ldom,
 			    const struct ibv_context *context);
 void domain_leave(struct domain *domain);
 
-/** domain_hold, domain_release - the same; they take the lock. domain_release() accepts NULL. */
+/* The same, but these two take the lock. domain_release() accepts NULL. */
 struct domain *domain_hold(const struct legacy_xrc_domain *ldom, const struct ibv_context *context);
 void domain_release(struct domain *domain);
 
-/** domain_xrcd - the kernel's domain behind an open one, and back; NULL when there is none. */
+/*
+ * Return the kernel's domain behind an open handle, and a handle of a kernel's domain; NULL if
+ * there is none.
+ */
 struct ibv_xrcd *domain_xrcd(const struct legacy_xrc_domain *ldom);
 struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd);
 
-/**
- * domain_forked - in a forked child: forget what threads of the parent do, and the domains that
- * they were closing. Lock held.
+/*
+ * In a forked child: forgets what threads of the parent do, and the domains that they were closing.
+ * Lock held.
  */
 void domain_forked(void);
 
-/**
- * domain_take - the program closes the device: move its domains to a list, so that no call finds
- * them, and wait until no verb uses them. Lock held.
- * domain_end - close and free the handles of a domain in that list. No lock held.
+/*
+ * The program closes the device. domain_take() moves the device's domains to a list, so that no
+ * call finds them, and waits until no verb uses them. Lock held. domain_end() closes and frees the
+ * handles of a domain in that list. No lock held.
  */
 void domain_take(const struct ibv_context *context, struct device_domain_list *taken);
 void domain_end(struct device_domain *device_domain);

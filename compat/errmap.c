@@ -21,7 +21,7 @@ static const struct row rows[VERBS] = {
 #undef X
 };
 
-/* The errors of contract 5, and EIO, which an adapter that has failed always gave. */
+/* Old programs know the errors of contract 5, and EIO, which a failed adapter always gave. */
 static bool is_known(enum verb verb, int error)
 {
 	switch (error) {

@@ -5,11 +5,12 @@
 
 #include <abi/verb.h>
 
-/**
- * errmap_return - what the verb returns for err, with errno set to match.
- * @err: 0 or -errno; @saved_errno: errno as the program had it, restored on success
- * Returns 0 on success. On failure a positive errno, or -1 for the verbs that say so in the table;
- * for verbs that return a pointer the value has no meaning (the shim returns NULL).
+/*
+ * Returns what the verb returns for err, with errno set to match: on failure a positive errno, or
+ * -1 for the verbs that say so in the table. For verbs that return a pointer the value has no
+ * meaning (the shim returns NULL).
+ * @err: 0 or -errno
+ * @saved_errno: errno as the program had it, restored on success
  */
 int errmap_return(enum verb verb, int err, int saved_errno);
 

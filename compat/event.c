@@ -94,7 +94,7 @@ static uintptr_t waiting_object(const struct legacy_async_event *levent)
 	return (uintptr_t)levent->element.qp;
 }
 
-/* Without a lock: a signal may end the thread anywhere, and an event must not wait. */
+/* Takes no lock: a signal may end the thread anywhere, and an event must not wait. */
 static void note_holder(const struct legacy_async_event *levent)
 {
 	static atomic_uint next;
@@ -108,7 +108,7 @@ static void note_holder(const struct legacy_async_event *levent)
 	holder->object = object;
 }
 
-/* Any thread may acknowledge an event. Of several events of the object it forgets one. */
+/* Any thread may acknowledge an event. If the object has several events, one is forgotten. */
 static void forget_holder(const struct legacy_async_event *levent)
 {
 	for (int i = 0; i < EVENT_HOLDERS; i++) {

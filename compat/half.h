@@ -20,21 +20,21 @@ struct half {
 	uint8_t port;
 };
 
-/** half_query - ask the kernel for state and port. */
+/* Asks the kernel for state and port. */
 int half_query(struct half *half);
 
-/**
- * half_mask - check a mask by the old rules, then leave out what today's kernel refuses.
+/*
+ * Checks a mask by the old rules, then leaves out what today's kernel refuses. Returns 0 with
+ * *modern_mask set, or -EINVAL: the transition is not allowed, a required bit is missing, or a bit
+ * is not allowed (OFED 1.5.3 ib_modify_qp_is_ok; contract 5.9).
  * @attr: cur_qp_state and qp_state count if @mask says so
- * Returns 0 with *modern_mask set, or -EINVAL: the transition is not allowed, a required bit is
- * missing, or a bit is not allowed (OFED 1.5.3 ib_modify_qp_is_ok; contract 5.9).
  */
 int half_mask(const struct half *half, const struct ibv_qp_attr *attr, int mask, int *modern_mask);
 
-/** half_set - modify by a mask of half_mask(). Fills in the ports of the address vectors. */
+/* Modifies by a mask of half_mask(). Fills in the ports of the address vectors. */
 int half_set(const struct half *half, const struct ibv_qp_attr *attr, int modern_mask);
 
-/** half_modify - half_query(), half_mask() and half_set() in a row. */
+/* Calls half_query(), half_mask() and half_set() in a row. */
 int half_modify(enum half_role role, struct ibv_qp *qp, const struct ibv_qp_attr *attr, int mask);
 
 #endif

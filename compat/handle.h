@@ -24,22 +24,22 @@ struct handle_map {
 	LIST_HEAD(, mapping) all;
 };
 
-/**
- * handle_set - 0, or -ENOMEM. A key that is there already gets the new object: a provider may reuse
- * an address before the thread that ended the old object calls handle_remove().
+/*
+ * Enters an object. Returns 0, or -ENOMEM. A key that is there already gets the new object: a
+ * provider may reuse an address before the thread that ended the old object calls handle_remove().
  */
 int handle_set(struct handle_map *map, const void *key, void *object);
 
-/** handle_find - the object, or NULL. */
+/* Returns the object, or NULL. */
 void *handle_find(struct handle_map *map, const void *key);
 
-/** handle_remove - take the key out, if it still belongs to this object. */
+/* Takes the key out, if it still belongs to this object. */
 void handle_remove(struct handle_map *map, const void *key, const void *object);
 
-/** handle_take - take this mapping out. */
+/* Takes this mapping out. */
 void handle_take(struct handle_map *map, struct mapping *mapping);
 
-/** HANDLE_EACH - visit every mapping of a map; the body may take it out. */
+/* Visits every mapping of a map; the body may take it out. */
 #define HANDLE_EACH(mapping, map)						\
 	for (struct mapping *mapping = LIST_FIRST(&(map)->all), *next_;		\
 	     mapping && (next_ = LIST_NEXT(mapping, link), true); mapping = next_)

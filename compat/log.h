@@ -8,10 +8,10 @@
 
 #include <stdbool.h>
 
-/** log_line - one line, printf-style, without its newline, if verbose. errno is kept. */
+/* Prints one line, printf-style, given without its newline, if verbose. errno is kept. */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** log_once - log_line, but once for this flag (a static bool of the caller: one per cause). */
+/* The same, but once for this flag: a static bool of the caller, one for each cause. */
 #define log_once(flag, ...) \
 	do { \
 		if (!__atomic_exchange_n(&(flag), true, __ATOMIC_RELAXED)) \

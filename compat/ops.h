@@ -18,7 +18,7 @@ typedef int (*post_srq_recv_fn)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 				struct ibv_recv_wr **bad_wr);
 typedef int (*poll_cq_fn)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 
-/** struct ops_device - a device with hooked slots. Never freed: the data path reads unlocked. */
+/* A device with hooked slots. It is never freed: the data path reads it without a lock. */
 struct ops_device {
 	const struct ibv_context *_Atomic context;	/* NULL: closed, free for the next */
 	post_srq_recv_fn post_srq_recv;
@@ -29,7 +29,7 @@ struct ops_device {
 
 extern struct ops_device *_Atomic ops_devices;
 
-/** ops_device - the device if a slot of it is hooked, else NULL. On the data path: no lock. */
+/* Returns the device if a slot of it is hooked, else NULL. On the data path: no lock. */
 static inline const struct ops_device *ops_device(const struct ibv_context *context)
 {
 	const struct ops_device *device = atomic_load_explicit(&ops_devices, memory_order_acquire);
@@ -39,17 +39,17 @@ static inline const struct ops_device *ops_device(const struct ibv_context *cont
 	return device;
 }
 
-/** ops_provider_post_srq_recv - the provider's own function, hooked or not. */
+/* Returns the provider's own function, hooked or not. */
 post_srq_recv_fn ops_provider_post_srq_recv(const struct ibv_context *context);
 
-/** ops_hook_fn - hooks the slots that an object of the device needs. 0 or -ENOMEM. */
+/* Hooks the slots that an object of the device needs. Returns 0 or -ENOMEM. */
 typedef int (*ops_hook_fn)(struct ibv_context *context);
 
-/** ops_hook_* - put hook in the slot; again with another hook replaces it. 0 or -ENOMEM. */
+/* Put a hook into the slot; a second hook replaces the first. They return 0 or -ENOMEM. */
 int ops_hook_post_srq_recv(struct ibv_context *context, post_srq_recv_fn hook);
 int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook);
 
-/** ops_forget_context - the device is closed; another may get its memory. Lock held. */
+/* The device is closed; another device may get its memory. Lock held. */
 void ops_forget_context(const struct ibv_context *context);
 
 #endif

@@ -16,7 +16,7 @@
 
 /* ---- numbers ---- */
 
-/* By the provider, not by a number: one of mlx5's may have the bit that is mlx4's tag. */
+/* The provider tells the rule. A number does not: mlx5's may have the bit that is mlx4's tag. */
 enum pair_rule pair_rule_of(struct ibv_context *context)
 {
 	return modern_tags_tgt_qps(context) ? PAIR_TAGGED : PAIR_NEXT;
@@ -49,8 +49,8 @@ static atomic_bool busy;	/* a lock was not free in time */
 /*
  * One process at a time creates a pair on a device, by a lock on the device file that each has
  * open. The lock only makes pairs likelier. After a second or two the process goes on without it,
- * and never waits for one again: the holder may be stopped, or have left the lock to a child. Less
- * than a second is too short for eight ranks, each of which may need all its attempts.
+ * and never waits for one again: the holder may be stopped, or have left the lock to a child. With
+ * eight ranks that each need all PAIR_ATTEMPTS attempts, creating the pairs takes up to a second.
  */
 static bool lock_device(const struct ibv_context *context)
 {
@@ -144,7 +144,7 @@ static int create_fitting(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_q
 		}
 		err = -ERANGE;
 	}
-	/* Only now: else the device would hand out the same numbers again. */
+	/* The device may hand out freed numbers again, so nothing was destroyed before this. */
 	while (attempt--)
 		pair_destroy(&tried[attempt]);
 	return err;

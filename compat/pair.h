@@ -25,17 +25,17 @@ enum pair_rule {
 
 enum pair_rule pair_rule_of(struct ibv_context *context);
 
-/** pair_target - the target's number behind a visible one. */
+/* Returns the target's number behind a visible one. */
 uint32_t pair_target(enum pair_rule rule, uint32_t visible);
 
-/** pair_visible - the visible number before a target's: the inverse of pair_target(). */
+/* Returns the visible number before a target's. It is the inverse of pair_target(). */
 static inline uint32_t pair_visible(enum pair_rule rule, uint32_t target)
 {
 	/* This does not wrap, because no target has number 0, with or without the tag. */
 	return target - (rule == PAIR_TAGGED ? PAIR_TARGET_TAG + 1 : 1);
 }
 
-/** pair_fits - whether the numbers of two new QPs make a pair. */
+/* Whether the numbers of two new QPs make a pair. */
 bool pair_fits(enum pair_rule rule, uint32_t initiator, uint32_t target);
 
 struct pair {
@@ -44,28 +44,27 @@ struct pair {
 	enum pair_rule rule;	/* of this device; the peer's must be the same */
 };
 
-/**
- * pair_create - create both QPs, with numbers that fit. attr->cap is updated.
- * Returns 0, -ERANGE if the device gave no numbers that fit in PAIR_ATTEMPTS attempts, or the
- * kernel's -errno.
+/*
+ * Creates both QPs, with numbers that fit, and updates attr->cap. Returns 0, -ERANGE if the device
+ * gave no numbers that fit in PAIR_ATTEMPTS attempts, or the kernel's -errno.
  */
 int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr,
 		struct pair *pair);
 
-/** pair_forked - in a forked child: no thread of the parent creates a pair here. Lock held. */
+/* In a forked child no thread of the parent creates a pair. Lock held. */
 void pair_forked(void);
 
-/** pair_modify - modify both halves as an old XRC QP; dest_qp_num is the peer's visible number. */
+/* Modifies both halves as an old XRC QP; dest_qp_num is the peer's visible number. */
 int pair_modify(const struct pair *pair, const struct ibv_qp_attr *attr, int mask);
 
-/** pair_query - query both halves as one old QP, in ERR if either half is. */
+/* Queries both halves as one old QP, which is in ERR if either half is. */
 int pair_query(const struct pair *pair, struct ibv_qp_attr *attr, int mask,
 	       struct ibv_qp_init_attr *init_attr);
 
-/** pair_destroy - destroy the halves of a pair that the program never got. tgt may be NULL. */
+/* Destroys the halves of a pair that the program never got. tgt may be NULL. */
 void pair_destroy(const struct pair *pair);
 
-/** pair_fail - modify both halves to ERR, because one of them is there. */
+/* Modifies both halves to ERR, because one of them is there. */
 void pair_fail(const struct pair *pair);
 
 #endif

@@ -15,17 +15,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/**
- * program_is_two_way - whether an XRC QP of this program is to receive as well.
- * XRC_COMPAT_TWO_WAY=on or off decides if set (not in setuid programs). Otherwise a program is
- * two-way if all three hold: no loaded object refers to a receive-QP function; dlsym was not asked
- * for one; no object that calls dlsym contains the name of one.
+/*
+ * Whether an XRC QP of this program is to receive as well. XRC_COMPAT_TWO_WAY=on or off decides if
+ * set (not in setuid programs). Otherwise a program is two-way if all three hold: no loaded object
+ * refers to a receive-QP function; dlsym was not asked for one; no object that calls dlsym contains
+ * the name of one.
  * @receive_only: the QP in question cannot send (max_send_wr 0, qperf's xrc_bw server), so it can
  * only be for receiving
  */
 bool program_is_two_way(bool receive_only);
 
-/** program_note_lookup - a name was looked up with dlsym or dlvsym. Lock-free. */
+/* A name was looked up with dlsym or dlvsym. Takes no lock. */
 void program_note_lookup(const char *name);
 
 /*
@@ -41,16 +41,16 @@ enum program_kind {
 
 extern atomic_int program_kind;
 
-/**
- * program_find_kind - a program has XRC if a loaded object refers to ibv_open_xrc_domain, or calls
- * dlsym and contains that name. Takes the loader's lock.
+/*
+ * A program has XRC if a loaded object refers to ibv_open_xrc_domain, or calls dlsym and contains
+ * that name. Takes the loader's lock.
  */
 void program_find_kind(void);
 
-/** program_note_xrc - the program has XRC, whatever program_find_kind() says. */
+/* The program has XRC, whatever program_find_kind() says. */
 void program_note_xrc(void);
 
-/** program_is_ordinary - pass every verb on: libibverbs is found, and the program has no XRC. */
+/* Whether to pass every verb on: libibverbs is found, and the program has no XRC. */
 static inline bool program_is_ordinary(void)
 {
 	return atomic_load_explicit(&program_kind, memory_order_acquire) == PROGRAM_ORDINARY;

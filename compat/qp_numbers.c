@@ -18,7 +18,7 @@ static struct qp_numbers *find(struct qp_numbers *numbers, const struct ibv_devi
 	return numbers;
 }
 
-/* Not malloc: free() in place of munmap() makes malloc stop mapping blocks of that size. */
+/* malloc() does not serve: a free() of a mapped block makes it stop mapping blocks of that size. */
 static struct qp_numbers *make(const struct ibv_device *device)
 {
 	struct qp_numbers *made = mmap(NULL, sizeof(*made), PROT_READ | PROT_WRITE,

@@ -18,11 +18,11 @@
 
 #define QP_NUMBERS (1u << 24)	/* they have 24 bits */
 
-/** qp_number_add, qp_number_remove - a QP was created, destroyed. A reused number counts twice. */
+/* A QP was created, or destroyed. A reused number counts twice. */
 void qp_number_add(const struct ibv_context *context, uint32_t qp_num);
 void qp_number_remove(const struct ibv_context *context, uint32_t qp_num);
 
-/** qp_number_hide - the number is now a hidden target's. */
+/* The number is now a hidden target's. */
 void qp_number_hide(const struct ibv_context *context, uint32_t qp_num);
 
 /*
@@ -35,7 +35,7 @@ struct qp_numbers {
 	atomic_uchar count[QP_NUMBERS];
 };
 
-/** qp_numbers_of - where the numbers of a device are counted. NULL: no memory. */
+/* Returns where the numbers of a device are counted. NULL: no memory. */
 struct qp_numbers *qp_numbers_of(const struct ibv_context *context);
 
 /* On the data path. A plain load of a byte is atomic; the compiler can test it in memory. */

@@ -15,39 +15,39 @@
 
 #include <abi/legacy.h>
 
-/** rcv_qp_create - a receive QP in RESET, registered here. *qp_num: 24 bits, never 0 or 1. */
+/* Creates a receive QP in RESET, registered here. *qp_num has 24 bits, and is never 0 or 1. */
 int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num);
 
-/**
- * rcv_qp_register - 0 also when registered already. -EINVAL: no such receive QP in this domain.
- * -EOPNOTSUPP, with a warning: the kernel does not share receive QPs of this device.
+/*
+ * Returns 0 also when registered already. -EINVAL: no such receive QP in this domain. -EOPNOTSUPP,
+ * with a warning: the kernel does not share receive QPs of this device.
  */
 int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num);
 
-/**
- * rcv_qp_unregister - -EINVAL: not registered. The last one ends the QP. Waits only for an event
- * that another thread has read and not returned yet.
+/*
+ * -EINVAL: not registered. The last unregister ends the QP. Waits only for an event that another
+ * thread has read and not returned yet.
  */
 int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num);
 
-/** rcv_qp_modify - -EINVAL: no such receive QP in this domain, or a bad mask or transition. */
+/* -EINVAL: no such receive QP in this domain, or a bad mask or transition. */
 int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num,
 		  const struct legacy_qp_attr *attr, int mask);
 
-/** rcv_qp_query - all that the kernel knows; init_attr as by the old libmlx4 (contract 5.5). */
+/* Queries all that the kernel knows; init_attr as by the old libmlx4 (contract 5.5). */
 int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr,
 		 int mask, struct legacy_qp_init_attr *init_attr);
 
-/** rcv_qp_handle - this device's own handle on a receive QP it is registered with; NULL: none. */
+/* Returns this device's own handle on a receive QP with which it is registered; NULL: none. */
 struct ibv_qp *rcv_qp_handle(const struct legacy_xrc_domain *ldom, uint32_t qp_num);
 
-/**
- * rcv_qp_end_all - end all registrations of a domain after domain_take(), when no verb uses them.
- * If the kernel refuses to end a registration, it ends when the device is closed. No lock held.
+/*
+ * Ends all registrations of a domain after domain_take(), when no verb uses them. A registration
+ * that the kernel refuses to end, ends when the device is closed. No lock held.
  */
 void rcv_qp_end_all(struct device_domain *device_domain);
 
-/** rcv_qp_forked - in a forked child: free what threads of the parent used. Lock held. */
+/* In a forked child: frees what threads of the parent used. Lock held. */
 void rcv_qp_forked(void);
 
 #endif

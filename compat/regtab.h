@@ -20,7 +20,7 @@
 
 #define REGTAB_LABEL_SIZE	32
 
-/** struct regtab_key - two domains with equal keys are the same one. Unused bytes must be 0. */
+/* Two domains with equal keys are the same one. Unused bytes must be 0. */
 struct regtab_key {
 	char device[64];	/* kernel name of the device, "mlx4_0" */
 	uint64_t guid;		/* of the node, in network byte order, as the device reports it */
@@ -29,40 +29,40 @@ struct regtab_key {
 	uint64_t st_ino;
 };
 
-/** struct regtab_entry - one domain of one opened device, and its file while there is one. */
+/* One domain of one opened device, and its file while there is one. */
 struct regtab_entry;
 
-/** struct regtab_news - what the caller may warn of. */
+/* What the caller may warn of. */
 struct regtab_news {
 	const char *lost;	/* why the process no longer has its file: a phrase, or NULL */
 	/* -errno: the file cannot be made or written. regtab_refresh() tries again */
 	int err;
 };
 
-/** regtab_new - an entry without a file, or NULL. dir must outlive the entry. */
+/* Returns an entry without a file, or NULL. dir must outlive the entry. */
 struct regtab_entry *regtab_new(const char *dir, const struct regtab_key *key, const char *label);
 
-/**
- * regtab_refresh - make the file if there is none or it was lost, with all registrations; write
- * again what could not be written. Looks at most once a second. This and the functions below accept
- * NULL for the entry, and call the kernel: the caller must hold no lock.
+/*
+ * Makes the file if there is none or it was lost, with all registrations, and writes again what
+ * could not be written. Looks at most once a second. This and the functions below accept NULL for
+ * the entry, and call the kernel: the caller must hold no lock.
  */
 void regtab_refresh(struct regtab_entry *entry, struct regtab_news *news);
 
-/**
- * regtab_enter - the opened device is registered with a QP. If another thread is writing into the
- * file, that thread writes this, too. Calls about one QP must not overlap.
+/*
+ * The opened device is registered with a QP. If another thread is writing into the file, that
+ * thread writes this, too. Calls about one QP must not overlap.
  * @created: the device has created the QP
  */
 void regtab_enter(struct regtab_entry *entry, uint32_t qp_num, bool created);
 
-/** regtab_drop - the opened device is no longer registered with the QP. As regtab_enter(). */
+/* The opened device is no longer registered with the QP. As regtab_enter(). */
 void regtab_drop(struct regtab_entry *entry, uint32_t qp_num);
 
-/** regtab_free - remove the file and free the entry. In a forked child the parent's file stays. */
+/* Removes the file and frees the entry. In a forked child the parent's file stays. */
 void regtab_free(struct regtab_entry *entry);
 
-/** regtab_gc - remove some files that no process has locked. Not all: many processes may start. */
+/* Removes some files that no process has locked. Not all of them: many processes may start. */
 void regtab_gc(const char *dir);
 
 #endif

@@ -57,7 +57,10 @@ __attribute__((constructor)) static void watch_forks(void)
 	pthread_atfork(NULL, NULL, in_child);
 }
 
-/* Before the first file: a later gc would close files of this process, which releases locks. */
+/*
+ * Runs before the first file is made: a later gc would close files of this process, which releases
+ * their locks.
+ */
 static void clean_once(const char *dir)
 {
 	pthread_mutex_lock(&cleaning);
@@ -68,8 +71,8 @@ static void clean_once(const char *dir)
 }
 
 /*
- * False in a forked child: it must not touch its parent's file, nor a mutex of its threads. By the
- * pid, because a child of _Fork() runs no fork handlers.
+ * False in a forked child, which must not touch its parent's file, nor a mutex of the parent's
+ * threads. The pid tells, because a child of _Fork() runs no fork handlers.
  */
 static bool is_mine(const struct regtab_entry *entry)
 {
@@ -127,7 +130,7 @@ static int write_header(const struct regtab_entry *entry)
 	return err ? err : write_file(entry, &entry->header.magic, sizeof(header.magic), 0);
 }
 
-/* -EAGAIN: a gc locked or removed the file first. It stays empty until it is locked. */
+/* -EAGAIN: a gc locked or removed the file first. The file stays empty until it is locked. */
 static int lock_and_fill(struct regtab_entry *entry)
 {
 	struct stat st;
@@ -154,7 +157,7 @@ static int make_file(struct regtab_entry *entry)
 				 "%s/" REGTAB_PREFIX "%u-%.32s-XXXXXX", entry->dir,
 				 (unsigned)geteuid(), entry->header.key.device);
 
-	/* Not a relative path: processes differ in their working directories. */
+	/* A relative path is refused: processes differ in their working directories. */
 	if (used >= (int)sizeof(entry->path) || entry->dir[0] != '/')
 		return -EINVAL;
 	entry->fd = mkostemp(entry->path, O_CLOEXEC);

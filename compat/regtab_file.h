@@ -45,9 +45,9 @@ struct regtab_header {
 
 _Static_assert(sizeof(struct regtab_header) == 184, "equal for 32 and 64 bits");
 
-/**
- * regtab_lock - take a write lock on the whole file, without waiting. 0, -EAGAIN: another process
- * has it, or another -errno.
+/*
+ * Takes a write lock on the whole file, without waiting. Returns 0, -EAGAIN if another process has
+ * it, or another -errno.
  *
  * It is a process lock, not an open file description lock, which a child of fork or clone inherits:
  * a sleeping child would keep its dead parent's registrations. A process loses its lock when it
@@ -55,10 +55,10 @@ _Static_assert(sizeof(struct regtab_header) == 184, "equal for 32 and 64 bits");
  */
 int regtab_lock(int fd);
 
-/** regtab_has_name - for scandir(3): files with a name of ours (root: of any user). */
+/* For scandir(3): whether a file has a name of ours (for root: of any user's). */
 int regtab_has_name(const struct dirent *entry);
 
-/** struct regtab_found - a file of a directory. */
+/* A file of a directory. */
 struct regtab_found {
 	char path[512];
 	int fd;
@@ -66,19 +66,18 @@ struct regtab_found {
 	const char *reason;	/* why it is refused, kept or removed */
 };
 
-/**
- * regtab_open_found - open the file at found->path if it can be trusted. -ENOENT: it is gone;
- * another -errno: refused. The process must not have made the file itself: the close would release
- * its lock.
+/*
+ * Opens the file at found->path if it can be trusted. -ENOENT: it is gone; another -errno: refused.
+ * The process must not have made the file itself: the close would release its lock.
  */
 int regtab_open_found(struct regtab_found *found, int flags);
 
-/** regtab_unlink - remove a name, but only while it is that of this file. 0 or -errno. */
+/* Removes a name, but only while it is that of this file. Returns 0 or -errno. */
 int regtab_unlink(const char *path, dev_t dev, ino_t ino);
 
-/**
- * regtab_remove_dead - remove a file that is open for writing, or with dry_run only test it. 0: no
- * process has it; -EAGAIN: one has; or -errno. found->reason: why.
+/*
+ * Removes a file that is open for writing, or with dry_run only tests it. Returns 0 if no process
+ * has the file, -EAGAIN if one has, or -errno. found->reason says why.
  */
 int regtab_remove_dead(struct regtab_found *found, bool dry_run);
 

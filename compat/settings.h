@@ -21,9 +21,9 @@ struct settings {
 	const char *table_dir;		/* XRC_COMPAT_TABLE_DIR */
 };
 
-/**
- * settings - from the environment as it was at the first call, which the program's first verb
- * makes. A setuid program has its caller's environment, so there they are the defaults.
+/*
+ * Returns the settings, from the environment as it was at the first call, which the program's first
+ * verb makes. A setuid program has its caller's environment, so it gets the defaults.
  */
 const struct settings *settings(void);
 

@@ -33,13 +33,13 @@ struct srq_image {
 	uint32_t max_wr, max_sge;	/* as create answered */
 };
 
-/** srq_image_of - srq as an image, or NULL. srq: NULL, an image, or a provider's SRQ. */
+/* Returns srq as an image, or NULL. srq may be NULL, an image, or a provider's SRQ. */
 static inline struct srq_image *srq_image_of(struct ibv_srq *srq)
 {
 	return srq && srq->handle == SRQ_IMAGE_HANDLE ? (struct srq_image *)srq : NULL;
 }
 
-/** srq_unwrap - the provider's SRQ behind an image; srq itself if it is not an image, or NULL. */
+/* Returns the provider's SRQ behind an image; srq itself if it is not an image, or NULL. */
 static inline struct ibv_srq *srq_unwrap(struct ibv_srq *srq)
 {
 	struct srq_image *image = srq_image_of(srq);
@@ -47,29 +47,28 @@ static inline struct ibv_srq *srq_unwrap(struct ibv_srq *srq)
 	return image ? image->srq : srq;
 }
 
-/**
- * srq_create - an XRC SRQ of the domain, completions on cq. attr->attr.max_wr (entries, 0 counts as
+/*
+ * Creates an XRC SRQ of the domain, with completions on cq. attr->attr.max_wr (entries, 0 counts as
  * 1) and max_sge are updated with what was allocated; srq_limit is ignored, as it was (contract
- * 5.3).
- * -EINVAL: an argument is NULL or of another device. Otherwise as the kernel's.
+ * 5.3). -EINVAL: an argument is NULL or of another device. Otherwise as the kernel's.
  * @hook: called before a close of the device by another thread can free the image
  */
 int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq,
 	       struct ibv_srq_init_attr *attr, ops_hook_fn hook, struct ibv_srq **lsrq);
 
-/**
- * srq_query - as the verb, but max_wr and max_sge are those of srq_create(). A program may post as
- * many receives as the query says, and libmlx5 asks the kernel for more than twice as many.
+/*
+ * Queries as the verb, but max_wr and max_sge are those of srq_create(). A program may post as many
+ * receives as the query says, and libmlx5 asks the kernel for more than twice as many.
  */
 int srq_query(const struct srq_image *image, struct ibv_srq_attr *attr);
 
-/** srq_destroy - destroy the SRQ behind an image and free the image. On failure both stay. */
+/* Destroys the SRQ behind an image and frees the image. On failure both stay. */
 int srq_destroy(struct srq_image *image);
 
-/** srq_image_of_real - the image in front of a provider's SRQ, NULL if it has none. Lock held. */
+/* Returns the image in front of a provider's SRQ, NULL if it has none. Lock held. */
 struct srq_image *srq_image_of_real(struct ibv_srq *srq);
 
-/** srq_forget_context - the device is being closed: free its images. Lock held. */
+/* The device is being closed: frees its images. Lock held. */
 void srq_forget_context(const struct ibv_context *context);
 
 #endif

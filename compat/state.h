@@ -18,16 +18,13 @@
 void state_lock(void);
 void state_unlock(void);
 
-/** state_wait - drop the lock until an object changes. The caller then tests its condition. */
+/* Drops the lock until an object changes. The caller then tests its condition. */
 void state_wait(void);
 
-/** state_changed - wake every thread in state_wait(). */
+/* Wakes every thread in state_wait(). */
 void state_changed(void);
 
-/**
- * state_in_use - whether the program has ever tried to open a domain. Before that, verbs are passed
- * on.
- */
+/* Whether the program has ever tried to open a domain. Before that, verbs are passed on. */
 extern atomic_bool state_used;
 
 static inline bool state_in_use(void)
@@ -35,10 +32,9 @@ static inline bool state_in_use(void)
 	return atomic_load_explicit(&state_used, memory_order_acquire);
 }
 
-/**
- * state_forking, state_forked_* - for pthread_atfork(3). clean_up is called when the child takes
- * the lock for the first time. It may free memory: before that the program's allocator may be
- * locked.
+/*
+ * For pthread_atfork(3). clean_up is called when the child takes the lock for the first time. It
+ * may free memory: before that the program's allocator may be locked.
  */
 void state_forking(void);
 void state_forked_parent(void);

@@ -184,7 +184,10 @@ int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *lattr, int mask,
 	return 0;
 }
 
-/* Before the visible half, so that no event of the target is handed out as one of a freed QP. */
+/*
+ * Comes before the destroy of the visible half, so that no event of the target is handed out as an
+ * event of a freed QP.
+ */
 static int destroy_target(struct xrc_qp *xrc_qp)
 {
 	struct ibv_qp *tgt = xrc_qp->pair.tgt;
@@ -273,7 +276,7 @@ struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal)
 	return ini;
 }
 
-/* Not while it is being destroyed: its numbers may be those of new QPs already. */
+/* A QP that is being destroyed does not count: new QPs may have its numbers already. */
 static bool is_half(const struct xrc_qp *xrc_qp, const struct ibv_context *context, uint32_t qp_num)
 {
 	return !xrc_qp->ending && xrc_qp->context == context &&

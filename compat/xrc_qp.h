@@ -18,56 +18,54 @@
 
 struct xrc_qp;
 
-/**
- * xrc_qp_create - attr->qp_type is LEGACY_QPT_XRC. attr->cap is updated with what was allocated,
- * receive capacities 0.
- * -EINVAL: pd, a CQ or the domain is missing or of another device, or an SRQ is given (contract
- * 5.3).
- * -ENOMEM: something ran out. Or, with a warning, the device gives no neighbouring numbers.
+/*
+ * attr->qp_type is LEGACY_QPT_XRC. attr->cap is updated with what was allocated, receive capacities
+ * 0. -EINVAL: pd, a CQ or the domain is missing or of another device, or an SRQ is given (contract
+ * 5.3). -ENOMEM: something ran out. Or, with a warning, the device gives no neighbouring numbers.
  * @hook: called for a two-way QP, before a close of the device by another thread can free it
  */
 int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, ops_hook_fn hook,
 		  struct ibv_qp **qp);
 
-/** xrc_qp_is_possible - false: qp is not an XRC QP. True: it may be one. Takes no lock. */
+/* False: qp is not an XRC QP. True: it may be one. Takes no lock. */
 static inline bool xrc_qp_is_possible(const struct ibv_qp *qp)
 {
 	return qp && qp->qp_type == IBV_QPT_XRC_SEND && state_in_use();
 }
 
-/** xrc_qp_find - the XRC QP of this object, or NULL. qp must be a valid pointer. */
+/* Returns the XRC QP of this object, or NULL. qp must be a valid pointer. */
 struct xrc_qp *xrc_qp_find(struct ibv_qp *qp);
 
-/** xrc_qp_target - the hidden half of a two-way QP, NULL for a one-way one. */
+/* Returns the hidden half of a two-way QP, NULL for a one-way one. */
 struct ibv_qp *xrc_qp_target(const struct xrc_qp *xrc_qp);
 
-/** xrc_qp_modify - with the old masks. -EINVAL as half_mask(). */
+/* Modifies with the old masks. -EINVAL as half_mask(). */
 int xrc_qp_modify(struct xrc_qp *xrc_qp, const struct legacy_qp_attr *attr, int mask);
 
-/** xrc_qp_query - all that the kernel knows; init_attr as at create, type LEGACY_QPT_XRC. */
+/* Queries all that the kernel knows; init_attr as at create, type LEGACY_QPT_XRC. */
 int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *attr, int mask,
 		 struct legacy_qp_init_attr *init_attr);
 
-/** xrc_qp_destroy - waits until every event of either half is acknowledged (contract 1.3). */
+/* Waits until every event of either half is acknowledged (contract 1.3), and destroys both. */
 int xrc_qp_destroy(struct xrc_qp *xrc_qp);
 
-/**
- * xrc_qp_target_event - hand out an event of a pair's target as one of the visible QP.
+/*
+ * Hands out an event of a pair's target as one of the visible QP. Returns the visible QP, NULL if
+ * the pair is gone.
  * @fatal: the event leaves the target in ERR, so modify the visible QP to ERR, too
- * Returns the visible QP, NULL if the pair is gone.
  */
 struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal);
 
-/**
- * xrc_qp_failed - a completion of this QP has an error other than flushed. If the QP is a half of a
- * pair, modify both halves to ERR.
+/*
+ * A completion of this QP has an error other than flushed. If the QP is a half of a pair, modifies
+ * both halves to ERR.
  */
 void xrc_qp_failed(const struct ibv_context *context, uint32_t qp_num);
 
-/** xrc_qp_forked - in a forked child: forget what threads of the parent do. Lock held. */
+/* In a forked child: forgets what threads of the parent do. Lock held. */
 void xrc_qp_forked(void);
 
-/** xrc_qp_forget_context - the device is being closed. Lock held. */
+/* The device is being closed. Lock held. */
 void xrc_qp_forget_context(const struct ibv_context *context);
 
 #endif

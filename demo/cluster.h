@@ -71,7 +71,7 @@ extern struct cluster {
 	struct member members[MAX_RECEIVERS + 1];
 } *cluster;
 
-/** rounds_of - the rounds in which a receiver takes part. Then it leaves: receiver 0 first. */
+/* Returns the rounds in which a receiver takes part. Then it leaves: receiver 0 first. */
 static inline unsigned int rounds_of(unsigned int receiver)
 {
 	return cluster->iterations + receiver;
@@ -79,38 +79,38 @@ static inline unsigned int rounds_of(unsigned int receiver)
 
 /* ---- process.c: a process of the cluster, and how it ends ---- */
 
-/** process_begin - tells process.c which member this process is. */
+/* Tells process.c which member this process is. */
 void process_begin(unsigned int member);
 
-/** process_say - prints a line on stderr, with the names of the program and the process. */
+/* Prints a line on stderr, with the names of the program and the process. */
 void process_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** process_opened - the device that process_abandon is to close, NULL for none. */
+/* Sets the device that process_abandon() is to close, NULL for none. */
 void process_opened(struct ibv_context *context);
 
-/**
- * process_abandon - close the device with all its objects, and exit with status 1. Without the
- * close, the library would leave the process's file of the registration table.
+/*
+ * Closes the device with all its objects, and exits with status 1. Without the close, the library
+ * would leave the process's file of the registration table.
  */
 void process_abandon(void) __attribute__((noreturn));
 
-/** process_fail - as process_say, then process_abandon. */
+/* As process_say, then process_abandon. */
 void process_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
-/**
- * process_step - begins a step, which may take the time of the option -t. `what` must stay valid.
- * After that time SIGALRM prints it and ends the process, since a verb that blocks cannot be
- * interrupted otherwise. NULL: a step without a limit.
+/*
+ * Begins a step, which may take the time of the option -t. `what` must stay valid. After that time
+ * SIGALRM prints it and ends the process, since a verb that blocks cannot be interrupted otherwise.
+ * NULL: a step without a limit.
  */
 void process_step(const char *what);
 
-/** process_reached - tells the others how far this process is. */
+/* Tells the others how far this process is. */
 void process_reached(enum phase phase);
 
-/** process_go_on - ends this process if another has failed. */
+/* Ends this process if another has failed. */
 void process_go_on(void);
 
-/** process_await - waits until a number in the shared memory is at least `value`. */
+/* Waits until a number in the shared memory is at least `value`. */
 void process_await(const unsigned int *number, unsigned int value);
 
 /* A verb that returns 0, and one that returns a pointer. If it fails, the process ends. */
@@ -141,13 +141,13 @@ struct planned {
 
 extern const struct planned plan[PLAN_LENGTH];
 
-/** plan_key - determines the contents of a message. note: the SEND after a write. */
+/* Determines the contents of a message. note: the SEND after a write. */
 uint64_t plan_key(uint32_t receiver, uint32_t round, uint32_t number, bool note);
 uint32_t plan_imm(uint32_t receiver, uint32_t round, uint32_t number);
 
 void pattern_fill(void *buffer, uint32_t size, uint64_t key);
 
-/** pattern_check - the offset of the first wrong byte, or size. */
+/* Returns the offset of the first wrong byte, or size. */
 uint32_t pattern_check(const void *buffer, uint32_t size, uint64_t key);
 
 /* ---- endpoint.c: the device of this process ---- */
@@ -164,19 +164,19 @@ extern struct endpoint {
 	struct member *self;
 } endpoint;
 
-/** endpoint_probe - ends the process unless two devices have XRC, and says what is missing. */
+/* Ends the process, and says why, unless there are two devices with XRC. */
 void endpoint_probe(void);
 
-/** endpoint_open - a device, with a CQ and registered memory, in the domain of fd (-1: private). */
+/* Opens a device with a CQ and registered memory, in the domain of fd (-1: private). */
 void endpoint_open(unsigned int member, int fd, uint32_t memory_size);
 
-/** endpoint_close - closes all, the domain first, as old programs did. */
+/* Closes all, the domain first, as old programs did. */
 void endpoint_close(void);
 
-/** endpoint_wait - the next completion, any status. Ends the process at the timeout. */
+/* Returns the next completion, any status. Ends the process at the timeout. */
 struct ibv_wc endpoint_wait(void);
 
-/** endpoint_init_attr, endpoint_rtr_attr - the attributes of MASK_INIT and MASK_RTR. */
+/* Returns the attributes of MASK_INIT and MASK_RTR. */
 struct ibv_qp_attr endpoint_init_attr(int access);
 struct ibv_qp_attr endpoint_rtr_attr(const struct address *peer);
 
@@ -185,7 +185,7 @@ struct ibv_qp_attr endpoint_rtr_attr(const struct address *peer);
 void sender_run(void);
 void receiver_run(unsigned int number, int domain_fd);
 
-/** table_print - prints the result. Returns whether every message arrived as it was sent. */
+/* Prints the result. Returns whether every message arrived as it was sent. */
 bool table_print(void);
 
 #endif

@@ -5,10 +5,10 @@
 
 #include <stdbool.h>
 
-/**
- * dl_handle_finds_libibverbs - whether dlsym() on this handle searches libibverbs.so.1 for a verb.
- * It does so on the handle of libibverbs itself, and on that of a plugin linked with it.
- * @handle: any that dlsym() accepts.
+/*
+ * Whether dlsym() on this handle searches libibverbs.so.1 for a verb. It does so on the handle of
+ * libibverbs itself, and on that of a plugin linked with it.
+ * @handle: any that dlsym() accepts
  */
 bool dl_handle_finds_libibverbs(void *handle, const char *verb);
 

@@ -22,9 +22,7 @@ struct loaded_relocations {
 	bool addends;	/* the entries are ElfW(Rela), else ElfW(Rel) */
 };
 
-/**
- * struct loaded - one object, valid while it is loaded. What the object does not have is NULL or 0.
- */
+/* An object, valid while it is loaded. What the object does not have is NULL or 0. */
 struct loaded {
 	ElfW(Addr) base;
 	const ElfW(Sym) *symbols;
@@ -38,34 +36,34 @@ struct loaded {
 	unsigned segment_count;
 };
 
-/** loaded_read - read the dynamic section of an object with this load address. */
+/* Reads the dynamic section of an object with this load address. */
 void loaded_read(ElfW(Addr) base, const ElfW(Dyn) *dynamic, struct loaded *loaded);
 
-/**
- * loaded_each - visit the objects in the loader's order, until visit() returns other than 0.
- * Returns the result of the last visit.
+/*
+ * Visits the objects in the loader's order, until visit() returns other than 0. Returns the result
+ * of the last visit.
  */
 int loaded_each(int (*visit)(const struct loaded *loaded, void *arg), void *arg);
 
-/** loaded_generation - a number that grows whenever an object is loaded. */
+/* Returns a number that grows whenever an object is loaded. */
 unsigned long long loaded_generation(void);
 
-/** loaded_name - the string at this offset of the object's names, "" if that is outside of them. */
+/* Returns the string at this offset of the object's names, "" if that is outside of them. */
 const char *loaded_name(const struct loaded *loaded, size_t offset);
 
-/** loaded_soname - the object's SONAME, "" if it has none. */
+/* Returns the object's SONAME, "" if it has none. */
 const char *loaded_soname(const struct loaded *loaded);
 
-/** loaded_symbol - the address of a function that the object itself defines, else NULL. */
+/* Returns the address of a function that the object itself defines, else NULL. */
 void *loaded_symbol(const struct loaded *loaded, const char *name);
 
-/** loaded_refers - whether a relocation of the object refers to a name that match() accepts. */
+/* Whether a relocation of the object refers to a name that match() accepts. */
 bool loaded_refers(const struct loaded *loaded, bool (*match)(const char *name));
 
-/**
- * loaded_mentions - whether a string in a read-only segment is, or ends with, a name "ibv_..." that
- * match() accepts. The names of the object's symbols do not count.
- * @loaded: from loaded_each().
+/*
+ * Whether a string in a read-only segment is, or ends with, a name "ibv_..." that match() accepts.
+ * The names of the object's symbols do not count.
+ * @loaded: from loaded_each()
  */
 bool loaded_mentions(const struct loaded *loaded, bool (*match)(const char *name));
 

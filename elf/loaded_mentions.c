@@ -5,8 +5,9 @@
 #define VERB_SIZE_MAX 64 /* more than the longest name of a verb */
 
 /*
- * The next "ibv_" in [at, end) that a null byte follows soon, or NULL. Not by memmem(): a sanitizer
- * in the program checks its arguments, and would report the gaps between the program's variables.
+ * Returns the next "ibv_" in [at, end) that a null byte follows soon, or NULL. memmem() cannot
+ * search here: a sanitizer in the program checks its arguments, and would report the gaps between
+ * the program's variables.
  */
 static const char *find_verb(const char *at, const char *end)
 {

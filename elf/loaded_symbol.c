@@ -3,8 +3,8 @@
 #include "loaded.h"
 
 /*
- * Not strcmp(): a sanitizer's runtime has a strcmp() of its own, and looks up functions through our
- * dlsym before that works.
+ * strcmp() cannot be called here: a sanitizer's runtime has a strcmp() of its own, and looks up
+ * functions through our dlsym before that works.
  */
 static bool is_same_string(const char *a, const char *b)
 {

@@ -12,7 +12,7 @@
 typedef void *(*loader_dlsym_fn)(void *handle, const char *name);
 typedef void *(*loader_dlvsym_fn)(void *handle, const char *name, const char *version);
 
-/**
+/*
  * Each returns the function, or NULL if no object has it. They take no lock, allocate nothing, and
  * may run before any constructor.
  */

@@ -17,7 +17,7 @@ int modern_close_device(struct ibv_context *context)
 	return modern_status(modern_table.close_device(context));
 }
 
-/* By the file of the provider, libmlx4-rdmav34.so or libmlx4.so.1. */
+/* The file of the provider tells: libmlx4-rdmav34.so or libmlx4.so.1. */
 bool modern_tags_tgt_qps(struct ibv_context *context)
 {
 	struct verbs_context *verbs = verbs_get_ctx_op(context, create_qp_ex);

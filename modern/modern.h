@@ -14,20 +14,20 @@
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
 
-/**
- * modern_load - find the program's own libibverbs.so.1, and in it every function that the library
- * uses. Idempotent, thread-safe. Returns 0, or -ENOSYS when there is no libibverbs.so.1 or it lacks
- * one of the functions (modern_missing() names it).
+/*
+ * Finds the program's own libibverbs.so.1, and in it every function that the library uses. Threads
+ * may call it at once, and again. Returns 0, or -ENOSYS when there is no libibverbs.so.1 or it
+ * lacks one of the functions (modern_missing() names it).
  */
 int modern_load(void);
 
-/** modern_library_path - the file modern_load() found, as the loader names it; "" before that. */
+/* Returns the file that modern_load() found, as the loader names it; "" before that. */
 const char *modern_library_path(void);
 
-/** modern_missing - the library or function that modern_load() did not find, or "". */
+/* Returns the library or function that modern_load() did not find, or "". */
 const char *modern_missing(void);
 
-/** modern_older - a function of node IBVERBS_1.0 of the program's libibverbs.so.1, or NULL. */
+/* Returns a function of node IBVERBS_1.0 of the program's libibverbs.so.1, or NULL. */
 void *modern_older(const char *name);
 
 /* Domains. oflag: O_CREAT, O_EXCL; fd -1: a private one. Errors: kernel ib_uverbs_open_xrcd. */
@@ -41,9 +41,9 @@ int modern_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask);
 int modern_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 int modern_destroy_srq(struct ibv_srq *srq);
 
-/**
- * enum modern_tgt_use - the use of a handle on a target QP. It is stored in the handle itself,
- * because the kernel may raise an event on a handle before any table of ours has it.
+/*
+ * The use of a handle on a target QP. It is stored in the handle itself, because the kernel may
+ * raise an event on a handle before any table of ours has it.
  */
 enum modern_tgt_use {
 	MODERN_TGT_NONE,	/* not a handle of ours */
@@ -63,14 +63,14 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd,
 int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use,
 		       struct ibv_qp **qp);
 
-/**
- * modern_destroy_inherited - destroy a target QP in a forked child without the provider, by
- * libibverbs' command alone. If another thread held a lock of the provider during the fork, that
- * lock stays taken in the child. This leaks the memory of the handle.
+/*
+ * Destroys a target QP in a forked child without the provider, by libibverbs' command alone. If
+ * another thread held a lock of the provider during the fork, that lock stays taken in the child.
+ * This leaks the memory of the handle.
  */
 int modern_destroy_inherited(struct ibv_qp *qp);
 
-/** modern_tags_tgt_qps - whether bit 23 of a number means a target QP: mlx4. */
+/* Whether bit 23 of a number means a target QP: mlx4. */
 bool modern_tags_tgt_qps(struct ibv_context *context);
 
 /* Initiator QPs (XRC_SEND). attr->cap is updated; its qp_type and srq are ignored. */
@@ -86,7 +86,7 @@ int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		    struct ibv_qp_init_attr *init_attr);
 int modern_destroy_qp(struct ibv_qp *qp);
 
-/** modern_event_of - what kind of object has events of that type. */
+/* What kind of object has events of that type. */
 enum modern_event_object {
 	MODERN_EVENT_OF_OTHER,
 	MODERN_EVENT_OF_QP,
@@ -95,17 +95,17 @@ enum modern_event_object {
 
 enum modern_event_object modern_event_of(uint32_t type);
 
-/**
- * modern_read_async_event - read the next event of a device as libibverbs does: read(2) of its
- * async_fd, in which a thread can be cancelled. 0 or -errno. The kernel writes desc itself, so a
- * cleanup handler of a cancelled thread finds the event there if there was one.
+/*
+ * Reads the next event of a device as libibverbs does: by read(2) of its async_fd, in which a
+ * thread can be cancelled. Returns 0 or -errno. The kernel writes desc itself, so a cleanup handler
+ * of a cancelled thread finds the event there if there was one.
  *
  * libibverbs also passes each event to the provider. Of the providers with XRC only libmlx5 uses
  * that, for flow steering.
  */
 int modern_read_async_event(int async_fd, struct ib_uverbs_async_event_desc *desc);
 
-/** modern_event_qp - use and number of the QP of an event. Call it before the acknowledgement. */
+/* Use and number of the QP of an event. Asked before the acknowledgement. */
 struct modern_event_qp {
 	enum modern_tgt_use use;
 	uint32_t qp_num;
@@ -113,14 +113,13 @@ struct modern_event_qp {
 
 struct modern_event_qp modern_event_qp(const struct ibv_qp *qp);
 
-/** modern_async_event - the event that the kernel described. */
+/* Returns the event that the kernel described. */
 struct ibv_async_event modern_async_event(const struct ib_uverbs_async_event_desc *desc);
 void modern_ack_async_event(struct ibv_async_event *event);
 
-/**
- * modern_uncount_qp_acks - take back so many acknowledgements of this QP: the events were another
- * QP's. ibv_destroy_qp waits until the acknowledgements equal the events that the kernel has
- * reported for this QP.
+/*
+ * Takes back so many acknowledgements of this QP: the events were another QP's. ibv_destroy_qp
+ * waits until the acknowledgements equal the events that the kernel has reported for this QP.
  */
 void modern_uncount_qp_acks(struct ibv_qp *qp, uint32_t events);
 

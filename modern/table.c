@@ -34,8 +34,8 @@ int modern_inline_close_xrcd(struct ibv_xrcd *xrcd)
 }
 
 /*
- * Not the inline ibv_create_srq_ex: that one also refers to the symbol ibv_create_srq for ordinary
- * SRQs, and the library must not have undefined symbols of libibverbs.
+ * The inline ibv_create_srq_ex also refers to the symbol ibv_create_srq, for ordinary SRQs. The
+ * library must not have undefined symbols of libibverbs, so it calls the provider itself.
  */
 struct ibv_srq *modern_inline_create_srq_ex(struct ibv_context *context,
 					    struct ibv_srq_init_attr_ex *attr)
@@ -55,7 +55,7 @@ int modern_inline_get_srq_num(struct ibv_srq *srq, uint32_t *number)
 	return ibv_get_srq_num(srq, number);
 }
 
-/* Not the inline ibv_create_qp_ex, for the same reason. */
+/* The inline ibv_create_qp_ex is not called for the same reason. */
 struct ibv_qp *modern_inline_create_qp_ex(struct ibv_context *context,
 					  struct ibv_qp_init_attr_ex *attr)
 {

@@ -19,19 +19,19 @@
  */
 #define ORDERED_BY_KERNEL __attribute__((no_sanitize("thread")))
 
-/** tgt_qp_is_opened - whether qp is an opened handle of ours. qp may be any QP. */
+/* Whether qp is an opened handle of ours. qp may be any QP. */
 bool tgt_qp_is_opened(const struct ibv_qp *qp);
 
-/** opened_qp_modify, _query, _destroy - a positive errno, as verbs. destroy frees the handle. */
+/* They return a positive errno, as verbs do. opened_qp_destroy() frees the handle. */
 int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		    struct ibv_qp_init_attr *init_attr);
 int opened_qp_destroy(struct ibv_qp *qp);
 
-/**
- * opened_qp_await_open - wait until libibverbs has filled in the handle. The kernel may raise an
- * event on it before. An event must not be acknowledged before, because filling in sets the count
- * of acknowledgements to 0.
+/*
+ * Waits until libibverbs has filled in the handle. The kernel may raise an event on the handle
+ * before that. Such an event must not be acknowledged earlier, because filling in the handle sets
+ * the count of acknowledgements to 0.
  */
 void opened_qp_await_open(const struct ibv_qp *qp);
 

@@ -44,7 +44,7 @@ static const struct {
 #undef X
 };
 
-/* Not strncmp(): a sanitizer's runtime looks that function up through this one. */
+/* strncmp() cannot be called here: a sanitizer's runtime looks strncmp() up by our dlsym(). */
 static bool is_verb(const char *name)
 {
 	return name[0] == 'i' && name[1] == 'b' && name[2] == 'v' && name[3] == '_';

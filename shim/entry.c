@@ -35,7 +35,7 @@ static void warn_missing(void)
 		 modern_missing());
 }
 
-/* At the first call. Two threads may do it at once, and find the same. */
+/* The first call runs this. Two threads may run it at once, and find the same. */
 static __attribute__((noinline, cold)) void begin_process(void)
 {
 	program_find_kind();
@@ -45,8 +45,8 @@ static __attribute__((noinline, cold)) void begin_process(void)
 }
 
 /*
- * Through shim_enter(): a thread must not be cancelled inside the loader. Any verb will do, because
- * shim_pass() leaves no record of it.
+ * Calls shim_enter(), because a thread must not be cancelled inside the loader. Any verb will do:
+ * shim_pass() leaves no record of the call.
  */
 __attribute__((cold)) bool shim_begin(void)
 {

@@ -5,7 +5,7 @@
 
 #include "shim.h"
 
-/* No shim_enter(): the thread may be cancelled while it reads. */
+/* Does not call shim_enter(): the thread may be cancelled while it reads. */
 static NOT_ORDINARY int get_async_event(struct ibv_context *context,
 					struct legacy_async_event *event)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Exported in node IBVERBS_1.0: today's verbs that the library exports in IBVERBS_1.1. Each is
+ * Exported in node IBVERBS_1.0: today's verbs that the library exports in IBVERBS_1.1. Each call is
  * passed on to libibverbs.
  *
- * There they are default versions, for the dlsym(RTLD_NEXT) of a verbs profiler in front of this
- * library. It names no version, and dlsym() then skips versions that are not the default.
+ * In IBVERBS_1.1 they are default versions, for the dlsym(RTLD_NEXT) of a verbs profiler in front
+ * of this library. The profiler names no version, and dlsym() then skips versions that are not the
+ * default.
  *
  * A reference without a version binds to a library's first node, for example in a plugin that was
  * not linked with libibverbs. If that node were IBVERBS_1.1 here, such a plugin would call our
@@ -17,8 +18,8 @@
 #include "shim.h"
 
 /*
- * failed: returned, with errno ENOSYS, if libibverbs has no such function. The structs of that node
- * differ: they are void here.
+ * If libibverbs has no such function, the call returns @failed, with errno ENOSYS. The structs of
+ * IBVERBS_1.0 differ from today's, so they are void here.
  */
 #define OLDER(ret, verb, params, args, failed) \
 	ret shim_older_##verb params \

@@ -11,8 +11,8 @@
 #include "shim.h"
 
 /*
- * For an ordinary SRQ of a device that also has images. Not inlined, so that shim_post_srq_recv()
- * needs no stack frame.
+ * Serves an ordinary SRQ of a device that also has images. It is not inlined, so that
+ * shim_post_srq_recv() needs no stack frame.
  */
 static __attribute__((noinline)) int post_plain(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 						struct ibv_recv_wr **bad_wr)

@@ -20,9 +20,7 @@
 
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/**
- * struct entry - one call of an exported function, from shim_enter() to one of those that leave.
- */
+/* A call of an exported function, from shim_enter() to one of the functions that leave. */
 struct entry {
 	struct shim_call call;
 	int saved_errno;
@@ -41,10 +39,10 @@ struct entry {
 #define WORDS_4(a, ...) (uintptr_t)(a), WORDS_3(__VA_ARGS__)
 #define WORDS_5(a, ...) (uintptr_t)(a), WORDS_4(__VA_ARGS__)
 
-/**
- * shim_enter - every exported function begins with it. The first call finds the program's
- * libibverbs and prints the banner. A constructor would do that in every process of a job, because
- * the preload is set for all of them. 0, or -ENOSYS if there is no libibverbs.
+/*
+ * Every exported function begins with it. The first call finds the program's libibverbs and prints
+ * the banner. A constructor would do that in every process of a job, because the preload is set for
+ * all of them. Returns 0, or -ENOSYS if there is no libibverbs.
  *
  * From here on the thread cannot be cancelled: libibverbs' write(2) is a cancellation point, and a
  * thread that ended there would never release our locks and counts.
@@ -56,9 +54,9 @@ int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments);
 extern atomic_bool shim_begun;
 bool shim_begin(void);
 
-/**
- * shim_is_ready - for a call without XRC, which is passed on without shim_enter(). Finds the
- * program's libibverbs; false if there is none. Cancellation and errno are left alone.
+/*
+ * For a call without XRC, which is passed on without shim_enter(). Finds the program's libibverbs;
+ * false if there is none. Cancellation and errno are left alone.
  */
 static inline bool shim_is_ready(void)
 {
@@ -71,37 +69,34 @@ static inline bool shim_is_ready(void)
  */
 #define NOT_ORDINARY __attribute__((noinline))
 
-/**
- * shim_leave - what the verb returns for err (0 or -errno), errno set to match. Restores
+/*
+ * Returns what the verb returns for err (0 or -errno), with errno set to match. Restores
  * cancellation.
  */
 int shim_leave(const struct entry *entry, int err);
 
-/**
- * shim_leave_made - the same for a verb that returns an object: made, which is NULL if err is not
- * 0.
- */
+/* The same for a verb that returns an object: made, which is NULL if err is not 0. */
 void *shim_leave_made(const struct entry *entry, int err, void *made);
 
-/**
- * shim_pass - leave before the call is passed on to the real function: errno and cancellation are
- * as before shim_enter().
+/*
+ * Leaves before the call is passed on to the real function: errno and cancellation are as before
+ * shim_enter().
  */
 void shim_pass(const struct entry *entry);
 
-/**
+/*
  * The hooks: for post_srq_recv of a device with images, for poll_cq of a device with two-way QPs.
  */
 int shim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 
-/** shim_hook_poll_cq - hook poll_cq of a device with two-way QPs. 0 or -ENOMEM. */
+/* Hooks poll_cq of a device with two-way QPs. Returns 0 or -ENOMEM. */
 int shim_hook_poll_cq(struct ibv_context *context, enum pair_rule rule);
 
-/**
- * shim_rdmacm_attr - the attributes that the program passed to rdma_create_qp, while it creates an
- * old XRC QP; else NULL. librdmacm passes a copy to ibv_create_qp that ends before the domain.
+/*
+ * Returns the attributes that the program passed to rdma_create_qp, while it creates an old XRC QP;
+ * else NULL. librdmacm passes a copy to ibv_create_qp that ends before the domain.
  */
 const struct legacy_qp_init_attr *shim_rdmacm_attr(void);
 

@@ -42,10 +42,7 @@ struct shim_tracer {
 #define SHIM_TRACER_NODE "XRC_TRACE"
 typedef const struct shim_tracer *(*shim_tracer_start_fn)(unsigned int verbs);
 
-/**
- * shim_find_tracer - the tracer of this process; NULL without `xrc-compat trace`. After
- * modern_load().
- */
+/* Returns the tracer of this process; NULL without `xrc-compat trace`. After modern_load(). */
 const struct shim_tracer *shim_find_tracer(void);
 
 #endif

@@ -15,7 +15,7 @@
 
 #include "shim.h"
 
-/* Neither an old XRC QP, nor an ordinary QP on an SRQ image. */
+/* False for an old XRC QP, and for an ordinary QP on an SRQ image. */
 static bool is_plain(const struct ibv_qp_init_attr *attr)
 {
 	return (int)attr->qp_type != LEGACY_QPT_XRC && !srq_image_of(attr->srq);
@@ -30,7 +30,7 @@ static struct ibv_qp *create_plain(struct ibv_pd *pd, struct ibv_qp_init_attr *a
 	return qp;
 }
 
-/* Its number is known until it is destroyed: another thread may poll its completions meanwhile. */
+/* The number stays known until the QP is destroyed: another thread may poll its completions. */
 static int destroy_plain(struct ibv_qp *qp)
 {
 	const struct ibv_context *context = qp->context;

@@ -127,6 +127,14 @@ def spdx(root):
     return bad
 
 
+def comments(root):
+    """A comment begins with /*, as all others do. Published headers have a form of their own."""
+    return [f"{relative}:{number}: a comment begins with /*"
+            for relative, path in c_files(root) if not relative.startswith("include/")
+            for number, line in enumerate(read(path).split("\n"), 1)
+            if re.match(r"\s*(//|/\*\*)(?!/)", line)]
+
+
 def name_from_root(relative, name):
     """The file that an include of "room/file.h" names: each project has its own rooms."""
     return f"{SOFTHCA}{name}" if relative.startswith(SOFTHCA) else name
@@ -400,5 +408,6 @@ def env_manual(root):
     ]
 
 
-TREE_RULES = (spdx, includes, include_order, calls, modern_verbs, printing, machine_paths, columns,
-              code_columns, function_length, file_length, env_variables, env_manual, python_version)
+TREE_RULES = (spdx, comments, includes, include_order, calls, modern_verbs, printing,
+              machine_paths, columns, code_columns, function_length, file_length, env_variables,
+              env_manual, python_version)

@@ -22,6 +22,7 @@ BROKEN = [
     (rules.spdx, "shim/a.c", "int x;\n", "first line"),
     (rules.spdx, "run", f"#!/bin/sh\necho\n# {rules.LICENCE}\n", "first line"),
     (rules.spdx, "subprojects/softhca/wire/a.c", f"// {rules.LICENCE}\n", "is written /* SPDX"),
+    (rules.comments, "tools/a.h", SPDX_C + "/** f - f. */\n", "begins with /*"),
     (rules.include_order, "compat/a.c", SPDX_C + '#include <x.h>\n#include "a.h"\n', "a.h stands too"),
     (rules.include_order, "compat/b.c", SPDX_C + '#include "a.h"\n#include "b.h"\n', "b.h stands too"),
     (rules.include_order, "tools/a.c", SPDX_C + '#include "tools/run/run.h"\n', "<tools/run/run.h>"),

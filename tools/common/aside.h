@@ -19,9 +19,9 @@ struct aside_result {
 	int status;	/* as of waitpid(2); 0 if @err is not 0 */
 };
 
-/**
- * aside_output - runs it without input for at most @milliseconds. Returns what it writes on
- * standard output, to be freed; a 0 follows. @size gets its length, unless it is NULL.
+/*
+ * Runs it without input for at most @milliseconds. Returns what it writes on standard output, to be
+ * freed; a 0 follows. @size gets its length, unless it is NULL.
  */
 char *aside_output(const struct aside *aside, int milliseconds, size_t *size,
 		   struct aside_result *result);

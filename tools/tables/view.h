@@ -5,7 +5,7 @@
 
 #include <compat/regtab_file.h>
 
-/** struct regtab_view_member - one file: a process that has the domain open on an opened device. */
+/* One file: a process that has the domain open on an opened device. */
 struct regtab_view_member {
 	char path[512];		/* of its file */
 	char *reason;		/* NULL; or why the file is refused: a sentence that names it */
@@ -20,7 +20,7 @@ struct regtab_view_member {
 	struct registration *registrations;	/* private to view.c, by QP number */
 };
 
-/** struct regtab_view - a snapshot of one table, or of one refused file, which has no members. */
+/* A snapshot of one table, or of one refused file, which has no members. */
 struct regtab_view {
 	const char *reason;	/* NULL: not refused */
 	const char *path;	/* of the first file */

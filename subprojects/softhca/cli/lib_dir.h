@@ -15,18 +15,18 @@
 #define OWN_BITS   ((int)sizeof(void *) * 8)
 #define OTHER_BITS (OWN_BITS == 64 ? 32 : 64)
 
-/**
- * lib_dir - the loader's value of $LIB in programs of @bits, for example "lib/i386-linux-gnu" or
- * "lib64". 0, or -ENOENT if there is no such loader.
+/*
+ * Gets the loader's value of $LIB in programs of @bits, for example "lib/i386-linux-gnu" or
+ * "lib64". Returns 0, or -ENOENT if there is no such loader.
  */
 int lib_dir(int bits, char *directory, size_t size);
 
-/** lib_dir_fits - whether the file is an ELF object of @bits. */
+/* Whether the file is an ELF object of @bits. */
 bool lib_dir_fits(const char *path, int bits);
 
-/**
- * lib_dir_setting - the path of a library of @bits with $LIB in it, for LD_PRELOAD. 0, or
- * -ENOENT if programs of the other word size would not find a library of theirs there.
+/*
+ * Makes the path of a library of @bits with $LIB in it, for LD_PRELOAD. Returns 0, or -ENOENT if
+ * programs of the other word size would not find a library of theirs there.
  */
 int lib_dir_setting(const char *path, int bits, char *setting, size_t size);
 

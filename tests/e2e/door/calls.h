@@ -22,18 +22,18 @@ struct verbs {
 #undef X
 };
 
-/**
- * make_calls - calls them on the first device, and prints "calls: done". If a call fails, prints it
- * and ends the process with 1.
+/*
+ * Calls them on the first device, and prints "calls: done". If a call fails, prints it and ends the
+ * process with 1.
  */
 void make_calls(const struct verbs *verbs);
 
-/** table_linked - the verbs as the linker and the loader bind them; ignores @way. */
+/* Fills in the verbs as the linker and the loader bind them; ignores @way. */
 DOOR_VISIBLE void table_linked(struct verbs *verbs, const char *way);
 
-/**
- * table_lookup - the verbs by dlopen() and dlsym(), in one of the ways of table.c. On failure it
- * prints the cause and ends the process with 1.
+/*
+ * Looks the verbs up by dlopen() and dlsym(), in one of the ways of table.c. On failure it prints
+ * the cause and ends the process with 1.
  */
 DOOR_VISIBLE void table_lookup(struct verbs *verbs, const char *way);
 

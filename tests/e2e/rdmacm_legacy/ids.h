@@ -13,10 +13,10 @@
 
 struct rdma_cm_id *ids_on_second_device(void);
 
-/** ids_domain - opens a private domain on an id's device. */
+/* Opens a private domain on an id's device. */
 struct ibv_xrc_domain *ids_domain(struct rdma_cm_id *id);
 
-/** ids_xrc_attr - attributes for an old XRC QP of a domain, with a CQ of the id's device. */
+/* Returns attributes for an old XRC QP of a domain, with a CQ of the id's device. */
 struct ibv_qp_init_attr ids_xrc_attr(struct rdma_cm_id *id, struct ibv_xrc_domain *domain);
 
 #endif

@@ -14,7 +14,7 @@ struct rdma_cm_id;
 
 #define TODAY_LENGTH 32
 
-/** today_create_srq - an XRC SRQ of the id in the domain, with librdmacm's CQ. Sets its number. */
+/* Creates an XRC SRQ of the id in the domain, with librdmacm's CQ. Sets its number. */
 int today_create_srq(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, uint32_t *srq_num);
 void today_destroy_srq(struct rdma_cm_id *id);
 
@@ -22,7 +22,7 @@ void today_destroy_srq(struct rdma_cm_id *id);
 int today_post_recv(struct rdma_cm_id *id, char *buffer);
 int today_get_recv(struct rdma_cm_id *id, uint32_t *from_qpn);
 
-/** today_create_target_qp - creates and destroys an XRC_RECV QP by rdma_create_qp_ex. */
+/* Creates and destroys an XRC_RECV QP by rdma_create_qp_ex. */
 int today_create_target_qp(struct rdma_cm_id *id, struct ibv_xrc_domain *domain,
 			   struct ibv_srq *srq);
 

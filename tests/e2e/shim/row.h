@@ -59,7 +59,7 @@ extern enum end row_end;
 	static void row_with_##number parameters
 #define MAYBE_UNUSED __attribute__((unused))
 
-/** row_file - path of a file of this row. Does not create it; the file is removed after the row. */
+/* Returns the path of a file of this row. Does not create it; the file is removed after the row. */
 const char *row_file(enum file file);
 
 void row_expect(const char *file, int line, const char *call, struct result result, int want,

@@ -42,38 +42,38 @@ struct side {
 	struct address peer;
 };
 
-/** side_open - all but the QP, on the device of that number; @fd -1: a private domain. */
+/* Opens all but the QP, on the device of that number; @fd -1: a private domain. */
 void side_open(struct side *side, int device, int fd, bool event_mode);
 void side_open_without_srq(struct side *side, int device, int fd, bool event_mode);
 
-/** side_use - all but the SRQ and the QP, on an opened device. */
+/* Opens all but the SRQ and the QP, on an opened device. */
 void side_use(struct side *side, struct ibv_context *context, int fd, bool event_mode);
 void side_create_srq(struct side *side);
 
-/** side_create_qp - @max_send_wr 0: receive-only. side_destroy_qp - if it has one. */
+/* @max_send_wr 0: the QP only receives. side_destroy_qp() destroys it, if there is one. */
 void side_create_qp(struct side *side, uint32_t max_send_wr);
 void side_destroy_qp(struct side *side);
 
-/** side_attr - the attributes of an old program for that transition, with RC's full mask. */
+/* Returns the attributes of an old program for that transition, with RC's full mask. */
 struct ibv_qp_attr side_attr(const struct side *side, enum ibv_qp_state state, int *mask);
 
-/**
- * side_modify - one transition with the attributes of side_attr(). side_modify_state - with the
+/*
+ * side_modify() makes a transition with the attributes of side_attr(), side_modify_state() with the
  * state only. Both return the result of ibv_modify_qp.
  */
 int side_modify(struct side *side, enum ibv_qp_state state);
 int side_modify_state(struct side *side, enum ibv_qp_state state);
 
-/** side_bring - from RESET, through all states up to @state. */
+/* Brings the QP from RESET through all states up to @state. */
 void side_bring(struct side *side, enum ibv_qp_state state);
 
-/** side_state - the state that ibv_query_qp returns. */
+/* Returns the state that ibv_query_qp returns. */
 enum ibv_qp_state side_state(struct side *side);
 
 void side_post_recv(struct side *side, uint64_t wr_id, uint32_t offset, uint32_t length);
 
-/**
- * side_wr - a signalled work request from a part of its memory to the same part of the peer's. Keep
+/*
+ * Returns a signalled work request from a part of its memory to the same part of the peer's. Keep
  * @sge until it is posted.
  */
 struct ibv_send_wr side_wr(const struct side *side, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
@@ -81,42 +81,41 @@ struct ibv_send_wr side_wr(const struct side *side, struct ibv_sge *sge, enum ib
 void side_post(struct side *side, struct ibv_send_wr *wr);
 void side_send(struct side *side, enum ibv_wr_opcode opcode, uint32_t offset, uint32_t length);
 
-/** side_post_wrong_key - RDMA with a key that the peer does not have. */
+/* Posts an RDMA with a key that the peer does not have. */
 void side_post_wrong_key(struct side *side, enum ibv_wr_opcode opcode);
 
-/**
- * side_poll - the next completion; the row fails if none comes. Waits for an event first in event
- * mode.
+/*
+ * Returns the next completion; the row fails if none comes. Waits for an event first in event mode.
  */
 struct ibv_wc side_poll(struct side *side);
 
-/** side_no_completion - no completion for 20 ms. */
+/* The row fails if a completion comes within 20 ms. */
 void side_no_completion(struct side *side);
 
-/**
- * side_event - the next async event; the row fails if none comes. side_no_event - there is none for
- * @milliseconds.
+/*
+ * Returns the next async event; the row fails if none comes. With side_no_event() the row fails if
+ * one comes within @milliseconds.
  */
 struct ibv_async_event side_event(struct side *side);
 void side_no_event(struct side *side, int milliseconds);
 
-/** side_close - destroys all objects of an open side; each verb must return 0. */
+/* Destroys all objects of an open side; each verb must return 0. */
 void side_close(struct side *side);
 
-/** start_thread, join_thread - as pthread_create() and pthread_join(); returns the result. */
+/* As pthread_create() and pthread_join(). join_thread() returns the thread's result. */
 pthread_t start_thread(void *(*run)(void *), void *arg);
 void *join_thread(pthread_t thread);
 
-/** shared_file - descriptor of an unlinked file. Processes that inherit it share its domain. */
+/* Returns the descriptor of an unlinked file. Processes that inherit it share its domain. */
 int shared_file(void);
 
-/** softhca_ctl - `softhca ctl WHAT DEVICE WORD...`; the last word is NULL. */
+/* Runs `softhca ctl WHAT DEVICE WORD...`; the last word is NULL. */
 void softhca_ctl(const char *what, int device, ...);
 
-/** inject_event - raises an async event on a device's object, named as by `softhca ctl event`. */
+/* Raises an async event on a device's object, named as by `softhca ctl event`. */
 void inject_event(int device, const char *event, uint32_t number);
 
-/** hidden_target_number - the number of the hidden target of an emulated adapter's two-way QP. */
+/* Returns the number of the hidden target of an emulated adapter's two-way QP. */
 uint32_t hidden_target_number(uint32_t qp_num);
 
 #endif

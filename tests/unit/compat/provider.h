@@ -7,19 +7,19 @@
 #include <stdint.h>
 #include <infiniband/verbs.h>
 
-/** provider_open - opens device @n, 0 or 1, whose context is static. NULL: no libibverbs. */
+/* Opens device @n, 0 or 1, whose context is static. NULL: no libibverbs. */
 struct ibv_context *provider_open(unsigned n);
 
-/** provider_create_qp - the ibv_create_qp that provider_open() puts into modern_table. */
+/* The ibv_create_qp that provider_open() puts into modern_table. */
 struct ibv_qp *provider_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 
-/** provider_next_qp - the number of the next QP that is created. */
+/* The number of the next QP that is created. */
 extern uint32_t provider_next_qp;
 
-/** provider_lock - while it is true, ibv_destroy_qp waits, as if another thread had a lock. */
+/* While it is true, ibv_destroy_qp waits, as if another thread had a lock. */
 extern bool provider_lock;
 
-/** provider_closes_xrcd - called by ibv_close_xrcd, which returns its result; NULL: returns 0. */
+/* Called by ibv_close_xrcd, which returns its result; NULL: returns 0. */
 extern int (*provider_closes_xrcd)(void);
 
 #endif

@@ -14,7 +14,7 @@ struct row {
 	struct row *next;
 };
 
-/** row_add - only for ROW(). row_first - the first of all rows. */
+/* row_add() is only for ROW(). row_first() returns the first of all rows. */
 void row_add(struct row *row);
 const struct row *row_first(void);
 
@@ -43,30 +43,30 @@ const struct row *row_first(void);
 	} \
 	static void row_##number(void)
 
-/**
- * rows_main - runs the rows that the arguments select: [GROUP] [PART_OF_NAME]. Each row runs in a
- * process of its own, and prints a line. rows_main.c has a main() for programs that only have rows.
+/*
+ * Runs the rows that the arguments select: [GROUP] [PART_OF_NAME]. Each row runs in a process of
+ * its own, and prints a line. rows_main.c has a main() for programs that only have rows.
  */
 int rows_main(int argc, char **argv);
 
-/** row_run - runs the row in a process of its own. True if it printed that it passed. */
+/* Runs the row in a process of its own. True if it printed that it passed. */
 bool row_run(const struct row *row, const char *name);
 
-/** row_skip - ends a row that is about another adapter. It prints no line. */
+/* Ends a row that is about another adapter. It prints no line. */
 void row_skip(void) __attribute__((noreturn));
 
-/** row_begin, row_ok - for a program with its own main(): names a row, prints that it passed. */
+/* For a program with its own main(): row_begin() names a row, row_ok() prints that it passed. */
 void row_begin(const char *name);
 void row_ok(void);
 
-/** row_fail - prints the row's line and ends the process. */
+/* Prints the row's line and ends the process. */
 void row_fail(const char *file, int line, const char *format, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
 
-/** row_inherit - in a forked child of a row: the lines that it prints begin with @prefix. */
+/* In a forked child of a row: the lines that it prints begin with @prefix. */
 void row_inherit(const char *prefix);
 
-/** seconds - of CLOCK_MONOTONIC. */
+/* Returns the time of CLOCK_MONOTONIC. */
 double seconds(void);
 
 #define must(condition) \

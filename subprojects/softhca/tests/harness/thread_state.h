@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/**
- * thread_state - of a thread of this process, a letter as in ps(1): S when it waits, Z for the one
- * of main() when that has left by pthread_exit(3); 0: it is not there.
+/*
+ * Returns the state of a thread of this process, a letter as in ps(1): S when it waits, Z for the
+ * thread of main() after pthread_exit(3). 0: there is no such thread.
  */
 static inline char thread_state(pid_t thread)
 {

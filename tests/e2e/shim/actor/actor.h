@@ -121,25 +121,24 @@ struct actor {
 	union ibv_gid gid;
 };
 
-/** actor_new - an actor without a device. Ends the row on failure. */
+/* Returns an actor without a device. Ends the row on failure. */
 struct actor *actor_new(void);
 
-/** actor_open - an actor with this device opened. Ends the row on failure. */
+/* Returns an actor with this device opened. Ends the row on failure. */
 struct actor *actor_open(int device);
 
-/** actor_ask - what the actor answers. Ends the row if it dies or gives no answer in time. */
+/* Returns what the actor answers. Ends the row if it dies or gives no answer in time. */
 struct result actor_ask(struct actor *actor, struct request request);
 
-/**
- * actor_end - ends the actor and leaves its objects to the kernel. A process has been reaped when
- * this returns.
+/*
+ * Ends the actor and leaves its objects to the kernel. A process has been reaped when this returns.
  */
 void actor_end(struct actor *actor, enum end how);
 
-/** actor_perform - what the operation does in this process. */
+/* Carries out the operation in this process. */
 struct result actor_perform(struct actor_state *state, const struct request *request);
 
-/** actor_state_new - an actor's objects, none yet. Ends the row on failure. */
+/* Returns an actor's objects, none yet. Ends the row on failure. */
 struct actor_state *actor_state_new(void);
 
 /* ask(a, reg, .dom = D, .number = qpn) has the actor call do_reg(), with the rest 0. */
@@ -214,17 +213,17 @@ operation_fn do_get_event, do_ack_event;
 /* A number that no QP has, for QPs whose peer does not matter. */
 #define PEER_QPN 0x4321
 
-/** with_domain - a new actor on device 0, with the domain of FILE_A or a private one in D. */
+/* Returns a new actor on device 0, with the domain of FILE_A or a private one in D. */
 struct actor *with_domain(void);
 struct actor *with_private(void);
 
-/** plain_qp - creates a QP of this type in slot 1, with the SRQ of a slot or without (NIL). */
+/* Creates a QP of this type in slot 1, with the SRQ of a slot or without (NIL). */
 struct result plain_qp(struct actor *actor, enum ibv_qp_type type, int srq, unsigned flags);
 
-/** number_of - the number of the object that was created. */
+/* Returns the number of the object that was created. */
 uint32_t number_of(struct result result);
 
-/** new_rcv_qp - a receive QP in D; new_rcv_qp_in_rtr - connected to PEER_QPN on its own port. */
+/* Create a receive QP in D; the second is connected to PEER_QPN on its own port. */
 uint32_t new_rcv_qp(struct actor *actor);
 uint32_t new_rcv_qp_in_rtr(struct actor *actor);
 
@@ -235,11 +234,11 @@ struct ibv_qp_attr attr_to(enum ibv_qp_state state, const struct actor *peer);
 #define QP(slot_) REQUEST(modify_qp, .slot = slot_)
 #define RCV_QP(qpn_) REQUEST(modify_rcv_qp, .number = qpn_)
 
-/** bring - brings the QP from RESET up to the state, with full masks. */
+/* Brings the QP from RESET up to the state, with full masks. */
 void bring(struct actor *actor, struct request qp, enum ibv_qp_state state,
 	   const struct actor *peer, uint32_t dest_qp_num);
 
-/**
+/*
  * A sender on one device and receivers on the other, as one-way programs connect them (Open MPI 1.6
  * xoob, MVAPICH2).
  */
@@ -249,23 +248,23 @@ struct wire {
 	uint32_t send_qpn, rcv_qpn, srq_num;
 };
 
-/** wire_new - connected: the XRC QP in RTS, the receive QP in RTR in this file's domain. */
+/* Returns a connected wire: the XRC QP is in RTS, the receive QP in RTR in this file's domain. */
 struct wire wire_new(enum file file);
 
-/** wire_join - another receiver in the domain of FILE_A, with an SRQ in slot 0, not registered. */
+/* Returns another receiver in the domain of FILE_A, with an SRQ in slot 0, not registered. */
 struct actor *wire_join(uint32_t *srq_num);
 
-/** wire_send - sends a message, and waits for its completion, which must be good. */
+/* Sends a message, and waits for its completion, which must be good. */
 void wire_send(const struct wire *wire, uint32_t srq_num, uint32_t bytes, uint32_t imm);
 
-/**
- * wire_arrives - waits for the completion of the SRQ in slot 0 of `receiver`, and expects the bytes
- * that were sent. flags: CQ_EVENT.
+/*
+ * Waits for the completion of the SRQ in slot 0 of `receiver`, and expects the bytes that were
+ * sent. flags: CQ_EVENT.
  */
 void wire_arrives(const struct wire *wire, struct actor *receiver, uint32_t srq_num, uint32_t bytes,
 		  uint32_t imm, unsigned flags);
 
-/** wire_deliver - posts a receive, sends a message to it, and expects that it arrives. */
+/* Posts a receive, sends a message to it, and expects that it arrives. */
 void wire_deliver(const struct wire *wire, struct actor *receiver, uint32_t srq_num, uint32_t bytes,
 		  uint32_t imm);
 

@@ -32,9 +32,9 @@ struct actor_state {
 	struct ibv_context_ops ops;	/* when the device was opened */
 };
 
-/**
- * place_get - the contexts there, which are opened on first use. All NULL for NOWHERE, or if the
- * device cannot be opened.
+/*
+ * Returns the contexts there, which are opened on first use. All NULL for NOWHERE, or if the device
+ * cannot be opened.
  */
 struct opened *place_get(struct actor_state *state, enum place place);
 
@@ -44,16 +44,16 @@ struct opened *place_get(struct actor_state *state, enum place place);
 		       const struct request *request __attribute__((unused)), \
 		       struct result *result __attribute__((unused)))
 
-/**
- * guarded - memory of exactly this size, since old structs are shorter than today's: behind it is
- * an unmapped page, before it are bytes that actor_perform() checks. It frees the memory.
+/*
+ * Returns memory of exactly this size, since old structs are shorter than today's: behind it is an
+ * unmapped page, before it are bytes that actor_perform() checks. It frees the memory.
  */
 void *guarded(size_t size, int fill);
 
-/** guarded_input - the same for an argument that the verb must not change. */
+/* The same for an argument that the verb must not change. */
 void *guarded_input(const void *from, size_t size);
 
-/** guards_save - before a verb: actor_perform() expects that one that fails changes nothing. */
+/* Called before a verb: actor_perform() expects that one that fails changes nothing. */
 void guards_save(void);
 
 /* Records what a verb returned and left in errno. */

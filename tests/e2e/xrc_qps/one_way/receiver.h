@@ -20,24 +20,21 @@ extern uint32_t rcv_qp_num;
 void open_receiver(void);
 void close_receiver(void);
 
-/** receive_qp - creates one. Returns its number. */
+/* Creates a receive QP. Returns its number. */
 uint32_t receive_qp(struct ibv_xrc_domain *domain);
 
-/** query_receive_qp - what ibv_query_xrc_rcv_qp returned. */
+/* Returns what ibv_query_xrc_rcv_qp returned. */
 int query_receive_qp(struct ibv_xrc_domain *domain, uint32_t qp_num);
 
-/** bring_receive_qp - to INIT and to RTR, connected to its peer. */
+/* Brings it to INIT and to RTR, connected to its peer. */
 void bring_receive_qp(const struct side *side, uint32_t qp_num);
 
-/**
- * connect_to_itself - connects its QP with this receive QP of its own domain, so that it can
- * reach its own SRQ.
- */
+/* Connects its QP with this receive QP of its own domain, so that it can reach its own SRQ. */
 void connect_to_itself(struct side *side, uint32_t qp_num);
 
-/**
- * receive_through - the side, connected to itself, sends a message. Its bytes arrive, and both
- * completions have the numbers that the program knows.
+/*
+ * The side, connected to itself, sends a message. Its bytes arrive, and both completions have the
+ * numbers that the program knows.
  */
 void receive_through(struct side *side, uint32_t qp_num);
 

@@ -17,26 +17,26 @@ extern struct side a, b;
 void open_sides(void);
 void close_sides(void);
 
-/** connect_sides - brings both QPs to RTS. */
+/* Brings both QPs to RTS. */
 void connect_sides(void);
 
-/** meet - each side gets the other's address. */
+/* Each side gets the other's address. */
 void meet(void);
 
-/** renew_qps - new QPs in the place of those that are left. */
+/* Makes new QPs in the place of those that are left. */
 void renew_qps(void);
 
-/** completes_with - the next completion has that status and the QP's visible number. */
+/* The next completion has that status and the QP's visible number. */
 void completes_with(struct side *side, enum ibv_wc_status status);
 
-/** one_message - sends a message. Its bytes arrive, and both completions have visible numbers. */
+/* Sends a message. Its bytes arrive, and both completions have visible numbers. */
 void one_message(struct side *from, struct side *to);
 void both_ways(void);
 
-/** must_exceed_retries - sends a message that the peer does not acknowledge. */
+/* Sends a message that the peer does not acknowledge. */
 void must_exceed_retries(struct side *side);
 
-/** must_flush - sends a message on a QP in ERR: its completion is flushed. */
+/* Sends a message on a QP in ERR: its completion is flushed. */
 void must_flush(struct side *side);
 
 #endif

@@ -17,7 +17,7 @@
 
 #define SEEN_MAX 64
 
-/** struct seen - the numbers that `xrc-compat ps` prints. */
+/* The numbers that `xrc-compat ps` prints. */
 struct seen {
 	int result;			/* of regtab_list() */
 	unsigned tables, members, live, foreign, refused;
@@ -29,32 +29,32 @@ struct seen {
 	char reason[640];		/* of the last refusal */
 };
 
-/** tables_dir - the directory of this program's tables. domain_key - the key of domain @n. */
+/* Return the directory of this program's tables, and the key of domain @n. */
 const char *tables_dir(void);
 struct regtab_key domain_key(unsigned n);
 
 int expect_no_files(void **state);
 int expect_files_removed(void **state);
 
-/** read_tables - the content of the directory, read by a process without entries of its own. */
+/* Returns the content of the directory, read by a process without entries of its own. */
 struct seen read_tables(void);
 
-/** try_entry - an entry of domain 1 in this directory. *err: 0, or -errno if it has no file. */
+/* Returns an entry of domain 1 in this directory. *err: 0, or -errno if it has no file. */
 struct regtab_entry *try_entry(const char *directory, int *err);
 
-/** new_entry - an entry of domain @n with its file. */
+/* Returns an entry of domain @n with its file. */
 struct regtab_entry *new_entry(unsigned n);
 
-/** advance_a_second - advances the clock by which the library looks for its file. */
+/* Advances the clock by which the library looks for its file. */
 void advance_a_second(void);
 
-/** count_files - the number of files; @path gets the path of one of them, unless it is NULL. */
+/* Returns the number of files; @path gets the path of one of them, unless it is NULL. */
 unsigned count_files(char *path);
 
-/** start_process - forks a process that calls @what and then waits; returns after the call. */
+/* Forks a process that calls @what and then waits; returns after the call. */
 pid_t start_process(void (*what)(void *), void *arg);
 
-/** kill_process - kills a process and waits for its end. */
+/* Kills a process and waits for its end. */
 void kill_process(pid_t pid);
 
 #endif
