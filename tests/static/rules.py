@@ -221,10 +221,11 @@ def include_order(root):
     return bad
 
 
-# Directories whose files call each other one way only. softhca/cm is none: an event may destroy the
-# id that it is about.
-CALLS_ONE_WAY = ("compat", "elf", "modern", "shim", "subprojects/softhca/control",
-                 "subprojects/softhca/machine", "subprojects/softhca/qp")
+# Directories whose files call each other one way only.
+CALLS_ONE_WAY = ("compat", "elf", "modern", "shim", "subprojects/softhca/cm",
+                 "subprojects/softhca/control", "subprojects/softhca/machine",
+                 "subprojects/softhca/qp", "subprojects/softhca/server",
+                 "subprojects/softhca/uverbs")
 DEFINITION = re.compile(r"^(?!static\b)[A-Za-z_][\w \t*]*?\b(\w+)\([^;{]*\)[ \t]*\n\{", re.M)
 
 

@@ -210,31 +210,16 @@ struct cm_event *cm_event_of(const struct cm_id *id, const struct cm_join *join)
 /* The event waits in another file now. The caller wakes the readers of both files. */
 void cm_event_move(struct cm_event *event, struct cm_file *file);
 
-/* ---- files: the client's greeting, its memory, and what wakes it up (event.c) ---- */
-
-/* A file for the client @pid on @sock, which becomes the file's. 0 or -errno. */
-int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock,
-		   pid_t pid, struct cm_file **file);
-
 /* Writes an answer to the client's memory. 0 or -EFAULT. */
 int cm_file_write(const struct cm_file *file, uint64_t to, const void *from, size_t length);
-
-/* The file behind a descriptor that a client attached, or NULL when it is something else. */
-struct cm_file *cm_file_find(const struct hca_machine *machine, int fd);
 
 /* Makes the program's descriptor readable, as long as events wait. */
 void cm_file_ring(struct cm_file *file);
 
-/* Ends everything that belongs to the file. */
-void cm_file_destroy(struct cm_file *file);
-
 /* ---- ids (id.c) ---- */
 
-/*
- * A connection request for the listener at the destination, with its child, an id of @qp_type: to
- * be filled in and raised. NULL: it is refused; *heard = whether there is a listener.
- */
-struct cm_event *cm_id_request(struct cm_id *id, uint8_t qp_type, bool *heard);
+/* An id of the file. NULL with *err: no memory, or no number is left. */
+struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *err);
 
 /* -ENOENT when there is none of this number, -EINVAL when it is another file's. */
 int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id);
@@ -248,14 +233,13 @@ bool cm_id_is_wired(const struct cm_id *id);
 /* Calls @expired with id->timer if nothing happens to the id in this time. */
 void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct timer *timer));
 
-/* Tells the peer, and ends all that belongs to the id: unfetched connection requests, too. */
-void cm_id_destroy(struct cm_id *id);
-
 /* ---- port spaces: bound and listening ids (port.c) ---- */
 
-/* The id that listens to @service on this port of @device, or NULL. */
-struct cm_id *cm_listener(struct hca_machine *machine, uint64_t service,
-			  const struct hca_device *device, uint8_t port);
+/*
+ * A connection request for the listener at the destination, with its child, an id of @qp_type: to
+ * be filled in and raised. NULL: it is refused; *heard = whether there is a listener.
+ */
+struct cm_event *cm_id_request(struct cm_id *id, uint8_t qp_type, bool *heard);
 
 /* ---- connections: what ib_cm does with messages on the wire, done directly (conn.c) ---- */
 
@@ -276,6 +260,15 @@ uint32_t cm_sidr_qkey(struct cm_id *id);
 
 /* The id goes. */
 void cm_leave_all(struct cm_id *id);
+
+/* ---- files, and the ids that they have (file.c) ---- */
+
+/* A file for the client @pid on @sock, which becomes the file's. 0 or -errno. */
+int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock,
+		   pid_t pid, struct cm_file **file);
+
+/* Ends everything that belongs to the file. */
+void cm_file_destroy(struct cm_file *file);
 
 /* ---- commands of the write() interface (cmd.c) ---- */
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Files of the connection manager, and the events that are fetched through them. */
+/* Events of the connection manager, which programs fetch through its files. */
 #include "cm.h"
 
 #include <base/refuse.h>
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct cm_event *cm_event_new(struct cm_id *id, enum cm_event_kind kind, int status)
 {
@@ -116,74 +114,11 @@ void cm_event_move(struct cm_event *event, struct cm_file *file)
 	file->waiting++;
 }
 
-/* ---- files ---- */
-
-/* A socket: waiting for it can be resumed after a signal, and its ends have own flags. */
-static int make_wake_pair(struct cm_file *file)
-{
-	int ends[2];
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-		return -errno;
-	file->wake_fd = ends[0];
-	file->wake_peer_fd = ends[1];
-	return 0;
-}
-
-int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock,
-		   pid_t pid, struct cm_file **result)
-{
-	struct cm_file *file;
-	int err;
-
-	if (hello->device != SOFTHCA_EVERY_HOST &&
-	    hello->device >= (uint32_t)machine->settings.devices)
-		return -ENODEV;
-	file = calloc(1, sizeof(*file));
-	if (!file)
-		return -ENOMEM;
-	file->machine = machine;
-	file->client.cm = true;
-	file->host = hello->device == SOFTHCA_EVERY_HOST ? -1 : (int)hello->device;
-	list_init(&file->ids);
-	list_init(&file->events);
-	err = make_wake_pair(file);
-	if (err)
-		goto out_free;
-	err = client_open(&file->client, &machine->clients, sock, pid, hello->probe);
-	if (err)
-		goto out_close;
-	list_add(&machine->cm.files, &file->link);
-	*result = file;
-	return 0;
-
-out_close:
-	close(file->wake_fd);
-	close(file->wake_peer_fd);
-out_free:
-	free(file);
-	return err;
-}
-
 int cm_file_write(const struct cm_file *file, uint64_t to, const void *from, size_t length)
 {
 	if (client_write(&file->client, to, from, length))
 		return refuse(-EFAULT, "answer that cannot be written");
 	return 0;
-}
-
-struct cm_file *cm_file_find(const struct hca_machine *machine, int fd)
-{
-	struct stat st, ours;
-
-	if (fd < 0 || fstat(fd, &st))
-		return NULL;
-	list_for_each(struct cm_file, file, &machine->cm.files, link) {
-		if (!fstat(file->wake_peer_fd, &ours) && ours.st_ino == st.st_ino &&
-		    ours.st_dev == st.st_dev)
-			return file;
-	}
-	return NULL;
 }
 
 /* A byte for each event, so that each is an edge for epoll; as far as there is room. */
@@ -200,16 +135,4 @@ void cm_file_ring(struct cm_file *file)
 			continue;
 		file->rung--;
 	}
-}
-
-void cm_file_destroy(struct cm_file *file)
-{
-	/* A listener ends the ids of its unfetched connection requests, too. */
-	while (!list_empty(&file->ids))
-		cm_id_destroy(container_of(file->ids.next, struct cm_id, member));
-	client_close(&file->client);
-	close(file->wake_fd);
-	close(file->wake_peer_fd);
-	list_del(&file->link);
-	free(file);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Ids of the connection manager: their birth, their numbers, their patience and their options. */
+/* Ids of the connection manager: their numbers, their timers and their options. */
 #include "cm.h"
 
 #include <base/refuse.h>
@@ -32,7 +32,7 @@ void cm_free(struct hca_cm *cm)
 	numtab_free(&cm->group_lids);
 }
 
-static struct cm_id *new_id(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *err)
+struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *err)
 {
 	struct hca_cm *cm = &file->machine->cm;
 	struct cm_id *id = calloc(1, sizeof(*id));
@@ -54,46 +54,6 @@ static struct cm_id *new_id(struct cm_file *file, uint16_t ps, uint8_t qp_type, 
 	list_add(&file->ids, &id->member);
 	list_add(&cm->ids, &id->known);
 	return id;
-}
-
-/* The listener's id for the request: the same connection as seen from there. NULL: too many. */
-static struct cm_id *new_child(struct cm_id *id, const struct cm_id *listener, uint8_t qp_type)
-{
-	int err;
-	struct cm_id *child = new_id(listener->file, listener->ps, qp_type, &err);
-
-	if (!child)
-		return NULL;
-	child->state = CM_CONNECT;
-	child->device = id->dst_device;
-	child->port = id->dst_port;
-	child->dst_device = id->device;
-	child->dst_port = id->port;
-	child->src = id->dst;
-	child->dst = id->src;
-	child->peer = id;
-	return child;
-}
-
-struct cm_event *cm_id_request(struct cm_id *id, uint8_t qp_type, bool *heard)
-{
-	struct cm_id *listener = cm_listener(id->file->machine, cm_addr_service(id, &id->dst),
-					     id->dst_device, id->dst_port);
-	struct cm_event *event = NULL;
-
-	*heard = listener;
-	if (listener && listener->backlog && listener->qp_type == qp_type)
-		event = cm_event_new(listener, CM_EVENT_CONNECT_REQUEST, 0);
-	if (!event)
-		return NULL;
-	event->child = new_child(id, listener, qp_type);
-	if (!event->child) {
-		free(event);
-		return NULL;
-	}
-	id->peer = event->child;
-	listener->backlog--;
-	return event;
 }
 
 int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id)
@@ -125,116 +85,7 @@ void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct
 		    hca_now() + milliseconds * (uint64_t)1000000);
 }
 
-/* ---- their end, and their move to another file ---- */
-
-/* Drops the id's events, and the ids of connection requests that no program knows. */
-static void drop_events(const struct cm_id *id)
-{
-	struct cm_event *event;
-
-	while ((event = cm_event_of(id, NULL))) {
-		struct cm_id *child = event->child;
-
-		cm_event_withdraw(event);
-		if (child)
-			cm_id_destroy(child);
-	}
-}
-
-void cm_id_destroy(struct cm_id *id)
-{
-	struct hca_machine *machine = id->file->machine;
-
-	if (id->request)
-		cm_event_withdraw(id->request);
-	cm_leave_all(id);
-	cm_abandon(id);
-	timer_stop(&id->timer);
-	numtab_remove(&machine->cm.numbers, id->number);
-	list_del(&id->member);
-	list_del(&id->known);
-	drop_events(id);
-	free(id);
-}
-
-static void migrate(struct cm_id *id, struct cm_file *file);
-
-static void migrate_events(const struct cm_id *id, struct cm_file *file)
-{
-	list_for_each_safe(struct cm_event, event, &id->file->events, link) {
-		if (event->id != id)
-			continue;
-		cm_event_move(event, file);
-		if (event->child)
-			migrate(event->child, file);
-	}
-}
-
-static void migrate(struct cm_id *id, struct cm_file *file)
-{
-	struct cm_file *old = id->file;
-
-	if (old == file)
-		return;
-	migrate_events(id, file);
-	list_del(&id->member);
-	list_add(&file->ids, &id->member);
-	id->file = file;
-	cm_file_ring(old);
-	cm_file_ring(file);
-}
-
-/* ---- commands ---- */
-
 #define MAX_PATHS 64 /* that a program may offer */
-
-static int qp_type_of(const struct rdma_ucm_create_id *in, uint8_t *qp_type)
-{
-	switch (in->ps) {
-	case RDMA_PS_TCP:
-		*qp_type = IBV_QPT_RC;
-		return 0;
-	case RDMA_PS_UDP:
-	case RDMA_PS_IPOIB:
-		*qp_type = IBV_QPT_UD;
-		return 0;
-	case RDMA_PS_IB:
-		*qp_type = in->qp_type;
-		return 0;
-	default:
-		return refuse(-EINVAL, "port space");
-	}
-}
-
-int cm_cmd_create_id(struct cm_cmd *cmd)
-{
-	const struct rdma_ucm_create_id *in = cmd->in;
-	struct rdma_ucm_create_id_resp resp;
-	struct cm_id *id;
-	uint8_t qp_type = 0;
-	int err = qp_type_of(in, &qp_type);
-
-	if (err)
-		return err;
-	id = new_id(cmd->file, in->ps, qp_type, &err);
-	if (!id)
-		return err;
-	id->uid = in->uid;
-	resp.id = id->number;
-	err = cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
-	if (err)
-		cm_id_destroy(id);
-	return err;
-}
-
-int cm_cmd_destroy_id(struct cm_cmd *cmd)
-{
-	const struct rdma_ucm_destroy_id *in = cmd->in;
-	struct rdma_ucm_destroy_id_resp resp = { .events_reported = cmd->id->reported };
-
-	cm_id_destroy(cmd->id);
-	return cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
-}
 
 /* ---- options ---- */
 
@@ -323,28 +174,4 @@ int cm_cmd_set_option(struct cm_cmd *cmd)
 	default:
 		return refuse(-ENOSYS, "level of the option");
 	}
-}
-
-/* ---- migration: written to the new file, naming the old one ---- */
-
-int cm_cmd_migrate_id(struct cm_cmd *cmd)
-{
-	const struct rdma_ucm_migrate_id *in = cmd->in;
-	struct rdma_ucm_migrate_resp resp;
-	struct cm_file *old;
-	struct cm_id *id;
-	int err;
-
-	if (cmd->fd < 0)
-		return refuse(-ENOENT, "no descriptor of the other channel");
-	old = cm_file_find(cmd->file->machine, cmd->fd);
-	if (!old)
-		return refuse(-EINVAL, "descriptor that is not a channel");
-	err = cm_id_find(old, in->id, &id);
-	if (err)
-		return err;
-	if (old != cmd->file)
-		migrate(id, cmd->file);
-	resp.events_reported = id->reported;
-	return cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
 }

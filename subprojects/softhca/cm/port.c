@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What the kernel gives out by itself (ip_local_port_range). */
@@ -119,8 +120,8 @@ int cm_cmd_listen(struct cm_cmd *cmd)
 }
 
 /* A listener of this very address comes before one of all. */
-struct cm_id *cm_listener(struct hca_machine *machine, uint64_t service,
-			  const struct hca_device *device, uint8_t port)
+static struct cm_id *listener_at(struct hca_machine *machine, uint64_t service,
+				 const struct hca_device *device, uint8_t port)
 {
 	struct cm_id *general = NULL;
 
@@ -133,6 +134,48 @@ struct cm_id *cm_listener(struct hca_machine *machine, uint64_t service,
 			general = id;
 	}
 	return general;
+}
+
+/* ---- requests for listeners ---- */
+
+/* The listener's id for the request: the same connection as seen from there. NULL: too many. */
+static struct cm_id *new_child(struct cm_id *id, const struct cm_id *listener, uint8_t qp_type)
+{
+	int err;
+	struct cm_id *child = cm_id_new(listener->file, listener->ps, qp_type, &err);
+
+	if (!child)
+		return NULL;
+	child->state = CM_CONNECT;
+	child->device = id->dst_device;
+	child->port = id->dst_port;
+	child->dst_device = id->device;
+	child->dst_port = id->port;
+	child->src = id->dst;
+	child->dst = id->src;
+	child->peer = id;
+	return child;
+}
+
+struct cm_event *cm_id_request(struct cm_id *id, uint8_t qp_type, bool *heard)
+{
+	struct cm_id *listener = listener_at(id->file->machine, cm_addr_service(id, &id->dst),
+					     id->dst_device, id->dst_port);
+	struct cm_event *event = NULL;
+
+	*heard = listener;
+	if (listener && listener->backlog && listener->qp_type == qp_type)
+		event = cm_event_new(listener, CM_EVENT_CONNECT_REQUEST, 0);
+	if (!event)
+		return NULL;
+	event->child = new_child(id, listener, qp_type);
+	if (!event->child) {
+		free(event);
+		return NULL;
+	}
+	id->peer = event->child;
+	listener->backlog--;
+	return event;
 }
 
 /* ---- bind ---- */

@@ -123,12 +123,6 @@ static int serve(struct hca_machine *machine, const struct end *end)
 	return err;
 }
 
-int server_fail(char *why, size_t size, const char *what, int err)
-{
-	snprintf(why, size, "%.400s: %s", what, strerror(-err));
-	return err;
-}
-
 static int open_trace(struct hca_machine *machine, char *why, size_t size)
 {
 	if (!machine->settings.trace[0])

@@ -26,6 +26,12 @@
 /* seconds: as long as the end of a killed daemon may take on a busy machine */
 #define PATIENCE   20
 
+int server_fail(char *why, size_t size, const char *what, int err)
+{
+	snprintf(why, size, "%.400s: %s", what, strerror(-err));
+	return err;
+}
+
 /* ---- removal ---- */
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *where)

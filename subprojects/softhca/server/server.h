@@ -27,6 +27,9 @@ struct daemon_plan {
  */
 int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size);
 
+/* "@what: the error" into @why. Returns @err. (home.c) */
+int server_fail(char *why, size_t size, const char *what, int err);
+
 /* ---- its directory: made, locked, taken over from a dead one, removed (home.c) ---- */
 
 /* A directory for one run, and its lock. -errno with a sentence in @why. Sweeps old ones. */
@@ -65,8 +68,5 @@ int sysfs_create(struct hca_machine *machine, const char *root);
 
 /* Gives RoCE ports interfaces in this namespace, if the kernel can, and all ports addresses. */
 int net_create(struct hca_machine *machine);
-
-/* "@what: the error" into @why. Returns @err. */
-int server_fail(char *why, size_t size, const char *what, int err);
 
 #endif
