@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The kernel's behaviour apart from refusals: when objects end, which handles get which events, and
- * in which order. The same program runs on the emulated HCA and on a real kernel (tests/kernel).
+ * in which order. The same program runs on the emulated HCA and on a real kernel.
  *
  * AGREEMENT_RAISE is a shell command that raises an event on the first device. Its arguments are
  * the kind of object (qp, srq), its number, the event by name and by number, and how often.
@@ -55,18 +55,19 @@ static bool opened_hear(void)
 }
 
 /* True if no process has the domain open: creating it with O_EXCL then succeeds. */
-static bool domain_is_free(struct host *host, int fd)
+static void domain_must_be_free(struct host *host, int fd)
 {
 	struct ibv_xrcd *xrcd = xrc_domain(host, fd, O_CREAT | O_EXCL);
 
-	return xrcd && !ibv_close_xrcd(xrcd);
+	must(xrcd);
+	must_eq(ibv_close_xrcd(xrcd), 0);
 }
 
 /*
  * When ibv_close_device() returns, what the program left open has ended. The next command of
  * another context finds the domain free.
  */
-CASE(closing_the_device_frees_the_domain)
+ROW("closing the device frees the domain")
 {
 	struct host *other = rig_host(0);
 	int fd = xrc_file();
@@ -78,14 +79,14 @@ CASE(closing_the_device_frees_the_domain)
 		MADE(xrc_target(host, xrcd));
 		MADE(xrc_srq(host, xrcd, 4, 1));
 		errno = EDOM;
-		CHECK(!ibv_close_device(host->ctx) && errno == EDOM);
-		CHECK(domain_is_free(other, fd));
+		must_eq(ibv_close_device(host->ctx), 0);
+		must_eq(errno, EDOM);
+		domain_must_be_free(other, fd);
 	}
-	return true;
 }
 
 /* When waitpid() returns, the target and the domain of the dead process have ended. */
-CASE(the_domain_of_a_dead_process_is_free)
+ROW("the domain of a dead process is free")
 {
 	struct host *host = rig_host(0);
 	int fd = xrc_file();
@@ -103,10 +104,10 @@ CASE(the_domain_of_a_dead_process_is_free)
 				raise(SIGKILL);
 			_exit(0);
 		}
-		CHECK(waitpid(child, &status, 0) == child && status == (round & 1 ? SIGKILL : 0));
-		CHECK(domain_is_free(host, fd));
+		must(waitpid(child, &status, 0) == child);
+		must(status == (round & 1 ? SIGKILL : 0));
+		domain_must_be_free(host, fd);
 	}
-	return true;
 }
 
 /* A target in a private domain, and a second handle of it. */
@@ -126,19 +127,21 @@ static struct shared share(void)
 	return s;
 }
 
-static bool nothing_more(struct ibv_context *ctx)
+static void must_hear_nothing_more(struct ibv_context *ctx)
 {
-	return !rig_readable(ctx->async_fd, 50);
+	must(!rig_readable(ctx->async_fd, 50));
 }
 
-CASE(opened_handle_outlives_the_creator)
+ROW("opened handle outlives the creator")
 {
 	struct shared s = share();
 	uint32_t qpn = s.target->qp_num;
 
-	CHECK(!ibv_destroy_qp(s.target) && raise_on(qpn, 1));
-	CHECK(!opened_hear() || rig_event_is(s.host, IBV_EVENT_COMM_EST, s.opened));
-	return rig_state(s.opened) == IBV_QPS_RESET && nothing_more(s.host->ctx);
+	must_eq(ibv_destroy_qp(s.target), 0);
+	must(raise_on(qpn, 1));
+	must(!opened_hear() || rig_event_is(s.host, IBV_EVENT_COMM_EST, s.opened));
+	must_eq(rig_state(s.opened), IBV_QPS_RESET);
+	must_hear_nothing_more(s.host->ctx);
 }
 
 /* Waits for @expected events, then for a moment for one more. */
@@ -156,35 +159,36 @@ static int read_all(struct ibv_context *ctx, int expected)
 }
 
 /* Events that nothing reads are kept, also if they are more than a pipe holds. */
-CASE(unread_events_are_kept)
+ROW("unread events are kept")
 {
 	struct shared s = share();
 	int hearers = opened_hear() ? HANDLES : 1, times = MANY / hearers, count;
 
 	for (int i = 2; i < hearers; i++)
-		CHECK(xrc_open(s.host, s.xrcd, s.target->qp_num));
-	CHECK(raise_on(s.target->qp_num, times));
+		must(xrc_open(s.host, s.xrcd, s.target->qp_num));
+	must(raise_on(s.target->qp_num, times));
 	count = read_all(s.host->ctx, times * hearers);
 	printf("%d of %d events came\n", count, times * hearers);
-	return count == times * hearers;
+	must(count == times * hearers);
 }
 
 /* Destroying a handle drops its unread events, because they point to the handle. */
-CASE(destroying_a_qp_drops_its_unread_events)
+ROW("destroying a QP drops its unread events")
 {
 	const int expected = opened_hear() ? 3 : 0;
 	struct shared s = share();
 
-	CHECK(raise_on(s.target->qp_num, 3) &&
-	      rig_readable(s.host->ctx->async_fd, RIG_PATIENCE_MS));
-	return !ibv_destroy_qp(s.target) && read_all(s.host->ctx, expected) == expected;
+	must(raise_on(s.target->qp_num, 3));
+	must(rig_readable(s.host->ctx->async_fd, RIG_PATIENCE_MS));
+	must_eq(ibv_destroy_qp(s.target), 0);
+	must(read_all(s.host->ctx, expected) == expected);
 }
 
 /*
  * The events come in the order of raising, first at the handle that was opened last. None is left
  * out or merged with another. An event that reports a failure changes no state.
  */
-CASE(events_keep_their_order)
+ROW("events keep their order")
 {
 	static const enum ibv_event_type types[] = {
 		IBV_EVENT_COMM_EST, IBV_EVENT_QP_FATAL, IBV_EVENT_PATH_MIG, IBV_EVENT_QP_FATAL,
@@ -195,33 +199,40 @@ CASE(events_keep_their_order)
 	struct shared s = share();
 
 	for (size_t i = 0; i < count; i++)
-		CHECK(raise_event("qp", s.target->qp_num, types[i], 1));
+		must(raise_event("qp", s.target->qp_num, types[i], 1));
 	for (size_t i = 0; i < count; i++) {
-		CHECK(!opened_hear() || rig_event_is(s.host, types[i], s.opened));
-		CHECK(rig_event_is(s.host, types[i], s.target));
+		must(!opened_hear() || rig_event_is(s.host, types[i], s.opened));
+		must(rig_event_is(s.host, types[i], s.target));
 	}
-	return rig_state(s.opened) == IBV_QPS_RESET && nothing_more(s.host->ctx);
+	must_eq(rig_state(s.opened), IBV_QPS_RESET);
+	must_hear_nothing_more(s.host->ctx);
 }
 
 /*
  * Only the adapter raises a target QP's events. A program raises none when it changes the state or
  * destroys the handles of a target, and the last one ends the target.
  */
-CASE(state_changes_and_destroys_raise_no_event)
+ROW("state changes and destroys raise no event")
 {
 	struct shared s = share();
 	struct rig_link link = rig_link_to(1, s.host->lid);
 	uint32_t qpn = s.target->qp_num;
 
-	CHECK(!rig_bring_up(s.target, &link) && rig_state(s.target) == IBV_QPS_RTR);
-	CHECK(!rig_to_state(s.target, IBV_QPS_RESET) && nothing_more(s.host->ctx));
-	CHECK(!ibv_destroy_qp(s.target) && nothing_more(s.host->ctx));
-	CHECK(!emulated_destroy_opened(s.opened) && nothing_more(s.host->ctx));
-	return !xrc_open(s.host, s.xrcd, qpn) && errno == EINVAL && !ibv_close_xrcd(s.xrcd);
+	must_eq(rig_bring_up(s.target, &link), 0);
+	must_eq(rig_state(s.target), IBV_QPS_RTR);
+	must_eq(rig_to_state(s.target, IBV_QPS_RESET), 0);
+	must_hear_nothing_more(s.host->ctx);
+	must_eq(ibv_destroy_qp(s.target), 0);
+	must_hear_nothing_more(s.host->ctx);
+	must_eq(emulated_destroy_opened(s.opened), 0);
+	must_hear_nothing_more(s.host->ctx);
+	must(!xrc_open(s.host, s.xrcd, qpn));
+	must_eq(errno, EINVAL);
+	must_eq(ibv_close_xrcd(s.xrcd), 0);
 }
 
 /* One opened device is closed. The QP lives until the other opened device destroys its handle. */
-CASE(a_closed_device_keeps_the_qp_of_another_handle)
+ROW("a closed device keeps the QP of another handle")
 {
 	struct host *a = rig_host(0), *b = rig_host(0);
 	int fd = xrc_file();
@@ -230,10 +241,13 @@ CASE(a_closed_device_keeps_the_qp_of_another_handle)
 	uint32_t qpn = target->qp_num;
 	struct ibv_qp *opened = MADE(xrc_open(b, two, qpn));
 
-	CHECK(!ibv_close_device(a->ctx) && ibv_close_xrcd(two) == EBUSY);
-	CHECK(!emulated_destroy_opened(opened) && !xrc_open(b, two, qpn) && errno == EINVAL &&
-	      !ibv_close_xrcd(two));
-	return domain_is_free(b, fd);
+	must_eq(ibv_close_device(a->ctx), 0);
+	must_eq(ibv_close_xrcd(two), EBUSY);
+	must_eq(emulated_destroy_opened(opened), 0);
+	must(!xrc_open(b, two, qpn));
+	must_eq(errno, EINVAL);
+	must_eq(ibv_close_xrcd(two), 0);
+	domain_must_be_free(b, fd);
 }
 
 /* The QP or SRQ that a thread destroys, and whether it has done so. */
@@ -253,25 +267,27 @@ static void *end(void *argument)
 }
 
 /* Two of three events are read. The destroy ends with the second acknowledgement, not before. */
-static bool destroy_counts_what_was_read(struct ending *ending, struct ibv_context *ctx)
+static void destroy_must_count_what_was_read(struct ending *ending, struct ibv_context *ctx)
 {
 	struct ibv_async_event event[2];
 	pthread_t thread;
 
-	CHECK(rig_async(ctx, &event[0]) && rig_async(ctx, &event[1]));
-	CHECK(!pthread_create(&thread, NULL, end, ending));
+	must(rig_async(ctx, &event[0]));
+	must(rig_async(ctx, &event[1]));
+	must_eq(pthread_create(&thread, NULL, end, ending), 0);
 	ibv_ack_async_event(&event[0]);
 	usleep(200000);
-	CHECK(!__atomic_load_n(&ending->done, __ATOMIC_ACQUIRE));
+	must(!__atomic_load_n(&ending->done, __ATOMIC_ACQUIRE));
 	ibv_ack_async_event(&event[1]);
-	return !pthread_join(thread, NULL) && nothing_more(ctx);
+	must_eq(pthread_join(thread, NULL), 0);
+	must_hear_nothing_more(ctx);
 }
 
 /*
  * A destroy command reports how many events were read, and the library waits until as many are
  * acknowledged.
  */
-CASE(destroying_an_object_reports_its_events)
+ROW("destroying an object reports its events")
 {
 	struct host *host = rig_host(0);
 	struct ibv_xrcd *xrcd = MADE(xrc_domain(host, -1, O_CREAT));
@@ -279,16 +295,17 @@ CASE(destroying_an_object_reports_its_events)
 		      srq = { .srq = MADE(xrc_srq(host, xrcd, 8, 1)) };
 	uint32_t srqn = xrc_srq_number(srq.srq);
 
-	CHECK(raise_on(qp.qp->qp_num, 3) && destroy_counts_what_was_read(&qp, host->ctx));
-	CHECK(raise_event("srq", srqn, IBV_EVENT_SRQ_LIMIT_REACHED, 3));
-	return destroy_counts_what_was_read(&srq, host->ctx);
+	must(raise_on(qp.qp->qp_num, 3));
+	destroy_must_count_what_was_read(&qp, host->ctx);
+	must(raise_event("srq", srqn, IBV_EVENT_SRQ_LIMIT_REACHED, 3));
+	destroy_must_count_what_was_read(&srq, host->ctx);
 }
 
 /*
  * Each context closes its own handle of a domain, also while another context has objects there. A
  * sender is none of these.
  */
-CASE(each_context_closes_its_own_domain_handle)
+ROW("each context closes its own domain handle")
 {
 	struct host *a = rig_host(0), *b = rig_host(0);
 	int fd = xrc_file();
@@ -296,17 +313,20 @@ CASE(each_context_closes_its_own_domain_handle)
 	struct ibv_srq *srq = MADE(xrc_srq(b, two, 8, 1));
 
 	rig_qp(b, IBV_QPT_XRC_SEND, NULL);
-	CHECK(!ibv_close_xrcd(one) && ibv_close_xrcd(two) == EBUSY);
-	CHECK(!xrc_domain(a, fd, O_CREAT | O_EXCL) && errno == EINVAL);
-	CHECK(!ibv_destroy_srq(srq) && !ibv_close_xrcd(two));
-	return domain_is_free(a, fd);
+	must_eq(ibv_close_xrcd(one), 0);
+	must_eq(ibv_close_xrcd(two), EBUSY);
+	must(!xrc_domain(a, fd, O_CREAT | O_EXCL));
+	must_eq(errno, EINVAL);
+	must_eq(ibv_destroy_srq(srq), 0);
+	must_eq(ibv_close_xrcd(two), 0);
+	domain_must_be_free(a, fd);
 }
 
 /*
  * A query returns each value cut to the width of the adapter's field. Without responder resources
  * it returns no right to remote reads and atomics.
  */
-CASE(attributes_are_read_back_cut_to_their_fields)
+ROW("attributes are read back cut to their fields")
 {
 	struct host *host = rig_host(0);
 	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);
@@ -317,11 +337,18 @@ CASE(attributes_are_read_back_cut_to_their_fields)
 		.ah_attr = { .dlid = host->lid, .port_num = 1, .sl = 19, .src_path_bits = 200 },
 	}, rts = { .qp_state = IBV_QPS_RTS, .timeout = 33, .retry_cnt = 9, .rnr_retry = 1 };
 
-	CHECK(!rig_init(qp, &link) && rig_attr(qp).qp_access_flags == IBV_ACCESS_REMOTE_WRITE);
-	CHECK(!ibv_modify_qp(qp, &rtr, MASK_RTR) && !ibv_modify_qp(qp, &rts, MASK_RTS));
+	must_eq(rig_init(qp, &link), 0);
+	must_eq(rig_attr(qp).qp_access_flags, IBV_ACCESS_REMOTE_WRITE);
+	must_eq(ibv_modify_qp(qp, &rtr, MASK_RTR), 0);
+	must_eq(ibv_modify_qp(qp, &rts, MASK_RTS), 0);
 	attr = rig_attr(qp);
-	CHECK(attr.max_dest_rd_atomic == 4 && attr.max_rd_atomic == 1 && attr.min_rnr_timer == 8);
-	CHECK(attr.ah_attr.sl == 3 && attr.ah_attr.src_path_bits == 72);
-	CHECK(attr.timeout == 1 && attr.retry_cnt == 1 && attr.rnr_retry == 1);
-	return attr.qp_access_flags == (unsigned int)link.access;
+	must_eq(attr.max_dest_rd_atomic, 4);
+	must_eq(attr.max_rd_atomic, 1);
+	must_eq(attr.min_rnr_timer, 8);
+	must_eq(attr.ah_attr.sl, 3);
+	must_eq(attr.ah_attr.src_path_bits, 72);
+	must_eq(attr.timeout, 1);
+	must_eq(attr.retry_cnt, 1);
+	must_eq(attr.rnr_retry, 1);
+	must(attr.qp_access_flags == (unsigned int)link.access);
 }

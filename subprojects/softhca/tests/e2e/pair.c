@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Two hosts with a QP each, and a target with two handles: connected, for cases that send. */
+/* Two hosts with a QP each, and a target with two handles: connected, for rows that send. */
 #include <harness/emulated.h>
 #include "pair.h"
 
@@ -39,14 +39,16 @@ struct pair pair_by(enum ibv_qp_type type, struct rig_link link_a, struct rig_li
 	return pair;
 }
 
-bool pair_tear_down(struct pair *pair)
+void pair_tear_down(struct pair *pair)
 {
-	CHECK(!ibv_destroy_qp(pair->qa) && !ibv_destroy_qp(pair->qb));
-	if (pair->srq)
-		CHECK(!ibv_destroy_srq(pair->srq) && !ibv_close_xrcd(pair->xrcd));
+	must_eq(ibv_destroy_qp(pair->qa), 0);
+	must_eq(ibv_destroy_qp(pair->qb), 0);
+	if (pair->srq) {
+		must_eq(ibv_destroy_srq(pair->srq), 0);
+		must_eq(ibv_close_xrcd(pair->xrcd), 0);
+	}
 	rig_free_host(pair->a);
 	rig_free_host(pair->b);
-	return true;
 }
 
 void pair_pattern(uint8_t *at, size_t length, unsigned int seed)
@@ -165,9 +167,10 @@ bool xrc_send(struct xrc_stage *s, struct ibv_srq *srq, struct host *host,
 	CHECK(rig_send(s->send, &wr, status));
 	if (status)
 		return true;
-	CHECK(rig_poll_success(host->cq, &wc) && wc.wr_id == number);
-	CHECK(wc.qp_num == s->target->qp_num &&
-	      wc.src_qp == emulated_src_qp(number, s->send->qp_num));
+	CHECK(rig_poll_success(host->cq, &wc));
+	CHECK(wc.wr_id == number);
+	CHECK(wc.qp_num == s->target->qp_num);
+	CHECK(wc.src_qp == emulated_src_qp(number, s->send->qp_num));
 	CHECK(host->buffer[4096] == (uint8_t)number);
 	return true;
 }

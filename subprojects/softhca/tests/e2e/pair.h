@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Two hosts with a QP each, and a target with two handles: connected, for cases that send. */
+/* Two hosts with a QP each, and a target with two handles: connected, for rows that send. */
 #ifndef TEST_SOFTHCA_PAIR_H
 #define TEST_SOFTHCA_PAIR_H
 
@@ -23,24 +23,13 @@ struct pair {
 	struct ibv_srq *srq;
 };
 
-/* Both QPs in RESET, for cases that connect them step by step. */
+/* Both QPs in RESET, for rows that connect them step by step. */
 struct pair pair_apart(enum ibv_qp_type type);
 /* Both connected; pair_by() with attributes of their own. */
 struct pair pair_up(enum ibv_qp_type type);
 struct pair pair_by(enum ibv_qp_type type, struct rig_link link_a, struct rig_link link_b);
-/* False if something cannot be destroyed. */
-bool pair_tear_down(struct pair *pair);
-
-/* A case on a connected pair, which is torn down if the case holds. */
-#define PAIR_CASE(function, type) \
-	static bool function##_of(struct pair pair); \
-	CASE(function) \
-	{ \
-		struct pair pair = pair_up(type); \
- \
-		return function##_of(pair) && pair_tear_down(&pair); \
-	} \
-	static bool function##_of(struct pair pair)
+/* Destroys all of it: nothing may be in use any more. */
+void pair_tear_down(struct pair *pair);
 
 /* Fills memory with bytes that tell the place and the seed. */
 void pair_pattern(uint8_t *at, size_t length, unsigned int seed);

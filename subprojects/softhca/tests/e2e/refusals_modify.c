@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* State changes of QPs that the kernel refuses (contract 5.9), one row each. */
+/* State changes of QPs that the kernel refuses, one row each. */
 #include "refusals.h"
 
 static struct ibv_qp_attr good(struct objects *g, enum ibv_qp_state state)

@@ -319,7 +319,8 @@ bool rig_event_is(struct host *host, enum ibv_event_type type, const void *objec
 	CHECK(rig_async(host->ctx, &event));
 	ibv_ack_async_event(&event);
 	/* The element is a union of pointers. */
-	CHECK(event.event_type == type && event.element.qp == object);
+	CHECK(event.event_type == type);
+	CHECK(event.element.qp == object);
 	return true;
 }
 
@@ -328,8 +329,9 @@ bool rig_cq_event(struct host *host)
 	struct ibv_cq *cq;
 	void *context;
 
-	CHECK(rig_readable(host->channel->fd, RIG_PATIENCE_MS) &&
-	      !ibv_get_cq_event(host->channel, &cq, &context) && cq == host->cq);
+	CHECK(rig_readable(host->channel->fd, RIG_PATIENCE_MS));
+	CHECK(!ibv_get_cq_event(host->channel, &cq, &context));
+	CHECK(cq == host->cq);
 	ibv_ack_cq_events(cq, 1);
 	return true;
 }

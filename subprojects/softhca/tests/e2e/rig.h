@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Hosts, QPs, XRC objects, requests and cases over the modern API: to test the emulated HCA. */
+/* Hosts, QPs, XRC objects and requests over the modern API: to test the emulated HCA. */
 #ifndef TEST_SOFTHCA_RIG_H
 #define TEST_SOFTHCA_RIG_H
 
@@ -126,22 +126,11 @@ struct ibv_qp *xrc_target(struct host *host, struct ibv_xrcd *xrcd);
 struct ibv_qp *xrc_open(struct host *host, struct ibv_xrcd *xrcd, uint32_t qpn);
 uint32_t xrc_srq_number(struct ibv_srq *srq);
 
-/* ---- cases ---- */
-
-/* CASE(what_is_so) { ... } adds a row to the program. It returns whether the case holds. */
-#define CASE(function) \
-	static bool function(void); \
-	ROW(#function) \
-	{ \
-		must(function()); \
-	} \
-	static bool function(void)
-
-/* Within a case: ends it with a complaint if the condition does not hold. */
+/* In a function that returns whether all is so: names the fact that is not, and returns false. */
 #define CHECK(condition) \
 	do { \
 		if (!(condition)) { \
-			printf("line %d: not so: %s\n", __LINE__, #condition); \
+			printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
 			return false; \
 		} \
 	} while (0)

@@ -39,7 +39,7 @@ def test_program_with_a_sanitizer(run, softhca, tmp_path, sanitizer):
                *(root / "tests" / "harness" / name for name in ("row.c", "rows_main.c"))]
     subprocess.run(["gcc", "-O1", "-D_GNU_SOURCE", f"-fsanitize={sanitizer}", f"-I{root}",
                     f"-I{root}/tests", *sources, "-o", program, "-libverbs", "-ldl"], check=True)
-    done = run([softhca, "run", "--", program, "a_fenced_read_returns_what_was_written_before"],
+    done = run([softhca, "run", "--", program, "a fenced read returns what was written before"],
                env={"ASAN_OPTIONS": "detect_leaks=0"}, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
 

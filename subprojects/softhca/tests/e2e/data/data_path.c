@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * How data moves between two emulated hosts. The two-way exchange (tests/e2e/xrc_qps) has every
- * operation.
- */
+/* How data moves between two emulated hosts. */
 #include <e2e/pair.h>
 
 #include <string.h>
@@ -12,8 +9,9 @@
  * On mlx5 a request takes one to three units of the ring. The test first mixes the sizes, then
  * posts only requests of three. So a request wraps at each possible place.
  */
-PAIR_CASE(requests_of_all_sizes_arrive, IBV_QPT_RC)
+ROW("requests of all sizes arrive")
 {
+	struct pair pair = pair_up(IBV_QPT_RC);
 	struct ibv_wc wc;
 
 	for (uint32_t i = 0; i < 300; i++) {
@@ -24,17 +22,20 @@ PAIR_CASE(requests_of_all_sizes_arrive, IBV_QPT_RC)
 		wr.sg_list->lkey = 0; /* inline data needs no key */
 		pair_pattern(pair.a->buffer, length, i);
 		memset(pair.b->buffer, 0, 200);
-		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 200, i) &&
-		      rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
-		CHECK(rig_poll(pair.b->cq, &wc) && wc.byte_len == length && wc.wr_id == i);
-		CHECK(!memcmp(pair.a->buffer, pair.b->buffer, length) && !pair.b->buffer[length]);
+		must_eq(rig_post_recv(pair.b, pair.qb, 0, 200, i), 0);
+		must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
+		must(rig_poll(pair.b->cq, &wc));
+		must(wc.byte_len == length);
+		must(wc.wr_id == i);
+		must(!memcmp(pair.a->buffer, pair.b->buffer, length));
+		must(!pair.b->buffer[length]);
 	}
-	return true;
 }
 
 /* Without and with inline data. */
-PAIR_CASE(pieces_are_gathered_and_scattered, IBV_QPT_RC)
+ROW("pieces are gathered and scattered")
 {
+	struct pair pair = pair_up(IBV_QPT_RC);
 	struct ibv_sge from[] = { *rig_wr(pair.a, IBV_WR_SEND, 0, 70).sg_list,
 				  *rig_wr(pair.a, IBV_WR_SEND, 500, 40).sg_list,
 				  *rig_wr(pair.a, IBV_WR_SEND, 70, 18).sg_list };
@@ -49,19 +50,22 @@ PAIR_CASE(pieces_are_gathered_and_scattered, IBV_QPT_RC)
 	for (unsigned int i = 0; i < 2; i++) {
 		wr.send_flags = IBV_SEND_SIGNALED | (i ? IBV_SEND_INLINE : 0);
 		pair_pattern(pair.a->buffer, 1000, i);
-		CHECK(!ibv_post_recv(pair.qb, &recv, &bad) &&
-		      rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
-		CHECK(rig_poll_success(pair.b->cq, &wc) && wc.byte_len == 128);
-		CHECK(!memcmp(in, out, 10) && !memcmp(in + 1000, out + 10, 60) &&
-		      !memcmp(in + 1060, out + 500, 30));
-		CHECK(!memcmp(in + 2000, out + 530, 10) && !memcmp(in + 2010, out + 70, 18));
+		must_eq(ibv_post_recv(pair.qb, &recv, &bad), 0);
+		must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
+		must(rig_poll_success(pair.b->cq, &wc));
+		must_eq(wc.byte_len, 128);
+		must(!memcmp(in, out, 10));
+		must(!memcmp(in + 1000, out + 10, 60));
+		must(!memcmp(in + 1060, out + 500, 30));
+		must(!memcmp(in + 2000, out + 530, 10));
+		must(!memcmp(in + 2010, out + 70, 18));
 	}
-	return true;
 }
 
 /* The write is unsignaled: its slot is given back by the next completion. */
-PAIR_CASE(a_fenced_read_returns_what_was_written_before, IBV_QPT_RC)
+ROW("a fenced read returns what was written before")
 {
+	struct pair pair = pair_up(IBV_QPT_RC);
 	struct ibv_send_wr read = pair_wr(&pair, IBV_WR_RDMA_READ, 30000, 200, 20000);
 	struct ibv_send_wr write = pair_wr(&pair, IBV_WR_RDMA_WRITE, 0, 200, 20000);
 	struct ibv_wc wc;
@@ -70,42 +74,50 @@ PAIR_CASE(a_fenced_read_returns_what_was_written_before, IBV_QPT_RC)
 	write.next = &read;
 	write.send_flags = 0;
 	read.send_flags |= IBV_SEND_FENCE;
-	CHECK(!rig_post(pair.qa, &write));
-	CHECK(rig_poll_success(pair.a->cq, &wc) && wc.opcode == IBV_WC_RDMA_READ);
-	CHECK(wc.byte_len == 20000 && !memcmp(pair.a->buffer, pair.b->buffer + 200, 20000));
-	CHECK(!memcmp(pair.a->buffer, pair.a->buffer + 30000, 20000));
-	return rig_quiet(pair.a->cq, 5) && rig_quiet(pair.b->cq, 5);
+	must_eq(rig_post(pair.qa, &write), 0);
+	must(rig_poll_success(pair.a->cq, &wc));
+	must_eq(wc.opcode, IBV_WC_RDMA_READ);
+	must_eq(wc.byte_len, 20000);
+	must(!memcmp(pair.a->buffer, pair.b->buffer + 200, 20000));
+	must(!memcmp(pair.a->buffer, pair.a->buffer + 30000, 20000));
+	must(rig_quiet(pair.a->cq, 5));
+	must(rig_quiet(pair.b->cq, 5));
 }
 
 /* Without a buffer the message is lost without an error. */
-PAIR_CASE(uc_loses_a_message_without_a_receive, IBV_QPT_UC)
+ROW("UC loses a message without a receive")
 {
-	CHECK(pair_send(&pair, 100, IBV_WC_SUCCESS));
-	CHECK(!rig_post_recv(pair.b, pair.qb, 500, 100, 1) && rig_quiet(pair.b->cq, 5));
+	struct pair pair = pair_up(IBV_QPT_UC);
+
+	must(pair_send(&pair, 100, IBV_WC_SUCCESS));
+	must_eq(rig_post_recv(pair.b, pair.qb, 500, 100, 1), 0);
+	must(rig_quiet(pair.b->cq, 5));
 	pair_pattern(pair.a->buffer, 100, 8);
-	CHECK(pair_send(&pair, 100, IBV_WC_SUCCESS) &&
-	      rig_completes(pair.b->cq, 1, IBV_WC_SUCCESS));
-	return !memcmp(pair.a->buffer, pair.b->buffer + 500, 100);
+	must(pair_send(&pair, 100, IBV_WC_SUCCESS));
+	rig_must_complete(pair.b->cq, 1, IBV_WC_SUCCESS);
+	must(!memcmp(pair.a->buffer, pair.b->buffer + 500, 100));
 }
 
 /* The message arrives although the program ends the connection right after it. */
-CASE(a_message_posted_before_its_qp_ends_arrives)
+ROW("a message posted before its QP ends arrives")
 {
 	for (int round = 0; round < 20; round++) {
 		struct pair pair = pair_up(IBV_QPT_RC);
 		struct ibv_send_wr wr = rig_wr(pair.a, IBV_WR_SEND, 0, 100);
 		struct ibv_wc wc;
 
-		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1) && !rig_post(pair.qa, &wr));
-		CHECK(!(round & 1 ? rig_to_state(pair.qa, IBV_QPS_ERR) : ibv_destroy_qp(pair.qa)));
-		CHECK(ibv_poll_cq(pair.b->cq, 1, &wc) == 1 && wc.status == IBV_WC_SUCCESS);
-		CHECK(!ibv_close_device(pair.a->ctx) && !ibv_close_device(pair.b->ctx));
+		must_eq(rig_post_recv(pair.b, pair.qb, 0, 100, 1), 0);
+		must_eq(rig_post(pair.qa, &wr), 0);
+		must(!(round & 1 ? rig_to_state(pair.qa, IBV_QPS_ERR) : ibv_destroy_qp(pair.qa)));
+		must_eq(ibv_poll_cq(pair.b->cq, 1, &wc), 1);
+		must_eq(wc.status, IBV_WC_SUCCESS);
+		must_eq(ibv_close_device(pair.a->ctx), 0);
+		must_eq(ibv_close_device(pair.b->ctx), 0);
 	}
-	return true;
 }
 
 /* Writes that were posted before the peer closed its device change nothing in its memory. */
-CASE(nothing_arrives_after_the_close)
+ROW("nothing arrives after the close")
 {
 	for (int round = 0; round < 60; round++) {
 		struct pair pair = pair_up(IBV_QPT_RC);
@@ -113,13 +125,12 @@ CASE(nothing_arrives_after_the_close)
 
 		memset(pair.a->buffer, 1, RIG_BUFFER);
 		for (int i = 0; i < RIG_DEPTH; i++)
-			CHECK(!rig_post(pair.qa, &wr));
-		CHECK(!ibv_close_device(pair.b->ctx));
+			must_eq(rig_post(pair.qa, &wr), 0);
+		must_eq(ibv_close_device(pair.b->ctx), 0);
 		memset(pair.b->buffer, 0, RIG_BUFFER);
 		usleep(1000);
-		CHECK(!memchr(pair.b->buffer, 1, RIG_BUFFER));
-		CHECK(!ibv_destroy_qp(pair.qa));
+		must(!memchr(pair.b->buffer, 1, RIG_BUFFER));
+		must_eq(ibv_destroy_qp(pair.qa), 0);
 		rig_free_host(pair.a);
 	}
-	return true;
 }

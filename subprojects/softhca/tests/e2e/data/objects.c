@@ -14,12 +14,14 @@
 #include <unistd.h>
 
 /* Inline data has no key, so an inline read has no memory to write into. */
-PAIR_CASE(inline_read_is_refused, IBV_QPT_RC)
+ROW("inline read is refused")
 {
+	struct pair pair = pair_up(IBV_QPT_RC);
 	struct ibv_send_wr wr = pair_wr(&pair, IBV_WR_RDMA_READ, 0, 0, 8);
 
 	wr.send_flags |= IBV_SEND_INLINE;
-	return rig_send(pair.qa, &wr, IBV_WC_LOC_PROT_ERR) && rig_state(pair.qb) == IBV_QPS_RTS;
+	must(rig_send(pair.qa, &wr, IBV_WC_LOC_PROT_ERR));
+	must_eq(rig_state(pair.qb), IBV_QPS_RTS);
 }
 
 #define SRQ_SLOTS 16
@@ -48,39 +50,43 @@ static struct shared share(void)
 	return s;
 }
 
-static bool send_by(const struct shared *s, int i, uint8_t byte)
+static void send_by(const struct shared *s, int i, uint8_t byte)
 {
 	struct ibv_send_wr wr = rig_wr(s->a, IBV_WR_SEND, 0, 1);
 
 	s->a->buffer[0] = byte;
-	return rig_send(s->from[i], &wr, IBV_WC_SUCCESS);
+	must(rig_send(s->from[i], &wr, IBV_WC_SUCCESS));
 }
 
-static bool got(const struct shared *s, int i, uint8_t byte)
+static void must_get(const struct shared *s, int i, uint8_t byte)
 {
-	return rig_completes(s->cq[i], byte, IBV_WC_SUCCESS) && s->b->buffer[byte] == byte;
+	rig_must_complete(s->cq[i], byte, IBV_WC_SUCCESS);
+	must(s->b->buffer[byte] == byte);
 }
 
 /*
  * The provider links the free WQEs of an SRQ to a list, in the order in which their completions
  * are polled. The HCA takes receives in the order of the list, not of the ring.
  */
-CASE(srq_receives_are_taken_in_the_order_of_the_list)
+ROW("SRQ receives are taken in the order of the list")
 {
 	struct shared s = share();
 
 	for (uint8_t id = 1; id <= 2; id++)
-		CHECK(!rig_post_srq(s.b, s.srq, id, 1, id));
-	CHECK(send_by(&s, 0, 1) && send_by(&s, 1, 2));
-	CHECK(got(&s, 1, 2) && got(&s, 0, 1));
-	for (uint8_t id = 3; id <= 2 * SRQ_SLOTS; id++)
-		CHECK(!rig_post_srq(s.b, s.srq, id, 1, id) && send_by(&s, id & 1, id) &&
-		      got(&s, id & 1, id));
-	return true;
+		must_eq(rig_post_srq(s.b, s.srq, id, 1, id), 0);
+	send_by(&s, 0, 1);
+	send_by(&s, 1, 2);
+	must_get(&s, 1, 2);
+	must_get(&s, 0, 1);
+	for (uint8_t id = 3; id <= 2 * SRQ_SLOTS; id++) {
+		must_eq(rig_post_srq(s.b, s.srq, id, 1, id), 0);
+		send_by(&s, id & 1, id);
+		must_get(&s, id & 1, id);
+	}
 }
 
 /* A request with the number of the old object must not reach the new one. */
-CASE(numbers_are_not_reused_at_once)
+ROW("numbers are not reused at once")
 {
 	struct host *host = rig_host(0);
 	struct ibv_xrcd *xrcd = MADE(xrc_domain(host, -1, O_CREAT));
@@ -95,17 +101,19 @@ CASE(numbers_are_not_reused_at_once)
 					     mr->lkey };
 
 		for (int kind = 0; kind < 4; kind++)
-			CHECK(numbers[kind] != last[kind]);
+			must(numbers[kind] != last[kind]);
 		memcpy(last, numbers, sizeof(last));
-		CHECK(!ibv_destroy_qp(qp) && !ibv_destroy_qp(target) && !ibv_destroy_srq(srq) &&
-		      !ibv_dereg_mr(mr));
+		must_eq(ibv_destroy_qp(qp), 0);
+		must_eq(ibv_destroy_qp(target), 0);
+		must_eq(ibv_destroy_srq(srq), 0);
+		must_eq(ibv_dereg_mr(mr), 0);
 	}
-	return true;
 }
 
 /* The first byte of a zero-based region has address 0, with the lkey and with the rkey. */
-PAIR_CASE(a_zero_based_region_begins_at_address_0, IBV_QPT_RC)
+ROW("a zero-based region begins at address 0")
 {
+	struct pair pair = pair_up(IBV_QPT_RC);
 	const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_ZERO_BASED;
 	struct ibv_mr *from = MADE(ibv_reg_mr(pair.a->pd, pair.a->buffer + 4096, 4096, access));
 	struct ibv_mr *to = MADE(ibv_reg_mr(pair.b->pd, pair.b->buffer + 8192, 4096, access));
@@ -116,26 +124,28 @@ PAIR_CASE(a_zero_based_region_begins_at_address_0, IBV_QPT_RC)
 	wr.sg_list->lkey = from->lkey;
 	wr.wr.rdma.remote_addr = 4096 - 64;
 	wr.wr.rdma.rkey = to->rkey;
-	CHECK(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
-	CHECK(pair.b->buffer[8192 + 4095] == 0x42 && pair.b->buffer[8192 + 4096 - 65] == 0 &&
-	      pair.b->buffer[8192 + 4096] == 0);
+	must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
+	must(pair.b->buffer[8192 + 4095] == 0x42);
+	must(pair.b->buffer[8192 + 4096 - 65] == 0);
+	must(pair.b->buffer[8192 + 4096] == 0);
 	wr.wr.rdma.remote_addr++;
-	CHECK(rig_send(pair.qa, &wr, IBV_WC_REM_ACCESS_ERR));
-	return !ibv_dereg_mr(from) && !ibv_dereg_mr(to);
+	must(rig_send(pair.qa, &wr, IBV_WC_REM_ACCESS_ERR));
+	must_eq(ibv_dereg_mr(from), 0);
+	must_eq(ibv_dereg_mr(to), 0);
 }
 
 /* ---- XRC ---- */
 
-CASE(an_srq_of_another_domain_is_refused)
+ROW("an SRQ of another domain is refused")
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_xrcd *private = MADE(xrc_domain(s.one, -1, O_CREAT));
 	struct ibv_srq *srq = MADE(xrc_srq(s.one, private, RIG_DEPTH, 1));
 
-	return xrc_send(&s, srq, s.one, IBV_WC_REM_INV_REQ_ERR);
+	must(xrc_send(&s, srq, s.one, IBV_WC_REM_INV_REQ_ERR));
 }
 
-CASE(write_uses_the_srqs_pd)
+ROW("write uses the SRQ's PD")
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_send_wr wr = xrc_wr(&s, IBV_WR_RDMA_WRITE, s.srq2);
@@ -143,86 +153,98 @@ CASE(write_uses_the_srqs_pd)
 	memset(s.sender->buffer, 0x5a, 64);
 	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)s.two->buffer;
 	wr.wr.rdma.rkey = s.two->mr->rkey;
-	CHECK(rig_send(s.send, &wr, IBV_WC_SUCCESS) && s.two->buffer[63] == 0x5a);
+	must(rig_send(s.send, &wr, IBV_WC_SUCCESS));
+	must(s.two->buffer[63] == 0x5a);
 	wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
-	return rig_send(s.send, &wr, IBV_WC_REM_ACCESS_ERR);
+	must(rig_send(s.send, &wr, IBV_WC_REM_ACCESS_ERR));
 }
 
 /* The target is in RTR. Only the first packet raises the event. */
-CASE(every_handle_gets_one_comm_est)
+ROW("every handle gets one COMM_EST")
 {
 	struct xrc_stage s = xrc_stage();
 
-	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
-	CHECK(xrc_send(&s, s.srq2, s.two, IBV_WC_SUCCESS));
-	CHECK(rig_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
-	CHECK(rig_event_is(s.two, IBV_EVENT_COMM_EST, s.opened));
-	return !rig_readable(s.one->ctx->async_fd, 10) && !rig_readable(s.two->ctx->async_fd, 10);
+	must(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
+	must(xrc_send(&s, s.srq2, s.two, IBV_WC_SUCCESS));
+	must(rig_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
+	must(rig_event_is(s.two, IBV_EVENT_COMM_EST, s.opened));
+	must(!rig_readable(s.one->ctx->async_fd, 10));
+	must(!rig_readable(s.two->ctx->async_fd, 10));
 }
 
 /*
  * A message for another SRQ takes no receive of this one. As long as the SRQ has as many receives
  * as the limit, there is no event. There is one event per arming.
  */
-CASE(an_srq_below_its_limit_raises_one_event)
+ROW("an SRQ below its limit raises one event")
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_send_wr wr = xrc_wr(&s, IBV_WR_SEND, s.srq1);
 	struct ibv_srq_attr attr = { .srq_limit = 2 };
 
 	for (uint64_t id = 1; id <= 4; id++)
-		CHECK(!rig_post_srq(s.one, s.srq1, 0, 64, id));
-	CHECK(!ibv_modify_srq(s.srq1, &attr, IBV_SRQ_LIMIT));
-	CHECK(!ibv_query_srq(s.srq1, &attr) && attr.srq_limit == 2);
-	CHECK(xrc_send(&s, s.srq2, s.two, IBV_WC_SUCCESS));
-	CHECK(rig_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
+		must_eq(rig_post_srq(s.one, s.srq1, 0, 64, id), 0);
+	must_eq(ibv_modify_srq(s.srq1, &attr, IBV_SRQ_LIMIT), 0);
+	must_eq(ibv_query_srq(s.srq1, &attr), 0);
+	must_eq(attr.srq_limit, 2);
+	must(xrc_send(&s, s.srq2, s.two, IBV_WC_SUCCESS));
+	must(rig_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
 	for (uint64_t id = 1; id <= 4; id++) {
-		CHECK(!rig_readable(s.one->ctx->async_fd, 10));
-		CHECK(rig_send(s.send, &wr, IBV_WC_SUCCESS) &&
-		      rig_completes(s.one->cq, id, IBV_WC_SUCCESS));
-		CHECK(id != 3 || rig_event_is(s.one, IBV_EVENT_SRQ_LIMIT_REACHED, s.srq1));
+		must(!rig_readable(s.one->ctx->async_fd, 10));
+		must(rig_send(s.send, &wr, IBV_WC_SUCCESS));
+		rig_must_complete(s.one->cq, id, IBV_WC_SUCCESS);
+		must(id != 3 || rig_event_is(s.one, IBV_EVENT_SRQ_LIMIT_REACHED, s.srq1));
 	}
-	CHECK(!rig_readable(s.one->ctx->async_fd, 10));
-	return !ibv_query_srq(s.srq1, &attr) && attr.srq_limit == 0;
+	must(!rig_readable(s.one->ctx->async_fd, 10));
+	must_eq(ibv_query_srq(s.srq1, &attr), 0);
+	must_eq(attr.srq_limit, 0);
 }
 
 /* ---- completion events ---- */
 
 /* Posts a receive with this ID, and a message for it. */
-static bool xrc_posted(struct xrc_stage *s, struct ibv_srq *srq, uint64_t id)
+static void post_xrc(struct xrc_stage *s, struct ibv_srq *srq, uint64_t id)
 {
 	struct ibv_send_wr wr = xrc_wr(s, IBV_WR_SEND, srq);
 
-	return !rig_post_srq(s->one, srq, 0, XRC_BYTES, id) && !rig_post(s->send, &wr);
+	must_eq(rig_post_srq(s->one, srq, 0, XRC_BYTES, id), 0);
+	must_eq(rig_post(s->send, &wr), 0);
 }
 
 /* The second event is of a completion that came before the CQ was armed. */
-CASE(one_event_per_arming)
+ROW("one event per arming")
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_wc wc;
 
-	CHECK(!ibv_req_notify_cq(s.one->cq, 0) && !rig_readable(s.one->channel->fd, 10));
-	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && xrc_posted(&s, s.srq1, 1));
-	CHECK(rig_poll_success(s.sender->cq, &wc) && rig_cq_event(s.one));
-	CHECK(!rig_readable(s.one->channel->fd, 10));
-	return !ibv_req_notify_cq(s.one->cq, 0) && rig_cq_event(s.one);
+	must_eq(ibv_req_notify_cq(s.one->cq, 0), 0);
+	must(!rig_readable(s.one->channel->fd, 10));
+	must(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
+	post_xrc(&s, s.srq1, 1);
+	must(rig_poll_success(s.sender->cq, &wc));
+	must(rig_cq_event(s.one));
+	must(!rig_readable(s.one->channel->fd, 10));
+	must_eq(ibv_req_notify_cq(s.one->cq, 0), 0);
+	must(rig_cq_event(s.one));
 }
 
 /* An error is solicited, too. */
-CASE(an_unsolicited_message_raises_no_solicited_event)
+ROW("an unsolicited message raises no solicited event")
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_send_wr wr = xrc_wr(&s, IBV_WR_SEND, s.srq1);
 
-	CHECK(!ibv_req_notify_cq(s.one->cq, 1));
-	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && !rig_readable(s.one->channel->fd, 10));
+	must_eq(ibv_req_notify_cq(s.one->cq, 1), 0);
+	must(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
+	must(!rig_readable(s.one->channel->fd, 10));
 	wr.send_flags |= IBV_SEND_SOLICITED;
-	CHECK(!rig_post_srq(s.one, s.srq1, 0, XRC_BYTES, 1) &&
-	      rig_send(s.send, &wr, IBV_WC_SUCCESS) && rig_cq_event(s.one));
+	must_eq(rig_post_srq(s.one, s.srq1, 0, XRC_BYTES, 1), 0);
+	must(rig_send(s.send, &wr, IBV_WC_SUCCESS));
+	must(rig_cq_event(s.one));
 	wr.sg_list->lkey++;
-	CHECK(!ibv_req_notify_cq(s.sender->cq, 1) && !rig_post(s.send, &wr));
-	return rig_cq_event(s.sender);
+	must_eq(ibv_req_notify_cq(s.sender->cq, 1), 0);
+	must_eq(rig_post(s.send, &wr), 0);
+	must(rig_cq_event(s.sender));
 }
 
 /* A message to b, whose CQ was armed, has raised a completion event. */
@@ -238,15 +260,16 @@ static struct pair event_at_b(void)
 }
 
 /* Destroying a CQ drops its unread event, because the event points to the CQ. */
-CASE(destroying_a_cq_drops_its_unread_event)
+ROW("destroying a CQ drops its unread event")
 {
 	struct pair pair = event_at_b();
 
-	return !ibv_destroy_cq(pair.b->cq) && !rig_readable(pair.b->channel->fd, 10);
+	must_eq(ibv_destroy_cq(pair.b->cq), 0);
+	must(!rig_readable(pair.b->channel->fd, 10));
 }
 
 /* A child calls ibv_destroy_cq, so that the test can tell waiting from a hang. */
-CASE(read_event_blocks_destroy_of_the_cq)
+ROW("read event blocks destroy of the CQ")
 {
 	pid_t child = fork();
 	int status;
@@ -262,47 +285,48 @@ CASE(read_event_blocks_destroy_of_the_cq)
 		ibv_destroy_cq(cq);
 		_exit(0);
 	}
-	return waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
-	       WTERMSIG(status) == SIGALRM;
+	must(waitpid(child, &status, 0) == child);
+	must(WIFSIGNALED(status));
+	must_eq(WTERMSIG(status), SIGALRM);
 }
 
 /* ---- CQs that overrun ---- */
 
 /* A QP goes to ERR a moment after its CQ has overrun. */
-static bool fails_soon(struct host *host, struct ibv_qp *qp)
+static void must_fail_soon(struct host *host, struct ibv_qp *qp)
 {
 	double end = seconds() + RIG_PATIENCE_MS / 1e3;
 
-	CHECK(rig_event_is(host, IBV_EVENT_QP_FATAL, qp));
+	must(rig_event_is(host, IBV_EVENT_QP_FATAL, qp));
 	while (rig_state(qp) != IBV_QPS_ERR && seconds() < end)
 		usleep(1000);
-	return rig_state(qp) == IBV_QPS_ERR;
+	must_eq(rig_state(qp), IBV_QPS_ERR);
 }
 
-CASE(an_overrun_cq_fails_its_qp)
+ROW("an overrun CQ fails its QP")
 {
 	struct host *a = rig_host(0);
 	struct rig_link link = rig_link_to(1, a->lid);
 	struct ibv_send_wr wr = rig_wr(a, IBV_WR_SEND, 0, 1);
 	struct ibv_qp *qp;
 
-	CHECK(!ibv_destroy_cq(a->cq));
+	must_eq(ibv_destroy_cq(a->cq), 0);
 	a->cq = MADE(ibv_create_cq(a->ctx, 1, NULL, NULL, 0));
 	qp = rig_qp(a, IBV_QPT_UC, NULL);
-	CHECK(!rig_bring_up(qp, &link));
+	must_eq(rig_bring_up(qp, &link), 0);
 	for (int i = 0; i < a->cq->cqe + 2; i++)
-		CHECK(!rig_post(qp, &wr));
-	CHECK(rig_event_is(a, IBV_EVENT_CQ_ERR, a->cq) && fails_soon(a, qp));
-	CHECK(!ibv_destroy_qp(qp));
+		must_eq(rig_post(qp, &wr), 0);
+	must(rig_event_is(a, IBV_EVENT_CQ_ERR, a->cq));
+	must_fail_soon(a, qp);
+	must_eq(ibv_destroy_qp(qp), 0);
 	rig_free_host(a);
-	return true;
 }
 
 /*
  * The CQ of one XRC SRQ overruns. The target goes on delivering to other SRQs until a message for
  * this one arrives.
  */
-CASE(an_overrun_cq_of_an_srq_fails_the_target_at_its_next_message)
+ROW("an overrun CQ of an SRQ fails the target at its next message")
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_cq *cq = s.one->cq, *small = MADE(ibv_create_cq(s.one->ctx, 1, NULL, NULL, 0));
@@ -312,51 +336,60 @@ CASE(an_overrun_cq_of_an_srq_fails_the_target_at_its_next_message)
 	s.one->cq = small;
 	srq = MADE(xrc_srq(s.one, s.xrcd1, RIG_DEPTH, 1));
 	s.one->cq = cq;
-	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) &&
-	      rig_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
-	for (int i = 0; i < small->cqe + 2; i++)
-		CHECK(xrc_posted(&s, srq, 1) && rig_poll_success(s.sender->cq, &wc));
-	CHECK(rig_event_is(s.one, IBV_EVENT_CQ_ERR, small));
-	CHECK(rig_state(s.target) == IBV_QPS_RTR && xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
-	CHECK(xrc_posted(&s, srq, 1) && rig_poll(s.sender->cq, &wc) &&
-	      wc.status == IBV_WC_REM_OP_ERR);
-	return fails_soon(s.one, s.target);
+	must(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
+	must(rig_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
+	for (int i = 0; i < small->cqe + 2; i++) {
+		post_xrc(&s, srq, 1);
+		must(rig_poll_success(s.sender->cq, &wc));
+	}
+	must(rig_event_is(s.one, IBV_EVENT_CQ_ERR, small));
+	must_eq(rig_state(s.target), IBV_QPS_RTR);
+	must(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
+	post_xrc(&s, srq, 1);
+	must(rig_poll(s.sender->cq, &wc));
+	must_eq(wc.status, IBV_WC_REM_OP_ERR);
+	must_fail_soon(s.one, s.target);
 }
 
 /* ---- resized CQs, and regions that are registered anew ---- */
 
-CASE(cq_resize_keeps_completions)
+ROW("CQ resize keeps completions")
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_wc wc;
 
 	for (uint64_t round = 0; round < 40; round++) {
+		for (uint64_t i = 0; i < 3; i++) {
+			post_xrc(&s, s.srq1, 10 * round + i);
+			must(rig_poll_success(s.sender->cq, &wc));
+		}
+		must_eq(ibv_resize_cq(s.one->cq, round & 1 ? 60 : 6), 0);
 		for (uint64_t i = 0; i < 3; i++)
-			CHECK(xrc_posted(&s, s.srq1, 10 * round + i) &&
-			      rig_poll_success(s.sender->cq, &wc));
-		CHECK(!ibv_resize_cq(s.one->cq, round & 1 ? 60 : 6));
-		for (uint64_t i = 0; i < 3; i++)
-			CHECK(rig_completes(s.one->cq, 10 * round + i, IBV_WC_SUCCESS));
+			rig_must_complete(s.one->cq, 10 * round + i, IBV_WC_SUCCESS);
 	}
-	return true;
 }
 
 /* The keys stay the same, and open the changed region. */
-PAIR_CASE(a_reregistered_region_keeps_its_keys, IBV_QPT_RC)
+ROW("a reregistered region keeps its keys")
 {
+	struct pair pair = pair_up(IBV_QPT_RC);
 	struct ibv_mr *mr = pair.b->mr;
 	uint32_t key = mr->lkey;
 	uint8_t *elsewhere = rig_map(RIG_BUFFER);
 	struct ibv_send_wr wr = pair_wr(&pair, IBV_WR_RDMA_WRITE, 0, 0, 100);
 
 	memset(pair.a->buffer, 7, 100);
-	CHECK(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, elsewhere, RIG_BUFFER, 0));
-	CHECK(mr->lkey == key && mr->rkey == key && mr->addr == elsewhere);
+	must(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, elsewhere, RIG_BUFFER, 0));
+	must(mr->lkey == key);
+	must(mr->rkey == key);
+	must(mr->addr == elsewhere);
 	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)elsewhere;
-	CHECK(rig_send(pair.qa, &wr, IBV_WC_SUCCESS) && elsewhere[99] == 7);
-	CHECK(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_LOCAL_WRITE));
-	CHECK(mr->lkey == key && mr->rkey == key);
-	return rig_send(pair.qa, &wr, IBV_WC_REM_ACCESS_ERR);
+	must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
+	must_eq(elsewhere[99], 7);
+	must(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_LOCAL_WRITE));
+	must(mr->lkey == key);
+	must(mr->rkey == key);
+	must(rig_send(pair.qa, &wr, IBV_WC_REM_ACCESS_ERR));
 }
 
 /* ---- events for which the pipe has no room ---- */
@@ -364,38 +397,41 @@ PAIR_CASE(a_reregistered_region_keeps_its_keys, IBV_QPT_RC)
 #define PIPE_HOLDS (65536 / 16) /* events */
 
 /* Each round raises one LAST_WQE_REACHED. */
-static bool raise_last_wqe(struct host *host, struct ibv_qp *qp, int rounds)
+static void raise_last_wqe(struct host *host, struct ibv_qp *qp, int rounds)
 {
 	struct rig_link link = rig_link_to(qp->qp_num, host->lid);
 
-	while (rounds--)
-		CHECK(!rig_init(qp, &link) && !rig_rtr(qp, &link) &&
-		      !rig_to_state(qp, IBV_QPS_ERR) && !rig_to_state(qp, IBV_QPS_RESET));
-	return true;
+	while (rounds--) {
+		must_eq(rig_init(qp, &link), 0);
+		must_eq(rig_rtr(qp, &link), 0);
+		must_eq(rig_to_state(qp, IBV_QPS_ERR), 0);
+		must_eq(rig_to_state(qp, IBV_QPS_RESET), 0);
+	}
 }
 
 /*
  * Events wait until there is room, or until their object is destroyed. If an event were lost,
  * libibverbs would wait for its acknowledgement for ever.
  */
-CASE(unread_events_go_with_their_object)
+ROW("unread events go with their object")
 {
 	struct host *host = rig_host(0);
 	struct ibv_srq *srq = MADE(rig_srq(host, 4));
 	struct ibv_qp *stays = rig_qp(host, IBV_QPT_RC, srq), *goes = rig_qp(host, IBV_QPT_RC, srq);
 
-	CHECK(raise_last_wqe(host, stays, PIPE_HOLDS) && raise_last_wqe(host, goes, 3) &&
-	      raise_last_wqe(host, stays, 2));
+	raise_last_wqe(host, stays, PIPE_HOLDS);
+	raise_last_wqe(host, goes, 3);
+	raise_last_wqe(host, stays, 2);
 	alarm(RIG_PATIENCE_MS / 1000);
-	CHECK(!ibv_destroy_qp(goes));
+	must_eq(ibv_destroy_qp(goes), 0);
 	alarm(0);
 	for (int i = 0; i < PIPE_HOLDS + 2; i++)
-		CHECK(rig_event_is(host, IBV_EVENT_QP_LAST_WQE_REACHED, stays));
-	return !rig_readable(host->ctx->async_fd, 10) && !ibv_destroy_qp(stays) &&
-	       !ibv_destroy_srq(srq);
+		must(rig_event_is(host, IBV_EVENT_QP_LAST_WQE_REACHED, stays));
+	must(!rig_readable(host->ctx->async_fd, 10));
+	must_eq(ibv_destroy_qp(stays), 0);
+	must_eq(ibv_destroy_srq(srq), 0);
 }
 
-/* Deregisters the sender's region, or the responder's, right after the post. */
 static bool open_and_close(struct ibv_device *device)
 {
 	struct ibv_context *ctx = ibv_open_device(device);
@@ -405,7 +441,7 @@ static bool open_and_close(struct ibv_device *device)
 }
 
 /* With any number of free descriptors a program gets its own, and the others stay open. */
-CASE(descriptors_run_out)
+ROW("descriptors run out")
 {
 	struct ibv_device *device = rig_host(0)->ctx->device;
 	int next = dup(STDIN_FILENO);
@@ -415,11 +451,11 @@ CASE(descriptors_run_out)
 	few = usual;
 	for (few.rlim_cur = (rlim_t)next; few.rlim_cur < (rlim_t)next + 8; few.rlim_cur++) {
 		NEED(!setrlimit(RLIMIT_NOFILE, &few));
-		CHECK(open_and_close(device));
+		must(open_and_close(device));
 		NEED(!setrlimit(RLIMIT_NOFILE, &usual));
-		CHECK(dup(STDIN_FILENO) == next && !close(next));
+		must(dup(STDIN_FILENO) == next);
+		must(!close(next));
 	}
-	return true;
 }
 
 static void *open_for_ever(void *cancel)
@@ -443,7 +479,7 @@ static int descriptors(void)
 	return count;
 }
 
-CASE(a_cancelled_open_leaves_no_descriptor)
+ROW("a cancelled open leaves no descriptor")
 {
 	int before, cancel;
 	pthread_t thread;
@@ -455,11 +491,14 @@ CASE(a_cancelled_open_leaves_no_descriptor)
 		usleep(1000);
 		NEED(!pthread_cancel(thread) && !pthread_join(thread, NULL));
 	}
-	return descriptors() == before;
+	must(descriptors() == before);
 }
 
-PAIR_CASE(a_request_is_executed_before_a_later_command, IBV_QPT_RC)
+/* Deregisters the sender's region, or the responder's, right after the post. */
+ROW("a request is executed before a later command")
 {
+	struct pair pair = pair_up(IBV_QPT_RC);
+
 	for (int round = 0; round < 20; round++) {
 		struct ibv_send_wr wr = pair_wr(&pair, IBV_WR_RDMA_WRITE, 0, 0, 100);
 		struct ibv_mr *from = MADE(ibv_reg_mr(pair.a->pd, pair.a->buffer, 100, 0));
@@ -471,8 +510,9 @@ PAIR_CASE(a_request_is_executed_before_a_later_command, IBV_QPT_RC)
 		usleep(5000); /* an idle adapter looks for doorbells less often */
 		wr.sg_list->lkey = from->lkey;
 		wr.wr.rdma.rkey = to->rkey;
-		CHECK(!rig_post(pair.qa, &wr) && !ibv_dereg_mr(round & 1 ? from : to));
-		CHECK(rig_poll_success(pair.a->cq, &wc) && !ibv_dereg_mr(round & 1 ? to : from));
+		must_eq(rig_post(pair.qa, &wr), 0);
+		must_eq(ibv_dereg_mr(round & 1 ? from : to), 0);
+		must(rig_poll_success(pair.a->cq, &wc));
+		must_eq(ibv_dereg_mr(round & 1 ? to : from), 0);
 	}
-	return true;
 }

@@ -100,18 +100,28 @@ ROW("a query shows the receive queue that was made")
 	must_eq(shown.sq_sig_all, 1);
 }
 
+/* The sequence numbers of both ends count them. */
 ROW("a message has as many packets as its MTU makes of it")
 {
 	for (enum ibv_mtu mtu = IBV_MTU_256; mtu <= IBV_MTU_4096; mtu++) {
+		const uint32_t size = 128u << mtu;
+		const uint32_t lengths[] = { 0, 1, size, size + 1, 8192 };
+		const uint32_t packets[] = { 1, 1, 1, 2, 8192 / size };
 		struct rig_link link = rig_link_to(0, 0);
+		uint32_t psn = RIG_PSN;
 		struct ibv_send_wr wr;
 		struct pair pair;
 
 		link.mtu = mtu;
 		pair = pair_by(IBV_QPT_RC, link, link);
-		wr = pair_wr(&pair, IBV_WR_RDMA_WRITE, 0, 0, 8192);
-		must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
-		must_eq(rig_attr(pair.qb).rq_psn - RIG_PSN, 8192 / (128 << mtu));
+		wr = pair_wr(&pair, IBV_WR_RDMA_WRITE, 0, 0, 0);
+		for (int i = 0; i < 5; i++) {
+			wr.sg_list->length = lengths[i];
+			must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
+			psn += packets[i];
+			must_eq(rig_attr(pair.qa).sq_psn, psn);
+			must_eq(rig_attr(pair.qb).rq_psn, psn);
+		}
 	}
 }
 

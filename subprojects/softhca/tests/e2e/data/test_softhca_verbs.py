@@ -63,11 +63,10 @@ def test_refusals_have_the_kernels_errno_and_a_reason(passes, tmp_path, mode, se
 
 
 @pytest.mark.parametrize("opened, cases", [
-    ("hear", []), ("deaf", ["opened_handle_outlives"]), ("deaf", ["events_keep_their_order"])
+    ("hear", []), ("deaf", ["opened handle outlives"]), ("deaf", ["events keep their order"])
 ])
 def test_ends_and_events_are_in_agreement_with_the_kernel(passes, softhca, opened, cases):
-    """When objects end, and the order and number of events. tests/kernel asks a real kernel the
-    same."""
+    """When objects end, and the order and number of events."""
     raise_event = f"""sh -c 'for i in $(seq $4); do "{softhca}" ctl event {models.device(0)} $2 $1 || exit; done'"""
     settings = ["--open_events=on"] if opened == "hear" else []
     passes(settings, "agreement", *cases,

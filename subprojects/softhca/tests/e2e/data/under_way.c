@@ -56,7 +56,7 @@ static struct ibv_send_wr long_request(struct ibv_sge *from, enum ibv_wr_opcode 
 	};
 }
 
-static bool each_operation(enum ibv_qp_type type)
+static void must_move_by_each_operation(enum ibv_qp_type type)
 {
 	static const enum ibv_wr_opcode opcodes[] = {
 		IBV_WR_SEND, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ
@@ -72,21 +72,23 @@ static bool each_operation(enum ibv_qp_type type)
 
 		pair_pattern(out, LONG, (unsigned int)i);
 		pair_pattern(in, LONG, 77);
-		CHECK(!rig_post_sge(pair.qb, NULL, to, 5) &&
-		      rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
-		CHECK(!memcmp(out, in, from.length) &&
-		      memcmp(out + from.length, in + from.length, LONG - from.length));
-		if (opcodes[i] != IBV_WR_RDMA_READ)
-			CHECK(rig_poll_success(pair.b->cq, &wc) && wc.byte_len == from.length &&
-			      wc.wr_id == 5);
-		CHECK(rig_quiet(pair.b->cq, 1));
+		must_eq(rig_post_sge(pair.qb, NULL, to, 5), 0);
+		must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
+		must(!memcmp(out, in, from.length));
+		must(memcmp(out + from.length, in + from.length, LONG - from.length));
+		if (opcodes[i] != IBV_WR_RDMA_READ) {
+			must(rig_poll_success(pair.b->cq, &wc));
+			must(wc.byte_len == from.length);
+			must_eq(wc.wr_id, 5);
+		}
+		must(rig_quiet(pair.b->cq, 1));
 	}
-	return true;
 }
 
-CASE(every_byte_arrives)
+ROW("every byte arrives")
 {
-	return each_operation(IBV_QPT_RC) && each_operation(IBV_QPT_UC);
+	must_move_by_each_operation(IBV_QPT_RC);
+	must_move_by_each_operation(IBV_QPT_UC);
 }
 
 /* ---- while a long message is on its way ---- */
@@ -153,16 +155,21 @@ static bool another_sender_once(struct midway *m, bool *late)
 
 	CHECK(rig_send(m->other.qa, &wr, IBV_WC_SUCCESS));
 	*late = seconds() - m->start >= PROMPT;
-	CHECK(rig_poll_success(m->pair.b->cq, &wc) && wc.wr_id == 2 &&
-	      wc.qp_num == m->other.qb->qp_num);
-	CHECK(rig_poll_within(m->pair.b->cq, &wc, 30000) && !wc.status && wc.wr_id == 1 &&
-	      wc.qp_num == m->pair.qb->qp_num);
-	return wc.byte_len == HUGE && !memcmp(memory(&m->from), memory(&m->to), CHUNK);
+	CHECK(rig_poll_success(m->pair.b->cq, &wc));
+	CHECK(wc.wr_id == 2);
+	CHECK(wc.qp_num == m->other.qb->qp_num);
+	CHECK(rig_poll_within(m->pair.b->cq, &wc, 30000));
+	CHECK(!wc.status);
+	CHECK(wc.wr_id == 1);
+	CHECK(wc.qp_num == m->pair.qb->qp_num);
+	CHECK(wc.byte_len == HUGE);
+	CHECK(!memcmp(memory(&m->from), memory(&m->to), CHUNK));
+	return true;
 }
 
-CASE(another_sender_to_the_srq_overtakes)
+ROW("another sender to the SRQ overtakes")
 {
-	return midway(another_sender_once);
+	must(midway(another_sender_once));
 }
 
 /* The receiver fails. Its buffer is flushed, and the sender gets no answer. */
@@ -175,12 +182,12 @@ static bool receiver_fails_once(struct midway *m, bool *late)
 	return rig_quiet(m->pair.b->cq, 5); /* the second buffer is still the SRQ's */
 }
 
-CASE(receiver_fails_midway)
+ROW("receiver fails midway")
 {
-	return midway(receiver_fails_once);
+	must(midway(receiver_fails_once));
 }
 
-CASE(a_message_beyond_the_ports_limit_is_refused)
+ROW("a message beyond the port's limit is refused")
 {
 	struct pair pair = pair_up(IBV_QPT_RC);
 	struct ibv_sge sge[2] = { huge_region(pair.a) };
@@ -190,7 +197,7 @@ CASE(a_message_beyond_the_ports_limit_is_refused)
 	sge[1] = sge[0];
 	sge[1].length = 1;
 	wr.num_sge = 2;
-	return rig_send(pair.qa, &wr, IBV_WC_LOC_LEN_ERR);
+	must(rig_send(pair.qa, &wr, IBV_WC_LOC_LEN_ERR));
 }
 
 /* ---- a peer is killed during the traffic ---- */
@@ -336,7 +343,7 @@ static bool no_answer(const struct request *request, int round)
 	return status == IBV_WC_RETRY_EXC_ERR;
 }
 
-CASE(a_dead_peer_gives_no_answer)
+ROW("a dead peer gives no answer")
 {
 	bool good = true;
 
@@ -344,5 +351,5 @@ CASE(a_dead_peer_gives_no_answer)
 		for (int round = 0; round < ROUNDS; round++)
 			good &= no_answer(&requests[i], round);
 	}
-	return good;
+	must(good);
 }
