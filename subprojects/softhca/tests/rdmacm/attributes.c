@@ -67,10 +67,15 @@ static void request(void)
 	NEED(!rdma_connect(active, &param));
 	event = next_event(RDMA_CM_EVENT_CONNECT_REQUEST);
 	got = &event->param.conn;
-	NEED(event->listen_id == server && got->qp_num == ACTIVE_QP && got->srq);
-	NEED(got->responder_resources == 5 && got->initiator_depth == 3);
-	NEED(got->retry_count == 2 && got->rnr_retry_count == 4);
-	NEED(got->flow_control && got->private_data_len == 56);
+	NEED(event->listen_id == server);
+	must_eq(got->qp_num, ACTIVE_QP);
+	NEED(got->srq);
+	must_eq(got->responder_resources, 5);
+	must_eq(got->initiator_depth, 3);
+	must_eq(got->retry_count, 2);
+	must_eq(got->rnr_retry_count, 4);
+	NEED(got->flow_control);
+	must_eq(got->private_data_len, 56);
 	passive = event->id;
 	rdma_ack_cm_event(event);
 }
@@ -87,9 +92,13 @@ static void reply(void)
 	NEED(!rdma_accept(passive, &param));
 	event = next_event(RDMA_CM_EVENT_CONNECT_RESPONSE);
 	got = &event->param.conn;
-	NEED(event->id == active && got->qp_num == PASSIVE_QP && !got->srq);
-	NEED(got->responder_resources == 2 && got->initiator_depth == 4);
-	NEED(got->rnr_retry_count == 6 && got->private_data_len == 196);
+	NEED(event->id == active);
+	must_eq(got->qp_num, PASSIVE_QP);
+	NEED(!got->srq);
+	must_eq(got->responder_resources, 2);
+	must_eq(got->initiator_depth, 4);
+	must_eq(got->rnr_retry_count, 6);
+	must_eq(got->private_data_len, 196);
 	rdma_ack_cm_event(event);
 }
 
@@ -117,7 +126,9 @@ static void check_init(struct rdma_cm_id *id, unsigned int access)
 	struct ibv_qp_attr attr;
 
 	must_eq(ask(id, IBV_QPS_INIT, &attr), CONN_INIT);
-	NEED(attr.port_num == 1 && attr.pkey_index == 0 && attr.qp_access_flags == access);
+	must_eq(attr.port_num, 1);
+	must_eq(attr.pkey_index, 0);
+	must_eq(attr.qp_access_flags, access);
 }
 
 /* The path to @peer. */
@@ -127,9 +138,11 @@ static void check_rtr(struct rdma_cm_id *id, struct rdma_cm_id *peer, int mask, 
 	struct ibv_qp_attr attr;
 
 	must_eq(ask(id, IBV_QPS_RTR, &attr), mask);
-	NEED(attr.ah_attr.dlid == lid(peer) && attr.ah_attr.port_num == 1 &&
-	     !attr.ah_attr.is_global);
-	NEED(attr.path_mtu == IBV_MTU_4096 && attr.dest_qp_num == dest_qpn);
+	NEED(attr.ah_attr.dlid == lid(peer));
+	must_eq(attr.ah_attr.port_num, 1);
+	NEED(!attr.ah_attr.is_global);
+	must_eq(attr.path_mtu, IBV_MTU_4096);
+	must_eq(attr.dest_qp_num, dest_qpn);
 	NEED(!(mask & IBV_QP_MAX_DEST_RD_ATOMIC) || attr.max_dest_rd_atomic == reads);
 }
 
@@ -222,14 +235,17 @@ ROW("a first message establishes the connection")
 {
 	begin(IBV_QPT_RC, IBV_QPT_RC);
 	request();
-	NEED(rdma_notify(passive, IBV_EVENT_COMM_EST) && errno == EINVAL);
+	NEED(rdma_notify(passive, IBV_EVENT_COMM_EST));
+	must_eq(errno, EINVAL);
 	reply();
 	NEED(!rdma_notify(passive, IBV_EVENT_COMM_EST));
 	take_event(RDMA_CM_EVENT_ESTABLISHED, NULL);
-	NEED(rdma_notify(passive, IBV_EVENT_COMM_EST) && errno == EISCONN);
+	NEED(rdma_notify(passive, IBV_EVENT_COMM_EST));
+	must_eq(errno, EISCONN);
 	/* The completing message then raises no event of its own. The next event is the end. */
 	NEED(!rdma_establish(active));
-	NEED(!rdma_notify(active, IBV_EVENT_PATH_MIG) && rdma_notify(active, IBV_EVENT_SQ_DRAINED));
+	NEED(!rdma_notify(active, IBV_EVENT_PATH_MIG));
+	NEED(rdma_notify(active, IBV_EVENT_SQ_DRAINED));
 	NEED(!rdma_disconnect(active));
 	take_event(RDMA_CM_EVENT_DISCONNECTED, NULL);
 	NEED(!rdma_disconnect(passive));
@@ -257,14 +273,20 @@ static void check_route(struct rdma_cm_id *id, struct rdma_cm_id *peer, int devi
 	const struct sockaddr_in *there = (const void *)rdma_get_peer_addr(id);
 
 	NEED(!strcmp(ibv_get_device_name(id->verbs->device), emulated_name(device).text));
-	NEED(here->sin_addr.s_addr == inet_addr(src) && there->sin_addr.s_addr == inet_addr(dst));
-	NEED(here->sin_port && here->sin_port == rdma_get_dst_port(peer));
-	NEED(!memcmp(&id->route.addr.addr.ibaddr.sgid, &sgid, 16) &&
-	     !memcmp(&id->route.addr.addr.ibaddr.dgid, &dgid, 16));
-	NEED(id->route.num_paths == 1 && !memcmp(&path->sgid, &sgid, 16) &&
-	     !memcmp(&path->dgid, &dgid, 16));
-	NEED(be16toh(path->slid) == lid(id) && be16toh(path->dlid) == lid(peer));
-	NEED(be16toh(path->pkey) == 0xffff && path->mtu == IBV_MTU_4096 && path->reversible);
+	NEED(here->sin_addr.s_addr == inet_addr(src));
+	NEED(there->sin_addr.s_addr == inet_addr(dst));
+	NEED(here->sin_port);
+	NEED(here->sin_port == rdma_get_dst_port(peer));
+	NEED(!memcmp(&id->route.addr.addr.ibaddr.sgid, &sgid, 16));
+	NEED(!memcmp(&id->route.addr.addr.ibaddr.dgid, &dgid, 16));
+	must_eq(id->route.num_paths, 1);
+	NEED(!memcmp(&path->sgid, &sgid, 16));
+	NEED(!memcmp(&path->dgid, &dgid, 16));
+	NEED(be16toh(path->slid) == lid(id));
+	NEED(be16toh(path->dlid) == lid(peer));
+	NEED(be16toh(path->pkey) == 0xffff);
+	must_eq(path->mtu, IBV_MTU_4096);
+	NEED(path->reversible);
 	NEED(path->rate == (emulated_is_mlx5() ? IBV_RATE_100_GBPS : IBV_RATE_56_GBPS));
 }
 
@@ -299,15 +321,16 @@ ROW("GIDs are addresses, and then 92 bytes of private data fit")
 	struct sockaddr_ib dst = ib_address(listener, 7300), src = ib_address(bound, 0);
 	struct rdma_cm_event *event;
 
-	NEED(!rdma_bind_addr(second, (struct sockaddr *)&dst) && !rdma_listen(second, 1));
+	NEED(!rdma_bind_addr(second, (struct sockaddr *)&dst));
+	NEED(!rdma_listen(second, 1));
 	NEED(!rdma_resolve_addr(idle, (struct sockaddr *)&src, (struct sockaddr *)&dst, 20000));
 	take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 	NEED(!rdma_resolve_route(idle, 20000));
 	take_event(RDMA_CM_EVENT_ROUTE_RESOLVED, NULL);
 	NEED(!rdma_connect(idle, &param));
 	event = next_event(RDMA_CM_EVENT_CONNECT_REQUEST);
-	NEED(event->param.conn.private_data_len == sizeof(data) &&
-	     !memcmp(event->param.conn.private_data, data, sizeof(data)));
+	NEED(event->param.conn.private_data_len == sizeof(data));
+	NEED(!memcmp(event->param.conn.private_data, data, sizeof(data)));
 	NEED(!memcmp(&((struct sockaddr_ib *)rdma_get_peer_addr(event->id))->sib_addr,
 		     &src.sib_addr, 16));
 	passive = event->id;

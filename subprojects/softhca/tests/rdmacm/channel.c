@@ -56,12 +56,15 @@ ROW("each event is an edge")
 	struct epoll_event wanted = { .events = EPOLLIN | EPOLLET }, got;
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
 
-	NEED(epoll >= 0 && !epoll_ctl(epoll, EPOLL_CTL_ADD, channel->fd, &wanted));
+	NEED(epoll >= 0);
+	NEED(!epoll_ctl(epoll, EPOLL_CTL_ADD, channel->fd, &wanted));
 	NEED(!epoll_wait(epoll, &got, 1, 0));
 	raise_event(idle);
-	NEED(epoll_wait(epoll, &got, 1, 0) == 1 && !epoll_wait(epoll, &got, 1, 0));
+	NEED(epoll_wait(epoll, &got, 1, 0) == 1);
+	NEED(!epoll_wait(epoll, &got, 1, 0));
 	raise_event(second);
-	NEED(epoll_wait(epoll, &got, 1, 0) == 1 && !epoll_wait(epoll, &got, 1, 0));
+	NEED(epoll_wait(epoll, &got, 1, 0) == 1);
+	NEED(!epoll_wait(epoll, &got, 1, 0));
 	take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 	take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 }
@@ -137,8 +140,9 @@ ROW("a waiting thread can be cancelled")
 	for (int i = 0; i < 50; i++) {
 		NEED(!pthread_create(&thread, NULL, wait_for_ever, channel));
 		usleep((useconds_t)i * 100);
-		NEED(!pthread_cancel(thread) && !pthread_join(thread, &result) &&
-		     result == PTHREAD_CANCELED);
+		NEED(!pthread_cancel(thread));
+		NEED(!pthread_join(thread, &result));
+		NEED(result == PTHREAD_CANCELED);
 	}
 	raise_event(idle);
 	take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
@@ -150,7 +154,8 @@ ROW("a channel blocks unless it is non-blocking")
 	pthread_t thread;
 
 	NEED(!fcntl(channel->fd, F_SETFL, O_NONBLOCK));
-	NEED(rdma_get_cm_event(channel, &event) && errno == EAGAIN);
+	NEED(rdma_get_cm_event(channel, &event));
+	must_eq(errno, EAGAIN);
 	NEED(!fcntl(channel->fd, F_SETFL, 0));
 	NEED(!pthread_create(&thread, NULL, wait_for_ever, channel));
 	while (!waiting || thread_state(waiting) != 'S')
@@ -158,14 +163,16 @@ ROW("a channel blocks unless it is non-blocking")
 	/* Other threads run commands meanwhile. */
 	NEED(!rdma_listen(bound, 1));
 	NEED(still_waits(thread));
-	NEED(!pthread_cancel(thread) && !pthread_join(thread, NULL));
+	NEED(!pthread_cancel(thread));
+	NEED(!pthread_join(thread, NULL));
 }
 
 static void *wait_or_get_ebadf(void *file)
 {
 	struct rdma_cm_event *event;
 
-	NEED(rdma_get_cm_event(file, &event) == -1 && errno == EBADF);
+	NEED(rdma_get_cm_event(file, &event) == -1);
+	must_eq(errno, EBADF);
 	return NULL;
 }
 
@@ -225,8 +232,10 @@ ROW("a forked child gets EIO and leaves the channel intact")
 	if (!child) {
 		struct rdma_cm_event *event;
 
-		NEED(rdma_listen(bound, 1) == -1 && errno == EIO);
-		NEED(rdma_get_cm_event(channel, &event) == -1 && errno == EIO);
+		NEED(rdma_listen(bound, 1) == -1);
+		must_eq(errno, EIO);
+		NEED(rdma_get_cm_event(channel, &event) == -1);
+		must_eq(errno, EIO);
 		rdma_destroy_event_channel(channel);
 		_exit(0);
 	}
@@ -254,7 +263,8 @@ ROW("events move with their id")
 
 	raise_event(idle);
 	move(idle);
-	NEED(!readable(old) && readable(channel));
+	NEED(!readable(old));
+	NEED(readable(channel));
 	take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 	NEED(!rdma_resolve_route(idle, 20000));
 	take_event(RDMA_CM_EVENT_ROUTE_RESOLVED, NULL);

@@ -5,9 +5,9 @@
  */
 #define GROUP "commands"
 
-#include <harness/row.h>
-
 #include "layouts.h"
+
+#include <harness/row.h>
 
 #include <errno.h>
 #include <fcntl.h>

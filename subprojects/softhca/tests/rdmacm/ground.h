@@ -3,6 +3,8 @@
 #ifndef TEST_RDMACM_GROUND_H
 #define TEST_RDMACM_GROUND_H
 
+#define ROW_BEFORE ground_lay
+#define ROW_AFTER ground_clear
 #include <harness/row.h>
 
 #include <errno.h>

@@ -42,12 +42,17 @@ static struct joined join(struct rdma_cm_id *id, struct sockaddr *group)
 	NEED(!rdma_join_multicast(id, group, id));
 	event = next_event(RDMA_CM_EVENT_MULTICAST_JOIN);
 	ud = &event->param.ud;
-	NEED(event->id == id && !event->status && ud->private_data == id);
-	NEED(ud->qp_num == 0xffffff && ud->ah_attr.is_global && ud->ah_attr.port_num == 1);
+	NEED(event->id == id);
+	NEED(!event->status);
+	NEED(ud->private_data == id);
+	must_eq(ud->qp_num, 0xffffff);
+	NEED(ud->ah_attr.is_global);
+	must_eq(ud->ah_attr.port_num, 1);
 	must_eq(ud->qkey, id->ps == RDMA_PS_UDP ? RDMA_UDP_QKEY : IPOIB_QKEY);
 	NEED(inet_ntop(AF_INET6, ud->ah_attr.grh.dgid.raw, joined.gid, sizeof(joined.gid)));
 	joined.lid = ud->ah_attr.dlid;
-	NEED(joined.lid > 0xc000 && joined.lid < 0xffff);
+	NEED(joined.lid > 0xc000);
+	NEED(joined.lid < 0xffff);
 	rdma_ack_cm_event(event);
 	return joined;
 }
@@ -83,11 +88,14 @@ ROW("ids share a group by its address")
 	a = join(first, address("239.1.1.1", 0));
 	b = join(datagram, address("239.1.1.1", 0));
 	other = join(datagram, address("239.1.1.2", 0));
-	NEED(a.lid == b.lid && !strcmp(a.gid, b.gid) && other.lid != a.lid);
+	NEED(a.lid == b.lid);
+	NEED(!strcmp(a.gid, b.gid));
+	NEED(other.lid != a.lid);
 	nameless = join(first, address("0.0.0.0", 0));
 	another = join(datagram, address("0.0.0.0", 0));
-	NEED(!strncmp(nameless.gid, "ff12:a01b:fe80:", 15) && strcmp(nameless.gid, another.gid) &&
-	     nameless.lid != another.lid);
+	NEED(!strncmp(nameless.gid, "ff12:a01b:fe80:", 15));
+	NEED(strcmp(nameless.gid, another.gid));
+	NEED(nameless.lid != another.lid);
 	/* The group keeps its LID until the last id leaves. */
 	NEED(!rdma_leave_multicast(first, address("239.1.1.1", 0)));
 	a = join(first, address("239.1.1.1", 0));
@@ -105,11 +113,13 @@ ROW("leaving discards an unread event")
 
 	join(id, address("239.1.1.1", 0));
 	NEED(!rdma_join_multicast(id, address("239.1.1.2", 0), NULL));
-	NEED(!rdma_leave_multicast(id, address("239.1.1.2", 0)) &&
-	     !rdma_leave_multicast(id, address("239.1.1.1", 0)));
-	NEED(rdma_leave_multicast(id, address("239.1.1.1", 0)) == -1 && errno == EADDRNOTAVAIL);
+	NEED(!rdma_leave_multicast(id, address("239.1.1.2", 0)));
+	NEED(!rdma_leave_multicast(id, address("239.1.1.1", 0)));
+	NEED(rdma_leave_multicast(id, address("239.1.1.1", 0)) == -1);
+	must_eq(errno, EADDRNOTAVAIL);
 	NEED(!fcntl(channel->fd, F_SETFL, O_NONBLOCK));
-	NEED(rdma_get_cm_event(channel, &event) == -1 && errno == EAGAIN);
+	NEED(rdma_get_cm_event(channel, &event) == -1);
+	must_eq(errno, EAGAIN);
 }
 
 static void *leave(void *id)
