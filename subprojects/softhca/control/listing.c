@@ -36,7 +36,7 @@ const char *listing_qp_state(enum ibv_qp_state state)
 	return names[state];
 }
 
-/* These write one member of a JSON object. */
+/* These write one member of a JSON object. All texts are our own, and need no escapes. */
 static void put_number(FILE *out, const char *name, uint64_t value)
 {
 	fprintf(out, ",\"%s\":%llu", name, (unsigned long long)value);

@@ -71,6 +71,7 @@ void nl_end_message(struct nl *nl)
 		nl_end(nl);
 	fwrite(nl->bytes, 1, nl->length, nl->out);
 	nl->length = 0;
+	nl->messages++;
 }
 
 void nl_u8(struct nl *nl, uint16_t attribute, uint8_t value)

@@ -16,6 +16,7 @@ struct nl {
 	size_t length;
 	size_t open[NL_DEPTH]; /* where the message and the attributes begin that are not ended */
 	unsigned int depth;
+	unsigned int messages; /* that are ended */
 	bool failed;
 };
 

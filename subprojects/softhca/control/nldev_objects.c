@@ -22,10 +22,10 @@ static void begin_entry(const struct question *q, const struct hca_device *devic
 	nl_nest(q->nl, entry);
 }
 
-/* A dump may be empty. */
-static int result(const struct question *q, unsigned int found)
+/* Only a dump may have no answers. */
+static int result(const struct question *q)
 {
-	return found || nldev_is_dump(q) ? 0 : -ENOENT;
+	return q->nl->messages || nldev_is_dump(q) ? 0 : -ENOENT;
 }
 
 static void put_qp(struct nl *nl, const struct hca_object *object)
@@ -162,8 +162,6 @@ static bool is_wanted(const struct question *q, const struct kind *kind,
 static int answer_kind(const struct question *q, const struct hca_device *device,
 		       const struct kind *kind)
 {
-	unsigned int found = 0;
-
 	if (!nldev_is_valid(q, kind->number, kind->type == HCA_QP))
 		return -EINVAL;
 	list_for_each(struct hca_context, ctx, &device->contexts, link) {
@@ -174,10 +172,9 @@ static int answer_kind(const struct question *q, const struct hca_device *device
 			kind->put(q->nl, object);
 			nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)ctx->client.pid);
 			nl_end_message(q->nl);
-			found++;
 		}
 	}
-	return result(q, found);
+	return result(q);
 }
 
 static void put_count(struct nl *nl, const char *name, uint64_t count)
@@ -252,8 +249,6 @@ static void put_cm_id(struct nl *nl, const struct cm_id *id)
 /* Ids that are not bound to an adapter yet are in no adapter's list. */
 static int answer_cm_ids(const struct question *q, const struct hca_device *device)
 {
-	unsigned int found = 0;
-
 	if (!nldev_is_valid(q, RDMA_NLDEV_ATTR_RES_CM_IDN, true))
 		return -EINVAL;
 	list_for_each(struct cm_id, id, &q->machine->cm.ids, known) {
@@ -264,14 +259,12 @@ static int answer_cm_ids(const struct question *q, const struct hca_device *devi
 			    RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY);
 		put_cm_id(q->nl, id);
 		nl_end_message(q->nl);
-		found++;
 	}
-	return result(q, found);
+	return result(q);
 }
 
 static int answer_contexts(const struct question *q, const struct hca_device *device)
 {
-	unsigned int found = 0;
 	uint32_t number = 0;
 
 	if (!nldev_is_valid(q, RDMA_NLDEV_ATTR_RES_CTXN, false))
@@ -283,9 +276,8 @@ static int answer_contexts(const struct question *q, const struct hca_device *de
 		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_CTXN, number - 1);
 		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)ctx->client.pid);
 		nl_end_message(q->nl);
-		found++;
 	}
-	return result(q, found);
+	return result(q);
 }
 
 int nldev_answer_objects(const struct question *q, const struct hca_device *device)
