@@ -287,6 +287,18 @@ def printing(root):
     return bad
 
 
+def neighbour(root):
+    """The emulator is a project of its own, and names no other project's files."""
+    names = re.compile(r"(?<![\w./{-])(?:docs|tests|elf|compat|shim|modern|abi|tools|man)/[\w/.-]*\w")
+    bad = []
+    for relative, path in files(root, folders=("softhca", "tests")):
+        for number, line in enumerate(read(path).split("\n"), 1):
+            for name in names.findall(line) if relative.startswith(SOFTHCA) else ():
+                if not (pathlib.Path(root) / SOFTHCA / name).exists():
+                    bad.append(f"{relative}:{number}: names {name}, which is not of this project")
+    return bad
+
+
 def machine_paths(root):
     """No file names a home directory of the author's machine."""
     pattern = re.compile(r"(?<![\w.$})-])/(home|root)/")
@@ -409,6 +421,6 @@ def env_manual(root):
     ]
 
 
-TREE_RULES = (spdx, comments, includes, include_order, calls, modern_verbs, printing,
+TREE_RULES = (spdx, comments, includes, include_order, calls, modern_verbs, printing, neighbour,
               machine_paths, columns, code_columns, function_length, file_length, env_variables,
               env_manual, python_version)

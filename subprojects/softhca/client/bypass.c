@@ -15,8 +15,7 @@ static char probe; /* its address tells our own call of mmap() from the program'
 static atomic_bool bypassed;
 /*
  * Volatile, because glibc declares mmap() a leaf: gcc assumes that the call changes nothing in this
- * file. Initial-exec, because __tls_get_addr would make the library need the loader by name
- * (elf/loader.c).
+ * file. Initial-exec, because __tls_get_addr would make the library need the loader by name.
  */
 static __thread volatile bool seen __attribute__((tls_model("initial-exec")));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* XRC domains (contract 5.1): found by inode, gone with the last handle. */
+/* XRC domains: found by inode, gone with the last handle. */
 #include "objects.h"
 
 #include <base/refuse.h>
@@ -114,7 +114,7 @@ int xrcd_open(struct hca_context *ctx, int fd, int oflags, struct hca_xrcd_handl
 	return 0;
 }
 
-/* Uses of a domain count for each handle: another handle does not keep it (contract 5.2). */
+/* Uses of a domain count for each handle: another handle does not keep it. */
 void xrcd_handle_release(struct hca_object *object)
 {
 	struct hca_xrcd *xrcd = container_of(object, struct hca_xrcd_handle, obj)->xrcd;

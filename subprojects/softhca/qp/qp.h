@@ -36,7 +36,7 @@ void qp_fail(struct hca_qp *qp);
 /* Bytes of a packet's payload. */
 uint32_t qp_mtu(const struct hca_qp *qp);
 
-/* ---- masks of attributes: the kernel's rules (qp_mask.c; contract 5.9) ---- */
+/* ---- masks of attributes: the kernel's rules (qp_mask.c) ---- */
 
 /* @mask without the bits that uverbs removes before ib_core sees it. */
 uint32_t qp_mask_strip(enum ibv_qp_type type, uint32_t mask);

@@ -67,7 +67,7 @@ static inline uint8_t emulated_rd_atomic(uint8_t requested)
 
 /*
  * Destroys an opened handle in a program of today. For a handle from ibv_open_qp, ibv_destroy_qp of
- * libmlx5 crashes (docs/upstream/).
+ * libmlx5 crashes.
  */
 static inline int emulated_destroy_opened(struct ibv_qp *qp)
 {

@@ -12,7 +12,7 @@
 
 #include <harness/unit.h>
 
-/* The providers' good requests are those of softhca/tests/e2e. */
+/* The good requests are tested by the providers themselves, in tests/e2e. */
 
 static uint8_t version;
 

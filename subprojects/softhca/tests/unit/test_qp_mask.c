@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The attribute masks of today's kernel (contract 5.9, modern columns). The rows that programs
- * reach with libibverbs are in refusals_modify.c.
+ * The attribute masks of today's kernel. The rows that programs reach with libibverbs are in
+ * refusals_modify.c.
  */
 
 #include <qp/qp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Work requests that no provider writes. softhca/tests/e2e reads and writes the good ones, by
- * libmlx4 and libmlx5 themselves.
+ * Work requests that no provider writes. The good ones are tested by libmlx4 and libmlx5
+ * themselves, in tests/e2e.
  */
 
 #include <endian.h>
