@@ -55,9 +55,9 @@ void print_line(const char *format, ...)
 	PRINT(stdout, "", format);
 }
 
-int refuse_missing(const char *what)
+int refuse_missing(const char *what, const char *package)
 {
 	say("%s was not found", what);
-	advise("install xrc-compat again, completely");
+	advise("install the package %s, or build xrc-compat again", package);
 	return TOOL_EXIT_REFUSED;
 }

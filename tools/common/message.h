@@ -12,8 +12,8 @@ int refuse(int status, const char *format, ...) __attribute__((format(printf, 2,
 /* Prints a second line under a refusal, with advice. */
 void advise(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Says that @what, a file of ours, was not found. TOOL_EXIT_REFUSED. */
-int refuse_missing(const char *what);
+/* Says that @what, a file of @package of ours, was not found. TOOL_EXIT_REFUSED. */
+int refuse_missing(const char *what, const char *package);
 
 /* One line of a report, on standard output. */
 void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -37,7 +37,7 @@ static int run_report(char **operands)
 
 	script = paths_helper("report/xrc-compat-report");
 	if (!script)
-		return refuse_missing("xrc-compat-report");
+		return refuse_missing("xrc-compat-report", "xrc-compat");
 	if (!command)
 		return refuse(TOOL_EXIT_REFUSED, "/proc/self/exe, this command, cannot be read");
 	if (access(script, X_OK)) /* before there is a file */

@@ -66,7 +66,7 @@ static int exec_under_softhca(const struct launch *launch)
 	const char *self = paths_self();
 
 	if (!softhca)
-		return refuse_missing("softhca, the emulated HCA,");
+		return refuse_missing("softhca, the emulated HCA,", "softhca");
 	if (!self)
 		return refuse(TOOL_EXIT_REFUSED, "/proc/self/exe, this command, cannot be read");
 	execv(softhca, softhca_argv(softhca, self, launch));

@@ -18,7 +18,7 @@ static int run_selftest(char **words)
 
 	(void)words;
 	if (!path)
-		return refuse_missing("xrc-compat-selftest");
+		return refuse_missing("xrc-compat-selftest", "xrc-compat");
 	launch.program = (char **)program;
 	return launch_program(&launch);
 }

@@ -175,11 +175,13 @@ def test_the_program_is_checked_before_softhca_is_started(run_in):
     assert "softhca run" not in result.stderr
 
 
-@pytest.mark.parametrize("missing, says", [("subprojects/softhca/bin/softhca", "softhca, the emulated HCA, was"),
-                                           ("shim/libxrc-compat.so.1", "libxrc-compat.so.1 was")])
-def test_what_is_missing_is_reported(run_in, tree, show, missing, says):
+@pytest.mark.parametrize("missing, says, package", [
+    ("subprojects/softhca/bin/softhca", "softhca, the emulated HCA, was", "install the package softhca"),
+    ("shim/libxrc-compat.so.1", "libxrc-compat.so.1 was", "is not installed completely"),
+])
+def test_what_is_missing_is_reported(run_in, tree, show, missing, says, package):
     (tree / missing).unlink()
-    assert_refused(run_in("--softhca", show), REFUSED, says + " not found")
+    assert_refused(run_in("--softhca", show), REFUSED, says + " not found", package)
 
 
 def test_the_package_of_a_missing_tracing_library_is_named(run, tree, show):
