@@ -42,12 +42,26 @@ static int release_of(const char *file)
 	return version && sscanf(version, "libibverbs.so.1.%*d.%d.", &release) == 1 ? release : 0;
 }
 
+/* Adds the row @what if the library is of a later release. */
+static bool found_untried(const char *what, const char *path)
+{
+	char real[PATH_MAX];
+	int release = realpath(path, real) ? release_of(real) : 0;
+
+	if (release > NEWEST_TRIED)
+		found(what, FINDING_NOTE,
+		      "run xrc-compat selftest before you rely on it, or install a later xrc-compat",
+		      "%s is of rdma-core %d; the newest that was tried is %d", real, release,
+		      NEWEST_TRIED);
+	return release > NEWEST_TRIED;
+}
+
 static void examine_libibverbs(void)
 {
 	const char *advice = "install the distribution's libibverbs (Debian: libibverbs1)";
 	const char *path = library_found("libibverbs.so.1", paths_self(), true);
 	const char *fault = path ? libibverbs_load_fault(path, paths_self()) : NULL;
-	char real[PATH_MAX] = "";
+	char real[PATH_MAX];
 	struct elf_info elf;
 
 	if (!path)
@@ -61,13 +75,8 @@ static void examine_libibverbs(void)
 	else if (fault)
 		found("libibverbs", FINDING_PROBLEM, LIBIBVERBS_LOAD_ADVICE,
 		      "it or its drivers cannot be loaded: %s", fault);
-	else if (realpath(path, real) && release_of(real) > NEWEST_TRIED)
-		found("libibverbs", FINDING_NOTE,
-		      "run xrc-compat selftest before you rely on it, or install a later xrc-compat",
-		      "%s is of rdma-core %d; the newest that was tried is %d", real,
-		      release_of(real), NEWEST_TRIED);
-	else
-		found("libibverbs", FINDING_OK, NULL, "%s", real[0] ? real : path);
+	else if (!found_untried("libibverbs", path))
+		found("libibverbs", FINDING_OK, NULL, "%s", realpath(path, real) ? real : path);
 }
 
 /* Does not look for libibumad.so.3: programs start without it. */
@@ -105,7 +114,7 @@ static void examine_library_path(void)
 			      "--system-libibverbs if a script starts the program",
 			      "%s is older than rdma-core: it finds no device on this kernel",
 			      path);
-		else
+		else if (!found_untried("LD_LIBRARY_PATH", path))
 			found("LD_LIBRARY_PATH", FINDING_OK, NULL, "%s", path);
 		return;
 	}

@@ -188,19 +188,32 @@ def test_a_missing_proc_is_the_first_problem(clean, run):
     assert first.startswith("/proc ") and not [row for row in others if row.startswith("lib")]
 
 
-@pytest.mark.usefixtures("own_mounts")
-def test_a_libibverbs_that_was_never_tried_is_a_note(clean, run, real_library, tmp_path):
-    """A later libibverbs lies over the directory of this machine's."""
-    home = os.path.dirname(os.path.realpath(real_library))
+@pytest.fixture
+def untried(real_library, tmp_path):
+    """The directory of a libibverbs that was never tried."""
     shutil.copy(real_library, tmp_path / "libibverbs.so.1.14.99.0")
     (tmp_path / "libibverbs.so.1").symlink_to("libibverbs.so.1.14.99.0")
+    return tmp_path
+
+
+def assert_untried(row, done):
+    assert re.search(rf"^note +{row} .* is of rdma-core 99; the newest that was tried", done.stdout,
+                     re.M), done.stdout
+
+
+@pytest.mark.usefixtures("own_mounts")
+def test_a_libibverbs_that_was_never_tried_is_a_note(clean, run, real_library, untried):
+    """It lies over the directory of this machine's."""
+    home = os.path.dirname(os.path.realpath(real_library))
     inside = ["unshare", "-m", "sh", "-c",
-              f'mount -t overlay -o lowerdir={tmp_path}:{home} overlay {home} && exec "$@"', "sh"]
+              f'mount -t overlay -o lowerdir={untried}:{home} overlay {home} && exec "$@"', "sh"]
     if run([*inside, "true"]).returncode:
         pytest.skip("no overlay file system here")
-    done = clean(lambda argv: run([*inside, *argv]), "doctor")
-    assert re.search(r"^note +libibverbs .* is of rdma-core 99; the newest that was tried", done.stdout,
-                     re.M), done.stdout
+    assert_untried("libibverbs", clean(lambda argv: run([*inside, *argv]), "doctor"))
+
+
+def test_a_library_path_to_a_libibverbs_that_was_never_tried_is_a_note(clean, run, untried):
+    assert_untried("LD_LIBRARY_PATH", clean(run, "doctor", LD_LIBRARY_PATH=untried))
 
 
 def test_root_of_a_user_namespace_may_not_lock_all_memory(clean, run):
