@@ -10,7 +10,8 @@ import models
 from built import holding
 
 
-PROGRAMS_OF_RINGS = ["data-path", "datagrams", "failures", "meetings", "objects", "rules"]
+PROGRAMS_OF_RINGS = ["data-path", "datagrams", "doorbells", "failures", "meetings", "objects",
+                     "rules"]
 
 
 @pytest.mark.parametrize("program", PROGRAMS_OF_RINGS)

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The functions that ring doorbells are replaced in each context. Programs that fork, execute
+ * others, close what they do not know or open many contexts still get their completions.
+ */
+#include <harness/emulated.h>
+#include <e2e/pair.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void exchange(const struct pair *pair)
+{
+	for (uint64_t i = 1; i <= 3; i++) {
+		must(!pair_post_recv(pair, 0, PAIR_BYTES, i) &&
+		     !ibv_req_notify_cq(pair->b->cq, 0));
+		pair_must_send(pair, IBV_WC_SUCCESS);
+		must(rig_cq_event(pair->b));
+		rig_must_complete(pair->b->cq, i, IBV_WC_SUCCESS);
+	}
+}
+
+static void must_succeed(pid_t child)
+{
+	int status;
+
+	must(waitpid(child, &status, 0) == child);
+	must_eq(status, 0);
+}
+
+ROW("many contexts ring, and go on when others are closed")
+{
+	struct pair pair[8];
+
+	for (int i = 0; i < 8; i++)
+		pair[i] = pair_up(IBV_QPT_RC);
+	for (int i = 0; i < 8; i++)
+		exchange(&pair[i]);
+	for (int i = 0; i < 7; i++)
+		must(pair_tear_down(&pair[i]));
+	exchange(&pair[7]);
+}
+
+ROW("parent and child ring at the same time, each for contexts of its own")
+{
+	struct pair pair = pair_up(IBV_QPT_RC);
+	pid_t child;
+
+	exchange(&pair);
+	child = fork();
+	if (!child) {
+		row_inherit("child: ");
+		pair = pair_up(IBV_QPT_RC);
+		exchange(&pair);
+		_exit(0);
+	}
+	exchange(&pair);
+	must_succeed(child);
+	exchange(&pair);
+}
+
+ROW("a program rings that was executed by one with open contexts")
+{
+	struct pair pair = pair_up(IBV_QPT_RC);
+	pid_t child;
+
+	exchange(&pair);
+	child = fork();
+	if (!child) {
+		pair = pair_up(IBV_QPT_RC);
+		execl("/proc/self/exe", "doorbells", "many contexts ring", NULL);
+		_exit(1);
+	}
+	must_succeed(child);
+	exchange(&pair);
+}
+
+/* The number of the last one is RLIMIT_NOFILE - 1, so all that were closed are those of files. */
+static int open_files(int *files)
+{
+	int count = 0;
+
+	while ((files[count] = memfd_create("file", 0)) >= 0)
+		count++;
+	must(count > 0);
+	return count;
+}
+
+/* By system calls, which no preloaded library sees, as closefrom() and close_range() make them. */
+ROW("numbers that a program closed unseen are those of its own files")
+{
+	struct rlimit limit = { 1000, 1000 };
+	struct pair pair = pair_up(IBV_QPT_RC);
+	struct stat st;
+	int files[1000], count;
+
+	exchange(&pair);
+	for (int fd = 3; fd < 1000; fd++)
+		syscall(SYS_close, fd);
+	must(!setrlimit(RLIMIT_NOFILE, &limit));
+	count = open_files(files);
+	must_eq(count, 997);
+	for (int i = 0; i < 100; i++)
+		must(!close(files[i]));
+	pair = pair_up(IBV_QPT_RC);
+	exchange(&pair);
+	for (int i = 100; i < count; i++) {
+		must(!fstat(files[i], &st));
+		must(S_ISREG(st.st_mode) && !st.st_size);
+	}
+}
