@@ -2,6 +2,7 @@
 """The command and its daemon: the daemon's directory, the users that it serves, its end, and what
 it leaves behind."""
 
+import concurrent.futures
 import fcntl
 import os
 import pathlib
@@ -379,11 +380,19 @@ def test_the_last_commands_are_traced_without_a_file(run, softhca, place):
     assert any(line.endswith(" (remote writing without local writing)") for line in lines)
 
 
-# Times depend on what else runs, so the best of three counts.
+@pytest.mark.on_model("connectx3", "connectx5")
 def test_a_doorbell_wakes_the_daemon(below):
-    """Without that, it would be found when the daemon's nap of 8 ms ends."""
-    took = [float(below([], PROGRAMS / "softhca-hold", "rest").stdout) for _ in range(3)]
-    assert min(took) < 1.5, took
+    """Without that, it would be found when the daemon's nap of 8 ms ends. Times depend on what else
+    runs, so one of three attempts counts. libmlx4 has no extended QPs."""
+
+    def is_found(how):
+        return any(float(below([], PROGRAMS / "softhca-hold", "rest", how).stdout) < 1.5
+                   for _ in range(3))
+
+    ways = ["send", "arm"] if models.driver() == "mlx4" else ["send", "arm", "extended"]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        found = dict(zip(ways, pool.map(is_found, ways)))
+    assert all(found.values()), found
 
 
 def test_each_of_64_programs_makes_progress(run, softhca):

@@ -9,7 +9,8 @@
  *					an SRQ, a CQ, and a target or one more handle of it; prints
  *					their events, and ends after COUNT of them
  *	hold count			traffic for the counters
- *	hold rest			prints the median ms of messages that follow a pause
+ *	hold rest send|extended|arm	prints the median ms until the daemon finds a doorbell that
+ *					follows a pause: of a send, or of a CQ with a completion
  *	hold crowd COUNT		so many processes send for 4 s; each prints the most ms that
  *					a message took
  */
@@ -19,6 +20,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -125,8 +127,20 @@ static double milliseconds(void)
 	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 
+/* Does not wait for the completion. */
+static void post_extended(const struct pair *pair)
+{
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(pair->qa);
+
+	ibv_wr_start(qp);
+	qp->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_send(qp);
+	ibv_wr_set_sge(qp, pair->a->mr->lkey, (uintptr_t)pair->a->buffer, 2);
+	NEED(!ibv_wr_complete(qp));
+}
+
 /* How long it takes a program that polls all the time. */
-static double timed_exchange(const struct pair *pair)
+static double timed_exchange(const struct pair *pair, bool extended)
 {
 	struct ibv_send_wr wr = pair_wr(pair, IBV_WR_SEND, 0, 0, 2);
 	struct ibv_cq *cqs[] = { pair->a->cq, pair->b->cq };
@@ -135,7 +149,10 @@ static double timed_exchange(const struct pair *pair)
 
 	NEED(!rig_post_recv(pair->b, pair->qb, 0, 2, 1));
 	begin = milliseconds();
-	NEED(!rig_post(pair->qa, &wr));
+	if (extended)
+		post_extended(pair);
+	else
+		NEED(!rig_post(pair->qa, &wr));
 	for (int i = 0; i < 2; i++) {
 		while (!ibv_poll_cq(cqs[i], 1, &wc))
 			continue;
@@ -151,17 +168,51 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int rest(void)
+static void extend_sender(struct pair *pair)
 {
-	struct pair pair = pair_up(IBV_QPT_RC);
-	double took[15];
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = pair->a->cq, .recv_cq = pair->a->cq, .qp_type = IBV_QPT_RC,
+		.pd = pair->a->pd,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.send_ops_flags = IBV_QP_EX_WITH_SEND,
+		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
 
-	for (int i = 0; i < 15; i++) {
+	pair->qa = MADE(ibv_create_qp_ex(pair->a->ctx, &attr));
+}
+
+/* From the request for an event of a completion that is there already. */
+static double timed_arm(const struct pair *pair)
+{
+	double begin = milliseconds();
+	struct ibv_wc wc;
+
+	NEED(!ibv_req_notify_cq(pair->b->cq, 0) && rig_cq_event(pair->b));
+	begin = milliseconds() - begin;
+	NEED(rig_poll_success(pair->b->cq, &wc));
+	return begin;
+}
+
+#define PAUSES 9
+
+static int rest(const char *how)
+{
+	bool extended = !strcmp(how, "extended"), arm = !strcmp(how, "arm");
+	struct pair pair = pair_apart(IBV_QPT_RC);
+	double took[PAUSES];
+
+	if (extended)
+		extend_sender(&pair);
+	rig_connect(pair.a, pair.qa, pair.b, pair.qb);
+	for (int i = 0; i < PAUSES; i++) {
+		if (arm)
+			NEED(!rig_post_recv(pair.b, pair.qb, 0, 2, 1) &&
+			     pair_send(&pair, 2, IBV_WC_SUCCESS));
 		usleep(300000);
-		took[i] = timed_exchange(&pair);
+		took[i] = arm ? timed_arm(&pair) : timed_exchange(&pair, extended);
 	}
-	qsort(took, 15, sizeof(took[0]), ascending);
-	printf("%.3f\n", took[7]);
+	qsort(took, PAUSES, sizeof(took[0]), ascending);
+	printf("%.3f\n", took[PAUSES / 2]);
 	return EXIT_SUCCESS;
 }
 
@@ -177,7 +228,7 @@ static int crowd(int count)
 			continue;
 		pair = pair_up(IBV_QPT_RC);
 		for (end = milliseconds() + 4000; milliseconds() < end;) {
-			took = timed_exchange(&pair);
+			took = timed_exchange(&pair, false);
 			most = took > most ? took : most;
 		}
 		printf("%.1f\n", most);
@@ -195,7 +246,7 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "count"))
 		return count();
 	if (!strcmp(argv[1], "rest"))
-		return rest();
+		return rest(argv[2]);
 	if (!strcmp(argv[1], "crowd"))
 		return crowd(atoi(argv[2]));
 	if (!strcmp(argv[1], "watch"))
