@@ -155,10 +155,11 @@ ROW_JOB("5.5", "a query in RTS returns the timeout and the PSN that RTS has set"
 	expect_eq(r.attr.sq_psn, 0x123456);
 }
 
-ROW_JOB("5.5", "a query by a registrant, or without a registration, returns what RTR has set")
+ROW_JOB("5.5", "a query by the creator, a registrant or others returns what a registrant has set")
 {
 	expect_ok(reg(b, D, qpn));
-	bring(a, RCV_QP(qpn), IBV_QPS_RTR, a, PEER_QPN);
+	bring(b, RCV_QP(qpn), IBV_QPS_RTR, a, PEER_QPN);
+	expect_in_rtr(a, qpn, a, 0);
 	expect_in_rtr(b, qpn, a, 0);
 	expect_in_rtr(c, qpn, a, 0);
 }

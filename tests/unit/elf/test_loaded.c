@@ -92,7 +92,7 @@ TEST(names_in_strings_are_mentioned_and_names_of_symbols_are_not)
 	assert_false(loaded_mentions(&gnu, is_wanted));
 }
 
-/* A damaged object may say that its names go on behind its segment. */
+/* A damaged object may say that its names go on behind its segment, or have names behind them. */
 TEST(nothing_is_read_behind_a_segment)
 {
 	static const char text[] = "ibv_post_send\0ibv_create_xrc_rcv_qp";
@@ -106,6 +106,7 @@ TEST(nothing_is_read_behind_a_segment)
 
 	wanted = "ibv_create_xrc_rcv_qp";
 	assert_false(loaded_mentions(&damaged, is_wanted));
+	assert_string_equal(loaded_name(&damaged, damaged.names_size), "");
 }
 
 int main(void)

@@ -178,8 +178,11 @@ TEST(extended_headers_with_a_mistake_are_refused)
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
 }
 
-/* The kernel tells an empty entry of the GID table from an index beyond the table. */
-TEST(an_address_handle_with_a_wrong_gid_index_is_refused)
+/*
+ * The kernel tells an empty entry of the GID table from an index beyond the table. On Ethernet there
+ * is no address without a GID.
+ */
+TEST(an_address_handle_without_a_valid_gid_is_refused)
 {
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
@@ -196,6 +199,10 @@ TEST(an_address_handle_with_a_wrong_gid_index_is_refused)
 	create.body.attr.grh.sgid_index = 1;
 	assert_int_equal(execute(&create, sizeof(create)), -ENODATA);
 	create.body.attr.grh.sgid_index = 255;
+	assert_int_equal(execute(&create, sizeof(create)), -EINVAL);
+	create.body.attr.is_global = 0;
+	assert_int_equal(execute(&create, sizeof(create)), 0);
+	machine.settings.ethernet = true;
 	assert_int_equal(execute(&create, sizeof(create)), -EINVAL);
 }
 

@@ -3,6 +3,7 @@
 it leaves behind."""
 
 import concurrent.futures
+import errno
 import fcntl
 import os
 import pathlib
@@ -10,6 +11,7 @@ import re
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -97,13 +99,14 @@ def test_a_daemon_that_does_not_start_is_reported(run, softhca, place, begin, me
     ("migrate mlx4_0", "takes DEVICE NUMBER"),
     ("migrate mlx4_9 1", "no device mlx4_9"),
     ("migrate mlx4_0 99", "no QP 99"),
-    ("fault mlx4_9 drop 5%", "no device mlx4_9"),
+    ("fault mlx4_00 drop 5%", "no device mlx4_00"),
     *((f"fault all{wrong}", "fault takes") for wrong in (
         "", " drop", " drop 5% 5", " delay 5%", " seed", " off off", " command CREATE_QP")),
     *((f"fault all {words}", f"cannot read '{wrong}'; fault takes") for words, wrong in (
         ("drop 5", "5"), ("drop 101%", "101%"), ("drop -1%", "-1%"),
-        ("delay 5% 99999999999", "99999999999"), ("seed x", "x"), ("explode 5%", "explode"),
-        ("command NOTHING ENOMEM", "NOTHING"), ("command CREATE_QP EWHAT", "EWHAT"),
+        ("delay 5% 99999999999", "99999999999"), ("seed x", "x"), ("seed 7x", "7x"),
+        ("explode 5%", "explode"), ("command NOTHING ENOMEM", "NOTHING"),
+        ("command CREATE_QP EWHAT", "EWHAT"),
         ("command CREATE_QP ENOMEM 0", "0"))),
 ])
 def test_error_messages_of_the_daemon(run, softhca, daemon, words, message):
@@ -234,6 +237,22 @@ def test_a_child_that_outlives_the_run_keeps_the_daemon(run, softhca, place):
             assert status.returncode == 0 and "pid " in status.stdout, status
         finally:
             os.kill(child, signal.SIGKILL)
+    wait_for(lambda: not list(place.glob("*/socket")), "end of the daemon")
+
+
+def test_a_program_that_has_only_connected_keeps_the_daemon(softhca, place):
+    """It greets after the run has ended."""
+    command = [softhca, "run", "--", "sh", "-c", "echo $SOFTHCA_DIR; read line"]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as sock:
+        sock.settimeout(30)
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as launcher:
+            sock.connect(f"{launcher.stdout.readline().strip()}/socket")
+            time.sleep(0.3)  # the daemon accepts the connection
+            launcher.communicate("end\n")
+        time.sleep(0.3)
+        sock.send(b"no greeting")
+        assert int.from_bytes(sock.recv(64)[:4], "little", signed=True) == -errno.EPROTO
     wait_for(lambda: not list(place.glob("*/socket")), "end of the daemon")
 
 

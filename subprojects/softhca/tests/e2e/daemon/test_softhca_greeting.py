@@ -154,6 +154,29 @@ def test_several_descriptors_at_once(daemon):
     sock.close()
 
 
+def test_the_page_that_all_programs_share_keeps_its_size(daemon, balanced):
+    """A program that cut it short would kill the daemon by SIGBUS."""
+    with connect(daemon) as sock:
+        send(sock, hello(pages=0))
+        receive(sock)
+        _, control, _, _ = sock.recvmsg(4096, socket.CMSG_SPACE(4))
+        page = struct.unpack("i", control[0][2][:4])[0]
+        for size in (0, 8192):
+            with pytest.raises(PermissionError):
+                os.ftruncate(page, size)
+        os.close(page)
+
+
+def test_a_client_that_fetches_no_answer_holds_up_no_other(daemon, balanced):
+    with connect(daemon) as sock:
+        send(sock, hello(pages=0))
+        sock.settimeout(1)
+        with contextlib.suppress(OSError):
+            for _ in range(2000):
+                send(sock, struct.pack("<IHH", 3, 2, 0))
+        daemon.objects()
+
+
 # ---- the greeting ----
 
 @pytest.mark.parametrize("wrong, error", [

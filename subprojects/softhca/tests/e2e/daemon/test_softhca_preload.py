@@ -59,6 +59,11 @@ def test_adapters_are_listed_in_the_order_of_their_numbers(below):
     assert [line.split()[0] for line in listing] == [*map(models.device, range(12))]
 
 
+def test_a_setting_of_libmlx5_by_the_user_stays(below):
+    lines = below([], "env", env={"MLX_QP_ALLOC_TYPE": "ANON"}).stdout.splitlines()
+    assert "MLX_QP_ALLOC_TYPE=ANON" in lines and "MLX_CQ_ALLOC_TYPE=PREFER_CONTIG" in lines
+
+
 def test_ls_lists_the_adapters(below):
     listing = below([], "ls", "/sys/class/infiniband/").stdout
     assert listing.split() == [models.device(0), models.device(1)]

@@ -84,6 +84,12 @@ def test_next_command_fails(under):
     under(["mlx4_0 command CREATE_QP ENOMEM"], "one create fails")
 
 
+def test_any_command_fails_of_one_device(run, softhca):
+    one, other = models.device(0), models.device(1)
+    script = f'"{softhca}" ctl fault {one} command any EIO 9 && ! ibv_devinfo -d {one} && ibv_devinfo -d {other}'
+    assert run([softhca, "run", "--", "sh", "-c", script]).returncode == 0
+
+
 def test_a_fault_for_all_is_set_on_each_device(run, softhca):
     script = f'"{softhca}" ctl fault all delay 5% 300 && "{softhca}" ctl fault'
     done = run([softhca, "run", "--devices=3", "--", "sh", "-c", script])

@@ -140,3 +140,8 @@ def test_mpi(below, softhca, mpi_program, by):
                  f"ibv_devices; {mpi_program('openmpi')}", env={"UCX_TLS": "rc_v,self"})
     assert "2 ranks, 0 wrong" in done.stdout, done
     assert sorted(listed(done.stdout)) == [models.device(0), models.device(1)], done
+
+
+def test_a_run_within_a_run_has_its_own_number_of_hosts(below):
+    done = below([], "sh", "-c", "echo $SOFTHCA_HOSTS", env={"SOFTHCA_HOSTS": "2"})
+    assert done.stdout == "\n"
