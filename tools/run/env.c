@@ -54,7 +54,8 @@ static void print_variables(const struct launcher *launcher, const struct string
 					: "\"${LD_PRELOAD:+:$LD_PRELOAD}\"");
 	/* MPI libraries with files of their own are not MVAPICH2. */
 	for (const struct companion *row = companions; row->name && !launcher->appfile; row++)
-		print_variable(launcher, row->variable, row->variable ? getenv(row->variable) : NULL);
+		print_variable(launcher, row->variable,
+			       row->variable ? getenv(row->variable) : NULL);
 #define ROW(NAME, IN_PROGRAM, ...) \
 	print_variable(launcher, #NAME, IN_PROGRAM ? getenv(#NAME) : NULL);
 	XRC_COMPAT_ENV_TABLE(ROW)

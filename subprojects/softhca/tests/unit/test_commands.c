@@ -179,8 +179,8 @@ TEST(extended_headers_with_a_mistake_are_refused)
 }
 
 /*
- * The kernel tells an empty entry of the GID table from an index beyond the table. On Ethernet there
- * is no address without a GID.
+ * The kernel tells an empty entry of the GID table from an index beyond the table. On Ethernet
+ * there is no address without a GID.
  */
 TEST(an_address_handle_without_a_valid_gid_is_refused)
 {

@@ -42,7 +42,7 @@ ROW("many contexts ring, and go on when others are closed")
 	for (int i = 0; i < 8; i++)
 		exchange(&pair[i]);
 	for (int i = 0; i < 7; i++)
-		must(pair_tear_down(&pair[i]));
+		pair_tear_down(&pair[i]);
 	exchange(&pair[7]);
 }
 
