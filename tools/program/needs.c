@@ -70,8 +70,8 @@ static bool is_preloaded(const char *name)
 	return false;
 }
 
-/* Moves names that xrc-compat has a library for from @missing to @companions, as paths. */
-static void sort_missing(struct string_list *missing, int bits, struct string_list *companions)
+/* Moves names that xrc-compat has a library for from @missing to @found, as paths. */
+static void sort_missing(struct string_list *missing, int bits, struct string_list *found)
 {
 	const struct string_list names = *missing;
 
@@ -80,7 +80,7 @@ static void sort_missing(struct string_list *missing, int bits, struct string_li
 		const char *name = names.item[i], *path = companion_path(name, bits);
 
 		if (!is_preloaded(name))
-			string_list_add(path ? companions : missing, path ? path : name);
+			string_list_add(path ? found : missing, path ? path : name);
 	}
 }
 

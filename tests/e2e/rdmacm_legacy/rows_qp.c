@@ -11,7 +11,6 @@ static struct ibv_xrc_domain *domain, *other_domain;
 
 static void set_up(void)
 {
-	ground_lay();
 	other = ids_on_second_device();
 	pd = ibv_alloc_pd(routed->verbs);
 	other_pd = ibv_alloc_pd(other->verbs);

@@ -47,7 +47,6 @@ static void set_up(void)
 {
 	struct ibv_qp_init_attr attr;
 
-	ground_lay();
 	pd = ibv_alloc_pd(routed->verbs);
 	must(pd);
 	mr = ibv_reg_mr(pd, sent, TODAY_LENGTH, 0);

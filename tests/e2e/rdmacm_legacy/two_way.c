@@ -7,8 +7,6 @@
 #include "../xrc_qps/two_way/pair.h"
 #undef ROW_BEFORE
 #undef ROW_AFTER
-#define ROW_BEFORE ground_lay
-#define ROW_AFTER NULL
 
 #include "ids.h"
 
