@@ -39,12 +39,6 @@ void say(const char *format, ...)
 	PRINT(stderr, "xrc-compat: ", format);
 }
 
-int refuse(int status, const char *format, ...)
-{
-	PRINT(stderr, "xrc-compat: ", format);
-	return status;
-}
-
 void advise(const char *format, ...)
 {
 	PRINT(stderr, "            ", format);

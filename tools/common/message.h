@@ -6,8 +6,8 @@
 /* Prints "xrc-compat: MESSAGE" on standard error. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same, and returns @status. */
-int refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same, and @status. */
+#define refuse(status, ...) (say(__VA_ARGS__), (status))
 
 /* Prints a second line under a refusal, with advice. */
 void advise(const char *format, ...) __attribute__((format(printf, 1, 2)));
