@@ -12,6 +12,7 @@
 
 #define OPTIONS_MAX 16
 #define HELP_INDENT 8
+#define HELP_WIDTH 80
 
 /* What getopt_long_only() returns, besides '?' and ':'. */
 enum { END = -1, HELP = 'h', FIRST_OPTION = 256 };
@@ -55,7 +56,7 @@ int refuse_program_missing(const struct command *command)
 void print_entry(const char *label, unsigned int column, const char *text)
 {
 	printf("%-*s", (int)column, label);
-	style_wrap(stdout, text, column, column, style_help_width());
+	style_wrap(stdout, text, column, column, HELP_WIDTH);
 	putchar('\n');
 }
 

@@ -8,8 +8,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define HELP_WIDTH 80
-
 static bool is_marked(FILE *out)
 {
 	const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
@@ -34,13 +32,6 @@ unsigned int style_width(FILE *out)
 	struct winsize size;
 
 	return ioctl(fileno(out), TIOCGWINSZ, &size) ? 0 : size.ws_col;
-}
-
-unsigned int style_help_width(void)
-{
-	unsigned int width = style_width(stdout);
-
-	return width ? width : HELP_WIDTH;
 }
 
 void style_wrap(FILE *out, const char *text, unsigned int column, unsigned int indent,

@@ -19,9 +19,6 @@ void style_print(FILE *out, enum style style, const char *text);
 /* The columns of @out; 0 when it is no terminal: lines are not broken there, for grep(1). */
 unsigned int style_width(FILE *out);
 
-/* The columns for --help: those of standard output, 80 when it is no terminal. */
-unsigned int style_help_width(void);
-
 /*
  * Prints @text, broken between words where it would go beyond @width (0: nowhere). It begins in
  * column @column; further lines are indented by @indent.
