@@ -22,12 +22,14 @@ static const struct {
 
 static bool is_ours(const struct stack *stack, size_t frame, struct image_file *file)
 {
-	return frame < stack->frame_count &&
-	       image_find(stack->image, stack->frame[frame].address, file) &&
+	return image_find(stack->image, stack->frame[frame].address, file) &&
 	       strstr(file->path, "/libxrc-compat.so");
 }
 
-/* The frame of an exported function has it, somewhere. @base: that of the library. */
+/*
+ * The frame of an exported function has it, somewhere; or the frame of the function that it calls
+ * for programs with XRC, if the compiler made that no jump. @base: that of the library.
+ */
 static bool find_call(const struct stack *stack, size_t frame, uint64_t base,
 		      struct shim_call *call)
 {
@@ -92,15 +94,14 @@ const struct place *stack_place(const struct stack *stack, size_t frame)
 	return place_of(file.path, address - file.base);
 }
 
-/* Of the library's frames the outermost is that of the exported function. */
+/* The outermost is what the program called. A provider may call another function from there. */
 const char *stack_legacy_call(const struct stack *stack)
 {
-	struct image_file file, outer;
+	struct image_file file;
 	struct shim_call call;
 
-	for (size_t i = 0; i < stack->frame_count; i++) {
-		if (is_ours(stack, i, &file) && !is_ours(stack, i + 1, &outer) &&
-		    find_call(stack, i, file.base, &call))
+	for (size_t i = stack->frame_count; i-- > 0;) {
+		if (is_ours(stack, i, &file) && find_call(stack, i, file.base, &call))
 			return with_holders(stack, &call, with_arguments(stack, &call));
 	}
 	return NULL;
