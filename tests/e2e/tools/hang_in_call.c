@@ -50,6 +50,7 @@ static void *hold_event(void *unused)
 static int destroy(bool is_srq)
 {
 	pthread_t thread;
+	int err;
 
 	if (is_srq)
 		side_create_srq(&self);
@@ -60,7 +61,9 @@ static int destroy(bool is_srq)
 	must_eq(sem_init(&got, 0, 0), 0);
 	must_eq(pthread_create(&thread, NULL, hold_event, NULL), 0);
 	sem_wait(&got);
-	return is_srq ? ibv_destroy_srq(self.srq) : ibv_destroy_qp(self.qp);
+	err = is_srq ? ibv_destroy_srq(self.srq) : ibv_destroy_qp(self.qp);
+	must_eq(pthread_join(thread, NULL), 0);
+	return err;
 }
 
 int main(int argc, char **argv)

@@ -27,10 +27,9 @@ def with_libunwind(run, xrc_compat):
 class Hanging:
     """hang-in-call, which waits for a line."""
 
-    def __init__(self, argv, tables, **kw):
-        self.process = subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env=dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables)), **kw)
+    def __init__(self, argv, env, **kw):
+        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True, env=env, **kw)
         self.number = int(self.process.stdout.readline())
 
     def go_on(self, line="\n"):
@@ -39,10 +38,16 @@ class Hanging:
 
 
 @pytest.fixture
-def hanging(daemon, helpers, softhca, xrc_compat, tables, tmp_path, monkeypatch):
-    monkeypatch.setenv("SOFTHCA_TEST_COMMAND", str(softhca))
+def env(daemon, softhca, tables, sanitizer_runtime):
+    """ThreadSanitizer must know all threads that call the library, so its runtime comes first."""
+    return dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables), SOFTHCA_TEST_COMMAND=str(softhca),
+                LD_PRELOAD=":".join(filter(None, [sanitizer_runtime, str(daemon.preload)])))
+
+
+@pytest.fixture
+def hanging(env, helpers, xrc_compat, tmp_path):
     program = Hanging([xrc_compat, "run", "--", helpers / "hang-in-call", tmp_path / "domain"],
-                      tables)
+                      env)
     yield program
     program.process.kill()
     program.process.wait(30)
@@ -68,8 +73,6 @@ def test_a_hanging_call_is_shown_with_its_arguments(hanging, tool, daemon):
     assert hanging.process.wait(30) == 0
 
 
-@pytest.mark.skipif("thread" in os.environ.get("SOFTHCA_TEST_SANITIZE", ""),
-                    reason="the program ends early below ThreadSanitizer's runtime")
 @pytest.mark.parametrize("kind", ["srq", "qp"])
 def test_a_thread_that_holds_an_event_is_named(hanging, tool, kind):
     """No thread waits for the events of a receive QP, which need no acknowledgement."""
@@ -96,18 +99,18 @@ def test_all_processes_with_an_open_domain_are_shown(holder, tool):
     assert len(re.findall(r"^  registered with QP", text, re.M)) == QPS + 1
 
 
-def test_a_job_with_traffic_is_not_harmed(daemon, tool, xrc_compat, programs, tables):
+def test_a_job_with_traffic_is_not_harmed(env, xrc_compat, programs):
     """The cluster checks each message. XRC_COMPAT_STACK_ROUNDS sets how often all its threads are
     stopped. Without addr2line on PATH there are more rounds a second."""
     stops, rounds = [], 0
     while rounds < ROUNDS:
         cluster = subprocess.Popen([xrc_compat, "run", "--", programs["cluster"], "-n", "3"],
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                   env=dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables)))
+                                   env=env)
         while cluster.poll() is None:
             text = subprocess.run([xrc_compat, "ps", "--stacks"], stdout=subprocess.PIPE, text=True,
                                   stderr=subprocess.DEVNULL, timeout=60, check=False,
-                                  env={"PATH": "", "XRC_COMPAT_TABLE_DIR": str(tables)}).stdout
+                                  env=dict(env, PATH="")).stdout
             seen = [int(us) for us in re.findall(r", stopped (\d+) us", text)]
             stops += seen
             rounds += bool(seen)
@@ -119,13 +122,12 @@ def test_a_job_with_traffic_is_not_harmed(daemon, tool, xrc_compat, programs, ta
 
 
 @pytest.mark.usefixtures("plain_crashes")
-def test_a_core_file_has_the_call_that_crashed(daemon, helpers, xrc_compat, tables, tmp_path,
-                                               tool):
+def test_a_core_file_has_the_call_that_crashed(env, helpers, xrc_compat, tmp_path, tool):
     need("addr2line")
     if not re.match(r"core$|core\.%p$", pathlib.Path("/proc/sys/kernel/core_pattern").read_text()):
         pytest.skip("this kernel gives core files to a program")
     crashed = Hanging([xrc_compat, "run", "--", helpers / "hang-in-call", tmp_path / "domain"],
-                      tables, cwd=tmp_path, preexec_fn=lambda: resource.setrlimit(
+                      env, cwd=tmp_path, preexec_fn=lambda: resource.setrlimit(
                           resource.RLIMIT_CORE, (resource.RLIM_INFINITY, ) * 2))
     crashed.go_on("crash\n")
     assert crashed.process.wait(30) == -signal.SIGSEGV
