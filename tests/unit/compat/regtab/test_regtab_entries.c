@@ -23,7 +23,9 @@ TEST(registrations_are_entered_and_dropped)
 	for (unsigned i = 0; i < 8; i++)
 		regtab_enter(entry, numbers[i], i % 2);
 	seen = read_tables();
-	assert_true(seen.qps == 8 && seen.registrations == 8 && seen.live_qps == 8);
+	assert_int_equal(seen.qps, 8);
+	assert_int_equal(seen.registrations, 8);
+	assert_int_equal(seen.live_qps, 8);
 	for (unsigned i = 0; i < 8; i++) {
 		assert_int_equal(seen.qp[i], numbers[i]);
 		assert_int_equal(seen.creator[i], i % 2 ? getpid() : 0);
@@ -32,8 +34,11 @@ TEST(registrations_are_entered_and_dropped)
 		regtab_drop(entry, numbers[i]);
 	regtab_drop(entry, 0x123456);	/* it was never entered */
 	seen = read_tables();
-	assert_true(seen.qps == 4 && seen.qp[0] == 0x48 && seen.qp[1] == 0x4a &&
-		    seen.qp[2] == 0x4000 && seen.qp[3] == 0xffffff);
+	assert_int_equal(seen.qps, 4);
+	assert_int_equal(seen.qp[0], 0x48);
+	assert_int_equal(seen.qp[1], 0x4a);
+	assert_int_equal(seen.qp[2], 0x4000);
+	assert_int_equal(seen.qp[3], 0xffffff);
 	regtab_free(entry);
 }
 
@@ -46,7 +51,10 @@ TEST(entries_of_one_domain_are_one_table)
 	regtab_enter(two, 7, false);
 	regtab_enter(other, 7, false);
 	seen = read_tables();
-	assert_true(seen.tables == 2 && seen.live == 3 && seen.qps == 2 && seen.registrations == 3);
+	assert_int_equal(seen.tables, 2);
+	assert_int_equal(seen.live, 3);
+	assert_int_equal(seen.qps, 2);
+	assert_int_equal(seen.registrations, 3);
 	assert_true(seen.registrants[0] + seen.registrants[1] == 3);
 	regtab_free(one);
 	assert_int_equal(read_tables().registrations, 2);

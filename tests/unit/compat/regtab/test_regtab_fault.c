@@ -91,7 +91,8 @@ static void join_beside_the_stopped(void)
 	regtab_free(new_entry(1));
 	seen = read_tables();
 	alarm(0);
-	assert_true(seen.result == 0 && seen.refused == 0);
+	assert_int_equal(seen.result, 0);
+	assert_int_equal(seen.refused, 0);
 	assert_true(during->live ? seen.live == 1 : seen.live <= 1);
 	check_qps(&seen);
 }
@@ -138,7 +139,9 @@ static void expect_only_dead_files(void)
 {
 	struct seen seen = read_tables();
 
-	assert_true(seen.result == 0 && seen.live == 0 && seen.refused == 0);
+	assert_int_equal(seen.result, 0);
+	assert_int_equal(seen.live, 0);
+	assert_int_equal(seen.refused, 0);
 	check_qps(&seen);
 	regtab_gc(tables_dir());
 	assert_int_equal(count_files(NULL), 0);
@@ -179,7 +182,8 @@ TEST(a_file_removed_before_it_is_locked_is_made_again)
 	signal_at_point = 0;
 	entry = new_entry(1);
 	assert_int_equal(points_left, 0);
-	assert_true(read_tables().live == 1 && count_files(NULL) == 1);
+	assert_int_equal(read_tables().live, 1);
+	assert_int_equal(count_files(NULL), 1);
 	regtab_free(entry);
 }
 

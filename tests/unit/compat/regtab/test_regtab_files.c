@@ -196,7 +196,8 @@ TEST(gc_removes_an_unfinished_file)
 {
 	for (off_t length = 0; length <= 4096; length += 4096) {
 		plant("", 0, length, 0600);
-		assert_true(read_tables().refused == 0 && read_tables().tables == 0);
+		assert_int_equal(read_tables().refused, 0);
+		assert_int_equal(read_tables().tables, 0);
 		regtab_gc(tables_dir());
 		assert_int_equal(count_files(NULL), 0);
 	}

@@ -20,15 +20,22 @@ TEST(a_killed_process_is_stale_until_a_gc)
 	pid_t creator = start_process(register_7, ""), other = start_process(register_7, NULL);
 	struct seen seen = read_tables();
 
-	assert_true(seen.tables == 1 && seen.live == 2 && seen.registrants[0] == 2 &&
-		    seen.live_qps == 1);
+	assert_int_equal(seen.tables, 1);
+	assert_int_equal(seen.live, 2);
+	assert_int_equal(seen.registrants[0], 2);
+	assert_int_equal(seen.live_qps, 1);
 	assert_int_equal(seen.creator[0], creator);
 	kill_process(creator);
 	seen = read_tables();
-	assert_true(seen.members == 2 && seen.live == 1 && seen.live_qps == 1);
+	assert_int_equal(seen.members, 2);
+	assert_int_equal(seen.live, 1);
+	assert_int_equal(seen.live_qps, 1);
 	kill_process(other);
 	seen = read_tables();
-	assert_true(seen.members == 2 && seen.live == 0 && seen.qps == 1 && seen.live_qps == 0);
+	assert_int_equal(seen.members, 2);
+	assert_int_equal(seen.live, 0);
+	assert_int_equal(seen.qps, 1);
+	assert_int_equal(seen.live_qps, 0);
 	regtab_gc(tables_dir());
 	assert_int_equal(count_files(NULL), 0);
 }
@@ -103,8 +110,10 @@ TEST(a_child_changes_nothing_of_its_parent)
 	assert_int_equal(in_child(use_as_a_child(entry)), 0);
 	assert_int_equal(in_bare_child(use_as_a_child(entry)), 0);
 	seen = read_tables();
-	assert_true(seen.live == 1 && seen.qps == 1 && seen.qp[0] == 7 &&
-		    seen.creator[0] == (uint32_t)getpid());
+	assert_int_equal(seen.live, 1);
+	assert_int_equal(seen.qps, 1);
+	assert_int_equal(seen.qp[0], 7);
+	assert_int_equal(seen.creator[0], (uint32_t)getpid());
 	advance_a_second();
 	regtab_refresh(entry, &news);
 	assert_null(news.lost);
@@ -158,7 +167,9 @@ TEST(processes_of_another_pid_namespace_are_seen_alive)
 
 	if (*status != 77) {
 		assert_int_equal(*status, 0);
-		assert_true(seen.live == 1 && seen.foreign == 1 && seen.live_qps == 1);
+		assert_int_equal(seen.live, 1);
+		assert_int_equal(seen.foreign, 1);
+		assert_int_equal(seen.live_qps, 1);
 		regtab_gc(tables_dir());
 		assert_int_equal(read_tables().live, 1);
 	}
