@@ -8,6 +8,12 @@ the median of each figure, its ratio to TCP's median, and the limit of that rati
 limit of its own, which would mean another thing on each machine. The limits hold on a machine
 without other work; SOFTHCA_MARGIN=2 makes each of them twice as wide. Exit status 1 when a limit is
 missed, 77 when perftest is not installed.
+
+Where the time of a short message goes (processor at 2.6 GHz): the daemon executes it in 2.2 us, of
+which 1.6 are the system call that moves the bytes. Of eight that are posted together it executes
+each in 0.95. With events it makes two more system calls, for the receiver's completion and for the
+sender's own. Each wakes a program. TCP wakes the receiver only, so a message with events takes
+twice as long as TCP's on two processors.
 """
 
 import os
@@ -48,11 +54,11 @@ LONG = "-s 65536 -n 5000 --report_gbits"
 # Those of bandwidths and rates are a third of the medians, since other work that uses the memory
 # halves them.
 ROWS = (
-    ("RC send, polling", LATENCY, f"ib_send_lat {SHORT}", 1.1, 2.1),
-    ("XRC send, polling", LATENCY, f"ib_send_lat -c XRC {SHORT}", 1.1, 2.1),
-    ("RC write, polling", LATENCY, f"ib_write_lat {SHORT}", 1.1, 2.1),
-    ("RC send, events", LATENCY, f"ib_send_lat -e {SHORT}", 2.9, 6),
-    ("XRC send, events", LATENCY, f"ib_send_lat -c XRC -e {SHORT}", 2.9, 6),
+    ("RC send, polling", LATENCY, f"ib_send_lat {SHORT}", 1.1, 1.1),
+    ("XRC send, polling", LATENCY, f"ib_send_lat -c XRC {SHORT}", 1.1, 1.1),
+    ("RC write, polling", LATENCY, f"ib_write_lat {SHORT}", 1.1, 1.1),
+    ("RC send, events", LATENCY, f"ib_send_lat -e {SHORT}", 2.9, 2.9),
+    ("XRC send, events", LATENCY, f"ib_send_lat -c XRC -e {SHORT}", 2.9, 2.9),
     ("RC send, 2 bytes", RATE, "ib_send_bw -s 2 -n 50000 -I 16", 0.06, 0.06),
     ("RC send, 64 KiB", BANDWIDTH, f"ib_send_bw {LONG}", 0.35, 0.35),
     ("XRC send, 64 KiB", BANDWIDTH, f"ib_send_bw -c XRC {LONG}", 0.35, 0.35),
