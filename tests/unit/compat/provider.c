@@ -76,6 +76,21 @@ static int cmd_open_qp(struct ibv_context *context, void *block, int size,
 	return 0;
 }
 
+void (*provider_queries)(struct ibv_qp *handle);
+
+static int cmd_query_qp(struct ibv_qp *handle, struct ibv_qp_attr *attr, int mask,
+			struct ibv_qp_init_attr *init_attr, void *command, size_t size)
+{
+	(void)attr;
+	(void)mask;
+	(void)init_attr;
+	(void)command;
+	(void)size;
+	if (provider_queries)
+		provider_queries(handle);
+	return 0;
+}
+
 static int cmd_destroy_qp(struct ibv_qp *qp)
 {
 	(void)qp;
@@ -84,7 +99,7 @@ static int cmd_destroy_qp(struct ibv_qp *qp)
 
 bool provider_lock;
 
-static int destroy_qp(struct ibv_qp *qp)
+int provider_destroy_qp(struct ibv_qp *qp)
 {
 	while (provider_lock)
 		pause();
@@ -106,8 +121,9 @@ struct ibv_context *provider_open(unsigned n)
 		return NULL;
 	modern_table.close_device = close_device;
 	modern_table.create_qp = provider_create_qp;
-	modern_table.destroy_qp = destroy_qp;
+	modern_table.destroy_qp = provider_destroy_qp;
 	modern_table.cmd_open_qp = cmd_open_qp;
+	modern_table.cmd_query_qp = cmd_query_qp;
 	modern_table.cmd_destroy_qp = cmd_destroy_qp;
 	modern_table.get_device_guid = get_device_guid;
 	opened[n] = (struct verbs_context){

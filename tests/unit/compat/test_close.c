@@ -35,7 +35,6 @@ FIXTURE(end_hooks)
 }
 
 static unsigned *destroyed;	/* receive QPs, by parent and child together */
-static int (*provider_destroy_qp)(struct ibv_qp *qp);
 
 static int count_destroy(struct ibv_qp *qp)
 {
@@ -49,7 +48,6 @@ static struct ibv_context *open_counted(void)
 
 	assert_non_null(context);
 	device_use_begin();
-	provider_destroy_qp = modern_table.destroy_qp;
 	modern_table.destroy_qp = count_destroy;
 	*destroyed = 0;
 	return context;
