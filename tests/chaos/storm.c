@@ -7,7 +7,7 @@
  * usage: storm DIRECTORY SEED
  * On standard input: s = stop working, g = go on, q = undo everything and exit. On standard output
  * it answers s with a line of the numbers that are registered. A verb with a wrong result prints a
- * line that begins with "unexpected".
+ * line that begins with "FAIL".
  */
 
 #include <errno.h>
@@ -20,8 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <infiniband/verbs.h>
-
+#include <harness/row.h>
 #include "../rc_masks.h"
 
 #define DOMAINS 2
@@ -34,25 +33,8 @@ static uint32_t (*board)[NUMBERS];
 static const char *directory;
 static unsigned seed;
 
-static void __attribute__((noreturn)) unexpected(const char *what, int err)
-{
-	printf("unexpected: %s: %s\n", what, strerror(err));
-	fflush(stdout);
-	_exit(3);
-}
-
-static void expect(const char *what, int err, int wanted)
-{
-	if (err != wanted)
-		unexpected(what, err);
-}
-
 /* A verb on a number of the board returns EINVAL if the QP of that number was destroyed. */
-static void expect_0_or_einval(const char *what, int err)
-{
-	if (err != EINVAL)
-		expect(what, err, 0);
-}
+#define must_be_0_or_einval(err) must_eq((err) == EINVAL ? 0 : (err), 0)
 
 static int open_file(const char *name)
 {
@@ -61,8 +43,7 @@ static int open_file(const char *name)
 
 	snprintf(path, sizeof(path), "%s/%s", directory, name);
 	fd = open(path, O_RDWR | O_CREAT, 0600);
-	if (fd < 0)
-		unexpected(path, errno);
+	must(fd >= 0);
 	return fd;
 }
 
@@ -70,11 +51,9 @@ static void open_board(void)
 {
 	int fd = open_file("board");
 
-	if (ftruncate(fd, sizeof(held)))
-		unexpected("ftruncate", errno);
+	must(!ftruncate(fd, sizeof(held)));
 	board = mmap(NULL, sizeof(held), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (board == MAP_FAILED)
-		unexpected("mmap", errno);
+	must(board != MAP_FAILED);
 	close(fd);
 }
 
@@ -82,9 +61,9 @@ static void open_context(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 
-	context = list && list[0] ? ibv_open_device(list[0]) : NULL;
-	if (!context)
-		unexpected("ibv_open_device", errno);
+	must(list && list[0]);
+	context = ibv_open_device(list[0]);
+	must(context);
 }
 
 static void open_domain(int d)
@@ -97,8 +76,7 @@ static void open_domain(int d)
 	snprintf(name, sizeof(name), "domain%d", d);
 	fd = open_file(name);
 	domains[d] = ibv_open_xrc_domain(context, fd, O_CREAT);
-	if (!domains[d])
-		unexpected("ibv_open_xrc_domain", errno);
+	must(domains[d]);
 	close(fd);
 }
 
@@ -115,7 +93,7 @@ static void close_domain(int d, int i)
 	int err = ibv_close_xrc_domain(domains[d]);
 
 	(void)i;
-	expect("ibv_close_xrc_domain", err, holds_any(d) ? EBUSY : 0);
+	must_eq(err, holds_any(d) ? EBUSY : 0);
 	if (!err)
 		domains[d] = NULL;
 }
@@ -127,7 +105,7 @@ static void create(int d, int i)
 	if (held[d][i])
 		return;
 	attr.xrc_domain = domains[d];
-	expect("ibv_create_xrc_rcv_qp", ibv_create_xrc_rcv_qp(&attr, &held[d][i]), 0);
+	must_eq(ibv_create_xrc_rcv_qp(&attr, &held[d][i]), 0);
 	board[d][i] = held[d][i];
 }
 
@@ -135,8 +113,8 @@ static void unreg(int d, int i)
 {
 	if (!held[d][i])
 		return;
-	expect("unreg", ibv_unreg_xrc_rcv_qp(domains[d], held[d][i]), 0);
-	expect("second unreg", ibv_unreg_xrc_rcv_qp(domains[d], held[d][i]), EINVAL);
+	must_eq(ibv_unreg_xrc_rcv_qp(domains[d], held[d][i]), 0);
+	must_eq(ibv_unreg_xrc_rcv_qp(domains[d], held[d][i]), EINVAL);
 	held[d][i] = 0;
 }
 
@@ -157,24 +135,23 @@ static void reg(int d, int i)
 		return;
 	err = ibv_reg_xrc_rcv_qp(domains[d], number);
 	if (holds(d, number)) {
-		expect("reg again", err, 0);
+		must_eq(err, 0);
 		return;
 	}
-	expect_0_or_einval("ibv_reg_xrc_rcv_qp", err);
+	must_be_0_or_einval(err);
 	if (!err && !held[d][i])
 		held[d][i] = number;
 	else if (!err)
-		expect("unreg after reg", ibv_unreg_xrc_rcv_qp(domains[d], number), 0);
+		must_eq(ibv_unreg_xrc_rcv_qp(domains[d], number), 0);
 }
 
 static void modify(int d, int i)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
 	uint32_t number = board[d][i];
+	int err = number ? ibv_modify_xrc_rcv_qp(domains[d], number, &attr, MASK_INIT) : EINVAL;
 
-	if (number)
-		expect_0_or_einval("ibv_modify_xrc_rcv_qp",
-				   ibv_modify_xrc_rcv_qp(domains[d], number, &attr, MASK_INIT));
+	must_be_0_or_einval(err);
 }
 
 static void query(int d, int i)
@@ -184,9 +161,9 @@ static void query(int d, int i)
 	uint32_t number = board[d][i];
 	int err = number ? ibv_query_xrc_rcv_qp(domains[d], number, &attr, 0, &init_attr) : EINVAL;
 
-	expect_0_or_einval("ibv_query_xrc_rcv_qp", err);
-	if (!err && attr.qp_state != IBV_QPS_RESET && attr.qp_state != IBV_QPS_INIT)
-		unexpected("state", (int)attr.qp_state);
+	must_be_0_or_einval(err);
+	if (!err && attr.qp_state != IBV_QPS_RESET)
+		must_eq(attr.qp_state, IBV_QPS_INIT);
 }
 
 static void step(void)
@@ -206,7 +183,7 @@ static void report(void)
 		for (int i = 0; i < NUMBERS; i++) {
 			if (!held[d][i])
 				continue;
-			expect("reg again", ibv_reg_xrc_rcv_qp(domains[d], held[d][i]), 0);
+			must_eq(ibv_reg_xrc_rcv_qp(domains[d], held[d][i]), 0);
 			printf("%u ", held[d][i]);
 		}
 	}
@@ -222,7 +199,7 @@ static void undo_all(void)
 		if (domains[d])
 			close_domain(d, 0);
 	}
-	expect("ibv_close_device", ibv_close_device(context), 0);
+	must_eq(ibv_close_device(context), 0);
 	exit(0);
 }
 
@@ -248,6 +225,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
+	row_begin("storm");
 	directory = argv[1];
 	seed = (unsigned)atoi(argv[2]);
 	open_board();

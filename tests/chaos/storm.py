@@ -88,7 +88,7 @@ class Storm:
             process.send(STOP)
         lines = {process.pid: process.line() for process in self.processes}
         for pid, line in lines.items():
-            if line.startswith("unexpected"):
+            if line.startswith("FAIL"):
                 raise StormError(f"process {pid}: {line}")
         return {(pid, int(number)) for pid, line in lines.items() for number in line.split()}
 
