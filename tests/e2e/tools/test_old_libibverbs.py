@@ -12,7 +12,7 @@ import re
 
 import pytest
 
-from check_workshop import compile_c
+from check_workshop import compile_c, compile_demo
 
 pytestmark = pytest.mark.any_model
 
@@ -34,12 +34,9 @@ def place(tmp_path_factory, source_root, build_root):
         f'#include <unistd.h>\n{functions}__attribute__((constructor)) static void say(void)\n'
         f'{{ if (write(2, "{LOADED}\\n", {len(LOADED) + 1}) < 0) _exit(1); }}\n', "-shared", "-fPIC",
         "-w", f"-Wl,--version-script={folder}/node.map", "-Wl,-soname,libibverbs.so.1")
-    # cc also compiles an empty source from stdin.
     for name, *flags in (("rpath", "-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN/old"),
                          ("plain",)):
-        compile_c(folder / name, "", "-w", "-O1", "-D_GNU_SOURCE", f"-I{source_root}/include/ofed",
-                  f"-I{source_root}", *sorted((source_root / "demo").glob("*.c")),
-                  build_root / "abi" / "link" / "libibverbs.so", "-Wl,-z,lazy", *flags)
+        compile_demo(folder / name, build_root, source_root, *flags)
     wrapper = folder / "wrapper"
     wrapper.write_text(
         '#!/bin/sh\nhere=$(dirname "$0")\nLD_LIBRARY_PATH=$here/old\nexport LD_LIBRARY_PATH\n'

@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from check_workshop import RUN_TIME, compile_c
+from check_workshop import RUN_TIME, compile_c, compile_demo
 
 DEMO = "receive completions"
 
@@ -87,10 +87,7 @@ def make(place, build_root, source_root):
     data = demo.read_bytes()
 
     def compiled(name, *flags):
-        return compile_c(place / name, "", "-w", "-O1", "-D_GNU_SOURCE",
-                         f"-I{source_root}/include/ofed", f"-I{source_root}",
-                         *sorted((source_root / "demo").glob("*.c")),
-                         build_root / "abi" / "link" / "libibverbs.so", "-Wl,-z,lazy", *flags)
+        return compile_demo(place / name, build_root, source_root, *flags)
 
     def host(name):
         plugin = compiled("plugin.so", "-shared", "-fPIC", "-Dmain=demo")
