@@ -135,5 +135,6 @@ def own_crashes(monkeypatch):
     """For programs that crash on purpose: they end by the signal even where a sanitizer would
     report it and exit."""
     for variable in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
-        options = [os.environ.get(variable, ""), "handle_segv=0", "allow_user_segv_handler=1"]
+        options = [os.environ.get(variable, ""), "handle_segv=0", "allow_user_segv_handler=1",
+                   "disable_coredump=0"]
         monkeypatch.setenv(variable, ":".join(filter(None, options)))

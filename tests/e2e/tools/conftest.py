@@ -35,14 +35,6 @@ def words():
 
 
 @pytest.fixture
-def plain_crashes(monkeypatch):
-    """A signal ends a program, where a sanitizer would exit with a report."""
-    for name in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
-        options = [os.environ.get(name), "handle_segv=0", "disable_coredump=0"]
-        monkeypatch.setenv(name, ":".join(filter(None, options)))
-
-
-@pytest.fixture
 def holder(tables, softhca, xrc_compat, helpers, tmp_path, settings, words, sanitizer_runtime):
     domain = tmp_path / "domain"
     held = Holder([

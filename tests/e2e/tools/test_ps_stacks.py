@@ -121,7 +121,7 @@ def test_a_job_with_traffic_is_not_harmed(env, xrc_compat, programs):
     assert statistics.median(stops) < 5000
 
 
-@pytest.mark.usefixtures("plain_crashes")
+@pytest.mark.usefixtures("own_crashes")
 def test_a_core_file_has_the_call_that_crashed(env, helpers, xrc_compat, tmp_path, tool):
     need("addr2line")
     if not re.match(r"core$|core\.%p$", pathlib.Path("/proc/sys/kernel/core_pattern").read_text()):

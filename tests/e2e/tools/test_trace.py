@@ -406,7 +406,7 @@ def test_the_program_survives_a_killed_tracer(run, xrc_compat, programs, softhca
     assert "ibv_" not in (tmp_path / "trace").read_text()
 
 
-@pytest.mark.usefixtures("plain_crashes")
+@pytest.mark.usefixtures("own_crashes")
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_a_crash_in_a_legacy_call_is_shown_with_its_stack(xrc_compat, softhca, helpers, tmp_path,
                                                           form, by_libunwind):

@@ -111,7 +111,7 @@ def test_a_command_that_is_killed_while_it_writes_leaves_whole_events(xrc_compat
     assert len([event for event in read(file) if event["ph"] == "X"]) > 1000
 
 
-@pytest.mark.usefixtures("plain_crashes")
+@pytest.mark.usefixtures("own_crashes")
 def test_a_crash_is_a_mark_in_the_track_of_its_thread(softhca, xrc_compat, helpers, tmp_path,
                                                       by_libunwind):
     file = tmp_path / "events"
