@@ -40,6 +40,7 @@ static struct {
 #define DATA_RDMA_SIZE 10000
 
 extern struct hca {
+	int rail;	/* 0: the device of the host; a client with several cards opens the next */
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	int by_events;				/* whether it waits for completion events */
@@ -76,9 +77,9 @@ static inline void hca_open_device(void)
 	int count = 0;
 
 	list = MAKE(get_device_list, &count);
-	if (count <= job.host)
+	if (count < JOB_HOSTS)
 		job_die("%d devices, but one is needed for each host", count);
-	hca.context = MAKE(open_device, list[job.host]);
+	hca.context = MAKE(open_device, list[(job.host + hca.rail) % count]);
 	VERB(free_device_list)(list);
 	DO(query_port, hca.context, 1, &port);
 	hca.lid = port.lid;

@@ -2,11 +2,11 @@
 /*
  * What HP-MPI and Platform MPI do, as far as their manuals tell it: they ask for the kernel module,
  * open libibverbs by a list of names, look at the card and close libibverbs; each rank opens it
- * again. The program has malloc, free, mmap and munmap of its own; free and munmap end
- * registrations. Fork safety is on. The QPs have an alternate path, and are reset when a peer is
- * lost.
+ * again. The program has malloc, free, mmap and munmap of its own. Fork safety is on. A rank has a
+ * rail on each of two cards; messages take the first one. The QPs have an alternate path, and are
+ * reset when a peer is lost.
  */
-#undef _FILE_OFFSET_BITS	/* with which the function below would not be mmap() */
+#undef _FILE_OFFSET_BITS	/* with which mmap() would not be the one of hpmpi_memory.c */
 
 #define VERBS(X) \
 	X(fork_init) X(get_device_list) X(free_device_list) X(open_device) X(close_device) \
@@ -18,92 +18,19 @@
 	X(reg_xrc_rcv_qp) X(unreg_xrc_rcv_qp)
 
 #include <dlfcn.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "client.h"
+#include "hpmpi_memory.h"
 
 #define BUFFERS 128
 #define MESSAGES 40
+#define RAILS 2
 #define ROUNDS 8		/* of zero copy: each with new memory */
 #define ZERO_COPY_SIZE 200000	/* glibc takes as much from mmap */
-
-/* ---- Interposition: registrations are kept until their memory goes ---- */
-
-#define PINNED 4
-
-static struct pinned {
-	char *address;
-	size_t size;
-	struct ibv_mr *mr;
-} pinned[PINNED];
-
-void *__libc_malloc(size_t size);
-void __libc_free(void *memory);
-
-/* The verb calls free() in turn. */
-static void unpin(struct pinned *place)
-{
-	struct ibv_mr *mr = place->mr;
-
-	place->mr = NULL;
-	DO(dereg_mr, mr);
-}
-
-static void forget(const char *address, size_t size)
-{
-	int i;
-
-	for (i = 0; i < PINNED; i++)
-		if (pinned[i].mr && address < pinned[i].address + pinned[i].size &&
-		    pinned[i].address < address + size)
-			unpin(&pinned[i]);
-}
-
-void *malloc(size_t size)
-{
-	return __libc_malloc(size);
-}
-
-void free(void *memory)
-{
-	if (memory)
-		forget(memory, malloc_usable_size(memory));
-	__libc_free(memory);
-}
-
-void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
-{
-#ifdef SYS_mmap2
-	return (void *)syscall(SYS_mmap2, address, size, protection, flags, fd, offset / 4096);
-#else
-	return (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
-#endif
-}
-
-int munmap(void *address, size_t size)
-{
-	forget(address, size);
-	return (int)syscall(SYS_munmap, address, size);
-}
-
-static struct ibv_mr *pin(char *address, size_t size)
-{
-	struct pinned *place = pinned;
-
-	while (place < pinned + PINNED && place->mr)
-		place++;
-	if (place == pinned + PINNED)
-		job_die("memory went, and neither free() nor munmap() of the program was called");
-	place->address = address;
-	place->size = size;
-	place->mr = VERB(reg_mr)(hca.pd, address, size, IBV_ACCESS_LOCAL_WRITE | hca.access);
-	return must(place->mr, "ibv_reg_mr");
-}
 
 /* ---- How it finds InfiniBand ---- */
 
@@ -160,11 +87,16 @@ static void open_verbs(void)
 
 /* ---- Connections: a sending QP, and a receive QP for each remote rank, shared by the host ---- */
 
-static struct address {
-	uint32_t lid, alternate_lid, snd_qpn, rcv_qpn, srqn;
-} mine, addresses[JOB_RANKS_MAX];
+static struct rail {
+	struct hca hca;		/* the global one is that of the first rail, but at start and end */
+	struct ibv_qp *snd_qp;
+	struct ibv_srq *srq;
+	struct address {
+		uint32_t lid, alternate_lid, snd_qpn, rcv_qpn, srqn;
+	} mine, addresses[JOB_RANKS_MAX];
+} rails[RAILS];
 
-static struct ibv_qp *snd_qp;
+static struct rail *const first = rails;
 
 static uint32_t alternate_lid(void)
 {
@@ -185,33 +117,33 @@ static struct ibv_qp_attr alternate_path(uint32_t lid)
 }
 
 /* The rank of the same place creates the receive QP; the others on its host register with it. */
-static void connect_all(void)
+static void connect_all(struct rail *rail)
 {
-	int peer = job_peer(0);
-	struct ibv_qp_attr attr;
+	struct ibv_qp *qp = rail->snd_qp;
+	struct address *peer = &rail->addresses[job_peer(0)];
+	struct ibv_qp_attr attr = alternate_path(peer->alternate_lid);
 
-	hca_to_init(snd_qp);
-	mine.rcv_qpn = hca_create_rcv_qp(addresses[peer].snd_qpn, addresses[peer].lid, 0);
-	attr = alternate_path(addresses[peer].alternate_lid);
+	hca_to_init(qp);
+	rail->mine.rcv_qpn = hca_create_rcv_qp(peer->snd_qpn, peer->lid, 0);
 	attr.qp_state = IBV_QPS_RTS;
 	attr.timeout = 10;
-	must_be_0(VERB(modify_xrc_rcv_qp)(hca.xrc_domain, mine.rcv_qpn, &attr,
+	must_be_0(VERB(modify_xrc_rcv_qp)(hca.xrc_domain, rail->mine.rcv_qpn, &attr,
 					  MASK_RTS | IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE),
 		  "ibv_modify_xrc_rcv_qp to RTS");
-	job_gather(&mine, sizeof(mine), addresses);
-	DO(reg_xrc_rcv_qp, hca.xrc_domain, addresses[job.rank ^ 1].rcv_qpn);
-	hca_to_rtr(snd_qp, addresses[peer].rcv_qpn, addresses[peer].lid, 0);
-	hca_to_rts(snd_qp, 10, 0);
-	attr = alternate_path(addresses[peer].alternate_lid);
-	must_be_0(VERB(modify_qp)(snd_qp, &attr, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE),
+	job_gather(&rail->mine, sizeof(rail->mine), rail->addresses);
+	DO(reg_xrc_rcv_qp, hca.xrc_domain, rail->addresses[job.rank ^ 1].rcv_qpn);
+	hca_to_rtr(qp, peer->rcv_qpn, peer->lid, 0);
+	hca_to_rts(qp, 10, 0);
+	attr = alternate_path(peer->alternate_lid);
+	must_be_0(VERB(modify_qp)(qp, &attr, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE),
 		  "ibv_modify_qp to an alternate path");
 	job_barrier();
 }
 
-static void drop_receive_qps(void)
+static void drop_receive_qps(const struct rail *rail)
 {
-	DO(unreg_xrc_rcv_qp, hca.xrc_domain, mine.rcv_qpn);
-	DO(unreg_xrc_rcv_qp, hca.xrc_domain, addresses[job.rank ^ 1].rcv_qpn);
+	DO(unreg_xrc_rcv_qp, hca.xrc_domain, rail->mine.rcv_qpn);
+	DO(unreg_xrc_rcv_qp, hca.xrc_domain, rail->addresses[job.rank ^ 1].rcv_qpn);
 	job_barrier();
 }
 
@@ -224,7 +156,7 @@ static void take_event(struct ibv_async_event *event)
 
 	if (type != IBV_EVENT_COMM_EST && type != IBV_EVENT_PATH_MIG)
 		job_die("got %sevent %d", flag ? "XRC " : "", type);
-	if (!flag && event->element.qp != snd_qp)
+	if (!flag && event->element.qp != first->snd_qp)
 		job_die("event %d of an unknown QP", type);
 }
 
@@ -234,8 +166,8 @@ static struct ibv_qp *prepare(int rank, unsigned queue, struct ibv_send_wr *wr)
 	wr->send_flags = IBV_SEND_SIGNALED;
 	if (wr->opcode == IBV_WR_SEND && wr->sg_list->length <= 128)
 		wr->send_flags |= IBV_SEND_INLINE;
-	wr->xrc_remote_srq_num = addresses[rank].srqn;
-	return snd_qp;
+	wr->xrc_remote_srq_num = first->addresses[rank].srqn;
+	return first->snd_qp;
 }
 
 static const struct data data = {
@@ -244,7 +176,7 @@ static const struct data data = {
 };
 
 /* A request and its completion, on a QP that does nothing else. */
-static enum ibv_wc_status execute(struct ibv_send_wr *wr)
+static enum ibv_wc_status execute(const struct rail *rail, int peer, struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *bad;
 	struct ibv_wc wc;
@@ -252,12 +184,22 @@ static enum ibv_wc_status execute(struct ibv_send_wr *wr)
 
 	wr->send_flags = IBV_SEND_SIGNALED;
 	wr->num_sge = 1;
-	must_be_0(ibv_post_send(snd_qp, wr, &bad), "ibv_post_send");
-	while (!(count = ibv_poll_cq(hca.cq, 1, &wc)))
+	wr->xrc_remote_srq_num = rail->addresses[peer].srqn;
+	must_be_0(ibv_post_send(rail->snd_qp, wr, &bad), "ibv_post_send");
+	while (!(count = ibv_poll_cq(rail->hca.cq, 1, &wc)))
 		job_idle();
 	if (count < 0)
 		job_die("ibv_poll_cq returned %d", count);
 	return wc.status;
+}
+
+static struct ibv_mr *reg_new(const struct rail *rail, char *memory)
+{
+	struct ibv_mr *mr = MAKE(reg_mr, rail->hca.pd, memory, ZERO_COPY_SIZE,
+				 IBV_ACCESS_LOCAL_WRITE | hca.access);
+
+	pin(mr, VERB(dereg_mr));
+	return mr;
 }
 
 struct remote {
@@ -265,16 +207,17 @@ struct remote {
 	uint32_t rkey;
 };
 
-/* Writes from memory that is new in each round to memory that is new there. */
+/* Writes from memory that is new in each round to memory that is new there, on all rails. */
 static void zero_copy(uint32_t round)
 {
-	int by_malloc = round % 2, peer = job_peer((int)round / 2);
+	const struct rail *rail = &rails[round / 2 % RAILS];
+	int by_malloc = round % 2, peer = job_peer((int)round / 4);
 	char *from = malloc(ZERO_COPY_SIZE);
 	char *to = by_malloc ? malloc(ZERO_COPY_SIZE) :
 			       mmap(NULL, ZERO_COPY_SIZE, PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct remote all[JOB_RANKS_MAX], own = { (uintptr_t)to, pin(to, ZERO_COPY_SIZE)->rkey };
-	struct ibv_sge sge = { (uintptr_t)from, ZERO_COPY_SIZE, pin(from, ZERO_COPY_SIZE)->lkey };
+	struct remote all[JOB_RANKS_MAX], own = { (uintptr_t)to, reg_new(rail, to)->rkey };
+	struct ibv_sge sge = { (uintptr_t)from, ZERO_COPY_SIZE, reg_new(rail, from)->lkey };
 	struct ibv_send_wr wr = { .sg_list = &sge, .opcode = IBV_WR_RDMA_WRITE };
 	uint32_t sequence;
 
@@ -282,8 +225,7 @@ static void zero_copy(uint32_t round)
 	job_gather(&own, sizeof(own), all);
 	wr.wr.rdma.remote_addr = all[peer].address;
 	wr.wr.rdma.rkey = all[peer].rkey;
-	wr.xrc_remote_srq_num = addresses[peer].srqn;
-	if (execute(&wr) != IBV_WC_SUCCESS)
+	if (execute(rail, peer, &wr) != IBV_WC_SUCCESS)
 		job_die("RDMA write of round %u failed", round);
 	job_barrier();
 	if (job_verify(to, ZERO_COPY_SIZE, &sequence) != peer || sequence != round)
@@ -312,7 +254,7 @@ static enum ibv_mig_state path_of_sender(void)
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr attr;
 
-	DO(query_qp, snd_qp, &attr, IBV_QP_PATH_MIG_STATE, &init_attr);
+	DO(query_qp, first->snd_qp, &attr, IBV_QP_PATH_MIG_STATE, &init_attr);
 	return attr.path_mig_state;
 }
 
@@ -323,7 +265,8 @@ static void migrate(void)
 
 	if (path_of_sender() != IBV_MIG_ARMED)
 		job_die("the alternate path is not armed");
-	must_be_0(VERB(modify_qp)(snd_qp, &attr, IBV_QP_PATH_MIG_STATE), "ibv_modify_qp to migrate");
+	must_be_0(VERB(modify_qp)(first->snd_qp, &attr, IBV_QP_PATH_MIG_STATE),
+		  "ibv_modify_qp to migrate");
 	if (path_of_sender() != IBV_MIG_MIGRATED)
 		job_die("the path has not migrated");
 }
@@ -335,13 +278,12 @@ static void lose_peer(void)
 	struct ibv_sge sge = { (uintptr_t)data_memory.send[0], 64, hca.mr->lkey };
 	struct ibv_send_wr wr = { .sg_list = &sge, .opcode = IBV_WR_SEND };
 
-	drop_receive_qps();
-	wr.xrc_remote_srq_num = addresses[job_peer(0)].srqn;
-	if (execute(&wr) != IBV_WC_RETRY_EXC_ERR)
+	drop_receive_qps(first);
+	if (execute(first, job_peer(0), &wr) != IBV_WC_RETRY_EXC_ERR)
 		job_die("the message to a lost peer did not end with a retry error");
-	must_be_0(VERB(modify_qp)(snd_qp, &attr, IBV_QP_STATE), "ibv_modify_qp to RESET");
+	must_be_0(VERB(modify_qp)(first->snd_qp, &attr, IBV_QP_STATE), "ibv_modify_qp to RESET");
 	job_barrier();
-	connect_all();
+	connect_all(first);
 }
 
 static void send_again(unsigned sent)
@@ -359,38 +301,61 @@ static void send_again(unsigned sent)
 
 /* ---- Start and end ---- */
 
-static void start(void)
+static void open_rail(struct rail *rail)
 {
 	char file[128];
 
-	open_verbs();
-	DO(fork_init);
+	hca.rail = (int)(rail - rails);
 	hca_open();
 	hca.cq = hca_create_cq(1024, hca.channel);
-	snprintf(file, sizeof(file), "hpmpi-%c", 'A' + job.host);
+	snprintf(file, sizeof(file), "hpmpi-%c-%d", 'A' + job.host, hca.rail);
 	hca_open_domain(file, O_RDWR | O_CREAT);
 	hca_reg_mr(&data_memory, sizeof(data_memory));
-	data_start(&data);
-	pool_start(pools, hca_create_srq(hca.cq, BUFFERS, 0), BUFFERS, BUFFERS, BUFFERS);
-	hca_start_events(take_event);
-	hca_arm(hca.cq);
-	snd_qp = hca_create_qp(hca_qp_attr(128));
-	mine = (struct address){ .lid = hca.lid, .alternate_lid = alternate_lid(),
-				 .snd_qpn = snd_qp->qp_num, .srqn = pools[0].srq->xrc_srq_num };
-	job_gather(&mine, sizeof(mine), addresses);
-	connect_all();
+	rail->srq = hca_create_srq(hca.cq, BUFFERS, 0);
+	rail->snd_qp = hca_create_qp(hca_qp_attr(128));
+	rail->mine = (struct address){ .lid = hca.lid, .alternate_lid = alternate_lid(),
+				       .snd_qpn = rail->snd_qp->qp_num,
+				       .srqn = rail->srq->xrc_srq_num };
+	job_gather(&rail->mine, sizeof(rail->mine), rail->addresses);
+	connect_all(rail);
+	rail->hca = hca;
 }
 
-static void finish(void)
+static void close_rail(struct rail *rail)
 {
-	drop_receive_qps();
-	job_cancel_thread(hca.event_thread);
-	DO(destroy_qp, snd_qp);
-	DO(destroy_srq, pools[0].srq);
+	drop_receive_qps(rail);
+	DO(destroy_qp, rail->snd_qp);
+	DO(destroy_srq, rail->srq);
 	DO(destroy_cq, hca.cq);
 	hca_close_domain();
 	hca_close_channel();
 	hca_close();
+}
+
+static void start(void)
+{
+	int i;
+
+	open_verbs();
+	DO(fork_init);
+	for (i = RAILS - 1; i >= 0; i--)	/* the first one at last: its hca stays */
+		open_rail(&rails[i]);
+	data_start(&data);
+	pool_start(pools, first->srq, BUFFERS, BUFFERS, BUFFERS);
+	hca_start_events(take_event);
+	hca_arm(hca.cq);
+	job_barrier();
+}
+
+static void finish(void)
+{
+	struct rail *rail;
+
+	job_cancel_thread(hca.event_thread);
+	for (rail = rails; rail < rails + RAILS; rail++) {
+		hca = rail->hca;
+		close_rail(rail);
+	}
 }
 
 static int rank_main(void)
