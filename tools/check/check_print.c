@@ -112,7 +112,7 @@ static void print_verdict(struct json *json, const struct check *check)
 	json_string(json, "verdict", verdict);
 	if (!json->out) {
 		printf("\nVerdict     ");
-		style_print(stdout, STYLE_BOLD, verdict);
+		style_print(STYLE_BOLD, verdict);
 		putchar('\n');
 	}
 	print_value(json, "reason", "", check->reason);

@@ -56,7 +56,7 @@ int refuse_program_missing(const struct command *command)
 void print_entry(const char *label, unsigned int column, const char *text)
 {
 	printf("%-*s", (int)column, label);
-	style_wrap(stdout, text, column, column, HELP_WIDTH);
+	style_wrap(text, column, column, HELP_WIDTH);
 	putchar('\n');
 }
 

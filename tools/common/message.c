@@ -20,7 +20,10 @@ __attribute__((format(printf, 3, 0))) static void print(FILE *out, const char *b
 		return;
 	text_clean(line);
 	fputs(before, out);
-	style_wrap(out, line, 0, TEXT_COLUMN, out == stdout ? style_width(out) : 0);
+	if (out == stdout)
+		style_wrap(line, 0, TEXT_COLUMN, style_width());
+	else
+		fputs(line, out);
 	fputc('\n', out);
 	free(line);
 }

@@ -21,14 +21,14 @@ static const char *const verdicts[] = { "ok", "note", "problem" };
 
 static void print_text(const char *text)
 {
-	style_wrap(stdout, text, TEXT_COLUMN, TEXT_COLUMN, style_width(stdout));
+	style_wrap(text, TEXT_COLUMN, TEXT_COLUMN, style_width());
 	putchar('\n');
 }
 
 static void print_row(const char *what, enum finding finding, const char *advice, const char *text)
 {
 	if (finding == FINDING_PROBLEM)
-		style_print(stdout, STYLE_PROBLEM, "PROBLEM");
+		style_print(STYLE_PROBLEM, "PROBLEM");
 	else
 		printf("%-7s", verdicts[finding]);
 	printf("  %-16s ", what);
