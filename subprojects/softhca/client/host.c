@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The program's host, an adapter that SOFTHCA_HOST names, or that the rank in an MPI job gives. */
 #include "client.h"
-#include "job.h"
 
 #include <dir.h>
 #include <proto.h>
@@ -89,12 +88,38 @@ bool host_has(const char *entry)
 	return host == SOFTHCA_EVERY_HOST || index == host;
 }
 
+/*
+ * The rank of this process in an MPI job, -1 if there is none. Slurm comes last: in a batch job it
+ * sets its variable for the ranks of other launchers, too.
+ */
+static int own_rank(void)
+{
+	static const char *const variables[] = {
+		"OMPI_COMM_WORLD_RANK",
+		"MV2_COMM_WORLD_RANK",
+		"MPIRUN_RANK",	/* mpirun_rsh of MVAPICH 1 */
+		"PMI_RANK",	/* MPICH, Intel MPI */
+		"MPI_RANKID",	/* HP-MPI, Platform MPI */
+		"PMI_ID",	/* mpirun_rsh of MVAPICH2 1.7, as mpispawn sets it */
+		"PMIX_RANK",	/* prterun; srun --mpi=pmix */
+		"SLURM_PROCID",
+	};
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		const char *text = getenv(variables[i]);
+
+		if (text && text[0] >= '0' && text[0] <= '9')
+			return atoi(text);
+	}
+	return -1;
+}
+
 void host_by_rank(void)
 {
 	const char *hosts = getenv("SOFTHCA_HOSTS");
 	char name[NAME_SIZE + 10]; /* room for any number */
 	long count = hosts ? strtol(hosts, NULL, 10) : 0;
-	int ranks, rank = job_rank(&ranks);
+	int rank = own_rank();
 
 	if (count < 1 || count > MAX_INDEX + 1 || rank < 0 || getenv("SOFTHCA_HOST"))
 		return;
