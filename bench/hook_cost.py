@@ -46,7 +46,7 @@ ROWS = (
 
 def main(argv):
     if len(argv) != 2:
-        print(__doc__.split("\n")[2], file=sys.stderr)
+        print(__doc__.split("\n")[3], file=sys.stderr)
         return 2
     failed = False
     print(f"{'data-path call':44}{'provider':>10}{'hooked':>10}{'added':>8}{'limit':>7}")

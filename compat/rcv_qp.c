@@ -23,8 +23,7 @@ struct rcv_qp {
 	enum phase phase;
 	bool created;			/* by this opened device */
 	unsigned users;			/* verbs that use the handle right now */
-	/* A struct domain would not serve: the program may close the handle that registered. */
-	struct device_domain *device_domain;
+	struct device_domain *device_domain; /* that all handles of the inode share */
 	struct ibv_qp *qp;	/* the created QP, or our opened handle; NULL while OPENING */
 };
 

@@ -141,5 +141,5 @@ def xrc_compat(build_root):
 
 
 def run(argv, timeout=200, **kw):
-    """Runs a program by tests/running.py, with a longer timeout: the guest may be slow."""
+    """Runs a program by running.py of softhca, with a longer timeout: the guest may be slow."""
     return running.run(argv, timeout, **kw)

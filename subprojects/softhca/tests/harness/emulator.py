@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """A daemon of emulated adapters that outlives the programs on it, as the fixture `daemon` of
-fixtures.py starts it."""
+softhca_fixtures.py starts it."""
 
 import functools
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The models of adapter that tests run on, one after the other (fixture `model` of fixtures.py),
-and what they are called."""
+"""The models of adapter that tests run on, one after the other (fixture `model` of
+softhca_fixtures.py), and what they are called."""
 
 import os
 
