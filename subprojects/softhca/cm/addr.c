@@ -11,6 +11,7 @@
 #include <endian.h>
 #include <string.h>
 
+#define CMA_HEADER     36 /* struct cma_hdr of rdma_cm */
 #define SPACE(service) ((service) & ~0xffffull)
 
 /* memset(): an initializer of gcc 15 clears only the member of a union that it names. */
@@ -173,6 +174,12 @@ void cm_addr_vector_to_peer(const struct cm_id *id, struct ib_uverbs_ah_attr *at
 		return;
 	cm_addr_gid(id, id->dst_device, id->dst_port, dgid);
 	cm_addr_vector(id, dgid, attr);
+}
+
+/* rdma_cm puts IP addresses before the private data. */
+size_t cm_addr_room(const struct cm_id *id, size_t room)
+{
+	return id->src.family == CM_AF_IB ? room : room - CMA_HEADER;
 }
 
 _Static_assert(offsetof(struct sockaddr_in, sin_port) == offsetof(struct sockaddr_in6, sin6_port),

@@ -156,6 +156,9 @@ void cm_addr_gid(const struct cm_id *id, const struct hca_device *device, uint8_
 void cm_addr_vector(const struct cm_id *id, const uint8_t dgid[16], struct ib_uverbs_ah_attr *attr);
 void cm_addr_vector_to_peer(const struct cm_id *id, struct ib_uverbs_ah_attr *attr);
 
+/* The private data for which a request of the id with @room bytes has room. */
+size_t cm_addr_room(const struct cm_id *id, size_t room);
+
 /* The number after the address, as programs give it; of AF_IB the lower bits of the service id. */
 uint16_t cm_addr_port(const union cm_address *address);
 void cm_addr_set_port(union cm_address *address, uint16_t port);

@@ -11,7 +11,6 @@
 #define REQ_DATA 92
 #define REP_DATA 196
 #define REJ_DATA 148
-#define CMA_HEADER 36 /* of a request, when addresses are IP: they are in there */
 
 /* Of the reasons only the first two may come from programs. */
 #define REJ_CONSUMER	28
@@ -21,11 +20,6 @@
 #define MAX_RETRIES	7
 /* milliseconds; as long as packets of the connection could still be under way */
 #define TIMEWAIT	200
-
-static size_t request_room(const struct cm_id *id)
-{
-	return id->src.family == CM_AF_IB ? REQ_DATA : REQ_DATA - CMA_HEADER;
-}
 
 static void expired(struct timer *timer);
 
@@ -89,7 +83,8 @@ static void tell_request(struct cm_event *event, const struct rdma_ucm_conn_para
 	struct rdma_ucm_conn_param *conn = &event->resp.param.conn;
 	const struct cm_id *child = event->child;
 
-	take_data(conn, param->private_data, param->private_data_len, request_room(child->peer));
+	take_data(conn, param->private_data, param->private_data_len,
+		  cm_addr_room(child->peer, REQ_DATA));
 	conn->qp_num = child->remote_qpn;
 	conn->srq = param->srq;
 	conn->responder_resources = child->responder_resources;
@@ -146,7 +141,7 @@ int cm_cmd_connect(struct cm_cmd *cmd)
 		return refuse(-EINVAL, "id whose route is not resolved");
 	if (id->qp_type == IBV_QPT_UD)
 		return cm_sidr_connect(id, param);
-	if (param->private_data_len > request_room(id) || id->qp_type == IBV_QPT_XRC_RECV)
+	if (param->private_data_len > cm_addr_room(id, REQ_DATA) || id->qp_type == IBV_QPT_XRC_RECV)
 		return refuse(-EINVAL, "size of the private data, or a QP that only receives");
 	take_param(id, param);
 	id->retry_count = at_most(param->retry_count, MAX_RETRIES);

@@ -9,7 +9,6 @@
 
 #define REQUEST_DATA 216
 #define REPLY_DATA   136
-#define CMA_HEADER   36
 
 /* Of ids that were given none: of all, and of those that talk to IP hosts by multicast. */
 #define UDP_QKEY   0x01234567u
@@ -17,11 +16,6 @@
 
 #define SIDR_UNSUPPORTED 1
 #define SIDR_REJECT	 2
-
-static size_t request_room(const struct cm_id *id)
-{
-	return id->src.family == CM_AF_IB ? REQUEST_DATA : REQUEST_DATA - CMA_HEADER;
-}
 
 uint32_t cm_sidr_qkey(struct cm_id *id)
 {
@@ -72,7 +66,7 @@ int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	struct cm_event *event;
 	bool heard;
 
-	if (param->private_data_len > request_room(id))
+	if (param->private_data_len > cm_addr_room(id, REQUEST_DATA))
 		return refuse(-EINVAL, "size of the private data");
 	id->state = CM_CONNECT;
 	id->link = CM_SIDR_SENT;
@@ -86,7 +80,7 @@ int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	}
 	event->child->link = CM_SIDR_RCVD;
 	take_data(&event->resp.param.ud, param->private_data, param->private_data_len,
-		  request_room(id));
+		  cm_addr_room(id, REQUEST_DATA));
 	cm_event_raise(event);
 	return 0;
 }
