@@ -76,7 +76,7 @@ def test_arguments_and_results_are_decoded(trace, programs):
         "IBV_QP_STATE|IBV_QP_ACCESS_FLAGS|IBV_QP_PKEY_INDEX|IBV_QP_PORT"
     rtr = calls_of(document, "ibv_modify_xrc_rcv_qp")[-1]["arguments"]["attr"]
     assert "ah_attr.dlid=1, ah_attr.sl=0, ah_attr.src_path_bits=0, ah_attr.is_global=0, ah_attr.port_num=1" in rtr
-    assert "path_mtu=" in rtr and "min_rnr_timer=12" in rtr
+    assert "path_mtu=4096," in rtr and "min_rnr_timer=12" in rtr
     number = first("ibv_create_xrc_rcv_qp").split()[-1]
     assert {call["arguments"]["xrc_qp_num"]
             for call in calls_of(document, "ibv_reg_xrc_rcv_qp")} == {number, "0xfffffe"}

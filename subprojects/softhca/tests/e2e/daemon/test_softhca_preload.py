@@ -64,6 +64,22 @@ def test_a_setting_of_libmlx5_by_the_user_stays(below):
     assert "MLX_QP_ALLOC_TYPE=ANON" in lines and "MLX_CQ_ALLOC_TYPE=PREFER_CONTIG" in lines
 
 
+def test_a_program_maps_one_doorbell_page(run, daemon):
+    """BlueFlame and the clock would be further pages."""
+    done = run(script("""
+import mmap, os
+fd = os.open("/dev/infiniband/uverbs0", os.O_RDWR)
+mmap.mmap(fd, 4096)
+try:
+    mmap.mmap(fd, 8192)
+except OSError as error:
+    assert error.errno == 22
+else:
+    raise SystemExit("two pages")
+"""))
+    assert done.returncode == 0, done.stderr
+
+
 def test_ls_lists_the_adapters(below):
     listing = below([], "ls", "/sys/class/infiniband/").stdout
     assert listing.split() == [models.device(0), models.device(1)]
