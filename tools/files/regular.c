@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -34,6 +35,14 @@ ssize_t regular_read(const char *path, char *text, size_t size)
 	close(fd);
 	text[used > 0 ? used : 0] = '\0';
 	return used;
+}
+
+unsigned long long regular_number(const char *path, const char *name, int base)
+{
+	char text[4096];
+	const char *found = regular_read(path, text, sizeof(text)) > 0 ? strstr(text, name) : NULL;
+
+	return found ? strtoull(found + strlen(name), NULL, base) : 0;
 }
 
 bool regular_has_bytes(const char *path, size_t most, const void *bytes, size_t size)

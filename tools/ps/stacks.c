@@ -29,14 +29,8 @@ static void print_stack(const struct stack *stack)
 	if (stack->stop_us)
 		printf(", stopped %u us", stack->stop_us);
 	printf("%s%s:\n", call ? ", in " : "", call ? call : "");
-	for (size_t i = 0; i < stack->frame_count; i++) {
-		const struct place *place = stack_place(stack, i);
-
-		for (; place; place = place->outer) {
-			printf("    #%u ", number++);
-			place_print(stdout, place);
-		}
-	}
+	for (size_t i = 0; i < stack->frame_count; i++)
+		place_print_all(stdout, "    ", stack_place(stack, i), &number);
 }
 
 /* ---- registrations ---- */
@@ -79,21 +73,12 @@ static int print_registrations(void *context, const struct regtab_view *view)
 
 /* ---- processes ---- */
 
-/* The number behind the name in a file of the kernel. */
-static long number_in(const char *path, const char *name)
-{
-	char text[4096];
-	const char *found = regular_read(path, text, sizeof(text)) > 0 ? strstr(text, name) : NULL;
-
-	return found ? strtol(found + strlen(name), NULL, 10) : 0;
-}
-
 /* Why the kernel does not let this command stop the process, and what to do. */
 static void refuse_process(pid_t pid, int err)
 {
 	char *status = format_string("/proc/%d/status", (int)pid);
-	long tracer = number_in(status, "TracerPid:");
-	long scope = number_in("/proc/sys/kernel/yama/ptrace_scope", "");
+	unsigned long long tracer = regular_number(status, "TracerPid:", 10);
+	unsigned long long scope = regular_number("/proc/sys/kernel/yama/ptrace_scope", "", 10);
 	struct stat st;
 
 	if (err == -ENOSYS)
@@ -107,11 +92,11 @@ static void refuse_process(pid_t pid, int err)
 	else if (err != -EPERM && err != -EACCES)
 		say("process %d: %s", (int)pid, strerror(-err));
 	else if (tracer)
-		say("process %d: process %ld traces it already", (int)pid, tracer);
+		say("process %d: process %llu traces it already", (int)pid, tracer);
 	else if (geteuid() && !stat(status, &st) && st.st_uid != geteuid())
 		say("process %d: it belongs to another user; only root may stop it", (int)pid);
 	else if (scope)
-		say("process %d: /proc/sys/kernel/yama/ptrace_scope is %ld; with %s", (int)pid, scope,
+		say("process %d: /proc/sys/kernel/yama/ptrace_scope is %llu; with %s", (int)pid, scope,
 		    scope < 3 ? "0, or as root, it can be stopped" : "3, none can be stopped");
 	else
 		say("process %d: this container may not trace: start it with --cap-add=SYS_PTRACE",

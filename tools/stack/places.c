@@ -95,6 +95,14 @@ const struct place *place_of(const char *module, uint64_t offset)
 	return known->place;
 }
 
+void place_print_all(FILE *out, const char *indent, const struct place *place, unsigned int *number)
+{
+	for (; place; place = place->outer) {
+		fprintf(out, "%s#%u ", indent, (*number)++);
+		place_print(out, place);
+	}
+}
+
 void place_print(FILE *out, const struct place *place)
 {
 	fprintf(out, "%s (%s%s%s+%#llx)\n", place->symbol[0] ? place->symbol : "?", place->line,

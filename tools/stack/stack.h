@@ -117,4 +117,8 @@ const char *stack_legacy_call(const struct stack *stack);
 /* A line: "function (file.c:34, program+0x1234)". */
 void place_print(FILE *out, const struct place *place);
 
+/* A numbered line for it, and for each function that it is inlined in, as in a debugger. */
+void place_print_all(FILE *out, const char *indent, const struct place *place,
+		     unsigned int *number);
+
 #endif

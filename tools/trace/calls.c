@@ -124,7 +124,8 @@ static struct site *find_site(struct trace *trace, const struct trace_record *re
 void trace_begin(struct trace *trace, const char *program)
 {
 	note_launcher(trace, program);
-	trace->printer->begin(trace, program);
+	if (trace->printer->begin)
+		trace->printer->begin(trace, program);
 }
 
 void trace_call(struct trace *trace, const struct trace_record *record)

@@ -5,12 +5,10 @@
  */
 #include "trace.h"
 
-#include <tools/common/memory.h>
+#include <tools/files/regular.h>
 
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
@@ -20,23 +18,12 @@ void crash_watch(pid_t thread)
 	ptrace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACECLONE);
 }
 
-/* A line of /proc/THREAD/status: the id of the process, or a mask of signals. */
 static unsigned long long read_status(pid_t thread, const char *name, int base)
 {
-	char *path = format_string("/proc/%d/status", (int)thread), *line = NULL;
-	FILE *status = fopen(path, "re");
-	unsigned long long value = 0;
-	size_t size = 0;
+	char path[64];
 
-	while (status && getline(&line, &size, status) > 0) {
-		if (!strncmp(line, name, strlen(name)))
-			value = strtoull(line + strlen(name), NULL, base);
-	}
-	free(line);
-	free(path);
-	if (status)
-		fclose(status);
-	return value;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)thread);
+	return regular_number(path, name, base);
 }
 
 static bool kills(pid_t thread, int number)

@@ -4,14 +4,7 @@
 
 #include <string.h>
 
-/* A function that is inlined has a row of its own, as in a debugger. */
-static void print_frame(FILE *out, const struct place *place, unsigned int *number)
-{
-	for (; place; place = place->outer) {
-		fprintf(out, "        #%u ", (*number)++);
-		place_print(out, place);
-	}
-}
+#define INDENT "        "
 
 static void print_stack(FILE *out, const struct trace_record *record)
 {
@@ -20,15 +13,10 @@ static void print_stack(FILE *out, const struct trace_record *record)
 	uint32_t i = 0;
 
 	while ((place = next_place(record, &i)))
-		print_frame(out, place, &number);
+		place_print_all(out, INDENT, place, &number);
 }
 
 /* ---- while the program runs ---- */
-
-static void begin(struct trace *trace, const char *program)
-{
-	(void)trace, (void)program;
-}
 
 static void print_arguments(FILE *out, const char *argument)
 {
@@ -86,7 +74,7 @@ static void print_crash(struct trace *trace, const struct crash *crash)
 		(int)crash->thread, crash->number, strsignal(crash->number),
 		crash->call ? " in " : "", crash->call ? crash->call : "");
 	for (size_t i = 0; i < crash->place_count; i++)
-		print_frame(trace->out, crash->places[i], &number);
+		place_print_all(trace->out, INDENT, crash->places[i], &number);
 }
 
 /* ---- the end ---- */
@@ -153,4 +141,4 @@ static void end(struct trace *trace, int status)
 		print_left(trace, &trace->left.item[i]);
 }
 
-const struct printer text_printer = { begin, NULL, print_call, print_crash, end };
+const struct printer text_printer = { NULL, NULL, print_call, print_crash, end };
