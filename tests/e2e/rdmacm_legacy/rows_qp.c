@@ -14,7 +14,8 @@ static void set_up(void)
 	other = ids_on_second_device();
 	pd = ibv_alloc_pd(routed->verbs);
 	other_pd = ibv_alloc_pd(other->verbs);
-	must(pd && other_pd);
+	must(pd);
+	must(other_pd);
 	domain = ids_domain(routed);
 	other_domain = ids_domain(other);
 }
@@ -29,9 +30,13 @@ ROW("an old XRC QP has its type and domain, and is in INIT")
 	attr = ids_xrc_attr(routed, domain);
 	attr.cap.max_recv_wr = 3;	/* taken as 0, as by ibv_create_qp */
 	must_eq(rdma_create_qp(routed, pd, &attr), 0);
-	must(routed->qp && routed->qp->context == routed->verbs && routed->qp->pd == pd);
-	must(attr.cap.max_send_wr >= 4 && !attr.cap.max_recv_wr);
-	must(attr.qp_type == IBV_QPT_XRC && attr.xrc_domain == domain);
+	must(routed->qp);
+	must(routed->qp->context == routed->verbs);
+	must(routed->qp->pd == pd);
+	must(attr.cap.max_send_wr >= 4);
+	must_eq(attr.cap.max_recv_wr, 0);
+	must_eq(attr.qp_type, IBV_QPT_XRC);
+	must(attr.xrc_domain == domain);
 	must_eq(ibv_query_qp(routed->qp, &state, IBV_QP_STATE, &init), 0);
 	must_eq(state.qp_state, IBV_QPS_INIT);
 	must_eq(init.qp_type, IBV_QPT_XRC);
@@ -51,8 +56,10 @@ ROW("a QP without CQs and PD gets the PD and the send CQ of librdmacm")
 	attr = ids_xrc_attr(routed, domain);
 	attr.send_cq = attr.recv_cq = NULL;
 	must_eq(rdma_create_qp(routed, NULL, &attr), 0);
-	must(routed->send_cq && routed->qp->send_cq == routed->send_cq);
-	must(routed->qp->pd == routed->pd && routed->pd->context == routed->verbs);
+	must(routed->send_cq);
+	must(routed->qp->send_cq == routed->send_cq);
+	must(routed->qp->pd == routed->pd);
+	must(routed->pd->context == routed->verbs);
 	rdma_destroy_qp(routed);
 	must(!routed->send_cq || ibv_destroy_cq(routed->send_cq) == 0);
 	must_eq(ibv_close_xrc_domain(domain), 0);

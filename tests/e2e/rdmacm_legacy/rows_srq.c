@@ -83,7 +83,8 @@ ROW("librdmacm's SRQ in an old domain receives from an old QP")
 		must_eq(from, rcv_qpn);
 		must(!strcmp(sent, received));
 	}
-	must(srq_id->recv_cq_channel && srq_id->recv_cq);
+	must(srq_id->recv_cq_channel);
+	must(srq_id->recv_cq);
 	must_eq(ibv_unreg_xrc_rcv_qp(domain, rcv_qpn), 0);
 	must_eq(ibv_close_xrc_domain(domain), EBUSY);
 	today_destroy_srq(srq_id);
@@ -97,7 +98,8 @@ static struct ibv_srq *old_srq(struct ibv_cq **cq)
 
 	srq_id->pd = ibv_alloc_pd(srq_id->verbs);
 	*cq = ibv_create_cq(srq_id->verbs, 4, NULL, NULL, 0);
-	must(srq_id->pd && *cq);
+	must(srq_id->pd);
+	must(*cq);
 	srq = ibv_create_xrc_srq(srq_id->pd, domain, *cq, &attr);
 	must(srq);
 	return srq;
@@ -176,7 +178,8 @@ ROW("rdma_create_ep refuses an old SRQ and an old XRC QP with EINVAL")
 	attr.srq = srq;
 	is_refused(create_ep(IBV_QPT_XRC, &attr));
 	is_refused(create_ep(IBV_QPT_RC, &attr));
-	must(attr.srq == srq && attr.xrc_domain == domain);
+	must(attr.srq == srq);
+	must(attr.xrc_domain == domain);
 	must_eq(ibv_destroy_srq(srq), 0);
 }
 

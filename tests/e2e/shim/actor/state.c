@@ -111,7 +111,10 @@ static void open_place(struct opened *opened, int device)
 	opened->channel = ibv_create_comp_channel(opened->context);
 	opened->qp_cq = ibv_create_cq(opened->context, CQ_ENTRIES, NULL, NULL, 0);
 	opened->srq_cq = ibv_create_cq(opened->context, CQ_ENTRIES, NULL, opened->channel, 0);
-	must(opened->pd && opened->channel && opened->qp_cq && opened->srq_cq);
+	must(opened->pd);
+	must(opened->channel);
+	must(opened->qp_cq);
+	must(opened->srq_cq);
 }
 
 /* Opens it if it is not open: OWN also again after close_device. */
