@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""scripts/release makes each part twice, continues an interrupted run, and names what it could not
+make. Here small scripts take the place of the builds."""
+
+import shutil
+
+import pytest
+
+COPIED = ("scripts/release", "packaging/source.sh", "meson.build", "NEWS.md",
+          "packaging/debian/changelog", "packaging/xrc-compat.spec", "packaging/spack/package.py",
+          "packaging/easybuild/xrc-compat.eb", "subprojects/softhca/meson.build",
+          "subprojects/softhca/NEWS.md")
+DEPS = """
+deps_ensure() { :; }
+deps_quietly() { "$@"; }
+deps_python() { echo '{}'; }
+deps_meson() {
+	[ "$1" = dist ] || return 0
+	mkdir -p "$work/dist/build/meson-dist"
+	git archive --prefix="$name/" HEAD | xz >"$work/dist/build/meson-dist/$name.tar.xz"
+}
+"""
+# The last argument is the directory for the files.
+BUILD = """#!/bin/sh
+for output; do :; done
+echo "built ${0##*/} $*" | sed 's, /.*,,'
+[ "${0##*/}" != "$BROKEN" ] || exit 1
+[ "${0##*/}" != "$CHANGING" ] || date +%N >"$output/${0##*/}.file"
+[ "${0##*/}" = "$CHANGING" ] || echo same >"$output/${0##*/}.file"
+"""
+
+
+@pytest.fixture
+def release(tmp_path, run, source_root):
+    """release(**environment): runs the script on a small tree. The directory for the files is the
+    same each time."""
+    tree = tmp_path / "tree"
+    for name in COPIED:
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source_root / name, tree / name)
+    (tree / "scripts" / "deps.sh").write_text(DEPS)
+    for name in ("build-deb", "build-rpm", "build-bundle"):
+        (tree / "packaging" / name).write_text(BUILD)
+        (tree / "packaging" / name).chmod(0o755)
+    git = ["git", "-C", tree, "-c", "user.name=A", "-c", "user.email=a@b.example"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
+        done = run([*git, *words])
+        assert done.returncode == 0, done
+
+    def _release(**environment):
+        done = run([tree / "scripts" / "release", tmp_path / "files"],
+                   env={"BROKEN": "", "CHANGING": "", **environment}, timeout=60)
+        return done, [line for line in done.stdout.splitlines() if line.startswith("built ")]
+
+    return _release
+
+
+def test_each_part_is_made_twice(release, tmp_path):
+    done, built = release()
+    assert done.returncode == 0, done
+    assert built == ["built build-deb --source"] + ["built build-deb"] * 2 + [
+        "built build-rpm --portable"] * 2 + ["built build-bundle"] * 2
+    sums = (tmp_path / "files" / "SHA256SUMS").read_text()
+    for name in ("build-deb", "build-rpm", "build-bundle"):
+        assert f"  {name}.file\n" in sums, sums
+
+
+def test_the_next_run_makes_only_what_is_missing(release):
+    done, _ = release(BROKEN="build-rpm")
+    assert done.returncode == 1 and "release: RPM packages was not made" in done.stderr, done
+    done, built = release()
+    assert (done.returncode, built) == (0, ["built build-rpm --portable"] * 2), done
+    assert len(release()[1]) == 7
+
+
+def test_other_bytes_are_reported(release):
+    done, _ = release(CHANGING="build-bundle")
+    assert done.returncode == 1, done
+    assert "release: bundle once more was not made" in done.stderr
