@@ -44,6 +44,7 @@ static struct ops_device *note_device(struct ibv_context *context)
 		return NULL;
 	device->post_srq_recv = context->ops.post_srq_recv;
 	device->poll_cq = context->ops.poll_cq;
+	device->numbers = NULL;
 	atomic_store_explicit(&device->context, context, memory_order_release);
 	return device;
 }
@@ -69,7 +70,8 @@ int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook)
 		return -ENOMEM;
 	state_lock();
 	device = note_device(context);
-	if (device) {
+	/* Once: threads that poll read the entry, and softhca puts its own function on the hook. */
+	if (device && !device->numbers) {
 		device->numbers = numbers;
 		__atomic_store_n(&context->ops.poll_cq, hook, __ATOMIC_RELEASE);
 	}

@@ -11,7 +11,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-/* Each provider has several functions for extended CQs, and libxrc-compat replaces poll_cq(). */
+/* Each provider has several functions for extended CQs. A library may replace poll_cq(). */
 #define FUNCTIONS 4
 
 typedef int poll_fn(struct ibv_cq *cq, int count, struct ibv_wc *wc);
