@@ -26,7 +26,7 @@ static int end_opened_handle(bool reset)
 	struct ibv_qp *opened = MADE(xrc_open(other, second, target->qp_num));
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
 
-	NEED(!(reset ? ibv_modify_qp(opened, &attr, IBV_QP_STATE) : ibv_destroy_qp(opened)));
+	must(!(reset ? ibv_modify_qp(opened, &attr, IBV_QP_STATE) : ibv_destroy_qp(opened)));
 	return 0;
 }
 
@@ -54,12 +54,12 @@ static int poll_destroyed_srq(void)
 	struct ibv_wc wc;
 
 	rig_connect(host, sender, host, target);
-	NEED(!rig_post_srq(host, srq, RECEIVED, LENGTH, 1));
+	must(!rig_post_srq(host, srq, RECEIVED, LENGTH, 1));
 	wr.qp_type.xrc.remote_srqn = xrc_srq_number(srq);
 	wr.send_flags = 0;
-	NEED(!ibv_req_notify_cq(host->cq, 0) && !rig_post(sender, &wr));
-	NEED(rig_cq_event(host));
-	NEED(!ibv_destroy_srq(srq));
+	must(!ibv_req_notify_cq(host->cq, 0) && !rig_post(sender, &wr));
+	must(rig_cq_event(host));
+	must(!ibv_destroy_srq(srq));
 	return ibv_poll_cq(host->cq, 1, &wc);
 }
 

@@ -95,7 +95,7 @@ ROW("the domain of a dead process is free")
 		pid_t child = fork();
 		int status;
 
-		NEED(child >= 0);
+		must(child >= 0);
 		if (!child) {
 			struct host *own = rig_host(0);
 
@@ -261,7 +261,7 @@ static void *end(void *argument)
 {
 	struct ending *ending = argument;
 
-	NEED(ending->qp ? !ibv_destroy_qp(ending->qp) : !ibv_destroy_srq(ending->srq));
+	must(ending->qp ? !ibv_destroy_qp(ending->qp) : !ibv_destroy_srq(ending->srq));
 	__atomic_store_n(&ending->done, true, __ATOMIC_RELEASE);
 	return NULL;
 }

@@ -35,7 +35,7 @@ struct pair pair_by(enum ibv_qp_type type, struct rig_link link_a, struct rig_li
 	link_a.dlid = pair.b->lid;
 	link_b.dest_qpn = pair.qa->qp_num;
 	link_b.dlid = pair.a->lid;
-	NEED(!rig_bring_up(pair.qa, &link_a) && !rig_bring_up(pair.qb, &link_b));
+	must(!rig_bring_up(pair.qa, &link_a) && !rig_bring_up(pair.qb, &link_b));
 	return pair;
 }
 
@@ -128,7 +128,7 @@ void pair_control(const char *verb, int device, const char *words, ...)
 	va_start(ap, words);
 	vsnprintf(command + used, sizeof(command) - (size_t)used, words, ap);
 	va_end(ap);
-	NEED(!system(command));
+	must(!system(command));
 }
 
 struct xrc_stage xrc_stage(void)

@@ -47,11 +47,11 @@ struct objects objects_create(void)
 
 void objects_destroy(struct objects *g)
 {
-	NEED(!ibv_destroy_qp(g->rc) && !ibv_destroy_srq(g->srq));
+	must(!ibv_destroy_qp(g->rc) && !ibv_destroy_srq(g->srq));
 	if (g->xrcd) {
-		NEED(!ibv_destroy_qp(g->recv) && !ibv_destroy_qp(g->send) &&
+		must(!ibv_destroy_qp(g->recv) && !ibv_destroy_qp(g->send) &&
 		     !ibv_destroy_srq(g->xsrq) && !ibv_destroy_cq(g->xcq));
-		NEED(!ibv_close_xrcd(g->xrcd) && !ibv_close_xrcd(g->private));
+		must(!ibv_close_xrcd(g->xrcd) && !ibv_close_xrcd(g->private));
 	}
 	rig_free_host(g->host);
 	close(g->fd);
@@ -96,7 +96,7 @@ static uint8_t *read_only(void)
 {
 	uint8_t *at = rig_map(4096);
 
-	NEED(!mprotect(at, 4096, PROT_READ));
+	must(!mprotect(at, 4096, PROT_READ));
 	return at;
 }
 
@@ -106,9 +106,9 @@ static int region_again(struct objects *g, int flags, void *at, size_t length, i
 	struct ibv_mr *mr = ibv_reg_mr(g->host->pd, g->host->buffer, 4096, IBV_ACCESS_LOCAL_WRITE);
 	int err;
 
-	NEED(mr);
+	must(mr);
 	err = ibv_rereg_mr(mr, flags, NULL, at, length, access) ? errno : 0;
-	NEED(!ibv_dereg_mr(mr));
+	must(!ibv_dereg_mr(mr));
 	return err;
 }
 
@@ -121,7 +121,7 @@ static int cq_resized_and_back(struct objects *g)
 
 	if (!err)
 		err = errno_of_result(ibv_resize_cq(cq, 200));
-	NEED(rig_quiet(cq, 0) && !ibv_destroy_cq(cq));
+	must(rig_quiet(cq, 0) && !ibv_destroy_cq(cq));
 	return err;
 }
 
@@ -168,7 +168,7 @@ static int srq_limit_too_high(struct objects *g)
 	struct ibv_srq_attr attr;
 
 	/* The provider may have made it larger than was asked for. */
-	NEED(!ibv_query_srq(g->srq, &attr));
+	must(!ibv_query_srq(g->srq, &attr));
 	attr.srq_limit = attr.max_wr + 1;
 	return errno_of_result(ibv_modify_srq(g->srq, &attr, IBV_SRQ_LIMIT));
 }
@@ -198,7 +198,7 @@ static struct ibv_qp *ud_qp(struct objects *g)
 	struct ibv_qp *qp = rig_qp(g->host, IBV_QPT_UD, NULL);
 	const struct rig_link link = rig_link_to(0, 0);
 
-	NEED(!rig_init(qp, &link));
+	must(!rig_init(qp, &link));
 	return qp;
 }
 
@@ -207,7 +207,7 @@ static int attached(struct objects *g, uint16_t at_lid, union ibv_gid gid)
 	struct ibv_qp *qp = ud_qp(g);
 	int err = errno_of_result(ibv_attach_mcast(qp, &gid, at_lid));
 
-	NEED(errno_of_result(ibv_detach_mcast(qp, &gid, at_lid)) == err && !ibv_destroy_qp(qp));
+	must(errno_of_result(ibv_detach_mcast(qp, &gid, at_lid)) == err && !ibv_destroy_qp(qp));
 	return err;
 }
 
@@ -216,9 +216,9 @@ static int qp_in_a_group(struct objects *g)
 	struct ibv_qp *qp = ud_qp(g);
 	int err;
 
-	NEED(!ibv_attach_mcast(qp, &group, GROUP_LID));
+	must(!ibv_attach_mcast(qp, &group, GROUP_LID));
 	err = errno_of_result(ibv_destroy_qp(qp));
-	NEED(!ibv_detach_mcast(qp, &group, GROUP_LID) && !ibv_destroy_qp(qp));
+	must(!ibv_detach_mcast(qp, &group, GROUP_LID) && !ibv_destroy_qp(qp));
 	return err;
 }
 
@@ -228,7 +228,7 @@ static int xrc_capability(struct objects *g)
 {
 	struct ibv_device_attr attr;
 
-	NEED(!ibv_query_device(g->host->ctx, &attr));
+	must(!ibv_query_device(g->host->ctx, &attr));
 	return attr.device_cap_flags & IBV_DEVICE_XRC ? 0 : ENOSYS;
 }
 
@@ -338,9 +338,9 @@ static void limit_locked_memory(void)
 	const struct rlimit limit = { LOCKED, LOCKED };
 	struct __user_cap_data_struct data[2];
 
-	NEED(!setrlimit(RLIMIT_MEMLOCK, &limit) && !syscall(SYS_capget, &header, data));
+	must(!setrlimit(RLIMIT_MEMLOCK, &limit) && !syscall(SYS_capget, &header, data));
 	data[0].effective &= ~(1u << CAP_IPC_LOCK);
-	NEED(!syscall(SYS_capset, &header, data));
+	must(!syscall(SYS_capset, &header, data));
 }
 
 static int locked(struct objects *g, size_t length)
@@ -377,7 +377,7 @@ static int limits_reported(struct objects *g)
 {
 	struct ibv_device_attr attr;
 
-	NEED(!ibv_query_device(g->host->ctx, &attr));
+	must(!ibv_query_device(g->host->ctx, &attr));
 	must(attr.max_qp == 3 && attr.max_cq == 2 && attr.max_srq == 2 && attr.max_mr == 1);
 	must(attr.max_pd == 1 && attr.max_qp_wr == 20 && attr.max_sge == 4 && attr.max_cqe == 127);
 	must(attr.max_srq_wr == 31 && attr.max_srq_sge == 3 && attr.max_qp_rd_atom == 4 &&
@@ -394,7 +394,7 @@ static int queues(struct objects *g, struct ibv_qp_cap cap)
 	struct ibv_qp *qp;
 	int err;
 
-	NEED(!ibv_destroy_qp(g->rc));
+	must(!ibv_destroy_qp(g->rc));
 	qp = ibv_create_qp(g->host->pd, &attr);
 	err = qp ? errno_of_result(ibv_destroy_qp(qp)) : errno;
 	g->rc = rig_qp(g->host, IBV_QPT_RC, g->srq);
@@ -406,7 +406,7 @@ static int longest_srq_and_cq(struct objects *g)
 {
 	struct ibv_cq *cq = g->host->cq;
 
-	NEED(!ibv_destroy_srq(g->xsrq) && !ibv_destroy_cq(g->xcq));
+	must(!ibv_destroy_srq(g->xsrq) && !ibv_destroy_cq(g->xcq));
 	g->host->cq = g->xcq = MADE(ibv_create_cq(g->host->ctx, 127, NULL, NULL, 0));
 	g->xsrq = MADE(xrc_srq(g->host, g->xrcd, 31, 3));
 	g->host->cq = cq;

@@ -9,10 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-void *rig_made(void *object, const char *what)
+void *rig_made(void *object, const char *what, const char *file, int line)
 {
 	if (!object)
-		row_fail(__FILE__, __LINE__, "%s: %s", what, strerror(errno));
+		row_fail(file, line, "%s: %s", what, strerror(errno));
 	return object;
 }
 
@@ -23,19 +23,19 @@ struct host *rig_host(int device)
 	int count;
 	struct ibv_device **list = ibv_get_device_list(&count);
 
-	NEED(host && list && device < count);
+	must(host && list && device < count);
 	host->ctx = ibv_open_device(list[device]);
-	NEED(host->ctx);
+	must(host->ctx);
 	ibv_free_device_list(list);
 	host->buffer = aligned_alloc(4096, RIG_BUFFER);
 	host->pd = ibv_alloc_pd(host->ctx);
 	host->channel = ibv_create_comp_channel(host->ctx);
-	NEED(host->buffer && host->pd && host->channel);
+	must(host->buffer && host->pd && host->channel);
 	host->cq = ibv_create_cq(host->ctx, 64, NULL, host->channel, 0);
 	host->mr = ibv_reg_mr(host->pd, host->buffer, RIG_BUFFER,
 			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 				      IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
-	NEED(host->cq && host->mr && !ibv_query_port(host->ctx, 1, &port));
+	must(host->cq && host->mr && !ibv_query_port(host->ctx, 1, &port));
 	host->lid = port.lid;
 	memset(host->buffer, 0, RIG_BUFFER);
 	return host;
@@ -43,11 +43,11 @@ struct host *rig_host(int device)
 
 void rig_free_host(struct host *host)
 {
-	NEED(!ibv_dereg_mr(host->mr));
-	NEED(!ibv_destroy_cq(host->cq));
-	NEED(!ibv_destroy_comp_channel(host->channel));
-	NEED(!ibv_dealloc_pd(host->pd));
-	NEED(!ibv_close_device(host->ctx));
+	must(!ibv_dereg_mr(host->mr));
+	must(!ibv_destroy_cq(host->cq));
+	must(!ibv_destroy_comp_channel(host->channel));
+	must(!ibv_dealloc_pd(host->pd));
+	must(!ibv_close_device(host->ctx));
 	free(host->buffer);
 	free(host);
 }
@@ -69,7 +69,7 @@ struct ibv_qp *rig_qp(struct host *host, enum ibv_qp_type type, struct ibv_srq *
 		attr.cap.max_recv_wr = attr.cap.max_recv_sge = 0;
 	}
 	qp = ibv_create_qp_ex(host->ctx, &attr);
-	NEED(qp);
+	must(qp);
 	return qp;
 }
 
@@ -84,7 +84,7 @@ uint8_t *rig_map(size_t length)
 {
 	void *at = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	NEED(at != MAP_FAILED);
+	must(at != MAP_FAILED);
 	return at;
 }
 
@@ -168,7 +168,7 @@ struct ibv_qp_attr rig_attr(struct ibv_qp *qp)
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
-	NEED(!ibv_query_qp(qp, &attr, 0, &init));
+	must(!ibv_query_qp(qp, &attr, 0, &init));
 	return attr;
 }
 
@@ -182,7 +182,7 @@ void rig_connect(struct host *a, struct ibv_qp *qp_a, struct host *b, struct ibv
 	const struct rig_link to_b = rig_link_to(qp_b->qp_num, b->lid),
 			      to_a = rig_link_to(qp_a->qp_num, a->lid);
 
-	NEED(!rig_bring_up(qp_a, &to_b) && !rig_bring_up(qp_b, &to_a));
+	must(!rig_bring_up(qp_a, &to_b) && !rig_bring_up(qp_b, &to_a));
 }
 
 int rig_post_sge(struct ibv_qp *qp, struct ibv_srq *srq, struct ibv_sge sge, uint64_t wr_id)
@@ -341,7 +341,7 @@ int xrc_file(void)
 	char path[] = "/tmp/softhca-test-XXXXXX";
 	int fd = mkstemp(path);
 
-	NEED(fd >= 0);
+	must(fd >= 0);
 	unlink(path);
 	return fd;
 }
@@ -392,6 +392,6 @@ uint32_t xrc_srq_number(struct ibv_srq *srq)
 {
 	uint32_t number = 0;
 
-	NEED(!ibv_get_srq_num(srq, &number));
+	must(!ibv_get_srq_num(srq, &number));
 	return number;
 }

@@ -34,11 +34,9 @@ struct host {
 	uint16_t lid;
 };
 
-/* Ends the process with a message if the test cannot be set up. */
-#define NEED(expression) must(expression)
-/* The same for a verb that returns an object: returns the object, or ends the process. */
-void *rig_made(void *object, const char *what);
-#define MADE(expression) rig_made(expression, #expression)
+/* As must() for a verb that returns an object: returns the object, or ends the row. */
+void *rig_made(void *object, const char *what, const char *file, int line);
+#define MADE(expression) rig_made(expression, #expression, __FILE__, __LINE__)
 
 struct host *rig_host(int device);
 void rig_free_host(struct host *host);

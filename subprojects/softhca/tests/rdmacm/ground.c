@@ -36,13 +36,13 @@ struct rdma_cm_id *new_id(enum rdma_port_space ps)
 	return id;
 }
 
-struct rdma_cm_event *next_event(enum rdma_cm_event_type type)
+struct rdma_cm_event *next_event_at(enum rdma_cm_event_type type, const char *file, int line)
 {
 	struct rdma_cm_event *event;
 
 	NEED(!rdma_get_cm_event(channel, &event));
 	if (event->event != type)
-		row_fail(__FILE__, __LINE__, "%s (%d) instead of %s", rdma_event_str(event->event),
+		row_fail(file, line, "%s (%d) instead of %s", rdma_event_str(event->event),
 			 event->status, rdma_event_str(type));
 	return event;
 }

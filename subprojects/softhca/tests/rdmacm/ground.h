@@ -42,7 +42,8 @@ struct sockaddr *address6(const char *text, uint16_t port);
 struct rdma_cm_id *new_id(enum rdma_port_space ps);
 
 /* The next event, which must be of @type. The caller acknowledges it. */
-struct rdma_cm_event *next_event(enum rdma_cm_event_type type);
+struct rdma_cm_event *next_event_at(enum rdma_cm_event_type type, const char *file, int line);
+#define next_event(type) next_event_at(type, __FILE__, __LINE__)
 
 /*
  * Acknowledges the next event, which must be of @type. Returns its status, and its id in @id unless

@@ -43,7 +43,7 @@ ROW("the loader and the allocator do not wait for each other")
 {
 	pthread_t thread;
 
-	NEED(rig_host(0) && !pthread_create(&thread, NULL, allocate, NULL));
+	must(rig_host(0) && !pthread_create(&thread, NULL, allocate, NULL));
 	alarm(30);
 	for (int i = 0; i < ROUNDS; i++)
 		must_eq(dlclose(MADE(dlopen("libanl.so.1", RTLD_NOW))), 0);

@@ -23,7 +23,7 @@ static struct ibv_send_wr to_b(const struct pair *pair, uint32_t length)
 		.grh = { .flow_label = 0x54321, .traffic_class = 0xa7, .hop_limit = 9 },
 	};
 
-	NEED(!ibv_query_gid(pair->b->ctx, 1, 0, &attr.grh.dgid));
+	must(!ibv_query_gid(pair->b->ctx, 1, 0, &attr.grh.dgid));
 	return pair_datagram(pair, &attr, length);
 }
 
@@ -194,7 +194,7 @@ static struct member new_member(int device, uint32_t create_flags)
 	};
 
 	member.qp = MADE(ibv_create_qp_ex(member.host->ctx, &attr));
-	NEED(!rig_bring_up(member.qp, &link));
+	must(!rig_bring_up(member.qp, &link));
 	return member;
 }
 
@@ -202,7 +202,7 @@ static struct member joined(int device, uint32_t create_flags)
 {
 	struct member member = new_member(device, create_flags);
 
-	NEED(!ibv_attach_mcast(member.qp, &group, LID));
+	must(!ibv_attach_mcast(member.qp, &group, LID));
 	return member;
 }
 

@@ -52,7 +52,7 @@ static struct ibv_ah_attr path(const struct pair *pair, uint8_t index)
 		.grh = { .sgid_index = index, .hop_limit = 9, .traffic_class = 0xa7 }
 	};
 
-	NEED(!ibv_query_gid(pair->b->ctx, 1, index, &attr.grh.dgid));
+	must(!ibv_query_gid(pair->b->ctx, 1, index, &attr.grh.dgid));
 	return attr;
 }
 
@@ -64,7 +64,7 @@ static int to_rtr(struct pair *pair, struct ibv_ah_attr ah)
 		.min_rnr_timer = 1, .ah_attr = ah,
 	};
 
-	NEED(!rig_to_state(pair->qa, IBV_QPS_RESET) && !rig_init(pair->qa, &link));
+	must(!rig_to_state(pair->qa, IBV_QPS_RESET) && !rig_init(pair->qa, &link));
 	return ibv_modify_qp(pair->qa, &attr, MASK_RTR);
 }
 

@@ -18,7 +18,7 @@ static uint16_t second_lid(const struct host *host)
 {
 	struct ibv_port_attr port;
 
-	NEED(!ibv_query_port(host->ctx, 2, &port));
+	must(!ibv_query_port(host->ctx, 2, &port));
 	return port.lid;
 }
 
@@ -143,7 +143,7 @@ static int dropped(void)
 	snprintf(command, sizeof(command), "LD_PRELOAD= %s ctl fault | grep -o 'drop=100%% hits=.*'",
 		 getenv("SOFTHCA_TEST_COMMAND"));
 	told = MADE(popen(command, "r"));
-	NEED(fscanf(told, "drop=100%% hits=%d", &hits) == 1);
+	must(fscanf(told, "drop=100%% hits=%d", &hits) == 1);
 	pclose(told);
 	return hits;
 }
@@ -225,7 +225,7 @@ static int migration_errors(struct host *host)
 	int count = 0;
 
 	while (rig_readable(host->ctx->async_fd, 0)) {
-		NEED(rig_async(host->ctx, &event));
+		must(rig_async(host->ctx, &event));
 		count += event.event_type == IBV_EVENT_PATH_MIG_ERR;
 		ibv_ack_async_event(&event);
 	}
@@ -237,8 +237,8 @@ static struct xrc_stage armed_target(void)
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .timeout = 8 };
 	struct xrc_stage s = xrc_stage();
 
-	NEED(!ibv_modify_qp(s.target, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN));
-	NEED(!load(s.send, second_lid(s.one), 2) && !load(s.target, second_lid(s.sender), 2));
+	must(!ibv_modify_qp(s.target, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN));
+	must(!load(s.send, second_lid(s.one), 2) && !load(s.target, second_lid(s.sender), 2));
 	must(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
 	must_be_on_path(s.target, IBV_MIG_ARMED, 1);
 	return s;
@@ -276,7 +276,7 @@ ROW("each handle gets one event")
 	 * others'.
 	 */
 	MADE(xrc_open(s.one, s.xrcd1, s.target->qp_num));
-	NEED(!ibv_destroy_qp(s.target));
+	must(!ibv_destroy_qp(s.target));
 	pair_control("port", 1, "1 up");
 	pair_control("port", 1, "1 down");
 	must_eq(migration_errors(s.one), 1);
@@ -347,7 +347,7 @@ ROW("a primary path with two ports is refused")
 	};
 	struct ibv_qp *qp = rig_qp(pair.a, IBV_QPT_RC, NULL);
 
-	NEED(!rig_init(qp, &link));
+	must(!rig_init(qp, &link));
 	must_eq(ibv_modify_qp(qp, &attr, MASK_RTR), EINVAL);
 	attr.ah_attr.port_num = 2;
 	must_eq(ibv_modify_qp(qp, &attr, MASK_RTR), EINVAL);

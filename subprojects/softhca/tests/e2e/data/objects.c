@@ -252,10 +252,10 @@ static struct pair event_at_b(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC);
 
-	NEED(!ibv_req_notify_cq(pair.b->cq, 0) && !rig_post_recv(pair.b, pair.qb, 0, 10, 1));
-	NEED(pair_send(&pair, 10, IBV_WC_SUCCESS) &&
+	must(!ibv_req_notify_cq(pair.b->cq, 0) && !rig_post_recv(pair.b, pair.qb, 0, 10, 1));
+	must(pair_send(&pair, 10, IBV_WC_SUCCESS) &&
 	     rig_readable(pair.b->channel->fd, RIG_PATIENCE_MS));
-	NEED(!ibv_destroy_qp(pair.qb));
+	must(!ibv_destroy_qp(pair.qb));
 	return pair;
 }
 
@@ -274,13 +274,13 @@ ROW("read event blocks destroy of the CQ")
 	pid_t child = fork();
 	int status;
 
-	NEED(child >= 0);
+	must(child >= 0);
 	if (!child) {
 		struct pair pair = event_at_b();
 		struct ibv_cq *cq;
 		void *cq_context;
 
-		NEED(!ibv_get_cq_event(pair.b->channel, &cq, &cq_context));
+		must(!ibv_get_cq_event(pair.b->channel, &cq, &cq_context));
 		alarm(1);
 		ibv_destroy_cq(cq);
 		_exit(0);
@@ -447,12 +447,12 @@ ROW("descriptors run out")
 	int next = dup(STDIN_FILENO);
 	struct rlimit usual, few;
 
-	NEED(next > 0 && !close(next) && !getrlimit(RLIMIT_NOFILE, &usual));
+	must(next > 0 && !close(next) && !getrlimit(RLIMIT_NOFILE, &usual));
 	few = usual;
 	for (few.rlim_cur = (rlim_t)next; few.rlim_cur < (rlim_t)next + 8; few.rlim_cur++) {
-		NEED(!setrlimit(RLIMIT_NOFILE, &few));
+		must(!setrlimit(RLIMIT_NOFILE, &few));
 		must(open_and_close(device));
-		NEED(!setrlimit(RLIMIT_NOFILE, &usual));
+		must(!setrlimit(RLIMIT_NOFILE, &usual));
 		must(dup(STDIN_FILENO) == next);
 		must(!close(next));
 	}
@@ -464,7 +464,7 @@ static void *open_for_ever(void *cancel)
 		int fd = open("/dev/infiniband/uverbs0", O_RDWR);
 
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, cancel);
-		NEED(!close(fd));
+		must(!close(fd));
 		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, cancel);
 	}
 	return NULL;
@@ -487,9 +487,9 @@ ROW("a cancelled open leaves no descriptor")
 	rig_host(0);
 	before = descriptors();
 	for (int i = 0; i < 20; i++) {
-		NEED(!pthread_create(&thread, NULL, open_for_ever, &cancel));
+		must(!pthread_create(&thread, NULL, open_for_ever, &cancel));
 		usleep(1000);
-		NEED(!pthread_cancel(thread) && !pthread_join(thread, NULL));
+		must(!pthread_cancel(thread) && !pthread_join(thread, NULL));
 	}
 	must(descriptors() == before);
 }

@@ -34,9 +34,9 @@ static struct ibv_sge huge_region(struct host *host)
 	int fd = memfd_create("huge", MFD_CLOEXEC);
 	uint8_t *at = rig_map(HUGE);
 
-	NEED(fd >= 0 && !ftruncate(fd, (off_t)CHUNK));
+	must(fd >= 0 && !ftruncate(fd, (off_t)CHUNK));
 	for (size_t offset = 0; offset < HUGE; offset += CHUNK)
-		NEED(mmap(at + offset, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+		must(mmap(at + offset, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
 			  0) != MAP_FAILED);
 	close(fd);
 	return registered(host, at, HUGE);
@@ -120,10 +120,10 @@ static struct midway begin(void)
 	m.from = huge_region(m.pair.a);
 	m.to = huge_region(m.pair.b);
 	pair_pattern(memory(&m.from), CHUNK, 5);
-	NEED(!rig_post_sge(NULL, m.srq, m.to, 1) && !rig_post_srq(m.pair.b, m.srq, 0, 100, 2));
+	must(!rig_post_sge(NULL, m.srq, m.to, 1) && !rig_post_srq(m.pair.b, m.srq, 0, 100, 2));
 	wr = long_request(&m.from, IBV_WR_SEND, &m.to);
 	m.start = seconds();
-	NEED(!rig_post(m.pair.qa, &wr) && rig_changes(memory(&m.to)));
+	must(!rig_post(m.pair.qa, &wr) && rig_changes(memory(&m.to)));
 	return m;
 }
 
@@ -235,7 +235,7 @@ static struct address exchange(int fd, const struct address *mine)
 {
 	struct address theirs;
 
-	NEED(write(fd, mine, sizeof(*mine)) == sizeof(*mine) &&
+	must(write(fd, mine, sizeof(*mine)) == sizeof(*mine) &&
 	     read(fd, &theirs, sizeof(theirs)) == sizeof(theirs));
 	return theirs;
 }
@@ -250,7 +250,7 @@ static struct address connect_by(int fd, struct ibv_qp *qp, const struct address
 	link.timeout = 8;
 	link.retry_cnt = 2;
 	link.rnr_retry = rnr_retry;
-	NEED(!rig_bring_up(qp, &link));
+	must(!rig_bring_up(qp, &link));
 	return exchange(fd, mine);
 }
 
@@ -270,11 +270,11 @@ static void __attribute__((noreturn)) serve(const struct request *request, int f
 
 	memset(rig_map(BALLAST), 1, BALLAST);
 	for (int i = 0; request->receives && i < RIG_DEPTH / 2; i++)
-		NEED(!rig_post_srq(host, srq, 0, LENGTH, 1));
+		must(!rig_post_srq(host, srq, 0, LENGTH, 1));
 	connect_by(fd, qp, &mine, 7);
 	for (;;) {
 		if (ibv_poll_cq(host->cq, 1, &wc) == 1)
-			NEED(!rig_post_srq(host, srq, 0, LENGTH, 1));
+			must(!rig_post_srq(host, srq, 0, LENGTH, 1));
 		else
 			usleep(20);
 	}
@@ -311,8 +311,8 @@ static enum ibv_wc_status send_on(struct ibv_qp *qp, struct ibv_send_wr *wr, pid
 		if (sent == before)
 			kill(victim, SIGKILL);
 		if (!before)
-			NEED(!waitid(P_PID, (id_t)victim, &info, WEXITED | WNOWAIT));
-		NEED(!rig_post(qp, wr) && rig_poll(qp->send_cq, &wc));
+			must(!waitid(P_PID, (id_t)victim, &info, WEXITED | WNOWAIT));
+		must(!rig_post(qp, wr) && rig_poll(qp->send_cq, &wc));
 	}
 	return wc.status;
 }
@@ -329,13 +329,13 @@ static bool no_answer(const struct request *request, int round)
 	int fds[2];
 	pid_t pid;
 
-	NEED(!socketpair(AF_UNIX, SOCK_STREAM, 0, fds) && (pid = fork()) >= 0);
+	must(!socketpair(AF_UNIX, SOCK_STREAM, 0, fds) && (pid = fork()) >= 0);
 	if (!pid)
 		serve(request, fds[1]);
 	theirs = connect_by(fds[0], qp, &mine, blocked ? 0 : 7);
 	wr = request_to(request, host, &theirs);
 	status = send_on(qp, &wr, pid, blocked || round % 2 ? 0 : 1 + round * 10);
-	NEED(waitpid(pid, NULL, 0) == pid && !close(fds[0]) && !close(fds[1]) &&
+	must(waitpid(pid, NULL, 0) == pid && !close(fds[0]) && !close(fds[1]) &&
 	     !ibv_destroy_qp(qp));
 	rig_free_host(host);
 	if (status != IBV_WC_RETRY_EXC_ERR)

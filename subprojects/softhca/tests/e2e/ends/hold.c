@@ -39,7 +39,7 @@ static void hold_qps(struct host *host, int count)
 	};
 
 	while (count--)
-		NEED(ibv_create_qp(host->pd, &attr));
+		must(ibv_create_qp(host->pd, &attr));
 }
 
 static bool exchange(const struct pair *pair)
@@ -56,11 +56,11 @@ static int hold(int argc, char **argv)
 	struct pair pair = pair_up(IBV_QPT_RC);
 	struct ibv_xrcd *xrcd = domain(pair.a, argv[0]);
 
-	NEED(xrc_srq(pair.a, xrcd, 4, 1) && xrc_target(pair.a, xrcd));
+	must(xrc_srq(pair.a, xrcd, 4, 1) && xrc_target(pair.a, xrcd));
 	hold_qps(pair.a, argc > 2 ? atoi(argv[2]) : 0);
 	if (argc > 1 && !strcmp(argv[1], "spent"))
 		for (int i = 0; i < 100; i++)
-			NEED(exchange(&pair));
+			must(exchange(&pair));
 	puts("ready");
 	while (argc > 1)
 		pause();
@@ -83,7 +83,7 @@ static int watch(int argc, char **argv)
 		struct ibv_async_event event;
 		const void *object;
 
-		NEED(!ibv_get_async_event(host->ctx, &event));
+		must(!ibv_get_async_event(host->ctx, &event));
 		object = event.element.qp; /* a union of pointers */
 		printf("%d %s\n", (int)event.event_type,
 		       object == qp ? "qp" :
@@ -91,7 +91,7 @@ static int watch(int argc, char **argv)
 		       object == host->cq ? "cq" : "stale");
 		ibv_ack_async_event(&event);
 	}
-	NEED(!(argc > 2 ? emulated_destroy_opened(qp) : ibv_destroy_qp(qp)) &&
+	must(!(argc > 2 ? emulated_destroy_opened(qp) : ibv_destroy_qp(qp)) &&
 	     !ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
 	rig_free_host(host);
 	return EXIT_SUCCESS;
@@ -111,10 +111,10 @@ static int count(void)
 	failed.qb = rig_qp(pair.b, IBV_QPT_RC, NULL);
 	rig_connect(pair.a, failed.qa, pair.b, failed.qb);
 	for (int i = 0; i < 5; i++)
-		NEED(!rig_post_recv(pair.b, pair.qb, 0, 1000, 1) &&
+		must(!rig_post_recv(pair.b, pair.qb, 0, 1000, 1) &&
 		     pair_send(&pair, 1000, IBV_WC_SUCCESS));
 	write.wr.rdma.rkey = 0xdead00;
-	NEED(rig_send(failed.qa, &write, IBV_WC_REM_ACCESS_ERR) && !rig_post(pair.qa, &send));
+	must(rig_send(failed.qa, &write, IBV_WC_REM_ACCESS_ERR) && !rig_post(pair.qa, &send));
 	printf("%u %u %u\n", pair.qa->qp_num, pair.qb->qp_num, failed.qa->qp_num);
 	return pause();
 }
@@ -136,7 +136,7 @@ static void post_extended(const struct pair *pair)
 	qp->wr_flags = IBV_SEND_SIGNALED;
 	ibv_wr_send(qp);
 	ibv_wr_set_sge(qp, pair->a->mr->lkey, (uintptr_t)pair->a->buffer, 2);
-	NEED(!ibv_wr_complete(qp));
+	must(!ibv_wr_complete(qp));
 }
 
 /* How long it takes a program that polls all the time. */
@@ -147,16 +147,16 @@ static double timed_exchange(const struct pair *pair, bool extended)
 	struct ibv_wc wc;
 	double begin;
 
-	NEED(!rig_post_recv(pair->b, pair->qb, 0, 2, 1));
+	must(!rig_post_recv(pair->b, pair->qb, 0, 2, 1));
 	begin = milliseconds();
 	if (extended)
 		post_extended(pair);
 	else
-		NEED(!rig_post(pair->qa, &wr));
+		must(!rig_post(pair->qa, &wr));
 	for (int i = 0; i < 2; i++) {
 		while (!ibv_poll_cq(cqs[i], 1, &wc))
 			continue;
-		NEED(wc.status == IBV_WC_SUCCESS);
+		must(wc.status == IBV_WC_SUCCESS);
 	}
 	return milliseconds() - begin;
 }
@@ -187,9 +187,9 @@ static double timed_arm(const struct pair *pair)
 	double begin = milliseconds();
 	struct ibv_wc wc;
 
-	NEED(!ibv_req_notify_cq(pair->b->cq, 0) && rig_cq_event(pair->b));
+	must(!ibv_req_notify_cq(pair->b->cq, 0) && rig_cq_event(pair->b));
 	begin = milliseconds() - begin;
-	NEED(rig_poll_success(pair->b->cq, &wc));
+	must(rig_poll_success(pair->b->cq, &wc));
 	return begin;
 }
 
@@ -206,7 +206,7 @@ static int rest(const char *how)
 	rig_connect(pair.a, pair.qa, pair.b, pair.qb);
 	for (int i = 0; i < PAUSES; i++) {
 		if (arm)
-			NEED(!rig_post_recv(pair.b, pair.qb, 0, 2, 1) &&
+			must(!rig_post_recv(pair.b, pair.qb, 0, 2, 1) &&
 			     pair_send(&pair, 2, IBV_WC_SUCCESS));
 		usleep(300000);
 		took[i] = arm ? timed_arm(&pair) : timed_exchange(&pair, extended);
@@ -241,7 +241,7 @@ static int crowd(int count)
 
 int main(int argc, char **argv)
 {
-	NEED(argc > 1);
+	must(argc > 1);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!strcmp(argv[1], "count"))
 		return count();

@@ -14,7 +14,7 @@ static void kill_daemon(void)
 {
 	const char *pid = getenv("ORPHAN_DAEMON");
 
-	NEED(pid && !kill(atoi(pid), SIGKILL));
+	must(pid && !kill(atoi(pid), SIGKILL));
 }
 
 static void must_drain(struct ibv_cq *cq)
@@ -101,7 +101,7 @@ ROW("an extended CQ ends with an error")
 	double end = seconds() + RIG_PATIENCE_MS / 1e3;
 	int err;
 
-	NEED(ibv_alloc_pd(host->ctx));
+	must(ibv_alloc_pd(host->ctx));
 	must_eq(ibv_start_poll(cq, &attr), ENOENT);
 	kill_daemon();
 	while ((err = ibv_start_poll(cq, &attr)) == ENOENT && seconds() < end)
