@@ -67,14 +67,13 @@ static int replace_dir(const char *path, const char *from, const char *to, char 
 	return (size_t)length < size ? 0 : -ENOENT;
 }
 
-int lib_dir_setting(const char *path, int bits, char *setting, size_t size)
+int lib_dir_setting(const char *path, char *setting, size_t size)
 {
-	int other_bits = bits == OWN_BITS ? OTHER_BITS : OWN_BITS;
 	char own[NAME_MAX], other[NAME_MAX], there[PATH_MAX];
 
-	if (lib_dir(bits, own, sizeof(own)) || lib_dir(other_bits, other, sizeof(other)) ||
+	if (lib_dir(OWN_BITS, own, sizeof(own)) || lib_dir(OTHER_BITS, other, sizeof(other)) ||
 	    replace_dir(path, own, other, there, sizeof(there)) ||
-	    !lib_dir_fits(there, other_bits))
+	    !lib_dir_fits(there, OTHER_BITS))
 		return -ENOENT;
 	return replace_dir(path, own, "$LIB", setting, size);
 }

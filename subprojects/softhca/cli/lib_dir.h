@@ -25,9 +25,9 @@ int lib_dir(int bits, char *directory, size_t size);
 bool lib_dir_fits(const char *path, int bits);
 
 /*
- * Makes the path of a library of @bits with $LIB in it, for LD_PRELOAD. Returns 0, or -ENOENT if
+ * Makes the path of a library of OWN_BITS with $LIB in it, for LD_PRELOAD. Returns 0, or -ENOENT if
  * programs of the other word size would not find a library of theirs there.
  */
-int lib_dir_setting(const char *path, int bits, char *setting, size_t size);
+int lib_dir_setting(const char *path, char *setting, size_t size);
 
 #endif

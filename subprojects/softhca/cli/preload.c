@@ -102,7 +102,7 @@ int cli_preload_setting(const char *home, const char *preload, char *setting, si
 {
 	int err;
 
-	if (!lib_dir_setting(preload, OWN_BITS, setting, size))
+	if (!lib_dir_setting(preload, setting, size))
 		return 0;
 	err = home ? link_both(home, preload, setting, size) : -ENOENT;
 	if (err == -ENOENT)
