@@ -18,7 +18,8 @@ static void register_memory(struct ibv_pd *pd)
 	unsigned int access = IBV_ACCESS_LOCAL_WRITE;
 	struct ibv_mr *mr = ibv_reg_mr(pd, memory, sizeof(memory), access);
 
-	HOLDS(mr && !ibv_dereg_mr(mr));
+	HOLDS(mr);
+	HOLDS(!ibv_dereg_mr(mr));
 }
 
 void ported_half(struct ibv_pd *pd, struct ibv_xrc_domain *domain, struct ibv_srq *srq,
@@ -28,9 +29,14 @@ void ported_half(struct ibv_pd *pd, struct ibv_xrc_domain *domain, struct ibv_sr
 	struct ibv_srq *real = xrc_compat_srq(srq);
 	uint32_t real_num = 0;
 
-	HOLDS(xrcd && xrcd->context == pd->context);
-	HOLDS(real && real != srq && !ibv_get_srq_num(real, &real_num) && real_num == srq_num);
-	HOLDS(xrc_compat_domain(xrcd) == domain && xrc_compat_legacy_srq(real) == srq);
+	HOLDS(xrcd);
+	HOLDS(xrcd->context == pd->context);
+	HOLDS(real);
+	HOLDS(real != srq);
+	HOLDS(!ibv_get_srq_num(real, &real_num));
+	HOLDS(real_num == srq_num);
+	HOLDS(xrc_compat_domain(xrcd) == domain);
+	HOLDS(xrc_compat_legacy_srq(real) == srq);
 	register_memory(pd);
 	printf("porting: both halves agree\n");
 }
@@ -41,15 +47,19 @@ void ported_qps(struct ibv_xrc_domain *domain, uint32_t rcv_qpn, struct ibv_qp *
 	struct ibv_qp *rcv_qp = xrc_compat_rcv_qp(domain, rcv_qpn);
 	struct ibv_qp *target;
 
-	HOLDS(rcv_qp && rcv_qp->qp_num == rcv_qpn);
+	HOLDS(rcv_qp);
+	HOLDS(rcv_qp->qp_num == rcv_qpn);
 	errno = 0;
 	HOLDS(!xrc_compat_rcv_qp(domain, 0xfffffe) && errno == EINVAL);
 	errno = 0;
 	target = xrc_compat_target_qp(xrc_qp);
-	if (two_way)
-		HOLDS(target && target != xrc_qp && target->qp_type == IBV_QPT_XRC_RECV);
-	else
+	if (two_way) {
+		HOLDS(target);
+		HOLDS(target != xrc_qp);
+		HOLDS(target->qp_type == IBV_QPT_XRC_RECV);
+	} else {
 		HOLDS(!target && errno == EINVAL);
+	}
 }
 
 void ported_handle(struct ibv_xrc_domain *domain, uint32_t rcv_qpn)
@@ -62,8 +72,10 @@ void ported_handle(struct ibv_xrc_domain *domain, uint32_t rcv_qpn)
 	memset(&attr, 0, sizeof(attr));
 	attr.qp_state = IBV_QPS_INIT;
 	attr.port_num = 1;
-	HOLDS(qp && !ibv_modify_qp(qp, &attr, mask));
-	HOLDS(!ibv_query_qp(qp, &attr, IBV_QP_STATE, &init) && attr.qp_state == IBV_QPS_INIT);
+	HOLDS(qp);
+	HOLDS(!ibv_modify_qp(qp, &attr, mask));
+	HOLDS(!ibv_query_qp(qp, &attr, IBV_QP_STATE, &init));
+	HOLDS(attr.qp_state == IBV_QPS_INIT);
 	attr.qp_state = IBV_QPS_RESET;
 	HOLDS(!ibv_modify_qp(qp, &attr, IBV_QP_STATE));
 }

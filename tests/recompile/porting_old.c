@@ -14,7 +14,8 @@ static struct ibv_xrc_domain *open_domain(struct ibv_context *context, FILE *fil
 {
 	struct ibv_xrc_domain *domain;
 
-	HOLDS(context && file);
+	HOLDS(context);
+	HOLDS(file);
 	HOLDS(domain = ibv_open_xrc_domain(context, fileno(file), O_CREAT));
 	return domain;
 }
@@ -27,7 +28,8 @@ static void registered_elsewhere(struct ibv_device *device, FILE *file, uint32_t
 
 	HOLDS(!ibv_reg_xrc_rcv_qp(domain, rcv_qpn));
 	ported_handle(domain, rcv_qpn);
-	HOLDS(!ibv_unreg_xrc_rcv_qp(domain, rcv_qpn) && !ibv_close_xrc_domain(domain));
+	HOLDS(!ibv_unreg_xrc_rcv_qp(domain, rcv_qpn));
+	HOLDS(!ibv_close_xrc_domain(domain));
 	HOLDS(!ibv_close_device(other));
 }
 
@@ -48,7 +50,8 @@ static void with_qps(struct ibv_pd *pd, struct ibv_cq *cq, struct ibv_xrc_domain
 	HOLDS(xrc_qp = ibv_create_qp(pd, &attr));
 	ported_qps(domain, rcv_qpn, xrc_qp, two_way && !strcmp(two_way, "on"));
 	registered_elsewhere(pd->context->device, file, rcv_qpn);
-	HOLDS(!ibv_destroy_qp(xrc_qp) && !ibv_unreg_xrc_rcv_qp(domain, rcv_qpn));
+	HOLDS(!ibv_destroy_qp(xrc_qp));
+	HOLDS(!ibv_unreg_xrc_rcv_qp(domain, rcv_qpn));
 }
 
 static void with_srq(struct ibv_context *context, struct ibv_xrc_domain *domain, FILE *file)
@@ -58,14 +61,17 @@ static void with_srq(struct ibv_context *context, struct ibv_xrc_domain *domain,
 	struct ibv_srq_init_attr attr;
 	struct ibv_srq *srq;
 
-	HOLDS(pd && cq);
+	HOLDS(pd);
+	HOLDS(cq);
 	memset(&attr, 0, sizeof(attr));
 	attr.attr.max_wr = 4;
 	attr.attr.max_sge = 1;
 	HOLDS(srq = ibv_create_xrc_srq(pd, domain, cq, &attr));
 	with_qps(pd, cq, domain, file);
 	ported_half(pd, domain, srq, srq->xrc_srq_num);
-	HOLDS(!ibv_destroy_srq(srq) && !ibv_destroy_cq(cq) && !ibv_dealloc_pd(pd));
+	HOLDS(!ibv_destroy_srq(srq));
+	HOLDS(!ibv_destroy_cq(cq));
+	HOLDS(!ibv_dealloc_pd(pd));
 }
 
 int main(void)
@@ -76,7 +82,8 @@ int main(void)
 	struct ibv_xrc_domain *domain = open_domain(context, file);
 
 	with_srq(context, domain, file);
-	HOLDS(!ibv_close_xrc_domain(domain) && !ibv_close_device(context));
+	HOLDS(!ibv_close_xrc_domain(domain));
+	HOLDS(!ibv_close_device(context));
 	ibv_free_device_list(list);
 	return 0;
 }

@@ -57,7 +57,8 @@ static void open_both(void)
 	int count;
 	struct ibv_device **list = ibv_get_device_list(&count);
 
-	HOLDS(list && count >= 2);
+	HOLDS(list);
+	HOLDS(count >= 2);
 	open_end(&receiver, list[0]);
 	open_end(&sender, list[1]);
 	ibv_free_device_list(list);
@@ -95,12 +96,16 @@ static void create_xsrq(void)
 	uint32_t number = 0;
 
 	HOLDS(srq = ibv_create_xsrq(receiver.pd, &attr));
-	HOLDS(!ibv_query_srq(srq, &actual) && attr.attr.max_wr > 5 &&
-	      attr.attr.max_wr <= actual.max_wr);
-	HOLDS(srq->context == receiver.context && srq->pd == receiver.pd &&
-	      srq->srq_context == &receiver);
-	HOLDS(srq->ext.xrc.xrcd == xrcd && srq->ext.xrc.cq == receiver.cq);
-	HOLDS(!ibv_get_srq_num(srq, &number) && number == srq->ext.xrc.srq_num);
+	HOLDS(!ibv_query_srq(srq, &actual));
+	HOLDS(attr.attr.max_wr > 5);
+	HOLDS(attr.attr.max_wr <= actual.max_wr);
+	HOLDS(srq->context == receiver.context);
+	HOLDS(srq->pd == receiver.pd);
+	HOLDS(srq->srq_context == &receiver);
+	HOLDS(srq->ext.xrc.xrcd == xrcd);
+	HOLDS(srq->ext.xrc.cq == receiver.cq);
+	HOLDS(!ibv_get_srq_num(srq, &number));
+	HOLDS(number == srq->ext.xrc.srq_num);
 }
 
 static void refuse_xsrq(struct ibv_xrcd *domain, struct ibv_cq *cq, uint32_t max_wr)
@@ -139,8 +144,8 @@ static void create_send_qp(void)
 	HOLDS(sender.qp = ibv_create_qp(sender.pd, &attr));
 	HOLDS(attr.cap.max_send_wr >= 4);
 	HOLDS(!ibv_query_qp(sender.qp, &state, IBV_QP_STATE, &queried));
-	HOLDS(queried.qp_type == IBV_QPT_XRC_SEND &&
-	      queried.cap.max_send_wr == attr.cap.max_send_wr);
+	HOLDS(queried.qp_type == IBV_QPT_XRC_SEND);
+	HOLDS(queried.cap.max_send_wr == attr.cap.max_send_wr);
 }
 
 static void to_init_and_rtr(struct end *end, const struct end *peer)
@@ -190,7 +195,8 @@ static void wait_for_completion(struct end *end, struct ibv_wc *wc)
 
 	while (!(polled = ibv_poll_cq(end->cq, 1, wc)) && tries++ < 30000)
 		usleep(1000);
-	HOLDS(polled == 1 && wc->status == IBV_WC_SUCCESS);
+	HOLDS(polled == 1);
+	HOLDS(wc->status == IBV_WC_SUCCESS);
 }
 
 static void post_receive(void)
@@ -224,7 +230,9 @@ static void send_one(void)
 	wait_for_completion(&sender, &wc);
 	HOLDS(wc.wr_id == 9);
 	wait_for_completion(&receiver, &wc);
-	HOLDS(wc.wr_id == 7 && wc.byte_len == LENGTH && wc.qp_num == receiver.qp->qp_num);
+	HOLDS(wc.wr_id == 7);
+	HOLDS(wc.byte_len == LENGTH);
+	HOLDS(wc.qp_num == receiver.qp->qp_num);
 	HOLDS(!strcmp(receiver.buffer, sender.buffer));
 }
 
@@ -241,7 +249,8 @@ static void limit_event(void)
 	memset(&attr, 0, sizeof(attr));
 	attr.srq_limit = LIMIT;
 	HOLDS(!ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT));
-	HOLDS(!ibv_query_srq(srq, &queried) && queried.srq_limit == LIMIT);
+	HOLDS(!ibv_query_srq(srq, &queried));
+	HOLDS(queried.srq_limit == LIMIT);
 	send_one();
 	HOLDS(!ibv_get_async_event(receiver.context, &event));
 	if (event.event_type == IBV_EVENT_COMM_EST) {	/* of the first message */
@@ -249,7 +258,8 @@ static void limit_event(void)
 		ibv_ack_async_event(&event);
 		HOLDS(!ibv_get_async_event(receiver.context, &event));
 	}
-	HOLDS(event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED && event.element.srq == srq);
+	HOLDS(event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED);
+	HOLDS(event.element.srq == srq);
 	HOLDS(event.element.srq->srq_context == &receiver);
 	ibv_ack_async_event(&event);
 }
@@ -286,20 +296,25 @@ static void ordinary_srq(int by_xsrq)
 	if (by_xsrq)
 		attr.srq_type = IBV_SRQT_BASIC;
 	basic = by_xsrq ? ibv_create_xsrq(receiver.pd, &attr) : ibv_create_srq(receiver.pd, &attr);
-	HOLDS(basic && basic->srq_type == IBV_SRQT_BASIC);
+	HOLDS(basic);
+	HOLDS(basic->srq_type == IBV_SRQT_BASIC);
 	memset(&qp_attr, 0, sizeof(qp_attr));
 	qp_attr.send_cq = qp_attr.recv_cq = receiver.cq;
 	qp_attr.srq = basic;
 	qp_attr.qp_type = IBV_QPT_RC;
 	HOLDS(qp = ibv_create_qp(receiver.pd, &qp_attr));
-	HOLDS(qp_attr.srq == basic && qp->srq);
+	HOLDS(qp_attr.srq == basic);
+	HOLDS(qp->srq);
 	HOLDS(ibv_destroy_srq(basic) == EBUSY);
-	HOLDS(!ibv_destroy_qp(qp) && !ibv_destroy_srq(basic));
+	HOLDS(!ibv_destroy_qp(qp));
+	HOLDS(!ibv_destroy_srq(basic));
 }
 
 static void close_end(struct end *end)
 {
-	HOLDS(!ibv_dereg_mr(end->mr) && !ibv_destroy_cq(end->cq) && !ibv_dealloc_pd(end->pd));
+	HOLDS(!ibv_dereg_mr(end->mr));
+	HOLDS(!ibv_destroy_cq(end->cq));
+	HOLDS(!ibv_dealloc_pd(end->pd));
 	HOLDS(!ibv_close_device(end->context));
 }
 
@@ -309,7 +324,8 @@ static void destroy_objects(void)
 	HOLDS(ibv_close_xrcd(xrcd) == EBUSY);
 	HOLDS(!ibv_destroy_qp(receiver.qp));
 	HOLDS(ibv_close_xrcd(xrcd) == EBUSY);
-	HOLDS(!ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
+	HOLDS(!ibv_destroy_srq(srq));
+	HOLDS(!ibv_close_xrcd(xrcd));
 	close_end(&sender);
 	close_end(&receiver);
 }

@@ -62,8 +62,10 @@ static void create_srq(void)
 	attr.srq_type = IBV_SRQT_XRC;
 	attr.ext.xrc.xrcd = xrcd;
 	HOLDS(!rdma_create_srq(srq_id, NULL, &attr));
-	HOLDS(srq_id->srq->ext.xrc.xrcd == xrcd && srq_id->srq->srq_context == &srq_id);
-	HOLDS(srq_id->srq->ext.xrc.cq == srq_id->recv_cq && srq_id->recv_cq_channel);
+	HOLDS(srq_id->srq->ext.xrc.xrcd == xrcd);
+	HOLDS(srq_id->srq->srq_context == &srq_id);
+	HOLDS(srq_id->srq->ext.xrc.cq == srq_id->recv_cq);
+	HOLDS(srq_id->recv_cq_channel);
 	HOLDS(!rdma_listen(srq_id, 0));
 }
 
@@ -102,16 +104,19 @@ static void ordinary_srq(void)
 	rdma_freeaddrinfo(res);
 	memset(&attr, 0, sizeof(attr));
 	attr.attr.max_wr = attr.attr.max_sge = 1;
-	HOLDS(!rdma_create_srq(id, NULL, &attr) && id->srq->srq_type == IBV_SRQT_BASIC);
+	HOLDS(!rdma_create_srq(id, NULL, &attr));
+	HOLDS(id->srq->srq_type == IBV_SRQT_BASIC);
 	HOLDS(rdma_create_srq(id, NULL, &attr) == -1 && errno == EINVAL);	/* it has one */
 	memset(&qp_attr, 0, sizeof(qp_attr));
 	qp_attr.cap.max_send_wr = qp_attr.cap.max_recv_wr = qp_attr.cap.max_send_sge = 1;
 	qp_attr.qp_type = IBV_QPT_RC;
-	HOLDS(!rdma_create_qp(id, NULL, &qp_attr) && id->qp->srq);
+	HOLDS(!rdma_create_qp(id, NULL, &qp_attr));
+	HOLDS(id->qp->srq);
 	HOLDS(ibv_destroy_srq(id->srq) == EBUSY);
 	rdma_destroy_qp(id);
 	rdma_destroy_srq(id);
-	HOLDS(!id->srq && !rdma_destroy_id(id));
+	HOLDS(!id->srq);
+	HOLDS(!rdma_destroy_id(id));
 }
 
 static void receive(void)
@@ -120,10 +125,12 @@ static void receive(void)
 	struct ibv_mr *mr = rdma_reg_msgs(srq_id, message, LENGTH);
 	struct ibv_wc wc;
 
-	HOLDS(mr && !rdma_post_recv(srq_id, NULL, message, LENGTH, mr));
+	HOLDS(mr);
+	HOLDS(!rdma_post_recv(srq_id, NULL, message, LENGTH, mr));
 	HOLDS(!rdma_accept(conn_id, NULL));
 	answer_look_up();
-	HOLDS(rdma_get_recv_comp(srq_id, &wc) == 1 && wc.status == IBV_WC_SUCCESS);
+	HOLDS(rdma_get_recv_comp(srq_id, &wc) == 1);
+	HOLDS(wc.status == IBV_WC_SUCCESS);
 	HOLDS(!strcmp(message, "by rdma_cm"));
 	HOLDS(!rdma_dereg_mr(mr));
 }
@@ -194,7 +201,8 @@ static void send_to(struct rdma_cm_id *id, uint32_t srq_num)
 	wr.send_flags = IBV_SEND_INLINE;
 	wr.wr.xrc.remote_srqn = srq_num;
 	HOLDS(!ibv_post_send(id->qp, &wr, &bad));
-	HOLDS(rdma_get_send_comp(id, &wc) == 1 && wc.status == IBV_WC_SUCCESS);
+	HOLDS(rdma_get_send_comp(id, &wc) == 1);
+	HOLDS(wc.status == IBV_WC_SUCCESS);
 }
 
 static void *client_main(void *arg)
