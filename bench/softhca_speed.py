@@ -9,12 +9,9 @@ limit of its own, which would mean another thing on each machine. The limits hol
 without other work; SOFTHCA_MARGIN=2 makes each of them twice as wide. Exit status 1 when a limit is
 missed, 77 when perftest is not installed.
 
-Where the time of a short message goes (processor at 2.6 GHz): the daemon executes it in 2.2 us, of
-which 1.6 are the system call that moves the bytes. Of eight that are posted together it executes
-each in 0.95. With events it makes two more system calls, for the receiver's completion and for the
-sender's own. Each wakes a program, and TCP wakes the receiver only. So a message with events takes
-twice as long as TCP's 6.7 us while other work keeps the processors awake. On an idle virtual
-machine each wakes a processor, too: TCP takes 27 us then, and events take 15.
+docs/testing.md says where the time of a short message goes. With events a message wakes the
+receiver and, for its own completion, the sender. TCP wakes the receiver only. So events take twice
+as long as TCP while other work keeps the processors awake, and half as long on an idle machine.
 """
 
 import os
