@@ -107,9 +107,26 @@ struct handles {
 	size_t count;
 };
 
-/* The number is at @response. Without memory for one more there is none more. */
-void handles_add(struct handles *handles, uint64_t object, uint64_t response);
-void handles_drop(struct handles *handles, uint32_t number);
+/* What a command says that creates a CQ, QP or SRQ. */
+struct creation {
+	uint32_t destroy;  /* the command that destroys the object */
+	uint64_t response; /* the address of the object's number */
+	uint64_t object;   /* the address of the program's structure */
+	uint64_t record;   /* the address of the doorbell record; 0 = none */
+};
+
+/* False for any other command. */
+bool handles_creation(const uint64_t *command, size_t length, struct creation *creation);
+/* Whether the command is @destroy, and of which object. */
+bool handles_destruction(const uint64_t *command, size_t length, uint32_t destroy,
+			 uint32_t *number);
+
+/*
+ * Adds or removes the object of a command that the daemon has executed, if @destroy is the command
+ * that destroys it. Without memory for one more there is none more.
+ */
+void handles_note(struct handles *handles, uint32_t destroy, const uint64_t *command,
+		  size_t length);
 /* The object, or NULL. */
 void *handles_find(const struct handles *handles, uint32_t number);
 void handles_free(struct handles *handles);
@@ -119,15 +136,15 @@ struct ibv_context *handles_context(const void *object, int fd);
 
 /* ---- the completion queues of a context (cqs.c) ---- */
 
-/* After the daemon has executed @command of the context that has @fd open. */
-void cqs_note(struct handles *cqs, const void *command, int fd);
+/* After the daemon has executed @command. */
+void cqs_note(struct dev *dev, const uint64_t *command, size_t length);
 
 /* ---- the doorbell records of a context's objects (records.c) ---- */
 
 struct record {
 	uint64_t page;
-	uint32_t destroy, handle; /* the object: the command that ends it, and its number there */
-	bool shared;
+	uint32_t destroy, handle; /* the command that destroys the object, and its number */
+	bool shared, new;	  /* new: the daemon has not executed the command yet */
 };
 
 struct records {
@@ -136,10 +153,10 @@ struct records {
 };
 
 /* Before the daemon executes @command of libmlx5: shares the page of a new object's record. */
-void records_before(struct records *records, const void *command, size_t length);
-/* After it, with the command's result. */
-void records_after(struct records *records, const void *command, size_t length, int err);
-/* Shares none of the pages any more. */
+void records_before(struct records *records, const uint64_t *command, size_t length);
+/* After the daemon has executed it, with the result. */
+void records_after(struct records *records, const uint64_t *command, size_t length, int err);
+/* Moves all pages out of the arena. */
 void records_free(struct records *records);
 
 /* ---- waking the daemon for doorbells (wake.c) ---- */
@@ -148,8 +165,8 @@ void records_free(struct records *records);
 void wake_find_verbs(void);
 /* Takes over @fd, the daemon's page for this; -1 = none. */
 void wake_map(int fd);
-/* After the daemon has executed @command of the context that has @fd open. */
-void wake_note(const struct handles *cqs, struct handles *qps, const void *command, int fd);
+/* After the daemon has executed @command. */
+void wake_note(struct dev *dev, const uint64_t *command, size_t length);
 
 /* ---- memory that client and daemon share for rings and doorbell records (arena.c) ---- */
 

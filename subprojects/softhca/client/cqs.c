@@ -3,7 +3,7 @@
  * The functions that poll are replaced by functions that call them. If the CQ is empty, these give
  * up the processor and ask for the daemon, whose end a program that polls would not notice.
  */
-#include "client.h"
+#include "dev.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -85,38 +85,30 @@ static void replace(void **at, void *_Atomic *replaced, void *const *ours)
 	}
 }
 
-/* Both providers keep every queue in a structure that begins with the extended one. */
-static void replace_in_cq(struct ibv_cq_ex *cq, int fd)
+/*
+ * Both providers keep every queue in a structure that begins with the extended one. A library that
+ * has put its own poll_cq() on ours keeps it: that one calls ours.
+ */
+static void replace_in_cq(struct dev *dev, struct ibv_cq_ex *cq)
 {
-	struct ibv_context *context = handles_context(cq, fd);
+	struct ibv_context *context = handles_context(cq, dev->fd);
 	void *start_poll;
 
 	if (!context)
 		return;
-	replace((void **)&context->ops.poll_cq, polls, our_polls);
+	if (!dev->polls)
+		replace((void **)&context->ops.poll_cq, polls, our_polls);
+	dev->polls = true;
 	if (peek(&start_poll, &cq->start_poll, sizeof(start_poll)) && start_poll)
 		replace((void **)&cq->start_poll, starts, our_starts);
 }
 
-void cqs_note(struct handles *cqs, const void *command, int fd)
+void cqs_note(struct dev *dev, const uint64_t *command, size_t length)
 {
-	const struct ib_uverbs_cmd_hdr *hdr = command;
-	const void *body = hdr + 1;
+	const struct handles *cqs = &dev->cqs;
 
 	/* libibverbs sets the context of a new CQ after the command. The next command finds it. */
 	if (cqs->count)
-		replace_in_cq(cqs->entry[cqs->count - 1].object, fd);
-	if (hdr->command == IB_USER_VERBS_CMD_CREATE_CQ) {
-		const struct ib_uverbs_create_cq *in = body;
-
-		handles_add(cqs, in->user_handle, in->response);
-	} else if (hdr->command ==
-		   (IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_CQ)) {
-		const struct ib_uverbs_ex_cmd_hdr *ex = body;
-		const struct ib_uverbs_ex_create_cq *in = (const void *)(ex + 1);
-
-		handles_add(cqs, in->user_handle, ex->response);
-	} else if (hdr->command == IB_USER_VERBS_CMD_DESTROY_CQ) {
-		handles_drop(cqs, ((const struct ib_uverbs_destroy_cq *)body)->cq_handle);
-	}
+		replace_in_cq(dev, cqs->entry[cqs->count - 1].object);
+	handles_note(&dev->cqs, IB_USER_VERBS_CMD_DESTROY_CQ, command, length);
 }

@@ -121,7 +121,7 @@ static int closing_error(const struct dev *dev, const void *data)
 }
 
 /* No thread is cancelled between a command and its answer: the next one would read that answer. */
-static int locked_command(struct dev *dev, const void *data, size_t length)
+static int locked_command(struct dev *dev, const uint64_t *data, size_t length)
 {
 	int err, cancel;
 
@@ -134,8 +134,8 @@ static int locked_command(struct dev *dev, const void *data, size_t length)
 	if (dev->mmap_commands)
 		records_after(&dev->records, data, length, err);
 	if (!err && !dev->cm) {
-		cqs_note(&dev->cqs, data, dev->fd);
-		wake_note(&dev->cqs, &dev->qps, data, dev->fd);
+		cqs_note(dev, data, length);
+		wake_note(dev, data, length);
 	}
 	pthread_mutex_unlock(&dev->command_lock);
 	pthread_setcancelstate(cancel, NULL);

@@ -8,7 +8,7 @@
  * use its number for a file. Doorbells that the program rings itself are found by the daemon, which
  * looks for them now and then.
  */
-#include "client.h"
+#include "dev.h"
 
 #include <proto.h>
 
@@ -150,29 +150,17 @@ static void replace_in_qp(struct ibv_qp *qp, int fd)
 		REPLACE(&ex->wr_start, start, provider_start);
 }
 
-void wake_note(const struct handles *cqs, struct handles *qps, const void *command, int fd)
+void wake_note(struct dev *dev, const uint64_t *command, size_t length)
 {
-	const struct ib_uverbs_cmd_hdr *hdr = command;
-	const void *body = hdr + 1;
+	const struct ib_uverbs_cmd_hdr *hdr = (const void *)command;
 
 	if (!page)
 		return;
-	replace_in_context(cqs, fd);
-	if (hdr->command == IB_USER_VERBS_CMD_CREATE_QP) {
-		const struct ib_uverbs_create_qp *in = body;
+	replace_in_context(&dev->cqs, dev->fd);
+	handles_note(&dev->qps, IB_USER_VERBS_CMD_DESTROY_QP, command, length);
+	if (hdr->command == IB_USER_VERBS_CMD_MODIFY_QP) {
+		const struct ib_uverbs_modify_qp *in = (const void *)(hdr + 1);
 
-		handles_add(qps, in->user_handle, in->response);
-	} else if (hdr->command ==
-		   (IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_QP)) {
-		const struct ib_uverbs_ex_cmd_hdr *ex = body;
-		const struct ib_uverbs_ex_create_qp *in = (const void *)(ex + 1);
-
-		handles_add(qps, in->user_handle, ex->response);
-	} else if (hdr->command == IB_USER_VERBS_CMD_DESTROY_QP) {
-		handles_drop(qps, ((const struct ib_uverbs_destroy_qp *)body)->qp_handle);
-	} else if (hdr->command == IB_USER_VERBS_CMD_MODIFY_QP) {
-		const struct ib_uverbs_modify_qp *in = body;
-
-		replace_in_qp(handles_find(qps, in->qp_handle), fd);
+		replace_in_qp(handles_find(&dev->qps, in->qp_handle), dev->fd);
 	}
 }
