@@ -9,8 +9,7 @@
 
 #include <string.h>
 
-#define MOST	  8u
-#define MOST_EACH 256u
+#define MOST 8u
 
 struct batch {
 	struct recv_queue queue;
@@ -18,7 +17,7 @@ struct batch {
 	size_t length;
 	bool inlined; /* all of them, or none */
 	struct iovec from[MOST], to[MOST];
-	uint8_t bytes[MOST * MOST_EACH];
+	uint8_t bytes[MOST * AHEAD_BYTES];
 };
 
 /* The receive queue is that of all others. */
@@ -36,10 +35,10 @@ static bool same_queue(struct batch *batch, const struct attempt *attempt)
 static bool is_short_send(const struct wqe *wqe)
 {
 	return (wqe->opcode == OP_SEND || wqe->opcode == OP_SEND_IMM) && wqe->length &&
-	       wqe->length <= MOST_EACH;
+	       wqe->length <= AHEAD_BYTES;
 }
 
-/* False for a message that is executed by itself. That also finds out what is wrong with it. */
+/* False: the message is executed by itself, which also finds its faults. */
 static bool add(struct batch *batch, struct attempt *attempt)
 {
 	const struct wqe *wqe = attempt->wqe;

@@ -169,14 +169,14 @@ static bool execute(struct hca_qp *qp, uint64_t *bytes)
 
 static void run(struct hca_qp *qp)
 {
-	uint64_t moved = 0;
-	uint64_t bytes;
+	uint64_t moved = 0, bytes = 0;
 
 	list_del(&qp->ready);
 	qp->reading = 0;
 	for (int left = BURST; left && moved < BURST_BYTES && sq_may_execute(qp) && sq_posted(qp);
 	     left--) {
-		if (!qp->ahead)
+		/* A first message is often the only one, and what follows a long one is long. */
+		if (!qp->ahead && bytes && bytes <= AHEAD_BYTES)
 			qp->ahead = ahead_move(qp);
 		if (!execute(qp, &bytes))
 			break;

@@ -89,7 +89,9 @@ bool transport_is_clear(struct attempt *attempt);
 
 /* ---- several short messages (ahead.c) ---- */
 
-/* Moves their bytes: the QP's next so many sends have arrived but for their completions. Or 0. */
+#define AHEAD_BYTES 256u /* of each message at most */
+
+/* Moves the bytes of the QP's next sends. Returns of how many; they are not executed yet. */
 unsigned int ahead_move(struct hca_qp *qp);
 
 /* ---- work requests on their way: executed and retried (send.c) ---- */
