@@ -103,23 +103,29 @@ static void refuse_process(pid_t pid, int err)
 		    (int)pid);
 }
 
+static int print_thread(const struct image *image, pid_t thread)
+{
+	static struct stack stack;
+	int err = stack_of_thread(image, thread, &stack);
+
+	if (!err)
+		print_stack(&stack);
+	return err == -ESRCH ? 0 : err;	/* the thread has ended */
+}
+
+/* If a thread does not stop (-EBUSY), the others are printed all the same. */
 static int print_threads(pid_t pid)
 {
 	char *name = format_string("/proc/%d/task", (int)pid);
-	static struct stack stack;
 	struct image image;
 	struct dirent *entry;
 	DIR *tasks = opendir(name);
-	int err = tasks ? image_of_process(pid, &image) : -errno;
+	int failed, err = tasks ? image_of_process(pid, &image) : -errno;
 
-	while (!err && (entry = readdir(tasks))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		err = stack_of_thread(&image, (pid_t)atoi(entry->d_name), &stack);
-		if (!err)
-			print_stack(&stack);
-		else if (err == -ESRCH)	/* this thread has ended */
-			err = 0;
+	while ((!err || err == -EBUSY) && (entry = readdir(tasks))) {
+		failed = entry->d_name[0] == '.' ? 0 : print_thread(&image, atoi(entry->d_name));
+		if (failed)
+			err = failed;
 	}
 	if (tasks) {
 		closedir(tasks);

@@ -22,7 +22,7 @@ static void add(struct mapping **list, size_t *count, uint64_t start, uint64_t e
 
 	*list = extend(*list, *count, sizeof(**list));
 	mapping = &(*list)[(*count)++];
-	*mapping = (struct mapping){ start, end, offset, "" };
+	*mapping = (struct mapping){ start, end, offset, "", -1 };
 	snprintf(mapping->path, sizeof(mapping->path), "%s", path);
 }
 
@@ -133,6 +133,10 @@ int image_of_core(const char *file, struct image *image)
 
 void image_close(struct image *image)
 {
+	for (size_t i = 0; i < image->mapping_count; i++) {
+		if (image->mappings[i].fd >= 0)
+			close(image->mappings[i].fd);
+	}
 	if (image->core >= 0)
 		close(image->core);
 	free(image->mappings);
@@ -142,7 +146,7 @@ void image_close(struct image *image)
 
 /* ---- memory ---- */
 
-static const struct mapping *find(const struct mapping *list, size_t count, uint64_t address)
+static struct mapping *find(struct mapping *list, size_t count, uint64_t address)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (address >= list[i].start && address < list[i].end)
@@ -161,17 +165,11 @@ static bool read_file(int fd, const struct mapping *mapping, uint64_t address, v
 /* The kernel leaves out of a core file what it can be read from: code and unwind tables. */
 static bool read_mapped_file(const struct image *image, uint64_t address, void *to, size_t size)
 {
-	const struct mapping *mapping = find(image->mappings, image->mapping_count, address);
-	static const struct mapping *last;
-	static int fd = -1;
+	struct mapping *mapping = find(image->mappings, image->mapping_count, address);
 
-	if (mapping && mapping != last) {
-		if (fd >= 0)
-			close(fd);
-		fd = regular_open(mapping->path);
-		last = mapping;
-	}
-	return mapping && fd >= 0 && read_file(fd, mapping, address, to, size);
+	if (mapping && mapping->fd < 0)
+		mapping->fd = regular_open(mapping->path);
+	return mapping && mapping->fd >= 0 && read_file(mapping->fd, mapping, address, to, size);
 }
 
 bool image_read(const struct image *image, uint64_t address, void *to, size_t size)

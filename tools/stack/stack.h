@@ -16,6 +16,7 @@
 struct mapping {
 	uint64_t start, end, offset;	/* offset: in the file */
 	char path[256];
+	int fd;				/* of the file, once it was read; -1: not open */
 };
 
 struct image_thread {

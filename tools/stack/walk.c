@@ -11,13 +11,11 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define SLICE_NS 100000
 #define PATIENCE_S 1	/* a thread that waits in the kernel for a device does not stop */
 
 bool stack_read(const struct stack *stack, uint64_t address, void *to, size_t size)
@@ -209,7 +207,10 @@ static uint64_t microseconds(void)
 	return (uint64_t)time.tv_sec * 1000000u + (uint64_t)time.tv_nsec / 1000u;
 }
 
-/* The signal that stopped the thread, 0 for ours, or -errno. SIGCHLD is blocked. */
+/*
+ * The signal that stopped the thread, 0 for ours, or -errno. SIGCHLD is blocked. A thread that does
+ * not stop (-EBUSY) cannot be detached either. The kernel does that when this command ends.
+ */
 static int wait_for_stop(pid_t thread, const sigset_t *child)
 {
 	static const struct timespec patience = { .tv_sec = PATIENCE_S };
@@ -225,26 +226,6 @@ static int wait_for_stop(pid_t thread, const sigset_t *child)
 	return status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
 }
 
-/*
- * While a thread is stopped, the command must not wait for a processor. Since Linux 6.12 a thread
- * with a short time slice runs first when it wakes up. Older kernels ignore the slice.
- */
-static void ask_for_short_slice(void)
-{
-	struct {
-		uint32_t size, policy;
-		uint64_t flags;
-		int32_t nice;
-		uint32_t priority;
-		uint64_t runtime, deadline, period;
-	} attr = { .size = sizeof(attr) };
-
-	if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0))
-		return;
-	attr.runtime = SLICE_NS;
-	syscall(SYS_sched_setattr, 0, &attr, 0);
-}
-
 int stack_of_thread(const struct image *image, pid_t thread, struct stack *stack)
 {
 	elf_gregset_t registers;
@@ -255,7 +236,6 @@ int stack_of_thread(const struct image *image, pid_t thread, struct stack *stack
 	begin(stack, image, thread);
 	if (ptrace(PTRACE_SEIZE, thread, 0, 0))
 		return -errno;
-	ask_for_short_slice();
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
