@@ -406,8 +406,8 @@ void receive_message(void)
 /* ---- events ---- */
 
 /*
- * The first message raises the event. Who gets it is judged when all have been asked. The kernel
- * gives it to all at the same time.
+ * The first message raises the event. The kernel gives the event to all processes at the same time,
+ * so the verdict comes when all processes have been asked.
  */
 void get_event(void)
 {

@@ -7,7 +7,7 @@
 
 #define DOOR_VISIBLE __attribute__((visibility("default")))
 
-/* None of them is an inline function of the old header, so programs can look them up. */
+/* The old header declares these verbs, and a program can look them up: no verb here is inline. */
 #define CALLED_VERBS(X) \
 	X(get_device_list) X(free_device_list) X(open_device) X(close_device) \
 	X(alloc_pd) X(dealloc_pd) X(create_cq) X(destroy_cq) \

@@ -31,7 +31,7 @@ VERDICTS = {
     "/usr/bin/env": ("cannot tell", "run --", "LD_PRELOAD="),
 }
 
-# {program: (verdict, what is said of it)} of programs without a next command.
+# {program: (verdict, reason)}: `check` names no next command for these programs.
 LEFT_ALONE = {
     "/bin/ls": ("not needed", "neither it nor its libraries use the XRC functions"),
     "/usr/bin/ibv_xsrq_pingpong": ("not needed", "neither it nor its libraries use the XRC functions"),

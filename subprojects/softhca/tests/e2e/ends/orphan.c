@@ -89,8 +89,8 @@ ROW("completions come before the error")
 }
 
 /*
- * An extended CQ is polled by other functions. The preload replaces them at the next command, as
- * that which creates a QP.
+ * An extended CQ is polled by other functions. The preload replaces these functions at the next
+ * command. Here the next command creates a QP.
  */
 ROW("an extended CQ ends with an error")
 {
