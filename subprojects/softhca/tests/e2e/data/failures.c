@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Failed operations: the status and vendor error at each side, and the state of each QP. Some cases
- * show the nearest operation that succeeds. Also: WQEs after RESET, RNR timers, and the MTU.
+ * show the nearest operation that succeeds. Also: RNR timers, and the MTU.
  */
 #include <harness/emulated.h>
 #include <e2e/pair.h>
@@ -328,86 +328,6 @@ ROW("a QP that sends to itself gets both errors")
 	must_fail_with(host->cq, 1, IBV_WC_LOC_LEN_ERR);
 	must_fail_with(host->cq, 77, IBV_WC_REM_INV_REQ_ERR);
 	must_eq(ibv_destroy_qp(qp), 0);
-}
-
-/* ---- RESET ---- */
-
-static void reset_both(struct pair *pair)
-{
-	must_eq(rig_to_state(pair->qa, IBV_QPS_RESET), 0);
-	must_eq(rig_to_state(pair->qb, IBV_QPS_RESET), 0);
-}
-
-/* After RESET the provider starts at the first WQE again. So must the HCA. */
-ROW("reset begins at the first receive")
-{
-	struct pair pair = pair_up(IBV_QPT_RC);
-
-	for (uint64_t i = 1; i <= 3; i++)
-		must_eq(rig_post_recv(pair.b, pair.qb, 0, 100, i), 0);
-	must(pair_send(&pair, 10, IBV_WC_SUCCESS));
-	rig_must_complete(pair.b->cq, 1, IBV_WC_SUCCESS);
-	reset_both(&pair);
-	rig_connect(pair.a, pair.qa, pair.b, pair.qb);
-	must_eq(rig_post_recv(pair.b, pair.qb, 500, 100, 9), 0);
-	memset(pair.a->buffer, 0x77, 10);
-	must(pair_send(&pair, 10, IBV_WC_SUCCESS));
-	rig_must_complete(pair.b->cq, 9, IBV_WC_SUCCESS);
-	must(pair.b->buffer[500] == 0x77);
-	must(pair.b->buffer[0] != 0x77);
-}
-
-ROW("reset forgets the attributes")
-{
-	struct pair pair = pair_up(IBV_QPT_RC);
-	struct ibv_qp_attr attr = rig_attr(pair.qa);
-
-	must(attr.dest_qp_num == pair.qb->qp_num);
-	must(attr.ah_attr.dlid);
-	reset_both(&pair);
-	attr = rig_attr(pair.qa);
-	must(!attr.dest_qp_num);
-	must(!attr.rq_psn);
-	must(!attr.sq_psn);
-	must(!attr.qp_access_flags);
-	must(!attr.timeout);
-	must(!attr.ah_attr.dlid);
-}
-
-/* A doorbell of any QP makes the adapter look at the rings of all QPs on its page. */
-static void ring_doorbell(struct host *host)
-{
-	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);
-	const struct rig_link link = rig_link_to(0, 0);
-	struct ibv_send_wr wr = rig_wr(host, IBV_WR_SEND, 0, 10);
-
-	must_eq(rig_bring_up(qp, &link), 0);
-	must_eq(rig_to_state(qp, IBV_QPS_ERR), 0);
-	must(rig_send(qp, &wr, IBV_WC_WR_FLUSH_ERR));
-	must_eq(ibv_destroy_qp(qp), 0);
-}
-
-/* Requests that were not sent before RESET are not sent afterwards. */
-ROW("reset begins at the first send")
-{
-	struct pair pair = pair_up(IBV_QPT_RC);
-	struct ibv_send_wr wr = rig_wr(pair.a, IBV_WR_SEND, 0, 10);
-	struct ibv_wc wc;
-
-	for (int i = 0; i < 3; i++)
-		must_eq(rig_post(pair.qa, &wr), 0); /* there is no buffer */
-	reset_both(&pair);
-	ring_doorbell(pair.a);
-	rig_connect(pair.a, pair.qa, pair.b, pair.qb);
-	must_eq(rig_post_recv(pair.b, pair.qb, 0, 100, 1), 0);
-	must_eq(rig_post_recv(pair.b, pair.qb, 0, 100, 2), 0);
-	must(rig_quiet(pair.b->cq, 5));
-	must(pair_send(&pair, 20, IBV_WC_SUCCESS));
-	must(rig_poll(pair.b->cq, &wc));
-	must_eq(wc.wr_id, 1);
-	must_eq(wc.byte_len, 20);
-	must(rig_quiet(pair.a->cq, 5));
-	must(rig_quiet(pair.b->cq, 5));
 }
 
 /* ---- errors of the send queue ---- */

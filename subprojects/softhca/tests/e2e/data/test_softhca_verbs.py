@@ -10,8 +10,8 @@ import models
 from built import holding
 
 
-PROGRAMS_OF_RINGS = ["data-path", "datagrams", "doorbells", "failures", "meetings", "objects",
-                     "rules"]
+PROGRAMS_OF_RINGS = ["completions", "data-path", "datagrams", "doorbells", "failures", "meetings",
+                     "objects", "reset", "rules"]
 
 
 @pytest.mark.parametrize("program", PROGRAMS_OF_RINGS)

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Completion queues: their events, CQs that overrun, and CQs that are resized. */
+#include <e2e/pair.h>
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- completion events ---- */
+
+/* Posts a receive with this ID, and a message for it. */
+static void post_xrc(struct xrc_stage *s, struct ibv_srq *srq, uint64_t id)
+{
+	struct ibv_send_wr wr = xrc_wr(s, IBV_WR_SEND, srq);
+
+	must_eq(rig_post_srq(s->one, srq, 0, XRC_BYTES, id), 0);
+	must_eq(rig_post(s->send, &wr), 0);
+}
+
+/* The second event is of a completion that came before the CQ was armed. */
+ROW("one event per arming")
+{
+	struct xrc_stage s = xrc_stage();
+	struct ibv_wc wc;
+
+	must_eq(ibv_req_notify_cq(s.one->cq, 0), 0);
+	must(!rig_readable(s.one->channel->fd, 10));
+	must(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
+	post_xrc(&s, s.srq1, 1);
+	must(rig_poll_success(s.sender->cq, &wc));
+	must(rig_cq_event(s.one));
+	must(!rig_readable(s.one->channel->fd, 10));
+	must_eq(ibv_req_notify_cq(s.one->cq, 0), 0);
+	must(rig_cq_event(s.one));
+}
+
+/* An error is solicited, too. */
+ROW("an unsolicited message raises no solicited event")
+{
+	struct xrc_stage s = xrc_stage();
+	struct ibv_send_wr wr = xrc_wr(&s, IBV_WR_SEND, s.srq1);
+
+	must_eq(ibv_req_notify_cq(s.one->cq, 1), 0);
+	must(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
+	must(!rig_readable(s.one->channel->fd, 10));
+	wr.send_flags |= IBV_SEND_SOLICITED;
+	must_eq(rig_post_srq(s.one, s.srq1, 0, XRC_BYTES, 1), 0);
+	must(rig_send(s.send, &wr, IBV_WC_SUCCESS));
+	must(rig_cq_event(s.one));
+	wr.sg_list->lkey++;
+	must_eq(ibv_req_notify_cq(s.sender->cq, 1), 0);
+	must_eq(rig_post(s.send, &wr), 0);
+	must(rig_cq_event(s.sender));
+}
+
+/* A message to b, whose CQ was armed, has raised a completion event. */
+static struct pair event_at_b(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC);
+
+	must(!ibv_req_notify_cq(pair.b->cq, 0) && !rig_post_recv(pair.b, pair.qb, 0, 10, 1));
+	must(pair_send(&pair, 10, IBV_WC_SUCCESS) &&
+	     rig_readable(pair.b->channel->fd, RIG_PATIENCE_MS));
+	must(!ibv_destroy_qp(pair.qb));
+	return pair;
+}
+
+/* Destroying a CQ drops its unread event, because the event points to the CQ. */
+ROW("destroying a CQ drops its unread event")
+{
+	struct pair pair = event_at_b();
+
+	must_eq(ibv_destroy_cq(pair.b->cq), 0);
+	must(!rig_readable(pair.b->channel->fd, 10));
+}
+
+/* A child calls ibv_destroy_cq, so that the test can tell waiting from a hang. */
+ROW("read event blocks destroy of the CQ")
+{
+	pid_t child = fork();
+	int status;
+
+	must(child >= 0);
+	if (!child) {
+		struct pair pair = event_at_b();
+		struct ibv_cq *cq;
+		void *cq_context;
+
+		must(!ibv_get_cq_event(pair.b->channel, &cq, &cq_context));
+		alarm(1);
+		ibv_destroy_cq(cq);
+		_exit(0);
+	}
+	must(waitpid(child, &status, 0) == child);
+	must(WIFSIGNALED(status));
+	must_eq(WTERMSIG(status), SIGALRM);
+}
+
+/* ---- CQs that overrun ---- */
+
+/* A QP goes to ERR a moment after its CQ has overrun. */
+static void must_fail_soon(struct host *host, struct ibv_qp *qp)
+{
+	double end = seconds() + RIG_PATIENCE_MS / 1e3;
+
+	must(rig_event_is(host, IBV_EVENT_QP_FATAL, qp));
+	while (rig_state(qp) != IBV_QPS_ERR && seconds() < end)
+		usleep(1000);
+	must_eq(rig_state(qp), IBV_QPS_ERR);
+}
+
+ROW("an overrun CQ fails its QP")
+{
+	struct host *a = rig_host(0);
+	struct rig_link link = rig_link_to(1, a->lid);
+	struct ibv_send_wr wr = rig_wr(a, IBV_WR_SEND, 0, 1);
+	struct ibv_qp *qp;
+
+	must_eq(ibv_destroy_cq(a->cq), 0);
+	a->cq = MADE(ibv_create_cq(a->ctx, 1, NULL, NULL, 0));
+	qp = rig_qp(a, IBV_QPT_UC, NULL);
+	must_eq(rig_bring_up(qp, &link), 0);
+	for (int i = 0; i < a->cq->cqe + 2; i++)
+		must_eq(rig_post(qp, &wr), 0);
+	must(rig_event_is(a, IBV_EVENT_CQ_ERR, a->cq));
+	must_fail_soon(a, qp);
+	must_eq(ibv_destroy_qp(qp), 0);
+	rig_free_host(a);
+}
+
+/*
+ * The CQ of one XRC SRQ overruns. The target goes on delivering to other SRQs until a message for
+ * this one arrives.
+ */
+ROW("an overrun CQ of an SRQ fails the target at its next message")
+{
+	struct xrc_stage s = xrc_stage();
+	struct ibv_cq *cq = s.one->cq, *small = MADE(ibv_create_cq(s.one->ctx, 1, NULL, NULL, 0));
+	struct ibv_srq *srq;
+	struct ibv_wc wc;
+
+	s.one->cq = small;
+	srq = MADE(xrc_srq(s.one, s.xrcd1, RIG_DEPTH, 1));
+	s.one->cq = cq;
+	must(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
+	must(rig_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
+	for (int i = 0; i < small->cqe + 2; i++) {
+		post_xrc(&s, srq, 1);
+		must(rig_poll_success(s.sender->cq, &wc));
+	}
+	must(rig_event_is(s.one, IBV_EVENT_CQ_ERR, small));
+	must_eq(rig_state(s.target), IBV_QPS_RTR);
+	must(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
+	post_xrc(&s, srq, 1);
+	must(rig_poll(s.sender->cq, &wc));
+	must_eq(wc.status, IBV_WC_REM_OP_ERR);
+	must_fail_soon(s.one, s.target);
+}
+
+/* ---- resized CQs ---- */
+
+ROW("CQ resize keeps completions")
+{
+	struct xrc_stage s = xrc_stage();
+	struct ibv_wc wc;
+
+	for (uint64_t round = 0; round < 40; round++) {
+		for (uint64_t i = 0; i < 3; i++) {
+			post_xrc(&s, s.srq1, 10 * round + i);
+			must(rig_poll_success(s.sender->cq, &wc));
+		}
+		must_eq(ibv_resize_cq(s.one->cq, round & 1 ? 60 : 6), 0);
+		for (uint64_t i = 0; i < 3; i++)
+			rig_must_complete(s.one->cq, 10 * round + i, IBV_WC_SUCCESS);
+	}
+}
