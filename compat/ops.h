@@ -45,8 +45,9 @@ post_srq_recv_fn ops_provider_post_srq_recv(const struct ibv_context *context);
 /* Hooks the slots that an object of the device needs. Returns 0 or -ENOMEM. */
 typedef int (*ops_hook_fn)(struct ibv_context *context);
 
-/* Put a hook into the slot; a second hook replaces the first. They return 0 or -ENOMEM. */
+/* Puts a hook into the slot; a second hook replaces the first. Returns 0 or -ENOMEM. */
 int ops_hook_post_srq_recv(struct ibv_context *context, post_srq_recv_fn hook);
+/* The same, but the first hook stays. */
 int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook);
 
 /* The device is closed; another device may get its memory. Lock held. */

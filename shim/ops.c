@@ -113,5 +113,5 @@ int shim_hook_poll_cq(struct ibv_context *context, enum pair_rule rule)
 {
 	poll_cq_fn hook = rule == PAIR_TAGGED ? shim_poll_cq_tagged : shim_poll_cq_untagged;
 
-	return context->ops.poll_cq == hook ? 0 : ops_hook_poll_cq(context, hook);
+	return ops_hook_poll_cq(context, hook);
 }
