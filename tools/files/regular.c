@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -39,10 +40,21 @@ ssize_t regular_read(const char *path, char *text, size_t size)
 
 unsigned long long regular_number(const char *path, const char *name, int base)
 {
-	char text[4096];
-	const char *found = regular_read(path, text, sizeof(text)) > 0 ? strstr(text, name) : NULL;
+	FILE *file = fopen(path, "re");
+	unsigned long long number = 0;
+	bool found = false;
+	char *line = NULL;
+	size_t size = 0;
 
-	return found ? strtoull(found + strlen(name), NULL, base) : 0;
+	while (file && !found && getline(&line, &size, file) > 0) {
+		found = !strncmp(line, name, strlen(name));
+		if (found)
+			number = strtoull(line + strlen(name), NULL, base);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return number;
 }
 
 bool regular_has_bytes(const char *path, size_t most, const void *bytes, size_t size)

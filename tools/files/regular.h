@@ -13,7 +13,7 @@ int regular_open(const char *path);
 /* Reads its first bytes, up to @size - 1, and ends them with 0. How many, or -1. */
 ssize_t regular_read(const char *path, char *text, size_t size);
 
-/* The number behind the name in a file of the kernel; 0: there is none. */
+/* The number behind the name that begins a line in a file of the kernel; 0: there is none. */
 unsigned long long regular_number(const char *path, const char *name, int base);
 
 /* Whether the file contains the text. False when it cannot be read. */
