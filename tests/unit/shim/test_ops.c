@@ -104,6 +104,23 @@ TEST(a_failed_completion_of_a_hidden_target_gets_the_visible_number)
 	forget(&context);
 }
 
+static int poll_on_top(struct ibv_cq *cq, int count, struct ibv_wc *wc)
+{
+	(void)cq, (void)count, (void)wc;
+	return 0;
+}
+
+TEST(a_function_that_another_library_puts_on_the_hook_stays)
+{
+	struct ibv_context context = new_context();
+
+	assert_int_equal(shim_hook_poll_cq(&context, PAIR_NEXT), 0);
+	context.ops.poll_cq = poll_on_top;
+	assert_int_equal(shim_hook_poll_cq(&context, PAIR_NEXT), 0);
+	assert_ptr_equal(context.ops.poll_cq, poll_on_top);
+	forget(&context);
+}
+
 static bool is_known(const struct ibv_context *context, uint32_t qp_num)
 {
 	const struct qp_numbers *numbers = qp_numbers_of(context);
