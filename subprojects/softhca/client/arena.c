@@ -160,39 +160,84 @@ static void *share(void *memory, size_t length)
 	return shared;
 }
 
-bool arena_move_in(uint64_t page)
+/*
+ * The pages that were moved in. A forked child reads this table, whatever the parent's other
+ * threads were doing, so that a page stands here from before it is shared until it is not.
+ */
+#define MOST_MOVED 256
+static _Atomic uint64_t moved[MOST_MOVED];
+
+/* An entry of the table that has this value, or NULL. */
+static _Atomic uint64_t *moved_entry(uint64_t value)
+{
+	for (size_t i = 0; i < MOST_MOVED; i++) {
+		if (atomic_load(&moved[i]) == value)
+			return &moved[i];
+	}
+	return NULL;
+}
+
+static bool make_private(uint64_t page)
+{
+	return real()->mmap64((void *)(uintptr_t)page, SOFTHCA_PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+static bool make_shared(uint64_t page)
 {
 	void *memory = (void *)(uintptr_t)page;
-	bool moved = false;
+
+	return pwrite64(arena.fd, memory, SOFTHCA_PAGE, file_offset(page)) == SOFTHCA_PAGE &&
+	       real()->mmap64(memory, SOFTHCA_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+			      arena.fd, file_offset(page)) != MAP_FAILED;
+}
+
+bool arena_move_in(uint64_t page)
+{
+	_Atomic uint64_t *entry;
+	bool shared = false;
 
 	pthread_mutex_lock(&lock);
-	if (arena.enabled && is_usable() && take(page, SOFTHCA_PAGE)) {
-		moved = pwrite64(arena.fd, memory, SOFTHCA_PAGE, file_offset(page)) ==
-				SOFTHCA_PAGE &&
-			real()->mmap64(memory, SOFTHCA_PAGE, PROT_READ | PROT_WRITE,
-				       MAP_SHARED | MAP_FIXED, arena.fd,
-				       file_offset(page)) != MAP_FAILED;
-		if (!moved)
+	entry = moved_entry(0);
+	if (entry && arena.enabled && is_usable() && take(page, SOFTHCA_PAGE)) {
+		atomic_store(entry, page);
+		shared = make_shared(page);
+		if (!shared) {
+			atomic_store(entry, 0);
+			give_back(page, SOFTHCA_PAGE);
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	return shared;
+}
+
+/* The content goes: libmlx5 frees the page next, or clears a record before it uses that. */
+void arena_move_out(uint64_t page)
+{
+	_Atomic uint64_t *entry;
+
+	pthread_mutex_lock(&lock);
+	entry = moved_entry(page);
+	if (entry && make_private(page)) {
+		atomic_store(entry, 0);
+		if (is_usable())
 			give_back(page, SOFTHCA_PAGE);
 	}
 	pthread_mutex_unlock(&lock);
-	return moved;
 }
 
-void arena_move_out(uint64_t page)
+/* In a forked child, whose libmlx5 goes on using the records of its parent's objects. */
+static void copy_moved(void)
 {
-	void *memory = (void *)(uintptr_t)page;
 	char content[SOFTHCA_PAGE];
 
-	memcpy(content, memory, sizeof(content));
-	if (real()->mmap64(memory, SOFTHCA_PAGE, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
-		return;
-	memcpy(memory, content, sizeof(content));
-	pthread_mutex_lock(&lock);
-	if (is_usable())
-		give_back(page, SOFTHCA_PAGE);
-	pthread_mutex_unlock(&lock);
+	for (size_t i = 0; i < MOST_MOVED; i++) {
+		const uint64_t page = atomic_exchange(&moved[i], 0);
+		void *memory = (void *)(uintptr_t)page;
+
+		if (page && peek(content, memory, sizeof(content)) && make_private(page))
+			memcpy(memory, content, sizeof(content));
+	}
 }
 
 static size_t whole_pages(size_t length)
@@ -237,6 +282,7 @@ void arena_forked(void)
 {
 	/* Another thread of the parent may have held it. */
 	pthread_mutex_init(&lock, NULL);
+	copy_moved();
 	if (fd_is_still(arena.fd, arena.file))
 		real()->close(arena.fd);
 	/* The rings stay mapped: the child may still read those of its parent. */

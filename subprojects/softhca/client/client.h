@@ -188,9 +188,12 @@ void arena_unmapped(void *address, size_t length);
  * stays as it is.
  */
 bool arena_move_in(uint64_t page);
-/* The reverse. In a forked child it makes the page the child's own. */
+/* The reverse, for a page that holds nothing any more. */
 void arena_move_out(uint64_t page);
-/* Called in a forked child: the child's first use of the arena makes a new one. */
+/*
+ * Called in a forked child: the pages that were moved in are the child's own. The child's first use
+ * of the arena makes a new one.
+ */
 void arena_forked(void);
 
 /* ---- programs whose mmap() is not our hook (bypass.c) ---- */

@@ -51,7 +51,9 @@ static void child_after_fork(void)
 			continue;
 		/* The connection must end with the parent, not with the last of its children. */
 		close_files(dev);
-		records_free(&dev->records);
+		/* Another thread of the parent may have been changing them, so they leak. */
+		dev->cqs = dev->qps = (struct handles){ 0 };
+		dev->records = (struct records){ 0 };
 		dev->pid = LOST;
 	}
 	atomic_store(&opened, 0);

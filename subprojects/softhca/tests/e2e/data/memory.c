@@ -224,7 +224,7 @@ ROW("freed rings take no memory, wherever they were")
 }
 
 /* Where libmlx5 has the doorbell record of @cq. */
-static uint8_t *record_of(struct ibv_cq *cq)
+static uint64_t *record_of(struct ibv_cq *cq)
 {
 	struct mlx5dv_cq found = { 0 };
 	struct mlx5dv_obj obj = { .cq = { .in = cq, .out = &found } };
@@ -232,10 +232,10 @@ static uint8_t *record_of(struct ibv_cq *cq)
 
 	*(void **)&init = MADE(dlsym(MADE(dlopen("libmlx5.so.1", RTLD_NOW)), "mlx5dv_init_obj"));
 	must(!init(&obj, MLX5DV_OBJ_CQ));
-	return (uint8_t *)found.dbrec;
+	return (void *)found.dbrec;
 }
 
-static bool is_shared(const uint8_t *at)
+static bool is_shared(const void *at)
 {
 	FILE *maps = MADE(fopen("/proc/self/maps", "r"));
 	uintptr_t begin, end;
@@ -251,16 +251,19 @@ static bool is_shared(const uint8_t *at)
 	return shared;
 }
 
-static void child_must_have_a_copy(uint8_t *record)
+/* Its second word is not 0: the daemon writes there that the CQ was never armed. */
+static void child_must_have_a_copy(uint64_t *record)
 {
-	const uint8_t before = *record;
-	pid_t child = fork();
+	const uint64_t before = *record;
+	pid_t child;
 	int status;
 
+	must(before || !is_shared(record));
+	child = fork();
 	if (!child) {
 		must(!is_shared(record));
 		must_eq(*record, before);
-		*record = (uint8_t)~before;
+		*record = ~before;
 		_exit(0);
 	}
 	must(waitpid(child, &status, 0) == child);
@@ -272,7 +275,7 @@ ROW("a page of the heap is shared with the daemon while it has a doorbell record
 {
 	struct ibv_context *ctx = rig_host(0)->ctx;
 	struct ibv_cq *one, *other;
-	uint8_t *record;
+	uint64_t *record;
 
 	if (!emulated_is_mlx5())
 		return;
