@@ -20,7 +20,7 @@ def demo(tmp_path, run, source_root):
         for name, body in {
                 "scripts/deps.sh": "deps_ensure() { :; }\n",
                 "scripts/build.sh": (source_root / "scripts" / "build.sh").read_text() +
-                                    "build_only() { echo building; }\n",
+                                    "build_only() { echo building \"$@\"; }\n",
                 "build/subprojects/softhca/bin/softhca": f"#!/bin/sh\n{bare}\n",
                 "build/tools/xrc-compat": f"#!/bin/sh\n{compat}\n",
         }.items():
@@ -43,6 +43,13 @@ def test_the_demo_prints_its_commands_and_their_output(demo):
     assert LOADER_SAYS in result.stdout and "receiver 1" in result.stdout
     assert "softhca run --devices=2 -- build/demo/xrc-cluster" in result.stdout
     assert "xrc-compat run --softhca=2 -- build/demo/xrc-cluster" in result.stdout
+
+
+def test_all_companions_are_built_for_the_commands_that_come_next(demo, build_root):
+    built = demo(BARE, COMPAT).stdout.split()
+    companions = {f"companions/{path.name}" for path in (build_root / "companions").glob("lib*.so*")
+                  if path.is_file()}
+    assert companions and companions <= set(built)
 
 
 @pytest.mark.parametrize("bare, compat, why", [
