@@ -152,6 +152,8 @@ struct records {
 	size_t count;
 };
 
+/* libmlx5 has taken this from the heap, in this thread. */
+void records_taken(const void *memory);
 /* Before the daemon executes @command of libmlx5: shares the page of a new object's record. */
 void records_before(struct records *records, const uint64_t *command, size_t length);
 /* After the daemon has executed it, with the result. */

@@ -203,7 +203,7 @@ static int connect_dev(bool cm, unsigned int index, int flags)
 	dev->cm = cm;
 	dev->index = index;
 	pthread_once(&fork_once, watch_forks);
-	find_mlx4();
+	find_providers();
 	wake_find_verbs();
 	fd = daemon_open(dev);
 	if (!fd)

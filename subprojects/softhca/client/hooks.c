@@ -8,6 +8,7 @@
 #include <linux/netlink.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -159,7 +160,8 @@ static bool map_ours(void **memory, const void *address, size_t length, int prot
 	}
 	/* libmlx4 asks for anonymous memory for exactly two things: rings and doorbell records. */
 	if (address || flags != (MAP_PRIVATE | MAP_ANONYMOUS) ||
-	    prot != (PROT_READ | PROT_WRITE) || !dev_any() || !is_in_mlx4(caller))
+	    prot != (PROT_READ | PROT_WRITE) || !dev_any() ||
+	    !is_in_provider(PROVIDER_MLX4, caller))
 		return false;
 	*memory = arena_alloc(length);
 	return true;
@@ -183,6 +185,16 @@ HOOK void *mmap64(void *address, size_t length, int prot, int flags, int fd, off
 			__builtin_return_address(0))
 		       ? memory
 		       : real()->mmap64(address, length, prot, flags, fd, offset);
+}
+
+/* libmlx5 asks here for a page of doorbell records. */
+HOOK int posix_memalign(void **memory, size_t alignment, size_t size)
+{
+	int err = real()->posix_memalign(memory, alignment, size);
+
+	if (!err && is_in_provider(PROVIDER_MLX5, __builtin_return_address(0)))
+		records_taken(*memory);
+	return err;
 }
 
 HOOK int flock(int fd, int operation)

@@ -116,32 +116,42 @@ bool is_called_from(const void *caller, const char *library)
  * mmap() asks for this at each anonymous mapping. It must not wait for the loader's lock: the
  * program's own allocator may call mmap() under a lock that dlopen() in another thread waits for.
  */
-static atomic_uintptr_t mlx4_start, mlx4_end;
+static struct code {
+	const char *const library;
+	atomic_uintptr_t start, end;
+} providers[] = {
+	[PROVIDER_MLX4] = { .library = "libmlx4" },
+	[PROVIDER_MLX5] = { .library = "libmlx5" },
+};
 
-static int take_code(struct dl_phdr_info *info, size_t size, void *unused)
+static int take_code(struct dl_phdr_info *info, size_t size, void *provider)
 {
+	struct code *code = provider;
+
 	(void)size;
-	(void)unused;
-	if (!strstr(info->dlpi_name, "libmlx4"))
+	if (!strstr(info->dlpi_name, code->library))
 		return 0;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 
 		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
 			continue;
-		atomic_store(&mlx4_start, info->dlpi_addr + segment->p_vaddr);
-		atomic_store(&mlx4_end, info->dlpi_addr + segment->p_vaddr + segment->p_memsz);
+		atomic_store(&code->start, info->dlpi_addr + segment->p_vaddr);
+		atomic_store(&code->end, info->dlpi_addr + segment->p_vaddr + segment->p_memsz);
 	}
 	return 1;
 }
 
-void find_mlx4(void)
+void find_providers(void)
 {
-	dl_iterate_phdr(take_code, NULL);
+	dl_iterate_phdr(take_code, &providers[PROVIDER_MLX4]);
+	dl_iterate_phdr(take_code, &providers[PROVIDER_MLX5]);
 }
 
-bool is_in_mlx4(const void *caller)
+bool is_in_provider(enum provider provider, const void *caller)
 {
-	return (uintptr_t)caller >= atomic_load(&mlx4_start) &&
-	       (uintptr_t)caller < atomic_load(&mlx4_end);
+	struct code *code = &providers[provider];
+
+	return (uintptr_t)caller >= atomic_load(&code->start) &&
+	       (uintptr_t)caller < atomic_load(&code->end);
 }

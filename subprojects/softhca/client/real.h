@@ -28,6 +28,7 @@
 	X(mmap64, void *, void *address, size_t length, int prot, int flags, int fd, \
 	  off64_t offset) \
 	X(munmap, int, void *address, size_t length) \
+	X(posix_memalign, int, void **memory, size_t alignment, size_t size) \
 	X(flock, int, int fd, int operation) \
 	X(socket, int, int domain, int type, int protocol) \
 	X(bind, int, int fd, const struct sockaddr *name, socklen_t size) \
@@ -94,9 +95,11 @@ void *real_verb(const char *name);
 /* Whether this address is in a library whose path contains @library. Takes the loader's lock. */
 bool is_called_from(const void *caller, const char *library);
 
-/* Looks where libmlx4 has its code. */
-void find_mlx4(void);
-/* Whether this address was in it at the last find_mlx4(). Takes no lock. */
-bool is_in_mlx4(const void *caller);
+enum provider { PROVIDER_MLX4, PROVIDER_MLX5 };
+
+/* Looks where the providers have their code. */
+void find_providers(void);
+/* Whether this address was in the provider's at the last find_providers(). Takes no lock. */
+bool is_in_provider(enum provider provider, const void *caller);
 
 #endif

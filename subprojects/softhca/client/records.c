@@ -6,6 +6,9 @@
  * read each record by a system call, several for a message. So the first object with a record in a
  * page moves the page into the arena, at its address, and the last one moves it out before libmlx5
  * frees it. A page with a record in use is never moved: a doorbell could be lost.
+ *
+ * A program can have libmlx5 take a record from an allocator of its own (a parent domain, as of
+ * pyverbs). The page around such a record is not libmlx5's and is never moved.
  */
 #include "client.h"
 
@@ -16,6 +19,14 @@
 #include <string.h>
 
 #define RECORD sizeof(uint64_t) /* two words of 32 bits */
+
+/* What libmlx5 has taken last from the heap, until an object is created; 0 = nothing. */
+static __thread uint64_t taken __attribute__((tls_model("initial-exec")));
+
+void records_taken(const void *memory)
+{
+	taken = (uintptr_t)memory;
+}
 
 static struct record *of_page(const struct records *records, uint64_t page)
 {
@@ -51,7 +62,9 @@ void records_before(struct records *records, const uint64_t *command, size_t len
 	record.destroy = creation.destroy;
 	record.new = true;
 	neighbour = of_page(records, record.page);
-	record.shared = neighbour ? neighbour->shared : arena_move_in(record.page);
+	record.shared = neighbour ? neighbour->shared
+				  : record.page == taken && arena_move_in(record.page);
+	taken = 0;
 	/* libmlx5 has cleared the record, and another thread may have moved the page meanwhile. */
 	if (record.shared)
 		memset((void *)(uintptr_t)creation.record, 0, RECORD);

@@ -9,6 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define BIG_RING  65535
+#define BIG_RINGS 8
+
 void *rig_made(void *object, const char *what, const char *file, int line)
 {
 	if (!object)
@@ -78,6 +81,16 @@ struct ibv_srq *rig_srq(struct host *host, uint32_t max_wr)
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = max_wr, .max_sge = 1 } };
 
 	return ibv_create_srq(host->pd, &attr);
+}
+
+void rig_free_rings(struct host *host)
+{
+	struct ibv_cq *cqs[BIG_RINGS];
+
+	for (int i = 0; i < BIG_RINGS; i++)
+		cqs[i] = MADE(ibv_create_cq(host->ctx, BIG_RING, NULL, NULL, 0));
+	for (int i = 0; i < BIG_RINGS; i++)
+		must(!ibv_destroy_cq(cqs[i]));
 }
 
 uint8_t *rig_map(size_t length)

@@ -44,6 +44,8 @@ void rig_free_host(struct host *host);
 /* An RC, UC or UD QP (or XRC_SEND) of @host in RESET; @srq may be NULL. */
 struct ibv_qp *rig_qp(struct host *host, enum ibv_qp_type type, struct ibv_srq *srq);
 struct ibv_srq *rig_srq(struct host *host, uint32_t max_wr);
+/* Makes and frees rings that are large enough for other memory to take their place. */
+void rig_free_rings(struct host *host);
 /* Private memory of this size. */
 uint8_t *rig_map(size_t length);
 

@@ -6,31 +6,19 @@
  */
 #include <e2e/pair.h>
 
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <harness/emulated.h>
-#include <infiniband/mlx5dv.h>
-#include <inttypes.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#ifndef OWN
-#define OWN 0
-#endif
 
 #define LENGTH	  16384u
 #define RIGHTS	  (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 		   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 #define FIRST	  0x1122334455667788ull
-#define BIG_RING  65535
-#define BIG_RINGS 8
 
 /* ---- messages whose bytes are compared ---- */
 
@@ -120,17 +108,6 @@ static uint8_t *map_where_next(size_t length)
 	return at;
 }
 
-/* Large enough for a thread's stack or a malloc arena to take their place. */
-static void free_rings(struct host *host)
-{
-	struct ibv_cq *cqs[BIG_RINGS];
-
-	for (int i = 0; i < BIG_RINGS; i++)
-		cqs[i] = MADE(ibv_create_cq(host->ctx, BIG_RING, NULL, NULL, 0));
-	for (int i = 0; i < BIG_RINGS; i++)
-		must(!ibv_destroy_cq(cqs[i]));
-}
-
 static void *work_on_stack(void *arg)
 {
 	struct host *host = arg;
@@ -149,21 +126,21 @@ ROW("the stack of a thread takes the place of freed rings")
 	struct host *host = rig_host(0);
 	pthread_t thread;
 
-	free_rings(host);
+	rig_free_rings(host);
 	must(!pthread_create(&thread, NULL, work_on_stack, host));
 	must(!pthread_join(thread, NULL));
 }
 
 ROW("new memory takes the place of freed rings")
 {
-	free_rings(rig_host(0));
+	rig_free_rings(rig_host(0));
 	for (int i = 0; i < 4; i++)
 		memory_must_carry(rig_map(2 * LENGTH));
 }
 
 ROW("memory of malloc takes the place of freed rings")
 {
-	free_rings(rig_host(0));
+	rig_free_rings(rig_host(0));
 	for (size_t size = 2 * LENGTH; size <= (8u << 20); size *= 4)
 		memory_must_carry(MADE(malloc(size)));
 }
@@ -173,7 +150,7 @@ ROW("new rings take the place of freed rings")
 	struct host *host = rig_host(0);
 
 	for (int i = 0; i < 3; i++) {
-		free_rings(host);
+		rig_free_rings(host);
 		memory_must_carry(rig_map(2 * LENGTH));
 	}
 }
@@ -181,7 +158,7 @@ ROW("new rings take the place of freed rings")
 /* libmlx5 takes its records from malloc, and its rings too if these variables say so. */
 ROW("rings and records of malloc take the place of freed rings")
 {
-	free_rings(rig_host(0));
+	rig_free_rings(rig_host(0));
 	must(mallopt(M_MMAP_THRESHOLD, 4096));
 	setenv("MLX_QP_ALLOC_TYPE", "ANON", 1);
 	setenv("MLX_CQ_ALLOC_TYPE", "ANON", 1);
@@ -189,118 +166,13 @@ ROW("rings and records of malloc take the place of freed rings")
 		memory_must_carry(rig_map(2 * LENGTH));
 }
 
-/* If the executable has a munmap() of its own, the next ring at the same address frees them. */
-#if !OWN
-/* Bytes of the file that the process and the daemon share, if they do. */
-static long long shared_bytes(void)
-{
-	char link[64], name[64];
-	struct stat st;
-
-	for (int fd = 0; fd < 4096; fd++) {
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-		if (readlink(link, name, sizeof(name)) < 20 ||
-		    strncmp(name, "/memfd:softhca-arena", 20))
-			continue;
-		must(!fstat(fd, &st));
-		return st.st_blocks * 512ll;
-	}
-	return 0;
-}
-
-ROW("freed rings take no memory, wherever they were")
-{
-	struct host *host = rig_host(0);
-	long long before;
-
-	free_rings(host);
-	before = shared_bytes();
-	for (int i = 0; i < 3; i++) {
-		rig_map(8u << 20);
-		free_rings(host);
-	}
-	/* The table of the file may have grown. */
-	must(shared_bytes() < before + (1 << 20));
-}
-
-/* Where libmlx5 has the doorbell record of @cq. */
-static uint64_t *record_of(struct ibv_cq *cq)
-{
-	struct mlx5dv_cq found = { 0 };
-	struct mlx5dv_obj obj = { .cq = { .in = cq, .out = &found } };
-	__typeof__(mlx5dv_init_obj) *init;
-
-	*(void **)&init = MADE(dlsym(MADE(dlopen("libmlx5.so.1", RTLD_NOW)), "mlx5dv_init_obj"));
-	must(!init(&obj, MLX5DV_OBJ_CQ));
-	return (void *)found.dbrec;
-}
-
-static bool is_shared(const void *at)
-{
-	FILE *maps = MADE(fopen("/proc/self/maps", "r"));
-	uintptr_t begin, end;
-	bool shared = false;
-	char line[512];
-
-	while (!shared && fgets(line, sizeof(line), maps)) {
-		must(sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &begin, &end) == 2);
-		shared = (uintptr_t)at >= begin && (uintptr_t)at < end &&
-			 strstr(line, "softhca-arena");
-	}
-	fclose(maps);
-	return shared;
-}
-
-/* Its second word is not 0: the daemon writes there that the CQ was never armed. */
-static void child_must_have_a_copy(uint64_t *record)
-{
-	const uint64_t before = *record;
-	pid_t child;
-	int status;
-
-	must(before || !is_shared(record));
-	child = fork();
-	if (!child) {
-		must(!is_shared(record));
-		must_eq(*record, before);
-		*record = ~before;
-		_exit(0);
-	}
-	must(waitpid(child, &status, 0) == child);
-	must_eq(status, 0);
-	must_eq(*record, before);
-}
-
-ROW("a page of the heap is shared with the daemon while it has a doorbell record")
-{
-	struct ibv_context *ctx = rig_host(0)->ctx;
-	struct ibv_cq *one, *other;
-	uint64_t *record;
-
-	if (!emulated_is_mlx5())
-		return;
-	ctx = MADE(ibv_open_device(ctx->device));
-	one = MADE(ibv_create_cq(ctx, 1, NULL, NULL, 0));
-	other = MADE(ibv_create_cq(ctx, 1, NULL, NULL, 0));
-	record = record_of(other);
-	must_eq((uintptr_t)record / 4096, (uintptr_t)record_of(one) / 4096);
-	must_eq(is_shared(record), shared_bytes() > 0);
-	must(!ibv_destroy_cq(one));
-	must_eq(is_shared(record), shared_bytes() > 0);
-	child_must_have_a_copy(record);
-	must(!ibv_destroy_cq(other));
-	must(!is_shared(record));
-	must(!ibv_close_device(ctx));
-}
-#endif
-
 /* @place puts 2 * LENGTH bytes at an address that a ring had before. */
 static void memory_at_a_ring_must_carry(void (*place)(uint8_t *at))
 {
 	struct host *host = rig_host(0);
 	uint8_t *at = map_where_next(2u << 20);
 
-	free_rings(host);
+	rig_free_rings(host);
 	place(at);
 	memory_must_carry(at);
 }
@@ -381,7 +253,7 @@ ROW("memory of brk")
 {
 	uint8_t *at;
 
-	free_rings(rig_host(0));
+	rig_free_rings(rig_host(0));
 	at = sbrk(4 * LENGTH);
 	must(at != (void *)-1);
 	memory_must_carry(at);

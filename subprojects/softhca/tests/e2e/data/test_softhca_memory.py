@@ -9,7 +9,7 @@ import pytest
 from built import PROGRAMS
 
 
-@pytest.mark.parametrize("program", ["memory", "memory-own-munmap", "memory-own-calls"])
+@pytest.mark.parametrize("program", ["memory", "memory-own-munmap", "memory-own-calls", "arena"])
 def test_all_memory_carries_messages(passes, program):
     passes([], program, timeout=100)
 
@@ -17,14 +17,16 @@ def test_all_memory_carries_messages(passes, program):
 @pytest.mark.skipif("SOFTHCA_TEST_SANITIZE" in os.environ,
                     reason="the sanitizer has an allocator of its own")
 @pytest.mark.parametrize("library", ["tcmalloc_minimal", "jemalloc"])
-def test_with_another_allocator(passes, library):
+@pytest.mark.parametrize("program", ["memory", "arena"])
+def test_with_another_allocator(passes, program, library):
     name = ctypes.util.find_library(library)
     if not name:
         pytest.skip(f"no lib{library} is installed")
-    passes([], "memory", env={"LD_PRELOAD": name}, timeout=100)
+    passes([], program, env={"LD_PRELOAD": name}, timeout=100)
 
 
 @pytest.mark.parametrize("limit", ["-v 600000", "-f 100000"])
-def test_with_little_room(below, limit):
+@pytest.mark.parametrize("program", ["memory", "arena"])
+def test_with_little_room(below, program, limit):
     """With a limit of the file size the daemon shares no memory: the file would be too long."""
-    below([], "sh", "-c", f'ulimit {limit}; exec "$0"', PROGRAMS / "softhca-memory", timeout=100)
+    below([], "sh", "-c", f'ulimit {limit}; exec "$0"', PROGRAMS / f"softhca-{program}", timeout=100)

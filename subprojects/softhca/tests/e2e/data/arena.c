@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The memory that a program shares with the daemon: its rings, and pages with doorbell records. */
+#include <e2e/pair.h>
+
+#include <dlfcn.h>
+#include <harness/emulated.h>
+#include <infiniband/mlx5dv.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Bytes of the file that the process and the daemon share, if they do. */
+static long long shared_bytes(void)
+{
+	char link[64], name[64];
+	struct stat st;
+
+	for (int fd = 0; fd < 4096; fd++) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		if (readlink(link, name, sizeof(name)) < 20 ||
+		    strncmp(name, "/memfd:softhca-arena", 20))
+			continue;
+		must(!fstat(fd, &st));
+		return st.st_blocks * 512ll;
+	}
+	return 0;
+}
+
+ROW("freed rings take no memory, wherever they were")
+{
+	struct host *host = rig_host(0);
+	long long before;
+
+	rig_free_rings(host);
+	before = shared_bytes();
+	for (int i = 0; i < 3; i++) {
+		rig_map(8u << 20);
+		rig_free_rings(host);
+	}
+	/* The table of the file may have grown. */
+	must(shared_bytes() < before + (1 << 20));
+}
+
+/* Where libmlx5 has the doorbell record of @cq. */
+static uint64_t *record_of(struct ibv_cq *cq)
+{
+	struct mlx5dv_cq found = { 0 };
+	struct mlx5dv_obj obj = { .cq = { .in = cq, .out = &found } };
+	__typeof__(mlx5dv_init_obj) *init;
+
+	*(void **)&init = MADE(dlsym(MADE(dlopen("libmlx5.so.1", RTLD_NOW)), "mlx5dv_init_obj"));
+	must(!init(&obj, MLX5DV_OBJ_CQ));
+	return (void *)found.dbrec;
+}
+
+static bool is_shared(const void *at)
+{
+	FILE *maps = MADE(fopen("/proc/self/maps", "r"));
+	uintptr_t begin, end;
+	bool shared = false;
+	char line[512];
+
+	while (!shared && fgets(line, sizeof(line), maps)) {
+		must(sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &begin, &end) == 2);
+		shared = (uintptr_t)at >= begin && (uintptr_t)at < end &&
+			 strstr(line, "softhca-arena");
+	}
+	fclose(maps);
+	return shared;
+}
+
+/* Its second word is not 0: the daemon writes there that the CQ was never armed. */
+static void child_must_have_a_copy(uint64_t *record)
+{
+	const uint64_t before = *record;
+	pid_t child;
+	int status;
+
+	must(before || !is_shared(record));
+	child = fork();
+	if (!child) {
+		must(!is_shared(record));
+		must_eq(*record, before);
+		*record = ~before;
+		_exit(0);
+	}
+	must(waitpid(child, &status, 0) == child);
+	must_eq(status, 0);
+	must_eq(*record, before);
+}
+
+ROW("a page of the heap is shared with the daemon while it has a doorbell record")
+{
+	struct ibv_context *ctx = rig_host(0)->ctx;
+	struct ibv_cq *one, *other;
+	uint64_t *record;
+
+	if (!emulated_is_mlx5())
+		return;
+	ctx = MADE(ibv_open_device(ctx->device));
+	one = MADE(ibv_create_cq(ctx, 1, NULL, NULL, 0));
+	other = MADE(ibv_create_cq(ctx, 1, NULL, NULL, 0));
+	record = record_of(other);
+	must_eq((uintptr_t)record / 4096, (uintptr_t)record_of(one) / 4096);
+	must_eq(is_shared(record), shared_bytes() > 0);
+	must(!ibv_destroy_cq(one));
+	must_eq(is_shared(record), shared_bytes() > 0);
+	child_must_have_a_copy(record);
+	must(!ibv_destroy_cq(other));
+	must(!is_shared(record));
+	must(!ibv_close_device(ctx));
+}
+
+/* An allocator for rings and records, of memory that the program uses otherwise, too. */
+static void *part_of_heap(struct ibv_pd *pd, void *memory, size_t size, size_t alignment,
+			  uint64_t type)
+{
+	(void)pd;
+	(void)alignment;
+	(void)type;
+	return size == sizeof(uint64_t) ? memset((uint8_t *)memory + 512, 0, size)
+					: IBV_ALLOCATOR_USE_DEFAULT;
+}
+
+static void leave(struct ibv_pd *pd, void *memory, void *part, uint64_t type)
+{
+	(void)pd;
+	(void)memory;
+	(void)part;
+	(void)type;
+}
+
+ROW("a page of the program's own stays its own with a doorbell record in it")
+{
+	struct host *host = rig_host(0);
+	uint8_t *page = rig_map(4096), before[512];
+	struct ibv_parent_domain_init_attr attr = {
+		.pd = host->pd,
+		.alloc = part_of_heap,
+		.free = leave,
+		.pd_context = page,
+		.comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
+			     IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT,
+	};
+	struct host with_allocator = *host;
+	struct ibv_qp *qp;
+
+	if (!emulated_is_mlx5())
+		return;
+	pair_pattern(page, 4096, 1);
+	memcpy(before, page, sizeof(before));
+	with_allocator.pd = MADE(ibv_alloc_parent_domain(host->ctx, &attr));
+	qp = MADE(rig_qp(&with_allocator, IBV_QPT_RC, NULL));
+	must(!is_shared(page));
+	must_eq(page[512], 0);
+	must(!ibv_destroy_qp(qp));
+	must(!memcmp(page, before, sizeof(before)));
+	must(!ibv_dealloc_pd(with_allocator.pd));
+}
