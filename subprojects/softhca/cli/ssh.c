@@ -6,6 +6,7 @@
 #include <proto.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The exit status of ssh(1) if it cannot start the command. */
@@ -51,21 +53,42 @@ static bool adapter_exists(const char *directory, const char *adapter)
 	       !access(path, F_OK);
 }
 
+#define SHM "/dev/shm"
+
 /* Keeps later mounts in this namespace. Below chroot(2) "/" is no mount, but /dev/shm may be one. */
 static bool make_mounts_private(void)
 {
 	return !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	       !mount("none", "/dev/shm", NULL, MS_PRIVATE, NULL);
+	       !mount("none", SHM, NULL, MS_PRIVATE, NULL);
+}
+
+/*
+ * A /dev/shm for this host. `softhca run` has its directory in the machine's, which is hidden then:
+ * the directory gets the same path again.
+ */
+static void mount_shm(const char *directory)
+{
+	const bool inside = !strncmp(directory, SHM "/", sizeof(SHM));
+	char hidden[64];
+	int fd;
+
+	/* SOFTHCA_DIR and TMPDIR can name a directory anywhere. */
+	if (inside && strchr(directory + sizeof(SHM), '/'))
+		return;
+	fd = open(directory, O_PATH | O_CLOEXEC);
+	snprintf(hidden, sizeof(hidden), "/proc/self/fd/%d", fd);
+	if (fd >= 0 && make_mounts_private() &&
+	    !mount("tmpfs", SHM, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") && inside &&
+	    !mkdir(directory, 0700))
+		mount(hidden, directory, NULL, MS_BIND, NULL);
 }
 
 /* A host name and shared memory of its own, where the system allows namespaces. */
 static void enter_namespaces(const char *host, const char *directory)
 {
-	if (cli_unshare(CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWIPC) ||
-	    sethostname(host, strlen(host)))
-		return;
-	if (strncmp(directory, "/dev/shm/", 9) && make_mounts_private())
-		mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
+	if (!cli_unshare(CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWIPC) &&
+	    !sethostname(host, strlen(host)))
+		mount_shm(directory);
 }
 
 /* One command line of the words, as ssh passes it to the shell. NULL without memory. */
