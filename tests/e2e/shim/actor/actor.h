@@ -50,7 +50,7 @@ enum request_flags {
 	SHORT_INIT_ATTR = 1 << 5,
 	/* post_recv arms the CQ; a completion is polled for only after the CQ's event */
 	CQ_EVENT = 1 << 6,
-	NOTHING = 1 << 7,		/* wait for 200 ms only, as nothing should come */
+	NOTHING = 1 << 7,		/* wait for 50 ms only, as nothing should come */
 };
 
 struct actor_state;

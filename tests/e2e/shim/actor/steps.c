@@ -66,7 +66,7 @@ struct ibv_qp_attr attr_to(enum ibv_qp_state state, const struct actor *peer)
 		.max_rd_atomic = 2,
 		.min_rnr_timer = 12,
 		.timeout = 14,
-		.retry_cnt = 5,
+		.retry_cnt = 1,
 		.rnr_retry = 5,
 		.ah_attr = { .dlid = peer->lid, .port_num = 1 },
 	};
