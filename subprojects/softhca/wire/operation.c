@@ -147,12 +147,7 @@ static enum outcome complete_with_error(struct attempt *attempt, const struct re
 
 static enum mem_result copy_message(struct attempt *attempt, struct mem_vec *to)
 {
-	struct hca_qp *qp = attempt->qp;
-
-	if (!qp->ahead)
-		return mem_copy(to, &attempt->local, attempt->part);
-	qp->ahead--;
-	return MEM_OK;
+	return attempt->qp->ahead ? MEM_OK : mem_copy(to, &attempt->local, attempt->part);
 }
 
 static enum outcome send_message(struct attempt *attempt, const struct recv_queue *queue)

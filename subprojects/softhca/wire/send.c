@@ -173,13 +173,16 @@ static void run(struct hca_qp *qp)
 
 	list_del(&qp->ready);
 	qp->reading = 0;
-	for (int left = BURST; left && moved < BURST_BYTES && sq_may_execute(qp) && sq_posted(qp);
+	/* What is in the receivers' buffers already follows, or another sender's message finds it. */
+	for (int left = BURST; (qp->ahead || (left > 0 && moved < BURST_BYTES)) &&
+			       sq_may_execute(qp) && sq_posted(qp);
 	     left--) {
 		/* A first message is often the only one, and what follows a long one is long. */
 		if (!qp->ahead && bytes && bytes <= AHEAD_BYTES)
 			qp->ahead = ahead_move(qp);
 		if (!execute(qp, &bytes))
 			break;
+		qp->ahead -= qp->ahead > 0;
 		moved += bytes;
 	}
 	qp->ahead = 0;

@@ -230,3 +230,71 @@ ROW("of messages that are posted together those before a lost buffer arrive")
 	must(rig_completes(pair.b->cq, 2, IBV_WC_LOC_PROT_ERR));
 	must(rig_completes(pair.b->cq, 3, IBV_WC_WR_FLUSH_ERR));
 }
+
+/* So many bytes less than what a QP may send in one turn of the emulator. */
+#define TURN_LEFT (3 * BYTES)
+#define TURN      (1u << 20)
+
+static struct host *host_of_a_turn(int device)
+{
+	struct host *host = rig_host(device);
+
+	must(!ibv_dereg_mr(host->mr));
+	host->buffer = rig_map(TURN);
+	host->mr = MADE(ibv_reg_mr(host->pd, host->buffer, TURN,
+				   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+	return host;
+}
+
+/* Connects a QP of a to one of b. Returns that of a, which waits long for answers. */
+static struct ibv_qp *patient_sender(const struct pair *pair, struct ibv_srq *srq)
+{
+	struct ibv_qp *qa = rig_qp(pair->a, IBV_QPT_RC, NULL),
+		      *qb = rig_qp(pair->b, IBV_QPT_RC, srq);
+	struct rig_link to_b = rig_link_to(qb->qp_num, pair->b->lid),
+			to_a = rig_link_to(qa->qp_num, pair->a->lid);
+
+	to_b.timeout = 20; /* 4 seconds */
+	must(!rig_bring_up(qa, &to_b) && !rig_bring_up(qb, &to_a));
+	return qa;
+}
+
+/* As many bytes as fit into a turn with some sends, and those and others. */
+static void post_a_turn(const struct pair *pair)
+{
+	struct ibv_send_wr wr = pair_wr(pair, IBV_WR_RDMA_WRITE, 0, 0, TURN - TURN_LEFT);
+
+	must_eq(rig_post(pair->qa, &wr), 0);
+	for (uint32_t i = 1; i < BUNDLE - 1; i++) {
+		wr = pair_wr(pair, IBV_WR_SEND, TURN - BYTES, 0, BYTES);
+		must_eq(rig_post(pair->qa, &wr), 0);
+	}
+}
+
+/* When a QP becomes ready to receive, all senders that wait for an answer try again in one turn. */
+ROW("behind the end of a message are no bytes of another sender's")
+{
+	struct pair pair = { .a = host_of_a_turn(0), .b = host_of_a_turn(1) };
+	struct ibv_srq *srq = MADE(rig_srq(pair.b, BUNDLE));
+	struct rig_link third = rig_link_to(1, 1);
+	struct ibv_send_wr wr = pair_wr(&pair, IBV_WR_SEND, TURN - BYTES, 0, 1);
+	struct ibv_qp *other;
+	struct ibv_wc wc;
+
+	pair.qa = patient_sender(&pair, srq);
+	other = patient_sender(&pair, srq);
+	memset(pair.a->buffer + TURN - BYTES, 7, BYTES);
+	for (uint32_t i = 0; i < BUNDLE; i++)
+		must_eq(rig_post_srq(pair.b, srq, i * EACH, EACH, i), 0);
+	pair_control("port", 1, "1 down");
+	post_a_turn(&pair);
+	must_eq(rig_post(other, &wr), 0);
+	pair_control("port", 1, "1 up");
+	pair.qb = rig_qp(pair.b, IBV_QPT_RC, NULL);
+	must(!rig_init(pair.qb, &third) && !rig_rtr(pair.qb, &third));
+	do
+		must(rig_poll_success(pair.b->cq, &wc));
+	while (wc.byte_len != 1);
+	must_eq(pair.b->buffer[wc.wr_id * EACH], 7);
+	must_eq(pair.b->buffer[wc.wr_id * EACH + 1], 0);
+}
