@@ -113,6 +113,8 @@ static void dev_free(struct dev *dev)
 {
 	if (dev->pid != LOST)
 		close_files(dev);
+	else /* the daemon may keep the context, which goes on reading its records */
+		dev->records.count = 0;
 	pthread_mutex_destroy(&dev->command_lock);
 	handles_free(&dev->cqs);
 	handles_free(&dev->qps);

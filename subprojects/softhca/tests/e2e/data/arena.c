@@ -113,6 +113,17 @@ ROW("a page of the heap is shared with the daemon while it has a doorbell record
 	must(!ibv_close_device(ctx));
 }
 
+ROW("doorbells ring when the number of their device is another file's")
+{
+	struct pair pair = pair_up(IBV_QPT_RC);
+	struct stat st;
+
+	must(dup2(xrc_file(), pair.a->ctx->cmd_fd) >= 0);
+	must(!fstat(pair.a->ctx->cmd_fd, &st)); /* so that the preloaded library notices */
+	pair_must_receive(&pair, 1);
+	pair_must_send(&pair, IBV_WC_SUCCESS);
+}
+
 /* An allocator for rings and records, of memory that the program uses otherwise, too. */
 static void *part_of_heap(struct ibv_pd *pd, void *memory, size_t size, size_t alignment,
 			  uint64_t type)
