@@ -31,7 +31,7 @@ static struct {
 	bool tried, enabled;
 } arena = { .fd = -1 };
 
-/* ftruncate() past the file size limit of the program would raise SIGXFSZ in it. */
+/* ftruncate() or pwrite64() past the file size limit of the program would raise SIGXFSZ in it. */
 static bool size_allowed(uint64_t size)
 {
 	struct rlimit limit;
@@ -187,7 +187,8 @@ static bool make_shared(uint64_t page)
 {
 	void *memory = (void *)(uintptr_t)page;
 
-	return pwrite64(arena.fd, memory, SOFTHCA_PAGE, file_offset(page)) == SOFTHCA_PAGE &&
+	return size_allowed((uint64_t)file_offset(page) + SOFTHCA_PAGE) &&
+	       pwrite64(arena.fd, memory, SOFTHCA_PAGE, file_offset(page)) == SOFTHCA_PAGE &&
 	       real()->mmap64(memory, SOFTHCA_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
 			      arena.fd, file_offset(page)) != MAP_FAILED;
 }

@@ -7,6 +7,7 @@
 #include <infiniband/mlx5dv.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -122,6 +123,15 @@ ROW("doorbells ring when the number of their device is another file's")
 	must(!fstat(pair.a->ctx->cmd_fd, &st)); /* so that the preloaded library notices */
 	pair_must_receive(&pair, 1);
 	pair_must_send(&pair, IBV_WC_SUCCESS);
+}
+
+ROW("a program may allow itself smaller files than the shared one")
+{
+	struct ibv_device *device = rig_host(0)->ctx->device;
+	struct rlimit limit = { 65536, 65536 };
+
+	must(!setrlimit(RLIMIT_FSIZE, &limit));
+	MADE(ibv_create_cq(MADE(ibv_open_device(device)), 1, NULL, NULL, 0));
 }
 
 /* An allocator for rings and records, of memory that the program uses otherwise, too. */
