@@ -24,7 +24,7 @@
 #define HANDLES 64
 #define MANY	5000	/* events: more than a pipe holds */
 
-static bool raise_event(const char *kind, uint32_t number, enum ibv_event_type type, int times)
+static void raise_event(const char *kind, uint32_t number, enum ibv_event_type type, int times)
 {
 	static const char *const names[] = {
 		[IBV_EVENT_QP_FATAL] = "qp_fatal",
@@ -39,12 +39,12 @@ static bool raise_event(const char *kind, uint32_t number, enum ibv_event_type t
 
 	snprintf(command, sizeof(command), "%s %s %u %s %d %d", getenv("AGREEMENT_RAISE"), kind,
 		 number, names[type], type, times);
-	return !system(command);
+	must(!system(command));
 }
 
-static bool raise_on(uint32_t qpn, int times)
+static void raise_on(uint32_t qpn, int times)
 {
-	return raise_event("qp", qpn, IBV_EVENT_COMM_EST, times);
+	raise_event("qp", qpn, IBV_EVENT_COMM_EST, times);
 }
 
 static bool opened_hear(void)
@@ -127,21 +127,17 @@ static struct shared share(void)
 	return s;
 }
 
-static void must_hear_nothing_more(struct ibv_context *ctx)
-{
-	must(!rig_readable(ctx->async_fd, 50));
-}
-
 ROW("opened handle outlives the creator")
 {
 	struct shared s = share();
 	uint32_t qpn = s.target->qp_num;
 
 	must_eq(ibv_destroy_qp(s.target), 0);
-	must(raise_on(qpn, 1));
-	must(!opened_hear() || rig_event_is(s.host, IBV_EVENT_COMM_EST, s.opened));
+	raise_on(qpn, 1);
+	if (opened_hear())
+		rig_must_hear(s.host, IBV_EVENT_COMM_EST, s.opened);
 	must_eq(rig_state(s.opened), IBV_QPS_RESET);
-	must_hear_nothing_more(s.host->ctx);
+	rig_must_hear_nothing(s.host->ctx, 50);
 }
 
 /* Waits for @expected events, then for a moment for one more. */
@@ -166,7 +162,7 @@ ROW("unread events are kept")
 
 	for (int i = 2; i < hearers; i++)
 		must(xrc_open(s.host, s.xrcd, s.target->qp_num));
-	must(raise_on(s.target->qp_num, times));
+	raise_on(s.target->qp_num, times);
 	count = read_all(s.host->ctx, times * hearers);
 	printf("%d of %d events came\n", count, times * hearers);
 	must(count == times * hearers);
@@ -178,7 +174,7 @@ ROW("destroying a QP drops its unread events")
 	const int expected = opened_hear() ? 3 : 0;
 	struct shared s = share();
 
-	must(raise_on(s.target->qp_num, 3));
+	raise_on(s.target->qp_num, 3);
 	must(rig_readable(s.host->ctx->async_fd, RIG_PATIENCE_MS));
 	must_eq(ibv_destroy_qp(s.target), 0);
 	must(read_all(s.host->ctx, expected) == expected);
@@ -199,13 +195,14 @@ ROW("events keep their order")
 	struct shared s = share();
 
 	for (size_t i = 0; i < count; i++)
-		must(raise_event("qp", s.target->qp_num, types[i], 1));
+		raise_event("qp", s.target->qp_num, types[i], 1);
 	for (size_t i = 0; i < count; i++) {
-		must(!opened_hear() || rig_event_is(s.host, types[i], s.opened));
-		must(rig_event_is(s.host, types[i], s.target));
+		if (opened_hear())
+			rig_must_hear(s.host, types[i], s.opened);
+		rig_must_hear(s.host, types[i], s.target);
 	}
 	must_eq(rig_state(s.opened), IBV_QPS_RESET);
-	must_hear_nothing_more(s.host->ctx);
+	rig_must_hear_nothing(s.host->ctx, 50);
 }
 
 /*
@@ -221,11 +218,11 @@ ROW("state changes and destroys raise no event")
 	must_eq(rig_bring_up(s.target, &link), 0);
 	must_eq(rig_state(s.target), IBV_QPS_RTR);
 	must_eq(rig_to_state(s.target, IBV_QPS_RESET), 0);
-	must_hear_nothing_more(s.host->ctx);
+	rig_must_hear_nothing(s.host->ctx, 50);
 	must_eq(ibv_destroy_qp(s.target), 0);
-	must_hear_nothing_more(s.host->ctx);
+	rig_must_hear_nothing(s.host->ctx, 50);
 	must_eq(emulated_destroy_opened(s.opened), 0);
-	must_hear_nothing_more(s.host->ctx);
+	rig_must_hear_nothing(s.host->ctx, 50);
 	must(!xrc_open(s.host, s.xrcd, qpn));
 	must_eq(errno, EINVAL);
 	must_eq(ibv_close_xrcd(s.xrcd), 0);
@@ -269,18 +266,16 @@ static void *end(void *argument)
 /* Two of three events are read. The destroy ends with the second acknowledgement, not before. */
 static void destroy_must_count_what_was_read(struct ending *ending, struct ibv_context *ctx)
 {
-	struct ibv_async_event event[2];
+	struct ibv_async_event first = rig_must_get_event(ctx), second = rig_must_get_event(ctx);
 	pthread_t thread;
 
-	must(rig_async(ctx, &event[0]));
-	must(rig_async(ctx, &event[1]));
 	must_eq(pthread_create(&thread, NULL, end, ending), 0);
-	ibv_ack_async_event(&event[0]);
+	ibv_ack_async_event(&first);
 	usleep(200000);
 	must(!__atomic_load_n(&ending->done, __ATOMIC_ACQUIRE));
-	ibv_ack_async_event(&event[1]);
+	ibv_ack_async_event(&second);
 	must_eq(pthread_join(thread, NULL), 0);
-	must_hear_nothing_more(ctx);
+	rig_must_hear_nothing(ctx, 50);
 }
 
 /*
@@ -295,9 +290,9 @@ ROW("destroying an object reports its events")
 		      srq = { .srq = MADE(xrc_srq(host, xrcd, 8, 1)) };
 	uint32_t srqn = xrc_srq_number(srq.srq);
 
-	must(raise_on(qp.qp->qp_num, 3));
+	raise_on(qp.qp->qp_num, 3);
 	destroy_must_count_what_was_read(&qp, host->ctx);
-	must(raise_event("srq", srqn, IBV_EVENT_SRQ_LIMIT_REACHED, 3));
+	raise_event("srq", srqn, IBV_EVENT_SRQ_LIMIT_REACHED, 3);
 	destroy_must_count_what_was_read(&srq, host->ctx);
 }
 

@@ -81,13 +81,6 @@ struct ibv_send_wr pair_wr(const struct pair *pair, enum ibv_wr_opcode opcode, s
 	return wr;
 }
 
-bool pair_send(const struct pair *pair, uint32_t length, enum ibv_wc_status status)
-{
-	struct ibv_send_wr wr = pair_wr(pair, IBV_WR_SEND, 0, 0, length);
-
-	return rig_send(pair->qa, &wr, status);
-}
-
 struct ibv_send_wr pair_datagram(const struct pair *pair, struct ibv_ah_attr *path,
 				 uint32_t length)
 {
@@ -100,14 +93,14 @@ struct ibv_send_wr pair_datagram(const struct pair *pair, struct ibv_ah_attr *pa
 	return wr;
 }
 
-void pair_must_send(const struct pair *pair, enum ibv_wc_status status)
+void pair_must_send_at(const struct pair *pair, uint32_t length, enum ibv_wc_status status,
+		       const char *file, int line)
 {
 	struct ibv_send_wr wr = pair->qa->qp_type == IBV_QPT_UD
-					? pair_datagram(pair, NULL, PAIR_BYTES)
-					: pair_wr(pair, IBV_WR_SEND, 0, 0, PAIR_BYTES);
+					? pair_datagram(pair, NULL, length)
+					: pair_wr(pair, IBV_WR_SEND, 0, 0, length);
 
-	must_eq(rig_post(pair->qa, &wr), 0);
-	rig_must_complete(pair->a->cq, wr.wr_id, status);
+	rig_must_send_at(pair->qa, &wr, status, file, line);
 }
 
 void pair_must_receive(const struct pair *pair, int count)
@@ -155,22 +148,20 @@ struct ibv_send_wr xrc_wr(const struct xrc_stage *s, enum ibv_wr_opcode opcode, 
 	return wr;
 }
 
-bool xrc_send(struct xrc_stage *s, struct ibv_srq *srq, struct host *host,
-	      enum ibv_wc_status status)
+void xrc_must_send_at(struct xrc_stage *s, struct ibv_srq *srq, struct host *host,
+		      enum ibv_wc_status status, const char *file, int line)
 {
 	struct ibv_send_wr wr = xrc_wr(s, IBV_WR_SEND, srq);
 	uint32_t number = xrc_srq_number(srq);
 	struct ibv_wc wc;
 
 	memset(s->sender->buffer, (int)number, XRC_BYTES);
-	CHECK(!rig_post_srq(host, srq, 4096, XRC_BYTES, number));
-	CHECK(rig_send(s->send, &wr, status));
+	must_eq(rig_post_srq(host, srq, 4096, XRC_BYTES, number), 0);
+	rig_must_send_at(s->send, &wr, status, file, line);
 	if (status)
-		return true;
-	CHECK(rig_poll_success(host->cq, &wc));
-	CHECK(wc.wr_id == number);
-	CHECK(wc.qp_num == s->target->qp_num);
-	CHECK(wc.src_qp == emulated_src_qp(number, s->send->qp_num));
-	CHECK(host->buffer[4096] == (uint8_t)number);
-	return true;
+		return;
+	wc = rig_must_complete_at(host->cq, number, IBV_WC_SUCCESS, file, line);
+	must_eq(wc.qp_num, s->target->qp_num);
+	must_eq(wc.src_qp, emulated_src_qp(number, s->send->qp_num));
+	must_eq(host->buffer[4096], (uint8_t)number);
 }

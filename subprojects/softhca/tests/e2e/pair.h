@@ -40,8 +40,6 @@ int pair_post_recv(const struct pair *pair, size_t offset, uint32_t length, uint
 /* A request between a's buffer and b's, at these offsets. A send ignores @remote. */
 struct ibv_send_wr pair_wr(const struct pair *pair, enum ibv_wr_opcode opcode, size_t local,
 			   size_t remote, uint32_t length);
-/* Sends from the start of a's buffer, and waits for the completion, which must have this status. */
-bool pair_send(const struct pair *pair, uint32_t length, enum ibv_wc_status status);
 /*
  * A datagram from a's buffer to b's QP, by this path or, if @path is NULL, by b's LID. The caller
  * destroys the address handle.
@@ -49,9 +47,13 @@ bool pair_send(const struct pair *pair, uint32_t length, enum ibv_wc_status stat
 struct ibv_send_wr pair_datagram(const struct pair *pair, struct ibv_ah_attr *path,
 				 uint32_t length);
 
-/* For rows: a message of PAIR_BYTES on any type of QP; @count receives for it, of IDs from 1. */
+/* Sends from the start of a's buffer by any type of QP. The completion must have this status. */
+#define pair_must_send(pair, length, status) \
+	pair_must_send_at(pair, length, status, __FILE__, __LINE__)
+void pair_must_send_at(const struct pair *pair, uint32_t length, enum ibv_wc_status status,
+		       const char *file, int line);
+/* Posts @count receives of PAIR_BYTES, with IDs from 1. */
 #define PAIR_BYTES 100u
-void pair_must_send(const struct pair *pair, enum ibv_wc_status status);
 void pair_must_receive(const struct pair *pair, int count);
 
 /* Runs softhca ctl VERB DEVICE WORDS. a is on device 0, b on device 1. */
@@ -79,7 +81,9 @@ struct ibv_send_wr xrc_wr(const struct xrc_stage *s, enum ibv_wr_opcode opcode,
  * Sends to an SRQ of the host. The sender gets this status; if it is success, the host gets the
  * message.
  */
-bool xrc_send(struct xrc_stage *s, struct ibv_srq *srq, struct host *host,
-	      enum ibv_wc_status status);
+#define xrc_must_send(s, srq, host, status) \
+	xrc_must_send_at(s, srq, host, status, __FILE__, __LINE__)
+void xrc_must_send_at(struct xrc_stage *s, struct ibv_srq *srq, struct host *host,
+		      enum ibv_wc_status status, const char *file, int line);
 
 #endif

@@ -121,7 +121,8 @@ static int cq_resized_and_back(struct objects *g)
 
 	if (!err)
 		err = errno_of_result(ibv_resize_cq(cq, 200));
-	must(rig_quiet(cq, 0) && !ibv_destroy_cq(cq));
+	rig_must_be_quiet(cq, 0);
+	must_eq(ibv_destroy_cq(cq), 0);
 	return err;
 }
 

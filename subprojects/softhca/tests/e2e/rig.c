@@ -249,59 +249,14 @@ int rig_post(struct ibv_qp *qp, struct ibv_send_wr *wr)
 	return ibv_post_send(qp, wr, &bad);
 }
 
-bool rig_poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int milliseconds)
+int rig_poll(struct ibv_cq *cq, struct ibv_wc *wc, int milliseconds)
 {
 	double end = seconds() + milliseconds / 1e3;
+	int got;
 
-	do {
-		int got = ibv_poll_cq(cq, 1, wc);
-
-		if (got)
-			return got == 1;
+	while (!(got = ibv_poll_cq(cq, 1, wc)) && seconds() < end)
 		usleep(50);
-	} while (seconds() < end);
-	return false;
-}
-
-bool rig_poll(struct ibv_cq *cq, struct ibv_wc *wc)
-{
-	return rig_poll_within(cq, wc, RIG_PATIENCE_MS);
-}
-
-bool rig_poll_success(struct ibv_cq *cq, struct ibv_wc *wc)
-{
-	return rig_poll(cq, wc) && wc->status == IBV_WC_SUCCESS;
-}
-
-bool rig_completes(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status)
-{
-	struct ibv_wc wc;
-
-	return rig_poll(cq, &wc) && wc.wr_id == wr_id && wc.status == status;
-}
-
-void rig_must_complete(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status)
-{
-	struct ibv_wc wc;
-
-	must(rig_poll(cq, &wc));
-	must_eq(wc.wr_id, wr_id);
-	must_eq(wc.status, status);
-}
-
-bool rig_send(struct ibv_qp *qp, struct ibv_send_wr *wr, enum ibv_wc_status status)
-{
-	struct ibv_wc wc;
-
-	return !rig_post(qp, wr) && rig_poll(qp->send_cq, &wc) && wc.qp_num == qp->qp_num &&
-	       wc.wr_id == wr->wr_id && wc.status == status;
-}
-
-bool rig_quiet(struct ibv_cq *cq, int milliseconds)
-{
-	struct ibv_wc wc;
-
-	return !rig_poll_within(cq, &wc, milliseconds);
+	return got;
 }
 
 bool rig_changes(const uint8_t *byte)
@@ -318,35 +273,6 @@ bool rig_readable(int fd, int milliseconds)
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 
 	return poll(&pfd, 1, milliseconds) == 1;
-}
-
-bool rig_async(struct ibv_context *ctx, struct ibv_async_event *event)
-{
-	return rig_readable(ctx->async_fd, RIG_PATIENCE_MS) && !ibv_get_async_event(ctx, event);
-}
-
-bool rig_event_is(struct host *host, enum ibv_event_type type, const void *object)
-{
-	struct ibv_async_event event;
-
-	CHECK(rig_async(host->ctx, &event));
-	ibv_ack_async_event(&event);
-	/* The element is a union of pointers. */
-	CHECK(event.event_type == type);
-	CHECK(event.element.qp == object);
-	return true;
-}
-
-bool rig_cq_event(struct host *host)
-{
-	struct ibv_cq *cq;
-	void *context;
-
-	CHECK(rig_readable(host->channel->fd, RIG_PATIENCE_MS));
-	CHECK(!ibv_get_cq_event(host->channel, &cq, &context));
-	CHECK(cq == host->cq);
-	ibv_ack_cq_events(cq, 1);
-	return true;
 }
 
 int xrc_file(void)

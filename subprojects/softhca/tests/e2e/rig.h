@@ -7,7 +7,6 @@
 
 #include <infiniband/verbs.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #define RIG_BUFFER 65536u
 #define RIG_DEPTH  16
@@ -90,28 +89,46 @@ int rig_post(struct ibv_qp *qp, struct ibv_send_wr *wr);
 /* The time limit for completions and events that must come, long enough for a busy machine. */
 #define RIG_PATIENCE_MS 20000
 
-/* Waits for one completion. False if none comes, or if the CQ fails (with errno). */
-bool rig_poll(struct ibv_cq *cq, struct ibv_wc *wc);
-bool rig_poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int milliseconds);
-/* The same, and false unless the completion's status is IBV_WC_SUCCESS. */
-bool rig_poll_success(struct ibv_cq *cq, struct ibv_wc *wc);
-/* The next completion is of this request, with this status. */
-bool rig_completes(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status);
-/* The same for a row. */
-void rig_must_complete(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status);
-/* Posts a request. The next completion of the QP's send CQ must be its, with this status. */
-bool rig_send(struct ibv_qp *qp, struct ibv_send_wr *wr, enum ibv_wc_status status);
-/* True if no completion comes within @milliseconds. */
-bool rig_quiet(struct ibv_cq *cq, int milliseconds);
+/* As ibv_poll_cq for one completion, but waits for it. */
+int rig_poll(struct ibv_cq *cq, struct ibv_wc *wc, int milliseconds);
 /* Waits until a byte that is 0 has another value. */
 bool rig_changes(const uint8_t *byte);
-/* Waits for an asynchronous event; it still has to be acknowledged. */
-bool rig_async(struct ibv_context *ctx, struct ibv_async_event *event);
-/* The host's next asynchronous event is this one, of this QP, CQ or SRQ. It is acknowledged. */
-bool rig_event_is(struct host *host, enum ibv_event_type type, const void *object);
 bool rig_readable(int fd, int milliseconds);
+
+/*
+ * The assertions below wait for what must come. If something else comes, or nothing, they end the
+ * row and tell what came, and the line of their caller.
+ */
+
+/* The CQ's next completion, of any request with success, or of this request with this status. */
+#define rig_must_succeed(cq) rig_must_succeed_at(cq, __FILE__, __LINE__)
+struct ibv_wc rig_must_succeed_at(struct ibv_cq *cq, const char *file, int line);
+#define rig_must_complete(cq, wr_id, status) \
+	rig_must_complete_at(cq, wr_id, status, __FILE__, __LINE__)
+struct ibv_wc rig_must_complete_at(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status,
+				   const char *file, int line);
+/* Posts a request. The next completion of the QP's send CQ must be its, with this status. */
+#define rig_must_send(qp, wr, status) rig_must_send_at(qp, wr, status, __FILE__, __LINE__)
+void rig_must_send_at(struct ibv_qp *qp, struct ibv_send_wr *wr, enum ibv_wc_status status,
+		      const char *file, int line);
+/* No completion comes within @milliseconds. */
+#define rig_must_be_quiet(cq, milliseconds) \
+	rig_must_be_quiet_at(cq, milliseconds, __FILE__, __LINE__)
+void rig_must_be_quiet_at(struct ibv_cq *cq, int milliseconds, const char *file, int line);
+/* The next asynchronous event. The caller acknowledges it. */
+#define rig_must_get_event(ctx) rig_must_get_event_at(ctx, __FILE__, __LINE__)
+struct ibv_async_event rig_must_get_event_at(struct ibv_context *ctx, const char *file, int line);
+/* The host's next asynchronous event is this one, of this QP, CQ or SRQ. It is acknowledged. */
+#define rig_must_hear(host, type, object) rig_must_hear_at(host, type, object, __FILE__, __LINE__)
+void rig_must_hear_at(struct host *host, enum ibv_event_type type, const void *object,
+		      const char *file, int line);
+#define rig_must_hear_nothing(ctx, milliseconds) \
+	rig_must_hear_nothing_at(ctx, milliseconds, __FILE__, __LINE__)
+void rig_must_hear_nothing_at(struct ibv_context *ctx, int milliseconds, const char *file,
+			      int line);
 /* The host's CQ raises a completion event. It is acknowledged. */
-bool rig_cq_event(struct host *host);
+#define rig_must_be_notified(host) rig_must_be_notified_at(host, __FILE__, __LINE__)
+void rig_must_be_notified_at(struct host *host, const char *file, int line);
 
 /* ---- XRC objects: NULL, with errno, where the verb refuses ---- */
 
@@ -125,14 +142,5 @@ struct ibv_qp *xrc_target(struct host *host, struct ibv_xrcd *xrcd);
 /* One more handle of a target. */
 struct ibv_qp *xrc_open(struct host *host, struct ibv_xrcd *xrcd, uint32_t qpn);
 uint32_t xrc_srq_number(struct ibv_srq *srq);
-
-/* In a function that returns whether all is so: names the fact that is not, and returns false. */
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) { \
-			printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-			return false; \
-		} \
-	} while (0)
 
 #endif

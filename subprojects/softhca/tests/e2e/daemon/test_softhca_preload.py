@@ -35,7 +35,8 @@ def test_program_with_a_sanitizer(run, softhca, tmp_path, sanitizer):
     library_of_gcc({"address": "libasan.so", "thread": "libtsan.so"}[sanitizer])
     program = tmp_path / "program"
     root = SOURCES.parents[1]
-    sources = [*(SOURCES / name for name in ("data/data_path.c", "pair.c", "rig.c")),
+    sources = [*(SOURCES / name for name in ("data/data_path.c", "pair.c", "rig.c",
+                                               "rig_must.c")),
                *(root / "tests" / "harness" / name for name in ("row.c", "rows_main.c"))]
     subprocess.run(["gcc", "-O1", "-D_GNU_SOURCE", f"-fsanitize={sanitizer}", f"-I{root}",
                     f"-I{root}/tests", *sources, "-o", program, "-libverbs", "-ldl"], check=True)

@@ -122,7 +122,7 @@ ROW("doorbells ring when the number of their device is another file's")
 	must(dup2(xrc_file(), pair.a->ctx->cmd_fd) >= 0);
 	must(!fstat(pair.a->ctx->cmd_fd, &st)); /* so that the preloaded library notices */
 	pair_must_receive(&pair, 1);
-	pair_must_send(&pair, IBV_WC_SUCCESS);
+	pair_must_send(&pair, PAIR_BYTES, IBV_WC_SUCCESS);
 }
 
 ROW("a program may allow itself smaller files than the shared one")

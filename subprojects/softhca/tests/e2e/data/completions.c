@@ -21,17 +21,16 @@ static void post_xrc(struct xrc_stage *s, struct ibv_srq *srq, uint64_t id)
 ROW("one event per arming")
 {
 	struct xrc_stage s = xrc_stage();
-	struct ibv_wc wc;
 
 	must_eq(ibv_req_notify_cq(s.one->cq, 0), 0);
 	must(!rig_readable(s.one->channel->fd, 10));
-	must(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
+	xrc_must_send(&s, s.srq1, s.one, IBV_WC_SUCCESS);
 	post_xrc(&s, s.srq1, 1);
-	must(rig_poll_success(s.sender->cq, &wc));
-	must(rig_cq_event(s.one));
+	rig_must_succeed(s.sender->cq);
+	rig_must_be_notified(s.one);
 	must(!rig_readable(s.one->channel->fd, 10));
 	must_eq(ibv_req_notify_cq(s.one->cq, 0), 0);
-	must(rig_cq_event(s.one));
+	rig_must_be_notified(s.one);
 }
 
 /* An error is solicited, too. */
@@ -41,16 +40,16 @@ ROW("an unsolicited message raises no solicited event")
 	struct ibv_send_wr wr = xrc_wr(&s, IBV_WR_SEND, s.srq1);
 
 	must_eq(ibv_req_notify_cq(s.one->cq, 1), 0);
-	must(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
+	xrc_must_send(&s, s.srq1, s.one, IBV_WC_SUCCESS);
 	must(!rig_readable(s.one->channel->fd, 10));
 	wr.send_flags |= IBV_SEND_SOLICITED;
 	must_eq(rig_post_srq(s.one, s.srq1, 0, XRC_BYTES, 1), 0);
-	must(rig_send(s.send, &wr, IBV_WC_SUCCESS));
-	must(rig_cq_event(s.one));
+	rig_must_send(s.send, &wr, IBV_WC_SUCCESS);
+	rig_must_be_notified(s.one);
 	wr.sg_list->lkey++;
 	must_eq(ibv_req_notify_cq(s.sender->cq, 1), 0);
 	must_eq(rig_post(s.send, &wr), 0);
-	must(rig_cq_event(s.sender));
+	rig_must_be_notified(s.sender);
 }
 
 /* A message to b, whose CQ was armed, has raised a completion event. */
@@ -58,9 +57,10 @@ static struct pair event_at_b(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC);
 
-	must(!ibv_req_notify_cq(pair.b->cq, 0) && !rig_post_recv(pair.b, pair.qb, 0, 10, 1));
-	must(pair_send(&pair, 10, IBV_WC_SUCCESS) &&
-	     rig_readable(pair.b->channel->fd, RIG_PATIENCE_MS));
+	must_eq(ibv_req_notify_cq(pair.b->cq, 0), 0);
+	must_eq(rig_post_recv(pair.b, pair.qb, 0, 10, 1), 0);
+	pair_must_send(&pair, 10, IBV_WC_SUCCESS);
+	must(rig_readable(pair.b->channel->fd, RIG_PATIENCE_MS));
 	must(!ibv_destroy_qp(pair.qb));
 	return pair;
 }
@@ -103,7 +103,7 @@ static void must_fail_soon(struct host *host, struct ibv_qp *qp)
 {
 	double end = seconds() + RIG_PATIENCE_MS / 1e3;
 
-	must(rig_event_is(host, IBV_EVENT_QP_FATAL, qp));
+	rig_must_hear(host, IBV_EVENT_QP_FATAL, qp);
 	while (rig_state(qp) != IBV_QPS_ERR && seconds() < end)
 		usleep(1000);
 	must_eq(rig_state(qp), IBV_QPS_ERR);
@@ -122,7 +122,7 @@ ROW("an overrun CQ fails its QP")
 	must_eq(rig_bring_up(qp, &link), 0);
 	for (int i = 0; i < a->cq->cqe + 2; i++)
 		must_eq(rig_post(qp, &wr), 0);
-	must(rig_event_is(a, IBV_EVENT_CQ_ERR, a->cq));
+	rig_must_hear(a, IBV_EVENT_CQ_ERR, a->cq);
 	must_fail_soon(a, qp);
 	must_eq(ibv_destroy_qp(qp), 0);
 	rig_free_host(a);
@@ -137,23 +137,21 @@ ROW("an overrun CQ of an SRQ fails the target at its next message")
 	struct xrc_stage s = xrc_stage();
 	struct ibv_cq *cq = s.one->cq, *small = MADE(ibv_create_cq(s.one->ctx, 1, NULL, NULL, 0));
 	struct ibv_srq *srq;
-	struct ibv_wc wc;
 
 	s.one->cq = small;
 	srq = MADE(xrc_srq(s.one, s.xrcd1, RIG_DEPTH, 1));
 	s.one->cq = cq;
-	must(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
-	must(rig_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
+	xrc_must_send(&s, s.srq1, s.one, IBV_WC_SUCCESS);
+	rig_must_hear(s.one, IBV_EVENT_COMM_EST, s.target);
 	for (int i = 0; i < small->cqe + 2; i++) {
 		post_xrc(&s, srq, 1);
-		must(rig_poll_success(s.sender->cq, &wc));
+		rig_must_succeed(s.sender->cq);
 	}
-	must(rig_event_is(s.one, IBV_EVENT_CQ_ERR, small));
+	rig_must_hear(s.one, IBV_EVENT_CQ_ERR, small);
 	must_eq(rig_state(s.target), IBV_QPS_RTR);
-	must(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
+	xrc_must_send(&s, s.srq1, s.one, IBV_WC_SUCCESS);
 	post_xrc(&s, srq, 1);
-	must(rig_poll(s.sender->cq, &wc));
-	must_eq(wc.status, IBV_WC_REM_OP_ERR);
+	rig_must_complete(s.sender->cq, 77, IBV_WC_REM_OP_ERR);
 	must_fail_soon(s.one, s.target);
 }
 
@@ -162,12 +160,11 @@ ROW("an overrun CQ of an SRQ fails the target at its next message")
 ROW("CQ resize keeps completions")
 {
 	struct xrc_stage s = xrc_stage();
-	struct ibv_wc wc;
 
 	for (uint64_t round = 0; round < 40; round++) {
 		for (uint64_t i = 0; i < 3; i++) {
 			post_xrc(&s, s.srq1, 10 * round + i);
-			must(rig_poll_success(s.sender->cq, &wc));
+			rig_must_succeed(s.sender->cq);
 		}
 		must_eq(ibv_resize_cq(s.one->cq, round & 1 ? 60 : 6), 0);
 		for (uint64_t i = 0; i < 3; i++)

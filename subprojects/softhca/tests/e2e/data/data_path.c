@@ -23,10 +23,9 @@ ROW("requests of all sizes arrive")
 		pair_pattern(pair.a->buffer, length, i);
 		memset(pair.b->buffer, 0, 200);
 		must_eq(rig_post_recv(pair.b, pair.qb, 0, 200, i), 0);
-		must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
-		must(rig_poll(pair.b->cq, &wc));
+		rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
+		wc = rig_must_complete(pair.b->cq, i, IBV_WC_SUCCESS);
 		must(wc.byte_len == length);
-		must(wc.wr_id == i);
 		must(!memcmp(pair.a->buffer, pair.b->buffer, length));
 		must(!pair.b->buffer[length]);
 	}
@@ -51,8 +50,8 @@ ROW("pieces are gathered and scattered")
 		wr.send_flags = IBV_SEND_SIGNALED | (i ? IBV_SEND_INLINE : 0);
 		pair_pattern(pair.a->buffer, 1000, i);
 		must_eq(ibv_post_recv(pair.qb, &recv, &bad), 0);
-		must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
-		must(rig_poll_success(pair.b->cq, &wc));
+		rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
+		wc = rig_must_succeed(pair.b->cq);
 		must_eq(wc.byte_len, 128);
 		must(!memcmp(in, out, 10));
 		must(!memcmp(in + 1000, out + 10, 60));
@@ -75,13 +74,13 @@ ROW("a fenced read returns what was written before")
 	write.send_flags = 0;
 	read.send_flags |= IBV_SEND_FENCE;
 	must_eq(rig_post(pair.qa, &write), 0);
-	must(rig_poll_success(pair.a->cq, &wc));
+	wc = rig_must_succeed(pair.a->cq);
 	must_eq(wc.opcode, IBV_WC_RDMA_READ);
 	must_eq(wc.byte_len, 20000);
 	must(!memcmp(pair.a->buffer, pair.b->buffer + 200, 20000));
 	must(!memcmp(pair.a->buffer, pair.a->buffer + 30000, 20000));
-	must(rig_quiet(pair.a->cq, 5));
-	must(rig_quiet(pair.b->cq, 5));
+	rig_must_be_quiet(pair.a->cq, 5);
+	rig_must_be_quiet(pair.b->cq, 5);
 }
 
 /* Without a buffer the message is lost without an error. */
@@ -89,11 +88,11 @@ ROW("UC loses a message without a receive")
 {
 	struct pair pair = pair_up(IBV_QPT_UC);
 
-	must(pair_send(&pair, 100, IBV_WC_SUCCESS));
+	pair_must_send(&pair, 100, IBV_WC_SUCCESS);
 	must_eq(rig_post_recv(pair.b, pair.qb, 500, 100, 1), 0);
-	must(rig_quiet(pair.b->cq, 5));
+	rig_must_be_quiet(pair.b->cq, 5);
 	pair_pattern(pair.a->buffer, 100, 8);
-	must(pair_send(&pair, 100, IBV_WC_SUCCESS));
+	pair_must_send(&pair, 100, IBV_WC_SUCCESS);
 	rig_must_complete(pair.b->cq, 1, IBV_WC_SUCCESS);
 	must(!memcmp(pair.a->buffer, pair.b->buffer + 500, 100));
 }

@@ -42,13 +42,13 @@ ROW("only a datagram with the right Q_Key arrives")
 	wr.wr.ud.remote_qkey = WRONG_QKEY; /* dropped */
 	must_eq(rig_post_recv(pair.b, pair.qb, 0, GRH + 100, 1), 0);
 	must_eq(rig_post_recv(pair.b, pair.qb, 0, GRH + 100, 2), 0);
-	must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
-	must(rig_quiet(pair.b->cq, 5));
+	rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
+	rig_must_be_quiet(pair.b->cq, 5);
 	for (int i = 0; i < 2; i++) {
 		wr.wr.ud.remote_qkey = right[i];
 		memset(pair.b->buffer, 0, GRH + 100);
-		must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
-		must(rig_poll_success(pair.b->cq, &wc));
+		rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
+		wc = rig_must_succeed(pair.b->cq);
 		must(wc.byte_len == GRH + 100);
 		must(wc.src_qp == pair.qa->qp_num);
 		must(wc.slid == pair.a->lid);
@@ -66,11 +66,11 @@ ROW("a datagram is at most one packet")
 	struct ibv_wc wc;
 
 	must_eq(rig_post_recv(pair.b, pair.qb, 0, 8192, 1), 0);
-	must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
-	must(rig_poll_success(pair.b->cq, &wc));
+	rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
+	wc = rig_must_succeed(pair.b->cq);
 	must(wc.byte_len == 4096 + GRH);
 	wr.sg_list->length++;
-	must(rig_send(pair.qa, &wr, IBV_WC_LOC_LEN_ERR));
+	rig_must_send(pair.qa, &wr, IBV_WC_LOC_LEN_ERR);
 	must_eq(ibv_destroy_ah(wr.wr.ud.ah), 0);
 }
 
@@ -91,7 +91,6 @@ ROW("a GRH has the path and the payload length")
 	const uint8_t *grh = pair.b->buffer;
 	struct ibv_send_wr wr = to_b(&pair, 0);
 	union ibv_gid ours, theirs;
-	struct ibv_wc wc;
 
 	must_eq(ibv_query_gid(pair.a->ctx, 1, 0, &ours), 0);
 	must_eq(ibv_query_gid(pair.b->ctx, 1, 0, &theirs), 0);
@@ -99,8 +98,8 @@ ROW("a GRH has the path and the payload length")
 		wr.opcode = rows[i].opcode;
 		wr.sg_list->length = rows[i].length;
 		must_eq(rig_post_recv(pair.b, pair.qb, 0, 200, 1), 0);
-		must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
-		must(rig_poll(pair.b->cq, &wc));
+		rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
+		rig_must_succeed(pair.b->cq);
 		must(!memcmp(grh, (uint8_t[]){ 0x6a, 0x75, 0x43, 0x21 }, 4));
 		must((uint32_t)(grh[4] << 8 | grh[5]) == rows[i].payload);
 		must(grh[6] == 0x1b);
@@ -120,7 +119,7 @@ static void receiver_must_fail(const struct pair *pair, struct ibv_sge to,
 	struct ibv_send_wr wr = to_b(pair, 100);
 
 	must_eq(rig_post_sge(pair->qb, NULL, to, 6), 0);
-	must(rig_send(pair->qa, &wr, IBV_WC_SUCCESS));
+	rig_must_send(pair->qa, &wr, IBV_WC_SUCCESS);
 	rig_must_complete(pair->b->cq, 6, status);
 	must_eq(rig_state(pair->qb), IBV_QPS_ERR);
 	must_eq(rig_state(pair->qa), IBV_QPS_RTS);
@@ -243,7 +242,7 @@ static void send_by(const struct member *from, const struct destination *to)
 	must_eq(rig_post(from->qp, &wr), 0);
 	/* The sender's own copy may complete before the request. */
 	do
-		must(rig_poll_success(from->host->cq, &wc));
+		wc = rig_must_succeed(from->host->cq);
 	while (wc.opcode == IBV_WC_RECV);
 	must_eq(wc.opcode, IBV_WC_SEND);
 }
@@ -253,8 +252,7 @@ static void must_get(const struct member *member, size_t offset, const struct me
 	const uint8_t *at = member->host->buffer + offset;
 	struct ibv_wc wc;
 
-	must(rig_poll_success(member->host->cq, &wc));
-	must(wc.wr_id == offset);
+	wc = rig_must_complete(member->host->cq, offset, IBV_WC_SUCCESS);
 	must_eq(wc.opcode, IBV_WC_RECV);
 	must(wc.byte_len == BYTES + GRH);
 	must(wc.qp_num == member->qp->qp_num);
@@ -268,7 +266,7 @@ static void must_get(const struct member *member, size_t offset, const struct me
 
 static void must_get_nothing(const struct member *member)
 {
-	must(rig_quiet(member->host->cq, 0));
+	rig_must_be_quiet(member->host->cq, 0);
 }
 
 ROW("every member gets one")

@@ -149,8 +149,8 @@ static void must_go_there_and_back(const struct header *header)
 
 	must_eq(rig_post_recv(pair.b, pair.qb, 0, GRH + 100, 1), 0);
 	must_eq(rig_post_recv(pair.a, pair.qa, 1024, GRH + 100, 1), 0);
-	must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
-	must(rig_poll_success(pair.b->cq, &wc));
+	rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
+	wc = rig_must_succeed(pair.b->cq);
 	must(wc.wc_flags & IBV_WC_GRH);
 	must(!wc.slid);
 	must(wc.sl == (emulated_is_mlx5() ? header->kind : 0));
@@ -159,8 +159,8 @@ static void must_go_there_and_back(const struct header *header)
 	wr.wr.ud.ah = MADE(ibv_create_ah_from_wc(pair.b->pd, &wc, (void *)pair.b->buffer, 1));
 	wr.wr.ud.remote_qpn = wc.src_qp;
 	wr.wr.ud.remote_qkey = RIG_QKEY;
-	must(rig_send(pair.qb, &wr, IBV_WC_SUCCESS));
-	must(rig_poll_success(pair.a->cq, &wc));
+	rig_must_send(pair.qb, &wr, IBV_WC_SUCCESS);
+	wc = rig_must_succeed(pair.a->cq);
 	must(wc.byte_len == GRH + 100);
 }
 

@@ -26,12 +26,9 @@ static void must_fail_with(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status
 		[IBV_WC_RETRY_EXC_ERR] = 0x81,
 		[IBV_WC_RNR_RETRY_EXC_ERR] = 0x87,
 	};
-	struct ibv_wc wc;
+	struct ibv_wc wc = rig_must_complete(cq, wr_id, status);
 
-	must(rig_poll(cq, &wc));
-	must(wc.status == status);
-	must(wc.wr_id == wr_id);
-	must(wc.vendor_err == vendor_errs[status]);
+	must_eq(wc.vendor_err, vendor_errs[status]);
 }
 
 /* The sender's completion has @status, and the sender is in ERR. */
@@ -64,12 +61,12 @@ ROW("a request waits for a late peer")
 	must_eq(rig_post(p.qa, &wr), 0);
 	must_eq(rig_init(p.qb, &to_a), 0);
 	must_eq(rig_post_recv(p.b, p.qb, 0, 10, 1), 0);
-	must(rig_quiet(p.a->cq, 20));
+	rig_must_be_quiet(p.a->cq, 20);
 	must_eq(rig_rtr(p.qb, &to_a), 0);
 	/* The request succeeds once the peer is in RTR, not only after the timeout of 17 s. */
-	must(rig_poll_within(p.a->cq, &wc, 10000));
+	must_eq(rig_poll(p.a->cq, &wc, 10000), 1);
 	must_eq(wc.status, IBV_WC_SUCCESS);
-	must(rig_poll_success(p.b->cq, &wc));
+	rig_must_succeed(p.b->cq);
 }
 
 /* qb is connected to qa and sends its ACK there. The third QP gets none. */
@@ -82,7 +79,7 @@ ROW("an ACK goes to the connected QP")
 
 	must_eq(rig_bring_up(third, &link), 0);
 	must_eq(rig_post_recv(pair.b, pair.qb, 0, 100, 1), 0);
-	must(rig_send(third, &wr, IBV_WC_RETRY_EXC_ERR));
+	rig_must_send(third, &wr, IBV_WC_RETRY_EXC_ERR);
 	must_eq(ibv_destroy_qp(third), 0);
 }
 
@@ -91,15 +88,14 @@ ROW("a request behind the expected PSN is acknowledged and dropped")
 {
 	struct rig_link ours = rig_link_to(0, 0), theirs = ours;
 	struct pair pair;
-	struct ibv_wc wc;
 
 	theirs.psn++;
 	pair = pair_by(IBV_QPT_RC, ours, theirs);
 	pair_must_receive(&pair, 1);
-	pair_must_send(&pair, IBV_WC_SUCCESS);
-	must(rig_quiet(pair.b->cq, 5));
-	pair_must_send(&pair, IBV_WC_SUCCESS);
-	must(rig_poll_success(pair.b->cq, &wc));
+	pair_must_send(&pair, PAIR_BYTES, IBV_WC_SUCCESS);
+	rig_must_be_quiet(pair.b->cq, 5);
+	pair_must_send(&pair, PAIR_BYTES, IBV_WC_SUCCESS);
+	rig_must_succeed(pair.b->cq);
 }
 
 ROW("a request ahead of the expected PSN is not answered")
@@ -110,8 +106,8 @@ ROW("a request ahead of the expected PSN is not answered")
 	ours.psn++;
 	pair = pair_by(IBV_QPT_RC, ours, theirs);
 	pair_must_receive(&pair, 1);
-	pair_must_send(&pair, IBV_WC_RETRY_EXC_ERR);
-	must(rig_quiet(pair.b->cq, 5));
+	pair_must_send(&pair, PAIR_BYTES, IBV_WC_RETRY_EXC_ERR);
+	rig_must_be_quiet(pair.b->cq, 5);
 	must_eq(rig_state(pair.qb), IBV_QPS_RTS);
 }
 
@@ -199,14 +195,15 @@ static void must_refuse(const struct mistake *mistake)
 		wr.wr.rdma.rkey = key_of(pair.b, mistake->rkey);
 	must_fail(&pair, &wr, mistake->status);
 	if (!mistake->event && !mistake->receive) {
-		must(rig_quiet(pair.b->cq, 5));
+		rig_must_be_quiet(pair.b->cq, 5);
 		must_eq(rig_state(pair.qb), IBV_QPS_RTS);
 		return;
 	}
 	must_eq(rig_state(pair.qb), IBV_QPS_ERR);
 	must_fail_with(pair.b->cq, 4, mistake->receive ? mistake->receive : IBV_WC_WR_FLUSH_ERR);
 	must_fail_with(pair.b->cq, 5, IBV_WC_WR_FLUSH_ERR);
-	must(!mistake->event || rig_event_is(pair.b, mistake->event, pair.qb));
+	if (mistake->event)
+		rig_must_hear(pair.b, mistake->event, pair.qb);
 }
 
 ROW("a request with one mistake is refused")
@@ -235,10 +232,9 @@ static void post_reads(const struct pair *pair, unsigned int flags)
 
 static void must_succeed(const struct pair *pair, int count)
 {
-	struct ibv_wc wc;
 
 	while (count--)
-		must(rig_poll_success(pair->a->cq, &wc));
+		rig_must_succeed(pair->a->cq);
 }
 
 /* A pair whose responder has one resource for reads. */
@@ -341,14 +337,14 @@ static void must_recover_from_sqe(enum ibv_qp_type type)
 
 	must_eq(rig_post_recv(pair.b, pair.qb, 0, 100, 1), 0);
 	wr.sg_list->lkey++;
-	must(rig_send(pair.qa, &wr, IBV_WC_LOC_PROT_ERR));
+	rig_must_send(pair.qa, &wr, IBV_WC_LOC_PROT_ERR);
 	must_eq(rig_state(pair.qa), IBV_QPS_SQE);
 	must_eq(rig_state(pair.qb), IBV_QPS_RTS);
 	wr.sg_list->lkey--;
-	must(rig_send(pair.qa, &wr, IBV_WC_WR_FLUSH_ERR));
+	rig_must_send(pair.qa, &wr, IBV_WC_WR_FLUSH_ERR);
 	must_eq(rig_to_state(pair.qa, IBV_QPS_RTS), 0);
 	must_eq(rig_state(pair.qa), IBV_QPS_RTS);
-	must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
+	rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
 	rig_must_complete(pair.b->cq, 1, IBV_WC_SUCCESS);
 	must_eq(ibv_destroy_ah(wr.wr.ud.ah), 0);
 	pair_tear_down(&pair);
@@ -376,7 +372,7 @@ ROW("the receiver's RNR timer counts")
 	link_b.min_rnr_timer = 22;
 	pair = pair_by(IBV_QPT_RC, link_a, link_b);
 	start = seconds();
-	must(pair_send(&pair, 10, IBV_WC_RNR_RETRY_EXC_ERR));
+	pair_must_send(&pair, 10, IBV_WC_RNR_RETRY_EXC_ERR);
 	must(seconds() - start >= 2 * 0.02048);
 }
 
@@ -395,12 +391,11 @@ ROW("a request waits for a receive")
 
 		wr.imm_data = htobe32(5);
 		must_eq(rig_post(pair.qa, &wr), 0);
-		must(rig_quiet(pair.a->cq, 20));
+		rig_must_be_quiet(pair.a->cq, 20);
 		must_eq(rig_post_recv(pair.b, pair.qb, 0, i ? 0 : 10, 4), 0);
-		must(rig_poll_success(pair.b->cq, &wc));
-		must_eq(wc.wr_id, 4);
+		wc = rig_must_complete(pair.b->cq, 4, IBV_WC_SUCCESS);
 		must(!i || wc.imm_data == htobe32(5));
-		must(rig_poll_success(pair.a->cq, &wc));
+		rig_must_succeed(pair.a->cq);
 	}
 }
 
@@ -423,9 +418,9 @@ ROW("packets that do not fit the receiver's MTU are refused")
 		pair = pair_by(IBV_QPT_RC, link_a, link_b);
 		for (uint64_t id = 1; id <= 2; id++)
 			must_eq(rig_post_recv(pair.b, pair.qb, 0, 4096, id), 0);
-		must(pair_send(&pair, 1024, IBV_WC_SUCCESS));
+		pair_must_send(&pair, 1024, IBV_WC_SUCCESS);
 		rig_must_complete(pair.b->cq, 1, IBV_WC_SUCCESS);
-		must(pair_send(&pair, 1025, IBV_WC_REM_INV_REQ_ERR));
+		pair_must_send(&pair, 1025, IBV_WC_REM_INV_REQ_ERR);
 		must_eq(rig_state(pair.qb), IBV_QPS_ERR);
 		pair_tear_down(&pair);
 	}

@@ -37,14 +37,13 @@ static void must_arrive_once(enum ibv_qp_type type)
 		must_eq(pair_post_recv(&pair, 0, 4096, i + 2), 0);
 		memset(pair.a->buffer, (int)i + 1, 4096);
 		wr.imm_data = htobe32(i);
-		must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
-		must(rig_poll_success(pair.b->cq, &wc));
+		rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
+		wc = rig_must_complete(pair.b->cq, i, IBV_WC_SUCCESS);
 		must(wc.imm_data == htobe32(i));
-		must(wc.wr_id == i);
 		must(wc.byte_len == length);
 		must(!memcmp(pair.b->buffer, pair.a->buffer, wc.byte_len));
 	}
-	must(rig_quiet(pair.b->cq, 20));
+	rig_must_be_quiet(pair.b->cq, 20);
 }
 
 ROW("sends arrive once")
@@ -66,7 +65,7 @@ ROW("additions once")
 		struct ibv_send_wr wr = pair_wr(&pair, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 0, 8);
 
 		wr.wr.atomic.compare_add = 3;
-		must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
+		rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
 		memcpy(&value, pair.a->buffer, sizeof(value));
 		must(value == 3 * i);
 	}
@@ -83,7 +82,7 @@ ROW("reads and writes once")
 						0, 0, 8192);
 
 		memset(i & 1 ? pair.b->buffer : pair.a->buffer, i, 8192);
-		must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
+		rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
 		must(!memcmp(pair.a->buffer, pair.b->buffer, 8192));
 		must(pair.a->buffer[8191] == (uint8_t)i);
 	}
@@ -95,8 +94,8 @@ ROW("nothing arrives")
 	struct pair pair = patient_pair(IBV_QPT_RC, 7);
 
 	must_eq(pair_post_recv(&pair, 0, 4096, 0), 0);
-	must(pair_send(&pair, 100, IBV_WC_RETRY_EXC_ERR));
-	must(rig_quiet(pair.b->cq, 5));
+	pair_must_send(&pair, 100, IBV_WC_RETRY_EXC_ERR);
+	rig_must_be_quiet(pair.b->cq, 5);
 }
 
 /*
@@ -107,7 +106,7 @@ ROW("receiver never ready")
 {
 	struct pair pair = patient_pair(IBV_QPT_RC, 4);
 
-	must(pair_send(&pair, 100, IBV_WC_RNR_RETRY_EXC_ERR));
+	pair_must_send(&pair, 100, IBV_WC_RNR_RETRY_EXC_ERR);
 }
 
 /* Three of the pieces that the emulator moves, and loses, at once. */
@@ -120,7 +119,7 @@ static void send_long(const struct pair *pair, int byte)
 
 	memset(pair->a->mr->addr, byte, LONG);
 	wr.sg_list->addr = (uint64_t)(uintptr_t)pair->a->mr->addr;
-	must(rig_send(pair->qa, &wr, IBV_WC_SUCCESS));
+	rig_must_send(pair->qa, &wr, IBV_WC_SUCCESS);
 }
 
 static int post_long(const struct pair *pair)
@@ -131,10 +130,10 @@ static int post_long(const struct pair *pair)
 	return rig_post_sge(pair->qb, NULL, sge, 0);
 }
 
-static void must_be_long(const struct pair *pair, const struct ibv_wc *wc)
+static void must_be_long(const struct pair *pair, struct ibv_wc wc)
 {
-	must(wc->status == IBV_WC_SUCCESS);
-	must(wc->byte_len == LONG);
+	must_eq(wc.status, IBV_WC_SUCCESS);
+	must_eq(wc.byte_len, LONG);
 	must(!memcmp(pair->b->mr->addr, pair->a->mr->addr, LONG));
 }
 
@@ -164,7 +163,7 @@ ROW("unreliable messages are whole")
 		/* The message arrives before its sender has the completion. */
 		if (!ibv_poll_cq(pair.b->cq, 1, &wc))
 			continue;
-		must_be_long(&pair, &wc);
+		must_be_long(&pair, wc);
 		must(!post_long(&pair));
 		arrived++;
 	}
@@ -176,15 +175,13 @@ ROW("unreliable messages are whole")
 ROW("long messages once")
 {
 	struct pair pair = long_pair(IBV_QPT_RC);
-	struct ibv_wc wc;
 
 	for (int i = 1; i <= 40; i++) {
 		must(!post_long(&pair));
 		send_long(&pair, i);
-		must(rig_poll(pair.b->cq, &wc));
-		must_be_long(&pair, &wc);
+		must_be_long(&pair, rig_must_succeed(pair.b->cq));
 	}
-	must(rig_quiet(pair.b->cq, 20));
+	rig_must_be_quiet(pair.b->cq, 20);
 }
 
 /* Datagrams have no sequence numbers, so a repeated one arrives twice. */
@@ -198,7 +195,7 @@ ROW("datagram comes twice")
 	must_eq(rig_post(pair.qa, &wr), 0);
 	rig_must_complete(pair.b->cq, 0, IBV_WC_SUCCESS);
 	rig_must_complete(pair.b->cq, 1, IBV_WC_SUCCESS);
-	must(rig_quiet(pair.b->cq, 5));
+	rig_must_be_quiet(pair.b->cq, 5);
 }
 
 /* Every message is delayed by 20 ms. */
@@ -208,7 +205,7 @@ ROW("a delayed message comes late")
 	double start = seconds();
 
 	must_eq(pair_post_recv(&pair, 0, 4096, 0), 0);
-	must(pair_send(&pair, 100, IBV_WC_SUCCESS));
+	pair_must_send(&pair, 100, IBV_WC_SUCCESS);
 	rig_must_complete(pair.b->cq, 0, IBV_WC_SUCCESS);
 	must(seconds() - start >= 0.02);
 }

@@ -81,10 +81,10 @@ ROW("a QP in SQD takes messages from its SRQ, and tells its last one")
 	rig_connect(pair.a, pair.qa, pair.b, pair.qb);
 	must_eq(rig_post_srq(pair.b, srq, 0, BYTES, 1), 0);
 	must_eq(rig_to_state(pair.qb, IBV_QPS_SQD), 0);
-	pair_must_send(&pair, IBV_WC_SUCCESS);
+	pair_must_send(&pair, PAIR_BYTES, IBV_WC_SUCCESS);
 	rig_must_complete(pair.b->cq, 1, IBV_WC_SUCCESS);
 	must_eq(rig_to_state(pair.qb, IBV_QPS_ERR), 0);
-	must(rig_event_is(pair.b, IBV_EVENT_QP_LAST_WQE_REACHED, pair.qb));
+	rig_must_hear(pair.b, IBV_EVENT_QP_LAST_WQE_REACHED, pair.qb);
 }
 
 ROW("a CQ that is resized overruns at its new size")
@@ -96,8 +96,8 @@ ROW("a CQ that is resized overruns at its new size")
 	must_eq(pair.a->cq->cqe, 3);
 	for (int i = 0; i < 5; i++)
 		must_eq(rig_post(pair.qa, &wr), 0);
-	must(rig_event_is(pair.a, IBV_EVENT_CQ_ERR, pair.a->cq));
-	must(rig_event_is(pair.a, IBV_EVENT_QP_FATAL, pair.qa));
+	rig_must_hear(pair.a, IBV_EVENT_CQ_ERR, pair.a->cq);
+	rig_must_hear(pair.a, IBV_EVENT_QP_FATAL, pair.qa);
 }
 
 /* A pair whose receiver has a small CQ for receives, and one message too many. */
@@ -129,8 +129,8 @@ ROW("a receiver whose CQ overruns fails without another message")
 {
 	struct overrun o = overrun();
 
-	must(rig_event_is(o.pair.b, IBV_EVENT_CQ_ERR, o.small));
-	must(rig_event_is(o.pair.b, IBV_EVENT_QP_FATAL, o.pair.qb));
+	rig_must_hear(o.pair.b, IBV_EVENT_CQ_ERR, o.small);
+	rig_must_hear(o.pair.b, IBV_EVENT_QP_FATAL, o.pair.qb);
 }
 
 ROW("a CQ that overran is destroyed with its unread event")
@@ -141,7 +141,7 @@ ROW("a CQ that overran is destroyed with its unread event")
 	alarm(RIG_PATIENCE_MS / 1000);
 	must_eq(ibv_destroy_qp(o.pair.qb), 0);
 	must_eq(ibv_destroy_cq(o.small), 0);
-	must(!rig_readable(o.pair.b->ctx->async_fd, 10));
+	rig_must_hear_nothing(o.pair.b->ctx, 10);
 }
 
 /* The error completes the receive. The end of the QP does not flush it once more. */
@@ -151,10 +151,10 @@ ROW("a receive of an SRQ that is too short completes once")
 
 	must_eq(pair_post_recv(&pair, 0, BYTES - 1, 1), 0);
 	must_eq(pair_post_recv(&pair, 0, BYTES, 2), 0);
-	pair_must_send(&pair, IBV_WC_REM_INV_REQ_ERR);
+	pair_must_send(&pair, PAIR_BYTES, IBV_WC_REM_INV_REQ_ERR);
 	rig_must_complete(pair.b->cq, 1, IBV_WC_LOC_LEN_ERR);
 	must_eq(rig_state(pair.qb), IBV_QPS_ERR);
-	must(rig_quiet(pair.b->cq, 5));
+	rig_must_be_quiet(pair.b->cq, 5);
 }
 
 /* ---- short messages, which the emulator moves together if they are posted together ---- */
@@ -188,12 +188,11 @@ static void bundle_must_arrive(enum ibv_qp_type type)
 	for (uint32_t i = 0; i < BUNDLE; i++) {
 		const uint32_t length = 1 + i * 16;
 
-		must(rig_poll_success(pair.b->cq, &wc));
-		must_eq(wc.wr_id, i);
+		wc = rig_must_complete(pair.b->cq, i, IBV_WC_SUCCESS);
 		must_eq(wc.byte_len, length);
 		must(!memcmp(pair.b->buffer + i * EACH, pair.a->buffer + i * EACH, length));
 		must_eq(pair.b->buffer[i * EACH + length], 0);
-		must(rig_poll_success(pair.a->cq, &wc));
+		rig_must_succeed(pair.a->cq);
 	}
 }
 
@@ -221,14 +220,14 @@ ROW("of messages that are posted together those before a lost buffer arrive")
 	pair_pattern(pair.a->buffer, 10, 7);
 	must_eq(rig_post(pair.qa, wr), 0);
 	for (uint64_t i = 0; i < 2; i++) {
-		must(rig_completes(pair.a->cq, i, IBV_WC_SUCCESS));
-		must(rig_completes(pair.b->cq, i, IBV_WC_SUCCESS));
+		rig_must_complete(pair.a->cq, i, IBV_WC_SUCCESS);
+		rig_must_complete(pair.b->cq, i, IBV_WC_SUCCESS);
 		must(!memcmp(pair.b->buffer + i * 4096, pair.a->buffer, 10));
 	}
-	must(rig_completes(pair.a->cq, 2, IBV_WC_REM_OP_ERR));
-	must(rig_completes(pair.a->cq, 3, IBV_WC_WR_FLUSH_ERR));
-	must(rig_completes(pair.b->cq, 2, IBV_WC_LOC_PROT_ERR));
-	must(rig_completes(pair.b->cq, 3, IBV_WC_WR_FLUSH_ERR));
+	rig_must_complete(pair.a->cq, 2, IBV_WC_REM_OP_ERR);
+	rig_must_complete(pair.a->cq, 3, IBV_WC_WR_FLUSH_ERR);
+	rig_must_complete(pair.b->cq, 2, IBV_WC_LOC_PROT_ERR);
+	rig_must_complete(pair.b->cq, 3, IBV_WC_WR_FLUSH_ERR);
 }
 
 /* So many bytes less than what a QP may send in one turn of the emulator. */
@@ -293,7 +292,7 @@ ROW("behind the end of a message are no bytes of another sender's")
 	pair.qb = rig_qp(pair.b, IBV_QPT_RC, NULL);
 	must(!rig_init(pair.qb, &third) && !rig_rtr(pair.qb, &third));
 	do
-		must(rig_poll_success(pair.b->cq, &wc));
+		wc = rig_must_succeed(pair.b->cq);
 	while (wc.byte_len != 1);
 	must_eq(pair.b->buffer[wc.wr_id * EACH], 7);
 	must_eq(pair.b->buffer[wc.wr_id * EACH + 1], 0);

@@ -35,13 +35,14 @@ static void must_arrive(const struct pair *pair, enum ibv_wr_opcode opcode)
 	struct ibv_send_wr wr = pair_wr(pair, opcode, 0, 0, LENGTH);
 	const struct host *from = opcode == IBV_WR_RDMA_READ ? pair->b : pair->a;
 	const struct host *to = opcode == IBV_WR_RDMA_READ ? pair->a : pair->b;
-	struct ibv_wc wc;
 
 	pair_pattern(from->buffer, LENGTH, (unsigned int)opcode);
 	memset(to->buffer, 0, LENGTH);
-	must_eq(opcode == IBV_WR_SEND ? pair_post_recv(pair, 0, LENGTH, 1) : 0, 0);
-	must(rig_send(pair->qa, &wr, IBV_WC_SUCCESS));
-	must(opcode != IBV_WR_SEND || rig_poll_success(pair->b->cq, &wc));
+	if (opcode == IBV_WR_SEND)
+		must_eq(pair_post_recv(pair, 0, LENGTH, 1), 0);
+	rig_must_send(pair->qa, &wr, IBV_WC_SUCCESS);
+	if (opcode == IBV_WR_SEND)
+		rig_must_complete(pair->b->cq, 1, IBV_WC_SUCCESS);
 	must(!memcmp(from->buffer, to->buffer, LENGTH));
 }
 
@@ -53,7 +54,7 @@ static uint64_t atomic(const struct pair *pair, enum ibv_wr_opcode opcode, uint6
 
 	wr.wr.atomic.compare_add = add;
 	wr.wr.atomic.swap = swap;
-	must(rig_send(pair->qa, &wr, IBV_WC_SUCCESS));
+	rig_must_send(pair->qa, &wr, IBV_WC_SUCCESS);
 	memcpy(&old, pair->a->buffer, sizeof(old));
 	return old;
 }

@@ -69,8 +69,8 @@ static void must_exchange(struct pair *pair)
 		memset(from->buffer, 0x30 + i, LENGTH);
 		memset(to->buffer + LENGTH, 0, LENGTH);
 		must_eq(rig_post_recv(to, pair->qp[1 - i], LENGTH, LENGTH, 1), 0);
-		must(rig_send(pair->qp[i], &wr, IBV_WC_SUCCESS));
-		must(rig_poll_success(to->cq, &wc));
+		rig_must_send(pair->qp[i], &wr, IBV_WC_SUCCESS);
+		wc = rig_must_succeed(to->cq);
 		must_eq(wc.byte_len, LENGTH);
 		must(!memcmp(from->buffer, to->buffer + LENGTH, LENGTH));
 	}
@@ -82,7 +82,7 @@ static void must_hear(struct host *host, enum ibv_event_type type)
 	struct ibv_async_event event;
 
 	do {
-		must(rig_async(host->ctx, &event));
+		event = rig_must_get_event(host->ctx);
 		ibv_ack_async_event(&event);
 	} while (event.event_type == IBV_EVENT_COMM_EST ||
 		 event.event_type == IBV_EVENT_PORT_ERR ||
@@ -154,7 +154,7 @@ ROW("each path has all attempts")
 	struct pair pair = armed();
 
 	pair_control("fault", 0, "drop 100%%");
-	must(pair_send(&pair, LENGTH, IBV_WC_RETRY_EXC_ERR));
+	pair_must_send(&pair, LENGTH, IBV_WC_RETRY_EXC_ERR);
 	/* retry_cnt is 3. */
 	must_be_on_path(pair.qa, IBV_MIG_MIGRATED, 2);
 	must(dropped() == 2 * (1 + 3));
@@ -189,14 +189,13 @@ ROW("a request under way arrives by the other path")
 {
 	struct pair pair = armed();
 	struct ibv_send_wr wr = rig_wr(pair.a, IBV_WR_SEND, 0, LENGTH);
-	struct ibv_wc wc;
 
 	must_eq(rig_post(pair.qa, &wr), 0);
-	must(rig_quiet(pair.a->cq, 20));
+	rig_must_be_quiet(pair.a->cq, 20);
 	pair_control("port", 0, "1 down");
 	must_eq(rig_post_recv(pair.b, pair.qb, LENGTH, LENGTH, 1), 0);
-	must(rig_poll_success(pair.a->cq, &wc));
-	must(rig_poll_success(pair.b->cq, &wc));
+	rig_must_succeed(pair.a->cq);
+	rig_must_succeed(pair.b->cq);
 	must_hear(pair.a, IBV_EVENT_PATH_MIG);
 	must_hear(pair.b, IBV_EVENT_PATH_MIG);
 	disconnect(&pair);
@@ -221,11 +220,11 @@ ROW("an unreliable connection migrates")
  */
 static int migration_errors(struct host *host)
 {
-	struct ibv_async_event event;
 	int count = 0;
 
 	while (rig_readable(host->ctx->async_fd, 0)) {
-		must(rig_async(host->ctx, &event));
+		struct ibv_async_event event = rig_must_get_event(host->ctx);
+
 		count += event.event_type == IBV_EVENT_PATH_MIG_ERR;
 		ibv_ack_async_event(&event);
 	}
@@ -239,7 +238,7 @@ static struct xrc_stage armed_target(void)
 
 	must(!ibv_modify_qp(s.target, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN));
 	must(!load(s.send, second_lid(s.one), 2) && !load(s.target, second_lid(s.sender), 2));
-	must(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
+	xrc_must_send(&s, s.srq1, s.one, IBV_WC_SUCCESS);
 	must_be_on_path(s.target, IBV_MIG_ARMED, 1);
 	return s;
 }
@@ -250,7 +249,7 @@ ROW("an XRC target follows its sender")
 	struct xrc_stage s = armed_target();
 
 	pair_control("port", 0, "1 down");
-	must(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
+	xrc_must_send(&s, s.srq1, s.one, IBV_WC_SUCCESS);
 	must_eq(rig_attr(s.target).port_num, 2);
 	must_hear(s.sender, IBV_EVENT_PATH_MIG);
 	must_hear(s.one, IBV_EVENT_PATH_MIG);
@@ -297,7 +296,7 @@ ROW("a connection that is not armed stays")
 	pair_control("port", 0, "1 down");
 	must_hear(pair.a, IBV_EVENT_PATH_MIG_ERR);
 	must_be_on_path(pair.qa, IBV_MIG_ARMED, 1);
-	must(pair_send(&pair, LENGTH, IBV_WC_RETRY_EXC_ERR));
+	pair_must_send(&pair, LENGTH, IBV_WC_RETRY_EXC_ERR);
 	must_hear(pair.a, IBV_EVENT_PATH_MIG_ERR);
 	disconnect(&pair);
 	pair = connected(IBV_QPT_RC);

@@ -21,7 +21,7 @@ ROW("inline read is refused")
 	struct ibv_send_wr wr = pair_wr(&pair, IBV_WR_RDMA_READ, 0, 0, 8);
 
 	wr.send_flags |= IBV_SEND_INLINE;
-	must(rig_send(pair.qa, &wr, IBV_WC_LOC_PROT_ERR));
+	rig_must_send(pair.qa, &wr, IBV_WC_LOC_PROT_ERR);
 	must_eq(rig_state(pair.qb), IBV_QPS_RTS);
 }
 
@@ -56,7 +56,7 @@ static void send_by(const struct shared *s, int i, uint8_t byte)
 	struct ibv_send_wr wr = rig_wr(s->a, IBV_WR_SEND, 0, 1);
 
 	s->a->buffer[0] = byte;
-	must(rig_send(s->from[i], &wr, IBV_WC_SUCCESS));
+	rig_must_send(s->from[i], &wr, IBV_WC_SUCCESS);
 }
 
 static void must_get(const struct shared *s, int i, uint8_t byte)
@@ -125,12 +125,12 @@ ROW("a zero-based region begins at address 0")
 	wr.sg_list->lkey = from->lkey;
 	wr.wr.rdma.remote_addr = 4096 - 64;
 	wr.wr.rdma.rkey = to->rkey;
-	must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
+	rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
 	must(pair.b->buffer[8192 + 4095] == 0x42);
 	must(pair.b->buffer[8192 + 4096 - 65] == 0);
 	must(pair.b->buffer[8192 + 4096] == 0);
 	wr.wr.rdma.remote_addr++;
-	must(rig_send(pair.qa, &wr, IBV_WC_REM_ACCESS_ERR));
+	rig_must_send(pair.qa, &wr, IBV_WC_REM_ACCESS_ERR);
 	must_eq(ibv_dereg_mr(from), 0);
 	must_eq(ibv_dereg_mr(to), 0);
 }
@@ -143,7 +143,7 @@ ROW("an SRQ of another domain is refused")
 	struct ibv_xrcd *private = MADE(xrc_domain(s.one, -1, O_CREAT));
 	struct ibv_srq *srq = MADE(xrc_srq(s.one, private, RIG_DEPTH, 1));
 
-	must(xrc_send(&s, srq, s.one, IBV_WC_REM_INV_REQ_ERR));
+	xrc_must_send(&s, srq, s.one, IBV_WC_REM_INV_REQ_ERR);
 }
 
 ROW("write uses the SRQ's PD")
@@ -154,10 +154,10 @@ ROW("write uses the SRQ's PD")
 	memset(s.sender->buffer, 0x5a, 64);
 	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)s.two->buffer;
 	wr.wr.rdma.rkey = s.two->mr->rkey;
-	must(rig_send(s.send, &wr, IBV_WC_SUCCESS));
+	rig_must_send(s.send, &wr, IBV_WC_SUCCESS);
 	must(s.two->buffer[63] == 0x5a);
 	wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
-	must(rig_send(s.send, &wr, IBV_WC_REM_ACCESS_ERR));
+	rig_must_send(s.send, &wr, IBV_WC_REM_ACCESS_ERR);
 }
 
 /* The target is in RTR. Only the first packet raises the event. */
@@ -165,12 +165,12 @@ ROW("every handle gets one COMM_EST")
 {
 	struct xrc_stage s = xrc_stage();
 
-	must(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
-	must(xrc_send(&s, s.srq2, s.two, IBV_WC_SUCCESS));
-	must(rig_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
-	must(rig_event_is(s.two, IBV_EVENT_COMM_EST, s.opened));
-	must(!rig_readable(s.one->ctx->async_fd, 10));
-	must(!rig_readable(s.two->ctx->async_fd, 10));
+	xrc_must_send(&s, s.srq1, s.one, IBV_WC_SUCCESS);
+	xrc_must_send(&s, s.srq2, s.two, IBV_WC_SUCCESS);
+	rig_must_hear(s.one, IBV_EVENT_COMM_EST, s.target);
+	rig_must_hear(s.two, IBV_EVENT_COMM_EST, s.opened);
+	rig_must_hear_nothing(s.one->ctx, 10);
+	rig_must_hear_nothing(s.two->ctx, 10);
 }
 
 /*
@@ -188,15 +188,16 @@ ROW("an SRQ below its limit raises one event")
 	must_eq(ibv_modify_srq(s.srq1, &attr, IBV_SRQ_LIMIT), 0);
 	must_eq(ibv_query_srq(s.srq1, &attr), 0);
 	must_eq(attr.srq_limit, 2);
-	must(xrc_send(&s, s.srq2, s.two, IBV_WC_SUCCESS));
-	must(rig_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
+	xrc_must_send(&s, s.srq2, s.two, IBV_WC_SUCCESS);
+	rig_must_hear(s.one, IBV_EVENT_COMM_EST, s.target);
 	for (uint64_t id = 1; id <= 4; id++) {
-		must(!rig_readable(s.one->ctx->async_fd, 10));
-		must(rig_send(s.send, &wr, IBV_WC_SUCCESS));
+		rig_must_hear_nothing(s.one->ctx, 10);
+		rig_must_send(s.send, &wr, IBV_WC_SUCCESS);
 		rig_must_complete(s.one->cq, id, IBV_WC_SUCCESS);
-		must(id != 3 || rig_event_is(s.one, IBV_EVENT_SRQ_LIMIT_REACHED, s.srq1));
+		if (id == 3)
+			rig_must_hear(s.one, IBV_EVENT_SRQ_LIMIT_REACHED, s.srq1);
 	}
-	must(!rig_readable(s.one->ctx->async_fd, 10));
+	rig_must_hear_nothing(s.one->ctx, 10);
 	must_eq(ibv_query_srq(s.srq1, &attr), 0);
 	must_eq(attr.srq_limit, 0);
 }
@@ -216,12 +217,12 @@ ROW("a reregistered region keeps its keys")
 	must(mr->rkey == key);
 	must(mr->addr == elsewhere);
 	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)elsewhere;
-	must(rig_send(pair.qa, &wr, IBV_WC_SUCCESS));
+	rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
 	must_eq(elsewhere[99], 7);
 	must(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_LOCAL_WRITE));
 	must(mr->lkey == key);
 	must(mr->rkey == key);
-	must(rig_send(pair.qa, &wr, IBV_WC_REM_ACCESS_ERR));
+	rig_must_send(pair.qa, &wr, IBV_WC_REM_ACCESS_ERR);
 }
 
 /* ---- events for which the pipe has no room ---- */
@@ -258,8 +259,8 @@ ROW("unread events go with their object")
 	must_eq(ibv_destroy_qp(goes), 0);
 	alarm(0);
 	for (int i = 0; i < PIPE_HOLDS + 2; i++)
-		must(rig_event_is(host, IBV_EVENT_QP_LAST_WQE_REACHED, stays));
-	must(!rig_readable(host->ctx->async_fd, 10));
+		rig_must_hear(host, IBV_EVENT_QP_LAST_WQE_REACHED, stays);
+	rig_must_hear_nothing(host->ctx, 10);
 	must_eq(ibv_destroy_qp(stays), 0);
 	must_eq(ibv_destroy_srq(srq), 0);
 }
@@ -337,14 +338,13 @@ ROW("a request is executed before a later command")
 		struct ibv_mr *to = MADE(ibv_reg_mr(pair.b->pd, pair.b->buffer, 100,
 						    IBV_ACCESS_LOCAL_WRITE |
 							    IBV_ACCESS_REMOTE_WRITE));
-		struct ibv_wc wc;
 
 		usleep(5000); /* an idle adapter looks for doorbells less often */
 		wr.sg_list->lkey = from->lkey;
 		wr.wr.rdma.rkey = to->rkey;
 		must_eq(rig_post(pair.qa, &wr), 0);
 		must_eq(ibv_dereg_mr(round & 1 ? from : to), 0);
-		must(rig_poll_success(pair.a->cq, &wc));
+		rig_must_succeed(pair.a->cq);
 		must_eq(ibv_dereg_mr(round & 1 ? to : from), 0);
 	}
 }

@@ -17,13 +17,13 @@ ROW("reset begins at the first receive")
 
 	for (uint64_t i = 1; i <= 3; i++)
 		must_eq(rig_post_recv(pair.b, pair.qb, 0, 100, i), 0);
-	must(pair_send(&pair, 10, IBV_WC_SUCCESS));
+	pair_must_send(&pair, 10, IBV_WC_SUCCESS);
 	rig_must_complete(pair.b->cq, 1, IBV_WC_SUCCESS);
 	reset_both(&pair);
 	rig_connect(pair.a, pair.qa, pair.b, pair.qb);
 	must_eq(rig_post_recv(pair.b, pair.qb, 500, 100, 9), 0);
 	memset(pair.a->buffer, 0x77, 10);
-	must(pair_send(&pair, 10, IBV_WC_SUCCESS));
+	pair_must_send(&pair, 10, IBV_WC_SUCCESS);
 	rig_must_complete(pair.b->cq, 9, IBV_WC_SUCCESS);
 	must(pair.b->buffer[500] == 0x77);
 	must(pair.b->buffer[0] != 0x77);
@@ -55,7 +55,7 @@ static void ring_doorbell(struct host *host)
 
 	must_eq(rig_bring_up(qp, &link), 0);
 	must_eq(rig_to_state(qp, IBV_QPS_ERR), 0);
-	must(rig_send(qp, &wr, IBV_WC_WR_FLUSH_ERR));
+	rig_must_send(qp, &wr, IBV_WC_WR_FLUSH_ERR);
 	must_eq(ibv_destroy_qp(qp), 0);
 }
 
@@ -73,11 +73,10 @@ ROW("reset begins at the first send")
 	rig_connect(pair.a, pair.qa, pair.b, pair.qb);
 	must_eq(rig_post_recv(pair.b, pair.qb, 0, 100, 1), 0);
 	must_eq(rig_post_recv(pair.b, pair.qb, 0, 100, 2), 0);
-	must(rig_quiet(pair.b->cq, 5));
-	must(pair_send(&pair, 20, IBV_WC_SUCCESS));
-	must(rig_poll(pair.b->cq, &wc));
-	must_eq(wc.wr_id, 1);
+	rig_must_be_quiet(pair.b->cq, 5);
+	pair_must_send(&pair, 20, IBV_WC_SUCCESS);
+	wc = rig_must_complete(pair.b->cq, 1, IBV_WC_SUCCESS);
 	must_eq(wc.byte_len, 20);
-	must(rig_quiet(pair.a->cq, 5));
-	must(rig_quiet(pair.b->cq, 5));
+	rig_must_be_quiet(pair.a->cq, 5);
+	rig_must_be_quiet(pair.b->cq, 5);
 }

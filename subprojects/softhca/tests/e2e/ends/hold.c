@@ -42,12 +42,11 @@ static void hold_qps(struct host *host, int count)
 		must(ibv_create_qp(host->pd, &attr));
 }
 
-static bool exchange(const struct pair *pair)
+static void exchange(const struct pair *pair)
 {
-	struct ibv_wc wc;
-
-	return !rig_post_recv(pair->b, pair->qb, 0, 16384, 1) &&
-	       pair_send(pair, 16384, IBV_WC_SUCCESS) && rig_poll_success(pair->b->cq, &wc);
+	must_eq(rig_post_recv(pair->b, pair->qb, 0, 16384, 1), 0);
+	pair_must_send(pair, 16384, IBV_WC_SUCCESS);
+	rig_must_succeed(pair->b->cq);
 }
 
 /* Prints "ready" when everything is there. */
@@ -60,13 +59,12 @@ static int hold(int argc, char **argv)
 	hold_qps(pair.a, argc > 2 ? atoi(argv[2]) : 0);
 	if (argc > 1 && !strcmp(argv[1], "spent"))
 		for (int i = 0; i < 100; i++)
-			must(exchange(&pair));
+			exchange(&pair);
 	puts("ready");
 	while (argc > 1)
 		pause();
-	while (exchange(&pair))
-		;
-	return EXIT_FAILURE;
+	for (;;)
+		exchange(&pair);
 }
 
 /* Prints the numbers of the QP and the SRQ, and "stale" for an object that it never had. */
@@ -110,11 +108,13 @@ static int count(void)
 	failed.qa = rig_qp(pair.a, IBV_QPT_RC, NULL);
 	failed.qb = rig_qp(pair.b, IBV_QPT_RC, NULL);
 	rig_connect(pair.a, failed.qa, pair.b, failed.qb);
-	for (int i = 0; i < 5; i++)
-		must(!rig_post_recv(pair.b, pair.qb, 0, 1000, 1) &&
-		     pair_send(&pair, 1000, IBV_WC_SUCCESS));
+	for (int i = 0; i < 5; i++) {
+		must_eq(rig_post_recv(pair.b, pair.qb, 0, 1000, 1), 0);
+		pair_must_send(&pair, 1000, IBV_WC_SUCCESS);
+	}
 	write.wr.rdma.rkey = 0xdead00;
-	must(rig_send(failed.qa, &write, IBV_WC_REM_ACCESS_ERR) && !rig_post(pair.qa, &send));
+	rig_must_send(failed.qa, &write, IBV_WC_REM_ACCESS_ERR);
+	must_eq(rig_post(pair.qa, &send), 0);
 	printf("%u %u %u\n", pair.qa->qp_num, pair.qb->qp_num, failed.qa->qp_num);
 	return pause();
 }
@@ -185,11 +185,11 @@ static void extend_sender(struct pair *pair)
 static double timed_arm(const struct pair *pair)
 {
 	double begin = milliseconds();
-	struct ibv_wc wc;
 
-	must(!ibv_req_notify_cq(pair->b->cq, 0) && rig_cq_event(pair->b));
+	must_eq(ibv_req_notify_cq(pair->b->cq, 0), 0);
+	rig_must_be_notified(pair->b);
 	begin = milliseconds() - begin;
-	must(rig_poll_success(pair->b->cq, &wc));
+	rig_must_succeed(pair->b->cq);
 	return begin;
 }
 
@@ -205,9 +205,10 @@ static int rest(const char *how)
 		extend_sender(&pair);
 	rig_connect(pair.a, pair.qa, pair.b, pair.qb);
 	for (int i = 0; i < PAUSES; i++) {
-		if (arm)
-			must(!rig_post_recv(pair.b, pair.qb, 0, 2, 1) &&
-			     pair_send(&pair, 2, IBV_WC_SUCCESS));
+		if (arm) {
+			must_eq(rig_post_recv(pair.b, pair.qb, 0, 2, 1), 0);
+			pair_must_send(&pair, 2, IBV_WC_SUCCESS);
+		}
 		usleep(300000);
 		took[i] = arm ? timed_arm(&pair) : timed_exchange(&pair, extended);
 	}

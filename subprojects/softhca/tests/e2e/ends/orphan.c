@@ -33,7 +33,7 @@ static void must_fail_soon(struct ibv_cq *cq)
 	struct ibv_wc wc;
 
 	errno = 0;
-	must(!rig_poll(cq, &wc));
+	must_eq(rig_poll(cq, &wc, RIG_PATIENCE_MS), -1);
 	must_eq(errno, EIO);
 }
 
@@ -51,7 +51,7 @@ ROW("waits and polls end with an error")
 		must_eq(rig_post_recv(pair.b, pair.qb, 100 * i, 100, 1), 0);
 		must_eq(rig_post(pair.qa, &wr), 0);
 	}
-	must(rig_cq_event(pair.a));
+	rig_must_be_notified(pair.a);
 	/*
 	 * The last message has arrived. The daemon answers a command after its other work, so the
 	 * completion is there, too.
@@ -80,7 +80,7 @@ ROW("completions come before the error")
 	for (uint64_t i = 0; i < RIG_DEPTH; i++)
 		must_eq(rig_post_recv(pair.b, pair.qb, 0, 100, 500 + i), 0);
 	for (int i = 0; i < MESSAGES; i++)
-		must(pair_send(&pair, 100, IBV_WC_SUCCESS));
+		pair_must_send(&pair, 100, IBV_WC_SUCCESS);
 	kill_daemon();
 	must_fail_soon(pair.a->cq);
 	for (uint64_t i = 0; i < MESSAGES; i++)
