@@ -104,8 +104,8 @@ ROW("the domain of a dead process is free")
 				raise(SIGKILL);
 			_exit(0);
 		}
-		must(waitpid(child, &status, 0) == child);
-		must(status == (round & 1 ? SIGKILL : 0));
+		must_eq(waitpid(child, &status, 0), child);
+		must_eq(status, round & 1 ? SIGKILL : 0);
 		domain_must_be_free(host, fd);
 	}
 }
@@ -165,7 +165,7 @@ ROW("unread events are kept")
 	raise_on(s.target->qp_num, times);
 	count = read_all(s.host->ctx, times * hearers);
 	printf("%d of %d events came\n", count, times * hearers);
-	must(count == times * hearers);
+	must_eq(count, times * hearers);
 }
 
 /* Destroying a handle drops its unread events, because they point to the handle. */
@@ -177,7 +177,7 @@ ROW("destroying a QP drops its unread events")
 	raise_on(s.target->qp_num, 3);
 	must(rig_readable(s.host->ctx->async_fd, RIG_PATIENCE_MS));
 	must_eq(ibv_destroy_qp(s.target), 0);
-	must(read_all(s.host->ctx, expected) == expected);
+	must_eq(read_all(s.host->ctx, expected), expected);
 }
 
 /*
@@ -345,5 +345,5 @@ ROW("attributes are read back cut to their fields")
 	must_eq(attr.timeout, 1);
 	must_eq(attr.retry_cnt, 1);
 	must_eq(attr.rnr_retry, 1);
-	must(attr.qp_access_flags == (unsigned int)link.access);
+	must_eq(attr.qp_access_flags, (unsigned int)link.access);
 }

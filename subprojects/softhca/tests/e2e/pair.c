@@ -35,7 +35,8 @@ struct pair pair_by(enum ibv_qp_type type, struct rig_link link_a, struct rig_li
 	link_a.dlid = pair.b->lid;
 	link_b.dest_qpn = pair.qa->qp_num;
 	link_b.dlid = pair.a->lid;
-	must(!rig_bring_up(pair.qa, &link_a) && !rig_bring_up(pair.qb, &link_b));
+	must_eq(rig_bring_up(pair.qa, &link_a), 0);
+	must_eq(rig_bring_up(pair.qb, &link_b), 0);
 	return pair;
 }
 

@@ -47,11 +47,15 @@ struct objects objects_create(void)
 
 void objects_destroy(struct objects *g)
 {
-	must(!ibv_destroy_qp(g->rc) && !ibv_destroy_srq(g->srq));
+	must_eq(ibv_destroy_qp(g->rc), 0);
+	must_eq(ibv_destroy_srq(g->srq), 0);
 	if (g->xrcd) {
-		must(!ibv_destroy_qp(g->recv) && !ibv_destroy_qp(g->send) &&
-		     !ibv_destroy_srq(g->xsrq) && !ibv_destroy_cq(g->xcq));
-		must(!ibv_close_xrcd(g->xrcd) && !ibv_close_xrcd(g->private));
+		must_eq(ibv_destroy_qp(g->recv), 0);
+		must_eq(ibv_destroy_qp(g->send), 0);
+		must_eq(ibv_destroy_srq(g->xsrq), 0);
+		must_eq(ibv_destroy_cq(g->xcq), 0);
+		must_eq(ibv_close_xrcd(g->xrcd), 0);
+		must_eq(ibv_close_xrcd(g->private), 0);
 	}
 	rig_free_host(g->host);
 	close(g->fd);
@@ -108,7 +112,7 @@ static int region_again(struct objects *g, int flags, void *at, size_t length, i
 
 	must(mr);
 	err = ibv_rereg_mr(mr, flags, NULL, at, length, access) ? errno : 0;
-	must(!ibv_dereg_mr(mr));
+	must_eq(ibv_dereg_mr(mr), 0);
 	return err;
 }
 
@@ -169,7 +173,7 @@ static int srq_limit_too_high(struct objects *g)
 	struct ibv_srq_attr attr;
 
 	/* The provider may have made it larger than was asked for. */
-	must(!ibv_query_srq(g->srq, &attr));
+	must_eq(ibv_query_srq(g->srq, &attr), 0);
 	attr.srq_limit = attr.max_wr + 1;
 	return errno_of_result(ibv_modify_srq(g->srq, &attr, IBV_SRQ_LIMIT));
 }
@@ -199,7 +203,7 @@ static struct ibv_qp *ud_qp(struct objects *g)
 	struct ibv_qp *qp = rig_qp(g->host, IBV_QPT_UD, NULL);
 	const struct rig_link link = rig_link_to(0, 0);
 
-	must(!rig_init(qp, &link));
+	must_eq(rig_init(qp, &link), 0);
 	return qp;
 }
 
@@ -208,7 +212,8 @@ static int attached(struct objects *g, uint16_t at_lid, union ibv_gid gid)
 	struct ibv_qp *qp = ud_qp(g);
 	int err = errno_of_result(ibv_attach_mcast(qp, &gid, at_lid));
 
-	must(errno_of_result(ibv_detach_mcast(qp, &gid, at_lid)) == err && !ibv_destroy_qp(qp));
+	must_eq(errno_of_result(ibv_detach_mcast(qp, &gid, at_lid)), err);
+	must_eq(ibv_destroy_qp(qp), 0);
 	return err;
 }
 
@@ -217,9 +222,10 @@ static int qp_in_a_group(struct objects *g)
 	struct ibv_qp *qp = ud_qp(g);
 	int err;
 
-	must(!ibv_attach_mcast(qp, &group, GROUP_LID));
+	must_eq(ibv_attach_mcast(qp, &group, GROUP_LID), 0);
 	err = errno_of_result(ibv_destroy_qp(qp));
-	must(!ibv_detach_mcast(qp, &group, GROUP_LID) && !ibv_destroy_qp(qp));
+	must_eq(ibv_detach_mcast(qp, &group, GROUP_LID), 0);
+	must_eq(ibv_destroy_qp(qp), 0);
 	return err;
 }
 
@@ -229,7 +235,7 @@ static int xrc_capability(struct objects *g)
 {
 	struct ibv_device_attr attr;
 
-	must(!ibv_query_device(g->host->ctx, &attr));
+	must_eq(ibv_query_device(g->host->ctx, &attr), 0);
 	return attr.device_cap_flags & IBV_DEVICE_XRC ? 0 : ENOSYS;
 }
 
@@ -378,11 +384,19 @@ static int limits_reported(struct objects *g)
 {
 	struct ibv_device_attr attr;
 
-	must(!ibv_query_device(g->host->ctx, &attr));
-	must(attr.max_qp == 3 && attr.max_cq == 2 && attr.max_srq == 2 && attr.max_mr == 1);
-	must(attr.max_pd == 1 && attr.max_qp_wr == 20 && attr.max_sge == 4 && attr.max_cqe == 127);
-	must(attr.max_srq_wr == 31 && attr.max_srq_sge == 3 && attr.max_qp_rd_atom == 4 &&
-	     attr.max_qp_init_rd_atom == 8);
+	must_eq(ibv_query_device(g->host->ctx, &attr), 0);
+	must_eq(attr.max_qp, 3);
+	must_eq(attr.max_cq, 2);
+	must_eq(attr.max_srq, 2);
+	must_eq(attr.max_mr, 1);
+	must_eq(attr.max_pd, 1);
+	must_eq(attr.max_qp_wr, 20);
+	must_eq(attr.max_sge, 4);
+	must_eq(attr.max_cqe, 127);
+	must_eq(attr.max_srq_wr, 31);
+	must_eq(attr.max_srq_sge, 3);
+	must_eq(attr.max_qp_rd_atom, 4);
+	must_eq(attr.max_qp_init_rd_atom, 8);
 	return 0;
 }
 
@@ -395,7 +409,7 @@ static int queues(struct objects *g, struct ibv_qp_cap cap)
 	struct ibv_qp *qp;
 	int err;
 
-	must(!ibv_destroy_qp(g->rc));
+	must_eq(ibv_destroy_qp(g->rc), 0);
 	qp = ibv_create_qp(g->host->pd, &attr);
 	err = qp ? errno_of_result(ibv_destroy_qp(qp)) : errno;
 	g->rc = rig_qp(g->host, IBV_QPT_RC, g->srq);
@@ -407,7 +421,8 @@ static int longest_srq_and_cq(struct objects *g)
 {
 	struct ibv_cq *cq = g->host->cq;
 
-	must(!ibv_destroy_srq(g->xsrq) && !ibv_destroy_cq(g->xcq));
+	must_eq(ibv_destroy_srq(g->xsrq), 0);
+	must_eq(ibv_destroy_cq(g->xcq), 0);
 	g->host->cq = g->xcq = MADE(ibv_create_cq(g->host->ctx, 127, NULL, NULL, 0));
 	g->xsrq = MADE(xrc_srq(g->host, g->xrcd, 31, 3));
 	g->host->cq = cq;

@@ -37,9 +37,9 @@ static int modify(struct objects *g, struct ibv_qp *qp, enum ibv_qp_state from,
 	struct ibv_qp_attr init = good(g, IBV_QPS_INIT), rtr = good(g, IBV_QPS_RTR);
 
 	if (from >= IBV_QPS_INIT)
-		must(!ibv_modify_qp(qp, &init, MASK_INIT));
+		must_eq(ibv_modify_qp(qp, &init, MASK_INIT), 0);
 	if (from >= IBV_QPS_RTR)
-		must(!ibv_modify_qp(qp, &rtr, qp == g->send ? SENDERS_RTR : MASK_RTR));
+		must_eq(ibv_modify_qp(qp, &rtr, qp == g->send ? SENDERS_RTR : MASK_RTR), 0);
 	return errno_of_result(ibv_modify_qp(qp, &attr, mask));
 }
 
@@ -53,7 +53,7 @@ static struct ibv_port_attr port_of(struct objects *g)
 {
 	struct ibv_port_attr port;
 
-	must(!ibv_query_port(g->host->ctx, 1, &port));
+	must_eq(ibv_query_port(g->host->ctx, 1, &port), 0);
 	return port;
 }
 

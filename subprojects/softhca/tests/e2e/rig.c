@@ -46,11 +46,11 @@ struct host *rig_host(int device)
 
 void rig_free_host(struct host *host)
 {
-	must(!ibv_dereg_mr(host->mr));
-	must(!ibv_destroy_cq(host->cq));
-	must(!ibv_destroy_comp_channel(host->channel));
-	must(!ibv_dealloc_pd(host->pd));
-	must(!ibv_close_device(host->ctx));
+	must_eq(ibv_dereg_mr(host->mr), 0);
+	must_eq(ibv_destroy_cq(host->cq), 0);
+	must_eq(ibv_destroy_comp_channel(host->channel), 0);
+	must_eq(ibv_dealloc_pd(host->pd), 0);
+	must_eq(ibv_close_device(host->ctx), 0);
 	free(host->buffer);
 	free(host);
 }
@@ -90,7 +90,7 @@ void rig_free_rings(struct host *host)
 	for (int i = 0; i < BIG_RINGS; i++)
 		cqs[i] = MADE(ibv_create_cq(host->ctx, BIG_RING, NULL, NULL, 0));
 	for (int i = 0; i < BIG_RINGS; i++)
-		must(!ibv_destroy_cq(cqs[i]));
+		must_eq(ibv_destroy_cq(cqs[i]), 0);
 }
 
 uint8_t *rig_map(size_t length)
@@ -181,7 +181,7 @@ struct ibv_qp_attr rig_attr(struct ibv_qp *qp)
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
-	must(!ibv_query_qp(qp, &attr, 0, &init));
+	must_eq(ibv_query_qp(qp, &attr, 0, &init), 0);
 	return attr;
 }
 
@@ -195,7 +195,8 @@ void rig_connect(struct host *a, struct ibv_qp *qp_a, struct host *b, struct ibv
 	const struct rig_link to_b = rig_link_to(qp_b->qp_num, b->lid),
 			      to_a = rig_link_to(qp_a->qp_num, a->lid);
 
-	must(!rig_bring_up(qp_a, &to_b) && !rig_bring_up(qp_b, &to_a));
+	must_eq(rig_bring_up(qp_a, &to_b), 0);
+	must_eq(rig_bring_up(qp_b, &to_a), 0);
 }
 
 int rig_post_sge(struct ibv_qp *qp, struct ibv_srq *srq, struct ibv_sge sge, uint64_t wr_id)
@@ -331,6 +332,6 @@ uint32_t xrc_srq_number(struct ibv_srq *srq)
 {
 	uint32_t number = 0;
 
-	must(!ibv_get_srq_num(srq, &number));
+	must_eq(ibv_get_srq_num(srq, &number), 0);
 	return number;
 }

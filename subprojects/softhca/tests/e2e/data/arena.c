@@ -64,7 +64,7 @@ static bool is_shared(const void *at)
 	char line[512];
 
 	while (!shared && fgets(line, sizeof(line), maps)) {
-		must(sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &begin, &end) == 2);
+		must_eq(sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &begin, &end), 2);
 		shared = (uintptr_t)at >= begin && (uintptr_t)at < end &&
 			 strstr(line, "softhca-arena");
 	}
@@ -87,7 +87,7 @@ static void child_must_have_a_copy(uint64_t *record)
 		*record = ~before;
 		_exit(0);
 	}
-	must(waitpid(child, &status, 0) == child);
+	must_eq(waitpid(child, &status, 0), child);
 	must_eq(status, 0);
 	must_eq(*record, before);
 }
@@ -106,12 +106,12 @@ ROW("a page of the heap is shared with the daemon while it has a doorbell record
 	record = record_of(other);
 	must_eq((uintptr_t)record / 4096, (uintptr_t)record_of(one) / 4096);
 	must_eq(is_shared(record), shared_bytes() > 0);
-	must(!ibv_destroy_cq(one));
+	must_eq(ibv_destroy_cq(one), 0);
 	must_eq(is_shared(record), shared_bytes() > 0);
 	child_must_have_a_copy(record);
-	must(!ibv_destroy_cq(other));
+	must_eq(ibv_destroy_cq(other), 0);
 	must(!is_shared(record));
-	must(!ibv_close_device(ctx));
+	must_eq(ibv_close_device(ctx), 0);
 }
 
 ROW("doorbells ring when the number of their device is another file's")
@@ -176,7 +176,7 @@ ROW("a page of the program's own stays its own with a doorbell record in it")
 	qp = MADE(rig_qp(&with_allocator, IBV_QPT_RC, NULL));
 	must(!is_shared(page));
 	must_eq(page[512], 0);
-	must(!ibv_destroy_qp(qp));
+	must_eq(ibv_destroy_qp(qp), 0);
 	must(!memcmp(page, before, sizeof(before)));
-	must(!ibv_dealloc_pd(with_allocator.pd));
+	must_eq(ibv_dealloc_pd(with_allocator.pd), 0);
 }

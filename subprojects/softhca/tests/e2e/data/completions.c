@@ -61,7 +61,7 @@ static struct pair event_at_b(void)
 	must_eq(rig_post_recv(pair.b, pair.qb, 0, 10, 1), 0);
 	pair_must_send(&pair, 10, IBV_WC_SUCCESS);
 	must(rig_readable(pair.b->channel->fd, RIG_PATIENCE_MS));
-	must(!ibv_destroy_qp(pair.qb));
+	must_eq(ibv_destroy_qp(pair.qb), 0);
 	return pair;
 }
 
@@ -91,7 +91,7 @@ ROW("read event blocks destroy of the CQ")
 		ibv_destroy_cq(cq);
 		_exit(0);
 	}
-	must(waitpid(child, &status, 0) == child);
+	must_eq(waitpid(child, &status, 0), child);
 	must(WIFSIGNALED(status));
 	must_eq(WTERMSIG(status), SIGALRM);
 }

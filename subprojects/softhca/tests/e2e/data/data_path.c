@@ -25,7 +25,7 @@ ROW("requests of all sizes arrive")
 		must_eq(rig_post_recv(pair.b, pair.qb, 0, 200, i), 0);
 		rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
 		wc = rig_must_complete(pair.b->cq, i, IBV_WC_SUCCESS);
-		must(wc.byte_len == length);
+		must_eq(wc.byte_len, length);
 		must(!memcmp(pair.a->buffer, pair.b->buffer, length));
 		must(!pair.b->buffer[length]);
 	}

@@ -23,7 +23,7 @@ static struct ibv_send_wr to_b(const struct pair *pair, uint32_t length)
 		.grh = { .flow_label = 0x54321, .traffic_class = 0xa7, .hop_limit = 9 },
 	};
 
-	must(!ibv_query_gid(pair->b->ctx, 1, 0, &attr.grh.dgid));
+	must_eq(ibv_query_gid(pair->b->ctx, 1, 0, &attr.grh.dgid), 0);
 	return pair_datagram(pair, &attr, length);
 }
 
@@ -49,9 +49,9 @@ ROW("only a datagram with the right Q_Key arrives")
 		memset(pair.b->buffer, 0, GRH + 100);
 		rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
 		wc = rig_must_succeed(pair.b->cq);
-		must(wc.byte_len == GRH + 100);
-		must(wc.src_qp == pair.qa->qp_num);
-		must(wc.slid == pair.a->lid);
+		must_eq(wc.byte_len, GRH + 100);
+		must_eq(wc.src_qp, pair.qa->qp_num);
+		must_eq(wc.slid, pair.a->lid);
 		must(wc.wc_flags & IBV_WC_GRH);
 		must_eq(wc.sl, 5);
 		must(!memcmp(pair.b->buffer + GRH, pair.a->buffer, 100));
@@ -68,7 +68,7 @@ ROW("a datagram is at most one packet")
 	must_eq(rig_post_recv(pair.b, pair.qb, 0, 8192, 1), 0);
 	rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
 	wc = rig_must_succeed(pair.b->cq);
-	must(wc.byte_len == 4096 + GRH);
+	must_eq(wc.byte_len, 4096 + GRH);
 	wr.sg_list->length++;
 	rig_must_send(pair.qa, &wr, IBV_WC_LOC_LEN_ERR);
 	must_eq(ibv_destroy_ah(wr.wr.ud.ah), 0);
@@ -101,8 +101,8 @@ ROW("a GRH has the path and the payload length")
 		rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
 		rig_must_succeed(pair.b->cq);
 		must(!memcmp(grh, (uint8_t[]){ 0x6a, 0x75, 0x43, 0x21 }, 4));
-		must((uint32_t)(grh[4] << 8 | grh[5]) == rows[i].payload);
-		must(grh[6] == 0x1b);
+		must_eq(grh[4] << 8 | grh[5], rows[i].payload);
+		must_eq(grh[6], 0x1b);
 		must_eq(grh[7], 9);
 		must(!memcmp(grh + 8, ours.raw, 16));
 		must(!memcmp(grh + 24, theirs.raw, 16));
@@ -193,7 +193,7 @@ static struct member new_member(int device, uint32_t create_flags)
 	};
 
 	member.qp = MADE(ibv_create_qp_ex(member.host->ctx, &attr));
-	must(!rig_bring_up(member.qp, &link));
+	must_eq(rig_bring_up(member.qp, &link), 0);
 	return member;
 }
 
@@ -201,7 +201,7 @@ static struct member joined(int device, uint32_t create_flags)
 {
 	struct member member = new_member(device, create_flags);
 
-	must(!ibv_attach_mcast(member.qp, &group, LID));
+	must_eq(ibv_attach_mcast(member.qp, &group, LID), 0);
 	return member;
 }
 
@@ -254,10 +254,10 @@ static void must_get(const struct member *member, size_t offset, const struct me
 
 	wc = rig_must_complete(member->host->cq, offset, IBV_WC_SUCCESS);
 	must_eq(wc.opcode, IBV_WC_RECV);
-	must(wc.byte_len == BYTES + GRH);
-	must(wc.qp_num == member->qp->qp_num);
-	must(wc.src_qp == from->qp->qp_num);
-	must(wc.slid == from->host->lid);
+	must_eq(wc.byte_len, BYTES + GRH);
+	must_eq(wc.qp_num, member->qp->qp_num);
+	must_eq(wc.src_qp, from->qp->qp_num);
+	must_eq(wc.slid, from->host->lid);
 	must(wc.wc_flags & IBV_WC_GRH);
 	must(!memcmp(at + 24, group.raw, 16));
 	must_eq(at[7], 3);
@@ -341,7 +341,7 @@ ROW("a sender gets its own copy unless blocked")
 	post_recv(&neighbour, 0, 500);
 	post_recv(&neighbour, 500, 500);
 	send_by(&sender, &to_group);
-	must(sender.host->buffer[24] == 0xff);
+	must_eq(sender.host->buffer[24], 0xff);
 	must_get_nothing(&sender);
 	must_get(&quiet, 0, &sender);
 	must_get(&neighbour, 0, &sender);
@@ -450,7 +450,7 @@ ROW("a full group refuses the next member")
 	must_eq(ibv_query_device(host->ctx, &attr), 0);
 	must(attr.max_mcast_grp > 0);
 	must(attr.max_mcast_qp_attach > 0);
-	must(attr.max_total_mcast_qp_attach == attr.max_mcast_grp * attr.max_mcast_qp_attach);
+	must_eq(attr.max_total_mcast_qp_attach, attr.max_mcast_grp * attr.max_mcast_qp_attach);
 	for (int i = 0; i < attr.max_mcast_qp_attach; i++) {
 		qp = rig_qp(host, IBV_QPT_UD, NULL);
 		must_eq(ibv_attach_mcast(qp, &full, LID), 0);

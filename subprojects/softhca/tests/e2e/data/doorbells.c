@@ -29,7 +29,7 @@ static void must_succeed(pid_t child)
 {
 	int status;
 
-	must(waitpid(child, &status, 0) == child);
+	must_eq(waitpid(child, &status, 0), child);
 	must_eq(status, 0);
 }
 

@@ -31,13 +31,13 @@ ROW("each GID has an entry per RoCE version")
 	struct ibv_gid_entry entries[32], one;
 	const unsigned int count = ADDRESSES * versions();
 
-	must(ibv_query_gid_table(host->ctx, entries, 32, 0) == count);
+	must_eq(ibv_query_gid_table(host->ctx, entries, 32, 0), count);
 	for (unsigned int i = 0; i < count; i++) {
-		must(entries[i].gid_index == i);
+		must_eq(entries[i].gid_index, i);
 		must_eq(entries[i].port_num, 1);
 		must(entries[i].gid_type ==
 		     (i % versions() ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_ROCE_V1));
-		must(entries[i].ndev_ifindex == if_nametoindex("lo"));
+		must_eq(entries[i].ndev_ifindex, if_nametoindex("lo"));
 		must_eq(ibv_query_gid_ex(host->ctx, 1, i, &one, 0), 0);
 		must(!memcmp(&one, &entries[i], sizeof(one)));
 	}
@@ -52,7 +52,7 @@ static struct ibv_ah_attr path(const struct pair *pair, uint8_t index)
 		.grh = { .sgid_index = index, .hop_limit = 9, .traffic_class = 0xa7 }
 	};
 
-	must(!ibv_query_gid(pair->b->ctx, 1, index, &attr.grh.dgid));
+	must_eq(ibv_query_gid(pair->b->ctx, 1, index, &attr.grh.dgid), 0);
 	return attr;
 }
 
@@ -64,7 +64,8 @@ static int to_rtr(struct pair *pair, struct ibv_ah_attr ah)
 		.min_rnr_timer = 1, .ah_attr = ah,
 	};
 
-	must(!rig_to_state(pair->qa, IBV_QPS_RESET) && !rig_init(pair->qa, &link));
+	must_eq(rig_to_state(pair->qa, IBV_QPS_RESET), 0);
+	must_eq(rig_init(pair->qa, &link), 0);
 	return ibv_modify_qp(pair->qa, &attr, MASK_RTR);
 }
 
@@ -106,7 +107,7 @@ ROW("a query returns the GIDs")
 	got = rig_attr(pair.qa).ah_attr;
 	must(got.is_global);
 	must(!got.dlid);
-	must(got.grh.sgid_index == latest(IPV6));
+	must_eq(got.grh.sgid_index, latest(IPV6));
 	must(!memcmp(&got.grh.dgid, &attr.grh.dgid, 16));
 }
 
@@ -153,7 +154,7 @@ static void must_go_there_and_back(const struct header *header)
 	wc = rig_must_succeed(pair.b->cq);
 	must(wc.wc_flags & IBV_WC_GRH);
 	must(!wc.slid);
-	must(wc.sl == (emulated_is_mlx5() ? header->kind : 0));
+	must_eq(wc.sl, emulated_is_mlx5() ? header->kind : 0);
 	must(!memcmp(pair.b->buffer + header->at, header->want, sizeof(header->want)));
 	wr = rig_wr(pair.b, IBV_WR_SEND, 0, 100);
 	wr.wr.ud.ah = MADE(ibv_create_ah_from_wc(pair.b->pd, &wc, (void *)pair.b->buffer, 1));
@@ -161,7 +162,7 @@ static void must_go_there_and_back(const struct header *header)
 	wr.wr.ud.remote_qkey = RIG_QKEY;
 	rig_must_send(pair.qb, &wr, IBV_WC_SUCCESS);
 	wc = rig_must_succeed(pair.a->cq);
-	must(wc.byte_len == GRH + 100);
+	must_eq(wc.byte_len, GRH + 100);
 }
 
 ROW("a datagram has the header of its GID type")

@@ -39,8 +39,8 @@ static void must_arrive_once(enum ibv_qp_type type)
 		wr.imm_data = htobe32(i);
 		rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
 		wc = rig_must_complete(pair.b->cq, i, IBV_WC_SUCCESS);
-		must(wc.imm_data == htobe32(i));
-		must(wc.byte_len == length);
+		must_eq(wc.imm_data, htobe32(i));
+		must_eq(wc.byte_len, length);
 		must(!memcmp(pair.b->buffer, pair.a->buffer, wc.byte_len));
 	}
 	rig_must_be_quiet(pair.b->cq, 20);
@@ -67,10 +67,10 @@ ROW("additions once")
 		wr.wr.atomic.compare_add = 3;
 		rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
 		memcpy(&value, pair.a->buffer, sizeof(value));
-		must(value == 3 * i);
+		must_eq(value, 3 * i);
 	}
 	memcpy(&value, pair.b->buffer, sizeof(value));
-	must(value == 3 * MESSAGES);
+	must_eq(value, 3 * MESSAGES);
 }
 
 ROW("reads and writes once")
@@ -84,7 +84,7 @@ ROW("reads and writes once")
 		memset(i & 1 ? pair.b->buffer : pair.a->buffer, i, 8192);
 		rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
 		must(!memcmp(pair.a->buffer, pair.b->buffer, 8192));
-		must(pair.a->buffer[8191] == (uint8_t)i);
+		must_eq(pair.a->buffer[8191], (uint8_t)i);
 	}
 }
 
@@ -157,14 +157,14 @@ ROW("unreliable messages are whole")
 	int arrived = 0;
 	struct ibv_wc wc;
 
-	must(!post_long(&pair));
+	must_eq(post_long(&pair), 0);
 	for (int i = 1; i <= 60; i++) {
 		send_long(&pair, i);
 		/* The message arrives before its sender has the completion. */
 		if (!ibv_poll_cq(pair.b->cq, 1, &wc))
 			continue;
 		must_be_long(&pair, wc);
-		must(!post_long(&pair));
+		must_eq(post_long(&pair), 0);
 		arrived++;
 	}
 	must(arrived > 0);
@@ -177,7 +177,7 @@ ROW("long messages once")
 	struct pair pair = long_pair(IBV_QPT_RC);
 
 	for (int i = 1; i <= 40; i++) {
-		must(!post_long(&pair));
+		must_eq(post_long(&pair), 0);
 		send_long(&pair, i);
 		must_be_long(&pair, rig_must_succeed(pair.b->cq));
 	}

@@ -25,7 +25,7 @@
 /* From now on the buffer of @host is the @LENGTH bytes at @at. */
 static void use_memory(struct host *host, uint8_t *at)
 {
-	must(!ibv_dereg_mr(host->mr));
+	must_eq(ibv_dereg_mr(host->mr), 0);
 	host->buffer = at;
 	host->mr = MADE(ibv_reg_mr(host->pd, at, LENGTH, RIGHTS));
 }
@@ -116,7 +116,7 @@ static void *work_on_stack(void *arg)
 	struct ibv_port_attr port;
 
 	memset(&port, 0xee, sizeof(port));
-	must(!ibv_query_port(host->ctx, 1, &port));
+	must_eq(ibv_query_port(host->ctx, 1, &port), 0);
 	must_eq(port.lid, host->lid);
 	memory_must_carry(buffers);
 	return NULL;
@@ -128,8 +128,8 @@ ROW("the stack of a thread takes the place of freed rings")
 	pthread_t thread;
 
 	rig_free_rings(host);
-	must(!pthread_create(&thread, NULL, work_on_stack, host));
-	must(!pthread_join(thread, NULL));
+	must_eq(pthread_create(&thread, NULL, work_on_stack, host), 0);
+	must_eq(pthread_join(thread, NULL), 0);
 }
 
 ROW("new memory takes the place of freed rings")
@@ -354,7 +354,7 @@ static void carry_beside_child(void)
 	must(child > 0);
 	must_carry(&pair);
 	close(hold[1]);
-	must(waitpid(child, &status, 0) == child);
+	must_eq(waitpid(child, &status, 0), child);
 	must_eq(status, 0);
 	must_carry(&pair);
 }

@@ -18,7 +18,7 @@ static uint16_t second_lid(const struct host *host)
 {
 	struct ibv_port_attr port;
 
-	must(!ibv_query_port(host->ctx, 2, &port));
+	must_eq(ibv_query_port(host->ctx, 2, &port), 0);
 	return port.lid;
 }
 
@@ -52,10 +52,10 @@ static void must_be_on_path(struct ibv_qp *qp, enum ibv_mig_state state, uint8_t
 {
 	struct ibv_qp_attr attr = rig_attr(qp);
 
-	must(attr.path_mig_state == state);
-	must(attr.port_num == port);
-	must(attr.ah_attr.port_num == port);
-	must(attr.timeout == (port == 1 ? 8 : 9));
+	must_eq(attr.path_mig_state, state);
+	must_eq(attr.port_num, port);
+	must_eq(attr.ah_attr.port_num, port);
+	must_eq(attr.timeout, port == 1 ? 8 : 9);
 }
 
 /* Sends one message in each direction. */
@@ -87,7 +87,7 @@ static void must_hear(struct host *host, enum ibv_event_type type)
 	} while (event.event_type == IBV_EVENT_COMM_EST ||
 		 event.event_type == IBV_EVENT_PORT_ERR ||
 		 event.event_type == IBV_EVENT_PORT_ACTIVE);
-	must(event.event_type == type);
+	must_eq(event.event_type, type);
 }
 
 static struct pair connected(enum ibv_qp_type type)
@@ -157,7 +157,7 @@ ROW("each path has all attempts")
 	pair_must_send(&pair, LENGTH, IBV_WC_RETRY_EXC_ERR);
 	/* retry_cnt is 3. */
 	must_be_on_path(pair.qa, IBV_MIG_MIGRATED, 2);
-	must(dropped() == 2 * (1 + 3));
+	must_eq(dropped(), 2 * (1 + 3));
 	pair_control("fault", 0, "off");
 	disconnect(&pair);
 }
@@ -236,8 +236,9 @@ static struct xrc_stage armed_target(void)
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .timeout = 8 };
 	struct xrc_stage s = xrc_stage();
 
-	must(!ibv_modify_qp(s.target, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN));
-	must(!load(s.send, second_lid(s.one), 2) && !load(s.target, second_lid(s.sender), 2));
+	must_eq(ibv_modify_qp(s.target, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN), 0);
+	must_eq(load(s.send, second_lid(s.one), 2), 0);
+	must_eq(load(s.target, second_lid(s.sender), 2), 0);
 	xrc_must_send(&s, s.srq1, s.one, IBV_WC_SUCCESS);
 	must_be_on_path(s.target, IBV_MIG_ARMED, 1);
 	return s;
@@ -275,7 +276,7 @@ ROW("each handle gets one event")
 	 * others'.
 	 */
 	MADE(xrc_open(s.one, s.xrcd1, s.target->qp_num));
-	must(!ibv_destroy_qp(s.target));
+	must_eq(ibv_destroy_qp(s.target), 0);
 	pair_control("port", 1, "1 up");
 	pair_control("port", 1, "1 down");
 	must_eq(migration_errors(s.one), 1);
@@ -346,7 +347,7 @@ ROW("a primary path with two ports is refused")
 	};
 	struct ibv_qp *qp = rig_qp(pair.a, IBV_QPT_RC, NULL);
 
-	must(!rig_init(qp, &link));
+	must_eq(rig_init(qp, &link), 0);
 	must_eq(ibv_modify_qp(qp, &attr, MASK_RTR), EINVAL);
 	attr.ah_attr.port_num = 2;
 	must_eq(ibv_modify_qp(qp, &attr, MASK_RTR), EINVAL);

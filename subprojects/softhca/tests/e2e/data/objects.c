@@ -62,7 +62,7 @@ static void send_by(const struct shared *s, int i, uint8_t byte)
 static void must_get(const struct shared *s, int i, uint8_t byte)
 {
 	rig_must_complete(s->cq[i], byte, IBV_WC_SUCCESS);
-	must(s->b->buffer[byte] == byte);
+	must_eq(s->b->buffer[byte], byte);
 }
 
 /*
@@ -126,9 +126,9 @@ ROW("a zero-based region begins at address 0")
 	wr.wr.rdma.remote_addr = 4096 - 64;
 	wr.wr.rdma.rkey = to->rkey;
 	rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
-	must(pair.b->buffer[8192 + 4095] == 0x42);
-	must(pair.b->buffer[8192 + 4096 - 65] == 0);
-	must(pair.b->buffer[8192 + 4096] == 0);
+	must_eq(pair.b->buffer[8192 + 4095], 0x42);
+	must_eq(pair.b->buffer[8192 + 4096 - 65], 0);
+	must_eq(pair.b->buffer[8192 + 4096], 0);
 	wr.wr.rdma.remote_addr++;
 	rig_must_send(pair.qa, &wr, IBV_WC_REM_ACCESS_ERR);
 	must_eq(ibv_dereg_mr(from), 0);
@@ -155,7 +155,7 @@ ROW("write uses the SRQ's PD")
 	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)s.two->buffer;
 	wr.wr.rdma.rkey = s.two->mr->rkey;
 	rig_must_send(s.send, &wr, IBV_WC_SUCCESS);
-	must(s.two->buffer[63] == 0x5a);
+	must_eq(s.two->buffer[63], 0x5a);
 	wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
 	rig_must_send(s.send, &wr, IBV_WC_REM_ACCESS_ERR);
 }
@@ -213,15 +213,15 @@ ROW("a reregistered region keeps its keys")
 
 	memset(pair.a->buffer, 7, 100);
 	must(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, elsewhere, RIG_BUFFER, 0));
-	must(mr->lkey == key);
-	must(mr->rkey == key);
+	must_eq(mr->lkey, key);
+	must_eq(mr->rkey, key);
 	must(mr->addr == elsewhere);
 	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)elsewhere;
 	rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
 	must_eq(elsewhere[99], 7);
 	must(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_LOCAL_WRITE));
-	must(mr->lkey == key);
-	must(mr->rkey == key);
+	must_eq(mr->lkey, key);
+	must_eq(mr->rkey, key);
 	rig_must_send(pair.qa, &wr, IBV_WC_REM_ACCESS_ERR);
 }
 
@@ -286,7 +286,7 @@ ROW("descriptors run out")
 		must(!setrlimit(RLIMIT_NOFILE, &few));
 		must(open_and_close(device));
 		must(!setrlimit(RLIMIT_NOFILE, &usual));
-		must(dup(STDIN_FILENO) == next);
+		must_eq(dup(STDIN_FILENO), next);
 		must(!close(next));
 	}
 }
@@ -320,11 +320,12 @@ ROW("a cancelled open leaves no descriptor")
 	rig_host(0);
 	before = descriptors();
 	for (int i = 0; i < 20; i++) {
-		must(!pthread_create(&thread, NULL, open_for_ever, &cancel));
+		must_eq(pthread_create(&thread, NULL, open_for_ever, &cancel), 0);
 		usleep(1000);
-		must(!pthread_cancel(thread) && !pthread_join(thread, NULL));
+		must_eq(pthread_cancel(thread), 0);
+		must_eq(pthread_join(thread, NULL), 0);
 	}
-	must(descriptors() == before);
+	must_eq(descriptors(), before);
 }
 
 /* Deregisters the sender's region, or the responder's, right after the post. */

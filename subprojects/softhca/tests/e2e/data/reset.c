@@ -25,7 +25,7 @@ ROW("reset begins at the first receive")
 	memset(pair.a->buffer, 0x77, 10);
 	pair_must_send(&pair, 10, IBV_WC_SUCCESS);
 	rig_must_complete(pair.b->cq, 9, IBV_WC_SUCCESS);
-	must(pair.b->buffer[500] == 0x77);
+	must_eq(pair.b->buffer[500], 0x77);
 	must(pair.b->buffer[0] != 0x77);
 }
 
@@ -34,7 +34,7 @@ ROW("reset forgets the attributes")
 	struct pair pair = pair_up(IBV_QPT_RC);
 	struct ibv_qp_attr attr = rig_attr(pair.qa);
 
-	must(attr.dest_qp_num == pair.qb->qp_num);
+	must_eq(attr.dest_qp_num, pair.qb->qp_num);
 	must(attr.ah_attr.dlid);
 	reset_both(&pair);
 	attr = rig_attr(pair.qa);

@@ -77,7 +77,7 @@ static void must_move_by_each_operation(enum ibv_qp_type type)
 		must(memcmp(out + from.length, in + from.length, LONG - from.length));
 		if (opcodes[i] != IBV_WR_RDMA_READ) {
 			wc = rig_must_complete(pair.b->cq, 5, IBV_WC_SUCCESS);
-			must(wc.byte_len == from.length);
+			must_eq(wc.byte_len, from.length);
 		}
 		rig_must_be_quiet(pair.b->cq, 1);
 	}
@@ -118,10 +118,12 @@ static struct midway begin(void)
 	m.from = huge_region(m.pair.a);
 	m.to = huge_region(m.pair.b);
 	pair_pattern(memory(&m.from), CHUNK, 5);
-	must(!rig_post_sge(NULL, m.srq, m.to, 1) && !rig_post_srq(m.pair.b, m.srq, 0, 100, 2));
+	must_eq(rig_post_sge(NULL, m.srq, m.to, 1), 0);
+	must_eq(rig_post_srq(m.pair.b, m.srq, 0, 100, 2), 0);
 	wr = long_request(&m.from, IBV_WR_SEND, &m.to);
 	m.start = seconds();
-	must(!rig_post(m.pair.qa, &wr) && rig_changes(memory(&m.to)));
+	must_eq(rig_post(m.pair.qa, &wr), 0);
+	must(rig_changes(memory(&m.to)));
 	return m;
 }
 
@@ -241,7 +243,7 @@ static struct address connect_by(int fd, struct ibv_qp *qp, const struct address
 	link.timeout = 8;
 	link.retry_cnt = 2;
 	link.rnr_retry = rnr_retry;
-	must(!rig_bring_up(qp, &link));
+	must_eq(rig_bring_up(qp, &link), 0);
 	return exchange(fd, mine);
 }
 
@@ -261,11 +263,11 @@ static void __attribute__((noreturn)) serve(const struct request *request, int f
 
 	memset(rig_map(BALLAST), 1, BALLAST);
 	for (int i = 0; request->receives && i < RIG_DEPTH / 2; i++)
-		must(!rig_post_srq(host, srq, 0, LENGTH, 1));
+		must_eq(rig_post_srq(host, srq, 0, LENGTH, 1), 0);
 	connect_by(fd, qp, &mine, 7);
 	for (;;) {
 		if (ibv_poll_cq(host->cq, 1, &wc) == 1)
-			must(!rig_post_srq(host, srq, 0, LENGTH, 1));
+			must_eq(rig_post_srq(host, srq, 0, LENGTH, 1), 0);
 		else
 			usleep(20);
 	}

@@ -136,7 +136,7 @@ static void post_extended(const struct pair *pair)
 	qp->wr_flags = IBV_SEND_SIGNALED;
 	ibv_wr_send(qp);
 	ibv_wr_set_sge(qp, pair->a->mr->lkey, (uintptr_t)pair->a->buffer, 2);
-	must(!ibv_wr_complete(qp));
+	must_eq(ibv_wr_complete(qp), 0);
 }
 
 /* How long it takes a program that polls all the time. */
@@ -147,16 +147,16 @@ static double timed_exchange(const struct pair *pair, bool extended)
 	struct ibv_wc wc;
 	double begin;
 
-	must(!rig_post_recv(pair->b, pair->qb, 0, 2, 1));
+	must_eq(rig_post_recv(pair->b, pair->qb, 0, 2, 1), 0);
 	begin = milliseconds();
 	if (extended)
 		post_extended(pair);
 	else
-		must(!rig_post(pair->qa, &wr));
+		must_eq(rig_post(pair->qa, &wr), 0);
 	for (int i = 0; i < 2; i++) {
 		while (!ibv_poll_cq(cqs[i], 1, &wc))
 			continue;
-		must(wc.status == IBV_WC_SUCCESS);
+		must_eq(wc.status, IBV_WC_SUCCESS);
 	}
 	return milliseconds() - begin;
 }
