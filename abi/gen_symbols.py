@@ -17,6 +17,7 @@ MARK = {"hidden": "@", "default": "@@"}
 RETURNS = ("errno", "null", "minus1", "void", "loader")
 UNSUPPORTED = ("ENOSYS", "EOPNOTSUPP", "-")
 PORT = "port to: "
+FIRST_NODE = "XRC_COMPAT_1.0"
 
 Symbol = collections.namedtuple("Symbol",
                                 "name node visibility returns unsupported arguments purpose port")
@@ -102,24 +103,17 @@ def by(symbols, field):
     return groups
 
 
-def with_older_node(symbols):
-    """(symbol, its C name in the shim after shim_). The verbs in IBVERBS_1.0 are first, for which
-    shim/older.c has the reason.
-
-    The eight legacy functions never were in libibverbs' IBVERBS_1.0. Here they are, for a library
-    that uses them but was not linked with libibverbs.
-    """
-    older = [(symbol._replace(node="IBVERBS_1.0", visibility="hidden"),
-              symbol.name if is_legacy(symbol) else f"older_{symbol.name}") for symbol in symbols
-             if symbol.node == "IBVERBS_1.1"]
-    return older + [(symbol, symbol.name) for symbol in symbols]
-
-
 def linker_map(symbols):
-    """Only the named symbols are exported: the first node makes all others local."""
+    """Only the named symbols are exported: the first node makes all others local.
+
+    A reference without a version binds to a library's first node, for example in a plugin that was
+    not linked with libibverbs. It must go on to libibverbs, so no verb is in the first node.
+    """
     text = f"# {LICENCE}\n# Made from symbols.tab.\n"
-    exported = [symbol for symbol, _ in with_older_node(symbols)]
-    for number, (node, members) in enumerate(by(exported, "node").items()):
+    nodes = by(symbols, "node")
+    if FIRST_NODE in nodes:
+        nodes.move_to_end(FIRST_NODE, last=False)
+    for number, (node, members) in enumerate(nodes.items()):
         names = "".join(f"\t\t{member.name};\n" for member in members)
         local = "\tlocal: *;\n" if number == 0 else ""
         text += f"\n{node} {{\n\tglobal:\n{names}{local}}};\n"
@@ -127,13 +121,10 @@ def linker_map(symbols):
 
 
 def symver_header(symbols):
-    """One SHIM_VERSIONS_<entry> per entry, expanded by SHIM_EXPORT in export.h."""
+    """One SHIM_VERSIONS_<name> per function, expanded by SHIM_EXPORT in export.h."""
     text = f"/* {LICENCE} */\n/* The versions of every exported symbol, made from symbols.tab; for export.h only. */\n"
     text += "#ifndef ABI_SHIM_SYMVER_H\n#define ABI_SHIM_SYMVER_H\n\n"
-    entries = collections.OrderedDict()
-    for symbol, entry in with_older_node(symbols):
-        entries.setdefault(entry, []).append(symbol)
-    for name, members in entries.items():
+    for name, members in by(symbols, "name").items():
         versions = " ".join(f'SHIM_VERSION({name}, {number}, "{versioned(member)}")'
                             for number, member in enumerate(members))
         text += f"#define SHIM_VERSIONS_{name} {versions}\n"
@@ -154,7 +145,7 @@ def names_header(symbols):
 
 def is_legacy(symbol):
     """Whether it is one of the functions that libibverbs no longer has."""
-    return symbol.visibility == "hidden" and symbol.name.startswith("ibv_")
+    return symbol.name.startswith("ibv_") and "_xrc_" in symbol.name
 
 
 def functions_header(symbols):
@@ -176,7 +167,7 @@ def functions_header(symbols):
 
 
 def expected_exports(symbols):
-    return "".join(sorted(versioned(symbol) + "\n" for symbol, _ in with_older_node(symbols)))
+    return "".join(sorted(versioned(symbol) + "\n" for symbol in symbols))
 
 
 def link_table(symbols):

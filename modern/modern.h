@@ -27,9 +27,6 @@ const char *modern_library_path(void);
 /* Returns the library or function that modern_load() did not find, or "". */
 const char *modern_missing(void);
 
-/* Returns a function of node IBVERBS_1.0 of the program's libibverbs.so.1, or NULL. */
-void *modern_older(const char *name);
-
 /* Domains. oflag: O_CREAT, O_EXCL; fd -1: a private one. Errors: kernel ib_uverbs_open_xrcd. */
 int modern_open_xrcd(struct ibv_context *context, int fd, int oflag, struct ibv_xrcd **xrcd);
 int modern_close_xrcd(struct ibv_xrcd *xrcd);

@@ -17,7 +17,6 @@
 #define LIBRARY "libibverbs.so.1"
 /* Each of the functions has had this node since libibverbs 1.1; IBVERBS_1.0 has other layouts. */
 #define NODE "IBVERBS_1.1"
-#define OLDER_NODE "IBVERBS_1.0"
 
 /* ---- verbs that are inline today; those that return a pointer clear errno ---- */
 
@@ -247,18 +246,6 @@ const char *modern_library_path(void)
 const char *modern_missing(void)
 {
 	return atomic_load(&missing);
-}
-
-void *modern_older(const char *name)
-{
-	/*
-	 * libibverbs is loaded: the program has an object of it. It is not closed: the caller keeps
-	 * the function.
-	 */
-	void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
-	loader_dlvsym_fn dlvsym_real = loader_dlvsym();
-
-	return library && dlvsym_real ? dlvsym_real(library, name, OLDER_NODE) : NULL;
 }
 
 int modern_status(int ret)

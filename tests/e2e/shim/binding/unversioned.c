@@ -2,7 +2,7 @@
 /*
  * A program whose references to libibverbs have no version, like those of a plugin that was not
  * linked with libibverbs. The loader binds them to the functions of IBVERBS_1.0. The program calls
- * those functions that the shim also defines. It calls ibv_open_xrc_domain if that is there.
+ * those verbs that the shim defines in another node. ibv_open_xrc_domain is not to be found.
  */
 
 #include <errno.h>
@@ -83,8 +83,7 @@ int main(void)
 	must(!ibv_destroy_qp(qp) && !ibv_destroy_srq(srq), "ibv_destroy_qp or ibv_destroy_srq");
 	events(context);
 	must(!ibv_close_device(context), "ibv_close_device");
-	if (ibv_open_xrc_domain)
-		must(!ibv_open_xrc_domain(NULL, -1, 0) && errno == EINVAL, "ibv_open_xrc_domain");
-	printf("unversioned: done%s\n", ibv_open_xrc_domain ? ", with XRC" : "");
+	must(!ibv_open_xrc_domain, "ibv_open_xrc_domain");
+	puts("unversioned: done");
 	return 0;
 }
