@@ -23,11 +23,6 @@ void *modern_rdmacm_function(const char *name)
 	return loaded_each(copy_if_librdmacm, &librdmacm) ? loaded_symbol(&librdmacm, name) : NULL;
 }
 
-struct ibv_srq **modern_rdmacm_srq(void *attr)
-{
-	return &((struct ibv_qp_init_attr_ex *)attr)->srq;
-}
-
 bool modern_is_rdmacm(const void *address)
 {
 	struct loaded librdmacm;

@@ -13,13 +13,9 @@ struct rdma_cm_id;
 
 typedef int (*rdmacm_create_qp_fn)(struct rdma_cm_id *id, struct ibv_pd *pd,
 				   struct ibv_qp_init_attr *attr);
-typedef int (*rdmacm_create_qp_ex_fn)(struct rdma_cm_id *id, void *attr);
 
 /* Returns the function, or NULL. Looks it up at each call, because a plugin may be unloaded. */
 void *modern_rdmacm_function(const char *name);
-
-/* Returns where the SRQ is in the attributes of rdma_create_qp_ex. */
-struct ibv_srq **modern_rdmacm_srq(void *attr);
 
 /* Whether the code at that address is librdmacm's. */
 bool modern_is_rdmacm(const void *address);

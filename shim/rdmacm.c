@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Exported: the functions of librdmacm that may be handed an old XRC QP or an SRQ image.
+ * Exported: rdma_create_qp of librdmacm, by which Portals4 created its XRC QPs.
  *
  * librdmacm creates its QPs by ibv_create_qp, which is the shim's. But it passes a copy of the
- * attributes in today's length, without the domain. For attributes that ibv_create_qp does not
- * take, librdmacm calls the provider instead.
+ * attributes in today's length, without the domain.
  */
 #include <compat/log.h>
 #include <compat/program.h>
-#include <compat/srq.h>
 #include <modern/rdmacm.h>
 
 #include "shim.h"
@@ -83,30 +81,3 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
 	return is_xrc ? create_xrc(real, id, pd, lattr) : real(id, pd, attr);
 }
 SHIM_EXPORT(rdma_create_qp);
-
-/*
- * Legacy: there was no such function.
- * Modern: librdmacm's, with the SRQ behind an image.
- * Difference: none.
- */
-int rdma_create_qp_ex(struct rdma_cm_id *id, void *attr)
-{
-	struct ibv_srq **srq = attr ? modern_rdmacm_srq(attr) : NULL, *program_srq;
-	rdmacm_create_qp_ex_fn real = NULL;
-	struct entry entry;
-	int ret;
-
-	if (!shim_enter(&entry, VERB_rdma_create_qp_ex, NULL))
-		real = (rdmacm_create_qp_ex_fn)modern_rdmacm_function("rdma_create_qp_ex");
-	if (!real)
-		return shim_leave(&entry, -ENOSYS);
-	shim_pass(&entry);
-	if (!srq || !srq_image_of(*srq))
-		return real(id, attr);
-	program_srq = *srq;
-	*srq = srq_unwrap(program_srq);
-	ret = real(id, attr);
-	*srq = program_srq;
-	return ret;
-}
-SHIM_EXPORT(rdma_create_qp_ex);

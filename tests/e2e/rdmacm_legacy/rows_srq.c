@@ -182,15 +182,3 @@ ROW("rdma_create_ep refuses an old SRQ and an old XRC QP with EINVAL")
 	must(attr.xrc_domain == domain);
 	must_eq(ibv_destroy_srq(srq), 0);
 }
-
-/* For this QP librdmacm calls the provider, and not a function that the shim exports. */
-ROW("rdma_create_qp_ex passes the provider's SRQ to the provider, not the image")
-{
-	struct ibv_srq *srq;
-	struct ibv_cq *cq;
-
-	set_up();
-	srq = old_srq(&cq);
-	must_eq(today_create_target_qp(srq_id, domain, srq), 0);
-	must_eq(ibv_destroy_srq(srq), 0);
-}

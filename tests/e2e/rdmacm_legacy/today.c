@@ -48,19 +48,3 @@ void today_destroy_srq(struct rdma_cm_id *id)
 		rdma_dereg_mr(mr);
 	rdma_destroy_srq(id);
 }
-
-int today_create_target_qp(struct rdma_cm_id *id, struct ibv_xrc_domain *domain,
-			   struct ibv_srq *srq)
-{
-	struct ibv_qp_init_attr_ex attr = { .qp_type = IBV_QPT_XRC_RECV,
-					    .comp_mask = IBV_QP_INIT_ATTR_XRCD };
-	int right;
-
-	attr.xrcd = xrc_compat_xrcd(domain);
-	attr.srq = srq;
-	if (rdma_create_qp_ex(id, &attr))
-		return errno;
-	right = attr.srq == srq && id->qp->srq == xrc_compat_srq(srq);
-	rdma_destroy_qp(id);
-	return right ? 0 : EFAULT;
-}

@@ -22,8 +22,4 @@ void today_destroy_srq(struct rdma_cm_id *id);
 int today_post_recv(struct rdma_cm_id *id, char *buffer);
 int today_get_recv(struct rdma_cm_id *id, uint32_t *from_qpn);
 
-/* Creates and destroys an XRC_RECV QP by rdma_create_qp_ex. */
-int today_create_target_qp(struct rdma_cm_id *id, struct ibv_xrc_domain *domain,
-			   struct ibv_srq *srq);
-
 #endif

@@ -24,7 +24,7 @@ TEST(failure_is_returned_and_sets_errno)
 {
 	for (int verb = 0; verb < VERBS; verb++) {
 		int minus_one = verb == VERB_ibv_get_async_event || verb == VERB_ibv_close_device ||
-				verb == VERB_rdma_create_qp || verb == VERB_rdma_create_qp_ex;
+				verb == VERB_rdma_create_qp;
 
 		errno = 0;
 		assert_int_equal(errmap_return((enum verb)verb, -EINVAL, 0),
