@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Automatic path migration. */
+/* The way from a QP to its peer, and automatic path migration. */
 #include "qp.h"
 
 static bool connected(const struct hca_qp *qp)
@@ -72,4 +72,34 @@ void path_met(struct hca_qp *peer, struct hca_qp *qp)
 	    qp->attr.path_mig_state == IBV_MIG_MIGRATED)
 		return;
 	peer->attr.path_mig_state = qp->attr.path_mig_state = IBV_MIG_ARMED;
+}
+
+/* ---- whom a message can reach ---- */
+
+static bool port_up(const struct hca_qp *qp, uint8_t port)
+{
+	return port >= 1 && port <= SETTINGS_MAX_PORTS && qp->device->port[port].active;
+}
+
+bool path_receives(const struct hca_qp *qp)
+{
+	return qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD ||
+	       qp->state == IBV_QPS_SQE;
+}
+
+struct hca_qp *path_peer(const struct hca_qp *qp, uint16_t lid, uint32_t qpn)
+{
+	enum ibv_qp_type type = qp->type == IBV_QPT_XRC_SEND ? IBV_QPT_XRC_RECV : qp->type;
+	uint8_t port;
+	struct hca_device *device = machine_route(qp->device->machine, lid, &port);
+	struct hca_qp *peer = device ? device_qp(device, qpn) : NULL;
+
+	if (!peer || peer->type != type || !path_receives(peer))
+		return NULL;
+	/* All but the first P_Key are empty, and match nothing. */
+	if (qp->attr.pkey_index || peer->attr.pkey_index)
+		return NULL;
+	if (peer->attr.port != port && !path_offered(peer, qp))
+		return NULL;
+	return port_up(qp, qp->attr.port) && port_up(peer, port) ? peer : NULL;
 }

@@ -127,7 +127,13 @@ void mcast_detach_all(struct hca_qp *qp);
 
 bool mcast_is_member(const struct hca_member *member, const uint8_t gid[16], uint16_t lid);
 
-/* ---- path migration (path.c; InfiniBand specification 17.2.8) ---- */
+/* ---- paths, and their migration (path.c; InfiniBand specification 17.2.8) ---- */
+
+/* The QP's state lets messages in. */
+bool path_receives(const struct hca_qp *qp);
+
+/* The QP behind this port, if it is up and of the type that @qp talks to, or NULL. */
+struct hca_qp *path_peer(const struct hca_qp *qp, uint16_t lid, uint32_t qpn);
 
 /* To the alternate path, with the event. False: not armed, or that port is down. */
 bool path_migrate(struct hca_qp *qp);

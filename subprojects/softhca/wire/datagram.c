@@ -161,7 +161,7 @@ static enum outcome send_to(struct attempt *attempt, struct hca_qp *peer, uint32
 
 static bool listens(const struct hca_qp *member, const struct hca_qp *sender)
 {
-	return reach_receives(member) && !member->attr.pkey_index &&
+	return path_receives(member) && !member->attr.pkey_index &&
 	       member->device->port[member->attr.port].active &&
 	       !(member == sender && sender->not_to_self);
 }
@@ -199,6 +199,6 @@ enum outcome datagram_execute(struct attempt *attempt)
 		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
 	if (av->dlid >= PORT_FIRST_GROUP && av->dlid <= PORT_LAST_GROUP)
 		return send_to_group(attempt, qkey);
-	peer = reach(qp, av->dlid, av->qpn);
+	peer = path_peer(qp, av->dlid, av->qpn);
 	return peer ? send_to(attempt, peer, qkey) : SENT;
 }

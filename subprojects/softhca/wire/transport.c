@@ -79,7 +79,7 @@ static enum outcome receive(struct attempt *attempt)
 static enum outcome execute_reliable(struct attempt *attempt)
 {
 	struct hca_qp *qp = attempt->qp;
-	struct hca_qp *peer = reach(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
+	struct hca_qp *peer = path_peer(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
 	enum outcome outcome;
 
 	if (!peer || !answers_to(peer, qp) || fault_loses(&qp->device->faults))
@@ -104,7 +104,7 @@ bool transport_is_clear(struct attempt *attempt)
 
 	if (qp->type == IBV_QPT_UD || qp->sent)
 		return false;
-	peer = reach(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
+	peer = path_peer(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
 	attempt->peer = peer;
 	return peer && answers_to(peer, qp) && peer->attr.rq_psn == qp->attr.sq_psn &&
 	       !fault_any(&qp->device->faults) && !fault_any(&peer->device->faults);
@@ -145,7 +145,7 @@ static enum outcome execute_unreliable(struct attempt *attempt)
 
 	if (operation_changes_sender(attempt->wqe))
 		return operation_fail(attempt, SYNDROME_LOCAL_QP_OP);
-	attempt->peer = reach(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
+	attempt->peer = path_peer(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
 	if (attempt->peer && answers_to(attempt->peer, qp) && continues(attempt) &&
 	    !fault_loses(&qp->device->faults))
 		theirs = deliver_unreliable(attempt);
@@ -179,34 +179,4 @@ enum outcome transport_execute(struct attempt *attempt)
 	default:
 		return execute_reliable(attempt);
 	}
-}
-
-/* ---- whom a message can reach ---- */
-
-static bool port_up(const struct hca_qp *qp, uint8_t port)
-{
-	return port >= 1 && port <= SETTINGS_MAX_PORTS && qp->device->port[port].active;
-}
-
-bool reach_receives(const struct hca_qp *qp)
-{
-	return qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD ||
-	       qp->state == IBV_QPS_SQE;
-}
-
-struct hca_qp *reach(const struct hca_qp *qp, uint16_t lid, uint32_t qpn)
-{
-	enum ibv_qp_type type = qp->type == IBV_QPT_XRC_SEND ? IBV_QPT_XRC_RECV : qp->type;
-	uint8_t port;
-	struct hca_device *device = machine_route(qp->device->machine, lid, &port);
-	struct hca_qp *peer = device ? device_qp(device, qpn) : NULL;
-
-	if (!peer || peer->type != type || !reach_receives(peer))
-		return NULL;
-	/* All but the first P_Key are empty, and match nothing. */
-	if (qp->attr.pkey_index || peer->attr.pkey_index)
-		return NULL;
-	if (peer->attr.port != port && !path_offered(peer, qp))
-		return NULL;
-	return port_up(qp, qp->attr.port) && port_up(peer, port) ? peer : NULL;
 }

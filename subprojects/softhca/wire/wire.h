@@ -33,14 +33,6 @@ struct attempt {
 	bool last;		  /* with them the message is complete */
 };
 
-/* ---- whom a message can reach (transport.c) ---- */
-
-/* The QP's state lets messages in. */
-bool reach_receives(const struct hca_qp *qp);
-
-/* The QP behind this port, if it is up and of the type that @qp talks to, or NULL. */
-struct hca_qp *reach(const struct hca_qp *qp, uint16_t lid, uint32_t qpn);
-
 /* ---- what a request does where it arrives (operation.c) ---- */
 
 /* FAILED with this syndrome at the sender. */
