@@ -46,6 +46,14 @@ static int disarm(const struct hca_context *ctx, const struct cq_place *place)
 	return word ? mem_write(ctx, place_at(place->record, ARM_WORD), &word, sizeof(word)) : 0;
 }
 
+static void release(struct hca_object *object)
+{
+	struct hca_cq *cq = container_of(object, struct hca_cq, obj);
+
+	if (cq->channel)
+		channel_release(cq->channel);
+}
+
 int cq_create(struct hca_context *ctx, const struct cq_request *request, struct hca_cq **result)
 {
 	const uint32_t size = model_pow2(request->cqe + 1);
@@ -62,7 +70,7 @@ int cq_create(struct hca_context *ctx, const struct cq_request *request, struct 
 		err = disarm(ctx, &place);
 	if (err)
 		return err;
-	cq = object_new(ctx, HCA_CQ, sizeof(*cq));
+	cq = object_new(ctx, HCA_CQ, sizeof(*cq), release);
 	if (!cq)
 		return -ENOMEM;
 	cq->user_handle = request->user_handle;
@@ -75,14 +83,6 @@ int cq_create(struct hca_context *ctx, const struct cq_request *request, struct 
 		channel_hold(cq->channel);
 	*result = cq;
 	return 0;
-}
-
-void cq_release(struct hca_object *object)
-{
-	struct hca_cq *cq = container_of(object, struct hca_cq, obj);
-
-	if (cq->channel)
-		channel_release(cq->channel);
 }
 
 /* Completions that the program has not polled, or had not when the record was last read. */

@@ -50,10 +50,15 @@ static void fill(struct hca_mr *mr, struct hca_pd *pd, const struct mr_range *ra
 	pd->obj.uses++;
 }
 
+static void release(struct hca_object *object)
+{
+	container_of(object, struct hca_mr, obj)->pd->obj.uses--;
+}
+
 int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range *range,
 	      struct hca_mr **result)
 {
-	struct hca_mr *mr = object_new(ctx, HCA_MR, sizeof(*mr));
+	struct hca_mr *mr = object_new(ctx, HCA_MR, sizeof(*mr), release);
 
 	if (!mr)
 		return -ENOMEM;
@@ -156,7 +161,7 @@ static int memlock_check(const struct hca_context *ctx, uint64_t start, uint64_t
 int cmd_alloc_pd(struct cmd *cmd)
 {
 	struct ib_uverbs_alloc_pd_resp resp;
-	struct hca_pd *pd = object_new(cmd->ctx, HCA_PD, sizeof(*pd));
+	struct hca_pd *pd = object_new(cmd->ctx, HCA_PD, sizeof(*pd), NULL);
 
 	if (!pd)
 		return -ENOMEM;

@@ -8,31 +8,21 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static void release_ah(struct hca_object *object)
-{
-	container_of(object, struct hca_ah, obj)->pd->obj.uses--;
-}
-
-static void release_mr(struct hca_object *object)
-{
-	container_of(object, struct hca_mr, obj)->pd->obj.uses--;
-}
-
 static const struct {
 	const char *name;  /* as the trace calls it */
 	const char *limit; /* of their numbers; NULL = the adapter does not number them */
-	void (*release)(struct hca_object *object);
 } kinds[HCA_TYPES] = {
-	[HCA_AH] = { "address", NULL, release_ah },
-	[HCA_QP] = { "QP", NULL, qp_handle_release },
-	[HCA_SRQ] = { "SRQ", "max_srq", srq_release },
-	[HCA_CQ] = { "CQ", "max_cq", cq_release },
-	[HCA_MR] = { "MR", "max_mr", release_mr },
-	[HCA_XRCD] = { "XRC domain", NULL, xrcd_handle_release },
-	[HCA_PD] = { "PD", "max_pd", NULL },
+	[HCA_AH] = { "address", NULL },
+	[HCA_QP] = { "QP", NULL },
+	[HCA_SRQ] = { "SRQ", "max_srq" },
+	[HCA_CQ] = { "CQ", "max_cq" },
+	[HCA_MR] = { "MR", "max_mr" },
+	[HCA_XRCD] = { "XRC domain", NULL },
+	[HCA_PD] = { "PD", "max_pd" },
 };
 
-void *object_new(struct hca_context *ctx, enum hca_type type, size_t size)
+void *object_new(struct hca_context *ctx, enum hca_type type, size_t size,
+		 void (*release)(struct hca_object *object))
 {
 	struct numtab *numbers = &ctx->device->numbers[type];
 	struct hca_object *object = calloc(1, size);
@@ -52,14 +42,15 @@ void *object_new(struct hca_context *ctx, enum hca_type type, size_t size)
 	}
 	object->type = type;
 	object->ctx = ctx;
+	object->release = release;
 	list_add(&ctx->objects[type], &object->link);
 	return object;
 }
 
 void object_destroy(struct hca_object *object)
 {
-	if (kinds[object->type].release)
-		kinds[object->type].release(object);
+	if (object->release)
+		object->release(object);
 	numtab_remove(&object->ctx->device->numbers[object->type], object->number);
 	numtab_remove(&object->ctx->handles, object->handle);
 	list_del(&object->link);

@@ -10,9 +10,11 @@
 
 /*
  * An object of @size bytes, which begin with struct hca_object and are otherwise 0, with a handle
- * in @ctx and the number that the adapter gives to its type, if it does. NULL stands for -ENOMEM.
+ * in @ctx and the number that the adapter gives to its type, if it does. @release is called when it
+ * goes, or NULL. NULL stands for -ENOMEM.
  */
-void *object_new(struct hca_context *ctx, enum hca_type type, size_t size);
+void *object_new(struct hca_context *ctx, enum hca_type type, size_t size,
+		 void (*release)(struct hca_object *object));
 
 /* Ends it. The caller has made sure that nothing stands on it. */
 void object_destroy(struct hca_object *object);
@@ -26,12 +28,6 @@ void *object_find_for(const struct hca_context *ctx, enum hca_type type, uint32_
 
 /* Destroys all objects of a context that died, in ib_core's order. */
 void object_destroy_all(struct hca_context *ctx);
-
-/* What a type does when one of its objects goes; the one of a QP's handle is in qp/. */
-void cq_release(struct hca_object *object);
-void srq_release(struct hca_object *object);
-void qp_handle_release(struct hca_object *object);
-void xrcd_handle_release(struct hca_object *object);
 
 /* ---- contexts (context.c) ---- */
 

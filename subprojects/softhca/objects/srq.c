@@ -34,6 +34,17 @@ static void hold(struct hca_srq *srq)
 		srq->cq->obj.uses++;
 }
 
+static void release(struct hca_object *object)
+{
+	struct hca_srq *srq = container_of(object, struct hca_srq, obj);
+
+	srq->pd->obj.uses--;
+	if (srq->domain)
+		srq->domain->obj.uses--;
+	if (srq->cq)
+		srq->cq->obj.uses--;
+}
+
 static bool allowed(const struct model *model, const struct limits *limits,
 		    const struct srq_request *request)
 {
@@ -52,24 +63,13 @@ int srq_create(struct hca_context *ctx, const struct srq_request *request, struc
 
 	if (!allowed(ctx->device->model, &ctx->device->machine->settings.limits, request))
 		return refuse(-EINVAL, "SRQ size");
-	srq = object_new(ctx, HCA_SRQ, sizeof(*srq));
+	srq = object_new(ctx, HCA_SRQ, sizeof(*srq), release);
 	if (!srq)
 		return -ENOMEM;
 	fill(srq, request);
 	hold(srq);
 	*result = srq;
 	return 0;
-}
-
-void srq_release(struct hca_object *object)
-{
-	struct hca_srq *srq = container_of(object, struct hca_srq, obj);
-
-	srq->pd->obj.uses--;
-	if (srq->domain)
-		srq->domain->obj.uses--;
-	if (srq->cq)
-		srq->cq->obj.uses--;
 }
 
 struct place srq_slot(const struct hca_srq *srq, uint16_t index)

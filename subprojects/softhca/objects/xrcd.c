@@ -51,7 +51,7 @@ static struct hca_xrcd *create(struct hca_device *device, int fd, const struct s
 	return xrcd;
 }
 
-static void release(struct hca_xrcd *xrcd)
+static void put(struct hca_xrcd *xrcd)
 {
 	if (xrcd->handles)
 		return;
@@ -90,6 +90,15 @@ static struct hca_xrcd *join(struct hca_device *device, int fd, int oflags, stru
 	return xrcd;
 }
 
+/* Uses of a domain count for each handle: another handle does not keep it. */
+static void release(struct hca_object *object)
+{
+	struct hca_xrcd *xrcd = container_of(object, struct hca_xrcd_handle, obj)->xrcd;
+
+	xrcd->handles--;
+	put(xrcd);
+}
+
 int xrcd_open(struct hca_context *ctx, int fd, int oflags, struct hca_xrcd_handle **result)
 {
 	struct hca_xrcd_handle *handle;
@@ -103,24 +112,15 @@ int xrcd_open(struct hca_context *ctx, int fd, int oflags, struct hca_xrcd_handl
 		xrcd = create(ctx->device, fd, &st);
 	if (!xrcd)
 		return -ENOMEM;
-	handle = object_new(ctx, HCA_XRCD, sizeof(*handle));
+	handle = object_new(ctx, HCA_XRCD, sizeof(*handle), release);
 	if (!handle) {
-		release(xrcd);
+		put(xrcd);
 		return -ENOMEM;
 	}
 	handle->xrcd = xrcd;
 	xrcd->handles++;
 	*result = handle;
 	return 0;
-}
-
-/* Uses of a domain count for each handle: another handle does not keep it. */
-void xrcd_handle_release(struct hca_object *object)
-{
-	struct hca_xrcd *xrcd = container_of(object, struct hca_xrcd_handle, obj)->xrcd;
-
-	xrcd->handles--;
-	release(xrcd);
 }
 
 int cmd_open_xrcd(struct cmd *cmd)

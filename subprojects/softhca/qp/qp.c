@@ -20,7 +20,7 @@ static void hold(struct hca_qp *qp)
 		qp->srq->obj.uses++;
 }
 
-static void release(struct hca_qp *qp)
+static void drop(struct hca_qp *qp)
 {
 	if (qp->pd)
 		qp->pd->obj.uses--;
@@ -68,10 +68,32 @@ static void init_qp(struct hca_qp *qp, struct hca_context *ctx, const struct qp_
 	sq_init(qp);
 }
 
+static void destroy(struct hca_qp *qp)
+{
+	mcast_detach_all(qp);
+	sq_stop(qp);
+	list_del(&qp->link);
+	numtab_remove(&qp->device->qps, qp->qpn & ~qp->device->model->target_tag);
+	drop(qp);
+	free(qp);
+}
+
+/* An XRC target QP lives as long as any of its handles. */
+static void release(struct hca_object *object)
+{
+	struct hca_qp_handle *handle = container_of(object, struct hca_qp_handle, obj);
+
+	if (handle->domain)
+		handle->domain->obj.uses--;
+	list_del(&handle->peer);
+	if (list_empty(&handle->qp->handles))
+		destroy(handle->qp);
+}
+
 static int add_handle(struct hca_context *ctx, struct hca_qp *qp, struct hca_xrcd_handle *domain,
 		      uint64_t user_handle, struct hca_qp_handle **result)
 {
-	struct hca_qp_handle *handle = object_new(ctx, HCA_QP, sizeof(*handle));
+	struct hca_qp_handle *handle = object_new(ctx, HCA_QP, sizeof(*handle), release);
 
 	if (!handle)
 		return -ENOMEM;
@@ -120,28 +142,6 @@ out_free:
 bool qp_first_handle(const struct hca_qp_handle *handle)
 {
 	return handle->qp->handles.next == &handle->peer;
-}
-
-static void destroy(struct hca_qp *qp)
-{
-	mcast_detach_all(qp);
-	sq_stop(qp);
-	list_del(&qp->link);
-	numtab_remove(&qp->device->qps, qp->qpn & ~qp->device->model->target_tag);
-	release(qp);
-	free(qp);
-}
-
-/* An XRC target QP lives as long as any of its handles. */
-void qp_handle_release(struct hca_object *object)
-{
-	struct hca_qp_handle *handle = container_of(object, struct hca_qp_handle, obj);
-
-	if (handle->domain)
-		handle->domain->obj.uses--;
-	list_del(&handle->peer);
-	if (list_empty(&handle->qp->handles))
-		destroy(handle->qp);
 }
 
 /* ---- commands ---- */

@@ -170,6 +170,11 @@ static int resolve(const struct hca_device *device, const struct ib_uverbs_ah_at
 	return refuse(-ETIMEDOUT, "GID of no port");
 }
 
+static void release(struct hca_object *object)
+{
+	container_of(object, struct hca_ah, obj)->pd->obj.uses--;
+}
+
 int cmd_create_ah(struct cmd *cmd)
 {
 	const struct ib_uverbs_create_ah *in = cmd->in;
@@ -185,7 +190,7 @@ int cmd_create_ah(struct cmd *cmd)
 		return err;
 	if (!pd)
 		return refuse(-EINVAL, "PD handle");
-	ah = object_new(cmd->ctx, HCA_AH, sizeof(*ah));
+	ah = object_new(cmd->ctx, HCA_AH, sizeof(*ah), release);
 	if (!ah)
 		return -ENOMEM;
 	ah->pd = pd;

@@ -73,7 +73,7 @@ static void create_objects(uint32_t entry)
 				       .place = { { ARENA_BASE + SRQ_AT },
 						  { record(QPS + 1) } } };
 
-	new_srq.pd = pd = object_new(ctx, HCA_PD, sizeof(*pd));
+	new_srq.pd = pd = object_new(ctx, HCA_PD, sizeof(*pd), NULL);
 	need(pd != NULL, "no PD");
 	need(!mr_create(ctx, pd, &range, &mr), "no MR");
 	need(!cq_create(ctx, &new_cq, &cq), "no CQ");
