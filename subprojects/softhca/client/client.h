@@ -26,6 +26,19 @@ static inline bool peek(void *to, const void *from, size_t length)
 	return process_vm_readv(gettid(), &here, 1, &there, 1, 0) == (ssize_t)length;
 }
 
+/* ---- own descriptors (fd.c) ---- */
+
+/* The same file under a number that programs do not use; @fd if there is none. */
+int fd_move_high(int fd);
+/* Which file @fd is. */
+struct file_id {
+	uint32_t major, minor;
+	uint64_t inode; /* 0 = none */
+};
+struct file_id fd_file(int fd);
+/* False if @fd is another file by now: closefrom(), close_range() and dup2() are not interposed. */
+bool fd_is_still(int fd, struct file_id file);
+
 /* ---- where the emulated machine is (place.c) ---- */
 
 /* The daemon's directory, or NULL if there is none or it may not be trusted. */
@@ -234,16 +247,6 @@ int netlink_name(struct sockaddr *name, socklen_t *size);
 int daemon_connect(const char *directory);
 /* Says once on stderr that the daemon has ended. */
 void daemon_tell_end(void);
-/* The same file under a number that programs do not use; @fd if there is none. */
-int fd_move_high(int fd);
-/* Which file @fd is. */
-struct file_id {
-	uint32_t major, minor;
-	uint64_t inode; /* 0 = none */
-};
-struct file_id fd_file(int fd);
-/* False if @fd is another file by now: closefrom(), close_range() and dup2() are not interposed. */
-bool fd_is_still(int fd, struct file_id file);
 /* Receives exactly @length bytes and at most one descriptor (*fd, else -1). 0 or -errno. */
 int daemon_receive(int sock, void *data, size_t length, int *fd);
 
