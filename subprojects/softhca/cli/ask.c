@@ -96,7 +96,8 @@ static int ask_daemon(int count, char **words)
 	if (text >= 0)
 		print_text(text, reply.status ? stderr : stdout);
 	else if (reply.status)
-		cli_say("the daemon in %s refuses: %s", directory, strerror(-reply.status));
+		cli_refuse(CLI_FAILED, "the daemon in %s refuses: %s", directory,
+			   strerror(-reply.status));
 	return reply.status ? ASK_REFUSED : 0;
 }
 
@@ -156,6 +157,6 @@ int cli_ctl(int argc, char **argv)
 	if (argc < 2)
 		return cli_refuse_usage(argv[0], "no command given");
 	if (!strcmp(argv[argc - 1], "--help"))
-		return cli_help(argv[0]);
+		return CLI_HELP;
 	return cli_report(ask_daemon(argc - 1, argv + 1));
 }

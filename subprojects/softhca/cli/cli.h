@@ -17,7 +17,8 @@ enum cli_exit {
 	CLI_NOT_FOUND = 127,
 };
 
-#define CLI_GO_ON (-1) /* no exit status: the command goes on */
+/* No exit status: the command goes on, or main() prints its help. */
+enum { CLI_GO_ON = -1, CLI_HELP = -2 };
 
 /* What only run takes. */
 struct run_options {
@@ -27,14 +28,23 @@ struct run_options {
 
 /*
  * Reads the options of the command that argv[0] names, up to argv[optind]. Without @settings it has
- * none but --help; only run has @options, and operands. CLI_GO_ON, or the exit status.
+ * none but --help; only run has @options, and operands. CLI_GO_ON, CLI_HELP or the exit status.
  */
 int cli_options(int argc, char **argv, struct settings *settings, struct run_options *options);
 
-/* Prints the help of the command, or that of all commands if none has the name. Returns CLI_OK. */
-int cli_help(const char *command);
+/* Says why the command line is refused, and how to get help. CLI_REFUSED. */
+int cli_refuse_usage(const char *command, const char *why);
 
-/* argv[0] is the subcommand's name. Exit status. */
+/*
+ * What main() does: executes the command and returns its exit status, or CLI_REFUSED after a
+ * message if not all of standard output was written: a full disk is no success. While the command
+ * executes, the number of every closed standard descriptor is taken, so that no file, lock or
+ * socket gets it. Reading and writing there still fail, and a program that is executed finds it
+ * closed.
+ */
+int cli_main(int (*execute)(int argc, char **argv), int argc, char **argv);
+
+/* argv[0] is the subcommand's name. Exit status, or CLI_HELP. */
 int cli_run(int argc, char **argv);
 int cli_start(int argc, char **argv);
 int cli_stop(int argc, char **argv);
@@ -48,14 +58,8 @@ int cli_unshare(int namespaces);
 /* Enters a network namespace for `run --net`. Exit status, not 0 after a message. */
 int cli_net(void);
 
-/* Prints "softhca: MESSAGE" on stderr. */
-void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* The same, and returns @status. */
+/* Prints "softhca: MESSAGE" on stderr. Returns @status. */
 int cli_refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Says why the command line is refused, and how to get help. CLI_REFUSED. */
-int cli_refuse_usage(const char *command, const char *why);
 
 /* The exit status for the outcome of asking the daemon, after a message if that is -errno. */
 int cli_report(int err);

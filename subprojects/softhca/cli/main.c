@@ -1,44 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The softhca command: its subcommands, and the help for each. */
 #include "cli.h"
-#include "streams.h"
 
 #include <control/control.h>
 #include <machine/settings.h>
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define HELP_WIDTH 80
-#define TRY "         try: softhca %s%s--help\n"
-
-static void say(const char *format, va_list args)
-{
-	fputs("softhca: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-}
-
-void cli_say(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say(format, args);
-	va_end(args);
-}
-
-int cli_refuse(int status, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say(format, args);
-	va_end(args);
-	return status;
-}
 
 static void explain_run(FILE *out)
 {
@@ -158,26 +129,12 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-int cli_help(const char *command)
-{
-	print_help(stdout, find_command(command));
-	return CLI_OK;
-}
-
-int cli_refuse_usage(const char *command, const char *why)
-{
-	cli_say("%s: %s", command, why);
-	fprintf(stderr, TRY, command, " ");
-	return CLI_REFUSED;
-}
-
 /* ---- the command line ---- */
 
-static int refuse_command(const char *name)
+static int help(const struct command *command)
 {
-	cli_say("unknown command '%s'", name);
-	fprintf(stderr, TRY, "", "");
-	return CLI_REFUSED;
+	print_help(stdout, command);
+	return CLI_OK;
 }
 
 static bool is_help(const char *word)
@@ -190,26 +147,29 @@ static int execute(int argc, char **argv)
 	bool asked = argc > 1 && !strcmp(argv[1], "help");
 	const char *name = argc > 1 ? argv[asked ? 2 : 1] : NULL;
 	const struct command *command;
+	int status;
 
 	if (!name && !asked) {
 		print_help(stderr, NULL);
 		return CLI_REFUSED;
 	}
 	if (!name || is_help(name))
-		return cli_help("");
+		return help(NULL);
 	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
 		puts("softhca " SOFTHCA_RELEASE);
 		return CLI_OK;
 	}
 	command = find_command(name);
 	if (!command)
-		return refuse_command(name);
+		return cli_refuse(CLI_REFUSED,
+				  "unknown command '%s'\n         try: softhca --help", name);
 	if (asked || is_help(argv[2]))
-		return cli_help(name);
-	return command->execute(argc - 1, argv + 1);
+		return help(command);
+	status = command->execute(argc - 1, argv + 1);
+	return status == CLI_HELP ? help(command) : status;
 }
 
 int main(int argc, char **argv)
 {
-	return streams_main(execute, argc, argv);
+	return cli_main(execute, argc, argv);
 }

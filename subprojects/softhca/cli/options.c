@@ -11,6 +11,12 @@
 
 #define MOST_OPTIONS 40
 
+int cli_refuse_usage(const char *command, const char *why)
+{
+	return cli_refuse(CLI_REFUSED, "%s: %s\n         try: softhca %s --help", command, why,
+			  command);
+}
+
 /* What getopt_long_only() returns, besides '?' and ':'. */
 enum { END = -1, HELP = 'h', NET = 256, HOSTS, FIRST_SETTING };
 
@@ -46,7 +52,7 @@ static int take_word(const char *command, int kind, const char *word, struct set
 
 	switch (kind) {
 	case HELP:
-		return cli_help(command);
+		return CLI_HELP;
 	case NET:
 		options->net = true;
 		return CLI_GO_ON;

@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Standard input, output and error, and whether the output was written. */
-#include "streams.h"
+/* Standard input, output and error: messages, and whether the output was written. */
 #include "cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+int cli_refuse(int status, const char *format, ...)
+{
+	va_list args;
+
+	fputs("softhca: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return status;
+}
 
 static void fill(void)
 {
@@ -22,7 +34,7 @@ static void fill(void)
 	}
 }
 
-int streams_main(int (*execute)(int argc, char **argv), int argc, char **argv)
+int cli_main(int (*execute)(int argc, char **argv), int argc, char **argv)
 {
 	int status;
 	bool failed;
@@ -33,7 +45,6 @@ int streams_main(int (*execute)(int argc, char **argv), int argc, char **argv)
 	failed = ferror(stdout);
 	if (!fflush(stdout) && !failed)
 		return status;
-	cli_say("standard output: %s; what was printed is not complete",
-		failed ? "a write failed" : strerror(errno));
-	return CLI_REFUSED;
+	return cli_refuse(CLI_REFUSED, "standard output: %s; what was printed is not complete",
+			  failed ? "a write failed" : strerror(errno));
 }
