@@ -221,19 +221,18 @@ def include_order(root):
     return bad
 
 
-# Directories whose files call each other one way only.
-CALLS_ONE_WAY = ("compat", "elf", "modern", "shim", "subprojects/softhca/cm",
-                 "subprojects/softhca/control", "subprojects/softhca/machine",
-                 "subprojects/softhca/qp", "subprojects/softhca/server",
-                 "subprojects/softhca/uverbs")
-DEFINITION = re.compile(r"^(?!static\b)[A-Za-z_][\w \t*]*?\b(\w+)\([^;{]*\)[ \t]*\n\{", re.M)
+# Directories whose files call each other one way only, those in directories below included.
+CALLS_ONE_WAY = ("compat", "elf", "modern", "shim", "subprojects/softhca")
+# A hook has the name of a function of the C library: a call by that name is one of the library.
+DEFINITION = re.compile(
+    r"^(?!static\b|HOOK\b)[A-Za-z_][\w \t*]*?\b(\w+)\([^;{]*\)[ \t]*\n\{", re.M)
 
 
 def called_files(root, room):
     """{file: files of the same directory whose functions it names}. A header is a part of its .c."""
     texts = {relative: without_strings(without_comments(read(path)))
              for relative, path in files(root, "*.c", {folder_of(room + "/")})
-             if os.path.dirname(relative) == room}
+             if relative.startswith(room + "/")}
     home = {name: relative for relative, text in texts.items() for name in DEFINITION.findall(text)}
     return {relative: {home[name] for name in re.findall(r"\w+", text) if name in home} - {relative}
             for relative, text in texts.items()}
