@@ -101,7 +101,7 @@ class Storm:
     def table(self):
         """{(pid, number)}: live registrations in the table."""
         return {(row["pid"], row["qp"])
-                for row in listing(self.xrc_compat, "ps")["registrations"]
+                for row in listing(self.xrc_compat, "ps", "--json")["registrations"]
                 if row["qp"] and row["state"] == "live"}
 
     def compare_all(self, expected):
@@ -144,8 +144,7 @@ class Storm:
 def listing(*command):
     """What a command prints as JSON."""
     return json.loads(
-        subprocess.run([*command, "--json"], stdout=subprocess.PIPE, check=True,
-                       timeout=TIMEOUT).stdout)
+        subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=TIMEOUT).stdout)
 
 
 def main(argv, kind=Storm):

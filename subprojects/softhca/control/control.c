@@ -82,7 +82,7 @@ static int do_trace(struct request *request)
 static const struct command commands[] = {
 	{ "status", do_status, 0, 0, "", "that it runs, and its settings" },
 	{ "stop", do_stop, 0, 0, "", "ends it" },
-	{ "objects", control_objects, 0, 1, "[--json]", "what every process holds, always as JSON" },
+	{ "objects", control_objects, 0, 0, "", "what every process holds, as JSON" },
 	{ "counters", control_counters, 0, 0, "",
 	  "what devices and QPs have done, and what QPs wait for" },
 	{ "set", do_set, 1, 1, "NAME=VALUE", "changes xrc, open_qp, strict or nap" },

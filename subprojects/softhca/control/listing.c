@@ -6,8 +6,6 @@
 #include <machine/port.h>
 #include <objects/objects.h>
 
-#include <string.h>
-
 static const char *const type_names[HCA_TYPES] = {
 	[HCA_AH] = "ah", [HCA_QP] = "qp", [HCA_SRQ] = "srq", [HCA_CQ] = "cq", [HCA_MR] = "mr",
 	[HCA_XRCD] = "xrcd", [HCA_PD] = "pd",
@@ -242,8 +240,6 @@ static void list_devices(FILE *out, const struct hca_machine *machine)
 
 int control_objects(struct request *request)
 {
-	if (request->count == 2 && strcmp(request->word[1], "--json"))
-		return request_usage(request);
 	fputs("{\"devices\":[", request->out);
 	list_devices(request->out, request->machine);
 	fputs("],\n\"contexts\":[", request->out);

@@ -31,7 +31,7 @@ class Daemon:
         return done.stdout
 
     def objects(self):
-        return json.loads(self.ask("ctl", "objects", "--json"))
+        return json.loads(self.ask("ctl", "objects"))
 
     def ids(self):
         return self.objects()["cm_ids"]
