@@ -77,19 +77,18 @@ static int find_id(struct cm_cmd *cmd, const struct row *row)
 }
 
 /* The kernel reads beyond a request that is too short; here it is refused. */
-static int execute(struct cm_file *file, const uint8_t *bytes, size_t size, int fd)
+static int execute(struct cm_file *file, const struct row *row, const uint8_t *bytes, size_t size,
+		   int fd)
 {
 	const struct rdma_ucm_cmd_hdr *hdr = (const void *)bytes;
 	/* Aligned, and nothing undefined where an older program's request ends. */
 	uint64_t in[64] = { 0 };
 	struct cm_cmd cmd = { .file = file, .in = in, .fd = fd };
-	const struct row *row;
 	int err;
 
 	if (size < sizeof(*hdr) || hdr->in > size - sizeof(*hdr) ||
 	    hdr->cmd > RDMA_USER_CM_CMD_JOIN_MCAST)
 		return refuse(-EINVAL, "header");
-	row = find_row(hdr->cmd);
 	if (!row)
 		return refuse(-ENOSYS, "command that is not known");
 	if (hdr->in < row->least)
@@ -107,17 +106,14 @@ _Static_assert(sizeof(struct rdma_ucm_connect) <= 512 && sizeof(struct rdma_ucm_
 
 int cm_execute(struct cm_file *file, const void *bytes, size_t size, int fd)
 {
-	uint32_t command = UINT32_MAX;
-	const struct row *row;
+	const struct rdma_ucm_cmd_hdr *hdr = bytes;
+	const struct row *row = size < sizeof(*hdr) ? NULL : find_row(hdr->cmd);
 	int result;
 
 	refuse_begin();
-	result = execute(file, bytes, size, fd);
-	if (size >= sizeof(command))
-		memcpy(&command, bytes, sizeof(command));
-	row = find_row(command);
-	/* A client that waits asks again and again. */
-	if (command != RDMA_USER_CM_CMD_GET_EVENT || result != -EAGAIN)
+	result = execute(file, row, bytes, size, fd);
+	/* GET_EVENT of a client that waits, which asks again and again. */
+	if (result != -EAGAIN)
 		trace_note(file->machine, "rdma_cm", file->client.pid, row ? row->name : "unknown",
 			   result);
 	return result;

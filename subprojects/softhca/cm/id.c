@@ -14,6 +14,8 @@
 #define FIRST_GROUP 0xc001u
 #define END_GROUPS  0xffffu
 
+#define MAX_PATHS 64 /* that a program may offer */
+
 #define PSN_STEP 0x1b3 /* so that numbers of neighbouring connections do not look alike */
 
 int cm_init(struct hca_cm *cm)
@@ -85,8 +87,6 @@ void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct
 		    hca_now() + milliseconds * (uint64_t)1000000);
 }
 
-#define MAX_PATHS 64 /* that a program may offer */
-
 /* ---- options ---- */
 
 static int set_reuse(struct cm_id *id, bool reuse)
@@ -113,8 +113,9 @@ static int set_ack_timeout(struct cm_id *id, uint8_t timeout)
 	return 0;
 }
 
-static int set_id_option(struct cm_cmd *cmd, struct cm_id *id, const struct rdma_ucm_set_option *in)
+static int set_id_option(struct cm_cmd *cmd)
 {
+	const struct rdma_ucm_set_option *in = cmd->in;
 	bool byte = in->optname == RDMA_OPTION_ID_TOS || in->optname == RDMA_OPTION_ID_ACK_TIMEOUT;
 	size_t size = byte ? 1 : sizeof(int);
 	int value = 0;
@@ -127,20 +128,22 @@ static int set_id_option(struct cm_cmd *cmd, struct cm_id *id, const struct rdma
 		return refuse(-EFAULT, "option that cannot be read");
 	switch (in->optname) {
 	case RDMA_OPTION_ID_REUSEADDR:
-		return set_reuse(id, value);
+		return set_reuse(cmd->id, value);
 	case RDMA_OPTION_ID_AFONLY:
-		return set_family_only(id, value);
+		return set_family_only(cmd->id, value);
 	case RDMA_OPTION_ID_ACK_TIMEOUT:
-		return set_ack_timeout(id, (uint8_t)value);
+		return set_ack_timeout(cmd->id, (uint8_t)value);
 	default:
 		return 0; /* there is no traffic class on this wire */
 	}
 }
 
 /* A path that the program has found. The wire has only one, so nothing else is checked. */
-static int set_path(struct cm_cmd *cmd, struct cm_id *id, const struct rdma_ucm_set_option *in)
+static int set_path(struct cm_cmd *cmd)
 {
 	const uint32_t wanted = IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL;
+	const struct rdma_ucm_set_option *in = cmd->in;
+	struct cm_id *id = cmd->id;
 	struct ib_path_rec_data path;
 
 	if (in->optname != RDMA_OPTION_IB_PATH)
@@ -164,13 +167,11 @@ static int set_path(struct cm_cmd *cmd, struct cm_id *id, const struct rdma_ucm_
 
 int cm_cmd_set_option(struct cm_cmd *cmd)
 {
-	const struct rdma_ucm_set_option *in = cmd->in;
-
-	switch (in->level) {
+	switch (((const struct rdma_ucm_set_option *)cmd->in)->level) {
 	case RDMA_OPTION_ID:
-		return set_id_option(cmd, cmd->id, in);
+		return set_id_option(cmd);
 	case RDMA_OPTION_IB:
-		return set_path(cmd, cmd->id, in);
+		return set_path(cmd);
 	default:
 		return refuse(-ENOSYS, "level of the option");
 	}

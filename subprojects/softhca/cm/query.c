@@ -160,7 +160,7 @@ int cm_cmd_query_route(struct cm_cmd *cmd)
 	return respond(cmd, in->response, &resp, size, size);
 }
 
-static int query_path(struct cm_cmd *cmd, const struct cm_id *id, uint64_t response)
+static int query_path(struct cm_cmd *cmd, uint64_t response)
 {
 	/* struct rdma_ucm_query_path_resp, with the one path that there can be. */
 	struct {
@@ -169,7 +169,7 @@ static int query_path(struct cm_cmd *cmd, const struct cm_id *id, uint64_t respo
 	} resp = { 0 };
 	const size_t head = sizeof(struct rdma_ucm_query_path_resp);
 
-	resp.num_paths = put_path_record(id, &resp.path);
+	resp.num_paths = put_path_record(cmd->id, &resp.path);
 	return respond(cmd, response, &resp, head, head + resp.num_paths * sizeof(resp.path));
 }
 
@@ -187,7 +187,7 @@ int cm_cmd_query(struct cm_cmd *cmd)
 		put_gid(cmd->id, &resp);
 		break;
 	case RDMA_USER_CM_QUERY_PATH:
-		return query_path(cmd, cmd->id, in->response);
+		return query_path(cmd, in->response);
 	default:
 		return refuse(-ENOSYS, "question that is not known");
 	}
