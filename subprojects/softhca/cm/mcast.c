@@ -116,31 +116,28 @@ static void drop_group(struct hca_cm *cm, struct cm_group *group)
 
 /* ---- joins ---- */
 
-static void report_join(struct cm_join *join)
+static void describe(const struct cm_join *join, struct rdma_ucm_ud_param *ud)
 {
-	struct cm_event *event = cm_event_new(join->id, CM_EVENT_MULTICAST_JOIN, 0);
-	struct rdma_ucm_ud_param *ud;
-
-	if (!event)
-		return;
-	event->join = join;
-	ud = &event->resp.param.ud;
 	ud->qp_num = EVERY_MEMBER;
 	ud->qkey = cm_sidr_qkey(join->id);
 	cm_addr_vector(join->id, join->group->gid, &ud->ah_attr);
 	if (!join->id->device->machine->settings.ethernet)
 		ud->ah_attr.dlid = (uint16_t)join->group->lid;
-	cm_event_raise(event);
 }
 
-/* The subnet manager has no such group, and will not make one. */
-static void tell_refusal(struct cm_join *join)
+/* The subnet manager refuses a group whose GID is not one of multicast. */
+static void report(struct cm_join *join)
 {
-	struct cm_event *event = cm_event_new(join->id, CM_EVENT_MULTICAST_ERROR, -EINVAL);
+	bool refused = join->group->gid[0] != 0xff;
+	struct cm_event *event =
+		cm_event_new(join->id, refused ? CM_EVENT_MULTICAST_ERROR : CM_EVENT_MULTICAST_JOIN,
+			     refused ? -EINVAL : 0);
 
 	if (!event)
 		return;
 	event->join = join;
+	if (!refused)
+		describe(join, &event->resp.param.ud);
 	cm_event_raise(event);
 }
 
@@ -212,10 +209,8 @@ static int join_group(struct cm_cmd *cmd, const union cm_address *address, uint6
 	err = cm_file_write(cmd->file, response, &resp, sizeof(resp));
 	if (err)
 		leave(join);
-	else if (join->group->gid[0] == 0xff)
-		report_join(join);
 	else
-		tell_refusal(join);
+		report(join);
 	return err;
 }
 
