@@ -10,11 +10,9 @@
 #ifndef SOFTHCA_LIBC_H
 #define SOFTHCA_LIBC_H
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -89,33 +87,6 @@ static inline const char *own_strerrorname_np(int err)
 #undef ERRORS
 #undef NEWER_ERRORS
 #define strerrorname_np own_strerrorname_np
-#endif
-
-#ifndef HAVE_CLOSE_RANGE /* glibc 2.34 */
-/*
- * Refuses all flags with EINVAL. Closes only what /proc lists as open, because @last may be the
- * greatest number that exists.
- */
-static inline int own_close_range(unsigned int first, unsigned int last, int flags)
-{
-	DIR *list = flags ? NULL : opendir("/proc/self/fd");
-	struct dirent *entry;
-
-	if (!list) {
-		errno = flags ? EINVAL : errno;
-		return -1;
-	}
-	while ((entry = readdir(list))) {
-		int fd = atoi(entry->d_name);
-
-		if (entry->d_name[0] != '.' && fd != dirfd(list) && (unsigned int)fd >= first &&
-		    (unsigned int)fd <= last)
-			close(fd);
-	}
-	closedir(list);
-	return 0;
-}
-#define close_range own_close_range
 #endif
 
 #endif

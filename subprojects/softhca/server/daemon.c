@@ -8,6 +8,7 @@
 #include <proto.h>
 #include <wire/wire.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -169,22 +170,32 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 
 /* ---- birth ---- */
 
+/* All but the standard ones and these two. glibc has close_range() since 2.34. */
+static void close_others(int one, int other)
+{
+	DIR *list = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	while (list && (entry = readdir(list))) {
+		int fd = atoi(entry->d_name);
+
+		if (fd > STDERR_FILENO && fd != one && fd != other && fd != dirfd(list))
+			close(fd);
+	}
+	if (list)
+		closedir(list);
+}
+
 /* Closes what is inherited, so that the caller's shell does not wait for the daemon. */
 static int detach(const struct daemon_plan *plan, int keep)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int low = plan->lock < keep ? plan->lock : keep;
-	int high = plan->lock < keep ? keep : plan->lock;
 
 	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
 		return -errno;
 	setsid();
 	umask(077);
-	if (low > 3)
-		close_range(3, (unsigned int)low - 1, 0);
-	if (high > low + 1)
-		close_range((unsigned int)low + 1, (unsigned int)high - 1, 0);
-	close_range((unsigned int)high + 1, ~0u, 0);
+	close_others(plan->lock, keep);
 	prctl(PR_SET_NAME, "softhca-daemon");
 	return 0;
 }
