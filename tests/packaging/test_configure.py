@@ -49,7 +49,7 @@ def refuse(run, source_root, tmp_path):
         (tmp_path / sources).mkdir(parents=True, exist_ok=True)
         return run([
             source_root / "scripts" / "refuse-overlap", tmp_path / sources,
-            f"{option}={tmp_path / directory}"
+            "xrc-compat,softhca", f"{option}={tmp_path / directory}"
         ])
 
     return _refuse
