@@ -298,6 +298,24 @@ def neighbour(root):
     return bad
 
 
+# What the emulator, a project of its own, has of xrc-compat: a file of each, and the beginning of
+# the function that is the same in both. "": the whole file is.
+COPIES = (("abi/libc.h", "base/libc.h", ""), ("scripts/refuse-overlap", "refuse-overlap", ""),
+          ("tools/common/streams.c", "cli/streams.c", "static void fill("))
+
+
+def copies(root):
+    """A copy does not differ from what it is a copy of."""
+    def part(name, begin):
+        path = pathlib.Path(root) / name
+        text = read(path) if path.exists() else ""
+        return text[text.find(begin):].split("\n}\n")[0] if begin else text
+
+    return [f"{SOFTHCA}{copy}:1: {begin or 'it'} is not as in {original}"
+            for original, copy, begin in COPIES
+            if part(original, begin) != part(SOFTHCA + copy, begin)]
+
+
 def machine_paths(root):
     """No file names a home directory of the author's machine."""
     pattern = re.compile(r"(?<![\w.$})-])/(home|root)/")
@@ -421,5 +439,5 @@ def env_manual(root):
 
 
 TREE_RULES = (spdx, comments, includes, include_order, calls, modern_verbs, printing, neighbour,
-              machine_paths, columns, code_columns, function_length, file_length, env_variables,
-              env_manual, python_version)
+              copies, machine_paths, columns, code_columns, function_length, file_length,
+              env_variables, env_manual, python_version)

@@ -7,8 +7,8 @@
  * The names of the functions become macros here. So this file first includes the headers that
  * declare the functions.
  */
-#ifndef SOFTHCA_LIBC_H
-#define SOFTHCA_LIBC_H
+#ifndef LIBC_H
+#define LIBC_H
 
 #include <errno.h>
 #include <fcntl.h>

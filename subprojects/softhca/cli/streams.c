@@ -26,8 +26,9 @@ static void fill(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		/*
-		 * The wrong way round, so that it fails with EBADF as a closed one. open() takes
-		 * the lowest number, this one.
+		 * open() takes the lowest number, which is this one. A write to a file that is
+		 * open for reading fails with EBADF, as on a closed descriptor, and so does a read
+		 * of one that is open for writing.
 		 */
 		if (fcntl(fd, F_GETFD) < 0)
 			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
