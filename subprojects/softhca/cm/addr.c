@@ -65,7 +65,7 @@ bool cm_addr_multicast(const union cm_address *address)
 	}
 }
 
-/* What names a host: the IP address or the GID. */
+/* The part that names a host: the IP address or the GID. */
 static const uint8_t *name_of(const union cm_address *address, size_t *length)
 {
 	switch (address->family) {
@@ -90,7 +90,7 @@ bool cm_addr_any(const union cm_address *address)
 	return !memcmp(name, zeroes, length);
 }
 
-/* This host; only IP has an address for that. */
+/* Whether it means this host. Only IP has an address for that. */
 static bool loopback(const union cm_address *address)
 {
 	if (address->family == AF_INET)
@@ -200,7 +200,7 @@ void cm_addr_set_port(union cm_address *address, uint16_t port)
 		address->in.sin_port = htons(port);
 }
 
-/* An id of the port space IB may use all of them by AF_IB; every other one its own. */
+/* By AF_IB an id of the port space IB may use all spaces, every other id only its own. */
 uint64_t cm_addr_service(const struct cm_id *id, const union cm_address *address)
 {
 	uint64_t space;

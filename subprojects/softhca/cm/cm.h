@@ -31,7 +31,7 @@ union cm_address {
 	struct __kernel_sockaddr_storage storage;
 };
 
-/* What rdma_cm knows of an id. */
+/* The state of an id in rdma_cm. */
 enum cm_state {
 	CM_IDLE,
 	CM_BOUND,
@@ -43,10 +43,10 @@ enum cm_state {
 	CM_LISTEN,
 };
 
-/* What ib_cm knows of its connection. */
+/* The state of the id's connection in ib_cm. */
 enum cm_link {
 	CM_NO_LINK, /* no connection was requested */
-	CM_OVER,    /* it failed, or has ended */
+	CM_OVER,    /* the connection failed, or has ended */
 	CM_REQ_SENT,
 	CM_REQ_RCVD,
 	CM_REP_SENT,
@@ -65,13 +65,13 @@ struct cm_id {
 	struct cm_file *file;
 	struct list member; /* file->ids */
 	struct list known;  /* machine->cm.ids */
-	uint64_t uid;	    /* what the program calls it; 0 = it has not said yet */
+	uint64_t uid;	    /* the program's name for the id; 0 = not told yet */
 	uint16_t ps;
 	uint8_t qp_type;
 	enum cm_state state;
 	enum cm_link link;
 	struct cm_id *peer;
-	/* its CONNECT_REQUEST; NULL = the program has fetched it, or has created the id itself */
+	/* the CONNECT_REQUEST that the program has not fetched yet; NULL = the id has none */
 	struct cm_event *request;
 	struct timer timer;
 	union cm_address src, dst;
@@ -97,7 +97,7 @@ struct cm_join {
 	struct cm_id *id;
 	struct cm_group *group;
 	uint32_t number;
-	uint64_t uid;	   /* what the program calls it */
+	uint64_t uid;	   /* the program's name for the join */
 	uint32_t reported; /* events that the program has fetched */
 };
 
@@ -111,8 +111,8 @@ struct cm_file {
 	struct list events;
 	unsigned int waiting; /* events */
 	unsigned int rung;    /* bytes that make the program's descriptor readable */
-	int wake_fd;	      /* where they are written */
-	int wake_peer_fd;     /* the program's end, to take them back */
+	int wake_fd;	      /* our end of the socket that has them */
+	int wake_peer_fd;     /* the program's end, to take bytes back */
 };
 
 int cm_init(struct hca_cm *cm);
@@ -128,17 +128,17 @@ size_t cm_addr_size(const union cm_address *address);
 
 /* An address out of an older request, which has room for IP. False: of no known family. */
 bool cm_addr_take_ip(union cm_address *address, const struct sockaddr_in6 *in);
-/* The newer ones say the size. */
+/* An address out of a newer request, which says the size. */
 bool cm_addr_take_storage(union cm_address *address, const struct __kernel_sockaddr_storage *in,
 			  size_t size);
 
-/* That of a group. */
+/* Whether it is the address of a group. */
 bool cm_addr_multicast(const union cm_address *address);
 
-/* The address that means "all of mine". */
+/* Whether it is the address that means "all of mine". */
 bool cm_addr_any(const union cm_address *address);
 
-/* Whose address it is. False when no port has it. */
+/* The port that has this address. False if none has. */
 bool cm_addr_find(const struct cm_file *file, const union cm_address *address,
 		  struct hca_device **device, uint8_t *port);
 
@@ -168,7 +168,7 @@ uint64_t cm_addr_service(const struct cm_id *id, const union cm_address *address
 
 /* ---- events (event.c) ---- */
 
-/* What happened, as <rdma/rdma_cma.h> counts it; that belongs to librdmacm. */
+/* The numbers of <rdma/rdma_cma.h>, which belongs to librdmacm. */
 enum cm_event_kind {
 	CM_EVENT_ADDR_RESOLVED,
 	CM_EVENT_ADDR_ERROR,
@@ -191,9 +191,9 @@ enum cm_event_kind {
 /* An event that waits to be fetched. */
 struct cm_event {
 	struct list link; /* file->events */
-	struct cm_id *id;    /* that the event is for */
-	struct cm_id *child; /* that a connection request made */
-	struct cm_join *join; /* that it tells of */
+	struct cm_id *id;    /* the id that gets the event */
+	struct cm_id *child; /* of a connection request: the new id */
+	struct cm_join *join; /* of an event about a group */
 	struct rdma_ucm_event_resp resp;
 };
 
@@ -201,7 +201,7 @@ struct cm_event {
 struct cm_event *cm_event_new(struct cm_id *id, enum cm_event_kind kind, int status);
 void cm_event_raise(struct cm_event *event);
 
-/* One with nothing to fill in. */
+/* Raises an event in which nothing else is to be filled in. */
 void cm_event_plain(struct cm_id *id, enum cm_event_kind kind, int status);
 
 /* Removes an event that the program has not fetched. */
@@ -251,7 +251,7 @@ void cm_abandon(struct cm_id *id);
 
 /* ---- unreliable ids: one asks for the number of a QP, the other one tells it (sidr.c) ---- */
 
-/* As their namesakes of reliable ids. */
+/* For unreliable ids: as their namesakes in conn.c. */
 int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param);
 int cm_sidr_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param);
 int cm_sidr_reject(struct cm_id *id, const void *data, uint8_t length);
@@ -261,7 +261,7 @@ uint32_t cm_sidr_qkey(struct cm_id *id);
 
 /* ---- multicast groups, as the subnet manager has them (mcast.c) ---- */
 
-/* The id goes. */
+/* Leaves all groups of an id that is destroyed. */
 void cm_leave_all(struct cm_id *id);
 
 /* ---- files, and the ids that they have (file.c) ---- */
@@ -275,10 +275,10 @@ void cm_file_destroy(struct cm_file *file);
 
 /* ---- commands of the write() interface (cmd.c) ---- */
 
-/* One command that has passed the checks of its header. */
+/* A command that has passed the checks of its header. */
 struct cm_cmd {
 	struct cm_file *file;
-	struct cm_id *id; /* that the request names, of the file; NULL where it names none */
+	struct cm_id *id; /* of the request, and of this file; NULL where it names none */
 	/* request, with zeroes for what the client left out */
 	const void *in;
 	size_t out_size; /* room for the response */

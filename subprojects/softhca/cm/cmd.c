@@ -14,7 +14,7 @@ struct row {
 	size_t least, size; /* of the request; those between are of older programs */
 	size_t out;	    /* room for the response */
 	enum { NO_ID, ANY_ID, BOUND_ID } needs;
-	size_t id; /* where its number stands in the request */
+	size_t id; /* the place of its number in the request */
 };
 
 #define CMD(name)	 RDMA_USER_CM_CMD_##name, #name

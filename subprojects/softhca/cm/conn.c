@@ -12,7 +12,7 @@
 #define REP_DATA 196
 #define REJ_DATA 148
 
-/* Of the reasons only the first two may come from programs. */
+/* Reasons of a REJ. Only the first two may come from programs. */
 #define REJ_CONSUMER	28
 #define REJ_VENDOR_OPTION 35
 #define REJ_NO_SERVICE	8
@@ -36,7 +36,7 @@ static void enter(struct cm_id *id, enum cm_link link)
 		timer_stop(&id->timer);
 }
 
-/* What a program says with a message, in the room that the message has. */
+/* The private data of a message. Its peer sees all of the room that the message has. */
 static void take_data(struct rdma_ucm_conn_param *conn, const void *data, size_t length,
 		      size_t room)
 {
@@ -65,7 +65,7 @@ static uint8_t opposite(uint8_t qp_type)
 	return qp_type == IBV_QPT_XRC_SEND ? IBV_QPT_XRC_RECV : qp_type;
 }
 
-/* What the passive side knows from the request. */
+/* Tells the passive side of the request. */
 static void take_request(struct cm_id *child, const struct cm_id *id)
 {
 	child->remote_qpn = id->qpn;
@@ -203,7 +203,7 @@ static int establish(struct cm_id *id)
 		return refuse(-EINVAL, "no reply to establish");
 	enter(id, CM_ESTABLISHED);
 	if (id->peer->link == CM_ESTABLISHED)
-		return 0; /* it found out by itself */
+		return 0; /* the program has told so by NOTIFY */
 	enter(id->peer, CM_ESTABLISHED);
 	cm_event_plain(id->peer, CM_EVENT_ESTABLISHED, 0);
 	return 0;
@@ -218,13 +218,13 @@ int cm_cmd_accept(struct cm_cmd *cmd)
 	if (!in->conn_param.valid)
 		return establish(cmd->id);
 	err = accept_request(cmd->id, &in->conn_param);
-	/* Without a uid it had no events before. */
+	/* An id without a uid was not known to the program yet, so it had no events. */
 	if (!err)
 		cmd->id->uid = in->uid;
 	return err;
 }
 
-/* The passive side has received the first message before it was told so. */
+/* The passive side has received a message before it was told of the connection. */
 int cm_cmd_notify(struct cm_cmd *cmd)
 {
 	const uint32_t event = ((const struct rdma_ucm_notify *)cmd->in)->event;
@@ -305,7 +305,7 @@ static void answer_disconnect(struct cm_id *id)
 	tell_disconnected(peer, 0);
 }
 
-/* To end a connection that never began, or has ended, is no error. */
+/* It is no error if the connection never began, or has ended. */
 int cm_cmd_disconnect(struct cm_cmd *cmd)
 {
 	struct cm_id *id = cmd->id;

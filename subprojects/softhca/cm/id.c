@@ -10,11 +10,11 @@
 /* librdmacm keeps its own table of the numbers, of this size. */
 #define NUMBERS (1u << 16)
 
-/* Of multicast groups; the first is that of all IP hosts. */
+/* LIDs of multicast groups; the first is that of all IP hosts. */
 #define FIRST_GROUP 0xc001u
 #define END_GROUPS  0xffffu
 
-#define MAX_PATHS 64 /* that a program may offer */
+#define MAX_PATHS 64 /* in one offer of a program */
 
 #define PSN_STEP 0x1b3 /* so that numbers of neighbouring connections do not look alike */
 
@@ -155,7 +155,7 @@ static int set_path(struct cm_cmd *cmd)
 			return refuse(-EFAULT, "path that cannot be read");
 		if (path.flags != wanted)
 			continue;
-		/* To a group there is none. */
+		/* No path leads to a group. */
 		if (id->state != CM_ADDR_RESOLVED || !id->dst_device)
 			return refuse(-EINVAL, "id whose address is not resolved");
 		id->state = CM_ROUTE_RESOLVED;

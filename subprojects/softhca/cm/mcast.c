@@ -21,7 +21,7 @@ struct cm_group {
 
 /* ---- the group that an address means ---- */
 
-/* Link-local scope; @signature says who maps addresses so. */
+/* A GID of link-local scope. The signature stands for the kind of address. */
 static void begin_gid(uint8_t gid[16], uint8_t signature_low, const struct cm_id *id)
 {
 	memset(gid, 0, 16);
@@ -40,7 +40,7 @@ static bool is_assigned(const uint8_t *address)
 	       address[3] == 0x1b;
 }
 
-/* As rdma_cm maps it (RFC 4391), with a signature of its own in the port space UDP. */
+/* The mapping of rdma_cm (RFC 4391), which has a signature of its own in the port space UDP. */
 static void map_address(const struct cm_id *id, const union cm_address *address, uint8_t gid[16])
 {
 	const uint8_t *ip = address->in6.sin6_addr.s6_addr;
@@ -65,7 +65,7 @@ static void map_address(const struct cm_id *id, const union cm_address *address,
 	}
 }
 
-/* A group without a name: the subnet manager finds one. */
+/* The subnet manager names a group for which the program has no address. */
 static void assign(uint8_t gid[16], uint32_t lid)
 {
 	static const uint8_t prefix[8] = { 0xff, 0x12, 0xa0, 0x1b, 0xfe, 0x80 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Addresses and ports: who is bound where, who listens, and what an address is resolved to. */
+/* The ports of ids: binding, listening, and resolving addresses. */
 #include "cm.h"
 
 #include <base/refuse.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the kernel gives out by itself (ip_local_port_range). */
+/* The ports that the kernel gives out by itself (ip_local_port_range). */
 #define FIRST_FREE 32768
 #define LAST_FREE  60999
 #define MAX_BACKLOG 1024u
@@ -85,7 +85,7 @@ static int bind_id(struct cm_id *id, const union cm_address *address)
 	if (!cm_addr_any(address) && (!cm_addr_find(id->file, address, &id->device, &id->port) ||
 				      !cm_addr_local(id->file, id->device))) {
 		id->device = NULL;
-		return refuse(-EADDRNOTAVAIL, "address that is nobody's here");
+		return refuse(-EADDRNOTAVAIL, "address that no port of this host has");
 	}
 	memcpy(&id->src, address, cm_addr_size(address));
 	err = take_port(id);
@@ -119,7 +119,7 @@ int cm_cmd_listen(struct cm_cmd *cmd)
 	return 0;
 }
 
-/* A listener of this very address comes before one of all. */
+/* A listener of this very address comes before a listener of all addresses. */
 static struct cm_id *listener_at(struct hca_machine *machine, uint64_t service,
 				 const struct hca_device *device, uint8_t port)
 {
@@ -239,7 +239,7 @@ static bool find_destination(struct cm_id *id)
 
 	if (!cm_addr_any(&id->dst))
 		return cm_addr_find(id->file, &id->dst, &id->dst_device, &id->dst_port);
-	/* All of one's own addresses: oneself. */
+	/* The wildcard as a destination means the id's own adapter. */
 	loopback.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	cm_addr_find(id->file, &loopback, &id->dst_device, &id->dst_port);
 	if (id->device) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What programs ask about an id: addresses, path, attributes of its queue pair. */
+/* Answers to questions about an id: addresses, path, attributes of its queue pair. */
 #include "cm.h"
 
 #include <base/refuse.h>

@@ -10,7 +10,7 @@
 #define REQUEST_DATA 216
 #define REPLY_DATA   136
 
-/* Of ids that were given none: of all, and of those that talk to IP hosts by multicast. */
+/* The Q_Keys of ids that were given none; those of the port space IPOIB have their own. */
 #define UDP_QKEY   0x01234567u
 #define IPOIB_QKEY 0x0b1bu
 
