@@ -111,7 +111,7 @@ int cli_report(int err)
 		return CLI_FAILED;
 	if (dir_default(directory))
 		return cli_refuse(CLI_FAILED,
-				  "%s: the daemon's directory is an absolute path of at most %d bytes, for the sake of the socket's name",
+				  "%s: the daemon's directory is an absolute path of at most %d bytes, since its socket has a short name",
 				  dir_variable(), DIR_MAX);
 	if (err == -ENOENT || err == -ECONNREFUSED)
 		return cli_refuse(CLI_FAILED, "no daemon in %s", directory);

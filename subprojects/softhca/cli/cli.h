@@ -20,7 +20,7 @@ enum cli_exit {
 /* No exit status: the command goes on, or main() prints its help. */
 enum { CLI_GO_ON = -1, CLI_HELP = -2 };
 
-/* What only run takes. */
+/* The options of `run` that are no settings. */
 struct run_options {
 	bool net;
 	int hosts; /* 0: the program sees all */
@@ -36,7 +36,7 @@ int cli_options(int argc, char **argv, struct settings *settings, struct run_opt
 int cli_refuse_usage(const char *command, const char *why);
 
 /*
- * What main() does: executes the command and returns its exit status, or CLI_REFUSED after a
+ * The body of main(): executes the command and returns its exit status, or CLI_REFUSED after a
  * message if not all of standard output was written: a full disk is no success. While the command
  * executes, the number of every closed standard descriptor is taken, so that no file, lock or
  * socket gets it. Reading and writing there still fail, and a program that is executed finds it

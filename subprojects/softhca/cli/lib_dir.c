@@ -35,7 +35,8 @@ int lib_dir(int bits, char *directory, size_t size)
 #endif
 
 /*
- * The directory's name does not tell: /usr/lib has 64-bit libraries on Arch, 32-bit ones on Fedora.
+ * The name of the directory does not tell the word size: /usr/lib has 64-bit libraries on Arch,
+ * 32-bit ones on Fedora.
  */
 bool lib_dir_fits(const char *path, int bits)
 {

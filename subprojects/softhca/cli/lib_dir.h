@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the dynamic loader of each word size puts in place of $LIB in LD_PRELOAD.
+ * The directory that the dynamic loader of each word size puts for $LIB in LD_PRELOAD.
  *
  * If the paths of our 32-bit and 64-bit libraries differ only in that directory, one LD_PRELOAD
  * serves programs of both word sizes.

@@ -39,7 +39,7 @@ static const struct command {
 	int (*execute)(int argc, char **argv);
 	const char *words; /* in the usage, behind the name */
 	const char *summary;
-	void (*explain)(FILE *out); /* what the words may be, or NULL */
+	void (*explain)(FILE *out); /* prints the meaning of the words; NULL = they have none */
 } commands[] = {
 	{ "run", cli_run, " [OPTION...] [--] PROGRAM [ARGUMENT...]",
 	  "run a program on emulated HCAs of its own, which end with it", explain_run },

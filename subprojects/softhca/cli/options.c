@@ -17,7 +17,7 @@ int cli_refuse_usage(const char *command, const char *why)
 			  command);
 }
 
-/* What getopt_long_only() returns, besides '?' and ':'. */
+/* The results of getopt_long_only(), besides '?' and ':'. */
 enum { END = -1, HELP = 'h', NET = 256, HOSTS, FIRST_SETTING };
 
 /* Takes the value of @setting from the environment variable @name, if it is set. */
@@ -73,7 +73,7 @@ static int take_word(const char *command, int kind, const char *word, struct set
 	}
 }
 
-/* What can be judged only when all words are known. */
+/* Checks that need all words. */
 static int complete(const char *command, struct settings *settings,
 		    const struct run_options *options)
 {

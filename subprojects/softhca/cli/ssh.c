@@ -91,7 +91,7 @@ static void enter_namespaces(const char *host, const char *directory)
 		mount_shm(directory);
 }
 
-/* One command line of the words, as ssh passes it to the shell. NULL without memory. */
+/* The words as one command line, as ssh passes it to the shell. NULL without memory. */
 static char *join(char **words, int count)
 {
 	char *text = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What `softhca status`, `stop` and `ctl`, and rdma(8) by netlink, ask of the daemon. */
+/* Executes `softhca status`, `stop` and `ctl`, and the netlink requests of rdma(8). */
 #ifndef SOFTHCA_CONTROL_H
 #define SOFTHCA_CONTROL_H
 

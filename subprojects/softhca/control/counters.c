@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* One line for each device and QP: its counters, and what it waits for. */
+/* `softhca ctl counters`: a line for each device and QP. */
 #include "request.h"
 
 #include <qp/qp.h>
 
 #include <errno.h>
 
-/* What the request at the head of the send queue waits for. */
+/* The reason why the request at the head of the send queue waits. */
 static const char *wait_of(const struct hca_qp *qp)
 {
 	if (!qp->waiting)

@@ -120,7 +120,7 @@ static void list_object(FILE *out, const struct hca_object *object)
 	put_number(out, "uses", object->uses);
 }
 
-/* What stands before an element of an array. */
+/* The separator before an element of an array. */
 static const char *separator(bool *first)
 {
 	const char *words = *first ? "\n" : ",\n";

@@ -12,11 +12,11 @@
 
 struct nl {
 	FILE *out;
-	uint8_t bytes[65536]; /* of the message that is not ended yet */
+	uint8_t bytes[65536]; /* of the message that is not complete yet */
 	size_t length;
-	size_t open[NL_DEPTH]; /* where the message and the attributes begin that are not ended */
+	size_t open[NL_DEPTH]; /* the beginning of the message, and of each attribute in it */
 	unsigned int depth;
-	unsigned int messages; /* that are ended */
+	unsigned int messages; /* complete ones */
 	bool failed;
 };
 
@@ -32,7 +32,7 @@ void nl_u8(struct nl *nl, uint16_t attribute, uint8_t value);
 void nl_u32(struct nl *nl, uint16_t attribute, uint32_t value);
 void nl_u64(struct nl *nl, uint16_t attribute, uint64_t value);
 void nl_text(struct nl *nl, uint16_t attribute, const char *text);
-/* Without a header of its own. */
+/* Appends bytes without a header, as the kernel does behind some headers of messages. */
 void nl_raw(struct nl *nl, const void *bytes, size_t length);
 
 /* The u32 of this attribute in a request, or @other. */

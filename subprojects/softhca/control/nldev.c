@@ -34,7 +34,7 @@ static int answer_device(const struct question *q, const struct hca_device *devi
 	return 0;
 }
 
-/* What only ports of InfiniBand have. */
+/* Attributes of InfiniBand ports only. */
 static void answer_subnet(const struct question *q, const struct hca_device *device, uint8_t number)
 {
 	uint64_t prefix;

@@ -16,7 +16,7 @@ struct question {
 	size_t size;
 	uint16_t type, flags; /* of each answer */
 	uint32_t seq;
-	uint32_t port; /* that the request names, or NLDEV_NOT_GIVEN */
+	uint32_t port; /* of the request, or NLDEV_NOT_GIVEN */
 	struct nl *nl;
 };
 

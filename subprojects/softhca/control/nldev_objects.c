@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What `rdma resource` shows: the objects of a device, and how many there are. */
+/* `rdma resource`: the objects of a device, and how many there are. */
 #include "nldev.h"
 
 #include <base/kernel.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What a netlink request asks for, and how each answer begins. */
+/* Reads a netlink request, and begins its answers. */
 #include "nldev.h"
 
 #include <linux/netlink.h>

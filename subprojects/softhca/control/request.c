@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the words of a request name. */
+/* Reads the words of a request. */
 #include "request.h"
 
 #include <errno.h>

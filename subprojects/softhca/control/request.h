@@ -24,7 +24,7 @@ struct request {
 	int count;
 	const char *word[MAX_WORDS];
 	const struct command *command;
-	FILE *out; /* what the user reads */
+	FILE *out; /* for the user */
 };
 
 /* -EINVAL after a message that says what the command takes. */
