@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the files of the preload offer each other, a section for each file. */
+/* The functions of each file of the preload that other files call. */
 #ifndef SOFTHCA_CLIENT_H
 #define SOFTHCA_CLIENT_H
 
@@ -120,7 +120,7 @@ struct handles {
 	size_t count;
 };
 
-/* What a command says that creates a CQ, QP or SRQ. */
+/* The contents of a command that creates a CQ, QP or SRQ. */
 struct creation {
 	uint32_t destroy;  /* the command that destroys the object */
 	uint64_t response; /* the address of the object's number */
@@ -136,7 +136,7 @@ bool handles_destruction(const uint64_t *command, size_t length, uint32_t destro
 
 /*
  * Adds or removes the object of a command that the daemon has executed, if @destroy is the command
- * that destroys it. Without memory for one more there is none more.
+ * that destroys such objects. A new object for which there is no memory is not added.
  */
 void handles_note(struct handles *handles, uint32_t destroy, const uint64_t *command,
 		  size_t length);

@@ -56,7 +56,7 @@ static void admit_daemon(int sock)
 #endif
 }
 
-/* The daemon reads it to find out whether it may read this process. */
+/* The daemon reads this word to find out whether it may read this process. */
 static const uint32_t probe = SOFTHCA_MAGIC;
 
 /* errno alone does not tell why a device that is listed cannot be opened. */
@@ -88,7 +88,7 @@ static void explain_refusal(int status)
 			  "serves both");
 }
 
-/* Without it, when the program has no number left for it, everything works, but slowly. */
+/* If the program has no number left for the page, everything works, but slowly. */
 static int receive_wake_page(int sock)
 {
 	struct softhca_wake_page words;
@@ -122,7 +122,7 @@ static int greet(struct dev *dev)
 	explain_refusal(err);
 	if (!err && !dev->cm)
 		err = receive_wake_page(dev->sock);
-	/* The program has no number left for it. */
+	/* The program has no number left for the doorbell page. */
 	if (!err && dev->uar < 0)
 		err = -EMFILE;
 	if (!err && !dev->cm)

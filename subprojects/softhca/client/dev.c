@@ -217,7 +217,7 @@ static int connect_dev(bool cm, unsigned int index, int flags)
 	return -1;
 }
 
-/* Like open(2), a cancellation point. A thread cancelled later would leave the connection open. */
+/* A cancellation point at its beginning only: later the connection would be left open. */
 static int open_dev(bool cm, unsigned int index, int flags)
 {
 	int fd, cancel;
@@ -288,7 +288,7 @@ static void end_connection(struct dev *dev)
 	errno = saved;
 }
 
-/* Under the lock, a thread that writes meanwhile finds either the context or no file. */
+/* Under the lock, so that a thread that writes meanwhile finds the context, or no file. */
 static int leave_table(struct dev *dev, int fd)
 {
 	int result, cancel;

@@ -11,10 +11,10 @@
 #define LOST ((pid_t)-1)
 
 struct dev {
-	pid_t pid; /* that opened it; LOST in a forked child, and when the number was reused */
-	struct file_id file; /* of its number: tells whether the number was reused */
+	pid_t pid; /* the opener; LOST in a forked child, and when the number was reused */
+	struct file_id file; /* behind fd; tells whether that number was reused */
 	int sock;
-	struct file_id sock_file; /* the same of sock */
+	struct file_id sock_file; /* behind sock */
 	bool cm;	    /* the connection manager, not uverbs */
 	/* mlx5: bits 8 and up of the page number of an mmap() offset are a command */
 	bool mmap_commands;

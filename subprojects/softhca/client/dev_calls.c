@@ -52,7 +52,7 @@ static int fd_at(const void *data, size_t length, size_t offset)
 	return fd >= 0 && fcntl(fd, F_GETFD) >= 0 ? fd : -1;
 }
 
-/* What a command of uverbs, or of the connection manager, names; -1 if none or not open. */
+/* The descriptor that a command of uverbs names; -1 if it names none, or none that is open. */
 static int named_fd(const void *data, size_t length)
 {
 	const struct ib_uverbs_cmd_hdr *hdr = data;
@@ -75,6 +75,7 @@ static int named_fd(const void *data, size_t length)
 	return fd_at(data, length, offset);
 }
 
+/* The same for a command of the connection manager. */
 static int named_fd_cm(const void *data, size_t length)
 {
 	const struct rdma_ucm_cmd_hdr *hdr = data;
@@ -112,7 +113,7 @@ static int exchange(struct dev *dev, const void *data, size_t length)
 	return 0;
 }
 
-/* What a command returns if another thread has begun to close the file. */
+/* The result of a command if another thread has begun to close the file. */
 static int closing_error(const struct dev *dev, const void *data)
 {
 	const struct rdma_ucm_cmd_hdr *header = data;
@@ -213,7 +214,7 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 /* libmlx5 puts a page index into the lowest 8 bits of the page number, and a command above it. */
 enum { MMAP_DOORBELLS = 0, MMAP_CONTIGUOUS = 1 };
 
-/* What the offset asks for, or -1. */
+/* The command in the offset, or -1. */
 static int mmap_command(const struct dev *dev, off64_t offset)
 {
 	uint64_t page = (uint64_t)offset / SOFTHCA_UAR_LEN;
@@ -227,7 +228,7 @@ void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off64_t offs
 {
 	int command = dev->cm || dev->pid != getpid() ? -1 : mmap_command(dev, offset);
 
-	/* One page: BlueFlame and the clock, which have other pages, are not offered. */
+	/* BlueFlame and the clock, which have pages of their own, are not offered. */
 	if (command == MMAP_DOORBELLS && length == SOFTHCA_UAR_LEN)
 		return real()->mmap64(NULL, length, prot, flags, dev->uar, 0);
 	if (command == MMAP_CONTIGUOUS)

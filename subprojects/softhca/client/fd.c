@@ -20,8 +20,8 @@ int fd_move_high(int fd)
 }
 
 /*
- * Not fstat(): that of libfakeroot calls __fxstat(), which is our hook and asks this. statx() is
- * called by its number, because glibc has it since 2.28 only.
+ * libfakeroot's fstat() calls __fxstat(), which is our hook and calls this function. So this one
+ * calls statx(), by its number, because glibc has it since 2.28 only.
  */
 struct file_id fd_file(int fd)
 {

@@ -73,7 +73,7 @@ HOOK int open64(const char *path, int flags, ...)
 	return open_device(path, flags, &fd) ? fd : real()->open64(REDIRECTED(path), flags, mode);
 }
 
-/* What open() becomes in a program built with _FORTIFY_SOURCE whose flags are not constant. */
+/* Programs built with _FORTIFY_SOURCE call these for open() with flags that are not constant. */
 HOOK int __open_2(const char *path, int flags)
 {
 	int fd;

@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-/* rdma(8), the one that asks, opens few files. */
+/* Only rdma(8) asks, which opens few files. */
 #define MAX_FDS 1024
 
 static atomic_bool ours[MAX_FDS];
@@ -114,7 +114,7 @@ static size_t whole_messages(const char *bytes, size_t length)
 	return whole;
 }
 
-/* As the kernel does, it cuts a name that is too long, and gives its whole size. */
+/* As the kernel does: cuts a name that is too long, and gives its whole size. */
 static void give_name(void *name, socklen_t *size, uint32_t pid)
 {
 	const struct sockaddr_nl whole = { .nl_family = AF_NETLINK, .nl_pid = pid };
@@ -124,7 +124,7 @@ static void give_name(void *name, socklen_t *size, uint32_t pid)
 	*size = sizeof(whole);
 }
 
-/* It never waits. MSG_PEEK, MSG_TRUNC and all other flags but MSG_DONTWAIT are refused. */
+/* Never waits. Refuses all flags but MSG_DONTWAIT, also MSG_PEEK and MSG_TRUNC. */
 ssize_t netlink_receive(int fd, struct msghdr *msg, int flags)
 {
 	ssize_t got;

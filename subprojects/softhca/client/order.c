@@ -16,7 +16,7 @@ struct ordered {
 	_Atomic(DIR *) dir; /* NULL = the slot is free */
 	int count, at;
 	struct dirent64 entry[MAX_ENTRIES];
-	struct dirent last; /* what readdir() returned */
+	struct dirent last; /* the result of readdir() */
 };
 
 /* One for each open directory of devices. If none is free, the file system's order remains. */

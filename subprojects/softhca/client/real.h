@@ -84,8 +84,8 @@ struct real_stats {
 /* Looked up at the first use: hooks can run before any constructor of this library. */
 const struct real_calls *real(void);
 /*
- * Apart from the others: a look-up that fails allocates memory. The program's malloc() may hold a
- * lock of its own when it calls mmap(), and with it real().
+ * Looked up apart from the others, because a look-up that fails allocates memory. The program's
+ * malloc() may hold a lock of its own while it calls mmap(), which calls real().
  */
 const struct real_stats *real_stats(void);
 

@@ -4,9 +4,9 @@
  *
  * A doorbell is a store to memory, which wakes nothing. So the functions of the provider that ring
  * doorbells are replaced in each context by functions that call them, and then wake the daemon if
- * it sleeps. By a futex in shared memory, because the program may close any descriptor of ours and
- * use its number for a file. Doorbells that the program rings itself are found by the daemon, which
- * looks for them now and then.
+ * it sleeps. They use a futex in shared memory, because the program may close any descriptor of
+ * ours and use its number for a file. The daemon finds doorbells that the program rings itself,
+ * because it looks for them now and then.
  */
 #include "dev.h"
 
@@ -26,14 +26,14 @@
 static struct softhca_wake *_Atomic page;
 static struct file_id page_file;
 
-/* What the provider has. All contexts of a provider have the same. */
+/* The provider's functions, which are the same in all its contexts. */
 static int (*_Atomic provider_post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
 					 struct ibv_send_wr **bad);
 static int (*_Atomic provider_notify)(struct ibv_cq *cq, int solicited_only);
 static void (*_Atomic provider_start)(struct ibv_qp_ex *qp);
 static int (*_Atomic provider_complete)(struct ibv_qp_ex *qp);
 
-/* Of libibverbs. Not looked up by commands, which must not wait for the loader's lock. */
+/* Of libibverbs. Found before any command, since a command must not wait for the loader's lock. */
 static struct ibv_qp_ex *(*_Atomic qp_to_ex)(struct ibv_qp *qp);
 
 void wake_find_verbs(void)
