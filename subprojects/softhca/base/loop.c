@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* One call returns at most so many. It serves ends before requests, but only among these. */
+/* The most that a turn serves. Only among these do ends come before requests. */
 #define MAX_EVENTS 4096
 
 static int epoll_fd = -1;

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-/* One opening. A member of what it has opened. */
+/* An open() of a program. A member of the context, or of the file of rdma_cm. */
 struct client {
 	struct list link;      /* machine->clients */
 	struct watch commands; /* sock */
@@ -19,8 +19,8 @@ struct client {
 	int sock;
 	pid_t pid;
 	int pidfd;
-	bool cm;   /* it has opened the connection manager */
-	bool dead; /* what it has opened is reaped at the end of this turn */
+	bool cm;   /* of the connection manager, not of uverbs */
+	bool dead; /* to be reaped at the end of this turn */
 };
 
 /*

@@ -29,7 +29,7 @@ void fault_clear(struct faults *faults)
 
 bool fault_strikes(struct faults *faults, enum fault_kind kind)
 {
-	/* One that is off draws no number, which would change the sequence of the others. */
+	/* A fault that is off draws no number: that would change the sequence of the others. */
 	if (!faults->rate[kind] || next_random(faults) % FAULT_ALWAYS >= faults->rate[kind])
 		return false;
 	faults->hits[kind]++;

@@ -76,7 +76,7 @@ struct hca_channel {
 /* When a completion queue that was armed raises an event (objects.h). */
 struct cq_arm {
 	uint32_t notified;  /* producer index at the last event */
-	uint32_t solicited; /* one past the last solicited or erroneous completion */
+	uint32_t solicited; /* the index behind the last solicited or erroneous completion */
 	int fired;	    /* arm sequence number that has had its event; -1 = none yet */
 };
 
@@ -165,8 +165,8 @@ struct hca_qp {
 	uint32_t max_send_wr, max_send_sge, max_recv_sge, max_inline;
 	struct ring sq, rq;
 	uint32_t user_index;
-	struct list groups; /* that it is attached to */
-	bool not_to_self;   /* what it sends to a group does not come back to it */
+	struct list groups; /* the memberships */
+	bool not_to_self;   /* its messages to a group do not come back to it */
 	struct hca_counts counts;
 
 	/* sender */
@@ -181,7 +181,7 @@ struct hca_qp {
 	unsigned int ahead; /* so many sends from the WQE at hand on: their bytes have arrived */
 	/* reads and atomics that an adapter would have under way, the one at hand included */
 	uint8_t reading;
-	bool delayed;		      /* what is sent next has been late enough */
+	bool delayed;		      /* the next message has been late enough */
 	bool waiting;		      /* for the retry timer, or until something else comes up */
 	bool notify_drained;
 
@@ -230,7 +230,7 @@ struct hca_port {
 	uint16_t lid; /* on the wire; port.h knows what programs see */
 	bool active;
 	struct hca_counts counts; /* of all QPs on it, those that have gone, too */
-	/* its network interface; "" and 0 = none */
+	/* the network interface; "" and 0 = none */
 	char interface[IFNAMSIZ];
 	unsigned int interface_index;
 };

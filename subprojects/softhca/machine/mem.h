@@ -52,10 +52,10 @@ enum mem_result mem_copy(struct mem_vec *target, struct mem_vec *source, uint64_
 
 /* ---- doorbells: a program writes a word other than 0 when it has posted work ---- */
 
-/* It has rung and was not taken. */
+/* Whether the bell has rung since it was taken. */
 bool bell_rings(const struct hca_context *ctx, const struct bell *bell);
 
-/* The same, and takes it. Everything that the program wrote before it rang is then visible. */
+/* The same, and takes it. All that the program wrote before the doorbell is then visible. */
 bool bell_take(struct hca_context *ctx, const struct bell *bell);
 
 #endif

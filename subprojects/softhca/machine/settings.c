@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What can be set about the emulated machine: one table for parsing and help. */
+/* The settings of the emulated machine: one table for parsing and help. */
 #include "settings.h"
 
 #include <arpa/inet.h>
@@ -104,7 +104,7 @@ static int take_model(const struct model **target, const char *value, char *why,
 	return -EINVAL;
 }
 
-/* What a bool is called: true, then false. */
+/* The words for a bool: true, then false. */
 static const char
 	*const words[][2] = { [LINK] = { "ethernet", "infiniband" }, [SWITCH] = { "on", "off" } };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What can be set about the emulated machine, as --NAME=VALUE. */
+/* The settings of the emulated machine, as --NAME=VALUE. */
 #ifndef SOFTHCA_SETTINGS_H
 #define SOFTHCA_SETTINGS_H
 

@@ -88,7 +88,7 @@ static int parse_destination(const uint8_t *at, size_t left, enum ibv_qp_type ty
 	return SEGMENT_BYTES;
 }
 
-/* What RDMA and atomics say about the other side; bytes taken, or -EINVAL. */
+/* The remote address of RDMA and atomics; bytes taken, or -EINVAL. */
 static int parse_remote(const uint8_t *at, size_t left, enum ibv_qp_type type, struct wqe *wqe)
 {
 	if (wqe->opcode == OP_SEND || wqe->opcode == OP_SEND_IMM)
@@ -387,7 +387,7 @@ static int mlx5_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool
 	if (size < offsetof(struct mlx5_ib_create_qp, ece_options))
 		return refuse(-EINVAL, "driver's part too short");
 	take_part(&req, sizeof(req), in, size);
-	/* It may scatter small messages into completions, but does not. It has no other flags. */
+	/* SCATTER_CQE allows, but does not ask, to scatter small messages into completions. */
 	if (req.flags & ~(uint32_t)MLX5_QP_FLAG_SCATTER_CQE)
 		return refuse(-EINVAL, "QP flags");
 	err = take_index(req.uidx, cqe_version, &rings->user_index);

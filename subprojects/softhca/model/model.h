@@ -47,7 +47,7 @@ struct sge {
 	uint32_t key;
 };
 
-/* What a UD request says about its destination. */
+/* The destination of a UD request. */
 struct av {
 	uint16_t dlid;
 	uint8_t sl, sgid_index, hop_limit, traffic_class;
@@ -83,7 +83,7 @@ struct cqe {
 	uint32_t remote; /* source QP */
 	bool xrc;	 /* out of an XRC SRQ */
 	uint32_t srqn;	 /* out of any SRQ; 0 = none */
-	uint32_t user_index; /* what the provider called the QP, or for XRC the SRQ */
+	uint32_t user_index; /* the provider's name for the QP, or for XRC the SRQ */
 	uint16_t slid;
 	uint8_t sl;
 	bool global;
@@ -100,7 +100,7 @@ struct cqe {
 /* Where a ring or a doorbell record lies. */
 struct place {
 	uint64_t address; /* in the client; 0 = there is none */
-	uint8_t *shared;  /* the same memory in the daemon, or NULL (machine/arena.h) */
+	uint8_t *shared;  /* the same memory as the daemon has it, or NULL (machine/arena.h) */
 };
 
 /* @offset bytes further. */
@@ -122,7 +122,7 @@ struct ring {
 	uint32_t known;	 /* so far slots are known to be filled, counted as next is */
 };
 
-/* What a program asks of a QP, and what it gets. */
+/* The sizes of a QP, as the program asks for them and as it gets them. */
 struct qp_caps {
 	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline;
 };
@@ -171,12 +171,12 @@ struct bell {
 struct cqe_format {
 	uint32_t bytes;
 	bool turn;	    /* producer index & ring size */
-	uint8_t version;    /* what the context agreed on */
+	uint8_t version;    /* the one that the context agreed on */
 };
 
 #define CQE_MAX_BYTES 128u
 
-/* What an arm word asks for. */
+/* The meaning of an arm word. */
 enum arm_kind { ARM_NONE, ARM_SOLICITED, ARM_NEXT };
 
 struct arm_request {
@@ -233,7 +233,7 @@ struct model {
 	struct place (*sq_word)(const struct ring *sq);
 	/* ring->known with that word, as it lies there */
 	uint32_t (*sq_known)(const struct ring *sq, uint32_t word);
-	/* that the WQE takes whose first slot this is; at least 1 */
+	/* the number of slots of the WQE that begins with this one; at least 1 */
 	uint32_t (*wqe_slots)(const uint8_t *slot);
 	/*
 	 * Reads a send WQE out of a private copy. 0; -EINVAL for one that no hardware could execute
@@ -252,7 +252,7 @@ struct model {
 	bool preset;	       /* the HCA makes entries of a new ring invalid */
 	/* bytes that fill an entry not valid in an even, an odd turn of the ring */
 	uint8_t preset_even, preset_odd;
-	enum arm_kind arm[16]; /* what an arm word asks for, by its command */
+	enum arm_kind arm[16]; /* the meaning of an arm word, by its command */
 	/* arm word of a CQ that was never armed, host order; 0 = as the provider leaves it */
 	uint32_t arm_never;
 
@@ -275,7 +275,7 @@ const struct model *model_find(const char *name);
 /* wc.vendor_err of an error, except for a flush error, as logs of real adapters have it. */
 uint8_t model_vendor_err(uint8_t syndrome);
 
-/* What an arm word asks for, as it lies in the record. */
+/* The meaning of an arm word, which is as it lies in the record. */
 struct arm_request model_arm(const struct model *model, uint32_t word);
 
 /* Fills in the driver's part of a response. */

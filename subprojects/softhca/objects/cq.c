@@ -178,7 +178,7 @@ void cq_post(struct hca_cq *cq, const struct cqe *cqe, bool solicited)
 		overrun(cq);
 		return;
 	}
-	/* It fails if the program has unmapped the ring: then it ends soon, or destroys the CQ. */
+	/* Fails if the program has unmapped the ring, and so ends soon or destroys the CQ. */
 	if (write_entry(cq, cqe))
 		return;
 	if (solicited || cqe->syndrome)
@@ -253,7 +253,7 @@ bool cq_arm_fires(struct cq_arm *arm, struct arm_request request, uint32_t produ
 	/* One event per sequence number: fetching the event changes the number. */
 	if (arm->fired == request.sequence)
 		return false;
-	/* What was polled before the arming, or told by an event, is no news. */
+	/* Completions that were polled before the arming, or told by an event, are no news. */
 	if (ahead24(last, request.consumer) <= 0 || (int32_t)(last - arm->notified) <= 0)
 		return false;
 	arm->notified = producer;

@@ -194,7 +194,7 @@ int cmd_reg_mr(struct cmd *cmd)
 	return cmd_introduce(cmd, &mr->obj, &resp, sizeof(resp), NULL, 0);
 }
 
-/* What the flags do not name stays as it is. */
+/* Members that the flags do not name stay as they are. */
 static void merge(const struct hca_mr *mr, const struct ib_uverbs_rereg_mr *request,
 		  struct mr_range *range)
 {

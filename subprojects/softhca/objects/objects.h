@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What a context has: handles, the objects behind them, and the events that these raise. */
+/* The handles of a context, the objects behind them, and the events that these raise. */
 #ifndef SOFTHCA_OBJECTS_H
 #define SOFTHCA_OBJECTS_H
 
@@ -98,7 +98,7 @@ bool cq_arm_fires(struct cq_arm *arm, struct arm_request request, uint32_t produ
 
 /* ---- memory regions and their keys (mr.c) ---- */
 
-/* What a REG_MR or REREG_MR asks for. */
+/* The memory of a REG_MR or REREG_MR. */
 struct mr_range {
 	uint64_t start, length, iova; /* bytes; addresses in the client */
 	uint32_t access;	      /* IBV_ACCESS_* */
@@ -154,16 +154,16 @@ int xrcd_open(struct hca_context *ctx, int fd, int oflags, struct hca_xrcd_handl
 
 #define OBJECTS_COMP_VECTORS 4
 
-/* One command that has passed the checks of its headers. */
+/* A command that has passed the checks of its headers. */
 struct cmd {
 	struct hca_context *ctx;
 	const void *in;	     /* request; at least the size in the table */
 	size_t in_size;
-	const void *driver_in; /* what the provider appended to it */
+	const void *driver_in; /* the provider's part, behind the request */
 	size_t driver_in_size;
 	uint64_t response; /* in the client; 0 = none */
 	size_t out_size, driver_out_size;
-	void *object; /* that the request names first, if the table says so */
+	void *object; /* the first that the request names, if the table says so */
 	int fd;	    /* descriptor that the client attached, or -1; stays the caller's */
 	/* descriptor for the client, or -1: the command sets it, the caller sends and closes it */
 	int give;

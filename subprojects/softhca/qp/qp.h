@@ -89,7 +89,7 @@ void sq_drain(struct hca_qp *qp);
 struct recv_queue {
 	struct hca_qp *qp;
 	struct hca_srq *srq; /* NULL = the QP's own ring */
-	struct hca_pd *pd;   /* whose keys count */
+	struct hca_pd *pd;   /* of the keys that count */
 	struct hca_cq *cq;
 	const struct hca_context *ctx;
 };
@@ -141,7 +141,7 @@ bool path_migrate(struct hca_qp *qp);
 /* A port has gone down: QPs that are armed on it migrate. */
 void path_leave(struct hca_device *device, uint8_t port);
 
-/* What @qp sends arrives on the path that @peer uses, and is answered there. */
+/* Messages of @qp arrive on the path that @peer uses, and are answered there. */
 bool path_used(const struct hca_qp *peer, const struct hca_qp *qp);
 
 /* @qp has migrated, and what it sends arrives on the alternate path of @peer, which is armed. */

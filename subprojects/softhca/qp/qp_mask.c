@@ -38,7 +38,7 @@ struct transition {
 #define STATES		(IBV_QPS_ERR + 1)
 #define TO_RESET_OR_ERR [IBV_QPS_RESET] = { .valid = true }, [IBV_QPS_ERR] = { .valid = true }
 
-/* What may change while the send queue runs (RTR->RTS, RTS->RTS, SQD->RTS). */
+/* Attributes that may change while the send queue runs (RTR->RTS, RTS->RTS, SQD->RTS). */
 #define RUNNING \
 	{ \
 		CUR | QKEY, CUR | ALT | ACCESS | MIG, CUR | ALT | ACCESS | MIG | MIN_RNR, \

@@ -50,7 +50,7 @@ static bool valid_mtu(uint8_t mtu)
 	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096;
 }
 
-/* What uverbs, ib_core and the driver check beside the masks. */
+/* The checks of uverbs, ib_core and the driver beside the masks. */
 static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_qp *request,
 			uint32_t mask)
 {

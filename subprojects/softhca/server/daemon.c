@@ -200,7 +200,7 @@ static int detach(const struct daemon_plan *plan, int keep)
 	return 0;
 }
 
-/* What the launcher reads to the end of the pipe: this, or the reason of a failure. */
+/* The launcher reads this to the end of the pipe, or the reason of a failure. */
 #define READY "ready"
 
 /* 0, or -EPIPE: the launcher has been killed. */

@@ -33,7 +33,7 @@ static void make_dirs(struct tree *tree, char *path)
 	}
 }
 
-/* One file with one line, or a directory if the line is NULL; its name then ends in a slash. */
+/* A file with one line; or, if the line is NULL, a directory, whose name ends in a slash. */
 __attribute__((format(printf, 3, 4))) static void write_attr(struct tree *tree, const char *line,
 							     const char *format, ...)
 {
@@ -167,7 +167,7 @@ static void show_port(const struct hca_device *device, int port)
 	write_state(&tree, device, port);
 }
 
-/* What leads from an interface to its adapter and back, and what else tools read there. */
+/* The links from an interface to its adapter and back, and all that tools read there. */
 static void write_interface(struct tree *tree, const struct hca_device *device, int number)
 {
 	const struct hca_port *port = &device->port[number];
@@ -301,7 +301,7 @@ static void copy_modules(FILE *out, const char *driver)
 		fclose(own);
 }
 
-/* What lsmod(8) asks for beside /proc/modules. Returns the number of holders. */
+/* The files that lsmod(8) reads beside /proc/modules. Returns the number of holders. */
 static unsigned int write_module(struct tree *tree, const char *name, const char *holders,
 				 unsigned int bytes)
 {

@@ -17,9 +17,9 @@ struct row {
 	/* the object that the request names first */
 	enum { NONE, USES, ENDS } takes;
 	enum hca_type type;
-	size_t handle; /* where it stands in the request */
+	size_t handle; /* the place of its handle in the request */
 	bool needs_xrc, needs_open_qp;
-	/* what was posted before would have left an adapter long before it hears of the command */
+	/* an adapter would have sent all earlier requests long before it hears of the command */
 	bool after_work;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What a request does where it arrives: keys, buffers, and the six operations. */
+/* A request at its receiver: keys, buffers, and the six operations. */
 #include "wire.h"
 
 #include <machine/port.h>
@@ -58,7 +58,7 @@ bool operation_local_side(struct attempt *attempt)
 	return true;
 }
 
-/* What the rkey opens, for the protection domain that answers. NULL if it does not. */
+/* The region that the rkey opens for @pd, and the memory in it. NULL if it opens none. */
 static struct hca_mr *remote_side(const struct attempt *attempt, const struct hca_pd *pd,
 				  uint64_t length, uint32_t access, struct mem_vec *vec)
 {

@@ -120,7 +120,7 @@ static void count_reads(struct hca_qp *qp, const struct wqe *wqe)
 		qp->reading++;
 }
 
-/* One request, or a piece of one. True if more may follow at once, after *bytes were moved. */
+/* Executes a request, or a piece of it. True, after *bytes, if more may follow at once. */
 static bool execute(struct hca_qp *qp, uint64_t *bytes)
 {
 	/* the daemon has one thread, and this is too large for the stack of a loop */

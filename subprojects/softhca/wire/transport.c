@@ -3,7 +3,7 @@
 #include "wire.h"
 
 #define PSN_MASK  0xffffffu
-#define PSN_HALF  0x800000u /* what is further behind lies ahead */
+#define PSN_HALF  0x800000u /* a number that is further behind lies ahead */
 
 /* ---- the way to the peer ---- */
 

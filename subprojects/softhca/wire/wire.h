@@ -33,7 +33,7 @@ struct attempt {
 	bool last;		  /* with them the message is complete */
 };
 
-/* ---- what a request does where it arrives (operation.c) ---- */
+/* ---- a request at its receiver (operation.c) ---- */
 
 /* FAILED with this syndrome at the sender. */
 enum outcome operation_fail(struct attempt *attempt, enum syndrome syndrome);
@@ -52,7 +52,7 @@ enum buffer operation_receive_side(const struct recv_queue *queue, uint32_t ahea
 /* The receiver's QP goes to ERR; the sender's own one does after its completion. */
 void operation_receiver_fails(struct attempt *attempt);
 
-/* What the completion of the receiver says about the message. */
+/* Fills in what the receiver's completion says about the message. */
 void operation_describe(const struct attempt *attempt, struct cqe *cqe);
 
 /* Executes the piece at hand at attempt->peer. */
