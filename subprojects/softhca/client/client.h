@@ -102,9 +102,6 @@ void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off64_t offs
 int dev_close(struct dev *dev, int fd);
 int dev_flock(struct dev *dev, int fd, int operation);
 
-/* True while this process has any of them open. */
-bool dev_any(void);
-
 /* Whether the daemon of the context behind @fd has ended, as seen less than a second ago. */
 bool dev_has_ended(int fd);
 

@@ -21,7 +21,6 @@ static _Atomic(struct dev *) table[MAX_FDS];
 static atomic_uint looked[MAX_FDS];
 #define ENDED UINT_MAX
 static atomic_int highest = -1; /* fd that was ever in the table */
-static atomic_uint opened;
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
@@ -56,7 +55,6 @@ static void child_after_fork(void)
 		dev->records = (struct records){ 0 };
 		dev->pid = LOST;
 	}
-	atomic_store(&opened, 0);
 }
 
 static void watch_forks(void)
@@ -83,8 +81,6 @@ static bool is_reused(const struct dev *dev, int fd)
 static void remove_lost(struct dev *dev, int fd)
 {
 	atomic_store(&table[fd], NULL);
-	if (dev->pid != LOST)
-		atomic_fetch_sub(&opened, 1);
 	dev->pid = LOST;
 }
 
@@ -133,11 +129,6 @@ void dev_put(struct dev *dev)
 	if (last)
 		dev_free(dev);
 	errno = saved;
-}
-
-bool dev_any(void)
-{
-	return atomic_load_explicit(&opened, memory_order_relaxed) > 0;
 }
 
 /* ---- open ---- */
@@ -189,7 +180,6 @@ static int enter_table(struct dev *dev, int flags)
 	if (fd > atomic_load(&highest))
 		atomic_store(&highest, fd);
 	pthread_mutex_unlock(&table_lock);
-	atomic_fetch_add(&opened, 1);
 	return fd;
 }
 
@@ -312,12 +302,9 @@ int dev_close(struct dev *dev, int fd)
 	/* A vfork() child closes its descriptor; the context stays its parent's. */
 	if (!lost && dev->pid != getpid())
 		return real()->close(fd);
-	if (!lost) {
-		atomic_fetch_sub(&opened, 1);
-		/* A thread that waits for an event goes on waiting, as in the kernel. */
-		if (!another_thread_waits(dev))
-			end_connection(dev);
-	}
+	/* A thread that waits for an event goes on waiting, as in the kernel. */
+	if (!lost && !another_thread_waits(dev))
+		end_connection(dev);
 	return leave_table(dev, fd);
 }
 

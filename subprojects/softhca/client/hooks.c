@@ -160,8 +160,7 @@ static bool map_ours(void **memory, const void *address, size_t length, int prot
 	}
 	/* libmlx4 asks for anonymous memory for exactly two things: rings and doorbell records. */
 	if (address || flags != (MAP_PRIVATE | MAP_ANONYMOUS) ||
-	    prot != (PROT_READ | PROT_WRITE) || !dev_any() ||
-	    !is_in_provider(PROVIDER_MLX4, caller))
+	    prot != (PROT_READ | PROT_WRITE) || !is_in_provider(PROVIDER_MLX4, caller))
 		return false;
 	*memory = arena_alloc(length);
 	return true;
