@@ -26,10 +26,6 @@ const char *__asan_default_options(void)
 	return "verify_asan_link_order=0";
 }
 
-/* glibc's headers do not always have a prototype that fits these definitions. */
-HOOK int __open_2(const char *path, int flags);
-HOOK int __open64_2(const char *path, int flags);
-
 /* Whether it is the path of a device, which is then opened: *fd = its descriptor, or -1. */
 static bool open_device(const char *path, int flags, int *fd)
 {
@@ -49,67 +45,47 @@ static mode_t mode_argument(int flags, va_list args)
 	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(args, mode_t) : 0;
 }
 
-HOOK int open(const char *path, int flags, ...)
-{
-	va_list args;
-	mode_t mode;
-	int fd;
+/*
+ * open(), open64() of programs built with 64-bit file offsets, and __open_2(), which programs built
+ * with _FORTIFY_SOURCE call for flags that are not constant. grep(1) calls openat(); our paths are
+ * absolute, so @directory does not matter.
+ */
+#define OPEN_HOOKS(BITS) \
+	HOOK int open##BITS(const char *path, int flags, ...) \
+	{ \
+		va_list args; \
+		mode_t mode; \
+		int fd; \
+\
+		va_start(args, flags); \
+		mode = mode_argument(flags, args); \
+		va_end(args); \
+		return open_device(path, flags, &fd) \
+			       ? fd \
+			       : real()->open##BITS(REDIRECTED(path), flags, mode); \
+	} \
+	HOOK int __open##BITS##_2(const char *path, int flags); \
+	HOOK int __open##BITS##_2(const char *path, int flags) \
+	{ \
+		int fd; \
+\
+		return open_device(path, flags, &fd) \
+			       ? fd \
+			       : real()->__open##BITS##_2(REDIRECTED(path), flags); \
+	} \
+	HOOK int openat##BITS(int directory, const char *path, int flags, ...) \
+	{ \
+		va_list args; \
+		mode_t mode; \
+\
+		va_start(args, flags); \
+		mode = mode_argument(flags, args); \
+		va_end(args); \
+		return real()->openat##BITS(directory, REDIRECTED(path), flags, mode); \
+	}
 
-	va_start(args, flags);
-	mode = mode_argument(flags, args);
-	va_end(args);
-	return open_device(path, flags, &fd) ? fd : real()->open(REDIRECTED(path), flags, mode);
-}
-
-HOOK int open64(const char *path, int flags, ...)
-{
-	va_list args;
-	mode_t mode;
-	int fd;
-
-	va_start(args, flags);
-	mode = mode_argument(flags, args);
-	va_end(args);
-	return open_device(path, flags, &fd) ? fd : real()->open64(REDIRECTED(path), flags, mode);
-}
-
-/* Programs built with _FORTIFY_SOURCE call these for open() with flags that are not constant. */
-HOOK int __open_2(const char *path, int flags)
-{
-	int fd;
-
-	return open_device(path, flags, &fd) ? fd : real()->__open_2(REDIRECTED(path), flags);
-}
-
-HOOK int __open64_2(const char *path, int flags)
-{
-	int fd;
-
-	return open_device(path, flags, &fd) ? fd : real()->__open64_2(REDIRECTED(path), flags);
-}
-
-/* grep(1) calls it. Our paths are absolute, so @directory does not matter. */
-HOOK int openat(int directory, const char *path, int flags, ...)
-{
-	va_list args;
-	mode_t mode;
-
-	va_start(args, flags);
-	mode = mode_argument(flags, args);
-	va_end(args);
-	return real()->openat(directory, REDIRECTED(path), flags, mode);
-}
-
-HOOK int openat64(int directory, const char *path, int flags, ...)
-{
-	va_list args;
-	mode_t mode;
-
-	va_start(args, flags);
-	mode = mode_argument(flags, args);
-	va_end(args);
-	return real()->openat64(directory, REDIRECTED(path), flags, mode);
-}
+OPEN_HOOKS()
+OPEN_HOOKS(64)
 
 HOOK int close(int fd)
 {
@@ -166,25 +142,19 @@ static bool map_ours(void **memory, const void *address, size_t length, int prot
 	return true;
 }
 
-HOOK void *mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset)
-{
-	void *memory;
+#define MMAP_HOOK(NAME, OFFSET) \
+	HOOK void *NAME(void *address, size_t length, int prot, int flags, int fd, OFFSET offset) \
+	{ \
+		void *memory; \
+\
+		return map_ours(&memory, address, length, prot, flags, fd, offset, \
+				__builtin_return_address(0)) \
+			       ? memory \
+			       : real()->NAME(address, length, prot, flags, fd, offset); \
+	}
 
-	return map_ours(&memory, address, length, prot, flags, fd, offset,
-			__builtin_return_address(0))
-		       ? memory
-		       : real()->mmap(address, length, prot, flags, fd, offset);
-}
-
-HOOK void *mmap64(void *address, size_t length, int prot, int flags, int fd, off64_t offset)
-{
-	void *memory;
-
-	return map_ours(&memory, address, length, prot, flags, fd, offset,
-			__builtin_return_address(0))
-		       ? memory
-		       : real()->mmap64(address, length, prot, flags, fd, offset);
-}
+MMAP_HOOK(mmap, off_t)
+MMAP_HOOK(mmap64, off64_t)
 
 /* libmlx5 asks here for a page of doorbell records. */
 HOOK int posix_memalign(void **memory, size_t alignment, size_t size)
