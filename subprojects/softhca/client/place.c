@@ -80,21 +80,27 @@ static bool is_of_interface(const char *path)
 	       !real()->access(tree, F_OK);
 }
 
+static bool is_of_module(const char *path)
+{
+	return !strncmp(path, "/sys/module/", 12);
+}
+
+/* The place of @path in the daemon's directory, or NULL. */
+static const char *emulated(const char *path)
+{
+	if (!strcmp(path, "/proc/modules"))
+		return SOFTHCA_SYSFS "/" SYSFS_MODULES;
+	return is_of_module(path) || is_of_device(path) || is_of_interface(path) ? path + 1 : NULL;
+}
+
 const char *place_redirect(const char *path, char *buffer, size_t size)
 {
-	bool modules, module;
+	const char *place = path ? emulated(path) : NULL;
 
-	if (!path || (strncmp(path, "/sys/", 5) && strncmp(path, "/proc/m", 7)))
-		return path;
-	modules = !strcmp(path, "/proc/modules");
-	module = !strncmp(path, "/sys/module/", 12);
-	if ((!modules && !module && !is_of_device(path) && !is_of_interface(path)) ||
-	    !place_dir() ||
-	    dir_join(buffer, size, directory,
-		     modules ? SOFTHCA_SYSFS "/" SYSFS_MODULES : path + 1))
+	if (!place || !place_dir() || dir_join(buffer, size, directory, place))
 		return path;
 	/* The machine has other modules, too. */
-	return module && real()->access(buffer, F_OK) ? path : buffer;
+	return is_of_module(path) && real()->access(buffer, F_OK) ? path : buffer;
 }
 
 bool place_is_cm(const char *path)
