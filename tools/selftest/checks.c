@@ -230,7 +230,7 @@ static void print_counts(int fault)
 	if (limited)
 		printf(", %d limited by the kernel", limited);
 	putchar('\n');
-	if (fault == NO_DEVICE)
+	if (fault == NO_DEVICE && !actor_device[0])
 		puts("there is no device to test; selftest --softhca does it on an emulated one");
 }
 
