@@ -86,6 +86,19 @@ def test_the_help_and_the_page_have_the_same_options(run, xrc_compat, command):
     assert flags_of("\n".join(re.findall(r"^\.It Fl .*$", entry, re.M))) == options
 
 
+def test_every_member_of_json_is_documented(source_root):
+    """Chrome's trace events (events.c) are not ours to document. `ps` names its columns itself."""
+    sources = "".join(path.read_text() for path in (source_root / "tools").rglob("*.c")
+                      if path.name != "events.c")
+    members = set(re.findall(
+        r"\b(?:json_(?:open|string|number|bool)|put_text|print_value|print_list)\([&\w>.-]+,\s+\"(\w+)\"",
+        sources))
+    assert {"checks", "became", "needs", "exit_status"} <= members
+    [section] = re.findall(r"^\.Sh JSON\n(.*?)^\.Sh ", text_of("xrc-compat.1"), re.M | re.S)
+    documented = re.findall(r"\w+", " ".join(re.findall(r"^\.(?:It )?Li (.*)$", section, re.M)))
+    assert sorted(members - set(documented)) == []
+
+
 def test_every_exit_status_is_documented(source_root):
     headers = (source_root / "tools" / "common" /
                "command.h").read_text() + (source_root / "tools" / "check" / "check.h").read_text()
