@@ -22,15 +22,14 @@
 
 static void print_stack(const struct stack *stack)
 {
-	const char *call = stack_legacy_call(stack);
 	unsigned int number = 0;
 
 	printf("  thread %d", (int)stack->thread);
 	if (stack->stop_us)
 		printf(", stopped %u us", stack->stop_us);
-	printf("%s%s:\n", call ? ", in " : "", call ? call : "");
+	printf("%s%s:\n", stack->call ? ", in " : "", stack->call ? stack->call : "");
 	for (size_t i = 0; i < stack->frame_count; i++)
-		place_print_all(stdout, "    ", stack_place(stack, i), &number);
+		place_print_all(stdout, "    ", stack->frame[i].place, &number);
 }
 
 /* ---- registrations ---- */
@@ -82,7 +81,7 @@ static void refuse_process(pid_t pid, int err)
 	struct stat st;
 
 	if (err == -ENOSYS)
-		say("process %d: this build is without libunwind", (int)pid);
+		say("process %d: this build is without libdw", (int)pid);
 	else if (err == -EBUSY)
 		say("process %d: a thread waits in the kernel and does not stop", (int)pid);
 	else if (err == -ENOEXEC)
@@ -103,37 +102,6 @@ static void refuse_process(pid_t pid, int err)
 		    (int)pid);
 }
 
-static int print_thread(const struct image *image, pid_t thread)
-{
-	static struct stack stack;
-	int err = stack_of_thread(image, thread, &stack);
-
-	if (!err)
-		print_stack(&stack);
-	return err == -ESRCH ? 0 : err;	/* the thread has ended */
-}
-
-/* If a thread does not stop (-EBUSY), the others are printed all the same. */
-static int print_threads(pid_t pid)
-{
-	char *name = format_string("/proc/%d/task", (int)pid);
-	struct image image;
-	struct dirent *entry;
-	DIR *tasks = opendir(name);
-	int failed, err = tasks ? image_of_process(pid, &image) : -errno;
-
-	while ((!err || err == -EBUSY) && (entry = readdir(tasks))) {
-		failed = entry->d_name[0] == '.' ? 0 : print_thread(&image, atoi(entry->d_name));
-		if (failed)
-			err = failed;
-	}
-	if (tasks) {
-		closedir(tasks);
-		image_close(&image);
-	}
-	return err;
-}
-
 static int print_process(pid_t pid)
 {
 	char *name = format_string("/proc/%d/exe", (int)pid);
@@ -143,7 +111,7 @@ static int print_process(pid_t pid)
 	printf("process %d\n", (int)pid);
 	regtab_list(paths_table_directory(), print_registrations, &pid);
 	if (!err)
-		err = info.bits == 64 ? print_threads(pid) : -ENOEXEC;
+		err = info.bits == 64 ? stacks_of_process(pid, print_stack) : -ENOEXEC;
 	fflush(stdout);
 	if (err)
 		refuse_process(pid, err);
@@ -188,16 +156,8 @@ int print_stacks(char **pids)
 
 int print_core(const char *file)
 {
-	static struct stack stack;
-	struct image image;
-	int err = image_of_core(file, &image);
+	int err = stacks_of_core(file, print_stack);
 
-	for (size_t i = 0; !err && i < image.thread_count; i++) {
-		err = stack_of_dead(&image, &image.threads[i], &stack);
-		if (!err)
-			print_stack(&stack);
-	}
-	image_close(&image);
 	if (err == -ENOEXEC)
 		return refuse(TOOL_EXIT_REFUSED, "%s is no core file of a 64-bit program", file);
 	return err ? refuse(TOOL_EXIT_REFUSED, "%s: %s", file, strerror(-err)) : 0;

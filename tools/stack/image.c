@@ -1,222 +1,123 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Reads the memory of a process or of its core file, and finds the files that are mapped there. */
-#include "stack.h"
+/* Opens a process or its core file by libdwfl, and reads its memory. */
+#include "image.h"
 
 #include <tools/common/memory.h>
-#include <tools/files/regular.h>
 
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
-#include <link.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-static void add(struct mapping **list, size_t *count, uint64_t start, uint64_t end, uint64_t offset,
-		const char *path)
+/*
+ * The process may have another root, as in a container. libdwfl reads a deleted file in the memory
+ * of the process.
+ */
+static int find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+		    char **file, Elf **elf)
 {
-	struct mapping *mapping;
+	const struct image *image = *data;
+	char *path = format_string("/proc/%d/root%s", (int)image->process, name);
+	struct stat theirs, ours;
 
-	*list = extend(*list, *count, sizeof(**list));
-	mapping = &(*list)[(*count)++];
-	*mapping = (struct mapping){ start, end, offset, "", -1 };
-	snprintf(mapping->path, sizeof(mapping->path), "%s", path);
+	if (name[0] == '/' && !stat(path, &theirs) && S_ISREG(theirs.st_mode) &&
+	    (stat(name, &ours) || theirs.st_ino != ours.st_ino || theirs.st_dev != ours.st_dev)) {
+		*file = path;
+		return open(path, O_RDONLY | O_CLOEXEC);
+	}
+	free(path);
+	return dwfl_linux_proc_find_elf(module, data, name, base, file, elf);
+}
+
+/* Only unwind tables are needed here. They are in the files themselves. */
+static int no_debuginfo(Dwfl_Module *module, void **image, const char *name, Dwarf_Addr base,
+			const char *file, const char *link, GElf_Word crc, char **debuginfo)
+{
+	(void)module, (void)image, (void)name, (void)base, (void)file, (void)link, (void)crc;
+	(void)debuginfo;
+	return -1;
+}
+
+/* Opens the file, so that no thread is stopped meanwhile. */
+static int prepare(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+		   void *image)
+{
+	Dwarf_Addr bias;
+
+	(void)name, (void)base;
+	*data = image;
+	dwfl_module_eh_cfi(module, &bias);
+	return DWARF_CB_OK;
 }
 
 int image_of_process(pid_t process, struct image *image)
 {
-	char *name = format_string("/proc/%d/maps", (int)process), *line = NULL;
-	unsigned long long start, end, offset;
-	FILE *maps = fopen(name, "re");
-	size_t size = 0;
-	int err = maps ? 0 : -errno, path;
+	static const Dwfl_Callbacks callbacks = { .find_elf = find_elf,
+						  .find_debuginfo = no_debuginfo };
+	int err;
 
-	*image = (struct image){ .process = process, .core = -1 };
-	free(name);
-	while (maps && getline(&line, &size, maps) > 0) {
-		line[strcspn(line, "\n")] = '\0';
-		path = 0;
-		sscanf(line, "%llx-%llx %*s %llx %*s %*s %n", &start, &end, &offset, &path);
-		if (path && line[path])
-			add(&image->mappings, &image->mapping_count, start, end, offset,
-			    line + path);
-	}
-	free(line);
-	if (maps)
-		fclose(maps);
-	return err;
-}
-
-/* ---- core files ---- */
-
-/* The note NT_FILE: how many, the page size, the numbers of each mapping, then its paths. */
-static void take_files(struct image *image, const char *note, size_t size)
-{
-	const char *path, *end = note + size;
-	uint64_t head[2], row[3];
-
-	if (size < sizeof(head))
-		return;
-	memcpy(head, note, sizeof(head));	/* a note is aligned to 4 bytes only */
-	note += sizeof(head);
-	if (head[0] > (size - sizeof(head)) / sizeof(row))
-		return;
-	path = note + head[0] * sizeof(row);
-	for (uint64_t i = 0; i < head[0] && memchr(path, 0, (size_t)(end - path)); i++) {
-		memcpy(row, note + i * sizeof(row), sizeof(row));
-		add(&image->mappings, &image->mapping_count, row[0], row[1], row[2] * head[1],
-		    path);
-		path += strlen(path) + 1;
-	}
-}
-
-static void take_note(struct image *image, const GElf_Nhdr *note, const char *data)
-{
-	struct image_thread *thread;
-	struct elf_prstatus status;
-
-	if (note->n_type == NT_FILE)
-		take_files(image, data, note->n_descsz);
-	if (note->n_type != NT_PRSTATUS || note->n_descsz < sizeof(status))
-		return;
-	memcpy(&status, data, sizeof(status));
-	image->threads = extend(image->threads, image->thread_count, sizeof(*image->threads));
-	thread = &image->threads[image->thread_count++];
-	thread->thread = status.pr_pid;
-	memcpy(&thread->registers, &status.pr_reg, sizeof(thread->registers));
-}
-
-static void take_notes(struct image *image, Elf *elf, const GElf_Phdr *header)
-{
-	Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header->p_offset,
-					      (size_t)header->p_filesz, ELF_T_NHDR);
-	size_t at = 0, next, name, content;
-	GElf_Nhdr note;
-
-	while (data && (next = gelf_getnote(data, at, &note, &name, &content)) > 0) {
-		take_note(image, &note, (const char *)data->d_buf + content);
-		at = next;
-	}
+	*image = (struct image){ process, need_memory(dwfl_begin(&callbacks)), -1, NULL };
+	err = dwfl_linux_proc_report(image->dwfl, process);
+	dwfl_report_end(image->dwfl, NULL, NULL);
+	if (!err)
+		err = dwfl_linux_proc_attach(image->dwfl, process, true);
+	dwfl_getmodules(image->dwfl, prepare, image, 0);
+	return err > 0 ? -err : err ? -ENOEXEC : 0;
 }
 
 int image_of_core(const char *file, struct image *image)
 {
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
-	GElf_Phdr header;
-	GElf_Ehdr head;
-	Elf *elf;
+	static const Dwfl_Callbacks callbacks = { .find_elf = dwfl_build_id_find_elf,
+						  .find_debuginfo = no_debuginfo };
 
-	*image = (struct image){ .core = fd };
-	if (fd < 0)
+	unsetenv("DEBUGINFOD_URLS");	/* libdwfl would download files that are not here */
+	*image = (struct image){ .dwfl = need_memory(dwfl_begin(&callbacks)),
+				 .file = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
+	if (image->file < 0)
 		return -errno;
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (gelf_getehdr(elf, &head) && head.e_type == ET_CORE &&
-	    gelf_getclass(elf) == ELFCLASS64) {
-		for (int i = 0; gelf_getphdr(elf, i, &header); i++) {
-			if (header.p_type == PT_NOTE)
-				take_notes(image, elf, &header);
-			else if (header.p_type == PT_LOAD)
-				add(&image->parts, &image->part_count, header.p_vaddr,
-				    header.p_vaddr + header.p_filesz, header.p_offset, file);
-		}
-	}
-	elf_end(elf);
-	if (!image->thread_count)
+	image->core = elf_begin(image->file, ELF_C_READ_MMAP, NULL);
+	if (gelf_getclass(image->core) != ELFCLASS64 ||
+	    dwfl_core_file_report(image->dwfl, image->core, NULL) < 0)
 		return -ENOEXEC;
-	image->process = image->threads[0].thread;
-	return 0;
+	dwfl_report_end(image->dwfl, NULL, NULL);
+	image->process = dwfl_core_file_attach(image->dwfl, image->core);
+	return image->process < 0 ? -ENOEXEC : 0;
 }
 
 void image_close(struct image *image)
 {
-	for (size_t i = 0; i < image->mapping_count; i++) {
-		if (image->mappings[i].fd >= 0)
-			close(image->mappings[i].fd);
+	dwfl_end(image->dwfl);
+	elf_end(image->core);
+	if (image->file >= 0)
+		close(image->file);
+}
+
+static bool read_core(Elf *core, uint64_t address, void *to, size_t size)
+{
+	Elf_Data *data = NULL;
+	GElf_Phdr part;
+
+	for (int i = 0; !data && gelf_getphdr(core, i, &part); i++) {
+		uint64_t at = address - part.p_vaddr;
+
+		if (part.p_type == PT_LOAD && at < part.p_filesz && size <= part.p_filesz - at)
+			data = elf_getdata_rawchunk(core, (int64_t)(part.p_offset + at), size,
+						    ELF_T_BYTE);
 	}
-	if (image->core >= 0)
-		close(image->core);
-	free(image->mappings);
-	free(image->parts);
-	free(image->threads);
-}
-
-/* ---- memory ---- */
-
-static struct mapping *find(struct mapping *list, size_t count, uint64_t address)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (address >= list[i].start && address < list[i].end)
-			return &list[i];
-	}
-	return NULL;
-}
-
-static bool read_file(int fd, const struct mapping *mapping, uint64_t address, void *to,
-		      size_t size)
-{
-	return pread(fd, to, size, (off_t)(address - mapping->start + mapping->offset)) ==
-	       (ssize_t)size;
-}
-
-/* The kernel leaves out of a core file what it can be read from: code and unwind tables. */
-static bool read_mapped_file(const struct image *image, uint64_t address, void *to, size_t size)
-{
-	struct mapping *mapping = find(image->mappings, image->mapping_count, address);
-
-	if (mapping && mapping->fd < 0)
-		mapping->fd = regular_open(mapping->path);
-	return mapping && mapping->fd >= 0 && read_file(mapping->fd, mapping, address, to, size);
+	if (data)
+		memcpy(to, data->d_buf, size);
+	return data;
 }
 
 bool image_read(const struct image *image, uint64_t address, void *to, size_t size)
 {
 	struct iovec here = { to, size }, there = { (void *)(uintptr_t)address, size };
-	const struct mapping *part = find(image->parts, image->part_count, address);
 
-	if (image->core < 0)
-		return process_vm_readv(image->process, &here, 1, &there, 1, 0) == (ssize_t)size;
-	return (part && read_file(image->core, part, address, to, size)) ||
-	       read_mapped_file(image, address, to, size);
-}
-
-/* The first mapping of the file at this one begins with the ELF header. */
-static const struct mapping *first_of(const struct image *image, const struct mapping *mapping)
-{
-	const struct mapping *first = mapping;
-
-	while (first > image->mappings && first->offset && !strcmp(first[-1].path, mapping->path))
-		first--;
-	return first;
-}
-
-bool image_find(const struct image *image, uint64_t address, struct image_file *file)
-{
-	const struct mapping *mapping = find(image->mappings, image->mapping_count, address);
-	uint64_t start, first = UINT64_MAX;
-	ElfW(Ehdr) head;
-	ElfW(Phdr) header;
-
-	if (!mapping || mapping->path[0] == '\0')
-		return false;
-	start = first_of(image, mapping)->start;
-	*file = (struct image_file){ .path = mapping->path };
-	if (!image_read(image, start, &head, sizeof(head)) || memcmp(head.e_ident, ELFMAG, SELFMAG))
-		return false;
-	for (unsigned int i = 0; i < head.e_phnum; i++) {
-		if (!image_read(image, start + head.e_phoff + i * sizeof(header), &header,
-				sizeof(header)))
-			return false;
-		if (header.p_type == PT_LOAD && first == UINT64_MAX)
-			first = header.p_vaddr - header.p_offset;
-		if (header.p_type == PT_GNU_EH_FRAME)
-			file->unwind_table = header.p_vaddr;
-	}
-	file->base = start - first;
-	if (file->unwind_table)
-		file->unwind_table += file->base;
-	return first != UINT64_MAX;
+	if (image->core)
+		return read_core(image->core, address, to, size);
+	return process_vm_readv(image->process, &here, 1, &there, 1, 0) == (ssize_t)size;
 }

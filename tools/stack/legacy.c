@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Finds the legacy call that a thread is in, and its arguments, on the thread's stack. */
-#include "stack.h"
+#include "image.h"
 
 #include <abi/verb.h>
 #include <compat/event_holder.h>
@@ -19,35 +19,46 @@ static const struct {
 };
 
 #define LIBRARY_SIZE (16 << 20)	/* more than it has */
+#define FRAME_SIZE 4096		/* more than a frame of it has */
 
-static bool is_ours(const struct stack *stack, size_t frame, struct image_file *file)
+/* Where the library with this code begins, if that is ours; or 0. */
+static uint64_t our_library(const struct image *image, uint64_t address)
 {
-	return image_find(stack->image, stack->frame[frame].address, file) &&
-	       strstr(file->path, "/libxrc-compat.so");
+	Dwfl_Module *module = dwfl_addrmodule(image->dwfl, address);
+	Dwarf_Addr start = 0;
+	const char *name = "";
+
+	if (module)
+		name = dwfl_module_info(module, NULL, &start, NULL, NULL, NULL, NULL, NULL);
+	return strstr(name, "libxrc-compat.so") ? start : 0;
 }
 
 /*
  * The frame of an exported function has it, somewhere; or the frame of the function that it calls
  * for programs with XRC, if the compiler made that no jump. @base: that of the library.
  */
-static bool find_call(const struct stack *stack, size_t frame, uint64_t base,
-		      struct shim_call *call)
+static bool find_call(const struct image *image, const struct stack *stack, size_t frame,
+		      uint64_t base, struct shim_call *call)
 {
-	uint64_t start = stack->frame[frame].pointer, end;
+	uint64_t start = stack->frame[frame].pointer, size = 0;
+	unsigned char memory[FRAME_SIZE];
 
-	end = frame + 1 < stack->frame_count ? stack->frame[frame + 1].pointer : start;
-	for (uint64_t at = start; at + sizeof(*call) <= end; at += sizeof(void *)) {
-		if (stack_read(stack, at, call, sizeof(*call)) &&
-		    (unsigned int)call->verb < VERBS &&
+	if (frame + 1 < stack->frame_count)
+		size = stack->frame[frame + 1].pointer - start;
+	if (size > sizeof(memory) || !image_read(image, start, memory, size))
+		return false;
+	for (size_t at = 0; at + sizeof(*call) <= size; at += sizeof(void *)) {
+		memcpy(call, memory + at, sizeof(*call));
+		if ((unsigned int)call->verb < VERBS &&
 		    (uintptr_t)call->holders - base < LIBRARY_SIZE &&
-		    (!call->arguments || (uintptr_t)call->arguments - start < end - start))
+		    (!call->arguments || (uintptr_t)call->arguments - start < size))
 			return true;
 	}
 	return false;
 }
 
 /* "=name" is the result; ">name" is read after the call. */
-static char *with_arguments(const struct stack *stack, const struct shim_call *call)
+static char *with_arguments(const struct image *image, const struct shim_call *call)
 {
 	char *text = format_string("%s(", functions[call->verb].name);
 	const char *name = functions[call->verb].arguments, *separator = "";
@@ -57,7 +68,7 @@ static char *with_arguments(const struct stack *stack, const struct shim_call *c
 	for (; *name && *name != '='; name += length + (name[length] == ',')) {
 		name += *name == '>';
 		length = strcspn(name, ",");
-		if (!stack_read(stack, from, &word, sizeof(word)))
+		if (!image_read(image, from, &word, sizeof(word)))
 			break;
 		text = format_string("%s%s%.*s=%#llx", text, separator, (int)length, name,
 				     (unsigned long long)word);
@@ -68,14 +79,14 @@ static char *with_arguments(const struct stack *stack, const struct shim_call *c
 }
 
 /* These wait until the events of their object are acknowledged. */
-static char *with_holders(const struct stack *stack, const struct shim_call *call, char *text)
+static char *with_holders(const struct image *image, const struct shim_call *call, char *text)
 {
 	struct event_holder holders[EVENT_HOLDERS];
 	uint64_t object;
 
 	if ((call->verb != VERB_ibv_destroy_qp && call->verb != VERB_ibv_destroy_srq) ||
-	    !stack_read(stack, (uintptr_t)call->arguments, &object, sizeof(object)) ||
-	    !stack_read(stack, (uintptr_t)call->holders, holders, sizeof(holders)))
+	    !image_read(image, (uintptr_t)call->arguments, &object, sizeof(object)) ||
+	    !image_read(image, (uintptr_t)call->holders, holders, sizeof(holders)))
 		return text;
 	for (int i = 0; i < EVENT_HOLDERS; i++) {
 		if (holders[i].object == object)
@@ -85,24 +96,16 @@ static char *with_holders(const struct stack *stack, const struct shim_call *cal
 	return text;
 }
 
-const struct place *stack_place(const struct stack *stack, size_t frame)
-{
-	uint64_t address = stack->frame[frame].address;
-	struct image_file file = { .path = "" };
-
-	image_find(stack->image, address, &file);
-	return place_of(file.path, address - file.base);
-}
-
 /* The outermost is what the program called. A provider may call another function from there. */
-const char *stack_legacy_call(const struct stack *stack)
+const char *find_legacy_call(const struct image *image, const struct stack *stack)
 {
-	struct image_file file;
 	struct shim_call call;
 
 	for (size_t i = stack->frame_count; i-- > 0;) {
-		if (is_ours(stack, i, &file) && find_call(stack, i, file.base, &call))
-			return with_holders(stack, &call, with_arguments(stack, &call));
+		uint64_t base = our_library(image, stack->frame[i].address);
+
+		if (base && find_call(image, stack, i, base, &call))
+			return with_holders(image, &call, with_arguments(image, &call));
 	}
 	return NULL;
 }

@@ -151,10 +151,7 @@ void trace_crash(struct trace *trace, pid_t process, int number, const struct st
 
 	trace->crashes = extend(trace->crashes, trace->crash_count, sizeof(*trace->crashes));
 	crash = &trace->crashes[trace->crash_count++];
-	*crash = (struct crash){ process, stack->thread, number, stack_legacy_call(stack),
-				 stack->frame_count, { NULL } };
-	for (size_t i = 0; i < stack->frame_count; i++)
-		crash->places[i] = stack_place(stack, i);
+	*crash = (struct crash){ process, number, *stack };
 	if (trace->printer->crash)
 		trace->printer->crash(trace, crash);
 }

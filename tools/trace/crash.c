@@ -41,17 +41,11 @@ static bool kills(pid_t thread, int number)
 
 static void report(struct trace *trace, pid_t thread, int number)
 {
-	static struct stack stack;
 	pid_t process = (pid_t)read_status(thread, "Tgid:", 10);
-	struct image image;
+	struct stack stack = { .thread = thread };
 
-	stack.frame_count = 0;
-	if (!image_of_process(process, &image))
-		stack_of_stopped(&image, thread, &stack);
-	stack.image = &image;
-	stack.thread = thread;
+	stack_of_stopped(process, &stack);
 	trace_crash(trace, process, number, &stack);
-	image_close(&image);
 }
 
 void crash_stopped(struct trace *trace, pid_t thread, int status)

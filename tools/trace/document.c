@@ -111,12 +111,12 @@ static void put_crash(struct json *json, const struct crash *crash)
 {
 	json_open(json, NULL, '{');
 	json_number(json, "pid", crash->process);
-	json_number(json, "tid", crash->thread);
+	json_number(json, "tid", crash->stack.thread);
 	json_number(json, "signal", crash->number);
-	put_text(json, "call", crash->call);
+	put_text(json, "call", crash->stack.call);
 	json_open(json, "backtrace", '[');
-	for (size_t i = 0; i < crash->place_count; i++)
-		put_frame(json, crash->places[i]);
+	for (size_t i = 0; i < crash->stack.frame_count; i++)
+		put_frame(json, crash->stack.frame[i].place);
 	json_close(json, ']');
 	json_close(json, '}');
 }

@@ -160,7 +160,7 @@ static void put_call(struct trace *trace, const struct call *call)
 static void put_crash(struct trace *trace, const struct crash *crash)
 {
 	struct json *json = open_event(trace, "i", strsignal(crash->number), crash->process,
-				       crash->thread);
+				       crash->stack.thread);
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -168,7 +168,7 @@ static void put_crash(struct trace *trace, const struct crash *crash)
 			  (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
 	json_string(json, "s", "t");	/* a mark in the track of the thread */
 	json_open(json, "args", '{');
-	json_string(json, "call", crash->call);
+	json_string(json, "call", crash->stack.call);
 	json_close(json, '}');
 	json_close(json, '}');
 }

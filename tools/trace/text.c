@@ -71,10 +71,10 @@ static void print_crash(struct trace *trace, const struct crash *crash)
 	unsigned int number = 0;
 
 	fprintf(trace->out, "%d, thread %d, dies by signal %d (%s)%s%s:\n", (int)crash->process,
-		(int)crash->thread, crash->number, strsignal(crash->number),
-		crash->call ? " in " : "", crash->call ? crash->call : "");
-	for (size_t i = 0; i < crash->place_count; i++)
-		place_print_all(trace->out, INDENT, crash->places[i], &number);
+		(int)crash->stack.thread, crash->number, strsignal(crash->number),
+		crash->stack.call ? " in " : "", crash->stack.call ? crash->stack.call : "");
+	for (size_t i = 0; i < crash->stack.frame_count; i++)
+		place_print_all(trace->out, INDENT, crash->stack.frame[i].place, &number);
 }
 
 /* ---- the end ---- */

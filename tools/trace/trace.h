@@ -44,11 +44,9 @@ struct call {
 
 /* A thread that a signal killed. */
 struct crash {
-	pid_t process, thread;
+	pid_t process;
 	int number;			/* of the signal */
-	const char *call;		/* that it was in; NULL: in none */
-	size_t place_count;
-	const struct place *places[STACK_FRAMES];
+	struct stack stack;
 };
 
 /* What is known of the whole trace. */

@@ -130,6 +130,13 @@ def traced(run, xrc_compat):
 
 
 @pytest.fixture
+def by_libdw(run, xrc_compat):
+    """Skips the test in a build that reads no stacks of other processes."""
+    if "without libdw" in run([xrc_compat, "ps", "--stacks", os.getpid()]).stderr:
+        pytest.skip("a build without libdw")
+
+
+@pytest.fixture
 def by_libunwind(traced):
     """Skips the test in a build without libunwind, or where the library is missing."""
     if "In 64-bit programs libunwind walks" not in traced("--help").stdout:

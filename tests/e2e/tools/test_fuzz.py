@@ -118,7 +118,7 @@ def test_ps_and_gc(xrc_compat, tables, table):
     assert RUNS < 100 or refused, "no table was refused, so none was damaged"
 
 
-def test_core_files(xrc_compat, tmp_path, by_libunwind):
+def test_core_files(xrc_compat, tmp_path, by_libdw):
     """The damage is in the headers and notes, which stand first."""
     if not re.match(r"core$", pathlib.Path("/proc/sys/kernel/core_pattern").read_text()):
         pytest.skip("this kernel gives core files to a program")

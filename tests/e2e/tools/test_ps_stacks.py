@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import signal
 import statistics
 import subprocess
@@ -18,10 +19,7 @@ from waiting import stop, wait_for
 ROUNDS = int(os.environ.get("XRC_COMPAT_STACK_ROUNDS", "20"))
 
 
-@pytest.fixture(autouse=True)
-def with_libunwind(run, xrc_compat):
-    if "without libunwind" in run([xrc_compat, "ps", "--stacks", os.getpid()]).stderr:
-        pytest.skip("a build without libunwind")
+pytestmark = pytest.mark.usefixtures("by_libdw")
 
 
 class Hanging:
@@ -138,6 +136,29 @@ def test_a_core_file_has_the_call_that_crashed(env, helpers, xrc_compat, tmp_pat
     assert re.search(r" crash \(hang_in_call\.c:\d+, ", first) and " main (" in first
 
 
+def walk_to_start(tool, process, module):
+    """Walks through the program's own frames, for which its unwind tables must be found."""
+    with process:
+        try:
+            wait_for(lambda: tool("ps", "--stacks", process.pid).stdout, "the stack",
+                     holds=re.compile(rf"{module}\+0x\w+\)\n.* __libc_start").search)
+        finally:
+            process.kill()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a file system")
+def test_a_program_that_only_its_container_has_is_walked(tool, tmp_path):
+    script = f'mount -t tmpfs none {tmp_path} && cp "$(command -v sleep)" {tmp_path}/its && exec {tmp_path}/its 60'
+    walk_to_start(tool, subprocess.Popen(["unshare", "-m", "sh", "-c", script]), "its")
+
+
+def test_a_program_that_was_deleted_is_walked(tool, tmp_path):
+    shutil.copy(shutil.which("sleep"), tmp_path / "its")
+    process = subprocess.Popen([tmp_path / "its", "60"])
+    (tmp_path / "its").unlink()
+    walk_to_start(tool, process, r"its \(deleted\)")
+
+
 # ---- refusals ----
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -163,8 +184,10 @@ def test_a_process_under_a_debugger_is_refused_with_its_pid(run, xrc_compat):
 
 @pytest.mark.parametrize("words, why", [
     (["--stacks", "none"], "none is no process"), (["1"], "unexpected argument without --stacks"),
-    (["--core", "/etc/passwd"], "is no core file"), (["--core", "/nonexistent"], "No such file")])
-def test_wrong_words_are_refused(tool, words, why):
+    (["--core", "/etc/passwd"], "is no core file"), (["--core", "/nonexistent"], "No such file"), (["--core", "fifo"], "is no core file")])
+def test_wrong_words_are_refused(tool, tmp_path, monkeypatch, words, why):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("fifo")
     assert why in tool("ps", *words, status=125).stderr
 
 

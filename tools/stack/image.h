@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What the files of this directory share: an open process or core file. */
+#ifndef XRC_COMPAT_TOOLS_STACK_IMAGE_H
+#define XRC_COMPAT_TOOLS_STACK_IMAGE_H
+
+#include "stack.h"
+
+#include <elfutils/libdwfl.h>
+
+struct image {
+	pid_t process;
+	Dwfl *dwfl;
+	int file;	/* of a core file; -1: the process is alive */
+	Elf *core;
+};
+
+/* 0 or -errno. */
+int image_of_process(pid_t process, struct image *image);
+int image_of_core(const char *file, struct image *image);
+void image_close(struct image *image);
+
+bool image_read(const struct image *image, uint64_t address, void *to, size_t size);
+
+/* As `call` of the stack. */
+const char *find_legacy_call(const struct image *image, const struct stack *stack);
+
+/* ---- stop.c ---- */
+
+/* Stops the thread. The signal that it is to get when it goes on, or -errno. */
+int thread_stop(pid_t thread);
+void thread_let_go(pid_t thread, int number);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Stops a thread of another process, and lets it go on. libdwfl can do that too, but by SIGSTOP,
+ * and it would wait for ever for a thread that waits in the kernel for a device.
+ */
+#include "image.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#define PATIENCE_S 1
+
+/*
+ * SIGCHLD is blocked. A thread that does not stop (-EBUSY) cannot be detached either. The kernel
+ * does that when this command ends.
+ */
+static int wait_for_stop(pid_t thread, const sigset_t *child)
+{
+	static const struct timespec patience = { .tv_sec = PATIENCE_S };
+	pid_t stopped;
+	int status;
+
+	while (!(stopped = waitpid(thread, &status, __WALL | WNOHANG))) {
+		if (sigtimedwait(child, NULL, &patience) < 0 && errno == EAGAIN)
+			return -EBUSY;
+	}
+	if (stopped < 0 || !WIFSTOPPED(status))
+		return -ESRCH;
+	return status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
+}
+
+int thread_stop(pid_t thread)
+{
+	sigset_t child;
+
+	if (ptrace(PTRACE_SEIZE, thread, 0, 0))
+		return -errno;
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
+	if (ptrace(PTRACE_INTERRUPT, thread, 0, 0))
+		return -errno;
+	return wait_for_stop(thread, &child);
+}
+
+/* A signal that arrived meanwhile must reach the program. */
+void thread_let_go(pid_t thread, int number)
+{
+	ptrace(PTRACE_DETACH, thread, 0, number);
+}
