@@ -124,8 +124,12 @@ static bool decide_static_verbs(struct check *check)
 
 static bool decide_without_xrc(struct check *check)
 {
-	/* A setuid program such as su may start one with XRC. */
-	if (check->needs.count || (check->program.fault && check->starter))
+	/*
+	 * A setuid program such as su may start one with XRC. The libraries of a program for
+	 * another C library are not known.
+	 */
+	if (check->needs.count ||
+	    (check->program.fault && (check->starter || check->closure.unasked)))
 		return false;
 	if (!check->program.fault && (decide_starter(check) || decide_unknown_libraries(check) ||
 				      decide_static_verbs(check)))

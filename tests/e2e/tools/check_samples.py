@@ -99,6 +99,12 @@ def not_preloadable(reason, advice):
     return {"can_be_preloaded": False, **ends("cannot be preloaded", 125, reason, advice)}
 
 
+MUSL = "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1"
+OF_MUSL = {"libibverbs": None, "system_libibverbs": None, **not_preloadable(
+    "PROGRAM: belongs to another C library, whose loader is /lib/ld-musl-x86_64.so.1; libxrc-compat needs glibc",
+    "run a build of the program for glibc")}
+
+
 def starter(program, by, following=None):
     return {
         "starts_programs": True, "starts": following, "needs": [], "direction": None,
@@ -324,10 +330,9 @@ SAMPLES = {
         altered(calls("execvp"), mode=0o4755), SETUID, starts_programs=True, needs=[],
         direction=None, libibverbs=None,
         advice="put the command behind it, as in: su USER -c 'xrc-compat run PROGRAM', or: sudo xrc-compat run PROGRAM"),
-    "of_musl": Sample(
-        program(ONE_WAY, STUB, "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1"),
-        not_preloadable("PROGRAM: belongs to another C library, whose loader is /lib/ld-musl-x86_64.so.1; libxrc-compat needs glibc",
-                        "run a build of the program for glibc"), libibverbs=None, system_libibverbs=None),
+    "of_musl": Sample(program(ONE_WAY, STUB, MUSL), OF_MUSL),
+    "of_musl_without_xrc": Sample(
+        program(calls("ibv_get_device_list"), STUB, MUSL), OF_MUSL, needs=[], direction=None),
     "setgid_without_its_library": Sample(
         altered(calls("ibv_open_xrc_domain", "gone"), STUB, "@/stub/libgone.so", mode=0o2755),
         TWO_WAY, SETUID, missing=["libgone.so"]),
