@@ -42,9 +42,6 @@ static inline const struct ops_device *ops_device(const struct ibv_context *cont
 /* Returns the provider's own function, hooked or not. */
 post_srq_recv_fn ops_provider_post_srq_recv(const struct ibv_context *context);
 
-/* Hooks the slots that an object of the device needs. Returns 0 or -ENOMEM. */
-typedef int (*ops_hook_fn)(struct ibv_context *context);
-
 /* Puts a hook into the slot; a second hook replaces the first. Returns 0 or -ENOMEM. */
 int ops_hook_post_srq_recv(struct ibv_context *context, post_srq_recv_fn hook);
 /* The same, but the first hook stays. */

@@ -46,7 +46,7 @@ static int image_publish(struct srq_image *image, struct domain *domain)
 }
 
 static int create_in(struct domain *domain, struct ibv_pd *pd, struct ibv_cq *cq,
-		     struct ibv_srq_init_attr *attr, ops_hook_fn hook, struct srq_image *image)
+		     struct ibv_srq_init_attr *attr, struct srq_image *image)
 {
 	struct ibv_srq_init_attr wanted = *attr;
 	uint32_t srq_num;
@@ -59,9 +59,7 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct ibv_cq *cq
 	if (err)
 		return err;
 	image_fill(image, pd, &domain->legacy, cq, attr->srq_context, srq_num);
-	err = hook(pd->context);
-	if (!err)
-		err = image_publish(image, domain);
+	err = image_publish(image, domain);
 	if (err) {
 		modern_destroy_srq(image->srq);
 		return err;
@@ -72,7 +70,7 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct ibv_cq *cq
 }
 
 int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq,
-	       struct ibv_srq_init_attr *attr, ops_hook_fn hook, struct ibv_srq **lsrq)
+	       struct ibv_srq_init_attr *attr, struct ibv_srq **lsrq)
 {
 	struct srq_image *image;
 	struct domain *domain;
@@ -86,7 +84,7 @@ int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq 
 	if (!image)
 		return -ENOMEM;
 	domain = domain_hold(ldom, pd->context);
-	err = domain ? create_in(domain, pd, cq, attr, hook, image) : -EINVAL;
+	err = domain ? create_in(domain, pd, cq, attr, image) : -EINVAL;
 	domain_release(domain);
 	if (err)
 		free(image);

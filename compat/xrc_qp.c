@@ -7,7 +7,6 @@
 #include "handle.h"
 #include "log.h"
 #include "pair.h"
-#include "program.h"
 #include "qp_numbers.h"
 
 #include <modern/modern.h>
@@ -71,12 +70,12 @@ static int publish(struct xrc_qp *xrc_qp, struct domain *domain)
 }
 
 static int create_qps(struct domain *domain, struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
-		      struct pair *pair)
+		      bool two_way, struct pair *pair)
 {
 	static bool warned;
 	int err;
 
-	if (!program_is_two_way(!attr->cap.max_send_wr))
+	if (!two_way)
 		return modern_create_ini_qp(pd, attr, &pair->ini);
 	err = pair_create(pd, domain->xrcd, attr, pair);
 	if (err != -ERANGE)
@@ -89,10 +88,10 @@ static int create_qps(struct domain *domain, struct ibv_pd *pd, struct ibv_qp_in
 }
 
 static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_init_attr *attr,
-		     ops_hook_fn hook, struct xrc_qp *xrc_qp)
+		     bool two_way, struct xrc_qp *xrc_qp)
 {
 	struct ibv_qp_init_attr init_attr = init_attr_from_legacy(attr);
-	int err = create_qps(domain, pd, &init_attr, &xrc_qp->pair);
+	int err = create_qps(domain, pd, &init_attr, two_way, &xrc_qp->pair);
 
 	if (err)
 		return err;
@@ -100,9 +99,7 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_
 	xrc_qp->tgt_num = xrc_qp->pair.tgt ? xrc_qp->pair.tgt->qp_num : 0;
 	xrc_qp->context = pd->context;
 	xrc_qp->ldom = &domain->legacy;
-	err = xrc_qp->pair.tgt ? hook(pd->context) : 0;
-	if (!err)
-		err = publish(xrc_qp, domain);
+	err = publish(xrc_qp, domain);
 	if (err) {
 		pair_destroy(&xrc_qp->pair);
 		return err;
@@ -114,7 +111,7 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_
 	return 0;
 }
 
-int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, ops_hook_fn hook,
+int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, bool two_way,
 		  struct ibv_qp **qp)
 {
 	struct domain *domain;
@@ -127,7 +124,7 @@ int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, ops_hook_
 	if (!xrc_qp)
 		return -ENOMEM;
 	domain = domain_hold(attr->xrc_domain, pd->context);
-	err = domain ? create_in(domain, pd, attr, hook, xrc_qp) : -EINVAL;
+	err = domain ? create_in(domain, pd, attr, two_way, xrc_qp) : -EINVAL;
 	if (err)
 		free(xrc_qp);
 	else

@@ -34,7 +34,9 @@ struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_domain *
 	int err = shim_enter(&entry, VERB_ibv_create_xrc_srq, ARGUMENTS(pd, ldom, cq, attr));
 
 	if (!err)
-		err = srq_create(pd, ldom, cq, attr, hook_device, &lsrq);
+		err = pd ? hook_device(pd->context) : -EINVAL;
+	if (!err)
+		err = srq_create(pd, ldom, cq, attr, &lsrq);
 	return shim_leave_made(&entry, err, lsrq);
 }
 SHIM_EXPORT(ibv_create_xrc_srq);

@@ -42,9 +42,13 @@ static int destroy_plain(struct ibv_qp *qp)
 	return ret;
 }
 
-static int hook_device(struct ibv_context *context)
+/* A hook that stays after a refusal does no harm: a two-way program's first SRQ sets it anyhow. */
+static int create_xrc(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp)
 {
-	return shim_hook_poll_cq(context, pair_rule_of(context));
+	bool two_way = program_is_two_way(!attr->cap.max_send_wr);
+	int err = two_way && pd ? shim_hook_poll_cq(pd->context, pair_rule_of(pd->context)) : 0;
+
+	return err ? err : xrc_qp_create(pd, attr, two_way, qp);
 }
 
 /* attr is librdmacm's copy. Only the original has the domain. */
@@ -57,7 +61,7 @@ static int create_xrc_by_rdmacm(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	memcpy(&lattr, attr, offsetof(struct legacy_qp_init_attr, xrc_domain));
 	if (!lattr.recv_cq)
 		lattr.recv_cq = lattr.send_cq;
-	err = xrc_qp_create(pd, &lattr, hook_device, qp);
+	err = create_xrc(pd, &lattr, qp);
 	attr->cap = lattr.cap;
 	return err;
 }
@@ -74,9 +78,8 @@ static struct ibv_qp *create_legacy(struct ibv_pd *pd, struct ibv_qp_init_attr *
 	if (!err && (!attr || (int)attr->qp_type != LEGACY_QPT_XRC))
 		err = -EINVAL;
 	if (!err)
-		err = original ? create_xrc_by_rdmacm(pd, attr, original, &qp) :
-				 xrc_qp_create(pd, (struct legacy_qp_init_attr *)attr, hook_device,
-					       &qp);
+		err = original ? create_xrc_by_rdmacm(pd, attr, original, &qp)
+			       : create_xrc(pd, (struct legacy_qp_init_attr *)attr, &qp);
 	return shim_leave_made(&entry, err, qp);
 }
 

@@ -14,7 +14,6 @@
 
 #include <compat/device.h>
 #include <compat/domain.h>
-#include <compat/program.h>
 #include <compat/qp_numbers.h>
 #include <compat/rcv_qp.h>
 #include <compat/xrc_qp.h>
@@ -192,26 +191,16 @@ static struct ibv_qp *create_during_a_close(struct ibv_pd *pd, struct ibv_qp_ini
 	return provider_create_qp(pd, attr);
 }
 
-static int hook_nothing(struct ibv_context *context)
-{
-	(void)context;
-	return 0;
-}
-
-static struct ibv_qp *create_xrc_qp(struct ibv_context *context, uint32_t max_send_wr,
-				    ops_hook_fn hook)
+static struct ibv_qp *create_xrc_qp(struct ibv_context *context, bool two_way)
 {
 	struct ibv_pd pd = { .context = context };
 	struct ibv_cq cq = { .context = context };
 	struct legacy_qp_init_attr attr = { .send_cq = &cq, .recv_cq = &cq };
 	struct ibv_qp *qp = NULL;
-	int err;
 
 	assert_int_equal(domain_open(context, -1, 0, &used_domain), 0);
 	attr.xrc_domain = used_domain;
-	attr.cap.max_send_wr = max_send_wr;
-	err = xrc_qp_create(&pd, &attr, hook, &qp);
-	assert_int_equal(err, qp ? 0 : -ENOMEM);
+	assert_int_equal(xrc_qp_create(&pd, &attr, two_way, &qp), 0);
 	return qp;
 }
 
@@ -225,25 +214,10 @@ TEST(a_close_forgets_the_numbers_of_the_devices_qps)
 	struct ibv_qp *qp;
 
 	modern_table.create_qp = create_during_a_close;
-	qp = create_xrc_qp(context, 1, hook_nothing);
+	qp = create_xrc_qp(context, false);
 	assert_int_equal(end_verb(), 0);
 	assert_false(qp_is_known(qp_numbers_of(context), qp->qp_num));
 	free(qp);
-}
-
-static int close_during_a_hook(struct ibv_context *context)
-{
-	begin_verb(close_device_of, used_domain);
-	assert_int_equal(other_result, NOT_RETURNED);
-	(void)context;
-	return -ENOMEM;
-}
-
-TEST(a_close_waits_until_poll_cq_is_hooked_or_the_pair_destroyed)
-{
-	assert_null(create_xrc_qp(open_counted(), 0, close_during_a_hook));
-	assert_int_equal(*destroyed, 2);
-	assert_int_equal(end_verb(), 0);
 }
 
 static int close_during_a_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
@@ -261,7 +235,7 @@ static int close_during_a_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, in
 /* The event thread modifies both QPs of the pair to ERR, and reads the pair after that. */
 TEST(a_close_waits_for_a_thread_that_fails_a_pair)
 {
-	struct ibv_qp *qp = create_xrc_qp(open_counted(), 0, hook_nothing);
+	struct ibv_qp *qp = create_xrc_qp(open_counted(), true);
 	struct ibv_qp *tgt = xrc_qp_target(xrc_qp_find(qp));
 
 	modern_table.modify_qp = close_during_a_modify;
@@ -329,7 +303,6 @@ TEST(an_open_during_a_refused_close_is_of_the_same_domain)
 FIXTURE(setup)
 {
 	device_use_begin();
-	program_note_lookup("ibv_reg_xrc_rcv_qp");	/* only a QP that never sends is a pair */
 	destroyed = mmap(NULL, sizeof(*destroyed), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return destroyed == MAP_FAILED;

@@ -36,10 +36,10 @@ TEST(a_provider_is_asked_for_no_larger_size_than_ofeds_and_for_no_limit)
 
 	modern_table.create_srq_ex = refuse_srq;
 	assert_int_equal(domain_open(context, -1, 0, &domain), 0);
-	assert_int_equal(srq_create(&pd, domain, &cq, &wr, NULL, &lsrq), -EINVAL);
-	assert_int_equal(srq_create(&pd, domain, &cq, &sge, NULL, &lsrq), -EINVAL);
+	assert_int_equal(srq_create(&pd, domain, &cq, &wr, &lsrq), -EINVAL);
+	assert_int_equal(srq_create(&pd, domain, &cq, &sge, &lsrq), -EINVAL);
 	assert_int_equal(requested.max_wr, 0);
-	assert_int_equal(srq_create(&pd, domain, &cq, &most, NULL, &lsrq), -ENOSPC);
+	assert_int_equal(srq_create(&pd, domain, &cq, &most, &lsrq), -ENOSPC);
 	assert_int_equal(requested.max_wr, 65536);
 	assert_int_equal(requested.srq_limit, 0);
 	assert_int_equal(domain_close(domain), 0);	/* the refused SRQ does not keep it busy */
