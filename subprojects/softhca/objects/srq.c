@@ -25,24 +25,19 @@ static void fill(struct hca_srq *srq, const struct srq_request *request)
 	arena_find(srq->obj.ctx, &srq->place.record, sizeof(uint32_t));
 }
 
-static void hold(struct hca_srq *srq)
+/* @change: 1, or -1u when the SRQ goes. */
+static void count_uses(struct hca_srq *srq, unsigned int change)
 {
-	srq->pd->obj.uses++;
+	srq->pd->obj.uses += change;
 	if (srq->domain)
-		srq->domain->obj.uses++;
+		srq->domain->obj.uses += change;
 	if (srq->cq)
-		srq->cq->obj.uses++;
+		srq->cq->obj.uses += change;
 }
 
 static void release(struct hca_object *object)
 {
-	struct hca_srq *srq = container_of(object, struct hca_srq, obj);
-
-	srq->pd->obj.uses--;
-	if (srq->domain)
-		srq->domain->obj.uses--;
-	if (srq->cq)
-		srq->cq->obj.uses--;
+	count_uses(container_of(object, struct hca_srq, obj), -1u);
 }
 
 static bool allowed(const struct model *model, const struct limits *limits,
@@ -67,7 +62,7 @@ int srq_create(struct hca_context *ctx, const struct srq_request *request, struc
 	if (!srq)
 		return -ENOMEM;
 	fill(srq, request);
-	hold(srq);
+	count_uses(srq, 1);
 	*result = srq;
 	return 0;
 }

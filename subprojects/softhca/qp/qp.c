@@ -8,28 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void hold(struct hca_qp *qp)
+/* @change: 1, or -1u when the QP goes. */
+static void count_uses(struct hca_qp *qp, unsigned int change)
 {
 	if (qp->pd)
-		qp->pd->obj.uses++;
+		qp->pd->obj.uses += change;
 	if (qp->send_cq)
-		qp->send_cq->obj.uses++;
+		qp->send_cq->obj.uses += change;
 	if (qp->recv_cq)
-		qp->recv_cq->obj.uses++;
+		qp->recv_cq->obj.uses += change;
 	if (qp->srq)
-		qp->srq->obj.uses++;
-}
-
-static void drop(struct hca_qp *qp)
-{
-	if (qp->pd)
-		qp->pd->obj.uses--;
-	if (qp->send_cq)
-		qp->send_cq->obj.uses--;
-	if (qp->recv_cq)
-		qp->recv_cq->obj.uses--;
-	if (qp->srq)
-		qp->srq->obj.uses--;
+		qp->srq->obj.uses += change;
 }
 
 static void find_ring(const struct hca_context *ctx, struct ring *ring)
@@ -74,7 +63,7 @@ static void destroy(struct hca_qp *qp)
 	sq_stop(qp);
 	list_del(&qp->link);
 	numtab_remove(&qp->device->qps, qp->qpn & ~qp->device->model->target_tag);
-	drop(qp);
+	count_uses(qp, -1u);
 	free(qp);
 }
 
@@ -127,7 +116,7 @@ int qp_create(struct hca_context *ctx, const struct qp_request *request,
 	err = add_handle(ctx, qp, request->domain, request->user_handle, handle);
 	if (err)
 		goto out_number;
-	hold(qp);
+	count_uses(qp, 1);
 	if (qp->ctx)
 		list_add(&ctx->qps, &qp->link);
 	return 0;
