@@ -65,24 +65,6 @@ void home_remove(const char *path)
 
 /* ---- the lock ---- */
 
-bool home_is_free(const char *path)
-{
-	char file[PATH_MAX];
-	int fd;
-
-	if (dir_join(file, sizeof(file), path, LOCK))
-		return true;
-	fd = open(file, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return true;
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
-		close(fd);
-		return false;
-	}
-	close(fd);
-	return true;
-}
-
 static int lock_file(const char *path, int flags)
 {
 	int fd = open(path, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -95,6 +77,16 @@ static int lock_file(const char *path, int flags)
 	err = errno == EWOULDBLOCK ? -EBUSY : -errno;
 	close(fd);
 	return err;
+}
+
+bool home_is_free(const char *path)
+{
+	char file[PATH_MAX];
+	int fd = dir_join(file, sizeof(file), path, LOCK) ? -ENAMETOOLONG : lock_file(file, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd != -EBUSY;
 }
 
 /* Renamed after it is locked, so that a lock file without a lock is a dead daemon's. */
