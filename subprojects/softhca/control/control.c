@@ -92,7 +92,7 @@ static const struct command commands[] = {
 	  "has a QP go over to its alternate path, if it is armed" },
 	{ "fault", control_fault, 0, MAX_WORDS, "[DEVICE|all FAULT]",
 	  "which faults are set, and how often they struck; or sets one: "
-	  "drop RATE, corrupt RATE, duplicate RATE, delay RATE MICROSECONDS, seed NUMBER, "
+	  "drop RATE, duplicate RATE, delay RATE MICROSECONDS, seed NUMBER, "
 	  "command NAME|any ERRNO [TIMES], off; a RATE is like 5%, 0.1% or 0" },
 	{ "trace", do_trace, 0, 1, "[COUNT]", "the last commands and their results, at most 1024" },
 };

@@ -10,8 +10,7 @@
 #define MAX_ERRNO 133
 
 static const char *const kind_names[FAULT_KINDS] = {
-	[FAULT_DROP] = "drop", [FAULT_CORRUPT] = "corrupt", [FAULT_DUPLICATE] = "duplicate",
-	[FAULT_DELAY] = "delay",
+	[FAULT_DROP] = "drop", [FAULT_DUPLICATE] = "duplicate", [FAULT_DELAY] = "delay",
 };
 
 /* ---- what is set ---- */

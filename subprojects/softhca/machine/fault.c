@@ -43,11 +43,6 @@ bool fault_any(const struct faults *faults)
 	return memcmp(faults->rate, none, sizeof(none));
 }
 
-bool fault_loses(struct faults *faults)
-{
-	return fault_strikes(faults, FAULT_DROP) || fault_strikes(faults, FAULT_CORRUPT);
-}
-
 /* FAULT_COMMANDS when there is none. */
 static int free_slot(const struct faults *faults)
 {

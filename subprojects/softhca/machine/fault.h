@@ -7,8 +7,7 @@
 #include <stdint.h>
 
 enum fault_kind {
-	FAULT_DROP,	 /* a packet is lost */
-	FAULT_CORRUPT,	 /* a packet arrives with a wrong ICRC: its receiver drops it */
+	FAULT_DROP,	 /* a packet is lost, or arrives with a wrong ICRC, which is the same */
 	FAULT_DUPLICATE, /* a request arrives twice */
 	FAULT_DELAY,	 /* a request arrives late */
 	FAULT_KINDS,
@@ -46,9 +45,6 @@ bool fault_strikes(struct faults *faults, enum fault_kind kind);
 
 /* Whether any can strike. */
 bool fault_any(const struct faults *faults);
-
-/* A packet that never arrives, or not in good order. */
-bool fault_loses(struct faults *faults);
 
 /* Whether FAULT_COMMANDS failures are planned already. */
 bool fault_is_full(const struct faults *faults);

@@ -146,7 +146,8 @@ static enum outcome send_to(struct attempt *attempt, struct hca_qp *peer, uint32
 	struct recv_queue queue;
 
 	attempt->peer = peer;
-	if (peer->attr.qkey != qkey || !recv_queue_of(peer, 0, &queue) || fault_loses(faults))
+	if (peer->attr.qkey != qkey || !recv_queue_of(peer, 0, &queue) ||
+	    fault_strikes(faults, FAULT_DROP))
 		return SENT;
 	mem_vec_seek(&attempt->local, 0);
 	outcome = deliver_datagram(attempt, &queue);

@@ -82,7 +82,7 @@ static enum outcome execute_reliable(struct attempt *attempt)
 	struct hca_qp *peer = path_peer(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
 	enum outcome outcome;
 
-	if (!peer || !answers_to(peer, qp) || fault_loses(&qp->device->faults))
+	if (!peer || !answers_to(peer, qp) || fault_strikes(&qp->device->faults, FAULT_DROP))
 		return LOST;
 	attempt->peer = peer;
 	path_met(peer, qp);
@@ -90,7 +90,8 @@ static enum outcome execute_reliable(struct attempt *attempt)
 	if (arrived(outcome) && fault_strikes(&qp->device->faults, FAULT_DUPLICATE))
 		receive(attempt);
 	/* A refusal always arrives, as the peer's failure goes with it. */
-	if ((arrived(outcome) || outcome == NOT_READY) && fault_loses(&peer->device->faults))
+	if ((arrived(outcome) || outcome == NOT_READY) &&
+	    fault_strikes(&peer->device->faults, FAULT_DROP))
 		return LOST;
 	if (arrived(outcome))
 		qp->attr.sq_psn = (qp->attr.sq_psn + packets(attempt)) & PSN_MASK;
@@ -147,7 +148,7 @@ static enum outcome execute_unreliable(struct attempt *attempt)
 		return operation_fail(attempt, SYNDROME_LOCAL_QP_OP);
 	attempt->peer = path_peer(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
 	if (attempt->peer && answers_to(attempt->peer, qp) && continues(attempt) &&
-	    !fault_loses(&qp->device->faults))
+	    !fault_strikes(&qp->device->faults, FAULT_DROP))
 		theirs = deliver_unreliable(attempt);
 	qp->attr.sq_psn = (qp->attr.sq_psn + packets(attempt)) & PSN_MASK;
 	return theirs == FAILED ? FAILED : outcome;

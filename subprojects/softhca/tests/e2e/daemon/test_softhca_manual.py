@@ -84,7 +84,7 @@ def test_the_page_names_each_event(page, ask):
 
 def test_page_and_usage_name_each_fault(page, shown, ask):
     kinds = re.findall(r"(\w+)=\S+ hits", ask("fault").splitlines()[0])
-    assert len(kinds) == 4
+    assert len(kinds) == 3
     names = [*kinds, "seed", "command", "off", "any"]
     assert set(names) <= typed(page) and unnamed(names, shown.split("fault [DEVICE")[1]) == []
 
