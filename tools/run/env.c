@@ -7,6 +7,7 @@
 #include <tools/common/message.h>
 #include <tools/common/text.h>
 #include <tools/common/variables.h>
+#include <tools/files/paths.h>
 #include <tools/files/preload.h>
 #include <tools/files/regular.h>
 
@@ -173,13 +174,28 @@ static void print_chosen(const struct string_list *libraries, char **words)
 
 static struct preload_wish wish = { .other_hosts = true };
 
-/* A wrapper that sets LD_LIBRARY_PATH changes what the loader finds for its program. */
-static void warn_of_wrapper(const struct program *program)
+/*
+ * The loader ignores the line for some programs. But a static shell passes the variables on, and a
+ * wrapper that sets LD_LIBRARY_PATH changes what the loader finds for its program.
+ */
+static void warn(struct program *program)
 {
+	bool passes_on = program->elf.is_static && starter_is_one(program);
+	struct elf_info shim;
+
+	if (!passes_on && !paths_preload_fault(paths_shim(program->elf.bits), &shim) &&
+	    program_refuse(program, &shim))
+		say_fault(program);
 	if (!wish.system_libibverbs && program_is_script(program) &&
 	    regular_has(program->path, "LD_LIBRARY_PATH"))
 		say("env: %s sets LD_LIBRARY_PATH; if it finds an old libibverbs there, add --system-libibverbs",
 		    program->path);
+}
+
+static void add_program(struct program *program, char *const *words, struct string_list *libraries)
+{
+	warn(program);
+	needs_add(program, words, &wish, libraries);
 }
 
 /* The needs of all programs that the words of an appfile name. */
@@ -193,7 +209,7 @@ static void add_needs_of_file(const char *appfile, struct string_list *libraries
 		return;
 	while ((word = strsep(&rest, " \t\n")) != NULL) {
 		if (is_program(word) && !program_open(word, &program))
-			needs_add(&program, NULL, &wish, libraries);
+			add_program(&program, NULL, libraries);
 	}
 }
 
@@ -210,18 +226,20 @@ static int find_libraries(char **words, bool *found, struct string_list *librari
 		return TOOL_EXIT_REFUSED;
 	interposers_add(libraries);
 	string_list_add(libraries, shim);
-	/* Without a program only the options add libraries: our own library needs no others. */
-	if (!*found)
-		program = (struct program){ .path = shim, .binary = shim, .elf = elf };
 	/* The line has companions for what a known program opens. */
 	if (!*found || (starter_is_one(&program) && !starter_find_program(&program, words + 1)))
 		set_mvapich2_variables();
-	warn_of_wrapper(&program);
-	needs_add(&program, *found ? words + 1 : NULL, &wish, libraries);
+	if (*found) {
+		add_program(&program, words + 1, libraries);
+	} else {
+		/* Only the options add libraries: our own library needs no others. */
+		program = (struct program){ .path = shim, .binary = shim, .elf = elf };
+		needs_add(&program, NULL, &wish, libraries);
+	}
 	/* A launcher may start others, each behind a ':'. */
 	for (; words[0]; words++) {
 		if (!strcmp(words[0], ":") && !program_open(*find_program(words), &program))
-			needs_add(&program, NULL, &wish, libraries);
+			add_program(&program, NULL, libraries);
 	}
 	return 0;
 }

@@ -2,6 +2,7 @@
 """`xrc-compat env` prints lines that work as they are, through every launcher."""
 
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -265,6 +266,18 @@ def test_a_wrapper_with_a_library_path_is_reported(clean, run, tmp_path):
     words = ["env", "mpirun_rsh", "-np", "2", "a", "b", wrapper]
     assert "add --system-libibverbs\n" in clean(run, *words, LD_PRELOAD="").stderr
     assert clean(run, "env", "--system-libibverbs", *words[1:], LD_PRELOAD="").stderr == ""
+
+
+@pytest.mark.parametrize("words", [[], ["mpirun_rsh", "-np", "1", "a"],
+                                   ["mpirun.openmpi", "/bin/true", ":"]])
+def test_a_program_into_which_nothing_is_preloaded_is_reported(clean, run, tmp_path, words):
+    """The loader ignores the variable without a word. The line is printed: other hosts may differ."""
+    program = tmp_path / "setuid"
+    shutil.copy("/bin/true", program)
+    program.chmod(0o4755)
+    result = clean(run, "env", *words, program)
+    assert f"{program}: is setuid or setgid; the dynamic loader ignores" in result.stderr
+    assert f" {program}\n" in result.stdout and result.returncode == 0
 
 
 def test_env_is_refused_without_the_library(clean, run):
