@@ -110,6 +110,7 @@ bool dev_has_ended(int fd);
 struct handle {
 	uint32_t number;
 	void *object; /* the program's struct ibv_cq or ibv_qp, not checked yet */
+	struct ibv_context *context; /* of a CQ that has been checked, or NULL */
 };
 
 struct handles {

@@ -89,26 +89,28 @@ static void replace(void **at, void *_Atomic *replaced, void *const *ours)
  * Both providers keep every queue in a structure that begins with the extended one. A library that
  * has put its own poll_cq() on ours keeps it: that one calls ours.
  */
-static void replace_in_cq(struct dev *dev, struct ibv_cq_ex *cq)
+static void replace_in_cq(struct dev *dev, struct ibv_context *context, struct ibv_cq_ex *cq)
 {
-	struct ibv_context *context = handles_context(cq, dev->fd);
-	void *start_poll;
-
-	if (!context)
-		return;
 	if (!dev->polls)
 		replace((void **)&context->ops.poll_cq, polls, our_polls);
 	dev->polls = true;
-	if (peek(&start_poll, &cq->start_poll, sizeof(start_poll)) && start_poll)
+	if (cq->start_poll)
 		replace((void **)&cq->start_poll, starts, our_starts);
 }
 
+/*
+ * A new CQ gets its context after the command that creates it, and its functions later still
+ * (libmlx4), while other threads give commands. So each command looks at all CQs.
+ */
 void cqs_note(struct dev *dev, const uint64_t *command, size_t length)
 {
-	const struct handles *cqs = &dev->cqs;
+	for (size_t i = 0; i < dev->cqs.count; i++) {
+		struct handle *cq = &dev->cqs.entry[i];
 
-	/* libibverbs sets the context of a new CQ after the command. The next command finds it. */
-	if (cqs->count)
-		replace_in_cq(dev, cqs->entry[cqs->count - 1].object);
+		if (!cq->context)
+			cq->context = handles_context(cq->object, dev->fd);
+		if (cq->context)
+			replace_in_cq(dev, cq->context, cq->object);
+	}
 	handles_note(&dev->cqs, IB_USER_VERBS_CMD_DESTROY_CQ, command, length);
 }

@@ -3,6 +3,7 @@
 #include <e2e/pair.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,22 +90,70 @@ ROW("completions come before the error")
 }
 
 /*
- * An extended CQ is polled by other functions. The preload replaces these functions at the next
- * command. Here the next command creates a QP.
+ * An extended CQ is polled by other functions. The preload replaces these functions at a later
+ * command, when libibverbs has finished the CQ. Here the last command allocates a domain.
  */
-ROW("an extended CQ ends with an error")
+static struct ibv_cq_ex *extended_cq(struct host *host)
 {
-	struct host *host = rig_host(0);
 	struct ibv_cq_init_attr_ex ask = { .cqe = 3, .wc_flags = IBV_WC_EX_WITH_QP_NUM };
-	struct ibv_cq_ex *cq = MADE(ibv_create_cq_ex(host->ctx, &ask));
+
+	return MADE(ibv_create_cq_ex(host->ctx, &ask));
+}
+
+static void extended_must_fail_soon(struct ibv_cq_ex *cq)
+{
 	struct ibv_poll_cq_attr attr = { 0 };
 	double end = seconds() + RIG_PATIENCE_MS / 1e3;
 	int err;
 
-	must(ibv_alloc_pd(host->ctx));
-	must_eq(ibv_start_poll(cq, &attr), ENOENT);
-	kill_daemon();
 	while ((err = ibv_start_poll(cq, &attr)) == ENOENT && seconds() < end)
 		usleep(1000);
 	must_eq(err, EIO);
+}
+
+ROW("an extended CQ ends with an error")
+{
+	struct host *host = rig_host(0);
+	struct ibv_cq_ex *cq = extended_cq(host);
+	struct ibv_poll_cq_attr attr = { 0 };
+
+	must(ibv_alloc_pd(host->ctx));
+	must_eq(ibv_start_poll(cq, &attr), ENOENT);
+	kill_daemon();
+	extended_must_fail_soon(cq);
+}
+
+#define MAKERS 8
+#define EACH   200
+
+struct maker {
+	struct host *host;
+	struct ibv_cq_ex *cq[EACH];
+};
+
+static void *make_cqs(void *argument)
+{
+	struct maker *maker = argument;
+
+	for (int i = 0; i < EACH; i++)
+		maker->cq[i] = extended_cq(maker->host);
+	return NULL;
+}
+
+ROW("extended CQs that threads made at once end with an error")
+{
+	static struct maker maker[MAKERS];
+	struct host *host = rig_host(0);
+	pthread_t thread[MAKERS];
+
+	for (int i = 0; i < MAKERS; i++) {
+		maker[i].host = host;
+		must(!pthread_create(&thread[i], NULL, make_cqs, &maker[i]));
+	}
+	for (int i = 0; i < MAKERS; i++)
+		must(!pthread_join(thread[i], NULL));
+	must(ibv_alloc_pd(host->ctx));
+	kill_daemon();
+	for (int i = 0; i < MAKERS * EACH; i++)
+		extended_must_fail_soon(maker[i / EACH].cq[i % EACH]);
 }
