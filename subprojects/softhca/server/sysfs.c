@@ -22,8 +22,10 @@ struct tree {
 	int err;
 };
 
-static void make_dirs(struct tree *tree, char *path)
+/* The path of @name in @dir; both may have several parts. Makes the directories on the way. */
+static void make_way(struct tree *tree, const char *dir, const char *name, char path[PATH_MAX])
 {
+	snprintf(path, PATH_MAX, "%s/%s/%s", tree->root, dir, name);
 	for (char *slash = path + strlen(tree->root); !tree->err && (slash = strchr(slash, '/'));
 	     slash++) {
 		*slash = '\0';
@@ -33,44 +35,35 @@ static void make_dirs(struct tree *tree, char *path)
 	}
 }
 
-/* A file with one line; or, if the line is NULL, a directory, whose name ends in a slash. */
-__attribute__((format(printf, 3, 4))) static void write_attr(struct tree *tree, const char *line,
-							     const char *format, ...)
+/* A file with one line. */
+__attribute__((format(printf, 4, 5))) static void write_attr(struct tree *tree, const char *dir,
+							     const char *name, const char *format,
+							     ...)
 {
 	char path[PATH_MAX];
-	int length = snprintf(path, sizeof(path), "%s/", tree->root);
 	va_list args;
 	FILE *file;
 
-	va_start(args, format);
-	vsnprintf(path + length, sizeof(path) - (size_t)length, format, args);
-	va_end(args);
-	make_dirs(tree, path);
-	if (tree->err || !line)
-		return;
-	file = fopen(path, "we");
+	make_way(tree, dir, name, path);
+	file = tree->err ? NULL : fopen(path, "we");
 	if (!file) {
-		tree->err = -errno;
+		tree->err = tree->err ? tree->err : -errno;
 		return;
 	}
-	if (fprintf(file, "%s\n", line) < 0)
+	va_start(args, format);
+	if (vfprintf(file, format, args) < 0 || fputc('\n', file) == EOF)
 		tree->err = -EIO;
+	va_end(args);
 	if (fclose(file) && !tree->err)
 		tree->err = -errno;
 }
 
-/* A symbolic link; @target is relative to where it stands. */
-__attribute__((format(printf, 3, 4))) static void write_link(struct tree *tree, const char *target,
-							     const char *format, ...)
+/* A symbolic link; @target is relative to @dir. */
+static void write_link(struct tree *tree, const char *dir, const char *name, const char *target)
 {
 	char path[PATH_MAX];
-	int length = snprintf(path, sizeof(path), "%s/", tree->root);
-	va_list args;
 
-	va_start(args, format);
-	vsnprintf(path + length, sizeof(path) - (size_t)length, format, args);
-	va_end(args);
-	make_dirs(tree, path);
+	make_way(tree, dir, name, path);
 	if (!tree->err && symlink(target, path))
 		tree->err = -errno;
 }
@@ -90,22 +83,30 @@ static void guid_bytes(uint64_t guid, uint8_t bytes[8])
 	memcpy(bytes, &guid, sizeof(guid));
 }
 
-/* Entries first to count - 1 of a table: hard links to one file, which is faster. */
-static void write_alike(struct tree *tree, const char *line, const char *table, unsigned int first,
-			unsigned int count)
+/* The name of an entry of a table; valid until the next call. */
+static const char *entry(const char *table, unsigned int index)
 {
-	char path[PATH_MAX], from[PATH_MAX + 16], to[PATH_MAX + 16];
+	static char name[64];
+
+	snprintf(name, sizeof(name), "%s/%u", table, index);
+	return name;
+}
+
+/* Entries first to count - 1 of a table: hard links to one file, which is faster. */
+static void write_alike(struct tree *tree, const char *dir, const char *table, const char *line,
+			unsigned int first, unsigned int count)
+{
+	char from[PATH_MAX], to[PATH_MAX];
 
 	if (first >= count)
 		return;
-	write_attr(tree, line, "%s/%u", table, first);
-	snprintf(path, sizeof(path), "%s/%s", tree->root, table);
-	snprintf(from, sizeof(from), "%s/%u", path, first);
+	write_attr(tree, dir, entry(table, first), "%s", line);
+	make_way(tree, dir, entry(table, first), from);
 	for (unsigned int i = first + 1; !tree->err && i < count; i++) {
-		snprintf(to, sizeof(to), "%s/%u", path, i);
+		snprintf(to, sizeof(to), "%s/%s/%s", tree->root, dir, entry(table, i));
 		/* A file system may have no hard links. */
 		if (link(from, to))
-			write_attr(tree, line, "%s/%u", table, i);
+			write_attr(tree, dir, entry(table, i), "%s", line);
 	}
 }
 
@@ -115,47 +116,43 @@ static void write_gids(struct tree *tree, const struct hca_device *device, uint8
 {
 	static const char v1[] = "IB/RoCE v1", v2[] = "RoCE v2";
 	const char *interface = device->port[port].interface;
-	char text[64], table[96];
 	uint8_t gid[16];
 	enum gid_type type;
+	char text[64];
 	unsigned int i;
 
 	for (i = 0; i < PORT_GIDS && (type = port_gid(device, port, i, gid)) != GID_NONE; i++) {
-		write_attr(tree, format_gid(gid, 8, text), "%s/gids/%u", dir, i);
-		write_attr(tree, type == GID_ROCE_V2 ? v2 : v1, "%s/gid_attrs/types/%u", dir, i);
+		write_attr(tree, dir, entry("gids", i), "%s", format_gid(gid, 8, text));
+		write_attr(tree, dir, entry("gid_attrs/types", i), "%s",
+			   type == GID_ROCE_V2 ? v2 : v1);
 		if (type != GID_IB)
-			write_attr(tree, interface[0] ? interface : "lo", "%s/gid_attrs/ndevs/%u",
-				   dir, i);
+			write_attr(tree, dir, entry("gid_attrs/ndevs", i), "%s",
+				   interface[0] ? interface : "lo");
 	}
-	snprintf(table, sizeof(table), "%s/gids", dir);
-	write_alike(tree, format_gid((const uint8_t[16]){ 0 }, 8, text), table, i, PORT_GIDS);
+	write_alike(tree, dir, "gids", format_gid((const uint8_t[16]){ 0 }, 8, text), i, PORT_GIDS);
 	/* The kernel tells no type of an empty entry. libibverbs ignores what it reads here. */
-	snprintf(table, sizeof(table), "%s/gid_attrs/types", dir);
-	write_alike(tree, v1, table, i, PORT_GIDS);
+	write_alike(tree, dir, "gid_attrs/types", v1, i, PORT_GIDS);
 }
 
-static void write_pkeys(struct tree *tree, const struct hca_device *device, const char *dir)
+static void port_dir(const struct hca_device *device, int port, char dir[64])
 {
-	char table[96];
-
-	snprintf(table, sizeof(table), "%s/pkeys", dir);
-	write_attr(tree, "0xffff", "%s/0", table);
-	write_alike(tree, "0x0000", table, 1, (unsigned int)port_pkeys(device->machine));
+	snprintf(dir, 64, "class/infiniband/%s/ports/%d", device->name, port);
 }
 
 static void write_state(struct tree *tree, const struct hca_device *device, int port)
 {
 	const char *interface = device->port[port].interface;
 	const bool up = device->port[port].active;
+	char dir[64];
 
-	write_attr(tree, up ? "4: ACTIVE" : "1: DOWN", "class/infiniband/%s/ports/%d/state",
-		   device->name, port);
-	write_attr(tree, up ? "5: LinkUp" : "2: Polling", "class/infiniband/%s/ports/%d/phys_state",
-		   device->name, port);
+	port_dir(device, port, dir);
+	write_attr(tree, dir, "state", up ? "4: ACTIVE" : "1: DOWN");
+	write_attr(tree, dir, "phys_state", up ? "5: LinkUp" : "2: Polling");
 	if (!interface[0])
 		return;
-	write_attr(tree, up ? "1" : "0", "class/net/%s/carrier", interface);
-	write_attr(tree, up ? "up" : "down", "class/net/%s/operstate", interface);
+	snprintf(dir, sizeof(dir), "class/net/%s", interface);
+	write_attr(tree, dir, "carrier", up ? "1" : "0");
+	write_attr(tree, dir, "operstate", up ? "up" : "down");
 }
 
 static char tree_root[PATH_MAX];
@@ -171,83 +168,75 @@ static void show_port(const struct hca_device *device, int port)
 static void write_interface(struct tree *tree, const struct hca_device *device, int number)
 {
 	const struct hca_port *port = &device->port[number];
-	const char *name = port->interface;
-	char text[64], dir[64];
+	char dir[64], text[64];
 	uint8_t mac[6];
 
-	if (!name[0])
+	if (!port->interface[0])
 		return;
-	snprintf(dir, sizeof(dir), "class/net/%s", name);
+	snprintf(dir, sizeof(dir), "class/net/%s", port->interface);
 	port_own_mac(device, (uint8_t)number, mac);
-	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
-		 mac[3], mac[4], mac[5]);
-	write_attr(tree, text, "%s/address", dir);
-	snprintf(text, sizeof(text), "%u", port->interface_index);
-	write_attr(tree, text, "%s/ifindex", dir);
-	snprintf(text, sizeof(text), "%d", number - 1);
-	write_attr(tree, text, "%s/dev_port", dir);
-	snprintf(text, sizeof(text), "0x%x", number - 1);
-	write_attr(tree, text, "%s/dev_id", dir);
-	write_attr(tree, "1", "%s/type", dir); /* ARPHRD_ETHER */
-	write_attr(tree, "1500", "%s/mtu", dir);
+	write_attr(tree, dir, "address", "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+		   mac[3], mac[4], mac[5]);
+	write_attr(tree, dir, "ifindex", "%u", port->interface_index);
+	write_attr(tree, dir, "dev_port", "%d", number - 1);
+	write_attr(tree, dir, "dev_id", "0x%x", number - 1);
+	write_attr(tree, dir, "type", "1"); /* ARPHRD_ETHER */
+	write_attr(tree, dir, "mtu", "1500");
 	snprintf(text, sizeof(text), "../../infiniband/%s/device", device->name);
-	write_link(tree, text, "%s/device", dir);
-	snprintf(text, sizeof(text), "../../../../net/%s", name);
-	write_link(tree, text, "class/infiniband/%s/device/net/%s", device->name, name);
+	write_link(tree, dir, "device", text);
+	snprintf(dir, sizeof(dir), "class/infiniband/%s/device/net", device->name);
+	snprintf(text, sizeof(text), "../../../../net/%s", port->interface);
+	write_link(tree, dir, port->interface, text);
 }
 
 static void write_port(struct tree *tree, const struct hca_device *device, int port)
 {
-	char text[64];
 	char dir[64];
 
-	snprintf(dir, sizeof(dir), "class/infiniband/%s/ports/%d", device->name, port);
+	port_dir(device, port, dir);
 	write_gids(tree, device, (uint8_t)port, dir);
-	write_pkeys(tree, device, dir);
-	snprintf(text, sizeof(text), "0x%x", port_lid(device, (uint8_t)port));
-	write_attr(tree, text, "%s/lid", dir);
-	write_attr(tree, "0", "%s/lid_mask_count", dir);
-	snprintf(text, sizeof(text), "0x%x", port_sm_lid(device->machine));
-	write_attr(tree, text, "%s/sm_lid", dir);
-	write_attr(tree, "0", "%s/sm_sl", dir);
-	snprintf(text, sizeof(text), "0x%08x", port_capabilities(device->machine));
-	write_attr(tree, text, "%s/cap_mask", dir);
+	write_attr(tree, dir, "pkeys/0", "0xffff");
+	write_alike(tree, dir, "pkeys", "0x0000", 1, port_pkeys(device->machine));
+	write_attr(tree, dir, "lid", "0x%x", port_lid(device, (uint8_t)port));
+	write_attr(tree, dir, "lid_mask_count", "0");
+	write_attr(tree, dir, "sm_lid", "0x%x", port_sm_lid(device->machine));
+	write_attr(tree, dir, "sm_sl", "0");
+	write_attr(tree, dir, "cap_mask", "0x%08x", port_capabilities(device->machine));
 	write_state(tree, device, port);
 	write_interface(tree, device, port);
-	write_attr(tree, device->model->rate, "%s/rate", dir);
-	write_attr(tree, device->machine->settings.ethernet ? "Ethernet" : "InfiniBand",
-		   "%s/link_layer", dir);
+	write_attr(tree, dir, "rate", "%s", device->model->rate);
+	write_attr(tree, dir, "link_layer",
+		   device->machine->settings.ethernet ? "Ethernet" : "InfiniBand");
 }
 
 static void write_device(struct tree *tree, const struct hca_device *device)
 {
 	const struct model *model = device->model;
-	char text[64];
+	char dir[64], text[64];
 	uint8_t guid[8];
 
-	guid_bytes(device->guid, guid);
-	write_attr(tree, device->name, "class/infiniband_verbs/uverbs%d/ibdev", device->index);
+	snprintf(dir, sizeof(dir), "class/infiniband_verbs/uverbs%d", device->index);
+	write_attr(tree, dir, "ibdev", "%s", device->name);
 	/* /dev/null's number, which stands for the uverbs file. libibverbs does not check 0:0. */
-	write_attr(tree, "1:3", "class/infiniband_verbs/uverbs%d/dev", device->index);
-	snprintf(text, sizeof(text), "%u", model->driver_abi);
-	write_attr(tree, text, "class/infiniband_verbs/uverbs%d/abi_version", device->index);
-	write_attr(tree, "1: CA", "class/infiniband/%s/node_type", device->name);
-	write_attr(tree, format_gid(guid, 4, text), "class/infiniband/%s/node_guid", device->name);
+	write_attr(tree, dir, "dev", "1:3");
+	write_attr(tree, dir, "abi_version", "%u", model->driver_abi);
+	snprintf(dir, sizeof(dir), "class/infiniband/%s", device->name);
+	write_attr(tree, dir, "node_type", "1: CA");
+	guid_bytes(device->guid, guid);
+	write_attr(tree, dir, "node_guid", "%s", format_gid(guid, 4, text));
 	guid_bytes(device_system_guid(device), guid);
-	write_attr(tree, format_gid(guid, 4, text), "class/infiniband/%s/sys_image_guid",
-		   device->name);
-	write_attr(tree, "0", "class/infiniband/%s/hw_rev", device->name);
-	write_attr(tree, model->board_id, "class/infiniband/%s/board_id", device->name);
-	write_attr(tree, model->firmware, "class/infiniband/%s/fw_ver", device->name);
-	write_attr(tree, model->hca_type, "class/infiniband/%s/hca_type", device->name);
+	write_attr(tree, dir, "sys_image_guid", "%s", format_gid(guid, 4, text));
+	write_attr(tree, dir, "hw_rev", "0");
+	write_attr(tree, dir, "board_id", "%s", model->board_id);
+	write_attr(tree, dir, "fw_ver", "%s", model->firmware);
+	write_attr(tree, dir, "hca_type", "%s", model->hca_type);
 	/* libibverbs chooses the provider by the number in this file. */
-	write_attr(tree, model->modalias, "class/infiniband/%s/device/modalias", device->name);
-	write_attr(tree, "0x15b3", "class/infiniband/%s/device/vendor", device->name);
-	snprintf(text, sizeof(text), "0x%04x", model->part_id);
-	write_attr(tree, text, "class/infiniband/%s/device/device", device->name);
+	write_attr(tree, dir, "device/modalias", "%s", model->modalias);
+	write_attr(tree, dir, "device/vendor", "0x15b3");
+	write_attr(tree, dir, "device/device", "0x%04x", model->part_id);
+	snprintf(dir, sizeof(dir), "class/infiniband/%s/device/infiniband", device->name);
 	snprintf(text, sizeof(text), "../../../%s", device->name);
-	write_link(tree, text, "class/infiniband/%s/device/infiniband/%s", device->name,
-		   device->name);
+	write_link(tree, dir, device->name, text);
 	for (int port = 1; port <= device->machine->settings.ports; port++)
 		write_port(tree, device, port);
 }
@@ -305,19 +294,20 @@ static void copy_modules(FILE *out, const char *driver)
 static unsigned int write_module(struct tree *tree, const char *name, const char *holders,
 				 unsigned int bytes)
 {
-	char names[128], *rest = strcpy(names, holders), *holder, text[16];
+	char dir[64], names[128], *rest = strcpy(names, holders), *holder, path[PATH_MAX];
 	unsigned int count = 0;
 
-	write_attr(tree, NULL, "module/%s/holders/", name);
+	snprintf(dir, sizeof(dir), "module/%s/holders", name);
+	make_way(tree, dir, "", path);
 	while ((holder = strsep(&rest, ",")) != NULL && holder[0]) {
-		write_attr(tree, NULL, "module/%s/holders/%s/", name, holder);
+		snprintf(dir, sizeof(dir), "module/%s/holders/%s", name, holder);
+		make_way(tree, dir, "", path);
 		count++;
 	}
-	write_attr(tree, "live", "module/%s/initstate", name);
-	snprintf(text, sizeof(text), "%u", bytes);
-	write_attr(tree, text, "module/%s/coresize", name);
-	snprintf(text, sizeof(text), "%u", count);
-	write_attr(tree, text, "module/%s/refcnt", name);
+	snprintf(dir, sizeof(dir), "module/%s", name);
+	write_attr(tree, dir, "initstate", "live");
+	write_attr(tree, dir, "coresize", "%u", bytes);
+	write_attr(tree, dir, "refcnt", "%u", count);
 	return count;
 }
 
@@ -341,26 +331,25 @@ static void write_modules(struct tree *tree, const char *driver)
 	copy_modules(out, driver);
 	fclose(out);
 	text[size - 1] = '\0'; /* write_attr() ends the line */
-	write_attr(tree, text, SYSFS_MODULES);
+	write_attr(tree, ".", SYSFS_MODULES, "%s", text);
 	free(text);
 }
 
 int sysfs_create(struct hca_machine *machine, const char *root)
 {
+	struct tree tree = { .root = tree_root };
 	char driver[16];
 
-	struct tree tree = { .root = tree_root };
-
 	snprintf(tree_root, sizeof(tree_root), "%s", root);
-	write_attr(&tree, "6", "class/infiniband_verbs/abi_version");
-	write_attr(&tree, "4", "class/misc/rdma_cm/abi_version");
+	write_attr(&tree, "class/infiniband_verbs", "abi_version", "6");
+	write_attr(&tree, "class/misc/rdma_cm", "abi_version", "4");
 	for (int i = 0; i < machine->settings.devices; i++)
 		write_device(&tree, &machine->device[i]);
 	snprintf(driver, sizeof(driver), "%.*s", (int)strcspn(machine->device[0].model->device, "_"),
 		 machine->device[0].model->device);
 	write_modules(&tree, driver);
 	if (machine->device[0].port[1].interface[0])
-		write_link(&tree, "/sys/class/net/lo", "class/net/lo");
+		write_link(&tree, "class/net", "lo", "/sys/class/net/lo");
 	machine->show_port = show_port;
 	return tree.err;
 }
