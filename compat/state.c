@@ -18,9 +18,6 @@ atomic_bool state_used;
 static __thread bool forking __attribute__((tls_model("initial-exec")));
 static __thread bool took_lock __attribute__((tls_model("initial-exec")));
 
-/* The thread is in or between state_lock() and state_unlock(). Its signal handlers read this. */
-static __thread volatile bool inside __attribute__((tls_model("initial-exec")));
-
 /* The first thread of a child that takes the lock calls this once. */
 static void (*after_fork)(void);
 
@@ -53,16 +50,14 @@ static bool lock_in_time(void)
 /*
  * Take the lock, so that the child finds every map complete. A thread holds it for less than a
  * second, with these exceptions. In each of them the fork goes on without the lock.
- * - A signal handler forks while its own thread is inside. That fork does not wait: with a timer
- *   shorter than a second the next signal would be pending after the wait, and the thread would
- *   never go on. Such a child usually calls exec.
+ * - A signal handler forks while its own thread has the lock. Such a child usually calls exec.
  * - A fork handler of the program has locked its allocator, and the owner of our lock waits for the
  *   allocator. A map is complete while its owner allocates.
  * - Another thread forks a process so large that it takes longer. It changes no map.
  */
 void state_forking(void)
 {
-	took_lock = inside ? !pthread_mutex_trylock(&lock) : lock_in_time();
+	took_lock = lock_in_time();
 	forking = true;
 }
 
@@ -89,7 +84,6 @@ void state_lock(void)
 
 	if (forking)
 		return;
-	inside = true;
 	pthread_mutex_lock(&lock);
 	clean_up = after_fork;
 	after_fork = NULL;
@@ -102,7 +96,6 @@ void state_unlock(void)
 	if (forking)
 		return;
 	pthread_mutex_unlock(&lock);
-	inside = false;
 }
 
 void state_wait(void)

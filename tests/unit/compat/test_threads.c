@@ -151,18 +151,6 @@ TEST(a_fork_waits_until_another_thread_unlocks)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-/* Only a signal handler does so. The next signal may be pending after a wait. */
-TEST(a_fork_inside_the_library_does_not_wait)
-{
-	device_use_begin();
-	state_lock();
-	tries = 0;
-	assert_int_equal(in_child(tries), 1 << 8);
-	state_unlock();
-	tries = 0;
-	assert_int_equal(in_child(tries), 1 << 8);
-}
-
 static bool hold_write, held_write, go_on;
 
 ssize_t __real_pwrite64(int fd, const void *bytes, size_t size, off64_t at);

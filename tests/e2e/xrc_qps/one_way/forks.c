@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,34 +149,6 @@ ROW("a child can use a domain that another thread was closing during the fork")
 		use_in_a_child();
 	stop = 1;
 	join_thread(thread);
-}
-
-/* ---- a timer ---- */
-
-static volatile int verbs, verbs_before, forks_with_progress;
-
-static void fork_at_timer(int number)
-{
-	(void)number;
-	forks_with_progress += verbs != verbs_before;
-	verbs_before = verbs;
-	fork_and_wait(1);
-}
-
-/* The library looks a domain up under its lock, and refuses this one. */
-ROW("a thread goes on although a timer's handler forks inside its verbs")
-{
-	const struct itimerval often = { { .tv_usec = 200000 }, { .tv_usec = 200000 } };
-	struct ibv_qp_init_attr no_domain = { .xrc_domain = (void *)&self };
-	uint32_t qp_num;
-
-	signal(SIGALRM, fork_at_timer);
-	must(!setitimer(ITIMER_REAL, &often, NULL));
-	while (forks_with_progress < 15) {
-		must_eq(ibv_create_xrc_rcv_qp(&no_domain, &qp_num), EINVAL);
-		verbs++;
-	}
-	must(!setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL));
 }
 
 /* ---- a signal handler; the row begins with the first call of its process ---- */

@@ -7,7 +7,7 @@ import os
 import pytest
 
 
-@pytest.mark.parametrize("name, count", [("refusals", 2), ("forks", 5), ("stack", 1)])
+@pytest.mark.parametrize("name, count", [("refusals", 2), ("forks", 4), ("stack", 1)])
 def test_every_row_holds(rows, name, count):
     # A handler of a signal that forks frees memory in the child. It interrupts a system call here,
     # not malloc().
