@@ -73,12 +73,8 @@ bool modern_tags_tgt_qps(struct ibv_context *context);
 /* Initiator QPs (XRC_SEND). attr->cap is updated; its qp_type and srq are ignored. */
 int modern_create_ini_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp);
 
-/*
- * Any QP. modify takes today's masks only; query fills in everything, whatever the mask.
- * MODERN_QUERY_MASK: ibv_query_qp refuses other bits. No kernel reads the mask (contract 2.3).
- */
+/* Any QP. modify takes today's masks only; query fills in everything, whatever the mask. */
 int modern_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
-#define MODERN_QUERY_MASK (IBV_QP_RATE_LIMIT - 1)
 int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		    struct ibv_qp_init_attr *init_attr);
 int modern_destroy_qp(struct ibv_qp *qp);

@@ -141,13 +141,6 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 }
 SHIM_EXPORT(ibv_modify_qp);
 
-/* The old kernel ignored the mask, and some programs pass ~0. Today's refuses unknown bits. */
-static int query_today(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
-		       struct ibv_qp_init_attr *init_attr)
-{
-	return modern_table.query_qp(qp, attr, mask == ~0 ? MODERN_QUERY_MASK : mask, init_attr);
-}
-
 static NOT_ORDINARY int query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 				 struct ibv_qp_init_attr *init_attr)
 {
@@ -156,12 +149,12 @@ static NOT_ORDINARY int query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, in
 	int err;
 
 	if (!xrc_qp_is_possible(qp) && shim_is_ready())
-		return query_today(qp, attr, mask, init_attr);
+		return modern_table.query_qp(qp, attr, mask, init_attr);
 	err = shim_enter(&entry, VERB_ibv_query_qp, ARGUMENTS(qp, attr, mask));
 	xrc_qp = err ? NULL : xrc_qp_find(qp);
 	if (!err && !xrc_qp) {
 		shim_pass(&entry);
-		return query_today(qp, attr, mask, init_attr);
+		return modern_table.query_qp(qp, attr, mask, init_attr);
 	}
 	if (!err && (!attr || !init_attr))
 		err = -EINVAL;
