@@ -20,8 +20,9 @@ static bool is_ours(const struct link_map *map)
 }
 
 /*
- * A second copy of this library, preloaded from another path, is skipped. Else the copies would
- * call each other, and take their locks in different orders at a fork.
+ * A second copy of this library is skipped. It comes from another installation: an environment
+ * module sets LD_PRELOAD to one copy, and `xrc-compat run` adds its own. The copies would call each
+ * other, and take their locks in different orders at a fork.
  */
 static bool is_copy(const struct loaded *loaded)
 {
