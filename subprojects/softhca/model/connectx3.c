@@ -51,26 +51,12 @@ static void parse_datagram(const uint8_t *segment, struct av *av)
 /* The segments before the data; bytes taken, or -EINVAL. */
 static int parse_head(const uint8_t *at, size_t left, bool datagram, struct wqe *wqe)
 {
-	switch (wqe->opcode) {
-	case OP_NOP:
-		return 0;
-	case OP_SEND:
-	case OP_SEND_IMM:
-		if (!datagram)
-			return 0;
-		if (left < DATAGRAM_BYTES)
-			return -EINVAL;
-		parse_datagram(at, &wqe->av);
-		return DATAGRAM_BYTES;
-	case OP_WRITE:
-	case OP_WRITE_IMM:
-	case OP_READ:
-	case OP_ATOMIC_CS:
-	case OP_ATOMIC_FA:
-		return datagram ? -EINVAL : segment_parse_remote(at, left, wqe);
-	default:
+	if (!datagram)
+		return segment_parse_remote(at, left, wqe);
+	if ((wqe->opcode != OP_SEND && wqe->opcode != OP_SEND_IMM) || left < DATAGRAM_BYTES)
 		return -EINVAL;
-	}
+	parse_datagram(at, &wqe->av);
+	return DATAGRAM_BYTES;
 }
 
 static int mlx4_parse_wqe(const uint8_t *slot, size_t size, enum ibv_qp_type type, struct wqe *wqe)
@@ -83,11 +69,11 @@ static int mlx4_parse_wqe(const uint8_t *slot, size_t size, enum ibv_qp_type typ
 	parse_control(slot, wqe);
 	if (bytes < CONTROL_BYTES || bytes > size)
 		return -EINVAL;
+	if (wqe->opcode == OP_NOP)
+		return 0;
 	head = parse_head(slot + CONTROL_BYTES, bytes - CONTROL_BYTES, type == IBV_QPT_UD, wqe);
 	if (head < 0)
 		return head;
-	if (wqe->opcode == OP_NOP)
-		return 0;
 	return segment_parse_data(slot + CONTROL_BYTES + head, bytes - CONTROL_BYTES - (size_t)head,
 				  wqe);
 }

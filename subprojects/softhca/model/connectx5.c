@@ -75,7 +75,7 @@ static void parse_datagram(const uint8_t *segment, struct av *av)
 static int parse_destination(const uint8_t *at, size_t left, enum ibv_qp_type type, struct wqe *wqe)
 {
 	if (type == IBV_QPT_UD) {
-		if (left < DATAGRAM_BYTES)
+		if ((wqe->opcode != OP_SEND && wqe->opcode != OP_SEND_IMM) || left < DATAGRAM_BYTES)
 			return -EINVAL;
 		parse_datagram(at, &wqe->av);
 		return DATAGRAM_BYTES;
@@ -86,31 +86,6 @@ static int parse_destination(const uint8_t *at, size_t left, enum ibv_qp_type ty
 		return -EINVAL;
 	wqe->srqn = get32(at) & 0xffffff;
 	return SEGMENT_BYTES;
-}
-
-/* The remote address of RDMA and atomics; bytes taken, or -EINVAL. */
-static int parse_remote(const uint8_t *at, size_t left, enum ibv_qp_type type, struct wqe *wqe)
-{
-	if (wqe->opcode == OP_SEND || wqe->opcode == OP_SEND_IMM)
-		return 0;
-	return type == IBV_QPT_UD ? -EINVAL : segment_parse_remote(at, left, wqe);
-}
-
-/* Memory windows, invalidation, segmentation, tag matching: an adapter could, this one cannot. */
-static bool known(uint8_t opcode)
-{
-	switch (opcode) {
-	case OP_WRITE:
-	case OP_WRITE_IMM:
-	case OP_SEND:
-	case OP_SEND_IMM:
-	case OP_READ:
-	case OP_ATOMIC_CS:
-	case OP_ATOMIC_FA:
-		return true;
-	default:
-		return false;
-	}
 }
 
 static int mlx5_parse_wqe(const uint8_t *bytes, size_t size, enum ibv_qp_type type, struct wqe *wqe)
@@ -126,13 +101,11 @@ static int mlx5_parse_wqe(const uint8_t *bytes, size_t size, enum ibv_qp_type ty
 		return -EINVAL;
 	if (wqe->opcode == OP_NOP)
 		return 0;
-	if (!known(wqe->opcode))
-		return -EINVAL;
 	taken = parse_destination(bytes + at, length - at, type, wqe);
 	if (taken < 0)
 		return taken;
 	at += (size_t)taken;
-	taken = parse_remote(bytes + at, length - at, type, wqe);
+	taken = segment_parse_remote(bytes + at, length - at, wqe);
 	if (taken < 0)
 		return taken;
 	at += (size_t)taken;

@@ -67,20 +67,41 @@ uint32_t segment_parse_scatter(const uint8_t *segments, size_t bytes, struct sge
 	return count;
 }
 
-int segment_parse_remote(const uint8_t *at, size_t left, struct wqe *wqe)
+static int parse_address(const uint8_t *at, size_t left, struct wqe *wqe)
 {
-	bool atomic = wqe->opcode == OP_ATOMIC_CS || wqe->opcode == OP_ATOMIC_FA;
-	size_t bytes = SEGMENT_BYTES + (atomic ? SEGMENT_BYTES : 0);
-
-	if (left < bytes)
+	if (left < SEGMENT_BYTES)
 		return -EINVAL;
 	wqe->remote_address = get64(at);
 	wqe->rkey = get32(at + 8);
-	if (atomic) {
-		wqe->swap_add = get64(at + 16);
-		wqe->compare = get64(at + 24);
+	return SEGMENT_BYTES;
+}
+
+static int parse_atomic(const uint8_t *at, size_t left, struct wqe *wqe)
+{
+	if (left < 2 * SEGMENT_BYTES)
+		return -EINVAL;
+	wqe->swap_add = get64(at + 16);
+	wqe->compare = get64(at + 24);
+	return parse_address(at, left, wqe) + (int)SEGMENT_BYTES;
+}
+
+int segment_parse_remote(const uint8_t *at, size_t left, struct wqe *wqe)
+{
+	switch (wqe->opcode) {
+	case OP_SEND:
+	case OP_SEND_IMM:
+		return 0;
+	case OP_WRITE:
+	case OP_WRITE_IMM:
+	case OP_READ:
+		return parse_address(at, left, wqe);
+	case OP_ATOMIC_CS:
+	case OP_ATOMIC_FA:
+		return parse_atomic(at, left, wqe);
+	default:
+		/* Memory windows and more: other adapters can do that, these cannot. */
+		return -EINVAL;
 	}
-	return (int)bytes;
 }
 
 uint32_t segment_srq_stride(uint32_t max_sge)

@@ -18,7 +18,7 @@
  */
 int segment_parse_data(const uint8_t *at, size_t left, struct wqe *wqe);
 
-/* The remote address of RDMA and atomics. Bytes taken, or -EINVAL. */
+/* The remote address of RDMA and atomics. Bytes taken; -EINVAL also for an unknown opcode. */
 int segment_parse_remote(const uint8_t *at, size_t left, struct wqe *wqe);
 
 /* Scatter list of a receive WQE: @bytes of data segments. Number of entries. */
