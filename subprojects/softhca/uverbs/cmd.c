@@ -202,15 +202,13 @@ static int find_object(struct cmd *cmd, const struct row *row)
 	return err;
 }
 
-static int execute(struct cmd *cmd, const uint8_t *bytes, size_t size)
+static int execute(struct cmd *cmd, const struct row *row, const uint8_t *bytes, size_t size)
 {
 	const struct ib_uverbs_cmd_hdr *hdr = (const void *)bytes;
-	const struct row *row;
 	int err;
 
 	if (size < sizeof(*hdr))
 		return refuse(-EINVAL, "no header");
-	row = find_row(hdr->command);
 	if (!row)
 		return refuse(unknown(hdr->command), "no such command");
 	err = hdr->command & IB_USER_VERBS_CMD_FLAG_EXTENDED ? split_extended(cmd, row, bytes, size)
@@ -235,15 +233,15 @@ static int execute(struct cmd *cmd, const uint8_t *bytes, size_t size)
 int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd, int *give,
 		uint64_t *give_at)
 {
+	const struct ib_uverbs_cmd_hdr *hdr = bytes;
+	const struct row *row = size < sizeof(*hdr) ? NULL : find_row(hdr->command);
 	struct cmd cmd = { .ctx = ctx, .fd = fd, .give = -1 };
-	uint32_t command = 0;
 	int result;
 
 	refuse_begin();
-	result = execute(&cmd, bytes, size);
-	memcpy(&command, bytes, size < sizeof(command) ? size : sizeof(command));
+	result = execute(&cmd, row, bytes, size);
 	trace_note(ctx->device->machine, ctx->device->name, ctx->client.pid,
-		   cmd_name(command), result);
+		   row ? row->name : "unknown", result);
 	ctx->device->machine->active = true;
 	*give = cmd.give;
 	*give_at = cmd.give < 0 ? 0 : cmd.response;
