@@ -6,6 +6,7 @@
 #include "real.h"
 
 #include <dirent.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +26,15 @@ static inline bool peek(void *to, const void *from, size_t length)
 
 	return process_vm_readv(gettid(), &here, 1, &there, 1, 0) == (ssize_t)length;
 }
+
+/* Prints "softhca: MESSAGE" on stderr, but each message only once. */
+#define TELL_ONCE(...) \
+	do { \
+		static atomic_bool told; \
+\
+		if (!atomic_exchange(&told, true)) \
+			fprintf(stderr, "softhca: " __VA_ARGS__); \
+	} while (0)
 
 /* ---- own descriptors (fd.c) ---- */
 

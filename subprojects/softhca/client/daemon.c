@@ -2,12 +2,10 @@
 /* Connections to the daemon, and the greeting on that of a context. */
 #include "dev.h"
 
-#include <dir.h>
 #include <message.h>
 #include <proto.h>
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -21,12 +19,8 @@ int daemon_connect(const char *directory)
 
 void daemon_tell_end(void)
 {
-	static atomic_bool said;
-
-	if (!atomic_exchange(&said, true))
-		fprintf(stderr,
-			"softhca: the daemon has ended, and with it the adapters of this program: commands fail with EIO, "
-			"and so does polling for completions\n");
+	TELL_ONCE("the daemon has ended, and with it the adapters of this program: commands fail with EIO, "
+		  "and so does polling for completions\n");
 }
 
 int daemon_receive(int sock, void *data, size_t length, int *fd)
@@ -60,32 +54,14 @@ static void admit_daemon(int sock)
 static const uint32_t probe = SOFTHCA_MAGIC;
 
 /* errno alone does not tell why a device that is listed cannot be opened. */
-static void tell_once(const char *reason)
-{
-	static atomic_bool said;
-
-	if (!atomic_exchange(&said, true))
-		fprintf(stderr, "softhca: %s\n", reason);
-}
-
-static void explain_end(void)
-{
-	char reason[DIR_MAX + 100];
-
-	snprintf(reason, sizeof(reason),
-		 "the daemon in %s has ended without a word; 'softhca start' starts another one",
-		 place_dir());
-	tell_once(reason);
-}
-
 static void explain_refusal(int status)
 {
 	if (status == -EACCES)
-		tell_once("the daemon may not read this process' memory; see /proc/sys/kernel/yama/ptrace_scope, and "
-			  "whether the process gave up being dumpable");
+		TELL_ONCE("the daemon may not read this process' memory; see /proc/sys/kernel/yama/ptrace_scope, and "
+			  "whether the process gave up being dumpable\n");
 	else if (status == -EOVERFLOW)
-		tell_once("a daemon of 32 bits cannot serve a 64-bit program; start the softhca command of 64 bits, which "
-			  "serves both");
+		TELL_ONCE("a daemon of 32 bits cannot serve a 64-bit program; start the softhca command of 64 bits, which "
+			  "serves both\n");
 }
 
 /* If the program has no number left for the page, everything works, but slowly. */
@@ -135,7 +111,8 @@ int daemon_open(struct dev *dev)
 {
 	dev->sock = daemon_connect(place_dir());
 	if (dev->sock == -ENOENT || dev->sock == -ECONNREFUSED) {
-		explain_end();
+		TELL_ONCE("the daemon in %s has ended without a word; 'softhca start' starts another one\n",
+			  place_dir());
 		return -ENODEV;
 	}
 	if (dev->sock < 0)

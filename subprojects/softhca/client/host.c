@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,16 +44,6 @@ static long adapter_number(const char *name, const char *first)
 	return *end || index > MAX_INDEX ? -1 : index;
 }
 
-static void explain(const char *first, const char *name)
-{
-	static atomic_bool said;
-
-	if (!atomic_exchange(&said, true))
-		fprintf(stderr,
-			"softhca: SOFTHCA_HOST is the name of an adapter, as %s, not '%s'\n", first,
-			name);
-}
-
 int host_index(uint32_t *host)
 {
 	const char *name = getenv("SOFTHCA_HOST");
@@ -70,7 +59,7 @@ int host_index(uint32_t *host)
 		*host = (uint32_t)index;
 		return 0;
 	}
-	explain(first, name);
+	TELL_ONCE("SOFTHCA_HOST is the name of an adapter, as %s, not '%s'\n", first, name);
 	return -EINVAL;
 }
 

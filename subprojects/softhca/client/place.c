@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,24 +34,20 @@ const char *place_dir(void)
 
 void place_explain(void)
 {
-	static atomic_bool said;
 	char place[DIR_MAX + 1];
 
-	if (place_dir() || atomic_exchange(&said, true))
+	if (place_dir())
 		return;
 	if (dir_default(place))
-		fprintf(stderr,
-			"softhca: no emulated adapters: by %s the daemon's directory is no absolute path, or too long\n",
-			dir_variable());
+		TELL_ONCE("no emulated adapters: by %s the daemon's directory is no absolute path, or too long\n",
+			  dir_variable());
 	else if (why_none == -EPERM)
-		fprintf(stderr,
-			"softhca: no emulated adapters: %s is another user's, or open to others; 'softhca start' starts a daemon "
-			"of your own\n",
-			place);
+		TELL_ONCE("no emulated adapters: %s is another user's, or open to others; 'softhca start' starts a daemon "
+			  "of your own\n",
+			  place);
 	else
-		fprintf(stderr,
-			"softhca: no emulated adapters: no daemon in %s; 'softhca start' starts one\n",
-			place);
+		TELL_ONCE("no emulated adapters: no daemon in %s; 'softhca start' starts one\n",
+			  place);
 }
 
 /* True if @path is @prefix or lies below it, not if it only begins alike. */
