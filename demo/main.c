@@ -110,6 +110,8 @@ static void probe(void)
 		exit(1);
 }
 
+static unsigned int running;
+
 static void start(unsigned int member, int domain_fd)
 {
 	pid_t pid = fork();
@@ -118,6 +120,7 @@ static void start(unsigned int member, int domain_fd)
 		process_fail("fork: %s", strerror(errno));
 	if (pid) {
 		cluster->members[member].pid = pid;
+		running++;
 		return;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -135,8 +138,11 @@ static void judge(pid_t pid, int status)
 	int which = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 	unsigned int i = 0;
 
-	while (cluster->members[i].pid != pid)
+	while (i <= SENDER && cluster->members[i].pid != pid)
 		i++;
+	if (i > SENDER)
+		return;
+	running--;
 	if (!status || cluster->failed)
 		return;
 	if (i == SENDER)
@@ -166,7 +172,8 @@ static time_t now(void)
 
 /*
  * Waits for the end of all. When one fails, the others end by themselves. If a verb hangs for
- * longer than a step may take, returns, and the end of this process kills the others.
+ * longer than a step may take, returns, and the end of this process kills the others. As process 1
+ * of a container this process also has children that it has not started.
  */
 static void watch(void)
 {
@@ -176,7 +183,7 @@ static void watch(void)
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) >= 0) {
+	while (running && (pid = waitpid(-1, &status, WNOHANG)) >= 0) {
 		if (pid)
 			judge(pid, status);
 		else
