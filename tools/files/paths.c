@@ -124,7 +124,8 @@ const char *paths_table_directory(void)
 const char *paths_preload_fault(const char *path, struct elf_info *elf)
 {
 	if (!path)
-		return "libxrc-compat.so.1 was not found: xrc-compat is not installed completely";
+		return paths_self() ? "libxrc-compat.so.1 was not found: xrc-compat is not installed completely"
+				    : "libxrc-compat.so.1 was not found, as /proc/self/exe cannot be read: mount /proc";
 	if (!preload_can_hold(path))
 		return format_string("%s: LD_PRELOAD cannot hold a path with a colon, a blank or a '$'",
 				     path);

@@ -122,6 +122,13 @@ def test_a_path_that_ld_preload_cannot_carry_is_refused(run, launch, show, probe
         assert (done.returncode, "LD_PRELOAD cannot hold" in done.stderr) == (REFUSED, True), done
 
 
+@pytest.mark.usefixtures("own_mounts")
+def test_a_missing_proc_is_reported(run, xrc_compat):
+    done = run(["unshare", "-m", "sh", "-c", 'umount -l /proc && exec "$@"', "sh", xrc_compat, "run",
+                "true"], env={"XRC_COMPAT_LIBRARY": ""})
+    assert_refused(done, REFUSED, "mount /proc")
+
+
 def test_a_noexec_file_system_is_reported(run, xrc_compat, show, probe, tmp_path):
     if run(["unshare", "-rm", "true"]).returncode != 0:
         pytest.skip("no user namespaces here")
