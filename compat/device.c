@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-/* This frees memory, so the child calls it when it first takes our lock. */
+/* This frees memory, which no fork handler may do. So the child calls it with our lock. */
 static void forget_other_threads(void)
 {
 	rcv_qp_forked();

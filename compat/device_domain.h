@@ -34,7 +34,7 @@ struct device_domain {
 
 LIST_HEAD(device_domain_list, device_domain);
 
-/* Of all opened devices. Lock held. */
+/* The domains of all opened devices. Lock held. */
 extern struct device_domain_list device_domains;
 
 /*
@@ -50,8 +50,8 @@ struct device_domain *device_domain_new(struct ibv_context *context, bool has_in
 struct device_domain *device_domain_add(struct device_domain *added);
 
 /*
- * One of its handles was removed. If that was the last one, returns the object for
- * device_domain_free(), else NULL. Lock held.
+ * The caller has removed a handle of the object. If that was the last handle, returns the object
+ * for device_domain_free(), else NULL. Lock held.
  */
 struct device_domain *device_domain_put(struct device_domain *device_domain);
 

@@ -88,7 +88,10 @@ static bool is_busy(const struct domain *domain)
 	return domain->device_domain->srqs || domain->device_domain->qps;
 }
 
-/* Waits while another thread closes it: the kernel may refuse. NULL: not open. Lock held. */
+/*
+ * Waits while another thread closes the domain, because the kernel may refuse that. NULL: no open
+ * domain. Lock held.
+ */
 static struct domain *find_open(const struct legacy_xrc_domain *ldom)
 {
 	struct domain *domain;

@@ -38,7 +38,7 @@ struct domain *domain_enter(const struct legacy_xrc_domain *ldom,
 			    const struct ibv_context *context);
 void domain_leave(struct domain *domain);
 
-/* The same, but these two take the lock. domain_release() accepts NULL. */
+/* domain_enter() and domain_leave() for callers without the lock. domain_release() accepts NULL. */
 struct domain *domain_hold(const struct legacy_xrc_domain *ldom, const struct ibv_context *context);
 void domain_release(struct domain *domain);
 

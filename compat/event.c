@@ -47,7 +47,7 @@ static bool translate_qp_event(struct ibv_async_event *event, struct legacy_asyn
 	if (qp.use == MODERN_TGT_PAIRED)
 		levent->element.qp =
 			xrc_qp_target_event(event->element.qp, leaves_qp_in_err(event->event_type));
-	/* After this, another thread's destroy may free the handle. qp is a copy. */
+	/* The acknowledgement lets another thread's destroy free the handle. qp is a copy. */
 	modern_ack_async_event(event);
 	if (qp.use == MODERN_TGT_REGISTERED)
 		flag_event(levent, qp.qp_num);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* One write per line, so that the lines of many ranks on one terminal do not mix. */
+/* A line is one write(2), so that the lines of many ranks on one terminal do not mix. */
 #define LINE_MAX_BYTES 1024
 
 void log_line(const char *format, ...)

@@ -11,7 +11,7 @@
 /* Prints one line, printf-style, given without its newline, if verbose. errno is kept. */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same, but once for this flag: a static bool of the caller, one for each cause. */
+/* Prints a line at the first call with this flag, which is a static bool of the caller. */
 #define log_once(flag, ...) \
 	do { \
 		if (!__atomic_exchange_n(&(flag), true, __ATOMIC_RELAXED)) \

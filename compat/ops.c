@@ -70,7 +70,7 @@ int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook)
 		return -ENOMEM;
 	state_lock();
 	device = note_device(context);
-	/* Once: threads that poll read the entry, and softhca puts its own function on the hook. */
+	/* The first hook stays: threads that poll read the entry, and softhca hooks our hook. */
 	if (device && !device->numbers) {
 		device->numbers = numbers;
 		__atomic_store_n(&context->ops.poll_cq, hook, __ATOMIC_RELEASE);

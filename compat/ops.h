@@ -44,7 +44,7 @@ post_srq_recv_fn ops_provider_post_srq_recv(const struct ibv_context *context);
 
 /* Puts a hook into the slot; a second hook replaces the first. Returns 0 or -ENOMEM. */
 int ops_hook_post_srq_recv(struct ibv_context *context, post_srq_recv_fn hook);
-/* The same, but the first hook stays. */
+/* Puts a hook into the slot unless the library has one there. Returns 0 or -ENOMEM. */
 int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook);
 
 /* The device is closed; another device may get its memory. Lock held. */

@@ -18,7 +18,10 @@ static struct qp_numbers *find(struct qp_numbers *numbers, const struct ibv_devi
 	return numbers;
 }
 
-/* malloc() does not serve: a free() of a mapped block makes it stop mapping blocks of that size. */
+/*
+ * calloc() would map the memory, too, but not once the program has freed a block of this size: then
+ * glibc takes it from the heap and writes all of it.
+ */
 static struct qp_numbers *make(const struct ibv_device *device)
 {
 	struct qp_numbers *made = mmap(NULL, sizeof(*made), PROT_READ | PROT_WRITE,
@@ -60,7 +63,7 @@ void qp_number_add(const struct ibv_context *context, uint32_t qp_num)
 	atomic_uchar *count = count_of(context, qp_num);
 	unsigned char known = count ? atomic_load_explicit(count, memory_order_relaxed) : UCHAR_MAX;
 
-	/* It stops at the maximum: a close of the device leaves the counts of its ordinary QPs. */
+	/* A count stops at its maximum: a close of the device leaves those of ordinary QPs. */
 	while (known < UCHAR_MAX && !atomic_compare_exchange_weak(count, &known, known + 1))
 		;
 }
@@ -70,7 +73,7 @@ void qp_number_remove(const struct ibv_context *context, uint32_t qp_num)
 	atomic_uchar *count = count_of(context, qp_num);
 	unsigned char known = count ? atomic_load_explicit(count, memory_order_relaxed) : 0;
 
-	/* Not a plain subtraction: another thread may hide the number meanwhile. */
+	/* A plain subtraction could wrap: another thread may hide the number meanwhile. */
 	while (known && !atomic_compare_exchange_weak(count, &known, known - 1))
 		;
 }

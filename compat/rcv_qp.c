@@ -141,7 +141,7 @@ static struct rcv_qp *claim_created(struct device_domain *device_domain, uint32_
 	return rcv_qp;
 }
 
-/* *made: the registration to be settled. */
+/* Sets *made to the registration, which the caller settles. */
 static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp **qp)
 {
 	int err = modern_create_tgt_qp(domain->legacy.context, domain->xrcd, MODERN_TGT_REGISTERED,

@@ -125,7 +125,7 @@ void regtab_gc(const char *dir)
 
 	if (count < 0)
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);	/* begin with a random one */
+	clock_gettime(CLOCK_MONOTONIC, &now);	/* to begin with a random file */
 	for (int i = 0; i < count && i < GC_LIMIT; i++) {
 		struct regtab_found found = { .fd = -1 };
 

@@ -26,7 +26,7 @@
 struct regtab_entry {
 	pthread_mutex_t mutex;
 	unsigned checked;	/* second of the last check of the file */
-	bool writing;		/* a thread uses the members below the map */
+	bool writing;		/* one thread uses the members below the map, without the mutex */
 	/* words of the map that the file may lack, from <= word < to */
 	uint32_t dirty_from, dirty_to;
 	uint32_t *pages[REGTAB_MAP_PAGES];	/* the map; NULL: no QP so far */
@@ -292,7 +292,7 @@ static rlim_t file_size_limit(void)
 	return getrlimit(RLIMIT_FSIZE, &limit) ? RLIM_INFINITY : limit.rlim_cur;
 }
 
-/* Make the file if it is lost. True: the whole map has to be written. */
+/* Makes the file if it is lost. True: the whole map has to be written. */
 static bool check_file(struct regtab_entry *entry, struct regtab_news *news)
 {
 	int tries = MAKE_TRIES;
@@ -346,7 +346,7 @@ void regtab_refresh(struct regtab_entry *entry, struct regtab_news *news)
 	pthread_mutex_unlock(&entry->mutex);
 }
 
-/* False: nothing to write. Without memory the table lacks the QP. Entry locked. */
+/* False: there is nothing to write. Without memory the table lacks the QP. Entry locked. */
 static bool set_bits(struct regtab_entry *entry, uint32_t qp_num, uint32_t bits)
 {
 	uint32_t **page = &entry->pages[qp_num / REGTAB_PAGE_QPS];

@@ -45,7 +45,7 @@ int xrc_qp_modify(struct xrc_qp *xrc_qp, const struct legacy_qp_attr *attr, int 
 int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *attr, int mask,
 		 struct legacy_qp_init_attr *init_attr);
 
-/* Waits until every event of either half is acknowledged (contract 1.3), and destroys both. */
+/* Waits until each event of a half is acknowledged (contract 1.3), and destroys both halves. */
 int xrc_qp_destroy(struct xrc_qp *xrc_qp);
 
 /*

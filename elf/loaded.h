@@ -2,8 +2,8 @@
 /*
  * The loaded objects of the process, read from their dynamic sections.
  *
- * The answers that dlsym() cannot give: what an object refers to, and where the loader's own dlsym
- * and dlvsym are, which ours hide. Nothing here allocates memory.
+ * dlsym() cannot tell what an object refers to, nor where the loader's own dlsym and dlvsym are,
+ * which ours hide. Nothing here allocates memory.
  */
 #ifndef ELF_LOADED_H
 #define ELF_LOADED_H

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /*
- * Weak, so that the linker does not add the loader to DT_NEEDED of our libraries. There the loader
- * would precede a sanitizer's runtime in the search order, but that runtime looks for the loader's
- * functions behind itself.
+ * If _r_debug were not weak, the linker would add the loader to DT_NEEDED of our libraries. There
+ * the loader would precede a sanitizer's runtime in the search order. That runtime looks for the
+ * loader's functions behind itself.
  */
 #pragma weak _r_debug
 

@@ -11,7 +11,7 @@
 
 #include <infiniband/verbs.h>
 
-/* In libibverbs.so.1. Name without its ibv_, return type, parameters, arguments. */
+/* Functions of libibverbs.so.1: name without ibv_, return type, parameters, arguments. */
 #define MODERN_FUNCTIONS(X) \
 	X(create_qp, struct ibv_qp *, (struct ibv_pd *pd, struct ibv_qp_init_attr *attr), \
 	  (pd, attr)) \
@@ -29,7 +29,7 @@
 	X(get_device_guid, __be64, (struct ibv_device *device), (device)) \
 	X(close_device, int, (struct ibv_context *context), (context))
 
-/* The same, without a result. */
+/* Functions of libibverbs.so.1 without a result. */
 #define MODERN_PROCEDURES(X) \
 	X(ack_async_event, void, (struct ibv_async_event *event), (event))
 

@@ -12,11 +12,11 @@
 #include "shim.h"
 
 /*
- * Set during rdma_create_qp. It stays set if a signal handler jumps out of that call, which may
- * leave locks of librdmacm and the provider taken as well.
+ * The attributes that the program has passed to rdma_create_qp, during that call. They stay if a
+ * signal handler jumps out of the call, which may leave locks of librdmacm and the provider taken.
  *
- * Initial-exec, because __tls_get_addr would make the library need the loader by name
- * (elf/loader.c).
+ * The variable is initial-exec, because __tls_get_addr would make the library need the loader by
+ * name (elf/loader.c).
  */
 static __thread const struct legacy_qp_init_attr *program_attr
 	__attribute__((tls_model("initial-exec")));
@@ -67,7 +67,7 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
 	rdmacm_create_qp_fn real = NULL;
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_rdma_create_qp, NULL);
-	/* Not librdmacm's own call: its copy of attr ends before the domain. */
+	/* In a call by librdmacm itself, attr is a copy that ends before the domain. */
 	bool is_xrc = attr && lattr->qp_type == LEGACY_QPT_XRC &&
 		      !modern_is_rdmacm(__builtin_return_address(0));
 

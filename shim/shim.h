@@ -55,8 +55,8 @@ extern atomic_bool shim_begun;
 bool shim_begin(void);
 
 /*
- * For a call without XRC, which is passed on without shim_enter(). Finds the program's libibverbs;
- * false if there is none. Cancellation and errno are left alone.
+ * Finds the program's libibverbs for a call that is passed on without shim_enter(). False: there is
+ * none. Cancellation and errno stay as they are.
  */
 static inline bool shim_is_ready(void)
 {
@@ -75,7 +75,7 @@ static inline bool shim_is_ready(void)
  */
 int shim_leave(const struct entry *entry, int err);
 
-/* The same for a verb that returns an object: made, which is NULL if err is not 0. */
+/* As shim_leave(), for a verb that returns an object: @made, which is NULL if err is not 0. */
 void *shim_leave_made(const struct entry *entry, int err, void *made);
 
 /*
