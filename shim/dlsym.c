@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Exported: dlsym, dlvsym. Some programs dlopen libibverbs, or a plugin that is linked with it, and
- * look up its functions on that handle (MVAPICH2 2.3, closed MPIs). The loader never finds a
+ * look up its functions on that handle (MVAPICH2 since 2.3.5, HP-MPI). The loader never finds a
  * preloaded definition there, so the look-up is answered here.
  *
  * All other calls are passed on to the loader's function. For RTLD_NEXT that function takes its

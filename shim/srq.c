@@ -66,24 +66,18 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 }
 SHIM_EXPORT(ibv_modify_srq);
 
-/* @srq is an ordinary SRQ if libibverbs was loaded between shim_is_ready() and shim_enter(). */
-static int query(struct ibv_srq *srq, struct ibv_srq_attr *attr)
-{
-	struct srq_image *image = srq_image_of(srq);
-
-	return image ? srq_query(image, attr) : modern_query_srq(srq, attr);
-}
-
+/* shim_enter() may find the libibverbs that shim_is_ready() has not found. */
 static NOT_ORDINARY int query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
+	struct srq_image *image = srq_image_of(srq);
 	struct entry entry;
 	int err;
 
-	if (!srq_image_of(srq) && shim_is_ready())
+	if (!image && shim_is_ready())
 		return modern_table.query_srq(srq, attr);
 	err = shim_enter(&entry, VERB_ibv_query_srq, ARGUMENTS(srq, attr));
 	if (!err)
-		err = query(srq, attr);
+		err = image ? srq_query(image, attr) : modern_query_srq(srq, attr);
 	return shim_leave(&entry, err);
 }
 
@@ -99,24 +93,17 @@ int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 }
 SHIM_EXPORT(ibv_query_srq);
 
-/* @srq may be an ordinary SRQ, as in query(). */
-static int destroy(struct ibv_srq *srq)
-{
-	struct srq_image *image = srq_image_of(srq);
-
-	return image ? srq_destroy(image) : modern_destroy_srq(srq);
-}
-
 static NOT_ORDINARY int destroy_srq(struct ibv_srq *srq)
 {
+	struct srq_image *image = srq_image_of(srq);
 	struct entry entry;
 	int err;
 
-	if (!srq_image_of(srq) && shim_is_ready())
+	if (!image && shim_is_ready())
 		return modern_table.destroy_srq(srq);
 	err = shim_enter(&entry, VERB_ibv_destroy_srq, ARGUMENTS(srq));
 	if (!err)
-		err = destroy(srq);
+		err = image ? srq_destroy(image) : modern_destroy_srq(srq);
 	return shim_leave(&entry, err);
 }
 
