@@ -89,13 +89,14 @@ static void must_carry(const struct pair *pair)
 }
 
 /* Both hosts have their buffer in the 2 * LENGTH bytes at @at, on a new connection. */
-static void memory_must_carry(uint8_t *at)
+static struct pair memory_must_carry(uint8_t *at)
 {
 	struct pair pair = pair_up(IBV_QPT_RC);
 
 	use_memory(pair.a, at);
 	use_memory(pair.b, at + LENGTH);
 	must_carry(&pair);
+	return pair;
 }
 
 /* ---- the addresses of rings that are gone ---- */
@@ -262,20 +263,10 @@ ROW("memory of brk")
 
 /* ---- changes to registered memory ---- */
 
-static struct pair pair_in(uint8_t *at)
-{
-	struct pair pair = pair_up(IBV_QPT_RC);
-
-	use_memory(pair.a, at);
-	use_memory(pair.b, at + LENGTH);
-	must_carry(&pair);
-	return pair;
-}
-
 ROW("MAP_FIXED over a part of a buffer")
 {
 	uint8_t *at = rig_map(2 * LENGTH);
-	struct pair pair = pair_in(at);
+	struct pair pair = memory_must_carry(at);
 
 	must(mmap(at + 4096, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
 		  -1, 0) == at + 4096);
@@ -286,7 +277,7 @@ ROW("MAP_FIXED over a part of a buffer")
 ROW("mremap of a buffer")
 {
 	uint8_t *at = rig_map(2 * LENGTH), *moved;
-	struct pair pair = pair_in(at);
+	struct pair pair = memory_must_carry(at);
 
 	moved = mremap(at, LENGTH, 64 * LENGTH, MREMAP_MAYMOVE);
 	must(moved != MAP_FAILED);
@@ -297,7 +288,7 @@ ROW("mremap of a buffer")
 ROW("MADV_DONTNEED of a buffer")
 {
 	uint8_t *at = rig_map(2 * LENGTH);
-	struct pair pair = pair_in(at);
+	struct pair pair = memory_must_carry(at);
 
 	must(!madvise(at, 2 * LENGTH, MADV_DONTNEED));
 	must_carry(&pair);
@@ -337,7 +328,7 @@ ROW("mlockall locks only what rings use of the shared memory")
 static void carry_beside_child(void)
 {
 	uint8_t *at = rig_map(2 * LENGTH);
-	struct pair pair = pair_in(at);
+	struct pair pair = memory_must_carry(at);
 	int hold[2], status;
 	pid_t child;
 	char byte;
