@@ -93,7 +93,7 @@ void order_closed(DIR *dir);
 
 struct dev;
 
-/* Opens uverbs@index. File descriptor, or -1 with errno. */
+/* Opens uverbs@index. File descriptor, or -errno. */
 int dev_open(unsigned int index, int flags);
 
 /* Opens the connection manager's device likewise. */

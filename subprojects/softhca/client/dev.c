@@ -188,10 +188,8 @@ static int connect_dev(bool cm, unsigned int index, int flags)
 	struct dev *dev = dev_new();
 	int fd;
 
-	if (!dev) {
-		errno = ENOMEM;
-		return -1;
-	}
+	if (!dev)
+		return -ENOMEM;
 	dev->cm = cm;
 	dev->index = index;
 	pthread_once(&fork_once, watch_forks);
@@ -200,11 +198,9 @@ static int connect_dev(bool cm, unsigned int index, int flags)
 	fd = daemon_open(dev);
 	if (!fd)
 		fd = enter_table(dev, flags);
-	if (fd >= 0)
-		return fd;
-	dev_free(dev);
-	errno = -fd;
-	return -1;
+	if (fd < 0)
+		dev_free(dev);
+	return fd;
 }
 
 /* A cancellation point at its beginning only: later the connection would be left open. */
@@ -229,10 +225,7 @@ int dev_open_cm(int flags)
 	uint32_t host;
 	int err = host_index(&host);
 
-	if (!err)
-		return open_dev(true, host, flags);
-	errno = -err;
-	return -1;
+	return err ? err : open_dev(true, host, flags);
 }
 
 bool dev_is(int fd)

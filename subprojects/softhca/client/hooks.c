@@ -37,6 +37,10 @@ static bool open_device(const char *path, int flags, int *fd)
 		*fd = dev_open_cm(flags);
 	else
 		return false;
+	if (*fd < 0) {
+		errno = -*fd;
+		*fd = -1;
+	}
 	return true;
 }
 
