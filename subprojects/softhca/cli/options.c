@@ -2,12 +2,10 @@
 /* Reads the options of a command, each as --NAME VALUE or as --NAME=VALUE. */
 #include "cli.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MOST_OPTIONS 40
 

@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <infiniband/verbs.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <rdma/ib_user_verbs.h>
 #include <sched.h>

@@ -10,8 +10,6 @@
 #include "softhca_hca.h"
 
 #include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -10,7 +10,6 @@
  */
 #include "softhca_hca.h"
 
-#include <fcntl.h>
 #include <rdma/mlx5-abi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,6 @@
 
 #define COMMANDS  42
 #define MAX_WORDS 40u
-#define FD_SLOTS  4
 
 enum flags {
 	RAW_COMMAND = 1,  /* the number is 4 bytes of the input */

@@ -10,8 +10,6 @@
 #include <fcntl.h>
 #include <rdma/mlx4-abi.h>
 #include <rdma/mlx5-abi.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

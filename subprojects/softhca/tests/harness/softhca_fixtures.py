@@ -4,7 +4,6 @@ cannot run in some builds."""
 
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import zlib

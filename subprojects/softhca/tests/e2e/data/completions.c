@@ -2,7 +2,6 @@
 /* Completion queues: their events, CQs that overrun, and CQs that are resized. */
 #include <e2e/pair.h>
 
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

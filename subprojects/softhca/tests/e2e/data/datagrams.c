@@ -6,7 +6,6 @@
 #include <e2e/pair.h>
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -6,7 +6,6 @@
 #include <harness/emulated.h>
 #include <e2e/pair.h>
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

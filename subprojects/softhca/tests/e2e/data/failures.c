@@ -7,7 +7,6 @@
 #include <e2e/pair.h>
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define ALLOWED (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
