@@ -57,9 +57,8 @@ static bool opened_hear(void)
 /* True if no process has the domain open: creating it with O_EXCL then succeeds. */
 static void domain_must_be_free(struct host *host, int fd)
 {
-	struct ibv_xrcd *xrcd = xrc_domain(host, fd, O_CREAT | O_EXCL);
+	struct ibv_xrcd *xrcd = MADE(xrc_domain(host, fd, O_CREAT | O_EXCL));
 
-	must(xrcd);
 	must_eq(ibv_close_xrcd(xrcd), 0);
 }
 
@@ -161,7 +160,7 @@ ROW("unread events are kept")
 	int hearers = opened_hear() ? HANDLES : 1, times = MANY / hearers, count;
 
 	for (int i = 2; i < hearers; i++)
-		must(xrc_open(s.host, s.xrcd, s.target->qp_num));
+		MADE(xrc_open(s.host, s.xrcd, s.target->qp_num));
 	raise_on(s.target->qp_num, times);
 	count = read_all(s.host->ctx, times * hearers);
 	printf("%d of %d events came\n", count, times * hearers);
@@ -258,7 +257,7 @@ static void *end(void *argument)
 {
 	struct ending *ending = argument;
 
-	must(ending->qp ? !ibv_destroy_qp(ending->qp) : !ibv_destroy_srq(ending->srq));
+	must_eq(ending->qp ? ibv_destroy_qp(ending->qp) : ibv_destroy_srq(ending->srq), 0);
 	__atomic_store_n(&ending->done, true, __ATOMIC_RELEASE);
 	return NULL;
 }

@@ -238,7 +238,7 @@ static struct host *host_of_a_turn(int device)
 {
 	struct host *host = rig_host(device);
 
-	must(!ibv_dereg_mr(host->mr));
+	must_eq(ibv_dereg_mr(host->mr), 0);
 	host->buffer = rig_map(TURN);
 	host->mr = MADE(ibv_reg_mr(host->pd, host->buffer, TURN,
 				   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
@@ -254,7 +254,8 @@ static struct ibv_qp *patient_sender(const struct pair *pair, struct ibv_srq *sr
 			to_a = rig_link_to(qa->qp_num, pair->a->lid);
 
 	to_b.timeout = 20; /* 4 seconds */
-	must(!rig_bring_up(qa, &to_b) && !rig_bring_up(qb, &to_a));
+	must_eq(rig_bring_up(qa, &to_b), 0);
+	must_eq(rig_bring_up(qb, &to_a), 0);
 	return qa;
 }
 
@@ -290,7 +291,8 @@ ROW("behind the end of a message are no bytes of another sender's")
 	must_eq(rig_post(other, &wr), 0);
 	pair_control("port", 1, "1 up");
 	pair.qb = rig_qp(pair.b, IBV_QPT_RC, NULL);
-	must(!rig_init(pair.qb, &third) && !rig_rtr(pair.qb, &third));
+	must_eq(rig_init(pair.qb, &third), 0);
+	must_eq(rig_rtr(pair.qb, &third), 0);
 	do
 		wc = rig_must_succeed(pair.b->cq);
 	while (wc.byte_len != 1);

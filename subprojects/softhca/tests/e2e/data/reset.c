@@ -38,12 +38,12 @@ ROW("reset forgets the attributes")
 	must(attr.ah_attr.dlid);
 	reset_both(&pair);
 	attr = rig_attr(pair.qa);
-	must(!attr.dest_qp_num);
-	must(!attr.rq_psn);
-	must(!attr.sq_psn);
-	must(!attr.qp_access_flags);
-	must(!attr.timeout);
-	must(!attr.ah_attr.dlid);
+	must_eq(attr.dest_qp_num, 0);
+	must_eq(attr.rq_psn, 0);
+	must_eq(attr.sq_psn, 0);
+	must_eq(attr.qp_access_flags, 0);
+	must_eq(attr.timeout, 0);
+	must_eq(attr.ah_attr.dlid, 0);
 }
 
 /* A doorbell of any QP makes the adapter look at the rings of all QPs on its page. */

@@ -39,7 +39,7 @@ static void hold_qps(struct host *host, int count)
 	};
 
 	while (count--)
-		must(ibv_create_qp(host->pd, &attr));
+		MADE(ibv_create_qp(host->pd, &attr));
 }
 
 static void exchange(const struct pair *pair)

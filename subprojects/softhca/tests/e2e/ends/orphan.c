@@ -24,7 +24,7 @@ static void must_drain(struct ibv_cq *cq)
 
 	for (int i = 0; i < MESSAGES; i++) {
 		must_eq(ibv_poll_cq(cq, 1, &wc), 1);
-		must(!wc.status);
+		must_eq(wc.status, 0);
 	}
 }
 
@@ -117,7 +117,7 @@ ROW("an extended CQ ends with an error")
 	struct ibv_cq_ex *cq = extended_cq(host);
 	struct ibv_poll_cq_attr attr = { 0 };
 
-	must(ibv_alloc_pd(host->ctx));
+	MADE(ibv_alloc_pd(host->ctx));
 	must_eq(ibv_start_poll(cq, &attr), ENOENT);
 	kill_daemon();
 	extended_must_fail_soon(cq);
@@ -148,11 +148,11 @@ ROW("extended CQs that threads made at once end with an error")
 
 	for (int i = 0; i < MAKERS; i++) {
 		maker[i].host = host;
-		must(!pthread_create(&thread[i], NULL, make_cqs, &maker[i]));
+		must_eq(pthread_create(&thread[i], NULL, make_cqs, &maker[i]), 0);
 	}
 	for (int i = 0; i < MAKERS; i++)
-		must(!pthread_join(thread[i], NULL));
-	must(ibv_alloc_pd(host->ctx));
+		must_eq(pthread_join(thread[i], NULL), 0);
+	MADE(ibv_alloc_pd(host->ctx));
 	kill_daemon();
 	for (int i = 0; i < MAKERS * EACH; i++)
 		extended_must_fail_soon(maker[i / EACH].cq[i % EACH]);
