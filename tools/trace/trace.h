@@ -4,6 +4,7 @@
 #define XRC_COMPAT_TOOLS_TRACE_H
 
 #include <tools/common/json.h>
+#include <tools/run/run.h>
 #include <tools/stack/stack.h>
 #include <tools/trace/library/record.h>
 
@@ -109,6 +110,11 @@ void trace_crash(struct trace *trace, pid_t process, int number, const struct st
 
 /* @status: that of the program, or with which it could not be started. */
 void trace_end(struct trace *trace, int status);
+
+/* ---- follow.c ---- */
+
+/* Runs the program to its end. Its exit status, or with which it could not be started. */
+int trace_run(struct trace *trace, const struct launch *launch);
 
 /* ---- crash.c ---- */
 

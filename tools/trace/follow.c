@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Starts the traced program, and reads the records of all its processes until it ends. */
+#include "trace.h"
+
+#include <tools/common/command.h>
+#include <tools/common/message.h>
+#include <tools/common/text.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct {
+	struct trace *trace;
+	const struct launch *launch;
+	char directory[96];	/* short, as the address of a socket must be */
+	struct sockaddr_un address;
+	int socket;
+	pid_t child;
+	sigset_t mask;		/* while it waits: the end of the program wakes it by SIGCHLD */
+} run = { .socket = -1 };
+
+/* ---- records ---- */
+
+/*
+ * Only this user's processes can write to the socket. A program that corrupts its memory must not
+ * crash this command, nor reach the terminal.
+ */
+static bool is_sound(struct trace_record *record, ssize_t size)
+{
+	const size_t head = offsetof(struct trace_record, text);
+	char *end = record->text + record->text_size;
+	bool sound = size >= (ssize_t)head && (size_t)size - head == record->text_size &&
+		     record->text_size <= TRACE_TEXT && record->magic == TRACE_MAGIC &&
+		     record->verb <= TRACE_STARTED && record->frame_count <= TRACE_FRAMES &&
+		     record->became_count <= TRACE_BECAME && record->outcome <= record->text_size;
+
+	for (uint32_t i = 0; sound && i < record->frame_count; i++)
+		sound = record->frames[i].module <= record->text_size;
+	for (uint32_t i = 0; sound && i < record->became_count; i++)
+		sound = record->became[i].function <= record->text_size;
+	if (!sound)
+		return false;
+	end[0] = end[1] = '\0';	/* also behind arguments without an end */
+	for (char *string = record->text; string < end; string += strlen(string) + 1)
+		text_clean(string);
+	return true;
+}
+
+/* Returns whether there was a record. */
+static bool take_one(void)
+{
+	static struct trace_record record;
+	ssize_t size = recv(run.socket, &record, sizeof(record), MSG_DONTWAIT);
+
+	if (!is_sound(&record, size))
+		return size >= 0;
+	if (record.is_first)
+		crash_watch(record.tid);
+	if (record.verb == TRACE_STARTED)
+		trace_started(run.trace, &record, run.child);
+	else
+		trace_call(run.trace, &record);
+	return true;
+}
+
+/* 0 after the program has ended: another process may have its number. */
+static volatile pid_t child_to_forward_to;
+static volatile sig_atomic_t children_changed;
+
+/* Returns whether the program has ended; its status, or -errno, in @status. */
+static bool reap(int *status)
+{
+	pid_t pid;
+
+	if (!children_changed)
+		return false;
+	children_changed = false;
+	while ((pid = waitpid(-1, status, __WALL | WNOHANG)) > 0) {
+		if (WIFSTOPPED(*status)) {
+			while (take_one())	/* the calls before it crashed */
+				;
+			crash_stopped(run.trace, pid, *status);
+		} else if (pid == run.child) {
+			child_to_forward_to = 0;
+			return true;
+		}
+	}
+	*status = -errno;
+	return pid < 0;
+}
+
+/* Runs until the program has ended and all its records are read. */
+static int follow(void)
+{
+	struct pollfd pollfd = { .fd = run.socket, .events = POLLIN };
+	int status;
+	bool ended;
+
+	do {
+		ppoll(&pollfd, 1, NULL, &run.mask);
+		/* In this order: a process's records are in the socket before its end is seen. */
+		ended = reap(&status);
+		while (take_one())
+			;
+		fflush(run.trace->out);
+	} while (!ended);
+	if (status < 0)
+		return refuse(TOOL_EXIT_REFUSED, "cannot wait for the program: %s",
+			      strerror(-status));
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* ---- starting ---- */
+
+/* In TMPDIR, if that can be used and the address of a socket has room for it. */
+static bool make_directory(void)
+{
+	const char *parent = getenv("TMPDIR");
+
+	if (!parent || parent[0] != '/' || strlen(parent) > sizeof(run.directory) / 2 ||
+	    access(parent, W_OK | X_OK))
+		parent = "/tmp";
+	snprintf(run.directory, sizeof(run.directory), "%s/xrc-trace-XXXXXX", parent);
+	return mkdtemp(run.directory) != NULL;
+}
+
+static int open_socket(void)
+{
+	if (!make_directory())
+		return refuse(TOOL_EXIT_REFUSED,
+			      "cannot make a directory for the trace's socket, %s: %s",
+			      run.directory, strerror(errno));
+	run.address.sun_family = AF_UNIX;
+	snprintf(run.address.sun_path, sizeof(run.address.sun_path), "%s/socket",
+		 run.directory);
+	run.socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (run.socket < 0 ||
+	    bind(run.socket, (struct sockaddr *)&run.address, sizeof(run.address)))
+		return refuse(TOOL_EXIT_REFUSED, "cannot make the trace's socket %s: %s",
+			      run.address.sun_path, strerror(errno));
+	return 0;
+}
+
+/* `run` preloads the tracing library if the variable is set. */
+static int run_program(void)
+{
+	set_variable("XRC_COMPAT_TRACE", run.address.sun_path, true);
+	return launch_program(run.launch);
+}
+
+static void forward(int number)
+{
+	if (number == SIGCHLD)
+		children_changed = true;
+	else if (child_to_forward_to)
+		kill(child_to_forward_to, number);
+}
+
+/*
+ * After fork(): the program keeps the signal actions that this command was started with, except for
+ * SIGCHLD (main.c).
+ */
+static void set_signals(pid_t child)
+{
+	/*
+	 * Resource managers send the first four to the first process of a job only. SIGCHLD wakes
+	 * follow().
+	 */
+	static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD };
+	/*
+	 * The terminal sends the first two to the program as well, and this command reports how the
+	 * program ended. The reader of the trace may end first: the program still runs to its end.
+	 */
+	static const int ignored[] = { SIGINT, SIGQUIT, SIGPIPE };
+	/* SA_RESTART: an interrupted write would be lost. */
+	struct sigaction action = { .sa_handler = forward, .sa_flags = SA_RESTART };
+
+	child_to_forward_to = child;
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		sigaction(forwarded[i], &action, NULL);
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+}
+
+static int start_program(void)
+{
+	sigset_t all, before;
+	int watched[2];
+
+	if (pipe2(watched, O_CLOEXEC))
+		return refuse(TOOL_EXIT_REFUSED, "cannot start the program: pipe: %s",
+			      strerror(errno));
+	fflush(NULL);
+	/* Block the signals until their handler can pass them on. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	run.child = fork();
+	if (!run.child) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		close(watched[1]);
+		/* Until the command would see it crash. */
+		while (read(watched[0], &all, 1) < 0 && errno == EINTR)
+			;
+		_exit(run_program());
+	}
+	if (run.child < 0)
+		return refuse(TOOL_EXIT_REFUSED, "cannot start the program: fork: %s",
+			      strerror(errno));
+	crash_watch(run.child);
+	close(watched[0]);
+	close(watched[1]);
+	set_signals(run.child);
+	/* SIGCHLD stays blocked, so that it cannot come before follow() waits for it. */
+	run.mask = before;
+	sigdelset(&run.mask, SIGCHLD);
+	sigaddset(&before, SIGCHLD);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return 0;
+}
+
+int trace_run(struct trace *trace, const struct launch *launch)
+{
+	int status;
+
+	run.trace = trace;
+	run.launch = launch;
+	status = open_socket();
+	if (!status)
+		status = start_program();
+	if (!status)
+		status = follow();
+	if (run.socket >= 0)
+		close(run.socket);
+	unlink(run.address.sun_path);
+	rmdir(run.directory);
+	return status;
+}
