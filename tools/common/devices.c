@@ -209,8 +209,8 @@ void devices_print_json(struct json *json, const struct device_list *list)
 
 		json_open(json, NULL, '{');
 		json_string(json, "name", device->name);
-		json_string(json, "driver", device->driver[0] ? device->driver : NULL);
-		json_string(json, "firmware", device->firmware[0] ? device->firmware : NULL);
+		json_string(json, "driver", device->driver);
+		json_string(json, "firmware", device->firmware);
 		json_bool(json, "opened", device->opened);
 		json_string(json, "error", device->err ? strerror(device->err) : NULL);
 		json_bool(json, "xrc", device->xrc);

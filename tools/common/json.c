@@ -93,7 +93,7 @@ void json_string(struct json *json, const char *key, const char *value)
 {
 	if (!begin_value(json, key))
 		return;
-	if (value)
+	if (value && value[0])
 		quote(json->out, value);
 	else
 		fputs("null", json->out);

@@ -16,7 +16,8 @@ struct json {
 /* @key is NULL for the outermost value and inside arrays. */
 void json_open(struct json *json, const char *key, char bracket);
 void json_close(struct json *json, char bracket);
-void json_string(struct json *json, const char *key, const char *value); /* NULL becomes null */
+/* NULL and "" become null. */
+void json_string(struct json *json, const char *key, const char *value);
 void json_bool(struct json *json, const char *key, bool value);
 void json_number(struct json *json, const char *key, long long value);
 void json_microseconds(struct json *json, const char *key, uint64_t nanoseconds);

@@ -169,7 +169,7 @@ static void print_member(struct ps *ps, size_t i, const struct cell *cell)
 	if (cell->is_number)
 		json_number(&ps->json, key, cell->number);
 	else
-		json_string(&ps->json, key, cell->text[0] ? cell->text : NULL);
+		json_string(&ps->json, key, cell->text);
 }
 
 static void print_row(struct ps *ps, const struct regtab_view_member *member,

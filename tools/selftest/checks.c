@@ -216,7 +216,7 @@ static void report(const struct step *check, int result)
 	json_string(&json, "section", check->section);
 	json_string(&json, "check", check->what);
 	json_string(&json, "verdict", verdict->word);
-	json_string(&json, "detail", detail[0] ? detail : NULL);
+	json_string(&json, "detail", detail);
 	json_close(&json, '}');
 	if (!json.out && result != UNTRIED)
 		print_row(check, verdict);
@@ -237,7 +237,7 @@ static void print_counts(int fault)
 static void end_json(void)
 {
 	json_close(&json, ']');
-	json_string(&json, "device", task.device[0] ? task.device : NULL);
+	json_string(&json, "device", task.device);
 	json_number(&json, "passed", passed);
 	json_number(&json, "failed", failed);
 	json_number(&json, "not_tried", untried);

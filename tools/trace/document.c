@@ -7,20 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_text(struct json *json, const char *key, const char *value)
-{
-	json_string(json, key, value && value[0] ? value : NULL);
-}
-
 /* A function that is inlined has a row of its own. */
 static void put_frame(struct json *json, const struct place *place)
 {
 	for (; place; place = place->outer) {
 		json_open(json, NULL, '{');
-		put_text(json, "module", place->module);
+		json_string(json, "module", place->module);
 		json_number(json, "offset", (long long)place->offset);
-		put_text(json, "symbol", place->symbol);
-		put_text(json, "line", place->line);
+		json_string(json, "symbol", place->symbol);
+		json_string(json, "line", place->line);
 		json_close(json, '}');
 	}
 }
@@ -41,7 +36,7 @@ static void put_stack(struct json *json, const struct trace_record *record)
 static void begin(struct trace *trace, const char *program)
 {
 	json_open(&trace->json, NULL, '{');
-	put_text(&trace->json, "program", program);
+	json_string(&trace->json, "program", program);
 	json_open(&trace->json, "calls", '[');
 }
 
@@ -50,7 +45,7 @@ void json_arguments(struct json *json, const char *argument)
 	for (; *argument; argument += strlen(argument) + 1) {
 		char *name = format_string("%.*s", (int)strcspn(argument, "="), argument);
 
-		put_text(json, name, argument + strlen(name) + 1);
+		json_string(json, name, argument + strlen(name) + 1);
 		free(name);
 	}
 }
@@ -62,8 +57,8 @@ static void put_became(struct json *json, const struct trace_record *record)
 		const struct trace_became *became = &record->became[i];
 
 		json_open(json, NULL, '{');
-		put_text(json, "function", record->text + became->function);
-		put_text(json, "error", became->err ? error_name(became->err) : NULL);
+		json_string(json, "function", record->text + became->function);
+		json_string(json, "error", became->err ? error_name(became->err) : NULL);
 		json_number(json, "duration_ns", (long long)became->duration);
 		json_close(json, '}');
 	}
@@ -78,11 +73,11 @@ static void put_call(struct trace *trace, const struct call *call)
 	json_open(json, NULL, '{');
 	json_number(json, "pid", record->pid);
 	json_number(json, "tid", record->tid);
-	put_text(json, "function", call->site->function);
+	json_string(json, "function", call->site->function);
 	json_open(json, "arguments", '{');
 	json_arguments(json, record->text);
 	json_close(json, '}');
-	put_text(json, "result", call->result);
+	json_string(json, "result", call->result);
 	json_bool(json, "failed", call->failed);
 	json_number(json, "start_ns", (long long)record->start);
 	json_number(json, "duration_ns", (long long)record->duration);
@@ -101,9 +96,9 @@ static void put_site(struct json *json, const struct site *site)
 	json_number(json, "calls", (long long)site->calls);
 	json_number(json, "failures", (long long)site->failures);
 	json_number(json, "duration_ns", (long long)site->duration);
-	put_text(json, "function", site->function);
+	json_string(json, "function", site->function);
 	put_stack(json, &site->first);
-	put_text(json, "modern", site->port);
+	json_string(json, "modern", site->port);
 	json_close(json, '}');
 }
 
@@ -113,7 +108,7 @@ static void put_crash(struct json *json, const struct crash *crash)
 	json_number(json, "pid", crash->process);
 	json_number(json, "tid", crash->stack.thread);
 	json_number(json, "signal", crash->number);
-	put_text(json, "call", crash->stack.call);
+	json_string(json, "call", crash->stack.call);
 	json_open(json, "backtrace", '[');
 	for (size_t i = 0; i < crash->stack.frame_count; i++)
 		put_frame(json, crash->stack.frame[i].place);
@@ -127,7 +122,7 @@ static void put_left(struct trace *trace, const struct left *left)
 	bool is_domain = left->verb == VERB_ibv_open_xrc_domain;
 
 	json_open(json, NULL, '{');
-	put_text(json, "what", is_domain ? "domain" : "registration");
+	json_string(json, "what", is_domain ? "domain" : "registration");
 	json_number(json, "pid", left->pid);
 	if (!is_domain)
 		json_number(json, "qp", left->qp_num);
@@ -153,7 +148,7 @@ static void end(struct trace *trace, int status)
 	for (size_t i = 0; i < trace->left.count; i++)
 		put_left(trace, &trace->left.item[i]);
 	json_close(json, ']');
-	put_text(json, "launcher", trace->launcher);
+	json_string(json, "launcher", trace->launcher);
 	json_number(json, "ranks_reached", trace->reached);
 	json_number(json, "ranks", trace->ranks);
 	json_bool(json, "reached_all", trace->reached_all);
