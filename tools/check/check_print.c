@@ -8,6 +8,7 @@
 #include <tools/common/json.h>
 #include <tools/common/message.h>
 #include <tools/common/style.h>
+#include <tools/files/regular.h>
 
 #include <stdio.h>
 

@@ -220,16 +220,3 @@ void devices_print_json(struct json *json, const struct device_list *list)
 	}
 	json_close(json, ']');
 }
-
-bool module_is_listed(const char *name)
-{
-	FILE *modules = fopen("/proc/modules", "re");
-	char line[4096];
-	bool found = false;
-
-	while (modules && !found && fgets(line, sizeof(line), modules))
-		found = !strncmp(line, name, strlen(name)) && line[strlen(name)] == ' ';
-	if (modules)
-		fclose(modules);
-	return found;
-}

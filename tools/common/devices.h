@@ -55,7 +55,4 @@ void devices_print_json(struct json *json, const struct device_list *list);
 /* True if legacy XRC programs can run on it. */
 bool device_usable(const struct device *device);
 
-/* Whether lsmod(8) lists the kernel's module. HP-MPI and Platform MPI look for ib_core there. */
-bool module_is_listed(const char *name);
-
 #endif

@@ -3,6 +3,7 @@
 #include "doctor.h"
 
 #include <tools/common/memory.h>
+#include <tools/files/regular.h>
 #include <tools/program/libraries.h>
 
 #include <errno.h>
