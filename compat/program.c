@@ -44,7 +44,10 @@ static int inspect_references(const struct loaded *loaded, void *names)
 	return loaded_refers(loaded, *(names_fn *)names);
 }
 
-/* An object that looks up a function contains its name. A profiler of dlsym does not count. */
+/*
+ * An object that looks up a function contains its name. An object that defines dlsym does not
+ * count: it passes on what its callers look up.
+ */
 static int inspect_literals(const struct loaded *loaded, void *names)
 {
 	return loaded_refers(loaded, names_lookup) && !loaded_symbol(loaded, "dlsym") &&
