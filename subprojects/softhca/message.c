@@ -58,6 +58,19 @@ int message_send(int sock, const void *data, size_t length, int fd, int flags)
 	return 0;
 }
 
+int message_ask(int sock, uint32_t kind, const void *question, size_t length)
+{
+	struct {
+		struct softhca_hello hello;
+		char question[SOFTHCA_MAX_COMMAND - sizeof(struct softhca_hello)];
+	} message = { .hello = { SOFTHCA_MAGIC, SOFTHCA_VERSION, .kind = kind } };
+
+	if (length > sizeof(message.question))
+		return -EMSGSIZE;
+	memcpy(message.question, question, length);
+	return message_send(sock, &message, sizeof(message.hello) + length, -1, 0);
+}
+
 /* The first descriptor of a message, or -1. The control buffer has room for more. */
 static int take_descriptor(struct msghdr *msg)
 {

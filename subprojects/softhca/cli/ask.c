@@ -28,23 +28,18 @@ static int connect_daemon(char *directory)
 
 static int send_words(int sock, int count, char **words)
 {
-	struct {
-		struct softhca_hello hello;
-		char words[SOFTHCA_MAX_COMMAND - sizeof(struct softhca_hello)];
-	} message = { .hello = { .magic = SOFTHCA_MAGIC,
-				 .version = SOFTHCA_VERSION,
-				 .kind = SOFTHCA_CONTROL } };
+	char text[SOFTHCA_MAX_COMMAND];
 	size_t at = 0;
 
 	for (int i = 0; i < count; i++) {
 		size_t length = strlen(words[i]) + 1;
 
-		if (length > sizeof(message.words) - at)
-			return -E2BIG;
-		memcpy(message.words + at, words[i], length);
+		if (length > sizeof(text) - at)
+			return -EMSGSIZE;
+		memcpy(text + at, words[i], length);
 		at += length;
 	}
-	return message_send(sock, &message, sizeof(message.hello) + at, -1, 0);
+	return message_ask(sock, SOFTHCA_CONTROL, text, at);
 }
 
 /* A daemon that rejects the greeting answers without a text. */

@@ -54,23 +54,14 @@ void netlink_closed(int fd)
 /* The file with the answer, or -errno. */
 static int ask(const void *request, size_t length)
 {
-	struct {
-		struct softhca_hello hello;
-		char request[SOFTHCA_MAX_COMMAND - sizeof(struct softhca_hello)];
-	} message = { .hello = { .magic = SOFTHCA_MAGIC,
-				 .version = SOFTHCA_VERSION,
-				 .kind = SOFTHCA_NETLINK } };
 	struct softhca_welcome reply = { 0 };
+	int sock = daemon_connect(place_dir());
 	int answer = -1;
-	int sock, err;
+	int err;
 
-	if (length > sizeof(message.request))
-		return -EMSGSIZE;
-	memcpy(message.request, request, length);
-	sock = daemon_connect(place_dir());
 	if (sock < 0)
 		return sock;
-	err = message_send(sock, &message, sizeof(message.hello) + length, -1, 0);
+	err = message_ask(sock, SOFTHCA_NETLINK, request, length);
 	if (!err)
 		err = daemon_receive(sock, &reply, sizeof(reply), &answer);
 	if (!err)

@@ -225,14 +225,11 @@ bool home_daemon_is_stopped(int sock)
 /* A running daemon answers a request without words. One that does not is stopped or dying. */
 static bool answers(int sock)
 {
-	const struct softhca_hello hello = { .magic = SOFTHCA_MAGIC,
-					     .version = SOFTHCA_VERSION,
-					     .kind = SOFTHCA_CONTROL };
 	struct softhca_welcome reply;
 	ssize_t got;
 	int text;
 
-	if (message_send(sock, &hello, sizeof(hello), -1, 0))
+	if (message_ask(sock, SOFTHCA_CONTROL, "", 0))
 		return false;
 	got = message_receive(sock, &reply, sizeof(reply), &text, 0);
 	if (text >= 0)
