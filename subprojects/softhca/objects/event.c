@@ -28,9 +28,8 @@ static void await_room(struct hca_channel *channel, bool wanted)
 
 static void flush(struct hca_channel *channel)
 {
-	if (!channel->backlog.length)
-		return;
-	backlog_flush(&channel->backlog, channel->fd, channel->record);
+	if (channel->backlog.length)
+		backlog_flush(&channel->backlog, channel->fd, channel->record);
 	if (!channel->backlog.length)
 		await_room(channel, false);
 }
@@ -222,8 +221,10 @@ static uint32_t drop_records(struct hca_channel *channel, uint64_t element, size
 			break;	/* cannot be: the pipe has just been emptied */
 	}
 	close(reader);
-	dropped += backlog_drop(&channel->backlog, element, record);
-	flush(channel);
+	if (channel->backlog.length) {
+		dropped += backlog_drop(&channel->backlog, element, record);
+		flush(channel);
+	}
 	return dropped;
 }
 

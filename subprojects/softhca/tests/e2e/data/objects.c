@@ -8,8 +8,13 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Inline data has no key, so an inline read has no memory to write into. */
@@ -261,6 +266,42 @@ ROW("unread events go with their object")
 	rig_must_hear_nothing(host->ctx, 10);
 	must_eq(ibv_destroy_qp(stays), 0);
 	must_eq(ibv_destroy_srq(srq), 0);
+}
+
+/* Seconds of processor time that the daemon has used. */
+static double used_by_daemon(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	socklen_t size = sizeof(struct ucred);
+	struct timespec used;
+	struct ucred daemon;
+	clockid_t clock;
+	int sock = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/socket", getenv("SOFTHCA_DIR"));
+	must(!connect(sock, (struct sockaddr *)&address, sizeof(address)));
+	must(!getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &daemon, &size));
+	close(sock);
+	must(!clock_getcpuclockid(daemon.pid, &clock) && !clock_gettime(clock, &used));
+	return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
+/* The only event that waits for room goes with its object. Then the pipe has room again. */
+ROW("the daemon rests when no event waits for room any more")
+{
+	struct host *host = rig_host(0);
+	struct ibv_srq *srq = MADE(rig_srq(host, 4));
+	struct ibv_qp *stays = rig_qp(host, IBV_QPT_RC, srq), *goes = rig_qp(host, IBV_QPT_RC, srq);
+	double before;
+
+	raise_last_wqe(host, stays, PIPE_HOLDS);
+	raise_last_wqe(host, goes, 1);
+	must_eq(ibv_destroy_qp(goes), 0);
+	for (int i = 0; i < PIPE_HOLDS; i++)
+		rig_must_hear(host, IBV_EVENT_QP_LAST_WQE_REACHED, stays);
+	before = used_by_daemon();
+	sleep(1);
+	must(used_by_daemon() - before < 0.1);
 }
 
 static bool open_and_close(struct ibv_device *device)
