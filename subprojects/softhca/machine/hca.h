@@ -8,7 +8,6 @@
 #include "fault.h"
 #include "settings.h"
 
-#include <base/backlog.h>
 #include <base/list.h>
 #include <base/loop.h>
 #include <base/numtab.h>
@@ -69,8 +68,10 @@ struct hca_channel {
 	ino_t ino;
 	unsigned int cqs;
 	bool reader_closed;
-	struct backlog backlog;
 	size_t record;	   /* bytes of one event */
+	/* events for which the pipe has no room yet; as in the kernel any number */
+	uint8_t *backlog;
+	size_t waiting;	   /* their bytes */
 };
 
 /* When a completion queue that was armed raises an event (objects.h). */

@@ -26,12 +26,55 @@ static void await_room(struct hca_channel *channel, bool wanted)
 	loop_watch(channel->fd, wanted ? EPOLLOUT : 0, &channel->watch);
 }
 
+/* Adds a record to those that wait for room. False if there is no memory. */
+static bool keep_back(struct hca_channel *channel, const void *record)
+{
+	uint8_t *bytes = realloc(channel->backlog, channel->waiting + channel->record);
+
+	if (!bytes)
+		return false;
+	memcpy(bytes + channel->waiting, record, channel->record);
+	if (!channel->waiting)
+		await_room(channel, true);
+	channel->backlog = bytes;
+	channel->waiting += channel->record;
+	return true;
+}
+
+/* Drops the waiting records that begin with the 8 bytes of @element. Returns how many. */
+static uint32_t drop_waiting(struct hca_channel *channel, uint64_t element)
+{
+	uint32_t dropped = 0;
+	size_t kept = 0;
+
+	for (size_t at = 0; at < channel->waiting; at += channel->record) {
+		if (!memcmp(channel->backlog + at, &element, sizeof(element))) {
+			dropped++;
+			continue;
+		}
+		memmove(channel->backlog + kept, channel->backlog + at, channel->record);
+		kept += channel->record;
+	}
+	channel->waiting = kept;
+	return dropped;
+}
+
+/* Moves the waiting records to the pipe, as far as there is room. */
 static void flush(struct hca_channel *channel)
 {
-	if (channel->backlog.length)
-		backlog_flush(&channel->backlog, channel->fd, channel->record);
-	if (!channel->backlog.length)
-		await_room(channel, false);
+	size_t at = 0;
+
+	while (at < channel->waiting && write(channel->fd, channel->backlog + at,
+					      channel->record) == (ssize_t)channel->record)
+		at += channel->record;
+	channel->waiting -= at;
+	if (channel->waiting) {
+		memmove(channel->backlog, channel->backlog + at, channel->waiting);
+		return;
+	}
+	free(channel->backlog);
+	channel->backlog = NULL;
+	await_room(channel, false);
 }
 
 /* There is room, or the last reader has closed its end: then the events are dropped. */
@@ -95,7 +138,7 @@ void channel_free(struct hca_channel *channel)
 		loop_forget(channel->fd);
 	close(channel->fd);
 	list_del(&channel->link);
-	backlog_free(&channel->backlog);
+	free(channel->backlog);
 	free(channel);
 }
 
@@ -127,19 +170,11 @@ void channel_release(struct hca_channel *channel)
 /* Whole records: they are far shorter than PIPE_BUF. Those that find no room wait in line. */
 static bool channel_write(struct hca_channel *channel, const void *record, size_t length)
 {
-	bool first;
-
 	if (!channel || channel->reader_closed)
 		return false;
 	channel->record = length;
-	first = !channel->backlog.length;
-	if (first && write(channel->fd, record, length) == (ssize_t)length)
-		return true;
-	if (!backlog_add(&channel->backlog, record, length))
-		return false;
-	if (first)
-		await_room(channel, true);
-	return true;
+	return (!channel->waiting && write(channel->fd, record, length) == (ssize_t)length) ||
+	       keep_back(channel, record);
 }
 
 /* ---- raising ---- */
@@ -221,8 +256,8 @@ static uint32_t drop_records(struct hca_channel *channel, uint64_t element, size
 			break;	/* cannot be: the pipe has just been emptied */
 	}
 	close(reader);
-	if (channel->backlog.length) {
-		dropped += backlog_drop(&channel->backlog, element, record);
+	if (channel->waiting) {
+		dropped += drop_waiting(channel, element);
 		flush(channel);
 	}
 	return dropped;
