@@ -9,10 +9,6 @@ bundle=$source/build-bundle/$name
 lib64=lib/x86_64-linux-gnu lib32=lib/i386-linux-gnu
 cd "$source"
 
-apt-get -q update
-apt-get -q -y --no-install-recommends install gcc gcc-multilib libc6-dev pkg-config meson \
-	ninja-build libibverbs-dev librdmacm-dev libelf-dev zlib1g-dev
-
 # ---- build ----
 harden="-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
 relro="-Wl,-z,relro -Wl,-z,now"

@@ -87,6 +87,11 @@ deps_table() {
 	TABLE
 }
 
+# deps_apt PURPOSE: prints its packages on Debian.
+deps_apt() {
+	deps_table | awk -F'|' -v purpose="$1" '$1 == purpose { print $4 }'
+}
+
 # A version manager's Python, first on PATH, lacks the distribution's modules.
 deps_python() {
 	if [ -x /usr/bin/python3 ]; then

@@ -49,6 +49,13 @@ fresh_need() {
 	fi
 }
 
+# fresh_work: makes the directory $work, which is removed when the script ends.
+fresh_work() {
+	work=$(mktemp -d) || exit 1
+	trap 'rm -rf --one-file-system "$work"' EXIT
+	trap 'exit 130' INT TERM
+}
+
 # fresh_expire DIRECTORY: removes systems and packages older than 30 days.
 fresh_expire() {
 	[ -d "$1" ] || return 0
@@ -128,4 +135,13 @@ fresh_run() {
 			DEBIAN_FRONTEND=noninteractive "$@"' sh "$fresh_root" "${fresh_pivots-}" "$@" && fresh_status=0 || fresh_status=$?
 	cp -n "$fresh_root"/var/cache/apt/archives/*.deb "$fresh_archives" 2>/dev/null || :
 	return $fresh_status
+}
+
+# fresh_install ROOT PACKAGE...: installs them. It shows the output only if that fails.
+fresh_install() {
+	fresh_root=$1
+	shift
+	# shellcheck disable=SC2016 # The inner shell expands this.
+	deps_quietly fresh_run "$fresh_root" sh -c \
+		'apt-get -q update && apt-get -q -y --no-install-recommends install "$@"' sh "$@"
 }
