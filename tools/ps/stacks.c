@@ -20,6 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define WITHOUT_LIBDW "this build is without libdw"
+
 static void print_stack(const struct stack *stack)
 {
 	unsigned int number = 0;
@@ -81,7 +83,7 @@ static void refuse_process(pid_t pid, int err)
 	struct stat st;
 
 	if (err == -ENOSYS)
-		say("process %d: this build is without libdw", (int)pid);
+		say("process %d: " WITHOUT_LIBDW, (int)pid);
 	else if (err == -EBUSY)
 		say("process %d: a thread waits in the kernel and does not stop", (int)pid);
 	else if (err == -ENOEXEC)
@@ -160,5 +162,6 @@ int print_core(const char *file)
 
 	if (err == -ENOEXEC)
 		return refuse(TOOL_EXIT_REFUSED, "%s is no core file of a 64-bit program", file);
-	return err ? refuse(TOOL_EXIT_REFUSED, "%s: %s", file, strerror(-err)) : 0;
+	return err ? refuse(TOOL_EXIT_REFUSED, "%s: %s", file,
+			    err == -ENOSYS ? WITHOUT_LIBDW : strerror(-err)) : 0;
 }
