@@ -153,7 +153,7 @@ static int open_binary(struct program *program)
 	if (err == -ELIBBAD)
 		return refused(program, TOOL_EXIT_NOT_EXECUTABLE, binary,
 			       "is an ELF file, but no whole program: it is cut off, damaged, an object file or a core dump",
-			       "copy it again from where it came from");
+			       "copy it again from where it came from; of a core dump: xrc-compat ps --core FILE");
 	if (err == -ENOEXEC && interpreter_of(binary))
 		return refused(program, TOOL_EXIT_NOT_EXECUTABLE, program->path,
 			       "the kernel follows no more than 5 '#!' lines", NULL);

@@ -123,7 +123,7 @@ NO_TEXT = no_program(
     "is it a shell script without a '#!' line? then: xrc-compat run sh PROGRAM")
 NO_WHOLE_PROGRAM = no_program(
     "PROGRAM: is an ELF file, but no whole program: it is cut off, damaged, an object file or a core dump",
-    "copy it again from where it came from")
+    "copy it again from where it came from; of a core dump: xrc-compat ps --core FILE")
 SETUID = not_preloadable(
     "PROGRAM: is setuid or setgid; the dynamic loader ignores LD_PRELOAD for it",
     "run a copy without the bits: cp PROGRAM copy && chmod ug-s copy")

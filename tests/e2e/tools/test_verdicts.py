@@ -40,7 +40,7 @@ LEFT_ALONE = {
     "musl": ("cannot be preloaded", "run a build of the program for glibc"),
     "32-bit": ("cannot be preloaded", "install libxrc-compat for that machine"),
     "aarch64": ("cannot start", "is a 64-bit program for aarch64"),
-    "core": ("cannot start", "no whole program"),
+    "core": ("cannot start", "xrc-compat ps --core FILE"),
     "@/shim/libxrc-compat.so.1": ("cannot start", "xrc-compat check --plugin FILE PROGRAM"),
     "text": ("cannot start", "xrc-compat run sh PROGRAM"),
     "missing": ("broken", "libibgone.so.1 is nowhere to be found"),
