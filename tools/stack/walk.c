@@ -9,6 +9,7 @@
 #include <tools/common/memory.h>
 
 #include <dirent.h>
+#include <elfutils/version.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -20,6 +21,18 @@
 #define STACK_POINTER 7
 #endif
 
+static bool stack_pointer(Dwfl_Frame *frame, Dwarf_Addr *pointer)
+{
+#if _ELFUTILS_PREREQ(0, 188)
+	return !dwfl_frame_reg(frame, STACK_POINTER, pointer);
+#else
+	/* No function tells it, so that the arguments of legacy calls are not found. */
+	(void)frame;
+	*pointer = 0;
+	return true;
+#endif
+}
+
 static int add_frame(Dwfl_Frame *frame, void *context)
 {
 	struct stack *stack = context;
@@ -27,7 +40,7 @@ static int add_frame(Dwfl_Frame *frame, void *context)
 	bool is_exact;	/* the next instruction of the thread, or of what a signal interrupted */
 
 	if (!dwfl_frame_pc(frame, &address, &is_exact) || !address ||
-	    dwfl_frame_reg(frame, STACK_POINTER, &pointer))
+	    !stack_pointer(frame, &pointer))
 		return DWARF_CB_ABORT;
 	/* A return address is behind its call. */
 	stack->frame[stack->frame_count].address = address - !is_exact;

@@ -51,6 +51,7 @@ def hanging(env, helpers, xrc_compat, tmp_path):
     program.process.wait(30)
 
 
+@pytest.mark.usefixtures("finds_arguments")
 def test_a_hanging_call_is_shown_with_its_arguments(hanging, tool, daemon):
     """The adapter does not answer. When it does again, the program ends as if nothing had been."""
     need("addr2line")
@@ -71,6 +72,7 @@ def test_a_hanging_call_is_shown_with_its_arguments(hanging, tool, daemon):
     assert hanging.process.wait(30) == 0
 
 
+@pytest.mark.usefixtures("finds_arguments")
 @pytest.mark.parametrize("kind", ["srq", "qp"])
 def test_a_thread_that_holds_an_event_is_named(hanging, tool, kind):
     """No thread waits for the events of a receive QP, which need no acknowledgement."""
@@ -119,6 +121,7 @@ def test_a_job_with_traffic_is_not_harmed(env, xrc_compat, programs):
     assert statistics.median(stops) < 5000
 
 
+@pytest.mark.usefixtures("finds_arguments")
 @pytest.mark.usefixtures("own_crashes")
 def test_a_core_file_has_the_call_that_crashed(env, helpers, xrc_compat, tmp_path, tool):
     need("addr2line")

@@ -409,7 +409,7 @@ def test_the_program_survives_a_killed_tracer(run, xrc_compat, programs, softhca
 @pytest.mark.usefixtures("own_crashes")
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_a_crash_in_a_legacy_call_is_shown_with_its_stack(xrc_compat, softhca, helpers, tmp_path,
-                                                          form, by_libdw):
+                                                          form, finds_arguments):
     need("addr2line")
     output = tmp_path / "trace"
     words = [softhca, "run", "--devices=1", "--", xrc_compat, "trace", "--output", output,

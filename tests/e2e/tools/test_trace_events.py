@@ -113,7 +113,7 @@ def test_a_command_that_is_killed_while_it_writes_leaves_whole_events(xrc_compat
 
 @pytest.mark.usefixtures("own_crashes")
 def test_a_crash_is_a_mark_in_the_track_of_its_thread(softhca, xrc_compat, helpers, tmp_path,
-                                                      by_libdw):
+                                                      finds_arguments):
     file = tmp_path / "events"
     subprocess.run([softhca, "run", "--devices=1", "--", xrc_compat, "trace", "--perfetto", file,
                     "--", helpers / "hang-in-call", tmp_path / "domain"], input="crash\n",
