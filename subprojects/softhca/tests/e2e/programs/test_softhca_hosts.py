@@ -77,7 +77,10 @@ def test_a_wrong_number_of_hosts_is_refused(run, softhca, hosts):
 @pytest.fixture
 def ssh(run, softhca):
     """ssh(WORD...): `softhca ssh` below a run; @prefix is what starts all of it."""
-    return lambda *words, prefix=(): run([*prefix, softhca, "run", "--", softhca, "ssh", *words])
+    return lambda *words, prefix=(): run(
+        [*prefix, softhca, "run", "--", softhca, "ssh", *words],
+        # The directory of the run is where each host has a file system of its own.
+        env={"XDG_RUNTIME_DIR": "/dev/shm"})
 
 
 @pytest.fixture
