@@ -37,18 +37,20 @@ def connected(daemon):
 @pytest.mark.parametrize("words", ["ibv_rc_pingpong -n 100000000", "ibv_ud_pingpong -n 100000000",
                                    "ibv_rc_pingpong -n 100000000 -e", "ib_send_bw -F -D 30"])
 def test_programs_of_the_distribution_end(daemon, words):
-    argv, port = words.split(), free_port()
-    need(argv[0])
+    program, *options = words.split()
+    # A program that never ends must not outlive the test.
+    argv, port = ["timeout", "60", program, *options], free_port()
+    need(program)
     server = start(*argv, "-d", models.device(0), "-p", port)
     wait_for(lambda: listens(port))
     client = start(*argv, "-d", models.device(1), "-p", port, "127.0.0.1")
     wait_for(lambda: connected(daemon))
     time.sleep(0.1)
     os.kill(daemon.pid, signal.SIGKILL)
-    for program in (server, client):
-        _, err = program.communicate(timeout=30)
+    for process in (server, client):
+        _, err = process.communicate(timeout=30)
         # With -e a program may end without a command or a poll after the daemon's end.
-        assert program.returncode and err.count(SENTENCE) in ((0, 1) if "-e" in argv else (1,)), err
+        assert process.returncode and err.count(SENTENCE) in ((0, 1) if "-e" in argv else (1,)), err
 
 
 @pytest.mark.parametrize(
