@@ -22,7 +22,7 @@ import time
 MARGIN = float(os.environ.get("SOFTHCA_MARGIN", "1"))
 SECONDS, QPS, STARTS = 20, 1000, 15
 # Per cent of a processor with three programs; times a shell's start; KiB.
-IDLE, START, MEMORY = 0.5 * MARGIN, 60 * MARGIN, 6.4
+IDLE, START, MEMORY = 0.5 * MARGIN, 30 * MARGIN, 6.4
 
 
 @contextlib.contextmanager
