@@ -99,7 +99,8 @@ def settings():
 def daemon(run, softhca, settings, monkeypatch):
     """Emulated adapters that outlive the programs on them."""
     # The path of a socket must be short, which those of tmp_path are not.
-    with tempfile.TemporaryDirectory(prefix="softhca-test-", dir="/tmp") as folder:
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else "/tmp"
+    with tempfile.TemporaryDirectory(prefix="softhca-test-", dir=memory) as folder:
         started = Daemon(run, softhca, pathlib.Path(folder))
         monkeypatch.setenv("SOFTHCA_DIR", str(started.directory))
         done = run([softhca, "start", *settings])
