@@ -82,14 +82,24 @@ static bool is_program(const char *word)
 	return strchr(word, '/') && !stat(word, &st) && S_ISREG(st.st_mode) && !access(word, X_OK);
 }
 
+/* A program that only the other hosts have. */
+static bool is_path_elsewhere(const char *word)
+{
+	return strchr(word, '/') && word[0] != '-' && access(word, F_OK);
+}
+
 /* The first word after the launcher that names a program by its path, or else the last word. */
 static char **find_program(char **words)
 {
-	char **word = words + 1;
+	char **word = words + 1, **elsewhere = words;
 
-	while (*word && !is_program(*word))
-		word++;
-	return *word ? word : word - 1;
+	for (; *word && !is_program(*word); word++) {
+		if (elsewhere == words && is_path_elsewhere(*word))
+			elsewhere = word;
+	}
+	if (*word)
+		return word;
+	return elsewhere != words ? elsewhere : word - 1;
 }
 
 /* The file that names the programs, with a line for each; NULL: the words do. */
@@ -271,7 +281,7 @@ static int run_env(char **words)
 		return refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s",
 			      words[0], words[0]);
 	if (has_launcher && !named)
-		say("env: no word is the path of a program here; the last one, %s, is taken for it",
+		say("env: no word is the path of a program here; %s is taken for it",
 		    program_words[0]);
 	if (is_csh() && !shell)
 		puts("# for csh, as SHELL says; --shell=sh prints lines for sh");
