@@ -90,6 +90,8 @@ static void refuse_process(pid_t pid, int err)
 		say("process %d: it is a 32-bit program; only stacks of 64 bits are read", (int)pid);
 	else if (err == -ENOENT)
 		say("process %d: it has ended", (int)pid);
+	else if (err == -EAGAIN)
+		say("process %d: it is just starting; try again", (int)pid);
 	else if (err != -EPERM && err != -EACCES)
 		say("process %d: %s", (int)pid, strerror(-err));
 	else if (tracer)

@@ -65,7 +65,8 @@ int image_of_process(pid_t process, struct image *image)
 	if (!err)
 		err = dwfl_linux_proc_attach(image->dwfl, process, true);
 	dwfl_getmodules(image->dwfl, prepare, image, 0);
-	return err > 0 ? -err : err ? -ENOEXEC : 0;
+	/* A process in execve(2) has no maps, or no program. */
+	return err < 0 || err == ENOEXEC ? -EAGAIN : -err;
 }
 
 int image_of_core(const char *file, struct image *image)

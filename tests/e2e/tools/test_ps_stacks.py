@@ -174,8 +174,8 @@ def test_a_process_of_another_user_is_refused_with_the_reason(run, xrc_compat):
 
 def test_a_process_under_a_debugger_is_refused_with_its_pid(run, xrc_compat):
     need("strace")
-    with subprocess.Popen(["strace", "-qq", "-o", "/dev/null", "sh", "-c", "echo $$; exec sleep 60"],
-                          stdout=subprocess.PIPE, text=True) as strace:
+    with subprocess.Popen(["strace", "-qq", "-o", "/dev/null", "sh", "-c", "echo $$; read line"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as strace:
         try:
             pid = int(strace.stdout.readline())
             result = run([xrc_compat, "ps", "--stacks", pid])
