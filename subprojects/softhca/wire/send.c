@@ -173,7 +173,10 @@ static void run(struct hca_qp *qp)
 
 	list_del(&qp->ready);
 	qp->reading = 0;
-	/* What is in the receivers' buffers already follows, or another sender's message finds it. */
+	/*
+	 * Messages that were moved ahead are executed in this turn. Else another sender's message
+	 * could come into a buffer of an SRQ that has their bytes already.
+	 */
 	for (int left = BURST; (qp->ahead || (left > 0 && moved < BURST_BYTES)) &&
 			       sq_may_execute(qp) && sq_posted(qp);
 	     left--) {
