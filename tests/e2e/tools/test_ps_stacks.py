@@ -139,27 +139,28 @@ def test_a_core_file_has_the_call_that_crashed(env, helpers, xrc_compat, tmp_pat
     assert re.search(r" crash \(hang_in_call\.c:\d+, ", first) and " main (" in first
 
 
-def walk_to_start(tool, process, module):
-    """Walks through the program's own frames, for which its unwind tables must be found."""
+def walk_to_start(run, xrc_compat, process, module):
+    """Walks through the program's own frames, for which its unwind tables must be found. A process
+    in execve(2) is refused."""
     with process:
         try:
-            wait_for(lambda: tool("ps", "--stacks", process.pid).stdout, "the stack",
+            wait_for(lambda: run([xrc_compat, "ps", "--stacks", process.pid]).stdout, "the stack",
                      holds=re.compile(rf"{module}\+0x\w+\)\n.* __libc_start").search)
         finally:
             process.kill()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a file system")
-def test_a_program_that_only_its_container_has_is_walked(tool, tmp_path):
+def test_a_program_that_only_its_container_has_is_walked(run, xrc_compat, tmp_path):
     script = f'mount -t tmpfs none {tmp_path} && cp "$(command -v sleep)" {tmp_path}/its && exec {tmp_path}/its 60'
-    walk_to_start(tool, subprocess.Popen(["unshare", "-m", "sh", "-c", script]), "its")
+    walk_to_start(run, xrc_compat, subprocess.Popen(["unshare", "-m", "sh", "-c", script]), "its")
 
 
-def test_a_program_that_was_deleted_is_walked(tool, tmp_path):
+def test_a_program_that_was_deleted_is_walked(run, xrc_compat, tmp_path):
     shutil.copy(shutil.which("sleep"), tmp_path / "its")
     process = subprocess.Popen([tmp_path / "its", "60"])
     (tmp_path / "its").unlink()
-    walk_to_start(tool, process, r"its \(deleted\)")
+    walk_to_start(run, xrc_compat, process, r"its \(deleted\)")
 
 
 # ---- refusals ----
