@@ -94,14 +94,14 @@ static unsigned int microseconds(void)
 static int visit_running(const struct image *image, pid_t thread, stack_visit *visit)
 {
 	struct stack stack = { .thread = thread };
-	unsigned int start = microseconds();
 	int number = thread_stop(thread);
+	unsigned int start = microseconds();
 
 	if (number < 0)
 		return number;
 	walk_stopped(image, &stack);
-	thread_let_go(thread, number);
 	stack.stop_us = microseconds() - start;
+	thread_let_go(thread, number);
 	name_frames(image, &stack);
 	visit(&stack);
 	return 0;
