@@ -112,7 +112,10 @@ void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off64_t offs
 int dev_close(struct dev *dev, int fd);
 int dev_flock(struct dev *dev, int fd, int operation);
 
-/* Whether the daemon of the context behind @fd has ended, as seen less than a second ago. */
+/*
+ * Whether the daemon of the context behind @fd has ended, as seen less than a quarter of a second
+ * ago.
+ */
 bool dev_has_ended(int fd);
 
 /* ---- objects of a context by their handles (handles.c) ---- */

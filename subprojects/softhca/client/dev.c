@@ -17,7 +17,7 @@
 #define MAX_FDS 65536
 
 static _Atomic(struct dev *) table[MAX_FDS];
-/* The second in which dev_has_ended() last asked the system, or ENDED. */
+/* The quarter of a second in which dev_has_ended() last asked the system, or ENDED. */
 static atomic_uint looked[MAX_FDS];
 #define ENDED UINT_MAX
 static atomic_int highest = -1; /* fd that was ever in the table */
@@ -333,15 +333,16 @@ static void look(int fd)
 /* The coarse clock takes no system call, and does not read the processor's counter. */
 bool dev_has_ended(int fd)
 {
-	unsigned int before = atomic_load_explicit(&looked[fd], memory_order_relaxed);
+	unsigned int quarter, before = atomic_load_explicit(&looked[fd], memory_order_relaxed);
 	struct timespec now;
 
 	if (before == ENDED)
 		return true;
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	if (before == (unsigned int)now.tv_sec)
+	quarter = 4u * (unsigned int)now.tv_sec + (unsigned int)now.tv_nsec / 250000000u;
+	if (before == quarter)
 		return false;
-	atomic_store(&looked[fd], (unsigned int)now.tv_sec);
+	atomic_store(&looked[fd], quarter);
 	look(fd);
 	return atomic_load(&looked[fd]) == ENDED;
 }
