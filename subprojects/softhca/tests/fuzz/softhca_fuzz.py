@@ -27,7 +27,7 @@ RUNS = 2000
 SEED = os.environ.get("SOFTHCA_FUZZ_SEED", "1").replace("fresh", "0")
 FUZZER = "-fsanitize=fuzzer,address,undefined"
 FLAGS = [
-    "-std=gnu11", "-D_GNU_SOURCE", "-gline-tables-only", "-O1", "-fno-omit-frame-pointer",
+    "-std=gnu11", "-D_GNU_SOURCE", "-gline-tables-only", "-O0", "-fno-omit-frame-pointer",
     "-fsanitize=fuzzer-no-link,address,undefined", "-fno-sanitize-recover=undefined",
     *os.environ["SOFTHCA_FUZZ_FLAGS"].split()
 ]
