@@ -41,7 +41,7 @@ def test_a_copy_is_built_tested_and_installed(run, alone, tmp_path):
         assert done.returncode == 0, done.stdout[-8000:] + done.stderr
         return done.stdout
 
-    succeed("setup", build, copy, "--prefix=/opt/softhca", "-Dtests=enabled", "-Doptimization=1")
+    succeed("setup", build, copy, "--prefix=/opt/softhca", "-Dtests=enabled", "-Doptimization=0")
     succeed("compile", "-C", build)
     assert f"Ok:                 {len(TESTS)} " in succeed("test", "-C", build, "--no-rebuild", *TESTS)
     succeed("install", "-C", build, "--no-rebuild", DESTDIR=str(root))

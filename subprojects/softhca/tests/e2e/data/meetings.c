@@ -25,7 +25,7 @@ static const enum ibv_wc_status status_of[MISTAKES] = {
 static struct ibv_send_wr wrong_atomic(const struct pair *pair, enum ibv_wr_opcode opcode,
 				       enum mistake mistake)
 {
-	const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+	const unsigned int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 	struct ibv_mr *mr = MADE(ibv_reg_mr(pair->b->pd, pair->b->buffer, RIG_BUFFER, access));
 	struct ibv_send_wr wr = pair_wr(pair, opcode, 0, TARGET, sizeof(uint64_t));
 

@@ -118,7 +118,8 @@ ROW("numbers are not reused at once")
 ROW("a zero-based region begins at address 0")
 {
 	struct pair pair = pair_up(IBV_QPT_RC);
-	const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_ZERO_BASED;
+	const unsigned int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				    IBV_ACCESS_ZERO_BASED;
 	struct ibv_mr *from = MADE(ibv_reg_mr(pair.a->pd, pair.a->buffer + 4096, 4096, access));
 	struct ibv_mr *to = MADE(ibv_reg_mr(pair.b->pd, pair.b->buffer + 8192, 4096, access));
 	struct ibv_send_wr wr = pair_wr(&pair, IBV_WR_RDMA_WRITE, 0, 0, 64);
