@@ -10,6 +10,8 @@ import pytest
 
 from check_workshop import RUN_TIME, compile_c, compile_demo
 
+pytestmark = pytest.mark.any_model
+
 DEMO = "receive completions"
 
 # {program: (verdict, next command up to the program, what that prints)}. @ is the build directory.
@@ -159,7 +161,6 @@ def test_the_verdict_is_true_and_the_next_step_works_as_pasted(paste, make, buil
     assert done.returncode == 0 and prints in done.stdout, done
 
 
-@pytest.mark.any_model
 @pytest.mark.parametrize("name", LEFT_ALONE)
 def test_a_program_that_needs_nothing_or_cannot_run_has_no_next_step(paste, make, shim, name):
     """Without the library for 32-bit programs, which may be installed beside this one."""
