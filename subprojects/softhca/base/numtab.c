@@ -4,15 +4,28 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
+#include <stddef.h>
+#include <sys/mman.h>
 
+static size_t size_of(const struct numtab *tab)
+{
+	return (tab->limit - tab->first) * sizeof(*tab->slot);
+}
+
+/*
+ * A page of the table takes memory when a number in it is given out. calloc() may fill it before
+ * (MALLOC_PERTURB_).
+ */
 int numtab_init(struct numtab *tab, uint32_t first, uint32_t limit, uint32_t start, uint32_t quota)
 {
-	tab->slot = calloc(limit - first, sizeof(void *));
-	if (!tab->slot)
-		return -ENOMEM;
 	tab->first = first;
 	tab->limit = limit;
+	tab->slot = mmap(NULL, size_of(tab), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
+	if (tab->slot == MAP_FAILED) {
+		tab->slot = NULL;
+		return -ENOMEM;
+	}
 	tab->next = start;
 	tab->used = 0;
 	tab->quota = quota;
@@ -22,7 +35,8 @@ int numtab_init(struct numtab *tab, uint32_t first, uint32_t limit, uint32_t sta
 
 void numtab_free(struct numtab *tab)
 {
-	free(tab->slot);
+	if (tab->slot)
+		munmap(tab->slot, size_of(tab));
 	tab->slot = NULL;
 }
 
