@@ -28,7 +28,7 @@ MODELS = {"connectx3": "mlx4", "connectx5": "mlx5"}
 # Server in the background, then the client until it gets through.
 PAIR = r"""
 port=$1 device=$2; shift 2
-"$@" -d ${device}_0 -p $port > "$SOFTHCA_DIR/server.out" 2>&1 & server=$!
+"$@" -d ${device}_0 -p $port > /dev/null 2>&1 & server=$!
 for try in $(seq 200); do
     grep -q ":$(printf %04X $port) 00000000.*0A" /proc/net/tcp /proc/net/tcp6 && break
     sleep 0.02
