@@ -118,6 +118,12 @@ int dev_flock(struct dev *dev, int fd, int operation);
  */
 bool dev_has_ended(int fd);
 
+/* ---- memory for tables (room.c) ---- */
+
+/* Gives the table room for one entry more, with which it has @size bytes. False: there is none. */
+bool room_for(void **table, size_t *room, size_t size);
+void room_free(void *table, size_t room);
+
 /* ---- objects of a context by their handles (handles.c) ---- */
 
 struct handle {
@@ -128,7 +134,7 @@ struct handle {
 
 struct handles {
 	struct handle *entry;
-	size_t count;
+	size_t count, room; /* room: in bytes */
 };
 
 /* The contents of a command that creates a CQ, QP or SRQ. */
@@ -173,7 +179,7 @@ struct record {
 
 struct records {
 	struct record *entry;
-	size_t count;
+	size_t count, room; /* room: in bytes */
 };
 
 /* libmlx5 has taken this from the heap, in this thread. */

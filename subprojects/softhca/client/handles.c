@@ -4,7 +4,6 @@
 
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
-#include <stdlib.h>
 
 #define EXTENDED(COMMAND) (IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_##COMMAND)
 
@@ -73,15 +72,14 @@ bool handles_destruction(const uint64_t *command, size_t length, uint32_t destro
 static void add(struct handles *handles, const struct creation *creation)
 {
 	struct handle handle = { .object = (void *)(uintptr_t)creation->object };
-	struct handle *more;
+	void *table = handles->entry;
 
 	if (!peek(&handle.number, (const void *)(uintptr_t)creation->response,
 		  sizeof(handle.number)))
 		return;
-	more = realloc(handles->entry, (handles->count + 1) * sizeof(*more));
-	if (!more)
+	if (!room_for(&table, &handles->room, (handles->count + 1) * sizeof(handle)))
 		return;
-	handles->entry = more;
+	handles->entry = table;
 	handles->entry[handles->count++] = handle;
 }
 
@@ -130,5 +128,5 @@ struct ibv_context *handles_context(const void *object, int fd)
 
 void handles_free(struct handles *handles)
 {
-	free(handles->entry);
+	room_free(handles->entry, handles->room);
 }

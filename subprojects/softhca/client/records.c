@@ -15,7 +15,6 @@
 #include <proto.h>
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define RECORD sizeof(uint64_t) /* two words of 32 bits */
@@ -49,15 +48,15 @@ static void drop(struct records *records, struct record *record)
 void records_before(struct records *records, const uint64_t *command, size_t length)
 {
 	struct creation creation;
-	struct record *more, *neighbour, record = { 0 };
+	struct record *neighbour, record = { 0 };
+	void *table = records->entry;
 
 	if (!handles_creation(command, length, &creation) || !creation.record ||
 	    creation.record % RECORD)
 		return;
-	more = realloc(records->entry, (records->count + 1) * sizeof(*more));
-	if (!more)
+	if (!room_for(&table, &records->room, (records->count + 1) * sizeof(record)))
 		return;
-	records->entry = more;
+	records->entry = table;
 	record.page = creation.record / SOFTHCA_PAGE * SOFTHCA_PAGE;
 	record.destroy = creation.destroy;
 	record.new = true;
@@ -107,6 +106,5 @@ void records_free(struct records *records)
 {
 	while (records->count)
 		drop(records, records->entry);
-	free(records->entry);
-	records->entry = NULL;
+	room_free(records->entry, records->room);
 }
