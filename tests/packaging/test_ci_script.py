@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """.ci/run fails if a step fails, and lists at its end the steps that could not run."""
 
+import re
 import shutil
 
 import pytest
@@ -8,10 +9,10 @@ import pytest
 
 @pytest.fixture
 def checked(tmp_path, run, source_root):
-    """checked(status): runs the script where each step succeeds, but `run-tests --i386` exits with
-    this status and valgrind is not installed."""
+    """checked(status, mpis): runs the script where each step succeeds, but `run-tests --i386` exits
+    with this status and valgrind is not installed."""
 
-    def _checked(status):
+    def _checked(status, mpis=""):
         (tmp_path / "bin").mkdir()
         for tool in ("bash", "date", "dirname", "sh"):
             (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
@@ -22,6 +23,7 @@ def checked(tmp_path, run, source_root):
                 "run-demo": ":",
                 "scripts/try-builds": "exit 77",
                 "scripts/try-documents": "echo the documents",
+                "scripts/try-mpi": 'echo "MPI $*"',
                 "scripts/deps.sh": "deps_wish() { :; }\ndeps_meson() { :; }",
                 "scripts/fresh.sh": "fresh_own_suite() { echo sid; }",
         }.items():
@@ -30,7 +32,7 @@ def checked(tmp_path, run, source_root):
             path.write_text(f"#!/bin/sh\n{body}\n")
             path.chmod(0o755)
         return run([tmp_path / ".ci" / "run"],
-                   env={"PATH": str(tmp_path / "bin"), "RDMA_CORE_GIT": ""})
+                   env={"PATH": str(tmp_path / "bin"), "RDMA_CORE_GIT": "", "MPI_PREFIXES": mpis})
 
     return _checked
 
@@ -42,8 +44,15 @@ def test_steps_that_could_not_run_are_listed_last(checked):
         "", "skipped here: ./run-tests --i386",
         'skipped here: the benchmark "ordinary cost": valgrind is not installed',
         "skipped here: scripts/try-builds clang least",
-        "skipped here: another rdma-core: RDMA_CORE_GIT names no clone"
+        "skipped here: another rdma-core: RDMA_CORE_GIT names no clone",
+        "skipped here: an old MPI: MPI_PREFIXES names none"
     ]
+
+
+def test_one_old_mpi_runs_a_day(checked):
+    done = checked(0, "mvapich2=/opt/mvapich2 openmpi=/opt/openmpi")
+    assert done.returncode == 0 and "an old MPI" not in done.stdout, done
+    assert len(re.findall(r"^MPI --model=connectx[35] (\w+)=/opt/\1$", done.stdout, re.M)) == 1
 
 
 def test_a_step_that_fails_ends_the_script(checked):
