@@ -6,6 +6,7 @@
 #include <tools/common/message.h>
 #include <tools/common/streams.h>
 #include <tools/common/variables.h>
+#include <tools/files/paths.h>
 
 #include <locale.h>
 #include <signal.h>
@@ -84,6 +85,9 @@ static int execute(int argc, char **argv)
 		puts("xrc-compat " TOOLS_VERSION);
 		return TOOL_EXIT_OK;
 	}
+	/* The commands find their files beside their own. */
+	if (!paths_self())
+		return refuse(TOOL_EXIT_REFUSED, "/proc/self/exe cannot be read: mount /proc");
 	return execute_command(argv[1], argc - 1, argv + 1);
 }
 

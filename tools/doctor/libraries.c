@@ -7,12 +7,10 @@
 #include <tools/files/preload.h>
 #include <tools/program/libraries.h>
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static void examine_library(void)
 {
@@ -122,14 +120,8 @@ static void examine_library_path(void)
 	      value ? "leads to no other libibverbs" : "not set here");
 }
 
-/* The command needs /proc to find itself, and then the files that are installed beside it. */
 void examine_libraries(void)
 {
-	if (!paths_self()) {
-		found("/proc", FINDING_PROBLEM, "mount it", "/proc/self/exe cannot be read: %s",
-		      strerror(errno));
-		return;
-	}
 	examine_library();
 	examine_companions();
 	examine_libibverbs();

@@ -16,14 +16,14 @@ char *paths_self(void)
 	return realpath("/proc/self/exe", NULL);
 }
 
-/* The directory @levels above the running command's; "" when it cannot be known. */
+/* The directory @levels above the running command's. */
 static const char *own_prefix(int levels)
 {
 	char *path = paths_self(), *slash;
 
-	for (; path && levels >= 0 && (slash = strrchr(path, '/')); levels--)
+	for (; levels >= 0 && (slash = strrchr(path, '/')); levels--)
 		*slash = '\0';
-	return path ? path : "";
+	return path;
 }
 
 /* @path if that file is readable, and an ELF file of @bits unless that is 0; else NULL. */
@@ -124,8 +124,7 @@ const char *paths_table_directory(void)
 const char *paths_preload_fault(const char *path, struct elf_info *elf)
 {
 	if (!path)
-		return paths_self() ? "libxrc-compat.so.1 was not found: xrc-compat is not installed completely"
-				    : "libxrc-compat.so.1 was not found, as /proc/self/exe cannot be read: mount /proc";
+		return "libxrc-compat.so.1 was not found: xrc-compat is not installed completely";
 	if (!preload_can_hold(path))
 		return format_string("%s: LD_PRELOAD cannot hold a path with a colon, a blank or a '$'",
 				     path);

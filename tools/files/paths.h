@@ -41,7 +41,7 @@ const char *paths_preload_fault(const char *path, struct elf_info *elf);
 /* Where the registration tables are. */
 const char *paths_table_directory(void);
 
-/* Absolute path of the running command; NULL if it cannot be known. */
+/* Absolute path of the running command. NULL without /proc, where main() runs no command. */
 char *paths_self(void);
 
 #endif

@@ -256,13 +256,12 @@ void needs_add(const struct program *program, char *const *words,
 const char *libibverbs_for_tools(void)
 {
 	void *preloaded = dlopen(LIBIBVERBS, RTLD_LAZY | RTLD_NOLOAD);
-	const char *found;
-	const char *self = paths_self();
+	const char *self = paths_self(), *found;
 
-	if (preloaded)
+	if (preloaded) {
 		dlclose(preloaded);
-	if (preloaded || !self)
 		return LIBIBVERBS;
+	}
 	found = library_found(LIBIBVERBS, self, false);
 	if (found && libibverbs_is_old(found))
 		found = library_found(LIBIBVERBS, self, true);

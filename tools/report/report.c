@@ -32,14 +32,12 @@ static bool begin(FILE *file)
 
 static int run_report(char **operands)
 {
-	const char *script, *name, *command = paths_self();
+	const char *script, *name;
 	FILE *file;
 
 	script = paths_helper("report/xrc-compat-report");
 	if (!script)
 		return refuse_missing("xrc-compat-report", "xrc-compat");
-	if (!command)
-		return refuse(TOOL_EXIT_REFUSED, "/proc/self/exe, this command, cannot be read");
 	if (access(script, X_OK)) /* before there is a file */
 		return refuse(TOOL_EXIT_REFUSED, "%s: %s", script, strerror(errno));
 	file = output_open(output, "report", &name);
@@ -48,7 +46,7 @@ static int run_report(char **operands)
 	if (!begin(file))
 		return refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", name,
 			      strerror(errno));
-	execl(script, script, command, name, option_word("--softhca", launch.softhca),
+	execl(script, script, paths_self(), name, option_word("--softhca", launch.softhca),
 	      option_word("--model", launch.model), operands[0] ? operands[0] : "", NULL);
 	return refuse(TOOL_EXIT_REFUSED, "%s: %s", script, strerror(errno));
 }

@@ -32,7 +32,7 @@ static bool is_device_count(const char *text)
 }
 
 /* "softhca run --devices=N [--model=NAME] -- xrc-compat run [OPTION...] -- PROGRAM..." */
-static char **softhca_argv(const char *softhca, const char *self, const struct launch *launch)
+static char **softhca_argv(const char *softhca, const struct launch *launch)
 {
 	bool given = launch->softhca && launch->softhca[0];
 	struct string_list words = { 0 };
@@ -43,7 +43,7 @@ static char **softhca_argv(const char *softhca, const char *self, const struct l
 	if (launch->model)
 		string_list_add(&words, format_string("--model=%s", launch->model));
 	string_list_add(&words, "--");
-	string_list_add(&words, self);
+	string_list_add(&words, paths_self());
 	string_list_add(&words, "run");
 	if (launch->wish.system_libibverbs)
 		string_list_add(&words, "--system-libibverbs");
@@ -63,13 +63,10 @@ static char **softhca_argv(const char *softhca, const char *self, const struct l
 static int exec_under_softhca(const struct launch *launch)
 {
 	const char *softhca = paths_softhca();
-	const char *self = paths_self();
 
 	if (!softhca)
 		return refuse_missing("softhca, the emulated HCA,", "softhca");
-	if (!self)
-		return refuse(TOOL_EXIT_REFUSED, "/proc/self/exe, this command, cannot be read");
-	execv(softhca, softhca_argv(softhca, self, launch));
+	execv(softhca, softhca_argv(softhca, launch));
 	return refuse(TOOL_EXIT_REFUSED, "%s: %s", softhca, strerror(errno));
 }
 

@@ -181,13 +181,6 @@ def test_a_full_table_directory_is_a_problem(clean, run, tmp_path, fill):
     assert "xrc-compat gc" in result.stdout
 
 
-@pytest.mark.usefixtures("own_mounts")
-def test_a_missing_proc_is_the_first_problem(clean, run):
-    inside = ["unshare", "-m", "sh", "-c", 'umount -l /proc && exec "$@"', "sh"]
-    first, *others = problems(clean(lambda argv: run([*inside, *argv]), "doctor"))
-    assert first.startswith("/proc ") and not [row for row in others if row.startswith("lib")]
-
-
 @pytest.fixture
 def untried(real_library, tmp_path):
     """The directory of a libibverbs that was never tried."""
