@@ -11,12 +11,16 @@
 
 #define TEXT_COLUMN 12	/* "Program     /bin/true" */
 
-__attribute__((format(printf, 3, 0))) static void print(FILE *out, const char *before,
-							const char *format, va_list args)
+void message(FILE *out, const char *before, const char *format, ...)
 {
+	va_list args;
 	char *line;
+	int length;
 
-	if (vasprintf(&line, format, args) < 0)
+	va_start(args, format);
+	length = vasprintf(&line, format, args);
+	va_end(args);
+	if (length < 0)
 		return;
 	text_clean(line);
 	fputs(before, out);
@@ -26,30 +30,6 @@ __attribute__((format(printf, 3, 0))) static void print(FILE *out, const char *b
 		fputs(line, out);
 	fputc('\n', out);
 	free(line);
-}
-
-#define PRINT(out, before, format) \
-	do { \
-		va_list args; \
-\
-		va_start(args, format); \
-		print(out, before, format, args); \
-		va_end(args); \
-	} while (0)
-
-void say(const char *format, ...)
-{
-	PRINT(stderr, "xrc-compat: ", format);
-}
-
-void advise(const char *format, ...)
-{
-	PRINT(stderr, "            ", format);
-}
-
-void print_line(const char *format, ...)
-{
-	PRINT(stdout, "", format);
 }
 
 int refuse_missing(const char *what, const char *package)
