@@ -40,7 +40,8 @@ static const char *usage_of(const struct command *command)
 			     command->operands[0] ? " " : "", command->operands);
 }
 
-int advise_usage(const struct command *command)
+/* Under a refusal. TOOL_EXIT_REFUSED. */
+static int advise_usage(const struct command *command)
 {
 	advise("%s", usage_of(command));
 	advise("try: xrc-compat %s --help", command->name);

@@ -43,9 +43,6 @@ extern const struct command command_check, command_doctor, command_env, command_
 /* Reads @argv, which begins with the command's name, and runs the command. Its exit status. */
 int command_execute(const struct command *command, int argc, char **argv);
 
-/* The usage under a refusal. TOOL_EXIT_REFUSED. */
-int advise_usage(const struct command *command);
-
 /* Refuses to launch a program that was not given. TOOL_EXIT_REFUSED. */
 int refuse_program_missing(const struct command *command);
 
