@@ -184,7 +184,7 @@ static bool decide_device(struct check *check)
 
 		if (check->wanted_device && strcmp(check->wanted_device, device->name) != 0)
 			continue;
-		if (device_usable(device))
+		if (device->xrc)
 			return false;
 		if (device->err)
 			failed = device;

@@ -153,11 +153,6 @@ const char *devices_read(const char *library, struct device_list *list)
 	return result.status ? strerror(WEXITSTATUS(result.status)) : NULL;
 }
 
-bool device_usable(const struct device *device)
-{
-	return device->opened && device->xrc;
-}
-
 const char *device_text(const struct device *device)
 {
 	static const char alone[] = ", without sharing of receive QPs between processes";

@@ -22,7 +22,7 @@ struct device {
 	char driver[16];	/* "mlx5" */
 	char firmware[64];
 	bool opened;	   /* ibv_open_device() worked; what follows is known only then */
-	bool xrc;	   /* IBV_DEVICE_XRC in device_cap_flags */
+	bool xrc;	   /* IBV_DEVICE_XRC in device_cap_flags: it carries legacy programs */
 	bool open_qp;	   /* the kernel lets other processes open a receive QP */
 	int err;	   /* errno of the opening or of the query that failed; or 0 */
 	unsigned int ports;
@@ -51,8 +51,5 @@ const char *port_layer_name(int layer);
 
 /* The member "devices" with all that is known of each. */
 void devices_print_json(struct json *json, const struct device_list *list);
-
-/* True if legacy XRC programs can run on it. */
-bool device_usable(const struct device *device);
 
 #endif

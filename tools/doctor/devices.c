@@ -45,7 +45,7 @@ static void count_devices(const struct device_list *list, const char *err)
 	int usable = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
-		usable += device_usable(&list->device[i]);
+		usable += list->device[i].xrc;
 		if (list->device[i].err)
 			failed = &list->device[i];
 	}
@@ -84,8 +84,7 @@ static void examine_names(const struct device_list *list)
 		const char *name = list->device[i].name, *driver = list->device[i].driver;
 
 		/* Old programs ask for the kernel's names, as mlx4_0. They are older than qedr. */
-		if (!is_renamed(name) || !device_usable(&list->device[i]) ||
-		    !strcmp(driver, "qedr"))
+		if (!is_renamed(name) || !list->device[i].xrc || !strcmp(driver, "qedr"))
 			continue;
 		found("device names", FINDING_NOTE,
 		      format_string(
@@ -123,7 +122,7 @@ static void examine_ports(const struct device_list *list)
 	for (size_t i = 0; i < list->count; i++) {
 		const struct device *device = &list->device[i];
 
-		for (unsigned int k = 0; device_usable(device) && k < device->ports; k++) {
+		for (unsigned int k = 0; device->xrc && k < device->ports; k++) {
 			if (device->port[k].state == IBV_PORT_ACTIVE &&
 			    device->port[k].layer != IBV_LINK_LAYER_ETHERNET)
 				return;
