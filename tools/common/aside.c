@@ -54,21 +54,20 @@ static int collect(int in, int64_t end, char *text, size_t *used)
 
 /*
  * Waits for the end of the process, or kills it. The kernel may take some time to end a process
- * that has closed its output. @err: of reading the output.
+ * that has closed its output. @err: of reading the output. 0, or -errno.
  */
-static struct aside_result finish(pid_t pid, int64_t end, int err)
+static int finish(pid_t pid, int64_t end, int err, int *status)
 {
 	pid_t ended = 0;
-	int status = 0;
 
-	while (!err && !(ended = waitpid(pid, &status, WNOHANG)) && milliseconds_until(end))
+	while (!err && !(ended = waitpid(pid, status, WNOHANG)) && milliseconds_until(end))
 		usleep(1000);
 	if (ended > 0)
-		return (struct aside_result){ .status = status };
+		return 0;
 	if (kill(-pid, SIGKILL)) /* and its children */
 		kill(pid, SIGKILL);
 	/* A driver may hold the process in the kernel, so nothing waits for it; init reaps it. */
-	return (struct aside_result){ .err = err ? err : -ETIMEDOUT };
+	return err ? err : -ETIMEDOUT;
 }
 
 /*
@@ -118,22 +117,19 @@ static pid_t start(const struct aside *aside, int *in)
 	return pid;
 }
 
-char *aside_output(const struct aside *aside, int milliseconds, size_t *size,
-		   struct aside_result *result)
+char *aside_output(const struct aside *aside, int milliseconds, struct aside_result *result)
 {
 	char *text = need_memory(calloc(MOST_BYTES + 1, 1));
 	int64_t end = in_milliseconds(milliseconds);
-	size_t used = 0;
 	int in = -1;
 	pid_t pid = start(aside, &in);
 
-	if (pid < 0)
-		*result = (struct aside_result){ .err = pid };
-	else
-		*result = finish(pid, end, collect(in, end, text, &used));
+	*result = (struct aside_result){ .err = pid };
+	if (pid >= 0) {
+		result->err = collect(in, end, text, &result->size);
+		result->err = finish(pid, end, result->err, &result->status);
+	}
 	if (in >= 0)
 		close(in);
-	if (size)
-		*size = used;
 	return text;
 }

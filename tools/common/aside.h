@@ -17,13 +17,13 @@ struct aside {
 struct aside_result {
 	int err;	/* -ETIMEDOUT, -EFBIG above 256 KiB, or the -errno of a system call */
 	int status;	/* as of waitpid(2); 0 if @err is not 0 */
+	size_t size;	/* of the output */
 };
 
 /*
- * Runs it without input for at most @milliseconds. Returns what it writes on standard output, to be
- * freed; a 0 follows. @size gets its length, unless it is NULL.
+ * Runs @aside without input for at most @milliseconds. Returns what the process writes on standard
+ * output, to be freed; a 0 follows.
  */
-char *aside_output(const struct aside *aside, int milliseconds, size_t *size,
-		   struct aside_result *result);
+char *aside_output(const struct aside *aside, int milliseconds, struct aside_result *result);
 
 #endif

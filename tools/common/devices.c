@@ -135,11 +135,11 @@ static int write_devices(const void *library)
 const char *devices_read(const char *library, struct device_list *list)
 {
 	const struct aside aside = { .prepare = write_devices, .context = library };
-	size_t size, most = sizeof(list->device);
+	size_t most = sizeof(list->device);
 	struct aside_result result;
-	char *bytes = aside_output(&aside, TIMEOUT_SECONDS * 1000, &size, &result);
+	char *bytes = aside_output(&aside, TIMEOUT_SECONDS * 1000, &result);
 
-	list->count = (size < most ? size : most) / sizeof(list->device[0]);
+	list->count = (result.size < most ? result.size : most) / sizeof(list->device[0]);
 	memcpy(list->device, bytes, list->count * sizeof(list->device[0]));
 	free(bytes);
 	if (result.err == -ETIMEDOUT)

@@ -62,7 +62,7 @@ const struct launcher *ask_launcher(const char *path)
 	const struct aside program = { .words = words, .with_errors = true };
 	const struct launcher *first = find_launcher(path), *told = NULL, *other = NULL;
 	struct aside_result result;
-	char *text = first->version ? aside_output(&program, PATIENCE_MS, NULL, &result) : NULL;
+	char *text = first->version ? aside_output(&program, PATIENCE_MS, &result) : NULL;
 
 	for (const struct launcher *row = first; row < launchers + launcher_count; row++) {
 		if (!launcher_has_name(row, path))

@@ -163,7 +163,7 @@ static const char *ask(const char *path, struct question question, struct closur
 		closure->unasked = "this machine lacks the dynamic loader of glibc for it";
 	if (closure->unasked)
 		return NULL;
-	text = aside_output(&program, TIMEOUT_MILLISECONDS, NULL, &result);
+	text = aside_output(&program, TIMEOUT_MILLISECONDS, &result);
 	failure = read_lines(text, closure, missing);
 	free(text);
 	if (!failure)

@@ -60,7 +60,7 @@ static struct place *read_places(const char *module, uint64_t offset)
 	if (module[0] != '/')
 		return innermost;
 	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)offset);
-	text = aside_output(&program, PATIENCE_MS, NULL, &result);
+	text = aside_output(&program, PATIENCE_MS, &result);
 	for (function = strtok(text, "\n"); function && (line = strtok(NULL, "\n"));
 	     function = strtok(NULL, "\n")) {
 		line[strcspn(line, " ")] = '\0';	/* without the compiler's discriminator */

@@ -24,7 +24,7 @@ static struct aside_result run(const char *script, bool with_errors, int millise
 	const struct aside program = { words, set_word, "word", with_errors };
 	struct aside_result result;
 
-	*text = aside_output(&program, milliseconds, NULL, &result);
+	*text = aside_output(&program, milliseconds, &result);
 	return result;
 }
 
