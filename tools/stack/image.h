@@ -12,6 +12,7 @@ struct image {
 	Dwfl *dwfl;
 	int file;	/* of a core file; -1: the process is alive */
 	Elf *core;
+	stack_visit *visit;	/* called for each thread of the core file */
 };
 
 /* 0 or -errno. */

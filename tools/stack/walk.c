@@ -131,30 +131,25 @@ int stacks_of_process(pid_t process, stack_visit *visit)
 
 /* ---- core files ---- */
 
-struct visitor {
-	const struct image *image;
-	stack_visit *visit;
-};
-
 static int visit_dead(Dwfl_Thread *thread, void *context)
 {
-	const struct visitor *visitor = context;
+	const struct image *image = context;
 	struct stack stack = { .thread = dwfl_thread_tid(thread) };
 
 	dwfl_thread_getframes(thread, add_frame, &stack);
-	stack.call = find_legacy_call(visitor->image, &stack);
-	name_frames(visitor->image, &stack);
-	visitor->visit(&stack);
+	stack.call = find_legacy_call(image, &stack);
+	name_frames(image, &stack);
+	image->visit(&stack);
 	return DWARF_CB_OK;
 }
 
 int stacks_of_core(const char *file, stack_visit *visit)
 {
 	struct image image;
-	struct visitor visitor = { &image, visit };
 	int err = image_of_core(file, &image);
 
-	if (!err && dwfl_getthreads(image.dwfl, visit_dead, &visitor))
+	image.visit = visit;
+	if (!err && dwfl_getthreads(image.dwfl, visit_dead, &image))
 		err = -ENOEXEC;
 	image_close(&image);
 	return err;
