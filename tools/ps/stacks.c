@@ -11,7 +11,6 @@
 #include <tools/stack/stack.h>
 #include <tools/tables/view.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat selftest`: starts the old program of the self-test as `xrc-compat run` would. */
 #include <tools/common/command.h>
-#include <tools/common/memory.h>
 #include <tools/common/message.h>
 #include <tools/files/paths.h>
 #include <tools/run/run.h>
