@@ -32,7 +32,6 @@ static struct place *new_place(const char *module, uint64_t offset)
 
 	place->offset = offset;
 	snprintf(place->module, sizeof(place->module), "%s", module);
-	text_clean(place->module);
 	return place;
 }
 
@@ -43,8 +42,6 @@ static void set_names(struct place *place, const char *function, const char *lin
 		snprintf(place->symbol, sizeof(place->symbol), "%s", function);
 	if (!strchr(line, '?'))
 		snprintf(place->line, sizeof(place->line), "%s", basename(line));
-	text_clean(place->symbol);
-	text_clean(place->line);
 }
 
 /* addr2line prints a function and a line, from the inside, for each that is inlined there. */
@@ -76,23 +73,17 @@ static struct place *read_places(const char *module, uint64_t offset)
 /* A program calls from a few places many times. */
 const struct place *place_of(const char *module, uint64_t offset)
 {
-	static struct known {
-		struct known *next;
-		uint64_t offset;
-		char module[256];
-		struct place *place;
-	} *known_places;
-	struct known *known;
+	static struct place *places;
+	struct place *place;
 
-	for (known = known_places; known; known = known->next) {
-		if (known->offset == offset && !strcmp(known->module, module))
-			return known->place;
+	for (place = places; place; place = place->next) {
+		if (place->offset == offset && !strcmp(place->module, module))
+			return place;
 	}
-	known = need_memory(malloc(sizeof(*known)));
-	*known = (struct known){ known_places, offset, "", read_places(module, offset) };
-	snprintf(known->module, sizeof(known->module), "%s", module);
-	known_places = known;
-	return known->place;
+	place = read_places(module, offset);
+	place->next = places;
+	places = place;
+	return place;
 }
 
 void place_print_all(FILE *out, const char *indent, const struct place *place, unsigned int *number)
@@ -105,7 +96,11 @@ void place_print_all(FILE *out, const char *indent, const struct place *place, u
 
 void place_print(FILE *out, const struct place *place)
 {
-	fprintf(out, "%s (%s%s%s+%#llx)\n", place->symbol[0] ? place->symbol : "?", place->line,
-		place->line[0] ? ", " : "", basename(place->module),
-		(unsigned long long)place->offset);
+	char *text = format_string("%s (%s%s%s+%#llx)", place->symbol[0] ? place->symbol : "?",
+				   place->line, place->line[0] ? ", " : "",
+				   basename(place->module), (unsigned long long)place->offset);
+
+	text_clean(text);
+	fprintf(out, "%s\n", text);
+	free(text);
 }

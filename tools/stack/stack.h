@@ -16,11 +16,12 @@
 
 /* The function and the line of the source that an address of a program or library is in. */
 struct place {
-	char module[256];	/* printable */
+	char module[256];
 	uint64_t offset;	/* in the module */
 	char symbol[64];	/* "" unknown, or without addr2line(1) */
 	char line[256];		/* "file.c:12"; "" without debug information */
 	struct place *outer;	/* in the function that this one is inlined in; NULL: it is not */
+	struct place *next;	/* of those that place_of() knows */
 };
 
 /* The innermost function there. Asks addr2line(1) once: the same address has the same pointer. */
