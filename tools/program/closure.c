@@ -194,8 +194,7 @@ const char *libibverbs_load_fault(const char *libibverbs, const char *object)
 	const char *preload = libibverbs;
 	glob_t files = { 0 };
 
-	if (glob(pattern, GLOB_BRACE, NULL, &files))
-		files.gl_pathc = 0;
+	glob(pattern, GLOB_BRACE, NULL, &files);
 	for (size_t i = 0; i < files.gl_pathc; i++)
 		preload = format_string("%s:%s", preload, files.gl_pathv[i]);
 	globfree(&files);
@@ -218,8 +217,7 @@ static void add_plugins_beside(struct string_list *plugins, const char *library)
 
 	if (fnmatch("lib@(mpi[._]|open-rte.|open-pal.)*", name, FNM_EXTMATCH))
 		return;
-	if (glob(pattern, 0, NULL, &files))
-		files.gl_pathc = 0;
+	glob(pattern, 0, NULL, &files);
 	for (size_t i = 0; i < files.gl_pathc; i++) {
 		if (!elf_info_read(files.gl_pathv[i], &elf) &&
 		    !string_list_has(plugins, files.gl_pathv[i]))
