@@ -34,7 +34,7 @@ struct check {
 	struct device_list devices;
 	const char *devices_error; /* why they could not be listed, or NULL */
 	enum check_verdict verdict;
-	int exit_status; /* before the verdict: with which `run` refuses the program, or 0 */
+	int exit_status; /* of `run` if it refuses the program; then of the verdict */
 	const char *reason;
 	const char *advice; /* what the user can do about that, or NULL */
 	const char *next; /* the command to type now; NULL if there is none */

@@ -16,7 +16,7 @@
 #define WITH_SYSTEM_LIBIBVERBS \
 	", with --system-libibverbs if an old libibverbs is in the LD_LIBRARY_PATH that it sets"
 
-/* Always true, so that a rule can end so. */
+/* Returns true, so that a rule can end with this call. */
 static bool decided(struct check *check, enum check_verdict verdict, const char *reason)
 {
 	check->verdict = verdict;
@@ -34,7 +34,7 @@ static void next_command(struct check *check, const char *command, const char *p
 
 /* ---- rules ---- */
 
-/* It cannot be read, the kernel does not execute it, or the library cannot be preloaded. */
+/* The program cannot be read or executed, or the library cannot be preloaded. */
 static bool decide_fault(struct check *check)
 {
 	if (!check->program.fault)

@@ -71,9 +71,9 @@ static int finish(pid_t pid, int64_t end, int err, int *status)
 }
 
 /*
- * In a process group of its own, so that finish() can kill its children as well. It ends with the
- * command: the kernel then frees what it has of a device. A crash is reported, so a core file in
- * the user's directory is of no use.
+ * The process gets a group of its own, so that finish() can kill its children as well. The process
+ * ends with the command, and the kernel frees its devices. The command reports a crash, so a core
+ * file in the user's directory is of no use.
  */
 static void execute(const struct aside *aside, pid_t command, int nothing, int out)
 {
@@ -81,7 +81,7 @@ static void execute(const struct aside *aside, pid_t command, int nothing, int o
 
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != command)	/* it has ended already, so no signal comes */
+	if (getppid() != command)	/* ended already, so no signal comes */
 		_exit(TOOL_EXIT_REFUSED);
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
 	dup2(nothing, STDIN_FILENO);
@@ -95,7 +95,7 @@ static void execute(const struct aside *aside, pid_t command, int nothing, int o
 	_exit(TOOL_EXIT_NOT_EXECUTABLE);
 }
 
-/* The process, or -errno. *in: what it writes. */
+/* Starts the process, whose output is read from *in. The id of the process, or -errno. */
 static pid_t start(const struct aside *aside, int *in)
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), fd[2];

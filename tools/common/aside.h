@@ -11,7 +11,7 @@ struct aside {
 	/* called first in that process, which exits with its result if that is not 0; or NULL */
 	int (*prepare)(const void *context);
 	const void *context;
-	bool with_errors;	/* what it writes on standard error, too */
+	bool with_errors;	/* the output includes standard error */
 };
 
 struct aside_result {

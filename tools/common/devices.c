@@ -21,7 +21,7 @@
 /* QP numbers have 24 bits, so a kernel that has the command answers EINVAL. */
 #define NO_QP_NUM 0xffffffffu
 
-/* They are looked up, so that the commands start without libibverbs. NULL: the library lacks it. */
+/* The commands look these up by dlsym(), so that they start without libibverbs. */
 static struct {
 #define VERBS(X) \
 	X(get_device_list) X(get_device_name) X(open_device) X(close_device) X(query_device) \

@@ -14,8 +14,8 @@ struct launcher {
 	const char *before, *between;	/* "before" NAME "between" VALUE, for each variable */
 	const char *word;	/* before the variables; NULL: they follow the launcher's name */
 	bool expands;		/* variables in the values: $LIB would be lost */
-	bool remote;		/* a remote shell does that */
-	bool quoted_twice;	/* so values need quotes for that shell, too */
+	bool remote;		/* a remote shell expands them */
+	bool quoted_twice;	/* values need quotes for the remote shell, too */
 	bool is_file;		/* the variables are for a file, which no shell reads */
 	bool each_part;		/* a variable is for the programs up to the next ':' only */
 	const char *appfile;	/* options with a file that names the programs, between blanks */
@@ -28,10 +28,10 @@ extern const size_t launcher_count;
 /* Whether a command of this name, or path, may be this launcher's. */
 bool launcher_has_name(const struct launcher *launcher, const char *path);
 
-/* The first launcher that it may be; NULL: it is the name of none. */
+/* The first launcher with a command of this name, or path; NULL: there is none. */
 const struct launcher *find_launcher(const char *path);
 
-/* Of several launchers with that name, the one that `@path --version` tells; NULL: it does not. */
+/* The only launcher with that name, or that which `@path --version` tells; NULL: it tells none. */
 const struct launcher *ask_launcher(const char *path);
 
 #endif

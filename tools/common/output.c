@@ -55,7 +55,7 @@ static int standard_stream(const char *name)
 					      : -1;
 }
 
-/* Never a regular file that is there already: another process may be writing it. */
+/* Opens no regular file that is there already: another process may be writing that file. */
 static int claim(const char *name)
 {
 	int fd = standard_stream(name);

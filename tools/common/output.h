@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 /*
- * Opens it for writing. In @pattern %p stands for the process, %h for the host, %r for the MPI rank
- * ("none" where there is none), and %% for %. Instead of a regular file that is there already,
+ * Opens a file for writing. In @pattern %p stands for the process, %h for the host, %r for the MPI
+ * rank ("none" where there is none), and %% for %. Instead of a regular file that is there already,
  * NAME.1, NAME.2, ... is taken. @name gets the name. NULL after a message that names @what.
  */
 FILE *output_open(const char *pattern, const char *what, const char **name);

@@ -11,7 +11,7 @@
 /* NULL when all that was ever written to @stream has got out, else the reason why not. */
 const char *streams_flush(FILE *stream);
 
-/* The same, and closes it. */
+/* Closes @stream, too. */
 const char *streams_close(FILE *stream);
 
 /*

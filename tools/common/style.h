@@ -8,7 +8,7 @@
 
 enum style { STYLE_BOLD, STYLE_PROBLEM };
 
-/* Plain where there is no terminal, where TERM is "dumb", and where NO_COLOR is set. */
+/* Prints plain text where there is no terminal, where TERM is "dumb", and where NO_COLOR is set. */
 void style_print(enum style style, const char *text);
 
 /* The columns of the terminal; 0 without one: lines are not broken there, for grep(1). */

@@ -25,7 +25,7 @@ static bool read_interpreter(const char *image, size_t size, GElf_Off start, str
 	return true;
 }
 
-/* The segment says where it is: a file may have no section headers. */
+/* Finds the dynamic section by its segment: a file may have no section headers. */
 static void read_dynamic(Elf *elf, const GElf_Phdr *segment, struct elf_info *info)
 {
 	Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)segment->p_offset,
@@ -115,7 +115,7 @@ bool elf_info_names(const struct elf_info *info, const char *path, const char *n
 	return regular_has_bytes(path, info->mapped, name, strlen(name) + 1);
 }
 
-/* Never the program's PT_INTERP: it may name any file, and that file would be run. */
+/* Ignores the program's PT_INTERP: the command would run any file that PT_INTERP names. */
 const char *elf_info_loader(const struct elf_info *info)
 {
 	static const struct {

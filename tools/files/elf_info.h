@@ -12,7 +12,7 @@ struct elf_info {
 	bool big_endian;
 	bool is_library;  /* a library or plugin: a process loads it, but cannot start from it */
 	bool is_static;	  /* a program that no loader starts, as a packed one */
-	bool is_audited;   /* has DT_AUDIT: to list its libraries runs that one */
+	bool is_audited;   /* has DT_AUDIT: the loader runs that library to list the others */
 	char *interpreter; /* the dynamic loader, or NULL */
 	size_t mapped; /* bytes of the file up to the end of its last PT_LOAD */
 };

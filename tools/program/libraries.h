@@ -22,8 +22,8 @@ struct closure {
 	struct string_list companion; /* paths of our libraries in place of missing ones */
 	const char *failure; /* why the loader would give up, in its words; or NULL */
 	const char *unasked; /* why the loader gave no answer; or NULL */
-	const char *libibverbs;	       /* that the loader finds, or NULL */
-	const char *old_libibverbs;    /* the same if it cannot work here, or NULL */
+	const char *libibverbs;	       /* the path that the loader finds, or NULL */
+	const char *old_libibverbs;    /* that path if its library cannot work here, or NULL */
 	const char *system_libibverbs; /* its replacement; NULL if the machine has none */
 };
 

@@ -212,7 +212,7 @@ static int refuse_privileged(struct program *program)
 	return 0;
 }
 
-/* The kernel does not execute it. */
+/* Refuses a program that the kernel does not execute. */
 static int refuse_start(struct program *program)
 {
 	const struct elf_info *elf = &program->elf;
@@ -229,7 +229,7 @@ static int refuse_start(struct program *program)
 			       format_string("is a %d-bit program for %s, and this machine is %s",
 					     elf->bits, elf_info_machine_name(elf),
 					     machine.machine), NULL);
-	/* The kernel answers ENOENT too. */
+	/* For this file, too, the kernel answers ENOENT. */
 	if (elf->interpreter && access(elf->interpreter, F_OK))
 		return refused(program, TOOL_EXIT_NOT_FOUND, binary,
 			       format_string("its dynamic loader %s was not found",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The stacks that `xrc-compat ps` prints. Both return the exit status. */
+/* The stacks that `xrc-compat ps` prints. Both functions return the exit status. */
 #ifndef XRC_COMPAT_TOOLS_STACKS_H
 #define XRC_COMPAT_TOOLS_STACKS_H
 
-/* Of these processes, up to NULL; if there are none, of all that have a domain open. */
+/* Prints those of the processes @pids, up to NULL; without any, of all that have a domain open. */
 int print_stacks(char **pids);
 
 int print_core(const char *file);

@@ -22,7 +22,7 @@ void image_close(struct image *image);
 
 bool image_read(const struct image *image, uint64_t address, void *to, size_t size);
 
-/* As `call` of the stack. */
+/* The member `call` of struct stack. */
 const char *find_legacy_call(const struct image *image, const struct stack *stack);
 
 /* ---- stop.c ---- */

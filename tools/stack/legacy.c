@@ -21,7 +21,7 @@ static const struct {
 #define LIBRARY_SIZE (16 << 20)	/* more than it has */
 #define FRAME_SIZE 4096		/* more than a frame of it has */
 
-/* Where the library with this code begins, if that is ours; or 0. */
+/* The base of libxrc-compat if the address is in that library, else 0. */
 static uint64_t our_library(const struct image *image, uint64_t address)
 {
 	Dwfl_Module *module = dwfl_addrmodule(image->dwfl, address);
@@ -34,8 +34,8 @@ static uint64_t our_library(const struct image *image, uint64_t address)
 }
 
 /*
- * The frame of an exported function has it, somewhere; or the frame of the function that it calls
- * for programs with XRC, if the compiler made that no jump. @base: that of the library.
+ * Finds the struct in the frame of an exported function, or of the function that the exported
+ * function calls for programs with XRC, unless the call is a jump. @base: of the library.
  */
 static bool find_call(const struct image *image, const struct stack *stack, size_t frame,
 		      uint64_t base, struct shim_call *call)
@@ -78,7 +78,7 @@ static char *with_arguments(const struct image *image, const struct shim_call *c
 	return format_string("%s)", text);
 }
 
-/* These wait until the events of their object are acknowledged. */
+/* The two verbs wait until all events of their object are acknowledged. */
 static char *with_holders(const struct image *image, const struct shim_call *call, char *text)
 {
 	struct event_holder holders[EVENT_HOLDERS];
@@ -96,7 +96,7 @@ static char *with_holders(const struct image *image, const struct shim_call *cal
 	return text;
 }
 
-/* The outermost is what the program called. A provider may call another function from there. */
+/* The outermost call is the program's. A provider may call another function from there. */
 const char *find_legacy_call(const struct image *image, const struct stack *stack)
 {
 	struct shim_call call;

@@ -27,13 +27,13 @@ struct place {
 /* The innermost function there. Asks addr2line(1) once: the same address has the same pointer. */
 const struct place *place_of(const char *module, uint64_t offset);
 
-/* False for the C library and for ours. */
+/* False for the C library and for our libraries. */
 bool module_is_of_program(const char *module);
 
 /* A line: "function (file.c:34, program+0x1234)". */
 void place_print(FILE *out, const struct place *place);
 
-/* A numbered line for it, and for each function that it is inlined in, as in a debugger. */
+/* A numbered line for @place and each function that @place is inlined in, as in a debugger. */
 void place_print_all(FILE *out, const char *indent, const struct place *place,
 		     unsigned int *number);
 
@@ -68,7 +68,7 @@ int stacks_of_process(pid_t process, stack_visit *visit);
 /* The thread that died is first. */
 int stacks_of_core(const char *file, stack_visit *visit);
 
-/* Fills in the stack of a thread that the caller traces, and which has stopped. It stays so. */
+/* Fills in the stack of a thread that the caller traces and that has stopped. */
 int stack_of_stopped(pid_t process, struct stack *stack);
 #else
 static inline int stacks_of_process(pid_t process, stack_visit *visit)

@@ -26,7 +26,7 @@ static bool stack_pointer(Dwfl_Frame *frame, Dwarf_Addr *pointer)
 #if _ELFUTILS_PREREQ(0, 188)
 	return !dwfl_frame_reg(frame, STACK_POINTER, pointer);
 #else
-	/* No function tells it, so that the arguments of legacy calls are not found. */
+	/* libdwfl does not tell the pointer, so the arguments of legacy calls are not found. */
 	(void)frame;
 	*pointer = 0;
 	return true;

@@ -49,7 +49,7 @@ bool regtab_view_registered(const struct regtab_view *view, uint32_t qp_num, uns
 int regtab_list(const char *dir, int (*visit)(void *context, const struct regtab_view *view),
 		void *context);
 
-/* The same for every file with the name of a table, open with flags; err: why it is refused. */
+/* Calls back with every file that has the name of a table. @err: why the file is refused. */
 int regtab_each(const char *dir, int flags,
 		int (*visit)(void *context, struct regtab_found *found, int err), void *context);
 
