@@ -262,16 +262,13 @@ static int print(struct ps *ps)
 
 	ps->out = need_memory(open_memstream(&text, &size));
 	ps->json = (struct json){ .out = ps->is_json ? ps->out : NULL };
-	ps->refused = false;
 	err = print_all(ps, directory);
 	fclose(ps->out);
 	need_memory(text);
-	if (!err)
-		fputs(text, stdout);
-	free(text);
 	if (err)
 		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", directory,
 			      strerror(-err));
+	fputs(text, stdout);
 	return ps->refused;
 }
 
