@@ -6,7 +6,6 @@
 #include <tools/tools_config.h>
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,19 +73,17 @@ const char *paths_library(int bits, const char *in_build)
 const char *paths_shim(int bits)
 {
 	static const char in_build[] = "shim/" TOOLS_LIBRARY;
-	const char *chosen = getenv("XRC_COMPAT_LIBRARY"), *found;
-	char dir[PATH_MAX] = "";
+	const char *chosen = getenv("XRC_COMPAT_LIBRARY"), *found, *dir;
 
 	if (!chosen || !chosen[0]) {
 		found = paths_library(bits, in_build);
 		return found ? found : paths_library(OWN_BITS, in_build);
 	}
-	/*
-	 * A relative LD_PRELOAD breaks when a program changes its directory and starts another one.
-	 */
-	if (chosen[0] != '/' && !getcwd(dir, sizeof(dir)))
-		return NULL;
-	return format_string("%s%s%s", dir, dir[0] ? "/" : "", chosen);
+	if (chosen[0] == '/')
+		return chosen;
+	/* A relative LD_PRELOAD breaks when a program changes its directory and starts another. */
+	dir = getcwd(NULL, 0);
+	return dir ? format_string("%s/%s", dir, chosen) : NULL;
 }
 
 /* In the build directory, beside or below this command, or where it was installed. */
