@@ -3,6 +3,7 @@
 #include "paths.h"
 #include "preload.h"
 
+#include <tools/common/memory.h>
 #include <tools/tools_config.h>
 
 #include <errno.h>

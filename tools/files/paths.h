@@ -8,8 +8,6 @@
 
 #include "elf_info.h"
 
-#include <tools/common/memory.h>
-
 /*
  * Our library for programs of @bits, or NULL. @in_build: its place in a build directory; that of
  * the other word size has "-i386" behind its name (or lacks it, if this one has it).
