@@ -72,6 +72,7 @@ def test_a_hanging_call_is_shown_with_its_arguments(hanging, tool, daemon):
     assert hanging.process.wait(30) == 0
 
 
+@pytest.mark.any_model
 @pytest.mark.usefixtures("finds_arguments")
 @pytest.mark.parametrize("kind", ["srq", "qp"])
 def test_a_thread_that_holds_an_event_is_named(hanging, tool, kind):
@@ -88,6 +89,7 @@ def test_a_thread_that_holds_an_event_is_named(hanging, tool, kind):
     assert hanging.process.wait(30) == 0
 
 
+@pytest.mark.any_model
 def test_all_processes_with_an_open_domain_are_shown(holder, tool):
     text = tool("ps", "--stacks").stdout
     creator, registrant = holder.pids["creator"], holder.pids["registrant"]
@@ -124,8 +126,8 @@ def test_a_job_with_traffic_is_not_harmed(env, xrc_compat, programs):
     assert (stops[-1] if rounds >= 10000 and may_be_first else statistics.median(stops)) < 5000
 
 
-@pytest.mark.usefixtures("finds_arguments")
-@pytest.mark.usefixtures("own_crashes")
+@pytest.mark.any_model
+@pytest.mark.usefixtures("finds_arguments", "own_crashes")
 def test_a_core_file_has_the_call_that_crashed(env, helpers, xrc_compat, tmp_path, tool):
     need("addr2line")
     if not re.match(r"core$|core\.%p$", pathlib.Path("/proc/sys/kernel/core_pattern").read_text()):
