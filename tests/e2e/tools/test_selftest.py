@@ -74,6 +74,7 @@ def test_every_check_passes_between_two_hosts(run, softhca, xrc_compat, tmp_path
     assert (tmp_path / "started").read_text() == "\n\n"
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("remote", ["exit 1", "yes welcome to host2"])
 def test_another_host_that_does_not_answer_fails_the_check(run, xrc_compat, remote):
     result = run([xrc_compat, "selftest", "--softhca=1", "--remote", remote], timeout=60)
@@ -81,6 +82,7 @@ def test_another_host_that_does_not_answer_fails_the_check(run, xrc_compat, remo
     assert "sender: the process ended\n" in result.stdout
 
 
+@pytest.mark.any_model
 def test_every_check_needs_the_preloaded_library(run, softhca, program):
     result = run([softhca, "run", "--", program])
     assert result.returncode == 1 and outcome(result, "1.1") == ["FAILED"]
@@ -88,6 +90,7 @@ def test_every_check_needs_the_preloaded_library(run, softhca, program):
     assert len(rows(result)) == 1 and f", {len(SECTIONS) - 1} not tried\n" in result.stdout
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("option, status, section, verdict, says", [
     ("--xrc=off", 4, "-", "no device",
      "\n1 passed, 0 failed, 15 not tried\nthere is no device to test; selftest --softhca does it on an emulated one\n"),
