@@ -60,6 +60,7 @@ def wrapper(tmp_path, systems_class):
     return _wrapper
 
 
+@pytest.mark.any_model
 @pytest.mark.usefixtures("todays_libibumad")
 @pytest.mark.parametrize("words", [["env", "LANG=C", "PROGRAM"], ["SCRIPT"], ["sh", "SCRIPT"],
                                    ["sh", "-e", "SCRIPT"], ["env", "SCRIPT"]])
@@ -74,6 +75,7 @@ def test_program_behind_a_launcher_or_script(below_shim, programs, wrapper, word
     assert (done.returncode, done.stdout) == (0, "2 adapters, all right\n"), done.stderr
 
 
+@pytest.mark.any_model
 @pytest.mark.usefixtures("todays_libibumad")
 def test_a_script_whose_program_is_not_found_gets_all_companions(below_shim, programs, wrapper):
     script = wrapper(f"program={programs}/umad", 'exec "$program-2007"')
@@ -90,6 +92,7 @@ def test_a_library_without_libibumad_gets_the_structs_of_the_program(below_shim,
     assert (done.returncode, done.stdout) == (0, "2 adapters, all right\n"), done.stderr
 
 
+@pytest.mark.any_model
 @pytest.mark.usefixtures("todays_libibumad")
 def test_program_keeps_a_libibumad_of_its_own(below_shim, programs, build_root, tmp_path):
     """LD_LIBRARY_PATH has a libibumad.so.1, so nothing is preloaded."""
@@ -125,6 +128,7 @@ def test_programs_of_libibumad_3_keep_their_structs(run, softhca, programs, buil
                      with_both.stderr), "ibstat calls the companion"
 
 
+@pytest.mark.any_model
 def test_clients_start_without_any_libibumad(below_shim, programs, build_root, tmp_path):
     """A copy of the companion opens a libibumad.so.9, as if the machine had no .so.3."""
     companions = build_root / "companions"
