@@ -33,6 +33,7 @@ def test_pingpong(pair, program, mode):
         pair([program, *PINGPONGS[program], *mode.split()])
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("program", PINGPONGS)
 def test_pingpong_within_a_device_without_arena(pair, program):
     pair([program, *PINGPONGS[program], "-e"], devices=(0, 0), settings=["--arena=off"])
