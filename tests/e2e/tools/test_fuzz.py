@@ -96,6 +96,7 @@ def test_check(xrc_compat, build_root, probe, fakes, tmp_path):
     assert RUNS < 20 or len(statuses) >= 3, "nearly every file was refused for one reason"
 
 
+@pytest.mark.any_model
 def test_ps_and_gc(xrc_compat, tables, table):
     path, original = table
     env = {"XRC_COMPAT_TABLE_DIR": str(tables)}
