@@ -143,7 +143,6 @@ def test_options_behind_the_program_are_its_own(run, softhca, place):
     assert (done.returncode, done.stdout) == (0, "--help --devices=1\n")
 
 
-@pytest.mark.any_model
 @pytest.mark.parametrize("where", [">/dev/full", ">&-"], ids=["full", "closed"])
 def test_lost_output_is_an_error(run, softhca, where):
     commands = ["--help", "status", "ctl objects", "ctl counters"]
