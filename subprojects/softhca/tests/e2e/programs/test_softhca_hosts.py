@@ -50,10 +50,14 @@ def test_a_directory_of_others_is_no_daemons(run, softhca):
 @pytest.mark.parametrize(
     "variable", ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "MPIRUN_RANK",
                  "MPI_RANKID", "PMI_ID"])
-def test_ranks(seen, variable):
-    for rank, host in (("0", 0), ("1", 1), ("5", 2)):
-        assert seen("--devices=4", "--hosts=3", env={variable: rank}) == [models.device(host)]
-    assert len(seen(env={variable: "1"})) == 2, "without --hosts"
+def test_each_launchers_variable_has_the_rank(seen, variable):
+    assert seen("--devices=4", "--hosts=3", env={variable: "1"}) == [models.device(1)]
+
+
+def test_ranks_are_dealt_to_the_hosts_in_turn(seen):
+    for rank, host in (("0", 0), ("5", 2)):
+        assert seen("--devices=4", "--hosts=3", env={"PMI_RANK": rank}) == [models.device(host)]
+    assert len(seen(env={"PMI_RANK": "1"})) == 2, "without --hosts"
 
 
 def test_softhca_host_in_the_environment_is_kept(seen):
