@@ -43,16 +43,17 @@ def test_the_calls_of_all_ranks_are_listed(trace, programs, launcher, calls_of_o
             document["reached_all"]) == (LAUNCHERS[launcher][0], 2, 2, True)
 
 
-@pytest.mark.parametrize("name, files", [("trace", ["trace", "trace.1", "trace.2", "trace.3"]),
-                                         ("trace.%r", [f"trace.{rank}" for rank in range(4)])])
-@pytest.mark.parametrize("launcher", LAUNCHERS)
+@pytest.mark.parametrize("launcher, name, first", [
+    ("openmpi", "trace", "trace"), *((launcher, "trace.%r", "trace.0") for launcher in LAUNCHERS)
+])
 def test_four_ranks_under_trace_lose_no_call(run, xrc_compat, programs, tmp_path, launcher, name,
-                                             files, calls_of_one):
+                                             first, calls_of_one):
     """Each rank has a trace of its own, whether the name tells them apart or not."""
     need(LAUNCHERS[launcher][0])
     result = run([*LAUNCHERS[launcher], "-n", 4, xrc_compat, "trace", "--softhca", "--output",
                   tmp_path / name, "--", programs["cluster"]], timeout=90)
     assert result.returncode == 0, result
+    files = [first, "trace.1", "trace.2", "trace.3"]
     assert sorted(path.name for path in tmp_path.iterdir()) == files
     assert [legacy_calls(tmp_path / file) for file in files] == [calls_of_one] * 4
 
