@@ -301,7 +301,7 @@ ROW("the daemon rests when no event waits for room any more")
 	for (int i = 0; i < PIPE_HOLDS; i++)
 		rig_must_hear(host, IBV_EVENT_QP_LAST_WQE_REACHED, stays);
 	before = used_by_daemon();
-	sleep(1);
+	usleep(300000);
 	must(used_by_daemon() - before < 0.1);
 }
 
