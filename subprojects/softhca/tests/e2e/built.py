@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The C programs of these tests. Meson builds all but one."""
+"""The C programs of these tests, and Open MPI's command for one. Meson builds the others."""
 
 import contextlib
 import os
@@ -7,6 +7,13 @@ import pathlib
 
 MPI_PROGRAM = pathlib.Path(__file__).parent / "programs" / "ring_of_ranks.c"
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
+
+# MPI refuses to start as root, as in containers, or with more ranks than processors, unless these
+# are set.
+OPEN_MPI = [
+    "mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ucx", "--mca",
+    "osc", "^ucx", "-x", "LD_PRELOAD", "-x", "UCX_TLS"
+]
 
 
 @contextlib.contextmanager

@@ -9,12 +9,10 @@ import tempfile
 import pytest
 
 import models
+from built import OPEN_MPI
 from installed import need
 
 pytestmark = pytest.mark.any_model
-
-OPEN_MPI = """mpirun.openmpi --allow-run-as-root --oversubscribe --mca pml ucx --mca osc ^ucx
---mca btl ^openib -x UCX_TLS -x LD_PRELOAD -n 2""".split()
 
 
 def listed(text):
@@ -143,8 +141,8 @@ def test_mpi(below, softhca, mpi_program, by):
     need("ibv_devices", "mpirun.openmpi")
     hosts = ",".join(models.device(i).replace("_", "-") for i in (0, 1))
     words = ["-mca", "plm_rsh_agent", f"{softhca} ssh", "--host", hosts] if by == "ssh" else []
-    done = below(["--hosts=2"] if by == "ranks" else [], *OPEN_MPI, *words, "sh", "-c",
-                 f"ibv_devices; {mpi_program('openmpi')}", env={"UCX_TLS": "rc_v,self"})
+    done = below(["--hosts=2"] if by == "ranks" else [], *OPEN_MPI, *words, "-n", "2", "sh",
+                 "-c", f"ibv_devices; {mpi_program('openmpi')}", env={"UCX_TLS": "rc_v,self"})
     assert "2 ranks, 0 wrong" in done.stdout, done
     assert sorted(listed(done.stdout)) == [models.device(0), models.device(1)], done
 

@@ -10,16 +10,11 @@ import re
 import pytest
 
 import models
+from built import OPEN_MPI
 from installed import need
 from pairs import LISTENING
 from running import free_port
 
-# MPI refuses to start as root, as in containers, or with more ranks than processors, unless these
-# are set.
-OPEN_MPI = [
-    "mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ucx", "--mca",
-    "osc", "^ucx", "-x", "LD_PRELOAD", "-x", "UCX_TLS"
-]
 LAUNCHERS = {"mpich": ["mpiexec.mpich"], "openmpi": OPEN_MPI}
 
 
