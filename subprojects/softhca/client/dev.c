@@ -24,17 +24,26 @@ static atomic_int highest = -1; /* fd that was ever in the table */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
-static void close_fd(int fd)
+/* A number that closefrom() has closed may be that of a file of the program by now. */
+static void close_still(int fd, struct file_id file)
 {
-	if (fd >= 0)
+	if (fd_is_still(fd, file))
 		real()->close(fd);
 }
 
 static void close_files(struct dev *dev)
 {
-	close_fd(dev->sock);
-	close_fd(dev->uar);
-	close_fd(atomic_exchange(&dev->flock_file, -1));
+	const int flock_file = atomic_exchange(&dev->flock_file, -1);
+
+	close_still(dev->sock, dev->sock_file);
+	close_still(dev->uar, dev->file);
+	if (flock_file >= 0)
+		real()->close(flock_file);
+}
+
+int dev_socket(const struct dev *dev)
+{
+	return fd_is_still(dev->sock, dev->sock_file) ? dev->sock : -1;
 }
 
 /* ---- fork: the child uses nothing that it inherits, and the parent keeps all ---- */
@@ -170,8 +179,6 @@ static int enter_table(struct dev *dev, int flags)
 		return -EMFILE;
 	}
 	dev->fd = fd;
-	dev->file = fd_file(fd);
-	dev->sock_file = fd_file(dev->sock);
 	/* Removes an earlier context of this number, which closefrom() closed. */
 	dev_is(fd);
 	atomic_store(&looked[fd], 0);
@@ -196,6 +203,8 @@ static int connect_dev(bool cm, unsigned int index, int flags)
 	find_providers();
 	wake_find_verbs();
 	fd = daemon_open(dev);
+	dev->file = fd_file(dev->uar);
+	dev->sock_file = fd_file(dev->sock);
 	if (!fd)
 		fd = enter_table(dev, flags);
 	if (fd < 0)
@@ -256,15 +265,16 @@ static void end_connection(struct dev *dev)
 	int saved = errno;
 	ssize_t got;
 	char byte;
-	int cancel;
+	int cancel, sock;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&dev->command_lock);
 	atomic_store(&dev->closing, true);
-	shutdown(dev->sock, SHUT_WR);
+	sock = dev_socket(dev);
+	shutdown(sock, SHUT_WR);
 	do {
 		errno = 0;
-		got = recv(dev->sock, &byte, sizeof(byte), 0);
+		got = recv(sock, &byte, sizeof(byte), 0);
 	} while (got > 0 || errno == EINTR);
 	pthread_mutex_unlock(&dev->command_lock);
 	pthread_setcancelstate(cancel, NULL);
@@ -303,13 +313,12 @@ int dev_close(struct dev *dev, int fd)
 
 /* ---- the daemon's end ---- */
 
-/* False if the program has closed the socket, as closefrom() does. */
+/* poll() ignores the number -1. */
 static bool hung_up(const struct dev *dev)
 {
-	struct pollfd end = { .fd = dev->sock };
+	struct pollfd end = { .fd = dev_socket(dev) };
 
-	return fd_is_still(dev->sock, dev->sock_file) && poll(&end, 1, 0) == 1 &&
-	       end.revents & POLLHUP;
+	return poll(&end, 1, 0) == 1 && end.revents & POLLHUP;
 }
 
 /* Polling a CQ is no cancellation point, but poll(2) and write(2) are. */

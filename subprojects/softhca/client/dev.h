@@ -12,7 +12,7 @@
 
 struct dev {
 	pid_t pid; /* the opener; LOST in a forked child, and when the number was reused */
-	struct file_id file; /* behind fd; tells whether that number was reused */
+	struct file_id file; /* behind fd and uar; tells whether a number was reused */
 	int sock;
 	struct file_id sock_file; /* behind sock */
 	bool cm;	    /* the connection manager, not uverbs */
@@ -31,6 +31,9 @@ struct dev {
 	pthread_mutex_t command_lock; /* one command at a time per context */
 	atomic_bool closing; /* written under command_lock: no command follows */
 };
+
+/* The connection to the daemon; -1: the program has closed it, as closefrom() does. */
+int dev_socket(const struct dev *dev);
 
 /* Connects a new context to the daemon: its sock, uar and mmap_commands. 0 or -errno. */
 int daemon_open(struct dev *dev);

@@ -91,12 +91,13 @@ static int named_fd_cm(const void *data, size_t length)
 static int exchange(struct dev *dev, const void *data, size_t length)
 {
 	struct softhca_reply reply;
+	const int sock = dev_socket(dev);
 	int fd;
-	int err = message_send(dev->sock, data, length,
+	int err = message_send(sock, data, length,
 			       dev->cm ? named_fd_cm(data, length) : named_fd(data, length), 0);
 
 	if (!err)
-		err = daemon_receive(dev->sock, &reply, sizeof(reply), &fd);
+		err = daemon_receive(sock, &reply, sizeof(reply), &fd);
 	/* If the daemon has ended, the device has gone for the program. */
 	if (err == -EPIPE || err == -ECONNRESET)
 		err = -EIO;
@@ -230,7 +231,7 @@ void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off64_t offs
 
 	/* BlueFlame and the clock, which have pages of their own, are not offered. */
 	if (command == MMAP_DOORBELLS && length == SOFTHCA_UAR_LEN)
-		return real()->mmap64(NULL, length, prot, flags, dev->uar, 0);
+		return real()->mmap64(NULL, length, prot, flags, dev->fd, 0);
 	if (command == MMAP_CONTIGUOUS)
 		return arena_alloc(length);
 	errno = EINVAL;

@@ -6,8 +6,10 @@
 #include <harness/emulated.h>
 #include <e2e/pair.h>
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -79,6 +81,13 @@ ROW("a program rings that was executed by one with open contexts")
 	exchange(&pair);
 }
 
+/* By system calls, which no preloaded library sees, as closefrom() and close_range() make them. */
+static void close_unseen(int first)
+{
+	for (int fd = first; fd < 1000; fd++)
+		syscall(SYS_close, fd);
+}
+
 /* The number of the last one is RLIMIT_NOFILE - 1, so all that were closed are those of files. */
 static int open_files(int *files)
 {
@@ -90,7 +99,6 @@ static int open_files(int *files)
 	return count;
 }
 
-/* By system calls, which no preloaded library sees, as closefrom() and close_range() make them. */
 ROW("numbers that a program closed unseen are those of its own files")
 {
 	struct rlimit limit = { 1000, 1000 };
@@ -99,8 +107,7 @@ ROW("numbers that a program closed unseen are those of its own files")
 	int files[1000], count;
 
 	exchange(&pair);
-	for (int fd = 3; fd < 1000; fd++)
-		syscall(SYS_close, fd);
+	close_unseen(3);
 	must(!setrlimit(RLIMIT_NOFILE, &limit));
 	count = open_files(files);
 	must_eq(count, 997);
@@ -112,4 +119,42 @@ ROW("numbers that a program closed unseen are those of its own files")
 		must(!fstat(files[i], &st));
 		must(S_ISREG(st.st_mode) && !st.st_size);
 	}
+}
+
+ROW("a child has the files whose numbers the parent had closed unseen")
+{
+	struct rlimit limit = { 1000, 1000 };
+	int files[1000], count;
+	pid_t child;
+
+	rig_host(0);
+	close_unseen(3);
+	must(!setrlimit(RLIMIT_NOFILE, &limit));
+	count = open_files(files);
+	child = fork();
+	if (!child) {
+		row_inherit("child: ");
+		for (int i = 0; i < count; i++)
+			must(fcntl(files[i], F_GETFD) >= 0);
+		_exit(0);
+	}
+	must_succeed(child);
+}
+
+/* A program may close high numbers only, and keep the device. */
+ROW("sockets with numbers that a program closed unseen meet no command")
+{
+	struct host *host = rig_host(0);
+	int ends[2];
+	char byte;
+
+	close_unseen(500);
+	must(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends));
+	for (int fd = 500; fd < 1000; fd++)
+		must_eq(dup2(ends[0], fd), fd);
+	must(!ibv_alloc_pd(host->ctx));
+	must(!close(host->ctx->cmd_fd));
+	must_eq(recv(ends[1], &byte, 1, MSG_DONTWAIT), -1);
+	must_eq(write(ends[0], "", 1), 1);
+	must_eq(read(ends[1], &byte, 1), 1);
 }
