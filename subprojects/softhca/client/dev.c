@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Opened contexts: which descriptors are uverbs files, and whether their daemon has ended. */
+/* Opened contexts: their descriptors, their locks, and whether their daemon has ended. */
 #include "dev.h"
 
 #include <errno.h>
@@ -33,12 +33,9 @@ static void close_still(int fd, struct file_id file)
 
 static void close_files(struct dev *dev)
 {
-	const int flock_file = atomic_exchange(&dev->flock_file, -1);
-
 	close_still(dev->sock, dev->sock_file);
 	close_still(dev->uar, dev->file);
-	if (flock_file >= 0)
-		real()->close(flock_file);
+	close_still(dev->shared, dev->shared_file);
 }
 
 int dev_socket(const struct dev *dev)
@@ -149,8 +146,7 @@ static struct dev *dev_new(void)
 	if (!dev)
 		return NULL;
 	dev->pid = getpid();
-	dev->sock = dev->uar = -1;
-	atomic_init(&dev->flock_file, -1);
+	dev->sock = dev->uar = dev->shared = -1;
 	dev->references = 1;
 	pthread_mutex_init(&dev->command_lock, NULL);
 	return dev;
@@ -244,6 +240,30 @@ bool dev_is(int fd)
 	if (dev)
 		dev_put(dev);
 	return dev != NULL;
+}
+
+/* ---- flock: two openings of a device are one file ---- */
+
+/* Opening a file is a cancellation point, but flock(2) is none. */
+static int shared_file(struct dev *dev)
+{
+	int file, cancel;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	pthread_mutex_lock(&table_lock);
+	if (!fd_is_still(dev->shared, dev->shared_file)) {
+		dev->shared = fd_move_high(place_open_device(dev->index));
+		dev->shared_file = fd_file(dev->shared);
+	}
+	file = dev->shared;
+	pthread_mutex_unlock(&table_lock);
+	pthread_setcancelstate(cancel, NULL);
+	return file;
+}
+
+int dev_flock(struct dev *dev, int fd, int operation)
+{
+	return real()->flock(dev->cm ? fd : shared_file(dev), operation);
 }
 
 /* ---- close ---- */

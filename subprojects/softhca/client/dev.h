@@ -21,8 +21,8 @@ struct dev {
 	/* memfd of the doorbell page; of the connection manager a socket, readable for events */
 	int uar;
 	unsigned int index;
-	/* a file that all contexts of the device share, for flock(); -1 = not needed yet */
-	atomic_int flock_file;
+	int shared; /* a file that all contexts of the device share, for flock() */
+	struct file_id shared_file; /* behind shared; none before it is needed */
 	unsigned int references;
 	int fd; /* the program's */
 	struct handles cqs, qps;

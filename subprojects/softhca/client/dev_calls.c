@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The system calls on an opened context: commands, mappings, locks. */
+/* The system calls on an opened context: commands and mappings. */
 #include "dev.h"
 
 #include <message.h>
@@ -13,32 +13,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-/* ---- flock: two openings of a device are one file ---- */
-
-static int lock_file(struct dev *dev)
-{
-	int fd = atomic_load(&dev->flock_file);
-	int mine;
-
-	if (fd >= 0)
-		return fd;
-	mine = place_open_device(dev->index);
-	if (mine < 0)
-		return -1;
-	mine = fd_move_high(mine);
-	if (atomic_compare_exchange_strong(&dev->flock_file, &fd, mine))
-		return mine;
-	real()->close(mine);
-	return fd;
-}
-
-int dev_flock(struct dev *dev, int fd, int operation)
-{
-	int file = dev->cm ? fd : lock_file(dev);
-
-	return file < 0 ? -1 : real()->flock(file, operation);
-}
 
 /* ---- descriptors that commands name by number: the daemon needs the files themselves ---- */
 

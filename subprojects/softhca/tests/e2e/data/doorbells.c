@@ -7,6 +7,7 @@
 #include <e2e/pair.h>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -127,7 +128,7 @@ ROW("a child has the files whose numbers the parent had closed unseen")
 	int files[1000], count;
 	pid_t child;
 
-	rig_host(0);
+	must(!flock(rig_host(0)->ctx->cmd_fd, LOCK_EX));
 	close_unseen(3);
 	must(!setrlimit(RLIMIT_NOFILE, &limit));
 	count = open_files(files);
