@@ -36,8 +36,6 @@ void place_explain(void)
 {
 	char place[DIR_MAX + 1];
 
-	if (place_dir())
-		return;
 	if (dir_default(place))
 		TELL_ONCE("no emulated adapters: by %s the daemon's directory is no absolute path, or too long\n",
 			  dir_variable());
