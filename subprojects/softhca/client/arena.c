@@ -110,13 +110,16 @@ static off64_t file_offset(uint64_t address)
 			 softhca_arena_page(address, PAGES) * SOFTHCA_PAGE);
 }
 
-/* Frees the pages of the file, too. */
+/* Frees the pages of the file, too. fallocate() is a cancellation point, but munmap(2) is none. */
 static void give_back(uint64_t address, size_t length)
 {
 	_Atomic uint32_t *owner = &arena.owner[softhca_arena_page(address, PAGES)];
+	int cancel;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	fallocate64(arena.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, file_offset(address),
 		    (off64_t)length);
+	pthread_setcancelstate(cancel, NULL);
 	for (size_t i = 0; i < length / SOFTHCA_PAGE; i++)
 		atomic_store(&owner[i], 0);
 }

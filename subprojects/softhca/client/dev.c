@@ -111,8 +111,12 @@ struct dev *dev_get(int fd)
 	return dev;
 }
 
+/* A thread that is cancelled at the first close() would leave the other files open. */
 static void dev_free(struct dev *dev)
 {
+	int cancel;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	if (dev->pid != LOST)
 		close_files(dev);
 	else /* the daemon may keep the context, which goes on reading its records */
@@ -122,6 +126,7 @@ static void dev_free(struct dev *dev)
 	handles_free(&dev->qps);
 	records_free(&dev->records);
 	free(dev);
+	pthread_setcancelstate(cancel, NULL);
 }
 
 void dev_put(struct dev *dev)

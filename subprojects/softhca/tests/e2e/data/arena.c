@@ -6,7 +6,9 @@
 #include <harness/emulated.h>
 #include <infiniband/mlx5dv.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -42,6 +44,46 @@ ROW("freed rings take no memory, wherever they were")
 	}
 	/* The table of the file may have grown. */
 	must(shared_bytes() < before + (1 << 20));
+}
+
+/* The beginning of a ring. The file begins with its table. */
+static void *some_ring(void)
+{
+	FILE *maps = MADE(fopen("/proc/self/maps", "r"));
+	uintptr_t begin = 0, offset = 0;
+	char line[512];
+
+	while (!offset && fgets(line, sizeof(line), maps)) {
+		if (strstr(line, "memfd:softhca-arena"))
+			must_eq(sscanf(line, "%" SCNxPTR "-%*x %*s %" SCNxPTR, &begin, &offset), 2);
+	}
+	fclose(maps);
+	return offset ? (void *)begin : NULL;
+}
+
+static void *unmap_cancelled(void *ring)
+{
+	int cancel;
+
+	must_eq(pthread_cancel(pthread_self()), 0);
+	must(!munmap(ring, 4096));
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	return ring;
+}
+
+ROW("a thread is not cancelled while it unmaps a ring")
+{
+	void *ring, *result;
+	pthread_t thread;
+
+	rig_host(0);
+	ring = some_ring();
+	if (!ring)
+		return;
+	must_eq(pthread_create(&thread, NULL, unmap_cancelled, ring), 0);
+	must_eq(pthread_join(thread, &result), 0);
+	must(result == ring);
+	rig_host(0);
 }
 
 /* Where libmlx5 has the doorbell record of @cq. */

@@ -378,6 +378,26 @@ ROW("a cancelled open leaves no descriptor")
 	must_eq(descriptors(), before);
 }
 
+static void *close_cancelled(void *fd)
+{
+	must_eq(pthread_cancel(pthread_self()), 0);
+	must(!close(*(int *)fd));
+	return NULL;
+}
+
+ROW("a cancelled close leaves no descriptor")
+{
+	int before, fd;
+	pthread_t thread;
+
+	rig_host(0);
+	before = descriptors();
+	fd = open("/dev/infiniband/uverbs0", O_RDWR);
+	must_eq(pthread_create(&thread, NULL, close_cancelled, &fd), 0);
+	must_eq(pthread_join(thread, NULL), 0);
+	must_eq(descriptors(), before);
+}
+
 /* Deregisters the sender's region, or the responder's, right after the post. */
 ROW("a request is executed before a later command")
 {
