@@ -134,12 +134,12 @@ int cli_stop(int argc, char **argv)
 
 	if (status != CLI_GO_ON)
 		return status;
-	err = ask_daemon(1, argv);
+	err = dir_default(directory);
+	if (!err)
+		err = ask_daemon(1, argv);
 	if (err)
 		return cli_report(err);
 	/* Return only when a new `start` would succeed. */
-	if (dir_default(directory))
-		return CLI_OK;
 	for (int i = 0; i < PATIENCE * 100 && !home_is_free(directory); i++)
 		usleep(10000);
 	return home_is_free(directory)
