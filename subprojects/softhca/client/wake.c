@@ -143,7 +143,7 @@ static void replace_in_qp(struct ibv_qp *qp, int fd)
 {
 	struct ibv_qp_ex *ex = NULL;
 
-	if (qp && qp_to_ex && handles_context(qp, fd))
+	if (qp_to_ex && handles_context(qp, fd))
 		ex = qp_to_ex(qp);
 	if (ex)
 		REPLACE(&ex->wr_start, start, provider_start);
