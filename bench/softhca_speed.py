@@ -11,7 +11,7 @@ missed, 77 when perftest is not installed.
 
 docs/testing.md says where the time of a short message goes. With events a message wakes the
 receiver and, for its own completion, the sender. TCP wakes the receiver only. So events take twice
-as long as TCP while other work keeps the processors awake, and half as long on an idle machine.
+as long as TCP while the processors stay awake, and half as long where they have idle states.
 """
 
 import os
