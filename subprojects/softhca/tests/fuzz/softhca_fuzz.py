@@ -208,11 +208,17 @@ def write_seeds(corpus, model):
 
 
 def output_of(argv, env, seconds):
-    """(exit status, the last lines of the output; on success only the statistics)"""
-    done = subprocess.run([str(word) for word in argv], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, env=env, stdin=subprocess.DEVNULL,
-                          timeout=seconds + 120, errors="replace")
-    lines = done.stdout.splitlines()
+    """(exit status, the last lines of the output; on success only the statistics). A program that
+    hangs is aborted, and the sanitizer prints where it was."""
+    done = subprocess.Popen([str(word) for word in argv], stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True, env=env, errors="replace",
+                            stdin=subprocess.DEVNULL)
+    try:
+        output, _ = done.communicate(timeout=seconds + 120)
+    except subprocess.TimeoutExpired:
+        done.send_signal(signal.SIGABRT)
+        output, _ = done.communicate(timeout=30)
+    lines = output.splitlines()
     if done.returncode < 0:
         lines.append(f"ended by {signal.Signals(-done.returncode).name}")
     if not done.returncode:
