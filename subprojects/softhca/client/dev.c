@@ -257,7 +257,9 @@ static int shared_file(struct dev *dev)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&table_lock);
 	if (!fd_is_still(dev->shared, dev->shared_file)) {
-		dev->shared = fd_move_high(place_open_device(dev->index));
+		dev->shared = place_open_device(dev->index);
+		if (dev->shared >= 0)
+			dev->shared = fd_move_high(dev->shared);
 		dev->shared_file = fd_file(dev->shared);
 	}
 	file = dev->shared;
@@ -268,7 +270,9 @@ static int shared_file(struct dev *dev)
 
 int dev_flock(struct dev *dev, int fd, int operation)
 {
-	return real()->flock(dev->cm ? fd : shared_file(dev), operation);
+	const int file = dev->cm ? fd : shared_file(dev);
+
+	return file < 0 ? -1 : real()->flock(file, operation);
 }
 
 /* ---- close ---- */
