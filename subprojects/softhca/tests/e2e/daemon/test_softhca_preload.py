@@ -143,7 +143,7 @@ def test_one_message_after_the_daemon_was_killed(run, daemon):
     assert done.returncode == 0 and done.stderr.count("has ended without a word") == 1, done.stderr
 
 
-@pytest.mark.parametrize("words", ["stop", "ctl objects"])
+@pytest.mark.parametrize("words", ["status", "stop", "ctl objects"])
 def test_a_stopped_daemon_does_not_answer(run, daemon, words):
     began = time.monotonic()
     os.kill(daemon.pid, signal.SIGSTOP)

@@ -78,6 +78,7 @@ ROW("a thread is not cancelled while it unmaps a ring")
 
 	rig_host(0);
 	ring = some_ring();
+	must_eq(ring != NULL, shared_bytes() > 0);
 	if (!ring)
 		return;
 	must_eq(pthread_create(&thread, NULL, unmap_cancelled, ring), 0);

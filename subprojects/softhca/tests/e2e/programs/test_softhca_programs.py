@@ -75,9 +75,9 @@ def test_several_clients_share_a_domain(below):
 
 
 @pytest.mark.parametrize("words", [
-    "ib_send_lat -c XRC -n 200 -e", "ib_send_lat -c XRC -n 200 -I 200 -s 128",
-    "ib_send_bw -c UD -n 500", "ib_send_bw -n 500 --use-srq -q 4",
-    "ib_write_bw -c XRC -n 150 -q 4", "ib_write_lat -n 200 -I 64 -s 64",
+    "ib_send_lat -c XRC -n 200", "ib_send_lat -c XRC -n 200 -e",
+    "ib_send_lat -c XRC -n 200 -I 200 -s 128", "ib_send_bw -c UD -n 500",
+    "ib_send_bw -n 500 --use-srq -q 4", "ib_write_bw -c XRC -n 150 -q 4", "ib_write_lat -n 200 -I 64 -s 64",
     "ib_read_bw -c XRC -n 200", "ib_atomic_bw -c XRC -n 200", "ib_read_lat -n 100",
     "ib_atomic_lat -n 100"
 ])
