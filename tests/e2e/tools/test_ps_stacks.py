@@ -103,8 +103,8 @@ def test_all_processes_with_an_open_domain_are_shown(holder, tool):
 
 def test_a_job_with_traffic_is_not_harmed(env, xrc_compat, programs):
     """The cluster checks each message. XRC_COMPAT_STACK_ROUNDS sets how often all its threads are
-    stopped. Without addr2line on PATH there are more rounds a second. With 10,000 rounds on an idle
-    machine, no stop may take 5 ms if ps may have a real-time priority."""
+    stopped. Without addr2line on PATH there are more rounds a second. From 1,000 rounds on,
+    on a machine without other work, no stop may take 5 ms if ps may have a real-time priority."""
     stops, rounds = [], 0
     while rounds < ROUNDS:
         cluster = subprocess.Popen([xrc_compat, "run", "--", programs["cluster"], "-n", "3"],
@@ -123,7 +123,7 @@ def test_a_job_with_traffic_is_not_harmed(env, xrc_compat, programs):
           f"{stops[len(stops) * 99 // 100]} us, all below {stops[-1] + 1} us")
     may_be_first = subprocess.run(["chrt", "-f", "1", "true"], stderr=subprocess.DEVNULL,
                                   check=False).returncode == 0
-    assert (stops[-1] if rounds >= 10000 and may_be_first else statistics.median(stops)) < 5000
+    assert (stops[-1] if rounds >= 1000 and may_be_first else statistics.median(stops)) < 5000
 
 
 @pytest.mark.any_model
