@@ -31,7 +31,10 @@ bool launcher_has_name(const struct launcher *launcher, const char *path);
 /* The first launcher with a command of this name, or path; NULL: there is none. */
 const struct launcher *find_launcher(const char *path);
 
-/* The only launcher with that name, or that which `@path --version` tells; NULL: it tells none. */
+/*
+ * The launcher with that name. If several have it, `@path --version` decides; NULL: its output is
+ * of none of them.
+ */
 const struct launcher *ask_launcher(const char *path);
 
 #endif
