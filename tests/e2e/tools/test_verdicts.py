@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from check_workshop import compile_c, compile_demo
+from check_workshop import RUN_TIME, compile_c, compile_demo
 
 pytestmark = pytest.mark.any_model
 
@@ -33,12 +33,19 @@ VERDICTS = {
     "/usr/bin/env": ("cannot tell", "run --", "LD_PRELOAD="),
 }
 
-# {program of the system: (verdict, reason)}: `check` names no next command for these programs.
-# check_samples.py has those that are made for their reason.
+# {program: (verdict, reason)}: `check` names no next command for these programs.
 LEFT_ALONE = {
     "/bin/ls": ("not needed", "neither it nor its libraries use the XRC functions"),
     "/usr/bin/ibv_xsrq_pingpong": ("not needed", "neither it nor its libraries use the XRC functions"),
+    "setuid": ("cannot be preloaded", "run a copy without the bits: cp PROGRAM copy && chmod ug-s copy"),
     "/sbin/ldconfig": ("cannot be preloaded", "link it dynamically"),
+    "musl": ("cannot be preloaded", "run a build of the program for glibc"),
+    "32-bit": ("cannot be preloaded", "install libxrc-compat for that machine"),
+    "aarch64": ("cannot start", "is a 64-bit program for aarch64"),
+    "core": ("cannot start", "xrc-compat ps --core FILE"),
+    "@/shim/libxrc-compat.so.1": ("cannot start", "xrc-compat check --plugin FILE PROGRAM"),
+    "text": ("cannot start", "xrc-compat run sh PROGRAM"),
+    "missing": ("broken", "libibgone.so.1 is nowhere to be found"),
 }
 
 HOST = """
@@ -46,6 +53,7 @@ HOST = """
 int main(int c, char **v) { void *h = dlopen("%s", RTLD_NOW); int (*f)(int, char **) =
 h ? (int (*)(int, char **))dlsym(h, "demo") : 0; return f ? f(c, v) : 1; }
 """
+LOADER = b"/lib64/ld-linux-x86-64.so.2"
 
 
 def altered(data, old, new):
@@ -53,6 +61,11 @@ def altered(data, old, new):
     if data.count(old + b"\0") != 1:
         pytest.skip(f"this program has {old} in none or several places")
     return data.replace(old, new.ljust(len(old), b"\0"))
+
+
+def with_number(data, at, number):
+    """@data with another 16-bit number at this offset of the ELF header."""
+    return data[:at] + number.to_bytes(2, "little") + data[at + 2:]
 
 
 def old_libibverbs(real_library):
@@ -88,12 +101,18 @@ def make(place, build_root, source_root):
                                (bytes(place), bytes(demo)),
         "mpirun": lambda: b"#!/bin/sh\necho\n",
         "setuid": lambda: data,
+        "text": lambda: b"text",
         "program-of-mpi": lambda: altered(data, b"registered, was the last", b"MPI_Init"),
+        "missing": lambda: altered(data, b"libibverbs.so.1", b"libibgone.so.1"),
+        "musl": lambda: altered(data, LOADER, b"/lib/ld-musl-x86_64.so.1"),
+        "aarch64": lambda: with_number(data, 18, 183),    # e_machine
+        "core": lambda: with_number(data, 16, 4),    # e_type
     }
     compilers = {
         "without-pie": lambda name: compiled(name, "-no-pie"),
         "with-old-libibverbs": lambda name: compiled(name, "-Wl,--disable-new-dtags",
                                                      "-Wl,-rpath,$ORIGIN/old"),
+        "32-bit": lambda name: compile_c(place / name, RUN_TIME, "-m32", "-ldl"),
         "host-of-plugin": host,
     }
 
@@ -143,14 +162,14 @@ def test_the_verdict_is_true_and_the_next_step_works_as_pasted(paste, make, buil
 
 
 @pytest.mark.parametrize("name", LEFT_ALONE)
-def test_a_program_that_needs_nothing_or_cannot_run_has_no_next_step(paste, make, name):
+def test_a_program_that_needs_nothing_or_cannot_run_has_no_next_step(paste, make, shim, name):
+    """Without the library for 32-bit programs, which may be installed beside this one."""
     verdict, says = LEFT_ALONE[name]
-    report = paste(f"xrc-compat check {make(name)}").stdout
+    report = paste(f"XRC_COMPAT_LIBRARY={shim} xrc-compat check {make(name)}").stdout
     assert f"\nVerdict     {verdict}\n" in report and says in report, report
     assert next_of(report) == []
 
 
 def test_a_copy_without_the_setuid_bit_runs(paste, make):
-    path, advice = make("setuid"), "cp PROGRAM copy && chmod ug-s copy"
-    assert advice in paste(f"xrc-compat check {path}").stdout
-    assert DEMO in paste(f"{advice.replace('PROGRAM', path)} && xrc-compat run -- ./copy").stdout
+    advice = LEFT_ALONE["setuid"][1].split(": ")[1].replace("PROGRAM", make("setuid"))
+    assert DEMO in paste(f"{advice} && xrc-compat run -- ./copy").stdout
