@@ -313,12 +313,6 @@ HOOK struct dirent64 *readdir64(DIR *dir)
 	return ours ? entry : real()->readdir64(dir);
 }
 
-HOOK void rewinddir(DIR *dir)
-{
-	order_rewound(dir);
-	real()->rewinddir(dir);
-}
-
 HOOK int closedir(DIR *dir)
 {
 	order_closed(dir);
