@@ -277,6 +277,7 @@ struct hca_machine {
 	uint64_t now;		/* when this turn began */
 	bool overrun;		/* a CQ was, and its QPs have not failed yet */
 	bool active;		/* something happened in this turn */
+	bool raised;		/* a completion event was, in this turn */
 	enum sleep_end slept;	/* before this turn */
 	struct hca_context *reached; /* the last that got a message in this turn, or NULL */
 	bool stop;		/* asked to end */

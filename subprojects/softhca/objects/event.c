@@ -183,8 +183,10 @@ void event_completion(struct hca_cq *cq)
 {
 	struct ib_uverbs_comp_event_desc desc = { .cq_handle = cq->user_handle };
 
-	if (channel_write(cq->channel, &desc, sizeof(desc)))
-		cq->comp_events++;
+	if (!channel_write(cq->channel, &desc, sizeof(desc)))
+		return;
+	cq->comp_events++;
+	cq->obj.ctx->device->machine->raised = true;
 }
 
 static uint32_t async(struct hca_context *ctx, uint64_t element, enum ibv_event_type type)

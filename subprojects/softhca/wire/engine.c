@@ -204,6 +204,9 @@ bool engine_linger(struct hca_machine *machine)
 	do {
 		if (any_bell(machine) || sleep_has_ready())
 			return true;
+		/* It may look for that event on this processor, and then gives it up, too. */
+		if (machine->raised)
+			sched_yield();
 	} while (hca_now() < end);
 	ctx->processor = here;
 	return rest_from_stream(machine);
@@ -219,6 +222,7 @@ uint64_t engine_turn(struct hca_machine *machine)
 	timer_run(&machine->timers, now);
 	doorbells = look_everywhere(machine);
 	machine->slept = SLEEP_NONE;
+	machine->raised = false;
 	flush_failed(machine, now);
 	again = send_run(machine);
 	fail_unheard(machine);

@@ -2,6 +2,12 @@
 /* Completion queues: their events, CQs that overrun, and CQs that are resized. */
 #include <e2e/pair.h>
 
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,6 +99,66 @@ ROW("read event blocks destroy of the CQ")
 	must_eq(waitpid(child, &status, 0), child);
 	must(WIFSIGNALED(status));
 	must_eq(WTERMSIG(status), SIGALRM);
+}
+
+/* ---- signals in the moment in which a thread that waits looks for its event ---- */
+
+static struct pair looked_in; /* b's CQ is armed */
+static atomic_int signals, looks;
+
+static void count_signal(int number)
+{
+	(void)number;
+	signals++;
+}
+
+/* The preload gives up the processor between two looks: at the first a signal comes. */
+__attribute__((visibility("default"))) int sched_yield(void)
+{
+	if (looked_in.b && !looks++)
+		raise(SIGUSR1);
+	return (int)syscall(SYS_sched_yield);
+}
+
+/* 0, or the errno of ibv_get_cq_event(). */
+static int wait_with_signal(int flags)
+{
+	struct sigaction action = { .sa_handler = count_signal, .sa_flags = flags };
+	struct ibv_cq *cq;
+	void *cq_context;
+	int err;
+
+	looked_in = pair_up(IBV_QPT_RC);
+	must_eq(ibv_req_notify_cq(looked_in.b->cq, 0), 0);
+	must_eq(rig_post_recv(looked_in.b, looked_in.qb, 0, 10, 1), 0);
+	must_eq(sigaction(SIGUSR1, &action, NULL), 0);
+	err = ibv_get_cq_event(looked_in.b->channel, &cq, &cq_context) ? errno : 0;
+	must(looks > 0);
+	must_eq(signals, 1);
+	return err;
+}
+
+/* Without the signal it would sleep for ever. */
+ROW("a signal without SA_RESTART ends a wait that does not sleep yet")
+{
+	must_eq(wait_with_signal(0), EINTR);
+}
+
+static void *send_after_signal(void *unused)
+{
+	while (!signals)
+		usleep(1000);
+	pair_must_send(&looked_in, 10, IBV_WC_SUCCESS);
+	return unused;
+}
+
+ROW("a signal with SA_RESTART does not end a wait that does not sleep yet")
+{
+	pthread_t thread;
+
+	must_eq(pthread_create(&thread, NULL, send_after_signal, NULL), 0);
+	must_eq(wait_with_signal(SA_RESTART), 0);
+	must_eq(pthread_join(thread, NULL), 0);
 }
 
 /* ---- CQs that overrun ---- */
