@@ -12,7 +12,7 @@ cd "$source"
 # ---- build ----
 harden="-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
 relro="-Wl,-z,relro -Wl,-z,now"
-options="--buildtype=release -Dany_glibc=true -Dstatic_libelf=true -Dlibunwind=disabled -Dlibdw=disabled -Dtests=disabled"
+options="--buildtype=release -Dany_glibc=true -Dstatic_libelf=true -Dlibdw=disabled -Dtests=disabled"
 # shellcheck disable=SC2086 # several options
 meson setup build-64 $options "-Dc_args=$harden" "-Dc_link_args=$relro" \
 	--prefix=/opt/xrc-compat --libdir=$lib64

@@ -46,7 +46,7 @@ deps_table() {
 	test|cmd:strace|kills the emulator's daemon at a chosen system call|strace|strace|strace
 	test|cmd:mandoc|checks the manual pages|mandoc|mandoc|mandoc
 	more|pkg:libdw|walks the stacks of xrc-compat ps|libdw-dev|elfutils-devel|libdw-devel
-	more|pkg:libunwind|walks the stacks of xrc-compat trace|libunwind-dev|libunwind-devel|libunwind-devel
+	more|lib:unwind|walks the stacks of xrc-compat trace|libunwind8|libunwind|libunwind8
 	more|cmd:clang|builds and fuzzes with another compiler|clang libclang-rt-dev|clang compiler-rt|clang
 	more|cmd:ld.lld|links with another linker|lld|lld|lld
 	more|cmd:abidw|compares the library with the one released|abigail-tools|libabigail|libabigail-tools
@@ -66,7 +66,6 @@ deps_table() {
 	fresh|cmd:debootstrap|makes fresh systems of other releases|debootstrap|debootstrap|debootstrap
 	release|cmd:dh|makes the Debian packages|debhelper build-essential|debhelper dpkg-dev|debhelper dpkg
 	release|pkg:libdw|walks the stacks of the Debian packages' ps|libdw-dev|elfutils-devel|libdw-devel
-	release|pkg:libunwind|walks the stacks of the Debian packages' trace|libunwind-dev|libunwind-devel|libunwind-devel
 	release|cmd:rpmbuild|makes the RPM packages|rpm|rpm-build|rpm-build
 	release|cmd:xz|packs the sources|xz-utils|xz|xz
 	rdma-core|cmd:cmake|configures another rdma-core|cmake|cmake|cmake

@@ -23,7 +23,6 @@ class XrcCompat(MesonPackage):
     version("@VERSION@", sha256="@SHA256@", url=f"file://{os.getcwd()}/xrc-compat-@VERSION@.tar.xz")
 
     variant("softhca", default=True, description="the emulated adapter")
-    variant("libunwind", default=True, description="the walks of stacks by libunwind")
 
     depends_on("c", type="build")
     depends_on("meson@0.56:", type="build")
@@ -31,12 +30,10 @@ class XrcCompat(MesonPackage):
     # At run time every program uses the libibverbs that it was linked with.
     depends_on("rdma-core@28:")
     depends_on("elfutils")
-    depends_on("libunwind@1.3:", when="+libunwind")
 
     requires("platform=linux")
     conflicts("target=ppc64le:", msg="only x86-64 and aarch64")
 
     def meson_args(self):
         enabled = {True: "enabled", False: "disabled"}
-        return ["-Dtests=disabled"
-                ] + [f"-D{name}={enabled[f'+{name}' in self.spec]}" for name in ("softhca", "libunwind")]
+        return ["-Dtests=disabled", f"-Dsofthca={enabled['+softhca' in self.spec]}"]

@@ -92,14 +92,14 @@ static int run_trace(char **words)
 
 static void explain_walk(void)
 {
-	const char *walk = "backtrace(3) walks the stacks: this build lacks libunwind";
+	const char *walk = "backtrace(3) walks the stacks: this build uses no libunwind";
 #ifdef TRACE_LIBUNWIND
 	bool found = dlopen(TRACE_LIBUNWIND, RTLD_LAZY | RTLD_LOCAL) != NULL;
 
 	walk = found ? "libunwind walks the stacks"
 		     : "backtrace(3) walks the stacks: there is no " TRACE_LIBUNWIND;
 #endif
-	printf("\nIn 64-bit programs %s.\n", walk);
+	printf("\nIn %zu-bit programs %s.\n", 8 * sizeof(void *), walk);
 }
 
 static const struct option_row options[] = {

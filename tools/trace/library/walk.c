@@ -8,11 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifdef TRACE_LIBUNWIND
-#define UNW_LOCAL_ONLY
-#include <libunwind.h>
-#endif
-
 /* The first members of glibc's struct dl_find_object. Those of other CPUs have room in the rest. */
 struct found_object {
 	unsigned long long flags;
@@ -21,6 +16,7 @@ struct found_object {
 	void *rest[16];
 };
 
+/* Both backtrace() and libunwind's unw_backtrace(). */
 typedef int (*walk_fn)(void **returns, int size);
 typedef int (*find_fn)(void *address, struct found_object *found);
 
@@ -38,9 +34,9 @@ static walk_fn find_walk(void)
 	walk_fn found = NULL;
 #ifdef TRACE_LIBUNWIND
 	void *libunwind = dlopen(TRACE_LIBUNWIND, RTLD_NOW | RTLD_LOCAL);
-	__typeof__(unw_backtrace) *unwind = libunwind ? dlsym(libunwind, "unw_backtrace") : NULL;
 
-	found = unwind;
+	if (libunwind)
+		found = (walk_fn)dlsym(libunwind, "unw_backtrace");
 #endif
 	return found ? found : backtrace;
 }
