@@ -6,7 +6,6 @@
 #ifndef SHIM_TRACER_H
 #define SHIM_TRACER_H
 
-#include <abi/export.h>
 #include <abi/verb.h>
 
 #include <stdint.h>
