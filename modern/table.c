@@ -3,6 +3,7 @@
 #include "table.h"
 #include "kernel.h"
 #include "modern.h"
+#include "tracer.h"
 
 #include <elf/loader.h>
 
@@ -71,6 +72,7 @@ struct ibv_qp *modern_inline_create_qp_ex(struct ibv_context *context,
 /* ---- searching ---- */
 
 struct modern_table modern_table;
+const struct tracer *modern_tracer;
 
 static const struct modern_table inlines = {
 #define X(name, ret, params, args) .name = modern_inline_##name,
@@ -82,7 +84,7 @@ static const struct modern_table inlines = {
 struct found {
 	struct modern_table table;
 	const char *path;	/* the loader's, for as long as the library is loaded */
-	modern_wrapper_fn wrap;
+	tracer_start_fn start_tracer;
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -171,14 +173,13 @@ static void find_path(struct found *found)
 }
 
 /* After look_up_functions(): there is a dlvsym. */
-static modern_wrapper_fn find_wrapper(void)
+static tracer_start_fn find_tracer(void)
 {
 	const char *traced = secure_getenv("XRC_COMPAT_TRACE");
 
 	if (!traced || !*traced)
 		return NULL;
-	return (modern_wrapper_fn)loader_dlvsym()(RTLD_DEFAULT, MODERN_WRAPPER,
-						  MODERN_WRAPPER_NODE);
+	return (tracer_start_fn)loader_dlvsym()(RTLD_DEFAULT, TRACER_START, TRACER_NODE);
 }
 
 /*
@@ -203,7 +204,7 @@ static const char *search_libibverbs(struct found *found)
 	}
 	look_up_commands(library, &found->table);
 	find_path(found);
-	found->wrap = find_wrapper();
+	found->start_tracer = find_tracer();
 	return NULL;
 }
 
@@ -211,8 +212,9 @@ static void publish(void)
 {
 	modern_table = to_publish->table;
 	library_path = to_publish->path;
-	if (to_publish->wrap)
-		to_publish->wrap(&modern_table, sizeof(modern_table));
+	if (to_publish->start_tracer)
+		modern_tracer =
+			to_publish->start_tracer(VERBS, &modern_table, sizeof(modern_table));
 	atomic_store_explicit(&loaded, true, memory_order_release);
 }
 

@@ -84,15 +84,6 @@ extern struct modern_table modern_table;
 MODERN_INLINES(X)
 #undef X
 
-/*
- * `xrc-compat trace` preloads a library that exports this function. When XRC_COMPAT_TRACE is set,
- * modern_load() calls it with the full table, and it puts functions of its own in front. It does
- * nothing if @size is not that of the table it was built with.
- */
-#define MODERN_WRAPPER "xrc_trace_wrap"
-#define MODERN_WRAPPER_NODE "XRC_TRACE"
-typedef void (*modern_wrapper_fn)(struct modern_table *table, size_t size);
-
 /* A verb that returns a positive errno, or -1 with errno set, as 0 or a negative errno. */
 int modern_status(int ret);
 

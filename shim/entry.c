@@ -4,6 +4,7 @@
 #include <compat/log.h>
 #include <compat/settings.h>
 #include <modern/modern.h>
+#include <modern/tracer.h>
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -23,7 +24,6 @@ static void print_banner(void)
 	free(real);
 }
 
-static const struct shim_tracer *_Atomic tracer;
 atomic_bool shim_begun;
 
 static void warn_missing(void)
@@ -39,7 +39,6 @@ static void warn_missing(void)
 static __attribute__((noinline, cold)) void begin_process(void)
 {
 	program_find_kind();
-	atomic_store(&tracer, shim_find_tracer());
 	if (!atomic_exchange(&shim_begun, true))
 		print_banner();
 }
@@ -59,7 +58,7 @@ __attribute__((cold)) bool shim_begin(void)
 
 int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments)
 {
-	const struct shim_tracer *tracing;
+	const struct tracer *tracer;
 	int err;
 
 	entry->call = (struct shim_call){ verb, arguments, event_holders };
@@ -70,8 +69,8 @@ int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments)
 		warn_missing();
 	else if (!atomic_load_explicit(&shim_begun, memory_order_acquire))
 		begin_process();
-	tracing = atomic_load_explicit(&tracer, memory_order_relaxed);
-	entry->traced = unlikely(tracing) ? tracing->enter(verb, arguments) : NULL;
+	tracer = err ? NULL : modern_tracer;
+	entry->traced = unlikely(tracer) ? tracer->enter(verb, arguments) : NULL;
 	errno = entry->saved_errno;
 	return err;
 }
@@ -81,7 +80,7 @@ int shim_leave(const struct entry *entry, int err)
 	if (unlikely(entry->traced)) {
 		int result = errmap_return(entry->call.verb, err, 0);
 
-		tracer->leave(entry->traced, result, errno);
+		modern_tracer->leave(entry->traced, result, errno);
 	}
 	cancel_release(&entry->hold);
 	return errmap_return(entry->call.verb, err, entry->saved_errno);
@@ -91,7 +90,7 @@ void *shim_leave_made(const struct entry *entry, int err, void *made)
 {
 	if (unlikely(entry->traced)) {
 		errmap_return(entry->call.verb, err, 0);
-		tracer->leave(entry->traced, (intptr_t)made, errno);
+		modern_tracer->leave(entry->traced, (intptr_t)made, errno);
 	}
 	cancel_release(&entry->hold);
 	errmap_return(entry->call.verb, err, entry->saved_errno);
@@ -101,7 +100,7 @@ void *shim_leave_made(const struct entry *entry, int err, void *made)
 void shim_pass(const struct entry *entry)
 {
 	if (unlikely(entry->traced))
-		tracer->drop(entry->traced);
+		modern_tracer->drop(entry->traced);
 	cancel_release(&entry->hold);
 	errno = entry->saved_errno;
 }

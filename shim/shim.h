@@ -5,7 +5,7 @@
 #ifndef SHIM_SHIM_H
 #define SHIM_SHIM_H
 
-#include "tracer.h"
+#include "call.h"
 
 #include <abi/export.h>
 #include <abi/legacy.h>

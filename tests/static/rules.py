@@ -25,7 +25,7 @@ MAY_INCLUDE = {
     "abi": (),
     "elf": (),
     "companions": ("elf",),
-    "modern": ("elf",),
+    "modern": ("elf", "abi"),
     "compat": ("modern", "elf", "abi"),
     "shim": ("compat", "modern", "elf", "abi"),
     "tools": ("abi",),
@@ -35,8 +35,8 @@ MAY_INCLUDE = {
 # Single files that other directories may include as well. Each includes nothing else of this
 # project.
 SHARED_FILES = {
-    "tools": {"compat/event_holder.h", "compat/regtab.h", "compat/regtab_file.h", "modern/modern.h", "modern/table.h",
-              "shim/tracer.h"},
+    "tools": {"compat/event_holder.h", "compat/regtab.h", "compat/regtab_file.h", "modern/modern.h",
+              "modern/table.h", "modern/tracer.h", "shim/call.h"},
 }
 
 # Directories in the order of their includes: each may include those before it. A command's

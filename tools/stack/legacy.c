@@ -4,7 +4,7 @@
 
 #include <abi/verb.h>
 #include <compat/event_holder.h>
-#include <shim/tracer.h>
+#include <shim/call.h>
 #include <tools/common/memory.h>
 
 #include <string.h>

@@ -3,8 +3,7 @@
 #include "record.h"
 
 #include <abi/export.h>
-#include <modern/table.h>
-#include <shim/tracer.h>
+#include <modern/tracer.h>
 #include <tools/common/job.h>
 
 #include <errno.h>
@@ -210,17 +209,6 @@ static void leave(void *entered, int64_t result, int err)
 	drop(call);
 }
 
-#define SHIM_VERSIONS_xrc_trace_start \
-	SHIM_VERSION(xrc_trace_start, 0, SHIM_TRACER "@" SHIM_TRACER_NODE)
-
-const struct shim_tracer *shim_xrc_trace_start(unsigned int verbs)
-{
-	static const struct shim_tracer tracer = { .enter = enter, .leave = leave, .drop = drop };
-
-	return verbs == VERBS ? &tracer : NULL;
-}
-SHIM_EXPORT(xrc_trace_start);
-
 /* ---- what they become ---- */
 
 static struct modern_table real;
@@ -257,21 +245,23 @@ static void note(const char *name, uint64_t start, int result)
 WRAPPED(X)
 #undef X
 
-#define SHIM_VERSIONS_xrc_trace_wrap \
-	SHIM_VERSION(xrc_trace_wrap, 0, MODERN_WRAPPER "@" MODERN_WRAPPER_NODE)
+/* ---- the start, for the shim ---- */
 
-/*
- * Wraps each verb in the shim's table. The table has no verb of the data path. If @size differs,
- * the shim is of another build.
- */
-void shim_xrc_trace_wrap(struct modern_table *table, size_t size)
+#define SHIM_VERSIONS_xrc_trace_start \
+	SHIM_VERSION(xrc_trace_start, 0, TRACER_START "@" TRACER_NODE)
+
+/* The table has no verb of the data path. A function that libibverbs does not have stays NULL. */
+const struct tracer *shim_xrc_trace_start(unsigned int verbs, struct modern_table *table,
+					  size_t size)
 {
-	if (size != sizeof(real))
-		return;
+	static const struct tracer tracer = { .enter = enter, .leave = leave, .drop = drop };
+
+	if (verbs != VERBS || size != sizeof(real))
+		return NULL;
 	real = *table;
-	/* A function that libibverbs does not have stays NULL. */
 #define X(name, ret, params, args) table->name = real.name ? wrapped_##name : NULL;
 	WRAPPED(X)
 #undef X
+	return &tracer;
 }
-SHIM_EXPORT(xrc_trace_wrap);
+SHIM_EXPORT(xrc_trace_start);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The library of `xrc-compat trace`, which that command preloads. The shim tells it of every call.
+ * Without XRC_COMPAT_TRACE the library is not looked for.
+ */
+#ifndef MODERN_TRACER_H
+#define MODERN_TRACER_H
+
+#include "table.h"
+
+#include <abi/verb.h>
+
+/* Each may change errno: the shim restores it. */
+struct tracer {
+	/*
+	 * Begins a call. arguments: those that abi/symbols.tab names; the array stays until the
+	 * call ends. Returns the call for leave or drop; NULL: not traced.
+	 */
+	void *(*enter)(enum verb verb, const uintptr_t *arguments);
+	/* Ends it. result: what the program gets; error: its errno, 0 for success. */
+	void (*leave)(void *call, int64_t result, int error);
+	/* Ends it without a record: the call was passed on to libibverbs. */
+	void (*drop)(void *call);
+};
+
+/*
+ * The function that the library exports. It puts functions of its own in front of those of the
+ * table. verbs: VERBS, size: of the table. Returns NULL if it was built with others of these.
+ */
+#define TRACER_START "xrc_trace_start"
+#define TRACER_NODE "XRC_TRACE"
+typedef const struct tracer *(*tracer_start_fn)(unsigned int verbs, struct modern_table *table,
+						size_t size);
+
+/* Valid, as the table is, once modern_load() has returned 0. NULL without `xrc-compat trace`. */
+extern const struct tracer *modern_tracer;
+
+#endif
