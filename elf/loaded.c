@@ -58,9 +58,6 @@ static void read_symbols(struct loaded *loaded, const ElfW(Dyn) *entry)
 	case DT_GNU_HASH:
 		loaded->gnu_hash = address_of(loaded, entry->d_un.d_ptr);
 		break;
-	case DT_HASH:
-		loaded->hash = address_of(loaded, entry->d_un.d_ptr);
-		break;
 	}
 }
 

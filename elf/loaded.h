@@ -30,7 +30,6 @@ struct loaded {
 	size_t names_size;
 	size_t soname;			/* offset in names */
 	const uint32_t *gnu_hash;
-	const uint32_t *hash;
 	struct loaded_relocations relocations[LOADED_TABLES];
 	const ElfW(Phdr) *segments;	/* only from loaded_each() */
 	unsigned segment_count;
@@ -54,7 +53,10 @@ const char *loaded_name(const struct loaded *loaded, size_t offset);
 /* Returns the object's SONAME, "" if it has none. */
 const char *loaded_soname(const struct loaded *loaded);
 
-/* Returns the address of a function that the object itself defines, else NULL. */
+/*
+ * Returns the address of a function that the object itself defines, else NULL. Reads DT_GNU_HASH,
+ * which every glibc and libdl since 2006 has.
+ */
 void *loaded_symbol(const struct loaded *loaded, const char *name);
 
 /* Whether a relocation of the object refers to a name that match() accepts. */

@@ -58,26 +58,9 @@ static void *find_by_gnu_hash(const struct loaded *loaded, const char *name)
 	return NULL;
 }
 
-/*
- * The second number in a DT_HASH table is that of all symbols. Few objects have only this table, so
- * a scan of all symbols is fast enough.
- */
-static void *find_by_scan(const struct loaded *loaded, const char *name)
-{
-	for (uint32_t index = 1; index < loaded->hash[1]; index++) {
-		void *found = function_at(loaded, index, name);
-
-		if (found)
-			return found;
-	}
-	return NULL;
-}
-
 void *loaded_symbol(const struct loaded *loaded, const char *name)
 {
-	if (!loaded->symbols || !loaded->names)
+	if (!loaded->symbols || !loaded->names || !loaded->gnu_hash)
 		return NULL;
-	if (loaded->gnu_hash)
-		return find_by_gnu_hash(loaded, name);
-	return loaded->hash ? find_by_scan(loaded, name) : NULL;
+	return find_by_gnu_hash(loaded, name);
 }

@@ -4,24 +4,21 @@
 #include <search.h>
 #include <stdlib.h>
 
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
-
 /* A relocation of data, resolved when the library is loaded. */
 int (*volatile sample_at_once)(size_t) = hcreate;
 
-int JOIN(PREFIX, _name)(int number);
-int JOIN(PREFIX, _name_longer)(int number);
+int sample_name(int number);
+int sample_name_longer(int number);
 
 /* hdestroy is a relocation of the procedure linkage table, resolved at the first call. */
-int JOIN(PREFIX, _name)(int number)
+int sample_name(int number)
 {
 	if (number < 0)
 		hdestroy();
 	return number + 1;
 }
 
-int JOIN(PREFIX, _name_longer)(int number)
+int sample_name_longer(int number)
 {
 	return number + 2;
 }
@@ -33,8 +30,8 @@ void ibv_sample_symbol(void)
 }
 
 /* This verb's name is in a string, but no symbol has it. */
-const char *JOIN(PREFIX, _says)(void);
-const char *JOIN(PREFIX, _says)(void)
+const char *sample_says(void);
+const char *sample_says(void)
 {
 	return "it calls ibv_create_xrc_rcv_qp";
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Symbols of a loaded library (in either kind of table), its references, and names in strings. */
+/* Symbols of a loaded library, its references, and names in strings. */
 
 #include <string.h>
 
@@ -7,11 +7,9 @@
 
 #include <harness/unit.h>
 
-/* The functions of sample.c, once for each kind of symbol table. */
-int gnu_name(int number);
-int gnu_name_longer(int number);
-int sysv_name(int number);
-int sysv_name_longer(int number);
+/* The functions of sample.c. */
+int sample_name(int number);
+int sample_name_longer(int number);
 
 struct search {
 	const char *soname;
@@ -28,35 +26,24 @@ static int match_soname(const struct loaded *loaded, void *arg)
 	return 1;
 }
 
-static struct loaded library(const char *soname)
+static struct loaded sample(void)
 {
-	struct search search = { .soname = soname };
+	struct search search = { .soname = "libsample.so" };
 
 	assert_int_equal(loaded_each(match_soname, &search), 1);
 	return search.found;
 }
 
-static void expect_symbols(const struct loaded *loaded, const char *name, const char *longer,
-			   const void *at, const void *at_longer)
-{
-	assert_ptr_equal(loaded_symbol(loaded, name), at);
-	assert_ptr_equal(loaded_symbol(loaded, longer), at_longer);
-	assert_null(loaded_symbol(loaded, "gnu_nam"));
-	assert_null(loaded_symbol(loaded, "sysv_nam"));
-	assert_null(loaded_symbol(loaded, "hcreate"));		/* imported */
-	assert_null(loaded_symbol(loaded, "hdestroy"));		/* imported */
-	assert_null(loaded_symbol(loaded, "sample_at_once"));	/* data */
-}
-
 TEST(symbols_are_functions_that_the_library_defines)
 {
-	struct loaded gnu = library("libsample-gnu.so"), sysv = library("libsample-sysv.so");
+	struct loaded loaded = sample();
 
-	assert_non_null(gnu.gnu_hash);
-	assert_null(sysv.gnu_hash);
-	assert_non_null(sysv.hash);
-	expect_symbols(&gnu, "gnu_name", "gnu_name_longer", gnu_name, gnu_name_longer);
-	expect_symbols(&sysv, "sysv_name", "sysv_name_longer", sysv_name, sysv_name_longer);
+	assert_ptr_equal(loaded_symbol(&loaded, "sample_name"), sample_name);
+	assert_ptr_equal(loaded_symbol(&loaded, "sample_name_longer"), sample_name_longer);
+	assert_null(loaded_symbol(&loaded, "sample_nam"));
+	assert_null(loaded_symbol(&loaded, "hcreate"));		/* imported */
+	assert_null(loaded_symbol(&loaded, "hdestroy"));	/* imported */
+	assert_null(loaded_symbol(&loaded, "sample_at_once"));	/* data */
 }
 
 static const char *wanted;
@@ -74,24 +61,24 @@ static bool refers(const struct loaded *loaded, const char *name)
 
 TEST(references_are_found_in_both_relocation_tables)
 {
-	struct loaded gnu = library("libsample-gnu.so");
+	struct loaded loaded = sample();
 
-	assert_true(refers(&gnu, "hcreate"));
-	assert_true(refers(&gnu, "hdestroy"));
-	assert_false(refers(&gnu, "hsearch"));
-	assert_false(refers(&gnu, "gnu_name_longer"));
+	assert_true(refers(&loaded, "hcreate"));
+	assert_true(refers(&loaded, "hdestroy"));
+	assert_false(refers(&loaded, "hsearch"));
+	assert_false(refers(&loaded, "sample_name_longer"));
 }
 
 TEST(names_in_strings_are_mentioned_and_names_of_symbols_are_not)
 {
-	struct loaded gnu = library("libsample-gnu.so");
+	struct loaded loaded = sample();
 
 	wanted = "ibv_create_xrc_rcv_qp";
-	assert_true(loaded_mentions(&gnu, is_wanted));
+	assert_true(loaded_mentions(&loaded, is_wanted));
 	wanted = "ibv_sample_symbol";
-	assert_false(loaded_mentions(&gnu, is_wanted));
+	assert_false(loaded_mentions(&loaded, is_wanted));
 	wanted = "ibv_reg_xrc_rcv_qp";
-	assert_false(loaded_mentions(&gnu, is_wanted));
+	assert_false(loaded_mentions(&loaded, is_wanted));
 }
 
 /* A damaged object may say that its names go on behind its segment, or have names behind them. */
@@ -113,8 +100,8 @@ TEST(nothing_is_read_behind_a_segment)
 
 int main(void)
 {
-	/* The calls keep both libraries linked. */
-	if (gnu_name(1) != 2 || sysv_name(1) != 2)
+	/* The call keeps the library linked. */
+	if (sample_name(1) != 2)
 		return 1;
 	return cmocka_run_group_tests(unit_tests, NULL, NULL);
 }
