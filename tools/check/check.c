@@ -108,9 +108,10 @@ static void read_libraries(void)
 static void read_all(void)
 {
 	struct elf_info library = { 0 };
+	const char *path;
 
 	check.exit_status = program_open(check.name, &check.program);
-	check.broken = paths_preload_fault(paths_shim(check.program.elf.bits), &library);
+	check.broken = paths_shim(check.program.elf.bits, &path, &library);
 	if (check.exit_status)
 		return;
 	/* Without our library only the comparison of word sizes is missing. */
@@ -123,8 +124,6 @@ static void read_all(void)
 static int run_check(char **operands)
 {
 	check.name = operands[0];
-	if (!check.name)
-		return refuse_program_missing(&command_check);
 	read_all();
 	check_decide(&check);
 	check_print(&check, as_json);
@@ -144,4 +143,5 @@ static const struct option_row options[] = {
 const struct command command_check = {
 	"check", options, "PROGRAM", "say whether a program will run here, and by which command",
 	"xrc-compat check ./old-solver", run_check, .most_operands = 1,
+	.needs_program = true,
 };

@@ -40,20 +40,6 @@ static const char *usage_of(const struct command *command)
 			     command->operands[0] ? " " : "", command->operands);
 }
 
-/* Under a refusal. TOOL_EXIT_REFUSED. */
-static int advise_usage(const struct command *command)
-{
-	advise("%s", usage_of(command));
-	advise("try: xrc-compat %s --help", command->name);
-	return TOOL_EXIT_REFUSED;
-}
-
-int refuse_program_missing(const struct command *command)
-{
-	say("%s: no program given", command->name);
-	return advise_usage(command);
-}
-
 void print_entry(const char *label, unsigned int column, const char *text)
 {
 	printf("%-*s", (int)column, label);
@@ -77,10 +63,18 @@ static int print_help(const struct command *command)
 
 /* ---- reading ---- */
 
+/* @why: what is wrong with the command line. TOOL_EXIT_REFUSED. */
+static int refuse_line(const struct command *command, const char *why)
+{
+	say("%s: %s", command->name, why);
+	advise("%s", usage_of(command));
+	advise("try: xrc-compat %s --help", command->name);
+	return TOOL_EXIT_REFUSED;
+}
+
 static int refuse_word(const struct command *command, const char *word, const char *why)
 {
-	say("%s: %s: %s", command->name, word, why);
-	return advise_usage(command);
+	return refuse_line(command, format_string("%s: %s", word, why));
 }
 
 /* A number may also follow such an option as a word of its own: no program is called so. */
@@ -140,5 +134,7 @@ int command_execute(const struct command *command, int argc, char **argv)
 	if (!status && !command->launches && argc - optind > command->most_operands)
 		status = refuse_word(command, argv[optind + command->most_operands],
 				     "unexpected argument");
+	if (!status && command->needs_program && !argv[optind])
+		status = refuse_line(command, "no program given");
 	return status ? status : command->run(argv + optind);
 }

@@ -34,6 +34,7 @@ struct command {
 	int (*run)(char **operands); /* up to NULL. The result is the exit status. */
 	int most_operands;
 	bool launches;		 /* instead, its operands are a program and that program's words */
+	bool needs_program;	 /* it refuses a line without operands */
 	void (*more_help)(void); /* prints more of --help, behind the options; NULL: nothing */
 };
 
@@ -42,9 +43,6 @@ extern const struct command command_check, command_doctor, command_env, command_
 
 /* Reads @argv, which begins with the command's name, and runs the command. Its exit status. */
 int command_execute(const struct command *command, int argc, char **argv);
-
-/* Refuses to launch a program that was not given. TOOL_EXIT_REFUSED. */
-int refuse_program_missing(const struct command *command);
 
 /* A line of help: @text, broken between words, stands from @column on. */
 void print_entry(const char *label, unsigned int column, const char *text);

@@ -14,10 +14,9 @@
 
 static void examine_library(void)
 {
-	const char *path = paths_shim(OWN_BITS), *fault;
 	struct elf_info elf;
+	const char *path, *fault = paths_shim(OWN_BITS, &path, &elf);
 
-	fault = paths_preload_fault(path, &elf);
 	if (fault)
 		found("library", FINDING_PROBLEM,
 		      "install xrc-compat completely, in a path that LD_PRELOAD can have, or point XRC_COMPAT_LIBRARY to the library",

@@ -3,7 +3,9 @@
 #include "paths.h"
 #include "preload.h"
 
+#include <tools/common/command.h>
 #include <tools/common/memory.h>
+#include <tools/common/message.h>
 #include <tools/tools_config.h>
 
 #include <errno.h>
@@ -71,7 +73,7 @@ const char *paths_library(int bits, const char *in_build)
 	return found ? found : found_at(format_string(TOOLS_LIBDIR "/xrc-compat/%s", name), bits);
 }
 
-const char *paths_shim(int bits)
+static const char *choose_shim(int bits)
 {
 	static const char in_build[] = "shim/" TOOLS_LIBRARY;
 	const char *chosen = getenv("XRC_COMPAT_LIBRARY"), *found, *dir;
@@ -85,6 +87,22 @@ const char *paths_shim(int bits)
 	/* A relative LD_PRELOAD breaks when a program changes its directory and starts another. */
 	dir = getcwd(NULL, 0);
 	return dir ? format_string("%s/%s", dir, chosen) : NULL;
+}
+
+/* The loader only warns of what it cannot preload. */
+const char *paths_shim(int bits, const char **path, struct elf_info *elf)
+{
+	*path = choose_shim(bits);
+	if (!*path)
+		return "libxrc-compat.so.1 was not found: xrc-compat is not installed completely";
+	if (!preload_can_hold(*path))
+		return format_string("%s: LD_PRELOAD cannot hold a path with a colon, a blank or a '$'",
+				     *path);
+	if (access(*path, R_OK))
+		return format_string("%s: %s", *path, strerror(errno));
+	if (elf_info_read(*path, elf) || !elf->is_library)
+		return format_string("%s: is not a shared library", *path);
+	return NULL;
 }
 
 /* In the build directory, beside or below this command, or where it was installed. */
@@ -118,17 +136,8 @@ const char *paths_table_directory(void)
 	return chosen && chosen[0] ? chosen : "/dev/shm";
 }
 
-/* The loader only warns of what it cannot preload. */
-const char *paths_preload_fault(const char *path, struct elf_info *elf)
+int refuse_table_directory(int err)
 {
-	if (!path)
-		return "libxrc-compat.so.1 was not found: xrc-compat is not installed completely";
-	if (!preload_can_hold(path))
-		return format_string("%s: LD_PRELOAD cannot hold a path with a colon, a blank or a '$'",
-				     path);
-	if (access(path, R_OK))
-		return format_string("%s: %s", path, strerror(errno));
-	if (elf_info_read(path, elf) || !elf->is_library)
-		return format_string("%s: is not a shared library", path);
-	return NULL;
+	return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", paths_table_directory(),
+		      strerror(-err));
 }

@@ -15,11 +15,11 @@
 const char *paths_library(int bits, const char *in_build);
 
 /*
- * $XRC_COMPAT_LIBRARY, made absolute, or the libxrc-compat.so.1 for programs of @bits. If there is
- * none of that word size, the result is this command's own library, which does not fit. NULL
- * without any.
+ * *path gets $XRC_COMPAT_LIBRARY, made absolute, or the libxrc-compat.so.1 for programs of @bits.
+ * If there is none of that word size, *path is this command's own library, which does not fit. @elf
+ * gets the headers of that file. Why it cannot be preloaded; NULL if it can be.
  */
-const char *paths_shim(int bits);
+const char *paths_shim(int bits, const char **path, struct elf_info *elf);
 
 /* The softhca command, or NULL. */
 const char *paths_softhca(void);
@@ -30,14 +30,11 @@ const char *paths_softhca(void);
  */
 const char *paths_helper(const char *in_build);
 
-/*
- * Why libxrc-compat.so.1 at @path, which may be NULL, cannot be preloaded; NULL if it can be. @elf
- * gets its headers.
- */
-const char *paths_preload_fault(const char *path, struct elf_info *elf);
-
 /* Where the registration tables are. */
 const char *paths_table_directory(void);
+
+/* Says why the directory of the registration tables cannot be read. TOOL_EXIT_REFUSED. */
+int refuse_table_directory(int err);
 
 /* Absolute path of the running command. NULL without /proc, where main() runs no command. */
 char *paths_self(void);

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 
 static bool dry_run, as_json, left_alone;
 static struct json json;	/* writes nothing if the report is text */
@@ -50,15 +49,13 @@ static int collect(void *context, struct regtab_found *found, int err)
 
 static int run_gc(char **words)
 {
-	const char *directory = paths_table_directory();
 	int err;
 
 	(void)words;
 	json.out = as_json ? stdout : NULL;
-	err = regtab_each(directory, O_RDWR, collect, NULL);
+	err = regtab_each(paths_table_directory(), O_RDWR, collect, NULL);
 	if (err)
-		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", directory,
-			      strerror(-err));
+		return refuse_table_directory(err);
 	begin();
 	json_close(&json, ']');
 	json_close(&json, '}');

@@ -234,8 +234,9 @@ static int visit(void *context, const struct regtab_view *view)
 	return 0;
 }
 
-static int print_all(struct ps *ps, const char *directory)
+static int print_all(struct ps *ps)
 {
+	const char *directory = paths_table_directory();
 	int err;
 
 	json_open(&ps->json, NULL, '{');
@@ -254,19 +255,17 @@ static int print_all(struct ps *ps, const char *directory)
 /* Nothing is shown before all is read: a failure must not leave half a document. */
 static int print(struct ps *ps)
 {
-	const char *directory = paths_table_directory();
 	char *text = NULL;
 	size_t size;
 	int err;
 
 	ps->out = need_memory(open_memstream(&text, &size));
 	ps->json = (struct json){ .out = ps->is_json ? ps->out : NULL };
-	err = print_all(ps, directory);
+	err = print_all(ps);
 	fclose(ps->out);
 	need_memory(text);
 	if (err)
-		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", directory,
-			      strerror(-err));
+		return refuse_table_directory(err);
 	fputs(text, stdout);
 	return ps->refused;
 }

@@ -138,14 +138,14 @@ static int note_pids(void *context, const struct regtab_view *view)
 
 int print_stacks(char **pids)
 {
-	const char *directory = paths_table_directory();
 	struct string_list members = { 0 };
-	int status = 0, err = pids[0] ? 0 : regtab_list(directory, note_pids, &members);
+	int status = 0, err = 0;
 	char *end;
 
+	if (!pids[0])
+		err = regtab_list(paths_table_directory(), note_pids, &members);
 	if (err)
-		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", directory,
-			      strerror(-err));
+		return refuse_table_directory(err);
 	string_list_add(&members, NULL);
 	for (pids = pids[0] ? pids : members.item; *pids; pids++) {
 		long pid = strtol(*pids, &end, 10);

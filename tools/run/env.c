@@ -192,8 +192,9 @@ static void warn(struct program *program)
 {
 	bool passes_on = program->elf.is_static && starter_is_one(program);
 	struct elf_info shim;
+	const char *path;
 
-	if (!passes_on && !paths_preload_fault(paths_shim(program->elf.bits), &shim) &&
+	if (!passes_on && !paths_shim(program->elf.bits, &path, &shim) &&
 	    program_refuse(program, &shim))
 		say_fault(program);
 	if (!wish.system_libibverbs && program_is_script(program) &&

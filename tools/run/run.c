@@ -15,10 +15,8 @@
 
 int find_shim(int bits, const char **shim, struct elf_info *elf)
 {
-	const char *fault;
+	const char *fault = paths_shim(bits, shim, elf);
 
-	*shim = paths_shim(bits);
-	fault = paths_preload_fault(*shim, elf);
 	return fault ? refuse(TOOL_EXIT_REFUSED, "%s", fault) : 0;
 }
 
@@ -160,8 +158,6 @@ static struct launch launch;
 
 static int run_run(char **words)
 {
-	if (!words[0])
-		return refuse_program_missing(&command_run);
 	launch.program = words;
 	return launch_program(&launch);
 }
@@ -176,4 +172,5 @@ const struct command command_run = {
 	"run", options, "[--] PROGRAM [ARGUMENT...]",
 	"run an old program with the legacy XRC verbs",
 	"xrc-compat run --softhca=2 -- ./xrc_bench server1", run_run, .launches = true,
+	.needs_program = true,
 };

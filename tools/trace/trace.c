@@ -73,8 +73,6 @@ static int run_trace(char **words)
 {
 	int status;
 
-	if (!words[0])
-		return refuse_program_missing(&command_trace);
 	if (tracing.perfetto && (tracing.is_json || tracing.output))
 		return refuse(TOOL_EXIT_REFUSED,
 			      "trace: --perfetto goes neither with --json nor with --output");
@@ -121,5 +119,6 @@ static const struct option_row options[] = {
 const struct command command_trace = {
 	"trace", options, "[--] PROGRAM [ARGUMENT...]", "run a program, and show every legacy call",
 	"mpirun -n 4 xrc-compat trace --output trace.%r ./old-solver", run_trace, .launches = true,
+	.needs_program = true,
 	.more_help = explain_walk,
 };
