@@ -7,7 +7,6 @@
 
 #include <tools/common/json.h>
 #include <tools/common/message.h>
-#include <tools/common/style.h>
 #include <tools/files/regular.h>
 
 #include <stdio.h>
@@ -113,7 +112,7 @@ static void print_verdict(struct json *json, const struct check *check)
 	json_string(json, "verdict", verdict);
 	if (!json->out) {
 		printf("\nVerdict     ");
-		style_print(STYLE_BOLD, verdict);
+		print_styled(STYLE_BOLD, verdict);
 		putchar('\n');
 	}
 	print_value(json, "reason", "", check->reason);

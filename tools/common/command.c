@@ -3,7 +3,6 @@
 #include "command.h"
 #include "memory.h"
 #include "message.h"
-#include "style.h"
 
 #include <assert.h>
 #include <getopt.h>
@@ -43,7 +42,7 @@ static const char *usage_of(const struct command *command)
 void print_entry(const char *label, unsigned int column, const char *text)
 {
 	printf("%-*s", (int)column, label);
-	style_wrap(text, column, column, HELP_WIDTH);
+	print_wrapped(text, column, column, HELP_WIDTH);
 	putchar('\n');
 }
 

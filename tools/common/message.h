@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The tools' messages, in which unprintable characters become '?'. */
+/*
+ * The tools' messages, in which unprintable characters become '?', and how standard output looks on
+ * a terminal: no line breaks inside words, and bold or colour for what must not be overlooked.
+ */
 #ifndef XRC_COMPAT_TOOLS_MESSAGE_H
 #define XRC_COMPAT_TOOLS_MESSAGE_H
 
@@ -23,5 +26,19 @@ void message(FILE *out, const char *before, const char *format, ...)
 
 /* Says that @what, a file of @package of ours, was not found. TOOL_EXIT_REFUSED. */
 int refuse_missing(const char *what, const char *package);
+
+enum style { STYLE_BOLD, STYLE_PROBLEM };
+
+/* Prints plain text where there is no terminal, where TERM is "dumb", and where NO_COLOR is set. */
+void print_styled(enum style style, const char *text);
+
+/* The columns of the terminal; 0 without one: lines are not broken there, for grep(1). */
+unsigned int terminal_width(void);
+
+/*
+ * Prints @text, broken between words where it would go beyond @width (0: nowhere). It begins in
+ * column @column; further lines are indented by @indent.
+ */
+void print_wrapped(const char *text, unsigned int column, unsigned int indent, unsigned int width);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <tools/common/command.h>
 #include <tools/common/json.h>
-#include <tools/common/style.h>
+#include <tools/common/message.h>
 #include <tools/common/text.h>
 
 #include <limits.h>
@@ -21,14 +21,14 @@ static const char *const verdicts[] = { "ok", "note", "problem" };
 
 static void print_text(const char *text)
 {
-	style_wrap(text, TEXT_COLUMN, TEXT_COLUMN, style_width());
+	print_wrapped(text, TEXT_COLUMN, TEXT_COLUMN, terminal_width());
 	putchar('\n');
 }
 
 static void print_row(const char *what, enum finding finding, const char *advice, const char *text)
 {
 	if (finding == FINDING_PROBLEM)
-		style_print(STYLE_PROBLEM, "PROBLEM");
+		print_styled(STYLE_PROBLEM, "PROBLEM");
 	else
 		printf("%-7s", verdicts[finding]);
 	printf("  %-16s ", what);

@@ -3,8 +3,8 @@
 #include "selftest.h"
 
 #include <tools/common/json.h>
+#include <tools/common/message.h>
 #include <tools/common/streams.h>
-#include <tools/common/style.h>
 
 #include <err.h>
 #include <errno.h>
@@ -196,7 +196,7 @@ static void print_row(const struct step *check, const struct verdict *verdict)
 	bool wrong = verdict->result == WRONG;
 
 	if (wrong)
-		style_print(STYLE_PROBLEM, verdict->word);
+		print_styled(STYLE_PROBLEM, verdict->word);
 	printf("%-*s %-4s %s\n", wrong ? 3 : 9, wrong ? "" : verdict->word, check->section,
 	       check->what);
 	if (detail[0])
