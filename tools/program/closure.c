@@ -8,6 +8,7 @@
 #include <tools/common/aside.h>
 #include <tools/common/command.h>
 #include <tools/files/preload.h>
+#include <tools/files/regular.h>
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -79,6 +80,15 @@ static void read_line(char *line, struct closure *closure, struct string_list *m
 		append(closure, path ? path + strlen(" => ") : line, line);
 	else if (!string_list_has(missing, line))
 		string_list_add(missing, line);
+}
+
+bool libibverbs_is_old(const char *path)
+{
+	/*
+	 * Each release of rdma-core has this symbol version, which its drivers need. Our companion
+	 * libibverbs.so has no function.
+	 */
+	return regular_has(path, "ibv_get_device_list") && !regular_has(path, "IBVERBS_PRIVATE_");
 }
 
 /*
@@ -258,7 +268,6 @@ void closure_read(const char *path, struct string_list *plugins, struct closure 
 			break;
 		read_plugin(path, plugins->item[asked], closure);
 	}
-	needs_read(closure);
 }
 
 const char *closure_find(const struct closure *closure, const char *name)

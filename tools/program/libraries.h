@@ -83,7 +83,7 @@ extern const struct companion companions[];
 bool is_platform_mpi(const char *path);
 
 /*
- * The last step of closure_read(): fills the members companion, libibverbs, old_libibverbs and
+ * After closure_read(): fills the members companion, libibverbs, old_libibverbs and
  * system_libibverbs. A library that xrc-compat has is then no longer in missing.
  */
 void needs_read(struct closure *closure);

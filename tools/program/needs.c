@@ -32,15 +32,6 @@ bool is_platform_mpi(const char *path)
 	return regular_has(path, "MPI_ICLIB_IBV") || regular_has(path, "MPI_ICMOD_IBV");
 }
 
-bool libibverbs_is_old(const char *path)
-{
-	/*
-	 * Each release of rdma-core has this symbol version, which its drivers need. Our companion
-	 * libibverbs.so has no function.
-	 */
-	return regular_has(path, "ibv_get_device_list") && !regular_has(path, "IBVERBS_PRIVATE_");
-}
-
 /* The path of our library of that name; NULL if we have none. */
 static const char *companion_path(const char *name, int bits)
 {
@@ -120,6 +111,17 @@ static bool companion_serves(const struct companion *row, const char *object, bo
 	return library_found(row->today, object, false) != NULL;
 }
 
+/* Adds the companion for the ELF file @object, unless LD_PRELOAD or @libraries has it. */
+static void add_companion(const struct companion *row, const char *object, int bits, bool anyway,
+			  struct string_list *libraries)
+{
+	const char *path = companion_path(row->name, bits);
+
+	if (path && !is_preloaded(row->name) && !string_list_has(libraries, path) &&
+	    companion_serves(row, object, anyway))
+		string_list_add(libraries, path);
+}
+
 /* Adds our library for each development name that the program opens. */
 static void add_development(const struct closure *closure, bool anyway,
 			    struct string_list *libraries)
@@ -128,13 +130,9 @@ static void add_development(const struct closure *closure, bool anyway,
 
 	/* A loader that does not answer would be waited for each time. */
 	for (const struct companion *row = companions; row->name && !closure->unasked; row++) {
-		const char *path = companion_path(row->name, program->elf.bits);
-
 		/* To ask the loader takes longer than to search most programs. */
-		if (row->today && path && !is_preloaded(row->name) &&
-		    !string_list_has(libraries, path) && opens(closure, row->name) &&
-		    companion_serves(row, program->path, anyway))
-			string_list_add(libraries, path);
+		if (row->today && opens(closure, row->name))
+			add_companion(row, program->path, program->elf.bits, anyway, libraries);
 	}
 }
 
@@ -208,6 +206,7 @@ static void add_needs(const char *path, int bits, const struct preload_wish *wis
 	bool same;
 
 	closure_read(path, &plugins, &closure);
+	needs_read(&closure);
 	same = closure.object[0].elf.bits == bits;
 	if (wish->other_hosts)
 		add_development(&closure, true, &closure.companion);
@@ -229,13 +228,9 @@ static void add_companions(const struct program *program, const struct preload_w
 	int bits = program->elf.bits;
 
 	for (const struct companion *row = companions; row->name; row++) {
-		const char *path = companion_path(row->name, bits);
-
-		if (!path)
+		if (!companion_path(row->name, bits))
 			say("--companions: %s was not found; install xrc-compat again", row->name);
-		else if (!is_preloaded(row->name) && !string_list_has(libraries, path) &&
-			 companion_serves(row, program->binary, wish->other_hosts))
-			string_list_add(libraries, path);
+		add_companion(row, program->binary, bits, wish->other_hosts, libraries);
 	}
 }
 
