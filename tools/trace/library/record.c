@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,36 +32,6 @@ static uint64_t now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-/* ---- the text of a record; what has no room is cut ---- */
-
-void trace_put(struct trace_record *record, const char *format, ...)
-{
-	int room = (int)(TRACE_TEXT - record->text_size), length;
-	va_list args;
-
-	va_start(args, format);
-	length = vsnprintf(record->text + record->text_size, (size_t)room + 1, format, args);
-	va_end(args);
-	record->text_size += (uint32_t)(length < room ? length : room);
-}
-
-void trace_put_bytes(struct trace_record *record, const char *bytes, size_t length)
-{
-	size_t room = TRACE_TEXT - record->text_size;
-
-	length = length < room ? length : room;
-	memcpy(record->text + record->text_size, bytes, length);
-	record->text_size += (uint32_t)length;
-}
-
-uint32_t trace_put_string(struct trace_record *record, const char *string)
-{
-	uint32_t place = record->text_size;
-
-	trace_put_bytes(record, string, strlen(string) + 1);
-	return place;
 }
 
 /* ---- the socket ---- */
