@@ -22,11 +22,17 @@ static struct {
 	struct trace *trace;
 	const struct launch *launch;
 	char directory[96];	/* short, as the address of a socket must be */
-	struct sockaddr_un address;
+	struct sockaddr_un address;	/* of a socket in that directory */
 	int socket;
 	pid_t child;
 	sigset_t mask;		/* while it waits: the end of the program wakes it by SIGCHLD */
 } run = { .socket = -1 };
+
+/* Says which system call has failed. TOOL_EXIT_REFUSED. */
+static int refuse_errno(const char *verb, const char *object)
+{
+	return refuse(TOOL_EXIT_REFUSED, "trace: cannot %s %s: %s", verb, object, strerror(errno));
+}
 
 /* ---- records ---- */
 
@@ -76,7 +82,7 @@ static bool take_one(void)
 static volatile pid_t child_to_forward_to;
 static volatile sig_atomic_t children_changed;
 
-/* Returns whether the program has ended; its status, or -errno, in @status. */
+/* Returns whether the program has ended; @status gets its status, or -1 with errno. */
 static bool reap(int *status)
 {
 	pid_t pid;
@@ -94,7 +100,7 @@ static bool reap(int *status)
 			return true;
 		}
 	}
-	*status = -errno;
+	*status = -1;
 	return pid < 0;
 }
 
@@ -114,8 +120,7 @@ static int follow(void)
 		fflush(run.trace->out);
 	} while (!ended);
 	if (status < 0)
-		return refuse(TOOL_EXIT_REFUSED, "cannot wait for the program: %s",
-			      strerror(-status));
+		return refuse_errno("wait for", "the program");
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -136,17 +141,13 @@ static bool make_directory(void)
 static int open_socket(void)
 {
 	if (!make_directory())
-		return refuse(TOOL_EXIT_REFUSED,
-			      "cannot make a directory for the trace's socket, %s: %s",
-			      run.directory, strerror(errno));
+		return refuse_errno("make", run.directory);
 	run.address.sun_family = AF_UNIX;
-	snprintf(run.address.sun_path, sizeof(run.address.sun_path), "%s/socket",
-		 run.directory);
+	snprintf(run.address.sun_path, sizeof(run.address.sun_path), "%s/socket", run.directory);
 	run.socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (run.socket < 0 ||
 	    bind(run.socket, (struct sockaddr *)&run.address, sizeof(run.address)))
-		return refuse(TOOL_EXIT_REFUSED, "cannot make the trace's socket %s: %s",
-			      run.address.sun_path, strerror(errno));
+		return refuse_errno("make", run.address.sun_path);
 	return 0;
 }
 
@@ -197,8 +198,7 @@ static int start_program(void)
 	int watched[2];
 
 	if (pipe2(watched, O_CLOEXEC))
-		return refuse(TOOL_EXIT_REFUSED, "cannot start the program: pipe: %s",
-			      strerror(errno));
+		return refuse_errno("make", "a pipe");
 	fflush(NULL);
 	/* Block the signals until their handler can pass them on. */
 	sigfillset(&all);
@@ -213,8 +213,7 @@ static int start_program(void)
 		_exit(run_program());
 	}
 	if (run.child < 0)
-		return refuse(TOOL_EXIT_REFUSED, "cannot start the program: fork: %s",
-			      strerror(errno));
+		return refuse_errno("make", "a process");
 	crash_watch(run.child);
 	close(watched[0]);
 	close(watched[1]);

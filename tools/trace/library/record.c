@@ -128,7 +128,7 @@ __attribute__((constructor)) static void tell_start(void)
 	record.pid = record.tid = process_id;
 	record.is_first = true;
 	record.rank = job_rank(&record.ranks);
-	trace_put_program(&record);
+	trace_put_string(&record, trace_program);
 	send_record(&record);
 	errno = err;
 }

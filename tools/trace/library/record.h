@@ -80,8 +80,8 @@ void trace_put_bytes(struct trace_record *record, const char *bytes, size_t leng
 /* Appends a string with its end, and returns its place. */
 uint32_t trace_put_string(struct trace_record *record, const char *string);
 
-/* The path of the program. */
-void trace_put_program(struct trace_record *record);
+/* The path of the program, after trace_prepare_walk(); "" unknown. */
+extern char trace_program[256];
 
 /* Whether calls of this function are traced. */
 bool trace_describes(enum verb verb);

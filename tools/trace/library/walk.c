@@ -22,7 +22,7 @@ typedef int (*find_fn)(void *address, struct found_object *found);
 
 static walk_fn walk;
 static find_fn find_object;	/* NULL: glibc before 2.35 */
-static char program[256];	/* its path; "" unknown */
+char trace_program[256];
 
 /*
  * From the file on, and in no scope that the program searches: libunwind also exports backtrace()
@@ -51,16 +51,11 @@ void trace_prepare_walk(void)
 {
 	void *returns[TRACE_FRAMES];
 
-	if (readlink("/proc/self/exe", program, sizeof(program) - 1) < 0)
-		program[0] = '\0';
+	if (readlink("/proc/self/exe", trace_program, sizeof(trace_program) - 1) < 0)
+		trace_program[0] = '\0';
 	find_object = (find_fn)dlsym(RTLD_DEFAULT, "_dl_find_object");
 	walk = find_walk();
 	walk(returns, TRACE_FRAMES);
-}
-
-void trace_put_program(struct trace_record *record)
-{
-	trace_put_string(record, program);
 }
 
 /*
@@ -72,7 +67,7 @@ static void name_frame(struct trace_record *record, struct trace_frame *frame, c
 {
 	frame->offset -= base;
 	frame->module = earlier ? earlier->module
-				: trace_put_string(record, path[0] ? path : program);
+				: trace_put_string(record, path[0] ? path : trace_program);
 }
 
 /* ---- for glibc before 2.35: takes the loader's lock ---- */
