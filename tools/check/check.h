@@ -29,14 +29,14 @@ struct check {
 	bool platform_mpi; /* HP-MPI or Platform MPI */
 	struct closure closure;
 	struct string_list needs; /* "FUNCTION, by FILE" for each legacy function */
-	bool receive_qps;	  /* one of receive QPs is among them; else XRC QPs receive */
-	bool transitional; /* uses the interface of 2011, which was never released (IBV_XRC_OPS) */
+	bool receive_qps;	  /* one of them is of receive QPs; else XRC QPs receive */
+	bool transitional; /* it uses the interface of 2011, never released (IBV_XRC_OPS) */
 	struct device_list devices;
 	const char *devices_error; /* why they could not be listed, or NULL */
 	enum check_verdict verdict;
-	int exit_status; /* of `run` if it refuses the program; then of the verdict */
+	int exit_status; /* that of `run` if `run` refuses the program, else the verdict's */
 	const char *reason;
-	const char *advice; /* what the user can do about that, or NULL */
+	const char *advice; /* what the user can do, or NULL */
 	const char *next; /* the command to type now; NULL if there is none */
 };
 

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_BYTES (256 * 1024)	/* of a program's output; one that writes more is killed */
+#define MOST_BYTES (256 * 1024)	/* a program that writes more is killed */
 
 static int64_t in_milliseconds(int milliseconds)
 {

@@ -7,8 +7,11 @@
 #include <stddef.h>
 
 struct aside {
-	char *const *words;	/* of a program; NULL: prepare() does the work */
-	/* called first in that process, which exits with its result if that is not 0; or NULL */
+	char *const *words;	/* the program and its arguments; NULL: prepare() does the work */
+	/*
+	 * That process calls it first, and exits with its result unless that is 0. NULL: there is
+	 * none.
+	 */
 	int (*prepare)(const void *context);
 	const void *context;
 	bool with_errors;	/* the output includes standard error */
@@ -16,8 +19,8 @@ struct aside {
 
 struct aside_result {
 	int err;	/* -ETIMEDOUT, -EFBIG above 256 KiB, or the -errno of a system call */
-	int status;	/* as of waitpid(2); 0 if @err is not 0 */
-	size_t size;	/* of the output */
+	int status;	/* what waitpid(2) said; 0 if @err is not 0 */
+	size_t size;	/* bytes of output */
 };
 
 /*

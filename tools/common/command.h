@@ -20,9 +20,9 @@ struct option_row {
 	const char *value;	/* "FILE": needed; "[=N]": a number may follow; NULL: none */
 	const char *help;
 	/* What the option sets; the others are NULL. */
-	bool *flag;		  /* without a value: becomes true */
+	bool *flag;		  /* becomes true; the option has no value */
 	const char **text;	  /* gets the value; "" if none follows */
-	struct string_list *list; /* may be given several times: gets each value */
+	struct string_list *list; /* gets each value: the option may be given several times */
 };
 
 struct command {

@@ -24,7 +24,7 @@
 #define FAILURE "error while loading shared libraries: "
 
 struct question {
-	const char *preload;	/* in place of LD_PRELOAD */
+	const char *preload;	/* the value of LD_PRELOAD */
 	bool system_only;	/* without LD_LIBRARY_PATH */
 	bool binds;		/* names the functions that are missing, too */
 };
@@ -34,7 +34,7 @@ static int set_environment(const void *context)
 	const struct question *question = context;
 	const char *dirs = copy_string(getenv("LD_LIBRARY_PATH"));
 
-	clearenv(); /* of LD_AUDIT, LD_DEBUG and their like */
+	clearenv(); /* LD_AUDIT, LD_DEBUG and their like must not count */
 	if (dirs && !question->system_only)
 		setenv("LD_LIBRARY_PATH", dirs, 1);
 	setenv("LD_PRELOAD", question->preload, 1);

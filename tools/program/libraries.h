@@ -18,7 +18,7 @@ struct closure {
 	struct loaded_object *object; /* [0] is the program */
 	size_t count;
 	struct string_list missing; /* libraries of the program that are nowhere */
-	struct string_list plugin_missing; /* of its plugins; it starts without them */
+	struct string_list plugin_missing; /* libraries of its plugins; it starts without them */
 	struct string_list companion; /* paths of our libraries in place of missing ones */
 	const char *failure; /* why the loader would give up, in its words; or NULL */
 	const char *unasked; /* why the loader gave no answer; or NULL */

@@ -10,7 +10,7 @@
 struct program {
 	const char *path;      /* the file that execvp() executes; NULL if there is none */
 	const char *binary;    /* the same, or a script's interpreter; NULL if there is none */
-	struct elf_info elf;   /* of @binary; empty when it could not be read */
+	struct elf_info elf;   /* what @binary says; empty when it could not be read */
 	const char *fault;     /* the sentence why `run` refuses it; NULL: it does not */
 	const char *advice;    /* what the user can do about that, or NULL */
 	bool is_unreadable;    /* the fault is only that; the kernel executes @binary */

@@ -25,8 +25,7 @@ enum { DEVICE, QP, KEPT, PID, COMMAND, AGE, STATE, DOMAIN, CREATOR, UID, RUN, TA
 static const struct column {
 	const char *name;
 	const char *help;
-	/* of most values; 0: it may be long, so it stands last */
-	int width;
+	int width;	/* characters of most values; 0: any number, so the column stands last */
 	bool by_default;
 } columns[COLUMNS] = {
 	[DEVICE] = { "DEVICE", "device", 8, true },
@@ -146,7 +145,7 @@ struct ps {
 	bool is_json, no_headings;
 	/* While printing: */
 	FILE *out;
-	struct json json;	/* without a stream in text */
+	struct json json;	/* writes nothing if the list is text */
 	bool refused;
 };
 

@@ -20,7 +20,7 @@
 
 /* ---- values ---- */
 
-static const char *shell;	/* of --shell */
+static const char *shell;	/* the value of --shell */
 
 static bool is_csh(void)
 {

@@ -7,7 +7,7 @@
 
 struct launch {
 	const char *softhca;	/* number of emulated devices, "" for the default */
-	const char *model;	/* of --model; if both are NULL, nothing is emulated */
+	const char *model;	/* the value of --model; if both are NULL, nothing is emulated */
 	struct preload_wish wish;
 	char **program;		/* NULL-terminated */
 };

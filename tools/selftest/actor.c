@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define CQ_ENTRIES 32
-#define SLOT_SIZE 4096u		/* of memory; SLOTS to receive into, one more to send from */
+#define SLOT_SIZE 4096u		/* messages are received into SLOTS of these, sent from one more */
 #define SLOTS 4u
 #define MESSAGE_SIZE 1500u
 #define COMPLETION_SECONDS 10
@@ -30,7 +30,7 @@ struct task task;
 const char *actor_device = "";
 int actor_domain;
 
-static const struct step *step;	/* of @task */
+static const struct step *step;	/* the one in @task */
 static jmp_buf end_of_step;
 
 static struct {

@@ -32,14 +32,14 @@ enum {
 	WRONG,		/* the text says what is wrong */
 	NO_DEVICE,	/* no device can be tested; the text says why */
 	LIMITED,	/* the kernel cannot do it; the text names the limit */
-	UNTRIED,	/* of a check: an earlier one that it needs failed */
+	UNTRIED,	/* of a check: an earlier check, which it needs, failed */
 };
 
 struct step {
-	enum role role;		/* of the actor that carries it out */
-	void (*run)(void);	/* one of those below; NULL: this row begins a check */
+	enum role role;		/* the actor that carries it out */
+	void (*run)(void);	/* a function of actor.c; NULL: this row begins a check */
 	int wanted;		/* the expected result: 0, an errno, or one of the above */
-	int arg, other;		/* the comment at the function says what they are */
+	int arg, other;		/* the comment at the function explains them */
 	/* Of a check: the section of the contract, its line in the report. */
 	const char *section, *what;
 	bool is_basic;		/* the checks that follow need this one */
@@ -64,15 +64,15 @@ struct task {
 	int32_t result;		/* of the step: 0, an errno, or one of the above */
 	char text[512];		/* names the verb that failed, or the fault */
 	/* The state that all actors share: */
-	char device[64];	/* of the creator */
+	char device[64];	/* the creator's */
 	struct address address[ACTORS];
-	uint32_t seed;		/* of the last message */
+	uint32_t seed;		/* the last message's */
 	uint8_t heard[ACTORS];	/* which actors got the event */
 };
 
 /* ---- actor.c: in an actor's process ---- */
 
-extern struct task task;		/* that is carried out */
+extern struct task task;		/* the step that is carried out */
 extern const char *actor_device;	/* "": any that has XRC */
 extern int actor_domain;		/* the shared domain's file */
 

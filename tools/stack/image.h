@@ -10,9 +10,9 @@
 struct image {
 	pid_t process;
 	Dwfl *dwfl;
-	int file;	/* of a core file; -1: the process is alive */
+	int file;	/* the core file; -1: the process is alive */
 	Elf *core;
-	stack_visit *visit;	/* called for each thread of the core file */
+	stack_visit *visit;	/* gets each thread of the core file */
 };
 
 /* 0 or -errno. */

@@ -20,8 +20,8 @@ struct place {
 	uint64_t offset;	/* in the module */
 	char symbol[64];	/* "" unknown, or without addr2line(1) */
 	char line[256];		/* "file.c:12"; "" without debug information */
-	struct place *outer;	/* in the function that this one is inlined in; NULL: it is not */
-	struct place *next;	/* of those that place_of() knows */
+	struct place *outer;	/* where this function is inlined; NULL: it is not */
+	struct place *next;	/* the list of place_of() */
 };
 
 /* The innermost function there. Asks addr2line(1) once: the same address has the same pointer. */
@@ -51,8 +51,8 @@ struct stack {
 	const char *call;
 	size_t frame_count;
 	struct {
-		uint64_t address;	/* of the call; the innermost frame has the next one's */
-		uint64_t pointer;	/* of the stack, inside the frame */
+		uint64_t address;	/* the call; in the innermost frame the next instruction */
+		uint64_t pointer;	/* the stack pointer, inside the frame */
 		const struct place *place;
 	} frame[STACK_FRAMES];	/* the innermost first */
 };

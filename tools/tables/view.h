@@ -7,12 +7,12 @@
 
 /* One file: a process that has the domain open on an opened device. */
 struct regtab_view_member {
-	char path[512];		/* of its file */
+	char path[512];
 	char *reason;		/* NULL; or why the file is refused: a sentence that names it */
-	uint32_t uid;		/* of the file */
-	struct regtab_key key;	/* of its table */
+	uint32_t uid;		/* the owner of the file */
+	struct regtab_key key;	/* files with the same key are one table */
 	uint32_t pid;		/* in its own pid namespace */
-	uint64_t since;		/* of opening the domain, seconds of CLOCK_REALTIME */
+	uint64_t since;		/* when it opened the domain, in seconds of CLOCK_REALTIME */
 	char command[17];
 	bool live;		/* its process holds the lock */
 	bool foreign;		/* its pid means nothing in the caller's pid namespace */
@@ -23,7 +23,7 @@ struct regtab_view_member {
 /* A snapshot of one table, or of one refused file, which has no members. */
 struct regtab_view {
 	const char *reason;	/* NULL: not refused */
-	const char *path;	/* of the first file */
+	const char *path;	/* the first file */
 	const struct regtab_view_member *members;
 	unsigned member_count;
 };

@@ -22,10 +22,10 @@ static struct {
 	struct trace *trace;
 	const struct launch *launch;
 	char directory[96];	/* short, as the address of a socket must be */
-	struct sockaddr_un address;	/* of a socket in that directory */
+	struct sockaddr_un address;	/* the socket in that directory */
 	int socket;
 	pid_t child;
-	sigset_t mask;		/* while it waits: the end of the program wakes it by SIGCHLD */
+	sigset_t mask;		/* while follow() waits; SIGCHLD wakes it when the program ends */
 } run = { .socket = -1 };
 
 /* Says which system call has failed. TOOL_EXIT_REFUSED. */
@@ -207,7 +207,7 @@ static int start_program(void)
 	if (!run.child) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		close(watched[1]);
-		/* Until the command would see it crash. */
+		/* The command closes the pipe when it would see this process crash. */
 		while (read(watched[0], &all, 1) < 0 && errno == EINTR)
 			;
 		_exit(run_program());

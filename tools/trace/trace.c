@@ -20,7 +20,7 @@ static struct {
 	struct launch launch;
 	/* While it runs: */
 	const char *out_name;
-	char *text;		/* of a JSON document on a standard stream */
+	char *text;		/* the JSON document, if it goes to a standard stream */
 	size_t text_size;
 	struct trace trace;
 } tracing = { .out_name = "standard error" };

@@ -27,8 +27,8 @@ void left_account(struct left_list *list, const struct trace_record *record, uns
 
 /* A place in the program that makes legacy calls. */
 struct site {
-	unsigned int number;		/* from 1, in the order of their first calls */
-	const char *function, *port;	/* that it calls, and what to port it to */
+	unsigned int number;		/* places count from 1, as they call first */
+	const char *function, *port;	/* the function, and today's in its place */
 	unsigned long calls, failures;
 	uint64_t duration;		/* ns, all calls */
 	const struct place *place;	/* NULL: unknown */
@@ -38,24 +38,24 @@ struct site {
 /* A call as the printers show it. */
 struct call {
 	const struct trace_record *record;
-	const char *result;		/* with the errno by name, and what was made */
+	const char *result;		/* the errno by name; numbers that were made */
 	bool failed;
-	const struct site *site;	/* that has counted the call */
+	const struct site *site;	/* the place, which has counted this call */
 };
 
 /* A thread that a signal killed. */
 struct crash {
 	pid_t process;
-	int number;			/* of the signal */
+	int number;			/* the signal's */
 	struct stack stack;
 };
 
 /* What is known of the whole trace. */
 struct trace {
 	const struct printer *printer;
-	bool port_to;			/* in text: say what to port the call of each place to */
+	bool port_to;			/* text names today's function for each place */
 	FILE *out;
-	struct json json;		/* of those that print JSON */
+	struct json json;		/* the document, in the forms that are JSON */
 	struct site *sites;
 	size_t site_count;
 	struct left_list left;
@@ -64,11 +64,11 @@ struct trace {
 	unsigned long calls;
 	bool started;			/* the program, or another that was to be traced */
 	bool reached_all;		/* the ranks that a launcher started; set at the end */
-	char launcher[64];		/* the name of one that was started; "" none was */
+	char launcher[64];		/* the first that was started; "" none was */
 	uint32_t reached, ranks;	/* MPI ranks that were traced, of how many; 0 unknown */
 };
 
-/* A form of the trace. NULL: this form shows no such thing when it happens. */
+/* A form of the trace. A member is NULL if the form shows no such thing when it happens. */
 struct printer {
 	void (*begin)(struct trace *trace, const char *program);
 	void (*started)(struct trace *trace, const struct trace_record *record);
@@ -79,7 +79,7 @@ struct printer {
 
 extern const struct printer text_printer, json_printer, events_printer;
 
-/* In an object that is open: a member for each string "name=value". */
+/* Writes a member for each string "name=value". The object is open already. */
 void json_arguments(struct json *json, const char *argument);
 
 /*
@@ -94,7 +94,7 @@ const char *error_name(int err);
 /* Prints what a user has to know of a trace in which calls are missing. */
 void print_reach(FILE *out, const struct trace *trace, int status);
 
-/* Before all calls. @program: the name that the command was given. */
+/* Begins the trace. @program: the name that the command was given. */
 void trace_begin(struct trace *trace, const char *program);
 
 /*
@@ -108,12 +108,12 @@ void trace_call(struct trace *trace, const struct trace_record *record);
 /* Enters a thread that a signal is about to kill. */
 void trace_crash(struct trace *trace, pid_t process, int number, const struct stack *stack);
 
-/* @status: that of the program, or with which it could not be started. */
+/* @status: the exit status of the program, or of the failed attempt to start it. */
 void trace_end(struct trace *trace, int status);
 
 /* ---- follow.c ---- */
 
-/* Runs the program to its end. Its exit status, or with which it could not be started. */
+/* Runs the program to its end. Its exit status, or that of the failed attempt to start it. */
 int trace_run(struct trace *trace, const struct launch *launch);
 
 /* ---- crash.c ---- */

@@ -109,7 +109,7 @@ static const struct member qp_members[] = {
 /* An argument on its way into the record. value[1] is the next one of the call. */
 struct argument {
 	struct trace_record *record;
-	const struct member *members;	/* that it has, or selects */
+	const struct member *members;	/* of its struct or mask; NULL: it has none */
 	const uintptr_t *value;
 	bool after;
 };

@@ -14,45 +14,48 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC 0x78726335u
-#define TRACE_FRAMES 20		/* with those of the C library and of ours */
+#define TRACE_FRAMES 20		/* frames of the C library and of our libraries included */
 #define TRACE_BECAME 12
-#define TRACE_TEXT 6142		/* of it a record may use; two more bytes end it */
-/* Instead of a verb: a process begins. Has only its ids, rank, ranks, and the program as text. */
+#define TRACE_TEXT 6142		/* bytes of text; two more bytes end it */
+/* In place of a verb: a process begins. Such a record has ids, rank, ranks, and the program. */
 #define TRACE_STARTED VERBS
 
 typedef uint64_t trace_u64 __attribute__((aligned(8)));
 
 struct trace_frame {
-	trace_u64 offset;	/* of the call, as addr2line(1) takes it */
-	trace_u64 module;	/* the place of its path in the text */
+	trace_u64 offset;	/* address of the call in the module, as addr2line(1) takes it */
+	trace_u64 module;	/* where the module's path is in the text */
 };
 
-/* One of today's verbs that the shim called for it. */
+/* One of today's verbs, called by the shim for a legacy call. */
 struct trace_became {
-	trace_u64 start, duration;	/* as those of the call */
+	trace_u64 start, duration;	/* ns, as of the legacy call */
 	int32_t err;		/* errno, 0 where it succeeded */
-	uint32_t function;	/* the place of its name in the text */
+	uint32_t function;	/* where its name is in the text */
 };
 
 struct trace_record {
 	uint32_t magic;
 	uint32_t verb;		/* enum verb, or TRACE_STARTED */
 	int32_t pid, tid;
-	int32_t rank, ranks;	/* of an MPI process and how many there are; -1 unknown */
+	int32_t rank, ranks;	/* this MPI process, and how many there are; -1 unknown */
 	trace_u64 start, duration;	/* ns of CLOCK_MONOTONIC */
-	int64_t result __attribute__((aligned(8)));	/* as returned; pointers as numbers */
-	trace_u64 domain;	/* of a registration: given, or made */
+	int64_t result __attribute__((aligned(8)));	/* a pointer as a number */
+	trace_u64 domain;	/* the domain that was given, or made; 0: none */
 	int32_t err;		/* errno after the call where it failed, else 0 */
-	uint32_t qp_num;	/* of a receive QP: given or made */
-	uint32_t is_first;	/* of its thread */
+	uint32_t qp_num;	/* the receive QP that was given, or made; 0: none */
+	uint32_t is_first;	/* the first record of its thread */
 	uint32_t frame_count;
 	uint32_t became_count;
-	uint32_t outcome;	/* the place in the text of what was made: ", xrc_rcv_qpn 0x123" */
+	uint32_t outcome;	/* where the text says what was made: ", xrc_rcv_qpn 0x123" */
 	uint32_t text_size;
 	struct trace_became became[TRACE_BECAME];
 	struct trace_frame frames[TRACE_FRAMES];
-	/* Strings. It begins with "name=value" of each argument, and an empty one after them. */
-	char text[TRACE_TEXT + 2];	/* only the used part is sent */
+	/*
+	 * Strings: "name=value" of each argument, an empty one, then the others. Only the used part
+	 * is sent.
+	 */
+	char text[TRACE_TEXT + 2];
 };
 
 _Static_assert(offsetof(struct trace_record, text) == 696, "one layout for 32 and 64 bits");
