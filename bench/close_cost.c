@@ -5,23 +5,13 @@
  * take more than six times as long as 1,000.
  */
 
-#include <fcntl.h>
-#include <infiniband/verbs.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "old_program.h"
+
 #include <time.h>
 
 #define FEW 1000
 #define MANY 5000
 #define LIMIT 6.0
-
-static void need(int condition, const char *what)
-{
-	if (condition)
-		return;
-	fprintf(stderr, "close_cost: %s\n", what);
-	exit(2);
-}
 
 static double processor_ms(void)
 {
@@ -33,16 +23,13 @@ static double processor_ms(void)
 
 static double time_to_close(int domains)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *context = list && list[0] ? ibv_open_device(list[0]) : NULL;
+	struct ibv_context *context = open_device();
 	struct ibv_qp_init_attr attr;
 	uint32_t number;
 	double start;
 
-	need(context != NULL, "no device");
 	while (domains--) {
-		attr.xrc_domain = ibv_open_xrc_domain(context, -1, O_CREAT);
-		need(attr.xrc_domain != NULL, "a domain");
+		attr.xrc_domain = open_domain(context, -1);
 		need(!ibv_create_xrc_rcv_qp(&attr, &number), "a receive QP");
 	}
 	start = processor_ms();

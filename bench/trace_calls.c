@@ -5,34 +5,9 @@
  * Prints the nanoseconds of one call.
  */
 
-#include <fcntl.h>
-#include <infiniband/verbs.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "old_program.h"
+
 #include <time.h>
-#include <unistd.h>
-
-static void need(int condition, const char *what)
-{
-	if (condition)
-		return;
-	fprintf(stderr, "trace_calls: %s\n", what);
-	exit(2);
-}
-
-static struct ibv_xrc_domain *open_domain(void)
-{
-	char path[] = "/tmp/trace-calls-XXXXXX";
-	int fd = mkstemp(path);
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *context = list && list[0] ? ibv_open_device(list[0]) : NULL;
-	struct ibv_xrc_domain *domain;
-
-	need(fd >= 0 && !unlink(path), "a file for the domain");
-	domain = context ? ibv_open_xrc_domain(context, fd, O_CREAT) : NULL;
-	need(domain != NULL, "no device, or no XRC domain on it");
-	return domain;
-}
 
 __attribute__((noinline)) static void call(int depth, struct ibv_xrc_domain *domain,
 					   uint32_t number)
@@ -47,7 +22,7 @@ __attribute__((noinline)) static void call(int depth, struct ibv_xrc_domain *dom
 int main(int argc, char **argv)
 {
 	long count = argc > 1 ? strtol(argv[1], NULL, 10) : 1000;
-	struct ibv_xrc_domain *domain = open_domain();
+	struct ibv_xrc_domain *domain = open_domain(open_device(), domain_file());
 	struct ibv_qp_init_attr attr = { .xrc_domain = domain };
 	struct timespec start, end;
 	uint32_t number;
