@@ -3,10 +3,11 @@
  * For programs that are half ported. These functions lead from a legacy object to the object of
  * today's rdma-core behind it, and back.
  *
- * Works with <infiniband/verbs.h> of OFED 1.x or of today, and does not include it. Destroy each
- * object by the API that created it. ibv_query_qp of a legacy XRC QP writes OFED's struct
- * ibv_qp_init_attr, which is 8 bytes longer than today's (4 on i386). Every function except
- * xrc_compat_srq() returns NULL with errno EINVAL for an object that does not belong to xrc-compat.
+ * This header does not include <infiniband/verbs.h>, and works with that of OFED 1.x and with
+ * today's. Destroy each object by the API that created it. ibv_query_qp of a legacy XRC QP writes
+ * OFED's struct ibv_qp_init_attr, which is 8 bytes longer than today's (4 on i386). Every function
+ * except xrc_compat_srq() returns NULL with errno EINVAL for an object that does not belong to
+ * xrc-compat.
  */
 #ifndef XRC_COMPAT_H
 #define XRC_COMPAT_H
