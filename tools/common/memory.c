@@ -40,8 +40,7 @@ void *extend(void *array, size_t count, size_t size)
 
 void string_list_add(struct string_list *list, const char *text)
 {
-	list->item = extend(list->item, list->count, sizeof(*list->item));
-	list->item[list->count++] = copy_string(text);
+	APPEND(list->item, list->count) = copy_string(text);
 }
 
 bool string_list_has(const struct string_list *list, const char *text)

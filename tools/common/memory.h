@@ -15,7 +15,11 @@ char *copy_string(const char *text);
 /* asprintf(3). */
 char *format_string(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* reallocarray(3) of @array, which has @count elements, with room for one more. */
+/* A new element at the end of @array, which has @count of them; APPEND(...) = VALUE sets it. */
+#define APPEND(array, count) \
+	(*((array) = extend(array, count, sizeof(*(array))), &(array)[(count)++]))
+
+/* reallocarray(3) of @array, with room for one more element. */
 void *extend(void *array, size_t count, size_t size);
 
 struct string_list {

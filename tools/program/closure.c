@@ -52,8 +52,7 @@ static void append(struct closure *closure, const char *path, const char *wanted
 		if (!strcmp(closure->object[i].path, path))
 			return;
 	}
-	closure->object = extend(closure->object, closure->count, sizeof(*object));
-	object = &closure->object[closure->count++];
+	object = &APPEND(closure->object, closure->count);
 	object->path = copy_string(path);
 	object->wanted = copy_string(wanted);
 	elf_info_read(path, &object->elf);

@@ -271,12 +271,6 @@ static int print(struct ps *ps)
 
 /* ---- the command line ---- */
 
-static void add_column(struct ps *ps, const struct column *column)
-{
-	ps->columns = extend(ps->columns, ps->column_count, sizeof(*ps->columns));
-	ps->columns[ps->column_count++] = column;
-}
-
 /* @list: as in -o; NULL: text has the columns that fit on a line, JSON has all. */
 static int choose_columns(struct ps *ps, const char *list)
 {
@@ -284,7 +278,7 @@ static int choose_columns(struct ps *ps, const char *list)
 
 	for (size_t i = 0; !list && i < COLUMNS; i++) {
 		if (ps->is_json || columns[i].by_default)
-			add_column(ps, &columns[i]);
+			APPEND(ps->columns, ps->column_count) = &columns[i];
 	}
 	while ((name = strsep(&names, ","))) {
 		size_t i = 0;
@@ -296,7 +290,7 @@ static int choose_columns(struct ps *ps, const char *list)
 			advise("xrc-compat ps --help lists them");
 			return TOOL_EXIT_REFUSED;
 		}
-		add_column(ps, &columns[i]);
+		APPEND(ps->columns, ps->column_count) = &columns[i];
 	}
 	return 0;
 }

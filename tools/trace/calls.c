@@ -109,8 +109,7 @@ static struct site *find_site(struct trace *trace, const struct trace_record *re
 		if (site->first.verb == record->verb && site->place == place)
 			return site;
 	}
-	trace->sites = extend(trace->sites, trace->site_count, sizeof(*trace->sites));
-	site = &trace->sites[trace->site_count++];
+	site = &APPEND(trace->sites, trace->site_count);
 	*site = (struct site){
 		.number = (unsigned int)trace->site_count,
 		.function = functions[record->verb].name,
@@ -147,10 +146,8 @@ void trace_call(struct trace *trace, const struct trace_record *record)
 
 void trace_crash(struct trace *trace, pid_t process, int number, const struct stack *stack)
 {
-	struct crash *crash;
+	struct crash *crash = &APPEND(trace->crashes, trace->crash_count);
 
-	trace->crashes = extend(trace->crashes, trace->crash_count, sizeof(*trace->crashes));
-	crash = &trace->crashes[trace->crash_count++];
 	*crash = (struct crash){ process, number, *stack };
 	if (trace->printer->crash)
 		trace->printer->crash(trace, crash);

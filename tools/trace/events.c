@@ -107,10 +107,8 @@ static void put_arrows(struct trace *trace, const struct trace_record *record)
 		return;
 	if (from && !here.is_creator)
 		put_arrow(trace, from, &here);
-	if (ends)
-		return;
-	origins = extend(origins, origin_count, sizeof(*origins));
-	origins[origin_count++] = here;
+	if (!ends)
+		APPEND(origins, origin_count) = here;
 }
 
 /* ---- calls ---- */

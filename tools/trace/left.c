@@ -24,8 +24,7 @@ static void remove_all(struct left_list *list, const struct trace_record *record
 
 static void add(struct left_list *list, const struct trace_record *record, unsigned int site)
 {
-	list->item = extend(list->item, list->count, sizeof(*list->item));
-	list->item[list->count++] = (struct left){
+	APPEND(list->item, list->count) = (struct left){
 		site, record->verb, record->pid, record->qp_num, record->domain
 	};
 }
