@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the library assumes of the rdma-core headers of this build. Old binaries use objects of
- * today's library. So if a line fails here, they would crash or corrupt memory: do not relax it,
- * find out what moved.
+ * Asserts what the library assumes of the rdma-core headers of this build. Old binaries use objects
+ * of today's library. So if a line fails here, they would crash or corrupt memory: do not relax the
+ * line, find out what moved.
  */
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the old programs of the benchmarks share. Each opens the first device. */
+/* The beginning of the benchmarks' old programs, which all use the first device. */
 #ifndef BENCH_OLD_PROGRAM_H
 #define BENCH_OLD_PROGRAM_H
 

@@ -55,7 +55,7 @@ struct umad_port_now {
 	char link_layer[UMAD_NAME_LENGTH];
 };
 
-/* The same for all sonames, except for the structs that the ports point to. */
+/* All sonames have this struct. The structs that its ports point to differ. */
 struct umad_ca {
 	char ca_name[UMAD_NAME_LENGTH];
 	unsigned int node_type;

@@ -107,8 +107,8 @@ void device_domain_refresh(struct device_domain *device_domain)
 	static bool lost, refused;
 	const char *device = device_domain->context->device->name, *dir = settings()->table_dir;
 	struct regtab_news news;
-	const char *hint = *dir == '/' ? "is the file system full, or ulimit -f or -n low?" :
-					 "the path is not absolute";
+	const char *hint = *dir == '/' ? "is the file system full, or ulimit -f or -n low?"
+				       : "the path is not absolute";
 
 	regtab_refresh(device_domain->table, &news);
 	if (news.lost)

@@ -336,7 +336,7 @@ int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num,
 	return err;
 }
 
-/* What the old libmlx4 wrote over the kernel's answer (contract 5.5). */
+/* The old libmlx4 wrote this over the kernel's answer (contract 5.5). */
 static void override_query(struct legacy_xrc_domain *ldom, struct legacy_qp_attr *attr,
 			   struct legacy_qp_init_attr *init_attr)
 {

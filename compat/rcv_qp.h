@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a receive QP meant: a QP of the kernel's, known by its number alone, that lives while any
- * process is registered (contract 5.4 to 5.7).
+ * A receive QP is a QP of the kernel's, known by its number alone, that lives while any process is
+ * registered (contract 5.4 to 5.7).
  *
  * A registration belongs to an opened device, is idempotent, and is implicit for the creator.
  * Modify and query need only the domain. The library does not remember the state of the QP, it asks

@@ -32,7 +32,7 @@ struct regtab_key {
 /* One domain of one opened device, and its file while there is one. */
 struct regtab_entry;
 
-/* What the caller may warn of. */
+/* News of the file, of which the caller may warn. */
 struct regtab_news {
 	const char *lost;	/* why the process no longer has its file: a phrase, or NULL */
 	/* -errno: the file cannot be made or written. regtab_refresh() tries again */

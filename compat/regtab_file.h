@@ -49,8 +49,8 @@ _Static_assert(sizeof(struct regtab_header) == 184, "equal for 32 and 64 bits");
  * Takes a write lock on the whole file, without waiting. Returns 0, -EAGAIN if another process has
  * it, or another -errno.
  *
- * It is a process lock, not an open file description lock, which a child of fork or clone inherits:
- * a sleeping child would keep its dead parent's registrations. A process loses its lock when it
+ * The lock is a process lock. A child of fork or clone inherits an open file description lock: a
+ * sleeping child would keep its dead parent's registrations. A process loses its lock when it
  * closes any descriptor of the file.
  */
 int regtab_lock(int fd);

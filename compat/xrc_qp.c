@@ -154,8 +154,8 @@ int xrc_qp_modify(struct xrc_qp *xrc_qp, const struct legacy_qp_attr *lattr, int
 {
 	struct ibv_qp_attr attr = attr_from_legacy(lattr);
 
-	return xrc_qp->pair.tgt ? pair_modify(&xrc_qp->pair, &attr, mask) :
-				  half_modify(HALF_INITIATOR, xrc_qp->pair.ini, &attr, mask);
+	return xrc_qp->pair.tgt ? pair_modify(&xrc_qp->pair, &attr, mask)
+				: half_modify(HALF_INITIATOR, xrc_qp->pair.ini, &attr, mask);
 }
 
 int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *lattr, int mask,
@@ -163,8 +163,8 @@ int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *lattr, int mask,
 {
 	struct ibv_qp_init_attr init_attr = { 0 };
 	struct ibv_qp_attr attr = { 0 };
-	int err = xrc_qp->pair.tgt ? pair_query(&xrc_qp->pair, &attr, mask, &init_attr) :
-				     modern_query_qp(xrc_qp->pair.ini, &attr, mask, &init_attr);
+	int err = xrc_qp->pair.tgt ? pair_query(&xrc_qp->pair, &attr, mask, &init_attr)
+				   : modern_query_qp(xrc_qp->pair.ini, &attr, mask, &init_attr);
 
 	if (err)
 		return err;

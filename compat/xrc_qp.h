@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What ibv_create_qp with IBV_QPT_XRC meant.
+ * The QPs of ibv_create_qp with IBV_QPT_XRC.
  *
- * One-way, for programs that only send on such a QP (Open MPI, MVAPICH2, GASNet): the provider's
- * own XRC_SEND QP, so that inline ibv_post_send reaches the provider with nothing between. Two-way,
- * for programs that connect such QPs to one another (qperf, MVAPICH 1.x): the same, with an
- * XRC_RECV QP behind it (pair.h).
+ * Programs that only send on such a QP (Open MPI, MVAPICH2, GASNet) get a one-way QP: the
+ * provider's own XRC_SEND QP, so that inline ibv_post_send reaches the provider with nothing
+ * between. Programs that connect such QPs to one another (qperf, MVAPICH 1.x) get a two-way QP,
+ * which has an XRC_RECV QP behind that (pair.h).
  */
 #ifndef COMPAT_XRC_QP_H
 #define COMPAT_XRC_QP_H

@@ -2,9 +2,8 @@
 /*
  * The loader's own dlsym and dlvsym, which the shim interposes.
  *
- * They are those of the first object behind this library that defines them: libc, libdl or another
- * interposer. If a plugin brought this library, libc is not behind it. Then they are those of the
- * first object of all.
+ * The first object behind this library that defines them counts: libc, libdl or another interposer.
+ * If a plugin brought this library, libc is not behind it. Then the first object of all counts.
  */
 #ifndef ELF_LOADER_H
 #define ELF_LOADER_H

@@ -2,7 +2,7 @@
 /*
  * The kernel's own commands for opened handles, by write(2).
  *
- * They have the signatures of libibverbs' private functions (MODERN_COMMANDS) and take their place
+ * The functions have the signatures of libibverbs' private ones (MODERN_COMMANDS), and replace them
  * where the signatures of the program's libibverbs are not known. The kernel keeps its commands
  * stable. Unlike libibverbs' ioctl(2), write(2) fails with EACCES in a process whose credentials
  * are not those that opened the device, such as a forked child.

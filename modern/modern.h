@@ -79,7 +79,7 @@ int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		    struct ibv_qp_init_attr *init_attr);
 int modern_destroy_qp(struct ibv_qp *qp);
 
-/* What kind of object has events of that type. */
+/* The kind of object that has events of a type. */
 enum modern_event_object {
 	MODERN_EVENT_OF_OTHER,
 	MODERN_EVENT_OF_QP,

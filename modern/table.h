@@ -2,8 +2,8 @@
 /*
  * The functions of today's verbs that the library calls: all in one table.
  *
- * Those of libibverbs.so.1 are looked up by node, in the library that the program itself uses. A
- * link-time reference would bind to our own definitions of the same names. It would also load
+ * Functions of libibverbs.so.1 are looked up by node, in the library that the program itself uses.
+ * A link-time reference would bind to our own definitions of the same names. It would also load
  * libibverbs into every process for which the preload is set.
  */
 #ifndef MODERN_TABLE_H

@@ -22,7 +22,7 @@
 /* Whether qp is an opened handle of ours. qp may be any QP. */
 bool tgt_qp_is_opened(const struct ibv_qp *qp);
 
-/* They return a positive errno, as verbs do. opened_qp_destroy() frees the handle. */
+/* These return a positive errno, as verbs do. opened_qp_destroy() frees the handle. */
 int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		    struct ibv_qp_init_attr *init_attr);

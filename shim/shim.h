@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * What every exported function shares: it enters, calls compat, and leaves with the legacy error.
- */
+/* Every exported function enters, calls compat, and leaves with the legacy error. */
 #ifndef SHIM_SHIM_H
 #define SHIM_SHIM_H
 

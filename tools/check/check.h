@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What `xrc-compat check` finds out about a program, and the verdict that follows from it. */
+/* The facts that `xrc-compat check` finds about a program, and the verdict that follows. */
 #ifndef XRC_COMPAT_TOOLS_CHECK_H
 #define XRC_COMPAT_TOOLS_CHECK_H
 

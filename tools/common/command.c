@@ -13,7 +13,7 @@
 #define HELP_INDENT 8
 #define HELP_WIDTH 80
 
-/* What getopt_long_only() returns, besides '?' and ':'. */
+/* The results of getopt_long_only() besides '?' and ':'. */
 enum { END = -1, HELP = 'h', FIRST_OPTION = 256 };
 
 /* ---- explaining ---- */

@@ -19,7 +19,7 @@ struct option_row {
 	const char *name;	/* "--json" or "-o" */
 	const char *value;	/* "FILE": needed; "[=N]": a number may follow; NULL: none */
 	const char *help;
-	/* What the option sets; the others are NULL. */
+	/* The option sets one of these. The others are NULL. */
 	bool *flag;		  /* becomes true; the option has no value */
 	const char **text;	  /* gets the value; "" if none follows */
 	struct string_list *list; /* gets each value: the option may be given several times */

@@ -116,7 +116,7 @@ static int write_devices(const void *library)
 	int count = 0, out = dup(STDOUT_FILENO);
 	struct ibv_device **list;
 
-	/* What a driver prints on standard output must not get among the devices. */
+	/* A driver's own output must not get among the devices. */
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	if (!load(library))
 		return ENOENT;

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What stands for %@letter; NULL: these two characters do. */
+/* The text in place of %@letter; NULL: these two characters stay. */
 static const char *replacement(char letter)
 {
 	char host[HOST_NAME_MAX + 1];

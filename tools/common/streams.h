@@ -15,11 +15,11 @@ const char *streams_flush(FILE *stream);
 const char *streams_close(FILE *stream);
 
 /*
- * What main() of a command does: executes it, and returns its exit status, or @lost after a message
- * that begins with @name when not all of standard output was written: a full disk is no success.
- * While it executes, the number of every closed standard descriptor is taken, so that no file, lock
- * or socket gets it. Reading and writing there still fail, and a program that is executed finds it
- * closed.
+ * The body of a command's main(). Executes the command, and returns its exit status, or @lost after
+ * a message that begins with @name when not all of standard output was written: a full disk is no
+ * success. Meanwhile the number of each closed standard descriptor is taken, so that no file, lock
+ * or socket gets that number. Reads and writes there still fail, and a program that is executed
+ * finds the descriptor closed.
  */
 int streams_main(const char *name, int lost, int (*execute)(int argc, char **argv), int argc,
 		 char **argv);

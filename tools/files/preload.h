@@ -7,12 +7,11 @@
 
 struct string_list;
 
-/* The word size of this command, and the other one. */
-#define OWN_BITS   ((int)sizeof(void *) * 8)
-#define OTHER_BITS (OWN_BITS == 64 ? 32 : 64)
+/* The word size of this command. */
+#define OWN_BITS ((int)sizeof(void *) * 8)
 
 /*
- * What the loader puts for $LIB in programs of @bits, as "lib/i386-linux-gnu" or "lib64": the
+ * The loader's value of $LIB in programs of @bits, as "lib/i386-linux-gnu" or "lib64": the
  * directory of the loader itself. NULL without such a loader, and on CPUs with one word size.
  */
 const char *lib_dir(int bits);
@@ -30,8 +29,8 @@ bool preload_can_hold(const char *path);
 const char *preload_for_both(const char *path);
 
 /*
- * These libraries, then what LD_PRELOAD has already, each once. Where possible with $LIB, unless it
- * is for a @remote shell, which would replace that.
+ * A value of LD_PRELOAD: these libraries, then those that LD_PRELOAD has already, each once. Where
+ * possible with $LIB, unless a @remote shell gets the value, which would replace that.
  */
 char *preload_value(const struct string_list *libraries, bool remote);
 

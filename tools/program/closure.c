@@ -133,7 +133,7 @@ static const char *read_lines(char *text, struct closure *closure, struct string
 	return failure;
 }
 
-/* What the end of the loader's process means. NULL: it answered, or could not be started. */
+/* The meaning of the loader's end. NULL: the loader answered, or could not be started. */
 static const char *failure_of(const struct aside_result *result, int bits)
 {
 	int status = WEXITSTATUS(result->status);
@@ -192,7 +192,7 @@ const char *library_found(const char *name, const char *object, bool system_only
 	return closure_find(&closure, name);
 }
 
-/* Those with XRC. */
+/* The drivers of adapters with XRC. */
 #define DRIVERS "libibverbs/lib{mlx4,mlx5,hns,qedr}-rdmav*.so"
 
 const char *libibverbs_load_fault(const char *libibverbs, const char *object)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What an actor does in one step. The masks are those of OFED's time. */
+/* Carries out one step in an actor. The masks are those of OFED's time. */
 #include "selftest.h"
 
 #include <abi/functions.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the files of this directory share: an open process or core file. */
+/* An open process or core file, for the files of this directory. */
 #ifndef XRC_COMPAT_TOOLS_STACK_IMAGE_H
 #define XRC_COMPAT_TOOLS_STACK_IMAGE_H
 

@@ -35,7 +35,7 @@ static struct place *new_place(const char *module, uint64_t offset)
 	return place;
 }
 
-/* What addr2line does not know is "??", "??:0" or "file.c:?". */
+/* addr2line writes "??", "??:0" or "file.c:?" for a name that it does not know. */
 static void set_names(struct place *place, const char *function, const char *line)
 {
 	if (!strchr(function, '?'))

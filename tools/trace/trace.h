@@ -50,7 +50,7 @@ struct crash {
 	struct stack stack;
 };
 
-/* What is known of the whole trace. */
+/* The account of a whole trace. */
 struct trace {
 	const struct printer *printer;
 	bool port_to;			/* text names today's function for each place */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a traced process tells the command about its start and about each call: one datagram. Both
- * sides come from one build. Only the program can tell what its arguments point to, so it writes
- * them as text. The command reads files and looks up names.
+ * A traced process tells the command about its start and about each call by a datagram. Both sides
+ * come from one build. Only the program can tell what its arguments point to, so the library in it
+ * writes them as text. The command reads files and looks up names.
  */
 #ifndef XRC_COMPAT_TOOLS_TRACE_RECORD_H
 #define XRC_COMPAT_TOOLS_TRACE_RECORD_H
