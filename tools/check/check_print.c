@@ -7,7 +7,6 @@
 
 #include <tools/common/json.h>
 #include <tools/common/message.h>
-#include <tools/files/regular.h>
 
 #include <stdio.h>
 
@@ -80,7 +79,7 @@ static void print_program(struct json *json, const struct check *check)
 	json_bool(json, "mpi", check->mpi);
 	print_value(json, "platform_mpi", "HP-MPI",
 		    !check->platform_mpi ? NULL
-		    : module_is_listed("ib_core")
+		    : ib_core_is_listed()
 			    ? "or Platform MPI: XRC by mpirun -xrc, before 2.3 by -srq -e MPI_IBV_XRC=1; -prot says what is used"
 			    : "or Platform MPI: lsmod must list ib_core, or it uses no InfiniBand; see xrc-compat doctor");
 }

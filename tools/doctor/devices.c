@@ -3,7 +3,6 @@
 #include "doctor.h"
 
 #include <tools/common/memory.h>
-#include <tools/files/regular.h>
 #include <tools/program/libraries.h>
 
 #include <errno.h>
@@ -144,7 +143,7 @@ static void examine_ports(const struct device_list *list)
 
 static void examine_modules(void)
 {
-	bool listed = module_is_listed("ib_core");
+	bool listed = ib_core_is_listed();
 
 	found("modules", listed ? FINDING_OK : FINDING_NOTE,
 	      listed ? NULL

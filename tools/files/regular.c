@@ -2,8 +2,6 @@
 /* Opens and searches regular files. */
 #include "regular.h"
 
-#include <tools/common/memory.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -57,11 +55,6 @@ unsigned long long regular_number(const char *path, const char *name, int base)
 	if (file)
 		fclose(file);
 	return number;
-}
-
-bool module_is_listed(const char *name)
-{
-	return regular_number("/proc/modules", format_string("%s ", name), 10) > 0;	/* bytes */
 }
 
 bool regular_has_bytes(const char *path, size_t most, const void *bytes, size_t size)

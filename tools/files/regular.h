@@ -16,9 +16,6 @@ ssize_t regular_read(const char *path, char *text, size_t size);
 /* The number behind the name that begins a line in a file of the kernel; 0: there is none. */
 unsigned long long regular_number(const char *path, const char *name, int base);
 
-/* Whether lsmod(8) lists the kernel's module. HP-MPI and Platform MPI look for ib_core there. */
-bool module_is_listed(const char *name);
-
 /* Whether the file contains the text. False when it cannot be read. */
 bool regular_has(const char *path, const char *text);
 

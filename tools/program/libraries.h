@@ -82,6 +82,9 @@ extern const struct companion companions[];
  */
 bool is_platform_mpi(const char *path);
 
+/* Whether lsmod(8) lists ib_core. HP-MPI and Platform MPI look for that module there. */
+bool ib_core_is_listed(void);
+
 /*
  * After closure_read(): fills the members companion, libibverbs, old_libibverbs and
  * system_libibverbs. A library that xrc-compat has is then no longer in missing.

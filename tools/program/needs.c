@@ -32,6 +32,11 @@ bool is_platform_mpi(const char *path)
 	return regular_has(path, "MPI_ICLIB_IBV") || regular_has(path, "MPI_ICMOD_IBV");
 }
 
+bool ib_core_is_listed(void)
+{
+	return regular_number("/proc/modules", "ib_core ", 10) > 0;	/* its size */
+}
+
 /* The path of our library of that name; NULL if we have none. */
 static const char *companion_path(const char *name, int bits)
 {
