@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <model/segment.h>
 #include <objects/objects.h>
 #include <qp/qp.h>
 
@@ -175,18 +176,6 @@ static void post(int index, uint8_t *bytes, size_t length)
 	posted[index] += mlx5 ? ((bytes[7] & 0x3fu) + 3) / 4 : 1;
 	if (mlx5)
 		record_in_arena(index)[1] = htobe32(posted[index] & 0xffff);
-}
-
-static void put32(uint8_t *at, uint32_t value)
-{
-	value = htobe32(value);
-	memcpy(at, &value, sizeof(value));
-}
-
-static void put64(uint8_t *at, uint64_t value)
-{
-	value = htobe64(value);
-	memcpy(at, &value, sizeof(value));
 }
 
 /* Writes a scatter element, which is registered in most cases. */
