@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define ROUNDS  60
@@ -92,7 +91,6 @@ ROW("the domain of a dead process is free")
 
 	for (int round = 0; round < ROUNDS; round++) {
 		pid_t child = fork();
-		int status;
 
 		must(child >= 0);
 		if (!child) {
@@ -103,8 +101,7 @@ ROW("the domain of a dead process is free")
 				raise(SIGKILL);
 			_exit(0);
 		}
-		must_eq(waitpid(child, &status, 0), child);
-		must_eq(status, round & 1 ? SIGKILL : 0);
+		rig_must_end(child, round & 1 ? SIGKILL : 0);
 		domain_must_be_free(host, fd);
 	}
 }

@@ -11,6 +11,8 @@
 
 #define BIG_RING  65535
 #define BIG_RINGS 8
+#define ALL_RIGHTS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
+		    IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 
 void *rig_made(void *object, const char *what, const char *file, int line)
 {
@@ -35,9 +37,7 @@ struct host *rig_host(int device)
 	host->channel = ibv_create_comp_channel(host->ctx);
 	must(host->buffer && host->pd && host->channel);
 	host->cq = ibv_create_cq(host->ctx, 64, NULL, host->channel, 0);
-	host->mr = ibv_reg_mr(host->pd, host->buffer, RIG_BUFFER,
-			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-				      IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+	host->mr = ibv_reg_mr(host->pd, host->buffer, RIG_BUFFER, ALL_RIGHTS);
 	must(host->cq && host->mr && !ibv_query_port(host->ctx, 1, &port));
 	host->lid = port.lid;
 	memset(host->buffer, 0, RIG_BUFFER);
@@ -99,6 +99,20 @@ uint8_t *rig_map(size_t length)
 
 	must(at != MAP_FAILED);
 	return at;
+}
+
+struct ibv_sge rig_region(struct host *host, uint8_t *at, size_t length)
+{
+	struct ibv_mr *mr = MADE(ibv_reg_mr(host->pd, at, length, ALL_RIGHTS));
+
+	return (struct ibv_sge){ (uint64_t)(uintptr_t)at, (uint32_t)length, mr->lkey };
+}
+
+void rig_use(struct host *host, uint8_t *at, size_t length)
+{
+	must_eq(ibv_dereg_mr(host->mr), 0);
+	host->buffer = at;
+	host->mr = MADE(ibv_reg_mr(host->pd, at, length, ALL_RIGHTS));
 }
 
 struct rig_link rig_link_to(uint32_t qpn, uint16_t lid)

@@ -7,6 +7,7 @@
 
 #include <infiniband/verbs.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define RIG_BUFFER 65536u
 #define RIG_DEPTH  16
@@ -47,6 +48,10 @@ struct ibv_srq *rig_srq(struct host *host, uint32_t max_wr);
 void rig_free_rings(struct host *host);
 /* Private memory of this size. */
 uint8_t *rig_map(size_t length);
+/* A region with all rights. */
+struct ibv_sge rig_region(struct host *host, uint8_t *at, size_t length);
+/* Gives the host other memory as its buffer. rig_free_host() cannot free such a host. */
+void rig_use(struct host *host, uint8_t *at, size_t length);
 
 /* Attributes of a connection. A test may change the defaults of rig_link_to(). */
 struct rig_link {
@@ -129,6 +134,10 @@ void rig_must_hear_nothing_at(struct ibv_context *ctx, int milliseconds, const c
 /* The host's CQ raises a completion event. It is acknowledged. */
 #define rig_must_be_notified(host) rig_must_be_notified_at(host, __FILE__, __LINE__)
 void rig_must_be_notified_at(struct host *host, const char *file, int line);
+
+/* The child process ends with this status, as of waitpid(2). */
+#define rig_must_end(child, status) rig_must_end_at(child, status, __FILE__, __LINE__)
+void rig_must_end_at(pid_t child, int status, const char *file, int line);
 
 /* ---- XRC objects: NULL, with errno, where the verb refuses ---- */
 

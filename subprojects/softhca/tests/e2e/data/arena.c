@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* Bytes of the file that the process and the daemon share, if they do. */
@@ -120,7 +119,6 @@ static void child_must_have_a_copy(uint64_t *record)
 {
 	const uint64_t before = *record;
 	pid_t child;
-	int status;
 
 	must(before || !is_shared(record));
 	child = fork();
@@ -130,8 +128,7 @@ static void child_must_have_a_copy(uint64_t *record)
 		*record = ~before;
 		_exit(0);
 	}
-	must_eq(waitpid(child, &status, 0), child);
-	must_eq(status, 0);
+	rig_must_end(child, 0);
 	must_eq(*record, before);
 }
 

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define WRONG_QKEY 0x22222222u
@@ -421,7 +420,7 @@ join_in_child(const struct member *parent, const struct member *sender, int read
 ROW("a forked child joins with a QP of its own, and leaves its parent's membership alone")
 {
 	struct member sender = new_member(0, 0), parent = joined(1, 0);
-	int ready[2], status;
+	int ready[2];
 	pid_t child;
 	char byte;
 
@@ -433,8 +432,7 @@ ROW("a forked child joins with a QP of its own, and leaves its parent's membersh
 	close(ready[1]);
 	must_eq(read(ready[0], &byte, 1), 1);
 	must_copy(&sender, &parent);
-	must_eq(waitpid(child, &status, 0), child);
-	must_eq(status, 0);
+	rig_must_end(child, 0);
 	must_copy(&sender, &parent);
 }
 

@@ -13,7 +13,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static void exchange(const struct pair *pair)
@@ -25,14 +24,6 @@ static void exchange(const struct pair *pair)
 		rig_must_be_notified(pair->b);
 		rig_must_complete(pair->b->cq, i, IBV_WC_SUCCESS);
 	}
-}
-
-static void must_succeed(pid_t child)
-{
-	int status;
-
-	must_eq(waitpid(child, &status, 0), child);
-	must_eq(status, 0);
 }
 
 ROW("many contexts ring, and go on when others are closed")
@@ -62,7 +53,7 @@ ROW("parent and child ring at the same time, each for contexts of its own")
 		_exit(0);
 	}
 	exchange(&pair);
-	must_succeed(child);
+	rig_must_end(child, 0);
 	exchange(&pair);
 }
 
@@ -78,7 +69,7 @@ ROW("a program rings that was executed by one with open contexts")
 		execl("/proc/self/exe", "doorbells", "many contexts ring", NULL);
 		_exit(1);
 	}
-	must_succeed(child);
+	rig_must_end(child, 0);
 	exchange(&pair);
 }
 
@@ -139,7 +130,7 @@ ROW("a child has the files whose numbers the parent had closed unseen")
 			must(fcntl(files[i], F_GETFD) >= 0);
 		_exit(0);
 	}
-	must_succeed(child);
+	rig_must_end(child, 0);
 }
 
 /* A program may close high numbers only, and keep the device. */

@@ -111,38 +111,32 @@ ROW("receiver never ready")
 /* Three of the pieces that the emulator moves, and loses, at once. */
 #define LONG (3u * 256 << 10)
 
-/* A message of LONG equal bytes, from any region of a to any region of b. */
+/* A message of LONG equal bytes. */
 static void send_long(const struct pair *pair, int byte)
 {
-	struct ibv_send_wr wr = pair_wr(pair, IBV_WR_SEND, 0, 0, LONG);
-
-	memset(pair->a->mr->addr, byte, LONG);
-	wr.sg_list->addr = (uint64_t)(uintptr_t)pair->a->mr->addr;
-	rig_must_send(pair->qa, &wr, IBV_WC_SUCCESS);
+	memset(pair->a->buffer, byte, LONG);
+	pair_must_send(pair, LONG, IBV_WC_SUCCESS);
 }
 
 static int post_long(const struct pair *pair)
 {
-	const struct ibv_sge sge = { (uint64_t)(uintptr_t)pair->b->mr->addr, LONG,
-				     pair->b->mr->lkey };
-
-	return rig_post_sge(pair->qb, NULL, sge, 0);
+	return pair_post_recv(pair, 0, LONG, 0);
 }
 
 static void must_be_long(const struct pair *pair, struct ibv_wc wc)
 {
 	must_eq(wc.status, IBV_WC_SUCCESS);
 	must_eq(wc.byte_len, LONG);
-	must(!memcmp(pair->b->mr->addr, pair->a->mr->addr, LONG));
+	must(!memcmp(pair->b->buffer, pair->a->buffer, LONG));
 }
 
-/* A pair whose regions have LONG bytes. */
+/* A pair whose buffers have LONG bytes. */
 static struct pair long_pair(enum ibv_qp_type type)
 {
 	struct pair pair = patient_pair(type, 7);
 
-	pair.a->mr = MADE(ibv_reg_mr(pair.a->pd, rig_map(LONG), LONG, IBV_ACCESS_LOCAL_WRITE));
-	pair.b->mr = MADE(ibv_reg_mr(pair.b->pd, rig_map(LONG), LONG, IBV_ACCESS_LOCAL_WRITE));
+	rig_use(pair.a, rig_map(LONG), LONG);
+	rig_use(pair.b, rig_map(LONG), LONG);
 	return pair;
 }
 

@@ -207,9 +207,7 @@ ROW("of messages that are posted together those before a lost buffer arrive")
 	struct pair pair = pair_up(IBV_QPT_RC);
 	struct ibv_send_wr last = pair_wr(&pair, IBV_WR_SEND, 0, 0, 10), wr[4];
 
-	must_eq(ibv_dereg_mr(pair.b->mr), 0);
-	pair.b->buffer = rig_map(4 * 4096);
-	pair.b->mr = MADE(ibv_reg_mr(pair.b->pd, pair.b->buffer, 4 * 4096, IBV_ACCESS_LOCAL_WRITE));
+	rig_use(pair.b, rig_map(4 * 4096), 4 * 4096);
 	for (uint32_t i = 0; i < 4; i++) {
 		must_eq(pair_post_recv(&pair, i * 4096, 10, i), 0);
 		wr[i] = last;
@@ -238,10 +236,7 @@ static struct host *host_of_a_turn(int device)
 {
 	struct host *host = rig_host(device);
 
-	must_eq(ibv_dereg_mr(host->mr), 0);
-	host->buffer = rig_map(TURN);
-	host->mr = MADE(ibv_reg_mr(host->pd, host->buffer, TURN,
-				   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+	rig_use(host, rig_map(TURN), TURN);
 	return host;
 }
 

@@ -189,19 +189,12 @@ ROW("every context of a device hears of its port")
 
 #define LONG (3u * 256 << 10) /* three of the pieces that the emulator moves at once */
 
-static struct ibv_sge all_of(struct host *host, size_t length)
-{
-	uint8_t *at = rig_map(length);
-	struct ibv_mr *mr = MADE(ibv_reg_mr(host->pd, at, length, IBV_ACCESS_LOCAL_WRITE));
-
-	return (struct ibv_sge){ (uint64_t)(uintptr_t)at, (uint32_t)length, mr->lkey };
-}
-
 /* A target whose SRQ has two receives. The first takes a message that has arrived in part. */
 static struct pair pair_midway(void)
 {
 	struct pair pair = pair_up(IBV_QPT_XRC_SEND);
-	struct ibv_sge from = all_of(pair.a, LONG), to = all_of(pair.b, LONG);
+	struct ibv_sge from = rig_region(pair.a, rig_map(LONG), LONG),
+		       to = rig_region(pair.b, rig_map(LONG), LONG);
 	struct ibv_send_wr wr = pair_wr(&pair, IBV_WR_SEND, 0, 0, LONG);
 
 	memset((void *)(uintptr_t)from.addr, 1, LONG);
@@ -390,7 +383,7 @@ ROW("a domain is busy until the last handle of its target is closed")
 ROW("a read into memory that is gone fails at the reader alone")
 {
 	struct pair pair = pair_up(IBV_QPT_RC);
-	struct ibv_sge gone = all_of(pair.a, 4096);
+	struct ibv_sge gone = rig_region(pair.a, rig_map(4096), 4096);
 	struct ibv_send_wr wr = pair_wr(&pair, IBV_WR_RDMA_READ, 0, 0, BYTES);
 
 	must_eq(munmap((void *)(uintptr_t)gone.addr, 4096), 0);

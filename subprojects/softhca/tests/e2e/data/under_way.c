@@ -17,16 +17,6 @@
 #define CHUNK ((size_t)16 << 20)
 #define HUGE  ((size_t)1 << 30)
 
-/* All of a region, as the host's memory or as a peer's. */
-static struct ibv_sge registered(struct host *host, uint8_t *at, size_t length)
-{
-	const unsigned int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-				    IBV_ACCESS_REMOTE_READ;
-	struct ibv_mr *mr = MADE(ibv_reg_mr(host->pd, at, length, access));
-
-	return (struct ibv_sge){ (uint64_t)(uintptr_t)at, (uint32_t)length, mr->lkey };
-}
-
 /* A region of a gigabyte of addresses. Each 16 MB of them map the same memory. */
 static struct ibv_sge huge_region(struct host *host)
 {
@@ -38,7 +28,7 @@ static struct ibv_sge huge_region(struct host *host)
 		must(mmap(at + offset, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
 			  0) != MAP_FAILED);
 	close(fd);
-	return registered(host, at, HUGE);
+	return rig_region(host, at, HUGE);
 }
 
 static uint8_t *memory(const struct ibv_sge *sge)
@@ -62,8 +52,8 @@ static void must_move_by_each_operation(enum ibv_qp_type type)
 	};
 	struct pair pair = pair_up(type);
 	uint8_t *out = rig_map(LONG), *in = rig_map(LONG);
-	struct ibv_sge from = registered(pair.a, out, LONG - 4097),
-		       to = registered(pair.b, in, LONG);
+	struct ibv_sge from = rig_region(pair.a, out, LONG - 4097),
+		       to = rig_region(pair.b, in, LONG);
 
 	for (int i = 0; i < (type == IBV_QPT_RC ? 3 : 2); i++) {
 		struct ibv_send_wr wr = long_request(&from, opcodes[i], &to);
