@@ -44,10 +44,10 @@ const char *dir_variable(void)
 	return is_chosen() ? "SOFTHCA_DIR" : "XDG_RUNTIME_DIR";
 }
 
-/* Of Linux, since a preloaded libfakeroot makes both the user and the owner another one. */
+/* Asks the kernel, because a preloaded libfakeroot changes what the C library tells of users. */
 static bool is_own(const struct statx *st)
 {
-#ifdef SYS_geteuid32 /* of i386, where the other one has 16 bits */
+#ifdef SYS_geteuid32 /* i386 also has SYS_geteuid, for user ids of 16 bits */
 	return st->stx_uid == (uid_t)syscall(SYS_geteuid32);
 #else
 	return st->stx_uid == (uid_t)syscall(SYS_geteuid);
@@ -58,7 +58,7 @@ int dir_check(const char *path)
 {
 	struct statx st;
 
-	/* No link is followed: in /tmp another user could have left one of this name. */
+	/* Does not follow a link, which another user could have left in /tmp. */
 	if (syscall(SYS_statx, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &st))
 		return -errno;
 	if (!S_ISDIR(st.stx_mode))

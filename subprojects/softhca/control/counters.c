@@ -4,7 +4,6 @@
 
 #include <qp/qp.h>
 
-
 /* The reason why the request at the head of the send queue waits. */
 static const char *wait_of(const struct hca_qp *qp)
 {

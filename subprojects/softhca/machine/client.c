@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* The client does not go now: the same turn may have more to say about it. */
+/* The client is destroyed at the end of the turn: later events of the turn may still be its. */
 static void process_gone(struct watch *watch, uint32_t events)
 {
 	(void)events;

@@ -25,7 +25,7 @@ struct fault_command {
 	uint32_t times;	  /* how often it still fails; 0 = free slot */
 };
 
-/* Of what one device sends: requests and answers. */
+/* The faults of what one device sends, requests and answers. */
 struct faults {
 	uint32_t rate[FAULT_KINDS]; /* of a million; 0 = never */
 	uint64_t hits[FAULT_KINDS];

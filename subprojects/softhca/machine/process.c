@@ -29,7 +29,7 @@ static bool is_usable(pid_t pid, pid_t thread)
 	return thread != pid && !syscall(SYS_tgkill, pid, thread, 0) && process_has_memory(thread);
 }
 
-/* The first that is usable, or 0. *newest: the last thread listed, 0 = none. */
+/* Returns the first usable thread, or 0. *newest: the last thread listed, 0 = none. */
 static pid_t look_through(pid_t pid, pid_t *newest)
 {
 	char path[32];
@@ -54,7 +54,7 @@ static pid_t look_through(pid_t pid, pid_t *newest)
 	return entry ? thread : 0;
 }
 
-/* The list stops short at a thread that ends, so it is read until it ends with the same one. */
+/* The list may stop at a thread that ends. Reads it until two looks end with the same thread. */
 static pid_t find_thread(pid_t pid)
 {
 	pid_t newest = 0, before, thread;
@@ -66,7 +66,7 @@ static pid_t find_thread(pid_t pid)
 	return thread;
 }
 
-/* Remembered, because it is used for each message. */
+/* The thread is remembered, because each message needs it. */
 static pid_t other_thread(pid_t pid)
 {
 	static pid_t process, thread; /* the daemon has one thread */
@@ -89,7 +89,7 @@ static ssize_t copy(copy_fn *how, pid_t pid, const struct iovec *here, const str
 	ssize_t done = how(pid, here, 1, there, count, 0);
 	pid_t thread;
 
-	/* A thread has ended in each round. */
+	/* In each further round a thread has ended. */
 	while (done < 0 && errno == ESRCH && (thread = other_thread(pid)))
 		done = how(thread, here, 1, there, count, 0);
 	return done;
