@@ -3,14 +3,14 @@
 #include "cm.h"
 
 #include <base/refuse.h>
+#include <machine/port.h>
 
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define EVERY_MEMBER 0xffffffu
-#define PKEY	     0xffffu
+#define PKEY 0xffffu
 
 struct cm_group {
 	struct list link; /* machine->cm.groups */
@@ -118,7 +118,7 @@ static void drop_group(struct hca_cm *cm, struct cm_group *group)
 
 static void describe(const struct cm_join *join, struct rdma_ucm_ud_param *ud)
 {
-	ud->qp_num = EVERY_MEMBER;
+	ud->qp_num = PORT_EVERY_MEMBER;
 	ud->qkey = cm_sidr_qkey(join->id);
 	cm_addr_vector(join->id, join->group->gid, &ud->ah_attr);
 	if (!join->id->device->machine->settings.ethernet)

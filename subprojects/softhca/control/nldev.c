@@ -13,10 +13,7 @@
 #include <rdma/rdma_netlink.h>
 #include <string.h>
 
-/* Of the kernel's enum rdma_node_type and enum ib_port_phys_state. */
-#define NODE_CA 1
-#define POLLING 2
-#define LINK_UP 5
+#define NODE_CA 1 /* of the kernel's enum rdma_node_type */
 
 /* ---- devices and ports ---- */
 
@@ -59,7 +56,8 @@ static void answer_one_port(const struct question *q, const struct hca_device *d
 	if (!q->machine->settings.ethernet)
 		answer_subnet(q, device, number);
 	nl_u8(q->nl, RDMA_NLDEV_ATTR_PORT_STATE, port->active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN);
-	nl_u8(q->nl, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port->active ? LINK_UP : POLLING);
+	nl_u8(q->nl, RDMA_NLDEV_ATTR_PORT_PHYS_STATE,
+	      port->active ? PORT_LINK_UP : PORT_POLLING);
 	if (port->interface_index) {
 		nl_u32(q->nl, RDMA_NLDEV_ATTR_NDEV_INDEX, port->interface_index);
 		nl_text(q->nl, RDMA_NLDEV_ATTR_NDEV_NAME, port->interface);

@@ -93,7 +93,7 @@ static void ib_gid(const struct hca_device *device, uint8_t port, uint8_t gid[16
 	memcpy(gid + 8, &id, sizeof(id));
 }
 
-/* Each address has as many GIDs, the last of the latest version. */
+/* How many GIDs each address has. The last of them has the latest version. */
 static unsigned int roce_versions(const struct hca_machine *machine)
 {
 	return machine->settings.model->roce_v2 ? 2 : 1;

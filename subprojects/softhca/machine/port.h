@@ -11,6 +11,12 @@
 #define PORT_FIRST_GROUP 0xc000u
 #define PORT_LAST_GROUP	 0xfffeu
 
+/* The QP number that stands for all members of a group. */
+#define PORT_EVERY_MEMBER 0xffffffu
+
+/* Of the kernel's enum ib_port_phys_state. */
+enum { PORT_POLLING = 2, PORT_LINK_UP = 5 };
+
 enum gid_type { GID_NONE, GID_IB, GID_ROCE_V1, GID_ROCE_V2 };
 
 /* LIDs as programs see them: 0 on Ethernet. struct hca_port has the wire's number. */
@@ -40,7 +46,7 @@ uint16_t port_behind(const struct hca_machine *machine, const uint8_t gid[16]);
 bool port_is_group(const uint8_t gid[16]);
 bool port_is_ipv4(const uint8_t gid[16]);
 
-/* On Ethernet a datagram finds its receiver by the GID. */
+/* Fills in the destination's LID on Ethernet, where a datagram finds its receiver by the GID. */
 void port_route(const struct hca_machine *machine, struct av *av);
 
 /* The Ethernet address of a port. */

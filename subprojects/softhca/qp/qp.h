@@ -7,6 +7,8 @@
 #include <machine/mem.h>
 #include <objects/objects.h>
 
+#define PSN_MASK 0xffffffu /* of sequence numbers, and of QP numbers */
+
 struct qp_request {
 	uint64_t user_handle;
 	enum ibv_qp_type type;
@@ -30,7 +32,7 @@ bool qp_first_handle(const struct hca_qp_handle *handle);
 /* 0 or -EINVAL; -ENODATA: empty GID entry; -ETIMEDOUT: no port has the GID. */
 int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request);
 
-/* To ERR: flushes what is posted. The caller raises the event, if there is one to raise. */
+/* Brings the QP to ERR, and flushes what is posted. The caller raises the event, if any. */
 void qp_fail(struct hca_qp *qp);
 
 /* Bytes of a packet's payload. */

@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define PSN_MASK 0xffffffu
-
 static bool valid_port(const struct hca_qp *qp, uint8_t port)
 {
 	return port >= 1 && port <= qp->device->machine->settings.ports;

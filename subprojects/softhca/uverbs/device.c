@@ -15,8 +15,6 @@
 #define VENDOR	     0x02c9
 #define MTU	     IBV_MTU_4096
 #define WIDTH_4X     2
-#define LINK_UP	     5
-#define POLLING	     2
 
 int cmd_get_context(struct cmd *cmd)
 {
@@ -142,7 +140,7 @@ int cmd_query_port(struct cmd *cmd)
 	resp.subnet_timeout = device->machine->settings.ethernet ? 0 : 18;
 	resp.active_width = WIDTH_4X;
 	resp.active_speed = device->model->link_speed;
-	resp.phys_state = port->active ? LINK_UP : POLLING;
+	resp.phys_state = port->active ? PORT_LINK_UP : PORT_POLLING;
 	resp.link_layer = device->machine->settings.ethernet ? IBV_LINK_LAYER_ETHERNET
 							     : IBV_LINK_LAYER_INFINIBAND;
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);

@@ -11,7 +11,6 @@
 #define UDP_BYTES    8u
 #define IBA_TRANSPORT 0x1b /* next header */
 #define MAX_DATAGRAM 4096u
-#define EVERY_MEMBER 0xffffffu /* the QP number that a group has */
 
 /* In the last 20 bytes. The checksum is what programs know it by. */
 static void fill_ipv4(const struct av *av, const uint8_t sgid[16], uint32_t payload,
@@ -174,7 +173,7 @@ static enum outcome send_to_group(struct attempt *attempt, uint32_t qkey)
 	const struct av *av = &attempt->wqe->av;
 
 	/* The group's GID is in the global header only. */
-	if (!av->global || av->qpn != EVERY_MEMBER || attempt->qp->attr.pkey_index ||
+	if (!av->global || av->qpn != PORT_EVERY_MEMBER || attempt->qp->attr.pkey_index ||
 	    !attempt->qp->device->port[attempt->qp->attr.port].active)
 		return SENT;
 	for (int i = 0; i < machine->settings.devices; i++) {

@@ -2,8 +2,7 @@
 /* One work request on the wire. The answer is known when the request is delivered. */
 #include "wire.h"
 
-#define PSN_MASK  0xffffffu
-#define PSN_HALF  0x800000u /* a number that is further behind lies ahead */
+#define PSN_HALF 0x800000u /* a number that is further behind lies ahead */
 
 /* ---- the way to the peer ---- */
 
