@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <harness/emulated.h>
@@ -362,7 +361,6 @@ static void run_softhca(const char *const words[])
 	 * options.
 	 */
 	char *const environment[] = { home, sanitizer, NULL };
-	int status;
 	pid_t pid;
 
 	must(softhca && directory);
@@ -374,8 +372,7 @@ static void run_softhca(const char *const words[])
 		execve(softhca, (char *const *)words, environment);
 		_exit(127);
 	}
-	must(pid > 0 && waitpid(pid, &status, 0) == pid);
-	must_eq(status, 0);
+	must_end(pid, 0);
 }
 
 void softhca_ctl(const char *what, int device, ...)

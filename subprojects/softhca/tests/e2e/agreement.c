@@ -101,7 +101,7 @@ ROW("the domain of a dead process is free")
 				raise(SIGKILL);
 			_exit(0);
 		}
-		rig_must_end(child, round & 1 ? SIGKILL : 0);
+		must_end(child, round & 1 ? SIGKILL : 0);
 		domain_must_be_free(host, fd);
 	}
 }

@@ -135,10 +135,6 @@ void rig_must_hear_nothing_at(struct ibv_context *ctx, int milliseconds, const c
 #define rig_must_be_notified(host) rig_must_be_notified_at(host, __FILE__, __LINE__)
 void rig_must_be_notified_at(struct host *host, const char *file, int line);
 
-/* The child process ends with this status, as of waitpid(2). */
-#define rig_must_end(child, status) rig_must_end_at(child, status, __FILE__, __LINE__)
-void rig_must_end_at(pid_t child, int status, const char *file, int line);
-
 /* ---- XRC objects: NULL, with errno, where the verb refuses ---- */
 
 /* The descriptor of a file that no other process has, for a domain. */

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/wait.h>
 
 static struct ibv_wc must_poll(struct ibv_cq *cq, const char *file, int line)
 {
@@ -104,12 +103,4 @@ void rig_must_be_notified_at(struct host *host, const char *file, int line)
 	if (cq != host->cq)
 		row_fail(file, line, "the completion event is of another CQ");
 	ibv_ack_cq_events(cq, 1);
-}
-
-void rig_must_end_at(pid_t child, int status, const char *file, int line)
-{
-	int found = -1;
-
-	if (waitpid(child, &found, 0) != child || found != status)
-		row_fail(file, line, "the child ends with status %#x, not %#x", found, status);
 }

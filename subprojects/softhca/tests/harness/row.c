@@ -74,6 +74,14 @@ void row_fail(const char *file, int line, const char *format, ...)
 	_exit(1);
 }
 
+void row_must_end(pid_t child, int status, const char *file, int line)
+{
+	int found = -1;
+
+	if (waitpid(child, &found, 0) != child || found != status)
+		row_fail(file, line, "the child ends with status %#x, not %#x", found, status);
+}
+
 double seconds(void)
 {
 	struct timespec time;

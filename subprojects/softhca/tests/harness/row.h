@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct row {
 	const char *group, *name;
@@ -65,6 +66,10 @@ void row_fail(const char *file, int line, const char *format, ...)
 
 /* In a forked child of a row: the lines that it prints begin with @prefix. */
 void row_inherit(const char *prefix);
+
+/* The child process ends with this status, as of waitpid(2). */
+#define must_end(child, status) row_must_end(child, status, __FILE__, __LINE__)
+void row_must_end(pid_t child, int status, const char *file, int line);
 
 /* Returns the time of CLOCK_MONOTONIC. */
 double seconds(void);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "row.h"
@@ -96,7 +95,6 @@ struct result actor_ask(struct actor *actor, struct request request)
 void actor_end(struct actor *actor, enum end how)
 {
 	struct request request = REQUEST(exit);
-	int status;
 
 	if (how == BY_CLOSE_DEVICE) {
 		expect_ok(ask(actor, close_device));
@@ -107,7 +105,6 @@ void actor_end(struct actor *actor, enum end how)
 	else
 		must(send(actor->socket, &request, sizeof(request), MSG_NOSIGNAL) ==
 		     (ssize_t)sizeof(request));
-	must(waitpid(actor->pid, &status, 0) == actor->pid);
-	must_eq(status, how == BY_KILL ? SIGKILL : 0);
+	must_end(actor->pid, how == BY_KILL ? SIGKILL : 0);
 	close(actor->socket);
 }

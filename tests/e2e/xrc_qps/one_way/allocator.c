@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "receiver.h"
@@ -118,13 +117,10 @@ ROW("reg, unreg, destroy and close return in a child forked while threads are in
 		threads[i] = start_thread(i ? create_for_ever : register_for_ever, NULL);
 	for (int i = 0; i < 100; i++) {
 		pid_t pid = fork();
-		int status;
 
-		must(pid >= 0);
 		if (!pid)
 			call_verbs();
-		must(waitpid(pid, &status, 0) == pid);
-		must_eq(status, 0);
+		must_end(pid, 0);
 	}
 	stop = 1;
 	for (int i = 0; i < 4; i++)

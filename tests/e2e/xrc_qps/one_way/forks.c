@@ -5,23 +5,18 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "receiver.h"
 
 static void fork_and_wait(int times)
 {
-	int status;
-	pid_t pid;
-
 	while (times-- > 0) {
-		pid = fork();
-		must(pid >= 0);
+		pid_t pid = fork();
+
 		if (!pid)
 			_exit(0);
-		must(waitpid(pid, &status, 0) == pid);
-		must_eq(status, 0);
+		must_end(pid, 0);
 	}
 }
 
@@ -130,15 +125,12 @@ static void use_in_a_child(void)
 {
 	struct ibv_xrc_domain *domain = __atomic_load_n(&closing, __ATOMIC_RELAXED);
 	pid_t pid = fork();
-	int status;
 
-	must(pid >= 0);
 	if (!pid) {
 		alarm(30);
 		_exit(!ibv_reg_xrc_rcv_qp(domain, rcv_qp_num));
 	}
-	must(waitpid(pid, &status, 0) == pid);
-	must_eq(status, 0);
+	must_end(pid, 0);
 }
 
 ROW("a child can use a domain that another thread was closing during the fork")

@@ -128,7 +128,7 @@ static void child_must_have_a_copy(uint64_t *record)
 		*record = ~before;
 		_exit(0);
 	}
-	rig_must_end(child, 0);
+	must_end(child, 0);
 	must_eq(*record, before);
 }
 

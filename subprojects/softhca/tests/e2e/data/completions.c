@@ -94,7 +94,7 @@ ROW("read event blocks destroy of the CQ")
 		ibv_destroy_cq(cq);
 		_exit(0);
 	}
-	rig_must_end(child, SIGALRM);
+	must_end(child, SIGALRM);
 }
 
 /* ---- signals in the moment in which a thread that waits looks for its event ---- */

@@ -432,7 +432,7 @@ ROW("a forked child joins with a QP of its own, and leaves its parent's membersh
 	close(ready[1]);
 	must_eq(read(ready[0], &byte, 1), 1);
 	must_copy(&sender, &parent);
-	rig_must_end(child, 0);
+	must_end(child, 0);
 	must_copy(&sender, &parent);
 }
 

@@ -53,7 +53,7 @@ ROW("parent and child ring at the same time, each for contexts of its own")
 		_exit(0);
 	}
 	exchange(&pair);
-	rig_must_end(child, 0);
+	must_end(child, 0);
 	exchange(&pair);
 }
 
@@ -69,7 +69,7 @@ ROW("a program rings that was executed by one with open contexts")
 		execl("/proc/self/exe", "doorbells", "many contexts ring", NULL);
 		_exit(1);
 	}
-	rig_must_end(child, 0);
+	must_end(child, 0);
 	exchange(&pair);
 }
 
@@ -130,7 +130,7 @@ ROW("a child has the files whose numbers the parent had closed unseen")
 			must(fcntl(files[i], F_GETFD) >= 0);
 		_exit(0);
 	}
-	rig_must_end(child, 0);
+	must_end(child, 0);
 }
 
 /* A program may close high numbers only, and keep the device. */

@@ -329,7 +329,7 @@ static void carry_beside_child(void)
 {
 	uint8_t *at = rig_map(2 * LENGTH);
 	struct pair pair = memory_must_carry(at);
-	int hold[2], status;
+	int hold[2];
 	pid_t child;
 	char byte;
 
@@ -345,8 +345,7 @@ static void carry_beside_child(void)
 	must(child > 0);
 	must_carry(&pair);
 	close(hold[1]);
-	must_eq(waitpid(child, &status, 0), child);
-	must_eq(status, 0);
+	must_end(child, 0);
 	must_carry(&pair);
 }
 
