@@ -72,15 +72,12 @@ void row_expect(const char *file, int line, const char *call, struct result resu
 /* A verb that libibverbs itself carries out may leave anything in errno when it succeeds. */
 #define expect_ret(call, want) row_expect(__FILE__, __LINE__, #call, call, want, false)
 
-#define expect_eq must_eq
-#define expect_that must
-
 /* The state of a receive QP, as this actor queries it. */
 #define expect_rcv_state(actor, qpn, want) \
 	do { \
 		struct result queried_ = query_rcv_qp(actor, D, qpn, IBV_QP_STATE); \
 		expect_ok(queried_); \
-		expect_eq(queried_.attr.qp_state, want); \
+		must_eq(queried_.attr.qp_state, want); \
 	} while (0)
 
 /* Retries, because the kernel cleans up behind an ended process some time later. */

@@ -102,7 +102,7 @@ ROW_WIRE("5.6", "after the last unreg the sender's message fails")
 	expect_ret(post_send(wire.sender, 0, b_srq, 200, 3), 0);
 	r = send_completion(wire.sender);
 	expect_ret(r, 0);
-	expect_eq(r.wc.status, IBV_WC_RETRY_EXC_ERR);
+	must_eq(r.wc.status, IBV_WC_RETRY_EXC_ERR);
 	expect_ret(recv_completion(b, NOTHING), ETIMEDOUT);
 	expect_ok(destroy_qp(wire.sender, 0));	/* as Open MPI does before it starts over */
 }

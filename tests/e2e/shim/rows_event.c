@@ -18,9 +18,9 @@ static void expect_comm_est(struct actor *a, uint32_t qpn)
 	struct result r = get_event(a, 0, 0);
 
 	expect_ok(r);
-	expect_eq(r.event_type, COMM_EST_FLAGGED);
-	expect_eq(r.number, qpn);
-	expect_that(r.upper_half_zero);
+	must_eq(r.event_type, COMM_EST_FLAGGED);
+	must_eq(r.number, qpn);
+	must(r.upper_half_zero);
 }
 
 static void expect_no_event(struct actor *a)
@@ -90,15 +90,15 @@ ROW_WIRE("1.4", "an XRC SRQ's event carries the pointer the program has")
 		r = get_event(receiver, 0, 0);
 		expect_ok(r);
 		if (r.event_type != COMM_EST_FLAGGED) {
-			expect_eq(r.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
-			expect_that(r.srq_matches);
+			must_eq(r.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
+			must(r.srq_matches);
 			limit_events++;
 		}
 		expect_ok(ack_event(receiver));
 	}
-	expect_eq(limit_events, 1);
+	must_eq(limit_events, 1);
 	expect_no_event(receiver);
-	expect_eq(query_srq(receiver, 0).srq_attr.srq_limit, 0);  /* an armed limit fires once */
+	must_eq(query_srq(receiver, 0).srq_attr.srq_limit, 0);  /* an armed limit fires once */
 	/* Without the counted ack, this call would never return. */
 	expect_ok(destroy_srq(receiver, 0));
 }
@@ -118,8 +118,8 @@ ROW("1.4", "an RC QP's event is not flagged")
 	expect_ret(post_send(a, 1, 0, 0, 1), 0);
 	r = get_event(b, 1, 0);
 	expect_ret(r, 0);
-	expect_eq(r.event_type, IBV_EVENT_COMM_EST);
-	expect_that(r.qp_matches);
+	must_eq(r.event_type, IBV_EVENT_COMM_EST);
+	must(r.qp_matches);
 	expect_ok(ack_event(b));
 	expect_ret(destroy_qp(b, 1), 0);
 }

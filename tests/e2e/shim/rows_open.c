@@ -62,7 +62,7 @@ ROW("5.1", "O_CREAT makes a missing domain, with O_EXCL too")
 {
 	struct actor *a = actor_open(0);
 
-	expect_that(open_domain(a, D, FILE_A, O_CREAT).as_given);
+	must(open_domain(a, D, FILE_A, O_CREAT).as_given);
 	expect_ok(open_domain(a, 1, FILE_B, O_CREAT | O_EXCL));
 }
 
@@ -80,7 +80,7 @@ ROW("5.1", "O_CREAT and oflag 0 join an existing domain")
 {
 	struct actor *a = with_domain(), *b = actor_open(0), *c = actor_open(0);
 
-	expect_that(open_domain(b, D, FILE_A, O_CREAT).as_given);
+	must(open_domain(b, D, FILE_A, O_CREAT).as_given);
 	same_domain(a, b, D);
 	expect_ok(open_domain(c, D, FILE_A, 0));
 	same_domain(c, a, D);
@@ -113,10 +113,10 @@ ROW("5.1", "two names of one file are one domain, and both may be unlinked")
 {
 	struct actor *a = with_domain(), *b = actor_open(0), *c = actor_open(0);
 
-	expect_that(!link(row_file(FILE_A), row_file(FILE_B)));
+	must(!link(row_file(FILE_A), row_file(FILE_B)));
 	expect_ok(open_domain(b, D, FILE_B, 0));
 	same_domain(a, b, D);
-	expect_that(!unlink(row_file(FILE_A)) && !unlink(row_file(FILE_B)));
+	must(!unlink(row_file(FILE_A)) && !unlink(row_file(FILE_B)));
 	same_domain(a, b, D);
 	expect(open_domain(c, D, FILE_A, 0), EAGAIN);
 }

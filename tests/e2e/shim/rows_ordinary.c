@@ -27,8 +27,8 @@ ROW("1.3", "an ordinary SRQ has number 0, no domain and no CQ")
 	struct result r = create_plain_srq(with_xrc_objects(), 1);
 
 	expect_ret(r, 0);
-	expect_eq(r.number, 0);
-	expect_that(r.as_given);
+	must_eq(r.number, 0);
+	must(r.as_given);
 }
 
 static void fill_srq(struct actor *a, int srq, struct result r)
@@ -36,7 +36,7 @@ static void fill_srq(struct actor *a, int srq, struct result r)
 	expect_ret(r, 0);
 	for (uint32_t i = 0; i < r.srq_attr.max_wr; i++)
 		expect_ret(post_recv(a, srq, 0), 0);
-	expect_that(post_recv(a, srq, 0).ret != 0);
+	must(post_recv(a, srq, 0).ret != 0);
 }
 
 ROW("3", "an ordinary SRQ created before the first XRC SRQ takes max_wr receives")
@@ -71,9 +71,9 @@ static void qp_of_type(struct actor *a, enum ibv_qp_type type, unsigned flags)
 	struct result r = plain_qp(a, type, NIL, flags);
 
 	expect_ret(r, 0);
-	expect_eq(r.qp_type, type);
-	expect_that(r.cap.max_recv_wr >= 7);
-	expect_that(r.as_given);
+	must_eq(r.qp_type, type);
+	must(r.cap.max_recv_wr >= 7);
+	must(r.as_given);
 	expect_ret(destroy_qp(a, 1), 0);
 }
 
@@ -106,13 +106,13 @@ ROW("5.9", "an RC QP takes RC's masks, and RTR without MIN_RNR_TIMER fails")
 	struct result r;
 
 	bring(a, QP(1), IBV_QPS_INIT, a, qpn);
-	expect_that(modify_qp(a, 1, attr, MASK_RTR & ~IBV_QP_MIN_RNR_TIMER).ret != 0);
+	must(modify_qp(a, 1, attr, MASK_RTR & ~IBV_QP_MIN_RNR_TIMER).ret != 0);
 	bring(a, QP(1), IBV_QPS_RTR, a, qpn);	/* INIT to INIT first */
 	r = query_qp(a, 1, IBV_QP_STATE | IBV_QP_MIN_RNR_TIMER);
 	expect_ret(r, 0);
-	expect_eq(r.qp_type, IBV_QPT_RC);
-	expect_eq(r.attr.qp_state, IBV_QPS_RTR);
-	expect_eq(r.attr.min_rnr_timer, 12);
+	must_eq(r.qp_type, IBV_QPT_RC);
+	must_eq(r.attr.qp_state, IBV_QPS_RTR);
+	must_eq(r.attr.min_rnr_timer, 12);
 }
 
 ROW("5.2", "ordinary objects do not keep a domain busy")
@@ -139,12 +139,12 @@ ROW("3", "an RC QP receives through an ordinary SRQ")
 	expect_ret(post_send(a, 1, 0, 500, 5), 0);
 	r = send_completion(a);
 	expect_ret(r, 0);
-	expect_eq(r.wc.status, IBV_WC_SUCCESS);
+	must_eq(r.wc.status, IBV_WC_SUCCESS);
 	r = send_completion(b);	/* an RC QP's receives complete on its own CQ */
 	expect_ret(r, 0);
-	expect_eq(r.wc.status, IBV_WC_SUCCESS);
-	expect_eq(r.wc.byte_len, 500);
-	expect_eq(r.wc.qp_num, b_qpn);
+	must_eq(r.wc.status, IBV_WC_SUCCESS);
+	must_eq(r.wc.byte_len, 500);
+	must_eq(r.wc.qp_num, b_qpn);
 }
 
 ROW_CALL("5.3", "an RC QP with an XRC SRQ is EINVAL",
@@ -155,9 +155,9 @@ static void expect_ops(struct actor *a, enum place where, bool hooked)
 {
 	struct result r = ask(a, ops, .where = where);
 
-	expect_eq(r.as_given, hooked);
-	expect_eq(r.changed_ops, hooked);
-	expect_eq(r.library_ops, hooked);
+	must_eq(r.as_given, hooked);
+	must_eq(r.changed_ops, hooked);
+	must_eq(r.library_ops, hooked);
 }
 
 ROW("3", "without an XRC SRQ all ops are the provider's")

@@ -26,8 +26,8 @@ ROW("5.4", "every receive QP has a number of its own, of at most 24 bits and not
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t first = new_rcv_qp(a), second = new_rcv_qp(a), third = new_rcv_qp(b);
 
-	expect_that(first > 1 && first <= 0xffffff);
-	expect_that(first != second && first != third && second != third);
+	must(first > 1 && first <= 0xffffff);
+	must(first != second && first != third && second != third);
 }
 
 ROW_JOB("5.4", "a modify needs no registration, and does not register")
@@ -94,10 +94,10 @@ static void expect_libmlx4_init_attr(struct result r)
 	const struct ibv_qp_cap cap = { .max_send_wr = 1, .max_send_sge = 1 };
 
 	expect_ok(r);
-	expect_eq(r.qp_type, IBV_QPT_XRC);
-	expect_that(r.as_given);
-	expect_that(!memcmp(&r.cap, &cap, sizeof(cap)));
-	expect_that(!memcmp(&r.attr.cap, &cap, sizeof(cap)));
+	must_eq(r.qp_type, IBV_QPT_XRC);
+	must(r.as_given);
+	must(!memcmp(&r.cap, &cap, sizeof(cap)));
+	must(!memcmp(&r.attr.cap, &cap, sizeof(cap)));
 }
 
 ROW_JOB("5.5", "a query of a new receive QP returns RESET, one send WR of one SGE, and its domain")
@@ -105,8 +105,8 @@ ROW_JOB("5.5", "a query of a new receive QP returns RESET, one send WR of one SG
 	struct result r = query_rcv_qp(a, D, qpn, IBV_QP_STATE);
 
 	expect_libmlx4_init_attr(r);
-	expect_eq(r.attr.qp_state, IBV_QPS_RESET);
-	expect_eq(r.attr.cur_qp_state, IBV_QPS_RESET);
+	must_eq(r.attr.qp_state, IBV_QPS_RESET);
+	must_eq(r.attr.cur_qp_state, IBV_QPS_RESET);
 }
 
 ROW_JOB("5.5", "init_attr names the handle that was given")
@@ -120,18 +120,18 @@ static void expect_in_rtr(struct actor *a, uint32_t qpn, const struct actor *pee
 	struct result r = query_rcv_qp(a, D, qpn, mask);
 
 	expect_libmlx4_init_attr(r);
-	expect_eq(r.attr.qp_state, IBV_QPS_RTR);
-	expect_eq(r.attr.cur_qp_state, IBV_QPS_RTR);
-	expect_eq(r.attr.path_mtu, IBV_MTU_1024);
-	expect_eq(r.attr.rq_psn, 0x123456);
-	expect_eq(r.attr.dest_qp_num, PEER_QPN);
-	expect_eq(r.attr.ah_attr.dlid, peer->lid);
-	expect_eq(r.attr.port_num, 1);
-	expect_eq(r.attr.pkey_index, 0);
-	expect_eq(r.attr.min_rnr_timer, 12);
-	expect_eq(r.attr.max_dest_rd_atomic, 2);
-	expect_eq(r.attr.qp_access_flags & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
-		  IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	must_eq(r.attr.qp_state, IBV_QPS_RTR);
+	must_eq(r.attr.cur_qp_state, IBV_QPS_RTR);
+	must_eq(r.attr.path_mtu, IBV_MTU_1024);
+	must_eq(r.attr.rq_psn, 0x123456);
+	must_eq(r.attr.dest_qp_num, PEER_QPN);
+	must_eq(r.attr.ah_attr.dlid, peer->lid);
+	must_eq(r.attr.port_num, 1);
+	must_eq(r.attr.pkey_index, 0);
+	must_eq(r.attr.min_rnr_timer, 12);
+	must_eq(r.attr.max_dest_rd_atomic, 2);
+	must_eq(r.attr.qp_access_flags & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
+		IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
 }
 
 /* Open MPI asks with mask 0 and reads the address, port, pkey and timeout. */
@@ -150,9 +150,9 @@ ROW_JOB("5.5", "a query in RTS returns the timeout and the PSN that RTS has set"
 	bring(a, RCV_QP(qpn), IBV_QPS_RTS, a, PEER_QPN);
 	r = query_rcv_qp(a, D, qpn, 0);
 	expect_ok(r);
-	expect_eq(r.attr.qp_state, IBV_QPS_RTS);
-	expect_eq(r.attr.timeout, 14);
-	expect_eq(r.attr.sq_psn, 0x123456);
+	must_eq(r.attr.qp_state, IBV_QPS_RTS);
+	must_eq(r.attr.timeout, 14);
+	must_eq(r.attr.sq_psn, 0x123456);
 }
 
 ROW_JOB("5.5", "a query by the creator, a registrant or others returns what a registrant has set")
@@ -184,10 +184,10 @@ ROW_JOB("5.5", "a query does not register, and does not keep the QP alive")
 static void expect_path(struct result r, const struct actor *to)
 {
 	expect_ok(r);
-	expect_eq(r.attr.ah_attr.is_global, 1);
-	expect_eq(r.attr.ah_attr.dlid, 0);
-	expect_eq(r.attr.ah_attr.grh.sgid_index, 0);
-	expect_that(!memcmp(&r.attr.ah_attr.grh.dgid, &to->gid, sizeof(to->gid)));
+	must_eq(r.attr.ah_attr.is_global, 1);
+	must_eq(r.attr.ah_attr.dlid, 0);
+	must_eq(r.attr.ah_attr.grh.sgid_index, 0);
+	must(!memcmp(&r.attr.ah_attr.grh.dgid, &to->gid, sizeof(to->gid)));
 }
 
 ROW_JOB("5.5", "queries of a receive QP and of an XRC QP return the GID of its peer")

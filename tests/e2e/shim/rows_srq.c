@@ -15,14 +15,14 @@ ROW("2.1", "an XRC SRQ's number stands at the offset of OFED 1.5")
 	struct result r = create_srq(with_domain(), 0, D);
 
 	expect_ok(r);
-	expect_that(r.raw_number > 0 && r.raw_number <= 0xffffff);
-	expect_eq(r.raw_number, r.number);
+	must(r.raw_number > 0 && r.raw_number <= 0xffffff);
+	must_eq(r.raw_number, r.number);
 }
 
 ROW_CALL("2.6", "number, domain and CQ stand at the offsets of MLNX_OFED too",
-	 expect_that(create_srq(with_domain(), 0, D).mlnx_layout))
+	 must(create_srq(with_domain(), 0, D).mlnx_layout))
 ROW_CALL("1.3", "context, srq_context, PD, domain and CQ are filled in",
-	 expect_that(create_srq(with_domain(), 0, D).as_given))
+	 must(create_srq(with_domain(), 0, D).as_given))
 
 ROW("5.3", "every XRC SRQ has a number of its own")
 {
@@ -30,7 +30,7 @@ ROW("5.3", "every XRC SRQ has a number of its own")
 	uint32_t first = number_of(create_srq(a, 0, D)), second = number_of(create_srq(a, 1, D)),
 		 third = number_of(create_srq(b, 0, D));
 
-	expect_that(first != second && first != third && second != third);
+	must(first != second && first != third && second != third);
 }
 
 ROW("1.3", "max_wr and max_sge are written back")
@@ -40,11 +40,11 @@ ROW("1.3", "max_wr and max_sge are written back")
 
 	expect_ok(r);
 	/* The drivers round both up. */
-	expect_that(r.srq_attr.max_wr > 100 && r.srq_attr.max_wr <= 65536);
-	expect_that(r.srq_attr.max_sge >= 2 && r.srq_attr.max_sge <= 64);
+	must(r.srq_attr.max_wr > 100 && r.srq_attr.max_wr <= 65536);
+	must(r.srq_attr.max_sge >= 2 && r.srq_attr.max_sge <= 64);
 	/* rows_ordinary.c posts as many receives as the query returns. */
-	expect_eq(r.srq_attr.max_wr, query_srq(a, 0).srq_attr.max_wr);
-	expect_eq(r.srq_attr.max_sge, query_srq(a, 0).srq_attr.max_sge);
+	must_eq(r.srq_attr.max_wr, query_srq(a, 0).srq_attr.max_wr);
+	must_eq(r.srq_attr.max_sge, query_srq(a, 0).srq_attr.max_sge);
 }
 
 /* qperf's client creates one and never posts to it. */
@@ -54,7 +54,7 @@ ROW("5.3", "max_wr 0 makes an SRQ of at least one entry")
 	struct result r = create_with(a, (struct ibv_srq_attr){ .max_sge = 1 });
 
 	expect_ok(r);
-	expect_that(r.srq_attr.max_wr >= 1);
+	must(r.srq_attr.max_wr >= 1);
 	expect_ok(destroy_srq(a, 0));
 }
 
@@ -69,10 +69,10 @@ ROW("5.3", "srq_limit is ignored when an SRQ is created")
 		a, (struct ibv_srq_attr){ .max_wr = 1, .max_sge = 1, .srq_limit = 30 });
 
 	expect_ok(r);
-	expect_eq(r.srq_attr.srq_limit, 30);
+	must_eq(r.srq_attr.srq_limit, 30);
 	r = query_srq(a, 0);
 	expect_ret(r, 0);
-	expect_eq(r.srq_attr.srq_limit, 0);
+	must_eq(r.srq_attr.srq_limit, 0);
 }
 
 ROW("5.3", "the limit can be set and read back")
@@ -84,9 +84,9 @@ ROW("5.3", "the limit can be set and read back")
 	expect_ret(modify_srq(a, 0, 3), 0);
 	r = query_srq(a, 0);
 	expect_ret(r, 0);
-	expect_eq(r.srq_attr.srq_limit, 3);
-	expect_that(r.srq_attr.max_wr >= 16);
-	expect_that(r.srq_attr.max_sge >= 1);
+	must_eq(r.srq_attr.srq_limit, 3);
+	must(r.srq_attr.max_wr >= 16);
+	must(r.srq_attr.max_sge >= 1);
 }
 
 #define create_at(actor, pd_, cq) ask(actor, create_srq, .pd = pd_, .recv_cq = cq, SRQ_USUAL)

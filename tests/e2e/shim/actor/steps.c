@@ -117,9 +117,9 @@ void wire_send(const struct wire *wire, uint32_t srq_num, uint32_t bytes, uint32
 	expect_ret(post_send(wire->sender, 0, srq_num, bytes, imm), 0);
 	r = send_completion(wire->sender);
 	expect_ret(r, 0);
-	expect_eq(r.wc.status, IBV_WC_SUCCESS);
-	expect_eq(r.wc.opcode, IBV_WC_SEND);
-	expect_eq(r.wc.qp_num, wire->send_qpn);
+	must_eq(r.wc.status, IBV_WC_SUCCESS);
+	must_eq(r.wc.opcode, IBV_WC_SEND);
+	must_eq(r.wc.qp_num, wire->send_qpn);
 }
 
 void wire_arrives(const struct wire *wire, struct actor *receiver, uint32_t srq_num, uint32_t bytes,
@@ -128,14 +128,14 @@ void wire_arrives(const struct wire *wire, struct actor *receiver, uint32_t srq_
 	struct result r = recv_completion(receiver, flags);
 
 	expect_ret(r, 0);
-	expect_eq(r.wc.status, IBV_WC_SUCCESS);
-	expect_eq(r.wc.opcode, IBV_WC_RECV);
-	expect_eq(r.wc.byte_len, bytes);
-	expect_eq(r.wc.imm_data, imm);
-	expect_that(r.wc.wc_flags & IBV_WC_WITH_IMM);
-	expect_eq(r.wc.qp_num, wire->rcv_qpn);
-	expect_eq(r.wc.src_qp, emulated_src_qp(srq_num, wire->send_qpn));
-	expect_that(r.data_matches);
+	must_eq(r.wc.status, IBV_WC_SUCCESS);
+	must_eq(r.wc.opcode, IBV_WC_RECV);
+	must_eq(r.wc.byte_len, bytes);
+	must_eq(r.wc.imm_data, imm);
+	must(r.wc.wc_flags & IBV_WC_WITH_IMM);
+	must_eq(r.wc.qp_num, wire->rcv_qpn);
+	must_eq(r.wc.src_qp, emulated_src_qp(srq_num, wire->send_qpn));
+	must(r.data_matches);
 }
 
 void wire_deliver(const struct wire *wire, struct actor *receiver, uint32_t srq_num, uint32_t bytes,
