@@ -11,7 +11,7 @@
 #include <xrc_compat.h>
 
 #define PROGRAM "porting"
-#include "holds.h"
+#include "../holds.h"
 
 struct ibv_pd;
 struct ibv_qp;

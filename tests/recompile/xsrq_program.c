@@ -16,7 +16,7 @@
 #include "../rc_masks.h"
 
 #define PROGRAM "xsrq"
-#include "holds.h"
+#include "../holds.h"
 
 #ifndef IBV_XRC_OPS
 #error "configure scripts of the time would not have found the API"

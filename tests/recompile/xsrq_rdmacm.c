@@ -14,7 +14,7 @@
 #include <rdma/rdma_verbs.h>
 
 #define PROGRAM "xsrq rdma_cm"
-#include "holds.h"
+#include "../holds.h"
 
 #define LENGTH 16
 

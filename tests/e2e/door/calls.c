@@ -4,30 +4,21 @@
  * unregisters. The last query succeeds only if the second registration keeps the QP.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#define PROGRAM "calls"
+#include "../../holds.h"
 #include "../../rc_masks.h"
 #include "calls.h"
 
 /* A verb that returns a pointer, and one that returns 0. */
-#define MAKE(to, verb, ...) must((to = verbs->verb(__VA_ARGS__)) != NULL, #verb)
-#define DO(verb, ...) must(!verbs->verb(__VA_ARGS__), #verb)
+#define MAKE(to, verb, ...) HOLDS(to = verbs->verb(__VA_ARGS__))
+#define DO(verb, ...) HOLDS(!verbs->verb(__VA_ARGS__))
 
 static const struct verbs *verbs;
 static struct ibv_context *creator, *registrant;	/* of one device */
 static struct ibv_xrc_domain *domain, *second;		/* the same, as each of them opened it */
-
-static void must(int fine, const char *what)
-{
-	if (fine)
-		return;
-	printf("calls: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 static void open_both(void)
 {
@@ -35,7 +26,7 @@ static void open_both(void)
 	FILE *file = tmpfile();
 
 	MAKE(list, get_device_list, NULL);
-	must(list[0] && file, "no device or no file");
+	HOLDS(list[0] && file);
 	MAKE(creator, open_device, list[0]);
 	MAKE(registrant, open_device, list[0]);
 	MAKE(domain, open_xrc_domain, creator, fileno(file), O_CREAT);
@@ -55,7 +46,7 @@ static void life_of_a_receive_qp(void)
 	DO(reg_xrc_rcv_qp, second, qp_num);
 	DO(unreg_xrc_rcv_qp, domain, qp_num);
 	DO(query_xrc_rcv_qp, second, qp_num, &attr, IBV_QP_STATE, &init_attr);
-	must(attr.qp_state == IBV_QPS_INIT, "the state of the receive QP");
+	HOLDS(attr.qp_state == IBV_QPS_INIT);
 	DO(unreg_xrc_rcv_qp, second, qp_num);
 }
 
@@ -74,7 +65,7 @@ static void lives_of_an_srq_and_an_xrc_qp(struct ibv_pd *pd, struct ibv_cq *cq)
 	struct ibv_qp *qp;
 
 	MAKE(srq, create_xrc_srq, pd, domain, cq, &srq_attr);
-	must(srq->xrc_srq_num != 0, "the SRQ has no number");
+	HOLDS(srq->xrc_srq_num != 0);
 	MAKE(qp, create_qp, pd, &init_attr);
 	DO(modify_qp, qp, &attr, MASK_INIT);
 	DO(destroy_qp, qp);

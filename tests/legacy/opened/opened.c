@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define PROGRAM "opened"
+#include "../../holds.h"
+
 #define ROUNDS 3
 
 static void *open_library(const char *name)
@@ -33,14 +36,6 @@ static void *look_up(void *handle, const char *name)
 	exit(1);
 }
 
-static void must(int condition, const char *what)
-{
-	if (condition)
-		return;
-	printf("FAILED: %s\n", what);
-	exit(1);
-}
-
 #define LOOK_UP(handle, name) \
 	__typeof__(name) *name##_fn = (__typeof__(name) *)look_up(handle, #name)
 
@@ -51,8 +46,8 @@ static void check_card(void)
 	int count = 0;
 	struct ibv_device **list = ibv_get_device_list_fn(&count);
 
-	must(list && count > 0, "ibv_get_device_list finds an adapter");
-	must(list[0]->transport_type == IBV_TRANSPORT_IB, "the transport is InfiniBand");
+	HOLDS(list && count > 0);
+	HOLDS(list[0]->transport_type == IBV_TRANSPORT_IB);
 	dlclose(handle);
 }
 
@@ -70,13 +65,13 @@ static void use_xrc(void)
 	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_XRC };
 	uint32_t number = 0;
 
-	must(context != NULL, "ibv_open_device");
+	HOLDS(context);
 	attr.xrc_domain = ibv_open_xrc_domain_fn(context, -1, O_CREAT);
-	must(attr.xrc_domain != NULL, "ibv_open_xrc_domain");
-	must(!ibv_create_xrc_rcv_qp_fn(&attr, &number) && number > 1, "ibv_create_xrc_rcv_qp");
-	must(!ibv_unreg_xrc_rcv_qp_fn(attr.xrc_domain, number), "ibv_unreg_xrc_rcv_qp");
-	must(!ibv_close_xrc_domain_fn(attr.xrc_domain), "ibv_close_xrc_domain");
-	must(!ibv_close_device_fn(context), "ibv_close_device");
+	HOLDS(attr.xrc_domain);
+	HOLDS(!ibv_create_xrc_rcv_qp_fn(&attr, &number) && number > 1);
+	HOLDS(!ibv_unreg_xrc_rcv_qp_fn(attr.xrc_domain, number));
+	HOLDS(!ibv_close_xrc_domain_fn(attr.xrc_domain));
+	HOLDS(!ibv_close_device_fn(context));
 	dlclose(handle);
 }
 

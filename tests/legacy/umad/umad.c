@@ -13,8 +13,10 @@
 #include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#define PROGRAM "umad"
+#include "../../holds.h"
 
 #define GUARD 64	/* bytes behind a struct that libibumad must not write */
 
@@ -33,32 +35,22 @@ int umad_get_port(char *name, int portnum, struct UMAD_PORT *port);
 int umad_release_port(struct UMAD_PORT *port);
 size_t umad_size(void);
 
-static void must(int condition, const char *what)
-{
-	if (condition)
-		return;
-	fprintf(stderr, "FAILED: %s\n", what);
-	exit(1);
-}
-
 /* In Gbit/s, of the two rates that emulated adapters have. */
 static unsigned rate_of(const struct ibv_port_attr *attr)
 {
-	must(attr->active_width == 2, "4 lanes");
-	must(attr->active_speed == 16 || attr->active_speed == 32, "FDR or EDR");
+	HOLDS(attr->active_width == 2);
+	HOLDS(attr->active_speed == 16 || attr->active_speed == 32);
 	return attr->active_speed == 16 ? 56 : 100;
 }
 
 static void check_with_verbs(const struct UMAD_PORT *port, const struct ibv_port_attr *attr)
 {
-	must(port->state == (unsigned)attr->state && port->base_lid == attr->lid &&
-		     port->lmc == attr->lmc,
-	     "state, LID and LMC");
-	must(port->sm_lid == attr->sm_lid && port->sm_sl == attr->sm_sl &&
-		     port->phys_state == attr->phys_state,
-	     "the subnet manager's LID and SL, physical state");
-	must(port->rate == rate_of(attr), "rate");
-	must(port->capmask == htobe32(attr->port_cap_flags), "capability mask");
+	HOLDS(port->state == (unsigned)attr->state && port->base_lid == attr->lid &&
+	      port->lmc == attr->lmc);
+	HOLDS(port->sm_lid == attr->sm_lid && port->sm_sl == attr->sm_sl &&
+	      port->phys_state == attr->phys_state);
+	HOLDS(port->rate == rate_of(attr));
+	HOLDS(port->capmask == htobe32(attr->port_cap_flags));
 }
 
 /* As a program that copies the struct into a larger one of its own. */
@@ -68,15 +60,13 @@ static void check_port(char *name, int number, const struct UMAD_PORT *listed,
 	struct guarded own;
 
 	memset(&own, 0x5a, sizeof(own));
-	must(umad_get_port(name, number, &own.port) == 0, "umad_get_port");
+	HOLDS(umad_get_port(name, number, &own.port) == 0);
 	for (int i = 0; i < GUARD; i++)
-		must(own.guard[i] == 0x5a, "a byte behind the struct was written");
-	must(!strcmp(own.port.ca_name, name) && own.port.portnum == number,
-	     "name of the adapter and number of the port");
+		HOLDS(own.guard[i] == 0x5a);
+	HOLDS(!strcmp(own.port.ca_name, name) && own.port.portnum == number);
 	check_with_verbs(&own.port, attr);
-	must(own.port.port_guid == listed->port_guid && own.port.gid_prefix == listed->gid_prefix,
-	     "GUIDs of the port");
-	must(umad_release_port(&own.port) == 0, "umad_release_port");
+	HOLDS(own.port.port_guid == listed->port_guid && own.port.gid_prefix == listed->gid_prefix);
+	HOLDS(umad_release_port(&own.port) == 0);
 }
 
 static void check_ca(char *name, struct ibv_context *context)
@@ -85,34 +75,31 @@ static void check_ca(char *name, struct ibv_context *context)
 	struct umad_ca ca;
 	uint64_t guids[UMAD_PORTS_MAX];
 
-	must(umad_get_ca(name, &ca) == 0 && !strcmp(ca.ca_name, name), "umad_get_ca");
-	must(!ibv_query_device(context, &device) && device.phys_port_cnt == ca.numports,
-	     "number of ports");
-	must(!strcmp(device.fw_ver, ca.fw_ver) && device.node_guid == ca.node_guid &&
-		     !strncmp(ca.ca_type, "MT", 2),
-	     "adapter");
-	must(umad_get_ca_portguids(name, guids, UMAD_PORTS_MAX) == ca.numports + 1,
-	     "umad_get_ca_portguids");
+	HOLDS(umad_get_ca(name, &ca) == 0 && !strcmp(ca.ca_name, name));
+	HOLDS(!ibv_query_device(context, &device) && device.phys_port_cnt == ca.numports);
+	HOLDS(!strcmp(device.fw_ver, ca.fw_ver) && device.node_guid == ca.node_guid &&
+	      !strncmp(ca.ca_type, "MT", 2));
+	HOLDS(umad_get_ca_portguids(name, guids, UMAD_PORTS_MAX) == ca.numports + 1);
 	for (int i = 1; i <= ca.numports; i++) {
 		struct UMAD_PORT *port = ca.ports[i];
 		struct ibv_port_attr attr;
 
-		must(!ibv_query_port(context, (uint8_t)i, &attr), "ibv_query_port");
-		must(port && port->port_guid == guids[i], "port");
+		HOLDS(!ibv_query_port(context, (uint8_t)i, &attr));
+		HOLDS(port && port->port_guid == guids[i]);
 		check_with_verbs(port, &attr);
 #ifdef UMAD_HAS_PKEYS
-		must(port->pkeys_size == attr.pkey_tbl_len && port->pkeys[0] == 0xffff, "P_Keys");
+		HOLDS(port->pkeys_size == attr.pkey_tbl_len && port->pkeys[0] == 0xffff);
 #endif
 		check_port(name, i, port, &attr);
 	}
-	must(umad_release_ca(&ca) == 0 && !ca.ports[1], "umad_release_ca");
+	HOLDS(umad_release_ca(&ca) == 0 && !ca.ports[1]);
 }
 
 static void use_xrc(struct ibv_context *context)
 {
 	struct ibv_xrc_domain *domain = ibv_open_xrc_domain(context, -1, O_CREAT);
 
-	must(domain && !ibv_close_xrc_domain(domain), "XRC domain");
+	HOLDS(domain && !ibv_close_xrc_domain(domain));
 }
 
 int main(void)
@@ -127,13 +114,13 @@ int main(void)
 	}
 	list = ibv_get_device_list(&devices);
 	count = umad_get_cas_names(names, 32);
-	must(list && count == devices, "number of adapters");
+	HOLDS(list && count == devices);
 	/* The header without pkey_index, which is as long as no port is open. */
-	must(umad_size() == 56, "umad_size");
+	HOLDS(umad_size() == 56);
 	for (int i = 0; i < devices; i++) {
 		struct ibv_context *context = ibv_open_device(list[i]);
 
-		must(context != NULL, "ibv_open_device");
+		HOLDS(context);
 		check_ca((char *)ibv_get_device_name(list[i]), context);
 		use_xrc(context);
 		ibv_close_device(context);
