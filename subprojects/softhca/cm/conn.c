@@ -45,6 +45,21 @@ static void take_data(struct rdma_ucm_conn_param *conn, const void *data, size_t
 	conn->private_data_len = (uint8_t)room;
 }
 
+/* Fills in the event by which @id hears of the request or the reply of its peer. */
+static void tell(struct cm_event *event, const struct cm_id *id,
+		 const struct rdma_ucm_conn_param *param, size_t room)
+{
+	struct rdma_ucm_conn_param *conn = &event->resp.param.conn;
+
+	take_data(conn, param->private_data, param->private_data_len, room);
+	conn->qp_num = id->remote_qpn;
+	conn->srq = param->srq;
+	conn->responder_resources = id->responder_resources;
+	conn->initiator_depth = id->initiator_depth;
+	conn->flow_control = param->flow_control;
+	conn->rnr_retry_count = id->rnr_retry;
+}
+
 /* ---- request ---- */
 
 static uint8_t at_most(uint8_t value, uint8_t most)
@@ -80,18 +95,10 @@ static void take_request(struct cm_id *child, const struct cm_id *id)
 
 static void tell_request(struct cm_event *event, const struct rdma_ucm_conn_param *param)
 {
-	struct rdma_ucm_conn_param *conn = &event->resp.param.conn;
 	const struct cm_id *child = event->child;
 
-	take_data(conn, param->private_data, param->private_data_len,
-		  cm_addr_room(child->peer, REQ_DATA));
-	conn->qp_num = child->remote_qpn;
-	conn->srq = param->srq;
-	conn->responder_resources = child->responder_resources;
-	conn->initiator_depth = child->initiator_depth;
-	conn->flow_control = param->flow_control;
-	conn->retry_count = child->retry_count;
-	conn->rnr_retry_count = child->rnr_retry;
+	tell(event, child, param, cm_addr_room(child->peer, REQ_DATA));
+	event->resp.param.conn.retry_count = child->retry_count;
 	cm_event_raise(event);
 }
 
@@ -156,18 +163,10 @@ int cm_cmd_connect(struct cm_cmd *cmd)
 static void tell_reply(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
 	struct cm_event *event = cm_event_new(id, CM_EVENT_CONNECT_RESPONSE, 0);
-	struct rdma_ucm_conn_param *conn;
 
 	if (!event)
 		return;
-	conn = &event->resp.param.conn;
-	take_data(conn, param->private_data, param->private_data_len, REP_DATA);
-	conn->qp_num = id->remote_qpn;
-	conn->srq = param->srq;
-	conn->responder_resources = id->responder_resources;
-	conn->initiator_depth = id->initiator_depth;
-	conn->flow_control = param->flow_control;
-	conn->rnr_retry_count = id->rnr_retry;
+	tell(event, id, param, REP_DATA);
 	cm_event_raise(event);
 }
 
