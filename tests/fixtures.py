@@ -131,6 +131,20 @@ def below_shim(run, softhca, xrc_compat, sanitizer_env):
 
 
 @pytest.fixture
+def shell_script(tmp_path):
+    """shell_script(path, body): a new executable script. A relative path is below tmp_path."""
+
+    def _shell_script(path, body):
+        path = tmp_path / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{body}\n")
+        path.chmod(0o755)
+        return path
+
+    return _shell_script
+
+
+@pytest.fixture
 def own_crashes(monkeypatch):
     """For programs that crash on purpose: they end by the signal even where a sanitizer would
     report it and exit."""

@@ -8,7 +8,7 @@ import pytest
 
 
 @pytest.fixture
-def checked(tmp_path, run, source_root):
+def checked(tmp_path, run, source_root, shell_script):
     """checked(status, mpis): runs the script where each step succeeds, but `run-tests --i386` exits
     with this status and valgrind is not installed."""
 
@@ -27,10 +27,7 @@ def checked(tmp_path, run, source_root):
                 "scripts/deps.sh": "deps_wish() { :; }\ndeps_meson() { :; }",
                 "scripts/fresh.sh": "fresh_own_suite() { echo sid; }",
         }.items():
-            path = tmp_path / name
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(f"#!/bin/sh\n{body}\n")
-            path.chmod(0o755)
+            shell_script(name, body)
         return run([tmp_path / ".ci" / "run"],
                    env={"PATH": str(tmp_path / "bin"), "RDMA_CORE_GIT": "", "MPI_PREFIXES": mpis})
 

@@ -10,7 +10,7 @@ LOADER_SAYS = "prog: symbol lookup error: prog: undefined symbol: ibv_open_xrc_d
 
 
 @pytest.fixture
-def demo(tmp_path, run, source_root):
+def demo(tmp_path, run, source_root, shell_script):
     """demo(bare, compat): runs the script where building does nothing and these two shell commands
     stand for the program's runs."""
 
@@ -18,16 +18,13 @@ def demo(tmp_path, run, source_root):
         folder.mkdir(exist_ok=True)
         shutil.copy(source_root / "run-demo", folder)
         for name, body in {
-                "scripts/deps.sh": "deps_ensure() { :; }\n",
+                "scripts/deps.sh": "deps_ensure() { :; }",
                 "scripts/build.sh": (source_root / "scripts" / "build.sh").read_text() +
-                                    "build_only() { echo building \"$@\"; }\n",
-                "build/subprojects/softhca/bin/softhca": f"#!/bin/sh\n{bare}\n",
-                "build/tools/xrc-compat": f"#!/bin/sh\n{compat}\n",
+                                    "build_only() { echo building \"$@\"; }",
+                "build/subprojects/softhca/bin/softhca": bare,
+                "build/tools/xrc-compat": compat,
         }.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(body)
-            path.chmod(0o755)
+            shell_script(folder / name, body)
         return run([*before, "./run-demo"], cwd=folder)
 
     return _demo

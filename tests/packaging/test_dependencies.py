@@ -10,7 +10,7 @@ TOOLS = ("awk", "cat", "cut", "env", "grep", "mktemp", "rm", "sort", "tr")
 
 
 @pytest.fixture
-def machine(tmp_path, run, source_root):
+def machine(tmp_path, run, source_root, shell_script):
     """machine(purposes, missing, manager, uid, sudo, status, before, dpkg, function): (result,
     calls) of this function of deps.sh on a made-up machine.
 
@@ -37,8 +37,7 @@ def machine(tmp_path, run, source_root):
             answer = f'echo "the output of {manager}"; exit {status}'
             fakes[manager] = f'echo "{manager} $*" >>{calls}; {answer}'
         for name, body in fakes.items():
-            (path / name).write_text(f"#!/bin/sh\n{body}\n")
-            (path / name).chmod(0o755)
+            shell_script(path / name, body)
         cases = "".join(f"{check}) return 1 ;; " for check in missing)
         script = f". scripts/deps.sh; PATH={path}; deps_have() {{ case $1 in {cases} *) return 0 ;; esac; }}; {before} && {function} {purposes}"
         result = run(["/bin/sh", "-uc", script], env={"PATH": str(path)}, cwd=source_root)

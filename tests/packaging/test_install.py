@@ -164,15 +164,15 @@ def test_uninstall_removes_everything_but_files_of_others(own):
 
 
 @pytest.mark.usefixtures("can_uninstall")
-def test_uninstall_leaves_no_directory_of_ours_after_two_installations(own, tmp_path, source_root):
+def test_uninstall_leaves_no_directory_of_ours_after_two_installations(own, tmp_path, source_root,
+                                                                       shell_script):
     own.install()
     foreign = own.libdir / "xrc-compat" / "foreign"
     foreign.write_text("")
     meson = " ".join(map(str, own.meson))
     for name, command in {"meson": f'exec {meson} "$@"',
                           "ninja": f'cd "$2" && exec {meson} --internal uninstall'}.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{command}\n")
-        (tmp_path / name).chmod(0o755)
+        shell_script(name, command)
     subprocess.run([source_root / "scripts" / "uninstall", own.view], check=True, timeout=60,
                    env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}",
                         "DESTDIR": str(own.root)})

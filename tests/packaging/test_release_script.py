@@ -21,7 +21,7 @@ deps_meson() {
 }
 """
 # The last argument is the directory for the files.
-BUILD = """#!/bin/sh
+BUILD = """
 for output; do :; done
 echo "built ${0##*/} $*" | sed 's, /.*,,'
 [ "${0##*/}" != "$BROKEN" ] || exit 1
@@ -31,7 +31,7 @@ echo "built ${0##*/} $*" | sed 's, /.*,,'
 
 
 @pytest.fixture
-def release(tmp_path, run, source_root):
+def release(tmp_path, run, source_root, shell_script):
     """release(**environment): runs the script on a small tree. The directory for the files is the
     same each time."""
     tree = tmp_path / "tree"
@@ -40,8 +40,7 @@ def release(tmp_path, run, source_root):
         shutil.copy(source_root / name, tree / name)
     (tree / "scripts" / "deps.sh").write_text(DEPS)
     for name in ("build-deb", "build-rpm", "build-bundle"):
-        (tree / "packaging" / name).write_text(BUILD)
-        (tree / "packaging" / name).chmod(0o755)
+        shell_script(tree / "packaging" / name, BUILD)
     git = ["git", "-C", tree, "-c", "user.name=A", "-c", "user.email=a@b.example"]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "all"]):
         done = run([*git, *words])

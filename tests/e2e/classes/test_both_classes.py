@@ -105,11 +105,11 @@ def test_clients_of_32_bits_on_a_daemon_of_64(launch, builds, client):
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("words", [["env", "LANG=C", "PROGRAM"], ["./wrapper"], ["sh", "wrapper"]])
-def test_companions_through_a_launcher_of_64_bits(launch, builds, tmp_path, monkeypatch, words):
+def test_companions_through_a_launcher_of_64_bits(launch, builds, tmp_path, monkeypatch,
+                                                  shell_script, words):
     """The companions of a 32-bit program reach it through a 64-bit shell or launcher."""
     program = builds[32] / "tests" / "legacy" / "umad" / "umad-2007"
-    (tmp_path / "wrapper").write_text(f'#!/bin/sh\nexec {program} "$@"\n')
-    (tmp_path / "wrapper").chmod(0o755)
+    shell_script("wrapper", f'exec {program} "$@"')
     monkeypatch.chdir(tmp_path)
     done = launch(*(program if word == "PROGRAM" else word for word in words),
                   XRC_COMPAT_VERBOSE="1")

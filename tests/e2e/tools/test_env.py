@@ -31,18 +31,16 @@ LAUNCHERS = {
 
 
 @pytest.fixture
-def typed(run, tmp_path):
+def typed(run, tmp_path, shell_script):
     """typed(line, **environment): the result of a line that is typed where such launchers are on
     PATH."""
     for launcher, script in LAUNCHERS.items():
-        file = tmp_path / launcher.split()[0]
         if launcher != "mpirun -e":
-            file.write_text(f"#!/bin/sh\n{script}\n")
-            file.chmod(0o755)
+            shell_script(launcher.split()[0], script)
 
     def _typed(line, **environment):
         if line.startswith("mpirun -e"):
-            (tmp_path / "mpirun").write_text(f"#!/bin/sh\n{LAUNCHERS['mpirun -e']}\n")
+            shell_script("mpirun", LAUNCHERS["mpirun -e"])
         return run(["sh", "-c", line], env={
             "PATH": f"{tmp_path}:{os.environ['PATH']}", "LD_PRELOAD": "", **environment
         }, timeout=60)
@@ -64,11 +62,8 @@ EVERY_LAUNCHER = pytest.mark.parametrize("launcher", ["export", *LAUNCHERS])
 
 
 @pytest.fixture
-def shown(helpers, tmp_path):
-    script = tmp_path / "show"
-    script.write_text(f"#!/bin/sh\nexec {helpers}/show-start quirk=$MV2_LIBIBVERBS_PATH\n")
-    script.chmod(0o755)
-    return script
+def shown(helpers, shell_script):
+    return shell_script("show", f"exec {helpers}/show-start quirk=$MV2_LIBIBVERBS_PATH")
 
 
 @GIVEN
@@ -145,9 +140,8 @@ def test_a_line_of_softhca_run_finds_the_adapter_in_an_emptied_environment(run, 
     ("srun -n 4 /nowhere/solver x", "srun -n 4 env LD_PRELOAD=", "/nowhere/solver x"),
     ("srun -p test sh", "srun -p test env LD_PRELOAD=", "sh"),  # both are programs on PATH
 ])
-def test_a_named_launcher_gets_one_line(clean, tmp_path, words, begins, ends):
-    (tmp_path / "program").write_text("#!/bin/sh\n")
-    (tmp_path / "program").chmod(0o755)
+def test_a_named_launcher_gets_one_line(clean, tmp_path, shell_script, words, begins, ends):
+    shell_script("program", "")
 
     def here(argv):
         return subprocess.run(["sh", "-c", f'"$@" {words}', "sh", *map(str, argv)],
@@ -163,16 +157,9 @@ def test_a_named_launcher_gets_one_line(clean, tmp_path, words, begins, ends):
 
 
 @pytest.fixture
-def mpirun(tmp_path):
+def mpirun(shell_script):
     """mpirun(version): an mpirun that prints this with --version."""
-
-    def _mpirun(version):
-        script = tmp_path / "mpirun"
-        script.write_text(f"#!/bin/sh\necho '{version}'\n")
-        script.chmod(0o755)
-        return script
-
-    return _mpirun
+    return lambda version: shell_script("mpirun", f"echo '{version}'")
 
 
 # What each mpirun prints. HP-MPI and Platform MPI do so with -version, by their user's guides.
@@ -260,11 +247,9 @@ def test_csh_takes_the_lines(clean, run, probe, shown, typed):
         assert "argv=quirk=libibverbs.so.1\n" in result.stdout, (line, result)
 
 
-def test_a_wrapper_with_a_library_path_is_reported(clean, run, tmp_path):
+def test_a_wrapper_with_a_library_path_is_reported(clean, run, shell_script):
     """Otherwise the job ends in "Fatal error in MPI_Init" if the path has an old libibverbs."""
-    wrapper = tmp_path / "wrapper"
-    wrapper.write_text("#!/bin/sh\nLD_LIBRARY_PATH=/opt/solver/lib exec /bin/true\n")
-    wrapper.chmod(0o755)
+    wrapper = shell_script("wrapper", "LD_LIBRARY_PATH=/opt/solver/lib exec /bin/true")
     words = ["env", "mpirun_rsh", "-np", "2", "a", "b", wrapper]
     assert "add --system-libibverbs\n" in clean(run, *words, LD_PRELOAD="").stderr
     assert clean(run, "env", "--system-libibverbs", *words[1:], LD_PRELOAD="").stderr == ""

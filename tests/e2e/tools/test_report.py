@@ -100,12 +100,9 @@ def test_a_pipe_gets_the_report(run, xrc_compat, tmp_path):
     assert run(["sh", "-c", script, xrc_compat], timeout=150, cwd=tmp_path).returncode == 0
 
 
-def test_nothing_secret_is_in_it(report, tmp_path):
+def test_nothing_secret_is_in_it(report, tmp_path, shell_script):
     home = tmp_path / "some-home"
-    home.mkdir()
-    program = home / "some program's name"
-    program.write_text("#!/bin/sh\n# 0002:c903:00a1:b2c3\n")
-    program.chmod(0o755)
+    program = shell_script(home / "some program's name", "# 0002:c903:00a1:b2c3")
     result, text = report("--softhca=1", program, HOME=str(home),
                           XRC_COMPAT_VERBSE="0002:c903:00a1:b2c3")
     assert result.returncode == 0
@@ -125,10 +122,8 @@ def test_nothing_secret_is_in_it(report, tmp_path):
     ("/scratch/alice_jobs/solver_alice.log", "/scratch/USER_jobs/solver_USER.log"),
     ("node7, malice, alice7, 0002:c903:00a1:b2c3d", "node7, malice, alice7, 0002:c903:00a1:b2c3d"),
 ])
-def test_names_are_replaced_as_whole_words(report, tmp_path, text, replaced):
-    uname = tmp_path / "uname"
-    uname.write_text("#!/bin/sh\necho alice-node7.site.example\n")
-    uname.chmod(0o755)
+def test_names_are_replaced_as_whole_words(report, tmp_path, shell_script, text, replaced):
+    shell_script("uname", "echo alice-node7.site.example")
     # The self-test refuses the model at once, which saves its time.
     _, written = report("--model=none", "--softhca=1", HOME="/srv/alice/zoë", USER="alice", MPI_TEXT=text,
                         PATH=f"{tmp_path}:{os.environ['PATH']}")

@@ -140,17 +140,15 @@ def test_a_noexec_file_system_is_reported(run, xrc_compat, show, probe, tmp_path
 
 
 @pytest.fixture
-def tree(tmp_path, xrc_compat, probe):
+def tree(tmp_path, xrc_compat, probe, shell_script):
     """A directory laid out like the build tree, with a softhca that only prints its arguments and
     starts the program."""
-    for folder in ("tools", "shim", "subprojects/softhca/bin"):
-        (tmp_path / folder).mkdir(parents=True)
+    for folder in ("tools", "shim"):
+        (tmp_path / folder).mkdir()
     shutil.copy(xrc_compat, tmp_path / "tools")
     shutil.copy(probe, tmp_path / "shim" / "libxrc-compat.so.1")
-    softhca = tmp_path / "subprojects" / "softhca" / "bin" / "softhca"
-    softhca.write_text(
-        '#!/bin/sh\necho "softhca $1 $2 $3, preload ${LD_PRELOAD:-none}" >&2\nshift 3\nexec "$@"\n')
-    softhca.chmod(0o755)
+    shell_script("subprojects/softhca/bin/softhca",
+                 'echo "softhca $1 $2 $3, preload ${LD_PRELOAD:-none}" >&2\nshift 3\nexec "$@"')
     (tmp_path / "link").symlink_to(tmp_path / "tools" / "xrc-compat")
     return tmp_path
 

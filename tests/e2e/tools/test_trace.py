@@ -102,12 +102,11 @@ def test_the_backtrace_goes_from_the_line_of_the_call_through_the_program(trace,
             assert call["function"] in near, (call, near)
 
 
-def test_only_frames_of_the_program_are_looked_up(traced, programs, tmp_path):
+def test_only_frames_of_the_program_are_looked_up(traced, programs, tmp_path, shell_script):
     """addr2line takes milliseconds for each of the libraries between the program and the trace."""
     need("addr2line")
-    spy, asked = tmp_path / "addr2line", tmp_path / "asked"
-    spy.write_text(f'#!/bin/sh\necho "$4" >>{asked}\nexec {shutil.which("addr2line")} "$@"\n')
-    spy.chmod(0o755)
+    asked = tmp_path / "asked"
+    shell_script("addr2line", f'echo "$4" >>{asked}\nexec {shutil.which("addr2line")} "$@"')
     result = traced("--softhca=1", "--", programs["lookup"], "dlsym",
                     PATH=f"{tmp_path}:{os.environ['PATH']}")
     assert result.returncode == 0 and set(asked.read_text().split()) == {str(programs["lookup"])}

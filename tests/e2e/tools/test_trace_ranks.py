@@ -86,15 +86,13 @@ def test_the_name_tells_process_host_and_rank(traced, tmp_path):
 
 
 @pytest.fixture
-def mpirun_rsh(tmp_path):
+def mpirun_rsh(shell_script):
     """A launcher that starts rank 0 in its own environment and the others in an emptied one, as on
     other hosts."""
-    script = tmp_path / "mpirun_rsh"
-    script.write_text(
-        '#!/bin/sh\nfor rank in $RANKS_HERE; do env MV2_COMM_WORLD_RANK=$rank MV2_COMM_WORLD_SIZE=2 "$@" || exit; done\n'
-        'exec env -i PATH="$PATH" MV2_COMM_WORLD_RANK=1 MV2_COMM_WORLD_SIZE=2 true\n')
-    script.chmod(0o755)
-    return script
+    return shell_script(
+        "mpirun_rsh",
+        'for rank in $RANKS_HERE; do env MV2_COMM_WORLD_RANK=$rank MV2_COMM_WORLD_SIZE=2 "$@" || exit; done\n'
+        'exec env -i PATH="$PATH" MV2_COMM_WORLD_RANK=1 MV2_COMM_WORLD_SIZE=2 true')
 
 
 @pytest.mark.parametrize("here, program, says", [

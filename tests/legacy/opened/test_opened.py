@@ -90,10 +90,8 @@ def test_the_line_of_env_serves_hosts_without_development_packages(on_devices, r
 
 @pytest.mark.any_model
 @pytest.mark.usefixtures("systems_class")
-def test_a_script_needs_the_option(on_devices, xrc_compat, program, tmp_path):
-    script = tmp_path / "script"
-    script.write_text(f"#!/bin/sh\nprogram={shlex.quote(str(program))}\nexec $program\n")
-    script.chmod(0o755)
+def test_a_script_needs_the_option(on_devices, xrc_compat, program, shell_script):
+    script = shell_script("script", f"program={shlex.quote(str(program))}\nexec $program")
     assert on_devices(xrc_compat, "run", "--", script).returncode == 1
     assert all_right(on_devices(xrc_compat, "run", "--companions", "--", script))
 

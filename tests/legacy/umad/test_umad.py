@@ -48,16 +48,9 @@ def test_mpi_clients_of_libibumad_run(below_shim, programs, tmp_path, name):
 
 
 @pytest.fixture
-def wrapper(tmp_path, systems_class):
+def wrapper(shell_script, systems_class):
     """wrapper(line...): a shell script of these lines."""
-
-    def _wrapper(*lines):
-        script = tmp_path / "wrapper"
-        script.write_text("\n".join(["#!/bin/sh", *lines, ""]))
-        script.chmod(0o755)
-        return script
-
-    return _wrapper
+    return lambda *lines: shell_script("wrapper", "\n".join(lines))
 
 
 @pytest.mark.any_model
