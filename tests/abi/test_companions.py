@@ -34,7 +34,7 @@ def test_exports(build_root, soname):
 
 @pytest.mark.parametrize("soname", LIBRARIES)
 def test_soname_and_needed_libraries(build_root, soname):
-    """It needs neither libibumad.so.3, which may be missing, nor libibverbs."""
+    """A companion needs neither libibumad.so.3, which may be missing, nor libibverbs."""
     library = build_root / "companions" / soname
     assert f"[{soname}]" in elf.readelf("-d", library)
     assert not [name for name in elf.needed(library) if name.startswith("libib")]

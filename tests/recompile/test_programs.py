@@ -36,8 +36,8 @@ def references_to_libibverbs(path):
 
 
 def test_recompiled_is_an_old_binary(cluster, build_root):
-    """It asks for the same symbols as the demo of the build tree, of which "abi stub" tests that it
-    is like an old binary."""
+    """The program asks for the same symbols as the demo of the build tree. "abi stub" tests that the
+    demo is like an old binary."""
     recompiled, old = cluster("xrc-compat"), build_root / "demo" / "xrc-cluster"
     assert references_to_libibverbs(recompiled) == references_to_libibverbs(old)
     assert {name for name in elf.needed(recompiled)

@@ -28,7 +28,7 @@ bool timer_running(const struct timer *timer)
 	return timer->link.next;
 }
 
-/* Those that are due go to a list of their own: one may start itself again with a past time. */
+/* Due timers go to a list of their own: a timer may start itself again with a past time. */
 void timer_run(struct list *timers, uint64_t now)
 {
 	struct list due;

@@ -304,7 +304,7 @@ static void answer_disconnect(struct cm_id *id)
 	tell_disconnected(peer, 0);
 }
 
-/* It is no error if the connection never began, or has ended. */
+/* To disconnect is no error if the connection never began, or has ended. */
 int cm_cmd_disconnect(struct cm_cmd *cmd)
 {
 	struct cm_id *id = cmd->id;

@@ -56,7 +56,7 @@ COUNT_LOCKS(pthread_mutex_trylock, pthread_mutex_t)
 COUNT_LOCKS(pthread_rwlock_rdlock, pthread_rwlock_t)
 COUNT_LOCKS(pthread_rwlock_wrlock, pthread_rwlock_t)
 
-/* It takes the loader's lock. */
+/* The C library's takes the loader's lock. */
 EXPORTED int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, void *), void *arg)
 {
 	static int (*real)(int (*)(struct dl_phdr_info *, size_t, void *), void *);

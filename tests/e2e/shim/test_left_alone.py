@@ -69,7 +69,7 @@ def test_a_thread_may_leave_its_poll_for_events_at_any_instruction(preloaded, wa
 
 def test_references_without_a_version_bind_to_libibverbs(run, softhca, xrc_compat, build_root,
                                                          tables):
-    """They bind to the oldest node of libibverbs, which has other structs than the shim and no XRC.
+    """The oldest node of libibverbs gets them: it has other structs than the shim, and no XRC.
     Without a domain the shim creates no table."""
     program = build_root / "tests" / "e2e" / "shim" / "unversioned"
     for shim in ([], [xrc_compat, "run", "--"]):

@@ -196,7 +196,7 @@ def assert_untried(row, done):
 
 @pytest.mark.usefixtures("own_mounts")
 def test_a_libibverbs_that_was_never_tried_is_a_note(clean, run, real_library, untried):
-    """It lies over the directory of this machine's."""
+    """The untried library lies over the directory of this machine's."""
     home = os.path.dirname(os.path.realpath(real_library))
     inside = ["unshare", "-m", "sh", "-c",
               f'mount -t overlay -o lowerdir={untried}:{home} overlay {home} && exec "$@"', "sh"]

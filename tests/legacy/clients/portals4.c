@@ -26,7 +26,7 @@
 #define PORT 7471
 #define RESOLVE_MS 10000
 
-/* It has a QP, or, if it was created with max_send_wr 0, no qp but the number of a receive QP. */
+/* A connection has a QP, or, if made with max_send_wr 0, no qp but the number of a receive QP. */
 struct connection {
 	struct rdma_cm_id *id;
 	struct ibv_qp *qp;

@@ -79,7 +79,7 @@ def test_mvapich2_finds_the_library_by_its_development_name(on_devices, xrc_comp
 @pytest.mark.usefixtures("systems_class")
 def test_the_line_of_env_serves_hosts_without_development_packages(on_devices, run, xrc_compat,
                                                                    program):
-    """It is printed on a host that may have the packages."""
+    """The line is printed on a host that may have the packages."""
     printed = run([xrc_compat, "env", "srun", program],
                   env={"LD_PRELOAD": "", "LD_LIBRARY_PATH": ""})
     [line] = printed.stdout.splitlines()

@@ -259,7 +259,7 @@ CALL("domain: known file with O_EXCL", WITH_XRC, EINVAL,
      errno_of_object(xrc_domain(g->host, g->fd, O_CREAT | O_EXCL)))
 CALL("domain: closed descriptor", WITH_XRC, EBADF,
      errno_of_object(xrc_domain(g->host, 9999, O_CREAT)))
-/* It names a file, but was not opened for reading or writing. */
+/* The descriptor names a file, but was not opened for reading or writing. */
 CALL("domain: descriptor of O_PATH", WITH_XRC, EBADF,
      errno_of_object(xrc_domain(g->host, open("/", O_PATH), O_CREAT)))
 CALL("domain: joined again and left", WITH_XRC, 0, domain_opened_and_closed(g, g->fd, 0))

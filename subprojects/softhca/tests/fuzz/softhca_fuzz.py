@@ -36,7 +36,7 @@ CLANG = ["ccache", "clang"] if shutil.which("ccache") else ["clang"]
 
 
 def clang(*words):
-    """What the compiler says against it, or an empty string."""
+    """The complaint of the compiler, or an empty string."""
     done = subprocess.run([*CLANG, *map(str, words)], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, timeout=300)
     return (done.stdout or "failed") if done.returncode else ""

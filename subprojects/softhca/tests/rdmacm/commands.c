@@ -63,7 +63,7 @@ static uint32_t create_id(int fd)
 	return (uint32_t)response[0];
 }
 
-/* It has a device, so each command gets as far as its response. */
+/* The id has a device, so each command gets as far as its response. */
 static uint32_t create_bound_id(int fd)
 {
 	struct rdma_ucm_bind_ip in = { .id = create_id(fd) };

@@ -241,7 +241,7 @@ def test_a_child_that_outlives_the_run_keeps_the_daemon(run, softhca, place):
 
 
 def test_a_program_that_has_only_connected_keeps_the_daemon(softhca, place):
-    """It greets after the run has ended."""
+    """The program greets after the run has ended."""
     command = [softhca, "run", "--", "sh", "-c", "echo $SOFTHCA_DIR; read line"]
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as sock:
         sock.settimeout(30)
@@ -415,7 +415,7 @@ def test_a_doorbell_wakes_the_daemon(below):
 
 
 def test_each_of_64_programs_makes_progress(run, softhca):
-    """They poll on two processors, which the daemon shares with them."""
+    """The programs poll on two processors, which the daemon shares with them."""
     two = ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))
     oldest = []
     for _ in range(3):

@@ -288,7 +288,7 @@ def test_random_netlink_requests(daemon, balanced):
 
 
 def arenas():
-    """Those that this kernel has."""
+    """The arenas that this kernel can make."""
     for make, _ in ARENAS.values():
         with contextlib.suppress(OSError):
             yield make()

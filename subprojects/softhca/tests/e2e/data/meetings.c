@@ -46,7 +46,7 @@ static void must_change_nothing(enum ibv_wr_opcode opcode, enum mistake mistake)
 	struct ibv_send_wr wrong = wrong_atomic(&pair, opcode, mistake),
 			   next = pair_wr(&pair, opcode, 0, TARGET, sizeof(uint64_t));
 
-	/* It swaps 0, or adds 7. */
+	/* The wrong request swaps a 0, or adds 7. */
 	wrong.wr.atomic.compare_add = opcode == IBV_WR_ATOMIC_CMP_AND_SWP ? 0 : 7;
 	next.wr.atomic = wrong.wr.atomic;
 	next.wr.atomic.rkey = pair.b->mr->rkey;

@@ -73,7 +73,7 @@ def asyncwatch(daemon, device):
 
 
 def test_asyncwatch_sees_each_event(daemon):
-    """It sees the events that concern every program with the device open."""
+    """The program sees the events that concern every program with the device open."""
     for _ in range(REPEAT):
         with asyncwatch(daemon, 0) as shown:
             for name in PORT_EVENTS:

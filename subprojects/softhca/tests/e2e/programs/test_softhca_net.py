@@ -56,7 +56,7 @@ def net(run, softhca, request):
 
 @pytest.mark.parametrize("link", ["infiniband", "ethernet"])
 def test_the_interfaces_have_the_addresses_of_the_ports(net, link):
-    """They have the addresses of the ports and no others, and the user is the same."""
+    """The interfaces have the addresses of the ports and no others, and the user is the same."""
     has_ipv6 = os.path.exists("/proc/sys/net/ipv6/conf/lo")
     words = ["127.0.0.1", "198.18.0.1", "198.18.1.1"]
     done = net(f"--link={link}", "--devices=2", "--", sys.executable, "-c", BIND, *words,
