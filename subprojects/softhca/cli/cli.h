@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* As of env(1): `run` shares its exit status with the program. */
+/* `run` shares its exit status with the program, so its own statuses are those of env(1). */
 enum cli_exit {
 	CLI_OK = 0,
 	CLI_FAILED = 1,		/* the daemon refuses, or there is none */

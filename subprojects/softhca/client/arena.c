@@ -230,7 +230,7 @@ void arena_move_out(uint64_t page)
 	pthread_mutex_unlock(&lock);
 }
 
-/* In a forked child, whose libmlx5 goes on using the records of its parent's objects. */
+/* Called in a forked child, whose libmlx5 goes on using the records of its parent's objects. */
 static void copy_moved(void)
 {
 	char content[SOFTHCA_PAGE];

@@ -34,7 +34,7 @@ static void ask_for_mapped_rings(void)
 	}
 }
 
-/* In place: setenv() races with getenv(). libmlx5 ignores a value that it does not know. */
+/* Writes into the value: setenv() races with getenv(). libmlx5 ignores values it does not know. */
 void environment_map_rings(bool map)
 {
 	for (size_t i = 0; i < ALLOC_TYPES; i++)

@@ -105,7 +105,7 @@ static size_t whole_messages(const char *bytes, size_t length)
 	return whole;
 }
 
-/* As the kernel does: cuts a name that is too long, and gives its whole size. */
+/* Cuts a name that is too long, and gives its whole size, as the kernel does. */
 static void give_name(void *name, socklen_t *size, uint32_t pid)
 {
 	const struct sockaddr_nl whole = { .nl_family = AF_NETLINK, .nl_pid = pid };

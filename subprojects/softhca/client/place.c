@@ -101,7 +101,7 @@ bool place_is_cm(const char *path)
 	return path && !strcmp(path, "/dev/infiniband/rdma_cm") && place_dir();
 }
 
-/* In the device tree: a file of the device, which is there if the device is. */
+/* Names a file of the device tree that is there if the device is. */
 static void name_device(unsigned int index, char *buffer, size_t size)
 {
 	snprintf(buffer, size, "%s/" SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs%u/dev",

@@ -32,7 +32,7 @@ static int (*_Atomic provider_notify)(struct ibv_cq *cq, int solicited_only);
 static void (*_Atomic provider_start)(struct ibv_qp_ex *qp);
 static int (*_Atomic provider_complete)(struct ibv_qp_ex *qp);
 
-/* Of libibverbs. Found before any command, since a command must not wait for the loader's lock. */
+/* Found in libibverbs before any command, since no command may wait for the loader's lock. */
 static struct ibv_qp_ex *(*_Atomic qp_to_ex)(struct ibv_qp *qp);
 
 void wake_find_verbs(void)

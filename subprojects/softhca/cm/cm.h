@@ -251,7 +251,7 @@ void cm_abandon(struct cm_id *id);
 
 /* ---- unreliable ids: one asks for the number of a QP, the other one tells it (sidr.c) ---- */
 
-/* For unreliable ids: as their namesakes in conn.c. */
+/* These do for unreliable ids what their namesakes in conn.c do for the others. */
 int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param);
 int cm_sidr_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param);
 int cm_sidr_reject(struct cm_id *id, const void *data, uint8_t length);

@@ -44,7 +44,7 @@ int control_fault(struct request *request);
 int control_port(struct request *request);
 int control_migrate(struct request *request);
 
-/* As people write them. */
+/* Return names as people write them. */
 const char *listing_qp_type(enum ibv_qp_type type);
 const char *listing_qp_state(enum ibv_qp_state state);
 

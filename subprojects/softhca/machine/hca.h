@@ -26,7 +26,7 @@ struct hca_device;
 
 /* ---- objects: what a handle of uverbs names ---- */
 
-/* In the order in which a context's death destroys them (ib_core's cleanup order). */
+/* The death of a context destroys its objects in this order (ib_core's cleanup order). */
 enum hca_type { HCA_AH, HCA_QP, HCA_SRQ, HCA_CQ, HCA_MR, HCA_XRCD, HCA_PD, HCA_TYPES };
 
 struct hca_object {

@@ -14,7 +14,7 @@
 /* The QP number that stands for all members of a group. */
 #define PORT_EVERY_MEMBER 0xffffffu
 
-/* Of the kernel's enum ib_port_phys_state. */
+/* Physical states, of the kernel's enum ib_port_phys_state. */
 enum { PORT_POLLING = 2, PORT_LINK_UP = 5 };
 
 enum gid_type { GID_NONE, GID_IB, GID_ROCE_V1, GID_ROCE_V2 };

@@ -102,7 +102,7 @@ static void mlx4_build_cqe(const struct cqe *cqe, const struct cqe_format *forma
 	put32(out + 8, (cqe->global ? 0x80000000u : 0) | remote);
 	put16(out + 12, (uint16_t)(cqe->sl << 12));
 	put16(out + 14, cqe->slid);
-	/* In place of where it came from. */
+	/* A timestamp stands in place of the sender's SL and LID. */
 	if (cqe->timestamp) {
 		put32(out + 12, (uint32_t)(cqe->timestamp >> 16));
 		put16(out + 29, (uint16_t)cqe->timestamp);
@@ -219,7 +219,7 @@ static int size_sq(const struct mlx4_ib_create_qp *driver, const struct limits *
 	return 0;
 }
 
-/* In one buffer, the queue with the larger stride first. */
+/* Both queues are in one buffer, the queue with the larger stride first. */
 static void place_rings(const struct mlx4_ib_create_qp *driver, struct qp_rings *rings)
 {
 	uint64_t rq_bytes = (uint64_t)rings->rq.count << rings->rq.shift;

@@ -170,7 +170,7 @@ static void mlx5_build_cqe(const struct cqe *cqe, const struct cqe_format *forma
 #define NO_USER_INDEX  0xffffffu /* sent by libraries without user indices */
 #define MAX_SHIFT      31u
 
-/* At most as much as the client sent, the rest zeroes. */
+/* Takes at most as much as the client sent. The rest of the part is zero. */
 static void take_part(void *part, size_t room, const void *in, size_t size)
 {
 	memset(part, 0, room);

@@ -10,7 +10,7 @@
 
 /* ---- work requests and completions, whatever the rings of a model look like ---- */
 
-/* Of send requests, and of their completions. All models so far have the same numbers. */
+/* The opcodes of send requests and of their completions, which all models so far have alike. */
 enum opcode {
 	OP_NOP = 0x00,
 	OP_WRITE = 0x08,
@@ -22,7 +22,7 @@ enum opcode {
 	OP_ATOMIC_FA = 0x12,
 };
 
-/* Of receive completions. */
+/* The opcodes of receive completions. */
 enum recv_opcode { RECV_WRITE_IMM = 0, RECV_SEND = 1, RECV_SEND_IMM = 2 };
 
 enum syndrome {
@@ -144,7 +144,7 @@ struct srq_place {
 	uint32_t user_index;
 };
 
-/* Of each device, and of each queue. In settings 0 stands for the model's own. */
+/* The limits of each device and of each queue. In settings 0 stands for the model's own. */
 struct limits {
 	int max_qp, max_cq, max_srq, max_mr, max_pd;
 	int max_qp_wr, max_sge, max_cqe, max_srq_wr, max_srq_sge;

@@ -18,7 +18,7 @@
 	 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | \
 	 IBV_ACCESS_HUGETLB)
 
-/* As ib_core and the pinning of pages check it. */
+/* Checks what ib_core and the pinning of pages check. */
 static int check(const struct hca_context *ctx, const struct mr_range *range)
 {
 	uint64_t end = range->start + range->length;
@@ -106,7 +106,7 @@ static uint64_t registered(const struct hca_context *ctx, const struct hca_mr *l
 	return sum;
 }
 
-/* As the kernel: in all contexts that the process has open, whatever the device. */
+/* Counts in all contexts that the process has open, whatever the device, as the kernel does. */
 static uint64_t registered_by(const struct hca_machine *machine, pid_t pid,
 			      const struct hca_mr *leaving)
 {

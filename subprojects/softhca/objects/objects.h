@@ -22,7 +22,10 @@ void object_destroy(struct hca_object *object);
 /* The object; NULL when the handle is unknown or names something of another type. */
 void *object_find(const struct hca_context *ctx, enum hca_type type, uint32_t handle);
 
-/* For a command. *err: -EINVAL; if it @ends the object, -ENOENT, or -EBUSY for one in use. */
+/*
+ * Finds an object for a command. *err: -EINVAL; if the command @ends the object, -ENOENT, or -EBUSY
+ * for one in use.
+ */
 void *object_find_for(const struct hca_context *ctx, enum hca_type type, uint32_t handle,
 		      bool ends, int *err);
 
@@ -58,11 +61,11 @@ void channel_release(struct hca_channel *channel);
 
 void event_completion(struct hca_cq *cq);
 
-/* To every handle of the QP, in every process. */
+/* Raises an event on every handle of the QP, in every process. */
 void event_qp(struct hca_qp *qp, enum ibv_event_type type);
 void event_cq(struct hca_cq *cq, enum ibv_event_type type);
 void event_srq(struct hca_srq *srq, enum ibv_event_type type);
-/* To every context of the device; @port is 0 for IBV_EVENT_DEVICE_FATAL. */
+/* Raises an event in every context of the device; @port is 0 for IBV_EVENT_DEVICE_FATAL. */
 void event_device(struct hca_device *device, enum ibv_event_type type, uint8_t port);
 
 /* Drops unread events of an object that goes. Returns how many the program has read. */

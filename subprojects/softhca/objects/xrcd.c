@@ -61,7 +61,7 @@ static void put(struct hca_xrcd *xrcd)
 	free(xrcd);
 }
 
-/* To a kernel a descriptor of O_PATH is none. */
+/* The kernel takes a descriptor of O_PATH for a closed one. */
 static bool is_open_file(int fd, struct stat *st)
 {
 	int flags = fcntl(fd, F_GETFL);

@@ -91,7 +91,7 @@ static int add_handle(struct hca_context *ctx, struct hca_qp *qp, struct hca_xrc
 	handle->domain = domain;
 	if (domain)
 		domain->obj.uses++;
-	/* In front: ib_core tells the handle that was opened last first. */
+	/* ib_core tells the handle first that was opened last, so the new one goes in front. */
 	list_add(qp->handles.next, &handle->peer);
 	*result = handle;
 	return 0;
@@ -184,7 +184,7 @@ static int find_objects(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in
 	}
 }
 
-/* Of the flags these adapters have one. */
+/* These adapters have one of the flags. */
 static int take_flags(const struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in,
 		      struct qp_request *request)
 {

@@ -26,7 +26,7 @@ struct qp_request {
 int qp_create(struct hca_context *ctx, const struct qp_request *request,
 	      struct hca_qp_handle **handle);
 
-/* Of each QP one handle is the first, so that a walk over all handles meets each QP once. */
+/* One handle of each QP is the first, so that a walk over all handles meets each QP once. */
 bool qp_first_handle(const struct hca_qp_handle *handle);
 
 /* 0 or -EINVAL; -ENODATA: empty GID entry; -ETIMEDOUT: no port has the GID. */
@@ -137,7 +137,7 @@ bool path_receives(const struct hca_qp *qp);
 /* The QP behind this port, if it is up and of the type that @qp talks to, or NULL. */
 struct hca_qp *path_peer(const struct hca_qp *qp, uint16_t lid, uint32_t qpn);
 
-/* To the alternate path, with the event. False: not armed, or that port is down. */
+/* Brings the QP to its alternate path, with the event. False: not armed, or that port is down. */
 bool path_migrate(struct hca_qp *qp);
 
 /* A port has gone down: QPs that are armed on it migrate. */

@@ -113,7 +113,7 @@ static void take_path(struct hca_qp *qp, const struct ib_uverbs_modify_qp *reque
 		attr->alt_port = request->alt_port_num;
 		attr->alt_timeout = request->alt_timeout & 31;
 	}
-	/* As wide as the fields of the adapter are. */
+	/* The fields of the adapter have these widths. */
 	attr->dest.sl &= 15;
 	attr->dest.src_path_bits &= 127;
 	attr->dest.port_num = attr->port;
@@ -257,7 +257,7 @@ static uint8_t stored_rd_atomic(uint8_t value)
 	return stored;
 }
 
-/* As both drivers: remote rights only, and without responder resources only to write. */
+/* Both drivers store remote rights only, and without responder resources only that to write. */
 static uint32_t stored_access(const struct hca_qp_attr *attr)
 {
 	uint32_t remote = IBV_ACCESS_REMOTE_WRITE;

@@ -29,7 +29,7 @@ void sq_stop(struct hca_qp *qp)
 
 /* ---- the ring ---- */
 
-/* In RESET it still holds what was posted before: the provider clears it until INIT. */
+/* In RESET the ring still holds what was posted before: the provider clears it until INIT. */
 static bool has_ring(const struct hca_qp *qp)
 {
 	return qp->sq.count && qp->state != IBV_QPS_RESET;

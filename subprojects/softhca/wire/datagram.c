@@ -12,7 +12,7 @@
 #define IBA_TRANSPORT 0x1b /* next header */
 #define MAX_DATAGRAM 4096u
 
-/* In the last 20 bytes. The checksum is what programs know it by. */
+/* The header is in the last 20 bytes of the GRH. Programs recognise it by its checksum. */
 static void fill_ipv4(const struct av *av, const uint8_t sgid[16], uint32_t payload,
 		      uint8_t grh[GRH_BYTES])
 {
@@ -67,7 +67,7 @@ static bool put_grh(const struct attempt *attempt, struct mem_vec *to)
 	return mem_copy(to, &from, sizeof(grh)) == MEM_OK;
 }
 
-/* As the hardware's manual has it. UCX takes the receiver's address from the header by it. */
+/* Kinds of packets in the hardware's manual. UCX finds the receiver's address by the kind. */
 enum { PACKET_ROCE_V1 = 0, PACKET_IPV6 = 1, PACKET_IPV4 = 2, PACKET_UDP = 8 };
 
 static uint8_t kind_of_packet(const struct attempt *attempt)

@@ -201,7 +201,7 @@ static enum outcome write_memory(struct attempt *attempt, const struct recv_queu
 		return nak(attempt, SYNDROME_REMOTE_OP, IBV_EVENT_QP_FATAL);
 	if (immediate && !recv_available(queue))
 		return NOT_READY;
-	/* For no bytes the key is not checked. */
+	/* The key of a message without bytes is not checked. */
 	if (wqe->length &&
 	    !remote_side(attempt, queue->pd, wqe->length, IBV_ACCESS_REMOTE_WRITE, &to))
 		return nak(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);

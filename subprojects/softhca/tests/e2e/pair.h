@@ -18,7 +18,7 @@ struct pair {
 		};
 		struct ibv_qp *qp[2];
 	};
-	/* Of b, with a target as qb, if qa is an XRC_SEND QP. Else both are NULL. */
+	/* Both are b's, with a target as qb, if qa is an XRC_SEND QP. Else they are NULL. */
 	struct ibv_xrcd *xrcd;
 	struct ibv_srq *srq;
 };

@@ -111,7 +111,7 @@ static void one_command(struct fuzz_hca *hca, struct input *input, int *channel)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* With libmlx5's part, which the others ignore. */
+	/* The command has libmlx5's part, which the other models ignore. */
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
 		struct ib_uverbs_get_context body;

@@ -208,7 +208,7 @@ static void post_recv(const struct member *member, size_t offset, uint32_t lengt
 	must_eq(rig_post_recv(member->host, member->qp, offset, length, offset), 0);
 }
 
-/* With a GRH, which has the GID of the group, unless the destination is local. */
+/* The datagram has a GRH with the GID of the group, unless its destination is local. */
 struct destination {
 	uint16_t lid;
 	bool local;

@@ -254,7 +254,7 @@ static struct ibv_qp *patient_sender(const struct pair *pair, struct ibv_srq *sr
 	return qa;
 }
 
-/* As many bytes as fit into a turn with some sends, and those and others. */
+/* Posts a write of as many bytes as fit into a turn beside some sends, and these sends. */
 static void post_a_turn(const struct pair *pair)
 {
 	struct ibv_send_wr wr = pair_wr(pair, IBV_WR_RDMA_WRITE, 0, 0, TURN - TURN_LEFT);

@@ -177,7 +177,7 @@ static void extend_sender(struct pair *pair)
 	pair->qa = MADE(ibv_create_qp_ex(pair->a->ctx, &attr));
 }
 
-/* From the request for an event of a completion that is there already. */
+/* Returns the time from the request for an event of a completion that is there already. */
 static double timed_arm(const struct pair *pair)
 {
 	double begin = milliseconds();
