@@ -19,7 +19,7 @@
 
 #define ALIGNMENT 4096
 
-/* From empty over the eager sizes to a rendezvous. */
+/* The sizes go from empty over the eager ones to a rendezvous. */
 static const int sizes[] = {0, 1, 8, 1024, 9000, 70000, 1 << 20};
 #define SIZES ((int)(sizeof(sizes) / sizeof(*sizes)))
 

@@ -76,7 +76,7 @@ static int visit_none(struct dl_phdr_info *info, size_t size, void *unused)
 	return 1;
 }
 
-/* As a library finds its function. */
+/* Finds the function as a library does, and calls it. */
 static void take(const char *function, void *lock)
 {
 	((int (*)(void *))dlsym(RTLD_DEFAULT, function))(lock);

@@ -152,7 +152,7 @@ ROW("rdma_create_qp refuses an old SRQ for an RC QP with EINVAL")
 	must_eq(ibv_destroy_srq(srq), 0);
 }
 
-/* From device 1 to device 0. The QP's type is in the address information. */
+/* The endpoint is on device 1. The QP's type is in the address information. */
 static int create_ep(int type, struct ibv_qp_init_attr *attr)
 {
 	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP,

@@ -64,7 +64,7 @@ static void walk_each(const struct step *steps)
 #define TO_RTR { IBV_QPS_RTR, MASK_RTR, 0 }
 #define TO_RTS { IBV_QPS_RTS, MASK_RTS, 0 }
 
-/* For each bit but IBV_QP_STATE, a modify without it, which is EINVAL; then one with all. */
+/* Adds a modify without each bit but IBV_QP_STATE, which is EINVAL, and then one with all. */
 static struct step *lacking_one_bit(struct step *step, enum ibv_qp_state state)
 {
 	int mask = mask_to(state);

@@ -81,7 +81,7 @@ static int close_xrcd(struct ibv_xrcd *xrcd)
 	return 0;
 }
 
-/* As the kernel answers a QP number that does not exist. */
+/* Answers as the kernel does to a QP number that does not exist. */
 int fake_cmd_open_qp(struct ibv_context *context) __asm__("ibv_cmd_open_qp");
 int fake_cmd_open_qp(struct ibv_context *context)
 {

@@ -91,7 +91,7 @@ static void *lock_loader(void *unused)
 	return unused;
 }
 
-/* From one place: only the first call from there may ask the loader. */
+/* Both calls have one place, of which only the first may ask the loader. */
 static void by_lock(void)
 {
 	pthread_t thread;

@@ -102,7 +102,7 @@ void side_no_event(struct side *side, int milliseconds);
 /* Destroys all objects of an open side; each verb must return 0. */
 void side_close(struct side *side);
 
-/* As pthread_create() and pthread_join(). join_thread() returns the thread's result. */
+/* These are pthread_create() and pthread_join(). join_thread() returns the thread's result. */
 pthread_t start_thread(void *(*run)(void *), void *arg);
 void *join_thread(pthread_t thread);
 

@@ -258,7 +258,7 @@ static inline void hca_to_rts(struct ibv_qp *qp, uint8_t timeout, uint32_t psn)
 	must_be_0(VERB(modify_qp)(qp, &attr, MASK_RTS), "ibv_modify_qp to RTS");
 }
 
-/* To RTR, where it stays: no caller takes it to RTS. */
+/* Creates a receive QP in RTR, where it stays: no caller takes it to RTS. */
 static inline uint32_t hca_create_rcv_qp(uint32_t dest_qpn, uint32_t lid, uint32_t psn)
 {
 	struct ibv_qp_init_attr init_attr = { .xrc_domain = hca.xrc_domain };
@@ -336,7 +336,7 @@ struct data {
 	void (*wait)(void);
 };
 
-/* After hca_reg_mr() of data_memory. All ranks call it: it is a barrier. */
+/* Called by all ranks after hca_reg_mr() of data_memory. It is a barrier. */
 void data_start(const struct data *data);
 void data_send(int rank, unsigned queue);
 void data_complete(const struct ibv_wc *wc);
@@ -357,10 +357,10 @@ extern struct pool {
 	int limit_events;
 } pools[DATA_QUEUES];
 
-/* After data_start(). */
+/* Called after data_start(). */
 void pool_start(struct pool *pool, struct ibv_srq *srq, unsigned size, unsigned wanted,
 		unsigned low);
-/* With the lock held: posts up to wanted. */
+/* Posts up to wanted. The caller holds the lock. */
 void pool_post(struct pool *pool);
 /* Counts the event. Finds the SRQ by the pointer that ibv_create_xrc_srq returned. */
 struct pool *pool_at_limit(const struct ibv_srq *srq);

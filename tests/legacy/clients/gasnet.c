@@ -16,7 +16,7 @@
 #define PROCESSES 3		/* of a supernode; they race for its receive QPs */
 #define BUFFERS 96		/* enough for all messages: this protocol has no credits */
 
-/* In the table: a process is creating the QP. Therefore no QP may have the number 0 or 1. */
+/* A table's entry while a process creates the QP. So no QP may have the number 0 or 1. */
 #define ELECTED 1
 
 enum queue {

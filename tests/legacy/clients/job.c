@@ -223,7 +223,7 @@ static void end_all(void)
 			kill(pids[rank], SIGKILL);
 }
 
-/* As mpirun: when one fails, all are ended. Returns how many failed. */
+/* Ends all processes when one fails, as mpirun does. Returns how many failed. */
 static int watch(void)
 {
 	int failed = 0, rank, status;

@@ -15,7 +15,7 @@
 #define BUFFERS 48		/* receive buffers of an SRQ */
 #define LIMIT 12
 
-/* To one host, or, with a private domain, to one process. */
+/* A path leads to one host, or, with a private domain, to one process. */
 static struct path {
 	struct ibv_qp *qp_hndl;
 	enum {

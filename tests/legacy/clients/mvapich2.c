@@ -7,7 +7,7 @@
  */
 
 #ifdef IBV_DLOPEN
-/* In the order in which it looks them up; it never calls query_xrc_rcv_qp. */
+/* MVAPICH2 looks them up in this order. It never calls query_xrc_rcv_qp. */
 #define VERBS(X) \
 	X(get_device_list) X(free_device_list) X(open_device) X(close_device) X(query_device) \
 	X(query_port) X(alloc_pd) X(dealloc_pd) X(reg_mr) X(dereg_mr) X(create_comp_channel) \

@@ -35,7 +35,7 @@ int umad_get_port(char *name, int portnum, struct UMAD_PORT *port);
 int umad_release_port(struct UMAD_PORT *port);
 size_t umad_size(void);
 
-/* In Gbit/s, of the two rates that emulated adapters have. */
+/* Returns Gbit/s: emulated adapters have one of two rates. */
 static unsigned rate_of(const struct ibv_port_attr *attr)
 {
 	HOLDS(attr->active_width == 2);
@@ -53,7 +53,7 @@ static void check_with_verbs(const struct UMAD_PORT *port, const struct ibv_port
 	HOLDS(port->capmask == htobe32(attr->port_cap_flags));
 }
 
-/* As a program that copies the struct into a larger one of its own. */
+/* Gets the struct as a program does that copies it into a larger one of its own. */
 static void check_port(char *name, int number, const struct UMAD_PORT *listed,
 		       const struct ibv_port_attr *attr)
 {

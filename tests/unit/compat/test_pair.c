@@ -55,7 +55,7 @@ TEST(pair_target_and_pair_visible_are_inverse)
 
 static unsigned locks;
 
-/* As if another process never released its lock of the device file. */
+/* Answers as if another process never released its lock of the device file. */
 int __wrap_flock(int fd, int operation);
 int __wrap_flock(int fd, int operation)
 {

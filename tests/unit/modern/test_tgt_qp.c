@@ -50,7 +50,7 @@ static int modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, void *c
 	return answer;
 }
 
-/* As a provider does for the handles that it opens. */
+/* A provider does the same for the handles that it opens. */
 TEST(an_opened_handle_has_the_state_that_it_was_modified_to)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR };

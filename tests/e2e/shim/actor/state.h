@@ -68,7 +68,7 @@ void guards_save(void);
 #define CALL_POINTER(pointer, verb) \
 	CALL((pointer = (verb)) ? 0 : errno)
 
-/* For verbs that return -1 with errno. An errno that is returned itself becomes negative. */
+/* A verb that returns -1 with errno. An errno that is returned itself becomes negative. */
 #define CALL_MINUS_ONE(verb) \
 	do { \
 		CALL(verb); \

@@ -38,7 +38,7 @@ static char pattern(uint32_t imm, uint32_t i)
 	return (char)(unsigned char)(imm * 31 + i * 7 + (i >> 8));
 }
 
-/* To an SRQ, or with NIL to the QP of the slot. */
+/* Posts to an SRQ, or with NIL to the QP of the slot. */
 OPERATION(post_recv)
 {
 	uint64_t slot = state->posted++ % RECV_SLOTS;

@@ -61,7 +61,7 @@ EXPORTED void free(void *memory)
 	give();
 }
 
-/* After the library's constructor: the program's come last. */
+/* This runs after the library's constructor, since the program's come last. */
 __attribute__((constructor)) static void handle_forks(void)
 {
 	pthread_atfork(take, give, give);

@@ -52,8 +52,8 @@ static void handle_forks(void)
 }
 
 /*
- * Before the library's constructor. So this prepare handler runs after the library's, and these
- * parent and child handlers run before the library's.
+ * This runs before the library's constructor. So this prepare handler runs after the library's, and
+ * these parent and child handlers run before the library's.
  */
 __attribute__((section(".preinit_array"), used)) static void (*const handle_early)(void) =
 	handle_forks;

@@ -135,7 +135,7 @@ static void post(size_t first, size_t last)
 	static struct ibv_sge sge[OPS * SLOTS];
 	unsigned count = 0;
 
-	/* In the order in which the receives were posted. */
+	/* The requests have the order in which the receives were posted. */
 	for (size_t op = first; op <= last; op++)
 		for (unsigned slot = 0; slot < SLOTS; slot++, count++) {
 			enum area area = fetches(&ops[op]) ? SINK : SOURCE;

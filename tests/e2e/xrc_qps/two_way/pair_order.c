@@ -12,7 +12,7 @@
 #include <harness/emulated.h>
 #include "pair.h"
 
-/* From RESET through the states in between. */
+/* Brings the QP from RESET through the states in between. */
 static void bring_to(enum ibv_qp_state state)
 {
 	if (state == IBV_QPS_RESET)
@@ -57,7 +57,7 @@ ROW("a QP goes from each state to RESET and to ERR, and connects again")
 	}
 }
 
-/* With the mask that is usual on the way to the second state. RTS to RTS has another mask. */
+/* The mask is the usual one on the way to the second state, but that of RTS to RTS. */
 static const struct {
 	enum ibv_qp_state from, to;
 } forbidden[] = {
