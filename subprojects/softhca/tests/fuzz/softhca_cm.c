@@ -113,12 +113,14 @@ static void correct(const struct fuzz_hca *hca, uint8_t *body, uint32_t command,
 	}
 }
 
+struct message {
+	struct rdma_ucm_cmd_hdr hdr;
+	uint8_t body[MAX_BODY];
+};
+
 static void one_command(struct fuzz_hca *hca, struct input *input, struct cm_file *const *files)
 {
-	struct {
-		struct rdma_ucm_cmd_hdr hdr;
-		uint8_t body[MAX_BODY];
-	} message = { 0 };
+	struct message message = { 0 };
 	uint32_t command = take(input, 1) % COMMANDS;
 	uint8_t flags = take(input, 1);
 	size_t body = layouts[command].size, length;
@@ -166,10 +168,7 @@ static void take_step(const struct fuzz_hca *hca, const struct step *step,
 		      struct cm_file *const *files, uint8_t space)
 {
 	const struct layout *layout = &layouts[step->command];
-	struct {
-		struct rdma_ucm_cmd_hdr hdr;
-		uint8_t body[MAX_BODY];
-	} message = { { step->command, layout->size, ROOM }, { 0 } };
+	struct message message = { { step->command, layout->size, ROOM }, { 0 } };
 	uint16_t address = layout->address[layout->address[1] != 0];
 
 	if (layout->id)
