@@ -31,16 +31,6 @@ fresh_why_not() {
 	fi
 }
 
-# fresh_refuse_option SCRIPT ARGUMENT: ends SCRIPT with its usage if ARGUMENT is an option.
-fresh_refuse_option() {
-	case $2 in
-	-*)
-		sed -n 's/^# \(usage: .*\)/\1/p' "$1" >&2
-		exit 2
-		;;
-	esac
-}
-
 # fresh_need NAME: ends the script NAME with status 77 if no fresh system can be made here.
 fresh_need() {
 	if fresh_reason=$(fresh_why_not); then

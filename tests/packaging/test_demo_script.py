@@ -19,6 +19,7 @@ def demo(tmp_path, run, source_root, shell_script):
         shutil.copy(source_root / "run-demo", folder)
         for name, body in {
                 "scripts/deps.sh": "deps_ensure() { :; }",
+                "scripts/usage.sh": (source_root / "scripts" / "usage.sh").read_text(),
                 "scripts/build.sh": (source_root / "scripts" / "build.sh").read_text() +
                                     "build_only() { echo building \"$@\"; }",
                 "build/subprojects/softhca/bin/softhca": bare,

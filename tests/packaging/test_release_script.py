@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-COPIED = ("scripts/release", "packaging/source.sh", "meson.build", "NEWS.md",
+COPIED = ("scripts/release", "scripts/usage.sh", "packaging/source.sh", "meson.build", "NEWS.md",
           "packaging/debian/changelog", "packaging/xrc-compat.spec", "packaging/spack/package.py",
           "packaging/easybuild/xrc-compat.eb", "subprojects/softhca/meson.build",
           "subprojects/softhca/NEWS.md")

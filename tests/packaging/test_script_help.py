@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Scripts print their head as help, and refuse what they do not know before they begin."""
+
+import os
+import pathlib
+
+import pytest
+
+ROOT = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
+FILES = [path for pattern in ("*", "scripts/*", "packaging/*") for path in sorted(ROOT.glob(pattern))]
+SCRIPTS = [
+    path for path in FILES if path.is_file() and "\n# usage: " in path.read_text(errors="replace")
+]
+
+
+def usage(script):
+    return [line[2:] for line in script.read_text().splitlines() if line.startswith("# usage: ")]
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_help_is_the_head_of_the_script(run, script, option):
+    done = run([script, option])
+    head = script.read_text().split("\n\n")[0].splitlines()[2:]
+    said = done.stdout.splitlines()
+    assert done.returncode == 0 and done.stderr == "", done
+    assert said == [line[2:] for line in head if line.startswith("#")]
+    assert set(usage(script)) <= set(said)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_an_unknown_option_is_named(run, script):
+    if script.name == "build-rpm":
+        pytest.skip("its options are those of rpmbuild")
+    done = run([script, "--on-sunday"])
+    assert (done.returncode, done.stdout) == (2, ""), done
+    assert done.stderr.splitlines() == [f"{script.name}: --on-sunday: unknown option", *usage(script)]
+
+
+def test_too_many_words_are_refused(run):
+    done = run([ROOT / "scripts" / "release", "one", "two"])
+    assert (done.returncode, done.stdout) == (2, ""), done
+    assert "release: there are too many words" in done.stderr
