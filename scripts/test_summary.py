@@ -121,6 +121,7 @@ def main():
         with open(sys.argv[1], encoding="utf-8") as log:
             return summarize(log, sys.stdout)
     except FileNotFoundError:
+        print("no test ran: ./run-tests --list prints the names of all")
         return summarize([], sys.stdout)
 
 
