@@ -275,6 +275,7 @@ deps_ensure() {
 	# shellcheck disable=SC2086
 	if ! deps_quietly deps_fetch_and_install "$deps_tool" $deps_packages; then
 		echo "The installation failed; see above."
+		[ "$(id -u)" = 0 ] || echo "As root, please run: $deps_tool install $deps_packages"
 		[ "$deps_tool" != dnf ] ||
 			echo "On RHEL and its like some of these are in CRB (dnf config-manager --set-enabled crb;" \
 				"powertools on RHEL 8) and in EPEL (dnf install epel-release)."

@@ -118,8 +118,9 @@ def test_without_a_package_manager_the_missing_package_is_printed(machine):
 
 
 def test_a_failed_installation_is_a_failure_and_shows_why(machine):
-    result, _ = machine(missing=["pkg:libelf"], status=100)
+    result, _ = machine(missing=["pkg:libelf"], status=100, uid=1000)
     assert result.returncode == 1
+    assert "As root, please run: apt-get install libelf-dev" in result.stdout
     assert "the output of apt-get" in result.stdout and "installation failed" in result.stdout
 
 
