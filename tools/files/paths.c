@@ -139,5 +139,5 @@ const char *paths_table_directory(void)
 int refuse_table_directory(int err)
 {
 	return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", paths_table_directory(),
-		      strerror(-err));
+		      err == -EINVAL ? "it must be an absolute path" : strerror(-err));
 }
