@@ -288,7 +288,7 @@ int cmd_create_comp_channel(struct cmd *cmd)
 	/* The preload puts the descriptor's number here, which the kernel would know. */
 	struct ib_uverbs_create_comp_channel_resp resp = { 0 };
 	int err;
-	int reader;
+	int reader = -1; /* gcc -O3 warns without this */
 	struct hca_channel *channel = channel_new(cmd->ctx, &reader, &err);
 
 	if (!channel)
