@@ -88,6 +88,8 @@ static int ask_daemon(int count, char **words)
 	close(sock);
 	if (err)
 		return err;
+	if (text >= 0 && reply.status)
+		fputs("softhca: ", stderr);
 	if (text >= 0)
 		print_text(text, reply.status ? stderr : stdout);
 	else if (reply.status)
@@ -109,7 +111,8 @@ int cli_report(int err)
 				  "%s: the daemon's directory is an absolute path of at most %d bytes, since its socket has a short name",
 				  dir_variable(), DIR_MAX);
 	if (err == -ENOENT || err == -ECONNREFUSED)
-		return cli_refuse(CLI_FAILED, "no daemon in %s", directory);
+		return cli_refuse(CLI_FAILED, "no daemon in %s; 'softhca start' starts one",
+				  directory);
 	if (err == -ETIMEDOUT)
 		return cli_refuse(CLI_FAILED, "the daemon in %s does not answer; is it stopped?",
 				  directory);

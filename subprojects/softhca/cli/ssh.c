@@ -110,7 +110,8 @@ int cli_ssh(int argc, char **argv)
 	char directory[DIR_MAX + 1];
 
 	if (first + 1 >= argc)
-		return cli_refuse(SSH_FAILED, "ssh: a host and a command are needed");
+		return cli_refuse(SSH_FAILED,
+				  "ssh: a host and a command are needed\n         try: softhca ssh --help");
 	host = with_replaced(argv[first], '_', '-');
 	adapter = with_replaced(argv[first], '-', '_');
 	command = join(argv + first + 1, argc - first - 1);

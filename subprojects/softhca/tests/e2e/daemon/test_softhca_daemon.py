@@ -60,7 +60,7 @@ def place(monkeypatch):
     (["status", "word"], 125, "status: word: unexpected argument"),
     (["stop", "--devices=2"], 125, "stop: --devices=2: unknown option"),
     (["ctl"], 125, "ctl: no command given"),
-    (["status"], 1, "no daemon in"),
+    (["status"], 1, "; 'softhca start' starts one\n"),
 ])
 def test_error_messages(run, softhca, place, argv, status, message):
     done = run([softhca, *argv])
@@ -84,7 +84,7 @@ def test_a_daemon_that_does_not_start_is_reported(run, softhca, place, begin, me
 
 
 @pytest.mark.parametrize("words, message", [
-    ("frobnicate", "unknown command 'frobnicate'; there are: status stop"),
+    ("frobnicate", "softhca: unknown command 'frobnicate'; there are: status stop"),
     ("status word", "status takes no argument"),
     ("objects --json", "objects takes no argument"),
     ("set xrc", "set takes NAME=VALUE"),

@@ -99,5 +99,5 @@ def test_too_many_planned_failures_change_no_device(run, softhca):
     script = f"""for i in 1 2 3 4 5 6 7 8; do "{softhca}" ctl fault {last} command any EIO; done
 "{softhca}" ctl fault all command any EIO; "{softhca}" ctl fault"""
     done = run([softhca, "run", "--", "sh", "-c", script])
-    assert done.stderr == f"{last} has 8 planned faults already\n"
+    assert done.stderr == f"softhca: {last} has 8 planned faults already\n"
     assert done.stdout.count("any=EIO") == 8

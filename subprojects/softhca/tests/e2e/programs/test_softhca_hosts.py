@@ -126,7 +126,7 @@ def test_ssh_without_namespaces(run, ssh, host):
     assert (done.returncode, done.stdout) == (0, models.device(1) + "\n"), done
 
 
-@pytest.mark.parametrize("words, message", [("", "a host and a command"), ("-p", "a host and a command"),
+@pytest.mark.parametrize("words, message", [("", "try: softhca ssh --help"), ("-p", "a host and a command"),
                                             ("mlx4_7 true", "mlx4_7: no such host"),
                                             ("../sys true", "no such host")])
 def test_ssh_refused(ssh, words, message):
