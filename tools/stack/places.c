@@ -5,10 +5,13 @@
 #include <tools/common/aside.h>
 #include <tools/common/memory.h>
 #include <tools/common/text.h>
+#include <tools/files/regular.h>
 
+#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PATIENCE_MS 10000	/* addr2line is slow on a gigabyte of debug information */
 
@@ -44,6 +47,40 @@ static void set_names(struct place *place, const char *function, const char *lin
 		snprintf(place->line, sizeof(place->line), "%s", basename(line));
 }
 
+/* Takes the symbol at the address, or the last one before it. */
+static void take_nearest(Elf *elf, Elf_Scn *section, uint64_t offset, GElf_Sym *nearest)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	size_t size = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
+	GElf_Sym symbol;
+
+	for (size_t i = 0; data && size && i < data->d_size / size; i++) {
+		if (gelf_getsym(data, (int)i, &symbol) && symbol.st_shndx != SHN_UNDEF &&
+		    symbol.st_value <= offset && symbol.st_value >= nearest->st_value)
+			*nearest = symbol;
+	}
+}
+
+/* Whether the nearest symbol extends to the address. One of assembly language may have no size. */
+static bool is_in_symbol(const char *module, uint64_t offset)
+{
+	int fd = regular_open(module);
+	Elf *elf = elf_version(EV_CURRENT) ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+	Elf_Scn *section = NULL;
+	GElf_Sym nearest = { .st_size = 1 };
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section))) {
+		if (gelf_getshdr(section, &header) &&
+		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
+			take_nearest(elf, section, offset, &nearest);
+	}
+	elf_end(elf);
+	if (fd >= 0)
+		close(fd);
+	return !nearest.st_size || offset - nearest.st_value < nearest.st_size;
+}
+
 /* addr2line prints a function and a line, from the inside, for each that is inlined there. */
 static struct place *read_places(const char *module, uint64_t offset)
 {
@@ -67,6 +104,9 @@ static struct place *read_places(const char *module, uint64_t offset)
 		end = &(*end)->outer;
 	}
 	free(text);
+	/* In a file without static symbols addr2line names the exported function before. */
+	if (!innermost->line[0] && !is_in_symbol(module, offset))
+		innermost->symbol[0] = '\0';
 	return innermost;
 }
 

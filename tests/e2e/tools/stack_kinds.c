@@ -122,7 +122,8 @@ static void print_file_of(const char *function)
 	printf("%s %s\n", function, info.dli_fname);
 }
 
-int main(int argc, char **argv)
+/* Exported, so that its name is left in a stripped copy. */
+__attribute__((visibility("default"))) int main(int argc, char **argv)
 {
 	alarm(60);
 	early_call();

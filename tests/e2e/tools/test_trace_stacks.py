@@ -3,6 +3,7 @@
 
 import os
 import platform
+import subprocess
 
 import pytest
 
@@ -47,6 +48,16 @@ def test_a_stack_that_cannot_be_walked_ends(trace, kinds, by_libunwind, kind):
     result, document = trace(kinds, kind)
     [call] = document["calls"]
     assert result.returncode == 0 and functions(call)[:1] == CALLER, (result, functions(call))
+
+
+def test_a_function_without_a_symbol_has_no_name(trace, kinds, by_libunwind, tmp_path):
+    """Not that of the exported function before it, which the file still has."""
+    need("strip")
+    stripped = tmp_path / "stripped"
+    subprocess.run(["strip", "-o", str(stripped), str(kinds)], check=True)
+    result, document = trace(stripped, "tables")
+    [call] = document["calls"]
+    assert result.returncode == 0 and functions(call)[:3] == [None, None, "main"], functions(call)
 
 
 def test_a_call_before_the_constructor_of_the_tracing_library_has_its_stack(
