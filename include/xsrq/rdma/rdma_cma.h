@@ -77,15 +77,20 @@ static inline int xsrq_rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrin
 	return ret;
 }
 
-/* rdma_destroy_ep() also destroys the SRQ of the id. */
-static inline void xsrq_rdma_destroy_ep(struct rdma_cm_id *id)
+/* Calls a function that destroys the SRQ of the id, and frees the program's. */
+static inline void xsrq_end_srq(struct rdma_cm_id *id, void (*end)(struct rdma_cm_id *id))
 {
 	struct xsrq_srq *program_srq = xsrq_swap_srq(id, (struct xsrq_srq *)xsrq_real(id->srq));
 	int is_xsrq = program_srq != id->srq;
 
-	rdma_destroy_ep(id);
+	end(id);
 	if (is_xsrq)
 		free(program_srq);
+}
+
+static inline void xsrq_rdma_destroy_ep(struct rdma_cm_id *id)
+{
+	xsrq_end_srq(id, rdma_destroy_ep);
 }
 
 #ifdef __cplusplus

@@ -59,12 +59,7 @@ static inline int xsrq_rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
 
 static inline void xsrq_rdma_destroy_srq(struct rdma_cm_id *id)
 {
-	struct xsrq_srq *program_srq = xsrq_swap_srq(id, (struct xsrq_srq *)xsrq_real(id->srq));
-	int is_xsrq = program_srq != id->srq;
-
-	rdma_destroy_srq(id);
-	if (is_xsrq)
-		free(program_srq);
+	xsrq_end_srq(id, rdma_destroy_srq);
 }
 
 #ifdef __cplusplus
