@@ -80,7 +80,7 @@ static const struct modern_table inlines = {
 #undef X
 };
 
-/* One thread's finds. Several threads may search, and find the same: see modern_load(). */
+/* The result of a search. Threads may search at once, and find the same: see modern_load(). */
 struct found {
 	struct modern_table table;
 	const char *path;	/* the loader's, for as long as the library is loaded */
