@@ -84,3 +84,10 @@ def test_a_failure_is_shown_with_its_output(output, shown):
     _, lines = summary(record("FAIL", stdout=output), record())
     start = next(number for number, line in enumerate(lines) if line.startswith("failed:"))
     assert lines[start + 1:-1] == ["    " + line for line in shown]
+
+
+def test_a_wrong_name_of_a_test_leads_to_the_names(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["test_summary.py", str(tmp_path / "no-log")])
+    assert test_summary.main() == 1
+    assert capsys.readouterr().out == (
+        "no test ran: ./run-tests --list prints the names of all\n0 passed, 0 failed, 0 skipped\n")
