@@ -35,11 +35,10 @@ const struct launcher launchers[] = {
 	/* Not --export=ALL,NAME=VALUE: there srun keeps a value that is set already. */
 	{ .title = "Slurm", .names = " srun ", .is_mpi = true, .command = "srun",
 	  .before = " ", .between = "=", .word = " env" },
+	{ 0 },
 };
 
-const size_t launcher_count = sizeof(launchers) / sizeof(launchers[0]);
-
-bool launcher_has_name(const struct launcher *launcher, const char *path)
+static bool has_name(const struct launcher *launcher, const char *path)
 {
 	char word[NAME_MAX + 3];
 
@@ -49,28 +48,35 @@ bool launcher_has_name(const struct launcher *launcher, const char *path)
 
 const struct launcher *find_launcher(const char *path)
 {
-	for (size_t i = 0; i < launcher_count; i++) {
-		if (launcher_has_name(&launchers[i], path))
-			return &launchers[i];
-	}
-	return NULL;
+	const struct launcher *row = launchers;
+
+	while (row->title && !has_name(row, path))
+		row++;
+	return row->title ? row : NULL;
 }
 
-const struct launcher *ask_launcher(const char *path)
+/* All launchers that share a name have a version. */
+const struct launcher *const *ask_launchers(const char *path)
 {
+	static const struct launcher *named[sizeof(launchers) / sizeof(launchers[0])];
 	char *const words[] = { (char *)path, (char *)"--version", NULL };
 	const struct aside program = { .words = words, .with_errors = true };
-	const struct launcher *first = find_launcher(path), *told = NULL, *other = NULL;
 	struct aside_result result;
-	char *text = first->version ? aside_output(&program, PATIENCE_MS, &result) : NULL;
+	size_t count = 0;
+	char *text;
 
-	for (const struct launcher *row = first; row < launchers + launcher_count; row++) {
-		if (!launcher_has_name(row, path))
+	for (const struct launcher *row = launchers; row->title; row++) {
+		if (has_name(row, path))
+			named[count++] = row;
+	}
+	text = count > 1 ? aside_output(&program, PATIENCE_MS, &result) : NULL;
+	for (size_t i = 0; text && i < count; i++) {
+		if (fnmatch(named[i]->version, text, FNM_EXTMATCH))
 			continue;
-		if (text && row->version && !fnmatch(row->version, text, FNM_EXTMATCH))
-			told = row;
-		other = row != first ? row : other;
+		named[0] = named[i];
+		count = 1;
 	}
 	free(text);
-	return told || other ? told : first;
+	named[count] = NULL;
+	return named;
 }

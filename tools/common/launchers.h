@@ -4,7 +4,6 @@
 #define XRC_COMPAT_TOOLS_LAUNCHERS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct launcher {
 	const char *title;
@@ -22,19 +21,16 @@ struct launcher {
 	const char *version;	/* a pattern of fnmatch(3) for what it prints with --version */
 };
 
+/* A row without a title ends the table. */
 extern const struct launcher launchers[];
-extern const size_t launcher_count;
-
-/* Whether a command of this name, or path, may be this launcher's. */
-bool launcher_has_name(const struct launcher *launcher, const char *path);
 
 /* The first launcher with a command of this name, or path; NULL: there is none. */
 const struct launcher *find_launcher(const char *path);
 
 /*
- * The launcher with that name. If several have it, `@path --version` decides; NULL: its output is
- * of none of them.
+ * The launchers with a command of this name, or path, up to NULL. If there are several, and the
+ * output of `@path --version` is of one of them, that one alone.
  */
-const struct launcher *ask_launcher(const char *path);
+const struct launcher *const *ask_launchers(const char *path);
 
 #endif

@@ -153,30 +153,26 @@ static void print_all(const struct string_list *libraries, char **words)
 	/* setenv sets one variable. */
 	static const struct launcher csh = { .names = "", .before = "\nsetenv ", .between = " " };
 
-	for (size_t i = 0; i < launcher_count; i++) {
-		bool by_setenv = is_csh() && !launchers[i].names[0];
+	for (const struct launcher *row = launchers; row->title; row++) {
+		bool by_setenv = is_csh() && !row->names[0];
 
-		printf("# %s", launchers[i].title);
+		printf("# %s", row->title);
 		if (!by_setenv)
-			printf("\n%s", launchers[i].command);
-		print_variables(by_setenv ? &csh : &launchers[i], libraries);
-		if (launchers[i].names[0])
-			print_words(words, NULL, launchers[i].quoted_twice);
+			printf("\n%s", row->command);
+		print_variables(by_setenv ? &csh : row, libraries);
+		if (row->names[0])
+			print_words(words, NULL, row->quoted_twice);
 		putchar('\n');
 	}
 }
 
-static void print_chosen(const struct string_list *libraries, char **words)
+static void print_chosen(const struct launcher *const *candidates,
+			 const struct string_list *libraries, char **words)
 {
-	const struct launcher *launcher = ask_launcher(words[0]);
-
-	if (launcher)
-		print_line_for(launcher, libraries, words);
-	for (size_t i = 0; !launcher && i < launcher_count; i++) {
-		if (!launcher_has_name(&launchers[i], words[0]))
-			continue;
-		printf("# %s\n", launchers[i].title);
-		print_line_for(&launchers[i], libraries, words);
+	for (size_t i = 0; candidates[i]; i++) {
+		if (candidates[1])
+			printf("# %s\n", candidates[i]->title);
+		print_line_for(candidates[i], libraries, words);
 	}
 }
 
@@ -258,7 +254,8 @@ static int find_libraries(char **words, bool *found, struct string_list *librari
 static int run_env(char **words)
 {
 	static char placeholder[] = "PROGRAM";
-	bool has_launcher = words[0] && find_launcher(words[0]), found, named;
+	const struct launcher *const *candidates = ask_launchers(words[0] ? words[0] : "");
+	bool has_launcher = candidates[0], found, named;
 	char *alone[] = { words[0], placeholder, NULL };
 	const char *appfile = NULL;
 	char **program_words = has_launcher ? find_program(words) : words;
@@ -268,10 +265,8 @@ static int run_env(char **words)
 		words = alone;
 		program_words = alone + 1;
 	}
-	for (size_t i = 0; has_launcher && !appfile && i < launcher_count; i++) {
-		if (launcher_has_name(&launchers[i], words[0]))
-			appfile = find_appfile(&launchers[i], words);
-	}
+	for (size_t i = 0; candidates[i] && !appfile; i++)
+		appfile = find_appfile(candidates[i], words);
 	if (find_libraries(program_words, &found, &libraries))
 		return TOOL_EXIT_REFUSED;
 	if (appfile)
@@ -287,7 +282,7 @@ static int run_env(char **words)
 	if (is_csh() && !shell)
 		puts("# for csh, as SHELL says; --shell=sh prints lines for sh");
 	if (has_launcher)
-		print_chosen(&libraries, words);
+		print_chosen(candidates, &libraries, words);
 	else
 		print_all(&libraries, words[0] ? words : alone + 1);
 	return TOOL_EXIT_OK;

@@ -231,6 +231,14 @@ def test_the_programs_of_an_appfile_are_looked_at(clean, run, build_root, mpirun
     assert result.stderr == ""
 
 
+def test_a_file_of_hosts_names_no_program(clean, run, mpirun, tmp_path):
+    """-f is an appfile for Platform MPI only."""
+    (tmp_path / "hosts").write_text("a\nb\n")
+    result = clean(run, "env", mpirun("HYDRA build details:"), "-f", tmp_path / "hosts", "solver",
+                   LD_PRELOAD="")
+    assert "solver is taken for it" in result.stderr
+
+
 def test_csh_takes_the_lines(clean, run, probe, shown, typed):
     """csh cannot expand ${LD_PRELOAD:+...}, and has no export."""
     need("csh")
