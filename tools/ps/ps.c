@@ -144,17 +144,15 @@ struct ps {
 	size_t column_count;
 	bool is_json, no_headings;
 	/* While printing: */
-	FILE *out;
 	struct json json;	/* writes nothing if the list is text */
-	bool refused;
+	bool begun, refused;
 };
 
 static void print_cell(const struct ps *ps, size_t i, const char *text)
 {
 	bool last = i + 1 == ps->column_count;
 
-	fprintf(ps->out, "%-*s%s", last ? 0 : ps->columns[i]->width, text[0] ? text : "-",
-		last ? "\n" : " ");
+	printf("%-*s%s", last ? 0 : ps->columns[i]->width, text[0] ? text : "-", last ? "\n" : " ");
 }
 
 /* Keys are the names of the columns in lower case, as in lsipc(1). */
@@ -206,6 +204,19 @@ static void print_table(struct ps *ps, const struct regtab_view *view)
 	}
 }
 
+/* Nothing is shown before all is read: a failure must not leave half a document. */
+static void begin(struct ps *ps)
+{
+	if (ps->begun)
+		return;
+	ps->begun = true;
+	json_open(&ps->json, NULL, '{');
+	json_string(&ps->json, "directory", paths_table_directory());
+	json_open(&ps->json, "registrations", '[');
+	for (size_t i = 0; i < ps->column_count && !ps->no_headings && !ps->is_json; i++)
+		print_cell(ps, i, ps->columns[i]->name);
+}
+
 static void begin_refused(struct ps *ps)
 {
 	json_close(&ps->json, ']');
@@ -217,6 +228,7 @@ static int visit(void *context, const struct regtab_view *view)
 {
 	struct ps *ps = context;
 
+	begin(ps);
 	if (!view->reason) {
 		print_table(ps, view);
 		return 0;
@@ -233,39 +245,19 @@ static int visit(void *context, const struct regtab_view *view)
 	return 0;
 }
 
-static int print_all(struct ps *ps)
+static int print(struct ps *ps)
 {
-	const char *directory = paths_table_directory();
 	int err;
 
-	json_open(&ps->json, NULL, '{');
-	json_string(&ps->json, "directory", directory);
-	json_open(&ps->json, "registrations", '[');
-	for (size_t i = 0; i < ps->column_count && !ps->no_headings && !ps->is_json; i++)
-		print_cell(ps, i, ps->columns[i]->name);
-	err = regtab_list(directory, visit, ps);
+	ps->json.out = ps->is_json ? stdout : NULL;
+	err = regtab_list(paths_table_directory(), visit, ps);
+	if (err)
+		return refuse_table_directory(err);
+	begin(ps);
 	if (!ps->refused)
 		begin_refused(ps);
 	json_close(&ps->json, ']');
 	json_close(&ps->json, '}');
-	return err;
-}
-
-/* Nothing is shown before all is read: a failure must not leave half a document. */
-static int print(struct ps *ps)
-{
-	char *text = NULL;
-	size_t size;
-	int err;
-
-	ps->out = need_memory(open_memstream(&text, &size));
-	ps->json = (struct json){ .out = ps->is_json ? ps->out : NULL };
-	err = print_all(ps);
-	fclose(ps->out);
-	need_memory(text);
-	if (err)
-		return refuse_table_directory(err);
-	fputs(text, stdout);
 	return ps->refused;
 }
 
