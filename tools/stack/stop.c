@@ -36,18 +36,11 @@ static int wait_for_stop(pid_t thread, const sigset_t *child)
  * A stopped thread waits for this command, which must not wait for a processor then. Without the
  * right to a real-time turn (RLIMIT_RTPRIO), one stop in a hundred takes a tick of the kernel more.
  */
-static void take_turn_before_others(void)
+static void take_turn(bool before_others)
 {
-	static const struct sched_param first = { .sched_priority = 1 };
+	const struct sched_param param = { .sched_priority = before_others };
 
-	sched_setscheduler(0, SCHED_FIFO, &first);
-}
-
-static void take_turn_as_others(void)
-{
-	static const struct sched_param none;
-
-	sched_setscheduler(0, SCHED_OTHER, &none);
+	sched_setscheduler(0, before_others ? SCHED_FIFO : SCHED_OTHER, &param);
 }
 
 int thread_stop(pid_t thread)
@@ -62,10 +55,10 @@ int thread_stop(pid_t thread)
 	sigprocmask(SIG_BLOCK, &child, NULL);
 	if (ptrace(PTRACE_INTERRUPT, thread, 0, 0))
 		return -errno;
-	take_turn_before_others();
+	take_turn(true);
 	err = wait_for_stop(thread, &child);
 	if (err < 0)
-		take_turn_as_others();
+		take_turn(false);
 	return err;
 }
 
@@ -73,5 +66,5 @@ int thread_stop(pid_t thread)
 void thread_let_go(pid_t thread, int number)
 {
 	ptrace(PTRACE_DETACH, thread, 0, number);
-	take_turn_as_others();
+	take_turn(false);
 }
