@@ -139,7 +139,7 @@ void trace_call(struct trace *trace, const struct trace_record *record)
 	if (call.failed)
 		site->failures++;
 	else
-		left_account(&trace->left, record, site->number);
+		left_account(trace, record, site->number);
 	trace->printer->call(trace, &call);
 	free(result);
 }

@@ -145,8 +145,8 @@ static void end(struct trace *trace, int status)
 		put_crash(json, &trace->crashes[i]);
 	json_close(json, ']');
 	json_open(json, "left", '[');
-	for (size_t i = 0; i < trace->left.count; i++)
-		put_left(trace, &trace->left.item[i]);
+	for (size_t i = 0; i < trace->left_count; i++)
+		put_left(trace, &trace->left[i]);
 	json_close(json, ']');
 	json_string(json, "launcher", trace->launcher);
 	json_number(json, "ranks_reached", trace->reached);

@@ -136,9 +136,9 @@ static void end(struct trace *trace, int status)
 		"function", "called from");
 	for (size_t i = 0; i < trace->site_count; i++)
 		print_site(trace, &trace->sites[i]);
-	fputs(trace->left.count ? "\nLeft behind:\n" : "\nNothing was left registered.\n", out);
-	for (size_t i = 0; i < trace->left.count; i++)
-		print_left(trace, &trace->left.item[i]);
+	fputs(trace->left_count ? "\nLeft behind:\n" : "\nNothing was left registered.\n", out);
+	for (size_t i = 0; i < trace->left_count; i++)
+		print_left(trace, &trace->left[i]);
 }
 
 const struct printer text_printer = { NULL, NULL, print_call, print_crash, end };

@@ -17,14 +17,6 @@ struct left {
 	uint64_t domain;
 };
 
-struct left_list {
-	struct left *item;
-	size_t count;
-};
-
-/* Enters a call that succeeded. @site: the number of its place. */
-void left_account(struct left_list *list, const struct trace_record *record, unsigned int site);
-
 /* A place in the program that makes legacy calls. */
 struct site {
 	unsigned int number;		/* places count from 1, as they call first */
@@ -58,7 +50,8 @@ struct trace {
 	struct json json;		/* the document, in the forms that are JSON */
 	struct site *sites;
 	size_t site_count;
-	struct left_list left;
+	struct left *left;
+	size_t left_count;
 	struct crash *crashes;
 	size_t crash_count;
 	unsigned long calls;
@@ -78,6 +71,9 @@ struct printer {
 };
 
 extern const struct printer text_printer, json_printer, events_printer;
+
+/* Enters a call that succeeded into the list of what is left. @site: the number of its place. */
+void left_account(struct trace *trace, const struct trace_record *record, unsigned int site);
 
 /* Writes a member for each string "name=value". The object is open already. */
 void json_arguments(struct json *json, const char *argument);
