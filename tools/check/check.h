@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The facts that `xrc-compat check` finds about a program, and the verdict that follows. */
-#ifndef XRC_COMPAT_TOOLS_CHECK_H
-#define XRC_COMPAT_TOOLS_CHECK_H
+#ifndef TOOLS_CHECK_H
+#define TOOLS_CHECK_H
 
 #include <tools/common/devices.h>
 #include <tools/program/libraries.h>

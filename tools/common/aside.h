@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Runs a program, or a function that may crash or hang, in a process of its own. */
-#ifndef XRC_COMPAT_TOOLS_ASIDE_H
-#define XRC_COMPAT_TOOLS_ASIDE_H
+#ifndef TOOLS_ASIDE_H
+#define TOOLS_ASIDE_H
 
 #include <stdbool.h>
 #include <stddef.h>

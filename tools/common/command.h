@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* A command: its options, its --help and its exit statuses follow from one table. */
-#ifndef XRC_COMPAT_TOOLS_COMMAND_H
-#define XRC_COMPAT_TOOLS_COMMAND_H
+#ifndef TOOLS_COMMAND_H
+#define TOOLS_COMMAND_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Which RDMA devices there are and whether they can carry old XRC programs. */
-#ifndef XRC_COMPAT_TOOLS_DEVICES_H
-#define XRC_COMPAT_TOOLS_DEVICES_H
+#ifndef TOOLS_DEVICES_H
+#define TOOLS_DEVICES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* JSON, written value by value. */
-#ifndef XRC_COMPAT_TOOLS_JSON_H
-#define XRC_COMPAT_TOOLS_JSON_H
+#ifndef TOOLS_JSON_H
+#define TOOLS_JSON_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Launchers of parallel programs, and how each gives its processes a variable. */
-#ifndef XRC_COMPAT_TOOLS_LAUNCHERS_H
-#define XRC_COMPAT_TOOLS_LAUNCHERS_H
+#ifndef TOOLS_LAUNCHERS_H
+#define TOOLS_LAUNCHERS_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Memory, most of which lasts until the command ends. */
-#ifndef XRC_COMPAT_TOOLS_MEMORY_H
-#define XRC_COMPAT_TOOLS_MEMORY_H
+#ifndef TOOLS_MEMORY_H
+#define TOOLS_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * The tools' messages, in which unprintable characters become '?', and how standard output looks on
  * a terminal: no line breaks inside words, and bold or colour for what must not be overlooked.
  */
-#ifndef XRC_COMPAT_TOOLS_MESSAGE_H
-#define XRC_COMPAT_TOOLS_MESSAGE_H
+#ifndef TOOLS_MESSAGE_H
+#define TOOLS_MESSAGE_H
 
 #include <stdio.h>
 

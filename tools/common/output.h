@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The files that commands write. */
-#ifndef XRC_COMPAT_TOOLS_OUTPUT_H
-#define XRC_COMPAT_TOOLS_OUTPUT_H
+#ifndef TOOLS_OUTPUT_H
+#define TOOLS_OUTPUT_H
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Text of other processes. */
-#ifndef XRC_COMPAT_TOOLS_TEXT_H
-#define XRC_COMPAT_TOOLS_TEXT_H
+#ifndef TOOLS_TEXT_H
+#define TOOLS_TEXT_H
 
 #include <stddef.h>
 

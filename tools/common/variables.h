@@ -11,8 +11,8 @@
  *   DEFAULT    what holds when the variable is unset or empty, as text for people
  *   HELP       one sentence, no full stop
  */
-#ifndef XRC_COMPAT_TOOLS_VARIABLES_H
-#define XRC_COMPAT_TOOLS_VARIABLES_H
+#ifndef TOOLS_VARIABLES_H
+#define TOOLS_VARIABLES_H
 
 #define XRC_COMPAT_ENV_TABLE(X) \
 	X(XRC_COMPAT_VERBOSE, true, "0 (silent)", \

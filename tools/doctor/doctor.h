@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The rows of `xrc-compat doctor`, and the examinations that print them. */
-#ifndef XRC_COMPAT_TOOLS_DOCTOR_H
-#define XRC_COMPAT_TOOLS_DOCTOR_H
+#ifndef TOOLS_DOCTOR_H
+#define TOOLS_DOCTOR_H
 
 #include <tools/common/devices.h>
 

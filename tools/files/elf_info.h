@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The headers of ELF files. */
-#ifndef XRC_COMPAT_TOOLS_ELF_INFO_H
-#define XRC_COMPAT_TOOLS_ELF_INFO_H
+#ifndef TOOLS_ELF_INFO_H
+#define TOOLS_ELF_INFO_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * Where this installation's own files are: relative to the running command first, then where they
  * were installed. So a build tree, a moved prefix and a package all work without settings.
  */
-#ifndef XRC_COMPAT_TOOLS_PATHS_H
-#define XRC_COMPAT_TOOLS_PATHS_H
+#ifndef TOOLS_PATHS_H
+#define TOOLS_PATHS_H
 
 #include "elf_info.h"
 

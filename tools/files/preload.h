@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The value of LD_PRELOAD, which lists libraries. */
-#ifndef XRC_COMPAT_TOOLS_PRELOAD_H
-#define XRC_COMPAT_TOOLS_PRELOAD_H
+#ifndef TOOLS_PRELOAD_H
+#define TOOLS_PRELOAD_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The bytes of regular files. To open a FIFO or a device could block for ever. */
-#ifndef XRC_COMPAT_TOOLS_REGULAR_H
-#define XRC_COMPAT_TOOLS_REGULAR_H
+#ifndef TOOLS_REGULAR_H
+#define TOOLS_REGULAR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The libraries of a program, and those that it needs besides. */
-#ifndef XRC_COMPAT_TOOLS_LIBRARIES_H
-#define XRC_COMPAT_TOOLS_LIBRARIES_H
+#ifndef TOOLS_LIBRARIES_H
+#define TOOLS_LIBRARIES_H
 
 #include "program.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Finds the file that the kernel executes for a program, and says why `run` refuses it. */
-#ifndef XRC_COMPAT_TOOLS_PROGRAM_H
-#define XRC_COMPAT_TOOLS_PROGRAM_H
+#ifndef TOOLS_PROGRAM_H
+#define TOOLS_PROGRAM_H
 
 #include <tools/files/elf_info.h>
 

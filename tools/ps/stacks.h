@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The stacks that `xrc-compat ps` prints. Both functions return the exit status. */
-#ifndef XRC_COMPAT_TOOLS_STACKS_H
-#define XRC_COMPAT_TOOLS_STACKS_H
+#ifndef TOOLS_STACKS_H
+#define TOOLS_STACKS_H
 
 /* Prints those of the processes @pids, up to NULL; without any, of all that have a domain open. */
 int print_stacks(char **pids);

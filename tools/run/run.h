@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Starts a program with the library preloaded, for the commands that do what `run` does. */
-#ifndef XRC_COMPAT_TOOLS_RUN_H
-#define XRC_COMPAT_TOOLS_RUN_H
+#ifndef TOOLS_RUN_H
+#define TOOLS_RUN_H
 
 #include <tools/program/libraries.h>
 

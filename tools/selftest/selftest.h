@@ -4,8 +4,8 @@
  * another host through ssh. The actor has the same table, carries out the step and answers. The
  * coordinator opens no device itself, and never waits without a limit.
  */
-#ifndef SELFTEST_H
-#define SELFTEST_H
+#ifndef TOOLS_SELFTEST_H
+#define TOOLS_SELFTEST_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* An open process or core file, for the files of this directory. */
-#ifndef XRC_COMPAT_TOOLS_STACK_IMAGE_H
-#define XRC_COMPAT_TOOLS_STACK_IMAGE_H
+#ifndef TOOLS_STACK_IMAGE_H
+#define TOOLS_STACK_IMAGE_H
 
 #include "stack.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Stacks of other processes and of core files, and the names of their frames. */
-#ifndef XRC_COMPAT_TOOLS_STACK_H
-#define XRC_COMPAT_TOOLS_STACK_H
+#ifndef TOOLS_STACK_H
+#define TOOLS_STACK_H
 
 #include <tools/tools_config.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* A trace: the calls of all processes, the places that make them, and their names. */
-#ifndef XRC_COMPAT_TOOLS_TRACE_H
-#define XRC_COMPAT_TOOLS_TRACE_H
+#ifndef TOOLS_TRACE_H
+#define TOOLS_TRACE_H
 
 #include <tools/common/json.h>
 #include <tools/run/run.h>

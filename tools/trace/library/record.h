@@ -4,8 +4,8 @@
  * come from one build. Only the program can tell what its arguments point to, so the library in it
  * writes them as text. The command reads files and looks up names.
  */
-#ifndef XRC_COMPAT_TOOLS_TRACE_RECORD_H
-#define XRC_COMPAT_TOOLS_TRACE_RECORD_H
+#ifndef TOOLS_TRACE_RECORD_H
+#define TOOLS_TRACE_RECORD_H
 
 #include <abi/verb.h>
 
