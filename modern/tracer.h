@@ -13,19 +13,22 @@
 /* Each may change errno: the shim restores it. */
 struct tracer {
 	/*
-	 * Begins a call. arguments: those that abi/symbols.tab names; the array stays until the
-	 * call ends. Returns the call for leave or drop; NULL: not traced.
+	 * Begins a call. Returns the call for leave or drop; NULL: it is not traced. @arguments
+	 * are those that abi/symbols.tab names; the array stays until the call ends.
 	 */
 	void *(*enter)(enum verb verb, const uintptr_t *arguments);
-	/* Ends it. result: what the program gets; error: its errno, 0 for success. */
+	/* Ends a call. @result: what the program gets; @error: its errno, 0 for success. */
 	void (*leave)(void *call, int64_t result, int error);
-	/* Ends it without a record: the call was passed on to libibverbs. */
+	/* Ends a call without a record: it was passed on to libibverbs. */
 	void (*drop)(void *call);
 };
 
 /*
- * The function that the library exports. It puts functions of its own in front of those of the
- * table. verbs: VERBS, size: of the table. Returns NULL if it was built with others of these.
+ * The function that the library exports. It puts functions of that library in front of those in the
+ * table. Returns NULL, and changes nothing, if the library was built for other verbs or another
+ * table.
+ * @verbs: VERBS
+ * @size: bytes of the table
  */
 #define TRACER_START "xrc_trace_start"
 #define TRACER_NODE "XRC_TRACE"
