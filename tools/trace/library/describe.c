@@ -14,18 +14,7 @@
 
 /* ---- the text of a record; what has no room is cut ---- */
 
-void trace_put(struct trace_record *record, const char *format, ...)
-{
-	int room = (int)(TRACE_TEXT - record->text_size), length;
-	va_list args;
-
-	va_start(args, format);
-	length = vsnprintf(record->text + record->text_size, (size_t)room + 1, format, args);
-	va_end(args);
-	record->text_size += (uint32_t)(length < room ? length : room);
-}
-
-void trace_put_bytes(struct trace_record *record, const char *bytes, size_t length)
+static void put_bytes(struct trace_record *record, const char *bytes, size_t length)
 {
 	size_t room = TRACE_TEXT - record->text_size;
 
@@ -38,7 +27,7 @@ uint32_t trace_put_string(struct trace_record *record, const char *string)
 {
 	uint32_t place = record->text_size;
 
-	trace_put_bytes(record, string, strlen(string) + 1);
+	put_bytes(record, string, strlen(string) + 1);
 	return place;
 }
 
@@ -114,7 +103,18 @@ struct argument {
 	bool after;
 };
 
-#define put(argument, ...) trace_put((argument)->record, __VA_ARGS__)
+__attribute__((format(printf, 2, 3))) static void put(const struct argument *argument,
+						      const char *format, ...)
+{
+	struct trace_record *record = argument->record;
+	int room = (int)(TRACE_TEXT - record->text_size), length;
+	va_list args;
+
+	va_start(args, format);
+	length = vsnprintf(record->text + record->text_size, (size_t)room + 1, format, args);
+	va_end(args);
+	record->text_size += (uint32_t)(length < room ? length : room);
+}
 
 /* ---- masks, and the members that they select ---- */
 
@@ -325,8 +325,8 @@ static void describe(struct trace_call *call, bool after)
 		if (is_after != after)
 			continue;
 		if (!after) {
-			trace_put_bytes(record, name, length);
-			trace_put_bytes(record, "=", 1);
+			put_bytes(record, name, length);
+			put_bytes(record, "=", 1);
 		}
 		show(&argument, name, length);
 		if (!after)

@@ -75,12 +75,7 @@ void trace_prepare_walk(void);
 /* Adds the callers of this function to the record. */
 void trace_walk(struct trace_record *record);
 
-/* Append to the text of the record. */
-__attribute__((format(printf, 2, 3))) void trace_put(struct trace_record *record,
-						     const char *format, ...);
-void trace_put_bytes(struct trace_record *record, const char *bytes, size_t length);
-
-/* Appends a string with its end, and returns its place. */
+/* Appends a string with its end to the text of the record, and returns its place. */
 uint32_t trace_put_string(struct trace_record *record, const char *string);
 
 /* The path of the program, after trace_prepare_walk(); "" unknown. */
