@@ -15,13 +15,13 @@ static bool is_same_string(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* The address of symbol @index if it defines a function of this name, else NULL. */
+/* The table has defined symbols only. NULL: symbol @index is no function of this name. */
 static void *function_at(const struct loaded *loaded, size_t index, const char *name)
 {
 	const ElfW(Sym) *symbol = &loaded->symbols[index];
 
 	/* Both ELF classes have the type in the low four bits. */
-	if (symbol->st_shndx == SHN_UNDEF || (symbol->st_info & 0xf) != STT_FUNC ||
+	if ((symbol->st_info & 0xf) != STT_FUNC ||
 	    !is_same_string(loaded_name(loaded, symbol->st_name), name))
 		return NULL;
 	return (void *)(loaded->base + symbol->st_value);
