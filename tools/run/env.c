@@ -3,6 +3,7 @@
 #include "run.h"
 
 #include <tools/common/command.h>
+#include <tools/common/json.h>
 #include <tools/common/launchers.h>
 #include <tools/common/message.h>
 #include <tools/common/text.h>
@@ -176,6 +177,21 @@ static void print_chosen(const struct launcher *const *candidates,
 	}
 }
 
+static bool as_json;
+
+static void print_json(const struct string_list *libraries)
+{
+	struct json json = { .out = stdout };
+
+	json_open(&json, NULL, '{');
+	json_string(&json, "ld_preload", preload_value(libraries, false));
+	json_open(&json, "libraries", '[');
+	for (size_t i = 0; i < libraries->count; i++)
+		json_string(&json, NULL, libraries->item[i]);
+	json_close(&json, ']');
+	json_close(&json, '}');
+}
+
 /* ---- what has to be preloaded ---- */
 
 static struct preload_wish wish = { .other_hosts = true };
@@ -279,9 +295,11 @@ static int run_env(char **words)
 	if (has_launcher && !named)
 		say("env: no word is the path of a program here; %s is taken for it",
 		    program_words[0]);
-	if (is_csh() && !shell)
+	if (!as_json && is_csh() && !shell)
 		puts("# for csh, as SHELL says; --shell=sh prints lines for sh");
-	if (has_launcher)
+	if (as_json)
+		print_json(&libraries);
+	else if (has_launcher)
 		print_chosen(candidates, &libraries, words);
 	else
 		print_all(&libraries, words[0] ? words : alone + 1);
@@ -292,6 +310,7 @@ static const struct option_row env_options[] = {
 	PRELOAD_OPTIONS(wish),
 	{ "--shell", "sh|csh", "print lines for this shell; by default as SHELL says",
 	  .text = &shell },
+	{ "--json", NULL, "print the value of LD_PRELOAD and its libraries as JSON", .flag = &as_json },
 	{ 0 },
 };
 

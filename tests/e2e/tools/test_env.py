@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """`xrc-compat env` prints lines that work as they are, through every launcher."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -64,6 +65,15 @@ EVERY_LAUNCHER = pytest.mark.parametrize("launcher", ["export", *LAUNCHERS])
 @pytest.fixture
 def shown(helpers, shell_script):
     return shell_script("show", f"exec {helpers}/show-start quirk=$MV2_LIBIBVERBS_PATH")
+
+
+def test_json_has_the_value_and_its_libraries(tool, helpers):
+    """A script that writes job files needs no launcher's line."""
+    document = json.loads(tool("env", "--json", "mpirun", helpers / "show-start",
+                               LD_PRELOAD="libm.so.6").stdout)
+    [library] = document["libraries"]
+    assert library.endswith("/libxrc-compat.so.1")
+    assert document["ld_preload"] == f"{library}:libm.so.6"
 
 
 @GIVEN
