@@ -62,7 +62,7 @@ static int print_help(const struct command *command)
 
 /* ---- reading ---- */
 
-/* @why: what is wrong with the command line. TOOL_EXIT_REFUSED. */
+/* Refuses the command line for the reason @why. Returns TOOL_EXIT_REFUSED. */
 static int refuse_line(const struct command *command, const char *why)
 {
 	say("%s: %s", command->name, why);

@@ -15,9 +15,9 @@
 const char *paths_library(int bits, const char *in_build);
 
 /*
- * *path gets $XRC_COMPAT_LIBRARY, made absolute, or the libxrc-compat.so.1 for programs of @bits.
- * If there is none of that word size, *path is this command's own library, which does not fit. @elf
- * gets the headers of that file. Why it cannot be preloaded; NULL if it can be.
+ * *path gets $XRC_COMPAT_LIBRARY, made absolute, or else the libxrc-compat.so.1 for programs of
+ * @bits. Without a library of that word size *path gets the command's own, which does not fit. @elf
+ * gets the headers of the library. Returns why the library cannot be preloaded; NULL: it can.
  */
 const char *paths_shim(int bits, const char **path, struct elf_info *elf);
 

@@ -38,7 +38,7 @@ static int wait_for_stop(pid_t thread, const sigset_t *child)
  */
 static void take_turn(bool before_others)
 {
-	const struct sched_param param = { .sched_priority = before_others };
+	const struct sched_param param = { .sched_priority = before_others ? 1 : 0 };
 
 	sched_setscheduler(0, before_others ? SCHED_FIFO : SCHED_OTHER, &param);
 }

@@ -72,7 +72,7 @@ struct printer {
 
 extern const struct printer text_printer, json_printer, events_printer;
 
-/* Enters a call that succeeded into the list of what is left. @site: the number of its place. */
+/* Updates trace->left by a legacy call that succeeded. @site: the number of the call's place. */
 void left_account(struct trace *trace, const struct trace_record *record, unsigned int site);
 
 /* Writes a member for each string "name=value". The object is open already. */

@@ -18,7 +18,7 @@
 /* Nanoseconds. All three processes together take up to 25000 for a message on one processor. */
 #define LOOK_FOR 100000
 
-/* The number of a descriptor that was closed unseen may be another file's, which waits, too. */
+/* A number that was closed unseen may be another file's. Its read() then looks in vain. */
 static atomic_bool ours[MAX_FDS];
 
 void events_opened(int fd)
@@ -45,14 +45,14 @@ static bool none_is_there(int fd)
 	return !ioctl(fd, FIONREAD, &bytes) && !bytes;
 }
 
-/* Gives up the processor, which the daemon may need. Whether there is still none. */
+/* Looks until an event is there or time is over. True: no event came. */
 static bool look(int fd)
 {
 	struct timespec begin, now;
 
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	do {
-		sched_yield();
+		sched_yield(); /* the daemon may need this processor */
 		if (!none_is_there(fd))
 			return false;
 		clock_gettime(CLOCK_MONOTONIC, &now);
@@ -80,8 +80,9 @@ static bool ending_signal_is_pending(const sigset_t *blocked)
 }
 
 /*
- * Signals wait until it has looked. A program may count on a signal to end a read() that sleeps,
- * as qperf does at the end of a test: it must not be handled here, just before the sleep.
+ * Signals wait until the thread has looked. A program may count on a signal to end a read() that
+ * sleeps, as qperf does at the end of a test. A signal that is handled just before the sleep would
+ * not end it.
  */
 bool events_await(int fd)
 {

@@ -32,7 +32,7 @@ bool qp_first_handle(const struct hca_qp_handle *handle);
 /* 0 or -EINVAL; -ENODATA: empty GID entry; -ETIMEDOUT: no port has the GID. */
 int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request);
 
-/* Brings the QP to ERR, and flushes what is posted. The caller raises the event, if any. */
+/* Brings the QP to ERR, and flushes its posted requests. Raises no event: the caller does. */
 void qp_fail(struct hca_qp *qp);
 
 /* Bytes of a packet's payload. */

@@ -204,7 +204,7 @@ bool engine_linger(struct hca_machine *machine)
 	do {
 		if (any_bell(machine) || sleep_has_ready())
 			return true;
-		/* It may look for that event on this processor, and then gives it up, too. */
+		/* The program may look for its event on this processor, which both give up. */
 		if (machine->raised)
 			sched_yield();
 	} while (hca_now() < end);
