@@ -27,24 +27,17 @@ const char *error_name(int err)
 	return name ? name : "unknown error";
 }
 
-static bool has_failed(const struct trace_record *record)
-{
-	return functions[record->verb].returns_pointer ? !record->result : record->result != 0;
-}
-
 /* The caller frees it. */
 static char *format_result(const struct trace_record *record)
 {
 	bool pointer = functions[record->verb].returns_pointer;
 	const char *outcome = record->text + record->outcome;
 
-	if (has_failed(record))
-		return pointer ? format_string("NULL, errno %s", error_name(record->err))
-			       : format_string("%s", error_name((int)record->result));
-	if (pointer)
-		return format_string("%#llx%s", (unsigned long long)record->result,
-				     outcome);
-	return format_string("%lld%s", (long long)record->result, outcome);
+	if (record->err)
+		return format_string("%s%s", pointer ? "NULL, errno " : "",
+				     error_name(record->err));
+	return format_string(pointer ? "%#llx%s" : "%llu%s", (unsigned long long)record->result,
+			     outcome);
 }
 
 /* ---- processes ---- */
@@ -131,12 +124,12 @@ void trace_call(struct trace *trace, const struct trace_record *record)
 {
 	struct site *site = find_site(trace, record);
 	char *result = format_result(record);
-	struct call call = { record, result, has_failed(record), site };
+	struct call call = { record, result, site };
 
 	trace->calls++;
 	site->calls++;
 	site->duration += record->duration;
-	if (call.failed)
+	if (record->err)
 		site->failures++;
 	else
 		left_account(trace, record, site->number);

@@ -78,7 +78,7 @@ static void put_call(struct trace *trace, const struct call *call)
 	json_arguments(json, record->text);
 	json_close(json, '}');
 	json_string(json, "result", call->result);
-	json_bool(json, "failed", call->failed);
+	json_bool(json, "failed", record->err);
 	json_number(json, "start_ns", (long long)record->start);
 	json_number(json, "duration_ns", (long long)record->duration);
 	put_became(json, record);

@@ -149,7 +149,7 @@ static void put_call(struct trace *trace, const struct call *call)
 	json_close(json, '}');
 	json_close(json, '}');
 	put_became(trace, record);
-	if (!call->failed)
+	if (!record->err)
 		put_arrows(trace, record);
 	/* Whole events only: the command may be killed at any time. */
 	fflush(trace->out);

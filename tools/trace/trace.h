@@ -31,7 +31,6 @@ struct site {
 struct call {
 	const struct trace_record *record;
 	const char *result;		/* the errno by name; numbers that were made */
-	bool failed;
 	const struct site *site;	/* the place, which has counted this call */
 };
 
