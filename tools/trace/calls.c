@@ -73,6 +73,54 @@ void trace_started(struct trace *trace, const struct trace_record *record, int32
 	reached[record->rank] = true;
 }
 
+/* ---- domains and registrations that the program has not ended ---- */
+
+/* A call about the domain itself has no QP number, and concerns all its registrations. */
+static bool concerns(const struct trace_record *record, const struct left *left)
+{
+	return left->pid == record->pid && left->domain == record->domain &&
+	       (!record->qp_num || record->qp_num == left->qp_num);
+}
+
+static void remove_left(struct trace *trace, const struct trace_record *record)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < trace->left_count; i++) {
+		if (!concerns(record, &trace->left[i]))
+			trace->left[kept++] = trace->left[i];
+	}
+	trace->left_count = kept;
+}
+
+static void account_left(struct trace *trace, const struct trace_record *record,
+			 unsigned int site)
+{
+	switch (record->verb) {
+	case VERB_ibv_open_xrc_domain:
+		/* The device of an old domain at this address has been closed in between. */
+		remove_left(trace, record);
+		__attribute__((fallthrough));
+	case VERB_ibv_create_xrc_rcv_qp:
+	case VERB_ibv_reg_xrc_rcv_qp:
+		/* Registering again changes nothing (contract 5.6), so the first call counts. */
+		for (size_t i = 0; i < trace->left_count; i++) {
+			if (concerns(record, &trace->left[i]))
+				return;
+		}
+		APPEND(trace->left, trace->left_count) = (struct left){
+			site, record->pid, record->qp_num, record->domain
+		};
+		break;
+	case VERB_ibv_close_xrc_domain:
+	case VERB_ibv_unreg_xrc_rcv_qp:
+		remove_left(trace, record);
+		break;
+	default:
+		break;
+	}
+}
+
 /* ---- calls ---- */
 
 const struct place *next_place(const struct trace_record *record, uint32_t *i)
@@ -132,7 +180,7 @@ void trace_call(struct trace *trace, const struct trace_record *record)
 	if (record->err)
 		site->failures++;
 	else
-		left_account(trace, record, site->number);
+		account_left(trace, record, site->number);
 	trace->printer->call(trace, &call);
 	free(result);
 }

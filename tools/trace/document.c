@@ -119,12 +119,11 @@ static void put_crash(struct json *json, const struct crash *crash)
 static void put_left(struct trace *trace, const struct left *left)
 {
 	struct json *json = &trace->json;
-	bool is_domain = left->verb == VERB_ibv_open_xrc_domain;
 
 	json_open(json, NULL, '{');
-	json_string(json, "what", is_domain ? "domain" : "registration");
+	json_string(json, "what", left->qp_num ? "registration" : "domain");
 	json_number(json, "pid", left->pid);
-	if (!is_domain)
+	if (left->qp_num)
 		json_number(json, "qp", left->qp_num);
 	json_number(json, "site", left->site);
 	put_stack(json, &trace->sites[left->site - 1].first);

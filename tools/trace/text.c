@@ -94,10 +94,10 @@ static void print_site(const struct trace *trace, const struct site *site)
 static void print_left(const struct trace *trace, const struct left *left)
 {
 	fprintf(trace->out, "  process %u ", (unsigned)left->pid);
-	if (left->verb == VERB_ibv_open_xrc_domain)
-		fputs("did not close a domain", trace->out);
-	else
+	if (left->qp_num)
 		fprintf(trace->out, "stayed registered with QP 0x%06x", left->qp_num);
+	else
+		fputs("did not close a domain", trace->out);
 	fprintf(trace->out, " [site %u]:\n", left->site);
 	print_stack(trace->out, &trace->sites[left->site - 1].first);
 }

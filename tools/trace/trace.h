@@ -11,9 +11,8 @@
 /* A domain that was opened and not closed, or a registration that was not cancelled. */
 struct left {
 	unsigned int site;	/* the number of the place that made it */
-	uint32_t verb;
 	int32_t pid;
-	uint32_t qp_num;
+	uint32_t qp_num;	/* 0: it is a domain */
 	uint64_t domain;
 };
 
@@ -70,9 +69,6 @@ struct printer {
 };
 
 extern const struct printer text_printer, json_printer, events_printer;
-
-/* Updates trace->left by a legacy call that succeeded. @site: the number of the call's place. */
-void left_account(struct trace *trace, const struct trace_record *record, unsigned int site);
 
 /* Writes a member for each string "name=value". The object is open already. */
 void json_arguments(struct json *json, const char *argument);
