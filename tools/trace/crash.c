@@ -26,17 +26,15 @@ static unsigned long long read_status(pid_t thread, const char *name, int base)
 	return regular_number(path, name, base);
 }
 
+#define BIT(number) (1ULL << ((number) - 1))
+
 static bool kills(pid_t thread, int number)
 {
-	static const int harmless[] = { SIGCHLD, SIGCONT, SIGURG, SIGWINCH, SIGSTOP,
-					SIGTSTP, SIGTTIN, SIGTTOU };
-	unsigned long long bit = 1ULL << (number - 1);
+	unsigned long long harmless = BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH) |
+				      BIT(SIGSTOP) | BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU);
 
-	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
-		if (number == harmless[i])
-			return false;
-	}
-	return !((read_status(thread, "SigCgt:", 16) | read_status(thread, "SigIgn:", 16)) & bit);
+	harmless |= read_status(thread, "SigCgt:", 16) | read_status(thread, "SigIgn:", 16);
+	return !(harmless & BIT(number));
 }
 
 static void report(struct trace *trace, pid_t thread, int number)
