@@ -108,11 +108,19 @@ static void prepare(void)
 }
 
 /* Once: later the program may change its environment in another thread. */
-static void prepare_once(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, prepare);
+/* The record of this thread. A constructor that the loader runs before ours may make a call. */
+static void begin_record(struct trace_record *record, uint32_t verb)
+{
+	pthread_once(&prepared, prepare);
+	memset(record, 0, offsetof(struct trace_record, became));
+	record->magic = TRACE_MAGIC;
+	record->verb = verb;
+	record->is_first = !thread_id;
+	thread_id = thread_id ? thread_id : gettid();
+	record->pid = process_id;
+	record->tid = thread_id;
 }
 
 /* The loader calls this when it has found all that the program needs to start. */
@@ -121,12 +129,7 @@ __attribute__((constructor)) static void tell_start(void)
 	struct trace_record record;
 	int err = errno;
 
-	prepare_once();
-	memset(&record, 0, offsetof(struct trace_record, became));
-	record.magic = TRACE_MAGIC;
-	record.verb = TRACE_STARTED;
-	record.pid = record.tid = process_id;
-	record.is_first = true;
+	begin_record(&record, TRACE_STARTED);
 	record.rank = job_rank(&record.ranks);
 	trace_put_string(&record, trace_program);
 	send_record(&record);
@@ -141,16 +144,9 @@ static void *enter(enum verb verb, const uintptr_t *arguments)
 
 	if (!call)
 		return NULL;
-	prepare_once();	/* in a constructor that the loader runs before ours */
-	memset(call, 0, offsetof(struct trace_call, record.became));
 	call->outer = current;
 	call->arguments = arguments;
-	call->record.magic = TRACE_MAGIC;
-	call->record.verb = verb;
-	call->record.is_first = !thread_id;
-	thread_id = thread_id ? thread_id : gettid();
-	call->record.pid = process_id;
-	call->record.tid = thread_id;
+	begin_record(&call->record, verb);
 	trace_describe_arguments(call);
 	current = call;
 	call->record.start = now();
