@@ -58,82 +58,68 @@ void trace_prepare_walk(void)
 	walk(returns, TRACE_FRAMES);
 }
 
-/*
- * The main program has no name in the loader's list. Frames of one file are mostly neighbours.
- * @earlier: NULL, or a frame of the same file, which has been named.
- */
-static void name_frame(struct trace_record *record, struct trace_frame *frame, const char *path,
-		       uintptr_t base, const struct trace_frame *earlier)
-{
-	frame->offset -= base;
-	frame->module = earlier ? earlier->module
-				: trace_put_string(record, path[0] ? path : trace_program);
-}
+/* ---- the file of a frame ---- */
 
-/* ---- for glibc before 2.35: takes the loader's lock ---- */
+struct file {
+	uintptr_t address, base;	/* of the code that is looked for, and of the file */
+	const char *path;		/* the main program's is empty */
+};
 
-static bool has(const struct dl_phdr_info *info, uintptr_t address)
+/* For dl_iterate_phdr(3), which takes the loader's lock: whether the file has the address. */
+static int take_file(struct dl_phdr_info *info, size_t size, void *context)
 {
+	struct file *file = context;
+
+	(void)size;
 	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
 
-		if (header->p_type == PT_LOAD &&
-		    address - (info->dlpi_addr + header->p_vaddr) < header->p_memsz)
-			return true;
+		if (header->p_type != PT_LOAD ||
+		    file->address - (info->dlpi_addr + header->p_vaddr) >= header->p_memsz)
+			continue;
+		file->base = info->dlpi_addr;
+		file->path = info->dlpi_name;
+		return true;
 	}
 	return false;
 }
 
-static int name_frames(struct dl_phdr_info *info, size_t size, void *context)
+/* The code is on the stack of this thread, so the program does not unload it. */
+static bool find_file(struct file *file)
 {
-	struct trace_record *record = context;
-	const struct trace_frame *earlier = NULL;
+	struct found_object found;
 
-	(void)size;
-	for (uint32_t i = 0; i < record->frame_count; i++) {
-		struct trace_frame *frame = &record->frames[i];
-
-		if (frame->module || !has(info, (uintptr_t)frame->offset))
-			continue;
-		name_frame(record, frame, info->dlpi_name, info->dlpi_addr, earlier);
-		earlier = frame;
-	}
-	return 0;
+	if (!find_object)
+		return dl_iterate_phdr(take_file, file);
+	if (find_object((void *)file->address, &found))
+		return false;
+	file->base = found.map->l_addr;
+	file->path = found.map->l_name;
+	return true;
 }
 
 /* ---- a traced call ---- */
-
-/* Code that the program has generated is in no file, so its frame stays without a name. */
-static void name_frames_without_lock(struct trace_record *record)
-{
-	const struct trace_frame *earlier = NULL;
-	const struct link_map *map = NULL;
-	struct found_object found;
-
-	for (uint32_t i = 0; i < record->frame_count; i++) {
-		struct trace_frame *frame = &record->frames[i];
-
-		/* The code is on the stack of this thread, so the program does not unload it. */
-		if (find_object((void *)(uintptr_t)frame->offset, &found))
-			continue;
-		name_frame(record, frame, found.map->l_name, found.map->l_addr,
-			   found.map == map ? earlier : NULL);
-		earlier = frame;
-		map = found.map;
-	}
-}
 
 void trace_walk(struct trace_record *record)
 {
 	void *returns[TRACE_FRAMES];
 	int count = walk(returns, TRACE_FRAMES);
+	const char *path = NULL;
+	uint32_t module = 0;
 
 	record->frame_count = (uint32_t)(count > 0 ? count : 0);
-	/* A return address is behind its call, and may belong to the next line or function. */
-	for (uint32_t i = 0; i < record->frame_count; i++)
-		record->frames[i] = (struct trace_frame){ (uintptr_t)returns[i] - 1, 0 };
-	if (find_object)
-		name_frames_without_lock(record);
-	else
-		dl_iterate_phdr(name_frames, record);
+	for (uint32_t i = 0; i < record->frame_count; i++) {
+		/* A return address is behind its call, and may be the next line or function. */
+		struct file file = { .address = (uintptr_t)returns[i] - 1 };
+
+		/* Code that the program has generated is in no file, so its frame has no name. */
+		record->frames[i] = (struct trace_frame){ file.address, 0 };
+		if (!find_file(&file))
+			continue;
+		/* Frames of one file are mostly neighbours. */
+		if (file.path != path)
+			module = trace_put_string(record, file.path[0] ? file.path : trace_program);
+		path = file.path;
+		record->frames[i] = (struct trace_frame){ file.address - file.base, module };
+	}
 }
