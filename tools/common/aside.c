@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Runs a function or a program in a process of its own. Reads its output up to a time limit. */
 #include "aside.h"
+#include "clock.h"
 #include "command.h"
 #include "memory.h"
 
@@ -15,28 +16,19 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MOST_BYTES (256 * 1024)	/* a program that writes more is killed */
 
-static int64_t in_milliseconds(int milliseconds)
+static int milliseconds_until(uint64_t end)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + milliseconds;
-}
-
-static int milliseconds_until(int64_t end)
-{
-	int64_t left = end - in_milliseconds(0);
+	int64_t left = (int64_t)(end - clock_now()) / 1000000;
 
 	return left > 0 ? (int)left : 0;
 }
 
 /* Reads to the end of the stream. 0, or -errno; the size in *used. */
-static int collect(int in, int64_t end, char *text, size_t *used)
+static int collect(int in, uint64_t end, char *text, size_t *used)
 {
 	struct pollfd pollfd = { .fd = in, .events = POLLIN };
 	ssize_t size = 1;
@@ -56,7 +48,7 @@ static int collect(int in, int64_t end, char *text, size_t *used)
  * Waits for the end of the process, or kills it. The kernel may take some time to end a process
  * that has closed its output. @err: of reading the output. 0, or -errno.
  */
-static int finish(pid_t pid, int64_t end, int err, int *status)
+static int finish(pid_t pid, uint64_t end, int err, int *status)
 {
 	pid_t ended = 0;
 
@@ -120,7 +112,7 @@ static pid_t start(const struct aside *aside, int *in)
 char *aside_output(const struct aside *aside, int milliseconds, struct aside_result *result)
 {
 	char *text = need_memory(calloc(MOST_BYTES + 1, 1));
-	int64_t end = in_milliseconds(milliseconds);
+	uint64_t end = clock_now() + (uint64_t)milliseconds * 1000000;
 	int in = -1;
 	pid_t pid = start(aside, &in);
 

@@ -6,13 +6,13 @@
  */
 #include "image.h"
 
+#include <tools/common/clock.h>
 #include <tools/common/memory.h>
 
 #include <dirent.h>
 #include <elfutils/version.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* DWARF's number of the stack pointer, of 64-bit programs. */
 #ifdef __aarch64__
@@ -83,24 +83,16 @@ int stack_of_stopped(pid_t process, struct stack *stack)
 	return err;
 }
 
-static unsigned int microseconds(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (unsigned int)((uint64_t)time.tv_sec * 1000000u + (uint64_t)time.tv_nsec / 1000u);
-}
-
 static int visit_running(const struct image *image, pid_t thread, stack_visit *visit)
 {
 	struct stack stack = { .thread = thread };
 	int number = thread_stop(thread);
-	unsigned int start = microseconds();
+	uint64_t start = clock_now();
 
 	if (number < 0)
 		return number;
 	walk_stopped(image, &stack);
-	stack.stop_us = microseconds() - start;
+	stack.stop_us = (unsigned int)((clock_now() - start) / 1000);
 	thread_let_go(thread, number);
 	name_frames(image, &stack);
 	visit(&stack);

@@ -6,11 +6,11 @@
  */
 #include "trace.h"
 
+#include <tools/common/clock.h>
 #include <tools/common/memory.h>
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* A registration with a receive QP, from which an arrow begins. */
 struct origin {
@@ -159,11 +159,8 @@ static void put_crash(struct trace *trace, const struct crash *crash)
 {
 	struct json *json = open_event(trace, "i", strsignal(crash->number), crash->process,
 				       crash->stack.thread);
-	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	json_microseconds(json, "ts",
-			  (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+	json_microseconds(json, "ts", clock_now());
 	json_string(json, "s", "t");	/* a mark in the track of the thread */
 	json_open(json, "args", '{');
 	json_string(json, "call", crash->stack.call);

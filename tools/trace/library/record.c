@@ -4,6 +4,7 @@
 
 #include <abi/export.h>
 #include <modern/tracer.h>
+#include <tools/common/clock.h>
 #include <tools/common/job.h>
 
 #include <errno.h>
@@ -14,7 +15,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FAR_DESCRIPTOR 512	/* above the numbers that programs expect for their own files */
@@ -25,14 +25,6 @@
 PER_THREAD struct trace_call *current;	/* the innermost of those that are under way */
 PER_THREAD pid_t thread_id;		/* 0: not known yet */
 static pid_t process_id;
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 /* ---- the socket ---- */
 
@@ -149,7 +141,7 @@ static void *enter(enum verb verb, const uintptr_t *arguments)
 	begin_record(&call->record, verb);
 	trace_describe_arguments(call);
 	current = call;
-	call->record.start = now();
+	call->record.start = clock_now();
 	return call;
 }
 
@@ -165,7 +157,7 @@ static void leave(void *entered, int64_t result, int err)
 {
 	struct trace_call *call = entered;
 
-	call->record.duration = now() - call->record.start;
+	call->record.duration = clock_now() - call->record.start;
 	call->record.result = result;
 	call->record.err = err;
 	trace_describe_outcome(call);
@@ -189,7 +181,7 @@ static void note(const char *name, uint64_t start, int result)
 	became = &record->became[record->became_count++];
 	became->function = trace_put_string(record, name);
 	became->start = start;
-	became->duration = now() - start;
+	became->duration = clock_now() - start;
 	became->err = result < 0 ? errno : result;
 }
 
@@ -201,7 +193,7 @@ static void note(const char *name, uint64_t start, int result)
 #define X(name, ret, params, args) \
 	static ret wrapped_##name params \
 	{ \
-		uint64_t start = now(); \
+		uint64_t start = clock_now(); \
 		ret result = real.name args; \
 \
 		note("ibv_" #name, start, STATUS(result)); \
