@@ -3,6 +3,7 @@
 #include "selftest.h"
 
 #include <abi/functions.h>
+#include <tools/common/clock.h>
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CQ_ENTRIES 32
@@ -333,23 +333,14 @@ static uint8_t pattern(uint32_t i)
 	return (uint8_t)(task.seed * 131 + i * 7 + (i >> 8));
 }
 
-static time_t monotonic_second(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
-}
-
 /* 0, EIO, or ETIMEDOUT. */
 static int wait_completion(struct ibv_wc *wc)
 {
-	struct timespec moment = { .tv_nsec = 100000 };
-	time_t deadline = monotonic_second() + COMPLETION_SECONDS;
+	uint64_t end = clock_now() + COMPLETION_SECONDS * UINT64_C(1000000000);
 	int got;
 
-	while (!(got = ibv_poll_cq(mine.cq, 1, wc)) && monotonic_second() <= deadline)
-		nanosleep(&moment, NULL);
+	while (!(got = ibv_poll_cq(mine.cq, 1, wc)) && clock_now() < end)
+		usleep(100);
 	return got < 0 ? EIO : got ? 0 : ETIMEDOUT;
 }
 
