@@ -90,21 +90,21 @@ static void execute(const struct aside *aside, pid_t command, int nothing, int o
 /* Starts the process, whose output is read from *in. The id of the process, or -errno. */
 static pid_t start(const struct aside *aside, int *in)
 {
-	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), fd[2];
 	pid_t command = getpid(), pid = -1;
+	int nothing, fd[2];
 
-	if (nothing < 0)
+	if (pipe2(fd, O_CLOEXEC))
 		return -errno;
+	*in = fd[0];
 	fflush(NULL); /* or the child prints the buffered text once more */
-	if (!pipe2(fd, O_CLOEXEC)) {
-		*in = fd[0];
+	nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (nothing >= 0)
 		pid = fork();
-		if (!pid)
-			execute(aside, command, nothing, fd[1]);
-		close(fd[1]);
-	}
+	if (!pid)
+		execute(aside, command, nothing, fd[1]);
 	if (pid < 0)
 		pid = -errno;
+	close(fd[1]);
 	close(nothing);
 	return pid;
 }
