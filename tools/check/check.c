@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct check check; /* large, and zeroed */
+static struct check check;
 static struct string_list plugins;
 static bool as_json;
 

@@ -10,7 +10,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -135,13 +134,10 @@ static int write_devices(const void *library)
 const char *devices_read(const char *library, struct device_list *list)
 {
 	const struct aside aside = { .prepare = write_devices, .context = library };
-	size_t most = sizeof(list->device);
 	struct aside_result result;
-	char *bytes = aside_output(&aside, TIMEOUT_SECONDS * 1000, &result);
 
-	list->count = (result.size < most ? result.size : most) / sizeof(list->device[0]);
-	memcpy(list->device, bytes, list->count * sizeof(list->device[0]));
-	free(bytes);
+	list->device = (void *)aside_output(&aside, TIMEOUT_SECONDS * 1000, &result);
+	list->count = result.size / sizeof(list->device[0]);
 	if (result.err == -ETIMEDOUT)
 		return format_string("a driver did not answer within %d s", TIMEOUT_SECONDS);
 	if (result.err)

@@ -29,11 +29,9 @@ struct device {
 	struct device_port port[PORTS_MAX];	/* port 1 first */
 };
 
-#define DEVICES_MAX 64
-
 struct device_list {
 	size_t count;
-	struct device device[DEVICES_MAX];
+	struct device *device;
 };
 
 /*

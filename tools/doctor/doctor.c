@@ -70,7 +70,7 @@ static const char *last_line(void)
 
 static int run_doctor(char **words)
 {
-	static struct device_list list;
+	struct device_list list;
 
 	(void)words;
 	json.out = as_json ? stdout : NULL;
