@@ -222,7 +222,7 @@ def include_order(root):
 
 
 # Directories whose files call each other one way only, those in directories below included.
-CALLS_ONE_WAY = ("compat", "elf", "modern", "shim", "subprojects/softhca")
+CALLS_ONE_WAY = ("compat", "elf", "modern", "shim", "subprojects/softhca", "tools")
 # A hook has the name of a function of the C library: a call by that name is one of the library.
 DEFINITION = re.compile(
     r"^(?!static\b|HOOK\b)[A-Za-z_][\w \t*]*?\b(\w+)\([^;{]*\)[ \t]*\n\{", re.M)

@@ -146,9 +146,8 @@ static void examine_modules(void)
 	bool listed = ib_core_is_listed();
 
 	found("modules", listed ? FINDING_OK : FINDING_NOTE,
-	      listed ? NULL
-		     : "HP-MPI and Platform MPI then use no InfiniBand: modprobe ib_uverbs; if the kernel has it built in, set "
-		       "MPI_HASIC_IBV=1",
+	      "HP-MPI and Platform MPI then use no InfiniBand: modprobe ib_uverbs; if the kernel has it built in, set "
+	      "MPI_HASIC_IBV=1",
 	      listed ? "lsmod lists ib_core" : "lsmod does not list ib_core");
 }
 

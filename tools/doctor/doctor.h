@@ -4,6 +4,7 @@
 #define TOOLS_DOCTOR_H
 
 #include <tools/common/devices.h>
+#include <tools/common/json.h>
 
 enum finding {
 	FINDING_OK,
@@ -11,7 +12,12 @@ enum finding {
 	FINDING_PROBLEM,
 };
 
-/* Prints one row. @advice: what to do about it, or NULL. */
+extern struct rows {
+	struct json json;	/* writes nothing if the rows are text */
+	int count[FINDING_PROBLEM + 1];
+} rows;
+
+/* Prints one row. @advice: what to do about it; FINDING_OK needs none. */
 void found(const char *what, enum finding finding, const char *advice, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 

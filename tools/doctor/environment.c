@@ -50,9 +50,8 @@ static void examine_locked_memory(void)
 	}
 	wrong = limit.rlim_cur < little && !may_lock_all();
 	found("locked memory", wrong ? FINDING_PROBLEM : FINDING_OK,
-	      wrong ? "raise it in /etc/security/limits.conf (memlock), and in the batch system's daemon or by the container's "
-		      "--ulimit memlock=-1"
-		    : NULL,
+	      "raise it in /etc/security/limits.conf (memlock), and in the batch system's daemon or by the container's "
+	      "--ulimit memlock=-1",
 	      "%llu KiB may be locked", (unsigned long long)limit.rlim_cur / 1024);
 }
 
