@@ -14,23 +14,21 @@
 #define POLLING 2
 #define DISABLED 3
 
-static const char *describe_port(const struct device_port *port, unsigned int number)
-{
-	bool has_lid = port->layer != IBV_LINK_LAYER_ETHERNET && port->lid;
-
-	return format_string("; port %u %s%s, %s", number, port_state_name(port->state),
-			     has_lid ? format_string(", LID %u", port->lid) : "",
-			     port_layer_name(port->layer));
-}
-
 /* The facts of ibv_devinfo(1) in one line. */
 static void show_device(const struct device *device)
 {
 	bool alone = device->xrc && !device->open_qp;
 	const char *ports = "";
 
-	for (unsigned int i = 0; i < device->ports; i++)
-		ports = format_string("%s%s", ports, describe_port(&device->port[i], i + 1));
+	for (unsigned int i = 0; i < device->ports; i++) {
+		const struct device_port *port = &device->port[i];
+		bool has_lid = port->layer != IBV_LINK_LAYER_ETHERNET && port->lid;
+
+		ports = format_string("%s; port %u %s%s, %s", ports, i + 1,
+				      port_state_name(port->state),
+				      has_lid ? format_string(", LID %u", port->lid) : "",
+				      port_layer_name(port->layer));
+	}
 	found(device->name, alone || device->err ? FINDING_NOTE : FINDING_OK,
 	      alone ? "update to Linux 5.11 or later; until then ibv_reg_xrc_rcv_qp() fails with ENOSYS in all processes but the creator"
 		    : NULL,

@@ -115,27 +115,19 @@ static void examine_preload(void)
 	      preload && preload[0] ? preload : "not set here (xrc-compat run sets it)");
 }
 
-/* @setting: NAME=VALUE. */
-static bool is_known(const char *setting)
+/* Whether @setting, NAME=VALUE, has a name like ours that is none of ours. */
+static bool is_unknown(const char *setting)
 {
-#define ROW(NAME, ...) #NAME "=",
-	static const char *const names[] = { XRC_COMPAT_ENV_TABLE(ROW) };
+#define ROW(NAME, ...) && strncmp(setting, #NAME "=", sizeof(#NAME))
+	return (!strncmp(setting, "XRC_COMPAT_", 11) || !strncmp(setting, "SOFTHCA_", 8))
+		XRC_COMPAT_ENV_TABLE(ROW);
 #undef ROW
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strncmp(setting, names[i], strlen(names[i])))
-			return true;
-	}
-	return false;
 }
 
 static void examine_variables(void)
 {
 	for (char **setting = environ; *setting; setting++) {
-		bool ours = !strncmp(*setting, "XRC_COMPAT_", 11) ||
-			    !strncmp(*setting, "SOFTHCA_", 8);
-
-		if (ours && !is_known(*setting)) {
+		if (is_unknown(*setting)) {
 			found("variables", FINDING_PROBLEM, "see: xrc-compat --help",
 			      "%.*s is set, but nothing reads it", (int)strcspn(*setting, "="),
 			      *setting);
