@@ -20,32 +20,30 @@
 
 /* ---- columns ---- */
 
+/* Without -o those before CREATOR are printed, which fit on a line. */
 enum { DEVICE, QP, KEPT, PID, COMMAND, AGE, STATE, DOMAIN, CREATOR, UID, RUN, TABLE, COLUMNS };
 
 static const struct column {
 	const char *name;
 	const char *help;
 	int width;	/* characters of most values; 0: any number, so the column stands last */
-	bool by_default;
 } columns[COLUMNS] = {
-	[DEVICE] = { "DEVICE", "device", 8, true },
-	[QP] = { "QP", "number of the receive QP", 8, true },
+	[DEVICE] = { "DEVICE", "device", 8 },
+	[QP] = { "QP", "number of the receive QP", 8 },
 	[KEPT] = { "KEPT",
 		   "what keeps the QP: kernel, or lost (it ended with the last process that was registered)",
-		   7, true },
-	[PID] = { "PID", "process that is registered", 7, true },
-	[COMMAND] = { "COMMAND", "its command", 15, true },
-	[AGE] = { "AGE", "time since it opened the domain", 7, true },
+		   7 },
+	[PID] = { "PID", "process that is registered", 7 },
+	[COMMAND] = { "COMMAND", "its command", 15 },
+	[AGE] = { "AGE", "time since it opened the domain", 7 },
 	[STATE] = { "STATE",
 		    "live, stale (dead, not yet cleaned up), foreign (live, in another pid namespace)",
-		    7, true },
-	[DOMAIN] = { "DOMAIN", "the domain: device and inode of its file, major:minor:inode", 14,
-		     true },
-	[CREATOR] = { "CREATOR", "process that created the QP, while it is there", 7, false },
-	[UID] = { "UID", "user whom the file belongs to", 6, false },
-	[RUN] = { "RUN", "directory of the emulator's daemon, if the process has emulated adapters", 24,
-		  false },
-	[TABLE] = { "TABLE", "file of the process in the table directory", 0, false },
+		    7 },
+	[DOMAIN] = { "DOMAIN", "the domain: device and inode of its file, major:minor:inode", 14 },
+	[CREATOR] = { "CREATOR", "process that created the QP, while it is there", 7 },
+	[UID] = { "UID", "user whom the file belongs to", 6 },
+	[RUN] = { "RUN", "directory of the emulator's daemon, if the process has emulated adapters", 24 },
+	[TABLE] = { "TABLE", "file of the process in the table directory", 0 },
 };
 
 struct cell {
@@ -263,15 +261,13 @@ static int print(struct ps *ps)
 
 /* ---- the command line ---- */
 
-/* @list: as in -o; NULL: text has the columns that fit on a line, JSON has all. */
+/* @list: as in -o; NULL: text has the columns before CREATOR, JSON has all. */
 static int choose_columns(struct ps *ps, const char *list)
 {
 	char *names = copy_string(list), *name;
 
-	for (size_t i = 0; !list && i < COLUMNS; i++) {
-		if (ps->is_json || columns[i].by_default)
-			APPEND(ps->columns, ps->column_count) = &columns[i];
-	}
+	for (size_t i = 0; !list && i < (ps->is_json ? COLUMNS : CREATOR); i++)
+		APPEND(ps->columns, ps->column_count) = &columns[i];
 	while ((name = strsep(&names, ","))) {
 		size_t i = 0;
 
