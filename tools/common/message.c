@@ -24,15 +24,11 @@ static bool is_marked(void)
 	       strcmp(terminal, "dumb") != 0;
 }
 
-void print_styled(enum style style, const char *text)
+void print_styled(const char *style, const char *text)
 {
 	bool marked = is_marked();
 
-	printf("%s%s%s",
-	       !marked			? ""
-	       : style == STYLE_PROBLEM ? "\033[1;31m"
-					: "\033[1m",
-	       text, marked ? "\033[0m" : "");
+	printf("%s%s%s", marked ? style : "", text, marked ? "\033[0m" : "");
 }
 
 unsigned int terminal_width(void)

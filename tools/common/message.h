@@ -27,10 +27,11 @@ void message(FILE *out, const char *before, const char *format, ...)
 /* Says that @what, a file of @package of ours, was not found. TOOL_EXIT_REFUSED. */
 int refuse_missing(const char *what, const char *package);
 
-enum style { STYLE_BOLD, STYLE_PROBLEM };
+#define STYLE_BOLD "\033[1m"
+#define STYLE_PROBLEM "\033[1;31m"
 
 /* Prints plain text where there is no terminal, where TERM is "dumb", and where NO_COLOR is set. */
-void print_styled(enum style style, const char *text);
+void print_styled(const char *style, const char *text);
 
 /* The columns of the terminal; 0 without one: lines are not broken there, for grep(1). */
 unsigned int terminal_width(void);
