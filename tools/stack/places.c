@@ -31,20 +31,10 @@ bool module_is_of_program(const char *module)
 
 static struct place *new_place(const char *module, uint64_t offset)
 {
-	struct place *place = need_memory(calloc(1, sizeof(*place)));
+	struct place *place = need_memory(malloc(sizeof(*place)));
 
-	place->offset = offset;
-	snprintf(place->module, sizeof(place->module), "%s", module);
+	*place = (struct place){ copy_string(module), offset, "", "", NULL, NULL };
 	return place;
-}
-
-/* addr2line writes "??", "??:0" or "file.c:?" for a name that it does not know. */
-static void set_names(struct place *place, const char *function, const char *line)
-{
-	if (!strchr(function, '?'))
-		snprintf(place->symbol, sizeof(place->symbol), "%s", function);
-	if (!strchr(line, '?'))
-		snprintf(place->line, sizeof(place->line), "%s", basename(line));
 }
 
 /* Takes the symbol at the address, or the last one before it. */
@@ -100,13 +90,15 @@ static struct place *read_places(const char *module, uint64_t offset)
 		line[strcspn(line, " ")] = '\0';	/* without the compiler's discriminator */
 		if (!*end)
 			*end = new_place(module, offset);
-		set_names(*end, function, line);
+		/* addr2line writes "??", "??:0" or "file.c:?" for a name that it does not know. */
+		(*end)->symbol = strchr(function, '?') ? "" : copy_string(function);
+		(*end)->line = strchr(line, '?') ? "" : copy_string(basename(line));
 		end = &(*end)->outer;
 	}
 	free(text);
 	/* In a file without static symbols addr2line names the exported function before. */
 	if (!innermost->line[0] && !is_in_symbol(module, offset))
-		innermost->symbol[0] = '\0';
+		innermost->symbol = "";
 	return innermost;
 }
 

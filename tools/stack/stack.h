@@ -16,10 +16,10 @@
 
 /* The function and the line of the source that an address of a program or library is in. */
 struct place {
-	char module[256];
+	const char *module;
 	uint64_t offset;	/* in the module */
-	char symbol[64];	/* "" unknown, or without addr2line(1) */
-	char line[256];		/* "file.c:12"; "" without debug information */
+	const char *symbol;	/* "" unknown, or without addr2line(1) */
+	const char *line;	/* "file.c:12"; "" without debug information */
 	struct place *outer;	/* where this function is inlined; NULL: it is not */
 	struct place *next;	/* the list of place_of() */
 };
