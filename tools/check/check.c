@@ -90,7 +90,7 @@ static void read_libraries(void)
 
 	read_plugins(&readable);
 	closure_read(program->binary, &readable, &check.closure);
-	needs_read(&check.closure);
+	needs_read(&check.closure, &(struct preload_wish){ 0 });
 	read_libibverbs(&check.closure);
 	check.mpi = starter_is_mpi(program);
 	for (size_t i = 0; i < check.closure.count; i++) {

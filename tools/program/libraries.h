@@ -87,9 +87,10 @@ bool ib_core_is_listed(void);
 
 /*
  * After closure_read(): fills the members companion, libibverbs, old_libibverbs and
- * system_libibverbs. A library that xrc-compat has is then no longer in missing.
+ * system_libibverbs. A library that xrc-compat has is then no longer in missing. @wish: adds
+ * companions.
  */
-void needs_read(struct closure *closure);
+void needs_read(struct closure *closure, const struct preload_wish *wish);
 
 /*
  * Adds what @program, and the program that it starts with @words, need in LD_PRELOAD besides our

@@ -116,28 +116,24 @@ static bool companion_serves(const struct companion *row, const char *object, bo
 	return library_found(row->today, object, false) != NULL;
 }
 
-/* Adds the companion for the ELF file @object, unless LD_PRELOAD or @libraries has it. */
-static void add_companion(const struct companion *row, const char *object, int bits, bool anyway,
-			  struct string_list *libraries)
-{
-	const char *path = companion_path(row->name, bits);
-
-	if (path && !is_preloaded(row->name) && !string_list_has(libraries, path) &&
-	    companion_serves(row, object, anyway))
-		string_list_add(libraries, path);
-}
-
-/* Adds our library for each development name that the program opens. */
-static void add_development(const struct closure *closure, bool anyway,
-			    struct string_list *libraries)
+/* Adds our library for each development name that the program opens, or all of our libraries. */
+static void add_companions(struct closure *closure, const struct preload_wish *wish)
 {
 	const struct loaded_object *program = &closure->object[0];
 
-	/* A loader that does not answer would be waited for each time. */
-	for (const struct companion *row = companions; row->name && !closure->unasked; row++) {
+	for (const struct companion *row = companions; row->name; row++) {
+		const char *path = companion_path(row->name, program->elf.bits);
+		/* A loader that does not answer would be waited for each time. */
+		bool wanted = wish->companions || (row->today && !closure->unasked &&
+						   opens(closure, row->name));
+
+		if (wish->companions && !path)
+			say("--companions: %s was not found; install xrc-compat again", row->name);
 		/* To ask the loader takes longer than to search most programs. */
-		if (row->today && opens(closure, row->name))
-			add_companion(row, program->path, program->elf.bits, anyway, libraries);
+		if (wanted && path && !is_preloaded(row->name) &&
+		    !string_list_has(&closure->companion, path) &&
+		    companion_serves(row, program->path, wish->other_hosts))
+			string_list_add(&closure->companion, path);
 	}
 }
 
@@ -152,7 +148,7 @@ static const char *find_libibverbs(const struct closure *closure)
 	return found ? found : library_found(LIBIBVERBS, program, false);
 }
 
-void needs_read(struct closure *closure)
+void needs_read(struct closure *closure, const struct preload_wish *wish)
 {
 	int bits = closure->object[0].elf.bits;
 	/* Ask on behalf of libc: it has the program's word size and no RPATH. */
@@ -162,7 +158,7 @@ void needs_read(struct closure *closure)
 
 	sort_missing(&closure->missing, bits, &closure->companion);
 	sort_missing(&closure->plugin_missing, bits, &closure->companion);
-	add_development(closure, false, &closure->companion);
+	add_companions(closure, wish);
 	closure->libibverbs = found;
 	closure->system_libibverbs = system;
 	if (found && !is_preloaded(LIBIBVERBS) && !(system && !strcmp(found, system)) &&
@@ -211,10 +207,8 @@ static void add_needs(const char *path, int bits, const struct preload_wish *wis
 	bool same;
 
 	closure_read(path, &plugins, &closure);
-	needs_read(&closure);
+	needs_read(&closure, wish);
 	same = closure.object[0].elf.bits == bits;
-	if (wish->other_hosts)
-		add_development(&closure, true, &closure.companion);
 	if (closure.unasked)
 		say("%s: its libraries are not known: %s", path, closure.unasked);
 	for (size_t i = 0; i < closure.companion.count; i++) {
@@ -227,18 +221,6 @@ static void add_needs(const char *path, int bits, const struct preload_wish *wis
 		add_libibverbs(path, &closure, wish->system_libibverbs, libraries);
 }
 
-static void add_companions(const struct program *program, const struct preload_wish *wish,
-			   struct string_list *libraries)
-{
-	int bits = program->elf.bits;
-
-	for (const struct companion *row = companions; row->name; row++) {
-		if (!companion_path(row->name, bits))
-			say("--companions: %s was not found; install xrc-compat again", row->name);
-		add_companion(row, program->binary, bits, wish->other_hosts, libraries);
-	}
-}
-
 void needs_add(const struct program *program, char *const *words,
 	       const struct preload_wish *wish, struct string_list *libraries)
 {
@@ -247,8 +229,6 @@ void needs_add(const struct program *program, char *const *words,
 	const char *path = starter_is_one(program) ? starter_find_program(program, words) : NULL;
 
 	add_needs(program->binary, bits, wish, libraries);
-	if (wish->companions)
-		add_companions(program, wish, libraries);
 	if (path)
 		add_needs(path, bits, &found, libraries);
 }
