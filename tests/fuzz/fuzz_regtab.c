@@ -97,11 +97,12 @@ static pid_t keep_changing(int fd, uint32_t random)
 
 static int read_table(void *context, const struct regtab_view *view)
 {
+	const char *reason = view->members->reason;
 	struct regtab_view_qp qp;
 
-	if (view->reason && !strstr(view->reason, path))
+	if (reason && !strstr(reason, path))
 		abort();
-	*(bool *)context |= !view->reason;
+	*(bool *)context |= !reason;
 	for (uint32_t from = 0; regtab_view_next(view, from, &qp); from = qp.qp_num + 1)
 		for (unsigned m = 0; m < view->member_count; m++)
 			sum += regtab_view_registered(view, qp.qp_num, m) +

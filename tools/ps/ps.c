@@ -224,20 +224,21 @@ static void begin_refused(struct ps *ps)
 /* Refused files come last. In JSON they have an array of their own. */
 static int visit(void *context, const struct regtab_view *view)
 {
+	const struct regtab_view_member *first = view->members;
 	struct ps *ps = context;
 
 	begin(ps);
-	if (!view->reason) {
+	if (!first->reason) {
 		print_table(ps, view);
 		return 0;
 	}
 	if (!ps->is_json)
-		say("%s", view->reason);
+		say("%s", first->reason);
 	if (!ps->refused)
 		begin_refused(ps);
 	json_open(&ps->json, NULL, '{');
-	json_string(&ps->json, "table", view->path);
-	json_string(&ps->json, "reason", view->reason);
+	json_string(&ps->json, "table", first->path);
+	json_string(&ps->json, "reason", first->reason);
 	json_close(&ps->json, '}');
 	ps->refused = true;
 	return 0;

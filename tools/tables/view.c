@@ -11,11 +11,6 @@
 
 #define QPS_MAX		(1u << 20)	/* more than any adapter has; a file with more is refused */
 
-struct directory {
-	struct regtab_view_member *members;
-	unsigned member_count;
-};
-
 struct registration {
 	uint32_t qp_num;
 	bool created;
@@ -131,25 +126,27 @@ static int read_member(struct regtab_found *found, struct regtab_view_member *me
 
 static int note_file(void *context, struct regtab_found *found, int err)
 {
-	struct directory *directory = context;
-	struct regtab_view_member *member = reallocarray(
-		directory->members, directory->member_count + 1, sizeof(*member));
+	struct regtab_view *all = context;
+	struct regtab_view_member *member = reallocarray(all->members, all->member_count + 1,
+							 sizeof(*member));
 
 	if (!member)
 		return -ENOMEM;
-	directory->members = member;
-	member += directory->member_count;
+	all->members = member;
+	member += all->member_count;
 	*member = (struct regtab_view_member){ .uid = (uint32_t)found->st.st_uid };
 	snprintf(member->path, sizeof(member->path), "%s", found->path);
 	if (!err)
 		err = read_member(found, member);
 	if (err == -ENOENT)
 		return 0;
-	directory->member_count++;
-	if (err && err != -ENOMEM &&
-	    asprintf(&member->reason, "registration table %s: %s", found->path, found->reason) < 0)
-		return -ENOMEM;
-	return err == -ENOMEM ? err : 0;
+	all->member_count++;
+	if (!err || err == -ENOMEM)
+		return err;
+	member->live = false;
+	member->registration_count = 0;
+	return asprintf(&member->reason, "registration table %s: %s", found->path,
+			found->reason) < 0 ? -ENOMEM : 0;
 }
 
 int regtab_each(const char *dir, int flags,
@@ -247,23 +244,19 @@ static int compare_members(const void *left, const void *right)
 	return order ? order : strcmp(a->path, b->path);
 }
 
-static int list_tables(const struct directory *directory,
+/* @all: the members of all tables, in order. */
+static int list_tables(const struct regtab_view *all,
 		       int (*visit)(void *context, const struct regtab_view *view), void *context)
 {
-	const struct regtab_view_member *members = directory->members;
-	unsigned first = 0, end;
+	struct regtab_view view = { .members = all->members };
+	const struct regtab_view_member *end = all->members + all->member_count;
 	int result = 0;
 
-	for (; first < directory->member_count && !result; first = end) {
-		struct regtab_view view = { .reason = members[first].reason,
-					    .path = members[first].path,
-					    .members = &members[first] };
-
-		for (end = first + 1; end < directory->member_count &&
-				      !compare_tables(&members[first], &members[end]);
-		     end++)
-			;
-		view.member_count = view.reason ? 0 : end - first;
+	for (; view.members < end && !result; view.members += view.member_count) {
+		view.member_count = 1;
+		while (view.members + view.member_count < end &&
+		       !compare_tables(view.members, view.members + view.member_count))
+			view.member_count++;
 		result = visit(context, &view);
 	}
 	return result;
@@ -272,18 +265,17 @@ static int list_tables(const struct directory *directory,
 int regtab_list(const char *dir, int (*visit)(void *context, const struct regtab_view *view),
 		void *context)
 {
-	struct directory directory = { 0 };
-	int result = regtab_each(dir, O_RDONLY, note_file, &directory);
+	struct regtab_view all = { 0 };
+	int result = regtab_each(dir, O_RDONLY, note_file, &all);
 
-	if (directory.member_count)
-		qsort(directory.members, directory.member_count, sizeof(*directory.members),
-		      compare_members);
+	if (all.member_count)
+		qsort(all.members, all.member_count, sizeof(*all.members), compare_members);
 	if (!result)
-		result = list_tables(&directory, visit, context);
-	for (unsigned i = 0; i < directory.member_count; i++) {
-		free(directory.members[i].registrations);
-		free(directory.members[i].reason);
+		result = list_tables(&all, visit, context);
+	for (unsigned i = 0; i < all.member_count; i++) {
+		free(all.members[i].registrations);
+		free(all.members[i].reason);
 	}
-	free(directory.members);
+	free(all.members);
 	return result;
 }

@@ -8,7 +8,11 @@
 /* One file: a process that has the domain open on an opened device. */
 struct regtab_view_member {
 	char path[512];
-	char *reason;		/* NULL; or why the file is refused: a sentence that names it */
+	/*
+	 * NULL; or why the file is refused: a sentence that names it. Such a file has no
+	 * registrations, and no living process.
+	 */
+	char *reason;
 	uint32_t uid;		/* the owner of the file */
 	struct regtab_key key;	/* files with the same key are one table */
 	uint32_t pid;		/* in its own pid namespace */
@@ -20,11 +24,9 @@ struct regtab_view_member {
 	struct registration *registrations;	/* private to view.c, by QP number */
 };
 
-/* A snapshot of one table, or of one refused file, which has no members. */
+/* A snapshot of one table, or of one refused file. */
 struct regtab_view {
-	const char *reason;	/* NULL: not refused */
-	const char *path;	/* the first file */
-	const struct regtab_view_member *members;
+	struct regtab_view_member *members;
 	unsigned member_count;
 };
 

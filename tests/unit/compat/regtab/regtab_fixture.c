@@ -115,10 +115,10 @@ static int note(void *context, const struct regtab_view *view)
 	struct seen *seen = context;
 	struct regtab_view_qp qp;
 
-	snprintf(seen->path, sizeof(seen->path), "%s", view->path);
-	if (view->reason) {
+	snprintf(seen->path, sizeof(seen->path), "%s", view->members->path);
+	if (view->members->reason) {
 		seen->refused++;
-		snprintf(seen->reason, sizeof(seen->reason), "%s", view->reason);
+		snprintf(seen->reason, sizeof(seen->reason), "%s", view->members->reason);
 		return 0;
 	}
 	seen->tables++;
