@@ -8,6 +8,7 @@
 #include <tools/files/regular.h>
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <string.h>
 
 #define BRINGS_OLD_LIBIBVERBS \
@@ -74,6 +75,17 @@ static bool decide_broken(struct check *check)
 		return false;
 	check->exit_status = TOOL_EXIT_REFUSED;
 	return decided(check, VERDICT_BROKEN, check->broken);
+}
+
+/* Starts the ranks on its host. Only a launcher knows how to start it. */
+static bool decide_launched(struct check *check)
+{
+	if (fnmatch("@(mpispawn|orted|prted|hydra_*proxy|pmi_proxy|slurmstepd)",
+		    basename(check->program.path), FNM_EXTMATCH))
+		return false;
+	check->next = "xrc-compat env";
+	return decided(check, VERDICT_CANNOT_TELL,
+		       "a launcher starts it on each host: ask about the program, and start the launcher by its line of xrc-compat env");
 }
 
 static bool decide_starter(struct check *check)
@@ -227,8 +239,9 @@ static void add_needs(struct check *check)
 
 void check_decide(struct check *check)
 {
-	if (!decide_start(check) && !decide_broken(check) && !decide_without_xrc(check) &&
-	    !decide_fault(check) && !decide_old_libibverbs(check) && !decide_device(check))
+	if (!decide_start(check) && !decide_broken(check) && !decide_launched(check) &&
+	    !decide_without_xrc(check) && !decide_fault(check) && !decide_old_libibverbs(check) &&
+	    !decide_device(check))
 		decide_ready(check);
 	add_needs(check);
 }

@@ -114,6 +114,9 @@ def starter(program, by, following=None):
     }
 
 
+LAUNCHED = ends(
+    "cannot tell", 3, "a launcher starts it on each host: ask about the program, and start the launcher by its line of xrc-compat env",
+    following="xrc-compat env")
 EARLY = "PROGRAM: @/early/libibverbs.so.1: version `IBVERBS_1.1' not found (required by PROGRAM)"
 NO_VERSION = "PROGRAM: @/libversion.so: version `IBVERBS_1.1' not found (required by @/today/libibverbs.so.1)"
 OPTIONS = ", with --companions if a library is missing"
@@ -317,6 +320,10 @@ SAMPLES = {
                               starter("the one that uses InfiniBand", "run"),
                               next="xrc-compat run -- PROGRAM"),
     "pdsh": Sample(program(calls()), starter("the one that uses InfiniBand", "env")),
+    "mpispawn": Sample(
+        program(calls("execvp")), LAUNCHED, starts_programs=True, needs=[], direction=None,
+        libibverbs=None),
+    "orted": Sample(program(ONE_WAY, STUB), LAUNCHED),
 
     # ---- programs into which nothing can be preloaded ----
     "static_with_verbs": Sample(program(STATIC_VERBS, "-static"), STATIC),
