@@ -74,7 +74,7 @@ static int print_registrations(void *context, const struct regtab_view *view)
 /* ---- processes ---- */
 
 /* Why the kernel does not let this command stop the process, and what to do. */
-static void refuse_process(pid_t pid, int err)
+static const char *why_not_stopped(pid_t pid, int err)
 {
 	char *status = format_string("/proc/%d/status", (int)pid);
 	unsigned long long tracer = regular_number(status, "TracerPid:", 10);
@@ -82,27 +82,26 @@ static void refuse_process(pid_t pid, int err)
 	struct stat st;
 
 	if (err == -ENOSYS)
-		say("process %d: " WITHOUT_LIBDW, (int)pid);
-	else if (err == -EBUSY)
-		say("process %d: a thread waits in the kernel and does not stop", (int)pid);
-	else if (err == -ENOEXEC)
-		say("process %d: it is a 32-bit program; only stacks of 64 bits are read", (int)pid);
-	else if (err == -ENOENT)
-		say("process %d: it has ended", (int)pid);
-	else if (err == -EAGAIN)
-		say("process %d: it is just starting; try again", (int)pid);
-	else if (err != -EPERM && err != -EACCES)
-		say("process %d: %s", (int)pid, strerror(-err));
-	else if (tracer)
-		say("process %d: process %llu traces it already", (int)pid, tracer);
-	else if (geteuid() && !stat(status, &st) && st.st_uid != geteuid())
-		say("process %d: it belongs to another user; only root may stop it", (int)pid);
-	else if (scope)
-		say("process %d: /proc/sys/kernel/yama/ptrace_scope is %llu; with %s", (int)pid, scope,
-		    scope < 3 ? "0, or as root, it can be stopped" : "3, none can be stopped");
-	else
-		say("process %d: this container may not trace: start it with --cap-add=SYS_PTRACE",
-		    (int)pid);
+		return WITHOUT_LIBDW;
+	if (err == -EBUSY)
+		return "a thread waits in the kernel and does not stop";
+	if (err == -ENOEXEC)
+		return "it is a 32-bit program; only stacks of 64 bits are read";
+	if (err == -ENOENT)
+		return "it has ended";
+	if (err == -EAGAIN)
+		return "it is just starting; try again";
+	if (err != -EPERM && err != -EACCES)
+		return strerror(-err);
+	if (tracer)
+		return format_string("process %llu traces it already", tracer);
+	if (geteuid() && !stat(status, &st) && st.st_uid != geteuid())
+		return "it belongs to another user; only root may stop it";
+	if (scope)
+		return format_string("/proc/sys/kernel/yama/ptrace_scope is %llu; with %s", scope,
+				     scope < 3 ? "0, or as root, it can be stopped"
+					       : "3, none can be stopped");
+	return "this container may not trace: start it with --cap-add=SYS_PTRACE";
 }
 
 static int print_process(pid_t pid)
@@ -117,7 +116,7 @@ static int print_process(pid_t pid)
 		err = info.bits == 64 ? stacks_of_process(pid, print_stack) : -ENOEXEC;
 	fflush(stdout);
 	if (err)
-		refuse_process(pid, err);
+		say("process %d: %s", (int)pid, why_not_stopped(pid, err));
 	return err ? 1 : 0;
 }
 
