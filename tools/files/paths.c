@@ -38,11 +38,6 @@ static const char *found_at(const char *path, int bits)
 	return path;
 }
 
-static const char *found_in(const char *prefix, const char *lib, const char *name, int bits)
-{
-	return found_at(format_string("%s/%s/xrc-compat/%s", prefix, lib, name), bits);
-}
-
 /*
  * The other word size is built in "build-i386" if this one is in "build", and the other way round.
  */
@@ -57,19 +52,18 @@ static const char *other_build(const char *build)
 
 const char *paths_library(int bits, const char *in_build)
 {
-	static const char *const dirs[] = {
-		TOOLS_LIBDIR_FROM_PREFIX, "lib/i386-linux-gnu", "lib/x86_64-linux-gnu", "lib32",
-		"lib64", "lib",
+	const char *lib = lib_dir(bits);
+	/* The loader's value of $LIB comes first, so that the path serves both word sizes. */
+	const char *const dirs[] = {
+		lib ? lib : TOOLS_LIBDIR_FROM_PREFIX, TOOLS_LIBDIR_FROM_PREFIX,
+		"lib/i386-linux-gnu", "lib/x86_64-linux-gnu", "lib32", "lib64", "lib",
 	};
-	const char *name = basename(in_build), *prefix = own_prefix(1), *lib = lib_dir(bits);
+	const char *name = basename(in_build), *prefix = own_prefix(1);
 	const char *build = bits == OWN_BITS ? prefix : other_build(prefix);
 	const char *found = found_at(format_string("%s/%s", build, in_build), bits);
 
-	/* With the loader's value of $LIB, so that the path serves both word sizes. */
-	if (!found && lib)
-		found = found_in(prefix, lib, name, bits);
 	for (size_t i = 0; !found && i < sizeof(dirs) / sizeof(dirs[0]); i++)
-		found = found_in(prefix, dirs[i], name, bits);
+		found = found_at(format_string("%s/%s/xrc-compat/%s", prefix, dirs[i], name), bits);
 	return found ? found : found_at(format_string(TOOLS_LIBDIR "/xrc-compat/%s", name), bits);
 }
 
