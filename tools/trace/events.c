@@ -75,15 +75,6 @@ static void put_end_of_arrow(struct trace *trace, const char *phase, int id,
 	free(name);
 }
 
-static void put_arrow(struct trace *trace, const struct origin *from, const struct origin *to)
-{
-	static int id;
-
-	id++;
-	put_end_of_arrow(trace, "s", id, from);
-	put_end_of_arrow(trace, "f", id, to);
-}
-
 static struct origin *find_origin(uint32_t qp_num, const int32_t *pid)
 {
 	for (size_t i = origin_count; i > 0; i--) {
@@ -101,12 +92,15 @@ static void put_arrows(struct trace *trace, const struct trace_record *record)
 	struct origin here = { record->qp_num, record->verb == VERB_ibv_create_xrc_rcv_qp,
 			       record->pid, record->tid, record->start };
 	bool ends = record->verb == VERB_ibv_unreg_xrc_rcv_qp;
+	static int id;
 	const struct origin *from = find_origin(here.qp_num, ends ? &here.pid : NULL);
 
 	if (!ends && !here.is_creator && record->verb != VERB_ibv_reg_xrc_rcv_qp)
 		return;
-	if (from && !here.is_creator)
-		put_arrow(trace, from, &here);
+	if (from && !here.is_creator) {
+		put_end_of_arrow(trace, "s", ++id, from);
+		put_end_of_arrow(trace, "f", id, &here);
+	}
 	if (!ends)
 		APPEND(origins, origin_count) = here;
 }

@@ -151,13 +151,6 @@ static int open_socket(void)
 	return 0;
 }
 
-/* `run` preloads the tracing library if the variable is set. */
-static int run_program(void)
-{
-	set_variable("XRC_COMPAT_TRACE", run.address.sun_path, true);
-	return launch_program(run.launch);
-}
-
 static void forward(int number)
 {
 	if (number == SIGCHLD)
@@ -210,7 +203,9 @@ static int start_program(void)
 		/* The command closes the pipe when it would see this process crash. */
 		while (read(watched[0], &all, 1) < 0 && errno == EINTR)
 			;
-		_exit(run_program());
+		/* `run` preloads the tracing library if the variable is set. */
+		set_variable("XRC_COMPAT_TRACE", run.address.sun_path, true);
+		_exit(launch_program(run.launch));
 	}
 	if (run.child < 0)
 		return refuse_errno("make", "a process");
