@@ -62,18 +62,13 @@ static int print_help(const struct command *command)
 
 /* ---- reading ---- */
 
-/* Refuses the command line for the reason @why. Returns TOOL_EXIT_REFUSED. */
-static int refuse_line(const struct command *command, const char *why)
+/* Refuses the command line for @word, which may be "". Returns TOOL_EXIT_REFUSED. */
+static int refuse_word(const struct command *command, const char *word, const char *why)
 {
-	say("%s: %s", command->name, why);
+	say("%s: %s%s%s", command->name, word, word[0] ? ": " : "", why);
 	advise("%s", usage_of(command));
 	advise("try: xrc-compat %s --help", command->name);
 	return TOOL_EXIT_REFUSED;
-}
-
-static int refuse_word(const struct command *command, const char *word, const char *why)
-{
-	return refuse_line(command, format_string("%s: %s", word, why));
 }
 
 /* A number may also follow such an option as a word of its own: no program is called so. */
@@ -134,6 +129,6 @@ int command_execute(const struct command *command, int argc, char **argv)
 		status = refuse_word(command, argv[optind + command->most_operands],
 				     "unexpected argument");
 	if (!status && command->needs_program && !argv[optind])
-		status = refuse_line(command, "no program given");
+		status = refuse_word(command, "", "no program given");
 	return status ? status : command->run(argv + optind);
 }
