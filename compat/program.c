@@ -3,6 +3,7 @@
 #include "program.h"
 #include "log.h"
 #include "settings.h"
+#include "state.h"
 
 #include <elf/loaded.h>
 
@@ -54,6 +55,10 @@ static int inspect_literals(const struct loaded *loaded, void *names)
 	       loaded_mentions(loaded, *(names_fn *)names);
 }
 
+/*
+ * The loader has a lock, which stays taken in a child that is forked meanwhile. A fork waits for
+ * our lock, so the loader is asked with that lock held.
+ */
 static bool refers_to(names_fn names)
 {
 	return loaded_each(inspect_references, &names) || loaded_each(inspect_literals, &names);
@@ -62,16 +67,19 @@ static bool refers_to(names_fn names)
 /* Asked for each XRC QP: it searches again only after an object was loaded. */
 static bool refers_to_rcv_qp_by_now(void)
 {
-	/* Generation and answer in one word need no lock: the answer is in the lowest bit. */
-	static _Atomic unsigned long long cache;
-	unsigned long long generation = loaded_generation() << 1;
-	unsigned long long known = atomic_load_explicit(&cache, memory_order_relaxed);
+	static unsigned long long generation;	/* of the last search */
+	static bool refers;
+	unsigned long long now;
+	bool found;
 
-	if ((known & ~1ull) != generation) {
-		known = generation | refers_to(names_rcv_qp);
-		atomic_store_explicit(&cache, known, memory_order_relaxed);
-	}
-	return known & 1;
+	state_lock();
+	now = loaded_generation();
+	if (generation != now)
+		refers = refers_to(names_rcv_qp);
+	generation = now;
+	found = refers;
+	state_unlock();
+	return found;
 }
 
 void program_note_xrc(void)
@@ -82,8 +90,11 @@ void program_note_xrc(void)
 void program_find_kind(void)
 {
 	int unknown = PROGRAM_UNKNOWN;
-	enum program_kind found = refers_to(names_domain) ? PROGRAM_HAS_XRC : PROGRAM_ORDINARY;
+	enum program_kind found;
 
+	state_lock();
+	found = refers_to(names_domain) ? PROGRAM_HAS_XRC : PROGRAM_ORDINARY;
+	state_unlock();
 	/* Another thread may have noted XRC meanwhile. */
 	atomic_compare_exchange_strong_explicit(&program_kind, &unknown, found,
 						memory_order_release, memory_order_relaxed);

@@ -3,10 +3,12 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <harness/thread_state.h>
 #include "receiver.h"
 
 static void fork_and_wait(int times)
@@ -140,6 +142,66 @@ ROW("a child can use a domain that another thread was closing during the fork")
 	for (int i = 0; i < 200; i++)
 		use_in_a_child();
 	stop = 1;
+	join_thread(thread);
+}
+
+/* ---- the loader's lock ---- */
+
+typedef int (*visit_fn)(struct dl_phdr_info *info, size_t size, void *arg);
+
+static __thread bool hold;	/* in the next call of this thread */
+static volatile bool held, forking;
+
+static int hold_until_main_waits(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)info, (void)size, (void)unused;
+	held = true;
+	while (!forking || thread_state(getpid()) != 'S')
+		usleep(500);
+	return 1;
+}
+
+/* The library calls this one. The C library's holds the loader's lock while it visits objects. */
+__attribute__((visibility("default"))) int dl_iterate_phdr(visit_fn visit, void *arg)
+{
+	static int (*next)(visit_fn visit, void *arg);
+
+	if (!next)
+		next = (int (*)(visit_fn, void *))dlsym(RTLD_NEXT, "dl_iterate_phdr");
+	if (hold) {
+		hold = false;
+		next(hold_until_main_waits, NULL);
+	}
+	return next(visit, arg);
+}
+
+static int visit_one(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)info, (void)size, (void)unused;
+	return 1;
+}
+
+static void *create_xrc_qp(void *unused)
+{
+	hold = true;
+	side_create_qp(&self, 4);
+	return unused;
+}
+
+ROW("a child can ask the loader if another thread was creating an XRC QP during the fork")
+{
+	pthread_t thread = start_thread(create_xrc_qp, NULL);
+	pid_t pid;
+
+	while (!held)	/* the row's time limit ends this */
+		usleep(500);
+	forking = true;
+	pid = fork();
+	if (!pid) {
+		alarm(10);
+		_exit(dl_iterate_phdr(visit_one, NULL) != 1);
+	}
+	must_end(pid, 0);
 	join_thread(thread);
 }
 
