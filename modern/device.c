@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 
 uint64_t modern_device_guid(const struct ibv_context *context)
@@ -17,14 +18,33 @@ int modern_close_device(struct ibv_context *context)
 	return modern_status(modern_table.close_device(context));
 }
 
-/* The file of the provider tells: libmlx4-rdmav34.so or libmlx4.so.1. */
-bool modern_tags_tgt_qps(struct ibv_context *context)
+/* The file tells: libmlx4-rdmav34.so or libmlx4.so.1. */
+static bool is_of_libmlx4(const void *function)
 {
-	struct verbs_context *verbs = verbs_get_ctx_op(context, create_qp_ex);
 	Dl_info info;
 
-	return verbs && dladdr((const void *)verbs->create_qp_ex, &info) && info.dli_fname &&
+	return dladdr(function, &info) && info.dli_fname &&
 	       !strncmp(basename(info.dli_fname), "libmlx4", strlen("libmlx4"));
+}
+
+/*
+ * Asks dladdr() once for each provider. It has a lock of the loader, which stays taken in a child
+ * that is forked meanwhile.
+ */
+bool modern_tags_tgt_qps(struct ibv_context *context)
+{
+	static const void *_Atomic known[2];	/* create_qp_ex, by the answer */
+	struct verbs_context *verbs = verbs_get_ctx_op(context, create_qp_ex);
+	const void *function = verbs ? (const void *)verbs->create_qp_ex : NULL;
+	bool tags;
+
+	if (!function || function == atomic_load(&known[false]))
+		return false;
+	if (function == atomic_load(&known[true]))
+		return true;
+	tags = is_of_libmlx4(function);
+	atomic_store(&known[tags], function);
+	return tags;
 }
 
 int modern_open_xrcd(struct ibv_context *context, int fd, int oflag, struct ibv_xrcd **xrcd)
