@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The first domain of a program, its forks, and the end of an opened device. */
+/* The forks of a program, and the end of an opened device. */
 #include "device.h"
 #include "domain.h"
 #include "ops.h"
-#include "program.h"
 #include "rcv_qp.h"
 #include "srq.h"
 #include "xrc_qp.h"
@@ -37,12 +36,6 @@ __attribute__((constructor)) static void watch_forks(void)
 	pthread_atfork(state_forking, state_forked_parent, in_child);
 }
 
-void device_use_begin(void)
-{
-	program_note_xrc();
-	atomic_store_explicit(&state_used, true, memory_order_release);
-}
-
 /*
  * Runs before the real close, after which another thread may open a device at the same address.
  * domain_take() comes first: it waits for verbs of other threads, which may still create objects.
@@ -64,8 +57,6 @@ int device_close(struct ibv_context *context)
 
 	if (!context)
 		return -EINVAL;
-	if (!state_in_use())
-		return modern_close_device(context);
 	detach_all(context, &ended);
 	while ((device_domain = LIST_FIRST(&ended))) {
 		LIST_REMOVE(device_domain, link);

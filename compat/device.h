@@ -5,12 +5,6 @@
 
 #include <infiniband/verbs.h>
 
-/*
- * The program opens its first domain: verbs and forks are handled from now on. This stays so if the
- * open fails, because another thread may open a domain at the same time.
- */
-void device_use_begin(void);
-
 /* Frees the library's objects of this device, then closes it. Returns the -errno of the close. */
 int device_close(struct ibv_context *context);
 

@@ -3,13 +3,12 @@
 #include "state.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-
-atomic_bool state_used;
 
 /*
  * The forking thread has the lock during the fork, or forks without it (state_forking()). Handlers

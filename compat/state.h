@@ -12,9 +12,6 @@
 #ifndef COMPAT_STATE_H
 #define COMPAT_STATE_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-
 void state_lock(void);
 void state_unlock(void);
 
@@ -23,14 +20,6 @@ void state_wait(void);
 
 /* Wakes every thread in state_wait(). */
 void state_changed(void);
-
-/* Whether the program has ever tried to open a domain. Before that, verbs are passed on. */
-extern atomic_bool state_used;
-
-static inline bool state_in_use(void)
-{
-	return atomic_load_explicit(&state_used, memory_order_acquire);
-}
 
 /*
  * For pthread_atfork(3). clean_up is called when the child takes the lock for the first time. It

@@ -12,7 +12,6 @@
 
 #include "ops.h"
 #include "pair.h"
-#include "state.h"
 
 #include <abi/legacy.h>
 
@@ -29,7 +28,7 @@ int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, bool two_
 /* False: qp is not an XRC QP. True: it may be one. Takes no lock. */
 static inline bool xrc_qp_is_possible(const struct ibv_qp *qp)
 {
-	return qp && qp->qp_type == IBV_QPT_XRC_SEND && state_in_use();
+	return qp && qp->qp_type == IBV_QPT_XRC_SEND;
 }
 
 /* Returns the XRC QP of this object, or NULL. qp must be a valid pointer. */

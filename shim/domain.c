@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: ibv_open_xrc_domain, ibv_close_xrc_domain. */
-#include <compat/device.h>
 #include <compat/domain.h>
 
 #include "shim.h"
@@ -18,7 +17,7 @@ struct legacy_xrc_domain *ibv_open_xrc_domain(struct ibv_context *context, int f
 	int err = shim_enter(&entry, VERB_ibv_open_xrc_domain, ARGUMENTS(context, fd, oflag));
 
 	if (!err) {
-		device_use_begin();
+		program_note_xrc();
 		err = domain_open(context, fd, oflag, &ldom);
 	}
 	return shim_leave_made(&entry, err, ldom);

@@ -46,7 +46,6 @@ static struct ibv_context *open_counted(void)
 	struct ibv_context *context = provider_open(0);
 
 	assert_non_null(context);
-	device_use_begin();
 	modern_table.destroy_qp = count_destroy;
 	*destroyed = 0;
 	return context;
@@ -302,7 +301,6 @@ TEST(an_open_during_a_refused_close_is_of_the_same_domain)
 
 FIXTURE(setup)
 {
-	device_use_begin();
 	destroyed = mmap(NULL, sizeof(*destroyed), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return destroyed == MAP_FAILED;

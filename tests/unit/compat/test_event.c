@@ -41,7 +41,6 @@ static void open_device(void)
 	context->async_fd = ends[0];
 	to_kernel = ends[1];
 	modern_table.ack_async_event = count_ack;
-	device_use_begin();
 	acks = 0;
 	assert_int_equal(domain_open(context, -1, 0, &domain), 0);
 }

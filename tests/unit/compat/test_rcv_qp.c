@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <compat/device.h>
 #include <compat/domain.h>
 #include <compat/rcv_qp.h>
 #include <modern/modern.h>
@@ -70,7 +69,6 @@ static int answer_during_unregister(struct ibv_qp_attr *attr)
 static void create(int (*answer)(struct ibv_qp_attr *attr))
 {
 	answer_query = answer;
-	device_use_begin();
 	assert_int_equal(domain_open(provider_open(0), -1, 0, &domain), 0);
 	assert_int_equal(rcv_qp_create(domain, &number), 0);
 	modern_table.destroy_qp = note_destroy;

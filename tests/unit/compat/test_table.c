@@ -177,12 +177,12 @@ TEST(a_child_that_opens_its_parents_domain_has_a_file_of_its_own)
 {
 	struct legacy_xrc_domain *domain;
 
-	device_use_begin();
 	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
 	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
 	assert_int_equal(in_child(open_again()), 0);
 	assert_int_equal(rcv_qp_unregister(domain, 0x100), 0);
 	assert_int_equal(domain_close(domain), 0);
+	assert_int_equal(device_close(context), 0);
 }
 
 UNIT_MAIN(setup, NULL)

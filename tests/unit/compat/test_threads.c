@@ -143,7 +143,6 @@ TEST(a_fork_waits_until_another_thread_unlocks)
 	skip_because("ThreadSanitizer reports the thread that the child does not have as leaked");
 #endif
 	tries = 0;
-	device_use_begin();
 	assert_int_equal(pthread_create(&thread, NULL, hold_until_a_fork_waits, NULL), 0);
 	while (!__atomic_load_n(&held, __ATOMIC_ACQUIRE))
 		usleep(100);
@@ -265,7 +264,6 @@ TEST(a_child_unregisters_without_the_provider)
 	struct legacy_xrc_domain *domain;
 	uint32_t number;
 
-	device_use_begin();
 	assert_int_equal(domain_open(provider_open(0), -1, 0, &domain), 0);
 	assert_int_equal(rcv_qp_create(domain, &number), 0);
 	provider_lock = true;
