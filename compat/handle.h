@@ -30,7 +30,7 @@ struct handle_map {
  */
 int handle_set(struct handle_map *map, const void *key, void *object);
 
-/* Returns the object, or NULL. */
+/* Returns the object, or NULL. A NULL key has none. */
 void *handle_find(struct handle_map *map, const void *key);
 
 /* Takes the key out, if it still belongs to this object. */

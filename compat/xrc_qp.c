@@ -33,7 +33,7 @@ static struct handle_map targets;	/* by pair.tgt */
 
 static bool is_valid(const struct ibv_pd *pd, const struct legacy_qp_init_attr *attr)
 {
-	return pd && attr->send_cq && attr->recv_cq && attr->xrc_domain && !attr->srq &&
+	return pd && attr->send_cq && attr->recv_cq && !attr->srq &&
 	       attr->send_cq->context == pd->context && attr->recv_cq->context == pd->context &&
 	       attr->cap.max_inline_data < INLINE_DATA_ABSURD;
 }

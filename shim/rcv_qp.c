@@ -15,7 +15,7 @@ int ibv_create_xrc_rcv_qp(struct legacy_qp_init_attr *init_attr, uint32_t *qp_nu
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_ibv_create_xrc_rcv_qp, ARGUMENTS(init_attr, qp_num));
 
-	if (!err && (!init_attr || !init_attr->xrc_domain || !qp_num))
+	if (!err && (!init_attr || !qp_num))
 		err = -EINVAL;
 	if (!err)
 		err = rcv_qp_create(init_attr->xrc_domain, qp_num);
@@ -35,7 +35,7 @@ int ibv_modify_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num,
 	int err =
 		shim_enter(&entry, VERB_ibv_modify_xrc_rcv_qp, ARGUMENTS(ldom, qp_num, attr, mask));
 
-	if (!err && (!ldom || !attr))
+	if (!err && !attr)
 		err = -EINVAL;
 	if (!err)
 		err = rcv_qp_modify(ldom, qp_num, attr, mask);
@@ -57,7 +57,7 @@ int ibv_query_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num,
 	int err =
 		shim_enter(&entry, VERB_ibv_query_xrc_rcv_qp, ARGUMENTS(ldom, qp_num, attr, mask));
 
-	if (!err && (!ldom || !attr || !init_attr))
+	if (!err && (!attr || !init_attr))
 		err = -EINVAL;
 	if (!err)
 		err = rcv_qp_query(ldom, qp_num, attr, mask, init_attr);
