@@ -8,6 +8,7 @@ Exit status 1 when a limit is exceeded. Instruction counts do not depend on what
 doing.
 """
 
+import argparse
 import re
 import subprocess
 import sys
@@ -44,14 +45,14 @@ ROWS = (
 )
 
 
-def main(argv):
-    if len(argv) != 2:
-        print(__doc__.split("\n")[3], file=sys.stderr)
-        return 2
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
+    parser.add_argument("program")
+    program = parser.parse_args().program
     failed = False
     print(f"{'data-path call':44}{'provider':>10}{'hooked':>10}{'added':>8}{'limit':>7}")
     for what, measure, hooked, own, limit in ROWS:
-        before, after = measure(argv[1], own), measure(argv[1], hooked)
+        before, after = measure(program, own), measure(program, hooked)
         # The instructions of a start differ between runs; per call that is the fifth decimal.
         failed |= limit is not None and round(after - before, 2) > limit
         print(f"{what:44}{before:10.1f}{after:10.1f}{after - before:8.1f}{limit or '-':>7}")
@@ -62,4 +63,4 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv))
+    sys.exit(main())

@@ -7,6 +7,7 @@ usage: ordinary_cost.py PROGRAM LIBRARY
 Exit status 1 when the limit is exceeded.
 """
 
+import argparse
 import os
 import re
 import subprocess
@@ -30,18 +31,19 @@ def per_call(program, library, verb):
     return (many - few) / (MANY - FEW)
 
 
-def main(argv):
-    if len(argv) != 3:
-        print(__doc__.split("\n")[3], file=sys.stderr)
-        return 2
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
+    parser.add_argument("program")
+    parser.add_argument("library")
+    given = parser.parse_args()
     print(f"instructions more for each call of a program without XRC (limit {LIMIT}):")
     too_many = False
     for verb in VERBS:
-        added = per_call(argv[1], argv[2], verb) - per_call(argv[1], "", verb)
+        added = per_call(given.program, given.library, verb) - per_call(given.program, "", verb)
         print(f"ibv_{verb:16} {added:5.1f}")
         too_many |= added > LIMIT
     return too_many
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv))
+    sys.exit(main())

@@ -9,6 +9,7 @@ time to start is compared with that of a shell. SOFTHCA_MARGIN=2 makes the limit
 wide. Exit status 1 when a limit is missed.
 """
 
+import argparse
 import contextlib
 import os
 import pathlib
@@ -103,4 +104,7 @@ def main(softhca, holder):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
+    parser.add_argument("softhca")
+    parser.add_argument("holder")
+    sys.exit(main(**vars(parser.parse_args())))

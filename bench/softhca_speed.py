@@ -12,6 +12,7 @@ missed, 77 when perftest is not installed.
 docs/testing.md says where the time of a short message goes.
 """
 
+import argparse
 import os
 import re
 import shutil
@@ -106,11 +107,11 @@ def print_row(row, model, limit, values):
     return good
 
 
-def main(softhca, yardstick, rounds=ROUNDS):
+def main(softhca, yardstick, rounds):
     if not shutil.which("ib_send_lat"):
         print("skipped: perftest is not installed")
         return 77
-    values = measure(softhca, yardstick, int(rounds))
+    values = measure(softhca, yardstick, rounds)
     median = {name: statistics.median(values[name]) for name in ("memory", "tcp", "stream", "rate")}
     print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}, medians of {rounds} rounds")
     print("shared memory {memory:.2f} us; TCP {tcp:.2f} us, {stream:.2f} GB/s, "
@@ -124,4 +125,8 @@ def main(softhca, yardstick, rounds=ROUNDS):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
+    parser.add_argument("softhca")
+    parser.add_argument("yardstick")
+    parser.add_argument("rounds", nargs="?", type=int, default=ROUNDS)
+    sys.exit(main(**vars(parser.parse_args())))

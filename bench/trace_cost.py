@@ -7,6 +7,7 @@ Exit status 1 beyond 4.5 us, 10 us with --json, or 2 system calls. The time is t
 runs; the system calls need strace.
 """
 
+import argparse
 import re
 import shutil
 import subprocess
@@ -40,11 +41,7 @@ def system_calls(softhca, way, program, count):
         return int(re.search(r"^100\.00 .*?(\d+)(?: +\d+)? total$", summary.read(), re.M).group(1))
 
 
-def main(argv):
-    if len(argv) != 4:
-        print(__doc__.split("\n")[2], file=sys.stderr)
-        return 2
-    softhca, xrc_compat, program = argv[1:]
+def main(softhca, xrc_compat, program):
     ways = {
         "run": [xrc_compat, "run",
                 "--"], "trace": [xrc_compat, "trace", "--output", "/dev/null", "--"],
@@ -68,4 +65,7 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv))
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
+    for name in ("softhca", "xrc_compat", "program"):
+        parser.add_argument(name)
+    sys.exit(main(**vars(parser.parse_args())))

@@ -1,15 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The released functions of libxrc-compat.so.1: a line for each, with node, arguments and types.
-The layouts of the structs are in abi/reference/."""
+The layouts of the structs are in abi/reference/.
 
+usage: tests/abi/released.py BUILD/shim/libxrc-compat.so.1
+Records the library's functions in released.abi.
+"""
+
+import argparse
 import pathlib
 import subprocess
 import sys
 import xml.etree.ElementTree
 
-USAGE = """usage: tests/abi/released.py BUILD/shim/libxrc-compat.so.1
-Records the library's functions in released.abi."""
 RECORD = pathlib.Path(__file__).with_name("released.abi")
 # By e_machine: the nodes of dlsym and dlvsym that only this machine has.
 NODES = {3: ("GLIBC_2.0", "GLIBC_2.1"), 62: ("GLIBC_2.2.5",)}
@@ -87,10 +90,11 @@ def missing_lines(recorded, library):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(USAGE)
-    if not machine_of(sys.argv[1]):
-        sys.exit(f"{sys.argv[1]}: there is no record for this machine")
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
+    parser.add_argument("library")
+    given = parser.parse_args().library
+    if not machine_of(given):
+        sys.exit(f"{given}: there is no record for this machine")
     licence = RECORD.read_text(encoding="utf-8").splitlines()[:1]
-    found = Corpus(sys.argv[1]).describe() + load(machine_of(sys.argv[1]))[1]
+    found = Corpus(given).describe() + load(machine_of(given))[1]
     RECORD.write_text("\n".join(licence + sorted(found)) + "\n", encoding="utf-8")

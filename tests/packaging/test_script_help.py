@@ -3,13 +3,20 @@
 
 import os
 import pathlib
+import re
 
 import pytest
 
 ROOT = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
-FILES = [path for pattern in ("*", "scripts/*", "packaging/*") for path in sorted(ROOT.glob(pattern))]
-SCRIPTS = [
-    path for path in FILES if path.is_file() and "\n# usage: " in path.read_text(errors="replace")
+FILES = [
+    path for pattern in ("*", "scripts/*", "packaging/*", "bench/*.py", "tests/*/*.py")
+    for path in sorted(ROOT.glob(pattern)) if path.is_file()
+]
+SCRIPTS = [path for path in FILES if "\n# usage: " in path.read_text(errors="replace")]
+# The build and the tests start the others that have a usage.
+IN_PYTHON = [
+    path for path in FILES if re.match(r"#!.*python3\n[^\0]*\nusage: ", path.read_text(errors="replace"))
+    and path.name not in ("refuse-overlap", "storm.py")
 ]
 
 
@@ -26,6 +33,14 @@ def test_help_is_the_head_of_the_script(run, script, option):
     assert done.returncode == 0 and done.stderr == "", done
     assert said == [line[2:] for line in head if line.startswith("#")]
     assert set(usage(script)) <= set(said)
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+@pytest.mark.parametrize("script", IN_PYTHON, ids=lambda script: script.name)
+def test_help_of_a_script_in_python_begins_with_its_usage(run, script, option):
+    done = run([script, option])
+    assert done.returncode == 0 and done.stderr == "", done
+    assert re.search(r"\nusage: .*\n", script.read_text()).group() in "\n" + done.stdout
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
