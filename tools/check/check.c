@@ -33,26 +33,21 @@ static void read_plugins(struct string_list *readable)
 	}
 }
 
-/*
- * Finds the names of the legacy functions. A file that imports a function has its name, and so has
- * one that passes it to dlsym().
- */
+/* A file that imports a function has its name, and so has one that passes it to dlsym(). */
+static void read_name(const struct loaded_object *object, const char *name)
+{
+	if (!elf_info_names(&object->elf, object->path, name))
+		return;
+	string_list_add(&check.needs, format_string("%s, by %s", name, object->path));
+	check.receive_qps |= strstr(name, "_xrc_rcv_qp") != NULL;
+}
+
+/* Finds the names of the legacy functions. */
 static void read_names(const struct loaded_object *object)
 {
-	static const char *const legacy_functions[] = {
-#define NAME(name) #name,
-		ABI_LEGACY_FUNCTIONS(NAME)
-#undef NAME
-	};
-
-	for (size_t i = 0; i < sizeof(legacy_functions) / sizeof(legacy_functions[0]); i++) {
-		const char *name = legacy_functions[i];
-
-		if (!elf_info_names(&object->elf, object->path, name))
-			continue;
-		string_list_add(&check.needs, format_string("%s, by %s", name, object->path));
-		check.receive_qps |= strstr(name, "_xrc_rcv_qp") != NULL;
-	}
+#define READ(name) read_name(object, #name);
+	ABI_LEGACY_FUNCTIONS(READ)
+#undef READ
 	/* Only that interface had it as a symbol; today it is inline. */
 	check.transitional |= elf_info_names(&object->elf, object->path, "ibv_create_xsrq");
 }
