@@ -10,7 +10,6 @@
 
 #include <locale.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,11 +63,6 @@ static int execute_command(const char *name, int argc, char **argv)
 	return TOOL_EXIT_REFUSED;
 }
 
-static bool is_one_of(const char *word, const char *name, const char *letter)
-{
-	return !strcmp(word, name) || !strcmp(word, letter);
-}
-
 static int execute(int argc, char **argv)
 {
 	char *help[] = { (char *)"help", (char *)"--help", NULL };
@@ -79,9 +73,9 @@ static int execute(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "help") && argc > 2)
 		return execute_command(argv[2], 2, help);
-	if (!strcmp(argv[1], "help") || is_one_of(argv[1], "--help", "-h"))
+	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return print_help();
-	if (is_one_of(argv[1], "--version", "-V")) {
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		puts("xrc-compat " TOOLS_VERSION);
 		return TOOL_EXIT_OK;
 	}

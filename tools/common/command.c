@@ -26,13 +26,6 @@ static int argument_of(const struct option_row *row)
 	return row->value[0] == '[' ? optional_argument : required_argument;
 }
 
-/* "--output FILE", or "--watch[=SECONDS]". */
-static const char *option_form(const struct option_row *row)
-{
-	return format_string("%s%s%s", row->name, argument_of(row) == required_argument ? " " : "",
-			     row->value ? row->value : "");
-}
-
 static const char *usage_of(const struct command *command)
 {
 	return format_string("usage: xrc-compat %s [OPTION...]%s%s", command->name,
@@ -51,7 +44,9 @@ static int print_help(const struct command *command)
 	printf("%s\n\n%s\n%s", usage_of(command), command->summary,
 	       command->options[0].name ? "\nOptions:\n" : "");
 	for (const struct option_row *row = command->options; row->name; row++) {
-		printf("  %s\n", option_form(row));
+		/* As "--output FILE", or "--watch[=SECONDS]". */
+		printf("  %s%s%s\n", row->name, argument_of(row) == required_argument ? " " : "",
+		       row->value ? row->value : "");
 		print_entry("", HELP_INDENT, row->help);
 	}
 	if (command->more_help)
