@@ -3,6 +3,7 @@
 #include "selftest.h"
 
 #include <tools/common/json.h>
+#include <tools/common/memory.h>
 #include <tools/common/message.h>
 #include <tools/common/streams.h>
 
@@ -156,25 +157,25 @@ static const struct verdict {
 };
 
 /* Why the check did not pass, or "". */
-static char detail[640];
+static const char *detail = "";
 
 static void explain(const struct step *step)
 {
 	const char *name = actor_names[step->role];
 
 	if (task.result == ENOSYS) /* no other fault gives it */
-		snprintf(detail, sizeof(detail),
-			 "this kernel does not share receive QPs between processes "
-			 "of this device's driver; Linux 5.11 and later do");
+		detail = "this kernel does not share receive QPs between processes of this device's driver; Linux 5.11 "
+			 "and later do";
 	else if (task.result == LIMITED)
-		snprintf(detail, sizeof(detail), "%s", task.text);
+		detail = copy_string(task.text);
 	else if (task.result >= SILENT)
-		snprintf(detail, sizeof(detail), "%s: %s", name,
-			 task.result < WRONG ? actor_error(task.result) : task.text);
+		detail = format_string("%s: %s", name, task.result < WRONG
+							       ? actor_error(task.result)
+							       : task.text);
 	else
-		snprintf(detail, sizeof(detail), "%s: %s: %s; wanted: %s", name,
-			 task.result ? task.text : "a call that should fail",
-			 actor_error(task.result), actor_error(step->wanted));
+		detail = format_string("%s: %s: %s; wanted: %s", name,
+				       task.result ? task.text : "a call that should fail",
+				       actor_error(task.result), actor_error(step->wanted));
 }
 
 /* Carries out the steps from @first on, up to the end of the check or to one that fails. */
@@ -220,7 +221,7 @@ static void report(const struct step *check, int result)
 	json_close(&json, '}');
 	if (!json.out && result != UNTRIED)
 		print_row(check, verdict);
-	detail[0] = '\0';
+	detail = "";
 }
 
 static void print_counts(int fault)
