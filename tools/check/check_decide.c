@@ -91,12 +91,12 @@ static bool decide_launched(struct check *check)
 static bool decide_starter(struct check *check)
 {
 	const char *started = check->started, *path = check->program.path;
-	bool by_env = check->mpi || find_launcher(path), is_script, sets_path;
+	bool by_env = check->mpi || find_launcher(path);
+	bool is_script = program_is_script(&check->program);
+	bool sets_path = is_script && regular_has(path, "LD_LIBRARY_PATH");
 
 	if (!check->starter)
 		return false;
-	is_script = program_is_script(&check->program);
-	sets_path = is_script && regular_has(path, "LD_LIBRARY_PATH");
 	/* If the script sets the path, `check` of the program alone leads to another command. */
 	if (started && !sets_path)
 		next_command(check, "check", started);
