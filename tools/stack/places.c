@@ -15,20 +15,6 @@
 
 #define PATIENCE_MS 10000	/* addr2line is slow on a gigabyte of debug information */
 
-bool module_is_of_program(const char *module)
-{
-	static const char *const others[] = {
-		"libc.so.", "libc-2.", "libpthread", "libxrc-trace.so", "libxrc-compat.so",
-	};
-	const char *name = basename(module);
-
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		if (!strncmp(name, others[i], strlen(others[i])))
-			return false;
-	}
-	return true;
-}
-
 static struct place *new_place(const char *module, uint64_t offset)
 {
 	struct place *place = need_memory(malloc(sizeof(*place)));

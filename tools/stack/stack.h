@@ -27,9 +27,6 @@ struct place {
 /* The innermost function there. Asks addr2line(1) once: the same address has the same pointer. */
 const struct place *place_of(const char *module, uint64_t offset);
 
-/* False for the C library and for our libraries. */
-bool module_is_of_program(const char *module);
-
 /* A line: "function (file.c:34, program+0x1234)". */
 void place_print(FILE *out, const struct place *place);
 

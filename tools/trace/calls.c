@@ -123,6 +123,21 @@ static void account_left(struct trace *trace, const struct trace_record *record,
 
 /* ---- calls ---- */
 
+/* Not of the C library or of our own libraries. */
+static bool is_of_program(const char *module)
+{
+	static const char *const others[] = {
+		"libc.so.", "libc-2.", "libpthread", "libxrc-trace.so", "libxrc-compat.so",
+	};
+	const char *name = basename(module);
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (!strncmp(name, others[i], strlen(others[i])))
+			return false;
+	}
+	return true;
+}
+
 const struct place *next_place(const struct trace_record *record, uint32_t *i)
 {
 	while (*i < record->frame_count) {
@@ -130,7 +145,7 @@ const struct place *next_place(const struct trace_record *record, uint32_t *i)
 		const char *module = frame->module ? record->text + frame->module : "";
 		const struct place *place;
 
-		if (!module_is_of_program(module))
+		if (!is_of_program(module))
 			continue;
 		place = place_of(module, frame->offset);
 		if (strcmp(place->symbol, "_start"))
@@ -172,7 +187,6 @@ void trace_call(struct trace *trace, const struct trace_record *record)
 {
 	struct site *site = find_site(trace, record);
 	char *result = format_result(record);
-	struct call call = { record, result, site };
 
 	trace->calls++;
 	site->calls++;
@@ -181,7 +195,7 @@ void trace_call(struct trace *trace, const struct trace_record *record)
 		site->failures++;
 	else
 		account_left(trace, record, site->number);
-	trace->printer->call(trace, &call);
+	trace->printer->call(trace, record, site, result);
 	free(result);
 }
 

@@ -65,24 +65,24 @@ static void put_became(struct json *json, const struct trace_record *record)
 	json_close(json, ']');
 }
 
-static void put_call(struct trace *trace, const struct call *call)
+static void put_call(struct trace *trace, const struct trace_record *record,
+		     const struct site *site, const char *result)
 {
-	const struct trace_record *record = call->record;
 	struct json *json = &trace->json;
 
 	json_open(json, NULL, '{');
 	json_number(json, "pid", record->pid);
 	json_number(json, "tid", record->tid);
-	json_string(json, "function", call->site->function);
+	json_string(json, "function", site->function);
 	json_open(json, "arguments", '{');
 	json_arguments(json, record->text);
 	json_close(json, '}');
-	json_string(json, "result", call->result);
+	json_string(json, "result", result);
 	json_bool(json, "failed", record->err);
 	json_number(json, "start_ns", (long long)record->start);
 	json_number(json, "duration_ns", (long long)record->duration);
 	put_became(json, record);
-	json_number(json, "site", call->site->number);
+	json_number(json, "site", site->number);
 	put_stack(json, record);
 	json_close(json, '}');
 }

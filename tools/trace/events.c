@@ -126,18 +126,18 @@ static void put_became(struct trace *trace, const struct trace_record *record)
 	}
 }
 
-static void put_call(struct trace *trace, const struct call *call)
+static void put_call(struct trace *trace, const struct trace_record *record,
+		     const struct site *site, const char *result)
 {
-	const struct trace_record *record = call->record;
-	struct json *json = open_event(trace, "X", call->site->function, record->pid, record->tid);
-	const struct place *place = call->site->place;
+	struct json *json = open_event(trace, "X", site->function, record->pid, record->tid);
+	const struct place *place = site->place;
 
 	json_string(json, "cat", "legacy");
 	json_microseconds(json, "ts", record->start);
 	json_microseconds(json, "dur", record->duration);
 	json_open(json, "args", '{');
 	json_arguments(json, record->text);
-	json_string(json, "result", call->result);
+	json_string(json, "result", result);
 	json_string(json, "from", place ? place->symbol : NULL);
 	json_string(json, "line", place ? place->line : NULL);
 	json_close(json, '}');

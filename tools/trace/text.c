@@ -50,19 +50,19 @@ static void print_became(FILE *out, const struct trace_record *record)
 	putc(']', out);
 }
 
-static void print_call(struct trace *trace, const struct call *call)
+static void print_call(struct trace *trace, const struct trace_record *record,
+		       const struct site *site, const char *result)
 {
-	const struct trace_record *record = call->record;
 	FILE *out = trace->out;
 
-	fprintf(out, "%u %s(", (unsigned)record->pid, call->site->function);
+	fprintf(out, "%u %s(", (unsigned)record->pid, site->function);
 	print_arguments(out, record->text);
-	fprintf(out, ") = %s", call->result);
+	fprintf(out, ") = %s", result);
 	print_duration(out, record->duration);
 	putc(' ', out);
 	print_became(out, record);
-	fprintf(out, " [site %u]\n", call->site->number);
-	if (call->site->calls == 1)
+	fprintf(out, " [site %u]\n", site->number);
+	if (site->calls == 1)
 		print_stack(out, record);
 }
 

@@ -26,13 +26,6 @@ struct site {
 	struct trace_record first;
 };
 
-/* A call as the printers show it. */
-struct call {
-	const struct trace_record *record;
-	const char *result;		/* the errno by name; numbers that were made */
-	const struct site *site;	/* the place, which has counted this call */
-};
-
 /* A thread that a signal killed. */
 struct crash {
 	pid_t process;
@@ -63,7 +56,9 @@ struct trace {
 struct printer {
 	void (*begin)(struct trace *trace, const char *program);
 	void (*started)(struct trace *trace, const struct trace_record *record);
-	void (*call)(struct trace *trace, const struct call *call);
+	/* @site has counted the call. @result: the errno by name; numbers that were made. */
+	void (*call)(struct trace *trace, const struct trace_record *record,
+		     const struct site *site, const char *result);
 	void (*crash)(struct trace *trace, const struct crash *crash);
 	void (*end)(struct trace *trace, int status);
 };
