@@ -12,10 +12,14 @@
 #include <errno.h>
 #include <pthread.h>
 
-/* This frees memory, which no fork handler may do. So the child calls it with our lock. */
+/*
+ * A fork handler must not do this: the allocator may be locked, and the child lacks the pages that
+ * share registered memory after ibv_fork_init(). So the first verb of the child does it.
+ */
 static void forget_other_threads(void)
 {
 	rcv_qp_forked();
+	xrc_qp_forked();
 	domain_forked();
 }
 
@@ -23,7 +27,6 @@ static void forget_other_threads(void)
 static void in_child(void)
 {
 	state_forked_child(forget_other_threads);
-	xrc_qp_forked();
 }
 
 /*

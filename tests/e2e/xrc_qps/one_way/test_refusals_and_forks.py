@@ -18,7 +18,7 @@ def test_every_row_holds(rows, name, count):
 @pytest.mark.skipif("SOFTHCA_TEST_SANITIZE" in os.environ,
                     reason="the program has a malloc() of its own, as the sanitizer has")
 def test_an_allocator_with_fork_handlers(rows):
-    rows(1, "one-way-allocator")
+    rows(2, "one-way-allocator")
 
 
 @pytest.mark.parametrize("setting", ["--arena=on", "--arena=off"])
