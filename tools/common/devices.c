@@ -60,15 +60,10 @@ static bool has_open_qp(struct ibv_context *context)
 static void describe_ports(struct ibv_context *context, unsigned int count,
 			   struct device *device)
 {
-	for (; device->ports < count && device->ports < PORTS_MAX; device->ports++) {
-		struct ibv_port_attr attr = { 0 };
-
-		if (verbs.query_port(context, (uint8_t)(device->ports + 1), (void *)&attr))
-			return;
-		device->port[device->ports] = (struct device_port){ (int)attr.state,
-								    attr.phys_state, attr.lid,
-								    attr.link_layer };
-	}
+	while (device->ports < count && device->ports < PORTS_MAX &&
+	       !verbs.query_port(context, (uint8_t)(device->ports + 1),
+				 (void *)&device->port[device->ports]))
+		device->ports++;
 }
 
 /* "mlx5" of libmlx5.so.1.24.44.0, or of libibverbs' link to it, libmlx5-rdmav34.so. */
@@ -162,11 +157,11 @@ const char *device_text(const struct device *device)
 			     device->xrc && !device->open_qp ? alone : "");
 }
 
-const char *port_state_name(int state)
+const char *port_state_name(enum ibv_port_state state)
 {
 	static const char *const names[] = { "NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "DEFER" };
 
-	return state >= 0 && state < (int)(sizeof(names) / sizeof(names[0])) ? names[state] : "?";
+	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
 }
 
 const char *port_layer_name(int layer)
@@ -184,9 +179,9 @@ static void print_ports_json(struct json *json, const struct device *device)
 		json_open(json, NULL, '{');
 		json_number(json, "port", i + 1);
 		json_string(json, "state", port_state_name(device->port[i].state));
-		json_number(json, "phys_state", device->port[i].physical);
+		json_number(json, "phys_state", device->port[i].phys_state);
 		json_number(json, "lid", device->port[i].lid);
-		json_string(json, "link_layer", port_layer_name(device->port[i].layer));
+		json_string(json, "link_layer", port_layer_name(device->port[i].link_layer));
 		json_close(json, '}');
 	}
 	json_close(json, ']');

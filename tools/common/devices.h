@@ -5,17 +5,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <infiniband/verbs.h>
 
 struct json;
 
 #define PORTS_MAX 8
-
-struct device_port {
-	int state;		/* enum ibv_port_state */
-	int physical;		/* 2 polling, 3 disabled, 5 link up: as in sysfs */
-	unsigned int lid;
-	int layer;		/* IBV_LINK_LAYER_* */
-};
 
 struct device {
 	char name[64];
@@ -26,7 +20,7 @@ struct device {
 	bool open_qp;	   /* the kernel lets other processes open a receive QP */
 	int err;	   /* errno of the opening or of the query that failed; or 0 */
 	unsigned int ports;
-	struct device_port port[PORTS_MAX];	/* port 1 first */
+	struct ibv_port_attr port[PORTS_MAX];	/* port 1 first */
 };
 
 struct device_list {
@@ -44,7 +38,7 @@ const char *devices_read(const char *library, struct device_list *list);
 const char *device_text(const struct device *device);
 
 /* "ACTIVE", "DOWN"; "InfiniBand", "Ethernet"; "?" for other values. */
-const char *port_state_name(int state);
+const char *port_state_name(enum ibv_port_state state);
 const char *port_layer_name(int layer);
 
 /* The member "devices" with all that is known of each. */

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
-#include <infiniband/verbs.h>
 
 /* Physical states of a port. */
 #define POLLING 2
@@ -21,13 +20,13 @@ static void show_device(const struct device *device)
 	const char *ports = "";
 
 	for (unsigned int i = 0; i < device->ports; i++) {
-		const struct device_port *port = &device->port[i];
-		bool has_lid = port->layer != IBV_LINK_LAYER_ETHERNET && port->lid;
+		const struct ibv_port_attr *port = &device->port[i];
+		bool has_lid = port->link_layer != IBV_LINK_LAYER_ETHERNET && port->lid;
 
 		ports = format_string("%s; port %u %s%s, %s", ports, i + 1,
 				      port_state_name(port->state),
 				      has_lid ? format_string(", LID %u", port->lid) : "",
-				      port_layer_name(port->layer));
+				      port_layer_name(port->link_layer));
 	}
 	found(device->name, alone || device->err ? FINDING_NOTE : FINDING_OK,
 	      alone ? "update to Linux 5.11 or later; until then ibv_reg_xrc_rcv_qp() fails with ENOSYS in all processes but the creator"
@@ -94,15 +93,15 @@ static void examine_names(const struct device_list *list)
 	}
 }
 
-static const char *reason_of(const struct device_port *port)
+static const char *reason_of(const struct ibv_port_attr *port)
 {
-	if (port->layer == IBV_LINK_LAYER_ETHERNET)
+	if (port->link_layer == IBV_LINK_LAYER_ETHERNET)
 		return "the network interface is down: ip link set NAME up; or look at the cable";
 	if (port->state == IBV_PORT_INIT || port->state == IBV_PORT_ARMED)
 		return "no subnet manager has set it up: start opensm on one host, or the subnet manager of a switch";
-	if (port->physical == DISABLED)
+	if (port->phys_state == DISABLED)
 		return "the port is disabled: enable it, for instance with ibportstate";
-	if (port->physical == POLLING)
+	if (port->phys_state == POLLING)
 		return "the port finds no other end: look at the cable, and at the switch";
 	return "look at the cable, and whether a subnet manager runs (opensm)";
 }
@@ -121,7 +120,7 @@ static void examine_ports(const struct device_list *list)
 
 		for (unsigned int k = 0; device->xrc && k < device->ports; k++) {
 			if (device->port[k].state == IBV_PORT_ACTIVE &&
-			    device->port[k].layer != IBV_LINK_LAYER_ETHERNET)
+			    device->port[k].link_layer != IBV_LINK_LAYER_ETHERNET)
 				return;
 			if (best && device->port[k].state <= best->port[nearest].state)
 				continue;
