@@ -68,19 +68,15 @@ static void count_devices(const struct device_list *list, const char *err)
 		      "none of %zu has XRC", list->count);
 }
 
-/* Whether it is a name that rdma_rename of rdma-core gives, by protocol and place. */
-static bool is_renamed(const char *name)
-{
-	return !fnmatch("@(ib[psoxf]|roce|iwp|opap|rdmap)*", name, FNM_EXTMATCH);
-}
-
+/* rdma_rename of rdma-core names devices by protocol and place. */
 static void examine_names(const struct device_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		const char *name = list->device[i].name, *driver = list->device[i].driver;
 
 		/* Old programs ask for the kernel's names, as mlx4_0. They are older than qedr. */
-		if (!is_renamed(name) || !list->device[i].xrc || !strcmp(driver, "qedr"))
+		if (fnmatch("@(ib[psoxf]|roce|iwp|opap|rdmap)*", name, FNM_EXTMATCH) ||
+		    !list->device[i].xrc || !strcmp(driver, "qedr"))
 			continue;
 		found("device names", FINDING_NOTE,
 		      format_string(

@@ -23,13 +23,6 @@ static const char *option_word(const char *name, const char *value)
 	return value ? format_string("%s%s%s", name, value[0] ? "=" : "", value) : "";
 }
 
-/* The script writes the rest to the descriptor. */
-static bool begin(FILE *file)
-{
-	return fputs("# xrc-compat report\n", file) >= 0 && !fflush(file) &&
-	       dup2(fileno(file), SCRIPT_OUTPUT) >= 0 && !fcntl(SCRIPT_OUTPUT, F_SETFD, 0);
-}
-
 static int run_report(char **operands)
 {
 	const char *script, *name;
@@ -43,7 +36,9 @@ static int run_report(char **operands)
 	file = output_open(output, "report", &name);
 	if (!file)
 		return TOOL_EXIT_REFUSED;
-	if (!begin(file))
+	/* The script writes the rest to the descriptor. */
+	if (fputs("# xrc-compat report\n", file) < 0 || fflush(file) ||
+	    dup2(fileno(file), SCRIPT_OUTPUT) < 0 || fcntl(SCRIPT_OUTPUT, F_SETFD, 0))
 		return refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", name,
 			      strerror(errno));
 	execl(script, script, paths_self(), name, option_word("--softhca", launch.softhca),

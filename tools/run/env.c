@@ -83,19 +83,15 @@ static bool is_program(const char *word)
 	return strchr(word, '/') && !stat(word, &st) && S_ISREG(st.st_mode) && !access(word, X_OK);
 }
 
-/* A program that only the other hosts have. */
-static bool is_path_elsewhere(const char *word)
-{
-	return strchr(word, '/') && word[0] != '-' && access(word, F_OK);
-}
-
 /* The first word after the launcher that names a program by its path, or else the last word. */
 static char **find_program(char **words)
 {
 	char **word = words + 1, **elsewhere = words;
 
 	for (; *word && !is_program(*word); word++) {
-		if (elsewhere == words && is_path_elsewhere(*word))
+		/* A program that only the other hosts have. */
+		if (elsewhere == words && strchr(*word, '/') && **word != '-' &&
+		    access(*word, F_OK))
 			elsewhere = word;
 	}
 	if (*word)
