@@ -118,7 +118,7 @@ int dev_flock(struct dev *dev, int fd, int operation);
  */
 bool dev_has_ended(int fd);
 
-/* ---- memory for tables (room.c) ---- */
+/* ---- memory that is not of the heap (room.c) ---- */
 
 /* Gives the table room for one entry more, with which it has @size bytes. False: there is none. */
 bool room_for(void **table, size_t *room, size_t size);

@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -125,7 +124,7 @@ static void dev_free(struct dev *dev)
 	handles_free(&dev->cqs);
 	handles_free(&dev->qps);
 	records_free(&dev->records);
-	free(dev);
+	room_free(dev, sizeof(*dev));
 	pthread_setcancelstate(cancel, NULL);
 }
 
@@ -144,12 +143,16 @@ void dev_put(struct dev *dev)
 
 /* ---- open ---- */
 
+/* Not of the heap: after ibv_fork_init() a child lacks its pages that share registered memory. */
 static struct dev *dev_new(void)
 {
-	struct dev *dev = calloc(1, sizeof(*dev));
+	void *memory = NULL;
+	size_t room = 0;
+	struct dev *dev;
 
-	if (!dev)
+	if (!room_for(&memory, &room, sizeof(*dev)))
 		return NULL;
+	dev = memory;
 	dev->pid = getpid();
 	dev->sock = dev->uar = dev->shared = -1;
 	dev->references = 1;

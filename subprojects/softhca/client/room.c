@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Memory for tables that grow during a command. It is not of the program's malloc(), which may
- * deregister memory (MVAPICH 1.2 with its registration cache): that would wait for this command.
+ * Memory for opened devices, and for tables that grow during a command. It is not of the program's
+ * malloc(), which may deregister memory (MVAPICH 1.2 with its registration cache): that would wait
+ * for this command.
  */
 #include "client.h"
 #include "real.h"

@@ -6,6 +6,7 @@
  */
 #include <e2e/pair.h>
 
+#include <inttypes.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -359,4 +360,39 @@ ROW("a child is forked after ibv_fork_init")
 	must(!setenv("RDMAV_FORK_SAFE", "1", 1));
 	must(!ibv_fork_init());
 	carry_beside_child();
+}
+
+/* False if there is none, as with some allocators. */
+static bool find_heap(uintptr_t *begin, uintptr_t *end)
+{
+	FILE *maps = MADE(fopen("/proc/self/maps", "r"));
+	bool found = false;
+	char line[512];
+
+	while (!found && fgets(line, sizeof(line), maps)) {
+		must_eq(sscanf(line, "%" SCNxPTR "-%" SCNxPTR, begin, end), 2);
+		found = strstr(line, "[heap]");
+	}
+	fclose(maps);
+	return found;
+}
+
+/* A program's buffer may share a page of the heap with anything. */
+ROW("a child is forked that lacks the heap")
+{
+	uintptr_t begin, end;
+	struct ibv_mr *mr;
+	struct pair pair;
+	pid_t child;
+
+	must(!ibv_fork_init());
+	pair = pair_up(IBV_QPT_RC);
+	if (!find_heap(&begin, &end))
+		return;
+	mr = MADE(ibv_reg_mr(pair.a->pd, (void *)begin, end - begin, IBV_ACCESS_LOCAL_WRITE));
+	child = fork();
+	if (!child)
+		_exit(0);
+	must_end(child, 0);
+	must_eq(ibv_dereg_mr(mr), 0);
 }
