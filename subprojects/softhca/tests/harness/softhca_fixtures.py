@@ -109,6 +109,7 @@ def daemon(run, softhca, settings, monkeypatch):
         yield started
         # The daemon must end even if the preloaded library is broken.
         monkeypatch.delenv("LD_PRELOAD")
+        monkeypatch.setenv("SOFTHCA_DIR", str(started.directory))  # a test may have changed it
         run([softhca, "stop"])
 
 
