@@ -22,8 +22,8 @@ void state_wait(void);
 void state_changed(void);
 
 /*
- * For pthread_atfork(3). They touch no memory of the heap. clean_up may: it is called when the
- * child takes the lock for the first time.
+ * For pthread_atfork(3). These functions touch no memory of the heap. clean_up may, because the
+ * child calls it when it takes the lock for the first time.
  */
 void state_forking(void);
 void state_forked_parent(void);

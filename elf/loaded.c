@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The loaded objects of the process, read from their dynamic sections. */
+/* The loaded objects of the process: their dynamic sections, references, functions and strings. */
 #include "loaded.h"
 
 /*

@@ -28,8 +28,8 @@ static bool is_of_libmlx4(const void *function)
 }
 
 /*
- * Asks dladdr() once for each provider. It has a lock of the loader, which stays taken in a child
- * that is forked meanwhile.
+ * Asks dladdr() once for each provider. dladdr() takes a lock of the loader, which stays taken in a
+ * child that is forked meanwhile.
  */
 bool modern_tags_tgt_qps(struct ibv_context *context)
 {

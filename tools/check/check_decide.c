@@ -77,7 +77,7 @@ static bool decide_broken(struct check *check)
 	return decided(check, VERDICT_BROKEN, check->broken);
 }
 
-/* Starts the ranks on its host. Only a launcher knows how to start it. */
+/* These programs start the ranks of their host. Only a launcher knows how to start them. */
 static bool decide_launched(struct check *check)
 {
 	if (fnmatch("@(mpispawn|orted|prted|hydra_*proxy|pmi_proxy|slurmstepd)",

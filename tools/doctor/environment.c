@@ -115,7 +115,7 @@ static void examine_preload(void)
 	      preload && preload[0] ? preload : "not set here (xrc-compat run sets it)");
 }
 
-/* Whether @setting, NAME=VALUE, has a name like ours that is none of ours. */
+/* @setting: NAME=VALUE. True if NAME begins as our variables do, and no code of ours reads it. */
 static bool is_unknown(const char *setting)
 {
 #define ROW(NAME, ...) && strncmp(setting, #NAME "=", sizeof(#NAME))

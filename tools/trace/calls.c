@@ -123,7 +123,7 @@ static void account_left(struct trace *trace, const struct trace_record *record,
 
 /* ---- calls ---- */
 
-/* Not of the C library or of our own libraries. */
+/* False for the C library and for our own libraries. */
 static bool is_of_program(const char *module)
 {
 	static const char *const others[] = {
