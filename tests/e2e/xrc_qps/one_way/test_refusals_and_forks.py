@@ -12,8 +12,6 @@ def test_every_row_holds(rows, name, count):
     # A handler of a signal that forks frees memory in the child. It interrupts a system call here,
     # not malloc().
     options = os.environ.get("TSAN_OPTIONS", "") + ":report_signal_unsafe=0"
-    if name == "forks":  # a child lacks its parent's threads, which count as leaked
-        options += ":report_thread_leaks=0"
     rows(count, f"one-way-{name}", env={"TSAN_OPTIONS": options})
 
 
