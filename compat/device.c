@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The forks of a program, and the end of an opened device. */
+/* The end of an opened device. */
 #include "device.h"
 #include "domain.h"
 #include "ops.h"
@@ -10,34 +10,6 @@
 #include <modern/modern.h>
 
 #include <errno.h>
-#include <pthread.h>
-
-/*
- * A fork handler must not do this: the allocator may be locked, and the child lacks the pages that
- * share registered memory after ibv_fork_init(). So the first verb of the child does it.
- */
-static void forget_other_threads(void)
-{
-	rcv_qp_forked();
-	xrc_qp_forked();
-	domain_forked();
-}
-
-/* As with OFED, a lock of the provider may be taken in the child: fork() does not wait for it. */
-static void in_child(void)
-{
-	state_forked_child(forget_other_threads);
-}
-
-/*
- * fork() runs prepare handlers in reverse order of registration. The constructor registers ours
- * first, so that they run last: a handler of the program that ran after them could wait for a lock
- * whose owner waits for our lock.
- */
-__attribute__((constructor)) static void watch_forks(void)
-{
-	pthread_atfork(state_forking, state_forked_parent, in_child);
-}
 
 /*
  * Runs before the real close, after which another thread may open a device at the same address.

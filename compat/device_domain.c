@@ -3,6 +3,7 @@
 #include "device_domain.h"
 #include "log.h"
 #include "settings.h"
+#include "state.h"
 
 #include <modern/modern.h>
 
@@ -10,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-struct device_domain_list device_domains = LIST_HEAD_INITIALIZER(device_domains);
+PER_PROCESS struct device_domain_list device_domains;
 
 static struct regtab_entry *new_entry(const struct ibv_context *context, dev_t dev, ino_t ino)
 {
@@ -27,7 +27,7 @@ static struct regtab_entry *new_entry(const struct ibv_context *context, dev_t d
 	/* Emulated adapters may share name and GUID; each has a device directory of its own. */
 	if (!stat(context->device->ibdev_path, &st))
 		key.instance = st.st_ino;
-	return regtab_new(settings()->table_dir, &key, label);
+	return regtab_new(settings.table_dir, &key, label);
 }
 
 struct device_domain *device_domain_new(struct ibv_context *context, bool has_inode, dev_t dev,
@@ -38,17 +38,11 @@ struct device_domain *device_domain_new(struct ibv_context *context, bool has_in
 	if (!created)
 		return NULL;
 	created->context = context;
-	created->opened_by = getpid();
 	created->has_inode = has_inode;
 	created->dev = dev;
 	created->ino = ino;
 	created->table = has_inode ? new_entry(context, dev, ino) : NULL;
 	return created;
-}
-
-bool device_domain_is_inherited(const struct device_domain *device_domain)
-{
-	return device_domain->opened_by != getpid();
 }
 
 static struct device_domain *find_by_inode(const struct ibv_context *context, dev_t dev, ino_t ino)
@@ -57,7 +51,7 @@ static struct device_domain *find_by_inode(const struct ibv_context *context, de
 
 	LIST_FOREACH(found, &device_domains, link)
 		if (found->context == context && found->has_inode && found->dev == dev &&
-		    found->ino == ino && !device_domain_is_inherited(found))
+		    found->ino == ino)
 			return found;
 	return NULL;
 }
@@ -105,7 +99,7 @@ void device_domain_take(const struct ibv_context *context, struct device_domain_
 void device_domain_refresh(struct device_domain *device_domain)
 {
 	static bool lost, refused;
-	const char *device = device_domain->context->device->name, *dir = settings()->table_dir;
+	const char *device = device_domain->context->device->name, *dir = settings.table_dir;
 	struct regtab_news news;
 	const char *hint = *dir == '/' ? "is the file system full, or ulimit -f or -n low?"
 				       : "the path is not absolute";

@@ -21,7 +21,6 @@ struct domain;
 struct device_domain {
 	struct ibv_context *context;
 	bool has_inode;		/* false: private, fd was -1 */
-	pid_t opened_by;	/* the process */
 	dev_t dev;
 	ino_t ino;
 	LIST_HEAD(, domain) domains;	/* the program's handles */
@@ -54,12 +53,6 @@ struct device_domain *device_domain_add(struct device_domain *added);
  * for device_domain_free(), else NULL. Lock held.
  */
 struct device_domain *device_domain_put(struct device_domain *device_domain);
-
-/*
- * Whether the object is the parent process's, which still uses it. True also in a child of _Fork(),
- * which runs no fork handlers.
- */
-bool device_domain_is_inherited(const struct device_domain *device_domain);
 
 /* Frees the object and its part of the table. May be NULL. No lock held. */
 void device_domain_free(struct device_domain *device_domain);

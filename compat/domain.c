@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-static struct handle_map domains;
+static PER_PROCESS struct handle_map domains;
 
 /* ---- opening ---- */
 
@@ -209,7 +209,7 @@ struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd)
 	return found;
 }
 
-/* ---- the end of a device, and forks ---- */
+/* ---- the end of a device ---- */
 
 /* Whether another thread is closing a domain of the device. */
 static bool is_closing_any(const struct ibv_context *context)
@@ -241,30 +241,13 @@ void domain_take(const struct ibv_context *context, struct device_domain_list *t
 				state_wait();
 }
 
-/* A forked child leaves its parent's domains open in the kernel. */
 void domain_end(struct device_domain *device_domain)
 {
 	struct domain *domain;
 
 	while ((domain = LIST_FIRST(&device_domain->domains))) {
 		LIST_REMOVE(domain, link);
-		if (!device_domain_is_inherited(device_domain))
-			modern_close_xrcd(domain->xrcd);
-		free(domain);
-	}
-}
-
-void domain_forked(void)
-{
-	HANDLE_EACH(mapping, &domains) {
-		struct domain *domain = mapping->object;
-
-		domain->users = 0;
-		if (!domain->closing)
-			continue;
-		/* libibverbs may have freed the XRCD already. */
-		handle_take(&domains, mapping);
-		LIST_REMOVE(domain, link);
+		modern_close_xrcd(domain->xrcd);
 		free(domain);
 	}
 }

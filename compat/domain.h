@@ -50,12 +50,6 @@ struct ibv_xrcd *domain_xrcd(const struct legacy_xrc_domain *ldom);
 struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd);
 
 /*
- * In a forked child: forgets what threads of the parent do, and the domains that they were closing.
- * Lock held.
- */
-void domain_forked(void);
-
-/*
  * The program closes the device. domain_take() moves the device's domains to a list, so that no
  * call finds them, and waits until no verb uses them. Lock held. domain_end() closes and frees the
  * handles of a domain in that list. No lock held.

@@ -23,7 +23,6 @@ static struct mapping *find_mapping(struct handle_map *map, const void *key)
 	return found ? *found : NULL;
 }
 
-/* The map is complete whenever this allocates: a fork may copy it then (state_forking()). */
 int handle_set(struct handle_map *map, const void *key, void *object)
 {
 	struct mapping *mapping = find_mapping(map, key);

@@ -18,7 +18,7 @@ void log_line(const char *format, ...)
 	ssize_t written;
 	va_list args;
 
-	if (!settings()->verbose)
+	if (!settings.verbose)
 		return;
 	prefix = snprintf(line, sizeof(line), "xrc-compat[%d]: ", (int)getpid());
 	va_start(args, format);

@@ -70,7 +70,7 @@ static bool lock_device(const struct ibv_context *context)
 }
 
 /* Threads share an opened device's descriptor, so its lock does not keep them from one another. */
-static bool creating;
+static PER_PROCESS bool creating;
 
 static void begin_creating(void)
 {
@@ -87,11 +87,6 @@ static void end_creating(void)
 	creating = false;
 	state_changed();
 	state_unlock();
-}
-
-void pair_forked(void)
-{
-	creating = false;
 }
 
 /* Today's programs take numbers without the lock. A random pause avoids repeated collisions. */

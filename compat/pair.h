@@ -51,9 +51,6 @@ struct pair {
 int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr,
 		struct pair *pair);
 
-/* In a forked child no thread of the parent creates a pair. Lock held. */
-void pair_forked(void);
-
 /* Modifies both halves as an old XRC QP; dest_qp_num is the peer's visible number. */
 int pair_modify(const struct pair *pair, const struct ibv_qp_attr *attr, int mask);
 

@@ -7,48 +7,47 @@
  * order of calls does not tell which, because one-way programs create the sending QP first. The
  * functions that a program refers to do tell: without ibv_create_xrc_rcv_qp and ibv_reg_xrc_rcv_qp
  * it has no receive QPs.
+ *
+ * The loaded objects are searched when the process starts, and if a plugin brings XRC, when it
+ * opens the first domain. No other verb asks the loader: its lock would stay taken if a signal
+ * handler left the verb by siglongjmp(3).
  */
 #ifndef COMPAT_PROGRAM_H
 #define COMPAT_PROGRAM_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 
-/*
- * Whether an XRC QP of this program is to receive as well. XRC_COMPAT_TWO_WAY=on or off decides if
- * set (not in setuid programs). Otherwise a program is two-way if all three hold: no loaded object
- * refers to a receive-QP function; dlsym was not asked for one; no object that calls dlsym contains
- * the name of one.
- * @receive_only: the QP in question cannot send (max_send_wr 0, qperf's xrc_bw server), so it can
- * only be for receiving
- */
-bool program_is_two_way(bool receive_only);
-
-/* A name was looked up with dlsym or dlvsym. Takes no lock. */
-void program_note_lookup(const char *name);
-
-/*
- * Whether the program can have XRC objects. The first verb of the process determines it. A program
- * that has none then is ordinary until it looks ibv_open_xrc_domain up, or calls it: a plugin with
- * XRC may be loaded later.
- */
 enum program_kind {
-	PROGRAM_UNKNOWN,
-	PROGRAM_ORDINARY,
+	PROGRAM_UNKNOWN,	/* before the first verb */
+	PROGRAM_ORDINARY,	/* no XRC so far: a plugin with XRC may be loaded later */
 	PROGRAM_HAS_XRC,
 };
 
 extern atomic_int program_kind;
 
 /*
- * A program has XRC if a loaded object refers to ibv_open_xrc_domain, or calls dlsym and contains
- * that name. Takes the loader's lock.
+ * The process starts: searches the objects that are loaded. A program has XRC if one of them refers
+ * to ibv_open_xrc_domain, or calls dlsym and contains that name.
  */
-void program_find_kind(void);
+void program_start(void);
 
-/* The program has XRC, whatever program_find_kind() says. */
+/* The first verb of the process: sets the kind. */
+void program_begin(void);
+
+/* A name was looked up with dlsym or dlvsym. Takes no lock. */
+void program_note_lookup(const char *name);
+
+/* The program opens a domain: it has XRC. The first such call searches for a plugin. */
 void program_note_xrc(void);
+
+/*
+ * Whether XRC QPs of this program are to receive as well. XRC_COMPAT_TWO_WAY=on or off decides if
+ * set (not in setuid programs). Otherwise a program with XRC is two-way if all three hold: no
+ * object refers to a receive-QP function; dlsym was not asked for one; no object that calls dlsym
+ * contains the name of one. The objects are those that were searched.
+ */
+bool program_is_two_way(void);
 
 /* Whether to pass every verb on: libibverbs is found, and the program has no XRC. */
 static inline bool program_is_ordinary(void)

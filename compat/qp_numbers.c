@@ -4,6 +4,7 @@
  * Without memory for a count, receive completions of its QP may show the neighbour's number.
  */
 #include "qp_numbers.h"
+#include "program.h"
 
 #include <limits.h>
 #include <sys/mman.h>
@@ -53,7 +54,7 @@ struct qp_numbers *qp_numbers_of(const struct ibv_context *context)
 
 static atomic_uchar *count_of(const struct ibv_context *context, uint32_t qp_num)
 {
-	struct qp_numbers *numbers = qp_numbers_of(context);
+	struct qp_numbers *numbers = program_is_two_way() ? qp_numbers_of(context) : NULL;
 
 	return numbers ? &numbers->count[qp_num % QP_NUMBERS] : NULL;
 }

@@ -18,7 +18,10 @@
 
 #define QP_NUMBERS (1u << 24)	/* they have 24 bits */
 
-/* A QP was created, or destroyed. A reused number counts twice. */
+/*
+ * A QP was created, or destroyed. A reused number counts twice. Only a two-way program counts: only
+ * there is poll_cq hooked.
+ */
 void qp_number_add(const struct ibv_context *context, uint32_t qp_num);
 void qp_number_remove(const struct ibv_context *context, uint32_t qp_num);
 

@@ -154,8 +154,7 @@ static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp 
 		modern_destroy_qp(*qp);
 		return -ENOMEM;
 	}
-	/* A handle that this process inherited may be a dead one: the parent may have ended it. */
-	if ((*made)->qp && !device_domain_is_inherited(domain->device_domain))
+	if ((*made)->qp)
 		modern_destroy_qp((*made)->qp);
 	(*made)->created = true;
 	device_domain_refresh(domain->device_domain);
@@ -254,24 +253,17 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 		return -EINVAL;
 	}
 	device_domain_refresh(domain->device_domain);
-	err = device_domain_is_inherited(domain->device_domain)
-		      ? modern_destroy_inherited(rcv_qp->qp)
-		      : modern_destroy_qp(rcv_qp->qp);
+	err = modern_destroy_qp(rcv_qp->qp);
 	finish(domain, rcv_qp, rcv_qp->qp, err != 0);
 	return err;
 }
 
-/*
- * A forked child destroys no handle of its parent: the parent has the device's last descriptor. The
- * table's file ends with the domain.
- */
 void rcv_qp_end_all(struct device_domain *device_domain)
 {
 	HANDLE_EACH(mapping, &device_domain->rcv_qps) {
 		struct rcv_qp *rcv_qp = mapping->object;
 
-		if (!device_domain_is_inherited(device_domain))
-			modern_destroy_qp(rcv_qp->qp);
+		modern_destroy_qp(rcv_qp->qp);
 		state_lock();
 		drop(rcv_qp);
 		state_unlock();
@@ -382,27 +374,4 @@ struct ibv_qp *rcv_qp_handle(const struct legacy_xrc_domain *ldom, uint32_t qp_n
 	qp = rcv_qp ? rcv_qp->qp : NULL;
 	state_unlock();
 	return qp;
-}
-
-/* ---- forks ---- */
-
-static void forget_other_threads(struct device_domain *device_domain)
-{
-	HANDLE_EACH(mapping, &device_domain->rcv_qps) {
-		struct rcv_qp *rcv_qp = mapping->object;
-
-		rcv_qp->users = 0;
-		if (rcv_qp->phase == REGISTERED)
-			continue;
-		handle_take(&device_domain->rcv_qps, mapping);
-		free(rcv_qp);
-	}
-}
-
-void rcv_qp_forked(void)
-{
-	struct device_domain *device_domain;
-
-	LIST_FOREACH(device_domain, &device_domains, link)
-		forget_other_threads(device_domain);
 }

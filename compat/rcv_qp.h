@@ -47,7 +47,4 @@ struct ibv_qp *rcv_qp_handle(const struct legacy_xrc_domain *ldom, uint32_t qp_n
  */
 void rcv_qp_end_all(struct device_domain *device_domain);
 
-/* In a forked child: frees what threads of the parent used. Lock held. */
-void rcv_qp_forked(void);
-
 #endif

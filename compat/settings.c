@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Reads the library's settings once. */
+/* Reads the library's settings. */
 #include "settings.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_TABLE_DIR "/dev/shm"
-
-static struct settings current = { .table_dir = DEFAULT_TABLE_DIR };
+struct settings settings = { .table_dir = "/dev/shm" };
 
 /* NULL: not set, or empty. */
 static const char *get_variable(const char *name)
@@ -28,24 +25,16 @@ static enum two_way_setting two_way_of(const char *value)
 	return strcmp(value, "off") ? TWO_WAY_UNKNOWN : TWO_WAY_OFF;
 }
 
-static void read_all(void)
+void settings_read(void)
 {
 	const char *verbose = get_variable("XRC_COMPAT_VERBOSE");
 	const char *two_way = get_variable("XRC_COMPAT_TWO_WAY");
 	const char *dir = get_variable("XRC_COMPAT_TABLE_DIR");
 	char *copy = dir ? strdup(dir) : NULL;
 
-	current.verbose = verbose && *verbose != '0';
-	current.two_way = two_way_of(two_way);
-	snprintf(current.two_way_text, sizeof(current.two_way_text), "%s", two_way ? two_way : "");
+	settings.verbose = verbose && *verbose != '0';
+	settings.two_way = two_way_of(two_way);
+	snprintf(settings.two_way_text, sizeof(settings.two_way_text), "%s", two_way ? two_way : "");
 	if (copy)
-		current.table_dir = copy;
-}
-
-const struct settings *settings(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, read_all);
-	return &current;
+		settings.table_dir = copy;
 }

@@ -21,10 +21,13 @@ struct settings {
 	const char *table_dir;		/* XRC_COMPAT_TABLE_DIR */
 };
 
+/* Valid from the first verb on, and read-only. */
+extern struct settings settings;
+
 /*
- * Returns the settings, from the environment as it was at the first call, which the program's first
- * verb makes. A setuid program has its caller's environment, so it gets the defaults.
+ * The first verb reads the settings from the environment. A setuid program has its caller's
+ * environment, so it gets the defaults.
  */
-const struct settings *settings(void);
+void settings_read(void);
 
 #endif

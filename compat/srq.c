@@ -13,7 +13,7 @@
 #define LEGACY_MAX_WR 65536
 #define LEGACY_MAX_SGE 64
 
-static struct handle_map images;	/* by the provider's SRQ */
+static PER_PROCESS struct handle_map images;	/* by the provider's SRQ */
 
 static void image_fill(struct srq_image *image, struct ibv_pd *pd, struct legacy_xrc_domain *ldom,
 		       struct ibv_cq *cq, void *srq_context, uint32_t srq_num)

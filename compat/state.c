@@ -1,99 +1,86 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The one lock of the library, and what a fork does with it. */
+/* The one lock of the library, and how a forked child begins. */
 #include "state.h"
 
 #include <pthread.h>
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static PER_PROCESS pthread_mutex_t lock;
+static PER_PROCESS pthread_cond_t changed;
+
+/* ---- the mark of a process ---- */
 
 /*
- * The forking thread has the lock during the fork, or forks without it (state_forking()). Handlers
- * of the program run in that time, too. The verbs that they call must not take the lock.
+ * The kernel wipes the mark in a child, also in a child of _Fork() or clone(2), which run no fork
+ * handlers. An id would not do: a process and its child may both be process 1 of a pid namespace.
  */
-static __thread bool forking __attribute__((tls_model("initial-exec")));
-static __thread bool took_lock __attribute__((tls_model("initial-exec")));
+enum { NEW, BEGINNING, BEGUN };
 
-/* The first thread of a child that takes the lock calls this once. */
-static void (*after_fork)(void);
+static atomic_int mark_of_old_kernels;
+static atomic_int *mark = &mark_of_old_kernels;
 
-/* nanosleep(2) is a cancellation point. fork() must not end there: it has locks of its own. */
-static void pause_a_millisecond(void)
+/* Linux before 4.14 wipes no pages. There a child of _Fork() is not told from its parent. */
+static void in_child(void)
 {
-	const struct timespec millisecond = { .tv_nsec = 1000000 };
-	int cancel_state;
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-	nanosleep(&millisecond, NULL);
-	pthread_setcancelstate(cancel_state, NULL);
+	atomic_store(&mark_of_old_kernels, NEW);
 }
 
-/*
- * Waits for the lock for a second. It counts milliseconds: pthread_mutex_timedlock() measures by
- * the system's time, which may be set back, and glibc before 2.30 has no pthread_mutex_clocklock().
- * False: it did not get the lock.
- */
-static bool lock_in_time(void)
+__attribute__((constructor)) static void make_mark(void)
 {
-	for (int tries = 0; tries < 1000; tries++) {
-		if (!pthread_mutex_trylock(&lock))
-			return true;
-		pause_a_millisecond();
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED || madvise(page, size, MADV_WIPEONFORK)) {
+		pthread_atfork(NULL, NULL, in_child);
+		return;
 	}
-	return false;
+	/* The constructor of another library may have called a verb before. */
+	atomic_init((atomic_int *)page, atomic_load(mark));
+	mark = page;
 }
 
-/*
- * Take the lock, so that the child finds every map complete. A thread holds it for less than a
- * second, with these exceptions. In each of them the fork goes on without the lock.
- * - A signal handler forks while its own thread has the lock. Such a child usually calls exec.
- * - A fork handler of the program has locked its allocator, and the owner of our lock waits for the
- *   allocator. A map is complete while its owner allocates.
- * - Another thread forks a process so large that it takes longer. It changes no map.
- */
-void state_forking(void)
-{
-	took_lock = lock_in_time();
-	forking = true;
-}
+/* The linker sets these to the section of the PER_PROCESS variables. */
+extern char __start_per_process[] __attribute__((visibility("hidden")));
+extern char __stop_per_process[] __attribute__((visibility("hidden")));
 
-void state_forked_parent(void)
+/* Not by memset(), which ThreadSanitizer would check against the parent's other threads. */
+static __attribute__((no_sanitize("thread"))) void forget_parent(void)
 {
-	forking = false;
-	if (took_lock)
-		pthread_mutex_unlock(&lock);
-}
-
-void state_forked_child(void (*clean_up)(void))
-{
-	forking = false;
-	if (took_lock)
-		pthread_mutex_unlock(&lock);	/* for ThreadSanitizer, which keeps account */
+	for (volatile char *byte = __start_per_process; byte < __stop_per_process; byte++)
+		*byte = 0;
 	pthread_mutex_init(&lock, NULL);
 	pthread_cond_init(&changed, NULL);
-	after_fork = clean_up;
 }
+
+/* A child may have several threads by the time of its first verb. */
+static __attribute__((noinline, cold)) void begin_process(void)
+{
+	const struct timespec pause = { .tv_nsec = 10000 };
+	int expected = NEW;
+
+	if (atomic_compare_exchange_strong(mark, &expected, BEGINNING)) {
+		forget_parent();
+		atomic_store_explicit(mark, BEGUN, memory_order_release);
+	}
+	while (atomic_load_explicit(mark, memory_order_acquire) != BEGUN)
+		nanosleep(&pause, NULL);
+}
+
+/* ---- the lock ---- */
 
 void state_lock(void)
 {
-	void (*clean_up)(void);
-
-	if (forking)
-		return;
+	if (atomic_load_explicit(mark, memory_order_acquire) != BEGUN)
+		begin_process();
 	pthread_mutex_lock(&lock);
-	clean_up = after_fork;
-	after_fork = NULL;
-	if (clean_up)
-		clean_up();
 }
 
 void state_unlock(void)
 {
-	if (forking)
-		return;
 	pthread_mutex_unlock(&lock);
 }
 

@@ -12,6 +12,13 @@
 #ifndef COMPAT_STATE_H
 #define COMPAT_STATE_H
 
+/*
+ * Marks a variable that a forked child begins with as zero. So a child has no object of its parent,
+ * and needs none of the locks that other threads of the parent held during the fork. The parent's
+ * objects stay allocated in the child.
+ */
+#define PER_PROCESS __attribute__((section("per_process")))
+
 void state_lock(void);
 void state_unlock(void);
 
@@ -20,13 +27,5 @@ void state_wait(void);
 
 /* Wakes every thread in state_wait(). */
 void state_changed(void);
-
-/*
- * For pthread_atfork(3). These functions touch no memory of the heap. clean_up may, because the
- * child calls it when it takes the lock for the first time.
- */
-void state_forking(void);
-void state_forked_parent(void);
-void state_forked_child(void (*clean_up)(void));
 
 #endif

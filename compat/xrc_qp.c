@@ -25,8 +25,8 @@ struct xrc_qp {
 	bool ending;
 };
 
-static struct handle_map xrc_qps;	/* by pair.ini */
-static struct handle_map targets;	/* by pair.tgt */
+static PER_PROCESS struct handle_map xrc_qps;	/* by pair.ini */
+static PER_PROCESS struct handle_map targets;	/* by pair.tgt */
 
 /* GASNet probes with max_inline_data -1 and expects EINVAL; providers differ with such a size. */
 #define INLINE_DATA_ABSURD 0x10000u
@@ -293,13 +293,6 @@ void xrc_qp_failed(const struct ibv_context *context, uint32_t qp_num)
 	state_unlock();
 	if (failing)
 		fail_pair(failed);
-}
-
-void xrc_qp_forked(void)
-{
-	pair_forked();
-	HANDLE_EACH(mapping, &xrc_qps)
-		((struct xrc_qp *)mapping->object)->users = 0;
 }
 
 /* End all pairs of the device. True: a thread is in fail_pair() for one. Lock held. */

@@ -60,9 +60,6 @@ struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal);
  */
 void xrc_qp_failed(const struct ibv_context *context, uint32_t qp_num);
 
-/* In a forked child: forgets what threads of the parent do. Lock held. */
-void xrc_qp_forked(void);
-
 /* The device is being closed. Lock held. */
 void xrc_qp_forget_context(const struct ibv_context *context);
 

@@ -101,21 +101,6 @@ int loaded_each(int (*visit)(const struct loaded *loaded, void *arg), void *arg)
 	return dl_iterate_phdr(visit_object, &visitor);
 }
 
-static int read_generation(struct dl_phdr_info *info, size_t size, void *generation)
-{
-	(void)size;
-	*(unsigned long long *)generation = info->dlpi_adds;
-	return 1;
-}
-
-unsigned long long loaded_generation(void)
-{
-	unsigned long long generation = 0;
-
-	dl_iterate_phdr(read_generation, &generation);
-	return generation;
-}
-
 const char *loaded_soname(const struct loaded *loaded)
 {
 	return loaded->names && loaded->soname ? loaded_name(loaded, loaded->soname) : "";

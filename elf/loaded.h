@@ -44,9 +44,6 @@ void loaded_read(ElfW(Addr) base, const ElfW(Dyn) *dynamic, struct loaded *loade
  */
 int loaded_each(int (*visit)(const struct loaded *loaded, void *arg), void *arg);
 
-/* Returns a number that grows whenever an object is loaded. */
-unsigned long long loaded_generation(void);
-
 /* Returns the string at this offset of the object's names, "" if that is outside of them. */
 const char *loaded_name(const struct loaded *loaded, size_t offset);
 

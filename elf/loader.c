@@ -85,3 +85,16 @@ loader_dlvsym_fn loader_dlvsym(void)
 
 	return (loader_dlvsym_fn)find_once(&cache, "dlvsym");
 }
+
+void loader_hold_signals(sigset_t *before)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+void loader_release_signals(const sigset_t *before)
+{
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+}

@@ -8,6 +8,8 @@
 #ifndef ELF_LOADER_H
 #define ELF_LOADER_H
 
+#include <signal.h>
+
 typedef void *(*loader_dlsym_fn)(void *handle, const char *name);
 typedef void *(*loader_dlvsym_fn)(void *handle, const char *name, const char *version);
 
@@ -17,5 +19,12 @@ typedef void *(*loader_dlvsym_fn)(void *handle, const char *name, const char *ve
  */
 loader_dlsym_fn loader_dlsym(void);
 loader_dlvsym_fn loader_dlvsym(void);
+
+/*
+ * The loader has a lock, which stays taken if a signal handler leaves it by siglongjmp(3). So verbs
+ * that ask the loader block all signals meanwhile.
+ */
+void loader_hold_signals(sigset_t *before);
+void loader_release_signals(const sigset_t *before);
 
 #endif

@@ -3,6 +3,8 @@
 #include "modern.h"
 #include "table.h"
 
+#include <elf/loader.h>
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -21,16 +23,18 @@ int modern_close_device(struct ibv_context *context)
 /* The file tells: libmlx4-rdmav34.so or libmlx4.so.1. */
 static bool is_of_libmlx4(const void *function)
 {
+	sigset_t before;
 	Dl_info info;
+	bool found;
 
-	return dladdr(function, &info) && info.dli_fname &&
+	loader_hold_signals(&before);
+	found = dladdr(function, &info);
+	loader_release_signals(&before);
+	return found && info.dli_fname &&
 	       !strncmp(basename(info.dli_fname), "libmlx4", strlen("libmlx4"));
 }
 
-/*
- * Asks dladdr() once for each provider. dladdr() takes a lock of the loader, which stays taken in a
- * child that is forked meanwhile.
- */
+/* Asks the loader once for each provider. */
 bool modern_tags_tgt_qps(struct ibv_context *context)
 {
 	static const void *_Atomic known[2];	/* create_qp_ex, by the answer */

@@ -17,9 +17,16 @@
 /*
  * Finds the program's own libibverbs.so.1, and in it every function that the library uses. Threads
  * may call it at once, and again. Returns 0, or -ENOSYS when there is no libibverbs.so.1 or it
- * lacks one of the functions (modern_missing() names it).
+ * lacks one of the functions (modern_missing() names it). A signal handler must not leave it: it
+ * asks the loader.
  */
 int modern_load(void);
+
+/* The same for the constructor: finds a libibverbs.so.1 that is loaded already, and loads none. */
+int modern_find(void);
+
+/* Starts the tracer of `xrc-compat trace`, if there is one. Once, after modern_load(). */
+void modern_start_tracer(void);
 
 /* Returns the file that modern_load() found, as the loader names it; "" before that. */
 const char *modern_library_path(void);
@@ -59,13 +66,6 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd,
 			 enum modern_tgt_use use, struct ibv_qp **qp);
 int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use,
 		       struct ibv_qp **qp);
-
-/*
- * Destroys a target QP in a forked child without the provider, by libibverbs' command alone. If
- * another thread held a lock of the provider during the fork, that lock stays taken in the child.
- * This leaks the memory of the handle.
- */
-int modern_destroy_inherited(struct ibv_qp *qp);
 
 /* Whether bit 23 of a number means a target QP: mlx4. */
 bool modern_tags_tgt_qps(struct ibv_context *context);

@@ -46,8 +46,3 @@ int modern_destroy_qp(struct ibv_qp *qp)
 	return modern_status(tgt_qp_is_opened(qp) ? opened_qp_destroy(qp)
 						  : modern_table.destroy_qp(qp));
 }
-
-int modern_destroy_inherited(struct ibv_qp *qp)
-{
-	return modern_status(modern_table.cmd_destroy_qp(qp));
-}

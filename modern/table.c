@@ -84,7 +84,6 @@ static const struct modern_table inlines = {
 struct found {
 	struct modern_table table;
 	const char *path;	/* the loader's, for as long as the library is loaded */
-	tracer_start_fn start_tracer;
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -92,6 +91,7 @@ static __thread const struct found *to_publish __attribute__((tls_model("initial
 static atomic_bool loaded;
 static const char *_Atomic missing = "";
 static const char *library_path = "";
+static tracer_start_fn start_tracer;
 
 struct member {
 	const char *name;
@@ -183,19 +183,13 @@ static tracer_start_fn find_tracer(void)
 }
 
 /*
- * Fills @found. Returns NULL, or the name of the library or function that is missing. On success
- * libibverbs stays open, because the table has pointers to its functions.
+ * Fills @found. Returns NULL, or the name of the function that is missing. On success @library
+ * stays open, because the table has pointers to its functions.
  */
-static const char *search_libibverbs(struct found *found)
+static const char *search(void *library, struct found *found)
 {
-	/* A program may find a function of ours by dlsym before it loads libibverbs. */
-	void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
 	const char *name;
 
-	if (!library)
-		library = dlopen(LIBRARY, RTLD_LAZY);
-	if (!library)
-		return LIBRARY;
 	*found = (struct found){ .table = inlines };
 	name = look_up_functions(library, &found->table);
 	if (name) {
@@ -204,7 +198,6 @@ static const char *search_libibverbs(struct found *found)
 	}
 	look_up_commands(library, &found->table);
 	find_path(found);
-	found->start_tracer = find_tracer();
 	return NULL;
 }
 
@@ -212,10 +205,27 @@ static void publish(void)
 {
 	modern_table = to_publish->table;
 	library_path = to_publish->path;
-	if (to_publish->start_tracer)
-		modern_tracer =
-			to_publish->start_tracer(VERBS, &modern_table, sizeof(modern_table));
+	start_tracer = find_tracer();
 	atomic_store_explicit(&loaded, true, memory_order_release);
+}
+
+static int search_and_publish(void *library)
+{
+	struct found found;
+	const char *name = library ? search(library, &found) : LIBRARY;
+
+	if (name) {
+		atomic_store(&missing, name);
+		return -ENOSYS;
+	}
+	to_publish = &found;
+	pthread_once(&once, publish);
+	return 0;
+}
+
+int modern_find(void)
+{
+	return search_and_publish(dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD));
 }
 
 /*
@@ -225,19 +235,19 @@ static void publish(void)
  */
 int modern_load(void)
 {
-	struct found found;
-	const char *name;
+	void *library;
 
 	if (atomic_load_explicit(&loaded, memory_order_acquire))
 		return 0;
-	name = search_libibverbs(&found);
-	if (name) {
-		atomic_store(&missing, name);
-		return -ENOSYS;
-	}
-	to_publish = &found;
-	pthread_once(&once, publish);
-	return 0;
+	/* A program may find a function of ours by dlsym before it loads libibverbs. */
+	library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
+	return search_and_publish(library ? library : dlopen(LIBRARY, RTLD_LAZY));
+}
+
+void modern_start_tracer(void)
+{
+	if (start_tracer)
+		modern_tracer = start_tracer(VERBS, &modern_table, sizeof(modern_table));
 }
 
 const char *modern_library_path(void)

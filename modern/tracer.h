@@ -35,7 +35,7 @@ struct tracer {
 typedef const struct tracer *(*tracer_start_fn)(unsigned int verbs, struct modern_table *table,
 						size_t size);
 
-/* Valid, as the table is, once modern_load() has returned 0. NULL without `xrc-compat trace`. */
+/* Valid after modern_start_tracer(). NULL without `xrc-compat trace`. */
 extern const struct tracer *modern_tracer;
 
 #endif

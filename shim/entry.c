@@ -3,9 +3,11 @@
 #include <compat/event_holder.h>
 #include <compat/log.h>
 #include <compat/settings.h>
+#include <elf/loader.h>
 #include <modern/modern.h>
 #include <modern/tracer.h>
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,7 @@
 
 static void print_banner(void)
 {
-	char *real = settings()->verbose ? realpath(modern_library_path(), NULL) : NULL;
+	char *real = settings.verbose ? realpath(modern_library_path(), NULL) : NULL;
 	const char *path = real ? real : modern_library_path();
 	const char *version = strstr(path, ".so.");
 
@@ -35,12 +37,37 @@ static void warn_missing(void)
 		 modern_missing());
 }
 
-/* The first call runs this. Two threads may run it at once, and find the same. */
-static __attribute__((noinline, cold)) void begin_process(void)
+/* The loader has its lock anyway, and the program has no signal handler yet. */
+__attribute__((constructor)) static void start_process(void)
 {
-	program_find_kind();
-	if (!atomic_exchange(&shim_begun, true))
-		print_banner();
+	if (!modern_find())
+		program_start();
+}
+
+static void begin(void)
+{
+	settings_read();
+	modern_start_tracer();
+	print_banner();
+	program_begin();
+	atomic_store_explicit(&shim_begun, true, memory_order_release);
+}
+
+/* The first verb. If no libibverbs was loaded at the start of the process, this asks the loader. */
+static __attribute__((noinline, cold)) int begin_process(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	sigset_t before;
+	int err;
+
+	loader_hold_signals(&before);
+	err = modern_load();
+	if (!err)
+		pthread_once(&once, begin);
+	else
+		warn_missing();
+	loader_release_signals(&before);
+	return err;
 }
 
 /*
@@ -64,11 +91,7 @@ int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments)
 	entry->call = (struct shim_call){ verb, arguments, event_holders };
 	entry->saved_errno = errno;
 	cancel_hold(&entry->hold);
-	err = modern_load();
-	if (err)
-		warn_missing();
-	else if (!atomic_load_explicit(&shim_begun, memory_order_acquire))
-		begin_process();
+	err = atomic_load_explicit(&shim_begun, memory_order_acquire) ? 0 : begin_process();
 	tracer = err ? NULL : modern_tracer;
 	entry->traced = unlikely(tracer) ? tracer->enter(verb, arguments) : NULL;
 	errno = entry->saved_errno;

@@ -35,7 +35,7 @@ static bool means_receive_qp(const struct legacy_qp_init_attr *attr)
 {
 	static bool warned;
 
-	if (attr->cap.max_send_wr || program_is_two_way(false))
+	if (attr->cap.max_send_wr || program_is_two_way())
 		return false;
 	log_once(warned,
 		 "rdma_create_qp makes no receive QP (max_send_wr 0): call ibv_create_xrc_rcv_qp, "

@@ -38,9 +38,9 @@ struct entry {
 #define WORDS_5(a, ...) (uintptr_t)(a), WORDS_4(__VA_ARGS__)
 
 /*
- * Every exported function begins with it. The first call finds the program's libibverbs and prints
- * the banner. A constructor would do that in every process of a job, because the preload is set for
- * all of them. Returns 0, or -ENOSYS if there is no libibverbs.
+ * Every exported function begins with it. The first call prints the banner: a constructor would do
+ * that in every process of a job, because the preload is set for all of them. Returns 0, or -ENOSYS
+ * if there is no libibverbs.
  *
  * From here on the thread cannot be cancelled: libibverbs' write(2) is a cancellation point, and a
  * thread that ended there would never release our locks and counts.

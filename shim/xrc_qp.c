@@ -25,7 +25,7 @@ static struct ibv_qp *create_plain(struct ibv_pd *pd, struct ibv_qp_init_attr *a
 {
 	struct ibv_qp *qp = modern_table.create_qp(pd, attr);
 
-	if (qp && !program_is_ordinary())
+	if (qp)
 		qp_number_add(qp->context, qp->qp_num);
 	return qp;
 }
@@ -37,7 +37,7 @@ static int destroy_plain(struct ibv_qp *qp)
 	uint32_t qp_num = qp->qp_num;
 	int ret = modern_table.destroy_qp(qp);
 
-	if (!ret && !program_is_ordinary())
+	if (!ret)
 		qp_number_remove(context, qp_num);
 	return ret;
 }
@@ -45,7 +45,7 @@ static int destroy_plain(struct ibv_qp *qp)
 /* A hook that stays after a refusal does no harm: a two-way program's first SRQ sets it anyhow. */
 static int create_xrc(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp)
 {
-	bool two_way = program_is_two_way(!attr->cap.max_send_wr);
+	bool two_way = program_is_two_way();
 	int err = two_way && pd ? shim_hook_poll_cq(pd->context, pair_rule_of(pd->context)) : 0;
 
 	return err ? err : xrc_qp_create(pd, attr, two_way, qp);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * A program without XRC whose threads leave ibv_get_async_event at any instruction. With argument
- * "jump" a signal handler jumps out of it, with "cancel" the thread is cancelled. After each time
- * another thread loads a library, which takes the loader's lock.
+ * "jump" a signal handler jumps out of it, with "cancel" the thread is cancelled, with "first" a
+ * handler jumps out of the first verb of a process. After each time another thread loads a library,
+ * which takes the loader's lock.
  */
 
 #include <dlfcn.h>
@@ -14,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define ROUNDS 300
@@ -37,6 +40,27 @@ static bool load_library(void)
 	void *library = dlopen("libm.so.6", RTLD_LAZY);
 
 	return library && !dlclose(library);
+}
+
+static bool poll_once(void)
+{
+	struct ibv_async_event event;
+
+	return !ibv_get_async_event(&context, &event);
+}
+
+static void *call(void *function)
+{
+	return ((bool (*)(void))function)() ? "" : NULL;
+}
+
+static bool in_another_thread(bool (*function)(void))
+{
+	pthread_t thread;
+	void *result;
+
+	return !pthread_create(&thread, NULL, call, (void *)function) &&
+	       !pthread_join(thread, &result) && result;
 }
 
 static void jump(int number)
@@ -109,15 +133,50 @@ static bool leave_by_cancellation(void)
 	return true;
 }
 
-/* The first verb looks for libibverbs, and so takes the loader's lock. */
+/* In a child whose first verb is still to come. */
+static int leave_first_verb(void)
+{
+	struct itimerval timer = { .it_value.tv_usec = 0 };
+	static unsigned seed;
+
+	seed = (unsigned)getpid();
+	timer.it_value.tv_usec = 1 + rand_r(&seed) % 300;
+	signal(SIGALRM, jump);
+	if (!sigsetjmp(out, 1)) {
+		may_jump = 1;
+		setitimer(ITIMER_REAL, &timer, NULL);
+		poll_events();
+	}
+	signal(SIGALRM, SIG_DFL);
+	alarm(10);
+	return in_another_thread(load_library) && in_another_thread(poll_once) ? 0 : 1;
+}
+
+static bool leave_first_verbs(void)
+{
+	for (int done = 0; done < ROUNDS; done++) {
+		int status = -1;
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(leave_first_verb());
+		if (waitpid(pid, &status, 0) != pid || status)
+			return false;
+	}
+	return true;
+}
+
+static bool leave_verbs(const char *way)
+{
+	if (!strcmp(way, "first"))
+		return leave_first_verbs();
+	return poll_once() && (strcmp(way, "jump") ? leave_by_cancellation() : leave_by_jumps());
+}
+
 int main(int argc, char **argv)
 {
-	struct ibv_async_event event;
-
 	alarm(SECONDS);
-	if (argc != 2 || ibv_get_async_event(&context, &event))
-		return 2;
-	if (!(strcmp(argv[1], "jump") ? leave_by_cancellation() : leave_by_jumps()))
+	if (argc != 2 || !leave_verbs(argv[1]))
 		return 1;
 	puts("no lock left");
 	return 0;

@@ -3,7 +3,7 @@
  * Creates one XRC QP, after it has done what its arguments say: plugin=FILE loads a plugin,
  * dlsym=NAME and dlvsym=NAME look a function up in libibverbs. Compiled with -DREFERS_TO it refers
  * to that function without calling it; with -DLATE it looks that function up after it has created
- * its QP; with -DSAYS it only contains that text.
+ * its QP; with -DSAYS it only contains that text; with -DPLUGIN it is the plugin of kind-host.
  */
 
 #include <dlfcn.h>
@@ -42,6 +42,11 @@ static void obey(const char *word)
 	else
 		row_fail(__FILE__, __LINE__, "no such word: %s", word);
 }
+
+#ifdef PLUGIN
+#define main plugin_main
+__attribute__((visibility("default"))) int plugin_main(int argc, char **argv);
+#endif
 
 int main(int argc, char **argv)
 {

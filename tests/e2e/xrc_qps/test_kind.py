@@ -33,7 +33,10 @@ def qps_made(on_wire, program, trace):
     ("kind-none", [], TWO_WAY),
     ("kind-create", [], ONE_WAY),
     ("kind-reg", [], ONE_WAY),
-    ("kind-none", ["plugin=libkind-plugin.so"], ONE_WAY),
+    # A plugin counts only if it also brings the first domain.
+    ("kind-none", ["plugin=libkind-plugin.so"], TWO_WAY),
+    ("kind-host", ["plugin=libkind-one-way.so"], ONE_WAY),
+    ("kind-host", ["plugin=libkind-two-way.so"], TWO_WAY),
     ("kind-late", [], ONE_WAY),
     ("kind-says", [], TWO_WAY),
     ("kind-none", ["dlsym=ibv_reg_xrc_rcv_qp"], ONE_WAY),

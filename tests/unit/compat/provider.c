@@ -97,12 +97,8 @@ static int cmd_destroy_qp(struct ibv_qp *qp)
 	return 0;
 }
 
-bool provider_lock;
-
 int provider_destroy_qp(struct ibv_qp *qp)
 {
-	while (provider_lock)
-		pause();
 	free(qp);
 	return 0;
 }

@@ -17,9 +17,6 @@ int provider_destroy_qp(struct ibv_qp *qp);
 /* The number of the next QP that is created. */
 extern uint32_t provider_next_qp;
 
-/* While it is true, ibv_destroy_qp waits, as if another thread had a lock. */
-extern bool provider_lock;
-
 /* Called by ibv_close_xrcd, which returns its result; NULL: returns 0. */
 extern int (*provider_closes_xrcd)(void);
 

@@ -16,6 +16,7 @@
 #include <compat/domain.h>
 #include <compat/qp_numbers.h>
 #include <compat/rcv_qp.h>
+#include <compat/settings.h>
 #include <compat/xrc_qp.h>
 #include <modern/modern.h>
 #include <modern/table.h>
@@ -301,6 +302,7 @@ TEST(an_open_during_a_refused_close_is_of_the_same_domain)
 
 FIXTURE(setup)
 {
+	settings.two_way = TWO_WAY_ON;	/* only then numbers are counted */
 	destroyed = mmap(NULL, sizeof(*destroyed), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return destroyed == MAP_FAILED;

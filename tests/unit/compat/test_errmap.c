@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <compat/errmap.h>
+#include <compat/settings.h>
 
 #include <harness/unit.h>
 
@@ -48,7 +49,7 @@ TEST(a_translation_is_logged_once_for_each_verb)
 	char text[512] = "", *second;
 	int log = memfd_create("log", MFD_CLOEXEC), before = dup(STDERR_FILENO);
 
-	setenv("XRC_COMPAT_VERBOSE", "1", 1);
+	settings.verbose = true;
 	dup2(log, STDERR_FILENO);
 	errmap_return(VERB_ibv_query_srq, -EROFS, 0);
 	errmap_return(VERB_ibv_query_srq, -EACCES, 0);

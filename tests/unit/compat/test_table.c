@@ -10,6 +10,7 @@
 #include <compat/device.h>
 #include <compat/domain.h>
 #include <compat/rcv_qp.h>
+#include <compat/settings.h>
 #include <modern/modern.h>
 #include <modern/table.h>
 
@@ -24,8 +25,9 @@ FIXTURE(setup)
 {
 	context = provider_open(0);
 	file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	setenv("XRC_COMPAT_VERBOSE", "1", 1);
-	return context && file >= 0 ? setenv("XRC_COMPAT_TABLE_DIR", tables_dir(), 1) : -1;
+	settings.verbose = true;
+	settings.table_dir = tables_dir();
+	return context && file >= 0 ? 0 : -1;
 }
 
 /* The table has one member and @qps QPs. It created the first, number @created; 0: it did not. */

@@ -4,10 +4,12 @@
  * this with ThreadSanitizer (-Db_sanitize=thread), too.
  */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -18,6 +20,7 @@
 #include <compat/device.h>
 #include <compat/domain.h>
 #include <compat/rcv_qp.h>
+#include <compat/settings.h>
 #include <compat/state.h>
 
 #include <harness/thread_state.h>
@@ -109,92 +112,56 @@ TEST(threads_close_stale_domains)
 	assert_int_equal(device_close(context), 0);
 }
 
-static int tries;	/* to get the library's lock before a fork */
-
-int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
-int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex);
-
-int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
+/* In the child: 0 if it can lock, and knows no object of its parent but makes its own. */
+static int begin_as_a_child(struct legacy_xrc_domain *of_parent)
 {
-	__atomic_add_fetch(&tries, 1, __ATOMIC_RELAXED);
-	return __real_pthread_mutex_trylock(mutex);
+	struct legacy_xrc_domain *domain;
+	uint32_t number;
+
+	alarm(20);
+	if (rcv_qp_create(of_parent, &number) != -EINVAL ||
+	    domain_close(of_parent) != -EINVAL)
+		return 1;
+	if (domain_open(of_parent->context, -1, 0, &domain) || rcv_qp_create(domain, &number))
+		return 2;
+	return rcv_qp_unregister(domain, number) || domain_close(domain) ? 3 : 0;
 }
 
-static bool held, released;
+static atomic_int held;
 
-/* Unlocks when the thread of main() sleeps in its try. */
-static void *hold_until_a_fork_waits(void *unused)
+static void *hold_lock(void *release)
 {
 	state_lock();
-	__atomic_store_n(&held, true, __ATOMIC_RELEASE);
-	while (!__atomic_load_n(&tries, __ATOMIC_RELAXED) || thread_state(getpid()) != 'S')
+	held = 1;
+	while (!*(atomic_int *)release)
 		usleep(100);
-	__atomic_store_n(&released, true, __ATOMIC_RELAXED);
 	state_unlock();
-	return unused;
+	return NULL;
 }
 
-/* The child sees the memory of the moment when fork() copied it. */
-TEST(a_fork_waits_until_another_thread_unlocks)
+/* A thread of the parent has the lock, or the forking thread itself, in a signal handler. */
+TEST(a_child_begins_with_locks_and_objects_of_its_own)
 {
+	struct legacy_xrc_domain *domain;
+	atomic_int release = 0;
 	pthread_t thread;
 
 #ifdef __SANITIZE_THREAD__
 	skip_because("ThreadSanitizer reports the thread that the child does not have as leaked");
 #endif
-	tries = 0;
-	assert_int_equal(pthread_create(&thread, NULL, hold_until_a_fork_waits, NULL), 0);
-	while (!__atomic_load_n(&held, __ATOMIC_ACQUIRE))
+	assert_int_equal(domain_open(provider_open(0), -1, 0, &domain), 0);
+	state_lock();
+	assert_int_equal(in_child(begin_as_a_child(domain)), 0);
+	assert_int_equal(in_bare_child(begin_as_a_child(domain)), 0);
+	state_unlock();
+	assert_int_equal(pthread_create(&thread, NULL, hold_lock, &release), 0);
+	while (!held)
 		usleep(100);
-	assert_int_equal(in_child(!__atomic_load_n(&released, __ATOMIC_RELAXED)), 0);
+	assert_int_equal(in_child(begin_as_a_child(domain)), 0);
+	assert_int_equal(in_bare_child(begin_as_a_child(domain)), 0);
+	release = 1;
 	assert_int_equal(pthread_join(thread, NULL), 0);
-}
-
-static bool hold_write, held_write, go_on;
-
-ssize_t __real_pwrite64(int fd, const void *bytes, size_t size, off64_t at);
-ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t size, off64_t at);
-
-ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t size, off64_t at)
-{
-	if (__atomic_exchange_n(&hold_write, false, __ATOMIC_RELAXED)) {
-		__atomic_store_n(&held_write, true, __ATOMIC_RELAXED);
-		while (!__atomic_load_n(&go_on, __ATOMIC_RELAXED))
-			usleep(1000);
-	}
-	return __real_pwrite64(fd, bytes, size, at);
-}
-
-static void *register_0x900(void *domain)
-{
-	assert_int_equal(rcv_qp_register(domain, 0x900), 0);
-	return NULL;
-}
-
-/* A table directory on another machine may answer late. */
-TEST(a_slow_table_holds_up_no_other_thread_and_no_fork)
-{
-	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	struct legacy_xrc_domain *domain;
-	pthread_t thread;
-
-	assert_int_equal(domain_open(provider_open(0), fd, O_CREAT, &domain), 0);
-	hold_write = true;
-	assert_int_equal(pthread_create(&thread, NULL, register_0x900, domain), 0);
-	while (!__atomic_load_n(&held_write, __ATOMIC_RELAXED))
-		usleep(100);
-	alarm(20);
-	assert_int_equal(rcv_qp_register(domain, 0x901) | rcv_qp_register(domain, 0x902), 0);
-	assert_int_equal(rcv_qp_unregister(domain, 0x902), 0);
-	tries = 0;
-	assert_int_equal(in_child(tries), 1 << 8);
-	__atomic_store_n(&go_on, true, __ATOMIC_RELAXED);
-	assert_int_equal(pthread_join(thread, NULL), 0);
-	alarm(0);
-	assert_int_equal(read_tables().qps, 2);
-	assert_int_equal(rcv_qp_unregister(domain, 0x900) | rcv_qp_unregister(domain, 0x901), 0);
 	assert_int_equal(domain_close(domain), 0);
-	close(fd);
 }
 
 static pid_t victim;
@@ -258,24 +225,10 @@ TEST(a_cancel_signal_that_is_late_does_not_end_a_section)
 	assert_true(finished);
 }
 
-/* A provider's lock that another thread of the parent held is never released in the child. */
-TEST(a_child_unregisters_without_the_provider)
-{
-	struct legacy_xrc_domain *domain;
-	uint32_t number;
-
-	assert_int_equal(domain_open(provider_open(0), -1, 0, &domain), 0);
-	assert_int_equal(rcv_qp_create(domain, &number), 0);
-	provider_lock = true;
-	assert_int_equal(in_child((alarm(30), rcv_qp_unregister(domain, number))), 0);
-	provider_lock = false;
-	assert_int_equal(rcv_qp_unregister(domain, number), 0);
-	assert_int_equal(domain_close(domain), 0);
-}
-
 FIXTURE(setup)
 {
-	return setenv("XRC_COMPAT_TABLE_DIR", tables_dir(), 1);
+	settings.table_dir = tables_dir();
+	return 0;
 }
 
 UNIT_MAIN(setup, NULL)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <compat/ops.h>
+#include <compat/settings.h>
 #include <compat/srq.h>
 #include <compat/state.h>
 #include <shim/shim.h>
@@ -169,4 +170,10 @@ TEST(devices_do_not_share_numbers)
 	}
 }
 
-UNIT_MAIN(NULL, NULL)
+FIXTURE(setup)
+{
+	settings.two_way = TWO_WAY_ON;	/* only then numbers are counted */
+	return 0;
+}
+
+UNIT_MAIN(setup, NULL)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* How much stack the library needs. */
+/* How much memory the library needs. */
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "receiver.h"
 
@@ -32,5 +34,29 @@ ROW("creating the first receive QP uses at most 8 KiB of stack")
 {
 	side_open(&self, 0, shared_file(), false);
 	join_thread(start_thread(create_on_painted_stack, NULL));
+	side_close(&self);
+}
+
+/* In pages. */
+static long mapped(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	long pages = 0;
+
+	must(file && fscanf(file, "%ld", &pages) == 1);
+	fclose(file);
+	return pages;
+}
+
+/* More could not be locked by an ordinary user's mlockall(MCL_FUTURE), whose limit is 8 MiB. */
+ROW("a program with receive QPs maps less than 2 MiB for all its objects")
+{
+	long before;
+
+	side_open(&self, 0, shared_file(), false);
+	before = mapped();
+	side_create_qp(&self, 4);
+	must_eq(ibv_unreg_xrc_rcv_qp(self.domain, receive_qp(self.domain)), 0);
+	must((mapped() - before) * sysconf(_SC_PAGESIZE) < 2 << 20);
 	side_close(&self);
 }
