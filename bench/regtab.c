@@ -1,28 +1,23 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The cost of the registration table: time of a registration, time to join as the directory fills,
- * memory. Exit status 1 when a promised limit is missed.
+ * The cost of the registration table: time of a registration, of a process that joins, and of a
+ * reader. Exit status 1 when a promised limit is missed.
  */
 
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <compat/regtab.h>
-#include <tools/tables/view.h>
+#include <table/own.h>
+#include <table/view.h>
 
 #define QPS		16384u
-#define REGISTRANTS	512u
 #define PROCESSES	900u
 
-static char dir[64];
 static int missed;
 
 static double now_ns(void)
@@ -53,15 +48,14 @@ static void must(bool done, const char *what)
 	exit(2);
 }
 
-static struct regtab_entry *join(void)
+/* Returns the domain's entry. */
+static int join(void)
 {
 	struct regtab_key key = { .device = "mlx4_0", .guid = 1, .st_dev = 1, .st_ino = 2 };
-	struct regtab_entry *entry = regtab_new(dir, &key, "bench");
-	struct regtab_news news;
+	int domain = regtab_open(&key);
 
-	regtab_refresh(entry, &news);
-	must(!news.err, "join");
-	return entry;
+	must(!regtab_show(), "join");
+	return domain;
 }
 
 /*
@@ -70,25 +64,24 @@ static struct regtab_entry *join(void)
  */
 static void bench_pair(void)
 {
-	struct regtab_entry *entry = join();
-	struct regtab_news news;
+	int domain = join();
 	double best = 1e18;
 
 	for (int round = 0; round < 200; round++) {
 		double begin = now_ns(), each;
 
 		for (uint32_t i = 0; i < 2000; i++) {
-			regtab_refresh(entry, &news);
-			regtab_enter(entry, 64 + i, false);
-			regtab_refresh(entry, &news);
-			regtab_drop(entry, 64 + i);
+			int place = regtab_enter(domain, 64 + i, false);
+
+			regtab_show();
+			regtab_drop(place);
+			regtab_show();
 		}
 		each = (now_ns() - begin) / 2000;
 		if (each < best)
 			best = each;
 	}
 	report("register + unregister", best, "ns", 6000);
-	regtab_free(entry);
 }
 
 /* ---- joining ---- */
@@ -141,7 +134,7 @@ static void bench_joins(void)
 	qsort(took + PROCESSES - 100, 100, sizeof(*took), compare);
 	report("process 800 to 900 joins, median", took[PROCESSES - 50] / 1e3, "us", 1000);
 	begin = now_ns();
-	must(!regtab_list(dir, ignore, NULL), "list");
+	must(!regtab_list(ignore, NULL), "list");
 	report("ps reads 900 processes", (now_ns() - begin) / 1e6, "ms", 0);
 	for (unsigned i = 0; i < PROCESSES; i++) {
 		kill(pids[i], SIGKILL);
@@ -151,58 +144,24 @@ static void bench_joins(void)
 
 /* ---- memory ---- */
 
-static double used(void)
-{
-	struct dirent *entry;
-	DIR *stream = opendir(dir);
-	double bytes = 0;
-	struct stat st;
-
-	while (stream && (entry = readdir(stream)))
-		if (entry->d_name[0] != '.' && !fstatat(dirfd(stream), entry->d_name, &st, 0))
-			bytes += (double)st.st_blocks * 512;
-	closedir(stream);
-	return bytes;
-}
-
-static void remove_all(void)
-{
-	struct dirent *entry;
-	DIR *stream = opendir(dir);
-
-	while (stream && (entry = readdir(stream)))
-		unlinkat(dirfd(stream), entry->d_name, 0);
-	closedir(stream);
-}
-
+/* The content of the table of a process that is registered with all QPs. */
 static void bench_memory(void)
 {
-	static struct regtab_entry *entries[REGISTRANTS];
-	struct rlimit limits = { REGISTRANTS + 100, REGISTRANTS + 100 };
+	int domain = join();
+	double begin = now_ns();
 
-	must(!setrlimit(RLIMIT_NOFILE, &limits), "setrlimit");
-	entries[0] = join();
-	report("memory of a process without receive QPs", used() / 1024, "KiB", 4);
-	for (unsigned m = 0; m < REGISTRANTS; m++) {
-		if (m)
-			entries[m] = join();
-		for (uint32_t i = 0; i < QPS; i++)
-			regtab_enter(entries[m], 64 + i, i % REGISTRANTS == m);
-	}
-	report("memory of 512 registrants x 16384 QPs, all registered", used() / 1048576, "MiB", 8);
-	for (unsigned m = 0; m < REGISTRANTS; m++)
-		regtab_free(entries[m]);
+	for (uint32_t i = 0; i < QPS; i++)
+		regtab_enter(domain, 64 + i, false);
+	must(!regtab_show(), "show");
+	report("a process registers with 16384 QPs", (now_ns() - begin) / 1e3, "us", 0);
 }
 
 int main(void)
 {
-	snprintf(dir, sizeof(dir), "%s/regtab-bench-XXXXXX",
-		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-	must(mkdtemp(dir), dir);
-	bench_joins();
-	remove_all();
+	printf("memory of a table without registrations: %zu KiB; with 16384: %zu KiB\n",
+	       regtab_size(REGTAB_PLACES_MIN) >> 10, regtab_size(2 * QPS) >> 10);
 	bench_pair();
+	bench_joins();
 	bench_memory();
-	rmdir(dir);
 	return missed;
 }

@@ -34,10 +34,11 @@ int device_close(struct ibv_context *context)
 		return -EINVAL;
 	detach_all(context, &ended);
 	while ((device_domain = LIST_FIRST(&ended))) {
-		LIST_REMOVE(device_domain, link);
 		rcv_qp_end_all(device_domain);
 		domain_end(device_domain);
-		device_domain_free(device_domain);
+		state_lock();
+		device_domain_put(device_domain);
+		state_unlock();
 	}
 	return modern_close_device(context);
 }

@@ -9,7 +9,8 @@
 #define COMPAT_DEVICE_DOMAIN_H
 
 #include "handle.h"
-#include "regtab.h"
+
+#include <table/own.h>
 
 #include <stdbool.h>
 #include <sys/queue.h>
@@ -20,14 +21,13 @@ struct domain;
 
 struct device_domain {
 	struct ibv_context *context;
-	bool has_inode;		/* false: private, fd was -1 */
-	dev_t dev;
-	ino_t ino;
+	bool has_inode;		/* false: private, fd was -1; the table does not show it */
+	struct regtab_key key;	/* with has_inode: device and inode */
 	LIST_HEAD(, domain) domains;	/* the program's handles */
 	unsigned srqs;		/* XRC SRQs of this opened device */
 	unsigned qps;		/* XRC QPs of this opened device */
 	struct handle_map rcv_qps;	/* struct rcv_qp by number: this device's registrations */
-	struct regtab_entry *table;	/* its part of the registration table, or NULL */
+	int entry;		/* with has_inode: its entry in the registration table */
 	LIST_ENTRY(device_domain) link;
 };
 
@@ -49,18 +49,15 @@ struct device_domain *device_domain_new(struct ibv_context *context, bool has_in
 struct device_domain *device_domain_add(struct device_domain *added);
 
 /*
- * The caller has removed a handle of the object. If that was the last handle, returns the object
- * for device_domain_free(), else NULL. Lock held.
+ * The caller has removed a handle of the object. If that was the last handle, frees the object.
+ * Lock held.
  */
-struct device_domain *device_domain_put(struct device_domain *device_domain);
-
-/* Frees the object and its part of the table. May be NULL. No lock held. */
-void device_domain_free(struct device_domain *device_domain);
+void device_domain_put(struct device_domain *device_domain);
 
 /* Moves the objects of a device to a list, so that no look-up finds them. Lock held. */
 void device_domain_take(const struct ibv_context *context, struct device_domain_list *taken);
 
-/* Calls regtab_refresh(), and warns. No lock held. */
-void device_domain_refresh(struct device_domain *device_domain);
+/* Lets others see the registration table of this process, or warns. No lock held. */
+void device_domain_show(void);
 
 #endif

@@ -38,7 +38,7 @@ static int publish(struct domain *domain, struct ibv_context *context, int fd)
 	}
 	state_unlock();
 	if (used != created)
-		device_domain_free(created);
+		free(created);
 	return err;
 }
 
@@ -65,7 +65,7 @@ int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xr
 	err = publish(domain, context, fd);
 	if (err)
 		goto close_xrcd;
-	device_domain_refresh(domain->device_domain);
+	device_domain_show();
 	*ldom = &domain->legacy;
 	domain_release(domain);
 	return 0;
@@ -118,7 +118,6 @@ static int begin_close(struct domain *domain)
 
 static int end_close(struct domain *domain)
 {
-	struct device_domain *ended = NULL;
 	int err = modern_close_xrcd(domain->xrcd);
 
 	state_lock();
@@ -126,12 +125,11 @@ static int end_close(struct domain *domain)
 	if (!err) {
 		handle_remove(&domains, domain, domain);
 		LIST_REMOVE(domain, link);
-		ended = device_domain_put(domain->device_domain);
+		device_domain_put(domain->device_domain);
 		free(domain);
 	}
 	state_changed();
 	state_unlock();
-	device_domain_free(ended);
 	return err;
 }
 

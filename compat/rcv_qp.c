@@ -22,6 +22,8 @@ struct rcv_qp {
 	uint32_t qp_num;
 	enum phase phase;
 	bool created;			/* by this opened device */
+	bool shown;			/* in the registration table, at this place */
+	int place;
 	unsigned users;			/* verbs that use the handle right now */
 	struct device_domain *device_domain; /* that all handles of the inode share */
 	struct ibv_qp *qp;	/* the created QP, or our opened handle; NULL while OPENING */
@@ -61,10 +63,29 @@ static struct rcv_qp *insert(struct device_domain *device_domain, uint32_t qp_nu
 	return rcv_qp;
 }
 
+static void hide(struct rcv_qp *rcv_qp)
+{
+	if (rcv_qp->shown)
+		regtab_drop(rcv_qp->place);
+	rcv_qp->shown = false;
+}
+
+static void show(struct rcv_qp *rcv_qp)
+{
+	const struct device_domain *device_domain = rcv_qp->device_domain;
+
+	hide(rcv_qp);	/* the new one may differ in @created */
+	if (!device_domain->has_inode)
+		return;
+	rcv_qp->place = regtab_enter(device_domain->entry, rcv_qp->qp_num, rcv_qp->created);
+	rcv_qp->shown = true;
+}
+
 static void drop(struct rcv_qp *rcv_qp)
 {
 	struct device_domain *device_domain = rcv_qp->device_domain;
 
+	hide(rcv_qp);
 	if (rcv_qp->qp)
 		qp_number_remove(device_domain->context, rcv_qp->qp_num);
 	handle_remove(&device_domain->rcv_qps, key_of(rcv_qp->qp_num), rcv_qp);
@@ -80,6 +101,7 @@ static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp)
 		qp_number_add(device_domain->context, rcv_qp->qp_num);
 	rcv_qp->qp = qp;
 	rcv_qp->phase = REGISTERED;
+	show(rcv_qp);
 	state_changed();
 }
 
@@ -96,24 +118,9 @@ static struct rcv_qp *begin_closing(struct device_domain *device_domain, uint32_
 	return rcv_qp;
 }
 
-/*
- * As long as the registration is OPENING or CLOSING, no other thread writes its place in the table.
- * No lock held.
- */
-static void show(const struct rcv_qp *rcv_qp, bool registered)
-{
-	struct regtab_entry *table = rcv_qp->device_domain->table;
-
-	if (registered)
-		regtab_enter(table, rcv_qp->qp_num, rcv_qp->created);
-	else
-		regtab_drop(table, rcv_qp->qp_num);
-}
-
 /* The end of a verb: settle or drop its registration, and leave the domain. */
 static void finish(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *qp, bool registered)
 {
-	show(rcv_qp, registered);
 	state_lock();
 	if (registered)
 		settle(rcv_qp, qp);
@@ -121,6 +128,7 @@ static void finish(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *
 		drop(rcv_qp);
 	domain_leave(domain);
 	state_unlock();
+	device_domain_show();
 }
 
 /* ---- creating ---- */
@@ -157,7 +165,6 @@ static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp 
 	if ((*made)->qp)
 		modern_destroy_qp((*made)->qp);
 	(*made)->created = true;
-	device_domain_refresh(domain->device_domain);
 	return 0;
 }
 
@@ -225,8 +232,6 @@ int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 		return err == -EEXIST ? 0 : err;
 	}
 	err = open_handle(domain, qp_num, MODERN_TGT_REGISTERED, &qp);
-	if (!err)
-		device_domain_refresh(domain->device_domain);
 	finish(domain, rcv_qp, qp, !err);
 	return err;
 }
@@ -252,7 +257,6 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 		domain_release(domain);
 		return -EINVAL;
 	}
-	device_domain_refresh(domain->device_domain);
 	err = modern_destroy_qp(rcv_qp->qp);
 	finish(domain, rcv_qp, rcv_qp->qp, err != 0);
 	return err;

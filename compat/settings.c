@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct settings settings = { .table_dir = "/dev/shm" };
+struct settings settings;
 
 /* NULL: not set, or empty. */
 static const char *get_variable(const char *name)
@@ -29,12 +29,8 @@ void settings_read(void)
 {
 	const char *verbose = get_variable("XRC_COMPAT_VERBOSE");
 	const char *two_way = get_variable("XRC_COMPAT_TWO_WAY");
-	const char *dir = get_variable("XRC_COMPAT_TABLE_DIR");
-	char *copy = dir ? strdup(dir) : NULL;
 
 	settings.verbose = verbose && *verbose != '0';
 	settings.two_way = two_way_of(two_way);
 	snprintf(settings.two_way_text, sizeof(settings.two_way_text), "%s", two_way ? two_way : "");
-	if (copy)
-		settings.table_dir = copy;
 }

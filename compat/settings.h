@@ -18,7 +18,6 @@ struct settings {
 	bool verbose;			/* XRC_COMPAT_VERBOSE */
 	enum two_way_setting two_way;	/* XRC_COMPAT_TWO_WAY */
 	char two_way_text[24];		/* the word, cut */
-	const char *table_dir;		/* XRC_COMPAT_TABLE_DIR */
 };
 
 /* Valid from the first verb on, and read-only. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The one lock of the library. It guards maps and counts. No thread holds it while it calls
- * rdma-core, because ibv_destroy_* may wait until another thread acknowledges an event, or while it
- * writes the registration table. A thread that needs an object during such a call first counts
- * itself as a user of the object. A thread that ends the object waits in state_wait() until it has
- * no user.
+ * rdma-core, because ibv_destroy_* may wait until another thread acknowledges an event. A thread
+ * that needs an object during such a call first counts itself as a user of the object. A thread
+ * that ends the object waits in state_wait() until it has no user.
  *
  * Any thread may call any verb: old MPIs create on a connection thread, unregister on the main
  * thread, and cancel the event thread at any instruction (MVAPICH2).

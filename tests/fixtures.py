@@ -47,15 +47,6 @@ def source_root():
     return pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
 
 
-@pytest.fixture
-def tables():
-    """A directory for registration tables, on a file system that can have them."""
-    with tempfile.TemporaryDirectory(
-            prefix="tables-test-",
-            dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
-        yield pathlib.Path(folder)
-
-
 @pytest.fixture(scope="session")
 def xrc_compat(build_root):
     return build_root / "tools" / "xrc-compat"

@@ -3,7 +3,7 @@
  * Runs a fuzz target on random inputs. The seed alone determines an input; the next input has the
  * next seed.
  *
- * XRC_COMPAT_FUZZ_RUNS: how many inputs (default 1500). XRC_COMPAT_FUZZ_SEED: the first seed
+ * XRC_COMPAT_FUZZ_RUNS: how many inputs (default FUZZ_RUNS). XRC_COMPAT_FUZZ_SEED: the first seed
  * (default 1), or "fresh" for one from the clock.
  */
 
@@ -14,6 +14,10 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifndef FUZZ_RUNS
+#define FUZZ_RUNS 1500
+#endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -39,7 +43,7 @@ static uint32_t first_seed(void)
 int main(int argc, char **argv)
 {
 	const char *runs_text = getenv("XRC_COMPAT_FUZZ_RUNS");
-	unsigned long runs = runs_text ? strtoul(runs_text, NULL, 10) : 1500;
+	unsigned long runs = runs_text ? strtoul(runs_text, NULL, 10) : FUZZ_RUNS;
 	uint32_t seed = first_seed();
 	static const int signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGALRM, SIGFPE, SIGILL };
 	uint8_t data[512];

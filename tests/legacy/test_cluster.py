@@ -22,21 +22,16 @@ def cluster(build_root, softhca, shim, run, tmp_path, sanitizer_runtime):
 
     def _cluster(*arguments, settings=("--devices=2", ), preload=(str(shim), ),
                  program="xrc-cluster", through=()):
-        folders = {"TMPDIR": tmp_path / "tmp", "XRC_COMPAT_TABLE_DIR": tmp_path / "table"}
-        for folder in folders.values():
-            folder.mkdir(mode=0o700, exist_ok=True)
-        env = {name: str(folder) for name, folder in folders.items()}
-        env["XDG_RUNTIME_DIR"] = ""
+        folder = tmp_path / "tmp"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        env = {"TMPDIR": str(folder), "XDG_RUNTIME_DIR": ""}
         if preload:
             env["LD_PRELOAD"] = ":".join(filter(None, [sanitizer_runtime, *preload]))
         done = run(
             [softhca, "run", *settings, "--", *through, build_root / "demo" / program, *arguments],
             timeout=60, env=env)
-        # The table of a process that was killed stays until the next process that uses the domain.
-        if "was killed" in done.stderr:
-            del folders["XRC_COMPAT_TABLE_DIR"]
         # The emulator's daemon ends a moment after the program.
-        wait_for(lambda: [name for folder in folders.values() for name in os.listdir(folder)],
+        wait_for(lambda: os.listdir(folder),
                  "end of the daemon's files", holds=lambda left: not left)
         return done
 

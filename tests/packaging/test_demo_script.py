@@ -68,17 +68,3 @@ def test_a_path_that_cannot_be_preloaded_is_refused_before_anything_is_built(dem
     result = demo(BARE, COMPAT, tmp_path / name)
     assert (result.returncode, result.stdout) == (1, "")
     assert f"{name}: LD_PRELOAD cannot hold a path" in result.stderr
-
-
-def test_without_dev_shm_the_tables_are_elsewhere(demo, run):
-    hidden = [
-        "unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
-        'mount -t tmpfs -o mode=555 tmpfs /dev/shm && mount -o remount,ro /dev/shm && exec "$@"',
-        "sh"
-    ]
-    if run([*hidden, "true"]).returncode != 0:
-        pytest.skip("no namespace for mounts can be made here")
-    tells = 'echo "tables: $XRC_COMPAT_TABLE_DIR"'
-    assert demo(BARE, tells).stdout.count("\ntables: \n") == 1
-    result = demo(BARE, tells, before=hidden)
-    assert result.returncode == 0 and "\ntables: /" in result.stdout, result

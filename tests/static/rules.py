@@ -16,7 +16,7 @@ NO_LICENCE_LINE = re.compile(
     r"^((subprojects/softhca/)?(LICENSES/.*|COPYING)|\.gitignore|.*\.json|packaging/debian/(changelog|copyright|source/format))$"
 )
 
-SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "modern", "tools",
+SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "modern", "table", "tools",
                   "softhca")
 
 # Includes run one way: files of the directory in the key may include that directory and the listed
@@ -25,24 +25,25 @@ MAY_INCLUDE = {
     "abi": (),
     "elf": (),
     "companions": ("elf",),
+    "table": (),
     "modern": ("elf", "abi"),
-    "compat": ("modern", "elf", "abi"),
+    "compat": ("modern", "table", "elf", "abi"),
     "shim": ("compat", "modern", "elf", "abi"),
-    "tools": ("abi",),
+    "tools": ("table", "abi"),
     "softhca": (),
 }
 
 # Single files that other directories may include as well. Each includes nothing else of this
 # project.
 SHARED_FILES = {
-    "tools": {"compat/event_holder.h", "compat/regtab.h", "compat/regtab_file.h", "modern/modern.h",
-              "modern/table.h", "modern/tracer.h", "shim/call.h"},
+    "tools": {"compat/event_holder.h", "modern/modern.h", "modern/table.h", "modern/tracer.h",
+              "shim/call.h"},
 }
 
 # Directories in the order of their includes: each may include those before it. A command's
 # directory includes those that the commands share, and no other command's.
 ROOMS = {
-    "tools": ("common", "tables", "files", "stack", "program", "run"),
+    "tools": ("common", "files", "stack", "program", "run"),
     "softhca": ("base", "model", "machine", "objects", "qp", "wire", "uverbs", "cm", "control",
                 "server", "cli"),
 }

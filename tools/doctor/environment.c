@@ -2,13 +2,11 @@
 /* Examines what the process gets from its system and shell: limits, directories, variables. */
 #include "doctor.h"
 
-#include <compat/regtab.h>
+#include <table/own.h>
 #include <tools/common/variables.h>
-#include <tools/files/paths.h>
 #include <tools/files/preload.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define JOB_BYTES (8 << 20)	/* of the tables of a large job */
 #define FIRST_USER_NAMESPACE 0xeffffffdu	/* USER_NS_INIT_INO of newer <linux/nsfs.h> */
 
 extern char **environ;
@@ -55,48 +52,23 @@ static void examine_locked_memory(void)
 	      "%llu KiB may be locked", (unsigned long long)limit.rlim_cur / 1024);
 }
 
-/* As the library makes its file. 0 or -errno. */
-static int try_file(const char *directory)
+/* As the library makes its table. */
+static void examine_table(void)
 {
-	struct regtab_key key = { .device = "doctor" };
-	struct regtab_entry *entry = regtab_new(directory, &key, "");
-	struct regtab_news news = { .err = -ENOMEM };
+	const struct regtab_key key = { .device = "doctor" };
+	int err;
 
-	if (entry)
-		regtab_refresh(entry, &news);
-	regtab_free(entry);
-	return news.err;
-}
+	regtab_open(&key);
+	err = regtab_show();
 
-/* Allocates the memory of a large job's tables. One small file may fit where these do not. */
-static bool has_room(const char *directory)
-{
-	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	bool full = fd >= 0 && fallocate(fd, 0, 0, JOB_BYTES) &&
-		    (errno == ENOSPC || errno == EDQUOT);
-
-	if (fd >= 0)
-		close(fd);
-	return !full;
-}
-
-static void examine_tables(void)
-{
-	const char *directory = paths_table_directory();
-	int err = try_file(directory);
-
-	if (err == -ENOSPC || (!err && !has_room(directory)))
-		found("table directory", FINDING_PROBLEM,
-		      "remove files there (xrc-compat gc removes dead tables), or mount it larger: "
-		      "mount -o remount,size=1G /dev/shm; in a container: --shm-size=1g",
-		      "%s: no room for the tables of a job, %d MiB", directory, JOB_BYTES >> 20);
-	else if (err)
-		found("table directory", FINDING_PROBLEM,
-		      "name a directory of your own, on a local file system, in XRC_COMPAT_TABLE_DIR",
-		      "%s: %s", directory,
-		      err == -EINVAL ? "the directory must be an absolute path" : strerror(-err));
+	if (err)
+		found("registration table", FINDING_NOTE,
+		      err == -ENOSYS ? "programs run; only xrc-compat ps needs Linux 3.17 or later"
+				     : "programs run, but xrc-compat ps does not show them; see ulimit -n and "
+				       "ulimit -f",
+		      "a process cannot make one: %s", strerror(-err));
 	else
-		found("table directory", FINDING_OK, NULL, "%s", directory);
+		found("registration table", FINDING_OK, NULL, "a process can make one");
 }
 
 static void examine_preload(void)
@@ -140,7 +112,7 @@ static void examine_variables(void)
 void examine_environment(void)
 {
 	examine_locked_memory();
-	examine_tables();
+	examine_table();
 	examine_preload();
 	examine_variables();
 }

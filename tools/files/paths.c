@@ -122,16 +122,3 @@ const char *paths_helper(const char *in_build)
 			format_string("%s/" TOOLS_LIBEXECDIR_FROM_PREFIX "/%s", own_prefix(1), name),
 			format_string(TOOLS_LIBEXECDIR "/%s", name));
 }
-
-const char *paths_table_directory(void)
-{
-	const char *chosen = getenv("XRC_COMPAT_TABLE_DIR");
-
-	return chosen && chosen[0] ? chosen : "/dev/shm";
-}
-
-int refuse_table_directory(int err)
-{
-	return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", paths_table_directory(),
-		      err == -EINVAL ? "it must be an absolute path" : strerror(-err));
-}

@@ -30,12 +30,6 @@ const char *paths_softhca(void);
  */
 const char *paths_helper(const char *in_build);
 
-/* Where the registration tables are. */
-const char *paths_table_directory(void);
-
-/* Says why the directory of the registration tables cannot be read. TOOL_EXIT_REFUSED. */
-int refuse_table_directory(int err);
-
 /* Absolute path of the running command. NULL without /proc, where main() runs no command. */
 char *paths_self(void);
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat ps`: the processes that are registered with each receive QP, from their tables. */
-#include "stacks.h"
+#include "ps.h"
 
 #include <tools/common/command.h>
 #include <tools/common/json.h>
 #include <tools/common/memory.h>
 #include <tools/common/message.h>
 #include <tools/common/text.h>
-#include <tools/files/paths.h>
-#include <tools/tables/view.h>
 
 #include <limits.h>
 #include <stdarg.h>
@@ -21,7 +19,7 @@
 /* ---- columns ---- */
 
 /* Without -o those before CREATOR are printed, which fit on a line. */
-enum { DEVICE, QP, KEPT, PID, COMMAND, AGE, STATE, DOMAIN, CREATOR, UID, RUN, TABLE, COLUMNS };
+enum { DEVICE, QP, PID, COMMAND, AGE, DOMAIN, CREATOR, UID, RUN, KEPT, STATE, TABLE, COLUMNS };
 
 static const struct column {
 	const char *name;
@@ -30,20 +28,16 @@ static const struct column {
 } columns[COLUMNS] = {
 	[DEVICE] = { "DEVICE", "device", 8 },
 	[QP] = { "QP", "number of the receive QP", 8 },
-	[KEPT] = { "KEPT",
-		   "what keeps the QP: kernel, or lost (it ended with the last process that was registered)",
-		   7 },
 	[PID] = { "PID", "process that is registered", 7 },
 	[COMMAND] = { "COMMAND", "its command", 15 },
 	[AGE] = { "AGE", "time since it opened the domain", 7 },
-	[STATE] = { "STATE",
-		    "live, stale (dead, not yet cleaned up), foreign (live, in another pid namespace)",
-		    7 },
 	[DOMAIN] = { "DOMAIN", "the domain: device and inode of its file, major:minor:inode", 14 },
 	[CREATOR] = { "CREATOR", "process that created the QP, while it is there", 7 },
-	[UID] = { "UID", "user whom the file belongs to", 6 },
+	[UID] = { "UID", "user of the process", 6 },
 	[RUN] = { "RUN", "directory of the emulator's daemon, if the process has emulated adapters", 24 },
-	[TABLE] = { "TABLE", "file of the process in the table directory", 0 },
+	[KEPT] = { "KEPT", "kernel; release 1.0 also listed QPs that had ended", 7 },
+	[STATE] = { "STATE", "live; release 1.0 also listed dead processes", 7 },
+	[TABLE] = { "TABLE", "table of the process", 0 },
 };
 
 struct cell {
@@ -86,12 +80,12 @@ static void put_age(struct cell *cell, uint64_t since)
 		put(cell, "%lldd%02lldh", seconds / 86400, seconds % 86400 / 3600);
 }
 
-/* Emulated adapters of two runs have the same names, and a user's tables are in one directory. */
+/* Emulated adapters of two runs have the same names. */
 static void put_run(struct cell *cell, const struct regtab_view_member *member)
 {
 	static const char name[] = "SOFTHCA_DIR=";
-	char *path = format_string("/proc/%u/environ", member->pid), *variable = NULL;
-	FILE *file = member->live && !member->foreign ? fopen(path, "re") : NULL;
+	char *path = format_string("/proc/%d/environ", (int)member->pid), *variable = NULL;
+	FILE *file = fopen(path, "re");
 	size_t size = 0;
 
 	while (file && getdelim(&variable, &size, '\0', file) > 0) {
@@ -112,15 +106,14 @@ static void fill(struct cell *cells, const struct regtab_view_member *member,
 	if (qp) {
 		put_number(&cells[QP], qp->qp_num);
 		put(&cells[QP], "0x%06x", qp->qp_num);
-		put(&cells[KEPT], "%s", qp->live ? "kernel" : "lost");
+		put(&cells[KEPT], "kernel");
 		if (qp->creator)
 			put_number(&cells[CREATOR], qp->creator->pid);
 	}
 	put_number(&cells[PID], member->pid);
 	put(&cells[COMMAND], "%s", member->command);
 	put_age(&cells[AGE], member->since);
-	/* The pid of a process in another pid namespace means nothing here. */
-	put(&cells[STATE], "%s", !member->live ? "stale" : member->foreign ? "foreign" : "live");
+	put(&cells[STATE], "live");
 	put(&cells[DOMAIN], "%u:%u:%llu", major(key->st_dev), minor(key->st_dev),
 	    (unsigned long long)key->st_ino);
 	put_number(&cells[UID], member->uid);
@@ -143,7 +136,9 @@ struct ps {
 	bool is_json, no_headings;
 	/* While printing: */
 	struct json json;	/* writes nothing if the list is text */
-	bool begun, refused;
+	bool begun;
+	unsigned arrays;	/* of JSON that were begun behind the registrations */
+	bool refused;		/* a table */
 };
 
 static void print_cell(const struct ps *ps, size_t i, const char *text)
@@ -209,19 +204,44 @@ static void begin(struct ps *ps)
 		return;
 	ps->begun = true;
 	json_open(&ps->json, NULL, '{');
-	json_string(&ps->json, "directory", paths_table_directory());
+	json_string(&ps->json, "directory", "/proc");
 	json_open(&ps->json, "registrations", '[');
 	for (size_t i = 0; i < ps->column_count && !ps->no_headings && !ps->is_json; i++)
 		print_cell(ps, i, ps->columns[i]->name);
 }
 
-static void begin_refused(struct ps *ps)
+/* A table with more registrations than places says how many are missing. */
+static void tell_missing(const struct regtab_view *view)
 {
-	json_close(&ps->json, ']');
-	json_open(&ps->json, "refused", '[');
+	for (unsigned i = 0; i < view->member_count; i++)
+		if (view->members[i].missing)
+			say("process %d: %u more registrations; its table has no place for them",
+			    (int)view->members[i].pid, view->members[i].missing);
 }
 
-/* Refused files come last. In JSON they have an array of their own. */
+static void tell_reason(struct ps *ps, const struct regtab_view_member *member)
+{
+	if (!ps->is_json)
+		say_reason(member);
+	json_open(&ps->json, NULL, '{');
+	json_number(&ps->json, "pid", member->pid);
+	json_string(&ps->json, "table", member->path);
+	json_string(&ps->json, "reason", member->reason);
+	json_close(&ps->json, '}');
+}
+
+/* Refused tables and unread processes have an array each. Each is there, if only empty. */
+static void begin_reasons(struct ps *ps, bool unread)
+{
+	static const char *const names[] = { "refused", "unread" };
+
+	while (ps->arrays < 1u + unread) {
+		json_close(&ps->json, ']');
+		json_open(&ps->json, names[ps->arrays++], '[');
+	}
+}
+
+/* The tables, then the refused ones, then the processes that cannot be read. */
 static int visit(void *context, const struct regtab_view *view)
 {
 	const struct regtab_view_member *first = view->members;
@@ -230,17 +250,12 @@ static int visit(void *context, const struct regtab_view *view)
 	begin(ps);
 	if (!first->reason) {
 		print_table(ps, view);
+		tell_missing(view);
 		return 0;
 	}
-	if (!ps->is_json)
-		say("%s", first->reason);
-	if (!ps->refused)
-		begin_refused(ps);
-	json_open(&ps->json, NULL, '{');
-	json_string(&ps->json, "table", first->path);
-	json_string(&ps->json, "reason", first->reason);
-	json_close(&ps->json, '}');
-	ps->refused = true;
+	begin_reasons(ps, first->unread);
+	tell_reason(ps, first);
+	ps->refused |= !first->unread;
 	return 0;
 }
 
@@ -249,12 +264,11 @@ static int print(struct ps *ps)
 	int err;
 
 	ps->json.out = ps->is_json ? stdout : NULL;
-	err = regtab_list(paths_table_directory(), visit, ps);
+	err = regtab_list(visit, ps);
 	if (err)
-		return refuse_table_directory(err);
+		return refuse(TOOL_EXIT_REFUSED, "/proc: %s", strerror(-err));
 	begin(ps);
-	if (!ps->refused)
-		begin_refused(ps);
+	begin_reasons(ps, true);
 	json_close(&ps->json, ']');
 	json_close(&ps->json, '}');
 	return ps->refused;
@@ -316,7 +330,7 @@ static const struct option_row options[] = {
 };
 
 const struct command command_ps = {
-	"ps", options, "[PID...]", "list the registrations with receive QPs, also of dead processes",
-	"xrc-compat ps -o QP,PID,COMMAND,STATE", run_ps, .most_operands = INT_MAX,
+	"ps", options, "[PID...]", "list the registrations with receive QPs",
+	"xrc-compat ps -o QP,PID,COMMAND,CREATOR", run_ps, .most_operands = INT_MAX,
 	.more_help = explain_columns,
 };

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat ps --stacks`: where the threads of the processes with an open domain are. */
-#include "stacks.h"
+#include "ps.h"
 
 #include <tools/common/command.h>
 #include <tools/common/memory.h>
 #include <tools/common/message.h>
 #include <tools/files/elf_info.h>
-#include <tools/files/paths.h>
 #include <tools/files/regular.h>
 #include <tools/stack/stack.h>
-#include <tools/tables/view.h>
 
 #include <errno.h>
 #include <limits.h>
@@ -45,7 +43,7 @@ static void print_others(const struct regtab_view *view, uint32_t qp_num, unsign
 
 		if (i == self || !regtab_view_registered(view, qp_num, i))
 			continue;
-		printf("%s is %u (%s)", separator, other->pid, other->live ? "live" : "stale");
+		printf("%s is %d", separator, (int)other->pid);
 		separator = ",";
 	}
 	putchar('\n');
@@ -59,7 +57,7 @@ static int print_registrations(void *context, const struct regtab_view *view)
 	for (unsigned int i = 0; i < view->member_count; i++) {
 		const struct regtab_view_member *member = &view->members[i];
 
-		if ((pid_t)member->pid != *pid || member->foreign)
+		if (member->pid != *pid)
 			continue;
 		for (uint32_t from = 0; regtab_view_next(view, from, &qp); from = qp.qp_num + 1) {
 			if (!regtab_view_registered(view, qp.qp_num, i))
@@ -111,7 +109,7 @@ static int print_process(pid_t pid)
 	int err = elf_info_read(name, &info);
 
 	printf("process %d\n", (int)pid);
-	regtab_list(paths_table_directory(), print_registrations, &pid);
+	regtab_list(print_registrations, &pid);
 	if (!err)
 		err = info.bits == 64 ? stacks_of_process(pid, print_stack) : -ENOEXEC;
 	fflush(stdout);
@@ -125,11 +123,13 @@ static int note_pids(void *context, const struct regtab_view *view)
 {
 	struct string_list *pids = context;
 
+	if (view->members->reason)
+		say_reason(view->members);
 	for (unsigned int i = 0; i < view->member_count; i++) {
 		const struct regtab_view_member *member = &view->members[i];
-		char *pid = format_string("%u", member->pid);
+		char *pid = format_string("%d", (int)member->pid);
 
-		if (member->live && !member->foreign && !string_list_has(pids, pid))
+		if (!member->reason && !string_list_has(pids, pid))
 			string_list_add(pids, pid);
 	}
 	return 0;
@@ -142,9 +142,9 @@ int print_stacks(char **pids)
 	char *end;
 
 	if (!pids[0])
-		err = regtab_list(paths_table_directory(), note_pids, &members);
+		err = regtab_list(note_pids, &members);
 	if (err)
-		return refuse_table_directory(err);
+		return refuse(TOOL_EXIT_REFUSED, "/proc: %s", strerror(-err));
 	string_list_add(&members, NULL);
 	for (pids = pids[0] ? pids : members.item; *pids; pids++) {
 		long pid = strtol(*pids, &end, 10);

@@ -194,20 +194,18 @@ def job(model, builds, prefix, run, tmp_path):
             return self.workers[-1]
 
         def registrants(self):
-            """{QP number: pids} by `xrc-compat ps`; it also lists dead processes and those without
-            a registration."""
+            """{QP number: pids} by `xrc-compat ps`; it also lists processes without a registration,
+            and those of other programs."""
             shown = run([prefix / "bin" / "xrc-compat", "ps", "--json"], env=self.env)
-            assert shown.returncode == 0, shown
+            assert shown.returncode in (0, 1), shown  # 1: another test forges tables
             found = {}
             for row in json.loads(shown.stdout)["registrations"]:
-                if row["qp"] is not None and row["state"] == "live":
+                if row["qp"] is not None and row["run"] == self.env["SOFTHCA_DIR"]:
                     found.setdefault(row["qp"], set()).add(row["pid"])
             return found
 
     job = Job()
-    job.env = dict(os.environ, LD_PRELOAD="", SOFTHCA_DIR=str(tmp_path / "softhca"),
-                   XRC_COMPAT_TABLE_DIR=str(tmp_path / "tables"))
-    (tmp_path / "tables").mkdir()
+    job.env = dict(os.environ, LD_PRELOAD="", SOFTHCA_DIR=str(tmp_path / "softhca"))
     started = run([prefix / "bin" / "softhca", "start", "--devices=2"], env=job.env)
     assert started.returncode == 0, started
     # softhca prints a line for a shell, maybe with single quotes.

@@ -66,13 +66,9 @@ def test_a_thread_may_leave_its_poll_for_events_at_any_instruction(preloaded, wa
     assert preloaded("ordinary-leave", way) == "no lock left\n"
 
 
-def test_references_without_a_version_bind_to_libibverbs(run, softhca, xrc_compat, build_root,
-                                                         tables):
-    """The oldest node of libibverbs gets them: it has other structs than the shim, and no XRC.
-    Without a domain the shim creates no table."""
+def test_references_without_a_version_bind_to_libibverbs(run, softhca, xrc_compat, build_root):
+    """The oldest node of libibverbs gets them: it has other structs than the shim, and no XRC."""
     program = build_root / "tests" / "e2e" / "shim" / "unversioned"
     for shim in ([], [xrc_compat, "run", "--"]):
-        result = run([softhca, "run", "--devices=1", "--", *shim, program],
-                     env={"XRC_COMPAT_TABLE_DIR": str(tables)})
-        found = (result.returncode, result.stdout, list(tables.iterdir()))
-        assert found == (0, "unversioned: done\n", []), (shim, result.stderr)
+        result = run([softhca, "run", "--devices=1", "--", *shim, program])
+        assert (result.returncode, result.stdout) == (0, "unversioned: done\n"), result

@@ -54,8 +54,12 @@ class Holder:
         wait_for_the_end_of_group(self.process.pid)
 
 
-def registrations(tool, **environment):
-    return json.loads(tool("ps", "--json", **environment).stdout)["registrations"]
+def registrations(tool, holder):
+    """The rows of the holder's domain: ps lists those of all programs of the machine."""
+    st = holder.domain.stat()
+    domain = f"{os.major(st.st_dev)}:{os.minor(st.st_dev)}:{st.st_ino}"
+    return [row for row in json.loads(tool("ps", "--json").stdout)["registrations"]
+            if row["domain"] == domain]
 
 
 def pairs(rows):

@@ -37,7 +37,6 @@ class StormOnDriver(storm.Storm):
 def test_registrations_agree_after_random_kills(build_root, xrc_compat, tmp_path, monkeypatch):
     program = build_root / "tests" / "chaos" / "storm"
     monkeypatch.setenv("LD_PRELOAD", str(build_root / "shim" / "libxrc-compat.so.1"))
-    monkeypatch.setenv("XRC_COMPAT_TABLE_DIR", str(tmp_path))
     argv = ["storm.py", program, "-", xrc_compat, str(tmp_path), "8", KILLS, "20080204"]
     assert storm.main(argv, StormOnDriver) == 0
     assert targets() == set()

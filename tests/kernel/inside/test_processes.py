@@ -6,9 +6,7 @@ import pytest
 from driver import objects, targets
 
 NEW_PIDS = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
-# As in containers: each process has a /dev/shm of its own.
-OWN_SHM = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs own /dev/shm && exec "$@"', "sh"]
-WAYS = {"side by side": [], "own pid namespace": NEW_PIDS, "own /dev/shm": OWN_SHM}
+WAYS = {"side by side": [], "own pid namespace": NEW_PIDS}
 
 
 @pytest.mark.parametrize("way", WAYS)

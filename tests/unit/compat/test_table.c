@@ -1,32 +1,48 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The library keeps its file of the registration table up to date, and replaces a removed one. */
+/* The library keeps the registration table of its process up to date. */
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <compat/device.h>
 #include <compat/domain.h>
 #include <compat/rcv_qp.h>
-#include <compat/settings.h>
 #include <modern/modern.h>
 #include <modern/table.h>
 
+#include "../table/regtab_fixture.h"
 #include "provider.h"
-#include "regtab/regtab_fixture.h"
 #include "other_thread.h"
 
 static struct ibv_context *context;
 static int file;
 
+/* By the GUID read_tables() knows the tables of this program. */
+static __be64 get_guid(struct ibv_device *device)
+{
+	(void)device;
+	return domain_key(1).guid;
+}
+
+static struct ibv_context *open_device(unsigned n)
+{
+	struct ibv_context *opened = provider_open(n);
+
+	modern_table.get_device_guid = get_guid;
+	return opened;
+}
+
+static int descriptor(void)
+{
+	return atoi(strrchr(read_tables().path, '/') + 1);
+}
+
 FIXTURE(setup)
 {
-	context = provider_open(0);
+	context = open_device(0);
 	file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	settings.verbose = true;
-	settings.table_dir = tables_dir();
 	return context && file >= 0 ? 0 : -1;
 }
 
@@ -114,54 +130,41 @@ TEST(a_handle_that_a_query_opens_is_not_seen)
 	assert_int_equal(domain_close(domain), 0);
 }
 
-/* The library looks for its file once a second, since looking is a system call. */
-TEST(a_removed_file_is_replaced_with_all_registrations)
+TEST(a_program_may_close_all_its_descriptors)
 {
-	int log = memfd_create("log", MFD_CLOEXEC), before = dup(STDERR_FILENO);
 	struct legacy_xrc_domain *domain;
-	char text[1024] = "";
 	uint32_t number;
 
 	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
 	assert_int_equal(rcv_qp_create(domain, &number), 0);
 	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
-	assert_int_equal(unlink(read_tables().path), 0);
+	close(descriptor());
 	assert_int_equal(read_tables().members, 0);
-	advance_a_second();
-	dup2(log, STDERR_FILENO);
-	assert_int_equal(rcv_qp_register(domain, 0x101), 0);
-	dup2(before, STDERR_FILENO);
-	assert_true(pread(log, text, sizeof(text) - 1, 0) > 0);
-	assert_non_null(strstr(text, "was removed while it was in use"));
-	expect_table(3, number);
-	assert_int_equal(rcv_qp_unregister(domain, number) | rcv_qp_unregister(domain, 0x100), 0);
-	assert_int_equal(unlink(read_tables().path), 0);
-	advance_a_second();
-	assert_int_equal(rcv_qp_unregister(domain, 0x101), 0);
-	expect_table(0, 0);
+	assert_int_equal(rcv_qp_unregister(domain, 0x100), 0);
+	expect_table(1, number);
+	assert_int_equal(rcv_qp_unregister(domain, number), 0);
 	assert_int_equal(domain_close(domain), 0);
 }
 
-TEST(a_second_open_of_the_domain_keeps_all_registrations)
+/* One table has the registrations of all domains. Closing the device ends those of its own. */
+TEST(a_close_of_the_device_ends_its_registrations)
 {
-	struct legacy_xrc_domain *domain, *second;
+	struct ibv_context *other = open_device(1);
+	struct legacy_xrc_domain *domain, *of_other;
 	uint32_t number;
 
 	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
+	assert_int_equal(domain_open(other, file, O_CREAT, &of_other), 0);
 	assert_int_equal(rcv_qp_create(domain, &number), 0);
-	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
-	assert_int_equal(unlink(read_tables().path), 0);
-	advance_a_second();
-	assert_int_equal(domain_open(context, file, O_CREAT, &second), 0);
-	assert_int_equal(rcv_qp_register(second, 0x101), 0);
-	expect_table(3, number);
-	assert_int_equal(rcv_qp_unregister(domain, number) | rcv_qp_unregister(domain, 0x100) |
-				 rcv_qp_unregister(domain, 0x101),
-			 0);
-	assert_int_equal(domain_close(domain) | domain_close(second), 0);
+	assert_int_equal(rcv_qp_register(of_other, number), 0);
+	assert_int_equal(read_tables().registrations, 2);
+	assert_int_equal(device_close(other), 0);
+	expect_table(1, number);
+	assert_int_equal(rcv_qp_unregister(domain, number), 0);
+	assert_int_equal(domain_close(domain), 0);
 }
 
-/* In the child: 0 if it has a file of its own, beside its parent's. */
+/* In the child: 0 if it has a table of its own, beside its parent's. */
 static int open_again(void)
 {
 	struct legacy_xrc_domain *domain;
@@ -170,21 +173,22 @@ static int open_again(void)
 	if (domain_open(context, file, O_CREAT, &domain) || rcv_qp_register(domain, 0x101))
 		return 1;
 	seen = read_tables();
-	if (seen.members != 2 || seen.live != 2)
+	if (seen.members != 2)
 		return 2;
 	return seen.qps == 2 ? domain_close(domain) : 3;
 }
 
-TEST(a_child_that_opens_its_parents_domain_has_a_file_of_its_own)
+TEST(a_child_that_opens_its_parents_domain_has_a_table_of_its_own)
 {
 	struct legacy_xrc_domain *domain;
 
 	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
 	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
 	assert_int_equal(in_child(open_again()), 0);
+	assert_int_equal(in_bare_child(open_again()), 0);
+	expect_table(1, 0);
 	assert_int_equal(rcv_qp_unregister(domain, 0x100), 0);
 	assert_int_equal(domain_close(domain), 0);
-	assert_int_equal(device_close(context), 0);
 }
 
 UNIT_MAIN(setup, NULL)

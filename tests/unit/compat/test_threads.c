@@ -20,12 +20,11 @@
 #include <compat/device.h>
 #include <compat/domain.h>
 #include <compat/rcv_qp.h>
-#include <compat/settings.h>
 #include <compat/state.h>
 
 #include <harness/thread_state.h>
 #include "provider.h"
-#include "regtab/regtab_fixture.h"
+#include <harness/unit.h>
 
 #define THREADS 6
 #define ROUNDS 100
@@ -37,7 +36,6 @@ struct shared {
 	int errors;
 };
 
-/* The domains have no QP yet, so the threads race to create the table's file. */
 static void *work(void *argument)
 {
 	struct shared *shared = argument;
@@ -225,10 +223,4 @@ TEST(a_cancel_signal_that_is_late_does_not_end_a_section)
 	assert_true(finished);
 }
 
-FIXTURE(setup)
-{
-	settings.table_dir = tables_dir();
-	return 0;
-}
-
-UNIT_MAIN(setup, NULL)
+UNIT_MAIN(NULL, NULL)

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The table of this process: its content, and the memory file by which others see it. */
+#include "own.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MFD_NOEXEC_SEAL /* Linux 6.3 */
+#define MFD_NOEXEC_SEAL 8u
+#endif
+
+static struct regtab_file *own;		/* NULL: this process has opened no domain yet */
+static uint32_t used;			/* places */
+static uint32_t next_place;		/* where the search for a free one begins */
+/* The descriptor, -1 if there is none, and the file that it must lead to. */
+static int own_fd = -1;
+static dev_t own_dev;
+static ino_t own_ino;
+
+/* ---- memory ---- */
+
+/* Copies all but the members before place_count, which fill_file() sets. */
+static void copy_content(struct regtab_file *to, uint32_t place_count)
+{
+	size_t begin = offsetof(struct regtab_file, missing);
+
+	to->place_count = place_count;
+	if (own)
+		memcpy(&to->missing, &own->missing, regtab_size(own->place_count) - begin);
+}
+
+static void replace_memory(struct regtab_file *by)
+{
+	if (own)
+		munmap(own, regtab_size(own->place_count));
+	own = by;
+}
+
+/* False also if the program has closed the descriptor and opened a file of its own there. */
+static bool is_visible(void)
+{
+	struct stat st;
+
+	return own_fd >= 0 && !fstat(own_fd, &st) && st.st_dev == own_dev && st.st_ino == own_ino;
+}
+
+static void close_file(void)
+{
+	if (is_visible())
+		close(own_fd);
+	own_fd = -1;
+}
+
+/* Readers do not see the new table until regtab_show(). False: no memory, the old one stays. */
+static bool resize(uint32_t place_count)
+{
+	void *memory = mmap(NULL, regtab_size(place_count), PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return false;
+	copy_content(memory, place_count);
+	close_file();
+	replace_memory(memory);
+	return true;
+}
+
+/* ---- content ---- */
+
+int regtab_open(const struct regtab_key *key)
+{
+	struct timespec now;
+
+	if (!own && !resize(REGTAB_PLACES_MIN))
+		return REGTAB_NONE;
+	clock_gettime(CLOCK_REALTIME, &now);
+	for (int i = 0; i < (int)REGTAB_DOMAINS; i++) {
+		struct regtab_domain *domain = &own->domains[i];
+
+		if (domain->since)
+			continue;
+		domain->key = *key;
+		__atomic_store_n(&domain->since, (uint64_t)now.tv_sec, __ATOMIC_RELEASE);
+		return i;
+	}
+	return REGTAB_NONE;
+}
+
+void regtab_close(int domain)
+{
+	if (domain != REGTAB_NONE)
+		__atomic_store_n(&own->domains[domain].since, 0, __ATOMIC_RELEASE);
+}
+
+/* An eighth of the places stays free, so that the search for one is short. */
+static bool has_room(void)
+{
+	uint32_t count = own->place_count;
+
+	return used < count - count / 8 ||
+	       (count < REGTAB_PLACES_MAX && resize(2 * count)) || used < count;
+}
+
+static uint32_t find_free_place(void)
+{
+	uint32_t place = next_place % own->place_count;
+
+	while (own->places[place])
+		place = (place + 1) % own->place_count;
+	return place;
+}
+
+int regtab_enter(int domain, uint32_t qp_num, bool created)
+{
+	uint32_t place;
+
+	if (domain == REGTAB_NONE || !has_room()) {
+		if (own)
+			own->missing++;
+		return REGTAB_NONE;
+	}
+	place = find_free_place();
+	__atomic_store_n(&own->places[place],
+			 REGTAB_REGISTERED | (created ? REGTAB_CREATED : 0) |
+				 (uint32_t)domain << 24 | REGTAB_QP_NUM(qp_num),
+			 __ATOMIC_RELAXED);
+	used++;
+	next_place = place + 1;
+	return (int)place;
+}
+
+void regtab_drop(int place)
+{
+	if (place == REGTAB_NONE) {
+		if (own)
+			own->missing--;
+		return;
+	}
+	__atomic_store_n(&own->places[place], 0, __ATOMIC_RELAXED);
+	used--;
+	next_place = (uint32_t)place;
+}
+
+/* ---- the memory file ---- */
+
+/* The 22nd number of /proc/self/stat; 0 if it cannot be read. The command may contain ")". */
+static uint64_t read_start(void)
+{
+	char text[1024], *field;
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[length > 0 ? length : 0] = 0;
+	field = strrchr(text, ')');
+	for (int number = 2; field && number < 22; number++)
+		field = strchr(field + 1, ' ');
+	return field ? strtoull(field, NULL, 10) : 0;
+}
+
+/* Past this limit (ulimit -f) the kernel would send SIGXFSZ. */
+static bool exceeds_file_size(void)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_FSIZE, &limit) &&
+	       limit.rlim_cur < regtab_size(own->place_count);
+}
+
+/* Kernels before 6.3 refuse MFD_NOEXEC_SEAL, which hardened later ones require. */
+static int make_file(void)
+{
+	int fd = memfd_create(REGTAB_NAME, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create(REGTAB_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	return fd;
+}
+
+/* A high number, since programs expect low numbers for files of their own. */
+static int move_up(int fd)
+{
+	struct rlimit limit = { .rlim_cur = 0 };
+	int high;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	high = fcntl(fd, F_DUPFD_CLOEXEC,
+		     (int)(limit.rlim_cur < 1024 ? limit.rlim_cur : 1024) / 8 * 7);
+	close(fd);
+	return high < 0 ? -errno : high;
+}
+
+/* Memory is reserved here: without it, a store into the mapping would end in SIGBUS. */
+static int map_file(int fd, void **memory)
+{
+	size_t size = regtab_size(own->place_count);
+
+	if (fallocate(fd, 0, 0, (off_t)size) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		return -errno;
+	*memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return *memory == MAP_FAILED ? -errno : 0;
+}
+
+/* The magic is written last: a reader ignores a file without it. */
+static void fill_file(struct regtab_file *file)
+{
+	copy_content(file, own->place_count);
+	file->layout = REGTAB_LAYOUT;
+	file->start = read_start();
+	file->pid = (uint32_t)getpid();
+	__atomic_store_n(&file->magic, REGTAB_MAGIC, __ATOMIC_RELEASE);
+}
+
+static int adopt_file(int fd)
+{
+	struct stat st;
+	void *memory;
+	int err = fstat(fd, &st) ? -errno : map_file(fd, &memory);
+
+	if (err)
+		return err;
+	fill_file(memory);
+	replace_memory(memory);
+	own_fd = fd;
+	own_dev = st.st_dev;
+	own_ino = st.st_ino;
+	return 0;
+}
+
+int regtab_show(void)
+{
+	int fd, err;
+
+	if (!own || is_visible())
+		return 0;
+	if (exceeds_file_size())
+		return -EFBIG;
+	fd = make_file();
+	if (fd < 0)
+		return -errno;
+	fd = move_up(fd);
+	if (fd < 0)
+		return fd;
+	err = adopt_file(fd);
+	if (err)
+		close(fd);
+	return err;
+}
+
+void regtab_forget(void)
+{
+	own = NULL;
+	own_fd = -1;
+	used = next_place = 0;
+}

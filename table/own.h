@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Writes the table of this process (table/layout.h). Calls must not overlap.
+ *
+ * The table is in memory, whether or not others can see it. regtab_show() makes the memory file.
+ */
+#ifndef TABLE_OWN_H
+#define TABLE_OWN_H
+
+#include "layout.h"
+
+#include <stdbool.h>
+
+#define REGTAB_NONE (-1)	/* no room in the table: `xrc-compat ps` says so */
+
+/* An opened device has the domain open. Returns its entry, or REGTAB_NONE. */
+int regtab_open(const struct regtab_key *key);
+
+/* The domain is closed. Its registrations were dropped. */
+void regtab_close(int domain);
+
+/*
+ * An opened device is registered with a QP. Returns the place of the registration, or REGTAB_NONE.
+ * @created: the device has created the QP
+ */
+int regtab_enter(int domain, uint32_t qp_num, bool created);
+
+/* The registration at this place has ended. */
+void regtab_drop(int place);
+
+/*
+ * Makes the memory file if there is none for the table as it is, or if the program has closed its
+ * descriptor. Returns 0 or -errno; the next call tries again.
+ */
+int regtab_show(void);
+
+/* A forked child has no table yet: its parent's is not the child's to write. */
+void regtab_forget(void);
+
+#endif

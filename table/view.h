@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Snapshots of the registration tables of all processes. To take one changes and locks nothing. */
+#ifndef TABLE_VIEW_H
+#define TABLE_VIEW_H
+
+#include "layout.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct registration;
+
+/* A process that has a domain open on an opened device; or one of which nothing is known. */
+struct regtab_view_member {
+	pid_t pid;		/* in the caller's pid namespace */
+	uid_t uid;		/* of the process */
+	char command[17];	/* as in /proc/PID/comm */
+	char path[64];		/* of the table, "/proc/PID/fd/N", or of what cannot be read */
+	/* NULL; or why the table, or the process, is not read. Then the members below are 0. */
+	const char *reason;
+	bool unread;		/* with a reason: the process has a table, or has none */
+	struct regtab_key key;	/* members of the same user with the same key are one table */
+	uint64_t since;		/* when it opened the domain, in seconds of CLOCK_REALTIME */
+	unsigned missing;	/* registrations of the process that its table does not have */
+	unsigned registration_count;
+	struct registration *registrations;	/* private to view.c, by QP number */
+};
+
+/* The table of a domain, added up over the processes of a user; or one member with a reason. */
+struct regtab_view {
+	struct regtab_view_member *members;
+	unsigned member_count;
+};
+
+struct regtab_view_qp {
+	uint32_t qp_num;
+	const struct regtab_view_member *creator;	/* NULL when gone */
+	unsigned registrants;
+};
+
+/* The first QP from this number on that a member is registered with. False: there is none. */
+bool regtab_view_next(const struct regtab_view *view, uint32_t from, struct regtab_view_qp *qp);
+
+/* Whether members[member] is registered with this QP. */
+bool regtab_view_registered(const struct regtab_view *view, uint32_t qp_num, unsigned member);
+
+/*
+ * Calls back with every table, by user, device and inode, then with every table that is refused,
+ * then with every process of the caller's user whose descriptors the kernel does not show. A result
+ * other than 0 ends the walk and is returned. -errno: /proc cannot be read, or no memory.
+ */
+int regtab_list(int (*visit)(void *context, const struct regtab_view *view), void *context);
+
+#endif
