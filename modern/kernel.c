@@ -8,6 +8,12 @@
 #include <unistd.h>
 #include <rdma/ib_user_verbs.h>
 
+#define COMMAND(kernel_struct)				\
+	struct {					\
+		struct ib_uverbs_cmd_hdr header;	\
+		struct kernel_struct core;		\
+	}
+
 /* Returns 0 or a positive errno. The kernel counts in words of 32 bits. */
 static int run(struct ibv_context *context, uint32_t number, void *command, size_t size,
 	       size_t response_size)
@@ -28,34 +34,25 @@ struct domain {
 	uint32_t handle;
 };
 
-int kernel_cmd_open_qp(struct ibv_context *context, void *block, int qp_size,
-		       struct ibv_qp_open_attr *attr, void *command, size_t command_size,
-		       void *response, size_t response_size)
+int kernel_uverbs_open_qp(struct ibv_xrcd *xrcd, struct ibv_qp *qp)
 {
-	const struct domain *domain = (const struct domain *)attr->xrcd;
+	const struct domain *domain = (const struct domain *)xrcd;
 	struct ib_uverbs_create_qp_resp opened = { .qp_handle = 0 };
-	KERNEL_COMMAND(ib_uverbs_open_qp) open = { .core = {
+	COMMAND(ib_uverbs_open_qp) open = { .core = {
 		.response = (uintptr_t)&opened,
-		.user_handle = (uintptr_t)block,
+		.user_handle = (uintptr_t)qp,
 		.pd_handle = domain->handle,
-		.qpn = attr->qp_num,
-		.qp_type = (uint8_t)attr->qp_type,
+		.qpn = qp->qp_num,
+		.qp_type = (uint8_t)qp->qp_type,
 	} };
-	struct ibv_qp *qp = block;
 	int err;
 
-	(void)qp_size, (void)command, (void)command_size, (void)response, (void)response_size;
 	if (!(domain->comp_mask & HAS_HANDLE))
 		return EOPNOTSUPP;
-	err = run(context, IB_USER_VERBS_CMD_OPEN_QP, &open, sizeof(open), sizeof(opened));
+	err = run(xrcd->context, IB_USER_VERBS_CMD_OPEN_QP, &open, sizeof(open), sizeof(opened));
 	if (err)
 		return err;
-	/* Each by itself: the thread that reads events may read context, qp_context and qp_num. */
-	qp->context = context;
-	qp->qp_context = attr->qp_context;
 	qp->handle = opened.qp_handle;
-	qp->qp_num = attr->qp_num;
-	qp->qp_type = attr->qp_type;
 	qp->state = IBV_QPS_UNKNOWN;
 	qp->events_completed = 0;
 	pthread_mutex_init(&qp->mutex, NULL);
@@ -83,10 +80,9 @@ static struct ib_uverbs_qp_dest dest_of(const struct ibv_ah_attr *ah)
 }
 
 /* The kernel reads only the members that the mask names. */
-int kernel_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, void *command,
-			 size_t size)
+int kernel_uverbs_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	KERNEL_COMMAND(ib_uverbs_modify_qp) modify = { .core = {
+	COMMAND(ib_uverbs_modify_qp) modify = { .core = {
 		.dest = dest_of(&attr->ah_attr),
 		.alt_dest = dest_of(&attr->alt_ah_attr),
 		.qp_handle = qp->handle,
@@ -114,7 +110,6 @@ int kernel_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, 
 		.alt_timeout = attr->alt_timeout,
 	} };
 
-	(void)command, (void)size;
 	return run(qp->context, IB_USER_VERBS_CMD_MODIFY_QP, &modify, sizeof(modify), 0);
 }
 
@@ -175,19 +170,18 @@ static struct ibv_qp_attr attr_of(const struct ib_uverbs_query_qp_resp *answer)
 	};
 }
 
-int kernel_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
-			struct ibv_qp_init_attr *init_attr, void *command, size_t size)
+int kernel_uverbs_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+			   struct ibv_qp_init_attr *init_attr)
 {
 	struct ib_uverbs_query_qp_resp answer = { .qp_state = 0 };
-	KERNEL_COMMAND(ib_uverbs_query_qp) query = { .core = {
+	COMMAND(ib_uverbs_query_qp) query = { .core = {
 		.response = (uintptr_t)&answer,
 		.qp_handle = qp->handle,
-		.attr_mask = (uint32_t)mask,
+		.attr_mask = IBV_QP_STATE,	/* which no kernel reads (contract 2.3) */
 	} };
 	int err = run(qp->context, IB_USER_VERBS_CMD_QUERY_QP, &query, sizeof(query),
 		      sizeof(answer));
 
-	(void)command, (void)size;
 	if (err)
 		return err;
 	*attr = attr_of(&answer);
@@ -200,11 +194,10 @@ int kernel_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	return 0;
 }
 
-/* Waits for the acknowledgement of each event that the kernel has reported, as libibverbs does. */
-int kernel_cmd_destroy_qp(struct ibv_qp *qp)
+int kernel_uverbs_destroy_qp(struct ibv_qp *qp)
 {
 	struct ib_uverbs_destroy_qp_resp answer = { .events_reported = 0 };
-	KERNEL_COMMAND(ib_uverbs_destroy_qp) destroy = { .core = {
+	COMMAND(ib_uverbs_destroy_qp) destroy = { .core = {
 		.response = (uintptr_t)&answer,
 		.qp_handle = qp->handle,
 	} };

@@ -74,9 +74,13 @@ struct ibv_qp *modern_inline_create_qp_ex(struct ibv_context *context,
 struct modern_table modern_table;
 const struct tracer *modern_tracer;
 
-static const struct modern_table inlines = {
+/* The functions that need no search. */
+static const struct modern_table own = {
 #define X(name, ret, params, args) .name = modern_inline_##name,
 	MODERN_INLINES(X)
+#undef X
+#define X(name, ret, params, args) .name = kernel_##name,
+	MODERN_COMMANDS(X)
 #undef X
 };
 
@@ -105,47 +109,9 @@ static const struct member functions[] = {
 #undef X
 };
 
-static const struct member commands[] = {
-#define X(name, ret, params, args) { "ibv_" #name, offsetof(struct modern_table, name) },
-	MODERN_COMMANDS(X)
-#undef X
-};
-
 static void set_member(struct modern_table *table, size_t offset, void *function)
 {
 	memcpy((char *)table + offset, &function, sizeof(function));
-}
-
-/*
- * libibverbs gives its functions for providers a new node when it changes one of them. These are
- * the nodes of releases 28 to 65, in which ours have the same signatures.
- */
-static const char *const known_nodes[] = {
-	"IBVERBS_PRIVATE_65", "IBVERBS_PRIVATE_64", "IBVERBS_PRIVATE_59", "IBVERBS_PRIVATE_57",
-	"IBVERBS_PRIVATE_34", "IBVERBS_PRIVATE_33", "IBVERBS_PRIVATE_25",
-};
-
-static bool look_up_node(void *library, const char *node, struct modern_table *table)
-{
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		void *function = loader_dlvsym()(library, commands[i].name, node);
-
-		if (!function)
-			return false;
-		set_member(table, commands[i].offset, function);
-	}
-	return true;
-}
-
-/* After look_up_functions(): there is a dlvsym. */
-static void look_up_commands(void *library, struct modern_table *table)
-{
-	for (size_t i = 0; i < sizeof(known_nodes) / sizeof(known_nodes[0]); i++)
-		if (look_up_node(library, known_nodes[i], table))
-			return;
-#define X(name, ret, params, args) table->name = kernel_##name;
-	MODERN_COMMANDS(X)
-#undef X
 }
 
 /* The name of a missing function, or NULL. A plain dlvsym would find the shim's functions. */
@@ -190,13 +156,12 @@ static const char *search(void *library, struct found *found)
 {
 	const char *name;
 
-	*found = (struct found){ .table = inlines };
+	*found = (struct found){ .table = own };
 	name = look_up_functions(library, &found->table);
 	if (name) {
 		dlclose(library);
 		return name;
 	}
-	look_up_commands(library, &found->table);
 	find_path(found);
 	return NULL;
 }

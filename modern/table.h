@@ -34,22 +34,16 @@
 	X(ack_async_event, void, (struct ibv_async_event *event), (event))
 
 /*
- * Functions of libibverbs.so.1 for providers, in a node that changes with them. The signatures are
- * those of releases 28 to 65; structs that libibverbs does not publish are void here. If the node
- * is not of those releases, the kernel's commands take their place (kernel.h). Only for target QPs.
+ * The kernel's commands for opened handles (kernel.h). They are in the table so that a tracer or a
+ * test can put functions of its own in front of them.
  */
 #define MODERN_COMMANDS(X) \
-	X(cmd_open_qp, int, \
-	  (struct ibv_context *context, void *qp, int qp_size, struct ibv_qp_open_attr *attr, \
-	   void *command, size_t command_size, void *response, size_t response_size), \
-	  (context, qp, qp_size, attr, command, command_size, response, response_size)) \
-	X(cmd_modify_qp, int, \
-	  (struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, void *command, size_t size), \
-	  (qp, attr, mask, command, size)) \
-	X(cmd_query_qp, int, (struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, \
-			      struct ibv_qp_init_attr *init_attr, void *command, size_t size), \
-	  (qp, attr, mask, init_attr, command, size)) \
-	X(cmd_destroy_qp, int, (struct ibv_qp *qp), (qp))
+	X(uverbs_open_qp, int, (struct ibv_xrcd *xrcd, struct ibv_qp *qp), (xrcd, qp)) \
+	X(uverbs_modify_qp, int, (struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask), \
+	  (qp, attr, mask)) \
+	X(uverbs_query_qp, int, (struct ibv_qp *qp, struct ibv_qp_attr *attr, \
+				 struct ibv_qp_init_attr *init_attr), (qp, attr, init_attr)) \
+	X(uverbs_destroy_qp, int, (struct ibv_qp *qp), (qp))
 
 /* Inline in <infiniband/verbs.h>: calls of the provider through the context. */
 #define MODERN_INLINES(X) \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Target QPs of today: XRC_RECV QPs, created, or opened by commands of libibverbs. */
+/* Target QPs of today: XRC_RECV QPs, created, or opened by the kernel's commands. */
 #include "tgt_qp.h"
-#include "kernel.h"
 #include "modern.h"
 #include "table.h"
 
@@ -9,7 +8,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
-#include <rdma/ib_user_verbs.h>
 
 /* ---- the use of a handle ---- */
 
@@ -57,12 +55,8 @@ ORDERED_BY_KERNEL bool tgt_qp_is_opened(const struct ibv_qp *qp)
 
 /* ---- opened handles ---- */
 
-/* libibverbs' struct verbs_qp begins with the ibv_qp. It has 376 bytes in release 44, 392 in 65. */
 struct opened_qp {
-	union {
-		struct ibv_qp qp;
-		char verbs_qp[1024];
-	};
+	struct ibv_qp qp;
 	atomic_bool open;
 };
 
@@ -78,25 +72,22 @@ ORDERED_BY_KERNEL void opened_qp_await_open(const struct ibv_qp *qp)
 
 int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	KERNEL_COMMAND(ib_uverbs_modify_qp) command = { .header = { .command = 0 } };
-	int ret = modern_table.cmd_modify_qp(qp, attr, mask, &command, sizeof(command));
+	int ret = modern_table.uverbs_modify_qp(qp, attr, mask);
 
 	if (!ret && mask & IBV_QP_STATE)
 		qp->state = attr->qp_state;
 	return ret;
 }
 
-int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 		    struct ibv_qp_init_attr *init_attr)
 {
-	KERNEL_COMMAND(ib_uverbs_query_qp) command = { .header = { .command = 0 } };
-
-	return modern_table.cmd_query_qp(qp, attr, mask, init_attr, &command, sizeof(command));
+	return modern_table.uverbs_query_qp(qp, attr, init_attr);
 }
 
 int opened_qp_destroy(struct ibv_qp *qp)
 {
-	int ret = modern_table.cmd_destroy_qp(qp);
+	int ret = modern_table.uverbs_destroy_qp(qp);
 
 	if (!ret)
 		free(qp);
@@ -125,28 +116,17 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd,
 int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use,
 		       struct ibv_qp **qp)
 {
-	struct ibv_qp_open_attr attr = {
-		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD |
-			     IBV_QP_OPEN_ATTR_CONTEXT | IBV_QP_OPEN_ATTR_TYPE,
-		.qp_num = qp_num,
-		.xrcd = xrcd,
-		.qp_context = mark_for(use, true),
-		.qp_type = IBV_QPT_XRC_RECV,
-	};
-	struct ib_uverbs_create_qp_resp response = { .qp_handle = 0 };
-	struct opened_qp *opened;
-	KERNEL_COMMAND(ib_uverbs_open_qp) command = { .header = { .command = 0 } };
+	struct opened_qp *opened = calloc(1, sizeof(*opened));
 	int err;
 
-	opened = calloc(1, sizeof(*opened));
 	if (!opened)
 		return -ENOMEM;
-	/* An event may come before libibverbs has set these. */
+	/* An event may come before the command returns. */
 	opened->qp.context = xrcd->context;
-	opened->qp.qp_context = attr.qp_context;
+	opened->qp.qp_context = mark_for(use, true);
 	opened->qp.qp_num = qp_num;
-	err = modern_table.cmd_open_qp(xrcd->context, opened, (int)sizeof(*opened), &attr,
-				       &command, sizeof(command), &response, sizeof(response));
+	opened->qp.qp_type = IBV_QPT_XRC_RECV;
+	err = modern_table.uverbs_open_qp(xrcd, &opened->qp);
 	if (err) {
 		free(opened);
 		/* Kernels before 5.0 answer ENOSYS to a command that the device does not have. */

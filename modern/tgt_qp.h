@@ -2,8 +2,8 @@
 /*
  * Opened handles: on a target QP that another process, or opened device, has created.
  *
- * A provider's ibv_open_qp allocates a struct and calls ibv_cmd_open_qp of libibverbs. The library
- * calls that function itself, on a block of its own, so that no provider ever sees an opened
+ * A provider's ibv_open_qp allocates a struct and gives the kernel's command to open. The library
+ * gives that command itself, for a struct of its own, so that no provider ever sees an opened
  * handle. libmlx5 would crash on one: in ibv_destroy_qp from release 40 on, in ibv_modify_qp to
  * RESET from release 26 on.
  */
@@ -24,14 +24,14 @@ bool tgt_qp_is_opened(const struct ibv_qp *qp);
 
 /* These return a positive errno, as verbs do. opened_qp_destroy() frees the handle. */
 int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
-int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 		    struct ibv_qp_init_attr *init_attr);
 int opened_qp_destroy(struct ibv_qp *qp);
 
 /*
- * Waits until libibverbs has filled in the handle. The kernel may raise an event on the handle
- * before that. Such an event must not be acknowledged earlier, because filling in the handle sets
- * the count of acknowledgements to 0.
+ * Waits until the handle is filled in. The kernel may raise an event on the handle before that.
+ * Such an event must not be acknowledged earlier, because filling in the handle sets the count of
+ * acknowledgements to 0.
  */
 void opened_qp_await_open(const struct ibv_qp *qp);
 

@@ -102,7 +102,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 }
 SHIM_EXPORT(ibv_create_qp);
 
-/* xrc_compat_rcv_qp() gives opened handles. On such a handle, libmlx5 crashes at RESET. */
+/* xrc_compat_rcv_qp() gives opened handles, which are no structs of a provider. */
 static int modify_today(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	return unlikely(tgt_qp_is_opened(qp)) ? opened_qp_modify(qp, attr, mask)
@@ -141,6 +141,13 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 }
 SHIM_EXPORT(ibv_modify_qp);
 
+static int query_today(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		       struct ibv_qp_init_attr *init_attr)
+{
+	return unlikely(tgt_qp_is_opened(qp)) ? opened_qp_query(qp, attr, init_attr)
+					      : modern_table.query_qp(qp, attr, mask, init_attr);
+}
+
 static NOT_ORDINARY int query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 				 struct ibv_qp_init_attr *init_attr)
 {
@@ -149,12 +156,12 @@ static NOT_ORDINARY int query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, in
 	int err;
 
 	if (!xrc_qp_is_possible(qp) && shim_is_ready())
-		return modern_table.query_qp(qp, attr, mask, init_attr);
+		return query_today(qp, attr, mask, init_attr);
 	err = shim_enter(&entry, VERB_ibv_query_qp, ARGUMENTS(qp, attr, mask));
 	xrc_qp = err ? NULL : xrc_qp_find(qp);
 	if (!err && !xrc_qp) {
 		shim_pass(&entry);
-		return modern_table.query_qp(qp, attr, mask, init_attr);
+		return query_today(qp, attr, mask, init_attr);
 	}
 	if (!err && (!attr || !init_attr))
 		err = -EINVAL;

@@ -137,7 +137,7 @@ def test_a_program_that_corrupts_its_memory_does_not_crash_the_trace(run, xrc_co
 # {verb that the library calls for legacy functions only: the kernel's command for it}
 COMMANDS = {
     "ibv_open_xrcd": "OPEN_XRCD", "ibv_close_xrcd": "CLOSE_XRCD",
-    "ibv_create_srq_ex": "CREATE_XSRQ", "ibv_cmd_open_qp": "OPEN_QP"
+    "ibv_create_srq_ex": "CREATE_XSRQ", "ib_uverbs_open_qp": "OPEN_QP"
 }
 
 
@@ -177,8 +177,8 @@ def test_the_verbs_of_each_call_match_the_commands_of_the_kernel(trace_on, progr
     assert created == kernel.count("CREATE_QP")
     # The creator's handle, and three opened ones.
     assert sorted(became(document, "ibv_unreg_xrc_rcv_qp")) == \
-        [[("ibv_cmd_destroy_qp", None)]] * 3 + [[("ibv_destroy_qp", None)]]
-    assert became(document, "ibv_reg_xrc_rcv_qp") == [[("ibv_cmd_open_qp", None)]] * 3
+        [[("ib_uverbs_destroy_qp", None)]] * 3 + [[("ibv_destroy_qp", None)]]
+    assert became(document, "ibv_reg_xrc_rcv_qp") == [[("ib_uverbs_open_qp", None)]] * 3
     for call in document["calls"]:
         assert 0 < sum(verb["duration_ns"] for verb in call["became"]) <= call["duration_ns"]
 
@@ -186,7 +186,7 @@ def test_the_verbs_of_each_call_match_the_commands_of_the_kernel(trace_on, progr
 def test_an_error_of_the_kernel_is_reported(trace_on, programs):
     document, kernel = trace_on(["--open_qp=off"], programs["contract"], "--mode=contexts",
                                 "--only=reg by another opened device is ENOSYS", "no_open_qp")
-    assert became(document, "ibv_reg_xrc_rcv_qp") == [[("ibv_cmd_open_qp", "EOPNOTSUPP")]] * 2
+    assert became(document, "ibv_reg_xrc_rcv_qp") == [[("ib_uverbs_open_qp", "EOPNOTSUPP")]] * 2
     assert all(call["failed"] for call in calls_of(document, "ibv_reg_xrc_rcv_qp"))
     assert "OPEN_QP" not in kernel
 

@@ -58,40 +58,26 @@ struct ibv_qp *provider_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *at
 	return qp;
 }
 
-/* Opens a handle as libibverbs does, but without a kernel. */
-static int cmd_open_qp(struct ibv_context *context, void *block, int size,
-		       struct ibv_qp_open_attr *attr, void *command, size_t command_size,
-		       void *response, size_t response_size)
+static int uverbs_open_qp(struct ibv_xrcd *of, struct ibv_qp *qp)
 {
-	struct ibv_qp *qp = block;
-
-	(void)size;
-	(void)command;
-	(void)command_size;
-	(void)response;
-	(void)response_size;
-	qp->context = context;
-	qp->qp_num = attr->qp_num;
-	qp->qp_context = attr->qp_context;
+	(void)of;
+	(void)qp;
 	return 0;
 }
 
 void (*provider_queries)(struct ibv_qp *handle);
 
-static int cmd_query_qp(struct ibv_qp *handle, struct ibv_qp_attr *attr, int mask,
-			struct ibv_qp_init_attr *init_attr, void *command, size_t size)
+static int uverbs_query_qp(struct ibv_qp *handle, struct ibv_qp_attr *attr,
+			   struct ibv_qp_init_attr *init_attr)
 {
 	(void)attr;
-	(void)mask;
 	(void)init_attr;
-	(void)command;
-	(void)size;
 	if (provider_queries)
 		provider_queries(handle);
 	return 0;
 }
 
-static int cmd_destroy_qp(struct ibv_qp *qp)
+static int uverbs_destroy_qp(struct ibv_qp *qp)
 {
 	(void)qp;
 	return 0;
@@ -118,9 +104,9 @@ struct ibv_context *provider_open(unsigned n)
 	modern_table.close_device = close_device;
 	modern_table.create_qp = provider_create_qp;
 	modern_table.destroy_qp = provider_destroy_qp;
-	modern_table.cmd_open_qp = cmd_open_qp;
-	modern_table.cmd_query_qp = cmd_query_qp;
-	modern_table.cmd_destroy_qp = cmd_destroy_qp;
+	modern_table.uverbs_open_qp = uverbs_open_qp;
+	modern_table.uverbs_query_qp = uverbs_query_qp;
+	modern_table.uverbs_destroy_qp = uverbs_destroy_qp;
 	modern_table.get_device_guid = get_device_guid;
 	opened[n] = (struct verbs_context){
 		.sz = sizeof(opened[n]), .open_xrcd = open_xrcd, .close_xrcd = close_xrcd,

@@ -199,7 +199,7 @@ TEST(a_qp_that_is_registered_during_its_creation_is_registered_once)
 	provider_create = modern_table.create_qp_ex;
 	modern_table.create_qp_ex = register_after_create;
 	modern_table.destroy_qp = end_created;
-	modern_table.cmd_destroy_qp = end_opened;
+	modern_table.uverbs_destroy_qp = end_opened;
 	assert_int_equal(rcv_qp_create(domain, &number), 0);
 	assert_int_equal(handles, 1);
 	assert_int_equal(rcv_qp_unregister(domain, number), 0);

@@ -188,18 +188,22 @@ static void note(const char *name, uint64_t start, int result)
 /* The result of a verb that returns a status, a GUID, or a pointer. */
 #define STATUS(result) _Generic((result), int: (result), __be64: 0, default: (result) ? 0 : -1)
 
-#define WRAPPED(X) MODERN_FUNCTIONS(X) MODERN_COMMANDS(X) MODERN_INLINES(X)
-
-#define X(name, ret, params, args) \
+#define WRAP(prefix, name, ret, params, args) \
 	static ret wrapped_##name params \
 	{ \
 		uint64_t start = clock_now(); \
 		ret result = real.name args; \
 \
-		note("ibv_" #name, start, STATUS(result)); \
+		note(prefix #name, start, STATUS(result)); \
 		return result; \
 	}
-WRAPPED(X)
+#define X(...) WRAP("ibv_", __VA_ARGS__)
+MODERN_FUNCTIONS(X)
+MODERN_INLINES(X)
+#undef X
+/* The kernel's own names, as ib_uverbs_open_qp. */
+#define X(...) WRAP("ib_", __VA_ARGS__)
+MODERN_COMMANDS(X)
 #undef X
 
 /* ---- the start, for the shim ---- */
@@ -217,7 +221,9 @@ const struct tracer *shim_xrc_trace_start(unsigned int verbs, struct modern_tabl
 		return NULL;
 	real = *table;
 #define X(name, ret, params, args) table->name = real.name ? wrapped_##name : NULL;
-	WRAPPED(X)
+	MODERN_FUNCTIONS(X)
+	MODERN_INLINES(X)
+	MODERN_COMMANDS(X)
 #undef X
 	return &tracer;
 }
