@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* XRC domains: each is a device and an inode. Its SRQs and QPs keep it busy. */
 #include "domain.h"
+#include "summary.h"
 
 #include <modern/modern.h>
 
@@ -65,6 +66,7 @@ int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xr
 	err = publish(domain, context, fd);
 	if (err)
 		goto close_xrcd;
+	summary_add(SUMMARY_DOMAINS);
 	device_domain_show();
 	*ldom = &domain->legacy;
 	domain_release(domain);

@@ -11,19 +11,14 @@
 /* A line is one write(2), so that the lines of many ranks on one terminal do not mix. */
 #define LINE_MAX_BYTES 1024
 
-void log_line(const char *format, ...)
+static void print(const char *format, va_list args)
 {
 	char line[LINE_MAX_BYTES];
 	int saved_errno = errno, prefix, length;
 	ssize_t written;
-	va_list args;
 
-	if (!settings.verbose)
-		return;
 	prefix = snprintf(line, sizeof(line), "xrc-compat[%d]: ", (int)getpid());
-	va_start(args, format);
 	length = vsnprintf(line + prefix, sizeof(line) - (size_t)prefix - 1, format, args);
-	va_end(args);
 	if (length >= 0) {
 		size_t used = (size_t)prefix + (size_t)length;
 
@@ -34,4 +29,24 @@ void log_line(const char *format, ...)
 		(void)written;	/* a closed stderr takes no message */
 	}
 	errno = saved_errno;
+}
+
+void log_print(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print(format, args);
+	va_end(args);
+}
+
+void log_line(const char *format, ...)
+{
+	va_list args;
+
+	if (!settings.verbose)
+		return;
+	va_start(args, format);
+	print(format, args);
+	va_end(args);
 }

@@ -11,6 +11,9 @@
 /* Prints one line, printf-style, given without its newline, if verbose. errno is kept. */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same whether verbose or not, for a line that the user has asked for. */
+void log_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Prints a line at the first call with this flag, which is a static bool of the caller. */
 #define log_once(flag, ...) \
 	do { \

@@ -6,6 +6,7 @@
 #include "half.h"
 #include "log.h"
 #include "qp_numbers.h"
+#include "summary.h"
 
 #include <modern/modern.h>
 
@@ -183,6 +184,7 @@ int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num)
 		return err;
 	}
 	*qp_num = qp->qp_num;
+	summary_add(SUMMARY_CREATED);
 	finish(domain, rcv_qp, qp, true);
 	return 0;
 }
@@ -232,6 +234,8 @@ int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 		return err == -EEXIST ? 0 : err;
 	}
 	err = open_handle(domain, qp_num, MODERN_TGT_REGISTERED, &qp);
+	if (!err)
+		summary_add(SUMMARY_REGISTERED);
 	finish(domain, rcv_qp, qp, !err);
 	return err;
 }

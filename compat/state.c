@@ -75,10 +75,15 @@ static __attribute__((noinline, cold)) void begin_process(void)
 
 /* ---- the lock ---- */
 
-void state_lock(void)
+void state_begin(void)
 {
 	if (atomic_load_explicit(mark, memory_order_acquire) != BEGUN)
 		begin_process();
+}
+
+void state_lock(void)
+{
+	state_begin();
 	pthread_mutex_lock(&lock);
 }
 

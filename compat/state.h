@@ -18,6 +18,9 @@
  */
 #define PER_PROCESS __attribute__((section("per_process")))
 
+/* Makes a child begin if it has not yet. state_lock() calls it. */
+void state_begin(void);
+
 void state_lock(void);
 void state_unlock(void);
 

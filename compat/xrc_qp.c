@@ -8,6 +8,7 @@
 #include "log.h"
 #include "pair.h"
 #include "qp_numbers.h"
+#include "summary.h"
 
 #include <modern/modern.h>
 
@@ -104,6 +105,7 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_
 		pair_destroy(&xrc_qp->pair);
 		return err;
 	}
+	summary_add(SUMMARY_XRC_QPS);
 	qp_number_add(pd->context, xrc_qp->ini_num);
 	if (xrc_qp->pair.tgt)
 		qp_number_hide(pd->context, xrc_qp->tgt_num);

@@ -26,6 +26,7 @@
 	X(destroy_srq, int, (struct ibv_srq *srq), (srq)) \
 	X(get_async_event, int, (struct ibv_context *context, struct ibv_async_event *event), \
 	  (context, event)) \
+	X(open_device, struct ibv_context *, (struct ibv_device *device), (device)) \
 	X(get_device_guid, __be64, (struct ibv_device *device), (device)) \
 	X(close_device, int, (struct ibv_context *context), (context))
 

@@ -1,9 +1,30 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Exported: ibv_close_device. */
+/* Exported: ibv_open_device, ibv_close_device. */
 #include <compat/device.h>
+#include <compat/summary.h>
 #include <modern/table.h>
 
 #include "shim.h"
+
+/*
+ * Legacy: today's verb.
+ * Modern: ibv_open_device.
+ * Difference: none known; the name is noted for `xrc-compat run --summary`.
+ */
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	struct ibv_context *context;
+
+	if (!shim_is_ready()) {
+		errno = ENOSYS;
+		return NULL;
+	}
+	context = modern_table.open_device(device);
+	if (context)
+		summary_note_device(context->device->name);
+	return context;
+}
+SHIM_EXPORT(ibv_open_device);
 
 static NOT_ORDINARY int close_device(struct ibv_context *context)
 {

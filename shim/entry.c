@@ -3,6 +3,7 @@
 #include <compat/event_holder.h>
 #include <compat/log.h>
 #include <compat/settings.h>
+#include <compat/summary.h>
 #include <elf/loader.h>
 #include <modern/modern.h>
 #include <modern/tracer.h>
@@ -42,6 +43,11 @@ __attribute__((constructor)) static void start_process(void)
 {
 	if (!modern_find())
 		program_start();
+}
+
+__attribute__((destructor)) static void end_process(void)
+{
+	summary_print();
 }
 
 static void begin(void)

@@ -19,6 +19,8 @@
 	  "1: prints one banner line per process, and each warning once, on stderr") \
 	X(XRC_COMPAT_TWO_WAY, true, "auto", \
 	  "whether an old XRC QP also receives: on, off, or auto (decided by what the program imports)") \
+	X(XRC_COMPAT_SUMMARY, true, "0 (nothing)", \
+	  "1: each process prints at its end, on stderr, which devices it opened and how much XRC it used") \
 	X(XRC_COMPAT_LIBRARY, false, "found next to the xrc-compat command, then in the installed library directory", \
 	  "path of the libxrc-compat.so.1 that the tools use instead of searching for one") \
 	X(XRC_COMPAT_TRACE, true, "not traced", \

@@ -47,6 +47,8 @@ static char **softhca_argv(const char *softhca, const struct launch *launch)
 		string_list_add(&words, "--system-libibverbs");
 	if (launch->wish.companions)
 		string_list_add(&words, "--companions");
+	if (launch->summary)
+		string_list_add(&words, "--summary");
 	string_list_add(&words, "--");
 	for (char **word = launch->program; *word; word++)
 		string_list_add(&words, *word);
@@ -113,6 +115,8 @@ static int exec_program(const char *shim, const struct program *program,
 	needs_add(program, launch->program + 1, &launch->wish, &libraries);
 	set_variable("LD_PRELOAD", preload_value(&libraries, false), true);
 	set_mvapich2_variables();
+	if (launch->summary)
+		set_variable("XRC_COMPAT_SUMMARY", "1", true);
 	execv(program->path, launch->program);
 	return refuse(errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE, "%s: %s",
 		      program->path, strerror(errno));
@@ -165,6 +169,9 @@ static int run_run(char **words)
 static const struct option_row options[] = {
 	LAUNCH_OPTIONS(launch),
 	PRELOAD_OPTIONS(launch.wish),
+	{ "--summary", NULL,
+	  "print at the end of each process which devices it has opened, and how much XRC it used",
+	  .flag = &launch.summary },
 	{ 0 },
 };
 

@@ -36,4 +36,5 @@ NOTHING(destroy_srq);
 NOTHING(get_async_event);
 NOTHING(ack_async_event);
 NOTHING(get_device_guid);
+NOTHING(open_device);
 NOTHING(close_device);

@@ -3,11 +3,14 @@
 is in check_samples.py."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 
 import pytest
+
+import models
 
 REFUSED, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 
@@ -206,3 +209,27 @@ def test_mvapich2_gets_the_names_of_the_libraries(launch, name, given, seen):
     """A default does not replace a value that the user has set."""
     result = launch("printenv", f"MV2_{name}_PATH", **given)
     assert result.stdout.strip() == seen
+
+
+# ---- what the processes have used ----
+
+@pytest.mark.any_model
+@pytest.mark.usefixtures("model")
+def test_a_summary_tells_what_each_process_used(run, xrc_compat, build_root):
+    """The children of the demo's cluster open devices. Their parent has opened none."""
+    done = run([xrc_compat, "run", "--summary", "--softhca=2", "--",
+                build_root / "demo" / "xrc-cluster", "-n", "3"], timeout=60)
+    lines = sorted(re.sub(r".*\]: ", "", line) for line in done.stderr.splitlines())
+    assert done.returncode == 0 and lines == sorted([
+        "xrc-cluster opened no RDMA device",
+        *[f"xrc-cluster opened {models.device(n)}: XRC domains 1, receive QPs created {created}, "
+          f"registered with {registered}, XRC QPs {sending}"
+          for n, created, registered, sending in
+          [(0, 0, 0, 1), (1, 1, 0, 0), (1, 0, 1, 0), (1, 0, 1, 0)]]
+    ]), done.stderr
+
+
+def test_no_summary_unless_asked_for(run, xrc_compat):
+    assert run([xrc_compat, "run", "--", "true"]).stderr == ""
+    assert re.fullmatch(r"xrc-compat\[\d+\]: true opened no RDMA device\n",
+                        run([xrc_compat, "run", "--summary", "--", "true"]).stderr)
