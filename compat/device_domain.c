@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The domains of each opened device, and what the registration table shows of them. */
 #include "device_domain.h"
-#include "log.h"
-#include "state.h"
 
+#include <base/log.h>
+#include <base/state.h>
 #include <modern/modern.h>
 
 #include <stdio.h>

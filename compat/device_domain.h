@@ -8,8 +8,7 @@
 #ifndef COMPAT_DEVICE_DOMAIN_H
 #define COMPAT_DEVICE_DOMAIN_H
 
-#include "handle.h"
-
+#include <base/handle.h>
 #include <table/own.h>
 
 #include <stdbool.h>

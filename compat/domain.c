@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* XRC domains: each is a device and an inode. Its SRQs and QPs keep it busy. */
 #include "domain.h"
-#include "summary.h"
 
+#include <base/summary.h>
 #include <modern/modern.h>
 
 #include <errno.h>

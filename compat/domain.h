@@ -4,9 +4,9 @@
 #define COMPAT_DOMAIN_H
 
 #include "device_domain.h"
-#include "state.h"
 
 #include <abi/legacy.h>
+#include <base/state.h>
 
 /* A handle that the program got from ibv_open_xrc_domain. */
 struct domain {

@@ -9,12 +9,12 @@
  * it.
  */
 #include "event.h"
-#include "cancel.h"
 #include "event_holder.h"
 #include "srq.h"
-#include "state.h"
 #include "xrc_qp.h"
 
+#include <base/cancel.h>
+#include <base/state.h>
 #include <modern/modern.h>
 
 #include <pthread.h>

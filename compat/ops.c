@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Keeps the provider's functions of the hooked slots of each device. */
 #include "ops.h"
-#include "state.h"
+
+#include <base/state.h>
 
 #include <errno.h>
 #include <stdlib.h>

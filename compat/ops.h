@@ -9,7 +9,7 @@
 #ifndef COMPAT_OPS_H
 #define COMPAT_OPS_H
 
-#include "qp_numbers.h"
+#include <two_way/qp_numbers.h>
 
 #include <stdatomic.h>
 #include <infiniband/verbs.h>

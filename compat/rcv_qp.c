@@ -3,12 +3,12 @@
 #include "rcv_qp.h"
 #include "attr.h"
 #include "domain.h"
-#include "half.h"
-#include "log.h"
-#include "qp_numbers.h"
-#include "summary.h"
 
+#include <base/log.h>
+#include <base/summary.h>
 #include <modern/modern.h>
+#include <two_way/half.h>
+#include <two_way/qp_numbers.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* The SRQ image: an object with the layouts of OFED 1.x and MLNX_OFED 2-4 before the real SRQ. */
 #include "srq.h"
 #include "domain.h"
-#include "handle.h"
 
+#include <base/handle.h>
 #include <modern/modern.h>
 
 #include <errno.h>

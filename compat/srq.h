@@ -10,9 +10,9 @@
 #define COMPAT_SRQ_H
 
 #include "ops.h"
-#include "state.h"
 
 #include <abi/legacy.h>
+#include <base/state.h>
 
 /*
  * The handle of an image. The kernel hands out handles from 0 upwards, so a real SRQ has this one

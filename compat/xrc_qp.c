@@ -3,14 +3,14 @@
 #include "xrc_qp.h"
 #include "attr.h"
 #include "domain.h"
-#include "half.h"
-#include "handle.h"
-#include "log.h"
-#include "pair.h"
-#include "qp_numbers.h"
-#include "summary.h"
 
+#include <base/handle.h>
+#include <base/log.h>
+#include <base/summary.h>
 #include <modern/modern.h>
+#include <two_way/half.h>
+#include <two_way/pair.h>
+#include <two_way/qp_numbers.h>
 
 #include <errno.h>
 #include <stdlib.h>

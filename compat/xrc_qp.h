@@ -11,9 +11,9 @@
 #define COMPAT_XRC_QP_H
 
 #include "ops.h"
-#include "pair.h"
 
 #include <abi/legacy.h>
+#include <two_way/pair.h>
 
 struct xrc_qp;
 

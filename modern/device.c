@@ -6,6 +6,7 @@
 #include <elf/loader.h>
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -13,6 +14,18 @@
 uint64_t modern_device_guid(const struct ibv_context *context)
 {
 	return modern_table.get_device_guid(context->device);
+}
+
+int modern_open_device(struct ibv_device *device, struct ibv_context **context)
+{
+	struct ibv_context *opened;
+
+	errno = 0;
+	opened = modern_table.open_device(device);
+	if (!opened)
+		return modern_null_status();
+	*context = opened;
+	return 0;
 }
 
 int modern_close_device(struct ibv_context *context)

@@ -118,6 +118,7 @@ void modern_uncount_qp_acks(struct ibv_qp *qp, uint32_t events);
 
 /* Opened devices. The GUID is in network byte order, 0 if it cannot be read. */
 uint64_t modern_device_guid(const struct ibv_context *context);
+int modern_open_device(struct ibv_device *device, struct ibv_context **context);
 int modern_close_device(struct ibv_context *context);
 
 #endif

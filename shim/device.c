@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: ibv_open_device, ibv_close_device. */
+#include <base/summary.h>
 #include <compat/device.h>
-#include <compat/summary.h>
+#include <modern/modern.h>
 #include <modern/table.h>
 
 #include "shim.h"
@@ -13,16 +14,15 @@
  */
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
-	struct ibv_context *context;
+	struct ibv_context *context = NULL;
+	struct entry entry;
+	int err = shim_enter(&entry, VERB_ibv_open_device, NULL);
 
-	if (!shim_is_ready()) {
-		errno = ENOSYS;
-		return NULL;
-	}
-	context = modern_table.open_device(device);
-	if (context)
+	if (!err)
+		err = modern_open_device(device, &context);
+	if (!err)
 		summary_note_device(context->device->name);
-	return context;
+	return shim_leave_made(&entry, err, context);
 }
 SHIM_EXPORT(ibv_open_device);
 

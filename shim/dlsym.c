@@ -7,9 +7,9 @@
  * All other calls are passed on to the loader's function. For RTLD_NEXT that function takes its
  * return address for the caller, so it is called by a tail call.
  */
-#include <compat/program.h>
 #include <elf/dl_handle.h>
 #include <elf/loader.h>
+#include <two_way/program.h>
 
 #include <dlfcn.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* How every exported function begins and ends. */
+#include <base/log.h>
+#include <base/settings.h>
+#include <base/summary.h>
 #include <compat/event_holder.h>
-#include <compat/log.h>
-#include <compat/settings.h>
-#include <compat/summary.h>
 #include <elf/loader.h>
 #include <modern/modern.h>
 #include <modern/tracer.h>

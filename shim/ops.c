@@ -4,9 +4,9 @@
  * itself. This is its data path: a test, two loads, a jump.
  */
 #include <compat/ops.h>
-#include <compat/pair.h>
 #include <compat/srq.h>
 #include <compat/xrc_qp.h>
+#include <two_way/pair.h>
 
 #include "shim.h"
 

@@ -5,9 +5,9 @@
  * librdmacm creates its QPs by ibv_create_qp, which is the shim's. But it passes a copy of the
  * attributes in today's length, without the domain.
  */
-#include <compat/log.h>
-#include <compat/program.h>
+#include <base/log.h>
 #include <modern/rdmacm.h>
+#include <two_way/program.h>
 
 #include "shim.h"
 

@@ -7,10 +7,10 @@
 
 #include <abi/export.h>
 #include <abi/legacy.h>
-#include <compat/cancel.h>
-#include <compat/errmap.h>
-#include <compat/pair.h>
-#include <compat/program.h>
+#include <base/cancel.h>
+#include <base/errmap.h>
+#include <two_way/pair.h>
+#include <two_way/program.h>
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -3,12 +3,12 @@
  * Exported: the QP verbs that may be handed an old XRC QP, or an image as the SRQ of an ordinary
  * one.
  */
-#include <compat/qp_numbers.h>
 #include <compat/srq.h>
 #include <compat/xrc_qp.h>
 #include <modern/modern.h>
 #include <modern/table.h>
 #include <modern/tgt_qp.h>
+#include <two_way/qp_numbers.h>
 
 #include <stddef.h>
 #include <string.h>

@@ -16,8 +16,8 @@ NO_LICENCE_LINE = re.compile(
     r"^((subprojects/softhca/)?(LICENSES/.*|COPYING)|\.gitignore|.*\.json|packaging/debian/(changelog|copyright|source/format))$"
 )
 
-SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "modern", "table", "tools",
-                  "softhca")
+SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "two_way", "base", "modern", "table",
+                  "tools", "softhca")
 
 # Includes run one way: files of the directory in the key may include that directory and the listed
 # ones, and nothing else of this project.
@@ -27,8 +27,10 @@ MAY_INCLUDE = {
     "companions": ("elf",),
     "table": (),
     "modern": ("elf", "abi"),
-    "compat": ("modern", "table", "elf", "abi"),
-    "shim": ("compat", "modern", "elf", "abi"),
+    "base": ("table", "abi"),
+    "two_way": ("base", "modern", "elf", "abi"),
+    "compat": ("two_way", "base", "modern", "table", "abi"),
+    "shim": ("compat", "two_way", "base", "modern", "elf", "abi"),
     "tools": ("table", "abi"),
     "softhca": (),
 }
@@ -48,7 +50,7 @@ ROOMS = {
                 "server", "cli"),
 }
 
-LOG_FILE = "compat/log.c"
+LOG_FILE = "base/log.c"
 
 SOFTHCA = "subprojects/softhca/"
 
@@ -184,7 +186,7 @@ def foreign_fault(relative, name, headers):
     """Why a file may not include a header that is not ours by that name; None if it may."""
     home = folder_of(relative)
     if name.startswith("infiniband/") and name != "infiniband/verbs.h" and home in (
-            "shim", "compat", "modern", "tools"):
+            "shim", "compat", "two_way", "base", "modern", "tools"):
         return "of rdma-core only the public verbs.h"
     # The compiler's search path would lead there, and include_fault() would not see it.
     homes = {folder_of(header) for header in headers if header.endswith("/" + name)}
@@ -223,7 +225,8 @@ def include_order(root):
 
 
 # Directories whose files call each other one way only, those in directories below included.
-CALLS_ONE_WAY = ("compat", "elf", "modern", "shim", "subprojects/softhca", "tools")
+CALLS_ONE_WAY = ("base", "compat", "elf", "modern", "shim", "table", "two_way", "subprojects/softhca",
+                 "tools")
 # A hook has the name of a function of the C library: a call by that name is one of the library.
 DEFINITION = re.compile(
     r"^(?!static\b|HOOK\b)[A-Za-z_][\w \t*]*?\b(\w+)\([^;{]*\)[ \t]*\n\{", re.M)
@@ -255,7 +258,7 @@ def calls(root):
 def modern_verbs(root):
     """Only modern/ calls a verb or reaches into rdma-core's extended context."""
     bad = []
-    for relative, path in c_files(root, ("shim", "compat")):
+    for relative, path in c_files(root, ("shim", "compat", "two_way", "base", "table")):
         for number, line in code_lines(path):
             # A definition starts in column 0; a call is indented. SHIM_EXPORT(ibv_x) names a verb
             # without calling it.
@@ -276,7 +279,7 @@ def printing(root):
     """Inside the library only the log file prints, and nothing ends the process. modern/kernel.c
     writes commands to the kernel."""
     bad = []
-    for relative, path in c_files(root, ("shim", "compat", "modern")):
+    for relative, path in c_files(root, ("shim", "compat", "two_way", "base", "table", "modern")):
         for number, line in code_lines(path):
             for name in PRINTS.findall(line):
                 if relative in (LOG_FILE, "modern/kernel.c") and name == "write":
@@ -289,7 +292,7 @@ def printing(root):
 
 def neighbour(root):
     """The emulator is a project of its own, and names no other project's files."""
-    names = re.compile(r"(?<![\w./{-])(?:docs|tests|elf|compat|shim|modern|abi|tools|man)/[\w/.-]*\w")
+    names = re.compile(r"(?<![\w./{-])(?:docs|tests|elf|base|two_way|compat|shim|modern|table|abi|tools|man)/[\w/.-]*\w")
     bad = []
     for relative, path in files(root, folders=("softhca", "tests")):
         for number, line in enumerate(read(path).split("\n"), 1):

@@ -12,14 +12,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <base/settings.h>
 #include <compat/device.h>
 #include <compat/domain.h>
-#include <compat/qp_numbers.h>
 #include <compat/rcv_qp.h>
-#include <compat/settings.h>
 #include <compat/xrc_qp.h>
 #include <modern/modern.h>
 #include <modern/table.h>
+#include <two_way/qp_numbers.h>
 
 #define UNIT_TEARDOWN end_hooks
 

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <compat/errmap.h>
-#include <compat/settings.h>
+#include <base/errmap.h>
+#include <base/settings.h>
 
 #include <harness/unit.h>
 

@@ -8,11 +8,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <base/state.h>
 #include <compat/device.h>
 #include <compat/domain.h>
 #include <compat/event.h>
 #include <compat/rcv_qp.h>
-#include <compat/state.h>
 #include <modern/modern.h>
 #include <modern/table.h>
 

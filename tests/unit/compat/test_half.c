@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include <compat/half.h>
+#include <two_way/half.h>
 
 #include <harness/unit.h>
 #include "../../rc_masks.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include <compat/handle.h>
+#include <base/handle.h>
 
 #include <harness/unit.h>
 

@@ -5,9 +5,9 @@
 #include <sys/file.h>
 
 #include <abi/legacy.h>
-#include <compat/pair.h>
 #include <modern/modern.h>
 #include <modern/table.h>
+#include <two_way/pair.h>
 
 #include <harness/unit.h>
 #include "other_thread.h"

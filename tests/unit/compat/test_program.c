@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-#include <compat/program.h>
+#include <two_way/program.h>
 
 #include <harness/unit.h>
 

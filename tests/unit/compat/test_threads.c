@@ -16,11 +16,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include <compat/cancel.h>
+#include <base/cancel.h>
+#include <base/state.h>
 #include <compat/device.h>
 #include <compat/domain.h>
 #include <compat/rcv_qp.h>
-#include <compat/state.h>
 
 #include <harness/thread_state.h>
 #include "provider.h"

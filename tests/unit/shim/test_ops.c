@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include <base/settings.h>
+#include <base/state.h>
 #include <compat/ops.h>
-#include <compat/settings.h>
 #include <compat/srq.h>
-#include <compat/state.h>
 #include <shim/shim.h>
 
 #include <harness/unit.h>

@@ -3,8 +3,8 @@
 #include "pair.h"
 #include "half.h"
 #include "qp_numbers.h"
-#include "state.h"
 
+#include <base/state.h>
 #include <modern/modern.h>
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The kind of the program, by the symbols that the loaded objects refer to. */
 #include "program.h"
-#include "log.h"
-#include "settings.h"
 
+#include <base/log.h>
+#include <base/settings.h>
 #include <elf/loaded.h>
 #include <elf/loader.h>
 
