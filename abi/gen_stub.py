@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Makes from ofed-symbols.tab the stub of an old libibverbs.so.1, which is a C file and its linker
+"""Makes from a table of symbols the stub of an old library, which is a C file and its linker
 map. Standard library only.
 
-usage: gen_stub.py ofed-symbols.tab OUTPUT.c OUTPUT.map
+usage: gen_stub.py TABLE OUTPUT.c OUTPUT.map
 """
 
+import os
 import sys
 
 LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
@@ -21,8 +22,8 @@ def read_table(path):
     return [(symbol, nodes.split(",")) for symbol, nodes in rows]
 
 
-def source(rows):
-    text = f"/* {LICENCE} */\n/* To be linked against, never to be loaded: made from ofed-symbols.tab. */\n"
+def source(rows, table):
+    text = f"/* {LICENCE} */\n/* To be linked against, never to be loaded: made from {table}. */\n"
     text += "#include <stdlib.h>\n"
     for symbol, nodes in rows:
         for number, node in enumerate(nodes):
@@ -34,10 +35,10 @@ def source(rows):
     return text
 
 
-def linker_map(rows):
+def linker_map(rows, table):
     """Each node inherits from the one before, as in the old library."""
     nodes = sorted({node for _, members in rows for node in members})
-    text = f"# {LICENCE}\n# Made from ofed-symbols.tab.\n"
+    text = f"# {LICENCE}\n# Made from {table}.\n"
     for number, node in enumerate(nodes):
         names = "".join(f"\t\t{symbol};\n" for symbol, members in rows if node in members)
         tail = f" {nodes[number - 1]}" if number else ""
@@ -50,8 +51,8 @@ def main(argv):
     if len(argv) != 4:
         print(__doc__[__doc__.index("usage"):].strip(), file=sys.stderr)
         return 2
-    rows = read_table(argv[1])
-    for path, text in ((argv[2], source(rows)), (argv[3], linker_map(rows))):
+    rows, table = read_table(argv[1]), os.path.basename(argv[1])
+    for path, text in ((argv[2], source(rows, table)), (argv[3], linker_map(rows, table))):
         with open(path, "w", encoding="utf-8") as output:
             output.write(text)
     return 0

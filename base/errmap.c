@@ -28,7 +28,6 @@ static bool is_known(enum verb verb, int error)
 	case EINVAL:
 	case ENOMEM:
 	case ENOSYS:
-	case EOPNOTSUPP:
 	case EBUSY:
 	case EFAULT:
 	case ENOSPC:

@@ -44,7 +44,10 @@ static const struct {
 #undef X
 };
 
-/* strncmp() cannot be called here: a sanitizer's runtime looks strncmp() up by our dlsym(). */
+/*
+ * Every name comes here, also before functions of the C library can be called: a sanitizer's
+ * runtime looks up its strncmp() and strcmp() by our dlsym(). It looks up no verb.
+ */
 static bool is_verb(const char *name)
 {
 	return name[0] == 'i' && name[1] == 'b' && name[2] == 'v' && name[3] == '_';
