@@ -107,3 +107,10 @@ def test_tests_exist(page, build_root):
     assert names <= {test["name"] for test in tests}
     suites = {suite for call in calls for suite in re.findall(r"--suite (\w+)", call)}
     assert suites <= {suite.rpartition(":")[2] for test in tests for suite in test["suite"]}
+
+
+def test_the_picture_of_the_rooms_is_that_of_the_sources(source_root):
+    drawn = subprocess.run([source_root / "scripts" / "draw-rooms"], stdout=subprocess.PIPE,
+                           text=True, check=True, timeout=60).stdout
+    assert drawn == (source_root / "docs" / "rooms.svg").read_text(), (
+        "scripts/draw-rooms >docs/rooms.svg")
