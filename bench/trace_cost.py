@@ -41,11 +41,11 @@ def system_calls(softhca, way, program, count):
         return int(re.search(r"^100\.00 .*?(\d+)(?: +\d+)? total$", summary.read(), re.M).group(1))
 
 
-def main(softhca, xrc_compat, program):
+def main(softhca, xrc_compat, program, folder):
+    output = ["--output", f"{folder}/trace.%p", "--"]
     ways = {
-        "run": [xrc_compat, "run",
-                "--"], "trace": [xrc_compat, "trace", "--output", "/dev/null", "--"],
-        "trace --json": [xrc_compat, "trace", "--json", "--output", "/dev/null", "--"]
+        "run": [xrc_compat, "run", "--"], "trace": [xrc_compat, "trace", *output],
+        "trace --json": [xrc_compat, "trace", "--json", *output]
     }
     failed = False
     alone = microseconds(softhca, ways["run"], program)
@@ -68,4 +68,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
     for name in ("softhca", "xrc_compat", "program"):
         parser.add_argument(name)
-    sys.exit(main(**vars(parser.parse_args())))
+    with tempfile.TemporaryDirectory(prefix="trace-cost.") as folder:
+        sys.exit(main(**vars(parser.parse_args()), folder=folder))

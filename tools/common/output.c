@@ -55,36 +55,54 @@ static int standard_stream(const char *name)
 					      : -1;
 }
 
-/* Opens no regular file that is there already: another process may be writing that file. */
-static int claim(const char *name)
+/* What @name is; NULL: a regular file, or it has gone meanwhile. */
+static const char *kind_of(const char *name)
 {
-	int fd = standard_stream(name);
 	struct stat st;
 
-	/* Opened anew, a file would be written from its beginning, over what the program writes. */
-	if (fd >= 0)
-		return fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (!stat(name, &st) && !S_ISREG(st.st_mode))
-		return open(name, O_WRONLY | O_CLOEXEC);
-	return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (lstat(name, &st) || S_ISREG(st.st_mode))
+		return NULL;
+	return S_ISLNK(st.st_mode)    ? "a symbolic link"
+	       : S_ISFIFO(st.st_mode) ? "a FIFO"
+	       : S_ISDIR(st.st_mode)  ? "a directory"
+				      : "a device or socket";
+}
+
+/*
+ * Opens nothing that is there already. Another process may be writing that file. In a directory
+ * that others can write, a link may lead to any file, and to open a FIFO blocks for ever. *kind
+ * gets what a name that is no regular file is.
+ */
+static int create(const char *first, const char **name, const char **kind)
+{
+	int fd, number = 0;
+
+	while ((fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) < 0 &&
+	       errno == EEXIST && !(*kind = kind_of(*name)))
+		*name = format_string("%s.%d", first, ++number);
+	return fd;
 }
 
 FILE *output_open(const char *pattern, const char *what, const char **name)
 {
-	const char *first = expand(pattern);
-	FILE *file = NULL;
-	int fd;
+	const char *first = expand(pattern), *kind = NULL;
+	int fd = standard_stream(first);
 
 	*name = first;
-	for (int number = 1; (fd = claim(*name)) < 0 && errno == EEXIST; number++)
-		*name = format_string("%s.%d", first, number);
+	/* Opened anew, a file would be written from its beginning, over what the program writes. */
 	if (fd >= 0)
-		file = fdopen(fd, "w");
-	if (!file) {
+		fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	else
+		fd = create(first, name, &kind);
+	if (kind)
+		say("%s is %s; the %s goes to a new file only", *name, kind, what);
+	else if (fd < 0)
 		say("cannot write the %s to %s: %s", what, *name, strerror(errno));
+	if (fd < 0) {
+		advise("name a file in a directory of your own, or /dev/stdout for a pipe");
 		return NULL;
 	}
 	if (*name != first)
 		say("%s is there already; the %s goes to %s", first, what, *name);
-	return file;
+	return need_memory(fdopen(fd, "w"));
 }

@@ -48,7 +48,8 @@ static int run_report(char **operands)
 
 static const struct option_row options[] = {
 	{ "--output", "FILE",
-	  "write it there instead of xrc-compat-report.md; %p, %h and %r as in trace; a file that is there already is kept",
+	  "write it there instead of xrc-compat-report.md; %p, %h and %r as in trace; a file that is there already is kept, "
+	  "and a link, FIFO or device refused",
 	  .text = &output },
 	LAUNCH_OPTIONS(launch),
 	{ 0 },

@@ -42,8 +42,7 @@ static int open_output(void)
 		return TOOL_EXIT_REFUSED;
 	/* In memory it grows with each call; but the program may write to /dev/stdout, too. */
 	if (tracing.perfetto ||
-	    (tracing.is_json && pattern &&
-	     fnmatch("/dev/@(std|fd/|tty|pts/)*", pattern, FNM_EXTMATCH)))
+	    (tracing.is_json && pattern && fnmatch("/dev/std*", pattern, 0)))
 		trace->json.out = trace->out;
 	else if (tracing.is_json)
 		trace->json.out = need_memory(open_memstream(&tracing.text, &tracing.text_size));
@@ -104,7 +103,8 @@ static const struct option_row options[] = {
 	LAUNCH_OPTIONS(tracing.launch),
 	{ "--output", "FILE",
 	  "write the trace there instead of to standard error. %p is replaced by the process, %h by the host, %r by "
-	  "the MPI rank. A file that is there already is kept: FILE.1, FILE.2, ... is written instead",
+	  "the MPI rank. A file that is there already is kept: FILE.1, FILE.2, ... is written instead. Links, FIFOs and "
+	  "devices are refused, but for /dev/stdout and /dev/stderr",
 	  .text = &tracing.output },
 	{ "--json", NULL, "write one JSON object, which is complete when the program has ended",
 	  .flag = &tracing.is_json },

@@ -96,7 +96,7 @@ def test_a_value_stands_behind_an_equals_sign_or_a_blank(run, xrc_compat, words)
     assert result.returncode == 0 and len(re.findall(r"mlx\d_\d", result.stdout)) == 1, result
 
 
-@pytest.mark.parametrize("words", ["run echo --help", "trace --output /dev/null -- echo --help"])
+@pytest.mark.parametrize("words", ["run echo --help", "trace --output /dev/stderr -- echo --help"])
 def test_help_behind_the_program_is_not_the_commands(run, xrc_compat, words):
     result = run([xrc_compat, *words.replace("echo", "/bin/echo").split()])
     assert result.returncode == 0 and "usage: xrc-compat" not in result.stdout + result.stderr
@@ -193,7 +193,6 @@ def test_an_unknown_option_and_a_missing_value_get_the_usage(run, xrc_compat, wo
     ("trace --json", "usage: xrc-compat trace"),
     ("report one two", "usage: xrc-compat report"),
     ("report --output /nonexistent/file", "/nonexistent/file"),
-    ("report --output /dev/full", "xrc-compat: cannot write the report to /dev/full: No space"),
     ("trace --output /nonexistent/%% -- echo ran", "the trace to /nonexistent/%: No such"),
     *((f"{words} --model=connectx9 true", "'connectx9'; there are: connectx3 connectx5\n")
       for words in ("run", "trace")),

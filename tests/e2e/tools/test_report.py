@@ -94,10 +94,9 @@ def test_an_existing_report_is_kept(run, xrc_compat, tmp_path):
     assert (tmp_path / "xrc-compat-report.md").read_text() == "precious"
 
 
-def test_a_pipe_gets_the_report(run, xrc_compat, tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    script = 'cat pipe >text & "$0" report --output pipe && wait && grep "^Exit status" text'
-    assert run(["sh", "-c", script, xrc_compat], timeout=150, cwd=tmp_path).returncode == 0
+def test_a_pipe_gets_the_report(run, xrc_compat):
+    script = '"$0" report --output /dev/stdout | grep "^Exit status"'
+    assert run(["sh", "-c", script, xrc_compat], timeout=150).returncode == 0
 
 
 def test_nothing_secret_is_in_it(report, tmp_path, shell_script):

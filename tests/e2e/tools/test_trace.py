@@ -484,7 +484,9 @@ def test_a_trace_to_a_standard_stream_does_not_overwrite_what_the_program_writes
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]], ids=["text", "json"])
-def test_a_full_output_file_is_an_error(traced, programs, form):
-    result = traced("--softhca=2", *form, "--output", "/dev/full", "--", programs["cluster"])
+def test_a_full_output_file_is_an_error(run, xrc_compat, programs, form):
+    script = '"$@" >/dev/full'
+    result = run(["sh", "-c", script, "sh", xrc_compat, "trace", "--softhca=2", *form, "--output",
+                  "/dev/stdout", "--", "sh", "-c", "$0 >&2", programs["cluster"]], timeout=90)
     assert result.returncode == 125
-    assert "xrc-compat: cannot write the trace to /dev/full: " in result.stderr
+    assert "xrc-compat: cannot write the trace to /dev/stdout: " in result.stderr
