@@ -23,7 +23,7 @@ static const struct command *const commands[] = {
 
 static void explain_variable(const char *name, const char *value_if_unset, const char *help)
 {
-	printf("  %s\n", name);
+	print_text(stdout, "  %s\n", name);
 	print_entry("", 8, help);
 	print_entry("        default:", 17, value_if_unset);
 }
@@ -37,7 +37,7 @@ static void list_commands(FILE *out)
 	      "\n"
 	      "Commands:\n", out);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		fprintf(out, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+		print_text(out, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
 	fputs("\nxrc-compat COMMAND --help explains its options.\n", out);
 }
 

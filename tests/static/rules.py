@@ -290,6 +290,21 @@ def printing(root):
     return bad
 
 
+# ps.c cleans its text when it fills the cells of a line.
+PRINTS_ITSELF = ("tools/common/", "tools/ps/ps.c")
+
+
+def foreign_text(root):
+    """The commands print by print_text(), which lets no escape sequence pass, or a constant."""
+    return [f"{relative}:{number}: {found.group(1)}(): print_text() prints without escape sequences"
+            for relative, path in c_files(root, ("tools",))
+            if not relative.startswith(PRINTS_ITSELF)
+            for number, line in code_lines(path)
+            for found in re.finditer(r"(?<![\w.>])(v?f?printf|f?puts)\s*\(", line)
+            if "print" in found.group(1) or not re.match(
+                r'("|text_shell_word|launcher->|[^,]*\? )', line[found.end():])]
+
+
 def neighbour(root):
     """The emulator is a project of its own, and names no other project's files."""
     names = re.compile(r"(?<![\w./{-])(?:docs|tests|elf|base|two_way|compat|shim|modern|table|abi|tools|man)/[\w/.-]*\w")
@@ -442,6 +457,6 @@ def env_manual(root):
     ]
 
 
-TREE_RULES = (spdx, comments, includes, include_order, calls, modern_verbs, printing, neighbour,
-              copies, machine_paths, columns, code_columns, function_length, file_length,
+TREE_RULES = (spdx, comments, includes, include_order, calls, modern_verbs, printing, foreign_text,
+              neighbour, copies, machine_paths, columns, code_columns, function_length, file_length,
               env_variables, env_manual, python_version)

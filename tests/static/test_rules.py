@@ -34,6 +34,8 @@ BROKEN = [
      "names verbs_context"),
     (rules.printing, "compat/a.c", SPDX_C + '\tfprintf(stderr, "x");\n', "fprintf()"),
     (rules.printing, "base/log.c", SPDX_C + '\tprintf("x");\n', "printf()"),
+    (rules.foreign_text, "tools/ps/a.c", SPDX_C + '\tprintf("%s", name);\n', "printf()"),
+    (rules.foreign_text, "tools/run/a.c", SPDX_C + "\tfputs(name, stdout);\n", "fputs()"),
     (rules.neighbour, "subprojects/softhca/wire/a.c", SPDX_C + "/* See docs/design.md. */\n",
      "names docs/design.md"),
     (rules.copies, "subprojects/softhca/base/libc.h", SPDX_C, "not as in abi/libc.h"),
@@ -84,7 +86,7 @@ FINE = {
         "#include <infiniband/verbs.h>\n\tibv_open_xrcd(a, b);\n\tstruct verbs_context *v;\n",
     "tools/a.c":
         SPDX_C +
-        '#include <modern/table.h>\n\tprintf("x");\n\tgetenv("XRC_COMPAT_LIBRARY");\n\texit(1);\n\tmkstemp("/tmp/x.XXXXXX");\n',
+        '#include <modern/table.h>\n\tputs("x");\n\tgetenv("XRC_COMPAT_LIBRARY");\n\texit(1);\n\tmkstemp("/tmp/x.XXXXXX");\n',
     "tools/common/variables.h": SPDX_C + '\tX(XRC_COMPAT_LIBRARY, "")\n',
     "man/xrc-compat.1": f'.\\" {rules.LICENCE}\n.It Ev XRC_COMPAT_LIBRARY\n',
     "subprojects/softhca/wire/a.c": SPDX_C + "#include <machine/hca.h>\nvoid f(void)\n{\n" +

@@ -110,7 +110,7 @@ static void print_verdict(struct json *json, const struct check *check)
 
 	json_string(json, "verdict", verdict);
 	if (!json->out) {
-		printf("\nVerdict     ");
+		fputs("\nVerdict     ", stdout);
 		print_styled(STYLE_BOLD, verdict);
 		putchar('\n');
 	}

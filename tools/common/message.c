@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Prints messages, breaks lines between words, and marks words by escape sequences. */
+/* Prints all text of the commands, breaks lines between words, and marks words. */
 #include "message.h"
 #include "command.h"
 #include "text.h"
@@ -13,6 +13,43 @@
 #include <unistd.h>
 
 #define TEXT_COLUMN 12	/* "Program     /bin/true" */
+
+/* ---- text ---- */
+
+/* Cleans @text, of @size bytes, but for the line breaks at the ends of its @format. */
+static void clean_line(const char *format, char *text, size_t size)
+{
+	size_t length = strlen(format), first = strspn(format, "\n");
+	bool is_line = length > first && format[length - 1] == '\n';
+
+	if (is_line)
+		text[size - 1] = '\0';
+	text_clean(text + first);
+	if (is_line)
+		text[size - 1] = '\n';
+}
+
+void print_text(FILE *out, const char *format, ...)
+{
+	char buffer[512], *text = buffer;	/* the lines of a trace are many and short */
+	va_list args;
+	int size;
+
+	va_start(args, format);
+	size = vsnprintf(buffer, sizeof(buffer), format, args);
+	va_end(args);
+	if (size >= (int)sizeof(buffer)) {
+		va_start(args, format);
+		size = vasprintf(&text, format, args);
+		va_end(args);
+	}
+	if (size < 0)
+		return;
+	clean_line(format, text, (size_t)size);
+	fwrite_unlocked(text, 1, (size_t)size, out);
+	if (text != buffer)
+		free(text);
+}
 
 /* ---- terminals ---- */
 
@@ -52,7 +89,7 @@ void print_wrapped(const char *text, unsigned int column, unsigned int indent, u
 			printf("%*s", (int)blanks, "");
 			column += (unsigned int)blanks;
 		}
-		fwrite(text + blanks, 1, length, stdout);
+		print_text(stdout, "%.*s", (int)length, text + blanks);
 		column += (unsigned int)length;
 		text += blanks + length;
 		first = false;
@@ -65,19 +102,16 @@ void message(FILE *out, const char *before, const char *format, ...)
 {
 	va_list args;
 	char *line;
-	int length;
+	int size;
 
 	va_start(args, format);
-	length = vasprintf(&line, format, args);
+	size = vasprintf(&line, format, args);
 	va_end(args);
-	if (length < 0)
+	if (size < 0)
 		return;
-	text_clean(line);
-	fputs(before, out);
+	print_text(out, "%s%s", before, out == stdout ? "" : line);
 	if (out == stdout)
 		print_wrapped(line, 0, TEXT_COLUMN, terminal_width());
-	else
-		fputs(line, out);
 	fputc('\n', out);
 	free(line);
 }

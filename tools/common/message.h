@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The tools' messages, in which unprintable characters become '?', and how standard output looks on
- * a terminal: no line breaks inside words, and bold or colour for what must not be overlooked.
+ * All that the tools print, and how standard output looks on a terminal: no line breaks inside
+ * words, and bold or colour for what must not be overlooked.
  */
 #ifndef TOOLS_MESSAGE_H
 #define TOOLS_MESSAGE_H
 
 #include <stdio.h>
 
-/* Prints a line with @before in front. Standard output is broken to the width of the terminal. */
+/*
+ * fprintf(3), with '?' for each byte that begins no printable character: names in files and tables
+ * of others may hold escape sequences. Only the line breaks at the ends of @format stay.
+ */
+void print_text(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Prints a line, as print_text() does, with @before in front. Standard output is broken to the
+ * width of the terminal.
+ */
 void message(FILE *out, const char *before, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -37,8 +46,8 @@ void print_styled(const char *style, const char *text);
 unsigned int terminal_width(void);
 
 /*
- * Prints @text, broken between words where it would go beyond @width (0: nowhere). It begins in
- * column @column; further lines are indented by @indent.
+ * Prints @text as print_text() does, broken between words where it would go beyond @width (0:
+ * nowhere). It begins in column @column; further lines are indented by @indent.
  */
 void print_wrapped(const char *text, unsigned int column, unsigned int indent, unsigned int width);
 

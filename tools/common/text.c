@@ -4,6 +4,7 @@
 #include "memory.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -24,7 +25,7 @@ size_t text_character(const char *text)
 void text_clean(char *text)
 {
 	while (*text) {
-		size_t length = text_character(text);
+		size_t length = *text >= ' ' && *text <= '~' ? 1 : text_character(text);
 
 		if (!length)
 			*text = '?';
@@ -32,20 +33,28 @@ void text_clean(char *text)
 	}
 }
 
+/* Inside quotes: sh and csh replace it by the byte. */
+#define ESCAPED "'\"`printf '\\%03o'`\"'"
+
 char *text_shell_word(const char *text)
 {
 	static const char plain[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=:,@%";
 	char *word, *end;
+	size_t length;
 
 	if (text[0] && !text[strspn(text, plain)])
 		return copy_string(text);
-	word = need_memory(malloc(4 * strlen(text) + sizeof("''")));
+	word = need_memory(malloc(sizeof(ESCAPED) * strlen(text) + sizeof("''")));
 	end = stpcpy(word, "'");
-	for (; *text; text++) {
+	for (; *text; text += length ? length : 1) {
+		length = strchr("\t\n", *text) ? 1 : text_character(text);
 		if (*text == '\'')
-			end = stpcpy(end, "'\\'");
-		*end++ = *text;
+			end = stpcpy(end, "'\\''");
+		else if (length)
+			end = mempcpy(end, text, length);
+		else
+			end += sprintf(end, ESCAPED, (unsigned int)(unsigned char)*text);
 	}
 	strcpy(end, "'");
 	return word;

@@ -11,7 +11,7 @@ size_t text_character(const char *text);
 /* Replaces each byte that begins no printable character by '?'. It may be an escape sequence. */
 void text_clean(char *text);
 
-/* @text quoted as one shell word. */
+/* @text as one word for sh and csh, printable but for tabs and line breaks. */
 char *text_shell_word(const char *text);
 
 #endif

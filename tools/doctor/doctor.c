@@ -3,6 +3,7 @@
 #include "doctor.h"
 
 #include <tools/common/command.h>
+#include <tools/common/message.h>
 
 #include <stdio.h>
 
@@ -33,7 +34,7 @@ static int run_doctor(char **words)
 	json_number(&rows.json, "problems", rows.count[FINDING_PROBLEM]);
 	json_close(&rows.json, '}');
 	if (!as_json)
-		printf("\n%s\n", last_line());
+		print_text(stdout, "\n%s\n", last_line());
 	return rows.count[FINDING_PROBLEM] ? 1 : 0;
 }
 

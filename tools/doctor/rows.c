@@ -3,7 +3,6 @@
 #include "doctor.h"
 
 #include <tools/common/message.h>
-#include <tools/common/text.h>
 
 #include <limits.h>
 #include <stdarg.h>
@@ -15,7 +14,7 @@ struct rows rows;
 
 static const char *const verdicts[] = { "ok", "note", "problem" };
 
-static void print_text(const char *text)
+static void print_column(const char *text)
 {
 	print_wrapped(text, TEXT_COLUMN, TEXT_COLUMN, terminal_width());
 	putchar('\n');
@@ -26,13 +25,13 @@ static void print_row(const char *what, enum finding finding, const char *advice
 	if (finding == FINDING_PROBLEM)
 		print_styled(STYLE_PROBLEM, "PROBLEM");
 	else
-		printf("%-7s", verdicts[finding]);
-	printf("  %-16s ", what);
-	print_text(text);
+		print_text(stdout, "%-7s", verdicts[finding]);
+	print_text(stdout, "  %-16s ", what);
+	print_column(text);
 	if (!advice)
 		return;
-	printf("%*s", TEXT_COLUMN, "");
-	print_text(advice);
+	print_text(stdout, "%*s", TEXT_COLUMN, "");
+	print_column(advice);
 }
 
 void found(const char *what, enum finding finding, const char *advice, const char *format, ...)
@@ -43,7 +42,6 @@ void found(const char *what, enum finding finding, const char *advice, const cha
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	text_clean(text);
 	if (finding == FINDING_OK)
 		advice = NULL;
 	if (!rows.json.out)

@@ -23,10 +23,11 @@ static void print_stack(const struct stack *stack)
 {
 	unsigned int number = 0;
 
-	printf("  thread %d", (int)stack->thread);
+	print_text(stdout, "  thread %d", (int)stack->thread);
 	if (stack->stop_us)
-		printf(", stopped %u us", stack->stop_us);
-	printf("%s%s:\n", stack->call ? ", in " : "", stack->call ? stack->call : "");
+		print_text(stdout, ", stopped %u us", stack->stop_us);
+	print_text(stdout, "%s%s:\n", stack->call ? ", in " : "",
+		   stack->call ? stack->call : "");
 	for (size_t i = 0; i < stack->frame_count; i++)
 		place_print_all(stdout, "    ", stack->frame[i].place, &number);
 }
@@ -43,7 +44,7 @@ static void print_others(const struct regtab_view *view, uint32_t qp_num, unsign
 
 		if (i == self || !regtab_view_registered(view, qp_num, i))
 			continue;
-		printf("%s is %d", separator, (int)other->pid);
+		print_text(stdout, "%s is %d", separator, (int)other->pid);
 		separator = ",";
 	}
 	putchar('\n');
@@ -62,7 +63,8 @@ static int print_registrations(void *context, const struct regtab_view *view)
 		for (uint32_t from = 0; regtab_view_next(view, from, &qp); from = qp.qp_num + 1) {
 			if (!regtab_view_registered(view, qp.qp_num, i))
 				continue;
-			printf("  registered with QP 0x%06x of %s", qp.qp_num, member->key.device);
+			print_text(stdout, "  registered with QP 0x%06x of %s", qp.qp_num,
+				   member->key.device);
 			print_others(view, qp.qp_num, i);
 		}
 	}
@@ -108,7 +110,7 @@ static int print_process(pid_t pid)
 	struct elf_info info;
 	int err = elf_info_read(name, &info);
 
-	printf("process %d\n", (int)pid);
+	print_text(stdout, "process %d\n", (int)pid);
 	regtab_list(print_registrations, &pid);
 	if (!err)
 		err = info.bits == 64 ? stacks_of_process(pid, print_stack) : -ENOEXEC;

@@ -4,6 +4,7 @@
 #include <tools/common/memory.h>
 #include <tools/common/message.h>
 #include <tools/common/output.h>
+#include <tools/common/text.h>
 #include <tools/files/paths.h>
 #include <tools/run/run.h>
 
@@ -41,7 +42,7 @@ static int run_report(char **operands)
 	    dup2(fileno(file), SCRIPT_OUTPUT) < 0 || fcntl(SCRIPT_OUTPUT, F_SETFD, 0))
 		return refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", name,
 			      strerror(errno));
-	execl(script, script, paths_self(), name, option_word("--softhca", launch.softhca),
+	execl(script, script, paths_self(), text_shell_word(name), option_word("--softhca", launch.softhca),
 	      option_word("--model", launch.model), operands[0] ? operands[0] : "", NULL);
 	return refuse(TOOL_EXIT_REFUSED, "%s: %s", script, strerror(errno));
 }

@@ -30,13 +30,21 @@ static bool is_csh(void)
 	return name && !fnmatch("*csh", name, 0);
 }
 
+/* Prints @word as the shell reads it back, or a remote shell behind it if @twice. */
+static void print_word(const char *word, bool twice)
+{
+	const char *once = text_shell_word(word);
+
+	fputs(twice ? text_shell_word(once) : once, stdout);
+}
+
 static void print_variable(const struct launcher *launcher, const char *name, const char *value)
 {
-	const char *once = value && value[0] ? text_shell_word(value) : NULL;
-
-	if (once)
-		printf("%s%s%s%s", launcher->before, name, launcher->between,
-		       launcher->quoted_twice ? text_shell_word(once) : once);
+	if (!value || !value[0])
+		return;
+	fputs(launcher->before, stdout);
+	print_text(stdout, "%s%s", name, launcher->between);
+	print_word(value, launcher->quoted_twice);
 }
 
 /*
@@ -48,12 +56,12 @@ static void print_variables(const struct launcher *launcher, const struct string
 {
 	const char *here = getenv("LD_PRELOAD");
 
-	printf("%s", launcher->word ? launcher->word : "");
+	fputs(launcher->word ? launcher->word : "", stdout);
 	print_variable(launcher, "LD_PRELOAD", preload_value(libraries, launcher->expands));
 	if (!(here && here[0]) && !is_csh() && !launcher->is_file)
 		/* Without the quotes a remote shell would replace $LIB in the value. */
-		printf(launcher->remote ? "\"${LD_PRELOAD:+:'$LD_PRELOAD'}\""
-					: "\"${LD_PRELOAD:+:$LD_PRELOAD}\"");
+		fputs(launcher->remote ? "\"${LD_PRELOAD:+:'$LD_PRELOAD'}\""
+				       : "\"${LD_PRELOAD:+:$LD_PRELOAD}\"", stdout);
 	/* MPI libraries with files of their own are not MVAPICH2. */
 	for (const struct companion *row = companions; row->name && !launcher->appfile; row++)
 		print_variable(launcher, row->variable,
@@ -70,9 +78,8 @@ static void print_variables(const struct launcher *launcher, const struct string
 static void print_words(char *const *from, char *const *to, bool twice)
 {
 	for (; from != to && *from; from++) {
-		const char *once = text_shell_word(*from);
-
-		printf(" %s", twice ? text_shell_word(once) : once);
+		putchar(' ');
+		print_word(*from, twice);
 	}
 }
 
@@ -116,7 +123,7 @@ static void print_for_appfile(const struct launcher *launcher, const struct stri
 	struct launcher file = *launcher;
 
 	file.expands = file.is_file = true;
-	printf("# begin each line of %s with:", appfile);
+	print_text(stdout, "# begin each line of %s with:", appfile);
 	print_variables(&file, libraries);
 	putchar('\n');
 }
@@ -130,7 +137,7 @@ static void print_line_for(const struct launcher *launcher, const struct string_
 
 	if (appfile)
 		print_for_appfile(launcher, libraries, appfile);
-	printf("%s", words[0]);
+	print_word(words[0], false);
 	print_words(words + 1, at, false);
 	for (char **word = at; !appfile; word++) {
 		print_variables(launcher, libraries);
@@ -153,9 +160,9 @@ static void print_all(const struct string_list *libraries, char **words)
 	for (const struct launcher *row = launchers; row->title; row++) {
 		bool by_setenv = is_csh() && !row->names[0];
 
-		printf("# %s", row->title);
+		print_text(stdout, "# %s", row->title);
 		if (!by_setenv)
-			printf("\n%s", row->command);
+			print_text(stdout, "\n%s", row->command);
 		print_variables(by_setenv ? &csh : row, libraries);
 		if (row->names[0])
 			print_words(words, NULL, row->quoted_twice);
@@ -168,7 +175,7 @@ static void print_chosen(const struct launcher *const *candidates,
 {
 	for (size_t i = 0; candidates[i]; i++) {
 		if (candidates[1])
-			printf("# %s\n", candidates[i]->title);
+			print_text(stdout, "# %s\n", candidates[i]->title);
 		print_line_for(candidates[i], libraries, words);
 	}
 }

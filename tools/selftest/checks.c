@@ -198,10 +198,10 @@ static void print_row(const struct step *check, const struct verdict *verdict)
 
 	if (wrong)
 		print_styled(STYLE_PROBLEM, verdict->word);
-	printf("%-*s %-4s %s\n", wrong ? 3 : 9, wrong ? "" : verdict->word, check->section,
-	       check->what);
+	print_text(stdout, "%-*s %-4s %s\n", wrong ? 3 : 9, wrong ? "" : verdict->word, check->section,
+		   check->what);
 	if (detail[0])
-		printf("%14s %s\n", "", detail);
+		print_text(stdout, "%14s %s\n", "", detail);
 	fflush(stdout);
 }
 
@@ -226,10 +226,10 @@ static void report(const struct step *check, int result)
 
 static void print_counts(int fault)
 {
-	printf("\n%s%s%d passed, %d failed, %d not tried", task.device, task.device[0] ? ": " : "",
-	       passed, failed, untried);
+	print_text(stdout, "\n%s%s%d passed, %d failed, %d not tried", task.device,
+		   task.device[0] ? ": " : "", passed, failed, untried);
 	if (limited)
-		printf(", %d limited by the kernel", limited);
+		print_text(stdout, ", %d limited by the kernel", limited);
 	putchar('\n');
 	if (fault == NO_DEVICE && !actor_device[0])
 		puts("there is no device to test; selftest --softhca does it on an emulated one");

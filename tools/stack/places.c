@@ -4,7 +4,7 @@
 
 #include <tools/common/aside.h>
 #include <tools/common/memory.h>
-#include <tools/common/text.h>
+#include <tools/common/message.h>
 #include <tools/files/regular.h>
 
 #include <gelf.h>
@@ -107,18 +107,14 @@ const struct place *place_of(const char *module, uint64_t offset)
 void place_print_all(FILE *out, const char *indent, const struct place *place, unsigned int *number)
 {
 	for (; place; place = place->outer) {
-		fprintf(out, "%s#%u ", indent, (*number)++);
+		print_text(out, "%s#%u ", indent, (*number)++);
 		place_print(out, place);
 	}
 }
 
 void place_print(FILE *out, const struct place *place)
 {
-	char *text = format_string("%s (%s%s%s+%#llx)", place->symbol[0] ? place->symbol : "?",
-				   place->line, place->line[0] ? ", " : "",
-				   basename(place->module), (unsigned long long)place->offset);
-
-	text_clean(text);
-	fprintf(out, "%s\n", text);
-	free(text);
+	print_text(out, "%s (%s%s%s+%#llx)\n", place->symbol[0] ? place->symbol : "?", place->line,
+		   place->line[0] ? ", " : "", basename(place->module),
+		   (unsigned long long)place->offset);
 }

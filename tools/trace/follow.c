@@ -4,7 +4,6 @@
 
 #include <tools/common/command.h>
 #include <tools/common/message.h>
-#include <tools/common/text.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +37,7 @@ static int refuse_errno(const char *verb, const char *object)
 
 /*
  * Only this user's processes can write to the socket. A program that corrupts its memory must not
- * crash this command, nor reach the terminal.
+ * crash this command.
  */
 static bool is_sound(struct trace_record *record, ssize_t size)
 {
@@ -56,8 +55,6 @@ static bool is_sound(struct trace_record *record, ssize_t size)
 	if (!sound)
 		return false;
 	end[0] = end[1] = '\0';	/* also behind arguments without an end */
-	for (char *string = record->text; string < end; string += strlen(string) + 1)
-		text_clean(string);
 	return true;
 }
 

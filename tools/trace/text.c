@@ -2,6 +2,8 @@
 /* Prints a trace as text. */
 #include "trace.h"
 
+#include <tools/common/message.h>
+
 #include <string.h>
 
 #define INDENT "        "
@@ -23,7 +25,7 @@ static void print_arguments(FILE *out, const char *argument)
 	const char *separator = "";
 
 	for (; *argument; argument += strlen(argument) + 1) {
-		fprintf(out, "%s%s", separator, argument);
+		print_text(out, "%s%s", separator, argument);
 		separator = ", ";
 	}
 }
@@ -31,7 +33,7 @@ static void print_arguments(FILE *out, const char *argument)
 /* A double would take longer to print than the rest of the line. */
 static void print_duration(FILE *out, uint64_t ns)
 {
-	fprintf(out, " <%llu.%llu us>", (unsigned long long)ns / 1000,
+	print_text(out, " <%llu.%llu us>", (unsigned long long)ns / 1000,
 		(unsigned long long)ns / 100 % 10);
 }
 
@@ -42,9 +44,9 @@ static void print_became(FILE *out, const struct trace_record *record)
 	for (uint32_t i = 0; i < record->became_count; i++) {
 		const struct trace_became *became = &record->became[i];
 
-		fprintf(out, "%s%s", i ? ", " : "", record->text + became->function);
+		print_text(out, "%s%s", i ? ", " : "", record->text + became->function);
 		if (became->err)
-			fprintf(out, " = %s", error_name(became->err));
+			print_text(out, " = %s", error_name(became->err));
 		print_duration(out, became->duration);
 	}
 	putc(']', out);
@@ -55,13 +57,13 @@ static void print_call(struct trace *trace, const struct trace_record *record,
 {
 	FILE *out = trace->out;
 
-	fprintf(out, "%u %s(", (unsigned)record->pid, site->function);
+	print_text(out, "%u %s(", (unsigned)record->pid, site->function);
 	print_arguments(out, record->text);
-	fprintf(out, ") = %s", result);
+	print_text(out, ") = %s", result);
 	print_duration(out, record->duration);
 	putc(' ', out);
 	print_became(out, record);
-	fprintf(out, " [site %u]\n", site->number);
+	print_text(out, " [site %u]\n", site->number);
 	if (site->calls == 1)
 		print_stack(out, record);
 }
@@ -70,7 +72,7 @@ static void print_crash(struct trace *trace, const struct crash *crash)
 {
 	unsigned int number = 0;
 
-	fprintf(trace->out, "%d, thread %d, dies by signal %d (%s)%s%s:\n", (int)crash->process,
+	print_text(trace->out, "%d, thread %d, dies by signal %d (%s)%s%s:\n", (int)crash->process,
 		(int)crash->stack.thread, crash->number, strsignal(crash->number),
 		crash->stack.call ? " in " : "", crash->stack.call ? crash->stack.call : "");
 	for (size_t i = 0; i < crash->stack.frame_count; i++)
@@ -81,31 +83,31 @@ static void print_crash(struct trace *trace, const struct crash *crash)
 
 static void print_site(const struct trace *trace, const struct site *site)
 {
-	fprintf(trace->out, "%5u %7lu %7lu %11.1f  %-22s ", site->number, site->calls,
+	print_text(trace->out, "%5u %7lu %7lu %11.1f  %-22s ", site->number, site->calls,
 		site->failures, (double)site->duration / 1e3, site->function);
 	if (site->place)
 		place_print(trace->out, site->place);
 	else
 		fputs("?\n", trace->out);
 	if (trace->port_to)
-		fprintf(trace->out, "      port to: %s\n", site->port);
+		print_text(trace->out, "      port to: %s\n", site->port);
 }
 
 static void print_left(const struct trace *trace, const struct left *left)
 {
-	fprintf(trace->out, "  process %u ", (unsigned)left->pid);
+	print_text(trace->out, "  process %u ", (unsigned)left->pid);
 	if (left->qp_num)
-		fprintf(trace->out, "stayed registered with QP 0x%06x", left->qp_num);
+		print_text(trace->out, "stayed registered with QP 0x%06x", left->qp_num);
 	else
 		fputs("did not close a domain", trace->out);
-	fprintf(trace->out, " [site %u]:\n", left->site);
+	print_text(trace->out, " [site %u]:\n", left->site);
 	print_stack(trace->out, &trace->sites[left->site - 1].first);
 }
 
 void print_reach(FILE *out, const struct trace *trace, int status)
 {
 	if (!trace->started)
-		fprintf(out,
+		print_text(out,
 			"\nThe program did not start: exit status %d. A message on standard error says why.\n",
 			status);
 	else if (trace->reached_all && !trace->calls)
@@ -113,13 +115,13 @@ void print_reach(FILE *out, const struct trace *trace, int status)
 	if (!trace->started || trace->reached_all)
 		return;
 	if (trace->reached)
-		fprintf(out, "\nThe trace reached %u of the %u ranks that %s started.\n",
+		print_text(out, "\nThe trace reached %u of the %u ranks that %s started.\n",
 			trace->reached, trace->ranks, trace->launcher);
 	else
-		fprintf(out,
+		print_text(out,
 			"\nThe trace did not reach the processes that %s started.\n",
 			trace->launcher);
-	fprintf(out,
+	print_text(out,
 		"Put it behind the launcher: %s ... xrc-compat trace --output FILE.%%r PROGRAM\n",
 		trace->launcher);
 }
@@ -131,8 +133,8 @@ static void end(struct trace *trace, int status)
 	print_reach(out, trace, status);
 	if (!trace->calls)
 		return;
-	fprintf(out, "\n%lu legacy calls, by the place that makes them:\n", trace->calls);
-	fprintf(out, "%5s %7s %7s %11s  %-22s %s\n", "site", "calls", "failed", "us in all",
+	print_text(out, "\n%lu legacy calls, by the place that makes them:\n", trace->calls);
+	print_text(out, "%5s %7s %7s %11s  %-22s %s\n", "site", "calls", "failed", "us in all",
 		"function", "called from");
 	for (size_t i = 0; i < trace->site_count; i++)
 		print_site(trace, &trace->sites[i]);

@@ -96,7 +96,7 @@ static void explain_walk(void)
 	walk = found ? "libunwind walks the stacks"
 		     : "backtrace(3) walks the stacks: there is no " TRACE_LIBUNWIND;
 #endif
-	printf("\nIn %zu-bit programs %s.\n", 8 * sizeof(void *), walk);
+	print_text(stdout, "\nIn %zu-bit programs %s.\n", 8 * sizeof(void *), walk);
 }
 
 static const struct option_row options[] = {
