@@ -208,7 +208,7 @@ static void write_port(struct tree *tree, const struct hca_device *device, int p
 		   device->machine->settings.ethernet ? "Ethernet" : "InfiniBand");
 }
 
-static void write_device(struct tree *tree, const struct hca_device *device)
+static void write_device(struct tree *tree, const struct hca_device *device, const char *driver)
 {
 	const struct model *model = device->model;
 	char dir[64], text[64];
@@ -233,6 +233,9 @@ static void write_device(struct tree *tree, const struct hca_device *device)
 	write_attr(tree, dir, "device/modalias", "%s", model->modalias);
 	write_attr(tree, dir, "device/vendor", "0x15b3");
 	write_attr(tree, dir, "device/device", "0x%04x", model->part_id);
+	snprintf(dir, sizeof(dir), "class/infiniband/%s/device", device->name);
+	snprintf(text, sizeof(text), "../../../../bus/pci/drivers/%s_core", driver);
+	write_link(tree, dir, "driver", text);
 	snprintf(dir, sizeof(dir), "class/infiniband/%s/device/infiniband", device->name);
 	snprintf(text, sizeof(text), "../../../%s", device->name);
 	write_link(tree, dir, device->name, text);
@@ -342,10 +345,10 @@ int sysfs_create(struct hca_machine *machine, const char *root)
 	snprintf(tree_root, sizeof(tree_root), "%s", root);
 	write_attr(&tree, "class/infiniband_verbs", "abi_version", "6");
 	write_attr(&tree, "class/misc/rdma_cm", "abi_version", "4");
-	for (int i = 0; i < machine->settings.devices; i++)
-		write_device(&tree, &machine->device[i]);
 	snprintf(driver, sizeof(driver), "%.*s", (int)strcspn(machine->device[0].model->device, "_"),
 		 machine->device[0].model->device);
+	for (int i = 0; i < machine->settings.devices; i++)
+		write_device(&tree, &machine->device[i], driver);
 	write_modules(&tree, driver);
 	if (machine->device[0].port[1].interface[0])
 		write_link(&tree, "class/net", "lo", "/sys/class/net/lo");

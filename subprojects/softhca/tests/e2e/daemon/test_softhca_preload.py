@@ -86,6 +86,11 @@ def test_ls_lists_the_adapters(below):
     assert listing.split() == [models.device(0), models.device(1)]
 
 
+def test_an_adapter_has_a_driver_of_the_kernel(daemon):
+    driver = daemon.directory / "sys/class/infiniband" / models.device(1) / "device" / "driver"
+    assert os.path.basename(os.readlink(driver)) == f"{models.driver()}_core"
+
+
 def test_other_device_classes_are_the_kernels(run, daemon):
     """Their names begin as those that the emulator shows."""
     for name in ("infiniband_mad", "infiniband_verbs2"):
