@@ -104,7 +104,7 @@ static void read_libraries(void)
 static void read_all(void)
 {
 	struct elf_info library = { 0 };
-	const char *path;
+	const char *path, *libibverbs = libibverbs_for_tools();
 
 	check.exit_status = program_open(check.name, &check.program);
 	check.broken = paths_shim(check.program.elf.bits, &path, &library);
@@ -114,7 +114,8 @@ static void read_all(void)
 	check.exit_status = program_refuse(&check.program,
 					   library.bits ? &library : &check.program.elf);
 	read_libraries();
-	check.devices_error = devices_read(libibverbs_for_tools(), &check.devices);
+	check.devices_error = devices_read(libibverbs, &check.devices);
+	check.undriven = find_undriven(libibverbs, &check.devices, check.wanted_device);
 }
 
 static int run_check(char **operands)

@@ -5,6 +5,7 @@
 
 #include <tools/common/devices.h>
 #include <tools/program/libraries.h>
+#include <tools/program/providers.h>
 
 /* Exit statuses up to VERDICT_UNSUPPORTED. For the rest, check exits with the status of `run`. */
 enum check_verdict {
@@ -33,6 +34,7 @@ struct check {
 	bool transitional; /* it uses the interface of 2011, never released (IBV_XRC_OPS) */
 	struct device_list devices;
 	const char *devices_error; /* why they could not be listed, or NULL */
+	struct undriven undriven;
 	enum check_verdict verdict;
 	int exit_status; /* that of `run` if `run` refuses the program, else the verdict's */
 	const char *reason;

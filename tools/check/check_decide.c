@@ -181,6 +181,8 @@ static const char *device_fault(const struct check *check, const struct device *
 					     : "");
 	if (check->devices_error)
 		return format_string("the devices could not be listed: %s", check->devices_error);
+	if (check->undriven.fault)
+		return check->undriven.fault;
 	if (check->wanted_device)
 		return format_string("device %s was not found or has no XRC", check->wanted_device);
 	return check->devices.count ? "no device on this machine has XRC"
@@ -204,8 +206,9 @@ static bool decide_device(struct check *check)
 	if (!check->needs.count)
 		return false;
 	next_command(check, "run --softhca --", check->name);
-	if (failed)
+	if (failed || check->undriven.fault)
 		check->next = "xrc-compat doctor";
+	check->advice = failed ? NULL : check->undriven.advice;
 	return decided(check, VERDICT_NO_DEVICE, device_fault(check, failed));
 }
 

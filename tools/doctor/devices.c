@@ -4,6 +4,7 @@
 
 #include <tools/common/memory.h>
 #include <tools/program/libraries.h>
+#include <tools/program/providers.h>
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -35,8 +36,9 @@ static void show_device(const struct device *device)
 }
 
 /* @err: why they could not be listed, or NULL. */
-static void count_devices(const struct device_list *list, const char *err)
+static void count_devices(const char *library, const struct device_list *list, const char *err)
 {
+	const struct undriven undriven = find_undriven(library, list, NULL);
 	const struct device *failed = NULL;
 	int usable = 0;
 
@@ -48,14 +50,15 @@ static void count_devices(const struct device_list *list, const char *err)
 	if (err)
 		found("devices", FINDING_PROBLEM, "try: ibv_devinfo",
 		      "the devices cannot be listed: %s", err);
-	else if (!list->count)
-		found("devices", FINDING_PROBLEM,
-		      "load the kernel's driver (mlx4_ib, mlx5_ib, hns_roce_hw_v2 or qedr, and ib_uverbs); install the drivers of "
-		      "libibverbs (Debian: ibverbs-providers); give a container the directory (--device /dev/infiniband); or use "
-		      "xrc-compat run --softhca",
-		      "libibverbs finds no RDMA device");
 	else if (usable)
 		found("devices", FINDING_OK, NULL, "%d of %zu can carry XRC", usable, list->count);
+	else if (undriven.fault)
+		found("devices", FINDING_PROBLEM, undriven.advice, "%s", undriven.fault);
+	else if (!list->count)
+		found("devices", FINDING_PROBLEM,
+		      "load the kernel's driver (mlx4_ib, mlx5_ib, hns_roce_hw_v2 or qedr, and ib_uverbs); give a container the "
+		      "directory (--device /dev/infiniband); or use xrc-compat run --softhca",
+		      "there is no RDMA device");
 	else if (failed)
 		found("devices", FINDING_PROBLEM,
 		      failed->err == EACCES || failed->err == EPERM || failed->err == ENOENT
@@ -146,7 +149,9 @@ static void examine_modules(void)
 
 void examine_devices(struct device_list *list)
 {
-	count_devices(list, devices_read(libibverbs_for_tools(), list));
+	const char *library = libibverbs_for_tools();
+
+	count_devices(library, list, devices_read(library, list));
 	examine_modules();
 	for (size_t i = 0; i < list->count; i++)
 		show_device(&list->device[i]);

@@ -6,9 +6,8 @@
 #include <tools/files/paths.h>
 #include <tools/files/preload.h>
 #include <tools/program/libraries.h>
+#include <tools/program/providers.h>
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,29 +27,24 @@ static void examine_library(void)
 
 /*
  * With a later release, the library may give commands to the kernel in place of libibverbs' private
- * functions. Debian, RHEL and SLES name the file libibverbs.so.1.ABI.RELEASE.PATCH.
+ * functions.
  */
 #define NEWEST_TRIED 65
-static int release_of(const char *file)
+
+/* Adds the row @what with the release of the library. */
+static void found_release(const char *what, const char *path)
 {
-	const char *version = strstr(file, "libibverbs.so.1.");
-	int release = 0;
+	char *real = realpath(path, NULL);
 
-	return version && sscanf(version, "libibverbs.so.1.%*d.%d.", &release) == 1 ? release : 0;
-}
-
-/* Adds the row @what if the library is of a later release. */
-static bool found_untried(const char *what, const char *path)
-{
-	char real[PATH_MAX];
-	int release = realpath(path, real) ? release_of(real) : 0;
-
-	if (release > NEWEST_TRIED)
+	path = real ? real : path;
+	if (libibverbs_release(path) > NEWEST_TRIED)
 		found(what, FINDING_NOTE,
 		      "run xrc-compat selftest before you rely on it, or install a later xrc-compat",
-		      "%s is of rdma-core %d; the newest that was tried is %d", real, release,
-		      NEWEST_TRIED);
-	return release > NEWEST_TRIED;
+		      "%s is of %s; the newest that was tried is %d", path,
+		      libibverbs_release_name(path), NEWEST_TRIED);
+	else
+		found(what, FINDING_OK, NULL, "%s, %s", path, libibverbs_release_name(path));
+	free(real);
 }
 
 static void examine_libibverbs(void)
@@ -58,7 +52,6 @@ static void examine_libibverbs(void)
 	const char *advice = "install the distribution's libibverbs (Debian: libibverbs1)";
 	const char *path = library_found("libibverbs.so.1", paths_self(), true);
 	const char *fault = path ? libibverbs_load_fault(path, paths_self()) : NULL;
-	char real[PATH_MAX];
 	struct elf_info elf;
 
 	if (!path)
@@ -72,8 +65,8 @@ static void examine_libibverbs(void)
 	else if (fault)
 		found("libibverbs", FINDING_PROBLEM, LIBIBVERBS_LOAD_ADVICE,
 		      "it or its drivers cannot be loaded: %s", fault);
-	else if (!found_untried("libibverbs", path))
-		found("libibverbs", FINDING_OK, NULL, "%s", realpath(path, real) ? real : path);
+	else
+		found_release("libibverbs", path);
 }
 
 /* Does not look for libibumad.so.3: programs start without it. */
@@ -111,8 +104,8 @@ static void examine_library_path(void)
 			      "--system-libibverbs if a script starts the program",
 			      "%s is older than rdma-core: it finds no device on this kernel",
 			      path);
-		else if (!found_untried("LD_LIBRARY_PATH", path))
-			found("LD_LIBRARY_PATH", FINDING_OK, NULL, "%s", path);
+		else
+			found_release("LD_LIBRARY_PATH", path);
 		return;
 	}
 	found("LD_LIBRARY_PATH", FINDING_OK, NULL,

@@ -57,24 +57,49 @@ unsigned long long regular_number(const char *path, const char *name, int base)
 	return number;
 }
 
-bool regular_has_bytes(const char *path, size_t most, const void *bytes, size_t size)
+/* Maps the file. NULL if it cannot be read or is empty. */
+static char *map_file(const char *path, size_t *size)
 {
 	int fd = regular_open(path);
 	void *map = MAP_FAILED;
 	struct stat st = { 0 };
-	bool found;
 
 	if (fd < 0)
-		return false;
+		return NULL;
 	if (!fstat(fd, &st) && st.st_size > 0)
 		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
-	if (map == MAP_FAILED)
+	*size = (size_t)st.st_size;
+	return map == MAP_FAILED ? NULL : map;
+}
+
+bool regular_has_bytes(const char *path, size_t most, const void *bytes, size_t size)
+{
+	size_t all;
+	char *map = map_file(path, &all);
+	bool found;
+
+	if (!map)
 		return false;
-	most = most < (size_t)st.st_size ? most : (size_t)st.st_size;
-	found = memmem(map, most, bytes, size) != NULL;
-	munmap(map, (size_t)st.st_size);
+	found = memmem(map, most < all ? most : all, bytes, size) != NULL;
+	munmap(map, all);
 	return found;
+}
+
+char *regular_string(const char *path, const char *part)
+{
+	size_t all;
+	char *map = map_file(path, &all), *begin, *string = NULL;
+
+	if (!map)
+		return NULL;
+	begin = memmem(map, all, part, strlen(part));
+	while (begin && begin > map && begin[-1])
+		begin--;
+	if (begin)
+		string = strndup(begin, all - (size_t)(begin - map));
+	munmap(map, all);
+	return string;
 }
 
 bool regular_has(const char *path, const char *text)

@@ -16,6 +16,9 @@ ssize_t regular_read(const char *path, char *text, size_t size);
 /* The number behind the name that begins a line in a file of the kernel; 0: there is none. */
 unsigned long long regular_number(const char *path, const char *name, int base);
 
+/* The first string in the file, between two 0, that has this part; or NULL. */
+char *regular_string(const char *path, const char *part);
+
 /* Whether the file contains the text. False when it cannot be read. */
 bool regular_has(const char *path, const char *text);
 

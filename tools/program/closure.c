@@ -192,18 +192,24 @@ const char *library_found(const char *name, const char *object, bool system_only
 	return closure_find(&closure, name);
 }
 
-/* The drivers of adapters with XRC. */
-#define DRIVERS "libibverbs/lib{mlx4,mlx5,hns,qedr}-rdmav*.so"
+const char *libibverbs_provider(const char *libibverbs, const char *name)
+{
+	/* As "/usr/lib64/libibverbs/lib%s-rdmav34.so". The number is that of its private symbols. */
+	const char *path = regular_string(libibverbs, "/lib%s-rdmav");
+	const char *mark = path ? strstr(path, "%s") : NULL;
+
+	return mark ? format_string("%.*s%s%s", (int)(mark - path), path, name, mark + 2) : NULL;
+}
 
 const char *libibverbs_load_fault(const char *libibverbs, const char *object)
 {
-	const char *pattern = format_string("%.*s" DRIVERS,
-					    (int)(basename(libibverbs) - libibverbs), libibverbs);
+	const char *pattern = libibverbs_provider(libibverbs, "{mlx4,mlx5,hns,qedr}");
 	struct closure closure = { 0 };
 	const char *preload = libibverbs;
 	glob_t files = { 0 };
 
-	glob(pattern, GLOB_BRACE, NULL, &files);
+	if (pattern)
+		glob(pattern, GLOB_BRACE, NULL, &files);
 	for (size_t i = 0; i < files.gl_pathc; i++)
 		preload = format_string("%s:%s", preload, files.gl_pathv[i]);
 	globfree(&files);

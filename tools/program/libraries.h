@@ -44,13 +44,20 @@ const char *closure_find(const struct closure *closure, const char *name);
 const char *library_found(const char *name, const char *object, bool system_only);
 
 /*
- * Why the loader cannot load this libibverbs or one of its drivers on behalf of the ELF file
- * @object, whose RUNPATH and LD_LIBRARY_PATH may lead to libraries that are too old for them; NULL
- * if it can.
+ * The path from which this libibverbs loads the provider @name, as "mlx5"; NULL: it does not tell.
+ * Providers of another release have other paths.
+ */
+const char *libibverbs_provider(const char *libibverbs, const char *name);
+
+/*
+ * Why the loader cannot load this libibverbs or a provider of adapters with XRC on behalf of the
+ * ELF file @object, whose RUNPATH and LD_LIBRARY_PATH may lead to libraries that are too old for
+ * them; NULL if it can.
  */
 const char *libibverbs_load_fault(const char *libibverbs, const char *object);
 #define LIBIBVERBS_LOAD_ADVICE \
-	"take the directory with the older library out of LD_LIBRARY_PATH, or put the system's in front"
+	"take the directory with the older library out of LD_LIBRARY_PATH, or put the system's in front; " \
+	"in a container take the drivers of its image (Debian: ibverbs-providers; RPM: libibverbs) instead of the host's"
 
 /* ---- what must be preloaded besides libxrc-compat ---- */
 

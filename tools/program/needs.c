@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <fnmatch.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -237,11 +238,10 @@ const char *libibverbs_for_tools(void)
 {
 	void *preloaded = dlopen(LIBIBVERBS, RTLD_LAZY | RTLD_NOLOAD);
 	const char *self = paths_self(), *found;
+	struct link_map *map;
 
-	if (preloaded) {
-		dlclose(preloaded);
-		return LIBIBVERBS;
-	}
+	if (preloaded && !dlinfo(preloaded, RTLD_DI_LINKMAP, &map))
+		return map->l_name;
 	found = library_found(LIBIBVERBS, self, false);
 	if (found && libibverbs_is_old(found))
 		found = library_found(LIBIBVERBS, self, true);

@@ -232,7 +232,7 @@ static void print_counts(int fault)
 		print_text(stdout, ", %d limited by the kernel", limited);
 	putchar('\n');
 	if (fault == NO_DEVICE && !actor_device[0])
-		puts("there is no device to test; selftest --softhca does it on an emulated one");
+		puts("there is no device to test: xrc-compat doctor says why; selftest --softhca tests an emulated one");
 }
 
 static void end_json(void)

@@ -23,9 +23,10 @@ def probe(helpers):
 
 @pytest.fixture
 def fakes(helpers, probe):
-    """In this environment a command sees the devices of fake_libibverbs.c, and takes the probe for
-    the shim."""
-    return {"LD_PRELOAD": str(helpers / "libfake-ibverbs.so"), "XRC_COMPAT_LIBRARY": str(probe)}
+    """In this environment a command sees the devices of fake_libibverbs.c, none of this machine's
+    kernel, and takes the probe for the shim."""
+    return {"LD_PRELOAD": str(helpers / "libfake-ibverbs.so"), "SYSFS_PATH": "/nonexistent",
+            "XRC_COMPAT_LIBRARY": str(probe)}
 
 
 @pytest.fixture

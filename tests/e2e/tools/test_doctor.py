@@ -38,7 +38,7 @@ def test_a_healthy_machine_has_no_problem_and_has_companions(clean, run, build_r
 @pytest.mark.parametrize("variable, value, where, what, advice", [
     ("XRC_COMPAT_LIBRARY", "/nonexistent/lib.so", "library", "No such file", "XRC_COMPAT_LIBRARY"),
     ("XRC_COMPAT_LIBRARY", "/etc/passwd", "library", "no", "is not a shared library"),
-    ("FAKE_DEVICES", "", "devices", "finds no RDMA device", "load the kernel's driver"),
+    ("FAKE_DEVICES", "", "devices", "there is no RDMA device", "load the kernel's driver"),
     ("FAKE_DEVICES", "rxe0", "devices", "none of 1 has XRC", "--softhca"),
     ("FAKE_DEVICES", "mlx5_9", "devices", "mlx5_9 cannot be opened", "permissions"),
     ("FAKE_DEVICES", "mlx5_8", "devices", "mlx5_8 cannot be queried: Input/output", "dmesg"),

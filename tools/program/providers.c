@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Finds out why libibverbs does not list a device that the kernel has. Each release of rdma-core
+ * has the names of its providers and of the directory with their configuration in libibverbs.
+ */
+#include "providers.h"
+#include "libraries.h"
+
+#include <tools/common/memory.h>
+#include <tools/files/paths.h>
+#include <tools/files/regular.h>
+
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the release ---- */
+
+/* Debian, RHEL and SLES name the file libibverbs.so.1.ABI.RELEASE.PATCH. */
+int libibverbs_release(const char *path)
+{
+	char real[PATH_MAX];
+	const char *version = realpath(path, real) ? strstr(real, "libibverbs.so.1.") : NULL;
+	int release = 0;
+
+	return version && sscanf(version, "libibverbs.so.1.%*d.%d", &release) == 1 ? release : 0;
+}
+
+/* The private symbols have a version, which is the release that has last changed them. */
+const char *libibverbs_release_name(const char *path)
+{
+	static const char private[] = "IBVERBS_PRIVATE_";
+	const char *node = regular_string(path, private);
+	int release = libibverbs_release(path);
+
+	if (release)
+		return format_string("rdma-core %d", release);
+	if (!node)
+		return "older than rdma-core";
+	return format_string("rdma-core %s or later, its file name does not tell",
+			     strstr(node, private) + strlen(private));
+}
+
+/* ---- the kernel's devices ---- */
+
+/* The kernel's drivers of adapters with XRC, and their providers. */
+static const struct provider {
+	const char *driver, *name;
+} providers[] = {
+	{ "mlx4_core", "mlx4" }, { "mlx5_core", "mlx5" }, { "hns3", "hns" }, { "qede", "qedr" }, { 0 },
+};
+
+static const char *sysfs(const char *name)
+{
+	const char *chosen = getenv("SYSFS_PATH");	/* as in libibverbs */
+
+	return format_string("%s/class/%s", chosen ? chosen : "/sys", name);
+}
+
+static const char *driver_of(const char *device)
+{
+	char target[PATH_MAX];
+	ssize_t size = readlink(sysfs(format_string("infiniband/%s/device/driver", device)), target,
+				sizeof(target) - 1);
+
+	target[size > 0 ? size : 0] = '\0';
+	return copy_string(basename(target));
+}
+
+static const struct provider *provider_of(const char *device)
+{
+	const char *driver = driver_of(device);
+	const struct provider *row = providers;
+
+	while (row->driver && strcmp(row->driver, driver) != 0)
+		row++;
+	return row->driver ? row : NULL;
+}
+
+static bool is_listed(const struct device_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (!strcmp(list->device[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+static const char *find_unlisted(const struct device_list *list, const char *wanted)
+{
+	const char *found = NULL;
+	glob_t devices = { 0 };
+
+	glob(sysfs("infiniband/*"), 0, NULL, &devices);
+	for (size_t i = 0; i < devices.gl_pathc; i++) {
+		const char *name = basename(devices.gl_pathv[i]);
+
+		if (!is_listed(list, name) && (!wanted || !strcmp(wanted, name)) &&
+		    (!found || (provider_of(name) && !provider_of(found))))
+			found = copy_string(name);
+	}
+	globfree(&devices);
+	return found;
+}
+
+/* The first small file that @pattern leads to and that has the text; NULL: there is none. */
+static const char *find_file(const char *pattern, const char *text)
+{
+	const char *found = NULL;
+	glob_t files = { 0 };
+	char begin[4096];
+
+	glob(pattern, 0, NULL, &files);
+	for (size_t i = 0; i < files.gl_pathc && !found; i++) {
+		if (regular_read(files.gl_pathv[i], begin, sizeof(begin)) >= 0 &&
+		    strstr(begin, text))
+			found = copy_string(files.gl_pathv[i]);
+	}
+	globfree(&files);
+	return found;
+}
+
+/* ---- why it has no provider ---- */
+
+#define INSTALL \
+	"install the drivers of this libibverbs (Debian: ibverbs-providers; RPM: libibverbs); in a " \
+	"container those of its image, because the host's may be of another release"
+
+/* @path: of the provider @name. */
+static const char *fault_of(const char *library, const char *path, const char *name)
+{
+	const char *config, *other, *fault;
+
+	if (access(path, R_OK)) {
+		other = format_string("%.*s-rdmav*", (int)(strrchr(path, '-') - path), path);
+		other = find_file(other, "");
+		return format_string("%s is missing%s%s", path, other ? "; another release has " : "",
+				     other ? basename(other) : "");
+	}
+	config = regular_string(library, "/libibverbs.d");
+	if (config && !find_file(format_string("%s/*.driver", config), name))
+		return format_string("no file in %s names %s", config, name);
+	fault = libibverbs_load_fault(library, paths_self());
+	return fault ? fault : format_string("%s does not serve it", path);
+}
+
+struct undriven find_undriven(const char *library, const struct device_list *list,
+			      const char *wanted)
+{
+	const char *device = find_unlisted(list, wanted);
+	const struct provider *provider = device ? provider_of(device) : NULL;
+	const char *path = provider ? libibverbs_provider(library, provider->name) : NULL;
+
+	/* Another kind of device does not matter beside those that libibverbs lists. */
+	if (!device || (list->count && !provider))
+		return (struct undriven){ 0 };
+	if (!find_file(sysfs("infiniband_verbs/*/ibdev"), format_string("%s\n", device)))
+		return (struct undriven){
+			format_string("the kernel has the device %s, but no uverbs file for it", device),
+			"modprobe ib_uverbs",
+		};
+	return (struct undriven){
+		format_string("the kernel has the device %s (%s), but libibverbs (%s, %s) has no driver for it%s%s",
+			      device, driver_of(device), library, libibverbs_release_name(library),
+			      path ? ": " : "", path ? fault_of(library, path, provider->name) : ""),
+		INSTALL,
+	};
+}
