@@ -40,7 +40,8 @@ ssize_t regular_read(const char *path, char *text, size_t size)
 
 unsigned long long regular_number(const char *path, const char *name, int base)
 {
-	FILE *file = fopen(path, "re");
+	int fd = regular_open(path);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	unsigned long long number = 0;
 	bool found = false;
 	char *line = NULL;

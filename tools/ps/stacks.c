@@ -162,7 +162,7 @@ int print_core(const char *file)
 {
 	int err = stacks_of_core(file, print_stack);
 
-	if (err == -ENOEXEC)
+	if (err == -ENOEXEC || (err == -EACCES && !access(file, R_OK)))
 		return refuse(TOOL_EXIT_REFUSED, "%s is no core file of a 64-bit program", file);
 	return err ? refuse(TOOL_EXIT_REFUSED, "%s: %s", file,
 			    err == -ENOSYS ? WITHOUT_LIBDW : strerror(-err)) : 0;

@@ -3,9 +3,9 @@
 #include "image.h"
 
 #include <tools/common/memory.h>
+#include <tools/files/regular.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,11 +22,14 @@ static int find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Ad
 	const struct image *image = *data;
 	char *path = format_string("/proc/%d/root%s", (int)image->process, name);
 	struct stat theirs, ours;
+	int fd;
 
 	if (name[0] == '/' && !stat(path, &theirs) && S_ISREG(theirs.st_mode) &&
 	    (stat(name, &ours) || theirs.st_ino != ours.st_ino || theirs.st_dev != ours.st_dev)) {
-		*file = path;
-		return open(path, O_RDONLY | O_CLOEXEC);
+		fd = regular_open(path);
+		/* libdwfl itself opens a name that comes without a descriptor. */
+		*file = fd < 0 ? NULL : path;
+		return fd;
 	}
 	free(path);
 	return dwfl_linux_proc_find_elf(module, data, name, base, file, elf);
@@ -71,20 +74,19 @@ int image_of_process(pid_t process, struct image *image)
 
 int image_of_core(const char *file, struct image *image)
 {
-	static const Dwfl_Callbacks callbacks = { .find_elf = dwfl_build_id_find_elf,
+	static const Dwfl_Callbacks callbacks = { .find_elf = core_find_elf,
 						  .find_debuginfo = no_debuginfo };
 
-	unsetenv("DEBUGINFOD_URLS");	/* libdwfl would download files that are not here */
 	*image = (struct image){ .dwfl = need_memory(dwfl_begin(&callbacks)),
-				 .file = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
+				 .file = regular_open(file) };
 	if (image->file < 0)
-		return -errno;
+		return image->file;
 	elf_version(EV_CURRENT);
 	image->core = elf_begin(image->file, ELF_C_READ_MMAP, NULL);
-	if (gelf_getclass(image->core) != ELFCLASS64 ||
-	    dwfl_core_file_report(image->dwfl, image->core, NULL) < 0)
+	if (gelf_getclass(image->core) != ELFCLASS64)
 		return -ENOEXEC;
-	dwfl_report_end(image->dwfl, NULL, NULL);
+	core_report(image);
+	dwfl_getmodules(image->dwfl, prepare, image, 0);
 	image->process = dwfl_core_file_attach(image->dwfl, image->core);
 	return image->process < 0 ? -ENOEXEC : 0;
 }
@@ -97,28 +99,11 @@ void image_close(struct image *image)
 		close(image->file);
 }
 
-static bool read_core(Elf *core, uint64_t address, void *to, size_t size)
-{
-	Elf_Data *data = NULL;
-	GElf_Phdr part;
-
-	for (int i = 0; !data && gelf_getphdr(core, i, &part); i++) {
-		uint64_t at = address - part.p_vaddr;
-
-		if (part.p_type == PT_LOAD && at < part.p_filesz && size <= part.p_filesz - at)
-			data = elf_getdata_rawchunk(core, (int64_t)(part.p_offset + at), size,
-						    ELF_T_BYTE);
-	}
-	if (data)
-		memcpy(to, data->d_buf, size);
-	return data;
-}
-
 bool image_read(const struct image *image, uint64_t address, void *to, size_t size)
 {
 	struct iovec here = { to, size }, there = { (void *)(uintptr_t)address, size };
 
 	if (image->core)
-		return read_core(image->core, address, to, size);
+		return core_read(image->core, address, to, size);
 	return process_vm_readv(image->process, &here, 1, &there, 1, 0) == (ssize_t)size;
 }

@@ -5,6 +5,7 @@
 #include <tools/common/aside.h>
 #include <tools/common/memory.h>
 #include <tools/common/message.h>
+#include <tools/files/elf_info.h>
 #include <tools/files/regular.h>
 
 #include <gelf.h>
@@ -66,9 +67,12 @@ static struct place *read_places(const char *module, uint64_t offset)
 				(char *)module, address, NULL };
 	const struct aside program = { .words = words };
 	struct aside_result result;
+	struct elf_info info;
 
-	if (module[0] != '/')
+	/* addr2line would wait for the writer of a FIFO. */
+	if (module[0] != '/' || elf_info_read(module, &info))
 		return innermost;
+	unsetenv("DEBUGINFOD_URLS");	/* it would download files that are not here */
 	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)offset);
 	text = aside_output(&program, PATIENCE_MS, &result);
 	for (function = strtok(text, "\n"); function && (line = strtok(NULL, "\n"));

@@ -12,6 +12,7 @@ import subprocess
 
 import pytest
 
+from check_workshop import compile_c
 from holder import QPS
 from installed import need
 from waiting import stop, wait_for
@@ -142,6 +143,60 @@ def test_a_core_file_has_the_call_that_crashed(env, helpers, xrc_compat, tmp_pat
     assert re.match(rf"{crashed.process.pid}, in ibv_modify_xrc_rcv_qp\(xrc_domain=0x\w+, "
                     rf"xrc_qp_num={crashed.number:#x}, attr=0x8, attr_mask=0x1\):\n", first), first
     assert re.search(r" crash \(hang_in_call\.c:\d+, ", first) and " main (" in first
+
+
+IN_LIBRARY = "void crash(void) { __builtin_trap(); }"
+IN_KERNEL_CODE = "#include <time.h>\nvoid crash(void) { clock_gettime(1, (struct timespec *)8); }"
+
+
+@pytest.fixture
+def dumped(own_crashes, tmp_path):
+    """dumped(source): the core of a program that calls crash() in libcrash.so of this source."""
+    if not re.match(r"core$", pathlib.Path("/proc/sys/kernel/core_pattern").read_text()):
+        pytest.skip("this kernel gives core files to a program")
+
+    def _dumped(source):
+        compile_c(tmp_path / "libcrash.so", source, "-shared", "-fPIC", "-w", "-g")
+        program = compile_c(tmp_path / "crashing", "void crash(void); int main(void) { crash(); }",
+                            "-g", tmp_path / "libcrash.so", f"-Wl,-rpath,{tmp_path}")
+        subprocess.run([program], cwd=tmp_path, check=False, timeout=30,
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE,
+                                                             (resource.RLIM_INFINITY, ) * 2))
+        return tmp_path / "core"
+
+    return _dumped
+
+
+@pytest.mark.any_model
+def test_the_files_of_a_core_are_read(dumped, tool):
+    need("addr2line")
+    stack = tool("ps", "--core", dumped(IN_LIBRARY)).stdout
+    assert re.search(r"#0 crash \(.*, libcrash\.so\+0x\w+\)\n +#1 main \(.*, crashing\+0x\w+\)\n",
+                     stack), stack
+
+
+@pytest.mark.any_model
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the code of the kernel is x86-64's")
+def test_the_kernels_code_in_a_core_is_walked(dumped, tool):
+    stack = tool("ps", "--core", dumped(IN_KERNEL_CODE)).stdout
+    assert re.search(r"#0 \? \(\[vdso\]\+0x\w+\)\n.*clock_gettime \((.*\n)+.*#\d main ", stack), stack
+
+
+@pytest.mark.any_model
+@pytest.mark.parametrize("instead", ["FIFO", "device", "other build"])
+def test_only_the_regular_files_of_a_core_are_read(dumped, tool, tmp_path, instead):
+    """Whoever made the core may have put something else into the place of a file."""
+    core = dumped(IN_LIBRARY)
+    library = tmp_path / "libcrash.so"
+    library.unlink()
+    if instead == "FIFO":
+        os.mkfifo(library)
+    elif instead == "device":
+        library.symlink_to("/dev/zero")
+    else:
+        compile_c(library, IN_LIBRARY.replace("crash", "another"), "-shared", "-fPIC", "-g")
+    stack = tool("ps", "--core", core).stdout
+    assert re.search(r"#0 \? \(\+0x\w+\)\n", stack) and "another" not in stack, stack
 
 
 def walk_to_start(run, xrc_compat, process, module):
