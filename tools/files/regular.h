@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Opens a regular file for reading, and does not block on a FIFO. The descriptor, or -errno. */
+/* Opens a regular file for reading, and nothing else (-EACCES). The descriptor, or -errno. */
 int regular_open(const char *path);
 
 /* Reads its first bytes, up to @size - 1, and ends them with 0. How many, or -1. */

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* regular_number(): values of /proc/PID/status, whose other lines a program chooses. */
+/*
+ * regular_number(): values of /proc/PID/status, whose other lines a program chooses.
+ * regular_open(): regular files alone are opened.
+ */
 #include <tools/files/regular.h>
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <harness/unit.h>
@@ -35,6 +42,38 @@ TEST(a_name_that_no_line_has_is_zero)
 {
 	assert_int_equal(regular_number("/proc/self/status", "Nothing:", 10), 0);
 	assert_int_equal(regular_number("/proc/self/nothing", "Pid:", 10), 0);
+}
+
+/* A writer of a FIFO waits in open(2) until a reader opens the FIFO. */
+TEST(a_fifo_is_not_opened)
+{
+	char path[] = "/tmp/test-regular-XXXXXX";
+	int reader, status;
+	pid_t writer;
+
+	assert_non_null(mkdtemp(path));
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	writer = fork();
+	if (!writer) {
+		alarm(30);
+		_exit(open(path, O_WRONLY) < 0);
+	}
+	usleep(50000);
+	assert_int_equal(regular_open(path), -EACCES);
+	usleep(50000);
+	assert_int_equal(waitpid(writer, &status, WNOHANG), 0);
+	reader = open(path, O_RDONLY | O_NONBLOCK);
+	assert_int_equal(waitpid(writer, &status, 0), writer);
+	close(reader);
+	unlink(path);
+}
+
+TEST(what_is_no_regular_file_is_refused)
+{
+	assert_int_equal(regular_open("/dev/zero"), -EACCES);
+	assert_int_equal(regular_open("/tmp"), -EACCES);
+	assert_int_equal(regular_open("/nonexistent"), -ENOENT);
 }
 
 UNIT_MAIN(NULL, NULL)
