@@ -6,7 +6,6 @@
 #include <tools/common/json.h>
 #include <tools/common/memory.h>
 #include <tools/common/message.h>
-#include <tools/common/text.h>
 
 #include <limits.h>
 #include <stdarg.h>
@@ -53,7 +52,6 @@ __attribute__((format(printf, 2, 3))) static void put(struct cell *cell, const c
 	va_start(args, format);
 	vsnprintf(cell->text, sizeof(cell->text), format, args);
 	va_end(args);
-	text_clean(cell->text);
 }
 
 static void put_number(struct cell *cell, long long number)
@@ -143,9 +141,11 @@ struct ps {
 
 static void print_cell(const struct ps *ps, size_t i, const char *text)
 {
-	bool last = i + 1 == ps->column_count;
-
-	printf("%-*s%s", last ? 0 : ps->columns[i]->width, text[0] ? text : "-", last ? "\n" : " ");
+	text = text[0] ? text : "-";
+	if (i + 1 == ps->column_count)
+		print_text(stdout, "%s\n", text);
+	else
+		print_text(stdout, "%-*s ", ps->columns[i]->width, text);
 }
 
 /* Keys are the names of the columns in lower case, as in lsipc(1). */
