@@ -14,7 +14,7 @@ RETRY = "the sender's next message ended with:\ntransport retry counter exceeded
 
 
 @pytest.fixture
-def cluster(build_root, softhca, shim, run, tmp_path, sanitizer_runtime):
+def cluster(build_root, softhca, shim, run, in_memory, sanitizer_runtime):
     """cluster(argument..., settings=[...], preload=(), program=..., through=[...]): runs the demo
     once, started by the command `through`, in directories of its own, which must be empty
     afterwards.
@@ -22,7 +22,7 @@ def cluster(build_root, softhca, shim, run, tmp_path, sanitizer_runtime):
 
     def _cluster(*arguments, settings=("--devices=2", ), preload=(str(shim), ),
                  program="xrc-cluster", through=()):
-        folder = tmp_path / "tmp"
+        folder = in_memory / "tmp"
         folder.mkdir(mode=0o700, exist_ok=True)
         env = {"TMPDIR": str(folder), "XDG_RUNTIME_DIR": ""}
         if preload:

@@ -98,14 +98,14 @@ def programs(build_root, helpers):
 
 
 @pytest.fixture
-def trace(run, xrc_compat, tmp_path, sanitizer_env):
+def trace(run, xrc_compat, tmp_path, in_memory, sanitizer_env):
     """trace(program...): (result, the JSON document)."""
 
     def _trace(*program, options=("--softhca=2",)):
         output = tmp_path / "trace.json"
         output.unlink(missing_ok=True)
         result = run([xrc_compat, "trace", *options, "--json", "--output", output, "--", *program],
-                     timeout=60, env={**sanitizer_env, "TMPDIR": str(tmp_path)})
+                     timeout=60, env={**sanitizer_env, "TMPDIR": str(in_memory)})
         return result, json.loads(output.read_text())
 
     return _trace

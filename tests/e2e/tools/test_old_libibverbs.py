@@ -46,11 +46,11 @@ def place(tmp_path_factory, source_root, build_root):
 
 
 @pytest.fixture
-def on_devices(run, softhca, sanitizer_env, tmp_path):
+def on_devices(run, softhca, sanitizer_env, in_memory):
     """on_devices(command...): on two emulated adapters, without LD_LIBRARY_PATH unless given."""
 
     def _on_devices(*command, **environment):
-        env = {**sanitizer_env, "LD_LIBRARY_PATH": "", "TMPDIR": str(tmp_path), **environment}
+        env = {**sanitizer_env, "LD_LIBRARY_PATH": "", "TMPDIR": str(in_memory), **environment}
         return run([softhca, "run", "--devices=2", "--", *command], timeout=90, env=env)
 
     return _on_devices

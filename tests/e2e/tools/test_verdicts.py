@@ -135,9 +135,9 @@ def make(place, build_root, source_root):
 
 
 @pytest.fixture
-def paste(run, softhca, xrc_compat, place, sanitizer_env):
+def paste(run, softhca, xrc_compat, place, in_memory, sanitizer_env):
     """paste(text): its result in a shell with two emulated adapters."""
-    env = {**sanitizer_env, "LD_LIBRARY_PATH": "", "TMPDIR": str(place), "SHELL": "/bin/sh",
+    env = {**sanitizer_env, "LD_LIBRARY_PATH": "", "TMPDIR": str(in_memory), "SHELL": "/bin/sh",
            "PATH": f"{xrc_compat.parent}:{os.environ['PATH']}"}
     return lambda text: run([softhca, "run", "--devices=2", "--", "sh", "-c", text], env=env,
                             cwd=place, timeout=60)

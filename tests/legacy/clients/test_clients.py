@@ -23,14 +23,14 @@ SUMMARY = re.compile(r"^\S+: \d+ processes on 2 hosts, [1-9]\d* messages verifie
 
 
 @pytest.fixture
-def client(build_root, softhca, shim, run, tmp_path, sanitizer_runtime):
+def client(build_root, softhca, shim, run, in_memory, sanitizer_runtime):
     """client(command, option..., preload=(), through=[...], **environment): runs it once, with
     files of its own, started by the command `through`. --strict=on refuses mask bits that Linux
     ignores, so the shim must clear them."""
 
     def _client(command, *options, preload=(str(shim),), through=(), **environment):
         # softhca shows no kernel modules: hpmpi must not ask for them.
-        env = {"TMPDIR": str(tmp_path), "MPI_HASIC_IBV": "1", **environment}
+        env = {"TMPDIR": str(in_memory), "MPI_HASIC_IBV": "1", **environment}
         if preload:
             env["LD_PRELOAD"] = ":".join(filter(None, [*preload, sanitizer_runtime]))
         name, *rest = command.split()

@@ -67,10 +67,10 @@ def test_run_lets_the_program_open_check_and_close_it_and_use_xrc(on_devices, xr
 
 @pytest.mark.parametrize("mode", ["--poll", "--event"])
 def test_mvapich2_finds_the_library_by_its_development_name(on_devices, xrc_compat, build_root,
-                                                            mode, tmp_path):
+                                                            mode, in_memory):
     """The variable would lead it to no library."""
     client = build_root / "tests" / "legacy" / "clients" / "mvapich2-dlopen"
-    done = on_devices(xrc_compat, "run", "--", client, mode, TMPDIR=str(tmp_path),
+    done = on_devices(xrc_compat, "run", "--", client, mode, TMPDIR=str(in_memory),
                       MV2_LIBIBVERBS_PATH="/nonexistent.so")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 

@@ -40,9 +40,9 @@ def test_clients_run_with_no_companion_but_the_needed(below_shim, run, softhca, 
 
 @pytest.mark.usefixtures("todays_libibumad")
 @pytest.mark.parametrize("name", ["mvapich-umad", "mvapich2-umad"])
-def test_mpi_clients_of_libibumad_run(below_shim, programs, tmp_path, name):
+def test_mpi_clients_of_libibumad_run(below_shim, programs, in_memory, name):
     """Every MVAPICH of OFED 1.2 to 1.5.1 was linked with libibumad.so.1."""
-    done = below_shim(programs.parent / "clients" / name, TMPDIR=str(tmp_path))
+    done = below_shim(programs.parent / "clients" / name, TMPDIR=str(in_memory))
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert done.stdout.endswith(" messages verified, all right\n")
 

@@ -96,21 +96,28 @@ def settings():
 
 
 @pytest.fixture
-def daemon(run, softhca, settings, monkeypatch):
-    """Emulated adapters that outlive the programs on them."""
-    # The path of a socket must be short, which those of tmp_path are not.
+def in_memory():
+    """A directory in memory if there is one, with a path that is short enough for a socket. A
+    daemon makes 450 files in its directory. On ext4 these take longer than all else that it
+    does."""
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else "/tmp"
     with tempfile.TemporaryDirectory(prefix="softhca-test-", dir=memory) as folder:
-        started = Daemon(run, softhca, pathlib.Path(folder))
-        monkeypatch.setenv("SOFTHCA_DIR", str(started.directory))
-        done = run([softhca, "start", *settings])
-        assert done.returncode == 0, done.stderr
-        monkeypatch.setenv("LD_PRELOAD", str(started.preload))
-        yield started
-        # The daemon must end even if the preloaded library is broken.
-        monkeypatch.delenv("LD_PRELOAD")
-        monkeypatch.setenv("SOFTHCA_DIR", str(started.directory))  # a test may have changed it
-        run([softhca, "stop"])
+        yield pathlib.Path(folder)
+
+
+@pytest.fixture
+def daemon(run, softhca, settings, monkeypatch, in_memory):
+    """Emulated adapters that outlive the programs on them."""
+    started = Daemon(run, softhca, in_memory)
+    monkeypatch.setenv("SOFTHCA_DIR", str(started.directory))
+    done = run([softhca, "start", *settings])
+    assert done.returncode == 0, done.stderr
+    monkeypatch.setenv("LD_PRELOAD", str(started.preload))
+    yield started
+    # The daemon must end even if the preloaded library is broken.
+    monkeypatch.delenv("LD_PRELOAD")
+    monkeypatch.setenv("SOFTHCA_DIR", str(started.directory))  # a test may have changed it
+    run([softhca, "stop"])
 
 
 @pytest.fixture(scope="session")
