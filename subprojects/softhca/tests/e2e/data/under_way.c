@@ -314,13 +314,16 @@ static void must_give_no_answer(const struct request *request, int round)
 	pid_t pid;
 
 	must(!socketpair(AF_UNIX, SOCK_STREAM, 0, fds) && (pid = fork()) >= 0);
-	if (!pid)
+	if (!pid) {
+		row_inherit("the peer: ");
+		close(fds[0]);
 		serve(request, fds[1]);
+	}
+	close(fds[1]);
 	theirs = connect_by(fds[0], qp, &mine, blocked ? 0 : 7);
 	wr = request_to(request, host, &theirs);
 	status = send_on(qp, &wr, pid, blocked || round % 2 ? 0 : 1 + round * 10);
-	must(waitpid(pid, NULL, 0) == pid && !close(fds[0]) && !close(fds[1]) &&
-	     !ibv_destroy_qp(qp));
+	must(waitpid(pid, NULL, 0) == pid && !close(fds[0]) && !ibv_destroy_qp(qp));
 	rig_free_host(host);
 	if (status != IBV_WC_RETRY_EXC_ERR)
 		row_fail(__FILE__, __LINE__, "%s, round %d: %s", request->name, round,
