@@ -4,6 +4,7 @@ missing function."""
 
 import os
 import re
+import signal
 
 import pytest
 
@@ -87,10 +88,13 @@ def test_the_demo_runs_with_other_settings(cluster, options):
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("seconds", ["0.1", "60"])
-def test_the_demo_ignores_children_that_it_has_not_started(cluster, seconds):
+def test_the_demo_ignores_children_that_it_has_not_started(cluster, tmp_path, seconds):
     """As process 1 of a container it has the emulator's daemon and orphans as children."""
-    script = f'sleep {seconds} </dev/null >/dev/null 2>&1 & exec "$0" "$@"'
+    child = tmp_path / "child"
+    script = f'sleep {seconds} </dev/null >/dev/null 2>&1 & echo $! >{child}; exec "$0" "$@"'
     done = cluster("-n", "2", through=["sh", "-c", script])
+    if seconds == "60":
+        os.kill(int(child.read_text()), signal.SIGKILL)
     assert done.returncode == 0, done.stderr
 
 
