@@ -8,6 +8,7 @@
  * only for the process that wrote it: a forked child has the descriptor of its parent.
  */
 #include "find.h"
+#include "start.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -114,38 +115,28 @@ static void read_text(pid_t pid, const char *name, char *text, size_t size)
 	text[length > 0 ? length : 0] = 0;
 }
 
-/* The number at this place of a line of /proc/PID/status, -1 for the last. 0: there is none. */
+/* The number at this place of a line of /proc/PID/status, -1 for the last one. 0: not found. */
 static unsigned long number_of(const char *status, const char *line, int place)
 {
 	const char *at = strstr(status, line);
 	unsigned long number = 0;
 	char *end;
 
-	for (at = at ? at + strlen(line) : ""; place && *at && *at != '\n'; at = end, place--) {
+	for (at = at ? at + strlen(line) : ""; place && *at >= '0' && *at <= '9'; place--) {
 		number = strtoul(at, &end, 10);
-		while (*end == '\t')
-			end++;
+		at = *end == '\t' ? end + 1 : end;
 	}
 	return number;
-}
-
-/* The 22nd number of /proc/PID/stat. The command, in parentheses, may contain ")". */
-static uint64_t start_of(pid_t pid)
-{
-	char text[1024], *field;
-
-	read_text(pid, "stat", text, sizeof(text));
-	field = strrchr(text, ')');
-	for (int number = 2; field && number < 22; number++)
-		field = strchr(field + 1, ' ');
-	return field ? strtoull(field, NULL, 10) : 0;
 }
 
 /* A child of fork() has its parent's descriptor, but another id or another start. */
 static bool wrote(const struct regtab_process *process, const struct regtab_file *file)
 {
+	char stat[32];
+
+	snprintf(stat, sizeof(stat), "/proc/%d/stat", (int)process->pid);
 	return file->pid == process->inner_pid &&
-	       (!file->start || file->start == start_of(process->pid));
+	       (!file->start || file->start == regtab_start(stat));
 }
 
 static bool has_name(const char *path)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The table of this process: its content, and the memory file by which others see it. */
 #include "own.h"
+#include "start.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -150,22 +150,6 @@ void regtab_drop(int place)
 
 /* ---- the memory file ---- */
 
-/* The 22nd number of /proc/self/stat; 0 if it cannot be read. The command may contain ")". */
-static uint64_t read_start(void)
-{
-	char text[1024], *field;
-	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-	ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-
-	if (fd >= 0)
-		close(fd);
-	text[length > 0 ? length : 0] = 0;
-	field = strrchr(text, ')');
-	for (int number = 2; field && number < 22; number++)
-		field = strchr(field + 1, ' ');
-	return field ? strtoull(field, NULL, 10) : 0;
-}
-
 /* Past this limit (ulimit -f) the kernel would send SIGXFSZ. */
 static bool exceeds_file_size(void)
 {
@@ -215,7 +199,7 @@ static void fill_file(struct regtab_file *file)
 {
 	copy_content(file, own->place_count);
 	file->layout = REGTAB_LAYOUT;
-	file->start = read_start();
+	file->start = regtab_start("/proc/self/stat");
 	file->pid = (uint32_t)getpid();
 	__atomic_store_n(&file->magic, REGTAB_MAGIC, __ATOMIC_RELEASE);
 }

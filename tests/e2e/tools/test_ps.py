@@ -101,6 +101,20 @@ def test_processes_of_another_pid_namespace_have_a_pid_here(run, softhca, xrc_co
         held.end()
 
 
+def test_without_memfd_create_programs_run_unseen(softhca, xrc_compat, helpers, tmp_path, tool):
+    """Linux before 3.17 has no memfd_create."""
+    held = Holder([
+        softhca, "run", "--devices=1", "--", helpers / "without-call", "memfd_create", xrc_compat,
+        "run", "--", helpers / "hold-registrations", tmp_path / "domain", QPS
+    ], dict(os.environ, XRC_COMPAT_VERBOSE="1"), tmp_path / "domain")
+    try:
+        assert len(held.numbers["creator"]) == QPS and registrations(tool, held) == []
+    finally:
+        held.end()
+    assert b"the registration table: Function not implemented; xrc-compat ps does not show" in (
+        held.process.stderr.read())
+
+
 # ---- files that only have the name of a table ----
 
 FORGE = """
