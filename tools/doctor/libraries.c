@@ -25,25 +25,13 @@ static void examine_library(void)
 		      elf_info_machine_name(&elf));
 }
 
-/*
- * With a later release, the library may give commands to the kernel in place of libibverbs' private
- * functions.
- */
-#define NEWEST_TRIED 65
-
 /* Adds the row @what with the release of the library. */
 static void found_release(const char *what, const char *path)
 {
 	char *real = realpath(path, NULL);
 
 	path = real ? real : path;
-	if (libibverbs_release(path) > NEWEST_TRIED)
-		found(what, FINDING_NOTE,
-		      "run xrc-compat selftest before you rely on it, or install a later xrc-compat",
-		      "%s is of %s; the newest that was tried is %d", path,
-		      libibverbs_release_name(path), NEWEST_TRIED);
-	else
-		found(what, FINDING_OK, NULL, "%s, %s", path, libibverbs_release_name(path));
+	found(what, FINDING_OK, NULL, "%s, %s", path, libibverbs_release_name(path));
 	free(real);
 }
 

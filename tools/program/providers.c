@@ -20,7 +20,7 @@
 /* ---- the release ---- */
 
 /* Debian, RHEL and SLES name the file libibverbs.so.1.ABI.RELEASE.PATCH. */
-int libibverbs_release(const char *path)
+static int release_of(const char *path)
 {
 	char real[PATH_MAX];
 	const char *version = realpath(path, real) ? strstr(real, "libibverbs.so.1.") : NULL;
@@ -34,7 +34,7 @@ const char *libibverbs_release_name(const char *path)
 {
 	static const char private[] = "IBVERBS_PRIVATE_";
 	const char *node = regular_string(path, private);
-	int release = libibverbs_release(path);
+	int release = release_of(path);
 
 	if (release)
 		return format_string("rdma-core %d", release);

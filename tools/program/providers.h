@@ -5,9 +5,6 @@
 
 #include <tools/common/devices.h>
 
-/* The release of rdma-core in the name of the libibverbs at @path, or 0. */
-int libibverbs_release(const char *path);
-
 /* "rdma-core 44", or what else is known of the release. */
 const char *libibverbs_release_name(const char *path);
 
