@@ -50,13 +50,14 @@ LONG = "-s 65536 -n 20000 --report_gbits"
 # them a latency fails, below them a bandwidth or rate. The limits of latencies are a third more
 # than the medians on two processors, which differ by less than a fifth from one run to the next.
 # Those of bandwidths and rates are a third of the medians, since other work that uses the memory
-# halves them.
+# halves them. With events a message wakes up the daemon, the receiver and, for its own completion,
+# the sender, each of which sleeps. TCP wakes up the receiver only: 14 to 23 us against 7.
 ROWS = (
     ("RC send, polling", LATENCY, f"ib_send_lat {SHORT}", 1.1, 1.1),
     ("XRC send, polling", LATENCY, f"ib_send_lat -c XRC {SHORT}", 1.1, 1.1),
     ("RC write, polling", LATENCY, f"ib_write_lat {SHORT}", 1.1, 1.1),
-    ("RC send, events", LATENCY, f"ib_send_lat -e {SHORT}", 1.5, 1.5),
-    ("XRC send, events", LATENCY, f"ib_send_lat -c XRC -e {SHORT}", 1.5, 1.5),
+    ("RC send, events", LATENCY, f"ib_send_lat -e {SHORT}", 4, 4),
+    ("XRC send, events", LATENCY, f"ib_send_lat -c XRC -e {SHORT}", 4, 4),
     ("RC send, 2 bytes", RATE, "ib_send_bw -s 2 -n 50000 -I 16", 0.5, 0.5),
     ("RC send, 64 KiB", BANDWIDTH, f"ib_send_bw {LONG}", 0.55, 0.55),
     ("XRC send, 64 KiB", BANDWIDTH, f"ib_send_bw -c XRC {LONG}", 0.55, 0.55),

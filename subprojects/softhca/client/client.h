@@ -200,13 +200,6 @@ void wake_map(int fd);
 /* After the daemon has executed @command. */
 void wake_note(struct dev *dev, const uint64_t *command, size_t length);
 
-/* ---- descriptors from which events are read (events.c) ---- */
-
-void events_opened(int fd);
-void events_closed(int fd);
-/* Before read(): looks for an event. Whether a signal came meanwhile that ends a system call. */
-bool events_await(int fd);
-
 /* ---- memory that client and daemon share for rings and doorbell records (arena.c) ---- */
 
 struct arena_info {

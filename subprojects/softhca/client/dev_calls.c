@@ -85,7 +85,6 @@ static int exchange(struct dev *dev, const void *data, size_t length)
 	if (fd < 0)
 		return -EMFILE;
 	memcpy((void *)(uintptr_t)reply.fd_address, &fd, sizeof(fd));
-	events_opened(fd);
 	return 0;
 }
 

@@ -97,7 +97,6 @@ HOOK int close(int fd)
 	int result;
 
 	netlink_closed(fd);
-	events_closed(fd);
 	if (!dev)
 		return real()->close(fd);
 	result = dev_close(dev, fd);
@@ -122,15 +121,6 @@ HOOK ssize_t write(int fd, const void *data, size_t length)
 	dev_put(dev);
 	pthread_testcancel();
 	return result;
-}
-
-/* libibverbs reads events by it. */
-HOOK ssize_t read(int fd, void *data, size_t length)
-{
-	if (!events_await(fd))
-		return real()->read(fd, data, length);
-	errno = EINTR;
-	return -1;
 }
 
 /* Whether the call is ours: *memory = its result. */

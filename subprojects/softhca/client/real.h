@@ -23,7 +23,6 @@
 	X(openat, int, int directory, const char *path, int flags, ...) \
 	X(openat64, int, int directory, const char *path, int flags, ...) \
 	X(close, int, int fd) \
-	X(read, ssize_t, int fd, void *data, size_t length) \
 	X(write, ssize_t, int fd, const void *data, size_t length) \
 	X(mmap, void *, void *address, size_t length, int prot, int flags, int fd, off_t offset) \
 	X(mmap64, void *, void *address, size_t length, int prot, int flags, int fd, \

@@ -204,7 +204,7 @@ bool engine_linger(struct hca_machine *machine)
 	do {
 		if (any_bell(machine) || sleep_has_ready())
 			return true;
-		/* The program may look for its event on this processor, which both give up. */
+		/* The thread that gets the event may have woken up on this processor. */
 		if (machine->raised)
 			sched_yield();
 	} while (hca_now() < end);

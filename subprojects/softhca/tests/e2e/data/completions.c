@@ -2,12 +2,13 @@
 /* Completion queues: their events, CQs that overrun, and CQs that are resized. */
 #include <e2e/pair.h>
 
+#include <harness/thread_state.h>
+
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---- completion events ---- */
@@ -97,10 +98,50 @@ ROW("read event blocks destroy of the CQ")
 	must_end(child, SIGALRM);
 }
 
-/* ---- signals in the moment in which a thread that waits looks for its event ---- */
+/* ---- signals and a thread that waits ---- */
 
-static struct pair looked_in; /* b's CQ is armed */
-static atomic_int signals, looks;
+#define JUMPS 300
+
+static sigjmp_buf before_wait;
+static struct pair awaited; /* b's CQ is armed */
+static atomic_int signals;
+
+/* Linux gives a signal of the process to the main thread, unless that one blocks the signal. */
+static void leave_wait(int number)
+{
+	(void)number;
+	must_eq(gettid(), getpid());
+	siglongjmp(before_wait, 1);
+}
+
+static void *sleep_beside(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+ROW("an alarm leaves a wait for an event while another thread sleeps")
+{
+	struct host *host = rig_host(0);
+	volatile int jumps = 0;
+	struct ibv_cq *cq;
+	void *cq_context;
+	pthread_t thread;
+
+	must_eq(pthread_create(&thread, NULL, sleep_beside, NULL), 0);
+	usleep(10000); /* so that it sleeps */
+	must(signal(SIGALRM, leave_wait) != SIG_ERR);
+	while (jumps < JUMPS) {
+		if (sigsetjmp(before_wait, 1)) {
+			jumps++;
+			continue;
+		}
+		ualarm((useconds_t)(20 + jumps), 0);
+		ibv_get_cq_event(host->channel, &cq, &cq_context);
+		must(!"the wait ended without an event");
+	}
+}
 
 static void count_signal(int number)
 {
@@ -108,53 +149,47 @@ static void count_signal(int number)
 	signals++;
 }
 
-/* The preload gives up the processor between two looks: at the first a signal comes. */
-__attribute__((visibility("default"))) int sched_yield(void)
+/* Sends a signal when the main thread sleeps, and then, if @message is not NULL, a message. */
+static void *interrupt(void *message)
 {
-	if (looked_in.b && !looks++)
-		raise(SIGUSR1);
-	return (int)syscall(SYS_sched_yield);
+	while (thread_state(getpid()) != 'S')
+		usleep(1000);
+	must_eq(kill(getpid(), SIGUSR1), 0);
+	while (!signals)
+		usleep(1000);
+	if (message)
+		pair_must_send(&awaited, 10, IBV_WC_SUCCESS);
+	return NULL;
 }
 
 /* 0, or the errno of ibv_get_cq_event(). */
-static int wait_with_signal(int flags)
+static int wait_with_signal(int flags, void *message)
 {
 	struct sigaction action = { .sa_handler = count_signal, .sa_flags = flags };
 	struct ibv_cq *cq;
 	void *cq_context;
+	pthread_t thread;
 	int err;
 
-	looked_in = pair_up(IBV_QPT_RC);
-	must_eq(ibv_req_notify_cq(looked_in.b->cq, 0), 0);
-	must_eq(rig_post_recv(looked_in.b, looked_in.qb, 0, 10, 1), 0);
+	awaited = pair_up(IBV_QPT_RC);
+	must_eq(ibv_req_notify_cq(awaited.b->cq, 0), 0);
+	must_eq(rig_post_recv(awaited.b, awaited.qb, 0, 10, 1), 0);
 	must_eq(sigaction(SIGUSR1, &action, NULL), 0);
-	err = ibv_get_cq_event(looked_in.b->channel, &cq, &cq_context) ? errno : 0;
-	must(looks > 0);
+	must_eq(pthread_create(&thread, NULL, interrupt, message), 0);
+	err = ibv_get_cq_event(awaited.b->channel, &cq, &cq_context) ? errno : 0;
+	must_eq(pthread_join(thread, NULL), 0);
 	must_eq(signals, 1);
 	return err;
 }
 
-/* Without the signal it would sleep for ever. */
-ROW("a signal without SA_RESTART ends a wait that does not sleep yet")
+ROW("a signal without SA_RESTART ends a wait")
 {
-	must_eq(wait_with_signal(0), EINTR);
+	must_eq(wait_with_signal(0, NULL), EINTR);
 }
 
-static void *send_after_signal(void *unused)
+ROW("a signal with SA_RESTART does not end a wait")
 {
-	while (!signals)
-		usleep(1000);
-	pair_must_send(&looked_in, 10, IBV_WC_SUCCESS);
-	return unused;
-}
-
-ROW("a signal with SA_RESTART does not end a wait that does not sleep yet")
-{
-	pthread_t thread;
-
-	must_eq(pthread_create(&thread, NULL, send_after_signal, NULL), 0);
-	must_eq(wait_with_signal(SA_RESTART), 0);
-	must_eq(pthread_join(thread, NULL), 0);
+	must_eq(wait_with_signal(SA_RESTART, &awaited), 0);
 }
 
 /* ---- CQs that overrun ---- */
