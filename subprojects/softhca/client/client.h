@@ -130,6 +130,7 @@ struct handle {
 	uint32_t number;
 	void *object; /* the program's struct ibv_cq or ibv_qp, not checked yet */
 	struct ibv_context *context; /* of a CQ that has been checked, or NULL */
+	pid_t maker; /* the thread that has created it and given no command since; else 0 */
 };
 
 struct handles {

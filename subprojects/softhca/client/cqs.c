@@ -86,31 +86,49 @@ static void replace(void **at, void *_Atomic *replaced, void *const *ours)
 }
 
 /*
- * Both providers keep every queue in a structure that begins with the extended one. A library that
- * has put its own poll_cq() on ours keeps it: that one calls ours.
+ * Both providers keep every queue in a structure that begins with the extended one. libmlx4 never
+ * sets start_poll of a plain CQ, and no command tells which CQs are extended. So only a function of
+ * the provider is replaced. peek() keeps valgrind from reporting that the value is not set.
  */
-static void replace_in_cq(struct dev *dev, struct ibv_context *context, struct ibv_cq_ex *cq)
+static void replace_start(struct handle *handle, pid_t thread)
+{
+	struct ibv_cq_ex *cq = handle->object;
+	void *found;
+
+	if (peek(&found, &cq->start_poll, sizeof(found)) &&
+	    (is_in_provider(PROVIDER_MLX4, found) || is_in_provider(PROVIDER_MLX5, found)))
+		replace((void **)&cq->start_poll, starts, our_starts);
+	if (handle->maker == thread)
+		handle->maker = 0;
+}
+
+/* A library that has put its own poll_cq() on ours keeps it: that one calls ours. */
+static void replace_poll(struct dev *dev, struct ibv_context *context)
 {
 	if (!dev->polls)
 		replace((void **)&context->ops.poll_cq, polls, our_polls);
 	dev->polls = true;
-	if (cq->start_poll)
-		replace((void **)&cq->start_poll, starts, our_starts);
 }
 
 /*
  * A new CQ gets its context after the command that creates it, and its functions later still
- * (libmlx4), while other threads give commands. So each command looks at all CQs.
+ * (libmlx4), while other threads give commands. They are there when the thread that made the CQ
+ * gives its next command. Until then each command looks at the CQ.
  */
 void cqs_note(struct dev *dev, const uint64_t *command, size_t length)
 {
+	const pid_t thread = gettid();
+
 	for (size_t i = 0; i < dev->cqs.count; i++) {
 		struct handle *cq = &dev->cqs.entry[i];
 
 		if (!cq->context)
 			cq->context = handles_context(cq->object, dev->fd);
-		if (cq->context)
-			replace_in_cq(dev, cq->context, cq->object);
+		if (!cq->context)
+			continue;
+		replace_poll(dev, cq->context);
+		if (cq->maker)
+			replace_start(cq, thread);
 	}
 	handles_note(&dev->cqs, IB_USER_VERBS_CMD_DESTROY_CQ, command, length);
 }

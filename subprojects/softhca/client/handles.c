@@ -71,7 +71,8 @@ bool handles_destruction(const uint64_t *command, size_t length, uint32_t destro
 
 static void add(struct handles *handles, const struct creation *creation)
 {
-	struct handle handle = { .object = (void *)(uintptr_t)creation->object };
+	struct handle handle = { .object = (void *)(uintptr_t)creation->object,
+				 .maker = gettid() };
 	void *table = handles->entry;
 
 	if (!peek(&handle.number, (const void *)(uintptr_t)creation->response,

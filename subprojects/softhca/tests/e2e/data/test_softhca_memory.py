@@ -7,6 +7,7 @@ import os
 import pytest
 
 from built import PROGRAMS
+from installed import need
 
 
 @pytest.mark.parametrize("program", ["memory", "memory-own-munmap", "memory-own-calls", "arena"])
@@ -32,3 +33,12 @@ def test_with_another_allocator(passes, program, library):
 def test_with_little_room(below, program, limit):
     """With a limit of the file size the daemon shares no memory: the file would be too long."""
     below([], "sh", "-c", f'ulimit {limit}; exec "$0"', PROGRAMS / f"softhca-{program}", timeout=100)
+
+
+@pytest.mark.skipif("SOFTHCA_TEST_SANITIZE" in os.environ,
+                    reason="valgrind runs no program with a sanitizer")
+def test_the_preload_uses_no_memory_that_is_not_set(below):
+    """A plain CQ, whose start_poll libmlx4 does not set, and later commands."""
+    need("valgrind")
+    below([], "valgrind", "--error-exitcode=9", PROGRAMS / "softhca-completions",
+          "one event per arming", timeout=100)

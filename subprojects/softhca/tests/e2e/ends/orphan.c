@@ -123,6 +123,35 @@ ROW("an extended CQ ends with an error")
 	extended_must_fail_soon(cq);
 }
 
+/* Fills freed memory of the heap, from which libmlx4 takes its CQs, with @byte. */
+static void soil_heap(int byte)
+{
+	void *dirt[128];
+
+	for (size_t i = 0; i < 128; i++) {
+		dirt[i] = MADE(malloc(100 + 8 * i));
+		memset(dirt[i], byte, 100 + 8 * i);
+	}
+	for (size_t i = 0; i < 128; i++)
+		free(dirt[i]);
+}
+
+ROW("after plain CQs on a dirty heap an extended CQ fails")
+{
+	struct host *host = rig_host(0);
+	struct ibv_cq_ex *cq;
+
+	for (int i = 0; i < 8; i++) {
+		soil_heap('A' + i);
+		MADE(ibv_create_cq(host->ctx, 3, NULL, NULL, 0));
+		MADE(ibv_alloc_pd(host->ctx));
+	}
+	cq = extended_cq(host);
+	MADE(ibv_alloc_pd(host->ctx));
+	kill_daemon();
+	extended_must_fail_soon(cq);
+}
+
 #define MAKERS 8
 #define EACH   200
 

@@ -56,6 +56,7 @@ def test_programs_of_the_distribution_end(daemon, words):
 @pytest.mark.parametrize(
     "case", ["waits and polls end with an error", "completions come before the error",
              "an extended CQ ends with an error",
+             "after plain CQs on a dirty heap an extended CQ fails",
              "extended CQs that threads made at once end with an error"])
 def test_each_case_holds_when_the_daemon_is_killed(run, daemon, case):
     done = run([PROGRAMS / "softhca-orphan", case], env={"ORPHAN_DAEMON": str(daemon.pid)})
