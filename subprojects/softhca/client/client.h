@@ -245,8 +245,11 @@ int host_index(uint32_t *host);
 /* Whether the program's host has this entry of the directory of devices. */
 bool host_has(const char *entry);
 
-/* Sets SOFTHCA_HOST by the rank in an MPI job, if SOFTHCA_HOSTS is set and it is not. */
-void host_by_rank(void);
+/*
+ * SOFTHCA_HOST=ADAPTER by the rank in an MPI job, if SOFTHCA_HOSTS is set and SOFTHCA_HOST is not;
+ * or NULL.
+ */
+char *host_by_rank(void);
 
 /* ---- the socket by which rdma(8) asks the kernel (netlink.c) ---- */
 

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /*
  * By default libmlx5 takes memory for its rings from the heap, which the daemon reaches by system
@@ -19,6 +20,42 @@ static char alloc_type[][sizeof("MLX_SRQ_ALLOC_TYPE=" MAPPED)] = {
 };
 #define ALLOC_TYPES (sizeof(alloc_type) / sizeof(alloc_type[0]))
 
+#define ENTRIES 8 /* that this library adds, at most */
+
+/*
+ * Not by setenv(), which moves the table of the variables into the heap. After ibv_fork_init() a
+ * child lacks the pages of the heap in which memory is registered, and execve() would read the
+ * table there.
+ */
+static void put(char *entry)
+{
+	size_t name = strcspn(entry, "=") + 1;
+	char **at = environ;
+
+	while (*at && strncmp(*at, entry, name))
+		at++;
+	if (!*at)
+		at[1] = NULL;
+	*at = entry;
+}
+
+/* Moves the table to where it has room for the entries of put(). */
+static bool make_room(void)
+{
+	size_t count = 0;
+	char **table;
+
+	while (environ && environ[count])
+		count++;
+	table = real()->mmap(NULL, (count + ENTRIES + 1) * sizeof(*table), PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (table == MAP_FAILED)
+		return false;
+	memcpy(table, environ, count * sizeof(*table));
+	environ = table;
+	return true;
+}
+
 /* Copied even if it is inherited, so that environment_map_rings() can change it in place. */
 static void ask_for_mapped_rings(void)
 {
@@ -30,7 +67,7 @@ static void ask_for_mapped_rings(void)
 		name[strcspn(name, "=")] = '\0';
 		value = getenv(name);
 		if (!value || !strcmp(value, MAPPED))
-			putenv(alloc_type[i]);
+			put(alloc_type[i]);
 	}
 }
 
@@ -45,11 +82,15 @@ void environment_map_rings(bool map)
 /* libibverbs finds the device tree by SYSFS_PATH; for programs the hooks redirect /sys. */
 __attribute__((constructor)) static void set_environment(void)
 {
-	char path[DIR_MAX + sizeof("/" SOFTHCA_SYSFS)];
+	static char path[sizeof("SYSFS_PATH=") + DIR_MAX + sizeof("/" SOFTHCA_SYSFS)];
+	char *host;
 
-	if (!place_dir() || dir_join(path, sizeof(path), place_dir(), SOFTHCA_SYSFS))
+	if (!place_dir() || !make_room())
 		return;
-	setenv("SYSFS_PATH", path, 1);
-	host_by_rank();
+	snprintf(path, sizeof(path), "SYSFS_PATH=%s/" SOFTHCA_SYSFS, place_dir());
+	put(path);
+	host = host_by_rank();
+	if (host)
+		put(host);
 	ask_for_mapped_rings();
 }

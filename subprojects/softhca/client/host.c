@@ -103,18 +103,19 @@ static int own_rank(void)
 	return -1;
 }
 
-void host_by_rank(void)
+char *host_by_rank(void)
 {
 	const char *hosts = getenv("SOFTHCA_HOSTS");
-	char name[NAME_SIZE + 10]; /* room for any number */
+	static char entry[sizeof("SOFTHCA_HOST=") + NAME_SIZE + 10]; /* room for any number */
+	char *name = stpcpy(entry, "SOFTHCA_HOST=");
 	long count = hosts ? strtol(hosts, NULL, 10) : 0;
 	int rank = own_rank();
 
 	if (count < 1 || count > MAX_INDEX + 1 || rank < 0 || getenv("SOFTHCA_HOST"))
-		return;
+		return NULL;
 	first_adapter(name, NAME_SIZE);
 	if (!strrchr(name, '_'))
-		return;
+		return NULL;
 	sprintf(strrchr(name, '_') + 1, "%ld", rank % count);
-	setenv("SOFTHCA_HOST", name, 1);
+	return entry;
 }

@@ -6,6 +6,7 @@
  */
 #include <e2e/pair.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -360,6 +361,27 @@ ROW("a child is forked after ibv_fork_init")
 	must(!setenv("RDMAV_FORK_SAFE", "1", 1));
 	must(!ibv_fork_init());
 	carry_beside_child();
+}
+
+/* Blocks share pages of the heap with anything. The child lacks these pages when it executes. */
+ROW("a child executes a program after ibv_fork_init")
+{
+	struct host *host;
+	pid_t child;
+
+	must(!ibv_fork_init());
+	host = rig_host(0);
+	for (size_t i = 0; i < 200; i++) {
+		MADE(ibv_reg_mr(host->pd, MADE(malloc(64 + i % 7 * 100)), 60,
+				IBV_ACCESS_LOCAL_WRITE));
+		MADE(malloc(10 + i % 50));
+	}
+	child = fork();
+	if (!child) {
+		execl("/bin/true", "true", NULL);
+		_exit(errno);
+	}
+	must_end(child, 0);
 }
 
 /* False if there is none, as with some allocators. */
