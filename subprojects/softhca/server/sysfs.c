@@ -219,6 +219,9 @@ static void write_device(struct tree *tree, const struct hca_device *device, con
 	/* /dev/null's number, which stands for the uverbs file. libibverbs does not check 0:0. */
 	write_attr(tree, dir, "dev", "1:3");
 	write_attr(tree, dir, "abi_version", "%u", model->driver_abi);
+	/* libibverbs of rdma-core 17 to 27 reads device/modalias here. */
+	snprintf(text, sizeof(text), "../../infiniband/%s/device", device->name);
+	write_link(tree, dir, "device", text);
 	snprintf(dir, sizeof(dir), "class/infiniband/%s", device->name);
 	write_attr(tree, dir, "node_type", "1: CA");
 	guid_bytes(device->guid, guid);

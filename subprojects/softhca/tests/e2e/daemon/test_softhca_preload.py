@@ -91,6 +91,16 @@ def test_an_adapter_has_a_driver_of_the_kernel(daemon):
     assert os.path.basename(os.readlink(driver)) == f"{models.driver()}_core"
 
 
+@pytest.mark.on_model("connectx3", "connectx5")
+def test_a_uverbs_device_links_to_the_pci_device(below):
+    """libibverbs of rdma-core 17 to 27 finds the provider by the modalias there."""
+    out = below([], "sh", "-c", 'cd /sys/class/infiniband_verbs/uverbs1 && test -L device && '
+                'cat device/modalias device/vendor device/device && ls device/infiniband')
+    modalias, vendor, part, name = out.stdout.split()
+    assert name == models.device(1) and vendor == "0x15b3"
+    assert modalias.startswith(f"pci:v0000{vendor[2:].upper()}d0000{part[2:].upper()}sv")
+
+
 def test_other_device_classes_are_the_kernels(run, daemon):
     """Their names begin as those that the emulator shows."""
     for name in ("infiniband_mad", "infiniband_verbs2"):
