@@ -221,6 +221,7 @@ struct hca_context {
 	struct list channels;
 	struct numtab handles;
 	struct list objects[HCA_TYPES];
+	uint64_t registered; /* pages of all its MRs; a page counts for each */
 	struct list qps; /* with rings in this context */
 	int processor;	 /* on which it rang last, as far as known; -1 = not the daemon's */
 };

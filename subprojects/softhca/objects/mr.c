@@ -40,6 +40,11 @@ static int check(const struct hca_context *ctx, const struct mr_range *range)
 	return 0;
 }
 
+static uint64_t pages(uint64_t start, uint64_t length)
+{
+	return (start + length + PAGE - 1) / PAGE - start / PAGE;
+}
+
 static void fill(struct hca_mr *mr, struct hca_pd *pd, const struct mr_range *range)
 {
 	mr->pd = pd;
@@ -48,11 +53,15 @@ static void fill(struct hca_mr *mr, struct hca_pd *pd, const struct mr_range *ra
 	mr->length = range->length;
 	mr->iova = range->iova;
 	pd->obj.uses++;
+	mr->obj.ctx->registered += pages(mr->start, mr->length);
 }
 
 static void release(struct hca_object *object)
 {
-	container_of(object, struct hca_mr, obj)->pd->obj.uses--;
+	struct hca_mr *mr = container_of(object, struct hca_mr, obj);
+
+	mr->pd->obj.uses--;
+	object->ctx->registered -= pages(mr->start, mr->length);
 }
 
 int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range *range,
@@ -90,32 +99,15 @@ uint64_t mr_address(const struct hca_mr *mr, uint64_t address)
 
 /* ---- how much memory a process has registered, and how much it may ---- */
 
-static uint64_t pages(uint64_t start, uint64_t length)
-{
-	return (start + length + PAGE - 1) / PAGE - start / PAGE;
-}
-
-static uint64_t registered(const struct hca_context *ctx, const struct hca_mr *leaving)
-{
-	uint64_t sum = 0;
-
-	list_for_each(struct hca_mr, mr, &ctx->objects[HCA_MR], obj.link) {
-		if (mr != leaving)
-			sum += pages(mr->start, mr->length);
-	}
-	return sum;
-}
-
 /* Counts in all contexts that the process has open, whatever the device, as the kernel does. */
-static uint64_t registered_by(const struct hca_machine *machine, pid_t pid,
-			      const struct hca_mr *leaving)
+static uint64_t registered_by(const struct hca_machine *machine, pid_t pid)
 {
 	uint64_t sum = 0;
 
 	for (int i = 0; i < machine->settings.devices; i++) {
 		list_for_each(struct hca_context, ctx, &machine->device[i].contexts, link) {
 			if (ctx->client.pid == pid)
-				sum += registered(ctx, leaving);
+				sum += ctx->registered;
 		}
 	}
 	return sum;
@@ -145,12 +137,14 @@ static int memlock_check(const struct hca_context *ctx, uint64_t start, uint64_t
 {
 	const struct hca_machine *machine = ctx->device->machine;
 	struct rlimit limit;
+	uint64_t others;
 
 	if (!machine->settings.memlock || prlimit(ctx->client.pid, RLIMIT_MEMLOCK, NULL, &limit) ||
 	    limit.rlim_cur == RLIM_INFINITY)
 		return 0;
-	if (registered_by(machine, ctx->client.pid, leaving) + pages(start, length) <=
-		    limit.rlim_cur / PAGE ||
+	others = registered_by(machine, ctx->client.pid) -
+		 (leaving ? pages(leaving->start, leaving->length) : 0);
+	if (others + pages(start, length) <= limit.rlim_cur / PAGE ||
 	    has_no_limit(ctx->client.pid))
 		return 0;
 	return refuse(-ENOMEM, "RLIMIT_MEMLOCK");
@@ -231,7 +225,7 @@ int cmd_rereg_mr(struct cmd *cmd)
 		err = memlock_check(cmd->ctx, range.start, range.length, mr);
 	if (err)
 		return err;
-	mr->pd->obj.uses--;
+	release(&mr->obj);
 	fill(mr, pd, &range);
 	resp.lkey = resp.rkey = mr->key;
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);

@@ -364,6 +364,19 @@ static int locked_for_two_devices(struct objects *g)
 	return err;
 }
 
+static int locked_again(struct objects *g)
+{
+	struct ibv_mr *mr;
+
+	for (int i = 0; i < 3; i++) {
+		mr = ibv_reg_mr(g->host->pd, rig_map(LOCKED), 20 * PAGE, IBV_ACCESS_LOCAL_WRITE);
+		if (!mr)
+			return errno;
+		must_eq(ibv_dereg_mr(mr), 0);
+	}
+	return 0;
+}
+
 static int moved_to(struct objects *g, size_t length)
 {
 	return region_again(g, IBV_REREG_MR_CHANGE_TRANSLATION, rig_map(LOCKED), length, 0);
@@ -375,6 +388,7 @@ CALL("memlock: one byte more", MEMLOCK, ENOMEM, locked(g, 20 * PAGE + 1))
 CALL("memlock: parts of pages count as pages", MEMLOCK, ENOMEM,
      region(g, rig_map(LOCKED) + PAGE - 1, 19 * PAGE + 2, IBV_ACCESS_LOCAL_WRITE))
 CALL("memlock: all devices count together", MEMLOCK, ENOMEM, locked_for_two_devices(g))
+CALL("memlock: a deregistered region no longer counts", MEMLOCK, 0, locked_again(g))
 CALL("memlock: a region that is moved counts once", MEMLOCK, 0, moved_to(g, 20 * PAGE))
 CALL("memlock: moved to more", MEMLOCK, ENOMEM, moved_to(g, 20 * PAGE + 1))
 
