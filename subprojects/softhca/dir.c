@@ -45,25 +45,32 @@ const char *dir_variable(void)
 }
 
 /* Asks the kernel, because a preloaded libfakeroot changes what the C library tells of users. */
-static bool is_own(const struct statx *st)
+static bool is_own(const struct stat64 *st)
 {
 #ifdef SYS_geteuid32 /* i386 also has SYS_geteuid, for user ids of 16 bits */
-	return st->stx_uid == (uid_t)syscall(SYS_geteuid32);
+	return st->st_uid == (uid_t)syscall(SYS_geteuid32);
 #else
-	return st->stx_uid == (uid_t)syscall(SYS_geteuid);
+	return st->st_uid == (uid_t)syscall(SYS_geteuid);
 #endif
 }
 
+/* Not statx(2): containers of older Docker refuse it, and Linux before 4.11 lacks it. */
+#ifdef SYS_newfstatat
+#define STAT_CALL SYS_newfstatat
+#else /* i386 */
+#define STAT_CALL SYS_fstatat64
+#endif
+
 int dir_check(const char *path)
 {
-	struct statx st;
+	struct stat64 st;
 
 	/* Does not follow a link, which another user could have left in /tmp. */
-	if (syscall(SYS_statx, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &st))
+	if (syscall(STAT_CALL, AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW))
 		return -errno;
-	if (!S_ISDIR(st.stx_mode))
+	if (!S_ISDIR(st.st_mode))
 		return -ENOTDIR;
-	return is_own(&st) && !(st.stx_mode & 077) ? 0 : -EPERM;
+	return is_own(&st) && !(st.st_mode & 077) ? 0 : -EPERM;
 }
 
 int dir_find(char path[DIR_MAX + 1])

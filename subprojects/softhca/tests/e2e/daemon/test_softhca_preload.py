@@ -140,6 +140,16 @@ def test_one_message_without_a_daemon(run, softhca, tmp_path, mode, words):
     assert status.returncode == 1 and words in status.stderr
 
 
+@pytest.mark.on_model("connectx3", "connectx5")
+@pytest.mark.parametrize("error", ["EPERM", "ENOSYS"])
+def test_statx_may_be_refused(below, error):
+    """Containers of older Docker refuse it, and older kernels lack it."""
+    need("strace", "ibv_devices")
+    listed = below([], "strace", "-f", "-qq", "-o/dev/null", "-etrace=statx",
+                   f"-einject=statx:error={error}", "ibv_devices")
+    assert models.device(0) in listed.stdout and listed.stderr == ""
+
+
 def test_one_message_after_the_daemon_was_killed(run, daemon):
     os.kill(daemon.pid, signal.SIGKILL)
     wait_for_the_end(daemon.pid)
