@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 
 /* A high number: some programs count on low ones, or close all descriptors up to a small number. */
 #define HIGH_FD 700
@@ -19,18 +20,24 @@ int fd_move_high(int fd)
 	return high;
 }
 
+#ifdef SYS_fstat64
+#define FSTAT SYS_fstat64
+#else /* CPUs of 64 bits */
+#define FSTAT SYS_fstat
+#endif
+
 /*
  * libfakeroot's fstat() calls __fxstat(), which is our hook and calls this function. So this one
- * calls statx(), by its number, because glibc has it since 2.28 only.
+ * calls the kernel. Containers of older Docker refuse statx(2).
  */
 struct file_id fd_file(int fd)
 {
 	struct file_id file = { .inode = 0 };
 	int saved = errno;
-	struct statx st;
+	struct stat64 st;
 
-	if (!syscall(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_INO, &st))
-		file = (struct file_id){ st.stx_dev_major, st.stx_dev_minor, st.stx_ino };
+	if (!syscall(FSTAT, fd, &st))
+		file = (struct file_id){ major(st.st_dev), minor(st.st_dev), st.st_ino };
 	errno = saved;
 	return file;
 }
