@@ -13,7 +13,7 @@ export PATH
 #               more        some tests, which are skipped without it
 #               i386        32-bit programs
 #               test32      ./run-tests --i386, with the former
-#               kernel, rdma-core               ./run-tests with that option
+#               kernel      ./run-tests --kernel
 #               fresh       ./run-tests --on
 #               release     scripts/release, together with `all`, `test` and `fresh`
 #               address, undefined, thread      that sanitizer
@@ -68,8 +68,6 @@ deps_table() {
 	release|pkg:libdw|walks the stacks of the Debian packages' ps|libdw-dev|elfutils-devel|libdw-devel
 	release|cmd:rpmbuild|makes the RPM packages|rpm|rpm-build|rpm-build
 	release|cmd:xz|packs the sources|xz-utils|xz|xz
-	rdma-core|cmd:cmake|configures another rdma-core|cmake|cmake|cmake
-	rdma-core|cmd:git|gets its release|git|git|git
 	kernel|cmd:busybox|the first programs in the guest that boots a kernel|busybox-static|busybox|busybox-static
 	kernel|cmd:depmod|finds the modules that the guest needs|kmod|kmod|kmod
 	kernel|cmd:cpio|packs the first programs of the guest|cpio|cpio|cpio

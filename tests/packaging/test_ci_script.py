@@ -9,10 +9,10 @@ import pytest
 
 @pytest.fixture
 def checked(tmp_path, run, source_root, shell_script):
-    """checked(status, mpis): runs the script where each step succeeds, but `run-tests --i386` exits
-    with this status and valgrind is not installed."""
+    """checked(status, mpis, rdma_cores): runs the script where each step succeeds, but `run-tests
+    --i386` exits with this status and valgrind is not installed."""
 
-    def _checked(status, mpis=""):
+    def _checked(status, mpis="", rdma_cores=""):
         (tmp_path / "bin").mkdir()
         for tool in ("bash", "date", "dirname", "sh"):
             (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
@@ -29,7 +29,7 @@ def checked(tmp_path, run, source_root, shell_script):
         }.items():
             shell_script(name, body)
         return run([tmp_path / ".ci" / "run"],
-                   env={"PATH": str(tmp_path / "bin"), "RDMA_CORE_GIT": "", "MPI_PREFIXES": mpis})
+                   env={"PATH": str(tmp_path / "bin"), "RDMA_CORES": rdma_cores, "MPI_PREFIXES": mpis})
 
     return _checked
 
@@ -41,7 +41,7 @@ def test_steps_that_could_not_run_are_listed_last(checked):
         "", "skipped here: ./run-tests --i386",
         'skipped here: the benchmark "ordinary cost": valgrind is not installed',
         "skipped here: scripts/try-builds clang least",
-        "skipped here: another rdma-core: RDMA_CORE_GIT names no clone",
+        "skipped here: another rdma-core: RDMA_CORES names none",
         "skipped here: an old MPI: MPI_PREFIXES names none"
     ]
 
@@ -50,6 +50,12 @@ def test_one_old_mpi_runs_a_day(checked):
     done = checked(0, "mvapich2=/opt/mvapich2 openmpi=/opt/openmpi")
     assert done.returncode == 0 and "an old MPI" not in done.stdout, done
     assert len(re.findall(r"^MPI --model=connectx[35] (\w+)=/opt/\1$", done.stdout, re.M)) == 1
+
+
+def test_one_rdma_core_runs_a_day(checked):
+    done = checked(0, rdma_cores="/opt/rdma-core-17/build /opt/rdma-core-22/build")
+    assert done.returncode == 0 and "another rdma-core" not in done.stdout, done
+    assert len(re.findall(r"^ran --rdma-core=/opt/rdma-core-(17|22)/build demo cluster ", done.stdout, re.M)) == 1
 
 
 def test_a_step_that_fails_ends_the_script(checked):

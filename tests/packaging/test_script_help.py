@@ -69,3 +69,9 @@ def test_words_that_no_case_of_try_mpi_has_are_named(run, tmp_path, words, statu
                env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
     assert done.returncode == status, done
     assert (f"--only={words}: no name of a case contains these words" in done.stderr) == (status == 2)
+
+
+def test_another_rdma_core_must_be_a_finished_build(run, tmp_path):
+    done = run([ROOT / "run-tests", f"--rdma-core={tmp_path}"])
+    assert (done.returncode, done.stdout) == (2, ""), done
+    assert f"run-tests: {tmp_path} has no lib/libibverbs.so.1" in done.stderr
