@@ -58,7 +58,7 @@ def rping_may_wait_for_itself():
 def rdma_core_release():
     """That of the libibverbs that a program here gets, by its file's name."""
     ctypes.CDLL("libibverbs.so.1")
-    names = re.findall(r"/libibverbs\.so\.1\.\d+\.(\d+)\.",
+    names = re.findall(r"/libibverbs\.so\.1\.\d+\.(\d+)",
                        pathlib.Path("/proc/self/maps").read_text())
     return int(names[0])
 
