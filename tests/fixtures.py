@@ -14,7 +14,7 @@ HARNESS = pathlib.Path(__file__).resolve().parents[1] / "subprojects/softhca/tes
 sys.path.insert(0, str(HARNESS))
 
 from softhca_fixtures import *  # noqa: E402,F401,F403
-from softhca_fixtures import NOT_ON_ANOTHER_RDMA_CORE, NOT_UNDER_SANITIZERS  # noqa: E402
+from softhca_fixtures import NO_OTHER, NOT_ON_ANOTHER_RDMA_CORE, NOT_UNDER_SANITIZERS  # noqa: E402
 
 
 # {(sanitizer, or "" for any; part of the test's name): why it cannot run there}
@@ -30,9 +30,14 @@ NOT_UNDER_SANITIZERS.update({
 })
 
 
-# {part of the test's name: why it cannot run on another build of rdma-core}
+# The keys are as in those of softhca.
 NOT_ON_ANOTHER_RDMA_CORE.update({
-    "test_libraries_are_those_that_the_loader_takes": "ldd follows the environment, which check does not",
+    (NO_OTHER, "test_libraries_are_those_that_the_loader_takes"):
+        "ldd follows the environment, which check does not",
+    (23, "portals4"): "a rebuilt Portals4 calls rdma_init_qp_attr, which librdmacm has since rdma-core 23",
+    (33, "rdmacm-legacy"): "librdmacm before rdma-core 33 answers each refused QP with ENOMEM",
+    (28, "test_calls_on_rc_qps"): "its program calls ibv_reg_mr_iova2, which libibverbs has since rdma-core 28",
+    (28, "upstream/test_faults.py"): "its program calls ibv_reg_mr_iova2, which libibverbs has since rdma-core 28",
 })
 
 
