@@ -34,6 +34,7 @@ NOT_UNDER_SANITIZERS.update({
 NOT_ON_ANOTHER_RDMA_CORE.update({
     (NO_OTHER, "test_libraries_are_those_that_the_loader_takes"):
         "ldd follows the environment, which check does not",
+    (18, "rdma_server"): "rdma_server has the option -s since rdma-core 18",
     (23, "portals4"): "a rebuilt Portals4 calls rdma_init_qp_attr, which librdmacm has since rdma-core 23",
     (33, "rdmacm-legacy"): "librdmacm before rdma-core 33 answers each refused QP with ENOMEM",
     (28, "test_calls_on_rc_qps"): "its program calls ibv_reg_mr_iova2, which libibverbs has since rdma-core 28",
