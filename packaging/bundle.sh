@@ -12,9 +12,9 @@ cd "$source"
 # ---- build ----
 harden="-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
 relro="-Wl,-z,relro -Wl,-z,now"
-options="--buildtype=release -Dany_glibc=true -Dstatic_libelf=true -Dlibdw=disabled -Dtests=disabled"
+options="--buildtype=release -Dany_glibc=true -Dstatic_elfutils=true -Dtests=disabled"
 # shellcheck disable=SC2086 # several options
-meson setup build-64 $options "-Dc_args=$harden" "-Dc_link_args=$relro" \
+meson setup build-64 $options -Dlibdw=enabled "-Dc_args=$harden" "-Dc_link_args=$relro" \
 	--prefix=/opt/xrc-compat --libdir=$lib64
 ninja -C build-64
 # shellcheck disable=SC2086
@@ -39,7 +39,7 @@ cp build-64/xrc-cluster "$bundle/libexec/xrc-compat"
 cp build-32/xrc-cluster "$bundle/libexec/xrc-compat/xrc-cluster-32"
 cp -R COPYING LICENSES "$bundle/share/doc/xrc-compat"
 # The licence and the name of the source package of each library that is linked into the commands.
-for package in libelf-dev zlib1g-dev; do
+for package in libdw-dev zlib1g-dev liblzma-dev libbz2-dev; do
 	cp /usr/share/doc/$package/copyright "$bundle/share/doc/xrc-compat/LICENSES/$package"
 	dpkg-query -W -f '${source:Package} ${source:Version}: the source package of Debian 11\n' $package
 done >"$bundle/share/doc/xrc-compat/LICENSES/linked-in"
@@ -72,7 +72,7 @@ for file in "$bundle"/bin/* $libraries; do
 	readelf --dyn-syms -W "$file" | grep -q __stack_chk_fail ||
 		{ echo "$file has no stack protector"; exit 1; }
 done
-if objdump -p "$bundle"/bin/* | grep -E 'NEEDED +(libelf|libz)|R(UN)?PATH'; then exit 1; fi
+if objdump -p "$bundle"/bin/* | grep -E 'NEEDED +(libelf|libdw|libz|liblzma|libbz2)|R(UN)?PATH'; then exit 1; fi
 
 tar -C build-bundle --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
 	-czf "/opt/$name.tar.gz" "$name"

@@ -35,6 +35,8 @@ deps_table() {
 	all|pkg:librdmacm|headers of today's librdmacm, some of whose functions the shim wraps|librdmacm-dev|rdma-core-devel|rdma-core-devel
 	all|file:/etc/libibverbs.d/mlx4.driver|libmlx4 and libmlx5, the providers that run on the emulated HCA|ibverbs-providers|libibverbs|libibverbs libmlx4-1
 	all|pkg:libelf|reads old programs (xrc-compat run, check)|libelf-dev|elfutils-libelf-devel|libelf-devel
+	all|pkg:libdw|walks the stacks of xrc-compat ps|libdw-dev|elfutils-devel|libdw-devel
+	all|lib:unwind|walks the stacks of xrc-compat trace|libunwind8|libunwind|libunwind8
 	test|pkg:cmocka|unit tests in C|libcmocka-dev|libcmocka-devel|libcmocka-devel
 	test|cmd:pytest-3|tests with several processes|python3-pytest|python3-pytest|python3-pytest
 	test|cmd:ibv_rc_pingpong|programs of rdma-core that must run on the emulated HCA|ibverbs-utils|libibverbs-utils|libibverbs-utils
@@ -45,8 +47,6 @@ deps_table() {
 	test|cmd:g++|the legacy headers must compile as C++ too|g++|gcc-c++|gcc-c++
 	test|cmd:strace|kills the emulator's daemon at a chosen system call|strace|strace|strace
 	test|cmd:mandoc|checks the manual pages|mandoc|mandoc|mandoc
-	more|pkg:libdw|walks the stacks of xrc-compat ps|libdw-dev|elfutils-devel|libdw-devel
-	more|lib:unwind|walks the stacks of xrc-compat trace|libunwind8|libunwind|libunwind8
 	more|cmd:clang|builds and fuzzes with another compiler|clang libclang-rt-dev|clang compiler-rt|clang
 	more|cmd:ld.lld|links with another linker|lld|lld|lld
 	more|cmd:abidw|compares the library with the one released|abigail-tools|libabigail|libabigail-tools
@@ -65,7 +65,6 @@ deps_table() {
 	more|file:/usr/lib/libefence.so.0|the same|electric-fence|ElectricFence|electric-fence
 	fresh|cmd:debootstrap|makes fresh systems of other releases|debootstrap|debootstrap|debootstrap
 	release|cmd:dh|makes the Debian packages|debhelper build-essential|debhelper dpkg-dev|debhelper dpkg
-	release|pkg:libdw|walks the stacks of the Debian packages' ps|libdw-dev|elfutils-devel|libdw-devel
 	release|cmd:rpmbuild|makes the RPM packages|rpm|rpm-build|rpm-build
 	release|cmd:xz|packs the sources|xz-utils|xz|xz
 	kernel|cmd:busybox|the first programs in the guest that boots a kernel|busybox-static|busybox|busybox-static

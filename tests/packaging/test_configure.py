@@ -21,6 +21,15 @@ def configure(run, build_root, source_root, tmp_path):
     return _configure
 
 
+def test_a_build_without_libdw_says_what_will_refuse(configure, tmp_path, monkeypatch):
+    """The libdw that pkg-config finds first is too old."""
+    (tmp_path / "libdw.pc").write_text("Name: libdw\nDescription: old\nVersion: 0.182\n")
+    monkeypatch.setenv("PKG_CONFIG_PATH", str(tmp_path))
+    done = configure("-Dtests=disabled", "-Dsofthca=disabled")
+    assert done.returncode == 0, done
+    assert "WARNING: no libdw 0.183 or later: xrc-compat ps --stacks will refuse" in done.stdout + done.stderr
+
+
 def expect_refused(done, option, place, sources):
     said = " ".join((done.stdout + done.stderr).split())
     assert done.returncode != 0, said

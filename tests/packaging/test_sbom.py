@@ -13,6 +13,7 @@ def test_it_names_the_versions_that_the_bundle_does(run, source_root, tmp_path):
     release.mkdir()
     (release / "xrc-compat-1.0.0.tar.xz").write_bytes(b"the sources")
     (tmp_path / "linked-in").write_text("elfutils 0.183-1: a source package\n"
+                                        "xz-utils 5.2.5-2.1: a source package\n"
                                         "zlib 1:1.2.11.dfsg-2+deb11u2: a source package\n")
     with tarfile.open(release / "xrc-compat-1.0.0-x86_64.tar.gz", "w:gz") as tar:
         tar.add(tmp_path / "linked-in", "xrc-compat-1.0.0-x86_64/share/LICENSES/linked-in")
