@@ -9,6 +9,7 @@ import signal
 import pytest
 
 import models
+from installed import need
 from waiting import wait_for
 
 RETRY = "the sender's next message ended with:\ntransport retry counter exceeded, as it should"
@@ -112,6 +113,18 @@ def test_a_killed_process_ends_the_run_and_the_next_run_is_clean(cluster, option
     assert "took too long" not in done.stderr
     done = cluster("-i", "1", *options)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+# Linux 3.10, the kernel of CentOS 7, has none of these, nor statx, which libsofthca.so needs.
+LATER_CALLS = "memfd_create,pidfd_open,getrandom,renameat2"
+
+
+def test_the_demo_runs_without_the_calls_of_later_kernels(cluster, tmp_path):
+    need("strace")
+    done = cluster(through=["strace", "-f", "-qq", "-o", tmp_path / "calls", f"-etrace={LATER_CALLS}",
+                            f"-einject={LATER_CALLS}:error=ENOSYS"])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "ENOSYS" in (tmp_path / "calls").read_text()
 
 
 @pytest.mark.any_model
