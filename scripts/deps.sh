@@ -133,7 +133,7 @@ deps_have() {
 	pkg:*) command -v pkg-config >/dev/null && pkg-config --exists "${1#pkg:}" ;;
 	file:*) [ -e "${1#file:}" ] ;;
 	lib:*) deps_python -c 'import ctypes.util, sys; sys.exit(not ctypes.util.find_library(sys.argv[1]))' \
-		"${1#lib:}" ;;
+		"${1#lib:}" 2>/dev/null ;; # Python may be missing, too
 	sanitize:*) deps_compiles "-fsanitize=${1#sanitize:}" ;;
 	link32:*) deps_compiles -m32 "-l:${1#link32:}" ;;
 	*) return 2 ;;
