@@ -15,7 +15,7 @@ from commands import COMMANDS, options_of, usage_of
 ROOT = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
 SOFTHCA = ROOT / "subprojects" / "softhca"
 PAGES = sorted([
-    ROOT / "README.md", ROOT / "NEWS.md", ROOT / "packaging" / "README.md",
+    *ROOT.glob("*.md"), ROOT / "packaging" / "README.md",
     SOFTHCA / "NEWS.md", SOFTHCA / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("*.md")
 ])
 SETTINGS = set(
