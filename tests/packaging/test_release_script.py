@@ -76,3 +76,13 @@ def test_other_bytes_are_reported(release):
     done, _ = release(CHANGING="build-bundle")
     assert done.returncode == 1, done
     assert "release: bundle once more was not made" in done.stderr
+
+
+@pytest.mark.usefixtures("release")
+@pytest.mark.parametrize("day, status", [("not released", 0), ("2030-01-01", 1)])
+def test_news_count_from_their_day_on(tmp_path, run, day, status):
+    news = tmp_path / "tree" / "NEWS.md"
+    news.write_text(news.read_text().replace("\n## ", f"\n## 9.0.0 ({day})\n\n## ", 1))
+    done = run([tmp_path / "tree" / "scripts" / "release", "--check"])
+    assert done.returncode == status, done
+    assert ("NEWS.md names version 9.0.0" in done.stderr) == bool(status), done
