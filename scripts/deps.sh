@@ -63,6 +63,9 @@ deps_table() {
 	more|cmd:fakeroot|a preloaded library beside the emulated HCA's|fakeroot|fakeroot|fakeroot
 	more|lib:hugetlbfs|the same|libhugetlbfs0|libhugetlbfs|libhugetlbfs
 	more|file:/usr/lib/libefence.so.0|the same|electric-fence|ElectricFence|electric-fence
+	more|lib:mimalloc|old programs with another allocator|libmimalloc-dev|mimalloc|libmimalloc2
+	more|lib:tbbmalloc_proxy|the same with another one|libtbbmalloc2|tbb|libtbbmalloc2
+	more|cmd:faketime|a preloaded library beside the shim|faketime|libfaketime|libfaketime
 	fresh|cmd:debootstrap|makes fresh systems of other releases|debootstrap|debootstrap|debootstrap
 	release|cmd:dh|makes the Debian packages|debhelper build-essential|debhelper dpkg-dev|debhelper dpkg
 	release|cmd:rpmbuild|makes the RPM packages|rpm|rpm-build|rpm-build
