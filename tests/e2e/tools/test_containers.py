@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What docs/containers.md says of other preloaded libraries, and of containers in which the kernel
+refuses system calls. packaging/try-launchers runs the lines of that page."""
+
+import glob
+
+import pytest
+
+from holder import expected, pairs, registrations
+
+# File names may differ between releases of Debian.
+LIBRARIES = {
+    "jemalloc": "libjemalloc.so.2",
+    "tcmalloc": "libtcmalloc_minimal.so.4",
+    "mimalloc": "libmimalloc.so.[23]",
+    "tbbmalloc": "libtbbmalloc_proxy.so.2",
+    "faketime": "faketime/libfaketime.so.1",
+    "fakeroot": "libfakeroot/libfakeroot-sysv.so",
+}
+
+
+@pytest.fixture
+def other(library):
+    found = [path for directory in ("/usr/lib", "/usr/lib64", "/usr/lib/*-linux-gnu")
+             for path in glob.glob(f"{directory}/{LIBRARIES[library]}")]
+    if not found:
+        pytest.skip(f"{LIBRARIES[library]} is not installed")
+    return found[0]
+
+
+@pytest.fixture
+def cluster(run, softhca, programs):
+    """cluster(through..., **environment): the demo on two emulated devices, which must succeed and
+    print no warning."""
+
+    def _cluster(*through, **environment):
+        done = run([softhca, "run", "--devices=2", "--", *through, programs["cluster"], "-n", "2"],
+                   env=environment, timeout=60)
+        assert (done.returncode, done.stderr) == (0, ""), done
+        assert "\nQPs used: 2, " in done.stdout, done
+
+    return _cluster
+
+
+@pytest.mark.any_model
+@pytest.mark.usefixtures("systems_class")
+@pytest.mark.parametrize("order", ["before", "behind", "below run"])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_another_preloaded_library(cluster, shim, xrc_compat, sanitizer_runtime, other, library,
+                                   order):
+    if sanitizer_runtime:
+        pytest.skip("the sanitizer's library is preloaded too, and has an allocator")
+    if order == "before":
+        cluster(LD_PRELOAD=f"{other}:{shim}")
+    elif order == "behind":
+        cluster(LD_PRELOAD=f"{shim}:{other}")
+    elif library == "fakeroot":  # without its daemon this library answers for no file
+        cluster("fakeroot", xrc_compat, "run", "--")
+    else:
+        cluster(xrc_compat, "run", "--", LD_PRELOAD=other)
+
+
+@pytest.mark.any_model
+@pytest.mark.parametrize("call", ["memfd_create", "ptrace"])
+def test_programs_run_where_a_call_is_refused(cluster, helpers, xrc_compat, sanitizer_env, call):
+    cluster(helpers / "locked", call, xrc_compat, "run", "--", **sanitizer_env)
+
+
+@pytest.mark.any_model
+def test_ps_needs_no_ptrace(holder, run, helpers, xrc_compat):
+    rows = registrations(
+        lambda *words: run([helpers / "locked", "ptrace", xrc_compat, *words]), holder)
+    assert pairs(rows) == expected(holder, "creator", "registrant")
+
+
+def test_doctor_names_the_call_without_which_there_is_no_table(clean, run, helpers):
+    done = clean(lambda command: run(
+        [*command[:-2], helpers / "locked", "memfd_create", *command[-2:]]), "doctor")
+    assert "registration table a process cannot make one: Operation not permitted" in done.stdout
+    assert "programs run, but xrc-compat ps does not show them" in done.stdout, done
