@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# The lines of docs/bundle.md for Apptainer, as an ordinary user. The image is a directory.
+# The lines of docs/containers.md for Apptainer, as an ordinary user. The image is a directory.
 . "$(dirname "$0")/common.sh"
 needed apptainer
 
@@ -12,5 +12,6 @@ needed apptainer
 		exec apptainer exec --bind $X \
 			--env LD_PRELOAD=$X/lib/x86_64-linux-gnu/xrc-compat/libxrc-compat.so.1:$LD_PRELOAD '$image' \
 			$X/libexec/xrc-compat/xrc-cluster -n 2'
-	shares_memory $user apptainer exec $image
+	seen_by_ps "$user" $user apptainer exec --bind $X $image \
+		$X/bin/xrc-compat run --softhca=2 -- $X/libexec/xrc-compat/xrc-cluster
 }

@@ -47,11 +47,27 @@ tried() {
 	echo "try-launchers: $what: runs"
 }
 
-# shares_memory COMMAND...: fails if the processes of COMMAND have a /dev/shm of their own. The
-# registration tables are there.
-shares_memory() {
-	: >/dev/shm/of-the-host
-	"$@" test -e /dev/shm/of-the-host || { echo "the container has a /dev/shm of its own"; exit 1; }
+# seen_by_ps USER COMMAND...: COMMAND runs the demo in a container. `xrc-compat ps` on the host, which
+# USER starts (empty: root), must list a process of it.
+seen_by_ps() {
+	as=$1
+	shift
+	timeout 300 "$@" -i 1000 >/tmp/out 2>&1 &
+	# Split into words.
+	# shellcheck disable=SC2086
+	wait_for "the demo that ps on the host lists" /tmp/out \
+		sh -c '"$@" ps --noheadings 2>/dev/null | grep -q "xrc-cluster"' sh $as $X/bin/xrc-compat
+	wait $! || failed /tmp/out
+	echo "try-launchers: ps on the host lists the container's processes"
+}
+
+# refused WHAT PATTERN COMMAND...: COMMAND must fail, and print a line that matches PATTERN.
+refused() {
+	what=$1 pattern=$2
+	shift 2
+	if timeout 300 "$@" >/tmp/out 2>&1; then failed /tmp/out; fi
+	grep -q "$pattern" /tmp/out || failed /tmp/out
+	echo "try-launchers: $what: refused"
 }
 
 # control_groups: mounts the file system of control groups, which container engines need.

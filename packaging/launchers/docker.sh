@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# The line of docs/bundle.md for Docker, with the emulated adapter and an image made here.
+# The lines of docs/containers.md for Docker, with the emulated adapter and an image made here.
 . "$(dirname "$0")/common.sh"
 needed docker.io docker-cli
 control_groups
@@ -15,7 +15,12 @@ tar -C "$image" -c . | docker import - old >/tmp/log 2>&1 || failed /tmp/log
 # Split into words.
 # shellcheck disable=SC2086
 {
-	run="docker run --rm --network none --volume $X:$X:ro $(memlock) --ipc host old"
-	tried "docker run" 1 $run $X/bin/xrc-compat run --softhca=2 -- $X/libexec/xrc-compat/xrc-cluster -n 2
-	shares_memory $run
+	run="docker run --rm --network none --volume $X:$X:ro $(memlock)"
+	demo="$X/libexec/xrc-compat/xrc-cluster"
+	tried "docker run" 1 $run old $X/bin/xrc-compat run --softhca=2 -- $demo -n 2
+	tried "docker run --env LD_PRELOAD" 1 $run --env LD_PRELOAD=$X/lib64/xrc-compat/libxrc-compat.so.1 \
+		old $X/bin/softhca run --devices=2 -- $demo -n 2
+	tried "docker run with fewer rights" 1 $run --read-only --tmpfs /tmp --cap-drop all \
+		--security-opt no-new-privileges old $X/bin/xrc-compat run --softhca=2 -- $demo -n 2
+	seen_by_ps "" $run old $X/bin/xrc-compat run --softhca=2 -- $demo
 }

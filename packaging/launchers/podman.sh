@@ -1,18 +1,35 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# The line of docs/bundle.md for Podman, with the emulated adapter and an image made here.
+# The lines of docs/containers.md for Podman, with the emulated adapter and an image made here.
 . "$(dirname "$0")/common.sh"
-needed podman crun
+needed podman crun uidmap
 control_groups
 
 export PODMAN_IGNORE_CGROUPSV1_WARNING=yes
 engine="podman --storage-driver vfs --cgroup-manager cgroupfs"
+runtime=/tmp/of-someone
+install -d -m 700 -o someone "$runtime"
+someone="$user USER=someone XDG_RUNTIME_DIR=$runtime"
 # shellcheck disable=SC2086
-tar -C "$image" -c . | $engine import - old >/tmp/log 2>&1 || failed /tmp/log
+for as in "" "$someone"; do
+	tar -C "$image" -c . | $as $engine import - old >/tmp/log 2>&1 || failed /tmp/log
+done
 
 # Split into words.
 # shellcheck disable=SC2086
 {
-	run="$engine run --rm --network none --cgroups disabled --volume $X:$X:ro $(memlock) --ipc host old"
-	tried "podman run" 1 $run $X/bin/xrc-compat run --softhca=2 -- $X/libexec/xrc-compat/xrc-cluster -n 2
-	shares_memory $run
+	run="$engine run --rm --network none --cgroups disabled --volume $X:$X:ro $(memlock)"
+	demo="$X/libexec/xrc-compat/xrc-cluster"
+	tried "podman run" 1 $run old $X/bin/xrc-compat run --softhca=2 -- $demo -n 2
+	tried "podman run --env LD_PRELOAD" 1 $run --env LD_PRELOAD=$X/lib64/xrc-compat/libxrc-compat.so.1 \
+		old $X/bin/softhca run --devices=2 -- $demo -n 2
+	tried "podman run with fewer rights" 1 $run --read-only --tmpfs /tmp --cap-drop all \
+		--security-opt no-new-privileges old $X/bin/xrc-compat run --softhca=2 -- $demo -n 2
+	seen_by_ps "" $run old $X/bin/xrc-compat run --softhca=2 -- $demo
+	rootless="$someone $engine run --rm --network none --cgroups disabled --volume $X:$X:ro"
+	tried "podman run as a user" 1 $rootless old $X/bin/xrc-compat run --softhca=2 -- $demo -n 2
+	seen_by_ps "$user" $rootless old $X/bin/xrc-compat run --softhca=2 -- $demo
+	libraries=/usr/lib/x86_64-linux-gnu/libibverbs
+	refused "the host's providers in an image" '^PROBLEM *libibverbs' $run \
+		--volume /etc/libibverbs.d:/etc/libibverbs.d:ro --volume $libraries:$libraries:ro \
+		old $X/bin/softhca run -- $X/bin/xrc-compat doctor
 }
