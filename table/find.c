@@ -32,15 +32,19 @@ struct walk {
 
 /* ---- one file ---- */
 
-/* Asks for what is cached: another file system may be slow, or be another user's program. */
+/*
+ * Asks for what is cached: another file system may be slow, or be another user's program. Some
+ * containers forbid statx().
+ */
 static bool is_memory_file(const struct walk *walk, int held)
 {
-	struct statx st;
+	struct statx cached;
+	struct stat st;
 
-	if (statx(held, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &st))
-		return false;
-	return S_ISREG(st.stx_mode) &&
-	       makedev(st.stx_dev_major, st.stx_dev_minor) == walk->memory;
+	if (!statx(held, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &cached))
+		return S_ISREG(cached.stx_mode) &&
+		       makedev(cached.stx_dev_major, cached.stx_dev_minor) == walk->memory;
+	return !fstat(held, &st) && S_ISREG(st.st_mode) && st.st_dev == walk->memory;
 }
 
 /* Returns a descriptor to read from, or -1. */

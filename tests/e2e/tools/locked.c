@@ -20,6 +20,7 @@ static const struct {
 } calls[] = {
 	{ "memfd_create", SYS_memfd_create },
 	{ "ptrace", SYS_ptrace },
+	{ "statx", SYS_statx },
 };
 
 static int refuse(unsigned int number)

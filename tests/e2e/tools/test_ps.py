@@ -102,17 +102,23 @@ def test_processes_of_another_pid_namespace_have_a_pid_here(run, softhca, xrc_co
 
 
 def test_without_memfd_create_programs_run_unseen(softhca, xrc_compat, helpers, tmp_path, tool):
-    """Linux before 3.17 has no memfd_create."""
+    """Linux before 3.17 has no memfd_create, and a container may forbid it."""
     held = Holder([
-        softhca, "run", "--devices=1", "--", helpers / "without-call", "memfd_create", xrc_compat,
+        softhca, "run", "--devices=1", "--", helpers / "locked", "memfd_create", xrc_compat,
         "run", "--", helpers / "hold-registrations", tmp_path / "domain", QPS
     ], dict(os.environ, XRC_COMPAT_VERBOSE="1"), tmp_path / "domain")
     try:
         assert len(held.numbers["creator"]) == QPS and registrations(tool, held) == []
     finally:
         held.end()
-    assert b"the registration table: Function not implemented; xrc-compat ps does not show" in (
+    assert b"the registration table: Operation not permitted; xrc-compat ps does not show" in (
         held.process.stderr.read())
+
+
+def test_ps_does_without_statx(holder, run, xrc_compat, helpers):
+    """Older versions of Docker forbid it."""
+    shown = run([helpers / "locked", "statx", xrc_compat, "ps", "--noheadings", "-o", "PID"])
+    assert {str(pid) for pid in holder.pids.values()} <= set(shown.stdout.split()), shown
 
 
 # ---- files that only have the name of a table ----
