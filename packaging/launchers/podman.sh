@@ -29,7 +29,7 @@ done
 	tried "podman run as a user" 1 $rootless old $X/bin/xrc-compat run --softhca=2 -- $demo -n 2
 	seen_by_ps "$user" $rootless old $X/bin/xrc-compat run --softhca=2 -- $demo
 	libraries=/usr/lib/x86_64-linux-gnu/libibverbs
-	refused "the host's providers in an image" '^PROBLEM *libibverbs' $run \
+	refused "the host's providers in an image" '^PROBLEM *\(libibverbs\|devices\)' $run \
 		--volume /etc/libibverbs.d:/etc/libibverbs.d:ro --volume $libraries:$libraries:ro \
 		old $X/bin/softhca run -- $X/bin/xrc-compat doctor
 }

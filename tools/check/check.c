@@ -72,9 +72,11 @@ static void read_libibverbs(struct closure *closure)
 	if (!used || closure->unasked || closure->failure)
 		return;
 	fault = libibverbs_load_fault(used, check.program.binary);
-	if (!fault)
+	if (!fault) {
+		check.driver_fault = providers_load_fault(used, check.program.binary);
 		return;
-	closure->failure = format_string("libibverbs or its drivers cannot be loaded: %s", fault);
+	}
+	closure->failure = format_string("libibverbs cannot be loaded: %s", fault);
 	check.advice = LIBIBVERBS_LOAD_ADVICE;
 }
 

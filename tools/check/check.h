@@ -34,6 +34,7 @@ struct check {
 	bool transitional; /* it uses the interface of 2011, never released (IBV_XRC_OPS) */
 	struct device_list devices;
 	const char *devices_error; /* why they could not be listed, or NULL */
+	const char *driver_fault;  /* why the program's libibverbs loads no driver, or NULL */
 	struct undriven undriven;
 	enum check_verdict verdict;
 	int exit_status; /* that of `run` if `run` refuses the program, else the verdict's */

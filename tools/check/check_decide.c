@@ -189,6 +189,18 @@ static const char *device_fault(const struct check *check, const struct device *
 				    : "there is no RDMA device on this machine";
 }
 
+/* The program starts, and finds no device. The devices that this command finds do not count. */
+static bool decide_driver(struct check *check)
+{
+	if (!check->driver_fault || !check->needs.count)
+		return false;
+	check->next = "xrc-compat doctor";
+	check->advice = providers_load_advice();
+	return decided(check, VERDICT_NO_DEVICE,
+		       format_string("the program's libibverbs cannot load its drivers: %s",
+				     check->driver_fault));
+}
+
 static bool decide_device(struct check *check)
 {
 	const struct device *failed = NULL;
@@ -244,7 +256,7 @@ void check_decide(struct check *check)
 {
 	if (!decide_start(check) && !decide_broken(check) && !decide_launched(check) &&
 	    !decide_without_xrc(check) && !decide_fault(check) && !decide_old_libibverbs(check) &&
-	    !decide_device(check))
+	    !decide_driver(check) && !decide_device(check))
 		decide_ready(check);
 	add_needs(check);
 }

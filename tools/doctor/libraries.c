@@ -40,6 +40,7 @@ static void examine_libibverbs(void)
 	const char *advice = "install the distribution's libibverbs (Debian: libibverbs1)";
 	const char *path = library_found("libibverbs.so.1", paths_self(), true);
 	const char *fault = path ? libibverbs_load_fault(path, paths_self()) : NULL;
+	const char *driver_fault = path && !fault ? providers_load_fault(path, paths_self()) : NULL;
 	struct elf_info elf;
 
 	if (!path)
@@ -52,7 +53,11 @@ static void examine_libibverbs(void)
 		      "%s is older than rdma-core: it finds no device on this kernel", path);
 	else if (fault)
 		found("libibverbs", FINDING_PROBLEM, LIBIBVERBS_LOAD_ADVICE,
-		      "it or its drivers cannot be loaded: %s", fault);
+		      "it cannot be loaded: %s", fault);
+	else if (driver_fault)
+		found("libibverbs", FINDING_PROBLEM, providers_load_advice(),
+		      "%s, %s, cannot load its drivers: %s", path, libibverbs_release_name(path),
+		      driver_fault);
 	else
 		found_release("libibverbs", path);
 }

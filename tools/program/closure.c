@@ -201,10 +201,22 @@ const char *libibverbs_provider(const char *libibverbs, const char *name)
 	return mark ? format_string("%.*s%s%s", (int)(mark - path), path, name, mark + 2) : NULL;
 }
 
+static const char *load_fault(const char *libraries, const char *object)
+{
+	struct closure closure = { 0 };
+
+	return ask(object, (struct question){ libraries, .binds = true }, &closure,
+		   &closure.missing);
+}
+
 const char *libibverbs_load_fault(const char *libibverbs, const char *object)
 {
+	return load_fault(libibverbs, object);
+}
+
+const char *providers_load_fault(const char *libibverbs, const char *object)
+{
 	const char *pattern = libibverbs_provider(libibverbs, "{mlx4,mlx5,hns,qedr}");
-	struct closure closure = { 0 };
 	const char *preload = libibverbs;
 	glob_t files = { 0 };
 
@@ -213,7 +225,17 @@ const char *libibverbs_load_fault(const char *libibverbs, const char *object)
 	for (size_t i = 0; i < files.gl_pathc; i++)
 		preload = format_string("%s:%s", preload, files.gl_pathv[i]);
 	globfree(&files);
-	return ask(object, (struct question){ preload, .binds = true }, &closure, &closure.missing);
+	return load_fault(preload, object);
+}
+
+const char *providers_load_advice(void)
+{
+	const char *dirs = getenv("LD_LIBRARY_PATH");
+
+	if (dirs && dirs[0])
+		return LIBIBVERBS_LOAD_ADVICE;
+	return "install the drivers of this libibverbs (Debian: ibverbs-providers; RPM: libibverbs); in a "
+	       "container those of its image, because the host's may be of another release";
 }
 
 /* ---- plugins ---- */

@@ -50,14 +50,19 @@ const char *library_found(const char *name, const char *object, bool system_only
 const char *libibverbs_provider(const char *libibverbs, const char *name);
 
 /*
- * Why the loader cannot load this libibverbs or a provider of adapters with XRC on behalf of the
- * ELF file @object, whose RUNPATH and LD_LIBRARY_PATH may lead to libraries that are too old for
- * them; NULL if it can.
+ * Why the loader cannot load this libibverbs, or its providers of adapters with XRC, on behalf of
+ * the ELF file @object, whose RUNPATH and LD_LIBRARY_PATH may lead to libraries that are too old
+ * for them; NULL if it can. Without libibverbs a program does not start, without a provider it
+ * finds no device.
  */
 const char *libibverbs_load_fault(const char *libibverbs, const char *object);
+const char *providers_load_fault(const char *libibverbs, const char *object);
+
+/* What to do about either. */
 #define LIBIBVERBS_LOAD_ADVICE \
-	"take the directory with the older library out of LD_LIBRARY_PATH, or put the system's in front; " \
-	"in a container take the drivers of its image (Debian: ibverbs-providers; RPM: libibverbs) instead of the host's"
+	"take the directory with the older library out of LD_LIBRARY_PATH or the program's RPATH; " \
+	"in a container take the libibverbs of its image instead of the host's"
+const char *providers_load_advice(void);
 
 /* ---- what must be preloaded besides libxrc-compat ---- */
 

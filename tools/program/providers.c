@@ -125,10 +125,6 @@ static const char *find_file(const char *pattern, const char *text)
 
 /* ---- why it has no provider ---- */
 
-#define INSTALL \
-	"install the drivers of this libibverbs (Debian: ibverbs-providers; RPM: libibverbs); in a " \
-	"container those of its image, because the host's may be of another release"
-
 /* @path: of the provider @name. */
 static const char *fault_of(const char *library, const char *path, const char *name)
 {
@@ -143,7 +139,7 @@ static const char *fault_of(const char *library, const char *path, const char *n
 	config = regular_string(library, "/libibverbs.d");
 	if (config && !find_file(format_string("%s/*.driver", config), name))
 		return format_string("no file in %s names %s", config, name);
-	fault = libibverbs_load_fault(library, paths_self());
+	fault = providers_load_fault(library, paths_self());
 	return fault ? fault : format_string("%s does not serve it", path);
 }
 
@@ -166,6 +162,6 @@ struct undriven find_undriven(const char *library, const struct device_list *lis
 		format_string("the kernel has the device %s (%s), but libibverbs (%s, %s) has no driver for it%s%s",
 			      device, driver_of(device), library, libibverbs_release_name(library),
 			      path ? ": " : "", path ? fault_of(library, path, provider->name) : ""),
-		INSTALL,
+		providers_load_advice(),
 	};
 }
