@@ -47,17 +47,18 @@ static bool is_memory_file(const struct walk *walk, int held)
 	return !fstat(held, &st) && S_ISREG(st.st_mode) && st.st_dev == walk->memory;
 }
 
-/* Returns a descriptor to read from, or -1. */
+/* Returns a descriptor to read from, or -errno; -ENOENT: it has gone, or is no memory file. */
 static int open_memory_file(const struct walk *walk, const char *path)
 {
+	int held = open(path, O_PATH | O_CLOEXEC), fd = -ENOENT;
 	char link[32];
-	int held = open(path, O_PATH | O_CLOEXEC), fd = -1;
 
 	if (held < 0)
-		return -1;
+		return -errno;
 	if (is_memory_file(walk, held)) {
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", held);
 		fd = open(link, O_RDONLY | O_CLOEXEC);
+		fd = fd < 0 ? -errno : fd;
 	}
 	close(held);
 	return fd;
@@ -143,13 +144,17 @@ static bool wrote(const struct regtab_process *process, const struct regtab_file
 	       (!file->start || file->start == regtab_start(stat));
 }
 
-static bool has_name(const char *path)
+/* 0: it has the name of a table. -ENOENT: it has not, or has gone. */
+static int check_name(const char *path)
 {
 	static const char name[] = "/memfd:" REGTAB_NAME " (deleted)";
 	char target[sizeof(name) + 1];
 	ssize_t length = readlink(path, target, sizeof(target));
 
-	return length == (ssize_t)strlen(name) && !memcmp(target, name, (size_t)length);
+	if (length < 0)
+		return -errno;
+	return length == (ssize_t)strlen(name) && !memcmp(target, name, (size_t)length) ? 0
+											 : -ENOENT;
 }
 
 static void describe(struct regtab_process *process)
@@ -168,15 +173,30 @@ static void describe(struct regtab_process *process)
 		*end = 0;
 }
 
-/* Sets *found if this is the table of the process. */
+static int visit_unread(struct walk *walk, struct regtab_process *process)
+{
+	describe(process);
+	if (process->uid != geteuid())
+		return 0;
+	process->unread = true;
+	process->reason = "the kernel does not let this user read it";
+	return walk->visit(walk->context, process, NULL);
+}
+
+/*
+ * Sets *found if this is the table of the process, or if no descriptor can be read: the kernel
+ * lists them in other user namespaces, too, but does not tell what they are.
+ */
 static int visit_descriptor(struct walk *walk, struct regtab_process *process, bool *found)
 {
-	int fd = has_name(process->path) ? open_memory_file(walk, process->path) : -1;
 	struct regtab_file *file = NULL;
-	int result = 0;
+	int result = 0, fd = check_name(process->path);
 
+	if (!fd)
+		fd = open_memory_file(walk, process->path);
+	*found = fd == -EACCES;
 	if (fd < 0)
-		return 0;
+		return *found ? visit_unread(walk, process) : 0;
 	describe(process);
 	process->reason = read_file(fd, &file);
 	close(fd);
@@ -185,16 +205,6 @@ static int visit_descriptor(struct walk *walk, struct regtab_process *process, b
 		result = walk->visit(walk->context, process, process->reason ? NULL : file);
 	free(file);
 	return result;
-}
-
-static int visit_unread(struct walk *walk, struct regtab_process *process)
-{
-	describe(process);
-	if (process->uid != geteuid())
-		return 0;
-	process->unread = true;
-	process->reason = "the kernel does not show its descriptors";
-	return walk->visit(walk->context, process, NULL);
 }
 
 /* A process may end at any time. */

@@ -178,6 +178,16 @@ def test_a_process_that_the_kernel_does_not_show_is_named(tool):
         assert pid in {row["pid"] for row in report["unread"]}
 
 
+def test_a_table_in_another_user_namespace_is_named(holder, run, xrc_compat):
+    """As in a second container of Apptainer."""
+    other = ["unshare", "--user", "--map-current-user"]
+    if run([*other, "true"]).returncode:
+        pytest.skip("no user namespaces here")
+    done = run([*other, xrc_compat, "ps", "--json"])
+    unread = {row["pid"] for row in json.loads(done.stdout)["unread"]}
+    assert set(holder.pids.values()) <= unread, done
+
+
 # ---- the command line ----
 
 def test_help_lists_every_column_and_so_does_the_manual(tool, source_root):
