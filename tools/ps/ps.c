@@ -267,6 +267,7 @@ static int print(struct ps *ps)
 	err = regtab_list(visit, ps);
 	if (err)
 		return refuse(TOOL_EXIT_REFUSED, "/proc: %s", strerror(-err));
+	say_more_unread();
 	begin(ps);
 	begin_reasons(ps, true);
 	json_close(&ps->json, ']');

@@ -5,8 +5,12 @@
 
 #include <table/view.h>
 
-/* Says on standard error why a table or a process is not read. */
+/*
+ * Says on standard error why a table or a process is not read. Of the processes only the first is
+ * named: seen from another user namespace these are all processes of the user.
+ */
 void say_reason(const struct regtab_view_member *member);
+void say_more_unread(void);
 
 /*
  * Prints the stacks of the processes @pids, up to NULL; without any, of all that have a domain

@@ -6,11 +6,23 @@
 #include <tools/common/message.h>
 #include <tools/common/text.h>
 
+static unsigned int unread;
+
 void say_reason(const struct regtab_view_member *member)
 {
-	char *text = format_string("process %d (%s): %s: %s", (int)member->pid, member->command,
-				   member->path, member->reason);
+	char *text;
 
+	if (member->unread && unread++)
+		return;
+	text = format_string("process %d (%s): %s: %s", (int)member->pid, member->command,
+			     member->path, member->reason);
 	text_clean(text);
 	say("%s", text);
+}
+
+void say_more_unread(void)
+{
+	if (unread > 1)
+		say("in all %u processes of this user cannot be read; `xrc-compat ps --json` lists them",
+		    unread);
 }

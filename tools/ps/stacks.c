@@ -147,6 +147,7 @@ int print_stacks(char **pids)
 		err = regtab_list(note_pids, &members);
 	if (err)
 		return refuse(TOOL_EXIT_REFUSED, "/proc: %s", strerror(-err));
+	say_more_unread();
 	string_list_add(&members, NULL);
 	for (pids = pids[0] ? pids : members.item; *pids; pids++) {
 		long pid = strtol(*pids, &end, 10);
