@@ -73,7 +73,10 @@ def test_error_messages(run, softhca, place, argv, status, message):
     (["bash", "-c", "ulimit -f 0; exec \"$@\"", "-"], "cannot start: File too large"),
     (["strace", "-f", "-qq", "-o/dev/null", "-etrace=setsid", "-einject=setsid:signal=KILL"],
      "the daemon has ended without a word"),
-], ids=["file-size-limit", "killed"])
+    *((["strace", "-f", "-qq", "-o/dev/null", f"-einject={call}:error=EPERM"],
+       f"softhca: {call}: Operation not permitted")
+      for call in ("memfd_create", "process_vm_readv")),
+], ids=["file-size-limit", "killed", "memfd_create", "process_vm_readv"])
 def test_a_daemon_that_does_not_start_is_reported(run, softhca, place, begin, message):
     if not shutil.which(begin[0]):
         pytest.skip(f"{begin[0]} is not installed")
