@@ -156,7 +156,7 @@ TEST(a_descriptor_taken_by_the_program_is_left_alone)
 }
 
 /* In the child: shows the table below a limit. */
-static int show_below(int resource, rlim_t limit)
+static int show_below(__rlimit_resource_t resource, rlim_t limit)
 {
 	struct rlimit lowered = { limit, limit };
 

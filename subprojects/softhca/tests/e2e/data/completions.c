@@ -138,8 +138,8 @@ ROW("an alarm leaves a wait for an event while another thread sleeps")
 			continue;
 		}
 		ualarm((useconds_t)(20 + jumps), 0);
-		ibv_get_cq_event(host->channel, &cq, &cq_context);
-		must(!"the wait ended without an event");
+		/* There is no event, so it does not return. */
+		must(ibv_get_cq_event(host->channel, &cq, &cq_context) > 0);
 	}
 }
 
