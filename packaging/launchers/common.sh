@@ -5,6 +5,7 @@ set -eu
 
 export X=/srv/shared/xrc
 image=/srv/image
+demo="$X/libexec/xrc-compat/xrc-cluster"
 user="setpriv --reuid someone --regid someone --init-groups env HOME=$(getent passwd someone | cut -d: -f6)"
 cd /tmp
 
@@ -45,6 +46,20 @@ tried() {
 	timeout 300 "$@" >/tmp/out 2>&1 || failed /tmp/out
 	[ "$(grep -c '^QPs used: 2' /tmp/out)" = "$count" ] || failed /tmp/out
 	echo "try-launchers: $what: runs"
+}
+
+# demo_runs ENGINE COMMAND...: the lines that the container engines share. COMMAND, a `run` without
+# the image's name, starts a container.
+demo_runs() {
+	engine_name=$1
+	shift
+	tried "$engine_name run" 1 "$@" old $X/bin/xrc-compat run --softhca=2 -- $demo -n 2
+	tried "$engine_name run --env LD_PRELOAD" 1 "$@" \
+		--env LD_PRELOAD=$X/lib64/xrc-compat/libxrc-compat.so.1 \
+		old $X/bin/softhca run --devices=2 -- $demo -n 2
+	tried "$engine_name run with fewer rights" 1 "$@" --read-only --tmpfs /tmp --cap-drop all \
+		--security-opt no-new-privileges old $X/bin/xrc-compat run --softhca=2 -- $demo -n 2
+	seen_by_ps "" "$@" old $X/bin/xrc-compat run --softhca=2 -- $demo
 }
 
 # seen_by_ps USER COMMAND...: COMMAND runs the demo in a container. `xrc-compat ps` on the host, which

@@ -16,11 +16,5 @@ tar -C "$image" -c . | docker import - old >/tmp/log 2>&1 || failed /tmp/log
 # shellcheck disable=SC2086
 {
 	run="docker run --rm --network none --volume $X:$X:ro $(memlock)"
-	demo="$X/libexec/xrc-compat/xrc-cluster"
-	tried "docker run" 1 $run old $X/bin/xrc-compat run --softhca=2 -- $demo -n 2
-	tried "docker run --env LD_PRELOAD" 1 $run --env LD_PRELOAD=$X/lib64/xrc-compat/libxrc-compat.so.1 \
-		old $X/bin/softhca run --devices=2 -- $demo -n 2
-	tried "docker run with fewer rights" 1 $run --read-only --tmpfs /tmp --cap-drop all \
-		--security-opt no-new-privileges old $X/bin/xrc-compat run --softhca=2 -- $demo -n 2
-	seen_by_ps "" $run old $X/bin/xrc-compat run --softhca=2 -- $demo
+	demo_runs docker $run
 }

@@ -18,13 +18,7 @@ done
 # shellcheck disable=SC2086
 {
 	run="$engine run --rm --network none --cgroups disabled --volume $X:$X:ro $(memlock)"
-	demo="$X/libexec/xrc-compat/xrc-cluster"
-	tried "podman run" 1 $run old $X/bin/xrc-compat run --softhca=2 -- $demo -n 2
-	tried "podman run --env LD_PRELOAD" 1 $run --env LD_PRELOAD=$X/lib64/xrc-compat/libxrc-compat.so.1 \
-		old $X/bin/softhca run --devices=2 -- $demo -n 2
-	tried "podman run with fewer rights" 1 $run --read-only --tmpfs /tmp --cap-drop all \
-		--security-opt no-new-privileges old $X/bin/xrc-compat run --softhca=2 -- $demo -n 2
-	seen_by_ps "" $run old $X/bin/xrc-compat run --softhca=2 -- $demo
+	demo_runs podman $run
 	rootless="$someone $engine run --rm --network none --cgroups disabled --volume $X:$X:ro"
 	tried "podman run as a user" 1 $rootless old $X/bin/xrc-compat run --softhca=2 -- $demo -n 2
 	seen_by_ps "$user" $rootless old $X/bin/xrc-compat run --softhca=2 -- $demo
