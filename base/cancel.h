@@ -3,8 +3,8 @@
  * Sections in which the calling thread cannot be cancelled. Verbs call cancellation points, and a
  * thread that ended there would never release the library's lock and counts.
  */
-#ifndef COMPAT_CANCEL_H
-#define COMPAT_CANCEL_H
+#ifndef BASE_CANCEL_H
+#define BASE_CANCEL_H
 
 /* A section: the settings that the thread had before it. */
 struct cancel_hold {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Translates errors: 0 or -errno inside, what the old verb returned outside. */
-#ifndef COMPAT_ERRMAP_H
-#define COMPAT_ERRMAP_H
+#ifndef BASE_ERRMAP_H
+#define BASE_ERRMAP_H
 
 #include <abi/verb.h>
 

@@ -6,8 +6,8 @@
  * ones with EINVAL. So the library looks a pointer up before it follows it. All calls with
  * state_lock held.
  */
-#ifndef COMPAT_HANDLE_H
-#define COMPAT_HANDLE_H
+#ifndef BASE_HANDLE_H
+#define BASE_HANDLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

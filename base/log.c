@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Prints the library's messages. No other file of the library prints. */
 #include "log.h"
-#include "settings.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -11,14 +10,17 @@
 /* A line is one write(2), so that the lines of many ranks on one terminal do not mix. */
 #define LINE_MAX_BYTES 1024
 
-static void print(const char *format, va_list args)
+void log_print(const char *format, ...)
 {
 	char line[LINE_MAX_BYTES];
 	int saved_errno = errno, prefix, length;
 	ssize_t written;
+	va_list args;
 
 	prefix = snprintf(line, sizeof(line), "xrc-compat[%d]: ", (int)getpid());
+	va_start(args, format);
 	length = vsnprintf(line + prefix, sizeof(line) - (size_t)prefix - 1, format, args);
+	va_end(args);
 	if (length >= 0) {
 		size_t used = (size_t)prefix + (size_t)length;
 
@@ -29,24 +31,4 @@ static void print(const char *format, va_list args)
 		(void)written;	/* a closed stderr takes no message */
 	}
 	errno = saved_errno;
-}
-
-void log_print(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	print(format, args);
-	va_end(args);
-}
-
-void log_line(const char *format, ...)
-{
-	va_list args;
-
-	if (!settings.verbose)
-		return;
-	va_start(args, format);
-	print(format, args);
-	va_end(args);
 }

@@ -3,16 +3,16 @@
  * The library's messages. They go to stderr, and only with XRC_COMPAT_VERBOSE=1, because scripts
  * parse the output of old programs.
  */
-#ifndef COMPAT_LOG_H
-#define COMPAT_LOG_H
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
 
-#include <stdbool.h>
+#include "settings.h"
 
-/* Prints one line, printf-style, given without its newline, if verbose. errno is kept. */
-void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* The same whether verbose or not, for a line that the user has asked for. */
+/* Prints one line, printf-style, given without its newline. errno is kept. */
 void log_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same, but only if verbose. */
+#define log_line(...) (settings.verbose ? log_print(__VA_ARGS__) : (void)0)
 
 /* Prints a line at the first call with this flag, which is a static bool of the caller. */
 #define log_once(flag, ...) \

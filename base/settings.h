@@ -2,8 +2,8 @@
 /*
  * The library's settings, read once: getenv(3) in a verb would race with the program's setenv(3).
  */
-#ifndef COMPAT_SETTINGS_H
-#define COMPAT_SETTINGS_H
+#ifndef BASE_SETTINGS_H
+#define BASE_SETTINGS_H
 
 #include <stdbool.h>
 

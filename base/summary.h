@@ -3,8 +3,8 @@
  * What a process has used, for `xrc-compat run --summary`. Old MPIs use TCP without a word if they
  * find no adapter, so a process that has opened none says that, too.
  */
-#ifndef COMPAT_SUMMARY_H
-#define COMPAT_SUMMARY_H
+#ifndef BASE_SUMMARY_H
+#define BASE_SUMMARY_H
 
 enum summary_count {
 	SUMMARY_DOMAINS,	/* opened */

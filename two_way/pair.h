@@ -8,8 +8,8 @@
  * follows from it by a rule of the adapter's family, so a peer on any host can compute it. Both
  * ends must have an adapter of the same family.
  */
-#ifndef COMPAT_PAIR_H
-#define COMPAT_PAIR_H
+#ifndef TWO_WAY_PAIR_H
+#define TWO_WAY_PAIR_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -12,8 +12,8 @@
  * opens the first domain. No other verb asks the loader: its lock would stay taken if a signal
  * handler left the verb by siglongjmp(3).
  */
-#ifndef COMPAT_PROGRAM_H
-#define COMPAT_PROGRAM_H
+#ifndef TWO_WAY_PROGRAM_H
+#define TWO_WAY_PROGRAM_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

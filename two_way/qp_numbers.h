@@ -8,8 +8,8 @@
  *
  * No call here takes a lock of this library.
  */
-#ifndef COMPAT_QP_NUMBERS_H
-#define COMPAT_QP_NUMBERS_H
+#ifndef TWO_WAY_QP_NUMBERS_H
+#define TWO_WAY_QP_NUMBERS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
