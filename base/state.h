@@ -8,13 +8,13 @@
  * Any thread may call any verb: old MPIs create on a connection thread, unregister on the main
  * thread, and cancel the event thread at any instruction (MVAPICH2).
  */
-#ifndef COMPAT_STATE_H
-#define COMPAT_STATE_H
+#ifndef BASE_STATE_H
+#define BASE_STATE_H
 
 /*
- * Marks a variable that a forked child begins with as zero. So a child has no object of its parent,
- * and needs none of the locks that other threads of the parent held during the fork. The parent's
- * objects stay allocated in the child.
+ * Marks a variable that is zero again in a forked child. So a child has no object of its parent.
+ * It waits for no lock that another thread of the parent held during the fork. The memory of the
+ * parent's objects stays allocated in the child.
  */
 #define PER_PROCESS __attribute__((section("per_process")))
 

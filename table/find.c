@@ -33,8 +33,8 @@ struct walk {
 /* ---- one file ---- */
 
 /*
- * Asks for what is cached: another file system may be slow, or be another user's program. Some
- * containers forbid statx().
+ * statx() asks for what the kernel has cached, because the file may be on a slow file system, or on
+ * one that another user's program serves. Some containers forbid statx(); fstat() serves there.
  */
 static bool is_memory_file(const struct walk *walk, int held)
 {

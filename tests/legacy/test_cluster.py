@@ -115,7 +115,7 @@ def test_a_killed_process_ends_the_run_and_the_next_run_is_clean(cluster, option
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# Linux 3.10, the kernel of CentOS 7, has none of these.
+# The kernel of CentOS 7 is Linux 3.10. It lacks all these calls.
 LATER_CALLS = "memfd_create,pidfd_open,getrandom,renameat2,statx"
 
 

@@ -5,7 +5,7 @@ void ibv_open_xrc_domain(void);
 void ibv_reg_xrc_rcv_qp(void);
 void use_xrc(void);
 
-/* LTO removes what is not exported, and the references with it. */
+/* LTO removes a function that is not exported, together with its references to verbs. */
 __attribute__((visibility("default"))) void use_xrc(void)
 {
 	ibv_open_xrc_domain();
