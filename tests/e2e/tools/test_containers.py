@@ -22,11 +22,16 @@ LIBRARIES = {
 
 @pytest.fixture
 def other(library):
+    """The library's path. libfaketime leaves a file and a semaphore of each process."""
     found = [path for directory in ("/usr/lib", "/usr/lib64", "/usr/lib/*-linux-gnu")
              for path in glob.glob(f"{directory}/{LIBRARIES[library]}")]
     if not found:
         pytest.skip(f"{LIBRARIES[library]} is not installed")
-    return found[0]
+    yield found[0]
+    for left in glob.glob("/dev/shm/*faketime_*"):
+        ended = not os.path.exists(f"/proc/{left.rsplit('_', 1)[1]}")
+        if ended and os.stat(left).st_uid == os.getuid():
+            os.unlink(left)
 
 
 @pytest.fixture
