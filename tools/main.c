@@ -80,7 +80,7 @@ static int execute(int argc, char **argv)
 		return TOOL_EXIT_OK;
 	}
 	/* The commands find their files beside their own. */
-	if (!paths_self())
+	if (!paths_find_self())
 		return refuse(TOOL_EXIT_REFUSED, "/proc/self/exe cannot be read: mount /proc");
 	return execute_command(argv[1], argc - 1, argv + 1);
 }

@@ -13,15 +13,23 @@
 #include <string.h>
 #include <unistd.h>
 
-char *paths_self(void)
+static const char *self;
+
+bool paths_find_self(void)
 {
-	return realpath("/proc/self/exe", NULL);
+	self = realpath("/proc/self/exe", NULL);
+	return self != NULL;
+}
+
+const char *paths_self(void)
+{
+	return self;
 }
 
 /* The directory @levels above the running command's. */
 static const char *own_prefix(int levels)
 {
-	char *path = paths_self(), *slash;
+	char *path = format_string("%s", self), *slash;
 
 	for (; levels >= 0 && (slash = strrchr(path, '/')); levels--)
 		*slash = '\0';

@@ -30,7 +30,10 @@ const char *paths_softhca(void);
  */
 const char *paths_helper(const char *in_build);
 
-/* Absolute path of the running command. NULL without /proc, where main() runs no command. */
-char *paths_self(void);
+/* False without /proc, where main() runs no command. */
+bool paths_find_self(void);
+
+/* Absolute path of the running command. */
+const char *paths_self(void);
 
 #endif
