@@ -198,6 +198,8 @@ void records_free(struct records *records);
 void wake_find_verbs(void);
 /* Takes over @fd, the daemon's page for this; -1 = none. */
 void wake_map(int fd);
+/* Replaces the functions of a context that ring. */
+void wake_replace(struct ibv_context *context);
 /* After the daemon has executed @command. */
 void wake_note(struct dev *dev, const uint64_t *command, size_t length);
 

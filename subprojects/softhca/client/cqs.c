@@ -90,7 +90,7 @@ static void replace(void **at, void *_Atomic *replaced, void *const *ours)
  * sets start_poll of a plain CQ, and no command tells which CQs are extended. So only a function of
  * the provider is replaced. peek() keeps valgrind from reporting that the value is not set.
  */
-static void replace_start(struct handle *handle, pid_t thread)
+static void replace_start(struct handle *handle)
 {
 	struct ibv_cq_ex *cq = handle->object;
 	void *found;
@@ -98,16 +98,18 @@ static void replace_start(struct handle *handle, pid_t thread)
 	if (peek(&found, &cq->start_poll, sizeof(found)) &&
 	    (is_in_provider(PROVIDER_MLX4, found) || is_in_provider(PROVIDER_MLX5, found)))
 		replace((void **)&cq->start_poll, starts, our_starts);
-	if (handle->maker == thread)
+	if (handle->maker == gettid())
 		handle->maker = 0;
 }
 
 /* A library that has put its own poll_cq() on ours keeps it: that one calls ours. */
-static void replace_poll(struct dev *dev, struct ibv_context *context)
+static void replace_in_context(struct dev *dev, struct ibv_context *context)
 {
-	if (!dev->polls)
-		replace((void **)&context->ops.poll_cq, polls, our_polls);
-	dev->polls = true;
+	if (dev->replaced)
+		return;
+	replace((void **)&context->ops.poll_cq, polls, our_polls);
+	wake_replace(context);
+	dev->replaced = true;
 }
 
 /*
@@ -117,8 +119,6 @@ static void replace_poll(struct dev *dev, struct ibv_context *context)
  */
 void cqs_note(struct dev *dev, const uint64_t *command, size_t length)
 {
-	const pid_t thread = gettid();
-
 	for (size_t i = 0; i < dev->cqs.count; i++) {
 		struct handle *cq = &dev->cqs.entry[i];
 
@@ -126,9 +126,9 @@ void cqs_note(struct dev *dev, const uint64_t *command, size_t length)
 			cq->context = handles_context(cq->object, dev->fd);
 		if (!cq->context)
 			continue;
-		replace_poll(dev, cq->context);
+		replace_in_context(dev, cq->context);
 		if (cq->maker)
-			replace_start(cq, thread);
+			replace_start(cq);
 	}
 	handles_note(&dev->cqs, IB_USER_VERBS_CMD_DESTROY_CQ, command, length);
 }

@@ -26,7 +26,7 @@ struct dev {
 	unsigned int references;
 	int fd; /* the program's */
 	struct handles cqs, qps;
-	bool polls; /* poll_cq() of the context has been replaced */
+	bool replaced; /* the functions of the program's context */
 	struct records records;
 	pthread_mutex_t command_lock; /* one command at a time per context */
 	atomic_bool closing; /* written under command_lock: no command follows */

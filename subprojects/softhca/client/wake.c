@@ -127,13 +127,9 @@ static void start(struct ibv_qp_ex *qp)
 		REPLACE(&qp->wr_complete, complete, provider_complete);
 }
 
-/* libibverbs sets the context of a new CQ after the command, so a later command finds it. */
-static void replace_in_context(const struct handles *cqs, int fd)
+void wake_replace(struct ibv_context *context)
 {
-	struct ibv_context *context =
-		cqs->count ? handles_context(cqs->entry[0].object, fd) : NULL;
-
-	if (!context)
+	if (!page)
 		return;
 	REPLACE(&context->ops.post_send, post_send, provider_post_send);
 	REPLACE(&context->ops.req_notify_cq, notify, provider_notify);
@@ -155,7 +151,6 @@ void wake_note(struct dev *dev, const uint64_t *command, size_t length)
 
 	if (!page)
 		return;
-	replace_in_context(&dev->cqs, dev->fd);
 	handles_note(&dev->qps, IB_USER_VERBS_CMD_DESTROY_QP, command, length);
 	if (hdr->command == IB_USER_VERBS_CMD_MODIFY_QP) {
 		const struct ib_uverbs_modify_qp *in = (const void *)(hdr + 1);
