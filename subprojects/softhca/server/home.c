@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,13 +33,29 @@ int server_fail(char *why, size_t size, const char *what, int err)
 
 /* ---- removal ---- */
 
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *where)
+static bool is_entry(const struct dirent *entry)
 {
-	(void)st;
-	(void)type;
-	(void)where;
-	remove(path);
-	return 0; /* the rest goes all the same */
+	return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
+/* What cannot be removed stays, and the rest goes all the same. nftw() would stat each file. */
+static void remove_tree(int dir, const char *name)
+{
+	const struct dirent *entry;
+	DIR *inside;
+	int fd;
+
+	if (!unlinkat(dir, name, 0) || errno != EISDIR)
+		return;
+	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	inside = fd < 0 ? NULL : fdopendir(fd);
+	while (inside && (entry = readdir(inside))) {
+		if (is_entry(entry))
+			remove_tree(fd, entry->d_name);
+	}
+	if (inside)
+		closedir(inside);
+	unlinkat(dir, name, AT_REMOVEDIR);
 }
 
 /* Only what a daemon makes: the user may have named a directory that holds other things, too. */
@@ -53,7 +68,7 @@ static void clear(const char *path, bool lock_too)
 
 	for (size_t i = 0; i < count; i++) {
 		if (!dir_join(victim, sizeof(victim), path, made[i]))
-			nftw(victim, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+			remove_tree(AT_FDCWD, victim);
 	}
 }
 

@@ -21,17 +21,28 @@ struct tree {
 	int err;
 };
 
+/* Makes the directories of @path. Most are there, so this begins with the innermost. */
+static int make_directories(char *path)
+{
+	char *slash = strrchr(path, '/');
+	int err = 0;
+
+	*slash = '\0';
+	if (mkdir(path, 0700) && errno != EEXIST) {
+		err = errno == ENOENT ? make_directories(path) : -errno;
+		if (!err && mkdir(path, 0700))
+			err = -errno;
+	}
+	*slash = '/';
+	return err;
+}
+
 /* The path of @name in @dir; both may have several parts. Makes the directories on the way. */
 static void make_way(struct tree *tree, const char *dir, const char *name, char path[PATH_MAX])
 {
 	snprintf(path, PATH_MAX, "%s/%s/%s", tree->root, dir, name);
-	for (char *slash = path + strlen(tree->root); !tree->err && (slash = strchr(slash, '/'));
-	     slash++) {
-		*slash = '\0';
-		if (mkdir(path, 0700) && errno != EEXIST)
-			tree->err = -errno;
-		*slash = '/';
-	}
+	if (!tree->err)
+		tree->err = make_directories(path);
 }
 
 /* A file with one line. */
