@@ -2,11 +2,11 @@
 /* The xrc-compat command: finds the subcommand in a table and calls it. */
 #include "tools_config.h"
 
-#include <tools/common/command.h>
-#include <tools/common/message.h>
-#include <tools/common/streams.h>
-#include <tools/common/variables.h>
 #include <tools/files/paths.h>
+#include <tools/job/variables.h>
+#include <tools/text/command.h>
+#include <tools/text/message.h>
+#include <tools/text/streams.h>
 
 #include <locale.h>
 #include <signal.h>

@@ -45,7 +45,7 @@ SHARED_FILES = {
 # Directories in the order of their includes: each may include those before it. A command's
 # directory includes those that the commands share, and no other command's.
 ROOMS = {
-    "tools": ("common", "files", "stack", "program", "run"),
+    "tools": ("text", "aside", "job", "files", "stack", "program", "run"),
     "softhca": ("base", "model", "machine", "objects", "qp", "wire", "uverbs", "cm", "control",
                 "server", "cli"),
 }
@@ -294,7 +294,7 @@ def foreign_text(root):
     """The commands print by print_text(), which lets no escape sequence pass, or a constant."""
     return [f"{relative}:{number}: {found.group(1)}(): print_text() prints without escape sequences"
             for relative, path in c_files(root, ("tools",))
-            if not relative.startswith("tools/common/")
+            if not relative.startswith("tools/text/")
             for number, line in code_lines(path)
             for found in re.finditer(r"(?<![\w.>])(v?f?printf|f?puts)\s*\(", line)
             if "print" in found.group(1) or not re.match(
@@ -316,7 +316,7 @@ def neighbour(root):
 # What the emulator, a project of its own, has of xrc-compat: a file of each, and the beginning of
 # the function that is the same in both. "": the whole file is.
 COPIES = (("abi/libc.h", "base/libc.h", ""), ("scripts/refuse-overlap", "refuse-overlap", ""),
-          ("tools/common/streams.c", "cli/streams.c", "static void fill("))
+          ("tools/text/streams.c", "cli/streams.c", "static void fill("))
 
 
 def copies(root):
@@ -415,8 +415,8 @@ def python_version(root):
 
 
 def env_table(root):
-    """The names in tools/common/variables.h, in order."""
-    table = pathlib.Path(root) / "tools" / "common" / "variables.h"
+    """The names in tools/job/variables.h, in order."""
+    table = pathlib.Path(root) / "tools" / "job" / "variables.h"
     return re.findall(r"^\tX\((\w+),", read(table), re.M) if table.exists() else []
 
 
@@ -432,8 +432,8 @@ def env_variables(root):
                 seen.add(name)
                 if name not in known:
                     bad.append(
-                        f"{relative}:{number}: {name} is missing in tools/common/variables.h")
-    bad += [f"tools/common/variables.h:1: {name} is read nowhere" for name in sorted(known - seen)]
+                        f"{relative}:{number}: {name} is missing in tools/job/variables.h")
+    bad += [f"tools/job/variables.h:1: {name} is read nowhere" for name in sorted(known - seen)]
     return bad
 
 

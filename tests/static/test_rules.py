@@ -40,7 +40,7 @@ BROKEN = [
      "names docs/design.md"),
     (rules.copies, "subprojects/softhca/base/libc.h", SPDX_C, "not as in abi/libc.h"),
     (rules.copies, "subprojects/softhca/cli/streams.c", SPDX_C + "static void fill(void)\n{\n}\n",
-     "fill( is not as in tools/common/streams.c"),
+     "fill( is not as in tools/text/streams.c"),
     (rules.machine_paths, "docs/a.md", "see /ho" + "me/me/main\n", "names /ho" + "me/"),
     (rules.columns, "docs/a.md", f"<!-- {rules.LICENCE} -->\n" + "x" * 121 + "\n", "121 columns"),
     (rules.function_length, "subprojects/softhca/wire/a.c",
@@ -50,9 +50,9 @@ BROKEN = [
     (rules.file_length, "tools/a.c", SPDX_C + "int x;\n" * 520, "521 lines"),
     (rules.env_variables, "compat/a.c", SPDX_C + '\tgetenv("XRC_COMPAT_SECRET");\n',
      "XRC_COMPAT_SECRET is missing"),
-    (rules.env_variables, "tools/common/variables.h", "\tX(XRC_COMPAT_UNUSED, \"\")\n",
+    (rules.env_variables, "tools/job/variables.h", "\tX(XRC_COMPAT_UNUSED, \"\")\n",
      "XRC_COMPAT_UNUSED is read nowhere"),
-    (rules.env_manual, "tools/common/variables.h", "\tX(XRC_COMPAT_UNTOLD, \"\")\n",
+    (rules.env_manual, "tools/job/variables.h", "\tX(XRC_COMPAT_UNTOLD, \"\")\n",
      "XRC_COMPAT_UNTOLD is not documented"),
     (rules.python_version, "abi/a.py", f"# {rules.LICENCE}\nx = 'a'.removeprefix('a')\n",
      ".removeprefix( is later than"),
@@ -67,8 +67,8 @@ WRONG_INCLUDES = [
     ("modern/a.h", "<infiniband/driver.h>", "", "only the public verbs.h"),
     ("tools/a.c", "<state.h>", "compat/objects/state.h", "a header of compat/"),
     ("subprojects/softhca/wire/a.c", "<uverbs/b.h>", "subprojects/softhca/uverbs/b.h", "only base, model,"),
-    ("tools/common/a.c", '"tools/files/paths.h"', "tools/files/paths.h", "only its own files"),
-    ("tools/ps/a.c", '"tools/check/check.h"', "tools/check/check.h", "common, files, stack, program, run"),
+    ("tools/text/a.c", '"tools/files/paths.h"', "tools/files/paths.h", "only its own files"),
+    ("tools/ps/a.c", '"tools/check/check.h"', "tools/check/check.h", "text, aside, job, files, stack, program, run"),
 ]
 
 # Similar lines that break no rule, so that no rule complains without cause.
@@ -87,7 +87,7 @@ FINE = {
     "tools/a.c":
         SPDX_C +
         '#include <modern/table.h>\n\tputs("x");\n\tgetenv("XRC_COMPAT_LIBRARY");\n\texit(1);\n\tmkstemp("/tmp/x.XXXXXX");\n',
-    "tools/common/variables.h": SPDX_C + '\tX(XRC_COMPAT_LIBRARY, "")\n',
+    "tools/job/variables.h": SPDX_C + '\tX(XRC_COMPAT_LIBRARY, "")\n',
     "man/xrc-compat.1": f'.\\" {rules.LICENCE}\n.It Ev XRC_COMPAT_LIBRARY\n',
     "subprojects/softhca/wire/a.c": SPDX_C + "#include <machine/hca.h>\nvoid f(void)\n{\n" +
                                     "\tx();\n" * 78 + "}\n",
@@ -151,7 +151,7 @@ def test_is_silent_on_a_good_sample(tmp_path, rule):
 
 def test_the_tree_is_really_looked_at():
     names = {name for name, _ in rules.files(os.environ["XRC_COMPAT_SOURCE_ROOT"])}
-    assert {".ci/run", "meson.build", "tools/run/run.c", "tools/common/variables.h"} <= names
+    assert {".ci/run", "meson.build", "tools/run/run.c", "tools/job/variables.h"} <= names
 
 
 # The C library in its parts (older and newer glibc), and the runtimes of the sanitizers.

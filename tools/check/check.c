@@ -6,9 +6,9 @@
 #include "check.h"
 
 #include <abi/functions.h>
-#include <tools/common/command.h>
 #include <tools/files/paths.h>
 #include <tools/files/regular.h>
+#include <tools/text/command.h>
 
 #include <fnmatch.h>
 #include <stdlib.h>

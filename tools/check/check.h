@@ -3,7 +3,7 @@
 #ifndef TOOLS_CHECK_H
 #define TOOLS_CHECK_H
 
-#include <tools/common/devices.h>
+#include <tools/aside/devices.h>
 #include <tools/program/libraries.h>
 #include <tools/program/providers.h>
 

@@ -2,10 +2,10 @@
 /* Decides the verdict, the reason and the next command. The first rule that applies counts. */
 #include "check.h"
 
-#include <tools/common/command.h>
-#include <tools/common/launchers.h>
-#include <tools/common/text.h>
 #include <tools/files/regular.h>
+#include <tools/job/launchers.h>
+#include <tools/text/command.h>
+#include <tools/text/text.h>
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -5,8 +5,8 @@
  */
 #include "check.h"
 
-#include <tools/common/json.h>
-#include <tools/common/message.h>
+#include <tools/text/json.h>
+#include <tools/text/message.h>
 
 #include <stdio.h>
 

@@ -2,9 +2,9 @@
 /* Examines the devices and their ports. */
 #include "doctor.h"
 
-#include <tools/common/memory.h>
 #include <tools/program/libraries.h>
 #include <tools/program/providers.h>
+#include <tools/text/memory.h>
 
 #include <errno.h>
 #include <fnmatch.h>

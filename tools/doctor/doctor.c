@@ -2,8 +2,8 @@
 /* `xrc-compat doctor`: examines this machine in the order in which a program needs its parts. */
 #include "doctor.h"
 
-#include <tools/common/command.h>
-#include <tools/common/message.h>
+#include <tools/text/command.h>
+#include <tools/text/message.h>
 
 #include <stdio.h>
 

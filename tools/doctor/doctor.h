@@ -3,8 +3,8 @@
 #ifndef TOOLS_DOCTOR_H
 #define TOOLS_DOCTOR_H
 
-#include <tools/common/devices.h>
-#include <tools/common/json.h>
+#include <tools/aside/devices.h>
+#include <tools/text/json.h>
 
 enum finding {
 	FINDING_OK,

@@ -3,8 +3,8 @@
 #include "doctor.h"
 
 #include <table/own.h>
-#include <tools/common/variables.h>
 #include <tools/files/preload.h>
+#include <tools/job/variables.h>
 
 #include <errno.h>
 #include <linux/capability.h>

@@ -2,11 +2,11 @@
 /* Examines the libraries: ours, and the libibverbs that programs get. */
 #include "doctor.h"
 
-#include <tools/common/memory.h>
 #include <tools/files/paths.h>
 #include <tools/files/preload.h>
 #include <tools/program/libraries.h>
 #include <tools/program/providers.h>
+#include <tools/text/memory.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Prints a row for each finding, as text or as JSON. */
 #include "doctor.h"
 
-#include <tools/common/message.h>
+#include <tools/text/message.h>
 
 #include <limits.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 #include "elf_info.h"
 #include "regular.h"
 
-#include <tools/common/memory.h>
+#include <tools/text/memory.h>
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -3,9 +3,9 @@
 #include "paths.h"
 #include "preload.h"
 
-#include <tools/common/command.h>
-#include <tools/common/memory.h>
-#include <tools/common/message.h>
+#include <tools/text/command.h>
+#include <tools/text/memory.h>
+#include <tools/text/message.h>
 #include <tools/tools_config.h>
 
 #include <errno.h>

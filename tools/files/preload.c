@@ -3,7 +3,7 @@
 #include "preload.h"
 #include "elf_info.h"
 
-#include <tools/common/memory.h>
+#include <tools/text/memory.h>
 
 #include <elf.h>
 #include <stdlib.h>

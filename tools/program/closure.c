@@ -5,10 +5,10 @@
  */
 #include "libraries.h"
 
-#include <tools/common/aside.h>
-#include <tools/common/command.h>
+#include <tools/aside/aside.h>
 #include <tools/files/preload.h>
 #include <tools/files/regular.h>
+#include <tools/text/command.h>
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -5,7 +5,7 @@
 
 #include "program.h"
 
-#include <tools/common/memory.h>
+#include <tools/text/memory.h>
 
 /* An object that the loader maps. */
 struct loaded_object {

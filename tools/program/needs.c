@@ -2,10 +2,10 @@
 /* Decides from the loader's answer what must be preloaded. */
 #include "libraries.h"
 
-#include <tools/common/message.h>
 #include <tools/files/paths.h>
 #include <tools/files/preload.h>
 #include <tools/files/regular.h>
+#include <tools/text/message.h>
 
 #include <dlfcn.h>
 #include <fnmatch.h>

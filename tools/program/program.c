@@ -5,9 +5,9 @@
  */
 #include "program.h"
 
-#include <tools/common/command.h>
-#include <tools/common/memory.h>
 #include <tools/files/regular.h>
+#include <tools/text/command.h>
+#include <tools/text/memory.h>
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -6,9 +6,9 @@
 #include "providers.h"
 #include "libraries.h"
 
-#include <tools/common/memory.h>
 #include <tools/files/paths.h>
 #include <tools/files/regular.h>
+#include <tools/text/memory.h>
 
 #include <glob.h>
 #include <limits.h>

@@ -3,7 +3,7 @@
 #ifndef TOOLS_PROVIDERS_H
 #define TOOLS_PROVIDERS_H
 
-#include <tools/common/devices.h>
+#include <tools/aside/devices.h>
 
 /* "rdma-core 44", or what else is known of the release. */
 const char *libibverbs_release_name(const char *path);

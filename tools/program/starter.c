@@ -2,9 +2,9 @@
 /* Recognizes starters by name, and reads the last words of shell scripts. */
 #include "program.h"
 
-#include <tools/common/launchers.h>
-#include <tools/common/memory.h>
 #include <tools/files/regular.h>
+#include <tools/job/launchers.h>
+#include <tools/text/memory.h>
 
 #include <fnmatch.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat gc`: removed the tables of dead processes until release 1.0; kept for old scripts. */
-#include <tools/common/command.h>
-#include <tools/common/json.h>
-#include <tools/common/message.h>
+#include <tools/text/command.h>
+#include <tools/text/json.h>
+#include <tools/text/message.h>
 
 #include <stdio.h>
 

@@ -2,10 +2,10 @@
 /* `xrc-compat ps`: the processes that are registered with each receive QP, from their tables. */
 #include "ps.h"
 
-#include <tools/common/command.h>
-#include <tools/common/json.h>
-#include <tools/common/memory.h>
-#include <tools/common/message.h>
+#include <tools/text/command.h>
+#include <tools/text/json.h>
+#include <tools/text/memory.h>
+#include <tools/text/message.h>
 
 #include <limits.h>
 #include <stdarg.h>

@@ -2,9 +2,9 @@
 /* Why `xrc-compat ps` does not read a table or a process. */
 #include "ps.h"
 
-#include <tools/common/memory.h>
-#include <tools/common/message.h>
-#include <tools/common/text.h>
+#include <tools/text/memory.h>
+#include <tools/text/message.h>
+#include <tools/text/text.h>
 
 static unsigned int unread;
 

@@ -2,12 +2,12 @@
 /* `xrc-compat ps --stacks`: where the threads of the processes with an open domain are. */
 #include "ps.h"
 
-#include <tools/common/command.h>
-#include <tools/common/memory.h>
-#include <tools/common/message.h>
 #include <tools/files/elf_info.h>
 #include <tools/files/regular.h>
 #include <tools/stack/stack.h>
+#include <tools/text/command.h>
+#include <tools/text/memory.h>
+#include <tools/text/message.h>
 
 #include <errno.h>
 #include <limits.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat report`: reads the options, and executes the script that writes the report. */
-#include <tools/common/command.h>
-#include <tools/common/memory.h>
-#include <tools/common/message.h>
-#include <tools/common/output.h>
-#include <tools/common/text.h>
+#include <tools/files/output.h>
 #include <tools/files/paths.h>
 #include <tools/run/run.h>
+#include <tools/text/command.h>
+#include <tools/text/memory.h>
+#include <tools/text/message.h>
+#include <tools/text/text.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,15 +2,15 @@
 /* `xrc-compat env`: prints the line of each launcher that preloads the library in all processes. */
 #include "run.h"
 
-#include <tools/common/command.h>
-#include <tools/common/json.h>
-#include <tools/common/launchers.h>
-#include <tools/common/message.h>
-#include <tools/common/text.h>
-#include <tools/common/variables.h>
 #include <tools/files/paths.h>
 #include <tools/files/preload.h>
 #include <tools/files/regular.h>
+#include <tools/job/launchers.h>
+#include <tools/job/variables.h>
+#include <tools/text/command.h>
+#include <tools/text/json.h>
+#include <tools/text/message.h>
+#include <tools/text/text.h>
 
 #include <fnmatch.h>
 #include <stdio.h>

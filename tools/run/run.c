@@ -2,10 +2,10 @@
 /* `xrc-compat run`: checks that the library can be preloaded, sets LD_PRELOAD, and execs. */
 #include "run.h"
 
-#include <tools/common/command.h>
-#include <tools/common/message.h>
 #include <tools/files/paths.h>
 #include <tools/files/preload.h>
+#include <tools/text/command.h>
+#include <tools/text/message.h>
 #include <tools/tools_config.h>
 
 #include <errno.h>

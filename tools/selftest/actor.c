@@ -3,7 +3,7 @@
 #include "selftest.h"
 
 #include <abi/functions.h>
-#include <tools/common/clock.h>
+#include <tools/aside/clock.h>
 
 #include <dlfcn.h>
 #include <errno.h>

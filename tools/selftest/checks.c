@@ -2,10 +2,10 @@
 /* The checks of the contract, each a few steps that several processes carry out, and the report. */
 #include "selftest.h"
 
-#include <tools/common/json.h>
-#include <tools/common/memory.h>
-#include <tools/common/message.h>
-#include <tools/common/streams.h>
+#include <tools/text/json.h>
+#include <tools/text/memory.h>
+#include <tools/text/message.h>
+#include <tools/text/streams.h>
 
 #include <err.h>
 #include <errno.h>

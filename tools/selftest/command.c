@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat selftest`: starts the old program of the self-test as `xrc-compat run` would. */
-#include <tools/common/command.h>
-#include <tools/common/message.h>
 #include <tools/files/paths.h>
 #include <tools/run/run.h>
+#include <tools/text/command.h>
+#include <tools/text/message.h>
 
 static const char *device = "", *remote;
 static bool is_actor, as_json;

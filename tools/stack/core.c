@@ -5,8 +5,8 @@
  */
 #include "image.h"
 
-#include <tools/common/memory.h>
 #include <tools/files/regular.h>
+#include <tools/text/memory.h>
 
 #include <link.h>
 #include <stdlib.h>

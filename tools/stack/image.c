@@ -2,8 +2,8 @@
 /* Opens a process or its core file by libdwfl, and reads its memory. */
 #include "image.h"
 
-#include <tools/common/memory.h>
 #include <tools/files/regular.h>
+#include <tools/text/memory.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <abi/verb.h>
 #include <compat/event_holder.h>
 #include <shim/call.h>
-#include <tools/common/memory.h>
+#include <tools/text/memory.h>
 
 #include <string.h>
 

@@ -2,11 +2,11 @@
 /* Names functions and lines with addr2line(1): once for each address. */
 #include "stack.h"
 
-#include <tools/common/aside.h>
-#include <tools/common/memory.h>
-#include <tools/common/message.h>
+#include <tools/aside/aside.h>
 #include <tools/files/elf_info.h>
 #include <tools/files/regular.h>
+#include <tools/text/memory.h>
+#include <tools/text/message.h>
 
 #include <gelf.h>
 #include <stdio.h>

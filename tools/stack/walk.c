@@ -6,8 +6,8 @@
  */
 #include "image.h"
 
-#include <tools/common/clock.h>
-#include <tools/common/memory.h>
+#include <tools/aside/clock.h>
+#include <tools/text/memory.h>
 
 #include <dirent.h>
 #include <elfutils/version.h>

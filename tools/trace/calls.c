@@ -2,8 +2,8 @@
 /* Keeps the account of a trace, and describes each call for the printer of its form. */
 #include "trace.h"
 
-#include <tools/common/launchers.h>
-#include <tools/common/memory.h>
+#include <tools/job/launchers.h>
+#include <tools/text/memory.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Prints a trace as one JSON object. */
 #include "trace.h"
 
-#include <tools/common/memory.h>
+#include <tools/text/memory.h>
 
 #include <stdlib.h>
 #include <string.h>

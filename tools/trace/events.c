@@ -6,8 +6,8 @@
  */
 #include "trace.h"
 
-#include <tools/common/clock.h>
-#include <tools/common/memory.h>
+#include <tools/aside/clock.h>
+#include <tools/text/memory.h>
 
 #include <stdlib.h>
 #include <string.h>

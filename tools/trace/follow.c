@@ -2,8 +2,8 @@
 /* Starts the traced program, and reads the records of all its processes until it ends. */
 #include "trace.h"
 
-#include <tools/common/command.h>
-#include <tools/common/message.h>
+#include <tools/text/command.h>
+#include <tools/text/message.h>
 
 #include <errno.h>
 #include <fcntl.h>

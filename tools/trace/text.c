@@ -2,7 +2,7 @@
 /* Prints a trace as text. */
 #include "trace.h"
 
-#include <tools/common/message.h>
+#include <tools/text/message.h>
 
 #include <string.h>
 

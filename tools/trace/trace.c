@@ -2,12 +2,12 @@
 /* `xrc-compat trace`: runs a program as `run` does. A second library reports every legacy call. */
 #include "trace.h"
 
-#include <tools/common/command.h>
-#include <tools/common/launchers.h>
-#include <tools/common/memory.h>
-#include <tools/common/message.h>
-#include <tools/common/output.h>
-#include <tools/common/streams.h>
+#include <tools/files/output.h>
+#include <tools/job/launchers.h>
+#include <tools/text/command.h>
+#include <tools/text/memory.h>
+#include <tools/text/message.h>
+#include <tools/text/streams.h>
 
 #include <dlfcn.h>
 #include <fnmatch.h>

@@ -3,9 +3,9 @@
 #ifndef TOOLS_TRACE_H
 #define TOOLS_TRACE_H
 
-#include <tools/common/json.h>
 #include <tools/run/run.h>
 #include <tools/stack/stack.h>
+#include <tools/text/json.h>
 #include <tools/trace/library/record.h>
 
 /* A domain that was opened and not closed, or a registration that was not cancelled. */

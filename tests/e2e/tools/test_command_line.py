@@ -14,7 +14,7 @@ from commands import COMMANDS, usage_of
 
 
 def table_of(source_root):
-    header = (source_root / "tools" / "common" / "variables.h").read_text()
+    header = (source_root / "tools" / "job" / "variables.h").read_text()
     return re.findall(r"^\tX\((\w+),", header, re.M)
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* text_clean(): bytes that may harm a terminal or JSON become '?'. */
-#include <tools/common/text.h>
+#include <tools/text/text.h>
 
 #include <locale.h>
 #include <stdio.h>

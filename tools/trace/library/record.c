@@ -4,8 +4,8 @@
 
 #include <abi/export.h>
 #include <modern/tracer.h>
-#include <tools/common/clock.h>
-#include <tools/common/job.h>
+#include <tools/aside/clock.h>
+#include <tools/job/job.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Opens the files that commands write, each under a name that no file has yet. */
 #include "output.h"
-#include "job.h"
-#include "memory.h"
-#include "message.h"
+#include <tools/job/job.h>
+#include <tools/text/memory.h>
+#include <tools/text/message.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 /* Lists RDMA devices in a process of its own, which loads libibverbs. */
 #include "devices.h"
 #include "aside.h"
-#include "json.h"
-#include "memory.h"
+#include <tools/text/json.h>
+#include <tools/text/memory.h>
 
 #include <modern/modern.h>
 

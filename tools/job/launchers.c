@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The table of launchers, and the search in it by name. */
 #include "launchers.h"
-#include "aside.h"
+#include <tools/aside/aside.h>
 
 #include <fnmatch.h>
 #include <limits.h>

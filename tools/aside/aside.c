@@ -2,8 +2,8 @@
 /* Runs a function or a program in a process of its own. Reads its output up to a time limit. */
 #include "aside.h"
 #include "clock.h"
-#include "command.h"
-#include "memory.h"
+#include <tools/text/command.h>
+#include <tools/text/memory.h>
 
 #include <errno.h>
 #include <fcntl.h>
