@@ -42,12 +42,14 @@ SHARED_FILES = {
               "shim/call.h"},
 }
 
-# Directories in the order of their includes: each may include those before it. A command's
-# directory includes those that the commands share, and no other command's.
+# Directories in the order of their includes: each may include those before it in its row, and none
+# of another row. A command's directory includes those that the commands share, and no other
+# command's.
 ROOMS = {
-    "tools": ("text", "aside", "job", "files", "stack", "program", "run"),
-    "softhca": ("base", "model", "machine", "objects", "qp", "wire", "uverbs", "cm", "control",
-                "server", "cli"),
+    "tools": (("text", "aside", "job", "files", "stack", "program", "run"),),
+    "softhca": (("base", "model", "machine", "objects", "qp", "wire", "uverbs", "cm", "control",
+                 "server", "cli"),
+                ("own", "lookup", "rings", "client")),
 }
 
 LOG_FILE = "base/log.c"
@@ -174,12 +176,12 @@ def include_fault(relative, target):
     if folder != home:
         allowed = target in SHARED_FILES.get(home, ()) or folder in MAY_INCLUDE[home]
         return None if allowed else f"only {', '.join(MAY_INCLUDE[home])}"
-    order = ROOMS.get(home, ())
-    if other == room or "/" not in home_path(target).removeprefix(home + "/"):
+    if other == room or "/" not in home_path(target).removeprefix(home + "/") or home not in ROOMS:
         return None
-    before = order[:order.index(room)] if room in order else order
-    ruled = home == "tools" or {room, other} <= set(order)
-    return f"only {', '.join(before) or 'its own files'}" if ruled and other not in before else None
+    before = ROOMS[home][0] if home == "tools" else ()
+    for row in ROOMS[home]:
+        before = row[:row.index(room)] if room in row else before
+    return None if other in before else f"only {', '.join(before) or 'its own files'}"
 
 
 def foreign_fault(relative, name, headers):

@@ -67,6 +67,8 @@ WRONG_INCLUDES = [
     ("modern/a.h", "<infiniband/driver.h>", "", "only the public verbs.h"),
     ("tools/a.c", "<state.h>", "compat/objects/state.h", "a header of compat/"),
     ("subprojects/softhca/wire/a.c", "<uverbs/b.h>", "subprojects/softhca/uverbs/b.h", "only base, model,"),
+    ("subprojects/softhca/rings/a.c", "<machine/b.h>", "subprojects/softhca/machine/b.h", "only own, lookup"),
+    ("subprojects/softhca/cli/a.c", "<own/b.h>", "subprojects/softhca/own/b.h", "only base, model,"),
     ("tools/text/a.c", '"tools/files/paths.h"', "tools/files/paths.h", "only its own files"),
     ("tools/ps/a.c", '"tools/check/check.h"', "tools/check/check.h", "text, aside, job, files, stack, program, run"),
 ]

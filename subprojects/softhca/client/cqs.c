@@ -5,6 +5,8 @@
  */
 #include "dev.h"
 
+#include <own/real.h>
+
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>

@@ -2,6 +2,8 @@
 /* Connections to the daemon, and the greeting on that of a context. */
 #include "dev.h"
 
+#include <lookup/lookup.h>
+#include <own/real.h>
 #include <message.h>
 #include <proto.h>
 

@@ -2,6 +2,9 @@
 /* Opened contexts: their descriptors, their locks, and whether their daemon has ended. */
 #include "dev.h"
 
+#include <lookup/lookup.h>
+#include <own/real.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -5,6 +5,9 @@
 
 #include "client.h"
 
+#include <own/own.h>
+#include <rings/rings.h>
+
 #include <pthread.h>
 #include <stdatomic.h>
 

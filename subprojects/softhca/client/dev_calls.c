@@ -2,6 +2,7 @@
 /* The system calls on an opened context: commands and mappings. */
 #include "dev.h"
 
+#include <own/real.h>
 #include <message.h>
 #include <proto.h>
 

@@ -2,6 +2,10 @@
 /* The functions that the preload interposes. Calls that are not ours go to the next definition. */
 #include "client.h"
 
+#include <lookup/lookup.h>
+#include <own/real.h>
+#include <rings/rings.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>

@@ -6,6 +6,8 @@
  */
 #include "client.h"
 
+#include <lookup/lookup.h>
+#include <own/real.h>
 #include <message.h>
 #include <proto.h>
 
@@ -16,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /* Only rdma(8) asks, which opens few files. */
 #define MAX_FDS 1024

@@ -10,6 +10,7 @@
  */
 #include "dev.h"
 
+#include <own/real.h>
 #include <proto.h>
 
 #include <errno.h>

@@ -5,8 +5,9 @@
  * The kernel then maps the descriptor that stands for the device: it has the doorbell page, but no
  * memory for rings.
  */
-#include "client.h"
+#include "rings.h"
 
+#include <lookup/lookup.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/mman.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Descriptors of ours, among those of a program that may close any number. */
-#include "client.h"
+#include "own.h"
+#include "real.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,9 @@
  * them, and the file system of a temporary directory may have them in any order; programs that take
  * "the first device" need the same one each time. Devices of other hosts are left out.
  */
-#include "client.h"
+#include "lookup.h"
 
+#include <own/real.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,10 @@
  * page of the file (proto.h). So no part of the address space is reserved: a program that unmaps a
  * ring unseen, by a munmap() of its own, or that maps over one, meets nothing of ours later.
  */
-#include "client.h"
+#include "rings.h"
 
+#include <own/own.h>
+#include <own/real.h>
 #include <proto.h>
 
 #include <errno.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Which paths belong to the emulated machine, and where they really are. */
-#include "client.h"
+#include "lookup.h"
 
+#include <own/own.h>
+#include <own/real.h>
 #include <dir.h>
 #include <proto.h>
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The variables that the preload sets in the program, for libibverbs and libmlx5. */
-#include "client.h"
+#include "lookup.h"
 
+#include <own/real.h>
 #include <dir.h>
 #include <proto.h>
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /*
  * By default libmlx5 takes memory for its rings from the heap, which the daemon reaches by system

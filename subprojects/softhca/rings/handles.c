@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The objects of a context by their handles, and the commands that create and destroy them. */
-#include "client.h"
+#include "rings.h"
 
+#include <own/own.h>
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
 

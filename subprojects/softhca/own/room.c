@@ -4,7 +4,7 @@
  * malloc(), which may deregister memory (MVAPICH 1.2 with its registration cache): that would wait
  * for this command.
  */
-#include "client.h"
+#include "own.h"
 #include "real.h"
 
 #include <proto.h>

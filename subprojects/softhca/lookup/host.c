@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The program's host, an adapter that SOFTHCA_HOST names, or that the rank in an MPI job gives. */
-#include "client.h"
+#include "lookup.h"
 
+#include <own/own.h>
+#include <own/real.h>
 #include <dir.h>
 #include <proto.h>
 

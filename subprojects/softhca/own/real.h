@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The next definition of each function that this library interposes. */
-#ifndef SOFTHCA_CLIENT_REAL_H
-#define SOFTHCA_CLIENT_REAL_H
+#ifndef SOFTHCA_REAL_H
+#define SOFTHCA_REAL_H
 
 #include <dirent.h>
 #include <stdbool.h>

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Where a program looks for devices, and which it finds there. */
+#ifndef SOFTHCA_LOOKUP_H
+#define SOFTHCA_LOOKUP_H
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- where the emulated machine is (place.c) ---- */
+
+/* The daemon's directory, or NULL if there is none or it may not be trusted. */
+const char *place_dir(void);
+
+/* Says once on stderr why place_dir() is NULL. For programs that look for adapters. */
+void place_explain(void);
+
+/* @path as it is in the emulated machine: @buffer when it is redirected, else @path itself. */
+const char *place_redirect(const char *path, char *buffer, size_t size);
+
+/* The same for calls that look at @path but do not open it: /dev/null stands for a device. */
+const char *place_to_look(const char *path, char *buffer, size_t size);
+
+/* N of /dev/infiniband/uverbsN, or -1. */
+int place_uverbs(const char *path);
+
+/* True for /dev/infiniband/rdma_cm. */
+bool place_is_cm(const char *path);
+
+/* A file of device @index that all programs share, opened for reading; -1 with errno. */
+int place_open_device(unsigned int index);
+
+/* True for the directory in which libibverbs looks for devices. */
+bool place_is_device_list(const char *path);
+
+/* ---- the program's environment (environment.c) ---- */
+
+/* Have libmlx5 map its rings from the device, or not. */
+void environment_map_rings(bool map);
+
+/* ---- devices in the order of their numbers (order.c) ---- */
+
+/* @dir is the directory of devices, just opened. */
+void order_opened(DIR *dir);
+/* Its next entry, or NULL at the end. *ours = false for a directory that order_opened() had not. */
+struct dirent *order_next(DIR *dir, bool *ours);
+struct dirent64 *order_next64(DIR *dir, bool *ours);
+void order_closed(DIR *dir);
+
+/* ---- the program's host (host.c) ---- */
+
+/* The adapter that SOFTHCA_HOST names, or SOFTHCA_EVERY_HOST. 0, or -EINVAL after a message. */
+int host_index(uint32_t *host);
+
+/* Whether the program's host has this entry of the directory of devices. */
+bool host_has(const char *entry);
+
+/*
+ * SOFTHCA_HOST=ADAPTER by the rank in an MPI job, if SOFTHCA_HOSTS is set and SOFTHCA_HOST is not;
+ * or NULL.
+ */
+char *host_by_rank(void);
+
+#endif
