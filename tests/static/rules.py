@@ -317,7 +317,7 @@ def neighbour(root):
 
 # What the emulator, a project of its own, has of xrc-compat: a file of each, and the beginning of
 # the function that is the same in both. "": the whole file is.
-COPIES = (("abi/libc.h", "base/libc.h", ""), ("scripts/refuse-overlap", "refuse-overlap", ""),
+COPIES = (("base/libc.h", "base/libc.h", ""), ("scripts/refuse-overlap", "refuse-overlap", ""),
           ("tools/text/streams.c", "cli/streams.c", "static void fill("))
 
 

@@ -38,7 +38,7 @@ BROKEN = [
     (rules.foreign_text, "tools/run/a.c", SPDX_C + "\tfputs(name, stdout);\n", "fputs()"),
     (rules.neighbour, "subprojects/softhca/wire/a.c", SPDX_C + "/* See docs/design.md. */\n",
      "names docs/design.md"),
-    (rules.copies, "subprojects/softhca/base/libc.h", SPDX_C, "not as in abi/libc.h"),
+    (rules.copies, "subprojects/softhca/base/libc.h", SPDX_C, "not as in base/libc.h"),
     (rules.copies, "subprojects/softhca/cli/streams.c", SPDX_C + "static void fill(void)\n{\n}\n",
      "fill( is not as in tools/text/streams.c"),
     (rules.machine_paths, "docs/a.md", "see /ho" + "me/me/main\n", "names /ho" + "me/"),
