@@ -9,7 +9,6 @@
  * it.
  */
 #include "event.h"
-#include "event_holder.h"
 #include "srq.h"
 #include "xrc_qp.h"
 
@@ -18,9 +17,7 @@
 #include <modern/modern.h>
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- translating ---- */
 
@@ -81,44 +78,6 @@ static bool translate(struct ibv_async_event *event, struct legacy_async_event *
 	}
 }
 
-/* ---- holders ---- */
-
-struct event_holder event_holders[EVENT_HOLDERS];
-
-/* The object that waits for the event to be acknowledged, as the program has it; 0: none does. */
-static uintptr_t waiting_object(const struct legacy_async_event *levent)
-{
-	if (levent->event_type & LEGACY_XRC_QP_EVENT_FLAG ||
-	    modern_event_of(levent->event_type) == MODERN_EVENT_OF_OTHER)
-		return 0;
-	return (uintptr_t)levent->element.qp;
-}
-
-/* Takes no lock: a signal may end the thread anywhere, and an event must not wait. */
-static void note_holder(const struct legacy_async_event *levent)
-{
-	static atomic_uint next;
-	struct event_holder *holder;
-	uintptr_t object = waiting_object(levent);
-
-	if (!object)
-		return;
-	holder = &event_holders[atomic_fetch_add(&next, 1) % EVENT_HOLDERS];
-	holder->thread = gettid();
-	holder->object = object;
-}
-
-/* Any thread may acknowledge an event. If the object has several events, one is forgotten. */
-static void forget_holder(const struct legacy_async_event *levent)
-{
-	for (int i = 0; i < EVENT_HOLDERS; i++) {
-		uintptr_t object = waiting_object(levent);
-
-		if (object && atomic_compare_exchange_strong(&event_holders[i].object, &object, 0))
-			return;
-	}
-}
-
 /* ---- reading ---- */
 
 #define NOTHING_READ UINT32_MAX
@@ -151,10 +110,8 @@ static void translate_uncancelled(struct reading *reading, struct legacy_async_e
 	cancel_hold(&hold);
 	event = modern_async_event(&reading->desc);
 	reading->desc.event_type = NOTHING_READ;
-	if (translate(&event, levent)) {
+	if (translate(&event, levent))
 		reading->translated = levent;
-		note_holder(levent);
-	}
 	cancel_release(&hold);
 }
 
@@ -182,7 +139,6 @@ void event_ack(const struct legacy_async_event *levent)
 		return;
 	event.event_type = levent->event_type;
 	memcpy(&event.element, &levent->element, sizeof(event.element));
-	forget_holder(levent);
 	if (modern_event_of(event.event_type) == MODERN_EVENT_OF_SRQ)
 		event.element.srq = srq_unwrap(event.element.srq);
 	modern_ack_async_event(&event);

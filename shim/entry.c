@@ -3,7 +3,6 @@
 #include <base/log.h>
 #include <base/settings.h>
 #include <base/summary.h>
-#include <compat/event_holder.h>
 #include <elf/loader.h>
 #include <modern/modern.h>
 #include <modern/tracer.h>
@@ -94,7 +93,7 @@ int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments)
 	const struct tracer *tracer;
 	int err;
 
-	entry->call = (struct shim_call){ verb, arguments, event_holders };
+	entry->verb = verb;
 	entry->saved_errno = errno;
 	cancel_hold(&entry->hold);
 	err = atomic_load_explicit(&shim_begun, memory_order_acquire) ? 0 : begin_process();
@@ -107,22 +106,22 @@ int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments)
 int shim_leave(const struct entry *entry, int err)
 {
 	if (unlikely(entry->traced)) {
-		int result = errmap_return(entry->call.verb, err, 0);
+		int result = errmap_return(entry->verb, err, 0);
 
 		modern_tracer->leave(entry->traced, result, errno);
 	}
 	cancel_release(&entry->hold);
-	return errmap_return(entry->call.verb, err, entry->saved_errno);
+	return errmap_return(entry->verb, err, entry->saved_errno);
 }
 
 void *shim_leave_made(const struct entry *entry, int err, void *made)
 {
 	if (unlikely(entry->traced)) {
-		errmap_return(entry->call.verb, err, 0);
+		errmap_return(entry->verb, err, 0);
 		modern_tracer->leave(entry->traced, (intptr_t)made, errno);
 	}
 	cancel_release(&entry->hold);
-	errmap_return(entry->call.verb, err, entry->saved_errno);
+	errmap_return(entry->verb, err, entry->saved_errno);
 	return made;
 }
 

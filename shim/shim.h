@@ -3,10 +3,9 @@
 #ifndef SHIM_SHIM_H
 #define SHIM_SHIM_H
 
-#include "call.h"
-
 #include <abi/export.h>
 #include <abi/legacy.h>
+#include <abi/verb.h>
 #include <base/cancel.h>
 #include <base/errmap.h>
 #include <two_way/pair.h>
@@ -20,7 +19,7 @@
 
 /* A call of an exported function, from shim_enter() to one of the functions that leave. */
 struct entry {
-	struct shim_call call;
+	enum verb verb;
 	int saved_errno;
 	struct cancel_hold hold;
 	void *traced;	/* from the tracer; NULL: this call is not traced */

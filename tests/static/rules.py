@@ -38,8 +38,7 @@ MAY_INCLUDE = {
 # Single files that other directories may include as well. Each includes nothing else of this
 # project.
 SHARED_FILES = {
-    "tools": {"compat/event_holder.h", "modern/modern.h", "modern/table.h", "modern/tracer.h",
-              "shim/call.h"},
+    "tools": {"modern/modern.h", "modern/table.h", "modern/tracer.h"},
 }
 
 # Directories in the order of their includes: each may include those before it in its row, and none

@@ -27,7 +27,7 @@ static bool find_part(Elf *core, uint64_t address, GElf_Phdr *part)
 	return false;
 }
 
-bool core_read(Elf *core, uint64_t address, void *to, size_t size)
+static bool core_read(Elf *core, uint64_t address, void *to, size_t size)
 {
 	Elf_Data *data = NULL;
 	GElf_Phdr part;

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 /*
@@ -97,13 +96,4 @@ void image_close(struct image *image)
 	elf_end(image->core);
 	if (image->file >= 0)
 		close(image->file);
-}
-
-bool image_read(const struct image *image, uint64_t address, void *to, size_t size)
-{
-	struct iovec here = { to, size }, there = { (void *)(uintptr_t)address, size };
-
-	if (image->core)
-		return core_read(image->core, address, to, size);
-	return process_vm_readv(image->process, &here, 1, &there, 1, 0) == (ssize_t)size;
 }

@@ -20,14 +20,10 @@ int image_of_process(pid_t process, struct image *image);
 int image_of_core(const char *file, struct image *image);
 void image_close(struct image *image);
 
-bool image_read(const struct image *image, uint64_t address, void *to, size_t size);
-
 /* ---- core.c ---- */
 
 /* Reports the files that the core file's notes name, and the vDSO. */
 void core_report(const struct image *image);
-
-bool core_read(Elf *core, uint64_t address, void *to, size_t size);
 
 /* The callback find_elf of libdwfl. It opens regular files that are as when the process died. */
 int core_find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, char **file,
@@ -35,8 +31,8 @@ int core_find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr
 
 /* ---- legacy.c ---- */
 
-/* The member `call` of struct stack. */
-const char *find_legacy_call(const struct image *image, const struct stack *stack);
+/* The member `call` of a stack whose frames have places. */
+const char *legacy_call(const struct stack *stack);
 
 /* ---- stop.c ---- */
 

@@ -41,15 +41,10 @@ void place_print_all(FILE *out, const char *indent, const struct place *place,
 struct stack {
 	pid_t thread;
 	unsigned int stop_us;	/* how long the thread was stopped */
-	/*
-	 * The legacy call that the thread is in, with its arguments where they are found, and the
-	 * threads for which it waits; NULL: none.
-	 */
-	const char *call;
+	const char *call;	/* the legacy function that the thread is in; NULL: in none */
 	size_t frame_count;
 	struct {
 		uint64_t address;	/* the call; in the innermost frame the next instruction */
-		uint64_t pointer;	/* the stack pointer, inside the frame */
 		const struct place *place;
 	} frame[STACK_FRAMES];	/* the innermost first */
 };

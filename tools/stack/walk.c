@@ -10,41 +10,19 @@
 #include <tools/text/memory.h>
 
 #include <dirent.h>
-#include <elfutils/version.h>
 #include <errno.h>
 #include <stdlib.h>
-
-/* DWARF's number of the stack pointer, of 64-bit programs. */
-#ifdef __aarch64__
-#define STACK_POINTER 31
-#else
-#define STACK_POINTER 7
-#endif
-
-static bool stack_pointer(Dwfl_Frame *frame, Dwarf_Addr *pointer)
-{
-#if _ELFUTILS_PREREQ(0, 188)
-	return !dwfl_frame_reg(frame, STACK_POINTER, pointer);
-#else
-	/* libdwfl does not tell the pointer, so the arguments of legacy calls are not found. */
-	(void)frame;
-	*pointer = 0;
-	return true;
-#endif
-}
 
 static int add_frame(Dwfl_Frame *frame, void *context)
 {
 	struct stack *stack = context;
-	Dwarf_Addr address, pointer;
+	Dwarf_Addr address;
 	bool is_exact;	/* the next instruction of the thread, or of what a signal interrupted */
 
-	if (!dwfl_frame_pc(frame, &address, &is_exact) || !address ||
-	    !stack_pointer(frame, &pointer))
+	if (!dwfl_frame_pc(frame, &address, &is_exact) || !address)
 		return DWARF_CB_ABORT;
 	/* A return address is behind its call. */
-	stack->frame[stack->frame_count].address = address - !is_exact;
-	stack->frame[stack->frame_count++].pointer = pointer;
+	stack->frame[stack->frame_count++].address = address - !is_exact;
 	return stack->frame_count < STACK_FRAMES ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
@@ -60,15 +38,10 @@ static void name_frames(const struct image *image, struct stack *stack)
 			name = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &file, NULL);
 		stack->frame[i].place = place_of(file ? file : name, address - bias);
 	}
+	stack->call = legacy_call(stack);
 }
 
 /* ---- processes ---- */
-
-static void walk_stopped(const struct image *image, struct stack *stack)
-{
-	dwfl_getthread_frames(image->dwfl, stack->thread, add_frame, stack);
-	stack->call = find_legacy_call(image, stack);
-}
 
 int stack_of_stopped(pid_t process, struct stack *stack)
 {
@@ -76,7 +49,7 @@ int stack_of_stopped(pid_t process, struct stack *stack)
 	int err = image_of_process(process, &image);
 
 	if (!err) {
-		walk_stopped(&image, stack);
+		dwfl_getthread_frames(image.dwfl, stack->thread, add_frame, stack);
 		name_frames(&image, stack);
 	}
 	image_close(&image);
@@ -91,7 +64,7 @@ static int visit_running(const struct image *image, pid_t thread, stack_visit *v
 
 	if (number < 0)
 		return number;
-	walk_stopped(image, &stack);
+	dwfl_getthread_frames(image->dwfl, thread, add_frame, &stack);
 	stack.stop_us = (unsigned int)((clock_now() - start) / 1000);
 	thread_let_go(thread, number);
 	name_frames(image, &stack);
@@ -129,7 +102,6 @@ static int visit_dead(Dwfl_Thread *thread, void *context)
 	struct stack stack = { .thread = dwfl_thread_tid(thread) };
 
 	dwfl_thread_getframes(thread, add_frame, &stack);
-	stack.call = find_legacy_call(image, &stack);
 	name_frames(image, &stack);
 	image->visit(&stack);
 	return DWARF_CB_OK;

@@ -126,13 +126,6 @@ def by_libdw(run, xrc_compat):
 
 
 @pytest.fixture
-def finds_arguments(by_libdw, run):
-    """Skips the test in a build that does not find the arguments of legacy calls on a stack."""
-    if run(["pkg-config", "--atleast-version=0.188", "libdw"]).returncode:
-        pytest.skip("libdw before 0.188 does not tell where a frame is")
-
-
-@pytest.fixture
 def by_libunwind(traced):
     """Skips the test in a build without libunwind, or where the library is missing."""
     if "In 64-bit programs libunwind walks" not in traced("--help").stdout:

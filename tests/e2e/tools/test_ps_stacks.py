@@ -52,17 +52,14 @@ def hanging(env, helpers, xrc_compat, tmp_path):
     program.process.wait(30)
 
 
-@pytest.mark.usefixtures("finds_arguments")
-def test_a_hanging_call_is_shown_with_its_arguments(hanging, tool, daemon):
+def test_a_hanging_call_is_named(hanging, tool, daemon):
     """The adapter does not answer. When it does again, the program ends as if nothing had been."""
     need("addr2line")
     pid = hanging.process.pid
     stop(daemon.pid)
     try:
         hanging.go_on()
-        call = re.compile(
-            rf"thread {pid}, stopped \d+ us, in ibv_unreg_xrc_rcv_qp\(xrc_domain=0x[0-9a-f]+, "
-            rf"xrc_qp_num={hanging.number:#x}\):\n")
+        call = re.compile(rf"thread {pid}, stopped \d+ us, in ibv_unreg_xrc_rcv_qp:\n")
         text = wait_for(lambda: tool("ps", "--stacks", pid).stdout, "legacy call",
                         holds=call.search)
     finally:
@@ -74,18 +71,17 @@ def test_a_hanging_call_is_shown_with_its_arguments(hanging, tool, daemon):
 
 
 @pytest.mark.any_model
-@pytest.mark.usefixtures("finds_arguments")
 @pytest.mark.parametrize("kind", ["srq", "qp"])
-def test_a_thread_that_holds_an_event_is_named(hanging, tool, kind):
-    """No thread waits for the events of a receive QP, which need no acknowledgement."""
+def test_a_call_that_waits_for_another_thread_is_named(hanging, tool, kind):
+    """The other thread has got an event of the object, and does not acknowledge it. The exported
+    function has jumped to the part for programs with XRC."""
     need("addr2line")
     hanging.go_on(f"{kind}\n")
-    holder = int(hanging.process.stdout.readline())
-    heading = (rf"thread {hanging.process.pid}, stopped \d+ us, in ibv_destroy_{kind}\({kind}=0x\w+\), "
-               rf"waits for thread {holder}, which holds an event of it:\n")
-    text = wait_for(lambda: tool("ps", "--stacks", hanging.process.pid).stdout, "held event",
+    other = int(hanging.process.stdout.readline())
+    heading = rf"thread {hanging.process.pid}, stopped \d+ us, in ibv_destroy_{kind}:\n"
+    text = wait_for(lambda: tool("ps", "--stacks", hanging.process.pid).stdout, "waiting call",
                     holds=re.compile(heading).search)
-    assert re.search(rf"thread {holder}, stopped \d+ us:\n", text)
+    assert re.search(rf"thread {other}, stopped \d+ us:\n(    #.*\n)*.* hold_event \(", text)
     hanging.go_on()
     assert hanging.process.wait(30) == 0
 
@@ -131,7 +127,7 @@ def test_a_job_with_traffic_is_not_harmed(env, xrc_compat, programs):
 
 
 @pytest.mark.any_model
-@pytest.mark.usefixtures("finds_arguments", "own_crashes")
+@pytest.mark.usefixtures("own_crashes")
 def test_a_core_file_has_the_call_that_crashed(env, helpers, xrc_compat, tmp_path, tool):
     need("addr2line")
     if not re.match(r"core$|core\.%p$", pathlib.Path("/proc/sys/kernel/core_pattern").read_text()):
@@ -143,8 +139,7 @@ def test_a_core_file_has_the_call_that_crashed(env, helpers, xrc_compat, tmp_pat
     assert crashed.process.wait(30) == -signal.SIGSEGV
     [core] = tmp_path.glob("core*")
     first = tool("ps", "--core", core).stdout.split("  thread ")[1]
-    assert re.match(rf"{crashed.process.pid}, in ibv_modify_xrc_rcv_qp\(xrc_domain=0x\w+, "
-                    rf"xrc_qp_num={crashed.number:#x}, attr=0x8, attr_mask=0x1\):\n", first), first
+    assert re.match(rf"{crashed.process.pid}, in ibv_modify_xrc_rcv_qp:\n", first), first
     assert re.search(r" crash \(hang_in_call\.c:\d+, ", first) and " main (" in first
 
 

@@ -408,7 +408,7 @@ def test_the_program_survives_a_killed_tracer(run, xrc_compat, programs, softhca
 @pytest.mark.usefixtures("own_crashes")
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_a_crash_in_a_legacy_call_is_shown_with_its_stack(xrc_compat, softhca, helpers, tmp_path,
-                                                          form, finds_arguments):
+                                                          form, by_libdw):
     need("addr2line")
     output = tmp_path / "trace"
     words = [softhca, "run", "--devices=1", "--", xrc_compat, "trace", "--output", output,
@@ -417,19 +417,18 @@ def test_a_crash_in_a_legacy_call_is_shown_with_its_stack(xrc_compat, softhca, h
     done = subprocess.run(words, input="crash\n", stdout=subprocess.PIPE, text=True, timeout=60,
                           check=False)
     assert done.returncode == 128 + signal.SIGSEGV
-    call = (r"ibv_modify_xrc_rcv_qp\(xrc_domain=0x\w+, "
-            rf"xrc_qp_num={int(done.stdout):#x}, attr=0x8, attr_mask=0x1\)")
+    call = "ibv_modify_xrc_rcv_qp"
     if form == "json":
         document = json.loads(output.read_text())
         [crash] = document["crashes"]
         assert (crash["signal"], crash["pid"]) == (signal.SIGSEGV, crash["tid"])
-        assert re.fullmatch(call, crash["call"])
+        assert crash["call"] == call
         assert ["crash", "main"] == [frame["symbol"] for frame in crash["backtrace"]
                                      if frame["module"].endswith("/hang-in-call")][:2]
         assert document["calls"][-1]["function"] == "ibv_create_xrc_rcv_qp"
     else:
         before, after = output.read_text().split(" dies by signal 11 (Segmentation fault) in ")
-        assert re.match(call + ":\n        #0 ", after) and " crash (hang_in_call.c:" in after
+        assert after.startswith(call + ":\n        #0 ") and " crash (hang_in_call.c:" in after
         assert "ibv_create_xrc_rcv_qp(" in before
 
 
