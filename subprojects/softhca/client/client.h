@@ -49,6 +49,8 @@ void cqs_note(struct dev *dev, const uint64_t *command, size_t length);
 void wake_find_verbs(void);
 /* Takes over @fd, the daemon's page for this; -1 = none. */
 void wake_map(int fd);
+struct ibv_context;
+
 /* Replaces the functions of a context that ring. */
 void wake_replace(struct ibv_context *context);
 /* After the daemon has executed @command. */
