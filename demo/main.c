@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * xrc-cluster, a program in the style of OFED 1.5, shows what XRC is for. Here: its options, the
- * file of the domain, and its processes, which this one starts and watches. It opens no device
- * itself.
+ * xrc-cluster, a program in the style of OFED 1.5, shows what XRC is for. Here: its options, its
+ * processes, which this one starts and watches, and the result.
  */
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +17,13 @@
 #include "cluster.h"
 
 struct cluster *cluster;
+struct member *self;
 
 static const char usage[] =
-	"usage: xrc-cluster [-n RECEIVERS] [-i ITERATIONS] [-t SECONDS] [-e]\n"
+	"usage: xrc-cluster [-n RECEIVERS] [-i ITERATIONS] [-e]\n"
 	"One sender (first RDMA device) reaches RECEIVERS processes (second device) through one XRC receive QP.\n"
 	"  -n  receivers, 1 to 32 (4)\n"
 	"  -i  rounds of messages before anybody leaves, 1 to 10000 (4)\n"
-	"  -t  seconds that any one step may take, 1 to 3600 (20)\n"
 	"  -e  sleep on completion events instead of polling\n";
 
 static void bad_usage(void)
@@ -32,12 +32,11 @@ static void bad_usage(void)
 	exit(2);
 }
 
-static unsigned int number(const char *text, unsigned int low, unsigned int high)
+static unsigned int number(const char *text, int most)
 {
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
+	int value = atoi(text);
 
-	if (!*text || *end || value < low || value > high)
+	if (value < 1 || value > most)
 		bad_usage();
 	return (unsigned int)value;
 }
@@ -46,27 +45,16 @@ static void parse(int argc, char **argv)
 {
 	int option;
 
-	*cluster = (struct cluster){ .receivers = 4, .iterations = 4, .timeout = 20 };
-	while ((option = getopt(argc, argv, "n:i:t:eh")) != -1) {
-		switch (option) {
-		case 'n':
-			cluster->receivers = number(optarg, 1, MAX_RECEIVERS);
-			break;
-		case 'i':
-			cluster->iterations = number(optarg, 1, 10000);
-			break;
-		case 't':
-			cluster->timeout = number(optarg, 1, 3600);
-			break;
-		case 'e':
+	*cluster = (struct cluster){ .receivers = 4, .iterations = 4 };
+	while ((option = getopt(argc, argv, "n:i:e")) != -1) {
+		if (option == 'n')
+			cluster->receivers = number(optarg, MAX_RECEIVERS);
+		else if (option == 'i')
+			cluster->iterations = number(optarg, 10000);
+		else if (option == 'e')
 			cluster->events = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(0);
-		default:
+		else
 			bad_usage();
-		}
 	}
 	if (optind < argc)
 		bad_usage();
@@ -87,118 +75,141 @@ static int domain_file(void)
 	snprintf(path, sizeof(path), "%s/xrc-cluster-XXXXXX", dir);
 	fd = mkstemp(path);
 	if (fd < 0)
-		process_fail("cannot make a file for the XRC domain in %s: %s", dir,
-			     strerror(errno));
+		fail("cannot make a file for the XRC domain in %s: %s", dir, strerror(errno));
 	unlink(path);
 	return fd;
 }
 
-/* ---- Processes ---- */
-
-/* In a child: the first XRC call, so that the loader complains once about missing functions. */
-static void probe(void)
+void fail(const char *format, ...)
 {
-	int status = 0;
-	pid_t pid = fork();
+	char text[512];
+	va_list args;
 
-	if (!pid) {
-		process_step("looking at the devices");
-		endpoint_probe();
-		_exit(0);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
-		exit(1);
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	dprintf(STDERR_FILENO, "xrc-cluster: %s: %s\n", self ? self->name : "main", text);
+	_exit(1);
 }
 
-static unsigned int running;
-
-static void start(unsigned int member, int domain_fd)
+void must(const char *verb, int err)
 {
-	pid_t pid = fork();
+	if (err)
+		fail("%s: %s", verb, strerror(err < 0 ? errno : err));
+}
 
+void *made(const char *verb, void *object)
+{
+	if (!object)
+		fail("%s: %s", verb, strerror(errno));
+	return object;
+}
+
+void reached(enum phase phase)
+{
+	__atomic_store_n(&self->phase, phase, __ATOMIC_RELEASE);
+}
+
+void await(unsigned int member, enum phase phase)
+{
+	struct timespec moment = { .tv_nsec = 100000 };
+
+	while (__atomic_load_n(&cluster->members[member].phase, __ATOMIC_ACQUIRE) < phase)
+		nanosleep(&moment, NULL);
+}
+
+static void start(unsigned int index, int domain_fd)
+{
+	struct member *member = &cluster->members[index];
+	pid_t first = getpid(), pid;
+
+	if (index == SENDER)
+		strcpy(member->name, "sender");
+	else
+		snprintf(member->name, sizeof(member->name), "receiver %u", index);
+	pid = fork();
 	if (pid < 0)
-		process_fail("fork: %s", strerror(errno));
+		fail("fork: %s", strerror(errno));
 	if (pid) {
-		cluster->members[member].pid = pid;
-		running++;
+		member->pid = pid;
 		return;
 	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	process_begin(member);
-	if (member == SENDER)
+	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* if one fails, all end */
+	if (getppid() != first)
+		_exit(1);
+	self = member;
+	if (index == SENDER)
 		sender_run();
 	else
-		receiver_run(member, domain_fd);
+		receiver_run(index, domain_fd);
 	exit(0);
 }
 
-static void judge(pid_t pid, int status)
-{
-	const char *how = WIFSIGNALED(status) ? "was killed by signal" : "ended with status";
-	int which = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-	unsigned int i = 0;
-
-	while (i <= SENDER && cluster->members[i].pid != pid)
-		i++;
-	if (i > SENDER)
-		return;
-	running--;
-	if (!status || cluster->failed)
-		return;
-	if (i == SENDER)
-		process_say("the sender (pid %d) %s %d; giving up", (int)pid, how, which);
-	else
-		process_say("receiver %u (pid %d) %s %d; giving up", i, (int)pid, how, which);
-	cluster->failed = true;
-}
-
-/* Grows as long as any process does something. */
-static uint64_t progress(void)
-{
-	uint64_t sum = 0;
-
-	for (unsigned int i = 0; i <= SENDER; i++)
-		sum += cluster->members[i].phase + cluster->members[i].counts.messages;
-	return sum;
-}
-
-static time_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec;
-}
-
 /*
- * Waits for the end of all. When one fails, the others end by themselves. If a verb hangs for
- * longer than a step may take, returns, and the end of this process kills the others. As process 1
- * of a container this process also has children that it has not started.
+ * Waits for the end of all. A process that exits with another status than 0 has said why, or the
+ * loader has. As process 1 of a container this process also has other children.
  */
 static void watch(void)
 {
-	struct timespec moment = { .tv_nsec = 5000000 };
-	time_t since = now();
-	uint64_t done = 0;
+	unsigned int running = cluster->receivers + 1;
+	const struct member *member;
 	int status;
 	pid_t pid;
 
-	while (running && (pid = waitpid(-1, &status, WNOHANG)) >= 0) {
-		if (pid)
-			judge(pid, status);
-		else
-			nanosleep(&moment, NULL);
-		if (done != progress())
-			since = now();
-		done = progress();
-		if (now() < since + (time_t)cluster->timeout + 4)
+	while (running) {
+		pid = wait(&status);
+		for (member = cluster->members; member < cluster->members + SENDER; member++)
+			if (member->pid == pid)
+				break;
+		if (member->pid != pid)
 			continue;
-		if (cluster->failed)
-			return;
-		process_say("no process goes on; giving up");
-		cluster->failed = true;
-		since = now();
+		if (WIFSIGNALED(status))
+			fprintf(stderr, "xrc-cluster: %s (pid %d) was killed by signal %d\n",
+				member->name, (int)pid, WTERMSIG(status));
+		if (status)
+			exit(1);
+		running--;
 	}
+}
+
+static void print_receiver(unsigned int receiver)
+{
+	const struct member *member = &cluster->members[receiver];
+	bool last = receiver == cluster->receivers - 1;
+
+	printf("%-12s %8d  0x%06x  0x%06x %9llu %12llu %9llu  %s%s\n", member->name,
+	       (int)member->pid, member->qp_num, member->srq_num,
+	       (unsigned long long)member->messages, (unsigned long long)member->bytes,
+	       (unsigned long long)member->verified, receiver ? "registered" : "created it",
+	       last ? ", was the last" : receiver ? "" : ", left first");
+}
+
+/* Returns whether every message arrived as it was sent. */
+static bool print_table(void)
+{
+	const struct member *sender = &cluster->members[SENDER], *member = cluster->members;
+	bool failed_as_it_should = cluster->last_word == IBV_WC_RETRY_EXC_ERR;
+	uint64_t messages = 0, bytes = 0, verified = 0;
+
+	printf("%-12s %8s  %8s  %8s %9s %12s %9s\n", "who", "pid", "QP", "SRQ", "messages", "bytes",
+	       "verified");
+	printf("%-12s %8d  0x%06x  %8s %9llu %12llu %9s  sent to all of them\n", "sender",
+	       (int)sender->pid, sender->qp_num, "-", (unsigned long long)sender->messages,
+	       (unsigned long long)sender->bytes, "-");
+	for (unsigned int i = 0; i < cluster->receivers; i++, member++) {
+		print_receiver(i);
+		messages += member->messages;
+		bytes += member->bytes;
+		verified += member->verified;
+	}
+	printf("\nAll receive completions name the one receive QP, 0x%06x.\n"
+	       "After the last one unregistered, the sender's next message ended with:\n%s%s.\n"
+	       "QPs used: 2, one on each side.\n"
+	       "Plain RC would have needed %u, one on each side for every receiver.\n",
+	       cluster->members[0].qp_num, ibv_wc_status_str(cluster->last_word),
+	       failed_as_it_should ? ", as it should" : " - WRONG", 2 * cluster->receivers);
+	return failed_as_it_should && messages == sender->messages && bytes == sender->bytes &&
+	       verified == messages;
 }
 
 int main(int argc, char **argv)
@@ -208,13 +219,12 @@ int main(int argc, char **argv)
 	cluster = mmap(NULL, sizeof(*cluster), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		       -1, 0);
 	if (cluster == MAP_FAILED)
-		process_fail("mmap: %s", strerror(errno));
+		fail("mmap: %s", strerror(errno));
 	parse(argc, argv);
 	domain_fd = domain_file();
-	probe();
-	for (unsigned int i = 0; i <= SENDER; i++)
-		if (i == SENDER || i < cluster->receivers)
-			start(i, domain_fd);
+	for (unsigned int i = 0; i < cluster->receivers; i++)
+		start(i, domain_fd);
+	start(SENDER, domain_fd);
 	watch();
-	return cluster->failed || !table_print();
+	return !print_table();
 }
