@@ -15,8 +15,8 @@ static PER_PROCESS struct handle_map domains;
 /* ---- opening ---- */
 
 /*
- * A thread that passes a stale pointer may close the domain from now on. The domain is entered
- * here, and so stays open until domain_open() leaves it.
+ * Another thread may close the domain at any time, by a stale pointer. So enter the domain here;
+ * domain_open() leaves it.
  */
 static int publish(struct domain *domain, struct ibv_context *context, int fd)
 {

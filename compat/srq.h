@@ -15,9 +15,8 @@
 #include <base/state.h>
 
 /*
- * The handle of an image. The kernel hands out handles from 0 upwards, so a real SRQ has this one
- * only after four billion objects in one opened device. Old programs never read the handle
- * (contract 2.1).
+ * The handle of an image. Kernel handles count from 0, so this value does not collide in practice.
+ * Old programs never read the handle (contract 2.1).
  */
 #define SRQ_IMAGE_HANDLE 0xfffffffeu
 

@@ -59,10 +59,9 @@ static inline const struct ops_device *hooked_device(const struct ibv_cq *cq)
 }
 
 /*
- * A receive completion has the number of the target QP, but the program knows only the visible
- * number. The tag in the number tells that it is a target, of this process or another: MVAPICH 1.x
- * receives in one process what came through the QP of another. A receive QP is a target, too, but
- * the program knows it by its own number.
+ * A completion carries the target's number; replace it by the number that the program knows. The
+ * tag marks targets of all processes: MVAPICH 1.x receives in one process what came through the QP
+ * of another. A receive QP is a target, too, but the program knows it by its own number.
  */
 int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {

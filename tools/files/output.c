@@ -69,9 +69,9 @@ static const char *kind_of(const char *name)
 }
 
 /*
- * Opens nothing that is there already. Another process may be writing that file. In a directory
- * that others can write, a link may lead to any file, and to open a FIFO blocks for ever. *kind
- * gets what a name that is no regular file is.
+ * Creates the file, and refuses a name that exists. Another process may be writing that file. In a
+ * directory that others can write, a link may lead to any file, and opening a FIFO blocks for ever.
+ * *kind names what exists there, unless that is a regular file.
  */
 static int create(const char *first, const char **name, const char **kind)
 {

@@ -16,8 +16,9 @@ const char *paths_library(int bits, const char *in_build);
 
 /*
  * *path gets $XRC_COMPAT_LIBRARY, made absolute, or else the libxrc-compat.so.1 for programs of
- * @bits. Without a library of that word size *path gets the command's own, which does not fit. @elf
- * gets the headers of the library. Returns why the library cannot be preloaded; NULL: it can.
+ * @bits. If there is no library of that word size, *path gets the native one, which cannot be
+ * loaded. @elf gets the headers of the library. Returns why the library cannot be preloaded, or
+ * NULL.
  */
 const char *paths_shim(int bits, const char **path, struct elf_info *elf);
 

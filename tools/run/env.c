@@ -48,9 +48,8 @@ static void print_variable(const struct launcher *launcher, const char *name, co
 }
 
 /*
- * If LD_PRELOAD is set here, as inside `softhca run`, the line contains its value, because the line
- * may be typed in another shell. If it is not, the line expands LD_PRELOAD of that shell, which csh
- * cannot do within a word.
+ * If LD_PRELOAD is set, as inside `softhca run`, print its value: the line may be typed in another
+ * shell. If not, print `$LD_PRELOAD`, which csh cannot expand inside a word.
  */
 static void print_variables(const struct launcher *launcher, const struct string_list *libraries)
 {

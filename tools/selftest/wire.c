@@ -13,7 +13,10 @@
 
 #define ANSWER_SECONDS 20
 #define ACTOR_LIFETIME 300	/* seconds, should everything else fail */
-/* Tasks are sent as they are in memory. What a shell prints as a greeting is none. */
+/*
+ * Tasks are sent as they are in memory. A shell may print a greeting first; MAGIC tells a task from
+ * it.
+ */
 #define MAGIC (0x78740000u + (uint32_t)sizeof(struct task))
 
 /* Receives @task. 0, SILENT or GONE. */

@@ -8,7 +8,10 @@
 /* The length of the printable UTF-8 character that begins here; 0 if there is none. */
 size_t text_character(const char *text);
 
-/* Replaces each byte that begins no printable character by '?'. It may be an escape sequence. */
+/*
+ * Replaces bytes that are not part of a printable character by '?', because they may be escape
+ * sequences.
+ */
 void text_clean(char *text);
 
 /* @text as one word for sh and csh, printable but for tabs and line breaks. */

@@ -50,8 +50,9 @@ static void note_launcher(struct trace *trace, const char *program)
 }
 
 /*
- * A launcher is no rank, even if it has the variables of the batch job. Nor is a program that runs
- * before one: without a launcher the variables are those of the rank that this command belongs to.
+ * Do not count launchers as ranks, even if they have the job's variables. The same holds for a
+ * program that runs before the launcher. Without a launcher this command is itself part of a rank,
+ * and the variables are that rank's.
  */
 void trace_started(struct trace *trace, const struct trace_record *record, int32_t first)
 {

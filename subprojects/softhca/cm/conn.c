@@ -85,7 +85,7 @@ static void take_request(struct cm_id *child, const struct cm_id *id)
 {
 	child->remote_qpn = id->qpn;
 	child->remote_psn = id->psn;
-	/* What one side has outstanding as requester the other must accept as responder. */
+	/* The initiator depth of one side is the responder resources of the other. */
 	child->responder_resources = id->initiator_depth;
 	child->initiator_depth = id->responder_resources;
 	child->retry_count = id->retry_count;

@@ -130,7 +130,7 @@ void cm_file_ring(struct cm_file *file)
 	       send(file->wake_fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
 		file->rung++;
 	while (file->rung > file->waiting) {
-		/* A program that read them itself has spoilt only its own waiting. */
+		/* If the program read the bytes itself, only its own wait fails. */
 		if (recv(file->wake_peer_fd, &byte, 1, MSG_DONTWAIT) != 1 && errno == EINTR)
 			continue;
 		file->rung--;

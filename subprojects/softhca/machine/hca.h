@@ -35,7 +35,7 @@ struct hca_object {
 	unsigned int uses; /* objects that stand on this one: destroying it is refused with EBUSY */
 	struct hca_context *ctx;
 	struct list link; /* ctx->objects[type] */
-	/* lets go what the object stands on; NULL = it stands on nothing */
+	/* drops the references that the object holds; NULL = none */
 	void (*release)(struct hca_object *object);
 };
 

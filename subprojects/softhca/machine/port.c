@@ -197,7 +197,7 @@ bool port_mac(const struct hca_machine *machine, const uint8_t gid[16], uint8_t 
 	const struct hca_device *device;
 	uint8_t port;
 
-	/* RFC 2464 and, the bytes being the same but for the first three, RFC 1112. */
+	/* RFC 2464 (IPv6) and RFC 1112 (IPv4). Only the prefix differs. */
 	if (port_is_group(gid)) {
 		memcpy(mac, gid[0] == 0xff ? "\x33\x33" : "\x01\x00", 2);
 		memcpy(mac + 2, gid + 12, 4);

@@ -149,7 +149,10 @@ bool path_used(const struct hca_qp *peer, const struct hca_qp *qp);
 /* @qp has migrated, and what it sends arrives on the alternate path of @peer, which is armed. */
 bool path_offered(const struct hca_qp *peer, const struct hca_qp *qp);
 
-/* A packet of @qp has reached @peer: the one follows the other, or both become armed. */
+/*
+ * A packet of @qp has reached @peer. If @qp has migrated, @peer migrates too; otherwise both become
+ * armed.
+ */
 void path_met(struct hca_qp *peer, struct hca_qp *qp);
 
 /* ---- what a QP and its port have done ---- */

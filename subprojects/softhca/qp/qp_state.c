@@ -119,7 +119,7 @@ static void take_path(struct hca_qp *qp, const struct ib_uverbs_modify_qp *reque
 	attr->dest.port_num = attr->port;
 }
 
-/* An armed QP that is told that it has migrated does so. */
+/* Setting MIGRATED on an armed QP moves it to the alternate path. */
 static void take_migration(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
 {
 	if (request->path_mig_state != IBV_MIG_MIGRATED ||

@@ -90,7 +90,7 @@ static uint8_t service_level(const struct attempt *attempt)
 	return device->model->tells_packet ? kind_of_packet(attempt) : 0;
 }
 
-/* The datagram found a buffer that it cannot have. */
+/* The receive buffer is too short or not accessible. */
 static enum outcome complete_with_error(struct attempt *attempt, const struct recv_queue *queue,
 					enum syndrome syndrome)
 {

@@ -128,8 +128,8 @@ void engine_catch_up(struct hca_machine *machine)
 }
 
 /*
- * A nap is a wakeup, and wakeups are all that an idle daemon costs. Beyond the scheduler's tick a
- * nap costs no more than that, while a shorter one makes the processor's timer be set each time.
+ * An idle daemon costs only its wakeups. A nap longer than a scheduler tick costs one wakeup; a
+ * shorter one also programs the timer.
  */
 static uint64_t longest_nap(const struct hca_machine *machine, uint64_t now)
 {

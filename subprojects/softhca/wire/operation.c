@@ -133,7 +133,7 @@ void operation_receiver_fails(struct attempt *attempt)
 		qp_fail(attempt->peer);
 }
 
-/* The message found a buffer that it cannot have. Without a NAK only the receiver fails. */
+/* The receive buffer is too short or not accessible. Without a NAK only the receiver fails. */
 static enum outcome complete_with_error(struct attempt *attempt, const struct recv_queue *queue,
 					enum syndrome theirs, enum syndrome ours)
 {

@@ -88,7 +88,7 @@ static enum outcome execute_reliable(struct attempt *attempt)
 	outcome = receive(attempt);
 	if (arrived(outcome) && fault_strikes(&qp->device->faults, FAULT_DUPLICATE))
 		receive(attempt);
-	/* A refusal always arrives, as the peer's failure goes with it. */
+	/* A refusal always arrives, because it also fails the peer's QP. */
 	if ((arrived(outcome) || outcome == NOT_READY) &&
 	    fault_strikes(&peer->device->faults, FAULT_DROP))
 		return LOST;
