@@ -13,7 +13,7 @@
 
 #include <infiniband/verbs.h>
 
-#include "../tests/rc_masks.h"
+#include "../abi/rc_masks.h"
 
 #define MAX_RECEIVERS 32
 #define SENDER MAX_RECEIVERS	/* its index in members */

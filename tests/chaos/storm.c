@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include <harness/row.h>
-#include "../rc_masks.h"
+#include "../../abi/rc_masks.h"
 
 #define DOMAINS 2
 #define NUMBERS 24	/* of each domain on the board that all processes share */

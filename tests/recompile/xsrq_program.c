@@ -13,7 +13,7 @@
 
 #include <infiniband/verbs.h>
 
-#include "../rc_masks.h"
+#include "../../abi/rc_masks.h"
 
 #define PROGRAM "xsrq"
 #include "../holds.h"

@@ -3,6 +3,7 @@
 #include "selftest.h"
 
 #include <abi/functions.h>
+#include <abi/rc_masks.h>
 #include <tools/aside/clock.h>
 
 #include <dlfcn.h>
@@ -231,11 +232,9 @@ static const struct {
 	enum ibv_qp_state state;
 	int mask;
 } states[] = {
-	{ IBV_QPS_INIT, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS },
-	{ IBV_QPS_RTR, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-		       IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER },
-	{ IBV_QPS_RTS, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-		       IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC },
+	{ IBV_QPS_INIT, MASK_INIT },
+	{ IBV_QPS_RTR, MASK_RTR },
+	{ IBV_QPS_RTS, MASK_RTS },
 };
 
 /* A message to a QP that is gone fails after four times 4.096 us << 14: a third of a second. */

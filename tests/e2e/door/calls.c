@@ -9,7 +9,7 @@
 
 #define PROGRAM "calls"
 #include "../../holds.h"
-#include "../../rc_masks.h"
+#include "../../../abi/rc_masks.h"
 #include "calls.h"
 
 /* A verb that returns a pointer, and one that returns 0. */

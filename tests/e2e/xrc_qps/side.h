@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <infiniband/verbs.h>
 
-#include "../../rc_masks.h"
+#include "../../../abi/rc_masks.h"
 
 #define SIDE_MEMORY (1u << 20)
 #define SIDE_DEPTH 128

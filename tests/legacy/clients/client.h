@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <infiniband/verbs.h>
 
-#include "../../rc_masks.h"
+#include "../../../abi/rc_masks.h"
 #include "job.h"
 
 #ifdef VERBS	/* a program that looks its verbs up defines it as their list */

@@ -9,7 +9,7 @@
 #include <two_way/half.h>
 
 #include <harness/unit.h>
-#include "../../rc_masks.h"
+#include <abi/rc_masks.h>
 
 #define REFUSED (-1)
 

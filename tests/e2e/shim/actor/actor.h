@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include <infiniband/verbs.h>
 
-#include "../../../rc_masks.h"
+#include "../../../../abi/rc_masks.h"
 
 /* errno before each verb. No verb fails with it, so it shows whether errno was left alone. */
 #define ERRNO_MARK ENOMEDIUM

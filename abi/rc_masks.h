@@ -3,8 +3,8 @@
  * The attribute masks of RC's three transitions. Old programs pass them for XRC QPs and receive QPs
  * as well (Open MPI 1.6 xoob, MVAPICH2, GASNet, qperf). The bits of OFED and of today are the same.
  */
-#ifndef TESTS_RC_MASKS_H
-#define TESTS_RC_MASKS_H
+#ifndef ABI_RC_MASKS_H
+#define ABI_RC_MASKS_H
 
 #include <infiniband/verbs.h>
 
