@@ -172,6 +172,20 @@ static inline void hca_close(void)
 	DO(close_device, hca.context);
 }
 
+static inline void hca_close_all(void)
+{
+	hca_close_domain();
+	hca_close_channel();
+	hca_close();
+}
+
+/* With --event the processes wait for completion events. */
+static inline int client_main(int argc, char **argv, int ranks_per_host, int (*rank_main)(void))
+{
+	hca.by_events = job_option(argc, argv, "--event");
+	return job_run(ranks_per_host, rank_main);
+}
+
 /* ---- QPs and receive QPs. All masks are the full ones of RC. ---- */
 
 static inline struct ibv_qp_init_attr hca_qp_attr(uint32_t max_inline_data)

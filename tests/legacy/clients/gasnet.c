@@ -283,7 +283,6 @@ static int rank_main(void)
 
 int main(int argc, char **argv)
 {
-	hca.by_events = job_option(argc, argv, "--event");
 	shuts_down = job_option(argc, argv, "--shutdown");
-	return job_run(PROCESSES, rank_main);
+	return client_main(argc, argv, PROCESSES, rank_main);
 }

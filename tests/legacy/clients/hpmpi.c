@@ -327,9 +327,7 @@ static void close_rail(struct rail *rail)
 	DO(destroy_qp, rail->snd_qp);
 	DO(destroy_srq, rail->srq);
 	DO(destroy_cq, hca.cq);
-	hca_close_domain();
-	hca_close_channel();
-	hca_close();
+	hca_close_all();
 }
 
 static void start(void)
@@ -379,8 +377,7 @@ static int rank_main(void)
 
 int main(int argc, char **argv)
 {
-	hca.by_events = job_option(argc, argv, "--event");
 	find_module();
 	find_card();
-	return job_run(2, rank_main);
+	return client_main(argc, argv, 2, rank_main);
 }

@@ -325,8 +325,7 @@ static int rank_main(void)
 
 int main(int argc, char **argv)
 {
-	hca.by_events = job_option(argc, argv, "--event");
 	private_domain = job_option(argc, argv, "--private");
 	hybrid = private_domain || job_option(argc, argv, "--hybrid");
-	return job_run(2, rank_main);
+	return client_main(argc, argv, 2, rank_main);
 }

@@ -310,6 +310,5 @@ static int rank_main(void)
 
 int main(int argc, char **argv)
 {
-	hca.by_events = job_option(argc, argv, "--event");
-	return job_run(2, rank_main);
+	return client_main(argc, argv, 2, rank_main);
 }

@@ -415,9 +415,7 @@ static void finish(void)
 	async_stop();
 	for (i = 0; i < QUEUES; i++)
 		DO(destroy_cq, cq[i]);
-	hca_close_domain();
-	hca_close_channel();
-	hca_close();
+	hca_close_all();
 }
 
 static int rank_main(void)
@@ -431,6 +429,5 @@ static int rank_main(void)
 
 int main(int argc, char **argv)
 {
-	hca.by_events = job_option(argc, argv, "--event");
-	return job_run(2, rank_main);
+	return client_main(argc, argv, 2, rank_main);
 }

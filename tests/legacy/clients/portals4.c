@@ -324,7 +324,6 @@ static int rank_main(void)
 
 int main(int argc, char **argv)
 {
-	hca.by_events = job_option(argc, argv, "--event");
 	daemon_tree = job_option(argc, argv, "--daemon");
-	return job_run(RANKS, rank_main);
+	return client_main(argc, argv, RANKS, rank_main);
 }
