@@ -159,7 +159,7 @@ static bool is_same_string(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* The table has defined symbols only. NULL: symbol @index is no function of this name. */
+/* The table has defined symbols only. NULL: symbol @index is not a function of this name. */
 static void *function_at(const struct loaded *loaded, size_t index, const char *name)
 {
 	const ElfW(Sym) *symbol = &loaded->symbols[index];

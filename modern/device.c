@@ -33,7 +33,7 @@ int modern_close_device(struct ibv_context *context)
 	return modern_status(modern_table.close_device(context));
 }
 
-/* The file tells: libmlx4-rdmav34.so or libmlx4.so.1. */
+/* By the name of the provider's file: libmlx4-rdmav34.so or libmlx4.so.1. */
 static bool is_of_libmlx4(const void *function)
 {
 	sigset_t before;
@@ -50,7 +50,7 @@ static bool is_of_libmlx4(const void *function)
 /* Asks the loader once for each provider. */
 bool modern_tags_tgt_qps(struct ibv_context *context)
 {
-	static const void *_Atomic known[2];	/* create_qp_ex, by the answer */
+	static const void *_Atomic known[2];	/* create_qp_ex with this answer */
 	struct verbs_context *verbs = verbs_get_ctx_op(context, create_qp_ex);
 	const void *function = verbs ? (const void *)verbs->create_qp_ex : NULL;
 	bool tags;

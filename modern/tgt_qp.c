@@ -65,7 +65,7 @@ ORDERED_BY_KERNEL void opened_qp_await_open(const struct ibv_qp *qp)
 	const struct opened_qp *opened = (const struct opened_qp *)qp;
 	const struct timespec pause = { .tv_nsec = 10000 };
 
-	/* A thread of SCHED_FIFO that only yields could keep the opening one from its processor. */
+	/* Sleep: a SCHED_FIFO thread that yields could keep the processor from the opener. */
 	while (!atomic_load_explicit(&opened->open, memory_order_acquire))
 		nanosleep(&pause, NULL);
 }

@@ -47,7 +47,7 @@ static bool is_memory_file(const struct walk *walk, int held)
 	return !fstat(held, &st) && S_ISREG(st.st_mode) && st.st_dev == walk->memory;
 }
 
-/* Returns a descriptor to read from, or -errno; -ENOENT: it has gone, or is no memory file. */
+/* Returns a descriptor to read from, or -errno; -ENOENT: it has gone, or is not a memory file. */
 static int open_memory_file(const struct walk *walk, const char *path)
 {
 	int held = open(path, O_PATH | O_CLOEXEC), fd = -ENOENT;
@@ -144,7 +144,7 @@ static bool wrote(const struct regtab_process *process, const struct regtab_file
 	       (!file->start || file->start == regtab_start(stat));
 }
 
-/* 0: it has the name of a table. -ENOENT: it has not, or has gone. */
+/* 0: the file has the name of a table. -ENOENT: it has another name, or has gone. */
 static int check_name(const char *path)
 {
 	static const char name[] = "/memfd:" REGTAB_NAME " (deleted)";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Finds the tables of processes in /proc, and reads those that can be believed. */
+/* Finds the tables of processes in /proc, and reads those that their process itself has written. */
 #ifndef TABLE_FIND_H
 #define TABLE_FIND_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* When a process started. A process id alone may be another process's by now. */
+/* When a process started. The kernel reuses process ids; the id and the start name one process. */
 #ifndef TABLE_START_H
 #define TABLE_START_H
 

@@ -128,7 +128,7 @@ bool regtab_view_next(const struct regtab_view *view, uint32_t from, struct regt
 
 /* ---- tables ---- */
 
-/* Members with a reason come last. Each is by itself. */
+/* Members with a reason come last, and each is a table of its own. */
 static int compare_tables(const struct regtab_view_member *a, const struct regtab_view_member *b)
 {
 	if (!a->reason != !b->reason)

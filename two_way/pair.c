@@ -16,7 +16,7 @@
 
 /* ---- numbers ---- */
 
-/* The provider tells the rule. A number does not: mlx5's may have the bit that is mlx4's tag. */
+/* The provider decides, not the number: a number of mlx5 may have the bit that is mlx4's tag. */
 enum pair_rule pair_rule_of(struct ibv_context *context)
 {
 	return modern_tags_tgt_qps(context) ? PAIR_TAGGED : PAIR_NEXT;
@@ -31,7 +31,7 @@ uint32_t pair_target(enum pair_rule rule, uint32_t visible)
 
 bool pair_fits(enum pair_rule rule, uint32_t initiator, uint32_t target)
 {
-	/* Checked in both directions: a number that wraps into the tag has no way back. */
+	/* Check both directions: after a wrap into the tag, pair_visible() gives another number. */
 	return pair_target(rule, initiator) == target && pair_visible(rule, target) == initiator;
 }
 

@@ -112,7 +112,7 @@ static void read_all(void)
 	check.broken = paths_shim(check.program.elf.bits, &path, &library);
 	if (check.exit_status)
 		return;
-	/* Without our library only the comparison of word sizes is missing. */
+	/* Without our library the program's own headers stand in, so its word size is right. */
 	check.exit_status = program_refuse(&check.program,
 					   library.bits ? &library : &check.program.elf);
 	read_libraries();

@@ -97,7 +97,7 @@ static bool decide_starter(struct check *check)
 
 	if (!check->starter)
 		return false;
-	/* If the script sets the path, `check` of the program alone leads to another command. */
+	/* If the script sets the path, `check` of the program alone sees other libraries. */
 	if (started && !sets_path)
 		next_command(check, "check", started);
 	else
@@ -122,7 +122,7 @@ static bool decide_unknown_libraries(struct check *check)
 		       format_string("its libraries are not known: %s", check->closure.unasked));
 }
 
-/* A libibverbs of that age has these strings. No symbol of it needs to be left. */
+/* A libibverbs of that age has these strings. A stripped program still has them. */
 static bool decide_static_verbs(struct check *check)
 {
 	const char *binary = check->program.binary;
@@ -137,7 +137,7 @@ static bool decide_static_verbs(struct check *check)
 static bool decide_without_xrc(struct check *check)
 {
 	/*
-	 * A setuid program such as su may start one with XRC. The libraries of a program for
+	 * A setuid program such as su may start a program with XRC. The libraries of a program for
 	 * another C library are not known.
 	 */
 	if (check->needs.count ||
@@ -171,7 +171,7 @@ static bool decide_old_libibverbs(struct check *check)
 		       format_string(BRINGS_OLD_LIBIBVERBS, closure->old_libibverbs));
 }
 
-/* Why none is usable. @failed: one that cannot be opened or queried, or NULL. */
+/* Why no device is usable. @failed: a device that cannot be opened or queried, or NULL. */
 static const char *device_fault(const struct check *check, const struct device *failed)
 {
 	if (failed)
@@ -189,7 +189,7 @@ static const char *device_fault(const struct check *check, const struct device *
 				    : "there is no RDMA device on this machine";
 }
 
-/* The program starts, and finds no device. The devices that this command finds do not count. */
+/* The program starts, and finds no device, although this command may find devices. */
 static bool decide_driver(struct check *check)
 {
 	if (!check->driver_fault || !check->needs.count)

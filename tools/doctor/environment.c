@@ -21,7 +21,7 @@ extern char **environ;
 
 /*
  * Containers often take this capability from their root. In a user namespace, as of rootless
- * Podman, root has it, but the kernel wants that of its first namespace.
+ * Podman, root has it, but the kernel asks for the capability in its first namespace.
  */
 static bool may_lock_all(void)
 {
@@ -52,7 +52,7 @@ static void examine_locked_memory(void)
 	      "%llu KiB may be locked", (unsigned long long)limit.rlim_cur / 1024);
 }
 
-/* As the library makes its table. */
+/* Makes a table as the library does. */
 static void examine_table(void)
 {
 	const struct regtab_key key = { .device = "doctor" };

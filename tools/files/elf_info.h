@@ -18,9 +18,9 @@ struct elf_info {
 };
 
 /*
- * Reads @path. 0, or -errno: -ENOEXEC when it is no ELF file, -ELIBBAD when it is one that no
- * process can be made of (an object file, a core dump, a part of a program), -EACCES when it is no
- * regular file, otherwise what open() said. On failure @info is left empty.
+ * Reads @path. 0, or -errno. -ENOEXEC: it is not an ELF file. -ELIBBAD: it is an ELF file that
+ * cannot start (an object file, a core dump, a part of a program). -EACCES: it is not a regular
+ * file. Otherwise the error of open(). On failure @info is left empty.
  */
 int elf_info_read(const char *path, struct elf_info *info);
 

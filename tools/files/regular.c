@@ -14,7 +14,7 @@
 
 int regular_open(const char *path)
 {
-	/* O_PATH opens no device, where that may do something, and no FIFO, whose writer waits. */
+	/* O_PATH: opening a device may act on it, and opening a FIFO wakes its writer. */
 	int place = open(path, O_PATH | O_CLOEXEC), fd = -EACCES;
 	struct stat st;
 	char name[32];

@@ -91,8 +91,8 @@ bool libibverbs_is_old(const char *path)
 }
 
 /*
- * The line "PROGRAM: LIBRARY: version `X' not found (required by Y)", or NULL. In place of an old
- * libibverbs as the library, `run` puts the system's.
+ * The line "PROGRAM: LIBRARY: version `X' not found (required by Y)", or NULL. Also NULL if LIBRARY
+ * is an old libibverbs, which `run` replaces by the system's.
  */
 static const char *missing_version(const char *line)
 {
@@ -106,7 +106,7 @@ static const char *missing_version(const char *line)
 
 /*
  * The line "undefined symbol: X\t(LIBRARY)" of a library that libibverbs consists of, or NULL. The
- * program itself may lack functions: ours.
+ * program itself may lack functions, because the shim defines them.
  */
 static const char *missing_function(char *line)
 {
@@ -116,7 +116,7 @@ static const char *missing_function(char *line)
 	return line;
 }
 
-/* Reads the loader's lines. The first that says why it would give up, or NULL. */
+/* Reads the loader's lines. Returns the first that says why the loader would give up, or NULL. */
 static const char *read_lines(char *text, struct closure *closure, struct string_list *missing)
 {
 	const char *failure = NULL, *why;
@@ -133,7 +133,7 @@ static const char *read_lines(char *text, struct closure *closure, struct string
 	return failure;
 }
 
-/* The meaning of the loader's end. NULL: the loader answered, or could not be started. */
+/* What the loader's exit status means. NULL: the loader answered, or could not be started. */
 static const char *failure_of(const struct aside_result *result, int bits)
 {
 	int status = WEXITSTATUS(result->status);
@@ -275,7 +275,7 @@ static void read_plugin(const char *path, const char *plugin, struct closure *cl
 	for (size_t i = 0; i < missing.count; i++) {
 		const char *name = missing.item[i];
 
-		/* The loader finds a library that it has loaded already by its name alone. */
+		/* The loader takes a library that is loaded for any request of its name. */
 		if (!closure_find(closure, name) && !string_list_has(&closure->missing, name) &&
 		    !string_list_has(&closure->plugin_missing, name))
 			string_list_add(&closure->plugin_missing, name);
@@ -287,7 +287,7 @@ void closure_read(const char *path, struct string_list *plugins, struct closure 
 	memset(closure, 0, sizeof(*closure));
 	append(closure, path, path);
 	closure->failure = ask(path, (struct question){ "", false }, closure, &closure->missing);
-	/* If the loader hangs, each further question would take as long. */
+	/* Stop after a hang (closure->unasked): each further question would hang as long. */
 	for (size_t asked = 0, seen = 1; !closure->unasked; asked++) {
 		for (; seen < closure->count; seen++)
 			add_plugins_beside(plugins, closure->object[seen].path);

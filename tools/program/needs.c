@@ -89,7 +89,7 @@ static bool opens(const struct closure *closure, const char *name)
 	for (size_t i = 0; i < closure->count; i++) {
 		const struct loaded_object *object = &closure->object[i];
 
-		/* `xrc-compat run` may start this command again, which has all the names. */
+		/* Skip this command, which contains all the names: `run` may start it again. */
 		if (!strcmp(object->path, paths_self()))
 			continue;
 		if (elf_info_names(&object->elf, object->path, name) ||
@@ -100,8 +100,9 @@ static bool opens(const struct closure *closure, const char *name)
 }
 
 /*
- * False for a companion with a development name if the ELF file @object finds a library of that
- * name that is not old, unless @anyway, or if it does not find today's library.
+ * Whether the companion helps the ELF file @object. A companion with a development name needs
+ * today's library. It is superfluous, unless @anyway, if @object finds a library of that name that
+ * is not old.
  */
 static bool companion_serves(const struct companion *row, const char *object, bool anyway)
 {
@@ -124,13 +125,13 @@ static void add_companions(struct closure *closure, const struct preload_wish *w
 
 	for (const struct companion *row = companions; row->name; row++) {
 		const char *path = companion_path(row->name, program->elf.bits);
-		/* A loader that does not answer would be waited for each time. */
+		/* If the loader hangs (closure->unasked), do not ask it for each companion. */
 		bool wanted = wish->companions || (row->today && !closure->unasked &&
 						   opens(closure, row->name));
 
 		if (wish->companions && !path)
 			say("--companions: %s was not found; install xrc-compat again", row->name);
-		/* To ask the loader takes longer than to search most programs. */
+		/* Ask the loader last: that takes longer than a search of most programs. */
 		if (wanted && path && !is_preloaded(row->name) &&
 		    !string_list_has(&closure->companion, path) &&
 		    companion_serves(row, program->path, wish->other_hosts))

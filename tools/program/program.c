@@ -190,7 +190,7 @@ int program_open(const char *name, struct program *program)
 
 /*
  * Any of these bits makes the loader ignore LD_PRELOAD, silently, unless the caller is that user
- * or group already. So the bit alone decides: that it works for some would only confuse.
+ * or group already. So the bit alone decides: a program that works for some users would confuse.
  */
 static int refuse_privileged(struct program *program)
 {

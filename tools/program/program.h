@@ -24,14 +24,14 @@ struct program {
 
 /*
  * Looks @name up as the shell would ($PATH, unless it contains a slash), follows '#!' lines and
- * reads the ELF file. 0 means only that it could be read.
+ * reads the ELF file. 0 does not mean that `run` starts it: see program_refuse().
  */
 int program_open(const char *name, struct program *program);
 
 /* Asks of an open program whether it starts and @library (its ELF header) can be preloaded. */
 int program_refuse(struct program *program, const struct elf_info *library);
 
-/* True for a script, which has another file behind it. */
+/* True for a script: its #! line names another file. */
 bool program_is_script(const struct program *program);
 
 /* ---- programs that start others ---- */
@@ -43,10 +43,10 @@ bool starter_is_one(const struct program *program);
 bool starter_is_mpi(const struct program *program);
 
 /*
- * The program that a launcher or a shell is given: the first of @words (up to NULL) that is the
- * path of an ELF program without the name of a known starter, or of a short shell script that ends
- * with one. Without such a word, the one that the starter itself ends with, if it is a script. NULL
- * if none is found.
+ * The program that a launcher or a shell starts: the first of @words (up to NULL) that is the path
+ * of an ELF program without the name of a known starter, or of a short shell script whose last
+ * command is such a program. If there is no such word and the starter is a script, the program of
+ * its own last command. Or NULL.
  */
 const char *starter_find_program(const struct program *starter, char *const *words);
 

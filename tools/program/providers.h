@@ -15,8 +15,8 @@ struct undriven {
 };
 
 /*
- * Compares the kernel's devices with @list, which the libibverbs at @library has given. Of several
- * it takes one whose kind has XRC. @wanted: only this device; NULL: any.
+ * Compares the kernel's devices with @list, which the libibverbs at @library has given. If several
+ * are missing in the list, takes a device whose kind has XRC. @wanted: only this device; NULL: any.
  */
 struct undriven find_undriven(const char *library, const struct device_list *list,
 			      const char *wanted);

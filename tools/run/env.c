@@ -251,17 +251,17 @@ static int find_libraries(char **words, bool *found, struct string_list *librari
 		return TOOL_EXIT_REFUSED;
 	interposers_add(libraries);
 	string_list_add(libraries, shim);
-	/* The line has companions for what a known program opens. */
+	/* For a known program the line has the companions that the program opens. */
 	if (!*found || (starter_is_one(&program) && !starter_find_program(&program, words + 1)))
 		set_mvapich2_variables();
 	if (*found) {
 		add_program(&program, words + 1, libraries);
 	} else {
-		/* Only the options add libraries: our own library needs no others. */
+		/* The options alone add libraries: our own library needs no companion. */
 		program = (struct program){ .path = shim, .binary = shim, .elf = elf };
 		needs_add(&program, NULL, &wish, libraries);
 	}
-	/* A launcher may start others, each behind a ':'. */
+	/* A launcher may start several programs, each after a ':'. */
 	for (; words[0]; words++) {
 		if (!strcmp(words[0], ":") && !program_open(*find_program(words), &program))
 			add_program(&program, NULL, libraries);

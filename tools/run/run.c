@@ -57,8 +57,8 @@ static char **softhca_argv(const char *softhca, const struct launch *launch)
 }
 
 /*
- * The emulator's launcher starts this command again, inside its environment, instead of inheriting
- * our LD_PRELOAD: so neither it nor its daemon ever has the shim in its own process.
+ * The emulator's launcher starts this command again, inside its environment, and this command then
+ * sets LD_PRELOAD. So the launcher and its daemon never load the shim.
  */
 static int exec_under_softhca(const struct launch *launch)
 {

@@ -104,7 +104,7 @@ void find_symbols(void)
 
 /* ---- device ---- */
 
-/* Opens it if it has the wanted name and XRC. 0, ENODEV if it has not, or the error of a verb. */
+/* Opens a device with the wanted name and XRC. 0, ENODEV for other devices, or a verb's error. */
 static int try_device(struct ibv_device *device)
 {
 	struct ibv_device_attr attr;
@@ -128,7 +128,7 @@ static void find_device(void)
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	int err = ENODEV;
 
-	/* A device that fails may be the one with XRC, so its error is kept. */
+	/* Keep the error: the device that fails may be the only device with XRC. */
 	for (int i = 0; list && list[i] && !mine.context; i++) {
 		int fault = try_device(list[i]);
 
@@ -159,7 +159,7 @@ void open_device(void)
 {
 	size_t size = (SLOTS + 1) * SLOT_SIZE;
 
-	/* The first verb reads it. By its imports this program would count as one-way. */
+	/* The first verb reads the variable. Without it this program would count as one-way. */
 	setenv("XRC_COMPAT_TWO_WAY", step->role >= TWO_WAY ? "on" : "off", 1);
 	find_device();
 	find_port(&task.address[step->role]);

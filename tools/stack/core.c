@@ -121,7 +121,7 @@ void core_report(const struct image *image)
 
 /* ---- files ---- */
 
-/* The kernel dumps the first page of each program and library. It differs in another build. */
+/* The kernel dumps the first page of each program and library. The page differs between builds. */
 static bool is_same(const struct image *image, uint64_t base, int fd)
 {
 	char ours[4096], theirs[sizeof(ours)];

@@ -26,7 +26,7 @@ static int find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Ad
 	if (name[0] == '/' && !stat(path, &theirs) && S_ISREG(theirs.st_mode) &&
 	    (stat(name, &ours) || theirs.st_ino != ours.st_ino || theirs.st_dev != ours.st_dev)) {
 		fd = regular_open(path);
-		/* libdwfl itself opens a name that comes without a descriptor. */
+		/* If the descriptor is -1 and *file is set, libdwfl opens the name itself. */
 		*file = fd < 0 ? NULL : path;
 		return fd;
 	}

@@ -36,7 +36,7 @@ const char *legacy_call(const struct stack *stack);
 
 /* ---- stop.c ---- */
 
-/* Stops the thread. The signal that it is to get when it goes on, or -errno. */
+/* Stops the thread. Returns the signal to pass to thread_let_go(), or -errno. */
 int thread_stop(pid_t thread);
 void thread_let_go(pid_t thread, int number);
 

@@ -14,8 +14,8 @@
 #define PATIENCE_S 1
 
 /*
- * SIGCHLD is blocked. A thread that does not stop (-EBUSY) cannot be detached either. The kernel
- * does that when this command ends.
+ * SIGCHLD is blocked. A thread that does not stop (-EBUSY) cannot be detached. The kernel detaches
+ * it when this command ends.
  */
 static int wait_for_stop(pid_t thread, const sigset_t *child)
 {
@@ -33,8 +33,8 @@ static int wait_for_stop(pid_t thread, const sigset_t *child)
 }
 
 /*
- * A stopped thread waits for this command, which must not wait for a processor then. Without the
- * right to a real-time turn (RLIMIT_RTPRIO), one stop in a hundred takes a tick of the kernel more.
+ * A stopped thread waits for this command, so this command takes a real-time priority meanwhile.
+ * Without the right to it (RLIMIT_RTPRIO), one stop in a hundred takes a tick of the kernel more.
  */
 static void take_turn(bool before_others)
 {

@@ -42,7 +42,7 @@ static char *format_result(const struct trace_record *record)
 
 /* ---- processes ---- */
 
-/* A launcher may be a script. Its process tells of the interpreter, under that name. */
+/* A launcher may be a script, whose process reports the interpreter's name. */
 static void note_launcher(struct trace *trace, const char *program)
 {
 	if (!trace->launcher[0] && find_launcher(program))
@@ -76,7 +76,7 @@ void trace_started(struct trace *trace, const struct trace_record *record, int32
 
 /* ---- domains and registrations that the program has not ended ---- */
 
-/* A call about the domain itself has no QP number, and concerns all its registrations. */
+/* A call about the domain itself has no QP number. It concerns all registrations of the domain. */
 static bool concerns(const struct trace_record *record, const struct left *left)
 {
 	return left->pid == record->pid && left->domain == record->domain &&

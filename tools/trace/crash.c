@@ -14,7 +14,7 @@
 
 void crash_watch(pid_t thread)
 {
-	/* This fails where a debugger or a container forbids it: then its end has no stack. */
+	/* Debuggers and containers may forbid this. Then the trace shows no stack of a crash. */
 	ptrace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACECLONE);
 }
 

@@ -17,7 +17,7 @@ ROW("5.3", "a new XRC QP is in RESET and points to the objects of its init_attr"
 
 /*
  * MVAPICH leaves RC's receive capacities in init_attr. libmlx4 took them as 0 and wrote 0 back.
- * Both drivers give more inline data than 1 byte, as it fills the rest of a WQE's unit.
+ * Both drivers give more inline data than 1 byte, because it fills the rest of a WQE's unit.
  */
 ROW("5.3", "an XRC QP's send capacities are written back, and receive capacities of 0")
 {

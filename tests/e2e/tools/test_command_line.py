@@ -91,7 +91,7 @@ def test_without_words_the_commands_are_listed(run, xrc_compat):
 
 @pytest.mark.parametrize("words", ["--softhca 1", "--softhca=1", "-softhca 1"])
 def test_a_value_stands_behind_an_equals_sign_or_a_blank(run, xrc_compat, words):
-    """Also one that may be left out."""
+    """Also a value that may be left out."""
     result = run([xrc_compat, "run", *words.split(), "--", "ibv_devices"])
     assert result.returncode == 0 and len(re.findall(r"mlx\d_\d", result.stdout)) == 1, result
 

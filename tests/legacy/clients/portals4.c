@@ -211,7 +211,7 @@ static void accept_connection(struct connection *conn)
 	must_be_0(rdma_accept(conn->id, &param), "rdma_accept");
 }
 
-/* Returns whether it was a request, and not an earlier one that is established now. */
+/* True: the event is a request. False: an earlier request is established now. */
 static int take_request(void)
 {
 	struct rdma_cm_event *event = next_event(listening);
@@ -255,7 +255,7 @@ static void end_connection(struct connection *conn)
 	if (!conn->id)
 		return;
 	if (!conn->qp) {
-		/* The patch ignored the result, so it may fail, as it does on mlx5. */
+		/* The patch ignored the result. On mlx5 this fails. */
 		attr.qp_state = IBV_QPS_SQD;
 		ibv_modify_xrc_rcv_qp(hca.xrc_domain, conn->xrc_rcv_qpn, &attr, IBV_QP_STATE);
 		attr.qp_state = IBV_QPS_ERR;

@@ -167,7 +167,7 @@ static void rd_close(void)
 	DO(close_device, hca.context);
 }
 
-/* A side that does not send has no send queue; one that does not receive has no receives. */
+/* A side that only receives has no send queue. A side that only sends posts no receives. */
 static void bandwidth(int sends, int receives)
 {
 	unsigned slot;

@@ -95,7 +95,7 @@ static const struct member qp_members[] = {
 	{ 0 },
 };
 
-/* An argument on its way into the record. value[1] is the next one of the call. */
+/* An argument on its way into the record. value[1] is the next argument of the call. */
 struct argument {
 	struct trace_record *record;
 	const struct member *members;	/* of its struct or mask; NULL: it has none */

@@ -19,10 +19,10 @@
 
 #define FAR_DESCRIPTOR 512	/* above the numbers that programs expect for their own files */
 
-/* Initial-exec: such a variable is there without memory being allocated for it in the program. */
+/* Initial-exec: another model would allocate memory in the program at the first use. */
 #define PER_THREAD static __thread __attribute__((tls_model("initial-exec")))
 
-PER_THREAD struct trace_call *current;	/* the innermost of those that are under way */
+PER_THREAD struct trace_call *current;	/* the innermost call that is under way */
 PER_THREAD pid_t thread_id;		/* 0: not known yet */
 static pid_t process_id;
 

@@ -53,7 +53,7 @@ void *guarded(size_t size, int fill);
 /* The same for an argument that the verb must not change. */
 void *guarded_input(const void *from, size_t size);
 
-/* Called before a verb: actor_perform() expects that one that fails changes nothing. */
+/* Called before a verb: actor_perform() expects that a verb that fails changes nothing. */
 void guards_save(void);
 
 /* Records what a verb returned and left in errno. */

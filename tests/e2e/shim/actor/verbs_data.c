@@ -14,7 +14,7 @@
 #include "state.h"
 
 #define WAIT_MS 20000		/* for a completion or event that must come */
-#define NOTHING_MS 50		/* for one that must not come */
+#define NOTHING_MS 50		/* for a completion or event that must not come */
 
 static int timeout_ms(const struct request *request)
 {
