@@ -109,6 +109,8 @@ void *join_thread(pthread_t thread);
 /* Returns the descriptor of an unlinked file. Processes that inherit it share its domain. */
 int shared_file(void);
 
+/* ---- emulator.c ---- */
+
 /* Runs `softhca ctl WHAT DEVICE WORD...`; the last word is NULL. */
 void softhca_ctl(const char *what, int device, ...);
 

@@ -97,7 +97,7 @@ static void *create_for_ever(void *unused)
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
 
 	while (!stop) {
-		must_eq(ibv_unreg_xrc_rcv_qp(self.domain, receive_qp(self.domain)), 0);
+		end_receive_qp(self.domain, receive_qp(self.domain));
 		must_eq(ibv_destroy_srq(ibv_create_xrc_srq(self.pd, self.domain, self.cq, &attr)),
 			0);
 	}
@@ -109,7 +109,7 @@ static void *register_for_ever(void *unused)
 	while (!stop) {
 		must_eq(ibv_reg_xrc_rcv_qp(other.domain, rcv_qp_num), 0);
 		must_eq(query_receive_qp(other.domain, rcv_qp_num), 0);
-		must_eq(ibv_unreg_xrc_rcv_qp(other.domain, rcv_qp_num), 0);
+		end_receive_qp(other.domain, rcv_qp_num);
 	}
 	return unused;
 }

@@ -22,7 +22,7 @@ static void open_domain(void)
 	struct ibv_xrc_domain *domain = ibv_open_xrc_domain(fresh.context, another_fd, O_CREAT);
 
 	must(domain);
-	must_eq(ibv_unreg_xrc_rcv_qp(domain, receive_qp(domain)), 0);
+	end_receive_qp(domain, receive_qp(domain));
 	must_eq(ibv_close_xrc_domain(domain), 0);
 }
 
@@ -37,7 +37,7 @@ static void create_srq(void)
 
 static void create_receive_qp(void)
 {
-	must_eq(ibv_unreg_xrc_rcv_qp(fresh.domain, receive_qp(fresh.domain)), 0);
+	end_receive_qp(fresh.domain, receive_qp(fresh.domain));
 }
 
 static void modify(uint32_t qp_num)
@@ -57,7 +57,7 @@ static void modify_receive_qps(void)
 	modify(rcv_qp_num);
 	own = receive_qp(fresh.domain);
 	modify(own);
-	must_eq(ibv_unreg_xrc_rcv_qp(fresh.domain, own), 0);
+	end_receive_qp(fresh.domain, own);
 }
 
 static void query_receive_qps(void)
@@ -67,13 +67,13 @@ static void query_receive_qps(void)
 	must_eq(query_receive_qp(fresh.domain, rcv_qp_num), 0);
 	own = receive_qp(fresh.domain);
 	must_eq(query_receive_qp(fresh.domain, own), 0);
-	must_eq(ibv_unreg_xrc_rcv_qp(fresh.domain, own), 0);
+	end_receive_qp(fresh.domain, own);
 }
 
 static void register_receive_qp(void)
 {
 	must_eq(ibv_reg_xrc_rcv_qp(fresh.domain, rcv_qp_num), 0);
-	must_eq(ibv_unreg_xrc_rcv_qp(fresh.domain, rcv_qp_num), 0);
+	end_receive_qp(fresh.domain, rcv_qp_num);
 }
 
 static void life_of_an_xrc_qp(void)

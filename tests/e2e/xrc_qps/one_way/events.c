@@ -155,7 +155,7 @@ ROW("while a thread waits for events, another creates, registers and destroys ob
 		side_open(&other, 0, -1, false);
 		side_close(&other);
 		side_destroy_qp(&self);
-		must_eq(ibv_unreg_xrc_rcv_qp(self.domain, qp_num), 0);
+		end_receive_qp(self.domain, qp_num);
 	}
 	must_get(thread, &waiter);
 }

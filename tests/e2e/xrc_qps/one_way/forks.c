@@ -29,7 +29,7 @@ static void in_parent(void)
 {
 	if (!handled)
 		return;
-	must_eq(ibv_unreg_xrc_rcv_qp(self.domain, receive_qp(self.domain)), 0);
+	end_receive_qp(self.domain, receive_qp(self.domain));
 	side_create_qp(&self, 4);
 	side_destroy_qp(&self);
 	handled++;
@@ -96,7 +96,7 @@ static void *create_locked_for_ever(void *unused)
 {
 	while (!stop) {
 		pthread_mutex_lock(&of_program);
-		must_eq(ibv_unreg_xrc_rcv_qp(self.domain, receive_qp(self.domain)), 0);
+		end_receive_qp(self.domain, receive_qp(self.domain));
 		pthread_mutex_unlock(&of_program);
 		usleep(50);	/* or the forking thread would hardly get the lock */
 	}
@@ -177,10 +177,8 @@ __attribute__((visibility("default"))) int dl_iterate_phdr(visit_fn visit, void 
 ROW("no verb asks the loader")
 {
 	asked = 0;
-	side_create_qp(&self, 4);
-	connect_to_itself(&self, rcv_qp_num);
-	receive_through(&self, rcv_qp_num);
-	must_eq(ibv_unreg_xrc_rcv_qp(self.domain, receive_qp(self.domain)), 0);
+	send_through_new_qp(rcv_qp_num);
+	end_receive_qp(self.domain, receive_qp(self.domain));
 	side_destroy_qp(&self);
 	must_eq(asked, 0);
 }
@@ -227,9 +225,7 @@ ROW("a signal handler can fork at each command that a verb writes to the kernel"
 	raising = 1;
 	must_eq(ibv_fork_init(), 0);
 	open_receiver();
-	side_create_qp(&self, 4);
-	connect_to_itself(&self, rcv_qp_num);
-	receive_through(&self, rcv_qp_num);
+	send_through_new_qp(rcv_qp_num);
 	close_receiver();
 	raising = 0;
 	must(signals > 20);

@@ -15,9 +15,7 @@ ROW("a sender with two QPs sends to itself through a receive QP")
 
 	side_create_qp(&self, 16);
 	first = self.qp;
-	side_create_qp(&self, 16);
-	connect_to_itself(&self, rcv_qp_num);
-	receive_through(&self, rcv_qp_num);
+	send_through_new_qp(rcv_qp_num);
 	must_eq(ibv_reg_xrc_rcv_qp(self.domain, rcv_qp_num), 0);
 	must_eq(ibv_destroy_qp(first), 0);
 }
@@ -28,9 +26,7 @@ ROW("a receive QP keeps its number beside an XRC QP that only receives")
 	struct ibv_qp *sending, *receiving;
 	uint32_t later;
 
-	side_create_qp(&self, 16);
-	connect_to_itself(&self, rcv_qp_num);
-	receive_through(&self, rcv_qp_num);
+	send_through_new_qp(rcv_qp_num);
 	sending = self.qp;
 	/* This QP has a hidden half, so the library looks at every completion from now on. */
 	side_create_qp(&self, 0);
@@ -38,11 +34,9 @@ ROW("a receive QP keeps its number beside an XRC QP that only receives")
 	self.qp = sending;
 	receive_through(&self, rcv_qp_num);
 	side_destroy_qp(&self);
-	side_create_qp(&self, 16);
 	later = receive_qp(self.domain);
-	connect_to_itself(&self, later);
-	receive_through(&self, later);
-	must_eq(ibv_unreg_xrc_rcv_qp(self.domain, later), 0);
+	send_through_new_qp(later);
+	end_receive_qp(self.domain, later);
 	must_eq(ibv_destroy_qp(receiving), 0);
 }
 
@@ -54,9 +48,7 @@ static void *outlive_main(void *unused)
 {
 	while (thread_state(getpid()) != 'Z')	/* the row's time limit ends this */
 		usleep(1000);
-	side_create_qp(&self, SIDE_DEPTH);
-	connect_to_itself(&self, rcv_qp_num);
-	receive_through(&self, rcv_qp_num);
+	send_through_new_qp(rcv_qp_num);
 	row_ok();
 	return unused;
 }

@@ -79,7 +79,7 @@ static void round_of(struct party *party)
 	linger(party);
 	if (srq_first)
 		must_eq(ibv_destroy_srq(own->srq), 0);
-	must_eq(ibv_unreg_xrc_rcv_qp(own->domain, qp_num), 0);
+	end_receive_qp(own->domain, qp_num);
 	if (!srq_first)
 		must_eq(ibv_destroy_srq(own->srq), 0);
 	own->srq = first;

@@ -21,7 +21,7 @@ void open_receiver(void)
 void close_receiver(void)
 {
 	if (self.context)
-		must_eq(ibv_unreg_xrc_rcv_qp(self.domain, rcv_qp_num), 0);
+		end_receive_qp(self.domain, rcv_qp_num);
 	side_close(&self);
 }
 
@@ -32,6 +32,11 @@ uint32_t receive_qp(struct ibv_xrc_domain *domain)
 
 	must_eq(ibv_create_xrc_rcv_qp(&init_attr, &qp_num), 0);
 	return qp_num;
+}
+
+void end_receive_qp(struct ibv_xrc_domain *domain, uint32_t qp_num)
+{
+	must_eq(ibv_unreg_xrc_rcv_qp(domain, qp_num), 0);
 }
 
 int query_receive_qp(struct ibv_xrc_domain *domain, uint32_t qp_num)
@@ -75,4 +80,11 @@ void receive_through(struct side *side, uint32_t qp_num)
 		must_eq(wc.qp_num, wc.opcode & IBV_WC_RECV ? qp_num : side->qp->qp_num);
 	}
 	must(!memcmp(side->memory, received, LENGTH));
+}
+
+void send_through_new_qp(uint32_t qp_num)
+{
+	side_create_qp(&self, 16);
+	connect_to_itself(&self, qp_num);
+	receive_through(&self, qp_num);
 }

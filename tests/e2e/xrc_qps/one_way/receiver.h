@@ -23,6 +23,9 @@ void close_receiver(void);
 /* Creates a receive QP. Returns its number. */
 uint32_t receive_qp(struct ibv_xrc_domain *domain);
 
+/* Unregisters from a receive QP. */
+void end_receive_qp(struct ibv_xrc_domain *domain, uint32_t qp_num);
+
 /* Returns what ibv_query_xrc_rcv_qp returned. */
 int query_receive_qp(struct ibv_xrc_domain *domain, uint32_t qp_num);
 
@@ -37,5 +40,8 @@ void connect_to_itself(struct side *side, uint32_t qp_num);
  * numbers that the program knows.
  */
 void receive_through(struct side *side, uint32_t qp_num);
+
+/* Creates a QP of self, connects it to itself, and sends a message. */
+void send_through_new_qp(uint32_t qp_num);
 
 #endif

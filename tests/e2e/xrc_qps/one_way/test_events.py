@@ -30,4 +30,4 @@ def test_a_reader_and_a_destroy_do_not_hang(rows, part, count):
 
 
 def test_every_row_holds_when_a_reader_is_cancelled_after_its_read(rows):
-    rows(2, "one-way-instant")
+    rows(2, "one-way-cancel-after-read")

@@ -7,7 +7,7 @@ import os
 import pytest
 
 
-@pytest.mark.parametrize("name, count", [("refusals", 2), ("forks", 5), ("stack", 2)])
+@pytest.mark.parametrize("name, count", [("refusals", 2), ("forks", 5), ("memory", 2)])
 def test_every_row_holds(rows, name, count):
     # A handler of a signal that forks frees memory in the child. It interrupts a system call here,
     # not malloc().

@@ -22,7 +22,7 @@ static void *create_on_painted_stack(void *unused)
 	size_t clean = 0;
 
 	memset(below, PAINT, 65536 - 4096);
-	must_eq(ibv_unreg_xrc_rcv_qp(self.domain, receive_qp(self.domain)), 0);
+	end_receive_qp(self.domain, receive_qp(self.domain));
 	while (clean < 65536 && below[clean] == PAINT)
 		clean++;
 	must(65536 - clean <= STACK_LIMIT);
@@ -56,7 +56,7 @@ ROW("a program with receive QPs maps less than 2 MiB for all its objects")
 	side_open(&self, 0, shared_file(), false);
 	before = mapped();
 	side_create_qp(&self, 4);
-	must_eq(ibv_unreg_xrc_rcv_qp(self.domain, receive_qp(self.domain)), 0);
+	end_receive_qp(self.domain, receive_qp(self.domain));
 	must((mapped() - before) * sysconf(_SC_PAGESIZE) < 2 << 20);
 	side_close(&self);
 }
