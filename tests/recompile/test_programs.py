@@ -123,10 +123,10 @@ def test_an_old_half_and_a_ported_half_link_together(model, language, std, packa
     and libxrc-compat."""
     halves = [
         build(tmp_path / f"{half}.o", language, f"-std={std}", "-pedantic", "-Wshadow", "-c", "-x",
-              language, HERE / f"porting_{half}.c", *packages.pkg_config("--cflags", package))
+              language, HERE / f"half_{half}.c", *packages.pkg_config("--cflags", package))
         for half, package in (("old", "xrc-compat"), ("new", "xrc-compat-port"))
     ]
-    program = build(tmp_path / "porting", language, *halves,
+    program = build(tmp_path / "halves", language, *halves,
                     *packages.pkg_config("--libs", "xrc-compat-port"))
     assert "ibv_reg_mr_iova2@IBVERBS_1.8" in references_to_libibverbs(
         program), "it must use a function of today's libibverbs, or this test shows nothing"
@@ -134,7 +134,7 @@ def test_an_old_half_and_a_ported_half_link_together(model, language, std, packa
         done = run([packages.softhca, "run", "--devices=1", f"--model={model}", "--", program],
                    env={"XRC_COMPAT_TWO_WAY": two_way})
         assert (done.returncode,
-                done.stdout) == (0, "porting: both halves agree\n"), (two_way, done.stderr)
+                done.stdout) == (0, "halves: they agree\n"), (two_way, done.stderr)
 
 
 def accepts(language, flags, text):

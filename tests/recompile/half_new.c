@@ -6,7 +6,8 @@
 
 #include <infiniband/verbs.h>
 
-#include "porting.h"
+#include "../../abi/rc_masks.h"
+#include "halves.h"
 
 /*
  * ibv_reg_mr of today's header calls a function that OFED's libibverbs did not have, so the program
@@ -16,9 +17,9 @@ static void register_memory(struct ibv_pd *pd)
 {
 	static char memory[64];
 	unsigned int access = IBV_ACCESS_LOCAL_WRITE;
-	struct ibv_mr *mr = ibv_reg_mr(pd, memory, sizeof(memory), access);
+	struct ibv_mr *mr;
 
-	HOLDS(mr);
+	HOLDS(mr = ibv_reg_mr(pd, memory, sizeof(memory), access));
 	HOLDS(!ibv_dereg_mr(mr));
 }
 
@@ -38,7 +39,7 @@ void ported_half(struct ibv_pd *pd, struct ibv_xrc_domain *domain, struct ibv_sr
 	HOLDS(xrc_compat_domain(xrcd) == domain);
 	HOLDS(xrc_compat_legacy_srq(real) == srq);
 	register_memory(pd);
-	printf("porting: both halves agree\n");
+	printf("halves: they agree\n");
 }
 
 void ported_qps(struct ibv_xrc_domain *domain, uint32_t rcv_qpn, struct ibv_qp *xrc_qp,
@@ -64,7 +65,6 @@ void ported_qps(struct ibv_xrc_domain *domain, uint32_t rcv_qpn, struct ibv_qp *
 
 void ported_handle(struct ibv_xrc_domain *domain, uint32_t rcv_qpn)
 {
-	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
 	struct ibv_qp *qp = xrc_compat_rcv_qp(domain, rcv_qpn);
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -73,7 +73,7 @@ void ported_handle(struct ibv_xrc_domain *domain, uint32_t rcv_qpn)
 	attr.qp_state = IBV_QPS_INIT;
 	attr.port_num = 1;
 	HOLDS(qp);
-	HOLDS(!ibv_modify_qp(qp, &attr, mask));
+	HOLDS(!ibv_modify_qp(qp, &attr, MASK_INIT));
 	HOLDS(!ibv_query_qp(qp, &attr, IBV_QP_STATE, &init));
 	HOLDS(attr.qp_state == IBV_QPS_INIT);
 	attr.qp_state = IBV_QPS_RESET;

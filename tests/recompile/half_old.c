@@ -8,7 +8,7 @@
 
 #include <infiniband/verbs.h>
 
-#include "porting.h"
+#include "halves.h"
 
 static struct ibv_xrc_domain *open_domain(struct ibv_context *context, FILE *file)
 {

@@ -3,14 +3,14 @@
  * The functions between the old half of a program and its ported half. Neither includes the other's
  * <infiniband/verbs.h>.
  */
-#ifndef PORTING_H
-#define PORTING_H
+#ifndef HALVES_H
+#define HALVES_H
 
 #include <stdint.h>
 
 #include <xrc_compat.h>
 
-#define PROGRAM "porting"
+#define PROGRAM "halves"
 #include "../holds.h"
 
 struct ibv_pd;
