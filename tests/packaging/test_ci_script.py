@@ -9,10 +9,10 @@ import pytest
 
 @pytest.fixture
 def checked(tmp_path, run, source_root, shell_script):
-    """checked(status, mpis, rdma_cores): runs the script where each step succeeds, but `run-tests
-    --i386` exits with this status and valgrind is not installed."""
+    """checked(status, mpis, rdma_cores, mutation): runs the script where each step succeeds, but
+    `run-tests --i386` and the mutations exit with this status, and valgrind is not installed."""
 
-    def _checked(status, mpis="", rdma_cores=""):
+    def _checked(status, mpis="", rdma_cores="", mutation=0):
         (tmp_path / "bin").mkdir()
         for tool in ("bash", "date", "dirname", "sh"):
             (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
@@ -22,6 +22,7 @@ def checked(tmp_path, run, source_root, shell_script):
                 "run-tests": f'case $1 in --i386) exit {status} ;; esac; echo "ran $*"',
                 "run-demo": ":",
                 "scripts/try-builds": "exit 77",
+                "tests/mutation/run.py": f"echo first; echo; echo NOT NOTICED: a; exit {mutation}",
                 "scripts/try-documents": "echo the documents",
                 "scripts/try-mpi": 'echo "MPI $*"',
                 "scripts/deps.sh": "deps_wish() { :; }\ndeps_meson() { :; }",
@@ -35,10 +36,10 @@ def checked(tmp_path, run, source_root, shell_script):
 
 
 def test_steps_that_could_not_run_are_listed_last(checked):
-    done = checked(77)
+    done = checked(77, mutation=1)
     assert done.returncode == 0, done
     assert done.stdout.split("the documents\n")[1].splitlines() == [
-        "", "skipped here: ./run-tests --i386",
+        "", "NOT NOTICED: a", "skipped here: ./run-tests --i386",
         'skipped here: the benchmark "ordinary cost": valgrind is not installed',
         "skipped here: scripts/try-builds clang least",
         "skipped here: another rdma-core: RDMA_CORES names none",
@@ -61,3 +62,8 @@ def test_one_rdma_core_runs_a_day(checked):
 def test_a_step_that_fails_ends_the_script(checked):
     done = checked(1)
     assert done.returncode == 1 and "ran" not in done.stdout, done
+
+
+def test_mutations_that_cannot_run_end_the_script(checked):
+    done = checked(0, mutation=2)
+    assert done.returncode == 1 and "NOT NOTICED: a" not in done.stdout, done
