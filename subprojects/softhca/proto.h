@@ -111,6 +111,17 @@ static inline uint64_t softhca_arena_table(uint64_t pages)
 #define SOFTHCA_SYSFS	"sys"
 /* The file in that tree that stands for /proc/modules. */
 #define SYSFS_MODULES	"modules"
+/* No machine is known to have this PCI domain. UCX reads it as a decimal number. */
+#define SYSFS_PCI_ROOT	"pci5000:00"
+#define SYSFS_PCI_BUS	"5000:00"
+/* Files of /dev/infiniband, and the numbers that Linux gives them. */
+#define SOFTHCA_DEV	    "dev"
+#define SOFTHCA_VERBS_NODE  "uverbs"
+#define SOFTHCA_VERBS_MAJOR 231
+#define SOFTHCA_VERBS_MINOR 192
+#define SOFTHCA_CM_NODE	    "rdma_cm"
+#define SOFTHCA_CM_MAJOR    10
+#define SOFTHCA_CM_MINOR    58
 /* libraries of both classes, where they are not beside each other */
 #define SOFTHCA_PRELOAD "preload"
 #define SOFTHCA_UAR_LEN 4096

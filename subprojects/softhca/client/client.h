@@ -9,6 +9,22 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
+/* ---- files of /dev/infiniband (node.c) ---- */
+
+/*
+ * Which device a file is, by the number of its socket in the daemon's directory: N of uverbsN,
+ * NODE_CM, or -1.
+ */
+#define NODE_CM 256
+int node_find(dev_t device, ino64_t inode);
+int node_at(int directory, const char *path);
+
+/* The device's number in Linux. */
+dev_t node_number(int node);
+
+/* A descriptor, or -1 with errno. */
+int node_open(int node, int flags);
+
 /* ---- opened device contexts (dev.c, dev_calls.c) ---- */
 
 struct dev;
@@ -19,8 +35,8 @@ int dev_open(unsigned int index, int flags);
 /* Opens the connection manager's device likewise. */
 int dev_open_cm(int flags);
 
-/* Whether @fd stands for one of these devices. */
-bool dev_is(int fd);
+/* Which device @fd stands for: a number as of node_find(), or -1. */
+int dev_node(int fd);
 
 /* The context behind @fd with a reference, or NULL for every other file. */
 struct dev *dev_get(int fd);

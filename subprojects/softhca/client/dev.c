@@ -187,7 +187,7 @@ static int enter_table(struct dev *dev, int flags)
 	}
 	dev->fd = fd;
 	/* Removes an earlier context of this number, which closefrom() closed. */
-	dev_is(fd);
+	dev_node(fd);
 	atomic_store(&looked[fd], 0);
 	pthread_mutex_lock(&table_lock);
 	atomic_store(&table[fd], dev);
@@ -244,13 +244,16 @@ int dev_open_cm(int flags)
 	return err ? err : open_dev(true, host, flags);
 }
 
-bool dev_is(int fd)
+int dev_node(int fd)
 {
 	struct dev *dev = dev_get(fd);
+	int node = -1;
 
-	if (dev)
+	if (dev) {
+		node = dev->cm ? NODE_CM : (int)dev->index;
 		dev_put(dev);
-	return dev != NULL;
+	}
+	return node;
 }
 
 /* ---- flock: two openings of a device are one file ---- */

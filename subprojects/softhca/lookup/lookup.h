@@ -19,14 +19,11 @@ void place_explain(void);
 /* @path as it is in the emulated machine: @buffer when it is redirected, else @path itself. */
 const char *place_redirect(const char *path, char *buffer, size_t size);
 
-/* The same for calls that look at @path but do not open it: /dev/null stands for a device. */
-const char *place_to_look(const char *path, char *buffer, size_t size);
+/* Whether @path names something in the daemon's directory. */
+bool place_is_inside(const char *path);
 
-/* N of /dev/infiniband/uverbsN, or -1. */
-int place_uverbs(const char *path);
-
-/* True for /dev/infiniband/rdma_cm. */
-bool place_is_cm(const char *path);
+/* Changes the path of a file in the daemon's tree to what it is in the emulated machine. */
+void place_show(char *path);
 
 /* A file of device @index that all programs share, opened for reading; -1 with errno. */
 int place_open_device(unsigned int index);

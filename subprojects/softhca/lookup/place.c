@@ -60,9 +60,17 @@ static bool is_below(const char *path, const char *prefix)
 
 static bool is_of_device(const char *path)
 {
-	return is_below(path, "/sys/class/infiniband") ||
-	       is_below(path, "/sys/class/infiniband_verbs") ||
-	       is_below(path, "/sys/class/misc/rdma_cm");
+	static const char *const places[] = {
+		"/dev/infiniband",	   "/sys/class/infiniband",
+		"/sys/class/misc/rdma_cm", "/sys/class/infiniband_verbs",
+		"/sys/devices/" SYSFS_PCI_ROOT,
+	};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (is_below(path, places[i]))
+			return true;
+	}
+	return false;
 }
 
 /* Below `run --net` the ports may have interfaces. Else the machine's own are seen. */
@@ -75,59 +83,59 @@ static bool is_of_interface(const char *path)
 	       !real()->access(tree, F_OK);
 }
 
-static bool is_of_module(const char *path)
+/* The machine has entries here, too: all that the tree lacks. */
+static bool is_shared(const char *path)
 {
-	return !strncmp(path, "/sys/module/", 12);
+	return !strncmp(path, "/sys/module/", 12) || !strncmp(path, "/sys/bus/pci/", 13) ||
+	       !strncmp(path, "/sys/class/pci_bus/", 19);
+}
+
+/* /sys, /dev or /proc: a program pays no more than this test for its ordinary files. */
+static bool may_be_ours(const char *path)
+{
+	return path && path[0] == '/' && (path[1] == 's' || path[1] == 'd' || path[1] == 'p');
 }
 
 /* The place of @path in the daemon's directory, or NULL. */
 static const char *emulated(const char *path)
 {
+	if (!may_be_ours(path))
+		return NULL;
 	if (!strcmp(path, "/proc/modules"))
 		return SOFTHCA_SYSFS "/" SYSFS_MODULES;
-	return is_of_module(path) || is_of_device(path) || is_of_interface(path) ? path + 1 : NULL;
+	return is_shared(path) || is_of_device(path) || is_of_interface(path) ? path + 1 : NULL;
 }
 
 const char *place_redirect(const char *path, char *buffer, size_t size)
 {
-	const char *place = path ? emulated(path) : NULL;
+	const char *place = emulated(path);
 
 	if (!place || !place_dir() || dir_join(buffer, size, directory, place))
 		return path;
-	/* The machine has other modules, too. */
-	return is_of_module(path) && real()->access(buffer, F_OK) ? path : buffer;
+	return is_shared(path) && real()->access(buffer, F_OK) ? path : buffer;
 }
 
-bool place_is_cm(const char *path)
+bool place_is_inside(const char *path)
 {
-	return path && !strcmp(path, "/dev/infiniband/rdma_cm") && place_dir();
+	return path && place_dir() && is_below(path, directory);
 }
 
-/* Names a file of the device tree that is there if the device is. */
-static void name_device(unsigned int index, char *buffer, size_t size)
+void place_show(char *path)
 {
-	snprintf(buffer, size, "%s/" SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs%u/dev",
-		 directory, index);
+	const char *shown = place_is_inside(path) ? path + strlen(directory) : "";
+
+	if (is_below(shown, "/" SOFTHCA_SYSFS) || is_below(shown, "/" SOFTHCA_DEV))
+		memmove(path, shown, strlen(shown) + 1);
 }
 
 int place_open_device(unsigned int index)
 {
 	char path[PATH_MAX];
 
-	name_device(index, path, sizeof(path));
+	/* A file of the device tree that is there if the device is. */
+	snprintf(path, sizeof(path), "%s/" SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs%u/dev",
+		 directory, index);
 	return real()->open(path, O_RDONLY | O_CLOEXEC);
-}
-
-const char *place_to_look(const char *path, char *buffer, size_t size)
-{
-	int index = place_uverbs(path);
-
-	if (place_is_cm(path))
-		return "/dev/null";
-	if (index < 0)
-		return place_redirect(path, buffer, size);
-	name_device((unsigned int)index, buffer, size);
-	return real()->access(buffer, F_OK) ? buffer : "/dev/null";
 }
 
 bool place_is_device_list(const char *path)
@@ -136,20 +144,4 @@ bool place_is_device_list(const char *path)
 
 	return path && place_dir() && !strncmp(path, directory, length) &&
 	       !strcmp(path + length, "/" SOFTHCA_SYSFS "/class/infiniband_verbs");
-}
-
-int place_uverbs(const char *path)
-{
-	static const char prefix[] = "/dev/infiniband/uverbs";
-	const char *digits;
-	char *end;
-	unsigned long index;
-
-	if (!path || strncmp(path, prefix, sizeof(prefix) - 1))
-		return -1;
-	digits = path + sizeof(prefix) - 1;
-	if (digits[0] < '0' || digits[0] > '9' || !place_dir())
-		return -1;
-	index = strtoul(digits, &end, 10);
-	return *end || index > 255 ? -1 : (int)index;
 }

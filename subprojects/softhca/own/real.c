@@ -42,6 +42,15 @@ STAT_BY_VERSION(stat64, __xstat64, const char *of, stat64)
 STAT_BY_VERSION(lstat64, __lxstat64, const char *of, stat64)
 STAT_BY_VERSION(fstat64, __fxstat64, int of, stat64)
 
+#define STATAT_BY_VERSION(BITS) \
+	static int fstatat##BITS##_by_version(int fd, const char *path, struct stat##BITS *st, \
+					      int flags) \
+	{ \
+		return stats.__fxstatat##BITS(STRUCT_STAT_VERSION, fd, path, st, flags); \
+	}
+STATAT_BY_VERSION()
+STATAT_BY_VERSION(64)
+
 #define FIND_STAT(NAME, VERSIONED, FIRST) \
 	do { \
 		if (!next->NAME) \
@@ -66,6 +75,8 @@ static void find_stats(struct real_stats *next)
 	FIND_STAT(stat64, __xstat64, FIRST_GLIBC_64);
 	FIND_STAT(lstat64, __lxstat64, FIRST_GLIBC_64);
 	FIND_STAT(fstat64, __fxstat64, FIRST_GLIBC_64);
+	FIND_STAT(fstatat, __fxstatat, "GLIBC_2.4");
+	FIND_STAT(fstatat64, __fxstatat64, "GLIBC_2.4");
 }
 
 /* Two threads may do this at once: both store the same values, and each only complete ones. */

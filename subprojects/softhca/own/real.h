@@ -22,6 +22,8 @@
 	X(__open64_2, int, const char *path, int flags) \
 	X(openat, int, int directory, const char *path, int flags, ...) \
 	X(openat64, int, int directory, const char *path, int flags, ...) \
+	X(__openat_2, int, int directory, const char *path, int flags) \
+	X(__openat64_2, int, int directory, const char *path, int flags) \
 	X(close, int, int fd) \
 	X(write, ssize_t, int fd, const void *data, size_t length) \
 	X(mmap, void *, void *address, size_t length, int prot, int flags, int fd, off_t offset) \
@@ -41,7 +43,17 @@
 	X(fopen, FILE *, const char *path, const char *mode) \
 	X(fopen64, FILE *, const char *path, const char *mode) \
 	X(faccessat, int, int fd, const char *path, int mode, int flags) \
+	X(eaccess, int, const char *path, int mode) \
+	X(euidaccess, int, const char *path, int mode) \
 	X(readlink, ssize_t, const char *path, char *target, size_t size) \
+	X(readlinkat, ssize_t, int fd, const char *path, char *target, size_t size) \
+	X(realpath, char *, const char *path, char *resolved) \
+	X(__realpath_chk, char *, const char *path, char *resolved, size_t size) \
+	X(getcwd, char *, char *path, size_t size) \
+	X(getxattr, ssize_t, const char *path, const char *name, void *value, size_t size) \
+	X(lgetxattr, ssize_t, const char *path, const char *name, void *value, size_t size) \
+	X(listxattr, ssize_t, const char *path, char *list, size_t size) \
+	X(llistxattr, ssize_t, const char *path, char *list, size_t size) \
 	X(chdir, int, const char *path) \
 	X(scandir, int, const char *path, struct dirent ***names, \
 	  int (*filter)(const struct dirent *), \
@@ -70,6 +82,10 @@ struct statx; /* glibc before 2.28 has none */
 	X(__lxstat64, int, int version, const char *path, struct stat64 *st) \
 	X(__fxstat, int, int version, int fd, struct stat *st) \
 	X(__fxstat64, int, int version, int fd, struct stat64 *st) \
+	X(fstatat, int, int fd, const char *path, struct stat *st, int flags) \
+	X(fstatat64, int, int fd, const char *path, struct stat64 *st, int flags) \
+	X(__fxstatat, int, int version, int fd, const char *path, struct stat *st, int flags) \
+	X(__fxstatat64, int, int version, int fd, const char *path, struct stat64 *st, int flags) \
 	X(statx, int, int fd, const char *path, int flags, unsigned int mask, struct statx *st)
 
 #define REAL_CALL(name, result, ...) result (*name)(__VA_ARGS__);

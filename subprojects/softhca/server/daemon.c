@@ -182,6 +182,10 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 	err = dir_join(path, sizeof(path), plan->directory, SOFTHCA_SYSFS);
 	if (!err)
 		err = sysfs_create(machine, path);
+	if (!err)
+		err = dir_join(path, sizeof(path), plan->directory, SOFTHCA_DEV);
+	if (!err)
+		err = nodes_create(machine, path);
 	if (err)
 		return server_fail(why, size, "the device tree cannot be written", err);
 	err = dir_join(path, sizeof(path), plan->directory, SOFTHCA_SOCKET);

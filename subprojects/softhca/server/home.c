@@ -61,8 +61,8 @@ static void remove_tree(int dir, const char *name)
 /* Only what a daemon makes: the user may have named a directory that holds other things, too. */
 static void clear(const char *path, bool lock_too)
 {
-	static const char *const made[] = { SOFTHCA_SYSFS, SOFTHCA_SOCKET, SOFTHCA_PRELOAD,
-					    LOCK ".new", LOCK };
+	static const char *const made[] = { SOFTHCA_SYSFS,	SOFTHCA_DEV,  SOFTHCA_SOCKET,
+					    SOFTHCA_PRELOAD, LOCK ".new", LOCK };
 	size_t count = sizeof(made) / sizeof(made[0]) - (lock_too ? 0 : 1);
 	char victim[PATH_MAX];
 

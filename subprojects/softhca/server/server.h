@@ -64,6 +64,9 @@ bool server_idle(void);
 /* Writes the tree below @root, an absolute path, now and when a port changes. 0 or -errno. */
 int sysfs_create(struct hca_machine *machine, const char *root);
 
+/* Makes the files that stand for the devices in /dev/infiniband. 0 or -errno. (nodes.c) */
+int nodes_create(const struct hca_machine *machine, const char *root);
+
 /* ---- what `run --net` adds (net.c) ---- */
 
 /* Gives RoCE ports interfaces in this namespace, if the kernel can, and all ports addresses. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The device tree: what libibverbs and the tools of InfiniBand read of the devices. */
 #include "server.h"
+#include "tree.h"
 
 #include <machine/port.h>
 #include <proto.h>
@@ -8,75 +9,10 @@
 #include <endian.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-/* The root of the tree, and the first error. After an error the functions do nothing. */
-struct tree {
-	const char *root;
-	int err;
-};
-
-/* Makes the directories of @path. Most are there, so this begins with the innermost. */
-static int make_directories(char *path)
-{
-	char *slash = strrchr(path, '/');
-	int err = 0;
-
-	*slash = '\0';
-	if (mkdir(path, 0700) && errno != EEXIST) {
-		err = errno == ENOENT ? make_directories(path) : -errno;
-		if (!err && mkdir(path, 0700))
-			err = -errno;
-	}
-	*slash = '/';
-	return err;
-}
-
-/* The path of @name in @dir; both may have several parts. Makes the directories on the way. */
-static void make_way(struct tree *tree, const char *dir, const char *name, char path[PATH_MAX])
-{
-	snprintf(path, PATH_MAX, "%s/%s/%s", tree->root, dir, name);
-	if (!tree->err)
-		tree->err = make_directories(path);
-}
-
-/* A file with one line. */
-__attribute__((format(printf, 4, 5))) static void write_attr(struct tree *tree, const char *dir,
-							     const char *name, const char *format,
-							     ...)
-{
-	char path[PATH_MAX];
-	va_list args;
-	FILE *file;
-
-	make_way(tree, dir, name, path);
-	file = tree->err ? NULL : fopen(path, "we");
-	if (!file) {
-		tree->err = tree->err ? tree->err : -errno;
-		return;
-	}
-	va_start(args, format);
-	if (vfprintf(file, format, args) < 0 || fputc('\n', file) == EOF)
-		tree->err = -EIO;
-	va_end(args);
-	if (fclose(file) && !tree->err)
-		tree->err = -errno;
-}
-
-/* A symbolic link; @target is relative to @dir. */
-static void write_link(struct tree *tree, const char *dir, const char *name, const char *target)
-{
-	char path[PATH_MAX];
-
-	make_way(tree, dir, name, path);
-	if (!tree->err && symlink(target, path))
-		tree->err = -errno;
-}
 
 static const char *format_gid(const uint8_t *gid, int words, char *text)
 {
@@ -110,13 +46,13 @@ static void write_alike(struct tree *tree, const char *dir, const char *table, c
 
 	if (first >= count)
 		return;
-	write_attr(tree, dir, entry(table, first), "%s", line);
-	make_way(tree, dir, entry(table, first), from);
+	tree_attr(tree, dir, entry(table, first), "%s", line);
+	tree_path(tree, dir, entry(table, first), from);
 	for (unsigned int i = first + 1; !tree->err && i < count; i++) {
 		snprintf(to, sizeof(to), "%s/%s/%s", tree->root, dir, entry(table, i));
 		/* A file system may have no hard links. */
 		if (link(from, to))
-			write_attr(tree, dir, entry(table, i), "%s", line);
+			tree_attr(tree, dir, entry(table, i), "%s", line);
 	}
 }
 
@@ -132,11 +68,11 @@ static void write_gids(struct tree *tree, const struct hca_device *device, uint8
 	unsigned int i;
 
 	for (i = 0; i < PORT_GIDS && (type = port_gid(device, port, i, gid)) != GID_NONE; i++) {
-		write_attr(tree, dir, entry("gids", i), "%s", format_gid(gid, 8, text));
-		write_attr(tree, dir, entry("gid_attrs/types", i), "%s",
+		tree_attr(tree, dir, entry("gids", i), "%s", format_gid(gid, 8, text));
+		tree_attr(tree, dir, entry("gid_attrs/types", i), "%s",
 			   type == GID_ROCE_V2 ? v2 : v1);
 		if (type != GID_IB)
-			write_attr(tree, dir, entry("gid_attrs/ndevs", i), "%s",
+			tree_attr(tree, dir, entry("gid_attrs/ndevs", i), "%s",
 				   interface[0] ? interface : "lo");
 	}
 	write_alike(tree, dir, "gids", format_gid((const uint8_t[16]){ 0 }, 8, text), i, PORT_GIDS);
@@ -156,13 +92,13 @@ static void write_state(struct tree *tree, const struct hca_device *device, int 
 	char dir[64];
 
 	port_dir(device, port, dir);
-	write_attr(tree, dir, "state", up ? "4: ACTIVE" : "1: DOWN");
-	write_attr(tree, dir, "phys_state", up ? "5: LinkUp" : "2: Polling");
+	tree_attr(tree, dir, "state", up ? "4: ACTIVE" : "1: DOWN");
+	tree_attr(tree, dir, "phys_state", up ? "5: LinkUp" : "2: Polling");
 	if (!interface[0])
 		return;
 	snprintf(dir, sizeof(dir), "class/net/%s", interface);
-	write_attr(tree, dir, "carrier", up ? "1" : "0");
-	write_attr(tree, dir, "operstate", up ? "up" : "down");
+	tree_attr(tree, dir, "carrier", up ? "1" : "0");
+	tree_attr(tree, dir, "operstate", up ? "up" : "down");
 }
 
 static char tree_root[PATH_MAX];
@@ -174,29 +110,25 @@ static void show_port(const struct hca_device *device, int port)
 	write_state(&tree, device, port);
 }
 
-/* The links from an interface to its adapter and back, and all that tools read there. */
+/* What tools read of an interface. */
 static void write_interface(struct tree *tree, const struct hca_device *device, int number)
 {
 	const struct hca_port *port = &device->port[number];
-	char dir[64], text[64];
+	char dir[64];
 	uint8_t mac[6];
 
 	if (!port->interface[0])
 		return;
+	pci_class(tree, device, "net", port->interface);
 	snprintf(dir, sizeof(dir), "class/net/%s", port->interface);
 	port_own_mac(device, (uint8_t)number, mac);
-	write_attr(tree, dir, "address", "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+	tree_attr(tree, dir, "address", "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
 		   mac[3], mac[4], mac[5]);
-	write_attr(tree, dir, "ifindex", "%u", port->interface_index);
-	write_attr(tree, dir, "dev_port", "%d", number - 1);
-	write_attr(tree, dir, "dev_id", "0x%x", number - 1);
-	write_attr(tree, dir, "type", "1"); /* ARPHRD_ETHER */
-	write_attr(tree, dir, "mtu", "1500");
-	snprintf(text, sizeof(text), "../../infiniband/%s/device", device->name);
-	write_link(tree, dir, "device", text);
-	snprintf(dir, sizeof(dir), "class/infiniband/%s/device/net", device->name);
-	snprintf(text, sizeof(text), "../../../../net/%s", port->interface);
-	write_link(tree, dir, port->interface, text);
+	tree_attr(tree, dir, "ifindex", "%u", port->interface_index);
+	tree_attr(tree, dir, "dev_port", "%d", number - 1);
+	tree_attr(tree, dir, "dev_id", "0x%x", number - 1);
+	tree_attr(tree, dir, "type", "1"); /* ARPHRD_ETHER */
+	tree_attr(tree, dir, "mtu", "1500");
 }
 
 static void write_port(struct tree *tree, const struct hca_device *device, int port)
@@ -205,17 +137,17 @@ static void write_port(struct tree *tree, const struct hca_device *device, int p
 
 	port_dir(device, port, dir);
 	write_gids(tree, device, (uint8_t)port, dir);
-	write_attr(tree, dir, "pkeys/0", "0xffff");
+	tree_attr(tree, dir, "pkeys/0", "0xffff");
 	write_alike(tree, dir, "pkeys", "0x0000", 1, port_pkeys(device->machine));
-	write_attr(tree, dir, "lid", "0x%x", port_lid(device, (uint8_t)port));
-	write_attr(tree, dir, "lid_mask_count", "0");
-	write_attr(tree, dir, "sm_lid", "0x%x", port_sm_lid(device->machine));
-	write_attr(tree, dir, "sm_sl", "0");
-	write_attr(tree, dir, "cap_mask", "0x%08x", port_capabilities(device->machine));
-	write_state(tree, device, port);
+	tree_attr(tree, dir, "lid", "0x%x", port_lid(device, (uint8_t)port));
+	tree_attr(tree, dir, "lid_mask_count", "0");
+	tree_attr(tree, dir, "sm_lid", "0x%x", port_sm_lid(device->machine));
+	tree_attr(tree, dir, "sm_sl", "0");
+	tree_attr(tree, dir, "cap_mask", "0x%08x", port_capabilities(device->machine));
 	write_interface(tree, device, port);
-	write_attr(tree, dir, "rate", "%s", device->model->rate);
-	write_attr(tree, dir, "link_layer",
+	write_state(tree, device, port);
+	tree_attr(tree, dir, "rate", "%s", device->model->rate);
+	tree_attr(tree, dir, "link_layer",
 		   device->machine->settings.ethernet ? "Ethernet" : "InfiniBand");
 }
 
@@ -225,34 +157,24 @@ static void write_device(struct tree *tree, const struct hca_device *device, con
 	char dir[64], text[64];
 	uint8_t guid[8];
 
+	pci_device(tree, device, driver);
 	snprintf(dir, sizeof(dir), "class/infiniband_verbs/uverbs%d", device->index);
-	write_attr(tree, dir, "ibdev", "%s", device->name);
-	/* /dev/null's number, which stands for the uverbs file. libibverbs does not check 0:0. */
-	write_attr(tree, dir, "dev", "1:3");
-	write_attr(tree, dir, "abi_version", "%u", model->driver_abi);
-	/* libibverbs of rdma-core 17 to 27 reads device/modalias here. */
-	snprintf(text, sizeof(text), "../../infiniband/%s/device", device->name);
-	write_link(tree, dir, "device", text);
+	tree_attr(tree, dir, "ibdev", "%s", device->name);
+	tree_attr(tree, dir, "dev", "%d:%d", SOFTHCA_VERBS_MAJOR,
+		  SOFTHCA_VERBS_MINOR + device->index);
+	tree_attr(tree, dir, "uevent", "MAJOR=%d\nMINOR=%d\nDEVNAME=infiniband/uverbs%d",
+		  SOFTHCA_VERBS_MAJOR, SOFTHCA_VERBS_MINOR + device->index, device->index);
+	tree_attr(tree, dir, "abi_version", "%u", model->driver_abi);
 	snprintf(dir, sizeof(dir), "class/infiniband/%s", device->name);
-	write_attr(tree, dir, "node_type", "1: CA");
+	tree_attr(tree, dir, "node_type", "1: CA");
 	guid_bytes(device->guid, guid);
-	write_attr(tree, dir, "node_guid", "%s", format_gid(guid, 4, text));
+	tree_attr(tree, dir, "node_guid", "%s", format_gid(guid, 4, text));
 	guid_bytes(device_system_guid(device), guid);
-	write_attr(tree, dir, "sys_image_guid", "%s", format_gid(guid, 4, text));
-	write_attr(tree, dir, "hw_rev", "0");
-	write_attr(tree, dir, "board_id", "%s", model->board_id);
-	write_attr(tree, dir, "fw_ver", "%s", model->firmware);
-	write_attr(tree, dir, "hca_type", "%s", model->hca_type);
-	/* libibverbs chooses the provider by the number in this file. */
-	write_attr(tree, dir, "device/modalias", "%s", model->modalias);
-	write_attr(tree, dir, "device/vendor", "0x15b3");
-	write_attr(tree, dir, "device/device", "0x%04x", model->part_id);
-	snprintf(dir, sizeof(dir), "class/infiniband/%s/device", device->name);
-	snprintf(text, sizeof(text), "../../../../bus/pci/drivers/%s_core", driver);
-	write_link(tree, dir, "driver", text);
-	snprintf(dir, sizeof(dir), "class/infiniband/%s/device/infiniband", device->name);
-	snprintf(text, sizeof(text), "../../../%s", device->name);
-	write_link(tree, dir, device->name, text);
+	tree_attr(tree, dir, "sys_image_guid", "%s", format_gid(guid, 4, text));
+	tree_attr(tree, dir, "hw_rev", "0");
+	tree_attr(tree, dir, "board_id", "%s", model->board_id);
+	tree_attr(tree, dir, "fw_ver", "%s", model->firmware);
+	tree_attr(tree, dir, "hca_type", "%s", model->hca_type);
 	for (int port = 1; port <= device->machine->settings.ports; port++)
 		write_port(tree, device, port);
 }
@@ -314,16 +236,16 @@ static unsigned int write_module(struct tree *tree, const char *name, const char
 	unsigned int count = 0;
 
 	snprintf(dir, sizeof(dir), "module/%s/holders", name);
-	make_way(tree, dir, "", path);
+	tree_path(tree, dir, "", path);
 	while ((holder = strsep(&rest, ",")) != NULL && holder[0]) {
 		snprintf(dir, sizeof(dir), "module/%s/holders/%s", name, holder);
-		make_way(tree, dir, "", path);
+		tree_path(tree, dir, "", path);
 		count++;
 	}
 	snprintf(dir, sizeof(dir), "module/%s", name);
-	write_attr(tree, dir, "initstate", "live");
-	write_attr(tree, dir, "coresize", "%u", bytes);
-	write_attr(tree, dir, "refcnt", "%u", count);
+	tree_attr(tree, dir, "initstate", "live");
+	tree_attr(tree, dir, "coresize", "%u", bytes);
+	tree_attr(tree, dir, "refcnt", "%u", count);
 	return count;
 }
 
@@ -346,8 +268,8 @@ static void write_modules(struct tree *tree, const char *driver)
 	}
 	copy_modules(out, driver);
 	fclose(out);
-	text[size - 1] = '\0'; /* write_attr() ends the line */
-	write_attr(tree, ".", SYSFS_MODULES, "%s", text);
+	text[size - 1] = '\0'; /* tree_attr() ends the line */
+	tree_attr(tree, ".", SYSFS_MODULES, "%s", text);
 	free(text);
 }
 
@@ -357,15 +279,17 @@ int sysfs_create(struct hca_machine *machine, const char *root)
 	char driver[16];
 
 	snprintf(tree_root, sizeof(tree_root), "%s", root);
-	write_attr(&tree, "class/infiniband_verbs", "abi_version", "6");
-	write_attr(&tree, "class/misc/rdma_cm", "abi_version", "4");
+	tree_attr(&tree, "class/infiniband_verbs", "abi_version", "6");
+	tree_attr(&tree, "class/misc/rdma_cm", "abi_version", "4");
+	tree_attr(&tree, "class/misc/rdma_cm", "dev", "%d:%d", SOFTHCA_CM_MAJOR, SOFTHCA_CM_MINOR);
+	pci_bus(&tree);
 	snprintf(driver, sizeof(driver), "%.*s", (int)strcspn(machine->device[0].model->device, "_"),
 		 machine->device[0].model->device);
 	for (int i = 0; i < machine->settings.devices; i++)
 		write_device(&tree, &machine->device[i], driver);
 	write_modules(&tree, driver);
 	if (machine->device[0].port[1].interface[0])
-		write_link(&tree, "class/net", "lo", "/sys/class/net/lo");
+		tree_link(&tree, "class/net", "lo", "/sys/class/net/lo");
 	machine->show_port = show_port;
 	return tree.err;
 }
