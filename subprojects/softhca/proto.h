@@ -114,6 +114,12 @@ static inline uint64_t softhca_arena_table(uint64_t pages)
 /* No machine is known to have this PCI domain. UCX reads it as a decimal number. */
 #define SYSFS_PCI_ROOT	"pci5000:00"
 #define SYSFS_PCI_BUS	"5000:00"
+/*
+ * The address of the host of an adapter, by its number. Launchers take a name with an address of an
+ * interface, as 127.0.0.1, for the host on which they run.
+ */
+#define SOFTHCA_HOST_NET    (127 << 8 | 18)
+#define SOFTHCA_HOST_FORMAT "127.18.%d.1"
 /* Files of /dev/infiniband, and the numbers that Linux gives them. */
 #define SOFTHCA_DEV	    "dev"
 #define SOFTHCA_VERBS_NODE  "uverbs"

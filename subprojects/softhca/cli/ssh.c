@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pwd.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -103,8 +104,33 @@ static char *join(char **words, int count)
 	return out && !fclose(out) ? text : NULL;
 }
 
+/*
+ * The user's login shell, as sshd runs it: mpirun_rsh of MVAPICH 1 gives commands that only csh and
+ * bash know. A user may have none, as in a container, or one with which nobody logs in.
+ */
+static const char *login_shell(void)
+{
+	const struct passwd *user = getpwuid(getuid());
+	const char *shell = NULL, *valid;
+
+	while (user && !shell && (valid = getusershell())) {
+		if (!strcmp(valid, user->pw_shell) && !access(valid, X_OK))
+			shell = user->pw_shell;
+	}
+	endusershell();
+	return shell ? shell : "/bin/sh";
+}
+
+static void run_in_shell(const char *shell, const char *command)
+{
+	const char *slash = strrchr(shell, '/');
+
+	execl(shell, slash ? slash + 1 : shell, "-c", command, (char *)NULL);
+}
+
 int cli_ssh(int argc, char **argv)
 {
+	const char *const shell = login_shell();
 	int first = skip_options(argc, argv);
 	char *host, *adapter, *command;
 	char directory[DIR_MAX + 1];
@@ -124,6 +150,6 @@ int cli_ssh(int argc, char **argv)
 				  "ssh: %s: no such host; it is called like its adapter, as mlx4-1 or mlx4_1",
 				  argv[first]);
 	enter_namespaces(host, directory);
-	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-	return cli_refuse(SSH_FAILED, "/bin/sh: %s", strerror(errno));
+	run_in_shell(shell, command);
+	return cli_refuse(SSH_FAILED, "%s: %s", shell, strerror(errno));
 }

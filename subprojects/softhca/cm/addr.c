@@ -6,6 +6,7 @@
 #include "cm.h"
 
 #include <machine/port.h>
+#include <proto.h>
 
 #include <arpa/inet.h>
 #include <endian.h>
@@ -108,13 +109,24 @@ static bool has(const struct hca_device *device, uint8_t port, const union cm_ad
 	return !memcmp(name_of(&own, &length), name, length);
 }
 
+/* The number of the adapter to which a loopback address belongs. */
+static int host_of(const struct cm_file *file, const union cm_address *address)
+{
+	const uint32_t ip = address->family == AF_INET ? ntohl(address->in.sin_addr.s_addr) : 0;
+	const int index = ip >> 8 & 0xff;
+
+	if (ip >> 16 == SOFTHCA_HOST_NET && index < file->machine->settings.devices)
+		return index;
+	return file->host < 0 ? 0 : file->host;
+}
+
 bool cm_addr_find(const struct cm_file *file, const union cm_address *address,
 		  struct hca_device **device, uint8_t *port)
 {
 	struct hca_machine *machine = file->machine;
 
 	if (loopback(address)) {
-		*device = &machine->device[file->host < 0 ? 0 : file->host];
+		*device = &machine->device[host_of(file, address)];
 		*port = 1;
 		return true;
 	}

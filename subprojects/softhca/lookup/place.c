@@ -63,7 +63,7 @@ static bool is_of_device(const char *path)
 	static const char *const places[] = {
 		"/dev/infiniband",	   "/sys/class/infiniband",
 		"/sys/class/misc/rdma_cm", "/sys/class/infiniband_verbs",
-		"/sys/devices/" SYSFS_PCI_ROOT,
+		("/sys/devices/" SYSFS_PCI_ROOT),
 	};
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {

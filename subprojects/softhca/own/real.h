@@ -4,6 +4,7 @@
 #define SOFTHCA_REAL_H
 
 #include <dirent.h>
+#include <netdb.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -39,6 +40,12 @@
 	X(sendto, ssize_t, int fd, const void *data, size_t length, int flags, \
 	  const struct sockaddr *name, socklen_t size) \
 	X(recvmsg, ssize_t, int fd, struct msghdr *msg, int flags) \
+	X(gethostbyname, struct hostent *, const char *name) \
+	X(gethostbyname2, struct hostent *, const char *name, int family) \
+	X(gethostbyname_r, int, const char *name, struct hostent *host, char *data, size_t size, \
+	  struct hostent **result, int *error) \
+	X(getaddrinfo, int, const char *name, const char *service, const struct addrinfo *hints, \
+	  struct addrinfo **result) \
 	X(access, int, const char *path, int mode) \
 	X(fopen, FILE *, const char *path, const char *mode) \
 	X(fopen64, FILE *, const char *path, const char *mode) \

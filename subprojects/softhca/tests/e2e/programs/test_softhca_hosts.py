@@ -126,6 +126,71 @@ def test_ssh_without_namespaces(run, ssh, host):
     assert (done.returncode, done.stdout) == (0, models.device(1) + "\n"), done
 
 
+@pytest.mark.any_model
+@pytest.mark.parametrize("shell, name", [("/bin/bash", "bash"), ("/usr/sbin/nologin", "sh"),
+                                         ("/missing", "sh")])
+def test_ssh_runs_the_users_shell(run, softhca, tmp_path, host, shell, name):
+    """mpirun_rsh of MVAPICH 1 ends ranks by `kill PID >&/dev/null`, which only bash and csh know.
+    With a shell with which nobody logs in it is sh."""
+    need("unshare", "bash")
+    (tmp_path / "passwd").write_text(f"root:x:0:0::/:{shell}\n")
+    (tmp_path / "shells").write_text("/bin/sh\n/bin/bash\n/missing\n")
+    mount = "for f in passwd shells; do mount --bind $f /etc/$f || exit 9; done; exec \"$@\""
+    command = "echo $0; echo lost >&/dev/null" if name == "bash" else "echo $0"
+    done = run(["unshare", "-Urm", "sh", "-c", mount, "sh", softhca, "run", "--", softhca, "ssh",
+                host, command], cwd=tmp_path)
+    if done.returncode == 9 or "unshare" in done.stderr:
+        pytest.skip("this system allows no user and mount namespaces")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{name}\n", "")
+
+
+# ---- the names of hosts ----
+
+
+@pytest.mark.parametrize("function", ["hosts", "ahostsv4"])  # gethostbyname2(), getaddrinfo()
+def test_the_names_of_hosts_have_addresses(below, function):
+    """Launchers look up the hosts that they start ssh for."""
+    need("getent")
+    first, second = (models.device(i).replace("_", "-") for i in (0, 1))
+    out = below([], "getent", function, first, second, models.device(1), "localhost").stdout
+    addresses = [line.split()[0] for line in out.splitlines() if "DGRAM" not in line
+                 and "RAW" not in line]
+    assert addresses[:3] == ["127.18.0.1", "127.18.1.1", "127.18.1.1"], out
+    assert addresses[3] in ("127.0.0.1", "::1"), out
+
+
+NAMES = """
+import ctypes, socket, sys
+libc = ctypes.CDLL(None)
+for name in sys.argv[1:]:
+    for function in (libc.gethostbyname, socket.gethostbyname):
+        try:
+            print(bool(function(name.encode() if function is libc.gethostbyname else name)))
+        except OSError:
+            print(False)
+with socket.create_server((sys.argv[1], 0)) as server:
+    socket.create_connection((sys.argv[1], server.getsockname()[1])).close()
+"""
+
+
+def test_programs_reach_a_host_by_its_name(below):
+    """mpirun_rsh of MVAPICH 1 calls gethostbyname()."""
+    host = models.device(1).replace("_", "-")
+    out = below([], "/usr/bin/python3", "-c", NAMES, host, f"{host}9", f"{host}/x").stdout
+    assert out.split() == ["True", "True", "False", "False", "False", "False"]
+
+
+@pytest.mark.any_model
+def test_the_connection_manager_knows_the_names(below):
+    need("rping")
+    host = models.device(1).replace("_", "-")
+    below([], "sh", "-c", f"SOFTHCA_HOST={models.device(1)} rping -s -C 1 & sleep 1; "
+          f"SOFTHCA_HOST={models.device(0)} rping -c -a {host} -C 1 && wait")
+
+
+# ---- what ssh refuses ----
+
+
 @pytest.mark.parametrize("words, message", [("", "try: softhca ssh --help"), ("-p", "a host and a command"),
                                             ("mlx4_7 true", "mlx4_7: no such host"),
                                             ("../sys true", "no such host")])

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Names of hosts, as `softhca ssh` takes them. mpirun_rsh of MVAPICH looks up the address of each
+ * host before it starts ssh, and its ranks look up that of the host on which mpirun_rsh runs.
+ */
+#include "hooks.h"
+
+#include <proto.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NUMERIC_SIZE sizeof(SOFTHCA_HOST_FORMAT)
+
+/* The number of the adapter of this name, also with a hyphen as in a host's name; or -1. */
+static int adapter_of(const char *name)
+{
+	char adapter[64], path[PATH_MAX];
+	char *number;
+
+	if (strlen(name) >= sizeof(adapter) || strpbrk(name, "/."))
+		return -1;
+	strcpy(adapter, name);
+	number = strpbrk(adapter, "-_");
+	if (!number || !place_dir())
+		return -1;
+	*number = '_';
+	snprintf(path, sizeof(path), "%s/" SOFTHCA_SYSFS "/class/infiniband/%s", place_dir(),
+		 adapter);
+	return real()->access(path, F_OK) ? -1 : atoi(number + 1);
+}
+
+/* @name, or the address of the emulated host of this name as a number, in @numeric. */
+static const char *numeric_of(const char *name, char numeric[NUMERIC_SIZE])
+{
+	int saved = errno;
+	int index = name ? adapter_of(name) : -1;
+
+	errno = saved;
+	if (index < 0)
+		return name;
+	snprintf(numeric, NUMERIC_SIZE, SOFTHCA_HOST_FORMAT, index);
+	return numeric;
+}
+
+#define NUMERIC(name) numeric_of(name, (char[NUMERIC_SIZE]){ 0 })
+
+HOOK struct hostent *gethostbyname(const char *name)
+{
+	return real()->gethostbyname(NUMERIC(name));
+}
+
+HOOK struct hostent *gethostbyname2(const char *name, int family)
+{
+	return real()->gethostbyname2(NUMERIC(name), family);
+}
+
+HOOK int gethostbyname_r(const char *name, struct hostent *host, char *data, size_t size,
+			 struct hostent **result, int *error)
+{
+	return real()->gethostbyname_r(NUMERIC(name), host, data, size, result, error);
+}
+
+HOOK int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
+		     struct addrinfo **result)
+{
+	const bool looks_up = !hints || !(hints->ai_flags & AI_NUMERICHOST);
+
+	return real()->getaddrinfo(looks_up ? NUMERIC(name) : name, service, hints, result);
+}
