@@ -50,8 +50,8 @@ class Qemu:
         self.ready.touch()
 
 
-# The program of each driver's adapter.
-PROGRAMS = {"mlx4": HERE / "adapter" / "adapter.py", "mlx5": HERE / "connectx5" / "connectx5.py"}
+# The Python module of each driver's adapter.
+PROGRAMS = {"mlx4": "connectx3.adapter", "mlx5": "connectx5.adapter"}
 
 
 class Adapters:
@@ -80,8 +80,8 @@ class Adapters:
         for path in self.sockets:
             path.unlink(missing_ok=True)
         with open(self.log, "w", encoding="utf-8") as log:
-            words = [sys.executable, str(self.program), f"--slow={SLOW}", *map(str, self.sockets)]
-            with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log,
+            words = [sys.executable, "-m", self.program, f"--slow={SLOW}", *map(str, self.sockets)]
+            with subprocess.Popen(words, cwd=HERE, stdin=subprocess.DEVNULL, stdout=log,
                                   stderr=log) as process:
                 try:
                     self._wait(process)

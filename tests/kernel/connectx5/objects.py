@@ -3,10 +3,10 @@
 
 from types import SimpleNamespace
 
-import keys
-import queues
-from memory import Pages, Ring, addresses
-from structures import CQ, CQE, EQ, EQE, MKEY, RMP, SRQ
+from connectx3 import keys, queues
+from connectx3.memory import Pages, Ring, addresses
+
+from .layouts import CQ, CQE, EQ, EQE, MKEY, RMP, SRQ
 
 PAS_AT = 0x110  # in every command that gives pages
 ADAPTER_PAGE = 12

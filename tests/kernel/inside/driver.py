@@ -12,7 +12,7 @@ import pytest
 import running
 from waiting import wait_for
 
-# adapter/identity.py: test registers in the PCI configuration
+# connectx3/identity.py: test registers in the PCI configuration
 ASK_OBJECT, ANSWER, XRC_SWITCH = 0xb8, 0xbc, 0xc0
 KINDS, TARGETS = ("qp", "cq", "srq"), 3
 NO_MORE = 0xffffffff

@@ -3,12 +3,12 @@
 
 from types import SimpleNamespace
 
-from keys import (LOCAL_READ, LOCAL_WRITE, REMOTE_ATOMIC, REMOTE_READ, REMOTE_WRITE, Denied,
-                  scatter)
-from qp import (ATOMICS, COMPARE_SWAP, READ, RECEIVING, RTR, SEND, SEND_IMMEDIATE, WRITE,
-                WRITE_IMMEDIATE, XRC)
-from queues import (CQE_ERROR, EVENT_ACCESS_ERROR, EVENT_BAD_REQUEST, EVENT_ESTABLISHED,
-                    LOCAL_LENGTH, REMOTE_ACCESS, REMOTE_INVALID)
+from .keys import (LOCAL_READ, LOCAL_WRITE, REMOTE_ATOMIC, REMOTE_READ, REMOTE_WRITE, Denied,
+                   scatter)
+from .qp import (ATOMICS, COMPARE_SWAP, READ, RECEIVING, RTR, SEND, SEND_IMMEDIATE, WRITE,
+                 WRITE_IMMEDIATE, XRC)
+from .queues import (CQE_ERROR, EVENT_ACCESS_ERROR, EVENT_BAD_REQUEST, EVENT_ESTABLISHED,
+                     LOCAL_LENGTH, REMOTE_ACCESS, REMOTE_INVALID)
 
 PSN_MASK = 0xffffff
 

@@ -2,8 +2,8 @@
 """MAD_IFC: the driver asks its own adapter as a subnet manager would (InfiniBand Architecture
 Specification 14.2.5)."""
 
-import identity
-from layouts import MAD
+from . import identity
+from .layouts import MAD
 
 GET_RESPONSE = 0x81
 DATA, DATA_SIZE = 64, 64

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The command queue of mlx5_core and mlx5_ib. Each command is a function of one table."""
 
-import description
-import mad
-from dispatch import OK, Commands
-from objects import CompletionQueue, EventQueue, Object, Region, Rmp, XrcSrq
-from queue_pair import CHANGES, QueuePair
-from structures import BLOCK, BLOCK_DATA, COMMAND_IN, COMMAND_OUT, ENTRY, PAGES, QP, QP_AT, RMP, SRQ
+from connectx3 import mad
+from connectx3.dispatch import OK, Commands
+
+from . import identity
+from .layouts import BLOCK, BLOCK_DATA, COMMAND_IN, COMMAND_OUT, ENTRY, PAGES, QP, QP_AT, RMP, SRQ
+from .objects import CompletionQueue, EventQueue, Object, Region, Rmp, XrcSrq
+from .qp import CHANGES, QueuePair
 
 # device.h: MLX5_EVENT_TYPE_CMD
 EVENT_COMMAND = 0x0a
@@ -54,7 +55,7 @@ def blocks(guest, at, size):
 def execute(function, slot):
     """Executes one entry of the queue, which the driver has given to the adapter. The driver polls
     for the owner bit, or waits for the event."""
-    entry = function.guest.view(function.command_queue + (slot << description.LOG_ENTRY),
+    entry = function.guest.view(function.command_queue + (slot << identity.LOG_ENTRY),
                                 ENTRY.size)
     asked = ENTRY.parse(entry)
     data = bytes(entry[16:32]) + b"".join(
@@ -88,23 +89,23 @@ def nothing(_call):
 
 @command(0x10a)
 def query_issi(_call):
-    return description.issi()[8:]
+    return identity.issi()[8:]
 
 
 @command(0x100)
 def query_hca_cap(call):
-    return bytes(8) + description.capabilities(call.modifier >> 1)
+    return bytes(8) + identity.capabilities(call.modifier >> 1)
 
 
 @command(0x101)
 def query_adapter(_call):
-    return description.adapter()[8:]
+    return identity.adapter()[8:]
 
 
 @command(0x107)
 def query_pages(call):
     """Answers how many more pages the adapter wants now."""
-    wanted = {1: description.BOOT_PAGES, 2: description.INIT_PAGES}.get(call.modifier, 0)
+    wanted = {1: identity.BOOT_PAGES, 2: identity.INIT_PAGES}.get(call.modifier, 0)
     return output(argument=wanted)
 
 
@@ -127,7 +128,7 @@ def mad_ifc(call):
 
 @command(0x762)
 def query_port(call):
-    return bytes(description.port(call.function.lid)[8:])
+    return bytes(identity.port(call.function.lid)[8:])
 
 
 # ---- creating and destroying objects ----

@@ -3,9 +3,10 @@
 
 import struct
 
-import identity
-from layout import filled
-from structures import COMMAND_REVISION, FIRMWARE, PORT, QUEUE_LOW, table
+from connectx3 import identity as base
+from connectx3.layout import filled
+
+from .layouts import COMMAND_REVISION, FIRMWARE, PORT, QUEUE_LOW, table
 
 DEVICE, SUBSYSTEM = 0x1017, 0x0008
 VECTORS = 16
@@ -34,7 +35,7 @@ COMPARE_AND_SWAP, FETCH_AND_ADD, EIGHT_BYTES = 1, 2, 8
 def config_space():
     """The PCI configuration of the other adapter, with one region. The test capability is left
     out, because the driver would take it for its own."""
-    data = identity.config_space()
+    data = base.config_space()
     struct.pack_into("<H", data, 0x02, DEVICE)
     struct.pack_into("<H", data, 0x2e, SUBSYSTEM)
     struct.pack_into("<Q", data, 0x18, 0)
@@ -59,7 +60,7 @@ def issi():
 def adapter():
     return filled(
         table, 0x110,
-        vendor=(identity.OUI, 0x148, 24), vsd_vendor=(identity.VENDOR, 0x170, 16),
+        vendor=(base.OUI, 0x148, 24), vsd_vendor=(base.VENDOR, 0x170, 16),
         psid=(int.from_bytes(b"MT_0000000008\0\0\0", "big"), 0x800, 128))
 
 
@@ -97,7 +98,7 @@ def capabilities(kind):
 
 def port(lid):
     """The port. It is ACTIVE, so no subnet manager is needed."""
-    guid = identity.node_guid(lid)
-    return PORT.build(has_smi=1, physical_state=identity.LINK_UP, state=identity.ACTIVE,
+    guid = base.node_guid(lid)
+    return PORT.build(has_smi=1, physical_state=base.LINK_UP, state=base.ACTIVE,
                       system_guid=guid, port_guid=guid + 1, node_guid=guid,
-                      capabilities=identity.CAPABILITIES, lid=lid, subnet_timeout=18, sm_lid=1)
+                      capabilities=base.CAPABILITIES, lid=lid, subnet_timeout=18, sm_lid=1)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Queue pairs: the differences from a ConnectX-3's in context, transitions and send queue."""
 
-import qp
-from memory import Ring
-from objects import ADAPTER_PAGE, pages, within
-from qp import ERR, INIT, RC, RESET, RTR, RTS, XRC
-from queues import ReceiveQueue
-from structures import CONTROL, PATH, QP, QP_AT
+from connectx3 import qp as base
+from connectx3.memory import Ring
+from connectx3.qp import ERR, INIT, RC, RESET, RTR, RTS, XRC
+from connectx3.queues import ReceiveQueue
+
+from .layouts import CONTROL, PATH, QP, QP_AT
+from .objects import ADAPTER_PAGE, pages, within
 
 # qp.h: MLX5_QP_ST_*
 SERVICES = {0: RC, 3: XRC}
@@ -22,7 +23,7 @@ ALTERNATE_PATH = [f"alternate_{name}" for name in PATH]
 
 # qp.h: mlx5_qp_optpar, as far as they differ from a ConnectX-3's
 OPTIONAL = {
-    **qp.OPTIONAL,
+    **base.OPTIONAL,
     0: ALTERNATE_PATH,
     2: ["remote_atomic", "atomic_mode"],
     7: PRIMARY_PATH,
@@ -57,7 +58,7 @@ CHANGES = {
 }
 
 
-class QueuePair(qp.QueuePair):
+class QueuePair(base.QueuePair):
     layout, transitions, optional = QP, CHANGES, OPTIONAL
     control = CONTROL
 

@@ -3,8 +3,8 @@
 
 import struct
 
-from layout import Layout, filled
-from layouts import NODE_INFO, PORT_INFO
+from .layout import Layout, filled
+from .layouts import NODE_INFO, PORT_INFO
 
 VENDOR, DEVICE, SUBSYSTEM = 0x15b3, 0x1003, 0x0055
 OUI = 0x0002c9

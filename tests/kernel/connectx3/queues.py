@@ -3,7 +3,7 @@
 
 import collections
 
-from layouts import CQE, EQE
+from .layouts import CQE, EQE
 
 # include/linux/mlx4/device.h: MLX4_EVENT_TYPE_*
 EVENT_COMPLETION, EVENT_ESTABLISHED, EVENT_DRAINED = 0x00, 0x02, 0x03

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Memory regions: the memory, protection domain and access rights of each key."""
 
-from layouts import MPT
-from memory import Translation
+from .layouts import MPT
+from .memory import Translation
 
 # mlx4.h: MLX4_PERM_* from bit 10 on
 LOCAL_READ, LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC = 1, 2, 4, 8, 16

@@ -1,55 +1,50 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """ConnectX-5 adapters, each a PCI function for QEMU's vfio-user-pci. See ../README.md.
 
-usage: connectx5.py [--slow=FACTOR] SOCKET...
+usage: python3 -m connectx5.adapter [--slow=FACTOR] SOCKET...
 """
 
 import collections
 import itertools
-import pathlib
 import struct
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "adapter"))
+from connectx3.adapter import Function, main
+from connectx3.identity import CONFIG_SIZE
+from connectx3.queues import EVENT_SRQ_LIMIT
+from connectx3.vfio_user import CONFIG_REGION
 
-import description  # noqa: E402
-import firmware  # noqa: E402
-from adapter import Function, main  # noqa: E402
-from identity import CONFIG_SIZE  # noqa: E402
-from objects import Keys  # noqa: E402
-from queues import EVENT_SRQ_LIMIT  # noqa: E402
-from structures import (COMMAND_BELL, HEALTH_COUNTER, QUEUE_HIGH, QUEUE_LOW,  # noqa: E402
-                        TIMER_HIGH, TIMER_LOW)
-from vfio_user import CONFIG_REGION  # noqa: E402
+from . import commands, identity
+from .layouts import (COMMAND_BELL, HEALTH_COUNTER, QUEUE_HIGH, QUEUE_LOW, TIMER_HIGH, TIMER_LOW)
+from .objects import Keys
 
 REGISTERS = 0
 
 # The first number of each kind of object, if it is not 1. QPs and SRQs share one sequence: two that
 # are made one after the other are neighbours. A key of 0x100 would end a list of segments. The low
 # byte of a key is not part of the region's number.
-FIRST = {"uar": description.FIRST_UAR, "mkey": 2}
+FIRST = {"uar": identity.FIRST_UAR, "mkey": 2}
 SEQUENCE = ("qp", "xrc_srq", "rmp")
 FIRST_IN_SEQUENCE = 0x40
 
 # doorbell.h: MLX5_CQ_DOORBELL, MLX5_EQ_DOORBEL_OFFSET, MLX5_BF_OFFSET: offsets in each page of
 # doorbells
 ARM_BELL, EVENT_BELL, SEND_BELLS = 0x20, 0x40, 0x800
-HALF_A_BELL = 1 << description.LOG_SEND_BELL - 1
+HALF_A_BELL = 1 << identity.LOG_SEND_BELL - 1
 
 
 class ConnectX5(Function):
     """One adapter with one port."""
 
-    sizes = {REGISTERS: description.REGISTERS_SIZE, CONFIG_REGION: CONFIG_SIZE}
-    vectors = description.VECTORS
-    config_space = staticmethod(description.config_space)
+    sizes = {REGISTERS: identity.REGISTERS_SIZE, CONFIG_REGION: CONFIG_SIZE}
+    vectors = identity.VECTORS
+    config_space = staticmethod(identity.config_space)
 
     def reset(self):
         for qp in self.qps.values():
             self.wire.engine.forget(qp)
-        self.words = description.initialization_segment()
+        self.words = identity.initialization_segment()
         self.command_queue, self.pages = 0, []
         self.objects = collections.defaultdict(dict)
         self.qps, self.cqs, self.eqs = self.objects["qp"], self.objects["cq"], self.objects["eq"]
@@ -74,7 +69,7 @@ class ConnectX5(Function):
     # ---- the driver's reads and writes ----
 
     def _word(self, offset):
-        ticks = int((time.monotonic() - self.started) * description.KHZ * 1000)
+        ticks = int((time.monotonic() - self.started) * identity.KHZ * 1000)
         moving = {
             TIMER_HIGH: ticks >> 32, TIMER_LOW: ticks & 0xffffffff,
             HEALTH_COUNTER: ticks >> 20 & 0xffffffff
@@ -97,11 +92,11 @@ class ConnectX5(Function):
                 data, "big") << shift
         elif offset == COMMAND_BELL:
             bell = int.from_bytes(data, "big")
-            for slot in range(1 << description.LOG_COMMANDS):
+            for slot in range(1 << identity.LOG_COMMANDS):
                 if bell >> slot & 1:
-                    firmware.execute(self, slot)
-        elif offset >= description.FIRST_UAR * description.PAGE:
-            self._doorbell(offset % description.PAGE, data)
+                    commands.execute(self, slot)
+        elif offset >= identity.FIRST_UAR * identity.PAGE:
+            self._doorbell(offset % identity.PAGE, data)
 
     def _doorbell(self, offset, data):
         """Handles a doorbell. All have two words, which the driver may write one after the other,

@@ -5,7 +5,7 @@ The comment of each table names its source in Linux. Names without a directory a
 drivers/net/ethernet/mellanox/mlx4.
 """
 
-from layout import Layout
+from .layout import Layout
 
 # cmd.c: HCR_*
 HCR = Layout(0x1c, in_param=(0x00, 8), in_modifier=(0x08, 4), out_param=(0x0c, 8), token=(0x14, 2),

@@ -6,7 +6,8 @@ Fields are (first bit, bits), counted as mlx5_ifc.h counts them: from the most s
 the structure.
 """
 
-from layout import Layout
+from connectx3.layout import Layout
+
 
 
 def table(size, **fields):

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The command interface of mlx4_core. Each command is a function of one table."""
 
-import identity
-import mad
-from dispatch import OK, Commands
-from keys import Table
-from layouts import CQ, CQE, EQ, EQE, HCR, ICM_CHUNK, INIT_HCA, QP, SRQ
-from memory import Ring, Translation
-from qp import DRAINING, SQD, TRANSITIONS, QueuePair
-from queues import EVENT_COMMAND, CompletionQueue, EventQueue, SharedReceiveQueue
+from . import identity, mad
+from .dispatch import OK, Commands
+from .keys import Table
+from .layouts import CQ, CQE, EQ, EQE, HCR, ICM_CHUNK, INIT_HCA, QP, SRQ
+from .memory import Ring, Translation
+from .qp import DRAINING, SQD, TRANSITIONS, QueuePair
+from .queues import EVENT_COMMAND, CompletionQueue, EventQueue, SharedReceiveQueue
 
 MAILBOX = 4096
 NUMBER = 0xffffff

@@ -4,9 +4,9 @@ send queue."""
 
 from types import SimpleNamespace
 
-from layouts import ATOMIC, CONTROL, PATH, QP, REMOTE
-from memory import Ring, Translation
-from queues import CQE_ERROR, FLUSHED, ReceiveQueue
+from .layouts import ATOMIC, CONTROL, PATH, QP, REMOTE
+from .memory import Ring, Translation
+from .queues import CQE_ERROR, FLUSHED, ReceiveQueue
 
 # include/linux/mlx4/qp.h: mlx4_qp_state, MLX4_QP_ST_*
 RESET, INIT, RTR, RTS, SQER, SQD, ERR, DRAINING = range(8)

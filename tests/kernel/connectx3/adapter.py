@@ -1,8 +1,7 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """ConnectX-3 adapters on one wire, each a PCI function for QEMU's vfio-user-pci. See ../README.md.
 
-usage: adapter.py [--slow=FACTOR] SOCKET...
+usage: python3 -m connectx3.adapter [--slow=FACTOR] SOCKET...
 """
 
 import argparse
@@ -10,13 +9,12 @@ import selectors
 import sys
 import time
 
-import commands
-import identity
-from engine import Engine
-from layouts import HCR
-from memory import PAGE, Guest, Icm
-from queues import EVENT_PORT
-from vfio_user import CONFIG_REGION, Server
+from . import commands, identity
+from .engine import Engine
+from .layouts import HCR
+from .memory import PAGE, Guest, Icm
+from .queues import EVENT_PORT
+from .vfio_user import CONFIG_REGION, Server
 
 REGISTERS, DOORBELLS = 0, 2
 GO_BYTE = 0x18  # the offset in HCR of the word with the go bit

@@ -3,9 +3,9 @@
 
 import time
 
-import connected
-from qp import DRAINING, ERR, RC, RESET, RTS, SQD, XRC
-from queues import EVENT_DRAINED, RETRY_EXCEEDED
+from . import connected
+from .qp import DRAINING, ERR, RC, RESET, RTS, SQD, XRC
+from .queues import EVENT_DRAINED, RETRY_EXCEEDED
 
 BURST = 64
 TICK = 0.002
