@@ -30,7 +30,7 @@ static struct {
 #undef X
 } verbs;
 
-/* @library: a path, or a name for dlopen(3). False if it cannot be loaded or is no libibverbs. */
+/* @library: a path, or a name for dlopen(3). False if that is not a libibverbs that loads. */
 static bool load(const char *library)
 {
 	void *handle = dlopen(library, RTLD_NOW);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 struct json {
-	FILE *out;	/* NULL: nothing is written, as the command prints text */
+	FILE *out;	/* NULL: the command prints text, and nothing is written here */
 	int depth;
 	bool first; /* nothing has been written in the innermost object or array yet */
 };

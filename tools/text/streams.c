@@ -22,7 +22,7 @@ static void fill(void)
 	}
 }
 
-/* fflush() and fclose() themselves tell of the last write only. */
+/* fflush() and fclose() report errors of the last write only. */
 const char *streams_flush(FILE *stream)
 {
 	bool failed = ferror(stream);

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* NULL when all that was ever written to @stream has got out, else the reason why not. */
+/* Returns NULL if all output of @stream was written, else the reason why not. */
 const char *streams_flush(FILE *stream);
 
 /* Closes @stream, too. */

@@ -26,7 +26,7 @@ static atomic_int highest = -1; /* fd that was ever in the table */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
-/* A number that closefrom() has closed may be that of a file of the program by now. */
+/* After closefrom() the number may belong to a file of the program. */
 static void close_still(int fd, struct file_id file)
 {
 	if (fd_is_still(fd, file))
@@ -56,9 +56,9 @@ static void child_after_fork(void)
 
 		if (!dev || dev->pid == LOST)
 			continue;
-		/* The connection must end with the parent, not with the last of its children. */
+		/* Close it here: the connection must end with the parent, not the last child. */
 		close_files(dev);
-		/* Another thread of the parent may have been changing them, so they leak. */
+		/* These leak: another thread of the parent may have been changing them. */
 		dev->cqs = dev->qps = (struct handles){ 0 };
 		dev->records = (struct records){ 0 };
 		dev->pid = LOST;
@@ -73,8 +73,8 @@ static void watch_forks(void)
 /* ---- the table ---- */
 
 /*
- * Whether @fd is another file by now. In a vfork() child, which shares the table but not the
- * descriptors, the answer is no. Table locked.
+ * Whether @fd is another file by now. Returns false in a vfork() child, which has the table but
+ * other descriptors. Table locked.
  */
 static bool is_reused(const struct dev *dev, int fd)
 {
@@ -258,7 +258,7 @@ int dev_node(int fd)
 
 /* ---- flock: two openings of a device are one file ---- */
 
-/* Opening a file is a cancellation point, but flock(2) is none. */
+/* Opening a file is a cancellation point; flock(2) is not. */
 static int shared_file(struct dev *dev)
 {
 	int file, cancel;
@@ -359,7 +359,7 @@ static bool hung_up(const struct dev *dev)
 	return poll(&end, 1, 0) == 1 && end.revents & POLLHUP;
 }
 
-/* Polling a CQ is no cancellation point, but poll(2) and write(2) are. */
+/* Polling a CQ is not a cancellation point; poll(2) and write(2) are. */
 static void look(int fd)
 {
 	struct dev *dev = dev_get(fd);

@@ -27,7 +27,7 @@ static int fd_at(const void *data, size_t length, size_t offset)
 	return fd >= 0 && fcntl(fd, F_GETFD) >= 0 ? fd : -1;
 }
 
-/* The descriptor that a command of uverbs names; -1 if it names none, or none that is open. */
+/* The descriptor that a command of uverbs names; -1 if it names no open descriptor. */
 static int named_fd(const void *data, size_t length)
 {
 	const struct ib_uverbs_cmd_hdr *hdr = data;
@@ -139,7 +139,7 @@ static int wait_readable(int fd)
 
 	if (got < 0)
 		return -errno;
-	/* The daemon has gone, and with it the device. */
+	/* The device has gone with the daemon. */
 	return got ? 0 : -EIO;
 }
 

@@ -112,7 +112,7 @@ static off64_t file_offset(uint64_t address)
 			 softhca_arena_page(address, PAGES) * SOFTHCA_PAGE);
 }
 
-/* Frees the pages of the file, too. fallocate() is a cancellation point, but munmap(2) is none. */
+/* Frees the pages of the file, too. fallocate() is a cancellation point; munmap(2) is not. */
 static void give_back(uint64_t address, size_t length)
 {
 	_Atomic uint32_t *owner = &arena.owner[softhca_arena_page(address, PAGES)];
@@ -286,7 +286,7 @@ void arena_unmapped(void *address, size_t length)
 
 void arena_forked(void)
 {
-	/* Another thread of the parent may have held it. */
+	/* Another thread of the parent may have held the lock. */
 	pthread_mutex_init(&lock, NULL);
 	copy_moved();
 	if (fd_is_still(arena.fd, arena.file))

@@ -29,7 +29,7 @@ bool bypass_is_probe(const void *address, size_t length, int fd)
 	return true;
 }
 
-/* Calls mmap() as a program does. If that does not reach us, the kernel refuses the length 0. */
+/* Calls mmap() as a program does. The kernel refuses the length 0 if our hook is not reached. */
 static bool mmap_reaches_us(void)
 {
 	int saved = errno;

@@ -91,7 +91,7 @@ void arena_unmapped(void *address, size_t length);
  * stays as it is.
  */
 bool arena_move_in(uint64_t page);
-/* The reverse, for a page that holds nothing any more. */
+/* Moves a page without records out of the arena. */
 void arena_move_out(uint64_t page);
 /*
  * Called in a forked child: the pages that were moved in are the child's own. The child's first use
@@ -104,7 +104,7 @@ void arena_forked(void);
 /* True once the program's mmap() bypasses our hook. From then on the arena gets no more rings. */
 bool bypass_detect(void);
 
-/* True for the call of mmap() by which bypass_detect() finds that out. */
+/* True for the call of mmap() that bypass_detect() makes. */
 bool bypass_is_probe(const void *address, size_t length, int fd);
 
 #endif
