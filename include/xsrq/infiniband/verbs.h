@@ -246,10 +246,18 @@ static inline struct xsrq_srq *xsrq_create(struct xsrq_srq *srq, struct ibv_pd *
 	return srq;
 }
 
+/* free(3) may change errno before glibc 2.33. */
+static inline void xsrq_free(struct xsrq_srq *srq)
+{
+	int err = errno;
+
+	free(srq);
+	errno = err;
+}
+
 static inline struct xsrq_srq *xsrq_create_xsrq(struct ibv_pd *pd, struct xsrq_srq_init_attr *attr)
 {
 	struct xsrq_srq *srq, *created;
-	int err;
 
 	if (attr->srq_type == IBV_SRQT_XRC && (!attr->ext.xrc.xrcd || !attr->ext.xrc.cq)) {
 		errno = EINVAL;
@@ -257,11 +265,8 @@ static inline struct xsrq_srq *xsrq_create_xsrq(struct ibv_pd *pd, struct xsrq_s
 	}
 	srq = (struct xsrq_srq *)calloc(1, sizeof(*srq));
 	created = srq ? xsrq_create(srq, pd, attr) : NULL;
-	if (!created) {
-		err = errno;
-		free(srq);	/* may change errno before glibc 2.33 */
-		errno = err;
-	}
+	if (!created)
+		xsrq_free(srq);
 	return created;
 }
 

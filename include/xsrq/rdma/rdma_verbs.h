@@ -41,7 +41,7 @@ static inline int xsrq_rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
 				       struct xsrq_srq_init_attr *attr)
 {
 	struct xsrq_srq *srq;
-	int ret, err;
+	int ret;
 
 	if (!id->verbs || id->srq || (pd && pd->context != id->verbs)) {
 		errno = EINVAL;
@@ -49,11 +49,8 @@ static inline int xsrq_rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
 	}
 	srq = (struct xsrq_srq *)calloc(1, sizeof(*srq));
 	ret = srq ? xsrq_rdma_create_on(id, pd, attr, srq) : -1;
-	if (ret) {
-		err = errno;
-		free(srq);	/* may change errno before glibc 2.33 */
-		errno = err;
-	}
+	if (ret)
+		xsrq_free(srq);
 	return ret;
 }
 
