@@ -4,31 +4,21 @@
 prints them as a table.
 
 usage: hook_cost.py HOOK_COST_PROGRAM
-Exit status 1 when a limit is exceeded. Instruction counts do not depend on what else the machine is
-doing.
+Exit status 1 when a limit is exceeded.
 """
 
 import argparse
-import re
-import subprocess
 import sys
+
+import callgrind
 
 FEW, MANY = 10000, 110000
 BATCH = 16
 
 
-def instructions(program, case, count, batch):
-    result = subprocess.run([
-        "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, case,
-        str(count),
-        str(batch)
-    ], stderr=subprocess.PIPE, text=True, timeout=300, check=True)
-    return int(re.search(r"Collected : (\d+)", result.stderr).group(1))
-
-
 def per_call(program, case, batch=1):
-    return (instructions(program, case, MANY, batch) -
-            instructions(program, case, FEW, batch)) / (MANY - FEW)
+    return callgrind.per_call(
+        FEW, MANY, lambda count: callgrind.instructions(program, case, str(count), str(batch)))
 
 
 def per_completion(program, case):

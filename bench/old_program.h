@@ -3,21 +3,10 @@
 #ifndef BENCH_OLD_PROGRAM_H
 #define BENCH_OLD_PROGRAM_H
 
-#include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-/* Ends the program if the condition does not hold. */
-static inline void need(int condition, const char *what)
-{
-	if (condition)
-		return;
-	fprintf(stderr, "%s: %s\n", program_invocation_short_name, what);
-	exit(2);
-}
+#include "measure.h"
 
 static inline struct ibv_context *open_device(void)
 {
@@ -34,16 +23,6 @@ static inline struct ibv_xrc_domain *open_domain(struct ibv_context *context, in
 
 	need(domain != NULL, "no XRC domain");
 	return domain;
-}
-
-/* A file without a name. */
-static inline int domain_file(void)
-{
-	char path[] = "/tmp/xrc-compat-bench-XXXXXX";
-	int fd = mkstemp(path);
-
-	need(fd >= 0 && !unlink(path), "a file for the domain");
-	return fd;
 }
 
 #endif

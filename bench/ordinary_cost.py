@@ -9,26 +9,19 @@ Exit status 1 when the limit is exceeded.
 
 import argparse
 import os
-import re
-import subprocess
 import sys
+
+import callgrind
 
 FEW, MANY, LIMIT = 1000, 21000, 10
 VERBS = ("create_qp", "modify_qp", "query_qp", "destroy_qp", "modify_srq", "query_srq", "destroy_srq",
          "get_async_event", "ack_async_event", "close_device")
 
 
-def instructions(program, library, verb, rounds):
-    result = subprocess.run(
-        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, verb,
-         str(rounds)], env=dict(os.environ, LD_PRELOAD=library), stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, text=True, timeout=300, check=True)
-    return int(re.search(r"Collected : (\d+)", result.stderr).group(1))
-
-
 def per_call(program, library, verb):
-    few, many = (instructions(program, library, verb, rounds) for rounds in (FEW, MANY))
-    return (many - few) / (MANY - FEW)
+    return callgrind.per_call(
+        FEW, MANY, lambda rounds: callgrind.instructions(
+            program, verb, str(rounds), env=dict(os.environ, LD_PRELOAD=library)))
 
 
 def main():

@@ -6,29 +6,17 @@
  */
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <compat/domain.h>
 #include <compat/rcv_qp.h>
 #include <modern/table.h>
 
 #include "../tests/unit/compat/provider.h"
+#include "measure.h"
 
 #define ROUNDS 2000
 /* the best one counts: on a busy machine most contain another program's time slice */
 #define REPEATS 200
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
 
 static void plain_round(struct legacy_xrc_domain *domain, uint32_t number)
 {
@@ -42,8 +30,7 @@ static void plain_round(struct legacy_xrc_domain *domain, uint32_t number)
 
 static void register_round(struct legacy_xrc_domain *domain, uint32_t number)
 {
-	if (rcv_qp_register(domain, number) || rcv_qp_unregister(domain, number))
-		abort();
+	need(!rcv_qp_register(domain, number) && !rcv_qp_unregister(domain, number), "reg, unreg");
 }
 
 static double best_ns(void (*round)(struct legacy_xrc_domain *, uint32_t),
@@ -52,11 +39,11 @@ static double best_ns(void (*round)(struct legacy_xrc_domain *, uint32_t),
 	double best = 1e9;
 
 	for (int repeat = 0; repeat < REPEATS; repeat++) {
-		double start = now(), taken;
+		double start = nanoseconds(CLOCK_MONOTONIC), taken;
 
 		for (int i = 0; i < ROUNDS; i++)
 			round(domain, number);
-		taken = (now() - start) / ROUNDS;
+		taken = (nanoseconds(CLOCK_MONOTONIC) - start) / ROUNDS;
 		if (taken < best)
 			best = taken;
 	}
@@ -70,20 +57,8 @@ static struct legacy_xrc_domain *open_domain(unsigned device, int fd)
 
 	if (!context)
 		exit(77);	/* no libibverbs on this machine */
-	if (domain_open(context, fd, O_CREAT, &domain))
-		abort();
+	need(!domain_open(context, fd, O_CREAT, &domain), "open");
 	return domain;
-}
-
-static int domain_file(void)
-{
-	char path[] = "/tmp/xrc-compat-bench-XXXXXX";
-	int fd = mkstemp(path);
-
-	if (fd < 0)
-		exit(77);
-	unlink(path);
-	return fd;
 }
 
 /* Two opened devices on one domain: the first makes the QP, the second registers over and over. */
@@ -98,11 +73,10 @@ static double case_cost(void)
 	other = open_domain(1, fd);
 	close(fd);
 	provider_next_qp = 0x800040;
-	if (rcv_qp_create(creator, &number))
-		abort();
+	need(!rcv_qp_create(creator, &number), "create");
 	cost = best_ns(register_round, other, number);
-	if (rcv_qp_unregister(creator, number) || domain_close(other) || domain_close(creator))
-		abort();
+	need(!rcv_qp_unregister(creator, number) && !domain_close(other) && !domain_close(creator),
+	     "unreg and close");
 	return cost;
 }
 

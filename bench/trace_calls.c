@@ -7,8 +7,6 @@
 
 #include "old_program.h"
 
-#include <time.h>
-
 __attribute__((noinline)) static void call(int depth, struct ibv_xrc_domain *domain,
 					   uint32_t number)
 {
@@ -24,17 +22,15 @@ int main(int argc, char **argv)
 	long count = argc > 1 ? strtol(argv[1], NULL, 10) : 1000;
 	struct ibv_xrc_domain *domain = open_domain(open_device(), domain_file());
 	struct ibv_qp_init_attr attr = { .xrc_domain = domain };
-	struct timespec start, end;
 	uint32_t number;
+	double start;
 
 	need(!ibv_create_xrc_rcv_qp(&attr, &number), "a receive QP");
 	/* The first calls load libraries and make the table file. */
 	call(4, domain, number);
-	clock_gettime(CLOCK_MONOTONIC, &start);
+	start = nanoseconds(CLOCK_MONOTONIC);
 	for (long i = 0; i < count; i++)
 		call(4, domain, number);
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	printf("%ld\n",
-	       ((end.tv_sec - start.tv_sec) * 1000000000 + end.tv_nsec - start.tv_nsec) / count);
+	printf("%.0f\n", (nanoseconds(CLOCK_MONOTONIC) - start) / (double)count);
 	return 0;
 }

@@ -13,37 +13,18 @@
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "measure.h"
 
 #define TRIPS	 5000
 #define WARM_UP	 500
 #define MESSAGE	 65536
 #define MESSAGES 10000
 #define SHORT	 200000
-
-static void need(int condition, const char *what)
-{
-	if (condition)
-		return;
-	perror(what);
-	exit(EXIT_FAILURE);
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 static int ascending(const void *a, const void *b)
 {
@@ -119,18 +100,18 @@ static int ping_pong(void (*put)(int side), void (*get)(int side))
 		_exit(EXIT_SUCCESS);
 	}
 	for (int i = 0; i < TRIPS; i++) {
-		double begin = now();
+		double begin = nanoseconds(CLOCK_MONOTONIC);
 
 		put(0);
 		get(0);
-		took[i] = (now() - begin) / 2;
+		took[i] = (nanoseconds(CLOCK_MONOTONIC) - begin) / 2;
 	}
 	qsort(took + WARM_UP, TRIPS - WARM_UP, sizeof(took[0]), ascending);
-	printf("%.3f\n", took[WARM_UP + (TRIPS - WARM_UP) / 2] * 1e6);
+	printf("%.3f\n", took[WARM_UP + (TRIPS - WARM_UP) / 2] / 1e3);
 	return EXIT_SUCCESS;
 }
 
-/* Seconds for @count messages. */
+/* Nanoseconds for @count messages. */
 static double one_way(ssize_t size, int count)
 {
 	static char message[MESSAGE];
@@ -143,11 +124,11 @@ static double one_way(ssize_t size, int count)
 		_exit(EXIT_SUCCESS);
 	}
 	memset(message, 1, sizeof(message));
-	begin = now();
+	begin = nanoseconds(CLOCK_MONOTONIC);
 	for (int i = 0; i < count; i++)
 		need(send(end_of[0], message, (size_t)size, 0) == size, "send");
 	need(read(end_of[0], message, 1) == 1, "read");
-	return now() - begin;
+	return nanoseconds(CLOCK_MONOTONIC) - begin;
 }
 
 int main(int argc, char **argv)
@@ -166,9 +147,9 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "tcp"))
 		return ping_pong(tcp_put, tcp_get);
 	if (!strcmp(what, "stream"))
-		return printf("%.3f\n", MESSAGE / one_way(MESSAGE, MESSAGES) * MESSAGES / 1e9) < 0;
+		return printf("%.3f\n", MESSAGE / one_way(MESSAGE, MESSAGES) * MESSAGES) < 0;
 	if (!strcmp(what, "rate"))
-		return printf("%.3f\n", SHORT / one_way(2, SHORT) / 1e6) < 0;
+		return printf("%.3f\n", SHORT / one_way(2, SHORT) * 1e3) < 0;
 	fprintf(stderr, "usage: yardstick tcp|memory|stream|rate\n");
 	return 2;
 }

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Counts instructions with callgrind. The counts do not depend on what else the machine is doing."""
+
+import re
+import subprocess
+
+
+def instructions(*command, **options):
+    """The instructions of a whole run."""
+    result = subprocess.run(
+        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=300, check=True,
+        **options)
+    return int(re.search(r"Collected : (\d+)", result.stderr).group(1))
+
+
+def per_call(few, many, run):
+    """The instructions of one call. run(count) counts those of a program with so many calls."""
+    return (run(many) - run(few)) / (many - few)
