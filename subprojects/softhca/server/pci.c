@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ROOT "devices/" SYSFS_PCI_ROOT
@@ -168,16 +169,16 @@ void pci_device(struct tree *tree, const struct hca_device *device, const char *
 	pci_class(tree, device, "infiniband_verbs", uverbs);
 }
 
-/* Absolute links lead out of the tree. */
+/* Absolute links lead out of the tree, and may not lead to what the preload redirects. */
 static void list_own_devices(struct tree *tree)
 {
 	DIR *list = opendir("/sys/" LIST);
 	struct dirent *entry;
-	char target[PATH_MAX];
+	char path[PATH_MAX], target[PATH_MAX];
 
 	while (list && (entry = readdir(list))) {
-		snprintf(target, sizeof(target), "/sys/" LIST "/%s", entry->d_name);
-		if (entry->d_name[0] != '.')
+		snprintf(path, sizeof(path), "/sys/" LIST "/%s", entry->d_name);
+		if (entry->d_name[0] != '.' && realpath(path, target))
 			tree_link(tree, LIST, entry->d_name, target);
 	}
 	if (list)

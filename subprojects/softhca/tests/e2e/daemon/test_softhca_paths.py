@@ -137,6 +137,20 @@ def test_hwloc_shows_the_adapters(below):
         assert f"PCI 5000:00:0{index}.0" in out, out
 
 
+@pytest.mark.any_model
+def test_the_machines_pci_devices_are_listed_too(below):
+    """A link leads to each."""
+    place = "/sys/bus/pci/devices"
+    if not os.path.isdir(place):
+        pytest.skip("this machine has no PCI bus")
+    own = sorted(os.listdir(place))
+    listed = below([], "ls", place).stdout.split()
+    assert sorted(set(listed) - {"5000:00:00.0", "5000:00:01.0"}) == own
+    for name in own:
+        assert below([], "readlink", "-f", f"{place}/{name}").stdout.strip() == os.path.realpath(
+            f"{place}/{name}")
+
+
 def test_lspci_lists_the_adapters_beside_the_machines_devices(run, below):
     need("lspci")
     out = below([], "lspci", "-nk").stdout
