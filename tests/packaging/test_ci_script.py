@@ -23,6 +23,7 @@ def checked(tmp_path, run, source_root, shell_script):
                 "run-demo": ":",
                 "scripts/try-builds": "exit 77",
                 "tests/mutation/run.py": f"echo first; echo; echo NOT NOTICED: a; exit {mutation}",
+                "scripts/try-ci": ":",
                 "scripts/try-documents": "echo the documents",
                 "scripts/try-mpi": 'echo "MPI $*"',
                 "scripts/deps.sh": "deps_wish() { :; }\ndeps_meson() { :; }",

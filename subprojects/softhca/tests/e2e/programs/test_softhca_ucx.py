@@ -42,6 +42,14 @@ def test_ucx_info(below, hooks):
         assert transports(done.stdout, models.device(index)) == ["rc_verbs", "ud_verbs"]
 
 
+@pytest.mark.on_model("connectx5")
+def test_ucx_lists_no_dc(below):
+    """The limit in softhca(1). UCX 1.13 lists rc_mlx5 and ud_mlx5, too."""
+    need("ucx_info")
+    listed = transports(below([], "ucx_info", "-d").stdout, models.device(0))
+    assert "rc_verbs" in listed and not [name for name in listed if name.startswith("dc_")]
+
+
 PERFTEST = LISTENING + r"""
 export UCX_TLS=$1; port=$2 ours=$3 theirs=$4; shift 4
 UCX_NET_DEVICES=$theirs:1 ucx_perftest -p $port "$@" & server=$!
