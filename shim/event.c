@@ -26,9 +26,9 @@ static NOT_ORDINARY int get_async_event(struct ibv_context *context,
  */
 int ibv_get_async_event(struct ibv_context *context, struct legacy_async_event *event)
 {
-	return program_is_ordinary() ? modern_table.get_async_event(
-					       context, (struct ibv_async_event *)event)
-				     : get_async_event(context, event);
+	return program_is_ordinary()
+		       ? modern_table.get_async_event(context, (struct ibv_async_event *)event)
+		       : get_async_event(context, event);
 }
 SHIM_EXPORT(ibv_get_async_event);
 

@@ -35,7 +35,7 @@ int shim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_r
  * was one, so cancellation is disabled.
  */
 static __attribute__((noinline, cold)) void note_failure(const struct ibv_cq *cq,
-							  const struct ibv_wc *wc)
+							 const struct ibv_wc *wc)
 {
 	int saved_errno = errno;
 	struct cancel_hold hold;

@@ -87,7 +87,7 @@ static void connect_recv_qp(struct ibv_qp *qp, uint32_t peer)
 	NO_ERROR(ibv_modify_qp(qp, &attr, TO_INIT));
 	attr.qp_state = IBV_QPS_RTR;
 	NO_ERROR(ibv_modify_qp(qp, &attr,
-				TO_RTR | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
+			       TO_RTR | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
 	NO_ERROR(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init));
 	need(attr.qp_state == IBV_QPS_RTR, "ibv_query_qp");
 }

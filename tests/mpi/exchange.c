@@ -20,7 +20,7 @@
 #define ALIGNMENT 4096
 
 /* The sizes go from empty over the eager ones to a rendezvous. */
-static const int sizes[] = {0, 1, 8, 1024, 9000, 70000, 1 << 20};
+static const int sizes[] = { 0, 1, 8, 1024, 9000, 70000, 1 << 20 };
 #define SIZES ((int)(sizeof(sizes) / sizeof(*sizes)))
 
 static int rank, ranks;

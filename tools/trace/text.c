@@ -34,7 +34,7 @@ static void print_arguments(FILE *out, const char *argument)
 static void print_duration(FILE *out, uint64_t ns)
 {
 	print_text(out, " <%llu.%llu us>", (unsigned long long)ns / 1000,
-		(unsigned long long)ns / 100 % 10);
+		   (unsigned long long)ns / 100 % 10);
 }
 
 /* "[ibv_open_qp = EINVAL <3.1 us>, ibv_create_qp_ex <20.0 us>]" */
@@ -73,8 +73,8 @@ static void print_crash(struct trace *trace, const struct crash *crash)
 	unsigned int number = 0;
 
 	print_text(trace->out, "%d, thread %d, dies by signal %d (%s)%s%s:\n", (int)crash->process,
-		(int)crash->stack.thread, crash->number, strsignal(crash->number),
-		crash->stack.call ? " in " : "", crash->stack.call ? crash->stack.call : "");
+		   (int)crash->stack.thread, crash->number, strsignal(crash->number),
+		   crash->stack.call ? " in " : "", crash->stack.call ? crash->stack.call : "");
 	for (size_t i = 0; i < crash->stack.frame_count; i++)
 		place_print_all(trace->out, INDENT, crash->stack.frame[i].place, &number);
 }
@@ -84,7 +84,7 @@ static void print_crash(struct trace *trace, const struct crash *crash)
 static void print_site(const struct trace *trace, const struct site *site)
 {
 	print_text(trace->out, "%5u %7lu %7lu %11.1f  %-22s ", site->number, site->calls,
-		site->failures, (double)site->duration / 1e3, site->function);
+		   site->failures, (double)site->duration / 1e3, site->function);
 	if (site->place)
 		place_print(trace->out, site->place);
 	else
@@ -116,7 +116,7 @@ void print_reach(FILE *out, const struct trace *trace, int status)
 		return;
 	if (trace->reached)
 		print_text(out, "\nThe trace reached %u of the %u ranks that %s started.\n",
-			trace->reached, trace->ranks, trace->launcher);
+			   trace->reached, trace->ranks, trace->launcher);
 	else
 		print_text(out,
 			"\nThe trace did not reach the processes that %s started.\n",
@@ -135,7 +135,7 @@ static void end(struct trace *trace, int status)
 		return;
 	print_text(out, "\n%lu legacy calls, by the place that makes them:\n", trace->calls);
 	print_text(out, "%5s %7s %7s %11s  %-22s %s\n", "site", "calls", "failed", "us in all",
-		"function", "called from");
+		   "function", "called from");
 	for (size_t i = 0; i < trace->site_count; i++)
 		print_site(trace, &trace->sites[i]);
 	fputs(trace->left_count ? "\nLeft behind:\n" : "\nNothing was left registered.\n", out);

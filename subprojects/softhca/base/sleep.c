@@ -127,10 +127,10 @@ enum sleep_end sleep_announced(uint64_t nanoseconds)
 {
 	const struct timespec timeout = { (time_t)(nanoseconds / 1000000000u),
 					  (long)(nanoseconds % 1000000000u) };
-	bool over = !atomic_load(&ready) &&
-		    futex(&page->asleep, FUTEX_WAIT, 1,
-			  nanoseconds == UINT64_MAX ? NULL : &timeout) &&
-		    errno == ETIMEDOUT;
+	bool over =
+		!atomic_load(&ready) &&
+		futex(&page->asleep, FUTEX_WAIT, 1, nanoseconds == UINT64_MAX ? NULL : &timeout) &&
+		errno == ETIMEDOUT;
 
 	/* A program may have rung just when the time was over. */
 	return atomic_exchange(&page->asleep, 0) && over ? SLEEP_OVER : SLEEP_WOKEN;

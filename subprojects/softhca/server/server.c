@@ -86,11 +86,11 @@ static void command_ready(struct watch *watch, uint32_t events)
 	size_t size = take_command(client, events, &bytes, &fd);
 
 	if (size) {
-		reply.status = client->cm ? cm_execute(container_of(client, struct cm_file, client),
-						       bytes, size, fd)
-					  : cmd_execute(container_of(client, struct hca_context,
-								     client),
-							bytes, size, fd, &give, &reply.fd_address);
+		reply.status =
+			client->cm ? cm_execute(container_of(client, struct cm_file, client), bytes,
+						size, fd)
+				   : cmd_execute(container_of(client, struct hca_context, client),
+						 bytes, size, fd, &give, &reply.fd_address);
 		if (send_message(client->sock, &reply, sizeof(reply), give))
 			client->dead = true;
 	}

@@ -202,7 +202,7 @@ __attribute__((visibility("default"))) ssize_t write(int fd, const void *bytes, 
 	static ssize_t (*next)(int fd, const void *bytes, size_t size);
 
 	if (!next)
-		next = (ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+		next = (__typeof__(next))dlsym(RTLD_NEXT, "write");
 	if (raising) {
 		raising = 0;
 		raise(SIGUSR1);

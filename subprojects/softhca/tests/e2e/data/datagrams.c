@@ -125,7 +125,7 @@ static void receiver_must_fail(const struct pair *pair, struct ibv_sge to,
 }
 
 static void must_be_unusable(enum ibv_qp_type type, uint32_t length, uint32_t wrong_key,
-		     enum ibv_wc_status status)
+			     enum ibv_wc_status status)
 {
 	struct pair pair = pair_up(type);
 	struct ibv_sge to = { (uint64_t)(uintptr_t)pair.b->buffer, length,
