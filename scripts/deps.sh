@@ -48,6 +48,7 @@ deps_table() {
 	test|cmd:strace|kills the emulator's daemon at a chosen system call|strace|strace|strace
 	test|cmd:mandoc|checks the manual pages|mandoc|mandoc|mandoc
 	more|cmd:clang|builds and fuzzes with another compiler|clang libclang-rt-dev|clang compiler-rt|clang
+	more|cmd:clang-format|checks how the C sources are formatted|clang-format|clang-tools-extra|clang-tools
 	more|cmd:ld.lld|links with another linker|lld|lld|lld
 	more|cmd:abidw|compares the library with the one released|abigail-tools|libabigail|libabigail-tools
 	more|cmd:ucx_perftest|UCX over the emulated HCA|ucx-utils|ucx|ucx
