@@ -72,7 +72,7 @@ def files(root, pattern="*", folders=None):
     root = pathlib.Path(root)
     for directory, names, entries in os.walk(root):
         names[:] = sorted(
-            n for n in names if not re.match(r"(\.(?!ci$)|build$|build-|__pycache__$)", n))
+            n for n in names if not re.match(r"(\.(?!(ci|github)$)|build$|build-|__pycache__$)", n))
         for entry in sorted(set(entries) - {".git"}):
             path = pathlib.Path(directory) / entry
             relative = path.relative_to(root).as_posix()
