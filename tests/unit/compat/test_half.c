@@ -41,6 +41,8 @@ static const struct row rows[] = {
 	  IBV_QPS_RTR, MASK_RTR, REFUSED },
 	{ "RESET to ERR, which OFED did not have", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_ERR,
 	  IBV_QP_STATE, REFUSED },
+	{ "to a state that does not exist", HALF_TARGET, IBV_QPS_RTS, (enum ibv_qp_state)-1,
+	  IBV_QP_STATE, REFUSED },
 	{ "RATE_LIMIT, which OFED did not have", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_RTS,
 	  IBV_QP_RATE_LIMIT, REFUSED },
 };
