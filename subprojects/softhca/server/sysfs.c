@@ -70,10 +70,10 @@ static void write_gids(struct tree *tree, const struct hca_device *device, uint8
 	for (i = 0; i < PORT_GIDS && (type = port_gid(device, port, i, gid)) != GID_NONE; i++) {
 		tree_attr(tree, dir, entry("gids", i), "%s", format_gid(gid, 8, text));
 		tree_attr(tree, dir, entry("gid_attrs/types", i), "%s",
-			   type == GID_ROCE_V2 ? v2 : v1);
+			  type == GID_ROCE_V2 ? v2 : v1);
 		if (type != GID_IB)
 			tree_attr(tree, dir, entry("gid_attrs/ndevs", i), "%s",
-				   interface[0] ? interface : "lo");
+				  interface[0] ? interface : "lo");
 	}
 	write_alike(tree, dir, "gids", format_gid((const uint8_t[16]){ 0 }, 8, text), i, PORT_GIDS);
 	/* The kernel tells no type of an empty entry. libibverbs ignores what it reads here. */
@@ -123,7 +123,7 @@ static void write_interface(struct tree *tree, const struct hca_device *device, 
 	snprintf(dir, sizeof(dir), "class/net/%s", port->interface);
 	port_own_mac(device, (uint8_t)number, mac);
 	tree_attr(tree, dir, "address", "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
-		   mac[3], mac[4], mac[5]);
+		  mac[3], mac[4], mac[5]);
 	tree_attr(tree, dir, "ifindex", "%u", port->interface_index);
 	tree_attr(tree, dir, "dev_port", "%d", number - 1);
 	tree_attr(tree, dir, "dev_id", "0x%x", number - 1);
@@ -148,7 +148,7 @@ static void write_port(struct tree *tree, const struct hca_device *device, int p
 	write_state(tree, device, port);
 	tree_attr(tree, dir, "rate", "%s", device->model->rate);
 	tree_attr(tree, dir, "link_layer",
-		   device->machine->settings.ethernet ? "Ethernet" : "InfiniBand");
+		  device->machine->settings.ethernet ? "Ethernet" : "InfiniBand");
 }
 
 static void write_device(struct tree *tree, const struct hca_device *device, const char *driver)
