@@ -2,66 +2,19 @@
 /* Datagrams: to whom one goes, and what is put before it. */
 #include "wire.h"
 
-#include <machine/port.h>
-#include <model/segment.h>
+#include <machine/grh.h>
 
-#include <netinet/in.h>
-
-#define GRH_BYTES    40u
-#define UDP_BYTES    8u
-#define IBA_TRANSPORT 0x1b /* next header */
 #define MAX_DATAGRAM 4096u
-
-/* The header is in the last 20 bytes of the GRH. Programs recognise it by its checksum. */
-static void fill_ipv4(const struct av *av, const uint8_t sgid[16], uint32_t payload,
-		      uint8_t grh[GRH_BYTES])
-{
-	uint8_t *ip = grh + GRH_BYTES - 20;
-	uint32_t sum = 0;
-
-	ip[0] = 0x45;
-	ip[1] = av->traffic_class;
-	put16(ip + 2, (uint16_t)(payload + 20));
-	ip[6] = 0x40; /* do not fragment */
-	ip[8] = av->hop_limit;
-	ip[9] = IPPROTO_UDP;
-	memcpy(ip + 12, sgid + 12, 4);
-	memcpy(ip + 16, av->dgid + 12, 4);
-	for (int i = 0; i < 20; i += 2)
-		sum += (uint32_t)ip[i] << 8 | ip[i + 1];
-	sum = (sum & 0xffff) + (sum >> 16);
-	put16(ip + 10, (uint16_t)~(sum + (sum >> 16)));
-}
-
-static void fill_ipv6(const struct av *av, const uint8_t sgid[16], uint32_t payload, uint8_t next,
-		      uint8_t grh[GRH_BYTES])
-{
-	grh[0] = (uint8_t)(0x60 | av->traffic_class >> 4);
-	grh[1] = (uint8_t)((uint32_t)av->traffic_class << 4 | av->flow_label >> 16);
-	put16(grh + 2, (uint16_t)av->flow_label);
-	put16(grh + 4, (uint16_t)payload);
-	grh[6] = next;
-	grh[7] = av->hop_limit;
-	memcpy(grh + 8, sgid, 16);
-	memcpy(grh + 24, av->dgid, sizeof(av->dgid));
-}
 
 static bool put_grh(const struct attempt *attempt, struct mem_vec *to)
 {
-	const struct av *av = &attempt->wqe->av;
-	uint8_t sgid[16], grh[GRH_BYTES] = { 0 };
-	bool udp = port_gid(attempt->qp->device, attempt->qp->attr.port, av->sgid_index, sgid) ==
-		   GID_ROCE_V2;
+	uint8_t grh[GRH_BYTES];
 	struct mem_vec from;
 	/* BTH, DETH, ICRC, immediate data and padding of the last word count, too. */
-	uint32_t payload = 12 + 8 + (((uint32_t)attempt->wqe->length + 3) & ~3u) + 4 +
-			   (attempt->wqe->opcode == OP_SEND_IMM ? 4 : 0);
+	uint32_t bytes = 12 + 8 + (((uint32_t)attempt->wqe->length + 3) & ~3u) + 4 +
+			 (attempt->wqe->opcode == OP_SEND_IMM ? 4 : 0);
 
-	if (udp && port_is_ipv4(sgid))
-		fill_ipv4(av, sgid, payload + UDP_BYTES, grh);
-	else
-		fill_ipv6(av, sgid, payload + (udp ? UDP_BYTES : 0),
-			  udp ? IPPROTO_UDP : IBA_TRANSPORT, grh);
+	grh_fill(attempt->qp->device, attempt->qp->attr.port, &attempt->wqe->av, bytes, grh);
 	mem_vec_init(&from, NULL);
 	mem_vec_add(&from, (uint64_t)(uintptr_t)grh, sizeof(grh));
 	return mem_copy(to, &from, sizeof(grh)) == MEM_OK;
