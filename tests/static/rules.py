@@ -46,8 +46,8 @@ SHARED_FILES = {
 # command's.
 ROOMS = {
     "tools": (("text", "aside", "job", "files", "stack", "program", "run"),),
-    "softhca": (("base", "model", "machine", "objects", "qp", "wire", "uverbs", "cm", "control",
-                 "server", "cli"),
+    "softhca": (("base", "model", "machine", "objects", "qp", "capture", "wire", "uverbs", "cm",
+                 "control", "server", "cli"),
                 ("own", "lookup", "rings", "client")),
 }
 
