@@ -58,6 +58,7 @@ deps_table() {
 	more|cmd:valgrind|counts the instructions that programs without XRC pay|valgrind|valgrind|valgrind
 	more|cmd:rdma|asks the emulated HCA by netlink|iproute2|iproute|iproute2
 	more|cmd:ib_send_lat|measures the emulated HCA|perftest|perftest|perftest
+	more|cmd:tshark|reads what the emulated HCA sends|tshark|wireshark-cli|wireshark
 	more|cmd:fi_pingpong|sockets and verbs in one program, in a namespace|libfabric-bin|libfabric|libfabric
 	more|lib:tcmalloc_minimal|programs with another allocator on the emulated HCA|libtcmalloc-minimal4|gperftools-libs|libtcmalloc4
 	more|lib:jemalloc|the same with another one|libjemalloc2|jemalloc|libjemalloc2

@@ -24,6 +24,7 @@ enum softhca_kind {
 	SOFTHCA_CONTROL = 2, /* one `softhca ctl` command */
 	SOFTHCA_CM = 3,	     /* an opened /dev/infiniband/rdma_cm */
 	SOFTHCA_NETLINK = 4, /* one netlink request; answered like a control command */
+	SOFTHCA_CAPTURE = 5, /* the process that writes a capture's file, which it brings */
 };
 
 /* Client's first message; carries the arena's memfd when arena_pages is not 0. */
@@ -31,7 +32,10 @@ struct softhca_hello {
 	uint32_t magic;
 	uint32_t version;
 	uint32_t kind;
-	/* index: uverbsN; for SOFTHCA_CM the program's host, or SOFTHCA_EVERY_HOST */
+	/*
+	 * index: uverbsN; for SOFTHCA_CM the program's host, or SOFTHCA_EVERY_HOST; for
+	 * SOFTHCA_CAPTURE the bytes of each packet
+	 */
 	uint32_t device;
 	uint64_t arena_pages; /* 0 = the client has no arena */
 	uint64_t probe;	     /* address of a word in the client that holds SOFTHCA_MAGIC */
@@ -43,6 +47,7 @@ struct softhca_hello {
  * The answer. That of SOFTHCA_CONTEXT carries the memfd of the doorbell page.
  * That of SOFTHCA_CM carries a socket that is readable while events wait.
  * Those of SOFTHCA_CONTROL and SOFTHCA_NETLINK carry a memfd: the text to print, or messages.
+ * That of SOFTHCA_CAPTURE carries the memfd of the ring (capture/ring.h).
  */
 struct softhca_welcome {
 	/*

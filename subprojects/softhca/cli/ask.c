@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `softhca stop`, `status` and `ctl`: questions to the running daemon. */
+/* `softhca stop` and `status`, and all questions to the running daemon. */
 #include "cli.h"
 
 #include <dir.h>
@@ -15,7 +15,7 @@
 /* Seconds until a daemon that does not answer is called stuck. */
 #define PATIENCE 10
 
-static int connect_daemon(char *directory)
+int cli_connect(char *directory)
 {
 	int err = dir_find(directory);
 	int sock;
@@ -43,7 +43,7 @@ static int send_words(int sock, int count, char **words)
 }
 
 /* A daemon that rejects the greeting answers without a text. */
-static int receive_reply(int sock, struct softhca_welcome *reply, int *text)
+int cli_receive(int sock, struct softhca_welcome *reply, int *text)
 {
 	ssize_t got = -EAGAIN;
 
@@ -71,23 +71,26 @@ static void print_text(int fd, FILE *out)
 /* The daemon refused, and that has been printed. */
 #define ASK_REFUSED 1
 
-/* Prints the daemon's answer to @words. 0, ASK_REFUSED or -errno; -ENOENT: no daemon. */
-static int ask_daemon(int count, char **words)
+int cli_ask(int count, char **words)
 {
 	struct softhca_welcome reply = { 0 };
 	char directory[DIR_MAX + 1];
 	int text = -1;
-	int sock = connect_daemon(directory);
+	int sock = cli_connect(directory);
 	int err;
 
 	if (sock < 0)
 		return sock;
 	err = send_words(sock, count, words);
 	if (!err)
-		err = receive_reply(sock, &reply, &text);
+		err = cli_receive(sock, &reply, &text);
 	close(sock);
 	if (err)
 		return err;
+	if (reply.status == -EINPROGRESS) {
+		close(text);
+		return -EINPROGRESS;
+	}
 	if (text >= 0 && reply.status)
 		fputs("softhca: ", stderr);
 	if (text >= 0)
@@ -127,7 +130,7 @@ int cli_status(int argc, char **argv)
 {
 	int status = cli_options(argc, argv, NULL, NULL);
 
-	return status == CLI_GO_ON ? cli_report(ask_daemon(1, argv)) : status;
+	return status == CLI_GO_ON ? cli_report(cli_ask(1, argv)) : status;
 }
 
 int cli_stop(int argc, char **argv)
@@ -139,7 +142,7 @@ int cli_stop(int argc, char **argv)
 		return status;
 	err = dir_default(directory);
 	if (!err)
-		err = ask_daemon(1, argv);
+		err = cli_ask(1, argv);
 	if (err)
 		return cli_report(err);
 	/* Return only when a new `start` would succeed. */
@@ -148,13 +151,4 @@ int cli_stop(int argc, char **argv)
 	return home_is_free(directory)
 		       ? CLI_OK
 		       : cli_refuse(CLI_FAILED, "%s: the daemon does not end", directory);
-}
-
-int cli_ctl(int argc, char **argv)
-{
-	if (argc < 2)
-		return cli_refuse_usage(argv[0], "no command given");
-	if (!strcmp(argv[argc - 1], "--help"))
-		return CLI_HELP;
-	return cli_report(ask_daemon(argc - 1, argv + 1));
 }

@@ -4,6 +4,7 @@
 #define SOFTHCA_CLI_H
 
 #include <machine/settings.h>
+#include <proto.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,6 +51,7 @@ int cli_start(int argc, char **argv);
 int cli_stop(int argc, char **argv);
 int cli_status(int argc, char **argv);
 int cli_ctl(int argc, char **argv);
+int cli_capture(int argc, char **argv);
 int cli_ssh(int argc, char **argv);
 
 /* Enters new namespaces; a new user namespace only if needed, since root loses its rights there. */
@@ -60,6 +62,15 @@ int cli_net(void);
 
 /* Prints "softhca: MESSAGE" on stderr. Returns @status. */
 int cli_refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Connects to the daemon of dir_find(), whose directory is filled in. The socket or -errno. */
+int cli_connect(char *directory);
+
+/* Its answer, with the descriptor that comes with it or -1. 0 or -errno. */
+int cli_receive(int sock, struct softhca_welcome *reply, int *fd);
+
+/* Prints the daemon's answer to @words. 0, or for cli_report(); -EINPROGRESS: ask again. */
+int cli_ask(int count, char **words);
 
 /* The exit status for the outcome of asking the daemon, after a message if that is -errno. */
 int cli_report(int err);

@@ -93,6 +93,9 @@ static const struct command commands[] = {
 	  "which faults are set, and how often they struck; or sets one: "
 	  "drop RATE, duplicate RATE, delay RATE MICROSECONDS, seed NUMBER, "
 	  "command NAME|any ERRNO [TIMES], off; a RATE is like 5%, 0.1% or 0" },
+	{ "capture", control_capture, 0, 1, "[FILE [--snap=BYTES]|--stop]",
+	  "writes what is sent to a new file, for Wireshark, at most so many bytes of each packet; "
+	  "stops that; or says how far it is" },
 	{ "trace", do_trace, 0, 1, "[COUNT]", "the last commands and their results, at most 1024" },
 };
 

@@ -14,6 +14,13 @@ void control_help(FILE *out);
 /* Executes words, each ended by a null byte. 0 or -errno, with the text to print on @out. */
 int control_execute(struct hca_machine *machine, const char *words, size_t size, FILE *out);
 
+/*
+ * A process at the other end of @sock writes a capture to @file, with the first @snap bytes of each
+ * packet. 0: the socket is the capture's, and @ring is what the process maps; or -errno.
+ */
+int control_capture_begin(const struct hca_machine *machine, uint32_t snap, int sock, int file,
+			  int *ring);
+
 /* Answers a netlink request with messages on @out. 0 or -errno. */
 int nldev_execute(const struct hca_machine *machine, const void *request, size_t size, FILE *out);
 

@@ -38,6 +38,7 @@ bool request_number(const char *word, uint64_t most, uint64_t *number);
 
 /* Commands: 0 or -errno after a message. */
 int control_counters(struct request *request);
+int control_capture(struct request *request);
 int control_objects(struct request *request);
 int control_event(struct request *request);
 int control_fault(struct request *request);

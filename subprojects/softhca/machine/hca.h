@@ -188,6 +188,7 @@ struct hca_qp {
 
 	/* receiver */
 	bool communicating; /* COMM_EST has been raised */
+	uint32_t msn;	    /* messages that have arrived */
 	/* the last request was an atomic one, at atomic_psn, and was answered with atomic_old */
 	bool atomic_known;
 	uint32_t atomic_psn;

@@ -160,6 +160,7 @@ static void reset(struct hca_qp *qp)
 	qp->sq.next = qp->sq.known = qp->rq.next = qp->rq.known = 0;
 	qp->communicating = qp->atomic_known = false;
 	qp->claimed_srqn = 0;
+	qp->msn = 0;
 }
 
 void qp_fail(struct hca_qp *qp)

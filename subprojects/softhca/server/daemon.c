@@ -213,7 +213,7 @@ static void close_others(int one, int other)
 }
 
 /* Closes what is inherited, so that the caller's shell does not wait for the daemon. */
-static int detach(const struct daemon_plan *plan, int keep)
+int daemon_detach(int one, int other)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -221,8 +221,7 @@ static int detach(const struct daemon_plan *plan, int keep)
 		return -errno;
 	setsid();
 	umask(077);
-	close_others(plan->lock, keep);
-	prctl(PR_SET_NAME, "softhca-daemon");
+	close_others(one, other);
 	return 0;
 }
 
@@ -246,7 +245,8 @@ static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan
 	char why[512] = "";
 	int err, told;
 
-	err = detach(plan, ready);
+	err = daemon_detach(plan->lock, ready);
+	prctl(PR_SET_NAME, "softhca-daemon");
 	err = err ? server_fail(why, sizeof(why), "/dev/null", err)
 		  : prepare(plan, &machine, &end, why, sizeof(why));
 	/* The name of the trace may be relative to the old directory. */

@@ -3,6 +3,7 @@
 #include "server.h"
 
 #include <base/sleep.h>
+#include <capture/capture.h>
 #include <cm/cm.h>
 #include <control/control.h>
 #include <message.h>
@@ -141,6 +142,19 @@ static int greet_cm(struct pending *pending, const struct softhca_hello *hello)
 	return 0;
 }
 
+static int greet_capture(struct pending *pending, const struct softhca_hello *hello, int file)
+{
+	const struct softhca_welcome words = { 0 };
+	int ring, err = control_capture_begin(server.machine, hello->device, pending->sock, file,
+					      &ring);
+
+	if (err)
+		return reject(pending, err);
+	send_message(pending->sock, &words, sizeof(words), ring);
+	close(ring);
+	return 0;
+}
+
 /* ---- connections without a greeting ---- */
 
 static void pending_free(struct pending *pending, bool close_socket)
@@ -175,7 +189,7 @@ static void run_question(struct pending *pending, const struct softhca_hello *he
 	fclose(out);
 }
 
-/* True when the socket has become a context's. */
+/* True when the socket has got an owner. */
 static bool handle_greeting(struct pending *pending, const uint8_t *bytes, size_t size, int fd)
 {
 	const struct softhca_hello *hello = (const void *)bytes;
@@ -189,6 +203,8 @@ static bool handle_greeting(struct pending *pending, const uint8_t *bytes, size_
 		return !greet_context(pending, hello, fd);
 	if (hello->kind == SOFTHCA_CM)
 		return !greet_cm(pending, hello);
+	if (hello->kind == SOFTHCA_CAPTURE)
+		return !greet_capture(pending, hello, fd);
 	if (hello->kind == SOFTHCA_CONTROL || hello->kind == SOFTHCA_NETLINK)
 		run_question(pending, hello, size);
 	else
@@ -287,6 +303,7 @@ static void end(struct client *client)
 
 void server_close(void)
 {
+	capture_end();
 	list_for_each_safe(struct client, client, &server.machine->clients, link)
 		end(client);
 	close(server.sock);

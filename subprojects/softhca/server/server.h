@@ -27,6 +27,9 @@ struct daemon_plan {
  */
 int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size);
 
+/* Leaves the caller's session and files: all but the standard ones and these two. 0 or -errno. */
+int daemon_detach(int one, int other);
+
 /* "@what: the error" into @why. Returns @err. (home.c) */
 int server_fail(char *why, size_t size, const char *what, int err);
 

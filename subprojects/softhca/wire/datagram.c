@@ -142,14 +142,16 @@ static enum outcome send_to_group(struct attempt *attempt, uint32_t qkey)
 
 enum outcome datagram_execute(struct attempt *attempt)
 {
-	const struct hca_qp *qp = attempt->qp;
+	struct hca_qp *qp = attempt->qp, *peer;
 	const struct av *av = &attempt->wqe->av;
-	struct hca_qp *peer;
 	/* A Q_Key with the highest bit set stands for the sender's own. */
 	uint32_t qkey = av->qkey & 0x80000000u ? qp->attr.qkey : av->qkey;
 
 	if (attempt->wqe->length > MAX_DATAGRAM)
 		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
+	if (capture_runs)
+		tap_datagram(attempt, qkey);
+	qp->attr.sq_psn = (qp->attr.sq_psn + 1) & PSN_MASK;
 	if (av->dlid >= PORT_FIRST_GROUP && av->dlid <= PORT_LAST_GROUP)
 		return send_to_group(attempt, qkey);
 	peer = path_peer(qp, av->dlid, av->qpn);

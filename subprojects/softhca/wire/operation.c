@@ -112,6 +112,14 @@ static bool mtu_fits(const struct attempt *attempt)
 	return mine == theirs || (attempt->wqe->length <= mine && attempt->wqe->length <= theirs);
 }
 
+uint32_t operation_packets(const struct attempt *attempt)
+{
+	uint64_t mtu = qp_mtu(attempt->qp);
+	uint64_t count = (attempt->part + mtu - 1) / mtu;
+
+	return count ? (uint32_t)count : 1;
+}
+
 /* ---- operations, each at the peer ---- */
 
 void operation_describe(const struct attempt *attempt, struct cqe *cqe)

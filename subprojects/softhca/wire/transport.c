@@ -12,15 +12,6 @@ static bool answers_to(const struct hca_qp *peer, const struct hca_qp *qp)
 	return peer->attr.dest_qpn == qp->qpn && (path_used(peer, qp) || path_offered(peer, qp));
 }
 
-/* Packets that this piece of the request, or its answer, takes. */
-static uint32_t packets(const struct attempt *attempt)
-{
-	uint64_t mtu = qp_mtu(attempt->qp);
-	uint64_t count = (attempt->part + mtu - 1) / mtu;
-
-	return count ? (uint32_t)count : 1;
-}
-
 static void established(struct hca_qp *peer)
 {
 	if (peer->state != IBV_QPS_RTR || peer->communicating)
@@ -71,7 +62,18 @@ static enum outcome receive(struct attempt *attempt)
 	if (!arrived(outcome) && receiver_gone(attempt))
 		return LOST;
 	if (!behind && arrived(outcome))
-		theirs->rq_psn = (theirs->rq_psn + packets(attempt)) & PSN_MASK;
+		theirs->rq_psn = (theirs->rq_psn + operation_packets(attempt)) & PSN_MASK;
+	attempt->peer->msn += !behind && outcome == SENT;
+	return outcome;
+}
+
+/* A request that has not been lost arrives, and is answered. */
+static enum outcome meet(struct attempt *attempt)
+{
+	enum outcome outcome = receive(attempt);
+
+	if (capture_runs)
+		tap_answer(attempt, outcome);
 	return outcome;
 }
 
@@ -81,19 +83,24 @@ static enum outcome execute_reliable(struct attempt *attempt)
 	struct hca_qp *peer = path_peer(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
 	enum outcome outcome;
 
+	if (capture_runs)
+		tap_request(attempt);
 	if (!peer || !answers_to(peer, qp) || fault_strikes(&qp->device->faults, FAULT_DROP))
 		return LOST;
 	attempt->peer = peer;
 	path_met(peer, qp);
-	outcome = receive(attempt);
-	if (arrived(outcome) && fault_strikes(&qp->device->faults, FAULT_DUPLICATE))
-		receive(attempt);
+	outcome = meet(attempt);
+	if (arrived(outcome) && fault_strikes(&qp->device->faults, FAULT_DUPLICATE)) {
+		if (capture_runs)
+			tap_request(attempt);
+		meet(attempt);
+	}
 	/* A refusal always arrives, because it also fails the peer's QP. */
 	if ((arrived(outcome) || outcome == NOT_READY) &&
 	    fault_strikes(&peer->device->faults, FAULT_DROP))
 		return LOST;
 	if (arrived(outcome))
-		qp->attr.sq_psn = (qp->attr.sq_psn + packets(attempt)) & PSN_MASK;
+		qp->attr.sq_psn = (qp->attr.sq_psn + operation_packets(attempt)) & PSN_MASK;
 	return outcome;
 }
 
@@ -130,10 +137,13 @@ static enum outcome deliver_unreliable(struct attempt *attempt)
 	/* A message of one packet that comes again is a new one here. */
 	if (twice && outcome == SENT) {
 		mem_vec_seek(&attempt->local, 0);
+		if (capture_runs)
+			tap_request(attempt);
 		operation_execute(attempt);
 	}
 	if (arrived(outcome))
-		attempt->peer->attr.rq_psn = (qp->attr.sq_psn + packets(attempt)) & PSN_MASK;
+		attempt->peer->attr.rq_psn = (qp->attr.sq_psn + operation_packets(attempt)) &
+					     PSN_MASK;
 	return outcome;
 }
 
@@ -145,11 +155,13 @@ static enum outcome execute_unreliable(struct attempt *attempt)
 
 	if (operation_changes_sender(attempt->wqe))
 		return operation_fail(attempt, SYNDROME_LOCAL_QP_OP);
+	if (capture_runs)
+		tap_request(attempt);
 	attempt->peer = path_peer(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
 	if (attempt->peer && answers_to(attempt->peer, qp) && continues(attempt) &&
 	    !fault_strikes(&qp->device->faults, FAULT_DROP))
 		theirs = deliver_unreliable(attempt);
-	qp->attr.sq_psn = (qp->attr.sq_psn + packets(attempt)) & PSN_MASK;
+	qp->attr.sq_psn = (qp->attr.sq_psn + operation_packets(attempt)) & PSN_MASK;
 	return theirs == FAILED ? FAILED : outcome;
 }
 

@@ -3,6 +3,7 @@
 #ifndef SOFTHCA_WIRE_H
 #define SOFTHCA_WIRE_H
 
+#include <capture/capture.h>
 #include <machine/hca.h>
 #include <machine/mem.h>
 #include <qp/qp.h>
@@ -52,6 +53,9 @@ enum buffer operation_receive_side(const struct recv_queue *queue, uint32_t ahea
 /* The receiver's QP goes to ERR; the sender's own one does after its completion. */
 void operation_receiver_fails(struct attempt *attempt);
 
+/* Packets that this piece of the request, or its answer, takes. */
+uint32_t operation_packets(const struct attempt *attempt);
+
 /* Fills in what the receiver's completion says about the message. */
 void operation_describe(const struct attempt *attempt, struct cqe *cqe);
 
@@ -85,6 +89,15 @@ bool transport_is_clear(struct attempt *attempt);
 
 /* Moves the bytes of the QP's next sends. Returns of how many; they are not executed yet. */
 unsigned int ahead_move(struct hca_qp *qp);
+
+/* ---- a capture of what is sent (tap.c); called while one runs ---- */
+
+/* The piece at hand, whether it arrives or not. */
+void tap_request(const struct attempt *attempt);
+void tap_datagram(const struct attempt *attempt, uint32_t qkey);
+
+/* What attempt->peer answers to it. */
+void tap_answer(const struct attempt *attempt, enum outcome outcome);
 
 /* ---- work requests on their way: executed and retried (send.c) ---- */
 

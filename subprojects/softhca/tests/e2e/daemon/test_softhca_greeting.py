@@ -24,7 +24,7 @@ pytestmark = pytest.mark.any_model
 SECONDS = float(os.environ.get("SOFTHCA_FUZZ_SECONDS", "2"))
 SEED = int(os.environ.get("SOFTHCA_FUZZ_SEED", "1").replace("fresh", str(int(time.time()))))
 MAGIC, VERSION = 0x53484341, 6
-CONTEXT, CONTROL, CM, NETLINK = 1, 2, 3, 4
+CONTEXT, CONTROL, CM, NETLINK, CAPTURE = 1, 2, 3, 4, 5
 HELLO = "<4I2Q"
 PAGES = 1024
 SIZE = 4096 + 4096 * PAGES  # the table, and the pages
@@ -210,11 +210,48 @@ def test_a_rejected_netlink_request_fails(daemon, monkeypatch):
             assert f"[Errno {errno.EPROTO}]" in program.stdout.read()
 
 
+@pytest.mark.parametrize("make, snap, error", [
+    (a_file, 128, 0), (a_file, 8192, 0), (a_file, 127, errno.EINVAL), (a_file, 8193, errno.EINVAL),
+    (ARENAS["a device"][0], 128, errno.EINVAL), (ARENAS["a socket"][0], 128, errno.EINVAL),
+    (ARENAS["only a path"][0], 128, errno.EINVAL),
+], ids=lambda value: getattr(value, "__name__", value))
+def test_a_capture_brings_its_file(daemon, balanced, make, snap, error):
+    fd = make()
+    with connect(daemon) as sock:
+        send(sock, hello(CAPTURE, device=snap), [fd])
+        os.close(fd)
+        assert struct.unpack("<i", receive(sock)[:4])[0] == -error
+
+
+def test_a_capture_without_a_file_is_refused(daemon, balanced):
+    with connect(daemon) as sock:
+        send(sock, hello(CAPTURE, device=128))
+        assert struct.unpack("<i", receive(sock)[:4])[0] == -errno.EINVAL
+
+
+@pytest.mark.parametrize("message, words", [
+    (struct.pack("<i", -errno.EIO), "Input/output error; 0 packets"),
+    (struct.pack("<i", 5), "was killed; 0 packets"), (struct.pack("<i", -1 << 31), "was killed"),
+    (bytes(3), "was killed"), (bytes(8), "was killed")])
+def test_the_writer_of_a_capture_tells_how_it_has_ended(run, softhca, daemon, balanced, message,
+                                                        words):
+    fd = a_file()
+    with connect(daemon) as sock:
+        send(sock, hello(CAPTURE, device=128), [fd])
+        os.close(fd)
+        receive(sock)
+        send(sock, message)
+        assert receive(sock) == b""
+    done = run([softhca, "ctl", "capture", "--stop"])
+    assert done.returncode == 1 and words in done.stderr
+
+
 def mutant(rng):
     """A greeting with some valid fields."""
-    likely = [CONTEXT, CONTEXT, CM, CONTROL, NETLINK, rng.getrandbits(32)]
+    likely = [CONTEXT, CONTEXT, CM, CONTROL, NETLINK, CAPTURE, rng.getrandbits(32)]
     message = bytearray(
-        struct.pack(HELLO, MAGIC, VERSION, rng.choice(likely), rng.choice([0, 1, 2, 2 ** 32 - 1]),
+        struct.pack(HELLO, MAGIC, VERSION, rng.choice(likely),
+                    rng.choice([0, 1, 2, 128, 2 ** 32 - 1]),
                     rng.choice([0, PAGES, 2 ** 20, 2 ** 52, 2 ** 64 - 1, rng.getrandbits(20)]),
                     rng.choice([ctypes.addressof(probe),
                                 rng.getrandbits(64)])))

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* `softhca ctl capture FILE`: creates the file, and a process in the background that writes it. */
+#include "cli.h"
+
+#include <capture/capture.h>
+#include <capture/ring.h>
+#include <dir.h>
+#include <message.h>
+#include <proto.h>
+#include <server/server.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define EVERY 10 /* milliseconds between two looks at the ring */
+
+/* Goes on after the daemon's end, until all records are in the file. */
+static void __attribute__((noreturn)) write_file(int sock, int file, struct capture_ring *ring)
+{
+	struct pollfd daemon = { .fd = sock, .events = POLLIN };
+	int32_t err = daemon_detach(sock, file);
+	bool last = false;
+
+	prctl(PR_SET_NAME, "softhca-capture");
+	signal(SIGXFSZ, SIG_IGN); /* a limit of the file's size is an error of write() */
+	while (!err && !last) {
+		/* The daemon sends nothing: the socket is ready when the daemon has ended. */
+		last = poll(&daemon, 1, EVERY) > 0 || ring->ended;
+		err = ring_write(ring, file);
+	}
+	if (close(file) && !err)
+		err = -errno;
+	message_send(sock, &err, sizeof(err), -1, MSG_DONTWAIT);
+	_exit(EXIT_SUCCESS);
+}
+
+/* 0, or -errno; then the daemon hears of the end of the socket. */
+static int start_writer(int sock, int file, int ring_fd)
+{
+	struct capture_ring *ring = ring_map(ring_fd);
+	pid_t child;
+
+	if (!ring)
+		return -ENOMEM;
+	child = fork();
+	if (child < 0)
+		return -errno;
+	if (!child)
+		write_file(sock, file, ring);
+	return 0;
+}
+
+/* 0, the exit status after a message, or -errno. */
+static int begin(int file, uint32_t snap)
+{
+	const struct softhca_hello hello = { SOFTHCA_MAGIC, SOFTHCA_VERSION,
+					     .kind = SOFTHCA_CAPTURE, .device = snap };
+	struct softhca_welcome reply = { 0 };
+	char directory[DIR_MAX + 1];
+	int ring = -1, sock = cli_connect(directory), err;
+
+	if (sock < 0)
+		return sock;
+	err = message_send(sock, &hello, sizeof(hello), file, 0);
+	if (!err)
+		err = cli_receive(sock, &reply, &ring);
+	if (!err && reply.status == -EBUSY)
+		err = cli_refuse(CLI_FAILED, "a capture runs already; 'softhca ctl capture --stop' ends it");
+	else if (!err && reply.status)
+		err = cli_refuse(CLI_FAILED, "the daemon in %s refuses: %s", directory,
+				 strerror(-reply.status));
+	return err ? err : start_writer(sock, file, ring);
+}
+
+/* Takes the options. CLI_GO_ON or the exit status; argv[optind] is the file. */
+static int take_options(int argc, char **argv, int *snap)
+{
+	static const struct option known[] = { { "snap", required_argument, NULL, 's' }, { 0 } };
+	int kind;
+
+	*snap = CAPTURE_MOST;
+	while ((kind = getopt_long(argc, argv, ":", known, NULL)) != -1) {
+		if (kind != 's' || !settings_number(optarg, CAPTURE_LEAST, CAPTURE_MOST, snap))
+			return cli_refuse_usage("ctl", "capture takes --snap=BYTES, 128 to 8192");
+	}
+	return optind + 1 == argc ? CLI_GO_ON
+				  : cli_refuse_usage("ctl", "capture takes one file");
+}
+
+_Static_assert(CAPTURE_LEAST == 128 && CAPTURE_MOST == 8192, "as the message says");
+
+int cli_capture(int argc, char **argv)
+{
+	int snap, file, err, status = take_options(argc, argv, &snap);
+	const char *name = argv[optind];
+
+	if (status != CLI_GO_ON)
+		return status;
+	/* A planted link or FIFO of this name exists already. */
+	file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (file < 0)
+		return cli_refuse(CLI_REFUSED, "%s: %s", name, strerror(errno));
+	err = begin(file, (uint32_t)snap);
+	if (err)
+		unlink(name);
+	return err > 0 ? err : cli_report(err);
+}
