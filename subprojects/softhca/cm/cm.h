@@ -71,6 +71,7 @@ struct cm_id {
 	enum cm_state state;
 	enum cm_link link;
 	struct cm_id *peer;
+	uint32_t peer_number; /* also when the peer has gone; 0 = there was none */
 	/* the CONNECT_REQUEST that the program has not fetched yet; NULL = the id has none */
 	struct cm_event *request;
 	struct timer timer;
@@ -258,6 +259,23 @@ int cm_sidr_reject(struct cm_id *id, const void *data, uint8_t length);
 
 /* The Q_Key that an id has, or gets now. */
 uint32_t cm_sidr_qkey(struct cm_id *id);
+
+/* ---- the messages on the wire, of which only a capture knows (mad.c) ---- */
+
+/* Each is sent by @id to its destination. */
+void cm_mad_req(const struct cm_id *id, const struct rdma_ucm_conn_param *param);
+void cm_mad_rep(const struct cm_id *id, const struct rdma_ucm_conn_param *param);
+void cm_mad_rtu(const struct cm_id *id);
+void cm_mad_rej(const struct cm_id *id, uint8_t reason, const void *content, size_t length);
+void cm_mad_dreq(const struct cm_id *id);
+void cm_mad_drep(const struct cm_id *id);
+void cm_mad_sidr_req(const struct cm_id *id, const struct rdma_ucm_conn_param *param);
+void cm_mad_sidr_rep(const struct cm_id *id, uint8_t status, uint32_t qpn, const void *content,
+		     size_t length);
+
+/* The same by the destination of @id, where no id has got the request. */
+void cm_mad_refused(const struct cm_id *id, uint8_t reason);
+void cm_mad_sidr_refused(const struct cm_id *id, uint8_t status);
 
 /* ---- multicast groups, as the subnet manager has them (mcast.c) ---- */
 

@@ -122,14 +122,18 @@ static void refused(struct cm_id *id, uint8_t reason, const void *data, size_t l
 static void send_request(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
 	struct cm_event *event;
+	uint8_t reason;
 	bool heard;
 
 	enter(id, CM_REQ_SENT);
+	cm_mad_req(id, param);
 	if (!cm_id_is_wired(id))
 		return;
 	event = cm_id_request(id, opposite(id->qp_type), &heard);
 	if (!event) {
-		refused(id, heard ? REJ_CONSUMER : REJ_NO_SERVICE, NULL, 0);
+		reason = heard ? REJ_CONSUMER : REJ_NO_SERVICE;
+		cm_mad_refused(id, reason);
+		refused(id, reason, NULL, 0);
 		return;
 	}
 	take_request(event->child, id);
@@ -182,6 +186,7 @@ static int accept_request(struct cm_id *id, const struct rdma_ucm_conn_param *pa
 		return refuse(-EINVAL, "size of the private data, or no request to accept");
 	take_param(id, param);
 	enter(id, CM_REP_SENT);
+	cm_mad_rep(id, param);
 	/* An id that has waited too long gets no answer any more. */
 	if (!peer)
 		return 0;
@@ -201,6 +206,7 @@ static int establish(struct cm_id *id)
 	if (id->state != CM_CONNECT || id->link != CM_REP_RCVD)
 		return refuse(-EINVAL, "no reply to establish");
 	enter(id, CM_ESTABLISHED);
+	cm_mad_rtu(id);
 	if (id->peer->link == CM_ESTABLISHED)
 		return 0; /* the program has told so by NOTIFY */
 	enter(id->peer, CM_ESTABLISHED);
@@ -255,6 +261,7 @@ static int reject(struct cm_id *id, uint8_t reason, const void *data, uint8_t le
 	if (id->link != CM_REQ_RCVD && id->link != CM_REQ_SENT && id->link != CM_REP_SENT &&
 	    id->link != CM_REP_RCVD)
 		return refuse(-EINVAL, "nothing to reject");
+	cm_mad_rej(id, reason, data, length);
 	cm_id_part(id);
 	enter(id, CM_OVER);
 	if (peer)
@@ -285,6 +292,7 @@ static void tell_disconnected(struct cm_id *id, int status)
 static void ask_to_disconnect(struct cm_id *id)
 {
 	enter(id, CM_DREQ_SENT);
+	cm_mad_dreq(id);
 	if (!id->peer)
 		return;
 	/* The peer hears of the end even if it does not know yet that it is connected. */
@@ -296,6 +304,7 @@ static void answer_disconnect(struct cm_id *id)
 {
 	struct cm_id *peer = id->peer;
 
+	cm_mad_drep(id);
 	cm_id_part(id);
 	enter(id, CM_TIMEWAIT);
 	if (!peer)
@@ -324,6 +333,7 @@ void cm_abandon(struct cm_id *id)
 
 	switch (id->link) {
 	case CM_REQ_SENT:
+		cm_mad_rej(id, REJ_TIMEOUT, NULL, 0);
 		cm_id_part(id);
 		if (peer)
 			refused(peer, REJ_TIMEOUT, NULL, 0);

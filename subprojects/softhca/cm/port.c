@@ -154,6 +154,7 @@ static struct cm_id *new_child(struct cm_id *id, const struct cm_id *listener, u
 	child->src = id->dst;
 	child->dst = id->src;
 	child->peer = id;
+	child->peer_number = id->number;
 	return child;
 }
 
@@ -174,6 +175,7 @@ struct cm_event *cm_id_request(struct cm_id *id, uint8_t qp_type, bool *heard)
 		return NULL;
 	}
 	id->peer = event->child;
+	id->peer_number = event->child->number;
 	listener->backlog--;
 	return event;
 }

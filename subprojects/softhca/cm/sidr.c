@@ -64,6 +64,7 @@ static void expired(struct timer *timer)
 int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
 	struct cm_event *event;
+	uint8_t status;
 	bool heard;
 
 	if (param->private_data_len > cm_addr_room(id, REQUEST_DATA))
@@ -71,11 +72,14 @@ int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	id->state = CM_CONNECT;
 	id->link = CM_SIDR_SENT;
 	cm_wait(id, (unsigned int)id->file->machine->settings.cm_timeout, expired);
+	cm_mad_sidr_req(id, param);
 	if (!cm_id_is_wired(id))
 		return 0;
 	event = cm_id_request(id, IBV_QPT_UD, &heard);
 	if (!event) {
-		answer(id, CM_EVENT_UNREACHABLE, heard ? SIDR_REJECT : SIDR_UNSUPPORTED, NULL, 0);
+		status = heard ? SIDR_REJECT : SIDR_UNSUPPORTED;
+		cm_mad_sidr_refused(id, status);
+		answer(id, CM_EVENT_UNREACHABLE, status, NULL, 0);
 		return 0;
 	}
 	event->child->link = CM_SIDR_RCVD;
@@ -96,11 +100,14 @@ int cm_sidr_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	if (param->qkey)
 		id->qkey = param->qkey;
 	id->link = CM_OVER;
+	cm_sidr_qkey(id); /* chooses it */
+	cm_mad_sidr_rep(id, 0, param->qp_num & 0xffffff, param->private_data,
+			param->private_data_len);
 	cm_id_part(id);
 	if (!peer)
 		return 0; /* a datagram: its receiver has gone */
 	peer->remote_qpn = param->qp_num & 0xffffff;
-	peer->qkey = cm_sidr_qkey(id);
+	peer->qkey = id->qkey;
 	answer(peer, CM_EVENT_ESTABLISHED, 0, param->private_data, param->private_data_len);
 	return 0;
 }
@@ -112,6 +119,7 @@ int cm_sidr_reject(struct cm_id *id, const void *data, uint8_t length)
 	if (length > REPLY_DATA)
 		return refuse(-EINVAL, "size of the private data");
 	id->link = CM_OVER;
+	cm_mad_sidr_rep(id, SIDR_REJECT, 0, data, length);
 	cm_id_part(id);
 	if (!peer)
 		return 0;

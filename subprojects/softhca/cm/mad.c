@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The messages that ib_cm would send, for a capture. Layouts: InfiniBand specification 12.6. */
+#include "cm.h"
+
+#include <capture/capture.h>
+#include <machine/port.h>
+#include <model/segment.h>
+
+#define MAD_BYTES    256
+#define HEADER_BYTES 24
+#define DATA_BYTES   (MAD_BYTES - HEADER_BYTES)
+#define CLASS_CM     0x07
+#define CLASS_VERSION 2
+#define METHOD_SEND  0x03
+#define GSI_QPN	     1
+#define GSI_QKEY     0x80010000u
+#define PKEY	     0xffff
+
+enum attribute {
+	CM_REQ = 0x10, CM_REJ = 0x12, CM_REP, CM_RTU, CM_DREQ, CM_DREP, CM_SIDR_REQ, CM_SIDR_REP
+};
+
+/* As rdma_cm of the kernel sets them. */
+#define RESPONSE_TIMEOUT 20
+#define MAX_CM_RETRIES	 15
+#define HOP_LIMIT	 1
+#define PATH_MTU	 IBV_MTU_4096
+#define ACK_TIMEOUT	 15
+
+/* The message under construction; the daemon has one thread. */
+static uint8_t mad[MAD_BYTES];
+
+/* ---- a message of any kind ---- */
+
+/* @transaction: the number of the id that has begun what this is part of. Returns the data. */
+static uint8_t *begin(enum attribute attribute, uint32_t transaction)
+{
+	memset(mad, 0, sizeof(mad));
+	mad[0] = 1; /* version */
+	mad[1] = CLASS_CM;
+	mad[2] = CLASS_VERSION;
+	mad[3] = METHOD_SEND;
+	put64(mad + 8, transaction);
+	put16(mad + 16, (uint16_t)attribute);
+	return mad + HEADER_BYTES;
+}
+
+/* With the numbers of both ids, as all messages but those of datagrams have them. */
+static uint8_t *begin_for(enum attribute attribute, const struct cm_id *id, uint32_t transaction)
+{
+	uint8_t *data = begin(attribute, transaction);
+
+	put32(data, id->number);
+	put32(data + 4, id->peer_number);
+	return data;
+}
+
+/* Each port has a QP 1 with packets of its own numbers. */
+static uint32_t next_psn(const struct hca_device *device, uint8_t port)
+{
+	static uint32_t psn[SETTINGS_MAX_DEVICES][SETTINGS_MAX_PORTS + 1];
+
+	return psn[device->index][port]++ & 0xffffff;
+}
+
+static void send_mad(const struct cm_id *id)
+{
+	const struct hca_machine *machine = id->device->machine;
+	struct packet packet = {
+		.device = id->device, .port = id->port,
+		.av = { .dlid = id->dst_device->port[id->dst_port].lid,
+			.sgid_index = port_gid_index(machine, id->src.family),
+			.hop_limit = HOP_LIMIT, .global = machine->settings.ethernet,
+			.qpn = GSI_QPN },
+		.source_qpn = GSI_QPN,
+		.opcode = PACKET_UD | (PACKET_SEND + 4),
+		.migrated = true,
+		.pkey = PKEY,
+		.psn = next_psn(id->device, id->port),
+		.header_length = 8, /* DETH */
+		.length = sizeof(mad), .payload = mad,
+	};
+
+	cm_addr_gid(id, id->dst_device, id->dst_port, packet.av.dgid);
+	put32(packet.header, GSI_QKEY);
+	put32(packet.header + 4, GSI_QPN);
+	capture_packet(&packet);
+}
+
+static void put_data(uint8_t *at, const void *data, size_t length)
+{
+	if (length)
+		memcpy(at, data, length);
+}
+
+/* ---- private data: with IP, rdma_cm puts its addresses before the program's ---- */
+
+static void put_ip(uint8_t at[16], const union cm_address *address)
+{
+	if (address->family == AF_INET)
+		memcpy(at + 12, &address->in.sin_addr, 4);
+	else
+		memcpy(at, &address->in6.sin6_addr, 16);
+}
+
+static void put_request_data(uint8_t *at, const struct cm_id *id,
+			     const struct rdma_ucm_conn_param *param)
+{
+	const size_t header = DATA_BYTES - cm_addr_room(id, DATA_BYTES);
+
+	if (header) {
+		at[1] = id->src.family == AF_INET ? 4 << 4 : 6 << 4;
+		put16(at + 2, cm_addr_port(&id->src));
+		put_ip(at + 4, &id->src);
+		put_ip(at + 20, &id->dst);
+	}
+	put_data(at + header, param->private_data, param->private_data_len);
+}
+
+/* ---- connections ---- */
+
+static uint8_t service_type(const struct cm_id *id)
+{
+	switch (id->qp_type) {
+	case IBV_QPT_RC:
+		return 0;
+	case IBV_QPT_UC:
+		return 1;
+	default:
+		return 3; /* an extended one */
+	}
+}
+
+static void put_path(uint8_t *at, const struct cm_id *id)
+{
+	put16(at, port_lid(id->device, id->port));
+	put16(at + 2, port_lid(id->dst_device, id->dst_port));
+	cm_addr_gid(id, id->device, id->port, at + 4);
+	cm_addr_gid(id, id->dst_device, id->dst_port, at + 20);
+	at[39] = id->device->model->path_rate;
+	at[41] = HOP_LIMIT;
+	at[42] = !id->device->machine->settings.ethernet << 3; /* within the subnet */
+	at[43] = ACK_TIMEOUT << 3;
+}
+
+void cm_mad_req(const struct cm_id *id, const struct rdma_ucm_conn_param *param)
+{
+	uint8_t *data;
+
+	if (!capture_runs)
+		return;
+	data = begin_for(CM_REQ, id, id->number);
+	put32(data + 4, 0);
+	put64(data + 8, cm_addr_service(id, &id->dst));
+	put64(data + 16, id->device->guid);
+	put32(data + 32, id->qpn << 8 | id->responder_resources);
+	data[39] = id->initiator_depth;
+	data[43] = (uint8_t)(RESPONSE_TIMEOUT << 3 | service_type(id) << 1 |
+			     (param->flow_control != 0));
+	put32(data + 44, id->psn << 8 | RESPONSE_TIMEOUT << 3 | id->retry_count);
+	put16(data + 48, PKEY);
+	data[50] = (uint8_t)(PATH_MTU << 4 | id->rnr_retry);
+	data[51] = (uint8_t)(MAX_CM_RETRIES << 4 | (param->srq != 0) << 3 |
+			     (service_type(id) == 3)); /* XRC */
+	put_path(data + 52, id);
+	put_request_data(data + 140, id, param);
+	send_mad(id);
+}
+
+void cm_mad_rep(const struct cm_id *id, const struct rdma_ucm_conn_param *param)
+{
+	uint8_t *data;
+
+	if (!capture_runs)
+		return;
+	data = begin_for(CM_REP, id, id->peer_number);
+	put32(data + 12, id->qpn << 8);
+	put32(data + 20, id->psn << 8);
+	data[24] = id->responder_resources;
+	data[25] = id->initiator_depth;
+	data[26] = (uint8_t)(id->device->model->ack_delay << 3 | (param->flow_control != 0));
+	data[27] = (uint8_t)((param->rnr_retry_count & 7) << 5 | (param->srq != 0) << 4);
+	put64(data + 28, id->device->guid);
+	put_data(data + 36, param->private_data, param->private_data_len);
+	send_mad(id);
+}
+
+static void send_plain(enum attribute attribute, const struct cm_id *id, uint32_t transaction)
+{
+	begin_for(attribute, id, transaction);
+	send_mad(id);
+}
+
+void cm_mad_rtu(const struct cm_id *id)
+{
+	if (capture_runs)
+		send_plain(CM_RTU, id, id->number);
+}
+
+/* The kind of message that is rejected: REQ, REP, or none. */
+static uint8_t rejected(const struct cm_id *id)
+{
+	return id->link == CM_REQ_RCVD ? 0 : id->link == CM_REP_RCVD ? 1 : 2;
+}
+
+void cm_mad_rej(const struct cm_id *id, uint8_t reason, const void *content, size_t length)
+{
+	const bool passive = id->link == CM_REQ_RCVD || id->link == CM_REP_SENT;
+	uint8_t *data;
+
+	if (!capture_runs)
+		return;
+	data = begin_for(CM_REJ, id, passive ? id->peer_number : id->number);
+	data[8] = (uint8_t)(rejected(id) << 6);
+	put16(data + 10, reason);
+	put_data(data + 84, content, length);
+	send_mad(id);
+}
+
+void cm_mad_dreq(const struct cm_id *id)
+{
+	if (!capture_runs)
+		return;
+	put32(begin_for(CM_DREQ, id, id->number) + 8, id->remote_qpn << 8);
+	send_mad(id);
+}
+
+void cm_mad_drep(const struct cm_id *id)
+{
+	if (capture_runs)
+		send_plain(CM_DREP, id, id->peer_number);
+}
+
+/* ---- datagrams ---- */
+
+void cm_mad_sidr_req(const struct cm_id *id, const struct rdma_ucm_conn_param *param)
+{
+	uint8_t *data;
+
+	if (!capture_runs)
+		return;
+	data = begin(CM_SIDR_REQ, id->number);
+	put32(data, id->number);
+	put16(data + 4, PKEY);
+	put64(data + 8, cm_addr_service(id, &id->dst));
+	put_request_data(data + 16, id, param);
+	send_mad(id);
+}
+
+void cm_mad_sidr_rep(const struct cm_id *id, uint8_t status, uint32_t qpn, const void *content,
+		     size_t length)
+{
+	uint8_t *data;
+
+	if (!capture_runs)
+		return;
+	data = begin(CM_SIDR_REP, id->peer_number);
+	put32(data, id->peer_number);
+	data[4] = status;
+	put32(data + 8, qpn << 8);
+	put64(data + 12, cm_addr_service(id, &id->src));
+	put32(data + 20, status ? 0 : id->qkey);
+	put_data(data + 96, content, length);
+	send_mad(id);
+}
+
+/* ---- refusals by a host where no id has got the request ---- */
+
+/* The id at the destination that there would be. */
+static struct cm_id nobody(const struct cm_id *id)
+{
+	return (struct cm_id){ .file = id->file, .ps = id->ps, .link = CM_REQ_RCVD,
+			       .peer_number = id->number,
+			       .src = id->dst, .dst = id->src,
+			       .device = id->dst_device, .port = id->dst_port,
+			       .dst_device = id->device, .dst_port = id->port };
+}
+
+void cm_mad_refused(const struct cm_id *id, uint8_t reason)
+{
+	const struct cm_id there = nobody(id);
+
+	cm_mad_rej(&there, reason, NULL, 0);
+}
+
+void cm_mad_sidr_refused(const struct cm_id *id, uint8_t status)
+{
+	const struct cm_id there = nobody(id);
+
+	cm_mad_sidr_rep(&there, status, 0, NULL, 0);
+}
