@@ -69,9 +69,9 @@ static const char *kind_of(const char *name)
 }
 
 /*
- * Creates the file, and refuses a name that exists. Another process may be writing that file. In a
- * directory that others can write, a link may lead to any file, and opening a FIFO blocks for ever.
- * *kind names what exists there, unless that is a regular file.
+ * Creates a new file, under another number while the name exists: another process may be writing
+ * that file. In a directory that others can write, a link may lead to any file, and opening a FIFO
+ * blocks for ever. So *kind names what exists, unless that is a regular file.
  */
 static int create(const char *first, const char **name, const char **kind)
 {
@@ -89,7 +89,7 @@ FILE *output_open(const char *pattern, const char *what, const char **name)
 	int fd = standard_stream(first);
 
 	*name = first;
-	/* Opened anew, a file would be written from its beginning, over what the program writes. */
+	/* Do not reopen it: a new description starts at offset 0, over the program's output. */
 	if (fd >= 0)
 		fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	else
