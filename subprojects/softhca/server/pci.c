@@ -169,7 +169,10 @@ void pci_device(struct tree *tree, const struct hca_device *device, const char *
 	pci_class(tree, device, "infiniband_verbs", uverbs);
 }
 
-/* Absolute links lead out of the tree, and may not lead to what the preload redirects. */
+/*
+ * Absolute links lead out of the tree, and may not lead to what the preload redirects. A command
+ * that `softhca run` starts may start a daemon of its own, which sees the first one's devices.
+ */
 static void list_own_devices(struct tree *tree)
 {
 	DIR *list = opendir("/sys/" LIST);
@@ -178,7 +181,8 @@ static void list_own_devices(struct tree *tree)
 
 	while (list && (entry = readdir(list))) {
 		snprintf(path, sizeof(path), "/sys/" LIST "/%s", entry->d_name);
-		if (entry->d_name[0] != '.' && realpath(path, target))
+		if (entry->d_name[0] != '.' && realpath(path, target) &&
+		    !strstr(target, SYSFS_PCI_ROOT))
 			tree_link(tree, LIST, entry->d_name, target);
 	}
 	if (list)

@@ -10,17 +10,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static int make_directory(const char *path)
+{
+	return mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
+}
+
 /* Makes the directories of @path. Most are there, so this begins with the innermost. */
 static int make_directories(char *path)
 {
 	char *slash = strrchr(path, '/');
-	int err = 0;
+	int err;
 
 	*slash = '\0';
-	if (mkdir(path, 0700) && errno != EEXIST) {
-		err = errno == ENOENT ? make_directories(path) : -errno;
-		if (!err && mkdir(path, 0700))
-			err = -errno;
+	err = make_directory(path);
+	if (err == -ENOENT) {
+		err = make_directories(path);
+		err = err ? err : make_directory(path);
 	}
 	*slash = '/';
 	return err;

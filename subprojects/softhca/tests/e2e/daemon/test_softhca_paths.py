@@ -138,6 +138,12 @@ def test_hwloc_shows_the_adapters(below):
 
 
 @pytest.mark.any_model
+def test_a_daemon_below_another_has_devices_of_its_own(below, softhca):
+    listed = below([], softhca, "run", "--devices=3", "--", "ls", "/sys/class/infiniband")
+    assert len(listed.stdout.split()) == 3
+
+
+@pytest.mark.any_model
 def test_the_machines_pci_devices_are_listed_too(below):
     """A link leads to each."""
     place = "/sys/bus/pci/devices"
