@@ -113,7 +113,8 @@ static uint8_t *put_infiniband(uint8_t *at, const struct packet *packet)
 static uint8_t *put_bth(uint8_t *at, const struct packet *packet)
 {
 	at[0] = packet->opcode;
-	at[1] = (uint8_t)(packet->solicited << 7 | packet->migrated << 6 | padding(packet) << 4);
+	at[1] = (uint8_t)((packet->solicited ? 0x80u : 0) | (packet->migrated ? 0x40u : 0) |
+			  padding(packet) << 4);
 	put16(at + 2, packet->pkey);
 	put32(at + 4, packet->av.qpn);
 	put32(at + 8, (uint32_t)packet->ask_ack << 31 | packet->psn);
@@ -160,7 +161,8 @@ static uint32_t icrc(const uint8_t *begin, const uint8_t *network, const uint8_t
 	if (network != bth)
 		crc = crc_icrc(crc, ones, sizeof(ones));
 	crc = crc_icrc(crc, masked, before + BTH_BYTES);
-	return ~crc_icrc(crc, bth + BTH_BYTES, (size_t)(end - bth - BTH_BYTES));
+	bth += BTH_BYTES;
+	return ~crc_icrc(crc, bth, (size_t)(end - bth));
 }
 
 /* ---- the frame ---- */

@@ -30,7 +30,6 @@ static void __attribute__((noreturn)) write_file(int sock, int file, struct capt
 	int32_t err = daemon_detach(sock, file);
 	bool last = false;
 
-	prctl(PR_SET_NAME, "softhca-capture");
 	signal(SIGXFSZ, SIG_IGN); /* a limit of the file's size is an error of write() */
 	while (!err && !last) {
 		/* The daemon sends nothing: the socket is ready when the daemon has ended. */
@@ -51,6 +50,7 @@ static int start_writer(int sock, int file, int ring_fd)
 
 	if (!ring)
 		return -ENOMEM;
+	prctl(PR_SET_NAME, "softhca-capture");
 	child = fork();
 	if (child < 0)
 		return -errno;

@@ -139,7 +139,7 @@ static void put_path(uint8_t *at, const struct cm_id *id)
 	cm_addr_gid(id, id->dst_device, id->dst_port, at + 20);
 	at[39] = id->device->model->path_rate;
 	at[41] = HOP_LIMIT;
-	at[42] = !id->device->machine->settings.ethernet << 3; /* within the subnet */
+	at[42] = id->device->machine->settings.ethernet ? 0 : 1 << 3; /* within the subnet */
 	at[43] = ACK_TIMEOUT << 3;
 }
 

@@ -11,6 +11,8 @@ import re
 
 import pytest
 
+from capturing import Recording, wireshark_agrees
+
 REPEAT = int(os.environ.get("LEGACY_REPEAT") or 1)
 
 # qperf and mvapich have no receive QPs: their XRC QPs both send and receive.
@@ -87,3 +89,25 @@ def test_a_killed_job_does_not_hinder_the_next_one(client, command):
     killed, status, again = done.stdout.splitlines()
     assert killed.endswith(" FAILED") and status == "status 1", done.stdout + done.stderr
     assert done.returncode == 0 and SUMMARY.match(again), done.stdout + done.stderr
+
+
+# Captures what a client sends.
+CAPTURED = '"$SOFTHCA" ctl capture "$FILE" && "$0" "$@" && "$SOFTHCA" ctl capture --stop >&2'
+
+
+@pytest.mark.any_model
+@pytest.mark.parametrize("command, kinds", [
+    ("openmpi", {"XRC SEND_ONLY", "XRC ACK"}), ("mvapich2", {"XRC SEND_ONLY", "XRC ACK"}),
+    ("qperf", {"XRC SEND_ONLY", "XRC ACK"})])
+def test_wireshark_reads_what_old_clients_send(client, softhca, in_memory, command, kinds):
+    """Each request of XRC names an SRQ."""
+    recording = Recording(in_memory / "captured.pcapng")
+    done = client(command, through=["sh", "-c", CAPTURED], SOFTHCA=str(softhca),
+                  FILE=str(recording.path))
+    assert done.returncode == 0 and SUMMARY.match(done.stdout), done.stdout + done.stderr
+    packets = recording.read().packets
+    assert done.stderr == f"{len(packets)} packets captured, 0 more dropped\n"
+    assert recording.capture.kinds() >= kinds
+    assert all(packet.srqn for packet in packets
+               if packet.transport == "XRC" and packet.is_request)
+    assert wireshark_agrees(recording) == len(packets)

@@ -120,8 +120,8 @@ class Packet:
         self.payload = data[at:at + self.size]
 
     def read_headers(self, data, headers):
-        is_answer = "ANSWER" in self.name or "ACK" in self.name
-        if self.transport == "XRC" and not is_answer:
+        self.is_request = "ANSWER" not in self.name and "ACK" not in self.name
+        if self.transport == "XRC" and self.is_request:
             headers = "X" + headers
         if self.transport == "UD":
             headers = "D" + headers

@@ -24,7 +24,7 @@ static uint16_t vcrc_by_bits(const uint8_t *bytes, size_t length)
 	uint32_t crc = 0xffff;
 
 	for (size_t i = 0; i < length * 8; i++) {
-		uint32_t bit = (bytes[i / 8] >> i % 8 ^ crc) & 1;
+		bool bit = (bytes[i / 8] >> i % 8 & 1) != (int)(crc & 1);
 
 		crc = crc >> 1 ^ (bit ? 0xd008 : 0);
 	}

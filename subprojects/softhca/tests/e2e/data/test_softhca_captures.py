@@ -93,6 +93,7 @@ def test_a_datagram_names_its_sender(daemon, pingpong):
 
 
 def test_a_request_of_xrc_names_the_srq(daemon, pingpong):
+    """The program may end before its last message is answered, which then comes again."""
     with capturing(daemon) as recording:
         out = pingpong("ibv_xsrq_pingpong")
     requests = [packet for packet in recording.capture.packets if packet.name != "ACK"]
@@ -101,7 +102,8 @@ def test_a_request_of_xrc_names_the_srq(daemon, pingpong):
     assert {packet.qpn for packet in requests} == told(out, "QPN RECV")
     assert {packet.qpn for packet in answers} == told(out, "SEND")
     assert {packet.srqn for packet in requests} == told(out, "SRQN")
-    assert [packet.size for packet in requests] == len(answers) * [1024, 1024, SIZE - 2048]
+    assert [packet.size for packet in requests] == len(requests) // 3 * [1024, 1024, SIZE - 2048]
+    assert len(requests) // 3 >= len(answers) >= 2 * ROUNDS - 1
 
 
 def test_addresses_are_those_of_the_ports(daemon, pingpong):
@@ -161,10 +163,14 @@ def answered(packets):
 @pytest.mark.parametrize("settings", [["--open_events=on"]])
 @pytest.mark.parametrize("program", ROWS)
 def test_all_rows_are_captured(daemon, run, softhca, program):
-    with capturing(daemon) as recording:
-        done = run([PROGRAMS / f"softhca-{program}", "", PART.get(program, "")], timeout=100,
-                   env={"SOFTHCA_TEST_COMMAND": str(softhca)})
-    assert done.returncode == 0, done.stdout + done.stderr
+    for _ in range(5):
+        with capturing(daemon, may_drop=True) as recording:
+            done = run([PROGRAMS / f"softhca-{program}", "", PART.get(program, "")], timeout=100,
+                       env={"SOFTHCA_TEST_COMMAND": str(softhca)})
+        assert done.returncode == 0, done.stdout + done.stderr
+        if not recording.dropped:
+            break
+    assert not recording.dropped
     packets = recording.capture.packets
     assert {kind_of(packet) for packet in packets} >= ROWS[program]
     assert answered(packets) or program not in ("data-path", "failures")
