@@ -115,6 +115,17 @@ def test_a_killed_process_ends_the_run_and_the_next_run_is_clean(cluster, option
     assert (done.returncode, done.stderr) == (0, "")
 
 
+# Stops the first process of the demo, and lets the demo's time end.
+STOP_ONE = KILL_ONE.replace("kill -9 $1;", "kill -STOP $1;").replace("wait", "kill -ALRM $demo; wait")
+
+
+@pytest.mark.any_model
+def test_the_demo_ends_where_no_message_arrives(cluster):
+    done = cluster("-i", "10000", through=["sh", "-c", STOP_ONE])
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "xrc-cluster: no end after 120 s; try: xrc-compat doctor\n"
+
+
 # The kernel of CentOS 7 is Linux 3.10. It lacks all these calls.
 LATER_CALLS = "memfd_create,pidfd_open,getrandom,renameat2,statx"
 
