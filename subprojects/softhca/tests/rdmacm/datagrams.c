@@ -74,3 +74,15 @@ ROW("a request without a listener gets status 1")
 	NEED(!rdma_connect(datagram, &param));
 	must_eq(take_event(RDMA_CM_EVENT_UNREACHABLE, NULL), 1);
 }
+
+ROW("a listener of another address gets no request")
+{
+	struct rdma_cm_id *other = new_id(RDMA_PS_UDP);
+	struct rdma_conn_param param = { 0 };
+
+	NEED(!rdma_bind_addr(other, address(HERE, 7400)));
+	NEED(!rdma_listen(other, 1));
+	resolve(datagram, THERE, 7400);
+	NEED(!rdma_connect(datagram, &param));
+	must_eq(take_event(RDMA_CM_EVENT_UNREACHABLE, NULL), 1);
+}
