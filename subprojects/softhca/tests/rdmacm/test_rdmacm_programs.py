@@ -3,6 +3,7 @@
 SOFTHCA_TEST_REPEAT (default 1): how often each must pass in a row."""
 
 import os
+import subprocess
 
 import pytest
 
@@ -65,6 +66,37 @@ def test_both_programs_succeed(daemon, finish, name, hosts, here, there):
         results = finish(client), finish(server)
         assert results[0][0] in ENDS.get(name, {0}) and results[1][0] == 0, results
         daemon.until_empty()
+
+
+# Waits before rshutdown(), until the peer has read what was sent.
+LATE = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <unistd.h>
+
+int rshutdown(int socket, int how)
+{
+	int (*next)(int, int) = (int (*)(int, int))dlsym(RTLD_NEXT, "rshutdown");
+
+	usleep(200000);
+	return next(socket, how);
+}
+"""
+
+
+def test_rstream_async_ends_well_if_its_peer_closes_late(daemon, finish, tmp_path):
+    """So the status 16 above is rstream's own, and not a lost message."""
+    need("rstream", "gcc")
+    library = tmp_path / "late.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-xc", "-", "-o", library, "-ldl"], input=LATE,
+                   text=True, check=True)
+    server, client = PROGRAMS["rstream-async"]
+    preload = ["env", f"LD_PRELOAD={daemon.preload}:{library}"]
+    server = daemon.start([*preload, *words(server)], host=1)
+    daemon.until_listening()
+    client = daemon.start(words(client), host=0)
+    results = finish(client), finish(server)
+    assert [status for status, _ in results] == [0, 0], results
 
 
 # Of these only the client ends: rping -P runs until it is killed (rping(1)), and so does the cmtime
