@@ -202,6 +202,63 @@ ROW("short messages that are posted together arrive one after another")
 	bundle_must_arrive(IBV_QPT_XRC_SEND);
 }
 
+#define FIRST 3u /* so many of BATCH messages have a receive when they are posted */
+#define BATCH 5u
+
+/* Takes so many messages that each entry of the receive queue has the address of a receive. */
+static void use_each_entry(const struct pair *pair)
+{
+	for (uint64_t i = 0; i < 4 * RIG_DEPTH; i++) {
+		must_eq(pair_post_recv(pair, i % RIG_DEPTH * EACH, EACH, i), 0);
+		pair_must_send(pair, EACH, IBV_WC_SUCCESS);
+		rig_must_complete(pair->b->cq, i, IBV_WC_SUCCESS);
+	}
+	memset(pair->b->buffer, 0, RIG_BUFFER);
+}
+
+static void post_batch(const struct pair *pair, unsigned int flags)
+{
+	struct ibv_send_wr wr[BATCH];
+
+	pair_pattern(pair->a->buffer, BATCH * EACH, 5);
+	for (uint32_t i = 0; i < BATCH; i++) {
+		wr[i] = pair_wr(pair, IBV_WR_SEND, i * EACH, 0, 1 + i);
+		wr[i].send_flags |= flags;
+		wr[i].next = i + 1 < BATCH ? &wr[i + 1] : NULL;
+	}
+	must_eq(rig_post(pair->qa, wr), 0);
+}
+
+static void receives_must_get_batch(enum ibv_qp_type type, unsigned int flags)
+{
+	const size_t fresh = RIG_DEPTH * EACH; /* behind the buffers of the entries' old receives */
+	struct pair pair = pair_up(type);
+
+	use_each_entry(&pair);
+	for (uint32_t i = 0; i < FIRST; i++)
+		must_eq(pair_post_recv(&pair, fresh + i * EACH, EACH, i), 0);
+	post_batch(&pair, flags);
+	for (uint32_t i = 0; i < FIRST; i++)
+		rig_must_complete(pair.b->cq, i, IBV_WC_SUCCESS);
+	rig_must_be_quiet(pair.b->cq, 5);
+	for (uint32_t i = FIRST; i < BATCH; i++)
+		must_eq(pair_post_recv(&pair, fresh + i * EACH, EACH, i), 0);
+	for (uint32_t i = FIRST; i < BATCH; i++)
+		rig_must_complete(pair.b->cq, i, IBV_WC_SUCCESS);
+	for (uint32_t i = 0; i < BATCH; i++)
+		must(!memcmp(pair.b->buffer + fresh + i * EACH, pair.a->buffer + i * EACH, 1 + i));
+	for (size_t i = 0; i < fresh; i++)
+		must_eq(pair.b->buffer[i], 0);
+}
+
+ROW("no short message comes into the memory of a receive that was used before")
+{
+	receives_must_get_batch(IBV_QPT_RC, 0);
+	receives_must_get_batch(IBV_QPT_RC, IBV_SEND_INLINE);
+	receives_must_get_batch(IBV_QPT_XRC_SEND, 0);
+	receives_must_get_batch(IBV_QPT_XRC_SEND, IBV_SEND_INLINE);
+}
+
 ROW("of messages that are posted together those before a lost buffer arrive")
 {
 	struct pair pair = pair_up(IBV_QPT_RC);
