@@ -178,6 +178,17 @@ static int srq_limit_too_high(struct objects *g)
 	return errno_of_result(ibv_modify_srq(g->srq, &attr, IBV_SRQ_LIMIT));
 }
 
+/* The command's handle is not that of any CQ. */
+static int srq_of_unknown_cq(struct objects *g)
+{
+	struct ibv_cq unknown = *g->host->cq;
+	struct host host = *g->host;
+
+	unknown.handle = 12345;
+	host.cq = &unknown;
+	return errno_of_object(xrc_srq(&host, g->xrcd, 8, 2));
+}
+
 static int srq_modified(struct objects *g, int mask)
 {
 	struct ibv_srq_attr attr = { .max_wr = 4 };
@@ -290,6 +301,7 @@ CALL("cq: no such vector", ALWAYS, EINVAL,
 CALL("srq: in use", ALWAYS, EBUSY, errno_of_result(ibv_destroy_srq(g->srq)))
 CALL("srq: too deep", WITH_XRC, EINVAL, errno_of_object(xrc_srq(g->host, g->xrcd, 40000, 1)))
 CALL("srq: too many entries", WITH_XRC, EINVAL, errno_of_object(xrc_srq(g->host, g->xrcd, 8, 32)))
+CALL("srq: XRC with a CQ that is not there", WITH_XRC, EINVAL, srq_of_unknown_cq(g))
 CALL("srq: limit too high", ALWAYS, EINVAL, srq_limit_too_high(g))
 CALL("srq: cannot be resized", ALWAYS, EINVAL, srq_modified(g, IBV_SRQ_MAX_WR))
 /* The drivers ignore all bits but the two that they know. */

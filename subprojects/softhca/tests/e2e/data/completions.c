@@ -224,31 +224,75 @@ ROW("an overrun CQ fails its QP")
 	rig_free_host(a);
 }
 
-/*
- * The CQ of one XRC SRQ overruns. The target goes on delivering to other SRQs until a message for
- * this one arrives.
- */
+/* A target with two SRQs, of which one has a CQ of its own that has overrun. */
+struct overrun_srq {
+	struct xrc_stage s;
+	struct ibv_srq *srq;
+	struct ibv_cq *small;
+};
+
+static struct overrun_srq overrun_srq(void)
+{
+	struct overrun_srq o = { .s = xrc_stage() };
+	struct ibv_cq *cq = o.s.one->cq;
+
+	o.small = o.s.one->cq = MADE(ibv_create_cq(o.s.one->ctx, 1, NULL, NULL, 0));
+	o.srq = MADE(xrc_srq(o.s.one, o.s.xrcd1, RIG_DEPTH, 1));
+	o.s.one->cq = cq;
+	xrc_must_send(&o.s, o.s.srq1, o.s.one, IBV_WC_SUCCESS);
+	rig_must_hear(o.s.one, IBV_EVENT_COMM_EST, o.s.target);
+	for (int i = 0; i < o.small->cqe + 2; i++) {
+		post_xrc(&o.s, o.srq, 1);
+		rig_must_succeed(o.s.sender->cq);
+	}
+	rig_must_hear(o.s.one, IBV_EVENT_CQ_ERR, o.small);
+	must_eq(rig_state(o.s.target), IBV_QPS_RTR);
+	return o;
+}
+
+/* The target goes on delivering to other SRQs until a message for this one arrives. */
 ROW("an overrun CQ of an SRQ fails the target at its next message")
 {
-	struct xrc_stage s = xrc_stage();
-	struct ibv_cq *cq = s.one->cq, *small = MADE(ibv_create_cq(s.one->ctx, 1, NULL, NULL, 0));
-	struct ibv_srq *srq;
+	struct overrun_srq o = overrun_srq();
 
-	s.one->cq = small;
-	srq = MADE(xrc_srq(s.one, s.xrcd1, RIG_DEPTH, 1));
-	s.one->cq = cq;
-	xrc_must_send(&s, s.srq1, s.one, IBV_WC_SUCCESS);
-	rig_must_hear(s.one, IBV_EVENT_COMM_EST, s.target);
-	for (int i = 0; i < small->cqe + 2; i++) {
-		post_xrc(&s, srq, 1);
-		rig_must_succeed(s.sender->cq);
-	}
-	rig_must_hear(s.one, IBV_EVENT_CQ_ERR, small);
-	must_eq(rig_state(s.target), IBV_QPS_RTR);
-	xrc_must_send(&s, s.srq1, s.one, IBV_WC_SUCCESS);
-	post_xrc(&s, srq, 1);
-	rig_must_complete(s.sender->cq, 77, IBV_WC_REM_OP_ERR);
-	must_fail_soon(s.one, s.target);
+	xrc_must_send(&o.s, o.s.srq1, o.s.one, IBV_WC_SUCCESS);
+	post_xrc(&o.s, o.srq, 1);
+	rig_must_complete(o.s.sender->cq, 77, IBV_WC_REM_OP_ERR);
+	must_fail_soon(o.s.one, o.s.target);
+}
+
+/* Its completion could not be reported. That of a write without immediate is the sender's alone. */
+ROW("a write with immediate for an overrun CQ writes nothing and fails the target")
+{
+	struct overrun_srq o = overrun_srq();
+	struct ibv_send_wr wr = xrc_wr(&o.s, IBV_WR_RDMA_WRITE, o.srq);
+	uint8_t *at = o.s.one->buffer + RIG_BUFFER / 2;
+
+	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)at;
+	wr.wr.rdma.rkey = o.s.one->mr->rkey;
+	o.s.sender->buffer[0] = 1;
+	rig_must_send(o.s.send, &wr, IBV_WC_SUCCESS);
+	must_eq(at[0], 1);
+	o.s.sender->buffer[0] = 2;
+	wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+	must_eq(rig_post_srq(o.s.one, o.srq, 0, XRC_BYTES, 1), 0);
+	rig_must_send(o.s.send, &wr, IBV_WC_REM_OP_ERR);
+	must_fail_soon(o.s.one, o.s.target);
+	must_eq(at[0], 1);
+}
+
+/* It is empty, so there is room for its entries. */
+ROW("an overrun CQ is not resized, even if all of it was polled")
+{
+	struct overrun_srq o = overrun_srq();
+	const int entries = o.small->cqe;
+
+	for (int i = 0; i < entries + 1; i++)
+		rig_must_complete(o.small, 1, IBV_WC_SUCCESS);
+	must_eq(ibv_resize_cq(o.small, 100), EINVAL);
+	must_eq(o.small->cqe, entries);
+	rig_must_be_quiet(o.small, 0);
+	must_eq(ibv_resize_cq(o.s.one->cq, 100), 0);
 }
 
 /* ---- resized CQs ---- */
