@@ -80,3 +80,38 @@ ROW("reset begins at the first send")
 	rig_must_be_quiet(pair.a->cq, 5);
 	rig_must_be_quiet(pair.b->cq, 5);
 }
+
+static void must_establish_once(const struct pair *pair)
+{
+	pair_must_receive(pair, 2);
+	pair_must_send(pair, PAIR_BYTES, IBV_WC_SUCCESS);
+	rig_must_hear(pair->b, IBV_EVENT_COMM_EST, pair->qb);
+	pair_must_send(pair, PAIR_BYTES, IBV_WC_SUCCESS);
+	rig_must_hear_nothing(pair->b->ctx, 5);
+}
+
+/* Brings both up, the receiver to RTR only. */
+static void connect_one_way(const struct pair *pair)
+{
+	const struct rig_link to_b = rig_link_to(pair->qb->qp_num, pair->b->lid),
+			      to_a = rig_link_to(pair->qa->qp_num, pair->a->lid);
+
+	must_eq(rig_bring_up(pair->qa, &to_b), 0);
+	must_eq(rig_init(pair->qb, &to_a), 0);
+	must_eq(rig_rtr(pair->qb, &to_a), 0);
+}
+
+ROW("reset forgets that the connection was established")
+{
+	static const enum ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_XRC_SEND };
+
+	for (int i = 0; i < 3; i++) {
+		struct pair pair = pair_apart(types[i]);
+
+		connect_one_way(&pair);
+		must_establish_once(&pair);
+		reset_both(&pair);
+		connect_one_way(&pair);
+		must_establish_once(&pair);
+	}
+}
