@@ -254,6 +254,67 @@ ROW("a first message establishes the connection")
 	take_event(RDMA_CM_EVENT_TIMEWAIT_EXIT, NULL);
 }
 
+/* ---- private data ---- */
+
+/* The most that each message has room for (ib_cm). */
+#define MOST_OF_REPLY  196
+#define MOST_OF_REJECT 148
+
+/* Bytes that tell their place, of which none is 0. */
+static const uint8_t *data(void)
+{
+	static uint8_t bytes[MOST_OF_REPLY];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i + 1);
+	return bytes;
+}
+
+static void take_data(enum rdma_cm_event_type type, uint8_t length)
+{
+	struct rdma_cm_event *event = next_event(type);
+
+	NEED(event->id == active);
+	must_eq(event->param.conn.private_data_len, length);
+	NEED(!memcmp(event->param.conn.private_data, data(), length));
+	rdma_ack_cm_event(event);
+}
+
+ROW("an accepted connection gets all bytes of the longest private data")
+{
+	struct rdma_conn_param param = { .private_data = data(),
+					 .private_data_len = MOST_OF_REPLY };
+
+	begin(IBV_QPT_RC, IBV_QPT_RC);
+	request();
+	NEED(!rdma_accept(passive, &param));
+	take_data(RDMA_CM_EVENT_CONNECT_RESPONSE, MOST_OF_REPLY);
+}
+
+ROW("a rejected connection gets all bytes of the longest private data")
+{
+	begin(IBV_QPT_RC, IBV_QPT_RC);
+	request();
+	NEED(!rdma_reject(passive, data(), MOST_OF_REJECT));
+	take_data(RDMA_CM_EVENT_REJECTED, MOST_OF_REJECT);
+}
+
+/* The active side takes back what the passive side has accepted. */
+ROW("a reply that is rejected tells so by the longest private data")
+{
+	struct rdma_cm_event *event;
+
+	begin(IBV_QPT_RC, IBV_QPT_RC);
+	request();
+	reply();
+	NEED(!rdma_reject(active, data(), MOST_OF_REJECT));
+	event = next_event(RDMA_CM_EVENT_REJECTED);
+	NEED(event->id == passive);
+	must_eq(event->param.conn.private_data_len, MOST_OF_REJECT);
+	NEED(!memcmp(event->param.conn.private_data, data(), MOST_OF_REJECT));
+	rdma_ack_cm_event(event);
+}
+
 /* ---- addresses and paths ---- */
 
 static union ibv_gid gid(struct rdma_cm_id *id)
@@ -354,4 +415,21 @@ ROW("a disconnect that gets no answer ends with a timeout")
 	NEED(!rdma_disconnect(active));
 	must_eq(take_event(RDMA_CM_EVENT_DISCONNECTED, NULL), 0);
 	must_eq(take_event(RDMA_CM_EVENT_DISCONNECTED, NULL), -ETIMEDOUT);
+}
+
+/* The request of another id gets no answer, and its timeout begins later. */
+ROW("a connection that is established becomes unreachable no more")
+{
+	struct rdma_conn_param param = { 0 };
+	struct rdma_cm_id *child;
+
+	begin(IBV_QPT_RC, IBV_QPT_RC);
+	request();
+	reply();
+	NEED(!rdma_establish(active));
+	take_event(RDMA_CM_EVENT_ESTABLISHED, NULL);
+	NEED(!rdma_connect(routed, &param));
+	take_event(RDMA_CM_EVENT_CONNECT_REQUEST, &child);
+	must_be_unreachable(routed);
+	NEED(!rdma_destroy_id(child));
 }

@@ -86,3 +86,97 @@ ROW("a listener of another address gets no request")
 	NEED(!rdma_connect(datagram, &param));
 	must_eq(take_event(RDMA_CM_EVENT_UNREACHABLE, NULL), 1);
 }
+
+/* ---- the longest private data (ib_cm) ---- */
+
+#define MOST_OF_REQUEST 180 /* and 36 bytes with the addresses */
+#define MOST_OF_REPLY	136
+
+/* Bytes that tell their place, of which none is 0. */
+static const uint8_t *data(void)
+{
+	static uint8_t bytes[MOST_OF_REQUEST];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i + 1);
+	return bytes;
+}
+
+static void take_data(enum rdma_cm_event_type type)
+{
+	struct rdma_cm_event *event = next_event(type);
+
+	NEED(event->id == datagram);
+	must_eq(event->param.ud.private_data_len, MOST_OF_REPLY);
+	NEED(!memcmp(event->param.ud.private_data, data(), MOST_OF_REPLY));
+	rdma_ack_cm_event(event);
+}
+
+ROW("an accepted request gets all bytes of the longest private data")
+{
+	struct rdma_conn_param param = { .private_data = data(),
+					 .private_data_len = MOST_OF_REPLY };
+
+	NEED(!rdma_accept(ask_for_qp(), &param));
+	take_data(RDMA_CM_EVENT_ESTABLISHED);
+}
+
+ROW("a rejected request gets all bytes of the longest private data")
+{
+	NEED(!rdma_reject(ask_for_qp(), data(), MOST_OF_REPLY));
+	take_data(RDMA_CM_EVENT_UNREACHABLE);
+}
+
+ROW("a byte more of private data is refused on each way")
+{
+	struct rdma_conn_param request = { .private_data = data(),
+					   .private_data_len = MOST_OF_REQUEST },
+			       reply = { .private_data = data(),
+					 .private_data_len = MOST_OF_REPLY + 1 };
+	struct rdma_cm_id *passive = ask_for_qp(), *other = new_id(RDMA_PS_UDP);
+
+	NEED(rdma_accept(passive, &reply));
+	must_eq(errno, EINVAL);
+	NEED(rdma_reject(passive, data(), MOST_OF_REPLY + 1));
+	must_eq(errno, EINVAL);
+	resolve(other, THERE, 7400);
+	request.private_data_len++;
+	NEED(rdma_connect(other, &request));
+	must_eq(errno, EINVAL);
+	request.private_data_len--;
+	NEED(!rdma_connect(other, &request));
+	take_event(RDMA_CM_EVENT_CONNECT_REQUEST, NULL);
+}
+
+/* ---- with a short cm_timeout ---- */
+
+#undef GROUP
+#define GROUP "patience"
+
+/* The request of another id gets no answer, and its timeout begins later. */
+static void must_hear_no_more(void)
+{
+	struct rdma_conn_param param = { 0 };
+	struct rdma_cm_id *other = new_id(RDMA_PS_UDP), *child;
+
+	resolve(other, THERE, 7400);
+	NEED(!rdma_connect(other, &param));
+	take_event(RDMA_CM_EVENT_CONNECT_REQUEST, &child);
+	must_be_unreachable(other);
+}
+
+ROW("an id that got its QP becomes unreachable no more")
+{
+	struct rdma_conn_param param = { .qp_num = PASSIVE_QP };
+
+	NEED(!rdma_accept(ask_for_qp(), &param));
+	take_event(RDMA_CM_EVENT_ESTABLISHED, NULL);
+	must_hear_no_more();
+}
+
+ROW("a rejected id becomes unreachable once")
+{
+	NEED(!rdma_reject(ask_for_qp(), NULL, 0));
+	take_event(RDMA_CM_EVENT_UNREACHABLE, NULL);
+	must_hear_no_more();
+}

@@ -58,6 +58,14 @@ int take_event(enum rdma_cm_event_type type, struct rdma_cm_id **id)
 	return status;
 }
 
+void must_be_unreachable(const struct rdma_cm_id *id)
+{
+	struct rdma_cm_id *other;
+
+	must_eq(take_event(RDMA_CM_EVENT_UNREACHABLE, &other), -ETIMEDOUT);
+	NEED(other == id);
+}
+
 void resolve(struct rdma_cm_id *id, const char *to, uint16_t port)
 {
 	NEED(!rdma_resolve_addr(id, address(HERE, 0), address(to, port), 20000));

@@ -51,6 +51,9 @@ struct rdma_cm_event *next_event_at(enum rdma_cm_event_type type, const char *fi
  */
 int take_event(enum rdma_cm_event_type type, struct rdma_cm_id **id);
 
+/* The next event is the timeout of @id, which got no answer. */
+void must_be_unreachable(const struct rdma_cm_id *id);
+
 /* Resolves address and route, from HERE. */
 void resolve(struct rdma_cm_id *id, const char *to, uint16_t port);
 

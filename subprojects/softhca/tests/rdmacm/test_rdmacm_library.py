@@ -13,7 +13,7 @@ PROGRAMS = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"])
 
 # A group of rows, and the time after which an end gives up.
 PATIENCE = {"attributes": 60000, "channel": 60000, "commands": 60000, "datagrams": 60000,
-            "groups": 60000, "patience": 200, "refusals": 60000}
+            "groups": 60000, "patience": 1000, "refusals": 60000}
 
 
 @pytest.mark.parametrize("group", PATIENCE)
