@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Failed operations: the status and vendor error at each side, and the state of each QP. Some cases
- * show the nearest operation that succeeds. Also: RNR timers, and the MTU.
+ * show the nearest operation that succeeds. Also: the MTU.
  */
 #include <harness/emulated.h>
 #include <e2e/pair.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -352,47 +353,51 @@ ROW("unreliable QPs go to SQE")
 	must_recover_from_sqe(IBV_QPT_UD);
 }
 
-/* ---- a receiver that is not ready ---- */
-
-/*
- * Before each of two retries the sender waits for the receiver's RNR timer, 20.48 ms (code 22). Its
- * own timer is 10 us (code 1).
- */
-ROW("the receiver's RNR timer counts")
+static int leave_sqe(struct ibv_qp *qp, struct ibv_qp_attr attr, int mask)
 {
-	struct rig_link link_a = rig_link_to(0, 0), link_b = link_a;
-	struct pair pair;
-	double start;
-
-	link_a.rnr_retry = 2;
-	link_b.min_rnr_timer = 22;
-	pair = pair_by(IBV_QPT_RC, link_a, link_b);
-	start = seconds();
-	pair_must_send(&pair, 10, IBV_WC_RNR_RETRY_EXC_ERR);
-	must(seconds() - start >= 2 * 0.02048);
+	attr.qp_state = IBV_QPS_RTS;
+	return ibv_modify_qp(qp, &attr, mask | IBV_QP_STATE);
 }
 
-/*
- * A send waits for a receive buffer. So does a write with immediate: its data needs none, but its
- * immediate does. rnr_retry 7 means endless retries.
- */
-ROW("a request waits for a receive")
+static struct pair pair_in_sqe(enum ibv_qp_type type)
 {
-	struct pair pair = pair_up(IBV_QPT_RC);
-	static const enum ibv_wr_opcode opcodes[] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE_WITH_IMM };
+	struct pair pair = pair_up(type);
+	struct ibv_send_wr wr = pair_datagram(&pair, NULL, 10);
 
-	for (int i = 0; i < 2; i++) {
-		struct ibv_send_wr wr = pair_wr(&pair, opcodes[i], 0, 300, 10);
-		struct ibv_wc wc;
+	wr.sg_list->lkey++;
+	rig_must_send(pair.qa, &wr, IBV_WC_LOC_PROT_ERR);
+	must_eq(rig_state(pair.qa), IBV_QPS_SQE);
+	return pair;
+}
 
-		wr.imm_data = htobe32(5);
-		must_eq(rig_post(pair.qa, &wr), 0);
-		rig_must_be_quiet(pair.a->cq, 20);
-		must_eq(rig_post_recv(pair.b, pair.qb, 0, i ? 0 : 10, 4), 0);
-		wc = rig_must_complete(pair.b->cq, 4, IBV_WC_SUCCESS);
-		must(!i || wc.imm_data == htobe32(5));
-		rig_must_succeed(pair.a->cq);
-	}
+ROW("a UC QP in SQE takes new rights on its way to RTS")
+{
+	const struct ibv_qp_attr no_rights = { .qp_access_flags = 0 };
+	struct pair pair = pair_in_sqe(IBV_QPT_UC), back = { .a = pair.b, .b = pair.a };
+	struct ibv_send_wr wr = pair_wr(&back, IBV_WR_RDMA_WRITE, 0, 100, 1);
+
+	pair.b->buffer[0] = 1;
+	must_eq(leave_sqe(pair.qa, no_rights, IBV_QP_QKEY), EINVAL);
+	must_eq(rig_state(pair.qa), IBV_QPS_SQE);
+	rig_must_send(pair.qb, &wr, IBV_WC_SUCCESS);
+	must(rig_changes(pair.a->buffer + 100));
+	must_eq(leave_sqe(pair.qa, no_rights, IBV_QP_ACCESS_FLAGS), 0);
+	must_eq(rig_attr(pair.qa).qp_access_flags, 0);
+	wr.wr.rdma.remote_addr++;
+	rig_must_send(pair.qb, &wr, IBV_WC_SUCCESS);
+	must_eq(pair.a->buffer[101], 0);
+}
+
+ROW("a UD QP in SQE takes a new Q_Key on its way to RTS")
+{
+	const struct ibv_qp_attr attr = { .qkey = 77 };
+	struct pair pair = pair_in_sqe(IBV_QPT_UD);
+
+	must_eq(leave_sqe(pair.qa, attr, IBV_QP_ACCESS_FLAGS), EINVAL);
+	must_eq(rig_state(pair.qa), IBV_QPS_SQE);
+	must_eq(leave_sqe(pair.qa, attr, IBV_QP_QKEY), 0);
+	must_eq(rig_attr(pair.qa).qkey, 77);
+	must_eq(rig_state(pair.qa), IBV_QPS_RTS);
 }
 
 /* ---- packets ---- */

@@ -12,7 +12,7 @@ from built import holding
 
 
 PROGRAMS_OF_RINGS = ["completions", "data-path", "datagrams", "doorbells", "failures", "meetings",
-                     "objects", "reset", "rules"]
+                     "not-ready", "objects", "reset", "rules"]
 
 
 @pytest.mark.parametrize("program", PROGRAMS_OF_RINGS)
