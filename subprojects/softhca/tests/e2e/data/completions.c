@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- completion events ---- */
@@ -190,6 +191,73 @@ ROW("a signal without SA_RESTART ends a wait")
 ROW("a signal with SA_RESTART does not end a wait")
 {
 	must_eq(wait_with_signal(SA_RESTART, &awaited), 0);
+}
+
+/* ---- the cost of waiting ---- */
+
+#define WAIT 0.3 /* seconds */
+
+static double used_by_thread(void)
+{
+	struct timespec time;
+
+	must(!clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time));
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void *send_later(void *pair)
+{
+	usleep((useconds_t)(WAIT * 1e6));
+	pair_must_send((struct pair *)pair, 10, IBV_WC_SUCCESS);
+	return NULL;
+}
+
+static void wait_by_verb(struct host *host)
+{
+	rig_must_be_notified(host);
+}
+
+static void wait_by_poll(struct host *host)
+{
+	must(rig_readable(host->channel->fd, RIG_PATIENCE_MS));
+}
+
+static void wait_for_async_event(struct host *host)
+{
+	struct ibv_async_event event;
+
+	must(!ibv_get_async_event(host->ctx, &event));
+	ibv_ack_async_event(&event);
+}
+
+/* The first message to a QP in RTR raises both events. */
+static void must_wait_without_cost(void (*wait)(struct host *host))
+{
+	struct pair pair = pair_apart(IBV_QPT_RC);
+	struct rig_link to_a = rig_link_to(pair.qa->qp_num, pair.a->lid),
+			to_b = rig_link_to(pair.qb->qp_num, pair.b->lid);
+	double start, used;
+	pthread_t thread;
+
+	must_eq(rig_bring_up(pair.qa, &to_b), 0);
+	must_eq(rig_init(pair.qb, &to_a), 0);
+	must_eq(rig_rtr(pair.qb, &to_a), 0);
+	pair_must_receive(&pair, 1);
+	must_eq(ibv_req_notify_cq(pair.b->cq, 0), 0);
+	start = seconds();
+	used = used_by_thread();
+	must_eq(pthread_create(&thread, NULL, send_later, &pair), 0);
+	wait(pair.b);
+	must(used_by_thread() - used < WAIT / 20);
+	must(seconds() - start >= WAIT);
+	must_eq(pthread_join(thread, NULL), 0);
+}
+
+ROW("a thread that waits for an event takes no processor time")
+{
+	must_wait_without_cost(wait_by_verb);
+	must_wait_without_cost(wait_by_poll);
+	must_wait_without_cost(wait_for_async_event);
 }
 
 /* ---- CQs that overrun ---- */

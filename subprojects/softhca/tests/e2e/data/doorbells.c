@@ -150,3 +150,74 @@ ROW("sockets with numbers that a program closed unseen meet no command")
 	must_eq(write(ends[0], "", 1), 1);
 	must_eq(read(ends[1], &byte, 1), 1);
 }
+
+/* ---- doorbells that wake nothing ---- */
+
+/*
+ * The provider's own functions, which ring without waking the daemon: a context has them until its
+ * first CQ. A program that keeps them calls them.
+ */
+static struct ibv_context_ops raw_ops(struct ibv_context *beside)
+{
+	struct ibv_context *ctx = MADE(ibv_open_device(beside->device));
+	const struct ibv_context_ops ops = ctx->ops;
+
+	must_eq(ibv_close_device(ctx), 0);
+	must(ops.post_send != beside->ops.post_send);
+	must(ops.req_notify_cq != beside->ops.req_notify_cq);
+	return ops;
+}
+
+/*
+ * A second QP of the sender, whose request is given up after 655 ms, the longest of all RNR timers.
+ * The daemon then sleeps until that timer, or until it looks for doorbells.
+ */
+static void post_for_655_ms(const struct pair *pair)
+{
+	struct rig_link link = rig_link_to(0, 0), back = link;
+	struct pair slow = *pair;
+	struct ibv_send_wr wr;
+
+	slow.qa = rig_qp(pair->a, IBV_QPT_RC, NULL);
+	slow.qb = rig_qp(pair->b, IBV_QPT_RC, NULL);
+	link.dest_qpn = slow.qb->qp_num;
+	link.dlid = pair->b->lid;
+	link.rnr_retry = 1;
+	back.dest_qpn = slow.qa->qp_num;
+	back.dlid = pair->a->lid;
+	back.min_rnr_timer = 0;
+	must_eq(rig_bring_up(slow.qb, &back), 0);
+	must_eq(rig_bring_up(slow.qa, &link), 0);
+	wr = pair_wr(&slow, IBV_WR_SEND, 0, 0, PAIR_BYTES);
+	wr.wr_id = 655;
+	must_eq(rig_post(slow.qa, &wr), 0);
+	usleep(30000); /* so that the daemon sleeps */
+}
+
+ROW("a request whose doorbell wakes nothing is found long before a timer")
+{
+	struct pair pair = pair_up(IBV_QPT_RC);
+	const struct ibv_context_ops raw = raw_ops(pair.a->ctx);
+	struct ibv_send_wr wr = pair_wr(&pair, IBV_WR_SEND, 0, 0, PAIR_BYTES), *bad;
+
+	pair_must_receive(&pair, 1);
+	post_for_655_ms(&pair);
+	must_eq(raw.post_send(pair.qa, &wr, &bad), 0);
+	rig_must_complete(pair.a->cq, wr.wr_id, IBV_WC_SUCCESS);
+	rig_must_complete(pair.a->cq, 655, IBV_WC_RNR_RETRY_EXC_ERR);
+}
+
+/* A message has come before the CQ is armed, so arming it raises an event. */
+ROW("a CQ whose arming wakes nothing is found armed long before a timer")
+{
+	struct pair pair = pair_up(IBV_QPT_RC);
+	const struct ibv_context_ops raw = raw_ops(pair.b->ctx);
+
+	pair_must_receive(&pair, 1);
+	pair_must_send(&pair, PAIR_BYTES, IBV_WC_SUCCESS);
+	post_for_655_ms(&pair);
+	must_eq(raw.req_notify_cq(pair.b->cq, 0), 0);
+	rig_must_be_notified(pair.b);
+	rig_must_be_quiet(pair.a->cq, 100);
+	rig_must_complete(pair.a->cq, 655, IBV_WC_RNR_RETRY_EXC_ERR);
+}
