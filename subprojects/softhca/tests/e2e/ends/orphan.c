@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -185,4 +186,72 @@ ROW("extended CQs that threads made at once end with an error")
 	kill_daemon();
 	for (int i = 0; i < MAKERS * EACH; i++)
 		extended_must_fail_soon(maker[i / EACH].cq[i % EACH]);
+}
+
+/* ---- another daemon in the place of the first ---- */
+
+static void run_command(const char *verb)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "LD_PRELOAD= %s %s", getenv("SOFTHCA_TEST_COMMAND"),
+		 verb);
+	must(!system(command));
+}
+
+static void must_stay_ended(const struct pair *old)
+{
+	struct ibv_wc wc;
+
+	errno = 0;
+	must(!ibv_alloc_pd(old->a->ctx));
+	must_eq(errno, EIO);
+	must_eq(ibv_poll_cq(old->a->cq, 1, &wc), -1);
+	must_eq(rig_to_state(old->qa, IBV_QPS_ERR), EIO);
+}
+
+/* How many daemons the program has memory of by which it wakes them. */
+static int wake_pages(void)
+{
+	FILE *maps = MADE(fopen("/proc/self/maps", "r"));
+	char line[4096];
+	int pages = 0;
+
+	while (fgets(line, sizeof(line), maps))
+		pages += strstr(line, "memfd:softhca-wake") != NULL;
+	fclose(maps);
+	return pages;
+}
+
+static void must_exchange(const struct pair *pair)
+{
+	struct ibv_wc wc;
+
+	must_eq(ibv_req_notify_cq(pair->b->cq, 0), 0);
+	pair_must_receive(pair, 1);
+	pair_must_send(pair, PAIR_BYTES, IBV_WC_SUCCESS);
+	rig_must_be_notified(pair->b);
+	rig_must_complete(pair->b->cq, 1, IBV_WC_SUCCESS);
+	must_eq(ibv_poll_cq(pair->a->cq, 1, &wc), 0);
+}
+
+/* The objects of both daemons have the same handles and numbers. */
+ROW("a daemon that is started again serves new contexts beside the old ones")
+{
+	struct pair old = pair_up(IBV_QPT_RC), new;
+
+	must_exchange(&old);
+	must_eq(wake_pages(), 1);
+	run_command("stop");
+	must_fail_soon(old.a->cq);
+	run_command("start");
+	must_stay_ended(&old);
+	new = pair_up(IBV_QPT_RC);
+	must_exchange(&new);
+	must_eq(wake_pages(), 2);
+	must_stay_ended(&old);
+	must_eq(ibv_close_device(old.a->ctx), 0);
+	must_eq(ibv_close_device(old.b->ctx), 0);
+	must_exchange(&new);
+	pair_tear_down(&new);
 }

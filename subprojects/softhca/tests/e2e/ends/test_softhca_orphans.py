@@ -53,6 +53,13 @@ def test_programs_of_the_distribution_end(daemon, words):
         assert process.returncode and err.count(SENTENCE) in ((0, 1) if "-e" in argv else (1,)), err
 
 
+def test_a_program_outlives_a_stop_and_a_start(run, daemon):
+    done = run([PROGRAMS / "softhca-orphan", "a daemon that is started again"],
+               env={"SOFTHCA_TEST_COMMAND": str(daemon.softhca)})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr.count(SENTENCE) == 1
+
+
 @pytest.mark.parametrize(
     "case", ["waits and polls end with an error", "completions come before the error",
              "an extended CQ ends with an error",
