@@ -131,12 +131,16 @@ ROW_JOB("1.3", "create, modify and query of a receive QP refuse NULL arguments w
 	expect(ask(a, query_rcv_qp, .dom = NIL, .flags = NULL_ATTR | NULL_INIT_ATTR), EINVAL);
 }
 
-ROW("1.3", "ibv_modify_qp of an XRC QP refuses a NULL attr with EINVAL")
+ROW("1.3", "modify and query of an XRC QP refuse NULL arguments with EINVAL")
 {
 	struct actor *a = with_domain();
 
 	expect_ok(create_qp(a, 0, D));
 	expect(ask(a, modify_qp, .flags = NULL_ATTR, .mask = MASK_INIT), EINVAL);
+	expect(ask(a, query_qp, .flags = NULL_ATTR), EINVAL);
+	expect(ask(a, query_qp, .flags = NULL_INIT_ATTR), EINVAL);
+	expect(ask(a, query_qp, .flags = NULL_ATTR | NULL_INIT_ATTR), EINVAL);
+	expect_ok(query_qp(a, 0, 0));
 }
 
 /* "Without an XRC driver" of contract 1.3: a device without XRC, and no device at all. */

@@ -152,6 +152,28 @@ def test_a_forged_table_is_refused_with_a_reason(tool):
         assert pid in {row["pid"] for row in report["refused"] if row["reason"]}
 
 
+# A table with one domain, which was opened in an hour from now (table/layout.h).
+FORGE_FUTURE = """
+import fcntl, os, struct, sys, time
+fd = os.memfd_create("xrc-compat-registrations", os.MFD_ALLOW_SEALING)
+domain = struct.pack("64s5Q", b"mlx4_0", 1, 0, 2, 3, int(time.time()) + 3600)
+header = struct.pack("3Q4I", 0x4c42415443525800, 5 << 56 | 104 << 32 | 6696, 0, os.getpid(), 1024, 0, 0)
+os.write(fd, (header + domain).ljust(6696 + 4 * 1024, bytes(1)))
+fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+def test_an_entry_from_the_future_has_no_age(tool):
+    """The clock may have been set back since the process opened its domain."""
+    with forger(FORGE_FUTURE) as pid:
+        rows = tool("ps", "--noheadings", "-o", "PID,AGE,DEVICE").stdout.splitlines()
+        report = json.loads(tool("ps", "--json", "-o", "PID,AGE").stdout)
+    assert [str(pid), "0s", "mlx4_0"] in [row.split() for row in rows]
+    assert {"pid": pid, "age": 0} in report["registrations"]
+
+
 def test_a_fifo_of_that_name_is_not_opened(own_mounts, run, tmp_path, xrc_compat):
     """Opened for reading, a FIFO waits for a writer. The name is that of a table if the file is in
     the root directory."""

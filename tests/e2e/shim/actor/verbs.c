@@ -235,7 +235,8 @@ OPERATION(query_qp)
 	struct ibv_qp_init_attr *init_attr = guarded(sizeof(*init_attr), OLD_BYTE);
 	struct ibv_qp *qp = state->qps[request->slot];
 
-	CALL(ibv_query_qp(qp, attr, request->mask, init_attr));
+	CALL(ibv_query_qp(qp, unless(NULL_ATTR, request, attr), request->mask,
+			  unless(NULL_INIT_ATTR, request, init_attr)));
 	result->attr = *attr;
 	result->cap = init_attr->cap;
 	result->qp_type = init_attr->qp_type;
