@@ -409,7 +409,7 @@ void get_event(void)
 	must("ibv_get_async_event", ibv_get_async_event(mine.context, &event) ? errno : 0);
 	ibv_ack_async_event(&event);
 	task.heard[step->role] = true;
-	if (event.event_type != (IBV_EVENT_COMM_EST | IBV_XRC_QP_EVENT_FLAG) ||
+	if (event.event_type != (IBV_EVENT_COMM_EST | (unsigned int)IBV_XRC_QP_EVENT_FLAG) ||
 	    event.element.xrc_qp_num != task.address[CREATOR].qp_num)
 		fail(WRONG, "event 0x%x of QP 0x%06x; wanted COMM_EST with the flag",
 		     event.event_type, event.element.xrc_qp_num);

@@ -151,8 +151,8 @@ static void drop_receive_qps(const struct rail *rail)
 
 static void take_event(struct ibv_async_event *event)
 {
-	int flag = (event->event_type & IBV_XRC_QP_EVENT_FLAG) != 0;
-	int type = (int)(event->event_type & ~IBV_XRC_QP_EVENT_FLAG);
+	int flag = (event->event_type & (unsigned int)IBV_XRC_QP_EVENT_FLAG) != 0;
+	int type = (int)(event->event_type & ~(unsigned int)IBV_XRC_QP_EVENT_FLAG);
 
 	if (type != IBV_EVENT_COMM_EST && type != IBV_EVENT_PATH_MIG)
 		job_die("got %sevent %d", flag ? "XRC " : "", type);

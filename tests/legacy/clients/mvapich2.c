@@ -114,7 +114,7 @@ static void read_plain_srq(void)
 /* Clears the flag, and sets it again for the ack. */
 static void take_event(struct ibv_async_event *event)
 {
-	enum ibv_event_type flag = event->event_type & IBV_XRC_QP_EVENT_FLAG;
+	enum ibv_event_type flag = event->event_type & (unsigned int)IBV_XRC_QP_EVENT_FLAG;
 
 	event->event_type ^= flag;
 	switch (event->event_type) {

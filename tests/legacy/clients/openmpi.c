@@ -73,8 +73,8 @@ static void srq_limit_event(struct ibv_srq *srq)
 /* Clears the flag in a copy of the type, so that the ack gets the event as it came. */
 static void take_event(struct ibv_async_event *event)
 {
-	int xrc_event = (event->event_type & IBV_XRC_QP_EVENT_FLAG) != 0;
-	int event_type = (int)(event->event_type & ~IBV_XRC_QP_EVENT_FLAG);
+	int xrc_event = (event->event_type & (unsigned int)IBV_XRC_QP_EVENT_FLAG) != 0;
+	int event_type = (int)(event->event_type & ~(unsigned int)IBV_XRC_QP_EVENT_FLAG);
 
 	switch (event_type) {
 	case IBV_EVENT_SRQ_LIMIT_REACHED:
