@@ -52,6 +52,7 @@ def test_rdma_shows_the_state_of_each_port(daemon, rdma):
             for link in links] == [(models.device(0), 1, 1, 1), (models.device(0), 2, 2, 1),
                                    (models.device(1), 1, 3, 1), (models.device(1), 2, 4, 1)]
     assert [link["state"] for link in links] == ["ACTIVE", "ACTIVE", "ACTIVE", "DOWN"]
+    assert {link["subnet_prefix"] for link in links} == {"fe80:0000:0000:0000"}
     assert [link["port"] for link in rdma("link", "show", f"{models.device(1)}/2")] == [2]
 
 
