@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The checksums of a capture's packets, and the ring between its two processes. */
+/* A capture's packets with their checksums, and the ring between its two processes. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -141,6 +141,91 @@ TEST(records_that_a_full_disk_did_not_take_stay)
 	assert_int_equal(ring->taken, 4);
 	end();
 	close(full);
+}
+
+/* ---- blocks and packets ---- */
+
+static struct hca_machine machine;
+
+/* Captures a packet of 6 bytes for each device in turn. */
+static void capture_packets(int count, uint8_t opcode)
+{
+	int fd;
+
+	assert_int_equal(machine_init(&machine, &settings_default), 0);
+	assert_int_equal(capture_start(&machine, CAPTURE_MOST, &fd), 0);
+	ring = ring_map(fd);
+	close(fd);
+	file = memfd_create("capture", 0);
+	for (int i = 0; i < count; i++) {
+		struct packet packet = { .device = &machine.device[i % 2], .port = 1,
+					 .av = { .dlid = 0x1234, .qpn = 7 }, .opcode = opcode,
+					 .pkey = 0xffff, .psn = 0xabcdef, .length = 6,
+					 .payload = (const uint8_t *)"abcdef" };
+
+		capture_packet(&packet);
+	}
+	capture_end();
+}
+
+/* The types of all blocks, which begin and end with their length; and of one kind the last. */
+static void read_blocks(char *types, uint32_t wanted, uint8_t block[256])
+{
+	uint32_t head[2], last;
+
+	assert_int_equal(ring_write(ring, file), 0);
+	for (off_t at = 0; at < file_size(); at += head[1]) {
+		assert_int_equal(pread(file, head, sizeof(head), at), sizeof(head));
+		assert_int_equal(pread(file, &last, sizeof(last), at + head[1] - 4), sizeof(last));
+		assert_int_equal(last, head[1]);
+		*types++ = "0123456789a"[head[0] & 0xf];
+		if (head[0] == wanted)
+			assert_true(pread(file, block, 256, at) > 0);
+	}
+	*types = 0;
+	capture_close((uint64_t)file_size());
+	end();
+	machine_free(&machine);
+}
+
+TEST(a_file_has_a_section_interfaces_packets_and_statistics)
+{
+	uint8_t block[256];
+	uint64_t sent, dropped;
+	char types[64];
+
+	capture_packets(3, 4);
+	read_blocks(types, 5, block);
+	assert_string_equal(types, "a1166655");
+	memcpy(&sent, block + 24, sizeof(sent));
+	memcpy(&dropped, block + 36, sizeof(dropped));
+	assert_int_equal(sent, 1);
+	assert_int_equal(dropped, 0);
+}
+
+TEST(a_packet_of_infiniband_has_both_checksums)
+{
+	static const uint8_t wanted[28] = {
+		0, 2, 0x12, 0x34, 0, 8, 0, 1,		    /* LRH */
+		4, 0x20, 0xff, 0xff, 0, 0, 0, 7, 0, 0xab, 0xcd, 0xef, /* BTH */
+		'a', 'b', 'c', 'd', 'e', 'f',
+	};
+	uint8_t block[256], masked[28];
+	const uint8_t *packet = block + 28 + 16; /* behind the headers of pcapng and ERF */
+	char types[64];
+	uint32_t icrc;
+	uint16_t vcrc;
+
+	capture_packets(1, 4);
+	read_blocks(types, 6, block);
+	assert_memory_equal(packet, wanted, sizeof(wanted));
+	memcpy(masked, packet, sizeof(masked));
+	masked[0] = 0xf0;  /* virtual lane */
+	masked[12] = 0xff; /* reserved byte of the BTH */
+	memcpy(&icrc, packet + 28, sizeof(icrc));
+	memcpy(&vcrc, packet + 32, sizeof(vcrc));
+	assert_int_equal(icrc, ~crc_icrc(CRC_NONE, masked, sizeof(masked)));
+	assert_int_equal(vcrc, vcrc_by_bits(packet, 32));
 }
 
 UNIT_MAIN(NULL, NULL)
