@@ -254,6 +254,33 @@ ROW("a first message establishes the connection")
 	take_event(RDMA_CM_EVENT_TIMEWAIT_EXIT, NULL);
 }
 
+/* The fields of the messages have three and 24 bits. */
+ROW("retry counts are at most 7, and QP numbers have 24 bits")
+{
+	struct rdma_conn_param param = { .qp_num = 0xff000000 | ACTIVE_QP, .retry_count = 9,
+					 .rnr_retry_count = 10 };
+	struct rdma_cm_event *event;
+	struct ibv_qp_attr attr;
+
+	begin(IBV_QPT_RC, IBV_QPT_RC);
+	NEED(!rdma_connect(active, &param));
+	event = next_event(RDMA_CM_EVENT_CONNECT_REQUEST);
+	passive = event->id;
+	must_eq(event->param.conn.qp_num, ACTIVE_QP);
+	must_eq(event->param.conn.retry_count, 7);
+	must_eq(event->param.conn.rnr_retry_count, 7);
+	rdma_ack_cm_event(event);
+	param.qp_num = 0xff000000 | PASSIVE_QP;
+	NEED(!rdma_accept(passive, &param));
+	event = next_event(RDMA_CM_EVENT_CONNECT_RESPONSE);
+	must_eq(event->param.conn.qp_num, PASSIVE_QP);
+	must_eq(event->param.conn.rnr_retry_count, 7);
+	rdma_ack_cm_event(event);
+	NEED(ask(active, IBV_QPS_RTS, &attr) > 0);
+	must_eq(attr.retry_cnt, 7);
+	must_eq(attr.rnr_retry, 7);
+}
+
 /* ---- private data ---- */
 
 /* The most that each message has room for (ib_cm). */

@@ -87,6 +87,29 @@ ROW("a listener of another address gets no request")
 	must_eq(take_event(RDMA_CM_EVENT_UNREACHABLE, NULL), 1);
 }
 
+ROW("a QP number in an answer has 24 bits")
+{
+	struct rdma_conn_param param = { .qp_num = 0xff000000 | PASSIVE_QP };
+	struct rdma_cm_event *event;
+
+	NEED(!rdma_accept(ask_for_qp(), &param));
+	event = next_event(RDMA_CM_EVENT_ESTABLISHED);
+	must_eq(event->param.ud.qp_num, PASSIVE_QP);
+	rdma_ack_cm_event(event);
+}
+
+/* 0x0b1b is the Q_Key of an IPoIB group that was given none. */
+ROW("ids of IPoIB have the Q_Key of its groups")
+{
+	struct rdma_cm_id *ipoib = new_id(RDMA_PS_IPOIB);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT };
+	int mask;
+
+	NEED(!rdma_bind_addr(ipoib, address(HERE, 0)));
+	NEED(!rdma_init_qp_attr(ipoib, &attr, &mask));
+	must_eq(attr.qkey, 0x0b1b);
+}
+
 /* ---- the longest private data (ib_cm) ---- */
 
 #define MOST_OF_REQUEST 180 /* and 36 bytes with the addresses */
