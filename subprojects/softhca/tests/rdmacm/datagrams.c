@@ -87,6 +87,23 @@ ROW("a listener of another address gets no request")
 	must_eq(take_event(RDMA_CM_EVENT_UNREACHABLE, NULL), 1);
 }
 
+/* The listener has room for one request that it has not read. */
+ROW("a request that finds a full backlog gets status 2")
+{
+	struct rdma_cm_id *server = new_id(RDMA_PS_UDP), *late = new_id(RDMA_PS_UDP), *id;
+	struct rdma_conn_param param = { 0 };
+
+	NEED(!rdma_bind_addr(server, address(THERE, 7400)));
+	NEED(!rdma_listen(server, 1));
+	resolve(datagram, THERE, 7400);
+	resolve(late, THERE, 7400);
+	NEED(!rdma_connect(datagram, &param));
+	NEED(!rdma_connect(late, &param));
+	take_event(RDMA_CM_EVENT_CONNECT_REQUEST, NULL);
+	must_eq(take_event(RDMA_CM_EVENT_UNREACHABLE, &id), 2);
+	NEED(id == late);
+}
+
 ROW("a QP number in an answer has 24 bits")
 {
 	struct rdma_conn_param param = { .qp_num = 0xff000000 | PASSIVE_QP };
