@@ -301,7 +301,7 @@ int cmd_query_qp(struct cmd *cmd)
 	if (qp->device->machine->settings.ethernet)
 		resp.dest.dlid = resp.alt_dest.dlid = 0;
 	resp.qp_state = resp.cur_qp_state = (uint8_t)qp->state;
-	resp.sq_draining = qp->state == IBV_QPS_SQD && qp->waiting;
+	resp.sq_draining = qp->state == IBV_QPS_SQD && qp->started;
 	if (qp->device->model->tells_send_caps) {
 		resp.max_send_wr = qp->max_send_wr;
 		resp.max_send_sge = qp->max_send_sge;

@@ -272,6 +272,38 @@ ROW("a QP in SQD ends what it has begun, and begins nothing")
 	rig_must_complete(pair.a->cq, wr.wr_id, IBV_WC_SUCCESS);
 }
 
+#define LONGER (64u << 20) /* than what the emulator moves before it executes a command */
+
+/* It may end at any moment, but as long as it has not ended the QP is draining. */
+ROW("a QP in SQD ends a long message that it has begun")
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
+	struct pair pair = pair_up(IBV_QPT_RC);
+	struct ibv_send_wr wr = pair_wr(&pair, IBV_WR_RDMA_WRITE, 0, 0, 0);
+	struct ibv_sge to = rig_region(pair.b, rig_map(LONGER), LONGER);
+	struct ibv_wc wc;
+	bool draining;
+
+	if (!emulated_drains())
+		row_skip();
+	*wr.sg_list = rig_region(pair.a, rig_map(LONGER), LONGER);
+	wr.wr.rdma.remote_addr = to.addr;
+	wr.wr.rdma.rkey = to.lkey;
+	for (int round = 0; round < 4; round++) {
+		must_eq(rig_post(pair.qa, &wr), 0);
+		must_eq(ibv_modify_qp(pair.qa, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY),
+			0);
+		draining = rig_attr(pair.qa).sq_draining;
+		if (!ibv_poll_cq(pair.a->cq, 1, &wc)) {
+			must(draining);
+			rig_must_complete(pair.a->cq, wr.wr_id, IBV_WC_SUCCESS);
+		}
+		rig_must_hear(pair.a, IBV_EVENT_SQ_DRAINED, pair.qa);
+		must_eq(rig_attr(pair.qa).sq_draining, 0);
+		must_eq(rig_to_state(pair.qa, IBV_QPS_RTS), 0);
+	}
+}
+
 /* ---- CQs ---- */
 
 /* Arming a CQ makes the adapter look at all CQs. */
@@ -312,6 +344,19 @@ ROW("a CQ is not resized below its content")
 	must_eq(ibv_resize_cq(pair.b->cq, 3), EINVAL);
 	must(pair.b->cq->cqe >= 10);
 	for (uint64_t id = 1; id <= 10; id++)
+		rig_must_complete(pair.b->cq, id, IBV_WC_SUCCESS);
+}
+
+ROW("a CQ is resized to what its content needs")
+{
+	struct pair pair = pair_up(IBV_QPT_RC);
+
+	pair_must_receive(&pair, 6);
+	for (int i = 0; i < 6; i++)
+		pair_must_send(&pair, PAIR_BYTES, IBV_WC_SUCCESS);
+	must_eq(ibv_resize_cq(pair.b->cq, 7), 0);
+	must_eq(pair.b->cq->cqe, 7);
+	for (uint64_t id = 1; id <= 6; id++)
 		rig_must_complete(pair.b->cq, id, IBV_WC_SUCCESS);
 }
 
