@@ -61,6 +61,29 @@ ROW("pieces are gathered and scattered")
 	}
 }
 
+/* No byte is touched, so no key is looked at (InfiniBand Architecture Specification). */
+ROW("a message without bytes needs no key")
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		IBV_WR_RDMA_READ, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM
+	};
+	static const enum ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_XRC_SEND };
+
+	for (int i = 0; i < 6; i++) {
+		struct pair pair = pair_up(types[i / 3]);
+		struct ibv_send_wr wr = pair_wr(&pair, opcodes[i % 3], 0, 0, 0);
+
+		wr.wr.rdma.rkey++;
+		wr.wr.rdma.remote_addr = 0;
+		wr.sg_list->lkey++;
+		must_eq(pair_post_recv(&pair, 0, 0, 1), 0);
+		rig_must_send(pair.qa, &wr, IBV_WC_SUCCESS);
+		if (wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+			must_eq(rig_must_complete(pair.b->cq, 1, IBV_WC_SUCCESS).byte_len, 0);
+		rig_must_be_quiet(pair.b->cq, 0);
+	}
+}
+
 /* The write is unsignaled: its slot is given back by the next completion. */
 ROW("a fenced read returns what was written before")
 {
