@@ -160,7 +160,7 @@ int rig_rtr(struct ibv_qp *qp, const struct rig_link *link)
 	return ibv_modify_qp(qp, &attr, mask);
 }
 
-static int rig_rts(struct ibv_qp *qp, const struct rig_link *link)
+int rig_rts(struct ibv_qp *qp, const struct rig_link *link)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS, .timeout = link->timeout, .retry_cnt = link->retry_cnt,

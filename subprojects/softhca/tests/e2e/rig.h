@@ -68,6 +68,7 @@ struct rig_link rig_link_to(uint32_t qpn, uint16_t lid);
 /* 0 or the errno of ibv_modify_qp. */
 int rig_init(struct ibv_qp *qp, const struct rig_link *link);
 int rig_rtr(struct ibv_qp *qp, const struct rig_link *link);
+int rig_rts(struct ibv_qp *qp, const struct rig_link *link);
 /* INIT, RTR and RTS; for a target only INIT and RTR, its last state. */
 int rig_bring_up(struct ibv_qp *qp, const struct rig_link *link);
 /* With IBV_QP_STATE alone, which suffices for RESET, for ERR, and from SQE to RTS. */

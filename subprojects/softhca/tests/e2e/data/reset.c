@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* QPs that are brought to RESET and up again: where their rings begin, and which attributes go. */
+/*
+ * The attributes of QPs, and QPs that are brought to RESET and up again: where their rings begin,
+ * and which attributes go.
+ */
 #include <e2e/pair.h>
 
 #include <string.h>
@@ -27,6 +30,70 @@ ROW("reset begins at the first receive")
 	rig_must_complete(pair.b->cq, 9, IBV_WC_SUCCESS);
 	must_eq(pair.b->buffer[500], 0x77);
 	must(pair.b->buffer[0] != 0x77);
+}
+
+/* Each has its largest value. */
+ROW("a query returns the attributes that were set")
+{
+	struct rig_link link = { .psn = 0xffffff, .timeout = 31, .retry_cnt = 7, .rnr_retry = 7,
+				 .min_rnr_timer = 31, .max_dest_rd_atomic = 16,
+				 .mtu = IBV_MTU_4096,
+				 .access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ };
+	struct pair pair = pair_by(IBV_QPT_RC, link, link);
+	struct ibv_qp_attr attr = rig_attr(pair.qa);
+
+	must_eq(attr.dest_qp_num, pair.qb->qp_num);
+	must_eq(attr.ah_attr.dlid, pair.b->lid);
+	must_eq(attr.ah_attr.port_num, 1);
+	must_eq(attr.rq_psn, 0xffffff);
+	must_eq(attr.sq_psn, 0xffffff);
+	must_eq(attr.timeout, 31);
+	must_eq(attr.retry_cnt, 7);
+	must_eq(attr.rnr_retry, 7);
+	must_eq(attr.min_rnr_timer, 31);
+	must_eq(attr.max_dest_rd_atomic, 16);
+	must_eq(attr.path_mtu, IBV_MTU_4096);
+	must_eq(attr.qp_access_flags, (unsigned int)link.access);
+}
+
+/* Both drivers switch reads and atomics off at a QP that offers nothing for them. */
+ROW("a query of a QP without responder resources shows no right but writing")
+{
+	struct rig_link link = rig_link_to(0, 0);
+	struct pair pair;
+
+	link.max_dest_rd_atomic = 0;
+	pair = pair_by(IBV_QPT_RC, link, link);
+	must_eq(rig_attr(pair.qa).qp_access_flags, IBV_ACCESS_REMOTE_WRITE);
+}
+
+/* A service level has four bits. */
+ROW("a completion has the sender's service level")
+{
+	static const enum ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC };
+
+	for (int i = 0; i < 2; i++) {
+		struct pair pair = pair_apart(types[i]);
+		const struct rig_link to_a = rig_link_to(pair.qa->qp_num, pair.a->lid),
+				      to_b = rig_link_to(pair.qb->qp_num, pair.b->lid);
+		struct ibv_qp_attr attr = {
+			.qp_state = IBV_QPS_RTR, .path_mtu = to_b.mtu, .rq_psn = to_b.psn,
+			.dest_qp_num = to_b.dest_qpn, .max_dest_rd_atomic = 1, .min_rnr_timer = 1,
+			.ah_attr = { .dlid = to_b.dlid, .port_num = 1, .sl = 0x1b },
+		};
+		int mask = MASK_RTR;
+
+		if (types[i] == IBV_QPT_UC)
+			mask &= ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+		must_eq(rig_bring_up(pair.qb, &to_a), 0);
+		must_eq(rig_init(pair.qa, &to_b), 0);
+		must_eq(ibv_modify_qp(pair.qa, &attr, mask), 0);
+		must_eq(rig_attr(pair.qa).ah_attr.sl, 0xb);
+		must_eq(rig_rts(pair.qa, &to_b), 0);
+		pair_must_receive(&pair, 1);
+		pair_must_send(&pair, PAIR_BYTES, IBV_WC_SUCCESS);
+		must_eq(rig_must_complete(pair.b->cq, 1, IBV_WC_SUCCESS).sl, 0xb);
+	}
 }
 
 ROW("reset forgets the attributes")
