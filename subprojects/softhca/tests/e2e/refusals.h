@@ -39,6 +39,11 @@ void objects_destroy(struct objects *g);
 /* Errno of a call that returns 0, an errno, or -1 with errno. */
 int errno_of_result(int result);
 
+/* Registers memory. Returns 0 and deregisters it, or the errno. */
+int region(struct objects *g, void *at, size_t length, unsigned int access);
+/* So that the rows "memlock" fit. Limits do not hold for a process with CAP_IPC_LOCK. */
+void limit_locked_memory(void);
+
 /*
  * A row that holds in these modes: @attempt is an expression over the objects @g. Its value is the
  * errno of the call, or 0.
