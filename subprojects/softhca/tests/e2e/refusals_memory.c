@@ -65,6 +65,7 @@ CALL("mr: hint of huge pages", ALWAYS, 0,
      region(g, g->host->buffer, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_HUGETLB))
 CALL("mr: wraps around", ALWAYS, EINVAL, region(g, (void *)-4096l, 8192, 0))
 CALL("mr: no bytes", ALWAYS, EINVAL, region(g, g->host->buffer, 0, 0))
+CALL("mr: changed in nothing", ALWAYS, EINVAL, region_again(g, 0, NULL, 0, 0))
 CALL("mr: moved", ALWAYS, 0,
      region_again(g, IBV_REREG_MR_CHANGE_TRANSLATION, g->host->buffer + 4096, 8192, 0))
 CALL("mr: moved to unmapped memory", ALWAYS, EFAULT,
