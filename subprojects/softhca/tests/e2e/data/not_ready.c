@@ -142,3 +142,57 @@ ROW("each message has all RNR retries")
 		rig_must_complete(pair.a->cq, wr.wr_id, IBV_WC_SUCCESS);
 	}
 }
+
+/*
+ * The QP waits for 655 ms, and so does another one from before. Returns the pair, whose next
+ * completion at a is late if the QP goes on waiting.
+ */
+static struct pair pair_waiting(void)
+{
+	struct rig_link link_a = rig_link_to(0, 0), link_b = link_a;
+	struct ibv_send_wr wr;
+	struct pair pair;
+
+	link_b.min_rnr_timer = 0;
+	pair = pair_by(IBV_QPT_RC, link_a, link_b);
+	wr = rig_wr(pair.a, IBV_WR_SEND, 0, 10);
+	wr.wr_id = 655;
+	must_eq(rig_post(waiting_sender(&pair, 0, 1), &wr), 0);
+	rig_must_be_quiet(pair.a->cq, 20);
+	wr.wr_id = 1;
+	must_eq(rig_post(pair.qa, &wr), 0);
+	rig_must_be_quiet(pair.a->cq, 20);
+	return pair;
+}
+
+ROW("a QP that is reset while it waits for a receive begins anew")
+{
+	struct pair pair = pair_waiting();
+
+	must_eq(rig_to_state(pair.qa, IBV_QPS_RESET), 0);
+	must_eq(rig_to_state(pair.qb, IBV_QPS_RESET), 0);
+	rig_connect(pair.a, pair.qa, pair.b, pair.qb);
+	pair_must_receive(&pair, 1);
+	pair_must_send(&pair, PAIR_BYTES, IBV_WC_SUCCESS);
+	rig_must_complete(pair.b->cq, 1, IBV_WC_SUCCESS);
+	rig_must_complete(pair.a->cq, 655, IBV_WC_RNR_RETRY_EXC_ERR);
+}
+
+ROW("a QP that fails while it waits for a receive is flushed at once")
+{
+	struct pair pair = pair_waiting();
+
+	must_eq(rig_to_state(pair.qa, IBV_QPS_ERR), 0);
+	rig_must_complete(pair.a->cq, 1, IBV_WC_WR_FLUSH_ERR);
+	rig_must_complete(pair.a->cq, 655, IBV_WC_RNR_RETRY_EXC_ERR);
+	rig_must_be_quiet(pair.a->cq, 20);
+}
+
+ROW("a sender that waits for a receive gives up when its receiver is reset")
+{
+	struct pair pair = pair_waiting();
+
+	must_eq(rig_to_state(pair.qb, IBV_QPS_RESET), 0);
+	rig_must_complete(pair.a->cq, 655, IBV_WC_RNR_RETRY_EXC_ERR);
+	rig_must_complete(pair.a->cq, 1, IBV_WC_RETRY_EXC_ERR);
+}
