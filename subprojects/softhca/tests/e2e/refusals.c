@@ -66,6 +66,22 @@ static int domain_opened_and_closed(struct objects *g, int fd, int oflags)
 	return xrcd ? errno_of_result(ibv_close_xrcd(xrcd)) : errno;
 }
 
+/* By the last of two handles, so that it can be made anew. */
+static int domain_ended(struct objects *g, int oflags)
+{
+	int fd = xrc_file();
+	struct ibv_xrcd *one = MADE(xrc_domain(g->host, fd, O_CREAT | O_EXCL)),
+			*two = MADE(xrc_domain(g->host, fd, 0));
+	int err;
+
+	must_eq(ibv_close_xrcd(one), 0);
+	must_eq(ibv_close_xrcd(MADE(xrc_domain(g->host, fd, 0))), 0);
+	must_eq(ibv_close_xrcd(two), 0);
+	err = domain_opened_and_closed(g, fd, oflags);
+	close(fd);
+	return err;
+}
+
 /* ---- creation ---- */
 
 static int cq_resized_and_back(struct objects *g)
@@ -223,6 +239,8 @@ CALL("domain: closed descriptor", WITH_XRC, EBADF,
 /* The descriptor names a file, but was not opened for reading or writing. */
 CALL("domain: descriptor of O_PATH", WITH_XRC, EBADF,
      errno_of_object(xrc_domain(g->host, open("/", O_PATH), O_CREAT)))
+CALL("domain: joined after its end", WITH_XRC, EAGAIN, domain_ended(g, 0))
+CALL("domain: made anew after its end", WITH_XRC, 0, domain_ended(g, O_CREAT | O_EXCL))
 CALL("domain: joined again and left", WITH_XRC, 0, domain_opened_and_closed(g, g->fd, 0))
 CALL("domain: closed while in use", WITH_XRC, EBUSY, errno_of_result(ibv_close_xrcd(g->xrcd)))
 CALL("domain: on a device without XRC", NO_XRC, EOPNOTSUPP,
