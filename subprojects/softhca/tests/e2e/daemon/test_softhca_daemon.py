@@ -399,7 +399,7 @@ def test_the_last_commands_are_traced_without_a_file(run, softhca, place):
     lines = run([softhca, "run", "--", "sh", "-c", words]).stdout.splitlines()
     assert len(lines) == 900
     assert re.fullmatch(models.device(0) + r" pid \d+ [A-Z_]+: \w+", lines[-1])
-    assert any(line.endswith(" (remote writing without local writing)") for line in lines)
+    assert any(line.endswith(" (SRQ limit)") for line in lines)
 
 
 @pytest.mark.on_model("connectx3", "connectx5")
