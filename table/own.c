@@ -19,6 +19,7 @@
 static struct regtab_file *own;		/* NULL: this process has opened no domain yet */
 static uint32_t used;			/* places */
 static uint32_t next_place;		/* where the search for a free one begins */
+static uint32_t missing;		/* registrations without a place, also while own is NULL */
 /* The descriptor, -1 if there is none, and the file that it must lead to. */
 static int own_fd = -1;
 static dev_t own_dev;
@@ -34,6 +35,7 @@ static void copy_content(struct regtab_file *to, uint32_t place_count)
 	to->place_count = place_count;
 	if (own)
 		memcpy(&to->missing, &own->missing, regtab_size(own->place_count) - begin);
+	to->missing = missing;
 }
 
 static void replace_memory(struct regtab_file *by)
@@ -117,13 +119,19 @@ static uint32_t find_free_place(void)
 	return place;
 }
 
+static void set_missing(uint32_t count)
+{
+	missing = count;
+	if (own)
+		own->missing = count;
+}
+
 int regtab_enter(int domain, uint32_t qp_num, bool created)
 {
 	uint32_t place;
 
 	if (domain == REGTAB_NONE || !has_room()) {
-		if (own)
-			own->missing++;
+		set_missing(missing + 1);
 		return REGTAB_NONE;
 	}
 	place = find_free_place();
@@ -139,8 +147,7 @@ int regtab_enter(int domain, uint32_t qp_num, bool created)
 void regtab_drop(int place)
 {
 	if (place == REGTAB_NONE) {
-		if (own)
-			own->missing--;
+		set_missing(missing - 1);
 		return;
 	}
 	__atomic_store_n(&own->places[place], 0, __ATOMIC_RELAXED);
@@ -244,5 +251,5 @@ void regtab_forget(void)
 {
 	own = NULL;
 	own_fd = -1;
-	used = next_place = 0;
+	used = next_place = missing = 0;
 }

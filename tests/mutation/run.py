@@ -13,6 +13,7 @@ mistake was noticed, 1 if one was not, 2 if nothing could be tried.
 
 import argparse
 import collections
+import contextlib
 import json
 import os
 import re
@@ -90,6 +91,8 @@ class Copy:
 
     def code(self, path):
         """What the compiler makes of a file; None if that is an error."""
+        if not self.commands[path]:
+            raise ValueError(f"{path} is not built here")
         made = self.temporary / "code.o"
         codes = []
         for command in self.commands[path]:
@@ -102,7 +105,8 @@ class Copy:
         """Builds what a test needs, and runs it."""
         done = self.run([MESON, "test", "-C", self.build, "-t", PATIENCE, test])
         for process in test_left.marked(self.mark.encode()):
-            os.kill(int(process.name), signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+                os.kill(int(process.name), signal.SIGKILL)
         if done.returncode == NOT_BUILT:
             raise ValueError(f"{test} was not built:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
         return done.returncode == 0

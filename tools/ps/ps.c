@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/sysmacros.h>
@@ -82,16 +83,19 @@ static void put_age(struct cell *cell, uint64_t since)
 static void put_run(struct cell *cell, const struct regtab_view_member *member)
 {
 	static const char name[] = "SOFTHCA_DIR=";
-	char *path = format_string("/proc/%d/environ", (int)member->pid), *variable = NULL;
-	FILE *file = fopen(path, "re");
+	char path[32], *variable = NULL;
 	size_t size = 0;
+	FILE *file;
 
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)member->pid);
+	file = fopen(path, "re");
 	while (file && getdelim(&variable, &size, '\0', file) > 0) {
 		if (!strncmp(variable, name, strlen(name)))
 			put(cell, "%s", variable + strlen(name));
 	}
 	if (file)
 		fclose(file);
+	free(variable);
 }
 
 /* A process registered with a QP, or with none (NULL). */
@@ -115,7 +119,6 @@ static void fill(struct cell *cells, const struct regtab_view_member *member,
 	put(&cells[DOMAIN], "%u:%u:%llu", major(key->st_dev), minor(key->st_dev),
 	    (unsigned long long)key->st_ino);
 	put_number(&cells[UID], member->uid);
-	put_run(&cells[RUN], member);
 	put(&cells[TABLE], "%s", member->path);
 }
 
@@ -161,12 +164,23 @@ static void print_member(struct ps *ps, size_t i, const struct cell *cell)
 		json_string(&ps->json, key, cell->text);
 }
 
+static bool shows(const struct ps *ps, size_t column)
+{
+	for (size_t i = 0; i < ps->column_count; i++) {
+		if (ps->columns[i] == &columns[column])
+			return true;
+	}
+	return false;
+}
+
 static void print_row(struct ps *ps, const struct regtab_view_member *member,
 		      const struct regtab_view_qp *qp)
 {
 	struct cell cells[COLUMNS] = { 0 };
 
 	fill(cells, member, qp);
+	if (shows(ps, RUN))
+		put_run(&cells[RUN], member);
 	json_open(&ps->json, NULL, '{');
 	for (size_t i = 0; i < ps->column_count; i++) {
 		const struct cell *cell = &cells[ps->columns[i] - columns];

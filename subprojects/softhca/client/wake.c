@@ -55,9 +55,10 @@ void wake_map(int fd)
 	if (!page || !fd_is_still(fd, page_file)) {
 		memory = real()->mmap64(NULL, SOFTHCA_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 					0);
-		page_file = fd_file(fd);
-		if (memory != MAP_FAILED)
+		if (memory != MAP_FAILED) {
+			page_file = fd_file(fd);
 			atomic_store(&page, memory);
+		}
 	}
 	real()->close(fd);
 }

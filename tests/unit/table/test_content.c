@@ -101,6 +101,24 @@ TEST(registrations_without_a_place_are_counted)
 	assert_int_equal(regtab_enter(REGTAB_NONE, 5, false), REGTAB_NONE);
 }
 
+TEST(registrations_are_counted_before_there_is_memory_for_a_table)
+{
+	struct regtab_key key = domain_key(1);
+	struct rlimit limit, none;
+	int place;
+
+	getrlimit(RLIMIT_AS, &limit);
+	none = (struct rlimit){ 0, limit.rlim_max };
+	setrlimit(RLIMIT_AS, &none);
+	assert_int_equal(regtab_open(&key), REGTAB_NONE);
+	setrlimit(RLIMIT_AS, &limit);
+	place = regtab_enter(REGTAB_NONE, 5, false);
+	enter(1, 7, true);
+	assert_int_equal(read_tables().missing, 1);
+	regtab_drop(place);
+	assert_int_equal(read_tables().missing, 0);
+}
+
 /* ---- the memory file ---- */
 
 static int descriptor(void)

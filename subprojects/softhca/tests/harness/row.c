@@ -71,6 +71,8 @@ void row_fail(const char *file, int line, const char *format, ...)
 	va_end(args);
 	printf("FAIL %s%s: %s:%d: %s\n", line_prefix, current, name ? name + 1 : file, line, why);
 	fflush(stdout);
+	if (reported)
+		*reported = true;
 	_exit(1);
 }
 
@@ -117,8 +119,9 @@ bool row_run(const struct row *row, const char *name)
 	if (WIFSIGNALED(status))
 		printf("FAIL %s: %s\n", name,
 		       WTERMSIG(status) == SIGALRM ? "hangs" : strsignal(WTERMSIG(status)));
-	else if (!status && !*reported)
-		printf("FAIL %s: exits before its end\n", name);
+	else if (!*reported)
+		printf("FAIL %s: exits before its end, with status %d\n", name,
+		       WEXITSTATUS(status));
 	fflush(stdout);
 	return !status && *reported;
 }
