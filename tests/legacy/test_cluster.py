@@ -99,6 +99,12 @@ def test_the_demo_ignores_children_that_it_has_not_started(cluster, tmp_path, se
     assert done.returncode == 0, done.stderr
 
 
+def complaint(done):
+    """What the demo says; the loader says that a 64-bit shell does not take a 32-bit library."""
+    return "\n".join(line for line in done.stderr.splitlines()
+                     if not line.startswith("ERROR: ld.so: "))
+
+
 # Kills the first process of the demo as soon as all five are there.
 KILL_ONE = """"$0" "$@" & demo=$!
 until set -- $(cat /proc/$demo/task/$demo/children) && [ $# -eq 5 ] && kill -9 $1; do sleep 0.01; done
@@ -110,7 +116,8 @@ wait $demo"""
 def test_a_killed_process_ends_the_run_and_the_next_run_is_clean(cluster, options):
     done = cluster("-i", "10000", *options, through=["sh", "-c", KILL_ONE])
     assert (done.returncode, done.stdout) == (1, "")
-    assert re.fullmatch(r"xrc-cluster: receiver 0 \(pid \d+\) was killed by signal 9\n", done.stderr)
+    assert re.fullmatch(r"xrc-cluster: receiver 0 \(pid \d+\) was killed by signal 9",
+                        complaint(done))
     done = cluster("-i", "1", *options)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -123,7 +130,7 @@ STOP_ONE = KILL_ONE.replace("kill -9 $1;", "kill -STOP $1;").replace("wait", "ki
 def test_the_demo_ends_where_no_message_arrives(cluster):
     done = cluster("-i", "10000", through=["sh", "-c", STOP_ONE])
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "xrc-cluster: no end after 120 s; try: xrc-compat doctor\n"
+    assert complaint(done) == "xrc-cluster: no end after 120 s; try: xrc-compat doctor"
 
 
 # The kernel of CentOS 7 is Linux 3.10. It lacks all these calls.

@@ -115,6 +115,7 @@ def test_without_memfd_create_programs_run_unseen(softhca, xrc_compat, helpers, 
         held.process.stderr.read())
 
 
+@pytest.mark.usefixtures("systems_class")  # the loader of 32-bit programs needs statx
 def test_ps_does_without_statx(holder, run, xrc_compat, helpers):
     """Older versions of Docker forbid it."""
     shown = run([helpers / "locked", "statx", xrc_compat, "ps", "--noheadings", "-o", "PID"])

@@ -106,7 +106,8 @@ def test_wireshark_reads_what_old_clients_send(client, softhca, in_memory, comma
                   FILE=str(recording.path))
     assert done.returncode == 0 and SUMMARY.match(done.stdout), done.stdout + done.stderr
     packets = recording.read().packets
-    assert done.stderr == f"{len(packets)} packets captured, 0 more dropped\n"
+    # Before that, the loader may say that a 64-bit shell does not take a 32-bit library.
+    assert done.stderr.splitlines()[-1] == f"{len(packets)} packets captured, 0 more dropped"
     assert recording.capture.kinds() >= kinds
     assert all(packet.srqn for packet in packets
                if packet.transport == "XRC" and packet.is_request)
