@@ -75,6 +75,13 @@ static void register_and_fork(void *own)
 		_exit(1);
 }
 
+/* Descendants that are not children die a moment later, and the next test must not see them. */
+static void wait_for_the_end_of_all(void)
+{
+	while (read_tables().members)
+		usleep(1000);
+}
+
 TEST(a_child_counts_only_with_a_table_of_its_own)
 {
 	pid_t pid = start_process(register_and_fork, NULL);
@@ -94,6 +101,7 @@ TEST(a_child_counts_only_with_a_table_of_its_own)
 	assert_int_equal(seen.pid, *child);
 	assert_int_equal(seen.qp[0], 8);
 	kill(*child, SIGKILL);
+	wait_for_the_end_of_all();
 }
 
 /* ---- namespaces ---- */
@@ -143,6 +151,7 @@ TEST(processes_of_other_pid_namespaces_have_a_pid_here)
 	}
 	seen = read_tables();
 	kill_process(pid);
+	wait_for_the_end_of_all();
 	assert_int_equal(seen.members, 2);
 	assert_int_equal(seen.registrations, 2);
 	assert_true(seen.pid > 1);
