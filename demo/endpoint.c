@@ -22,7 +22,7 @@ static void open_device(void)
 
 	if (!list || devices < 2)
 		fail("RDMA devices here: %d. The sender and the receivers need one each", devices);
-	endpoint.context = MAKE(ibv_open_device, list[self != &cluster->members[SENDER]]);
+	endpoint.context = MAKE(ibv_open_device, list[self == &cluster->members[SENDER] ? 0 : 1]);
 	ibv_free_device_list(list);
 	name = ibv_get_device_name(endpoint.context->device);
 	DO(ibv_query_device, endpoint.context, &attr);

@@ -34,9 +34,10 @@ static void bad_usage(void)
 
 static unsigned int number(const char *text, int most)
 {
-	int value = atoi(text);
+	char *end;
+	long value = strtol(text, &end, 10);
 
-	if (value < 1 || value > most)
+	if (*end || value < 1 || value > most)
 		bad_usage();
 	return (unsigned int)value;
 }

@@ -46,11 +46,10 @@ fresh_work() {
 	trap 'exit 130' INT TERM
 }
 
-# fresh_expire DIRECTORY: removes systems and packages older than 30 days.
+# fresh_expire SUITE: removes that system and its packages if they are older than 30 days.
 fresh_expire() {
-	[ -d "$1" ] || return 0
-	find "$1" -mindepth 1 -maxdepth 1 ! -name '*.archives' -mtime +30 -exec rm -rf --one-file-system {} +
-	find "$1" -mindepth 2 -maxdepth 2 -path '*.archives/*.deb' -mtime +30 -delete
+	find "$fresh_home" -mindepth 1 -maxdepth 1 -name "$1" -mtime +30 -exec rm -rf --one-file-system {} +
+	find "$fresh_home" -mindepth 2 -maxdepth 2 -path "*/$1.archives/*.deb" -mtime +30 -delete
 }
 
 # fresh_make SUITE: makes that system in the cache, unless it is there.
@@ -72,7 +71,7 @@ fresh_base() {
 	mkdir -p "$fresh_home" || return 1
 	(
 		flock 9
-		fresh_expire "$fresh_home"
+		fresh_expire "$1"
 		fresh_make "$1"
 	) 9>"$fresh_home/$1.lock" || return 1
 	echo "$fresh_home/$1"

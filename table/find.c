@@ -159,7 +159,7 @@ static int check_name(const char *path)
 
 static void describe(struct regtab_process *process)
 {
-	char status[4096], *end;
+	char status[1 << 16], *end;	/* NSpid stands behind thousands of groups */
 
 	read_text(process->pid, "status", status, sizeof(status));
 	process->uid = (uid_t)number_of(status, "\nUid:\t", 2);

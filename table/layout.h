@@ -65,7 +65,7 @@ struct regtab_file {
 	uint32_t places[];
 };
 
-/* A hash of the layout. */
+/* A version, and sizes that a change of the layout changes. */
 #define REGTAB_LAYOUT	(UINT64_C(5) << 56 | (uint64_t)sizeof(struct regtab_domain) << 32 | \
 			 sizeof(struct regtab_file))
 

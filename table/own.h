@@ -34,7 +34,7 @@ void regtab_drop(int place);
  */
 int regtab_show(void);
 
-/* A forked child has no table yet: its parent's is not the child's to write. */
+/* In a forked child, which must not write its parent's table. It makes its own later. */
 void regtab_forget(void);
 
 #endif

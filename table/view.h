@@ -10,7 +10,10 @@
 
 struct registration;
 
-/* A process that has a domain open on an opened device; or one of which nothing is known. */
+/*
+ * One opened device of a process that has a domain open there. If @reason is set, the process could
+ * not be read.
+ */
 struct regtab_view_member {
 	pid_t pid;		/* in the caller's pid namespace */
 	uid_t uid;		/* of the process */

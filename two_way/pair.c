@@ -49,8 +49,8 @@ static atomic_bool busy;	/* a lock was not free in time */
 /*
  * One process at a time creates a pair on a device, by a lock on the device file that each has
  * open. The lock only makes pairs likelier. After a second or two the process goes on without it,
- * and never waits for one again: the holder may be stopped, or have left the lock to a child. With
- * eight ranks that each need all PAIR_ATTEMPTS attempts, creating the pairs takes up to a second.
+ * and never waits for one again: the holder may be stopped, or have left the lock to a child.
+ * LOCK_TRIES allows a second: eight ranks that use all PAIR_ATTEMPTS need that long.
  */
 static bool lock_device(const struct ibv_context *context)
 {
@@ -122,7 +122,7 @@ static int create_fitting(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_q
 	struct pair tried[PAIR_ATTEMPTS];
 	enum pair_rule rule = pair_rule_of(pd->context);
 	unsigned attempt;
-	int err = -ERANGE;
+	int err = 0;
 
 	for (attempt = 0; attempt < PAIR_ATTEMPTS; attempt++) {
 		struct ibv_qp_init_attr wanted = *attr;

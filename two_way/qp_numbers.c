@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Counts, for each device and QP number, the QPs of this process that the program knows by it.
- * Without memory for a count, receive completions of its QP may show the neighbour's number.
+ * If mmap() fails, receive completions may show the number of the hidden QP instead of the
+ * program's.
  */
 #include "qp_numbers.h"
 #include "program.h"

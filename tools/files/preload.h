@@ -29,8 +29,8 @@ bool preload_can_hold(const char *path);
 const char *preload_for_both(const char *path);
 
 /*
- * A value of LD_PRELOAD: these libraries, then those that LD_PRELOAD has already, each once. Where
- * possible with $LIB, unless a @remote shell gets the value, which would replace that.
+ * A value of LD_PRELOAD: these libraries, then those that LD_PRELOAD has already, each once. Paths
+ * have $LIB where possible, but not if @remote, because a remote shell would expand it.
  */
 char *preload_value(const struct string_list *libraries, bool remote);
 

@@ -12,7 +12,7 @@ struct launcher {
 	const char *command;	/* what a user types first */
 	const char *before, *between;	/* "before" NAME "between" VALUE, for each variable */
 	const char *word;	/* stands before the variables; NULL: the launcher's name does */
-	bool expands;		/* variables in the values: $LIB would be lost */
+	bool expands;		/* it expands variables in values, so none may contain $LIB */
 	bool remote;		/* a remote shell expands them */
 	bool quoted_twice;	/* values need quotes for the remote shell, too */
 	bool is_file;		/* the variables go into a file, which no shell reads */

@@ -25,7 +25,7 @@ size_t text_character(const char *text)
 void text_clean(char *text)
 {
 	while (*text) {
-		size_t length = *text >= ' ' && *text <= '~' ? 1 : text_character(text);
+		size_t length = text_character(text);
 
 		if (!length)
 			*text = '?';

@@ -166,8 +166,8 @@ static void *share(void *memory, size_t length)
 }
 
 /*
- * The pages that were moved in. A forked child reads this table, whatever the parent's other
- * threads were doing, so that a page stands here from before it is shared until it is not.
+ * The pages that were moved in. Another thread may fork at any time, and the child reads this
+ * table. So a page is added before it is shared, and removed after it is private again.
  */
 #define MOST_MOVED 256
 static _Atomic uint64_t moved[MOST_MOVED];

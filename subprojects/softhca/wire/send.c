@@ -33,7 +33,7 @@ static void wait_for(struct hca_qp *qp, uint64_t nanoseconds)
 	timer_start(&qp->device->machine->timers, &qp->retry, hca_now() + nanoseconds);
 }
 
-/* All attempts were used up; the sender's QP fails, its peer never hears of it. */
+/* The sender has used all attempts. Its QP fails; the peer gets no message. */
 static void give_up(struct hca_qp *qp, const struct wqe *wqe, enum syndrome syndrome)
 {
 	sq_settle(qp);

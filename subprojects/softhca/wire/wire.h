@@ -74,7 +74,7 @@ enum outcome datagram_execute(struct attempt *attempt);
 
 #define TRANSPORT_MAX_MESSAGE 0x40000000u
 
-/* A longer message is moved in such pieces, multiples of every MTU. Each is one packet. */
+/* A longer message is moved in such pieces, multiples of every MTU. Faults hit whole pieces. */
 #define TRANSPORT_PIECE ((uint64_t)256 << 10)
 
 /* Sends the next piece of the request. */

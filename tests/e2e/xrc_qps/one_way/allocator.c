@@ -114,10 +114,7 @@ static void *register_for_ever(void *unused)
 	return unused;
 }
 
-/*
- * The library then frees what the threads were creating. The results do not matter, but every call
- * must return.
- */
+/* A child knows none of its parent's objects. The results do not matter: every call must return. */
 static void call_verbs(void)
 {
 	alarm(30);
