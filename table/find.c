@@ -27,7 +27,7 @@ struct walk {
 	int (*visit)(void *context, const struct regtab_process *process,
 		     const struct regtab_file *file);
 	void *context;
-	dev_t memory;		/* the kernel's file system of memory files; 0 unknown */
+	dev_t memory;		/* the kernel's file system of memory files */
 };
 
 /* ---- one file ---- */
@@ -231,17 +231,18 @@ static int visit_process(struct walk *walk, pid_t pid)
 
 /* ---- all processes ---- */
 
-/* All memory files are on one file system of the kernel. */
-static dev_t device_of_memory_files(void)
+/* All memory files are on one file system of the kernel. 0 or -errno. */
+static int find_memory_files(dev_t *device)
 {
 	int fd = memfd_create("device", MFD_CLOEXEC);
 	struct stat st = { 0 };
 
 	if (fd < 0)
-		return 0;
+		return -errno;
 	fstat(fd, &st);
 	close(fd);
-	return st.st_dev;
+	*device = st.st_dev;
+	return 0;
 }
 
 static int visit_all(struct walk *walk)
@@ -263,7 +264,8 @@ int regtab_each(int (*visit)(void *context, const struct regtab_process *process
 			     const struct regtab_file *file),
 		void *context)
 {
-	struct walk walk = { visit, context, device_of_memory_files() };
+	struct walk walk = { .visit = visit, .context = context };
+	int err = find_memory_files(&walk.memory);
 
-	return visit_all(&walk);
+	return err ? err : visit_all(&walk);
 }

@@ -280,7 +280,7 @@ static int print(struct ps *ps)
 	ps->json.out = ps->is_json ? stdout : NULL;
 	err = regtab_list(visit, ps);
 	if (err)
-		return refuse(TOOL_EXIT_REFUSED, "/proc: %s", strerror(-err));
+		return refuse_to_list(err);
 	say_more_unread();
 	begin(ps);
 	begin_reasons(ps, true);

@@ -12,6 +12,9 @@
 void say_reason(const struct regtab_view_member *member);
 void say_more_unread(void);
 
+/* Says why regtab_list() has failed. TOOL_EXIT_REFUSED. */
+int refuse_to_list(int err);
+
 /*
  * Prints the stacks of the processes @pids, up to NULL; without any, of all that have a domain
  * open. Returns the exit status.

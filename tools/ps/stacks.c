@@ -146,7 +146,7 @@ int print_stacks(char **pids)
 	if (!pids[0])
 		err = regtab_list(note_pids, &members);
 	if (err)
-		return refuse(TOOL_EXIT_REFUSED, "/proc: %s", strerror(-err));
+		return refuse_to_list(err);
 	say_more_unread();
 	string_list_add(&members, NULL);
 	for (pids = pids[0] ? pids : members.item; *pids; pids++) {

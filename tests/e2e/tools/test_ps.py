@@ -115,6 +115,13 @@ def test_without_memfd_create_programs_run_unseen(softhca, xrc_compat, helpers, 
         held.process.stderr.read())
 
 
+def test_ps_says_that_it_cannot_look_without_memfd_create(run, xrc_compat, helpers):
+    shown = run([helpers / "locked", "memfd_create", xrc_compat, "ps"])
+    assert (shown.returncode, shown.stdout) == (125, "")
+    assert "no registrations can be read: Operation not permitted; try: xrc-compat doctor" in (
+        shown.stderr)
+
+
 @pytest.mark.usefixtures("systems_class")  # the loader of 32-bit programs needs statx
 def test_ps_does_without_statx(holder, run, xrc_compat, helpers):
     """Older versions of Docker forbid it."""
