@@ -108,10 +108,12 @@ static int print_process(pid_t pid)
 {
 	char *name = format_string("/proc/%d/exe", (int)pid);
 	struct elf_info info;
-	int err = elf_info_read(name, &info);
+	int err = elf_info_read(name, &info), unlisted;
 
 	print_text(stdout, "process %d\n", (int)pid);
-	regtab_list(print_registrations, &pid);
+	unlisted = regtab_list(print_registrations, &pid);
+	if (unlisted)
+		refuse_to_list(unlisted);
 	if (!err)
 		err = info.bits == 64 ? stacks_of_process(pid, print_stack) : -ENOEXEC;
 	fflush(stdout);
