@@ -117,12 +117,13 @@ struct capture_counts capture_counted(void)
 
 void capture_end(void)
 {
-	const struct settings *settings = &capture.machine->settings;
+	const struct settings *settings;
 	struct block block;
 
 	if (!capture_runs)
 		return;
 	capture_runs = false;
+	settings = &capture.machine->settings;
 	for (uint32_t i = 0; i < (uint32_t)(settings->devices * settings->ports); i++) {
 		pcapng_statistics(&block, i, real_time(), capture.counts[i].sent,
 				  capture.counts[i].dropped);

@@ -39,7 +39,7 @@ def test_ucx_info(below, hooks):
     done = below([], "ucx_info", "-d", env={"UCX_MEM_MMAP_HOOK_MODE": hooks})
     assert "failed to open" not in done.stdout, done
     for index in (0, 1):
-        assert transports(done.stdout, models.device(index)) == ["rc_verbs", "ud_verbs"]
+        assert {"rc_verbs", "ud_verbs"} <= set(transports(done.stdout, models.device(index)))
 
 
 @pytest.mark.on_model("connectx5")
