@@ -156,8 +156,10 @@ int cmd_create_xsrq(struct cmd *cmd)
 	if (request.xrc) {
 		request.domain = object_find(cmd->ctx, HCA_XRCD, in->xrcd_handle);
 		request.cq = object_find(cmd->ctx, HCA_CQ, in->cq_handle);
-		if (!request.domain || !request.cq)
-			return refuse(-EINVAL, "XRC domain or CQ handle");
+		if (!request.domain)
+			return refuse(-EINVAL, "XRC domain handle");
+		if (!request.cq) /* the kernel passes on what its look-up says */
+			return refuse(-ENOENT, "CQ handle");
 	}
 	return create(cmd, &request);
 }

@@ -269,7 +269,7 @@ CALL("cq: no such vector", ALWAYS, EINVAL,
 CALL("srq: in use", ALWAYS, EBUSY, errno_of_result(ibv_destroy_srq(g->srq)))
 CALL("srq: too deep", WITH_XRC, EINVAL, errno_of_object(xrc_srq(g->host, g->xrcd, 40000, 1)))
 CALL("srq: too many entries", WITH_XRC, EINVAL, errno_of_object(xrc_srq(g->host, g->xrcd, 8, 32)))
-CALL("srq: XRC with a CQ that is not there", WITH_XRC, EINVAL, srq_of_unknown_cq(g))
+CALL("srq: XRC with a CQ that is not there", WITH_XRC, ENOENT, srq_of_unknown_cq(g))
 CALL("srq: limit too high", ALWAYS, EINVAL, srq_limit_too_high(g))
 CALL("srq: cannot be resized", ALWAYS, EINVAL, srq_modified(g, IBV_SRQ_MAX_WR))
 /* The drivers ignore all bits but the two that they know. */
