@@ -65,8 +65,12 @@ static uint32_t next_psn(const struct hca_device *device, uint8_t port)
 
 static void send_mad(const struct cm_id *id)
 {
-	const struct hca_machine *machine = id->device->machine;
-	struct packet packet = {
+	const struct hca_machine *machine = id->file->machine;
+	struct packet packet;
+
+	if (!capture_runs)
+		return;
+	packet = (struct packet){
 		.device = id->device, .port = id->port,
 		.av = { .dlid = id->dst_device->port[id->dst_port].lid,
 			.sgid_index = port_gid_index(machine, id->src.family),
@@ -80,7 +84,6 @@ static void send_mad(const struct cm_id *id)
 		.header_length = 8, /* DETH */
 		.length = sizeof(mad), .payload = mad,
 	};
-
 	cm_addr_gid(id, id->dst_device, id->dst_port, packet.av.dgid);
 	put32(packet.header, GSI_QKEY);
 	put32(packet.header + 4, GSI_QPN);
@@ -145,11 +148,7 @@ static void put_path(uint8_t *at, const struct cm_id *id)
 
 void cm_mad_req(const struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
-	uint8_t *data;
-
-	if (!capture_runs)
-		return;
-	data = begin_for(CM_REQ, id, id->number);
+	uint8_t *data = begin_for(CM_REQ, id, id->number);
 	put32(data + 4, 0);
 	put64(data + 8, cm_addr_service(id, &id->dst));
 	put64(data + 16, id->device->guid);
@@ -169,11 +168,7 @@ void cm_mad_req(const struct cm_id *id, const struct rdma_ucm_conn_param *param)
 
 void cm_mad_rep(const struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
-	uint8_t *data;
-
-	if (!capture_runs)
-		return;
-	data = begin_for(CM_REP, id, id->peer_number);
+	uint8_t *data = begin_for(CM_REP, id, id->peer_number);
 	put32(data + 12, id->qpn << 8);
 	put32(data + 20, id->psn << 8);
 	data[24] = id->responder_resources;
@@ -193,8 +188,7 @@ static void send_plain(enum attribute attribute, const struct cm_id *id, uint32_
 
 void cm_mad_rtu(const struct cm_id *id)
 {
-	if (capture_runs)
-		send_plain(CM_RTU, id, id->number);
+	send_plain(CM_RTU, id, id->number);
 }
 
 /* The kind of message that is rejected: REQ, REP, or none. */
@@ -206,11 +200,7 @@ static uint8_t rejected(const struct cm_id *id)
 void cm_mad_rej(const struct cm_id *id, uint8_t reason, const void *content, size_t length)
 {
 	const bool passive = id->link == CM_REQ_RCVD || id->link == CM_REP_SENT;
-	uint8_t *data;
-
-	if (!capture_runs)
-		return;
-	data = begin_for(CM_REJ, id, passive ? id->peer_number : id->number);
+	uint8_t *data = begin_for(CM_REJ, id, passive ? id->peer_number : id->number);
 	data[8] = (uint8_t)(rejected(id) << 6);
 	put16(data + 10, reason);
 	put_data(data + 84, content, length);
@@ -219,27 +209,20 @@ void cm_mad_rej(const struct cm_id *id, uint8_t reason, const void *content, siz
 
 void cm_mad_dreq(const struct cm_id *id)
 {
-	if (!capture_runs)
-		return;
 	put32(begin_for(CM_DREQ, id, id->number) + 8, id->remote_qpn << 8);
 	send_mad(id);
 }
 
 void cm_mad_drep(const struct cm_id *id)
 {
-	if (capture_runs)
-		send_plain(CM_DREP, id, id->peer_number);
+	send_plain(CM_DREP, id, id->peer_number);
 }
 
 /* ---- datagrams ---- */
 
 void cm_mad_sidr_req(const struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
-	uint8_t *data;
-
-	if (!capture_runs)
-		return;
-	data = begin(CM_SIDR_REQ, id->number);
+	uint8_t *data = begin(CM_SIDR_REQ, id->number);
 	put32(data, id->number);
 	put16(data + 4, PKEY);
 	put64(data + 8, cm_addr_service(id, &id->dst));
@@ -250,11 +233,7 @@ void cm_mad_sidr_req(const struct cm_id *id, const struct rdma_ucm_conn_param *p
 void cm_mad_sidr_rep(const struct cm_id *id, uint8_t status, uint32_t qpn, const void *content,
 		     size_t length)
 {
-	uint8_t *data;
-
-	if (!capture_runs)
-		return;
-	data = begin(CM_SIDR_REP, id->peer_number);
+	uint8_t *data = begin(CM_SIDR_REP, id->peer_number);
 	put32(data, id->peer_number);
 	data[4] = status;
 	put32(data + 8, qpn << 8);

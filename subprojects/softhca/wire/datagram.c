@@ -149,8 +149,7 @@ enum outcome datagram_execute(struct attempt *attempt)
 
 	if (attempt->wqe->length > MAX_DATAGRAM)
 		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
-	if (capture_runs)
-		tap_datagram(attempt, qkey);
+	tap_datagram(attempt, qkey);
 	qp->attr.sq_psn = (qp->attr.sq_psn + 1) & PSN_MASK;
 	if (av->dlid >= PORT_FIRST_GROUP && av->dlid <= PORT_LAST_GROUP)
 		return send_to_group(attempt, qkey);

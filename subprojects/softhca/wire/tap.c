@@ -196,6 +196,8 @@ void tap_request(const struct attempt *attempt)
 {
 	const struct wqe *wqe = attempt->wqe;
 
+	if (!capture_runs)
+		return;
 	if (wqe->opcode == OP_READ)
 		send_read(attempt);
 	else if (operation_changes_sender(wqe))
@@ -210,8 +212,11 @@ void tap_datagram(const struct attempt *attempt, uint32_t qkey)
 {
 	const struct wqe *wqe = attempt->wqe;
 	const bool immediate = wqe->opcode == OP_SEND_IMM;
-	struct packet packet = packet_of(attempt->qp, (uint8_t)(PACKET_SEND + 4 + immediate));
+	struct packet packet;
 
+	if (!capture_runs)
+		return;
+	packet = packet_of(attempt->qp, (uint8_t)(PACKET_SEND + 4 + immediate));
 	if (!read_payload(attempt, capture_wants((uint32_t)attempt->part)))
 		return;
 	packet.av = wqe->av;
@@ -284,6 +289,8 @@ static uint8_t nak_of(uint8_t syndrome)
 
 void tap_answer(const struct attempt *attempt, enum outcome outcome)
 {
+	if (!capture_runs)
+		return;
 	if (outcome == NOT_READY)
 		acknowledge(attempt, (uint8_t)(RNR_NAK | attempt->peer->attr.min_rnr_timer));
 	else if (outcome == FAILED && attempt->peer_fails)

@@ -72,8 +72,7 @@ static enum outcome meet(struct attempt *attempt)
 {
 	enum outcome outcome = receive(attempt);
 
-	if (capture_runs)
-		tap_answer(attempt, outcome);
+	tap_answer(attempt, outcome);
 	return outcome;
 }
 
@@ -83,16 +82,14 @@ static enum outcome execute_reliable(struct attempt *attempt)
 	struct hca_qp *peer = path_peer(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
 	enum outcome outcome;
 
-	if (capture_runs)
-		tap_request(attempt);
+	tap_request(attempt);
 	if (!peer || !answers_to(peer, qp) || fault_strikes(&qp->device->faults, FAULT_DROP))
 		return LOST;
 	attempt->peer = peer;
 	path_met(peer, qp);
 	outcome = meet(attempt);
 	if (arrived(outcome) && fault_strikes(&qp->device->faults, FAULT_DUPLICATE)) {
-		if (capture_runs)
-			tap_request(attempt);
+		tap_request(attempt);
 		meet(attempt);
 	}
 	/* A refusal always arrives, because it also fails the peer's QP. */
@@ -137,8 +134,7 @@ static enum outcome deliver_unreliable(struct attempt *attempt)
 	/* A message of one packet that comes again is a new one here. */
 	if (twice && outcome == SENT) {
 		mem_vec_seek(&attempt->local, 0);
-		if (capture_runs)
-			tap_request(attempt);
+		tap_request(attempt);
 		operation_execute(attempt);
 	}
 	if (arrived(outcome))
@@ -155,8 +151,7 @@ static enum outcome execute_unreliable(struct attempt *attempt)
 
 	if (operation_changes_sender(attempt->wqe))
 		return operation_fail(attempt, SYNDROME_LOCAL_QP_OP);
-	if (capture_runs)
-		tap_request(attempt);
+	tap_request(attempt);
 	attempt->peer = path_peer(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
 	if (attempt->peer && answers_to(attempt->peer, qp) && continues(attempt) &&
 	    !fault_strikes(&qp->device->faults, FAULT_DROP))

@@ -90,7 +90,7 @@ bool transport_is_clear(struct attempt *attempt);
 /* Moves the bytes of the QP's next sends. Returns of how many; they are not executed yet. */
 unsigned int ahead_move(struct hca_qp *qp);
 
-/* ---- a capture of what is sent (tap.c); called while one runs ---- */
+/* ---- the packets of a capture (tap.c); without one these do nothing ---- */
 
 /* The piece at hand, whether it arrives or not. */
 void tap_request(const struct attempt *attempt);
