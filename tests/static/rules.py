@@ -319,11 +319,12 @@ def neighbour(root):
 COPIES = (("base/libc.h", "base/libc.h", ""), ("scripts/refuse-overlap", "refuse-overlap", ""),
           ("tools/text/streams.c", "cli/streams.c", "static void fill("))
 
-# What both know of launchers and loaders, each in code of its own: a file of each, and what stands
-# in both in the same order.
+# What both know of launchers, loaders and RC, each in code of its own: a file of each, and what
+# stands in both in the same order.
 FACTS = (("tools/job/job.c", "lookup/host.c", r'^\t+(?:\{ )?("\w+"),'),
          ("tools/files/elf_info.c", "cli/preload.c", r'"/lib(?:64)?/ld-linux[-\w]*\.so\.2"'),
-         ("tools/files/preload.c", "cli/run.c", r'strpbrk\(path, ".*?"\)'))
+         ("tools/files/preload.c", "cli/run.c", r'strpbrk\(path, ".*?"\)'),
+         ("abi/rc_masks.h", "tests/e2e/rig.h", r"#define (MASK_(?:.*\\\n)*.*)"))
 
 
 def copies(root):
