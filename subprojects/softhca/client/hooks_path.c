@@ -9,10 +9,20 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-static mode_t mode_argument(int flags, va_list args)
+static bool has_mode(int flags)
 {
-	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(args, mode_t) : 0;
+	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
 }
+
+/* The argument behind the flags of open(); 0 if there is none. */
+#define TAKE_MODE(flags, mode) \
+	do { \
+		va_list args; \
+\
+		va_start(args, flags); \
+		mode = has_mode(flags) ? va_arg(args, mode_t) : 0; \
+		va_end(args); \
+	} while (0)
 
 /* The result of open(), or the device at @path. open() fails with ENXIO for a device's socket. */
 static int opened(int fd, int directory, const char *path, int flags)
@@ -34,12 +44,9 @@ static int opened(int fd, int directory, const char *path, int flags)
 	HOOK int open##BITS(const char *path, int flags, ...) \
 	{ \
 		const char *place = REDIRECTED(path); \
-		va_list args; \
 		mode_t mode; \
 \
-		va_start(args, flags); \
-		mode = mode_argument(flags, args); \
-		va_end(args); \
+		TAKE_MODE(flags, mode); \
 		return opened(real()->open##BITS(place, flags, mode), AT_FDCWD, place, flags); \
 	} \
 	HOOK int __open##BITS##_2(const char *path, int flags); \
@@ -52,12 +59,9 @@ static int opened(int fd, int directory, const char *path, int flags)
 	HOOK int openat##BITS(int directory, const char *path, int flags, ...) \
 	{ \
 		const char *place = REDIRECTED(path); \
-		va_list args; \
 		mode_t mode; \
 \
-		va_start(args, flags); \
-		mode = mode_argument(flags, args); \
-		va_end(args); \
+		TAKE_MODE(flags, mode); \
 		return opened(real()->openat##BITS(directory, place, flags, mode), directory, \
 			      place, flags); \
 	} \

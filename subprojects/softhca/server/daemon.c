@@ -147,8 +147,9 @@ static int try_calls(char *why, size_t size)
 	if (fd < 0)
 		return server_fail(why, size, "memfd_create", -errno);
 	close(fd);
-	return process_read(getpid(), &here, &there, 1) == 1 ?
-		0 : server_fail(why, size, "process_vm_readv", -errno);
+	if (process_read(getpid(), &here, &there, 1) != 1)
+		return server_fail(why, size, "process_vm_readv", -errno);
+	return 0;
 }
 
 static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, struct end *end,
