@@ -27,15 +27,15 @@ static ino_t own_ino;
 
 /* ---- memory ---- */
 
-/* Copies all but the members before place_count, which fill_file() sets. */
+/* Fills in all but the members before place_count, which fill_file() sets. */
 static void copy_content(struct regtab_file *to, uint32_t place_count)
 {
-	size_t begin = offsetof(struct regtab_file, missing);
+	size_t begin = offsetof(struct regtab_file, domains);
 
 	to->place_count = place_count;
-	if (own)
-		memcpy(&to->missing, &own->missing, regtab_size(own->place_count) - begin);
 	to->missing = missing;
+	if (own)
+		memcpy(to->domains, own->domains, regtab_size(own->place_count) - begin);
 }
 
 static void replace_memory(struct regtab_file *by)

@@ -122,7 +122,7 @@ static int create_fitting(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_q
 	struct pair tried[PAIR_ATTEMPTS];
 	enum pair_rule rule = pair_rule_of(pd->context);
 	unsigned attempt;
-	int err = 0;
+	int err;
 
 	for (attempt = 0; attempt < PAIR_ATTEMPTS; attempt++) {
 		struct ibv_qp_init_attr wanted = *attr;
