@@ -5,8 +5,9 @@
  * carry the registrations.
  *
  * The table is a memory file (memfd_create(2)) that only its process writes. Readers find it as
- * /proc/PID/fd/N, so the kernel decides who may read it. The kernel frees it when the process ends.
- * Seals forbid everybody to change its size. The layout is the same for 32- and 64-bit processes.
+ * /proc/PID/fd/N, so the kernel decides who may read the table. The kernel frees the table when the
+ * process ends. Seals forbid everybody to change its size. The layout is the same for 32- and
+ * 64-bit processes.
  */
 #ifndef TABLE_LAYOUT_H
 #define TABLE_LAYOUT_H

@@ -54,7 +54,7 @@ struct capture_counts {
 /* Begins a capture of the first @snap bytes of each packet. 0, or -errno. @ring is its memory. */
 int capture_start(const struct hca_machine *machine, uint32_t snap, int *ring);
 
-/* Ends it: the other process writes what is in the ring, and ends. */
+/* Ends the capture. The other process writes the rest of the ring to the file, then exits. */
 void capture_end(void);
 
 /* The other process has left a file of @size bytes. Returns how many are in whole records. */

@@ -49,7 +49,7 @@ static uint32_t transport_bytes(const struct packet *packet)
 	return BTH_BYTES + packet->header_length + packet->length + padding(packet) + ICRC_BYTES;
 }
 
-/* ---- what is before the BTH ---- */
+/* ---- the link and network headers ---- */
 
 /* As the kernel chooses it (rdma_get_udp_sport): all packets of a connection take one way. */
 static uint16_t udp_source(const struct packet *packet)

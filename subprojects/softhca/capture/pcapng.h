@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BLOCK_BYTES 8704u /* for a frame, and what is around it */
+#define BLOCK_BYTES 8704u /* the largest frame and the fields of its block */
 
 struct block {
 	uint32_t length;

@@ -106,7 +106,7 @@ static char *join(char **words, int count)
 
 /*
  * The user's login shell, as sshd runs it: mpirun_rsh of MVAPICH 1 gives commands that only csh and
- * bash know. A user may have none, as in a container, or one with which nobody logs in.
+ * bash know. In a container the user may have no shell, and a system user has nologin(8).
  */
 static const char *login_shell(void)
 {

@@ -114,7 +114,7 @@ static void *register_for_ever(void *unused)
 	return unused;
 }
 
-/* A child knows none of its parent's objects. The results do not matter: every call must return. */
+/* The child has none of its parent's objects, so the calls may fail. Each of them must return. */
 static void call_verbs(void)
 {
 	alarm(30);

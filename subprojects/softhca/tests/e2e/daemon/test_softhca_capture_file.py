@@ -57,7 +57,7 @@ def writer_of(path):
     return None
 
 
-# ---- what is refused ----
+# ---- refusals ----
 
 def make_link(path):
     path.symlink_to("elsewhere")
