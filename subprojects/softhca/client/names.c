@@ -9,11 +9,10 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define NUMERIC_SIZE sizeof(SOFTHCA_HOST_FORMAT)
 
 /* The number of the adapter of this name, also with a hyphen as in a host's name; or -1. */
 static int adapter_of(const char *name)
@@ -34,7 +33,7 @@ static int adapter_of(const char *name)
 }
 
 /* @name, or the address of the emulated host of this name as a number, in @numeric. */
-static const char *numeric_of(const char *name, char numeric[NUMERIC_SIZE])
+static const char *numeric_of(const char *name, char numeric[INET_ADDRSTRLEN])
 {
 	int saved = errno;
 	int index = name ? adapter_of(name) : -1;
@@ -42,11 +41,11 @@ static const char *numeric_of(const char *name, char numeric[NUMERIC_SIZE])
 	errno = saved;
 	if (index < 0)
 		return name;
-	snprintf(numeric, NUMERIC_SIZE, SOFTHCA_HOST_FORMAT, index);
+	snprintf(numeric, INET_ADDRSTRLEN, SOFTHCA_HOST_FORMAT, (uint8_t)index);
 	return numeric;
 }
 
-#define NUMERIC(name) numeric_of(name, (char[NUMERIC_SIZE]){ 0 })
+#define NUMERIC(name) numeric_of(name, (char[INET_ADDRSTRLEN]){ 0 })
 
 HOOK struct hostent *gethostbyname(const char *name)
 {
