@@ -61,9 +61,22 @@ STATAT_BY_VERSION(64)
 
 #define FIND(NAME, ...) *(void **)&next->NAME = dlsym(RTLD_NEXT, #NAME);
 
+#define FIND_VERSION(NAME, VERSION) *(void **)&next->NAME = dlvsym(RTLD_NEXT, #NAME, VERSION);
+
+/*
+ * dlsym() of glibc before 2.36 finds the first version of a function in the next library. That of
+ * realpath() refuses NULL, and on i386 that of gethostbyname_r() has other arguments. Ask only for
+ * versions that exist: dlvsym() allocates memory for an error message.
+ */
 static void find_calls(struct real_calls *next)
 {
 	REAL_CALLS(FIND)
+#if defined(__x86_64__) || defined(__i386__)
+	FIND_VERSION(realpath, "GLIBC_2.3")
+#endif
+#ifdef __i386__
+	FIND_VERSION(gethostbyname_r, "GLIBC_2.1.2")
+#endif
 }
 
 static void find_stats(struct real_stats *next)
