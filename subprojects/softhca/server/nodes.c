@@ -5,6 +5,7 @@
  */
 #include "server.h"
 
+#include <dir.h>
 #include <proto.h>
 
 #include <errno.h>
@@ -16,8 +17,10 @@
 static int make_node(const char *directory, const char *name)
 {
 	char path[PATH_MAX];
+	int err = dir_join(path, sizeof(path), directory, name);
 
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	if (err)
+		return err;
 	return mknod(path, S_IFSOCK | 0666, 0) || chmod(path, 0666) ? -errno : 0;
 }
 
@@ -26,7 +29,9 @@ int nodes_create(const struct hca_machine *machine, const char *root)
 	char directory[PATH_MAX], name[32];
 	int err;
 
-	snprintf(directory, sizeof(directory), "%s/infiniband", root);
+	err = dir_join(directory, sizeof(directory), root, "infiniband");
+	if (err)
+		return err;
 	if (mkdir(root, 0755) || mkdir(directory, 0755))
 		return -errno;
 	err = make_node(directory, SOFTHCA_CM_NODE);
