@@ -71,17 +71,11 @@ static int compare(const void *a, const void *b)
 	       (*(const double *)a < *(const double *)b);
 }
 
-static int ignore(void *context, const struct regtab_view *view)
-{
-	(void)context;
-	(void)view;
-	return 0;
-}
-
 static void bench_joins(void)
 {
 	static pid_t pids[PROCESSES];
 	static double took[PROCESSES];
+	struct regtab_view all;
 	double begin;
 
 	for (unsigned i = 0; i < PROCESSES; i++)
@@ -90,8 +84,9 @@ static void bench_joins(void)
 	qsort(took + PROCESSES - 100, 100, sizeof(*took), compare);
 	report("process 800 to 900 joins, median", took[PROCESSES - 50] / 1e3, "us", 1000);
 	begin = nanoseconds(CLOCK_MONOTONIC);
-	need(!regtab_list(ignore, NULL), "list");
+	need(!regtab_read(&all), "read");
 	report("ps reads 900 processes", (nanoseconds(CLOCK_MONOTONIC) - begin) / 1e6, "ms", 0);
+	regtab_free(&all);
 	for (unsigned i = 0; i < PROCESSES; i++) {
 		kill(pids[i], SIGKILL);
 		waitpid(pids[i], NULL, 0);

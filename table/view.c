@@ -152,35 +152,37 @@ static int compare_members(const void *left, const void *right)
 	return order ? order : a->pid - b->pid;
 }
 
-/* @all: the members of all tables, in order. */
-static int list_tables(const struct regtab_view *all,
-		       int (*visit)(void *context, const struct regtab_view *view), void *context)
+bool regtab_next(const struct regtab_view *all, struct regtab_view *table)
 {
-	struct regtab_view view = { .members = all->members };
 	const struct regtab_view_member *end = all->members + all->member_count;
-	int result = 0;
 
-	for (; view.members < end && !result; view.members += view.member_count) {
-		view.member_count = 1;
-		while (view.members + view.member_count < end &&
-		       !compare_tables(view.members, view.members + view.member_count))
-			view.member_count++;
-		result = visit(context, &view);
-	}
-	return result;
+	table->members = table->members ? table->members + table->member_count : all->members;
+	if (table->members == end)
+		return false;
+	table->member_count = 1;
+	while (table->members + table->member_count < end &&
+	       !compare_tables(table->members, table->members + table->member_count))
+		table->member_count++;
+	return true;
 }
 
-int regtab_list(int (*visit)(void *context, const struct regtab_view *view), void *context)
+int regtab_read(struct regtab_view *all)
 {
-	struct regtab_view all = { 0 };
-	int result = regtab_each(note_process, &all);
+	int err;
 
-	if (all.member_count)
-		qsort(all.members, all.member_count, sizeof(*all.members), compare_members);
-	if (!result)
-		result = list_tables(&all, visit, context);
-	for (unsigned i = 0; i < all.member_count; i++)
-		free(all.members[i].registrations);
-	free(all.members);
-	return result;
+	*all = (struct regtab_view){ 0 };
+	err = regtab_each(note_process, all);
+	if (err)
+		regtab_free(all);
+	else if (all->member_count)
+		qsort(all->members, all->member_count, sizeof(*all->members), compare_members);
+	return err;
+}
+
+void regtab_free(struct regtab_view *all)
+{
+	for (unsigned i = 0; i < all->member_count; i++)
+		free(all->members[i].registrations);
+	free(all->members);
+	*all = (struct regtab_view){ 0 };
 }

@@ -29,7 +29,10 @@ struct regtab_view_member {
 	struct registration *registrations;	/* private to view.c, by QP number */
 };
 
-/* The table of a domain, added up over the processes of a user; or one member with a reason. */
+/*
+ * The table of a domain, added up over the processes of a user; or one member with a reason. Of
+ * regtab_read(): all tables.
+ */
 struct regtab_view {
 	struct regtab_view_member *members;
 	unsigned member_count;
@@ -48,10 +51,14 @@ bool regtab_view_next(const struct regtab_view *view, uint32_t from, struct regt
 bool regtab_view_registered(const struct regtab_view *view, uint32_t qp_num, unsigned member);
 
 /*
- * Calls back with every table, by user, device and inode, then with every table that is refused,
- * then with every process of the caller's user whose descriptors the kernel does not show. A result
- * other than 0 ends the walk and is returned. -errno: /proc cannot be read, or no memory.
+ * Fills @all with the members of every table, by user, device and inode; then with every table that
+ * is refused; then with every process of the caller's user whose descriptors the kernel does not
+ * show. regtab_free() frees them. -errno, and no member: /proc cannot be read, or no memory.
  */
-int regtab_list(int (*visit)(void *context, const struct regtab_view *view), void *context);
+int regtab_read(struct regtab_view *all);
+void regtab_free(struct regtab_view *all);
+
+/* Makes @table the next table of @all; the first one if @table is empty. False: it was the last. */
+bool regtab_next(const struct regtab_view *all, struct regtab_view *table);
 
 #endif

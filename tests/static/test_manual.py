@@ -76,13 +76,13 @@ def flags_of(markup):
 def test_the_help_and_the_page_have_the_same_options(run, xrc_compat, command):
     """What the --help of the command explains, the synopsis and the entries of xrc-compat(1)."""
     page = text_of("xrc-compat.1")
-    [synopsis] = re.findall(rf"^\.Nm\n\.Cm {command}\n(.*?)(?=^\.Nm|^\.Sh)", page, re.M | re.S)
+    forms = re.findall(rf"^\.Nm\n\.Cm {command}\n(.*?)(?=^\.Nm|^\.Sh)", page, re.M | re.S)
     [entry] = re.findall(rf"^\.It Cm {command}\n(.*?)(?=^\.It Cm|^\.It Fl h |^\.Sh)", page,
                          re.M | re.S)
     text = run([xrc_compat, command, "--help"]).stdout
     options = set(re.findall(r"^  (--?[a-z][\w-]*)", text.split("\nColumns:")[0], re.M))
     assert re.search(rf"\nExample:\n  .*xrc-compat {command}\b", text)
-    assert flags_of(synopsis) - {"--"} == options
+    assert flags_of("".join(forms)) - {"--"} == options
     assert flags_of("\n".join(re.findall(r"^\.It Fl .*$", entry, re.M))) == options
 
 

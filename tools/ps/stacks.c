@@ -26,73 +26,63 @@ static void print_stack(const struct stack *stack)
 	print_text(stdout, "  thread %d", (int)stack->thread);
 	if (stack->stop_us)
 		print_text(stdout, ", stopped %u us", stack->stop_us);
-	print_text(stdout, "%s%s:\n", stack->call ? ", in " : "",
-		   stack->call ? stack->call : "");
+	print_text(stdout, "%s%s:\n", stack->call ? ", in " : "", stack->call ? stack->call : "");
 	for (size_t i = 0; i < stack->frame_count; i++)
 		place_print_all(stdout, "    ", stack->frame[i].place, &number);
 }
 
 /* ---- registrations ---- */
 
-/* The other processes that are registered with the QP keep it alive. */
-static void print_others(const struct regtab_view *view, uint32_t qp_num, unsigned int self)
+/* Names the other processes that are registered with the QP, which keep it alive. */
+static void print_others(const struct regtab_view *table, const struct regtab_view_qp *qp,
+			 unsigned int self)
 {
-	const char *separator = "; so";
+	const char *separator = qp->registrants > 2 ? "; so are" : "; so is";
 
-	for (unsigned int i = 0; i < view->member_count; i++) {
-		const struct regtab_view_member *other = &view->members[i];
-
-		if (i == self || !regtab_view_registered(view, qp_num, i))
+	for (unsigned int i = 0; i < table->member_count; i++) {
+		if (i == self || !regtab_view_registered(table, qp->qp_num, i))
 			continue;
-		print_text(stdout, "%s is %d", separator, (int)other->pid);
+		print_text(stdout, "%s %d", separator, (int)table->members[i].pid);
 		separator = ",";
 	}
-	putchar('\n');
 }
 
-static int print_registrations(void *context, const struct regtab_view *view)
+static void print_registration(const struct regtab_view *table, const struct regtab_view_qp *qp,
+			       pid_t pid)
 {
-	const pid_t *pid = context;
+	for (unsigned int i = 0; i < table->member_count; i++) {
+		const struct regtab_view_member *member = &table->members[i];
+
+		if (member->pid != pid || !regtab_view_registered(table, qp->qp_num, i))
+			continue;
+		print_text(stdout, "  registered with QP 0x%06x of %s", qp->qp_num,
+			   member->key.device);
+		print_others(table, qp, i);
+		putchar('\n');
+	}
+}
+
+static void print_registrations_of(pid_t pid, const struct regtab_view *all)
+{
+	struct regtab_view table = { 0 };
 	struct regtab_view_qp qp;
 
-	for (unsigned int i = 0; i < view->member_count; i++) {
-		const struct regtab_view_member *member = &view->members[i];
-
-		if (member->pid != *pid)
-			continue;
-		for (uint32_t from = 0; regtab_view_next(view, from, &qp); from = qp.qp_num + 1) {
-			if (!regtab_view_registered(view, qp.qp_num, i))
-				continue;
-			print_text(stdout, "  registered with QP 0x%06x of %s", qp.qp_num,
-				   member->key.device);
-			print_others(view, qp.qp_num, i);
-		}
+	while (regtab_next(all, &table)) {
+		for (uint32_t from = 0; regtab_view_next(&table, from, &qp); from = qp.qp_num + 1)
+			print_registration(&table, &qp, pid);
 	}
-	return 0;
 }
 
 /* ---- processes ---- */
 
-/* Why the kernel does not let this command stop the process, and what to do. */
-static const char *why_not_stopped(pid_t pid, int err)
+/* Which rule of the kernel keeps this command from tracing the process, and what to do. */
+static const char *why_not_permitted(pid_t pid)
 {
 	char *status = format_string("/proc/%d/status", (int)pid);
 	unsigned long long tracer = regular_number(status, "TracerPid:", 10);
 	unsigned long long scope = regular_number("/proc/sys/kernel/yama/ptrace_scope", "", 10);
 	struct stat st;
 
-	if (err == -ENOSYS)
-		return WITHOUT_LIBDW;
-	if (err == -EBUSY)
-		return "a thread waits in the kernel and does not stop";
-	if (err == -ENOEXEC)
-		return "it is a 32-bit program; only stacks of 64 bits are read";
-	if (err == -ENOENT)
-		return "it has ended";
-	if (err == -EAGAIN)
-		return "it is just starting; try again";
-	if (err != -EPERM && err != -EACCES)
-		return strerror(-err);
 	if (tracer)
 		return format_string("process %llu traces it already", tracer);
 	if (geteuid() && !stat(status, &st) && st.st_uid != geteuid())
@@ -104,16 +94,35 @@ static const char *why_not_stopped(pid_t pid, int err)
 	return "this container may not trace: start it with --cap-add=SYS_PTRACE";
 }
 
-static int print_process(pid_t pid)
+static const char *why_not_stopped(pid_t pid, int err)
+{
+	switch (-err) {
+	case ENOSYS:
+		return WITHOUT_LIBDW;
+	case EBUSY:
+		return "a thread waits in the kernel and does not stop";
+	case ENOEXEC:
+		return "it is a 32-bit program; only stacks of 64 bits are read";
+	case ENOENT:
+		return "it has ended";
+	case EAGAIN:
+		return "it is just starting; try again";
+	case EPERM:
+	case EACCES:
+		return why_not_permitted(pid);
+	default:
+		return strerror(-err);
+	}
+}
+
+static int print_process(pid_t pid, const struct regtab_view *all)
 {
 	char *name = format_string("/proc/%d/exe", (int)pid);
 	struct elf_info info;
-	int err = elf_info_read(name, &info), unlisted;
+	int err = elf_info_read(name, &info);
 
 	print_text(stdout, "process %d\n", (int)pid);
-	unlisted = regtab_list(print_registrations, &pid);
-	if (unlisted)
-		refuse_to_list(unlisted);
+	print_registrations_of(pid, all);
 	if (!err)
 		err = info.bits == 64 ? stacks_of_process(pid, print_stack) : -ENOEXEC;
 	fflush(stdout);
@@ -122,44 +131,70 @@ static int print_process(pid_t pid)
 	return err ? 1 : 0;
 }
 
-/* A process may have several opened devices. */
-static int note_pids(void *context, const struct regtab_view *view)
+/* ---- the processes that are asked for ---- */
+
+struct pids {
+	pid_t *item;
+	size_t count;
+};
+
+static int take_words(struct pids *pids, char **words)
 {
-	struct string_list *pids = context;
+	for (; *words; words++) {
+		char *end;
+		long pid = strtol(*words, &end, 10);
 
-	if (view->members->reason)
-		say_reason(view->members);
-	for (unsigned int i = 0; i < view->member_count; i++) {
-		const struct regtab_view_member *member = &view->members[i];
-		char *pid = format_string("%d", (int)member->pid);
-
-		if (!member->reason && !string_list_has(pids, pid))
-			string_list_add(pids, pid);
+		if (*end || pid < 1 || pid > INT_MAX)
+			return refuse(TOOL_EXIT_REFUSED, "ps: %s is no process", *words);
+		APPEND(pids->item, pids->count) = (pid_t)pid;
 	}
 	return 0;
 }
 
-int print_stacks(char **pids)
+static bool has(const struct pids *pids, pid_t pid)
 {
-	struct string_list members = { 0 };
-	int status = 0, err = 0;
-	char *end;
-
-	if (!pids[0])
-		err = regtab_list(note_pids, &members);
-	if (err)
-		return refuse_to_list(err);
-	say_more_unread();
-	string_list_add(&members, NULL);
-	for (pids = pids[0] ? pids : members.item; *pids; pids++) {
-		long pid = strtol(*pids, &end, 10);
-
-		if (*end || pid < 1 || pid > INT_MAX)
-			return refuse(TOOL_EXIT_REFUSED, "ps: %s is no process", *pids);
-		status |= print_process((pid_t)pid);
+	for (size_t i = 0; i < pids->count; i++) {
+		if (pids->item[i] == pid)
+			return true;
 	}
+	return false;
+}
+
+/* A process may have several opened devices. */
+static void take_members(struct pids *pids, const struct regtab_view *all)
+{
+	for (unsigned int i = 0; i < all->member_count; i++) {
+		const struct regtab_view_member *member = &all->members[i];
+
+		if (!member->reason && !has(pids, member->pid))
+			APPEND(pids->item, pids->count) = member->pid;
+	}
+	say_reasons(all);
+}
+
+int print_stacks(char **words)
+{
+	struct pids pids = { 0 };
+	struct regtab_view all;
+	int status = 0, err;
+
+	if (take_words(&pids, words))
+		return TOOL_EXIT_REFUSED;
+	err = regtab_read(&all);
+	if (err)
+		refuse_to_list(err);
+	/* The stacks of named processes are shown without registrations. */
+	if (err && !words[0])
+		return TOOL_EXIT_REFUSED;
+	if (!words[0])
+		take_members(&pids, &all);
+	for (size_t i = 0; i < pids.count; i++)
+		status |= print_process(pids.item[i], &all);
+	regtab_free(&all);
 	return status;
 }
+
+/* ---- core files ---- */
 
 int print_core(const char *file)
 {
@@ -167,6 +202,7 @@ int print_core(const char *file)
 
 	if (err == -ENOEXEC || (err == -EACCES && !access(file, R_OK)))
 		return refuse(TOOL_EXIT_REFUSED, "%s is no core file of a 64-bit program", file);
-	return err ? refuse(TOOL_EXIT_REFUSED, "%s: %s", file,
-			    err == -ENOSYS ? WITHOUT_LIBDW : strerror(-err)) : 0;
+	if (err == -ENOSYS)
+		return refuse(TOOL_EXIT_REFUSED, "%s: " WITHOUT_LIBDW, file);
+	return err ? refuse(TOOL_EXIT_REFUSED, "%s: %s", file, strerror(-err)) : 0;
 }

@@ -246,11 +246,18 @@ def test_a_process_under_a_debugger_is_refused_with_its_pid(run, xrc_compat):
 
 @pytest.mark.parametrize("words, why", [
     (["--stacks", "none"], "none is no process"), (["1"], "unexpected argument without --stacks"),
-    (["--core", "/etc/passwd"], "is no core file"), (["--core", "/nonexistent"], "No such file"), (["--core", "fifo"], "is no core file")])
+    (["--stacks", "1", "none"], "none is no process"),
+    (["--core", "fifo", "1"], "unexpected argument without --stacks"),
+    (["--core", "fifo", "--stacks"], "--core goes with no other option"),
+    (["--stacks", "--json"], "--stacks goes with no other option"),
+    (["--stacks", "-o", "PID"], "--stacks goes with no other option"),
+    (["--core", "/etc/passwd"], "is no core file"), (["--core", "/nonexistent"], "No such file"),
+    (["--core", "fifo"], "is no core file")])
 def test_wrong_words_are_refused(tool, tmp_path, monkeypatch, words, why):
     monkeypatch.chdir(tmp_path)
     os.mkfifo("fifo")
-    assert why in tool("ps", *words, status=125).stderr
+    refused = tool("ps", *words, status=125)
+    assert why in refused.stderr and not refused.stdout
 
 
 def test_a_process_that_has_ended_is_reported(tool):

@@ -58,19 +58,18 @@ static bool is_ours(const struct regtab_view_member *member)
 	return found || member->pid == getpid();
 }
 
-static int note(void *context, const struct regtab_view *view)
+static void note(struct seen *seen, const struct regtab_view *view)
 {
 	const struct regtab_view_member *first = view->members;
-	struct seen *seen = context;
 	struct regtab_view_qp qp;
 
 	if (!is_ours(first))
-		return 0;
+		return;
 	snprintf(seen->path, sizeof(seen->path), "%s", first->path);
 	if (first->reason) {
 		seen->refused++;
 		snprintf(seen->reason, sizeof(seen->reason), "%s", first->reason);
-		return 0;
+		return;
 	}
 	seen->tables++;
 	seen->members += view->member_count;
@@ -80,16 +79,19 @@ static int note(void *context, const struct regtab_view *view)
 	}
 	for (uint32_t from = 0; regtab_view_next(view, from, &qp); from = qp.qp_num + 1)
 		note_qp(seen, view, &qp);
-	return 0;
 }
 
 /* abort(), because tests also call this in processes that cmocka does not know. */
 struct seen read_tables(void)
 {
 	struct seen seen = { .tables = 0 };
+	struct regtab_view all, table = { 0 };
 
-	if (regtab_list(note, &seen))
+	if (regtab_read(&all))
 		abort();
+	while (regtab_next(&all, &table))
+		note(&seen, &table);
+	regtab_free(&all);
 	return seen;
 }
 
