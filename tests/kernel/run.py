@@ -23,7 +23,7 @@ sys.path.insert(0, str(SOURCE / "scripts"))
 from adapters import PROGRAMS, Adapters, Qemu  # noqa: E402
 from distribution import SUITE_OF, Failed, Kernel, Unavailable, own_suite  # noqa: E402
 from guest import Guest, read, tools_missing  # noqa: E402
-from test_summary import Tally, pytest_tally  # noqa: E402
+from summary import Tally, pytest_tally  # noqa: E402
 
 # Modules for the root file system, and those under test.
 MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "ib_uverbs"]

@@ -28,7 +28,7 @@ import mutants
 
 ROOT = mutants.HERE.parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
-import test_left  # noqa: E402
+import left_processes  # noqa: E402
 
 WORK = ROOT / "build-mutation"
 MESON = "/usr/bin/meson" if os.path.exists("/usr/bin/meson") else "meson"
@@ -104,7 +104,7 @@ class Copy:
     def passes(self, test):
         """Builds what a test needs, and runs it."""
         done = self.run([MESON, "test", "-C", self.build, "-t", PATIENCE, test])
-        for process in test_left.marked(self.mark.encode()):
+        for process in left_processes.marked(self.mark.partition("=")[2]):
             with contextlib.suppress(ProcessLookupError):  # it has ended by itself
                 os.kill(int(process.name), signal.SIGKILL)
         if done.returncode == NOT_BUILT:

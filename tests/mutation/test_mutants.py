@@ -125,7 +125,7 @@ def sample(tmp_path, source_root, run):
     if not shutil.which("git"):
         pytest.skip("git is not installed")
     for name in ("tests/mutation/run.py", "tests/mutation/mutants.py", "tests/static/rules.py",
-                 "scripts/test_left.py"):
+                 "scripts/left_processes.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source_root / name, tmp_path / name)
     for name, text in {"room/sample.c": SAMPLE, "test.c": TEST, "meson.build": MESON,

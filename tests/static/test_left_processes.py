@@ -9,7 +9,7 @@ MARK = {"RUN_TESTS_MARK": "a run of this test"}
 
 
 def test_only_processes_of_the_run_are_named(run, source_root):
-    look = [sys.executable, source_root / "scripts" / "test_left.py"]
+    look = [sys.executable, source_root / "scripts" / "left_processes.py"]
     sleeping = ["sleep", "60"]
     with subprocess.Popen(sleeping, env={**os.environ, **MARK}) as left, \
             subprocess.Popen(sleeping) as other:

@@ -91,7 +91,7 @@ def test_every_member_of_json_is_documented(source_root):
     sources = "".join(path.read_text() for path in (source_root / "tools").rglob("*.c")
                       if path.name != "events.c")
     members = set(re.findall(
-        r"\b(?:json_(?:open|string|number|bool)|print_value|print_list)\([&\w>.-]+,\s+\"(\w+)\"",
+        r"\b(?:json_(?:open|string|number|bool)|print_value|print_list|print_reasons)\([&\w>.-]+,\s+\"(\w+)\"",
         sources))
     assert {"checks", "became", "needs", "exit_status"} <= members
     [section] = re.findall(r"^\.Sh JSON\n(.*?)^\.Sh ", text_of("xrc-compat.1"), re.M | re.S)

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "scripts"))
-import test_summary  # noqa: E402
+import summary  # noqa: E402
 
 PYTEST_SKIPS = "ss. [100%]\nSKIPPED [2] test_x.py:10: no -m32 here\n1 passed, 2 skipped in 0.10s\n"
 CMOCKA_SKIP = (
@@ -23,9 +23,9 @@ def record(result="OK", stdout="", stderr="", name="t"):
     return json.dumps({"name": name, "result": result, "stdout": stdout, "stderr": stderr})
 
 
-def summary(*records):
+def summarized(*records):
     out = io.StringIO()
-    status = test_summary.summarize(records, out)
+    status = summary.summarize(records, out)
     return status, out.getvalue().splitlines()
 
 
@@ -50,7 +50,7 @@ def summary(*records):
      "0 passed, 1 failed, 0 skipped"),
 ])
 def test_counts_cases(line, status, last):
-    result, lines = summary(line)
+    result, lines = summarized(line)
     assert (result, lines[-1]) == (status, last)
 
 
@@ -61,12 +61,12 @@ def test_counts_cases(line, status, last):
     (record(stderr=CMOCKA_SKIP.replace("no tmpfs here\n", "")), "a: no reason given"),
 ])
 def test_every_skip_is_shown_with_its_reason(line, reason):
-    _, lines = summary(line)
+    _, lines = summarized(line)
     assert sum(reason in text for text in lines if text.startswith("skipped: t: ")) == 1
 
 
 def test_what_is_skipped_several_times_is_one_line():
-    _, lines = summary(record(stdout=PYTEST_SKIPS), record(stdout=PYTEST_SKIPS),
+    _, lines = summarized(record(stdout=PYTEST_SKIPS), record(stdout=PYTEST_SKIPS),
                        record(stdout=PYTEST_SKIPS, name="other"))
     assert lines == [
         "skipped: t: test_x.py:10: no -m32 here (4 times)",
@@ -81,13 +81,13 @@ def test_what_is_skipped_several_times_is_one_line():
     ("starting\nSegmentation fault\n", ["starting", "Segmentation fault"]),
 ])
 def test_a_failure_is_shown_with_its_output(output, shown):
-    _, lines = summary(record("FAIL", stdout=output), record())
+    _, lines = summarized(record("FAIL", stdout=output), record())
     start = next(number for number, line in enumerate(lines) if line.startswith("failed:"))
     assert lines[start + 1:-1] == ["    " + line for line in shown]
 
 
 def test_a_wrong_name_of_a_test_leads_to_the_names(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["test_summary.py", str(tmp_path / "no-log")])
-    assert test_summary.main() == 1
+    monkeypatch.setattr(sys, "argv", ["summary.py", str(tmp_path / "no-log")])
+    assert summary.main() == 1
     assert capsys.readouterr().out == (
         "no test ran: ./run-tests --list prints the names of all\n0 passed, 0 failed, 0 skipped\n")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Names the processes that tests have left behind: those that inherited RUN_TESTS_MARK.
 
-usage: test_left.py
+usage: left_processes.py
 
 Exit status: 0 if there is no such process, 1 if there is one.
 """
@@ -11,14 +11,13 @@ import pathlib
 import sys
 import time
 
-# seconds: a daemon ends a moment after its last program
-PATIENCE = 5
+SECONDS = 5  # a daemon ends a moment after its last program
 
 
-def has_mark(process, mark):
+def has_variable(process, variable):
     """False of a zombie and of another user's process, which have no environment to read."""
     try:
-        return mark in (process / "environ").read_bytes().split(b"\0")
+        return variable in (process / "environ").read_bytes().split(b"\0")
     except OSError:
         return False
 
@@ -31,14 +30,15 @@ def command(process):
 
 
 def marked(mark):
-    """The processes with this mark, except for this one."""
+    """The processes that inherited this RUN_TESTS_MARK, except for this one."""
+    variable = f"RUN_TESTS_MARK={mark}".encode()
     return [process for process in pathlib.Path("/proc").glob("[0-9]*")
-            if process.name != str(os.getpid()) and has_mark(process, mark)]
+            if process.name != str(os.getpid()) and has_variable(process, variable)]
 
 
 def main():
-    mark = f"RUN_TESTS_MARK={os.environ['RUN_TESTS_MARK']}".encode()
-    end = time.monotonic() + PATIENCE
+    mark = os.environ["RUN_TESTS_MARK"]
+    end = time.monotonic() + SECONDS
     left = marked(mark)
     while left and time.monotonic() < end:
         time.sleep(0.1)

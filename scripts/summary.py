@@ -2,7 +2,7 @@
 """Counts the test cases in meson's testlog.json, so that a skip inside a program that passes counts
 as a skip.
 
-usage: test_summary.py TESTLOG.JSON
+usage: summary.py TESTLOG.JSON
 
 The last line is "N passed, N failed, N skipped". Exit status: 0 when all that ran passed, 1 when
 any failed or none ran.
