@@ -13,163 +13,30 @@ mistake was noticed, 1 if one was not, 2 if no file has such a path or the copy 
 
 import argparse
 import collections
-import contextlib
-import json
-import os
+import dataclasses
 import re
-import shlex
-import shutil
-import signal
-import subprocess
 import sys
 import time
+import typing
 
 import mutants
+from workspace import ROOT, Workspace, git
 
-ROOT = mutants.HERE.parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
-import left_processes  # noqa: E402
-
-WORK = ROOT / "build-mutation"
-MESON = "/usr/bin/meson" if os.path.exists("/usr/bin/meson") else "meson"
-# Of the tests' own time limits. A mistake may let a program wait for ever.
-PATIENCE = "0.25"
-NOT_BUILT = 125  # exit status of meson test
-MISSED = "NOT NOTICED"
-
-
-def git(*words):
-    return subprocess.run(["git", "-C", ROOT, *words], check=True, capture_output=True,
-                          text=True).stdout
-
-
-class Copy:
-    """A copy of the checkout, with a build in it."""
-
-    tree = WORK / "tree"
-    build = WORK / "build"
-    temporary = WORK / "t"
-
-    def __init__(self):
-        # Later processes inherit it, so that those that tests leave behind are known.
-        self.mark = f"RUN_TESTS_MARK=mutation-{os.getpid()}-{time.time()}"
-        self.refresh()
-        if not (self.build / "build.ninja").exists():
-            self.run([MESON, "setup", self.build, self.tree, "-Dtests=enabled"], check=True)
-        self.run(["ninja", "-C", self.build], check=True)
-        self.commands = collections.defaultdict(list)
-        for step in json.loads((self.build / "compile_commands.json").read_text()):
-            path = os.path.relpath(os.path.join(step["directory"], step["file"]), self.tree)
-            command = shlex.split(step["command"])
-            # Without the file of dependencies, and the object that ninja makes.
-            self.commands[path].append([*command[:command.index("-MD")], "-c", command[-1]])
-
-    def refresh(self):
-        """Makes the copy equal to the checkout. Copies only files that differ, because ninja
-        compiles a copied file again."""
-        self.temporary.mkdir(parents=True, exist_ok=True)
-        names = git("ls-files", "-co", "--exclude-standard").splitlines()
-        wanted = {self.tree / name: ROOT / name for name in names if (ROOT / name).is_file()}
-        for target, source in wanted.items():
-            if not target.is_file() or target.read_bytes() != source.read_bytes():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(source, target)
-        for target in [path for path in self.tree.rglob("*") if path.is_file()]:
-            if target not in wanted and "__pycache__" not in target.parts:
-                target.unlink()
-
-    def run(self, argv, check=False):
-        name, value = self.mark.split("=", 1)
-        env = dict(os.environ, TMPDIR=str(self.temporary), PYTEST_ADDOPTS="-x", **{name: value})
-        done = subprocess.run(argv, cwd=self.build if self.build.exists() else ROOT, env=env,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              errors="replace")
-        if check and done.returncode:
-            raise ValueError(f"{argv[0]} failed in the unchanged copy:\n"
-                             f"{done.stdout[-4000:]}{done.stderr[-4000:]}")
-        return done
-
-    def code(self, path):
-        """What the compiler makes of a file; None if that is an error."""
-        if not self.commands[path]:
-            raise ValueError(f"{path} is not built here")
-        made = self.temporary / "code.o"
-        codes = []
-        for command in self.commands[path]:
-            if self.run([*command, "-w", "-g0", "-o", made]).returncode:
-                return None
-            codes.append(made.read_bytes())
-        return codes
-
-    def passes(self, test):
-        """Builds what a test needs, and runs it."""
-        done = self.run([MESON, "test", "-C", self.build, "-t", PATIENCE, test])
-        for process in left_processes.marked(self.mark.partition("=")[2]):
-            with contextlib.suppress(ProcessLookupError):  # it has ended by itself
-                os.kill(int(process.name), signal.SIGKILL)
-        if done.returncode == NOT_BUILT:
-            raise ValueError(f"{test} was not built:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
-        return done.returncode == 0
-
-
-class Trial:
-    """Tries mutants in a copy."""
-
-    def __init__(self):
-        self.copy = Copy()
-        self.rooms = mutants.rooms()
-        self.sound = {}  # whether a test passes on the unchanged code, as far as that was needed
-
-    def result(self, mutant):
-        """The test that does not pass, "" if all pass, or None and why the mutant does not count."""
-        file = self.copy.tree / mutant.path
-        text = file.read_text()
-        unchanged = self.copy.code(mutant.path)
-        if unchanged is None:
-            raise ValueError(f"{mutant.path} does not compile")
-        try:
-            file.write_text(mutant.applied(text))
-            code = self.copy.code(mutant.path)
-            if code is None or code == unchanged:
-                return None, "do not compile" if code is None else "compile to the same code"
-            tests = mutants.tests_of(mutant.path, self.rooms)
-            return next((test for test in tests if self.sound.get(test, True)
-                         and not self.copy.passes(test)), ""), None
-        finally:
-            file.write_text(text)
-
-    def is_sound(self, test):
-        if test not in self.sound:
-            self.sound[test] = self.copy.passes(test)
-        return self.sound[test]
-
-    def outcome(self, mutant):
-        """Whether a test notices the mutant, or why it does not count."""
-        test, reason = self.result(mutant)
-        while test and not self.is_sound(test):
-            test, reason = self.result(mutant)
-        return reason or (f"noticed by {test}" if test else MISSED)
-
-    def of(self, mutant):
-        begin = time.monotonic()
-        text = (self.copy.tree / mutant.path).read_text()
-        outcome = self.outcome(mutant)
-        print(f"{outcome} ({time.monotonic() - begin:.0f} s): {mutant.name}\n"
-              f"    {mutant.described(text)}", flush=True)
-        return outcome
+# ---- selecting ----
 
 
 def a_day_ago():
-    """The last commit of the day before, or the first commit."""
-    end = int(git("log", "-n", "1", "--format=%ct")) - 24 * 60 * 60
-    return (git("rev-list", "-n", "1", f"--before={end}", "HEAD") or
+    """The last commit that is a day older than the last one, or the first commit."""
+    day_before = int(git("log", "-n", "1", "--format=%ct")) - 24 * 60 * 60
+    return (git("rev-list", "-n", "1", f"--before={day_before}", "HEAD") or
             git("rev-list", "--max-parents=0", "HEAD")).split()[-1]
 
 
 def changed_lines(commit):
     """{path: the numbers of its lines that differ from a commit}"""
     lines = collections.defaultdict(set)
-    path = None
+    for path in git("ls-files", "-o", "--exclude-standard", "*.c").splitlines():
+        lines[path].update(range(1, len((ROOT / path).read_text().splitlines()) + 1))
     for line in git("diff", "-U0", "--no-color", commit, "--", "*.c").splitlines():
         if line.startswith("+++ "):
             path = line.removeprefix("+++ b/")
@@ -194,24 +61,96 @@ def selected(words, commit):
     return mutants.spread(found)
 
 
-def tried(found, most):
-    """[(mutant, outcome)] of as many as allowed. Prints why others do not count."""
-    trial, results, without = Trial(), [], collections.Counter()
+# ---- trying ----
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What has become of a mutant."""
+
+    mutant: mutants.Mutant
+    noticed_by: typing.Optional[str] = None  # a test
+    not_counted: typing.Optional[str] = None  # the reason
+
+    @property
+    def missed(self):
+        return not self.noticed_by and not self.not_counted
+
+    def __str__(self):
+        return self.not_counted or (f"noticed by {self.noticed_by}" if self.noticed_by
+                                    else "NOT NOTICED")
+
+
+class Trial:
+    """Tries mutants in a copy of the checkout."""
+
+    def __init__(self):
+        self.workspace = Workspace()
+        self.rooms = mutants.rooms()
+        self.sound = {}  # {test: whether it passes on the unchanged code}, of those that failed
+
+    def is_sound(self, test):
+        if test not in self.sound:
+            self.sound[test] = self.workspace.passes(test)
+        return self.sound[test]
+
+    def why_not_counted(self, mutant):
+        unchanged = self.workspace.compiled(mutant.path)
+        if unchanged is None:
+            raise ValueError(f"{mutant.path} does not compile")
+        with self.workspace.changed(mutant):
+            code = self.workspace.compiled(mutant.path)
+        if code is None:
+            return "do not compile"
+        return "compile to the same code" if code == unchanged else None
+
+    def noticed_by(self, mutant):
+        """The first test that fails with the mistake and passes without it."""
+        for test in mutants.tests_of(mutant.path, self.rooms):
+            if not self.sound.get(test, True):
+                continue
+            with self.workspace.changed(mutant):
+                passed = self.workspace.passes(test)
+            if not passed and self.is_sound(test):
+                return test
+        return None
+
+    def outcome(self, mutant):
+        reason = self.why_not_counted(mutant)
+        return Outcome(mutant, None if reason else self.noticed_by(mutant), reason)
+
+
+def try_until(found, most):
+    """The outcomes of mutants, until as many count as allowed. Prints each."""
+    trial, outcomes, counted = Trial(), [], 0
     for mutant in found:
-        if len(results) == most:
+        if counted == most:
             break
-        outcome = trial.of(mutant)
-        if outcome == MISSED or outcome.startswith("noticed"):
-            results.append((mutant, outcome))
-        else:
-            without[outcome] += 1
+        begin = time.monotonic()
+        text = (trial.workspace.tree / mutant.path).read_text()
+        outcome = trial.outcome(mutant)
+        print(f"{outcome} ({time.monotonic() - begin:.0f} s): {mutant.name}\n"
+              f"    {mutant.described(text)}", flush=True)
+        outcomes.append(outcome)
+        counted += not outcome.not_counted
     print()
     for test, sound in sorted(trial.sound.items()):
         if not sound:
             print(f"not used, it fails on the unchanged code: {test}")
-    for reason, count in without.items():
-        print(f"not counted, they {reason}: {count}")
-    return results
+    return outcomes
+
+
+def print_sums(found, outcomes):
+    for reason, count in collections.Counter(o.not_counted for o in outcomes).items():
+        if reason:
+            print(f"not counted, they {reason}: {count}")
+    for outcome in outcomes:
+        if outcome.missed:
+            print(f"{outcome}: {outcome.mutant.name}")
+    noticed = sum(bool(outcome.noticed_by) for outcome in outcomes)
+    missed = sum(outcome.missed for outcome in outcomes)
+    print(f"{noticed} of {noticed + missed} mistakes noticed; "
+          f"{len(found)} are possible in {len({mutant.path for mutant in found})} files")
 
 
 def main():
@@ -230,13 +169,9 @@ def main():
     if not found:
         print("0 of 0 mistakes noticed: there is nothing to change")
         return 2 if options.words else 0
-    results = tried(found, options.most)
-    missed = [mutant for mutant, outcome in results if outcome == MISSED]
-    for mutant in missed:
-        print(f"{MISSED}: {mutant.name}")
-    print(f"{len(results) - len(missed)} of {len(results)} mistakes noticed; "
-          f"{len(found)} are possible in {len({mutant.path for mutant in found})} files")
-    return 1 if missed else 0
+    outcomes = try_until(found, options.most)
+    print_sums(found, outcomes)
+    return 1 if any(outcome.missed for outcome in outcomes) else 0
 
 
 if __name__ == "__main__":

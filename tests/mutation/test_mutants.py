@@ -124,7 +124,8 @@ def sample(tmp_path, source_root, run):
     """sample(WORD...): runs run.py on a project of one file, whose second test always fails."""
     if not shutil.which("git"):
         pytest.skip("git is not installed")
-    for name in ("tests/mutation/run.py", "tests/mutation/mutants.py", "tests/static/rules.py",
+    for name in ("tests/mutation/run.py", "tests/mutation/workspace.py",
+                 "tests/mutation/mutants.py", "tests/static/rules.py",
                  "scripts/left_processes.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source_root / name, tmp_path / name)
@@ -166,6 +167,10 @@ def test_run_takes_changed_lines(sample, tmp_path):
     assert listed("--changed=HEAD") == listed("--recent") == [""]
     file.write_text(SAMPLE.replace("return -1;", "return -2;"))
     assert listed("--changed=HEAD") == ["room/sample.c:19: twice return:1"]
+    new = tmp_path / "room" / "new.c"
+    new.write_text("int f(void)\n{\n\treturn -1;\n}\n")
+    assert "room/new.c:3: f return:1" in listed("--changed=HEAD")
+    new.unlink()
     commit(tmp_path, "2012-01-01T18:00:00Z")
     file.write_text(file.read_text().replace("(number < 0)", "(number <= 0)"))
     commit(tmp_path, "2012-01-02T15:00:00Z")
