@@ -4,10 +4,10 @@
 #include "attr.h"
 #include "domain.h"
 
+#include <base/half.h>
 #include <base/log.h>
 #include <base/summary.h>
 #include <modern/modern.h>
-#include <two_way/half.h>
 #include <two_way/qp_numbers.h>
 
 #include <errno.h>

@@ -4,11 +4,11 @@
 #include "attr.h"
 #include "domain.h"
 
+#include <base/half.h>
 #include <base/handle.h>
 #include <base/log.h>
 #include <base/summary.h>
 #include <modern/modern.h>
-#include <two_way/half.h>
 #include <two_way/pair.h>
 #include <two_way/qp_numbers.h>
 

@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     "companions": ("elf",),
     "table": (),
     "modern": ("elf", "abi"),
-    "base": ("table", "abi"),
+    "base": ("modern", "table", "abi"),
     "two_way": ("base", "modern", "elf", "abi"),
     "compat": ("two_way", "base", "modern", "table", "abi"),
     "shim": ("compat", "two_way", "base", "modern", "elf", "abi"),

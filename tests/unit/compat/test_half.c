@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include <two_way/half.h>
+#include <base/half.h>
 
 #include <harness/unit.h>
 #include <abi/rc_masks.h>

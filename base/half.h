@@ -3,8 +3,8 @@
  * An XRC_SEND or an XRC_RECV QP, each half of what an old XRC QP was. Old callers pass the
  * attributes and masks of both.
  */
-#ifndef TWO_WAY_HALF_H
-#define TWO_WAY_HALF_H
+#ifndef BASE_HALF_H
+#define BASE_HALF_H
 
 #include <abi/legacy.h>
 
