@@ -4,6 +4,8 @@
 
 #include <lookup/lookup.h>
 #include <own/real.h>
+#include <rings/arena.h>
+#include <rings/bypass.h>
 #include <message.h>
 #include <proto.h>
 

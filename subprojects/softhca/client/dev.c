@@ -4,6 +4,7 @@
 
 #include <lookup/lookup.h>
 #include <own/real.h>
+#include <rings/arena.h>
 
 #include <errno.h>
 #include <fcntl.h>

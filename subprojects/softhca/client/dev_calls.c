@@ -3,6 +3,8 @@
 #include "dev.h"
 
 #include <own/real.h>
+#include <rings/arena.h>
+#include <rings/bypass.h>
 #include <message.h>
 #include <proto.h>
 

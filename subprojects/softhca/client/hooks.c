@@ -2,7 +2,9 @@
 /* Hooks of functions that take a descriptor or memory, and of libibverbs. */
 #include "hooks.h"
 
-#include <rings/rings.h>
+#include <rings/arena.h>
+#include <rings/bypass.h>
+#include <rings/records.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
  * page of the file (proto.h). So no part of the address space is reserved: a program that unmaps a
  * ring unseen, by a munmap() of its own, or that maps over one, meets nothing of ours later.
  */
-#include "rings.h"
+#include "arena.h"
 
 #include <own/own.h>
 #include <own/real.h>

@@ -5,7 +5,7 @@
  * The kernel then maps the descriptor that stands for the device: it has the doorbell page, but no
  * memory for rings.
  */
-#include "rings.h"
+#include "bypass.h"
 
 #include <lookup/lookup.h>
 #include <errno.h>

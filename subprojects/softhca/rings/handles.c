@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The objects of a context by their handles, and the commands that create and destroy them. */
-#include "rings.h"
+#include "handles.h"
 
 #include <own/own.h>
 #include <infiniband/verbs.h>

@@ -10,7 +10,9 @@
  * A program can have libmlx5 take a record from an allocator of its own (a parent domain, as of
  * pyverbs). The page around such a record is not libmlx5's and is never moved.
  */
-#include "rings.h"
+#include "records.h"
+#include "arena.h"
+#include "handles.h"
 
 #include <own/own.h>
 #include <proto.h>
