@@ -3,6 +3,7 @@
 #include "cm.h"
 
 #include <base/refuse.h>
+#include <machine/trace.h>
 
 #include <errno.h>
 #include <string.h>

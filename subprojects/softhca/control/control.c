@@ -3,6 +3,8 @@
 #include "control.h"
 #include "request.h"
 
+#include <machine/trace.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

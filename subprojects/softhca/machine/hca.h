@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The emulated machine: HCAs on one wire, contexts that are open on them, and their objects. */
+/*
+ * The emulated machine: HCAs on one wire, contexts that are open on them, and their objects. A
+ * comment on a structure names the directory that changes it; the others only read it.
+ */
 #ifndef SOFTHCA_HCA_H
 #define SOFTHCA_HCA_H
 
@@ -24,7 +27,7 @@
 struct hca_context;
 struct hca_device;
 
-/* ---- objects: what a handle of uverbs names ---- */
+/* ---- objects: what a handle of uverbs names; objects/ changes them ---- */
 
 /* The death of a context destroys its objects in this order (ib_core's cleanup order). */
 enum hca_type { HCA_AH, HCA_QP, HCA_SRQ, HCA_CQ, HCA_MR, HCA_XRCD, HCA_PD, HCA_TYPES };
@@ -131,7 +134,7 @@ struct hca_counts {
 	uint64_t sent, sent_bytes, received, received_bytes, errors;
 };
 
-/* A QP that is attached to a multicast group. */
+/* A QP that is attached to a multicast group (qp/). */
 struct hca_member {
 	struct list peer; /* device->members */
 	struct list link; /* qp->groups */
@@ -148,7 +151,10 @@ struct hca_qp_attr {
 	uint8_t port, timeout, retry_cnt, rnr_retry, alt_port, alt_timeout;
 };
 
-/* A queue pair. An XRC target can have many handles, in many processes. */
+/*
+ * A queue pair (qp/; what is under "sender" and "receiver" also wire/). An XRC target can have many
+ * handles, in many processes.
+ */
 struct hca_qp {
 	struct hca_device *device;
 	struct hca_context *ctx; /* owner of the rings; NULL for an XRC target QP */
@@ -198,6 +204,7 @@ struct hca_qp {
 	uint16_t claimed_index;
 };
 
+/* A QP in a context (qp/). */
 struct hca_qp_handle {
 	struct hca_object obj;
 	struct hca_qp *qp;
@@ -208,7 +215,7 @@ struct hca_qp_handle {
 	bool opened; /* by ibv_open_qp */
 };
 
-/* ---- a context: one open() of a uverbs file ---- */
+/* ---- a context: one open() of a uverbs file (uverbs/, objects/) ---- */
 
 struct hca_context {
 	struct hca_device *device;
@@ -229,6 +236,7 @@ struct hca_context {
 
 /* ---- devices and the machine ---- */
 
+/* machine/, and control/ on the user's command. */
 struct hca_port {
 	uint16_t lid; /* on the wire; port.h knows what programs see */
 	bool active;
@@ -276,12 +284,13 @@ struct hca_machine {
 	struct list ready;	/* QPs with work to do now */
 	struct list failed;	/* QPs in ERR: what is posted to them is flushed */
 	struct list unanswered; /* QPs whose last packet had no answer yet */
-	uint64_t now;		/* when this turn began */
+	/* of the turn, which wire/engine.c begins: */
+	uint64_t now;		/* when it began */
 	bool overrun;		/* a CQ was, and its QPs have not failed yet */
-	bool active;		/* something happened in this turn */
-	bool raised;		/* a completion event was, in this turn */
-	enum sleep_end slept;	/* before this turn */
-	struct hca_context *reached; /* the last that got a message in this turn, or NULL */
+	bool active;		/* something happened */
+	bool raised;		/* a completion event was */
+	enum sleep_end slept;	/* before it */
+	struct hca_context *reached; /* the last that got a message, or NULL */
 	bool stop;		/* asked to end */
 	FILE *trace;
 	/* writes the port's state into the device tree; NULL without one */
@@ -300,19 +309,5 @@ struct hca_qp *device_qp(const struct hca_device *device, uint32_t qpn);
 
 /* The GUID of the system that the device is in, host order. */
 uint64_t device_system_guid(const struct hca_device *device);
-
-/* ---- the last commands of programs (trace.c) ---- */
-
-/*
- * Remembers the command @name of @pid to @device, and writes it to the trace file if there is one.
- * @result is 0 or -errno; then the check that refused it is the last of refuse.h.
- */
-void trace_note(const struct hca_machine *machine, const char *device, pid_t pid, const char *name,
-		int result);
-
-/* The last @count commands that are remembered, the oldest first. */
-void trace_print(FILE *out, unsigned int count);
-
-#define TRACE_LENGTH 1024u
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The last commands of programs; and all of them in a file, if one was asked for. */
+#include "trace.h"
 #include "hca.h"
 
 #include <base/refuse.h>

@@ -3,6 +3,7 @@
 #include "cmd.h"
 
 #include <base/refuse.h>
+#include <machine/trace.h>
 #include <qp/qp.h>
 #include <wire/wire.h>
 
