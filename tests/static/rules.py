@@ -319,12 +319,15 @@ def neighbour(root):
 COPIES = (("base/libc.h", "base/libc.h", ""), ("scripts/refuse-overlap", "refuse-overlap", ""),
           ("tools/text/streams.c", "cli/streams.c", "static void fill("))
 
-# What both know of launchers, loaders and RC, each in code of its own: a file of each, and what
-# stands in both in the same order.
+# What both know of launchers, loaders, RC and compilers, each in code of its own: a file of each,
+# and what stands in both in the same order. Each project builds without the other, so neither
+# meson.build can take the options of the compiler from the other.
 FACTS = (("tools/job/job.c", "lookup/host.c", r'^\t+(?:\{ )?("\w+"),'),
          ("tools/files/elf_info.c", "cli/preload.c", r'"/lib(?:64)?/ld-linux[-\w]*\.so\.2"'),
          ("tools/files/preload.c", "cli/run.c", r'strpbrk\(path, ".*?"\)'),
-         ("abi/rc_masks.h", "tests/e2e/rig.h", r"#define (MASK_(?:.*\\\n)*.*)"))
+         ("abi/rc_masks.h", "tests/e2e/rig.h", r"#define (MASK_(?:.*\\\n)*.*)"),
+         ("meson.build", "meson.build", r"^  '(-[Wf][\w=-]+)',$"),
+         ("meson.build", "meson.build", r"^newer_functions = (.*)"))
 
 
 def copies(root):
