@@ -8,6 +8,7 @@
 #include <tools/program/providers.h>
 #include <tools/text/memory.h>
 
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,18 +66,19 @@ static void examine_libibverbs(void)
 /* Does not look for libibumad.so.3: programs start without it. */
 static void examine_companions(void)
 {
-	const char *path = NULL;
+	const char *directory = "";
 
 	for (const struct companion *row = companions; row->name; row++) {
-		path = paths_library(OWN_BITS, format_string("companions/%s", row->name));
+		const char *path = paths_library(OWN_BITS, format_string("companions/%s", row->name));
+
 		if (!path) {
 			found("companions", FINDING_PROBLEM, "install xrc-compat again",
 			      "%s was not found", row->name);
 			return;
 		}
+		directory = dirname(copy_string(path));
 	}
-	found("companions", FINDING_OK, NULL, "libibumad.so.1 and others, in %.*s",
-	      (int)(strrchr(path, '/') - path), path);
+	found("companions", FINDING_OK, NULL, "libibumad.so.1 and others, in %s", directory);
 }
 
 /* LD_LIBRARY_PATH of this shell may come from a solver's module or wrapper script. */

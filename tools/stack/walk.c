@@ -75,12 +75,12 @@ static int visit_running(const struct image *image, pid_t thread, stack_visit *v
 int stacks_of_process(pid_t process, stack_visit *visit)
 {
 	DIR *tasks = opendir(format_string("/proc/%d/task", (int)process));
-	int failed, err = tasks ? 0 : -errno;
 	struct dirent *entry;
 	struct image image;
+	int failed, err;
 
-	if (err)
-		return err;
+	if (!tasks)
+		return -errno;
 	err = image_of_process(process, &image);
 	while ((!err || err == -EBUSY) && (entry = readdir(tasks))) {
 		if (entry->d_name[0] == '.')

@@ -108,12 +108,13 @@ static void print_help(FILE *out, const struct command *command)
 	size_t size;
 	FILE *page = open_memstream(&text, &size);
 
-	if (page && command)
+	if (!page)
+		return;
+	if (command)
 		explain(page, command);
-	else if (page)
+	else
 		explain_all(page);
-	if (page)
-		fclose(page);
+	fclose(page);
 	rest = text;
 	while ((line = strsep(&rest, "\n")) && (rest || *line))
 		print_line(out, line);

@@ -33,12 +33,18 @@ static int skip_options(int argc, char **argv)
 	return optind;
 }
 
-/* @word with @from replaced: Open MPI refuses an underscore in a host's name. NULL: no memory. */
-static char *with_replaced(const char *word, char from, char to)
-{
-	char *name = strdup(word);
+/* A name of an adapter, or of its host. A longer one is cut off, and no adapter has it. */
+struct name {
+	char text[64];
+};
 
-	for (char *at = name; at && *at; at++)
+/* @word with @from replaced: Open MPI refuses an underscore in a host's name. */
+static struct name with_replaced(const char *word, char from, char to)
+{
+	struct name name;
+
+	snprintf(name.text, sizeof(name.text), "%s", word);
+	for (char *at = name.text; *at; at++)
 		*at = *at == from ? to : *at;
 	return name;
 }
@@ -99,9 +105,11 @@ static char *join(char **words, int count)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	for (int i = 0; out && i < count; i++)
+	if (!out)
+		return NULL;
+	for (int i = 0; i < count; i++)
 		fprintf(out, i ? " %s" : "%s", words[i]);
-	return out && !fclose(out) ? text : NULL;
+	return fclose(out) ? NULL : text;
 }
 
 /*
@@ -132,8 +140,9 @@ int cli_ssh(int argc, char **argv)
 {
 	const char *const shell = login_shell();
 	int first = skip_options(argc, argv);
-	char *host, *adapter, *command;
 	char directory[DIR_MAX + 1];
+	struct name host, adapter;
+	char *command;
 
 	if (first + 1 >= argc)
 		return cli_refuse(SSH_FAILED,
@@ -141,15 +150,15 @@ int cli_ssh(int argc, char **argv)
 	host = with_replaced(argv[first], '_', '-');
 	adapter = with_replaced(argv[first], '-', '_');
 	command = join(argv + first + 1, argc - first - 1);
-	if (!host || !adapter || !command || setenv("SOFTHCA_HOST", adapter, 1))
+	if (!command || setenv("SOFTHCA_HOST", adapter.text, 1))
 		return cli_refuse(SSH_FAILED, "out of memory");
 	if (cli_report(dir_find(directory)))
 		return SSH_FAILED;
-	if (!adapter_exists(directory, adapter))
+	if (!adapter_exists(directory, adapter.text))
 		return cli_refuse(SSH_FAILED,
 				  "ssh: %s: no such host; it is called like its adapter, as mlx4-1 or mlx4_1",
 				  argv[first]);
-	enter_namespaces(host, directory);
+	enter_namespaces(host.text, directory);
 	run_in_shell(shell, command);
 	return cli_refuse(SSH_FAILED, "%s: %s", shell, strerror(errno));
 }

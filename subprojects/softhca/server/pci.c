@@ -55,9 +55,13 @@ static void write_config(struct tree *tree, const char *dir, const struct pci_id
 		config[words[i].at + 1] = (uint8_t)(words[i].value >> 8);
 	}
 	tree_path(tree, dir, "config", path);
-	file = tree->err ? NULL : fopen(path, "we");
-	if (!file || fwrite(config, sizeof(config), 1, file) != 1 || fclose(file))
-		tree->err = tree->err ? tree->err : -EIO;
+	if (tree->err)
+		return;
+	file = fopen(path, "we");
+	if (!file || fwrite(config, sizeof(config), 1, file) != 1)
+		tree->err = -EIO;
+	if (file && fclose(file))
+		tree->err = -EIO;
 }
 
 /* A line of this machine's first NUMA node; "" if the kernel has no NUMA nodes. */
