@@ -3,6 +3,8 @@
 # Sourced after deps.sh; POSIX sh.
 
 fresh_home=${XDG_CACHE_HOME:-${HOME-}/.cache}/xrc-compat
+# The file of a copied system that names the directory of its cached packages.
+fresh_note=/var/cache/apt/fresh-archives
 
 # fresh_mirror: where apt gets this system's own packages.
 fresh_mirror() {
@@ -85,6 +87,7 @@ fresh_copy() {
 	mkdir -p "$fresh_archives" || return 1
 	cp -a --one-file-system "$fresh_from" "$2" || return 1
 	cp "$fresh_archives"/*.deb "$2/var/cache/apt/archives/" 2>/dev/null || :
+	echo "$fresh_archives" >"$2$fresh_note" || return 1
 	# A mirror may be out of date.
 	mkdir -p "$2/etc/apt/apt.conf.d" || return 1
 	echo 'Acquire::Check-Valid-Until "false";' >"$2/etc/apt/apt.conf.d/90fresh" || return 1
@@ -122,7 +125,7 @@ fresh_run() {
 		fi
 		exec chroot "$root" env -i HOME=/root LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin \
 			DEBIAN_FRONTEND=noninteractive "$@"' sh "$fresh_root" "${fresh_pivots-}" "$@" && fresh_status=0 || fresh_status=$?
-	cp -n "$fresh_root"/var/cache/apt/archives/*.deb "$fresh_archives" 2>/dev/null || :
+	cp -n "$fresh_root"/var/cache/apt/archives/*.deb "$(cat "$fresh_root$fresh_note")" 2>/dev/null || :
 	return $fresh_status
 }
 
