@@ -16,11 +16,13 @@ static int copy_if_librdmacm(const struct loaded *loaded, void *librdmacm)
 	return 1;
 }
 
-void *modern_rdmacm_function(const char *name)
+rdmacm_create_qp_fn modern_rdmacm_create_qp(void)
 {
 	struct loaded librdmacm;
 
-	return loaded_each(copy_if_librdmacm, &librdmacm) ? loaded_symbol(&librdmacm, name) : NULL;
+	if (!loaded_each(copy_if_librdmacm, &librdmacm))
+		return NULL;
+	return (rdmacm_create_qp_fn)loaded_symbol(&librdmacm, "rdma_create_qp");
 }
 
 bool modern_is_rdmacm(const void *address)

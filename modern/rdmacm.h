@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The functions of librdmacm.so.1 that the shim stands in front of. The library does not link with
- * librdmacm, which is loaded if the program or one of its plugins needs it.
+ * rdma_create_qp of librdmacm.so.1. The library does not link with librdmacm, which is loaded if
+ * the program or one of its plugins needs it.
  */
 #ifndef MODERN_RDMACM_H
 #define MODERN_RDMACM_H
@@ -15,7 +15,7 @@ typedef int (*rdmacm_create_qp_fn)(struct rdma_cm_id *id, struct ibv_pd *pd,
 				   struct ibv_qp_init_attr *attr);
 
 /* Returns the function, or NULL. Looks it up at each call, because a plugin may be unloaded. */
-void *modern_rdmacm_function(const char *name);
+rdmacm_create_qp_fn modern_rdmacm_create_qp(void);
 
 /* Whether the code at that address is librdmacm's. */
 bool modern_is_rdmacm(const void *address);

@@ -72,7 +72,7 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
 		      !modern_is_rdmacm(__builtin_return_address(0));
 
 	if (!err)
-		real = (rdmacm_create_qp_fn)modern_rdmacm_function("rdma_create_qp");
+		real = modern_rdmacm_create_qp();
 	if (!real)
 		return shim_leave(&entry, -ENOSYS);
 	if (is_xrc && means_receive_qp(lattr))
