@@ -12,7 +12,6 @@
 #define CAPTURE_MOST  8192u
 
 #define PACKET_MOST_HEADERS 40u /* XRCETH, RETH, AETH and so on, behind the BTH */
-#define PACKET_MOST_PAYLOAD 4096u
 
 /* Opcodes of a BTH: the transport, and the operation (InfiniBand specification 9.2.1). */
 enum { PACKET_RC = 0x00, PACKET_UC = 0x20, PACKET_UD = 0x60, PACKET_XRC = 0xa0 };

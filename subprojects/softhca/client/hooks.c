@@ -132,7 +132,7 @@ HOOK int socket(int domain, int type, int protocol)
 		return real()->socket(domain, type, protocol);
 	}
 	/* Without netlink libibverbs looks into sysfs, which has all that it needs. */
-	if (!is_called_from(__builtin_return_address(0), "libnl-"))
+	if (!is_in_libnl(__builtin_return_address(0)))
 		return netlink_open(type);
 	errno = EPROTONOSUPPORT;
 	return -1;

@@ -62,9 +62,9 @@ static void tell(struct cm_event *event, const struct cm_id *id,
 
 /* ---- request ---- */
 
-static uint8_t at_most(uint8_t value, uint8_t most)
+static uint8_t limited(uint8_t retries)
 {
-	return value < most ? value : most;
+	return retries < MAX_RETRIES ? retries : MAX_RETRIES;
 }
 
 static void take_param(struct cm_id *id, const struct rdma_ucm_conn_param *param)
@@ -155,8 +155,8 @@ int cm_cmd_connect(struct cm_cmd *cmd)
 	if (param->private_data_len > cm_addr_room(id, REQ_DATA) || id->qp_type == IBV_QPT_XRC_RECV)
 		return refuse(-EINVAL, "size of the private data, or a QP that only receives");
 	take_param(id, param);
-	id->retry_count = at_most(param->retry_count, MAX_RETRIES);
-	id->rnr_retry = at_most(param->rnr_retry_count, MAX_RETRIES);
+	id->retry_count = limited(param->retry_count);
+	id->rnr_retry = limited(param->rnr_retry_count);
 	id->state = CM_CONNECT;
 	send_request(id, param);
 	return 0;
@@ -194,7 +194,7 @@ static int accept_request(struct cm_id *id, const struct rdma_ucm_conn_param *pa
 	peer->remote_psn = id->psn;
 	peer->responder_resources = id->initiator_depth;
 	peer->initiator_depth = id->responder_resources;
-	peer->rnr_retry = at_most(param->rnr_retry_count, MAX_RETRIES);
+	peer->rnr_retry = limited(param->rnr_retry_count);
 	enter(peer, CM_REP_RCVD);
 	tell_reply(peer, param);
 	return 0;

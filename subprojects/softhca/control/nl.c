@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Netlink messages and attributes. */
+/* Writes netlink messages and attributes. */
 #include "nl.h"
 
 #include <assert.h>
@@ -92,22 +92,4 @@ void nl_u64(struct nl *nl, uint16_t attribute, uint64_t value)
 void nl_text(struct nl *nl, uint16_t attribute, const char *text)
 {
 	nl_attribute(nl, attribute, text, strlen(text) + 1);
-}
-
-uint32_t nl_find_u32(const uint8_t *bytes, size_t length, uint16_t attribute, uint32_t other)
-{
-	struct nlattr header;
-	uint32_t value;
-
-	for (size_t at = 0; at + sizeof(header) <= length; at += ALIGNED(header.nla_len)) {
-		memcpy(&header, bytes + at, sizeof(header));
-		if (header.nla_len < sizeof(header) || header.nla_len > length - at)
-			break;
-		if (header.nla_type != attribute ||
-		    header.nla_len != sizeof(header) + sizeof(value))
-			continue;
-		memcpy(&value, bytes + at + sizeof(header), sizeof(value));
-		return value;
-	}
-	return other;
 }

@@ -35,7 +35,4 @@ void nl_text(struct nl *nl, uint16_t attribute, const char *text);
 /* Appends bytes without a header, as the kernel does behind some headers of messages. */
 void nl_raw(struct nl *nl, const void *bytes, size_t length);
 
-/* The u32 of this attribute in a request, or @other. */
-uint32_t nl_find_u32(const uint8_t *bytes, size_t length, uint16_t attribute, uint32_t other);
-
 #endif

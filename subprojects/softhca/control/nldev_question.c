@@ -4,10 +4,25 @@
 
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
+#include <string.h>
 
 uint32_t nldev_asked(const struct question *q, uint16_t attribute)
 {
-	return nl_find_u32(q->attributes, q->size, attribute, NLDEV_NOT_GIVEN);
+	struct nlattr header;
+	uint32_t value;
+	size_t at = 0;
+
+	for (; at + sizeof(header) <= q->size; at += (size_t)NLA_ALIGN(header.nla_len)) {
+		memcpy(&header, q->attributes + at, sizeof(header));
+		if (header.nla_len < sizeof(header) || header.nla_len > q->size - at)
+			break;
+		if (header.nla_type != attribute ||
+		    header.nla_len != sizeof(header) + sizeof(value))
+			continue;
+		memcpy(&value, q->attributes + at + sizeof(header), sizeof(value));
+		return value;
+	}
+	return NLDEV_NOT_GIVEN;
 }
 
 bool nldev_is_dump(const struct question *q)

@@ -58,7 +58,7 @@ static bool make_room(void)
 	return true;
 }
 
-/* Copied even if it is inherited, so that environment_map_rings() can change it in place. */
+/* Copied even if it is inherited, so that environment_map_no_rings() can change it in place. */
 static void ask_for_mapped_rings(void)
 {
 	for (size_t i = 0; i < ALLOC_TYPES; i++) {
@@ -74,11 +74,10 @@ static void ask_for_mapped_rings(void)
 }
 
 /* Writes into the value: setenv() races with getenv(). libmlx5 ignores values it does not know. */
-void environment_map_rings(bool map)
+void environment_map_no_rings(void)
 {
 	for (size_t i = 0; i < ALLOC_TYPES; i++)
-		__atomic_store_n(strchr(alloc_type[i], '=') + 1, map ? MAPPED[0] : '-',
-				 __ATOMIC_RELAXED);
+		__atomic_store_n(strchr(alloc_type[i], '=') + 1, '-', __ATOMIC_RELAXED);
 }
 
 /* libibverbs finds the device tree by SYSFS_PATH; for programs the hooks redirect /sys. */

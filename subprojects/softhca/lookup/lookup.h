@@ -33,8 +33,8 @@ bool place_is_device_list(const char *path);
 
 /* ---- the program's environment (environment.c) ---- */
 
-/* Have libmlx5 map its rings from the device, or not. */
-void environment_map_rings(bool map);
+/* From now on libmlx5 maps no rings from the device. */
+void environment_map_no_rings(void);
 
 /* ---- devices in the order of their numbers (order.c) ---- */
 

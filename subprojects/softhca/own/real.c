@@ -129,11 +129,11 @@ void *real_verb(const char *name)
 	return verb;
 }
 
-bool is_called_from(const void *caller, const char *library)
+bool is_in_libnl(const void *address)
 {
 	Dl_info info;
 
-	return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, library);
+	return dladdr(address, &info) && info.dli_fname && strstr(info.dli_fname, "libnl-");
 }
 
 /*

@@ -115,8 +115,8 @@ const struct real_stats *real_stats(void);
 /* A function of libibverbs, which the program may have loaded by dlopen(); NULL if it has none. */
 void *real_verb(const char *name);
 
-/* Whether this address is in a library whose path contains @library. Takes the loader's lock. */
-bool is_called_from(const void *caller, const char *library);
+/* Whether this address is in a library of libnl. Takes the loader's lock. */
+bool is_in_libnl(const void *address);
 
 enum provider { PROVIDER_MLX4, PROVIDER_MLX5 };
 

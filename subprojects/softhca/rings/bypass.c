@@ -47,6 +47,6 @@ bool bypass_detect(void)
 	if (mmap_reaches_us())
 		return false;
 	atomic_store(&bypassed, true);
-	environment_map_rings(false);
+	environment_map_no_rings();
 	return true;
 }
