@@ -34,7 +34,6 @@ def test_the_list_is_complete(run, softhca, daemon):
     done = run([softhca, "ctl", "event", models.device(0), "nonsense"])
     assert done.returncode == 1
     assert sorted(done.stderr.split("there are:")[1].split()) == sorted(EVENTS)
-    assert run([softhca, "ctl", "event", models.device(0), "device_fatal", "1"]).returncode == 1
 
 
 @pytest.mark.parametrize("settings", [["--open_events=on"]])

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""`softhca ctl` refuses wrong words with what is wrong, and changes nothing then."""
+
+import pytest
+
+import models
+from built import sharing
+
+pytestmark = pytest.mark.any_model
+
+# (words of ctl with D for a device, a part of the message). A command that only says how it is used
+# begins with "takes".
+REFUSED = [
+    ("nonsense", "unknown command 'nonsense'; there are: status stop objects "),
+    ("status word", "status takes no argument"),
+    ("objects word", "objects takes no argument"),
+    ("counters word", "counters takes no argument"),
+    ("trace word", "trace takes [COUNT]"),
+    ("set", "set takes NAME=VALUE"),
+    ("set xrc", "set takes NAME=VALUE"),
+    ("set xrc=maybe", "xrc is on or off, not 'maybe'"),
+    ("set nap=0", "nap is a number from 1 to 1000, not '0'"),
+    ("set model=connectx5", "model=connectx5 can be set only when softhca starts"),
+    ("set xrcs=off", "unknown setting 'xrcs'"),
+    ("fault D", "fault takes "),
+    ("fault mlx9_0 drop 5%", "no device mlx9_0"),
+    ("fault D nonsense", "cannot read 'nonsense'; fault takes "),
+    ("fault D drop", "fault takes "),
+    ("fault D drop 101%", "cannot read '101%'"),
+    ("fault D drop x", "cannot read 'x'"),
+    ("fault D drop 5% 3", "fault takes "),
+    ("fault D delay 5%", "fault takes "),
+    ("fault D delay 5% x", "cannot read 'x'"),
+    ("fault D delay 5% 1 2", "fault takes "),
+    ("fault D delay 5% 99999999999", "cannot read '99999999999'"),
+    ("fault D seed", "fault takes "),
+    ("fault D seed x", "cannot read 'x'"),
+    ("fault D seed 1 2", "fault takes "),
+    ("fault D command CREATE_QP", "fault takes "),
+    ("fault D command NOPE EIO", "cannot read 'NOPE'"),
+    ("fault D command CREATE_QP ENOPE", "cannot read 'ENOPE'"),
+    ("fault D command CREATE_QP EIO 0", "cannot read '0'"),
+    ("fault D command CREATE_QP EIO 1 2", "fault takes "),
+    ("fault D off now", "fault takes "),
+    ("event D", "event takes DEVICE NAME [NUMBER]"),
+    ("event mlx9_0 port_active", "no device mlx9_0"),
+    ("event D cq_err", "cq_err needs the number of its object"),
+    ("event D cq_err x", "'x' is not a number"),
+    ("event D cq_err 77", "no CQ 77 on this device"),
+    ("event D qp_fatal 77", "no QP 77 on this device"),
+    ("event D srq_err 77", "no SRQ 77 on this device"),
+    ("event D device_fatal 1", "device_fatal takes no number"),
+    ("event D port_err 2", "no port 2 on this device"),
+    ("event D port_err 1 1", "event takes DEVICE NAME [NUMBER]"),
+    ("port D", "port takes "),
+    ("port D 1 sideways", "port takes "),
+    ("port D 2 down", "no port 2"),
+    ("port mlx9_0 1 down", "no device mlx9_0"),
+    ("migrate D", "migrate takes "),
+    ("migrate D 77", "no QP 77"),
+    ("migrate D x", "'x' is not a number"),
+]
+
+
+def test_wrong_words_are_refused_and_change_nothing(daemon, run, softhca):
+    def state():
+        return [daemon.ask(*words) for words in (["status"], ["ctl", "fault"], ["ctl", "objects"])]
+
+    before, wrong = state(), []
+    for words, message in REFUSED:
+        argv = [models.device(0) if word == "D" else word for word in words.split()]
+        done = run([softhca, "ctl", *argv], env={"LD_PRELOAD": ""})
+        if (done.returncode, done.stdout) != (1, "") or f"softhca: {message}" not in done.stderr:
+            wrong.append((words, done))
+    assert wrong == []
+    assert state() == before
+
+
+def test_status_counts_the_opened_devices(daemon):
+    assert " 0 contexts, 0 files of rdma_cm\n" in daemon.status()
+    with sharing(daemon):
+        assert " 2 contexts, 0 files of rdma_cm\n" in daemon.status()
