@@ -150,6 +150,7 @@ HOOK char *__realpath_chk(const char *path, char *resolved, size_t size)
 	return result;
 }
 
+/* cp(1) and df(1) call it. */
 HOOK char *canonicalize_file_name(const char *path)
 {
 	return realpath(path, NULL);

@@ -52,11 +52,13 @@ HOOK struct hostent *gethostbyname(const char *name)
 	return real()->gethostbyname(NUMERIC(name));
 }
 
+/* getent(1) calls it. */
 HOOK struct hostent *gethostbyname2(const char *name, int family)
 {
 	return real()->gethostbyname2(NUMERIC(name), family);
 }
 
+/* As programs in Perl and Python call it. */
 HOOK int gethostbyname_r(const char *name, struct hostent *host, char *data, size_t size,
 			 struct hostent **result, int *error)
 {
