@@ -4,7 +4,7 @@
 import pytest
 
 import models
-from built import sharing
+from built import holding, sharing
 
 pytestmark = pytest.mark.any_model
 
@@ -80,3 +80,25 @@ def test_status_counts_the_opened_devices(daemon):
     assert " 0 contexts, 0 files of rdma_cm\n" in daemon.status()
     with sharing(daemon):
         assert " 2 contexts, 0 files of rdma_cm\n" in daemon.status()
+
+
+# What each object has besides its type, its handle and its uses.
+MEMBERS = {
+    "pd": ["number"],
+    "mr": ["number", "length", "access"],
+    "cq": ["number", "size", "completions", "channel", "overrun"],
+    "srq": ["number", "xrc", "available", "limit", "async_events"],
+    "qp": ["number", "qp_type", "state", "dest_qp_num", "handles", "groups", "async_events"],
+    "xrcd": ["private", "inode", "handles"],
+}
+
+
+def test_objects_are_listed_with_their_members(daemon):
+    with holding(daemon, "2"), sharing(daemon):
+        contexts = daemon.objects()["contexts"]
+    objects = [o for context in contexts for o in context["objects"]]
+    assert {(o["type"], *o) for o in objects} == {
+        (kind, "type", "handle", *members, "uses") for kind, members in MEMBERS.items()}
+    for context in contexts:
+        named = [(o["type"], o["handle"]) for o in context["objects"]]
+        assert len(named) == len(set(named))

@@ -3,6 +3,7 @@
 lists."""
 
 import json
+import re
 
 import pytest
 
@@ -35,8 +36,9 @@ def test_rdma_lists_each_device(run, daemon, rdma):
     devices = rdma("dev")
     assert [(d["ifindex"], d["ifname"], d["node_type"])
             for d in devices] == [(i, models.device(i), "ca") for i in (0, 1)]
-    guid = run(["ibv_devinfo", "-d", models.device(1)]).stdout.split("node_guid:")[1].split()[0]
-    assert devices[1]["node_guid"] == guid
+    told = dict(re.findall(r"(\w+):\s+(\S+)", run(["ibv_devinfo", "-d", models.device(1)]).stdout))
+    assert (devices[1]["fw"], devices[1]["node_guid"], devices[1]["sys_image_guid"]) == (
+        told["fw_ver"], told["node_guid"], told["sys_image_guid"])
     assert [d["ifname"] for d in rdma("dev", "show", models.device(1))] == [models.device(1)]
     done = run(["rdma", "dev", "show", models.device(9)])
     assert done.returncode != 0 and models.device(9) in done.stderr
