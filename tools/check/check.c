@@ -71,7 +71,7 @@ static void read_libibverbs(struct closure *closure)
 
 	if (!used || closure->unasked || closure->failure)
 		return;
-	fault = libibverbs_load_fault(used, check.program.binary);
+	fault = libraries_load_fault(used, check.program.binary);
 	if (!fault) {
 		check.driver_fault = providers_load_fault(used, check.program.binary);
 		return;

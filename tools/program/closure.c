@@ -201,17 +201,12 @@ const char *libibverbs_provider(const char *libibverbs, const char *name)
 	return mark ? format_string("%.*s%s%s", (int)(mark - path), path, name, mark + 2) : NULL;
 }
 
-static const char *load_fault(const char *libraries, const char *object)
+const char *libraries_load_fault(const char *libraries, const char *object)
 {
 	struct closure closure = { 0 };
 
 	return ask(object, (struct question){ libraries, .binds = true }, &closure,
 		   &closure.missing);
-}
-
-const char *libibverbs_load_fault(const char *libibverbs, const char *object)
-{
-	return load_fault(libibverbs, object);
 }
 
 const char *providers_load_fault(const char *libibverbs, const char *object)
@@ -225,7 +220,7 @@ const char *providers_load_fault(const char *libibverbs, const char *object)
 	for (size_t i = 0; i < files.gl_pathc; i++)
 		preload = format_string("%s:%s", preload, files.gl_pathv[i]);
 	globfree(&files);
-	return load_fault(preload, object);
+	return libraries_load_fault(preload, object);
 }
 
 const char *providers_load_advice(void)
