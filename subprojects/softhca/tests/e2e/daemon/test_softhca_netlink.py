@@ -14,6 +14,10 @@ from pairs import pair_command
 
 pytestmark = pytest.mark.any_model
 
+# What rdma(8) calls the number of an object. The kernel numbers MRs apart from their keys.
+NUMBERS = {"qp": "lqpn", "cq": "cqn", "pd": "pdn", "srq": "srqn"}
+
+
 @pytest.fixture
 def rdma(run, daemon):
     need("rdma")
@@ -62,11 +66,14 @@ def test_rdma_res_lists_the_objects_that_softhca_lists(daemon, rdma, holder):
     listed = [(c["device"], c["pid"], o) for c in daemon.objects()["contexts"]
               for o in c["objects"]]
     summary = {device["ifname"]: device for device in rdma("res")}
-    for kind in ("qp", "cq", "mr", "pd", "srq"):
-        there = [(device, pid) for device, pid, o in listed if o["type"] == kind]
-        assert sorted((o["ifname"], o["pid"]) for o in rdma("res", "show", kind)) == sorted(there)
+    for kind in (*NUMBERS, "mr"):
+        there = [(device, pid, kind in NUMBERS and o["number"]) for device, pid, o in listed
+                 if o["type"] == kind]
+        shown = [(o["ifname"], o["pid"], kind in NUMBERS and o[NUMBERS[kind]])
+                 for o in rdma("res", "show", kind)]
+        assert sorted(shown) == sorted(there)
         for device in summary:
-            assert summary[device][kind] == sum(at == device for at, _ in there)
+            assert summary[device][kind] == sum(at == device for at, _, _ in there)
     assert summary[models.device(0)]["ctx"] == 1
 
 
@@ -78,6 +85,15 @@ def test_rdma_res_shows_each_qp_with_its_state_and_peer(daemon, rdma, holder):
     assert {qp["lqpn"]: (qp["state"], qp.get("rqpn", 0), qp["comm"]) for qp in reported} == there
     assert all("path-mig-state" in qp for qp in reported)
     assert [qp["state"] for qp in reported if "port" in qp] == ["RTS", "RTS"]
+
+
+def test_rdma_res_shows_the_qps_of_an_srq(daemon, rdma, holder):
+    """Successive numbers are one range."""
+    [ranges] = [srq["lqpn"] for srq in rdma("res", "show", "srq") if srq["type"] == "BASIC"]
+    ends = [tuple(map(int, part.split("-"))) for part in ranges]
+    shown = [number for end in ends for number in range(end[0], end[-1] + 1)]
+    there = {qp["lqpn"] for qp in rdma("res", "show", "qp")}
+    assert len(shown) == 400 and set(shown) <= there
 
 
 def test_an_opened_handle_is_no_qp(daemon, rdma):
