@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """`softhca ctl` refuses wrong words with what is wrong, and changes nothing then."""
 
+import shlex
+
 import pytest
 
 import models
@@ -8,14 +10,16 @@ from built import holding, sharing
 
 pytestmark = pytest.mark.any_model
 
-# (words of ctl with D for a device, a part of the message). A command that only says how it is used
-# begins with "takes".
+# (words of ctl, the beginning of the message). D stands for the first device.
 REFUSED = [
     ("nonsense", "unknown command 'nonsense'; there are: status stop objects "),
     ("status word", "status takes no argument"),
     ("objects word", "objects takes no argument"),
     ("counters word", "counters takes no argument"),
     ("trace word", "trace takes [COUNT]"),
+    ("trace 0", "trace takes [COUNT]"),
+    ("trace 1025", "trace takes [COUNT]"),
+    ("trace -1", "trace takes [COUNT]"),
     ("set", "set takes NAME=VALUE"),
     ("set xrc", "set takes NAME=VALUE"),
     ("set xrc=maybe", "xrc is on or off, not 'maybe'"),
@@ -32,7 +36,7 @@ REFUSED = [
     ("fault D delay 5%", "fault takes "),
     ("fault D delay 5% x", "cannot read 'x'"),
     ("fault D delay 5% 1 2", "fault takes "),
-    ("fault D delay 5% 99999999999", "cannot read '99999999999'"),
+    ("fault D delay 5% 10000001", "cannot read '10000001'"),
     ("fault D seed", "fault takes "),
     ("fault D seed x", "cannot read 'x'"),
     ("fault D seed 1 2", "fault takes "),
@@ -44,6 +48,7 @@ REFUSED = [
     ("fault D off now", "fault takes "),
     ("event D", "event takes DEVICE NAME [NUMBER]"),
     ("event mlx9_0 port_active", "no device mlx9_0"),
+    ("event '' port_active", "no device \n"),
     ("event D cq_err", "cq_err needs the number of its object"),
     ("event D cq_err x", "'x' is not a number"),
     ("event D cq_err 77", "no CQ 77 on this device"),
@@ -62,18 +67,28 @@ REFUSED = [
 ]
 
 
+def arguments(words):
+    return [models.device(0) if word == "D" else word for word in shlex.split(words)]
+
+
 def test_wrong_words_are_refused_and_change_nothing(daemon, run, softhca):
     def state():
         return [daemon.ask(*words) for words in (["status"], ["ctl", "fault"], ["ctl", "objects"])]
 
     before, wrong = state(), []
     for words, message in REFUSED:
-        argv = [models.device(0) if word == "D" else word for word in words.split()]
-        done = run([softhca, "ctl", *argv], env={"LD_PRELOAD": ""})
+        done = run([softhca, "ctl", *arguments(words)], env={"LD_PRELOAD": ""})
         if (done.returncode, done.stdout) != (1, "") or f"softhca: {message}" not in done.stderr:
             wrong.append((words, done))
     assert wrong == []
     assert state() == before
+
+
+@pytest.mark.parametrize("words", [
+    "trace 9", "trace 1024", "fault D delay 5% 10000000", "fault D seed 0",
+    "fault D seed 18446744073709551615", "set nap=1000"])
+def test_the_ends_of_a_range_are_taken(daemon, words):
+    daemon.ask("ctl", *arguments(words))
 
 
 def test_status_counts_the_opened_devices(daemon):
