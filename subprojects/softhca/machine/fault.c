@@ -36,13 +36,6 @@ bool fault_strikes(struct faults *faults, enum fault_kind kind)
 	return true;
 }
 
-bool fault_any(const struct faults *faults)
-{
-	static const uint32_t none[FAULT_KINDS];
-
-	return memcmp(faults->rate, none, sizeof(none));
-}
-
 /* FAULT_COMMANDS when there is none. */
 static int free_slot(const struct faults *faults)
 {

@@ -43,9 +43,6 @@ void fault_clear(struct faults *faults);
 /* Whether the fault strikes now, by its rate. */
 bool fault_strikes(struct faults *faults, enum fault_kind kind);
 
-/* Whether any can strike. */
-bool fault_any(const struct faults *faults);
-
 /* Whether FAULT_COMMANDS failures are planned already. */
 bool fault_is_full(const struct faults *faults);
 

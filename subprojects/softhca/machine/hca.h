@@ -185,7 +185,6 @@ struct hca_qp {
 	unsigned int lost, not_ready;
 	uint64_t sent;		      /* bytes of the WQE at hand that have arrived */
 	bool started;		      /* the WQE at hand was tried at least once */
-	unsigned int ahead; /* so many sends from the WQE at hand on: their bytes have arrived */
 	/* reads and atomics that an adapter would have under way, the one at hand included */
 	uint8_t reading;
 	bool delayed;		      /* the next message has been late enough */

@@ -56,13 +56,11 @@ void sq_settle(struct hca_qp *qp);
 /* No timer, no place in any list of work; for a QP that goes, resets or fails. */
 void sq_stop(struct hca_qp *qp);
 
-/* Whether a request begins at @slot that is not complete. All before it are posted. */
-bool sq_posted_at(struct hca_qp *qp, uint32_t slot);
-/* Whether there is any. */
+/* Whether there is a request that is not complete. */
 bool sq_posted(struct hca_qp *qp);
 
 /* Reads the first request. SYNDROME_OK, or the syndrome of one that cannot be executed. */
-enum syndrome sq_fetch(const struct hca_qp *qp, uint32_t slot, struct wqe *wqe);
+enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe);
 
 /* Ends the first request. It completes if signalled, or failed. @wqe is NULL if it was not read. */
 void sq_complete(struct hca_qp *qp, const struct wqe *wqe, uint8_t syndrome);
@@ -101,11 +99,8 @@ bool recv_queue_of(struct hca_qp *qp, uint32_t srqn, struct recv_queue *queue);
 
 bool recv_available(const struct recv_queue *queue);
 
-/* How many were available when that was last asked. 0 while a message fills one. */
-uint32_t recv_known(const struct recv_queue *queue);
-
-/* The scatter list of the WQE that is @skip behind the next. Number of entries. */
-uint32_t recv_peek(const struct recv_queue *queue, uint32_t skip, struct sge sge[WQE_MAX_SGE]);
+/* The scatter list of the next WQE. Number of entries. */
+uint32_t recv_peek(const struct recv_queue *queue, struct sge sge[WQE_MAX_SGE]);
 
 /* The message in several pieces that begins keeps the SRQ's next WQE until its completion. */
 void recv_claim(const struct recv_queue *queue);

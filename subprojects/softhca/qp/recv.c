@@ -56,36 +56,15 @@ bool recv_available(const struct recv_queue *queue)
 	return claimed(queue) || (queue->srq ? srq_ready(queue->srq) : rq_ready(queue->qp));
 }
 
-uint32_t recv_known(const struct recv_queue *queue)
-{
-	const struct hca_srq *srq = queue->srq;
-
-	if (claimed(queue))
-		return 0;
-	return srq ? (uint16_t)(srq->known - srq->consumed)
-		   : queue->qp->rq.known - queue->qp->rq.next;
-}
-
-/* A WQE's link is certain, since the WQE is posted. */
-static uint16_t srq_index(const struct hca_srq *srq, uint32_t skip)
-{
-	uint16_t index = srq->head, next;
-
-	while (skip-- &&
-	       !mem_read(srq->obj.ctx, &next, place_at(srq_slot(srq, index), 2), sizeof(next)))
-		index = be16toh(next);
-	return index;
-}
-
-uint32_t recv_peek(const struct recv_queue *queue, uint32_t skip, struct sge sge[WQE_MAX_SGE])
+uint32_t recv_peek(const struct recv_queue *queue, struct sge sge[WQE_MAX_SGE])
 {
 	uint8_t list[WQE_MAX_BYTES];
 	const struct hca_qp *qp = queue->qp;
 	const struct hca_srq *srq = queue->srq;
-	uint16_t index = claimed(queue) ? qp->claimed_index : srq ? srq_index(srq, skip) : 0;
+	uint16_t index = claimed(queue) ? qp->claimed_index : srq ? srq->head : 0;
 	struct place slot =
 		srq ? place_at(srq_slot(srq, index), SEGMENT_SRQ_HEADER)
-		    : place_at(qp->rq.buffer, (uint64_t)((qp->rq.next + skip) & (qp->rq.count - 1))
+		    : place_at(qp->rq.buffer, (uint64_t)(qp->rq.next & (qp->rq.count - 1))
 						      << qp->rq.shift);
 	size_t bytes = SEGMENT_BYTES * (size_t)(srq ? srq->max_sge : qp->max_recv_sge);
 

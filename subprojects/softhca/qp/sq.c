@@ -35,26 +35,18 @@ static bool has_ring(const struct hca_qp *qp)
 	return qp->sq.count && qp->state != IBV_QPS_RESET;
 }
 
-bool sq_posted_at(struct hca_qp *qp, uint32_t slot)
+bool sq_posted(struct hca_qp *qp)
 {
 	const struct model *model = qp->device->model;
-	struct ring from;
 	uint32_t word;
 
 	if (!has_ring(qp))
 		return false;
-	if (qp->sq.known != slot)
+	if (qp->sq.known != qp->sq.next)
 		return true;
-	from = qp->sq;
-	from.next = slot;
-	if (!mem_load32(qp->ctx, model->sq_word(&from), &word))
-		qp->sq.known = model->sq_known(&from, word);
-	return qp->sq.known != slot;
-}
-
-bool sq_posted(struct hca_qp *qp)
-{
-	return sq_posted_at(qp, qp->sq.next);
+	if (!mem_load32(qp->ctx, model->sq_word(&qp->sq), &word))
+		qp->sq.known = model->sq_known(&qp->sq, word);
+	return qp->sq.known != qp->sq.next;
 }
 
 /* A WQE may go on at the ring's begin. */
@@ -73,8 +65,9 @@ static int read_slots(const struct hca_qp *qp, uint32_t first, uint32_t count, u
 }
 
 /* Reads its slots. Their number; 0 = not readable, or more than was posted. */
-static uint32_t read_wqe(const struct hca_qp *qp, uint32_t slot, uint8_t bytes[WQE_MAX_BYTES])
+static uint32_t read_wqe(const struct hca_qp *qp, uint8_t bytes[WQE_MAX_BYTES])
 {
+	const uint32_t slot = qp->sq.next;
 	uint32_t slots;
 
 	if (read_slots(qp, slot, 1, bytes))
@@ -88,11 +81,11 @@ static uint32_t read_wqe(const struct hca_qp *qp, uint32_t slot, uint8_t bytes[W
 		       : 0;
 }
 
-enum syndrome sq_fetch(const struct hca_qp *qp, uint32_t slot, struct wqe *wqe)
+enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe)
 {
 	uint8_t bytes[WQE_MAX_BYTES];
 
-	wqe->slots = read_wqe(qp, slot, bytes);
+	wqe->slots = read_wqe(qp, bytes);
 	if (!wqe->slots)
 		return SYNDROME_LOCAL_QP_OP;
 	if (qp->device->model->parse_wqe(bytes, (size_t)wqe->slots << qp->sq.shift, qp->type, wqe))
@@ -106,7 +99,7 @@ enum syndrome sq_fetch(const struct hca_qp *qp, uint32_t slot, struct wqe *wqe)
 static uint32_t slots_at_hand(const struct hca_qp *qp, const struct wqe *wqe)
 {
 	uint8_t bytes[WQE_MAX_BYTES];
-	uint32_t slots = wqe ? wqe->slots : read_wqe(qp, qp->sq.next, bytes);
+	uint32_t slots = wqe ? wqe->slots : read_wqe(qp, bytes);
 
 	return slots ? slots : qp->sq.known - qp->sq.next;
 }

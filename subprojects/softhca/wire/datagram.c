@@ -63,7 +63,7 @@ static enum outcome deliver_datagram(struct attempt *attempt, const struct recv_
 
 	if (!recv_available(queue))
 		return SENT;
-	switch (operation_receive_side(queue, 0, wqe->av.global ? 0 : GRH_BYTES,
+	switch (operation_receive_side(queue, wqe->av.global ? 0 : GRH_BYTES,
 				       wqe->length + (wqe->av.global ? GRH_BYTES : 0), &to)) {
 	case BUFFER_SHORT:
 		return complete_with_error(attempt, queue, SYNDROME_LOCAL_LENGTH);

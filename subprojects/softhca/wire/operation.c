@@ -74,11 +74,11 @@ static struct hca_mr *remote_side(const struct attempt *attempt, const struct hc
 	return mr;
 }
 
-enum buffer operation_receive_side(const struct recv_queue *queue, uint32_t ahead, uint64_t skip,
-				   uint64_t length, struct mem_vec *vec)
+enum buffer operation_receive_side(const struct recv_queue *queue, uint64_t skip, uint64_t length,
+				   struct mem_vec *vec)
 {
 	struct sge sge[WQE_MAX_SGE];
-	uint32_t count = recv_peek(queue, ahead, sge);
+	uint32_t count = recv_peek(queue, sge);
 
 	mem_vec_init(vec, queue->ctx);
 	length += skip;
@@ -153,11 +153,6 @@ static enum outcome complete_with_error(struct attempt *attempt, const struct re
 	return nak(attempt, ours, NO_EVENT);
 }
 
-static enum mem_result copy_message(struct attempt *attempt, struct mem_vec *to)
-{
-	return attempt->qp->ahead ? MEM_OK : mem_copy(to, &attempt->local, attempt->part);
-}
-
 static enum outcome send_message(struct attempt *attempt, const struct recv_queue *queue)
 {
 	const struct wqe *wqe = attempt->wqe;
@@ -169,7 +164,7 @@ static enum outcome send_message(struct attempt *attempt, const struct recv_queu
 		return nak(attempt, SYNDROME_REMOTE_OP, IBV_EVENT_QP_FATAL);
 	if (!recv_available(queue))
 		return NOT_READY;
-	switch (operation_receive_side(queue, 0, 0, wqe->length, &to)) {
+	switch (operation_receive_side(queue, 0, wqe->length, &to)) {
 	case BUFFER_SHORT:
 		return complete_with_error(attempt, queue, SYNDROME_LOCAL_LENGTH,
 					   SYNDROME_REMOTE_INVALID);
@@ -181,7 +176,7 @@ static enum outcome send_message(struct attempt *attempt, const struct recv_queu
 	if (!attempt->last)
 		recv_claim(queue);
 	mem_vec_seek(&to, attempt->offset);
-	switch (copy_message(attempt, &to)) {
+	switch (mem_copy(&to, &attempt->local, attempt->part)) {
 	case MEM_BAD_SOURCE:
 		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
 	case MEM_BAD_TARGET:

@@ -126,7 +126,7 @@ static bool execute(struct hca_qp *qp, uint64_t *bytes)
 	/* the daemon has one thread, and this is too large for the stack of a loop */
 	static struct wqe wqe;
 	struct attempt attempt = { .qp = qp, .wqe = &wqe, .event = -1 };
-	enum syndrome syndrome = sq_fetch(qp, qp->sq.next, &wqe);
+	enum syndrome syndrome = sq_fetch(qp, &wqe);
 
 	qp->started = true;
 	if (syndrome) {
@@ -173,22 +173,12 @@ static void run(struct hca_qp *qp)
 
 	list_del(&qp->ready);
 	qp->reading = 0;
-	/*
-	 * Messages that were moved ahead are executed in this turn. Else another sender's message
-	 * could come into a buffer of an SRQ that has their bytes already.
-	 */
-	for (int left = BURST; (qp->ahead || (left > 0 && moved < BURST_BYTES)) &&
-			       sq_may_execute(qp) && sq_posted(qp);
-	     left--) {
-		/* A first message is often the only one, and what follows a long one is long. */
-		if (!qp->ahead && bytes && bytes <= AHEAD_BYTES)
-			qp->ahead = ahead_move(qp);
+	for (int left = BURST;
+	     left > 0 && moved < BURST_BYTES && sq_may_execute(qp) && sq_posted(qp); left--) {
 		if (!execute(qp, &bytes))
 			break;
-		qp->ahead -= qp->ahead > 0;
 		moved += bytes;
 	}
-	qp->ahead = 0;
 	if (qp->state == IBV_QPS_SQD)
 		sq_drain(qp);
 	/* The others first; what is left has its next turn. */

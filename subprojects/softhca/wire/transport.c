@@ -101,19 +101,6 @@ static enum outcome execute_reliable(struct attempt *attempt)
 	return outcome;
 }
 
-bool transport_is_clear(struct attempt *attempt)
-{
-	const struct hca_qp *qp = attempt->qp;
-	struct hca_qp *peer;
-
-	if (qp->type == IBV_QPT_UD || qp->sent)
-		return false;
-	peer = path_peer(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
-	attempt->peer = peer;
-	return peer && answers_to(peer, qp) && peer->attr.rq_psn == qp->attr.sq_psn &&
-	       !fault_any(&qp->device->faults) && !fault_any(&peer->device->faults);
-}
-
 /* A message begins with any sequence number. Its further packets must follow it. */
 static bool continues(const struct attempt *attempt)
 {

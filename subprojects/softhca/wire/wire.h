@@ -45,10 +45,10 @@ bool operation_changes_sender(const struct wqe *wqe);
 /* The sender's memory, in attempt->local. False: a key does not open it. */
 bool operation_local_side(struct attempt *attempt);
 
-/* The buffer of the WQE that is @ahead behind the next of a receive queue, after @skip bytes. */
+/* The buffer of the next WQE of a receive queue, after @skip bytes. */
 enum buffer { BUFFER_OK, BUFFER_SHORT, BUFFER_FORBIDDEN };
-enum buffer operation_receive_side(const struct recv_queue *queue, uint32_t ahead, uint64_t skip,
-				   uint64_t length, struct mem_vec *vec);
+enum buffer operation_receive_side(const struct recv_queue *queue, uint64_t skip, uint64_t length,
+				   struct mem_vec *vec);
 
 /* The receiver's QP goes to ERR; the sender's own one does after its completion. */
 void operation_receiver_fails(struct attempt *attempt);
@@ -79,16 +79,6 @@ enum outcome datagram_execute(struct attempt *attempt);
 
 /* Sends the next piece of the request. */
 enum outcome transport_execute(struct attempt *attempt);
-
-/* Sets attempt->peer. True if what the connected QP sends next reaches it for certain. */
-bool transport_is_clear(struct attempt *attempt);
-
-/* ---- several short messages (ahead.c) ---- */
-
-#define AHEAD_BYTES 256u /* of each message at most */
-
-/* Moves the bytes of the QP's next sends. Returns of how many; they are not executed yet. */
-unsigned int ahead_move(struct hca_qp *qp);
 
 /* ---- the packets of a capture (tap.c); without one these do nothing ---- */
 

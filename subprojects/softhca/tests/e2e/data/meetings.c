@@ -157,9 +157,9 @@ ROW("a receive of an SRQ that is too short completes once")
 	rig_must_be_quiet(pair.b->cq, 5);
 }
 
-/* ---- short messages, which the emulator moves together if they are posted together ---- */
+/* ---- short messages that are posted together ---- */
 
-#define BUNDLE 16u /* more than it moves at once */
+#define BUNDLE 16u
 #define EACH   256u
 
 /* Each of another length, and a third of them inline. */
@@ -283,71 +283,4 @@ ROW("of messages that are posted together those before a lost buffer arrive")
 	rig_must_complete(pair.a->cq, 3, IBV_WC_WR_FLUSH_ERR);
 	rig_must_complete(pair.b->cq, 2, IBV_WC_LOC_PROT_ERR);
 	rig_must_complete(pair.b->cq, 3, IBV_WC_WR_FLUSH_ERR);
-}
-
-/* So many bytes less than what a QP may send in one turn of the emulator. */
-#define TURN_LEFT (3 * BYTES)
-#define TURN      (1u << 20)
-
-static struct host *host_of_a_turn(int device)
-{
-	struct host *host = rig_host(device);
-
-	rig_use(host, rig_map(TURN), TURN);
-	return host;
-}
-
-/* Connects a QP of a to one of b. Returns that of a, which waits long for answers. */
-static struct ibv_qp *patient_sender(const struct pair *pair, struct ibv_srq *srq)
-{
-	struct ibv_qp *qa = rig_qp(pair->a, IBV_QPT_RC, NULL),
-		      *qb = rig_qp(pair->b, IBV_QPT_RC, srq);
-	struct rig_link to_b = rig_link_to(qb->qp_num, pair->b->lid),
-			to_a = rig_link_to(qa->qp_num, pair->a->lid);
-
-	to_b.timeout = 20; /* 4 seconds */
-	must_eq(rig_bring_up(qa, &to_b), 0);
-	must_eq(rig_bring_up(qb, &to_a), 0);
-	return qa;
-}
-
-/* Posts a write of as many bytes as fit into a turn beside some sends, and these sends. */
-static void post_a_turn(const struct pair *pair)
-{
-	struct ibv_send_wr wr = pair_wr(pair, IBV_WR_RDMA_WRITE, 0, 0, TURN - TURN_LEFT);
-
-	must_eq(rig_post(pair->qa, &wr), 0);
-	for (uint32_t i = 1; i < BUNDLE - 1; i++) {
-		wr = pair_wr(pair, IBV_WR_SEND, TURN - BYTES, 0, BYTES);
-		must_eq(rig_post(pair->qa, &wr), 0);
-	}
-}
-
-/* When a QP becomes ready to receive, all senders that wait for an answer try again in one turn. */
-ROW("behind the end of a message are no bytes of another sender's")
-{
-	struct pair pair = { .a = host_of_a_turn(0), .b = host_of_a_turn(1) };
-	struct ibv_srq *srq = MADE(rig_srq(pair.b, BUNDLE));
-	struct rig_link third = rig_link_to(1, 1);
-	struct ibv_send_wr wr = pair_wr(&pair, IBV_WR_SEND, TURN - BYTES, 0, 1);
-	struct ibv_qp *other;
-	struct ibv_wc wc;
-
-	pair.qa = patient_sender(&pair, srq);
-	other = patient_sender(&pair, srq);
-	memset(pair.a->buffer + TURN - BYTES, 7, BYTES);
-	for (uint32_t i = 0; i < BUNDLE; i++)
-		must_eq(rig_post_srq(pair.b, srq, i * EACH, EACH, i), 0);
-	pair_control("port", 1, "1 down");
-	post_a_turn(&pair);
-	must_eq(rig_post(other, &wr), 0);
-	pair_control("port", 1, "1 up");
-	pair.qb = rig_qp(pair.b, IBV_QPT_RC, NULL);
-	must_eq(rig_init(pair.qb, &third), 0);
-	must_eq(rig_rtr(pair.qb, &third), 0);
-	do
-		wc = rig_must_succeed(pair.b->cq);
-	while (wc.byte_len != 1);
-	must_eq(pair.b->buffer[wc.wr_id * EACH], 7);
-	must_eq(pair.b->buffer[wc.wr_id * EACH + 1], 0);
 }
