@@ -5,25 +5,17 @@
 #include <base/sleep.h>
 
 #include <sched.h>
-#include <time.h>
 
 #define MILLISECOND 1000000u
 #define BUSY_FOR    (2u * MILLISECOND) /* after the last activity the short nap stays for so long */
 #define FLUSH_EVERY MILLISECOND
 #define LINGER	    20000u /* nanoseconds; a program on another processor answers in 1000 */
-/* So many doorbells of one program, each within so many nanoseconds of the last, are a stream. */
-#define STREAK	    8
-#define STREAM_GAP  100000u
 /* of a command that waits for work: long messages go on after it, as they would on a wire */
 #define MOST_TURNS  16
 
 struct pace {
 	uint64_t last_active, last_flush, nap;
 	uint64_t last_found; /* a doorbell of a program that does not wake the daemon for it */
-	/* the context that rang last, when, and how often it woke the daemon with none between */
-	const struct hca_context *ringer;
-	uint64_t rang;
-	unsigned int streak;
 };
 
 static struct pace pace;
@@ -31,17 +23,11 @@ static struct pace pace;
 static void note_bell(struct hca_context *ctx)
 {
 	struct hca_machine *machine = ctx->device->machine;
-	const bool woke = machine->slept == SLEEP_WOKEN;
 
 	machine->active = true;
 	if (machine->slept == SLEEP_OVER)
 		pace.last_found = machine->now;
-	ctx->processor = woke ? sleep_waker() : -1;
-	if (ctx != pace.ringer || machine->now - pace.rang > STREAM_GAP)
-		pace.streak = 0;
-	pace.ringer = ctx;
-	pace.rang = machine->now;
-	pace.streak += woke;
+	ctx->processor = machine->slept == SLEEP_WOKEN ? sleep_waker() : -1;
 }
 
 /* All QPs of a context ring one bell, which only says that there is something new. */
@@ -175,20 +161,6 @@ static bool any_bell(const struct hca_machine *machine)
 }
 
 /*
- * A program that sends without waiting for answers would be interrupted for each message. So the
- * daemon rests for a moment, and then executes what was posted meanwhile.
- */
-static bool rest_from_stream(const struct hca_machine *machine)
-{
-	const struct timespec nap = { 0, machine->settings.nap * 1000l };
-
-	if (pace.streak <= STREAK || pace.rang != machine->now)
-		return false;
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
-	return true;
-}
-
-/*
  * A program that got a message often answers at once, if it runs on another processor. If it shares
  * the daemon's, it does not run before the daemon sleeps.
  */
@@ -200,7 +172,7 @@ bool engine_linger(struct hca_machine *machine)
 
 	machine->reached = NULL;
 	if (!ctx || ctx->processor == here)
-		return rest_from_stream(machine);
+		return false;
 	do {
 		if (any_bell(machine) || sleep_has_ready())
 			return true;
@@ -209,7 +181,7 @@ bool engine_linger(struct hca_machine *machine)
 			sched_yield();
 	} while (hca_now() < end);
 	ctx->processor = here;
-	return rest_from_stream(machine);
+	return false;
 }
 
 uint64_t engine_turn(struct hca_machine *machine)
