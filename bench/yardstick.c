@@ -6,11 +6,15 @@
  *	yardstick memory 2 bytes there and back through shared memory; both processes poll
  *	yardstick stream messages of 64 KiB over loopback TCP, one way
  *	yardstick rate	 messages of 2 bytes over loopback TCP, one way
+ *	yardstick awake	 keeps the processors from sleeping until its parent ends
  *
- * Prints the median one-way time in microseconds, GB/s, or millions of messages a second.
+ * Prints the median one-way time in microseconds, GB/s, or millions of messages a second; of "awake"
+ * how it is done.
  */
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -106,6 +110,7 @@ static int ping_pong(void (*put)(int side), void (*get)(int side))
 		get(0);
 		took[i] = (nanoseconds(CLOCK_MONOTONIC) - begin) / 2;
 	}
+	wait(NULL);
 	qsort(took + WARM_UP, TRIPS - WARM_UP, sizeof(took[0]), ascending);
 	printf("%.3f\n", took[WARM_UP + (TRIPS - WARM_UP) / 2] / 1e3);
 	return EXIT_SUCCESS;
@@ -128,13 +133,75 @@ static double one_way(ssize_t size, int count)
 	for (int i = 0; i < count; i++)
 		need(send(end_of[0], message, (size_t)size, 0) == size, "send");
 	need(read(end_of[0], message, 1) == 1, "read");
-	return nanoseconds(CLOCK_MONOTONIC) - begin;
+	begin = nanoseconds(CLOCK_MONOTONIC) - begin;
+	wait(NULL);
+	return begin;
+}
+
+/* ---- awake processors ---- */
+
+/* Root's way: an idle processor polls for work, so waking it takes no interrupt. */
+static int forbid_sleep(void)
+{
+	const int latency = 0;
+	int fd = open("/dev/cpu_dma_latency", O_WRONLY);
+
+	return fd >= 0 && write(fd, &latency, sizeof(latency)) == sizeof(latency);
+}
+
+/* The lowest priority is the lowest of its session only, where the kernel groups sessions. */
+static void lower_session(void)
+{
+	int fd;
+
+	setsid();
+	fd = open("/proc/self/autogroup", O_WRONLY);
+	need(fd < 0 || write(fd, "19", 2) == 2, "autogroup");
+}
+
+/* Any user's way. */
+static void spin_on(size_t processor)
+{
+	const struct sched_param none = { 0 };
+	cpu_set_t set;
+
+	if (!fork_side())
+		return;
+	CPU_ZERO(&set);
+	CPU_SET(processor, &set);
+	need(!sched_setaffinity(0, sizeof(set), &set), "sched_setaffinity");
+	need(!sched_setscheduler(0, SCHED_IDLE, &none), "SCHED_IDLE");
+	for (;;)
+		continue;
+}
+
+static int stay_awake(void)
+{
+	cpu_set_t set;
+	const char *how = "which poll for work while they idle";
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!forbid_sleep()) {
+		how = "on each of which a program of the lowest priority runs";
+		lower_session();
+		need(!sched_getaffinity(0, sizeof(set), &set), "sched_getaffinity");
+		for (size_t i = 0; i < CPU_SETSIZE; i++) {
+			if (CPU_ISSET(i, &set))
+				spin_on(i);
+		}
+	}
+	printf("%s\n", how);
+	fflush(stdout);
+	pause();
+	return EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)
 {
 	const char *what = argc == 2 ? argv[1] : "";
 
+	if (!strcmp(what, "awake"))
+		return stay_awake();
 	alarm(60);
 	if (!strcmp(what, "memory")) {
 		turn = mmap(NULL, sizeof(*turn), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
@@ -150,6 +217,6 @@ int main(int argc, char **argv)
 		return printf("%.3f\n", MESSAGE / one_way(MESSAGE, MESSAGES) * MESSAGES) < 0;
 	if (!strcmp(what, "rate"))
 		return printf("%.3f\n", SHORT / one_way(2, SHORT) * 1e3) < 0;
-	fprintf(stderr, "usage: yardstick tcp|memory|stream|rate\n");
+	fprintf(stderr, "usage: yardstick tcp|memory|stream|rate|awake\n");
 	return 2;
 }
