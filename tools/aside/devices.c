@@ -157,6 +157,21 @@ const char *device_text(const struct device *device)
 			     device->xrc && !device->open_qp ? alone : "");
 }
 
+const char *devices_without_xrc(const struct device_list *list)
+{
+	const char *names = "";
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct device *device = &list->device[i];
+
+		if (!device->xrc && !device->err)
+			names = format_string(
+				"%s%s%s (%s)", names, names[0] ? ", " : "", device->name,
+				device->driver[0] ? device->driver : "unknown driver");
+	}
+	return names;
+}
+
 const char *port_state_name(enum ibv_port_state state)
 {
 	static const char *const names[] = { "NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "DEFER" };

@@ -34,6 +34,13 @@ struct device_list {
  */
 const char *devices_read(const char *library, struct device_list *list);
 
+/* "hfi1_0 (hfi1), rxe0 (rxe)" of all that were queried and have no XRC. */
+const char *devices_without_xrc(const struct device_list *list);
+
+/* What to do where no adapter can do XRC. */
+#define DEVICES_BETWEEN_MACHINES \
+	"softhca --machines=HOSTFILE, which carries XRC between machines over their network, slower than an adapter: softhca(1)"
+
 /* The driver, the firmware and whether it has XRC, or why that cannot be known. */
 const char *device_text(const struct device *device);
 

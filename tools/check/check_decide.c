@@ -185,7 +185,8 @@ static const char *device_fault(const struct check *check, const struct device *
 		return check->undriven.fault;
 	if (check->wanted_device)
 		return format_string("device %s was not found or has no XRC", check->wanted_device);
-	return check->devices.count ? "no device on this machine has XRC"
+	return check->devices.count ? format_string("no device on this machine has XRC: %s",
+						    devices_without_xrc(&check->devices))
 				    : "there is no RDMA device on this machine";
 }
 
@@ -221,6 +222,8 @@ static bool decide_device(struct check *check)
 	if (failed || check->undriven.fault)
 		check->next = "xrc-compat doctor";
 	check->advice = failed ? NULL : check->undriven.advice;
+	if (!failed && !check->undriven.fault && check->devices.count && !check->wanted_device)
+		check->advice = "use " DEVICES_BETWEEN_MACHINES;
 	return decided(check, VERDICT_NO_DEVICE, device_fault(check, failed));
 }
 

@@ -67,8 +67,8 @@ static void count_devices(const char *library, const struct device_list *list, c
 		      "%s %s", failed->name, device_text(failed));
 	else
 		found("devices", FINDING_PROBLEM,
-		      "use an mlx4, mlx5, hns or qedr adapter, or xrc-compat run --softhca",
-		      "none of %zu has XRC", list->count);
+		      "use an mlx4, mlx5, hns or qedr adapter; or " DEVICES_BETWEEN_MACHINES,
+		      "none of %zu has XRC: %s", list->count, devices_without_xrc(list));
 }
 
 /* rdma_rename of rdma-core names devices by protocol and place. */

@@ -80,8 +80,12 @@ def unsupported(reason):
     return ends("unsupported", 5, reason)
 
 
-def no_device(reason, following="xrc-compat run --softhca -- PROGRAM"):
-    return {"devices": [], **ends("no device", 4, reason, following=following)}
+BETWEEN_MACHINES = ("use softhca --machines=HOSTFILE, which carries XRC between machines over "
+                    "their network, slower than an adapter: softhca(1)")
+
+
+def no_device(reason, advice=None, following="xrc-compat run --softhca -- PROGRAM"):
+    return {"devices": [], **ends("no device", 4, reason, advice, following)}
 
 
 NOT_READ = {"needs": [], "direction": None, "libibverbs": None, "system_libibverbs": None,
@@ -168,7 +172,7 @@ SAMPLES = {
         LINKED, no_device("the devices could not be listed: a driver crashed"),
         ask={"devices": "crash", "options": ["--device=mlx4_0"]}),
     "only_devices_without_xrc": Sample(
-        LINKED, no_device("no device on this machine has XRC"), devices=[RXE],
+        LINKED, no_device("no device on this machine has XRC: rxe0 (fake)", BETWEEN_MACHINES), devices=[RXE],
         ask={"devices": "rxe0"}),
     "wanted_device_without_xrc": Sample(
         LINKED, no_device("device rxe0 was not found or has no XRC"), devices=[MLX4, RXE],
@@ -176,17 +180,17 @@ SAMPLES = {
     # It may have XRC.
     "wanted_device_that_cannot_be_opened": Sample(
         LINKED, no_device("device mlx5_9 cannot be opened: Permission denied; check the permissions of /dev/infiniband/uverbs*",
-                          "xrc-compat doctor"), devices=[MLX4, CLOSED],
+                          following="xrc-compat doctor"), devices=[MLX4, CLOSED],
         ask={"devices": "mlx4_0 mlx5_9", "options": ["--device=mlx5_9"]}),
     "device_that_does_not_answer": Sample(
         LINKED, no_device("device mlx5_8 cannot be queried: Input/output error",
-                          "xrc-compat doctor"),
+                          following="xrc-compat doctor"),
         devices=[{**CLOSED, "name": "mlx5_8", "driver": "fake", "opened": True,
                   "error": "Input/output error"}],
         ask={"devices": "mlx5_8"}),
     "device_that_is_busy": Sample(
         LINKED, no_device("device mlx5_9 cannot be opened: Device or resource busy",
-                          "xrc-compat doctor"),
+                          following="xrc-compat doctor"),
         devices=[{**CLOSED, "error": "Device or resource busy"}],
         ask={"devices": "mlx5_9", "FAKE_ERRNO": str(errno.EBUSY)}),
 
