@@ -56,6 +56,7 @@ deps_table() {
 	more|cmd:mpicc.openmpi|the same with Open MPI|openmpi-bin libopenmpi-dev|openmpi-devel|openmpi-devel
 	more|file:/usr/share/doc/rdma-core/tests/run_tests.py|rdma-core's own tests on the emulated HCA|python3-pyverbs|python3-pyverbs|python3-pyverbs
 	more|cmd:valgrind|counts the instructions that programs without XRC pay|valgrind|valgrind|valgrind
+	more|pkg:libfabric|the emulated HCA between machines|libfabric-dev|libfabric-devel|libfabric-devel
 	more|cmd:rdma|asks the emulated HCA by netlink|iproute2|iproute|iproute2
 	more|cmd:ib_send_lat|measures the emulated HCA|perftest|perftest|perftest
 	more|cmd:tshark|reads what the emulated HCA sends|tshark|wireshark-cli|wireshark

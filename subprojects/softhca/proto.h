@@ -22,9 +22,10 @@
 enum softhca_kind {
 	SOFTHCA_CONTEXT = 1, /* an opened device */
 	SOFTHCA_CONTROL = 2, /* one `softhca ctl` command */
-	SOFTHCA_CM = 3,	     /* an opened /dev/infiniband/rdma_cm */
+	SOFTHCA_CM = 3, /* an opened /dev/infiniband/rdma_cm */
 	SOFTHCA_NETLINK = 4, /* one netlink request; answered like a control command */
 	SOFTHCA_CAPTURE = 5, /* the process that writes a capture's file, which it brings */
+	SOFTHCA_RUN = 6, /* a run that shares the daemon; its settings as text follow */
 };
 
 /* Client's first message; carries the arena's memfd when arena_pages is not 0. */
@@ -54,6 +55,8 @@ struct softhca_welcome {
 	 * 0 or -errno.
 	 * -EACCES: the daemon may not read the client's memory.
 	 * -EOVERFLOW: the client's addresses are too long for the daemon.
+	 * -EINPROGRESS: the machines have not met yet; ask again.
+	 * -EEXIST: the daemon has other settings than the run.
 	 */
 	int32_t status;
 	uint32_t arena; /* 1 = rings may be placed in the arena */

@@ -46,7 +46,7 @@ SHARED_FILES = {
 # command's.
 ROOMS = {
     "tools": (("text", "aside", "job", "files", "stack", "program", "run"),),
-    "softhca": (("base", "model", "machine", "objects", "qp", "capture", "wire", "uverbs", "cm",
+    "softhca": (("base", "model", "machine", "fabric", "objects", "qp", "capture", "wire", "uverbs", "cm",
                  "control", "server", "cli"),
                 ("own", "lookup", "rings", "client")),
 }

@@ -46,6 +46,19 @@ static uint32_t interface_of(const struct hca_device *device, int port)
 	return (uint32_t)(device->index * device->machine->settings.ports + port - 1);
 }
 
+/* The port that has sent it; if that is another machine's, the port that gets it. */
+static uint32_t interface_of_packet(const struct packet *packet)
+{
+	struct hca_machine *machine = packet->device->machine;
+	const struct hca_device *to;
+	uint8_t port;
+
+	if (!device_is_far(packet->device))
+		return interface_of(packet->device, packet->port);
+	to = machine_route(machine, packet->av.dlid, &port);
+	return to ? interface_of(to, port) : 0;
+}
+
 static void put_interfaces(const struct hca_machine *machine)
 {
 	struct block block;
@@ -91,7 +104,7 @@ void capture_packet(const struct packet *packet)
 	/* the daemon has one thread */
 	static struct frame frame;
 	static struct block block;
-	const uint32_t interface = interface_of(packet->device, packet->port);
+	const uint32_t interface = interface_of_packet(packet);
 	struct capture_counts *counts = &capture.counts[interface];
 
 	if (!packet->device->port[packet->port].active)

@@ -157,7 +157,8 @@ static int link_below(const char *home, const char *lib, const char *target)
 			return -errno;
 		*slash = '/';
 	}
-	return symlink(target, path) ? -errno : 0;
+	/* Another run that shares the daemon may have made it. */
+	return symlink(target, path) && errno != EEXIST ? -errno : 0;
 }
 
 /* Links in the daemon's directory, whose paths differ in $LIB only; those in builds do not. */

@@ -2,6 +2,7 @@
 /* `softhca run` and `softhca start`: a daemon for one program, or for all programs of the user. */
 #include "cli.h"
 
+#include <message.h>
 #include <server/server.h>
 
 #include <errno.h>
@@ -65,24 +66,99 @@ static int become(char **program)
 			  strerror(err));
 }
 
-static int start_for_run(const struct settings *settings, bool net, char *directory)
+static int start_for_run(struct daemon_plan *plan, char *directory)
 {
-	struct daemon_plan plan = { .settings = *settings,
-				    .directory = directory,
-				    .net = net,
-				    .until = getpid() };
 	char why[512];
-	int err = home_create(directory, &plan.lock, why, sizeof(why));
+	int err = home_create(directory, &plan->lock, why, sizeof(why));
 
 	if (!err)
-		err = start_daemon(&plan, why, sizeof(why));
+		err = start_daemon(plan, why, sizeof(why));
 	return err ? cli_refuse(CLI_REFUSED, "%s", why) : CLI_OK;
+}
+
+/* ---- runs of one machine of several share a daemon: the first starts it, the last ends it ---- */
+
+/* The settings with which the daemon must have been started. Its answer, or -errno. */
+static int ask_to_join(const char *directory, const struct settings *settings)
+{
+	struct softhca_welcome reply = { 0 };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int sock = message_connect(directory, 0), fd = -1;
+	int err = out && sock >= 0 ? 0 : sock < 0 ? sock : -ENOMEM;
+
+	if (out) {
+		settings_print(settings, out);
+		fclose(out);
+	}
+	if (!err)
+		err = message_ask(sock, SOFTHCA_RUN, text, size);
+	if (!err)
+		err = message_receive(sock, &reply, sizeof(reply), &fd, 0) == sizeof(reply)
+			      ? reply.status
+			      : -ECONNRESET;
+	if (sock >= 0)
+		close(sock);
+	free(text);
+	return err;
+}
+
+/* CLI_OK; CLI_GO_ON when the daemon has ended meanwhile; CLI_REFUSED after a message. */
+static int join(const char *directory, const struct settings *settings)
+{
+	const uint64_t end = hca_now() + (uint64_t)settings->machines_wait * 1000000000u;
+	int err;
+
+	while ((err = ask_to_join(directory, settings)) == -EINPROGRESS && hca_now() < end)
+		usleep(50000);
+	if (err == -EINPROGRESS)
+		return cli_refuse(CLI_REFUSED,
+				  "machines are missing; SOFTHCA_DIR=%s softhca status says which",
+				  directory);
+	if (err == -EEXIST)
+		return cli_refuse(
+			CLI_REFUSED,
+			"%s: the daemon there has other settings; --port takes another wire",
+			directory);
+	return err ? CLI_GO_ON : CLI_OK;
+}
+
+static int directory_of_machines(char *directory, int port)
+{
+	const char *chosen = getenv("SOFTHCA_DIR");
+
+	if (chosen && chosen[0])
+		return dir_default(directory);
+	snprintf(directory, DIR_MAX + 1, "/tmp/softhca-%u-%d", (unsigned int)geteuid(), port);
+	return 0;
+}
+
+static int share_daemon(struct daemon_plan *plan, char *directory)
+{
+	char why[512];
+	int err = directory_of_machines(directory, plan->settings.port), status = CLI_GO_ON;
+
+	if (err)
+		return cli_report(err);
+	while (status == CLI_GO_ON) {
+		err = home_claim(directory, &plan->lock, why, sizeof(why));
+		if (err == -EBUSY) {
+			status = join(directory, &plan->settings);
+			continue;
+		}
+		if (!err)
+			err = start_daemon(plan, why, sizeof(why));
+		status = err ? cli_refuse(CLI_REFUSED, "%s", why) : CLI_OK;
+	}
+	return status;
 }
 
 int cli_run(int argc, char **argv)
 {
 	char preload[PATH_MAX], setting[PATH_MAX];
 	char directory[DIR_MAX + 1];
+	struct daemon_plan plan = { .directory = directory, .until = getpid() };
 	struct settings settings;
 	struct run_options options = { 0 };
 	int status = cli_options(argc, argv, &settings, &options);
@@ -96,8 +172,11 @@ int cli_run(int argc, char **argv)
 		return status;
 	if (options.net)
 		status = cli_net();
+	plan.settings = settings;
+	plan.net = options.net;
 	if (!status)
-		status = start_for_run(&settings, options.net, directory);
+		status = settings.machines[0] ? share_daemon(&plan, directory)
+					      : start_for_run(&plan, directory);
 	if (status)
 		return status;
 	status = cli_preload_setting(directory, preload, setting, sizeof(setting));

@@ -130,9 +130,9 @@ bool cm_addr_find(const struct cm_file *file, const union cm_address *address,
 		*port = 1;
 		return true;
 	}
-	for (int i = 0; i < machine->settings.devices; i++) {
+	for (int place = 0; place < machine_places(machine); place++) {
+		*device = machine_at(machine, place);
 		for (*port = 1; *port <= machine->settings.ports; ++*port) {
-			*device = &machine->device[i];
 			if (has(*device, *port, address))
 				return true;
 		}
@@ -142,7 +142,7 @@ bool cm_addr_find(const struct cm_file *file, const union cm_address *address,
 
 bool cm_addr_local(const struct cm_file *file, const struct hca_device *device)
 {
-	return file->host < 0 || file->host == device->index;
+	return !device_is_far(device) && (file->host < 0 || file->host == device->index);
 }
 
 void cm_addr_set(union cm_address *address, const struct hca_device *device, uint8_t port)

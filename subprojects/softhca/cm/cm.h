@@ -72,6 +72,7 @@ struct cm_id {
 	enum cm_link link;
 	struct cm_id *peer;
 	uint32_t peer_number; /* also when the peer has gone; 0 = there was none */
+	bool far; /* its peer is on another machine, and there is no pointer to it */
 	/* the CONNECT_REQUEST that the program has not fetched yet; NULL = the id has none */
 	struct cm_event *request;
 	struct timer timer;
@@ -260,7 +261,52 @@ int cm_sidr_reject(struct cm_id *id, const void *data, uint8_t length);
 /* The Q_Key that an id has, or gets now. */
 uint32_t cm_sidr_qkey(struct cm_id *id);
 
-/* ---- the messages on the wire, of which only a capture knows (mad.c) ---- */
+/* What an id hears of its peer, whose fields are those of @from (conn.c, sidr.c). */
+void cm_hear_request(struct cm_id *from, const struct rdma_ucm_conn_param *param);
+void cm_hear_reply(struct cm_id *id, const struct cm_id *from,
+		   const struct rdma_ucm_conn_param *param);
+void cm_hear_ready(struct cm_id *id);
+void cm_hear_reject(struct cm_id *id, uint8_t reason, const void *data, size_t length);
+void cm_hear_disconnect(struct cm_id *id);
+void cm_hear_disconnected(struct cm_id *id);
+void cm_sidr_hear_request(struct cm_id *from, const struct rdma_ucm_conn_param *param);
+void cm_sidr_hear_reply(struct cm_id *id, uint8_t status, const struct cm_id *from,
+			const void *data, size_t length);
+
+/* ---- ids whose peers are on another machine ---- */
+
+#define CM_MAD_BYTES 256
+#define CM_MAD_HEADER 24
+
+/* Of messages. */
+enum attribute {
+	CM_REQ = 0x10,
+	CM_REJ = 0x12,
+	CM_REP,
+	CM_RTU,
+	CM_DREQ,
+	CM_DREP,
+	CM_SIDR_REQ,
+	CM_SIDR_REP
+};
+
+/* A message between the ports of two machines. */
+struct cm_far {
+	uint16_t slid, dlid;
+	uint16_t family, ps; /* of the addresses of a request; its port space */
+	uint8_t qp_type; /* of the id that has sent it */
+	uint8_t unused[7];
+	uint8_t mad[CM_MAD_BYTES];
+};
+
+/* Carries the message to the machine of the id's peer (carry.c). */
+void cm_far_send(const struct cm_id *id, const uint8_t mad[CM_MAD_BYTES]);
+
+/* The function for fabric_open() (far.c). */
+void cm_far_take(int home, const void *body, size_t length);
+void cm_far_init(struct hca_machine *machine);
+
+/* ---- the messages on the wire: for captures, and for other machines (mad.c) ---- */
 
 /* Each is sent by @id to its destination. */
 void cm_mad_req(const struct cm_id *id, const struct rdma_ucm_conn_param *param);

@@ -112,32 +112,36 @@ static void raise_reject(struct cm_id *id, uint8_t reason, const void *data, siz
 	cm_event_raise(event);
 }
 
-static void refused(struct cm_id *id, uint8_t reason, const void *data, size_t length)
+void cm_hear_reject(struct cm_id *id, uint8_t reason, const void *data, size_t length)
 {
 	cm_id_part(id);
 	enter(id, CM_OVER);
 	raise_reject(id, reason, data, length);
 }
 
-static void send_request(struct cm_id *id, const struct rdma_ucm_conn_param *param)
+void cm_hear_request(struct cm_id *from, const struct rdma_ucm_conn_param *param)
 {
-	struct cm_event *event;
 	uint8_t reason;
 	bool heard;
+	struct cm_event *event = cm_id_request(from, opposite(from->qp_type), &heard);
 
-	enter(id, CM_REQ_SENT);
-	cm_mad_req(id, param);
-	if (!cm_id_is_wired(id))
-		return;
-	event = cm_id_request(id, opposite(id->qp_type), &heard);
 	if (!event) {
 		reason = heard ? REJ_CONSUMER : REJ_NO_SERVICE;
-		cm_mad_refused(id, reason);
-		refused(id, reason, NULL, 0);
+		cm_mad_refused(from, reason);
+		cm_hear_reject(from, reason, NULL, 0);
 		return;
 	}
-	take_request(event->child, id);
+	take_request(event->child, from);
 	tell_request(event, param);
+}
+
+static void send_request(struct cm_id *id, const struct rdma_ucm_conn_param *param)
+{
+	enter(id, CM_REQ_SENT);
+	id->far = device_is_far(id->dst_device);
+	cm_mad_req(id, param);
+	if (!id->far && cm_id_is_wired(id))
+		cm_hear_request(id, param);
 }
 
 int cm_cmd_connect(struct cm_cmd *cmd)
@@ -174,6 +178,18 @@ static void tell_reply(struct cm_id *id, const struct rdma_ucm_conn_param *param
 	cm_event_raise(event);
 }
 
+void cm_hear_reply(struct cm_id *id, const struct cm_id *from,
+		   const struct rdma_ucm_conn_param *param)
+{
+	id->remote_qpn = from->qpn;
+	id->remote_psn = from->psn;
+	id->responder_resources = from->initiator_depth;
+	id->initiator_depth = from->responder_resources;
+	id->rnr_retry = limited(param->rnr_retry_count);
+	enter(id, CM_REP_RCVD);
+	tell_reply(id, param);
+}
+
 static int accept_request(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
 	struct cm_id *peer = id->peer;
@@ -188,16 +204,17 @@ static int accept_request(struct cm_id *id, const struct rdma_ucm_conn_param *pa
 	enter(id, CM_REP_SENT);
 	cm_mad_rep(id, param);
 	/* An id that has waited too long gets no answer any more. */
-	if (!peer)
-		return 0;
-	peer->remote_qpn = id->qpn;
-	peer->remote_psn = id->psn;
-	peer->responder_resources = id->initiator_depth;
-	peer->initiator_depth = id->responder_resources;
-	peer->rnr_retry = limited(param->rnr_retry_count);
-	enter(peer, CM_REP_RCVD);
-	tell_reply(peer, param);
+	if (peer)
+		cm_hear_reply(peer, id, param);
 	return 0;
+}
+
+void cm_hear_ready(struct cm_id *id)
+{
+	if (id->link == CM_ESTABLISHED)
+		return; /* the program has told so by NOTIFY */
+	enter(id, CM_ESTABLISHED);
+	cm_event_plain(id, CM_EVENT_ESTABLISHED, 0);
 }
 
 /* The active side has seen the answer and its queue pair is up: the connection stands. */
@@ -207,10 +224,8 @@ static int establish(struct cm_id *id)
 		return refuse(-EINVAL, "no reply to establish");
 	enter(id, CM_ESTABLISHED);
 	cm_mad_rtu(id);
-	if (id->peer->link == CM_ESTABLISHED)
-		return 0; /* the program has told so by NOTIFY */
-	enter(id->peer, CM_ESTABLISHED);
-	cm_event_plain(id->peer, CM_EVENT_ESTABLISHED, 0);
+	if (id->peer)
+		cm_hear_ready(id->peer);
 	return 0;
 }
 
@@ -265,7 +280,7 @@ static int reject(struct cm_id *id, uint8_t reason, const void *data, uint8_t le
 	cm_id_part(id);
 	enter(id, CM_OVER);
 	if (peer)
-		refused(peer, reason, data, length);
+		cm_hear_reject(peer, reason, data, length);
 	return 0;
 }
 
@@ -289,15 +304,25 @@ static void tell_disconnected(struct cm_id *id, int status)
 	cm_event_plain(id, CM_EVENT_DISCONNECTED, status);
 }
 
+/* An id hears of the end even if it does not know yet that it is connected. */
+void cm_hear_disconnect(struct cm_id *id)
+{
+	enter(id, CM_DREQ_RCVD);
+	tell_disconnected(id, 0);
+}
+
+void cm_hear_disconnected(struct cm_id *id)
+{
+	enter(id, CM_TIMEWAIT);
+	tell_disconnected(id, 0);
+}
+
 static void ask_to_disconnect(struct cm_id *id)
 {
 	enter(id, CM_DREQ_SENT);
 	cm_mad_dreq(id);
-	if (!id->peer)
-		return;
-	/* The peer hears of the end even if it does not know yet that it is connected. */
-	enter(id->peer, CM_DREQ_RCVD);
-	tell_disconnected(id->peer, 0);
+	if (id->peer)
+		cm_hear_disconnect(id->peer);
 }
 
 static void answer_disconnect(struct cm_id *id)
@@ -307,10 +332,8 @@ static void answer_disconnect(struct cm_id *id)
 	cm_mad_drep(id);
 	cm_id_part(id);
 	enter(id, CM_TIMEWAIT);
-	if (!peer)
-		return;
-	enter(peer, CM_TIMEWAIT);
-	tell_disconnected(peer, 0);
+	if (peer)
+		cm_hear_disconnected(peer);
 }
 
 /* To disconnect is no error if the connection never began, or has ended. */
@@ -336,7 +359,7 @@ void cm_abandon(struct cm_id *id)
 		cm_mad_rej(id, REJ_TIMEOUT, NULL, 0);
 		cm_id_part(id);
 		if (peer)
-			refused(peer, REJ_TIMEOUT, NULL, 0);
+			cm_hear_reject(peer, REJ_TIMEOUT, NULL, 0);
 		break;
 	case CM_REQ_RCVD:
 	case CM_REP_SENT:

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The messages that ib_cm would send, for a capture. Layouts: InfiniBand specification 12.6. */
+/*
+ * The messages of ib_cm. Within a machine only a capture sees them; to another machine they are
+ * carried. Layouts: InfiniBand specification 12.6.
+ */
 #include "cm.h"
 
 #include <capture/capture.h>
 #include <machine/port.h>
 #include <model/segment.h>
 
-#define MAD_BYTES    256
-#define HEADER_BYTES 24
+#define MAD_BYTES CM_MAD_BYTES
+#define HEADER_BYTES CM_MAD_HEADER
 #define DATA_BYTES   (MAD_BYTES - HEADER_BYTES)
 #define CLASS_CM     0x07
 #define CLASS_VERSION 2
@@ -15,10 +18,6 @@
 #define GSI_QPN	     1
 #define GSI_QKEY     0x80010000u
 #define PKEY	     0xffff
-
-enum attribute {
-	CM_REQ = 0x10, CM_REJ = 0x12, CM_REP, CM_RTU, CM_DREQ, CM_DREP, CM_SIDR_REQ, CM_SIDR_REP
-};
 
 /* As rdma_cm of the kernel sets them. */
 #define RESPONSE_TIMEOUT 20
@@ -68,6 +67,8 @@ static void send_mad(const struct cm_id *id)
 	const struct hca_machine *machine = id->file->machine;
 	struct packet packet;
 
+	if (id->far)
+		cm_far_send(id, mad);
 	if (!capture_runs)
 		return;
 	packet = (struct packet){
@@ -248,11 +249,19 @@ void cm_mad_sidr_rep(const struct cm_id *id, uint8_t status, uint32_t qpn, const
 /* The id at the destination that there would be. */
 static struct cm_id nobody(const struct cm_id *id)
 {
-	return (struct cm_id){ .file = id->file, .ps = id->ps, .link = CM_REQ_RCVD,
-			       .peer_number = id->number,
-			       .src = id->dst, .dst = id->src,
-			       .device = id->dst_device, .port = id->dst_port,
-			       .dst_device = id->device, .dst_port = id->port };
+	return (struct cm_id){
+		.file = id->file,
+		.ps = id->ps,
+		.link = CM_REQ_RCVD,
+		.peer_number = id->number,
+		.src = id->dst,
+		.dst = id->src,
+		.device = id->dst_device,
+		.port = id->dst_port,
+		.dst_device = id->device,
+		.dst_port = id->port,
+		.far = device_is_far(id->device)
+	};
 }
 
 void cm_mad_refused(const struct cm_id *id, uint8_t reason)

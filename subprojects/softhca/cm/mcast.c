@@ -65,11 +65,14 @@ static void map_address(const struct cm_id *id, const union cm_address *address,
 	}
 }
 
-/* The subnet manager names a group for which the program has no address. */
-static void assign(uint8_t gid[16], uint32_t lid)
+/*
+ * The subnet manager names a group for which the program has no address. Each machine has its own
+ * subnet manager, so that its number is part of the name.
+ */
+static void assign(uint8_t gid[16], int home, uint32_t lid)
 {
 	static const uint8_t prefix[8] = { 0xff, 0x12, 0xa0, 0x1b, 0xfe, 0x80 };
-	uint32_t number = htobe32(lid);
+	uint32_t number = htobe32((uint32_t)home << 16 | lid);
 
 	memset(gid, 0, 16);
 	memcpy(gid, prefix, sizeof(prefix));
@@ -87,8 +90,9 @@ static struct cm_group *find_group(const struct hca_cm *cm, const uint8_t gid[16
 	return NULL;
 }
 
-static struct cm_group *new_group(struct hca_cm *cm, const uint8_t gid[16])
+static struct cm_group *new_group(struct hca_machine *machine, const uint8_t gid[16])
 {
+	struct hca_cm *cm = &machine->cm;
 	static const uint8_t none[16];
 	struct cm_group *group = calloc(1, sizeof(*group));
 
@@ -100,7 +104,7 @@ static struct cm_group *new_group(struct hca_cm *cm, const uint8_t gid[16])
 	}
 	memcpy(group->gid, gid, sizeof(group->gid));
 	if (!memcmp(gid, none, sizeof(none)))
-		assign(group->gid, group->lid);
+		assign(group->gid, machine->home, group->lid);
 	list_add(&cm->groups, &group->link);
 	return group;
 }
@@ -163,7 +167,7 @@ static struct cm_join *new_join(struct cm_id *id, const uint8_t gid[16], uint64_
 	}
 	join->group = find_group(cm, gid);
 	if (!join->group)
-		join->group = new_group(cm, gid);
+		join->group = new_group(id->file->machine, gid);
 	if (!join->group) {
 		numtab_remove(&cm->joins, join->number);
 		free(join);

@@ -218,20 +218,21 @@ static int bind_source(struct cm_id *id, const union cm_address *src, const unio
 }
 
 /*
- * Without a source it is the host's own device; a program on all hosts talks to the destination
- * from there, and to a group from the first device.
+ * Without a source it is the host's own device; a program on all hosts talks to a destination on
+ * this machine from there, and to all others from the first device.
  */
 static void choose_source(struct cm_id *id)
 {
-	int host = id->file->host;
+	const int host = id->file->host;
+	struct hca_device *to = id->dst_device;
 
 	if (id->device)
 		return;
-	if (host < 0 && id->dst_device)
-		id->device = id->dst_device;
+	if (host < 0 && to && !device_is_far(to))
+		id->device = to;
 	else
 		id->device = &id->file->machine->device[host < 0 ? 0 : host];
-	id->port = id->dst_device ? id->dst_port : 1;
+	id->port = to ? id->dst_port : 1;
 	cm_addr_set(&id->src, id->device, id->port);
 }
 

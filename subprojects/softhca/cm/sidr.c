@@ -61,32 +61,46 @@ static void expired(struct timer *timer)
 	cm_event_plain(id, CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 }
 
-int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
+void cm_sidr_hear_request(struct cm_id *from, const struct rdma_ucm_conn_param *param)
 {
-	struct cm_event *event;
 	uint8_t status;
 	bool heard;
+	struct cm_event *event = cm_id_request(from, IBV_QPT_UD, &heard);
 
+	if (!event) {
+		status = heard ? SIDR_REJECT : SIDR_UNSUPPORTED;
+		cm_mad_sidr_refused(from, status);
+		answer(from, CM_EVENT_UNREACHABLE, status, NULL, 0);
+		return;
+	}
+	event->child->link = CM_SIDR_RCVD;
+	take_data(&event->resp.param.ud, param->private_data, param->private_data_len,
+		  cm_addr_room(from, REQUEST_DATA));
+	cm_event_raise(event);
+}
+
+int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
+{
 	if (param->private_data_len > cm_addr_room(id, REQUEST_DATA))
 		return refuse(-EINVAL, "size of the private data");
 	id->state = CM_CONNECT;
 	id->link = CM_SIDR_SENT;
 	cm_wait(id, (unsigned int)id->file->machine->settings.cm_timeout, expired);
+	id->far = device_is_far(id->dst_device);
 	cm_mad_sidr_req(id, param);
-	if (!cm_id_is_wired(id))
-		return 0;
-	event = cm_id_request(id, IBV_QPT_UD, &heard);
-	if (!event) {
-		status = heard ? SIDR_REJECT : SIDR_UNSUPPORTED;
-		cm_mad_sidr_refused(id, status);
-		answer(id, CM_EVENT_UNREACHABLE, status, NULL, 0);
-		return 0;
-	}
-	event->child->link = CM_SIDR_RCVD;
-	take_data(&event->resp.param.ud, param->private_data, param->private_data_len,
-		  cm_addr_room(id, REQUEST_DATA));
-	cm_event_raise(event);
+	if (!id->far && cm_id_is_wired(id))
+		cm_sidr_hear_request(id, param);
 	return 0;
+}
+
+void cm_sidr_hear_reply(struct cm_id *id, uint8_t status, const struct cm_id *from,
+			const void *data, size_t length)
+{
+	if (!status) {
+		id->remote_qpn = from->qpn;
+		id->qkey = from->qkey;
+	}
+	answer(id, status ? CM_EVENT_UNREACHABLE : CM_EVENT_ESTABLISHED, status, data, length);
 }
 
 int cm_sidr_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
@@ -104,11 +118,10 @@ int cm_sidr_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	cm_mad_sidr_rep(id, 0, param->qp_num & 0xffffff, param->private_data,
 			param->private_data_len);
 	cm_id_part(id);
-	if (!peer)
-		return 0; /* a datagram: its receiver has gone */
-	peer->remote_qpn = param->qp_num & 0xffffff;
-	peer->qkey = id->qkey;
-	answer(peer, CM_EVENT_ESTABLISHED, 0, param->private_data, param->private_data_len);
+	id->qpn = param->qp_num & 0xffffff;
+	/* A datagram's receiver may have gone. */
+	if (peer)
+		cm_sidr_hear_reply(peer, 0, id, param->private_data, param->private_data_len);
 	return 0;
 }
 
@@ -121,8 +134,7 @@ int cm_sidr_reject(struct cm_id *id, const void *data, uint8_t length)
 	id->link = CM_OVER;
 	cm_mad_sidr_rep(id, SIDR_REJECT, 0, data, length);
 	cm_id_part(id);
-	if (!peer)
-		return 0;
-	answer(peer, CM_EVENT_UNREACHABLE, SIDR_REJECT, data, length);
+	if (peer)
+		cm_sidr_hear_reply(peer, SIDR_REJECT, id, data, length);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include "control.h"
 #include "request.h"
 
+#include <fabric/fabric.h>
 #include <machine/trace.h>
 
 #include <errno.h>
@@ -25,6 +26,7 @@ static int do_status(struct request *request)
 		(int)getpid(), settings->devices, settings->ports, contexts,
 		list_length(&machine->clients) - contexts);
 	settings_print(settings, request->out);
+	fabric_print(request->out);
 	return 0;
 }
 

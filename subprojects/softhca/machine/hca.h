@@ -151,6 +151,26 @@ struct hca_qp_attr {
 	uint8_t port, timeout, retry_cnt, rnr_retry, alt_port, alt_timeout;
 };
 
+/* A piece of a message that is on its way to another machine. */
+struct hca_flight {
+	uint64_t tag; /* that its answer has */
+	uint64_t offset;
+	uint32_t slots, packets, part;
+	bool last; /* of its message */
+	bool reads; /* what comes back changes memory here */
+};
+
+/* What a QP has sent to another machine and has no answer to, in its order. */
+#define HCA_FLIGHTS 16
+struct hca_away {
+	struct hca_flight flight[HCA_FLIGHTS];
+	unsigned int first, count;
+	uint32_t slots; /* of messages that are sent to their end */
+	uint32_t packets; /* of all flights */
+	uint32_t begun; /* the slot behind the last message that was begun */
+	bool held; /* nothing more can be sent before an answer comes, or there is room */
+};
+
 /*
  * A queue pair (qp/; what is under "sender" and "receiver" also wire/). An XRC target can have many
  * handles, in many processes.
@@ -190,6 +210,7 @@ struct hca_qp {
 	bool delayed;		      /* the next message has been late enough */
 	bool waiting;		      /* for the retry timer, or until something else comes up */
 	bool notify_drained;
+	struct hca_away *away; /* NULL: it has sent nothing to another machine */
 
 	/* receiver */
 	bool communicating; /* COMM_EST has been raised */
@@ -248,7 +269,9 @@ struct hca_port {
 struct hca_device {
 	struct hca_machine *machine;
 	const struct model *model;
-	int index;
+	int index; /* in its machine */
+	int place; /* on the wire, which gives it LIDs, GUIDs and addresses */
+	int home; /* the number of its machine */
 	char name[16]; /* as libibverbs lists it */
 	uint64_t guid;
 	struct hca_port port[SETTINGS_MAX_PORTS + 1]; /* from 1 */
@@ -279,6 +302,10 @@ struct hca_machine {
 	struct hca_cm cm;
 	struct list clients; /* contexts, and files of the connection manager */
 	struct hca_device device[SETTINGS_MAX_DEVICES];
+	/* Machines on the wire, and the number of this one. */
+	int machines, home;
+	/* The devices of all machines by their place; of those at home only a number. */
+	struct hca_device *far;
 	struct list timers;
 	struct list ready;	/* QPs with work to do now */
 	struct list failed;	/* QPs in ERR: what is posted to them is flushed */
@@ -296,13 +323,25 @@ struct hca_machine {
 	void (*show_port)(const struct hca_device *device, int port);
 };
 
-int machine_init(struct hca_machine *machine, const struct settings *settings);
+/* Machine number @home of so many on the wire. 0, -EINVAL or -ENOMEM. */
+int machine_init(struct hca_machine *machine, const struct settings *settings, int machines,
+		 int home);
 void machine_free(struct hca_machine *machine);
 
 uint64_t hca_now(void); /* nanoseconds, CLOCK_MONOTONIC */
 
-/* The port that @lid names, or NULL. */
+/* How many devices are on the wire, and the one at @place, which may be another machine's. */
+int machine_places(const struct hca_machine *machine);
+struct hca_device *machine_at(const struct hca_machine *machine, int place);
+
+/* The device of this machine whose port @lid names, or NULL. */
 struct hca_device *machine_route(struct hca_machine *machine, uint16_t lid, uint8_t *port);
+
+/* The device of another machine whose port @lid names, or NULL. */
+struct hca_device *machine_far(const struct hca_machine *machine, uint16_t lid, uint8_t *port);
+
+/* Whether the device is another machine's. */
+bool device_is_far(const struct hca_device *device);
 
 struct hca_qp *device_qp(const struct hca_device *device, uint32_t qpn);
 

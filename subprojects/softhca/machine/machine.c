@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -33,8 +34,8 @@ static uint32_t qp_numbers(const struct settings *settings)
 static int init_numbers(struct hca_device *device, const struct settings *settings)
 {
 	uint32_t numbers = qp_numbers(settings), apart = numbers < 1u << 14 ? numbers / 32 : 0x200;
-	uint32_t start = 0x40 + (uint32_t)device->index * 0x200,
-		 qp_start = 0x40 + ((uint32_t)device->index + 1) * apart;
+	const uint32_t nth = (uint32_t)device->place % SETTINGS_MAX_DEVICES;
+	uint32_t start = 0x40 + nth * 0x200, qp_start = 0x40 + (nth + 1) * apart;
 	struct numtab *of = device->numbers;
 	const struct limits *limits = &settings->limits;
 	bool together = device->model->one_sequence;
@@ -51,30 +52,53 @@ static int init_numbers(struct hca_device *device, const struct settings *settin
 	return 0;
 }
 
-static int init_device(struct hca_device *device, struct hca_machine *machine, int index)
+/* What programs on the wire see of a device. */
+static void name_device(struct hca_device *device, struct hca_machine *machine, int place)
 {
 	device->machine = machine;
 	device->model = machine->settings.model;
-	device->index = index;
-	snprintf(device->name, sizeof(device->name), "%s%d", device->model->device, index);
-	device->guid = FIRST_GUID + (uint64_t)index * 0x10;
+	device->place = place;
+	device->home = place / machine->settings.devices;
+	device->index = place % machine->settings.devices;
+	snprintf(device->name, sizeof(device->name), "%s%d", device->model->device, device->index);
+	device->guid = FIRST_GUID + (uint64_t)place * 0x10;
+	for (int port = 1; port <= SETTINGS_MAX_PORTS; port++) {
+		device->port[port].lid = (uint16_t)(1 + place * SETTINGS_MAX_PORTS + port - 1);
+		device->port[port].active = port <= machine->settings.ports;
+	}
+}
+
+static int init_device(struct hca_device *device, struct hca_machine *machine, int place)
+{
+	name_device(device, machine, place);
 	list_init(&device->contexts);
 	list_init(&device->xrcds);
 	list_init(&device->members);
-	fault_seed(&device->faults, (uint64_t)index);
-	for (int port = 1; port <= SETTINGS_MAX_PORTS; port++) {
-		device->port[port].lid = (uint16_t)(1 + index * SETTINGS_MAX_PORTS + port - 1);
-		device->port[port].active = port <= machine->settings.ports;
-	}
+	fault_seed(&device->faults, (uint64_t)device->index);
 	return init_numbers(device, &machine->settings);
 }
 
-int machine_init(struct hca_machine *machine, const struct settings *settings)
+static int init_far(struct hca_machine *machine)
+{
+	const size_t places = (size_t)machine_places(machine);
+
+	machine->far = calloc(places, sizeof(*machine->far));
+	if (!machine->far)
+		return -ENOMEM;
+	for (size_t place = 0; place < places; place++)
+		name_device(&machine->far[place], machine, (int)place);
+	return 0;
+}
+
+int machine_init(struct hca_machine *machine, const struct settings *settings, int machines,
+		 int home)
 {
 	char why[256];
 
 	memset(machine, 0, sizeof(*machine));
 	machine->settings = *settings;
+	machine->machines = machines;
+	machine->home = home;
 	if (settings_complete(&machine->settings, why, sizeof(why)))
 		return -EINVAL;
 	list_init(&machine->clients);
@@ -85,8 +109,10 @@ int machine_init(struct hca_machine *machine, const struct settings *settings)
 	list_init(&machine->cm.files);
 	list_init(&machine->cm.ids);
 	list_init(&machine->cm.groups);
+	if (machines > 1 && init_far(machine))
+		return -ENOMEM;
 	for (int i = 0; i < settings->devices; i++) {
-		int err = init_device(&machine->device[i], machine, i);
+		int err = init_device(&machine->device[i], machine, home * settings->devices + i);
 
 		if (err)
 			return err;
@@ -101,21 +127,54 @@ void machine_free(struct hca_machine *machine)
 			numtab_free(&machine->device[i].numbers[type]);
 		numtab_free(&machine->device[i].qps);
 	}
+	free(machine->far);
+	machine->far = NULL;
 	if (machine->trace)
 		fclose(machine->trace);
 	machine->trace = NULL;
 }
 
+int machine_places(const struct hca_machine *machine)
+{
+	return machine->machines * machine->settings.devices;
+}
+
+struct hca_device *machine_at(const struct hca_machine *machine, int place)
+{
+	const int devices = machine->settings.devices;
+
+	if (place / devices != machine->home)
+		return &machine->far[place];
+	return (struct hca_device *)&machine->device[place % devices];
+}
+
+static struct hca_device *device_of(const struct hca_machine *machine, uint16_t lid, uint8_t *port)
+{
+	const int place = lid ? (lid - 1) / SETTINGS_MAX_PORTS : machine_places(machine);
+
+	if (place >= machine_places(machine))
+		return NULL;
+	*port = (uint8_t)(1 + (lid - 1) % SETTINGS_MAX_PORTS);
+	return *port <= machine->settings.ports ? machine_at(machine, place) : NULL;
+}
+
 struct hca_device *machine_route(struct hca_machine *machine, uint16_t lid, uint8_t *port)
 {
-	unsigned int index = lid ? (lid - 1u) / SETTINGS_MAX_PORTS : UINT32_MAX;
-	struct hca_device *device;
+	struct hca_device *device = device_of(machine, lid, port);
 
-	if (index >= (unsigned int)machine->settings.devices)
-		return NULL;
-	device = &machine->device[index];
-	*port = (uint8_t)(1 + (lid - 1u) % SETTINGS_MAX_PORTS);
-	return *port <= machine->settings.ports ? device : NULL;
+	return device && !device_is_far(device) ? device : NULL;
+}
+
+struct hca_device *machine_far(const struct hca_machine *machine, uint16_t lid, uint8_t *port)
+{
+	struct hca_device *device = machine->machines > 1 ? device_of(machine, lid, port) : NULL;
+
+	return device && device_is_far(device) ? device : NULL;
+}
+
+bool device_is_far(const struct hca_device *device)
+{
+	return device->home != device->machine->home;
 }
 
 struct hca_qp *device_qp(const struct hca_device *device, uint32_t qpn)

@@ -25,7 +25,7 @@ uint16_t port_lid(const struct hca_device *device, uint8_t port)
 
 uint16_t port_sm_lid(const struct hca_machine *machine)
 {
-	return port_lid(&machine->device[0], 1);
+	return port_lid(machine_at(machine, 0), 1);
 }
 
 uint32_t port_capabilities(const struct hca_machine *machine)
@@ -42,7 +42,7 @@ uint16_t port_pkeys(const struct hca_machine *machine)
 
 uint32_t port_ipv4(const struct hca_device *device, uint8_t port)
 {
-	return settings_address(&device->machine->settings, device->index, port);
+	return settings_address(&device->machine->settings, device->place, port);
 }
 
 void port_ipv6(const struct hca_device *device, uint8_t port, uint8_t address[16])
@@ -164,10 +164,12 @@ static bool has(const struct hca_device *device, uint8_t port, const uint8_t gid
 static const struct hca_device *find_port(const struct hca_machine *machine, const uint8_t gid[16],
 					  uint8_t *port)
 {
-	for (int i = 0; i < machine->settings.devices; i++) {
+	for (int place = 0; place < machine_places(machine); place++) {
+		const struct hca_device *device = machine_at(machine, place);
+
 		for (*port = 1; *port <= machine->settings.ports; ++*port) {
-			if (has(&machine->device[i], *port, gid))
-				return &machine->device[i];
+			if (has(device, *port, gid))
+				return device;
 		}
 	}
 	return NULL;

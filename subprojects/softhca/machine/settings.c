@@ -56,14 +56,32 @@ static const struct row rows[] = {
 	  "milliseconds that a connection waits for an answer" },
 	{ "trace", TEXT, AT(trace), 0, 0,
 	  "file to which every command is written, with its result" },
+	{ "machines", TEXT, AT(machines), 0, 0,
+	  "file with the host names of machines whose adapters hang on one wire (libfabric)" },
+	{ "key", TEXT, AT(key), 0, 0,
+	  "file by which these machines know each other; none: ~/.softhca-key, made if need be" },
+	{ "port", NUMBER, AT(port), 1024, 65534,
+	  "TCP port by which they meet; the one after it carries the messages" },
+	{ "machines_wait", NUMBER, AT(machines_wait), 1, 3600,
+	  "seconds until all machines must have met" },
 };
 
 #define DEFAULT_ADDRESS (198u << 24 | 18u << 16 | 0u << 8 | 1u)
 
 const struct settings settings_default = {
-	.model = &connectx3, .devices = 2, .ports = 1, .xrc = true, .open_qp = true,
-	.open_events = false, .strict = false, .arena = true, .nap = 20,
-	.address = DEFAULT_ADDRESS, .cm_timeout = 60000,
+	.model = &connectx3,
+	.devices = 2,
+	.ports = 1,
+	.xrc = true,
+	.open_qp = true,
+	.open_events = false,
+	.strict = false,
+	.arena = true,
+	.nap = 20,
+	.address = DEFAULT_ADDRESS,
+	.cm_timeout = 60000,
+	.port = 18518,
+	.machines_wait = 60,
 };
 
 const char *settings_name(size_t index)
@@ -168,7 +186,7 @@ static int take_number(int *target, const struct row *row, const char *value, ch
 static int take_address(uint32_t *target, const struct row *row, const char *value, char *why,
 			size_t size)
 {
-	const uint32_t span = SETTINGS_MAX_DEVICES * 256 + SETTINGS_MAX_PORTS;
+	const uint32_t span = SETTINGS_MAX_PLACES * 256 + SETTINGS_MAX_PORTS;
 	struct in_addr address;
 	uint32_t first, last;
 
@@ -219,7 +237,7 @@ int settings_take(struct settings *settings, const char *text, char *why, size_t
 	case ADDRESS:
 		return take_address(target, row, equals + 1, why, size);
 	default:
-		return take_text(target, sizeof(settings->trace), row, equals + 1, why, size);
+		return take_text(target, SETTINGS_TEXT, row, equals + 1, why, size);
 	}
 }
 

@@ -12,6 +12,8 @@
 
 #define SETTINGS_MAX_DEVICES 16
 #define SETTINGS_MAX_PORTS   2
+#define SETTINGS_MAX_PLACES 512 /* devices of all machines */
+#define SETTINGS_TEXT 256 /* bytes of a file's name */
 
 struct settings {
 	const struct model *model;
@@ -28,7 +30,11 @@ struct settings {
 	struct limits limits;
 	uint32_t address; /* of the first port of the first device, IPv4, host byte order */
 	int cm_timeout;	  /* milliseconds that a connection waits for an answer */
-	char trace[256];  /* file, or "" */
+	char trace[SETTINGS_TEXT]; /* file, or "" */
+	char machines[SETTINGS_TEXT]; /* file with the names of machines, or "" */
+	char key[SETTINGS_TEXT]; /* file that all machines of the user share, or "" */
+	int port; /* of TCP; the next one is libfabric's */
+	int machines_wait; /* seconds until all machines of the list must have met */
 };
 
 extern const struct settings settings_default;

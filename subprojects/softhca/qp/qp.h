@@ -50,17 +50,26 @@ bool qp_mask_ok(enum ibv_qp_state from, enum ibv_qp_state to, enum ibv_qp_type t
 
 void sq_init(struct hca_qp *qp);
 
+/* The slot of the request to be executed next: behind those that are on their way elsewhere. */
+uint32_t sq_next(const struct hca_qp *qp);
+
+/* How many pieces of requests are on their way to another machine. */
+unsigned int sq_away(const struct hca_qp *qp);
+
+/* All that is on its way is to be sent again. */
+void sq_recall(struct hca_qp *qp);
+
 /* The first request has made progress, or is complete: its retries are counted from 0 again. */
 void sq_settle(struct hca_qp *qp);
 
 /* No timer, no place in any list of work; for a QP that goes, resets or fails. */
 void sq_stop(struct hca_qp *qp);
 
-/* Whether there is a request that is not complete. */
+/* Whether there is a request to be executed. */
 bool sq_posted(struct hca_qp *qp);
 
-/* Reads the first request. SYNDROME_OK, or the syndrome of one that cannot be executed. */
-enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe);
+/* Reads the request at @slot. SYNDROME_OK, or the syndrome of one that cannot be executed. */
+enum syndrome sq_fetch(const struct hca_qp *qp, uint32_t slot, struct wqe *wqe);
 
 /* Ends the first request. It completes if signalled, or failed. @wqe is NULL if it was not read. */
 void sq_complete(struct hca_qp *qp, const struct wqe *wqe, uint8_t syndrome);

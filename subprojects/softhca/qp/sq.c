@@ -11,8 +11,31 @@ void sq_init(struct hca_qp *qp)
 	list_init(&qp->unanswered);
 }
 
+uint32_t sq_next(const struct hca_qp *qp)
+{
+	return qp->sq.next + (qp->away ? qp->away->slots : 0);
+}
+
+unsigned int sq_away(const struct hca_qp *qp)
+{
+	return qp->away ? qp->away->count : 0;
+}
+
+void sq_recall(struct hca_qp *qp)
+{
+	struct hca_away *away = qp->away;
+
+	if (away)
+		away->held = false;
+	if (!sq_away(qp))
+		return;
+	qp->sent = away->flight[away->first].offset;
+	away->count = away->slots = away->packets = 0;
+}
+
 void sq_settle(struct hca_qp *qp)
 {
+	sq_recall(qp);
 	timer_stop(&qp->retry);
 	list_del(&qp->unanswered);
 	qp->lost = qp->not_ready = 0;
@@ -35,18 +58,28 @@ static bool has_ring(const struct hca_qp *qp)
 	return qp->sq.count && qp->state != IBV_QPS_RESET;
 }
 
+/* The ring as it is behind what is on its way. */
+static struct ring from_next(const struct hca_qp *qp)
+{
+	struct ring ring = qp->sq;
+
+	ring.next = sq_next(qp);
+	return ring;
+}
+
 bool sq_posted(struct hca_qp *qp)
 {
 	const struct model *model = qp->device->model;
+	const struct ring next = from_next(qp);
 	uint32_t word;
 
 	if (!has_ring(qp))
 		return false;
-	if (qp->sq.known != qp->sq.next)
+	if (qp->sq.known != next.next)
 		return true;
-	if (!mem_load32(qp->ctx, model->sq_word(&qp->sq), &word))
-		qp->sq.known = model->sq_known(&qp->sq, word);
-	return qp->sq.known != qp->sq.next;
+	if (!mem_load32(qp->ctx, model->sq_word(&next), &word))
+		qp->sq.known = model->sq_known(&next, word);
+	return qp->sq.known != next.next;
 }
 
 /* A WQE may go on at the ring's begin. */
@@ -65,9 +98,8 @@ static int read_slots(const struct hca_qp *qp, uint32_t first, uint32_t count, u
 }
 
 /* Reads its slots. Their number; 0 = not readable, or more than was posted. */
-static uint32_t read_wqe(const struct hca_qp *qp, uint8_t bytes[WQE_MAX_BYTES])
+static uint32_t read_wqe(const struct hca_qp *qp, uint32_t slot, uint8_t bytes[WQE_MAX_BYTES])
 {
-	const uint32_t slot = qp->sq.next;
 	uint32_t slots;
 
 	if (read_slots(qp, slot, 1, bytes))
@@ -81,11 +113,11 @@ static uint32_t read_wqe(const struct hca_qp *qp, uint8_t bytes[WQE_MAX_BYTES])
 		       : 0;
 }
 
-enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe)
+enum syndrome sq_fetch(const struct hca_qp *qp, uint32_t slot, struct wqe *wqe)
 {
 	uint8_t bytes[WQE_MAX_BYTES];
 
-	wqe->slots = read_wqe(qp, bytes);
+	wqe->slots = read_wqe(qp, slot, bytes);
 	if (!wqe->slots)
 		return SYNDROME_LOCAL_QP_OP;
 	if (qp->device->model->parse_wqe(bytes, (size_t)wqe->slots << qp->sq.shift, qp->type, wqe))
@@ -99,7 +131,7 @@ enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe)
 static uint32_t slots_at_hand(const struct hca_qp *qp, const struct wqe *wqe)
 {
 	uint8_t bytes[WQE_MAX_BYTES];
-	uint32_t slots = wqe ? wqe->slots : read_wqe(qp, bytes);
+	uint32_t slots = wqe ? wqe->slots : read_wqe(qp, qp->sq.next, bytes);
 
 	return slots ? slots : qp->sq.known - qp->sq.next;
 }
@@ -141,13 +173,13 @@ void sq_flush(struct hca_qp *qp)
 /* In SQD only what was begun is finished. */
 bool sq_may_execute(const struct hca_qp *qp)
 {
-	return !qp->waiting &&
+	return !qp->waiting && !(qp->away && qp->away->held) &&
 	       (qp->state == IBV_QPS_RTS || (qp->state == IBV_QPS_SQD && qp->started));
 }
 
 static void kick_if_known(struct hca_qp *qp)
 {
-	if (qp->sq.known == qp->sq.next)
+	if (qp->sq.known == sq_next(qp))
 		return;
 	if (qp->state == IBV_QPS_ERR || qp->state == IBV_QPS_SQE)
 		sq_flush(qp);
@@ -161,17 +193,23 @@ void sq_kick(struct hca_qp *qp)
 		kick_if_known(qp);
 }
 
+static void know(struct hca_qp *qp, uint32_t word)
+{
+	const struct ring ring = from_next(qp);
+
+	qp->sq.known = qp->device->model->sq_known(&ring, word);
+}
+
 /* Reads the words of all of them together; a QP whose word is out of reach has nothing. */
 static void look(struct hca_context *ctx, struct hca_qp *const *qps, const struct place *at,
 		 size_t count)
 {
-	const struct model *model = ctx->device->model;
 	uint32_t words[MEM_WORDS];
 	bool together = !mem_load32_many(ctx, at, words, count);
 
 	for (size_t i = 0; i < count; i++) {
 		if (together || !mem_load32(ctx, at[i], &words[i]))
-			qps[i]->sq.known = model->sq_known(&qps[i]->sq, words[i]);
+			know(qps[i], words[i]);
 	}
 }
 
@@ -182,10 +220,12 @@ void sq_kick_all(struct hca_context *ctx)
 	size_t count = 0;
 
 	list_for_each(struct hca_qp, qp, &ctx->qps, link) {
-		if (!has_ring(qp) || qp->sq.known != qp->sq.next)
+		const struct ring next = from_next(qp);
+
+		if (!has_ring(qp) || qp->sq.known != next.next)
 			continue;
 		qps[count] = qp;
-		at[count++] = ctx->device->model->sq_word(&qp->sq);
+		at[count++] = ctx->device->model->sq_word(&next);
 		if (count < MEM_WORDS)
 			continue;
 		look(ctx, qps, at, count);

@@ -4,6 +4,7 @@
 
 #include <base/sleep.h>
 #include <cm/cm.h>
+#include <fabric/fabric.h>
 #include <dir.h>
 #include <proto.h>
 #include <wire/wire.h>
@@ -30,20 +31,10 @@
 /* ---- what ends the daemon ---- */
 
 struct end {
-	struct watch process, signals;
-	int pidfd, signalfd;
-	bool launcher_gone;
+	struct watch signals;
+	int signalfd;
 	bool asked;
 };
-
-static void launcher_gone(struct watch *watch, uint32_t events)
-{
-	struct end *end = container_of(watch, struct end, process);
-
-	(void)events;
-	end->launcher_gone = true;
-	loop_forget(end->pidfd);
-}
 
 static void signal_came(struct watch *watch, uint32_t events)
 {
@@ -64,15 +55,6 @@ static int watch_signals(struct end *end)
 	end->signals.ready = signal_came;
 	end->signalfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return end->signalfd < 0 ? -errno : loop_watch(end->signalfd, EPOLLIN, &end->signals);
-}
-
-static int watch_launcher(struct end *end, pid_t pid)
-{
-	if (!pid)
-		return 0;
-	end->process.ready = launcher_gone;
-	end->pidfd = loop_watch_process(pid, &end->process);
-	return end->pidfd < 0 ? end->pidfd : 0;
 }
 
 /* ---- service ---- */
@@ -100,13 +82,13 @@ static void raise_limits(void)
 	mallopt(M_MMAP_THRESHOLD, 1 << 17);
 }
 
-/* 0, or -errno when the daemon cannot wait for its descriptors. */
-static int serve(struct hca_machine *machine, const struct end *end)
+/* Until the end, or until @met if that is not NULL. 0 or -errno. */
+static int serve(struct hca_machine *machine, const struct end *end, bool (*met)(void))
 {
 	int err = 0;
 
 	while (!err) {
-		uint64_t nap = engine_turn(machine);
+		uint64_t nap = engine_turn(machine), most;
 
 		if (nap && engine_linger(machine))
 			nap = 0;
@@ -114,12 +96,14 @@ static int serve(struct hca_machine *machine, const struct end *end)
 		if (nap) {
 			sleep_announce();
 			nap = engine_turn(machine);
+			most = fabric_nap();
+			nap = nap < most ? nap : most;
 		}
 		server_reap();
-		if (machine->stop || end->asked)
+		if (machine->stop || end->asked || (met && met()))
 			break;
 		/* A run's daemon stays for children of the run that still use it. */
-		if (end->launcher_gone && server_idle())
+		if (runs_are_over() && server_idle())
 			break;
 		err = loop_wait(nap, &machine->slept);
 	}
@@ -152,6 +136,70 @@ static int try_calls(char *why, size_t size)
 	return 0;
 }
 
+/* ---- machines on one wire ---- */
+
+static struct fabric_list machines;
+static struct timer patience;
+
+static int read_machines(const struct settings *settings, char *why, size_t size)
+{
+	int err;
+
+	machines = (struct fabric_list){ .count = 1 };
+	if (!settings->machines[0])
+		return 0;
+	err = fabric_read_list(settings->machines, &machines, why, size);
+	if (!err && machines.count * settings->devices > SETTINGS_MAX_PLACES) {
+		snprintf(why, size, "%d machines with %d devices each are more than %d on a wire",
+			 machines.count, settings->devices, SETTINGS_MAX_PLACES);
+		err = -E2BIG;
+	}
+	return err ? err : fabric_read_key(settings->key, why, size);
+}
+
+static int open_fabric(struct hca_machine *machine, char *why, size_t size)
+{
+	const struct fabric_plan plan = {
+		.settings = &machine->settings,
+		.handler = { far_take_request, far_take_answer, cm_far_take },
+		.room = far_has_room,
+	};
+
+	if (machines.count == 1)
+		return 0;
+	far_init(machine);
+	cm_far_init(machine);
+	return fabric_open(&plan, &machines, &machine->timers, why, size);
+}
+
+/* A timer that has expired does not run any more. */
+static void too_late(struct timer *timer)
+{
+	(void)timer;
+}
+
+static bool met_or_late(void)
+{
+	return fabric_complete(NULL, 0) || !timer_running(&patience);
+}
+
+/* The programs find all machines on the wire. */
+static int meet(struct hca_machine *machine, const struct end *end, char *why, size_t size)
+{
+	int err;
+
+	if (machines.count == 1)
+		return 0;
+	patience.expired = too_late;
+	timer_start(&machine->timers, &patience,
+		    hca_now() + (uint64_t)machine->settings.machines_wait * 1000000000u);
+	err = serve(machine, end, met_or_late);
+	timer_stop(&patience);
+	if (err)
+		return server_fail(why, size, "epoll", err);
+	return fabric_complete(why, size) ? 0 : -ETIMEDOUT;
+}
+
 static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, struct end *end,
 		   char *why, size_t size)
 {
@@ -162,19 +210,25 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 	err = try_calls(why, size);
 	if (err)
 		return err;
+	err = read_machines(&plan->settings, why, size);
+	if (err)
+		return err;
 	err = loop_init();
 	if (!err)
-		err = machine_init(machine, &plan->settings);
+		err = machine_init(machine, &plan->settings, machines.count, machines.own);
 	if (!err)
 		err = cm_init(&machine->cm);
 	if (!err)
 		err = watch_signals(end);
 	if (err)
 		return server_fail(why, size, "cannot start", err);
-	err = watch_launcher(end, plan->until);
+	err = plan->until ? runs_add(plan->until) : 0;
 	if (err)
 		return server_fail(why, size, "pidfd_open (Linux 5.3)", err);
 	err = open_trace(machine, why, size);
+	if (err)
+		return err;
+	err = open_fabric(machine, why, size);
 	if (err)
 		return err;
 	err = plan->net ? net_create(machine) : 0;
@@ -192,7 +246,7 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 	err = dir_join(path, sizeof(path), plan->directory, SOFTHCA_SOCKET);
 	if (!err)
 		err = server_open(machine, path);
-	return err ? server_fail(why, size, path, err) : 0;
+	return err ? server_fail(why, size, path, err) : meet(machine, end, why, size);
 }
 
 /* ---- birth ---- */
@@ -255,7 +309,7 @@ static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan
 		err = server_fail(why, sizeof(why), "/", -errno);
 	told = write_ready(ready, why);
 	if (!err && !told) {
-		err = serve(&machine, &end);
+		err = serve(&machine, &end, NULL);
 		server_close();
 	}
 	cm_free(&machine.cm);

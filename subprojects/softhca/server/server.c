@@ -6,6 +6,7 @@
 #include <capture/capture.h>
 #include <cm/cm.h>
 #include <control/control.h>
+#include <fabric/fabric.h>
 #include <message.h>
 #include <objects/objects.h>
 #include <proto.h>
@@ -189,6 +190,25 @@ static void run_question(struct pending *pending, const struct softhca_hello *he
 	fclose(out);
 }
 
+/* A run shares the daemon of another one if both want the same. */
+static int join_run(const struct pending *pending, const char *words, size_t length)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	bool same;
+
+	if (!out)
+		return -ENOMEM;
+	settings_print(&server.machine->settings, out);
+	fclose(out);
+	same = size == length && !memcmp(text, words, size);
+	free(text);
+	if (!same)
+		return -EEXIST;
+	return fabric_complete(NULL, 0) ? runs_add(pending->pid) : -EINPROGRESS;
+}
+
 /* True when the socket has got an owner. */
 static bool handle_greeting(struct pending *pending, const uint8_t *bytes, size_t size, int fd)
 {
@@ -205,6 +225,15 @@ static bool handle_greeting(struct pending *pending, const uint8_t *bytes, size_
 		return !greet_cm(pending, hello);
 	if (hello->kind == SOFTHCA_CAPTURE)
 		return !greet_capture(pending, hello, fd);
+	if (hello->kind == SOFTHCA_RUN) {
+		const struct softhca_welcome words = {
+			.status =
+				join_run(pending, (const char *)(hello + 1), size - sizeof(*hello)),
+		};
+
+		send_message(pending->sock, &words, sizeof(words), -1);
+		return false;
+	}
 	if (hello->kind == SOFTHCA_CONTROL || hello->kind == SOFTHCA_NETLINK)
 		run_question(pending, hello, size);
 	else

@@ -17,7 +17,7 @@ struct daemon_plan {
 	const char *directory; /* exists, belongs to us, and is locked */
 	int lock;	       /* the lock's descriptor */
 	bool net;	       /* the caller's network namespace gets the ports' addresses */
-	/* ends when this process and all contexts are gone; 0 = when asked to */
+	/* ends when this process, later runs and all contexts are gone; 0 = when asked to */
 	pid_t until;
 };
 
@@ -49,6 +49,14 @@ bool home_daemon_is_stopped(int sock);
 
 /* Removes what a daemon makes in its directory, and that, unless other things are in it. */
 void home_remove(const char *path);
+
+/* ---- the runs for which it is there (runs.c) ---- */
+
+/* One more, which this process is or becomes. 0 or -errno. */
+int runs_add(pid_t pid);
+
+/* Whether it was there for runs, and they are over. */
+bool runs_are_over(void);
 
 /* ---- its socket: who may connect, and what comes in (server.c) ---- */
 

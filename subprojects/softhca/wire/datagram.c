@@ -124,6 +124,7 @@ static enum outcome send_to_group(struct attempt *attempt, uint32_t qkey)
 {
 	struct hca_machine *machine = attempt->qp->device->machine;
 	const struct av *av = &attempt->wqe->av;
+	const bool from_afar = device_is_far(attempt->qp->device);
 
 	/* The group's GID is in the global header only. */
 	if (!av->global || av->qpn != PORT_EVERY_MEMBER || attempt->qp->attr.pkey_index ||
@@ -131,13 +132,14 @@ static enum outcome send_to_group(struct attempt *attempt, uint32_t qkey)
 		return SENT;
 	for (int i = 0; i < machine->settings.devices; i++) {
 		list_for_each(struct hca_member, member, &machine->device[i].members, peer) {
-			if (mcast_is_member(member, av->dgid, av->dlid) &&
+			/* Each machine gives its groups LIDs of its own. */
+			if (mcast_is_member(member, av->dgid, from_afar ? member->lid : av->dlid) &&
 			    listens(member->qp, attempt->qp) &&
 			    send_to(attempt, member->qp, qkey) == FAILED)
 				return FAILED;
 		}
 	}
-	return SENT;
+	return from_afar ? SENT : far_cast_all(attempt);
 }
 
 enum outcome datagram_execute(struct attempt *attempt)
@@ -149,6 +151,8 @@ enum outcome datagram_execute(struct attempt *attempt)
 
 	if (attempt->wqe->length > MAX_DATAGRAM)
 		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
+	if (far_home(av->dlid) >= 0)
+		return far_cast(attempt, far_home(av->dlid));
 	tap_datagram(attempt, qkey);
 	qp->attr.sq_psn = (qp->attr.sq_psn + 1) & PSN_MASK;
 	if (av->dlid >= PORT_FIRST_GROUP && av->dlid <= PORT_LAST_GROUP)

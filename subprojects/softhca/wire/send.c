@@ -51,6 +51,7 @@ static void retry_expired(struct timer *timer)
 	struct hca_qp *qp = container_of(timer, struct hca_qp, retry);
 	bool unanswered = !list_empty(&qp->unanswered);
 
+	sq_recall(qp);
 	list_del(&qp->unanswered);
 	qp->waiting = false;
 	qp->device->machine->active = true;
@@ -63,26 +64,32 @@ static void retry_expired(struct timer *timer)
 
 static void not_ready(struct hca_qp *qp, const struct attempt *attempt)
 {
+	const uint8_t timer =
+		attempt->peer ? attempt->peer->attr.min_rnr_timer : attempt->rnr_timer;
+
 	timer_stop(&qp->retry);
 	if (qp->attr.rnr_retry != RNR_FOREVER && ++qp->not_ready > qp->attr.rnr_retry)
 		give_up(qp, attempt->wqe, SYNDROME_RNR_EXCEEDED);
 	else
-		wait_for(qp, 1000ull * rnr_delay[attempt->peer->attr.min_rnr_timer]);
+		wait_for(qp, 1000ull * rnr_delay[timer & 31]);
 }
 
 /* ---- execution ---- */
 
+void send_fail_peer(const struct attempt *attempt)
+{
+	if (!attempt->peer_fails)
+		return;
+	qp_fail(attempt->peer);
+	if (attempt->event >= 0)
+		event_qp(attempt->peer, (enum ibv_event_type)attempt->event);
+}
+
 /* The sender's completion comes first: a QP may be its own peer, which would flush it. */
 static void failed(struct hca_qp *qp, const struct attempt *attempt)
 {
-	struct hca_qp *peer = attempt->peer;
-
 	give_up(qp, attempt->wqe, attempt->syndrome);
-	if (!attempt->peer_fails)
-		return;
-	qp_fail(peer);
-	if (attempt->event >= 0)
-		event_qp(peer, (enum ibv_event_type)attempt->event);
+	send_fail_peer(attempt);
 }
 
 /* A piece has arrived: patience begins anew. */
@@ -120,38 +127,56 @@ static void count_reads(struct hca_qp *qp, const struct wqe *wqe)
 		qp->reading++;
 }
 
-/* Executes a request, or a piece of it. True, after *bytes, if more may follow at once. */
-static bool execute(struct hca_qp *qp, uint64_t *bytes)
-{
-	/* the daemon has one thread, and this is too large for the stack of a loop */
-	static struct wqe wqe;
-	struct attempt attempt = { .qp = qp, .wqe = &wqe, .event = -1 };
-	enum syndrome syndrome = sq_fetch(qp, &wqe);
+/* A network between machines loses nothing but can be slow: to send again early would not help. */
+#define FAR_PATIENCE (200u * 1000 * 1000)
 
-	qp->started = true;
-	if (syndrome) {
-		give_up(qp, &wqe, syndrome);
-		return false;
+void send_await(struct hca_qp *qp)
+{
+	struct hca_machine *machine = qp->device->machine;
+	const uint64_t timeout = answer_timeout(qp);
+
+	if (list_empty(&qp->unanswered))
+		list_add(&machine->unanswered, &qp->unanswered);
+	if (timer_running(&qp->retry))
+		return;
+	qp->retry.expired = retry_expired;
+	timer_start(&machine->timers, &qp->retry,
+		    hca_now() + (timeout > FAR_PATIENCE ? timeout : FAR_PATIENCE));
+}
+
+/* A piece is on its way. The next piece, or the next request, may follow. */
+static void go_on(struct hca_qp *qp, const struct attempt *attempt)
+{
+	struct hca_away *away = qp->away;
+
+	qp->sent += attempt->part;
+	if (attempt->last) {
+		away->slots += attempt->wqe->slots;
+		qp->sent = 0;
 	}
-	if (delayed(qp))
-		return false;
-	qp->delayed = false;
-	*bytes = 0;
-	count_reads(qp, &wqe);
-	switch (transport_execute(&attempt)) {
+	send_await(qp);
+}
+
+bool send_conclude(struct hca_qp *qp, struct attempt *attempt, enum outcome outcome)
+{
+	switch (outcome) {
 	case PART:
-		*bytes = attempt.part;
-		advance(qp, attempt.part);
-		if (attempt.sender_fails)
+		advance(qp, attempt->part);
+		if (attempt->sender_fails)
 			qp_fail(qp);
 		return true;
 	case SENT:
-		*bytes = attempt.part;
 		sq_settle(qp);
-		sq_complete(qp, &wqe, SYNDROME_OK);
-		if (attempt.sender_fails)
+		sq_complete(qp, attempt->wqe, SYNDROME_OK);
+		if (attempt->sender_fails)
 			qp_fail(qp);
 		return true;
+	case AWAY:
+		go_on(qp, attempt);
+		return true;
+	case HELD:
+		qp->away->held = true;
+		return false;
 	case LOST:
 		list_del(&qp->unanswered);
 		list_add(&qp->device->machine->unanswered, &qp->unanswered);
@@ -159,12 +184,48 @@ static bool execute(struct hca_qp *qp, uint64_t *bytes)
 		return false;
 	case NOT_READY:
 		list_del(&qp->unanswered);
-		not_ready(qp, &attempt);
+		not_ready(qp, attempt);
 		return false;
 	default:
-		failed(qp, &attempt);
+		failed(qp, attempt);
 		return false;
 	}
+}
+
+/* A QP in SQD begins nothing. Neither is anything done before what is away has its answer. */
+static bool must_wait(const struct hca_qp *qp, uint32_t slot)
+{
+	return qp->state == IBV_QPS_SQD && sq_away(qp) && !qp->sent &&
+	       (int32_t)(slot - qp->away->begun) >= 0;
+}
+
+/* Executes a request, or a piece of it. True, after *bytes, if more may follow at once. */
+static bool execute(struct hca_qp *qp, uint64_t *bytes)
+{
+	/* the daemon has one thread, and this is too large for the stack of a loop */
+	static struct wqe wqe;
+	struct attempt attempt = { .qp = qp, .wqe = &wqe, .event = -1 };
+	const uint32_t slot = sq_next(qp);
+	enum syndrome syndrome = sq_fetch(qp, slot, &wqe);
+	enum outcome outcome;
+
+	if (must_wait(qp, slot) || (syndrome && sq_away(qp)))
+		return send_conclude(qp, &attempt, HELD);
+	qp->started = true;
+	if (syndrome) {
+		give_up(qp, &wqe, syndrome);
+		return false;
+	}
+	if (!sq_away(qp) && delayed(qp))
+		return false;
+	qp->delayed = false;
+	count_reads(qp, &wqe);
+	outcome = transport_execute(&attempt);
+	*bytes = attempt.part;
+	/* Its completion would come before those of requests that are away. */
+	if (outcome != AWAY && sq_away(qp))
+		outcome = HELD;
+	return send_conclude(qp, &attempt, outcome);
 }
 
 static void run(struct hca_qp *qp)

@@ -79,9 +79,12 @@ static enum outcome meet(struct attempt *attempt)
 static enum outcome execute_reliable(struct attempt *attempt)
 {
 	struct hca_qp *qp = attempt->qp;
-	struct hca_qp *peer = path_peer(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
+	struct hca_qp *peer;
 	enum outcome outcome;
 
+	if (far_is_peer(qp))
+		return far_send(attempt);
+	peer = path_peer(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
 	tap_request(attempt);
 	if (!peer || !answers_to(peer, qp) || fault_strikes(&qp->device->faults, FAULT_DROP))
 		return LOST;
@@ -130,6 +133,19 @@ static enum outcome deliver_unreliable(struct attempt *attempt)
 	return outcome;
 }
 
+/* @lost: what the sender knows of a message that does not arrive. */
+static enum outcome try_unreliable(struct attempt *attempt, enum outcome lost)
+{
+	struct hca_qp *qp = attempt->qp;
+
+	tap_request(attempt);
+	attempt->peer = path_peer(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
+	return attempt->peer && answers_to(attempt->peer, qp) && continues(attempt) &&
+			       !fault_strikes(&qp->device->faults, FAULT_DROP)
+		       ? deliver_unreliable(attempt)
+		       : lost;
+}
+
 static enum outcome execute_unreliable(struct attempt *attempt)
 {
 	struct hca_qp *qp = attempt->qp;
@@ -138,13 +154,40 @@ static enum outcome execute_unreliable(struct attempt *attempt)
 
 	if (operation_changes_sender(attempt->wqe))
 		return operation_fail(attempt, SYNDROME_LOCAL_QP_OP);
-	tap_request(attempt);
-	attempt->peer = path_peer(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
-	if (attempt->peer && answers_to(attempt->peer, qp) && continues(attempt) &&
-	    !fault_strikes(&qp->device->faults, FAULT_DROP))
-		theirs = deliver_unreliable(attempt);
+	if (far_is_peer(qp)) {
+		theirs = far_cast(attempt, far_home(qp->attr.dest.dlid));
+		if (theirs == HELD)
+			return HELD;
+	} else {
+		theirs = try_unreliable(attempt, outcome);
+	}
 	qp->attr.sq_psn = (qp->attr.sq_psn + operation_packets(attempt)) & PSN_MASK;
 	return theirs == FAILED ? FAILED : outcome;
+}
+
+enum outcome transport_deliver(struct attempt *attempt)
+{
+	switch (attempt->qp->type) {
+	case IBV_QPT_UD:
+		return datagram_execute(attempt);
+	case IBV_QPT_UC:
+		return execute_unreliable(attempt);
+	default:
+		return execute_reliable(attempt);
+	}
+}
+
+/* The piece at hand begins with what has been sent. */
+static void choose_piece(struct attempt *attempt)
+{
+	const uint64_t most = far_is_peer(attempt->qp) ? FAR_PIECE : TRANSPORT_PIECE;
+
+	attempt->offset = attempt->qp->sent;
+	attempt->part = attempt->wqe->length - attempt->offset;
+	attempt->last = attempt->part <= most;
+	if (!attempt->last)
+		attempt->part = most;
+	mem_vec_seek(&attempt->local, attempt->offset);
 }
 
 enum outcome transport_execute(struct attempt *attempt)
@@ -159,18 +202,6 @@ enum outcome transport_execute(struct attempt *attempt)
 		return operation_fail(attempt, SYNDROME_LOCAL_QP_OP);
 	if (!operation_local_side(attempt))
 		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
-	attempt->offset = attempt->qp->sent;
-	attempt->part = attempt->wqe->length - attempt->offset;
-	attempt->last = attempt->part <= TRANSPORT_PIECE;
-	if (!attempt->last)
-		attempt->part = TRANSPORT_PIECE;
-	mem_vec_seek(&attempt->local, attempt->offset);
-	switch (attempt->qp->type) {
-	case IBV_QPT_UD:
-		return datagram_execute(attempt);
-	case IBV_QPT_UC:
-		return execute_unreliable(attempt);
-	default:
-		return execute_reliable(attempt);
-	}
+	choose_piece(attempt);
+	return transport_deliver(attempt);
 }

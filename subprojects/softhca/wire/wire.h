@@ -11,11 +11,13 @@
 /* ---- an attempt: what is known about it between its sender and its receiver ---- */
 
 enum outcome {
-	PART,	   /* a piece has arrived, the next may follow */
-	SENT,	   /* done; or, on UC and UD, sent without an answer */
-	LOST,	   /* no answer: retry after the transport timeout */
+	PART, /* a piece has arrived, the next may follow */
+	SENT, /* done; or, on UC and UD, sent without an answer */
+	LOST, /* no answer: retry after the transport timeout */
 	NOT_READY, /* no receive buffer: retry after the peer's RNR timer */
-	FAILED,	   /* with a syndrome */
+	FAILED, /* with a syndrome */
+	AWAY, /* on its way to another machine, which will answer */
+	HELD, /* it cannot be sent yet; whatever holds it makes its QP ready again */
 };
 
 /* An attempt to execute a request. The sender's completion comes before the peer's. */
@@ -24,6 +26,7 @@ struct attempt {
 	const struct wqe *wqe;
 	struct hca_qp *peer;
 	uint8_t syndrome;	  /* of FAILED */
+	uint8_t rnr_timer; /* of NOT_READY, from another machine */
 	bool peer_fails;	  /* goes to ERR */
 	bool sender_fails;	  /* after SENT: it was its own receiver */
 	/* enum ibv_event_type, raised on the peer if it fails; -1 = none */
@@ -80,6 +83,41 @@ enum outcome datagram_execute(struct attempt *attempt);
 /* Sends the next piece of the request. */
 enum outcome transport_execute(struct attempt *attempt);
 
+/* Delivers the piece at hand of a request whose sender is at fault in nothing. */
+enum outcome transport_deliver(struct attempt *attempt);
+
+/* ---- what goes to another machine (far.c) ---- */
+
+/* Pieces are shorter there, so that their copies and their transfer overlap. */
+#define FAR_PIECE ((uint64_t)64 << 10)
+
+/* The machine of the port that @lid names; -1 = this one, or no port has it. */
+int far_home(uint16_t lid);
+
+/* The device of @home whose port @lid names, or NULL. */
+struct hca_device *far_device(uint16_t lid, int home, uint8_t *port);
+
+/* Whether the connected QP sends to another machine. */
+bool far_is_peer(const struct hca_qp *qp);
+
+/* Sends the piece at hand of a reliable QP. AWAY, HELD or FAILED. */
+enum outcome far_send(struct attempt *attempt);
+
+/* Sends the message or piece that gets no answer to machine @home. SENT, HELD or FAILED. */
+enum outcome far_cast(struct attempt *attempt, int home);
+
+/* ... and to all other machines. */
+enum outcome far_cast_all(struct attempt *attempt);
+
+/* The functions for fabric_open() (far.c, landing.c, serve.c). */
+void far_has_room(void);
+void far_take_answer(int home, const void *body, size_t length);
+void far_take_request(int home, const void *body, size_t length);
+
+void far_init(struct hca_machine *machine);
+/* The machine of far_init(), or NULL. */
+struct hca_machine *far_here(void);
+
 /* ---- the packets of a capture (tap.c); without one these do nothing ---- */
 
 /* The piece at hand, whether it arrives or not. */
@@ -90,6 +128,15 @@ void tap_datagram(const struct attempt *attempt, uint32_t qkey);
 void tap_answer(const struct attempt *attempt, enum outcome outcome);
 
 /* ---- work requests on their way: executed and retried (send.c) ---- */
+
+/* Waits for the answer to what is away, as long as the QP is patient. */
+void send_await(struct hca_qp *qp);
+
+/* What becomes of the oldest request or piece by its outcome. True if more may follow at once. */
+bool send_conclude(struct hca_qp *qp, struct attempt *attempt, enum outcome outcome);
+
+/* The peer's part of a failed request. */
+void send_fail_peer(const struct attempt *attempt);
 
 /* Executes some requests of each QP in the list of work. False: the list is empty then. */
 bool send_run(struct hca_machine *machine);

@@ -112,7 +112,8 @@ static void begin_once(void)
 	hca.scratch = (uint64_t)(uintptr_t)scratch;
 	create_arena();
 	start_client();
-	need(!machine_init(&hca.machine, &settings) && !cm_init(&hca.machine.cm), "no machine");
+	need(!machine_init(&hca.machine, &settings, 1, 0) && !cm_init(&hca.machine.cm),
+	     "no machine");
 }
 
 struct fuzz_hca *fuzz_hca_begin(void)

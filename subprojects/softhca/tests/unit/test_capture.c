@@ -152,7 +152,7 @@ static void capture_packets(int count, uint8_t opcode)
 {
 	int fd;
 
-	assert_int_equal(machine_init(&machine, &settings_default), 0);
+	assert_int_equal(machine_init(&machine, &settings_default, 1, 0), 0);
 	assert_int_equal(capture_start(&machine, CAPTURE_MOST, &fd), 0);
 	ring = ring_map(fd);
 	close(fd);

@@ -27,7 +27,7 @@ FIXTURE(setup)
 	const struct softhca_hello hello = { .device = 0, .probe = (uint64_t)(uintptr_t)&probe };
 	int uar;
 
-	assert_int_equal(machine_init(&machine, &settings_default), 0);
+	assert_int_equal(machine_init(&machine, &settings_default, 1, 0), 0);
 	assert_int_equal(context_create(&machine, &hello, dup(0), getpid(), -1, &ctx, &uar), 0);
 	close(uar);
 	return 0;

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Messages by libfabric. Its functions are in the objects that it makes; the few others are looked
+ * up when the first machine is to be met, so that a daemon without machines does not need it.
+ */
+#include "carrier.h"
+
+#include <base/loop.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#define API_VERSION FI_VERSION(1, 11)
+#define RECEIVES 64
+#define MOST_READ 64 /* completions in one turn */
+#define WAIT 200000u /* nanoseconds between two attempts to send */
+
+struct receive {
+	void *context[8];
+	uint64_t bytes[(CARRIER_FRAME + 7) / 8];
+};
+
+_Static_assert(sizeof(struct fi_context2) <= sizeof(((struct receive *)0)->context),
+	       "room for what libfabric keeps");
+
+static struct carrier {
+	struct carrier_plan plan;
+	struct fi_info *(*dupinfo)(const struct fi_info *info);
+	int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
+		       const struct fi_info *hints, struct fi_info **info);
+	int (*open_fabric)(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context);
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fid_ep *ep;
+	struct fid_av *av;
+	struct fid_cq *cq;
+	struct watch watch;
+	uint8_t address[CARRIER_ADDRESS];
+	size_t address_length;
+	fi_addr_t reach[FABRIC_MAX_MACHINES];
+	struct list waiting[FABRIC_MAX_MACHINES]; /* parcels for which libfabric has no room yet */
+	unsigned int waits;
+	struct receive *receive;
+} carrier;
+
+/* ---- sending ---- */
+
+static bool try_to_send(struct fabric_parcel *parcel)
+{
+	const fi_addr_t to = carrier.reach[parcel->home];
+	ssize_t err = -FI_EHOSTUNREACH;
+
+	if (to != FI_ADDR_UNSPEC)
+		err = fi_send(carrier.ep, &parcel->frame, sizeof(parcel->frame) + parcel->length,
+			      NULL, to, parcel->context);
+	if (err == -FI_EAGAIN)
+		return false;
+	if (err)
+		carrier.plan.done(parcel);
+	return true;
+}
+
+void carrier_send(struct fabric_parcel *parcel)
+{
+	struct list *waiting = &carrier.waiting[parcel->home];
+
+	if (list_empty(waiting) && try_to_send(parcel))
+		return;
+	list_add(waiting, &parcel->link);
+	carrier.waits++;
+}
+
+static void send_waiting(void)
+{
+	for (int home = 0; carrier.waits && home < FABRIC_MAX_MACHINES; home++) {
+		list_for_each_safe(struct fabric_parcel, parcel, &carrier.waiting[home], link)
+		{
+			list_del(&parcel->link);
+			if (!try_to_send(parcel)) {
+				list_add(carrier.waiting[home].next, &parcel->link);
+				break;
+			}
+			carrier.waits--;
+		}
+	}
+}
+
+/* ---- completions ---- */
+
+static bool is_receive(const void *context)
+{
+	const char *at = context, *first = (const char *)carrier.receive;
+
+	return at >= first && at < first + RECEIVES * sizeof(struct receive);
+}
+
+static void post(struct receive *receive)
+{
+	while (fi_recv(carrier.ep, receive->bytes, CARRIER_FRAME, NULL, FI_ADDR_UNSPEC,
+		       receive->context) == -FI_EAGAIN)
+		fi_cq_read(carrier.cq, NULL, 0);
+}
+
+static void complete(const struct fi_cq_msg_entry *entry, bool good)
+{
+	struct receive *receive = entry->op_context;
+
+	if (!entry->op_context)
+		return;
+	if (!is_receive(receive)) {
+		carrier.plan.done(entry->op_context);
+		return;
+	}
+	if (good)
+		carrier.plan.take(receive->bytes, entry->len);
+	post(receive);
+}
+
+static void take_error(void)
+{
+	struct fi_cq_err_entry error = { 0 };
+	struct fi_cq_msg_entry entry;
+
+	if (fi_cq_readerr(carrier.cq, &error, 0) <= 0)
+		return;
+	entry.op_context = error.op_context;
+	complete(&entry, false);
+}
+
+static void carrier_turn(void)
+{
+	struct fi_cq_msg_entry entry[MOST_READ];
+	ssize_t count = fi_cq_read(carrier.cq, entry, MOST_READ);
+
+	if (count == -FI_EAVAIL)
+		take_error();
+	for (ssize_t i = 0; i < count; i++)
+		complete(&entry[i], true);
+	send_waiting();
+}
+
+/* libfabric wakes the daemon for what comes, but not when it has room again. */
+uint64_t carrier_nap(void)
+{
+	struct fid *fid = &carrier.cq->fid;
+
+	if (carrier.waits || fi_trywait(carrier.fabric, &fid, 1))
+		carrier_turn();
+	else
+		return UINT64_MAX;
+	return carrier.waits ? WAIT : 0;
+}
+
+static void completion_ready(struct watch *watch, uint32_t events)
+{
+	(void)watch;
+	(void)events;
+	carrier_turn();
+}
+
+/* ---- whom it reaches ---- */
+
+int carrier_reach(int home, const void *address, size_t length)
+{
+	carrier_leave(home);
+	if (length != carrier.address_length)
+		return -EINVAL;
+	return fi_av_insert(carrier.av, address, 1, &carrier.reach[home], 0, NULL) == 1 ? 0 : -EIO;
+}
+
+void carrier_leave(int home)
+{
+	struct list *waiting = &carrier.waiting[home];
+
+	if (carrier.reach[home] != FI_ADDR_UNSPEC)
+		fi_av_remove(carrier.av, &carrier.reach[home], 1, 0);
+	carrier.reach[home] = FI_ADDR_UNSPEC;
+	list_for_each_safe(struct fabric_parcel, parcel, waiting, link)
+	{
+		list_del(&parcel->link);
+		carrier.waits--;
+		carrier.plan.done(parcel);
+	}
+}
+
+const void *carrier_address(size_t *length)
+{
+	*length = carrier.address_length;
+	return carrier.address;
+}
+
+/* ---- birth ---- */
+
+static int load(char *why, size_t size)
+{
+	void *library = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	if (!library) {
+		snprintf(why, size, "%.300s: install libfabric (package libfabric1, or libfabric)",
+			 dlerror());
+		return -ENOENT;
+	}
+	*(void **)&carrier.dupinfo = dlsym(library, "fi_dupinfo");
+	*(void **)&carrier.getinfo = dlsym(library, "fi_getinfo");
+	*(void **)&carrier.open_fabric = dlsym(library, "fi_fabric");
+	if (carrier.dupinfo && carrier.getinfo && carrier.open_fabric)
+		return 0;
+	snprintf(why, size, "libfabric.so.1 lacks a function: it is no libfabric of 1.11 or later");
+	return -ENOENT;
+}
+
+/* The first network that reaches other machines, or the one that FI_PROVIDER names. */
+static int find_network(struct fi_info **info)
+{
+	struct fi_info *hints = carrier.dupinfo(NULL);
+	const char *node = carrier.plan.own->name;
+	char service[8];
+	int err;
+
+	if (!hints)
+		return -FI_ENOMEM;
+	hints->caps = FI_MSG | FI_REMOTE_COMM;
+	hints->mode = FI_CONTEXT | FI_CONTEXT2;
+	hints->ep_attr->type = FI_EP_RDM;
+	hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
+	hints->domain_attr->threading = FI_THREAD_DOMAIN;
+	/* These concern memory that others reach, and there is none. */
+	hints->domain_attr->mr_mode =
+		FI_MR_ENDPOINT | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+	hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+	snprintf(service, sizeof(service), "%d", carrier.plan.port);
+	err = carrier.getinfo(API_VERSION, node, service, FI_SOURCE, hints, info);
+	/* The addresses of other networks than IP have no names. */
+	return err ? carrier.getinfo(API_VERSION, NULL, NULL, 0, hints, info) : 0;
+}
+
+static int open_objects(struct fi_info *info)
+{
+	struct fi_cq_attr cq = { .format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_FD };
+	struct fi_av_attr av = { .type = FI_AV_TABLE };
+	int err = carrier.open_fabric(info->fabric_attr, &carrier.fabric, NULL);
+
+	if (!err)
+		err = fi_domain(carrier.fabric, info, &carrier.domain, NULL);
+	if (!err)
+		err = fi_av_open(carrier.domain, &av, &carrier.av, NULL);
+	if (!err)
+		err = fi_cq_open(carrier.domain, &cq, &carrier.cq, NULL);
+	if (!err)
+		err = fi_endpoint(carrier.domain, info, &carrier.ep, NULL);
+	if (!err)
+		err = fi_ep_bind(carrier.ep, &carrier.av->fid, 0);
+	if (!err)
+		err = fi_ep_bind(carrier.ep, &carrier.cq->fid, FI_SEND | FI_RECV);
+	return err ? err : fi_enable(carrier.ep);
+}
+
+static int begin(void)
+{
+	int fd, err;
+
+	carrier.receive = calloc(RECEIVES, sizeof(*carrier.receive));
+	if (!carrier.receive)
+		return -FI_ENOMEM;
+	for (int i = 0; i < RECEIVES; i++)
+		post(&carrier.receive[i]);
+	carrier.address_length = sizeof(carrier.address);
+	err = fi_getname(&carrier.ep->fid, carrier.address, &carrier.address_length);
+	if (!err)
+		err = fi_control(&carrier.cq->fid, FI_GETWAIT, &fd);
+	carrier.watch.ready = completion_ready;
+	return err ? err : loop_watch(fd, EPOLLIN, &carrier.watch);
+}
+
+int carrier_open(const struct carrier_plan *plan, char *why, size_t size)
+{
+	struct fi_info *info;
+	int err;
+
+	carrier.plan = *plan;
+	for (int i = 0; i < FABRIC_MAX_MACHINES; i++) {
+		carrier.reach[i] = FI_ADDR_UNSPEC;
+		list_init(&carrier.waiting[i]);
+	}
+	err = load(why, size);
+	if (err)
+		return err;
+	err = find_network(&info);
+	if (!err)
+		err = open_objects(info);
+	if (!err)
+		err = begin();
+	if (err)
+		snprintf(why, size, "libfabric, for %.200s and port %d: %s", plan->own->name,
+			 plan->port, strerror(-err));
+	return err;
+}

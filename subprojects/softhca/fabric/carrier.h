@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What carries messages between machines: libfabric, opened at run time (carrier.c). */
+#ifndef SOFTHCA_FABRIC_CARRIER_H
+#define SOFTHCA_FABRIC_CARRIER_H
+
+#include "fabric.h"
+
+#define CARRIER_ADDRESS 128 /* the most bytes of an address */
+
+/* What each message begins with. */
+struct frame {
+	uint32_t magic;
+	uint16_t kind, from;
+	uint8_t token[FABRIC_SEAL]; /* of this meeting of the two machines */
+};
+
+#define CARRIER_FRAME (sizeof(struct frame) + FABRIC_BODY)
+
+/* The context is libfabric's while the message is on its way. */
+struct fabric_parcel {
+	void *context[8];
+	struct list link;
+	int home;
+	size_t length; /* of the body */
+	struct frame frame;
+	uint64_t body[];
+};
+
+struct carrier_plan {
+	const struct fabric_host *own;
+	int port;
+	/* A message has come. Nothing in it has been checked. */
+	void (*take)(const void *frame, size_t length);
+	/* A parcel is libfabric's no more. */
+	void (*done)(struct fabric_parcel *parcel);
+};
+
+/* 0, or -errno with a sentence in @why. */
+int carrier_open(const struct carrier_plan *plan, char *why, size_t size);
+
+/* The address by which others reach this machine. */
+const void *carrier_address(size_t *length);
+
+/* Machine @home has this address from now on, or none any more. 0 or -errno. */
+int carrier_reach(int home, const void *address, size_t length);
+void carrier_leave(int home);
+
+/* Sends the parcel to its machine, in the order of the calls. */
+void carrier_send(struct fabric_parcel *parcel);
+
+/* Sends what has waited, and takes what has come. Nanoseconds that the daemon may sleep then. */
+uint64_t carrier_nap(void);
+
+#endif

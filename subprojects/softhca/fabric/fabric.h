@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The wire between machines. Their daemons meet by TCP, prove to each other that they have the same
+ * key, and then send messages by libfabric, which knows the networks.
+ */
+#ifndef SOFTHCA_FABRIC_H
+#define SOFTHCA_FABRIC_H
+
+#include <base/list.h>
+#include <machine/settings.h>
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define FABRIC_MAX_MACHINES 256
+#define FABRIC_NAME 254 /* bytes of a host name, its end included */
+#define FABRIC_BODY (72u << 10) /* the most that a message carries */
+
+/* ---- the list of machines (machines.c) ---- */
+
+struct fabric_host {
+	char name[FABRIC_NAME];
+	struct sockaddr_in6 address; /* of IPv4, too */
+	socklen_t length;
+};
+
+struct fabric_list {
+	int count, own; /* machines; this one */
+	struct fabric_host host[FABRIC_MAX_MACHINES];
+};
+
+/*
+ * Reads a hostfile of an MPI: a name a line, with anything behind a blank or a colon; lines that
+ * begin with '#' are comments, and a name that comes again is the same machine. Finds their
+ * addresses, and this machine by its own. 0, or -errno with a sentence in @why.
+ */
+int fabric_read_list(const char *path, struct fabric_list *list, char *why, size_t size);
+
+/* ---- the key (seal.c) ---- */
+
+#define FABRIC_SEAL 16
+
+/* Reads the key of @path, or of ~/.softhca-key, and makes it if need be. 0 or -errno; @why. */
+int fabric_read_key(const char *path, char *why, size_t size);
+
+/* A keyed hash of the bytes (SipHash-2-4, 128 bits). Nobody finds it without the key. */
+void fabric_seal(const void *bytes, size_t length, uint8_t seal[FABRIC_SEAL]);
+
+bool fabric_same(const uint8_t one[FABRIC_SEAL], const uint8_t other[FABRIC_SEAL]);
+
+/* ---- messages ---- */
+
+/* What a message is for. Each has one handler. */
+enum fabric_kind { FABRIC_REQUEST, FABRIC_ANSWER, FABRIC_CM, FABRIC_KINDS };
+
+/* Handles a body that @home has sent. Nothing in it has been checked. */
+typedef void fabric_handler(int home, const void *body, size_t length);
+
+/* A message that is filled in and sent, or released. The body is aligned for any object. */
+struct fabric_parcel;
+void *fabric_body(struct fabric_parcel *parcel);
+
+/* NULL: no memory; or, for a request, too many of them are on their way. */
+struct fabric_parcel *fabric_new(enum fabric_kind kind, size_t room);
+
+/* Sends it to the machine. One that cannot be reached gets nothing. */
+void fabric_send(struct fabric_parcel *parcel, int home, size_t length);
+void fabric_release(struct fabric_parcel *parcel);
+
+/* ---- the daemon's side (meet.c) ---- */
+
+struct fabric_plan {
+	const struct settings *settings;
+	fabric_handler *handler[FABRIC_KINDS];
+	void (*room)(void); /* requests that found no parcel may try again */
+};
+
+/* Meets the machines of the list. 0, or -errno with a sentence in @why. */
+int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, struct list *timers,
+		char *why, size_t size);
+
+/* Whether this daemon has met the machine @home. */
+bool fabric_has_met(int home);
+
+/* Whether all have met. Otherwise *why, if not NULL, says which machine is missing, and why. */
+bool fabric_complete(char *why, size_t size);
+
+/* A line for each machine, if there are several: met, or what is the matter with it. */
+void fabric_print(FILE *out);
+
+/* Nanoseconds that the daemon may sleep, as far as messages are concerned; UINT64_MAX: any. */
+uint64_t fabric_nap(void);
+
+#endif

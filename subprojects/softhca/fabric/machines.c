@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The list of machines: its names, their addresses, and which of them is this one. */
+#include "fabric.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static bool has_name(const struct fabric_list *list, const char *name)
+{
+	for (int i = 0; i < list->count; i++) {
+		if (!strcmp(list->host[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+/* The name that a line begins with. */
+static int take_line(struct fabric_list *list, char *line, char *why, size_t size)
+{
+	char *name = line + strspn(line, " \t");
+
+	/* An IPv6 address has colons itself, and no count of processes. */
+	if (strchr(name, ':') == strrchr(name, ':'))
+		name[strcspn(name, ":")] = '\0';
+	name[strcspn(name, " \t\r\n")] = '\0';
+	if (!name[0] || name[0] == '#' || has_name(list, name))
+		return 0;
+	if (strlen(name) >= FABRIC_NAME || list->count == FABRIC_MAX_MACHINES) {
+		snprintf(why, size,
+			 "'%.60s' is too long a name, or more than %d machines are listed", name,
+			 FABRIC_MAX_MACHINES);
+		return -E2BIG;
+	}
+	strcpy(list->host[list->count++].name, name);
+	return 0;
+}
+
+static int find_address(struct fabric_host *host, char *why, size_t size)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	struct addrinfo *found;
+	int err = getaddrinfo(host->name, NULL, &hints, &found);
+
+	if (err) {
+		snprintf(why, size, "%.200s: %s", host->name, gai_strerror(err));
+		return -ENOENT;
+	}
+	memcpy(&host->address, found->ai_addr, found->ai_addrlen);
+	host->length = found->ai_addrlen;
+	freeaddrinfo(found);
+	return 0;
+}
+
+/* Only a machine that has an address can bind a socket to it. */
+static bool is_here(const struct fabric_host *host)
+{
+	int sock = socket(host->address.sin6_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool here = sock >= 0 && !bind(sock, (const struct sockaddr *)&host->address, host->length);
+
+	if (sock >= 0)
+		close(sock);
+	return here;
+}
+
+static int read_names(FILE *file, struct fabric_list *list, char *why, size_t size)
+{
+	char line[512];
+	int err = 0;
+
+	while (!err && fgets(line, sizeof(line), file))
+		err = take_line(list, line, why, size);
+	return err;
+}
+
+int fabric_read_list(const char *path, struct fabric_list *list, char *why, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	int err;
+
+	list->count = 0;
+	list->own = -1;
+	if (!file) {
+		err = -errno;
+		snprintf(why, size, "%.400s: %s", path, strerror(errno));
+		return err;
+	}
+	err = read_names(file, list, why, size);
+	fclose(file);
+	for (int i = 0; !err && i < list->count; i++) {
+		err = find_address(&list->host[i], why, size);
+		if (!err && list->own < 0 && is_here(&list->host[i]))
+			list->own = i;
+	}
+	if (err || list->own >= 0)
+		return err;
+	snprintf(why, size, "%.400s: names %d machines, and this one has the address of none", path,
+		 list->count);
+	return -ENOENT;
+}

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Machines meet. Of two the one that is later in the list connects to the other by TCP, again and
+ * again until it answers. Each sends a nonce, and then what the other must know, under a seal of
+ * both nonces that shows the key without telling it. The connection stays: its end tells that the
+ * other daemon, or its machine, has gone.
+ */
+#include "carrier.h"
+
+#include <base/loop.h>
+#include <base/timer.h>
+#include <machine/hca.h>
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define MAGIC 0x53484631u /* "SHF1"; also tells the order of bytes */
+#define AGAIN 200000000u /* nanoseconds between two attempts */
+#define DEAD_AFTER 30000u /* milliseconds without an acknowledgement */
+#define PATIENCE 10000000000u /* nanoseconds until a connection must have introduced itself */
+#define MOST_MEETINGS (2 * FABRIC_MAX_MACHINES)
+#define MOST_PARCELS 256 /* requests on their way */
+
+struct greeting {
+	uint32_t magic, unused;
+	uint8_t nonce[FABRIC_SEAL];
+};
+
+struct introduction {
+	uint16_t home, machines, address_length, unused;
+	uint8_t address[CARRIER_ADDRESS];
+	uint8_t terms[FABRIC_SEAL]; /* of what must be the same on all machines */
+	uint8_t seal[FABRIC_SEAL]; /* of all before it, and both nonces */
+};
+
+/* A connection by TCP. */
+struct meeting {
+	struct watch watch;
+	struct timer silence;
+	int sock, home; /* home -1: not known yet */
+	bool greeted;
+	uint8_t nonce[FABRIC_SEAL];
+	struct greeting other;
+	size_t got;
+	uint8_t bytes[sizeof(struct introduction)];
+};
+
+/* Another machine. */
+struct peer {
+	struct meeting *meeting; /* by which it was met, or is tried */
+	struct timer again;
+	bool met;
+	uint8_t token[FABRIC_SEAL];
+	const char *trouble;
+};
+
+static struct fabric {
+	struct fabric_plan plan;
+	const struct fabric_list *list;
+	struct list *timers;
+	struct watch listener;
+	int sock;
+	uint8_t terms[FABRIC_SEAL];
+	struct peer peer[FABRIC_MAX_MACHINES];
+	unsigned int meetings;
+	const char *stranger; /* why the last connection was refused that named no machine */
+	unsigned int requests; /* parcels of requests */
+	bool refused;	       /* one found no parcel */
+} fabric;
+
+static void connect_to(int home);
+
+/* ---- the end of a meeting ---- */
+
+static void connect_again(struct timer *timer)
+{
+	connect_to((int)(container_of(timer, struct peer, again) - fabric.peer));
+}
+
+/* The later one in the list tries again. */
+static void part(int home, const char *trouble)
+{
+	struct peer *peer = &fabric.peer[home];
+
+	if (peer->met)
+		carrier_leave(home);
+	peer->met = false;
+	peer->meeting = NULL;
+	peer->trouble = trouble;
+	peer->again.expired = connect_again;
+	if (home < fabric.list->own)
+		timer_start(fabric.timers, &peer->again, hca_now() + AGAIN);
+}
+
+static void end_meeting(struct meeting *meeting, const char *trouble)
+{
+	if (meeting->home >= 0 && fabric.peer[meeting->home].meeting == meeting)
+		part(meeting->home, trouble);
+	if (meeting->home < 0)
+		fabric.stranger = trouble;
+	timer_stop(&meeting->silence);
+	loop_forget(meeting->sock);
+	close(meeting->sock);
+	free(meeting);
+	fabric.meetings--;
+}
+
+static void is_silent(struct timer *timer)
+{
+	end_meeting(container_of(timer, struct meeting, silence), "it does not answer");
+}
+
+/* ---- what is said ---- */
+
+/* What both nonces, in an order that both sides know, make of @text. */
+static void seal_text(const uint8_t first[FABRIC_SEAL], const uint8_t second[FABRIC_SEAL],
+		      const void *text, size_t length, uint8_t seal[FABRIC_SEAL])
+{
+	uint8_t bytes[2 * FABRIC_SEAL + sizeof(struct introduction)];
+
+	memcpy(bytes, first, FABRIC_SEAL);
+	memcpy(bytes + FABRIC_SEAL, second, FABRIC_SEAL);
+	memcpy(bytes + 2 * FABRIC_SEAL, text, length);
+	fabric_seal(bytes, 2 * FABRIC_SEAL + length, seal);
+}
+
+static bool say(const struct meeting *meeting, const void *bytes, size_t length)
+{
+	return send(meeting->sock, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)length;
+}
+
+static bool greet(struct meeting *meeting)
+{
+	struct greeting greeting = { .magic = MAGIC };
+
+	if (getrandom(meeting->nonce, FABRIC_SEAL, 0) != FABRIC_SEAL)
+		return false;
+	memcpy(greeting.nonce, meeting->nonce, FABRIC_SEAL);
+	return say(meeting, &greeting, sizeof(greeting));
+}
+
+static bool introduce(const struct meeting *meeting)
+{
+	struct introduction words = {
+		.home = (uint16_t)fabric.list->own,
+		.machines = (uint16_t)fabric.list->count,
+	};
+	size_t length;
+	const void *address = carrier_address(&length);
+
+	words.address_length = (uint16_t)length;
+	memcpy(words.address, address, length);
+	memcpy(words.terms, fabric.terms, FABRIC_SEAL);
+	seal_text(meeting->nonce, meeting->other.nonce, &words, offsetof(struct introduction, seal),
+		  words.seal);
+	return say(meeting, &words, sizeof(words));
+}
+
+/* ---- what is heard: NULL, or why the other is no machine of this wire ---- */
+
+static const char *judge(const struct meeting *meeting, const struct introduction *words)
+{
+	uint8_t seal[FABRIC_SEAL];
+
+	seal_text(meeting->other.nonce, meeting->nonce, words, offsetof(struct introduction, seal),
+		  seal);
+	if (!fabric_same(seal, words->seal))
+		return "it has another key";
+	if (words->machines != fabric.list->count || !fabric_same(fabric.terms, words->terms))
+		return "it has another list of machines, other settings or another release";
+	if (words->home >= fabric.list->count || words->home == fabric.list->own)
+		return "it is at another place of the list";
+	return words->address_length <= CARRIER_ADDRESS ? NULL : "its address is too long";
+}
+
+static const char *hear_introduction(struct meeting *meeting)
+{
+	const struct introduction *words = (const void *)meeting->bytes;
+	const char *trouble = judge(meeting, words);
+	struct peer *peer;
+	bool later;
+
+	if (trouble)
+		return trouble;
+	/* A daemon that was started again comes before the connection of its forerunner. */
+	peer = &fabric.peer[words->home];
+	if (peer->meeting && peer->meeting != meeting)
+		end_meeting(peer->meeting, "it was started again");
+	timer_stop(&peer->again);
+	timer_stop(&meeting->silence);
+	peer->meeting = meeting;
+	meeting->home = words->home;
+	if (carrier_reach(words->home, words->address, words->address_length))
+		return "libfabric does not take its address";
+	later = words->home > fabric.list->own;
+	seal_text(later ? meeting->nonce : meeting->other.nonce,
+		  later ? meeting->other.nonce : meeting->nonce, "token", 5, peer->token);
+	peer->met = true;
+	return NULL;
+}
+
+static const char *hear_greeting(struct meeting *meeting)
+{
+	memcpy(&meeting->other, meeting->bytes, sizeof(meeting->other));
+	meeting->greeted = true;
+	if (meeting->other.magic != MAGIC)
+		return "something else answers at its port";
+	/* A nonce that comes back would show the key to whoever sent it. */
+	if (fabric_same(meeting->other.nonce, meeting->nonce))
+		return "it repeats what it hears";
+	return introduce(meeting) ? NULL : "it does not listen";
+}
+
+static const char *hear(struct meeting *meeting)
+{
+	const size_t wanted =
+		meeting->greeted ? sizeof(struct introduction) : sizeof(struct greeting);
+	ssize_t got = recv(meeting->sock, meeting->bytes + meeting->got, wanted - meeting->got,
+			   MSG_DONTWAIT);
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return NULL;
+	if (got <= 0)
+		return meeting->greeted ? "its daemon has ended" : "no daemon answers there";
+	meeting->got += (size_t)got;
+	if (meeting->got < wanted)
+		return NULL;
+	meeting->got = 0;
+	return meeting->greeted ? hear_introduction(meeting) : hear_greeting(meeting);
+}
+
+static void meeting_ready(struct watch *watch, uint32_t events)
+{
+	struct meeting *meeting = container_of(watch, struct meeting, watch);
+	const bool met = meeting->home >= 0 && fabric.peer[meeting->home].met;
+	const char *trouble;
+	char byte;
+
+	(void)events;
+	/* There is nothing more to say but farewell. */
+	if (met)
+		trouble = recv(meeting->sock, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN
+				  ? NULL
+				  : "its daemon has ended";
+	else
+		trouble = hear(meeting);
+	if (trouble)
+		end_meeting(meeting, trouble);
+}
+
+/* ---- connections ---- */
+
+static void set_patience(int sock)
+{
+	const int on = 1, idle = 10, interval = 5, dead = DEAD_AFTER;
+
+	setsockopt(sock, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(sock, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+	setsockopt(sock, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+	setsockopt(sock, IPPROTO_TCP, TCP_USER_TIMEOUT, &dead, sizeof(dead));
+}
+
+/* NULL: no memory, or too many. The socket is closed then. */
+static struct meeting *new_meeting(int sock, int home)
+{
+	struct meeting *meeting =
+		fabric.meetings < MOST_MEETINGS ? calloc(1, sizeof(*meeting)) : NULL;
+
+	if (!meeting) {
+		close(sock);
+		return NULL;
+	}
+	set_patience(sock);
+	meeting->sock = sock;
+	meeting->home = home;
+	meeting->watch.ready = meeting_ready;
+	meeting->silence.expired = is_silent;
+	timer_start(fabric.timers, &meeting->silence, hca_now() + PATIENCE);
+	fabric.meetings++;
+	return meeting;
+}
+
+static void begin_meeting(struct meeting *meeting)
+{
+	if (loop_watch(meeting->sock, EPOLLIN | EPOLLRDHUP, &meeting->watch) || !greet(meeting))
+		end_meeting(meeting, "no daemon answers there");
+}
+
+/* The connection stands, or has failed. */
+static void connected(struct watch *watch, uint32_t events)
+{
+	struct meeting *meeting = container_of(watch, struct meeting, watch);
+	socklen_t size = sizeof(int);
+	int err = 0;
+
+	(void)events;
+	getsockopt(meeting->sock, SOL_SOCKET, SO_ERROR, &err, &size);
+	loop_forget(meeting->sock);
+	meeting->watch.ready = meeting_ready;
+	if (err)
+		end_meeting(meeting,
+			    err == ECONNREFUSED ? "no daemon answers there" : strerror(err));
+	else
+		begin_meeting(meeting);
+}
+
+static struct sockaddr_in6 address_of(const struct fabric_host *host)
+{
+	struct sockaddr_in6 address = host->address;
+
+	/* The port of IPv4 is at the same place. */
+	address.sin6_port = htons((uint16_t)fabric.plan.settings->port);
+	return address;
+}
+
+static void connect_to(int home)
+{
+	const struct fabric_host *host = &fabric.list->host[home];
+	const struct sockaddr_in6 address = address_of(host);
+	int sock = socket(address.sin6_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct meeting *meeting = sock < 0 ? NULL : new_meeting(sock, home);
+
+	fabric.peer[home].meeting = meeting;
+	if (!meeting) {
+		part(home, "no memory or descriptor is left");
+		return;
+	}
+	if (connect(sock, (const struct sockaddr *)&address, host->length) &&
+	    errno != EINPROGRESS) {
+		end_meeting(meeting, strerror(errno));
+		return;
+	}
+	meeting->watch.ready = connected;
+	if (loop_watch(sock, EPOLLOUT, &meeting->watch))
+		end_meeting(meeting, "no descriptor is left");
+}
+
+static void connection_comes(struct watch *watch, uint32_t events)
+{
+	int sock = accept4(fabric.sock, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct meeting *meeting = sock < 0 ? NULL : new_meeting(sock, -1);
+
+	(void)watch;
+	(void)events;
+	if (meeting)
+		begin_meeting(meeting);
+}
+
+static int listen_for_others(void)
+{
+	const struct fabric_host *own = &fabric.list->host[fabric.list->own];
+	const struct sockaddr_in6 address = address_of(own);
+	const int on = 1;
+
+	fabric.sock = socket(address.sin6_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fabric.sock < 0)
+		return -errno;
+	setsockopt(fabric.sock, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	fabric.listener.ready = connection_comes;
+	if (bind(fabric.sock, (const struct sockaddr *)&address, own->length) ||
+	    listen(fabric.sock, FABRIC_MAX_MACHINES))
+		return -errno;
+	return loop_watch(fabric.sock, EPOLLIN, &fabric.listener);
+}
+
+/* ---- messages ---- */
+
+static void take(const void *bytes, size_t length)
+{
+	const struct frame *frame = bytes;
+	const struct peer *peer;
+
+	if (length < sizeof(*frame) || frame->magic != MAGIC || frame->kind >= FABRIC_KINDS ||
+	    frame->from >= fabric.list->count)
+		return;
+	peer = &fabric.peer[frame->from];
+	if (peer->met && fabric_same(peer->token, frame->token))
+		fabric.plan.handler[frame->kind](frame->from, frame + 1, length - sizeof(*frame));
+}
+
+void *fabric_body(struct fabric_parcel *parcel)
+{
+	return parcel->body;
+}
+
+struct fabric_parcel *fabric_new(enum fabric_kind kind, size_t room)
+{
+	const bool request = kind == FABRIC_REQUEST;
+	struct fabric_parcel *parcel = NULL;
+
+	if (!request || fabric.requests < MOST_PARCELS)
+		parcel = malloc(sizeof(*parcel) + room);
+	if (!parcel) {
+		fabric.refused |= request;
+		return NULL;
+	}
+	list_init(&parcel->link);
+	parcel->frame.magic = MAGIC;
+	parcel->frame.kind = (uint16_t)kind;
+	parcel->frame.from = (uint16_t)fabric.list->own;
+	fabric.requests += request;
+	return parcel;
+}
+
+void fabric_release(struct fabric_parcel *parcel)
+{
+	const bool refused = fabric.refused;
+
+	fabric.requests -= parcel->frame.kind == FABRIC_REQUEST;
+	free(parcel);
+	fabric.refused = false;
+	if (refused)
+		fabric.plan.room();
+}
+
+void fabric_send(struct fabric_parcel *parcel, int home, size_t length)
+{
+	parcel->home = home;
+	parcel->length = length;
+	memcpy(parcel->frame.token, fabric.peer[home].token, FABRIC_SEAL);
+	if (fabric.peer[home].met)
+		carrier_send(parcel);
+	else
+		fabric_release(parcel);
+}
+
+/* ---- the whole ---- */
+
+/* What decides who is who on the wire, and how messages look. */
+static void seal_terms(void)
+{
+	const struct settings *settings = fabric.plan.settings;
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return;
+	fprintf(out, "1 %s %d %d %d %x", settings->model->name, settings->devices, settings->ports,
+		settings->ethernet, settings->address);
+	for (int i = 0; i < fabric.list->count; i++)
+		fprintf(out, " %s", fabric.list->host[i].name);
+	fclose(out);
+	fabric_seal(text, size, fabric.terms);
+	free(text);
+}
+
+int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, struct list *timers,
+		char *why, size_t size)
+{
+	const struct fabric_host *own = &list->host[list->own];
+	const struct carrier_plan carrier = {
+		.own = own,
+		.port = plan->settings->port + 1,
+		.take = take,
+		.done = fabric_release,
+	};
+	int err;
+
+	fabric.plan = *plan;
+	fabric.list = list;
+	fabric.timers = timers;
+	seal_terms();
+	err = carrier_open(&carrier, why, size);
+	if (err)
+		return err;
+	err = listen_for_others();
+	if (err)
+		snprintf(why, size, "%.200s, port %d of TCP: %s%s", own->name, plan->settings->port,
+			 strerror(-err),
+			 err == -EADDRINUSE ? "; --port takes another one, on all machines" : "");
+	for (int home = 0; !err && home < list->count; home++) {
+		fabric.peer[home].trouble = "no daemon has come from there";
+		if (home < list->own)
+			connect_to(home);
+	}
+	return err;
+}
+
+bool fabric_has_met(int home)
+{
+	return fabric.peer[home].met;
+}
+
+bool fabric_complete(char *why, size_t size)
+{
+	for (int home = 0; fabric.list && home < fabric.list->count; home++) {
+		if (home == fabric.list->own || fabric.peer[home].met)
+			continue;
+		if (why)
+			snprintf(why, size, "machine %.200s is missing: %.200s%s%.200s",
+				 fabric.list->host[home].name, fabric.peer[home].trouble,
+				 fabric.stranger ? "; of another connection: " : "",
+				 fabric.stranger ? fabric.stranger : "");
+		return false;
+	}
+	return true;
+}
+
+void fabric_print(FILE *out)
+{
+	for (int home = 0; fabric.list && home < fabric.list->count; home++)
+		fprintf(out, "machine %s: %s\n", fabric.list->host[home].name,
+			home == fabric.list->own ? "this one"
+			: fabric.peer[home].met	 ? "met"
+						 : fabric.peer[home].trouble);
+}
+
+uint64_t fabric_nap(void)
+{
+	return fabric.list ? carrier_nap() : UINT64_MAX;
+}

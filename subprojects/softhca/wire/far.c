@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Requests to QPs of another machine are sent. Several pieces of a QP's requests are away at once,
+ * in their order. If the oldest gets no answer in time, all are sent again, and the receiver knows
+ * by the sequence numbers what it has.
+ */
+#include "far.h"
+#include "wire.h"
+
+#include <fabric/fabric.h>
+
+#include <stdlib.h>
+
+static struct hca_machine *here;
+
+void far_init(struct hca_machine *machine)
+{
+	here = machine;
+}
+
+struct hca_machine *far_here(void)
+{
+	return here;
+}
+
+int far_home(uint16_t lid)
+{
+	uint8_t port;
+	const struct hca_device *device = here ? machine_far(here, lid, &port) : NULL;
+
+	return device ? device->home : -1;
+}
+
+struct hca_device *far_device(uint16_t lid, int home, uint8_t *port)
+{
+	struct hca_device *device = here ? machine_far(here, lid, port) : NULL;
+
+	return device && device->home == home ? device : NULL;
+}
+
+bool far_is_peer(const struct hca_qp *qp)
+{
+	return qp->type != IBV_QPT_UD && far_home(qp->attr.dest.dlid) >= 0;
+}
+
+/* ---- what is away ---- */
+
+static struct hca_away *away_of(struct hca_qp *qp)
+{
+	if (!qp->away)
+		qp->away = calloc(1, sizeof(*qp->away));
+	return qp->away;
+}
+
+static unsigned int reads_away(const struct hca_away *away)
+{
+	unsigned int reads = 0;
+
+	for (unsigned int i = 0; i < away->count; i++)
+		reads += away->flight[(away->first + i) % HCA_FLIGHTS].reads;
+	return reads;
+}
+
+static bool is_held(const struct hca_qp *qp, const struct wqe *wqe)
+{
+	const struct hca_away *away = qp->away;
+	const unsigned int reads = reads_away(away);
+
+	return away->count == HCA_FLIGHTS || (wqe->fence && reads) ||
+	       (operation_changes_sender(wqe) && reads &&
+		reads >= model_pow2(qp->attr.max_rd_atomic));
+}
+
+static uint64_t take_off(const struct attempt *attempt)
+{
+	static uint64_t tags;
+	struct hca_away *away = attempt->qp->away;
+	struct hca_flight *flight = &away->flight[(away->first + away->count++) % HCA_FLIGHTS];
+
+	*flight = (struct hca_flight){
+		.tag = ++tags,
+		.offset = attempt->offset,
+		.part = (uint32_t)attempt->part,
+		.slots = attempt->wqe->slots,
+		.packets = operation_packets(attempt),
+		.last = attempt->last,
+		.reads = operation_changes_sender(attempt->wqe),
+	};
+	away->packets += flight->packets;
+	away->begun = sq_next(attempt->qp) + flight->slots;
+	return flight->tag;
+}
+
+/* ---- messages ---- */
+
+static void describe(const struct attempt *attempt, struct far_request *request)
+{
+	const struct hca_qp *qp = attempt->qp;
+	const struct wqe *wqe = attempt->wqe;
+	const struct hca_qp_attr *attr = &qp->attr;
+
+	*request = (struct far_request){
+		.length = wqe->length,
+		.offset = attempt->offset,
+		.part = (uint32_t)attempt->part,
+		.remote_address = wqe->remote_address,
+		.swap_add = wqe->swap_add,
+		.compare = wqe->compare,
+		.srqn = wqe->srqn,
+		.rkey = wqe->rkey,
+		.imm = wqe->imm,
+		.qpn = qp->qpn,
+		.dest_qpn = attr->dest_qpn,
+		.qkey = attr->qkey,
+		.psn = (attr->sq_psn + (qp->away ? qp->away->packets : 0)) & PSN_MASK,
+		.slid = qp->device->port[attr->port].lid,
+		.dlid = attr->dest.dlid,
+		.pkey_index = attr->pkey_index,
+		.type = (uint8_t)qp->type,
+		.opcode = wqe->opcode,
+		.sl = attr->dest.sl,
+		.path_mtu = attr->path_mtu,
+		.path_mig_state = attr->path_mig_state,
+		.last = attempt->last,
+		.solicited = wqe->solicited,
+	};
+	if (qp->type != IBV_QPT_UD)
+		return;
+	request->av = wqe->av;
+	request->dlid = wqe->av.dlid;
+}
+
+/* The bytes of the piece at hand, behind the request. False: the memory is not there. */
+static bool load(struct attempt *attempt, struct far_request *request)
+{
+	struct mem_vec to;
+
+	if (operation_changes_sender(attempt->wqe))
+		return true;
+	mem_vec_init(&to, NULL);
+	mem_vec_add(&to, (uint64_t)(uintptr_t)(request + 1), (size_t)attempt->part);
+	mem_vec_seek(&attempt->local, attempt->offset);
+	return mem_copy(&to, &attempt->local, attempt->part) == MEM_OK;
+}
+
+static size_t size_of(const struct attempt *attempt)
+{
+	return sizeof(struct far_request) +
+	       (operation_changes_sender(attempt->wqe) ? 0 : (size_t)attempt->part);
+}
+
+static struct faults *faults_of(const struct attempt *attempt)
+{
+	return &attempt->qp->device->faults;
+}
+
+static void copy_to(const struct far_request *request, size_t size, int home)
+{
+	struct fabric_parcel *parcel = fabric_new(FABRIC_REQUEST, size);
+
+	if (!parcel)
+		return;
+	memcpy(fabric_body(parcel), request, size);
+	fabric_send(parcel, home, size);
+}
+
+/* Sends it, or loses it, or sends it twice, as the faults of the device say. */
+static void dispatch(const struct attempt *attempt, struct fabric_parcel *parcel, int home)
+{
+	if (fault_strikes(faults_of(attempt), FAULT_DROP)) {
+		fabric_release(parcel);
+		return;
+	}
+	if (fault_strikes(faults_of(attempt), FAULT_DUPLICATE))
+		copy_to(fabric_body(parcel), size_of(attempt), home);
+	fabric_send(parcel, home, size_of(attempt));
+}
+
+enum outcome far_send(struct attempt *attempt)
+{
+	struct hca_qp *qp = attempt->qp;
+	struct fabric_parcel *parcel;
+	struct far_request *request;
+
+	if (!away_of(qp))
+		return LOST;
+	parcel = is_held(qp, attempt->wqe) ? NULL : fabric_new(FABRIC_REQUEST, size_of(attempt));
+	if (!parcel)
+		return HELD;
+	request = fabric_body(parcel);
+	describe(attempt, request);
+	request->reading = (uint8_t)(reads_away(qp->away) + 1);
+	if (!load(attempt, request)) {
+		fabric_release(parcel);
+		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
+	}
+	tap_request(attempt);
+	request->tag = take_off(attempt);
+	dispatch(attempt, parcel, far_home(qp->attr.dest.dlid));
+	return AWAY;
+}
+
+enum outcome far_cast(struct attempt *attempt, int home)
+{
+	struct fabric_parcel *parcel;
+	struct far_request *request;
+
+	if (!away_of(attempt->qp))
+		return LOST;
+	parcel = fabric_new(FABRIC_REQUEST, size_of(attempt));
+	if (!parcel)
+		return HELD;
+	request = fabric_body(parcel);
+	describe(attempt, request);
+	if (!load(attempt, request)) {
+		fabric_release(parcel);
+		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
+	}
+	if (attempt->qp->type == IBV_QPT_UC)
+		tap_request(attempt);
+	dispatch(attempt, parcel, home);
+	return attempt->last ? SENT : PART;
+}
+
+/* To a group. A machine for which there is no room loses the datagram. */
+enum outcome far_cast_all(struct attempt *attempt)
+{
+	enum outcome outcome = SENT;
+
+	for (int home = 0; here && home < here->machines && outcome != FAILED; home++) {
+		if (home != here->home)
+			outcome = far_cast(attempt, home);
+	}
+	return outcome == FAILED ? FAILED : SENT;
+}
+
+void far_has_room(void)
+{
+	for (int i = 0; i < here->settings.devices; i++) {
+		list_for_each(struct hca_context, ctx, &here->device[i].contexts, link) {
+			list_for_each(struct hca_qp, qp, &ctx->qps, link) {
+				if (!qp->away || !qp->away->held)
+					continue;
+				qp->away->held = false;
+				sq_kick(qp);
+			}
+		}
+	}
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Requests from another machine. Each is executed as if a QP of this machine had sent it: a
+ * stand-in has what the receiver's side asks of a sender.
+ */
+#include "far.h"
+#include "wire.h"
+
+#include <fabric/fabric.h>
+
+static bool is_known(uint8_t opcode)
+{
+	switch (opcode) {
+	case OP_WRITE:
+	case OP_WRITE_IMM:
+	case OP_SEND:
+	case OP_SEND_IMM:
+	case OP_READ:
+	case OP_ATOMIC_CS:
+	case OP_ATOMIC_FA:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_reliable(uint8_t type)
+{
+	return type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND;
+}
+
+static bool reads(const struct far_request *request)
+{
+	return request->opcode != OP_SEND && request->opcode != OP_SEND_IMM &&
+	       request->opcode != OP_WRITE && request->opcode != OP_WRITE_IMM;
+}
+
+/* Whether an honest daemon could have sent it. */
+static bool is_sound(const struct far_request *request, size_t length)
+{
+	if (length < sizeof(*request) || !is_known(request->opcode) || request->part > FAR_PIECE ||
+	    request->length > TRANSPORT_MAX_MESSAGE || request->offset > request->length ||
+	    request->part > request->length - request->offset ||
+	    request->last != (request->part == request->length - request->offset) ||
+	    length - sizeof(*request) != (reads(request) ? 0 : request->part))
+		return false;
+	if (!is_reliable(request->type) && reads(request))
+		return false;
+	if (request->type == IBV_QPT_UD)
+		return request->last && !request->offset;
+	return (request->type == IBV_QPT_UC || is_reliable(request->type)) &&
+	       request->path_mtu >= IBV_MTU_256 && request->path_mtu <= IBV_MTU_4096;
+}
+
+/* The sender, as far as its receiver has to do with it. */
+static void stand_in(struct hca_qp *qp, struct hca_device *device, uint8_t port,
+		     const struct far_request *request)
+{
+	*qp = (struct hca_qp){
+		.device = device,
+		.type = request->type,
+		.qpn = request->qpn & PSN_MASK,
+		.state = IBV_QPS_RTS,
+		.sent = request->offset,
+		.reading = request->reading,
+		.attr = { .sq_psn = request->psn & PSN_MASK,
+			  .dest_qpn = request->dest_qpn,
+			  .dest = { .dlid = request->dlid, .sl = request->sl },
+			  .qkey = request->qkey,
+			  .path_mtu = request->path_mtu,
+			  .path_mig_state = request->path_mig_state & 3,
+			  .port = port,
+			  .pkey_index = request->pkey_index },
+	};
+}
+
+static void read_request(const struct far_request *request, struct wqe *wqe)
+{
+	wqe->opcode = request->opcode;
+	wqe->solicited = request->solicited;
+	wqe->imm = request->imm;
+	wqe->srqn = request->srqn;
+	wqe->remote_address = request->remote_address;
+	wqe->rkey = request->rkey;
+	wqe->swap_add = request->swap_add;
+	wqe->compare = request->compare;
+	wqe->av = request->av;
+	wqe->length = request->length;
+}
+
+static void answer(int home, const struct far_request *request, const struct attempt *attempt,
+		   enum outcome outcome, struct fabric_parcel *parcel)
+{
+	struct far_answer *words = fabric_body(parcel);
+	const bool arrived = outcome == SENT || outcome == PART;
+
+	*words = (struct far_answer){
+		.tag = request->tag,
+		.qpn = request->qpn,
+		.slid = request->slid,
+		.outcome = (uint8_t)outcome,
+		.syndrome = attempt->syndrome,
+		.path_mig_state = attempt->qp->attr.path_mig_state,
+	};
+	if (attempt->peer)
+		words->rnr_timer = attempt->peer->attr.min_rnr_timer;
+	fabric_send(parcel, home, sizeof(*words) + (arrived && reads(request) ? request->part : 0));
+}
+
+static enum outcome execute(struct attempt *attempt, const struct far_request *request, void *bytes)
+{
+	enum outcome outcome;
+
+	/* The whole message as far as it goes; of what was sent before nothing is touched. */
+	mem_vec_init(&attempt->local, NULL);
+	mem_vec_add(&attempt->local, (uint64_t)(uintptr_t)bytes - request->offset,
+		    (size_t)(request->offset + request->part));
+	attempt->offset = request->offset;
+	attempt->part = request->part;
+	attempt->last = request->last;
+	outcome = transport_deliver(attempt);
+	if (outcome == FAILED)
+		send_fail_peer(attempt);
+	return outcome;
+}
+
+void far_take_request(int home, const void *body, size_t length)
+{
+	static struct wqe wqe; /* the daemon has one thread */
+	const struct far_request *request = body;
+	struct fabric_parcel *parcel;
+	struct hca_device *device;
+	struct hca_qp qp;
+	struct attempt attempt = { .qp = &qp, .wqe = &wqe, .event = -1 };
+	enum outcome outcome;
+	uint8_t port;
+
+	if (!is_sound(request, length))
+		return;
+	device = far_device(request->slid, home, &port);
+	if (!device)
+		return;
+	device->machine->active = true;
+	stand_in(&qp, device, port, request);
+	read_request(request, &wqe);
+	if (!is_reliable(request->type)) {
+		execute(&attempt, request, (void *)(uintptr_t)(request + 1));
+		return;
+	}
+	parcel = fabric_new(FABRIC_ANSWER,
+			    sizeof(struct far_answer) + (reads(request) ? request->part : 0));
+	if (!parcel)
+		return;
+	outcome =
+		execute(&attempt, request,
+			reads(request) ? (uint8_t *)fabric_body(parcel) + sizeof(struct far_answer)
+				       : (void *)(uintptr_t)(request + 1));
+	if (outcome == LOST)
+		fabric_release(parcel);
+	else
+		answer(home, request, &attempt, outcome, parcel);
+}
