@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,13 +16,8 @@
 #define MAX_EVENTS 4096
 
 static int epoll_fd = -1;
+static int ring_fd = -1;
 static struct epoll_event events[MAX_EVENTS];
-
-int loop_init(void)
-{
-	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	return epoll_fd < 0 ? -errno : sleep_init(epoll_fd);
-}
 
 /* Tests of single modules have no loop, and need none. */
 int loop_watch(int fd, uint32_t wanted, struct watch *watch)
@@ -31,6 +27,37 @@ int loop_watch(int fd, uint32_t wanted, struct watch *watch)
 	if (epoll_fd < 0)
 		return 0;
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+/* The sleep is over. That is all. */
+static void ring_came(struct watch *watch, uint32_t which)
+{
+	uint64_t count;
+
+	(void)watch;
+	(void)which;
+	if (read(ring_fd, &count, sizeof(count)) < 0)
+		return;
+}
+
+static int watch_rings(void)
+{
+	static struct watch rings = { .ready = ring_came };
+
+	ring_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return ring_fd < 0 ? -errno : loop_watch(ring_fd, EPOLLIN, &rings);
+}
+
+int loop_init(bool descriptors_first)
+{
+	int err = 0;
+
+	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (epoll_fd < 0)
+		return -errno;
+	if (descriptors_first)
+		err = watch_rings();
+	return err ? err : sleep_init(epoll_fd, ring_fd);
 }
 
 void loop_forget(int fd)

@@ -5,6 +5,10 @@
  * The daemon sleeps on a futex in memory that programs share, since waking it that way takes one
  * system call and no descriptor. No call waits for a futex and an epoll. So a second thread waits
  * for the epoll and wakes the first one. The second thread does nothing else.
+ *
+ * With other machines on the wire, messages come out of the epoll, mostly while the daemon sleeps.
+ * Then the threads have each other's place: the first one sleeps on the epoll, and the second one
+ * waits for the futex and writes to a descriptor in the epoll.
  */
 #include "sleep.h"
 
@@ -30,6 +34,8 @@ static struct softhca_wake *page;
 static int page_fd = -1;
 static int epoll;
 static _Atomic uint32_t ready; /* a descriptor in the epoll is, and has not been served */
+static int relay = -1; /* the descriptor for rings; -1 = the first thread hears them itself */
+static _Atomic uint32_t relayed; /* one was, and the daemon has not announced a sleep since */
 
 static long futex(_Atomic uint32_t *word, int operation, uint32_t value,
 		  const struct timespec *timeout)
@@ -50,6 +56,23 @@ static void *wait_for_epoll(void *unused)
 		futex(&page->asleep, FUTEX_WAKE, 1, NULL);
 		while (atomic_load(&ready))
 			futex(&ready, FUTEX_WAIT_PRIVATE, 1, NULL);
+	}
+	return NULL;
+}
+
+static void *wait_for_ring(void *unused)
+{
+	const uint64_t one = 1;
+
+	(void)unused;
+	for (;;) {
+		while (atomic_load(&page->asleep))
+			futex(&page->asleep, FUTEX_WAIT, 1, NULL);
+		atomic_store(&relayed, 1);
+		if (write(relay, &one, sizeof(one)) < 0)
+			continue;
+		while (atomic_load(&relayed))
+			futex(&relayed, FUTEX_WAIT_PRIVATE, 1, NULL);
 	}
 	return NULL;
 }
@@ -76,7 +99,7 @@ static int start_thread(void)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&thread, NULL, wait_for_epoll, NULL);
+	err = pthread_create(&thread, NULL, relay < 0 ? wait_for_epoll : wait_for_ring, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return -err;
 }
@@ -102,7 +125,7 @@ static void ask_for_short_slice(void)
 	syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
-int sleep_init(int epoll_fd)
+int sleep_init(int epoll_fd, int ring_fd)
 {
 	int err = make_page();
 
@@ -110,6 +133,7 @@ int sleep_init(int epoll_fd)
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	ask_for_short_slice();
 	epoll = epoll_fd;
+	relay = ring_fd;
 	return err ? err : start_thread();
 }
 
@@ -121,16 +145,33 @@ int sleep_page(void)
 void sleep_announce(void)
 {
 	atomic_store(&page->asleep, 1);
+	if (atomic_exchange(&relayed, 0))
+		futex(&relayed, FUTEX_WAKE_PRIVATE, 1, NULL);
+}
+
+/* Whether the epoll is ready; waits for it so long. NULL: until it is. */
+static bool epoll_is_ready(const struct timespec *timeout)
+{
+	struct pollfd pollfd = { .fd = epoll, .events = POLLIN };
+
+	if (ppoll(&pollfd, 1, timeout, NULL) <= 0)
+		return false;
+	atomic_store(&ready, 1);
+	return true;
 }
 
 enum sleep_end sleep_announced(uint64_t nanoseconds)
 {
 	const struct timespec timeout = { (time_t)(nanoseconds / 1000000000u),
 					  (long)(nanoseconds % 1000000000u) };
-	bool over =
-		!atomic_load(&ready) &&
-		futex(&page->asleep, FUTEX_WAIT, 1, nanoseconds == UINT64_MAX ? NULL : &timeout) &&
-		errno == ETIMEDOUT;
+	const struct timespec *until = nanoseconds == UINT64_MAX ? NULL : &timeout;
+	bool over;
+
+	if (relay >= 0)
+		over = !epoll_is_ready(until);
+	else
+		over = !atomic_load(&ready) && futex(&page->asleep, FUTEX_WAIT, 1, until) &&
+		       errno == ETIMEDOUT;
 
 	/* A program may have rung just when the time was over. */
 	return atomic_exchange(&page->asleep, 0) && over ? SLEEP_OVER : SLEEP_WOKEN;
@@ -143,7 +184,9 @@ int sleep_waker(void)
 
 bool sleep_has_ready(void)
 {
-	return atomic_load(&ready);
+	static const struct timespec now;
+
+	return atomic_load(&ready) || (relay >= 0 && epoll_is_ready(&now));
 }
 
 void sleep_served(void)

@@ -6,8 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* @epoll_fd ends the sleep while a descriptor in it is ready. 0 or -errno. */
-int sleep_init(int epoll_fd);
+/*
+ * @epoll_fd ends the sleep while a descriptor in it is ready. Programs that ring end it, too: by
+ * @ring_fd, an eventfd in that epoll; or, if that is -1, faster than the epoll does. 0 or -errno.
+ */
+int sleep_init(int epoll_fd, int ring_fd);
 
 /* The memfd of the page that programs map (proto.h). */
 int sleep_page(void);

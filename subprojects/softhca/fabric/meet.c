@@ -72,7 +72,7 @@ static struct fabric {
 	unsigned int meetings;
 	const char *stranger; /* why the last connection was refused that named no machine */
 	unsigned int requests; /* parcels of requests */
-	bool refused;	       /* one found no parcel */
+	bool refused; /* one found no parcel */
 } fabric;
 
 static void connect_to(int home);

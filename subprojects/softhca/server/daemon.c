@@ -213,7 +213,7 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 	err = read_machines(&plan->settings, why, size);
 	if (err)
 		return err;
-	err = loop_init();
+	err = loop_init(machines.count > 1);
 	if (!err)
 		err = machine_init(machine, &plan->settings, machines.count, machines.own);
 	if (!err)

@@ -237,8 +237,10 @@ enum outcome far_cast_all(struct attempt *attempt)
 void far_has_room(void)
 {
 	for (int i = 0; i < here->settings.devices; i++) {
-		list_for_each(struct hca_context, ctx, &here->device[i].contexts, link) {
-			list_for_each(struct hca_qp, qp, &ctx->qps, link) {
+		list_for_each(struct hca_context, ctx, &here->device[i].contexts, link)
+		{
+			list_for_each(struct hca_qp, qp, &ctx->qps, link)
+			{
 				if (!qp->away || !qp->away->held)
 					continue;
 				qp->away->held = false;
