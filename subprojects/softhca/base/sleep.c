@@ -192,5 +192,6 @@ bool sleep_has_ready(void)
 void sleep_served(void)
 {
 	atomic_store(&ready, 0);
-	futex(&ready, FUTEX_WAKE_PRIVATE, 1, NULL);
+	if (relay < 0)
+		futex(&ready, FUTEX_WAKE_PRIVATE, 1, NULL);
 }

@@ -10,7 +10,7 @@
 /* What each message begins with. */
 struct frame {
 	uint32_t magic;
-	uint16_t kind, from;
+	uint16_t from, unused;
 	uint8_t token[FABRIC_SEAL]; /* of this meeting of the two machines */
 };
 
@@ -21,10 +21,16 @@ struct fabric_parcel {
 	void *context[8];
 	struct list link;
 	int home;
+	uint16_t kind; /* of its message, if it has one */
+	bool counts; /* among those of which there are only so many */
 	size_t length; /* of the body */
 	struct frame frame;
 	uint64_t body[];
 };
+
+_Static_assert(offsetof(struct fabric_parcel, body) ==
+		       offsetof(struct fabric_parcel, frame) + sizeof(struct frame),
+	       "the body follows the frame");
 
 struct carrier_plan {
 	const struct fabric_host *own;

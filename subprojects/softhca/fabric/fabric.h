@@ -51,7 +51,7 @@ void fabric_seal(const void *bytes, size_t length, uint8_t seal[FABRIC_SEAL]);
 
 bool fabric_same(const uint8_t one[FABRIC_SEAL], const uint8_t other[FABRIC_SEAL]);
 
-/* ---- messages ---- */
+/* ---- messages (messages.c) ---- */
 
 /* What a message is for. Each has one handler. */
 enum fabric_kind { FABRIC_REQUEST, FABRIC_ANSWER, FABRIC_CM, FABRIC_KINDS };
@@ -70,6 +70,12 @@ struct fabric_parcel *fabric_new(enum fabric_kind kind, size_t room);
 void fabric_send(struct fabric_parcel *parcel, int home, size_t length);
 void fabric_release(struct fabric_parcel *parcel);
 
+/* Short messages go together. Answers wait for a request, until the next call. */
+void fabric_flush(void);
+
+/* Sends all. Nanoseconds that the daemon may sleep, as far as messages are concerned. */
+uint64_t fabric_nap(void);
+
 /* ---- the daemon's side (meet.c) ---- */
 
 struct fabric_plan {
@@ -82,16 +88,10 @@ struct fabric_plan {
 int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, struct list *timers,
 		char *why, size_t size);
 
-/* Whether this daemon has met the machine @home. */
-bool fabric_has_met(int home);
-
 /* Whether all have met. Otherwise *why, if not NULL, says which machine is missing, and why. */
 bool fabric_complete(char *why, size_t size);
 
 /* A line for each machine, if there are several: met, or what is the matter with it. */
 void fabric_print(FILE *out);
-
-/* Nanoseconds that the daemon may sleep, as far as messages are concerned; UINT64_MAX: any. */
-uint64_t fabric_nap(void);
 
 #endif

@@ -6,6 +6,7 @@
  * other daemon, or its machine, has gone.
  */
 #include "carrier.h"
+#include "messages.h"
 
 #include <base/loop.h>
 #include <base/timer.h>
@@ -26,7 +27,6 @@
 #define DEAD_AFTER 30000u /* milliseconds without an acknowledgement */
 #define PATIENCE 10000000000u /* nanoseconds until a connection must have introduced itself */
 #define MOST_MEETINGS (2 * FABRIC_MAX_MACHINES)
-#define MOST_PARCELS 256 /* requests on their way */
 
 struct greeting {
 	uint32_t magic, unused;
@@ -57,7 +57,6 @@ struct peer {
 	struct meeting *meeting; /* by which it was met, or is tried */
 	struct timer again;
 	bool met;
-	uint8_t token[FABRIC_SEAL];
 	const char *trouble;
 };
 
@@ -71,8 +70,6 @@ static struct fabric {
 	struct peer peer[FABRIC_MAX_MACHINES];
 	unsigned int meetings;
 	const char *stranger; /* why the last connection was refused that named no machine */
-	unsigned int requests; /* parcels of requests */
-	bool refused; /* one found no parcel */
 } fabric;
 
 static void connect_to(int home);
@@ -89,8 +86,10 @@ static void part(int home, const char *trouble)
 {
 	struct peer *peer = &fabric.peer[home];
 
-	if (peer->met)
+	if (peer->met) {
+		messages_part(home);
 		carrier_leave(home);
+	}
 	peer->met = false;
 	peer->meeting = NULL;
 	peer->trouble = trouble;
@@ -184,6 +183,7 @@ static const char *hear_introduction(struct meeting *meeting)
 {
 	const struct introduction *words = (const void *)meeting->bytes;
 	const char *trouble = judge(meeting, words);
+	uint8_t token[FABRIC_SEAL];
 	struct peer *peer;
 	bool later;
 
@@ -201,7 +201,8 @@ static const char *hear_introduction(struct meeting *meeting)
 		return "libfabric does not take its address";
 	later = words->home > fabric.list->own;
 	seal_text(later ? meeting->nonce : meeting->other.nonce,
-		  later ? meeting->other.nonce : meeting->nonce, "token", 5, peer->token);
+		  later ? meeting->other.nonce : meeting->nonce, "token", 5, token);
+	messages_meet(words->home, token);
 	peer->met = true;
 	return NULL;
 }
@@ -370,67 +371,6 @@ static int listen_for_others(void)
 	return loop_watch(fabric.sock, EPOLLIN, &fabric.listener);
 }
 
-/* ---- messages ---- */
-
-static void take(const void *bytes, size_t length)
-{
-	const struct frame *frame = bytes;
-	const struct peer *peer;
-
-	if (length < sizeof(*frame) || frame->magic != MAGIC || frame->kind >= FABRIC_KINDS ||
-	    frame->from >= fabric.list->count)
-		return;
-	peer = &fabric.peer[frame->from];
-	if (peer->met && fabric_same(peer->token, frame->token))
-		fabric.plan.handler[frame->kind](frame->from, frame + 1, length - sizeof(*frame));
-}
-
-void *fabric_body(struct fabric_parcel *parcel)
-{
-	return parcel->body;
-}
-
-struct fabric_parcel *fabric_new(enum fabric_kind kind, size_t room)
-{
-	const bool request = kind == FABRIC_REQUEST;
-	struct fabric_parcel *parcel = NULL;
-
-	if (!request || fabric.requests < MOST_PARCELS)
-		parcel = malloc(sizeof(*parcel) + room);
-	if (!parcel) {
-		fabric.refused |= request;
-		return NULL;
-	}
-	list_init(&parcel->link);
-	parcel->frame.magic = MAGIC;
-	parcel->frame.kind = (uint16_t)kind;
-	parcel->frame.from = (uint16_t)fabric.list->own;
-	fabric.requests += request;
-	return parcel;
-}
-
-void fabric_release(struct fabric_parcel *parcel)
-{
-	const bool refused = fabric.refused;
-
-	fabric.requests -= parcel->frame.kind == FABRIC_REQUEST;
-	free(parcel);
-	fabric.refused = false;
-	if (refused)
-		fabric.plan.room();
-}
-
-void fabric_send(struct fabric_parcel *parcel, int home, size_t length)
-{
-	parcel->home = home;
-	parcel->length = length;
-	memcpy(parcel->frame.token, fabric.peer[home].token, FABRIC_SEAL);
-	if (fabric.peer[home].met)
-		carrier_send(parcel);
-	else
-		fabric_release(parcel);
-}
-
 /* ---- the whole ---- */
 
 /* What decides who is who on the wire, and how messages look. */
@@ -459,7 +399,7 @@ int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, 
 	const struct carrier_plan carrier = {
 		.own = own,
 		.port = plan->settings->port + 1,
-		.take = take,
+		.take = messages_take,
 		.done = fabric_release,
 	};
 	int err;
@@ -467,6 +407,7 @@ int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, 
 	fabric.plan = *plan;
 	fabric.list = list;
 	fabric.timers = timers;
+	messages_open(plan, list);
 	seal_terms();
 	err = carrier_open(&carrier, why, size);
 	if (err)
@@ -482,11 +423,6 @@ int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, 
 			connect_to(home);
 	}
 	return err;
-}
-
-bool fabric_has_met(int home)
-{
-	return fabric.peer[home].met;
 }
 
 bool fabric_complete(char *why, size_t size)
@@ -511,9 +447,4 @@ void fabric_print(FILE *out)
 			home == fabric.list->own ? "this one"
 			: fabric.peer[home].met	 ? "met"
 						 : fabric.peer[home].trouble);
-}
-
-uint64_t fabric_nap(void)
-{
-	return fabric.list ? carrier_nap() : UINT64_MAX;
 }

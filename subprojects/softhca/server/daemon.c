@@ -90,6 +90,7 @@ static int serve(struct hca_machine *machine, const struct end *end, bool (*met)
 	while (!err) {
 		uint64_t nap = engine_turn(machine), most;
 
+		fabric_flush();
 		if (nap && engine_linger(machine))
 			nap = 0;
 		/* A doorbell that rang before the announcement wakes nothing: look once more. */
