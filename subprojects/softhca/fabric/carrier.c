@@ -26,6 +26,8 @@
 
 struct receive {
 	void *context[8];
+	struct list link; /* carrier.early */
+	size_t length;
 	uint64_t bytes[(CARRIER_FRAME + 7) / 8];
 };
 
@@ -50,6 +52,7 @@ static struct carrier {
 	struct list waiting[FABRIC_MAX_MACHINES]; /* parcels for which libfabric has no room yet */
 	unsigned int waits;
 	struct receive *receive;
+	struct list early; /* frames whose turn has not come */
 } carrier;
 
 /* ---- sending ---- */
@@ -65,7 +68,7 @@ static bool try_to_send(struct fabric_parcel *parcel)
 	if (err == -FI_EAGAIN)
 		return false;
 	if (err)
-		carrier.plan.done(parcel);
+		carrier.plan.done(parcel, false);
 	return true;
 }
 
@@ -79,19 +82,27 @@ void carrier_send(struct fabric_parcel *parcel)
 	carrier.waits++;
 }
 
+/* A parcel that is lost may end the meeting, and then all others for that machine are lost. */
+static void send_waiting_to(struct list *waiting)
+{
+	while (!list_empty(waiting)) {
+		struct fabric_parcel *parcel =
+			container_of(waiting->next, struct fabric_parcel, link);
+
+		list_del(&parcel->link);
+		carrier.waits--;
+		if (try_to_send(parcel))
+			continue;
+		list_add(waiting->next, &parcel->link);
+		carrier.waits++;
+		return;
+	}
+}
+
 static void send_waiting(void)
 {
-	for (int home = 0; carrier.waits && home < FABRIC_MAX_MACHINES; home++) {
-		list_for_each_safe(struct fabric_parcel, parcel, &carrier.waiting[home], link)
-		{
-			list_del(&parcel->link);
-			if (!try_to_send(parcel)) {
-				list_add(carrier.waiting[home].next, &parcel->link);
-				break;
-			}
-			carrier.waits--;
-		}
-	}
+	for (int home = 0; carrier.waits && home < FABRIC_MAX_MACHINES; home++)
+		send_waiting_to(&carrier.waiting[home]);
 }
 
 /* ---- completions ---- */
@@ -110,19 +121,45 @@ static void post(struct receive *receive)
 		fi_cq_read(carrier.cq, NULL, 0);
 }
 
-static void complete(const struct fi_cq_msg_entry *entry, bool good)
+static bool take_one_early(void)
 {
-	struct receive *receive = entry->op_context;
+	list_for_each_safe(struct receive, receive, &carrier.early, link)
+	{
+		if (!carrier.plan.take(receive->bytes, receive->length))
+			continue;
+		list_del(&receive->link);
+		post(receive);
+		return true;
+	}
+	return false;
+}
 
-	if (!entry->op_context)
-		return;
-	if (!is_receive(receive)) {
-		carrier.plan.done(entry->op_context);
+/*
+ * libfabric gives receives to the frames of a machine in their order, but a long frame, which it
+ * fetches, is complete after short ones that follow it. It has a receive before they do.
+ */
+static void take_frame(struct receive *receive, size_t length)
+{
+	receive->length = length;
+	if (!carrier.plan.take(receive->bytes, length)) {
+		list_add(&carrier.early, &receive->link);
 		return;
 	}
-	if (good)
-		carrier.plan.take(receive->bytes, entry->len);
 	post(receive);
+	while (take_one_early())
+		continue;
+}
+
+static void complete(const struct fi_cq_msg_entry *entry, bool good)
+{
+	if (!entry->op_context)
+		return;
+	if (!is_receive(entry->op_context))
+		carrier.plan.done(entry->op_context, good);
+	else if (good)
+		take_frame(entry->op_context, entry->len);
+	else
+		post(entry->op_context);
 }
 
 static void take_error(void)
@@ -184,12 +221,16 @@ void carrier_leave(int home)
 	if (carrier.reach[home] != FI_ADDR_UNSPEC)
 		fi_av_remove(carrier.av, &carrier.reach[home], 1, 0);
 	carrier.reach[home] = FI_ADDR_UNSPEC;
-	list_for_each_safe(struct fabric_parcel, parcel, waiting, link)
-	{
+	while (!list_empty(waiting)) {
+		struct fabric_parcel *parcel =
+			container_of(waiting->next, struct fabric_parcel, link);
+
 		list_del(&parcel->link);
 		carrier.waits--;
-		carrier.plan.done(parcel);
+		carrier.plan.done(parcel, false);
 	}
+	while (take_one_early())
+		continue;
 }
 
 const void *carrier_address(size_t *length)
@@ -287,6 +328,7 @@ int carrier_open(const struct carrier_plan *plan, char *why, size_t size)
 	int err;
 
 	carrier.plan = *plan;
+	list_init(&carrier.early);
 	for (int i = 0; i < FABRIC_MAX_MACHINES; i++) {
 		carrier.reach[i] = FI_ADDR_UNSPEC;
 		list_init(&carrier.waiting[i]);

@@ -11,6 +11,7 @@
 struct frame {
 	uint32_t magic;
 	uint16_t from, unused;
+	uint64_t number; /* of those that its sender has sent in this meeting */
 	uint8_t token[FABRIC_SEAL]; /* of this meeting of the two machines */
 };
 
@@ -35,10 +36,10 @@ _Static_assert(offsetof(struct fabric_parcel, body) ==
 struct carrier_plan {
 	const struct fabric_host *own;
 	int port;
-	/* A message has come. Nothing in it has been checked. */
-	void (*take)(const void *frame, size_t length);
-	/* A parcel is libfabric's no more. */
-	void (*done)(struct fabric_parcel *parcel);
+	/* A frame has come. Nothing in it has been checked. False: it comes before its turn. */
+	bool (*take)(const void *frame, size_t length);
+	/* A parcel is libfabric's no more: it has been sent, or is lost. */
+	void (*done)(struct fabric_parcel *parcel, bool sent);
 };
 
 /* 0, or -errno with a sentence in @why. */

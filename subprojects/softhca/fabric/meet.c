@@ -111,6 +111,11 @@ static void end_meeting(struct meeting *meeting, const char *trouble)
 	fabric.meetings--;
 }
 
+static void meet_again(int home)
+{
+	end_meeting(fabric.peer[home].meeting, "libfabric has lost a message to it");
+}
+
 static void is_silent(struct timer *timer)
 {
 	end_meeting(container_of(timer, struct meeting, silence), "it does not answer");
@@ -400,14 +405,14 @@ int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, 
 		.own = own,
 		.port = plan->settings->port + 1,
 		.take = messages_take,
-		.done = fabric_release,
+		.done = messages_done,
 	};
 	int err;
 
 	fabric.plan = *plan;
 	fabric.list = list;
 	fabric.timers = timers;
-	messages_open(plan, list);
+	messages_open(plan, list, meet_again);
 	seal_terms();
 	err = carrier_open(&carrier, why, size);
 	if (err)

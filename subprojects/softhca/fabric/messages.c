@@ -21,21 +21,25 @@ struct label {
 
 static struct messages {
 	struct fabric_plan plan;
+	void (*lost)(int home);
 	int own, count;
 	unsigned int parcels; /* that count for MOST_PARCELS */
 	bool refused; /* a request found no parcel */
 	struct {
 		bool met;
 		uint8_t token[FABRIC_SEAL];
+		uint64_t sent, taken; /* frames of this meeting */
 		struct fabric_parcel *shared; /* the frame that is being filled, or NULL */
 		bool urgent; /* it has more than answers */
 		bool old; /* it was there at the last flush */
 	} peer[FABRIC_MAX_MACHINES];
 } messages;
 
-void messages_open(const struct fabric_plan *plan, const struct fabric_list *list)
+void messages_open(const struct fabric_plan *plan, const struct fabric_list *list,
+		   void (*lost)(int home))
 {
 	messages.plan = *plan;
+	messages.lost = lost;
 	messages.own = list->own;
 	messages.count = list->count;
 }
@@ -93,7 +97,9 @@ static void send_frame(struct fabric_parcel *parcel, int home)
 		return;
 	}
 	parcel->home = home;
-	parcel->frame = (struct frame){ .magic = MAGIC, .from = (uint16_t)messages.own };
+	parcel->frame = (struct frame){
+		.magic = MAGIC, .from = (uint16_t)messages.own, .number = messages.peer[home].sent++
+	};
 	memcpy(parcel->frame.token, messages.peer[home].token, FABRIC_SEAL);
 	carrier_send(parcel);
 }
@@ -178,15 +184,47 @@ static void take_messages(int home, const uint8_t *at, size_t left)
 	}
 }
 
-void messages_take(const void *bytes, size_t length)
+/* The first frames may be lost: the other machine may hear of the meeting earlier than this one. */
+static bool is_early(int home, uint64_t number)
+{
+	uint64_t *taken = &messages.peer[home].taken;
+
+	if (*taken && number > *taken)
+		return true;
+	if (number >= *taken)
+		*taken = number + 1;
+	return false;
+}
+
+static bool is_known(const struct frame *frame, size_t length)
+{
+	return length >= sizeof(*frame) && frame->magic == MAGIC && frame->from < messages.count &&
+	       messages.peer[frame->from].met &&
+	       fabric_same(messages.peer[frame->from].token, frame->token);
+}
+
+bool messages_take(const void *bytes, size_t length)
 {
 	const struct frame *frame = bytes;
 
-	if (length < sizeof(*frame) || frame->magic != MAGIC || frame->from >= messages.count)
-		return;
-	if (messages.peer[frame->from].met &&
-	    fabric_same(messages.peer[frame->from].token, frame->token))
-		take_messages(frame->from, (const uint8_t *)(frame + 1), length - sizeof(*frame));
+	if (!is_known(frame, length))
+		return true;
+	if (is_early(frame->from, frame->number))
+		return false;
+	take_messages(frame->from, (const uint8_t *)(frame + 1), length - sizeof(*frame));
+	return true;
+}
+
+/* The frames behind a lost one would wait for it. */
+void messages_done(struct fabric_parcel *parcel, bool sent)
+{
+	const int home = parcel->home;
+	const bool now = messages.peer[home].met &&
+			 fabric_same(messages.peer[home].token, parcel->frame.token);
+
+	fabric_release(parcel);
+	if (!sent && now)
+		messages.lost(home);
 }
 
 /* ---- the other machines ---- */
@@ -194,6 +232,7 @@ void messages_take(const void *bytes, size_t length)
 void messages_meet(int home, const uint8_t token[FABRIC_SEAL])
 {
 	messages.peer[home].met = true;
+	messages.peer[home].sent = messages.peer[home].taken = 0;
 	memcpy(messages.peer[home].token, token, FABRIC_SEAL);
 }
 

@@ -5,13 +5,16 @@
 
 #include "fabric.h"
 
-void messages_open(const struct fabric_plan *plan, const struct fabric_list *list);
+/* @lost: libfabric has lost a frame to the machine, which must be met again. */
+void messages_open(const struct fabric_plan *plan, const struct fabric_list *list,
+		   void (*lost)(int home));
 
 /* Messages from and to the machine have this token, until it parts. */
 void messages_meet(int home, const uint8_t token[FABRIC_SEAL]);
 void messages_part(int home);
 
-/* A frame has come. Nothing in it has been checked. */
-void messages_take(const void *frame, size_t length);
+/* The functions of struct carrier_plan. */
+bool messages_take(const void *frame, size_t length);
+void messages_done(struct fabric_parcel *parcel, bool sent);
 
 #endif

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-static void (*done)(struct fabric_parcel *parcel);
+static void (*done)(struct fabric_parcel *parcel, bool sent);
 
 int carrier_open(const struct carrier_plan *plan, char *why, size_t size)
 {
@@ -35,7 +35,7 @@ void carrier_leave(int home)
 
 void carrier_send(struct fabric_parcel *parcel)
 {
-	done(parcel);
+	done(parcel, false);
 }
 
 uint64_t carrier_nap(void)
