@@ -165,6 +165,15 @@ static bool may_be_rejected(const struct cm_id *id)
 	       id->link == CM_REP_RCVD;
 }
 
+/* When both ends disconnect at the same time, each takes the other's request as the answer. */
+static void disconnected(struct cm_id *id)
+{
+	if (id->link != CM_DREQ_SENT)
+		return;
+	cm_id_part(id);
+	cm_hear_disconnected(id);
+}
+
 static void take_answer(int home, struct cm_id *image, uint16_t attribute, const uint8_t *data)
 {
 	const bool sidr = attribute == CM_SIDR_REP;
@@ -187,12 +196,11 @@ static void take_answer(int home, struct cm_id *image, uint16_t attribute, const
 	case CM_DREQ:
 		if (id->link == CM_REP_SENT || id->link == CM_ESTABLISHED)
 			cm_hear_disconnect(id);
+		else
+			disconnected(id);
 		break;
 	case CM_DREP:
-		if (id->link == CM_DREQ_SENT) {
-			cm_id_part(id);
-			cm_hear_disconnected(id);
-		}
+		disconnected(id);
 		break;
 	case CM_SIDR_REP:
 		take_sidr_reply(id, image, data);
