@@ -52,6 +52,12 @@ static bool is_sound(const struct far_request *request, size_t length)
 	       request->path_mtu >= IBV_MTU_256 && request->path_mtu <= IBV_MTU_4096;
 }
 
+/* Nothing is passed on to a third machine. */
+static bool is_for_here(const struct far_request *request)
+{
+	return far_home(request->type == IBV_QPT_UD ? request->av.dlid : request->dlid) < 0;
+}
+
 /* The sender, as far as its receiver has to do with it. */
 static void stand_in(struct hca_qp *qp, struct hca_device *device, uint8_t port,
 		     const struct far_request *request)
@@ -135,7 +141,7 @@ void far_take_request(int home, const void *body, size_t length)
 	enum outcome outcome;
 	uint8_t port;
 
-	if (!is_sound(request, length))
+	if (!is_sound(request, length) || !is_for_here(request))
 		return;
 	device = far_device(request->slid, home, &port);
 	if (!device)
