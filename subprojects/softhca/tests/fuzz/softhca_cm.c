@@ -113,6 +113,35 @@ static void correct(const struct fuzz_hca *hca, uint8_t *body, uint32_t command,
 	}
 }
 
+#define MAD_BYTES 64 /* of a message of another machine that the input gives */
+
+static void hear_from_far(const struct fuzz_hca *hca, struct input *input)
+{
+	static const uint8_t attributes[] = { CM_REQ, CM_REJ, CM_REP, CM_RTU, CM_DREQ, CM_DREP,
+					      CM_SIDR_REQ, CM_SIDR_REP };
+	const uint8_t flags = take(input, 1);
+	struct cm_far message = {
+		.slid = FUZZ_FAR_LID, .dlid = hca->machine.device[0].port[1].lid,
+		.family = flags & 1 ? AF_INET6 : AF_INET, .ps = spaces[flags >> 6],
+		.qp_type = IBV_QPT_RC,
+	};
+	uint8_t *data = message.mad + CM_MAD_HEADER;
+
+	take_bytes(input, data, MAD_BYTES);
+	message.mad[17] = attributes[take(input, 1) % sizeof(attributes)];
+	if (!(flags & 2)) {
+		memset(data, 0, 16);
+		data[3] = take(input, 1) % IDS; /* of the sender, and of the receiver */
+		data[7] = take(input, 1) % IDS;
+		data[14] = 7001 >> 8; /* the port of a request's service */
+		data[15] = (uint8_t)(7000 + take(input, 1) % 4);
+	}
+	if (flags & 4)
+		take_bytes(input, &message, offsetof(struct cm_far, mad));
+	fuzz_deliver(cm_far_take, &message,
+		     flags & 8 ? take(input, 2) % sizeof(message) : sizeof(message));
+}
+
 struct message {
 	struct rdma_ucm_cmd_hdr hdr;
 	uint8_t body[MAX_BODY];
@@ -134,6 +163,8 @@ static void one_command(struct fuzz_hca *hca, struct input *input, struct cm_fil
 	length = sizeof(message.hdr) + body;
 	if (flags & CUT)
 		length -= take(input, 1) % length;
+	if (command == COMMANDS - 1 && flags & CUT)
+		hear_from_far(hca, input);
 	if (flags & LATER)
 		timer_run(&hca->machine.timers, UINT64_MAX - 1);
 	count_accepted(

@@ -112,8 +112,10 @@ static void begin_once(void)
 	hca.scratch = (uint64_t)(uintptr_t)scratch;
 	create_arena();
 	start_client();
-	need(!machine_init(&hca.machine, &settings, 1, 0) && !cm_init(&hca.machine.cm),
+	need(!machine_init(&hca.machine, &settings, 2, 0) && !cm_init(&hca.machine.cm),
 	     "no machine");
+	far_init(&hca.machine);
+	cm_far_init(&hca.machine);
 }
 
 struct fuzz_hca *fuzz_hca_begin(void)

@@ -25,8 +25,18 @@ struct fuzz_hca {
 	uint64_t now;		 /* nanoseconds; each look at the clock adds 1000 */
 };
 
+/* The other machine of two, and the LID of its port. */
+#define FUZZ_FAR     1
+#define FUZZ_FAR_LID (hca->machine.far[FUZZ_FAR].port[1].lid)
+
 /* Resets the machine, and opens one context on it. */
 struct fuzz_hca *fuzz_hca_begin(void);
+
+/*
+ * Gives a message of the other machine to its handler, in a block of its own, so that
+ * AddressSanitizer sees reads behind its end (softhca_net.c).
+ */
+void fuzz_deliver(void (*handler)(int, const void *, size_t), const void *bytes, size_t length);
 
 /* Lets the HCA work. */
 void fuzz_hca_turn(struct fuzz_hca *hca);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Hostile rings: work requests, receive buffers, doorbell records and completion queues with any
- * contents, on QPs of every type, while the QPs change their states. Afterwards the context ends,
+ * contents, on QPs of every type, while the QPs change their states. A flag connects them to
+ * another machine, whose requests and answers come with any contents. Afterwards the context ends,
  * and no object may be left.
  */
 #include "softhca_hca.h"
@@ -16,6 +17,8 @@
 #include <model/segment.h>
 #include <objects/objects.h>
 #include <qp/qp.h>
+#include <wire/far.h>
+#include <wire/wire.h>
 
 #define SLOT_SHIFT 8u /* of libmlx4 */
 #define UNITS	   64u /* of libmlx5, in as much memory */
@@ -128,10 +131,10 @@ static void create_qp(int index, bool shared_receive)
 	need(!qp_create(hca->ctx, &request, &qps[index]), "no QP");
 }
 
-static void connect_qp(struct hca_qp *qp, const struct hca_qp *peer)
+static void connect_qp(struct hca_qp *qp, const struct hca_qp *peer, uint16_t dlid)
 {
 	qp->attr = (struct hca_qp_attr){
-		.dest_qpn = peer->qpn, .dest.dlid = qp->device->port[1].lid, .port = 1,
+		.dest_qpn = peer->qpn, .dest.dlid = dlid, .port = 1,
 		.access = 0xf, .max_dest_rd_atomic = 4,
 		.max_rd_atomic = 4, .path_mtu = IBV_MTU_1024, .timeout = 1, .retry_cnt = 1,
 		.rnr_retry = 1,
@@ -151,7 +154,8 @@ static void set_up(uint8_t flags)
 	for (int i = 0; i < QPS; i++) {
 		const struct ring *sq = &qps[i]->qp->sq;
 
-		connect_qp(qps[i]->qp, qps[i ^ 1]->qp);
+		connect_qp(qps[i]->qp, qps[i ^ 1]->qp,
+			   flags & 8 ? FUZZ_FAR_LID : hca->machine.device[0].port[1].lid);
 		/* All slots belong to the program, as libmlx4 leaves them. */
 		for (uint32_t slot = 0; slot < SLOTS && sq->count && !mlx5; slot++)
 			*in_arena(sq->buffer.address + (slot << SLOT_SHIFT)) = 0x80;
@@ -316,6 +320,97 @@ static void set_fault(struct input *input)
 	hca->machine.device[0].faults.rate[kind] = take(input, 1) << 12;
 }
 
+/* ---- what comes from another machine ---- */
+
+#define FAR_BYTES 1024u
+
+/* Bits of the first @words bytes, and the length if the flags say so. */
+static void spoil(struct input *input, uint8_t flags, uint8_t *bytes, size_t words, size_t *length)
+{
+	for (int i = 0; i < (flags & 3); i++) {
+		uint32_t bit = take(input, 2) % (8 * words);
+
+		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+	}
+	if (flags & 4)
+		*length = take(input, 2) % (flags & 32 ? words + FAR_BYTES : *length + 1);
+}
+
+static void request_from_far(struct input *input, const struct hca_qp *qp)
+{
+	static const uint8_t opcodes[] = { OP_SEND, OP_SEND_IMM, OP_WRITE, OP_WRITE_IMM, OP_READ,
+					   OP_ATOMIC_CS, OP_ATOMIC_FA };
+	struct {
+		struct far_request words;
+		uint8_t bytes[FAR_BYTES];
+	} message = { 0 };
+	const uint8_t flags = take(input, 1), what = take(input, 1) % sizeof(opcodes);
+	const uint32_t part = what > 4 ? 8 : take(input, 2) % FAR_BYTES;
+	const uint64_t more = flags & 8 ? take(input, 2) : 0;
+	size_t length = sizeof(message.words) + (what < 4 ? part : 0);
+
+	message.words = (struct far_request){
+		.length = part + more, .part = part, .last = !more,
+		.remote_address = hca->scratch + (take(input, 2) & ~7u), .rkey = mr->key,
+		.qpn = qp->attr.dest_qpn, .dest_qpn = qp->qpn, .psn = qp->attr.rq_psn,
+		.srqn = xrc_srq->obj.number, .slid = FUZZ_FAR_LID,
+		.dlid = hca->machine.device[0].port[1].lid,
+		.type = qp->type == IBV_QPT_XRC_RECV ? IBV_QPT_XRC_SEND : (uint8_t)qp->type,
+		.opcode = opcodes[what], .path_mtu = IBV_MTU_1024,
+	};
+	message.words.av.dlid = message.words.dlid;
+	message.words.av.qpn = qp->qpn;
+	if (flags & 16 && more) {
+		message.words.offset = more;
+		message.words.last = true;
+	}
+	spoil(input, flags, (uint8_t *)&message, sizeof(message.words), &length);
+	fuzz_deliver(far_take_request, &message, length);
+}
+
+static void answer_from_far(struct input *input, const struct hca_qp *qp)
+{
+	struct {
+		struct far_answer words;
+		uint8_t bytes[FAR_BYTES];
+	} message = { 0 };
+	const uint8_t flags = take(input, 1);
+	const struct hca_flight *flight = &qp->away->flight[qp->away->first];
+	size_t length = sizeof(message.words);
+
+	if (flight->reads)
+		length += flight->part % FAR_BYTES;
+	message.words = (struct far_answer){
+		.tag = flight->tag, .qpn = qp->qpn, .slid = hca->machine.device[0].port[1].lid,
+		.outcome = flags & 8 ? take(input, 1) : (uint8_t)(flight->last ? SENT : PART),
+		.syndrome = flags & 16 ? take(input, 1) : 0,
+	};
+	spoil(input, flags, (uint8_t *)&message, sizeof(message.words), &length);
+	fuzz_deliver(far_take_answer, &message, length);
+}
+
+/* Without this, answers are rarely waited for. */
+static void read_from_far(void)
+{
+	static const uint8_t bytes[] = { 4, 0x10, 0, 0, 0, 0, 2, 0, 0 };
+	struct input input = { bytes, sizeof(bytes) };
+
+	post_wqe(&input, RC_A);
+	fuzz_hca_turn(hca);
+}
+
+static void hear_from_far(struct input *input, int index)
+{
+	const struct hca_qp *qp = qps[index] ? qps[index]->qp : NULL;
+
+	if (!qp)
+		return;
+	if (qp->away && qp->away->count)
+		answer_from_far(input, qp);
+	else
+		request_from_far(input, qp);
+}
+
 static void one_step(struct input *input)
 {
 	uint8_t what = take(input, 1);
@@ -348,6 +443,10 @@ static void one_step(struct input *input)
 	case 9:
 		fuzz_hca_turn(hca);
 		break;
+	case 10:
+	case 11:
+		hear_from_far(input, index);
+		break;
 	default:
 		if (qps[index] && qps[index]->qp->sq.count)
 			post_wqe(input, index);
@@ -358,18 +457,23 @@ static void one_step(struct input *input)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = { data, size };
-	const uint64_t *sent;
+	const uint64_t *sent, *received;
 	uint64_t before;
+	uint8_t flags;
 
 	hca = fuzz_hca_begin();
+	flags = take(&input, 1);
 	sent = &hca->machine.device[0].port[1].counts.sent;
-	before = *sent;
-	set_up(take(&input, 1));
+	received = &hca->machine.device[0].port[1].counts.received;
+	before = *sent + *received;
+	set_up(flags);
+	if (flags & 16)
+		read_from_far();
 	for (int i = 0; input.left && i < 300; i++)
 		one_step(&input);
 	for (int i = 0; i < 4; i++)
 		fuzz_hca_turn(hca);
 	fuzz_hca_end(hca);
-	count_accepted(*sent != before);
+	count_accepted(*sent + *received != before);
 	return 0;
 }
