@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Rows that run on two machines at the same time: what arrives at the other one, and what fails.
+ * They tell each other their numbers by TCP. ACROSS_SERVER is the address of one of them.
+ */
+static void meet(void);
+#define ROW_BEFORE meet
+#define ROW_AFTER  NULL
+
+#include "../rig.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BYTES	 (8u << 20)
+#define SENDS	 5000
+#define MOST	 200000u
+#define ADDS	 300
+#define HALF	 (BYTES / 2)
+#define EARLIER	 100000 /* microseconds */
+
+/* What one machine tells the other. */
+struct side {
+	uint64_t address;
+	uint32_t qpn, target, srqn, rkey;
+	uint16_t lid;
+};
+
+static struct host *host;
+static struct side ours, theirs;
+static bool server; /* has what the other reads, writes and sends to */
+static int talk;
+
+static void swap(void)
+{
+	must_eq(write(talk, &ours, sizeof(ours)), (ssize_t)sizeof(ours));
+	must_eq(recv(talk, &theirs, sizeof(theirs), MSG_WAITALL), (ssize_t)sizeof(theirs));
+}
+
+/* The server has the address, so that it can bind a socket to it. */
+static void meet(void)
+{
+	const char *port = getenv("ACROSS_PORT");
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	int sock = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+
+	address.sin_port = htons((uint16_t)(port ? atoi(port) : 7700));
+	must_eq(inet_pton(AF_INET, getenv("ACROSS_SERVER"), &address.sin_addr), 1);
+	setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	server = !bind(sock, (struct sockaddr *)&address, sizeof(address));
+	if (server) {
+		must_eq(listen(sock, 1), 0);
+		talk = accept(sock, NULL, NULL);
+		must(talk >= 0);
+	} else {
+		talk = socket(AF_INET, SOCK_STREAM, 0);
+		while (connect(talk, (struct sockaddr *)&address, sizeof(address)))
+			usleep(1000);
+	}
+	close(sock);
+	host = rig_host(0);
+	rig_use(host, rig_map(BYTES), BYTES);
+	ours.address = (uint64_t)(uintptr_t)host->buffer;
+	ours.rkey = host->mr->rkey;
+	ours.lid = host->lid;
+}
+
+/* @retry_cnt 0: no answer may be later than 9 s. */
+static struct ibv_qp *connected(uint8_t rnr_retry, uint8_t retry_cnt)
+{
+	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);
+	struct rig_link link;
+
+	ours.qpn = qp->qp_num;
+	swap();
+	link = rig_link_to(theirs.qpn, theirs.lid);
+	link.rnr_retry = rnr_retry;
+	link.timeout = !retry_cnt ? 21 : getenv("ACROSS_ENDLESS") ? 15 : 17;
+	link.retry_cnt = retry_cnt;
+	must_eq(rig_bring_up(qp, &link), 0);
+	swap();
+	return qp;
+}
+
+static struct ibv_send_wr remote(enum ibv_wr_opcode opcode, size_t at, uint32_t length, size_t to)
+{
+	struct ibv_send_wr wr = rig_wr(host, opcode, at, length);
+
+	wr.wr.rdma.remote_addr = theirs.address + to;
+	wr.wr.rdma.rkey = theirs.rkey;
+	return wr;
+}
+
+static void fill(void)
+{
+	uint32_t value = 1;
+
+	for (size_t i = 0; i < HALF; i++) {
+		value = value * 1103515245u + 12345u;
+		host->buffer[i] = (uint8_t)(value >> 24);
+	}
+}
+
+static bool same(size_t one, size_t other, size_t length)
+{
+	return !memcmp(host->buffer + one, host->buffer + other, length);
+}
+
+ROW("writes arrive once, with immediate data, and are read back")
+{
+	struct ibv_qp *qp = connected(7, 7);
+	struct ibv_wc wc;
+
+	fill();
+	must_eq(rig_post_recv(host, qp, 0, 0, 1), 0);
+	swap();
+	if (server) {
+		wc = rig_must_complete(host->cq, 1, IBV_WC_SUCCESS);
+		must_eq(wc.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
+		must_eq(ntohl(wc.imm_data), 0xfeed);
+		must_eq(wc.byte_len, 700001);
+		must(same(3, HALF, 700001));
+		must_eq(host->buffer[HALF + 700001], 0);
+	} else {
+		struct ibv_send_wr wr = remote(IBV_WR_RDMA_WRITE_WITH_IMM, 3, 700001, HALF);
+
+		wr.imm_data = htonl(0xfeed);
+		rig_must_send(qp, &wr, IBV_WC_SUCCESS);
+		wr = remote(IBV_WR_RDMA_READ, HALF, 700001, HALF);
+		rig_must_send(qp, &wr, IBV_WC_SUCCESS);
+		must(same(3, HALF, 700001));
+	}
+	swap();
+}
+
+static void add(struct ibv_qp *qp, uint64_t address, uint32_t rkey)
+{
+	const volatile uint64_t *old = (const void *)(host->buffer + 64);
+	uint64_t before = 0;
+
+	for (int i = 0; i < ADDS; i++) {
+		struct ibv_send_wr wr = rig_wr(host, IBV_WR_ATOMIC_FETCH_AND_ADD, 64, 8);
+
+		wr.wr.atomic.remote_addr = address;
+		wr.wr.atomic.rkey = rkey;
+		wr.wr.atomic.compare_add = 3;
+		rig_must_send(qp, &wr, IBV_WC_SUCCESS);
+		must(!i || *old >= before + 3);
+		before = *old;
+	}
+}
+
+ROW("both machines add to one word once each time")
+{
+	struct ibv_qp *qp = connected(7, 7), *near = rig_qp(host, IBV_QPT_RC, NULL);
+	struct ibv_qp *end = rig_qp(host, IBV_QPT_RC, NULL);
+
+	if (server) {
+		rig_connect(host, near, host, end);
+		add(near, ours.address, ours.rkey);
+	} else {
+		add(qp, theirs.address, theirs.rkey);
+	}
+	swap();
+	must_eq(*(uint64_t *)host->buffer, server ? 2 * ADDS * 3 : 0);
+}
+
+static uint32_t length_of(uint32_t number)
+{
+	return number % 100 ? number * 7919u % 6000 : number * 7919u % (MOST + 1);
+}
+
+static void receive_all(struct ibv_qp *qp)
+{
+	for (uint32_t i = 0; i < RIG_DEPTH; i++)
+		must_eq(rig_post_recv(host, qp, HALF + (i % RIG_DEPTH) * MOST, MOST, i), 0);
+	swap();
+	for (uint32_t i = 0; i < SENDS; i++) {
+		const size_t at = HALF + (i % RIG_DEPTH) * MOST;
+		struct ibv_wc wc = rig_must_complete(host->cq, i, IBV_WC_SUCCESS);
+
+		must_eq(ntohl(wc.imm_data), i);
+		must_eq(wc.byte_len, length_of(i));
+		must(same(i, at, wc.byte_len));
+		must_eq(rig_post_recv(host, qp, at, MOST, i + RIG_DEPTH), 0);
+	}
+}
+
+static void send_all(struct ibv_qp *qp)
+{
+	swap();
+	for (uint32_t i = 0; i < SENDS; i++) {
+		struct ibv_send_wr wr = rig_wr(host, IBV_WR_SEND_WITH_IMM, i, length_of(i));
+
+		if (i >= RIG_DEPTH)
+			rig_must_complete(host->cq, i - RIG_DEPTH, IBV_WC_SUCCESS);
+		wr.imm_data = htonl(i);
+		wr.wr_id = i;
+		must_eq(rig_post(qp, &wr), 0);
+	}
+	for (uint32_t i = SENDS - RIG_DEPTH; i < SENDS; i++)
+		rig_must_complete(host->cq, i, IBV_WC_SUCCESS);
+}
+
+ROW("5000 sends arrive whole, once and in order")
+{
+	struct ibv_qp *qp = connected(7, 0);
+
+	fill();
+	if (server)
+		receive_all(qp);
+	else
+		send_all(qp);
+	swap();
+}
+
+ROW("a receiver that is late gets the message, or the sender gives up")
+{
+	struct ibv_qp *qp = connected(7, 7), *hurried = connected(2, 7);
+	struct ibv_send_wr wr = rig_wr(host, IBV_WR_SEND, 0, 100);
+
+	if (server) {
+		usleep(EARLIER);
+		must_eq(rig_post_recv(host, qp, 0, 100, 5), 0);
+		rig_must_complete(host->cq, 5, IBV_WC_SUCCESS);
+	} else {
+		rig_must_send(qp, &wr, IBV_WC_SUCCESS);
+		rig_must_send(hurried, &wr, IBV_WC_RNR_RETRY_EXC_ERR);
+	}
+	swap();
+}
+
+ROW("a message that is too long is an error of both")
+{
+	struct ibv_qp *qp = connected(7, 7);
+	struct ibv_send_wr wr = rig_wr(host, IBV_WR_SEND, 0, 100001);
+
+	must_eq(rig_post_recv(host, qp, 0, 100000, 5), 0);
+	swap();
+	if (server)
+		rig_must_complete(host->cq, 5, IBV_WC_LOC_LEN_ERR);
+	else
+		rig_must_send(qp, &wr, IBV_WC_REM_INV_REQ_ERR);
+	swap();
+	must_eq(rig_state(qp), IBV_QPS_ERR);
+}
+
+ROW("a wrong key is an error of both")
+{
+	struct ibv_qp *qp = connected(7, 7);
+	struct ibv_send_wr wr = remote(IBV_WR_RDMA_WRITE, 0, 300000, 0);
+
+	wr.wr.rdma.rkey ^= 0x5500;
+	if (server) {
+		swap();
+		rig_must_hear(host, IBV_EVENT_QP_ACCESS_ERR, qp);
+	} else {
+		rig_must_send(qp, &wr, IBV_WC_REM_ACCESS_ERR);
+		swap();
+	}
+	must_eq(rig_state(qp), IBV_QPS_ERR);
+}
+
+ROW("XRC goes both ways")
+{
+	struct ibv_xrcd *xrcd = MADE(xrc_domain(host, -1, O_CREAT));
+	struct ibv_srq *srq = MADE(xrc_srq(host, xrcd, RIG_DEPTH, 1));
+	struct ibv_qp *qp = rig_qp(host, IBV_QPT_XRC_SEND, NULL);
+	struct ibv_qp *target = MADE(xrc_target(host, xrcd));
+	struct ibv_send_wr wr = rig_wr(host, IBV_WR_SEND, 1000, 90000);
+	struct rig_link link;
+	int both = 0;
+
+	fill();
+	ours.qpn = qp->qp_num;
+	ours.target = target->qp_num;
+	ours.srqn = xrc_srq_number(srq);
+	swap();
+	link = rig_link_to(theirs.qpn, theirs.lid);
+	must_eq(rig_bring_up(target, &link), 0);
+	link = rig_link_to(theirs.target, theirs.lid);
+	must_eq(rig_bring_up(qp, &link), 0);
+	must_eq(rig_post_srq(host, srq, HALF, 90000, 1), 0);
+	swap();
+	wr.qp_type.xrc.remote_srqn = theirs.srqn;
+	must_eq(rig_post(qp, &wr), 0);
+	for (int i = 0; i < 2; i++)
+		both |= rig_must_succeed(host->cq).opcode == IBV_WC_RECV ? 1 : 2;
+	must_eq(both, 3);
+	must(same(1000, HALF, 90000));
+	swap();
+}
+
+/* Until the other end is gone, or its daemon. The tests say which. */
+ROW("an endless stream")
+{
+	struct ibv_qp *qp = getenv("ACROSS_ENDLESS") ? connected(7, 7) : NULL;
+	struct ibv_wc wc = { .status = IBV_WC_SUCCESS };
+
+	if (!qp)
+		row_skip();
+	for (uint32_t i = 0; server && i < RIG_DEPTH; i++)
+		must_eq(rig_post_recv(host, qp, i * MOST, MOST, i), 0);
+	swap();
+	for (uint32_t i = 0; wc.status == IBV_WC_SUCCESS; i++) {
+		struct ibv_send_wr wr = rig_wr(host, IBV_WR_SEND, i % 1000, length_of(i));
+
+		if (!server)
+			must_eq(rig_post(qp, &wr), 0);
+		if (i == 20)
+			must_eq(write(STDOUT_FILENO, "streaming\n", 10), 10);
+		if (!rig_poll(host->cq, &wc, 3000))
+			row_fail(__FILE__, __LINE__, "nothing comes any more");
+		if (server && wc.status == IBV_WC_SUCCESS)
+			must_eq(rig_post_recv(host, qp, wc.wr_id * MOST, MOST, wc.wr_id), 0);
+	}
+	row_fail(__FILE__, __LINE__, "the end: %s", ibv_wc_status_str(wc.status));
+}

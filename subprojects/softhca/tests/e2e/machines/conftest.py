@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Machines of namespaces, with and without daemons that have met."""
+
+import pytest
+
+from machines import Machine, Network, start_daemons
+
+
+@pytest.fixture
+def build(softhca, in_memory):
+    """build(COUNT, **kw): machines without daemons. The list has all of them."""
+    networks = []
+
+    def new(count, **kw):
+        network = Network(in_memory, **kw)
+        networks.append(network)
+        made = [Machine(network, place, softhca, in_memory) for place in range(count)]
+        network.list.write_text("# ours\n" + "".join(f"{m.address} slots=4\n" for m in made))
+        return made
+    yield new
+    for network in networks:
+        network.end()
+
+
+@pytest.fixture
+def machines(build, settings):
+    """Two machines with daemons that have met."""
+    made = build(2)
+    start_daemons(made, *settings)
+    return made

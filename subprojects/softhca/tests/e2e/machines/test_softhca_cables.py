@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Cables that are bad or pulled, and daemons and programs that are killed, while machines talk.
+SOFTHCA_TEST_KILLS: how many kills (default 6)."""
+
+import os
+import random
+import re
+import time
+
+import pytest
+
+import models
+from built import PROGRAMS
+from machines import across, start_daemons
+from waiting import wait_for
+
+KILLS = int(os.environ.get("SOFTHCA_TEST_KILLS", "6"))
+ACROSS = PROGRAMS / "softhca-across"
+
+
+def rows(machines, name="once"):
+    """The rows of across.c whose names contain this: everything arrives whole."""
+    one, two = machines
+    across(one, two, [ACROSS, name], [ACROSS, name], env={"ACROSS_SERVER": one.address})
+
+
+@pytest.mark.any_model
+def test_a_cable_that_loses_and_delays(build):
+    """1 % of the frames are lost, and each is 25 ms on its way: 50 ms until an answer."""
+    machines = build(2, cable=(0.01, 0.025))
+    start_daemons(machines)
+    rows(machines, "read back")
+    rows(machines, "XRC")
+
+
+@pytest.mark.parametrize("fault", ["drop 10%", "duplicate 20%", "delay 5% 300"])
+def test_injected_faults(machines, fault):
+    kind = fault.split()[0]
+    for machine in machines:
+        machine.ask("ctl", "fault", "all", *fault.split())
+    rows(machines, "read back")
+    rows(machines, "XRC" if kind == "drop" else "once each time")
+    hits = [machine.ask("ctl", "fault") for machine in machines]
+    assert all(re.search(rf"{kind}=\S+ hits=[1-9]", each) for each in hits), hits
+
+
+def streaming(machines):
+    """The Popens of both ends of a stream that is under way."""
+    one, two = machines
+    env = {"ACROSS_SERVER": one.address, "ACROSS_ENDLESS": "yes"}
+    ends = [machine.start([ACROSS, "endless"], env=env) for machine in machines]
+    for end in ends:
+        assert end.stdout.readline() == "streaming\n", end.communicate()
+    return ends
+
+
+def statuses(machines, ends):
+    """What the ends of a stream have said at last."""
+    said = [end.communicate(timeout=40)[0] for end in ends]
+    for machine in machines:
+        wait_for(lambda: not [p for p in machine.processes()
+                              if machine.name_of(p) != "softhca-daemon"], "end of the programs")
+    return said
+
+
+def test_a_pulled_cable(machines):
+    """For 2 s. All arrives."""
+    one, two = machines
+    env = {"ACROSS_SERVER": one.address}
+    server, client = (machine.start([ACROSS, "5000"], env=env) for machine in machines)
+    time.sleep(0.2)
+    two.ip("link", "set", "v", "down")
+    time.sleep(2)
+    two.ip("link", "set", "v", "up")
+    assert [end.communicate(timeout=60)[0][:3] for end in (server, client)] == ["ok "] * 2
+
+
+def test_a_killed_daemon(machines):
+    """The sender at the other machine gets RETRY_EXC, and nothing hangs. The machine comes back."""
+    ends = streaming(machines)
+    assert machines[0].kill_daemon() == 1
+    said = statuses(machines, ends)
+    assert "retry counter exceeded" in said[1], said
+    assert machines[0].start_daemon().communicate(timeout=30)[1] is None
+    machines[1].until(lambda now: now.count(": met") == 1, "meeting", machines[1].status)
+    rows(machines, "XRC")
+    rows(machines[::-1], "once each time")
+
+
+@pytest.mark.any_model
+def test_a_port_that_is_down(machines):
+    ends = streaming(machines)
+    machines[0].ask("ctl", "port", models.device(0), "1", "down")
+    assert "retry counter exceeded" in statuses(machines, ends)[1]
+    machines[0].ask("ctl", "port", models.device(0), "1", "up")
+    rows(machines, "XRC")
+
+
+def test_kills(machines):
+    """Of either program or daemon, at any moment of a stream. Afterwards nothing is left, and a
+    fresh pair works."""
+    rng = random.Random(56)
+    for number in range(KILLS):
+        ends = streaming(machines)
+        time.sleep(rng.random() * 0.1)
+        victim = rng.randrange(4)
+        machine = machines[victim % 2]
+        if victim < 2:
+            machine.kill(ends[victim])
+            ends = [end for end in ends if end is not ends[victim]]
+        else:
+            machine.kill_daemon()
+        statuses(machines, ends)
+        if victim >= 2:
+            assert machine.start_daemon().communicate(timeout=30)[1] is None
+            for other in machines:
+                other.until(lambda now: now.count(": met") == 1, "meeting", other.status)
+        for each in machines:
+            each.until_empty()
+    rows(machines)
+    for machine in machines:
+        machine.ask("stop")
+        assert machine.processes() == [] and not machine.directory.exists()

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Programs on two and four machines: what arrives, and who shares a daemon."""
+
+import re
+
+import pytest
+
+import models
+from built import PROGRAMS
+from capturing import capturing, wireshark_agrees
+from installed import need, need_domain_files, rdma_core_release
+from machines import across, start_daemons
+
+CM = "198.18.0.1"  # of the first adapter of the first machine
+links = pytest.mark.parametrize("settings", [[], ["--link=ethernet"]],
+                                ids=["infiniband", "ethernet"])
+
+
+def of_verbs(machines, words, port=18515):
+    """A program of ibverbs-utils or perftest, whose client takes the server's name."""
+    one, two = machines
+    gid = ["-g", "0"] if words[0].startswith("ibv_") else ["-x", "0"]
+    words = [*words, "-d", models.device(0), "-p", port, *(gid if one.ethernet else [])]
+    return across(one, two, words, [*words, one.address], lambda: one.listens(port))
+
+
+@links
+def test_programs_over_verbs(machines, settings):
+    need("ibv_rc_pingpong", "ibv_xsrq_pingpong")
+    need_domain_files()
+    for machine in machines:
+        machine.ethernet = bool(settings)
+    for words in ("ibv_rc_pingpong -c -n 200", "ibv_rc_pingpong -c -s 1048576 -n 20",
+                  "ibv_uc_pingpong -n 100", "ibv_ud_pingpong -c -n 100 -s 1024",
+                  "ibv_srq_pingpong -c -n 100 -q 4", "ibv_rc_pingpong -e -n 100"):
+        of_verbs(machines, words.split())
+    if not settings:
+        of_verbs(machines, ["ibv_xsrq_pingpong"])
+
+
+@links
+def test_perftest(machines, settings):
+    need("ib_write_bw")
+    need_domain_files()
+    for machine in machines:
+        machine.ethernet = bool(settings)
+    for words in ("ib_write_bw -n 100", "ib_read_bw -n 100 -q 2", "ib_atomic_bw -n 100",
+                  "ib_send_lat -c XRC -n 100", "ib_send_bw -c UD -n 200"):
+        of_verbs(machines, [*words.split(), "-F"])
+
+
+def test_qperf(machines):
+    need("qperf")
+    one, two = machines
+    tests = "rc_lat rc_bw rc_rdma_read_bw rc_compare_swap_mr ud_lat uc_bw".split()
+    with one.running(["qperf"]):
+        one.listens(19765)
+        said = two.must("qperf", one.address, "-t", "1", *tests, timeout=60)
+    assert [name for name in tests if f"{name}:" in said] == tests, said
+    assert not re.search(r"= +0 |failed", said), said
+
+
+def is_member(objects):
+    return any(o.get("groups") for c in objects["contexts"] for o in c["objects"])
+
+
+@links
+def test_programs_over_rdma_cm(machines):
+    need("rping", "ucmatose", "udaddy", "mckey", "cmtime", "rdma_client")
+    one, two = machines
+    for serve, ask in (("rping -s -C 20 -V -S 4000", f"rping -c -a {CM} -C 20 -V -S 4000"),
+                       # Both ends may disconnect at the same time.
+                       *10 * [("rdma_server", f"rdma_client -s {CM}")],
+                       ("ucmatose -c 4 -C 20", f"ucmatose -c 4 -C 20 -s {CM}"),
+                       ("udaddy -c 2", f"udaddy -c 2 -s {CM}")):
+        across(one, two, serve.split(), ask.split(), one.until_listening)
+    if rdma_core_release() < 52:  # later ones use TCP, too; the server stays
+        with one.running(["cmtime", "-c", "20"]):
+            one.until_listening()
+            two.must("cmtime", "-c", "20", "-s", CM)
+    group = "mckey -m 239.7.7.7 -C 10".split()
+    across(one, two, group, [*group, "-s"], lambda: one.until(is_member, "member"))
+
+
+def test_what_arrives(machines):
+    """across.c, on each machine the same rows at the same time."""
+    one, two = machines
+    program = PROGRAMS / "softhca-across"
+    said = across(one, two, [program], [program], env={"ACROSS_SERVER": one.address})
+    assert said.count("ok ") == 2 * 7, said
+
+
+def test_a_capture_has_the_packets_of_a_far_sender(machines):
+    one, two = machines
+    need("ibv_rc_pingpong", "tshark")
+    one.ethernet = False
+    with capturing(one) as recording:
+        of_verbs(machines, "ibv_rc_pingpong -c -n 10".split())
+    assert wireshark_agrees(recording) >= 40
+    assert len({(p.slid, p.dlid) for p in recording.capture.packets}) == 2
+
+
+@pytest.mark.any_model
+def test_four_machines(build):
+    """By names that a machine's hosts file has, and by addresses."""
+    made = build(4)
+    list_ = made[0].network.list
+    list_.write_text(list_.read_text().replace("10.77.0.2", "m1"))
+    start_daemons(made, "--devices=1")
+    program = PROGRAMS / "softhca-across"
+    for one, two in ((made[0], made[3]), (made[2], made[1])):
+        across(one, two, [program, "once"], [program, "once"], env={"ACROSS_SERVER": one.address})
+
+
+@pytest.mark.any_model
+def test_runs_of_a_machine_share_a_daemon(build):
+    """The daemon ends after the last run, and with it its directory."""
+    one, two = machines = build(2)
+    program = PROGRAMS / "softhca-across"
+    runs = []
+    for number in range(3):
+        for machine in machines:
+            runs.append(machine.start(
+                [machine.softhca, "run", *machine.options(), "--", program, "once"],
+                env={"LD_PRELOAD": "", "ACROSS_SERVER": one.address,
+                     "ACROSS_PORT": 8000 + 100 * number}))
+    for run in runs:
+        assert "ok" in run.communicate(timeout=60)[0] and run.returncode == 0
+    for machine in machines:
+        machine.until(lambda left: left == [], "end of the daemon", machine.processes)
+        assert not machine.directory.exists()

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Machines of network, pid, ipc and mount namespaces, on one switch or on a bad cable. They share
+the list of machines and the key, and each has its own directory for a daemon."""
+
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import running
+from emulator import Daemon
+from installed import need
+from waiting import process_state, wait_for
+
+# Says that it is up, and stays until its stdin ends. As the first process of a pid namespace it
+# reaps all others, and these end with it.
+STAY = "trap '' CHLD; {} && echo up && exec cat"
+
+# Frames between two interfaces: some are lost, all are late. A kernel may lack the queue netem.
+BAD_CABLE = r"""
+import collections, random, select, socket, sys, time
+late, rng = collections.deque(), random.Random(7)
+loss, delay = map(float, sys.argv[1:3])
+ends = [socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.ntohs(3)) for _ in range(2)]
+for end, name in zip(ends, sys.argv[3:]):
+    end.setsockopt(263, 15, 1)  # PACKET_VNET_HDR: a segment of TCP may be longer than a frame
+    end.bind((name, 3))
+print("up", flush=True)
+while True:
+    left = late[0][0] - time.monotonic() if late else 1
+    ready = select.select([*ends, sys.stdin], [], [], max(0, left))[0]
+    if sys.stdin in ready:
+        break
+    for end in ready:
+        frame, (_, _, kind, *_) = end.recvfrom(1 << 17)
+        if kind != 4 and rng.random() >= loss:  # PACKET_OUTGOING
+            late.append((time.monotonic() + delay, ends[end is ends[0]], frame))
+    while late and late[0][0] <= time.monotonic():
+        _, end, frame = late.popleft()
+        try:
+            end.send(frame)
+        except OSError:
+            pass  # the cable is pulled
+"""
+
+
+def children_of(pid):
+    found = []
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(stat.parent.name))
+    return found
+
+
+class Machine(Daemon):
+    """A machine, and the daemon that start_daemon() starts there. What runs there finds it by the
+    environment."""
+
+    def __init__(self, network, place, softhca, scratch):
+        super().__init__(self.inside, softhca, scratch / f"m{place}")
+        self.network, self.place, self.address = network, place, f"10.77.0.{place + 1}"
+        self.scratch.mkdir()
+        self.holder = network.hold(
+            ["unshare", "--net", "--ipc", "--mount", "--pid", "--fork", "--mount-proc"],
+            f"mount --bind {scratch}/hosts /etc/hosts")
+        self.first = wait_for(lambda: children_of(self.holder.pid), "machine")[0]
+        network.plug(place, self.first)
+        self.ip("addr", "add", f"{self.address}/24", "dev", "v")
+        for link in ("lo", "v"):
+            self.ip("link", "set", link, "up")
+
+    def command(self, argv, env=None):
+        settings = {"SOFTHCA_DIR": self.directory, "LD_PRELOAD": self.preload, **(env or {})}
+        return [
+            "nsenter", "-t", self.first, *self.network.as_user, "--net", "--ipc", "--mount",
+            "--pid", "--", "env", *(f"{name}={value}" for name, value in settings.items()), *argv
+        ]
+
+    def inside(self, argv, timeout=30, env=None):
+        return running.run(self.command(argv, env), timeout=timeout)
+
+    def must(self, *argv, **kw):
+        done = self.inside(argv, **kw)
+        assert done.returncode == 0, (argv, done.stdout, done.stderr)
+        return done.stdout + done.stderr
+
+    def start(self, argv, env=None, **kw):
+        """As that of Daemon. kill() ends it at once, the Popen's own kill() only its parent."""
+        return super().start(self.command(argv, env), start_new_session=True, **kw)
+
+    def kill(self, program):
+        """The program itself, which is a child of the Popen. Returns what it has said."""
+        for pid in children_of(program.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if program.stdout.closed or program.returncode is not None:
+            return ""
+        return program.communicate(timeout=30)[0]
+
+    @contextlib.contextmanager
+    def running(self, argv, **kw):
+        """The Popen of a program that is killed in the end."""
+        program = self.start(argv, **kw)
+        try:
+            yield program
+        finally:
+            self.kill(program)
+
+    def ip(self, *words):
+        self.must("ip", *words, env={"LD_PRELOAD": ""})
+
+    def listens(self, port):
+        """Waits until a program listens at the port of TCP."""
+        tables = [pathlib.Path(f"/proc/{self.first}/net/{name}") for name in ("tcp", "tcp6")]
+        wait_for(lambda: any(re.search(f":{port:04X} 0+:0000 0A", table.read_text())
+                             for table in tables if table.exists()), f"listener at {port}")
+
+    def kill_daemon(self):
+        """Returns when it has ended. Its directory stays, as after any kill."""
+        daemons = [pid for pid in self.processes() if self.name_of(pid) == "softhca-daemon"]
+        for pid in daemons:
+            os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: {process_state(pid) for pid in daemons} <= set("XZ"), "end of the daemon")
+        return len(daemons)
+
+    @staticmethod
+    def name_of(pid):
+        with contextlib.suppress(OSError):
+            return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+
+    def processes(self):
+        """All but the first of the machine."""
+        namespace = os.readlink(f"/proc/{self.first}/ns/pid")
+        found = []
+        for link in pathlib.Path("/proc").glob("[0-9]*/ns/pid"):
+            with contextlib.suppress(OSError):
+                if os.readlink(link) == namespace:
+                    found.append(int(link.parts[2]))
+        return [pid for pid in found if pid != self.first and process_state(pid) != "Z"]
+
+    def options(self, *settings):
+        return [f"--machines={self.network.list}", f"--key={self.network.key}",
+                "--machines_wait=20", *settings]
+
+    def start_daemon(self, *settings):
+        """The Popen of `softhca start`, which returns when all machines have met."""
+        return self.start([self.softhca, "start", *self.options(*settings)],
+                          env={"LD_PRELOAD": ""})
+
+
+class Network:
+    """Where the machines are plugged in."""
+
+    def __init__(self, scratch, cable=None):
+        need("ip", "unshare", "nsenter")
+        self.list, self.key = scratch / "list", scratch / "key"
+        self.holders, self.cable = [], cable
+        self.key.touch(mode=0o600)
+        self.key.write_bytes(bytes(range(16)))
+        (scratch / "hosts").write_text("127.0.0.1 localhost\n10.77.0.1 m0\n10.77.0.2 m1\n")
+        own = [] if os.geteuid() == 0 else ["-Ur"]
+        self.as_user = []
+        self.hub = self.hold(["unshare", *own, "--net"],
+                             "true" if cable else "ip link add s type bridge && ip link set s up")
+        self.as_user = ["--user", "--preserve-credentials"] if own else []
+
+    def enter(self):
+        return ["nsenter", "-t", str(self.hub.pid), *self.as_user, "--net", "--"]
+
+    def hold(self, unshare, script):
+        """A process that keeps namespaces, for as long as this one lives."""
+        enter = self.enter() if self.holders else []
+        return self.stay([*enter, *unshare, "sh", "-c", STAY.format(script)])
+
+    def stay(self, argv):
+        holder = subprocess.Popen([str(word) for word in argv], stdin=subprocess.PIPE, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.holders.append(holder)
+        if holder.stdout.readline() != "up\n":
+            pytest.skip(f"no namespaces here: {holder.communicate()[1].strip()}")
+        return holder
+
+    def plug(self, place, pid):
+        enter, end = self.enter(), f"h{place}"
+        for words in (f"add {end} type veth peer name v netns {pid}", f"set {end} up",
+                      "" if self.cable else f"set {end} master s"):
+            if words:
+                subprocess.run([*enter, "ip", "link", *words.split()], check=True, timeout=30)
+        if self.cable and place:
+            self.stay([*enter, sys.executable, "-c", BAD_CABLE, *self.cable, "h0", "h1"])
+
+    def end(self):
+        for holder in reversed(self.holders):
+            holder.kill()
+            holder.communicate()
+
+
+def start_daemons(machines, *settings):
+    """On all of them, which meet."""
+    starting = [machine.start_daemon(*settings) for machine in machines]
+    for machine, start in zip(machines, starting):
+        said = start.communicate(timeout=60)[0]
+        assert start.returncode == 0, (machine.place, said)
+
+
+def across(server, client, serve, ask, listening=lambda: None, **kw):
+    """Runs a program on one machine and its client on another, as soon as listening() returns. Both
+    must succeed: what they said."""
+    with server.running(serve, **kw) as one:
+        listening()
+        asked = client.inside(ask, timeout=60, **kw)
+        try:
+            said = one.communicate(timeout=20 if asked.returncode == 0 else 1)[0]
+        except subprocess.TimeoutExpired:
+            said = "(it goes on)"
+    assert (one.returncode, asked.returncode) == (0, 0), (serve, said, ask, asked)
+    return said + asked.stdout
