@@ -29,7 +29,7 @@ static bool is_device_count(const char *text)
 	return !text[0] || (!*end && count >= 1 && count <= 16);
 }
 
-/* "softhca run --devices=N [--model=NAME] -- xrc-compat run [OPTION...] -- PROGRAM..." */
+/* "softhca run --devices=N [SETTING...] -- xrc-compat run [OPTION...] -- PROGRAM..." */
 static char **softhca_argv(const char *softhca, const struct launch *launch)
 {
 	bool given = launch->softhca && launch->softhca[0];
@@ -40,6 +40,8 @@ static char **softhca_argv(const char *softhca, const struct launch *launch)
 	string_list_add(&words, format_string("--devices=%s", given ? launch->softhca : "2"));
 	if (launch->model)
 		string_list_add(&words, format_string("--model=%s", launch->model));
+	if (launch->machines)
+		string_list_add(&words, format_string("--machines=%s", launch->machines));
 	string_list_add(&words, "--");
 	string_list_add(&words, paths_self());
 	string_list_add(&words, "run");
@@ -160,14 +162,32 @@ int launch_program(const struct launch *launch)
 
 static struct launch launch;
 
+static const char *machines;	/* the value of --machines */
+
+/* The daemon changes its directory, and ranks may be started in different ones. */
+static int find_machines(void)
+{
+	if (!launch.softhca && !launch.model)
+		return refuse(TOOL_EXIT_REFUSED, "run: --machines needs --softhca or --model");
+	launch.machines = realpath(machines, NULL);
+	return launch.machines
+		       ? 0
+		       : refuse(TOOL_EXIT_REFUSED, "--machines=%s: %s", machines, strerror(errno));
+}
+
 static int run_run(char **words)
 {
+	if (machines && find_machines())
+		return TOOL_EXIT_REFUSED;
 	launch.program = words;
 	return launch_program(&launch);
 }
 
 static const struct option_row options[] = {
 	LAUNCH_OPTIONS(launch),
+	{ "--machines", "FILE",
+	  "one wire connects the emulated adapters of all machines that this file lists, as an MPI's hostfile",
+	  .text = &machines },
 	PRELOAD_OPTIONS(launch.wish),
 	{ "--summary", NULL,
 	  "print at the end of each process which devices it has opened, and how much XRC it used",

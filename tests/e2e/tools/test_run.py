@@ -178,6 +178,22 @@ def test_softhca_starts_the_program_with_the_library(run_in, tree, show, options
         assert lines_of(result, "argv") == [str(show), "--", "x"]
 
 
+def test_softhca_gets_the_absolute_path_of_the_machines(run_in, tree, show):
+    (tree / "hosts").write_text("localhost\n")
+    result = run_in("--softhca=1", f"--machines={tree}/tools/../hosts", show)
+    assert result.stderr.startswith(f"softhca run --devices=1 --machines={tree}/hosts,"), result
+
+
+@pytest.mark.parametrize("options, says", [
+    (["--machines=/dev/null"], "--machines needs --softhca or --model"),
+    (["--softhca", "--machines=no-such-list"], "--machines=no-such-list: No such file"),
+])
+def test_machines_that_cannot_be_are_refused(run_in, show, options, says):
+    result = run_in(*options, show)
+    assert_refused(result, REFUSED, says)
+    assert "softhca run" not in result.stderr
+
+
 def test_the_program_is_checked_before_softhca_is_started(run_in):
     result = run_in("--softhca", "no-such-program")
     assert result.returncode == NOT_FOUND
