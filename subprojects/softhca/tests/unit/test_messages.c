@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Messages of another machine are handled in the order in which it has sent them. */
+
+#include <fabric/carrier.h>
+#include <fabric/messages.h>
+
+#define UNIT_SETUP meet
+static int meet(void **state);
+
+#include <harness/unit.h>
+
+#define OTHER 1 /* the machine that sends to itself here */
+
+static const uint8_t token[FABRIC_SEAL] = "token";
+static uint8_t sent[16][sizeof(struct frame) + 4096];
+static size_t length[16];
+static unsigned int count;
+static uint64_t handled[16];
+static unsigned int handled_count, lost_count;
+static bool is_sent; /* what libfabric says of the next frame */
+
+/* Instead of carrier.c: keeps the frame. */
+void carrier_send(struct fabric_parcel *parcel)
+{
+	length[count] = sizeof(parcel->frame) + parcel->length;
+	memcpy(sent[count++], &parcel->frame, sizeof(parcel->frame) + parcel->length);
+	messages_done(parcel, is_sent);
+}
+
+uint64_t carrier_nap(void)
+{
+	return UINT64_MAX;
+}
+
+static void handle(int home, const void *body, size_t size)
+{
+	assert_int_equal(home, OTHER);
+	assert_true(size >= sizeof(handled[0]));
+	memcpy(&handled[handled_count++], body, sizeof(handled[0]));
+}
+
+static void no_room(void)
+{
+}
+
+static void lose(int home)
+{
+	assert_int_equal(home, OTHER);
+	lost_count++;
+	messages_part(home);
+}
+
+/* Each message has a frame of its own, as long ones have. */
+static void send_value(uint64_t value)
+{
+	struct fabric_parcel *parcel = fabric_new(FABRIC_CM, 2048);
+
+	memcpy(fabric_body(parcel), &value, sizeof(value));
+	fabric_send(parcel, OTHER, 2048);
+}
+
+static bool take(unsigned int index)
+{
+	return messages_take(sent[index], length[index]);
+}
+
+static int meet(void **state)
+{
+	static const struct fabric_list list = { .count = 2, .own = OTHER };
+	const struct fabric_plan plan = { .handler = { handle, handle, handle }, .room = no_room };
+
+	(void)state;
+	messages_open(&plan, &list, lose);
+	messages_meet(OTHER, token);
+	count = handled_count = lost_count = 0;
+	is_sent = true;
+	for (uint64_t value = 0; value < 8; value++)
+		send_value(value);
+	return 0;
+}
+
+TEST(a_message_waits_for_those_that_were_sent_before_it)
+{
+	assert_true(take(0));
+	assert_false(take(2));
+	assert_false(take(3));
+	assert_true(take(1));
+	assert_true(take(2));
+	assert_true(take(3));
+	assert_int_equal(handled_count, 4);
+	for (uint64_t i = 0; i < 4; i++)
+		assert_int_equal(handled[i], i);
+}
+
+/* The other machine may know the token first. */
+TEST(the_first_messages_of_a_meeting_may_be_lost)
+{
+	assert_true(take(5));
+	assert_false(take(7));
+	assert_true(take(6));
+	assert_int_equal(handled_count, 2);
+}
+
+TEST(a_message_with_another_token_is_not_handled)
+{
+	sent[0][sizeof(struct frame) - 1] ^= 1;
+	assert_true(take(0));
+	assert_int_equal(handled_count, 0);
+}
+
+TEST(a_lost_message_ends_the_meeting)
+{
+	assert_int_equal(lost_count, 0);
+	is_sent = false;
+	send_value(0);
+	assert_int_equal(lost_count, 1);
+	assert_true(take(0));
+	assert_int_equal(handled_count, 0);
+}
+
+TEST(a_new_meeting_begins_to_count_anew)
+{
+	assert_true(take(0));
+	assert_true(take(1));
+	meet(state);
+	assert_true(take(0));
+	assert_false(take(2));
+	assert_int_equal(handled_count, 1);
+}
+
+UNIT_MAIN(NULL, NULL)
