@@ -9,8 +9,11 @@ import pathlib
 import subprocess
 
 EXCHANGE = pathlib.Path(__file__).resolve().parent / "exchange.c"
-# {layout: adapters}. The ranks of the first three have no shared memory, so all use the adapters.
-LAYOUTS = {"one adapter": 1, "two adapters": 2, "hosts by rank": 2, "two hosts": 2}
+# {layout: adapters}, of "machines" each. The ranks of the first three have no shared memory, so all
+# use the adapters.
+LAYOUTS = {"one adapter": 1, "two adapters": 2, "hosts by rank": 2, "two hosts": 2, "machines": 1}
+HOSTS = "two hosts", "machines"  # the layouts with a hostfile
+NO_MPI = "only MPIs run on machines here"
 
 
 class Mpi:
@@ -24,6 +27,10 @@ class Mpi:
     def words(self, launcher, layout, ranks, xrc):
         raise NotImplementedError
 
+    def why_not(self, layout, machines, ranks, xrc):
+        """Returns why there is no such case, or None."""
+        return self.missing.get(layout)
+
     def prepare(self, work):
         """Returns the output of a compiler that fails."""
         done = subprocess.run([
@@ -31,19 +38,22 @@ class Mpi:
         ], cwd=str(work), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return done.stdout.decode() if done.returncode else ""
 
-    def cases(self, model, work):
-        for layout, ranks, xrc in itertools.product(LAYOUTS, (2, 4, 8, 16), (True, False)):
-            for launcher in self.launchers if layout == "two hosts" else self.launchers[:1]:
-                yield self.case(model, work, launcher, layout, ranks, xrc)
+    def cases(self, model, work, machines):
+        layouts = ["machines"] if machines else [name for name in LAYOUTS if name != "machines"]
+        for layout, ranks, xrc in itertools.product(layouts, (2, 4, 8, 16), (True, False)):
+            for launcher in self.launchers if layout in HOSTS else self.launchers[:1]:
+                if ranks >= machines:
+                    yield self.case(model, work, machines, launcher, layout, ranks, xrc)
         for launcher, kill in itertools.product(self.launchers, ("rank", "launcher")):
-            yield self.case(model, work, launcher, "two hosts", 4, True, kill)
+            yield self.case(model, work, machines, launcher, layouts[-1], 4, True, kill)
 
-    def case(self, model, work, launcher, layout, ranks, xrc, kill=None):
-        name = [self.name, launcher, model, layout, f"np {ranks}", f"XRC {'on' if xrc else 'off'}"]
+    def case(self, model, work, machines, launcher, layout, ranks, xrc, kill=None):
+        name = [self.name, launcher, model, f"{machines} machines" if machines else layout,
+                f"np {ranks}", f"XRC {'on' if xrc else 'off'}"]
         return {
             "name": ", ".join(name + ([f"kill -9 of {kill}"] if kill else [])),
-            "skip": self.missing.get(layout), "model": model, "layout": layout, "ranks": ranks,
-            "xrc": xrc, "kill": kill,
+            "skip": self.why_not(layout, machines, ranks, xrc), "model": model,
+            "layout": layout, "ranks": ranks, "machines": machines, "xrc": xrc, "kill": kill,
             # Its mpispawn does not notice that mpirun_rsh has gone, so the ranks go on.
             "stays": launcher == "mpirun_rsh" and kill == "launcher",
             "expect": rf"verified \d+ bytes on {ranks} ranks",
@@ -59,14 +69,14 @@ class Mvapich2(Mpi):
         # Without XRC, on adapters that it does not know, it joins messages into one that has no
         # sequence number. The receiver then waits for ever.
         settings = {"MV2_USE_XRC": int(xrc), "MV2_ENABLE_AFFINITY": 0, "MV2_USE_COALESCE": 0,
-                    "MV2_USE_SHARED_MEM": int(layout == "two hosts")}
+                    "MV2_USE_SHARED_MEM": int(layout in HOSTS)}
         if layout == "two adapters":
             settings["MV2_NUM_HCAS"] = 2
         if launcher == "mpirun_rsh":
             return ["-np", str(ranks), "-hostfile", "WORK/hostfile",
                     *(f"{name}={value}" for name, value in settings.items())]
         hosts = ["-f", "WORK/hostfile", "-launcher", "ssh", "-launcher-exec", "WORK/ssh"]
-        return ["-n", str(ranks), *(hosts if layout == "two hosts" else []),
+        return ["-n", str(ranks), *(hosts if layout in HOSTS else []),
                 *(word for name, value in settings.items() for word in ("-env", name, str(value)))]
 
 
@@ -74,6 +84,11 @@ class Mvapich(Mpi):
     launchers = ["mpirun_rsh"]
     missing = {layout: "its ranks on one host share memory; no setting sends them to the adapter"
                for layout in ("one adapter", "two adapters", "hosts by rank")}
+
+    def why_not(self, layout, machines, ranks, xrc):
+        if xrc and ranks > machines > 2:
+            return "it drops packets while ranks of several hosts connect over shared QPs"
+        return super().why_not(layout, machines, ranks, xrc)
 
     def words(self, launcher, layout, ranks, xrc):
         # With the registration cache its malloc deregisters while it holds the lock that the
@@ -89,10 +104,10 @@ class MvapichHybrid(Mpi):
     def words(self, launcher, layout, ranks, xrc):
         # With an MTU of 4096 it fails its own assertion: two sets of its buffers have that size.
         settings = {"MV_MTU": 2048, "MV_ENABLE_AFFINITY": 0, "MV_USE_REG_CACHE": 0,
-                    "MV_USE_SHARED_MEM": int(layout == "two hosts")}
+                    "MV_USE_SHARED_MEM": int(layout in HOSTS)}
         if xrc:
             settings["MV_CONN_TYPE"] = "XRC_SHARED_SRQ"
-        hosts = ["-hostfile", "WORK/hostfile.ranks"] if layout == "two hosts" else ["HOST0"] * ranks
+        hosts = ["-hostfile", "WORK/hostfile.ranks"] if layout in HOSTS else ["HOST0"] * ranks
         return ["-np", str(ranks), *hosts,
                 *(f"{name}={value}" for name, value in settings.items())]
 
@@ -105,7 +120,7 @@ class OpenMpi(Mpi):
         self.as_root = ["--allow-run-as-root"] if b"allow-run-as-root" in launcher else []
 
     def words(self, launcher, layout, ranks, xrc):
-        hosts = layout == "two hosts"
+        hosts = layout in HOSTS
         short, long = "XX" if xrc else "PS"
         queues = f"{short},128,256,192,128:{long},65536,256,192,128"
         words = [*self.as_root, "-np", str(ranks), "--mca", "btl", f"openib,{'sm,' if hosts else ''}self",
@@ -130,12 +145,12 @@ class Pair:
     def client(self, test):
         raise NotImplementedError
 
-    def cases(self, model, work):
+    def cases(self, model, work, machines):
         for test, expect in self.tests.items():
             yield {
-                "name": f"{self.name}, {model}, {test}", "skip": None, "model": model,
-                "layout": "two hosts", "ranks": 2, "xrc": test.startswith("xrc"), "kill": None,
-                "expect": expect,
+                "name": f"{self.name}, {model}, {test}", "skip": NO_MPI if machines else None,
+                "machines": 0, "model": model, "layout": "two hosts", "ranks": 2,
+                "xrc": test.startswith("xrc"), "kill": None, "expect": expect,
                 "server": ["WORK/ssh", "HOST0", *self.server(test)],
                 "command": ["WORK/ssh", "HOST1", *self.client(test)]
             }
@@ -180,7 +195,7 @@ class Gasnet:
     def prepare(self, work):
         return ""
 
-    def cases(self, model, work):
+    def cases(self, model, work, machines):
         for ranks, xrc in itertools.product((4, 8, 16), (True, False)):
             settings = {"SPAWNER": "ssh", "SSH_CMD": "WORK/ssh", "SSH_OPTIONS": "",
                         "SSH_NODEFILE": "WORK/hostfile.ranks", "SUPERNODE_MAXSIZE": ranks // 2,
@@ -188,7 +203,8 @@ class Gasnet:
                         "PHYSMEM_MAX": f"{32 * ranks}M"}
             yield {
                 "name": f"{self.name}, {model}, np {ranks}, XRC {'on' if xrc else 'off'}",
-                "skip": None, "model": model, "layout": "two hosts", "ranks": ranks, "xrc": xrc,
+                "skip": NO_MPI if machines else None, "machines": 0, "model": model,
+                "layout": "two hosts", "ranks": ranks, "xrc": xrc,
                 "kill": None, "expect": rf"(?s)(passed AM test.*){{{ranks}}}",
                 "command": ["WORK/ssh", "HOST0", "env",
                             *(f"GASNET_{name}={value}" for name, value in settings.items()),

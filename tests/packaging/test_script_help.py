@@ -58,14 +58,20 @@ def test_too_many_words_are_refused(run):
     assert "release: there are too many words" in done.stderr
 
 
-@pytest.mark.parametrize("words, status", [("xrc_bw", 77), ("connectx3, xrc_lat", 77), ("xrc_bww", 2)])
-def test_words_that_no_case_of_try_mpi_has_are_named(run, tmp_path, words, status):
+@pytest.mark.parametrize("words, of, status, options", [
+    ("xrc_bw", "qperf", 77, []), ("connectx3, xrc_lat", "qperf", 77, []),
+    ("xrc_bww", "qperf", 2, []),
+    ("two hosts, np 2", "mvapich", 77, []), ("two hosts", "mvapich", 2, ["--machines=4"]),
+    ("4 machines, np 4", "mvapich", 77, ["--machines=4"]),
+    ("4 machines, np 2", "mvapich", 2, ["--machines=4"]),
+])
+def test_words_that_no_case_of_try_mpi_has_are_named(run, tmp_path, words, of, status, options):
     """No namespace can be made here, so a chosen case is skipped."""
     (tmp_path / "bin").mkdir()
     unshare = tmp_path / "unshare"
     unshare.write_text("#!/bin/sh\nexit 1\n")
     unshare.chmod(0o755)
-    done = run([ROOT / "scripts" / "try-mpi", f"--only={words}", f"qperf={tmp_path}"],
+    done = run([ROOT / "scripts" / "try-mpi", f"--only={words}", *options, f"{of}={tmp_path}"],
                env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
     assert done.returncode == status, done
     assert (f"--only={words}: no name of a case contains these words" in done.stderr) == (status == 2)
