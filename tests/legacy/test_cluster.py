@@ -124,8 +124,10 @@ def test_a_killed_process_ends_the_run_and_the_next_run_is_clean(cluster, option
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# Stops the first process of the demo, and lets the demo's time end.
-STOP_ONE = KILL_ONE.replace("kill -9 $1;", "kill -STOP $1;").replace("wait", "kill -ALRM $demo; wait")
+# Stops the first process of the demo, and lets the demo's time end. A process that was stopped
+# before it asked to end with its parent does so when it goes on.
+STOP_ONE = KILL_ONE.replace("kill -9 $1;", "kill -STOP $1;").replace(
+    "wait $demo", "kill -ALRM $demo; wait $demo; status=$?; kill -CONT $1 2>/dev/null; exit $status")
 
 
 @pytest.mark.any_model
