@@ -12,8 +12,8 @@
  * memory itself, as the kernel's copy_to_user() does.
  */
 #define SOFTHCA_MAGIC	0x53484341u /* "SHCA" */
-/* preload and daemon of one build; a mismatch is refused with EPROTO */
-#define SOFTHCA_VERSION 6u
+/* of preload, daemon and the daemons of other machines; a mismatch is refused with EPROTO */
+#define SOFTHCA_VERSION 7u
 
 /* Longest write() that is carried; the longest real command is below 200 bytes. */
 #define SOFTHCA_MAX_COMMAND 4096u

@@ -162,7 +162,7 @@ int launch_program(const struct launch *launch)
 
 static struct launch launch;
 
-static const char *machines;	/* the value of --machines */
+static const char *machines; /* the value of --machines */
 
 /* The daemon changes its directory, and ranks may be started in different ones. */
 static int find_machines(void)

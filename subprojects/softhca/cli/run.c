@@ -76,6 +76,9 @@ static int start_for_run(struct daemon_plan *plan, char *directory)
 	return err ? cli_refuse(CLI_REFUSED, "%s", why) : CLI_OK;
 }
 
+/* Seconds for an answer of a daemon. */
+#define PATIENCE 20
+
 /* ---- runs of one machine of several share a daemon: the first starts it, the last ends it ---- */
 
 /* The settings with which the daemon must have been started. Its answer, or -errno. */
@@ -85,7 +88,7 @@ static int ask_to_join(const char *directory, const struct settings *settings)
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	int sock = message_connect(directory, 0), fd = -1;
+	int sock = message_connect(directory, PATIENCE), fd = -1;
 	int err = out && sock >= 0 ? 0 : sock < 0 ? sock : -ENOMEM;
 
 	if (out) {
@@ -105,9 +108,8 @@ static int ask_to_join(const char *directory, const struct settings *settings)
 }
 
 /* CLI_OK; CLI_GO_ON when the daemon has ended meanwhile; CLI_REFUSED after a message. */
-static int join(const char *directory, const struct settings *settings)
+static int join(const char *directory, const struct settings *settings, uint64_t end)
 {
-	const uint64_t end = hca_now() + (uint64_t)settings->machines_wait * 1000000000u;
 	int err;
 
 	while ((err = ask_to_join(directory, settings)) == -EINPROGRESS && hca_now() < end)
@@ -121,7 +123,9 @@ static int join(const char *directory, const struct settings *settings)
 			CLI_REFUSED,
 			"%s: the daemon there has other settings; --port takes another wire",
 			directory);
-	return err ? CLI_GO_ON : CLI_OK;
+	if (err == -ECONNREFUSED || err == -ECONNRESET || err == -ENOENT || err == -EPIPE)
+		return CLI_GO_ON;
+	return err ? cli_refuse(CLI_REFUSED, "%s: %s", directory, strerror(-err)) : CLI_OK;
 }
 
 static int directory_of_machines(char *directory, int port)
@@ -136,6 +140,7 @@ static int directory_of_machines(char *directory, int port)
 
 static int share_daemon(struct daemon_plan *plan, char *directory)
 {
+	const uint64_t end = hca_now() + (uint64_t)plan->settings.machines_wait * 1000000000u;
 	char why[512];
 	int err = directory_of_machines(directory, plan->settings.port), status = CLI_GO_ON;
 
@@ -144,7 +149,7 @@ static int share_daemon(struct daemon_plan *plan, char *directory)
 	while (status == CLI_GO_ON) {
 		err = home_claim(directory, &plan->lock, why, sizeof(why));
 		if (err == -EBUSY) {
-			status = join(directory, &plan->settings);
+			status = join(directory, &plan->settings, end);
 			continue;
 		}
 		if (!err)

@@ -13,7 +13,7 @@ void cm_far_send(const struct cm_id *id, const uint8_t mad[CM_MAD_BYTES])
 
 	if (!id->device->port[id->port].active)
 		return;
-	parcel = fabric_new(FABRIC_CM, sizeof(*message));
+	parcel = fabric_new(FABRIC_CM, id->dst_device->home, false, sizeof(*message));
 	if (!parcel)
 		return;
 	message = fabric_body(parcel);
@@ -25,5 +25,5 @@ void cm_far_send(const struct cm_id *id, const uint8_t mad[CM_MAD_BYTES])
 		.qp_type = id->qp_type,
 	};
 	memcpy(message->mad, mad, CM_MAD_BYTES);
-	fabric_send(parcel, id->dst_device->home, sizeof(*message));
+	fabric_send(parcel, sizeof(*message));
 }

@@ -20,7 +20,8 @@
 
 int cm_init(struct hca_cm *cm)
 {
-	if (numtab_init(&cm->numbers, 0, NUMBERS, 0, NUMBERS) ||
+	/* No id has the number 0, which messages have for an id that is not known. */
+	if (numtab_init(&cm->numbers, 1, NUMBERS, 1, NUMBERS - 1) ||
 	    numtab_init(&cm->joins, 0, NUMBERS, 0, NUMBERS))
 		return -ENOMEM;
 	return numtab_init(&cm->group_lids, FIRST_GROUP, END_GROUPS, FIRST_GROUP,

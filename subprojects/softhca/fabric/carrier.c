@@ -6,6 +6,7 @@
 #include "carrier.h"
 
 #include <base/loop.h>
+#include <machine/hca.h>
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,6 +24,7 @@
 #define RECEIVES 64
 #define MOST_READ 64 /* completions in one turn */
 #define WAIT 200000u /* nanoseconds between two attempts to send */
+#define EARLY 1000000000u /* nanoseconds for which a frame waits for one that was sent before it */
 
 struct receive {
 	void *context[8];
@@ -53,6 +55,7 @@ static struct carrier {
 	unsigned int waits;
 	struct receive *receive;
 	struct list early; /* frames whose turn has not come */
+	uint64_t early_since;
 } carrier;
 
 /* ---- sending ---- */
@@ -114,11 +117,18 @@ static bool is_receive(const void *context)
 	return at >= first && at < first + RECEIVES * sizeof(struct receive);
 }
 
+/* A receive that libfabric does not take is one less. */
 static void post(struct receive *receive)
 {
-	while (fi_recv(carrier.ep, receive->bytes, CARRIER_FRAME, NULL, FI_ADDR_UNSPEC,
-		       receive->context) == -FI_EAGAIN)
+	ssize_t err;
+
+	for (int tries = 0; tries < 1000; tries++) {
+		err = fi_recv(carrier.ep, receive->bytes, CARRIER_FRAME, NULL, FI_ADDR_UNSPEC,
+			      receive->context);
+		if (err != -FI_EAGAIN)
+			break;
 		fi_cq_read(carrier.cq, NULL, 0);
+	}
 }
 
 static bool take_one_early(void)
@@ -128,6 +138,7 @@ static bool take_one_early(void)
 		if (!carrier.plan.take(receive->bytes, receive->length))
 			continue;
 		list_del(&receive->link);
+		carrier.early_since = hca_now();
 		post(receive);
 		return true;
 	}
@@ -142,6 +153,8 @@ static void take_frame(struct receive *receive, size_t length)
 {
 	receive->length = length;
 	if (!carrier.plan.take(receive->bytes, length)) {
+		if (list_empty(&carrier.early))
+			carrier.early_since = hca_now();
 		list_add(&carrier.early, &receive->link);
 		return;
 	}
@@ -158,7 +171,7 @@ static void complete(const struct fi_cq_msg_entry *entry, bool good)
 		carrier.plan.done(entry->op_context, good);
 	else if (good)
 		take_frame(entry->op_context, entry->len);
-	else
+	else /* the next frame of its sender will be early */
 		post(entry->op_context);
 }
 
@@ -185,16 +198,25 @@ static void carrier_turn(void)
 	send_waiting();
 }
 
+void carrier_retry(void)
+{
+	const struct receive *oldest = container_of(carrier.early.next, struct receive, link);
+
+	send_waiting();
+	if (!list_empty(&carrier.early) && hca_now() - carrier.early_since > EARLY)
+		carrier.plan.missed(((const struct frame *)(const void *)oldest->bytes)->from);
+}
+
 /* libfabric wakes the daemon for what comes, but not when it has room again. */
 uint64_t carrier_nap(void)
 {
 	struct fid *fid = &carrier.cq->fid;
 
-	if (carrier.waits || fi_trywait(carrier.fabric, &fid, 1))
+	if (carrier.waits || fi_trywait(carrier.fabric, &fid, 1) == -FI_EAGAIN) {
 		carrier_turn();
-	else
-		return UINT64_MAX;
-	return carrier.waits ? WAIT : 0;
+		return carrier.waits ? WAIT : 0;
+	}
+	return list_empty(&carrier.early) ? UINT64_MAX : EARLY;
 }
 
 static void completion_ready(struct watch *watch, uint32_t events)

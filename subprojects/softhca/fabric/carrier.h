@@ -21,9 +21,9 @@ struct frame {
 struct fabric_parcel {
 	void *context[8];
 	struct list link;
-	int home;
-	uint16_t kind; /* of its message, if it has one */
-	bool counts; /* among those of which there are only so many */
+	uint16_t home, kind; /* for which machine; of its message, if it has one */
+	bool limited; /* among those of which there are only so many */
+	unsigned int meeting;
 	size_t length; /* of the body */
 	struct frame frame;
 	uint64_t body[];
@@ -40,6 +40,8 @@ struct carrier_plan {
 	bool (*take)(const void *frame, size_t length);
 	/* A parcel is libfabric's no more: it has been sent, or is lost. */
 	void (*done)(struct fabric_parcel *parcel, bool sent);
+	/* A frame of machine @from has not come for long. */
+	void (*missed)(int from);
 };
 
 /* 0, or -errno with a sentence in @why. */
@@ -55,7 +57,10 @@ void carrier_leave(int home);
 /* Sends the parcel to its machine, in the order of the calls. */
 void carrier_send(struct fabric_parcel *parcel);
 
-/* Sends what has waited, and takes what has come. Nanoseconds that the daemon may sleep then. */
+/* Sends what has waited, and gives up waiting for a frame that does not come. */
+void carrier_retry(void);
+
+/* The same, and takes what has come. Nanoseconds that the daemon may sleep then. */
 uint64_t carrier_nap(void);
 
 #endif

@@ -63,11 +63,14 @@ typedef void fabric_handler(int home, const void *body, size_t length);
 struct fabric_parcel;
 void *fabric_body(struct fabric_parcel *parcel);
 
-/* NULL: no memory; or, for a request, too many of them are on their way. */
-struct fabric_parcel *fabric_new(enum fabric_kind kind, size_t room);
+/*
+ * For machine @home. NULL: no memory; or, if they are @limited, too many are on their way there.
+ * room() tells when there are fewer.
+ */
+struct fabric_parcel *fabric_new(enum fabric_kind kind, int home, bool limited, size_t room);
 
-/* Sends it to the machine. One that cannot be reached gets nothing. */
-void fabric_send(struct fabric_parcel *parcel, int home, size_t length);
+/* A machine that cannot be reached gets nothing. */
+void fabric_send(struct fabric_parcel *parcel, size_t length);
 void fabric_release(struct fabric_parcel *parcel);
 
 /* Short messages go together. Answers wait for a request, until the next call. */

@@ -39,20 +39,40 @@ static int take_line(struct fabric_list *list, char *line, char *why, size_t siz
 	return 0;
 }
 
-static int find_address(struct fabric_host *host, char *why, size_t size)
+static bool is_loopback(const struct sockaddr *address)
+{
+	const struct sockaddr_in *in = (const void *)address;
+	const struct sockaddr_in6 *in6 = (const void *)address;
+
+	return address->sa_family == AF_INET ? ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET
+					     : IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+}
+
+/* A system's own name is often one of 127.0.1.1, where no other machine reaches it. */
+static int find_address(struct fabric_host *host, bool alone, char *why, size_t size)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
-	struct addrinfo *found;
+	struct addrinfo *found, *at;
 	int err = getaddrinfo(host->name, NULL, &hints, &found);
 
 	if (err) {
 		snprintf(why, size, "%.200s: %s", host->name, gai_strerror(err));
 		return -ENOENT;
 	}
-	memcpy(&host->address, found->ai_addr, found->ai_addrlen);
-	host->length = found->ai_addrlen;
+	for (at = found; at && !alone && is_loopback(at->ai_addr); at = at->ai_next)
+		continue;
+	if (at) {
+		memcpy(&host->address, at->ai_addr, at->ai_addrlen);
+		host->length = at->ai_addrlen;
+	} else {
+		snprintf(
+			why, size,
+			"%.200s has only loopback addresses here (/etc/hosts?), where no other machine reaches it",
+			host->name);
+		err = -EADDRNOTAVAIL;
+	}
 	freeaddrinfo(found);
-	return 0;
+	return err;
 }
 
 /* Only a machine that has an address can bind a socket to it. */
@@ -91,7 +111,7 @@ int fabric_read_list(const char *path, struct fabric_list *list, char *why, size
 	err = read_names(file, list, why, size);
 	fclose(file);
 	for (int i = 0; !err && i < list->count; i++) {
-		err = find_address(&list->host[i], why, size);
+		err = find_address(&list->host[i], list->count == 1, why, size);
 		if (!err && list->own < 0 && is_here(&list->host[i]))
 			list->own = i;
 	}

@@ -11,6 +11,7 @@
 #include <base/loop.h>
 #include <base/timer.h>
 #include <machine/hca.h>
+#include <proto.h>
 
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -45,11 +46,17 @@ struct meeting {
 	struct watch watch;
 	struct timer silence;
 	int sock, home; /* home -1: not known yet */
-	bool greeted;
+	bool greeted, judged; /* it was found that the other is no machine of this wire */
 	uint8_t nonce[FABRIC_SEAL];
 	struct greeting other;
 	size_t got;
 	uint8_t bytes[sizeof(struct introduction)];
+};
+
+/* Why a machine has not been met. What was judged of it says more than that it has gone since. */
+struct trouble {
+	const char *text;
+	bool judged;
 };
 
 /* Another machine. */
@@ -57,7 +64,7 @@ struct peer {
 	struct meeting *meeting; /* by which it was met, or is tried */
 	struct timer again;
 	bool met;
-	const char *trouble;
+	struct trouble trouble;
 };
 
 static struct fabric {
@@ -69,10 +76,16 @@ static struct fabric {
 	uint8_t terms[FABRIC_SEAL];
 	struct peer peer[FABRIC_MAX_MACHINES];
 	unsigned int meetings;
-	const char *stranger; /* why the last connection was refused that named no machine */
+	struct trouble stranger; /* of the last connection that named no machine */
 } fabric;
 
 static void connect_to(int home);
+
+static void note(struct trouble *trouble, const char *text, bool judged)
+{
+	if (judged || !trouble->judged)
+		*trouble = (struct trouble){ text, judged };
+}
 
 /* ---- the end of a meeting ---- */
 
@@ -82,7 +95,7 @@ static void connect_again(struct timer *timer)
 }
 
 /* The later one in the list tries again. */
-static void part(int home, const char *trouble)
+static void part(int home, const char *trouble, bool judged)
 {
 	struct peer *peer = &fabric.peer[home];
 
@@ -92,23 +105,36 @@ static void part(int home, const char *trouble)
 	}
 	peer->met = false;
 	peer->meeting = NULL;
-	peer->trouble = trouble;
+	note(&peer->trouble, trouble, judged);
 	peer->again.expired = connect_again;
 	if (home < fabric.list->own)
 		timer_start(fabric.timers, &peer->again, hca_now() + AGAIN);
 }
 
+static void free_meeting(struct timer *timer)
+{
+	free(container_of(timer, struct meeting, silence));
+}
+
+static void is_over(struct watch *watch, uint32_t events)
+{
+	(void)watch;
+	(void)events;
+}
+
+/* This turn of the loop may still have an event of it. Timers run before the next one. */
 static void end_meeting(struct meeting *meeting, const char *trouble)
 {
 	if (meeting->home >= 0 && fabric.peer[meeting->home].meeting == meeting)
-		part(meeting->home, trouble);
+		part(meeting->home, trouble, meeting->judged);
 	if (meeting->home < 0)
-		fabric.stranger = trouble;
-	timer_stop(&meeting->silence);
+		note(&fabric.stranger, trouble, meeting->judged);
 	loop_forget(meeting->sock);
 	close(meeting->sock);
-	free(meeting);
 	fabric.meetings--;
+	meeting->watch.ready = is_over;
+	meeting->silence.expired = free_meeting;
+	timer_start(fabric.timers, &meeting->silence, 0);
 }
 
 static void meet_again(int home)
@@ -179,7 +205,9 @@ static const char *judge(const struct meeting *meeting, const struct introductio
 		return "it has another key";
 	if (words->machines != fabric.list->count || !fabric_same(fabric.terms, words->terms))
 		return "it has another list of machines, other settings or another release";
-	if (words->home >= fabric.list->count || words->home == fabric.list->own)
+	/* The later one has connected to the earlier one, which it has chosen. */
+	if (words->home >= fabric.list->count ||
+	    (meeting->home < 0 ? words->home <= fabric.list->own : words->home != meeting->home))
 		return "it is at another place of the list";
 	return words->address_length <= CARRIER_ADDRESS ? NULL : "its address is too long";
 }
@@ -192,6 +220,7 @@ static const char *hear_introduction(struct meeting *meeting)
 	struct peer *peer;
 	bool later;
 
+	meeting->judged = trouble;
 	if (trouble)
 		return trouble;
 	/* A daemon that was started again comes before the connection of its forerunner. */
@@ -209,6 +238,7 @@ static const char *hear_introduction(struct meeting *meeting)
 		  later ? meeting->other.nonce : meeting->nonce, "token", 5, token);
 	messages_meet(words->home, token);
 	peer->met = true;
+	peer->trouble.judged = false;
 	return NULL;
 }
 
@@ -250,7 +280,7 @@ static void meeting_ready(struct watch *watch, uint32_t events)
 	char byte;
 
 	(void)events;
-	/* There is nothing more to say but farewell. */
+	/* After the introductions only an end of file may come. */
 	if (met)
 		trouble = recv(meeting->sock, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN
 				  ? NULL
@@ -277,7 +307,7 @@ static void set_patience(int sock)
 static struct meeting *new_meeting(int sock, int home)
 {
 	struct meeting *meeting =
-		fabric.meetings < MOST_MEETINGS ? calloc(1, sizeof(*meeting)) : NULL;
+		home >= 0 || fabric.meetings < MOST_MEETINGS ? calloc(1, sizeof(*meeting)) : NULL;
 
 	if (!meeting) {
 		close(sock);
@@ -335,7 +365,7 @@ static void connect_to(int home)
 
 	fabric.peer[home].meeting = meeting;
 	if (!meeting) {
-		part(home, "no memory or descriptor is left");
+		part(home, "no memory or descriptor is left", false);
 		return;
 	}
 	if (connect(sock, (const struct sockaddr *)&address, host->length) &&
@@ -388,8 +418,8 @@ static void seal_terms(void)
 
 	if (!out)
 		return;
-	fprintf(out, "1 %s %d %d %d %x", settings->model->name, settings->devices, settings->ports,
-		settings->ethernet, settings->address);
+	fprintf(out, "%u %s %d %d %d %x", SOFTHCA_VERSION, settings->model->name, settings->devices,
+		settings->ports, settings->ethernet, settings->address);
 	for (int i = 0; i < fabric.list->count; i++)
 		fprintf(out, " %s", fabric.list->host[i].name);
 	fclose(out);
@@ -406,6 +436,7 @@ int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, 
 		.port = plan->settings->port + 1,
 		.take = messages_take,
 		.done = messages_done,
+		.missed = messages_missed,
 	};
 	int err;
 
@@ -414,16 +445,15 @@ int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, 
 	fabric.timers = timers;
 	messages_open(plan, list, meet_again);
 	seal_terms();
-	err = carrier_open(&carrier, why, size);
-	if (err)
-		return err;
 	err = listen_for_others();
 	if (err)
 		snprintf(why, size, "%.200s, port %d of TCP: %s%s", own->name, plan->settings->port,
 			 strerror(-err),
 			 err == -EADDRINUSE ? "; --port takes another one, on all machines" : "");
+	else
+		err = carrier_open(&carrier, why, size);
 	for (int home = 0; !err && home < list->count; home++) {
-		fabric.peer[home].trouble = "no daemon has come from there";
+		fabric.peer[home].trouble.text = "no daemon has come from there";
 		if (home < list->own)
 			connect_to(home);
 	}
@@ -437,9 +467,9 @@ bool fabric_complete(char *why, size_t size)
 			continue;
 		if (why)
 			snprintf(why, size, "machine %.200s is missing: %.200s%s%.200s",
-				 fabric.list->host[home].name, fabric.peer[home].trouble,
-				 fabric.stranger ? "; of another connection: " : "",
-				 fabric.stranger ? fabric.stranger : "");
+				 fabric.list->host[home].name, fabric.peer[home].trouble.text,
+				 fabric.stranger.text ? "; of another connection: " : "",
+				 fabric.stranger.text ? fabric.stranger.text : "");
 		return false;
 	}
 	return true;
@@ -451,5 +481,5 @@ void fabric_print(FILE *out)
 		fprintf(out, "machine %s: %s\n", fabric.list->host[home].name,
 			home == fabric.list->own ? "this one"
 			: fabric.peer[home].met	 ? "met"
-						 : fabric.peer[home].trouble);
+						 : fabric.peer[home].trouble.text);
 }

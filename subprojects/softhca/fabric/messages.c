@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Messages between machines. The short ones that a turn makes for one machine share a frame. The
- * answer to a request so goes with the request that its receiver sends next, if that comes soon.
+ * Messages between machines. The short ones that a turn makes for one machine share a frame. An
+ * answer waits a moment for the next request to the same machine, and shares its frame.
  */
 #include "messages.h"
 #include "carrier.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MAGIC 0x53484632u /* "SHF2"; also tells the order of bytes */
-#define MOST_PARCELS 256 /* requests on their way, and frames of several messages */
+#define MOST_PARCELS 256 /* of each machine: requests on their way, and shared frames */
 #define SHORT 1024u
 #define SHARED (8u << 10) /* bytes of a frame of several messages */
 
@@ -23,10 +23,12 @@ static struct messages {
 	struct fabric_plan plan;
 	void (*lost)(int home);
 	int own, count;
-	unsigned int parcels; /* that count for MOST_PARCELS */
 	bool refused; /* a request found no parcel */
 	struct {
 		bool met;
+		bool broken; /* a frame is lost: the machine must be met again */
+		unsigned int parcels; /* of this meeting, that count for MOST_PARCELS */
+		unsigned int meeting; /* how many there were */
 		uint8_t token[FABRIC_SEAL];
 		uint64_t sent, taken; /* frames of this meeting */
 		struct fabric_parcel *shared; /* the frame that is being filled, or NULL */
@@ -51,52 +53,63 @@ void *fabric_body(struct fabric_parcel *parcel)
 	return (uint8_t *)parcel->body + sizeof(struct label);
 }
 
-static struct fabric_parcel *make(bool counts, size_t room)
+static struct fabric_parcel *make(int home, bool limited, size_t room)
 {
-	struct fabric_parcel *parcel =
-		counts && messages.parcels >= MOST_PARCELS ? NULL : malloc(sizeof(*parcel) + room);
+	struct fabric_parcel *parcel = limited && messages.peer[home].parcels >= MOST_PARCELS
+					       ? NULL
+					       : malloc(sizeof(*parcel) + room);
 
 	if (!parcel)
 		return NULL;
 	list_init(&parcel->link);
-	parcel->counts = counts;
+	parcel->home = (uint16_t)home;
+	parcel->meeting = messages.peer[home].meeting;
+	parcel->limited = limited;
 	parcel->length = 0;
-	messages.parcels += counts;
+	messages.peer[home].parcels += limited;
 	return parcel;
 }
 
-struct fabric_parcel *fabric_new(enum fabric_kind kind, size_t room)
+struct fabric_parcel *fabric_new(enum fabric_kind kind, int home, bool limited, size_t room)
 {
 	struct fabric_parcel *parcel =
-		make(kind == FABRIC_REQUEST, sizeof(struct label) + ((room + 7) & ~(size_t)7));
+		make(home, limited, sizeof(struct label) + ((room + 7) & ~(size_t)7));
 
 	if (parcel)
 		parcel->kind = (uint16_t)kind;
 	else
-		messages.refused |= kind == FABRIC_REQUEST;
+		messages.refused |= limited;
 	return parcel;
 }
 
-void fabric_release(struct fabric_parcel *parcel)
+/* Those that found no parcel try again. */
+static void offer_room(void)
 {
 	const bool refused = messages.refused;
 
-	messages.parcels -= parcel->counts;
-	free(parcel);
 	messages.refused = false;
 	if (refused)
 		messages.plan.room();
 }
 
+void fabric_release(struct fabric_parcel *parcel)
+{
+	if (parcel->limited && parcel->meeting == messages.peer[parcel->home].meeting)
+		messages.peer[parcel->home].parcels--;
+	free(parcel);
+	offer_room();
+}
+
 /* ---- sending ---- */
 
-static void send_frame(struct fabric_parcel *parcel, int home)
+static void send_frame(struct fabric_parcel *parcel)
 {
+	const int home = parcel->home;
+
 	if (!messages.peer[home].met) {
 		fabric_release(parcel);
 		return;
 	}
-	parcel->home = home;
 	parcel->frame = (struct frame){
 		.magic = MAGIC, .from = (uint16_t)messages.own, .number = messages.peer[home].sent++
 	};
@@ -111,12 +124,13 @@ static void send_shared(int home)
 	messages.peer[home].shared = NULL;
 	messages.peer[home].urgent = messages.peer[home].old = false;
 	if (shared)
-		send_frame(shared, home);
+		send_frame(shared);
 }
 
-/* Whether a copy of the message is in a frame that others share. */
-static bool share(const struct fabric_parcel *parcel, int home)
+/* Puts a copy of the message into a frame that others share. False: there is no memory for one. */
+static bool put_together(const struct fabric_parcel *parcel)
 {
+	const int home = parcel->home;
 	struct fabric_parcel *shared = messages.peer[home].shared;
 
 	if (shared && shared->length + parcel->length > SHARED) {
@@ -124,7 +138,7 @@ static bool share(const struct fabric_parcel *parcel, int home)
 		shared = NULL;
 	}
 	if (!shared)
-		shared = make(true, SHARED);
+		shared = make(home, true, SHARED);
 	messages.peer[home].shared = shared;
 	if (!shared)
 		return false;
@@ -134,27 +148,39 @@ static bool share(const struct fabric_parcel *parcel, int home)
 	return true;
 }
 
-void fabric_send(struct fabric_parcel *parcel, int home, size_t length)
+void fabric_send(struct fabric_parcel *parcel, size_t length)
 {
 	const struct label label = { parcel->kind, (uint32_t)length };
 
 	memcpy(parcel->body, &label, sizeof(label));
 	parcel->length = sizeof(struct label) + ((length + 7) & ~(size_t)7);
-	if (parcel->length <= SHORT && share(parcel, home)) {
+	if (parcel->length <= SHORT && put_together(parcel)) {
 		fabric_release(parcel);
 		return;
 	}
-	send_shared(home);
-	send_frame(parcel, home);
+	send_shared(parcel->home);
+	send_frame(parcel);
+}
+
+/* Not where the loss is noticed: frames and lists may be in use there. */
+static void meet_broken_again(void)
+{
+	for (int home = 0; home < messages.count; home++) {
+		if (messages.peer[home].broken)
+			messages.lost(home);
+	}
 }
 
 void fabric_flush(void)
 {
+	meet_broken_again();
 	for (int home = 0; home < messages.count; home++) {
 		if (messages.peer[home].urgent || messages.peer[home].old)
 			send_shared(home);
 		messages.peer[home].old = messages.peer[home].shared;
 	}
+	if (messages.count)
+		carrier_retry();
 }
 
 uint64_t fabric_nap(void)
@@ -184,16 +210,19 @@ static void take_messages(int home, const uint8_t *at, size_t left)
 	}
 }
 
-/* The first frames may be lost: the other machine may hear of the meeting earlier than this one. */
-static bool is_early(int home, uint64_t number)
+/*
+ * Counts the frame. False: it comes before its turn. The first ones may be lost, since the other
+ * machine may hear of the meeting earlier than this one.
+ */
+static bool take_in_turn(int home, uint64_t number)
 {
 	uint64_t *taken = &messages.peer[home].taken;
 
 	if (*taken && number > *taken)
-		return true;
+		return false;
 	if (number >= *taken)
 		*taken = number + 1;
-	return false;
+	return true;
 }
 
 static bool is_known(const struct frame *frame, size_t length)
@@ -209,22 +238,25 @@ bool messages_take(const void *bytes, size_t length)
 
 	if (!is_known(frame, length))
 		return true;
-	if (is_early(frame->from, frame->number))
+	if (!take_in_turn(frame->from, frame->number))
 		return false;
 	take_messages(frame->from, (const uint8_t *)(frame + 1), length - sizeof(*frame));
 	return true;
 }
 
-/* The frames behind a lost one would wait for it. */
 void messages_done(struct fabric_parcel *parcel, bool sent)
 {
 	const int home = parcel->home;
-	const bool now = messages.peer[home].met &&
-			 fabric_same(messages.peer[home].token, parcel->frame.token);
 
+	if (!sent && parcel->meeting == messages.peer[home].meeting)
+		messages_missed(home);
 	fabric_release(parcel);
-	if (!sent && now)
-		messages.lost(home);
+}
+
+/* The frames behind a lost one would wait for it. */
+void messages_missed(int home)
+{
+	messages.peer[home].broken = messages.peer[home].met;
 }
 
 /* ---- the other machines ---- */
@@ -238,6 +270,10 @@ void messages_meet(int home, const uint8_t token[FABRIC_SEAL])
 
 void messages_part(int home)
 {
-	messages.peer[home].met = false;
+	messages.peer[home].met = messages.peer[home].broken = false;
 	send_shared(home);
+	/* Parcels of a machine that has gone may be libfabric's for long. */
+	messages.peer[home].meeting++;
+	messages.peer[home].parcels = 0;
+	offer_room();
 }

@@ -16,5 +16,6 @@ void messages_part(int home);
 /* The functions of struct carrier_plan. */
 bool messages_take(const void *frame, size_t length);
 void messages_done(struct fabric_parcel *parcel, bool sent);
+void messages_missed(int home);
 
 #endif

@@ -42,3 +42,7 @@ uint64_t carrier_nap(void)
 {
 	return UINT64_MAX;
 }
+
+void carrier_retry(void)
+{
+}

@@ -77,7 +77,7 @@ void fabric_seal(const void *bytes, size_t length, uint8_t seal[FABRIC_SEAL])
 	memcpy(seal, out, FABRIC_SEAL);
 }
 
-/* In a time that does not tell how much of it fits. */
+/* Takes the same time wherever they differ. */
 bool fabric_same(const uint8_t one[FABRIC_SEAL], const uint8_t other[FABRIC_SEAL])
 {
 	uint8_t difference = 0;
@@ -138,6 +138,10 @@ int fabric_read_key(const char *path, char *why, size_t size)
 	char own[PATH_MAX];
 	int fd, err = 0;
 
+	if (!path[0] && (!home || !home[0])) {
+		snprintf(why, size, "HOME is not set, so --key=FILE must name the key's file");
+		return -ENOENT;
+	}
 	snprintf(own, sizeof(own), "%s/.softhca-key", home ? home : "");
 	if (!path[0])
 		path = own;

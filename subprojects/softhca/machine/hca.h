@@ -165,6 +165,7 @@ struct hca_flight {
 struct hca_away {
 	struct hca_flight flight[HCA_FLIGHTS];
 	unsigned int first, count;
+	unsigned int again; /* so many from the first on were sent before */
 	uint32_t slots; /* of messages that are sent to their end */
 	uint32_t packets; /* of all flights */
 	uint32_t begun; /* the slot behind the last message that was begun */

@@ -186,7 +186,7 @@ static int take_number(int *target, const struct row *row, const char *value, ch
 static int take_address(uint32_t *target, const struct row *row, const char *value, char *why,
 			size_t size)
 {
-	const uint32_t span = SETTINGS_MAX_PLACES * 256 + SETTINGS_MAX_PORTS;
+	const uint32_t span = SETTINGS_MAX_DEVICES * 256 + SETTINGS_MAX_PORTS;
 	struct in_addr address;
 	uint32_t first, last;
 

@@ -30,6 +30,8 @@ void sq_recall(struct hca_qp *qp)
 	if (!sq_away(qp))
 		return;
 	qp->sent = away->flight[away->first].offset;
+	if (away->again < away->count)
+		away->again = away->count;
 	away->count = away->slots = away->packets = 0;
 }
 
@@ -48,6 +50,8 @@ void sq_stop(struct hca_qp *qp)
 	sq_settle(qp);
 	list_del(&qp->ready);
 	list_del(&qp->failed);
+	if (qp->away)
+		qp->away->again = 0;
 }
 
 /* ---- the ring ---- */

@@ -34,6 +34,7 @@ struct end {
 	struct watch signals;
 	int signalfd;
 	bool asked;
+	bool with_runs; /* it ends when they do */
 };
 
 static void signal_came(struct watch *watch, uint32_t events)
@@ -90,6 +91,7 @@ static int serve(struct hca_machine *machine, const struct end *end, bool (*met)
 	while (!err) {
 		uint64_t nap = engine_turn(machine), most;
 
+		server_reap();
 		fabric_flush();
 		if (nap && engine_linger(machine))
 			nap = 0;
@@ -100,11 +102,10 @@ static int serve(struct hca_machine *machine, const struct end *end, bool (*met)
 			most = fabric_nap();
 			nap = nap < most ? nap : most;
 		}
-		server_reap();
 		if (machine->stop || end->asked || (met && met()))
 			break;
 		/* A run's daemon stays for children of the run that still use it. */
-		if (runs_are_over() && server_idle())
+		if (end->with_runs && runs_are_over() && server_idle())
 			break;
 		err = loop_wait(nap, &machine->slept);
 	}
@@ -142,6 +143,15 @@ static int try_calls(char *why, size_t size)
 static struct fabric_list machines;
 static struct timer patience;
 
+/* Each adapter has 256 addresses of hosts. */
+static bool addresses_fit(const struct settings *settings)
+{
+	const uint32_t last =
+		settings_address(settings, machines.count * settings->devices, 0) >> 24;
+
+	return last < 224 && (last < 127 || settings->address >> 24 > 127);
+}
+
 static int read_machines(const struct settings *settings, char *why, size_t size)
 {
 	int err;
@@ -154,6 +164,11 @@ static int read_machines(const struct settings *settings, char *why, size_t size
 		snprintf(why, size, "%d machines with %d devices each are more than %d on a wire",
 			 machines.count, settings->devices, SETTINGS_MAX_PLACES);
 		err = -E2BIG;
+	}
+	if (!err && !addresses_fit(settings)) {
+		snprintf(why, size, "--address: %d adapters of all machines have no room behind it",
+			 machines.count * settings->devices);
+		err = -EINVAL;
 	}
 	return err ? err : fabric_read_key(settings->key, why, size);
 }
@@ -177,6 +192,13 @@ static int open_fabric(struct hca_machine *machine, char *why, size_t size)
 static void too_late(struct timer *timer)
 {
 	(void)timer;
+}
+
+/* What the end of programs has made to be sent: for a tenth of a second. */
+static void send_last_words(void)
+{
+	for (int tries = 0; tries < 1000 && fabric_nap() != UINT64_MAX; tries++)
+		usleep(100);
 }
 
 static bool met_or_late(void)
@@ -223,6 +245,7 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 		err = watch_signals(end);
 	if (err)
 		return server_fail(why, size, "cannot start", err);
+	end->with_runs = plan->until;
 	err = plan->until ? runs_add(plan->until) : 0;
 	if (err)
 		return server_fail(why, size, "pidfd_open (Linux 5.3)", err);
@@ -294,12 +317,22 @@ static int write_ready(int pipe_end, const char *why)
 	return err;
 }
 
+/* Another start that follows at once finds the directory and the ports free. */
+static void __attribute__((noreturn))
+fail_to_start(const char *directory, int ready, const char *why)
+{
+	home_remove(directory);
+	close_others(ready, ready);
+	write_ready(ready, why);
+	_exit(EXIT_FAILURE);
+}
+
 static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan, int ready)
 {
 	static struct hca_machine machine;
 	static struct end end;
 	char why[512] = "";
-	int err, told;
+	int err;
 
 	err = daemon_detach(plan->lock, ready);
 	prctl(PR_SET_NAME, "softhca-daemon");
@@ -308,10 +341,12 @@ static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan
 	/* The name of the trace may be relative to the old directory. */
 	if (!err && chdir("/"))
 		err = server_fail(why, sizeof(why), "/", -errno);
-	told = write_ready(ready, why);
-	if (!err && !told) {
+	if (err)
+		fail_to_start(plan->directory, ready, why);
+	if (!write_ready(ready, why)) {
 		err = serve(&machine, &end, NULL);
 		server_close();
+		send_last_words();
 	}
 	cm_free(&machine.cm);
 	machine_free(&machine);

@@ -13,7 +13,6 @@ struct run {
 };
 
 static unsigned int runs;
-static bool any; /* was there ever */
 
 static void run_ends(struct watch *watch, uint32_t events)
 {
@@ -40,12 +39,11 @@ int runs_add(pid_t pid)
 		free(run);
 		return err;
 	}
-	any = true;
 	runs++;
 	return 0;
 }
 
 bool runs_are_over(void)
 {
-	return any && !runs;
+	return !runs;
 }

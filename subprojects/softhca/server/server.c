@@ -51,7 +51,7 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-/* Returns @err. */
+/* Answers with a status alone. Returns @err. */
 static int reject(const struct pending *pending, int err)
 {
 	const struct softhca_welcome words = { .status = err };
@@ -226,12 +226,8 @@ static bool handle_greeting(struct pending *pending, const uint8_t *bytes, size_
 	if (hello->kind == SOFTHCA_CAPTURE)
 		return !greet_capture(pending, hello, fd);
 	if (hello->kind == SOFTHCA_RUN) {
-		const struct softhca_welcome words = {
-			.status =
-				join_run(pending, (const char *)(hello + 1), size - sizeof(*hello)),
-		};
-
-		send_message(pending->sock, &words, sizeof(words), -1);
+		reject(pending,
+		       join_run(pending, (const char *)(hello + 1), size - sizeof(*hello)));
 		return false;
 	}
 	if (hello->kind == SOFTHCA_CONTROL || hello->kind == SOFTHCA_NETLINK)

@@ -55,7 +55,7 @@ void home_remove(const char *path);
 /* One more, which this process is or becomes. 0 or -errno. */
 int runs_add(pid_t pid);
 
-/* Whether it was there for runs, and they are over. */
+/* Whether all are over. */
 bool runs_are_over(void);
 
 /* ---- its socket: who may connect, and what comes in (server.c) ---- */

@@ -61,24 +61,33 @@ static unsigned int reads_away(const struct hca_away *away)
 	return reads;
 }
 
+static bool is_atomic(const struct wqe *wqe)
+{
+	return wqe->opcode == OP_ATOMIC_CS || wqe->opcode == OP_ATOMIC_FA;
+}
+
+/* A receiver remembers the result of one atomic only, for the case that its answer is lost. */
 static bool is_held(const struct hca_qp *qp, const struct wqe *wqe)
 {
 	const struct hca_away *away = qp->away;
 	const unsigned int reads = reads_away(away);
 
+	if (reads && is_atomic(wqe))
+		return true;
 	return away->count == HCA_FLIGHTS || (wqe->fence && reads) ||
 	       (operation_changes_sender(wqe) && reads &&
 		reads >= model_pow2(qp->attr.max_rd_atomic));
 }
 
+/* A piece that is sent again has its old tag: an answer to the first try may still come. */
 static uint64_t take_off(const struct attempt *attempt)
 {
 	static uint64_t tags;
 	struct hca_away *away = attempt->qp->away;
-	struct hca_flight *flight = &away->flight[(away->first + away->count++) % HCA_FLIGHTS];
+	struct hca_flight *flight = &away->flight[(away->first + away->count) % HCA_FLIGHTS];
 
 	*flight = (struct hca_flight){
-		.tag = ++tags,
+		.tag = away->count < away->again ? flight->tag : ++tags,
 		.offset = attempt->offset,
 		.part = (uint32_t)attempt->part,
 		.slots = attempt->wqe->slots,
@@ -86,6 +95,7 @@ static uint64_t take_off(const struct attempt *attempt)
 		.last = attempt->last,
 		.reads = operation_changes_sender(attempt->wqe),
 	};
+	away->count++;
 	away->packets += flight->packets;
 	away->begun = sq_next(attempt->qp) + flight->slots;
 	return flight->tag;
@@ -154,39 +164,57 @@ static struct faults *faults_of(const struct attempt *attempt)
 	return &attempt->qp->device->faults;
 }
 
-static void copy_to(const struct far_request *request, size_t size, int home)
+static void send_copy(const struct far_request *request, size_t size, int home)
 {
-	struct fabric_parcel *parcel = fabric_new(FABRIC_REQUEST, size);
+	struct fabric_parcel *parcel = fabric_new(FABRIC_REQUEST, home, true, size);
 
 	if (!parcel)
 		return;
 	memcpy(fabric_body(parcel), request, size);
-	fabric_send(parcel, home, size);
+	fabric_send(parcel, size);
 }
 
-/* Sends it, or loses it, or sends it twice, as the faults of the device say. */
+/* Sends the request, unless the port is down. The device's faults may lose or repeat it. */
 static void dispatch(const struct attempt *attempt, struct fabric_parcel *parcel, int home)
 {
-	if (fault_strikes(faults_of(attempt), FAULT_DROP)) {
+	const struct hca_qp *qp = attempt->qp;
+
+	if (!qp->device->port[qp->attr.port].active ||
+	    fault_strikes(faults_of(attempt), FAULT_DROP)) {
 		fabric_release(parcel);
 		return;
 	}
 	if (fault_strikes(faults_of(attempt), FAULT_DUPLICATE))
-		copy_to(fabric_body(parcel), size_of(attempt), home);
-	fabric_send(parcel, home, size_of(attempt));
+		send_copy(fabric_body(parcel), size_of(attempt), home);
+	fabric_send(parcel, size_of(attempt));
 }
 
+/* For a capture, which knows a piece by its own sequence number. */
+static void tap(const struct attempt *attempt, const struct far_request *request)
+{
+	struct hca_qp_attr *attr = &attempt->qp->attr;
+	const uint32_t oldest = attr->sq_psn;
+
+	attr->sq_psn = request->psn;
+	tap_request(attempt);
+	attr->sq_psn = oldest;
+}
+
+/* A QP with nothing away, which no answer would make ready again, always finds a parcel. */
 enum outcome far_send(struct attempt *attempt)
 {
 	struct hca_qp *qp = attempt->qp;
+	const int home = far_home(qp->attr.dest.dlid);
 	struct fabric_parcel *parcel;
 	struct far_request *request;
 
 	if (!away_of(qp))
 		return LOST;
-	parcel = is_held(qp, attempt->wqe) ? NULL : fabric_new(FABRIC_REQUEST, size_of(attempt));
-	if (!parcel)
+	if (is_held(qp, attempt->wqe))
 		return HELD;
+	parcel = fabric_new(FABRIC_REQUEST, home, qp->away->count, size_of(attempt));
+	if (!parcel)
+		return qp->away->count ? HELD : LOST;
 	request = fabric_body(parcel);
 	describe(attempt, request);
 	request->reading = (uint8_t)(reads_away(qp->away) + 1);
@@ -194,9 +222,9 @@ enum outcome far_send(struct attempt *attempt)
 		fabric_release(parcel);
 		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
 	}
-	tap_request(attempt);
+	tap(attempt, request);
 	request->tag = take_off(attempt);
-	dispatch(attempt, parcel, far_home(qp->attr.dest.dlid));
+	dispatch(attempt, parcel, home);
 	return AWAY;
 }
 
@@ -207,7 +235,7 @@ enum outcome far_cast(struct attempt *attempt, int home)
 
 	if (!away_of(attempt->qp))
 		return LOST;
-	parcel = fabric_new(FABRIC_REQUEST, size_of(attempt));
+	parcel = fabric_new(FABRIC_REQUEST, home, true, size_of(attempt));
 	if (!parcel)
 		return HELD;
 	request = fabric_body(parcel);

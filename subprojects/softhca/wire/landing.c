@@ -35,6 +35,7 @@ static void land(struct hca_qp *qp, const struct wqe *wqe)
 	away->packets -= flight.packets;
 	away->first = (away->first + 1) % HCA_FLIGHTS;
 	away->count--;
+	away->again -= away->again > 0;
 	away->held = false;
 	if (flight.last) {
 		away->slots -= flight.slots;
@@ -56,7 +57,8 @@ static struct hca_qp *asker(int home, const struct far_answer *answer)
 		far_here() ? machine_route(far_here(), answer->slid, &port) : NULL;
 	struct hca_qp *qp = device ? device_qp(device, answer->qpn) : NULL;
 
-	return qp && sq_away(qp) && oldest(qp->away)->tag == answer->tag &&
+	return qp && device->port[port].active && sq_away(qp) &&
+			       oldest(qp->away)->tag == answer->tag &&
 			       far_home(qp->attr.dest.dlid) == home
 		       ? qp
 		       : NULL;
@@ -106,6 +108,7 @@ void far_take_answer(int home, const void *body, size_t length)
 		    answer->outcome != NOT_READY && answer->outcome != FAILED))
 		return;
 	far_here()->active = true;
-	qp->attr.path_mig_state = answer->path_mig_state & 3;
+	if (answer->path_mig_state == IBV_MIG_ARMED && qp->attr.path_mig_state != IBV_MIG_MIGRATED)
+		qp->attr.path_mig_state = IBV_MIG_ARMED;
 	conclude(qp, answer, length - sizeof(*answer));
 }

@@ -127,8 +127,8 @@ static void count_reads(struct hca_qp *qp, const struct wqe *wqe)
 		qp->reading++;
 }
 
-/* A network between machines loses nothing but can be slow: to send again early would not help. */
-#define FAR_PATIENCE (200u * 1000 * 1000)
+/* A network between machines is slow rather than lossy: to send again early would not help. */
+#define FAR_PATIENCE (500u * 1000 * 1000)
 
 void send_await(struct hca_qp *qp)
 {

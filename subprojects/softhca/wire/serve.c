@@ -8,6 +8,8 @@
 
 #include <fabric/fabric.h>
 
+_Static_assert(sizeof(struct far_request) + FAR_PIECE + 64 <= FABRIC_BODY, "a piece fits a frame");
+
 static bool is_known(uint8_t opcode)
 {
 	switch (opcode) {
@@ -94,7 +96,7 @@ static void read_request(const struct far_request *request, struct wqe *wqe)
 	wqe->length = request->length;
 }
 
-static void answer(int home, const struct far_request *request, const struct attempt *attempt,
+static void answer(const struct far_request *request, const struct attempt *attempt,
 		   enum outcome outcome, struct fabric_parcel *parcel)
 {
 	struct far_answer *words = fabric_body(parcel);
@@ -110,7 +112,7 @@ static void answer(int home, const struct far_request *request, const struct att
 	};
 	if (attempt->peer)
 		words->rnr_timer = attempt->peer->attr.min_rnr_timer;
-	fabric_send(parcel, home, sizeof(*words) + (arrived && reads(request) ? request->part : 0));
+	fabric_send(parcel, sizeof(*words) + (arrived && reads(request) ? request->part : 0));
 }
 
 static enum outcome execute(struct attempt *attempt, const struct far_request *request, void *bytes)
@@ -153,7 +155,7 @@ void far_take_request(int home, const void *body, size_t length)
 		execute(&attempt, request, (void *)(uintptr_t)(request + 1));
 		return;
 	}
-	parcel = fabric_new(FABRIC_ANSWER,
+	parcel = fabric_new(FABRIC_ANSWER, home, false,
 			    sizeof(struct far_answer) + (reads(request) ? request->part : 0));
 	if (!parcel)
 		return;
@@ -164,5 +166,5 @@ void far_take_request(int home, const void *body, size_t length)
 	if (outcome == LOST)
 		fabric_release(parcel);
 	else
-		answer(home, request, &attempt, outcome, parcel);
+		answer(request, &attempt, outcome, parcel);
 }

@@ -117,12 +117,14 @@ static void correct(const struct fuzz_hca *hca, uint8_t *body, uint32_t command,
 
 static void hear_from_far(const struct fuzz_hca *hca, struct input *input)
 {
-	static const uint8_t attributes[] = { CM_REQ, CM_REJ, CM_REP, CM_RTU, CM_DREQ, CM_DREP,
-					      CM_SIDR_REQ, CM_SIDR_REP };
+	static const uint8_t attributes[] = { CM_REQ,  CM_REJ,	CM_REP,	     CM_RTU,
+					      CM_DREQ, CM_DREP, CM_SIDR_REQ, CM_SIDR_REP };
 	const uint8_t flags = take(input, 1);
 	struct cm_far message = {
-		.slid = FUZZ_FAR_LID, .dlid = hca->machine.device[0].port[1].lid,
-		.family = flags & 1 ? AF_INET6 : AF_INET, .ps = spaces[flags >> 6],
+		.slid = FUZZ_FAR_LID,
+		.dlid = hca->machine.device[0].port[1].lid,
+		.family = flags & 1 ? AF_INET6 : AF_INET,
+		.ps = spaces[flags >> 6],
 		.qp_type = IBV_QPT_RC,
 	};
 	uint8_t *data = message.mad + CM_MAD_HEADER;
@@ -203,7 +205,7 @@ static void take_step(const struct fuzz_hca *hca, const struct step *step,
 	uint16_t address = layout->address[layout->address[1] != 0];
 
 	if (layout->id)
-		message.body[layout->id - 1] = step->id;
+		message.body[layout->id - 1] = (uint8_t)(step->id + 1); /* the first id is 1 */
 	if (address)
 		memcpy(message.body + address - 1, (uint8_t[]){ LOOPBACK, 1 }, 2);
 	if (step->command == RDMA_USER_CM_CMD_CREATE_ID)
@@ -241,7 +243,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input input = { data, size };
 	struct cm_file *files[2];
 
-	cm->numbers.next = cm->joins.next = 0;
+	cm->numbers.next = cm->numbers.first;
+	cm->joins.next = cm->joins.first;
 	cm->port = 0;
 	files[0] = open_file(hca, SOFTHCA_EVERY_HOST);
 	files[1] = open_file(hca, 0);

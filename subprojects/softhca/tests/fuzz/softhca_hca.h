@@ -26,7 +26,7 @@ struct fuzz_hca {
 };
 
 /* The other machine of two, and the LID of its port. */
-#define FUZZ_FAR     1
+#define FUZZ_FAR 1
 #define FUZZ_FAR_LID (hca->machine.far[FUZZ_FAR].port[1].lid)
 
 /* Resets the machine, and opens one context on it. */

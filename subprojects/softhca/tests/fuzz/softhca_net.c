@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void __wrap_fabric_send(struct fabric_parcel *parcel, int home, size_t length);
+void __wrap_fabric_send(struct fabric_parcel *parcel, size_t length);
 
-void __wrap_fabric_send(struct fabric_parcel *parcel, int home, size_t length)
+void __wrap_fabric_send(struct fabric_parcel *parcel, size_t length)
 {
-	(void)home;
 	(void)length;
 	fabric_release(parcel);
 }

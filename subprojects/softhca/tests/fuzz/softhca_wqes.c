@@ -134,9 +134,15 @@ static void create_qp(int index, bool shared_receive)
 static void connect_qp(struct hca_qp *qp, const struct hca_qp *peer, uint16_t dlid)
 {
 	qp->attr = (struct hca_qp_attr){
-		.dest_qpn = peer->qpn, .dest.dlid = dlid, .port = 1,
-		.access = 0xf, .max_dest_rd_atomic = 4,
-		.max_rd_atomic = 4, .path_mtu = IBV_MTU_1024, .timeout = 1, .retry_cnt = 1,
+		.dest_qpn = peer->qpn,
+		.dest.dlid = dlid,
+		.port = 1,
+		.access = 0xf,
+		.max_dest_rd_atomic = 4,
+		.max_rd_atomic = 4,
+		.path_mtu = IBV_MTU_1024,
+		.timeout = 1,
+		.retry_cnt = 1,
 		.rnr_retry = 1,
 		.min_rnr_timer = 1,
 	};
@@ -338,8 +344,8 @@ static void spoil(struct input *input, uint8_t flags, uint8_t *bytes, size_t wor
 
 static void request_from_far(struct input *input, const struct hca_qp *qp)
 {
-	static const uint8_t opcodes[] = { OP_SEND, OP_SEND_IMM, OP_WRITE, OP_WRITE_IMM, OP_READ,
-					   OP_ATOMIC_CS, OP_ATOMIC_FA };
+	static const uint8_t opcodes[] = { OP_SEND, OP_SEND_IMM,  OP_WRITE,    OP_WRITE_IMM,
+					   OP_READ, OP_ATOMIC_CS, OP_ATOMIC_FA };
 	struct {
 		struct far_request words;
 		uint8_t bytes[FAR_BYTES];
@@ -350,13 +356,20 @@ static void request_from_far(struct input *input, const struct hca_qp *qp)
 	size_t length = sizeof(message.words) + (what < 4 ? part : 0);
 
 	message.words = (struct far_request){
-		.length = part + more, .part = part, .last = !more,
-		.remote_address = hca->scratch + (take(input, 2) & ~7u), .rkey = mr->key,
-		.qpn = qp->attr.dest_qpn, .dest_qpn = qp->qpn, .psn = qp->attr.rq_psn,
-		.srqn = xrc_srq->obj.number, .slid = FUZZ_FAR_LID,
+		.length = part + more,
+		.part = part,
+		.last = !more,
+		.remote_address = hca->scratch + (take(input, 2) & ~7u),
+		.rkey = mr->key,
+		.qpn = qp->attr.dest_qpn,
+		.dest_qpn = qp->qpn,
+		.psn = qp->attr.rq_psn,
+		.srqn = xrc_srq->obj.number,
+		.slid = FUZZ_FAR_LID,
 		.dlid = hca->machine.device[0].port[1].lid,
 		.type = qp->type == IBV_QPT_XRC_RECV ? IBV_QPT_XRC_SEND : (uint8_t)qp->type,
-		.opcode = opcodes[what], .path_mtu = IBV_MTU_1024,
+		.opcode = opcodes[what],
+		.path_mtu = IBV_MTU_1024,
 	};
 	message.words.av.dlid = message.words.dlid;
 	message.words.av.qpn = qp->qpn;
@@ -381,7 +394,9 @@ static void answer_from_far(struct input *input, const struct hca_qp *qp)
 	if (flight->reads)
 		length += flight->part % FAR_BYTES;
 	message.words = (struct far_answer){
-		.tag = flight->tag, .qpn = qp->qpn, .slid = hca->machine.device[0].port[1].lid,
+		.tag = flight->tag,
+		.qpn = qp->qpn,
+		.slid = hca->machine.device[0].port[1].lid,
 		.outcome = flags & 8 ? take(input, 1) : (uint8_t)(flight->last ? SENT : PART),
 		.syndrome = flags & 16 ? take(input, 1) : 0,
 	};

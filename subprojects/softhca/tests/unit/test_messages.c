@@ -32,6 +32,10 @@ uint64_t carrier_nap(void)
 	return UINT64_MAX;
 }
 
+void carrier_retry(void)
+{
+}
+
 static void handle(int home, const void *body, size_t size)
 {
 	assert_int_equal(home, OTHER);
@@ -39,8 +43,11 @@ static void handle(int home, const void *body, size_t size)
 	memcpy(&handled[handled_count++], body, sizeof(handled[0]));
 }
 
-static void no_room(void)
+static unsigned int offers; /* of room, to those that found none */
+
+static void count_offer(void)
 {
+	offers++;
 }
 
 static void lose(int home)
@@ -53,10 +60,10 @@ static void lose(int home)
 /* Each message has a frame of its own, as long ones have. */
 static void send_value(uint64_t value)
 {
-	struct fabric_parcel *parcel = fabric_new(FABRIC_CM, 2048);
+	struct fabric_parcel *parcel = fabric_new(FABRIC_CM, OTHER, false, 2048);
 
 	memcpy(fabric_body(parcel), &value, sizeof(value));
-	fabric_send(parcel, OTHER, 2048);
+	fabric_send(parcel, 2048);
 }
 
 static bool take(unsigned int index)
@@ -67,7 +74,8 @@ static bool take(unsigned int index)
 static int meet(void **state)
 {
 	static const struct fabric_list list = { .count = 2, .own = OTHER };
-	const struct fabric_plan plan = { .handler = { handle, handle, handle }, .room = no_room };
+	const struct fabric_plan plan = { .handler = { handle, handle, handle },
+					  .room = count_offer };
 
 	(void)state;
 	messages_open(&plan, &list, lose);
@@ -113,6 +121,8 @@ TEST(a_lost_message_ends_the_meeting)
 	assert_int_equal(lost_count, 0);
 	is_sent = false;
 	send_value(0);
+	assert_int_equal(lost_count, 0);
+	fabric_flush();
 	assert_int_equal(lost_count, 1);
 	assert_true(take(0));
 	assert_int_equal(handled_count, 0);
@@ -126,6 +136,30 @@ TEST(a_new_meeting_begins_to_count_anew)
 	assert_true(take(0));
 	assert_false(take(2));
 	assert_int_equal(handled_count, 1);
+}
+
+/* libfabric may keep the parcels of a machine that has gone. */
+TEST(a_new_meeting_has_room_again)
+{
+	struct fabric_parcel *parcel[1000];
+	unsigned int limit = 0;
+
+	while ((parcel[limit] = fabric_new(FABRIC_REQUEST, OTHER, true, 8)))
+		assert_true(++limit < 1000);
+	offers = 0;
+	messages_part(OTHER);
+	assert_int_equal(offers, 1);
+	messages_meet(OTHER, token);
+	parcel[limit] = fabric_new(FABRIC_REQUEST, OTHER, true, 8);
+	assert_non_null(parcel[limit]);
+	for (unsigned int i = 0; i <= limit; i++)
+		fabric_release(parcel[i]);
+	/* Those of the first meeting have given no room to the second. */
+	for (unsigned int i = 0; i < limit; i++)
+		assert_non_null(parcel[i] = fabric_new(FABRIC_REQUEST, OTHER, true, 8));
+	assert_null(fabric_new(FABRIC_REQUEST, OTHER, true, 8));
+	for (unsigned int i = 0; i < limit; i++)
+		fabric_release(parcel[i]);
 }
 
 UNIT_MAIN(NULL, NULL)

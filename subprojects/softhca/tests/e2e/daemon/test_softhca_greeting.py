@@ -23,7 +23,7 @@ pytestmark = pytest.mark.any_model
 
 SECONDS = float(os.environ.get("SOFTHCA_FUZZ_SECONDS", "2"))
 SEED = int(os.environ.get("SOFTHCA_FUZZ_SEED", "1").replace("fresh", str(int(time.time()))))
-MAGIC, VERSION = 0x53484341, 6
+MAGIC, VERSION = 0x53484341, 7
 CONTEXT, CONTROL, CM, NETLINK, CAPTURE = 1, 2, 3, 4, 5
 HELLO = "<4I2Q"
 PAGES = 1024

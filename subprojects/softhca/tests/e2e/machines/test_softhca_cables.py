@@ -44,6 +44,13 @@ def test_injected_faults(machines, fault):
     assert all(re.search(rf"{kind}=\S+ hits=[1-9]", each) for each in hits), hits
 
 
+def test_atomics_whose_answers_are_lost(machines):
+    """A loss costs half a second."""
+    for machine in machines:
+        machine.ask("ctl", "fault", "all", "drop", "2%")
+    rows(machines, "once each time")
+
+
 def streaming(machines):
     """The Popens of both ends of a stream that is under way."""
     one, two = machines
@@ -88,11 +95,12 @@ def test_a_killed_daemon(machines):
 
 
 @pytest.mark.any_model
-def test_a_port_that_is_down(machines):
+@pytest.mark.parametrize("end", [0, 1], ids=["receiver", "sender"])
+def test_a_port_that_is_down(machines, end):
     ends = streaming(machines)
-    machines[0].ask("ctl", "port", models.device(0), "1", "down")
+    machines[end].ask("ctl", "port", models.device(0), "1", "down")
     assert "retry counter exceeded" in statuses(machines, ends)[1]
-    machines[0].ask("ctl", "port", models.device(0), "1", "up")
+    machines[end].ask("ctl", "port", models.device(0), "1", "up")
     rows(machines, "XRC")
 
 
