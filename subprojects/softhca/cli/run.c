@@ -89,7 +89,8 @@ static int ask_to_join(const char *directory, const struct settings *settings)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 	int sock = message_connect(directory, PATIENCE), fd = -1;
-	int err = out && sock >= 0 ? 0 : sock < 0 ? sock : -ENOMEM;
+	int err = sock < 0 ? sock : out ? 0 : -ENOMEM;
+	ssize_t got;
 
 	if (out) {
 		settings_print(settings, out);
@@ -97,10 +98,10 @@ static int ask_to_join(const char *directory, const struct settings *settings)
 	}
 	if (!err)
 		err = message_ask(sock, SOFTHCA_RUN, text, size);
-	if (!err)
-		err = message_receive(sock, &reply, sizeof(reply), &fd, 0) == sizeof(reply)
-			      ? reply.status
-			      : -ECONNRESET;
+	if (!err) {
+		got = message_receive(sock, &reply, sizeof(reply), &fd, 0);
+		err = got == sizeof(reply) ? reply.status : got < 0 ? (int)got : -ECONNRESET;
+	}
 	if (sock >= 0)
 		close(sock);
 	free(text);
@@ -123,6 +124,9 @@ static int join(const char *directory, const struct settings *settings, uint64_t
 			CLI_REFUSED,
 			"%s: the daemon there has other settings; --port takes another wire",
 			directory);
+	if (err == -EAGAIN)
+		return cli_refuse(CLI_REFUSED, "the daemon in %s does not answer; is it stopped?",
+				  directory);
 	if (err == -ECONNREFUSED || err == -ECONNRESET || err == -ENOENT || err == -EPIPE)
 		return CLI_GO_ON;
 	return err ? cli_refuse(CLI_REFUSED, "%s: %s", directory, strerror(-err)) : CLI_OK;

@@ -46,7 +46,7 @@ int fabric_read_list(const char *path, struct fabric_list *list, char *why, size
 /* Reads the key of @path, or of ~/.softhca-key, and makes it if need be. 0 or -errno; @why. */
 int fabric_read_key(const char *path, char *why, size_t size);
 
-/* A keyed hash of the bytes (SipHash-2-4, 128 bits). Nobody finds it without the key. */
+/* SipHash-2-4 of the bytes, 128 bits. Only who has the key can compute the hash. */
 void fabric_seal(const void *bytes, size_t length, uint8_t seal[FABRIC_SEAL]);
 
 bool fabric_same(const uint8_t one[FABRIC_SEAL], const uint8_t other[FABRIC_SEAL]);
@@ -94,7 +94,7 @@ int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, 
 /* Whether all have met. Otherwise *why, if not NULL, says which machine is missing, and why. */
 bool fabric_complete(char *why, size_t size);
 
-/* A line for each machine, if there are several: met, or what is the matter with it. */
+/* If there are several machines, a line for each: "met", or why it has not been met. */
 void fabric_print(FILE *out);
 
 #endif

@@ -147,7 +147,7 @@ static void is_silent(struct timer *timer)
 	end_meeting(container_of(timer, struct meeting, silence), "it does not answer");
 }
 
-/* ---- what is said ---- */
+/* ---- sending greetings and introductions ---- */
 
 /* What both nonces, in an order that both sides know, make of @text. */
 static void seal_text(const uint8_t first[FABRIC_SEAL], const uint8_t second[FABRIC_SEAL],
@@ -193,7 +193,7 @@ static bool introduce(const struct meeting *meeting)
 	return say(meeting, &words, sizeof(words));
 }
 
-/* ---- what is heard: NULL, or why the other is no machine of this wire ---- */
+/* ---- receiving them: NULL, or why the connection must end ---- */
 
 static const char *judge(const struct meeting *meeting, const struct introduction *words)
 {
@@ -248,7 +248,7 @@ static const char *hear_greeting(struct meeting *meeting)
 	meeting->greeted = true;
 	if (meeting->other.magic != MAGIC)
 		return "something else answers at its port";
-	/* A nonce that comes back would show the key to whoever sent it. */
+	/* A stranger who returns the nonce wants a seal that he can return as well. */
 	if (fabric_same(meeting->other.nonce, meeting->nonce))
 		return "it repeats what it hears";
 	return introduce(meeting) ? NULL : "it does not listen";
@@ -408,7 +408,7 @@ static int listen_for_others(void)
 
 /* ---- the whole ---- */
 
-/* What decides who is who on the wire, and how messages look. */
+/* The settings and the list on which the numbers of adapters and the form of messages depend. */
 static void seal_terms(void)
 {
 	const struct settings *settings = fabric.plan.settings;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What meet.c tells of the machines to those who send messages. */
+/* The functions by which meet.c tells messages.c which machines can be reached. */
 #ifndef SOFTHCA_FABRIC_MESSAGES_H
 #define SOFTHCA_FABRIC_MESSAGES_H
 

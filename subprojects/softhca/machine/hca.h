@@ -173,8 +173,8 @@ struct hca_away {
 };
 
 /*
- * A queue pair (qp/; what is under "sender" and "receiver" also wire/). An XRC target can have many
- * handles, in many processes.
+ * A queue pair. The room qp/ changes all members, wire/ those under "sender" and "receiver". An XRC
+ * target can have many handles, in many processes.
  */
 struct hca_qp {
 	struct hca_device *device;

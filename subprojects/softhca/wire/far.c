@@ -200,6 +200,18 @@ static void tap(const struct attempt *attempt, const struct far_request *request
 	attr->sq_psn = oldest;
 }
 
+/* Writes the request and its bytes into the parcel. NULL: the memory is not there. */
+static struct far_request *fill(struct attempt *attempt, struct fabric_parcel *parcel)
+{
+	struct far_request *request = fabric_body(parcel);
+
+	describe(attempt, request);
+	if (load(attempt, request))
+		return request;
+	fabric_release(parcel);
+	return NULL;
+}
+
 /* A QP with nothing away, which no answer would make ready again, always finds a parcel. */
 enum outcome far_send(struct attempt *attempt)
 {
@@ -215,13 +227,10 @@ enum outcome far_send(struct attempt *attempt)
 	parcel = fabric_new(FABRIC_REQUEST, home, qp->away->count, size_of(attempt));
 	if (!parcel)
 		return qp->away->count ? HELD : LOST;
-	request = fabric_body(parcel);
-	describe(attempt, request);
-	request->reading = (uint8_t)(reads_away(qp->away) + 1);
-	if (!load(attempt, request)) {
-		fabric_release(parcel);
+	request = fill(attempt, parcel);
+	if (!request)
 		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
-	}
+	request->reading = (uint8_t)(reads_away(qp->away) + 1);
 	tap(attempt, request);
 	request->tag = take_off(attempt);
 	dispatch(attempt, parcel, home);
@@ -231,19 +240,14 @@ enum outcome far_send(struct attempt *attempt)
 enum outcome far_cast(struct attempt *attempt, int home)
 {
 	struct fabric_parcel *parcel;
-	struct far_request *request;
 
 	if (!away_of(attempt->qp))
 		return LOST;
 	parcel = fabric_new(FABRIC_REQUEST, home, true, size_of(attempt));
 	if (!parcel)
 		return HELD;
-	request = fabric_body(parcel);
-	describe(attempt, request);
-	if (!load(attempt, request)) {
-		fabric_release(parcel);
+	if (!fill(attempt, parcel))
 		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
-	}
 	if (attempt->qp->type == IBV_QPT_UC)
 		tap_request(attempt);
 	dispatch(attempt, parcel, home);

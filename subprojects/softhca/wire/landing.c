@@ -79,12 +79,11 @@ static void conclude(struct hca_qp *qp, const struct far_answer *answer, size_t 
 		.syndrome = answer->syndrome,
 	};
 	enum outcome outcome = (enum outcome)answer->outcome;
+	enum syndrome broken = sq_fetch(qp, qp->sq.next, &wqe);
 
-	attempt.syndrome = (uint8_t)sq_fetch(qp, qp->sq.next, &wqe);
-	if (attempt.syndrome)
-		outcome = FAILED;
-	else
-		attempt.syndrome = answer->syndrome;
+	/* The program has overwritten its request. */
+	if (broken)
+		outcome = operation_fail(&attempt, broken);
 	if ((outcome == PART || outcome == SENT) && flight->reads &&
 	    (bytes != flight->part || !store(&attempt, answer + 1)))
 		outcome = operation_fail(&attempt, SYNDROME_LOCAL_PROT);
