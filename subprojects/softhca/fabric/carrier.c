@@ -24,7 +24,8 @@
 #define RECEIVES 64
 #define MOST_READ 64 /* completions in one turn */
 #define WAIT 200000u /* nanoseconds between two attempts to send */
-#define EARLY 1000000000u /* nanoseconds for which a frame waits for one that was sent before it */
+/* Nanoseconds for which a frame waits for one before it: as long as a cable may be pulled. */
+#define EARLY 30000000000u
 
 struct receive {
 	void *context[8];
