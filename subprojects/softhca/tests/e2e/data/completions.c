@@ -106,13 +106,19 @@ ROW("read event blocks destroy of the CQ")
 static sigjmp_buf before_wait;
 static struct pair awaited; /* b's CQ is armed */
 static atomic_int signals;
+static atomic_int strays; /* alarms that the other thread has got */
 
-/* Linux gives a signal of the process to the main thread, unless that one blocks the signal. */
+/*
+ * Linux gives a signal of the process to the main thread, unless that one blocks the signal. On a
+ * busy machine it makes an exception, for a read of a pipe as well: 1 of 120,000.
+ */
 static void leave_wait(int number)
 {
 	(void)number;
-	must_eq(gettid(), getpid());
-	siglongjmp(before_wait, 1);
+	if (gettid() == getpid())
+		siglongjmp(before_wait, 1);
+	strays++;
+	ualarm(20, 0);
 }
 
 static void *sleep_beside(void *unused)
@@ -142,6 +148,7 @@ ROW("an alarm leaves a wait for an event while another thread sleeps")
 		/* There is no event, so it does not return. */
 		must(ibv_get_cq_event(host->channel, &cq, &cq_context) > 0);
 	}
+	must(strays <= 1);
 }
 
 static void count_signal(int number)
