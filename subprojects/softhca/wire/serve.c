@@ -123,6 +123,7 @@ static enum outcome execute(struct attempt *attempt, const struct far_request *r
 	mem_vec_init(&attempt->local, NULL);
 	mem_vec_add(&attempt->local, (uint64_t)(uintptr_t)bytes - request->offset,
 		    (size_t)(request->offset + request->part));
+	mem_vec_seek(&attempt->local, request->offset);
 	attempt->offset = request->offset;
 	attempt->part = request->part;
 	attempt->last = request->last;

@@ -69,9 +69,8 @@ static void meet(void)
 }
 
 /* @retry_cnt 0: no answer may be later than 9 s. */
-static struct ibv_qp *connected(uint8_t rnr_retry, uint8_t retry_cnt)
+static struct ibv_qp *connect_qp(struct ibv_qp *qp, uint8_t rnr_retry, uint8_t retry_cnt)
 {
-	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);
 	struct rig_link link;
 
 	ours.qpn = qp->qp_num;
@@ -83,6 +82,11 @@ static struct ibv_qp *connected(uint8_t rnr_retry, uint8_t retry_cnt)
 	must_eq(rig_bring_up(qp, &link), 0);
 	swap();
 	return qp;
+}
+
+static struct ibv_qp *connected(uint8_t rnr_retry, uint8_t retry_cnt)
+{
+	return connect_qp(rig_qp(host, IBV_QPT_RC, NULL), rnr_retry, retry_cnt);
 }
 
 static struct ibv_send_wr remote(enum ibv_wr_opcode opcode, size_t at, uint32_t length, size_t to)
@@ -109,30 +113,45 @@ static bool same(size_t one, size_t other, size_t length)
 	return !memcmp(host->buffer + one, host->buffer + other, length);
 }
 
-ROW("writes arrive once, with immediate data, and are read back")
+/* The server's second half gets the client's first one, with immediate data at the end. */
+static void write_across(struct ibv_qp *qp)
 {
-	struct ibv_qp *qp = connected(7, 7);
+	struct ibv_send_wr wr = remote(IBV_WR_RDMA_WRITE_WITH_IMM, 3, 700001, HALF);
 	struct ibv_wc wc;
 
 	fill();
 	must_eq(rig_post_recv(host, qp, 0, 0, 1), 0);
 	swap();
-	if (server) {
-		wc = rig_must_complete(host->cq, 1, IBV_WC_SUCCESS);
-		must_eq(wc.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
-		must_eq(ntohl(wc.imm_data), 0xfeed);
-		must_eq(wc.byte_len, 700001);
-		must(same(3, HALF, 700001));
-		must_eq(host->buffer[HALF + 700001], 0);
-	} else {
-		struct ibv_send_wr wr = remote(IBV_WR_RDMA_WRITE_WITH_IMM, 3, 700001, HALF);
-
-		wr.imm_data = htonl(0xfeed);
+	wr.imm_data = htonl(0xfeed);
+	if (!server) {
 		rig_must_send(qp, &wr, IBV_WC_SUCCESS);
-		wr = remote(IBV_WR_RDMA_READ, HALF, 700001, HALF);
+		return;
+	}
+	wc = rig_must_complete(host->cq, 1, IBV_WC_SUCCESS);
+	must_eq(wc.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
+	must_eq(ntohl(wc.imm_data), 0xfeed);
+	must_eq(wc.byte_len, 700001);
+	must(same(3, HALF, 700001));
+	must_eq(host->buffer[HALF + 700001], 0);
+}
+
+ROW("writes arrive once, with immediate data, and are read back")
+{
+	struct ibv_qp *qp = connected(7, 7);
+
+	write_across(qp);
+	if (!server) {
+		struct ibv_send_wr wr = remote(IBV_WR_RDMA_READ, HALF, 700001, HALF);
+
 		rig_must_send(qp, &wr, IBV_WC_SUCCESS);
 		must(same(3, HALF, 700001));
 	}
+	swap();
+}
+
+ROW("a write of an unreliable connection arrives whole")
+{
+	write_across(connect_qp(rig_qp(host, IBV_QPT_UC, NULL), 0, 0));
 	swap();
 }
 
