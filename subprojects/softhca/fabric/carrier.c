@@ -6,7 +6,6 @@
 #include "carrier.h"
 
 #include <base/loop.h>
-#include <machine/hca.h>
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,13 +23,9 @@
 #define RECEIVES 64
 #define MOST_READ 64 /* completions in one turn */
 #define WAIT 200000u /* nanoseconds between two attempts to send */
-/* Nanoseconds for which a frame waits for one before it: as long as a cable may be pulled. */
-#define EARLY 30000000000u
 
 struct receive {
 	void *context[8];
-	struct list link; /* carrier.early */
-	size_t length;
 	uint64_t bytes[(CARRIER_FRAME + 7) / 8];
 };
 
@@ -55,8 +50,6 @@ static struct carrier {
 	struct list waiting[FABRIC_MAX_MACHINES]; /* parcels for which libfabric has no room yet */
 	unsigned int waits;
 	struct receive *receive;
-	struct list early; /* frames whose turn has not come */
-	uint64_t early_since;
 } carrier;
 
 /* ---- sending ---- */
@@ -103,7 +96,7 @@ static void send_waiting_to(struct list *waiting)
 	}
 }
 
-static void send_waiting(void)
+void carrier_retry(void)
 {
 	for (int home = 0; carrier.waits && home < FABRIC_MAX_MACHINES; home++)
 		send_waiting_to(&carrier.waiting[home]);
@@ -132,36 +125,11 @@ static void post(struct receive *receive)
 	}
 }
 
-static bool take_one_early(void)
-{
-	list_for_each_safe(struct receive, receive, &carrier.early, link)
-	{
-		if (!carrier.plan.take(receive->bytes, receive->length))
-			continue;
-		list_del(&receive->link);
-		carrier.early_since = hca_now();
-		post(receive);
-		return true;
-	}
-	return false;
-}
-
-/*
- * libfabric gives receives to the frames of a machine in their order, but a long frame, which it
- * fetches, is complete after short ones that follow it. It has a receive before they do.
- */
+/* After one of length 0, which is lost, its sender's next one has a wrong number. */
 static void take_frame(struct receive *receive, size_t length)
 {
-	receive->length = length;
-	if (!carrier.plan.take(receive->bytes, length)) {
-		if (list_empty(&carrier.early))
-			carrier.early_since = hca_now();
-		list_add(&carrier.early, &receive->link);
-		return;
-	}
+	carrier.plan.take(receive->bytes, length);
 	post(receive);
-	while (take_one_early())
-		continue;
 }
 
 static void complete(const struct fi_cq_msg_entry *entry, bool good)
@@ -170,10 +138,8 @@ static void complete(const struct fi_cq_msg_entry *entry, bool good)
 		return;
 	if (!is_receive(entry->op_context))
 		carrier.plan.done(entry->op_context, good);
-	else if (good)
-		take_frame(entry->op_context, entry->len);
-	else /* the next frame of its sender will be early */
-		post(entry->op_context);
+	else
+		take_frame(entry->op_context, good ? entry->len : 0);
 }
 
 static void take_error(void)
@@ -196,16 +162,7 @@ static void carrier_turn(void)
 		take_error();
 	for (ssize_t i = 0; i < count; i++)
 		complete(&entry[i], true);
-	send_waiting();
-}
-
-void carrier_retry(void)
-{
-	const struct receive *oldest = container_of(carrier.early.next, struct receive, link);
-
-	send_waiting();
-	if (!list_empty(&carrier.early) && hca_now() - carrier.early_since > EARLY)
-		carrier.plan.missed(((const struct frame *)(const void *)oldest->bytes)->from);
+	carrier_retry();
 }
 
 /* libfabric wakes the daemon for what comes, but not when it has room again. */
@@ -217,7 +174,7 @@ uint64_t carrier_nap(void)
 		carrier_turn();
 		return carrier.waits ? WAIT : 0;
 	}
-	return list_empty(&carrier.early) ? UINT64_MAX : EARLY;
+	return UINT64_MAX;
 }
 
 static void completion_ready(struct watch *watch, uint32_t events)
@@ -252,8 +209,6 @@ void carrier_leave(int home)
 		carrier.waits--;
 		carrier.plan.done(parcel, false);
 	}
-	while (take_one_early())
-		continue;
 }
 
 const void *carrier_address(size_t *length)
@@ -263,6 +218,23 @@ const void *carrier_address(size_t *length)
 }
 
 /* ---- birth ---- */
+
+/*
+ * libfabric before 1.18 sends by TCP with its layer rxm. That fetches long frames, which takes a
+ * round trip more, and completes them after short ones that follow. Here all frames are short. Of
+ * the buffers, which are as long as a frame then, each connection gets fewer.
+ */
+static int set_up_rxm(void)
+{
+	char most[16];
+
+	snprintf(most, sizeof(most), "%zu", CARRIER_FRAME);
+	return setenv("FI_OFI_RXM_BUFFER_SIZE", most, 1) ||
+			       setenv("FI_OFI_RXM_MSG_RX_SIZE", "32", 1) ||
+			       setenv("FI_OFI_RXM_MSG_TX_SIZE", "32", 1)
+		       ? -errno
+		       : 0;
+}
 
 static int load(char *why, size_t size)
 {
@@ -351,7 +323,6 @@ int carrier_open(const struct carrier_plan *plan, char *why, size_t size)
 	int err;
 
 	carrier.plan = *plan;
-	list_init(&carrier.early);
 	for (int i = 0; i < FABRIC_MAX_MACHINES; i++) {
 		carrier.reach[i] = FI_ADDR_UNSPEC;
 		list_init(&carrier.waiting[i]);
@@ -359,7 +330,9 @@ int carrier_open(const struct carrier_plan *plan, char *why, size_t size)
 	err = load(why, size);
 	if (err)
 		return err;
-	err = find_network(&info);
+	err = set_up_rxm();
+	if (!err)
+		err = find_network(&info);
 	if (!err)
 		err = open_objects(info);
 	if (!err)

@@ -36,12 +36,10 @@ _Static_assert(offsetof(struct fabric_parcel, body) ==
 struct carrier_plan {
 	const struct fabric_host *own;
 	int port;
-	/* A frame has come. Nothing in it has been checked. False: it comes before its turn. */
-	bool (*take)(const void *frame, size_t length);
+	/* A frame has come. Nothing in it has been checked. */
+	void (*take)(const void *frame, size_t length);
 	/* A parcel is libfabric's no more: it has been sent, or is lost. */
 	void (*done)(struct fabric_parcel *parcel, bool sent);
-	/* A frame of machine @from has not come for long. */
-	void (*missed)(int from);
 };
 
 /* 0, or -errno with a sentence in @why. */
@@ -57,7 +55,7 @@ void carrier_leave(int home);
 /* Sends the parcel to its machine, in the order of the calls. */
 void carrier_send(struct fabric_parcel *parcel);
 
-/* Sends what has waited, and gives up waiting for a frame that does not come. */
+/* Sends what has waited. */
 void carrier_retry(void);
 
 /* The same, and takes what has come. Nanoseconds that the daemon may sleep then. */

@@ -436,7 +436,6 @@ int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, 
 		.port = plan->settings->port + 1,
 		.take = messages_take,
 		.done = messages_done,
-		.missed = messages_missed,
 	};
 	int err;
 

@@ -211,18 +211,16 @@ static void take_messages(int home, const uint8_t *at, size_t left)
 }
 
 /*
- * Counts the frame. False: it comes before its turn. The first ones may be lost, since the other
+ * Counts the frame. False: one before it is lost. The first ones may be lost, since the other
  * machine may hear of the meeting earlier than this one.
  */
-static bool take_in_turn(int home, uint64_t number)
+static bool is_next(int home, uint64_t number)
 {
 	uint64_t *taken = &messages.peer[home].taken;
+	const bool next = !*taken || number == *taken;
 
-	if (*taken && number > *taken)
-		return false;
-	if (number >= *taken)
-		*taken = number + 1;
-	return true;
+	*taken = number + 1;
+	return next;
 }
 
 static bool is_known(const struct frame *frame, size_t length)
@@ -232,16 +230,22 @@ static bool is_known(const struct frame *frame, size_t length)
 	       fabric_same(messages.peer[frame->from].token, frame->token);
 }
 
-bool messages_take(const void *bytes, size_t length)
+/* The machines must meet again before anything behind a lost frame is taken. */
+static void lose(int home)
+{
+	messages.peer[home].broken = messages.peer[home].met;
+}
+
+void messages_take(const void *bytes, size_t length)
 {
 	const struct frame *frame = bytes;
 
-	if (!is_known(frame, length))
-		return true;
-	if (!take_in_turn(frame->from, frame->number))
-		return false;
-	take_messages(frame->from, (const uint8_t *)(frame + 1), length - sizeof(*frame));
-	return true;
+	if (!is_known(frame, length) || messages.peer[frame->from].broken)
+		return;
+	if (is_next(frame->from, frame->number))
+		take_messages(frame->from, (const uint8_t *)(frame + 1), length - sizeof(*frame));
+	else
+		lose(frame->from);
 }
 
 void messages_done(struct fabric_parcel *parcel, bool sent)
@@ -249,14 +253,8 @@ void messages_done(struct fabric_parcel *parcel, bool sent)
 	const int home = parcel->home;
 
 	if (!sent && parcel->meeting == messages.peer[home].meeting)
-		messages_missed(home);
+		lose(home);
 	fabric_release(parcel);
-}
-
-/* The frames behind a lost one would wait for it. */
-void messages_missed(int home)
-{
-	messages.peer[home].broken = messages.peer[home].met;
 }
 
 /* ---- the other machines ---- */

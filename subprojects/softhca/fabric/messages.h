@@ -14,8 +14,7 @@ void messages_meet(int home, const uint8_t token[FABRIC_SEAL]);
 void messages_part(int home);
 
 /* The functions of struct carrier_plan. */
-bool messages_take(const void *frame, size_t length);
+void messages_take(const void *frame, size_t length);
 void messages_done(struct fabric_parcel *parcel, bool sent);
-void messages_missed(int home);
 
 #endif
