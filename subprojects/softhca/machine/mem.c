@@ -167,16 +167,29 @@ static bool transfer(struct mem_vec *vec, bool write, uint8_t *bounce, size_t le
 	return (size_t)done == length;
 }
 
+/* The next @length bytes, which the position passes, if they are the daemon's and in one piece. */
+static uint8_t *here(struct mem_vec *vec, size_t length)
+{
+	struct iovec piece[WQE_MAX_SGE];
+
+	if (vec->ctx || vec->at == vec->count || vec->piece[vec->at].iov_len - vec->offset < length)
+		return NULL;
+	take(vec, length, piece);
+	return piece[0].iov_base;
+}
+
 enum mem_result mem_copy(struct mem_vec *target, struct mem_vec *source, uint64_t length)
 {
 	static uint8_t bounce[BOUNCE]; /* the daemon has one thread */
 
 	while (length) {
 		size_t part = length < BOUNCE ? (size_t)length : BOUNCE;
+		uint8_t *from = here(source, part), *to = from ? NULL : here(target, part);
+		uint8_t *via = from ? from : to ? to : bounce;
 
-		if (!transfer(source, false, bounce, part))
+		if (!from && !transfer(source, false, via, part))
 			return MEM_BAD_SOURCE;
-		if (!transfer(target, true, bounce, part))
+		if (!to && !transfer(target, true, via, part))
 			return MEM_BAD_TARGET;
 		length -= part;
 	}
