@@ -81,6 +81,8 @@ static void raise_limits(void)
 	signal(SIGXFSZ, SIG_IGN);
 	/* Allocate large tables by mmap(): only touched pages use memory. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 17);
+	/* Pieces for other machines come and go. Their pages stay. */
+	mallopt(M_TRIM_THRESHOLD, 1 << 24);
 }
 
 /* Until the end, or until @met if that is not NULL. 0 or -errno. */
@@ -317,14 +319,11 @@ static int write_ready(int pipe_end, const char *why)
 	return err;
 }
 
-/* Another start that follows at once finds the directory and the ports free. */
-static void __attribute__((noreturn))
-fail_to_start(const char *directory, int ready, const char *why)
+/* Whoever finds the directory free finds the ports free, too. */
+static void leave(const struct daemon_plan *plan, int ready)
 {
-	home_remove(directory);
-	close_others(ready, ready);
-	write_ready(ready, why);
-	_exit(EXIT_FAILURE);
+	close_others(plan->lock, ready);
+	home_remove(plan->directory);
 }
 
 static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan, int ready)
@@ -341,8 +340,11 @@ static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan
 	/* The name of the trace may be relative to the old directory. */
 	if (!err && chdir("/"))
 		err = server_fail(why, sizeof(why), "/", -errno);
-	if (err)
-		fail_to_start(plan->directory, ready, why);
+	if (err) {
+		leave(plan, ready);
+		write_ready(ready, why);
+		_exit(EXIT_FAILURE);
+	}
 	if (!write_ready(ready, why)) {
 		err = serve(&machine, &end, NULL);
 		server_close();
@@ -350,7 +352,7 @@ static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan
 	}
 	cm_free(&machine.cm);
 	machine_free(&machine);
-	home_remove(plan->directory);
+	leave(plan, plan->lock);
 	_exit(err ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
