@@ -129,3 +129,12 @@ def test_runs_of_a_machine_share_a_daemon(build):
     for machine in machines:
         machine.until(lambda left: left == [], "end of the daemon", machine.processes)
         assert not machine.directory.exists()
+
+
+@pytest.mark.any_model
+def test_a_start_after_stop_finds_the_ports_free(build):
+    one, _ = machines = build(2)
+    start_daemons(machines)
+    again = '"$0" stop && "$0" start "$@" >/dev/null &&'
+    one.must("sh", "-c", f"{10 * again} true", one.softhca, *one.options(),
+             env={"LD_PRELOAD": ""}, timeout=60)
