@@ -13,32 +13,25 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LIBRARY "libibverbs.so.1"
 /* Each of the functions has had this node since libibverbs 1.1; IBVERBS_1.0 has other layouts. */
 #define NODE "IBVERBS_1.1"
 
-/* ---- verbs that are inline today; those that return a pointer clear errno ---- */
+/* ---- verbs that are inline today, and return a pointer: they clear errno ---- */
 
-struct ibv_xrcd *modern_inline_open_xrcd(struct ibv_context *context,
-					 struct ibv_xrcd_init_attr *attr)
+static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
 {
 	errno = 0;
 	return ibv_open_xrcd(context, attr);
-}
-
-int modern_inline_close_xrcd(struct ibv_xrcd *xrcd)
-{
-	return ibv_close_xrcd(xrcd);
 }
 
 /*
  * The inline ibv_create_srq_ex also refers to the symbol ibv_create_srq, for ordinary SRQs. The
  * library must not have undefined symbols of libibverbs, so it calls the provider itself.
  */
-struct ibv_srq *modern_inline_create_srq_ex(struct ibv_context *context,
-					    struct ibv_srq_init_attr_ex *attr)
+static struct ibv_srq *create_srq_ex(struct ibv_context *context,
+				     struct ibv_srq_init_attr_ex *attr)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(context, create_srq_ex);
 
@@ -50,14 +43,8 @@ struct ibv_srq *modern_inline_create_srq_ex(struct ibv_context *context,
 	return vctx->create_srq_ex(context, attr);
 }
 
-int modern_inline_get_srq_num(struct ibv_srq *srq, uint32_t *number)
-{
-	return ibv_get_srq_num(srq, number);
-}
-
 /* The inline ibv_create_qp_ex is not called for the same reason. */
-struct ibv_qp *modern_inline_create_qp_ex(struct ibv_context *context,
-					  struct ibv_qp_init_attr_ex *attr)
+static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(context, create_qp_ex);
 
@@ -76,9 +63,11 @@ const struct tracer *modern_tracer;
 
 /* The functions that need no search. */
 static const struct modern_table own = {
-#define X(name, ret, params, args) .name = modern_inline_##name,
-	MODERN_INLINES(X)
-#undef X
+	.open_xrcd = open_xrcd,
+	.close_xrcd = ibv_close_xrcd,
+	.create_srq_ex = create_srq_ex,
+	.get_srq_num = ibv_get_srq_num,
+	.create_qp_ex = create_qp_ex,
 #define X(name, ret, params, args) .name = kernel_##name,
 	MODERN_COMMANDS(X)
 #undef X
@@ -97,35 +86,20 @@ static const char *_Atomic missing = "";
 static const char *library_path = "";
 static tracer_start_fn start_tracer;
 
-struct member {
-	const char *name;
-	size_t offset;	/* in struct modern_table */
-};
-
-static const struct member functions[] = {
-#define X(name, ret, params, args) { "ibv_" #name, offsetof(struct modern_table, name) },
-	MODERN_FUNCTIONS(X)
-	MODERN_PROCEDURES(X)
-#undef X
-};
-
-static void set_member(struct modern_table *table, size_t offset, void *function)
-{
-	memcpy((char *)table + offset, &function, sizeof(function));
-}
-
 /* The name of a missing function, or NULL. A plain dlvsym would find the shim's functions. */
 static const char *look_up_functions(void *library, struct modern_table *table)
 {
 	loader_dlvsym_fn dlvsym_real = loader_dlvsym();
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		void *function = dlvsym_real ? dlvsym_real(library, functions[i].name, NODE) : NULL;
-
-		if (!function)
-			return functions[i].name;
-		set_member(table, functions[i].offset, function);
-	}
+	if (!dlvsym_real)
+		return "dlvsym";
+#define X(name, ret, params, args) \
+	table->name = (__typeof__(table->name))dlvsym_real(library, "ibv_" #name, NODE); \
+	if (!table->name) \
+		return "ibv_" #name;
+	MODERN_FUNCTIONS(X)
+	MODERN_PROCEDURES(X)
+#undef X
 	return NULL;
 }
 

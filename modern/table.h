@@ -75,10 +75,6 @@ struct modern_table {
  */
 extern struct modern_table modern_table;
 
-#define X(name, ret, params, args) ret modern_inline_##name params;
-MODERN_INLINES(X)
-#undef X
-
 /* A verb that returns a positive errno, or -1 with errno set, as 0 or a negative errno. */
 int modern_status(int ret);
 
