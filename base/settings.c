@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Reads the library's settings. */
 #include "settings.h"
+#include "log.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,15 +22,16 @@ static enum two_way_setting two_way_of(const char *value)
 		return TWO_WAY_AUTO;
 	if (!strcmp(value, "on"))
 		return TWO_WAY_ON;
-	return strcmp(value, "off") ? TWO_WAY_UNKNOWN : TWO_WAY_OFF;
+	if (!strcmp(value, "off"))
+		return TWO_WAY_OFF;
+	log_line("XRC_COMPAT_TWO_WAY=%s is none of auto, on, off: taken as auto", value);
+	return TWO_WAY_AUTO;
 }
 
 void settings_read(void)
 {
 	const char *verbose = get_variable("XRC_COMPAT_VERBOSE");
-	const char *two_way = get_variable("XRC_COMPAT_TWO_WAY");
 
 	settings.verbose = verbose && *verbose != '0';
-	settings.two_way = two_way_of(two_way);
-	snprintf(settings.two_way_text, sizeof(settings.two_way_text), "%s", two_way ? two_way : "");
+	settings.two_way = two_way_of(get_variable("XRC_COMPAT_TWO_WAY"));
 }

@@ -11,13 +11,11 @@ enum two_way_setting {
 	TWO_WAY_AUTO,
 	TWO_WAY_ON,
 	TWO_WAY_OFF,
-	TWO_WAY_UNKNOWN,	/* another word: the library warns, and decides as with auto */
 };
 
 struct settings {
 	bool verbose;			/* XRC_COMPAT_VERBOSE */
 	enum two_way_setting two_way;	/* XRC_COMPAT_TWO_WAY */
-	char two_way_text[24];		/* the word, cut */
 };
 
 /* Valid from the first verb on, and read-only. */

@@ -2,7 +2,6 @@
 /* The kind of the program, by the symbols that the loaded objects refer to. */
 #include "program.h"
 
-#include <base/log.h>
 #include <base/settings.h>
 #include <elf/loaded.h>
 #include <elf/loader.h>
@@ -101,20 +100,8 @@ void program_note_xrc(void)
 
 bool program_is_two_way(void)
 {
-	static bool warned;
-
-	switch (settings.two_way) {
-	case TWO_WAY_ON:
-		return true;
-	case TWO_WAY_OFF:
-		return false;
-	case TWO_WAY_UNKNOWN:
-		log_once(warned, "XRC_COMPAT_TWO_WAY=%s is none of auto, on, off: taken as auto",
-			 settings.two_way_text);
-		break;
-	case TWO_WAY_AUTO:
-		break;
-	}
+	if (settings.two_way != TWO_WAY_AUTO)
+		return settings.two_way == TWO_WAY_ON;
 	return atomic_load_explicit(&way, memory_order_relaxed) == TWO_WAY &&
 	       !atomic_load_explicit(&rcv_qp_looked_up, memory_order_relaxed);
 }
