@@ -37,7 +37,7 @@ int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	/* ibv_query_qp refuses other bits. No kernel reads the mask (contract 2.3). */
 	mask &= IBV_QP_RATE_LIMIT - 1;
 	return modern_status(tgt_qp_is_opened(qp)
-				     ? opened_qp_query(qp, attr, init_attr)
+				     ? modern_table.uverbs_query_qp(qp, attr, init_attr)
 				     : modern_table.query_qp(qp, attr, mask, init_attr));
 }
 

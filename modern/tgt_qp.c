@@ -79,12 +79,6 @@ int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	return ret;
 }
 
-int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr,
-		    struct ibv_qp_init_attr *init_attr)
-{
-	return modern_table.uverbs_query_qp(qp, attr, init_attr);
-}
-
 int opened_qp_destroy(struct ibv_qp *qp)
 {
 	int ret = modern_table.uverbs_destroy_qp(qp);

@@ -24,8 +24,6 @@ bool tgt_qp_is_opened(const struct ibv_qp *qp);
 
 /* These return a positive errno, as verbs do. opened_qp_destroy() frees the handle. */
 int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
-int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr,
-		    struct ibv_qp_init_attr *init_attr);
 int opened_qp_destroy(struct ibv_qp *qp);
 
 /*

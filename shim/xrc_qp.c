@@ -144,7 +144,7 @@ SHIM_EXPORT(ibv_modify_qp);
 static int query_today(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		       struct ibv_qp_init_attr *init_attr)
 {
-	return unlikely(tgt_qp_is_opened(qp)) ? opened_qp_query(qp, attr, init_attr)
+	return unlikely(tgt_qp_is_opened(qp)) ? modern_table.uverbs_query_qp(qp, attr, init_attr)
 					      : modern_table.query_qp(qp, attr, mask, init_attr);
 }
 
