@@ -105,13 +105,10 @@ int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments)
 
 int shim_leave(const struct entry *entry, int err)
 {
-	if (unlikely(entry->traced)) {
-		int result = errmap_return(entry->verb, err, 0);
+	int result = errmap_return(entry->verb, err, 0);
 
-		modern_tracer->leave(entry->traced, result, errno);
-	}
-	cancel_release(&entry->hold);
-	return errmap_return(entry->verb, err, entry->saved_errno);
+	shim_leave_made(entry, err, (void *)(intptr_t)result);
+	return result;
 }
 
 void *shim_leave_made(const struct entry *entry, int err, void *made)
