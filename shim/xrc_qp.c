@@ -102,6 +102,20 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 }
 SHIM_EXPORT(ibv_create_qp);
 
+/* Whether this is an old XRC QP. A thread that ended in the look-up would keep the lock. */
+static bool is_old(struct ibv_qp *qp)
+{
+	struct cancel_hold hold;
+	bool found;
+
+	if (!xrc_qp_is_possible(qp))
+		return false;
+	cancel_hold(&hold);
+	found = xrc_qp_find(qp);
+	cancel_release(&hold);
+	return found;
+}
+
 /* xrc_compat_rcv_qp() gives opened handles, which are no structs of a provider. */
 static int modify_today(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
@@ -111,21 +125,16 @@ static int modify_today(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 
 static NOT_ORDINARY int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	struct xrc_qp *xrc_qp;
 	struct entry entry;
 	int err;
 
-	if (!xrc_qp_is_possible(qp) && shim_is_ready())
+	if (!is_old(qp) && shim_is_ready())
 		return modify_today(qp, attr, mask);
 	err = shim_enter(&entry, VERB_ibv_modify_qp, ARGUMENTS(qp, attr, mask));
-	xrc_qp = err ? NULL : xrc_qp_find(qp);
-	if (!err && !xrc_qp) {
-		shim_pass(&entry);
-		return modify_today(qp, attr, mask);
-	}
+	if (!err && !attr)
+		err = -EINVAL;
 	if (!err)
-		err = attr ? xrc_qp_modify(xrc_qp, (const struct legacy_qp_attr *)attr, mask)
-			   : -EINVAL;
+		err = xrc_qp_modify(xrc_qp_find(qp), (const struct legacy_qp_attr *)attr, mask);
 	return shim_leave(&entry, err);
 }
 
@@ -151,22 +160,16 @@ static int query_today(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 static NOT_ORDINARY int query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 				 struct ibv_qp_init_attr *init_attr)
 {
-	struct xrc_qp *xrc_qp;
 	struct entry entry;
 	int err;
 
-	if (!xrc_qp_is_possible(qp) && shim_is_ready())
+	if (!is_old(qp) && shim_is_ready())
 		return query_today(qp, attr, mask, init_attr);
 	err = shim_enter(&entry, VERB_ibv_query_qp, ARGUMENTS(qp, attr, mask));
-	xrc_qp = err ? NULL : xrc_qp_find(qp);
-	if (!err && !xrc_qp) {
-		shim_pass(&entry);
-		return query_today(qp, attr, mask, init_attr);
-	}
 	if (!err && (!attr || !init_attr))
 		err = -EINVAL;
 	if (!err)
-		err = xrc_qp_query(xrc_qp, (struct legacy_qp_attr *)attr, mask,
+		err = xrc_qp_query(xrc_qp_find(qp), (struct legacy_qp_attr *)attr, mask,
 				   (struct legacy_qp_init_attr *)init_attr);
 	return shim_leave(&entry, err);
 }
@@ -186,20 +189,14 @@ SHIM_EXPORT(ibv_query_qp);
 
 static NOT_ORDINARY int destroy_qp(struct ibv_qp *qp)
 {
-	struct xrc_qp *xrc_qp;
 	struct entry entry;
 	int err;
 
-	if (!xrc_qp_is_possible(qp) && shim_is_ready())
+	if (!is_old(qp) && shim_is_ready())
 		return destroy_plain(qp);
 	err = shim_enter(&entry, VERB_ibv_destroy_qp, ARGUMENTS(qp));
-	xrc_qp = err ? NULL : xrc_qp_find(qp);
-	if (!err && !xrc_qp) {
-		shim_pass(&entry);
-		return destroy_plain(qp);
-	}
 	if (!err)
-		err = xrc_qp_destroy(xrc_qp);
+		err = xrc_qp_destroy(xrc_qp_find(qp));
 	return shim_leave(&entry, err);
 }
 
