@@ -4,70 +4,38 @@
 
 /*
  * The loader has replaced the offsets in an object's dynamic section by addresses, but not in that
- * of the vDSO.
+ * of the vDSO. NULL: the section has no such entry.
  */
-static const void *address_of(const struct loaded *loaded, ElfW(Addr) value)
+static const void *address_of(ElfW(Addr) base, ElfW(Addr) value)
 {
-	return (const void *)(value < loaded->base ? loaded->base + value : value);
-}
-
-static void read_relocations(struct loaded *loaded, const ElfW(Dyn) *entry)
-{
-	struct loaded_relocations *tables = loaded->relocations;
-
-	switch (entry->d_tag) {
-	case DT_JMPREL:
-		tables[LOADED_PLT].start = address_of(loaded, entry->d_un.d_ptr);
-		break;
-	case DT_PLTRELSZ:
-		tables[LOADED_PLT].size = entry->d_un.d_val;
-		break;
-	case DT_PLTREL:
-		tables[LOADED_PLT].addends = entry->d_un.d_val == DT_RELA;
-		break;
-	case DT_RELA:
-		tables[LOADED_RELA].start = address_of(loaded, entry->d_un.d_ptr);
-		break;
-	case DT_RELASZ:
-		tables[LOADED_RELA].size = entry->d_un.d_val;
-		break;
-	case DT_REL:
-		tables[LOADED_REL].start = address_of(loaded, entry->d_un.d_ptr);
-		break;
-	case DT_RELSZ:
-		tables[LOADED_REL].size = entry->d_un.d_val;
-		break;
-	}
-}
-
-static void read_symbols(struct loaded *loaded, const ElfW(Dyn) *entry)
-{
-	switch (entry->d_tag) {
-	case DT_SYMTAB:
-		loaded->symbols = address_of(loaded, entry->d_un.d_ptr);
-		break;
-	case DT_STRTAB:
-		loaded->names = address_of(loaded, entry->d_un.d_ptr);
-		break;
-	case DT_STRSZ:
-		loaded->names_size = entry->d_un.d_val;
-		break;
-	case DT_SONAME:
-		loaded->soname = entry->d_un.d_val;
-		break;
-	case DT_GNU_HASH:
-		loaded->gnu_hash = address_of(loaded, entry->d_un.d_ptr);
-		break;
-	}
+	return (const void *)(value && value < base ? base + value : value);
 }
 
 void loaded_read(ElfW(Addr) base, const ElfW(Dyn) *dynamic, struct loaded *loaded)
 {
-	*loaded = (struct loaded){ .base = base, .relocations[LOADED_RELA].addends = true };
+	ElfW(Addr) value[DT_NUM] = { 0 }, gnu_hash = 0;
+
 	for (; dynamic->d_tag != DT_NULL; dynamic++) {
-		read_symbols(loaded, dynamic);
-		read_relocations(loaded, dynamic);
+		if ((size_t)dynamic->d_tag < DT_NUM)
+			value[dynamic->d_tag] = dynamic->d_un.d_val;
+		else if (dynamic->d_tag == DT_GNU_HASH)
+			gnu_hash = dynamic->d_un.d_ptr;
 	}
+	*loaded = (struct loaded){
+		.base = base,
+		.symbols = address_of(base, value[DT_SYMTAB]),
+		.names = address_of(base, value[DT_STRTAB]),
+		.names_size = value[DT_STRSZ],
+		.soname = value[DT_SONAME],
+		.gnu_hash = address_of(base, gnu_hash),
+		.relocations = {
+			[LOADED_PLT] = { address_of(base, value[DT_JMPREL]), value[DT_PLTRELSZ],
+					 value[DT_PLTREL] == DT_RELA },
+			[LOADED_RELA] = { address_of(base, value[DT_RELA]), value[DT_RELASZ],
+					  true },
+			[LOADED_REL] = { address_of(base, value[DT_REL]), value[DT_RELSZ], false },
+		},
+	};
 }
 
 struct visitor {
