@@ -366,7 +366,7 @@ static void request_from_far(struct input *input, const struct hca_qp *qp)
 		.psn = qp->attr.rq_psn,
 		.srqn = xrc_srq->obj.number,
 		.slid = FUZZ_FAR_LID,
-		.dlid = hca->machine.device[0].port[1].lid,
+		.dlid = flags & 64 ? FUZZ_FAR_LID : hca->machine.device[0].port[1].lid,
 		.type = qp->type == IBV_QPT_XRC_RECV ? IBV_QPT_XRC_SEND : (uint8_t)qp->type,
 		.opcode = opcodes[what],
 		.path_mtu = IBV_MTU_1024,

@@ -121,11 +121,16 @@ class Machine(Daemon):
         wait_for(lambda: any(re.search(f":{port:04X} 0+:0000 0A", table.read_text())
                              for table in tables if table.exists()), f"listener at {port}")
 
-    def kill_daemon(self):
-        """Returns when it has ended. Its directory stays, as after any kill."""
+    def signal_daemon(self, number):
+        """Its processes."""
         daemons = [pid for pid in self.processes() if self.name_of(pid) == "softhca-daemon"]
         for pid in daemons:
-            os.kill(pid, signal.SIGKILL)
+            os.kill(pid, number)
+        return daemons
+
+    def kill_daemon(self):
+        """Returns when it has ended. Its directory stays, as after any kill."""
+        daemons = self.signal_daemon(signal.SIGKILL)
         wait_for(lambda: {process_state(pid) for pid in daemons} <= set("XZ"), "end of the daemon")
         return len(daemons)
 

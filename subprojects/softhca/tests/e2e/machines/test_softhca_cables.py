@@ -5,6 +5,7 @@ SOFTHCA_TEST_KILLS: how many kills (default 6)."""
 import os
 import random
 import re
+import signal
 import time
 
 import pytest
@@ -28,6 +29,15 @@ def rows(machines, name="once"):
 def test_a_cable_that_loses_and_delays(build):
     """1 % of the frames are lost, and each is 25 ms on its way: 50 ms until an answer."""
     machines = build(2, cable=(0.01, 0.025))
+    start_daemons(machines)
+    rows(machines, "read back")
+    rows(machines, "XRC")
+
+
+@pytest.mark.any_model
+def test_a_cable_across_the_world(build):
+    """An answer takes 300 ms, and each frame of TCP's slow start as long."""
+    machines = build(2, cable=(0, 0.15))
     start_daemons(machines)
     rows(machines, "read back")
     rows(machines, "XRC")
@@ -76,18 +86,46 @@ def sent_by(machine):
                 if line.startswith("qp ")), default=0)
 
 
-def test_a_pulled_cable(machines):
-    """For 2 s, while messages are on their way. All arrive."""
-    one, two = machines
+def arrive_in_spite(one, two, disturb):
+    """5000 messages arrive, though disturb() is called when some have been sent."""
     env = {"ACROSS_SERVER": one.address}
-    ends = [machine.start([ACROSS, "5000"], env=env) for machine in machines]
+    ends = [machine.start([ACROSS, "5000"], env=env) for machine in (one, two)]
     wait_for(lambda: sent_by(two), "first messages", holds=lambda count: count > 10)
-    two.ip("link", "set", "v", "down")
-    assert sent_by(two) < 5000
-    time.sleep(2)
-    two.ip("link", "set", "v", "up")
+    disturb()
     said = [end.communicate(timeout=60)[0] for end in ends]
     assert [words[:3] for words in said] == ["ok "] * 2, said
+
+
+def test_a_pulled_cable(machines):
+    one, two = machines
+
+    def pull():
+        two.ip("link", "set", "v", "down")
+        assert sent_by(two) < 5000
+        time.sleep(2)
+        two.ip("link", "set", "v", "up")
+    arrive_in_spite(one, two, pull)
+
+
+def test_a_stopped_daemon(machines):
+    one, two = machines
+
+    def stop():
+        one.signal_daemon(signal.SIGSTOP)
+        time.sleep(1)
+        one.signal_daemon(signal.SIGCONT)
+    arrive_in_spite(one, two, stop)
+
+
+@pytest.mark.any_model
+def test_a_third_machine_that_dies(build):
+    one, two, three = machines = build(3)
+    start_daemons(machines)
+    arrive_in_spite(one, two, three.kill_daemon)
+    assert three.start_daemon().communicate(timeout=30)[1] is None
+    one.until(lambda now: now.count(": met") == 2, "meeting", one.status)
+    rows((one, three), "XRC")
+    rows((three, two), "XRC")
 
 
 def test_a_killed_daemon(machines):

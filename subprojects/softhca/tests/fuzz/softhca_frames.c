@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Frames of another machine that knows the token of the meeting. */
+#include "softhca_hca.h"
+
+#include <fabric/carrier.h>
+#include <fabric/messages.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static const uint8_t token[FABRIC_SEAL] = "token";
+static bool handled;
+
+/* Reads all, so that AddressSanitizer sees what is behind the frame. */
+static void handle(int home, const void *body, size_t length)
+{
+	const uint8_t *bytes = body;
+	volatile uint8_t last;
+
+	need(home == FUZZ_FAR, "a message of nobody");
+	need((uintptr_t)body % sizeof(uint64_t) == 0, "a body that is not aligned");
+	for (size_t i = 0; i < length; i++)
+		last = bytes[i];
+	(void)last;
+	handled = true;
+}
+
+static void lose(int home)
+{
+	messages_part(home);
+	messages_meet(home, token);
+}
+
+static void offer(void)
+{
+}
+
+/* Its first messages have right labels, as @right says. The others are as the input is. */
+static void one_frame(struct input *input, uint64_t number)
+{
+	const uint8_t flags = take(input, 1), right = take(input, 1) % 4;
+	const size_t length = sizeof(struct frame) + take(input, 1) * 4;
+	uint8_t *bytes = malloc(length);
+	struct frame frame = { .number = number + (flags == 1) };
+
+	need(bytes != NULL, "no memory");
+	frame.magic = 0x53484632u ^ (flags == 2);
+	frame.from = FUZZ_FAR + (flags == 3 ? take(input, 2) : 0);
+	memcpy(frame.token, token, sizeof(token));
+	frame.token[0] ^= flags == 4;
+	memcpy(bytes, &frame, sizeof(frame));
+	take_bytes(input, bytes + sizeof(frame), (uint32_t)(length - sizeof(frame)));
+	for (size_t i = 0, at = sizeof(frame); i < right && at + 16 <= length; i++, at += 16) {
+		const uint32_t label[2] = { (uint32_t)i, 8 };
+
+		memcpy(bytes + at, label, sizeof(label));
+	}
+	messages_take(bytes, flags == 5 ? take(input, 1) % length : length);
+	free(bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct fabric_list list = { .count = 2 };
+	const struct fabric_plan plan = { .handler = { handle, handle, handle }, .room = offer };
+	struct input input = { data, size };
+
+	messages_open(&plan, &list, lose);
+	lose(FUZZ_FAR);
+	handled = false;
+	for (uint64_t number = 0; input.left && number < 50; number++)
+		one_frame(&input, number);
+	count_accepted(handled);
+	return 0;
+}
