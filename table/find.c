@@ -8,7 +8,6 @@
  * only for the process that wrote it: a forked child has the descriptor of its parent.
  */
 #include "find.h"
-#include "start.h"
 
 #include <dirent.h>
 #include <errno.h>

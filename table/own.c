@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The table of this process: its content, and the memory file by which others see it. */
 #include "own.h"
-#include "start.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -199,6 +199,22 @@ static int map_file(int fd, void **memory)
 		return -errno;
 	*memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	return *memory == MAP_FAILED ? -errno : 0;
+}
+
+/* It is the 22nd number. The second one, the command in parentheses, may contain ")". */
+uint64_t regtab_start(const char *stat)
+{
+	char text[1024], *field;
+	int fd = open(stat, O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[length > 0 ? length : 0] = 0;
+	field = strrchr(text, ')');
+	for (int number = 2; field && number < 22; number++)
+		field = strchr(field + 1, ' ');
+	return field ? strtoull(field, NULL, 10) : 0;
 }
 
 /* The magic is written last: a reader ignores a file without it. */
