@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* A line is one write(2), so that the lines of many ranks on one terminal do not mix. */
@@ -13,22 +14,16 @@
 void log_print(const char *format, ...)
 {
 	char line[LINE_MAX_BYTES];
-	int saved_errno = errno, prefix, length;
+	int saved_errno = errno, prefix;
 	ssize_t written;
 	va_list args;
 
 	prefix = snprintf(line, sizeof(line), "xrc-compat[%d]: ", (int)getpid());
 	va_start(args, format);
-	length = vsnprintf(line + prefix, sizeof(line) - (size_t)prefix - 1, format, args);
+	vsnprintf(line + prefix, sizeof(line) - (size_t)prefix - 1, format, args);
 	va_end(args);
-	if (length >= 0) {
-		size_t used = (size_t)prefix + (size_t)length;
-
-		if (used > sizeof(line) - 2)
-			used = sizeof(line) - 2;
-		line[used++] = '\n';
-		written = write(STDERR_FILENO, line, used);
-		(void)written;	/* a closed stderr takes no message */
-	}
+	strcat(line, "\n");
+	written = write(STDERR_FILENO, line, strlen(line));
+	(void)written;	/* a closed stderr takes no message */
 	errno = saved_errno;
 }
