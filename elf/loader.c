@@ -14,11 +14,6 @@
  */
 #pragma weak _r_debug
 
-static bool is_ours(const struct link_map *map)
-{
-	return map->l_ld == _DYNAMIC;
-}
-
 /*
  * A second copy of this library is skipped. It comes from another installation: an environment
  * module sets LD_PRELOAD to one copy, and `xrc-compat run` adds its own. The copies would call each
@@ -54,7 +49,7 @@ static void *find_behind_us(const char *name)
 	const struct link_map *all = _r_debug.r_map, *map = all;
 	void *found;
 
-	while (map && !is_ours(map))
+	while (map && map->l_ld != _DYNAMIC)
 		map = map->l_next;
 	found = find_from(map, name);
 	return found ? found : find_from(all, name);
