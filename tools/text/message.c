@@ -31,24 +31,18 @@ static void clean_line(const char *format, char *text, size_t size)
 
 void print_text(FILE *out, const char *format, ...)
 {
-	char buffer[512], *text = buffer;	/* the lines of a trace are many and short */
 	va_list args;
+	char *text;
 	int size;
 
 	va_start(args, format);
-	size = vsnprintf(buffer, sizeof(buffer), format, args);
+	size = vasprintf(&text, format, args);
 	va_end(args);
-	if (size >= (int)sizeof(buffer)) {
-		va_start(args, format);
-		size = vasprintf(&text, format, args);
-		va_end(args);
-	}
 	if (size < 0)
 		return;
 	clean_line(format, text, (size_t)size);
 	fwrite_unlocked(text, 1, (size_t)size, out);
-	if (text != buffer)
-		free(text);
+	free(text);
 }
 
 /* ---- terminals ---- */
