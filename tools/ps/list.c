@@ -92,7 +92,7 @@ static void print_all(const struct listing *listing, const struct regtab_view *a
 	json_open(&json, NULL, '{');
 	json_string(&json, "directory", "/proc");
 	json_open(&json, "registrations", '[');
-	if (listing->has_headings && !listing->is_json) {
+	if (!listing->without_headings && !listing->is_json) {
 		for (size_t i = 0; i < listing->column_count; i++)
 			print_text_cell(listing, i, listing->columns[i]->name);
 	}

@@ -10,25 +10,16 @@
 #include <limits.h>
 #include <string.h>
 
-static struct {
-	const char *columns;
-	bool json, without_headings, stacks;
-	const char *core;
-} asked;
+static struct listing listing;
+static const char *names, *core; /* the values of -o and --core */
+static bool stacks;
 
-/* All that JSON has room for; in text those that fit on a line. */
-static void choose_usual(struct listing *listing)
-{
-	for (size_t i = 0; i < (listing->is_json ? COLUMNS : CREATOR); i++)
-		APPEND(listing->columns, listing->column_count) = &columns[i];
-}
-
-/* @names: as in -o. */
-static int choose(struct listing *listing, char *names)
+/* Takes the columns of -o. */
+static int choose(char *rest)
 {
 	const char *name;
 
-	while ((name = strsep(&names, ","))) {
+	while ((name = strsep(&rest, ","))) {
 		const struct column *column = column_named(name);
 
 		if (!column) {
@@ -36,20 +27,19 @@ static int choose(struct listing *listing, char *names)
 			advise("xrc-compat ps --help lists them");
 			return TOOL_EXIT_REFUSED;
 		}
-		APPEND(listing->columns, listing->column_count) = column;
+		APPEND(listing.columns, listing.column_count) = column;
 	}
 	return 0;
 }
 
 static int run_list(void)
 {
-	struct listing listing = { .is_json = asked.json, .has_headings = !asked.without_headings };
-	int status = 0;
+	/* All that JSON has room for; in text those that fit on a line. */
+	size_t usual = names ? 0 : listing.is_json ? COLUMNS : CREATOR;
+	int status = choose(copy_string(names));
 
-	if (asked.columns)
-		status = choose(&listing, copy_string(asked.columns));
-	else
-		choose_usual(&listing);
+	for (size_t i = 0; i < usual; i++)
+		APPEND(listing.columns, listing.column_count) = &columns[i];
 	return status ? status : print_registrations(&listing);
 }
 
@@ -60,29 +50,29 @@ static int refuse_other(const char *form)
 
 static int run_ps(char **pids)
 {
-	bool lists = asked.columns || asked.json || asked.without_headings;
+	bool lists = names || listing.is_json || listing.without_headings;
 
-	if (asked.core && (asked.stacks || lists))
+	if (core && (stacks || lists))
 		return refuse_other("--core");
-	if (asked.stacks && lists)
+	if (stacks && lists)
 		return refuse_other("--stacks");
-	if (pids[0] && !asked.stacks)
+	if (pids[0] && !stacks)
 		return refuse(TOOL_EXIT_REFUSED, "ps: %s: unexpected argument without --stacks",
 			      pids[0]);
-	if (asked.core)
-		return print_core(asked.core);
-	return asked.stacks ? print_stacks(pids) : run_list();
+	if (core)
+		return print_core(core);
+	return stacks ? print_stacks(pids) : run_list();
 }
 
 static const struct option_row options[] = {
-	{ "-o", "COLUMN[,COLUMN...]", "print these columns", .text = &asked.columns },
-	{ "--json", NULL, "print JSON, with all columns if -o names none", .flag = &asked.json },
+	{ "-o", "COLUMN[,COLUMN...]", "print these columns", .text = &names },
+	{ "--json", NULL, "print JSON, with all columns if -o names none", .flag = &listing.is_json },
 	{ "--noheadings", NULL, "leave out the line of headings",
-	  .flag = &asked.without_headings },
+	  .flag = &listing.without_headings },
 	{ "--stacks", NULL,
 	  "instead, print the stacks of the processes PID, or of all that have a domain open",
-	  .flag = &asked.stacks },
-	{ "--core", "FILE", "instead, print the stacks in this core file", .text = &asked.core },
+	  .flag = &stacks },
+	{ "--core", "FILE", "instead, print the stacks in this core file", .text = &core },
 	{ 0 },
 };
 

@@ -12,7 +12,7 @@ struct listing {
 	const struct column **columns;
 	size_t column_count;
 	bool is_json;
-	bool has_headings;
+	bool without_headings;
 };
 
 /* Prints the registrations of all processes. Returns the exit status; 1: a table is refused. */

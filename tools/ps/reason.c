@@ -3,20 +3,9 @@
 #include "ps.h"
 
 #include <tools/text/command.h>
-#include <tools/text/memory.h>
 #include <tools/text/message.h>
-#include <tools/text/text.h>
 
 #include <string.h>
-
-static void say_reason(const struct regtab_view_member *member)
-{
-	char *text = format_string("process %d (%s): %s: %s", (int)member->pid, member->command,
-				   member->path, member->reason);
-
-	text_clean(text);
-	say("%s", text);
-}
 
 void say_reasons(const struct regtab_view *all)
 {
@@ -26,7 +15,8 @@ void say_reasons(const struct regtab_view *all)
 		const struct regtab_view_member *member = &all->members[i];
 
 		if (member->reason && (!member->unread || !unread++))
-			say_reason(member);
+			say("process %d (%s): %s: %s", (int)member->pid, member->command,
+			    member->path, member->reason);
 	}
 	if (unread > 1)
 		say("in all %u processes of this user cannot be read; `xrc-compat ps --json` lists them",
