@@ -5,10 +5,12 @@
 #include <base/kernel.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,6 +19,7 @@
 
 static int epoll_fd = -1;
 static int ring_fd = -1;
+static int spare_fd = -1; /* closed for a moment when no other descriptor is left */
 static struct epoll_event events[MAX_EVENTS];
 
 /* Tests of single modules have no loop, and need none. */
@@ -55,6 +58,7 @@ int loop_init(bool descriptors_first)
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll_fd < 0)
 		return -errno;
+	spare_fd = fcntl(epoll_fd, F_DUPFD_CLOEXEC, 0);
 	if (descriptors_first)
 		err = watch_rings();
 	return err ? err : sleep_init(epoll_fd, ring_fd);
@@ -64,6 +68,21 @@ void loop_forget(int fd)
 {
 	if (epoll_fd >= 0)
 		epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+/* A connection that stayed in the queue would end each sleep at once. */
+int loop_accept(int listener, int flags)
+{
+	int sock = accept4(listener, NULL, NULL, flags);
+
+	if (sock >= 0 || (errno != EMFILE && errno != ENFILE))
+		return sock;
+	close(spare_fd);
+	sock = accept4(listener, NULL, NULL, flags);
+	if (sock >= 0)
+		close(sock);
+	spare_fd = fcntl(epoll_fd, F_DUPFD_CLOEXEC, 0);
+	return -1;
 }
 
 int loop_watch_process(pid_t pid, struct watch *watch)

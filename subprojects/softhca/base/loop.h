@@ -21,6 +21,9 @@ int loop_init(bool descriptors_first);
 int loop_watch(int fd, uint32_t events, struct watch *watch);
 void loop_forget(int fd);
 
+/* As accept4(). If no descriptor is left, it closes the connection and returns -1. */
+int loop_accept(int listener, int flags);
+
 /* Calls back when the process has ended. Returns a pidfd that the caller closes, or -errno. */
 int loop_watch_process(pid_t pid, struct watch *watch);
 

@@ -270,7 +270,7 @@ static int check_peer(int sock, pid_t *pid)
 static void connection_ready(struct watch *watch, uint32_t events)
 {
 	struct pending *pending;
-	int sock = accept4(server.sock, NULL, NULL, SOCK_CLOEXEC);
+	int sock = loop_accept(server.sock, SOCK_CLOEXEC);
 
 	(void)watch;
 	(void)events;

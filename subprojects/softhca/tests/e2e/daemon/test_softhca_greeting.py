@@ -10,6 +10,7 @@ import fcntl
 import mmap
 import os
 import random
+import resource
 import socket
 import struct
 import time
@@ -188,6 +189,14 @@ def test_a_wrong_greeting_is_refused(daemon, wrong, error):
     with connect(daemon) as sock:
         send(sock, hello(pages=0, **wrong))
         assert struct.unpack("<i", receive(sock)[:4])[0] == -error
+
+
+def test_a_connection_beyond_the_last_descriptor_is_closed(daemon, balanced):
+    last = max(int(fd) for fd in os.listdir(f"/proc/{daemon.pid}/fd"))
+    resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (last + 5, last + 5))
+    with contextlib.ExitStack() as stack:
+        connections = [stack.enter_context(connect(daemon)) for _ in range(32)]
+        assert connections[-1].recv(1) == b""
 
 
 def test_a_greeting_longer_than_any_command_is_not_answered(daemon):
