@@ -23,9 +23,11 @@ uint64_t hca_now(void)
 /* A power of two, as in the device; a number is given out again only when all others have been. */
 static uint32_t qp_numbers(const struct settings *settings)
 {
+	const struct limits *limits = &settings->limits;
+	const int most = limits->max_qp + (settings->model->one_sequence ? limits->max_srq : 0);
 	uint32_t numbers = QP_NUMBERS_MIN;
 
-	while (numbers < QP_NUMBERS_MAX && numbers < 4 * (uint32_t)settings->limits.max_qp)
+	while (numbers < QP_NUMBERS_MAX && numbers < 4 * (uint32_t)most)
 		numbers *= 2;
 	return numbers;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* How each model reads its provider's part of a command and doorbell words. */
+/* How each model reads its provider's part of a command and doorbell words, and numbers objects. */
 
 #include <endian.h>
 #include <errno.h>
@@ -180,6 +180,29 @@ TEST(either_half_of_a_doorbell_rings_once)
 		page[bells[i / 2].at + 4 * (unsigned int)(i % 2)] = 1;
 		assert_true(bell_take(&ctx, &bells[i / 2]));
 		assert_false(bell_take(&ctx, &bells[i / 2]));
+	}
+}
+
+static void take_all(struct numtab *numbers, int count)
+{
+	uint32_t number;
+
+	for (int i = 0; i < count; i++)
+		assert_int_equal(numtab_add(numbers, numbers, &number), 0);
+}
+
+TEST(each_qp_and_srq_that_the_limits_allow_gets_a_number)
+{
+	static struct hca_machine machine;
+	struct settings settings = settings_default;
+
+	settings.limits.max_qp = 100;
+	for (size_t i = 0; models[i]; i++) {
+		settings.model = models[i];
+		assert_int_equal(machine_init(&machine, &settings, 1, 0), 0);
+		take_all(&machine.device[0].numbers[HCA_SRQ], machine.settings.limits.max_srq);
+		take_all(&machine.device[0].qps, 100);
+		machine_free(&machine);
 	}
 }
 
