@@ -51,6 +51,16 @@ static int watch_rings(void)
 	return ring_fd < 0 ? -errno : loop_watch(ring_fd, EPOLLIN, &rings);
 }
 
+void loop_lend_spare(void)
+{
+	close(spare_fd);
+}
+
+void loop_take_spare(void)
+{
+	spare_fd = fcntl(epoll_fd, F_DUPFD_CLOEXEC, 0);
+}
+
 int loop_init(bool descriptors_first)
 {
 	int err = 0;
@@ -58,7 +68,7 @@ int loop_init(bool descriptors_first)
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll_fd < 0)
 		return -errno;
-	spare_fd = fcntl(epoll_fd, F_DUPFD_CLOEXEC, 0);
+	loop_take_spare();
 	if (descriptors_first)
 		err = watch_rings();
 	return err ? err : sleep_init(epoll_fd, ring_fd);
@@ -77,11 +87,11 @@ int loop_accept(int listener, int flags)
 
 	if (sock >= 0 || (errno != EMFILE && errno != ENFILE))
 		return sock;
-	close(spare_fd);
+	loop_lend_spare();
 	sock = accept4(listener, NULL, NULL, flags);
 	if (sock >= 0)
 		close(sock);
-	spare_fd = fcntl(epoll_fd, F_DUPFD_CLOEXEC, 0);
+	loop_take_spare();
 	return -1;
 }
 

@@ -21,6 +21,10 @@ int loop_init(bool descriptors_first);
 int loop_watch(int fd, uint32_t events, struct watch *watch);
 void loop_forget(int fd);
 
+/* Between these calls there is room for one descriptor, even if the daemon has all that it may. */
+void loop_lend_spare(void);
+void loop_take_spare(void);
+
 /* As accept4(). If no descriptor is left, it closes the connection and returns -1. */
 int loop_accept(int listener, int flags);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,13 +69,13 @@ static void flush(struct hca_channel *channel)
 					      channel->record) == (ssize_t)channel->record)
 		at += channel->record;
 	channel->waiting -= at;
+	await_room(channel, channel->waiting);
 	if (channel->waiting) {
 		memmove(channel->backlog, channel->backlog + at, channel->waiting);
 		return;
 	}
 	free(channel->backlog);
 	channel->backlog = NULL;
-	await_room(channel, false);
 }
 
 /* There is room, or the last reader has closed its end: then the events are dropped. */
@@ -234,32 +235,41 @@ static int open_reader(const struct hca_channel *channel)
 	return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
-/* Drops the records that begin with the 8 bytes of @element. Returns how many. */
-static uint32_t drop_records(struct hca_channel *channel, uint64_t element, size_t record)
+/* Moves the @length unread bytes of the pipe to the front of the backlog. */
+static void take_back(struct hca_channel *channel, size_t length)
 {
-	static uint8_t unread[65536]; /* the capacity of a pipe */
-	uint32_t dropped = 0;
-	size_t length = 0;
-	ssize_t got;
+	uint8_t *bytes = malloc(length + channel->waiting);
 	int reader;
+	ssize_t got;
+
+	if (!bytes)
+		return;
+	loop_lend_spare();
+	reader = open_reader(channel);
+	got = read(reader, bytes, length);
+	close(reader);
+	loop_take_spare();
+	/* The client may write to the pipe as well. */
+	length = got > 0 ? (size_t)got / channel->record * channel->record : 0;
+	if (channel->waiting)
+		memcpy(bytes + length, channel->backlog, channel->waiting);
+	free(channel->backlog);
+	channel->backlog = bytes;
+	channel->waiting += length;
+}
+
+/* Drops the unread records that begin with the 8 bytes of @element. Returns how many. */
+static uint32_t drop_records(struct hca_channel *channel, uint64_t element)
+{
+	uint32_t dropped = 0;
+	int unread;
 
 	if (channel->reader_closed)
 		return 0;
-	reader = open_reader(channel);
-	if (reader < 0)
-		return 0;
-	while (length < sizeof(unread) &&
-	       (got = read(reader, unread + length, sizeof(unread) - length)) > 0)
-		length += (size_t)got;
-	for (size_t at = 0; at + record <= length; at += record) {
-		if (!memcmp(unread + at, &element, sizeof(element)))
-			dropped++;
-		else if (write(channel->fd, unread + at, record) != (ssize_t)record)
-			break;	/* cannot be: the pipe has just been emptied */
-	}
-	close(reader);
-	if (channel->waiting) {
-		dropped += drop_waiting(channel, element);
+	if (!ioctl(channel->fd, FIONREAD, &unread) && unread)
+		take_back(channel, (size_t)unread);
+	if (channel->backlog) {
+		dropped = drop_waiting(channel, element);
 		flush(channel);
 	}
 	return dropped;
@@ -269,16 +279,14 @@ uint32_t event_settle_async(struct hca_context *ctx, uint64_t element, uint32_t 
 {
 	if (!written || !ctx->async)
 		return 0;
-	return written -
-	       drop_records(ctx->async, element, sizeof(struct ib_uverbs_async_event_desc));
+	return written - drop_records(ctx->async, element);
 }
 
 uint32_t event_settle_completions(struct hca_cq *cq)
 {
 	if (!cq->comp_events || !cq->channel)
 		return 0;
-	return cq->comp_events -
-	       drop_records(cq->channel, cq->user_handle, sizeof(struct ib_uverbs_comp_event_desc));
+	return cq->comp_events - drop_records(cq->channel, cq->user_handle);
 }
 
 /* ---- the command that makes a channel ---- */

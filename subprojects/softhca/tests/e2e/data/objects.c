@@ -235,11 +235,11 @@ ROW("a reregistered region keeps its keys")
 #define PIPE_HOLDS (PIPE_BYTES / 16) /* events */
 
 /* The usual pipe takes a second to fill. */
-static struct host *with_short_pipe(void)
+static struct host *with_pipe(int bytes)
 {
 	struct host *host = rig_host(0);
 
-	must_eq(fcntl(host->ctx->async_fd, F_SETPIPE_SZ, PIPE_BYTES), PIPE_BYTES);
+	must_eq(fcntl(host->ctx->async_fd, F_SETPIPE_SZ, bytes), bytes);
 	return host;
 }
 
@@ -256,22 +256,25 @@ static void raise_last_wqe(struct host *host, struct ibv_qp *qp, int rounds)
 	}
 }
 
-/*
- * Events wait until there is room, or until their object is destroyed. If an event were lost,
- * libibverbs would wait for its acknowledgement for ever.
- */
+/* If an event were lost, libibverbs would wait for its acknowledgement for ever. */
+static void destroy_soon(struct ibv_qp *qp)
+{
+	alarm(RIG_PATIENCE_MS / 1000);
+	must_eq(ibv_destroy_qp(qp), 0);
+	alarm(0);
+}
+
+/* Events wait until there is room, or until their object is destroyed. */
 ROW("unread events go with their object")
 {
-	struct host *host = with_short_pipe();
+	struct host *host = with_pipe(PIPE_BYTES);
 	struct ibv_srq *srq = MADE(rig_srq(host, 4));
 	struct ibv_qp *stays = rig_qp(host, IBV_QPT_RC, srq), *goes = rig_qp(host, IBV_QPT_RC, srq);
 
 	raise_last_wqe(host, stays, PIPE_HOLDS);
 	raise_last_wqe(host, goes, 3);
 	raise_last_wqe(host, stays, 2);
-	alarm(RIG_PATIENCE_MS / 1000);
-	must_eq(ibv_destroy_qp(goes), 0);
-	alarm(0);
+	destroy_soon(goes);
 	for (int i = 0; i < PIPE_HOLDS + 2; i++)
 		rig_must_hear(host, IBV_EVENT_QP_LAST_WQE_REACHED, stays);
 	rig_must_hear_nothing(host->ctx, 10);
@@ -279,28 +282,77 @@ ROW("unread events go with their object")
 	must_eq(ibv_destroy_srq(srq), 0);
 }
 
-/* Seconds of processor time that the daemon has used. */
-static double used_by_daemon(void)
+/* As many as the usual pipe holds, and one more. */
+ROW("unread events in a longer pipe go with their object")
+{
+	struct host *host = with_pipe(1 << 20);
+	struct ibv_srq *srq = MADE(rig_srq(host, 4));
+	struct ibv_qp *first = rig_qp(host, IBV_QPT_RC, srq), *last = rig_qp(host, IBV_QPT_RC, srq);
+
+	raise_last_wqe(host, first, 65536 / 16);
+	raise_last_wqe(host, last, 1);
+	destroy_soon(last);
+	destroy_soon(first);
+}
+
+static int connect_to_daemon(void)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	socklen_t size = sizeof(struct ucred);
-	struct timespec used;
-	struct ucred daemon;
-	clockid_t clock;
-	int sock = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s/socket", getenv("SOFTHCA_DIR"));
 	must(!connect(sock, (struct sockaddr *)&address, sizeof(address)));
+	return sock;
+}
+
+static pid_t pid_of_daemon(void)
+{
+	socklen_t size = sizeof(struct ucred);
+	struct ucred daemon;
+	int sock = connect_to_daemon();
+
 	must(!getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &daemon, &size));
 	close(sock);
-	must(!clock_getcpuclockid(daemon.pid, &clock) && !clock_gettime(clock, &used));
+	return daemon.pid;
+}
+
+#define FEW 64 /* descriptors, and more than it has */
+
+ROW("unread events go with their object when the daemon has no descriptor left")
+{
+	const pid_t daemon = pid_of_daemon();
+	struct host *host = rig_host(0);
+	struct ibv_srq *srq = MADE(rig_srq(host, 4));
+	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, srq);
+	struct rlimit usual, few;
+	int sock[FEW];
+	char byte;
+
+	raise_last_wqe(host, qp, 1);
+	must(!prlimit(daemon, RLIMIT_NOFILE, NULL, &usual));
+	few = (struct rlimit){ FEW, usual.rlim_max };
+	must(!prlimit(daemon, RLIMIT_NOFILE, &few, NULL));
+	for (int i = 0; i < FEW; i++)
+		sock[i] = connect_to_daemon();
+	must_eq(recv(sock[FEW - 1], &byte, 1, 0), 0);
+	destroy_soon(qp);
+	must(!prlimit(daemon, RLIMIT_NOFILE, &usual, NULL));
+}
+
+/* Seconds of processor time that the daemon has used. */
+static double used_by_daemon(void)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	must(!clock_getcpuclockid(pid_of_daemon(), &clock) && !clock_gettime(clock, &used));
 	return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
 
 /* The only event that waits for room goes with its object. Then the pipe has room again. */
 ROW("the daemon rests when no event waits for room any more")
 {
-	struct host *host = with_short_pipe();
+	struct host *host = with_pipe(PIPE_BYTES);
 	struct ibv_srq *srq = MADE(rig_srq(host, 4));
 	struct ibv_qp *stays = rig_qp(host, IBV_QPT_RC, srq), *goes = rig_qp(host, IBV_QPT_RC, srq);
 	double before;
