@@ -34,7 +34,10 @@ static int conflict(const struct cm_id *id, const struct cm_id *other, bool reus
 		return 0;
 	if (!id->device || !other->device)
 		return refuse(-EADDRNOTAVAIL, "port that another id has, on some device");
-	return id->port == other->port ? refuse(-EADDRINUSE, "port that another id has") : 0;
+	/* A port of a device has an address of each family. */
+	if (id->port != other->port || id->src.family != other->src.family)
+		return 0;
+	return refuse(-EADDRINUSE, "port that another id has");
 }
 
 static int check_port(const struct cm_id *id, bool reuse)
@@ -119,18 +122,26 @@ int cm_cmd_listen(struct cm_cmd *cmd)
 	return 0;
 }
 
-/* A listener of this very address comes before a listener of all addresses. */
-static struct cm_id *listener_at(struct hca_machine *machine, uint64_t service,
-				 const struct hca_device *device, uint8_t port)
+/* As cma_match_private_data(). */
+static bool hears_family(const struct cm_id *listener, uint16_t family)
 {
+	return listener->src.family == family || listener->src.family == CM_AF_IB ||
+	       (!listener->device && !listener->family_only);
+}
+
+/* A listener of the destination's very address comes before a listener of all addresses. */
+static struct cm_id *listener_for(const struct cm_id *from)
+{
+	const uint64_t service = cm_addr_service(from, &from->dst);
 	struct cm_id *general = NULL;
 
-	list_for_each(struct cm_id, id, &machine->cm.ids, known) {
-		if (id->state != CM_LISTEN || id->service != service)
+	list_for_each(struct cm_id, id, &from->file->machine->cm.ids, known) {
+		if (id->state != CM_LISTEN || id->service != service ||
+		    !hears_family(id, from->dst.family))
 			continue;
-		if (id->device == device && id->port == port)
+		if (id->device == from->dst_device && id->port == from->dst_port)
 			return id;
-		if (!id->device && cm_addr_local(id->file, device))
+		if (!id->device && cm_addr_local(id->file, from->dst_device))
 			general = id;
 	}
 	return general;
@@ -160,8 +171,7 @@ static struct cm_id *new_child(struct cm_id *id, const struct cm_id *listener, u
 
 struct cm_event *cm_id_request(struct cm_id *id, uint8_t qp_type, bool *heard)
 {
-	struct cm_id *listener = listener_at(id->file->machine, cm_addr_service(id, &id->dst),
-					     id->dst_device, id->dst_port);
+	struct cm_id *listener = listener_for(id);
 	struct cm_event *event = NULL;
 
 	*heard = listener;

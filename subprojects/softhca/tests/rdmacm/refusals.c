@@ -102,6 +102,8 @@ CALL("listen on a shared port", EADDRINUSE, listen_on_a_shared_port())
 CALL("share the port of a listener", EADDRINUSE, share_the_port_of_a_listener())
 CALL("one port, two families", 0, bind_two_families())
 CALL("one port, two families, of which one takes both", EADDRNOTAVAIL, bind_a_family_beside_both())
+CALL("one port of a device's address of each family", 0,
+     rdma_bind_addr(idle, address6("fd00::198.18.0.1", PORT)))
 CALL("resolve ::1", 0, resolve_this_host())
 CALL("resolve an address of another family", EINVAL,
      rdma_resolve_addr(bound, NULL, address6("fd00::198.18.1.1", PORT), 1000))
@@ -209,6 +211,19 @@ static struct rdma_cm_id *requested(struct rdma_cm_id *id)
 	return child;
 }
 
+static int request_beside_a_listener_of_another_family(void)
+{
+	struct rdma_conn_param no_data = { 0 };
+	struct rdma_cm_event *event;
+
+	NEED(!rdma_bind_addr(second, address6("fd00::198.18.1.1", PORT)));
+	NEED(!rdma_listen(second, 4));
+	NEED(!rdma_connect(routed, &no_data));
+	event = next_event(RDMA_CM_EVENT_CONNECT_REQUEST);
+	NEED(event->listen_id == listener);
+	return rdma_ack_cm_event(event);
+}
+
 static struct rdma_cm_id *rejected(void)
 {
 	struct rdma_cm_id *child = requested(routed);
@@ -232,6 +247,8 @@ CALL("connect with 57 bytes of private data", EINVAL, rdma_connect(routed, param
 CALL("connect with more reads than the device has", EINVAL, connect_with_many_reads())
 CALL("connect twice", EINVAL, connect_twice())
 CALL("connect without a listener", ECONNREFUSED, connect_without_a_listener())
+CALL("connect beside a listener of another family", 0,
+     request_beside_a_listener_of_another_family())
 CALL("listen twice", EINVAL, rdma_listen(listener, 4))
 CALL("listen on a resolved id", EINVAL, rdma_listen(routed, 4))
 CALL("listen on an unbound id", 0, rdma_listen(idle, 4))
