@@ -193,8 +193,8 @@ static int take_address(uint32_t *target, const struct row *row, const char *val
 	if (inet_pton(AF_INET, value, &address) == 1) {
 		first = ntohl(address.s_addr);
 		last = first + span;
-		if (first >> 24 >= 1 && last >> 24 < 224 && first >> 24 != 127 &&
-		    last >> 24 != 127) {
+		if (first >> 24 >= 1 && first >> 24 < 224 && last >> 24 < 224 &&
+		    first >> 24 != 127 && last >> 24 != 127) {
 			*target = first;
 			return 0;
 		}

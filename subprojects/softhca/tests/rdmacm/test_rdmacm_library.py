@@ -41,7 +41,7 @@ def test_the_daemons_end_wakes_a_waiting_program(run, softhca, daemon, finish):
 
 @pytest.mark.parametrize(
     "bad", ["192.0.2", "126.255.255.1", "127.255.255.1", "0.0.0.0", "239.0.0.1", "223.255.250.1",
-            "fd00::1"])
+            "255.255.255.255", "fd00::1"])
 def test_an_address_that_no_adapter_can_have_is_refused(run, softhca, bad):
     done = run([softhca, "run", f"--address={bad}", "--", "true"])
     assert done.returncode == 125 and "address" in done.stderr
