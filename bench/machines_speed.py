@@ -14,6 +14,7 @@ docs/testing.md has results and says where the time goes.
 """
 
 import argparse
+import contextlib
 import os
 import pathlib
 import re
@@ -23,6 +24,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from softhca_speed import awake
 
 ROUNDS = 4
 MARGIN = float(os.environ.get("SOFTHCA_MARGIN", "1"))
@@ -137,23 +140,24 @@ def print_row(state, what, model, ratios):
 
 
 def main(softhca, yardstick, rounds):
-    if os.geteuid() != 0:
-        os.execvp("unshare", ["unshare", "-Urn", sys.executable, *sys.argv])
     if not all(map(shutil.which, ("qperf", "ip", "unshare", "nsenter"))):
         print("skipped: qperf, ip, unshare or nsenter is not installed")
         return 77
+    unshare = ["unshare", "--net", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+    if subprocess.run([*unshare, "true"]).returncode != 0:
+        print("skipped: no network namespace can be made")
+        return 77
+    if os.geteuid() != 0:
+        os.execvp(unshare[0], [*unshare, sys.executable, *sys.argv])
     print(f"{os.cpu_count()} processors, ratios to TCP, {rounds} rounds")
     print(f"{'':38}{'q1':>7}{'q2':>7}{'q3':>7}  limit of the worse one")
     good = []
     with tempfile.TemporaryDirectory(prefix="softhca-bench-") as scratch:
         wire = Wire(os.path.abspath(softhca), pathlib.Path(scratch))
-        for state in STATES:
-            if state == "awake":
-                awake = subprocess.Popen([yardstick, "awake"], stdout=subprocess.PIPE)
-                awake.stdout.readline()
-            good += [print_row(state, what, model, values)
-                     for (what, model), values in measure(wire, rounds, state).items()]
-        awake.kill()
+        for state, kept in zip(STATES, (contextlib.nullcontext(), awake(yardstick))):
+            with kept:
+                good += [print_row(state, what, model, values)
+                         for (what, model), values in measure(wire, rounds, state).items()]
     return not all(good)
 
 
