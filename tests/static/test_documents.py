@@ -15,8 +15,8 @@ from commands import COMMANDS, options_of, usage_of
 ROOT = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
 SOFTHCA = ROOT / "subprojects" / "softhca"
 PAGES = sorted([
-    *ROOT.glob("*.md"), ROOT / "packaging" / "README.md",
-    SOFTHCA / "NEWS.md", SOFTHCA / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("*.md")
+    *ROOT.glob("*.md"), ROOT / "packaging" / "README.md", *SOFTHCA.glob("*.md"),
+    *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("*.md")
 ])
 SETTINGS = set(
     re.findall(r'^\t(?:\{ "|LIMIT_OF\()(\w+)',
@@ -64,8 +64,8 @@ def test_packages_are_those_that_the_scripts_install(page, purpose, manager, col
     assert wanted and sorted(named) == sorted(wanted)
 
 
-def tests_of(build_root):
-    return json.loads((build_root / "meson-info" / "intro-tests.json").read_text())
+def tests_of(build_root, kind="tests"):
+    return json.loads((build_root / "meson-info" / f"intro-{kind}.json").read_text())
 
 
 def test_what_a_client_forces_has_code_and_a_test(build_root):
@@ -98,8 +98,8 @@ def test_commands_exist(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_tests_exist(page, build_root):
-    """Each test or suite that a page tells the reader to run is one of this build."""
-    tests = tests_of(build_root)
+    """Each test, benchmark or suite that a page tells the reader to run is one of this build."""
+    tests = tests_of(build_root) + tests_of(build_root, "benchmarks")
     calls = re.findall(r"(?:meson test|run-tests) ([^`\n]*)", page.read_text())
     names = {
         name for call in calls if "--kernel" not in call for name in re.findall(r'"([^"]+)"', call)
