@@ -209,6 +209,12 @@ HOOK DIR *opendir(const char *path)
 READDIR_HOOK()
 READDIR_HOOK(64)
 
+HOOK void rewinddir(DIR *dir)
+{
+	order_rewound(dir);
+	real()->rewinddir(dir);
+}
+
 HOOK int closedir(DIR *dir)
 {
 	order_closed(dir);

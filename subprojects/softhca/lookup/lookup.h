@@ -43,6 +43,7 @@ void order_opened(DIR *dir);
 /* Its next entry, or NULL at the end. *ours = false for a directory that order_opened() had not. */
 struct dirent *order_next(DIR *dir, bool *ours);
 struct dirent64 *order_next64(DIR *dir, bool *ours);
+void order_rewound(DIR *dir);
 void order_closed(DIR *dir);
 
 /* ---- the program's host (host.c) ---- */

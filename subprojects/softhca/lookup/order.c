@@ -98,6 +98,14 @@ struct dirent *order_next(DIR *dir, bool *ours)
 	return &slot->last;
 }
 
+void order_rewound(DIR *dir)
+{
+	struct ordered *slot = slot_of(dir);
+
+	if (slot)
+		slot->at = 0;
+}
+
 void order_closed(DIR *dir)
 {
 	struct ordered *slot = slot_of(dir);

@@ -71,6 +71,7 @@
 	X(opendir, DIR *, const char *path) \
 	X(readdir, struct dirent *, DIR *dir) \
 	X(readdir64, struct dirent64 *, DIR *dir) \
+	X(rewinddir, void, DIR *dir) \
 	X(closedir, int, DIR *dir)
 
 struct statx; /* glibc before 2.28 has none */

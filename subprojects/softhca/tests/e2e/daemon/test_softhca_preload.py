@@ -61,6 +61,14 @@ def test_adapters_are_listed_in_the_order_of_their_numbers(below):
     assert [line.split()[0] for line in listing] == [*map(models.device, range(12))]
 
 
+def test_the_list_of_adapters_begins_anew(below):
+    need("perl")
+    done = below([], "perl", "-e", "opendir L, shift; print join(' ', readdir L), ' '; rewinddir L; "
+                 "print join(' ', readdir L)", "/sys/class/infiniband_verbs")
+    names = done.stdout.split()
+    assert {"uverbs0", "uverbs1"} < set(names) and names == 2 * names[:len(names) // 2]
+
+
 def test_a_setting_of_libmlx5_by_the_user_stays(below):
     lines = below([], "env", env={"MLX_QP_ALLOC_TYPE": "ANON"}).stdout.splitlines()
     assert "MLX_QP_ALLOC_TYPE=ANON" in lines and "MLX_CQ_ALLOC_TYPE=PREFER_CONTIG" in lines
