@@ -380,7 +380,7 @@ static void connect_to(int home)
 
 static void connection_comes(struct watch *watch, uint32_t events)
 {
-	int sock = accept4(fabric.sock, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int sock = loop_accept(fabric.sock, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct meeting *meeting = sock < 0 ? NULL : new_meeting(sock, -1);
 
 	(void)watch;
