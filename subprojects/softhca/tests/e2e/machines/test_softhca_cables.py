@@ -174,4 +174,5 @@ def test_kills(machines):
     rows(machines)
     for machine in machines:
         machine.ask("stop")
-        assert machine.processes() == [] and not machine.directory.exists()
+        assert not machine.directory.exists()
+        machine.until(lambda left: left == [], "end of the daemon", machine.processes)
