@@ -29,11 +29,6 @@ void core_report(const struct image *image);
 int core_find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, char **file,
 		  Elf **elf);
 
-/* ---- legacy.c ---- */
-
-/* The member `call` of a stack whose frames have places. */
-const char *legacy_call(const struct stack *stack);
-
 /* ---- stop.c ---- */
 
 /* Stops the thread. Returns the signal to pass to thread_let_go(), or -errno. */

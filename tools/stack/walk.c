@@ -6,12 +6,14 @@
  */
 #include "image.h"
 
+#include <abi/functions.h>
 #include <tools/aside/clock.h>
 #include <tools/text/memory.h>
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int add_frame(Dwfl_Frame *frame, void *context)
 {
@@ -24,6 +26,45 @@ static int add_frame(Dwfl_Frame *frame, void *context)
 	/* A return address is behind its call. */
 	stack->frame[stack->frame_count++].address = address - !is_exact;
 	return stack->frame_count < STACK_FRAMES ? DWARF_CB_OK : DWARF_CB_ABORT;
+}
+
+/* ---- the legacy call ---- */
+
+static const char *const functions[] = {
+#define X(function, returns, unsupported, arguments, port) #function,
+	ABI_FUNCTIONS(X)
+#undef X
+};
+
+/*
+ * The function of a symbol of libxrc-compat, or NULL. An exported function is shim_NAME in its
+ * source. In a program with XRC it may have jumped to a function whose name lacks "ibv_", as
+ * destroy_qp() does.
+ */
+static const char *function_of(const char *symbol)
+{
+	symbol += strncmp(symbol, "shim_", 5) ? 0 : 5;
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		if (!strcmp(functions[i], symbol) || !strcmp(strchr(functions[i], '_') + 1, symbol))
+			return functions[i];
+	}
+	return NULL;
+}
+
+/* The outermost call is the program's. A provider may call another function from there. */
+static const char *legacy_call(const struct stack *stack)
+{
+	const char *call = NULL;
+
+	for (size_t i = 0; i < stack->frame_count; i++) {
+		for (const struct place *at = stack->frame[i].place; at; at = at->outer) {
+			const char *name = strstr(at->module, "libxrc-compat.so")
+						   ? function_of(at->symbol) : NULL;
+
+			call = name ? name : call;
+		}
+	}
+	return call;
 }
 
 static void name_frames(const struct image *image, struct stack *stack)
