@@ -63,23 +63,9 @@ int stacks_of_core(const char *file, stack_visit *visit);
 /* Fills in the stack of a thread that the caller traces and that has stopped. */
 int stack_of_stopped(pid_t process, struct stack *stack);
 #else
-static inline int stacks_of_process(pid_t process, stack_visit *visit)
-{
-	(void)process, (void)visit;
-	return -ENOSYS;
-}
-
-static inline int stacks_of_core(const char *file, stack_visit *visit)
-{
-	(void)file, (void)visit;
-	return -ENOSYS;
-}
-
-static inline int stack_of_stopped(pid_t process, struct stack *stack)
-{
-	(void)process, (void)stack;
-	return -ENOSYS;
-}
+#define stacks_of_process(process, visit) ((void)(process), (void)(visit), -ENOSYS)
+#define stacks_of_core(file, visit) ((void)(file), (void)(visit), -ENOSYS)
+#define stack_of_stopped(process, stack) ((void)(process), (void)(stack))
 #endif
 
 #endif
