@@ -20,15 +20,6 @@ int find_shim(int bits, const char **shim, struct elf_info *elf)
 	return fault ? refuse(TOOL_EXIT_REFUSED, "%s", fault) : 0;
 }
 
-/* As many adapters as the emulator has at most. */
-static bool is_device_count(const char *text)
-{
-	char *end;
-	long count = strtol(text, &end, 10);
-
-	return !text[0] || (!*end && count >= 1 && count <= 16);
-}
-
 /* "softhca run --devices=N [SETTING...] -- xrc-compat run [OPTION...] -- PROGRAM..." */
 static char **softhca_argv(const char *softhca, const struct launch *launch)
 {
@@ -142,10 +133,6 @@ int launch_program(const struct launch *launch)
 	const char *shim;
 	int fault, status;
 
-	if (launch->softhca && !is_device_count(launch->softhca))
-		return refuse(TOOL_EXIT_REFUSED,
-			      "--softhca=%s: it takes a number of adapters, from 1 to 16",
-			      launch->softhca);
 	fault = program_open(launch->program[0], &program);
 	status = find_shim(program.elf.bits, &shim, &shim_elf);
 	if (status)
@@ -162,23 +149,15 @@ int launch_program(const struct launch *launch)
 
 static struct launch launch;
 
-static const char *machines; /* the value of --machines */
-
-/* The daemon changes its directory, and ranks may be started in different ones. */
-static int find_machines(void)
-{
-	if (!launch.softhca && !launch.model)
-		return refuse(TOOL_EXIT_REFUSED, "run: --machines needs --softhca or --model");
-	launch.machines = realpath(machines, NULL);
-	return launch.machines
-		       ? 0
-		       : refuse(TOOL_EXIT_REFUSED, "--machines=%s: %s", machines, strerror(errno));
-}
-
 static int run_run(char **words)
 {
-	if (machines && find_machines())
-		return TOOL_EXIT_REFUSED;
+	const char *machines = launch.machines;
+
+	if (machines && !launch.softhca && !launch.model)
+		return refuse(TOOL_EXIT_REFUSED, "run: --machines needs --softhca or --model");
+	/* The daemon changes its directory, and ranks may be started in different ones. */
+	if (machines && !(launch.machines = realpath(machines, NULL)))
+		return refuse(TOOL_EXIT_REFUSED, "--machines=%s: %s", machines, strerror(errno));
 	launch.program = words;
 	return launch_program(&launch);
 }
@@ -187,7 +166,7 @@ static const struct option_row options[] = {
 	LAUNCH_OPTIONS(launch),
 	{ "--machines", "FILE",
 	  "one wire connects the emulated adapters of all machines that this file lists, as an MPI's hostfile",
-	  .text = &machines },
+	  .text = &launch.machines },
 	PRELOAD_OPTIONS(launch.wish),
 	{ "--summary", NULL,
 	  "print at the end of each process which devices it has opened, and how much XRC it used",

@@ -8,7 +8,7 @@
 struct launch {
 	const char *softhca;	/* number of emulated devices, "" for the default */
 	const char *model;	/* the value of --model; if both are NULL, nothing is emulated */
-	const char *machines; /* the absolute path of their list, or NULL */
+	const char *machines;	/* the list of --machines, or NULL */
 	struct preload_wish wish;
 	bool summary;		/* each process says at its end what it has used */
 	char **program;		/* NULL-terminated */

@@ -186,10 +186,10 @@ def test_an_unknown_option_and_a_missing_value_get_the_usage(run, xrc_compat, wo
     ("check ls cat", "usage: xrc-compat check"),
     ("run --", "usage: xrc-compat run"),
     ("run --softhca= true", "usage: xrc-compat run"),
-    *((f"{words}", "--softhca=0: it takes a number of adapters, from 1 to 16\n") for words in (
+    *((f"{words}", "devices is a number from 1 to 16, not '0'\n") for words in (
         "run --softhca=0 true", "trace --softhca 0 true", "selftest --softhca=0")),
-    ("run --softhca=17 true", "--softhca=17: it takes a number of adapters, from 1 to 16\n"),
-    ("run --softhca=two true", "--softhca=two: it takes a number"),
+    ("run --softhca=17 true", "devices is a number from 1 to 16, not '17'\n"),
+    ("run --softhca=two true", "devices is a number from 1 to 16, not 'two'\n"),
     ("trace --json", "usage: xrc-compat trace"),
     ("report one two", "usage: xrc-compat report"),
     ("report --output /nonexistent/file", "/nonexistent/file"),
