@@ -25,16 +25,11 @@ struct entry {
 	void *traced;	/* from the tracer; NULL: this call is not traced */
 };
 
-/* The arguments of a call as an array of words, for the trace; up to five. */
-#define ARGUMENTS(...) \
-	((const uintptr_t[]){ \
-		WORDS_OF(__VA_ARGS__, WORDS_5, WORDS_4, WORDS_3, WORDS_2, WORDS_1)(__VA_ARGS__) })
-#define WORDS_OF(a, b, c, d, e, words, ...) words
-#define WORDS_1(a) (uintptr_t)(a)
-#define WORDS_2(a, ...) (uintptr_t)(a), WORDS_1(__VA_ARGS__)
-#define WORDS_3(a, ...) (uintptr_t)(a), WORDS_2(__VA_ARGS__)
-#define WORDS_4(a, ...) (uintptr_t)(a), WORDS_3(__VA_ARGS__)
-#define WORDS_5(a, ...) (uintptr_t)(a), WORDS_4(__VA_ARGS__)
+/* The arguments of a call as an array of words, for the trace; up to five. Zeros follow them. */
+#define ARGUMENTS(...) WORDS(__VA_ARGS__, 0, 0, 0, 0, 0)
+#define WORDS(a, b, c, d, e, ...) \
+	((const uintptr_t[]){ (uintptr_t)(a), (uintptr_t)(b), (uintptr_t)(c), (uintptr_t)(d), \
+			      (uintptr_t)(e) })
 
 /*
  * Every exported function begins with it. The first call prints the banner: a constructor would do
