@@ -43,17 +43,6 @@ static bool means_receive_qp(const struct legacy_qp_init_attr *attr)
 	return true;
 }
 
-static int create_xrc(rdmacm_create_qp_fn real, struct rdma_cm_id *id, struct ibv_pd *pd,
-		      struct legacy_qp_init_attr *attr)
-{
-	int ret;
-
-	program_attr = attr;
-	ret = real(id, pd, (struct ibv_qp_init_attr *)attr);
-	program_attr = NULL;
-	return ret;
-}
-
 /*
  * Legacy: type 5 is an XRC QP, with the patched librdmacm in attr's domain.
  * Modern: librdmacm's, which calls the shim's ibv_create_qp. Without a receive CQ the send CQ is
@@ -78,6 +67,9 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
 	if (is_xrc && means_receive_qp(lattr))
 		return shim_leave(&entry, -EINVAL);
 	shim_pass(&entry);
-	return is_xrc ? create_xrc(real, id, pd, lattr) : real(id, pd, attr);
+	program_attr = is_xrc ? lattr : NULL;
+	err = real(id, pd, attr);
+	program_attr = NULL;
+	return err;
 }
 SHIM_EXPORT(rdma_create_qp);
