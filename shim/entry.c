@@ -28,15 +28,6 @@ static void print_banner(void)
 
 atomic_bool shim_begun;
 
-static void warn_missing(void)
-{
-	static bool warned;
-
-	log_once(warned,
-		 "no usable libibverbs.so.1: %s not found; install the distribution's libibverbs",
-		 modern_missing());
-}
-
 /* The loader has its lock anyway, and the program has no signal handler yet. */
 __attribute__((constructor)) static void start_process(void)
 {
@@ -62,6 +53,7 @@ static void begin(void)
 static __attribute__((noinline, cold)) int begin_process(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static bool warned;
 	sigset_t before;
 	int err;
 
@@ -70,7 +62,9 @@ static __attribute__((noinline, cold)) int begin_process(void)
 	if (!err)
 		pthread_once(&once, begin);
 	else
-		warn_missing();
+		log_once(warned,
+			 "no usable libibverbs.so.1: %s not found; install the distribution's libibverbs",
+			 modern_missing());
 	loader_release_signals(&before);
 	return err;
 }
