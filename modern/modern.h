@@ -17,7 +17,7 @@
 /*
  * Finds the program's own libibverbs.so.1, and in it every function that the library uses. Threads
  * may call it at once, and again. Returns 0, or -ENOSYS when there is no libibverbs.so.1 or it
- * lacks one of the functions (modern_missing() names it). A signal handler must not leave it: it
+ * lacks one of the functions (modern_missing names it). A signal handler must not leave it: it
  * asks the loader.
  */
 int modern_load(void);
@@ -28,11 +28,11 @@ int modern_find(void);
 /* Starts the tracer of `xrc-compat trace`, if there is one. Once, after modern_load(). */
 void modern_start_tracer(void);
 
-/* Returns the file that modern_load() found, as the loader names it; "" before that. */
-const char *modern_library_path(void);
+/* The file that modern_load() has found, as the loader names it; "" before that. */
+extern const char *modern_library_path;
 
-/* Returns the library or function that modern_load() did not find, or "". */
-const char *modern_missing(void);
+/* The library or function that modern_load() has not found, or "". */
+extern const char *_Atomic modern_missing;
 
 /* Domains. oflag: O_CREAT, O_EXCL; fd -1: a private one. Errors: kernel ib_uverbs_open_xrcd. */
 int modern_open_xrcd(struct ibv_context *context, int fd, int oflag, struct ibv_xrcd **xrcd);

@@ -82,8 +82,8 @@ struct found {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static __thread const struct found *to_publish __attribute__((tls_model("initial-exec")));
 static atomic_bool loaded;
-static const char *_Atomic missing = "";
-static const char *library_path = "";
+const char *_Atomic modern_missing = "";
+const char *modern_library_path = "";
 static tracer_start_fn start_tracer;
 
 /* The name of a missing function, or NULL. A plain dlvsym would find the shim's functions. */
@@ -143,7 +143,7 @@ static const char *search(void *library, struct found *found)
 static void publish(void)
 {
 	modern_table = to_publish->table;
-	library_path = to_publish->path;
+	modern_library_path = to_publish->path;
 	start_tracer = find_tracer();
 	atomic_store_explicit(&loaded, true, memory_order_release);
 }
@@ -154,7 +154,7 @@ static int search_and_publish(void *library)
 	const char *name = library ? search(library, &found) : LIBRARY;
 
 	if (name) {
-		atomic_store(&missing, name);
+		atomic_store(&modern_missing, name);
 		return -ENOSYS;
 	}
 	to_publish = &found;
@@ -187,16 +187,6 @@ void modern_start_tracer(void)
 {
 	if (start_tracer)
 		modern_tracer = start_tracer(VERBS, &modern_table, sizeof(modern_table));
-}
-
-const char *modern_library_path(void)
-{
-	return library_path;
-}
-
-const char *modern_missing(void)
-{
-	return atomic_load(&missing);
 }
 
 int modern_status(int ret)

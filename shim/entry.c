@@ -17,8 +17,8 @@
 
 static void print_banner(void)
 {
-	char *real = settings.verbose ? realpath(modern_library_path(), NULL) : NULL;
-	const char *path = real ? real : modern_library_path();
+	char *real = settings.verbose ? realpath(modern_library_path, NULL) : NULL;
+	const char *path = real ? real : modern_library_path;
 	const char *version = strstr(path, ".so.");
 
 	log_line("version %s, libibverbs %s (%s)", XRC_COMPAT_VERSION, version ? version + 4 : "?",
@@ -64,7 +64,7 @@ static __attribute__((noinline, cold)) int begin_process(void)
 	else
 		log_once(warned,
 			 "no usable libibverbs.so.1: %s not found; install the distribution's libibverbs",
-			 modern_missing());
+			 modern_missing);
 	loader_release_signals(&before);
 	return err;
 }
