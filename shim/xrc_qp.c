@@ -116,20 +116,15 @@ static bool is_old(struct ibv_qp *qp)
 	return found;
 }
 
-/* xrc_compat_rcv_qp() gives opened handles, which are no structs of a provider. */
-static int modify_today(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
-{
-	return unlikely(tgt_qp_is_opened(qp)) ? opened_qp_modify(qp, attr, mask)
-					      : modern_table.modify_qp(qp, attr, mask);
-}
-
 static NOT_ORDINARY int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	struct entry entry;
 	int err;
 
+	/* xrc_compat_rcv_qp() gives opened handles, which are no structs of a provider. */
 	if (!is_old(qp) && shim_is_ready())
-		return modify_today(qp, attr, mask);
+		return unlikely(tgt_qp_is_opened(qp)) ? opened_qp_modify(qp, attr, mask)
+						      : modern_table.modify_qp(qp, attr, mask);
 	err = shim_enter(&entry, VERB_ibv_modify_qp, ARGUMENTS(qp, attr, mask));
 	if (!err && !attr)
 		err = -EINVAL;
@@ -150,13 +145,6 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 }
 SHIM_EXPORT(ibv_modify_qp);
 
-static int query_today(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
-		       struct ibv_qp_init_attr *init_attr)
-{
-	return unlikely(tgt_qp_is_opened(qp)) ? modern_table.uverbs_query_qp(qp, attr, init_attr)
-					      : modern_table.query_qp(qp, attr, mask, init_attr);
-}
-
 static NOT_ORDINARY int query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 				 struct ibv_qp_init_attr *init_attr)
 {
@@ -164,7 +152,9 @@ static NOT_ORDINARY int query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, in
 	int err;
 
 	if (!is_old(qp) && shim_is_ready())
-		return query_today(qp, attr, mask, init_attr);
+		return unlikely(tgt_qp_is_opened(qp))
+			       ? modern_table.uverbs_query_qp(qp, attr, init_attr)
+			       : modern_table.query_qp(qp, attr, mask, init_attr);
 	err = shim_enter(&entry, VERB_ibv_query_qp, ARGUMENTS(qp, attr, mask));
 	if (!err && (!attr || !init_attr))
 		err = -EINVAL;
