@@ -65,17 +65,15 @@ static void translate_srq_event(struct ibv_async_event *event, struct legacy_asy
 
 static bool translate(struct ibv_async_event *event, struct legacy_async_event *levent)
 {
+	enum modern_event_object object = modern_event_of(event->event_type);
+
 	levent->event_type = event->event_type;
 	memcpy(&levent->element, &event->element, sizeof(levent->element));
-	switch (modern_event_of(event->event_type)) {
-	case MODERN_EVENT_OF_QP:
+	if (object == MODERN_EVENT_OF_QP)
 		return translate_qp_event(event, levent);
-	case MODERN_EVENT_OF_SRQ:
+	if (object == MODERN_EVENT_OF_SRQ)
 		translate_srq_event(event, levent);
-		return true;
-	default:
-		return true;
-	}
+	return true;
 }
 
 /* ---- reading ---- */
