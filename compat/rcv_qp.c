@@ -369,17 +369,15 @@ int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_
 
 struct ibv_qp *rcv_qp_handle(const struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {
-	struct rcv_qp *rcv_qp = NULL;
-	struct ibv_qp *qp;
+	struct rcv_qp *rcv_qp;
 	struct domain *domain;
+	struct ibv_qp *qp;
 
 	state_lock();
 	domain = domain_enter(ldom, NULL);
-	if (domain) {
-		rcv_qp = find_settled(domain->device_domain, qp_num);
-		domain_leave(domain);
-	}
+	rcv_qp = domain ? find_settled(domain->device_domain, qp_num) : NULL;
 	qp = rcv_qp ? rcv_qp->qp : NULL;
 	state_unlock();
+	domain_release(domain);
 	return qp;
 }
