@@ -17,14 +17,6 @@ static bool is_libibverbs(const struct link_map *map)
 	return !strcmp(loaded_soname(&loaded), "libibverbs.so.1");
 }
 
-static const struct link_map *object_of(const void *function)
-{
-	struct link_map *map = NULL;
-	Dl_info info;
-
-	return dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
-}
-
 /*
  * Looks the verb up, and sees in which object it is. Today's libibverbs does not have the legacy
  * verbs. For these it looks up a verb that every libibverbs has.
@@ -33,12 +25,13 @@ static bool plugin_finds_libibverbs(void *handle, const char *verb)
 {
 	loader_dlsym_fn real = loader_dlsym();
 	const void *found = real ? real(handle, verb) : NULL;
-	const struct link_map *map;
+	struct link_map *map = NULL;
+	Dl_info info;
 
 	if (!found && real)
 		found = real(handle, "ibv_get_device_list");
-	map = found ? object_of(found) : NULL;
-	return map && is_libibverbs(map);
+	return found && dladdr1(found, &info, (void **)&map, RTLD_DL_LINKMAP) && map &&
+	       is_libibverbs(map);
 }
 
 bool dl_handle_finds_libibverbs(void *handle, const char *verb)
