@@ -265,17 +265,29 @@ void *arena_alloc(size_t length)
 	return memory;
 }
 
+/* How much of this memory, from its beginning, has pages of the arena. */
+static size_t shared_length(uint64_t at, size_t length)
+{
+	const uint32_t mine = softhca_arena_owner(at, PAGES);
+	_Atomic uint32_t *owner = arena.owner;
+	size_t size = 0;
+
+	if (!owner || at % SOFTHCA_PAGE)
+		return 0;
+	for (uint64_t page = softhca_arena_page(at, PAGES);
+	     size < length && page < PAGES && atomic_load(&owner[page]) == mine; page++)
+		size += SOFTHCA_PAGE;
+	return size;
+}
+
+/* The provider unmaps a ring in one piece. */
 void arena_unmapped(void *address, size_t length)
 {
 	const uint64_t at = (uintptr_t)address;
-	const uint64_t page = softhca_arena_page(at, PAGES);
-	const size_t size = whole_pages(length);
-	_Atomic uint32_t *owner = arena.owner;
+	const size_t size = shared_length(at, length);
 	int saved = errno;
 
-	/* The provider unmaps a ring in one piece. */
-	if (!owner || at % SOFTHCA_PAGE || size / SOFTHCA_PAGE > PAGES - page ||
-	    atomic_load(&owner[page]) != softhca_arena_owner(at, PAGES))
+	if (!size)
 		return;
 	pthread_mutex_lock(&lock);
 	if (is_usable())

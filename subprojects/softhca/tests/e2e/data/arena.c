@@ -114,6 +114,45 @@ static bool is_shared(const void *at)
 	return shared;
 }
 
+#define CQ_BYTES   (1u << 20)
+#define FILE_BYTES (1ul << 30)
+
+static uint8_t *map_nothing(size_t length)
+{
+	return mmap(NULL, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/* The ring of a new CQ in the place of what was mapped there. */
+static uint8_t *ring_at(struct host *host, uint8_t *at)
+{
+	const int entries = (int)CQ_BYTES / (emulated_is_mlx5() ? 64 : 32);
+
+	/* The kernel takes the highest gap that is long enough. */
+	while (map_nothing(CQ_BYTES) > at)
+		continue;
+	must(!munmap(at, CQ_BYTES));
+	MADE(ibv_create_cq(host->ctx, entries - 1, NULL, NULL, 0));
+	must(is_shared(at));
+	return at;
+}
+
+/* Its pages follow those of the other ring in the shared file, far from it in memory. */
+ROW("a ring stays when more memory than another ring is unmapped")
+{
+	struct host *host = rig_host(0);
+	uint8_t *empty = map_nothing(3 * FILE_BYTES), *stays, *goes;
+
+	/* One run has no arena, another one a limit of its memory (ulimit -v). */
+	if (!shared_bytes() || empty == MAP_FAILED)
+		return;
+	empty += FILE_BYTES - (uintptr_t)empty % FILE_BYTES;
+	stays = ring_at(host, empty + CQ_BYTES);
+	goes = ring_at(host, empty + FILE_BYTES);
+	*stays = 0xab;
+	must(!munmap(goes, 2 * CQ_BYTES));
+	must_eq(*stays, 0xab);
+}
+
 /* Its second word is not 0: the daemon writes there that the CQ was never armed. */
 static void child_must_have_a_copy(uint64_t *record)
 {
