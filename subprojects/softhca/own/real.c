@@ -151,9 +151,10 @@ static struct code {
 static int take_code(struct dl_phdr_info *info, size_t size, void *provider)
 {
 	struct code *code = provider;
+	const char *name = strrchr(info->dlpi_name, '/');
 
 	(void)size;
-	if (!strstr(info->dlpi_name, code->library))
+	if (!strstr(name ? name : info->dlpi_name, code->library))
 		return 0;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];

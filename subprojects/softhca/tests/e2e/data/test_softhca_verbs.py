@@ -4,6 +4,7 @@ without."""
 
 import pathlib
 import re
+import shutil
 
 import pytest
 
@@ -28,14 +29,25 @@ def test_each_case_holds_on_one_model(passes, arena, program):
     passes([f"--arena={arena}", "--open_events=on"], program, timeout=100)
 
 
-@pytest.mark.parametrize("settings, expected", [(["--arena=on"], True), (["--arena=off"], False)])
-def test_rings_are_in_shared_memory(daemon, expected):
+def has_shared_rings(daemon):
     """The file's first mapping is the table of the others. Doorbell records take a page each."""
     with holding(daemon) as holder:
         maps = pathlib.Path(f"/proc/{holder.pid}/maps").read_text()
     shared = re.findall("(.*)-(.*) rw-s .*memfd:softhca-arena", maps)
-    long = [begin for begin, end in shared if int(end, 16) - int(begin, 16) > 4096]
-    assert (len(long) > 1) == expected
+    return len([begin for begin, end in shared if int(end, 16) - int(begin, 16) > 4096]) > 1
+
+
+@pytest.mark.parametrize("settings, expected", [(["--arena=on"], True), (["--arena=off"], False)])
+def test_rings_are_in_shared_memory(daemon, expected):
+    assert has_shared_rings(daemon) == expected
+
+
+def test_a_driver_is_known_by_its_file_not_its_directory(daemon, monkeypatch, tmp_path):
+    [library] = set(re.findall(r"/\S+/libm\.so\S*", pathlib.Path("/proc/self/maps").read_text()))
+    place = tmp_path / f"lib{models.driver()}-tools"
+    place.mkdir()
+    monkeypatch.setenv("LD_PRELOAD", f"{daemon.preload}:{shutil.copy(library, place)}")
+    assert has_shared_rings(daemon)
 
 
 # In mode "limits" the objects of each row are all that there may be.
