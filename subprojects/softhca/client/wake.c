@@ -24,7 +24,7 @@
 
 /* The page of the last daemon that the program met. Stays mapped: any thread may be using it. */
 static struct softhca_wake *_Atomic page;
-static struct file_id page_file;
+static _Atomic uint64_t page_inode; /* of its memfd, which no other one has while it is mapped */
 
 /* The provider's functions, which are the same in all its contexts. */
 static int (*_Atomic provider_post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
@@ -49,15 +49,18 @@ void wake_find_verbs(void)
 void wake_map(int fd)
 {
 	struct softhca_wake *memory;
+	uint64_t inode;
 
 	if (fd < 0)
 		return;
-	if (!page || !fd_is_still(fd, page_file)) {
+	inode = fd_file(fd).inode;
+	/* Threads that open devices at once may each map it. */
+	if (!page || inode != page_inode) {
 		memory = real()->mmap64(NULL, SOFTHCA_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 					0);
 		if (memory != MAP_FAILED) {
-			page_file = fd_file(fd);
 			atomic_store(&page, memory);
+			atomic_store(&page_inode, inode);
 		}
 	}
 	real()->close(fd);
