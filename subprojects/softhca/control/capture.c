@@ -66,6 +66,11 @@ int control_capture_begin(const struct hca_machine *machine, uint32_t snap, int 
 		return -EBUSY;
 	if (fstat(file, &st) || !S_ISREG(st.st_mode))
 		return -EINVAL;
+	/* The caller forgets a socket that does not become the writer's. */
+	loop_forget(sock);
+	err = loop_watch(sock, EPOLLIN | EPOLLRDHUP, &writer.watch);
+	if (err)
+		return err;
 	file = fcntl(file, F_DUPFD_CLOEXEC, 0);
 	if (file < 0)
 		return -errno;
@@ -76,10 +81,6 @@ int control_capture_begin(const struct hca_machine *machine, uint32_t snap, int 
 	}
 	writer = (struct writer){ .watch.ready = writer_ready, .sock = sock, .file = file,
 				  .runs = true };
-	loop_forget(sock);
-	err = loop_watch(sock, EPOLLIN | EPOLLRDHUP, &writer.watch);
-	if (err)
-		writer_ended(err);
 	return 0;
 }
 
