@@ -23,6 +23,7 @@ static inline bool list_empty(const struct list *list)
 	return list->next == list;
 }
 
+/* Inserts @node before @list: at the end of the list whose head that is. */
 static inline void list_add(struct list *list, struct list *node)
 {
 	node->prev = list->prev;

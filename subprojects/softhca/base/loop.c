@@ -32,7 +32,7 @@ int loop_watch(int fd, uint32_t wanted, struct watch *watch)
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-/* The sleep is over. That is all. */
+/* The ring has ended the sleep. The engine then looks at the doorbells by itself. */
 static void ring_came(struct watch *watch, uint32_t which)
 {
 	uint64_t count;

@@ -33,9 +33,9 @@
 static struct softhca_wake *page;
 static int page_fd = -1;
 static int epoll;
-static _Atomic uint32_t ready; /* a descriptor in the epoll is, and has not been served */
+static _Atomic uint32_t ready; /* a descriptor in the epoll is ready and has not been served */
 static int relay = -1; /* the descriptor for rings; -1 = the first thread hears them itself */
-static _Atomic uint32_t relayed; /* one was, and the daemon has not announced a sleep since */
+static _Atomic uint32_t relayed; /* the last ring, and no sleep has been announced since */
 
 static long futex(_Atomic uint32_t *word, int operation, uint32_t value,
 		  const struct timespec *timeout)

@@ -165,7 +165,7 @@ struct hca_flight {
 struct hca_away {
 	struct hca_flight flight[HCA_FLIGHTS];
 	unsigned int first, count;
-	unsigned int again; /* so many from the first on were sent before */
+	unsigned int again; /* how many, from the first on, were sent before */
 	uint32_t slots; /* of messages that are sent to their end */
 	uint32_t packets; /* of all flights */
 	uint32_t begun; /* the slot behind the last message that was begun */
@@ -202,7 +202,7 @@ struct hca_qp {
 	struct list failed; /* machine->failed */
 	struct list unanswered; /* machine->unanswered */
 	struct timer retry;
-	/* attempts of the WQE at hand that failed for want of an answer, of a buffer */
+	/* attempts of the WQE at hand that got no answer, and that found no buffer */
 	unsigned int lost, not_ready;
 	uint64_t sent;		      /* bytes of the WQE at hand that have arrived */
 	bool started;		      /* the WQE at hand was tried at least once */

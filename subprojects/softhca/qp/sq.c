@@ -86,7 +86,7 @@ bool sq_posted(struct hca_qp *qp)
 	return qp->sq.known != next.next;
 }
 
-/* A WQE may go on at the ring's begin. */
+/* A WQE at the end of the ring continues at its beginning. */
 static int read_slots(const struct hca_qp *qp, uint32_t first, uint32_t count, uint8_t *to)
 {
 	const struct ring *sq = &qp->sq;

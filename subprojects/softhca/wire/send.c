@@ -7,6 +7,8 @@
 #define RNR_FOREVER  7
 /* ns between two attempts of a QP whose timeout is 0 = infinite */
 #define NO_TIMEOUT_RETRY (67u * 1000 * 1000)
+/* ns; a network between machines is slow rather than lossy: to send again early would not help */
+#define FAR_PATIENCE (500u * 1000 * 1000)
 
 /* ---- retries ---- */
 
@@ -126,9 +128,6 @@ static void count_reads(struct hca_qp *qp, const struct wqe *wqe)
 	if (reads && !qp->sent && qp->reading < model_pow2(qp->attr.max_rd_atomic))
 		qp->reading++;
 }
-
-/* A network between machines is slow rather than lossy: to send again early would not help. */
-#define FAR_PATIENCE (500u * 1000 * 1000)
 
 void send_await(struct hca_qp *qp)
 {

@@ -11,13 +11,13 @@
 /* ---- an attempt: what is known about it between its sender and its receiver ---- */
 
 enum outcome {
-	PART, /* a piece has arrived, the next may follow */
-	SENT, /* done; or, on UC and UD, sent without an answer */
-	LOST, /* no answer: retry after the transport timeout */
+	PART,	   /* a piece has arrived, the next may follow */
+	SENT,	   /* done; or, on UC and UD, sent without an answer */
+	LOST,	   /* no answer: retry after the transport timeout */
 	NOT_READY, /* no receive buffer: retry after the peer's RNR timer */
-	FAILED, /* with a syndrome */
-	AWAY, /* on its way to another machine, which will answer */
-	HELD, /* it cannot be sent yet; whatever holds it makes its QP ready again */
+	FAILED,	   /* with a syndrome */
+	AWAY,	   /* on its way to another machine, which will answer */
+	HELD,	   /* it cannot be sent yet; whatever holds it makes its QP ready again */
 };
 
 /* An attempt to execute a request. The sender's completion comes before the peer's. */
@@ -25,16 +25,15 @@ struct attempt {
 	struct hca_qp *qp;
 	const struct wqe *wqe;
 	struct hca_qp *peer;
-	uint8_t syndrome;	  /* of FAILED */
-	uint8_t rnr_timer; /* of NOT_READY, from another machine */
-	bool peer_fails;	  /* goes to ERR */
-	bool sender_fails;	  /* after SENT: it was its own receiver */
-	/* enum ibv_event_type, raised on the peer if it fails; -1 = none */
-	int event;
-	struct mem_vec local;	  /* the sender's data */
-	/* bytes of the message that were sent before, that are sent now */
-	uint64_t offset, part;
-	bool last;		  /* with them the message is complete */
+	uint8_t syndrome;     /* of FAILED */
+	uint8_t rnr_timer;    /* of NOT_READY, from another machine */
+	bool peer_fails;      /* goes to ERR */
+	bool sender_fails;    /* after SENT: it was its own receiver */
+	int event;	      /* enum ibv_event_type, raised on the peer if it fails; -1 = none */
+	struct mem_vec local; /* the sender's data */
+	uint64_t offset;      /* bytes of the message that were sent before */
+	uint64_t part;	      /* bytes that are sent now */
+	bool last;	      /* with them the message is complete */
 };
 
 /* ---- a request at its receiver (operation.c) ---- */
