@@ -23,9 +23,9 @@ static int check_gids(const struct hca_qp *qp, const struct ib_uverbs_qp_dest *d
 	if (!dest->is_global)
 		return machine->settings.ethernet ? refuse(-EINVAL, "address vector without a GRH")
 						  : 0;
-	type = port_gid(qp->device, dest->port_num, dest->sgid_index, own);
 	if (dest->sgid_index >= PORT_GIDS)
 		return refuse(-EINVAL, "GID index");
+	type = port_gid(qp->device, dest->port_num, dest->sgid_index, own);
 	if (type == GID_NONE)
 		return refuse(-ENODATA, "GID index of an empty entry");
 	if (type == GID_IB || (type == GID_ROCE_V1 && dest->dgid[0] == 0xfe) ||
