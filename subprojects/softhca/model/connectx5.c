@@ -187,7 +187,7 @@ static int check_context(const struct mlx5_ib_alloc_ucontext_req_v2 *req, uint32
 		return refuse(-EOPNOTSUPP, "context flags or reserved");
 	if (!bfregs || req->num_low_latency_bfregs > bfregs - 1)
 		return refuse(-EINVAL, "number of doorbell registers");
-	return bfregs > MAX_BFREGS ? -ENOMEM : 0;
+	return bfregs > MAX_BFREGS ? refuse(-ENOMEM, "more doorbell registers than there are") : 0;
 }
 
 static int mlx5_context(const void *in, size_t size, int ports, const struct limits *limits,
