@@ -90,12 +90,13 @@ static bool raise_on(struct hca_device *device, int event, uint32_t number)
 static bool take_number(struct request *request, const char *word, uint32_t *number)
 {
 	uint64_t value;
-	bool valid = request_number(word, UINT32_MAX, &value);
 
-	*number = (uint32_t)value;
-	if (!valid)
+	if (!request_number(word, UINT32_MAX, &value)) {
 		fprintf(request->out, "'%s' is not a number\n", word);
-	return valid;
+		return false;
+	}
+	*number = (uint32_t)value;
+	return true;
 }
 
 static int no_target(struct request *request, const char *what, uint32_t number)

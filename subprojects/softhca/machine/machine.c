@@ -95,13 +95,11 @@ static int init_far(struct hca_machine *machine)
 int machine_init(struct hca_machine *machine, const struct settings *settings, int machines,
 		 int home)
 {
-	char why[256];
-
 	memset(machine, 0, sizeof(*machine));
 	machine->settings = *settings;
 	machine->machines = machines;
 	machine->home = home;
-	if (settings_complete(&machine->settings, why, sizeof(why)))
+	if (settings_complete(&machine->settings, NULL, 0))
 		return -EINVAL;
 	list_init(&machine->clients);
 	list_init(&machine->timers);

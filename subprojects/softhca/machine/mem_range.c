@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Whether the program has mapped the whole range. The kernel finds out by pinning it. */
 #include "mem.h"
-#include "client.h"
 
 #include <base/refuse.h>
 

@@ -48,7 +48,10 @@ int settings_take(struct settings *settings, const char *text, char *why, size_t
 /* Takes a decimal number. False for other text, and for one out of range. */
 bool settings_number(const char *text, int least, int most, int *number);
 
-/* Fills in the model's own limits. 0, or -EINVAL with a sentence in @why for one beyond. */
+/*
+ * Fills in the model's own limits. 0, or -EINVAL for one beyond, with a sentence in @why, which may
+ * be NULL, with @size 0.
+ */
 int settings_complete(struct settings *settings, char *why, size_t size);
 
 /* The IPv4 address of a port; adapters and ports are counted from 0 and 1. */
