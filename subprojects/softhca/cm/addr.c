@@ -156,7 +156,7 @@ void cm_addr_set(union cm_address *address, const struct hca_device *device, uin
 		break;
 	default:
 		port_gid(device, port, 0, address->ib.gid);
-		address->ib.pkey = 0xffff;
+		address->ib.pkey = CM_PKEY;
 		break;
 	}
 }

@@ -31,6 +31,12 @@ union cm_address {
 	struct __kernel_sockaddr_storage storage;
 };
 
+/* Of every path. */
+#define CM_PKEY		 0xffffu
+#define CM_PATH_MTU	 IBV_MTU_4096
+#define CM_PATH_LIFETIME 14 /* 4.096 us * 2^14 = 67 ms */
+#define CM_ACK_TIMEOUT	 (CM_PATH_LIFETIME + 1) /* there and back */
+
 /* The state of an id in rdma_cm. */
 enum cm_state {
 	CM_IDLE,
@@ -279,7 +285,7 @@ void cm_sidr_hear_reply(struct cm_id *id, uint8_t status, const struct cm_id *fr
 #define CM_MAD_HEADER 24
 
 /* Of messages. */
-enum attribute {
+enum cm_attribute {
 	CM_REQ = 0x10,
 	CM_REJ = 0x12,
 	CM_REP,

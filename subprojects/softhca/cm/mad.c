@@ -17,14 +17,11 @@
 #define METHOD_SEND  0x03
 #define GSI_QPN	     1
 #define GSI_QKEY     0x80010000u
-#define PKEY	     0xffff
 
 /* As rdma_cm of the kernel sets them. */
 #define RESPONSE_TIMEOUT 20
 #define MAX_CM_RETRIES	 15
 #define HOP_LIMIT	 1
-#define PATH_MTU	 IBV_MTU_4096
-#define ACK_TIMEOUT	 15
 
 /* The message under construction; the daemon has one thread. */
 static uint8_t mad[MAD_BYTES];
@@ -32,7 +29,7 @@ static uint8_t mad[MAD_BYTES];
 /* ---- a message of any kind ---- */
 
 /* @transaction: the number of the id that has begun what this is part of. Returns the data. */
-static uint8_t *begin(enum attribute attribute, uint32_t transaction)
+static uint8_t *begin(enum cm_attribute attribute, uint32_t transaction)
 {
 	memset(mad, 0, sizeof(mad));
 	mad[0] = 1; /* version */
@@ -45,7 +42,8 @@ static uint8_t *begin(enum attribute attribute, uint32_t transaction)
 }
 
 /* With the numbers of both ids, as all messages but those of datagrams have them. */
-static uint8_t *begin_for(enum attribute attribute, const struct cm_id *id, uint32_t transaction)
+static uint8_t *begin_for(enum cm_attribute attribute, const struct cm_id *id,
+			  uint32_t transaction)
 {
 	uint8_t *data = begin(attribute, transaction);
 
@@ -80,7 +78,7 @@ static void send_mad(const struct cm_id *id)
 		.source_qpn = GSI_QPN,
 		.opcode = PACKET_UD | (PACKET_SEND + 4),
 		.migrated = true,
-		.pkey = PKEY,
+		.pkey = CM_PKEY,
 		.psn = next_psn(id->device, id->port),
 		.header_length = 8, /* DETH */
 		.length = sizeof(mad), .payload = mad,
@@ -144,12 +142,13 @@ static void put_path(uint8_t *at, const struct cm_id *id)
 	at[39] = id->device->model->path_rate;
 	at[41] = HOP_LIMIT;
 	at[42] = id->device->machine->settings.ethernet ? 0 : 1 << 3; /* within the subnet */
-	at[43] = ACK_TIMEOUT << 3;
+	at[43] = CM_ACK_TIMEOUT << 3;
 }
 
 void cm_mad_req(const struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
 	uint8_t *data = begin_for(CM_REQ, id, id->number);
+
 	put32(data + 4, 0);
 	put64(data + 8, cm_addr_service(id, &id->dst));
 	put64(data + 16, id->device->guid);
@@ -158,8 +157,8 @@ void cm_mad_req(const struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	data[43] = (uint8_t)(RESPONSE_TIMEOUT << 3 | service_type(id) << 1 |
 			     (param->flow_control != 0));
 	put32(data + 44, id->psn << 8 | RESPONSE_TIMEOUT << 3 | id->retry_count);
-	put16(data + 48, PKEY);
-	data[50] = (uint8_t)(PATH_MTU << 4 | id->rnr_retry);
+	put16(data + 48, CM_PKEY);
+	data[50] = (uint8_t)(CM_PATH_MTU << 4 | id->rnr_retry);
 	data[51] = (uint8_t)(MAX_CM_RETRIES << 4 | (param->srq != 0) << 3 |
 			     (service_type(id) == 3)); /* XRC */
 	put_path(data + 52, id);
@@ -170,6 +169,7 @@ void cm_mad_req(const struct cm_id *id, const struct rdma_ucm_conn_param *param)
 void cm_mad_rep(const struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
 	uint8_t *data = begin_for(CM_REP, id, id->peer_number);
+
 	put32(data + 12, id->qpn << 8);
 	put32(data + 20, id->psn << 8);
 	data[24] = id->responder_resources;
@@ -181,7 +181,7 @@ void cm_mad_rep(const struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	send_mad(id);
 }
 
-static void send_plain(enum attribute attribute, const struct cm_id *id, uint32_t transaction)
+static void send_plain(enum cm_attribute attribute, const struct cm_id *id, uint32_t transaction)
 {
 	begin_for(attribute, id, transaction);
 	send_mad(id);
@@ -202,6 +202,7 @@ void cm_mad_rej(const struct cm_id *id, uint8_t reason, const void *content, siz
 {
 	const bool passive = id->link == CM_REQ_RCVD || id->link == CM_REP_SENT;
 	uint8_t *data = begin_for(CM_REJ, id, passive ? id->peer_number : id->number);
+
 	data[8] = (uint8_t)(rejected(id) << 6);
 	put16(data + 10, reason);
 	put_data(data + 84, content, length);
@@ -224,8 +225,9 @@ void cm_mad_drep(const struct cm_id *id)
 void cm_mad_sidr_req(const struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
 	uint8_t *data = begin(CM_SIDR_REQ, id->number);
+
 	put32(data, id->number);
-	put16(data + 4, PKEY);
+	put16(data + 4, CM_PKEY);
 	put64(data + 8, cm_addr_service(id, &id->dst));
 	put_request_data(data + 16, id, param);
 	send_mad(id);
@@ -235,6 +237,7 @@ void cm_mad_sidr_rep(const struct cm_id *id, uint8_t status, uint32_t qpn, const
 		     size_t length)
 {
 	uint8_t *data = begin(CM_SIDR_REP, id->peer_number);
+
 	put32(data, id->peer_number);
 	data[4] = status;
 	put32(data + 8, qpn << 8);

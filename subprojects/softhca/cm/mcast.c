@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PKEY 0xffffu
-
 struct cm_group {
 	struct list link; /* machine->cm.groups */
 	uint8_t gid[16];
@@ -29,8 +27,8 @@ static void begin_gid(uint8_t gid[16], uint8_t signature_low, const struct cm_id
 	gid[1] = 0x12;
 	gid[2] = signature_low;
 	gid[3] = id->ps == RDMA_PS_UDP ? 0x01 : 0x1b;
-	gid[4] = PKEY >> 8;
-	gid[5] = PKEY & 0xff;
+	gid[4] = CM_PKEY >> 8;
+	gid[5] = CM_PKEY & 0xff;
 }
 
 /* An IPv6 address of this form is a GID that a subnet manager has given out. */

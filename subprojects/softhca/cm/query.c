@@ -9,10 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define PATH_MTU  IBV_MTU_4096
-#define PATH_LIFETIME 14 /* 4.096 us * 2^14 = 67 ms */
-#define PKEY	  0xffff
-#define EXACTLY	  2 /* selector of MTU, rate and life time */
+#define EXACTLY    2 /* selector of MTU, rate and life time */
 #define REVERSIBLE 0x80
 
 /* A path as the subnet administrator sends it. */
@@ -59,11 +56,11 @@ static void put_path(const struct cm_id *id, struct ib_user_path_rec *path)
 	path->dlid = lid_of(id->dst_device, id->dst_port);
 	path->slid = lid_of(id->device, id->port);
 	path->reversible = 1;
-	path->mtu = PATH_MTU;
+	path->mtu = CM_PATH_MTU;
 	path->numb_path = 1;
 	path->mtu_selector = path->rate_selector = path->packet_life_time_selector = EXACTLY;
 	path->rate = id->device->model->path_rate;
-	path->packet_life_time = PATH_LIFETIME;
+	path->packet_life_time = CM_PATH_LIFETIME;
 }
 
 static void put_route(const struct cm_id *id, struct rdma_ucm_query_route_resp *resp)
@@ -77,7 +74,7 @@ static void put_route(const struct cm_id *id, struct rdma_ucm_query_route_resp *
 	resp->port_num = id->port;
 	resp->num_paths = has_route(id);
 	put_gids(id, resp->ib_route[0].sgid, resp->ib_route[0].dgid);
-	resp->ib_route[0].pkey = PKEY;
+	resp->ib_route[0].pkey = CM_PKEY;
 	if (has_route(id))
 		put_path(id, &resp->ib_route[0]);
 }
@@ -88,7 +85,7 @@ static void put_device(const struct cm_id *id, struct rdma_ucm_query_addr_resp *
 		return;
 	resp->node_guid = node_guid(id);
 	resp->port_num = id->port;
-	resp->pkey = PKEY;
+	resp->pkey = CM_PKEY;
 }
 
 static void put_addr(const struct cm_id *id, struct rdma_ucm_query_addr_resp *resp)
@@ -103,7 +100,7 @@ static void put_addr(const struct cm_id *id, struct rdma_ucm_query_addr_resp *re
 
 static void put_gid(const struct cm_id *id, struct rdma_ucm_query_addr_resp *resp)
 {
-	struct cm_sockaddr_ib src = { .family = CM_AF_IB, .pkey = PKEY }, dst = src;
+	struct cm_sockaddr_ib src = { .family = CM_AF_IB, .pkey = CM_PKEY }, dst = src;
 
 	memset(resp, 0, sizeof(*resp));
 	put_device(id, resp);
@@ -126,10 +123,10 @@ static unsigned int put_path_record(const struct cm_id *id, struct ib_path_rec_d
 	wire.dlid = lid_of(id->dst_device, id->dst_port);
 	wire.slid = lid_of(id->device, id->port);
 	wire.reversible_count = REVERSIBLE | 1;
-	wire.pkey = PKEY;
-	wire.mtu = EXACTLY << 6 | PATH_MTU;
+	wire.pkey = CM_PKEY;
+	wire.mtu = EXACTLY << 6 | CM_PATH_MTU;
 	wire.rate = (uint8_t)(EXACTLY << 6 | id->device->model->path_rate);
-	wire.life_time = EXACTLY << 6 | PATH_LIFETIME;
+	wire.life_time = EXACTLY << 6 | CM_PATH_LIFETIME;
 	path->flags = IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL;
 	memcpy(path->path_rec, &wire, sizeof(wire));
 	return 1;
@@ -196,8 +193,6 @@ int cm_cmd_query(struct cm_cmd *cmd)
 
 /* ---- attributes of the queue pair, as ib_cm gives them for each type and state ---- */
 
-#define ACK_TIMEOUT (PATH_LIFETIME + 1) /* there and back */
-
 static bool connecting(const struct cm_id *id)
 {
 	return id->link >= CM_REQ_SENT && id->link <= CM_ESTABLISHED;
@@ -237,7 +232,7 @@ static int rtr_attr(const struct cm_id *id, struct ib_uverbs_qp_attr *attr)
 	attr->qp_attr_mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 			     IBV_QP_RQ_PSN;
 	cm_addr_vector_to_peer(id, &attr->ah_attr);
-	attr->path_mtu = PATH_MTU;
+	attr->path_mtu = CM_PATH_MTU;
 	attr->dest_qp_num = id->remote_qpn;
 	attr->rq_psn = id->remote_psn;
 	if (id->qp_type == IBV_QPT_RC || id->qp_type == IBV_QPT_XRC_RECV) {
@@ -261,7 +256,7 @@ static int rts_attr(const struct cm_id *id, struct ib_uverbs_qp_attr *attr)
 	}
 	if (id->qp_type != IBV_QPT_UC) {
 		attr->qp_attr_mask |= IBV_QP_TIMEOUT;
-		attr->timeout = id->ack_timeout < 0 ? ACK_TIMEOUT : (uint8_t)id->ack_timeout;
+		attr->timeout = id->ack_timeout < 0 ? CM_ACK_TIMEOUT : (uint8_t)id->ack_timeout;
 	}
 	return 0;
 }
