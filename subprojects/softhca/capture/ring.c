@@ -16,12 +16,15 @@ struct capture_ring *ring_map(int fd)
 	return at == MAP_FAILED ? NULL : at;
 }
 
+/* Sealed, since a program that cut it short would kill the daemon with SIGBUS. */
 struct capture_ring *ring_create(int *fd, int *err)
 {
 	struct capture_ring *ring = NULL;
 
-	*fd = memfd_create("softhca-capture", MFD_CLOEXEC);
+	*fd = memfd_create("softhca-capture", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	*err = *fd < 0 ? -errno : -posix_fallocate(*fd, 0, sizeof(*ring));
+	if (!*err && fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		*err = -errno;
 	if (!*err) {
 		ring = ring_map(*fd);
 		*err = ring ? 0 : -ENOMEM;

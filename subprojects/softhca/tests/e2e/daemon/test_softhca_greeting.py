@@ -69,6 +69,12 @@ def receive(sock):
     return data
 
 
+def receive_descriptor(sock):
+    """The descriptor that comes with the next message."""
+    _, control, _, _ = sock.recvmsg(4096, socket.CMSG_SPACE(4))
+    return struct.unpack("i", control[0][2][:4])[0]
+
+
 def command(sock, number, *words):
     """Sends a command: the address of the response, then @words. Returns the daemon's status."""
     body = struct.pack("<Q", ctypes.addressof(answer)) + b"".join(words)
@@ -155,17 +161,27 @@ def test_several_descriptors_at_once(daemon):
     sock.close()
 
 
-def test_the_page_that_all_programs_share_keeps_its_size(daemon, balanced):
+def must_keep_its_size(file):
     """A program that cut it short would kill the daemon by SIGBUS."""
+    for size in (0, os.fstat(file).st_size + 4096):
+        with pytest.raises(PermissionError):
+            os.ftruncate(file, size)
+    os.close(file)
+
+
+def test_the_page_that_all_programs_share_keeps_its_size(daemon, balanced):
     with connect(daemon) as sock:
         send(sock, hello(pages=0))
         receive(sock)
-        _, control, _, _ = sock.recvmsg(4096, socket.CMSG_SPACE(4))
-        page = struct.unpack("i", control[0][2][:4])[0]
-        for size in (0, 8192):
-            with pytest.raises(PermissionError):
-                os.ftruncate(page, size)
-        os.close(page)
+        must_keep_its_size(receive_descriptor(sock))
+
+
+def test_the_ring_of_a_capture_keeps_its_size(daemon, balanced):
+    fd = a_file()
+    with connect(daemon) as sock:
+        send(sock, hello(CAPTURE, device=128), [fd])
+        os.close(fd)
+        must_keep_its_size(receive_descriptor(sock))
 
 
 def test_a_client_that_fetches_no_answer_holds_up_no_other(daemon, balanced):
@@ -279,7 +295,7 @@ def ask(daemon, command, **named):
     header = struct.pack("<IHHII", 16 + len(body), 5 << 10 | command, 1, 7, 0)
     with connect(daemon) as sock:
         send(sock, hello(NETLINK) + header + body)
-        fd = struct.unpack("i", sock.recvmsg(12, socket.CMSG_SPACE(4))[1][0][2])[0]
+        fd = receive_descriptor(sock)
     message, at, values = os.pread(fd, 4096, 0), 16, {}
     os.close(fd)
     if message[4] == 2:
