@@ -95,6 +95,7 @@ double seconds(void)
 bool row_run(const struct row *row, const char *name)
 {
 	int status;
+	bool good;
 	pid_t pid;
 
 	row_begin(name);
@@ -123,7 +124,10 @@ bool row_run(const struct row *row, const char *name)
 		printf("FAIL %s: exits before its end, with status %d\n", name,
 		       WEXITSTATUS(status));
 	fflush(stdout);
-	return !status && *reported;
+	good = !status && *reported;
+	munmap(reported, sizeof(*reported));
+	reported = NULL;
+	return good;
 }
 
 static bool is_group(const char *name)
