@@ -225,6 +225,31 @@ static int meet(struct hca_machine *machine, const struct end *end, char *why, s
 	return fabric_complete(why, size) ? 0 : -ETIMEDOUT;
 }
 
+static int make_machine(const struct settings *settings, struct hca_machine *machine,
+			struct end *end)
+{
+	int err = loop_init(machines.count > 1);
+
+	if (!err)
+		err = machine_init(machine, settings, machines.count, machines.own);
+	if (!err)
+		err = cm_init(&machine->cm);
+	return err ? err : watch_signals(end);
+}
+
+/* What programs see as /sys and /dev. */
+static int make_tree(const char *directory, struct hca_machine *machine)
+{
+	char path[PATH_MAX];
+	int err = dir_join(path, sizeof(path), directory, SOFTHCA_SYSFS);
+
+	if (!err)
+		err = sysfs_create(machine, path);
+	if (!err)
+		err = dir_join(path, sizeof(path), directory, SOFTHCA_DEV);
+	return err ? err : nodes_create(machine, path);
+}
+
 static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, struct end *end,
 		   char *why, size_t size)
 {
@@ -238,13 +263,7 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 	err = read_machines(&plan->settings, why, size);
 	if (err)
 		return err;
-	err = loop_init(machines.count > 1);
-	if (!err)
-		err = machine_init(machine, &plan->settings, machines.count, machines.own);
-	if (!err)
-		err = cm_init(&machine->cm);
-	if (!err)
-		err = watch_signals(end);
+	err = make_machine(&plan->settings, machine, end);
 	if (err)
 		return server_fail(why, size, "cannot start", err);
 	end->with_runs = plan->until;
@@ -260,13 +279,7 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 	err = plan->net ? net_create(machine) : 0;
 	if (err)
 		return server_fail(why, size, "--net: the adapters' addresses", err);
-	err = dir_join(path, sizeof(path), plan->directory, SOFTHCA_SYSFS);
-	if (!err)
-		err = sysfs_create(machine, path);
-	if (!err)
-		err = dir_join(path, sizeof(path), plan->directory, SOFTHCA_DEV);
-	if (!err)
-		err = nodes_create(machine, path);
+	err = make_tree(plan->directory, machine);
 	if (err)
 		return server_fail(why, size, "the device tree cannot be written", err);
 	err = dir_join(path, sizeof(path), plan->directory, SOFTHCA_SOCKET);

@@ -232,14 +232,14 @@ static void copy_modules(FILE *out, const char *driver)
 static unsigned int write_module(struct tree *tree, const char *name, const char *holders,
 				 unsigned int bytes)
 {
-	char dir[64], names[128], *rest = strcpy(names, holders), *holder, path[PATH_MAX];
+	char dir[64], names[128], *rest = strcpy(names, holders), *holder;
 	unsigned int count = 0;
 
 	snprintf(dir, sizeof(dir), "module/%s/holders", name);
-	tree_path(tree, dir, "", path);
+	tree_directory(tree, dir);
 	while ((holder = strsep(&rest, ",")) != NULL && holder[0]) {
 		snprintf(dir, sizeof(dir), "module/%s/holders/%s", name, holder);
-		tree_path(tree, dir, "", path);
+		tree_directory(tree, dir);
 		count++;
 	}
 	snprintf(dir, sizeof(dir), "module/%s", name);
