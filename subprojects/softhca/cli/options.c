@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MOST_OPTIONS 40
-
 int cli_refuse_usage(const char *command, const char *why)
 {
 	return cli_refuse(CLI_REFUSED, "%s: %s\n         try: softhca %s --help", command, why,
@@ -101,7 +99,7 @@ static void list_options(struct option *known, bool has_settings, bool is_run)
 
 int cli_options(int argc, char **argv, struct settings *settings, struct run_options *options)
 {
-	struct option known[MOST_OPTIONS] = { 0 };
+	struct option known[SETTINGS_COUNT + 4] = { 0 }; /* three others, and the end */
 	int status = CLI_GO_ON, kind;
 	char text[512];
 

@@ -66,6 +66,8 @@ static const struct row rows[] = {
 	  "seconds until all machines must have met" },
 };
 
+_Static_assert(sizeof(rows) / sizeof(rows[0]) == SETTINGS_COUNT, "as settings.h says");
+
 #define DEFAULT_ADDRESS (198u << 24 | 18u << 16 | 0u << 8 | 1u)
 
 const struct settings settings_default = {
@@ -86,12 +88,12 @@ const struct settings settings_default = {
 
 const char *settings_name(size_t index)
 {
-	return index < sizeof(rows) / sizeof(rows[0]) ? rows[index].name : NULL;
+	return index < SETTINGS_COUNT ? rows[index].name : NULL;
 }
 
 static const struct row *find_row(const char *text, size_t length)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < SETTINGS_COUNT; i++) {
 		if (strlen(rows[i].name) == length && !strncmp(rows[i].name, text, length))
 			return &rows[i];
 	}
@@ -102,7 +104,7 @@ static int refuse_unknown(const char *text, int length, char *why, size_t size)
 {
 	int at = snprintf(why, size, "unknown setting '%.*s'; there are:", length, text);
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && at > 0 && (size_t)at < size; i++)
+	for (size_t i = 0; i < SETTINGS_COUNT && at > 0 && (size_t)at < size; i++)
 		at += snprintf(why + at, size - (size_t)at, " %s", rows[i].name);
 	return -ENOENT;
 }
@@ -243,7 +245,7 @@ int settings_take(struct settings *settings, const char *text, char *why, size_t
 
 int settings_complete(struct settings *settings, char *why, size_t size)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < SETTINGS_COUNT; i++) {
 		int *value = (void *)((char *)settings + rows[i].offset);
 		int own;
 
@@ -328,7 +330,7 @@ uint32_t settings_address(const struct settings *settings, int device, int port)
 
 void settings_print(const struct settings *settings, FILE *out)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < SETTINGS_COUNT; i++) {
 		fprintf(out, "%s%s=", i ? " " : "", rows[i].name);
 		print_value(out, settings, &rows[i]);
 	}
@@ -337,7 +339,7 @@ void settings_print(const struct settings *settings, FILE *out)
 
 void settings_help(FILE *out)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < SETTINGS_COUNT; i++) {
 		fprintf(out, "  --%s=", rows[i].name);
 		print_shape(out, &rows[i]);
 		fprintf(out, "\n        %s (", rows[i].help);

@@ -39,6 +39,8 @@ struct settings {
 
 extern const struct settings settings_default;
 
+#define SETTINGS_COUNT 30
+
 /* The names in their order; NULL behind the last. */
 const char *settings_name(size_t index);
 
