@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 #include <rdma/ib_user_verbs.h>
@@ -174,6 +175,7 @@ int kernel_uverbs_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			   struct ibv_qp_init_attr *init_attr)
 {
 	struct ib_uverbs_query_qp_resp answer = { .qp_state = 0 };
+	struct ibv_qp_attr now;
 	COMMAND(ib_uverbs_query_qp) query = { .core = {
 		.response = (uintptr_t)&answer,
 		.qp_handle = qp->handle,
@@ -184,7 +186,9 @@ int kernel_uverbs_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 
 	if (err)
 		return err;
-	*attr = attr_of(&answer);
+	/* An old program's struct ends before rate_limit. */
+	now = attr_of(&answer);
+	memcpy(attr, &now, offsetof(struct ibv_qp_attr, rate_limit));
 	*init_attr = (struct ibv_qp_init_attr){
 		.qp_context = qp->qp_context,
 		.cap = attr->cap,

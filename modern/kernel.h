@@ -13,7 +13,7 @@
 
 /*
  * Each returns 0 or a positive errno. Open fills in the handle, of which the caller has set
- * qp_context, qp_num and qp_type. Query fills in everything.
+ * qp_context, qp_num and qp_type. Query fills in everything but rate_limit.
  */
 int kernel_uverbs_open_qp(struct ibv_xrcd *xrcd, struct ibv_qp *qp);
 int kernel_uverbs_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
