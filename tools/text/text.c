@@ -48,10 +48,10 @@ char *text_shell_word(const char *text)
 	word = need_memory(malloc(sizeof(ESCAPED) * strlen(text) + sizeof("''")));
 	end = stpcpy(word, "'");
 	for (; *text; text += length ? length : 1) {
-		length = strchr("\t\n", *text) ? 1 : text_character(text);
+		length = *text == '\n' ? 1 : text_character(text);
 		if (*text == '\'')
 			end = stpcpy(end, "'\\''");
-		else if (length)
+		else if (length && *text != '!')	/* csh expands `!` inside quotes */
 			end = mempcpy(end, text, length);
 		else
 			end += sprintf(end, ESCAPED, (unsigned int)(unsigned char)*text);

@@ -14,7 +14,7 @@ size_t text_character(const char *text);
  */
 void text_clean(char *text);
 
-/* @text as one word for sh and csh, printable but for tabs and line breaks. */
+/* @text as one printable word for sh and, unless @text has a line break, for csh. */
 char *text_shell_word(const char *text);
 
 #endif

@@ -14,6 +14,7 @@ import unicodedata
 import pytest
 
 from check_workshop import compile_c
+from installed import need
 
 pytestmark = pytest.mark.any_model
 
@@ -79,15 +80,21 @@ def test_names_of_devices_are_clean(clean, run, command):
 
 
 @pytest.mark.parametrize("launcher", ["Slurm", "ssh"])
-def test_a_shell_reads_the_words_of_env_back(clean, run, shell_script, launcher):
-    """ssh gives its line to another shell."""
-    words = [f"a{TITLE}", "b\tc\nd", "\x9b'`$HOME`\x7f", "gr\u00fc\u00df"]
+@pytest.mark.parametrize("shell", ["sh", "csh -f"])
+def test_a_shell_reads_the_words_of_env_back(clean, run, shell_script, tmp_path, shell, launcher):
+    """ssh gives its line to another shell. Words of csh have no line break."""
+    name = shell.split()[0]
+    need(name)
+    words = [f"a{TITLE}", "b\tc!d", "\x9b'`$HOME`\x7f", "gr\u00fc\u00df"]
+    words += ["line\nbreak"] if name == "sh" else []
     program = shell_script(f"program{TITLE}", "printf '%s\\0' \"$@\"")
-    printed = clean(run, "env", program, *words, LD_PRELOAD="").stdout
-    assert is_clean(printed.replace("\t", ""))
+    printed = clean(run, "env", f"--shell={name}", program, *words, LD_PRELOAD="").stdout
+    assert is_clean(printed)
     line = re.search(rf"^# {launcher}\n(.*?)(\n# |\Z)", printed, re.M | re.S).group(1)
-    shell = 'srun() { "$@"; }; ssh() { shift; sh -c "$*"; }; '
-    assert run(["sh", "-c", shell + line]).stdout.split("\0") == [*words, ""]
+    shell_script("srun", 'exec "$@"')
+    shell_script("ssh", f'shift; exec {shell} -c "$*"')
+    done = run([*shell.split(), "-c", line], env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert done.stdout.split("\0") == [*words, ""], (line, done)
 
 
 @pytest.mark.parametrize("command", [["ps"], ["ps", "--stacks"]], ids=" ".join)
