@@ -234,6 +234,8 @@ int main(int argc, char **argv)
 		fail("mmap: %s", strerror(errno));
 	parse(argc, argv);
 	domain_fd = domain_file();
+	/* A parent in perl or Python may have ignored it; then wait(2) names no child. */
+	signal(SIGCHLD, SIG_DFL);
 	signal(SIGALRM, give_up);
 	alarm(120);
 	for (unsigned int i = 0; i < cluster->receivers; i++)

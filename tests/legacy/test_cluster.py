@@ -5,6 +5,7 @@ missing function."""
 import os
 import re
 import signal
+import sys
 
 import pytest
 
@@ -97,6 +98,14 @@ def test_the_demo_ignores_children_that_it_has_not_started(cluster, tmp_path, se
     if seconds == "60":
         os.kill(int(child.read_text()), signal.SIGKILL)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.any_model
+def test_the_demo_ends_where_its_parent_ignores_children(cluster):
+    """wait(2) names no child then."""
+    ignoring = "import os, signal, sys; signal.signal(17, signal.SIG_IGN); os.execv(sys.argv[1], "
+    done = cluster("-n", "2", through=[sys.executable, "-c", ignoring + "sys.argv[1:])"])
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def complaint(done):
