@@ -79,6 +79,19 @@ const char *loaded_name(const struct loaded *loaded, size_t offset)
 	return offset < loaded->names_size ? loaded->names + offset : "";
 }
 
+bool loaded_contains(const struct loaded *loaded, const void *address)
+{
+	ElfW(Addr) offset = (ElfW(Addr))address - loaded->base;
+
+	for (unsigned i = 0; i < loaded->segment_count; i++) {
+		const ElfW(Phdr) *segment = &loaded->segments[i];
+
+		if (segment->p_type == PT_LOAD && offset - segment->p_vaddr < segment->p_memsz)
+			return true;
+	}
+	return false;
+}
+
 /* ---- the names that relocations refer to ---- */
 
 static size_t symbol_index(uint64_t info)

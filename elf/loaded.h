@@ -56,6 +56,9 @@ const char *loaded_soname(const struct loaded *loaded);
  */
 void *loaded_symbol(const struct loaded *loaded, const char *name);
 
+/* Whether the address is in a segment of the object. @loaded: from loaded_each() */
+bool loaded_contains(const struct loaded *loaded, const void *address);
+
 /* Whether a relocation of the object refers to a name that match() accepts. */
 bool loaded_refers(const struct loaded *loaded, bool (*match)(const char *name));
 

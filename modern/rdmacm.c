@@ -3,8 +3,8 @@
 #include "rdmacm.h"
 
 #include <elf/loaded.h>
+#include <elf/loader.h>
 
-#include <dlfcn.h>
 #include <string.h>
 #include <rdma/rdma_cma.h>
 
@@ -16,11 +16,22 @@ static int copy_if_librdmacm(const struct loaded *loaded, void *librdmacm)
 	return 1;
 }
 
+static bool find_librdmacm(struct loaded *librdmacm)
+{
+	sigset_t before;
+	bool found;
+
+	loader_hold_signals(&before);
+	found = loaded_each(copy_if_librdmacm, librdmacm);
+	loader_release_signals(&before);
+	return found;
+}
+
 rdmacm_create_qp_fn modern_rdmacm_create_qp(void)
 {
 	struct loaded librdmacm;
 
-	if (!loaded_each(copy_if_librdmacm, &librdmacm))
+	if (!find_librdmacm(&librdmacm))
 		return NULL;
 	return (rdmacm_create_qp_fn)loaded_symbol(&librdmacm, "rdma_create_qp");
 }
@@ -28,8 +39,6 @@ rdmacm_create_qp_fn modern_rdmacm_create_qp(void)
 bool modern_is_rdmacm(const void *address)
 {
 	struct loaded librdmacm;
-	Dl_info info;
 
-	return loaded_each(copy_if_librdmacm, &librdmacm) && dladdr(address, &info) &&
-	       (ElfW(Addr))info.dli_fbase == librdmacm.base;
+	return find_librdmacm(&librdmacm) && loaded_contains(&librdmacm, address);
 }

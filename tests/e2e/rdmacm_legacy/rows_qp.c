@@ -3,6 +3,10 @@
 
 #define GROUP "qp"
 
+#include <dlfcn.h>
+#include <link.h>
+#include <signal.h>
+
 #include "ids.h"
 
 static struct rdma_cm_id *other;
@@ -126,4 +130,31 @@ ROW("after a refusal and after a success the next QP has its own attributes only
 	without = attr;			/* ibv_create_qp refuses the same attributes */
 	without.xrc_domain = NULL;
 	must(!ibv_create_qp(pd, &without) && errno == EINVAL);
+}
+
+static unsigned asked, unblocked;
+
+/* In place of the C library's. The loader's lock stays taken if a signal handler leaves this. */
+__attribute__((visibility("default")))
+int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *info, size_t size, void *arg), void *arg)
+{
+	__typeof__(&dl_iterate_phdr) real = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+	sigset_t blocked;
+
+	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+	asked++;
+	unblocked += !sigismember(&blocked, SIGUSR1);
+	return real(visit, arg);
+}
+
+ROW("rdma_create_qp asks the loader with signals blocked")
+{
+	struct ibv_qp_init_attr attr;
+
+	set_up();
+	attr = ids_xrc_attr(routed, domain);
+	asked = unblocked = 0;
+	must_eq(rdma_create_qp(routed, pd, &attr), 0);
+	must(asked);
+	must_eq(unblocked, 0);
 }

@@ -11,7 +11,7 @@ import models
 from installed import need, need_xclient, rping_may_wait_for_itself
 
 
-@pytest.mark.parametrize("count, words", [(4, "rdmacm-legacy qp"), (4, "rdmacm-legacy srq"),
+@pytest.mark.parametrize("count, words", [(5, "rdmacm-legacy qp"), (4, "rdmacm-legacy srq"),
                                           (2, "rdmacm-two-way")])
 def test_rows(below_shim, build_root, count, words):
     """With strict=on, uverbs removes no mask bits. A mask that it accepts works on all kernels."""
