@@ -30,7 +30,7 @@ typedef uint64_t __attribute__((aligned(8))) regtab_u64;
 struct regtab_key {
 	char device[64];	/* kernel name of the device, "mlx4_0" */
 	regtab_u64 guid;	/* of the node, in network byte order, as the device reports it */
-	regtab_u64 instance;	/* distinguishes emulated devices of the same name; else 0 */
+	regtab_u64 instance;	/* inode of the device's directory in sysfs; 0 if unknown */
 	regtab_u64 st_dev;	/* the domain's inode */
 	regtab_u64 st_ino;
 };
