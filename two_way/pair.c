@@ -48,9 +48,9 @@ static atomic_bool busy;	/* a lock was not free in time */
 
 /*
  * One process at a time creates a pair on a device, by a lock on the device file that each has
- * open. The lock only makes pairs likelier. After a second or two the process goes on without it,
- * and never waits for one again: the holder may be stopped, or have left the lock to a child.
- * LOCK_TRIES allows a second: eight ranks that use all PAIR_ATTEMPTS need that long.
+ * open. The lock only makes pairs likelier. After LOCK_TRIES, a second or two, the process goes on
+ * without it, and never waits for one again: the holder may be stopped, or have left the lock to a
+ * child. Eight ranks that use all PAIR_ATTEMPTS need a second.
  */
 static bool lock_device(const struct ibv_context *context)
 {
