@@ -72,10 +72,10 @@ int main(int argc, char **argv)
 	} else if (!strcmp(name, "poll-plain")) {
 		poll_many(count, batch);
 	} else if (!strcmp(name, "poll-two-way")) {
-		shim_hook_poll_cq(&context, PAIR_TAGGED);
+		ops_hook_poll_cq(&context, shim_poll_cq_tagged);
 		poll_many(count, batch);
 	} else if (!strcmp(name, "poll-two-way-untagged")) {
-		shim_hook_poll_cq(&context, PAIR_NEXT);
+		ops_hook_poll_cq(&context, shim_poll_cq_untagged);
 		poll_many(count, batch);
 	} else {
 		fprintf(stderr,

@@ -108,9 +108,9 @@ int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 	return polled;
 }
 
-int shim_hook_poll_cq(struct ibv_context *context, enum pair_rule rule)
+int shim_hook_poll_cq(struct ibv_context *context)
 {
-	poll_cq_fn hook = rule == PAIR_TAGGED ? shim_poll_cq_tagged : shim_poll_cq_untagged;
-
-	return ops_hook_poll_cq(context, hook);
+	return ops_hook_poll_cq(context, pair_rule_of(context) == PAIR_TAGGED
+						 ? shim_poll_cq_tagged
+						 : shim_poll_cq_untagged);
 }

@@ -8,7 +8,6 @@
 #include <abi/verb.h>
 #include <base/cancel.h>
 #include <base/errmap.h>
-#include <two_way/pair.h>
 #include <two_way/program.h>
 
 #include <errno.h>
@@ -84,7 +83,7 @@ int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 
 /* Hooks poll_cq of a device with two-way QPs. Returns 0 or -ENOMEM. */
-int shim_hook_poll_cq(struct ibv_context *context, enum pair_rule rule);
+int shim_hook_poll_cq(struct ibv_context *context);
 
 /*
  * Returns the attributes that the program passed to rdma_create_qp, while it creates an old XRC QP;

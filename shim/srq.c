@@ -16,7 +16,7 @@ static int hook_device(struct ibv_context *context)
 	int err = ops_hook_post_srq_recv(context, shim_post_srq_recv);
 
 	if (!err && program_is_two_way())
-		err = shim_hook_poll_cq(context, pair_rule_of(context));
+		err = shim_hook_poll_cq(context);
 	return err;
 }
 

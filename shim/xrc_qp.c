@@ -46,7 +46,7 @@ static int destroy_plain(struct ibv_qp *qp)
 static int create_xrc(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp)
 {
 	bool two_way = program_is_two_way();
-	int err = two_way && pd ? shim_hook_poll_cq(pd->context, pair_rule_of(pd->context)) : 0;
+	int err = two_way && pd ? shim_hook_poll_cq(pd->context) : 0;
 
 	return err ? err : xrc_qp_create(pd, attr, two_way, qp);
 }
