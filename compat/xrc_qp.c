@@ -18,7 +18,6 @@
 struct xrc_qp {
 	struct pair pair;		/* the program has ini; tgt is NULL if one-way */
 	uint32_t ini_num, tgt_num;	/* copies: another thread may compare while a QP is freed */
-	struct ibv_context *context;
 	struct legacy_xrc_domain *ldom;
 	struct device_domain *device_domain;
 	uint32_t tgt_events;		/* how many were handed out, as events of ini */
@@ -98,7 +97,6 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_
 		return err;
 	xrc_qp->ini_num = xrc_qp->pair.ini->qp_num;
 	xrc_qp->tgt_num = xrc_qp->pair.tgt ? xrc_qp->pair.tgt->qp_num : 0;
-	xrc_qp->context = pd->context;
 	xrc_qp->ldom = &domain->legacy;
 	err = publish(xrc_qp, domain);
 	if (err) {
@@ -214,11 +212,11 @@ static void set_ending(struct xrc_qp *xrc_qp, bool ending)
 
 static void forget_and_free(struct xrc_qp *xrc_qp)
 {
+	qp_number_remove(xrc_qp->device_domain->context, xrc_qp->ini_num);
 	state_lock();
 	handle_remove(&xrc_qps, xrc_qp->pair.ini, xrc_qp);
 	xrc_qp->device_domain->qps--;
 	state_unlock();
-	qp_number_remove(xrc_qp->context, xrc_qp->ini_num);
 	free(xrc_qp);
 }
 
@@ -278,7 +276,7 @@ struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal)
 /* A QP that is being destroyed does not count: new QPs may have its numbers already. */
 static bool is_half(const struct xrc_qp *xrc_qp, const struct ibv_context *context, uint32_t qp_num)
 {
-	return !xrc_qp->ending && xrc_qp->context == context &&
+	return !xrc_qp->ending && xrc_qp->device_domain->context == context &&
 	       (xrc_qp->ini_num == qp_num || xrc_qp->tgt_num == qp_num);
 }
 
@@ -305,7 +303,7 @@ static bool is_failing_any(const struct ibv_context *context)
 	HANDLE_EACH(mapping, &xrc_qps) {
 		struct xrc_qp *xrc_qp = mapping->object;
 
-		if (xrc_qp->context != context)
+		if (xrc_qp->device_domain->context != context)
 			continue;
 		xrc_qp->ending = true;
 		failing |= xrc_qp->users;
@@ -320,7 +318,7 @@ void xrc_qp_forget_context(const struct ibv_context *context)
 	HANDLE_EACH(mapping, &xrc_qps) {
 		struct xrc_qp *xrc_qp = mapping->object;
 
-		if (xrc_qp->context != context)
+		if (xrc_qp->device_domain->context != context)
 			continue;
 		handle_remove(&targets, xrc_qp->pair.tgt, xrc_qp);
 		handle_take(&xrc_qps, mapping);
