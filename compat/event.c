@@ -37,19 +37,19 @@ static void flag_event(struct legacy_async_event *levent, uint32_t qp_num)
 /* False: the program does not get the event. */
 static bool translate_qp_event(struct ibv_async_event *event, struct legacy_async_event *levent)
 {
-	struct modern_event_qp qp = modern_event_qp(event->element.qp);
+	uint32_t qp_num;
+	enum modern_tgt_use use = modern_tgt_use_of(event->element.qp, &qp_num);
 
-	if (qp.use == MODERN_TGT_NONE)
+	if (use == MODERN_TGT_NONE)
 		return true;
-	if (qp.use == MODERN_TGT_PAIRED)
+	if (use == MODERN_TGT_PAIRED)
 		levent->element.qp =
 			xrc_qp_target_event(event->element.qp, leaves_qp_in_err(event->event_type));
-	/* The acknowledgement lets another thread's destroy free the handle. qp is a copy. */
+	/* The acknowledgement lets another thread's destroy free the handle. */
 	modern_ack_async_event(event);
-	if (qp.use == MODERN_TGT_REGISTERED)
-		flag_event(levent, qp.qp_num);
-	return qp.use != MODERN_TGT_TRANSIENT &&
-	       (qp.use != MODERN_TGT_PAIRED || levent->element.qp);
+	if (use == MODERN_TGT_REGISTERED)
+		flag_event(levent, qp_num);
+	return use != MODERN_TGT_TRANSIENT && (use != MODERN_TGT_PAIRED || levent->element.qp);
 }
 
 static void translate_srq_event(struct ibv_async_event *event, struct legacy_async_event *levent)

@@ -22,11 +22,6 @@ enum modern_event_object modern_event_of(uint32_t type)
 	}
 }
 
-ORDERED_BY_KERNEL struct modern_event_qp modern_event_qp(const struct ibv_qp *qp)
-{
-	return (struct modern_event_qp){ modern_tgt_use_of(qp), qp->qp_num };
-}
-
 int modern_read_async_event(int async_fd, struct ib_uverbs_async_event_desc *desc)
 {
 	ssize_t got = read(async_fd, desc, sizeof(*desc));

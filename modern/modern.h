@@ -56,7 +56,8 @@ enum modern_tgt_use {
 	MODERN_TGT_PAIRED,	/* the hidden half of a two-way QP */
 };
 
-enum modern_tgt_use modern_tgt_use_of(const struct ibv_qp *qp);
+/* Also gives the number. Of the QP of an event it is asked before the acknowledgement. */
+enum modern_tgt_use modern_tgt_use_of(const struct ibv_qp *qp, uint32_t *qp_num);
 
 /*
  * Target QPs (XRC_RECV). open gives another handle on a QP that exists in the domain, else -EINVAL;
@@ -97,14 +98,6 @@ enum modern_event_object modern_event_of(uint32_t type);
  * that, for flow steering.
  */
 int modern_read_async_event(int async_fd, struct ib_uverbs_async_event_desc *desc);
-
-/* Use and number of the QP of an event. Asked before the acknowledgement. */
-struct modern_event_qp {
-	enum modern_tgt_use use;
-	uint32_t qp_num;
-};
-
-struct modern_event_qp modern_event_qp(const struct ibv_qp *qp);
 
 /* Returns the event that the kernel described. */
 struct ibv_async_event modern_async_event(const struct ib_uverbs_async_event_desc *desc);

@@ -39,10 +39,11 @@ static ORDERED_BY_KERNEL const struct mark *mark_of(const struct ibv_qp *qp)
 	return mark >= marks && mark < marks + MARKS ? mark : NULL;
 }
 
-ORDERED_BY_KERNEL enum modern_tgt_use modern_tgt_use_of(const struct ibv_qp *qp)
+ORDERED_BY_KERNEL enum modern_tgt_use modern_tgt_use_of(const struct ibv_qp *qp, uint32_t *qp_num)
 {
 	const struct mark *mark = mark_of(qp);
 
+	*qp_num = qp->qp_num;
 	return mark ? mark->use : MODERN_TGT_NONE;
 }
 

@@ -24,15 +24,17 @@ TEST(created_and_opened_handles_are_told_apart)
 	static const enum modern_tgt_use opened[] = { MODERN_TGT_REGISTERED, MODERN_TGT_TRANSIENT };
 	struct ibv_xrcd *xrcd;
 	struct ibv_qp *qp;
+	uint32_t qp_num;
 
 	assert_int_equal(modern_open_xrcd(context, -1, 0, &xrcd), 0);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(modern_create_tgt_qp(context, xrcd, created[i], &qp), 0);
-		assert_int_equal(modern_tgt_use_of(qp), created[i]);
+		assert_int_equal(modern_tgt_use_of(qp, &qp_num), created[i]);
 		assert_false(tgt_qp_is_opened(qp));
 		assert_int_equal(modern_destroy_qp(qp), 0);
 		assert_int_equal(modern_open_tgt_qp(xrcd, 0x55, opened[i], &qp), 0);
-		assert_int_equal(modern_tgt_use_of(qp), opened[i]);
+		assert_int_equal(modern_tgt_use_of(qp, &qp_num), opened[i]);
+		assert_int_equal(qp_num, 0x55);
 		assert_true(tgt_qp_is_opened(qp));
 		assert_int_equal(modern_destroy_qp(qp), 0);
 	}
