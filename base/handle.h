@@ -10,7 +10,6 @@
 #define BASE_HANDLE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/queue.h>
 
 struct mapping {

@@ -10,8 +10,6 @@
 #ifndef COMPAT_XRC_QP_H
 #define COMPAT_XRC_QP_H
 
-#include "ops.h"
-
 #include <abi/legacy.h>
 #include <two_way/pair.h>
 

@@ -5,7 +5,6 @@
 
 #include <tools/text/command.h>
 #include <tools/text/memory.h>
-#include <tools/text/message.h>
 #include <tools/tools_config.h>
 
 #include <errno.h>

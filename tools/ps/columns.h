@@ -6,7 +6,6 @@
 #include <table/view.h>
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Without -o those before CREATOR are printed, which fit on a line. */
 enum { DEVICE, QP, PID, COMMAND, AGE, DOMAIN, CREATOR, UID, RUN, KEPT, STATE, TABLE, COLUMNS };

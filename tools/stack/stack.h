@@ -6,7 +6,6 @@
 #include <tools/tools_config.h>
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -11,7 +11,6 @@
 
 #include <dlfcn.h>
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct {

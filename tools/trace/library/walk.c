@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
-#include <string.h>
 #include <unistd.h>
 
 /* The first members of glibc's struct dl_find_object. Those of other CPUs have room in the rest. */
