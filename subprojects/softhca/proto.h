@@ -15,6 +15,9 @@
 /* of preload, daemon and the daemons of other machines; a mismatch is refused with EPROTO */
 #define SOFTHCA_VERSION 7u
 
+/* Of a machine: uverbs0 to uverbs15. */
+#define SOFTHCA_MAX_DEVICES 16
+
 /* Longest write() that is carried; the longest real command is below 200 bytes. */
 #define SOFTHCA_MAX_COMMAND 4096u
 #define SOFTHCA_MIN_COMMAND 8u /* the headers of both interfaces */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#define INTERFACES (SETTINGS_MAX_DEVICES * SETTINGS_MAX_PORTS)
+#define INTERFACES (SOFTHCA_MAX_DEVICES * SETTINGS_MAX_PORTS)
 /* for the statistics of all interfaces */
 #define RESERVE	   (INTERFACES * 64u)
 

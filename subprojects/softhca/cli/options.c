@@ -54,7 +54,7 @@ static int take_word(const char *command, int kind, const char *word, struct set
 		return CLI_GO_ON;
 	case HOSTS:
 		/* complete() refuses another number. */
-		if (!settings_number(optarg, 1, SETTINGS_MAX_DEVICES, &options->hosts))
+		if (!settings_number(optarg, 1, SOFTHCA_MAX_DEVICES, &options->hosts))
 			options->hosts = -1;
 		return CLI_GO_ON;
 	case ':':

@@ -3,11 +3,15 @@
 #ifndef SOFTHCA_CLIENT_H
 #define SOFTHCA_CLIENT_H
 
+#include <proto.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+
+struct ibv_context;
 
 /* ---- files of /dev/infiniband (node.c) ---- */
 
@@ -15,7 +19,7 @@
  * Which device a file is, by the number of its socket in the daemon's directory: N of uverbsN,
  * NODE_CM, or -1.
  */
-#define NODE_CM 256
+#define NODE_CM SOFTHCA_MAX_DEVICES
 int node_find(dev_t device, ino64_t inode);
 int node_at(int directory, const char *path);
 
@@ -65,8 +69,6 @@ void cqs_note(struct dev *dev, const uint64_t *command, size_t length);
 void wake_find_verbs(void);
 /* Takes over @fd, the daemon's page for this; -1 = none. */
 void wake_map(int fd);
-struct ibv_context;
-
 /* Replaces the functions of a context that ring. */
 void wake_replace(struct ibv_context *context);
 /* After the daemon has executed @command. */

@@ -55,7 +55,7 @@ static uint8_t *begin_for(enum cm_attribute attribute, const struct cm_id *id,
 /* Each port has a QP 1 with packets of its own numbers. */
 static uint32_t next_psn(const struct hca_device *device, uint8_t port)
 {
-	static uint32_t psn[SETTINGS_MAX_DEVICES][SETTINGS_MAX_PORTS + 1];
+	static uint32_t psn[SOFTHCA_MAX_DEVICES][SETTINGS_MAX_PORTS + 1];
 
 	return psn[device->index][port]++ & 0xffffff;
 }

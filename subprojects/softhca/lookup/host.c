@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_INDEX 255 /* of an adapter */
 #define NAME_SIZE 64  /* of an adapter */
 #define FIRST_ADAPTER SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs0/ibdev"
 
@@ -43,7 +42,7 @@ static long adapter_number(const char *name, const char *first)
 	if (!before || strncmp(name, first, before) || name[before] < '0' || name[before] > '9')
 		return -1;
 	index = strtol(name + before, &end, 10);
-	return *end || index > MAX_INDEX ? -1 : index;
+	return *end || index >= SOFTHCA_MAX_DEVICES ? -1 : index;
 }
 
 int host_index(uint32_t *host)
@@ -113,7 +112,7 @@ char *host_by_rank(void)
 	long count = hosts ? strtol(hosts, NULL, 10) : 0;
 	int rank = own_rank();
 
-	if (count < 1 || count > MAX_INDEX + 1 || rank < 0 || getenv("SOFTHCA_HOST"))
+	if (count < 1 || count > SOFTHCA_MAX_DEVICES || rank < 0 || getenv("SOFTHCA_HOST"))
 		return NULL;
 	first_adapter(name, NAME_SIZE);
 	if (!strrchr(name, '_'))

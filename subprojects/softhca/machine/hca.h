@@ -302,7 +302,7 @@ struct hca_machine {
 	struct settings settings;
 	struct hca_cm cm;
 	struct list clients; /* contexts, and files of the connection manager */
-	struct hca_device device[SETTINGS_MAX_DEVICES];
+	struct hca_device device[SOFTHCA_MAX_DEVICES];
 	/* Machines on the wire, and the number of this one. */
 	int machines, home;
 	/* The devices of all machines by their place; of those at home only a number. */

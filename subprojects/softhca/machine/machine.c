@@ -36,7 +36,7 @@ static uint32_t qp_numbers(const struct settings *settings)
 static int init_numbers(struct hca_device *device, const struct settings *settings)
 {
 	uint32_t numbers = qp_numbers(settings), apart = numbers < 1u << 14 ? numbers / 32 : 0x200;
-	const uint32_t nth = (uint32_t)device->place % SETTINGS_MAX_DEVICES;
+	const uint32_t nth = (uint32_t)device->place % SOFTHCA_MAX_DEVICES;
 	uint32_t start = 0x40 + nth * 0x200, qp_start = 0x40 + (nth + 1) * apart;
 	struct numtab *of = device->numbers;
 	const struct limits *limits = &settings->limits;

@@ -22,7 +22,7 @@ struct row {
 
 static const struct row rows[] = {
 	{ "model", MODEL, AT(model), 0, 0, "which adapter is emulated" },
-	{ "devices", NUMBER, AT(devices), 1, SETTINGS_MAX_DEVICES,
+	{ "devices", NUMBER, AT(devices), 1, SOFTHCA_MAX_DEVICES,
 	  "number of HCAs on the wire, each a host of its own" },
 	{ "ports", NUMBER, AT(ports), 1, SETTINGS_MAX_PORTS, "ports of each HCA" },
 	{ "link", LINK, AT(ethernet), 0, 0, "link layer of all ports; ethernet is RoCE" },
@@ -188,7 +188,7 @@ static int take_number(int *target, const struct row *row, const char *value, ch
 static int take_address(uint32_t *target, const struct row *row, const char *value, char *why,
 			size_t size)
 {
-	const uint32_t span = SETTINGS_MAX_DEVICES * 256 + SETTINGS_MAX_PORTS;
+	const uint32_t span = SOFTHCA_MAX_DEVICES * 256 + SETTINGS_MAX_PORTS;
 	struct in_addr address;
 	uint32_t first, last;
 

@@ -4,13 +4,13 @@
 #define SOFTHCA_SETTINGS_H
 
 #include <model/model.h>
+#include <proto.h>
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#define SETTINGS_MAX_DEVICES 16
 #define SETTINGS_MAX_PORTS   2
 #define SETTINGS_MAX_PLACES 512 /* devices of all machines */
 #define SETTINGS_TEXT 256 /* bytes of a file's name */
