@@ -15,6 +15,9 @@ enum verb {
 };
 #undef X
 
+/* The node of each function of libibverbs since release 1.1; IBVERBS_1.0 has other layouts. */
+#define VERB_NODE "IBVERBS_1.1"
+
 /* How a function tells that it failed. */
 enum verb_returns {
 	RETURNS_ERRNO,	/* a positive errno, errno set as well */

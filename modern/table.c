@@ -5,6 +5,7 @@
 #include "modern.h"
 #include "tracer.h"
 
+#include <abi/verb.h>
 #include <elf/loader.h>
 
 #include <dlfcn.h>
@@ -15,8 +16,6 @@
 #include <stdlib.h>
 
 #define LIBRARY "libibverbs.so.1"
-/* Each of the functions has had this node since libibverbs 1.1; IBVERBS_1.0 has other layouts. */
-#define NODE "IBVERBS_1.1"
 
 /* ---- verbs that are inline today, and return a pointer: they clear errno ---- */
 
@@ -94,7 +93,7 @@ static const char *look_up_functions(void *library, struct modern_table *table)
 	if (!dlvsym_real)
 		return "dlvsym";
 #define X(name, ret, params, args) \
-	table->name = (__typeof__(table->name))dlvsym_real(library, "ibv_" #name, NODE); \
+	table->name = (__typeof__(table->name))dlvsym_real(library, "ibv_" #name, VERB_NODE); \
 	if (!table->name) \
 		return "ibv_" #name;
 	MODERN_FUNCTIONS(X)

@@ -28,8 +28,6 @@
 #define TAIL_CALLER __attribute__((optimize("O2"), no_profile_instrument_function))
 #endif
 
-#define NODE "IBVERBS_1.1"
-
 /* Declared only for their addresses. */
 #define X(symbol) extern void shim_##symbol(void);
 SHIM_VERBS(X)
@@ -67,7 +65,7 @@ static __attribute__((noinline)) void *find_ours(void *handle, const char *name)
 static __attribute__((noinline)) void *find_ours_versioned(void *handle, const char *name,
 							   const char *version)
 {
-	return is_verb(name) && !strcmp(version, NODE) ? find_ours(handle, name) : NULL;
+	return is_verb(name) && !strcmp(version, VERB_NODE) ? find_ours(handle, name) : NULL;
 }
 
 /*

@@ -2,8 +2,8 @@
 /* Carries out one step in an actor. The masks are those of OFED's time. */
 #include "selftest.h"
 
-#include <abi/functions.h>
 #include <abi/rc_masks.h>
+#include <abi/verb.h>
 #include <tools/aside/clock.h>
 
 #include <dlfcn.h>
@@ -96,7 +96,7 @@ void actor_step(void)
 void find_symbols(void)
 {
 #define X(function) \
-	if (!dlvsym(RTLD_DEFAULT, #function, "IBVERBS_1.1")) \
+	if (!dlvsym(RTLD_DEFAULT, #function, VERB_NODE)) \
 		fail(WRONG, #function " was not found: is libxrc-compat preloaded?");
 	ABI_LEGACY_FUNCTIONS(X)
 #undef X
