@@ -71,7 +71,7 @@ int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook)
 		return -ENOMEM;
 	state_lock();
 	device = note_device(context);
-	/* The first hook stays: threads that poll read the entry, and softhca hooks our hook. */
+	/* Once: polling threads read the entry, and softhca may have hooked this hook. */
 	if (device && !device->numbers) {
 		device->numbers = numbers;
 		__atomic_store_n(&context->ops.poll_cq, hook, __ATOMIC_RELEASE);
