@@ -53,7 +53,7 @@ void summary_print(void)
 	char text[512];
 	size_t used = 0;
 
-	if (!wanted || strcmp(wanted, "1"))
+	if (!wanted || !*wanted || *wanted == '0')
 		return;
 	state_begin();
 	for (int i = 0; i < SUMMARY_COUNTS; i++)

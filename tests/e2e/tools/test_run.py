@@ -247,5 +247,7 @@ def test_a_summary_tells_what_each_process_used(run, xrc_compat, build_root):
 
 def test_no_summary_unless_asked_for(run, xrc_compat):
     assert run([xrc_compat, "run", "--", "true"]).stderr == ""
-    assert re.fullmatch(r"xrc-compat\[\d+\]: true opened no RDMA device\n",
-                        run([xrc_compat, "run", "--summary", "--", "true"]).stderr)
+    for words, value in (["--summary"], None), ([], "yes"), (["--summary"], "0"):
+        env = {"XRC_COMPAT_SUMMARY": value} if value else {}
+        assert re.fullmatch(r"xrc-compat\[\d+\]: true opened no RDMA device\n",
+                            run([xrc_compat, "run", *words, "--", "true"], env=env).stderr)
