@@ -70,11 +70,6 @@ _Static_assert(
 	sizeof(struct ibv_qp_init_attr) == OFFSET(legacy_qp_init_attr, xrc_domain),
 	"ibv_qp_init_attr has grown: rdma-core would read and write the caller's xrc_domain");
 
-SAME(srq_context, ibv_srq_init_attr, legacy_srq_init_attr);
-SAME(attr, ibv_srq_init_attr, legacy_srq_init_attr);
-_Static_assert(sizeof(struct ibv_srq_init_attr) == sizeof(struct legacy_srq_init_attr),
-	       "caller-owned");
-
 /* For ordinary QPs, old programs pass to rdma-core a struct that ends before rate_limit. */
 SAME(qp_state, ibv_qp_attr, legacy_qp_attr);
 SAME(dest_qp_num, ibv_qp_attr, legacy_qp_attr);

@@ -115,12 +115,6 @@ struct legacy_qp_init_attr {
 	struct legacy_xrc_domain *xrc_domain;
 };
 
-/* Identical today. */
-struct legacy_srq_init_attr {
-	void *srq_context;
-	struct ibv_srq_attr attr;
-};
-
 /*
  * 136 bytes. Today's struct is longer, so never copy sizeof(struct ibv_qp_attr) from or to a
  * caller's.
@@ -195,31 +189,6 @@ struct legacy_async_event {
 		uint32_t xrc_qp_num;
 	} element;
 	uint32_t event_type;
-};
-
-/* 48 bytes; pad is today's flags. */
-struct legacy_port_attr {
-	uint32_t state;
-	uint32_t max_mtu;
-	uint32_t active_mtu;
-	int gid_tbl_len;
-	uint32_t port_cap_flags;
-	uint32_t max_msg_sz;
-	uint32_t bad_pkey_cntr;
-	uint32_t qkey_viol_cntr;
-	uint16_t pkey_tbl_len;
-	uint16_t lid;
-	uint16_t sm_lid;
-	uint8_t lmc;
-	uint8_t max_vl_num;
-	uint8_t sm_sl;
-	uint8_t subnet_timeout;
-	uint8_t init_type_reply;
-	uint8_t active_width;
-	uint8_t active_speed;
-	uint8_t phys_state;
-	uint8_t link_layer;
-	uint8_t pad;
 };
 
 /* Identical today, except for the name of ops. */
