@@ -10,7 +10,7 @@ alike. Prints the quartiles of each ratio to TCP. A limit concerns the worse qua
 machine without other work, and SOFTHCA_MARGIN=2 makes it twice as wide. Exit status 1 when a limit
 is missed, 77 when qperf or a namespace cannot be had.
 
-docs/testing.md has results and says where the time goes.
+subprojects/softhca/machines.md has results and says where the time goes.
 """
 
 import argparse

@@ -10,7 +10,7 @@ quartile: the third of a time, the first of a rate. It holds on a machine withou
 SOFTHCA_MARGIN=2 makes it twice as wide. Exit status 1 when a limit is missed, 77 when perftest is
 not installed.
 
-docs/testing.md has results and says where the time of a short message goes.
+subprojects/softhca/speed.md has results and says where the time of a short message goes.
 """
 
 import argparse
