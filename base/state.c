@@ -18,7 +18,7 @@ static PER_PROCESS pthread_cond_t changed;
 
 /*
  * The kernel wipes the mark in a child, also in a child of _Fork() or clone(2), which run no fork
- * handlers. An id would not do: a process and its child may both be process 1 of a pid namespace.
+ * handlers. Process ids do not tell them apart: both may be process 1 of a pid namespace.
  */
 enum { NEW, BEGINNING, BEGUN };
 
