@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <netdb.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
@@ -258,11 +259,13 @@ static int load(char *why, size_t size)
 static int find_network(struct fi_info **info)
 {
 	struct fi_info *hints = carrier.dupinfo(NULL);
-	const char *node = carrier.plan.own->name;
-	char service[8];
+	const struct fabric_host *own = carrier.plan.own;
+	char node[NI_MAXHOST], service[8];
 	int err;
 
-	if (!hints)
+	/* The name may have other addresses here, as 127.0.1.1. */
+	if (!hints || getnameinfo((const void *)&own->address, own->length, node, sizeof(node),
+				  NULL, 0, NI_NUMERICHOST))
 		return -FI_ENOMEM;
 	hints->caps = FI_MSG | FI_REMOTE_COMM;
 	hints->mode = FI_CONTEXT | FI_CONTEXT2;

@@ -35,7 +35,8 @@ struct greeting {
 };
 
 struct introduction {
-	uint16_t home, machines, address_length, unused;
+	uint16_t home, machines, address_length;
+	uint16_t connects; /* 1 from the one that has connected, so that nobody can relay it back */
 	uint8_t address[CARRIER_ADDRESS];
 	uint8_t terms[FABRIC_SEAL]; /* of what must be the same on all machines */
 	uint8_t seal[FABRIC_SEAL]; /* of all before it, and both nonces */
@@ -181,6 +182,7 @@ static bool introduce(const struct meeting *meeting)
 	struct introduction words = {
 		.home = (uint16_t)fabric.list->own,
 		.machines = (uint16_t)fabric.list->count,
+		.connects = meeting->home >= 0,
 	};
 	size_t length;
 	const void *address = carrier_address(&length);
@@ -205,6 +207,8 @@ static const char *judge(const struct meeting *meeting, const struct introductio
 		return "it has another key";
 	if (words->machines != fabric.list->count || !fabric_same(fabric.terms, words->terms))
 		return "it has another list of machines, other settings or another release";
+	if (words->connects != (meeting->home < 0))
+		return "it repeats what another machine says";
 	/* The later one has connected to the earlier one, which it has chosen. */
 	if (words->home >= fabric.list->count ||
 	    (meeting->home < 0 ? words->home <= fabric.list->own : words->home != meeting->home))
@@ -238,7 +242,9 @@ static const char *hear_introduction(struct meeting *meeting)
 		  later ? meeting->other.nonce : meeting->nonce, "token", 5, token);
 	messages_meet(words->home, token);
 	peer->met = true;
-	peer->trouble.judged = false;
+	peer->trouble = (struct trouble){ "its messages do not arrive; is the next port open, too?",
+					  false };
+	fabric.stranger = (struct trouble){ 0 };
 	return NULL;
 }
 
@@ -408,6 +414,11 @@ static int listen_for_others(void)
 
 /* ---- the whole ---- */
 
+static bool is_met(int home)
+{
+	return fabric.peer[home].met && messages_heard(home);
+}
+
 /* The settings and the list on which the numbers of adapters and the form of messages depend. */
 static void seal_terms(void)
 {
@@ -462,7 +473,7 @@ int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, 
 bool fabric_complete(char *why, size_t size)
 {
 	for (int home = 0; fabric.list && home < fabric.list->count; home++) {
-		if (home == fabric.list->own || fabric.peer[home].met)
+		if (home == fabric.list->own || is_met(home))
 			continue;
 		if (why)
 			snprintf(why, size, "machine %.200s is missing: %.200s%s%.200s",
@@ -479,6 +490,6 @@ void fabric_print(FILE *out)
 	for (int home = 0; fabric.list && home < fabric.list->count; home++)
 		fprintf(out, "machine %s: %s\n", fabric.list->host[home].name,
 			home == fabric.list->own ? "this one"
-			: fabric.peer[home].met	 ? "met"
+			: is_met(home)		 ? "met"
 						 : fabric.peer[home].trouble.text);
 }

@@ -25,7 +25,7 @@ static struct messages {
 	int own, count;
 	bool refused; /* a request found no parcel */
 	struct {
-		bool met;
+		bool met, heard; /* a frame of this meeting has come */
 		bool broken; /* a frame is lost: the machine must be met again */
 		unsigned int parcels; /* of this meeting, that count for MOST_PARCELS */
 		unsigned int meeting; /* how many there were */
@@ -127,7 +127,7 @@ static void send_shared(int home)
 		send_frame(shared);
 }
 
-/* Puts a copy of the message into a frame that others share. False: there is no memory for one. */
+/* Puts a copy of the message into a frame that others share. False: there can be none. */
 static bool put_together(const struct fabric_parcel *parcel)
 {
 	const int home = parcel->home;
@@ -154,6 +154,8 @@ void fabric_send(struct fabric_parcel *parcel, size_t length)
 
 	memcpy(parcel->body, &label, sizeof(label));
 	parcel->length = sizeof(struct label) + ((length + 7) & ~(size_t)7);
+	memset((uint8_t *)fabric_body(parcel) + length, 0,
+	       parcel->length - sizeof(struct label) - length);
 	if (parcel->length <= SHORT && put_together(parcel)) {
 		fabric_release(parcel);
 		return;
@@ -236,12 +238,35 @@ static void lose(int home)
 	messages.peer[home].broken = messages.peer[home].met;
 }
 
+/* Shows that frames arrive. */
+static void send_empty(int home)
+{
+	struct fabric_parcel *parcel = make(home, false, 0);
+
+	if (parcel)
+		send_frame(parcel);
+}
+
+/* The first one is answered: the other machine may not have known the token of those before. */
+static void hear(int home)
+{
+	if (!messages.peer[home].heard)
+		send_empty(home);
+	messages.peer[home].heard = true;
+}
+
+bool messages_heard(int home)
+{
+	return messages.peer[home].heard;
+}
+
 void messages_take(const void *bytes, size_t length)
 {
 	const struct frame *frame = bytes;
 
 	if (!is_known(frame, length) || messages.peer[frame->from].broken)
 		return;
+	hear(frame->from);
 	if (is_next(frame->from, frame->number))
 		take_messages(frame->from, (const uint8_t *)(frame + 1), length - sizeof(*frame));
 	else
@@ -262,8 +287,10 @@ void messages_done(struct fabric_parcel *parcel, bool sent)
 void messages_meet(int home, const uint8_t token[FABRIC_SEAL])
 {
 	messages.peer[home].met = true;
+	messages.peer[home].heard = false;
 	messages.peer[home].sent = messages.peer[home].taken = 0;
 	memcpy(messages.peer[home].token, token, FABRIC_SEAL);
+	send_empty(home);
 }
 
 void messages_part(int home)

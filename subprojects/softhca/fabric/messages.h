@@ -13,6 +13,9 @@ void messages_open(const struct fabric_plan *plan, const struct fabric_list *lis
 void messages_meet(int home, const uint8_t token[FABRIC_SEAL]);
 void messages_part(int home);
 
+/* Whether something has come from the machine since. */
+bool messages_heard(int home);
+
 /* The functions of struct carrier_plan. */
 void messages_take(const void *frame, size_t length);
 void messages_done(struct fabric_parcel *parcel, bool sent);

@@ -78,13 +78,26 @@ static int meet(void **state)
 					  .room = count_offer };
 
 	(void)state;
+	messages_part(OTHER);
+	count = 0;
+	is_sent = true;
 	messages_open(&plan, &list, lose);
 	messages_meet(OTHER, token);
+	assert_int_equal(count, 1);
 	count = handled_count = lost_count = 0;
-	is_sent = true;
 	for (uint64_t value = 0; value < 8; value++)
 		send_value(value);
 	return 0;
+}
+
+TEST(what_comes_first_is_answered)
+{
+	assert_false(messages_heard(OTHER));
+	take(0);
+	take(1);
+	assert_true(messages_heard(OTHER));
+	assert_int_equal(count, 8 + 1);
+	assert_int_equal(length[8], sizeof(struct frame));
 }
 
 TEST(messages_are_handled_in_their_order)

@@ -164,3 +164,41 @@ def test_strangers_at_the_port_hinder_nobody(build):
                 for start in (starting, late)] == [0, 0]
         across(one, two, [program, "once"], [program, "once"], env={"ACROSS_SERVER": one.address})
     assert re.search(r"10.77.0.2.* met", one.status())
+
+
+# Tells two machines what the other one says, as if it were that one.
+RELAY = r"""
+import socket, sys
+def heard(s, size):
+    got = b""
+    while len(got) < size and (more := s.recv(size - len(got))):
+        got += more
+    return got
+for _ in range(20):
+    ends = [socket.create_connection((address, int(sys.argv[1])), 5) for address in sys.argv[2:]]
+    greetings = [heard(end, 24) for end in ends]
+    for end, greeting in zip(ends, reversed(greetings)):
+        end.sendall(greeting)
+    introductions = [heard(end, 168) for end in ends]
+    assert [len(words) for words in introductions] == [168, 168]
+    for end, words in zip(ends, reversed(introductions)):
+        end.sendall(words)
+    for end in ends:
+        end.settimeout(5)
+        try:
+            assert end.recv(1) == b"", "the introduction was taken"
+        except ConnectionError:
+            pass
+"""
+
+
+def test_a_relay_between_two_machines_hinders_nobody(build):
+    """One connection of theirs has no retries (across.c)."""
+    one, two = machines = build(2)
+    start_daemons(machines)
+    program = PROGRAMS / "softhca-across"
+    relay = ["/usr/bin/python3", "-c", RELAY, PORT, one.address, two.address]
+    with two.running([program, "5000"], env={"ACROSS_SERVER": one.address}) as end:
+        with one.running([program, "5000"], env={"ACROSS_SERVER": one.address}) as other:
+            two.must(*relay)
+            assert [e.communicate(timeout=60)[0][:3] for e in (end, other)] == 2 * ["ok "]
