@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -23,10 +24,10 @@ static int take_line(struct fabric_list *list, char *line, char *why, size_t siz
 {
 	char *name = line + strspn(line, " \t");
 
+	name[strcspn(name, " \t\r\n")] = '\0';
 	/* An IPv6 address has colons itself, and no count of processes. */
 	if (strchr(name, ':') == strrchr(name, ':'))
 		name[strcspn(name, ":")] = '\0';
-	name[strcspn(name, " \t\r\n")] = '\0';
 	if (!name[0] || name[0] == '#' || has_name(list, name))
 		return 0;
 	if (strlen(name) >= FABRIC_NAME || list->count == FABRIC_MAX_MACHINES) {
@@ -88,11 +89,13 @@ static bool is_here(const struct fabric_host *host)
 
 static int read_names(FILE *file, struct fabric_list *list, char *why, size_t size)
 {
-	char line[512];
+	char *line = NULL;
+	size_t room = 0;
 	int err = 0;
 
-	while (!err && fgets(line, sizeof(line), file))
+	while (!err && getline(&line, &room, file) >= 0)
 		err = take_line(list, line, why, size);
+	free(line);
 	return err;
 }
 

@@ -15,7 +15,9 @@ def build(softhca, in_memory):
         network = Network(in_memory, **kw)
         networks.append(network)
         made = [Machine(network, place, softhca, in_memory) for place in range(count)]
-        network.list.write_text("# ours\n" + "".join(f"{m.address} slots=4\n" for m in made))
+        more = " slots=4", ":8 # rack:3"
+        network.list.write_text("# ours\n" + "".join(f"{m.address}{more[m.place % 2]}\n"
+                                                     for m in made))
         return made
     yield new
     for network in networks:

@@ -102,7 +102,7 @@ def test_a_capture_has_the_packets_of_a_far_sender(machines):
 
 @pytest.mark.any_model
 def test_four_machines(build):
-    """By names that a machine's hosts file has, and by addresses."""
+    """By addresses, and by the name of a machine that has it for a loopback address, too."""
     made = build(4)
     list_ = made[0].network.list
     list_.write_text(list_.read_text().replace("10.77.0.2", "m1"))
