@@ -63,11 +63,12 @@ static void *wait_for_epoll(void *unused)
 static void *wait_for_ring(void *unused)
 {
 	const uint64_t one = 1;
+	uint32_t asleep; /* a program may have written any number */
 
 	(void)unused;
 	for (;;) {
-		while (atomic_load(&page->asleep))
-			futex(&page->asleep, FUTEX_WAIT, 1, NULL);
+		while ((asleep = atomic_load(&page->asleep)))
+			futex(&page->asleep, FUTEX_WAIT, asleep, NULL);
 		atomic_store(&relayed, 1);
 		if (write(relay, &one, sizeof(one)) < 0)
 			continue;

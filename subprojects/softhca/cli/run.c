@@ -152,7 +152,7 @@ static int share_daemon(struct daemon_plan *plan, char *directory)
 		return cli_report(err);
 	while (status == CLI_GO_ON) {
 		err = home_claim(directory, &plan->lock, why, sizeof(why));
-		if (err == -EBUSY) {
+		if (err == -EBUSY && hca_now() < end + PATIENCE * 1000000000ull) {
 			status = join(directory, &plan->settings, end);
 			continue;
 		}

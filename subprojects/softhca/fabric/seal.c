@@ -96,8 +96,9 @@ static int make_key(const char *path)
 	uint64_t fresh[2];
 	int fd, err = 0;
 
-	if (getrandom(fresh, sizeof(fresh), 0) != sizeof(fresh) ||
-	    snprintf(early, sizeof(early), "%s.XXXXXX", path) >= (int)sizeof(early))
+	if (snprintf(early, sizeof(early), "%s.XXXXXX", path) >= (int)sizeof(early))
+		return -ENAMETOOLONG;
+	if (getrandom(fresh, sizeof(fresh), 0) != sizeof(fresh))
 		return -errno;
 	fd = mkostemp(early, O_CLOEXEC);
 	if (fd < 0)
