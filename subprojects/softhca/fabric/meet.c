@@ -47,17 +47,17 @@ struct meeting {
 	struct watch watch;
 	struct timer silence;
 	int sock, home; /* home -1: not known yet */
-	bool greeted, judged; /* it was found that the other is no machine of this wire */
+	bool greeted, refused; /* the other is no machine of this wire */
 	uint8_t nonce[FABRIC_SEAL];
 	struct greeting other;
 	size_t got;
 	uint8_t bytes[sizeof(struct introduction)];
 };
 
-/* Why a machine has not been met. What was judged of it says more than that it has gone since. */
-struct trouble {
+/* Why a machine has not been met. A refusal says more than that the machine has gone since. */
+struct reason {
 	const char *text;
-	bool judged;
+	bool refused;
 };
 
 /* Another machine. */
@@ -65,7 +65,7 @@ struct peer {
 	struct meeting *meeting; /* by which it was met, or is tried */
 	struct timer again;
 	bool met;
-	struct trouble trouble;
+	struct reason reason;
 };
 
 static struct fabric {
@@ -77,15 +77,15 @@ static struct fabric {
 	uint8_t terms[FABRIC_SEAL];
 	struct peer peer[FABRIC_MAX_MACHINES];
 	unsigned int meetings;
-	struct trouble stranger; /* of the last connection that named no machine */
+	struct reason stranger; /* of the last connection that named no machine */
 } fabric;
 
 static void connect_to(int home);
 
-static void note(struct trouble *trouble, const char *text, bool judged)
+static void note(struct reason *reason, const char *text, bool refused)
 {
-	if (judged || !trouble->judged)
-		*trouble = (struct trouble){ text, judged };
+	if (refused || !reason->refused)
+		*reason = (struct reason){ text, refused };
 }
 
 /* ---- the end of a meeting ---- */
@@ -96,17 +96,17 @@ static void connect_again(struct timer *timer)
 }
 
 /* The later one in the list tries again. */
-static void part(int home, const char *trouble, bool judged)
+static void disconnect(int home, const char *reason, bool refused)
 {
 	struct peer *peer = &fabric.peer[home];
 
 	if (peer->met) {
-		messages_part(home);
+		messages_end(home);
 		carrier_leave(home);
 	}
 	peer->met = false;
 	peer->meeting = NULL;
-	note(&peer->trouble, trouble, judged);
+	note(&peer->reason, reason, refused);
 	peer->again.expired = connect_again;
 	if (home < fabric.list->own)
 		timer_start(fabric.timers, &peer->again, hca_now() + AGAIN);
@@ -124,12 +124,12 @@ static void is_over(struct watch *watch, uint32_t events)
 }
 
 /* This turn of the loop may still have an event of it. Timers run before the next one. */
-static void end_meeting(struct meeting *meeting, const char *trouble)
+static void end_meeting(struct meeting *meeting, const char *reason)
 {
 	if (meeting->home >= 0 && fabric.peer[meeting->home].meeting == meeting)
-		part(meeting->home, trouble, meeting->judged);
+		disconnect(meeting->home, reason, meeting->refused);
 	if (meeting->home < 0)
-		note(&fabric.stranger, trouble, meeting->judged);
+		note(&fabric.stranger, reason, meeting->refused);
 	loop_forget(meeting->sock);
 	close(meeting->sock);
 	fabric.meetings--;
@@ -162,24 +162,24 @@ static void seal_text(const uint8_t first[FABRIC_SEAL], const uint8_t second[FAB
 	fabric_seal(bytes, 2 * FABRIC_SEAL + length, seal);
 }
 
-static bool say(const struct meeting *meeting, const void *bytes, size_t length)
+static bool send_bytes(const struct meeting *meeting, const void *bytes, size_t length)
 {
 	return send(meeting->sock, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)length;
 }
 
-static bool greet(struct meeting *meeting)
+static bool send_greeting(struct meeting *meeting)
 {
 	struct greeting greeting = { .magic = MAGIC };
 
 	if (getrandom(meeting->nonce, FABRIC_SEAL, 0) != FABRIC_SEAL)
 		return false;
 	memcpy(greeting.nonce, meeting->nonce, FABRIC_SEAL);
-	return say(meeting, &greeting, sizeof(greeting));
+	return send_bytes(meeting, &greeting, sizeof(greeting));
 }
 
-static bool introduce(const struct meeting *meeting)
+static bool send_introduction(const struct meeting *meeting)
 {
-	struct introduction words = {
+	struct introduction introduction = {
 		.home = (uint16_t)fabric.list->own,
 		.machines = (uint16_t)fabric.list->count,
 		.connects = meeting->home >= 0,
@@ -187,68 +187,70 @@ static bool introduce(const struct meeting *meeting)
 	size_t length;
 	const void *address = carrier_address(&length);
 
-	words.address_length = (uint16_t)length;
-	memcpy(words.address, address, length);
-	memcpy(words.terms, fabric.terms, FABRIC_SEAL);
-	seal_text(meeting->nonce, meeting->other.nonce, &words, offsetof(struct introduction, seal),
-		  words.seal);
-	return say(meeting, &words, sizeof(words));
+	introduction.address_length = (uint16_t)length;
+	memcpy(introduction.address, address, length);
+	memcpy(introduction.terms, fabric.terms, FABRIC_SEAL);
+	seal_text(meeting->nonce, meeting->other.nonce, &introduction,
+		  offsetof(struct introduction, seal), introduction.seal);
+	return send_bytes(meeting, &introduction, sizeof(introduction));
 }
 
 /* ---- receiving them: NULL, or why the connection must end ---- */
 
-static const char *judge(const struct meeting *meeting, const struct introduction *words)
+static const char *verify(const struct meeting *meeting, const struct introduction *introduction)
 {
 	uint8_t seal[FABRIC_SEAL];
 
-	seal_text(meeting->other.nonce, meeting->nonce, words, offsetof(struct introduction, seal),
-		  seal);
-	if (!fabric_same(seal, words->seal))
+	seal_text(meeting->other.nonce, meeting->nonce, introduction,
+		  offsetof(struct introduction, seal), seal);
+	if (!fabric_same(seal, introduction->seal))
 		return "it has another key";
-	if (words->machines != fabric.list->count || !fabric_same(fabric.terms, words->terms))
+	if (introduction->machines != fabric.list->count ||
+	    !fabric_same(fabric.terms, introduction->terms))
 		return "it has another list of machines, other settings or another release";
-	if (words->connects != (meeting->home < 0))
+	if (introduction->connects != (meeting->home < 0))
 		return "it repeats what another machine says";
 	/* The later one has connected to the earlier one, which it has chosen. */
-	if (words->home >= fabric.list->count ||
-	    (meeting->home < 0 ? words->home <= fabric.list->own : words->home != meeting->home))
+	if (introduction->home >= fabric.list->count ||
+	    (meeting->home < 0 ? introduction->home <= fabric.list->own
+			       : introduction->home != meeting->home))
 		return "it is at another place of the list";
-	return words->address_length <= CARRIER_ADDRESS ? NULL : "its address is too long";
+	return introduction->address_length <= CARRIER_ADDRESS ? NULL : "its address is too long";
 }
 
-static const char *hear_introduction(struct meeting *meeting)
+static const char *receive_introduction(struct meeting *meeting)
 {
-	const struct introduction *words = (const void *)meeting->bytes;
-	const char *trouble = judge(meeting, words);
+	const struct introduction *introduction = (const void *)meeting->bytes;
+	const char *reason = verify(meeting, introduction);
 	uint8_t token[FABRIC_SEAL];
 	struct peer *peer;
 	bool later;
 
-	meeting->judged = trouble;
-	if (trouble)
-		return trouble;
+	meeting->refused = reason;
+	if (reason)
+		return reason;
 	/* A daemon that was started again comes before the connection of its forerunner. */
-	peer = &fabric.peer[words->home];
+	peer = &fabric.peer[introduction->home];
 	if (peer->meeting && peer->meeting != meeting)
 		end_meeting(peer->meeting, "it was started again");
 	timer_stop(&peer->again);
 	timer_stop(&meeting->silence);
 	peer->meeting = meeting;
-	meeting->home = words->home;
-	if (carrier_reach(words->home, words->address, words->address_length))
+	meeting->home = introduction->home;
+	if (carrier_reach(introduction->home, introduction->address, introduction->address_length))
 		return "libfabric does not take its address";
-	later = words->home > fabric.list->own;
+	later = introduction->home > fabric.list->own;
 	seal_text(later ? meeting->nonce : meeting->other.nonce,
 		  later ? meeting->other.nonce : meeting->nonce, "token", 5, token);
-	messages_meet(words->home, token);
+	messages_begin(introduction->home, token);
 	peer->met = true;
-	peer->trouble = (struct trouble){ "its messages do not arrive; is the next port open, too?",
-					  false };
-	fabric.stranger = (struct trouble){ 0 };
+	peer->reason =
+		(struct reason){ "its messages do not arrive; is the next port open, too?", false };
+	fabric.stranger = (struct reason){ 0 };
 	return NULL;
 }
 
-static const char *hear_greeting(struct meeting *meeting)
+static const char *receive_greeting(struct meeting *meeting)
 {
 	memcpy(&meeting->other, meeting->bytes, sizeof(meeting->other));
 	meeting->greeted = true;
@@ -257,10 +259,10 @@ static const char *hear_greeting(struct meeting *meeting)
 	/* A stranger who returns the nonce wants a seal that he can return as well. */
 	if (fabric_same(meeting->other.nonce, meeting->nonce))
 		return "it repeats what it hears";
-	return introduce(meeting) ? NULL : "it does not listen";
+	return send_introduction(meeting) ? NULL : "it does not listen";
 }
 
-static const char *hear(struct meeting *meeting)
+static const char *receive(struct meeting *meeting)
 {
 	const size_t wanted =
 		meeting->greeted ? sizeof(struct introduction) : sizeof(struct greeting);
@@ -275,26 +277,26 @@ static const char *hear(struct meeting *meeting)
 	if (meeting->got < wanted)
 		return NULL;
 	meeting->got = 0;
-	return meeting->greeted ? hear_introduction(meeting) : hear_greeting(meeting);
+	return meeting->greeted ? receive_introduction(meeting) : receive_greeting(meeting);
 }
 
 static void meeting_ready(struct watch *watch, uint32_t events)
 {
 	struct meeting *meeting = container_of(watch, struct meeting, watch);
 	const bool met = meeting->home >= 0 && fabric.peer[meeting->home].met;
-	const char *trouble;
+	const char *reason;
 	char byte;
 
 	(void)events;
 	/* After the introductions only an end of file may come. */
 	if (met)
-		trouble = recv(meeting->sock, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN
-				  ? NULL
-				  : "its daemon has ended";
+		reason = recv(meeting->sock, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN
+				 ? NULL
+				 : "its daemon has ended";
 	else
-		trouble = hear(meeting);
-	if (trouble)
-		end_meeting(meeting, trouble);
+		reason = receive(meeting);
+	if (reason)
+		end_meeting(meeting, reason);
 }
 
 /* ---- connections ---- */
@@ -331,7 +333,8 @@ static struct meeting *new_meeting(int sock, int home)
 
 static void begin_meeting(struct meeting *meeting)
 {
-	if (loop_watch(meeting->sock, EPOLLIN | EPOLLRDHUP, &meeting->watch) || !greet(meeting))
+	if (loop_watch(meeting->sock, EPOLLIN | EPOLLRDHUP, &meeting->watch) ||
+	    !send_greeting(meeting))
 		end_meeting(meeting, "no daemon answers there");
 }
 
@@ -371,7 +374,7 @@ static void connect_to(int home)
 
 	fabric.peer[home].meeting = meeting;
 	if (!meeting) {
-		part(home, "no memory or descriptor is left", false);
+		disconnect(home, "no memory or descriptor is left", false);
 		return;
 	}
 	if (connect(sock, (const struct sockaddr *)&address, host->length) &&
@@ -416,7 +419,7 @@ static int listen_for_others(void)
 
 static bool is_met(int home)
 {
-	return fabric.peer[home].met && messages_heard(home);
+	return fabric.peer[home].met && messages_arrive(home);
 }
 
 /* The settings and the list on which the numbers of adapters and the form of messages depend. */
@@ -463,7 +466,7 @@ int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, 
 	else
 		err = carrier_open(&carrier, why, size);
 	for (int home = 0; !err && home < list->count; home++) {
-		fabric.peer[home].trouble.text = "no daemon has come from there";
+		fabric.peer[home].reason.text = "no daemon has come from there";
 		if (home < list->own)
 			connect_to(home);
 	}
@@ -477,7 +480,7 @@ bool fabric_complete(char *why, size_t size)
 			continue;
 		if (why)
 			snprintf(why, size, "machine %.200s is missing: %.200s%s%.200s",
-				 fabric.list->host[home].name, fabric.peer[home].trouble.text,
+				 fabric.list->host[home].name, fabric.peer[home].reason.text,
 				 fabric.stranger.text ? "; of another connection: " : "",
 				 fabric.stranger.text ? fabric.stranger.text : "");
 		return false;
@@ -491,5 +494,5 @@ void fabric_print(FILE *out)
 		fprintf(out, "machine %s: %s\n", fabric.list->host[home].name,
 			home == fabric.list->own ? "this one"
 			: is_met(home)		 ? "met"
-						 : fabric.peer[home].trouble.text);
+						 : fabric.peer[home].reason.text);
 }

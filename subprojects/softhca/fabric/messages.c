@@ -248,14 +248,14 @@ static void send_empty(int home)
 }
 
 /* The first one is answered: the other machine may not have known the token of those before. */
-static void hear(int home)
+static void answer_first(int home)
 {
 	if (!messages.peer[home].heard)
 		send_empty(home);
 	messages.peer[home].heard = true;
 }
 
-bool messages_heard(int home)
+bool messages_arrive(int home)
 {
 	return messages.peer[home].heard;
 }
@@ -266,7 +266,7 @@ void messages_take(const void *bytes, size_t length)
 
 	if (!is_known(frame, length) || messages.peer[frame->from].broken)
 		return;
-	hear(frame->from);
+	answer_first(frame->from);
 	if (is_next(frame->from, frame->number))
 		take_messages(frame->from, (const uint8_t *)(frame + 1), length - sizeof(*frame));
 	else
@@ -284,7 +284,7 @@ void messages_done(struct fabric_parcel *parcel, bool sent)
 
 /* ---- the other machines ---- */
 
-void messages_meet(int home, const uint8_t token[FABRIC_SEAL])
+void messages_begin(int home, const uint8_t token[FABRIC_SEAL])
 {
 	messages.peer[home].met = true;
 	messages.peer[home].heard = false;
@@ -293,7 +293,7 @@ void messages_meet(int home, const uint8_t token[FABRIC_SEAL])
 	send_empty(home);
 }
 
-void messages_part(int home)
+void messages_end(int home)
 {
 	messages.peer[home].met = messages.peer[home].broken = false;
 	send_shared(home);

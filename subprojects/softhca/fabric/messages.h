@@ -10,11 +10,11 @@ void messages_open(const struct fabric_plan *plan, const struct fabric_list *lis
 		   void (*lost)(int home));
 
 /* Messages from and to the machine have this token, until it parts. */
-void messages_meet(int home, const uint8_t token[FABRIC_SEAL]);
-void messages_part(int home);
+void messages_begin(int home, const uint8_t token[FABRIC_SEAL]);
+void messages_end(int home);
 
 /* Whether something has come from the machine since. */
-bool messages_heard(int home);
+bool messages_arrive(int home);
 
 /* The functions of struct carrier_plan. */
 void messages_take(const void *frame, size_t length);

@@ -27,8 +27,8 @@ static void handle(int home, const void *body, size_t length)
 
 static void lose(int home)
 {
-	messages_part(home);
-	messages_meet(home, token);
+	messages_end(home);
+	messages_begin(home, token);
 }
 
 static void offer(void)

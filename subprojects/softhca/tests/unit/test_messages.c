@@ -54,7 +54,7 @@ static void lose(int home)
 {
 	assert_int_equal(home, OTHER);
 	lost_count++;
-	messages_part(home);
+	messages_end(home);
 }
 
 /* Each message has a frame of its own, as long ones have. */
@@ -78,11 +78,11 @@ static int meet(void **state)
 					  .room = count_offer };
 
 	(void)state;
-	messages_part(OTHER);
+	messages_end(OTHER);
 	count = 0;
 	is_sent = true;
 	messages_open(&plan, &list, lose);
-	messages_meet(OTHER, token);
+	messages_begin(OTHER, token);
 	assert_int_equal(count, 1);
 	count = handled_count = lost_count = 0;
 	for (uint64_t value = 0; value < 8; value++)
@@ -92,10 +92,10 @@ static int meet(void **state)
 
 TEST(what_comes_first_is_answered)
 {
-	assert_false(messages_heard(OTHER));
+	assert_false(messages_arrive(OTHER));
 	take(0);
 	take(1);
-	assert_true(messages_heard(OTHER));
+	assert_true(messages_arrive(OTHER));
 	assert_int_equal(count, 8 + 1);
 	assert_int_equal(length[8], sizeof(struct frame));
 }
@@ -177,9 +177,9 @@ TEST(a_new_meeting_has_room_again)
 	while ((parcel[limit] = fabric_new(FABRIC_REQUEST, OTHER, true, 8)))
 		assert_true(++limit < 1000);
 	offers = 0;
-	messages_part(OTHER);
+	messages_end(OTHER);
 	assert_int_equal(offers, 1);
-	messages_meet(OTHER, token);
+	messages_begin(OTHER, token);
 	parcel[limit] = fabric_new(FABRIC_REQUEST, OTHER, true, 8);
 	assert_non_null(parcel[limit]);
 	for (unsigned int i = 0; i <= limit; i++)
