@@ -43,9 +43,8 @@ void program_note_xrc(void);
 
 /*
  * Whether XRC QPs of this program are to receive as well. XRC_COMPAT_TWO_WAY=on or off decides if
- * set (not in setuid programs). Otherwise a program with XRC is two-way if all three hold: no
- * object refers to a receive-QP function; dlsym was not asked for one; no object that calls dlsym
- * contains the name of one. The objects are those that were searched.
+ * set (not in setuid programs). Otherwise a program with XRC is two-way if neither the searched
+ * objects nor a call of dlsym named a receive-QP function. Objects name it as in program_start().
  */
 bool program_is_two_way(void);
 
