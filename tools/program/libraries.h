@@ -50,12 +50,12 @@ const char *library_found(const char *name, const char *object, bool system_only
 const char *libibverbs_provider(const char *libibverbs, const char *name);
 
 /*
- * Why the loader cannot load these libraries, named as in LD_PRELOAD, or the providers of this
- * libibverbs for adapters with XRC, on behalf of the ELF file @object, whose RUNPATH and
- * LD_LIBRARY_PATH may lead to libraries that are too old for them; NULL if it can. Without
- * libibverbs a program does not start, without a provider it finds no device.
+ * Why the loader cannot load these libraries, named as in LD_PRELOAD, on behalf of the ELF file
+ * @object; NULL if it can. RUNPATH and LD_LIBRARY_PATH may lead to libraries that are too old.
  */
 const char *libraries_load_fault(const char *libraries, const char *object);
+
+/* The same of the providers of this libibverbs for adapters with XRC. */
 const char *providers_load_fault(const char *libibverbs, const char *object);
 
 /* What to do about either. */
