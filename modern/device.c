@@ -72,8 +72,10 @@ int modern_open_xrcd(struct ibv_context *context, int fd, int oflag, struct ibv_
 		/* The kernel reads only these two (contract 5.1). */
 		.oflags = oflag & (O_CREAT | O_EXCL),
 	};
-	struct ibv_xrcd *opened = modern_table.open_xrcd(context, &attr);
+	struct ibv_xrcd *opened;
 
+	errno = 0;
+	opened = modern_table.open_xrcd(context, &attr);
 	if (!opened)
 		return modern_null_status();
 	*xrcd = opened;

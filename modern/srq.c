@@ -3,6 +3,8 @@
 #include "modern.h"
 #include "table.h"
 
+#include <errno.h>
+
 int modern_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_cq *cq,
 			  struct ibv_srq_init_attr *attr, struct ibv_srq **srq, uint32_t *srq_num)
 {
@@ -20,6 +22,7 @@ int modern_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_c
 	uint32_t number;
 	int err;
 
+	errno = 0;
 	created = modern_table.create_srq_ex(pd->context, &ex);
 	if (!created)
 		return modern_null_status();

@@ -17,13 +17,7 @@
 
 #define LIBRARY "libibverbs.so.1"
 
-/* ---- verbs that are inline today, and return a pointer: they clear errno ---- */
-
-static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
-{
-	errno = 0;
-	return ibv_open_xrcd(context, attr);
-}
+/* ---- verbs that are inline today ---- */
 
 /*
  * The inline ibv_create_srq_ex also refers to the symbol ibv_create_srq, for ordinary SRQs. The
@@ -34,7 +28,6 @@ static struct ibv_srq *create_srq_ex(struct ibv_context *context,
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(context, create_srq_ex);
 
-	errno = 0;
 	if (!vctx) {
 		errno = EOPNOTSUPP;
 		return NULL;
@@ -47,7 +40,6 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(context, create_qp_ex);
 
-	errno = 0;
 	if (!vctx) {
 		errno = EOPNOTSUPP;
 		return NULL;
@@ -62,7 +54,7 @@ const struct tracer *modern_tracer;
 
 /* The functions that need no search. */
 static const struct modern_table own = {
-	.open_xrcd = open_xrcd,
+	.open_xrcd = ibv_open_xrcd,
 	.close_xrcd = ibv_close_xrcd,
 	.create_srq_ex = create_srq_ex,
 	.get_srq_num = ibv_get_srq_num,

@@ -100,8 +100,10 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd,
 		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
 		.xrcd = xrcd,
 	};
-	struct ibv_qp *created = modern_table.create_qp_ex(context, &attr);
+	struct ibv_qp *created;
 
+	errno = 0;
+	created = modern_table.create_qp_ex(context, &attr);
 	if (!created)
 		return modern_null_status();
 	*qp = created;
