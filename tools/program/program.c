@@ -8,6 +8,7 @@
 #include <tools/files/regular.h>
 #include <tools/text/command.h>
 #include <tools/text/memory.h>
+#include <tools/text/message.h>
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -263,4 +264,11 @@ int program_refuse(struct program *program, const struct elf_info *library)
 			       "install libxrc-compat for that machine beside this one (docs/32-bit.md), or name it in "
 			       "XRC_COMPAT_LIBRARY");
 	return refuse_privileged(program);
+}
+
+void program_say_fault(const struct program *program)
+{
+	say("%s", program->fault);
+	if (program->advice)
+		advise("%s", program->advice);
 }

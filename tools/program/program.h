@@ -31,6 +31,9 @@ int program_open(const char *name, struct program *program);
 /* Asks of an open program whether it starts and @library (its ELF header) can be preloaded. */
 int program_refuse(struct program *program, const struct elf_info *library);
 
+/* Says why `run` refuses the program, and what the user can do. */
+void program_say_fault(const struct program *program);
+
 /* True for a script: its #! line names another file. */
 bool program_is_script(const struct program *program);
 

@@ -210,7 +210,7 @@ static void warn(struct program *program)
 
 	if (!passes_on && !paths_shim(program->elf.bits, &path, &shim) &&
 	    program_refuse(program, &shim))
-		say_fault(program);
+		program_say_fault(program);
 	if (!wish.system_libibverbs && program_is_script(program) &&
 	    regular_has(program->path, "LD_LIBRARY_PATH"))
 		say("env: %s sets LD_LIBRARY_PATH; if it finds an old libibverbs there, add --system-libibverbs",

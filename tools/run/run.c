@@ -115,13 +115,6 @@ static int exec_program(const char *shim, const struct program *program,
 		      program->path, strerror(errno));
 }
 
-void say_fault(const struct program *program)
-{
-	say("%s", program->fault);
-	if (program->advice)
-		advise("%s", program->advice);
-}
-
 /*
  * The loader only warns about a library that it cannot preload, and the program dies much later of
  * a missing symbol. So everything is checked before the exec.
@@ -140,7 +133,7 @@ int launch_program(const struct launch *launch)
 	if (!fault)
 		fault = program_refuse(&program, &shim_elf);
 	if (fault) {
-		say_fault(&program);
+		program_say_fault(&program);
 		return fault;
 	}
 	return launch->softhca || launch->model ? exec_under_softhca(launch)

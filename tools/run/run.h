@@ -36,9 +36,6 @@ int launch_program(const struct launch *launch);
 /* The libxrc-compat.so.1 for programs of @bits; @elf gets its headers. 0, or TOOL_EXIT_REFUSED. */
 int find_shim(int bits, const char **shim, struct elf_info *elf);
 
-/* Says why `run` refuses the program, and what the user can do. */
-void say_fault(const struct program *program);
-
 /* setenv(3). Ends the command if there is no memory. */
 void set_variable(const char *name, const char *value, bool overwrite);
 
