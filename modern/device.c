@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Opened devices of today, and their XRC domains: ibv_open_xrcd, ibv_close_xrcd. */
 #include "modern.h"
+#include "status.h"
 #include "table.h"
 
 #include <elf/loader.h>

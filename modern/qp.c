@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Initiators of today, which are XRC_SEND QPs; and modify, query, destroy for QPs of any kind. */
 #include "modern.h"
+#include "status.h"
 #include "table.h"
 #include "tgt_qp.h"
 

@@ -179,17 +179,3 @@ void modern_start_tracer(void)
 	if (start_tracer)
 		modern_tracer = start_tracer(VERBS, &modern_table, sizeof(modern_table));
 }
-
-int modern_status(int ret)
-{
-	if (ret > 0)
-		return -ret;
-	if (ret < 0)
-		return errno > 0 ? -errno : -EIO;
-	return 0;
-}
-
-int modern_null_status(void)
-{
-	return errno > 0 ? -errno : -EINVAL;
-}

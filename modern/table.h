@@ -75,13 +75,4 @@ struct modern_table {
  */
 extern struct modern_table modern_table;
 
-/* A verb that returns a positive errno, or -1 with errno set, as 0 or a negative errno. */
-int modern_status(int ret);
-
-/*
- * The negative errno of a verb that has just returned NULL. Some providers leave errno alone, so
- * the caller clears it before the verb.
- */
-int modern_null_status(void);
-
 #endif

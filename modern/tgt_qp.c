@@ -2,6 +2,7 @@
 /* Target QPs of today: XRC_RECV QPs, created, or opened by the kernel's commands. */
 #include "tgt_qp.h"
 #include "modern.h"
+#include "status.h"
 #include "table.h"
 
 #include <errno.h>

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <modern/modern.h>
+#include <modern/status.h>
 #include <modern/table.h>
 
 #include <harness/unit.h>
