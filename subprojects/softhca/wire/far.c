@@ -52,12 +52,16 @@ static struct hca_away *away_of(struct hca_qp *qp)
 	return qp->away;
 }
 
+/* Messages: the pieces of a long read take one of the receiver's resources together. */
 static unsigned int reads_away(const struct hca_away *away)
 {
 	unsigned int reads = 0;
 
-	for (unsigned int i = 0; i < away->count; i++)
-		reads += away->flight[(away->first + i) % HCA_FLIGHTS].reads;
+	for (unsigned int i = 0; i < away->count; i++) {
+		const struct hca_flight *flight = &away->flight[(away->first + i) % HCA_FLIGHTS];
+
+		reads += flight->reads && flight->last;
+	}
 	return reads;
 }
 

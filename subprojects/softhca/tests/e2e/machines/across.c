@@ -69,7 +69,7 @@ static void meet(void)
 }
 
 /* @retry_cnt 0: no answer may be later than 9 s. */
-static struct ibv_qp *connect_qp(struct ibv_qp *qp, uint8_t rnr_retry, uint8_t retry_cnt)
+static struct rig_link link_of(const struct ibv_qp *qp, uint8_t rnr_retry, uint8_t retry_cnt)
 {
 	struct rig_link link;
 
@@ -79,9 +79,21 @@ static struct ibv_qp *connect_qp(struct ibv_qp *qp, uint8_t rnr_retry, uint8_t r
 	link.rnr_retry = rnr_retry;
 	link.timeout = !retry_cnt ? 21 : getenv("ACROSS_ENDLESS") ? 15 : 17;
 	link.retry_cnt = retry_cnt;
-	must_eq(rig_bring_up(qp, &link), 0);
+	return link;
+}
+
+static struct ibv_qp *bring_up(struct ibv_qp *qp, const struct rig_link *link)
+{
+	must_eq(rig_bring_up(qp, link), 0);
 	swap();
 	return qp;
+}
+
+static struct ibv_qp *connect_qp(struct ibv_qp *qp, uint8_t rnr_retry, uint8_t retry_cnt)
+{
+	const struct rig_link link = link_of(qp, rnr_retry, retry_cnt);
+
+	return bring_up(qp, &link);
 }
 
 static struct ibv_qp *connected(uint8_t rnr_retry, uint8_t retry_cnt)
@@ -145,6 +157,22 @@ ROW("writes arrive once, with immediate data, and are read back")
 
 		rig_must_send(qp, &wr, IBV_WC_SUCCESS);
 		must(same(3, HALF, 700001));
+	}
+	swap();
+}
+
+/* The sender may have four reads on their way, the receiver serves one. */
+ROW("a long read is one read for its receiver")
+{
+	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);
+	struct rig_link link = link_of(qp, 7, 7);
+
+	link.max_dest_rd_atomic = 1;
+	bring_up(qp, &link);
+	if (!server) {
+		struct ibv_send_wr wr = remote(IBV_WR_RDMA_READ, HALF, 700001, HALF);
+
+		rig_must_send(qp, &wr, IBV_WC_SUCCESS);
 	}
 	swap();
 }

@@ -87,7 +87,7 @@ def test_what_arrives(machines):
     one, two = machines
     program = PROGRAMS / "softhca-across"
     said = across(one, two, [program], [program], env={"ACROSS_SERVER": one.address})
-    assert said.count("ok ") == 2 * 8, said
+    assert said.count("ok ") == 2 * 9, said
 
 
 def test_a_capture_has_the_packets_of_a_far_sender(machines):
