@@ -101,7 +101,9 @@ static uint64_t take_off(const struct attempt *attempt)
 	};
 	away->count++;
 	away->packets += flight->packets;
-	away->begun = sq_next(attempt->qp) + flight->slots;
+	/* A piece that is sent again may be older than the last one that was begun. */
+	if (away->count > away->again)
+		away->begun = sq_next(attempt->qp) + flight->slots;
 	return flight->tag;
 }
 

@@ -19,6 +19,7 @@ static void meet(void);
 #define SENDS 5000
 #define MOST 200000u
 #define ADDS 300
+#define BEGUN 5
 #define HALF (BYTES / 2)
 #define EARLIER 100000 /* microseconds */
 
@@ -345,6 +346,36 @@ ROW("XRC goes both ways")
 		both |= rig_must_succeed(host->cq).opcode == IBV_WC_RECV ? 1 : 2;
 	must_eq(both, 3);
 	must(same(1000, HALF, 90000));
+	swap();
+}
+
+/* The receiver's answers are lost until the sender is in SQD. */
+ROW("what was begun is finished before the event of SQD")
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
+	struct ibv_qp *qp = getenv("ACROSS_SQD") ? connected(7, 7) : NULL;
+	struct ibv_wc wc[BEGUN + 1];
+
+	if (!qp)
+		row_skip();
+	for (uint64_t i = 0; i < BEGUN; i++)
+		must_eq(rig_post_recv(host, qp, HALF, 1000, i), 0);
+	swap();
+	for (int i = 0; i < BEGUN; i++) {
+		struct ibv_send_wr wr = rig_wr(host, IBV_WR_SEND, 0, 1000);
+
+		if (server)
+			rig_must_succeed(host->cq);
+		else
+			must_eq(rig_post(qp, &wr), 0);
+	}
+	swap();
+	if (!server) {
+		must_eq(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
+		must_eq(write(STDOUT_FILENO, "in SQD\n", 7), 7);
+		rig_must_hear(host, IBV_EVENT_SQ_DRAINED, qp);
+		must_eq(ibv_poll_cq(host->cq, BEGUN + 1, wc), BEGUN);
+	}
 	swap();
 }
 

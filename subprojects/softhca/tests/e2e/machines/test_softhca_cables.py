@@ -61,6 +61,18 @@ def test_atomics_whose_answers_are_lost(machines):
     rows(machines, "once each time")
 
 
+@pytest.mark.on_model("connectx3")  # libmlx5 has no SQD
+def test_what_was_begun_is_finished_in_sqd(machines):
+    """The receiver has all of it, but its answers are lost."""
+    env = {"ACROSS_SERVER": machines[0].address, "ACROSS_SQD": "yes"}
+    machines[0].ask("ctl", "fault", "all", "drop", "100%")
+    ends = [machine.start([ACROSS, "SQD"], env=env) for machine in machines]
+    assert ends[1].stdout.readline() == "in SQD\n"
+    machines[0].ask("ctl", "fault", "all", "drop", "0")
+    said = [end.communicate(timeout=40)[0] for end in ends]
+    assert [words[:3] for words in said] == ["ok "] * 2, said
+
+
 def streaming(machines):
     """The Popens of both ends of a stream that is under way."""
     one, two = machines
