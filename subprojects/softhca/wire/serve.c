@@ -10,43 +10,29 @@
 
 _Static_assert(sizeof(struct far_request) + FAR_PIECE + 64 <= FABRIC_BODY, "a piece fits a frame");
 
-static bool is_known(uint8_t opcode)
-{
-	switch (opcode) {
-	case OP_WRITE:
-	case OP_WRITE_IMM:
-	case OP_SEND:
-	case OP_SEND_IMM:
-	case OP_READ:
-	case OP_ATOMIC_CS:
-	case OP_ATOMIC_FA:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static bool is_reliable(uint8_t type)
 {
 	return type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND;
 }
 
-static bool reads(const struct far_request *request)
+static bool is_known(const struct wqe *wqe)
 {
-	return request->opcode != OP_SEND && request->opcode != OP_SEND_IMM &&
-	       request->opcode != OP_WRITE && request->opcode != OP_WRITE_IMM;
+	return wqe->opcode == OP_SEND || wqe->opcode == OP_SEND_IMM || wqe->opcode == OP_WRITE ||
+	       wqe->opcode == OP_WRITE_IMM || operation_changes_sender(wqe);
 }
 
 /* Whether an honest daemon could have sent it. */
-static bool is_sound(const struct far_request *request, size_t length)
+static bool is_sound(const struct far_request *request, const struct wqe *wqe, size_t bytes)
 {
-	if (length < sizeof(*request) || !is_known(request->opcode) || request->part > FAR_PIECE ||
+	const bool reads = operation_changes_sender(wqe);
+
+	if (!is_known(wqe) || request->part > FAR_PIECE ||
 	    request->length > TRANSPORT_MAX_MESSAGE || request->offset > request->length ||
 	    request->part > request->length - request->offset ||
 	    request->last != (request->part == request->length - request->offset) ||
-	    length - sizeof(*request) != (reads(request) ? 0 : request->part))
+	    bytes != (reads ? 0 : request->part))
 		return false;
-	if (!is_reliable(request->type) && reads(request))
+	if (!is_reliable(request->type) && reads)
 		return false;
 	if (request->type == IBV_QPT_UD)
 		return request->last && !request->offset;
@@ -96,11 +82,21 @@ static void read_request(const struct far_request *request, struct wqe *wqe)
 	wqe->length = request->length;
 }
 
+/* False: an honest daemon would not have sent it here. */
+static bool understand(const struct far_request *request, size_t length, struct wqe *wqe)
+{
+	if (length < sizeof(*request))
+		return false;
+	read_request(request, wqe);
+	return is_sound(request, wqe, length - sizeof(*request)) && is_for_here(request);
+}
+
 static void answer(const struct far_request *request, const struct attempt *attempt,
 		   enum outcome outcome, struct fabric_parcel *parcel)
 {
 	struct far_answer *words = fabric_body(parcel);
 	const bool arrived = outcome == SENT || outcome == PART;
+	const bool reads = operation_changes_sender(attempt->wqe);
 
 	*words = (struct far_answer){
 		.tag = request->tag,
@@ -112,7 +108,7 @@ static void answer(const struct far_request *request, const struct attempt *atte
 	};
 	if (attempt->peer)
 		words->rnr_timer = attempt->peer->attr.min_rnr_timer;
-	fabric_send(parcel, sizeof(*words) + (arrived && reads(request) ? request->part : 0));
+	fabric_send(parcel, sizeof(*words) + (arrived && reads ? request->part : 0));
 }
 
 static enum outcome execute(struct attempt *attempt, const struct far_request *request, void *bytes)
@@ -137,33 +133,34 @@ void far_take_request(int home, const void *body, size_t length)
 {
 	static struct wqe wqe; /* the daemon has one thread */
 	const struct far_request *request = body;
+	void *bytes = (void *)(uintptr_t)(request + 1);
 	struct fabric_parcel *parcel;
 	struct hca_device *device;
 	struct hca_qp qp;
 	struct attempt attempt = { .qp = &qp, .wqe = &wqe, .event = -1 };
 	enum outcome outcome;
 	uint8_t port;
+	bool reads;
 
-	if (!is_sound(request, length) || !is_for_here(request))
+	if (!understand(request, length, &wqe))
 		return;
+	reads = operation_changes_sender(&wqe);
 	device = far_device(request->slid, home, &port);
 	if (!device)
 		return;
 	device->machine->active = true;
 	stand_in(&qp, device, port, request);
-	read_request(request, &wqe);
 	if (!is_reliable(request->type)) {
-		execute(&attempt, request, (void *)(uintptr_t)(request + 1));
+		execute(&attempt, request, bytes);
 		return;
 	}
 	parcel = fabric_new(FABRIC_ANSWER, home, false,
-			    sizeof(struct far_answer) + (reads(request) ? request->part : 0));
+			    sizeof(struct far_answer) + (reads ? request->part : 0));
 	if (!parcel)
 		return;
-	outcome =
-		execute(&attempt, request,
-			reads(request) ? (uint8_t *)fabric_body(parcel) + sizeof(struct far_answer)
-				       : (void *)(uintptr_t)(request + 1));
+	if (reads)
+		bytes = (struct far_answer *)fabric_body(parcel) + 1;
+	outcome = execute(&attempt, request, bytes);
 	if (outcome == LOST)
 		fabric_release(parcel);
 	else
