@@ -345,3 +345,9 @@ int carrier_open(const struct carrier_plan *plan, char *why, size_t size)
 			 plan->port, strerror(-err));
 	return err;
 }
+
+void carrier_close(void)
+{
+	if (carrier.ep)
+		fi_close(&carrier.ep->fid);
+}

@@ -45,6 +45,9 @@ struct carrier_plan {
 /* 0, or -errno with a sentence in @why. */
 int carrier_open(const struct carrier_plan *plan, char *why, size_t size);
 
+/* Leaves the port, if it is open. */
+void carrier_close(void);
+
 /* The address by which others reach this machine. */
 const void *carrier_address(size_t *length);
 

@@ -91,6 +91,9 @@ struct fabric_plan {
 int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, struct list *timers,
 		char *why, size_t size);
 
+/* Closes the ports. Nothing may be sent afterwards. */
+void fabric_close(void);
+
 /* Whether all have met. Otherwise *why, if not NULL, says which machine is missing, and why. */
 bool fabric_complete(char *why, size_t size);
 

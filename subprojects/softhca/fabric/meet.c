@@ -417,6 +417,13 @@ static int listen_for_others(void)
 
 /* ---- the whole ---- */
 
+void fabric_close(void)
+{
+	if (fabric.listener.ready)
+		close(fabric.sock);
+	carrier_close();
+}
+
 static bool is_met(int home)
 {
 	return fabric.peer[home].met && messages_arrive(home);

@@ -43,6 +43,10 @@ uint64_t carrier_nap(void)
 	return UINT64_MAX;
 }
 
+void carrier_close(void)
+{
+}
+
 void carrier_retry(void)
 {
 }

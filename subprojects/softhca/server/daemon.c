@@ -333,10 +333,10 @@ static int write_ready(int pipe_end, const char *why)
 }
 
 /* Whoever finds the directory free finds the ports free, too. */
-static void leave(const struct daemon_plan *plan, int ready)
+static void leave(const char *directory)
 {
-	close_others(plan->lock, ready);
-	home_remove(plan->directory);
+	fabric_close();
+	home_remove(directory);
 }
 
 static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan, int ready)
@@ -354,7 +354,7 @@ static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan
 	if (!err && chdir("/"))
 		err = server_fail(why, sizeof(why), "/", -errno);
 	if (err) {
-		leave(plan, ready);
+		leave(plan->directory);
 		write_ready(ready, why);
 		_exit(EXIT_FAILURE);
 	}
@@ -365,7 +365,7 @@ static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan
 	}
 	cm_free(&machine.cm);
 	machine_free(&machine);
-	leave(plan, plan->lock);
+	leave(plan->directory);
 	_exit(err ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
