@@ -65,18 +65,13 @@ static unsigned int reads_away(const struct hca_away *away)
 	return reads;
 }
 
-static bool is_atomic(const struct wqe *wqe)
-{
-	return wqe->opcode == OP_ATOMIC_CS || wqe->opcode == OP_ATOMIC_FA;
-}
-
 /* A receiver remembers the result of one atomic only, for the case that its answer is lost. */
 static bool is_held(const struct hca_qp *qp, const struct wqe *wqe)
 {
 	const struct hca_away *away = qp->away;
 	const unsigned int reads = reads_away(away);
 
-	if (reads && is_atomic(wqe))
+	if (reads && operation_is_atomic(wqe))
 		return true;
 	return away->count == HCA_FLIGHTS || (wqe->fence && reads) ||
 	       (operation_changes_sender(wqe) && reads &&

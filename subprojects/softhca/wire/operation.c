@@ -24,9 +24,14 @@ static enum outcome nak(struct attempt *attempt, enum syndrome syndrome, int eve
 
 /* ---- keys ---- */
 
+bool operation_is_atomic(const struct wqe *wqe)
+{
+	return wqe->opcode == OP_ATOMIC_CS || wqe->opcode == OP_ATOMIC_FA;
+}
+
 bool operation_changes_sender(const struct wqe *wqe)
 {
-	return wqe->opcode == OP_READ || wqe->opcode == OP_ATOMIC_CS || wqe->opcode == OP_ATOMIC_FA;
+	return wqe->opcode == OP_READ || operation_is_atomic(wqe);
 }
 
 bool operation_local_side(struct attempt *attempt)
@@ -285,8 +290,6 @@ static enum outcome change_memory(struct attempt *attempt, const struct recv_que
 	struct hca_mr *mr;
 	uint64_t address;
 
-	if (wqe->length != sizeof(old))
-		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
 	if (!may_read(attempt, IBV_ACCESS_REMOTE_ATOMIC) || wqe->remote_address % sizeof(old))
 		return nak(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
 	mr = remote_side(attempt, queue->pd, sizeof(old), IBV_ACCESS_REMOTE_ATOMIC, &at);

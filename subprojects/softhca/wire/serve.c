@@ -32,6 +32,9 @@ static bool is_sound(const struct far_request *request, const struct wqe *wqe, s
 	    request->last != (request->part == request->length - request->offset) ||
 	    bytes != (reads ? 0 : request->part))
 		return false;
+	if (operation_is_atomic(wqe) &&
+	    (request->length != OPERATION_ATOMIC || request->part != OPERATION_ATOMIC))
+		return false;
 	if (!is_reliable(request->type) && reads)
 		return false;
 	if (request->type == IBV_QPT_UD)

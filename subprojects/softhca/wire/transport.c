@@ -190,12 +190,18 @@ static void choose_piece(struct attempt *attempt)
 	mem_vec_seek(&attempt->local, attempt->offset);
 }
 
+static bool length_fits(const struct wqe *wqe)
+{
+	return operation_is_atomic(wqe) ? wqe->length == OPERATION_ATOMIC
+					: wqe->length <= TRANSPORT_MAX_MESSAGE;
+}
+
 enum outcome transport_execute(struct attempt *attempt)
 {
 	if (attempt->wqe->opcode == OP_NOP)
 		return SENT;
 	/* Errors at the sender are found before anything is sent, whatever is at the other end. */
-	if (attempt->wqe->length > TRANSPORT_MAX_MESSAGE)
+	if (!length_fits(attempt->wqe))
 		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
 	/* The program has shortened its request while it was being sent. */
 	if (attempt->qp->sent > attempt->wqe->length)

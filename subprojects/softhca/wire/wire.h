@@ -43,6 +43,10 @@ enum outcome operation_fail(struct attempt *attempt, enum syndrome syndrome);
 
 /* Reads and atomics: what comes back is written at the sender. */
 bool operation_changes_sender(const struct wqe *wqe);
+bool operation_is_atomic(const struct wqe *wqe);
+
+/* Bytes of the word that an atomic changes. */
+#define OPERATION_ATOMIC sizeof(uint64_t)
 
 /* The sender's memory, in attempt->local. False: a key does not open it. */
 bool operation_local_side(struct attempt *attempt);

@@ -31,7 +31,7 @@ FLAGS = [
     "-fsanitize=fuzzer-no-link,address,undefined", "-fno-sanitize-recover=undefined",
     *os.environ["SOFTHCA_FUZZ_FLAGS"].split()
 ]
-WRAP = [f"-Wl,--wrap={name}" for name in ("hca_now", "carrier_send")]
+WRAP = [f"-Wl,--wrap={name}" for name in ("hca_now", "fabric_send", "carrier_send")]
 # most of the test's time is the compiler's
 CLANG = ["ccache", "clang"] if shutil.which("ccache") else ["clang"]
 

@@ -38,6 +38,9 @@ struct fuzz_hca *fuzz_hca_begin(void);
  */
 void fuzz_deliver(void (*handler)(int, const void *, size_t), const void *bytes, size_t length);
 
+/* Bytes of the last message that went to the other machine. */
+extern size_t fuzz_sent;
+
 /* Lets the HCA work. */
 void fuzz_hca_turn(struct fuzz_hca *hca);
 

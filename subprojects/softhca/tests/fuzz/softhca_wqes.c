@@ -342,6 +342,17 @@ static void spoil(struct input *input, uint8_t flags, uint8_t *bytes, size_t wor
 		*length = take(input, 2) % (flags & 32 ? words + FAR_BYTES : *length + 1);
 }
 
+/* The answer to an atomic has the word that was there, even if the request says another length. */
+static void repeat_atomic(struct input *input, const struct hca_qp *qp, struct far_request *request)
+{
+	request->psn = qp->atomic_psn;
+	request->length = request->part = take(input, 2);
+	request->last = true;
+	fuzz_sent = 0;
+	fuzz_deliver(far_take_request, request, sizeof(*request));
+	need(fuzz_sent <= sizeof(struct far_answer) + sizeof(uint64_t), "an answer that is too long");
+}
+
 static void request_from_far(struct input *input, const struct hca_qp *qp)
 {
 	static const uint8_t opcodes[] = { OP_SEND, OP_SEND_IMM,  OP_WRITE,    OP_WRITE_IMM,
@@ -379,6 +390,8 @@ static void request_from_far(struct input *input, const struct hca_qp *qp)
 	}
 	spoil(input, flags, (uint8_t *)&message, sizeof(message.words), &length);
 	fuzz_deliver(far_take_request, &message, length);
+	if (what > 4 && !(flags & 7) && qp->atomic_known)
+		repeat_atomic(input, qp, &message.words);
 }
 
 static void answer_from_far(struct input *input, const struct hca_qp *qp)
