@@ -146,15 +146,21 @@ enum outcome datagram_execute(struct attempt *attempt)
 {
 	struct hca_qp *qp = attempt->qp, *peer;
 	const struct av *av = &attempt->wqe->av;
+	const int home = far_home(av->dlid);
+	enum outcome outcome = SENT;
 	/* A Q_Key with the highest bit set stands for the sender's own. */
 	uint32_t qkey = av->qkey & 0x80000000u ? qp->attr.qkey : av->qkey;
 
 	if (attempt->wqe->length > MAX_DATAGRAM)
 		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
-	if (far_home(av->dlid) >= 0)
-		return far_cast(attempt, far_home(av->dlid));
+	if (home >= 0)
+		outcome = far_cast(attempt, home);
+	if (outcome != SENT)
+		return outcome;
 	tap_datagram(attempt, qkey);
 	qp->attr.sq_psn = (qp->attr.sq_psn + 1) & PSN_MASK;
+	if (home >= 0)
+		return SENT;
 	if (av->dlid >= PORT_FIRST_GROUP && av->dlid <= PORT_LAST_GROUP)
 		return send_to_group(attempt, qkey);
 	peer = path_peer(qp, av->dlid, av->qpn);

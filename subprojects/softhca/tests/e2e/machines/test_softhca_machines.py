@@ -100,6 +100,20 @@ def test_a_capture_has_the_packets_of_a_far_sender(machines):
     assert len({(p.slid, p.dlid) for p in recording.capture.packets}) == 2
 
 
+def test_a_capture_has_the_datagrams_of_both_machines(machines):
+    need("ibv_ud_pingpong")
+    machines[0].ethernet = False
+    for machine in machines:
+        with capturing(machine) as recording:
+            of_verbs(machines, "ibv_ud_pingpong -n 10".split())
+        packets = recording.capture.packets
+        lids = {packet.slid for packet in packets}
+        assert len(lids) == 2
+        for lid in lids:
+            psns = [packet.psn for packet in packets if packet.slid == lid]
+            assert psns == [psns[0] + i & 0xffffff for i in range(10)]
+
+
 @pytest.mark.any_model
 def test_four_machines(build):
     """By addresses, and by the name of a machine that has it for a loopback address, too."""
