@@ -102,34 +102,35 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 }
 SHIM_EXPORT(ibv_create_qp);
 
-/* Whether this is an old XRC QP. A thread that ended in the look-up would keep the lock. */
-static bool is_old(struct ibv_qp *qp)
+/* The old XRC QP, or NULL. A thread that ended in the look-up would keep the lock. */
+static struct xrc_qp *find_old(struct ibv_qp *qp)
 {
+	struct xrc_qp *old;
 	struct cancel_hold hold;
-	bool found;
 
 	if (!xrc_qp_is_possible(qp))
-		return false;
+		return NULL;
 	cancel_hold(&hold);
-	found = xrc_qp_find(qp);
+	old = xrc_qp_find(qp);
 	cancel_release(&hold);
-	return found;
+	return old;
 }
 
 static NOT_ORDINARY int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
+	struct xrc_qp *old = find_old(qp);
 	struct entry entry;
 	int err;
 
 	/* xrc_compat_rcv_qp() gives opened handles, which are no structs of a provider. */
-	if (!is_old(qp) && shim_is_ready())
+	if (!old && shim_is_ready())
 		return unlikely(tgt_qp_is_opened(qp)) ? opened_qp_modify(qp, attr, mask)
 						      : modern_table.modify_qp(qp, attr, mask);
 	err = shim_enter(&entry, VERB_ibv_modify_qp, ARGUMENTS(qp, attr, mask));
-	if (!err && !attr)
+	if (!err && (!old || !attr))
 		err = -EINVAL;
 	if (!err)
-		err = xrc_qp_modify(xrc_qp_find(qp), (const struct legacy_qp_attr *)attr, mask);
+		err = xrc_qp_modify(old, (const struct legacy_qp_attr *)attr, mask);
 	return shim_leave(&entry, err);
 }
 
@@ -148,18 +149,19 @@ SHIM_EXPORT(ibv_modify_qp);
 static NOT_ORDINARY int query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 				 struct ibv_qp_init_attr *init_attr)
 {
+	struct xrc_qp *old = find_old(qp);
 	struct entry entry;
 	int err;
 
-	if (!is_old(qp) && shim_is_ready())
+	if (!old && shim_is_ready())
 		return unlikely(tgt_qp_is_opened(qp))
 			       ? modern_table.uverbs_query_qp(qp, attr, init_attr)
 			       : modern_table.query_qp(qp, attr, mask, init_attr);
 	err = shim_enter(&entry, VERB_ibv_query_qp, ARGUMENTS(qp, attr, mask));
-	if (!err && (!attr || !init_attr))
+	if (!err && (!old || !attr || !init_attr))
 		err = -EINVAL;
 	if (!err)
-		err = xrc_qp_query(xrc_qp_find(qp), (struct legacy_qp_attr *)attr, mask,
+		err = xrc_qp_query(old, (struct legacy_qp_attr *)attr, mask,
 				   (struct legacy_qp_init_attr *)init_attr);
 	return shim_leave(&entry, err);
 }
@@ -179,14 +181,15 @@ SHIM_EXPORT(ibv_query_qp);
 
 static NOT_ORDINARY int destroy_qp(struct ibv_qp *qp)
 {
+	struct xrc_qp *old = find_old(qp);
 	struct entry entry;
 	int err;
 
-	if (!is_old(qp) && shim_is_ready())
+	if (!old && shim_is_ready())
 		return destroy_plain(qp);
 	err = shim_enter(&entry, VERB_ibv_destroy_qp, ARGUMENTS(qp));
 	if (!err)
-		err = xrc_qp_destroy(xrc_qp_find(qp));
+		err = old ? xrc_qp_destroy(old) : -EINVAL;
 	return shim_leave(&entry, err);
 }
 
