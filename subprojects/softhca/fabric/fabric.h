@@ -46,8 +46,13 @@ int fabric_read_list(const char *path, struct fabric_list *list, char *why, size
 /* Reads the key of @path, or of ~/.softhca-key, and makes it if need be. 0 or -errno; @why. */
 int fabric_read_key(const char *path, char *why, size_t size);
 
-/* SipHash-2-4 of the bytes, 128 bits. Only who has the key can compute the hash. */
+/* SipHash-2-4 of the bytes, 128 bits. Nobody can compute it without the key. */
 void fabric_seal(const void *bytes, size_t length, uint8_t seal[FABRIC_SEAL]);
+
+/* The hash of two nonces, in an order that both sides know, and at most FABRIC_TEXT bytes. */
+#define FABRIC_TEXT 256
+void fabric_seal_text(const uint8_t first[FABRIC_SEAL], const uint8_t second[FABRIC_SEAL],
+		      const void *text, size_t length, uint8_t seal[FABRIC_SEAL]);
 
 bool fabric_same(const uint8_t one[FABRIC_SEAL], const uint8_t other[FABRIC_SEAL]);
 

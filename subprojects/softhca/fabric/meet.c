@@ -36,11 +36,13 @@ struct greeting {
 
 struct introduction {
 	uint16_t home, machines, address_length;
-	uint16_t connects; /* 1 from the one that has connected, so that nobody can relay it back */
+	uint16_t connects; /* 1: the sender opened the connection; that of a relay is wrong */
 	uint8_t address[CARRIER_ADDRESS];
 	uint8_t terms[FABRIC_SEAL]; /* of what must be the same on all machines */
 	uint8_t seal[FABRIC_SEAL]; /* of all before it, and both nonces */
 };
+
+_Static_assert(sizeof(struct introduction) <= FABRIC_TEXT, "it is sealed at once");
 
 /* A connection by TCP. */
 struct meeting {
@@ -150,18 +152,6 @@ static void is_silent(struct timer *timer)
 
 /* ---- sending greetings and introductions ---- */
 
-/* What both nonces, in an order that both sides know, make of @text. */
-static void seal_text(const uint8_t first[FABRIC_SEAL], const uint8_t second[FABRIC_SEAL],
-		      const void *text, size_t length, uint8_t seal[FABRIC_SEAL])
-{
-	uint8_t bytes[2 * FABRIC_SEAL + sizeof(struct introduction)];
-
-	memcpy(bytes, first, FABRIC_SEAL);
-	memcpy(bytes + FABRIC_SEAL, second, FABRIC_SEAL);
-	memcpy(bytes + 2 * FABRIC_SEAL, text, length);
-	fabric_seal(bytes, 2 * FABRIC_SEAL + length, seal);
-}
-
 static bool send_bytes(const struct meeting *meeting, const void *bytes, size_t length)
 {
 	return send(meeting->sock, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)length;
@@ -190,8 +180,8 @@ static bool send_introduction(const struct meeting *meeting)
 	introduction.address_length = (uint16_t)length;
 	memcpy(introduction.address, address, length);
 	memcpy(introduction.terms, fabric.terms, FABRIC_SEAL);
-	seal_text(meeting->nonce, meeting->other.nonce, &introduction,
-		  offsetof(struct introduction, seal), introduction.seal);
+	fabric_seal_text(meeting->nonce, meeting->other.nonce, &introduction,
+			 offsetof(struct introduction, seal), introduction.seal);
 	return send_bytes(meeting, &introduction, sizeof(introduction));
 }
 
@@ -201,8 +191,8 @@ static const char *verify(const struct meeting *meeting, const struct introducti
 {
 	uint8_t seal[FABRIC_SEAL];
 
-	seal_text(meeting->other.nonce, meeting->nonce, introduction,
-		  offsetof(struct introduction, seal), seal);
+	fabric_seal_text(meeting->other.nonce, meeting->nonce, introduction,
+			 offsetof(struct introduction, seal), seal);
 	if (!fabric_same(seal, introduction->seal))
 		return "it has another key";
 	if (introduction->machines != fabric.list->count ||
@@ -240,8 +230,8 @@ static const char *receive_introduction(struct meeting *meeting)
 	if (carrier_reach(introduction->home, introduction->address, introduction->address_length))
 		return "libfabric does not take its address";
 	later = introduction->home > fabric.list->own;
-	seal_text(later ? meeting->nonce : meeting->other.nonce,
-		  later ? meeting->other.nonce : meeting->nonce, "token", 5, token);
+	fabric_seal_text(later ? meeting->nonce : meeting->other.nonce,
+			 later ? meeting->other.nonce : meeting->nonce, "token", 5, token);
 	messages_begin(introduction->home, token);
 	peer->met = true;
 	peer->reason =
@@ -256,7 +246,7 @@ static const char *receive_greeting(struct meeting *meeting)
 	meeting->greeted = true;
 	if (meeting->other.magic != MAGIC)
 		return "something else answers at its port";
-	/* A stranger who returns the nonce wants a seal that he can return as well. */
+	/* A stranger could echo the nonce, and then echo the introduction, too. */
 	if (fabric_same(meeting->other.nonce, meeting->nonce))
 		return "it repeats what it hears";
 	return send_introduction(meeting) ? NULL : "it does not listen";

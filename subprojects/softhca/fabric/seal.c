@@ -77,6 +77,17 @@ void fabric_seal(const void *bytes, size_t length, uint8_t seal[FABRIC_SEAL])
 	memcpy(seal, out, FABRIC_SEAL);
 }
 
+void fabric_seal_text(const uint8_t first[FABRIC_SEAL], const uint8_t second[FABRIC_SEAL],
+		      const void *text, size_t length, uint8_t seal[FABRIC_SEAL])
+{
+	uint8_t bytes[2 * FABRIC_SEAL + FABRIC_TEXT];
+
+	memcpy(bytes, first, FABRIC_SEAL);
+	memcpy(bytes + FABRIC_SEAL, second, FABRIC_SEAL);
+	memcpy(bytes + 2 * FABRIC_SEAL, text, length);
+	fabric_seal(bytes, 2 * FABRIC_SEAL + length, seal);
+}
+
 /* Takes the same time wherever they differ. */
 bool fabric_same(const uint8_t one[FABRIC_SEAL], const uint8_t other[FABRIC_SEAL])
 {

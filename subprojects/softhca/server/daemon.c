@@ -332,7 +332,7 @@ static int write_ready(int pipe_end, const char *why)
 	return err;
 }
 
-/* Whoever finds the directory free finds the ports free, too. */
+/* The directory is the last to be free: a new start then finds the ports free. */
 static void leave(const char *directory)
 {
 	fabric_close();

@@ -41,6 +41,18 @@ void fuzz_deliver(void (*handler)(int, const void *, size_t), const void *bytes,
 /* Bytes of the last message that went to the other machine. */
 extern size_t fuzz_sent;
 
+struct input;
+
+/*
+ * A request for the QP, and one that repeats it if it was an atomic (softhca_far.c). @rkey opens
+ * the client's memory, and @srqn is the number of an XRC SRQ.
+ */
+void fuzz_request(const struct fuzz_hca *hca, struct input *input, const struct hca_qp *qp,
+		  uint32_t rkey, uint32_t srqn);
+
+/* An answer to the oldest request of the QP that is away. */
+void fuzz_answer(const struct fuzz_hca *hca, struct input *input, const struct hca_qp *qp);
+
 /* Lets the HCA work. */
 void fuzz_hca_turn(struct fuzz_hca *hca);
 

@@ -328,95 +328,6 @@ static void set_fault(struct input *input)
 
 /* ---- what comes from another machine ---- */
 
-#define FAR_BYTES 1024u
-
-/* Bits of the first @words bytes, and the length if the flags say so. */
-static void spoil(struct input *input, uint8_t flags, uint8_t *bytes, size_t words, size_t *length)
-{
-	for (int i = 0; i < (flags & 3); i++) {
-		uint32_t bit = take(input, 2) % (8 * words);
-
-		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-	}
-	if (flags & 4)
-		*length = take(input, 2) % (flags & 32 ? words + FAR_BYTES : *length + 1);
-}
-
-/* The answer to an atomic has the word that was there, even if the request says another length. */
-static void repeat_atomic(struct input *input, const struct hca_qp *qp, struct far_request *request)
-{
-	request->psn = qp->atomic_psn;
-	request->length = request->part = take(input, 2);
-	request->last = true;
-	fuzz_sent = 0;
-	fuzz_deliver(far_take_request, request, sizeof(*request));
-	need(fuzz_sent <= sizeof(struct far_answer) + sizeof(uint64_t), "an answer that is too long");
-}
-
-static void request_from_far(struct input *input, const struct hca_qp *qp)
-{
-	static const uint8_t opcodes[] = { OP_SEND, OP_SEND_IMM,  OP_WRITE,    OP_WRITE_IMM,
-					   OP_READ, OP_ATOMIC_CS, OP_ATOMIC_FA };
-	struct {
-		struct far_request words;
-		uint8_t bytes[FAR_BYTES];
-	} message = { 0 };
-	const uint8_t flags = take(input, 1), what = take(input, 1) % sizeof(opcodes);
-	const uint32_t part = what > 4 ? 8 : take(input, 2) % FAR_BYTES;
-	const uint64_t more = flags & 8 ? take(input, 2) : 0;
-	size_t length = sizeof(message.words) + (what < 4 ? part : 0);
-
-	message.words = (struct far_request){
-		.length = part + more,
-		.part = part,
-		.last = !more,
-		.remote_address = hca->scratch + (take(input, 2) & ~7u),
-		.rkey = mr->key,
-		.qpn = qp->attr.dest_qpn,
-		.dest_qpn = qp->qpn,
-		.psn = qp->attr.rq_psn,
-		.srqn = xrc_srq->obj.number,
-		.slid = FUZZ_FAR_LID,
-		.dlid = flags & 64 ? FUZZ_FAR_LID : hca->machine.device[0].port[1].lid,
-		.type = qp->type == IBV_QPT_XRC_RECV ? IBV_QPT_XRC_SEND : (uint8_t)qp->type,
-		.opcode = opcodes[what],
-		.path_mtu = IBV_MTU_1024,
-	};
-	message.words.av.dlid = message.words.dlid;
-	message.words.av.qpn = qp->qpn;
-	if (flags & 16 && more) {
-		message.words.offset = more;
-		message.words.last = true;
-	}
-	spoil(input, flags, (uint8_t *)&message, sizeof(message.words), &length);
-	fuzz_deliver(far_take_request, &message, length);
-	if (what > 4 && !(flags & 7) && qp->atomic_known)
-		repeat_atomic(input, qp, &message.words);
-}
-
-static void answer_from_far(struct input *input, const struct hca_qp *qp)
-{
-	struct {
-		struct far_answer words;
-		uint8_t bytes[FAR_BYTES];
-	} message = { 0 };
-	const uint8_t flags = take(input, 1);
-	const struct hca_flight *flight = &qp->away->flight[qp->away->first];
-	size_t length = sizeof(message.words);
-
-	if (flight->reads)
-		length += flight->part % FAR_BYTES;
-	message.words = (struct far_answer){
-		.tag = flight->tag,
-		.qpn = qp->qpn,
-		.slid = hca->machine.device[0].port[1].lid,
-		.outcome = flags & 8 ? take(input, 1) : (uint8_t)(flight->last ? SENT : PART),
-		.syndrome = flags & 16 ? take(input, 1) : 0,
-	};
-	spoil(input, flags, (uint8_t *)&message, sizeof(message.words), &length);
-	fuzz_deliver(far_take_answer, &message, length);
-}
-
 /* Without this, answers are rarely waited for. */
 static void read_from_far(void)
 {
@@ -434,9 +345,9 @@ static void hear_from_far(struct input *input, int index)
 	if (!qp)
 		return;
 	if (qp->away && qp->away->count)
-		answer_from_far(input, qp);
+		fuzz_answer(hca, input, qp);
 	else
-		request_from_far(input, qp);
+		fuzz_request(hca, input, qp, mr->key, xrc_srq->obj.number);
 }
 
 static void one_step(struct input *input)
