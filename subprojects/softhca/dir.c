@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -78,6 +79,21 @@ int dir_find(char path[DIR_MAX + 1])
 	int err = dir_default(path);
 
 	return err ? err : dir_check(path);
+}
+
+/* The preload interposes access(2), so the kernel is asked here, too. */
+int dir_adapter(const char *directory, const char *word, char name[DIR_ADAPTER])
+{
+	char path[DIR_MAX + DIR_ADAPTER + 32], *number;
+
+	if (strlen(word) >= DIR_ADAPTER || strpbrk(word, "/."))
+		return -1;
+	strcpy(name, word);
+	for (char *at = name; (at = strchr(at, '-')); at++)
+		*at = '_';
+	number = strrchr(name, '_');
+	snprintf(path, sizeof(path), "%s/" SOFTHCA_SYSFS "/class/infiniband/%s", directory, name);
+	return number && !syscall(SYS_faccessat, AT_FDCWD, path, F_OK) ? atoi(number + 1) : -1;
 }
 
 int dir_join(char *path, size_t size, const char *directory, const char *name)

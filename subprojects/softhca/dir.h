@@ -1,9 +1,33 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Where the daemon is: the rule that the preload and the command share. */
+/* The daemon's directory: its place, and the names of its files. */
 #ifndef SOFTHCA_DIR_H
 #define SOFTHCA_DIR_H
 
 #include <stddef.h>
+
+/* ---- the names of its files ---- */
+
+/* The daemon's socket. */
+#define SOFTHCA_SOCKET	"socket"
+/* The files that stand for those of /sys. */
+#define SOFTHCA_SYSFS	"sys"
+/* The file in that tree that stands for /proc/modules. */
+#define SYSFS_MODULES	"modules"
+/* No machine is known to have this PCI domain. UCX reads it as a decimal number. */
+#define SYSFS_PCI_ROOT	"pci5000:00"
+#define SYSFS_PCI_BUS	"5000:00"
+/* Files of /dev/infiniband, and the numbers that Linux gives them. */
+#define SOFTHCA_DEV	    "dev"
+#define SOFTHCA_VERBS_NODE  "uverbs"
+#define SOFTHCA_VERBS_MAJOR 231
+#define SOFTHCA_VERBS_MINOR 192
+#define SOFTHCA_CM_NODE	    "rdma_cm"
+#define SOFTHCA_CM_MAJOR    10
+#define SOFTHCA_CM_MINOR    58
+/* Links to the libraries of both word sizes, where they are not beside each other. */
+#define SOFTHCA_PRELOAD "preload"
+
+/* ---- where it is ---- */
 
 /* A socket's name has 108 bytes on Linux; "/socket" and its end take eight of them. */
 #define DIR_MAX 100
@@ -23,6 +47,16 @@ int dir_check(const char *path);
 
 /* The same for the directory of dir_default(), or its own error. */
 int dir_find(char path[DIR_MAX + 1]);
+
+/* Bytes for the name of an adapter. */
+#define DIR_ADAPTER 64
+
+/*
+ * The number of the adapter that @word names, and its name; -1 if the daemon in @directory has no
+ * such adapter. @word may have a hyphen for the underscore, which Open MPI refuses in the name of a
+ * host.
+ */
+int dir_adapter(const char *directory, const char *word, char name[DIR_ADAPTER]);
 
 /* @path = @directory/@name; 0 or -ENAMETOOLONG. */
 int dir_join(char *path, size_t size, const char *directory, const char *name);

@@ -97,8 +97,9 @@ struct softhca_reply {
 /*
  * The arena: pages for the provider's rings and doorbell records, in a memfd that client and daemon
  * map. The kernel chooses the addresses in the client. The page at address A is page
- * A / SOFTHCA_PAGE % pages of the arena. Of pages with the same number one at a time can be in it.
- * The memfd begins with a table of a uint32_t for each page: softhca_arena_owner(A), or 0.
+ * A / SOFTHCA_PAGE % pages of the arena. Of two pages with the same number, only one can be in the
+ * arena at a time. The memfd begins with a table of a uint32_t for each page:
+ * softhca_arena_owner(A), or 0.
  */
 #define SOFTHCA_PAGE 4096u
 
@@ -118,29 +119,14 @@ static inline uint64_t softhca_arena_table(uint64_t pages)
 	return (pages * sizeof(uint32_t) + SOFTHCA_PAGE - 1) / SOFTHCA_PAGE * SOFTHCA_PAGE;
 }
 
-#define SOFTHCA_SOCKET	"socket"
-#define SOFTHCA_SYSFS	"sys"
-/* The file in that tree that stands for /proc/modules. */
-#define SYSFS_MODULES	"modules"
-/* No machine is known to have this PCI domain. UCX reads it as a decimal number. */
-#define SYSFS_PCI_ROOT	"pci5000:00"
-#define SYSFS_PCI_BUS	"5000:00"
 /*
  * The address of the host of an adapter, by its number. Launchers take a name with an address of an
  * interface, as 127.0.0.1, for the host on which they run.
  */
 #define SOFTHCA_HOST_NET    (127 << 8 | 18)
 #define SOFTHCA_HOST_FORMAT "127.18.%d.1"
-/* Files of /dev/infiniband, and the numbers that Linux gives them. */
-#define SOFTHCA_DEV	    "dev"
-#define SOFTHCA_VERBS_NODE  "uverbs"
-#define SOFTHCA_VERBS_MAJOR 231
-#define SOFTHCA_VERBS_MINOR 192
-#define SOFTHCA_CM_NODE	    "rdma_cm"
-#define SOFTHCA_CM_MAJOR    10
-#define SOFTHCA_CM_MINOR    58
-/* libraries of both classes, where they are not beside each other */
-#define SOFTHCA_PRELOAD "preload"
+
+/* The doorbell page of a context. */
 #define SOFTHCA_UAR_LEN 4096
 /* Pages of its memfd: all that libmlx5 can name. Only the first is looked at. */
 #define SOFTHCA_UAR_PAGES 256

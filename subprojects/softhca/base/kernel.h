@@ -8,7 +8,7 @@
 
 #include <sys/syscall.h>
 
-/* Linux 5.3. It is of <sys/syscall.h>, which may be of an older kernel than the other headers. */
+/* Linux 5.3. <sys/syscall.h> may be of an older kernel than the other headers. */
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif

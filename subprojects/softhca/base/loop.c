@@ -22,14 +22,21 @@ static int ring_fd = -1;
 static int spare_fd = -1; /* closed for a moment when no other descriptor is left */
 static struct epoll_event events[MAX_EVENTS];
 
-/* Tests of single modules have no loop, and need none. */
-int loop_watch(int fd, uint32_t wanted, struct watch *watch)
+static int control(int operation, int fd, uint32_t wanted, struct watch *watch)
 {
 	struct epoll_event event = { .events = wanted, .data.ptr = watch };
 
-	if (epoll_fd < 0)
-		return 0;
-	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+	return epoll_ctl(epoll_fd, operation, fd, &event) ? -errno : 0;
+}
+
+int loop_watch(int fd, uint32_t wanted, struct watch *watch)
+{
+	return control(EPOLL_CTL_ADD, fd, wanted, watch);
+}
+
+int loop_change(int fd, uint32_t wanted, struct watch *watch)
+{
+	return control(EPOLL_CTL_MOD, fd, wanted, watch);
 }
 
 /* The ring has ended the sleep. The engine then looks at the doorbells by itself. */
@@ -76,8 +83,7 @@ int loop_init(bool descriptors_first)
 
 void loop_forget(int fd)
 {
-	if (epoll_fd >= 0)
-		epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+	epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 }
 
 /* A connection that stayed in the queue would end each sleep at once. */

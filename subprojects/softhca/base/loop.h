@@ -19,6 +19,7 @@ int loop_init(bool descriptors_first);
 
 /* @events as for epoll; 0 = only errors and hang-ups. 0 or -errno. */
 int loop_watch(int fd, uint32_t events, struct watch *watch);
+int loop_change(int fd, uint32_t events, struct watch *watch);
 void loop_forget(int fd);
 
 /* Between these calls there is room for one descriptor, even if the daemon has all that it may. */

@@ -34,7 +34,7 @@ void timer_run(struct list *timers, uint64_t now)
 	struct list due;
 
 	list_init(&due);
-	while (timer_next(timers) <= now && !list_empty(timers)) {
+	while (timer_next(timers) <= now) {
 		struct list *first = timers->next;
 
 		list_del(first);

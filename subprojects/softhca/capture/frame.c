@@ -2,8 +2,8 @@
 /* A packet as bytes: of InfiniBand in a record of ERF, or of RoCE in an Ethernet frame. */
 #include "capture.h"
 
+#include <base/bytes.h>
 #include <machine/grh.h>
-#include <model/segment.h>
 
 /* Wireshark 4.0 does not know LINKTYPE_INFINIBAND (247). */
 #define LINKTYPE_ETHERNET 1

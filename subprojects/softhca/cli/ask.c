@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Seconds until a daemon that does not answer is called stuck. */
-#define PATIENCE 10
+/* Seconds for an answer, and for the end after `stop`. A later daemon is called stuck. */
+#define ANSWER_SECONDS 10
 
 int cli_connect(char *directory)
 {
@@ -47,7 +47,7 @@ int cli_receive(int sock, struct softhca_welcome *reply, int *text)
 {
 	ssize_t got = -EAGAIN;
 
-	for (int i = 0; got == -EAGAIN && i < PATIENCE; i++) {
+	for (int i = 0; got == -EAGAIN && i < ANSWER_SECONDS; i++) {
 		got = message_receive(sock, reply, sizeof(*reply), text, 0);
 		if (got == -EAGAIN && home_daemon_is_stopped(sock))
 			break;
@@ -146,7 +146,7 @@ int cli_stop(int argc, char **argv)
 	if (err)
 		return cli_report(err);
 	/* Return only when a new `start` would succeed. */
-	for (int i = 0; i < PATIENCE * 100 && !home_is_free(directory); i++)
+	for (int i = 0; i < ANSWER_SECONDS * 100 && !home_is_free(directory); i++)
 		usleep(10000);
 	return home_is_free(directory)
 		       ? CLI_OK

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATIENCE 1000 /* times 10 milliseconds */
+#define CAPTURE_TRIES 1000 /* 10 milliseconds apart, until the file of a capture is complete */
 
 int cli_ctl(int argc, char **argv)
 {
@@ -20,7 +20,7 @@ int cli_ctl(int argc, char **argv)
 		return cli_capture(argc - 1, argv + 1);
 	err = cli_ask(argc - 1, argv + 1);
 	/* A capture has been stopped, and its file is being completed. */
-	for (int i = 0; err == -EINPROGRESS && i < PATIENCE; i++) {
+	for (int i = 0; err == -EINPROGRESS && i < CAPTURE_TRIES; i++) {
 		usleep(10000);
 		err = cli_ask(argc - 1, argv + 1);
 	}

@@ -2,7 +2,7 @@
 /* Where libsofthca.so is, and the LD_PRELOAD that serves programs of both word sizes. */
 #include "cli.h"
 
-#include <proto.h>
+#include <dir.h>
 #include <server/server.h>
 
 #include <elf.h>

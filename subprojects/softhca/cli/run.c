@@ -35,6 +35,12 @@ static int start_daemon(struct daemon_plan *plan, char *why, size_t size)
 	return err;
 }
 
+/* The time until which a run or start waits for the other machines. */
+static uint64_t end_of_wait(const struct settings *settings)
+{
+	return hca_now() + (uint64_t)settings->machines_wait * 1000000000u;
+}
+
 /* ---- run ---- */
 
 static int set_environment(const char *directory, const char *preload, int hosts)
@@ -76,8 +82,8 @@ static int start_for_run(struct daemon_plan *plan, char *directory)
 	return err ? cli_refuse(CLI_REFUSED, "%s", why) : CLI_OK;
 }
 
-/* Seconds for an answer of a daemon. */
-#define PATIENCE 20
+/* Seconds for the answer of a shared daemon, and for the end of one that is ending. */
+#define JOIN_SECONDS 20
 
 /* ---- runs of one machine of several share a daemon: the first starts it, the last ends it ---- */
 
@@ -88,7 +94,7 @@ static int ask_to_join(const char *directory, const struct settings *settings)
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	int sock = message_connect(directory, PATIENCE), fd = -1;
+	int sock = message_connect(directory, JOIN_SECONDS), fd = -1;
 	int err = sock < 0 ? sock : out ? 0 : -ENOMEM;
 	ssize_t got;
 
@@ -109,11 +115,12 @@ static int ask_to_join(const char *directory, const struct settings *settings)
 }
 
 /* CLI_OK; CLI_GO_ON when the daemon has ended meanwhile; CLI_REFUSED after a message. */
-static int join(const char *directory, const struct settings *settings, uint64_t end)
+static int join(const char *directory, const struct daemon_plan *plan)
 {
 	int err;
 
-	while ((err = ask_to_join(directory, settings)) == -EINPROGRESS && hca_now() < end)
+	while ((err = ask_to_join(directory, &plan->settings)) == -EINPROGRESS &&
+	       hca_now() < plan->end)
 		usleep(50000);
 	if (err == -EINPROGRESS)
 		return cli_refuse(CLI_REFUSED,
@@ -144,7 +151,6 @@ static int directory_of_machines(char *directory, int port)
 
 static int share_daemon(struct daemon_plan *plan, char *directory)
 {
-	const uint64_t end = hca_now() + (uint64_t)plan->settings.machines_wait * 1000000000u;
 	char why[512];
 	int err = directory_of_machines(directory, plan->settings.port), status = CLI_GO_ON;
 
@@ -152,8 +158,8 @@ static int share_daemon(struct daemon_plan *plan, char *directory)
 		return cli_report(err);
 	while (status == CLI_GO_ON) {
 		err = home_claim(directory, &plan->lock, why, sizeof(why));
-		if (err == -EBUSY && hca_now() < end + PATIENCE * 1000000000ull) {
-			status = join(directory, &plan->settings, end);
+		if (err == -EBUSY && hca_now() < plan->end + JOIN_SECONDS * 1000000000ull) {
+			status = join(directory, plan);
 			continue;
 		}
 		if (!err)
@@ -179,10 +185,14 @@ int cli_run(int argc, char **argv)
 	status = find_usable_preload(preload, sizeof(preload));
 	if (status)
 		return status;
+	if (options.net && settings.machines[0])
+		return cli_refuse(CLI_REFUSED,
+				  "--net: adapters of several machines get no addresses here");
 	if (options.net)
 		status = cli_net();
 	plan.settings = settings;
 	plan.net = options.net;
+	plan.end = end_of_wait(&settings);
 	if (!status)
 		status = settings.machines[0] ? share_daemon(&plan, directory)
 					      : start_for_run(&plan, directory);
@@ -224,6 +234,7 @@ int cli_start(int argc, char **argv)
 	err = dir_default(directory);
 	if (err)
 		return cli_report(err);
+	plan.end = end_of_wait(&plan.settings);
 	err = home_claim(directory, &plan.lock, why, sizeof(why));
 	if (!err)
 		err = start_daemon(&plan, why, sizeof(why));

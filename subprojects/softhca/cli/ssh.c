@@ -3,7 +3,6 @@
 #include "cli.h"
 
 #include <dir.h>
-#include <proto.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,33 +30,6 @@ static int skip_options(int argc, char **argv)
 	while (getopt(argc, argv, SSH_OPTIONS) != -1)
 		;
 	return optind;
-}
-
-/* A name of an adapter, or of its host. A longer one is cut off, and no adapter has it. */
-struct name {
-	char text[64];
-};
-
-/* @word with @from replaced: Open MPI refuses an underscore in a host's name. */
-static struct name with_replaced(const char *word, char from, char to)
-{
-	struct name name;
-
-	snprintf(name.text, sizeof(name.text), "%s", word);
-	for (char *at = name.text; *at; at++)
-		*at = *at == from ? to : *at;
-	return name;
-}
-
-/* Whether @adapter is in the device tree of the daemon in @directory. */
-static bool adapter_exists(const char *directory, const char *adapter)
-{
-	char path[PATH_MAX];
-
-	return adapter[0] && !strpbrk(adapter, "/.") &&
-	       (size_t)snprintf(path, sizeof(path), "%s/" SOFTHCA_SYSFS "/class/infiniband/%s",
-				directory, adapter) < sizeof(path) &&
-	       !access(path, F_OK);
 }
 
 #define SHM "/dev/shm"
@@ -90,9 +62,15 @@ static void mount_shm(const char *directory)
 		mount(hidden, directory, NULL, MS_BIND, NULL);
 }
 
-/* A host name and shared memory of its own, where the system allows namespaces. */
-static void enter_namespaces(const char *host, const char *directory)
+/*
+ * A host name and shared memory of its own, where the system allows namespaces. The host has the
+ * name of its adapter, with a hyphen for the underscore.
+ */
+static void enter_namespaces(const char *adapter, const char *directory)
 {
+	char host[DIR_ADAPTER];
+
+	*strrchr(strcpy(host, adapter), '_') = '-';
 	if (!cli_unshare(CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWIPC) &&
 	    !sethostname(host, strlen(host)))
 		mount_shm(directory);
@@ -141,24 +119,22 @@ int cli_ssh(int argc, char **argv)
 	const char *const shell = login_shell();
 	int first = skip_options(argc, argv);
 	char directory[DIR_MAX + 1];
-	struct name host, adapter;
+	char adapter[DIR_ADAPTER];
 	char *command;
 
 	if (first + 1 >= argc)
 		return cli_refuse(SSH_FAILED,
 				  "ssh: a host and a command are needed\n         try: softhca ssh --help");
-	host = with_replaced(argv[first], '_', '-');
-	adapter = with_replaced(argv[first], '-', '_');
-	command = join(argv + first + 1, argc - first - 1);
-	if (!command || setenv("SOFTHCA_HOST", adapter.text, 1))
-		return cli_refuse(SSH_FAILED, "out of memory");
 	if (cli_report(dir_find(directory)))
 		return SSH_FAILED;
-	if (!adapter_exists(directory, adapter.text))
+	if (dir_adapter(directory, argv[first], adapter) < 0)
 		return cli_refuse(SSH_FAILED,
 				  "ssh: %s: no such host; it is called like its adapter, as mlx4-1 or mlx4_1",
 				  argv[first]);
-	enter_namespaces(host.text, directory);
+	command = join(argv + first + 1, argc - first - 1);
+	if (!command || setenv("SOFTHCA_HOST", adapter, 1))
+		return cli_refuse(SSH_FAILED, "out of memory");
+	enter_namespaces(adapter, directory);
 	run_in_shell(shell, command);
 	return cli_refuse(SSH_FAILED, "%s: %s", shell, strerror(errno));
 }

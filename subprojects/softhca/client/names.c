@@ -5,38 +5,18 @@
  */
 #include "hooks.h"
 
+#include <dir.h>
 #include <proto.h>
 
 #include <errno.h>
-#include <limits.h>
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-/* The number of the adapter of this name, also with a hyphen as in a host's name; or -1. */
-static int adapter_of(const char *name)
-{
-	char adapter[64], path[PATH_MAX];
-	char *number;
-
-	if (strlen(name) >= sizeof(adapter) || strpbrk(name, "/."))
-		return -1;
-	strcpy(adapter, name);
-	number = strpbrk(adapter, "-_");
-	if (!number || !place_dir())
-		return -1;
-	*number = '_';
-	snprintf(path, sizeof(path), "%s/" SOFTHCA_SYSFS "/class/infiniband/%s", place_dir(),
-		 adapter);
-	return real()->access(path, F_OK) ? -1 : atoi(number + 1);
-}
 
 /* @name, or the address of the emulated host of this name as a number, in @numeric. */
 static const char *numeric_of(const char *name, char numeric[INET_ADDRSTRLEN])
 {
+	char adapter[DIR_ADAPTER];
 	int saved = errno;
-	int index = name ? adapter_of(name) : -1;
+	int index = name && place_dir() ? dir_adapter(place_dir(), name, adapter) : -1;
 
 	errno = saved;
 	if (index < 0)

@@ -6,7 +6,7 @@
 #include "client.h"
 
 #include <lookup/lookup.h>
-#include <proto.h>
+#include <dir.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -41,7 +41,7 @@ union cm_address {
 enum cm_state {
 	CM_IDLE,
 	CM_BOUND,
-	CM_ADDR_QUERY, /* no adapter has the address: the query is repeated until the timeout */
+	CM_ADDR_QUERY, /* no adapter has the address: the query fails at the timeout */
 	CM_ADDR_RESOLVED,
 	CM_ROUTE_RESOLVED,
 	CM_CONNECT,
@@ -65,6 +65,8 @@ enum cm_link {
 	CM_SIDR_RCVD,
 };
 
+#define CM_MAD_BYTES 256
+
 /* An id. Two that are connected, or about to be, point to each other. */
 struct cm_id {
 	uint32_t number;
@@ -79,6 +81,9 @@ struct cm_id {
 	struct cm_id *peer;
 	uint32_t peer_number; /* also when the peer has gone; 0 = there was none */
 	bool far; /* its peer is on another machine, and there is no pointer to it */
+	uint32_t incarnation; /* of a far peer's daemon; 0 = not known */
+	struct timer again; /* until what was sent there last, and has no answer, is repeated */
+	uint8_t unanswered[CM_MAD_BYTES];
 	/* the CONNECT_REQUEST that the program has not fetched yet; NULL = the id has none */
 	struct cm_event *request;
 	struct timer timer;
@@ -281,9 +286,6 @@ void cm_sidr_hear_reply(struct cm_id *id, uint8_t status, const struct cm_id *fr
 
 /* ---- ids whose peers are on another machine ---- */
 
-#define CM_MAD_BYTES 256
-#define CM_MAD_HEADER 24
-
 /* Of messages. */
 enum cm_attribute {
 	CM_REQ = 0x10,
@@ -301,12 +303,17 @@ struct cm_far {
 	uint16_t slid, dlid;
 	uint16_t family, ps; /* of the addresses of a request; its port space */
 	uint8_t qp_type; /* of the id that has sent it */
-	uint8_t unused[7];
+	uint8_t unused[3];
+	uint32_t from, to; /* incarnations of both daemons; 0 = not known */
+	uint8_t unused2[4];
 	uint8_t mad[CM_MAD_BYTES];
 };
 
-/* Carries the message to the machine of the id's peer (carry.c). */
-void cm_far_send(const struct cm_id *id, const uint8_t mad[CM_MAD_BYTES]);
+/*
+ * Carries the message to the machine of the id's peer (carry.c). A message that needs an answer is
+ * repeated until the id's state says that it has come.
+ */
+void cm_far_send(struct cm_id *id, const uint8_t mad[CM_MAD_BYTES]);
 
 /* The function for fabric_open() (far.c). */
 void cm_far_take(int home, const void *body, size_t length);
@@ -315,19 +322,20 @@ void cm_far_init(struct hca_machine *machine);
 /* ---- the messages on the wire: for captures, and for other machines (mad.c) ---- */
 
 /* Each is sent by @id to its destination. */
-void cm_mad_req(const struct cm_id *id, const struct rdma_ucm_conn_param *param);
-void cm_mad_rep(const struct cm_id *id, const struct rdma_ucm_conn_param *param);
-void cm_mad_rtu(const struct cm_id *id);
-void cm_mad_rej(const struct cm_id *id, uint8_t reason, const void *content, size_t length);
-void cm_mad_dreq(const struct cm_id *id);
-void cm_mad_drep(const struct cm_id *id);
-void cm_mad_sidr_req(const struct cm_id *id, const struct rdma_ucm_conn_param *param);
-void cm_mad_sidr_rep(const struct cm_id *id, uint8_t status, uint32_t qpn, const void *content,
+void cm_mad_req(struct cm_id *id, const struct rdma_ucm_conn_param *param);
+void cm_mad_rep(struct cm_id *id, const struct rdma_ucm_conn_param *param);
+void cm_mad_rtu(struct cm_id *id);
+void cm_mad_rej(struct cm_id *id, uint8_t reason, const void *content, size_t length);
+void cm_mad_dreq(struct cm_id *id);
+void cm_mad_drep(struct cm_id *id);
+void cm_mad_sidr_req(struct cm_id *id, const struct rdma_ucm_conn_param *param);
+void cm_mad_sidr_rep(struct cm_id *id, uint8_t status, uint32_t qpn, const void *content,
 		     size_t length);
 
-/* The same by the destination of @id, where no id has got the request. */
+/* Sent for the destination of @id when no id there has the request, or none any more. */
 void cm_mad_refused(const struct cm_id *id, uint8_t reason);
 void cm_mad_sidr_refused(const struct cm_id *id, uint8_t status);
+void cm_mad_gone(const struct cm_id *id);
 
 /* ---- multicast groups, as the subnet manager has them (mcast.c) ---- */
 

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Connections of reliable ids: request, reply, ready to use; and their end. */
-#include "cm.h"
+#include "mad.h"
 
 #include <base/refuse.h>
 
 #include <errno.h>
 #include <string.h>
-
-/* Private data of each message. The peer sees all of it: ib_cm has no length field. */
-#define REQ_DATA 92
-#define REP_DATA 196
-#define REJ_DATA 148
 
 /* Reasons of a REJ. Only the first two may come from programs. */
 #define REJ_CONSUMER	28
@@ -97,7 +92,7 @@ static void tell_request(struct cm_event *event, const struct rdma_ucm_conn_para
 {
 	const struct cm_id *child = event->child;
 
-	tell(event, child, param, cm_addr_room(child->peer, REQ_DATA));
+	tell(event, child, param, cm_addr_room(child->peer, REQ_ROOM));
 	event->resp.param.conn.retry_count = child->retry_count;
 	cm_event_raise(event);
 }
@@ -108,7 +103,7 @@ static void raise_reject(struct cm_id *id, uint8_t reason, const void *data, siz
 
 	if (!event)
 		return;
-	take_data(&event->resp.param.conn, data, length, REJ_DATA);
+	take_data(&event->resp.param.conn, data, length, REJ_ROOM);
 	cm_event_raise(event);
 }
 
@@ -156,7 +151,7 @@ int cm_cmd_connect(struct cm_cmd *cmd)
 		return refuse(-EINVAL, "id whose route is not resolved");
 	if (id->qp_type == IBV_QPT_UD)
 		return cm_sidr_connect(id, param);
-	if (param->private_data_len > cm_addr_room(id, REQ_DATA) || id->qp_type == IBV_QPT_XRC_RECV)
+	if (param->private_data_len > cm_addr_room(id, REQ_ROOM) || id->qp_type == IBV_QPT_XRC_RECV)
 		return refuse(-EINVAL, "size of the private data, or a QP that only receives");
 	take_param(id, param);
 	id->retry_count = limited(param->retry_count);
@@ -174,7 +169,7 @@ static void tell_reply(struct cm_id *id, const struct rdma_ucm_conn_param *param
 
 	if (!event)
 		return;
-	tell(event, id, param, REP_DATA);
+	tell(event, id, param, REP_ROOM);
 	cm_event_raise(event);
 }
 
@@ -198,7 +193,7 @@ static int accept_request(struct cm_id *id, const struct rdma_ucm_conn_param *pa
 		return refuse(-EINVAL, "id that no request is for");
 	if (id->link == CM_SIDR_RCVD)
 		return cm_sidr_accept(id, param);
-	if (id->link != CM_REQ_RCVD || param->private_data_len > REP_DATA)
+	if (id->link != CM_REQ_RCVD || param->private_data_len > REP_ROOM)
 		return refuse(-EINVAL, "size of the private data, or no request to accept");
 	take_param(id, param);
 	enter(id, CM_REP_SENT);
@@ -271,7 +266,7 @@ static int reject(struct cm_id *id, uint8_t reason, const void *data, uint8_t le
 
 	if (id->link == CM_SIDR_RCVD)
 		return cm_sidr_reject(id, data, length);
-	if (length > REJ_DATA)
+	if (length > REJ_ROOM)
 		return refuse(-EINVAL, "size of the private data");
 	if (id->link != CM_REQ_RCVD && id->link != CM_REQ_SENT && id->link != CM_REP_SENT &&
 	    id->link != CM_REP_RCVD)

@@ -55,8 +55,8 @@ static void request_done(struct cm_event *event)
 	event->id->backlog++;
 }
 
-/* Takes the event off its file. */
-static void take_off(struct cm_file *file, struct cm_event *event)
+/* Removes the event from the queue of its file. */
+static void dequeue(struct cm_file *file, struct cm_event *event)
 {
 	list_del(&event->link);
 	file->waiting--;
@@ -82,7 +82,7 @@ int cm_cmd_get_event(struct cm_cmd *cmd)
 	event->id->reported++;
 	if (event->join)
 		event->join->reported++;
-	take_off(file, event);
+	dequeue(file, event);
 	cm_file_ring(file);
 	free(event);
 	return 0;
@@ -92,7 +92,7 @@ void cm_event_withdraw(struct cm_event *event)
 {
 	struct cm_file *file = event->id->file;
 
-	take_off(file, event);
+	dequeue(file, event);
 	cm_file_ring(file);
 	free(event);
 }

@@ -3,18 +3,13 @@
  * Ids whose peers are on another machine. The messages of ib_cm are carried as they are; here they
  * are read. What they say of the sender goes into an image of its id.
  */
-#include "cm.h"
+#include "mad.h"
 
+#include <base/bytes.h>
 #include <fabric/fabric.h>
-#include <model/segment.h>
 
 #include <endian.h>
 #include <string.h>
-
-/* Where private data begins in each message. */
-enum { REQ_DATA = 140, REP_DATA = 36, REJ_DATA = 84, SIDR_REQ_DATA = 16, SIDR_REP_DATA = 96 };
-#define REJ_ROOM 148
-#define SIDR_ROOM 136
 
 static struct cm_file elsewhere; /* of all images */
 
@@ -22,6 +17,38 @@ void cm_far_init(struct hca_machine *machine)
 {
 	elsewhere.machine = machine;
 	elsewhere.host = -1;
+	machine->cm.incarnation = (uint32_t)hca_now() | 1;
+}
+
+/* ---- ids of this machine ---- */
+
+static bool belongs(const struct cm_id *id, int home, const struct cm_id *image)
+{
+	return id->far && id->dst_device && id->dst_device->home == home &&
+	       (!image->number || !id->peer_number || id->peer_number == image->number) &&
+	       (!id->incarnation || !image->incarnation || id->incarnation == image->incarnation);
+}
+
+/* Before the sender knows the child's number, the child is found by the sender's number. */
+static struct cm_id *find_child(int home, const struct cm_id *image)
+{
+	list_for_each(struct cm_id, id, &elsewhere.machine->cm.ids, known) {
+		if (belongs(id, home, image) && id->peer_number == image->number &&
+		    (id->link == CM_REQ_RCVD || id->link == CM_REP_SENT ||
+		     id->link == CM_SIDR_RCVD))
+			return id;
+	}
+	return NULL;
+}
+
+static struct cm_id *find(int home, uint32_t number, const struct cm_id *image)
+{
+	struct cm_id *id;
+
+	if (!number)
+		return find_child(home, image);
+	id = numtab_find(&elsewhere.machine->cm.numbers, number);
+	return id && belongs(id, home, image) ? id : NULL;
 }
 
 /* ---- requests ---- */
@@ -50,32 +77,30 @@ static void read_private(struct rdma_ucm_conn_param *param, const uint8_t *at, s
 
 static void read_request(struct cm_id *image, const uint8_t *data, uint16_t family)
 {
-	struct rdma_ucm_conn_param param = { .flow_control = data[43] & 1,
-					     .srq = data[51] >> 3 & 1 };
-	const size_t header = CM_MAD_BYTES - CM_MAD_HEADER - REQ_DATA;
+	struct rdma_ucm_conn_param param = { .flow_control = data[REQ_FLOW] & 1,
+					     .srq = data[REQ_SRQ] >> 3 & 1 };
+	size_t room;
 
-	image->number = get32(data);
-	image->qpn = get32(data + 32) >> 8;
-	image->responder_resources = data[35];
-	image->initiator_depth = data[39];
-	image->psn = get32(data + 44) >> 8;
-	image->retry_count = data[47] & 7;
-	image->rnr_retry = data[50] & 7;
-	read_addresses(image, family, data + REQ_DATA, get64(data + 8));
-	read_private(&param, data + REQ_DATA + header - cm_addr_room(image, header),
-		     cm_addr_room(image, header));
+	image->qpn = get32(data + REQ_QPN) >> 8;
+	image->responder_resources = data[REQ_RESPONDER];
+	image->initiator_depth = data[REQ_INITIATOR];
+	image->psn = get32(data + REQ_PSN) >> 8;
+	image->retry_count = data[REQ_RETRIES] & 7;
+	image->rnr_retry = data[REQ_RNR_RETRY] & 7;
+	read_addresses(image, family, data + REQ_PRIVATE, get64(data + REQ_SERVICE));
+	room = cm_addr_room(image, REQ_ROOM);
+	read_private(&param, data + REQ_PRIVATE + REQ_ROOM - room, room);
 	cm_hear_request(image, &param);
 }
 
 static void read_sidr_request(struct cm_id *image, const uint8_t *data, uint16_t family)
 {
 	struct rdma_ucm_conn_param param = { 0 };
-	const size_t header = CM_MAD_BYTES - CM_MAD_HEADER - SIDR_REQ_DATA;
+	size_t room;
 
-	image->number = get32(data);
-	read_addresses(image, family, data + SIDR_REQ_DATA, get64(data + 8));
-	read_private(&param, data + SIDR_REQ_DATA + header - cm_addr_room(image, header),
-		     cm_addr_room(image, header));
+	read_addresses(image, family, data + SIDR_REQ_PRIVATE, get64(data + SIDR_REQ_SERVICE));
+	room = cm_addr_room(image, SIDR_REQ_ROOM);
+	read_private(&param, data + SIDR_REQ_PRIVATE + SIDR_REQ_ROOM - room, room);
 	cm_sidr_hear_request(image, &param);
 }
 
@@ -88,9 +113,12 @@ static void keep_child(struct cm_id *image)
 		return;
 	child->peer = NULL;
 	child->far = true;
+	child->incarnation = image->incarnation;
 }
 
-static bool take_request(struct cm_id *image, const struct cm_far *message, uint16_t attribute)
+/* A request that is repeated has made its id before. */
+static bool take_request(int home, struct cm_id *image, const struct cm_far *message,
+			 uint16_t attribute)
 {
 	const uint8_t *data = message->mad + CM_MAD_HEADER;
 	const uint16_t family = message->family;
@@ -98,6 +126,9 @@ static bool take_request(struct cm_id *image, const struct cm_far *message, uint
 	if ((attribute != CM_REQ && attribute != CM_SIDR_REQ) ||
 	    (family != AF_INET && family != AF_INET6 && family != CM_AF_IB))
 		return false;
+	image->number = get32(data + FROM_ID);
+	if (find_child(home, image))
+		return true;
 	if (attribute == CM_REQ)
 		read_request(image, data, family);
 	else
@@ -108,44 +139,26 @@ static bool take_request(struct cm_id *image, const struct cm_far *message, uint
 
 /* ---- everything else is for an id that is known ---- */
 
-static bool belongs(const struct cm_id *id, int home, uint32_t from)
-{
-	return id->far && id->dst_device && id->dst_device->home == home &&
-	       (!from || !id->peer_number || id->peer_number == from);
-}
-
-/* By its number; or, where the sender does not know that yet, by the sender's own. */
-static struct cm_id *find(int home, uint32_t to, uint32_t from)
-{
-	struct hca_cm *cm = &elsewhere.machine->cm;
-	struct cm_id *id = to ? numtab_find(&cm->numbers, to) : NULL;
-
-	if (id || to)
-		return id && belongs(id, home, from) ? id : NULL;
-	list_for_each(struct cm_id, other, &cm->ids, known)
-	{
-		if (belongs(other, home, from) && other->peer_number == from)
-			return other;
-	}
-	return NULL;
-}
-
 static void take_reply(struct cm_id *id, struct cm_id *image, const uint8_t *data)
 {
 	struct rdma_ucm_conn_param param = {
-		.flow_control = data[26] & 1,
-		.srq = data[27] >> 4 & 1,
-		.rnr_retry_count = data[27] >> 5,
+		.flow_control = data[REP_FLOW] & 1,
+		.srq = data[REP_RNR_RETRY] >> 4 & 1,
+		.rnr_retry_count = data[REP_RNR_RETRY] >> 5,
 	};
 
+	/* It is repeated, so the confirmation was lost. */
+	if (id->link == CM_ESTABLISHED)
+		cm_mad_rtu(id);
 	if (id->link != CM_REQ_SENT)
 		return;
-	id->peer_number = get32(data);
-	image->qpn = get32(data + 12) >> 8;
-	image->psn = get32(data + 20) >> 8;
-	image->responder_resources = data[24];
-	image->initiator_depth = data[25];
-	read_private(&param, data + REP_DATA, CM_MAD_BYTES - CM_MAD_HEADER - REP_DATA);
+	id->peer_number = image->number;
+	id->incarnation = image->incarnation;
+	image->qpn = get32(data + REP_QPN) >> 8;
+	image->psn = get32(data + REP_PSN) >> 8;
+	image->responder_resources = data[REP_RESPONDER];
+	image->initiator_depth = data[REP_INITIATOR];
+	read_private(&param, data + REP_PRIVATE, REP_ROOM);
 	cm_hear_reply(id, image, &param);
 }
 
@@ -153,10 +166,11 @@ static void take_sidr_reply(struct cm_id *id, struct cm_id *image, const uint8_t
 {
 	if (id->link != CM_SIDR_SENT)
 		return;
-	image->qpn = get32(data + 8) >> 8;
-	image->qkey = get32(data + 20);
+	image->qpn = get32(data + SIDR_REP_QPN) >> 8;
+	image->qkey = get32(data + SIDR_REP_QKEY);
 	cm_id_part(id);
-	cm_sidr_hear_reply(id, data[4], image, data + SIDR_REP_DATA, SIDR_ROOM);
+	cm_sidr_hear_reply(id, data[SIDR_REP_STATUS], image, data + SIDR_REP_PRIVATE,
+			   SIDR_REP_ROOM);
 }
 
 static bool may_be_rejected(const struct cm_id *id)
@@ -174,11 +188,18 @@ static void disconnected(struct cm_id *id)
 	cm_hear_disconnected(id);
 }
 
-static void take_answer(int home, struct cm_id *image, uint16_t attribute, const uint8_t *data)
+/* @late: it is for an id of the daemon before this one. */
+static void take_answer(int home, struct cm_id *image, uint16_t attribute, const uint8_t *data,
+			bool late)
 {
 	const bool sidr = attribute == CM_SIDR_REP;
-	struct cm_id *id = find(home, get32(sidr ? data : data + 4), sidr ? 0 : get32(data));
+	struct cm_id *id = NULL;
 
+	image->number = sidr ? 0 : get32(data + FROM_ID);
+	if (!late)
+		id = find(home, get32(data + (sidr ? FROM_ID : TO_ID)), image);
+	if (!id && attribute == CM_DREQ)
+		cm_mad_gone(image);
 	if (!id)
 		return;
 	switch (attribute) {
@@ -191,7 +212,8 @@ static void take_answer(int home, struct cm_id *image, uint16_t attribute, const
 		break;
 	case CM_REJ:
 		if (may_be_rejected(id))
-			cm_hear_reject(id, (uint8_t)get16(data + 10), data + REJ_DATA, REJ_ROOM);
+			cm_hear_reject(id, (uint8_t)get16(data + REJ_REASON), data + REJ_PRIVATE,
+				       REJ_ROOM);
 		break;
 	case CM_DREQ:
 		if (id->link == CM_REP_SENT || id->link == CM_ESTABLISHED)
@@ -215,18 +237,21 @@ void cm_far_take(int home, const void *body, size_t length)
 	const struct cm_far *message = body;
 	struct cm_id image = { .file = &elsewhere };
 	uint16_t attribute;
+	bool late;
 
 	if (length != sizeof(*message) || !elsewhere.machine)
 		return;
-	attribute = get16(message->mad + 16);
+	attribute = get16(message->mad + MAD_ATTRIBUTE);
 	image.ps = message->ps;
 	image.qp_type = message->qp_type;
+	image.incarnation = message->from;
 	image.device = machine_far(elsewhere.machine, message->slid, &image.port);
 	image.dst_device = machine_route(elsewhere.machine, message->dlid, &image.dst_port);
 	if (!image.device || image.device->home != home || !image.dst_device ||
 	    !image.dst_device->port[image.dst_port].active)
 		return;
 	elsewhere.machine->active = true;
-	if (!take_request(&image, message, attribute))
-		take_answer(home, &image, attribute, message->mad + CM_MAD_HEADER);
+	late = message->to && message->to != elsewhere.machine->cm.incarnation;
+	if (late || !take_request(home, &image, message, attribute))
+		take_answer(home, &image, attribute, message->mad + CM_MAD_HEADER, late);
 }

@@ -71,6 +71,7 @@ int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id)
 void cm_id_part(struct cm_id *id)
 {
 	id->far = false;
+	timer_stop(&id->again);
 	if (!id->peer)
 		return;
 	id->peer->peer = NULL;

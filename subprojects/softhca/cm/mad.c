@@ -3,15 +3,12 @@
  * The messages of ib_cm. Within a machine only a capture sees them; to another machine they are
  * carried. Layouts: InfiniBand specification 12.6.
  */
-#include "cm.h"
+#include "mad.h"
 
+#include <base/bytes.h>
 #include <capture/capture.h>
 #include <machine/port.h>
-#include <model/segment.h>
 
-#define MAD_BYTES CM_MAD_BYTES
-#define HEADER_BYTES CM_MAD_HEADER
-#define DATA_BYTES   (MAD_BYTES - HEADER_BYTES)
 #define CLASS_CM     0x07
 #define CLASS_VERSION 2
 #define METHOD_SEND  0x03
@@ -20,11 +17,10 @@
 
 /* As rdma_cm of the kernel sets them. */
 #define RESPONSE_TIMEOUT 20
-#define MAX_CM_RETRIES	 15
 #define HOP_LIMIT	 1
 
 /* The message under construction; the daemon has one thread. */
-static uint8_t mad[MAD_BYTES];
+static uint8_t mad[CM_MAD_BYTES];
 
 /* ---- a message of any kind ---- */
 
@@ -36,9 +32,9 @@ static uint8_t *begin(enum cm_attribute attribute, uint32_t transaction)
 	mad[1] = CLASS_CM;
 	mad[2] = CLASS_VERSION;
 	mad[3] = METHOD_SEND;
-	put64(mad + 8, transaction);
-	put16(mad + 16, (uint16_t)attribute);
-	return mad + HEADER_BYTES;
+	put64(mad + MAD_TRANSACTION, transaction);
+	put16(mad + MAD_ATTRIBUTE, (uint16_t)attribute);
+	return mad + CM_MAD_HEADER;
 }
 
 /* With the numbers of both ids, as all messages but those of datagrams have them. */
@@ -47,8 +43,8 @@ static uint8_t *begin_for(enum cm_attribute attribute, const struct cm_id *id,
 {
 	uint8_t *data = begin(attribute, transaction);
 
-	put32(data, id->number);
-	put32(data + 4, id->peer_number);
+	put32(data + FROM_ID, id->number);
+	put32(data + TO_ID, id->peer_number);
 	return data;
 }
 
@@ -60,7 +56,7 @@ static uint32_t next_psn(const struct hca_device *device, uint8_t port)
 	return psn[device->index][port]++ & 0xffffff;
 }
 
-static void send_mad(const struct cm_id *id)
+static void send_mad(struct cm_id *id)
 {
 	const struct hca_machine *machine = id->file->machine;
 	struct packet packet;
@@ -108,7 +104,7 @@ static void put_ip(uint8_t at[16], const union cm_address *address)
 static void put_request_data(uint8_t *at, const struct cm_id *id,
 			     const struct rdma_ucm_conn_param *param)
 {
-	const size_t header = DATA_BYTES - cm_addr_room(id, DATA_BYTES);
+	const size_t header = CM_MAD_DATA - cm_addr_room(id, CM_MAD_DATA);
 
 	if (header) {
 		at[1] = id->src.family == AF_INET ? 4 << 4 : 6 << 4;
@@ -135,59 +131,60 @@ static uint8_t service_type(const struct cm_id *id)
 
 static void put_path(uint8_t *at, const struct cm_id *id)
 {
-	put16(at, port_lid(id->device, id->port));
-	put16(at + 2, port_lid(id->dst_device, id->dst_port));
-	cm_addr_gid(id, id->device, id->port, at + 4);
-	cm_addr_gid(id, id->dst_device, id->dst_port, at + 20);
-	at[39] = id->device->model->path_rate;
-	at[41] = HOP_LIMIT;
-	at[42] = id->device->machine->settings.ethernet ? 0 : 1 << 3; /* within the subnet */
-	at[43] = CM_ACK_TIMEOUT << 3;
+	put16(at + PATH_SLID, port_lid(id->device, id->port));
+	put16(at + PATH_DLID, port_lid(id->dst_device, id->dst_port));
+	cm_addr_gid(id, id->device, id->port, at + PATH_SGID);
+	cm_addr_gid(id, id->dst_device, id->dst_port, at + PATH_DGID);
+	at[PATH_RATE] = id->device->model->path_rate;
+	at[PATH_HOP_LIMIT] = HOP_LIMIT;
+	at[PATH_LOCAL] =
+		id->device->machine->settings.ethernet ? 0 : 1 << 3; /* within the subnet */
+	at[PATH_TIMEOUT] = CM_ACK_TIMEOUT << 3;
 }
 
-void cm_mad_req(const struct cm_id *id, const struct rdma_ucm_conn_param *param)
+void cm_mad_req(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
 	uint8_t *data = begin_for(CM_REQ, id, id->number);
 
-	put32(data + 4, 0);
-	put64(data + 8, cm_addr_service(id, &id->dst));
-	put64(data + 16, id->device->guid);
-	put32(data + 32, id->qpn << 8 | id->responder_resources);
-	data[39] = id->initiator_depth;
-	data[43] = (uint8_t)(RESPONSE_TIMEOUT << 3 | service_type(id) << 1 |
-			     (param->flow_control != 0));
-	put32(data + 44, id->psn << 8 | RESPONSE_TIMEOUT << 3 | id->retry_count);
-	put16(data + 48, CM_PKEY);
-	data[50] = (uint8_t)(CM_PATH_MTU << 4 | id->rnr_retry);
-	data[51] = (uint8_t)(MAX_CM_RETRIES << 4 | (param->srq != 0) << 3 |
-			     (service_type(id) == 3)); /* XRC */
-	put_path(data + 52, id);
-	put_request_data(data + 140, id, param);
+	put32(data + TO_ID, 0);
+	put64(data + REQ_SERVICE, cm_addr_service(id, &id->dst));
+	put64(data + REQ_CA_GUID, id->device->guid);
+	put32(data + REQ_QPN, id->qpn << 8 | id->responder_resources);
+	data[REQ_INITIATOR] = id->initiator_depth;
+	data[REQ_FLOW] = (uint8_t)(RESPONSE_TIMEOUT << 3 | service_type(id) << 1 |
+				   (param->flow_control != 0));
+	put32(data + REQ_PSN, id->psn << 8 | RESPONSE_TIMEOUT << 3 | id->retry_count);
+	put16(data + REQ_PKEY, CM_PKEY);
+	data[REQ_RNR_RETRY] = (uint8_t)(CM_PATH_MTU << 4 | id->rnr_retry);
+	data[REQ_SRQ] = (uint8_t)(CM_RETRIES << 4 | (param->srq != 0) << 3 |
+				  (service_type(id) == 3)); /* XRC */
+	put_path(data + REQ_PATH, id);
+	put_request_data(data + REQ_PRIVATE, id, param);
 	send_mad(id);
 }
 
-void cm_mad_rep(const struct cm_id *id, const struct rdma_ucm_conn_param *param)
+void cm_mad_rep(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
 	uint8_t *data = begin_for(CM_REP, id, id->peer_number);
 
-	put32(data + 12, id->qpn << 8);
-	put32(data + 20, id->psn << 8);
-	data[24] = id->responder_resources;
-	data[25] = id->initiator_depth;
-	data[26] = (uint8_t)(id->device->model->ack_delay << 3 | (param->flow_control != 0));
-	data[27] = (uint8_t)((param->rnr_retry_count & 7) << 5 | (param->srq != 0) << 4);
-	put64(data + 28, id->device->guid);
-	put_data(data + 36, param->private_data, param->private_data_len);
+	put32(data + REP_QPN, id->qpn << 8);
+	put32(data + REP_PSN, id->psn << 8);
+	data[REP_RESPONDER] = id->responder_resources;
+	data[REP_INITIATOR] = id->initiator_depth;
+	data[REP_FLOW] = (uint8_t)(id->device->model->ack_delay << 3 | (param->flow_control != 0));
+	data[REP_RNR_RETRY] = (uint8_t)((param->rnr_retry_count & 7) << 5 | (param->srq != 0) << 4);
+	put64(data + REP_CA_GUID, id->device->guid);
+	put_data(data + REP_PRIVATE, param->private_data, param->private_data_len);
 	send_mad(id);
 }
 
-static void send_plain(enum cm_attribute attribute, const struct cm_id *id, uint32_t transaction)
+static void send_plain(enum cm_attribute attribute, struct cm_id *id, uint32_t transaction)
 {
 	begin_for(attribute, id, transaction);
 	send_mad(id);
 }
 
-void cm_mad_rtu(const struct cm_id *id)
+void cm_mad_rtu(struct cm_id *id)
 {
 	send_plain(CM_RTU, id, id->number);
 }
@@ -198,56 +195,56 @@ static uint8_t rejected(const struct cm_id *id)
 	return id->link == CM_REQ_RCVD ? 0 : id->link == CM_REP_RCVD ? 1 : 2;
 }
 
-void cm_mad_rej(const struct cm_id *id, uint8_t reason, const void *content, size_t length)
+void cm_mad_rej(struct cm_id *id, uint8_t reason, const void *content, size_t length)
 {
 	const bool passive = id->link == CM_REQ_RCVD || id->link == CM_REP_SENT;
 	uint8_t *data = begin_for(CM_REJ, id, passive ? id->peer_number : id->number);
 
-	data[8] = (uint8_t)(rejected(id) << 6);
-	put16(data + 10, reason);
-	put_data(data + 84, content, length);
+	data[REJ_MESSAGE] = (uint8_t)(rejected(id) << 6);
+	put16(data + REJ_REASON, reason);
+	put_data(data + REJ_PRIVATE, content, length);
 	send_mad(id);
 }
 
-void cm_mad_dreq(const struct cm_id *id)
+void cm_mad_dreq(struct cm_id *id)
 {
-	put32(begin_for(CM_DREQ, id, id->number) + 8, id->remote_qpn << 8);
+	put32(begin_for(CM_DREQ, id, id->number) + DREQ_QPN, id->remote_qpn << 8);
 	send_mad(id);
 }
 
-void cm_mad_drep(const struct cm_id *id)
+void cm_mad_drep(struct cm_id *id)
 {
 	send_plain(CM_DREP, id, id->peer_number);
 }
 
 /* ---- datagrams ---- */
 
-void cm_mad_sidr_req(const struct cm_id *id, const struct rdma_ucm_conn_param *param)
+void cm_mad_sidr_req(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
 	uint8_t *data = begin(CM_SIDR_REQ, id->number);
 
-	put32(data, id->number);
-	put16(data + 4, CM_PKEY);
-	put64(data + 8, cm_addr_service(id, &id->dst));
-	put_request_data(data + 16, id, param);
+	put32(data + FROM_ID, id->number);
+	put16(data + SIDR_REQ_PKEY, CM_PKEY);
+	put64(data + SIDR_REQ_SERVICE, cm_addr_service(id, &id->dst));
+	put_request_data(data + SIDR_REQ_PRIVATE, id, param);
 	send_mad(id);
 }
 
-void cm_mad_sidr_rep(const struct cm_id *id, uint8_t status, uint32_t qpn, const void *content,
+void cm_mad_sidr_rep(struct cm_id *id, uint8_t status, uint32_t qpn, const void *content,
 		     size_t length)
 {
 	uint8_t *data = begin(CM_SIDR_REP, id->peer_number);
 
-	put32(data, id->peer_number);
-	data[4] = status;
-	put32(data + 8, qpn << 8);
-	put64(data + 12, cm_addr_service(id, &id->src));
-	put32(data + 20, status ? 0 : id->qkey);
-	put_data(data + 96, content, length);
+	put32(data + FROM_ID, id->peer_number);
+	data[SIDR_REP_STATUS] = status;
+	put32(data + SIDR_REP_QPN, qpn << 8);
+	put64(data + SIDR_REP_SERVICE, cm_addr_service(id, &id->src));
+	put32(data + SIDR_REP_QKEY, status ? 0 : id->qkey);
+	put_data(data + SIDR_REP_PRIVATE, content, length);
 	send_mad(id);
 }
 
-/* ---- refusals by a host where no id has got the request ---- */
+/* ---- answers by a host where there is no id ---- */
 
 /* The id at the destination that there would be. */
 static struct cm_id nobody(const struct cm_id *id)
@@ -263,20 +260,28 @@ static struct cm_id nobody(const struct cm_id *id)
 		.port = id->dst_port,
 		.dst_device = id->device,
 		.dst_port = id->port,
-		.far = device_is_far(id->device)
+		.far = device_is_far(id->device),
+		.incarnation = id->incarnation
 	};
 }
 
 void cm_mad_refused(const struct cm_id *id, uint8_t reason)
 {
-	const struct cm_id there = nobody(id);
+	struct cm_id there = nobody(id);
 
 	cm_mad_rej(&there, reason, NULL, 0);
 }
 
 void cm_mad_sidr_refused(const struct cm_id *id, uint8_t status)
 {
-	const struct cm_id there = nobody(id);
+	struct cm_id there = nobody(id);
 
 	cm_mad_sidr_rep(&there, status, 0, NULL, 0);
+}
+
+void cm_mad_gone(const struct cm_id *id)
+{
+	struct cm_id there = nobody(id);
+
+	cm_mad_drep(&there);
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Unreliable ids: service id resolution. */
-#include "cm.h"
+#include "mad.h"
 
 #include <base/refuse.h>
 
 #include <errno.h>
 #include <string.h>
-
-#define REQUEST_DATA 216
-#define REPLY_DATA   136
 
 /* The Q_Keys of ids that were given none; those of the port space IPOIB have their own. */
 #define UDP_QKEY   0x01234567u
@@ -42,7 +39,7 @@ static void answer(struct cm_id *id, enum cm_event_kind kind, int status, const 
 	if (!event)
 		return;
 	ud = &event->resp.param.ud;
-	take_data(ud, data, length, REPLY_DATA);
+	take_data(ud, data, length, SIDR_REP_ROOM);
 	if (!status) {
 		ud->qp_num = id->remote_qpn;
 		ud->qkey = id->qkey;
@@ -75,13 +72,13 @@ void cm_sidr_hear_request(struct cm_id *from, const struct rdma_ucm_conn_param *
 	}
 	event->child->link = CM_SIDR_RCVD;
 	take_data(&event->resp.param.ud, param->private_data, param->private_data_len,
-		  cm_addr_room(from, REQUEST_DATA));
+		  cm_addr_room(from, SIDR_REQ_ROOM));
 	cm_event_raise(event);
 }
 
 int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
-	if (param->private_data_len > cm_addr_room(id, REQUEST_DATA))
+	if (param->private_data_len > cm_addr_room(id, SIDR_REQ_ROOM))
 		return refuse(-EINVAL, "size of the private data");
 	id->state = CM_CONNECT;
 	id->link = CM_SIDR_SENT;
@@ -107,7 +104,7 @@ int cm_sidr_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
 	struct cm_id *peer = id->peer;
 
-	if (param->private_data_len > REPLY_DATA)
+	if (param->private_data_len > SIDR_REP_ROOM)
 		return refuse(-EINVAL, "size of the private data");
 	if (param->qkey && id->qkey && param->qkey != id->qkey)
 		return refuse(-EINVAL, "Q_Key");
@@ -129,7 +126,7 @@ int cm_sidr_reject(struct cm_id *id, const void *data, uint8_t length)
 {
 	struct cm_id *peer = id->peer;
 
-	if (length > REPLY_DATA)
+	if (length > SIDR_REP_ROOM)
 		return refuse(-EINVAL, "size of the private data");
 	id->link = CM_OVER;
 	cm_mad_sidr_rep(id, SIDR_REJECT, 0, data, length);

@@ -27,6 +27,7 @@
 
 struct receive {
 	void *context[8];
+	bool idle; /* libfabric does not have it */
 	uint64_t bytes[(CARRIER_FRAME + 7) / 8];
 };
 
@@ -36,6 +37,8 @@ _Static_assert(sizeof(struct fi_context2) <= sizeof(((struct receive *)0)->conte
 static struct carrier {
 	struct carrier_plan plan;
 	struct fi_info *(*dupinfo)(const struct fi_info *info);
+	void (*freeinfo)(struct fi_info *info);
+	const char *(*describe)(int err);
 	int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
 		       const struct fi_info *hints, struct fi_info **info);
 	int (*open_fabric)(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context);
@@ -44,13 +47,16 @@ static struct carrier {
 	struct fid_ep *ep;
 	struct fid_av *av;
 	struct fid_cq *cq;
+	int descriptor; /* the CQ's */
 	struct watch watch;
+	char provider[64];
 	uint8_t address[CARRIER_ADDRESS];
 	size_t address_length;
 	fi_addr_t reach[FABRIC_MAX_MACHINES];
 	struct list waiting[FABRIC_MAX_MACHINES]; /* parcels for which libfabric has no room yet */
-	unsigned int waits;
+	unsigned int waits, sending; /* parcels here; and those that libfabric has */
 	struct receive *receive;
+	unsigned int idle; /* receives */
 } carrier;
 
 /* ---- sending ---- */
@@ -65,6 +71,7 @@ static bool try_to_send(struct fabric_parcel *parcel)
 			      NULL, to, parcel->context);
 	if (err == -FI_EAGAIN)
 		return false;
+	carrier.sending += !err;
 	if (err)
 		carrier.plan.done(parcel, false);
 	return true;
@@ -80,7 +87,7 @@ void carrier_send(struct fabric_parcel *parcel)
 	carrier.waits++;
 }
 
-/* A parcel that is lost may end the meeting, and then all others for that machine are lost. */
+/* done() frees a parcel that libfabric refuses, so it leaves the list first. */
 static void send_waiting_to(struct list *waiting)
 {
 	while (!list_empty(waiting)) {
@@ -112,35 +119,36 @@ static bool is_receive(const void *context)
 	return at >= first && at < first + RECEIVES * sizeof(struct receive);
 }
 
-/* A receive that libfabric does not take is one less. */
-static void post(struct receive *receive)
+static bool post(struct receive *receive)
 {
-	ssize_t err;
-
-	for (int tries = 0; tries < 1000; tries++) {
-		err = fi_recv(carrier.ep, receive->bytes, CARRIER_FRAME, NULL, FI_ADDR_UNSPEC,
-			      receive->context);
-		if (err != -FI_EAGAIN)
-			break;
-		fi_cq_read(carrier.cq, NULL, 0);
-	}
+	receive->idle = fi_recv(carrier.ep, receive->bytes, CARRIER_FRAME, NULL, FI_ADDR_UNSPEC,
+				receive->context);
+	return !receive->idle;
 }
 
-/* After one of length 0, which is lost, its sender's next one has a wrong number. */
+static void post_idle(void)
+{
+	for (int i = 0; carrier.idle && i < RECEIVES; i++)
+		carrier.idle -= carrier.receive[i].idle && post(&carrier.receive[i]);
+}
+
+/* A failed receive has length 0 and is dropped: the gap in the numbers shows the loss. */
 static void take_frame(struct receive *receive, size_t length)
 {
 	carrier.plan.take(receive->bytes, length);
-	post(receive);
+	carrier.idle += !post(receive);
 }
 
 static void complete(const struct fi_cq_msg_entry *entry, bool good)
 {
 	if (!entry->op_context)
 		return;
-	if (!is_receive(entry->op_context))
-		carrier.plan.done(entry->op_context, good);
-	else
+	if (is_receive(entry->op_context)) {
 		take_frame(entry->op_context, good ? entry->len : 0);
+		return;
+	}
+	carrier.sending--;
+	carrier.plan.done(entry->op_context, good);
 }
 
 static void take_error(void)
@@ -154,7 +162,8 @@ static void take_error(void)
 	complete(&entry, false);
 }
 
-static void carrier_turn(void)
+/* Whether something was complete. */
+static bool carrier_turn(void)
 {
 	struct fi_cq_msg_entry entry[MOST_READ];
 	ssize_t count = fi_cq_read(carrier.cq, entry, MOST_READ);
@@ -163,19 +172,25 @@ static void carrier_turn(void)
 		take_error();
 	for (ssize_t i = 0; i < count; i++)
 		complete(&entry[i], true);
+	post_idle();
 	carrier_retry();
+	return count > 0;
 }
 
-/* libfabric wakes the daemon for what comes, but not when it has room again. */
+/* The descriptor tells of completions, not of room to send. */
 uint64_t carrier_nap(void)
 {
 	struct fid *fid = &carrier.cq->fid;
 
-	if (carrier.waits || fi_trywait(carrier.fabric, &fid, 1) == -FI_EAGAIN) {
-		carrier_turn();
-		return carrier.waits ? WAIT : 0;
-	}
+	if (carrier.waits || carrier.idle || fi_trywait(carrier.fabric, &fid, 1) == -FI_EAGAIN)
+		return !carrier_turn() && (carrier.waits || carrier.idle) ? WAIT : 0;
 	return UINT64_MAX;
+}
+
+bool carrier_sends(void)
+{
+	carrier_turn();
+	return carrier.waits || carrier.sending;
 }
 
 static void completion_ready(struct watch *watch, uint32_t events)
@@ -210,6 +225,11 @@ void carrier_leave(int home)
 		carrier.waits--;
 		carrier.plan.done(parcel, false);
 	}
+}
+
+const char *carrier_provider(void)
+{
+	return carrier.provider;
 }
 
 const void *carrier_address(size_t *length)
@@ -248,24 +268,30 @@ static int load(char *why, size_t size)
 	}
 	*(void **)&carrier.dupinfo = dlsym(library, "fi_dupinfo");
 	*(void **)&carrier.getinfo = dlsym(library, "fi_getinfo");
+	*(void **)&carrier.freeinfo = dlsym(library, "fi_freeinfo");
 	*(void **)&carrier.open_fabric = dlsym(library, "fi_fabric");
-	if (carrier.dupinfo && carrier.getinfo && carrier.open_fabric)
+	*(void **)&carrier.describe = dlsym(library, "fi_strerror");
+	if (carrier.dupinfo && carrier.getinfo && carrier.freeinfo && carrier.open_fabric &&
+	    carrier.describe)
 		return 0;
 	snprintf(why, size, "libfabric.so.1 lacks a function: it is no libfabric of 1.11 or later");
 	return -ENOENT;
 }
 
-/* The first network that reaches other machines, or the one that FI_PROVIDER names. */
-static int find_network(struct fi_info **info)
+/* The networks that reach other machines, or that of FI_PROVIDER. */
+static int find_networks(struct fi_info **info)
 {
-	struct fi_info *hints = carrier.dupinfo(NULL);
+	struct fi_info *hints;
 	const struct fabric_host *own = carrier.plan.own;
 	char node[NI_MAXHOST], service[8];
 	int err;
 
-	/* The name may have other addresses here, as 127.0.1.1. */
-	if (!hints || getnameinfo((const void *)&own->address, own->length, node, sizeof(node),
-				  NULL, 0, NI_NUMERICHOST))
+	/* The name may have other addresses here, as 127.0.1.1. A numeric address always fits. */
+	if (getnameinfo((const void *)&own->address, own->length, node, sizeof(node), NULL, 0,
+			NI_NUMERICHOST))
+		return -FI_EADDRNOTAVAIL;
+	hints = carrier.dupinfo(NULL);
+	if (!hints)
 		return -FI_ENOMEM;
 	hints->caps = FI_MSG | FI_REMOTE_COMM;
 	hints->mode = FI_CONTEXT | FI_CONTEXT2;
@@ -279,21 +305,57 @@ static int find_network(struct fi_info **info)
 	snprintf(service, sizeof(service), "%d", carrier.plan.port);
 	err = carrier.getinfo(API_VERSION, node, service, FI_SOURCE, hints, info);
 	/* The addresses of other networks than IP have no names. */
-	return err ? carrier.getinfo(API_VERSION, NULL, NULL, 0, hints, info) : 0;
+	if (err)
+		err = carrier.getinfo(API_VERSION, NULL, NULL, 0, hints, info);
+	carrier.freeinfo(hints);
+	return err;
 }
 
-static int open_objects(struct fi_info *info)
+static int open_queue(struct fi_info *info)
 {
 	struct fi_cq_attr cq = { .format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_FD };
-	struct fi_av_attr av = { .type = FI_AV_TABLE };
 	int err = carrier.open_fabric(info->fabric_attr, &carrier.fabric, NULL);
 
 	if (!err)
 		err = fi_domain(carrier.fabric, info, &carrier.domain, NULL);
 	if (!err)
-		err = fi_av_open(carrier.domain, &av, &carrier.av, NULL);
-	if (!err)
 		err = fi_cq_open(carrier.domain, &cq, &carrier.cq, NULL);
+	return err ? err : fi_control(&carrier.cq->fid, FI_GETWAIT, &carrier.descriptor);
+}
+
+static void close_queue(void)
+{
+	if (carrier.cq)
+		fi_close(&carrier.cq->fid);
+	if (carrier.domain)
+		fi_close(&carrier.domain->fid);
+	if (carrier.fabric)
+		fi_close(&carrier.fabric->fid);
+	carrier.cq = NULL;
+	carrier.domain = NULL;
+	carrier.fabric = NULL;
+}
+
+/* The providers opx and efa of libfabric 2.1 have no descriptor to wait for: takes the next one. */
+static int open_first(struct fi_info **info)
+{
+	int err;
+
+	while ((err = open_queue(*info))) {
+		close_queue();
+		if (!(*info)->next)
+			break;
+		*info = (*info)->next;
+	}
+	return err;
+}
+
+static int open_endpoint(struct fi_info *info)
+{
+	struct fi_av_attr av = { .type = FI_AV_TABLE };
+	int err = fi_av_open(carrier.domain, &av, &carrier.av, NULL);
+
+	snprintf(carrier.provider, sizeof(carrier.provider), "%s", info->fabric_attr->prov_name);
 	if (!err)
 		err = fi_endpoint(carrier.domain, info, &carrier.ep, NULL);
 	if (!err)
@@ -305,24 +367,23 @@ static int open_objects(struct fi_info *info)
 
 static int begin(void)
 {
-	int fd, err;
+	int err;
 
 	carrier.receive = calloc(RECEIVES, sizeof(*carrier.receive));
 	if (!carrier.receive)
 		return -FI_ENOMEM;
 	for (int i = 0; i < RECEIVES; i++)
-		post(&carrier.receive[i]);
+		carrier.idle += !post(&carrier.receive[i]);
 	carrier.address_length = sizeof(carrier.address);
-	err = fi_getname(&carrier.ep->fid, carrier.address, &carrier.address_length);
-	if (!err)
-		err = fi_control(&carrier.cq->fid, FI_GETWAIT, &fd);
+	err = carrier.idle ? -FI_ENOMEM
+			   : fi_getname(&carrier.ep->fid, carrier.address, &carrier.address_length);
 	carrier.watch.ready = completion_ready;
-	return err ? err : loop_watch(fd, EPOLLIN, &carrier.watch);
+	return err ? err : loop_watch(carrier.descriptor, EPOLLIN, &carrier.watch);
 }
 
 int carrier_open(const struct carrier_plan *plan, char *why, size_t size)
 {
-	struct fi_info *info;
+	struct fi_info *found, *info;
 	int err;
 
 	carrier.plan = *plan;
@@ -335,14 +396,19 @@ int carrier_open(const struct carrier_plan *plan, char *why, size_t size)
 		return err;
 	err = set_up_rxm();
 	if (!err)
-		err = find_network(&info);
-	if (!err)
-		err = open_objects(info);
+		err = find_networks(&found);
+	if (!err) {
+		info = found;
+		err = open_first(&info);
+		if (!err)
+			err = open_endpoint(info);
+		carrier.freeinfo(found);
+	}
 	if (!err)
 		err = begin();
 	if (err)
 		snprintf(why, size, "libfabric, for %.200s and port %d: %s", plan->own->name,
-			 plan->port, strerror(-err));
+			 plan->port, carrier.describe(-err));
 	return err;
 }
 

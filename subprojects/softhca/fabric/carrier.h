@@ -22,7 +22,7 @@ struct fabric_parcel {
 	void *context[8];
 	struct list link;
 	uint16_t home, kind; /* for which machine; of its message, if it has one */
-	bool limited; /* among those of which there are only so many */
+	bool limited; /* it counts against the limit of its machine */
 	unsigned int meeting;
 	size_t length; /* of the body */
 	struct frame frame;
@@ -38,7 +38,7 @@ struct carrier_plan {
 	int port;
 	/* A frame has come. Nothing in it has been checked. */
 	void (*take)(const void *frame, size_t length);
-	/* A parcel is libfabric's no more: it has been sent, or is lost. */
+	/* libfabric has released the parcel: it was sent, or is lost. */
 	void (*done)(struct fabric_parcel *parcel, bool sent);
 };
 
@@ -47,6 +47,9 @@ int carrier_open(const struct carrier_plan *plan, char *why, size_t size);
 
 /* Leaves the port, if it is open. */
 void carrier_close(void);
+
+/* Which of libfabric's providers was taken, as "tcp;ofi_rxm". */
+const char *carrier_provider(void);
 
 /* The address by which others reach this machine. */
 const void *carrier_address(size_t *length);
@@ -63,5 +66,8 @@ void carrier_retry(void);
 
 /* The same, and takes what has come. Nanoseconds that the daemon may sleep then. */
 uint64_t carrier_nap(void);
+
+/* Goes on sending. Whether a parcel has not been sent yet. */
+bool carrier_sends(void);
 
 #endif

@@ -19,7 +19,7 @@
 #define FABRIC_NAME 254 /* bytes of a host name, its end included */
 #define FABRIC_BODY (72u << 10) /* the most that a message carries */
 
-/* ---- the list of machines (machines.c) ---- */
+/* ---- the list of machines (hosts.c) ---- */
 
 struct fabric_host {
 	char name[FABRIC_NAME];
@@ -46,7 +46,7 @@ int fabric_read_list(const char *path, struct fabric_list *list, char *why, size
 /* Reads the key of @path, or of ~/.softhca-key, and makes it if need be. 0 or -errno; @why. */
 int fabric_read_key(const char *path, char *why, size_t size);
 
-/* SipHash-2-4 of the bytes, 128 bits. Nobody can compute it without the key. */
+/* SipHash-2-4 of the bytes under the key: 128 bits. Computing the hash takes the key. */
 void fabric_seal(const void *bytes, size_t length, uint8_t seal[FABRIC_SEAL]);
 
 /* The hash of two nonces, in an order that both sides know, and at most FABRIC_TEXT bytes. */
@@ -69,8 +69,8 @@ struct fabric_parcel;
 void *fabric_body(struct fabric_parcel *parcel);
 
 /*
- * For machine @home. NULL: no memory; or, if they are @limited, too many are on their way there.
- * room() tells when there are fewer.
+ * For machine @home. NULL: no memory; or the message is @limited, and too many such are on their
+ * way there. The plan's room() tells when there are fewer.
  */
 struct fabric_parcel *fabric_new(enum fabric_kind kind, int home, bool limited, size_t room);
 
@@ -78,11 +78,14 @@ struct fabric_parcel *fabric_new(enum fabric_kind kind, int home, bool limited, 
 void fabric_send(struct fabric_parcel *parcel, size_t length);
 void fabric_release(struct fabric_parcel *parcel);
 
-/* Short messages go together. Answers wait for a request, until the next call. */
+/* Sends shared frames. One with answers only waits for the next call: a request may join it. */
 void fabric_flush(void);
 
 /* Sends all. Nanoseconds that the daemon may sleep, as far as messages are concerned. */
 uint64_t fabric_nap(void);
+
+/* Sends all, and goes on sending. Whether libfabric has not sent all yet. */
+bool fabric_sends(void);
 
 /* ---- the daemon's side (meet.c) ---- */
 
@@ -102,7 +105,7 @@ void fabric_close(void);
 /* Whether all have met. Otherwise *why, if not NULL, says which machine is missing, and why. */
 bool fabric_complete(char *why, size_t size);
 
-/* If there are several machines, a line for each: "met", or why it has not been met. */
+/* If there are several machines, a line for each: the provider, "met", or why it is not met. */
 void fabric_print(FILE *out);
 
 #endif

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Machines meet. Of two the one that is later in the list connects to the other by TCP, again and
- * again until it answers. Each sends a nonce, and then what the other must know, under a seal of
- * both nonces that shows the key without telling it. The connection stays: its end tells that the
- * other daemon, or its machine, has gone.
+ * again until it answers. Each sends a greeting, and then an introduction (introduce.c). The
+ * connection stays: its end tells that the other daemon, or its machine, has gone.
  */
 #include "carrier.h"
+#include "introduce.h"
 #include "messages.h"
 
 #include <base/loop.h>
 #include <base/timer.h>
 #include <machine/hca.h>
-#include <proto.h>
 
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -19,36 +18,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define MAGIC 0x53484631u /* "SHF1"; also tells the order of bytes */
 #define AGAIN 200000000u /* nanoseconds between two attempts */
 #define DEAD_AFTER 30000u /* milliseconds without an acknowledgement */
 #define PATIENCE 10000000000u /* nanoseconds until a connection must have introduced itself */
-#define MOST_MEETINGS (2 * FABRIC_MAX_MACHINES)
-
-struct greeting {
-	uint32_t magic, unused;
-	uint8_t nonce[FABRIC_SEAL];
-};
-
-struct introduction {
-	uint16_t home, machines, address_length;
-	uint16_t connects; /* 1: the sender opened the connection; that of a relay is wrong */
-	uint8_t address[CARRIER_ADDRESS];
-	uint8_t terms[FABRIC_SEAL]; /* of what must be the same on all machines */
-	uint8_t seal[FABRIC_SEAL]; /* of all before it, and both nonces */
-};
-
-_Static_assert(sizeof(struct introduction) <= FABRIC_TEXT, "it is sealed at once");
+#define MOST_STRANGERS 64u /* each has a descriptor of the daemon's */
 
 /* A connection by TCP. */
 struct meeting {
 	struct watch watch;
 	struct timer silence;
-	int sock, home; /* home -1: not known yet */
+	struct list link; /* fabric.strangers, as long as home is -1: not known yet */
+	int sock, home;
 	bool greeted, refused; /* the other is no machine of this wire */
 	uint8_t nonce[FABRIC_SEAL];
 	struct greeting other;
@@ -56,7 +39,7 @@ struct meeting {
 	uint8_t bytes[sizeof(struct introduction)];
 };
 
-/* Why a machine has not been met. A refusal says more than that the machine has gone since. */
+/* Why a machine is not met. A later reason does not replace a refusal, which tells more. */
 struct reason {
 	const char *text;
 	bool refused;
@@ -66,7 +49,6 @@ struct reason {
 struct peer {
 	struct meeting *meeting; /* by which it was met, or is tried */
 	struct timer again;
-	bool met;
 	struct reason reason;
 };
 
@@ -76,10 +58,9 @@ static struct fabric {
 	struct list *timers;
 	struct watch listener;
 	int sock;
-	uint8_t terms[FABRIC_SEAL];
 	struct peer peer[FABRIC_MAX_MACHINES];
-	unsigned int meetings;
-	struct reason stranger; /* of the last connection that named no machine */
+	struct list strangers; /* connections without an introduction so far; the oldest first */
+	struct reason stranger; /* of the last of them */
 } fabric;
 
 static void connect_to(int home);
@@ -102,11 +83,10 @@ static void disconnect(int home, const char *reason, bool refused)
 {
 	struct peer *peer = &fabric.peer[home];
 
-	if (peer->met) {
+	if (messages_met(home)) {
 		messages_end(home);
 		carrier_leave(home);
 	}
-	peer->met = false;
 	peer->meeting = NULL;
 	note(&peer->reason, reason, refused);
 	peer->again.expired = connect_again;
@@ -125,7 +105,7 @@ static void is_over(struct watch *watch, uint32_t events)
 	(void)events;
 }
 
-/* This turn of the loop may still have an event of it. Timers run before the next one. */
+/* This turn may still have an event of the meeting. The timer frees it before the next turn. */
 static void end_meeting(struct meeting *meeting, const char *reason)
 {
 	if (meeting->home >= 0 && fabric.peer[meeting->home].meeting == meeting)
@@ -134,15 +114,18 @@ static void end_meeting(struct meeting *meeting, const char *reason)
 		note(&fabric.stranger, reason, meeting->refused);
 	loop_forget(meeting->sock);
 	close(meeting->sock);
-	fabric.meetings--;
+	list_del(&meeting->link);
 	meeting->watch.ready = is_over;
 	meeting->silence.expired = free_meeting;
 	timer_start(fabric.timers, &meeting->silence, 0);
 }
 
+static const char no_messages[] = "its messages do not arrive; is the next port open, too?";
+
 static void meet_again(int home)
 {
-	end_meeting(fabric.peer[home].meeting, "libfabric has lost a message to it");
+	end_meeting(fabric.peer[home].meeting,
+		    messages_arrive(home) ? "libfabric has lost a message to it" : no_messages);
 }
 
 static void is_silent(struct timer *timer)
@@ -159,67 +142,36 @@ static bool send_bytes(const struct meeting *meeting, const void *bytes, size_t 
 
 static bool send_greeting(struct meeting *meeting)
 {
-	struct greeting greeting = { .magic = MAGIC };
+	struct greeting greeting;
 
-	if (getrandom(meeting->nonce, FABRIC_SEAL, 0) != FABRIC_SEAL)
+	if (!introduce_greet(&greeting))
 		return false;
-	memcpy(greeting.nonce, meeting->nonce, FABRIC_SEAL);
+	memcpy(meeting->nonce, greeting.nonce, FABRIC_SEAL);
 	return send_bytes(meeting, &greeting, sizeof(greeting));
 }
 
 static bool send_introduction(const struct meeting *meeting)
 {
-	struct introduction introduction = {
-		.home = (uint16_t)fabric.list->own,
-		.machines = (uint16_t)fabric.list->count,
-		.connects = meeting->home >= 0,
-	};
-	size_t length;
-	const void *address = carrier_address(&length);
+	struct introduction introduction;
 
-	introduction.address_length = (uint16_t)length;
-	memcpy(introduction.address, address, length);
-	memcpy(introduction.terms, fabric.terms, FABRIC_SEAL);
-	fabric_seal_text(meeting->nonce, meeting->other.nonce, &introduction,
-			 offsetof(struct introduction, seal), introduction.seal);
+	introduce_self(&introduction, meeting->home, meeting->nonce, meeting->other.nonce);
 	return send_bytes(meeting, &introduction, sizeof(introduction));
 }
 
 /* ---- receiving them: NULL, or why the connection must end ---- */
 
-static const char *verify(const struct meeting *meeting, const struct introduction *introduction)
-{
-	uint8_t seal[FABRIC_SEAL];
-
-	fabric_seal_text(meeting->other.nonce, meeting->nonce, introduction,
-			 offsetof(struct introduction, seal), seal);
-	if (!fabric_same(seal, introduction->seal))
-		return "it has another key";
-	if (introduction->machines != fabric.list->count ||
-	    !fabric_same(fabric.terms, introduction->terms))
-		return "it has another list of machines, other settings or another release";
-	if (introduction->connects != (meeting->home < 0))
-		return "it repeats what another machine says";
-	/* The later one has connected to the earlier one, which it has chosen. */
-	if (introduction->home >= fabric.list->count ||
-	    (meeting->home < 0 ? introduction->home <= fabric.list->own
-			       : introduction->home != meeting->home))
-		return "it is at another place of the list";
-	return introduction->address_length <= CARRIER_ADDRESS ? NULL : "its address is too long";
-}
-
 static const char *receive_introduction(struct meeting *meeting)
 {
 	const struct introduction *introduction = (const void *)meeting->bytes;
-	const char *reason = verify(meeting, introduction);
+	const char *reason =
+		introduce_verify(introduction, meeting->home, meeting->nonce, meeting->other.nonce);
 	uint8_t token[FABRIC_SEAL];
 	struct peer *peer;
-	bool later;
 
 	meeting->refused = reason;
 	if (reason)
 		return reason;
-	/* A daemon that was started again comes before the connection of its forerunner. */
+	/* A restarted daemon may connect before this one sees the end of the old connection. */
 	peer = &fabric.peer[introduction->home];
 	if (peer->meeting && peer->meeting != meeting)
 		end_meeting(peer->meeting, "it was started again");
@@ -227,28 +179,25 @@ static const char *receive_introduction(struct meeting *meeting)
 	timer_stop(&meeting->silence);
 	peer->meeting = meeting;
 	meeting->home = introduction->home;
+	list_del(&meeting->link);
 	if (carrier_reach(introduction->home, introduction->address, introduction->address_length))
 		return "libfabric does not take its address";
-	later = introduction->home > fabric.list->own;
-	fabric_seal_text(later ? meeting->nonce : meeting->other.nonce,
-			 later ? meeting->other.nonce : meeting->nonce, "token", 5, token);
+	introduce_token(introduction->home, meeting->nonce, meeting->other.nonce, token);
 	messages_begin(introduction->home, token);
-	peer->met = true;
-	peer->reason =
-		(struct reason){ "its messages do not arrive; is the next port open, too?", false };
+	peer->reason = (struct reason){ no_messages, false };
 	fabric.stranger = (struct reason){ 0 };
 	return NULL;
 }
 
 static const char *receive_greeting(struct meeting *meeting)
 {
+	const char *reason;
+
 	memcpy(&meeting->other, meeting->bytes, sizeof(meeting->other));
 	meeting->greeted = true;
-	if (meeting->other.magic != MAGIC)
-		return "something else answers at its port";
-	/* A stranger could echo the nonce, and then echo the introduction, too. */
-	if (fabric_same(meeting->other.nonce, meeting->nonce))
-		return "it repeats what it hears";
+	reason = introduce_answer(&meeting->other, meeting->nonce);
+	if (reason)
+		return reason;
 	return send_introduction(meeting) ? NULL : "it does not listen";
 }
 
@@ -261,8 +210,11 @@ static const char *receive(struct meeting *meeting)
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return NULL;
-	if (got <= 0)
-		return meeting->greeted ? "its daemon has ended" : "no daemon answers there";
+	if (got < 0)
+		return strerror(errno);
+	if (!got)
+		return meeting->greeted || meeting->home < 0 ? "its connection has ended"
+							     : "no daemon answers there";
 	meeting->got += (size_t)got;
 	if (meeting->got < wanted)
 		return NULL;
@@ -270,21 +222,23 @@ static const char *receive(struct meeting *meeting)
 	return meeting->greeted ? receive_introduction(meeting) : receive_greeting(meeting);
 }
 
+/* After the introductions nothing else may come. */
+static const char *receive_end(const struct meeting *meeting)
+{
+	char byte;
+
+	if (recv(meeting->sock, &byte, 1, MSG_DONTWAIT) >= 0)
+		return "its connection has ended";
+	return errno == EAGAIN || errno == EINTR ? NULL : strerror(errno);
+}
+
 static void meeting_ready(struct watch *watch, uint32_t events)
 {
 	struct meeting *meeting = container_of(watch, struct meeting, watch);
-	const bool met = meeting->home >= 0 && fabric.peer[meeting->home].met;
-	const char *reason;
-	char byte;
+	const bool met = meeting->home >= 0 && messages_met(meeting->home);
+	const char *reason = met ? receive_end(meeting) : receive(meeting);
 
 	(void)events;
-	/* After the introductions only an end of file may come. */
-	if (met)
-		reason = recv(meeting->sock, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN
-				 ? NULL
-				 : "its daemon has ended";
-	else
-		reason = receive(meeting);
 	if (reason)
 		end_meeting(meeting, reason);
 }
@@ -301,11 +255,19 @@ static void set_patience(int sock)
 	setsockopt(sock, IPPROTO_TCP, TCP_USER_TIMEOUT, &dead, sizeof(dead));
 }
 
-/* NULL: no memory, or too many. The socket is closed then. */
+/* Of too many strangers the oldest goes. */
+static void add_stranger(struct meeting *meeting)
+{
+	if (list_length(&fabric.strangers) == MOST_STRANGERS)
+		end_meeting(container_of(fabric.strangers.next, struct meeting, link),
+			    "too many others came");
+	list_add(&fabric.strangers, &meeting->link);
+}
+
+/* NULL: no memory. The socket is closed then. */
 static struct meeting *new_meeting(int sock, int home)
 {
-	struct meeting *meeting =
-		home >= 0 || fabric.meetings < MOST_MEETINGS ? calloc(1, sizeof(*meeting)) : NULL;
+	struct meeting *meeting = calloc(1, sizeof(*meeting));
 
 	if (!meeting) {
 		close(sock);
@@ -317,7 +279,9 @@ static struct meeting *new_meeting(int sock, int home)
 	meeting->watch.ready = meeting_ready;
 	meeting->silence.expired = is_silent;
 	timer_start(fabric.timers, &meeting->silence, hca_now() + PATIENCE);
-	fabric.meetings++;
+	list_init(&meeting->link);
+	if (home < 0)
+		add_stranger(meeting);
 	return meeting;
 }
 
@@ -414,30 +378,6 @@ void fabric_close(void)
 	carrier_close();
 }
 
-static bool is_met(int home)
-{
-	return fabric.peer[home].met && messages_arrive(home);
-}
-
-/* The settings and the list on which the numbers of adapters and the form of messages depend. */
-static void seal_terms(void)
-{
-	const struct settings *settings = fabric.plan.settings;
-	char *text;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return;
-	fprintf(out, "%u %s %d %d %d %x", SOFTHCA_VERSION, settings->model->name, settings->devices,
-		settings->ports, settings->ethernet, settings->address);
-	for (int i = 0; i < fabric.list->count; i++)
-		fprintf(out, " %s", fabric.list->host[i].name);
-	fclose(out);
-	fabric_seal(text, size, fabric.terms);
-	free(text);
-}
-
 int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, struct list *timers,
 		char *why, size_t size)
 {
@@ -453,8 +393,8 @@ int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, 
 	fabric.plan = *plan;
 	fabric.list = list;
 	fabric.timers = timers;
+	list_init(&fabric.strangers);
 	messages_open(plan, list, meet_again);
-	seal_terms();
 	err = listen_for_others();
 	if (err)
 		snprintf(why, size, "%.200s, port %d of TCP: %s%s", own->name, plan->settings->port,
@@ -462,6 +402,10 @@ int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, 
 			 err == -EADDRINUSE ? "; --port takes another one, on all machines" : "");
 	else
 		err = carrier_open(&carrier, why, size);
+	if (!err && introduce_begin(plan->settings, list)) {
+		snprintf(why, size, "out of memory");
+		err = -ENOMEM;
+	}
 	for (int home = 0; !err && home < list->count; home++) {
 		fabric.peer[home].reason.text = "no daemon has come from there";
 		if (home < list->own)
@@ -473,7 +417,7 @@ int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, 
 bool fabric_complete(char *why, size_t size)
 {
 	for (int home = 0; fabric.list && home < fabric.list->count; home++) {
-		if (home == fabric.list->own || is_met(home))
+		if (home == fabric.list->own || messages_arrive(home))
 			continue;
 		if (why)
 			snprintf(why, size, "machine %.200s is missing: %.200s%s%.200s",
@@ -488,8 +432,9 @@ bool fabric_complete(char *why, size_t size)
 void fabric_print(FILE *out)
 {
 	for (int home = 0; fabric.list && home < fabric.list->count; home++)
-		fprintf(out, "machine %s: %s\n", fabric.list->host[home].name,
-			home == fabric.list->own ? "this one"
-			: is_met(home)		 ? "met"
-						 : fabric.peer[home].reason.text);
+		fprintf(out, "machine %s: %s%s\n", fabric.list->host[home].name,
+			home == fabric.list->own ? "this one, by "
+			: messages_arrive(home)	 ? "met"
+						 : fabric.peer[home].reason.text,
+			home == fabric.list->own ? carrier_provider() : "");
 }

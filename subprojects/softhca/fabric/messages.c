@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC 0x53484632u /* "SHF2"; also tells the order of bytes */
+#define FRAME 0x53484632u /* "SHF2"; also tells the order of bytes */
 #define MOST_PARCELS 256 /* of each machine: requests on their way, and shared frames */
 #define SHORT 1024u
 #define SHARED (8u << 10) /* bytes of a frame of several messages */
@@ -111,7 +111,7 @@ static void send_frame(struct fabric_parcel *parcel)
 		return;
 	}
 	parcel->frame = (struct frame){
-		.magic = MAGIC, .from = (uint16_t)messages.own, .number = messages.peer[home].sent++
+		.magic = FRAME, .from = (uint16_t)messages.own, .number = messages.peer[home].sent++
 	};
 	memcpy(parcel->frame.token, messages.peer[home].token, FABRIC_SEAL);
 	carrier_send(parcel);
@@ -164,13 +164,18 @@ void fabric_send(struct fabric_parcel *parcel, size_t length)
 	send_frame(parcel);
 }
 
-/* Not where the loss is noticed: frames and lists may be in use there. */
-static void meet_broken_again(void)
+/* Not where the loss is noticed: frames and lists may be in use there. Whether there was one. */
+static bool meet_broken_again(void)
 {
+	bool any = false;
+
 	for (int home = 0; home < messages.count; home++) {
-		if (messages.peer[home].broken)
-			messages.lost(home);
+		if (!messages.peer[home].broken)
+			continue;
+		messages.lost(home);
+		any = true;
 	}
+	return any;
 }
 
 void fabric_flush(void)
@@ -191,7 +196,15 @@ uint64_t fabric_nap(void)
 		return UINT64_MAX;
 	for (int home = 0; home < messages.count; home++)
 		send_shared(home);
-	return carrier_nap();
+	/* A lost meeting has started timers that the caller's sleep does not know. */
+	return meet_broken_again() ? 0 : carrier_nap();
+}
+
+bool fabric_sends(void)
+{
+	for (int home = 0; home < messages.count; home++)
+		send_shared(home);
+	return messages.count && carrier_sends();
 }
 
 /* ---- receiving ---- */
@@ -205,7 +218,8 @@ static void take_messages(int home, const uint8_t *at, size_t left)
 		memcpy(&label, at, sizeof(label));
 		at += sizeof(label);
 		left -= sizeof(label);
-		padded = ((size_t)label.length + 7) & ~(size_t)7;
+		/* Does not wrap: a size may have 32 bits, too. */
+		padded = label.length > left ? SIZE_MAX : (label.length + (size_t)7) & ~(size_t)7;
 		if (padded > left || label.kind >= FABRIC_KINDS)
 			return;
 		messages.plan.handler[label.kind](home, at, label.length);
@@ -227,7 +241,7 @@ static bool is_next(int home, uint64_t number)
 
 static bool is_known(const struct frame *frame, size_t length)
 {
-	return length >= sizeof(*frame) && frame->magic == MAGIC && frame->from < messages.count &&
+	return length >= sizeof(*frame) && frame->magic == FRAME && frame->from < messages.count &&
 	       messages.peer[frame->from].met &&
 	       fabric_same(messages.peer[frame->from].token, frame->token);
 }
@@ -255,9 +269,14 @@ static void answer_first(int home)
 	messages.peer[home].heard = true;
 }
 
+bool messages_met(int home)
+{
+	return messages.peer[home].met;
+}
+
 bool messages_arrive(int home)
 {
-	return messages.peer[home].heard;
+	return messages.peer[home].met && messages.peer[home].heard;
 }
 
 void messages_take(const void *bytes, size_t length)

@@ -9,11 +9,12 @@
 void messages_open(const struct fabric_plan *plan, const struct fabric_list *list,
 		   void (*lost)(int home));
 
-/* Messages from and to the machine have this token, until it parts. */
+/* Frames from and to the machine have this token until messages_end(). */
 void messages_begin(int home, const uint8_t token[FABRIC_SEAL]);
 void messages_end(int home);
 
-/* Whether something has come from the machine since. */
+/* Whether the machine is met, and whether a frame of it has come since. */
+bool messages_met(int home);
 bool messages_arrive(int home);
 
 /* The functions of struct carrier_plan. */

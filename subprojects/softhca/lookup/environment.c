@@ -4,7 +4,6 @@
 
 #include <own/real.h>
 #include <dir.h>
-#include <proto.h>
 
 #include <stdlib.h>
 #include <string.h>

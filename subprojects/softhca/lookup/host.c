@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_SIZE 64  /* of an adapter */
 #define FIRST_ADAPTER SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs0/ibdev"
 
 /* The name of the first adapter, or "" when there is none. */
@@ -31,36 +30,22 @@ static void first_adapter(char *name, size_t size)
 	fclose(file);
 }
 
-/* The number at the end of @name, if what stands before it is the same as in @first; else -1. */
-static long adapter_number(const char *name, const char *first)
-{
-	const char *underscore = strrchr(first, '_');
-	size_t before = underscore ? (size_t)(underscore + 1 - first) : 0;
-	char *end;
-	long index;
-
-	if (!before || strncmp(name, first, before) || name[before] < '0' || name[before] > '9')
-		return -1;
-	index = strtol(name + before, &end, 10);
-	return *end || index >= SOFTHCA_MAX_DEVICES ? -1 : index;
-}
-
 int host_index(uint32_t *host)
 {
 	const char *name = getenv("SOFTHCA_HOST");
-	char first[NAME_SIZE];
-	long index;
+	char adapter[DIR_ADAPTER];
+	int index;
 
 	*host = SOFTHCA_EVERY_HOST;
 	if (!name || !name[0])
 		return 0;
-	first_adapter(first, sizeof(first));
-	index = adapter_number(name, first);
+	index = place_dir() ? dir_adapter(place_dir(), name, adapter) : -1;
 	if (index >= 0) {
 		*host = (uint32_t)index;
 		return 0;
 	}
-	TELL_ONCE("SOFTHCA_HOST is the name of an adapter, as %s, not '%s'\n", first, name);
+	first_adapter(adapter, sizeof(adapter));
+	TELL_ONCE("SOFTHCA_HOST is the name of an adapter, as %s, not '%s'\n", adapter, name);
 	return -EINVAL;
 }
 
@@ -107,14 +92,14 @@ static int own_rank(void)
 char *host_by_rank(void)
 {
 	const char *hosts = getenv("SOFTHCA_HOSTS");
-	static char entry[sizeof("SOFTHCA_HOST=") + NAME_SIZE + 10]; /* room for any number */
+	static char entry[sizeof("SOFTHCA_HOST=") + DIR_ADAPTER + 10]; /* room for any number */
 	char *name = stpcpy(entry, "SOFTHCA_HOST=");
 	long count = hosts ? strtol(hosts, NULL, 10) : 0;
 	int rank = own_rank();
 
 	if (count < 1 || count > SOFTHCA_MAX_DEVICES || rank < 0 || getenv("SOFTHCA_HOST"))
 		return NULL;
-	first_adapter(name, NAME_SIZE);
+	first_adapter(name, DIR_ADAPTER);
 	if (!strrchr(name, '_'))
 		return NULL;
 	sprintf(strrchr(name, '_') + 1, "%ld", rank % count);

@@ -7,6 +7,7 @@
 #include "lookup.h"
 
 #include <own/real.h>
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include <own/own.h>
 #include <own/real.h>
 #include <dir.h>
-#include <proto.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* The network header of a packet: a GRH, or with RoCE v2 the header of IPv4 or IPv6. */
 #include "grh.h"
 
-#include <model/segment.h>
+#include <base/bytes.h>
 
 #include <netinet/in.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The emulated machine: HCAs on one wire, contexts that are open on them, and their objects. A
- * comment on a structure names the directory that changes it; the others only read it.
+ * comment on a structure names the directory to which it belongs.
  */
 #ifndef SOFTHCA_HCA_H
 #define SOFTHCA_HCA_H
@@ -154,6 +154,7 @@ struct hca_qp_attr {
 /* A piece of a message that is on its way to another machine. */
 struct hca_flight {
 	uint64_t tag; /* that its answer has */
+	uint64_t since; /* when it was sent first */
 	uint64_t offset;
 	uint32_t slots, packets, part;
 	bool last; /* of its message */
@@ -165,16 +166,16 @@ struct hca_flight {
 struct hca_away {
 	struct hca_flight flight[HCA_FLIGHTS];
 	unsigned int first, count;
-	unsigned int again; /* how many, from the first on, were sent before */
+	unsigned int resent; /* how many, from the first on, were sent before */
 	uint32_t slots; /* of messages that are sent to their end */
 	uint32_t packets; /* of all flights */
+	uint64_t round_trip; /* nanoseconds until the last answer came */
 	uint32_t begun; /* the slot behind the last message that was begun */
-	bool held; /* nothing more can be sent before an answer comes, or there is room */
 };
 
 /*
- * A queue pair. The room qp/ changes all members, wire/ those under "sender" and "receiver". An XRC
- * target can have many handles, in many processes.
+ * A queue pair (qp/). wire/ changes the members under "sender" and "receiver", the state, and the
+ * numbers of packets in attr. An XRC target can have many handles, in many processes.
  */
 struct hca_qp {
 	struct hca_device *device;
@@ -201,6 +202,7 @@ struct hca_qp {
 	struct list ready;  /* machine->ready */
 	struct list failed; /* machine->failed */
 	struct list unanswered; /* machine->unanswered */
+	struct list held; /* machine->held */
 	struct timer retry;
 	/* attempts of the WQE at hand that got no answer, and that found no buffer */
 	unsigned int lost, not_ready;
@@ -252,7 +254,8 @@ struct hca_context {
 	struct list objects[HCA_TYPES];
 	uint64_t registered; /* pages of all its MRs; a page counts for each */
 	struct list qps; /* with rings in this context */
-	int processor;	 /* on which it rang last, as far as known; -1 = not the daemon's */
+	/* of the program when it last rang; -1: not known, taken for another than the daemon's */
+	int processor;
 };
 
 /* ---- devices and the machine ---- */
@@ -296,6 +299,7 @@ struct hca_cm {
 	struct numtab group_lids, joins;
 	uint32_t psn;	/* the last that was given out */
 	uint16_t port;	/* the last one that was chosen for a program */
+	uint32_t incarnation; /* of this daemon, among those that the machine has had */
 };
 
 struct hca_machine {
@@ -311,6 +315,7 @@ struct hca_machine {
 	struct list ready;	/* QPs with work to do now */
 	struct list failed;	/* QPs in ERR: what is posted to them is flushed */
 	struct list unanswered; /* QPs whose last packet had no answer yet */
+	struct list held; /* QPs that wait for an answer from another machine, or for room */
 	/* of the turn, which wire/engine.c begins: */
 	uint64_t now;		/* when it began */
 	bool overrun;		/* a CQ was, and its QPs have not failed yet */

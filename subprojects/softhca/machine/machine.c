@@ -106,6 +106,7 @@ int machine_init(struct hca_machine *machine, const struct settings *settings, i
 	list_init(&machine->ready);
 	list_init(&machine->failed);
 	list_init(&machine->unanswered);
+	list_init(&machine->held);
 	list_init(&machine->cm.files);
 	list_init(&machine->cm.ids);
 	list_init(&machine->cm.groups);

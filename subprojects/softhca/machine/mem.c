@@ -54,7 +54,7 @@ int mem_load32_many(const struct hca_context *ctx, const struct place *from, uin
 		    size_t count)
 {
 	struct iovec local = { words, count * sizeof(words[0]) };
-	struct iovec far[MEM_WORDS];
+	struct iovec theirs[MEM_WORDS];
 
 	if (count == 1 || from[0].shared) {
 		for (size_t i = 0; i < count; i++) {
@@ -64,8 +64,8 @@ int mem_load32_many(const struct hca_context *ctx, const struct place *from, uin
 		return 0;
 	}
 	for (size_t i = 0; i < count; i++)
-		far[i] = (struct iovec){ (void *)(uintptr_t)from[i].address, sizeof(words[0]) };
-	return process_read(ctx->client.pid, &local, far, count) == (ssize_t)local.iov_len
+		theirs[i] = (struct iovec){ (void *)(uintptr_t)from[i].address, sizeof(words[0]) };
+	return process_read(ctx->client.pid, &local, theirs, count) == (ssize_t)local.iov_len
 		       ? 0
 		       : -EFAULT;
 }
@@ -78,11 +78,14 @@ int mem_write_cqe(const struct hca_context *ctx, struct place to, const uint8_t 
 	if (!to.shared) {
 		/* The kernel copies piece after piece. */
 		struct iovec local = { (void *)cqe, size };
-		struct iovec far[2] = { { (void *)(uintptr_t)to.address, body },
-					{ (void *)(uintptr_t)(to.address + body), sizeof(last) } };
+		struct iovec theirs[2] = {
+			{ (void *)(uintptr_t)to.address, body },
+			{ (void *)(uintptr_t)(to.address + body), sizeof(last) }
+		};
 
-		return process_write(ctx->client.pid, &local, far, 2) == (ssize_t)size ? 0
-											: -EFAULT;
+		return process_write(ctx->client.pid, &local, theirs, 2) == (ssize_t)size
+			       ? 0
+			       : -EFAULT;
 	}
 	memcpy(&last, cqe + body, sizeof(last));
 	memcpy(to.shared, cqe, body);
@@ -149,20 +152,20 @@ static unsigned int take(struct mem_vec *vec, size_t length, struct iovec out[WQ
 
 static bool transfer(struct mem_vec *vec, bool write, uint8_t *bounce, size_t length)
 {
-	struct iovec far[WQE_MAX_SGE];
+	struct iovec theirs[WQE_MAX_SGE];
 	struct iovec local = { bounce, length };
-	unsigned int count = take(vec, length, far);
+	unsigned int count = take(vec, length, theirs);
 	ssize_t done = 0;
 
 	if (vec->ctx) {
-		done = write ? process_write(vec->ctx->client.pid, &local, far, count)
-			     : process_read(vec->ctx->client.pid, &local, far, count);
+		done = write ? process_write(vec->ctx->client.pid, &local, theirs, count)
+			     : process_read(vec->ctx->client.pid, &local, theirs, count);
 		return done >= 0 && (size_t)done == length;
 	}
 	for (unsigned int i = 0; i < count; i++) {
-		memcpy(write ? far[i].iov_base : bounce + done,
-		       write ? bounce + done : far[i].iov_base, far[i].iov_len);
-		done += (ssize_t)far[i].iov_len;
+		memcpy(write ? theirs[i].iov_base : bounce + done,
+		       write ? bounce + done : theirs[i].iov_base, theirs[i].iov_len);
+		done += (ssize_t)theirs[i].iov_len;
 	}
 	return (size_t)done == length;
 }

@@ -4,10 +4,11 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { MODEL, LINK, SWITCH, NUMBER, LIMIT, ADDRESS, TEXT };
+enum kind { MODEL, LINK, SWITCH, NUMBER, LIMIT, ADDRESS, PATH, LIST };
 
 struct row {
 	const char *name;
@@ -54,11 +55,11 @@ static const struct row rows[] = {
 	  "of the first HCA for the connection manager; the Nth after it adds N to the third number" },
 	{ "cm_timeout", NUMBER, AT(cm_timeout), 10, 600000,
 	  "milliseconds that a connection waits for an answer" },
-	{ "trace", TEXT, AT(trace), 0, 0,
+	{ "trace", PATH, AT(trace), 0, 0,
 	  "file to which every command is written, with its result" },
-	{ "machines", TEXT, AT(machines), 0, 0,
+	{ "machines", LIST, AT(machines), 0, 0,
 	  "file with the host names of machines whose adapters hang on one wire (libfabric)" },
-	{ "key", TEXT, AT(key), 0, 0,
+	{ "key", PATH, AT(key), 0, 0,
 	  "file by which these machines know each other; none: ~/.softhca-key, made if need be" },
 	{ "port", NUMBER, AT(port), 1024, 65534,
 	  "TCP port by which they meet; the one after it carries the messages" },
@@ -206,15 +207,37 @@ static int take_address(uint32_t *target, const struct row *row, const char *val
 	return -EINVAL;
 }
 
-static int take_text(char *target, size_t room, const struct row *row, const char *value, char *why,
-		     size_t size)
+/* Only the directory must exist. A link stays, because a key must not be a link. */
+static bool resolve_directory(const char *path, char whole[PATH_MAX])
 {
-	if (!value[0] || strlen(value) >= room) {
-		snprintf(why, size, "%s takes a text of 1 to %zu bytes", row->name, room - 1);
-		return -EINVAL;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char directory[SETTINGS_TEXT + 1];
+	size_t length;
+
+	errno = EISDIR;
+	snprintf(directory, sizeof(directory), "%.*s.", (int)(name - path), path);
+	if (!name[0] || !realpath(directory, whole))
+		return false;
+	length = strlen(whole);
+	snprintf(whole + length, PATH_MAX - length, "%s%s", whole[1] ? "/" : "", name);
+	return true;
+}
+
+/* Takes the absolute path: a run compares it with that of a daemon from another directory. */
+static int take_path(char *target, const struct row *row, const char *value, char *why, size_t size)
+{
+	const bool fits = strlen(value) < SETTINGS_TEXT;
+	char whole[PATH_MAX];
+	bool found = fits && (row->kind == LIST ? realpath(value, whole) != NULL
+						: resolve_directory(value, whole));
+
+	if (found && strlen(whole) < SETTINGS_TEXT) {
+		strcpy(target, whole);
+		return 0;
 	}
-	strcpy(target, value);
-	return 0;
+	snprintf(why, size, "%s=%.400s: %s", row->name, value,
+		 strerror(found || !fits ? ENAMETOOLONG : errno));
+	return -EINVAL;
 }
 
 int settings_take(struct settings *settings, const char *text, char *why, size_t size)
@@ -239,7 +262,7 @@ int settings_take(struct settings *settings, const char *text, char *why, size_t
 	case ADDRESS:
 		return take_address(target, row, equals + 1, why, size);
 	default:
-		return take_text(target, SETTINGS_TEXT, row, equals + 1, why, size);
+		return take_path(target, row, equals + 1, why, size);
 	}
 }
 
@@ -312,7 +335,7 @@ static void print_shape(FILE *out, const struct row *row)
 {
 	static const char *const shape[] = {
 		[LINK] = "ethernet|infiniband", [SWITCH] = "on|off", [NUMBER] = "N", [LIMIT] = "N",
-		[ADDRESS] = "A.B.C.D", [TEXT] = "FILE",
+		[ADDRESS] = "A.B.C.D", [PATH] = "FILE", [LIST] = "FILE",
 	};
 
 	if (row->kind != MODEL) {

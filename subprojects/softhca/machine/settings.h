@@ -13,7 +13,7 @@
 
 #define SETTINGS_MAX_PORTS   2
 #define SETTINGS_MAX_PLACES 512 /* devices of all machines */
-#define SETTINGS_TEXT 256 /* bytes of a file's name */
+#define SETTINGS_TEXT 256 /* bytes of the absolute path of a file */
 
 struct settings {
 	const struct model *model;
@@ -59,7 +59,7 @@ int settings_complete(struct settings *settings, char *why, size_t size);
 /* The IPv4 address of a port; adapters and ports are counted from 0 and 1. */
 uint32_t settings_address(const struct settings *settings, int device, int port);
 
-/* All settings on one line, as settings_take() takes them. */
+/* All settings on one line as name=value. A file that is not set is "none". */
 void settings_print(const struct settings *settings, FILE *out);
 
 /* Two lines per setting with its range, default and meaning. */

@@ -5,6 +5,7 @@
  */
 #include "segment.h"
 
+#include <base/bytes.h>
 #include <base/refuse.h>
 
 #include <endian.h>

@@ -119,7 +119,8 @@ struct ring {
 	uint32_t count;	 /* slots, a power of two; 0 = there is no queue */
 	uint32_t shift;	 /* log2 of a slot */
 	uint32_t next;	 /* slot of the next WQE, counted without end */
-	uint32_t known;	 /* so far slots are known to be filled, counted as next is */
+	/* the slot behind the last one that is known to be filled, counted as next is */
+	uint32_t known;
 };
 
 /* The sizes of a QP, as the program asks for them and as it gets them. */

@@ -2,6 +2,8 @@
 /* Segments of work requests. */
 #include "segment.h"
 
+#include <base/bytes.h>
+
 #include <errno.h>
 
 /* The next header stands at the next multiple of 16. */

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Segments of work requests, the same in all ConnectX rings, and their fields. */
+/* Segments of work requests, the same in all ConnectX rings. */
 #ifndef SOFTHCA_SEGMENT_H
 #define SOFTHCA_SEGMENT_H
 
 #include "model.h"
-
-#include <endian.h>
-#include <string.h>
 
 #define SEGMENT_BYTES	     16u
 #define SEGMENT_INLINE	     0x80000000u /* in the first word: bytes follow, not an address */
@@ -30,49 +27,5 @@ uint32_t segment_parse_scatter(const uint8_t *segments, size_t bytes, struct sge
  */
 #define SEGMENT_SRQ_HEADER 16u
 uint32_t segment_srq_stride(uint32_t max_sge);
-
-/* ---- big endian fields of any alignment ---- */
-
-static inline uint16_t get16(const uint8_t *at)
-{
-	uint16_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return be16toh(value);
-}
-
-static inline uint32_t get32(const uint8_t *at)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return be32toh(value);
-}
-
-static inline uint64_t get64(const uint8_t *at)
-{
-	uint64_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return be64toh(value);
-}
-
-static inline void put16(uint8_t *at, uint16_t value)
-{
-	value = htobe16(value);
-	memcpy(at, &value, sizeof(value));
-}
-
-static inline void put32(uint8_t *at, uint32_t value)
-{
-	value = htobe32(value);
-	memcpy(at, &value, sizeof(value));
-}
-
-static inline void put64(uint8_t *at, uint64_t value)
-{
-	value = htobe64(value);
-	memcpy(at, &value, sizeof(value));
-}
 
 #endif

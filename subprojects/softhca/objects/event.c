@@ -23,8 +23,7 @@ static void free_if_useless(struct hca_channel *channel)
 /* Whether to be called when there is room. The loss of the last reader is told always. */
 static void await_room(struct hca_channel *channel, bool wanted)
 {
-	loop_forget(channel->fd);
-	loop_watch(channel->fd, wanted ? EPOLLOUT : 0, &channel->watch);
+	loop_change(channel->fd, wanted ? EPOLLOUT : 0, &channel->watch);
 }
 
 /* Adds a record to those that wait for room. False if there is no memory. */
@@ -119,6 +118,7 @@ struct hca_channel *channel_new(struct hca_context *ctx, int *reader, int *err)
 {
 	struct hca_channel *channel = calloc(1, sizeof(*channel));
 
+	*reader = -1;
 	*err = -ENOMEM;
 	if (!channel)
 		return NULL;
@@ -296,7 +296,7 @@ int cmd_create_comp_channel(struct cmd *cmd)
 	/* The preload puts the descriptor's number here, which the kernel would know. */
 	struct ib_uverbs_create_comp_channel_resp resp = { 0 };
 	int err;
-	int reader = -1; /* gcc -O3 warns without this */
+	int reader;
 	struct hca_channel *channel = channel_new(cmd->ctx, &reader, &err);
 
 	if (!channel)

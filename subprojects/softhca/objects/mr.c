@@ -18,8 +18,8 @@
 	 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | \
 	 IBV_ACCESS_HUGETLB)
 
-/* Checks what ib_core and the pinning of pages check. */
-static int check(const struct hca_context *ctx, const struct mr_range *range)
+/* Checks what ib_core checks. */
+static int check(const struct mr_range *range)
 {
 	uint64_t end = range->start + range->length;
 
@@ -35,6 +35,12 @@ static int check(const struct hca_context *ctx, const struct mr_range *range)
 	/* No page at all: the kernel refuses to pin nothing. */
 	if (!range->length && !(range->start & (PAGE - 1)))
 		return refuse(-EINVAL, "nothing to register");
+	return 0;
+}
+
+/* Checks what the pinning of pages checks. */
+static int check_pages(const struct hca_context *ctx, const struct mr_range *range)
+{
 	if (mem_check_range(ctx, range->start, range->length, range->access & NEEDS_WRITABLE))
 		return refuse(-EFAULT, "memory that is not mapped or not writable");
 	return 0;
@@ -176,7 +182,9 @@ int cmd_reg_mr(struct cmd *cmd)
 
 	if (!pd)
 		return refuse(-EINVAL, "PD handle");
-	err = check(cmd->ctx, &range);
+	err = check(&range);
+	if (!err)
+		err = check_pages(cmd->ctx, &range);
 	if (!err)
 		err = memlock_check(cmd->ctx, range.start, range.length, NULL);
 	if (!err)
@@ -201,6 +209,17 @@ static void merge(const struct hca_mr *mr, const struct ib_uverbs_rereg_mr *requ
 								    : mr->access;
 }
 
+/*
+ * Whether the change needs the pages again. mlx4_ib and mlx5_ib pin pages only if the region moves:
+ * the program may have unmapped them since.
+ */
+static bool needs_pages(const struct hca_mr *mr, const struct ib_uverbs_rereg_mr *request,
+			const struct mr_range *range)
+{
+	return request->flags & IBV_REREG_MR_CHANGE_TRANSLATION ||
+	       (range->access & NEEDS_WRITABLE && !(mr->access & NEEDS_WRITABLE));
+}
+
 int cmd_rereg_mr(struct cmd *cmd)
 {
 	const struct ib_uverbs_rereg_mr *request = cmd->in;
@@ -220,7 +239,9 @@ int cmd_rereg_mr(struct cmd *cmd)
 	if (!pd)
 		return refuse(-EINVAL, "PD handle");
 	merge(mr, request, &range);
-	err = check(cmd->ctx, &range);
+	err = check(&range);
+	if (!err && needs_pages(mr, request, &range))
+		err = check_pages(cmd->ctx, &range);
 	if (!err && request->flags & IBV_REREG_MR_CHANGE_TRANSLATION)
 		err = memlock_check(cmd->ctx, range.start, range.length, mr);
 	if (err)

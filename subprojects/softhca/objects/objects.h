@@ -133,7 +133,7 @@ struct srq_request {
 /* 0, -EINVAL or -ENOMEM. */
 int srq_create(struct hca_context *ctx, const struct srq_request *request, struct hca_srq **srq);
 
-/* Receive WQEs that are posted and not consumed; 0 also when the record cannot be read. */
+/* Receive WQEs that are posted and not consumed; 0 also if the record is unreadable or wrong. */
 uint32_t srq_available(const struct hca_srq *srq);
 
 /* There is one. Reads the record only when all that were known are consumed. */

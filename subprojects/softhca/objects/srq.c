@@ -72,21 +72,22 @@ struct place srq_slot(const struct hca_srq *srq, uint16_t index)
 	return place_at(srq->place.buffer, (uint64_t)(index & (srq->size - 1)) * srq->stride);
 }
 
+/* A record that tells of more than the ring can hold tells nothing, as that of a receive queue. */
 uint32_t srq_available(const struct hca_srq *srq)
 {
 	uint32_t posted;
+	uint16_t more;
 
 	if (mem_load32(srq->obj.ctx, srq->place.record, &posted))
 		return 0;
-	return (uint16_t)(be32toh(posted) - srq->consumed);
+	more = (uint16_t)(be32toh(posted) - srq->consumed);
+	return more <= srq->size ? more : 0;
 }
 
 bool srq_ready(struct hca_srq *srq)
 {
-	uint32_t posted;
-
-	if (srq->known == srq->consumed && !mem_load32(srq->obj.ctx, srq->place.record, &posted))
-		srq->known = (uint16_t)be32toh(posted);
+	if (srq->known == srq->consumed)
+		srq->known = (uint16_t)(srq->known + srq_available(srq));
 	return srq->known != srq->consumed;
 }
 

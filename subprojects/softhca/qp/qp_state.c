@@ -248,16 +248,6 @@ uint32_t qp_mtu(const struct hca_qp *qp)
 	return valid_mtu(qp->attr.path_mtu) ? 128u << qp->attr.path_mtu : 4096u;
 }
 
-/* mlx4_ib and mlx5_ib store the logarithm, rounded up; it is 0 before it is set. */
-static uint8_t stored_rd_atomic(uint8_t value)
-{
-	uint8_t stored = 1;
-
-	while (stored < value)
-		stored = (uint8_t)(stored * 2);
-	return stored;
-}
-
 /* Both drivers store remote rights only, and without responder resources only that to write. */
 static uint32_t stored_access(const struct hca_qp_attr *attr)
 {
@@ -281,8 +271,9 @@ static void query_attr(const struct hca_qp_attr *attr, struct ib_uverbs_query_qp
 	resp->alt_pkey_index = attr->alt_pkey_index;
 	resp->path_mtu = attr->path_mtu;
 	resp->path_mig_state = attr->path_mig_state;
-	resp->max_rd_atomic = stored_rd_atomic(attr->max_rd_atomic);
-	resp->max_dest_rd_atomic = stored_rd_atomic(attr->max_dest_rd_atomic);
+	/* mlx4_ib and mlx5_ib store the logarithm, rounded up; it is 0 before it is set. */
+	resp->max_rd_atomic = (uint8_t)model_pow2(attr->max_rd_atomic);
+	resp->max_dest_rd_atomic = (uint8_t)model_pow2(attr->max_dest_rd_atomic);
 	resp->min_rnr_timer = attr->min_rnr_timer;
 	resp->port_num = attr->port;
 	resp->timeout = attr->timeout;

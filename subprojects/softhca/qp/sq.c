@@ -9,6 +9,7 @@ void sq_init(struct hca_qp *qp)
 	list_init(&qp->ready);
 	list_init(&qp->failed);
 	list_init(&qp->unanswered);
+	list_init(&qp->held);
 }
 
 uint32_t sq_next(const struct hca_qp *qp)
@@ -21,17 +22,26 @@ unsigned int sq_away(const struct hca_qp *qp)
 	return qp->away ? qp->away->count : 0;
 }
 
+struct hca_flight *sq_flight(struct hca_away *away, unsigned int place)
+{
+	return &away->flight[(away->first + place) % HCA_FLIGHTS];
+}
+
+uint32_t sq_psn(const struct hca_qp *qp)
+{
+	return (qp->attr.sq_psn + (qp->away ? qp->away->packets : 0)) & PSN_MASK;
+}
+
 void sq_recall(struct hca_qp *qp)
 {
 	struct hca_away *away = qp->away;
 
-	if (away)
-		away->held = false;
+	list_del(&qp->held);
 	if (!sq_away(qp))
 		return;
-	qp->sent = away->flight[away->first].offset;
-	if (away->again < away->count)
-		away->again = away->count;
+	qp->sent = sq_flight(away, 0)->offset;
+	if (away->resent < away->count)
+		away->resent = away->count;
 	away->count = away->slots = away->packets = 0;
 }
 
@@ -51,7 +61,7 @@ void sq_stop(struct hca_qp *qp)
 	list_del(&qp->ready);
 	list_del(&qp->failed);
 	if (qp->away)
-		qp->away->again = 0;
+		qp->away->resent = 0;
 }
 
 /* ---- the ring ---- */
@@ -177,7 +187,7 @@ void sq_flush(struct hca_qp *qp)
 /* In SQD only what was begun is finished. */
 bool sq_may_execute(const struct hca_qp *qp)
 {
-	return !qp->waiting && !(qp->away && qp->away->held) &&
+	return !qp->waiting && list_empty(&qp->held) &&
 	       (qp->state == IBV_QPS_RTS || (qp->state == IBV_QPS_SQD && qp->started));
 }
 

@@ -8,6 +8,7 @@
 #include "bypass.h"
 
 #include <lookup/lookup.h>
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/mman.h>

@@ -3,6 +3,7 @@
 #include "handles.h"
 
 #include <own/own.h>
+
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
 

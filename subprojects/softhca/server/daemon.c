@@ -85,8 +85,19 @@ static void raise_limits(void)
 	mallopt(M_TRIM_THRESHOLD, 1 << 24);
 }
 
-/* Until the end, or until @met if that is not NULL. 0 or -errno. */
-static int serve(struct hca_machine *machine, const struct end *end, bool (*met)(void))
+/* Whether all machines have met, or it is @until. Otherwise *nap does not go beyond that time. */
+static bool is_time(uint64_t until, uint64_t *nap)
+{
+	const uint64_t now = hca_now();
+
+	if (fabric_complete(NULL, 0) || now >= until)
+		return true;
+	*nap = *nap < until - now ? *nap : until - now;
+	return false;
+}
+
+/* Until the end, or, if @until is not 0, until that time or until all machines have met. */
+static int serve(struct hca_machine *machine, const struct end *end, uint64_t until)
 {
 	int err = 0;
 
@@ -104,7 +115,7 @@ static int serve(struct hca_machine *machine, const struct end *end, bool (*met)
 			most = fabric_nap();
 			nap = nap < most ? nap : most;
 		}
-		if (machine->stop || end->asked || (met && met()))
+		if (machine->stop || end->asked || (until && is_time(until, &nap)))
 			break;
 		/* A run's daemon stays for children of the run that still use it. */
 		if (end->with_runs && runs_are_over() && server_idle())
@@ -140,98 +151,29 @@ static int try_calls(char *why, size_t size)
 	return 0;
 }
 
-/* ---- machines on one wire ---- */
-
-static struct fabric_list machines;
-static struct timer patience;
-
-/* Each adapter has 256 addresses of hosts. */
-static bool addresses_fit(const struct settings *settings)
-{
-	const uint32_t last =
-		settings_address(settings, machines.count * settings->devices, 0) >> 24;
-
-	return last < 224 && (last < 127 || settings->address >> 24 > 127);
-}
-
-static int read_machines(const struct settings *settings, char *why, size_t size)
-{
-	int err;
-
-	machines = (struct fabric_list){ .count = 1 };
-	if (!settings->machines[0])
-		return 0;
-	err = fabric_read_list(settings->machines, &machines, why, size);
-	if (!err && machines.count * settings->devices > SETTINGS_MAX_PLACES) {
-		snprintf(why, size, "%d machines with %d devices each are more than %d on a wire",
-			 machines.count, settings->devices, SETTINGS_MAX_PLACES);
-		err = -E2BIG;
-	}
-	if (!err && !addresses_fit(settings)) {
-		snprintf(why, size, "--address: %d adapters of all machines have no room behind it",
-			 machines.count * settings->devices);
-		err = -EINVAL;
-	}
-	return err ? err : fabric_read_key(settings->key, why, size);
-}
-
-static int open_fabric(struct hca_machine *machine, char *why, size_t size)
-{
-	const struct fabric_plan plan = {
-		.settings = &machine->settings,
-		.handler = { far_take_request, far_take_answer, cm_far_take },
-		.room = far_has_room,
-	};
-
-	if (machines.count == 1)
-		return 0;
-	far_init(machine);
-	cm_far_init(machine);
-	return fabric_open(&plan, &machines, &machine->timers, why, size);
-}
-
-/* A timer that has expired does not run any more. */
-static void too_late(struct timer *timer)
-{
-	(void)timer;
-}
-
-/* What the end of programs has made to be sent: for a tenth of a second. */
-static void send_last_words(void)
-{
-	for (int tries = 0; tries < 1000 && fabric_nap() != UINT64_MAX; tries++)
-		usleep(100);
-}
-
-static bool met_or_late(void)
-{
-	return fabric_complete(NULL, 0) || !timer_running(&patience);
-}
-
 /* The programs find all machines on the wire. */
-static int meet(struct hca_machine *machine, const struct end *end, char *why, size_t size)
+static int meet(struct hca_machine *machine, const struct end *end, uint64_t until, char *why,
+		size_t size)
 {
-	int err;
+	int err = serve(machine, end, until);
+	char missing[480];
 
-	if (machines.count == 1)
-		return 0;
-	patience.expired = too_late;
-	timer_start(&machine->timers, &patience,
-		    hca_now() + (uint64_t)machine->settings.machines_wait * 1000000000u);
-	err = serve(machine, end, met_or_late);
-	timer_stop(&patience);
 	if (err)
 		return server_fail(why, size, "epoll", err);
-	return fabric_complete(why, size) ? 0 : -ETIMEDOUT;
+	if (fabric_complete(missing, sizeof(missing)))
+		return 0;
+	snprintf(why, size, "%s%s", machine->stop || end->asked ? "stopped; " : "", missing);
+	return -ETIMEDOUT;
 }
 
 static int make_machine(const struct settings *settings, struct hca_machine *machine,
 			struct end *end)
 {
-	int err = loop_init(machines.count > 1);
+	int own, count = machines_count(&own);
+	int err = loop_init(count > 1);
 
 	if (!err)
-		err = machine_init(machine, settings, machines.count, machines.own);
+		err = machine_init(machine, settings, count, own);
 	if (!err)
 		err = cm_init(&machine->cm);
 	return err ? err : watch_signals(end);
@@ -260,7 +202,7 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 	err = try_calls(why, size);
 	if (err)
 		return err;
-	err = read_machines(&plan->settings, why, size);
+	err = machines_read(&plan->settings, why, size);
 	if (err)
 		return err;
 	err = make_machine(&plan->settings, machine, end);
@@ -273,7 +215,7 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 	err = open_trace(machine, why, size);
 	if (err)
 		return err;
-	err = open_fabric(machine, why, size);
+	err = machines_open(machine, why, size);
 	if (err)
 		return err;
 	err = plan->net ? net_create(machine) : 0;
@@ -285,7 +227,7 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 	err = dir_join(path, sizeof(path), plan->directory, SOFTHCA_SOCKET);
 	if (!err)
 		err = server_open(machine, path);
-	return err ? server_fail(why, size, path, err) : meet(machine, end, why, size);
+	return err ? server_fail(why, size, path, err) : meet(machine, end, plan->end, why, size);
 }
 
 /* ---- birth ---- */
@@ -359,9 +301,9 @@ static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan
 		_exit(EXIT_FAILURE);
 	}
 	if (!write_ready(ready, why)) {
-		err = serve(&machine, &end, NULL);
+		err = serve(&machine, &end, 0);
 		server_close();
-		send_last_words();
+		machines_send_last_words();
 	}
 	cm_free(&machine.cm);
 	machine_free(&machine);
@@ -378,6 +320,8 @@ static int read_ready(int pipe_end, char *why, size_t size)
 	why[length] = '\0';
 	if (in)
 		fclose(in);
+	else
+		close(pipe_end);
 	if (!length)
 		snprintf(why, size, "the daemon has ended without a word");
 	return strcmp(why, READY) ? -EIO : 0;

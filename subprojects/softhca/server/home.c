@@ -55,6 +55,8 @@ static void remove_tree(int dir, const char *name)
 	}
 	if (inside)
 		closedir(inside);
+	else if (fd >= 0)
+		close(fd);
 	unlinkat(dir, name, AT_REMOVEDIR);
 }
 

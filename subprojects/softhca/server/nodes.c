@@ -6,7 +6,6 @@
 #include "server.h"
 
 #include <dir.h>
-#include <proto.h>
 
 #include <errno.h>
 #include <limits.h>

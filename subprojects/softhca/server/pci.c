@@ -5,7 +5,7 @@
  */
 #include "tree.h"
 
-#include <proto.h>
+#include <dir.h>
 
 #include <dirent.h>
 #include <errno.h>

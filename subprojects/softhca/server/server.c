@@ -35,6 +35,8 @@ static struct server {
 	struct watch watch;
 	int sock;
 	unsigned int pending; /* connections without a greeting so far */
+	char *settings; /* the text of those with which it was started */
+	size_t settings_size;
 } server;
 
 /* ---- messages ---- */
@@ -52,7 +54,7 @@ static void close_fd(int fd)
 }
 
 /* Answers with a status alone. Returns @err. */
-static int reject(const struct pending *pending, int err)
+static int answer_status(const struct pending *pending, int err)
 {
 	const struct softhca_welcome words = { .status = err };
 
@@ -121,7 +123,7 @@ static int greet_context(struct pending *pending, const struct softhca_hello *he
 				 &uar);
 
 	if (err)
-		return reject(pending, err);
+		return answer_status(pending, err);
 	words.arena = ctx->arena.pages != 0;
 	words.mmap_commands = ctx->device->model->mmap_commands;
 	accept_client(&ctx->client, &words, uar);
@@ -138,7 +140,7 @@ static int greet_cm(struct pending *pending, const struct softhca_hello *hello)
 	int err = cm_file_create(server.machine, hello, pending->sock, pending->pid, &file);
 
 	if (err)
-		return reject(pending, err);
+		return answer_status(pending, err);
 	accept_client(&file->client, &words, file->wake_peer_fd);
 	return 0;
 }
@@ -150,7 +152,7 @@ static int greet_capture(struct pending *pending, const struct softhca_hello *he
 					      &ring);
 
 	if (err)
-		return reject(pending, err);
+		return answer_status(pending, err);
 	send_message(pending->sock, &words, sizeof(words), ring);
 	close(ring);
 	return 0;
@@ -179,6 +181,7 @@ static void run_question(struct pending *pending, const struct softhca_hello *he
 
 	if (!out) {
 		close_fd(text);
+		answer_status(pending, -EMFILE);
 		return;
 	}
 	reply.status = hello->kind == SOFTHCA_CONTROL
@@ -193,18 +196,7 @@ static void run_question(struct pending *pending, const struct softhca_hello *he
 /* A run shares the daemon of another one if both want the same. */
 static int join_run(const struct pending *pending, const char *words, size_t length)
 {
-	char *text;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	bool same;
-
-	if (!out)
-		return -ENOMEM;
-	settings_print(&server.machine->settings, out);
-	fclose(out);
-	same = size == length && !memcmp(text, words, size);
-	free(text);
-	if (!same)
+	if (length != server.settings_size || memcmp(words, server.settings, length))
 		return -EEXIST;
 	return fabric_complete(NULL, 0) ? runs_add(pending->pid) : -EINPROGRESS;
 }
@@ -216,7 +208,7 @@ static bool handle_greeting(struct pending *pending, const uint8_t *bytes, size_
 
 	if (size < sizeof(*hello) || hello->magic != SOFTHCA_MAGIC ||
 	    hello->version != SOFTHCA_VERSION) {
-		reject(pending, -EPROTO);
+		answer_status(pending, -EPROTO);
 		return false;
 	}
 	if (hello->kind == SOFTHCA_CONTEXT)
@@ -226,14 +218,14 @@ static bool handle_greeting(struct pending *pending, const uint8_t *bytes, size_
 	if (hello->kind == SOFTHCA_CAPTURE)
 		return !greet_capture(pending, hello, fd);
 	if (hello->kind == SOFTHCA_RUN) {
-		reject(pending,
-		       join_run(pending, (const char *)(hello + 1), size - sizeof(*hello)));
+		answer_status(pending,
+			      join_run(pending, (const char *)(hello + 1), size - sizeof(*hello)));
 		return false;
 	}
 	if (hello->kind == SOFTHCA_CONTROL || hello->kind == SOFTHCA_NETLINK)
 		run_question(pending, hello, size);
 	else
-		reject(pending, -EPROTO);
+		answer_status(pending, -EPROTO);
 	return false;
 }
 
@@ -285,7 +277,7 @@ static void connection_ready(struct watch *watch, uint32_t events)
 	pending->sock = sock;
 	server.pending++;
 	if (check_peer(sock, &pending->pid)) {
-		reject(pending, -EPERM);
+		answer_status(pending, -EPERM);
 		pending_free(pending, true);
 	} else if (loop_watch(sock, EPOLLIN, &pending->watch)) {
 		pending_free(pending, true);
@@ -293,6 +285,16 @@ static void connection_ready(struct watch *watch, uint32_t events)
 }
 
 /* ---- the server ---- */
+
+static int keep_settings(const struct settings *settings)
+{
+	FILE *out = open_memstream(&server.settings, &server.settings_size);
+
+	if (!out)
+		return -ENOMEM;
+	settings_print(settings, out);
+	return fclose(out) ? -ENOMEM : 0;
+}
 
 int server_open(struct hca_machine *machine, const char *path)
 {
@@ -303,6 +305,9 @@ int server_open(struct hca_machine *machine, const char *path)
 	server.watch.ready = connection_ready;
 	if (strlen(path) >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
+	err = keep_settings(&machine->settings);
+	if (err)
+		return err;
 	strcpy(address.sun_path, path);
 	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (sock < 0)
@@ -314,7 +319,8 @@ int server_open(struct hca_machine *machine, const char *path)
 		err = loop_watch(sock, EPOLLIN, &server.watch);
 	if (err)
 		close(sock);
-	server.sock = sock;
+	else
+		server.sock = sock;
 	return err;
 }
 

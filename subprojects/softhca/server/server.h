@@ -16,6 +16,7 @@ struct daemon_plan {
 	struct settings settings;
 	const char *directory; /* exists, belongs to us, and is locked */
 	int lock;	       /* the lock's descriptor */
+	uint64_t end; /* of the wait for the other machines, in the time of hca_now() */
 	bool net;	       /* the caller's network namespace gets the ports' addresses */
 	/* ends when this process, later runs and all contexts are gone; 0 = when asked to */
 	pid_t until;
@@ -50,9 +51,23 @@ bool home_daemon_is_stopped(int sock);
 /* Removes what a daemon makes in its directory, and that, unless other things are in it. */
 void home_remove(const char *path);
 
+/* ---- the machines on one wire (machines.c) ---- */
+
+/* The list and the key that the settings name, if they do. 0 or -errno; @why. */
+int machines_read(const struct settings *settings, char *why, size_t size);
+
+/* How many there are, and in *own which of them this is. */
+int machines_count(int *own);
+
+/* Begins to meet the others. 0 or -errno; @why. */
+int machines_open(struct hca_machine *machine, char *why, size_t size);
+
+/* Sends what programs have caused by ending, for a tenth of a second at most. */
+void machines_send_last_words(void);
+
 /* ---- the runs for which it is there (runs.c) ---- */
 
-/* One more, which this process is or becomes. 0 or -errno. */
+/* Adds a run. Its process @pid is `softhca run`, and later its program. 0 or -errno. */
 int runs_add(pid_t pid);
 
 /* Whether all are over. */

@@ -4,7 +4,7 @@
 #include "tree.h"
 
 #include <machine/port.h>
-#include <proto.h>
+#include <dir.h>
 
 #include <endian.h>
 #include <errno.h>
@@ -179,36 +179,43 @@ static void write_device(struct tree *tree, const struct hca_device *device, con
 		write_port(tree, device, port);
 }
 
-/* ---- kernel modules: some MPI libraries take no InfiniBand adapter without them ---- */
+/* ---- kernel modules: HP-MPI and Platform MPI take InfiniBand only if lsmod lists ib_core ---- */
 
-/* %1$s is the driver of the adapters, mlx4 or mlx5. The last that was loaded comes first. */
+/* The names _ib and _core follow that of the driver. The last that was loaded comes first. */
 static const struct module {
 	const char *name;
-	const char *holders;	/* the modules that use it */
+	const char *holders;	/* the modules that use it, without the driver's */
+	bool held_by_driver;	/* by its _ib, too */
 	unsigned int bytes;
 } modules[] = {
-	{ "%1$s_ib", "", 249856 },
-	{ "%1$s_core", "%1$s_ib", 417792 },
-	{ "rdma_ucm", "", 32768 },
-	{ "rdma_cm", "rdma_ucm", 139264 },
-	{ "iw_cm", "rdma_cm", 61440 },
-	{ "ib_cm", "rdma_cm", 139264 },
-	{ "ib_umad", "", 40960 },
-	{ "ib_uverbs", "rdma_ucm,%1$s_ib", 176128 },
-	{ "ib_core", "rdma_cm,iw_cm,rdma_ucm,ib_cm,ib_umad,ib_uverbs,%1$s_ib", 458752 },
+	{ "_ib", "", false, 249856 },
+	{ "_core", "", true, 417792 },
+	{ "rdma_ucm", "", false, 32768 },
+	{ "rdma_cm", "rdma_ucm", false, 139264 },
+	{ "iw_cm", "rdma_cm", false, 61440 },
+	{ "ib_cm", "rdma_cm", false, 139264 },
+	{ "ib_umad", "", false, 40960 },
+	{ "ib_uverbs", "rdma_ucm,", true, 176128 },
+	{ "ib_core", "rdma_cm,iw_cm,rdma_ucm,ib_cm,ib_umad,ib_uverbs,", true, 458752 },
 };
 
 #define MODULE_COUNT (sizeof(modules) / sizeof(modules[0]))
 
+#define MODULE_NAME 32
+
+static void name_module(const struct module *module, const char *driver, char name[MODULE_NAME])
+{
+	snprintf(name, MODULE_NAME, "%s%s", module->name[0] == '_' ? driver : "", module->name);
+}
+
 /* @line: of /proc/modules. */
 static bool is_emulated(const char *line, const char *driver)
 {
-	char start[32];
+	char name[MODULE_NAME];
 
 	for (size_t i = 0; i < MODULE_COUNT; i++) {
-		snprintf(start, sizeof(start), modules[i].name, driver);
-		strcat(start, " ");
-		if (!strncmp(line, start, strlen(start)))
+		name_module(&modules[i], driver, name);
+		if (!strncmp(line, name, strlen(name)) && line[strlen(name)] == ' ')
 			return true;
 	}
 	return false;
@@ -251,7 +258,7 @@ static unsigned int write_module(struct tree *tree, const char *name, const char
 
 static void write_modules(struct tree *tree, const char *driver)
 {
-	char *text = NULL, name[32], holders[128];
+	char *text = NULL, name[MODULE_NAME], holders[128];
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
@@ -260,14 +267,20 @@ static void write_modules(struct tree *tree, const char *driver)
 		return;
 	}
 	for (size_t i = 0; i < MODULE_COUNT; i++) {
-		snprintf(name, sizeof(name), modules[i].name, driver);
-		snprintf(holders, sizeof(holders), modules[i].holders, driver);
+		const bool held = modules[i].held_by_driver;
+
+		name_module(&modules[i], driver, name);
+		snprintf(holders, sizeof(holders), "%s%s%s", modules[i].holders,
+			 held ? driver : "", held ? "_ib" : "");
 		fprintf(out, "%s %u %u %s%s Live 0x0000000000000000\n", name, modules[i].bytes,
 			write_module(tree, name, holders, modules[i].bytes),
 			holders[0] ? holders : "-", holders[0] ? "," : "");
 	}
 	copy_modules(out, driver);
-	fclose(out);
+	if (fclose(out)) {
+		tree->err = -ENOMEM;
+		return;
+	}
 	text[size - 1] = '\0'; /* tree_attr() ends the line */
 	tree_attr(tree, ".", SYSFS_MODULES, "%s", text);
 	free(text);

@@ -142,27 +142,35 @@ static enum outcome send_to_group(struct attempt *attempt, uint32_t qkey)
 	return from_afar ? SENT : far_cast_all(attempt);
 }
 
-enum outcome datagram_execute(struct attempt *attempt)
+/* To this machine, to another one, or to a group. */
+static enum outcome send_datagram(struct attempt *attempt, uint32_t qkey)
 {
-	struct hca_qp *qp = attempt->qp, *peer;
 	const struct av *av = &attempt->wqe->av;
 	const int home = far_home(av->dlid);
-	enum outcome outcome = SENT;
+	struct hca_qp *peer;
+
+	if (home >= 0)
+		return far_cast(attempt, home);
+	if (av->dlid >= PORT_FIRST_GROUP && av->dlid <= PORT_LAST_GROUP)
+		return send_to_group(attempt, qkey);
+	peer = path_peer(attempt->qp, av->dlid, av->qpn);
+	return peer ? send_to(attempt, peer, qkey) : SENT;
+}
+
+enum outcome datagram_execute(struct attempt *attempt)
+{
+	struct hca_qp_attr *attr = &attempt->qp->attr;
+	const uint32_t wanted = attempt->wqe->av.qkey;
 	/* A Q_Key with the highest bit set stands for the sender's own. */
-	uint32_t qkey = av->qkey & 0x80000000u ? qp->attr.qkey : av->qkey;
+	const uint32_t qkey = wanted & 0x80000000u ? attr->qkey : wanted;
+	enum outcome outcome;
 
 	if (attempt->wqe->length > MAX_DATAGRAM)
 		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
-	if (home >= 0)
-		outcome = far_cast(attempt, home);
+	outcome = send_datagram(attempt, qkey);
 	if (outcome != SENT)
 		return outcome;
 	tap_datagram(attempt, qkey);
-	qp->attr.sq_psn = (qp->attr.sq_psn + 1) & PSN_MASK;
-	if (home >= 0)
-		return SENT;
-	if (av->dlid >= PORT_FIRST_GROUP && av->dlid <= PORT_LAST_GROUP)
-		return send_to_group(attempt, qkey);
-	peer = path_peer(qp, av->dlid, av->qpn);
-	return peer ? send_to(attempt, peer, qkey) : SENT;
+	attr->sq_psn = (attr->sq_psn + 1) & PSN_MASK;
+	return SENT;
 }

@@ -53,12 +53,12 @@ static struct hca_away *away_of(struct hca_qp *qp)
 }
 
 /* Messages: the pieces of a long read take one of the receiver's resources together. */
-static unsigned int reads_away(const struct hca_away *away)
+static unsigned int reads_away(struct hca_away *away)
 {
 	unsigned int reads = 0;
 
 	for (unsigned int i = 0; i < away->count; i++) {
-		const struct hca_flight *flight = &away->flight[(away->first + i) % HCA_FLIGHTS];
+		const struct hca_flight *flight = sq_flight(away, i);
 
 		reads += flight->reads && flight->last;
 	}
@@ -68,7 +68,7 @@ static unsigned int reads_away(const struct hca_away *away)
 /* A receiver remembers the result of one atomic only, for the case that its answer is lost. */
 static bool is_held(const struct hca_qp *qp, const struct wqe *wqe)
 {
-	const struct hca_away *away = qp->away;
+	struct hca_away *away = qp->away;
 	const unsigned int reads = reads_away(away);
 
 	if (reads && operation_is_atomic(wqe))
@@ -79,14 +79,16 @@ static bool is_held(const struct hca_qp *qp, const struct wqe *wqe)
 }
 
 /* A piece that is sent again has its old tag: an answer to the first try may still come. */
-static uint64_t take_off(const struct attempt *attempt)
+static uint64_t add_flight(const struct attempt *attempt)
 {
 	static uint64_t tags;
 	struct hca_away *away = attempt->qp->away;
-	struct hca_flight *flight = &away->flight[(away->first + away->count) % HCA_FLIGHTS];
+	struct hca_flight *flight = sq_flight(away, away->count);
+	const bool again = away->count < away->resent;
 
 	*flight = (struct hca_flight){
-		.tag = away->count < away->again ? flight->tag : ++tags,
+		.tag = again ? flight->tag : ++tags,
+		.since = again ? flight->since : hca_now(),
 		.offset = attempt->offset,
 		.part = (uint32_t)attempt->part,
 		.slots = attempt->wqe->slots,
@@ -97,7 +99,7 @@ static uint64_t take_off(const struct attempt *attempt)
 	away->count++;
 	away->packets += flight->packets;
 	/* A piece that is sent again may be older than the last one that was begun. */
-	if (away->count > away->again)
+	if (!again)
 		away->begun = sq_next(attempt->qp) + flight->slots;
 	return flight->tag;
 }
@@ -117,28 +119,22 @@ static void describe(const struct attempt *attempt, struct far_request *request)
 		.remote_address = wqe->remote_address,
 		.swap_add = wqe->swap_add,
 		.compare = wqe->compare,
+		.av = qp->type == IBV_QPT_UD ? wqe->av : operation_av(qp),
 		.srqn = wqe->srqn,
 		.rkey = wqe->rkey,
 		.imm = wqe->imm,
 		.qpn = qp->qpn,
-		.dest_qpn = attr->dest_qpn,
 		.qkey = attr->qkey,
-		.psn = (attr->sq_psn + (qp->away ? qp->away->packets : 0)) & PSN_MASK,
+		.psn = sq_psn(qp),
 		.slid = qp->device->port[attr->port].lid,
-		.dlid = attr->dest.dlid,
 		.pkey_index = attr->pkey_index,
 		.type = (uint8_t)qp->type,
 		.opcode = wqe->opcode,
-		.sl = attr->dest.sl,
 		.path_mtu = attr->path_mtu,
 		.path_mig_state = attr->path_mig_state,
 		.last = attempt->last,
 		.solicited = wqe->solicited,
 	};
-	if (qp->type != IBV_QPT_UD)
-		return;
-	request->av = wqe->av;
-	request->dlid = wqe->av.dlid;
 }
 
 /* The bytes of the piece at hand, behind the request. False: the memory is not there. */
@@ -190,17 +186,6 @@ static void dispatch(const struct attempt *attempt, struct fabric_parcel *parcel
 	fabric_send(parcel, size_of(attempt));
 }
 
-/* For a capture, which knows a piece by its own sequence number. */
-static void tap(const struct attempt *attempt, const struct far_request *request)
-{
-	struct hca_qp_attr *attr = &attempt->qp->attr;
-	const uint32_t oldest = attr->sq_psn;
-
-	attr->sq_psn = request->psn;
-	tap_request(attempt);
-	attr->sq_psn = oldest;
-}
-
 /* Writes the request and its bytes into the parcel. NULL: the memory is not there. */
 static struct far_request *fill(struct attempt *attempt, struct fabric_parcel *parcel)
 {
@@ -213,7 +198,7 @@ static struct far_request *fill(struct attempt *attempt, struct fabric_parcel *p
 	return NULL;
 }
 
-/* A QP with nothing away, which no answer would make ready again, always finds a parcel. */
+/* The first piece may exceed the limit: with nothing away, no answer would make the QP ready. */
 enum outcome far_send(struct attempt *attempt)
 {
 	struct hca_qp *qp = attempt->qp;
@@ -232,19 +217,16 @@ enum outcome far_send(struct attempt *attempt)
 	if (!request)
 		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
 	request->reading = (uint8_t)(reads_away(qp->away) + 1);
-	tap(attempt, request);
-	request->tag = take_off(attempt);
+	tap_request(attempt);
+	request->tag = add_flight(attempt);
 	dispatch(attempt, parcel, home);
 	return AWAY;
 }
 
 enum outcome far_cast(struct attempt *attempt, int home)
 {
-	struct fabric_parcel *parcel;
+	struct fabric_parcel *parcel = fabric_new(FABRIC_REQUEST, home, true, size_of(attempt));
 
-	if (!away_of(attempt->qp))
-		return LOST;
-	parcel = fabric_new(FABRIC_REQUEST, home, true, size_of(attempt));
 	if (!parcel)
 		return HELD;
 	if (!fill(attempt, parcel))
@@ -269,16 +251,10 @@ enum outcome far_cast_all(struct attempt *attempt)
 
 void far_has_room(void)
 {
-	for (int i = 0; i < here->settings.devices; i++) {
-		list_for_each(struct hca_context, ctx, &here->device[i].contexts, link)
-		{
-			list_for_each(struct hca_qp, qp, &ctx->qps, link)
-			{
-				if (!qp->away || !qp->away->held)
-					continue;
-				qp->away->held = false;
-				sq_kick(qp);
-			}
-		}
+	while (!list_empty(&here->held)) {
+		struct hca_qp *qp = container_of(here->held.next, struct hca_qp, held);
+
+		list_del(&qp->held);
+		sq_kick(qp);
 	}
 }

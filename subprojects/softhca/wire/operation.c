@@ -138,6 +138,22 @@ void operation_describe(const struct attempt *attempt, struct cqe *cqe)
 	cqe->byte_count = (uint32_t)attempt->wqe->length;
 }
 
+struct av operation_av(const struct hca_qp *qp)
+{
+	const struct ib_uverbs_qp_dest *dest = &qp->attr.dest;
+	struct av av = { .dlid = dest->dlid,
+			 .sl = dest->sl,
+			 .sgid_index = dest->sgid_index,
+			 .hop_limit = dest->hop_limit,
+			 .traffic_class = dest->traffic_class,
+			 .global = dest->is_global,
+			 .flow_label = dest->flow_label,
+			 .qpn = qp->attr.dest_qpn };
+
+	memcpy(av.dgid, dest->dgid, sizeof(av.dgid));
+	return av;
+}
+
 void operation_receiver_fails(struct attempt *attempt)
 {
 	if (attempt->peer == attempt->qp)

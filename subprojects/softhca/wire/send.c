@@ -8,7 +8,8 @@
 /* ns between two attempts of a QP whose timeout is 0 = infinite */
 #define NO_TIMEOUT_RETRY (67u * 1000 * 1000)
 /* ns; a network between machines is slow rather than lossy: to send again early would not help */
-#define FAR_PATIENCE (500u * 1000 * 1000)
+#define LEAST_PATIENCE (500ull * 1000 * 1000)
+#define MOST_PATIENCE (4000ull * 1000 * 1000)
 
 /* ---- retries ---- */
 
@@ -129,18 +130,29 @@ static void count_reads(struct hca_qp *qp, const struct wqe *wqe)
 		qp->reading++;
 }
 
+/* Resending slows a slow network further, so the wait is twice what the last answer took. */
+static uint64_t far_timeout(const struct hca_qp *qp)
+{
+	const uint64_t timeout = answer_timeout(qp);
+	uint64_t patience = 2 * qp->away->round_trip;
+
+	if (patience > MOST_PATIENCE)
+		patience = MOST_PATIENCE;
+	if (patience < LEAST_PATIENCE)
+		patience = LEAST_PATIENCE;
+	return timeout > patience ? timeout : patience;
+}
+
 void send_await(struct hca_qp *qp)
 {
 	struct hca_machine *machine = qp->device->machine;
-	const uint64_t timeout = answer_timeout(qp);
 
 	if (list_empty(&qp->unanswered))
 		list_add(&machine->unanswered, &qp->unanswered);
 	if (timer_running(&qp->retry))
 		return;
 	qp->retry.expired = retry_expired;
-	timer_start(&machine->timers, &qp->retry,
-		    hca_now() + (timeout > FAR_PATIENCE ? timeout : FAR_PATIENCE));
+	timer_start(&machine->timers, &qp->retry, hca_now() + far_timeout(qp));
 }
 
 /* A piece is on its way. The next piece, or the next request, may follow. */
@@ -174,7 +186,7 @@ bool send_conclude(struct hca_qp *qp, struct attempt *attempt, enum outcome outc
 		go_on(qp, attempt);
 		return true;
 	case HELD:
-		qp->away->held = true;
+		list_add(&qp->device->machine->held, &qp->held);
 		return false;
 	case LOST:
 		list_del(&qp->unanswered);
@@ -191,7 +203,7 @@ bool send_conclude(struct hca_qp *qp, struct attempt *attempt, enum outcome outc
 	}
 }
 
-/* A QP in SQD begins nothing. Neither is anything done before what is away has its answer. */
+/* In SQD no message begins. One that has begun goes on. */
 static bool must_wait(const struct hca_qp *qp, uint32_t slot)
 {
 	return qp->state == IBV_QPS_SQD && sq_away(qp) && !qp->sent &&

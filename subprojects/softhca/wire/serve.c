@@ -8,6 +8,8 @@
 
 #include <fabric/fabric.h>
 
+#include <string.h>
+
 _Static_assert(sizeof(struct far_request) + FAR_PIECE + 64 <= FABRIC_BODY, "a piece fits a frame");
 
 static bool is_reliable(uint8_t type)
@@ -25,8 +27,9 @@ static bool is_known(const struct wqe *wqe)
 static bool is_sound(const struct far_request *request, const struct wqe *wqe, size_t bytes)
 {
 	const bool reads = operation_changes_sender(wqe);
+	const uint8_t *global = (const void *)&request->av.global;
 
-	if (!is_known(wqe) || request->part > FAR_PIECE ||
+	if (!is_known(wqe) || *global > 1 || request->part > FAR_PIECE ||
 	    request->length > TRANSPORT_MAX_MESSAGE || request->offset > request->length ||
 	    request->part > request->length - request->offset ||
 	    request->last != (request->part == request->length - request->offset) ||
@@ -46,13 +49,15 @@ static bool is_sound(const struct far_request *request, const struct wqe *wqe, s
 /* Nothing is passed on to a third machine. */
 static bool is_for_here(const struct far_request *request)
 {
-	return far_home(request->type == IBV_QPT_UD ? request->av.dlid : request->dlid) < 0;
+	return far_home(request->av.dlid) < 0;
 }
 
 /* The sender, as far as its receiver has to do with it. */
 static void stand_in(struct hca_qp *qp, struct hca_device *device, uint8_t port,
 		     const struct far_request *request)
 {
+	const struct av *av = &request->av;
+
 	*qp = (struct hca_qp){
 		.device = device,
 		.type = request->type,
@@ -61,14 +66,21 @@ static void stand_in(struct hca_qp *qp, struct hca_device *device, uint8_t port,
 		.sent = request->offset,
 		.reading = request->reading,
 		.attr = { .sq_psn = request->psn & PSN_MASK,
-			  .dest_qpn = request->dest_qpn,
-			  .dest = { .dlid = request->dlid, .sl = request->sl },
+			  .dest_qpn = av->qpn,
+			  .dest = { .dlid = av->dlid,
+				    .sl = av->sl,
+				    .sgid_index = av->sgid_index,
+				    .hop_limit = av->hop_limit,
+				    .traffic_class = av->traffic_class,
+				    .is_global = av->global,
+				    .flow_label = av->flow_label },
 			  .qkey = request->qkey,
 			  .path_mtu = request->path_mtu,
 			  .path_mig_state = request->path_mig_state & 3,
 			  .port = port,
 			  .pkey_index = request->pkey_index },
 	};
+	memcpy(qp->attr.dest.dgid, av->dgid, sizeof(av->dgid));
 }
 
 static void read_request(const struct far_request *request, struct wqe *wqe)
@@ -118,7 +130,7 @@ static enum outcome execute(struct attempt *attempt, const struct far_request *r
 {
 	enum outcome outcome;
 
-	/* The whole message as far as it goes; of what was sent before nothing is touched. */
+	/* The message up to here: only the bytes from request->offset on are there, and used. */
 	mem_vec_init(&attempt->local, NULL);
 	mem_vec_add(&attempt->local, (uint64_t)(uintptr_t)bytes - request->offset,
 		    (size_t)(request->offset + request->part));

@@ -2,8 +2,8 @@
 /* The packets of a request and of its answer, as adapters would send them, for a capture. */
 #include "wire.h"
 
+#include <base/bytes.h>
 #include <machine/port.h>
-#include <model/segment.h>
 
 /* Syndromes of an AETH (InfiniBand specification 9.7.5.2), the last one with a code. */
 #define ACK	  0x1f /* no credits are counted */
@@ -31,23 +31,17 @@ static uint8_t transport_of(const struct hca_qp *qp)
 /* A packet that @qp sends on its path. */
 static struct packet packet_of(const struct hca_qp *qp, uint8_t operation)
 {
-	const struct ib_uverbs_qp_dest *dest = &qp->attr.dest;
-	struct packet packet = {
-		.device = qp->device, .port = qp->attr.port,
-		.av = { .dlid = dest->dlid, .sl = dest->sl, .sgid_index = dest->sgid_index,
-			.hop_limit = dest->hop_limit, .traffic_class = dest->traffic_class,
-			.global = dest->is_global, .flow_label = dest->flow_label,
-			.qpn = qp->attr.dest_qpn },
+	return (struct packet){
+		.device = qp->device,
+		.port = qp->attr.port,
+		.av = operation_av(qp),
 		.source_qpn = qp->qpn,
 		.opcode = (uint8_t)(transport_of(qp) | operation),
 		.migrated = qp->attr.path_mig_state == IBV_MIG_MIGRATED,
 		.pkey = qp->attr.pkey_index ? 0 : ANY_PKEY,
-		.psn = qp->attr.sq_psn,
+		.psn = sq_psn(qp),
 		.payload = payload,
 	};
-
-	memcpy(packet.av.dgid, dest->dgid, sizeof(packet.av.dgid));
-	return packet;
 }
 
 /* ---- headers behind the BTH ---- */

@@ -45,6 +45,9 @@ enum outcome operation_fail(struct attempt *attempt, enum syndrome syndrome);
 bool operation_changes_sender(const struct wqe *wqe);
 bool operation_is_atomic(const struct wqe *wqe);
 
+/* The path and the peer of a connected QP, as those of a datagram. */
+struct av operation_av(const struct hca_qp *qp);
+
 /* Bytes of the word that an atomic changes. */
 #define OPERATION_ATOMIC sizeof(uint64_t)
 
@@ -103,16 +106,16 @@ struct hca_device *far_device(uint16_t lid, int home, uint8_t *port);
 /* Whether the connected QP sends to another machine. */
 bool far_is_peer(const struct hca_qp *qp);
 
-/* Sends the piece at hand of a reliable QP. AWAY, HELD or FAILED. */
+/* Sends the piece at hand of a reliable QP. AWAY; HELD, LOST or FAILED. */
 enum outcome far_send(struct attempt *attempt);
 
-/* Sends the message or piece that gets no answer to machine @home. SENT, HELD or FAILED. */
+/* Sends the piece at hand, which gets no answer, to machine @home. SENT or PART; HELD or FAILED. */
 enum outcome far_cast(struct attempt *attempt, int home);
 
 /* ... and to all other machines. */
 enum outcome far_cast_all(struct attempt *attempt);
 
-/* The functions for fabric_open() (far.c, landing.c, serve.c). */
+/* The functions for fabric_open() (answer.c, far.c, serve.c). */
 void far_has_room(void);
 void far_take_answer(int home, const void *body, size_t length);
 void far_take_request(int home, const void *body, size_t length);

@@ -58,6 +58,17 @@ def test_the_first_verb_does_not_deadlock_with_a_constructor(below_shim, door):
     assert (result.returncode, result.stdout) == (0, "constructed\n"), result.stderr
 
 
+def test_a_libibverbs_without_verbs_is_reported_once(run, shim, door, tmp_path, sanitizer_runtime):
+    """Two threads call a verb. It fails in both, as on a system without libibverbs."""
+    shutil.copy(door / "libearly.so", tmp_path / "libibverbs.so.1")
+    result = run([door / "plugin-host", "now", door / "libconstructor-plugin.so"],
+                 env={"LD_PRELOAD": f"{sanitizer_runtime} {shim}",
+                      "LD_LIBRARY_PATH": str(tmp_path), "XRC_COMPAT_VERBOSE": "1"})
+    assert result.returncode == 1
+    assert re.findall(r"^xrc-compat\[\d+\]: (.*)$", result.stderr, re.M) == [
+        "no usable libibverbs.so.1: ibv_create_qp not found; install the distribution's libibverbs"]
+
+
 OF_THE_SYSTEM = pytest.param("real_library", marks=pytest.mark.skipif(
     "SOFTHCA_TEST_RDMA_CORE" in os.environ,
     reason="is about the libibverbs that the loader takes by itself"))

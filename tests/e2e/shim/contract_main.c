@@ -88,7 +88,9 @@ int main(int argc, char **argv)
 		if (strcmp(row->group, argv[argc - 1]) != 0 || !strstr(row->name, only))
 			continue;
 		rows++;
-		ends = row->needs && actor_mode == PROCESSES ? ENDS : BY_CLOSE_DEVICE + 1;
+		ends = row->needs == ALL_ENDS && actor_mode == PROCESSES
+			       ? ENDS
+			       : BY_CLOSE_DEVICE + 1;
 		for (row_end = BY_CLOSE_DEVICE; row_end < ends; row_end++)
 			failed += row_fails(row);
 	}

@@ -29,7 +29,8 @@
 	}
 
 /* A row that is run for each way in which an actor can end in this mode, which is row_end. */
-#define EACH_END .needs = 1
+enum { ONE_END, ALL_ENDS };
+#define EACH_END .needs = ALL_ENDS
 extern enum end row_end;
 
 /*

@@ -35,7 +35,6 @@ static void warns(__rlimit_resource_t resource, int err)
 	must(!setrlimit(resource, &limit));
 	expect_ok(open_domain(a, D, FILE_A, O_CREAT));
 	qpn = new_rcv_qp(a);
-	sleep(1);	/* the library looks at its table once a second */
 	expect_ok(reg(a, D, qpn));
 	expect_ok(unreg(a, D, qpn));
 	expect_ok(close_domain(a, D));

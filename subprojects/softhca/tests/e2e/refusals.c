@@ -388,7 +388,8 @@ int main(int argc, char **argv)
 	if (mode & (MEMLOCK | NO_MEMLOCK))
 		limit_locked_memory();
 	for (const struct row *row = row_first(); row; row = row->next) {
-		if (row->needs & (int)mode && !(row->needs & NOT_DRIVEN && driven))
+		if (row->needs & (int)mode && !(row->needs & NOT_DRIVEN && driven) &&
+		    !(row->needs & NOT_MLX5 && driven && !strcmp(driven, "mlx5")))
 			good &= row_run(row, row->name);
 	}
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;

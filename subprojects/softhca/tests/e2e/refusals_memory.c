@@ -52,6 +52,20 @@ static int region_again(struct objects *g, int flags, void *at, size_t length, i
 	return err;
 }
 
+/* Changes a region whose memory has got this @protection since. PROT_NONE: it is unmapped. */
+static int changed_later(struct objects *g, int protection, unsigned int first, int flags,
+			 int access)
+{
+	uint8_t *at = rig_map(4096);
+	struct ibv_mr *mr = MADE(ibv_reg_mr(g->host->pd, at, 4096, first));
+	int err;
+
+	must(!(protection ? mprotect(at, 4096, protection) : munmap(at, 4096)));
+	err = ibv_rereg_mr(mr, flags, g->host->pd, NULL, 0, access) ? errno : 0;
+	must_eq(ibv_dereg_mr(mr), 0);
+	return err;
+}
+
 CALL("mr: remote write without local write", ALWAYS, EINVAL,
      region(g, g->host->buffer, 4096, IBV_ACCESS_REMOTE_WRITE))
 CALL("mr: remote atomic without local write", ALWAYS, EINVAL,
@@ -72,6 +86,14 @@ CALL("mr: moved to unmapped memory", ALWAYS, EFAULT,
      region_again(g, IBV_REREG_MR_CHANGE_TRANSLATION, gap(0), 8192, 0))
 CALL("mr: changed to remote write without local write", ALWAYS, EINVAL,
      region_again(g, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, IBV_ACCESS_REMOTE_WRITE))
+
+CALL("mr: unmapped, then given to a domain", NOT_MLX5 | ALWAYS, 0,
+     changed_later(g, PROT_NONE, IBV_ACCESS_LOCAL_WRITE, IBV_REREG_MR_CHANGE_PD, 0))
+CALL("mr: unmapped, then opened for reading", NOT_MLX5 | ALWAYS, 0,
+     changed_later(g, PROT_NONE, IBV_ACCESS_LOCAL_WRITE, IBV_REREG_MR_CHANGE_ACCESS,
+		   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ))
+CALL("mr: read-only memory made writable", NOT_DRIVEN | ALWAYS, EFAULT,
+     changed_later(g, PROT_READ, 0, IBV_REREG_MR_CHANGE_ACCESS, IBV_ACCESS_LOCAL_WRITE))
 
 /* ---- memory that may not be locked ---- */
 

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #define RIG_BUFFER 65536u
+#define RIG_LONG   (3u * 256 << 10) /* three of the pieces that are moved or lost at once */
 #define RIG_DEPTH  16
 #define RIG_QKEY   0x11111111u
 #define RIG_PSN	   0x1234u

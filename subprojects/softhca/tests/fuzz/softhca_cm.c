@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Hostile write()s on two files of the connection manager: any sequence of them, valid or not, and
- * clocks that jump ahead. Afterwards the files are closed, and no id or group may be left.
+ * Hostile write()s on two files of the connection manager, and hostile messages of another machine:
+ * any sequence of them, valid or not, and clocks that jump ahead. Afterwards the files are closed,
+ * and no id or group may be left.
  *
  * The input: commands of a number and flags, then the bytes of the request. Unless a flag says
  * otherwise, this program corrects what most commands have right: lengths, small ids, addresses
- * that exist, a response that can be written.
+ * that exist, a response that can be written. The number FAR_MESSAGE stands for a message of the
+ * other machine.
  */
 #include "softhca_hca.h"
 
@@ -13,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <cm/cm.h>
+#include <cm/mad.h>
 #include <proto.h>
 
 #include <rdmacm/layouts.h>
@@ -21,6 +23,7 @@
 #define MAX_BODY 400u
 #define IDS	 8
 #define ROOM	 4096
+#define FAR_MESSAGE COMMANDS /* the number behind those of the commands */
 
 enum flags {
 	OTHER_FILE = 1,
@@ -149,10 +152,10 @@ struct message {
 	uint8_t body[MAX_BODY];
 };
 
-static void one_command(struct fuzz_hca *hca, struct input *input, struct cm_file *const *files)
+static void one_command(struct fuzz_hca *hca, struct input *input, struct cm_file *const *files,
+			uint32_t command)
 {
 	struct message message = { 0 };
-	uint32_t command = take(input, 1) % COMMANDS;
 	uint8_t flags = take(input, 1);
 	size_t body = layouts[command].size, length;
 
@@ -165,8 +168,6 @@ static void one_command(struct fuzz_hca *hca, struct input *input, struct cm_fil
 	length = sizeof(message.hdr) + body;
 	if (flags & CUT)
 		length -= take(input, 1) % length;
-	if (command == COMMANDS - 1 && flags & CUT)
-		hear_from_far(hca, input);
 	if (flags & LATER)
 		timer_run(&hca->machine.timers, UINT64_MAX - 1);
 	count_accepted(
@@ -179,6 +180,7 @@ static void one_command(struct fuzz_hca *hca, struct input *input, struct cm_fil
 struct step {
 	uint8_t file, command, id;
 	bool valid; /* the connection parameters of ACCEPT */
+	bool any; /* the wildcard for an address */
 };
 
 static const struct step steps[] = {
@@ -207,7 +209,7 @@ static void take_step(const struct fuzz_hca *hca, const struct step *step,
 	if (layout->id)
 		message.body[layout->id - 1] = (uint8_t)(step->id + 1); /* the first id is 1 */
 	if (address)
-		memcpy(message.body + address - 1, (uint8_t[]){ LOOPBACK, 1 }, 2);
+		memcpy(message.body + address - 1, (uint8_t[]){ step->any ? 0 : LOOPBACK, 1 }, 2);
 	if (step->command == RDMA_USER_CM_CMD_CREATE_ID)
 		((struct rdma_ucm_create_id *)message.body)->ps = space;
 	if (step->command == RDMA_USER_CM_CMD_ACCEPT)
@@ -227,6 +229,54 @@ static void begin(const struct fuzz_hca *hca, struct cm_file *const *files, uint
 		take_step(hca, &steps[i], files, space);
 }
 
+/* ---- once: what the messages of other machines must not do ---- */
+
+static unsigned int ids_after(const struct fuzz_hca *hca, const struct cm_far *message)
+{
+	fuzz_sent = 0;
+	fuzz_deliver(cm_far_take, message, sizeof(*message));
+	return hca->machine.cm.numbers.used;
+}
+
+static void check_machines(struct fuzz_hca *hca)
+{
+	static const struct step listen[] = {
+		{ 0, RDMA_USER_CM_CMD_CREATE_ID, 0, false, false },
+		{ 0, RDMA_USER_CM_CMD_BIND_IP, 0, false, true },
+		{ 0, RDMA_USER_CM_CMD_LISTEN, 0, false, false },
+	};
+	struct cm_file *const files[] = { open_file(hca, SOFTHCA_EVERY_HOST) };
+	struct cm_far message = { .slid = FUZZ_FAR_LID,
+				  .dlid = hca->machine.device[0].port[1].lid,
+				  .family = AF_INET,
+				  .ps = RDMA_PS_TCP,
+				  .qp_type = IBV_QPT_RC,
+				  .from = 5 };
+
+	for (size_t i = 0; i < sizeof(listen) / sizeof(listen[0]); i++)
+		take_step(hca, &listen[i], files, OF_CONNECTIONS);
+	message.mad[17] = CM_REQ;
+	message.mad[CM_MAD_HEADER + 3] = 9; /* the sender's id */
+	message.mad[CM_MAD_HEADER + 14] = 7001 >> 8;
+	message.mad[CM_MAD_HEADER + 15] = 7001 & 0xff;
+	need(ids_after(hca, &message) == 2, "a request that made no id");
+	need(ids_after(hca, &message) == 2, "a repeated request made an id");
+	message.from = 6;
+	need(ids_after(hca, &message) == 3, "a request of the machine's next daemon made no id");
+	message.mad[CM_MAD_HEADER + 3] = 10;
+	message.to = hca->machine.cm.incarnation ^ 2;
+	need(ids_after(hca, &message) == 3, "a request for the daemon before this one made an id");
+	message.to = 0;
+	message.slid = FUZZ_THIRD_LID;
+	need(ids_after(hca, &message) == 3, "a machine has spoken for another one");
+	message.slid = FUZZ_FAR_LID;
+	message.to = hca->machine.cm.incarnation ^ 2;
+	message.mad[17] = CM_DREQ;
+	ids_after(hca, &message);
+	need(fuzz_sent == sizeof(message), "who waits for an id that has gone heard nothing");
+	cm_file_destroy(files[0]);
+}
+
 /* The descriptor has at most one byte to read for each event, and none without events. */
 static void check_readable(const struct cm_file *file)
 {
@@ -238,11 +288,16 @@ static void check_readable(const struct cm_file *file)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static bool checked;
 	struct fuzz_hca *hca = fuzz_hca_begin();
 	struct hca_cm *cm = &hca->machine.cm;
 	struct input input = { data, size };
 	struct cm_file *files[2];
 
+	cm->numbers.next = cm->numbers.first;
+	if (!checked)
+		check_machines(hca);
+	checked = true;
 	cm->numbers.next = cm->numbers.first;
 	cm->joins.next = cm->joins.first;
 	cm->port = 0;
@@ -250,7 +305,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	files[1] = open_file(hca, 0);
 	begin(hca, files, take(&input, 1));
 	for (int i = 0; input.left && i < 200; i++) {
-		one_command(hca, &input, files);
+		uint32_t command = take(&input, 1) % (COMMANDS + 1);
+
+		if (command == FAR_MESSAGE)
+			hear_from_far(hca, &input);
+		else
+			one_command(hca, &input, files, command);
 		check_readable(files[0]);
 		check_readable(files[1]);
 	}

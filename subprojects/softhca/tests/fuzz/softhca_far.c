@@ -31,6 +31,18 @@ static void repeat_atomic(struct input *input, const struct hca_qp *qp, struct f
 	     "an answer that is too long");
 }
 
+/* A machine that names the LID of a third one gets no answer, and nothing arrives. */
+static void deliver(const struct fuzz_hca *hca, const struct far_request *request, size_t length)
+{
+	const uint64_t *received = &hca->machine.device[0].port[1].counts.received;
+	const uint64_t before = *received;
+
+	fuzz_sent = 0;
+	fuzz_deliver(far_take_request, request, length);
+	need(request->slid != FUZZ_THIRD_LID || (!fuzz_sent && *received == before),
+	     "a machine has spoken for another one");
+}
+
 void fuzz_request(const struct fuzz_hca *hca, struct input *input, const struct hca_qp *qp,
 		  uint32_t rkey, uint32_t srqn)
 {
@@ -41,6 +53,7 @@ void fuzz_request(const struct fuzz_hca *hca, struct input *input, const struct 
 		uint8_t bytes[FAR_BYTES];
 	} message = { 0 };
 	const uint8_t flags = take(input, 1), what = take(input, 1) % sizeof(opcodes);
+	const bool third = !(take(input, 1) % 8);
 	const uint32_t part = what > 4 ? 8 : take(input, 2) % FAR_BYTES;
 	const uint64_t more = flags & 8 ? take(input, 2) : 0;
 	size_t length = sizeof(message.words) + (what < 4 ? part : 0);
@@ -52,23 +65,21 @@ void fuzz_request(const struct fuzz_hca *hca, struct input *input, const struct 
 		.remote_address = hca->scratch + (take(input, 2) & ~7u),
 		.rkey = rkey,
 		.qpn = qp->attr.dest_qpn,
-		.dest_qpn = qp->qpn,
 		.psn = qp->attr.rq_psn,
 		.srqn = srqn,
-		.slid = FUZZ_FAR_LID,
-		.dlid = flags & 64 ? FUZZ_FAR_LID : hca->machine.device[0].port[1].lid,
+		.slid = third ? FUZZ_THIRD_LID : FUZZ_FAR_LID,
 		.type = qp->type == IBV_QPT_XRC_RECV ? IBV_QPT_XRC_SEND : (uint8_t)qp->type,
 		.opcode = opcodes[what],
 		.path_mtu = IBV_MTU_1024,
 	};
-	message.words.av.dlid = message.words.dlid;
+	message.words.av.dlid = flags & 64 ? FUZZ_FAR_LID : hca->machine.device[0].port[1].lid;
 	message.words.av.qpn = qp->qpn;
 	if (flags & 16 && more) {
 		message.words.offset = more;
 		message.words.last = true;
 	}
 	spoil(input, flags, (uint8_t *)&message, sizeof(message.words), &length);
-	fuzz_deliver(far_take_request, &message, length);
+	deliver(hca, &message.words, length);
 	if (what > 4 && !(flags & 7) && qp->atomic_known)
 		repeat_atomic(input, qp, &message.words);
 }
@@ -80,7 +91,10 @@ void fuzz_answer(const struct fuzz_hca *hca, struct input *input, const struct h
 		uint8_t bytes[FAR_BYTES];
 	} message = { 0 };
 	const uint8_t flags = take(input, 1);
-	const struct hca_flight *flight = &qp->away->flight[qp->away->first];
+	const unsigned int place = take(input, 1) % qp->away->count;
+	const struct hca_flight *flight = sq_flight(qp->away, place);
+	const uint64_t *sent = &hca->machine.device[0].port[1].counts.sent, before = *sent;
+	const uint64_t tag = flight->tag;
 	size_t length = sizeof(message.words);
 
 	if (flight->reads)
@@ -89,9 +103,13 @@ void fuzz_answer(const struct fuzz_hca *hca, struct input *input, const struct h
 		.tag = flight->tag,
 		.qpn = qp->qpn,
 		.slid = hca->machine.device[0].port[1].lid,
-		.outcome = flags & 8 ? take(input, 1) : (uint8_t)(flight->last ? SENT : PART),
+		.outcome = flags & 8 ? take(input, 1) % 8 : (uint8_t)(flight->last ? SENT : PART),
 		.syndrome = flags & 16 ? take(input, 1) : 0,
 	};
 	spoil(input, flags, (uint8_t *)&message, sizeof(message.words), &length);
 	fuzz_deliver(far_take_answer, &message, length);
+	/* A spoiled tag can be that of a later piece, whose answer acknowledges those before it. */
+	need(message.words.outcome != FAILED || place || message.words.tag != tag ||
+		     *sent == before,
+	     "a failure that is a success");
 }

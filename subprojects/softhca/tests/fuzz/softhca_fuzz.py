@@ -31,7 +31,8 @@ FLAGS = [
     "-fsanitize=fuzzer-no-link,address,undefined", "-fno-sanitize-recover=undefined",
     *os.environ["SOFTHCA_FUZZ_FLAGS"].split()
 ]
-WRAP = [f"-Wl,--wrap={name}" for name in ("hca_now", "fabric_send", "carrier_send")]
+WRAP = [f"-Wl,--wrap={name}" for name in ("hca_now", "fabric_send", "carrier_open", "carrier_address",
+                                           "carrier_reach", "carrier_leave", "carrier_send")]
 # most of the test's time is the compiler's
 CLANG = ["ccache", "clang"] if shutil.which("ccache") else ["clang"]
 
@@ -156,22 +157,10 @@ def to_rts(handle, peer, *masks):
     ]
 
 
-def usual_commands(driver):
-    """The commands of a program that uses every object, in parts. The fuzzer starts from them,
-    because it rarely finds them by itself."""
+def qp_commands(driver):
+    """A part that creates QPs of every kind, and a part that connects them."""
     first = driver.first_qp
-    return [[  # handles: PD 0, MR 1, CQs 2 3, SRQ 4, domains 5 6, XRC SRQ 7
-        command("ALLOC_PD", 3, ""),
-        command("REG_MR", 3, "QQQII", CLIENT, 65536, CLIENT, 0, 0xf),
-        command("CREATE_COMP_CHANNEL", 1, ""),
-        command("CREATE_CQ", 4, "QIIiI", 0, 15, 0, -1, 0, part=driver.cq(0x1000)),
-        command("CREATE_CQ", 4, "QIIiI", 0, 15, 0, 7, 0, part=driver.cq(0x3000),
-                flags=WITH_CHANNEL),
-        command("CREATE_SRQ", 6, "QIIII", 0, 0, 7, 1, 0, part=driver.srq(0x5000)),
-        command("OPEN_XRCD", 1, "II", 9, 0o100, flags=WITH_FILE),
-        command("OPEN_XRCD", 1, "II", 0xffffffff, 0o100),
-        command("CREATE_XSRQ", 6, "QIIIIIIII", 0, 1, 0, 7, 1, 0, 0, 5, 2, part=driver.srq(0x7000)),
-    ], [  # handles 8 to 14
+    return [[  # handles 8 to 14
         create_qp(driver, RC, 0, 2, 0x10000),
         create_qp(driver, UC, 0, 2, 0x14000),
         create_qp(driver, UD, 0, 2, 0x18000),
@@ -184,7 +173,24 @@ def usual_commands(driver):
         *to_rts(12, first + 5, 0x39, 0x101181, 0x12e01),
         *to_rts(13, first + 4, 0x39, 0x129181, 0x10201),
         *[command("QUERY_QP", 32, "II", handle, 0) for handle in (8, 12, 13)],
-    ], [
+    ]]
+
+
+def usual_commands(driver):
+    """The commands of a program that uses every object, in parts. The fuzzer starts from them,
+    because it rarely finds them by itself."""
+    return [[  # handles: PD 0, MR 1, CQs 2 3, SRQ 4, domains 5 6, XRC SRQ 7
+        command("ALLOC_PD", 3, ""),
+        command("REG_MR", 3, "QQQII", CLIENT, 65536, CLIENT, 0, 0xf),
+        command("CREATE_COMP_CHANNEL", 1, ""),
+        command("CREATE_CQ", 4, "QIIiI", 0, 15, 0, -1, 0, part=driver.cq(0x1000)),
+        command("CREATE_CQ", 4, "QIIiI", 0, 15, 0, 7, 0, part=driver.cq(0x3000),
+                flags=WITH_CHANNEL),
+        command("CREATE_SRQ", 6, "QIIII", 0, 0, 7, 1, 0, part=driver.srq(0x5000)),
+        command("OPEN_XRCD", 1, "II", 9, 0o100, flags=WITH_FILE),
+        command("OPEN_XRCD", 1, "II", 0xffffffff, 0o100),
+        command("CREATE_XSRQ", 6, "QIIIIIIII", 0, 1, 0, 7, 1, 0, 0, 5, 2, part=driver.srq(0x7000)),
+    ], *qp_commands(driver), [
         command("RESIZE_CQ", 2, "II", 3, 31, part=driver.resize(0x30000)),
         command("QUERY_SRQ", 4, "II", 4, 0),
         command("MODIFY_SRQ", 0, "IIII", 4, 2, 0, 3, flags=RAW_RESPONSE),

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <base/loop.h>
 #include <cm/cm.h>
 #include <objects/objects.h>
 #include <wire/wire.h>
@@ -112,7 +113,8 @@ static void begin_once(void)
 	hca.scratch = (uint64_t)(uintptr_t)scratch;
 	create_arena();
 	start_client();
-	need(!machine_init(&hca.machine, &settings, 2, 0) && !cm_init(&hca.machine.cm),
+	need(!loop_init(true), "no loop");
+	need(!machine_init(&hca.machine, &settings, 3, 0) && !cm_init(&hca.machine.cm),
 	     "no machine");
 	far_init(&hca.machine);
 	cm_far_init(&hca.machine);

@@ -25,9 +25,10 @@ struct fuzz_hca {
 	uint64_t now;		 /* nanoseconds; each look at the clock adds 1000 */
 };
 
-/* The other machine of two, and the LID of its port. */
+/* The machine that sends the messages, its LID, and that of a third machine. */
 #define FUZZ_FAR 1
 #define FUZZ_FAR_LID (hca->machine.far[FUZZ_FAR].port[1].lid)
+#define FUZZ_THIRD_LID (hca->machine.far[FUZZ_FAR + 1].port[1].lid)
 
 /* Resets the machine, and opens one context on it. */
 struct fuzz_hca *fuzz_hca_begin(void);
@@ -37,6 +38,10 @@ struct fuzz_hca *fuzz_hca_begin(void);
  * AddressSanitizer sees reads behind its end (softhca_net.c).
  */
 void fuzz_deliver(void (*handler)(int, const void *, size_t), const void *bytes, size_t length);
+
+/* Bytes of each machine's address, and the last machine that has told its own. */
+#define FUZZ_ADDRESS 16
+extern int fuzz_reached;
 
 /* Bytes of the last message that went to the other machine. */
 extern size_t fuzz_sent;

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <model/segment.h>
+#include <base/bytes.h>
 #include <objects/objects.h>
 #include <qp/qp.h>
 #include <wire/far.h>
@@ -338,6 +338,54 @@ static void read_from_far(void)
 	fuzz_hca_turn(hca);
 }
 
+/* That the request has failed, but not how. */
+static void fail_from_far(void)
+{
+	static const uint8_t bytes[] = { 8, FAILED };
+	struct input input = { bytes, sizeof(bytes) };
+	const struct hca_qp *qp = qps[RC_A]->qp;
+
+	if (qp->away && qp->away->count)
+		fuzz_answer(hca, &input, qp);
+}
+
+/*
+ * The program makes the oldest of four requests as long as all four while they are away. Then its
+ * answer comes. Only libmlx5 has requests of several units.
+ */
+static void lengthen_before_answer(void)
+{
+	static const uint8_t write[] = { 0, 0, 0, 0 }, success[] = { 0, 0 };
+	const struct hca_qp *qp = qps[RC_A]->qp;
+
+	for (int i = 0; i < 4; i++)
+		post_wqe(&(struct input){ write, sizeof(write) }, RC_A);
+	fuzz_hca_turn(hca);
+	if (!sq_away(qp))
+		return;
+	in_arena(qp->sq.buffer.address)[7] = 16;
+	fuzz_answer(hca, &(struct input){ success, sizeof(success) }, qp);
+}
+
+/* The HCA may look at any time how many receives there are. */
+static bool fits(struct hca_srq *queue)
+{
+	srq_ready(queue);
+	return (uint16_t)(queue->known - queue->consumed) <= queue->size;
+}
+
+/* No request is sent that was not posted, and no SRQ has more receives than slots. */
+static void check_queues(void)
+{
+	need(fits(srq) && fits(xrc_srq), "receives that were not posted");
+	for (int i = 0; i < QPS; i++) {
+		const struct hca_qp *qp = qps[i] ? qps[i]->qp : NULL;
+
+		need(!qp || qp->sq.known - sq_next(qp) <= qp->sq.count,
+		     "requests that were not posted");
+	}
+}
+
 static void hear_from_far(struct input *input, int index)
 {
 	const struct hca_qp *qp = qps[index] ? qps[index]->qp : NULL;
@@ -365,11 +413,9 @@ static void one_step(struct input *input)
 	case 2:
 		write_arena(input);
 		break;
-	case 3:
-		*record_in_arena(QPS) = htobe32(take(input, 4)); /* the consumer index */
-		break;
-	case 4:
-		record_in_arena(QPS)[1] = htobe32(take(input, 4)); /* the arm word */
+	case 3:	/* the consumer index */
+	case 4:	/* the arm word */
+		record_in_arena(QPS)[(what & 0xf) - 3] = htobe32(take(input, 4));
 		break;
 	case 5:
 	case 6:
@@ -408,8 +454,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	set_up(flags);
 	if (flags & 16)
 		read_from_far();
-	for (int i = 0; input.left && i < 300; i++)
+	if (flags & 32)
+		fail_from_far();
+	if (flags & 64)
+		lengthen_before_answer();
+	check_queues();
+	for (int i = 0; input.left && i < 300; i++) {
 		one_step(&input);
+		check_queues();
+	}
 	for (int i = 0; i < 4; i++)
 		fuzz_hca_turn(hca);
 	fuzz_hca_end(hca);

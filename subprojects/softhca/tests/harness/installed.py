@@ -22,6 +22,16 @@ def need(*programs):
             pytest.skip(f"{program} is not installed")
 
 
+def need_fabric(softhca):
+    """Skips the test if softhca was built without libfabric, or finds none."""
+    if b"built without the headers of libfabric" in softhca.read_bytes():
+        pytest.skip("softhca was built without the headers of libfabric")
+    try:
+        ctypes.CDLL("libfabric.so.1")
+    except OSError:
+        pytest.skip("libfabric is not installed")
+
+
 def domain_files():
     """{path: whether it is this user's} of what ibv_xsrq_pingpong and perftest leave in /tmp. Their
     names cannot be changed, and other users cannot open them."""

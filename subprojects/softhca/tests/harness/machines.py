@@ -17,6 +17,8 @@ from emulator import Daemon
 from installed import need
 from waiting import process_state, wait_for
 
+CM = "198.18.0.1"  # by which rdma_cm knows the first adapter of the first machine
+
 # Says that it is up, and stays until its stdin ends. As the first process of a pid namespace it
 # reaps all others, and these end with it.
 STAY = "trap '' CHLD; {} && echo up && exec cat"
@@ -96,11 +98,11 @@ class Machine(Daemon):
 
     def kill(self, program):
         """The program itself, which is a child of the Popen. Returns what it has said."""
+        if program.stdout.closed or program.returncode is not None:
+            return ""
         for pid in children_of(program.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        if program.stdout.closed or program.returncode is not None:
-            return ""
         return program.communicate(timeout=30)[0]
 
     @contextlib.contextmanager
@@ -153,10 +155,10 @@ class Machine(Daemon):
         return [f"--machines={self.network.list}", f"--key={self.network.key}",
                 "--machines_wait=20", *settings]
 
-    def start_daemon(self, *settings):
+    def start_daemon(self, *settings, env=None):
         """The Popen of `softhca start`, which returns when all machines have met."""
         return self.start([self.softhca, "start", *self.options(*settings)],
-                          env={"LD_PRELOAD": ""})
+                          env={"LD_PRELOAD": "", **(env or {})})
 
 
 class Network:

@@ -73,6 +73,7 @@ class Packet:
 
     def read_ethernet(self, data, length):
         self.dmac, self.smac, kind = struct.unpack(">6s6sH", data[:14])
+        self.protocol = kind
         if kind == 0x0800:
             self.read_ipv4(data[14:], length - 14)
         else:

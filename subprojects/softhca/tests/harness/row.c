@@ -47,8 +47,10 @@ void row_ok(void)
 		*reported = true;
 }
 
-void row_skip(void)
+void row_skip(const char *reason)
 {
+	printf("skip %s%s: %s\n", line_prefix, current, reason);
+	fflush(stdout);
 	*reported = true;
 	exit(0);
 }

@@ -53,8 +53,8 @@ int rows_main(int argc, char **argv);
 /* Runs the row in a process of its own. True if it printed that it passed. */
 bool row_run(const struct row *row, const char *name);
 
-/* Ends a row that is about another adapter. It prints no line. */
-void row_skip(void) __attribute__((noreturn));
+/* Ends a row that cannot run here, as one about another adapter. Its line has the reason. */
+void row_skip(const char *reason) __attribute__((noreturn));
 
 /* For a program with its own main(): row_begin() names a row, row_ok() prints that it passed. */
 void row_begin(const char *name);

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Runs programs that must not hang."""
 
+import collections
 import functools
 import itertools
 import os
+import re
 import signal
 import socket
 import subprocess
+
+# How often each row of a program was skipped (row_skip), with its reason.
+skipped_rows = collections.Counter()
 
 
 def run(argv, timeout=30, env=None, **kw):
@@ -22,6 +27,7 @@ def run(argv, timeout=30, env=None, **kw):
             out, err = program.communicate()
             raise AssertionError(
                 f"{argv} hung for {timeout} s\nstdout: {out}\nstderr: {err}") from None
+        skipped_rows.update(re.findall(r"^skip (.+: .+)$", out, re.M))
         return subprocess.CompletedProcess(argv, program.returncode, out, err)
 
 

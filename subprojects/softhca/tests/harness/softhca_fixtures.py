@@ -52,6 +52,11 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
+def pytest_terminal_summary(terminalreporter):
+    for row, times in running.skipped_rows.items():
+        terminalreporter.write_line(f"SKIPPED ROW [{times}] {row}")
+
+
 def pytest_configure(config):
     config.addinivalue_line(
         "markers", "on_model(name...): runs on these models of adapter; the test says why")

@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <base/loop.h>
 #include <objects/objects.h>
 #include <qp/qp.h>
 #include <uverbs/cmd.h>
@@ -19,6 +20,12 @@
 static struct hca_machine machine;
 static struct hca_context *ctx;
 static uint8_t response[512];
+
+/* Contexts watch the processes of their clients. */
+FIXTURE(make_loop)
+{
+	return loop_init(false);
+}
 
 /* A context whose client is this process. */
 FIXTURE(setup)
@@ -232,7 +239,7 @@ int main(void)
 	struct iovec there = { (void *)(uintptr_t)&word, sizeof(word) };
 
 	if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof(word))
-		return cmocka_run_group_tests(unit_tests, NULL, NULL);
+		return cmocka_run_group_tests(unit_tests, make_loop, NULL);
 	puts("process_vm_readv() does not work here");
 	return 77;
 }

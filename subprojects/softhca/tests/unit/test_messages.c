@@ -12,7 +12,7 @@ static int meet(void **state);
 #define OTHER 1 /* the machine that sends to itself here */
 
 static const uint8_t token[FABRIC_SEAL] = "token";
-static uint8_t sent[16][sizeof(struct frame) + 4096];
+static uint8_t sent[16][sizeof(struct frame) + 16384];
 static size_t length[16];
 static unsigned int count;
 static uint64_t handled[16];
@@ -30,6 +30,11 @@ void carrier_send(struct fabric_parcel *parcel)
 uint64_t carrier_nap(void)
 {
 	return UINT64_MAX;
+}
+
+bool carrier_sends(void)
+{
+	return false;
 }
 
 void carrier_retry(void)
@@ -57,13 +62,18 @@ static void lose(int home)
 	messages_end(home);
 }
 
+static void send_as(enum fabric_kind kind, uint64_t value, size_t size)
+{
+	struct fabric_parcel *parcel = fabric_new(kind, OTHER, false, size);
+
+	memcpy(fabric_body(parcel), &value, sizeof(value));
+	fabric_send(parcel, size);
+}
+
 /* Each message has a frame of its own, as long ones have. */
 static void send_value(uint64_t value)
 {
-	struct fabric_parcel *parcel = fabric_new(FABRIC_CM, OTHER, false, 2048);
-
-	memcpy(fabric_body(parcel), &value, sizeof(value));
-	fabric_send(parcel, 2048);
+	send_as(FABRIC_CM, value, 2048);
 }
 
 static void take(unsigned int index)
@@ -131,6 +141,66 @@ TEST(a_message_that_comes_again_is_not_handled)
 	assert_int_equal(lost_count, 1);
 }
 
+/* Takes the frames that were sent since @first. They have these values, one after the other. */
+static void take_values(unsigned int first, uint64_t begin, uint64_t end)
+{
+	handled_count = 0;
+	while (first < count)
+		take(first++);
+	assert_int_equal(handled_count, end - begin);
+	for (unsigned int i = 0; i < handled_count; i++)
+		assert_int_equal(handled[i], begin + i);
+}
+
+TEST(short_messages_share_a_frame)
+{
+	take_values(0, 0, 8);
+	count = 0;
+	for (uint64_t value = 0; value < 4; value++)
+		send_as(FABRIC_CM, value, 8);
+	assert_int_equal(count, 0);
+	fabric_flush();
+	assert_int_equal(count, 1);
+	take_values(0, 0, 4);
+	fabric_flush();
+	assert_int_equal(count, 1);
+}
+
+TEST(a_shared_frame_goes_before_a_long_one_and_when_it_is_full)
+{
+	take_values(0, 0, 8);
+	count = 0;
+	send_as(FABRIC_CM, 0, 8);
+	send_value(1);
+	assert_int_equal(count, 2);
+	for (uint64_t value = 2; value < 11; value++)
+		send_as(FABRIC_CM, value, 1000);
+	assert_int_equal(count, 3);
+	fabric_flush();
+	assert_int_equal(count, 4);
+	take_values(0, 0, 11);
+}
+
+TEST(answers_wait_for_a_request_until_the_next_flush)
+{
+	take_values(0, 0, 8);
+	count = 0;
+	send_as(FABRIC_ANSWER, 0, 8);
+	fabric_flush();
+	assert_int_equal(count, 0);
+	fabric_flush();
+	assert_int_equal(count, 1);
+	send_as(FABRIC_ANSWER, 1, 8);
+	fabric_flush();
+	send_as(FABRIC_REQUEST, 2, 8);
+	fabric_flush();
+	assert_int_equal(count, 2);
+	send_as(FABRIC_ANSWER, 3, 8);
+	fabric_nap();
+	assert_int_equal(count, 3);
+	take_values(0, 0, 4);
+}
+
 /* The other machine may know the token first. */
 TEST(the_first_messages_of_a_meeting_may_be_lost)
 {
@@ -156,6 +226,14 @@ TEST(a_lost_message_ends_the_meeting)
 	assert_int_equal(lost_count, 1);
 	take(0);
 	assert_int_equal(handled_count, 0);
+}
+
+TEST(a_shared_frame_that_is_lost_before_a_nap_ends_the_meeting)
+{
+	is_sent = false;
+	send_as(FABRIC_ANSWER, 0, 8);
+	assert_int_equal(fabric_nap(), 0);
+	assert_int_equal(lost_count, 1);
 }
 
 TEST(a_new_meeting_begins_to_count_anew)

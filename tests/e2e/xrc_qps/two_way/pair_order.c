@@ -130,7 +130,7 @@ static int modify_to_sqd_with_event(void)
 ROW("RTS to SQD is EINVAL on mlx5, and the QP stays in RTS")
 {
 	if (emulated_drains())
-		row_skip();
+		row_skip("this adapter has SQD");
 	connect_sides();
 	must_eq(modify_to_sqd_with_event(), EINVAL);
 	must_eq(side_modify_state(&a, IBV_QPS_SQD), EINVAL);
@@ -154,7 +154,7 @@ ROW("in SQD on mlx4 a QP raises one event and receives; its sends wait until RTS
 	struct ibv_qp_attr attr;
 
 	if (!emulated_drains())
-		row_skip();
+		row_skip("this adapter has no SQD");
 	connect_sides();
 	one_message(&a, &b);
 	must_eq(modify_to_sqd_with_event(), 0);

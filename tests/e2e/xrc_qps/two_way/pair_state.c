@@ -13,6 +13,19 @@
 #include <harness/emulated.h>
 #include "pair.h"
 
+static void every_field_of_init(const struct side *side, const struct ibv_qp_init_attr *init_attr,
+				const struct ibv_qp_cap *cap)
+{
+	must(init_attr->qp_context == side);
+	must(init_attr->send_cq == side->cq);
+	must(init_attr->recv_cq == side->cq);
+	must(!init_attr->srq);
+	must(init_attr->xrc_domain == side->domain);
+	must_eq(init_attr->qp_type, IBV_QPT_XRC);
+	must_eq(init_attr->sq_sig_all, 0);
+	must(!memcmp(&init_attr->cap, cap, sizeof(*cap)));
+}
+
 static void every_field_in(struct side *side, enum ibv_qp_state state, int mask)
 {
 	struct ibv_qp_init_attr init_attr;
@@ -50,14 +63,7 @@ static void every_field_in(struct side *side, enum ibv_qp_state state, int mask)
 	must(attr.cap.max_inline_data >= 64);
 	must_eq(attr.cap.max_recv_wr, 0);
 	must_eq(attr.cap.max_recv_sge, 0);
-	must(init_attr.qp_context == side);
-	must(init_attr.send_cq == side->cq);
-	must(init_attr.recv_cq == side->cq);
-	must(!init_attr.srq);
-	must(init_attr.xrc_domain == side->domain);
-	must_eq(init_attr.qp_type, IBV_QPT_XRC);
-	must_eq(init_attr.sq_sig_all, 0);
-	must(!memcmp(&init_attr.cap, &attr.cap, sizeof(attr.cap)));
+	every_field_of_init(side, &init_attr, &attr.cap);
 }
 
 /* The library returns every field, whatever the mask selects: mask 0, one bit or every bit. */

@@ -28,10 +28,14 @@ REFUSED = [
     ("set xrcs=off", "unknown setting 'xrcs'"),
     ("fault D", "fault takes "),
     ("fault mlx9_0 drop 5%", "no device mlx9_0"),
+    ("fault mlx4_00 drop 5%", "no device mlx4_00"),
     ("fault D nonsense", "cannot read 'nonsense'; fault takes "),
+    ("fault all explode 5%", "cannot read 'explode'; fault takes "),
     ("fault D drop", "fault takes "),
     ("fault D drop 101%", "cannot read '101%'"),
     ("fault D drop x", "cannot read 'x'"),
+    ("fault all drop 5", "cannot read '5'"),
+    ("fault all drop -1%", "cannot read '-1%'"),
     ("fault D drop 5% 3", "fault takes "),
     ("fault D delay 5%", "fault takes "),
     ("fault D delay 5% x", "cannot read 'x'"),
@@ -39,6 +43,7 @@ REFUSED = [
     ("fault D delay 5% 10000001", "cannot read '10000001'"),
     ("fault D seed", "fault takes "),
     ("fault D seed x", "cannot read 'x'"),
+    ("fault all seed 7x", "cannot read '7x'"),
     ("fault D seed 1 2", "fault takes "),
     ("fault D command CREATE_QP", "fault takes "),
     ("fault D command NOPE EIO", "cannot read 'NOPE'"),
@@ -46,6 +51,7 @@ REFUSED = [
     ("fault D command CREATE_QP EIO 0", "cannot read '0'"),
     ("fault D command CREATE_QP EIO 1 2", "fault takes "),
     ("fault D off now", "fault takes "),
+    ("fault all off off", "fault takes "),
     ("event D", "event takes DEVICE NAME [NUMBER]"),
     ("event mlx9_0 port_active", "no device mlx9_0"),
     ("event '' port_active", "no device \n"),
@@ -53,12 +59,14 @@ REFUSED = [
     ("event D cq_err x", "'x' is not a number"),
     ("event D cq_err 77", "no CQ 77 on this device"),
     ("event D qp_fatal 77", "no QP 77 on this device"),
+    ("event D qp_fatal 4294967360", "'4294967360' is not a number"),
     ("event D srq_err 77", "no SRQ 77 on this device"),
     ("event D device_fatal 1", "device_fatal takes no number"),
     ("event D port_err 2", "no port 2 on this device"),
     ("event D port_err 1 1", "event takes DEVICE NAME [NUMBER]"),
     ("port D", "port takes "),
     ("port D 1 sideways", "port takes "),
+    ("port D -18446744073709551615 up", "'-18446744073709551615' is not a number"),  # wraps to 1
     ("port D 2 down", "no port 2"),
     ("port mlx9_0 1 down", "no device mlx9_0"),
     ("migrate D", "migrate takes "),
@@ -68,7 +76,8 @@ REFUSED = [
 
 
 def arguments(words):
-    return [models.device(0) if word == "D" else word for word in shlex.split(words)]
+    words = shlex.split(models.named(words))
+    return [models.device(0) if word == "D" else word for word in words]
 
 
 def test_wrong_words_are_refused_and_change_nothing(daemon, run, softhca):
@@ -78,7 +87,8 @@ def test_wrong_words_are_refused_and_change_nothing(daemon, run, softhca):
     before, wrong = state(), []
     for words, message in REFUSED:
         done = run([softhca, "ctl", *arguments(words)], env={"LD_PRELOAD": ""})
-        if (done.returncode, done.stdout) != (1, "") or f"softhca: {message}" not in done.stderr:
+        if (done.returncode, done.stdout) != (1, "") or \
+                f"softhca: {models.named(message)}" not in done.stderr:
             wrong.append((words, done))
     assert wrong == []
     assert state() == before

@@ -21,7 +21,7 @@ import pytest
 import models
 from bare_verbs import script
 from built import PROGRAMS
-from waiting import stop, wait_for
+from waiting import process_state, stop, wait_for
 
 pytestmark = pytest.mark.any_model
 
@@ -86,39 +86,6 @@ def test_a_daemon_that_does_not_start_is_reported(run, softhca, place, begin, me
         assert message in done.stderr
 
 
-@pytest.mark.parametrize("words, message", [
-    ("frobnicate", "softhca: unknown command 'frobnicate'; there are: status stop"),
-    ("status word", "status takes no argument"),
-    ("objects --json", "objects takes no argument"),
-    ("set xrc", "set takes NAME=VALUE"),
-    ("port mlx4_0 -18446744073709551615 up", "'-18446744073709551615' is not a number"),  # wraps to 1
-    ("event mlx4_0", "event takes"),
-    ("event mlx4_0 qp_fatal", "needs the number"),
-    ("event mlx4_0 qp_fatal 99", "no QP 99"),
-    ("event mlx4_0 cq_err 99", "no CQ 99"),
-    ("event mlx4_0 srq_err 99", "no SRQ 99"),
-    ("event mlx4_0 port_err 3", "no port 3"),
-    ("event mlx4_7 port_err", "no device mlx4_7"),
-    ("event mlx4_0 qp_fatal 4294967360", "'4294967360' is not a number"),
-    ("migrate mlx4_0", "takes DEVICE NUMBER"),
-    ("migrate mlx4_9 1", "no device mlx4_9"),
-    ("migrate mlx4_0 99", "no QP 99"),
-    ("fault mlx4_00 drop 5%", "no device mlx4_00"),
-    *((f"fault all{wrong}", "fault takes") for wrong in (
-        "", " drop", " drop 5% 5", " delay 5%", " seed", " off off", " command CREATE_QP")),
-    *((f"fault all {words}", f"cannot read '{wrong}'; fault takes") for words, wrong in (
-        ("drop 5", "5"), ("drop 101%", "101%"), ("drop -1%", "-1%"),
-        ("delay 5% 99999999999", "99999999999"), ("seed x", "x"), ("seed 7x", "7x"),
-        ("explode 5%", "explode"), ("command NOTHING ENOMEM", "NOTHING"),
-        ("command CREATE_QP EWHAT", "EWHAT"),
-        ("command CREATE_QP ENOMEM 0", "0"))),
-])
-def test_error_messages_of_the_daemon(run, softhca, daemon, words, message):
-    done = run([softhca, "ctl", *models.named(words).split()])
-    assert (done.returncode, done.stdout) == (1, "")
-    assert models.named(message) in done.stderr
-
-
 @pytest.mark.parametrize("words, usage", [
     *((words, "COMMAND [") for words in ("--help", "-h", "help", "help --help")),
     *((words, "run [") for words in (
@@ -179,6 +146,58 @@ def test_run_becomes_the_program(run, softhca, place):
     wait_for(lambda: not os.path.exists(directory), "end of the directory")
 
 
+@pytest.fixture
+def folders(tmp_path):
+    """Two directories that each have a list of machines and a key, both with the same names."""
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "hosts").write_text("localhost\n")
+        (tmp_path / name / "key").touch(mode=0o600)
+        (tmp_path / name / "key").write_bytes(bytes(16))
+    (tmp_path / "a" / "link").symlink_to("hosts")
+    return tmp_path
+
+
+@pytest.mark.parametrize("where, machines, key, joins", [
+    ("a", "hosts", "key", True), ("a", "link", "../a/key", True),
+    ("b", "../a/hosts", "../a/key", True), ("b", "hosts", "../a/key", False),
+    ("b", "../a/hosts", "key", False), ("b", "hosts", "key", False),
+])
+def test_runs_of_one_machine_share_a_daemon_if_their_files_are_the_same(
+        run, softhca, place, folders, where, machines, key, joins):
+    def words(machines, key, *program):
+        return [softhca, "run", f"--machines={machines}", f"--key={key}", "--", *program]
+
+    env = {"SOFTHCA_DIR": str(place / "shared")}
+    with subprocess.Popen(words("hosts", "key", "sh", "-c", "echo up; read line"),
+                          cwd=folders / "a", env={**os.environ, **env}, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as first:
+        assert first.stdout.readline() == "up\n"
+        done = run(words(machines, key, softhca, "status"), cwd=folders / where, env=env)
+        first.communicate("end\n")
+    wait_for(lambda: not list(place.glob("*/socket")), "end of the daemon")
+    assert done.returncode == (0 if joins else 125), done
+    assert (f"machines={folders}/a/hosts key={folders}/a/key" in done.stdout) == joins
+    assert ("has other settings" in done.stderr) != joins
+
+
+def test_a_key_that_is_a_link_stays_a_link(run, softhca, place, folders):
+    """The daemons of several machines refuse such a key."""
+    (folders / "a" / "linked-key").symlink_to("key")
+    done = run([softhca, "run", "--key=linked-key", "--", softhca, "status"], cwd=folders / "a")
+    assert f"key={folders}/a/linked-key " in done.stdout, done
+
+
+@pytest.mark.parametrize("option, message", [
+    ("--machines=none", "machines=none: No such file"), ("--key=none/key", "No such file"),
+    ("--trace=none/trace", "No such file"), ("--trace=", "Is a directory"),
+    (f"--key={'k' * 255}", "File name too long"), (f"--trace={'./' * 130}x", "File name too long"),
+])
+def test_files_that_cannot_be_are_refused(run, softhca, place, folders, option, message):
+    done = run([softhca, "run", option, "--", "true"], cwd=folders)
+    assert done.returncode == 125 and message in done.stderr and not any(place.iterdir())
+
+
 def test_run_keeps_other_preloads(run, softhca, place):
     done = run([softhca, "run", "--", "sh", "-c", "echo $LD_PRELOAD"],
                env={"LD_PRELOAD": "libm.so.6"})
@@ -224,6 +243,15 @@ def test_the_next_run_removes_what_a_killed_daemon_left(run, softhca, place):
     wait_for(lambda: not list(place.iterdir()), "empty directory")
 
 
+def stays(run, softhca, directory):
+    """The daemon has done what came before this call, and is still there."""
+    for _ in range(2):
+        status = run([softhca, "status"], env={"SOFTHCA_DIR": str(directory)})
+        assert status.returncode == 0, status
+        [pid] = re.findall(r"pid (\d+)", status.stdout)
+        wait_for(lambda: process_state(pid), "sleep of the daemon", holds="SX".__contains__)
+
+
 def test_a_child_that_outlives_the_run_keeps_the_daemon(run, softhca, place):
     held = f'"{PROGRAMS}/softhca-hold" "{place}/domain" idle & echo $!; read line'
     with subprocess.Popen([softhca, "run", "--", "sh", "-c", held], stdin=subprocess.PIPE,
@@ -234,26 +262,25 @@ def test_a_child_that_outlives_the_run_keeps_the_daemon(run, softhca, place):
             launcher.stdin.write("end\n")
             launcher.stdin.flush()
             assert launcher.wait(30) == 0
-            time.sleep(0.5)
             (left,) = place.glob("*/socket")
-            status = run([softhca, "status"], env={"SOFTHCA_DIR": str(left.parent)})
-            assert status.returncode == 0 and "pid " in status.stdout, status
+            stays(run, softhca, left.parent)
         finally:
             os.kill(child, signal.SIGKILL)
     wait_for(lambda: not list(place.glob("*/socket")), "end of the daemon")
 
 
-def test_a_program_that_has_only_connected_keeps_the_daemon(softhca, place):
+def test_a_program_that_has_only_connected_keeps_the_daemon(run, softhca, place):
     """The program greets after the run has ended."""
     command = [softhca, "run", "--", "sh", "-c", "echo $SOFTHCA_DIR; read line"]
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as sock:
         sock.settimeout(30)
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               text=True) as launcher:
-            sock.connect(f"{launcher.stdout.readline().strip()}/socket")
-            time.sleep(0.3)  # the daemon accepts the connection
+            directory = launcher.stdout.readline().strip()
+            sock.connect(f"{directory}/socket")
+            stays(run, softhca, directory)  # so the daemon has accepted the earlier connection
             launcher.communicate("end\n")
-        time.sleep(0.3)
+        stays(run, softhca, directory)
         sock.send(b"no greeting")
         assert int.from_bytes(sock.recv(64)[:4], "little", signed=True) == -errno.EPROTO
     wait_for(lambda: not list(place.glob("*/socket")), "end of the daemon")

@@ -24,6 +24,8 @@ def rdma(run, daemon):
 
     def ask(*words):
         done = run(["rdma", "-j", *words])
+        if "Unknown parameter" in done.stderr:
+            pytest.skip(f"this release of iproute2 has no rdma {' '.join(words)}")
         assert (done.returncode, done.stderr) == (0, ""), done.stderr
         return json.loads(done.stdout or "[]")
     return ask

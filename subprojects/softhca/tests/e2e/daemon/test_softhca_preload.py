@@ -90,16 +90,6 @@ else:
     assert done.returncode == 0, done.stderr
 
 
-def test_ls_lists_the_adapters(below):
-    listing = below([], "ls", "/sys/class/infiniband/").stdout
-    assert listing.split() == [models.device(0), models.device(1)]
-
-
-def test_an_adapter_has_a_driver_of_the_kernel(daemon):
-    driver = daemon.directory / "sys/class/infiniband" / models.device(1) / "device" / "driver"
-    assert os.path.basename(os.readlink(driver)) == f"{models.driver()}_core"
-
-
 @pytest.mark.on_model("connectx3", "connectx5")
 def test_a_uverbs_device_links_to_the_pci_device(below):
     """libibverbs of rdma-core 17 to 27 finds the provider by the modalias there."""

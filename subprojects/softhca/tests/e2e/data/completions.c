@@ -108,10 +108,7 @@ static struct pair awaited; /* b's CQ is armed */
 static atomic_int signals;
 static atomic_int strays; /* alarms that the other thread has got */
 
-/*
- * Linux gives a signal of the process to the main thread, unless that one blocks the signal. On a
- * busy machine it makes an exception, for a read of a pipe as well: 1 of 120,000.
- */
+/* Linux gives a signal of the process to the main thread, unless that thread blocks the signal. */
 static void leave_wait(int number)
 {
 	(void)number;
@@ -128,17 +125,14 @@ static void *sleep_beside(void *unused)
 	return unused;
 }
 
-ROW("an alarm leaves a wait for an event while another thread sleeps")
+/* How many alarms go to the other thread while JUMPS leave a wait. */
+static int strays_of_waits(struct ibv_comp_channel *channel)
 {
-	struct host *host = rig_host(0);
 	volatile int jumps = 0;
 	struct ibv_cq *cq;
 	void *cq_context;
-	pthread_t thread;
 
-	must_eq(pthread_create(&thread, NULL, sleep_beside, NULL), 0);
-	usleep(10000); /* so that it sleeps */
-	must(signal(SIGALRM, leave_wait) != SIG_ERR);
+	strays = 0;
 	while (jumps < JUMPS) {
 		if (sigsetjmp(before_wait, 1)) {
 			jumps++;
@@ -146,9 +140,26 @@ ROW("an alarm leaves a wait for an event while another thread sleeps")
 		}
 		ualarm((useconds_t)(20 + jumps), 0);
 		/* There is no event, so it does not return. */
-		must(ibv_get_cq_event(host->channel, &cq, &cq_context) > 0);
+		must(ibv_get_cq_event(channel, &cq, &cq_context) > 0);
 	}
-	must(strays <= 1);
+	return strays;
+}
+
+/*
+ * Linux makes an exception if the main thread has not taken an earlier alarm yet. At a load of 18
+ * on two processors, 3 of 40 such series have more than one stray, with a pipe as well.
+ */
+ROW("an alarm leaves a wait for an event while another thread sleeps")
+{
+	struct host *host = rig_host(0);
+	int tries = 5;
+	pthread_t thread;
+
+	must_eq(pthread_create(&thread, NULL, sleep_beside, NULL), 0);
+	usleep(10000); /* so that it sleeps */
+	must(signal(SIGALRM, leave_wait) != SIG_ERR);
+	while (strays_of_waits(host->channel) > 1)
+		must(--tries);
 }
 
 static void count_signal(int number)

@@ -108,35 +108,32 @@ ROW("receiver never ready")
 	pair_must_send(&pair, 100, IBV_WC_RNR_RETRY_EXC_ERR);
 }
 
-/* Three of the pieces that the emulator moves, and loses, at once. */
-#define LONG (3u * 256 << 10)
-
-/* A message of LONG equal bytes. */
+/* A message of RIG_LONG equal bytes. */
 static void send_long(const struct pair *pair, int byte)
 {
-	memset(pair->a->buffer, byte, LONG);
-	pair_must_send(pair, LONG, IBV_WC_SUCCESS);
+	memset(pair->a->buffer, byte, RIG_LONG);
+	pair_must_send(pair, RIG_LONG, IBV_WC_SUCCESS);
 }
 
 static int post_long(const struct pair *pair)
 {
-	return pair_post_recv(pair, 0, LONG, 0);
+	return pair_post_recv(pair, 0, RIG_LONG, 0);
 }
 
 static void must_be_long(const struct pair *pair, struct ibv_wc wc)
 {
 	must_eq(wc.status, IBV_WC_SUCCESS);
-	must_eq(wc.byte_len, LONG);
-	must(!memcmp(pair->b->buffer, pair->a->buffer, LONG));
+	must_eq(wc.byte_len, RIG_LONG);
+	must(!memcmp(pair->b->buffer, pair->a->buffer, RIG_LONG));
 }
 
-/* A pair whose buffers have LONG bytes. */
+/* A pair whose buffers have RIG_LONG bytes. */
 static struct pair long_pair(enum ibv_qp_type type)
 {
 	struct pair pair = patient_pair(type, 7);
 
-	rig_use(pair.a, rig_map(LONG), LONG);
-	rig_use(pair.b, rig_map(LONG), LONG);
+	rig_use(pair.a, rig_map(RIG_LONG), RIG_LONG);
+	rig_use(pair.b, rig_map(RIG_LONG), RIG_LONG);
 	return pair;
 }
 

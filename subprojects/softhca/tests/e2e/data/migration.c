@@ -22,7 +22,7 @@ static uint16_t second_lid(const struct host *host)
 	return port.lid;
 }
 
-/* Ends both hosts, and brings both ports of device 0 up again. False if a QP stays. */
+/* Ends both hosts, and brings both ports of device 0 up again. */
 static void disconnect(struct pair *pair)
 {
 	pair_tear_down(pair);

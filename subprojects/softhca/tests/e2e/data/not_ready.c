@@ -46,29 +46,27 @@ ROW("a request waits for a receive")
 	}
 }
 
-#define LONG (3u * 256 << 10) /* three of the pieces that the emulator moves at once */
-
 /* Only the last packet has the immediate. */
 ROW("the data of a long write with immediate do not wait for a receive")
 {
 	struct pair pair = pair_up(IBV_QPT_RC);
 	struct ibv_send_wr wr = pair_wr(&pair, IBV_WR_RDMA_WRITE_WITH_IMM, 0, 0, 0);
-	struct ibv_sge from = rig_region(pair.a, rig_map(LONG), LONG),
-		       to = rig_region(pair.b, rig_map(LONG), LONG);
+	struct ibv_sge from = rig_region(pair.a, rig_map(RIG_LONG), RIG_LONG),
+		       to = rig_region(pair.b, rig_map(RIG_LONG), RIG_LONG);
 	uint8_t *begin = (uint8_t *)(uintptr_t)to.addr;
 
-	memset((void *)(uintptr_t)from.addr, 1, LONG);
+	memset((void *)(uintptr_t)from.addr, 1, RIG_LONG);
 	*wr.sg_list = from;
 	wr.wr.rdma.remote_addr = to.addr;
 	wr.wr.rdma.rkey = to.lkey;
 	must_eq(rig_post(pair.qa, &wr), 0);
-	must(rig_changes(begin + LONG / 2));
+	must(rig_changes(begin + RIG_LONG / 2));
 	rig_must_be_quiet(pair.a->cq, 5);
-	must_eq(begin[LONG - 1], 0);
+	must_eq(begin[RIG_LONG - 1], 0);
 	must_eq(rig_post_recv(pair.b, pair.qb, 0, 0, 1), 0);
-	must_eq(rig_must_complete(pair.b->cq, 1, IBV_WC_SUCCESS).byte_len, LONG);
+	must_eq(rig_must_complete(pair.b->cq, 1, IBV_WC_SUCCESS).byte_len, RIG_LONG);
 	rig_must_complete(pair.a->cq, wr.wr_id, IBV_WC_SUCCESS);
-	must_eq(begin[LONG - 1], 1);
+	must_eq(begin[RIG_LONG - 1], 1);
 }
 
 #define CODES 32u /* of min_rnr_timer */

@@ -3,6 +3,7 @@
 
 import ctypes.util
 import os
+import re
 
 import pytest
 
@@ -35,10 +36,24 @@ def test_with_little_room(below, program, limit):
     below([], "sh", "-c", f'ulimit {limit}; exec "$0"', PROGRAMS / f"softhca-{program}", timeout=100)
 
 
+# Of the send queue of an XRC target, which has no entries.
+NO_BYTES = """{
+    libmlx5 asks for 0 bytes
+    Memcheck:BadSize
+    fun:posix_memalign
+    obj:*/libmlx5*
+}"""
+
+
 @pytest.mark.skipif("SOFTHCA_TEST_SANITIZE" in os.environ,
                     reason="valgrind runs no program with a sanitizer")
-def test_the_preload_uses_no_memory_that_is_not_set(below):
+def test_the_preload_uses_no_memory_that_is_not_set(below, run, in_memory):
     """A plain CQ, whose start_poll libmlx4 does not set, and later commands."""
     need("valgrind")
-    below([], "valgrind", "--error-exitcode=9", PROGRAMS / "softhca-completions",
-          "one event per arming", timeout=100)
+    options = ["--error-exitcode=9"]
+    version = re.search(r"(\d+)\.(\d+)", run(["valgrind", "--version"]).stdout).groups()
+    if tuple(map(int, version)) >= (3, 22):
+        (in_memory / "known").write_text(NO_BYTES)
+        options.append(f"--suppressions={in_memory / 'known'}")
+    below([], "valgrind", *options, PROGRAMS / "softhca-completions", "one event per arming",
+          timeout=100)

@@ -3,12 +3,14 @@
 
 import pytest
 
+from installed import need_fabric
 from machines import Machine, Network, start_daemons
 
 
 @pytest.fixture
 def build(softhca, in_memory):
     """build(COUNT, **kw): machines without daemons. The list has all of them."""
+    need_fabric(softhca)
     networks = []
 
     def new(count, **kw):

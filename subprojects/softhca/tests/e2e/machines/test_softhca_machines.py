@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Programs on two and four machines: what arrives, and who shares a daemon."""
 
+import ctypes
+import os
+import pathlib
 import re
 
 import pytest
@@ -9,17 +12,18 @@ import models
 from built import PROGRAMS
 from capturing import capturing, wireshark_agrees
 from installed import need, need_domain_files, rdma_core_release
-from machines import across, start_daemons
+from machines import CM, across, start_daemons
+from streams import rows
+from waiting import wait_for
 
-CM = "198.18.0.1"  # of the first adapter of the first machine
 links = pytest.mark.parametrize("settings", [[], ["--link=ethernet"]],
                                 ids=["infiniband", "ethernet"])
 
 
-def of_verbs(machines, words, port=18515):
+def of_verbs(machines, words, port=18515, index=0):
     """A program of ibverbs-utils or perftest, whose client takes the server's name."""
     one, two = machines
-    gid = ["-g", "0"] if words[0].startswith("ibv_") else ["-x", "0"]
+    gid = ["-g" if words[0].startswith("ibv_") else "-x", index]
     words = [*words, "-d", models.device(0), "-p", port, *(gid if one.ethernet else [])]
     return across(one, two, words, [*words, one.address], lambda: one.listens(port))
 
@@ -100,6 +104,22 @@ def test_a_capture_has_the_packets_of_a_far_sender(machines):
     assert len({(p.slid, p.dlid) for p in recording.capture.packets}) == 2
 
 
+@pytest.mark.parametrize("name", ["ibv_rc_pingpong", "ibv_uc_pingpong"])
+def test_a_capture_has_the_addresses_of_a_far_sender_by_roce(build, name):
+    """Of each version of RoCE."""
+    need(name, "tshark")
+    one, _ = machines = build(2)
+    one.ethernet = True
+    start_daemons(machines, "--link=ethernet")
+    for index in range(2, 6 if models.model() == "connectx5" else 3):
+        with capturing(one) as recording:
+            of_verbs(machines, [name, "-n", "10"], index=index)
+        assert wireshark_agrees(recording) >= 20
+        packets = recording.capture.packets
+        assert {p.dmac for p in packets} == {p.smac for p in packets}
+        assert len({p.dmac for p in packets}) == 2 and len({p.protocol for p in packets}) == 1
+
+
 def test_a_capture_has_the_datagrams_of_both_machines(machines):
     need("ibv_ud_pingpong")
     machines[0].ethernet = False
@@ -114,6 +134,18 @@ def test_a_capture_has_the_datagrams_of_both_machines(machines):
             assert psns == [psns[0] + i & 0xffffff for i in range(10)]
 
 
+def test_a_capture_has_the_datagrams_of_a_group(machines):
+    """The receiver's machine counts them as the sender's does."""
+    need("mckey")
+    group = "mckey -m 239.7.7.7 -C 10".split()
+    one, two = machines
+    with capturing(one) as heard, capturing(two) as said:
+        across(one, two, group, [*group, "-s"], lambda: one.until(is_member, "member"))
+    numbers = [[packet.psn for packet in recording.capture.packets if packet.dlid >= 0xc000]
+               for recording in (heard, said)]
+    assert len(numbers[0]) == 10 and numbers[0] == numbers[1]
+
+
 @pytest.mark.any_model
 def test_four_machines(build):
     """By addresses, and by the name of a machine that has it for a loopback address, too."""
@@ -124,6 +156,22 @@ def test_four_machines(build):
     program = PROGRAMS / "softhca-across"
     for one, two in ((made[0], made[3]), (made[2], made[1])):
         across(one, two, [program, "once"], [program, "once"], env={"ACROSS_SERVER": one.address})
+
+
+@pytest.mark.any_model
+@pytest.mark.parametrize("kind", ["IPv6", "any address can be bound"])
+def test_machines_find_themselves(build, kind):
+    need("ibv_rc_pingpong", "sysctl")
+    one, _ = machines = build(2)
+    for machine in machines:
+        if kind == "IPv6":
+            machine.ip("-6", "addr", "add", f"fd00::{machine.place + 1}/64", "dev", "v", "nodad")
+            machine.network.list.write_text("fd00::1\nfd00::2\n")
+        else:
+            machine.must("sysctl", "net.ipv4.ip_nonlocal_bind=1", env={"LD_PRELOAD": ""})
+    start_daemons(machines)
+    one.ethernet = False
+    of_verbs(machines, ["ibv_rc_pingpong", "-c"])
 
 
 @pytest.mark.any_model
@@ -146,9 +194,35 @@ def test_runs_of_a_machine_share_a_daemon(build):
 
 
 @pytest.mark.any_model
+def test_a_run_shares_a_daemon_whose_settings_were_changed(build):
+    """They are those with which it was started."""
+    one, = build(1)
+    run = [one.softhca, "run", *one.options(), "--"]
+    env = {"LD_PRELOAD": ""}
+    with one.running([*run, "sleep", "60"], env=env):
+        wait_for(lambda: one.inside([one.softhca, "status"], env=env).returncode == 0, "daemon")
+        one.ask("ctl", "set", "nap=30")
+        one.must(*run, "true", env=env)
+
+
+@pytest.mark.any_model
 def test_a_start_after_stop_finds_the_ports_free(build):
     one, _ = machines = build(2)
     start_daemons(machines)
     again = '"$0" stop && "$0" start "$@" >/dev/null &&'
     one.must("sh", "-c", f"{10 * again} true", one.softhca, *one.options(),
              env={"LD_PRELOAD": ""}, timeout=60)
+
+
+@pytest.mark.any_model
+def test_a_network_without_descriptors_to_wait_for_is_passed_over(build, in_memory):
+    ctypes.CDLL("libfabric.so.1")
+    maps = pathlib.Path("/proc/self/maps").read_text()
+    (in_memory / "libfabric.so.1").symlink_to(PROGRAMS / "libdeaf-fabric.so")
+    machines = build(2)
+    env = {"LD_LIBRARY_PATH": f"{in_memory}:{os.environ.get('LD_LIBRARY_PATH', '')}",
+           "REAL_LIBFABRIC": re.search(r"\S+/libfabric.so\S+", maps).group()}
+    for start in [machine.start_daemon(env=env) for machine in machines]:
+        said = start.communicate(timeout=60)[0]
+        assert start.returncode == 0, said
+    rows(machines, "XRC")

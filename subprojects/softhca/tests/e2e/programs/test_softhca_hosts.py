@@ -30,12 +30,14 @@ def seen(run, softhca):
 def test_a_program_sees_only_its_own_host(seen):
     assert seen("--devices=3") == [models.device(i) for i in range(3)]
     assert seen("--devices=12", env={"SOFTHCA_HOST": models.device(11)}) == [models.device(11)]
+    assert seen(env={"SOFTHCA_HOST": models.device(1).replace("_", "-")}) == [models.device(1)]
     assert seen(env={"SOFTHCA_HOST": ""}) == [models.device(0), models.device(1)]
 
 
-@pytest.mark.parametrize("name", ["rxe0", "mlx9_0"])
+@pytest.mark.parametrize("name", ["rxe0", "mlx9_0", "mlx4_2", "../mlx4_0"])
 def test_no_such_host(run, softhca, name):
     need("ibv_devices")
+    name = models.named(name)
     done = run([softhca, "run", "--", "ibv_devices"], env={"SOFTHCA_HOST": name})
     assert listed(done.stdout) == []
     assert done.stderr == f"softhca: SOFTHCA_HOST is the name of an adapter, as {models.device(0)}, not '{name}'\n"

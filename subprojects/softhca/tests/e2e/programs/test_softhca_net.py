@@ -4,6 +4,7 @@ on an interface. Tools find the interface of each RoCE port."""
 
 import json
 import os
+import re
 import sys
 
 import pytest
@@ -72,7 +73,7 @@ def test_udpong(net):
 
 # ---- interfaces of RoCE ports ----
 
-# One line of JSON each: of rdma(8), of ip(8), and of the second port of the second adapter.
+# JSON of rdma(8), of ip(8), and of the second port of the second adapter.
 LOOK = """
 rdma -j link
 ip -j addr
@@ -101,7 +102,7 @@ def test_tools_find_the_interface_of_each_port(net, softhca, need_interfaces):
     done = net("--link=ethernet", "--ports=2", "--", "sh", "-c",
                LOOK.format(softhca=softhca, adapter=adapter))
     assert (done.returncode, done.stderr) == (0, ""), done
-    links, interfaces, seen = map(json.loads, done.stdout.splitlines())
+    links, interfaces, seen = json.loads(re.sub(r"\]\s*\[", "],[", f"[{done.stdout}]"))
     there = {i["ifname"]: i for i in interfaces}
     ports = [(models.device(i // 2), i % 2 + 1, f"eth{i}") for i in range(4)]
     assert [(link["ifname"], link["port"], link["netdev"]) for link in links] == ports

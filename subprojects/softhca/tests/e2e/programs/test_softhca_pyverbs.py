@@ -22,10 +22,14 @@ TIMES = int(os.environ.get("SOFTHCA_TEST_PYVERBS", "1"))
 # {reason that a test gives for not running: why it is right here}. "As the driver": the test does
 # not run on real adapters of this kind, either.
 SKIPPED = {
-    r"over non (MLX5|EFA) device|not an MLX5 device": "about another vendor's or another model's adapter",
-    r"Ethernet link layer|net interface|RoCE|No supported port": "about Ethernet, and the ports are InfiniBand",
-    r"huge pages|cuda-python|scapy|Crypto login|renderD|dmabuf|PCI device|FDs file|No PHC": "needs what the machine has not, or what is told to the tests",
-    r"ODP|No ODP caps": "as the ConnectX-3; the ConnectX-5 pages in on demand, the emulated one does not",
+    r"over non (MLX5|EFA) device|not an MLX5 device":
+        "about another vendor's or another model's adapter",
+    r"Ethernet link layer|net interface|RoCE|No supported port":
+        "about Ethernet, and the ports are InfiniBand",
+    r"huge pages|cuda-python|scapy|Crypto login|renderD|dmabuf|PCI device|FDs file|No PHC":
+        "needs what the machine has not, or what is told to the tests",
+    r"ODP|No ODP caps":
+        "as the ConnectX-3; the ConnectX-5 pages in on demand, the emulated one does not",
     r"Extended QP|QP with extended attrs|QP without extended attrs":
         "as libmlx4, which knows only some of them, and libmlx5, which has no "
         "atomic write",
@@ -64,7 +68,8 @@ def directory(tmp_path_factory):
     pytest.importorskip("pyverbs", reason="python3-pyverbs is not installed")
     if not INSTALLED.is_dir():
         pytest.skip(
-            f"{INSTALLED} was not found: the distribution's tests were not installed with python3-pyverbs"
+            f"{INSTALLED} was not found: the distribution's tests were not installed with "
+            "python3-pyverbs"
         )
     path = tmp_path_factory.mktemp("pyverbs") / "tests"
     path.mkdir()
@@ -90,9 +95,8 @@ def test_pyverbs(run, softhca, directory):
         assert lines and lines[-1].startswith("{"), done.stdout + done.stderr
         result = json.loads(lines[-1])
         passed = result["ran"] - len(result["skipped"]) - len(result["errors"])
-        print(
-            f"{models.device(0)}: {passed} of {result['ran']} pass, {len(result['skipped'])} are skipped, {len(result['errors'])} need ioctl()"
-        )
+        print(f"{models.device(0)}: {passed} of {result['ran']} pass, "
+              f"{len(result['skipped'])} are skipped, {len(result['errors'])} need ioctl()")
         assert [
             error for error in result["errors"]
             if not NEED_IOCTL & set(error[0].split(".")) or models.driver() == "mlx4"

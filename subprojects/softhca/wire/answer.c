@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Answers from another machine. Each is for the oldest piece that its QP has away. */
+/* Answers from another machine. Each also acknowledges the earlier writes and sends. */
 #include "far.h"
 #include "wire.h"
 
-static const struct hca_flight *oldest(const struct hca_away *away)
-{
-	return &away->flight[away->first];
-}
-
-/* What came back goes where the request, which is read once more, wants it. */
+/* Writes the answer's bytes where the request says. The request has been read again. */
 static bool store(struct attempt *attempt, const void *bytes)
 {
 	struct mem_vec from;
@@ -22,21 +17,22 @@ static bool store(struct attempt *attempt, const void *bytes)
 }
 
 /* The oldest piece has arrived. */
-static void land(struct hca_qp *qp, const struct wqe *wqe)
+static void ack_oldest(struct hca_qp *qp, const struct wqe *wqe)
 {
 	struct hca_away *away = qp->away;
-	const struct hca_flight flight = *oldest(away);
+	const struct hca_flight flight = *sq_flight(away, 0);
 
 	timer_stop(&qp->retry);
 	list_del(&qp->unanswered);
 	qp->lost = qp->not_ready = 0;
 	qp->waiting = false;
 	qp->attr.sq_psn = (qp->attr.sq_psn + flight.packets) & PSN_MASK;
+	away->round_trip = hca_now() - flight.since;
 	away->packets -= flight.packets;
 	away->first = (away->first + 1) % HCA_FLIGHTS;
 	away->count--;
-	away->again -= away->again > 0;
-	away->held = false;
+	away->resent -= away->resent > 0;
+	list_del(&qp->held);
 	if (flight.last) {
 		away->slots -= flight.slots;
 		sq_complete(qp, wqe, SYNDROME_OK);
@@ -49,7 +45,7 @@ static void land(struct hca_qp *qp, const struct wqe *wqe)
 	sq_kick(qp);
 }
 
-/* The QP that waits for this answer before all others, or NULL. */
+/* The QP that has asked, or NULL. */
 static struct hca_qp *asker(int home, const struct far_answer *answer)
 {
 	uint8_t port;
@@ -58,7 +54,6 @@ static struct hca_qp *asker(int home, const struct far_answer *answer)
 	struct hca_qp *qp = device ? device_qp(device, answer->qpn) : NULL;
 
 	return qp && device->port[port].active && sq_away(qp) &&
-			       oldest(qp->away)->tag == answer->tag &&
 			       far_home(qp->attr.dest.dlid) == home
 		       ? qp
 		       : NULL;
@@ -67,7 +62,7 @@ static struct hca_qp *asker(int home, const struct far_answer *answer)
 static void conclude(struct hca_qp *qp, const struct far_answer *answer, size_t bytes)
 {
 	static struct wqe wqe; /* the daemon has one thread */
-	const struct hca_flight *flight = oldest(qp->away);
+	const struct hca_flight *flight = sq_flight(qp->away, 0);
 	struct attempt attempt = {
 		.qp = qp,
 		.wqe = &wqe,
@@ -81,18 +76,45 @@ static void conclude(struct hca_qp *qp, const struct far_answer *answer, size_t 
 	enum outcome outcome = (enum outcome)answer->outcome;
 	enum syndrome broken = sq_fetch(qp, qp->sq.next, &wqe);
 
-	/* The program has overwritten its request. */
-	if (broken)
-		outcome = operation_fail(&attempt, broken);
+	/* The program has overwritten its request. Its size says where the next request begins. */
+	if (broken || wqe.slots != flight->slots)
+		outcome = operation_fail(&attempt, broken ? broken : SYNDROME_LOCAL_QP_OP);
 	if ((outcome == PART || outcome == SENT) && flight->reads &&
 	    (bytes != flight->part || !store(&attempt, answer + 1)))
 		outcome = operation_fail(&attempt, SYNDROME_LOCAL_PROT);
 	if (outcome == PART || outcome == SENT) {
-		land(qp, &wqe);
+		ack_oldest(qp, &wqe);
 		return;
 	}
 	sq_recall(qp);
 	send_conclude(qp, &attempt, outcome);
+}
+
+/*
+ * The answer to the piece with this tag acknowledges all pieces before it, too. False: no piece has
+ * the tag, or an earlier read or atomic has no answer.
+ */
+static bool ack_earlier(struct hca_qp *qp, uint64_t tag)
+{
+	const struct far_answer arrived = { .outcome = SENT };
+	unsigned int before = 0;
+
+	while (before < qp->away->count && sq_flight(qp->away, before)->tag != tag) {
+		if (sq_flight(qp->away, before++)->reads)
+			return false;
+	}
+	if (before == qp->away->count)
+		return false;
+	while (before-- && sq_away(qp))
+		conclude(qp, &arrived, 0);
+	return sq_away(qp);
+}
+
+/* Whether an honest daemon could have sent it. */
+static bool is_sound(const struct far_answer *answer)
+{
+	return answer->outcome == PART || answer->outcome == SENT || answer->outcome == NOT_READY ||
+	       (answer->outcome == FAILED && answer->syndrome != SYNDROME_OK);
 }
 
 void far_take_answer(int home, const void *body, size_t length)
@@ -100,11 +122,10 @@ void far_take_answer(int home, const void *body, size_t length)
 	const struct far_answer *answer = body;
 	struct hca_qp *qp;
 
-	if (length < sizeof(*answer))
+	if (length < sizeof(*answer) || !is_sound(answer))
 		return;
 	qp = asker(home, answer);
-	if (!qp || (answer->outcome != PART && answer->outcome != SENT &&
-		    answer->outcome != NOT_READY && answer->outcome != FAILED))
+	if (!qp || !ack_earlier(qp, answer->tag))
 		return;
 	far_here()->active = true;
 	if (answer->path_mig_state == IBV_MIG_ARMED && qp->attr.path_mig_state != IBV_MIG_MIGRATED)
