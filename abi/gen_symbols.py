@@ -37,13 +37,13 @@ def read_row(line, where):
     if not re.fullmatch(r"[A-Za-z_]\w*", symbol.name):
         raise TableError(f"{where}: '{symbol.name}' is no C identifier")
     if symbol.visibility not in MARK:
-        raise TableError(f"{where}: visibility '{symbol.visibility}' is none of {', '.join(MARK)}")
+        raise TableError(f"{where}: visibility '{symbol.visibility}' is not one of {', '.join(MARK)}")
     if symbol.returns not in RETURNS:
         raise TableError(
-            f"{where}: return convention '{symbol.returns}' is none of {', '.join(RETURNS)}")
+            f"{where}: return convention '{symbol.returns}' is not one of {', '.join(RETURNS)}")
     if symbol.unsupported not in UNSUPPORTED:
         raise TableError(
-            f"{where}: errno '{symbol.unsupported}' is none of {', '.join(UNSUPPORTED)}")
+            f"{where}: errno '{symbol.unsupported}' is not one of {', '.join(UNSUPPORTED)}")
     if not re.fullmatch(r"-|[>=]?\w+(,[>=]?\w+)*", symbol.arguments):
         raise TableError(f"{where}: '{symbol.arguments}' are no arguments")
     return symbol

@@ -45,10 +45,12 @@ static void post(struct ibv_srq *srq, long count)
 		ibv_post_srq_recv(srq, &wr, &bad_wr);
 }
 
+#define BATCH 16
+
 static void poll_many(long count, int batch)
 {
 	struct ibv_cq cq = { .context = &context };
-	struct ibv_wc wc[16];
+	struct ibv_wc wc[BATCH];
 
 	while (count--)
 		ibv_poll_cq(&cq, batch, wc);
@@ -61,6 +63,9 @@ int main(int argc, char **argv)
 	const char *name = argc >= 3 ? argv[1] : "";
 	long count = argc >= 3 ? atol(argv[2]) : 0;
 	int batch = argc == 4 ? atoi(argv[3]) : 1;
+
+	if (batch < 1 || batch > BATCH)
+		name = "";
 
 	image.ofed.context = &context;
 	image.ofed.handle = SRQ_IMAGE_HANDLE;

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Counts, with callgrind, the instructions that the hooked slots add to one data-path call, and
 prints them as a table.

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Counts, with callgrind, the instructions that the library adds to each verb of a program without
 XRC.

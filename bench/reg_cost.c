@@ -13,7 +13,7 @@
 #include <compat/rcv_qp.h>
 #include <modern/table.h>
 
-#include "../tests/unit/compat/provider.h"
+#include "../tests/unit/common/provider.h"
 #include "measure.h"
 
 #define ROUNDS 2000

@@ -55,6 +55,15 @@ static void tcp_pair(int end[2])
 		need(!setsockopt(end[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)), "TCP_NODELAY");
 }
 
+static void run_on(int processor)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)processor, &set);
+	need(!sched_setaffinity(0, sizeof(set), &set), "sched_setaffinity");
+}
+
 /* The two processes: this one is side 0. */
 static int fork_side(void)
 {
@@ -64,6 +73,25 @@ static int fork_side(void)
 	if (!child)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	return child ? 0 : 1;
+}
+
+/* The same, each on a processor of its own: the first two. */
+static int fork_apart(void)
+{
+	cpu_set_t set;
+	int side, processor = 0;
+
+	need(!sched_getaffinity(0, sizeof(set), &set), "sched_getaffinity");
+	side = fork_side();
+	while (!CPU_ISSET((size_t)processor, &set))
+		processor++;
+	if (side && CPU_COUNT(&set) > 1) {
+		do
+			processor++;
+		while (!CPU_ISSET((size_t)processor, &set));
+	}
+	run_on(processor);
+	return side;
 }
 
 static int end_of[2];
@@ -96,7 +124,7 @@ static int ping_pong(void (*put)(int side), void (*get)(int side))
 {
 	static double took[TRIPS];
 
-	if (fork_side()) {
+	if (fork_apart()) {
 		for (int i = 0; i < TRIPS; i++) {
 			get(1);
 			put(1);
@@ -122,7 +150,7 @@ static double one_way(ssize_t size, int count)
 	static char message[MESSAGE];
 	double begin;
 
-	if (fork_side()) {
+	if (fork_apart()) {
 		for (int i = 0; i < count; i++)
 			need(recv(end_of[1], message, (size_t)size, MSG_WAITALL) == size, "recv");
 		need(write(end_of[1], "a", 1) == 1, "write");
@@ -160,16 +188,13 @@ static void lower_session(void)
 }
 
 /* Any user's way. */
-static void spin_on(size_t processor)
+static void spin_on(int processor)
 {
 	const struct sched_param none = { 0 };
-	cpu_set_t set;
 
 	if (!fork_side())
 		return;
-	CPU_ZERO(&set);
-	CPU_SET(processor, &set);
-	need(!sched_setaffinity(0, sizeof(set), &set), "sched_setaffinity");
+	run_on(processor);
 	need(!sched_setscheduler(0, SCHED_IDLE, &none), "SCHED_IDLE");
 	for (;;)
 		continue;
@@ -185,8 +210,8 @@ static int stay_awake(void)
 		how = "on each of which a program of the lowest priority runs";
 		lower_session();
 		need(!sched_getaffinity(0, sizeof(set), &set), "sched_getaffinity");
-		for (size_t i = 0; i < CPU_SETSIZE; i++) {
-			if (CPU_ISSET(i, &set))
+		for (int i = 0; i < CPU_SETSIZE; i++) {
+			if (CPU_ISSET((size_t)i, &set))
 				spin_on(i);
 		}
 	}

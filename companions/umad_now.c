@@ -76,12 +76,12 @@ int umad_caller(const void *address)
 	Dl_info info;
 	int version = 0;
 
-	if (dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) && map && map->l_ld)
+	if (dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP))
 		version = version_of_object(map);
 	while (map && map->l_prev)
 		map = map->l_prev;
 	/* The first object is the program. This library may answer the other companion's calls. */
-	if (!version && map && map->l_ld)
+	if (!version && map)
 		version = version_of_object(map);
 	return version ? version : SONAME_VERSION;
 }

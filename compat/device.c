@@ -9,8 +9,6 @@
 
 #include <modern/modern.h>
 
-#include <errno.h>
-
 /*
  * Runs before the real close, after which another thread may open a device at the same address.
  * domain_take() comes first: it waits for verbs of other threads, which may still create objects.
@@ -30,8 +28,6 @@ int device_close(struct ibv_context *context)
 	struct device_domain_list ended = LIST_HEAD_INITIALIZER(ended);
 	struct device_domain *device_domain;
 
-	if (!context)
-		return -EINVAL;
 	detach_all(context, &ended);
 	while ((device_domain = LIST_FIRST(&ended))) {
 		rcv_qp_end_all(device_domain);

@@ -13,11 +13,11 @@
 
 PER_PROCESS struct device_domain_list device_domains;
 
-static struct regtab_key key_of(const struct ibv_context *context, dev_t dev, ino_t ino)
+static struct regtab_key key_of(const struct ibv_context *context, const struct stat *file)
 {
-	struct regtab_key key = { .guid = modern_device_guid(context),
-				  .st_dev = dev,
-				  .st_ino = ino };
+	struct regtab_key key = {
+		.guid = modern_device_guid(context), .st_dev = file->st_dev, .st_ino = file->st_ino
+	};
 	struct stat st;
 
 	snprintf(key.device, sizeof(key.device), "%.63s", context->device->name);
@@ -27,17 +27,17 @@ static struct regtab_key key_of(const struct ibv_context *context, dev_t dev, in
 	return key;
 }
 
-struct device_domain *device_domain_new(struct ibv_context *context, bool has_inode, dev_t dev,
-					ino_t ino)
+struct device_domain *device_domain_new(struct ibv_context *context, int fd)
 {
 	struct device_domain *created = calloc(1, sizeof(*created));
+	struct stat st;
 
 	if (!created)
 		return NULL;
 	created->context = context;
-	created->has_inode = has_inode;
-	if (has_inode)
-		created->key = key_of(context, dev, ino);
+	created->has_inode = !fstat(fd, &st);
+	if (created->has_inode)
+		created->key = key_of(context, &st);
 	return created;
 }
 

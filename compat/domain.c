@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 static PER_PROCESS struct handle_map domains;
 
@@ -18,17 +17,11 @@ static PER_PROCESS struct handle_map domains;
  * Another thread may close the domain at any time, by a stale pointer. So enter the domain here;
  * domain_open() leaves it.
  */
-static int publish(struct domain *domain, struct ibv_context *context, int fd)
+static int publish(struct domain *domain)
 {
-	struct device_domain *created, *used = NULL;
-	struct stat st = { 0 };
+	struct device_domain *created = domain->device_domain, *used = created;
 	int err;
 
-	if (fd != -1 && fstat(fd, &st))
-		return -errno;
-	created = device_domain_new(context, fd != -1, st.st_dev, st.st_ino);
-	if (!created)
-		return -ENOMEM;
 	state_lock();
 	err = handle_set(&domains, domain, domain);
 	if (!err) {
@@ -54,7 +47,8 @@ int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xr
 	if (!domain)
 		return -ENOMEM;
 	domain->legacy.context = context;
-	err = modern_open_xrcd(context, fd, oflag, &domain->xrcd);
+	domain->device_domain = device_domain_new(context, fd);
+	err = domain->device_domain ? modern_open_xrcd(context, fd, oflag, &domain->xrcd) : -ENOMEM;
 	/*
 	 * The rdma control group gives EAGAIN, too. An old program retries EAGAIN while another
 	 * process creates the domain, so it must get ENOMEM here.
@@ -63,7 +57,7 @@ int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xr
 		err = -ENOMEM;
 	if (err)
 		goto free_domain;
-	err = publish(domain, context, fd);
+	err = publish(domain);
 	if (err)
 		goto close_xrcd;
 	summary_add(SUMMARY_DOMAINS);
@@ -75,20 +69,12 @@ int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xr
 close_xrcd:
 	modern_close_xrcd(domain->xrcd);
 free_domain:
+	free(domain->device_domain);
 	free(domain);
 	return err;
 }
 
 /* ---- closing ---- */
-
-/*
- * Registrations are not counted here: the kernel refuses (EBUSY) to close the handle through which
- * one was made.
- */
-static bool is_busy(const struct domain *domain)
-{
-	return domain->device_domain->srqs || domain->device_domain->qps;
-}
 
 /*
  * Waits while another thread closes the domain, because the kernel may refuse that. NULL: no open
@@ -111,7 +97,11 @@ static int begin_close(struct domain *domain)
 	domain->closing = true;
 	while (domain->users)
 		state_wait();
-	if (!is_busy(domain))
+	/*
+	 * Registrations are not counted here: the kernel refuses (EBUSY) to close the handle
+	 * through which one was made.
+	 */
+	if (!domain->device_domain->srqs && !domain->device_domain->qps)
 		return 0;
 	domain->closing = false;
 	state_changed();

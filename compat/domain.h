@@ -42,10 +42,7 @@ void domain_leave(struct domain *domain);
 struct domain *domain_hold(const struct legacy_xrc_domain *ldom, const struct ibv_context *context);
 void domain_release(struct domain *domain);
 
-/*
- * Return the kernel's domain behind an open handle, and a handle of a kernel's domain; NULL if
- * there is none.
- */
+/* Return the kernel's domain behind an open handle, and a handle of a kernel's domain; or NULL. */
 struct ibv_xrcd *domain_xrcd(const struct legacy_xrc_domain *ldom);
 struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd);
 

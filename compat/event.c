@@ -13,7 +13,6 @@
 #include "xrc_qp.h"
 
 #include <base/cancel.h>
-#include <base/state.h>
 #include <modern/modern.h>
 
 #include <pthread.h>
@@ -52,27 +51,19 @@ static bool translate_qp_event(struct ibv_async_event *event, struct legacy_asyn
 	return use != MODERN_TGT_TRANSIENT && (use != MODERN_TGT_PAIRED || levent->element.qp);
 }
 
-static void translate_srq_event(struct ibv_async_event *event, struct legacy_async_event *levent)
-{
-	struct srq_image *image;
-
-	state_lock();
-	image = srq_image_of_real(event->element.srq);
-	state_unlock();
-	if (image)
-		levent->element.srq = (struct ibv_srq *)image;
-}
-
 static bool translate(struct ibv_async_event *event, struct legacy_async_event *levent)
 {
 	enum modern_event_object object = modern_event_of(event->event_type);
+	struct srq_image *image = NULL;
 
 	levent->event_type = event->event_type;
 	memcpy(&levent->element, &event->element, sizeof(levent->element));
 	if (object == MODERN_EVENT_OF_QP)
 		return translate_qp_event(event, levent);
 	if (object == MODERN_EVENT_OF_SRQ)
-		translate_srq_event(event, levent);
+		image = srq_image_of_real(event->element.srq);
+	if (image)
+		levent->element.srq = (struct ibv_srq *)image;
 	return true;
 }
 

@@ -23,8 +23,7 @@ struct rcv_qp {
 	uint32_t qp_num;
 	enum phase phase;
 	bool created;			/* by this opened device */
-	bool shown;			/* in the registration table, at this place */
-	int place;
+	int place;			/* with qp and has_inode: in the registration table */
 	unsigned users;			/* verbs that use the handle right now */
 	struct device_domain *device_domain; /* that all handles of the inode share */
 	struct ibv_qp *qp;	/* the created QP, or our opened handle; NULL while OPENING */
@@ -40,55 +39,44 @@ static const void *key_of(uint32_t qp_num)
 /* Waits while another thread opens or closes the registration. NULL: there is none. */
 static struct rcv_qp *find_settled(struct device_domain *device_domain, uint32_t qp_num)
 {
+	const void *key = key_of(qp_num);
 	struct rcv_qp *rcv_qp;
 
-	while ((rcv_qp = handle_find(&device_domain->rcv_qps, key_of(qp_num))) &&
-	       rcv_qp->phase != REGISTERED)
+	while ((rcv_qp = handle_find(&device_domain->rcv_qps, key)) && rcv_qp->phase != REGISTERED)
 		state_wait();
 	return rcv_qp;
 }
 
-static struct rcv_qp *insert(struct device_domain *device_domain, uint32_t qp_num)
+/* Returns the settled registration, or a new one, which is OPENING. NULL: no memory. */
+static struct rcv_qp *find_or_insert(struct device_domain *device_domain, uint32_t qp_num)
 {
-	struct rcv_qp *rcv_qp = calloc(1, sizeof(*rcv_qp));
+	const void *key = key_of(qp_num);
+	struct rcv_qp *rcv_qp = find_settled(device_domain, qp_num);
 
+	if (rcv_qp)
+		return rcv_qp;
+	rcv_qp = calloc(1, sizeof(*rcv_qp));
 	if (!rcv_qp)
 		return NULL;
 	rcv_qp->qp_num = qp_num;
 	rcv_qp->phase = OPENING;
 	rcv_qp->device_domain = device_domain;
-	if (handle_set(&device_domain->rcv_qps, key_of(qp_num), rcv_qp)) {
+	if (handle_set(&device_domain->rcv_qps, key, rcv_qp)) {
 		free(rcv_qp);
 		return NULL;
 	}
 	return rcv_qp;
 }
 
-static void hide(struct rcv_qp *rcv_qp)
-{
-	if (rcv_qp->shown)
-		regtab_drop(rcv_qp->place);
-	rcv_qp->shown = false;
-}
-
-static void show(struct rcv_qp *rcv_qp)
-{
-	const struct device_domain *device_domain = rcv_qp->device_domain;
-
-	hide(rcv_qp);	/* the new one may differ in @created */
-	if (!device_domain->has_inode)
-		return;
-	rcv_qp->place = regtab_enter(device_domain->entry, rcv_qp->qp_num, rcv_qp->created);
-	rcv_qp->shown = true;
-}
-
 static void drop(struct rcv_qp *rcv_qp)
 {
 	struct device_domain *device_domain = rcv_qp->device_domain;
 
-	hide(rcv_qp);
-	if (rcv_qp->qp)
+	if (rcv_qp->qp) {
 		qp_number_remove(device_domain->context, rcv_qp->qp_num);
+		if (device_domain->has_inode)
+			regtab_drop(rcv_qp->place);
+	}
 	handle_remove(&device_domain->rcv_qps, key_of(rcv_qp->qp_num), rcv_qp);
 	free(rcv_qp);
 	state_changed();
@@ -100,23 +88,22 @@ static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp)
 
 	if (!rcv_qp->qp)
 		qp_number_add(device_domain->context, rcv_qp->qp_num);
+	else if (device_domain->has_inode)
+		regtab_drop(rcv_qp->place);	/* the new one may differ in @created */
 	rcv_qp->qp = qp;
 	rcv_qp->phase = REGISTERED;
-	show(rcv_qp);
+	if (device_domain->has_inode)
+		rcv_qp->place =
+			regtab_enter(device_domain->entry, rcv_qp->qp_num, rcv_qp->created);
 	state_changed();
 }
 
-/* Waits until no verb uses the registration, and lets none begin. NULL: there is none. */
-static struct rcv_qp *begin_closing(struct device_domain *device_domain, uint32_t qp_num)
+/* Waits until no verb uses the registration, and lets none begin. */
+static void begin_closing(struct rcv_qp *rcv_qp)
 {
-	struct rcv_qp *rcv_qp = find_settled(device_domain, qp_num);
-
-	if (rcv_qp) {
-		rcv_qp->phase = CLOSING;
-		while (rcv_qp->users)
-			state_wait();
-	}
-	return rcv_qp;
+	rcv_qp->phase = CLOSING;
+	while (rcv_qp->users)
+		state_wait();
 }
 
 /* The end of a verb: settle or drop its registration, and leave the domain. */
@@ -143,9 +130,9 @@ static struct rcv_qp *claim_created(struct device_domain *device_domain, uint32_
 	struct rcv_qp *rcv_qp;
 
 	state_lock();
-	rcv_qp = begin_closing(device_domain, qp_num);
-	if (!rcv_qp)
-		rcv_qp = insert(device_domain, qp_num);
+	rcv_qp = find_or_insert(device_domain, qp_num);
+	if (rcv_qp && rcv_qp->phase == REGISTERED)
+		begin_closing(rcv_qp);
 	state_unlock();
 	return rcv_qp;
 }
@@ -194,29 +181,29 @@ int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num)
 /* Inserts a registration that is OPENING. -EEXIST: the number is registered already. */
 static int claim(struct device_domain *device_domain, uint32_t qp_num, struct rcv_qp **claimed)
 {
-	int err = -EEXIST;
+	int err = 0;
 
 	state_lock();
-	if (!find_settled(device_domain, qp_num)) {
-		*claimed = insert(device_domain, qp_num);
-		err = *claimed ? 0 : -ENOMEM;
-	}
+	*claimed = find_or_insert(device_domain, qp_num);
+	if (!*claimed)
+		err = -ENOMEM;
+	else if ((*claimed)->phase == REGISTERED)
+		err = -EEXIST;
 	state_unlock();
 	return err;
 }
 
-static int open_handle(struct domain *domain, uint32_t qp_num, enum modern_tgt_use use,
-		       struct ibv_qp **qp)
+/* Says once why a driver refused to open a handle. */
+static void explain_refusal(const struct domain *domain, int err)
 {
 	static bool warned;
-	int err = modern_open_tgt_qp(domain->xrcd, qp_num, use, qp);
 
 	if (err == -EOPNOTSUPP)
-		log_once(warned,
-			 "%s: this kernel's driver cannot share a receive QP between processes; Linux 5.11 "
-			 "and later can. Other processes get ENOSYS",
-			 domain->legacy.context->device->name);
-	return err;
+		log_once(
+			warned,
+			"%s: this kernel's driver cannot share a receive QP between processes; Linux 5.11 "
+			"and later can. Other processes get ENOSYS",
+			domain->legacy.context->device->name);
 }
 
 int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
@@ -233,7 +220,8 @@ int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 		domain_release(domain);
 		return err == -EEXIST ? 0 : err;
 	}
-	err = open_handle(domain, qp_num, MODERN_TGT_REGISTERED, &qp);
+	err = modern_open_tgt_qp(domain->xrcd, qp_num, MODERN_TGT_REGISTERED, &qp);
+	explain_refusal(domain, err);
 	if (!err)
 		summary_add(SUMMARY_REGISTERED);
 	finish(domain, rcv_qp, qp, !err);
@@ -255,7 +243,9 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 
 	state_lock();
 	domain = domain_enter(ldom, NULL);
-	rcv_qp = domain ? begin_closing(domain->device_domain, qp_num) : NULL;
+	rcv_qp = domain ? find_settled(domain->device_domain, qp_num) : NULL;
+	if (rcv_qp)
+		begin_closing(rcv_qp);
 	state_unlock();
 	if (!rcv_qp) {
 		domain_release(domain);
@@ -305,7 +295,8 @@ static int begin_use(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct use
 		return -EINVAL;
 	if (use->held)
 		return 0;
-	err = open_handle(use->domain, qp_num, MODERN_TGT_TRANSIENT, &use->qp);
+	err = modern_open_tgt_qp(use->domain->xrcd, qp_num, MODERN_TGT_TRANSIENT, &use->qp);
+	explain_refusal(use->domain, err);
 	if (err)
 		domain_release(use->domain);
 	return err;

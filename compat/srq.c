@@ -31,20 +31,6 @@ static void image_fill(struct srq_image *image, struct ibv_pd *pd, struct legacy
 	image->post_recv = ops_provider_post_srq_recv(pd->context);
 }
 
-static int image_publish(struct srq_image *image, struct domain *domain)
-{
-	int err;
-
-	state_lock();
-	err = handle_set(&images, image->srq, image);
-	if (!err) {
-		image->device_domain = domain->device_domain;
-		domain->device_domain->srqs++;
-	}
-	state_unlock();
-	return err;
-}
-
 static int create_in(struct domain *domain, struct ibv_pd *pd, struct ibv_cq *cq,
 		     struct ibv_srq_init_attr *attr, struct srq_image *image)
 {
@@ -59,7 +45,13 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct ibv_cq *cq
 	if (err)
 		return err;
 	image_fill(image, pd, &domain->legacy, cq, attr->srq_context, srq_num);
-	err = image_publish(image, domain);
+	state_lock();
+	err = handle_set(&images, image->srq, image);
+	if (!err) {
+		image->device_domain = domain->device_domain;
+		domain->device_domain->srqs++;
+	}
+	state_unlock();
 	if (err) {
 		modern_destroy_srq(image->srq);
 		return err;
@@ -121,7 +113,12 @@ int srq_destroy(struct srq_image *image)
 
 struct srq_image *srq_image_of_real(struct ibv_srq *srq)
 {
-	return handle_find(&images, srq);
+	struct srq_image *image;
+
+	state_lock();
+	image = handle_find(&images, srq);
+	state_unlock();
+	return image;
 }
 
 void srq_forget_context(const struct ibv_context *context)

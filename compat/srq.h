@@ -63,7 +63,7 @@ int srq_query(const struct srq_image *image, struct ibv_srq_attr *attr);
 /* Destroys the SRQ behind an image and frees the image. On failure both stay. */
 int srq_destroy(struct srq_image *image);
 
-/* Returns the image in front of a provider's SRQ, NULL if it has none. Lock held. */
+/* Returns the image in front of a provider's SRQ, NULL if it has none. Takes the lock. */
 struct srq_image *srq_image_of_real(struct ibv_srq *srq);
 
 /* The device is being closed: frees its images. Lock held. */

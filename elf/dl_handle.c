@@ -11,8 +11,6 @@ static bool is_libibverbs(const struct link_map *map)
 {
 	struct loaded loaded;
 
-	if (!map->l_ld)
-		return false;
 	loaded_read(map->l_addr, map->l_ld, &loaded);
 	return !strcmp(loaded_soname(&loaded), "libibverbs.so.1");
 }
@@ -30,7 +28,7 @@ static bool plugin_finds_libibverbs(void *handle, const char *verb)
 
 	if (!found && real)
 		found = real(handle, "ibv_get_device_list");
-	return found && dladdr1(found, &info, (void **)&map, RTLD_DL_LINKMAP) && map &&
+	return found && dladdr1(found, &info, (void **)&map, RTLD_DL_LINKMAP) &&
 	       is_libibverbs(map);
 }
 

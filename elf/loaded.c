@@ -71,7 +71,7 @@ int loaded_each(int (*visit)(const struct loaded *loaded, void *arg), void *arg)
 
 const char *loaded_soname(const struct loaded *loaded)
 {
-	return loaded->names && loaded->soname ? loaded_name(loaded, loaded->soname) : "";
+	return loaded_name(loaded, loaded->soname);
 }
 
 const char *loaded_name(const struct loaded *loaded, size_t offset)
@@ -117,8 +117,6 @@ static bool table_refers(const struct loaded *loaded, const struct loaded_reloca
 
 bool loaded_refers(const struct loaded *loaded, bool (*match)(const char *name))
 {
-	if (!loaded->symbols || !loaded->names)
-		return false;
 	for (int i = 0; i < LOADED_TABLES; i++)
 		if (table_refers(loaded, &loaded->relocations[i], match))
 			return true;
@@ -185,9 +183,7 @@ static void *find_by_gnu_hash(const struct loaded *loaded, const char *name)
 
 void *loaded_symbol(const struct loaded *loaded, const char *name)
 {
-	if (!loaded->symbols || !loaded->names || !loaded->gnu_hash)
-		return NULL;
-	return find_by_gnu_hash(loaded, name);
+	return loaded->gnu_hash ? find_by_gnu_hash(loaded, name) : NULL;
 }
 
 /* ---- the strings in read-only segments ---- */

@@ -56,7 +56,10 @@ enum modern_tgt_use {
 	MODERN_TGT_PAIRED,	/* the hidden half of a two-way QP */
 };
 
-/* Also gives the number. Of the QP of an event it is asked before the acknowledgement. */
+/*
+ * Returns the use of the handle, and its number. The caller asks for the QP of an event before it
+ * acknowledges the event: after that another thread may destroy the QP.
+ */
 enum modern_tgt_use modern_tgt_use_of(const struct ibv_qp *qp, uint32_t *qp_num);
 
 /*

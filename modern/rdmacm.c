@@ -16,29 +16,17 @@ static int copy_if_librdmacm(const struct loaded *loaded, void *librdmacm)
 	return 1;
 }
 
-static bool find_librdmacm(struct loaded *librdmacm)
+rdmacm_create_qp_fn modern_rdmacm_create_qp(const void *caller, bool *is_librdmacm)
 {
+	struct loaded librdmacm;
 	sigset_t before;
 	bool found;
 
 	loader_hold_signals(&before);
-	found = loaded_each(copy_if_librdmacm, librdmacm);
+	found = loaded_each(copy_if_librdmacm, &librdmacm);
 	loader_release_signals(&before);
-	return found;
-}
-
-rdmacm_create_qp_fn modern_rdmacm_create_qp(void)
-{
-	struct loaded librdmacm;
-
-	if (!find_librdmacm(&librdmacm))
+	if (!found)
 		return NULL;
+	*is_librdmacm = loaded_contains(&librdmacm, caller);
 	return (rdmacm_create_qp_fn)loaded_symbol(&librdmacm, "rdma_create_qp");
-}
-
-bool modern_is_rdmacm(const void *address)
-{
-	struct loaded librdmacm;
-
-	return find_librdmacm(&librdmacm) && loaded_contains(&librdmacm, address);
 }

@@ -14,10 +14,10 @@ struct rdma_cm_id;
 typedef int (*rdmacm_create_qp_fn)(struct rdma_cm_id *id, struct ibv_pd *pd,
 				   struct ibv_qp_init_attr *attr);
 
-/* Returns the function, or NULL. Looks it up at each call, because a plugin may be unloaded. */
-rdmacm_create_qp_fn modern_rdmacm_create_qp(void);
-
-/* Whether the code at that address is librdmacm's. */
-bool modern_is_rdmacm(const void *address);
+/*
+ * Returns the function, or NULL. Looks it up at each call, because a plugin may be unloaded.
+ * If the function is there, *is_librdmacm tells whether the code at @caller is librdmacm's.
+ */
+rdmacm_create_qp_fn modern_rdmacm_create_qp(const void *caller, bool *is_librdmacm);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* Of a verb that returns a positive errno, or -1 with errno set. */
+/* @ret: the result of a verb that returns a positive errno, or -1 with errno set. */
 static inline int modern_status(int ret)
 {
 	if (ret < 0)
@@ -14,8 +14,8 @@ static inline int modern_status(int ret)
 }
 
 /*
- * Of a verb that has just returned NULL. Some providers leave errno alone, so the caller clears it
- * before the verb.
+ * The status of a verb that has just returned NULL. Some providers leave errno alone, so the caller
+ * clears it before the verb.
  */
 static inline int modern_null_status(void)
 {

@@ -94,15 +94,6 @@ static const char *look_up_functions(void *library, struct modern_table *table)
 	return NULL;
 }
 
-static void find_path(struct found *found)
-{
-	Dl_info info;
-
-	found->path = dladdr((void *)found->table.create_qp, &info) && info.dli_fname
-			      ? info.dli_fname
-			      : "";
-}
-
 /* After look_up_functions(): there is a dlvsym. */
 static tracer_start_fn find_tracer(void)
 {
@@ -111,24 +102,6 @@ static tracer_start_fn find_tracer(void)
 	if (!traced || !*traced)
 		return NULL;
 	return (tracer_start_fn)loader_dlvsym()(RTLD_DEFAULT, TRACER_START, TRACER_NODE);
-}
-
-/*
- * Fills @found. Returns NULL, or the name of the function that is missing. On success @library
- * stays open, because the table has pointers to its functions.
- */
-static const char *search(void *library, struct found *found)
-{
-	const char *name;
-
-	*found = (struct found){ .table = own };
-	name = look_up_functions(library, &found->table);
-	if (name) {
-		dlclose(library);
-		return name;
-	}
-	find_path(found);
-	return NULL;
 }
 
 static void publish(void)
@@ -141,13 +114,20 @@ static void publish(void)
 
 static int search_and_publish(void *library)
 {
-	struct found found;
-	const char *name = library ? search(library, &found) : LIBRARY;
+	struct found found = { .table = own };
+	const char *name = library ? look_up_functions(library, &found.table) : LIBRARY;
+	Dl_info info;
 
 	if (name) {
+		if (library)
+			dlclose(library);
 		atomic_store(&modern_missing, name);
 		return -ENOSYS;
 	}
+	/* The library stays open, because the table has pointers to its functions. */
+	found.path = dladdr((void *)found.table.create_qp, &info) && info.dli_fname
+			     ? info.dli_fname
+			     : "";
 	to_publish = &found;
 	pthread_once(&once, publish);
 	return 0;

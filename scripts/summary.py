@@ -32,8 +32,8 @@ class Tally:
 
 
 def pytest_tally(text):
-    """Reads pytest's last line ("3 passed, 1 skipped in 0.1s") and the reasons that -rs prints;
-    None if it is not pytest."""
+    """Reads pytest's last line ("3 passed, 1 skipped in 0.1s"), the reasons that -rs prints, and the
+    rows of programs that were skipped; None if it is not pytest."""
     last = re.findall(r"^(?:=+ )?((?:\d+ \w+(?:, )?)+) in [\d.]+s", text, re.M)
     if not last:
         return None
@@ -43,8 +43,10 @@ def pytest_tally(text):
         reasons += [reason] * int(number)
     skipped = count.get("skipped", 0)
     reasons += ["no reason given"] * (skipped - len(reasons))
+    rows = [row for number, row in re.findall(r"^SKIPPED ROW \[(\d+)\] (.*)$", text, re.M)
+            for _ in range(int(number))]
     failed = sum(count.get(word, 0) for word in ("failed", "error", "errors"))
-    return Tally(count.get("passed", 0) + count.get("xfailed", 0), failed, reasons[:skipped])
+    return Tally(count.get("passed", 0) + count.get("xfailed", 0), failed, reasons[:skipped] + rows)
 
 
 def cmocka_tally(text):

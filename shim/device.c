@@ -29,7 +29,7 @@ SHIM_EXPORT(ibv_open_device);
 static NOT_ORDINARY int close_device(struct ibv_context *context)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_close_device, NULL);
+	int err = shim_enter(&entry, VERB_ibv_close_device, ARGUMENTS(context));
 
 	if (!err)
 		err = device_close(context);

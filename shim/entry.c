@@ -41,7 +41,6 @@ __attribute__((destructor)) static void end_process(void)
 
 static void begin(void)
 {
-	settings_read();
 	modern_start_tracer();
 	print_banner();
 	program_begin();
@@ -51,12 +50,13 @@ static void begin(void)
 /* The first verb. If no libibverbs was loaded at the start of the process, this asks the loader. */
 static __attribute__((noinline, cold)) int begin_process(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static pthread_once_t settings_once = PTHREAD_ONCE_INIT, once = PTHREAD_ONCE_INIT;
 	static bool warned;
 	sigset_t before;
 	int err;
 
 	loader_hold_signals(&before);
+	pthread_once(&settings_once, settings_read);
 	err = modern_load();
 	if (!err)
 		pthread_once(&once, begin);
@@ -69,13 +69,13 @@ static __attribute__((noinline, cold)) int begin_process(void)
 }
 
 /*
- * Calls shim_enter(), because a thread must not be cancelled inside the loader. Any verb will do:
- * shim_pass() leaves no record of the call.
+ * Calls shim_enter(), because a thread must not be cancelled inside the loader. Any verb without
+ * arguments will do: shim_pass() leaves no record of the call.
  */
 __attribute__((cold)) bool shim_begin(void)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_close_device, NULL);
+	int err = shim_enter(&entry, VERB_ibv_get_async_event, NULL);
 
 	shim_pass(&entry);
 	return !err;
@@ -96,22 +96,29 @@ int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments)
 	return err;
 }
 
+/* errmap_return() has set errno, which the tracer may change. */
+static void leave(const struct entry *entry, int err, int64_t result)
+{
+	int error = errno;
+
+	if (unlikely(entry->traced))
+		modern_tracer->leave(entry->traced, result, err ? error : 0);
+	cancel_release(&entry->hold);
+	errno = error;
+}
+
 int shim_leave(const struct entry *entry, int err)
 {
-	int result = errmap_return(entry->verb, err, 0);
+	int result = errmap_return(entry->verb, err, entry->saved_errno);
 
-	shim_leave_made(entry, err, (void *)(intptr_t)result);
+	leave(entry, err, result);
 	return result;
 }
 
 void *shim_leave_made(const struct entry *entry, int err, void *made)
 {
-	if (unlikely(entry->traced)) {
-		errmap_return(entry->verb, err, 0);
-		modern_tracer->leave(entry->traced, (intptr_t)made, errno);
-	}
-	cancel_release(&entry->hold);
 	errmap_return(entry->verb, err, entry->saved_errno);
+	leave(entry, err, (intptr_t)made);
 	return made;
 }
 

@@ -42,15 +42,10 @@ SHIM_EXPORT(xrc_compat_srq);
 
 struct ibv_srq *xrc_compat_legacy_srq(struct ibv_srq *srq)
 {
-	struct srq_image *image = NULL;
 	struct entry entry;
+	int err = shim_enter(&entry, VERB_xrc_compat_legacy_srq, NULL);
 
-	if (!shim_enter(&entry, VERB_xrc_compat_legacy_srq, NULL)) {
-		state_lock();
-		image = srq_image_of_real(srq);
-		state_unlock();
-	}
-	return leave_found(&entry, image);
+	return leave_found(&entry, err ? NULL : srq_image_of_real(srq));
 }
 SHIM_EXPORT(xrc_compat_legacy_srq);
 

@@ -25,7 +25,8 @@ SHIM_EXPORT(ibv_create_xrc_rcv_qp);
 
 /*
  * Legacy: every process that has the domain open may modify, registered or not; full RC masks.
- * Modern: ibv_modify_qp on the registration's handle, else on one opened for this call.
+ * Modern: ibv_modify_qp on the QP of its creator; on a handle opened for a registration or for this
+ * call, the kernel's MODIFY_QP (modern/kernel.h).
  * Difference: none known.
  */
 int ibv_modify_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num,
@@ -46,7 +47,7 @@ SHIM_EXPORT(ibv_modify_xrc_rcv_qp);
 /*
  * Legacy: everything the driver knows, the mask is ignored; init_attr has type 5, capacities 1/1
  * and 0/0, and the domain.
- * Modern: ibv_query_qp on the same handle as modify.
+ * Modern: ibv_query_qp or the kernel's QUERY_QP, on the same handle as modify.
  * Difference: NULL attr or init_attr is EINVAL; the old library crashed.
  */
 int ibv_query_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num,
@@ -67,7 +68,7 @@ SHIM_EXPORT(ibv_query_xrc_rcv_qp);
 
 /*
  * Legacy: keeps the receive QP alive until unregistered; idempotent per opened device.
- * Modern: ibv_open_qp.
+ * Modern: the kernel's OPEN_QP (modern/kernel.h).
  * Difference: NULL and stale domains are EINVAL; the old library crashed.
  */
 int ibv_reg_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
@@ -83,7 +84,7 @@ SHIM_EXPORT(ibv_reg_xrc_rcv_qp);
 
 /*
  * Legacy: one unreg undoes any number of regs; the last one of all processes ends the QP.
- * Modern: ibv_destroy_qp of the handle.
+ * Modern: ibv_destroy_qp of the creator's QP, or the kernel's DESTROY_QP of an opened handle.
  * Difference: NULL and stale domains are EINVAL; the old library crashed.
  */
 int ibv_unreg_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)

@@ -14,6 +14,7 @@
 /*
  * The attributes that the program has passed to rdma_create_qp, during that call. They stay if a
  * signal handler jumps out of the call, which may leave locks of librdmacm and the provider taken.
+ * The thread's next ibv_create_qp of an XRC QP then reads them (xrc-compat(7), LIMITS).
  *
  * The variable is initial-exec, because __tls_get_addr would make the library need the loader by
  * name (elf/loader.c).
@@ -54,16 +55,16 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
 {
 	struct legacy_qp_init_attr *lattr = (struct legacy_qp_init_attr *)attr;
 	rdmacm_create_qp_fn real = NULL;
+	bool by_librdmacm = false, is_xrc;
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_rdma_create_qp, NULL);
-	/* In a call by librdmacm itself, attr is a copy that ends before the domain. */
-	bool is_xrc = attr && lattr->qp_type == LEGACY_QPT_XRC &&
-		      !modern_is_rdmacm(__builtin_return_address(0));
 
 	if (!err)
-		real = modern_rdmacm_create_qp();
+		real = modern_rdmacm_create_qp(__builtin_return_address(0), &by_librdmacm);
 	if (!real)
 		return shim_leave(&entry, -ENOSYS);
+	/* In a call by librdmacm itself, attr is a copy that ends before the domain. */
+	is_xrc = attr && lattr->qp_type == LEGACY_QPT_XRC && !by_librdmacm;
 	if (is_xrc && means_receive_qp(lattr))
 		return shim_leave(&entry, -EINVAL);
 	shim_pass(&entry);

@@ -16,7 +16,8 @@ struct registration;
  */
 struct regtab_view_member {
 	pid_t pid;		/* in the caller's pid namespace */
-	uid_t uid;		/* of the process */
+	uint32_t inner_pid;	/* in its own pid namespace */
+	uid_t uid;		/* effective */
 	char command[17];	/* as in /proc/PID/comm */
 	char path[64];		/* of the table, "/proc/PID/fd/N", or of what cannot be read */
 	/* NULL; or why the table, or the process, is not read. Then the members below are 0. */
@@ -24,7 +25,8 @@ struct regtab_view_member {
 	bool unread;		/* with a reason: the process has a table, or has none */
 	struct regtab_key key;	/* members of the same user with the same key are one table */
 	uint64_t since;		/* when it opened the domain, in seconds of CLOCK_REALTIME */
-	unsigned missing;	/* registrations of the process that its table does not have */
+	/* Registrations of the process that its table does not have; 0 in its other members. */
+	unsigned missing;
 	unsigned registration_count;
 	struct registration *registrations;	/* private to view.c, by QP number */
 };

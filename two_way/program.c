@@ -8,6 +8,11 @@
 
 #include <string.h>
 
+/*
+ * program_kind is PROGRAM_UNKNOWN until the first verb, which so begins the process; then
+ * kind_at_start, which the constructor has found; and PROGRAM_HAS_XRC once ibv_open_xrc_domain is
+ * looked up or called. The search that finds the way is made once: by the constructor, or then.
+ */
 atomic_int program_kind;
 
 static enum program_kind kind_at_start = PROGRAM_ORDINARY;

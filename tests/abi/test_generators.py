@@ -40,7 +40,7 @@ def test_node_by_architecture(make, cpu, node):
     ("ibv_a IBVERBS_1.1 hidden errno ENOSYS -", "7 columns wanted, 6 found"),
     ("ibv-a IBVERBS_1.1 hidden errno ENOSYS - why", "'ibv-a' is no C identifier"),
     ("ibv_c IBVERBS_1.1 secret errno ENOSYS - why",
-     "visibility 'secret' is none of hidden, default"),
+     "visibility 'secret' is not one of hidden, default"),
     ("ibv_c IBVERBS_1.1 hidden errno ENOSYS a;b why", "'a;b' are no arguments"),
     ("  ibv_c()", "'port to: ' wanted below ibv_b"),
     ("ibv_a IBVERBS_1.1 default errno ENOSYS - twice",

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The stubs have the symbols of the old libraries. tests/e2e/door/test_exchange.py looks at
-programs that are linked with them."""
+"""The stubs have the symbols of the old libraries."""
 
 import re
 

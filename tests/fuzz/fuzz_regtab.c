@@ -4,10 +4,10 @@
  * Readers must not crash or hang.
  *
  * The input: one byte of flags, then changes of seven bytes each: an area, an offset in it, four
- * new bytes.
+ * new bytes. The address sanitizer finds a reader that goes past its copy of a table.
  */
 
-#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,14 +28,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The table of this process, which the library wrote, and its content before any damage. */
 static uint8_t *table, *image;
-static unsigned long accepted, runs;
+static _Atomic unsigned long *changes; /* made by other processes, which share this */
+static unsigned long accepted, changed_meanwhile, runs;
 static unsigned sum;
 
+/* Random inputs take each way through this target, or the test proves less than it says. */
 static void summary(void)
 {
-	printf("%lu of %lu tables were accepted\n", accepted, runs);
-	if (runs >= 200 && accepted < runs / 10) {
-		fprintf(stderr, "fuzz: too few tables were accepted\n");
+	printf("%lu of %lu tables were accepted, %lu changed meanwhile\n", accepted, runs,
+	       changed_meanwhile);
+	if (runs >= 100 && (accepted < runs / 10 || changed_meanwhile < runs / 40)) {
+		fprintf(stderr, "fuzz: too few tables were accepted, or changed meanwhile\n");
 		fflush(NULL);
 		_exit(1);
 	}
@@ -69,7 +72,9 @@ static void prepare(void)
 		abort();
 	table = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, find_table(), 0);
 	image = malloc(SIZE);
-	if (table == MAP_FAILED || !image)
+	changes = mmap(NULL, sizeof(*changes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
+	if (table == MAP_FAILED || !image || changes == MAP_FAILED)
 		abort();
 	memcpy(image, table, SIZE);
 	atexit(summary);
@@ -81,22 +86,45 @@ static void damage(const uint8_t *data, size_t size)
 	for (; size >= 7; data += 7, size -= 7) {
 		size_t offset = (size_t)(data[1] | data[2] << 8);
 
-		offset = data[0] % 8 ? HEADER + offset % (SIZE - HEADER - 4) : offset % HEADER;
+		offset = data[0] % 8 ? HEADER + offset % (SIZE - HEADER - 3) : offset % HEADER;
 		memcpy(table + offset, data + 3, 4);
 	}
 }
 
-/* Starts a process that keeps changing the table. */
+/* Puts four bytes at an offset, for about as long as a reader takes between its two reads. */
+static void put(size_t offset, const void *bytes)
+{
+	memcpy(table + offset, bytes, 4);
+	for (volatile int i = 0; i < 500; i++)
+		;
+}
+
+/*
+ * Starts a process that keeps changing the table, the header as often as the rest, and waits for
+ * its first change. It takes each change back, so that a reader accepts the table and meets the
+ * next change.
+ */
 static pid_t keep_changing(uint32_t random)
 {
+	unsigned long before = *changes;
 	pid_t pid = fork();
 
+	if (pid < 0)
+		abort();
+	while (pid && *changes == before)
+		sched_yield();
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;) {
+		size_t offset = (random >> 8) % (random >> 31 ? HEADER - 3 : SIZE - 3);
+		uint8_t original[4];
+
+		memcpy(original, table + offset, 4);
+		put(offset, &random);
+		put(offset, original);
+		++*changes;
 		random = random * 1664525u + 1013904223u;
-		memcpy(table + (random >> 3) % (SIZE - 4), &random, 4);
 	}
 }
 
@@ -129,6 +157,7 @@ static bool read_tables(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	unsigned long before;
 	bool good = false;
 	pid_t other = 0;
 
@@ -139,11 +168,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(table, image, SIZE);
 	damage(data + 1, size - 1);
 	if ((data[0] & FLAGS_CHANGE_MEANWHILE) == FLAGS_CHANGE_MEANWHILE)
-		other = keep_changing(data[0]);
+		other = keep_changing((uint32_t)size * 0x9e3779b9u + data[size / 2]);
+	before = *changes;
 	for (int i = 0; i < (other ? 20 : 1); i++)
 		good |= read_tables();
 	runs++;
 	accepted += good;
+	changed_meanwhile += *changes != before;
 	if (other) {
 		kill(other, SIGKILL);
 		waitpid(other, NULL, 0);

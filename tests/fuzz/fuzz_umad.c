@@ -4,10 +4,11 @@
  * struct of the caller is allocated with the size of its release. The address sanitizer finds a
  * write behind it, a leak and a double free.
  */
-#include "companions/umad_now.h"
-#include "companions/umad_port.h"
+#include <companions/umad_now.h>
+#include <companions/umad_port.h>
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,25 +30,46 @@ static void fill(void *object, size_t size)
 		((uint8_t *)object)[i] = input.size ? input.data[i % input.size] : 0;
 }
 
-static void must(int condition)
+static void must_be(int holds, const char *condition, int line)
 {
-	if (!condition)
-		abort();
+	if (holds)
+		return;
+	fprintf(stderr, "fuzz_umad.c:%d: not so: %s\n", line, condition);
+	abort();
 }
+#define must(condition) must_be(!!(condition), #condition, __LINE__)
 
 /* ---- stands for libibumad.so.3 ---- */
+
+/* 0, or the error of today's umad_get_port(). */
+static int port_error(void)
+{
+	return input.size && input.data[0] % 7 == 0 ? -5 : 0;
+}
+
+/* The port without P_Keys. */
+static void fill_port(int portnum, struct umad_port_now *port)
+{
+	fill(port, sizeof(*port));
+	port->portnum = portnum;
+	port->pkeys_size = input.size > 1 ? input.data[1] % 130 : 0;
+	port->pkeys = NULL;
+}
 
 static int fake_get_port(const char *name, int portnum, void *object)
 {
 	struct umad_port_now *port = object;
+	size_t pkeys;
 
 	(void)name;
-	if (input.size && input.data[0] % 7 == 0)
-		return -5;
-	fill(port, sizeof(*port));
-	port->portnum = portnum;
-	port->pkeys_size = input.size > 1 ? input.data[1] % 130 : 0;
-	port->pkeys = port->pkeys_size ? calloc(port->pkeys_size, sizeof(*port->pkeys)) : NULL;
+	if (port_error())
+		return port_error();
+	fill_port(portnum, port);
+	pkeys = port->pkeys_size * sizeof(*port->pkeys);
+	if (!pkeys)
+		return 0;
+	port->pkeys = malloc(pkeys);
+	fill(port->pkeys, pkeys);
 	return 0;
 }
 
@@ -60,18 +82,20 @@ static int fake_release_port(void *object)
 	return 0;
 }
 
+static int has_port(int portnum)
+{
+	return (size_t)portnum < input.size && input.data[portnum] % 2 == 0 && !port_error();
+}
+
 static int fake_get_ca(const char *name, struct umad_ca *ca)
 {
 	fill(ca, offsetof(struct umad_ca, ports));
 	memset(ca->ports, 0, sizeof(ca->ports));
 	for (int i = 0; i < UMAD_PORTS_MAX; i++) {
-		if ((size_t)i >= input.size || input.data[i] % 2)
+		if (!has_port(i))
 			continue;
 		ca->ports[i] = calloc(1, sizeof(struct umad_port_now));
-		if (fake_get_port(name, i, ca->ports[i])) {
-			free(ca->ports[i]);
-			ca->ports[i] = NULL;
-		}
+		must(ca->ports[i] && !fake_get_port(name, i, ca->ports[i]));
 	}
 	return 0;
 }
@@ -112,25 +136,47 @@ int umad_caller(const void *address)
 
 /* ---- the callers ---- */
 
-/* The fields of the caller's layout have the values of today's struct. */
-static void verify(const void *object)
+static void verify_pkeys(unsigned int size, const uint16_t *pkeys, const struct umad_port_now *now)
 {
-	const struct umad_port_2006 *old = object;
+	uint16_t expected[130];
+
+	must(size == now->pkeys_size);
+	fill(expected, size * sizeof(*pkeys));
+	must(!size || !memcmp(pkeys, expected, size * sizeof(*pkeys)));
+}
+
+/*
+ * The members of the caller's layout have the values of today's struct. A caller of libibumad.so.1
+ * has P_Keys only in the ports of a CA.
+ */
+static void verify(const void *object, int portnum, int of_ca)
+{
+	const struct umad_port_2007 *old = object;
 	const struct umad_port_now *port = object;
 	struct umad_port_now now;
 
-	fill(&now, sizeof(now));
-	must(old->rate == now.rate);
-	must((input.caller == 1 ? old->capmask : port->capmask) == now.capmask);
-	must((input.caller == 1 ? old->port_guid : port->port_guid) == now.port_guid);
+	fill_port(portnum, &now);
+	must(!memcmp(object, &now, offsetof(struct umad_port_now, rate) + sizeof(now.rate)));
+	if (input.caller == 1) {
+		must(old->capmask == now.capmask && old->gid_prefix == now.gid_prefix);
+		must(old->port_guid == now.port_guid);
+		if (of_ca)
+			verify_pkeys(old->pkeys_size, old->pkeys, &now);
+	} else {
+		must(port->capmask == now.capmask && port->gid_prefix == now.gid_prefix);
+		must(port->port_guid == now.port_guid);
+		verify_pkeys(port->pkeys_size, port->pkeys, &now);
+	}
 }
 
 static void try_port(size_t size)
 {
 	void *port = malloc(size);
+	int err = umad_get_port("mlx4_0", 1, port);
 
-	if (!umad_get_port("mlx4_0", 1, port)) {
-		verify(port);
+	must(err == port_error());
+	if (!err) {
+		verify(port, 1, 0);
 		must(!umad_release_port(port));
 	}
 	free(port);
@@ -138,12 +184,15 @@ static void try_port(size_t size)
 
 static void try_ca(void)
 {
-	struct umad_ca *ca = malloc(sizeof(*ca));
+	struct umad_ca *ca = malloc(sizeof(*ca)), now;
 
 	must(!umad_get_ca("mlx4_0", ca));
+	fill(&now, offsetof(struct umad_ca, ports));
+	must(!memcmp(ca, &now, offsetof(struct umad_ca, ports)));
 	for (int i = 0; i < UMAD_PORTS_MAX; i++) {
+		must(!ca->ports[i] == !has_port(i));
 		if (ca->ports[i])
-			verify(ca->ports[i]);
+			verify(ca->ports[i], i, 1);
 	}
 	must(!umad_release_ca(ca) && !umad_release_ca(ca));
 	free(ca);

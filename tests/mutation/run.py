@@ -154,13 +154,14 @@ def print_sums(found, outcomes):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].removeprefix("usage: "))
-    parser.add_argument("--list", action="store_true")
+    _, usage, description = __doc__.split("\n\n")
+    parser = argparse.ArgumentParser(usage=usage.removeprefix("usage: "), description=description)
+    parser.add_argument("--list", action="store_true", help="print them and try none")
     since = parser.add_mutually_exclusive_group()
     since.add_argument("--changed", metavar="COMMIT")
     since.add_argument("--recent", action="store_true")
-    parser.add_argument("--most", type=int, default=20)
-    parser.add_argument("words", nargs="*")
+    parser.add_argument("--most", type=int, default=20, metavar="N")
+    parser.add_argument("words", nargs="*", metavar="PATH[:FUNCTION]")
     options = parser.parse_args()
     found = selected(options.words, a_day_ago() if options.recent else options.changed)
     if options.list:

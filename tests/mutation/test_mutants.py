@@ -9,7 +9,8 @@ import subprocess
 
 import pytest
 
-import mutants
+import mutants  # which finds the modules of tests/static
+import listing
 
 PRODUCT = ("base", "companions", "compat", "elf", "modern", "shim", "table", "tools", "two_way",
            "subprojects/softhca")
@@ -59,9 +60,9 @@ compile to the same code: room/sample.c:17: twice drop:1 | number = +number; => 
 
 
 def product(root):
-    return sorted(str(path.relative_to(root)) for folder in PRODUCT
-                  for path in (root / folder).rglob("*.c")
-                  if "subprojects/softhca/tests" not in str(path))
+    return [path for path in listing.paths(root) if path.endswith(".c")
+            and path.startswith(tuple(f"{folder}/" for folder in PRODUCT))
+            and not path.startswith("subprojects/softhca/tests/")]
 
 
 def test_every_file_has_mutants_and_tests(source_root):
@@ -125,7 +126,7 @@ def sample(tmp_path, source_root, run):
     if not shutil.which("git"):
         pytest.skip("git is not installed")
     for name in ("tests/mutation/run.py", "tests/mutation/workspace.py",
-                 "tests/mutation/mutants.py", "tests/static/rules.py",
+                 "tests/mutation/mutants.py", "tests/static/listing.py", "tests/static/rules.py",
                  "scripts/left_processes.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source_root / name, tmp_path / name)

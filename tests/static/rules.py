@@ -8,6 +8,8 @@ import os
 import pathlib
 import re
 
+import listing
+
 LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
 
 # Files without a licence line: the licence texts, files that people read as they are, and formats
@@ -67,20 +69,14 @@ def folder_of(relative):
 
 
 def files(root, pattern="*", folders=None):
-    """All files of the project under @root as (relative path, path), without what git would
-    ignore."""
+    """All files of the project under @root as (relative path, path), without what git ignores."""
     root = pathlib.Path(root)
-    for directory, names, entries in os.walk(root):
-        names[:] = sorted(
-            n for n in names if not re.match(r"(\.(?!(ci|github)$)|build$|build-|__pycache__$)", n))
-        for entry in sorted(set(entries) - {".git"}):
-            path = pathlib.Path(directory) / entry
-            relative = path.relative_to(root).as_posix()
-            if folders and folder_of(relative) not in folders:
-                continue
-            ignored = re.search(r"\.pyc$|^xrc-compat-report\.md", entry)
-            if path.match(pattern) and not ignored and path.is_file():
-                yield relative, path
+    for relative in listing.paths(root):
+        path = root / relative
+        if folders and folder_of(relative) not in folders:
+            continue
+        if path.match(pattern) and path.is_file():
+            yield relative, path
 
 
 @functools.lru_cache(maxsize=None)
@@ -351,6 +347,26 @@ def copies(root):
                 if facts(original, pattern) != facts(SOFTHCA + copy, pattern)]
 
 
+C_COMMENT = re.compile(r"/\*.*?\*/", re.S)
+COMMENT = re.compile(r'#[^\n]*|"""(?:\\.|[^\\])*?"""', re.S)    # of Python and meson
+FILE_NAME = re.compile(
+    r"(?<![\w./<>{}$*-])(?!include/linux/)([\w-]+)/[\w/.*-]+\.(?:[ch]|py|md|tab|build)\b")
+
+
+def named_files(root):
+    """A file that a comment names is there, from a directory above the comment's own file. A name
+    whose first part is no directory there is of another project, as the kernel's headers."""
+    bad = []
+    for relative, path in [*c_files(root), *files(root, "*.py"), *files(root, "meson.build")]:
+        above = [pathlib.Path(root) / parent for parent in pathlib.PurePath(relative).parents]
+        comment = COMMENT if path.suffix in (".py", ".build") else C_COMMENT
+        for name in FILE_NAME.finditer("\n".join(comment.findall(read(path)))):
+            if any((parent / name[1]).is_dir() for parent in above) and not any(
+                    any(parent.glob(name[0])) for parent in above):
+                bad.append(f"{relative}:1: names {name[0]}, which is not there")
+    return bad
+
+
 def machine_paths(root):
     """No file names a home directory of the author's machine."""
     pattern = re.compile(r"(?<![\w.$})-])/(home|root)/")
@@ -389,7 +405,7 @@ def code_columns(root, limit=100):
     return bad
 
 
-def function_length(root, limit=80):
+def function_length(root, limit=40):
     """A function, from its brace to its brace in column 0, has at most @limit lines."""
     bad = []
     for relative, path in c_files(root):
@@ -410,7 +426,7 @@ def function_length(root, limit=80):
 FROZEN = re.compile(r"^include/ofed/")
 
 
-def file_length(root, limit=520):
+def file_length(root, limit=512):
     """A file has one purpose, and at most @limit lines."""
     bad = []
     for relative, path in [*c_files(root), *files(root, "*.py")]:
@@ -474,5 +490,5 @@ def env_manual(root):
 
 
 TREE_RULES = (spdx, comments, includes, include_order, calls, modern_verbs, printing, foreign_text,
-              neighbour, copies, machine_paths, columns, code_columns, function_length, file_length,
-              env_variables, env_manual, python_version)
+              neighbour, copies, named_files, machine_paths, columns, code_columns, function_length,
+              file_length, env_variables, env_manual, python_version)

@@ -5,6 +5,8 @@ import os
 import pathlib
 import platform
 import re
+import shutil
+import subprocess
 import sys
 
 import pytest
@@ -52,13 +54,16 @@ BROKEN = [
     (rules.copies, "subprojects/softhca/meson.build", "  '-Wshadow',\n", "not as in meson.build"),
     (rules.copies, "subprojects/softhca/meson.build", "newer_functions = ['gettid']\n",
      "not as in meson.build"),
+    (rules.named_files, "tools/a.c", SPDX_C + "/* See tools/ps/gone.c. */\n", "names tools/ps/gone.c"),
+    (rules.named_files, "tests/a.py", f'# {rules.LICENCE}\n"""See\ntests/test_gone.py."""\n',
+     "names tests/test_gone.py"),
     (rules.machine_paths, "docs/a.md", "see /ho" + "me/me/main\n", "names /ho" + "me/"),
     (rules.columns, "docs/a.md", f"<!-- {rules.LICENCE} -->\n" + "x" * 121 + "\n", "121 columns"),
     (rules.function_length, "subprojects/softhca/wire/a.c",
-     SPDX_C + "void f(void)\n{\n" + "\tx();\n" * 79 + "}\n", "81 lines"),
+     SPDX_C + "void f(void)\n{\n" + "\tx();\n" * 39 + "}\n", "41 lines"),
     (rules.code_columns, "tools/a.c", SPDX_C + "\tint x" + "x" * 90 + ";\n", "104 columns"),
     (rules.code_columns, "tests/a.py", f"# {rules.LICENCE}\n" + "x" * 101 + "\n", "101 columns"),
-    (rules.file_length, "tools/a.c", SPDX_C + "int x;\n" * 520, "521 lines"),
+    (rules.file_length, "tools/a.c", SPDX_C + "int x;\n" * 512, "513 lines"),
     (rules.env_variables, "compat/a.c", SPDX_C + '\tgetenv("XRC_COMPAT_SECRET");\n',
      "XRC_COMPAT_SECRET is missing"),
     (rules.env_variables, "tools/job/variables.h", "\tX(XRC_COMPAT_UNUSED, \"\")\n",
@@ -103,14 +108,16 @@ FINE = {
     "tools/job/variables.h": SPDX_C + '\tX(XRC_COMPAT_LIBRARY, "")\n',
     "man/xrc-compat.1": f'.\\" {rules.LICENCE}\n.It Ev XRC_COMPAT_LIBRARY\n',
     "subprojects/softhca/wire/a.c": SPDX_C + "#include <machine/hca.h>\nvoid f(void)\n{\n" +
-                                    "\tx();\n" * 78 + "}\n",
-    "include/ofed/infiniband/a.h": SPDX_C + "int x;\n" * 520,
+                                    "\tx();\n" * 38 + "}\n",
+    "include/ofed/infiniband/a.h": SPDX_C + "int x;\n" * 512,
     "run": f"#!/bin/sh\n# {rules.LICENCE}\n",
-    "tests/e2e/a.py": f"# {rules.LICENCE}\nif (x := 'a'.removeprefix('a')):\n    pass\n",
+    "tests/e2e/a.py": f"# {rules.LICENCE}\n# rdma-core, providers/mlx4/verbs.c\nif (x := 'a'.removeprefix('a')):\n    pass\n",
     "scripts/a.py": f"# {rules.LICENCE}\nx = f'{1}'\n",
     "COPYING": "text of others\n",
     "README.md": f"<!-- {rules.LICENCE} -->\n" + "x" * 120 + "\n",
-    ".git": "gitdir: of a second worktree\n",
+    ".gitignore": "/build/\n*.o\n",
+    ".git": "gitdir: of a worktree that is not there, so git lists nothing\n",
+    "tools/a.o": "of a compiler\n",
     "build/generated.c": "int x; /* not ours to judge */\n",
 }
 
@@ -165,6 +172,24 @@ def test_is_silent_on_a_good_sample(tmp_path, rule):
 def test_the_tree_is_really_looked_at():
     names = {name for name, _ in rules.files(os.environ["XRC_COMPAT_SOURCE_ROOT"])}
     assert {".ci/run", "meson.build", "tools/run/run.c", "tools/job/variables.h"} <= names
+
+
+# What the commands in the documents write into the sources.
+WRITTEN = ("after", "before", "old-program", "own-test", "own-test-sanitized", "wire.pcapng", "port.txt",
+           "events.json", "hosts", "xrc-compat-report.md", "xrc-compat-report.md.1", "a.pyc",
+           "build-install/b.c", "tests/__pycache__/b", "subprojects/.wraplock")
+
+
+@pytest.mark.parametrize("git", [True, False])
+def test_what_the_commands_of_the_documents_write_is_not_looked_at(tmp_path, source_root, git):
+    if git and not shutil.which("git"):
+        pytest.skip("no git")
+    if git:
+        subprocess.run(["git", "init", "-q", tmp_path], check=True, timeout=60)
+    (tmp_path / ".gitignore").write_text((source_root / ".gitignore").read_text())
+    for name in [*WRITTEN, "new.c", "tests/hosts", ".ci/run"]:
+        write(tmp_path, name, "")
+    assert {name for name, _ in rules.files(tmp_path)} == {".gitignore", "new.c", "tests/hosts", ".ci/run"}
 
 
 # The C library in its parts (older and newer glibc), and the runtimes of the sanitizers.

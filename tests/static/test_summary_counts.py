@@ -14,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "scr
 import summary  # noqa: E402
 
 PYTEST_SKIPS = "ss. [100%]\nSKIPPED [2] test_x.py:10: no -m32 here\n1 passed, 2 skipped in 0.10s\n"
+ROWS_SKIPPED = "SKIPPED ROW [2] mlockall locks: not allowed\n3 passed in 0.10s\n"
 CMOCKA_SKIP = (
     "[ RUN      ] x\n[       OK ] x\n[ RUN      ] a\nno tmpfs here\n[  SKIPPED ] a\n[==========] 3 test(s) run.\n[  PASSED  ] 2 test(s).\n"
     "[  SKIPPED ] 1 test(s), listed below:\n[  SKIPPED ] a\n\n 1 SKIPPED TEST(S)\n")
@@ -33,6 +34,7 @@ def summarized(*records):
     (record(stdout="fine"), 0, "1 passed, 0 failed, 0 skipped"),
     (record(stdout="5 passed in 0.20s\n"), 0, "5 passed, 0 failed, 0 skipped"),
     (record(stdout=PYTEST_SKIPS), 0, "1 passed, 0 failed, 2 skipped"),
+    (record(stdout=ROWS_SKIPPED), 0, "3 passed, 0 failed, 2 skipped"),
     (record(stdout="2 skipped in 0.01s\n"), 1, "0 passed, 0 failed, 2 skipped"),
     (record(stderr="[==========] 7 test(s) run.\n[  PASSED  ] 7 test(s).\n"), 0,
      "7 passed, 0 failed, 0 skipped"),
@@ -57,6 +59,7 @@ def test_counts_cases(line, status, last):
 @pytest.mark.parametrize("line, reason", [
     (record("SKIP", stdout="looking\nno kernel headers here\n"), "no kernel headers here"),
     (record(stdout=PYTEST_SKIPS), "no -m32 here"),
+    (record(stdout=ROWS_SKIPPED), "mlockall locks: not allowed (2 times)"),
     (record(stderr=CMOCKA_SKIP), "a: no tmpfs here"),
     (record(stderr=CMOCKA_SKIP.replace("no tmpfs here\n", "")), "a: no reason given"),
 ])

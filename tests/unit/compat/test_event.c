@@ -18,7 +18,7 @@
 
 #include <harness/thread_state.h>
 #include <harness/unit.h>
-#include "provider.h"
+#include "../common/provider.h"
 
 static struct ibv_context *context;
 static struct legacy_xrc_domain *domain;

@@ -15,8 +15,8 @@
 #include <modern/table.h>
 
 #include <harness/unit.h>
-#include "other_thread.h"
-#include "provider.h"
+#include "../common/other_thread.h"
+#include "../common/provider.h"
 
 static struct legacy_xrc_domain *domain;
 static uint32_t number;

@@ -8,7 +8,7 @@
 #include <modern/table.h>
 
 #include <harness/unit.h>
-#include "provider.h"
+#include "../common/provider.h"
 
 static struct ibv_srq_attr requested;
 

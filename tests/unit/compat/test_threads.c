@@ -23,7 +23,7 @@
 #include <compat/rcv_qp.h>
 
 #include <harness/thread_state.h>
-#include "provider.h"
+#include "../common/provider.h"
 #include <harness/unit.h>
 
 #define THREADS 6
@@ -144,6 +144,7 @@ TEST(a_child_begins_with_locks_and_objects_of_its_own)
 	atomic_int release = 0;
 	pthread_t thread;
 
+	skip_by_qemu_user();
 #ifdef __SANITIZE_THREAD__
 	skip_because("ThreadSanitizer reports the thread that the child does not have as leaked");
 #endif

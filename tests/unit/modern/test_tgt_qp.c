@@ -8,7 +8,7 @@
 #include <modern/tgt_qp.h>
 
 #include <harness/unit.h>
-#include "../compat/provider.h"
+#include "../common/provider.h"
 
 static struct ibv_context *context;
 

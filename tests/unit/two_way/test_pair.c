@@ -10,8 +10,8 @@
 #include <two_way/pair.h>
 
 #include <harness/unit.h>
-#include "other_thread.h"
-#include "provider.h"
+#include "../common/other_thread.h"
+#include "../common/provider.h"
 
 static const struct {
 	const char *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* A provider without hardware: its receive QPs are memory only. */
-#ifndef TESTS_COMPAT_PROVIDER_H
-#define TESTS_COMPAT_PROVIDER_H
+#ifndef TESTS_UNIT_PROVIDER_H
+#define TESTS_UNIT_PROVIDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* A verb in another thread, begun while this thread is inside a verb. */
-#ifndef TESTS_COMPAT_OTHER_THREAD_H
-#define TESTS_COMPAT_OTHER_THREAD_H
+#ifndef TESTS_UNIT_OTHER_THREAD_H
+#define TESTS_UNIT_OTHER_THREAD_H
 
 #include <pthread.h>
 #include <sched.h>
