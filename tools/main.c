@@ -16,10 +16,8 @@
 /* In the order of --help. */
 static const struct command *const commands[] = {
 	&command_run, &command_check, &command_trace, &command_ps, &command_gc, &command_selftest,
-	&command_doctor, &command_report, &command_env,
+	&command_doctor, &command_report, &command_env, NULL,
 };
-
-#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
 static void explain_variable(const char *name, const char *value_if_unset, const char *help)
 {
@@ -36,7 +34,7 @@ static void list_commands(FILE *out)
 	      "Runs old programs that use the XRC verbs of OFED 1.3-1.5 on today's rdma-core.\n"
 	      "\n"
 	      "Commands:\n", out);
-	for (size_t i = 0; i < COMMAND_COUNT; i++)
+	for (size_t i = 0; commands[i]; i++)
 		print_text(out, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
 	fputs("\nxrc-compat COMMAND --help explains its options.\n", out);
 }
@@ -54,7 +52,7 @@ static int print_help(void)
 
 static int execute_command(const char *name, int argc, char **argv)
 {
-	for (size_t i = 0; i < COMMAND_COUNT; i++) {
+	for (size_t i = 0; commands[i]; i++) {
 		if (!strcmp(commands[i]->name, name))
 			return command_execute(commands[i], argc, argv);
 	}
@@ -80,7 +78,7 @@ static int execute(int argc, char **argv)
 		return TOOL_EXIT_OK;
 	}
 	/* The commands find their files beside their own. */
-	if (!paths_find_self())
+	if (!paths_self())
 		return refuse(TOOL_EXIT_REFUSED, "/proc/self/exe cannot be read: mount /proc");
 	return execute_command(argv[1], argc - 1, argv + 1);
 }
@@ -90,5 +88,5 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "C.UTF-8");	/* for text.c */
 	/* A parent in perl or Python may have ignored it; then waitpid(2) fails. */
 	signal(SIGCHLD, SIG_DFL);
-	return streams_main("xrc-compat", TOOL_EXIT_REFUSED, execute, argc, argv);
+	return streams_main("xrc-compat", execute, argc, argv);
 }

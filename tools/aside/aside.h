@@ -8,10 +8,7 @@
 
 struct aside {
 	char *const *words;	/* the program and its arguments; NULL: prepare() does the work */
-	/*
-	 * That process calls it first, and exits with its result unless that is 0. NULL: there is
-	 * none.
-	 */
+	/* That process calls it first, and ends with its result unless that is 0. May be NULL. */
 	int (*prepare)(const void *context);
 	const void *context;
 	bool with_errors;	/* the output includes standard error */

@@ -56,16 +56,6 @@ static bool has_open_qp(struct ibv_context *context)
 	return err == -EINVAL;
 }
 
-/* The exported function fills in struct ibv_port_attr as of 2011, which is enough. */
-static void describe_ports(struct ibv_context *context, unsigned int count,
-			   struct device *device)
-{
-	while (device->ports < count && device->ports < PORTS_MAX &&
-	       !verbs.query_port(context, (uint8_t)(device->ports + 1),
-				 (void *)&device->port[device->ports]))
-		device->ports++;
-}
-
 /* "mlx5" of libmlx5.so.1.24.44.0, or of libibverbs' link to it, libmlx5-rdmav34.so. */
 static void name_driver(const struct ibv_context *context, struct device *device)
 {
@@ -98,7 +88,11 @@ static void describe(struct ibv_device *ibv_device, struct device *device)
 	if (!device->err) {
 		snprintf(device->firmware, sizeof(device->firmware), "%.63s", attr.fw_ver);
 		device->xrc = (attr.device_cap_flags & IBV_DEVICE_XRC) != 0;
-		describe_ports(context, attr.phys_port_cnt, device);
+		/* Fills in struct ibv_port_attr as of 2011, which is enough. */
+		while (device->ports < attr.phys_port_cnt && device->ports < PORTS_MAX &&
+		       !verbs.query_port(context, (uint8_t)(device->ports + 1),
+					 (void *)&device->port[device->ports]))
+			device->ports++;
 		device->open_qp = device->xrc && has_open_qp(context);
 	}
 	verbs.close_device(context);
@@ -161,9 +155,7 @@ const char *devices_without_xrc(const struct device_list *list)
 {
 	const char *names = "";
 
-	for (size_t i = 0; i < list->count; i++) {
-		const struct device *device = &list->device[i];
-
+	EACH(device, list->device, list->count) {
 		if (!device->xrc && !device->err)
 			names = format_string(
 				"%s%s%s (%s)", names, names[0] ? ", " : "", device->name,
@@ -205,9 +197,7 @@ static void print_ports_json(struct json *json, const struct device *device)
 void devices_print_json(struct json *json, const struct device_list *list)
 {
 	json_open(json, "devices", '[');
-	for (size_t i = 0; i < list->count; i++) {
-		const struct device *device = &list->device[i];
-
+	EACH(device, list->device, list->count) {
 		json_open(json, NULL, '{');
 		json_string(json, "name", device->name);
 		json_string(json, "driver", device->driver);

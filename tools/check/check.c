@@ -90,12 +90,12 @@ static void read_libraries(void)
 	needs_read(&check.closure, &(struct preload_wish){ 0 });
 	read_libibverbs(&check.closure);
 	check.mpi = starter_is_mpi(program);
-	for (size_t i = 0; i < check.closure.count; i++) {
-		const char *path = check.closure.object[i].path;
+	EACH(object, check.closure.object, check.closure.count) {
+		const char *path = object->path;
 
 		/* Skip libibverbs and libxrc-compat: they define these names. */
 		if (fnmatch("lib@(ibverbs|xrc-compat).so*", basename(path), FNM_EXTMATCH))
-			read_names(&check.closure.object[i]);
+			read_names(object);
 		check.platform_mpi = check.platform_mpi || is_platform_mpi(path);
 		check.mpi = check.mpi || check.platform_mpi || has_mpi(path);
 	}

@@ -5,7 +5,6 @@
 
 #include <tools/aside/devices.h>
 #include <tools/program/libraries.h>
-#include <tools/program/providers.h>
 
 /* Exit statuses up to VERDICT_UNSUPPORTED. For the rest, check exits with the status of `run`. */
 enum check_verdict {

@@ -17,7 +17,7 @@
 #define WITH_SYSTEM_LIBIBVERBS \
 	", with --system-libibverbs if an old libibverbs is in the LD_LIBRARY_PATH that it sets"
 
-/* Returns true, so that a rule can end with this call. */
+/* Returns true: a rule that decides ends with this call, and no rule after it is asked. */
 static bool decided(struct check *check, enum check_verdict verdict, const char *reason)
 {
 	check->verdict = verdict;
@@ -206,9 +206,7 @@ static bool decide_device(struct check *check)
 {
 	const struct device *failed = NULL;
 
-	for (size_t i = 0; i < check->devices.count; i++) {
-		const struct device *device = &check->devices.device[i];
-
+	EACH(device, check->devices.device, check->devices.count) {
 		if (check->wanted_device && strcmp(check->wanted_device, device->name) != 0)
 			continue;
 		if (device->xrc)

@@ -38,16 +38,6 @@ static void print_list(struct json *json, const char *key, const char *label,
 	json_close(json, ']');
 }
 
-/* Only as JSON: "NAME => FILE" for each library that the loader finds. */
-static void print_libraries(struct json *json, const struct closure *closure)
-{
-	json_open(json, "libraries", '[');
-	for (size_t i = 1; i < closure->count; i++)
-		json_string(json, NULL, format_string("%s => %s", closure->object[i].wanted,
-						      closure->object[i].path));
-	json_close(json, ']');
-}
-
 static void print_devices(struct json *json, const struct check *check)
 {
 	const struct device_list *devices = &check->devices;
@@ -98,7 +88,12 @@ static void print_libibverbs(struct json *json, const struct check *check)
 	print_value(json, "libibverbs", "libibverbs", closure->libibverbs);
 	print_value(json, "old_libibverbs", "too old", closure->old_libibverbs);
 	print_value(json, "system_libibverbs", "system's", closure->system_libibverbs);
-	print_libraries(json, closure);
+	/* Only as JSON: "NAME => FILE" for each library that the loader finds. */
+	json_open(json, "libraries", '[');
+	for (size_t i = 1; i < closure->count; i++)
+		json_string(json, NULL, format_string("%s => %s", closure->object[i].wanted,
+						      closure->object[i].path));
+	json_close(json, ']');
 	print_list(json, "companions", "Companions", &closure->companion);
 	print_list(json, "missing", "Missing", &closure->missing);
 	print_list(json, "missing_for_plugins", "For plugins", &closure->plugin_missing);

@@ -3,7 +3,6 @@
 #include "doctor.h"
 
 #include <tools/program/libraries.h>
-#include <tools/program/providers.h>
 #include <tools/text/memory.h>
 
 #include <errno.h>
@@ -42,10 +41,10 @@ static void count_devices(const char *library, const struct device_list *list, c
 	const struct device *failed = NULL;
 	int usable = 0;
 
-	for (size_t i = 0; i < list->count; i++) {
-		usable += list->device[i].xrc;
-		if (list->device[i].err)
-			failed = &list->device[i];
+	EACH(device, list->device, list->count) {
+		usable += device->xrc;
+		if (device->err)
+			failed = device;
 	}
 	if (err)
 		found("devices", FINDING_PROBLEM, "try: ibv_devinfo",
@@ -71,21 +70,23 @@ static void count_devices(const char *library, const struct device_list *list, c
 		      "none of %zu has XRC: %s", list->count, devices_without_xrc(list));
 }
 
+#define KEEP_KERNEL_NAMES \
+	"to have the kernel's names, put this line into " \
+	"/etc/udev/rules.d/60-rdma-persistent-naming.rules and restart: ACTION==\"add\", " \
+	"SUBSYSTEM==\"infiniband\", PROGRAM=\"rdma_rename %%k NAME_KERNEL\" -- or, until then: " \
+	"rdma dev set %s name %s_0"
+
 /* rdma_rename of rdma-core names devices by protocol and place. */
 static void examine_names(const struct device_list *list)
 {
-	for (size_t i = 0; i < list->count; i++) {
-		const char *name = list->device[i].name, *driver = list->device[i].driver;
+	EACH(device, list->device, list->count) {
+		const char *name = device->name, *driver = device->driver;
 
 		/* Old programs ask for the kernel's names, as mlx4_0. They are older than qedr. */
 		if (fnmatch("@(ib[psoxf]|roce|iwp|opap|rdmap)*", name, FNM_EXTMATCH) ||
-		    !list->device[i].xrc || !strcmp(driver, "qedr"))
+		    !device->xrc || !strcmp(driver, "qedr"))
 			continue;
-		found("device names", FINDING_NOTE,
-		      format_string(
-			      "to have the kernel's names, put this line into /etc/udev/rules.d/60-rdma-persistent-naming.rules "
-			      "and restart: ACTION==\"add\", SUBSYSTEM==\"infiniband\", PROGRAM=\"rdma_rename %%k NAME_KERNEL\" -- or, until "
-			      "then: rdma dev set %s name %s_0", name, driver),
+		found("device names", FINDING_NOTE, format_string(KEEP_KERNEL_NAMES, name, driver),
 		      "udev has renamed %s; old programs that ask for %s_0 do not find it", name,
 		      driver);
 		return;
@@ -114,9 +115,7 @@ static void examine_ports(const struct device_list *list)
 	const struct device *best = NULL;
 	unsigned int nearest = 0;
 
-	for (size_t i = 0; i < list->count; i++) {
-		const struct device *device = &list->device[i];
-
+	EACH(device, list->device, list->count) {
 		for (unsigned int k = 0; device->xrc && k < device->ports; k++) {
 			if (device->port[k].state == IBV_PORT_ACTIVE &&
 			    device->port[k].link_layer != IBV_LINK_LAYER_ETHERNET)
@@ -153,8 +152,8 @@ void examine_devices(struct device_list *list)
 
 	count_devices(library, list, devices_read(library, list));
 	examine_modules();
-	for (size_t i = 0; i < list->count; i++)
-		show_device(&list->device[i]);
+	EACH(device, list->device, list->count)
+		show_device(device);
 	examine_names(list);
 	examine_ports(list);
 }

@@ -60,15 +60,14 @@ static void examine_table(void)
 
 	regtab_open(&key);
 	err = regtab_show();
-
 	if (err)
-		found("registration table", FINDING_NOTE,
+		found("table", FINDING_NOTE,
 		      err == -ENOSYS ? "programs run; only xrc-compat ps needs Linux 3.17 or later"
 				     : "programs run, but xrc-compat ps does not show them; see ulimit -n and "
 				       "ulimit -f",
-		      "a process cannot make one: %s", strerror(-err));
+		      "a process cannot make a registration table: %s", strerror(-err));
 	else
-		found("registration table", FINDING_OK, NULL, "a process can make one");
+		found("table", FINDING_OK, NULL, "a process can make a registration table");
 }
 
 static void examine_preload(void)

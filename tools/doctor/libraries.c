@@ -5,7 +5,6 @@
 #include <tools/files/paths.h>
 #include <tools/files/preload.h>
 #include <tools/program/libraries.h>
-#include <tools/program/providers.h>
 #include <tools/text/memory.h>
 
 #include <libgen.h>

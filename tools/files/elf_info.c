@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Reads the ELF header and the program headers, as the kernel does, and the dynamic sections, by
- * libelf.
- */
+/* Reads the ELF and program headers, as the kernel does, and the dynamic sections, by libelf. */
 #include "elf_info.h"
 #include "regular.h"
 
@@ -15,15 +12,6 @@
 #include <unistd.h>
 
 /* ---- program headers ---- */
-
-/* False if the string has no end, as in a damaged file. */
-static bool read_interpreter(const char *image, size_t size, GElf_Off start, struct elf_info *info)
-{
-	if (start >= size || !memchr(image + start, '\0', size - (size_t)start))
-		return false;
-	info->interpreter = copy_string(image + start);
-	return true;
-}
 
 /* Finds the dynamic section by its segment: a file may have no section headers. */
 static void read_dynamic(Elf *elf, const GElf_Phdr *segment, struct elf_info *info)
@@ -65,9 +53,13 @@ static bool read_segments(Elf *elf, struct elf_info *info)
 		if (segment.p_type == PT_DYNAMIC)
 			read_dynamic(elf, &segment, info);
 		/* The kernel takes the first. */
-		if (segment.p_type == PT_INTERP && !info->interpreter &&
-		    !read_interpreter(image, size, segment.p_offset, info))
+		if (segment.p_type != PT_INTERP || info->interpreter)
+			continue;
+		/* In a damaged file the string has no end. */
+		if (segment.p_offset >= size ||
+		    !memchr(image + segment.p_offset, '\0', size - (size_t)segment.p_offset))
 			return false;
+		info->interpreter = copy_string(image + segment.p_offset);
 	}
 	info->is_library &= !info->interpreter;
 	info->is_static = !info->interpreter && !info->is_library;

@@ -47,14 +47,6 @@ static const char *expand(const char *pattern)
 	return name;
 }
 
-/* The descriptor of a standard stream that is named as a file; -1: the name is another one. */
-static int standard_stream(const char *name)
-{
-	return !strcmp(name, "/dev/stdout")   ? STDOUT_FILENO
-	       : !strcmp(name, "/dev/stderr") ? STDERR_FILENO
-					      : -1;
-}
-
 /* What @name is; NULL: a regular file, or it has gone meanwhile. */
 static const char *kind_of(const char *name)
 {
@@ -86,7 +78,9 @@ static int create(const char *first, const char **name, const char **kind)
 FILE *output_open(const char *pattern, const char *what, const char **name)
 {
 	const char *first = expand(pattern), *kind = NULL;
-	int fd = standard_stream(first);
+	int fd = !strcmp(first, "/dev/stdout")	 ? STDOUT_FILENO
+		 : !strcmp(first, "/dev/stderr") ? STDERR_FILENO
+						 : -1;
 
 	*name = first;
 	/* Do not reopen it: a new description starts at offset 0, over the program's output. */

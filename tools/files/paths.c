@@ -3,7 +3,6 @@
 #include "paths.h"
 #include "preload.h"
 
-#include <tools/text/command.h>
 #include <tools/text/memory.h>
 #include <tools/tools_config.h>
 
@@ -12,23 +11,19 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *self;
-
-bool paths_find_self(void)
-{
-	self = realpath("/proc/self/exe", NULL);
-	return self != NULL;
-}
-
 const char *paths_self(void)
 {
+	static const char *self;
+
+	if (!self)
+		self = realpath("/proc/self/exe", NULL);
 	return self;
 }
 
 /* The directory @levels above the running command's. */
 static const char *own_prefix(int levels)
 {
-	char *path = format_string("%s", self), *slash;
+	char *path = copy_string(paths_self()), *slash;
 
 	for (; levels >= 0 && (slash = strrchr(path, '/')); levels--)
 		*slash = '\0';
@@ -76,7 +71,7 @@ const char *paths_library(int bits, const char *in_build)
 
 static const char *choose_shim(int bits)
 {
-	static const char in_build[] = "shim/" TOOLS_LIBRARY;
+	static const char in_build[] = "shim/libxrc-compat.so.1";
 	const char *chosen = getenv("XRC_COMPAT_LIBRARY"), *found, *dir;
 
 	if (!chosen || !chosen[0]) {

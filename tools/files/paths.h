@@ -31,10 +31,7 @@ const char *paths_softhca(void);
  */
 const char *paths_helper(const char *in_build);
 
-/* False without /proc, where main() runs no command. */
-bool paths_find_self(void);
-
-/* Absolute path of the running command. */
+/* Absolute path of the running command; NULL without /proc, where main() runs no command. */
 const char *paths_self(void);
 
 #endif

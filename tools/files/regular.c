@@ -43,23 +43,27 @@ ssize_t regular_read(const char *path, char *text, size_t size)
 	return used;
 }
 
-unsigned long long regular_number(const char *path, const char *name, int base)
+char *regular_line(const char *path, int end, const char *name)
 {
 	int fd = regular_open(path);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-	unsigned long long number = 0;
-	bool found = false;
-	char *line = NULL;
+	char *line = NULL, *rest = NULL;
 	size_t size = 0;
 
-	while (file && !found && getline(&line, &size, file) > 0) {
-		found = !strncmp(line, name, strlen(name));
-		if (found)
-			number = strtoull(line + strlen(name), NULL, base);
-	}
+	while (file && !rest && getdelim(&line, &size, end, file) > 0)
+		rest = strncmp(line, name, strlen(name)) ? NULL : strdup(line + strlen(name));
 	free(line);
 	if (file)
 		fclose(file);
+	return rest;
+}
+
+unsigned long long regular_number(const char *path, const char *name, int base)
+{
+	char *rest = regular_line(path, '\n', name);
+	unsigned long long number = rest ? strtoull(rest, NULL, base) : 0;
+
+	free(rest);
 	return number;
 }
 

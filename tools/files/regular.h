@@ -13,6 +13,9 @@ int regular_open(const char *path);
 /* Reads its first bytes, up to @size - 1, and ends them with 0. How many, or -1. */
 ssize_t regular_read(const char *path, char *text, size_t size);
 
+/* The rest of the first line that begins with the name; @end ends each line. NULL: none does. */
+char *regular_line(const char *path, int end, const char *name);
+
 /* The number behind the name that begins a line in a file of the kernel; 0: there is none. */
 unsigned long long regular_number(const char *path, const char *name, int base);
 

@@ -2,10 +2,9 @@
 /* The table of launchers, and the search in it by name. */
 #include "launchers.h"
 #include <tools/aside/aside.h>
+#include <tools/text/memory.h>
 
 #include <fnmatch.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,10 +39,7 @@ const struct launcher launchers[] = {
 
 static bool has_name(const struct launcher *launcher, const char *path)
 {
-	char word[NAME_MAX + 3];
-
-	snprintf(word, sizeof(word), " %s ", basename(path));
-	return strstr(launcher->names, word) != NULL;
+	return strstr(launcher->names, format_string(" %s ", basename(path)));
 }
 
 const struct launcher *find_launcher(const char *path)

@@ -48,8 +48,8 @@ static void append(struct closure *closure, const char *path, const char *wanted
 {
 	struct loaded_object *object;
 
-	for (size_t i = 0; i < closure->count; i++) {
-		if (!strcmp(closure->object[i].path, path))
+	EACH(known, closure->object, closure->count) {
+		if (!strcmp(known->path, path))
 			return;
 	}
 	object = &APPEND(closure->object, closure->count);
@@ -294,9 +294,7 @@ void closure_read(const char *path, struct string_list *plugins, struct closure 
 
 const char *closure_find(const struct closure *closure, const char *name)
 {
-	for (size_t i = 0; i < closure->count; i++) {
-		const struct loaded_object *object = &closure->object[i];
-
+	EACH(object, closure->object, closure->count) {
 		if (!strcmp(object->wanted, name) || !strcmp(basename(object->path), name))
 			return object->path;
 	}

@@ -5,6 +5,7 @@
 
 #include "program.h"
 
+#include <tools/aside/devices.h>
 #include <tools/text/memory.h>
 
 /* An object that the loader maps. */
@@ -63,6 +64,24 @@ const char *providers_load_fault(const char *libibverbs, const char *object);
 	"take the directory with the older library out of LD_LIBRARY_PATH or the program's RPATH; " \
 	"in a container take the libibverbs of its image instead of the host's"
 const char *providers_load_advice(void);
+
+/* ---- the providers of libibverbs: the libraries that drive its devices ---- */
+
+/* "rdma-core 44", or what else is known of the release. */
+const char *libibverbs_release_name(const char *path);
+
+/* A device that the kernel has and libibverbs does not list. */
+struct undriven {
+	const char *fault;	/* NULL: there is none */
+	const char *advice;
+};
+
+/*
+ * Compares the kernel's devices with @list, which the libibverbs at @library has given. If several
+ * are missing in the list, takes a device whose kind has XRC. @wanted: only this device; NULL: any.
+ */
+struct undriven find_undriven(const char *library, const struct device_list *list,
+			      const char *wanted);
 
 /* ---- what must be preloaded besides libxrc-compat ---- */
 

@@ -86,9 +86,7 @@ static bool opens(const struct closure *closure, const char *name)
 {
 	bool is_verbs = !strcmp(name, LIBIBVERBS_OPENED);
 
-	for (size_t i = 0; i < closure->count; i++) {
-		const struct loaded_object *object = &closure->object[i];
-
+	EACH(object, closure->object, closure->count) {
 		/* Skip this command, which contains all the names: `run` may start it again. */
 		if (!strcmp(object->path, paths_self()))
 			continue;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Finds a program as execvp() does, and says why a library cannot be preloaded into it. The loader
- * says little or nothing.
- */
+/* Finds a program as execvp() does, and says why no library can be preloaded into it. */
 #include "program.h"
 
 #include <tools/files/regular.h>

@@ -3,7 +3,6 @@
  * Finds out why libibverbs does not list a device that the kernel has. Each release of rdma-core
  * has the names of its providers and of the directory with their configuration in libibverbs.
  */
-#include "providers.h"
 #include "libraries.h"
 
 #include <tools/files/paths.h>
@@ -19,23 +18,18 @@
 
 /* ---- the release ---- */
 
-/* Debian, RHEL and SLES name the file libibverbs.so.1.ABI.RELEASE.PATCH. */
-static int release_of(const char *path)
-{
-	char real[PATH_MAX];
-	const char *version = realpath(path, real) ? strstr(real, "libibverbs.so.1.") : NULL;
-	int release = 0;
-
-	return version && sscanf(version, "libibverbs.so.1.%*d.%d", &release) == 1 ? release : 0;
-}
-
 /* The private symbols have a version, which is the release that has last changed them. */
 const char *libibverbs_release_name(const char *path)
 {
 	static const char private[] = "IBVERBS_PRIVATE_";
-	const char *node = regular_string(path, private);
-	int release = release_of(path);
+	const char *node = regular_string(path, private), *version;
+	char real[PATH_MAX];
+	int release = 0;
 
+	/* Debian, RHEL and SLES name the file libibverbs.so.1.ABI.RELEASE.PATCH. */
+	version = realpath(path, real) ? strstr(real, "libibverbs.so.1.") : NULL;
+	if (version)
+		sscanf(version, "libibverbs.so.1.%*d.%d", &release);
 	if (release)
 		return format_string("rdma-core %d", release);
 	if (!node)
@@ -82,8 +76,8 @@ static const struct provider *provider_of(const char *device)
 
 static bool is_listed(const struct device_list *list, const char *name)
 {
-	for (size_t i = 0; i < list->count; i++) {
-		if (!strcmp(list->device[i].name, name))
+	EACH(device, list->device, list->count) {
+		if (!strcmp(device->name, name))
 			return true;
 	}
 	return false;

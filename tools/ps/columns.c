@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What each column of `xrc-compat ps` says of a registration. */
-#include "columns.h"
+#include "ps.h"
 
+#include <tools/files/regular.h>
 #include <tools/text/command.h>
 #include <tools/text/memory.h>
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -31,120 +30,86 @@ const struct column columns[COLUMNS] = {
 
 /* ---- kinds of cells ---- */
 
-__attribute__((format(printf, 2, 3))) static void put(struct cell *cell, const char *format, ...)
+__attribute__((format(printf, 1, 2))) static struct cell text(const char *format, ...)
 {
+	struct cell cell = { .text = "" };
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(cell->text, sizeof(cell->text), format, args);
+	vsnprintf(cell.text, sizeof(cell.text), format, args);
 	va_end(args);
+	return cell;
 }
 
-static void put_number(struct cell *cell, long long number)
+static struct cell number(long long value, struct cell shown)
 {
-	cell->is_number = true;
-	cell->number = number;
-	put(cell, "%lld", number);
+	shown.is_number = true;
+	shown.number = value;
+	return shown;
 }
 
 /* The clock may have been set back, and a table may be forged: an age is never negative. */
-static void put_age(struct cell *cell, uint64_t since)
+static struct cell age(uint64_t since)
 {
 	uint64_t now = (uint64_t)time(NULL);
 	long long seconds = since < now ? (long long)(now - since) : 0;
 
-	put_number(cell, seconds);
 	if (seconds < 60)
-		put(cell, "%llds", seconds);
-	else if (seconds < 3600)
-		put(cell, "%lldm%02llds", seconds / 60, seconds % 60);
-	else if (seconds < 86400)
-		put(cell, "%lldh%02lldm", seconds / 3600, seconds % 3600 / 60);
-	else
-		put(cell, "%lldd%02lldh", seconds / 86400, seconds % 86400 / 3600);
+		return number(seconds, text("%llds", seconds));
+	if (seconds < 3600)
+		return number(seconds, text("%lldm%02llds", seconds / 60, seconds % 60));
+	if (seconds < 86400)
+		return number(seconds, text("%lldh%02lldm", seconds / 3600, seconds % 3600 / 60));
+	return number(seconds, text("%lldd%02lldh", seconds / 86400, seconds % 86400 / 3600));
 }
 
 /* Emulated adapters of two daemons have the same names; the directory tells them apart. */
-static void put_run(struct cell *cell, pid_t pid)
+static struct cell run(pid_t pid)
 {
-	static const char name[] = "SOFTHCA_DIR=";
-	char path[32], *variable = NULL;
-	size_t size = 0;
-	FILE *file;
+	const char *path = format_string("/proc/%d/environ", (int)pid);
+	const char *directory = regular_line(path, '\0', "SOFTHCA_DIR=");
 
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return;
-	while (getdelim(&variable, &size, '\0', file) > 0) {
-		if (!strncmp(variable, name, strlen(name)))
-			put(cell, "%s", variable + strlen(name));
-	}
-	fclose(file);
-	free(variable);
+	return text("%s", directory ? directory : "");
 }
 
 /* ---- columns ---- */
 
-static void put_qp(struct cell *cell, size_t column, const struct regtab_view_qp *qp)
-{
-	if (column == QP) {
-		put_number(cell, qp->qp_num);
-		put(cell, "0x%06x", qp->qp_num);
-	} else if (column == KEPT) {
-		put(cell, "kernel");
-	} else if (qp->creator) {
-		put_number(cell, qp->creator->pid);
-	}
-}
-
-static void put_member(struct cell *cell, size_t column, const struct regtab_view_member *member)
-{
-	const struct regtab_key *key = &member->key;
-
-	switch (column) {
-	case DEVICE:
-		put(cell, "%s", key->device);
-		break;
-	case PID:
-		put_number(cell, member->pid);
-		break;
-	case COMMAND:
-		put(cell, "%s", member->command);
-		break;
-	case AGE:
-		put_age(cell, member->since);
-		break;
-	case UID:
-		put_number(cell, member->uid);
-		break;
-	case RUN:
-		put_run(cell, member->pid);
-		break;
-	case STATE:
-		put(cell, "live");
-		break;
-	case TABLE:
-		put(cell, "%s", member->path);
-		break;
-	case DOMAIN:
-		put(cell, "%u:%u:%llu", major(key->st_dev), minor(key->st_dev),
-		    (unsigned long long)key->st_ino);
-		break;
-	}
-}
-
 struct cell column_cell(const struct column *column, const struct regtab_view_member *member,
 			const struct regtab_view_qp *qp)
 {
-	struct cell cell = { .text = "" };
-	size_t i = (size_t)(column - columns);
+	const struct regtab_view_member *creator = qp ? qp->creator : NULL;
+	const struct regtab_key *key = &member->key;
+	static const struct cell empty;
 
-	if (i != QP && i != KEPT && i != CREATOR)
-		put_member(&cell, i, member);
-	else if (qp)
-		put_qp(&cell, i, qp);
-	return cell;
+	switch (column - columns) {
+	case DEVICE:
+		return text("%s", key->device);
+	case QP:
+		return qp ? number(qp->qp_num, text("0x%06x", qp->qp_num)) : empty;
+	case PID:
+		return number(member->pid, text("%d", (int)member->pid));
+	case COMMAND:
+		return text("%s", member->command);
+	case AGE:
+		return age(member->since);
+	case DOMAIN:
+		return text("%u:%u:%llu", major(key->st_dev), minor(key->st_dev),
+			    (unsigned long long)key->st_ino);
+	case CREATOR:
+		return creator ? number(creator->pid, text("%d", (int)creator->pid)) : empty;
+	case UID:
+		return number(member->uid, text("%u", member->uid));
+	case RUN:
+		return run(member->pid);
+	case KEPT:
+		return text("%s", qp ? "kernel" : "");
+	case STATE:
+		return text("live");
+	case TABLE:
+		return text("%s", member->path);
+	default:
+		return empty;
+	}
 }
 
 const struct column *column_named(const char *name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `xrc-compat gc`: removed the tables of dead processes until release 1.0; kept for old scripts. */
+/* `xrc-compat gc`: removed the tables of dead processes in release 1.0. Scripts may call it. */
 #include <tools/text/command.h>
 #include <tools/text/json.h>
 #include <tools/text/message.h>

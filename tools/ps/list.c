@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Prints the registrations of all processes, as text or as JSON. */
-#include "columns.h"
+/* Prints the registrations of all processes, as text or as JSON, and says why some are missing. */
 #include "ps.h"
 
+#include <tools/text/command.h>
 #include <tools/text/json.h>
+#include <tools/text/memory.h>
 #include <tools/text/message.h>
+
+#include <string.h>
 
 /* ---- a row ---- */
 
@@ -59,9 +62,9 @@ static void print_table(const struct listing *listing, struct json *json,
 				print_row(listing, json, &table->members[i], &qp);
 		}
 	}
-	for (unsigned i = 0; i < table->member_count; i++) {
-		if (!table->members[i].registration_count)
-			print_row(listing, json, &table->members[i], NULL);
+	EACH(member, table->members, table->member_count) {
+		if (!member->registration_count)
+			print_row(listing, json, member, NULL);
 	}
 }
 
@@ -70,9 +73,7 @@ static void print_reasons(struct json *json, const char *key, const struct regta
 			  bool unread)
 {
 	json_open(json, key, '[');
-	for (unsigned i = 0; i < all->member_count; i++) {
-		const struct regtab_view_member *member = &all->members[i];
-
+	EACH(member, all->members, all->member_count) {
 		if (!member->reason || member->unread != unread)
 			continue;
 		json_open(json, NULL, '{');
@@ -106,6 +107,28 @@ static void print_all(const struct listing *listing, const struct regtab_view *a
 	json_close(&json, '}');
 }
 
+/* ---- processes that cannot be read ---- */
+
+void say_reasons(const struct regtab_view *all)
+{
+	unsigned int unread = 0;
+
+	EACH(member, all->members, all->member_count) {
+		if (member->reason && (!member->unread || !unread++))
+			say("process %d (%s): %s: %s", (int)member->pid, member->command,
+			    member->path, member->reason);
+	}
+	if (unread > 1)
+		say("in all %u processes of this user cannot be read; `xrc-compat ps --json` lists them",
+		    unread);
+}
+
+int refuse_to_list(int err)
+{
+	return refuse(TOOL_EXIT_REFUSED, "no registrations can be read: %s; try: xrc-compat doctor",
+		      strerror(-err));
+}
+
 int print_registrations(const struct listing *listing)
 {
 	struct regtab_view all;
@@ -115,11 +138,14 @@ int print_registrations(const struct listing *listing)
 	if (err)
 		return refuse_to_list(err);
 	print_all(listing, &all);
-	say_missing(&all);
+	EACH(member, all.members, all.member_count) {
+		if (member->missing)
+			say("process %d: %u more registrations; its table has no place for them",
+			    (int)member->pid, member->missing);
+		refused |= member->reason && !member->unread;
+	}
 	if (!listing->is_json)
 		say_reasons(&all);
-	for (unsigned i = 0; i < all.member_count; i++)
-		refused |= all.members[i].reason && !all.members[i].unread;
 	regtab_free(&all);
 	return refused;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat ps`: the processes that are registered with each receive QP, or their stacks. */
 #include "ps.h"
-#include "columns.h"
 
 #include <tools/text/command.h>
 #include <tools/text/memory.h>
@@ -43,19 +42,13 @@ static int run_list(void)
 	return status ? status : print_registrations(&listing);
 }
 
-static int refuse_other(const char *form)
-{
-	return refuse(TOOL_EXIT_REFUSED, "ps: %s goes with no other option", form);
-}
-
 static int run_ps(char **pids)
 {
 	bool lists = names || listing.is_json || listing.without_headings;
+	const char *alone = core ? "--core" : stacks ? "--stacks" : NULL;
 
-	if (core && (stacks || lists))
-		return refuse_other("--core");
-	if (stacks && lists)
-		return refuse_other("--stacks");
+	if (alone && (lists || (core && stacks)))
+		return refuse(TOOL_EXIT_REFUSED, "ps: %s goes with no other option", alone);
 	if (pids[0] && !stacks)
 		return refuse(TOOL_EXIT_REFUSED, "ps: %s: unexpected argument without --stacks",
 			      pids[0]);

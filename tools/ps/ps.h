@@ -5,6 +5,37 @@
 
 #include <table/view.h>
 
+#include <stdbool.h>
+
+/* ---- columns ---- */
+
+/* Without -o those before CREATOR are printed, which fit on a line. */
+enum { DEVICE, QP, PID, COMMAND, AGE, DOMAIN, CREATOR, UID, RUN, KEPT, STATE, TABLE, COLUMNS };
+
+struct column {
+	const char *name;
+	const char *help;
+	int width;	/* characters of most values; 0: any number, so the column stands last */
+};
+
+extern const struct column columns[COLUMNS];
+
+struct cell {
+	char text[576];		/* for people; "" if the column does not apply */
+	bool is_number;		/* JSON has the number in place of the text */
+	long long number;
+};
+
+/* @column is one of columns[]. @qp: the member is registered with it; NULL: with none. */
+struct cell column_cell(const struct column *column, const struct regtab_view_member *member,
+			const struct regtab_view_qp *qp);
+
+/* The column of this name, in upper or lower case; NULL: there is none. */
+const struct column *column_named(const char *name);
+
+/* For --help. */
+void explain_columns(void);
+
 /* ---- registrations ---- */
 
 /* What the command line asks for. */
@@ -36,9 +67,6 @@ int print_core(const char *file);
  * named: seen from another user namespace these are all processes of the user.
  */
 void say_reasons(const struct regtab_view *all);
-
-/* Says of each process how many registrations its table has no place for. */
-void say_missing(const struct regtab_view *all);
 
 /* Says why regtab_read() has failed. TOOL_EXIT_REFUSED. */
 int refuse_to_list(int err);

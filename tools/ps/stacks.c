@@ -25,7 +25,7 @@ static void print_stack(const struct stack *stack)
 
 	print_text(stdout, "  thread %d", (int)stack->thread);
 	if (stack->stop_us)
-		print_text(stdout, ", stopped %u us", stack->stop_us);
+		print_text(stdout, ", stopped at most %u us", stack->stop_us);
 	print_text(stdout, "%s%s:\n", stack->call ? ", in " : "", stack->call ? stack->call : "");
 	for (size_t i = 0; i < stack->frame_count; i++)
 		place_print_all(stdout, "    ", stack->frame[i].place, &number);
@@ -40,7 +40,8 @@ static void print_others(const struct regtab_view *table, const struct regtab_vi
 	const char *separator = qp->registrants > 2 ? "; so are" : "; so is";
 
 	for (unsigned int i = 0; i < table->member_count; i++) {
-		if (i == self || !regtab_view_registered(table, qp->qp_num, i))
+		if (table->members[i].pid == table->members[self].pid ||
+		    !regtab_view_registered(table, qp->qp_num, i))
 			continue;
 		print_text(stdout, "%s %d", separator, (int)table->members[i].pid);
 		separator = ",";
@@ -133,53 +134,48 @@ static int print_process(pid_t pid, const struct regtab_view *all)
 
 /* ---- the processes that are asked for ---- */
 
-struct pids {
-	pid_t *item;
-	size_t count;
-};
-
-static int take_words(struct pids *pids, char **words)
+/* 0: the word is no number of a process. */
+static pid_t pid_of(const char *word)
 {
-	for (; *words; words++) {
-		char *end;
-		long pid = strtol(*words, &end, 10);
+	char *end;
+	long pid = strtol(word, &end, 10);
 
-		if (*end || pid < 1 || pid > INT_MAX)
-			return refuse(TOOL_EXIT_REFUSED, "ps: %s is no process", *words);
-		APPEND(pids->item, pids->count) = (pid_t)pid;
-	}
-	return 0;
+	return *end || pid < 1 || pid > INT_MAX ? 0 : (pid_t)pid;
 }
 
-static bool has(const struct pids *pids, pid_t pid)
+/* Whether an earlier member is of the same process, which may have several opened devices. */
+static bool is_repeated(const struct regtab_view *all, const struct regtab_view_member *member)
 {
-	for (size_t i = 0; i < pids->count; i++) {
-		if (pids->item[i] == pid)
-			return true;
-	}
-	return false;
+	const struct regtab_view_member *other = all->members;
+
+	while (other < member && other->pid != member->pid)
+		other++;
+	return other < member;
 }
 
-/* A process may have several opened devices. */
-static void take_members(struct pids *pids, const struct regtab_view *all)
+static int print_members(const struct regtab_view *all)
 {
-	for (unsigned int i = 0; i < all->member_count; i++) {
-		const struct regtab_view_member *member = &all->members[i];
+	int status = 0;
 
-		if (!member->reason && !has(pids, member->pid))
-			APPEND(pids->item, pids->count) = member->pid;
-	}
 	say_reasons(all);
+	EACH(member, all->members, all->member_count) {
+		if (member->reason)
+			status |= !member->unread;
+		else if (!is_repeated(all, member))
+			status |= print_process(member->pid, all);
+	}
+	return status;
 }
 
 int print_stacks(char **words)
 {
-	struct pids pids = { 0 };
 	struct regtab_view all;
 	int status = 0, err;
 
-	if (take_words(&pids, words))
-		return TOOL_EXIT_REFUSED;
+	for (char **word = words; *word; word++) {
+		if (!pid_of(*word))
+			return refuse(TOOL_EXIT_REFUSED, "ps: %s is no process", *word);
+	}
 	err = regtab_read(&all);
 	if (err)
 		refuse_to_list(err);
@@ -187,9 +183,9 @@ int print_stacks(char **words)
 	if (err && !words[0])
 		return TOOL_EXIT_REFUSED;
 	if (!words[0])
-		take_members(&pids, &all);
-	for (size_t i = 0; i < pids.count; i++)
-		status |= print_process(pids.item[i], &all);
+		status = print_members(&all);
+	for (; *words; words++)
+		status |= print_process(pid_of(*words), &all);
 	regtab_free(&all);
 	return status;
 }

@@ -115,18 +115,6 @@ static const char *find_appfile(const struct launcher *launcher, char **words)
 	return NULL;
 }
 
-/* No option of the launcher reaches the programs of the file. */
-static void print_for_appfile(const struct launcher *launcher, const struct string_list *libraries,
-			      const char *appfile)
-{
-	struct launcher file = *launcher;
-
-	file.expands = file.is_file = true;
-	print_text(stdout, "# begin each line of %s with:", appfile);
-	print_variables(&file, libraries);
-	putchar('\n');
-}
-
 /* The line of that launcher, with the user's own words. */
 static void print_line_for(const struct launcher *launcher, const struct string_list *libraries,
 			   char **words)
@@ -134,8 +122,15 @@ static void print_line_for(const struct launcher *launcher, const struct string_
 	char **at = launcher->word ? find_program(words) : words + 1;
 	const char *appfile = find_appfile(launcher, words);
 
-	if (appfile)
-		print_for_appfile(launcher, libraries, appfile);
+	if (appfile) {
+		struct launcher file = *launcher;
+
+		/* No option of the launcher reaches the programs of the file. */
+		file.expands = file.is_file = true;
+		print_text(stdout, "# begin each line of %s with:", appfile);
+		print_variables(&file, libraries);
+		putchar('\n');
+	}
 	print_word(words[0], false);
 	print_words(words + 1, at, false);
 	for (char **word = at; !appfile; word++) {
@@ -202,7 +197,7 @@ static struct preload_wish wish = { .other_hosts = true };
  * The loader ignores the line for some programs. But a static shell passes the variables on, and a
  * wrapper that sets LD_LIBRARY_PATH changes what the loader finds for its program.
  */
-static void warn(struct program *program)
+static void add_program(struct program *program, char *const *words, struct string_list *libraries)
 {
 	bool passes_on = program->elf.is_static && starter_is_one(program);
 	struct elf_info shim;
@@ -215,11 +210,6 @@ static void warn(struct program *program)
 	    regular_has(program->path, "LD_LIBRARY_PATH"))
 		say("env: %s sets LD_LIBRARY_PATH; if it finds an old libibverbs there, add --system-libibverbs",
 		    program->path);
-}
-
-static void add_program(struct program *program, char *const *words, struct string_list *libraries)
-{
-	warn(program);
 	needs_add(program, words, &wish, libraries);
 }
 
@@ -243,12 +233,13 @@ static int find_libraries(char **words, bool *found, struct string_list *librari
 {
 	struct program program;
 	struct elf_info elf;
-	const char *shim;
+	const char *shim, *fault;
 
 	/* Other hosts may have a program that this one lacks. */
 	*found = words[0] && !program_open(words[0], &program);
-	if (find_shim(*found ? program.elf.bits : OWN_BITS, &shim, &elf))
-		return TOOL_EXIT_REFUSED;
+	fault = paths_shim(*found ? program.elf.bits : OWN_BITS, &shim, &elf);
+	if (fault)
+		return refuse(TOOL_EXIT_REFUSED, "%s", fault);
 	interposers_add(libraries);
 	string_list_add(libraries, shim);
 	/* For a known program the line has the companions that the program opens. */
@@ -293,7 +284,7 @@ static int run_env(char **words)
 	named = words[0] && (is_program(program_words[0]) || words == alone || appfile);
 	if (words[0] && !has_launcher && !found && !named)
 		return refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s",
-			      words[0], words[0]);
+			      words[0], text_shell_word(words[0]));
 	if (has_launcher && !named)
 		say("env: no word is the path of a program here; %s is taken for it",
 		    program_words[0]);

@@ -6,19 +6,11 @@
 #include <tools/files/preload.h>
 #include <tools/text/command.h>
 #include <tools/text/message.h>
-#include <tools/tools_config.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-int find_shim(int bits, const char **shim, struct elf_info *elf)
-{
-	const char *fault = paths_shim(bits, shim, elf);
-
-	return fault ? refuse(TOOL_EXIT_REFUSED, "%s", fault) : 0;
-}
 
 /* "softhca run --devices=N [SETTING...] -- xrc-compat run [OPTION...] -- PROGRAM..." */
 static char **softhca_argv(const char *softhca, const struct launch *launch)
@@ -70,7 +62,7 @@ static int add_tracer(int bits, struct string_list *libraries)
 
 	if (!socket || !socket[0])
 		return 0;
-	tracer = paths_library(bits, "tools/trace/library/" TOOLS_TRACER);
+	tracer = paths_library(bits, "tools/trace/library/libxrc-trace.so");
 	if (tracer) {
 		string_list_add(libraries, tracer);
 		return 0;
@@ -123,13 +115,13 @@ int launch_program(const struct launch *launch)
 {
 	static struct program program;
 	struct elf_info shim_elf;
-	const char *shim;
-	int fault, status;
+	const char *shim, *shim_fault;
+	int fault;
 
 	fault = program_open(launch->program[0], &program);
-	status = find_shim(program.elf.bits, &shim, &shim_elf);
-	if (status)
-		return status;
+	shim_fault = paths_shim(program.elf.bits, &shim, &shim_elf);
+	if (shim_fault)
+		return refuse(TOOL_EXIT_REFUSED, "%s", shim_fault);
 	if (!fault)
 		fault = program_refuse(&program, &shim_elf);
 	if (fault) {

@@ -33,9 +33,6 @@ struct launch {
 /* Executes the program. If that cannot be done it returns the exit status, after a message. */
 int launch_program(const struct launch *launch);
 
-/* The libxrc-compat.so.1 for programs of @bits; @elf gets its headers. 0, or TOOL_EXIT_REFUSED. */
-int find_shim(int bits, const char **shim, struct elf_info *elf);
-
 /* setenv(3). Ends the command if there is no memory. */
 void set_variable(const char *name, const char *value, bool overwrite);
 

@@ -343,7 +343,7 @@ static int wait_completion(struct ibv_wc *wc)
 	return got < 0 ? EIO : got ? 0 : ETIMEDOUT;
 }
 
-static void post_message(void)
+void send_message(void)
 {
 	struct ibv_sge sge = slot_at(SLOTS, MESSAGE_SIZE);
 	struct ibv_send_wr wr = {
@@ -353,18 +353,12 @@ static void post_message(void)
 		.send_flags = IBV_SEND_SIGNALED,
 		.xrc_remote_srq_num = task.address[step->other].srq_num,
 	}, *bad;
-
-	for (uint32_t i = 0; i < MESSAGE_SIZE; i++)
-		mine.memory[SLOTS * SLOT_SIZE + i] = pattern(i);
-	MUST(ibv_post_send, mine.qp, &wr, &bad);
-}
-
-void send_message(void)
-{
 	struct ibv_wc wc;
 
 	task.seed++;
-	post_message();
+	for (uint32_t i = 0; i < MESSAGE_SIZE; i++)
+		mine.memory[SLOTS * SLOT_SIZE + i] = pattern(i);
+	MUST(ibv_post_send, mine.qp, &wr, &bad);
 	must("no completion", wait_completion(&wc));
 	if ((int)wc.status != step->arg)
 		fail(WRONG, "the message ended with status %d (%s)", wc.status,

@@ -2,6 +2,7 @@
 /* The checks of the contract, each a few steps that several processes carry out, and the report. */
 #include "selftest.h"
 
+#include <tools/text/command.h>
 #include <tools/text/json.h>
 #include <tools/text/memory.h>
 #include <tools/text/message.h>
@@ -159,6 +160,18 @@ static const struct verdict {
 /* Why the check did not pass, or "". */
 static const char *detail = "";
 
+/* The text for a result of actor_start() or of a step. */
+static const char *actor_error(int err)
+{
+	if (err == SILENT)
+		return "no answer in time";
+	if (err == GONE)
+		return "the process ended";
+	if (err == GREETED)
+		return "the shell printed something before the answer";
+	return err ? strerror(err) : "success";
+}
+
 static void explain(const struct step *step)
 {
 	const char *name = actor_names[step->role];
@@ -235,17 +248,6 @@ static void print_counts(int fault)
 		puts("there is no device to test: xrc-compat doctor says why; selftest --softhca tests an emulated one");
 }
 
-static void end_json(void)
-{
-	json_close(&json, ']');
-	json_string(&json, "device", task.device);
-	json_number(&json, "passed", passed);
-	json_number(&json, "failed", failed);
-	json_number(&json, "not_tried", untried);
-	json_number(&json, "limited", limited);
-	json_close(&json, '}');
-}
-
 static int run_checks(void)
 {
 	int fault = 0;	/* the result of a basic check that did not pass */
@@ -262,7 +264,13 @@ static int run_checks(void)
 		if (!fault && steps[i].is_basic)
 			fault = result;
 	}
-	end_json();
+	json_close(&json, ']');
+	json_string(&json, "device", task.device);
+	json_number(&json, "passed", passed);
+	json_number(&json, "failed", failed);
+	json_number(&json, "not_tried", untried);
+	json_number(&json, "limited", limited);
+	json_close(&json, '}');
 	if (!json.out)
 		print_counts(fault);
 	return fault == NO_DEVICE ? EXIT_NO_DEVICE : failed ? EXIT_FAILED : EXIT_SUCCESS;
@@ -270,22 +278,10 @@ static int run_checks(void)
 
 /* ---- starting ---- */
 
-/* @command: starts the actors that may be on another host; NULL: all are on this one. */
-static void start_actors(const char *command)
-{
-	for (enum role role = 0; role < ACTORS; role++) {
-		bool elsewhere = role == SENDER || role == TWO_WAY_PEER;
-		int fault = actor_start(&actors[role], elsewhere ? command : NULL);
-
-		if (fault)
-			errx(EXIT_IMPOSSIBLE, "%s: %s", actor_names[role], actor_error(fault));
-	}
-}
-
 /* [DEVICE actor|text|json [COMMAND]], as command.c gives them. */
 static int execute(int argc, char **argv)
 {
-	const char *mode = argc > 2 ? argv[2] : "text";
+	const char *mode = argc > 2 ? argv[2] : "text", *command = argc > 3 ? argv[3] : NULL;
 	int status;
 
 	actor_device = argc > 1 ? argv[1] : "";
@@ -294,8 +290,15 @@ static int execute(int argc, char **argv)
 	json.out = strcmp(mode, "json") ? NULL : stdout;
 	actor_domain = memfd_create("xrc-selftest", MFD_CLOEXEC);
 	if (actor_domain < 0)
-		err(EXIT_IMPOSSIBLE, "memfd_create");
-	start_actors(argc > 3 ? argv[3] : NULL);
+		err(TOOL_EXIT_REFUSED, "memfd_create");
+	for (enum role role = 0; role < ACTORS; role++) {
+		/* The command starts the actors that may be on another host. */
+		bool elsewhere = role == SENDER || role == TWO_WAY_PEER;
+		int fault = actor_start(&actors[role], elsewhere ? command : NULL);
+
+		if (fault)
+			errx(TOOL_EXIT_REFUSED, "%s: %s", actor_names[role], actor_error(fault));
+	}
 	status = run_checks();
 	for (enum role role = 0; role < ACTORS; role++)
 		actor_end(&actors[role]);
@@ -304,5 +307,5 @@ static int execute(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	return streams_main("xrc-compat-selftest", EXIT_IMPOSSIBLE, execute, argc, argv);
+	return streams_main("xrc-compat-selftest", execute, argc, argv);
 }

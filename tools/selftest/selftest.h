@@ -12,8 +12,6 @@
 #include <sys/types.h>
 #include <infiniband/verbs.h>
 
-#define EXIT_IMPOSSIBLE 125	/* nothing could be tested */
-
 enum role {
 	CREATOR,	/* creates the receive QP and leaves first */
 	SURVIVOR,	/* registers, and is the last */
@@ -29,6 +27,7 @@ enum role {
 enum {
 	SILENT = 10001,	/* no answer in time */
 	GONE,		/* the process ended */
+	GREETED,	/* the process printed something other than an answer */
 	WRONG,		/* the text says what is wrong */
 	NO_DEVICE,	/* no device can be tested; the text says why */
 	LIMITED,	/* the kernel cannot do it; the text names the limit */
@@ -100,9 +99,6 @@ struct actor {
 
 /* Forks an actor. @command: starts one on another host; NULL: on this one. 0 or errno. */
 int actor_start(struct actor *actor, const char *command);
-
-/* The text for a result of actor_start() or of a step. */
-const char *actor_error(int err);
 
 /* Has the actor carry out the step in @task, which has the answer then. */
 void actor_ask(struct actor *actor);

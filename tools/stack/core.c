@@ -27,20 +27,6 @@ static bool find_part(Elf *core, uint64_t address, GElf_Phdr *part)
 	return false;
 }
 
-static bool core_read(Elf *core, uint64_t address, void *to, size_t size)
-{
-	Elf_Data *data = NULL;
-	GElf_Phdr part;
-
-	if (find_part(core, address, &part) && size <= part.p_filesz - (address - part.p_vaddr))
-		data = elf_getdata_rawchunk(core,
-					    (int64_t)(part.p_offset + address - part.p_vaddr), size,
-					    ELF_T_BYTE);
-	if (data)
-		memcpy(to, data->d_buf, size);
-	return data;
-}
-
 /* ---- notes ---- */
 
 static void report(const struct image *image, const char *name, uint64_t start, uint64_t end)
@@ -124,33 +110,33 @@ void core_report(const struct image *image)
 /* The kernel dumps the first page of each program and library. The page differs between builds. */
 static bool is_same(const struct image *image, uint64_t base, int fd)
 {
-	char ours[4096], theirs[sizeof(ours)];
+	char ours[4096];
 	ssize_t size = pread(fd, ours, sizeof(ours), 0);
-
-	return size > 0 && (!core_read(image->core, base, theirs, (size_t)size) ||
-			    !memcmp(ours, theirs, (size_t)size));
-}
-
-static Elf *vdso_of(Elf *core, uint64_t base)
-{
+	Elf_Data *data = NULL;
 	GElf_Phdr part;
-	Elf_Data *data = find_part(core, base, &part)
-				 ? elf_getdata_rawchunk(core, (int64_t)part.p_offset, part.p_filesz,
-							ELF_T_BYTE)
-				 : NULL;
 
-	return data ? elf_memory(data->d_buf, data->d_size) : NULL;
+	if (size > 0 && find_part(image->core, base, &part) &&
+	    (size_t)size <= part.p_filesz - (base - part.p_vaddr))
+		data = elf_getdata_rawchunk(image->core,
+					    (int64_t)(part.p_offset + base - part.p_vaddr),
+					    (size_t)size, ELF_T_BYTE);
+	return size > 0 && (!data || !memcmp(ours, data->d_buf, (size_t)size));
 }
 
 int core_find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, char **file,
 		  Elf **elf)
 {
 	const struct image *image = *data;
+	Elf_Data *vdso = NULL;
+	GElf_Phdr part;
 	int fd;
 
 	(void)module;
-	if (!strcmp(name, VDSO))
-		*elf = vdso_of(image->core, base);
+	if (!strcmp(name, VDSO) && find_part(image->core, base, &part))
+		vdso = elf_getdata_rawchunk(image->core, (int64_t)part.p_offset, part.p_filesz,
+					    ELF_T_BYTE);
+	if (vdso)
+		*elf = elf_memory(vdso->d_buf, vdso->d_size);
 	fd = name[0] == '/' ? regular_open(name) : -1;
 	if (fd < 0)
 		return -1;

@@ -29,10 +29,4 @@ void core_report(const struct image *image);
 int core_find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, char **file,
 		  Elf **elf);
 
-/* ---- stop.c ---- */
-
-/* Stops the thread. Returns the signal to pass to thread_let_go(), or -errno. */
-int thread_stop(pid_t thread);
-void thread_let_go(pid_t thread, int number);
-
 #endif

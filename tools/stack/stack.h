@@ -39,7 +39,7 @@ void place_print_all(FILE *out, const char *indent, const struct place *place,
 
 struct stack {
 	pid_t thread;
-	unsigned int stop_us;	/* how long the thread was stopped */
+	unsigned int stop_us;	/* how long the thread was stopped at most */
 	const char *call;	/* the legacy function that the thread is in; NULL: in none */
 	size_t frame_count;
 	struct {

@@ -66,19 +66,14 @@ static int refuse_word(const struct command *command, const char *word, const ch
 	return TOOL_EXIT_REFUSED;
 }
 
-/* A number may also follow such an option as a word of its own: no program is called so. */
-static void take_number(char **argv)
+static int take_option(const struct command *command, const struct option_row *row, char **argv)
 {
 	const char *next = argv[optind];
 
-	if (!optarg && next && next[0] && !next[strspn(next, "0123456789")])
+	/* The number may also follow as a word of its own: no program is called so. */
+	if (argument_of(row) == optional_argument && !optarg && next && next[0] &&
+	    !next[strspn(next, "0123456789")])
 		optarg = argv[optind++];
-}
-
-static int take_option(const struct command *command, const struct option_row *row, char **argv)
-{
-	if (argument_of(row) == optional_argument)
-		take_number(argv);
 	if (optarg && !optarg[0])
 		return refuse_word(command, row->name, "its value is missing");
 	if (row->flag)
@@ -88,18 +83,6 @@ static int take_option(const struct command *command, const struct option_row *r
 	if (row->list)
 		string_list_add(row->list, optarg);
 	return 0;
-}
-
-/* @kind: what getopt_long_only() has returned. */
-static int take_word(const struct command *command, int kind, char **argv)
-{
-	const char *word = argv[optind - 1];
-
-	if (kind == ':')
-		return refuse_word(command, word, "its value is missing");
-	if (kind == '?')
-		return refuse_word(command, word, optopt ? "it takes no value" : "unknown option");
-	return take_option(command, &command->options[kind - FIRST_OPTION], argv);
 }
 
 int command_execute(const struct command *command, int argc, char **argv)
@@ -118,7 +101,13 @@ int command_execute(const struct command *command, int argc, char **argv)
 	while (!status && (kind = getopt_long_only(argc, argv, letters, known, NULL)) != END) {
 		if (kind == HELP)
 			return print_help(command);
-		status = take_word(command, kind, argv);
+		if (kind == ':')
+			status = refuse_word(command, argv[optind - 1], "its value is missing");
+		else if (kind == '?')
+			status = refuse_word(command, argv[optind - 1],
+					     optopt ? "it takes no value" : "unknown option");
+		else
+			status = take_option(command, &command->options[kind - FIRST_OPTION], argv);
 	}
 	if (!status && !command->launches && argc - optind > command->most_operands)
 		status = refuse_word(command, argv[optind + command->most_operands],

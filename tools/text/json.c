@@ -3,17 +3,6 @@
 #include "json.h"
 #include "text.h"
 
-/* How many bytes from @text on stand in a JSON string as they are. */
-static size_t plain_length(const char *text)
-{
-	size_t length = 0;
-
-	while (text[length] >= ' ' && text[length] < 0x7f && text[length] != '"' &&
-	       text[length] != '\\')
-		length++;
-	return length;
-}
-
 /* U+FFFD stands for a byte that begins no printable character, so that the document stays valid. */
 static size_t quote_character(FILE *out, const char *text)
 {
@@ -31,8 +20,11 @@ static void quote(FILE *out, const char *text)
 {
 	putc_unlocked('"', out);
 	while (*text) {
-		size_t length = plain_length(text);
+		size_t length = 0;
 
+		while (text[length] >= ' ' && text[length] < 0x7f && text[length] != '"' &&
+		       text[length] != '\\')
+			length++;
 		fwrite_unlocked(text, 1, length, out);
 		text += length;
 		if (*text)

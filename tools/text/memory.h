@@ -19,6 +19,11 @@ char *format_string(const char *format, ...) __attribute__((format(printf, 1, 2)
 #define APPEND(array, count) \
 	(*((array) = extend(array, count, sizeof(*(array))), &(array)[(count)++]))
 
+/* Visits each of the @count elements of @array, which may be NULL if there are none. */
+#define EACH(element, array, count) \
+	for (__typeof__(*(array)) *element = (array); (size_t)(element - (array)) < (count); \
+	     element++)
+
 /* reallocarray(3) of @array, with room for one more element. */
 void *extend(void *array, size_t count, size_t size);
 

@@ -47,17 +47,11 @@ void print_text(FILE *out, const char *format, ...)
 
 /* ---- terminals ---- */
 
-static bool is_marked(void)
-{
-	const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
-
-	return isatty(STDOUT_FILENO) && !(no_color && no_color[0]) && terminal &&
-	       strcmp(terminal, "dumb") != 0;
-}
-
 void print_styled(const char *style, const char *text)
 {
-	bool marked = is_marked();
+	const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+	bool marked = isatty(STDOUT_FILENO) && !(no_color && no_color[0]) && terminal &&
+		      strcmp(terminal, "dumb") != 0;
 
 	printf("%s%s%s", marked ? style : "", text, marked ? "\033[0m" : "");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Standard input, output and error of a command, and whether its output was written. */
 #include "streams.h"
+#include "command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,8 +40,7 @@ const char *streams_close(FILE *stream)
 	return fclose(stream) && !why ? strerror(errno) : why;
 }
 
-int streams_main(const char *name, int lost, int (*execute)(int argc, char **argv), int argc,
-		 char **argv)
+int streams_main(const char *name, int (*execute)(int argc, char **argv), int argc, char **argv)
 {
 	const char *why;
 	int status;
@@ -51,5 +51,5 @@ int streams_main(const char *name, int lost, int (*execute)(int argc, char **arg
 	if (!why)
 		return status;
 	fprintf(stderr, "%s: standard output: %s; what was printed is not complete\n", name, why);
-	return lost;
+	return TOOL_EXIT_REFUSED;
 }

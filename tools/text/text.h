@@ -8,10 +8,7 @@
 /* The length of the printable UTF-8 character that begins here; 0 if there is none. */
 size_t text_character(const char *text);
 
-/*
- * Replaces bytes that are not part of a printable character by '?', because they may be escape
- * sequences.
- */
+/* Replaces bytes of no printable character by '?', because they may be escape sequences. */
 void text_clean(char *text);
 
 /* @text as one printable word for sh and, unless @text has a line break, for csh. */

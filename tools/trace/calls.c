@@ -63,10 +63,8 @@ void trace_started(struct trace *trace, const struct trace_record *record, int32
 	note_launcher(trace, program);
 	if (trace->printer->started)
 		trace->printer->started(trace, record);
-	if (find_launcher(program))
-		return;
-	if (!trace->launcher[0] || record->pid == first || record->rank < 0 ||
-	    record->rank >= RANKS_MAX)
+	if (find_launcher(program) || !trace->launcher[0] || record->pid == first ||
+	    record->rank < 0 || record->rank >= RANKS_MAX)
 		return;
 	if (record->ranks > (int32_t)trace->ranks && record->ranks <= RANKS_MAX)
 		trace->ranks = (uint32_t)record->ranks;
@@ -76,10 +74,17 @@ void trace_started(struct trace *trace, const struct trace_record *record, int32
 
 /* ---- domains and registrations that the program has not ended ---- */
 
-/* A call about the domain itself has no QP number. It concerns all registrations of the domain. */
+/*
+ * A call about the domain itself has no QP number. It concerns all registrations of the domain. The
+ * end of a device concerns all its domains and their registrations (contract 5.7).
+ */
 static bool concerns(const struct trace_record *record, const struct left *left)
 {
-	return left->pid == record->pid && left->domain == record->domain &&
+	if (left->pid != record->pid)
+		return false;
+	if (record->verb == VERB_ibv_close_device)
+		return left->device == record->device;
+	return left->domain == record->domain &&
 	       (!record->qp_num || record->qp_num == left->qp_num);
 }
 
@@ -94,25 +99,31 @@ static void remove_left(struct trace *trace, const struct trace_record *record)
 	trace->left_count = kept;
 }
 
+static void add_left(struct trace *trace, const struct trace_record *record, unsigned int site)
+{
+	struct left new = { site, record->pid, record->qp_num, record->device, record->domain };
+
+	EACH(left, trace->left, trace->left_count) {
+		/* Registering again changes nothing (contract 5.6), so the first call counts. */
+		if (concerns(record, left))
+			return;
+		/* Only the call that opens a domain has the device as an argument. */
+		if (left->pid == record->pid && left->domain == record->domain)
+			new.device = left->device;
+	}
+	APPEND(trace->left, trace->left_count) = new;
+}
+
 static void account_left(struct trace *trace, const struct trace_record *record,
 			 unsigned int site)
 {
 	switch (record->verb) {
 	case VERB_ibv_open_xrc_domain:
-		/* The device of an old domain at this address has been closed in between. */
-		remove_left(trace, record);
-		__attribute__((fallthrough));
 	case VERB_ibv_create_xrc_rcv_qp:
 	case VERB_ibv_reg_xrc_rcv_qp:
-		/* Registering again changes nothing (contract 5.6), so the first call counts. */
-		for (size_t i = 0; i < trace->left_count; i++) {
-			if (concerns(record, &trace->left[i]))
-				return;
-		}
-		APPEND(trace->left, trace->left_count) = (struct left){
-			site, record->pid, record->qp_num, record->domain
-		};
+		add_left(trace, record, site);
 		break;
+	case VERB_ibv_close_device:
 	case VERB_ibv_close_xrc_domain:
 	case VERB_ibv_unreg_xrc_rcv_qp:
 		remove_left(trace, record);
@@ -124,7 +135,7 @@ static void account_left(struct trace *trace, const struct trace_record *record,
 
 /* ---- calls ---- */
 
-/* False for the C library and for our own libraries. */
+/* Returns false for the C library and for our own libraries. */
 static bool is_of_program(const char *module)
 {
 	static const char *const others[] = {
@@ -159,22 +170,21 @@ static struct site *find_site(struct trace *trace, const struct trace_record *re
 {
 	uint32_t first = 0;
 	const struct place *place = next_place(record, &first);
-	struct site *site;
+	struct site *new;
 
-	for (size_t i = 0; i < trace->site_count; i++) {
-		site = &trace->sites[i];
+	EACH(site, trace->sites, trace->site_count) {
 		if (site->first.verb == record->verb && site->place == place)
 			return site;
 	}
-	site = &APPEND(trace->sites, trace->site_count);
-	*site = (struct site){
+	new = &APPEND(trace->sites, trace->site_count);
+	*new = (struct site){
 		.number = (unsigned int)trace->site_count,
 		.function = functions[record->verb].name,
 		.port = functions[record->verb].port,
 		.place = place,
 		.first = *record,
 	};
-	return site;
+	return new;
 }
 
 void trace_begin(struct trace *trace, const char *program)
@@ -200,11 +210,9 @@ void trace_call(struct trace *trace, const struct trace_record *record)
 	free(result);
 }
 
-void trace_crash(struct trace *trace, pid_t process, int number, const struct stack *stack)
+void trace_crash(struct trace *trace, const struct crash *crash)
 {
-	struct crash *crash = &APPEND(trace->crashes, trace->crash_count);
-
-	*crash = (struct crash){ process, number, *stack };
+	APPEND(trace->crashes, trace->crash_count) = *crash;
 	if (trace->printer->crash)
 		trace->printer->crash(trace, crash);
 }

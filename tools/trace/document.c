@@ -33,7 +33,7 @@ static void put_stack(struct json *json, const struct trace_record *record)
 
 /* ---- while the program runs ---- */
 
-static void begin(struct trace *trace, const char *program)
+static void document_begin(struct trace *trace, const char *program)
 {
 	json_open(&trace->json, NULL, '{');
 	json_string(&trace->json, "program", program);
@@ -50,12 +50,10 @@ void json_arguments(struct json *json, const char *argument)
 	}
 }
 
-static void put_became(struct json *json, const struct trace_record *record)
+static void document_became(struct json *json, const struct trace_record *record)
 {
 	json_open(json, "became", '[');
-	for (uint32_t i = 0; i < record->became_count; i++) {
-		const struct trace_became *became = &record->became[i];
-
+	EACH(became, record->became, record->became_count) {
 		json_open(json, NULL, '{');
 		json_string(json, "function", record->text + became->function);
 		json_string(json, "error", became->err ? error_name(became->err) : NULL);
@@ -65,8 +63,8 @@ static void put_became(struct json *json, const struct trace_record *record)
 	json_close(json, ']');
 }
 
-static void put_call(struct trace *trace, const struct trace_record *record,
-		     const struct site *site, const char *result)
+static void document_call(struct trace *trace, const struct trace_record *record,
+			  const struct site *site, const char *result)
 {
 	struct json *json = &trace->json;
 
@@ -81,7 +79,7 @@ static void put_call(struct trace *trace, const struct trace_record *record,
 	json_bool(json, "failed", record->err);
 	json_number(json, "start_ns", (long long)record->start);
 	json_number(json, "duration_ns", (long long)record->duration);
-	put_became(json, record);
+	document_became(json, record);
 	json_number(json, "site", site->number);
 	put_stack(json, record);
 	json_close(json, '}');
@@ -102,7 +100,7 @@ static void put_site(struct json *json, const struct site *site)
 	json_close(json, '}');
 }
 
-static void put_crash(struct json *json, const struct crash *crash)
+static void document_crash(struct json *json, const struct crash *crash)
 {
 	json_open(json, NULL, '{');
 	json_number(json, "pid", crash->process);
@@ -130,22 +128,22 @@ static void put_left(struct trace *trace, const struct left *left)
 	json_close(json, '}');
 }
 
-static void end(struct trace *trace, int status)
+static void document_end(struct trace *trace, int status)
 {
 	struct json *json = &trace->json;
 
 	json_close(json, ']');
 	json_open(json, "sites", '[');
-	for (size_t i = 0; i < trace->site_count; i++)
-		put_site(json, &trace->sites[i]);
+	EACH(site, trace->sites, trace->site_count)
+		put_site(json, site);
 	json_close(json, ']');
 	json_open(json, "crashes", '[');
-	for (size_t i = 0; i < trace->crash_count; i++)
-		put_crash(json, &trace->crashes[i]);
+	EACH(crash, trace->crashes, trace->crash_count)
+		document_crash(json, crash);
 	json_close(json, ']');
 	json_open(json, "left", '[');
-	for (size_t i = 0; i < trace->left_count; i++)
-		put_left(trace, &trace->left[i]);
+	EACH(left, trace->left, trace->left_count)
+		put_left(trace, left);
 	json_close(json, ']');
 	json_string(json, "launcher", trace->launcher);
 	json_number(json, "ranks_reached", trace->reached);
@@ -156,4 +154,4 @@ static void end(struct trace *trace, int status)
 	json_close(json, '}');
 }
 
-const struct printer json_printer = { begin, NULL, put_call, NULL, end };
+const struct printer json_printer = { document_begin, NULL, document_call, NULL, document_end };

@@ -39,14 +39,14 @@ static struct json *open_event(struct trace *trace, const char *phase, const cha
 
 /* ---- processes ---- */
 
-static void begin(struct trace *trace, const char *program)
+static void events_begin(struct trace *trace, const char *program)
 {
 	(void)program;
 	setvbuf(trace->out, NULL, _IOFBF, 1 << 16);	/* more than the events of a call */
 	json_open(&trace->json, NULL, '[');
 }
 
-static void started(struct trace *trace, const struct trace_record *record)
+static void events_started(struct trace *trace, const struct trace_record *record)
 {
 	const char *program = basename(record->text);
 	struct json *json = open_event(trace, "M", "process_name", record->pid, record->pid);
@@ -86,7 +86,7 @@ static struct origin *find_origin(uint32_t qp_num, const int32_t *pid)
 	return NULL;
 }
 
-/* From the creation to each registration, and from there to its end. */
+/* Draws an arrow from the creation to each registration, and from there to its end. */
 static void put_arrows(struct trace *trace, const struct trace_record *record)
 {
 	struct origin here = { record->qp_num, record->verb == VERB_ibv_create_xrc_rcv_qp,
@@ -107,10 +107,9 @@ static void put_arrows(struct trace *trace, const struct trace_record *record)
 
 /* ---- calls ---- */
 
-static void put_became(struct trace *trace, const struct trace_record *record)
+static void events_became(struct trace *trace, const struct trace_record *record)
 {
-	for (uint32_t i = 0; i < record->became_count; i++) {
-		const struct trace_became *became = &record->became[i];
+	EACH(became, record->became, record->became_count) {
 		struct json *json = open_event(trace, "X", record->text + became->function,
 					       record->pid, record->tid);
 
@@ -126,8 +125,8 @@ static void put_became(struct trace *trace, const struct trace_record *record)
 	}
 }
 
-static void put_call(struct trace *trace, const struct trace_record *record,
-		     const struct site *site, const char *result)
+static void events_call(struct trace *trace, const struct trace_record *record,
+			const struct site *site, const char *result)
 {
 	struct json *json = open_event(trace, "X", site->function, record->pid, record->tid);
 	const struct place *place = site->place;
@@ -142,14 +141,14 @@ static void put_call(struct trace *trace, const struct trace_record *record,
 	json_string(json, "line", place ? place->line : NULL);
 	json_close(json, '}');
 	json_close(json, '}');
-	put_became(trace, record);
+	events_became(trace, record);
 	if (!record->err)
 		put_arrows(trace, record);
 	/* Whole events only: the command may be killed at any time. */
 	fflush(trace->out);
 }
 
-static void put_crash(struct trace *trace, const struct crash *crash)
+static void events_crash(struct trace *trace, const struct crash *crash)
 {
 	struct json *json = open_event(trace, "i", strsignal(crash->number), crash->process,
 				       crash->stack.thread);
@@ -162,10 +161,11 @@ static void put_crash(struct trace *trace, const struct crash *crash)
 	json_close(json, '}');
 }
 
-static void end(struct trace *trace, int status)
+static void events_end(struct trace *trace, int status)
 {
 	json_close(&trace->json, ']');
 	print_reach(stderr, trace, status);
 }
 
-const struct printer events_printer = { begin, started, put_call, put_crash, end };
+const struct printer events_printer = { events_begin, events_started, events_call, events_crash,
+					events_end };

@@ -2,6 +2,7 @@
 /* Starts the traced program, and reads the records of all its processes until it ends. */
 #include "trace.h"
 
+#include <tools/files/regular.h>
 #include <tools/text/command.h>
 #include <tools/text/message.h>
 
@@ -12,6 +13,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -31,6 +33,56 @@ static struct {
 static int refuse_errno(const char *verb, const char *object)
 {
 	return refuse(TOOL_EXIT_REFUSED, "trace: cannot %s %s: %s", verb, object, strerror(errno));
+}
+
+/* ---- crashes ---- */
+
+/*
+ * Sees the threads that a signal kills. The command traces the processes by ptrace(2), so the
+ * program needs no signal handler, and no core file is written.
+ */
+static void crash_watch(pid_t thread)
+{
+	/* Debuggers and containers may forbid this. Then the trace shows no stack of a crash. */
+	ptrace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACECLONE);
+}
+
+static unsigned long long read_status(pid_t thread, const char *name, int base)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)thread);
+	return regular_number(path, name, base);
+}
+
+#define BIT(number) (1ULL << ((number) - 1))
+
+static bool kills(pid_t thread, int number)
+{
+	unsigned long long harmless = BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH) |
+				      BIT(SIGSTOP) | BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU);
+
+	harmless |= read_status(thread, "SigCgt:", 16) | read_status(thread, "SigIgn:", 16);
+	return !(harmless & BIT(number));
+}
+
+/* The thread has stopped with this status of waitpid(2). Lets it run on. */
+static void crash_stopped(pid_t thread, int status)
+{
+	int number = WSTOPSIG(status), event = status >> 16;
+
+	if (event == PTRACE_EVENT_STOP && number != SIGTRAP) {
+		ptrace(PTRACE_LISTEN, thread, 0, 0);	/* until SIGCONT */
+		return;
+	}
+	if (!event && kills(thread, number)) {
+		struct crash crash = { .number = number, .stack.thread = thread };
+
+		crash.process = (pid_t)read_status(thread, "Tgid:", 10);
+		stack_of_stopped(crash.process, &crash.stack);
+		trace_crash(run.trace, &crash);
+	}
+	ptrace(PTRACE_CONT, thread, 0, event ? 0 : number);
 }
 
 /* ---- records ---- */
@@ -58,15 +110,33 @@ static bool is_sound(struct trace_record *record, ssize_t size)
 	return true;
 }
 
+/* Receives a record. *process gets the number that its process has here; 0: none. */
+static ssize_t receive(struct trace_record *record, pid_t *process)
+{
+	struct iovec data = { record, sizeof(*record) };
+	struct ucred sender = { 0 };
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(sender))];
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control,
+				  .msg_controllen = sizeof(control) };
+	ssize_t size = recvmsg(run.socket, &message, MSG_DONTWAIT);
+
+	if (size >= 0 && CMSG_FIRSTHDR(&message))
+		memcpy(&sender, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(sender));
+	*process = sender.pid;
+	return size;
+}
+
 /* Returns whether there was a record. */
 static bool take_one(void)
 {
 	static struct trace_record record;
-	ssize_t size = recv(run.socket, &record, sizeof(record), MSG_DONTWAIT);
+	pid_t process;
+	ssize_t size = receive(&record, &process);
 
 	if (!is_sound(&record, size))
 		return size >= 0;
-	if (record.is_first)
+	/* A process of another PID namespace has other numbers. Here init may have these. */
+	if (record.is_first && (pid_t)record.pid == process)
 		crash_watch(record.tid);
 	if (record.verb == TRACE_STARTED)
 		trace_started(run.trace, &record, run.child);
@@ -91,7 +161,7 @@ static bool reap(int *status)
 		if (WIFSTOPPED(*status)) {
 			while (take_one())	/* the calls before it crashed */
 				;
-			crash_stopped(run.trace, pid, *status);
+			crash_stopped(pid, *status);
 		} else if (pid == run.child) {
 			child_to_forward_to = 0;
 			return true;
@@ -110,7 +180,7 @@ static int follow(void)
 
 	do {
 		ppoll(&pollfd, 1, NULL, &run.mask);
-		/* In this order: a process's records are in the socket before its end is seen. */
+		/* Reaps first: a process's records are in the socket before its end is seen. */
 		ended = reap(&status);
 		while (take_one())
 			;
@@ -123,7 +193,7 @@ static int follow(void)
 
 /* ---- starting ---- */
 
-/* In TMPDIR, if that can be used and the address of a socket has room for it. */
+/* Makes it in TMPDIR, if that can be used and the address of a socket has room for it. */
 static bool make_directory(void)
 {
 	const char *parent = getenv("TMPDIR");
@@ -143,6 +213,7 @@ static int open_socket(void)
 	snprintf(run.address.sun_path, sizeof(run.address.sun_path), "%s/socket", run.directory);
 	run.socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (run.socket < 0 ||
+	    setsockopt(run.socket, SOL_SOCKET, SO_PASSCRED, &(int){ 1 }, sizeof(int)) ||
 	    bind(run.socket, (struct sockaddr *)&run.address, sizeof(run.address)))
 		return refuse_errno("make", run.address.sun_path);
 	return 0;
@@ -156,30 +227,27 @@ static void forward(int number)
 		kill(child_to_forward_to, number);
 }
 
-/*
- * After fork(): the program keeps the signal actions that this command was started with, except for
- * SIGCHLD (main.c).
- */
+/* After fork(). The program keeps the signal actions that this command got, except for SIGCHLD. */
 static void set_signals(pid_t child)
 {
 	/*
 	 * Resource managers send the first four to the first process of a job only. SIGCHLD wakes
 	 * follow().
 	 */
-	static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD };
+	static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD, 0 };
 	/*
 	 * The terminal sends the first two to the program as well, and this command reports how the
 	 * program ended. The reader of the trace may end first: the program still runs to its end.
 	 */
-	static const int ignored[] = { SIGINT, SIGQUIT, SIGPIPE };
+	static const int ignored[] = { SIGINT, SIGQUIT, SIGPIPE, 0 };
 	/* SA_RESTART: an interrupted write would be lost. */
 	struct sigaction action = { .sa_handler = forward, .sa_flags = SA_RESTART };
 
 	child_to_forward_to = child;
-	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
-		sigaction(forwarded[i], &action, NULL);
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-		signal(ignored[i], SIG_IGN);
+	for (const int *number = forwarded; *number; number++)
+		sigaction(*number, &action, NULL);
+	for (const int *number = ignored; *number; number++)
+		signal(*number, SIG_IGN);
 }
 
 static int start_program(void)

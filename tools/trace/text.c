@@ -2,6 +2,7 @@
 /* Prints a trace as text. */
 #include "trace.h"
 
+#include <tools/text/memory.h>
 #include <tools/text/message.h>
 
 #include <string.h>
@@ -41,10 +42,9 @@ static void print_duration(FILE *out, uint64_t ns)
 static void print_became(FILE *out, const struct trace_record *record)
 {
 	fputs(record->became_count ? "[" : "[nothing", out);
-	for (uint32_t i = 0; i < record->became_count; i++) {
-		const struct trace_became *became = &record->became[i];
-
-		print_text(out, "%s%s", i ? ", " : "", record->text + became->function);
+	EACH(became, record->became, record->became_count) {
+		print_text(out, "%s%s", became == record->became ? "" : ", ",
+			   record->text + became->function);
 		if (became->err)
 			print_text(out, " = %s", error_name(became->err));
 		print_duration(out, became->duration);
@@ -126,7 +126,7 @@ void print_reach(FILE *out, const struct trace *trace, int status)
 		trace->launcher);
 }
 
-static void end(struct trace *trace, int status)
+static void text_end(struct trace *trace, int status)
 {
 	FILE *out = trace->out;
 
@@ -136,11 +136,11 @@ static void end(struct trace *trace, int status)
 	print_text(out, "\n%lu legacy calls, by the place that makes them:\n", trace->calls);
 	print_text(out, "%5s %7s %7s %11s  %-22s %s\n", "site", "calls", "failed", "us in all",
 		   "function", "called from");
-	for (size_t i = 0; i < trace->site_count; i++)
-		print_site(trace, &trace->sites[i]);
+	EACH(site, trace->sites, trace->site_count)
+		print_site(trace, site);
 	fputs(trace->left_count ? "\nLeft behind:\n" : "\nNothing was left registered.\n", out);
-	for (size_t i = 0; i < trace->left_count; i++)
-		print_left(trace, &trace->left[i]);
+	EACH(left, trace->left, trace->left_count)
+		print_left(trace, left);
 }
 
-const struct printer text_printer = { NULL, NULL, print_call, print_crash, end };
+const struct printer text_printer = { NULL, NULL, print_call, print_crash, text_end };

@@ -13,7 +13,7 @@ struct left {
 	unsigned int site;	/* the number of the place that made it */
 	int32_t pid;
 	uint32_t qp_num;	/* 0: it is a domain */
-	uint64_t domain;
+	uint64_t device, domain;	/* the opened device, and its domain */
 };
 
 /* A place in the program that makes legacy calls. */
@@ -92,7 +92,7 @@ void trace_started(struct trace *trace, const struct trace_record *record, int32
 void trace_call(struct trace *trace, const struct trace_record *record);
 
 /* Enters a thread that a signal is about to kill. */
-void trace_crash(struct trace *trace, pid_t process, int number, const struct stack *stack);
+void trace_crash(struct trace *trace, const struct crash *crash);
 
 /* @status: the exit status of the program, or of the failed attempt to start it. */
 void trace_end(struct trace *trace, int status);
@@ -101,13 +101,5 @@ void trace_end(struct trace *trace, int status);
 
 /* Runs the program to its end. Its exit status, or that of the failed attempt to start it. */
 int trace_run(struct trace *trace, const struct launch *launch);
-
-/* ---- crash.c ---- */
-
-/* From now on the command is told when a signal kills this thread, or one that it starts. */
-void crash_watch(pid_t thread);
-
-/* The thread has stopped with this status of waitpid(2). Lets it run on. */
-void crash_stopped(struct trace *trace, pid_t thread, int status);
 
 #endif

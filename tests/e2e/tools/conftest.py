@@ -89,6 +89,7 @@ def clean(fakes, xrc_compat):
 def programs(build_root, helpers):
     return {"cluster": build_root / "demo" / "xrc-cluster",
             "contract": build_root / "tests" / "e2e" / "shim" / "contract",
+            "end device": helpers / "end-device",
             "selftest": build_root / "tools" / "selftest" / "xrc-compat-selftest",
             "hold": helpers / "hold-registrations",
             "lookup": build_root / "tests" / "e2e" / "door" / "lookup",

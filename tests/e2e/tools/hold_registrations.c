@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * An old program that holds registrations until it is killed: hold-registrations FILE COUNT
- * [leave]. One process, the creator, creates receive QPs. The other, the registrant, registers with
- * the first of them, and with "leave" unregisters again. Each prints a line with its role, its pid
- * and the numbers that it is registered with.
+ * [leave|domains]. One process, the creator, creates receive QPs. With "domains" it then creates
+ * one in each of 65 other domains. The other process, the registrant, registers with the first,
+ * and with "leave" unregisters again. Each prints a line with its role, its pid and the numbers
+ * that it is registered with in the domain of FILE.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,13 +46,15 @@ static void registrant(const char *path, bool leave, int from_creator)
 	say("registrant", &number, leave ? 0 : 1);
 }
 
-static void creator(const char *path, int count, int to_registrant)
+static void creator(const char *path, int count, int more_domains, int to_registrant)
 {
 	uint32_t numbers[MAX_QPS];
 
 	open_domain(path);
 	for (int i = 0; i < count; i++)
 		numbers[i] = receive_qp(self.domain);
+	while (more_domains--)
+		receive_qp(ibv_open_xrc_domain(self.context, shared_file(), O_CREAT));
 	say("creator", numbers, count);
 	must(write(to_registrant, numbers, sizeof(numbers[0])) == sizeof(numbers[0]));
 }
@@ -59,7 +62,8 @@ static void creator(const char *path, int count, int to_registrant)
 int main(int argc, char **argv)
 {
 	bool leave = argc == 4 && !strcmp(argv[3], "leave"), is_creator;
-	int count = argc == 3 || leave ? atoi(argv[2]) : 0;
+	int more_domains = argc == 4 && !strcmp(argv[3], "domains") ? 65 : 0;
+	int count = argc == 3 || leave || more_domains ? atoi(argv[2]) : 0;
 	int ends[2];
 
 	if (count < 1 || count > MAX_QPS || pipe(ends))
@@ -68,7 +72,7 @@ int main(int argc, char **argv)
 	is_creator = fork() != 0;
 	alarm(LIFETIME);
 	if (is_creator) {
-		creator(argv[1], count, ends[1]);
+		creator(argv[1], count, more_domains, ends[1]);
 	} else {
 		close(ends[1]);
 		registrant(argv[1], leave, ends[0]);

@@ -50,12 +50,13 @@ def test_version(run, xrc_compat, option):
     assert re.fullmatch(r"xrc-compat \d+\.\d+\.\d+\n", result.stdout)
 
 
-def test_every_environment_variable_is_printed(run, xrc_compat, source_root):
+def test_every_environment_variable_is_printed_with_its_default(run, xrc_compat, source_root):
     result = run([xrc_compat, "--help"])
     assert (result.returncode, result.stderr) == (0, "")
     names = table_of(source_root)
     assert len(names) >= 5
     assert re.findall(r"^  ([A-Z_]+)$", result.stdout, re.M) == names
+    assert len(re.findall(r"^        default: +\S", result.stdout, re.M)) == len(names)
 
 
 def test_help_names_every_command(run, xrc_compat):
@@ -102,6 +103,21 @@ def test_help_behind_the_program_is_not_the_commands(run, xrc_compat, words):
     assert result.returncode == 0 and "usage: xrc-compat" not in result.stdout + result.stderr
 
 
+@pytest.mark.any_model
+def test_every_word_that_was_released_is_taken(run, xrc_compat, softhca, source_root):
+    """An option, a column, a variable or a command of 1.0.0 that goes breaks scripts
+    (docs/release.md)."""
+    released = (source_root / "tests" / "abi" / "released.words").read_text().splitlines()[1:]
+    programs = {"xrc-compat": xrc_compat, "softhca": softhca}
+    for command, words in (line.split(":") for line in released):
+        program, *name = command.split()
+        result = run([programs[program], *name, "--help"])
+        assert result.returncode == 0, command
+        taken = set(re.findall(r"^  ([-\w]+)", result.stdout, re.M))
+        assert set(words.split()) - taken == set(), command
+    assert len(released) >= 15
+
+
 # ---- completion ----
 
 FOLDERS = {"xrc-compat": "tools", "softhca": "subprojects/softhca"}
@@ -111,9 +127,9 @@ FOLDERS = {"xrc-compat": "tools", "softhca": "subprojects/softhca"}
 def complete(run, softhca, source_root, build_root):
     """complete(word..., of=command): what bash offers for the last of the words."""
 
-    def _complete(*words, of="xrc-compat"):
+    def _complete(*words, of="xrc-compat", before=""):
         script = (
-            f"PATH=$1:$2:$PATH; source {source_root}/{FOLDERS[of]}/completion/{of}; COMP_WORDS=({of} {' '.join(map(repr, words))}); "
+            f"{before}\nPATH=$1:$2:$PATH; source {source_root}/{FOLDERS[of]}/completion/{of}; COMP_WORDS=({of} {' '.join(map(repr, words))}); "
             f"COMP_CWORD={len(words)}; _{of.replace('-', '_')} {of}; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
         result = run(["bash", "-c", script, "bash", build_root / "tools", softhca.parent])
         assert (result.returncode, result.stderr) == (0, "")
@@ -133,12 +149,18 @@ def test_bash_offers_commands_and_programs_and_completes_a_beginning(complete):
     assert complete("do") == ["doctor"]
     assert complete("check", "--j") == ["--json"]
     assert "ls" in complete("run", "ls") and "ls" in complete("env", "l")
+    assert "ls" in complete("run", "--softhca", "l") and "ls" in complete("trace", "--", "l")
     assert {"while", "cd", "source"} & {*complete("env", ""), *complete("run", "")} == set()
+    for of in FOLDERS:
+        assert "ls" in complete("run", "l", of=of, before="alias ls='ls --color' ll='ls -l'")
+        assert "ll" not in complete("run", "l", of=of, before="alias ls='ls --color' ll='ls -l'")
+        assert {"echo", "test"} <= {*complete("run", "", of=of)}
 
 
 @pytest.mark.parametrize("words, offered", [
     (["run", "--model", ""], ["connectx3", "connectx5"]), (["run", "--model", "="], ["connectx3", "connectx5"]),
     (["selftest", "--model", "=", "connectx5"], ["connectx5"]), (["env", "--shell", ""], ["csh", "sh"]),
+    (["run", "--softhca", "=", ""], []), (["ps", "-o", ""], []),
 ])
 def test_bash_offers_the_values_of_an_option(complete, words, offered):
     assert sorted(complete(*words)) == offered
@@ -147,11 +169,51 @@ def test_bash_offers_the_values_of_an_option(complete, words, offered):
 @pytest.mark.parametrize("words, offered", [
     ([""], {"run", "ctl", "--help"}), (["run", "--n"], {"--net", "--nap"}), (["start", "--xrc", "="], {"on", "off"}),
     (["run", "--model", ""], {"connectx3", "connectx5"}), (["ctl", ""], {"objects", "fault"}),
-    (["run", "l"], {"ls"}), (["start", "--n"], {"--nap"}),
+    (["ctl", "capture", "--s"], {"--stop", "--snap"}), (["run", "l"], {"ls"}), (["start", "--n"], {"--nap"}), (["run", "--net", "--", "l"], {"ls"}),
 ])
 def test_bash_completes_softhca(complete, words, offered):
     found = set(complete(*words, of="softhca"))
     assert found >= offered and "--ports" not in found and "while" not in found
+
+
+@pytest.mark.parametrize("words", [
+    "softhca run --machines ho", "softhca run --machines = ho", "softhca run /bin/ls ho",
+    "softhca ctl capture ho",
+    "softhca run -- ls ho", "softhca run --net --xrc = on --devices 2 ls -l ho",
+    "xrc-compat trace --output ho", "xrc-compat run --machines = ho", "xrc-compat check --plugin ho",
+    "xrc-compat run /bin/ls ho", "xrc-compat trace -- ls ho", "xrc-compat run --softhca 2 ls ho",
+    "xrc-compat run --summary --softhca = 2 --model connectx3 ls -l ho",
+    "xrc-compat env --shell sh mpirun ho",
+])
+def test_bash_completes_files(complete, tmp_path, monkeypatch, words):
+    """Beside them hostname is a command."""
+    (tmp_path / "hosts").touch()
+    monkeypatch.chdir(tmp_path)
+    command, *rest = words.split()
+    assert complete(*rest, of=command) == ["hosts"]
+
+
+def test_bash_offers_no_file_for_a_number_or_an_address(complete, tmp_path, monkeypatch):
+    (tmp_path / "hosts").touch()
+    monkeypatch.chdir(tmp_path)
+    for option in ("--devices", "--address", "--port"):
+        assert complete("start", option, "", of="softhca") == []
+    assert complete("ctl", "capture", "--snap", "=", of="softhca") == []
+    assert complete("ctl", "capture", "--snap", "", of="softhca") == []
+    assert complete("ctl", "./[", "--", of="softhca") == []
+    assert complete("run", "--", "--", of="softhca") == complete("run", "--", "--") == []
+
+
+@pytest.mark.parametrize("words, offered", [
+    (["run", "ls", "--"], []), (["trace", "--", "ls", "--j"], []), (["env", "mpirun", "--"], []),
+    (["run", "ls", "--model", ""], ["hosts"]), (["check", "ls", "--j"], ["--json"]),
+    (["check", "ls", "l"], []),
+])
+def test_bash_offers_the_options_behind_a_program_only_of_check_and_report(
+        complete, tmp_path, monkeypatch, words, offered):
+    (tmp_path / "hosts").touch()
+    monkeypatch.chdir(tmp_path)
+    assert complete(*words) == offered
 
 
 # ---- wrong usage ----

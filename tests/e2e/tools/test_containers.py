@@ -83,5 +83,5 @@ def test_ps_needs_no_ptrace(holder, run, helpers, xrc_compat):
 def test_doctor_names_the_call_without_which_there_is_no_table(clean, run, helpers):
     done = clean(lambda command: run(
         [*command[:-2], helpers / "locked", "memfd_create", *command[-2:]]), "doctor")
-    assert "registration table a process cannot make one: Operation not permitted" in done.stdout
+    assert "a process cannot make a registration table: Operation not permitted" in done.stdout
     assert "programs run, but xrc-compat ps does not show them" in done.stdout, done

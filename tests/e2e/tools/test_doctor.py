@@ -35,6 +35,13 @@ def test_a_healthy_machine_has_no_problem_and_has_companions(clean, run, build_r
                      result.stdout, re.M)
 
 
+def test_the_rows_have_columns(clean, run):
+    rows = [line for line in clean(run, "doctor").stdout.splitlines()
+            if line.startswith(("ok ", "note ", "PROBLEM "))]
+    assert len(rows) > 4
+    assert [row for row in rows if not re.match(r".{25} \S", row)] == []
+
+
 @pytest.mark.parametrize("variable, value, where, what, advice", [
     ("XRC_COMPAT_LIBRARY", "/nonexistent/lib.so", "library", "No such file", "XRC_COMPAT_LIBRARY"),
     ("XRC_COMPAT_LIBRARY", "/etc/passwd", "library", "no", "is not a shared library"),
@@ -162,9 +169,15 @@ def test_a_kernel_that_shares_no_receive_qps_is_a_note(clean, run):
 def test_a_process_that_can_make_no_table_is_a_note(clean, run):
     """Programs run without it."""
     result = clean(lambda argv: run(["prlimit", "--fsize=4096", *argv]), "doctor")
-    assert re.search(r"^note +registration table +a process cannot make one: File too large$",
+    assert re.search(r"^note +table +a process cannot make a registration table: File too large$",
                      result.stdout, re.M)
     assert "ulimit -f" in result.stdout and result.returncode == 0
+
+
+def test_the_limit_of_locked_memory_is_told(clean, run):
+    """Root may lock more, so it is no problem for root."""
+    result = clean(lambda argv: run(["prlimit", "--memlock=65536:65536", *argv]), "doctor")
+    assert re.search(r"^\w+ +locked memory +64 KiB may be locked$", result.stdout, re.M), result
 
 
 def test_the_release_of_a_libibverbs_is_named(clean, run, real_library, tmp_path):

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 
@@ -289,3 +290,8 @@ def test_env_is_refused_without_the_library(clean, run):
     result = clean(run, "env", XRC_COMPAT_LIBRARY="/nonexistent/lib.so")
     assert (result.returncode, result.stdout) == (125, "")
     assert "/nonexistent/lib.so" in result.stderr
+
+
+def test_the_command_to_try_has_the_name_as_one_word(tool):
+    refused = tool("env", "x;rm y", status=125).stderr
+    assert shlex.split(refused.split("try: ")[1]) == ["xrc-compat", "check", "x;rm y"]

@@ -40,6 +40,14 @@ def test_a_process_that_unregistered_from_its_last_qp_is_still_listed(holder, to
     assert pairs(row for row in rows if row["qp"] is not None) == expected(holder, "creator")
 
 
+@pytest.mark.parametrize("words", [["domains"]])
+def test_registrations_beyond_a_table_are_told_once(holder, tool):
+    """A table has 64 domains, and the creator has opened 66."""
+    pid = holder.pids["creator"]
+    assert re.findall(rf"process {pid}: (\d+) more registrations", tool("ps").stderr) == ["2"]
+    assert len(registrations(tool, holder)) == QPS + 1
+
+
 def test_a_killed_process_leaves_no_row(holder, tool):
     holder.kill("creator")
     [row] = registrations(tool, holder)
@@ -158,6 +166,7 @@ def test_a_forged_table_is_refused_with_a_reason(tool):
                          r"table\n", result.stderr)
         report = json.loads(tool("ps", "--json", status=1).stdout)
         assert pid in {row["pid"] for row in report["refused"] if row["reason"]}
+        assert f"process {pid} (" in tool("ps", "--stacks", status=1).stderr
 
 
 # A table with one domain, which was opened in an hour from now (table/layout.h).

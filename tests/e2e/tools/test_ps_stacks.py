@@ -59,7 +59,7 @@ def test_a_hanging_call_is_named(hanging, tool, daemon):
     stop(daemon.pid)
     try:
         hanging.go_on()
-        call = re.compile(rf"thread {pid}, stopped \d+ us, in ibv_unreg_xrc_rcv_qp:\n")
+        call = re.compile(rf"thread {pid}, stopped at most \d+ us, in ibv_unreg_xrc_rcv_qp:\n")
         text = wait_for(lambda: tool("ps", "--stacks", pid).stdout, "legacy call",
                         holds=call.search)
     finally:
@@ -78,10 +78,10 @@ def test_a_call_that_waits_for_another_thread_is_named(hanging, tool, kind):
     need("addr2line")
     hanging.go_on(f"{kind}\n")
     other = int(hanging.process.stdout.readline())
-    heading = rf"thread {hanging.process.pid}, stopped \d+ us, in ibv_destroy_{kind}:\n"
+    heading = rf"thread {hanging.process.pid}, stopped at most \d+ us, in ibv_destroy_{kind}:\n"
     text = wait_for(lambda: tool("ps", "--stacks", hanging.process.pid).stdout, "waiting call",
                     holds=re.compile(heading).search)
-    assert re.search(rf"thread {other}, stopped \d+ us:\n(    #.*\n)*.* hold_event \(", text)
+    assert re.search(rf"thread {other}, stopped at most \d+ us:\n(    #.*\n)*.* hold_event \(", text)
     hanging.go_on()
     assert hanging.process.wait(30) == 0
 
@@ -100,8 +100,10 @@ def test_all_processes_with_an_open_domain_are_shown(holder, tool):
 
 def test_a_job_with_traffic_is_not_harmed(env, xrc_compat, programs):
     """The cluster checks each message. XRC_COMPAT_STACK_ROUNDS sets how often all its threads are
-    stopped. Without addr2line on PATH there are more rounds a second. From 1,000 rounds on,
-    on a machine without other work, no stop may take 5 ms if ps may have a real-time priority."""
+    stopped. Without addr2line on PATH there are more rounds a second. A time also has what the
+    thread waited for a processor, so on a busy machine only half of the times are bounded. From
+    1,000 rounds on, on a machine without other work, all are, if ps may have a real-time
+    priority."""
     stops, rounds = [], 0
     while rounds < ROUNDS:
         cluster = subprocess.Popen([xrc_compat, "run", "--", programs["cluster"], "-n", "3"],
@@ -114,16 +116,19 @@ def test_a_job_with_traffic_is_not_harmed(env, xrc_compat, programs):
             text = subprocess.run([xrc_compat, "ps", "--stacks", *pids], stdout=subprocess.PIPE,
                                   text=True, stderr=subprocess.DEVNULL, timeout=60, check=False,
                                   env=dict(env, PATH="")).stdout
-            seen = [int(us) for us in re.findall(r", stopped (\d+) us", text)]
+            seen = [int(us) for us in re.findall(r", stopped at most (\d+) us", text)]
             stops += seen
             rounds += bool(seen)
         assert cluster.returncode == 0, cluster.stdout.read()
     stops.sort()
+    most = stops[len(stops) * 99 // 100]
     print(f"{len(stops)} stops in {rounds} rounds: median {statistics.median(stops)} us, 99% below "
-          f"{stops[len(stops) * 99 // 100]} us, all below {stops[-1] + 1} us")
+          f"{most} us, all below {stops[-1] + 1} us")
     may_be_first = subprocess.run(["chrt", "-f", "1", "true"], stderr=subprocess.DEVNULL,
                                   check=False).returncode == 0
-    assert (stops[-1] if rounds >= 1000 and may_be_first else statistics.median(stops)) < 5000
+    assert statistics.median(stops) < 1000
+    if rounds >= 1000 and may_be_first:
+        assert most < 2000 and stops[-1] < 5000
 
 
 @pytest.mark.any_model
@@ -198,12 +203,13 @@ def test_only_the_regular_files_of_a_core_are_read(dumped, tool, tmp_path, inste
 
 
 def walk_to_start(run, xrc_compat, process, module):
-    """Walks through the program's own frames, for which its unwind tables must be found. A process
-    in execve(2) is refused."""
+    """Walks through the program's own frames, for which its unwind tables must be found. The C
+    library has frames without names between them and the start, unless its debug symbols are
+    installed. A process in execve(2) is refused."""
     with process:
         try:
             wait_for(lambda: run([xrc_compat, "ps", "--stacks", process.pid]).stdout, "the stack",
-                     holds=re.compile(rf"{module}\+0x\w+\)\n.* __libc_start").search)
+                     holds=re.compile(rf"{module}\+0x\w+\)\n(.* \? .*\n)?.* __libc_start").search)
         finally:
             process.kill()
 

@@ -75,11 +75,14 @@ def test_every_check_passes_between_two_hosts(run, softhca, xrc_compat, tmp_path
 
 
 @pytest.mark.any_model
-@pytest.mark.parametrize("remote", ["exit 1", "yes welcome to host2"])
-def test_another_host_that_does_not_answer_fails_the_check(run, xrc_compat, remote):
+@pytest.mark.parametrize("remote, why", [
+    ("exit 1", "the process ended"),
+    ("yes welcome to host2", "the shell printed something before the answer"),
+])
+def test_another_host_that_does_not_answer_fails_the_check(run, xrc_compat, remote, why):
     result = run([xrc_compat, "selftest", "--softhca=1", "--remote", remote], timeout=60)
     assert (result.returncode, outcome(result, "-")) == (1, ["FAILED"])
-    assert "sender: the process ended\n" in result.stdout
+    assert f"sender: {why}\n" in result.stdout
 
 
 @pytest.mark.any_model
@@ -122,6 +125,21 @@ def test_a_missing_event_is_a_failure(model, run, softhca, xrc_compat, helpers):
                  timeout=60)
     assert (result.returncode, outcome(result, "5.8")) == (1, ["FAILED"]), result
     assert "no event for the creator the survivor the victim\n" in result.stdout
+
+
+@pytest.mark.any_model
+@pytest.mark.parametrize("member, says", [
+    ("status", "the receive ended with status 4, opcode 128"),
+    ("wr_id", "the receive ended with status 0, opcode 128"),
+    ("opcode", "the receive ended with status 0, opcode 129"),
+    ("qp_num", "the completion names QP 0x"), ("byte_len", "1499 bytes arrived; wanted 1500"),
+])
+def test_a_wrong_completion_is_a_failure(run, softhca, xrc_compat, helpers, member, says):
+    script = 'LD_PRELOAD=$0:$LD_PRELOAD exec "$1" selftest'
+    result = run([softhca, "run", "--", "sh", "-c", script, helpers / "libgarble.so", xrc_compat],
+                 env={"GARBLE": member}, timeout=60)
+    assert (result.returncode, outcome(result, "5.3")[1]) == (1, "FAILED"), result
+    assert f": {says}" in result.stdout
 
 
 @pytest.mark.any_model

@@ -118,11 +118,11 @@ random.seed(1)
 own = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 own.connect(os.environ["XRC_COMPAT_TRACE"])
 for i in range(3000):
-    words = random.choices([0, 1, 2, 255, 0xffffffff], [20, 20, 20, 20, 1], k=174)
+    words = random.choices([0, 1, 2, 255, 0xffffffff], [20, 20, 20, 20, 1], k=176)
     text = random.randbytes(random.choice([0, 1, 300, 6142]))
-    words[:2] = 0x78726335, i % 20
-    words[16:21] = 0, i % 22, i % 14, i % 302, len(text) if i % 5 else 0xffffff00
-    own.send(struct.pack("<174I", *words) + text)
+    words[:2] = 0x78726336, i % 20
+    words[18:23] = 0, i % 22, i % 14, i % 302, len(text) if i % 5 else 0xffffff00
+    own.send(struct.pack("<176I", *words) + text)
 """
 
 
@@ -334,6 +334,10 @@ def test_a_signal_reaches_the_program(xrc_compat, tmp_path, name):
                                stderr=subprocess.PIPE,
                                preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
     wait_for(ready.exists)
+    # The terminal sends the first two to the program itself. SIGPIPE says that the reader of the
+    # trace has ended. The command ignores all three.
+    for ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE):
+        process.send_signal(ignored)
     process.send_signal(number)
     process.communicate(timeout=60)
     assert process.returncode == 9
@@ -403,56 +407,6 @@ def test_the_program_survives_a_killed_tracer(run, xrc_compat, programs, softhca
         timeout=60, env={"TMPDIR": str(tmp_path)})
     assert marker.read_text() == "0\n", (tmp_path / "said").read_text()
     assert "ibv_" not in (tmp_path / "trace").read_text()
-
-
-@pytest.mark.usefixtures("own_crashes")
-@pytest.mark.parametrize("form", ["text", "json"])
-def test_a_crash_in_a_legacy_call_is_shown_with_its_stack(xrc_compat, softhca, helpers, tmp_path,
-                                                          form, by_libdw):
-    need("addr2line")
-    output = tmp_path / "trace"
-    words = [softhca, "run", "--devices=1", "--", xrc_compat, "trace", "--output", output,
-             *(["--json"] if form == "json" else []), "--", helpers / "hang-in-call",
-             tmp_path / "domain"]
-    done = subprocess.run(words, input="crash\n", stdout=subprocess.PIPE, text=True, timeout=60,
-                          check=False)
-    assert done.returncode == 128 + signal.SIGSEGV
-    call = "ibv_modify_xrc_rcv_qp"
-    if form == "json":
-        document = json.loads(output.read_text())
-        [crash] = document["crashes"]
-        assert (crash["signal"], crash["pid"]) == (signal.SIGSEGV, crash["tid"])
-        assert crash["call"] == call
-        assert ["crash", "main"] == [frame["symbol"] for frame in crash["backtrace"]
-                                     if frame["module"].endswith("/hang-in-call")][:2]
-        assert document["calls"][-1]["function"] == "ibv_create_xrc_rcv_qp"
-    else:
-        before, after = output.read_text().split(" dies by signal 11 (Segmentation fault) in ")
-        assert after.startswith(call + ":\n        #0 ") and " crash (hang_in_call.c:" in after
-        assert "ibv_create_xrc_rcv_qp(" in before
-
-
-HANDLES_SIGNALS = """trap 'echo caught' USR1; kill -USR1 $$; kill -WINCH $$
-(sleep 0.2; kill -CONT $$) & kill -STOP $$; kill -TERM $$"""
-
-
-def test_signals_that_the_program_handles_are_no_crashes(trace):
-    result, document = trace("sh", "-c", HANDLES_SIGNALS, options=())
-    assert (result.returncode, result.stdout) == (128 + signal.SIGTERM, "caught\n")
-    assert [crash["signal"] for crash in document["crashes"]] == [signal.SIGTERM]
-    assert document["crashes"][0]["call"] is None
-
-
-@pytest.mark.parametrize("debugger", [
-    ["strace", "-f", "-qq", "-o", "/dev/null"], ["gdb", "-batch", "-nx", "-ex", "run", "--args"]
-], ids=["strace", "gdb"])
-def test_a_program_may_debug_its_own_children(trace, programs, debugger):
-    need(debugger[0])
-    if "SOFTHCA_TEST_SANITIZE" in os.environ:
-        pytest.skip("debuggers crash with a sanitizer's runtime preloaded")
-    result, document = trace(*debugger, programs["cluster"], "-n", 2)
-    assert result.returncode == 0 and document["crashes"] == [], result
-    assert len(calls_of(document, "ibv_unreg_xrc_rcv_qp")) == 2
 
 
 def test_no_debugger_attaches_to_a_traced_program(run, traced):

@@ -83,39 +83,47 @@ def place(tmp_path_factory, real_library):
 
 
 @pytest.fixture
-def make(place, build_root, source_root):
-    """make(name): the path of a program of the tables, which is made if it is not there."""
+def contents(place, build_root):
+    """{name: function that returns the bytes of the program}."""
     demo = build_root / "demo" / "xrc-cluster"
     data = demo.read_bytes()
-
-    def compiled(name, *flags):
-        return compile_demo(place / name, build_root, source_root, *flags)
-
-    def host(name):
-        plugin = compiled("plugin.so", "-shared", "-fPIC", "-Dmain=demo")
-        compile_c(place / name, HOST % plugin, "-ldl")
-
-    contents = {
+    return {
         "wrapper": lambda: b"#!/bin/sh\nexec %s -n 1\n" % bytes(demo),
         "old-wrapper": lambda: b"#!/bin/sh\nLD_LIBRARY_PATH=%s/old exec %s -n 1\n" %
                                (bytes(place), bytes(demo)),
         "mpirun": lambda: b"#!/bin/sh\necho\n",
         "setuid": lambda: data,
         "text": lambda: b"text",
-        "program-of-mpi": lambda: altered(data, b"registered, was the last", b"MPI_Init"),
+        "program-of-mpi": lambda: altered(data, b", was the last", b"MPI_Init"),
         "missing": lambda: altered(data, b"libibverbs.so.1", b"libibgone.so.1"),
         "musl": lambda: altered(data, LOADER, b"/lib/ld-musl-x86_64.so.1"),
         "aarch64": lambda: with_number(data, 18, 183),    # e_machine
         "core": lambda: with_number(data, 16, 4),    # e_type
     }
-    compilers = {
-        "without-pie": lambda name: compiled(name, "-no-pie"),
-        "with-old-libibverbs": lambda name: compiled(name, "-Wl,--disable-new-dtags",
-                                                     "-Wl,-rpath,$ORIGIN/old"),
-        "32-bit": lambda name: compile_c(place / name, RUN_TIME, "-m32", "-ldl"),
+
+
+@pytest.fixture
+def compilers(place, build_root, source_root):
+    """{name: function that compiles the program}."""
+    def compiled(name, *flags):
+        return compile_demo(place / name, build_root, source_root, *flags)
+
+    def host():
+        plugin = compiled("plugin.so", "-shared", "-fPIC", "-Dmain=demo")
+        compile_c(place / "host-of-plugin", HOST % plugin, "-ldl")
+
+    return {
+        "without-pie": lambda: compiled("without-pie", "-no-pie"),
+        "with-old-libibverbs": lambda: compiled("with-old-libibverbs", "-Wl,--disable-new-dtags",
+                                                "-Wl,-rpath,$ORIGIN/old"),
+        "32-bit": lambda: compile_c(place / "32-bit", RUN_TIME, "-m32", "-ldl"),
         "host-of-plugin": host,
     }
 
+
+@pytest.fixture
+def make(place, build_root, contents, compilers):
+    """make(name): the path of a program of the tables, which is made if it is not there."""
     def _make(name):
         path = place / name
         if name[0] == "@":
@@ -123,7 +131,7 @@ def make(place, build_root, source_root):
         if name in compilers and not shutil.which("cc"):
             pytest.skip("no compiler is here")
         if name in compilers:
-            compilers[name](name)
+            compilers[name]()
         elif name in contents:
             path.write_bytes(contents[name]())
             path.chmod(0o4755 if name == "setuid" else 0o755)

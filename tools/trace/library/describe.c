@@ -237,6 +237,12 @@ static void show_qp_num(struct argument *argument)
 	put(argument, "0x%06x", argument->record->qp_num);
 }
 
+static void show_context(struct argument *argument)
+{
+	argument->record->device = *argument->value;
+	show_pointer(argument);
+}
+
 static void show_domain(struct argument *argument)
 {
 	argument->record->domain = *argument->value;
@@ -244,7 +250,7 @@ static void show_domain(struct argument *argument)
 		show_pointer(argument);
 }
 
-/* Of a receive QP: nothing else need be initialised. */
+/* The caller of ibv_create_xrc_rcv_qp may have initialised no other member. */
 static void show_init(struct argument *argument)
 {
 	const struct legacy_qp_init_attr *init = (const void *)*argument->value;
@@ -253,7 +259,7 @@ static void show_init(struct argument *argument)
 	put(argument, "{xrc_domain=%#llx}", POINTER(init->xrc_domain));
 }
 
-/* Of other types it may be the shorter struct of a program without XRC. */
+/* A QP of another type may have the shorter struct of a program without XRC. */
 static void show_qp_init(struct argument *argument)
 {
 	const struct legacy_qp_init_attr *init = (const void *)*argument->value;
@@ -276,6 +282,7 @@ static void show(struct argument *argument, const char *name, size_t length)
 		bool is_number;
 		const struct member *members;
 	} kinds[] = {
+		{ "context", show_context, false, NULL },
 		{ "fd", show_number, true, NULL },
 		{ "oflag", show_mask, true, open_flags },
 		{ "xrc_qp_num", show_qp_num, true, NULL },
@@ -308,14 +315,19 @@ bool trace_describes(enum verb verb)
 	return argument_names[verb][0];
 }
 
-/* "name" is read before the call, ">name" after it; "=name" is the result. */
-static void describe(struct trace_call *call, bool after)
+/*
+ * "name" is read before the call, ">name" after it; "=name" is the result. A call that has failed
+ * has made nothing.
+ */
+void trace_describe(struct trace_call *call, bool after)
 {
 	struct trace_record *record = &call->record;
 	const uintptr_t made = (uintptr_t)record->result, *given = call->arguments;
-	const char *name = argument_names[record->verb];
+	const char *name = record->err ? "" : argument_names[record->verb];
 	size_t length;
 
+	if (after)
+		record->outcome = record->text_size;
 	for (; *name; name += length + (name[length] == ',')) {
 		bool is_made = *name == '=', is_after = is_made || *name == '>';
 		struct argument argument = { record, NULL, is_made ? &made : given++, after };
@@ -332,18 +344,5 @@ static void describe(struct trace_call *call, bool after)
 		if (!after)
 			trace_put_string(record, "");
 	}
-}
-
-void trace_describe_arguments(struct trace_call *call)
-{
-	describe(call, false);
-	trace_put_string(&call->record, "");
-}
-
-void trace_describe_outcome(struct trace_call *call)
-{
-	call->record.outcome = call->record.text_size;
-	if (!call->record.err)
-		describe(call, true);
-	trace_put_string(&call->record, "");
+	trace_put_string(record, "");
 }

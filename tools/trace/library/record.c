@@ -78,7 +78,7 @@ static void send_record(const struct trace_record *record)
 
 /* ---- start ---- */
 
-/* Also in the child of a fork(). So no call has to ask the kernel. */
+/* The child of a fork() notes its own, too. So no call has to ask the kernel. */
 static void note_ids(void)
 {
 	process_id = getpid();
@@ -129,7 +129,7 @@ __attribute__((constructor)) static void tell_start(void)
 
 /* ---- legacy calls ---- */
 
-static void *enter(enum verb verb, const uintptr_t *arguments)
+static void *begin_call(enum verb verb, const uintptr_t *arguments)
 {
 	struct trace_call *call = trace_describes(verb) ? malloc(sizeof(*call)) : NULL;
 
@@ -138,13 +138,13 @@ static void *enter(enum verb verb, const uintptr_t *arguments)
 	call->outer = current;
 	call->arguments = arguments;
 	begin_record(&call->record, verb);
-	trace_describe_arguments(call);
+	trace_describe(call, false);
 	current = call;
 	call->record.start = clock_now();
 	return call;
 }
 
-static void drop(void *entered)
+static void drop_call(void *entered)
 {
 	struct trace_call *call = entered;
 
@@ -152,17 +152,17 @@ static void drop(void *entered)
 	free(call);
 }
 
-static void leave(void *entered, int64_t result, int err)
+static void end_call(void *entered, int64_t result, int err)
 {
 	struct trace_call *call = entered;
 
 	call->record.duration = clock_now() - call->record.start;
 	call->record.result = result;
 	call->record.err = err;
-	trace_describe_outcome(call);
+	trace_describe(call, true);
 	trace_walk(&call->record);
 	send_record(&call->record);
-	drop(call);
+	drop_call(call);
 }
 
 /* ---- what they become ---- */
@@ -210,16 +210,20 @@ MODERN_COMMANDS(X)
 #define SHIM_VERSIONS_xrc_trace_start \
 	SHIM_VERSION(xrc_trace_start, 0, TRACER_START "@" TRACER_NODE)
 
-/* The table has no verb of the data path. A function that libibverbs does not have stays NULL. */
+/* The table has no verb of the data path. */
 const struct tracer *shim_xrc_trace_start(unsigned int verbs, struct modern_table *table,
 					  size_t size)
 {
-	static const struct tracer tracer = { .enter = enter, .leave = leave, .drop = drop };
+	static const struct tracer tracer = {
+		.enter = begin_call,
+		.leave = end_call,
+		.drop = drop_call,
+	};
 
 	if (verbs != VERBS || size != sizeof(real))
 		return NULL;
 	real = *table;
-#define X(name, ret, params, args) table->name = real.name ? wrapped_##name : NULL;
+#define X(name, ret, params, args) table->name = wrapped_##name;
 	MODERN_FUNCTIONS(X)
 	MODERN_INLINES(X)
 	MODERN_COMMANDS(X)

@@ -13,11 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRACE_MAGIC 0x78726335u
+#define TRACE_MAGIC 0x78726336u
 #define TRACE_FRAMES 20		/* frames of the C library and of our libraries included */
 #define TRACE_BECAME 12
 #define TRACE_TEXT 6142		/* bytes of text; two more bytes end it */
-/* In place of a verb: a process begins. Such a record has ids, rank, ranks, and the program. */
+/* Stands in place of a verb: a process begins. The record has ids, rank, ranks, and the program. */
 #define TRACE_STARTED VERBS
 
 typedef uint64_t trace_u64 __attribute__((aligned(8)));
@@ -41,6 +41,7 @@ struct trace_record {
 	int32_t rank, ranks;	/* this MPI process, and how many there are; -1 unknown */
 	trace_u64 start, duration;	/* ns of CLOCK_MONOTONIC */
 	int64_t result __attribute__((aligned(8)));	/* a pointer as a number */
+	trace_u64 device;	/* the opened device that was given; 0: none */
 	trace_u64 domain;	/* the domain that was given, or made; 0: none */
 	int32_t err;		/* errno after the call where it failed, else 0 */
 	uint32_t qp_num;	/* the receive QP that was given, or made; 0: none */
@@ -58,7 +59,7 @@ struct trace_record {
 	char text[TRACE_TEXT + 2];
 };
 
-_Static_assert(offsetof(struct trace_record, text) == 696, "one layout for 32 and 64 bits");
+_Static_assert(offsetof(struct trace_record, text) == 704, "one layout for 32 and 64 bits");
 
 /* ---- inside the library; the shim keeps errno round all of it ---- */
 
@@ -84,10 +85,7 @@ extern char trace_program[256];
 /* Whether calls of this function are traced. */
 bool trace_describes(enum verb verb);
 
-/* Before the call: writes what the arguments stand for. */
-void trace_describe_arguments(struct trace_call *call);
-
-/* After the call: writes what it has made or filled in. */
-void trace_describe_outcome(struct trace_call *call);
+/* Writes what the arguments stand for; @after the call, what it has made or filled in. */
+void trace_describe(struct trace_call *call, bool after);
 
 #endif

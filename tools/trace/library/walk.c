@@ -24,23 +24,6 @@ static find_fn find_object;	/* NULL: glibc before 2.35 */
 char trace_program[256];
 
 /*
- * From the file on, and in no scope that the program searches: libunwind also exports backtrace()
- * and the functions that throw C++ exceptions. If it were linked, a plugin that is opened with
- * RTLD_LOCAL would throw through libunwind instead of through libgcc_s.
- */
-static walk_fn find_walk(void)
-{
-	walk_fn found = NULL;
-#ifdef TRACE_LIBUNWIND
-	void *libunwind = dlopen(TRACE_LIBUNWIND, RTLD_NOW | RTLD_LOCAL);
-
-	if (libunwind)
-		found = (walk_fn)dlsym(libunwind, "unw_backtrace");
-#endif
-	return found ? found : backtrace;
-}
-
-/*
  * backtrace() loads libgcc_s in its first call, and libunwind allocates with mmap(). So the first
  * walk is made here. The thread's next walks allocate nothing. libunwind asks the loader about an
  * address that it meets for the first time, with all signals blocked; it remembers the others, and
@@ -48,12 +31,21 @@ static walk_fn find_walk(void)
  */
 void trace_prepare_walk(void)
 {
-	void *returns[TRACE_FRAMES];
+	void *returns[TRACE_FRAMES], *libunwind = NULL;
 
 	if (readlink("/proc/self/exe", trace_program, sizeof(trace_program) - 1) < 0)
 		trace_program[0] = '\0';
 	find_object = (find_fn)dlsym(RTLD_DEFAULT, "_dl_find_object");
-	walk = find_walk();
+#ifdef TRACE_LIBUNWIND
+	/*
+	 * From the file on, and in no scope that the program searches: libunwind also exports
+	 * backtrace() and the functions that throw C++ exceptions. If it were linked, a plugin that
+	 * is opened with RTLD_LOCAL would throw through libunwind instead of through libgcc_s.
+	 */
+	libunwind = dlopen(TRACE_LIBUNWIND, RTLD_NOW | RTLD_LOCAL);
+#endif
+	walk = libunwind ? (walk_fn)dlsym(libunwind, "unw_backtrace") : NULL;
+	walk = walk ? walk : backtrace;
 	walk(returns, TRACE_FRAMES);
 }
 
