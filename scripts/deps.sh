@@ -23,6 +23,7 @@ export PATH
 #               pkg:MODULE          pkg-config finds it
 #               file:PATH           the file exists
 #               lib:NAME            the loader finds libNAME.so.N
+#               python:MODULE       Python finds it
 #               sanitize:NAME       the compiler can link that sanitizer
 #               link32:LIBRARY      the compiler can link 32-bit programs with it
 deps_table() {
@@ -46,6 +47,7 @@ deps_table() {
 	test|cmd:csh|takes the lines of xrc-compat env|csh|tcsh|tcsh
 	test|cmd:g++|the legacy headers must compile as C++ too|g++|gcc-c++|gcc-c++
 	test|cmd:strace|kills the emulator's daemon at a chosen system call|strace|strace|strace
+	test|cmd:xz|packs the sources|xz-utils|xz|xz
 	test|cmd:mandoc|checks the manual pages|mandoc|mandoc|mandoc
 	more|cmd:clang|builds and fuzzes with another compiler|clang libclang-rt-dev|clang compiler-rt|clang
 	more|cmd:clang-format|checks how the C sources are formatted|clang-format|clang-tools-extra|clang-tools
@@ -69,10 +71,10 @@ deps_table() {
 	more|lib:mimalloc|old programs with another allocator|libmimalloc-dev|mimalloc|libmimalloc2
 	more|lib:tbbmalloc_proxy|the same with another one|libtbbmalloc2|tbb|libtbbmalloc2
 	more|cmd:faketime|a preloaded library beside the shim|faketime|libfaketime|libfaketime
+	more|python:yaml|reads what softhca's page on CI gives in YAML|python3-yaml|python3-pyyaml|python3-PyYAML
 	fresh|cmd:debootstrap|makes fresh systems of other releases|debootstrap|debootstrap|debootstrap
 	release|cmd:dh|makes the Debian packages|debhelper build-essential|debhelper dpkg-dev|debhelper dpkg
 	release|cmd:rpmbuild|makes the RPM packages|rpm|rpm-build|rpm-build
-	release|cmd:xz|packs the sources|xz-utils|xz|xz
 	kernel|cmd:busybox|the first programs in the guest that boots a kernel|busybox-static|busybox|busybox-static
 	kernel|cmd:depmod|finds the modules that the guest needs|kmod|kmod|kmod
 	kernel|cmd:cpio|packs the first programs of the guest|cpio|cpio|cpio
@@ -140,6 +142,7 @@ deps_have() {
 	file:*) [ -e "${1#file:}" ] ;;
 	lib:*) deps_python -c 'import ctypes.util, sys; sys.exit(not ctypes.util.find_library(sys.argv[1]))' \
 		"${1#lib:}" 2>/dev/null ;; # Python may be missing, too
+	python:*) deps_python -c "import ${1#python:}" 2>/dev/null ;;
 	sanitize:*) deps_compiles "-fsanitize=${1#sanitize:}" ;;
 	link32:*) deps_compiles -m32 "-l:${1#link32:}" ;;
 	*) return 2 ;;

@@ -2,6 +2,7 @@
 """configure refuses by name to install into the source tree, where meson would delete sources, and
 to build with a compiler that has no C library."""
 
+import os
 import platform
 import re
 
@@ -28,6 +29,26 @@ def test_a_build_without_libdw_says_what_will_refuse(configure, tmp_path, monkey
     done = configure("-Dtests=disabled", "-Dsofthca=disabled")
     assert done.returncode == 0, done
     assert "WARNING: no libdw 0.183 or later: xrc-compat ps --stacks will refuse" in done.stdout + done.stderr
+
+
+@pytest.fixture
+def without_pytest(tmp_path, monkeypatch):
+    """PATH has all commands but pytest's."""
+    links = tmp_path / "bin"
+    links.mkdir()
+    for folder in os.environ["PATH"].split(":"):
+        for name in os.listdir(folder) if os.path.isdir(folder) else ():
+            if not name.startswith(("pytest", "py.test")) and not os.path.lexists(links / name):
+                (links / name).symlink_to(f"{folder}/{name}")
+    monkeypatch.setenv("PATH", str(links))
+
+
+@pytest.mark.usefixtures("without_pytest")
+def test_a_build_without_pytest_says_why_it_has_no_tests(configure):
+    done = configure()
+    assert done.returncode == 0, done
+    assert "Message: no tests: missing: pytest (python3-pytest)\n" in done.stdout
+    assert "Message: no tests: missing: what the tests of softhca need\n" in done.stdout
 
 
 def expect_refused(done, option, place, sources):

@@ -70,6 +70,11 @@ def test_programs_of_administrators_are_found_by_ordinary_users(run, source_root
     assert run(["sh", "-c", script], env={"PATH": "/usr/bin:/bin"}, cwd=source_root).returncode == 0
 
 
+def test_modules_of_python_are_found(run, source_root):
+    script = ". scripts/deps.sh; deps_have python:json && ! deps_have python:no_such_module"
+    assert run(["sh", "-c", script], cwd=source_root).returncode == 0
+
+
 def test_packages_that_the_release_lacks_are_skipped(machine):
     """deps_wish installs packages that the tests can do without."""
     result, calls = machine("more", missing=["cmd:clang", "cmd:rdma"],

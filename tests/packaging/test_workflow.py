@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A forge's workflows only call what .ci/run calls. actionlint accepts them, where it is installed."""
+"""A forge's workflows only call the scripts that .ci/run calls. actionlint accepts them, where it is installed."""
 
 import os
 import pathlib
