@@ -116,7 +116,7 @@ struct ibv_qp_attr rtr_attr(const struct member *peer)
 	return attr;
 }
 
-/* Of all lengths, also next to MTUs. */
+/* The lengths of the messages: short and long ones, and some next to an MTU. */
 const uint32_t plan[PLAN_LENGTH] = { 1, 255, 1024, 4096, 4097, 65536, 300001, MAX_MESSAGE };
 
 uint32_t message_key(uint32_t receiver, uint32_t round, uint32_t number)

@@ -18,7 +18,7 @@ SETTINGS = {"mlx4": ["usual", "no-xrc"], "mlx5": ["usual"]}[DRIVER]
 def test_the_driver_refuses_what_the_emulator_refuses(build_root, setting):
     with without_xrc() if setting == "no-xrc" else contextlib.nullcontext():
         done = run([build_root / FOLDER / "softhca-refusals", setting],
-                   env={"SOFTHCA_TEST_DRIVEN": "1"})
+                   env={"SOFTHCA_TEST_DRIVEN": DRIVER})
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -28,10 +28,11 @@ def test_a_legacy_client_passes(build_root, tmp_path, client, mode):
 
 
 def two_way(xrc_compat, build_root, name, *words):
-    """The lines of a program that prints one for each case and fails if one failed."""
+    """The lines of a program that prints one for each case and fails if one failed, without
+    those of skipped rows."""
     done = run([xrc_compat, "run", "--", build_root / "tests" / "e2e" / "xrc_qps" / name, *words],
                env={"SOFTHCA_TEST_COMMAND": RAISE, "SOFTHCA_DIR": ""})
-    lines = done.stdout.splitlines()
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("skip ")]
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     assert lines and all(line.startswith("ok ") for line in lines), done.stdout
     return lines
