@@ -61,13 +61,17 @@ void count_accepted(bool good)
  */
 static void start_client(void)
 {
+	const pid_t fuzzer = getpid();
+
 	client = fork();
 	need(client >= 0, "no client");
 	if (client)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (;;)
+	/* The fuzzer may have ended before. */
+	while (getppid() == fuzzer)
 		pause();
+	_exit(0);
 }
 
 /* Each run of the fuzzer has one model. */
