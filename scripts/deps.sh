@@ -25,6 +25,7 @@ export PATH
 #               lib:NAME            the loader finds libNAME.so.N
 #               python:MODULE       Python finds it
 #               sanitize:NAME       the compiler can link that sanitizer
+#               clang:NAME          clang can
 #               link32:LIBRARY      the compiler can link 32-bit programs with it
 deps_table() {
 	cat <<-'TABLE'
@@ -49,7 +50,8 @@ deps_table() {
 	test|cmd:strace|kills the emulator's daemon at a chosen system call|strace|strace|strace
 	test|cmd:xz|packs the sources|xz-utils|xz|xz
 	test|cmd:mandoc|checks the manual pages|mandoc|mandoc|mandoc
-	more|cmd:clang|builds and fuzzes with another compiler|clang libclang-rt-dev|clang compiler-rt|clang
+	more|cmd:clang|builds with another compiler|clang|clang|clang
+	more|clang:address|fuzzes with it|libclang-rt-dev|compiler-rt|clang
 	more|cmd:clang-format|checks how the C sources are formatted|clang-format|clang-tools-extra|clang-tools
 	more|cmd:ld.lld|links with another linker|lld|lld|lld
 	more|cmd:abidw|compares the library with the one released|abigail-tools|libabigail|libabigail-tools
@@ -144,6 +146,7 @@ deps_have() {
 		"${1#lib:}" 2>/dev/null ;; # Python may be missing, too
 	python:*) deps_python -c "import ${1#python:}" 2>/dev/null ;;
 	sanitize:*) deps_compiles "-fsanitize=${1#sanitize:}" ;;
+	clang:*) CC=clang deps_compiles "-fsanitize=${1#clang:}" ;;
 	link32:*) deps_compiles -m32 "-l:${1#link32:}" ;;
 	*) return 2 ;;
 	esac
@@ -296,7 +299,9 @@ deps_ensure() {
 # deps_wish PURPOSE: the same for optional packages. If the distribution lacks some of them, it
 # installs the others row by row, from the lists that deps_ensure has fetched.
 deps_wish() {
-	deps_ensure "$1" && return
+	[ -n "$(deps_missing "$1")" ] || return 0
+	echo "About to install what only some tests use"
+	deps_ensure "$1" >/dev/null 2>&1 && return
 	# shellcheck disable=SC2046
 	set -- "$1" $(deps_manager)
 	[ $# -eq 3 ] || return 0
@@ -304,6 +309,6 @@ deps_wish() {
 		deps_packages=$(printf '%s\n' "$deps_row" | cut -d'|' -f"$3")
 		# shellcheck disable=SC2086
 		deps_install_packages "$2" $deps_packages >/dev/null 2>&1 ||
-			echo "Not available here: $deps_packages"
+			echo "Not installed: $deps_packages"
 	done
 }
