@@ -2,8 +2,6 @@
 /* The one lock of the library, and how a forked child begins. */
 #include "state.h"
 
-#include <table/own.h>
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -54,7 +52,6 @@ static __attribute__((no_sanitize("thread"))) void forget_parent(void)
 {
 	for (volatile char *byte = __start_per_process; byte < __stop_per_process; byte++)
 		*byte = 0;
-	regtab_forget();
 	pthread_mutex_init(&lock, NULL);
 	pthread_cond_init(&changed, NULL);
 }

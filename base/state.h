@@ -18,7 +18,7 @@
  */
 #define PER_PROCESS __attribute__((section("per_process")))
 
-/* Makes a child begin if it has not yet. state_lock() calls it. */
+/* Makes the lock, once in each process and child. state_lock() calls it. */
 void state_begin(void);
 
 void state_lock(void);

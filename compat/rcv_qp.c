@@ -4,9 +4,9 @@
 #include "attr.h"
 #include "domain.h"
 
-#include <base/half.h>
 #include <base/log.h>
 #include <base/summary.h>
+#include <modern/half.h>
 #include <modern/modern.h>
 #include <two_way/qp_numbers.h>
 

@@ -4,10 +4,10 @@
 #include "attr.h"
 #include "domain.h"
 
-#include <base/half.h>
 #include <base/handle.h>
 #include <base/log.h>
 #include <base/summary.h>
+#include <modern/half.h>
 #include <modern/modern.h>
 #include <two_way/pair.h>
 #include <two_way/qp_numbers.h>
@@ -295,8 +295,8 @@ void xrc_qp_failed(const struct ibv_context *context, uint32_t qp_num)
 		fail_pair(failed);
 }
 
-/* End all pairs of the device. True: a thread is in fail_pair() for one. Lock held. */
-static bool is_failing_any(const struct ibv_context *context)
+/* Lets fail_pair() begin for no QP of the device. True: a thread is still in it. Lock held. */
+static bool begin_ending(const struct ibv_context *context)
 {
 	bool failing = false;
 
@@ -313,7 +313,7 @@ static bool is_failing_any(const struct ibv_context *context)
 
 void xrc_qp_forget_context(const struct ibv_context *context)
 {
-	while (is_failing_any(context))
+	while (begin_ending(context))
 		state_wait();
 	HANDLE_EACH(mapping, &xrc_qps) {
 		struct xrc_qp *xrc_qp = mapping->object;

@@ -34,7 +34,7 @@ void regtab_drop(int place);
  */
 int regtab_show(void);
 
-/* In a forked child, which must not write its parent's table. It makes its own later. */
+/* Before the first call in each process: a forked child makes a table of its own. */
 void regtab_forget(void);
 
 #endif

@@ -3,8 +3,8 @@
 #include "pair.h"
 #include "qp_numbers.h"
 
-#include <base/half.h>
 #include <base/state.h>
+#include <modern/half.h>
 #include <modern/modern.h>
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static atomic_bool busy;	/* a lock was not free in time */
  * One process at a time creates a pair on a device, by a lock on the device file that each has
  * open. The lock only makes pairs likelier. After LOCK_TRIES, a second or two, the process goes on
  * without it, and never waits for one again: the holder may be stopped, or have left the lock to a
- * child. Eight ranks that use all PAIR_ATTEMPTS need a second.
+ * child. It waits so long because eight ranks that use all PAIR_ATTEMPTS need a second.
  */
 static bool lock_device(const struct ibv_context *context)
 {

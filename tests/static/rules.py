@@ -29,7 +29,7 @@ MAY_INCLUDE = {
     "companions": ("elf",),
     "table": (),
     "modern": ("elf", "abi"),
-    "base": ("modern", "table", "abi"),
+    "base": ("abi",),
     "two_way": ("base", "modern", "elf", "abi"),
     "compat": ("two_way", "base", "modern", "table", "abi"),
     "shim": ("compat", "two_way", "base", "modern", "elf", "abi"),

@@ -6,10 +6,9 @@
 
 #include <errno.h>
 
-#include <base/half.h>
-
 #include <harness/unit.h>
 #include <abi/rc_masks.h>
+#include <modern/half.h>
 
 #define REFUSED (-1)
 
@@ -18,14 +17,14 @@ struct row {
 	enum half_role role;
 	enum ibv_qp_state from, to;
 	int mask;
-	int want;	/* modern mask, or REFUSED */
+	int want; /* modern mask, or REFUSED */
 };
 
 static const struct row rows[] = {
 	{ "initiator to RTR: without the responder's attributes", HALF_INITIATOR, IBV_QPS_INIT,
 	  IBV_QPS_RTR, MASK_RTR, MASK_RTR & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) },
-	{ "target to RTS: without the requester's attributes", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_RTS,
-	  MASK_RTS, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN },
+	{ "target to RTS: without the requester's attributes", HALF_TARGET, IBV_QPS_RTR,
+	  IBV_QPS_RTS, MASK_RTS, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN },
 	{ "initiator in RTS: APM", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_RTS,
 	  IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE },
 	{ "SQE to RTS", HALF_INITIATOR, IBV_QPS_SQE, IBV_QPS_RTS, IBV_QP_STATE, IBV_QP_STATE },
@@ -47,7 +46,7 @@ static const struct row rows[] = {
 	  IBV_QPS_RTR, MASK_RTR, REFUSED },
 	{ "RESET to ERR, which OFED did not have", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_ERR,
 	  IBV_QP_STATE, REFUSED },
-	{ "to a state that does not exist", HALF_TARGET, IBV_QPS_RTS, (enum ibv_qp_state)-1,
+	{ "to a state that does not exist", HALF_TARGET, IBV_QPS_RTS, (enum ibv_qp_state) - 1,
 	  IBV_QP_STATE, REFUSED },
 	{ "RATE_LIMIT, which OFED did not have", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_RTS,
 	  IBV_QP_RATE_LIMIT, REFUSED },

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Modifies a half of an XRC QP by the old table of transitions (contract 5.9). */
 #include "half.h"
-
-#include <modern/modern.h>
+#include "modern.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -15,11 +14,12 @@ struct transition {
 
 #define STATES (IBV_QPS_ERR + 1)
 #define INIT_BITS (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
-#define RTS_OPTIONAL (IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH | \
-		      IBV_QP_PATH_MIG_STATE | IBV_QP_MIN_RNR_TIMER)
+#define RTS_OPTIONAL \
+	(IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE | \
+	 IBV_QP_MIN_RNR_TIMER)
 
 /* All transitions except those to RESET and ERR: see find_transition(). */
-static const struct transition legacy_xrc[STATES][STATES] = {
+static const struct transition legacy_transitions[STATES][STATES] = {
 	[IBV_QPS_RESET][IBV_QPS_INIT] = { .valid = true, .required = INIT_BITS },
 	[IBV_QPS_INIT][IBV_QPS_INIT] = { .valid = true, .optional = INIT_BITS },
 	[IBV_QPS_INIT][IBV_QPS_RTR] = {
@@ -52,7 +52,7 @@ static struct transition find_transition(enum ibv_qp_state from, enum ibv_qp_sta
 {
 	if (to == IBV_QPS_RESET || (to == IBV_QPS_ERR && from != IBV_QPS_RESET))
 		return (struct transition){ .valid = true };
-	return legacy_xrc[from][to];
+	return legacy_transitions[from][to];
 }
 
 /* Attributes of the other half: an initiator does not respond, a target does not request. */

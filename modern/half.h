@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An XRC_SEND or an XRC_RECV QP, each half of what an old XRC QP was. Old callers pass the
- * attributes and masks of both.
+ * What an old XRC QP did is split today: an XRC_SEND QP sends, an XRC_RECV QP receives. Old callers
+ * pass the attributes and masks of both halves to each.
  */
-#ifndef BASE_HALF_H
-#define BASE_HALF_H
+#ifndef MODERN_HALF_H
+#define MODERN_HALF_H
 
 #include <abi/legacy.h>
 
 enum half_role {
-	HALF_INITIATOR,		/* XRC_SEND */
-	HALF_TARGET,		/* XRC_RECV: a receive QP, or the hidden half of a two-way QP */
+	HALF_INITIATOR, /* XRC_SEND */
+	HALF_TARGET, /* XRC_RECV: a receive QP, or the hidden half of a two-way QP */
 };
 
 struct half {
 	struct ibv_qp *qp;
 	enum half_role role;
-	enum ibv_qp_state state;	/* this and the port: from half_query() */
+	enum ibv_qp_state state; /* this and the port: from half_query() */
 	uint8_t port;
 };
 
