@@ -81,7 +81,7 @@ SAME(pkey_index, ibv_qp_attr, legacy_qp_attr);
 SAME(min_rnr_timer, ibv_qp_attr, legacy_qp_attr);
 SAME(alt_timeout, ibv_qp_attr, legacy_qp_attr);
 _Static_assert(OFFSET(ibv_qp_attr, rate_limit) == sizeof(struct legacy_qp_attr),
-	       "the first new member comes after");
+	       "ibv_qp_attr: rate_limit does not begin where the old struct ends");
 
 /* Caller-owned, filled by us. */
 SAME(element.cq, ibv_async_event, legacy_async_event);
@@ -89,7 +89,8 @@ SAME(element.qp, ibv_async_event, legacy_async_event);
 SAME(element.srq, ibv_async_event, legacy_async_event);
 SAME(element.port_num, ibv_async_event, legacy_async_event);
 SAME(event_type, ibv_async_event, legacy_async_event);
-_Static_assert(sizeof(struct ibv_async_event) == sizeof(struct legacy_async_event), "caller-owned");
+_Static_assert(sizeof(struct ibv_async_event) == sizeof(struct legacy_async_event),
+	       "ibv_async_event: the size has changed; the caller owns the struct");
 
 /* The slots that inline functions of old headers call. */
 #define SAME_SLOT(slot, number) \

@@ -24,21 +24,11 @@ static const struct row rows[VERBS] = {
 /* Old programs know the errors of contract 5, and EIO, which a failed adapter always gave. */
 static bool is_known(enum verb verb, int error)
 {
-	switch (error) {
-	case EINVAL:
-	case ENOMEM:
-	case ENOSYS:
-	case EBUSY:
-	case EFAULT:
-	case ENOSPC:
-	case EIO:
-		return true;
-	case EBADF:	/* fd is not open */
-	case EAGAIN:	/* the domain does not exist, and no O_CREAT */
+	/* fd is not open; the domain does not exist, and no O_CREAT */
+	if (error == EBADF || error == EAGAIN)
 		return verb == VERB_ibv_open_xrc_domain;
-	default:
-		return false;
-	}
+	return error == EINVAL || error == ENOMEM || error == ENOSYS || error == EBUSY ||
+	       error == EFAULT || error == ENOSPC || error == EIO;
 }
 
 /*
@@ -48,20 +38,12 @@ static bool is_known(enum verb verb, int error)
 static int known_error(enum verb verb, int error)
 {
 	static bool warned[VERBS];
-	int known = EINVAL;
+	bool ran_out = error == EAGAIN || error == EMFILE || error == ENFILE || error == ENOBUFS ||
+		       error == EDQUOT || error == EUSERS || error == ENOLCK;
+	int known = ran_out ? ENOMEM : EINVAL;
 
-	switch (error) {
-	case EAGAIN:
-	case EMFILE:
-	case ENFILE:
-	case ENOBUFS:
-	case EDQUOT:
-	case EUSERS:
-	case ENOLCK:
-		known = ENOMEM;
-	}
 	log_once(warned[verb], "%s: %s; old programs do not know that error, so this one gets %s",
-		 rows[verb].name, strerror(error), known == ENOMEM ? "ENOMEM" : "EINVAL");
+		 rows[verb].name, strerror(error), ran_out ? "ENOMEM" : "EINVAL");
 	return known;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The library's messages. They go to stderr, and only with XRC_COMPAT_VERBOSE=1, because scripts
- * parse the output of old programs.
+ * The library's messages, on stderr. Scripts parse the output of old programs, so a message is
+ * printed only if XRC_COMPAT_VERBOSE or XRC_COMPAT_SUMMARY asks for it.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H

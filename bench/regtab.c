@@ -85,7 +85,7 @@ static double bench_joins(void)
 	first = median(took);
 	last = median(took + PROCESSES - SOME);
 	report("process 1 to 100 joins, median", first / 1e3, "us");
-	report("process 800 to 900 joins, median", last / 1e3, "us");
+	report("process 801 to 900 joins, median", last / 1e3, "us");
 	begin = nanoseconds(CLOCK_MONOTONIC);
 	need(!regtab_read(&all), "read");
 	report("ps reads 900 processes", (nanoseconds(CLOCK_MONOTONIC) - begin) / 1e6, "ms");
@@ -97,10 +97,10 @@ static double bench_joins(void)
 	return last / first;
 }
 
-/* ---- memory ---- */
+/* ---- registrations ---- */
 
 /* The content of the table of a process that is registered with all QPs. */
-static void bench_memory(void)
+static void bench_registrations(void)
 {
 	int domain = join();
 	double begin = nanoseconds(CLOCK_MONOTONIC);
@@ -118,7 +118,7 @@ int main(void)
 	printf("memory of a table without registrations: %zu KiB; with 16384: %zu KiB\n",
 	       regtab_size(REGTAB_PLACES_MIN) >> 10, regtab_size(2 * QPS) >> 10);
 	times = bench_joins();
-	bench_memory();
+	bench_registrations();
 	printf("joining 800 processes takes %.2f times as long as joining few (limit %.0f)\n", times, LIMIT);
 	return times > LIMIT;
 }

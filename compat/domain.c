@@ -176,12 +176,14 @@ void domain_release(struct domain *domain)
 
 struct ibv_xrcd *domain_xrcd(const struct legacy_xrc_domain *ldom)
 {
-	struct domain *domain;
+	const struct domain *domain;
+	struct ibv_xrcd *xrcd;
 
 	state_lock();
 	domain = handle_find(&domains, ldom);
+	xrcd = domain ? domain->xrcd : NULL;
 	state_unlock();
-	return domain ? domain->xrcd : NULL;
+	return xrcd;
 }
 
 struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd)

@@ -16,9 +16,9 @@ post_srq_recv_fn ops_provider_post_srq_recv(const struct ibv_context *context)
 	return device ? device->post_srq_recv : context->ops.post_srq_recv;
 }
 
-static struct ops_device *free_entry(void)
+static struct ops_device *unused_entry(void)
 {
-	struct ops_device *device = (struct ops_device *)ops_device(NULL);
+	struct ops_device *device = ops_device(NULL);
 
 	if (device)
 		return device;
@@ -36,11 +36,11 @@ static struct ops_device *free_entry(void)
  */
 static struct ops_device *note_device(struct ibv_context *context)
 {
-	struct ops_device *device = (struct ops_device *)ops_device(context);
+	struct ops_device *device = ops_device(context);
 
 	if (device)
 		return device;
-	device = free_entry();
+	device = unused_entry();
 	if (!device)
 		return NULL;
 	device->post_srq_recv = context->ops.post_srq_recv;
@@ -71,7 +71,7 @@ int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook)
 		return -ENOMEM;
 	state_lock();
 	device = note_device(context);
-	/* Once: polling threads read the entry, and softhca may have hooked this hook. */
+	/* Once: softhca may have hooked this hook, and that is not the provider's function. */
 	if (device && !device->numbers) {
 		device->numbers = numbers;
 		__atomic_store_n(&context->ops.poll_cq, hook, __ATOMIC_RELEASE);
@@ -82,7 +82,7 @@ int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook)
 
 void ops_forget_context(const struct ibv_context *context)
 {
-	struct ops_device *device = (struct ops_device *)ops_device(context);
+	struct ops_device *device = ops_device(context);
 
 	if (device)
 		atomic_store_explicit(&device->context, NULL, memory_order_release);

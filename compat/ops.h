@@ -30,9 +30,9 @@ struct ops_device {
 extern struct ops_device *_Atomic ops_devices;
 
 /* Returns the device if a slot of it is hooked, else NULL. On the data path: no lock. */
-static inline const struct ops_device *ops_device(const struct ibv_context *context)
+static inline struct ops_device *ops_device(const struct ibv_context *context)
 {
-	const struct ops_device *device = atomic_load_explicit(&ops_devices, memory_order_acquire);
+	struct ops_device *device = atomic_load_explicit(&ops_devices, memory_order_acquire);
 
 	while (device && atomic_load_explicit(&device->context, memory_order_acquire) != context)
 		device = device->next;

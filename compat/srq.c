@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The old libmlx4 refused more with NULL (contract 1.3); today's kernel has limits of its own. */
+/* Those of the old libmlx4 (contract 1.3). The kernel's differ from device to device. */
 #define LEGACY_MAX_WR 65536
 #define LEGACY_MAX_SGE 64
 

@@ -27,7 +27,7 @@ struct srq_image {
 	};
 	/* shim_post_srq_recv() reads these two in every call. They share a cache line. */
 	struct ibv_srq *srq;
-	int (*post_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+	post_srq_recv_fn post_recv;
 	struct device_domain *device_domain;
 	uint32_t max_wr, max_sge;	/* as create answered */
 };

@@ -160,8 +160,8 @@ static uint32_t gnu_hash_of(const char *name)
 }
 
 /*
- * The table begins with four numbers: of the buckets, of the first hashed symbol, of the Bloom
- * words, and the Bloom shift. The Bloom words, the buckets and the chains follow.
+ * The table begins with the number of buckets, the index of the first hashed symbol, the number of
+ * Bloom words, and the Bloom shift. The Bloom words, the buckets and the chains follow.
  */
 static void *find_by_gnu_hash(const struct loaded *loaded, const char *name)
 {

@@ -17,7 +17,7 @@
 /*
  * A second copy of this library is skipped. It comes from another installation: an environment
  * module sets LD_PRELOAD to one copy, and `xrc-compat run` adds its own. The copies would call each
- * other, and take their locks in different orders at a fork.
+ * other without end.
  */
 static bool is_copy(const struct loaded *loaded)
 {

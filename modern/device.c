@@ -48,7 +48,7 @@ static bool is_of_libmlx4(const void *function)
 	       !strncmp(basename(info.dli_fname), "libmlx4", strlen("libmlx4"));
 }
 
-/* Asks the loader once for each provider. */
+/* Asks the loader once in a process whose adapters are of one family. */
 bool modern_tags_tgt_qps(struct ibv_context *context)
 {
 	static const void *_Atomic known[2];	/* create_qp_ex with this answer */

@@ -27,8 +27,8 @@ static int run(struct ibv_context *context, uint32_t number, void *command, size
 	return write(context->cmd_fd, command, size) == (ssize_t)size ? 0 : errno;
 }
 
-/* libibverbs' domain: it sets HAS_HANDLE if the handle is where this struct has it. */
-struct domain {
+/* libibverbs' domain. It sets HAS_HANDLE in comp_mask if there is a handle. */
+struct libibverbs_xrcd {
 	struct ibv_xrcd xrcd;
 	uint32_t comp_mask;
 #define HAS_HANDLE 1
@@ -37,7 +37,7 @@ struct domain {
 
 int kernel_uverbs_open_qp(struct ibv_xrcd *xrcd, struct ibv_qp *qp)
 {
-	const struct domain *domain = (const struct domain *)xrcd;
+	const struct libibverbs_xrcd *domain = (const struct libibverbs_xrcd *)xrcd;
 	struct ib_uverbs_create_qp_resp opened = { .qp_handle = 0 };
 	COMMAND(ib_uverbs_open_qp) open = { .core = {
 		.response = (uintptr_t)&opened,

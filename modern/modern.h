@@ -107,8 +107,8 @@ struct ibv_async_event modern_async_event(const struct ib_uverbs_async_event_des
 void modern_ack_async_event(struct ibv_async_event *event);
 
 /*
- * Takes back so many acknowledgements of this QP: the events were another QP's. ibv_destroy_qp
- * waits until the acknowledgements equal the events that the kernel has reported for this QP.
+ * Subtracts @events from the acknowledgements of this QP: these events were another QP's.
+ * ibv_destroy_qp waits until the acknowledgements equal the events that the kernel has reported.
  */
 void modern_uncount_qp_acks(struct ibv_qp *qp, uint32_t events);
 

@@ -48,7 +48,7 @@ static void begin(void)
 }
 
 /* The first verb. If no libibverbs was loaded at the start of the process, this asks the loader. */
-static __attribute__((noinline, cold)) int begin_process(void)
+static __attribute__((noinline, cold)) int find_libibverbs(void)
 {
 	static pthread_once_t settings_once = PTHREAD_ONCE_INIT, once = PTHREAD_ONCE_INIT;
 	static bool warned;
@@ -89,7 +89,7 @@ int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments)
 	entry->verb = verb;
 	entry->saved_errno = errno;
 	cancel_hold(&entry->hold);
-	err = atomic_load_explicit(&shim_begun, memory_order_acquire) ? 0 : begin_process();
+	err = atomic_load_explicit(&shim_begun, memory_order_acquire) ? 0 : find_libibverbs();
 	tracer = err ? NULL : modern_tracer;
 	entry->traced = unlikely(tracer) ? tracer->enter(verb, arguments) : NULL;
 	errno = entry->saved_errno;

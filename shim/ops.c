@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The hooks in the ops table. The old header inlined both verbs, so an old program calls the slots
- * itself. This is its data path: a test, two loads, a jump.
+ * The hooks in the ops table. ibv_post_srq_recv and ibv_poll_cq were inline in the old header, so
+ * an old program calls the slots itself. This is its data path: to post to an image costs a test,
+ * two loads and a jump.
  */
 #include <compat/ops.h>
 #include <compat/srq.h>
@@ -48,7 +49,7 @@ static __attribute__((noinline, cold)) void note_failure(const struct ibv_cq *cq
 	errno = saved_errno;
 }
 
-/* Never NULL: only hooks call it. */
+/* Only hooks call it. The entry is there before its hook, so it exists. */
 static inline const struct ops_device *hooked_device(const struct ibv_cq *cq)
 {
 	const struct ops_device *device = ops_device(cq->context);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Every exported function enters, calls compat, and leaves with the legacy error. */
+/*
+ * A verb enters, calls compat/ or modern/, and leaves with the legacy error. A call that is passed
+ * on to libibverbs does not enter, nor does ibv_get_async_event (event.c).
+ */
 #ifndef SHIM_SHIM_H
 #define SHIM_SHIM_H
 
@@ -31,9 +34,9 @@ struct entry {
 			      (uintptr_t)(e) })
 
 /*
- * Every exported function begins with it. The first call prints the banner: a constructor would do
- * that in every process of a job, because the preload is set for all of them. Returns 0, or -ENOSYS
- * if there is no libibverbs.
+ * A verb that is not passed on begins with it. The first call prints the banner: a constructor
+ * would do that in every process of a job, because the preload is set for all of them. Returns 0,
+ * or -ENOSYS if there is no libibverbs.
  *
  * From here on the thread cannot be cancelled: libibverbs' write(2) is a cancellation point, and a
  * thread that ended there would never release our locks and counts.
@@ -47,7 +50,8 @@ bool shim_begin(void);
 
 /*
  * Finds the program's libibverbs for a call that is passed on without shim_enter(). False: there is
- * none. Cancellation and errno stay as they are.
+ * none. Cancellation and errno stay as they are. If another thread brings libibverbs before the
+ * shim_enter() that follows, the verb gives EINVAL.
  */
 static inline bool shim_is_ready(void)
 {

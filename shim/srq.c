@@ -66,7 +66,6 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 }
 SHIM_EXPORT(ibv_modify_srq);
 
-/* shim_enter() may find the libibverbs that shim_is_ready() has not found. */
 static NOT_ORDINARY int query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
 	struct srq_image *image = srq_image_of(srq);
@@ -77,7 +76,7 @@ static NOT_ORDINARY int query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr
 		return modern_table.query_srq(srq, attr);
 	err = shim_enter(&entry, VERB_ibv_query_srq, ARGUMENTS(srq, attr));
 	if (!err)
-		err = image ? srq_query(image, attr) : modern_query_srq(srq, attr);
+		err = image ? srq_query(image, attr) : -EINVAL;
 	return shim_leave(&entry, err);
 }
 
@@ -103,7 +102,7 @@ static NOT_ORDINARY int destroy_srq(struct ibv_srq *srq)
 		return modern_table.destroy_srq(srq);
 	err = shim_enter(&entry, VERB_ibv_destroy_srq, ARGUMENTS(srq));
 	if (!err)
-		err = image ? srq_destroy(image) : modern_destroy_srq(srq);
+		err = image ? srq_destroy(image) : -EINVAL;
 	return shim_leave(&entry, err);
 }
 

@@ -30,7 +30,10 @@ static struct ibv_qp *create_plain(struct ibv_pd *pd, struct ibv_qp_init_attr *a
 	return qp;
 }
 
-/* The number stays known until the QP is destroyed: another thread may poll its completions. */
+/*
+ * The number stays known until the QP is destroyed: another thread may poll its completions. A
+ * program must not destroy a handle of xrc_compat_rcv_qp() (xrc_compat.h).
+ */
 static int destroy_plain(struct ibv_qp *qp)
 {
 	const struct ibv_context *context = qp->context;
@@ -122,7 +125,7 @@ static NOT_ORDINARY int modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, i
 	struct entry entry;
 	int err;
 
-	/* xrc_compat_rcv_qp() gives opened handles, which are no structs of a provider. */
+	/* As modern_modify_qp(), but with the verb's own result. */
 	if (!old && shim_is_ready())
 		return unlikely(tgt_qp_is_opened(qp)) ? opened_qp_modify(qp, attr, mask)
 						      : modern_table.modify_qp(qp, attr, mask);

@@ -102,12 +102,13 @@ void regtab_close(int domain)
 }
 
 /* An eighth of the places stays free, so that the search for one is short. */
-static bool has_room(void)
+static bool make_room(void)
 {
 	uint32_t count = own->place_count;
 
-	return used < count - count / 8 ||
-	       (count < REGTAB_PLACES_MAX && resize(2 * count)) || used < count;
+	if (used >= count - count / 8 && count < REGTAB_PLACES_MAX)
+		resize(2 * count); /* without memory, the last places are used */
+	return used < own->place_count;
 }
 
 static uint32_t find_free_place(void)
@@ -130,7 +131,7 @@ int regtab_enter(int domain, uint32_t qp_num, bool created)
 {
 	uint32_t place;
 
-	if (domain == REGTAB_NONE || !has_room()) {
+	if (domain == REGTAB_NONE || !make_room()) {
 		set_missing(missing + 1);
 		return REGTAB_NONE;
 	}
@@ -201,7 +202,7 @@ static int map_file(int fd, void **memory)
 	return *memory == MAP_FAILED ? -errno : 0;
 }
 
-/* It is the 22nd number. The second one, the command in parentheses, may contain ")". */
+/* Field 22 is the start. Field 2, the command in parentheses, may contain ")". */
 uint64_t regtab_start(const char *stat)
 {
 	char text[1024], *field;

@@ -189,7 +189,7 @@ static void read_text(pid_t pid, const char *name, char *text, size_t size)
 	text[length > 0 ? length : 0] = 0;
 }
 
-/* The number at this place of a line of /proc/PID/status, -1 for the last one. 0: not found. */
+/* Field @place of a line of /proc/PID/status: 1 is the first, -1 the last. 0: there is none. */
 static unsigned long number_of(const char *status, const char *line, int place)
 {
 	const char *at = strstr(status, line);
@@ -226,10 +226,7 @@ static int check_name(const char *path)
 											 : -ENOENT;
 }
 
-/*
- * Returns false if the process has ended. Until its parent waits for it, an ended process is in
- * /proc as one that its user may not read. A process may also have ended its first thread only.
- */
+/* Returns whether the process lives. A zombie with more than one thread does. */
 static bool describe(struct regtab_view_member *process)
 {
 	char status[1 << 16];	/* NSpid stands behind thousands of groups */
@@ -245,6 +242,7 @@ static bool describe(struct regtab_view_member *process)
 	return !strstr(status, "\nState:\tZ") || number_of(status, "\nThreads:\t", 1) > 1;
 }
 
+/* The kernel lets nobody read a process that has ended and was not waited for. */
 static int visit_unread(struct walk *walk, struct regtab_view_member *process)
 {
 	if (!describe(process) || process->uid != geteuid())
@@ -261,13 +259,14 @@ static int visit_unread(struct walk *walk, struct regtab_view_member *process)
 static int visit_descriptor(struct walk *walk, struct regtab_view_member *process, bool *found)
 {
 	struct regtab_file *file = NULL;
-	int result = 0, fd = check_name(process->path);
+	int result = 0, err = check_name(process->path);
+	int fd = err ? err : open_memory_file(walk, process->path);
 
-	if (!fd)
-		fd = open_memory_file(walk, process->path);
 	*found = fd == -EACCES;
+	if (*found)
+		return visit_unread(walk, process);
 	if (fd < 0)
-		return *found ? visit_unread(walk, process) : 0;
+		return 0;
 	describe(process);
 	process->reason = read_file(fd, &file);
 	close(fd);

@@ -22,7 +22,7 @@ struct regtab_view_member {
 	char path[64];		/* of the table, "/proc/PID/fd/N", or of what cannot be read */
 	/* NULL; or why the table, or the process, is not read. Then the members below are 0. */
 	const char *reason;
-	bool unread;		/* with a reason: the process has a table, or has none */
+	bool unread; /* with a reason: nobody knows whether it has a table */
 	struct regtab_key key;	/* members of the same user with the same key are one table */
 	uint64_t since;		/* when it opened the domain, in seconds of CLOCK_REALTIME */
 	/* Registrations of the process that its table does not have; 0 in its other members. */

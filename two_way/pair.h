@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <infiniband/verbs.h>
 
-/* mlx4 sets it on the number of every target QP, and on no other (kernel mlx4_qp_alloc users). */
+/* mlx4 sets it on the number of each target QP, and no other (kernel: callers of mlx4_qp_alloc). */
 #define PAIR_TARGET_TAG 0x800000u
 
 enum pair_rule {

@@ -9,16 +9,17 @@
 #include <string.h>
 
 /*
- * program_kind is PROGRAM_UNKNOWN until the first verb, which so begins the process; then
- * kind_at_start, which the constructor has found; and PROGRAM_HAS_XRC once ibv_open_xrc_domain is
- * looked up or called. The search that finds the way is made once: by the constructor, or then.
+ * Its values, in turn:
+ * - PROGRAM_UNKNOWN until the first verb, which therefore begins the process;
+ * - kind_at_start, which the constructor has found;
+ * - PROGRAM_HAS_XRC once ibv_open_xrc_domain is looked up or called.
  */
 atomic_int program_kind;
 
 static enum program_kind kind_at_start = PROGRAM_ORDINARY;
 static atomic_bool rcv_qp_looked_up;
 
-/* What the loaded objects refer to. */
+/* Which XRC QPs the loaded objects use. The constructor searches, or the first domain. */
 enum way { NOT_SEARCHED, ONE_WAY, TWO_WAY };
 static atomic_int way;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Counts, for each device and QP number, the QPs of this process that the program knows by it.
- * If mmap() fails, receive completions may show the number of the hidden QP instead of the
- * program's.
+ * Counts, for each device and QP number, the QPs of this process that the program knows by it. If
+ * mmap() fails, no pair is created. An ordinary QP whose count failed so is taken for a hidden one
+ * if a pair is created later.
  */
 #include "qp_numbers.h"
 #include "program.h"

@@ -9,7 +9,8 @@
  * is a macro here for a type or function that begins with xsrq_.
  *
  * Difference: qp->srq is the provider's SRQ, so its type is not that of the program's own SRQs. If
- * another library creates SRQs, their srq_context must be even; then their events name them.
+ * another library creates SRQs, their srq_context must be even: events of an odd one name the wrong
+ * object.
  */
 #ifndef XSRQ_VERBS_H
 #define XSRQ_VERBS_H
