@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The library's own cost of registering with a receive QP and unregistering. The functions of
- * libibverbs that open and destroy a handle are fakes that cost nothing. The library is real, and
- * asks twice whether its table file is still open. Exit status 1 if the library takes more than
- * LIMIT times as long as these two system calls.
+ * libibverbs that open and destroy a handle are fakes, whose cost is measured and subtracted. The
+ * library is real, and asks twice whether its table file is still open. Exit status 1 if the
+ * library takes more than LIMIT times as long as these two system calls.
  */
 
 #include <fcntl.h>

@@ -28,7 +28,7 @@ MARGIN = float(os.environ.get("SOFTHCA_MARGIN", "1"))
 MODELS = {"connectx3": "mlx4", "connectx5": "mlx5"}
 APART = [str(processor) for processor in sorted(os.sched_getaffinity(0))[:2]]
 
-# Server in the background, then the client until it gets through.
+# Waits until the server listens, then starts the client.
 PAIR = r"""
 port=$1 device=$2 one=$3 other=$4; shift 4
 taskset -c $one "$@" -d ${device}_0 -p $port > /dev/null 2>&1 & server=$!

@@ -69,8 +69,8 @@ def kernel_faults(guest):
 
 
 def judge(guest):
-    """Prints the results; returns the exit status. A guest that did not come to its end is one more
-    failure."""
+    """Prints the results; returns the exit status. A guest that did not come to its end is a
+    failure, if no test has failed."""
     text = read(guest.out / "tests")
     tally = pytest_tally(text) or Tally(len(re.findall(r" PASSED", text)),
                                         len(re.findall(r" (?:FAILED|ERROR)", text)))

@@ -8,7 +8,8 @@ Takes the C files whose paths begin so, by default all of the product. With --ch
 mistakes only on lines that differ from COMMIT; with --recent on those that changed in the day that
 ends with the last commit. It tries at most N of them (20), the same ones each time, and says how
 many are possible. It changes only a copy of the tree in build-mutation/. Exit status: 0 if each
-mistake was noticed, 1 if one was not, 2 if no file has such a path or the copy does not build.
+mistake was noticed, 1 if one was not, 2 if nothing can be changed below such a path or the copy
+does not build.
 """
 
 import argparse

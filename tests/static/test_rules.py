@@ -202,8 +202,8 @@ if platform.machine() != "x86_64" or "SOFTHCA_TEST_SANITIZE" in os.environ:
 
 @pytest.mark.parametrize("library", ["shim/libxrc-compat.so.1", "subprojects/softhca/bin/libsofthca.so"])
 def test_a_preloaded_library_needs_only_the_c_library(build_root, library):
-    """A libibverbs would meet the program's own. The loader would move before a sanitizer's
-    runtime, which finds the loader's functions with RTLD_NEXT."""
+    """If it needed libibverbs, that would meet the program's own. If it needed the loader by name,
+    that would move before a sanitizer's runtime, which finds its functions with RTLD_NEXT."""
     libraries = elf.needed(build_root / library)
     assert libraries
     assert [name for name in libraries if not ALLOWED_NEEDED.fullmatch(name)] == []

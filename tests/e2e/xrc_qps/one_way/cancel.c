@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Threads with a pending cancel call each of the eight legacy functions: none is cancelled inside,
- * and afterwards every function still works. Each call is the first one on an opened device, so it
- * also opens the registration table.
+ * and afterwards every function still works.
  *
  * Cancellation is deferred here. MVAPICH and MVAPICH2 cancel a thread asynchronously, but only in
  * ibv_get_async_event: events.c.
