@@ -11,6 +11,7 @@ condition variable, whose sizes differ.
 """
 
 import json
+import re
 import sys
 
 LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
@@ -79,7 +80,7 @@ def header(reference, names):
 
 def main(argv):
     if len(argv) < 3:
-        print(__doc__.split("\n")[2], file=sys.stderr)
+        print(re.search("usage.*", __doc__).group(), file=sys.stderr)
         return 2
     reference = read_reference(argv[1])
     known = next(iter(reference["abi"].values()))

@@ -7,6 +7,7 @@ usage: gen_stub.py TABLE OUTPUT.c OUTPUT.map
 """
 
 import os
+import re
 import sys
 
 LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
@@ -49,7 +50,7 @@ def linker_map(rows, table):
 
 def main(argv):
     if len(argv) != 4:
-        print(__doc__[__doc__.index("usage"):].strip(), file=sys.stderr)
+        print(re.search("usage.*", __doc__).group(), file=sys.stderr)
         return 2
     rows, table = read_table(argv[1]), os.path.basename(argv[1])
     for path, text in ((argv[2], source(rows, table)), (argv[3], linker_map(rows, table))):

@@ -186,7 +186,7 @@ PRODUCTS = {
 
 def main(argv):
     if len(argv) != 5 or argv[1] not in PRODUCTS:
-        print(__doc__.strip().split("\n")[-1], file=sys.stderr)
+        print(re.search("usage.*", __doc__).group(), file=sys.stderr)
         return 2
     try:
         text = PRODUCTS[argv[1]](read_table(argv[2], argv[4]))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The demo cluster: a sender and N receivers, each a process from its first line to its last. A
- * process that needs another waits for the other's phase in the memory that they share.
+ * process that needs another waits for the other's phase in the memory that they share. It is built
+ * as an old program, with its own include path.
  */
 #ifndef CLUSTER_H
 #define CLUSTER_H

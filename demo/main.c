@@ -146,7 +146,7 @@ static void start(unsigned int index, int domain_fd)
 	exit(0);
 }
 
-/* A network that loses all messages, as a switch without routes does. */
+/* Ends a run on a network that loses all messages, as a switch without routes does. */
 static void give_up(int number)
 {
 	static const char words[] = "xrc-cluster: no end after 120 s; try: xrc-compat doctor\n";
@@ -155,6 +155,14 @@ static void give_up(int number)
 	if (write(STDERR_FILENO, words, sizeof(words) - 1) < 0)
 		_exit(2);
 	_exit(1);
+}
+
+static const struct member *member_of(pid_t pid)
+{
+	for (int i = 0; i <= SENDER; i++)
+		if (cluster->members[i].pid == pid)
+			return &cluster->members[i];
+	return NULL;
 }
 
 /*
@@ -170,10 +178,8 @@ static void watch(void)
 
 	while (running) {
 		pid = wait(&status);
-		for (member = cluster->members; member < cluster->members + SENDER; member++)
-			if (member->pid == pid)
-				break;
-		if (member->pid != pid)
+		member = member_of(pid);
+		if (!member)
 			continue;
 		if (WIFSIGNALED(status))
 			fprintf(stderr, "xrc-cluster: %s (pid %d) was killed by signal %d\n",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# Two processes of Debian's Open MPI.
+# `mpirun -np 2 xrc-compat run` of Debian's Open MPI.
 . "$(dirname "$0")/common.sh"
 needed openmpi-bin
 

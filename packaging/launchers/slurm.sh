@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# Two tasks on a Slurm cluster of one node, without control groups.
+# `srun -n 2 xrc-compat run` on a Slurm cluster of one node, without control groups.
 . "$(dirname "$0")/common.sh"
 needed slurmctld slurmd slurm-client munge
 
