@@ -118,7 +118,7 @@ class Function:
         elif offset >= EVENT_BELLS:
             queue = self.eqs.get(4 * page + (offset - EVENT_BELLS) // 8)
             if queue:
-                queue.consume(word & 0xffffff)
+                queue.consume(word & 0xffffff, armed=word >> 31 & 1)
 
 
 class Wire:

@@ -51,10 +51,13 @@ class EventQueue(Entries):
         self.waiting.append(fields)
         self._fill()
 
-    def consume(self, index):
-        """The driver has read the events before @index, of which it gives the low bits."""
+    def consume(self, index, armed):
+        """The driver has read the events before @index, of which it gives the low bits. If it wants
+        an interrupt (@armed) and has left some, it gets one: mlx5_core reads 128 at a time."""
         self.consumed += index - self.consumed & INDEX_MASK
         self._fill()
+        if armed and self.produced > self.consumed:
+            self.function.interrupt(self.vector)
 
     def _fill(self):
         while self.waiting and self.produced - self.consumed < self.ring.count:

@@ -100,11 +100,11 @@ class ConnectX5(Function):
 
     def _doorbell(self, offset, data):
         """Handles a doorbell. All have two words, which the driver may write one after the other,
-        but that of event queues: its second word only says that no interrupt is wanted."""
+        but that of event queues: in its second word no interrupt is wanted."""
         if offset & -16 == EVENT_BELL:
             word = int.from_bytes(data, "big")
             if word >> 24 in self.eqs:
-                self.eqs[word >> 24].consume(word & 0xffffff)
+                self.eqs[word >> 24].consume(word & 0xffffff, armed=not offset & 8)
             return
         if len(data) == 4 and not offset % 8:
             self.half = data
