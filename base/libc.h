@@ -7,8 +7,8 @@
  * The names of the functions become macros here. So this file first includes the headers that
  * declare the functions.
  */
-#ifndef LIBC_H
-#define LIBC_H
+#ifndef BASE_LIBC_H
+#define BASE_LIBC_H
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +19,11 @@
 #include <unistd.h>
 
 #ifndef HAVE_MEMFD_CREATE /* glibc 2.27 */
-static inline int own_memfd_create(const char *name, unsigned int flags)
+static inline int libc_memfd_create(const char *name, unsigned int flags)
 {
 	return (int)syscall(SYS_memfd_create, name, flags);
 }
-#define memfd_create own_memfd_create
+#define memfd_create libc_memfd_create
 #endif
 
 /* glibc 2.28. Where file offsets have 64 bits, its headers rename fcntl() to fcntl64(). */
@@ -36,11 +36,11 @@ static inline int own_memfd_create(const char *name, unsigned int flags)
 #endif
 
 #ifndef HAVE_GETTID /* glibc 2.30 */
-static inline pid_t own_gettid(void)
+static inline pid_t libc_gettid(void)
 {
 	return (pid_t)syscall(SYS_gettid);
 }
-#define gettid own_gettid
+#define gettid libc_gettid
 #endif
 
 #ifndef HAVE_STRERRORNAME_NP /* glibc 2.32 */
@@ -69,7 +69,7 @@ static inline pid_t own_gettid(void)
 	X(EMEDIUMTYPE) X(ECANCELED) X(ENOKEY) X(EKEYEXPIRED) X(EKEYREVOKED) X(EKEYREJECTED) \
 	X(EOWNERDEAD) X(ENOTRECOVERABLE) X(ERFKILL) X(EHWPOISON)
 
-static inline const char *own_strerrorname_np(int err)
+static inline const char *libc_strerrorname_np(int err)
 {
 #define ERROR_ROW(NAME) { NAME, #NAME },
 	static const struct {
@@ -86,7 +86,7 @@ static inline const char *own_strerrorname_np(int err)
 }
 #undef ERRORS
 #undef NEWER_ERRORS
-#define strerrorname_np own_strerrorname_np
+#define strerrorname_np libc_strerrorname_np
 #endif
 
 #endif

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The most that a turn serves. Only among these do ends come before requests. */
+/* The most events that one turn serves. Only events of the same turn are put in order. */
 #define MAX_EVENTS 4096
 
 static int epoll_fd = -1;

@@ -13,8 +13,8 @@ static size_t size_of(const struct numtab *tab)
 }
 
 /*
- * A page of the table takes memory when a number in it is given out. calloc() may fill it before
- * (MALLOC_PERTURB_).
+ * The table is large, and most of its pages stay untouched: the kernel gives memory to those that
+ * are written. calloc() may write all of them (MALLOC_PERTURB_).
  */
 int numtab_init(struct numtab *tab, uint32_t first, uint32_t limit, uint32_t start, uint32_t quota)
 {

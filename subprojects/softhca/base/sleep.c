@@ -12,10 +12,10 @@
  */
 #include "sleep.h"
 
+#include <base/memfd.h>
 #include <proto.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
@@ -78,15 +78,11 @@ static void *wait_for_ring(void *unused)
 	return NULL;
 }
 
-/* Sealed, since a program that cut it short would kill the daemon with SIGBUS. */
 static int make_page(void)
 {
-	page_fd = memfd_create("softhca-wake", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	page_fd = memfd_sealed("softhca-wake", SOFTHCA_PAGE);
 	if (page_fd < 0)
-		return -errno;
-	if (ftruncate(page_fd, SOFTHCA_PAGE) ||
-	    fcntl(page_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
-		return -errno;
+		return page_fd;
 	page = mmap(NULL, SOFTHCA_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, page_fd, 0);
 	return page == MAP_FAILED ? -errno : 0;
 }

@@ -26,7 +26,7 @@ enum sleep_end sleep_announced(uint64_t nanoseconds);
 /* The processor of the program that woke the daemon last. */
 int sleep_waker(void);
 
-/* Whether a descriptor in the epoll is ready. It counts as one that is not until sleep_served(). */
+/* Whether a descriptor in the epoll is ready. It goes on counting as ready until sleep_served(). */
 bool sleep_has_ready(void);
 void sleep_served(void);
 

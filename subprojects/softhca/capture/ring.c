@@ -2,6 +2,8 @@
 /* Memory that the daemon fills with records and another process writes into a file. */
 #include "ring.h"
 
+#include <base/memfd.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -16,15 +18,12 @@ struct capture_ring *ring_map(int fd)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* Sealed, since a program that cut it short would kill the daemon with SIGBUS. */
 struct capture_ring *ring_create(int *fd, int *err)
 {
 	struct capture_ring *ring = NULL;
 
-	*fd = memfd_create("softhca-capture", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	*err = *fd < 0 ? -errno : -posix_fallocate(*fd, 0, sizeof(*ring));
-	if (!*err && fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
-		*err = -errno;
+	*fd = memfd_sealed("softhca-capture", sizeof(*ring));
+	*err = *fd < 0 ? *fd : -posix_fallocate(*fd, 0, sizeof(*ring));
 	if (!*err) {
 		ring = ring_map(*fd);
 		*err = ring ? 0 : -ENOMEM;

@@ -2,29 +2,31 @@
 /* The life of a context. */
 #include "objects.h"
 
+#include <base/memfd.h>
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define HANDLES (1u << 18)
 
-/* The doorbell page. Sealed: a client that cut it short would kill the daemon with SIGBUS. */
-static int map_uar(struct hca_context *ctx, int *fd)
+/* The doorbell page. */
+static int map_uar(struct hca_context *ctx, int *result)
 {
-	*fd = memfd_create("softhca-uar", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (*fd < 0)
-		return -errno;
-	if (ftruncate(*fd, (off_t)SOFTHCA_UAR_LEN * SOFTHCA_UAR_PAGES) ||
-	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
-		goto out;
-	ctx->uar = mmap(NULL, SOFTHCA_UAR_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
-	if (ctx->uar != MAP_FAILED)
-		return 0;
-out:
-	close(*fd);
-	return -ENOMEM;
+	int fd = memfd_sealed("softhca-uar", (off_t)SOFTHCA_UAR_LEN * SOFTHCA_UAR_PAGES);
+	int err;
+
+	if (fd < 0)
+		return fd;
+	ctx->uar = mmap(NULL, SOFTHCA_UAR_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (ctx->uar == MAP_FAILED) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	*result = fd;
+	return 0;
 }
 
 static void init_context(struct hca_context *ctx, struct hca_device *device)

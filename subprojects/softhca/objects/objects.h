@@ -38,7 +38,7 @@ void object_destroy_all(struct hca_context *ctx);
  * A context for the client @pid on @sock, which becomes the context's. @arena_fd is the memfd of
  * its arena or -1; it stays the caller's. 0 with *uar_fd to be sent and closed; -ENOENT: no such
  * device; -EACCES: the client's memory is out of reach; -EOVERFLOW: its addresses are too long for
- * the daemon; -ENOMEM.
+ * the daemon; or another -errno.
  */
 int context_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock,
 		   pid_t pid, int arena_fd, struct hca_context **ctx, int *uar_fd);
