@@ -24,7 +24,7 @@ static void carry(const struct cm_id *id, const uint8_t mad[CM_MAD_BYTES])
 		.ps = id->ps,
 		.qp_type = id->qp_type,
 		/* An answer for an id that has gone may be for one of an earlier daemon. */
-		.from = id->number ? id->file->machine->cm.incarnation : 0,
+		.from = id->number ? id->file->machine->cm->incarnation : 0,
 		.to = id->incarnation,
 	};
 	memcpy(message->mad, mad, CM_MAD_BYTES);

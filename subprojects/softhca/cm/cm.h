@@ -72,7 +72,7 @@ struct cm_id {
 	uint32_t number;
 	struct cm_file *file;
 	struct list member; /* file->ids */
-	struct list known;  /* machine->cm.ids */
+	struct list known; /* machine->cm->ids */
 	uint64_t uid;	    /* the program's name for the id; 0 = not told yet */
 	uint16_t ps;
 	uint8_t qp_type;
@@ -117,7 +117,7 @@ struct cm_join {
 /* One open() of /dev/infiniband/rdma_cm. */
 struct cm_file {
 	struct hca_machine *machine;
-	struct list link; /* machine->cm.files */
+	struct list link; /* machine->cm->files */
 	struct client client;
 	int host; /* the device on whose host the program is; -1 = on all */
 	struct list ids;
@@ -128,8 +128,21 @@ struct cm_file {
 	int wake_peer_fd;     /* the program's end, to take bytes back */
 };
 
-int cm_init(struct hca_cm *cm);
-void cm_free(struct hca_cm *cm);
+/* The connection manager of a machine. */
+struct hca_cm {
+	struct list files;
+	struct list ids; /* of all files */
+	struct numtab numbers;
+	struct list groups; /* for multicast */
+	struct numtab group_lids, joins;
+	uint32_t psn; /* the last that was given out */
+	uint16_t port; /* the last one that was chosen for a program */
+	uint32_t incarnation; /* of this daemon, among those that the machine has had */
+};
+
+/* 0 or -ENOMEM. */
+int cm_init(struct hca_machine *machine);
+void cm_free(struct hca_machine *machine);
 
 /* ---- addresses of the emulated ports (addr.c) ---- */
 

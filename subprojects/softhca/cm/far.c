@@ -17,7 +17,7 @@ void cm_far_init(struct hca_machine *machine)
 {
 	elsewhere.machine = machine;
 	elsewhere.host = -1;
-	machine->cm.incarnation = (uint32_t)hca_now() | 1;
+	machine->cm->incarnation = (uint32_t)hca_now() | 1;
 }
 
 /* ---- ids of this machine ---- */
@@ -32,7 +32,8 @@ static bool belongs(const struct cm_id *id, int home, const struct cm_id *image)
 /* Before the sender knows the child's number, the child is found by the sender's number. */
 static struct cm_id *find_child(int home, const struct cm_id *image)
 {
-	list_for_each(struct cm_id, id, &elsewhere.machine->cm.ids, known) {
+	list_for_each(struct cm_id, id, &elsewhere.machine->cm->ids, known)
+	{
 		if (belongs(id, home, image) && id->peer_number == image->number &&
 		    (id->link == CM_REQ_RCVD || id->link == CM_REP_SENT ||
 		     id->link == CM_SIDR_RCVD))
@@ -47,7 +48,7 @@ static struct cm_id *find(int home, uint32_t number, const struct cm_id *image)
 
 	if (!number)
 		return find_child(home, image);
-	id = numtab_find(&elsewhere.machine->cm.numbers, number);
+	id = numtab_find(&elsewhere.machine->cm->numbers, number);
 	return id && belongs(id, home, image) ? id : NULL;
 }
 
@@ -251,7 +252,7 @@ void cm_far_take(int home, const void *body, size_t length)
 	    !image.dst_device->port[image.dst_port].active)
 		return;
 	elsewhere.machine->active = true;
-	late = message->to && message->to != elsewhere.machine->cm.incarnation;
+	late = message->to && message->to != elsewhere.machine->cm->incarnation;
 	if (late || !take_request(home, &image, message, attribute))
 		take_answer(home, &image, attribute, message->mad + CM_MAD_HEADER, late);
 }

@@ -44,7 +44,7 @@ int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hell
 	err = client_open(&file->client, &machine->clients, sock, pid, hello->probe);
 	if (err)
 		goto out_close;
-	list_add(&machine->cm.files, &file->link);
+	list_add(&machine->cm->files, &file->link);
 	*result = file;
 	return 0;
 
@@ -63,7 +63,8 @@ static struct cm_file *file_behind(const struct hca_machine *machine, int fd)
 
 	if (fd < 0 || fstat(fd, &st))
 		return NULL;
-	list_for_each(struct cm_file, file, &machine->cm.files, link) {
+	list_for_each(struct cm_file, file, &machine->cm->files, link)
+	{
 		if (!fstat(file->wake_peer_fd, &ours) && ours.st_ino == st.st_ino &&
 		    ours.st_dev == st.st_dev)
 			return file;
@@ -99,7 +100,7 @@ static void id_destroy(struct cm_id *id)
 	cm_leave_all(id);
 	cm_abandon(id);
 	timer_stop(&id->timer);
-	numtab_remove(&machine->cm.numbers, id->number);
+	numtab_remove(&machine->cm->numbers, id->number);
 	list_del(&id->member);
 	list_del(&id->known);
 	drop_events(id);

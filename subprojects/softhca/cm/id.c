@@ -18,8 +18,15 @@
 
 #define PSN_STEP 0x1b3 /* so that numbers of neighbouring connections do not look alike */
 
-int cm_init(struct hca_cm *cm)
+int cm_init(struct hca_machine *machine)
 {
+	struct hca_cm *cm = machine->cm = calloc(1, sizeof(*cm));
+
+	if (!cm)
+		return -ENOMEM;
+	list_init(&cm->files);
+	list_init(&cm->ids);
+	list_init(&cm->groups);
 	/* No id has the number 0, which messages have for an id that is not known. */
 	if (numtab_init(&cm->numbers, 1, NUMBERS, 1, NUMBERS - 1) ||
 	    numtab_init(&cm->joins, 0, NUMBERS, 0, NUMBERS))
@@ -28,16 +35,22 @@ int cm_init(struct hca_cm *cm)
 			   END_GROUPS - FIRST_GROUP);
 }
 
-void cm_free(struct hca_cm *cm)
+void cm_free(struct hca_machine *machine)
 {
+	struct hca_cm *cm = machine->cm;
+
+	machine->cm = NULL;
+	if (!cm)
+		return;
 	numtab_free(&cm->numbers);
 	numtab_free(&cm->joins);
 	numtab_free(&cm->group_lids);
+	free(cm);
 }
 
 struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *err)
 {
-	struct hca_cm *cm = &file->machine->cm;
+	struct hca_cm *cm = file->machine->cm;
 	struct cm_id *id = calloc(1, sizeof(*id));
 
 	*err = -ENOMEM;
@@ -61,7 +74,7 @@ struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int 
 
 int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id)
 {
-	*id = numtab_find(&file->machine->cm.numbers, number);
+	*id = numtab_find(&file->machine->cm->numbers, number);
 	/* An id that the program has not been told of is not its to use. */
 	if (!*id || (*id)->request)
 		return refuse(-ENOENT, "number of the id");

@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct cm_group {
-	struct list link; /* machine->cm.groups */
+	struct list link; /* machine->cm->groups */
 	uint8_t gid[16];
 	uint32_t lid;
 	unsigned int joins;
@@ -90,7 +90,7 @@ static struct cm_group *find_group(const struct hca_cm *cm, const uint8_t gid[16
 
 static struct cm_group *new_group(struct hca_machine *machine, const uint8_t gid[16])
 {
-	struct hca_cm *cm = &machine->cm;
+	struct hca_cm *cm = machine->cm;
 	static const uint8_t none[16];
 	struct cm_group *group = calloc(1, sizeof(*group));
 
@@ -152,7 +152,7 @@ static bool may_join(const struct cm_id *id)
 /* NULL: no memory, or no LID is left. */
 static struct cm_join *new_join(struct cm_id *id, const uint8_t gid[16], uint64_t uid)
 {
-	struct hca_cm *cm = &id->file->machine->cm;
+	struct hca_cm *cm = id->file->machine->cm;
 	struct cm_join *join = calloc(1, sizeof(*join));
 
 	if (!join)
@@ -178,7 +178,7 @@ static struct cm_join *new_join(struct cm_id *id, const uint8_t gid[16], uint64_
 
 static void leave(struct cm_join *join)
 {
-	struct hca_cm *cm = &join->id->file->machine->cm;
+	struct hca_cm *cm = join->id->file->machine->cm;
 	struct cm_event *event;
 
 	while ((event = cm_event_of(join->id, join)))
@@ -242,7 +242,7 @@ int cm_cmd_leave_mcast(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_destroy_id *in = cmd->in;
 	struct rdma_ucm_destroy_id_resp resp;
-	struct cm_join *join = numtab_find(&cmd->file->machine->cm.joins, in->id);
+	struct cm_join *join = numtab_find(&cmd->file->machine->cm->joins, in->id);
 
 	if (!join)
 		return refuse(-ENOENT, "number of the join");

@@ -42,7 +42,8 @@ static int conflict(const struct cm_id *id, const struct cm_id *other, bool reus
 
 static int check_port(const struct cm_id *id, bool reuse)
 {
-	list_for_each(struct cm_id, other, &id->file->machine->cm.ids, known) {
+	list_for_each(struct cm_id, other, &id->file->machine->cm->ids, known)
+	{
 		int err = conflict(id, other, reuse);
 
 		if (err)
@@ -53,7 +54,7 @@ static int check_port(const struct cm_id *id, bool reuse)
 
 static int take_free_port(struct cm_id *id)
 {
-	struct hca_cm *cm = &id->file->machine->cm;
+	struct hca_cm *cm = id->file->machine->cm;
 	const uint64_t space = id->service;
 
 	for (int tries = FIRST_FREE; tries <= LAST_FREE; tries++) {
@@ -135,7 +136,8 @@ static struct cm_id *listener_for(const struct cm_id *from)
 	const uint64_t service = cm_addr_service(from, &from->dst);
 	struct cm_id *general = NULL;
 
-	list_for_each(struct cm_id, id, &from->file->machine->cm.ids, known) {
+	list_for_each(struct cm_id, id, &from->file->machine->cm->ids, known)
+	{
 		if (id->state != CM_LISTEN || id->service != service ||
 		    !hears_family(id, from->dst.family))
 			continue;

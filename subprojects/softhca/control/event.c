@@ -61,7 +61,7 @@ static bool raise_on(struct hca_device *device, int event, uint32_t number)
 
 	switch (event_names[event].target) {
 	case ON_QP:
-		qp = device_qp(device, number);
+		qp = qp_find(device, number);
 		if (qp)
 			event_qp(qp, type);
 		return qp;
@@ -185,7 +185,7 @@ int control_migrate(struct request *request)
 		return -ENOENT;
 	if (!take_number(request, request->word[2], &number))
 		return -EINVAL;
-	qp = device_qp(device, number);
+	qp = qp_find(device, number);
 	if (!qp)
 		return no_target(request, "QP", number);
 	if (path_migrate(qp))

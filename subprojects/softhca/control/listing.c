@@ -4,7 +4,7 @@
 
 #include <cm/cm.h>
 #include <machine/port.h>
-#include <objects/objects.h>
+#include <qp/qp.h>
 
 static const char *const type_names[HCA_TYPES] = {
 	[HCA_AH] = "ah", [HCA_QP] = "qp", [HCA_SRQ] = "srq", [HCA_CQ] = "cq", [HCA_MR] = "mr",
@@ -210,7 +210,8 @@ static void list_cm_ids(FILE *out, const struct hca_machine *machine)
 {
 	bool first = true;
 
-	list_for_each(struct cm_id, id, &machine->cm.ids, known) {
+	list_for_each(struct cm_id, id, &machine->cm->ids, known)
+	{
 		fprintf(out, "%s{\"pid\":%d,\"device\":\"%s\",\"number\":%u", separator(&first),
 			(int)id->file->client.pid, id->device ? id->device->name : "-",
 			id->number);

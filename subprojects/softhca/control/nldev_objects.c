@@ -4,6 +4,7 @@
 
 #include <base/kernel.h>
 #include <cm/cm.h>
+#include <qp/qp.h>
 
 #include <errno.h>
 #include <rdma/rdma_netlink.h>
@@ -189,8 +190,7 @@ static uint64_t count_cm_ids(const struct question *q, const struct hca_device *
 {
 	uint64_t count = 0;
 
-	list_for_each(struct cm_id, id, &q->machine->cm.ids, known)
-		count += id->device == device;
+	list_for_each(struct cm_id, id, &q->machine->cm->ids, known) count += id->device == device;
 	return count;
 }
 
@@ -251,7 +251,8 @@ static int answer_cm_ids(const struct question *q, const struct hca_device *devi
 {
 	if (!nldev_is_valid(q, RDMA_NLDEV_ATTR_RES_CM_IDN, true))
 		return -EINVAL;
-	list_for_each(struct cm_id, id, &q->machine->cm.ids, known) {
+	list_for_each(struct cm_id, id, &q->machine->cm->ids, known)
+	{
 		if (id->device != device || !nldev_wants_port(q, id->port) ||
 		    !nldev_wants_number(q, RDMA_NLDEV_ATTR_RES_CM_IDN, id->number))
 			continue;

@@ -107,9 +107,6 @@ int machine_init(struct hca_machine *machine, const struct settings *settings, i
 	list_init(&machine->failed);
 	list_init(&machine->unanswered);
 	list_init(&machine->held);
-	list_init(&machine->cm.files);
-	list_init(&machine->cm.ids);
-	list_init(&machine->cm.groups);
 	if (machines > 1 && init_far(machine))
 		return -ENOMEM;
 	for (int i = 0; i < settings->devices; i++) {
@@ -176,14 +173,6 @@ struct hca_device *machine_far(const struct hca_machine *machine, uint16_t lid, 
 bool device_is_far(const struct hca_device *device)
 {
 	return device->home != device->machine->home;
-}
-
-struct hca_qp *device_qp(const struct hca_device *device, uint32_t qpn)
-{
-	struct hca_qp *qp = numtab_find(&device->qps, qpn & (device->qps.limit - 1));
-
-	/* Compare the whole number: a target's has a bit more than its index in the table. */
-	return qp && qp->qpn == qpn ? qp : NULL;
 }
 
 uint64_t device_system_guid(const struct hca_device *device)

@@ -190,7 +190,7 @@ void event_completion(struct hca_cq *cq)
 	cq->obj.ctx->device->machine->raised = true;
 }
 
-static uint32_t async(struct hca_context *ctx, uint64_t element, enum ibv_event_type type)
+uint32_t event_async(struct hca_context *ctx, uint64_t element, enum ibv_event_type type)
 {
 	struct ib_uverbs_async_event_desc desc = { .element = element,
 						   .event_type = (uint32_t)type };
@@ -198,30 +198,20 @@ static uint32_t async(struct hca_context *ctx, uint64_t element, enum ibv_event_
 	return channel_write(ctx->async, &desc, sizeof(desc));
 }
 
-void event_qp(struct hca_qp *qp, enum ibv_event_type type)
-{
-	bool all = qp->device->machine->settings.open_events;
-
-	list_for_each(struct hca_qp_handle, handle, &qp->handles, peer) {
-		if (all || !handle->opened)
-			handle->async_events += async(handle->obj.ctx, handle->user_handle, type);
-	}
-}
-
 void event_cq(struct hca_cq *cq, enum ibv_event_type type)
 {
-	cq->async_events += async(cq->obj.ctx, cq->user_handle, type);
+	cq->async_events += event_async(cq->obj.ctx, cq->user_handle, type);
 }
 
 void event_srq(struct hca_srq *srq, enum ibv_event_type type)
 {
-	srq->async_events += async(srq->obj.ctx, srq->user_handle, type);
+	srq->async_events += event_async(srq->obj.ctx, srq->user_handle, type);
 }
 
 void event_device(struct hca_device *device, enum ibv_event_type type, uint8_t port)
 {
 	list_for_each(struct hca_context, ctx, &device->contexts, link)
-		async(ctx, port, type);
+		event_async(ctx, port, type);
 }
 
 /* ---- settling ---- */

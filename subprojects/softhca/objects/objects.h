@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The handles of a context, the objects behind them, and the events that these raise. */
+/*
+ * The handles of a context, the objects behind them, and the events that these raise. QPs have a
+ * room of their own (qp/).
+ */
 #ifndef SOFTHCA_OBJECTS_H
 #define SOFTHCA_OBJECTS_H
 
@@ -7,6 +10,30 @@
 #include <proto.h>
 
 #include <stddef.h>
+
+struct hca_cq;
+struct hca_srq;
+
+/* ---- objects: what a handle of uverbs names (object.c) ---- */
+
+struct hca_object {
+	enum hca_type type;
+	uint32_t handle, number;
+	unsigned int uses; /* objects that stand on this one: destroying it is refused with EBUSY */
+	struct hca_context *ctx;
+	struct list link; /* ctx->objects[type] */
+	/* drops the references that the object holds; NULL = none */
+	void (*release)(struct hca_object *object);
+};
+
+struct hca_pd {
+	struct hca_object obj;
+};
+
+struct hca_ah {
+	struct hca_object obj;
+	struct hca_pd *pd;
+};
 
 /*
  * An object of @size bytes, which begin with struct hca_object and are otherwise 0, with a handle
@@ -48,6 +75,22 @@ void context_destroy(struct hca_context *ctx);
 
 /* ---- events (event.c) ---- */
 
+/* A completion channel, or a context's asynchronous events: a pipe that the client reads. */
+struct hca_channel {
+	struct hca_context *ctx;
+	struct watch watch;
+	struct list link;
+	int fd; /* write end */
+	dev_t dev;
+	ino_t ino;
+	unsigned int cqs;
+	bool reader_closed;
+	size_t record; /* bytes of one event */
+	/* events for which the pipe has no room yet; as in the kernel any number */
+	uint8_t *backlog;
+	size_t waiting; /* their bytes */
+};
+
 /* A new pipe; *reader is the client's end, to be sent and closed. NULL with *err = -errno. */
 struct hca_channel *channel_new(struct hca_context *ctx, int *reader, int *err);
 void channel_free(struct hca_channel *channel);
@@ -61,8 +104,9 @@ void channel_release(struct hca_channel *channel);
 
 void event_completion(struct hca_cq *cq);
 
-/* Raises an event on every handle of the QP, in every process. */
-void event_qp(struct hca_qp *qp, enum ibv_event_type type);
+/* Raises an event in a context, of the object that the program calls @element. How many: 0 or 1. */
+uint32_t event_async(struct hca_context *ctx, uint64_t element, enum ibv_event_type type);
+
 void event_cq(struct hca_cq *cq, enum ibv_event_type type);
 void event_srq(struct hca_srq *srq, enum ibv_event_type type);
 /* Raises an event in every context of the device; @port is 0 for IBV_EVENT_DEVICE_FATAL. */
@@ -73,6 +117,28 @@ uint32_t event_settle_async(struct hca_context *ctx, uint64_t element, uint32_t 
 uint32_t event_settle_completions(struct hca_cq *cq);
 
 /* ---- completion queues (cq.c) ---- */
+
+/* When a completion queue that was armed raises an event. */
+struct cq_arm {
+	uint32_t notified; /* producer index at the last event */
+	uint32_t solicited; /* the index behind the last solicited or erroneous completion */
+	int fired; /* arm sequence number that has had its event; -1 = none yet */
+};
+
+struct hca_cq {
+	struct hca_object obj;
+	uint64_t user_handle;
+	struct hca_channel *channel; /* or NULL */
+	struct cq_place place; /* in the client */
+	uint32_t size; /* power of two */
+	uint32_t producer;
+	uint32_t consumer; /* as last read from the record */
+	bool overrun;
+	bool stamped; /* completions carry their time */
+	struct cq_arm arm;
+	struct arm_request armed; /* as last read */
+	uint32_t comp_events, async_events; /* written to the pipes so far */
+};
 
 struct cq_request {
 	uint64_t user_handle;
@@ -101,6 +167,16 @@ bool cq_arm_fires(struct cq_arm *arm, struct arm_request request, uint32_t produ
 
 /* ---- memory regions and their keys (mr.c) ---- */
 
+struct hca_mr {
+	struct hca_object obj;
+	struct hca_pd *pd;
+	uint32_t key;
+	uint32_t access;
+	uint64_t start; /* in the client */
+	uint64_t iova; /* as work requests name it */
+	uint64_t length;
+};
+
 /* The memory of a REG_MR or REREG_MR. */
 struct mr_range {
 	uint64_t start, length, iova; /* bytes; addresses in the client */
@@ -119,6 +195,22 @@ struct hca_mr *mr_find(const struct hca_device *device, uint32_t key, const stru
 uint64_t mr_address(const struct hca_mr *mr, uint64_t address);
 
 /* ---- shared receive queues (srq.c) ---- */
+
+struct hca_srq {
+	struct hca_object obj;
+	uint64_t user_handle;
+	struct hca_pd *pd;
+	bool xrc;
+	struct hca_xrcd_handle *domain; /* XRC only */
+	struct hca_cq *cq; /* XRC only */
+	struct srq_place place; /* in the client */
+	uint32_t size, stride, max_sge;
+	uint16_t head; /* index of the next WQE */
+	uint16_t consumed;
+	uint16_t known; /* posted, as last read from the record */
+	uint32_t limit;
+	uint32_t async_events;
+};
 
 struct srq_request {
 	uint64_t user_handle;
@@ -145,6 +237,20 @@ void srq_consume(struct hca_srq *srq);
 struct place srq_slot(const struct hca_srq *srq, uint16_t index);
 
 /* ---- XRC domains: per device, shared by inode (xrcd.c) ---- */
+
+/* The domain itself, shared by every context of a device that names the same file. */
+struct hca_xrcd {
+	struct list link; /* device->xrcds */
+	int pin; /* keeps the inode; -1 = private domain */
+	dev_t dev;
+	ino_t ino;
+	unsigned int handles;
+};
+
+struct hca_xrcd_handle {
+	struct hca_object obj;
+	struct hca_xrcd *xrcd;
+};
 
 /*
  * @fd: file that names the domain, -1 for a private one; it stays the caller's. @oflags as for

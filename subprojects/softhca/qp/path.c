@@ -92,7 +92,7 @@ struct hca_qp *path_peer(const struct hca_qp *qp, uint16_t lid, uint32_t qpn)
 	enum ibv_qp_type type = qp->type == IBV_QPT_XRC_SEND ? IBV_QPT_XRC_RECV : qp->type;
 	uint8_t port;
 	struct hca_device *device = machine_route(qp->device->machine, lid, &port);
-	struct hca_qp *peer = device ? device_qp(device, qpn) : NULL;
+	struct hca_qp *peer = device ? qp_find(device, qpn) : NULL;
 
 	if (!peer || peer->type != type || !path_receives(peer))
 		return NULL;

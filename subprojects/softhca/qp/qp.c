@@ -129,6 +129,14 @@ out_free:
 	return err;
 }
 
+struct hca_qp *qp_find(const struct hca_device *device, uint32_t qpn)
+{
+	struct hca_qp *qp = numtab_find(&device->qps, qpn & (device->qps.limit - 1));
+
+	/* Compare the whole number: a target's has a bit more than its index in the table. */
+	return qp && qp->qpn == qpn ? qp : NULL;
+}
+
 bool qp_first_handle(const struct hca_qp_handle *handle)
 {
 	return handle->qp->handles.next == &handle->peer;
@@ -265,7 +273,7 @@ int cmd_open_qp(struct cmd *cmd)
 {
 	const struct ib_uverbs_open_qp *in = cmd->in;
 	struct hca_xrcd_handle *domain = object_find(cmd->ctx, HCA_XRCD, in->pd_handle);
-	struct hca_qp *qp = device_qp(cmd->ctx->device, in->qpn);
+	struct hca_qp *qp = qp_find(cmd->ctx->device, in->qpn);
 	struct ib_uverbs_create_qp_resp resp = { 0 };
 	struct hca_qp_handle *handle;
 	int err;

@@ -9,6 +9,110 @@
 
 #define PSN_MASK 0xffffffu /* of sequence numbers, and of QP numbers */
 
+/* A QP that is attached to a multicast group. */
+struct hca_member {
+	struct list peer; /* device->members */
+	struct list link; /* qp->groups */
+	uint8_t gid[16];
+	uint16_t lid;
+	struct hca_qp *qp;
+};
+
+struct hca_qp_attr {
+	struct ib_uverbs_qp_dest dest, alt_dest;
+	uint32_t qkey, rq_psn, sq_psn, dest_qpn, access;
+	uint16_t pkey_index, alt_pkey_index;
+	uint8_t path_mtu, path_mig_state, max_rd_atomic, max_dest_rd_atomic, min_rnr_timer;
+	uint8_t port, timeout, retry_cnt, rnr_retry, alt_port, alt_timeout;
+};
+
+/* A piece of a message that is on its way to another machine. */
+struct hca_flight {
+	uint64_t tag; /* that its answer has */
+	uint64_t since; /* when it was sent first */
+	uint64_t offset;
+	uint32_t slots, packets, part;
+	bool last; /* of its message */
+	bool reads; /* what comes back changes memory here */
+};
+
+/* What a QP has sent to another machine and has no answer to, in its order. */
+#define HCA_FLIGHTS 16
+struct hca_away {
+	struct hca_flight flight[HCA_FLIGHTS];
+	unsigned int first, count;
+	unsigned int resent; /* how many, from the first on, were sent before */
+	uint32_t slots; /* of messages that are sent to their end */
+	uint32_t packets; /* of all flights */
+	uint64_t round_trip; /* nanoseconds until the last answer came */
+	uint32_t begun; /* the slot behind the last message that was begun */
+};
+
+/*
+ * A queue pair. wire/ changes the members under "sender" and "receiver", the state, and the
+ * numbers of packets in attr. An XRC target can have many handles, in many processes.
+ */
+struct hca_qp {
+	struct hca_device *device;
+	struct hca_context *ctx; /* owner of the rings; NULL for an XRC target QP */
+	struct list link; /* ctx->qps */
+	struct list handles;
+	enum ibv_qp_type type;
+	uint32_t qpn;
+	enum ibv_qp_state state;
+	struct hca_qp_attr attr;
+	struct hca_pd *pd;
+	struct hca_cq *send_cq, *recv_cq;
+	struct hca_srq *srq;
+	struct hca_xrcd *xrcd; /* XRC target only */
+	bool sq_sig_all;
+	uint32_t max_send_wr, max_send_sge, max_recv_sge, max_inline;
+	struct ring sq, rq;
+	uint32_t user_index;
+	struct list groups; /* the memberships */
+	bool not_to_self; /* its messages to a group do not come back to it */
+	struct hca_counts counts;
+
+	/* sender */
+	struct list ready; /* machine->ready */
+	struct list failed; /* machine->failed */
+	struct list unanswered; /* machine->unanswered */
+	struct list held; /* machine->held */
+	struct timer retry;
+	/* attempts of the WQE at hand that got no answer, and that found no buffer */
+	unsigned int lost, not_ready;
+	uint64_t sent; /* bytes of the WQE at hand that have arrived */
+	bool started; /* the WQE at hand was tried at least once */
+	/* reads and atomics that an adapter would have under way, the one at hand included */
+	uint8_t reading;
+	bool delayed; /* the next message has been late enough */
+	bool waiting; /* for the retry timer, or until something else comes up */
+	bool notify_drained;
+	struct hca_away *away; /* NULL: it has sent nothing to another machine */
+
+	/* receiver */
+	bool communicating; /* COMM_EST has been raised */
+	uint32_t msn; /* messages that have arrived */
+	/* the last request was an atomic one, at atomic_psn, and was answered with atomic_old */
+	bool atomic_known;
+	uint32_t atomic_psn;
+	uint64_t atomic_old;
+	/* SRQ whose WQE claimed_index a message has begun to fill; 0 = none */
+	uint32_t claimed_srqn;
+	uint16_t claimed_index;
+};
+
+/* A QP in a context. */
+struct hca_qp_handle {
+	struct hca_object obj;
+	struct hca_qp *qp;
+	struct list peer; /* qp->handles */
+	struct hca_xrcd_handle *domain; /* XRC target only */
+	uint64_t user_handle;
+	uint32_t async_events;
+	bool opened; /* by ibv_open_qp */
+};
+
 struct qp_request {
 	uint64_t user_handle;
 	enum ibv_qp_type type;
@@ -25,6 +129,9 @@ struct qp_request {
 /* 0 or -ENOMEM. */
 int qp_create(struct hca_context *ctx, const struct qp_request *request,
 	      struct hca_qp_handle **handle);
+
+/* The QP of this number, or NULL. */
+struct hca_qp *qp_find(const struct hca_device *device, uint32_t qpn);
 
 /* One handle of each QP is the first, so that a walk over all handles meets each QP once. */
 bool qp_first_handle(const struct hca_qp_handle *handle);
@@ -164,6 +271,21 @@ bool path_offered(const struct hca_qp *peer, const struct hca_qp *qp);
  * armed.
  */
 void path_met(struct hca_qp *peer, struct hca_qp *qp);
+
+/* ---- events ---- */
+
+/* An event for the handles of the QP in every process; opened handles only with open_events. */
+static inline void event_qp(struct hca_qp *qp, enum ibv_event_type type)
+{
+	bool all = qp->device->machine->settings.open_events;
+
+	list_for_each(struct hca_qp_handle, handle, &qp->handles, peer)
+	{
+		if (all || !handle->opened)
+			handle->async_events +=
+				event_async(handle->obj.ctx, handle->user_handle, type);
+	}
+}
 
 /* ---- what a QP and its port have done ---- */
 

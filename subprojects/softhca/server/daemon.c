@@ -175,7 +175,7 @@ static int make_machine(const struct settings *settings, struct hca_machine *mac
 	if (!err)
 		err = machine_init(machine, settings, count, own);
 	if (!err)
-		err = cm_init(&machine->cm);
+		err = cm_init(machine);
 	return err ? err : watch_signals(end);
 }
 
@@ -305,7 +305,7 @@ static void __attribute__((noreturn)) daemon_main(const struct daemon_plan *plan
 		server_close();
 		machines_send_last_words();
 	}
-	cm_free(&machine.cm);
+	cm_free(&machine);
 	machine_free(&machine);
 	leave(plan->directory);
 	_exit(err ? EXIT_FAILURE : EXIT_SUCCESS);

@@ -51,7 +51,7 @@ static struct hca_qp *asker(int home, const struct far_answer *answer)
 	uint8_t port;
 	const struct hca_device *device =
 		far_here() ? machine_route(far_here(), answer->slid, &port) : NULL;
-	struct hca_qp *qp = device ? device_qp(device, answer->qpn) : NULL;
+	struct hca_qp *qp = device ? qp_find(device, answer->qpn) : NULL;
 
 	return qp && device->port[port].active && sq_away(qp) &&
 			       far_home(qp->attr.dest.dlid) == home

@@ -235,7 +235,7 @@ static unsigned int ids_after(const struct fuzz_hca *hca, const struct cm_far *m
 {
 	fuzz_sent = 0;
 	fuzz_deliver(cm_far_take, message, sizeof(*message));
-	return hca->machine.cm.numbers.used;
+	return hca->machine.cm->numbers.used;
 }
 
 static void check_machines(struct fuzz_hca *hca)
@@ -264,13 +264,13 @@ static void check_machines(struct fuzz_hca *hca)
 	message.from = 6;
 	need(ids_after(hca, &message) == 3, "a request of the machine's next daemon made no id");
 	message.mad[CM_MAD_HEADER + 3] = 10;
-	message.to = hca->machine.cm.incarnation ^ 2;
+	message.to = hca->machine.cm->incarnation ^ 2;
 	need(ids_after(hca, &message) == 3, "a request for the daemon before this one made an id");
 	message.to = 0;
 	message.slid = FUZZ_THIRD_LID;
 	need(ids_after(hca, &message) == 3, "a machine has spoken for another one");
 	message.slid = FUZZ_FAR_LID;
-	message.to = hca->machine.cm.incarnation ^ 2;
+	message.to = hca->machine.cm->incarnation ^ 2;
 	message.mad[17] = CM_DREQ;
 	ids_after(hca, &message);
 	need(fuzz_sent == sizeof(message), "who waits for an id that has gone heard nothing");
@@ -290,7 +290,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static bool checked;
 	struct fuzz_hca *hca = fuzz_hca_begin();
-	struct hca_cm *cm = &hca->machine.cm;
+	struct hca_cm *cm = hca->machine.cm;
 	struct input input = { data, size };
 	struct cm_file *files[2];
 

@@ -118,8 +118,7 @@ static void begin_once(void)
 	create_arena();
 	start_client();
 	need(!loop_init(true), "no loop");
-	need(!machine_init(&hca.machine, &settings, 3, 0) && !cm_init(&hca.machine.cm),
-	     "no machine");
+	need(!machine_init(&hca.machine, &settings, 3, 0) && !cm_init(&hca.machine), "no machine");
 	far_init(&hca.machine);
 	cm_far_init(&hca.machine);
 }

@@ -6,8 +6,8 @@
 #ifndef SOFTHCA_TESTS_FUZZ_SOFTHCA_HCA_H
 #define SOFTHCA_TESTS_FUZZ_SOFTHCA_HCA_H
 
-#include <machine/hca.h>
 #include <proto.h>
+#include <qp/qp.h>
 
 #include <stddef.h>
 #include <stdint.h>
