@@ -7,11 +7,11 @@
 /* The reason why the request at the head of the send queue waits. */
 static const char *wait_of(const struct hca_qp *qp)
 {
-	if (!qp->waiting)
+	if (!qp->send.waiting)
 		return "-";
-	if (!list_empty(&qp->unanswered))
+	if (!list_empty(&qp->send.unanswered))
 		return "answer";
-	return qp->delayed ? "delay" : "buffer";
+	return qp->send.delayed ? "delay" : "buffer";
 }
 
 static void print_counts(FILE *out, const struct hca_counts *counts)

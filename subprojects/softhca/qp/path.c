@@ -22,7 +22,7 @@ bool path_migrate(struct hca_qp *qp)
 	attr->pkey_index = attr->alt_pkey_index;
 	attr->timeout = attr->alt_timeout;
 	attr->path_mig_state = IBV_MIG_MIGRATED;
-	qp->lost = 0;
+	qp->send.lost = 0;
 	event_qp(qp, IBV_EVENT_PATH_MIG);
 	/* Requests that had no answer on the old path may get one on the new one. */
 	sq_retry_unanswered(qp->device->machine);

@@ -64,7 +64,7 @@ static void destroy(struct hca_qp *qp)
 	list_del(&qp->link);
 	numtab_remove(&qp->device->qps, qp->qpn & ~qp->device->model->target_tag);
 	count_uses(qp, -1u);
-	free(qp->away);
+	free(qp->send.away);
 	free(qp);
 }
 

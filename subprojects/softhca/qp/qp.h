@@ -48,34 +48,9 @@ struct hca_away {
 	uint32_t begun; /* the slot behind the last message that was begun */
 };
 
-/*
- * A queue pair. wire/ changes the members under "sender" and "receiver", the state, and the
- * numbers of packets in attr. An XRC target can have many handles, in many processes.
- */
-struct hca_qp {
-	struct hca_device *device;
-	struct hca_context *ctx; /* owner of the rings; NULL for an XRC target QP */
-	struct list link; /* ctx->qps */
-	struct list handles;
-	enum ibv_qp_type type;
-	uint32_t qpn;
-	enum ibv_qp_state state;
-	struct hca_qp_attr attr;
-	struct hca_pd *pd;
-	struct hca_cq *send_cq, *recv_cq;
-	struct hca_srq *srq;
-	struct hca_xrcd *xrcd; /* XRC target only */
-	bool sq_sig_all;
-	uint32_t max_send_wr, max_send_sge, max_recv_sge, max_inline;
-	struct ring sq, rq;
-	uint32_t user_index;
-	struct list groups; /* the memberships */
-	bool not_to_self; /* its messages to a group do not come back to it */
-	struct hca_counts counts;
-
-	/* sender */
+/* The request at hand of a QP that sends, its attempts, and the lists of work that the QP is in. */
+struct qp_sender {
 	struct list ready; /* machine->ready */
-	struct list failed; /* machine->failed */
 	struct list unanswered; /* machine->unanswered */
 	struct list held; /* machine->held */
 	struct timer retry;
@@ -89,8 +64,10 @@ struct hca_qp {
 	bool waiting; /* for the retry timer, or until something else comes up */
 	bool notify_drained;
 	struct hca_away *away; /* NULL: it has sent nothing to another machine */
+};
 
-	/* receiver */
+/* What a QP knows of the requests that it has received. */
+struct qp_receiver {
 	bool communicating; /* COMM_EST has been raised */
 	uint32_t msn; /* messages that have arrived */
 	/* the last request was an atomic one, at atomic_psn, and was answered with atomic_old */
@@ -100,6 +77,38 @@ struct hca_qp {
 	/* SRQ whose WQE claimed_index a message has begun to fill; 0 = none */
 	uint32_t claimed_srqn;
 	uint16_t claimed_index;
+};
+
+/*
+ * A queue pair. wire/ changes both sides, the state, and the numbers of packets in attr. An XRC
+ * target can have many handles, in many processes.
+ */
+struct hca_qp {
+	struct hca_device *device;
+	struct hca_context *ctx; /* owner of the rings; NULL for an XRC target QP */
+	struct list link; /* ctx->qps */
+	struct list handles;
+	enum ibv_qp_type type;
+	uint32_t qpn;
+	enum ibv_qp_state state;
+	struct list failed; /* machine->failed */
+	struct hca_qp_attr attr;
+
+	/* as it was created */
+	struct hca_pd *pd;
+	struct hca_cq *send_cq, *recv_cq;
+	struct hca_srq *srq;
+	struct hca_xrcd *xrcd; /* XRC target only */
+	bool sq_sig_all;
+	bool not_to_self; /* its messages to a group do not come back to it */
+	uint32_t max_send_wr, max_send_sge, max_recv_sge, max_inline;
+	uint32_t user_index;
+
+	struct ring sq, rq;
+	struct qp_sender send;
+	struct qp_receiver recv;
+	struct list groups; /* the memberships */
+	struct hca_counts counts;
 };
 
 /* A QP in a context. */

@@ -158,9 +158,7 @@ static void reset(struct hca_qp *qp)
 	sq_stop(qp);
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->sq.next = qp->sq.known = qp->rq.next = qp->rq.known = 0;
-	qp->communicating = qp->atomic_known = false;
-	qp->claimed_srqn = 0;
-	qp->msn = 0;
+	qp->recv = (struct qp_receiver){ 0 };
 }
 
 void qp_fail(struct hca_qp *qp)
@@ -237,7 +235,7 @@ int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
 	if (mask & IBV_QP_PATH_MIG_STATE)
 		take_migration(qp, request);
 	if (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY)
-		qp->notify_drained = request->en_sqd_async_notify;
+		qp->send.notify_drained = request->en_sqd_async_notify;
 	if (mask & IBV_QP_STATE)
 		enter(qp, next);
 	return 0;
@@ -292,7 +290,7 @@ int cmd_query_qp(struct cmd *cmd)
 	if (qp->device->machine->settings.ethernet)
 		resp.dest.dlid = resp.alt_dest.dlid = 0;
 	resp.qp_state = resp.cur_qp_state = (uint8_t)qp->state;
-	resp.sq_draining = qp->state == IBV_QPS_SQD && qp->started;
+	resp.sq_draining = qp->state == IBV_QPS_SQD && qp->send.started;
 	if (qp->device->model->tells_send_caps) {
 		resp.max_send_wr = qp->max_send_wr;
 		resp.max_send_sge = qp->max_send_sge;

@@ -39,15 +39,15 @@ static bool rq_ready(struct hca_qp *qp)
 
 static bool claimed(const struct recv_queue *queue)
 {
-	return queue->srq && queue->qp->claimed_srqn == queue->srq->obj.number;
+	return queue->srq && queue->qp->recv.claimed_srqn == queue->srq->obj.number;
 }
 
 void recv_claim(const struct recv_queue *queue)
 {
 	if (!queue->srq || claimed(queue))
 		return;
-	queue->qp->claimed_srqn = queue->srq->obj.number;
-	queue->qp->claimed_index = queue->srq->head;
+	queue->qp->recv.claimed_srqn = queue->srq->obj.number;
+	queue->qp->recv.claimed_index = queue->srq->head;
 	srq_consume(queue->srq);
 }
 
@@ -61,7 +61,7 @@ uint32_t recv_peek(const struct recv_queue *queue, struct sge sge[WQE_MAX_SGE])
 	uint8_t list[WQE_MAX_BYTES];
 	const struct hca_qp *qp = queue->qp;
 	const struct hca_srq *srq = queue->srq;
-	uint16_t index = claimed(queue) ? qp->claimed_index : srq ? srq->head : 0;
+	uint16_t index = claimed(queue) ? qp->recv.claimed_index : srq ? srq->head : 0;
 	struct place slot =
 		srq ? place_at(srq_slot(srq, index), SEGMENT_SRQ_HEADER)
 		    : place_at(qp->rq.buffer, (uint64_t)(qp->rq.next & (qp->rq.count - 1))
@@ -86,8 +86,8 @@ void recv_complete(const struct recv_queue *queue, struct cqe *cqe, bool solicit
 	cqe->user_index = queue->qp->user_index;
 	if (srq) {
 		recv_claim(queue);
-		cqe->wqe_index = queue->qp->claimed_index;
-		queue->qp->claimed_srqn = 0;
+		cqe->wqe_index = queue->qp->recv.claimed_index;
+		queue->qp->recv.claimed_srqn = 0;
 		cqe->srqn = srq->obj.number;
 		cqe->xrc = srq->xrc;
 		if (srq->xrc)
@@ -104,9 +104,10 @@ static void flush_claimed(struct hca_qp *qp)
 	struct cqe cqe = { .syndrome = SYNDROME_FLUSH };
 	struct recv_queue queue;
 
-	if (qp->claimed_srqn && recv_queue_of(qp, qp->claimed_srqn, &queue) && claimed(&queue))
+	if (qp->recv.claimed_srqn && recv_queue_of(qp, qp->recv.claimed_srqn, &queue) &&
+	    claimed(&queue))
 		recv_complete(&queue, &cqe, false);
-	qp->claimed_srqn = 0;
+	qp->recv.claimed_srqn = 0;
 }
 
 void recv_flush(struct hca_qp *qp)

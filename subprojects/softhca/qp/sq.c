@@ -6,20 +6,20 @@
 
 void sq_init(struct hca_qp *qp)
 {
-	list_init(&qp->ready);
+	list_init(&qp->send.ready);
 	list_init(&qp->failed);
-	list_init(&qp->unanswered);
-	list_init(&qp->held);
+	list_init(&qp->send.unanswered);
+	list_init(&qp->send.held);
 }
 
 uint32_t sq_next(const struct hca_qp *qp)
 {
-	return qp->sq.next + (qp->away ? qp->away->slots : 0);
+	return qp->sq.next + (qp->send.away ? qp->send.away->slots : 0);
 }
 
 unsigned int sq_away(const struct hca_qp *qp)
 {
-	return qp->away ? qp->away->count : 0;
+	return qp->send.away ? qp->send.away->count : 0;
 }
 
 struct hca_flight *sq_flight(struct hca_away *away, unsigned int place)
@@ -29,17 +29,17 @@ struct hca_flight *sq_flight(struct hca_away *away, unsigned int place)
 
 uint32_t sq_psn(const struct hca_qp *qp)
 {
-	return (qp->attr.sq_psn + (qp->away ? qp->away->packets : 0)) & PSN_MASK;
+	return (qp->attr.sq_psn + (qp->send.away ? qp->send.away->packets : 0)) & PSN_MASK;
 }
 
 void sq_recall(struct hca_qp *qp)
 {
-	struct hca_away *away = qp->away;
+	struct hca_away *away = qp->send.away;
 
-	list_del(&qp->held);
+	list_del(&qp->send.held);
 	if (!sq_away(qp))
 		return;
-	qp->sent = sq_flight(away, 0)->offset;
+	qp->send.sent = sq_flight(away, 0)->offset;
 	if (away->resent < away->count)
 		away->resent = away->count;
 	away->count = away->slots = away->packets = 0;
@@ -48,20 +48,20 @@ void sq_recall(struct hca_qp *qp)
 void sq_settle(struct hca_qp *qp)
 {
 	sq_recall(qp);
-	timer_stop(&qp->retry);
-	list_del(&qp->unanswered);
-	qp->lost = qp->not_ready = 0;
-	qp->sent = 0;
-	qp->started = qp->waiting = qp->delayed = false;
+	timer_stop(&qp->send.retry);
+	list_del(&qp->send.unanswered);
+	qp->send.lost = qp->send.not_ready = 0;
+	qp->send.sent = 0;
+	qp->send.started = qp->send.waiting = qp->send.delayed = false;
 }
 
 void sq_stop(struct hca_qp *qp)
 {
 	sq_settle(qp);
-	list_del(&qp->ready);
+	list_del(&qp->send.ready);
 	list_del(&qp->failed);
-	if (qp->away)
-		qp->away->resent = 0;
+	if (qp->send.away)
+		qp->send.away->resent = 0;
 }
 
 /* ---- the ring ---- */
@@ -164,8 +164,8 @@ void sq_complete(struct hca_qp *qp, const struct wqe *wqe, uint8_t syndrome)
 		count_sent(qp, wqe->length);
 	qp->sq.next += slots_at_hand(qp, wqe);
 	/* A program that sees this completion finds the peer's resources free. */
-	if (qp->reading && !sq_posted(qp))
-		qp->reading = 0;
+	if (qp->send.reading && !sq_posted(qp))
+		qp->send.reading = 0;
 	if (!syndrome && !wqe->signalled)
 		return;
 	if (wqe) {
@@ -187,8 +187,8 @@ void sq_flush(struct hca_qp *qp)
 /* In SQD only what was begun is finished. */
 bool sq_may_execute(const struct hca_qp *qp)
 {
-	return !qp->waiting && list_empty(&qp->held) &&
-	       (qp->state == IBV_QPS_RTS || (qp->state == IBV_QPS_SQD && qp->started));
+	return !qp->send.waiting && list_empty(&qp->send.held) &&
+	       (qp->state == IBV_QPS_RTS || (qp->state == IBV_QPS_SQD && qp->send.started));
 }
 
 static void kick_if_known(struct hca_qp *qp)
@@ -197,8 +197,8 @@ static void kick_if_known(struct hca_qp *qp)
 		return;
 	if (qp->state == IBV_QPS_ERR || qp->state == IBV_QPS_SQE)
 		sq_flush(qp);
-	else if (sq_may_execute(qp) && list_empty(&qp->ready))
-		list_add(&qp->device->machine->ready, &qp->ready);
+	else if (sq_may_execute(qp) && list_empty(&qp->send.ready))
+		list_add(&qp->device->machine->ready, &qp->send.ready);
 }
 
 void sq_kick(struct hca_qp *qp)
@@ -253,16 +253,16 @@ void sq_kick_all(struct hca_context *ctx)
 
 void sq_retry_unanswered(struct hca_machine *machine)
 {
-	list_for_each_safe(struct hca_qp, qp, &machine->unanswered, unanswered) {
-		qp->waiting = false;
+	list_for_each_safe(struct hca_qp, qp, &machine->unanswered, send.unanswered) {
+		qp->send.waiting = false;
 		sq_kick(qp);
 	}
 }
 
 void sq_drain(struct hca_qp *qp)
 {
-	if (qp->started || !qp->notify_drained)
+	if (qp->send.started || !qp->send.notify_drained)
 		return;
-	qp->notify_drained = false;
+	qp->send.notify_drained = false;
 	event_qp(qp, IBV_EVENT_SQ_DRAINED);
 }

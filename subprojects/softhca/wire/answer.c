@@ -19,25 +19,25 @@ static bool store(struct attempt *attempt, const void *bytes)
 /* The oldest piece has arrived. */
 static void ack_oldest(struct hca_qp *qp, const struct wqe *wqe)
 {
-	struct hca_away *away = qp->away;
+	struct hca_away *away = qp->send.away;
 	const struct hca_flight flight = *sq_flight(away, 0);
 
-	timer_stop(&qp->retry);
-	list_del(&qp->unanswered);
-	qp->lost = qp->not_ready = 0;
-	qp->waiting = false;
+	timer_stop(&qp->send.retry);
+	list_del(&qp->send.unanswered);
+	qp->send.lost = qp->send.not_ready = 0;
+	qp->send.waiting = false;
 	qp->attr.sq_psn = (qp->attr.sq_psn + flight.packets) & PSN_MASK;
 	away->round_trip = hca_now() - flight.since;
 	away->packets -= flight.packets;
 	away->first = (away->first + 1) % HCA_FLIGHTS;
 	away->count--;
 	away->resent -= away->resent > 0;
-	list_del(&qp->held);
+	list_del(&qp->send.held);
 	if (flight.last) {
 		away->slots -= flight.slots;
 		sq_complete(qp, wqe, SYNDROME_OK);
 	}
-	qp->started = away->count || qp->sent;
+	qp->send.started = away->count || qp->send.sent;
 	if (away->count)
 		send_await(qp);
 	if (qp->state == IBV_QPS_SQD)
@@ -62,7 +62,7 @@ static struct hca_qp *asker(int home, const struct far_answer *answer)
 static void conclude(struct hca_qp *qp, const struct far_answer *answer, size_t bytes)
 {
 	static struct wqe wqe; /* the daemon has one thread */
-	const struct hca_flight *flight = sq_flight(qp->away, 0);
+	const struct hca_flight *flight = sq_flight(qp->send.away, 0);
 	struct attempt attempt = {
 		.qp = qp,
 		.wqe = &wqe,
@@ -99,11 +99,11 @@ static bool ack_earlier(struct hca_qp *qp, uint64_t tag)
 	const struct far_answer arrived = { .outcome = SENT };
 	unsigned int before = 0;
 
-	while (before < qp->away->count && sq_flight(qp->away, before)->tag != tag) {
-		if (sq_flight(qp->away, before++)->reads)
+	while (before < qp->send.away->count && sq_flight(qp->send.away, before)->tag != tag) {
+		if (sq_flight(qp->send.away, before++)->reads)
 			return false;
 	}
-	if (before == qp->away->count)
+	if (before == qp->send.away->count)
 		return false;
 	while (before-- && sq_away(qp))
 		conclude(qp, &arrived, 0);

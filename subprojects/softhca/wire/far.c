@@ -47,9 +47,9 @@ bool far_is_peer(const struct hca_qp *qp)
 
 static struct hca_away *away_of(struct hca_qp *qp)
 {
-	if (!qp->away)
-		qp->away = calloc(1, sizeof(*qp->away));
-	return qp->away;
+	if (!qp->send.away)
+		qp->send.away = calloc(1, sizeof(*qp->send.away));
+	return qp->send.away;
 }
 
 /* Messages: the pieces of a long read take one of the receiver's resources together. */
@@ -68,7 +68,7 @@ static unsigned int reads_away(struct hca_away *away)
 /* A receiver remembers the result of one atomic only, for the case that its answer is lost. */
 static bool is_held(const struct hca_qp *qp, const struct wqe *wqe)
 {
-	struct hca_away *away = qp->away;
+	struct hca_away *away = qp->send.away;
 	const unsigned int reads = reads_away(away);
 
 	if (reads && operation_is_atomic(wqe))
@@ -82,7 +82,7 @@ static bool is_held(const struct hca_qp *qp, const struct wqe *wqe)
 static uint64_t add_flight(const struct attempt *attempt)
 {
 	static uint64_t tags;
-	struct hca_away *away = attempt->qp->away;
+	struct hca_away *away = attempt->qp->send.away;
 	struct hca_flight *flight = sq_flight(away, away->count);
 	const bool again = away->count < away->resent;
 
@@ -210,13 +210,13 @@ enum outcome far_send(struct attempt *attempt)
 		return LOST;
 	if (is_held(qp, attempt->wqe))
 		return HELD;
-	parcel = fabric_new(FABRIC_REQUEST, home, qp->away->count, size_of(attempt));
+	parcel = fabric_new(FABRIC_REQUEST, home, qp->send.away->count, size_of(attempt));
 	if (!parcel)
-		return qp->away->count ? HELD : LOST;
+		return qp->send.away->count ? HELD : LOST;
 	request = fill(attempt, parcel);
 	if (!request)
 		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
-	request->reading = (uint8_t)(reads_away(qp->away) + 1);
+	request->reading = (uint8_t)(reads_away(qp->send.away) + 1);
 	tap_request(attempt);
 	request->tag = add_flight(attempt);
 	dispatch(attempt, parcel, home);
@@ -252,9 +252,9 @@ enum outcome far_cast_all(struct attempt *attempt)
 void far_has_room(void)
 {
 	while (!list_empty(&here->held)) {
-		struct hca_qp *qp = container_of(here->held.next, struct hca_qp, held);
+		struct hca_qp *qp = container_of(here->held.next, struct hca_qp, send.held);
 
-		list_del(&qp->held);
+		list_del(&qp->send.held);
 		sq_kick(qp);
 	}
 }

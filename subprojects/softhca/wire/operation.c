@@ -255,7 +255,7 @@ static bool may_read(const struct attempt *attempt, uint32_t access)
 	const struct hca_qp_attr *theirs = &attempt->peer->attr;
 
 	return theirs->access & access && theirs->max_dest_rd_atomic &&
-	       attempt->qp->reading <= model_pow2(theirs->max_dest_rd_atomic);
+	       attempt->qp->send.reading <= model_pow2(theirs->max_dest_rd_atomic);
 }
 
 static enum outcome read_memory(struct attempt *attempt, const struct recv_queue *queue)
@@ -317,9 +317,9 @@ static enum outcome change_memory(struct attempt *attempt, const struct recv_que
 	changed = atomic_result(wqe, old);
 	if (client_write(&mr->obj.ctx->client, address, &changed, sizeof(changed)))
 		return nak(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
-	peer->atomic_known = true;
-	peer->atomic_psn = peer->attr.rq_psn;
-	peer->atomic_old = old;
+	peer->recv.atomic_known = true;
+	peer->recv.atomic_psn = peer->attr.rq_psn;
+	peer->recv.atomic_old = old;
 	return answer_atomic(attempt, old);
 }
 
@@ -356,9 +356,9 @@ enum outcome operation_repeat(struct attempt *attempt)
 		return read_memory(attempt, &queue);
 	case OP_ATOMIC_CS:
 	case OP_ATOMIC_FA:
-		if (!peer->atomic_known || peer->atomic_psn != attempt->qp->attr.sq_psn)
+		if (!peer->recv.atomic_known || peer->recv.atomic_psn != attempt->qp->attr.sq_psn)
 			return LOST;
-		return answer_atomic(attempt, peer->atomic_old);
+		return answer_atomic(attempt, peer->recv.atomic_old);
 	default:
 		return attempt->last ? SENT : PART;
 	}

@@ -29,11 +29,11 @@ static void retry_expired(struct timer *timer);
 
 static void wait_for(struct hca_qp *qp, uint64_t nanoseconds)
 {
-	qp->waiting = true;
-	if (timer_running(&qp->retry))
+	qp->send.waiting = true;
+	if (timer_running(&qp->send.retry))
 		return; /* an early attempt that was in vain: the old deadline stays */
-	qp->retry.expired = retry_expired;
-	timer_start(&qp->device->machine->timers, &qp->retry, hca_now() + nanoseconds);
+	qp->send.retry.expired = retry_expired;
+	timer_start(&qp->device->machine->timers, &qp->send.retry, hca_now() + nanoseconds);
 }
 
 /* The sender has used all attempts. Its QP fails; the peer gets no message. */
@@ -51,15 +51,16 @@ static void give_up(struct hca_qp *qp, const struct wqe *wqe, enum syndrome synd
 
 static void retry_expired(struct timer *timer)
 {
-	struct hca_qp *qp = container_of(timer, struct hca_qp, retry);
-	bool unanswered = !list_empty(&qp->unanswered);
+	struct hca_qp *qp = container_of(timer, struct hca_qp, send.retry);
+	bool unanswered = !list_empty(&qp->send.unanswered);
 
 	sq_recall(qp);
-	list_del(&qp->unanswered);
-	qp->waiting = false;
+	list_del(&qp->send.unanswered);
+	qp->send.waiting = false;
 	qp->device->machine->active = true;
 	/* retry_cnt repetitions, each with its own timeout; 0 never expires. Then another path. */
-	if (unanswered && qp->attr.timeout && ++qp->lost > qp->attr.retry_cnt && !path_migrate(qp))
+	if (unanswered && qp->attr.timeout && ++qp->send.lost > qp->attr.retry_cnt &&
+	    !path_migrate(qp))
 		give_up(qp, NULL, SYNDROME_RETRY_EXCEEDED);
 	else
 		sq_kick(qp);
@@ -70,8 +71,8 @@ static void not_ready(struct hca_qp *qp, const struct attempt *attempt)
 	const uint8_t timer =
 		attempt->peer ? attempt->peer->attr.min_rnr_timer : attempt->rnr_timer;
 
-	timer_stop(&qp->retry);
-	if (qp->attr.rnr_retry != RNR_FOREVER && ++qp->not_ready > qp->attr.rnr_retry)
+	timer_stop(&qp->send.retry);
+	if (qp->attr.rnr_retry != RNR_FOREVER && ++qp->send.not_ready > qp->attr.rnr_retry)
 		give_up(qp, attempt->wqe, SYNDROME_RNR_EXCEEDED);
 	else
 		wait_for(qp, 1000ull * rnr_delay[timer & 31]);
@@ -98,20 +99,20 @@ static void failed(struct hca_qp *qp, const struct attempt *attempt)
 /* A piece has arrived: patience begins anew. */
 static void advance(struct hca_qp *qp, uint64_t bytes)
 {
-	uint64_t sent = qp->sent + bytes;
+	uint64_t sent = qp->send.sent + bytes;
 
 	sq_settle(qp);
-	qp->sent = sent;
-	qp->started = true;
+	qp->send.sent = sent;
+	qp->send.started = true;
 }
 
 static bool delayed(struct hca_qp *qp)
 {
 	struct faults *faults = &qp->device->faults;
 
-	if (qp->delayed || !fault_strikes(faults, FAULT_DELAY))
+	if (qp->send.delayed || !fault_strikes(faults, FAULT_DELAY))
 		return false;
-	qp->delayed = true;
+	qp->send.delayed = true;
 	wait_for(qp, 1000ull * faults->delay);
 	return true;
 }
@@ -125,16 +126,16 @@ static void count_reads(struct hca_qp *qp, const struct wqe *wqe)
 	bool reads = operation_changes_sender(wqe);
 
 	if (wqe->fence || !reads)
-		qp->reading = 0;
-	if (reads && !qp->sent && qp->reading < model_pow2(qp->attr.max_rd_atomic))
-		qp->reading++;
+		qp->send.reading = 0;
+	if (reads && !qp->send.sent && qp->send.reading < model_pow2(qp->attr.max_rd_atomic))
+		qp->send.reading++;
 }
 
 /* Resending slows a slow network further, so the wait is twice what the last answer took. */
 static uint64_t far_timeout(const struct hca_qp *qp)
 {
 	const uint64_t timeout = answer_timeout(qp);
-	uint64_t patience = 2 * qp->away->round_trip;
+	uint64_t patience = 2 * qp->send.away->round_trip;
 
 	if (patience > MOST_PATIENCE)
 		patience = MOST_PATIENCE;
@@ -147,23 +148,23 @@ void send_await(struct hca_qp *qp)
 {
 	struct hca_machine *machine = qp->device->machine;
 
-	if (list_empty(&qp->unanswered))
-		list_add(&machine->unanswered, &qp->unanswered);
-	if (timer_running(&qp->retry))
+	if (list_empty(&qp->send.unanswered))
+		list_add(&machine->unanswered, &qp->send.unanswered);
+	if (timer_running(&qp->send.retry))
 		return;
-	qp->retry.expired = retry_expired;
-	timer_start(&machine->timers, &qp->retry, hca_now() + far_timeout(qp));
+	qp->send.retry.expired = retry_expired;
+	timer_start(&machine->timers, &qp->send.retry, hca_now() + far_timeout(qp));
 }
 
 /* A piece is on its way. The next piece, or the next request, may follow. */
 static void go_on(struct hca_qp *qp, const struct attempt *attempt)
 {
-	struct hca_away *away = qp->away;
+	struct hca_away *away = qp->send.away;
 
-	qp->sent += attempt->part;
+	qp->send.sent += attempt->part;
 	if (attempt->last) {
 		away->slots += attempt->wqe->slots;
-		qp->sent = 0;
+		qp->send.sent = 0;
 	}
 	send_await(qp);
 }
@@ -186,15 +187,15 @@ bool send_conclude(struct hca_qp *qp, struct attempt *attempt, enum outcome outc
 		go_on(qp, attempt);
 		return true;
 	case HELD:
-		list_add(&qp->device->machine->held, &qp->held);
+		list_add(&qp->device->machine->held, &qp->send.held);
 		return false;
 	case LOST:
-		list_del(&qp->unanswered);
-		list_add(&qp->device->machine->unanswered, &qp->unanswered);
+		list_del(&qp->send.unanswered);
+		list_add(&qp->device->machine->unanswered, &qp->send.unanswered);
 		wait_for(qp, answer_timeout(qp));
 		return false;
 	case NOT_READY:
-		list_del(&qp->unanswered);
+		list_del(&qp->send.unanswered);
 		not_ready(qp, attempt);
 		return false;
 	default:
@@ -206,8 +207,8 @@ bool send_conclude(struct hca_qp *qp, struct attempt *attempt, enum outcome outc
 /* In SQD no message begins. One that has begun goes on. */
 static bool must_wait(const struct hca_qp *qp, uint32_t slot)
 {
-	return qp->state == IBV_QPS_SQD && sq_away(qp) && !qp->sent &&
-	       (int32_t)(slot - qp->away->begun) >= 0;
+	return qp->state == IBV_QPS_SQD && sq_away(qp) && !qp->send.sent &&
+	       (int32_t)(slot - qp->send.away->begun) >= 0;
 }
 
 /* Executes a request, or a piece of it. True, after *bytes, if more may follow at once. */
@@ -222,14 +223,14 @@ static bool execute(struct hca_qp *qp, uint64_t *bytes)
 
 	if (must_wait(qp, slot) || (syndrome && sq_away(qp)))
 		return send_conclude(qp, &attempt, HELD);
-	qp->started = true;
+	qp->send.started = true;
 	if (syndrome) {
 		give_up(qp, &wqe, syndrome);
 		return false;
 	}
 	if (!sq_away(qp) && delayed(qp))
 		return false;
-	qp->delayed = false;
+	qp->send.delayed = false;
 	count_reads(qp, &wqe);
 	outcome = transport_execute(&attempt);
 	*bytes = attempt.part;
@@ -243,8 +244,8 @@ static void run(struct hca_qp *qp)
 {
 	uint64_t moved = 0, bytes = 0;
 
-	list_del(&qp->ready);
-	qp->reading = 0;
+	list_del(&qp->send.ready);
+	qp->send.reading = 0;
 	for (int left = BURST;
 	     left > 0 && moved < BURST_BYTES && sq_may_execute(qp) && sq_posted(qp); left--) {
 		if (!execute(qp, &bytes))
@@ -272,7 +273,7 @@ bool send_run(struct hca_machine *machine)
 		list_add(&turn, node);
 	}
 	while (!list_empty(&turn))
-		run(container_of(turn.next, struct hca_qp, ready));
+		run(container_of(turn.next, struct hca_qp, send.ready));
 	machine->active = true;
 	return !list_empty(&machine->ready);
 }

@@ -227,7 +227,7 @@ void tap_datagram(const struct attempt *attempt, uint32_t qkey)
 
 static void add_aeth(struct packet *packet, const struct attempt *attempt, uint8_t syndrome)
 {
-	add32(packet, (uint32_t)syndrome << 24 | (attempt->peer->msn & PSN_MASK));
+	add32(packet, (uint32_t)syndrome << 24 | (attempt->peer->recv.msn & PSN_MASK));
 }
 
 /* The answer goes to the QP that has asked; an XRC target does not know it otherwise. */
@@ -265,7 +265,7 @@ static void answer_atomic(const struct attempt *attempt)
 	struct packet packet = answer_of(attempt, PACKET_ATOMIC_ACK);
 
 	add_aeth(&packet, attempt, ACK);
-	add64(&packet, attempt->peer->atomic_old);
+	add64(&packet, attempt->peer->recv.atomic_old);
 	capture_packet(&packet);
 }
 

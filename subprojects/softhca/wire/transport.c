@@ -14,9 +14,9 @@ static bool answers_to(const struct hca_qp *peer, const struct hca_qp *qp)
 
 static void established(struct hca_qp *peer)
 {
-	if (peer->state != IBV_QPS_RTR || peer->communicating)
+	if (peer->state != IBV_QPS_RTR || peer->recv.communicating)
 		return;
-	peer->communicating = true;
+	peer->recv.communicating = true;
 	event_qp(peer, IBV_EVENT_COMM_EST);
 }
 
@@ -63,7 +63,7 @@ static enum outcome receive(struct attempt *attempt)
 		return LOST;
 	if (!behind && arrived(outcome))
 		theirs->rq_psn = (theirs->rq_psn + operation_packets(attempt)) & PSN_MASK;
-	attempt->peer->msn += !behind && outcome == SENT;
+	attempt->peer->recv.msn += !behind && outcome == SENT;
 	return outcome;
 }
 
@@ -182,7 +182,7 @@ static void choose_piece(struct attempt *attempt)
 {
 	const uint64_t most = far_is_peer(attempt->qp) ? FAR_PIECE : TRANSPORT_PIECE;
 
-	attempt->offset = attempt->qp->sent;
+	attempt->offset = attempt->qp->send.sent;
 	attempt->part = attempt->wqe->length - attempt->offset;
 	attempt->last = attempt->part <= most;
 	if (!attempt->last)
@@ -204,7 +204,7 @@ enum outcome transport_execute(struct attempt *attempt)
 	if (!length_fits(attempt->wqe))
 		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
 	/* The program has shortened its request while it was being sent. */
-	if (attempt->qp->sent > attempt->wqe->length)
+	if (attempt->qp->send.sent > attempt->wqe->length)
 		return operation_fail(attempt, SYNDROME_LOCAL_QP_OP);
 	if (!operation_local_side(attempt))
 		return operation_fail(attempt, SYNDROME_LOCAL_PROT);

@@ -22,7 +22,7 @@ static void spoil(struct input *input, uint8_t flags, uint8_t *bytes, size_t wor
 /* The answer to an atomic has the word that was there, even if the request says another length. */
 static void repeat_atomic(struct input *input, const struct hca_qp *qp, struct far_request *request)
 {
-	request->psn = qp->atomic_psn;
+	request->psn = qp->recv.atomic_psn;
 	request->length = request->part = take(input, 2);
 	request->last = true;
 	fuzz_sent = 0;
@@ -80,7 +80,7 @@ void fuzz_request(const struct fuzz_hca *hca, struct input *input, const struct 
 	}
 	spoil(input, flags, (uint8_t *)&message, sizeof(message.words), &length);
 	deliver(hca, &message.words, length);
-	if (what > 4 && !(flags & 7) && qp->atomic_known)
+	if (what > 4 && !(flags & 7) && qp->recv.atomic_known)
 		repeat_atomic(input, qp, &message.words);
 }
 
@@ -91,8 +91,8 @@ void fuzz_answer(const struct fuzz_hca *hca, struct input *input, const struct h
 		uint8_t bytes[FAR_BYTES];
 	} message = { 0 };
 	const uint8_t flags = take(input, 1);
-	const unsigned int place = take(input, 1) % qp->away->count;
-	const struct hca_flight *flight = sq_flight(qp->away, place);
+	const unsigned int place = take(input, 1) % qp->send.away->count;
+	const struct hca_flight *flight = sq_flight(qp->send.away, place);
 	const uint64_t *sent = &hca->machine.device[0].port[1].counts.sent, before = *sent;
 	const uint64_t tag = flight->tag;
 	size_t length = sizeof(message.words);

@@ -345,7 +345,7 @@ static void fail_from_far(void)
 	struct input input = { bytes, sizeof(bytes) };
 	const struct hca_qp *qp = qps[RC_A]->qp;
 
-	if (qp->away && qp->away->count)
+	if (qp->send.away && qp->send.away->count)
 		fuzz_answer(hca, &input, qp);
 }
 
@@ -392,7 +392,7 @@ static void hear_from_far(struct input *input, int index)
 
 	if (!qp)
 		return;
-	if (qp->away && qp->away->count)
+	if (qp->send.away && qp->send.away->count)
 		fuzz_answer(hca, input, qp);
 	else
 		fuzz_request(hca, input, qp, mr->key, xrc_srq->obj.number);
