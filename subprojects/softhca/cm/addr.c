@@ -130,8 +130,8 @@ bool cm_addr_find(const struct cm_file *file, const union cm_address *address,
 		*port = 1;
 		return true;
 	}
-	for (int place = 0; place < machine_places(machine); place++) {
-		*device = machine_at(machine, place);
+	for (int i = 0; i < machine_wire_devices(machine); i++) {
+		*device = machine_wire_device(machine, i);
 		for (*port = 1; *port <= machine->settings.ports; ++*port) {
 			if (has(*device, *port, address))
 				return true;

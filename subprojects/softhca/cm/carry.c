@@ -13,7 +13,7 @@ static void carry(const struct cm_id *id, const uint8_t mad[CM_MAD_BYTES])
 
 	if (!id->device->port[id->port].active)
 		return;
-	parcel = fabric_new(FABRIC_CM, id->dst_device->home, false, sizeof(*message));
+	parcel = fabric_new(FABRIC_CM, id->dst_device->machine_number, false, sizeof(*message));
 	if (!parcel)
 		return;
 	message = fabric_body(parcel);

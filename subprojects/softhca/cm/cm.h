@@ -329,7 +329,7 @@ struct cm_far {
 void cm_far_send(struct cm_id *id, const uint8_t mad[CM_MAD_BYTES]);
 
 /* The function for fabric_open() (far.c). */
-void cm_far_take(int home, const void *body, size_t length);
+void cm_far_take(int machine, const void *body, size_t length);
 void cm_far_init(struct hca_machine *machine);
 
 /* ---- the messages on the wire: for captures, and for other machines (mad.c) ---- */

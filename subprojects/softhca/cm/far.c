@@ -22,19 +22,19 @@ void cm_far_init(struct hca_machine *machine)
 
 /* ---- ids of this machine ---- */
 
-static bool belongs(const struct cm_id *id, int home, const struct cm_id *image)
+static bool belongs(const struct cm_id *id, int machine, const struct cm_id *image)
 {
-	return id->far && id->dst_device && id->dst_device->home == home &&
+	return id->far && id->dst_device && id->dst_device->machine_number == machine &&
 	       (!image->number || !id->peer_number || id->peer_number == image->number) &&
 	       (!id->incarnation || !image->incarnation || id->incarnation == image->incarnation);
 }
 
 /* Before the sender knows the child's number, the child is found by the sender's number. */
-static struct cm_id *find_child(int home, const struct cm_id *image)
+static struct cm_id *find_child(int machine, const struct cm_id *image)
 {
 	list_for_each(struct cm_id, id, &elsewhere.machine->cm->ids, known)
 	{
-		if (belongs(id, home, image) && id->peer_number == image->number &&
+		if (belongs(id, machine, image) && id->peer_number == image->number &&
 		    (id->link == CM_REQ_RCVD || id->link == CM_REP_SENT ||
 		     id->link == CM_SIDR_RCVD))
 			return id;
@@ -42,14 +42,14 @@ static struct cm_id *find_child(int home, const struct cm_id *image)
 	return NULL;
 }
 
-static struct cm_id *find(int home, uint32_t number, const struct cm_id *image)
+static struct cm_id *find(int machine, uint32_t number, const struct cm_id *image)
 {
 	struct cm_id *id;
 
 	if (!number)
-		return find_child(home, image);
+		return find_child(machine, image);
 	id = numtab_find(&elsewhere.machine->cm->numbers, number);
-	return id && belongs(id, home, image) ? id : NULL;
+	return id && belongs(id, machine, image) ? id : NULL;
 }
 
 /* ---- requests ---- */
@@ -118,7 +118,7 @@ static void keep_child(struct cm_id *image)
 }
 
 /* A request that is repeated has made its id before. */
-static bool take_request(int home, struct cm_id *image, const struct cm_far *message,
+static bool take_request(int machine, struct cm_id *image, const struct cm_far *message,
 			 uint16_t attribute)
 {
 	const uint8_t *data = message->mad + CM_MAD_HEADER;
@@ -128,7 +128,7 @@ static bool take_request(int home, struct cm_id *image, const struct cm_far *mes
 	    (family != AF_INET && family != AF_INET6 && family != CM_AF_IB))
 		return false;
 	image->number = get32(data + FROM_ID);
-	if (find_child(home, image))
+	if (find_child(machine, image))
 		return true;
 	if (attribute == CM_REQ)
 		read_request(image, data, family);
@@ -190,7 +190,7 @@ static void disconnected(struct cm_id *id)
 }
 
 /* @late: it is for an id of the daemon before this one. */
-static void take_answer(int home, struct cm_id *image, uint16_t attribute, const uint8_t *data,
+static void take_answer(int machine, struct cm_id *image, uint16_t attribute, const uint8_t *data,
 			bool late)
 {
 	const bool sidr = attribute == CM_SIDR_REP;
@@ -198,7 +198,7 @@ static void take_answer(int home, struct cm_id *image, uint16_t attribute, const
 
 	image->number = sidr ? 0 : get32(data + FROM_ID);
 	if (!late)
-		id = find(home, get32(data + (sidr ? FROM_ID : TO_ID)), image);
+		id = find(machine, get32(data + (sidr ? FROM_ID : TO_ID)), image);
 	if (!id && attribute == CM_DREQ)
 		cm_mad_gone(image);
 	if (!id)
@@ -233,7 +233,7 @@ static void take_answer(int home, struct cm_id *image, uint16_t attribute, const
 	}
 }
 
-void cm_far_take(int home, const void *body, size_t length)
+void cm_far_take(int machine, const void *body, size_t length)
 {
 	const struct cm_far *message = body;
 	struct cm_id image = { .file = &elsewhere };
@@ -248,11 +248,11 @@ void cm_far_take(int home, const void *body, size_t length)
 	image.incarnation = message->from;
 	image.device = machine_far(elsewhere.machine, message->slid, &image.port);
 	image.dst_device = machine_route(elsewhere.machine, message->dlid, &image.dst_port);
-	if (!image.device || image.device->home != home || !image.dst_device ||
+	if (!image.device || image.device->machine_number != machine || !image.dst_device ||
 	    !image.dst_device->port[image.dst_port].active)
 		return;
 	elsewhere.machine->active = true;
 	late = message->to && message->to != elsewhere.machine->cm->incarnation;
-	if (late || !take_request(home, &image, message, attribute))
-		take_answer(home, &image, attribute, message->mad + CM_MAD_HEADER, late);
+	if (late || !take_request(machine, &image, message, attribute))
+		take_answer(machine, &image, attribute, message->mad + CM_MAD_HEADER, late);
 }

@@ -67,10 +67,10 @@ static void map_address(const struct cm_id *id, const union cm_address *address,
  * The subnet manager names a group for which the program has no address. Each machine has its own
  * subnet manager, so that its number is part of the name.
  */
-static void assign(uint8_t gid[16], int home, uint32_t lid)
+static void assign(uint8_t gid[16], int machine, uint32_t lid)
 {
 	static const uint8_t prefix[8] = { 0xff, 0x12, 0xa0, 0x1b, 0xfe, 0x80 };
-	uint32_t number = htobe32((uint32_t)home << 16 | lid);
+	uint32_t number = htobe32((uint32_t)machine << 16 | lid);
 
 	memset(gid, 0, 16);
 	memcpy(gid, prefix, sizeof(prefix));
@@ -102,7 +102,7 @@ static struct cm_group *new_group(struct hca_machine *machine, const uint8_t gid
 	}
 	memcpy(group->gid, gid, sizeof(group->gid));
 	if (!memcmp(gid, none, sizeof(none)))
-		assign(group->gid, machine->home, group->lid);
+		assign(group->gid, machine->number, group->lid);
 	list_add(&cm->groups, &group->link);
 	return group;
 }

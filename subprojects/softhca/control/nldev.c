@@ -42,7 +42,7 @@ static void answer_subnet(const struct question *q, const struct hca_device *dev
 	nl_u64(q->nl, RDMA_NLDEV_ATTR_CAP_FLAGS, port_capabilities(q->machine));
 	nl_u64(q->nl, RDMA_NLDEV_ATTR_SUBNET_PREFIX, be64toh(prefix));
 	nl_u32(q->nl, RDMA_NLDEV_ATTR_LID, port_lid(device, number));
-	nl_u32(q->nl, RDMA_NLDEV_ATTR_SM_LID, port_sm_lid(q->machine));
+	nl_u32(q->nl, RDMA_NLDEV_ATTR_SM_LID, port_sm_lid(device->machine));
 	nl_u8(q->nl, RDMA_NLDEV_ATTR_LMC, 0);
 }
 

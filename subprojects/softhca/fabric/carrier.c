@@ -63,7 +63,7 @@ static struct carrier {
 
 static bool try_to_send(struct fabric_parcel *parcel)
 {
-	const fi_addr_t to = carrier.reach[parcel->home];
+	const fi_addr_t to = carrier.reach[parcel->machine];
 	ssize_t err = -FI_EHOSTUNREACH;
 
 	if (to != FI_ADDR_UNSPEC)
@@ -79,7 +79,7 @@ static bool try_to_send(struct fabric_parcel *parcel)
 
 void carrier_send(struct fabric_parcel *parcel)
 {
-	struct list *waiting = &carrier.waiting[parcel->home];
+	struct list *waiting = &carrier.waiting[parcel->machine];
 
 	if (list_empty(waiting) && try_to_send(parcel))
 		return;
@@ -106,8 +106,8 @@ static void send_waiting_to(struct list *waiting)
 
 void carrier_retry(void)
 {
-	for (int home = 0; carrier.waits && home < FABRIC_MAX_MACHINES; home++)
-		send_waiting_to(&carrier.waiting[home]);
+	for (int machine = 0; carrier.waits && machine < FABRIC_MAX_MACHINES; machine++)
+		send_waiting_to(&carrier.waiting[machine]);
 }
 
 /* ---- completions ---- */
@@ -182,9 +182,11 @@ uint64_t carrier_nap(void)
 {
 	struct fid *fid = &carrier.cq->fid;
 
-	if (carrier.waits || carrier.idle || fi_trywait(carrier.fabric, &fid, 1) == -FI_EAGAIN)
-		return !carrier_turn() && (carrier.waits || carrier.idle) ? WAIT : 0;
-	return UINT64_MAX;
+	if (!carrier.waits && !carrier.idle && fi_trywait(carrier.fabric, &fid, 1) != -FI_EAGAIN)
+		return UINT64_MAX;
+	if (carrier_turn())
+		return 0;
+	return carrier.waits || carrier.idle ? WAIT : 0;
 }
 
 bool carrier_sends(void)
@@ -202,21 +204,23 @@ static void completion_ready(struct watch *watch, uint32_t events)
 
 /* ---- whom it reaches ---- */
 
-int carrier_reach(int home, const void *address, size_t length)
+int carrier_reach(int machine, const void *address, size_t length)
 {
-	carrier_leave(home);
+	carrier_leave(machine);
 	if (length != carrier.address_length)
 		return -EINVAL;
-	return fi_av_insert(carrier.av, address, 1, &carrier.reach[home], 0, NULL) == 1 ? 0 : -EIO;
+	return fi_av_insert(carrier.av, address, 1, &carrier.reach[machine], 0, NULL) == 1
+		       ? 0
+		       : -EIO;
 }
 
-void carrier_leave(int home)
+void carrier_leave(int machine)
 {
-	struct list *waiting = &carrier.waiting[home];
+	struct list *waiting = &carrier.waiting[machine];
 
-	if (carrier.reach[home] != FI_ADDR_UNSPEC)
-		fi_av_remove(carrier.av, &carrier.reach[home], 1, 0);
-	carrier.reach[home] = FI_ADDR_UNSPEC;
+	if (carrier.reach[machine] != FI_ADDR_UNSPEC)
+		fi_av_remove(carrier.av, &carrier.reach[machine], 1, 0);
+	carrier.reach[machine] = FI_ADDR_UNSPEC;
 	while (!list_empty(waiting)) {
 		struct fabric_parcel *parcel =
 			container_of(waiting->next, struct fabric_parcel, link);

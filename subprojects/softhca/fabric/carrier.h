@@ -21,7 +21,7 @@ struct frame {
 struct fabric_parcel {
 	void *context[8];
 	struct list link;
-	uint16_t home, kind; /* for which machine; of its message, if it has one */
+	uint16_t machine, kind; /* for which machine; of its message, if it has one */
 	bool limited; /* it counts against the limit of its machine */
 	unsigned int meeting;
 	size_t length; /* of the body */
@@ -54,9 +54,9 @@ const char *carrier_provider(void);
 /* The address by which others reach this machine. */
 const void *carrier_address(size_t *length);
 
-/* Machine @home has this address from now on, or none any more. 0 or -errno. */
-int carrier_reach(int home, const void *address, size_t length);
-void carrier_leave(int home);
+/* Machine @machine has this address from now on, or none any more. 0 or -errno. */
+int carrier_reach(int machine, const void *address, size_t length);
+void carrier_leave(int machine);
 
 /* Sends the parcel to its machine, in the order of the calls. */
 void carrier_send(struct fabric_parcel *parcel);

@@ -61,18 +61,18 @@ bool fabric_same(const uint8_t one[FABRIC_SEAL], const uint8_t other[FABRIC_SEAL
 /* What a message is for. Each has one handler. */
 enum fabric_kind { FABRIC_REQUEST, FABRIC_ANSWER, FABRIC_CM, FABRIC_KINDS };
 
-/* Handles a body that @home has sent. Nothing in it has been checked. */
-typedef void fabric_handler(int home, const void *body, size_t length);
+/* Handles a body that @machine has sent. Nothing in it has been checked. */
+typedef void fabric_handler(int machine, const void *body, size_t length);
 
 /* A message that is filled in and sent, or released. The body is aligned for any object. */
 struct fabric_parcel;
 void *fabric_body(struct fabric_parcel *parcel);
 
 /*
- * For machine @home. NULL: no memory; or the message is @limited, and too many such are on their
+ * For @machine. NULL: no memory; or the message is @limited, and too many such are on their
  * way there. The plan's room() tells when there are fewer.
  */
-struct fabric_parcel *fabric_new(enum fabric_kind kind, int home, bool limited, size_t room);
+struct fabric_parcel *fabric_new(enum fabric_kind kind, int machine, bool limited, size_t room);
 
 /* A machine that cannot be reached gets nothing. */
 void fabric_send(struct fabric_parcel *parcel, size_t length);

@@ -68,16 +68,16 @@ void introduce_self(struct introduction *introduction, int called,
 	const void *address = carrier_address(&length);
 
 	*introduction = (struct introduction){
-		.home = (uint16_t)machines->own,
+		.machine = (uint16_t)machines->own,
 		.address_length = (uint16_t)length,
-		.called = (uint16_t)called,
+		.called = called < 0 ? INTRODUCE_NOBODY : (uint16_t)called,
 	};
 	memcpy(introduction->address, address, length);
 	memcpy(introduction->terms, terms, FABRIC_SEAL);
 	seal(introduction, ours, theirs, introduction->seal);
 }
 
-const char *introduce_verify(const struct introduction *introduction, int home,
+const char *introduce_verify(const struct introduction *introduction, int machine,
 			     const uint8_t ours[FABRIC_SEAL], const uint8_t theirs[FABRIC_SEAL])
 {
 	uint8_t right[FABRIC_SEAL];
@@ -87,19 +87,20 @@ const char *introduce_verify(const struct introduction *introduction, int home,
 		return "it has another key";
 	if (!fabric_same(terms, introduction->terms))
 		return "it has another list of machines, other settings, another release or provider of libfabric";
-	if (introduction->called != (home < 0 ? (unsigned int)machines->own : INTRODUCE_NOBODY))
+	if (introduction->called != (machine < 0 ? (unsigned int)machines->own : INTRODUCE_NOBODY))
 		return "it repeats what another machine says";
 	/* The later machine of the list calls the earlier one. */
-	if (introduction->home >= machines->count ||
-	    (home < 0 ? introduction->home <= machines->own : introduction->home != home))
+	if (introduction->machine >= machines->count ||
+	    (machine < 0 ? introduction->machine <= machines->own
+			 : introduction->machine != machine))
 		return "it is at another place of the list";
 	return introduction->address_length <= CARRIER_ADDRESS ? NULL : "its address is too long";
 }
 
-void introduce_token(int home, const uint8_t ours[FABRIC_SEAL], const uint8_t theirs[FABRIC_SEAL],
-		     uint8_t token[FABRIC_SEAL])
+void introduce_token(int machine, const uint8_t ours[FABRIC_SEAL],
+		     const uint8_t theirs[FABRIC_SEAL], uint8_t token[FABRIC_SEAL])
 {
-	const bool later = home > machines->own;
+	const bool later = machine > machines->own;
 
 	fabric_seal_text(later ? ours : theirs, later ? theirs : ours, "token", 5, token);
 }

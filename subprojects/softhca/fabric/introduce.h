@@ -13,7 +13,7 @@ struct greeting {
 #define INTRODUCE_NOBODY 0xffffu
 
 struct introduction {
-	uint16_t home, address_length;
+	uint16_t machine, address_length;
 	uint16_t called; /* the machine that its sender called, or INTRODUCE_NOBODY */
 	uint8_t address[CARRIER_ADDRESS];
 	uint8_t terms[FABRIC_SEAL]; /* of what must be the same on all machines */
@@ -31,16 +31,16 @@ bool introduce_greet(struct greeting *greeting);
 /* NULL, or why the connection by which this greeting came must end. @ours: the nonce sent there. */
 const char *introduce_answer(const struct greeting *greeting, const uint8_t ours[FABRIC_SEAL]);
 
-/* This machine's introduction. @called: the machine that it has called, -1: it was called. */
+/* This machine's introduction. @called: the machine that it has called; -1 = it was called. */
 void introduce_self(struct introduction *introduction, int called,
 		    const uint8_t ours[FABRIC_SEAL], const uint8_t theirs[FABRIC_SEAL]);
 
-/* NULL, or why the connection must end. @home: the machine that was called, -1: it has called. */
-const char *introduce_verify(const struct introduction *introduction, int home,
+/* NULL, or why the connection must end. @machine: the machine that was called; -1 = this one. */
+const char *introduce_verify(const struct introduction *introduction, int machine,
 			     const uint8_t ours[FABRIC_SEAL], const uint8_t theirs[FABRIC_SEAL]);
 
-/* What the frames of this meeting with machine @home have, in both directions. */
-void introduce_token(int home, const uint8_t ours[FABRIC_SEAL], const uint8_t theirs[FABRIC_SEAL],
-		     uint8_t token[FABRIC_SEAL]);
+/* What the frames of this meeting with machine @machine have, in both directions. */
+void introduce_token(int machine, const uint8_t ours[FABRIC_SEAL],
+		     const uint8_t theirs[FABRIC_SEAL], uint8_t token[FABRIC_SEAL]);
 
 #endif

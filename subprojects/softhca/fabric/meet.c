@@ -30,8 +30,8 @@
 struct meeting {
 	struct watch watch;
 	struct timer silence;
-	struct list link; /* fabric.strangers, as long as home is -1: not known yet */
-	int sock, home;
+	struct list link; /* fabric.strangers, as long as machine is -1: not known yet */
+	int sock, machine;
 	bool greeted, refused; /* the other is no machine of this wire */
 	uint8_t nonce[FABRIC_SEAL];
 	struct greeting other;
@@ -63,7 +63,7 @@ static struct fabric {
 	struct reason stranger; /* of the last of them */
 } fabric;
 
-static void connect_to(int home);
+static void connect_to(int machine);
 
 static void note(struct reason *reason, const char *text, bool refused)
 {
@@ -79,18 +79,18 @@ static void connect_again(struct timer *timer)
 }
 
 /* The later one in the list tries again. */
-static void disconnect(int home, const char *reason, bool refused)
+static void disconnect(int machine, const char *reason, bool refused)
 {
-	struct peer *peer = &fabric.peer[home];
+	struct peer *peer = &fabric.peer[machine];
 
-	if (messages_met(home)) {
-		messages_end(home);
-		carrier_leave(home);
+	if (messages_met(machine)) {
+		messages_end(machine);
+		carrier_leave(machine);
 	}
 	peer->meeting = NULL;
 	note(&peer->reason, reason, refused);
 	peer->again.expired = connect_again;
-	if (home < fabric.list->own)
+	if (machine < fabric.list->own)
 		timer_start(fabric.timers, &peer->again, hca_now() + AGAIN);
 }
 
@@ -108,9 +108,9 @@ static void is_over(struct watch *watch, uint32_t events)
 /* This turn may still have an event of the meeting. The timer frees it before the next turn. */
 static void end_meeting(struct meeting *meeting, const char *reason)
 {
-	if (meeting->home >= 0 && fabric.peer[meeting->home].meeting == meeting)
-		disconnect(meeting->home, reason, meeting->refused);
-	if (meeting->home < 0)
+	if (meeting->machine >= 0 && fabric.peer[meeting->machine].meeting == meeting)
+		disconnect(meeting->machine, reason, meeting->refused);
+	if (meeting->machine < 0)
 		note(&fabric.stranger, reason, meeting->refused);
 	loop_forget(meeting->sock);
 	close(meeting->sock);
@@ -122,10 +122,10 @@ static void end_meeting(struct meeting *meeting, const char *reason)
 
 static const char no_messages[] = "its messages do not arrive; is the next port open, too?";
 
-static void meet_again(int home)
+static void meet_again(int machine)
 {
-	end_meeting(fabric.peer[home].meeting,
-		    messages_arrive(home) ? "libfabric has lost a message to it" : no_messages);
+	end_meeting(fabric.peer[machine].meeting,
+		    messages_arrive(machine) ? "libfabric has lost a message to it" : no_messages);
 }
 
 static void is_silent(struct timer *timer)
@@ -154,7 +154,7 @@ static bool send_introduction(const struct meeting *meeting)
 {
 	struct introduction introduction;
 
-	introduce_self(&introduction, meeting->home, meeting->nonce, meeting->other.nonce);
+	introduce_self(&introduction, meeting->machine, meeting->nonce, meeting->other.nonce);
 	return send_bytes(meeting, &introduction, sizeof(introduction));
 }
 
@@ -163,8 +163,8 @@ static bool send_introduction(const struct meeting *meeting)
 static const char *receive_introduction(struct meeting *meeting)
 {
 	const struct introduction *introduction = (const void *)meeting->bytes;
-	const char *reason =
-		introduce_verify(introduction, meeting->home, meeting->nonce, meeting->other.nonce);
+	const char *reason = introduce_verify(introduction, meeting->machine, meeting->nonce,
+					      meeting->other.nonce);
 	uint8_t token[FABRIC_SEAL];
 	struct peer *peer;
 
@@ -172,18 +172,19 @@ static const char *receive_introduction(struct meeting *meeting)
 	if (reason)
 		return reason;
 	/* A restarted daemon may connect before this one sees the end of the old connection. */
-	peer = &fabric.peer[introduction->home];
+	peer = &fabric.peer[introduction->machine];
 	if (peer->meeting && peer->meeting != meeting)
 		end_meeting(peer->meeting, "it was started again");
 	timer_stop(&peer->again);
 	timer_stop(&meeting->silence);
 	peer->meeting = meeting;
-	meeting->home = introduction->home;
+	meeting->machine = introduction->machine;
 	list_del(&meeting->link);
-	if (carrier_reach(introduction->home, introduction->address, introduction->address_length))
+	if (carrier_reach(introduction->machine, introduction->address,
+			  introduction->address_length))
 		return "libfabric does not take its address";
-	introduce_token(introduction->home, meeting->nonce, meeting->other.nonce, token);
-	messages_begin(introduction->home, token);
+	introduce_token(introduction->machine, meeting->nonce, meeting->other.nonce, token);
+	messages_begin(introduction->machine, token);
 	peer->reason = (struct reason){ no_messages, false };
 	fabric.stranger = (struct reason){ 0 };
 	return NULL;
@@ -213,8 +214,8 @@ static const char *receive(struct meeting *meeting)
 	if (got < 0)
 		return strerror(errno);
 	if (!got)
-		return meeting->greeted || meeting->home < 0 ? "its connection has ended"
-							     : "no daemon answers there";
+		return meeting->greeted || meeting->machine < 0 ? "its connection has ended"
+								: "no daemon answers there";
 	meeting->got += (size_t)got;
 	if (meeting->got < wanted)
 		return NULL;
@@ -235,7 +236,7 @@ static const char *receive_end(const struct meeting *meeting)
 static void meeting_ready(struct watch *watch, uint32_t events)
 {
 	struct meeting *meeting = container_of(watch, struct meeting, watch);
-	const bool met = meeting->home >= 0 && messages_met(meeting->home);
+	const bool met = meeting->machine >= 0 && messages_met(meeting->machine);
 	const char *reason = met ? receive_end(meeting) : receive(meeting);
 
 	(void)events;
@@ -265,7 +266,7 @@ static void add_stranger(struct meeting *meeting)
 }
 
 /* NULL: no memory. The socket is closed then. */
-static struct meeting *new_meeting(int sock, int home)
+static struct meeting *new_meeting(int sock, int machine)
 {
 	struct meeting *meeting = calloc(1, sizeof(*meeting));
 
@@ -275,12 +276,12 @@ static struct meeting *new_meeting(int sock, int home)
 	}
 	set_patience(sock);
 	meeting->sock = sock;
-	meeting->home = home;
+	meeting->machine = machine;
 	meeting->watch.ready = meeting_ready;
 	meeting->silence.expired = is_silent;
 	timer_start(fabric.timers, &meeting->silence, hca_now() + PATIENCE);
 	list_init(&meeting->link);
-	if (home < 0)
+	if (machine < 0)
 		add_stranger(meeting);
 	return meeting;
 }
@@ -319,16 +320,16 @@ static struct sockaddr_in6 address_of(const struct fabric_host *host)
 	return address;
 }
 
-static void connect_to(int home)
+static void connect_to(int machine)
 {
-	const struct fabric_host *host = &fabric.list->host[home];
+	const struct fabric_host *host = &fabric.list->host[machine];
 	const struct sockaddr_in6 address = address_of(host);
 	int sock = socket(address.sin6_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct meeting *meeting = sock < 0 ? NULL : new_meeting(sock, home);
+	struct meeting *meeting = sock < 0 ? NULL : new_meeting(sock, machine);
 
-	fabric.peer[home].meeting = meeting;
+	fabric.peer[machine].meeting = meeting;
 	if (!meeting) {
-		disconnect(home, "no memory or descriptor is left", false);
+		disconnect(machine, "no memory or descriptor is left", false);
 		return;
 	}
 	if (connect(sock, (const struct sockaddr *)&address, host->length) &&
@@ -406,22 +407,22 @@ int fabric_open(const struct fabric_plan *plan, const struct fabric_list *list, 
 		snprintf(why, size, "out of memory");
 		err = -ENOMEM;
 	}
-	for (int home = 0; !err && home < list->count; home++) {
-		fabric.peer[home].reason.text = "no daemon has come from there";
-		if (home < list->own)
-			connect_to(home);
+	for (int machine = 0; !err && machine < list->count; machine++) {
+		fabric.peer[machine].reason.text = "no daemon has come from there";
+		if (machine < list->own)
+			connect_to(machine);
 	}
 	return err;
 }
 
 bool fabric_complete(char *why, size_t size)
 {
-	for (int home = 0; fabric.list && home < fabric.list->count; home++) {
-		if (home == fabric.list->own || messages_arrive(home))
+	for (int machine = 0; fabric.list && machine < fabric.list->count; machine++) {
+		if (machine == fabric.list->own || messages_arrive(machine))
 			continue;
 		if (why)
 			snprintf(why, size, "machine %.200s is missing: %.200s%s%.200s",
-				 fabric.list->host[home].name, fabric.peer[home].reason.text,
+				 fabric.list->host[machine].name, fabric.peer[machine].reason.text,
 				 fabric.stranger.text ? "; of another connection: " : "",
 				 fabric.stranger.text ? fabric.stranger.text : "");
 		return false;
@@ -431,10 +432,10 @@ bool fabric_complete(char *why, size_t size)
 
 void fabric_print(FILE *out)
 {
-	for (int home = 0; fabric.list && home < fabric.list->count; home++)
-		fprintf(out, "machine %s: %s%s\n", fabric.list->host[home].name,
-			home == fabric.list->own ? "this one, by "
-			: messages_arrive(home)	 ? "met"
-						 : fabric.peer[home].reason.text,
-			home == fabric.list->own ? carrier_provider() : "");
+	for (int machine = 0; fabric.list && machine < fabric.list->count; machine++)
+		fprintf(out, "machine %s: %s%s\n", fabric.list->host[machine].name,
+			machine == fabric.list->own ? "this one, by "
+			: messages_arrive(machine)  ? "met"
+						    : fabric.peer[machine].reason.text,
+			machine == fabric.list->own ? carrier_provider() : "");
 }

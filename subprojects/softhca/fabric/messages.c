@@ -21,7 +21,7 @@ struct label {
 
 static struct messages {
 	struct fabric_plan plan;
-	void (*lost)(int home);
+	void (*lost)(int machine);
 	int own, count;
 	bool refused; /* a request found no parcel */
 	struct {
@@ -38,7 +38,7 @@ static struct messages {
 } messages;
 
 void messages_open(const struct fabric_plan *plan, const struct fabric_list *list,
-		   void (*lost)(int home))
+		   void (*lost)(int machine))
 {
 	messages.plan = *plan;
 	messages.lost = lost;
@@ -53,27 +53,27 @@ void *fabric_body(struct fabric_parcel *parcel)
 	return (uint8_t *)parcel->body + sizeof(struct label);
 }
 
-static struct fabric_parcel *make(int home, bool limited, size_t room)
+static struct fabric_parcel *make(int machine, bool limited, size_t room)
 {
-	struct fabric_parcel *parcel = limited && messages.peer[home].parcels >= MOST_PARCELS
+	struct fabric_parcel *parcel = limited && messages.peer[machine].parcels >= MOST_PARCELS
 					       ? NULL
 					       : malloc(sizeof(*parcel) + room);
 
 	if (!parcel)
 		return NULL;
 	list_init(&parcel->link);
-	parcel->home = (uint16_t)home;
-	parcel->meeting = messages.peer[home].meeting;
+	parcel->machine = (uint16_t)machine;
+	parcel->meeting = messages.peer[machine].meeting;
 	parcel->limited = limited;
 	parcel->length = 0;
-	messages.peer[home].parcels += limited;
+	messages.peer[machine].parcels += limited;
 	return parcel;
 }
 
-struct fabric_parcel *fabric_new(enum fabric_kind kind, int home, bool limited, size_t room)
+struct fabric_parcel *fabric_new(enum fabric_kind kind, int machine, bool limited, size_t room)
 {
 	struct fabric_parcel *parcel =
-		make(home, limited, sizeof(struct label) + ((room + 7) & ~(size_t)7));
+		make(machine, limited, sizeof(struct label) + ((room + 7) & ~(size_t)7));
 
 	if (parcel)
 		parcel->kind = (uint16_t)kind;
@@ -94,8 +94,8 @@ static void offer_room(void)
 
 void fabric_release(struct fabric_parcel *parcel)
 {
-	if (parcel->limited && parcel->meeting == messages.peer[parcel->home].meeting)
-		messages.peer[parcel->home].parcels--;
+	if (parcel->limited && parcel->meeting == messages.peer[parcel->machine].meeting)
+		messages.peer[parcel->machine].parcels--;
 	free(parcel);
 	offer_room();
 }
@@ -104,25 +104,25 @@ void fabric_release(struct fabric_parcel *parcel)
 
 static void send_frame(struct fabric_parcel *parcel)
 {
-	const int home = parcel->home;
+	const int machine = parcel->machine;
 
-	if (!messages.peer[home].met) {
+	if (!messages.peer[machine].met) {
 		fabric_release(parcel);
 		return;
 	}
-	parcel->frame = (struct frame){
-		.magic = FRAME, .from = (uint16_t)messages.own, .number = messages.peer[home].sent++
-	};
-	memcpy(parcel->frame.token, messages.peer[home].token, FABRIC_SEAL);
+	parcel->frame = (struct frame){ .magic = FRAME,
+					.from = (uint16_t)messages.own,
+					.number = messages.peer[machine].sent++ };
+	memcpy(parcel->frame.token, messages.peer[machine].token, FABRIC_SEAL);
 	carrier_send(parcel);
 }
 
-static void send_shared(int home)
+static void send_shared(int machine)
 {
-	struct fabric_parcel *shared = messages.peer[home].shared;
+	struct fabric_parcel *shared = messages.peer[machine].shared;
 
-	messages.peer[home].shared = NULL;
-	messages.peer[home].urgent = messages.peer[home].old = false;
+	messages.peer[machine].shared = NULL;
+	messages.peer[machine].urgent = messages.peer[machine].old = false;
 	if (shared)
 		send_frame(shared);
 }
@@ -130,21 +130,21 @@ static void send_shared(int home)
 /* Puts a copy of the message into a frame that others share. False: there can be none. */
 static bool put_together(const struct fabric_parcel *parcel)
 {
-	const int home = parcel->home;
-	struct fabric_parcel *shared = messages.peer[home].shared;
+	const int machine = parcel->machine;
+	struct fabric_parcel *shared = messages.peer[machine].shared;
 
 	if (shared && shared->length + parcel->length > SHARED) {
-		send_shared(home);
+		send_shared(machine);
 		shared = NULL;
 	}
 	if (!shared)
-		shared = make(home, true, SHARED);
-	messages.peer[home].shared = shared;
+		shared = make(machine, true, SHARED);
+	messages.peer[machine].shared = shared;
 	if (!shared)
 		return false;
 	memcpy((uint8_t *)shared->body + shared->length, parcel->body, parcel->length);
 	shared->length += parcel->length;
-	messages.peer[home].urgent |= parcel->kind != FABRIC_ANSWER;
+	messages.peer[machine].urgent |= parcel->kind != FABRIC_ANSWER;
 	return true;
 }
 
@@ -160,7 +160,7 @@ void fabric_send(struct fabric_parcel *parcel, size_t length)
 		fabric_release(parcel);
 		return;
 	}
-	send_shared(parcel->home);
+	send_shared(parcel->machine);
 	send_frame(parcel);
 }
 
@@ -169,10 +169,10 @@ static bool meet_broken_again(void)
 {
 	bool any = false;
 
-	for (int home = 0; home < messages.count; home++) {
-		if (!messages.peer[home].broken)
+	for (int machine = 0; machine < messages.count; machine++) {
+		if (!messages.peer[machine].broken)
 			continue;
-		messages.lost(home);
+		messages.lost(machine);
 		any = true;
 	}
 	return any;
@@ -181,10 +181,10 @@ static bool meet_broken_again(void)
 void fabric_flush(void)
 {
 	meet_broken_again();
-	for (int home = 0; home < messages.count; home++) {
-		if (messages.peer[home].urgent || messages.peer[home].old)
-			send_shared(home);
-		messages.peer[home].old = messages.peer[home].shared;
+	for (int machine = 0; machine < messages.count; machine++) {
+		if (messages.peer[machine].urgent || messages.peer[machine].old)
+			send_shared(machine);
+		messages.peer[machine].old = messages.peer[machine].shared;
 	}
 	if (messages.count)
 		carrier_retry();
@@ -194,22 +194,22 @@ uint64_t fabric_nap(void)
 {
 	if (!messages.count)
 		return UINT64_MAX;
-	for (int home = 0; home < messages.count; home++)
-		send_shared(home);
+	for (int machine = 0; machine < messages.count; machine++)
+		send_shared(machine);
 	/* A lost meeting has started timers that the caller's sleep does not know. */
 	return meet_broken_again() ? 0 : carrier_nap();
 }
 
 bool fabric_sends(void)
 {
-	for (int home = 0; home < messages.count; home++)
-		send_shared(home);
+	for (int machine = 0; machine < messages.count; machine++)
+		send_shared(machine);
 	return messages.count && carrier_sends();
 }
 
 /* ---- receiving ---- */
 
-static void take_messages(int home, const uint8_t *at, size_t left)
+static void take_messages(int machine, const uint8_t *at, size_t left)
 {
 	struct label label;
 	size_t padded;
@@ -222,7 +222,7 @@ static void take_messages(int home, const uint8_t *at, size_t left)
 		padded = label.length > left ? SIZE_MAX : (label.length + (size_t)7) & ~(size_t)7;
 		if (padded > left || label.kind >= FABRIC_KINDS)
 			return;
-		messages.plan.handler[label.kind](home, at, label.length);
+		messages.plan.handler[label.kind](machine, at, label.length);
 	}
 }
 
@@ -230,9 +230,9 @@ static void take_messages(int home, const uint8_t *at, size_t left)
  * Counts the frame. False: one before it is lost. The first ones may be lost, since the other
  * machine may hear of the meeting earlier than this one.
  */
-static bool is_next(int home, uint64_t number)
+static bool is_next(int machine, uint64_t number)
 {
-	uint64_t *taken = &messages.peer[home].taken;
+	uint64_t *taken = &messages.peer[machine].taken;
 	const bool next = !*taken || number == *taken;
 
 	*taken = number + 1;
@@ -247,36 +247,36 @@ static bool is_known(const struct frame *frame, size_t length)
 }
 
 /* The machines must meet again before anything behind a lost frame is taken. */
-static void lose(int home)
+static void lose(int machine)
 {
-	messages.peer[home].broken = messages.peer[home].met;
+	messages.peer[machine].broken = messages.peer[machine].met;
 }
 
 /* Shows that frames arrive. */
-static void send_empty(int home)
+static void send_empty(int machine)
 {
-	struct fabric_parcel *parcel = make(home, false, 0);
+	struct fabric_parcel *parcel = make(machine, false, 0);
 
 	if (parcel)
 		send_frame(parcel);
 }
 
 /* The first one is answered: the other machine may not have known the token of those before. */
-static void answer_first(int home)
+static void answer_first(int machine)
 {
-	if (!messages.peer[home].heard)
-		send_empty(home);
-	messages.peer[home].heard = true;
+	if (!messages.peer[machine].heard)
+		send_empty(machine);
+	messages.peer[machine].heard = true;
 }
 
-bool messages_met(int home)
+bool messages_met(int machine)
 {
-	return messages.peer[home].met;
+	return messages.peer[machine].met;
 }
 
-bool messages_arrive(int home)
+bool messages_arrive(int machine)
 {
-	return messages.peer[home].met && messages.peer[home].heard;
+	return messages.peer[machine].met && messages.peer[machine].heard;
 }
 
 void messages_take(const void *bytes, size_t length)
@@ -294,30 +294,30 @@ void messages_take(const void *bytes, size_t length)
 
 void messages_done(struct fabric_parcel *parcel, bool sent)
 {
-	const int home = parcel->home;
+	const int machine = parcel->machine;
 
-	if (!sent && parcel->meeting == messages.peer[home].meeting)
-		lose(home);
+	if (!sent && parcel->meeting == messages.peer[machine].meeting)
+		lose(machine);
 	fabric_release(parcel);
 }
 
 /* ---- the other machines ---- */
 
-void messages_begin(int home, const uint8_t token[FABRIC_SEAL])
+void messages_begin(int machine, const uint8_t token[FABRIC_SEAL])
 {
-	messages.peer[home].met = true;
-	messages.peer[home].heard = false;
-	messages.peer[home].sent = messages.peer[home].taken = 0;
-	memcpy(messages.peer[home].token, token, FABRIC_SEAL);
-	send_empty(home);
+	messages.peer[machine].met = true;
+	messages.peer[machine].heard = false;
+	messages.peer[machine].sent = messages.peer[machine].taken = 0;
+	memcpy(messages.peer[machine].token, token, FABRIC_SEAL);
+	send_empty(machine);
 }
 
-void messages_end(int home)
+void messages_end(int machine)
 {
-	messages.peer[home].met = messages.peer[home].broken = false;
-	send_shared(home);
+	messages.peer[machine].met = messages.peer[machine].broken = false;
+	send_shared(machine);
 	/* Parcels of a machine that has gone may be libfabric's for long. */
-	messages.peer[home].meeting++;
-	messages.peer[home].parcels = 0;
+	messages.peer[machine].meeting++;
+	messages.peer[machine].parcels = 0;
 	offer_room();
 }

@@ -7,15 +7,15 @@
 
 /* @lost: libfabric has lost a frame to the machine, which must be met again. */
 void messages_open(const struct fabric_plan *plan, const struct fabric_list *list,
-		   void (*lost)(int home));
+		   void (*lost)(int machine));
 
 /* Frames from and to the machine have this token until messages_end(). */
-void messages_begin(int home, const uint8_t token[FABRIC_SEAL]);
-void messages_end(int home);
+void messages_begin(int machine, const uint8_t token[FABRIC_SEAL]);
+void messages_end(int machine);
 
 /* Whether the machine is met, and whether a frame of it has come since. */
-bool messages_met(int home);
-bool messages_arrive(int home);
+bool messages_met(int machine);
+bool messages_arrive(int machine);
 
 /* The functions of struct carrier_plan. */
 void messages_take(const void *frame, size_t length);

@@ -24,17 +24,17 @@ const void *carrier_address(size_t *length)
 	return "";
 }
 
-int carrier_reach(int home, const void *address, size_t length)
+int carrier_reach(int machine, const void *address, size_t length)
 {
-	(void)home;
+	(void)machine;
 	(void)address;
 	(void)length;
 	return -ENOTSUP;
 }
 
-void carrier_leave(int home)
+void carrier_leave(int machine)
 {
-	(void)home;
+	(void)machine;
 }
 
 void carrier_send(struct fabric_parcel *parcel)

@@ -77,8 +77,8 @@ struct hca_device {
 	struct hca_machine *machine;
 	const struct model *model;
 	int index; /* in its machine */
-	int place; /* on the wire, which gives it LIDs, GUIDs and addresses */
-	int home; /* the number of its machine */
+	int wire_index; /* among the devices of all machines; gives it LIDs, GUIDs and addresses */
+	int machine_number;
 	char name[16]; /* as libibverbs lists it */
 	uint64_t guid;
 	struct hca_port port[SETTINGS_MAX_PORTS + 1]; /* from 1 */
@@ -98,10 +98,8 @@ struct hca_machine {
 	struct hca_cm *cm; /* NULL before cm_init() */
 	struct list clients; /* contexts, and files of the connection manager */
 	struct hca_device device[SOFTHCA_MAX_DEVICES];
-	/* Machines on the wire, and the number of this one. */
-	int machines, home;
-	/* The devices of all machines by their place; of those at home only a number. */
-	struct hca_device *far;
+	int machines, number; /* on the wire; of this one among them */
+	struct hca_device *far; /* the devices of all machines, as they are named; NULL: only one */
 	struct list timers;
 	struct list ready;	/* QPs with work to do now */
 	struct list failed;	/* QPs in ERR: what is posted to them is flushed */
@@ -120,22 +118,22 @@ struct hca_machine {
 	void (*show_port)(const struct hca_device *device, int port);
 };
 
-/* Machine number @home of so many on the wire. 0, -EINVAL or -ENOMEM. */
+/* Machine @number of so many on the wire. 0, -EINVAL or -ENOMEM. */
 int machine_init(struct hca_machine *machine, const struct settings *settings, int machines,
-		 int home);
+		 int number);
 void machine_free(struct hca_machine *machine);
 
 uint64_t hca_now(void); /* nanoseconds, CLOCK_MONOTONIC */
 
-/* How many devices are on the wire, and the one at @place, which may be another machine's. */
-int machine_places(const struct hca_machine *machine);
-struct hca_device *machine_at(const struct hca_machine *machine, int place);
+/* The devices on the wire, those of other machines included: their number, and one of them. */
+int machine_wire_devices(const struct hca_machine *machine);
+struct hca_device *machine_wire_device(struct hca_machine *machine, int wire_index);
 
 /* The device of this machine whose port @lid names, or NULL. */
 struct hca_device *machine_route(struct hca_machine *machine, uint16_t lid, uint8_t *port);
 
 /* The device of another machine whose port @lid names, or NULL. */
-struct hca_device *machine_far(const struct hca_machine *machine, uint16_t lid, uint8_t *port);
+struct hca_device *machine_far(struct hca_machine *machine, uint16_t lid, uint8_t *port);
 
 /* Whether the device is another machine's. */
 bool device_is_far(const struct hca_device *device);

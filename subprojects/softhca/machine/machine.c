@@ -36,7 +36,7 @@ static uint32_t qp_numbers(const struct settings *settings)
 static int init_numbers(struct hca_device *device, const struct settings *settings)
 {
 	uint32_t numbers = qp_numbers(settings), apart = numbers < 1u << 14 ? numbers / 32 : 0x200;
-	const uint32_t nth = (uint32_t)device->place % SOFTHCA_MAX_DEVICES;
+	const uint32_t nth = (uint32_t)device->wire_index % SOFTHCA_MAX_DEVICES;
 	uint32_t start = 0x40 + nth * 0x200, qp_start = 0x40 + (nth + 1) * apart;
 	struct numtab *of = device->numbers;
 	const struct limits *limits = &settings->limits;
@@ -55,24 +55,24 @@ static int init_numbers(struct hca_device *device, const struct settings *settin
 }
 
 /* What programs on the wire see of a device. */
-static void name_device(struct hca_device *device, struct hca_machine *machine, int place)
+static void name_device(struct hca_device *device, struct hca_machine *machine, int wire_index)
 {
 	device->machine = machine;
 	device->model = machine->settings.model;
-	device->place = place;
-	device->home = place / machine->settings.devices;
-	device->index = place % machine->settings.devices;
+	device->wire_index = wire_index;
+	device->machine_number = wire_index / machine->settings.devices;
+	device->index = wire_index % machine->settings.devices;
 	snprintf(device->name, sizeof(device->name), "%s%d", device->model->device, device->index);
-	device->guid = FIRST_GUID + (uint64_t)place * 0x10;
+	device->guid = FIRST_GUID + (uint64_t)wire_index * 0x10;
 	for (int port = 1; port <= SETTINGS_MAX_PORTS; port++) {
-		device->port[port].lid = (uint16_t)(1 + place * SETTINGS_MAX_PORTS + port - 1);
+		device->port[port].lid = (uint16_t)(1 + wire_index * SETTINGS_MAX_PORTS + port - 1);
 		device->port[port].active = port <= machine->settings.ports;
 	}
 }
 
-static int init_device(struct hca_device *device, struct hca_machine *machine, int place)
+static int init_device(struct hca_device *device, struct hca_machine *machine, int wire_index)
 {
-	name_device(device, machine, place);
+	name_device(device, machine, wire_index);
 	list_init(&device->contexts);
 	list_init(&device->xrcds);
 	list_init(&device->members);
@@ -82,23 +82,23 @@ static int init_device(struct hca_device *device, struct hca_machine *machine, i
 
 static int init_far(struct hca_machine *machine)
 {
-	const size_t places = (size_t)machine_places(machine);
+	const int count = machine_wire_devices(machine);
 
-	machine->far = calloc(places, sizeof(*machine->far));
+	machine->far = calloc((size_t)count, sizeof(*machine->far));
 	if (!machine->far)
 		return -ENOMEM;
-	for (size_t place = 0; place < places; place++)
-		name_device(&machine->far[place], machine, (int)place);
+	for (int i = 0; i < count; i++)
+		name_device(&machine->far[i], machine, i);
 	return 0;
 }
 
 int machine_init(struct hca_machine *machine, const struct settings *settings, int machines,
-		 int home)
+		 int number)
 {
 	memset(machine, 0, sizeof(*machine));
 	machine->settings = *settings;
 	machine->machines = machines;
-	machine->home = home;
+	machine->number = number;
 	if (settings_complete(&machine->settings, NULL, 0))
 		return -EINVAL;
 	list_init(&machine->clients);
@@ -110,7 +110,7 @@ int machine_init(struct hca_machine *machine, const struct settings *settings, i
 	if (machines > 1 && init_far(machine))
 		return -ENOMEM;
 	for (int i = 0; i < settings->devices; i++) {
-		int err = init_device(&machine->device[i], machine, home * settings->devices + i);
+		int err = init_device(&machine->device[i], machine, number * settings->devices + i);
 
 		if (err)
 			return err;
@@ -132,28 +132,28 @@ void machine_free(struct hca_machine *machine)
 	machine->trace = NULL;
 }
 
-int machine_places(const struct hca_machine *machine)
+int machine_wire_devices(const struct hca_machine *machine)
 {
 	return machine->machines * machine->settings.devices;
 }
 
-struct hca_device *machine_at(const struct hca_machine *machine, int place)
+struct hca_device *machine_wire_device(struct hca_machine *machine, int wire_index)
 {
 	const int devices = machine->settings.devices;
 
-	if (place / devices != machine->home)
-		return &machine->far[place];
-	return (struct hca_device *)&machine->device[place % devices];
+	if (wire_index / devices != machine->number)
+		return &machine->far[wire_index];
+	return &machine->device[wire_index % devices];
 }
 
-static struct hca_device *device_of(const struct hca_machine *machine, uint16_t lid, uint8_t *port)
+static struct hca_device *device_of(struct hca_machine *machine, uint16_t lid, uint8_t *port)
 {
-	const int place = lid ? (lid - 1) / SETTINGS_MAX_PORTS : machine_places(machine);
+	const int wire_index = lid ? (lid - 1) / SETTINGS_MAX_PORTS : machine_wire_devices(machine);
 
-	if (place >= machine_places(machine))
+	if (wire_index >= machine_wire_devices(machine))
 		return NULL;
 	*port = (uint8_t)(1 + (lid - 1) % SETTINGS_MAX_PORTS);
-	return *port <= machine->settings.ports ? machine_at(machine, place) : NULL;
+	return *port <= machine->settings.ports ? machine_wire_device(machine, wire_index) : NULL;
 }
 
 struct hca_device *machine_route(struct hca_machine *machine, uint16_t lid, uint8_t *port)
@@ -163,7 +163,7 @@ struct hca_device *machine_route(struct hca_machine *machine, uint16_t lid, uint
 	return device && !device_is_far(device) ? device : NULL;
 }
 
-struct hca_device *machine_far(const struct hca_machine *machine, uint16_t lid, uint8_t *port)
+struct hca_device *machine_far(struct hca_machine *machine, uint16_t lid, uint8_t *port)
 {
 	struct hca_device *device = machine->machines > 1 ? device_of(machine, lid, port) : NULL;
 
@@ -172,7 +172,7 @@ struct hca_device *machine_far(const struct hca_machine *machine, uint16_t lid, 
 
 bool device_is_far(const struct hca_device *device)
 {
-	return device->home != device->machine->home;
+	return device->machine_number != device->machine->number;
 }
 
 uint64_t device_system_guid(const struct hca_device *device)

@@ -23,9 +23,9 @@ uint16_t port_lid(const struct hca_device *device, uint8_t port)
 	return ethernet(device) ? 0 : device->port[port].lid;
 }
 
-uint16_t port_sm_lid(const struct hca_machine *machine)
+uint16_t port_sm_lid(struct hca_machine *machine)
 {
-	return port_lid(machine_at(machine, 0), 1);
+	return port_lid(machine_wire_device(machine, 0), 1);
 }
 
 uint32_t port_capabilities(const struct hca_machine *machine)
@@ -42,7 +42,7 @@ uint16_t port_pkeys(const struct hca_machine *machine)
 
 uint32_t port_ipv4(const struct hca_device *device, uint8_t port)
 {
-	return settings_address(&device->machine->settings, device->place, port);
+	return settings_address(&device->machine->settings, device->wire_index, port);
 }
 
 void port_ipv6(const struct hca_device *device, uint8_t port, uint8_t address[16])
@@ -161,11 +161,11 @@ static bool has(const struct hca_device *device, uint8_t port, const uint8_t gid
 	return false;
 }
 
-static const struct hca_device *find_port(const struct hca_machine *machine, const uint8_t gid[16],
+static const struct hca_device *find_port(struct hca_machine *machine, const uint8_t gid[16],
 					  uint8_t *port)
 {
-	for (int place = 0; place < machine_places(machine); place++) {
-		const struct hca_device *device = machine_at(machine, place);
+	for (int i = 0; i < machine_wire_devices(machine); i++) {
+		const struct hca_device *device = machine_wire_device(machine, i);
 
 		for (*port = 1; *port <= machine->settings.ports; ++*port) {
 			if (has(device, *port, gid))
@@ -175,7 +175,7 @@ static const struct hca_device *find_port(const struct hca_machine *machine, con
 	return NULL;
 }
 
-uint16_t port_behind(const struct hca_machine *machine, const uint8_t gid[16])
+uint16_t port_behind(struct hca_machine *machine, const uint8_t gid[16])
 {
 	const struct hca_device *device;
 	uint8_t port;
@@ -186,7 +186,7 @@ uint16_t port_behind(const struct hca_machine *machine, const uint8_t gid[16])
 	return device ? device->port[port].lid : 0;
 }
 
-void port_route(const struct hca_machine *machine, struct av *av)
+void port_route(struct hca_machine *machine, struct av *av)
 {
 	if (!machine->settings.ethernet)
 		return;
@@ -194,7 +194,7 @@ void port_route(const struct hca_machine *machine, struct av *av)
 	av->dlid = port_behind(machine, av->dgid);
 }
 
-bool port_mac(const struct hca_machine *machine, const uint8_t gid[16], uint8_t mac[6])
+bool port_mac(struct hca_machine *machine, const uint8_t gid[16], uint8_t mac[6])
 {
 	const struct hca_device *device;
 	uint8_t port;

@@ -21,7 +21,7 @@ enum gid_type { GID_NONE, GID_IB, GID_ROCE_V1, GID_ROCE_V2 };
 
 /* LIDs as programs see them: 0 on Ethernet. struct hca_port has the wire's number. */
 uint16_t port_lid(const struct hca_device *device, uint8_t port);
-uint16_t port_sm_lid(const struct hca_machine *machine);
+uint16_t port_sm_lid(struct hca_machine *machine);
 
 /* port_cap_flags */
 uint32_t port_capabilities(const struct hca_machine *machine);
@@ -41,18 +41,18 @@ enum gid_type port_gid(const struct hca_device *device, uint8_t port, unsigned i
 uint8_t port_gid_index(const struct hca_machine *machine, int family);
 
 /* The number of a port or of a group on the wire; 0 = no port has the GID. */
-uint16_t port_behind(const struct hca_machine *machine, const uint8_t gid[16]);
+uint16_t port_behind(struct hca_machine *machine, const uint8_t gid[16]);
 
 bool port_is_group(const uint8_t gid[16]);
 bool port_is_ipv4(const uint8_t gid[16]);
 
 /* Fills in the destination's LID on Ethernet, where a datagram finds its receiver by the GID. */
-void port_route(const struct hca_machine *machine, struct av *av);
+void port_route(struct hca_machine *machine, struct av *av);
 
 /* The Ethernet address of a port. */
 void port_own_mac(const struct hca_device *device, uint8_t port, uint8_t mac[6]);
 
 /* The Ethernet address for @gid. False when no port has it. */
-bool port_mac(const struct hca_machine *machine, const uint8_t gid[16], uint8_t mac[6]);
+bool port_mac(struct hca_machine *machine, const uint8_t gid[16], uint8_t mac[6]);
 
 #endif

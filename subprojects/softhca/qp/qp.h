@@ -172,8 +172,8 @@ uint32_t sq_next(const struct hca_qp *qp);
 /* How many pieces of requests are on their way to another machine. */
 unsigned int sq_away(const struct hca_qp *qp);
 
-/* The @place-th of them; the place behind the last is for the next one. */
-struct hca_flight *sq_flight(struct hca_away *away, unsigned int place);
+/* The @nth of them, from 0 on; the one behind the last is for the next piece. */
+struct hca_flight *sq_flight(struct hca_away *away, unsigned int nth);
 
 /* The sequence number of the next packet: behind those on their way elsewhere. */
 uint32_t sq_psn(const struct hca_qp *qp);

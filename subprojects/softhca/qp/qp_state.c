@@ -16,7 +16,7 @@ static bool valid_port(const struct hca_qp *qp, uint8_t port)
 /* On Ethernet the kernel resolves the peer's GID, unless it is link-local with RoCE v1. */
 static int check_gids(const struct hca_qp *qp, const struct ib_uverbs_qp_dest *dest)
 {
-	const struct hca_machine *machine = qp->device->machine;
+	struct hca_machine *machine = qp->device->machine;
 	uint8_t own[16];
 	enum gid_type type;
 
@@ -82,8 +82,7 @@ static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_q
 }
 
 /* The LID is where the wire leads to. Ethernet has none, so the GID says it. */
-static struct ib_uverbs_qp_dest on_wire(const struct hca_machine *machine,
-					struct ib_uverbs_qp_dest dest)
+static struct ib_uverbs_qp_dest on_wire(struct hca_machine *machine, struct ib_uverbs_qp_dest dest)
 {
 	if (machine->settings.ethernet)
 		dest.dlid = port_behind(machine, dest.dgid);
@@ -92,7 +91,7 @@ static struct ib_uverbs_qp_dest on_wire(const struct hca_machine *machine,
 
 static void take_path(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request, uint32_t mask)
 {
-	const struct hca_machine *machine = qp->device->machine;
+	struct hca_machine *machine = qp->device->machine;
 	struct hca_qp_attr *attr = &qp->attr;
 
 	if (mask & IBV_QP_AV) {

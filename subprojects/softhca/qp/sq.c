@@ -22,9 +22,9 @@ unsigned int sq_away(const struct hca_qp *qp)
 	return qp->send.away ? qp->send.away->count : 0;
 }
 
-struct hca_flight *sq_flight(struct hca_away *away, unsigned int place)
+struct hca_flight *sq_flight(struct hca_away *away, unsigned int nth)
 {
-	return &away->flight[(away->first + place) % HCA_FLIGHTS];
+	return &away->flight[(away->first + nth) % HCA_FLIGHTS];
 }
 
 uint32_t sq_psn(const struct hca_qp *qp)

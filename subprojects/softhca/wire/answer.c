@@ -46,7 +46,7 @@ static void ack_oldest(struct hca_qp *qp, const struct wqe *wqe)
 }
 
 /* The QP that has asked, or NULL. */
-static struct hca_qp *asker(int home, const struct far_answer *answer)
+static struct hca_qp *asker(int machine, const struct far_answer *answer)
 {
 	uint8_t port;
 	const struct hca_device *device =
@@ -54,7 +54,7 @@ static struct hca_qp *asker(int home, const struct far_answer *answer)
 	struct hca_qp *qp = device ? qp_find(device, answer->qpn) : NULL;
 
 	return qp && device->port[port].active && sq_away(qp) &&
-			       far_home(qp->attr.dest.dlid) == home
+			       far_machine(qp->attr.dest.dlid) == machine
 		       ? qp
 		       : NULL;
 }
@@ -117,14 +117,14 @@ static bool is_sound(const struct far_answer *answer)
 	       (answer->outcome == FAILED && answer->syndrome != SYNDROME_OK);
 }
 
-void far_take_answer(int home, const void *body, size_t length)
+void far_take_answer(int machine, const void *body, size_t length)
 {
 	const struct far_answer *answer = body;
 	struct hca_qp *qp;
 
 	if (length < sizeof(*answer) || !is_sound(answer))
 		return;
-	qp = asker(home, answer);
+	qp = asker(machine, answer);
 	if (!qp || !ack_earlier(qp, answer->tag))
 		return;
 	far_here()->active = true;

@@ -146,11 +146,11 @@ static enum outcome send_to_group(struct attempt *attempt, uint32_t qkey)
 static enum outcome send_datagram(struct attempt *attempt, uint32_t qkey)
 {
 	const struct av *av = &attempt->wqe->av;
-	const int home = far_home(av->dlid);
+	const int machine = far_machine(av->dlid);
 	struct hca_qp *peer;
 
-	if (home >= 0)
-		return far_cast(attempt, home);
+	if (machine >= 0)
+		return far_cast(attempt, machine);
 	if (av->dlid >= PORT_FIRST_GROUP && av->dlid <= PORT_LAST_GROUP)
 		return send_to_group(attempt, qkey);
 	peer = path_peer(attempt->qp, av->dlid, av->qpn);

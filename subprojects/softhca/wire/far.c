@@ -23,24 +23,24 @@ struct hca_machine *far_here(void)
 	return here;
 }
 
-int far_home(uint16_t lid)
+int far_machine(uint16_t lid)
 {
 	uint8_t port;
 	const struct hca_device *device = here ? machine_far(here, lid, &port) : NULL;
 
-	return device ? device->home : -1;
+	return device ? device->machine_number : -1;
 }
 
-struct hca_device *far_device(uint16_t lid, int home, uint8_t *port)
+struct hca_device *far_device(uint16_t lid, int machine, uint8_t *port)
 {
 	struct hca_device *device = here ? machine_far(here, lid, port) : NULL;
 
-	return device && device->home == home ? device : NULL;
+	return device && device->machine_number == machine ? device : NULL;
 }
 
 bool far_is_peer(const struct hca_qp *qp)
 {
-	return qp->type != IBV_QPT_UD && far_home(qp->attr.dest.dlid) >= 0;
+	return qp->type != IBV_QPT_UD && far_machine(qp->attr.dest.dlid) >= 0;
 }
 
 /* ---- what is away ---- */
@@ -161,9 +161,9 @@ static struct faults *faults_of(const struct attempt *attempt)
 	return &attempt->qp->device->faults;
 }
 
-static void send_copy(const struct far_request *request, size_t size, int home)
+static void send_copy(const struct far_request *request, size_t size, int machine)
 {
-	struct fabric_parcel *parcel = fabric_new(FABRIC_REQUEST, home, true, size);
+	struct fabric_parcel *parcel = fabric_new(FABRIC_REQUEST, machine, true, size);
 
 	if (!parcel)
 		return;
@@ -172,7 +172,7 @@ static void send_copy(const struct far_request *request, size_t size, int home)
 }
 
 /* Sends the request, unless the port is down. The device's faults may lose or repeat it. */
-static void dispatch(const struct attempt *attempt, struct fabric_parcel *parcel, int home)
+static void dispatch(const struct attempt *attempt, struct fabric_parcel *parcel, int machine)
 {
 	const struct hca_qp *qp = attempt->qp;
 
@@ -182,7 +182,7 @@ static void dispatch(const struct attempt *attempt, struct fabric_parcel *parcel
 		return;
 	}
 	if (fault_strikes(faults_of(attempt), FAULT_DUPLICATE))
-		send_copy(fabric_body(parcel), size_of(attempt), home);
+		send_copy(fabric_body(parcel), size_of(attempt), machine);
 	fabric_send(parcel, size_of(attempt));
 }
 
@@ -202,7 +202,7 @@ static struct far_request *fill(struct attempt *attempt, struct fabric_parcel *p
 enum outcome far_send(struct attempt *attempt)
 {
 	struct hca_qp *qp = attempt->qp;
-	const int home = far_home(qp->attr.dest.dlid);
+	const int machine = far_machine(qp->attr.dest.dlid);
 	struct fabric_parcel *parcel;
 	struct far_request *request;
 
@@ -210,7 +210,7 @@ enum outcome far_send(struct attempt *attempt)
 		return LOST;
 	if (is_held(qp, attempt->wqe))
 		return HELD;
-	parcel = fabric_new(FABRIC_REQUEST, home, qp->send.away->count, size_of(attempt));
+	parcel = fabric_new(FABRIC_REQUEST, machine, qp->send.away->count, size_of(attempt));
 	if (!parcel)
 		return qp->send.away->count ? HELD : LOST;
 	request = fill(attempt, parcel);
@@ -219,13 +219,13 @@ enum outcome far_send(struct attempt *attempt)
 	request->reading = (uint8_t)(reads_away(qp->send.away) + 1);
 	tap_request(attempt);
 	request->tag = add_flight(attempt);
-	dispatch(attempt, parcel, home);
+	dispatch(attempt, parcel, machine);
 	return AWAY;
 }
 
-enum outcome far_cast(struct attempt *attempt, int home)
+enum outcome far_cast(struct attempt *attempt, int machine)
 {
-	struct fabric_parcel *parcel = fabric_new(FABRIC_REQUEST, home, true, size_of(attempt));
+	struct fabric_parcel *parcel = fabric_new(FABRIC_REQUEST, machine, true, size_of(attempt));
 
 	if (!parcel)
 		return HELD;
@@ -233,7 +233,7 @@ enum outcome far_cast(struct attempt *attempt, int home)
 		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
 	if (attempt->qp->type == IBV_QPT_UC)
 		tap_request(attempt);
-	dispatch(attempt, parcel, home);
+	dispatch(attempt, parcel, machine);
 	return attempt->last ? SENT : PART;
 }
 
@@ -242,9 +242,9 @@ enum outcome far_cast_all(struct attempt *attempt)
 {
 	enum outcome outcome = SENT;
 
-	for (int home = 0; here && home < here->machines && outcome != FAILED; home++) {
-		if (home != here->home)
-			outcome = far_cast(attempt, home);
+	for (int machine = 0; here && machine < here->machines && outcome != FAILED; machine++) {
+		if (machine != here->number)
+			outcome = far_cast(attempt, machine);
 	}
 	return outcome == FAILED ? FAILED : SENT;
 }

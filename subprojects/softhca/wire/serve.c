@@ -49,7 +49,7 @@ static bool is_sound(const struct far_request *request, const struct wqe *wqe, s
 /* Nothing is passed on to a third machine. */
 static bool is_for_here(const struct far_request *request)
 {
-	return far_home(request->av.dlid) < 0;
+	return far_machine(request->av.dlid) < 0;
 }
 
 /* The sender, as far as its receiver has to do with it. */
@@ -143,7 +143,7 @@ static enum outcome execute(struct attempt *attempt, const struct far_request *r
 	return outcome;
 }
 
-void far_take_request(int home, const void *body, size_t length)
+void far_take_request(int machine, const void *body, size_t length)
 {
 	static struct wqe wqe; /* the daemon has one thread */
 	const struct far_request *request = body;
@@ -159,7 +159,7 @@ void far_take_request(int home, const void *body, size_t length)
 	if (!understand(request, length, &wqe))
 		return;
 	reads = operation_changes_sender(&wqe);
-	device = far_device(request->slid, home, &port);
+	device = far_device(request->slid, machine, &port);
 	if (!device)
 		return;
 	device->machine->active = true;
@@ -168,7 +168,7 @@ void far_take_request(int home, const void *body, size_t length)
 		execute(&attempt, request, bytes);
 		return;
 	}
-	parcel = fabric_new(FABRIC_ANSWER, home, false,
+	parcel = fabric_new(FABRIC_ANSWER, machine, false,
 			    sizeof(struct far_answer) + (reads ? request->part : 0));
 	if (!parcel)
 		return;

@@ -155,7 +155,7 @@ static enum outcome execute_unreliable(struct attempt *attempt)
 	if (operation_changes_sender(attempt->wqe))
 		return operation_fail(attempt, SYNDROME_LOCAL_QP_OP);
 	if (far_is_peer(qp)) {
-		theirs = far_cast(attempt, far_home(qp->attr.dest.dlid));
+		theirs = far_cast(attempt, far_machine(qp->attr.dest.dlid));
 		if (theirs == HELD)
 			return HELD;
 	} else {

@@ -98,10 +98,10 @@ enum outcome transport_deliver(struct attempt *attempt);
 #define FAR_PIECE ((uint64_t)64 << 10)
 
 /* The machine of the port that @lid names; -1 = this one, or no port has it. */
-int far_home(uint16_t lid);
+int far_machine(uint16_t lid);
 
-/* The device of @home whose port @lid names, or NULL. */
-struct hca_device *far_device(uint16_t lid, int home, uint8_t *port);
+/* The device of @machine whose port @lid names, or NULL. */
+struct hca_device *far_device(uint16_t lid, int machine, uint8_t *port);
 
 /* Whether the connected QP sends to another machine. */
 bool far_is_peer(const struct hca_qp *qp);
@@ -109,16 +109,16 @@ bool far_is_peer(const struct hca_qp *qp);
 /* Sends the piece at hand of a reliable QP. AWAY; HELD, LOST or FAILED. */
 enum outcome far_send(struct attempt *attempt);
 
-/* Sends the piece at hand, which gets no answer, to machine @home. SENT or PART; HELD or FAILED. */
-enum outcome far_cast(struct attempt *attempt, int home);
+/* Sends the piece at hand, which gets no answer, to @machine. SENT or PART; HELD or FAILED. */
+enum outcome far_cast(struct attempt *attempt, int machine);
 
 /* ... and to all other machines. */
 enum outcome far_cast_all(struct attempt *attempt);
 
 /* The functions for fabric_open() (answer.c, far.c, serve.c). */
 void far_has_room(void);
-void far_take_answer(int home, const void *body, size_t length);
-void far_take_request(int home, const void *body, size_t length);
+void far_take_answer(int machine, const void *body, size_t length);
+void far_take_request(int machine, const void *body, size_t length);
 
 void far_init(struct hca_machine *machine);
 /* The machine of far_init(), or NULL. */

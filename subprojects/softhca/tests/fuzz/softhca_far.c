@@ -91,8 +91,8 @@ void fuzz_answer(const struct fuzz_hca *hca, struct input *input, const struct h
 		uint8_t bytes[FAR_BYTES];
 	} message = { 0 };
 	const uint8_t flags = take(input, 1);
-	const unsigned int place = take(input, 1) % qp->send.away->count;
-	const struct hca_flight *flight = sq_flight(qp->send.away, place);
+	const unsigned int nth = take(input, 1) % qp->send.away->count;
+	const struct hca_flight *flight = sq_flight(qp->send.away, nth);
 	const uint64_t *sent = &hca->machine.device[0].port[1].counts.sent, before = *sent;
 	const uint64_t tag = flight->tag;
 	size_t length = sizeof(message.words);
@@ -109,7 +109,6 @@ void fuzz_answer(const struct fuzz_hca *hca, struct input *input, const struct h
 	spoil(input, flags, (uint8_t *)&message, sizeof(message.words), &length);
 	fuzz_deliver(far_take_answer, &message, length);
 	/* A spoiled tag can be that of a later piece, whose answer acknowledges those before it. */
-	need(message.words.outcome != FAILED || place || message.words.tag != tag ||
-		     *sent == before,
+	need(message.words.outcome != FAILED || nth || message.words.tag != tag || *sent == before,
 	     "a failure that is a success");
 }

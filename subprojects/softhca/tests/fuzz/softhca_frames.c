@@ -13,12 +13,12 @@ static bool handled;
 static uint64_t next; /* number of a frame */
 
 /* Reads each byte of the body. AddressSanitizer reports a body that ends behind its frame. */
-static void handle(int home, const void *body, size_t length)
+static void handle(int machine, const void *body, size_t length)
 {
 	const uint8_t *bytes = body;
 	volatile uint8_t last;
 
-	need(home == FUZZ_FAR, "a message of nobody");
+	need(machine == FUZZ_FAR, "a message of nobody");
 	need((uintptr_t)body % sizeof(uint64_t) == 0, "a body that is not aligned");
 	for (size_t i = 0; i < length; i++)
 		last = bytes[i];
@@ -26,10 +26,10 @@ static void handle(int home, const void *body, size_t length)
 	handled = true;
 }
 
-static void lose(int home)
+static void lose(int machine)
 {
-	messages_end(home);
-	messages_begin(home, token);
+	messages_end(machine);
+	messages_begin(machine, token);
 	next = 0;
 }
 

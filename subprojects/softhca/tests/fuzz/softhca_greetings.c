@@ -33,9 +33,9 @@ static int first_machine; /* where it listens */
 
 /* ---- the daemon ---- */
 
-static void handle(int home, const void *body, size_t length)
+static void handle(int machine, const void *body, size_t length)
 {
-	(void)home;
+	(void)machine;
 	(void)body;
 	(void)length;
 }
@@ -193,9 +193,9 @@ static void flip(struct input *input, void *bytes, size_t length)
 static void introduce(struct input *input, int sock, bool third, enum kind kind,
 		      const struct greeting *ours, const struct greeting *theirs)
 {
-	const uint16_t home = third ? 2 : 0;
+	const uint16_t machine = third ? 2 : 0;
 	struct introduction heard, words = {
-		.home = home,
+		.machine = machine,
 		.address_length = FUZZ_ADDRESS,
 		.called = third ? (uint16_t)list.own : INTRODUCE_NOBODY,
 	};
@@ -213,7 +213,7 @@ static void introduce(struct input *input, int sock, bool third, enum kind kind,
 	say(input, sock, &words, sizeof(words) - (kind == SHORT));
 	if (kind != SHORT)
 		need(!hear(sock, &end, 1), "more than an introduction");
-	need(kind != HONEST || fuzz_reached == home, "an honest machine was not met");
+	need(kind != HONEST || fuzz_reached == machine, "an honest machine was not met");
 	need(kind != HONEST || ends_after_more(sock), "more than an introduction was heard");
 }
 

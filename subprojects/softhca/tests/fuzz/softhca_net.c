@@ -14,8 +14,8 @@ int fuzz_reached;
 
 int __wrap_carrier_open(const struct carrier_plan *plan, char *why, size_t size);
 const void *__wrap_carrier_address(size_t *length);
-int __wrap_carrier_reach(int home, const void *address, size_t length);
-void __wrap_carrier_leave(int home);
+int __wrap_carrier_reach(int machine, const void *address, size_t length);
+void __wrap_carrier_leave(int machine);
 void __wrap_carrier_send(struct fabric_parcel *parcel);
 void __wrap_fabric_send(struct fabric_parcel *parcel, size_t length);
 
@@ -35,19 +35,19 @@ const void *__wrap_carrier_address(size_t *length)
 	return address;
 }
 
-int __wrap_carrier_reach(int home, const void *address, size_t length)
+int __wrap_carrier_reach(int machine, const void *address, size_t length)
 {
 	(void)address;
 	need(length <= CARRIER_ADDRESS, "an address that is too long");
 	if (length != FUZZ_ADDRESS)
 		return -EINVAL;
-	fuzz_reached = home;
+	fuzz_reached = machine;
 	return 0;
 }
 
-void __wrap_carrier_leave(int home)
+void __wrap_carrier_leave(int machine)
 {
-	(void)home;
+	(void)machine;
 }
 
 void __wrap_carrier_send(struct fabric_parcel *parcel)

@@ -41,9 +41,9 @@ void carrier_retry(void)
 {
 }
 
-static void handle(int home, const void *body, size_t size)
+static void handle(int machine, const void *body, size_t size)
 {
-	assert_int_equal(home, OTHER);
+	assert_int_equal(machine, OTHER);
 	assert_true(size >= sizeof(handled[0]));
 	memcpy(&handled[handled_count++], body, sizeof(handled[0]));
 }
@@ -55,11 +55,11 @@ static void count_offer(void)
 	offers++;
 }
 
-static void lose(int home)
+static void lose(int machine)
 {
-	assert_int_equal(home, OTHER);
+	assert_int_equal(machine, OTHER);
 	lost_count++;
-	messages_end(home);
+	messages_end(machine);
 }
 
 static void send_as(enum fabric_kind kind, uint64_t value, size_t size)
