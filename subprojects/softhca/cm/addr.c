@@ -3,6 +3,7 @@
  * Addresses of the emulated ports. Device N's port P has the IPv4 address BASE + N * 256 + P - 1,
  * the IPv6 address fd00:: followed by that one, and its GID.
  */
+#include "addr.h"
 #include "cm.h"
 
 #include <machine/port.h>

@@ -33,8 +33,8 @@ static void carry(const struct cm_id *id, const uint8_t mad[CM_MAD_BYTES])
 
 static bool needs_answer(const struct cm_id *id)
 {
-	return id->far && (id->link == CM_REQ_SENT || id->link == CM_REP_SENT ||
-			   id->link == CM_DREQ_SENT || id->link == CM_SIDR_SENT);
+	return id->far && (id->ib_state == CM_REQ_SENT || id->ib_state == CM_REP_SENT ||
+			   id->ib_state == CM_DREQ_SENT || id->ib_state == CM_SIDR_SENT);
 }
 
 static void carry_again(struct timer *timer);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The table of the connection manager's commands, and the checks of their headers. */
-#include "cm.h"
+#include "cmd.h"
+#include "id.h"
 
 #include <base/refuse.h>
 #include <machine/trace.h>
@@ -113,7 +114,7 @@ int cm_execute(struct cm_file *file, const void *bytes, size_t size, int fd)
 
 	refuse_begin();
 	result = execute(file, row, bytes, size, fd);
-	/* GET_EVENT of a client that waits, which asks again and again. */
+	/* Not noted: GET_EVENT of a client that waits, which asks again and again. */
 	if (result != -EAGAIN)
 		trace_note(file->machine, "rdma_cm", file->client.pid, row ? row->name : "unknown",
 			   result);

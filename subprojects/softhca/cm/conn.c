@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Connections of reliable ids: request, reply, ready to use; and their end. */
+#include "cmd.h"
+#include "id.h"
 #include "mad.h"
 
 #include <base/refuse.h>
 
 #include <errno.h>
-#include <string.h>
 
 /* Reasons of a REJ. Only the first two may come from programs. */
 #define REJ_CONSUMER	28
@@ -18,35 +19,30 @@
 
 static void expired(struct timer *timer);
 
-static void enter(struct cm_id *id, enum cm_link link)
+static void enter(struct cm_id *id, enum cm_ib_state state)
 {
 	struct hca_machine *machine = id->file->machine;
 
-	id->link = link;
-	if (link == CM_REQ_SENT || link == CM_REP_SENT || link == CM_DREQ_SENT)
+	id->ib_state = state;
+	if (state == CM_REQ_SENT || state == CM_REP_SENT || state == CM_DREQ_SENT)
 		cm_wait(id, (unsigned int)machine->settings.cm_timeout, expired);
-	else if (link == CM_TIMEWAIT)
+	else if (state == CM_TIMEWAIT)
 		cm_wait(id, TIMEWAIT, expired);
 	else
 		timer_stop(&id->timer);
 }
 
-/* The private data of a message. Its peer sees all of the room that the message has. */
-static void take_data(struct rdma_ucm_conn_param *conn, const void *data, size_t length,
-		      size_t room)
-{
-	if (length)
-		memcpy(conn->private_data, data, length);
-	conn->private_data_len = (uint8_t)room;
-}
-
-/* Fills in the event by which @id hears of the request or the reply of its peer. */
+/*
+ * Fills in the event by which @id hears of the request or the reply of its peer. The private data
+ * is as long as the @room that the message has.
+ */
 static void tell(struct cm_event *event, const struct cm_id *id,
 		 const struct rdma_ucm_conn_param *param, size_t room)
 {
 	struct rdma_ucm_conn_param *conn = &event->resp.param.conn;
 
-	take_data(conn, param->private_data, param->private_data_len, room);
+	put_data(conn->private_data, param->private_data, param->private_data_len);
+	conn->private_data_len = (uint8_t)room;
 	conn->qp_num = id->remote_qpn;
 	conn->srq = param->srq;
 	conn->responder_resources = id->responder_resources;
@@ -85,7 +81,7 @@ static void take_request(struct cm_id *child, const struct cm_id *id)
 	child->initiator_depth = id->responder_resources;
 	child->retry_count = id->retry_count;
 	child->rnr_retry = id->rnr_retry;
-	child->link = CM_REQ_RCVD;
+	child->ib_state = CM_REQ_RCVD;
 }
 
 static void tell_request(struct cm_event *event, const struct rdma_ucm_conn_param *param)
@@ -103,7 +99,8 @@ static void raise_reject(struct cm_id *id, uint8_t reason, const void *data, siz
 
 	if (!event)
 		return;
-	take_data(&event->resp.param.conn, data, length, REJ_ROOM);
+	put_data(event->resp.param.conn.private_data, data, length);
+	event->resp.param.conn.private_data_len = REJ_ROOM;
 	cm_event_raise(event);
 }
 
@@ -191,14 +188,14 @@ static int accept_request(struct cm_id *id, const struct rdma_ucm_conn_param *pa
 
 	if (id->state != CM_CONNECT)
 		return refuse(-EINVAL, "id that no request is for");
-	if (id->link == CM_SIDR_RCVD)
+	if (id->ib_state == CM_SIDR_RCVD)
 		return cm_sidr_accept(id, param);
-	if (id->link != CM_REQ_RCVD || param->private_data_len > REP_ROOM)
+	if (id->ib_state != CM_REQ_RCVD || param->private_data_len > REP_ROOM)
 		return refuse(-EINVAL, "size of the private data, or no request to accept");
 	take_param(id, param);
 	enter(id, CM_REP_SENT);
 	cm_mad_rep(id, param);
-	/* An id that has waited too long gets no answer any more. */
+	/* The id that asked may have gone, or waited too long. */
 	if (peer)
 		cm_hear_reply(peer, id, param);
 	return 0;
@@ -206,7 +203,7 @@ static int accept_request(struct cm_id *id, const struct rdma_ucm_conn_param *pa
 
 void cm_hear_ready(struct cm_id *id)
 {
-	if (id->link == CM_ESTABLISHED)
+	if (id->ib_state == CM_ESTABLISHED)
 		return; /* the program has told so by NOTIFY */
 	enter(id, CM_ESTABLISHED);
 	cm_event_plain(id, CM_EVENT_ESTABLISHED, 0);
@@ -215,7 +212,7 @@ void cm_hear_ready(struct cm_id *id)
 /* The active side has seen the answer and its queue pair is up: the connection stands. */
 static int establish(struct cm_id *id)
 {
-	if (id->state != CM_CONNECT || id->link != CM_REP_RCVD)
+	if (id->state != CM_CONNECT || id->ib_state != CM_REP_RCVD)
 		return refuse(-EINVAL, "no reply to establish");
 	enter(id, CM_ESTABLISHED);
 	cm_mad_rtu(id);
@@ -246,12 +243,13 @@ int cm_cmd_notify(struct cm_cmd *cmd)
 	struct cm_id *id = cmd->id;
 
 	if (event == IBV_EVENT_PATH_MIG)
-		return id->link == CM_ESTABLISHED ? 0 : refuse(-EINVAL, "id that is not connected");
+		return id->ib_state == CM_ESTABLISHED ? 0
+						      : refuse(-EINVAL, "id that is not connected");
 	if (event != IBV_EVENT_COMM_EST)
 		return refuse(-EINVAL, "event that is not known");
-	if (id->link == CM_ESTABLISHED)
+	if (id->ib_state == CM_ESTABLISHED)
 		return refuse(-EISCONN, "id that is connected already");
-	if (id->link != CM_REP_SENT)
+	if (id->ib_state != CM_REP_SENT)
 		return refuse(-EINVAL, "no reply was sent");
 	enter(id, CM_ESTABLISHED);
 	cm_event_plain(id, CM_EVENT_ESTABLISHED, 0);
@@ -264,12 +262,12 @@ static int reject(struct cm_id *id, uint8_t reason, const void *data, uint8_t le
 {
 	struct cm_id *peer = id->peer;
 
-	if (id->link == CM_SIDR_RCVD)
+	if (id->ib_state == CM_SIDR_RCVD)
 		return cm_sidr_reject(id, data, length);
 	if (length > REJ_ROOM)
 		return refuse(-EINVAL, "size of the private data");
-	if (id->link != CM_REQ_RCVD && id->link != CM_REQ_SENT && id->link != CM_REP_SENT &&
-	    id->link != CM_REP_RCVD)
+	if (id->ib_state != CM_REQ_RCVD && id->ib_state != CM_REQ_SENT &&
+	    id->ib_state != CM_REP_SENT && id->ib_state != CM_REP_RCVD)
 		return refuse(-EINVAL, "nothing to reject");
 	cm_mad_rej(id, reason, data, length);
 	cm_id_part(id);
@@ -336,11 +334,11 @@ int cm_cmd_disconnect(struct cm_cmd *cmd)
 {
 	struct cm_id *id = cmd->id;
 
-	if (id->link == CM_NO_LINK)
+	if (id->ib_state == CM_NO_CONNECTION)
 		return refuse(-EINVAL, "id that was never connected");
-	if (id->link == CM_ESTABLISHED)
+	if (id->ib_state == CM_ESTABLISHED)
 		ask_to_disconnect(id);
-	else if (id->link == CM_DREQ_RCVD)
+	else if (id->ib_state == CM_DREQ_RCVD)
 		answer_disconnect(id);
 	return 0;
 }
@@ -349,7 +347,7 @@ void cm_abandon(struct cm_id *id)
 {
 	struct cm_id *peer = id->peer;
 
-	switch (id->link) {
+	switch (id->ib_state) {
 	case CM_REQ_SENT:
 		cm_mad_rej(id, REJ_TIMEOUT, NULL, 0);
 		cm_id_part(id);
@@ -380,22 +378,25 @@ static void expired(struct timer *timer)
 {
 	struct cm_id *id = container_of(timer, struct cm_id, timer);
 
-	if (id->link == CM_TIMEWAIT) {
-		id->link = CM_OVER;
+	if (id->ib_state == CM_TIMEWAIT) {
+		id->ib_state = CM_OVER;
 		if (id->state == CM_DISCONNECT)
 			cm_event_plain(id, CM_EVENT_TIMEWAIT_EXIT, 0);
 		return;
 	}
-	if (id->link == CM_DREQ_SENT) {
+	if (id->ib_state == CM_DREQ_SENT) {
 		cm_id_part(id);
 		enter(id, CM_TIMEWAIT);
 		tell_disconnected(id, -ETIMEDOUT);
 		return;
 	}
-	/* An id that has answered waits for nothing. One that has not may still answer, in vain. */
-	if (id->peer && id->link == CM_REP_SENT)
-		id->peer->link = CM_OVER;
+	/*
+	 * A peer that has the reply cannot confirm it any more. A peer that has only the request
+	 * may still reply, in vain.
+	 */
+	if (id->peer && id->ib_state == CM_REP_SENT)
+		id->peer->ib_state = CM_OVER;
 	cm_id_part(id);
-	id->link = CM_OVER;
+	id->ib_state = CM_OVER;
 	cm_event_plain(id, CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 }

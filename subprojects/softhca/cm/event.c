@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Events of the connection manager, which programs fetch through its files. */
-#include "cm.h"
+#include "event.h"
+#include "cmd.h"
 
 #include <base/refuse.h>
 
@@ -112,27 +113,4 @@ void cm_event_move(struct cm_event *event, struct cm_file *file)
 	event->id->file->waiting--;
 	list_add(&file->events, &event->link);
 	file->waiting++;
-}
-
-int cm_file_write(const struct cm_file *file, uint64_t to, const void *from, size_t length)
-{
-	if (client_write(&file->client, to, from, length))
-		return refuse(-EFAULT, "answer that cannot be written");
-	return 0;
-}
-
-/* A byte for each event, so that each is an edge for epoll; as far as there is room. */
-void cm_file_ring(struct cm_file *file)
-{
-	char byte = 0;
-
-	while (file->rung < file->waiting &&
-	       send(file->wake_fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
-		file->rung++;
-	while (file->rung > file->waiting) {
-		/* If the program read the bytes itself, only its own wait fails. */
-		if (recv(file->wake_peer_fd, &byte, 1, MSG_DONTWAIT) != 1 && errno == EINTR)
-			continue;
-		file->rung--;
-	}
 }

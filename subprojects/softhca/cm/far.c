@@ -3,6 +3,7 @@
  * Ids whose peers are on another machine. The messages of ib_cm are carried as they are; here they
  * are read. What they say of the sender goes into an image of its id.
  */
+#include "id.h"
 #include "mad.h"
 
 #include <base/bytes.h>
@@ -32,11 +33,10 @@ static bool belongs(const struct cm_id *id, int machine, const struct cm_id *ima
 /* Before the sender knows the child's number, the child is found by the sender's number. */
 static struct cm_id *find_child(int machine, const struct cm_id *image)
 {
-	list_for_each(struct cm_id, id, &elsewhere.machine->cm->ids, known)
-	{
+	list_for_each(struct cm_id, id, &elsewhere.machine->cm->ids, known) {
 		if (belongs(id, machine, image) && id->peer_number == image->number &&
-		    (id->link == CM_REQ_RCVD || id->link == CM_REP_SENT ||
-		     id->link == CM_SIDR_RCVD))
+		    (id->ib_state == CM_REQ_RCVD || id->ib_state == CM_REP_SENT ||
+		     id->ib_state == CM_SIDR_RCVD))
 			return id;
 	}
 	return NULL;
@@ -117,7 +117,7 @@ static void keep_child(struct cm_id *image)
 	child->incarnation = image->incarnation;
 }
 
-/* A request that is repeated has made its id before. */
+/* Of a request that is repeated, the first copy has made the id. */
 static bool take_request(int machine, struct cm_id *image, const struct cm_far *message,
 			 uint16_t attribute)
 {
@@ -149,9 +149,9 @@ static void take_reply(struct cm_id *id, struct cm_id *image, const uint8_t *dat
 	};
 
 	/* It is repeated, so the confirmation was lost. */
-	if (id->link == CM_ESTABLISHED)
+	if (id->ib_state == CM_ESTABLISHED)
 		cm_mad_rtu(id);
-	if (id->link != CM_REQ_SENT)
+	if (id->ib_state != CM_REQ_SENT)
 		return;
 	id->peer_number = image->number;
 	id->incarnation = image->incarnation;
@@ -165,7 +165,7 @@ static void take_reply(struct cm_id *id, struct cm_id *image, const uint8_t *dat
 
 static void take_sidr_reply(struct cm_id *id, struct cm_id *image, const uint8_t *data)
 {
-	if (id->link != CM_SIDR_SENT)
+	if (id->ib_state != CM_SIDR_SENT)
 		return;
 	image->qpn = get32(data + SIDR_REP_QPN) >> 8;
 	image->qkey = get32(data + SIDR_REP_QKEY);
@@ -176,14 +176,14 @@ static void take_sidr_reply(struct cm_id *id, struct cm_id *image, const uint8_t
 
 static bool may_be_rejected(const struct cm_id *id)
 {
-	return id->link == CM_REQ_SENT || id->link == CM_REQ_RCVD || id->link == CM_REP_SENT ||
-	       id->link == CM_REP_RCVD;
+	return id->ib_state == CM_REQ_SENT || id->ib_state == CM_REQ_RCVD ||
+	       id->ib_state == CM_REP_SENT || id->ib_state == CM_REP_RCVD;
 }
 
 /* When both ends disconnect at the same time, each takes the other's request as the answer. */
 static void disconnected(struct cm_id *id)
 {
-	if (id->link != CM_DREQ_SENT)
+	if (id->ib_state != CM_DREQ_SENT)
 		return;
 	cm_id_part(id);
 	cm_hear_disconnected(id);
@@ -208,7 +208,7 @@ static void take_answer(int machine, struct cm_id *image, uint16_t attribute, co
 		take_reply(id, image, data);
 		break;
 	case CM_RTU:
-		if (id->link == CM_REP_SENT)
+		if (id->ib_state == CM_REP_SENT)
 			cm_hear_ready(id);
 		break;
 	case CM_REJ:
@@ -217,7 +217,7 @@ static void take_answer(int machine, struct cm_id *image, uint16_t attribute, co
 				       REJ_ROOM);
 		break;
 	case CM_DREQ:
-		if (id->link == CM_REP_SENT || id->link == CM_ESTABLISHED)
+		if (id->ib_state == CM_REP_SENT || id->ib_state == CM_ESTABLISHED)
 			cm_hear_disconnect(id);
 		else
 			disconnected(id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Files of rdma_cm: how they begin and end, and which ids they have. */
-#include "cm.h"
+/* Files of rdma_cm: how they begin, and what they give their programs. */
+#include "event.h"
 
 #include <base/refuse.h>
 
@@ -56,15 +56,13 @@ out_free:
 	return err;
 }
 
-/* The file behind a descriptor that a client attached, or NULL when it is something else. */
-static struct cm_file *file_behind(const struct hca_machine *machine, int fd)
+struct cm_file *cm_file_behind(const struct hca_machine *machine, int fd)
 {
 	struct stat st, ours;
 
 	if (fd < 0 || fstat(fd, &st))
 		return NULL;
-	list_for_each(struct cm_file, file, &machine->cm->files, link)
-	{
+	list_for_each(struct cm_file, file, &machine->cm->files, link) {
 		if (!fstat(file->wake_peer_fd, &ours) && ours.st_ino == st.st_ino &&
 		    ours.st_dev == st.st_dev)
 			return file;
@@ -72,151 +70,25 @@ static struct cm_file *file_behind(const struct hca_machine *machine, int fd)
 	return NULL;
 }
 
-/* ---- the end of ids and files ---- */
-
-static void id_destroy(struct cm_id *id);
-
-/* Drops the id's events, and the ids of connection requests that no program knows. */
-static void drop_events(const struct cm_id *id)
+int cm_file_write(const struct cm_file *file, uint64_t to, const void *from, size_t length)
 {
-	struct cm_event *event;
-
-	while ((event = cm_event_of(id, NULL))) {
-		struct cm_id *child = event->child;
-
-		cm_event_withdraw(event);
-		if (child)
-			id_destroy(child);
-	}
+	if (client_write(&file->client, to, from, length))
+		return refuse(-EFAULT, "answer that cannot be written");
+	return 0;
 }
 
-/* Tells the peer, and ends all that belongs to the id: unfetched connection requests, too. */
-static void id_destroy(struct cm_id *id)
+/* A byte for each event, so that each is an edge for epoll; as far as there is room. */
+void cm_file_ring(struct cm_file *file)
 {
-	struct hca_machine *machine = id->file->machine;
+	char byte = 0;
 
-	if (id->request)
-		cm_event_withdraw(id->request);
-	cm_leave_all(id);
-	cm_abandon(id);
-	timer_stop(&id->timer);
-	numtab_remove(&machine->cm->numbers, id->number);
-	list_del(&id->member);
-	list_del(&id->known);
-	drop_events(id);
-	free(id);
-}
-
-void cm_file_destroy(struct cm_file *file)
-{
-	/* A listener ends the ids of its unfetched connection requests, too. */
-	while (!list_empty(&file->ids))
-		id_destroy(container_of(file->ids.next, struct cm_id, member));
-	client_close(&file->client);
-	close(file->wake_fd);
-	close(file->wake_peer_fd);
-	list_del(&file->link);
-	free(file);
-}
-
-/* ---- ids of a file ---- */
-
-static int qp_type_of(const struct rdma_ucm_create_id *in, uint8_t *qp_type)
-{
-	switch (in->ps) {
-	case RDMA_PS_TCP:
-		*qp_type = IBV_QPT_RC;
-		return 0;
-	case RDMA_PS_UDP:
-	case RDMA_PS_IPOIB:
-		*qp_type = IBV_QPT_UD;
-		return 0;
-	case RDMA_PS_IB:
-		*qp_type = in->qp_type;
-		return 0;
-	default:
-		return refuse(-EINVAL, "port space");
-	}
-}
-
-int cm_cmd_create_id(struct cm_cmd *cmd)
-{
-	const struct rdma_ucm_create_id *in = cmd->in;
-	struct rdma_ucm_create_id_resp resp;
-	struct cm_id *id;
-	uint8_t qp_type = 0;
-	int err = qp_type_of(in, &qp_type);
-
-	if (err)
-		return err;
-	id = cm_id_new(cmd->file, in->ps, qp_type, &err);
-	if (!id)
-		return err;
-	id->uid = in->uid;
-	resp.id = id->number;
-	err = cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
-	if (err)
-		id_destroy(id);
-	return err;
-}
-
-int cm_cmd_destroy_id(struct cm_cmd *cmd)
-{
-	const struct rdma_ucm_destroy_id *in = cmd->in;
-	struct rdma_ucm_destroy_id_resp resp = { .events_reported = cmd->id->reported };
-
-	id_destroy(cmd->id);
-	return cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
-}
-
-/* ---- ids that move to another file ---- */
-
-static void migrate(struct cm_id *id, struct cm_file *file);
-
-static void migrate_events(const struct cm_id *id, struct cm_file *file)
-{
-	list_for_each_safe(struct cm_event, event, &id->file->events, link) {
-		if (event->id != id)
+	while (file->rung < file->waiting &&
+	       send(file->wake_fd, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
+		file->rung++;
+	while (file->rung > file->waiting) {
+		/* If the program read the bytes itself, only its own wait fails. */
+		if (recv(file->wake_peer_fd, &byte, 1, MSG_DONTWAIT) != 1 && errno == EINTR)
 			continue;
-		cm_event_move(event, file);
-		if (event->child)
-			migrate(event->child, file);
+		file->rung--;
 	}
-}
-
-static void migrate(struct cm_id *id, struct cm_file *file)
-{
-	struct cm_file *old = id->file;
-
-	if (old == file)
-		return;
-	migrate_events(id, file);
-	list_del(&id->member);
-	list_add(&file->ids, &id->member);
-	id->file = file;
-	cm_file_ring(old);
-	cm_file_ring(file);
-}
-
-/* Written to the new file, and names the old one. */
-int cm_cmd_migrate_id(struct cm_cmd *cmd)
-{
-	const struct rdma_ucm_migrate_id *in = cmd->in;
-	struct rdma_ucm_migrate_resp resp;
-	struct cm_file *old;
-	struct cm_id *id;
-	int err;
-
-	if (cmd->fd < 0)
-		return refuse(-ENOENT, "no descriptor of the other channel");
-	old = file_behind(cmd->file->machine, cmd->fd);
-	if (!old)
-		return refuse(-EINVAL, "descriptor that is not a channel");
-	err = cm_id_find(old, in->id, &id);
-	if (err)
-		return err;
-	if (old != cmd->file)
-		migrate(id, cmd->file);
-	resp.events_reported = id->reported;
-	return cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
 }

@@ -1,52 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Ids of the connection manager: their numbers, their timers and their options. */
-#include "cm.h"
+#include "id.h"
+#include "cmd.h"
 
 #include <base/refuse.h>
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* librdmacm keeps its own table of the numbers, of this size. */
-#define NUMBERS (1u << 16)
-
-/* LIDs of multicast groups; the first is that of all IP hosts. */
-#define FIRST_GROUP 0xc001u
-#define END_GROUPS  0xffffu
-
 #define MAX_PATHS 64 /* in one offer of a program */
 
 #define PSN_STEP 0x1b3 /* so that numbers of neighbouring connections do not look alike */
-
-int cm_init(struct hca_machine *machine)
-{
-	struct hca_cm *cm = machine->cm = calloc(1, sizeof(*cm));
-
-	if (!cm)
-		return -ENOMEM;
-	list_init(&cm->files);
-	list_init(&cm->ids);
-	list_init(&cm->groups);
-	/* No id has the number 0, which messages have for an id that is not known. */
-	if (numtab_init(&cm->numbers, 1, NUMBERS, 1, NUMBERS - 1) ||
-	    numtab_init(&cm->joins, 0, NUMBERS, 0, NUMBERS))
-		return -ENOMEM;
-	return numtab_init(&cm->group_lids, FIRST_GROUP, END_GROUPS, FIRST_GROUP,
-			   END_GROUPS - FIRST_GROUP);
-}
-
-void cm_free(struct hca_machine *machine)
-{
-	struct hca_cm *cm = machine->cm;
-
-	machine->cm = NULL;
-	if (!cm)
-		return;
-	numtab_free(&cm->numbers);
-	numtab_free(&cm->joins);
-	numtab_free(&cm->group_lids);
-	free(cm);
-}
 
 struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *err)
 {

@@ -85,12 +85,6 @@ static void send_mad(struct cm_id *id)
 	capture_packet(&packet);
 }
 
-static void put_data(uint8_t *at, const void *data, size_t length)
-{
-	if (length)
-		memcpy(at, data, length);
-}
-
 /* ---- private data: with IP, rdma_cm puts its addresses before the program's ---- */
 
 static void put_ip(uint8_t at[16], const union cm_address *address)
@@ -192,12 +186,12 @@ void cm_mad_rtu(struct cm_id *id)
 /* The kind of message that is rejected: REQ, REP, or none. */
 static uint8_t rejected(const struct cm_id *id)
 {
-	return id->link == CM_REQ_RCVD ? 0 : id->link == CM_REP_RCVD ? 1 : 2;
+	return id->ib_state == CM_REQ_RCVD ? 0 : id->ib_state == CM_REP_RCVD ? 1 : 2;
 }
 
 void cm_mad_rej(struct cm_id *id, uint8_t reason, const void *content, size_t length)
 {
-	const bool passive = id->link == CM_REQ_RCVD || id->link == CM_REP_SENT;
+	const bool passive = id->ib_state == CM_REQ_RCVD || id->ib_state == CM_REP_SENT;
 	uint8_t *data = begin_for(CM_REJ, id, passive ? id->peer_number : id->number);
 
 	data[REJ_MESSAGE] = (uint8_t)(rejected(id) << 6);
@@ -252,7 +246,7 @@ static struct cm_id nobody(const struct cm_id *id)
 	return (struct cm_id){
 		.file = id->file,
 		.ps = id->ps,
-		.link = CM_REQ_RCVD,
+		.ib_state = CM_REQ_RCVD,
 		.peer_number = id->number,
 		.src = id->dst,
 		.dst = id->src,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Multicast groups of the fabric. A group begins with its first join and ends with the last. */
-#include "cm.h"
+#include "cmd.h"
+#include "id.h"
 
 #include <base/refuse.h>
 #include <machine/port.h>
@@ -10,12 +11,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* LIDs of the groups; the first is that of all IP hosts. */
+#define FIRST_GROUP 0xc001u
+#define END_GROUPS 0xffffu
+
 struct cm_group {
 	struct list link; /* machine->cm->groups */
 	uint8_t gid[16];
 	uint32_t lid;
 	unsigned int joins;
 };
+
+int cm_groups_init(struct hca_cm *cm)
+{
+	list_init(&cm->groups);
+	if (numtab_init(&cm->joins, 0, CM_NUMBERS, 0, CM_NUMBERS))
+		return -ENOMEM;
+	return numtab_init(&cm->group_lids, FIRST_GROUP, END_GROUPS, FIRST_GROUP,
+			   END_GROUPS - FIRST_GROUP);
+}
+
+void cm_groups_free(struct hca_cm *cm)
+{
+	numtab_free(&cm->joins);
+	numtab_free(&cm->group_lids);
+}
 
 /* ---- the group that an address means ---- */
 

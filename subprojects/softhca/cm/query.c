@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Answers to questions about an id: addresses, path, attributes of its queue pair. */
-#include "cm.h"
+#include "cmd.h"
+#include "id.h"
 
 #include <base/refuse.h>
 #include <machine/port.h>
@@ -195,13 +196,13 @@ int cm_cmd_query(struct cm_cmd *cmd)
 
 static bool connecting(const struct cm_id *id)
 {
-	return id->link >= CM_REQ_SENT && id->link <= CM_ESTABLISHED;
+	return id->ib_state >= CM_REQ_SENT && id->ib_state <= CM_ESTABLISHED;
 }
 
 /* An id that waits for an answer does not know its peer yet. */
 static bool knows_peer(const struct cm_id *id)
 {
-	return connecting(id) && id->link != CM_REQ_SENT;
+	return connecting(id) && id->ib_state != CM_REQ_SENT;
 }
 
 /* Also for an id that is not connected: its queue pair may be made before. */
@@ -215,7 +216,7 @@ static int init_attr(struct cm_id *id, struct ib_uverbs_qp_attr *attr)
 		return 0;
 	}
 	attr->qp_attr_mask |= IBV_QP_ACCESS_FLAGS;
-	if (id->link == CM_NO_LINK)
+	if (id->ib_state == CM_NO_CONNECTION)
 		return 0;
 	if (!connecting(id))
 		return refuse(-EINVAL, "id that is not connecting");
@@ -266,7 +267,7 @@ static int query_qp_attr(struct cm_id *id, enum ibv_qp_state state, struct ib_uv
 	memset(attr, 0, sizeof(*attr));
 	attr->qp_state = state;
 	/* A datagram's queue pair needs nothing of a peer. */
-	if (id->qp_type == IBV_QPT_UD || id->link == CM_NO_LINK)
+	if (id->qp_type == IBV_QPT_UD || id->ib_state == CM_NO_CONNECTION)
 		return init_attr(id, attr);
 	switch (state) {
 	case IBV_QPS_INIT:

@@ -175,21 +175,15 @@ static const char *cm_state(const struct cm_id *id)
 static const char *cm_connection(const struct cm_id *id)
 {
 	static const char *const names[] = {
-		[CM_NO_LINK] = "NONE",
-		[CM_OVER] = "OVER",
-		[CM_REQ_SENT] = "REQ_SENT",
-		[CM_REQ_RCVD] = "REQ_RCVD",
-		[CM_REP_SENT] = "REP_SENT",
-		[CM_REP_RCVD] = "REP_RCVD",
-		[CM_ESTABLISHED] = "ESTABLISHED",
-		[CM_DREQ_SENT] = "DREQ_SENT",
-		[CM_DREQ_RCVD] = "DREQ_RCVD",
-		[CM_TIMEWAIT] = "TIMEWAIT",
-		[CM_SIDR_SENT] = "SIDR_SENT",
-		[CM_SIDR_RCVD] = "SIDR_RCVD",
+		[CM_NO_CONNECTION] = "NONE",	  [CM_OVER] = "OVER",
+		[CM_REQ_SENT] = "REQ_SENT",	  [CM_REQ_RCVD] = "REQ_RCVD",
+		[CM_REP_SENT] = "REP_SENT",	  [CM_REP_RCVD] = "REP_RCVD",
+		[CM_ESTABLISHED] = "ESTABLISHED", [CM_DREQ_SENT] = "DREQ_SENT",
+		[CM_DREQ_RCVD] = "DREQ_RCVD",	  [CM_TIMEWAIT] = "TIMEWAIT",
+		[CM_SIDR_SENT] = "SIDR_SENT",	  [CM_SIDR_RCVD] = "SIDR_RCVD",
 	};
 
-	return names[id->link];
+	return names[id->ib_state];
 }
 
 static const char *cm_space(const struct cm_id *id)
@@ -210,8 +204,7 @@ static void list_cm_ids(FILE *out, const struct hca_machine *machine)
 {
 	bool first = true;
 
-	list_for_each(struct cm_id, id, &machine->cm->ids, known)
-	{
+	list_for_each(struct cm_id, id, &machine->cm->ids, known) {
 		fprintf(out, "%s{\"pid\":%d,\"device\":\"%s\",\"number\":%u", separator(&first),
 			(int)id->file->client.pid, id->device ? id->device->name : "-",
 			id->number);

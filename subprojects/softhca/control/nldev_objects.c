@@ -251,8 +251,7 @@ static int answer_cm_ids(const struct question *q, const struct hca_device *devi
 {
 	if (!nldev_is_valid(q, RDMA_NLDEV_ATTR_RES_CM_IDN, true))
 		return -EINVAL;
-	list_for_each(struct cm_id, id, &q->machine->cm->ids, known)
-	{
+	list_for_each(struct cm_id, id, &q->machine->cm->ids, known) {
 		if (id->device != device || !nldev_wants_port(q, id->port) ||
 		    !nldev_wants_number(q, RDMA_NLDEV_ATTR_RES_CM_IDN, id->number))
 			continue;

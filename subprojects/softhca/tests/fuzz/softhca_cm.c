@@ -300,7 +300,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	checked = true;
 	cm->numbers.next = cm->numbers.first;
 	cm->joins.next = cm->joins.first;
-	cm->port = 0;
+	cm->last_free = 0;
 	files[0] = open_file(hca, SOFTHCA_EVERY_HOST);
 	files[1] = open_file(hca, 0);
 	begin(hca, files, take(&input, 1));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The ports of ids: binding, listening, and resolving addresses. */
-#include "cm.h"
+/* The services of ids, which are port space and port: binding, listening, resolving addresses. */
+#include "cmd.h"
+#include "id.h"
 
 #include <base/refuse.h>
 
@@ -12,7 +13,7 @@
 
 /* The ports that the kernel gives out by itself (ip_local_port_range). */
 #define FIRST_FREE 32768
-#define LAST_FREE  60999
+#define LAST_FREE 60999
 #define MAX_BACKLOG 1024u
 
 /* Two ids that are bound to everything have nothing in common when they are on different hosts. */
@@ -40,10 +41,9 @@ static int conflict(const struct cm_id *id, const struct cm_id *other, bool reus
 	return refuse(-EADDRINUSE, "port that another id has");
 }
 
-static int check_port(const struct cm_id *id, bool reuse)
+static int check_service(const struct cm_id *id, bool reuse)
 {
-	list_for_each(struct cm_id, other, &id->file->machine->cm->ids, known)
-	{
+	list_for_each(struct cm_id, other, &id->file->machine->cm->ids, known) {
 		int err = conflict(id, other, reuse);
 
 		if (err)
@@ -52,34 +52,34 @@ static int check_port(const struct cm_id *id, bool reuse)
 	return 0;
 }
 
-static int take_free_port(struct cm_id *id)
+static int take_free_service(struct cm_id *id)
 {
 	struct hca_cm *cm = id->file->machine->cm;
 	const uint64_t space = id->service;
 
 	for (int tries = FIRST_FREE; tries <= LAST_FREE; tries++) {
-		cm->port++;
-		if (cm->port < FIRST_FREE || cm->port > LAST_FREE)
-			cm->port = FIRST_FREE;
-		id->service = space | cm->port;
-		if (!check_port(id, false)) {
-			cm_addr_set_port(&id->src, cm->port);
+		cm->last_free++;
+		if (cm->last_free < FIRST_FREE || cm->last_free > LAST_FREE)
+			cm->last_free = FIRST_FREE;
+		id->service = space | cm->last_free;
+		if (!check_service(id, false)) {
+			cm_addr_set_port(&id->src, cm->last_free);
 			return 0;
 		}
 	}
 	return refuse(-EADDRNOTAVAIL, "no free port");
 }
 
-static int take_port(struct cm_id *id)
+static int take_service(struct cm_id *id)
 {
 	id->service = cm_addr_service(id, &id->src);
 	if (!id->service)
 		return refuse(-EPROTONOSUPPORT, "port space of the address");
 	id->service = (id->service & ~0xffffull) | cm_addr_port(&id->src);
-	return id->service & 0xffff ? check_port(id, id->reuse) : take_free_port(id);
+	return id->service & 0xffff ? check_service(id, id->reuse) : take_free_service(id);
 }
 
-/* Binds to an address of the host, or to all of them; and to a port, a free one for 0. */
+/* Binds to an address of the host, or to all of them; and to a service, a free one for port 0. */
 static int bind_id(struct cm_id *id, const union cm_address *address)
 {
 	int err;
@@ -92,7 +92,7 @@ static int bind_id(struct cm_id *id, const union cm_address *address)
 		return refuse(-EADDRNOTAVAIL, "address that no port of this host has");
 	}
 	memcpy(&id->src, address, cm_addr_size(address));
-	err = take_port(id);
+	err = take_service(id);
 	if (err) {
 		id->device = NULL;
 		id->service = 0;
@@ -103,7 +103,7 @@ static int bind_id(struct cm_id *id, const union cm_address *address)
 	return 0;
 }
 
-/* A listener has its port alone, even if it allowed to share it (SO_REUSEADDR). */
+/* A listener has its service alone, even if it allowed to share it (SO_REUSEADDR). */
 int cm_cmd_listen(struct cm_cmd *cmd)
 {
 	const uint32_t backlog = ((const struct rdma_ucm_listen *)cmd->in)->backlog;
@@ -114,7 +114,7 @@ int cm_cmd_listen(struct cm_cmd *cmd)
 	if (id->state != CM_BOUND)
 		err = bind_id(id, &any);
 	if (!err && id->reuse)
-		err = check_port(id, false);
+		err = check_service(id, false);
 	if (err)
 		return err;
 	id->reuse = false;
@@ -136,8 +136,7 @@ static struct cm_id *listener_for(const struct cm_id *from)
 	const uint64_t service = cm_addr_service(from, &from->dst);
 	struct cm_id *general = NULL;
 
-	list_for_each(struct cm_id, id, &from->file->machine->cm->ids, known)
-	{
+	list_for_each(struct cm_id, id, &from->file->machine->cm->ids, known) {
 		if (id->state != CM_LISTEN || id->service != service ||
 		    !hears_family(id, from->dst.family))
 			continue;

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Ids: their numbers, their connections, and the groups that they have joined. */
+#ifndef SOFTHCA_CM_ID_H
+#define SOFTHCA_CM_ID_H
+
+#include "event.h"
+
+/* ---- ids (id.c) ---- */
+
+/* librdmacm keeps its own table of the numbers of ids and joins, of this size. */
+#define CM_NUMBERS (1u << 16)
+
+/* An id of the file. NULL with *err: no memory, or no number is left. */
+struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *err);
+
+/* -ENOENT when there is none of this number, -EINVAL when it is another file's. */
+int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id);
+
+/* Id and peer know nothing of each other any more. */
+void cm_id_part(struct cm_id *id);
+
+/* The ports on both sides of the connection are up. */
+bool cm_id_is_wired(const struct cm_id *id);
+
+/* Calls @expired with id->timer if nothing happens to the id in this time. */
+void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct timer *timer));
+
+/* ---- services: bound and listening ids (service.c) ---- */
+
+/*
+ * A connection request for the listener at the destination, with its child, an id of @qp_type: to
+ * be filled in and raised. NULL: it is refused; *heard = whether there is a listener.
+ */
+struct cm_event *cm_id_request(struct cm_id *id, uint8_t qp_type, bool *heard);
+
+/* ---- connections: what ib_cm does with messages on the wire, done directly (conn.c) ---- */
+
+/* Ends the connection of an id that is destroyed, and tells its peer. */
+void cm_abandon(struct cm_id *id);
+
+/* ---- unreliable ids: one asks for the number of a QP, the other one tells it (sidr.c) ---- */
+
+/* These do for unreliable ids what their namesakes in conn.c do for the others. */
+int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param);
+int cm_sidr_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param);
+int cm_sidr_reject(struct cm_id *id, const void *data, uint8_t length);
+
+/* The Q_Key that an id has, or gets now. */
+uint32_t cm_sidr_qkey(struct cm_id *id);
+
+/* What an id hears of its peer, whose fields are those of @from (conn.c, sidr.c). */
+void cm_hear_request(struct cm_id *from, const struct rdma_ucm_conn_param *param);
+void cm_hear_reply(struct cm_id *id, const struct cm_id *from,
+		   const struct rdma_ucm_conn_param *param);
+void cm_hear_ready(struct cm_id *id);
+void cm_hear_reject(struct cm_id *id, uint8_t reason, const void *data, size_t length);
+void cm_hear_disconnect(struct cm_id *id);
+void cm_hear_disconnected(struct cm_id *id);
+void cm_sidr_hear_request(struct cm_id *from, const struct rdma_ucm_conn_param *param);
+void cm_sidr_hear_reply(struct cm_id *id, uint8_t status, const struct cm_id *from,
+			const void *data, size_t length);
+
+/* ---- multicast groups, as the subnet manager has them (mcast.c) ---- */
+
+/* 0 or -ENOMEM. */
+int cm_groups_init(struct hca_cm *cm);
+void cm_groups_free(struct hca_cm *cm);
+
+/* Leaves all groups of an id that is destroyed. */
+void cm_leave_all(struct cm_id *id);
+
+#endif
