@@ -108,6 +108,7 @@ void mem_vec_init(struct mem_vec *vec, const struct hca_context *ctx)
 	vec->ctx = ctx;
 	vec->count = vec->at = 0;
 	vec->offset = 0;
+	vec->before = 0;
 }
 
 void mem_vec_add(struct mem_vec *vec, uint64_t address, size_t length)
@@ -122,6 +123,7 @@ void mem_vec_add(struct mem_vec *vec, uint64_t address, size_t length)
 void mem_vec_seek(struct mem_vec *vec, uint64_t offset)
 {
 	vec->at = 0;
+	offset -= vec->before;
 	while (vec->at < vec->count && offset >= vec->piece[vec->at].iov_len)
 		offset -= vec->piece[vec->at++].iov_len;
 	vec->offset = (size_t)offset;

@@ -36,13 +36,14 @@ struct mem_vec {
 	const struct hca_context *ctx;
 	unsigned int count, at; /* pieces; the current one */
 	size_t offset;		/* in the current one */
+	uint64_t before; /* bytes of the message before the first piece */
 	struct iovec piece[WQE_MAX_SGE];
 };
 
 void mem_vec_init(struct mem_vec *vec, const struct hca_context *ctx);
 void mem_vec_add(struct mem_vec *vec, uint64_t address, size_t length);
 
-/* The position becomes @offset. */
+/* The position becomes @offset in the message, which is not before the first piece. */
 void mem_vec_seek(struct mem_vec *vec, uint64_t offset);
 
 enum mem_result { MEM_OK, MEM_BAD_SOURCE, MEM_BAD_TARGET };

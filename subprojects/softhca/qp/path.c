@@ -48,12 +48,12 @@ static bool joins(const struct hca_qp *qp, const struct hca_qp *peer, uint8_t po
 	       dest->dlid == qp->device->port[qp->attr.port].lid;
 }
 
-bool path_used(const struct hca_qp *peer, const struct hca_qp *qp)
+bool path_used(const struct hca_qp *qp, const struct hca_qp *peer)
 {
 	return joins(qp, peer, peer->attr.port, &peer->attr.dest);
 }
 
-bool path_offered(const struct hca_qp *peer, const struct hca_qp *qp)
+bool path_offered(const struct hca_qp *qp, const struct hca_qp *peer)
 {
 	const struct hca_qp_attr *attr = &peer->attr;
 
@@ -62,9 +62,9 @@ bool path_offered(const struct hca_qp *peer, const struct hca_qp *qp)
 	       joins(qp, peer, attr->alt_port, &attr->alt_dest);
 }
 
-void path_met(struct hca_qp *peer, struct hca_qp *qp)
+void path_met(struct hca_qp *qp, struct hca_qp *peer)
 {
-	if (!path_used(peer, qp)) {
+	if (!path_used(qp, peer)) {
 		path_migrate(peer);
 		return;
 	}
@@ -99,7 +99,7 @@ struct hca_qp *path_peer(const struct hca_qp *qp, uint16_t lid, uint32_t qpn)
 	/* All but the first P_Key are empty, and match nothing. */
 	if (qp->attr.pkey_index || peer->attr.pkey_index)
 		return NULL;
-	if (peer->attr.port != port && !path_offered(peer, qp))
+	if (peer->attr.port != port && !path_offered(qp, peer))
 		return NULL;
 	return port_up(qp, qp->attr.port) && port_up(peer, port) ? peer : NULL;
 }

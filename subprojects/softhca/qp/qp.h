@@ -270,16 +270,16 @@ bool path_migrate(struct hca_qp *qp);
 void path_leave(struct hca_device *device, uint8_t port);
 
 /* Messages of @qp arrive on the path that @peer uses, and are answered there. */
-bool path_used(const struct hca_qp *peer, const struct hca_qp *qp);
+bool path_used(const struct hca_qp *qp, const struct hca_qp *peer);
 
 /* @qp has migrated, and what it sends arrives on the alternate path of @peer, which is armed. */
-bool path_offered(const struct hca_qp *peer, const struct hca_qp *qp);
+bool path_offered(const struct hca_qp *qp, const struct hca_qp *peer);
 
 /*
  * A packet of @qp has reached @peer. If @qp has migrated, @peer migrates too; otherwise both become
  * armed.
  */
-void path_met(struct hca_qp *peer, struct hca_qp *qp);
+void path_met(struct hca_qp *qp, struct hca_qp *peer);
 
 /* ---- events ---- */
 

@@ -7,7 +7,7 @@
 #include <sched.h>
 
 #define MILLISECOND 1000000u
-#define BUSY_FOR    (2u * MILLISECOND) /* after the last activity the short nap stays for so long */
+#define BUSY_FOR (2u * MILLISECOND) /* the short nap stays for so long after pace.last_found */
 #define FLUSH_EVERY MILLISECOND
 #define LINGER	    20000u /* nanoseconds; a program on another processor answers in 1000 */
 /* of a command that waits for work: long messages go on after it, as they would on a wire */

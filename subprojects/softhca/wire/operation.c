@@ -12,11 +12,11 @@ enum outcome operation_fail(struct attempt *attempt, enum syndrome syndrome)
 	return FAILED;
 }
 
-/* The peer answered with a NAK. On an unreliable connection the message is gone instead. */
+/* The peer answers with a NAK. On an unreliable connection it drops the message instead. */
 static enum outcome nak(struct attempt *attempt, enum syndrome syndrome, int event)
 {
 	if (attempt->qp->type == IBV_QPT_UC)
-		return NOT_READY;
+		return DROPPED;
 	attempt->peer_fails = true;
 	attempt->event = event;
 	return operation_fail(attempt, syndrome);

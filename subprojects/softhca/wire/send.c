@@ -58,7 +58,7 @@ static void retry_expired(struct timer *timer)
 	list_del(&qp->send.unanswered);
 	qp->send.waiting = false;
 	qp->device->machine->active = true;
-	/* retry_cnt repetitions, each with its own timeout; 0 never expires. Then another path. */
+	/* retry_cnt repetitions, for ever if the timeout is 0. Then an armed alternate path. */
 	if (unanswered && qp->attr.timeout && ++qp->send.lost > qp->attr.retry_cnt &&
 	    !path_migrate(qp))
 		give_up(qp, NULL, SYNDROME_RETRY_EXCEEDED);

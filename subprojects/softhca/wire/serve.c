@@ -129,11 +129,9 @@ static enum outcome execute(struct attempt *attempt, const struct far_request *r
 {
 	enum outcome outcome;
 
-	/* The message up to here: only the bytes from request->offset on are there, and used. */
 	mem_vec_init(&attempt->local, NULL);
-	mem_vec_add(&attempt->local, (uint64_t)(uintptr_t)bytes - request->offset,
-		    (size_t)(request->offset + request->part));
-	mem_vec_seek(&attempt->local, request->offset);
+	mem_vec_add(&attempt->local, (uint64_t)(uintptr_t)bytes, request->part);
+	attempt->local.before = request->offset;
 	attempt->offset = request->offset;
 	attempt->part = request->part;
 	attempt->last = request->last;

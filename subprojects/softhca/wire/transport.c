@@ -2,14 +2,14 @@
 /* One work request on the wire. The answer is known when the request is delivered. */
 #include "wire.h"
 
-#define PSN_HALF 0x800000u /* a number that is further behind lies ahead */
+#define PSN_HALF 0x800000u /* numbers wrap: one that seems to be so far behind is ahead */
 
 /* ---- the way to the peer ---- */
 
 /* The peer acknowledges to the QP that it is connected to, which may not be the one that asked. */
-static bool answers_to(const struct hca_qp *peer, const struct hca_qp *qp)
+static bool is_answered(const struct hca_qp *qp, const struct hca_qp *peer)
 {
-	return peer->attr.dest_qpn == qp->qpn && (path_used(peer, qp) || path_offered(peer, qp));
+	return peer->attr.dest_qpn == qp->qpn && (path_used(qp, peer) || path_offered(qp, peer));
 }
 
 static void established(struct hca_qp *peer)
@@ -86,10 +86,10 @@ static enum outcome execute_reliable(struct attempt *attempt)
 		return far_send(attempt);
 	peer = path_peer(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
 	tap_request(attempt);
-	if (!peer || !answers_to(peer, qp) || fault_strikes(&qp->device->faults, FAULT_DROP))
+	if (!peer || !is_answered(qp, peer) || fault_strikes(&qp->device->faults, FAULT_DROP))
 		return LOST;
 	attempt->peer = peer;
-	path_met(peer, qp);
+	path_met(qp, peer);
 	outcome = meet(attempt);
 	if (arrived(outcome) && fault_strikes(&qp->device->faults, FAULT_DUPLICATE)) {
 		tap_request(attempt);
@@ -116,7 +116,7 @@ static enum outcome deliver_unreliable(struct attempt *attempt)
 	enum outcome outcome;
 	bool twice;
 
-	path_met(attempt->peer, qp);
+	path_met(qp, attempt->peer);
 	established(attempt->peer);
 	twice = attempt->last && !attempt->offset &&
 		fault_strikes(&qp->device->faults, FAULT_DUPLICATE);
@@ -140,7 +140,7 @@ static enum outcome try_unreliable(struct attempt *attempt, enum outcome lost)
 
 	tap_request(attempt);
 	attempt->peer = path_peer(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
-	return attempt->peer && answers_to(attempt->peer, qp) && continues(attempt) &&
+	return attempt->peer && is_answered(qp, attempt->peer) && continues(attempt) &&
 			       !fault_strikes(&qp->device->faults, FAULT_DROP)
 		       ? deliver_unreliable(attempt)
 		       : lost;

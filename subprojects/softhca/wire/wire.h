@@ -11,13 +11,14 @@
 /* ---- an attempt: what is known about it between its sender and its receiver ---- */
 
 enum outcome {
-	PART,	   /* a piece has arrived, the next may follow */
-	SENT,	   /* done; or, on UC and UD, sent without an answer */
-	LOST,	   /* no answer: retry after the transport timeout */
-	NOT_READY, /* no receive buffer: retry after the peer's RNR timer */
-	FAILED,	   /* with a syndrome */
-	AWAY,	   /* on its way to another machine, which will answer */
-	HELD,	   /* it cannot be sent yet; whatever holds it makes its QP ready again */
+	PART, /* a piece has arrived, the next may follow */
+	SENT, /* done; or, on UC and UD, sent without an answer */
+	LOST, /* no answer: retry after the transport timeout */
+	NOT_READY, /* no receive buffer: retry after the peer's RNR timer; UC drops it */
+	FAILED, /* with a syndrome */
+	AWAY, /* on its way to another machine, which will answer */
+	HELD, /* it cannot be sent yet; whatever holds it makes its QP ready again */
+	DROPPED, /* by the receiver, because of an error: UC has no NAK */
 };
 
 /* An attempt to execute a request. The sender's completion comes before the peer's. */
@@ -155,7 +156,7 @@ uint64_t engine_turn(struct hca_machine *machine);
 /* Waits a moment for what may follow this turn. True: the next turn is due at once. */
 bool engine_linger(struct hca_machine *machine);
 
-/* Executes what was posted before now, except for most of long messages and queues. */
+/* Executes what was posted before now. Long messages and queues go on in later turns. */
 void engine_catch_up(struct hca_machine *machine);
 
 #endif
