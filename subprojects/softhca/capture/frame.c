@@ -140,8 +140,8 @@ static void mask_network(uint8_t *ip, bool ipv4)
 }
 
 /*
- * The ICRC of what lies from @begin to @end. In front of a network header an LRH of ones counts,
- * which packets of RoCE lack.
+ * The ICRC of the packet from @begin to @end. One with a network header is computed as if an LRH of
+ * ones stood before that header, with RoCE as well, which has no LRH.
  */
 static uint32_t icrc(const uint8_t *begin, const uint8_t *network, const uint8_t *bth,
 		     const uint8_t *end)
@@ -193,7 +193,7 @@ void frame_fill(struct frame *frame, const struct packet *packet, uint32_t snap)
 	const uint32_t wanted = packet->length < snap ? packet->length : snap;
 
 	end = append(end, packet->payload, wanted);
-	/* Of a packet that is cut the file has no checksum, for which all bytes would be needed. */
+	/* A packet that is cut has no checksums: they are made of all its bytes. */
 	if (wanted == packet->length) {
 		memset(end, 0, padding(packet));
 		end += padding(packet);

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_ERRNO 4096
+#define ERRNO_END 4096 /* as in the kernel, where every errno is below */
 
 static struct writer {
 	struct watch watch;
@@ -46,14 +46,14 @@ static void writer_ready(struct watch *watch, uint32_t events)
 	int32_t err;
 	int fd;
 	ssize_t got = message_receive(writer.sock, &err, sizeof(err), &fd, MSG_DONTWAIT);
+	const bool good = got == sizeof(err) && err <= 0 && err > -ERRNO_END;
 
 	(void)watch;
 	(void)events;
 	if (fd >= 0)
 		close(fd);
 	if (got != -EAGAIN)
-		writer_ended(got == sizeof(err) && err <= 0 && err > -MAX_ERRNO ? err
-										 : -EOWNERDEAD);
+		writer_ended(good ? err : -EOWNERDEAD);
 }
 
 int control_capture_begin(const struct hca_machine *machine, uint32_t snap, int sock, int file,

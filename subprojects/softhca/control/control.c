@@ -83,24 +83,25 @@ static int do_trace(struct request *request)
 }
 
 static const struct command commands[] = {
-	{ "status", do_status, 0, 0, "", "that it runs, and its settings" },
+	{ "status", do_status, 0, 0, "", "says that it runs, and with which settings" },
 	{ "stop", do_stop, 0, 0, "", "ends it" },
-	{ "objects", control_objects, 0, 0, "", "what every process holds, as JSON" },
+	{ "objects", control_objects, 0, 0, "", "lists what every process holds, as JSON" },
 	{ "counters", control_counters, 0, 0, "",
-	  "what devices and QPs have done, and what QPs wait for" },
+	  "shows what devices and QPs have done, and what QPs wait for" },
 	{ "set", do_set, 1, 1, "NAME=VALUE", "changes xrc, open_qp, strict or nap" },
 	{ "event", control_event, 2, 3, "DEVICE NAME [NUMBER]", "raises an asynchronous event" },
 	{ "port", control_port, 3, 3, "DEVICE PORT up|down", "takes a port down, or up again" },
 	{ "migrate", control_migrate, 2, 2, "DEVICE NUMBER",
 	  "has a QP go over to its alternate path, if it is armed" },
 	{ "fault", control_fault, 0, MAX_WORDS, "[DEVICE|all FAULT]",
-	  "which faults are set, and how often they struck; or sets one: "
+	  "shows which faults are set, and how often they struck; or sets one: "
 	  "drop RATE, duplicate RATE, delay RATE MICROSECONDS, seed NUMBER, "
 	  "command NAME|any ERRNO [TIMES], off; a RATE is like 5%, 0.1% or 0" },
 	{ "capture", control_capture, 0, 1, "[FILE [--snap=BYTES]|--stop]",
 	  "writes what is sent to a new file, for Wireshark, at most so many bytes of each packet; "
 	  "stops that; or says how far it is" },
-	{ "trace", do_trace, 0, 1, "[COUNT]", "the last commands and their results, at most 1024" },
+	{ "trace", do_trace, 0, 1, "[COUNT]",
+	  "shows the last commands and their results, at most 1024" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

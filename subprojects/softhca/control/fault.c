@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define MAX_ERRNO 133
+#define LAST_ERRNO 133 /* EHWPOISON, the last that has a name */
 
 static const char *const kind_names[FAULT_KINDS] = {
 	[FAULT_DROP] = "drop", [FAULT_DUPLICATE] = "duplicate", [FAULT_DELAY] = "delay",
@@ -64,7 +64,7 @@ static int refuse_word(struct change *change, const char *word)
 
 static int find_errno(const char *text)
 {
-	for (int i = 1; i <= MAX_ERRNO; i++) {
+	for (int i = 1; i <= LAST_ERRNO; i++) {
 		const char *name = strerrorname_np(i);
 
 		if (name && !strcmp(name, text))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The list of models. */
+/* The list of models, and what they have in common. */
 #include "model.h"
 
 #include <endian.h>

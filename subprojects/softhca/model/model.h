@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The HCAs that are emulated: a table for each. Only this room knows a provider's layouts. */
+/* The HCAs that are emulated: for each a table of what its provider does in a way of its own. */
 #ifndef SOFTHCA_MODEL_H
 #define SOFTHCA_MODEL_H
 
@@ -199,18 +199,18 @@ struct model {
 	uint8_t ack_delay; /* local_ca_ack_delay */
 	uint64_t timestamp_mask;
 	uint64_t clock_khz; /* of the time stamps */
-	bool stamps_all;    /* completions have their time whether asked for or not */
+	bool stamps_all; /* mlx5: completions have their time whether asked for or not */
 	uint32_t driver_abi;
 	uint32_t max_groups, max_group_members; /* for multicast: of a device, QPs in each */
 	struct limits limits;
 
 	/* numbers */
 	uint32_t target_tag; /* bits that the number of every XRC target QP has */
-	bool one_sequence;   /* QPs and SRQs are numbered from one sequence */
+	bool one_sequence; /* mlx5: QPs and SRQs are numbered from one sequence */
 
 	/* the doorbell page, and what else is mapped */
 	struct bell send_bell, arm_bell;
-	bool mmap_commands; /* an mmap offset is a page index with a command above it */
+	bool mmap_commands; /* libmlx5: an mmap offset is a page index with a command above it */
 
 	/* driver's parts of commands: 0 or the kernel driver's -errno */
 	int (*context)(const void *in, size_t size, int ports, const struct limits *limits,
@@ -226,7 +226,7 @@ struct model {
 	int (*take_qp)(const void *in, size_t size, enum ibv_qp_type type, bool shared,
 		       uint8_t cqe_version, const struct limits *limits, struct qp_caps *caps,
 		       struct qp_rings *rings);
-	/* accepts requests up to the full ring and WQE, beyond max_srq_wr and max_srq_sge */
+	/* mlx5_ib: SRQs may fill the ring and the WQE, beyond max_srq_wr and max_srq_sge */
 	bool whole_srqs;
 
 	/* send queues */
@@ -246,11 +246,11 @@ struct model {
 	/* completions */
 	void (*build_cqe)(const struct cqe *cqe, const struct cqe_format *format,
 			  uint8_t out[CQE_MAX_BYTES]);
-	bool roce_v2; /* ports of Ethernet have RoCE v2 beside v1 */
-	/* over RoCE the service level of a datagram is the kind of its packet */
+	bool roce_v2; /* mlx5: ports of Ethernet have RoCE v2 beside v1 */
+	/* mlx5 over RoCE: the service level of a datagram is the kind of its packet */
 	bool tells_packet;
 	uint8_t resize_opcode; /* of the entry that ends a ring which was resized */
-	bool preset;	       /* the HCA makes entries of a new ring invalid */
+	bool preset; /* mlx4: the HCA makes entries of a new ring invalid */
 	/* bytes that fill an entry not valid in an even, an odd turn of the ring */
 	uint8_t preset_even, preset_odd;
 	enum arm_kind arm[16]; /* the meaning of an arm word, by its command */
@@ -258,11 +258,11 @@ struct model {
 	uint32_t arm_never;
 
 	/* QPs */
-	int no_flag; /* -errno for a creation flag that the adapter has not */
-	bool flags_of_datagrams; /* UD QPs only have creation flags */
-	int no_xrc; /* -errno for an XRC QP on an adapter without XRC */
-	bool tells_send_caps; /* in a query; otherwise the provider knows them */
-	bool never_drains; /* the driver has no transition to SQD */
+	int no_flag; /* -errno of the driver for a creation flag that the adapter has not */
+	bool flags_of_datagrams; /* mlx4_ib: UD QPs only have creation flags */
+	int no_xrc; /* -errno of the driver for an XRC QP on an adapter without XRC */
+	bool tells_send_caps; /* mlx4_ib, in a query; libmlx5 knows them itself */
+	bool never_drains; /* mlx5_ib has no transition to SQD */
 };
 
 extern const struct model connectx3, connectx5;

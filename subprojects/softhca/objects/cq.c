@@ -196,7 +196,7 @@ void cq_check_armed(struct hca_cq *cq)
 	raise_if_due(cq);
 }
 
-/* The provider moves what it has not polled, up to a special entry of its own index. */
+/* The provider moves what it has not polled, up to a special entry: the next of the old ring. */
 static int resize(struct hca_cq *cq, uint32_t cqe, struct cq_place *place)
 {
 	struct cqe last = { .opcode = cq->obj.ctx->device->model->resize_opcode };

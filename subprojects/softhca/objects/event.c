@@ -20,7 +20,7 @@ static void free_if_useless(struct hca_channel *channel)
 		channel_free(channel);
 }
 
-/* Whether to be called when there is room. The loss of the last reader is told always. */
+/* @wanted: calls back when there is room. The loss of the last reader calls back anyway. */
 static void await_room(struct hca_channel *channel, bool wanted)
 {
 	loop_change(channel->fd, wanted ? EPOLLOUT : 0, &channel->watch);

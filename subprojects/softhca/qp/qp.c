@@ -92,7 +92,7 @@ static int add_handle(struct hca_context *ctx, struct hca_qp *qp, struct hca_xrc
 	handle->domain = domain;
 	if (domain)
 		domain->obj.uses++;
-	/* ib_core tells the handle first that was opened last, so the new one goes in front. */
+	/* ib_core tells the newest handle first, so the new one goes in front. */
 	list_add(qp->handles.next, &handle->peer);
 	*result = handle;
 	return 0;

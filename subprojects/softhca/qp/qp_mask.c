@@ -141,7 +141,8 @@ static const char *first_of(uint32_t mask)
 	return bit < sizeof(names) / sizeof(names[0]) ? names[bit] : "unknown";
 }
 
-static bool no(const char *check, uint32_t bits)
+/* False, after a refusal that names the first of the attributes that are wrong. */
+static bool not_ok(const char *check, uint32_t bits)
 {
 	if (bits)
 		refuse(-EINVAL, "%s: %s", check, first_of(bits));
@@ -157,16 +158,16 @@ bool qp_mask_ok(enum ibv_qp_state from, enum ibv_qp_state to, enum ibv_qp_type t
 	uint32_t missing, forbidden;
 
 	if (col < 0 || (unsigned int)from >= STATES || (unsigned int)to >= STATES)
-		return no("QP type or state", 0);
+		return not_ok("QP type or state", 0);
 	if (mask & CUR && from != IBV_QPS_RTR && from != IBV_QPS_RTS && from != IBV_QPS_SQD &&
 	    from != IBV_QPS_SQE)
-		return no("attribute forbidden", CUR);
+		return not_ok("attribute forbidden", CUR);
 	transition = &table[from][to];
 	if (!transition->valid)
-		return no("no such transition", 0);
+		return not_ok("no such transition", 0);
 	missing = transition->required[col] & ~mask;
 	if (missing)
-		return no("attribute missing", missing);
+		return not_ok("attribute missing", missing);
 	forbidden = mask & ~(transition->required[col] | transition->optional[col] | IBV_QP_STATE);
-	return !forbidden || no("attribute forbidden", forbidden);
+	return !forbidden || not_ok("attribute forbidden", forbidden);
 }
