@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The table of the connection manager's commands, and the checks of their headers. */
-#include "cmd.h"
 #include "id.h"
 
 #include <base/refuse.h>

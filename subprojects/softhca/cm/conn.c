@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Connections of reliable ids: request, reply, ready to use; and their end. */
-#include "cmd.h"
 #include "id.h"
 #include "mad.h"
 
@@ -84,31 +83,17 @@ static void take_request(struct cm_id *child, const struct cm_id *id)
 	child->ib_state = CM_REQ_RCVD;
 }
 
-static void tell_request(struct cm_event *event, const struct rdma_ucm_conn_param *param)
-{
-	const struct cm_id *child = event->child;
-
-	tell(event, child, param, cm_addr_room(child->peer, REQ_ROOM));
-	event->resp.param.conn.retry_count = child->retry_count;
-	cm_event_raise(event);
-}
-
-static void raise_reject(struct cm_id *id, uint8_t reason, const void *data, size_t length)
+void cm_hear_reject(struct cm_id *id, uint8_t reason, const void *data, size_t length)
 {
 	struct cm_event *event = cm_event_new(id, CM_EVENT_REJECTED, reason);
 
+	cm_id_part(id);
+	enter(id, CM_OVER);
 	if (!event)
 		return;
 	put_data(event->resp.param.conn.private_data, data, length);
 	event->resp.param.conn.private_data_len = REJ_ROOM;
 	cm_event_raise(event);
-}
-
-void cm_hear_reject(struct cm_id *id, uint8_t reason, const void *data, size_t length)
-{
-	cm_id_part(id);
-	enter(id, CM_OVER);
-	raise_reject(id, reason, data, length);
 }
 
 void cm_hear_request(struct cm_id *from, const struct rdma_ucm_conn_param *param)
@@ -124,16 +109,9 @@ void cm_hear_request(struct cm_id *from, const struct rdma_ucm_conn_param *param
 		return;
 	}
 	take_request(event->child, from);
-	tell_request(event, param);
-}
-
-static void send_request(struct cm_id *id, const struct rdma_ucm_conn_param *param)
-{
-	enter(id, CM_REQ_SENT);
-	id->far = device_is_far(id->dst_device);
-	cm_mad_req(id, param);
-	if (!id->far && cm_id_is_wired(id))
-		cm_hear_request(id, param);
+	tell(event, event->child, param, cm_addr_room(from, REQ_ROOM));
+	event->resp.param.conn.retry_count = from->retry_count;
+	cm_event_raise(event);
 }
 
 int cm_cmd_connect(struct cm_cmd *cmd)
@@ -154,32 +132,31 @@ int cm_cmd_connect(struct cm_cmd *cmd)
 	id->retry_count = limited(param->retry_count);
 	id->rnr_retry = limited(param->rnr_retry_count);
 	id->state = CM_CONNECT;
-	send_request(id, param);
+	enter(id, CM_REQ_SENT);
+	id->far = device_is_far(id->dst_device);
+	cm_mad_req(id, param);
+	if (!id->far && cm_id_is_wired(id))
+		cm_hear_request(id, param);
 	return 0;
 }
 
 /* ---- reply ---- */
 
-static void tell_reply(struct cm_id *id, const struct rdma_ucm_conn_param *param)
-{
-	struct cm_event *event = cm_event_new(id, CM_EVENT_CONNECT_RESPONSE, 0);
-
-	if (!event)
-		return;
-	tell(event, id, param, REP_ROOM);
-	cm_event_raise(event);
-}
-
 void cm_hear_reply(struct cm_id *id, const struct cm_id *from,
 		   const struct rdma_ucm_conn_param *param)
 {
+	struct cm_event *event = cm_event_new(id, CM_EVENT_CONNECT_RESPONSE, 0);
+
 	id->remote_qpn = from->qpn;
 	id->remote_psn = from->psn;
 	id->responder_resources = from->initiator_depth;
 	id->initiator_depth = from->responder_resources;
 	id->rnr_retry = limited(param->rnr_retry_count);
 	enter(id, CM_REP_RCVD);
-	tell_reply(id, param);
+	if (!event)
+		return;
+	tell(event, id, param, REP_ROOM);
+	cm_event_raise(event);
 }
 
 static int accept_request(struct cm_id *id, const struct rdma_ucm_conn_param *param)
@@ -251,8 +228,7 @@ int cm_cmd_notify(struct cm_cmd *cmd)
 		return refuse(-EISCONN, "id that is connected already");
 	if (id->ib_state != CM_REP_SENT)
 		return refuse(-EINVAL, "no reply was sent");
-	enter(id, CM_ESTABLISHED);
-	cm_event_plain(id, CM_EVENT_ESTABLISHED, 0);
+	cm_hear_ready(id);
 	return 0;
 }
 
@@ -266,8 +242,7 @@ static int reject(struct cm_id *id, uint8_t reason, const void *data, uint8_t le
 		return cm_sidr_reject(id, data, length);
 	if (length > REJ_ROOM)
 		return refuse(-EINVAL, "size of the private data");
-	if (id->ib_state != CM_REQ_RCVD && id->ib_state != CM_REQ_SENT &&
-	    id->ib_state != CM_REP_SENT && id->ib_state != CM_REP_RCVD)
+	if (!cm_id_may_be_rejected(id))
 		return refuse(-EINVAL, "nothing to reject");
 	cm_mad_rej(id, reason, data, length);
 	cm_id_part(id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Events of the connection manager, which programs fetch through its files. */
 #include "event.h"
-#include "cmd.h"
+#include "id.h"
 
 #include <base/refuse.h>
 
@@ -47,21 +47,19 @@ void cm_event_plain(struct cm_id *id, enum cm_event_kind kind, int status)
 		cm_event_raise(event);
 }
 
-/* There is room for another request. */
-static void request_done(struct cm_event *event)
+void cm_event_withdraw(struct cm_event *event)
 {
-	if (!event->child)
-		return;
-	event->child->request = NULL;
-	event->id->backlog++;
-}
+	struct cm_file *file = event->id->file;
 
-/* Removes the event from the queue of its file. */
-static void dequeue(struct cm_file *file, struct cm_event *event)
-{
 	list_del(&event->link);
 	file->waiting--;
-	request_done(event);
+	/* There is room for another request. */
+	if (event->child) {
+		event->child->request = NULL;
+		event->id->backlog++;
+	}
+	cm_file_ring(file);
+	free(event);
 }
 
 int cm_cmd_get_event(struct cm_cmd *cmd)
@@ -83,19 +81,8 @@ int cm_cmd_get_event(struct cm_cmd *cmd)
 	event->id->reported++;
 	if (event->join)
 		event->join->reported++;
-	dequeue(file, event);
-	cm_file_ring(file);
-	free(event);
+	cm_event_withdraw(event);
 	return 0;
-}
-
-void cm_event_withdraw(struct cm_event *event)
-{
-	struct cm_file *file = event->id->file;
-
-	dequeue(file, event);
-	cm_file_ring(file);
-	free(event);
 }
 
 struct cm_event *cm_event_of(const struct cm_id *id, const struct cm_join *join)

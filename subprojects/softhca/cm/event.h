@@ -41,7 +41,7 @@ void cm_event_raise(struct cm_event *event);
 /* Raises an event in which nothing else is to be filled in. */
 void cm_event_plain(struct cm_id *id, enum cm_event_kind kind, int status);
 
-/* Removes an event that the program has not fetched. */
+/* Removes an event, which the program has fetched or never will. */
 void cm_event_withdraw(struct cm_event *event);
 
 /* The oldest event of the id that waits, or NULL; with @join of those that tell of it. */

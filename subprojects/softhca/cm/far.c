@@ -174,12 +174,6 @@ static void take_sidr_reply(struct cm_id *id, struct cm_id *image, const uint8_t
 			   SIDR_REP_ROOM);
 }
 
-static bool may_be_rejected(const struct cm_id *id)
-{
-	return id->ib_state == CM_REQ_SENT || id->ib_state == CM_REQ_RCVD ||
-	       id->ib_state == CM_REP_SENT || id->ib_state == CM_REP_RCVD;
-}
-
 /* When both ends disconnect at the same time, each takes the other's request as the answer. */
 static void disconnected(struct cm_id *id)
 {
@@ -212,7 +206,7 @@ static void take_answer(int machine, struct cm_id *image, uint16_t attribute, co
 			cm_hear_ready(id);
 		break;
 	case CM_REJ:
-		if (may_be_rejected(id))
+		if (cm_id_may_be_rejected(id))
 			cm_hear_reject(id, (uint8_t)get16(data + REJ_REASON), data + REJ_PRIVATE,
 				       REJ_ROOM);
 		break;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Ids of the connection manager: their numbers, their timers and their options. */
 #include "id.h"
-#include "cmd.h"
 
 #include <base/refuse.h>
 

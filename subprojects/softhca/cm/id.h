@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Ids: their numbers, their connections, and the groups that they have joined. */
+/* Ids: their numbers, their connections, the groups that they have joined, and commands. */
 #ifndef SOFTHCA_CM_ID_H
 #define SOFTHCA_CM_ID_H
 
@@ -18,6 +18,12 @@ int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id);
 
 /* Id and peer know nothing of each other any more. */
 void cm_id_part(struct cm_id *id);
+
+/* Whether its connection was requested, and does not stand yet. */
+static inline bool cm_id_may_be_rejected(const struct cm_id *id)
+{
+	return id->ib_state >= CM_REQ_SENT && id->ib_state <= CM_REP_RCVD;
+}
 
 /* The ports on both sides of the connection are up. */
 bool cm_id_is_wired(const struct cm_id *id);
@@ -64,9 +70,30 @@ void cm_sidr_hear_reply(struct cm_id *id, uint8_t status, const struct cm_id *fr
 
 /* 0 or -ENOMEM. */
 int cm_groups_init(struct hca_cm *cm);
-void cm_groups_free(struct hca_cm *cm);
 
 /* Leaves all groups of an id that is destroyed. */
 void cm_leave_all(struct cm_id *id);
+
+/* ---- commands of the write() interface (their table is cmd.c) ---- */
+
+/* A command that has passed the checks of its header. */
+struct cm_cmd {
+	struct cm_file *file;
+	struct cm_id *id; /* of the request, and of this file; NULL where it names none */
+	/* request, with zeroes for what the client left out */
+	const void *in;
+	size_t out_size; /* room for the response */
+	int fd; /* descriptor that the client attached, or -1; stays the caller's */
+};
+
+/* Each is in the file of what it is about. */
+typedef int cm_command(struct cm_cmd *cmd);
+cm_command cm_cmd_create_id, cm_cmd_destroy_id, cm_cmd_set_option, cm_cmd_migrate_id;
+cm_command cm_cmd_bind_ip, cm_cmd_bind, cm_cmd_listen;
+cm_command cm_cmd_resolve_ip, cm_cmd_resolve_addr, cm_cmd_resolve_route;
+cm_command cm_cmd_query_route, cm_cmd_query, cm_cmd_init_qp_attr;
+cm_command cm_cmd_connect, cm_cmd_accept, cm_cmd_reject, cm_cmd_disconnect, cm_cmd_notify;
+cm_command cm_cmd_join_ip_mcast, cm_cmd_join_mcast, cm_cmd_leave_mcast;
+cm_command cm_cmd_get_event;
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The life of the connection manager, and of ids: made, moved to another file, ended. */
-#include "cmd.h"
 #include "id.h"
 
 #include <base/refuse.h>
@@ -31,7 +30,8 @@ void cm_free(struct hca_machine *machine)
 	if (!cm)
 		return;
 	numtab_free(&cm->numbers);
-	cm_groups_free(cm);
+	numtab_free(&cm->joins);
+	numtab_free(&cm->group_lids);
 	free(cm);
 }
 

@@ -172,15 +172,10 @@ void cm_mad_rep(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	send_mad(id);
 }
 
-static void send_plain(enum cm_attribute attribute, struct cm_id *id, uint32_t transaction)
-{
-	begin_for(attribute, id, transaction);
-	send_mad(id);
-}
-
 void cm_mad_rtu(struct cm_id *id)
 {
-	send_plain(CM_RTU, id, id->number);
+	begin_for(CM_RTU, id, id->number);
+	send_mad(id);
 }
 
 /* The kind of message that is rejected: REQ, REP, or none. */
@@ -208,7 +203,8 @@ void cm_mad_dreq(struct cm_id *id)
 
 void cm_mad_drep(struct cm_id *id)
 {
-	send_plain(CM_DREP, id, id->peer_number);
+	begin_for(CM_DREP, id, id->peer_number);
+	send_mad(id);
 }
 
 /* ---- datagrams ---- */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Multicast groups of the fabric. A group begins with its first join and ends with the last. */
-#include "cmd.h"
 #include "id.h"
 
 #include <base/refuse.h>
@@ -29,12 +28,6 @@ int cm_groups_init(struct hca_cm *cm)
 		return -ENOMEM;
 	return numtab_init(&cm->group_lids, FIRST_GROUP, END_GROUPS, FIRST_GROUP,
 			   END_GROUPS - FIRST_GROUP);
-}
-
-void cm_groups_free(struct hca_cm *cm)
-{
-	numtab_free(&cm->joins);
-	numtab_free(&cm->group_lids);
 }
 
 /* ---- the group that an address means ---- */
@@ -163,12 +156,6 @@ static void report(struct cm_join *join)
 	cm_event_raise(event);
 }
 
-static bool may_join(const struct cm_id *id)
-{
-	return id->device && id->qp_type == IBV_QPT_UD &&
-	       (id->state == CM_BOUND || id->state == CM_ADDR_RESOLVED);
-}
-
 /* NULL: no memory, or no LID is left. */
 static struct cm_join *new_join(struct cm_id *id, const uint8_t gid[16], uint64_t uid)
 {
@@ -218,7 +205,8 @@ static int join_group(struct cm_cmd *cmd, const union cm_address *address, uint6
 	int err;
 	uint8_t gid[16];
 
-	if (!may_join(id))
+	if (!id->device || id->qp_type != IBV_QPT_UD ||
+	    (id->state != CM_BOUND && id->state != CM_ADDR_RESOLVED))
 		return refuse(-EINVAL, "id that may not join groups");
 	if (cm_addr_any(address))
 		memset(gid, 0, sizeof(gid));

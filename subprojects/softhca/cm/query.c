@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Answers to questions about an id: addresses, path, attributes of its queue pair. */
-#include "cmd.h"
 #include "id.h"
 
 #include <base/refuse.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The services of ids, which are port space and port: binding, listening, resolving addresses. */
-#include "cmd.h"
 #include "id.h"
 
 #include <base/refuse.h>

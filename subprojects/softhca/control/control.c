@@ -124,19 +124,17 @@ static void print_names(FILE *out)
 	fputc('\n', out);
 }
 
-static int execute(struct request *request, const struct command *command)
-{
-	request->command = command;
-	if (request->count - 1 < command->least || request->count - 1 > command->most)
-		return request_usage(request);
-	return command->execute(request);
-}
-
 static int dispatch(struct request *request)
 {
+	const int words = request->count - 1;
+
 	for (size_t i = 0; request->count && i < COMMANDS; i++) {
-		if (!strcmp(commands[i].name, request->word[0]))
-			return execute(request, &commands[i]);
+		if (strcmp(commands[i].name, request->word[0]))
+			continue;
+		request->command = &commands[i];
+		return words < commands[i].least || words > commands[i].most
+			       ? request_usage(request)
+			       : commands[i].execute(request);
 	}
 	fprintf(request->out, "unknown command '%s'", request->count ? request->word[0] : "");
 	print_names(request->out);

@@ -160,31 +160,20 @@ static void list_contexts(FILE *out, const struct hca_machine *machine)
 
 /* ---- ids of the connection manager ---- */
 
-static const char *cm_state(const struct cm_id *id)
-{
-	static const char *const names[] = {
-		[CM_IDLE] = "IDLE", [CM_BOUND] = "BOUND", [CM_ADDR_QUERY] = "ADDR_QUERY",
-		[CM_ADDR_RESOLVED] = "ADDR_RESOLVED", [CM_ROUTE_RESOLVED] = "ROUTE_RESOLVED",
-		[CM_CONNECT] = "CONNECT",
-		[CM_DISCONNECT] = "DISCONNECT", [CM_LISTEN] = "LISTEN",
-	};
+static const char *const cm_states[] = {
+	[CM_IDLE] = "IDLE", [CM_BOUND] = "BOUND", [CM_ADDR_QUERY] = "ADDR_QUERY",
+	[CM_ADDR_RESOLVED] = "ADDR_RESOLVED", [CM_ROUTE_RESOLVED] = "ROUTE_RESOLVED",
+	[CM_CONNECT] = "CONNECT", [CM_DISCONNECT] = "DISCONNECT", [CM_LISTEN] = "LISTEN",
+};
 
-	return names[id->state];
-}
-
-static const char *cm_connection(const struct cm_id *id)
-{
-	static const char *const names[] = {
-		[CM_NO_CONNECTION] = "NONE",	  [CM_OVER] = "OVER",
-		[CM_REQ_SENT] = "REQ_SENT",	  [CM_REQ_RCVD] = "REQ_RCVD",
-		[CM_REP_SENT] = "REP_SENT",	  [CM_REP_RCVD] = "REP_RCVD",
-		[CM_ESTABLISHED] = "ESTABLISHED", [CM_DREQ_SENT] = "DREQ_SENT",
-		[CM_DREQ_RCVD] = "DREQ_RCVD",	  [CM_TIMEWAIT] = "TIMEWAIT",
-		[CM_SIDR_SENT] = "SIDR_SENT",	  [CM_SIDR_RCVD] = "SIDR_RCVD",
-	};
-
-	return names[id->ib_state];
-}
+static const char *const cm_ib_states[] = {
+	[CM_NO_CONNECTION] = "NONE",	  [CM_OVER] = "OVER",
+	[CM_REQ_SENT] = "REQ_SENT",	  [CM_REQ_RCVD] = "REQ_RCVD",
+	[CM_REP_SENT] = "REP_SENT",	  [CM_REP_RCVD] = "REP_RCVD",
+	[CM_ESTABLISHED] = "ESTABLISHED", [CM_DREQ_SENT] = "DREQ_SENT",
+	[CM_DREQ_RCVD] = "DREQ_RCVD",	  [CM_TIMEWAIT] = "TIMEWAIT",
+	[CM_SIDR_SENT] = "SIDR_SENT",	  [CM_SIDR_RCVD] = "SIDR_RCVD",
+};
 
 static const char *cm_space(const struct cm_id *id)
 {
@@ -209,8 +198,8 @@ static void list_cm_ids(FILE *out, const struct hca_machine *machine)
 			(int)id->file->client.pid, id->device ? id->device->name : "-",
 			id->number);
 		put_text(out, "ps", cm_space(id));
-		put_text(out, "state", cm_state(id));
-		put_text(out, "connection", cm_connection(id));
+		put_text(out, "state", cm_states[id->state]);
+		put_text(out, "connection", cm_ib_states[id->ib_state]);
 		put_number(out, "port", cm_addr_port(&id->src));
 		fputc('}', out);
 	}

@@ -120,16 +120,16 @@ static bool is_here(const struct fabric_host *host, const struct ifaddrs *own)
 }
 
 /* A machine with two names would wait for itself. libfabric has addresses of one kind. */
-static int check_among(const struct fabric_list *list, int place, char *why, size_t size)
+static int check_among(const struct fabric_list *list, int machine, char *why, size_t size)
 {
-	const struct fabric_host *host = &list->host[place], *first = &list->host[0];
+	const struct fabric_host *host = &list->host[machine], *first = &list->host[0];
 
 	if (host->address.sin6_family != first->address.sin6_family) {
 		snprintf(why, size, "%.200s and %.200s have no addresses of one kind, IPv4 or IPv6",
 			 first->name, host->name);
 		return -EAFNOSUPPORT;
 	}
-	for (int i = 0; i < place; i++) {
+	for (int i = 0; i < machine; i++) {
 		if (!same_address(&list->host[i].address, &host->address))
 			continue;
 		snprintf(why, size, "%.200s and %.200s have the same address", list->host[i].name,

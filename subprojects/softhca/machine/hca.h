@@ -55,10 +55,7 @@ struct hca_context {
 	struct list objects[HCA_TYPES];
 	uint64_t registered; /* pages of all its MRs; a page counts for each */
 	struct list qps; /* with rings in this context */
-	/*
-	 * Where the program ran when it last rang; the daemon's own if it has not rung for a moment
-	 * (engine_linger()). -1: not known, taken for another than the daemon's.
-	 */
+	/* of the program's last ring, or the daemon's if it lingered in vain; -1: not known */
 	int processor;
 };
 

@@ -286,14 +286,6 @@ int settings_complete(struct settings *settings, char *why, size_t size)
 	return 0;
 }
 
-static void print_limit(FILE *out, const struct row *row)
-{
-	fprintf(out, "1 to %d, default", most_of(row));
-	for (size_t i = 0; models[i]; i++)
-		fprintf(out, "%s %d on a %s", i ? "," : "", of_model(models[i], row),
-			models[i]->title);
-}
-
 static void print_value(FILE *out, const struct settings *settings, const struct row *row)
 {
 	const void *value = (const char *)settings + row->offset;
@@ -322,7 +314,10 @@ static void print_value(FILE *out, const struct settings *settings, const struct
 static void print_default(FILE *out, const struct row *row)
 {
 	if (row->kind == LIMIT) {
-		print_limit(out, row);
+		fprintf(out, "1 to %d, default", most_of(row));
+		for (size_t i = 0; models[i]; i++)
+			fprintf(out, "%s %d on a %s", i ? "," : "", of_model(models[i], row),
+				models[i]->title);
 		return;
 	}
 	if (row->kind == NUMBER)

@@ -80,7 +80,7 @@ int cq_create(struct hca_context *ctx, const struct cq_request *request, struct 
 	cq_arm_init(&cq->arm);
 	cq->channel = request->channel;
 	if (cq->channel)
-		channel_hold(cq->channel);
+		cq->channel->cqs++;
 	*result = cq;
 	return 0;
 }

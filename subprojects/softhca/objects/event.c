@@ -20,7 +20,7 @@ static void free_if_useless(struct hca_channel *channel)
 		channel_free(channel);
 }
 
-/* @wanted: calls back when there is room. The loss of the last reader calls back anyway. */
+/* Whether epoll reports room in the pipe. It reports the loss of the last reader anyway. */
 static void await_room(struct hca_channel *channel, bool wanted)
 {
 	loop_change(channel->fd, wanted ? EPOLLOUT : 0, &channel->watch);
@@ -155,11 +155,6 @@ struct hca_channel *channel_find(struct hca_context *ctx, int fd)
 			return channel;
 	}
 	return NULL;
-}
-
-void channel_hold(struct hca_channel *channel)
-{
-	channel->cqs++;
 }
 
 void channel_release(struct hca_channel *channel)

@@ -98,8 +98,7 @@ void channel_free(struct hca_channel *channel);
 /* The completion channel of @ctx behind descriptor @fd, or NULL. */
 struct hca_channel *channel_find(struct hca_context *ctx, int fd);
 
-/* A CQ uses the channel, or no longer does. A channel without CQs and without a reader is freed. */
-void channel_hold(struct hca_channel *channel);
+/* A CQ no longer uses the channel. A channel without CQs and without a reader is freed. */
 void channel_release(struct hca_channel *channel);
 
 void event_completion(struct hca_cq *cq);

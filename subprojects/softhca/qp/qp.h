@@ -281,8 +281,6 @@ bool path_offered(const struct hca_qp *qp, const struct hca_qp *peer);
  */
 void path_met(struct hca_qp *qp, struct hca_qp *peer);
 
-/* ---- events ---- */
-
 /* An event for the handles of the QP in every process; opened handles only with open_events. */
 static inline void event_qp(struct hca_qp *qp, enum ibv_event_type type)
 {

@@ -178,28 +178,20 @@ void qp_fail(struct hca_qp *qp)
 
 static void enter(struct hca_qp *qp, enum ibv_qp_state state)
 {
-	switch (state) {
-	case IBV_QPS_RESET:
-		reset(qp);
-		qp->state = state;
-		break;
-	case IBV_QPS_ERR:
+	if (state == IBV_QPS_ERR) {
 		qp_fail(qp);
-		break;
-	case IBV_QPS_RTR:
-		qp->state = state;
-		/* A peer may have sent before this end was in RTR. */
-		sq_retry_unanswered(qp->device->machine);
-		break;
-	case IBV_QPS_SQD:
-		qp->state = state;
-		sq_drain(qp);
-		break;
-	default:
-		qp->state = state;
-		sq_kick(qp);
-		break;
+		return;
 	}
+	if (state == IBV_QPS_RESET)
+		reset(qp);
+	qp->state = state;
+	/* A peer may have sent before this end was in RTR. */
+	if (state == IBV_QPS_RTR)
+		sq_retry_unanswered(qp->device->machine);
+	else if (state == IBV_QPS_SQD)
+		sq_drain(qp);
+	else if (state != IBV_QPS_RESET)
+		sq_kick(qp);
 }
 
 /* The current and the new state. False when the program named a wrong current state. */

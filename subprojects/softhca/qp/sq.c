@@ -207,13 +207,6 @@ void sq_kick(struct hca_qp *qp)
 		kick_if_known(qp);
 }
 
-static void know(struct hca_qp *qp, uint32_t word)
-{
-	const struct ring ring = from_next(qp);
-
-	qp->sq.known = qp->device->model->sq_known(&ring, word);
-}
-
 /* Reads the words of all of them together; a QP whose word is out of reach has nothing. */
 static void look(struct hca_context *ctx, struct hca_qp *const *qps, const struct place *at,
 		 size_t count)
@@ -222,8 +215,10 @@ static void look(struct hca_context *ctx, struct hca_qp *const *qps, const struc
 	bool together = !mem_load32_many(ctx, at, words, count);
 
 	for (size_t i = 0; i < count; i++) {
+		const struct ring next = from_next(qps[i]);
+
 		if (together || !mem_load32(ctx, at[i], &words[i]))
-			know(qps[i], words[i]);
+			qps[i]->sq.known = ctx->device->model->sq_known(&next, words[i]);
 	}
 }
 

@@ -23,24 +23,20 @@ static bool put_grh(const struct attempt *attempt, struct mem_vec *to)
 /* Kinds of packets in the hardware's manual. UCX finds the receiver's address by the kind. */
 enum { PACKET_ROCE_V1 = 0, PACKET_IPV6 = 1, PACKET_IPV4 = 2, PACKET_UDP = 8 };
 
-static uint8_t kind_of_packet(const struct attempt *attempt)
-{
-	uint8_t sgid[16];
-
-	if (port_gid(attempt->qp->device, attempt->qp->attr.port, attempt->wqe->av.sgid_index,
-		     sgid) != GID_ROCE_V2)
-		return PACKET_ROCE_V1;
-	return PACKET_UDP | (port_is_ipv4(sgid) ? PACKET_IPV4 : PACKET_IPV6);
-}
-
 /* Ethernet has no service levels. */
 static uint8_t service_level(const struct attempt *attempt)
 {
 	const struct hca_device *device = attempt->qp->device;
+	const struct av *av = &attempt->wqe->av;
+	uint8_t sgid[16];
 
 	if (!device->machine->settings.ethernet)
-		return attempt->wqe->av.sl;
-	return device->model->tells_packet ? kind_of_packet(attempt) : 0;
+		return av->sl;
+	if (!device->model->tells_packet)
+		return 0;
+	if (port_gid(device, attempt->qp->attr.port, av->sgid_index, sgid) != GID_ROCE_V2)
+		return PACKET_ROCE_V1;
+	return PACKET_UDP | (port_is_ipv4(sgid) ? PACKET_IPV4 : PACKET_IPV6);
 }
 
 /* The receive buffer is too short or not accessible. */

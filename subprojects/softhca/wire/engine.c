@@ -144,11 +144,6 @@ static uint64_t next_nap(struct hca_machine *machine, uint64_t now)
 	return pace.nap < longest ? pace.nap : longest;
 }
 
-static uint64_t until(uint64_t deadline, uint64_t now)
-{
-	return deadline > now ? deadline - now : 0;
-}
-
 static bool any_bell(const struct hca_machine *machine)
 {
 	for (int i = 0; i < machine->settings.devices; i++) {
@@ -203,7 +198,7 @@ uint64_t engine_turn(struct hca_machine *machine)
 	nap = next_nap(machine, now);
 	timer = timer_next(&machine->timers);
 	if (timer != UINT64_MAX)
-		timer = until(timer, now);
+		timer = timer > now ? timer - now : 0;
 	if (!doorbells)
 		return timer;
 	return timer < nap ? timer : nap;

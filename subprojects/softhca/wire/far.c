@@ -45,13 +45,6 @@ bool far_is_peer(const struct hca_qp *qp)
 
 /* ---- what is away ---- */
 
-static struct hca_away *away_of(struct hca_qp *qp)
-{
-	if (!qp->send.away)
-		qp->send.away = calloc(1, sizeof(*qp->send.away));
-	return qp->send.away;
-}
-
 /* Messages: the pieces of a long read take one of the receiver's resources together. */
 static unsigned int reads_away(struct hca_away *away)
 {
@@ -156,11 +149,6 @@ static size_t size_of(const struct attempt *attempt)
 	       (operation_changes_sender(attempt->wqe) ? 0 : (size_t)attempt->part);
 }
 
-static struct faults *faults_of(const struct attempt *attempt)
-{
-	return &attempt->qp->device->faults;
-}
-
 static void send_copy(const struct far_request *request, size_t size, int machine)
 {
 	struct fabric_parcel *parcel = fabric_new(FABRIC_REQUEST, machine, true, size);
@@ -174,14 +162,14 @@ static void send_copy(const struct far_request *request, size_t size, int machin
 /* Sends the request, unless the port is down. The device's faults may lose or repeat it. */
 static void dispatch(const struct attempt *attempt, struct fabric_parcel *parcel, int machine)
 {
-	const struct hca_qp *qp = attempt->qp;
+	struct hca_device *device = attempt->qp->device;
 
-	if (!qp->device->port[qp->attr.port].active ||
-	    fault_strikes(faults_of(attempt), FAULT_DROP)) {
+	if (!device->port[attempt->qp->attr.port].active ||
+	    fault_strikes(&device->faults, FAULT_DROP)) {
 		fabric_release(parcel);
 		return;
 	}
-	if (fault_strikes(faults_of(attempt), FAULT_DUPLICATE))
+	if (fault_strikes(&device->faults, FAULT_DUPLICATE))
 		send_copy(fabric_body(parcel), size_of(attempt), machine);
 	fabric_send(parcel, size_of(attempt));
 }
@@ -206,7 +194,9 @@ enum outcome far_send(struct attempt *attempt)
 	struct fabric_parcel *parcel;
 	struct far_request *request;
 
-	if (!away_of(qp))
+	if (!qp->send.away)
+		qp->send.away = calloc(1, sizeof(*qp->send.away));
+	if (!qp->send.away)
 		return LOST;
 	if (is_held(qp, attempt->wqe))
 		return HELD;

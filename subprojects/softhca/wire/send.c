@@ -89,13 +89,6 @@ void send_fail_peer(const struct attempt *attempt)
 		event_qp(attempt->peer, (enum ibv_event_type)attempt->event);
 }
 
-/* The sender's completion comes first: a QP may be its own peer, which would flush it. */
-static void failed(struct hca_qp *qp, const struct attempt *attempt)
-{
-	give_up(qp, attempt->wqe, attempt->syndrome);
-	send_fail_peer(attempt);
-}
-
 /* A piece has arrived: patience begins anew. */
 static void advance(struct hca_qp *qp, uint64_t bytes)
 {
@@ -199,7 +192,9 @@ bool send_conclude(struct hca_qp *qp, struct attempt *attempt, enum outcome outc
 		not_ready(qp, attempt);
 		return false;
 	default:
-		failed(qp, attempt);
+		/* The sender completes first: a QP may be its own peer, which would flush it. */
+		give_up(qp, attempt->wqe, attempt->syndrome);
+		send_fail_peer(attempt);
 		return false;
 	}
 }

@@ -46,12 +46,6 @@ static bool is_sound(const struct far_request *request, const struct wqe *wqe, s
 	       request->path_mtu >= IBV_MTU_256 && request->path_mtu <= IBV_MTU_4096;
 }
 
-/* Nothing is passed on to a third machine. */
-static bool is_for_here(const struct far_request *request)
-{
-	return far_machine(request->av.dlid) < 0;
-}
-
 /* The sender, as far as its receiver has to do with it. */
 static void stand_in(struct hca_qp *qp, struct hca_device *device, uint8_t port,
 		     const struct far_request *request)
@@ -102,7 +96,9 @@ static bool understand(const struct far_request *request, size_t length, struct 
 	if (length < sizeof(*request))
 		return false;
 	read_request(request, wqe);
-	return is_sound(request, wqe, length - sizeof(*request)) && is_for_here(request);
+	/* Nothing is passed on to a third machine. */
+	return is_sound(request, wqe, length - sizeof(*request)) &&
+	       far_machine(request->av.dlid) < 0;
 }
 
 static void answer(const struct far_request *request, const struct attempt *attempt,
