@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Seconds for an answer, and for the end after `stop`. A later daemon is called stuck. */
+/* Seconds in which the daemon must answer, and must end after `stop`. */
 #define ANSWER_SECONDS 10
 
 int cli_connect(char *directory)
@@ -67,9 +67,6 @@ static void print_text(int fd, FILE *out)
 		fwrite(block, 1, (size_t)got, out);
 	close(fd);
 }
-
-/* The daemon refused, and that has been printed. */
-#define ASK_REFUSED 1
 
 int cli_ask(int count, char **words)
 {

@@ -42,7 +42,7 @@ static void __attribute__((noreturn)) write_file(int sock, int file, struct capt
 	_exit(EXIT_SUCCESS);
 }
 
-/* 0, or -errno; then the daemon hears of the end of the socket. */
+/* 0, or -errno: the daemon ends the capture when this process ends, which closes the socket. */
 static int start_writer(int sock, int file, int ring_fd)
 {
 	struct capture_ring *ring = ring_map(ring_fd);
@@ -105,7 +105,7 @@ int cli_capture(int argc, char **argv)
 
 	if (status != CLI_GO_ON)
 		return status;
-	/* A planted link or FIFO of this name exists already. */
+	/* O_EXCL: in a shared directory another user may have left a link or a FIFO there. */
 	file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (file < 0)
 		return cli_refuse(CLI_REFUSED, "%s: %s", name, strerror(errno));

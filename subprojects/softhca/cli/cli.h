@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* `run` shares its exit status with the program, so its own statuses are those of env(1). */
+/* `run` shares its exit status with the program, so its own statuses are env(1)'s, 125 to 127. */
 enum cli_exit {
 	CLI_OK = 0,
-	CLI_FAILED = 1,		/* the daemon refuses, or there is none */
+	CLI_FAILED = 1, /* the daemon refuses, there is none, or SOFTHCA_DIR is wrong */
 	CLI_REFUSED = 125,
 	CLI_NOT_EXECUTABLE = 126,
 	CLI_NOT_FOUND = 127,
@@ -69,10 +69,11 @@ int cli_connect(char *directory);
 /* Its answer, with the descriptor that comes with it or -1. 0 or -errno. */
 int cli_receive(int sock, struct softhca_welcome *reply, int *fd);
 
-/* Prints the daemon's answer to @words. 0, or for cli_report(); -EINPROGRESS: ask again. */
+/* Prints the daemon's answer to @words. 0, ASK_REFUSED, or -errno; -EINPROGRESS: ask again. */
+#define ASK_REFUSED 1 /* the reason has been printed */
 int cli_ask(int count, char **words);
 
-/* The exit status for the outcome of asking the daemon, after a message if that is -errno. */
+/* The exit status for a result of cli_ask() or dir_find(), after a message if that is -errno. */
 int cli_report(int err);
 
 /* Path of libsofthca.so. 0 or -ENOENT. */

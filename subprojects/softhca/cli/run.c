@@ -82,10 +82,10 @@ static int start_for_run(struct daemon_plan *plan, char *directory)
 	return err ? cli_refuse(CLI_REFUSED, "%s", why) : CLI_OK;
 }
 
+/* ---- runs of one machine of several share a daemon: the first starts it, the last ends it ---- */
+
 /* Seconds for the answer of a shared daemon, and for the end of one that is ending. */
 #define JOIN_SECONDS 20
-
-/* ---- runs of one machine of several share a daemon: the first starts it, the last ends it ---- */
 
 /* The settings with which the daemon must have been started. Its answer, or -errno. */
 static int ask_to_join(const char *directory, const struct settings *settings)
@@ -152,10 +152,10 @@ static int directory_of_machines(char *directory, int port)
 static int share_daemon(struct daemon_plan *plan, char *directory)
 {
 	char why[512];
-	int err = directory_of_machines(directory, plan->settings.port), status = CLI_GO_ON;
+	int err, status = CLI_GO_ON;
 
-	if (err)
-		return cli_report(err);
+	if (cli_report(directory_of_machines(directory, plan->settings.port)))
+		return CLI_REFUSED;
 	while (status == CLI_GO_ON) {
 		err = home_claim(directory, &plan->lock, why, sizeof(why));
 		if (err == -EBUSY && hca_now() < plan->end + JOIN_SECONDS * 1000000000ull) {

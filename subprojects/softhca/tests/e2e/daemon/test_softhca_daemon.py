@@ -354,6 +354,12 @@ def test_a_long_or_relative_directory_is_refused(run, softhca, variable, directo
     assert done.returncode == 1 and done.stderr.startswith(f"softhca: {variable}: "), done.stderr
 
 
+def test_a_run_of_several_machines_refuses_a_relative_directory(run, softhca):
+    done = run([softhca, "run", "--machines=/dev/null", "--", "true"],
+               env={"SOFTHCA_DIR": "here"})
+    assert done.returncode == 125 and done.stderr.startswith("softhca: SOFTHCA_DIR: "), done.stderr
+
+
 def test_run_with_closed_descriptors(run, softhca, place):
     done = run(["sh", "-c", f'exec "{softhca}" run -- ls -1 /proc/self/fd <&- 2>&-'])
     assert done.returncode == 0
