@@ -22,21 +22,21 @@ typedef int start_fn(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr);
 static void *_Atomic polls[FUNCTIONS], *_Atomic starts[FUNCTIONS]; /* that were replaced */
 
 /*
- * On an adapter completions come while the program polls. Here they come from the daemon, and
- * messages from other programs, which may all wait for this processor.
+ * After a poll that found nothing. Returns whether the daemon has ended. Yields first: an adapter
+ * works while the program polls, but the daemon and the peer may need this processor for that.
  */
-static bool has_ended(int fd)
+static bool yield_to_daemon(int fd)
 {
 	sched_yield();
 	return dev_has_ended(fd);
 }
 
-/* Completions of before the end are still returned. */
+/* What was completed before the daemon's end is still returned. */
 static int poll_or_fail(poll_fn *provider, struct ibv_cq *cq, int count, struct ibv_wc *wc)
 {
 	int got = provider(cq, count, wc);
 
-	if (got || !has_ended(cq->context->cmd_fd))
+	if (got || !yield_to_daemon(cq->context->cmd_fd))
 		return got;
 	errno = EIO;
 	return -1;
@@ -46,7 +46,7 @@ static int start_or_fail(start_fn *provider, struct ibv_cq_ex *cq, struct ibv_po
 {
 	int err = provider(cq, attr);
 
-	return err == ENOENT && has_ended(cq->context->cmd_fd) ? EIO : err;
+	return err == ENOENT && yield_to_daemon(cq->context->cmd_fd) ? EIO : err;
 }
 
 #define REPLACEMENTS(N) \

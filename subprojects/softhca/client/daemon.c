@@ -96,14 +96,14 @@ static int greet(struct dev *dev)
 	hello.arena_pages = arena.pages;
 	err = message_send(dev->sock, &hello, sizeof(hello), arena.fd, 0);
 	if (!err)
-		err = daemon_receive(dev->sock, &welcome, sizeof(welcome), &dev->uar);
+		err = daemon_receive(dev->sock, &welcome, sizeof(welcome), &dev->original);
 	if (!err)
 		err = welcome.status;
 	explain_refusal(err);
 	if (!err && !dev->cm)
 		err = receive_wake_page(dev->sock);
 	/* The program has no number left for the doorbell page. */
-	if (!err && dev->uar < 0)
+	if (!err && dev->original < 0)
 		err = -EMFILE;
 	if (!err && !dev->cm)
 		arena_enable(welcome.arena);

@@ -37,7 +37,7 @@ static void close_still(int fd, struct file_id file)
 static void close_files(struct dev *dev)
 {
 	close_still(dev->sock, dev->sock_file);
-	close_still(dev->uar, dev->file);
+	close_still(dev->original, dev->file);
 	close_still(dev->shared, dev->shared_file);
 }
 
@@ -83,31 +83,34 @@ static bool is_reused(const struct dev *dev, int fd)
 }
 
 /*
- * Does not close sock and uar: closefrom() may have closed them, too, and their numbers may be
+ * Removes and returns the context of @fd if that is another file by now; otherwise NULL.
+ *
+ * Does not close sock and original: closefrom() may have closed them, too, and their numbers may be
  * those of other files by now. So after dup2() over the device the daemon keeps the context until
  * the program ends. A kernel keeps it, too, as long as the doorbell page is mapped. Table locked.
  */
-static void remove_lost(struct dev *dev, int fd)
+static struct dev *take_lost(int fd)
 {
+	struct dev *dev = atomic_load(&table[fd]);
+
+	if (!dev || !is_reused(dev, fd))
+		return NULL;
 	atomic_store(&table[fd], NULL);
 	dev->pid = LOST;
+	return dev;
 }
 
 struct dev *dev_get(int fd)
 {
-	struct dev *dev, *lost = NULL;
+	struct dev *dev, *lost;
 
 	if (fd < 0 || fd >= MAX_FDS || !atomic_load_explicit(&table[fd], memory_order_acquire))
 		return NULL;
 	pthread_mutex_lock(&table_lock);
+	lost = take_lost(fd);
 	dev = atomic_load(&table[fd]);
-	if (dev && is_reused(dev, fd)) {
-		remove_lost(dev, fd);
-		lost = dev;
-		dev = NULL;
-	} else if (dev) {
+	if (dev)
 		dev->references++;
-	}
 	pthread_mutex_unlock(&table_lock);
 	if (lost)
 		dev_put(lost);
@@ -158,7 +161,7 @@ static struct dev *dev_new(void)
 		return NULL;
 	dev = memory;
 	dev->pid = getpid();
-	dev->sock = dev->uar = dev->shared = -1;
+	dev->sock = dev->original = dev->shared = -1;
 	dev->references = 1;
 	pthread_mutex_init(&dev->command_lock, NULL);
 	return dev;
@@ -169,8 +172,8 @@ static int open_stand_in(struct dev *dev, int flags)
 {
 	int fd;
 
-	dev->uar = fd_move_high(dev->uar);
-	fd = fcntl(dev->uar, flags & O_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
+	dev->original = fd_move_high(dev->original);
+	fd = fcntl(dev->original, flags & O_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
 	if (fd >= 0 && flags & O_NONBLOCK)
 		fcntl(fd, F_SETFL, O_NONBLOCK);
 	return fd;
@@ -179,6 +182,7 @@ static int open_stand_in(struct dev *dev, int flags)
 static int enter_table(struct dev *dev, int flags)
 {
 	int fd = open_stand_in(dev, flags);
+	struct dev *lost;
 
 	if (fd < 0)
 		return -errno;
@@ -187,14 +191,16 @@ static int enter_table(struct dev *dev, int flags)
 		return -EMFILE;
 	}
 	dev->fd = fd;
-	/* Removes an earlier context of this number, which closefrom() closed. */
-	dev_node(fd);
 	atomic_store(&looked[fd], 0);
 	pthread_mutex_lock(&table_lock);
+	/* closefrom() may have closed an earlier context of this number. */
+	lost = take_lost(fd);
 	atomic_store(&table[fd], dev);
 	if (fd > atomic_load(&highest))
 		atomic_store(&highest, fd);
 	pthread_mutex_unlock(&table_lock);
+	if (lost)
+		dev_put(lost);
 	return fd;
 }
 
@@ -211,7 +217,7 @@ static int connect_dev(bool cm, unsigned int index, int flags)
 	find_providers();
 	wake_find_verbs();
 	fd = daemon_open(dev);
-	dev->file = fd_file(dev->uar);
+	dev->file = fd_file(dev->original);
 	dev->sock_file = fd_file(dev->sock);
 	if (!fd)
 		fd = enter_table(dev, flags);

@@ -21,9 +21,9 @@ struct dev {
 	int fd;		    /* the program's */
 	int sock;
 	struct file_id sock_file; /* behind sock */
-	/* memfd of the doorbell page; of the connection manager a socket, readable for events */
-	int uar;
-	struct file_id file; /* behind fd and uar; tells whether a number was reused */
+	/* What fd is a duplicate of: a uverbs file's doorbell page, or a socket for the events. */
+	int original;
+	struct file_id file; /* behind fd and original; tells whether a number was reused */
 	/* mlx5: bits 8 and up of the page number of an mmap() offset are a command */
 	bool mmap_commands;
 
@@ -45,7 +45,7 @@ struct dev {
 /* The connection to the daemon; -1: the program has closed it, as closefrom() does. */
 int dev_socket(const struct dev *dev);
 
-/* Connects a new context to the daemon: sets sock, uar and mmap_commands. 0 or -errno. */
+/* Connects a new context to the daemon: sets sock, original and mmap_commands. 0 or -errno. */
 int daemon_open(struct dev *dev);
 
 #endif

@@ -151,7 +151,7 @@ static int wait_for_event(struct dev *dev)
 	int err;
 
 	pthread_cleanup_push(put_when_cancelled, dev);
-	err = atomic_load(&dev->closing) ? 0 : wait_readable(dev->uar);
+	err = atomic_load(&dev->closing) ? 0 : wait_readable(dev->original);
 	/* A close() in another thread may have ended the wait. */
 	if (atomic_load(&dev->closing))
 		err = wait_for_ever();

@@ -79,19 +79,23 @@ static bool map_ours(void **memory, const void *address, size_t length, int prot
 	return true;
 }
 
-#define MMAP_HOOK(NAME, OFFSET) \
-	HOOK void *NAME(void *address, size_t length, int prot, int flags, int fd, OFFSET offset) \
-	{ \
-		void *memory; \
-\
-		return map_ours(&memory, address, length, prot, flags, fd, offset, \
-				__builtin_return_address(0)) \
-			       ? memory \
-			       : real()->NAME(address, length, prot, flags, fd, offset); \
-	}
+HOOK void *mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset)
+{
+	void *ours;
 
-MMAP_HOOK(mmap, off_t)
-MMAP_HOOK(mmap64, off64_t)
+	if (map_ours(&ours, address, length, prot, flags, fd, offset, __builtin_return_address(0)))
+		return ours;
+	return real()->mmap(address, length, prot, flags, fd, offset);
+}
+
+HOOK void *mmap64(void *address, size_t length, int prot, int flags, int fd, off64_t offset)
+{
+	void *ours;
+
+	if (map_ours(&ours, address, length, prot, flags, fd, offset, __builtin_return_address(0)))
+		return ours;
+	return real()->mmap64(address, length, prot, flags, fd, offset);
+}
 
 /* libmlx5 asks here for a page of doorbell records. */
 HOOK int posix_memalign(void **memory, size_t alignment, size_t size)

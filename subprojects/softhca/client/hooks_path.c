@@ -74,8 +74,8 @@ static int opened(int fd, int directory, const char *path, int flags)
 			      place, flags); \
 	}
 
-OPEN_HOOKS()
-OPEN_HOOKS(64)
+OPEN_HOOKS() /* open(), openat(), __open_2(), __openat_2() */
+OPEN_HOOKS(64) /* open64(), openat64(), __open64_2(), __openat64_2() */
 
 HOOK int access(const char *path, int mode)
 {
@@ -206,8 +206,8 @@ HOOK DIR *opendir(const char *path)
 		return entry; \
 	}
 
-READDIR_HOOK()
-READDIR_HOOK(64)
+READDIR_HOOK() /* readdir() */
+READDIR_HOOK(64) /* readdir64() */
 
 HOOK void rewinddir(DIR *dir)
 {

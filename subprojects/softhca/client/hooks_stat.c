@@ -87,7 +87,12 @@
 				  st); \
 	}
 
+/* stat(), lstat(), fstat(), fstatat(), __xstat(), __lxstat(), __fxstat(), __fxstatat() */
 STAT_HOOKS()
+/*
+ * stat64(), lstat64(), fstat64(), fstatat64(), __xstat64(), __lxstat64(), __fxstat64() and
+ * __fxstatat64()
+ */
 STAT_HOOKS(64)
 
 HOOK int statx(int fd, const char *path, int flags, unsigned int mask, struct statx *st);

@@ -80,16 +80,16 @@ static int ask(const void *request, size_t length)
 ssize_t netlink_send(int fd, const void *request, size_t length)
 {
 	int answer = ask(request, length);
+	bool failed;
 
 	if (answer < 0) {
 		errno = -answer;
 		return -1;
 	}
 	lseek(answer, 0, SEEK_SET);
-	if (dup3(answer, fd, fcntl(fd, F_GETFD) & FD_CLOEXEC ? O_CLOEXEC : 0) < 0)
-		length = (size_t)-1;
+	failed = dup3(answer, fd, fcntl(fd, F_GETFD) & FD_CLOEXEC ? O_CLOEXEC : 0) < 0;
 	real()->close(answer);
-	return (ssize_t)length;
+	return failed ? -1 : (ssize_t)length;
 }
 
 /* The length of the whole messages in @bytes: netlink never returns a part of one. */

@@ -24,7 +24,8 @@
 
 /* The page of the last daemon that the program met. Stays mapped: any thread may be using it. */
 static struct softhca_wake *_Atomic page;
-static _Atomic uint64_t page_inode; /* of its memfd, which no other one has while it is mapped */
+/* Inode of that page's memfd. No other memfd gets this number while the page is mapped. */
+static _Atomic uint64_t page_inode;
 
 /* The provider's functions, which are the same in all its contexts. */
 static int (*_Atomic provider_post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
