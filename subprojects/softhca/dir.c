@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Where the daemon is: the rule that the preload and the command share. */
+/* The daemon's directory: its place, the names of its files, and the adapters in it. */
 #include "dir.h"
 
 #include <errno.h>
@@ -87,13 +87,13 @@ int dir_adapter(const char *directory, const char *word, char name[DIR_ADAPTER])
 	char path[DIR_MAX + DIR_ADAPTER + 32], *number;
 
 	if (strlen(word) >= DIR_ADAPTER || strpbrk(word, "/."))
-		return -1;
+		return -ENOENT;
 	strcpy(name, word);
 	for (char *at = name; (at = strchr(at, '-')); at++)
 		*at = '_';
 	number = strrchr(name, '_');
 	snprintf(path, sizeof(path), "%s/" SOFTHCA_SYSFS "/class/infiniband/%s", directory, name);
-	return number && !syscall(SYS_faccessat, AT_FDCWD, path, F_OK) ? atoi(number + 1) : -1;
+	return number && !syscall(SYS_faccessat, AT_FDCWD, path, F_OK) ? atoi(number + 1) : -ENOENT;
 }
 
 int dir_join(char *path, size_t size, const char *directory, const char *name)

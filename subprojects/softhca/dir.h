@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The daemon's directory: its place, and the names of its files. */
+/* The daemon's directory: its place, the names of its files, and the adapters in it. */
 #ifndef SOFTHCA_DIR_H
 #define SOFTHCA_DIR_H
 
@@ -52,9 +52,9 @@ int dir_find(char path[DIR_MAX + 1]);
 #define DIR_ADAPTER 64
 
 /*
- * The number of the adapter that @word names, and its name; -1 if the daemon in @directory has no
- * such adapter. @word may have a hyphen for the underscore, which Open MPI refuses in the name of a
- * host.
+ * The number of the adapter that @word names, and its name; -ENOENT if the daemon in @directory has
+ * no such adapter. @word may have a hyphen for the underscore, which Open MPI refuses in a host's
+ * name.
  */
 int dir_adapter(const char *directory, const char *word, char name[DIR_ADAPTER]);
 

@@ -12,13 +12,13 @@
  * memory itself, as the kernel's copy_to_user() does.
  */
 #define SOFTHCA_MAGIC	0x53484341u /* "SHCA" */
-/* of preload, daemon and the daemons of other machines; a mismatch is refused with EPROTO */
+/* The preload, the daemon and the daemons of other machines refuse another one with EPROTO. */
 #define SOFTHCA_VERSION 7u
 
 /* Of a machine: uverbs0 to uverbs15. */
 #define SOFTHCA_MAX_DEVICES 16
 
-/* Longest write() that is carried; the longest real command is below 200 bytes. */
+/* Longest write() that is carried. The longest known command is rdma_cm's ACCEPT, of 304 bytes. */
 #define SOFTHCA_MAX_COMMAND 4096u
 #define SOFTHCA_MIN_COMMAND 8u /* the headers of both interfaces */
 
@@ -37,8 +37,8 @@ struct softhca_hello {
 	uint32_t version;
 	uint32_t kind;
 	/*
-	 * index: uverbsN; for SOFTHCA_CM the program's host, or SOFTHCA_EVERY_HOST; for
-	 * SOFTHCA_CAPTURE the bytes of each packet
+	 * N of uverbsN; for SOFTHCA_CM the program's host, or SOFTHCA_EVERY_HOST; for
+	 * SOFTHCA_CAPTURE the most bytes to keep of each packet
 	 */
 	uint32_t device;
 	uint64_t arena_pages; /* 0 = the client has no arena */
@@ -63,15 +63,15 @@ struct softhca_welcome {
 	 */
 	int32_t status;
 	uint32_t arena; /* 1 = rings may be placed in the arena */
-	/* 1 = an mmap offset is a page index, 8 bits, with a command above it */
+	/* 1 = bits 8 and up of the page number of an mmap() offset are a command, as of libmlx5 */
 	uint32_t mmap_commands;
 };
 
 /*
- * Follows the welcome of SOFTHCA_CONTEXT, with the memfd of a page that all programs share with the
- * daemon. It begins with struct softhca_wake.
+ * Follows the welcome of SOFTHCA_CONTEXT. Carries the memfd of a page that all programs share with
+ * the daemon, and that begins with struct softhca_wake.
  */
-struct softhca_wake_page {
+struct softhca_wake_message {
 	uint32_t reserved;
 };
 

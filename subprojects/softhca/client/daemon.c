@@ -71,7 +71,7 @@ static void explain_refusal(int status)
 /* If the program has no number left for the page, everything works, but slowly. */
 static int receive_wake_page(int sock)
 {
-	struct softhca_wake_page words;
+	struct softhca_wake_message words;
 	int fd;
 	int err = daemon_receive(sock, &words, sizeof(words), &fd);
 

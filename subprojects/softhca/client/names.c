@@ -16,7 +16,7 @@ static const char *numeric_of(const char *name, char numeric[INET_ADDRSTRLEN])
 {
 	char adapter[DIR_ADAPTER];
 	int saved = errno;
-	int index = name && place_dir() ? dir_adapter(place_dir(), name, adapter) : -1;
+	int index = name && place_dir() ? dir_adapter(place_dir(), name, adapter) : -ENOENT;
 
 	errno = saved;
 	if (index < 0)

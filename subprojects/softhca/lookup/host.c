@@ -39,7 +39,7 @@ int host_index(uint32_t *host)
 	*host = SOFTHCA_EVERY_HOST;
 	if (!name || !name[0])
 		return 0;
-	index = place_dir() ? dir_adapter(place_dir(), name, adapter) : -1;
+	index = place_dir() ? dir_adapter(place_dir(), name, adapter) : -ENOENT;
 	if (index >= 0) {
 		*host = (uint32_t)index;
 		return 0;

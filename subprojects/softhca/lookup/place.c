@@ -38,8 +38,9 @@ void place_explain(void)
 	char place[DIR_MAX + 1];
 
 	if (dir_default(place))
-		TELL_ONCE("no emulated adapters: by %s the daemon's directory is no absolute path, or too long\n",
-			  dir_variable());
+		TELL_ONCE(
+			"no emulated adapters: %s gives no absolute path, or one that is too long\n",
+			dir_variable());
 	else if (why_none == -EPERM)
 		TELL_ONCE("no emulated adapters: %s is another user's, or open to others; 'softhca start' starts a daemon "
 			  "of your own\n",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the preload has of its own in the program: its messages, descriptors and memory. */
+/* What the preload library keeps in a program without its knowledge: descriptors and memory. */
 #ifndef SOFTHCA_OWN_H
 #define SOFTHCA_OWN_H
 

@@ -76,7 +76,7 @@
 
 struct statx; /* glibc before 2.28 has none */
 
-/* Each glibc lacks some of these by these names. */
+/* glibc before 2.33 exports no stat(), only __xstat(); later ones keep that for old programs. */
 #define REAL_STATS(X) \
 	X(stat, int, const char *path, struct stat *st) \
 	X(lstat, int, const char *path, struct stat *st) \

@@ -151,7 +151,7 @@ static int try_calls(char *why, size_t size)
 	return 0;
 }
 
-/* The programs find all machines on the wire. */
+/* Waits until all machines are on the wire, so that programs find them. */
 static int meet(struct hca_machine *machine, const struct end *end, uint64_t until, char *why,
 		size_t size)
 {
@@ -230,7 +230,7 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 	return err ? server_fail(why, size, path, err) : meet(machine, end, plan->end, why, size);
 }
 
-/* ---- birth ---- */
+/* ---- the start ---- */
 
 /* All but the standard ones and these two. glibc has close_range() since 2.34. */
 static void close_others(int one, int other)

@@ -25,12 +25,6 @@
 /* seconds: as long as the end of a killed daemon may take on a busy machine */
 #define PATIENCE   20
 
-int server_fail(char *why, size_t size, const char *what, int err)
-{
-	snprintf(why, size, "%.400s: %s", what, strerror(-err));
-	return err;
-}
-
 /* ---- removal ---- */
 
 static bool is_entry(const struct dirent *entry)

@@ -73,7 +73,7 @@ static int place_of(const struct hca_device *device, int number)
 	return device->index * device->machine->settings.ports + number - 1;
 }
 
-/* The port of an InfiniBand adapter has none, nor has any if the kernel lacks both kinds. */
+/* For RoCE only. A kernel that makes no interface of these kinds leaves the port without one. */
 static int give_interface(struct hca_device *device, int number)
 {
 	static const char *const kinds[] = { "dummy", "ifb" };
@@ -130,8 +130,8 @@ static int add_ipv6(int fd, const struct hca_device *device, uint8_t port, const
 }
 
 /*
- * All ports are in one network. On the loopback interface each address has its own label, and no
- * network: of that, the interface would have every address.
+ * The interfaces of all ports are in one network of 16 bits. On the loopback interface each address
+ * has a label and a mask of 32 bits: that interface answers for all addresses of its networks.
  */
 static int add_addresses(const struct sockets *sockets, const struct hca_device *device, int number)
 {

@@ -115,7 +115,7 @@ static void accept_client(struct client *client, const struct softhca_welcome *w
 
 static int greet_context(struct pending *pending, const struct softhca_hello *hello, int arena_fd)
 {
-	const struct softhca_wake_page page = { 0 };
+	const struct softhca_wake_message wake = { 0 };
 	struct softhca_welcome words = { 0 };
 	struct hca_context *ctx;
 	int uar = -1;
@@ -128,7 +128,7 @@ static int greet_context(struct pending *pending, const struct softhca_hello *he
 	words.mmap_commands = ctx->device->model->mmap_commands;
 	accept_client(&ctx->client, &words, uar);
 	close(uar);
-	if (send_message(ctx->client.sock, &page, sizeof(page), sleep_page()))
+	if (send_message(ctx->client.sock, &wake, sizeof(wake), sleep_page()))
 		ctx->client.dead = true;
 	return 0;
 }

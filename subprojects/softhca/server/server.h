@@ -31,7 +31,7 @@ int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size);
 /* Leaves the caller's session and files: all but the standard ones and these two. 0 or -errno. */
 int daemon_detach(int one, int other);
 
-/* "@what: the error" into @why. Returns @err. (home.c) */
+/* "@what: the error" into @why. Returns @err. (fail.c) */
 int server_fail(char *why, size_t size, const char *what, int err);
 
 /* ---- its directory: made, locked, taken over from a dead one, removed (home.c) ---- */
@@ -45,7 +45,7 @@ int home_claim(const char *path, int *lock, char *why, size_t size);
 /* No living daemon has the directory. */
 bool home_is_free(const char *path);
 
-/* Whether the daemon at the other end of a connection is stopped (SIGSTOP), if it is known. */
+/* Whether the daemon at the other end is stopped (SIGSTOP). True also if that is not known. */
 bool home_daemon_is_stopped(int sock);
 
 /* Removes what a daemon makes in its directory, and that, unless other things are in it. */
