@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <harness/thread_state.h>
 

@@ -24,6 +24,7 @@
 #define UNIT_TEARDOWN end_hooks
 
 #include <harness/unit.h>
+#include "../common/child.h"
 #include "../common/other_thread.h"
 #include "../common/provider.h"
 

@@ -14,6 +14,7 @@
 #include <modern/table.h>
 
 #include "../table/regtab_fixture.h"
+#include "../common/child.h"
 #include "../common/provider.h"
 #include "../common/other_thread.h"
 

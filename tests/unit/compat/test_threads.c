@@ -24,6 +24,7 @@
 
 #include <harness/thread_state.h>
 #include "../common/provider.h"
+#include "../common/child.h"
 #include <harness/unit.h>
 
 #define THREADS 6

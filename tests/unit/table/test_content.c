@@ -16,6 +16,7 @@
 #define UNIT_SETUP begin
 
 #include "regtab_fixture.h"
+#include "../common/child.h"
 
 /* Each test begins without a table, as a child does, and without an earlier one. */
 FIXTURE(begin)

@@ -16,6 +16,7 @@
 #include <table/view.h>
 
 #include "regtab_fixture.h"
+#include "../common/child.h"
 
 static void register_7(void *created)
 {

@@ -23,32 +23,7 @@ CM = "198.18.0.1"  # by which rdma_cm knows the first adapter of the first machi
 # reaps all others, and these end with it.
 STAY = "trap '' CHLD; {} && echo up && exec cat"
 
-# Frames between two interfaces: some are lost, all are late. A kernel may lack the queue netem.
-BAD_CABLE = r"""
-import collections, random, select, socket, sys, time
-late, rng = collections.deque(), random.Random(7)
-loss, delay = map(float, sys.argv[1:3])
-ends = [socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.ntohs(3)) for _ in range(2)]
-for end, name in zip(ends, sys.argv[3:]):
-    end.setsockopt(263, 15, 1)  # PACKET_VNET_HDR: a segment of TCP may be longer than a frame
-    end.bind((name, 3))
-print("up", flush=True)
-while True:
-    left = late[0][0] - time.monotonic() if late else 1
-    ready = select.select([*ends, sys.stdin], [], [], max(0, left))[0]
-    if sys.stdin in ready:
-        break
-    for end in ready:
-        frame, (_, _, kind, *_) = end.recvfrom(1 << 17)
-        if kind != 4 and rng.random() >= loss:  # PACKET_OUTGOING
-            late.append((time.monotonic() + delay, ends[end is ends[0]], frame))
-    while late and late[0][0] <= time.monotonic():
-        _, end, frame = late.popleft()
-        try:
-            end.send(frame)
-        except OSError:
-            pass  # the cable is pulled
-"""
+BAD_CABLE = pathlib.Path(__file__).with_name("bad_cable.py")
 
 
 def children_of(pid):
@@ -93,7 +68,7 @@ class Machine(Daemon):
         return done.stdout + done.stderr
 
     def start(self, argv, env=None, **kw):
-        """As that of Daemon. kill() ends it at once, the Popen's own kill() only its parent."""
+        """The Popen of nsenter, whose child is the program: Machine.kill() ends that."""
         return super().start(self.command(argv, env), start_new_session=True, **kw)
 
     def kill(self, program):
@@ -117,7 +92,7 @@ class Machine(Daemon):
     def ip(self, *words):
         self.must("ip", *words, env={"LD_PRELOAD": ""})
 
-    def listens(self, port):
+    def wait_for_listener(self, port):
         """Waits until a program listens at the port of TCP."""
         tables = [pathlib.Path(f"/proc/{self.first}/net/{name}") for name in ("tcp", "tcp6")]
         wait_for(lambda: any(re.search(f":{port:04X} 0+:0000 0A", table.read_text())
@@ -200,7 +175,7 @@ class Network:
             if words:
                 subprocess.run([*enter, "ip", "link", *words.split()], check=True, timeout=30)
         if self.cable and place:
-            self.stay([*enter, sys.executable, "-c", BAD_CABLE, *self.cable, "h0", "h1"])
+            self.stay([*enter, sys.executable, BAD_CABLE, *self.cable, "h0", "h1"])
 
     def end(self):
         for holder in reversed(self.holders):

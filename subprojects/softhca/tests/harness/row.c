@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Runs rows and prints their lines. */
+#include "row.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -12,8 +13,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "row.h"
 
 /* Longer than each wait in a row, so that the wait fails first and names its condition. */
 #define ROW_SECONDS 60

@@ -9,7 +9,7 @@
 
 struct row {
 	const char *group, *name;
-	const char *section;	/* of a contract, or NULL */
+	const char *section; /* in the contract of xrc-compat, whose rows alone have one */
 	int needs;	/* of the program: which runs of it have the row */
 	void (*before)(void), (*run)(void), (*after)(void);
 	struct row *next;

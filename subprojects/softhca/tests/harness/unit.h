@@ -10,13 +10,6 @@
 
 #include <cmocka.h>
 
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 /* cmocka calls these before and after each test. A file may define its own. */
 #ifndef UNIT_SETUP
 #define UNIT_SETUP NULL
@@ -49,49 +42,10 @@ static size_t unit_count __attribute__((unused));
 		return cmocka_run_group_tests(unit_tests, setup, teardown); \
 	}
 
-/* ./run-tests prints the reason again in its last lines. */
-#define skip_because(reason)                           \
-	do {                                           \
-		print_message("%s\n", reason);         \
-		skip();                                \
-	} while (0)
-
-/*
- * scripts/try-aarch64 runs the tests by qemu-user, which does not wipe pages at a fork, has a
- * /proc/self/stat of its own, and does not limit memory.
- */
-#define skip_by_qemu_user() \
+#define skip_because(reason) \
 	do { \
-		const char *wrapper_ = getenv("MESON_EXE_WRAPPER"); \
-\
-		if (wrapper_ && strstr(wrapper_, "qemu")) \
-			skip_because("qemu-user differs from a kernel there"); \
+		print_message("%s\n", reason); \
+		skip(); \
 	} while (0)
-
-/* The status of a child process whose exit status is the value of the expression. */
-#define in_child(expression) in_child_of(fork(), expression)
-
-/* As a child of _Fork(), which runs no fork handlers. glibc has that function from 2.34 on. */
-#define in_bare_child(expression) \
-	in_child_of((pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0), expression)
-
-#define in_child_of(forked, expression)                                \
-	({                                                             \
-		int status_ = -1;                                      \
-		pid_t pid_ = forked;                                   \
-                                                                       \
-		if (!pid_)                                             \
-			_exit(expression);                             \
-		assert_int_equal(waitpid(pid_, &status_, 0), pid_);    \
-		status_;                                               \
-	})
-
-/* A child process passed (exit status 0), or was not permitted to try (77). */
-static inline void child_passed(int status, const char *why_not_tried)
-{
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-		skip_because(why_not_tried);
-	assert_int_equal(status, 0);
-}
 
 #endif

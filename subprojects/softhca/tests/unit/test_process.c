@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 
 #define READS	 10000
 #define TIMEOUT 25 /* seconds; alarm() then ends a child that outlives the test */

@@ -47,7 +47,7 @@ def test_what_is_long_on_its_way_is_not_sent_again(build):
     need("ibv_rc_pingpong")
     start_daemons(machines)
     words = "ibv_rc_pingpong -s 1048576 -n 6".split()
-    across(one, two, words, [*words, one.address], lambda: one.listens(18515))
+    across(one, two, words, [*words, one.address], lambda: one.wait_for_listener(18515))
     assert sent_bytes(two) < 12 << 20
 
 

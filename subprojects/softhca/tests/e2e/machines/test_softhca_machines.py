@@ -25,7 +25,7 @@ def of_verbs(machines, words, port=18515, index=0):
     one, two = machines
     gid = ["-g" if words[0].startswith("ibv_") else "-x", index]
     words = [*words, "-d", models.device(0), "-p", port, *(gid if one.ethernet else [])]
-    return across(one, two, words, [*words, one.address], lambda: one.listens(port))
+    return across(one, two, words, [*words, one.address], lambda: one.wait_for_listener(port))
 
 
 @links
@@ -58,7 +58,7 @@ def test_qperf(machines):
     one, two = machines
     tests = "rc_lat rc_bw rc_rdma_read_bw rc_compare_swap_mr ud_lat uc_bw".split()
     with one.running(["qperf"]):
-        one.listens(19765)
+        one.wait_for_listener(19765)
         said = two.must("qperf", one.address, "-t", "1", *tests, timeout=60)
     assert [name for name in tests if f"{name}:" in said] == tests, said
     assert not re.search(r"= +0 |failed", said), said

@@ -149,7 +149,7 @@ def test_a_key_is_made_once_and_only_for_its_owner(build, in_memory):
 def listener(machine):
     script = f"import socket; s = socket.create_server(('{machine.address}', {PORT})); input()"
     with machine.running(["/usr/bin/python3", "-c", script], stdin=subprocess.PIPE):
-        machine.listens(PORT)
+        machine.wait_for_listener(PORT)
         yield
 
 
@@ -231,7 +231,7 @@ def test_strangers_at_the_port_hinder_nobody(build):
     one, two = machines = build(2)
     program = PROGRAMS / "softhca-across"
     starting = one.start_daemon()
-    one.listens(PORT)
+    one.wait_for_listener(PORT)
     with two.running(["/usr/bin/python3", "-c", ENEMY, one.address, PORT],
                      stdin=subprocess.PIPE) as enemy:
         assert enemy.stdout.readline() == "ready\n", enemy.communicate()
