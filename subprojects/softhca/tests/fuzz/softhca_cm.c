@@ -47,7 +47,7 @@ static struct cm_file *open_file(struct fuzz_hca *hca, uint32_t host)
 	const struct softhca_hello hello = { .device = host, .probe = (uint64_t)(uintptr_t)&probe };
 	struct cm_file *file;
 
-	need(!cm_file_create(&hca->machine, &hello, dup(2), hca->ctx->client.pid, &file),
+	must(!cm_file_create(&hca->machine, &hello, dup(2), hca->ctx->client.pid, &file),
 	     "no file");
 	return file;
 }
@@ -124,7 +124,7 @@ static void hear_from_far(const struct fuzz_hca *hca, struct input *input)
 					      CM_DREQ, CM_DREP, CM_SIDR_REQ, CM_SIDR_REP };
 	const uint8_t flags = take(input, 1);
 	struct cm_far message = {
-		.slid = FUZZ_FAR_LID,
+		.slid = fuzz_lid(hca, FUZZ_FAR),
 		.dlid = hca->machine.device[0].port[1].lid,
 		.family = flags & 1 ? AF_INET6 : AF_INET,
 		.ps = spaces[flags >> 6],
@@ -215,7 +215,7 @@ static void take_step(const struct fuzz_hca *hca, const struct step *step,
 	if (step->command == RDMA_USER_CM_CMD_ACCEPT)
 		((struct rdma_ucm_accept *)message.body)->conn_param.valid = step->valid;
 	correct(hca, message.body, step->command, 0);
-	need(!cm_execute(files[step->file], &message, sizeof(message.hdr) + layout->size, -1),
+	must(!cm_execute(files[step->file], &message, sizeof(message.hdr) + layout->size, -1),
 	     "a step of the connection was refused");
 }
 
@@ -246,7 +246,7 @@ static void check_machines(struct fuzz_hca *hca)
 		{ 0, RDMA_USER_CM_CMD_LISTEN, 0, false, false },
 	};
 	struct cm_file *const files[] = { open_file(hca, SOFTHCA_EVERY_HOST) };
-	struct cm_far message = { .slid = FUZZ_FAR_LID,
+	struct cm_far message = { .slid = fuzz_lid(hca, FUZZ_FAR),
 				  .dlid = hca->machine.device[0].port[1].lid,
 				  .family = AF_INET,
 				  .ps = RDMA_PS_TCP,
@@ -259,21 +259,21 @@ static void check_machines(struct fuzz_hca *hca)
 	message.mad[CM_MAD_HEADER + 3] = 9; /* the sender's id */
 	message.mad[CM_MAD_HEADER + 14] = 7001 >> 8;
 	message.mad[CM_MAD_HEADER + 15] = 7001 & 0xff;
-	need(ids_after(hca, &message) == 2, "a request that made no id");
-	need(ids_after(hca, &message) == 2, "a repeated request made an id");
+	must(ids_after(hca, &message) == 2, "a request that made no id");
+	must(ids_after(hca, &message) == 2, "a repeated request made an id");
 	message.from = 6;
-	need(ids_after(hca, &message) == 3, "a request of the machine's next daemon made no id");
+	must(ids_after(hca, &message) == 3, "a request of the machine's next daemon made no id");
 	message.mad[CM_MAD_HEADER + 3] = 10;
 	message.to = hca->machine.cm->incarnation ^ 2;
-	need(ids_after(hca, &message) == 3, "a request for the daemon before this one made an id");
+	must(ids_after(hca, &message) == 3, "a request for the daemon before this one made an id");
 	message.to = 0;
-	message.slid = FUZZ_THIRD_LID;
-	need(ids_after(hca, &message) == 3, "a machine has spoken for another one");
-	message.slid = FUZZ_FAR_LID;
+	message.slid = fuzz_lid(hca, FUZZ_THIRD);
+	must(ids_after(hca, &message) == 3, "a machine has spoken for another one");
+	message.slid = fuzz_lid(hca, FUZZ_FAR);
 	message.to = hca->machine.cm->incarnation ^ 2;
 	message.mad[17] = CM_DREQ;
 	ids_after(hca, &message);
-	need(fuzz_sent == sizeof(message), "who waits for an id that has gone heard nothing");
+	must(fuzz_sent == sizeof(message), "who waits for an id that has gone heard nothing");
 	cm_file_destroy(files[0]);
 }
 
@@ -282,7 +282,7 @@ static void check_readable(const struct cm_file *file)
 {
 	unsigned int events = list_length(&file->events);
 
-	need(events == file->waiting && file->rung <= events && !events == !file->rung,
+	must(events == file->waiting && file->rung <= events && !events == !file->rung,
 	     "the descriptor is readable without an event, or not with one");
 }
 
@@ -316,9 +316,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	cm_file_destroy(files[0]);
 	cm_file_destroy(files[1]);
-	need(list_empty(&cm->files) && list_empty(&cm->ids) && !cm->numbers.used,
+	must(list_empty(&cm->files) && list_empty(&cm->ids) && !cm->numbers.used,
 	     "ids are left over");
-	need(list_empty(&cm->groups) && !cm->group_lids.used && !cm->joins.used,
+	must(list_empty(&cm->groups) && !cm->group_lids.used && !cm->joins.used,
 	     "groups are left over");
 	fuzz_hca_end(hca);
 	return 0;

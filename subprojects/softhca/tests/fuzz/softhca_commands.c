@@ -100,7 +100,7 @@ static void one_command(struct fuzz_hca *hca, struct input *input, int *channel)
 	err = cmd_execute(hca->ctx, &message, length, fd, &give, &give_at);
 	if (err && getenv("SOFTHCA_FUZZ_VALID")) {
 		fprintf(stderr, "command %u: %s\n", message.hdr.command, strerror(-err));
-		need(false, "a valid command was refused");
+		must(false, "a valid command was refused");
 	}
 	if (give < 0)
 		return;

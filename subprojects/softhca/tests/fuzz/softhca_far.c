@@ -27,7 +27,7 @@ static void repeat_atomic(struct input *input, const struct hca_qp *qp, struct f
 	request->last = true;
 	fuzz_sent = 0;
 	fuzz_deliver(far_take_request, request, sizeof(*request));
-	need(fuzz_sent <= sizeof(struct far_answer) + sizeof(uint64_t),
+	must(fuzz_sent <= sizeof(struct far_answer) + sizeof(uint64_t),
 	     "an answer that is too long");
 }
 
@@ -39,7 +39,7 @@ static void deliver(const struct fuzz_hca *hca, const struct far_request *reques
 
 	fuzz_sent = 0;
 	fuzz_deliver(far_take_request, request, length);
-	need(request->slid != FUZZ_THIRD_LID || (!fuzz_sent && *received == before),
+	must(request->slid != fuzz_lid(hca, FUZZ_THIRD) || (!fuzz_sent && *received == before),
 	     "a machine has spoken for another one");
 }
 
@@ -67,12 +67,13 @@ void fuzz_request(const struct fuzz_hca *hca, struct input *input, const struct 
 		.qpn = qp->attr.dest_qpn,
 		.psn = qp->attr.rq_psn,
 		.srqn = srqn,
-		.slid = third ? FUZZ_THIRD_LID : FUZZ_FAR_LID,
+		.slid = third ? fuzz_lid(hca, FUZZ_THIRD) : fuzz_lid(hca, FUZZ_FAR),
 		.type = qp->type == IBV_QPT_XRC_RECV ? IBV_QPT_XRC_SEND : (uint8_t)qp->type,
 		.opcode = opcodes[what],
 		.path_mtu = IBV_MTU_1024,
 	};
-	message.words.av.dlid = flags & 64 ? FUZZ_FAR_LID : hca->machine.device[0].port[1].lid;
+	message.words.av.dlid =
+		flags & 64 ? fuzz_lid(hca, FUZZ_FAR) : hca->machine.device[0].port[1].lid;
 	message.words.av.qpn = qp->qpn;
 	if (flags & 16 && more) {
 		message.words.offset = more;
@@ -109,6 +110,6 @@ void fuzz_answer(const struct fuzz_hca *hca, struct input *input, const struct h
 	spoil(input, flags, (uint8_t *)&message, sizeof(message.words), &length);
 	fuzz_deliver(far_take_answer, &message, length);
 	/* A spoiled tag can be that of a later piece, whose answer acknowledges those before it. */
-	need(message.words.outcome != FAILED || nth || message.words.tag != tag || *sent == before,
+	must(message.words.outcome != FAILED || nth || message.words.tag != tag || *sent == before,
 	     "a failure that is a success");
 }

@@ -18,8 +18,8 @@ static void handle(int machine, const void *body, size_t length)
 	const uint8_t *bytes = body;
 	volatile uint8_t last;
 
-	need(machine == FUZZ_FAR, "a message of nobody");
-	need((uintptr_t)body % sizeof(uint64_t) == 0, "a body that is not aligned");
+	must(machine == FUZZ_FAR, "a message of nobody");
+	must((uintptr_t)body % sizeof(uint64_t) == 0, "a body that is not aligned");
 	for (size_t i = 0; i < length; i++)
 		last = bytes[i];
 	(void)last;
@@ -45,8 +45,8 @@ static void one_frame(struct input *input)
 	uint8_t *bytes = malloc(length);
 	struct frame frame = { .number = next + (flags == 1) };
 
-	need(bytes != NULL, "no memory");
-	frame.magic = 0x53484632u ^ (flags == 2);
+	must(bytes != NULL, "no memory");
+	frame.magic = 0x53484632u ^ (flags == 2); /* FRAME in fabric/messages.c */
 	frame.from = FUZZ_FAR + (flags == 3 ? take(input, 2) : 0);
 	memcpy(frame.token, token, sizeof(token));
 	frame.token[0] ^= flags == 4;

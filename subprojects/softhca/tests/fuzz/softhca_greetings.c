@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define MAGIC 0x53484631u
+#define MAGIC 0x53484631u /* GREETING in fabric/introduce.c */
 #define MACHINES 3
 #define STEP (300u * 1000 * 1000) /* nanoseconds from input to input */
 
@@ -56,7 +56,7 @@ static void make_key(void)
 	char path[] = "/tmp/softhca-fuzz.XXXXXX", why[512];
 	int fd = mkstemp(path);
 
-	need(fd >= 0 && write(fd, path, FABRIC_SEAL) == FABRIC_SEAL &&
+	must(fd >= 0 && write(fd, path, FABRIC_SEAL) == FABRIC_SEAL &&
 		     !fabric_read_key(path, why, sizeof(why)),
 	     "no key");
 	unlink(path);
@@ -69,7 +69,7 @@ static void listen_as_first(void)
 	socklen_t size = sizeof(address);
 
 	first_machine = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-	need(!bind(first_machine, (struct sockaddr *)&address, sizeof(address)) &&
+	must(!bind(first_machine, (struct sockaddr *)&address, sizeof(address)) &&
 		     !listen(first_machine, 64) &&
 		     !getsockname(first_machine, (struct sockaddr *)&address, &size),
 	     "no port");
@@ -95,14 +95,14 @@ static void begin_once(void)
 		memcpy(&list.host[i].address, &address, sizeof(address));
 		list.host[i].length = sizeof(address);
 	}
-	need(!fabric_open(&plan, &list, &timers, why, sizeof(why)), "no daemon");
+	must(!fabric_open(&plan, &list, &timers, why, sizeof(why)), "no daemon");
 }
 
 static void turn(void)
 {
 	enum sleep_end end;
 
-	need(!loop_wait(0, &end), "no turn");
+	must(!loop_wait(0, &end), "no turn");
 }
 
 /* ---- the other machine ---- */
@@ -112,7 +112,7 @@ static int connect_to_daemon(void)
 	const struct sockaddr_in address = address_of(1);
 	int sock = socket(AF_INET, SOCK_STREAM, 0);
 
-	need(sock >= 0 && !connect(sock, (const struct sockaddr *)&address, sizeof(address)),
+	must(sock >= 0 && !connect(sock, (const struct sockaddr *)&address, sizeof(address)),
 	     "the daemon does not listen");
 	return sock;
 }
@@ -130,7 +130,7 @@ static int accept_daemon(void)
 			sock = next;
 		}
 	}
-	need(sock >= 0, "the daemon does not connect");
+	must(sock >= 0, "the daemon does not connect");
 	return sock;
 }
 
@@ -212,9 +212,9 @@ static void introduce(struct input *input, int sock, bool third, enum kind kind,
 		flip(input, &words, sizeof(words));
 	say(input, sock, &words, sizeof(words) - (kind == SHORT));
 	if (kind != SHORT)
-		need(!hear(sock, &end, 1), "more than an introduction");
-	need(kind != HONEST || fuzz_reached == machine, "an honest machine was not met");
-	need(kind != HONEST || ends_after_more(sock), "more than an introduction was heard");
+		must(!hear(sock, &end, 1), "more than an introduction");
+	must(kind != HONEST || fuzz_reached == machine, "an honest machine was not met");
+	must(kind != HONEST || ends_after_more(sock), "more than an introduction was heard");
 }
 
 static void converse(struct input *input, int sock, bool third, enum kind kind)
@@ -263,7 +263,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	sock = third ? connect_to_daemon() : accept_daemon();
 	setsockopt(sock, IPPROTO_TCP, TCP_NODELAY, &now, sizeof(now));
 	converse(&input, sock, third, kind);
-	need(fuzz_reached < 0 || kind == HONEST, "another one was met");
+	must(fuzz_reached < 0 || kind == HONEST, "another one was met");
 	count_accepted(fuzz_reached >= 0);
 	hang_up(sock);
 	return 0;

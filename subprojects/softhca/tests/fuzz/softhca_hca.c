@@ -29,7 +29,7 @@ uint64_t __wrap_hca_now(void)
 	return hca.now += 1000;
 }
 
-void need(bool good, const char *what)
+void must(bool good, const char *what)
 {
 	if (good)
 		return;
@@ -64,7 +64,7 @@ static void start_client(void)
 	const pid_t fuzzer = getpid();
 
 	client = fork();
-	need(client >= 0, "no client");
+	must(client >= 0, "no client");
 	if (client)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -80,7 +80,7 @@ static const struct model *chosen_model(void)
 	const char *name = getenv("SOFTHCA_MODEL");
 	const struct model *model = model_find(name ? name : models[0]->name);
 
-	need(model != NULL, "SOFTHCA_MODEL names no model");
+	must(model != NULL, "SOFTHCA_MODEL names no model");
 	return model;
 }
 
@@ -93,13 +93,13 @@ static void create_arena(void)
 	for (int i = 0; i < ARENA_PAGES; i++)
 		owner[i] = softhca_arena_owner(ARENA_BASE, ARENA_PAGES);
 	arena_fd = memfd_create("arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	need(arena_fd >= 0 && !ftruncate(arena_fd, table + ARENA_SIZE) &&
+	must(arena_fd >= 0 && !ftruncate(arena_fd, table + ARENA_SIZE) &&
 		     !fcntl(arena_fd, F_ADD_SEALS, F_SEAL_SHRINK) &&
 		     pwrite(arena_fd, owner, sizeof(owner), 0) == sizeof(owner),
 	     "no arena");
 	hca.arena = mmap((void *)ARENA_BASE, ARENA_SIZE, PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_FIXED_NOREPLACE, arena_fd, table);
-	need(hca.arena == (void *)ARENA_BASE, "no arena");
+	must(hca.arena == (void *)ARENA_BASE, "no arena");
 }
 
 static void begin_once(void)
@@ -113,12 +113,12 @@ static void begin_once(void)
 	settings.devices = 1;
 	settings.model = chosen_model();
 	settings.ports = 2;
-	need(scratch != MAP_FAILED, "no memory");
+	must(scratch != MAP_FAILED, "no memory");
 	hca.scratch = (uint64_t)(uintptr_t)scratch;
 	create_arena();
 	start_client();
-	need(!loop_init(true), "no loop");
-	need(!machine_init(&hca.machine, &settings, 3, 0) && !cm_init(&hca.machine), "no machine");
+	must(!loop_init(true), "no loop");
+	must(!machine_init(&hca.machine, &settings, 3, 0) && !cm_init(&hca.machine), "no machine");
 	far_init(&hca.machine);
 	cm_far_init(&hca.machine);
 }
@@ -141,7 +141,7 @@ struct fuzz_hca *fuzz_hca_begin(void)
 	hca.now = 0;
 	fault_clear(&device->faults);
 	memset(hca.arena, 0, ARENA_SIZE);
-	need(!context_create(&hca.machine, &hello, dup(2), client, arena_fd, &hca.ctx, &uar),
+	must(!context_create(&hca.machine, &hello, dup(2), client, arena_fd, &hca.ctx, &uar),
 	     "no context");
 	close(uar);
 	return &hca;
@@ -163,14 +163,14 @@ void fuzz_hca_end(struct fuzz_hca *s)
 
 	context_destroy(s->ctx);
 	for (int type = 0; type < HCA_TYPES; type++)
-		need(!device->numbers[type].used, "objects are left over");
-	need(!device->qps.used, "QPs are left over");
-	need(list_empty(&device->xrcds) && list_empty(&device->contexts),
+		must(!device->numbers[type].used, "objects are left over");
+	must(!device->qps.used, "QPs are left over");
+	must(list_empty(&device->xrcds) && list_empty(&device->contexts),
 	     "domains or contexts are left over");
-	need(list_empty(&s->machine.ready) && list_empty(&s->machine.failed) &&
+	must(list_empty(&s->machine.ready) && list_empty(&s->machine.failed) &&
 		     list_empty(&s->machine.unanswered),
 	     "work is left over");
-	need(timer_next(&s->machine.timers) == UINT64_MAX, "timers are left over");
+	must(timer_next(&s->machine.timers) == UINT64_MAX, "timers are left over");
 }
 
 /* ---- the input ---- */

@@ -25,10 +25,9 @@ struct fuzz_hca {
 	uint64_t now;		 /* nanoseconds; each look at the clock adds 1000 */
 };
 
-/* The machine that sends the messages, its LID, and that of a third machine. */
-#define FUZZ_FAR 1
-#define FUZZ_FAR_LID (hca->machine.far[FUZZ_FAR].port[1].lid)
-#define FUZZ_THIRD_LID (hca->machine.far[FUZZ_FAR + 1].port[1].lid)
+/* The machine that sends the messages, a third machine, and the LID of each. */
+enum { FUZZ_FAR = 1, FUZZ_THIRD };
+#define fuzz_lid(hca, place) ((hca)->machine.far[place].port[1].lid)
 
 /* Resets the machine, and opens one context on it. */
 struct fuzz_hca *fuzz_hca_begin(void);
@@ -65,7 +64,7 @@ void fuzz_hca_turn(struct fuzz_hca *hca);
 void fuzz_hca_end(struct fuzz_hca *hca);
 
 /* Aborts with @what unless @good. */
-void need(bool good, const char *what);
+void must(bool good, const char *what);
 
 /*
  * Counts an attempt, and whether the HCA accepted it. After 1000 attempts or more the program fails

@@ -38,7 +38,7 @@ const void *__wrap_carrier_address(size_t *length)
 int __wrap_carrier_reach(int machine, const void *address, size_t length)
 {
 	(void)address;
-	need(length <= CARRIER_ADDRESS, "an address that is too long");
+	must(length <= CARRIER_ADDRESS, "an address that is too long");
 	if (length != FUZZ_ADDRESS)
 		return -EINVAL;
 	fuzz_reached = machine;
@@ -65,7 +65,7 @@ void fuzz_deliver(void (*handler)(int, const void *, size_t), const void *bytes,
 {
 	void *copy = malloc(length ? length : 1);
 
-	need(copy != NULL, "no memory");
+	must(copy != NULL, "no memory");
 	memcpy(copy, bytes, length);
 	handler(FUZZ_FAR, copy, length);
 	free(copy);

@@ -76,17 +76,17 @@ static void create_objects(uint32_t entry)
 						  { record(QPS + 1) } } };
 
 	new_srq.pd = pd = object_new(ctx, HCA_PD, sizeof(*pd), NULL);
-	need(pd != NULL, "no PD");
-	need(!mr_create(ctx, pd, &range, &mr), "no MR");
-	need(!cq_create(ctx, &new_cq, &cq), "no CQ");
-	need(!xrcd_open(ctx, -1, O_CREAT, &domain), "no domain");
-	need(!srq_create(ctx, &new_srq, &srq), "no SRQ");
+	must(pd != NULL, "no PD");
+	must(!mr_create(ctx, pd, &range, &mr), "no MR");
+	must(!cq_create(ctx, &new_cq, &cq), "no CQ");
+	must(!xrcd_open(ctx, -1, O_CREAT, &domain), "no domain");
+	must(!srq_create(ctx, &new_srq, &srq), "no SRQ");
 	new_srq.xrc = true;
 	new_srq.domain = domain;
 	new_srq.cq = cq;
 	new_srq.place.buffer.address += 0x2000;
 	new_srq.place.record.address = record(QPS + 2);
-	need(!srq_create(ctx, &new_srq, &xrc_srq), "no SRQ");
+	must(!srq_create(ctx, &new_srq, &xrc_srq), "no SRQ");
 }
 
 /* The rings at the offsets where the provider would place them. */
@@ -127,8 +127,8 @@ static void create_qp(int index, bool shared_receive)
 		request.caps.max_recv_wr = shared_receive ? 0 : SLOTS;
 		request.caps.max_recv_sge = shared_receive ? 0 : 4;
 	}
-	need(!take_qp(index, &request), "no rings");
-	need(!qp_create(hca->ctx, &request, &qps[index]), "no QP");
+	must(!take_qp(index, &request), "no rings");
+	must(!qp_create(hca->ctx, &request, &qps[index]), "no QP");
 }
 
 static void connect_qp(struct hca_qp *qp, const struct hca_qp *peer, uint16_t dlid)
@@ -161,7 +161,8 @@ static void set_up(uint8_t flags)
 		const struct ring *sq = &qps[i]->qp->sq;
 
 		connect_qp(qps[i]->qp, qps[i ^ 1]->qp,
-			   flags & 8 ? FUZZ_FAR_LID : hca->machine.device[0].port[1].lid);
+			   flags & 8 ? fuzz_lid(hca, FUZZ_FAR)
+				     : hca->machine.device[0].port[1].lid);
 		/* All slots belong to the program, as libmlx4 leaves them. */
 		for (uint32_t slot = 0; slot < SLOTS && sq->count && !mlx5; slot++)
 			*in_arena(sq->buffer.address + (slot << SLOT_SHIFT)) = 0x80;
@@ -377,11 +378,11 @@ static bool fits(struct hca_srq *queue)
 /* No request is sent that was not posted, and no SRQ has more receives than slots. */
 static void check_queues(void)
 {
-	need(fits(srq) && fits(xrc_srq), "receives that were not posted");
+	must(fits(srq) && fits(xrc_srq), "receives that were not posted");
 	for (int i = 0; i < QPS; i++) {
 		const struct hca_qp *qp = qps[i] ? qps[i]->qp : NULL;
 
-		need(!qp || qp->sq.known - sq_next(qp) <= qp->sq.count,
+		must(!qp || qp->sq.known - sq_next(qp) <= qp->sq.count,
 		     "requests that were not posted");
 	}
 }
