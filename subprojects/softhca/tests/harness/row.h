@@ -77,7 +77,7 @@ double seconds(void);
 #define must(condition) \
 	do { \
 		if (!(condition)) \
-			row_fail(__FILE__, __LINE__, "not so: %s", #condition); \
+			row_fail(__FILE__, __LINE__, "not so: %s; errno: %m", #condition); \
 	} while (0)
 
 #define must_eq(found, wanted) \

@@ -41,17 +41,17 @@ static struct rdma_cm_id *endpoint(enum ibv_qp_type type, int flags)
 		hints.ai_src_addr = address(HERE, 0);
 		hints.ai_src_len = sizeof(struct sockaddr_in);
 	}
-	NEED(!rdma_getaddrinfo((char *)THERE, "7200", &hints, &info));
-	NEED(!rdma_create_ep(&id, info, NULL, NULL));
+	must(!rdma_getaddrinfo((char *)THERE, "7200", &hints, &info));
+	must(!rdma_create_ep(&id, info, NULL, NULL));
 	rdma_freeaddrinfo(info);
-	NEED(!rdma_migrate_id(id, channel));
+	must(!rdma_migrate_id(id, channel));
 	return id;
 }
 
 static void begin(enum ibv_qp_type active_type, enum ibv_qp_type passive_type)
 {
 	server = endpoint(passive_type, RAI_PASSIVE);
-	NEED(!rdma_listen(server, 4));
+	must(!rdma_listen(server, 4));
 	active = endpoint(active_type, 0);
 }
 
@@ -64,17 +64,17 @@ static void request(void)
 	struct rdma_cm_event *event;
 	const struct rdma_conn_param *got;
 
-	NEED(!rdma_connect(active, &param));
+	must(!rdma_connect(active, &param));
 	event = next_event(RDMA_CM_EVENT_CONNECT_REQUEST);
 	got = &event->param.conn;
-	NEED(event->listen_id == server);
+	must(event->listen_id == server);
 	must_eq(got->qp_num, ACTIVE_QP);
-	NEED(got->srq);
+	must(got->srq);
 	must_eq(got->responder_resources, 5);
 	must_eq(got->initiator_depth, 3);
 	must_eq(got->retry_count, 2);
 	must_eq(got->rnr_retry_count, 4);
-	NEED(got->flow_control);
+	must(got->flow_control);
 	must_eq(got->private_data_len, 56);
 	passive = event->id;
 	rdma_ack_cm_event(event);
@@ -89,12 +89,12 @@ static void reply(void)
 	struct rdma_cm_event *event;
 	const struct rdma_conn_param *got;
 
-	NEED(!rdma_accept(passive, &param));
+	must(!rdma_accept(passive, &param));
 	event = next_event(RDMA_CM_EVENT_CONNECT_RESPONSE);
 	got = &event->param.conn;
-	NEED(event->id == active);
+	must(event->id == active);
 	must_eq(got->qp_num, PASSIVE_QP);
-	NEED(!got->srq);
+	must(!got->srq);
 	must_eq(got->responder_resources, 2);
 	must_eq(got->initiator_depth, 4);
 	must_eq(got->rnr_retry_count, 6);
@@ -117,7 +117,7 @@ static uint16_t lid(struct rdma_cm_id *id)
 {
 	struct ibv_port_attr port;
 
-	NEED(!ibv_query_port(id->verbs, id->port_num, &port));
+	must(!ibv_query_port(id->verbs, id->port_num, &port));
 	return port.lid;
 }
 
@@ -138,12 +138,13 @@ static void check_rtr(struct rdma_cm_id *id, struct rdma_cm_id *peer, int mask, 
 	struct ibv_qp_attr attr;
 
 	must_eq(ask(id, IBV_QPS_RTR, &attr), mask);
-	NEED(attr.ah_attr.dlid == lid(peer));
+	must_eq(attr.ah_attr.dlid, lid(peer));
 	must_eq(attr.ah_attr.port_num, 1);
-	NEED(!attr.ah_attr.is_global);
+	must(!attr.ah_attr.is_global);
 	must_eq(attr.path_mtu, IBV_MTU_4096);
 	must_eq(attr.dest_qp_num, dest_qpn);
-	NEED(!(mask & IBV_QP_MAX_DEST_RD_ATOMIC) || attr.max_dest_rd_atomic == reads);
+	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
+		must_eq(attr.max_dest_rd_atomic, reads);
 }
 
 static void check_rts(struct rdma_cm_id *id, int mask, uint8_t reads, uint8_t retries, uint8_t rnr,
@@ -153,8 +154,11 @@ static void check_rts(struct rdma_cm_id *id, int mask, uint8_t reads, uint8_t re
 
 	must_eq(ask(id, IBV_QPS_RTS, &attr), mask);
 	must_eq(attr.timeout, timeout);
-	NEED(!(mask & REQUESTER) ||
-	     (attr.max_rd_atomic == reads && attr.retry_cnt == retries && attr.rnr_retry == rnr));
+	if (!(mask & REQUESTER))
+		return;
+	must_eq(attr.max_rd_atomic, reads);
+	must_eq(attr.retry_cnt, retries);
+	must_eq(attr.rnr_retry, rnr);
 }
 
 #define ALL_ACCESS (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
@@ -166,7 +170,7 @@ static void attributes(enum ibv_qp_type type, enum ibv_qp_type peer, int active_
 	uint8_t timeout = 17;
 
 	begin(type, peer);
-	NEED(!rdma_set_option(active, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout,
+	must(!rdma_set_option(active, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout,
 			      sizeof(timeout)));
 	check_init(active, 0);
 	request();
@@ -180,7 +184,7 @@ static void attributes(enum ibv_qp_type type, enum ibv_qp_type peer, int active_
 	check_rtr(active, passive, active_rtr, PASSIVE_QP, 2);
 	check_rts(active, active_rts, 4, 2, 6, 17);
 	check_rts(passive, passive_rts, 2, 2, 4, 15);
-	NEED(!rdma_establish(active));
+	must(!rdma_establish(active));
 	take_event(RDMA_CM_EVENT_ESTABLISHED, NULL);
 }
 
@@ -215,7 +219,7 @@ ROW("a QP without responder resources permits only writes")
 	struct rdma_conn_param param = { .qp_num = ACTIVE_QP };
 
 	begin(IBV_QPT_RC, IBV_QPT_RC);
-	NEED(!rdma_connect(active, &param));
+	must(!rdma_connect(active, &param));
 	check_init(active, IBV_ACCESS_REMOTE_WRITE);
 	take_event(RDMA_CM_EVENT_CONNECT_REQUEST, &passive);
 	check_init(passive, IBV_ACCESS_REMOTE_WRITE);
@@ -226,7 +230,7 @@ ROW("a request of another QP type is rejected")
 	struct rdma_conn_param param = { 0 };
 
 	begin(IBV_QPT_XRC_SEND, IBV_QPT_RC);
-	NEED(!rdma_connect(active, &param));
+	must(!rdma_connect(active, &param));
 	must_eq(take_event(RDMA_CM_EVENT_REJECTED, NULL), 28);
 }
 
@@ -235,20 +239,20 @@ ROW("a first message establishes the connection")
 {
 	begin(IBV_QPT_RC, IBV_QPT_RC);
 	request();
-	NEED(rdma_notify(passive, IBV_EVENT_COMM_EST));
+	must(rdma_notify(passive, IBV_EVENT_COMM_EST));
 	must_eq(errno, EINVAL);
 	reply();
-	NEED(!rdma_notify(passive, IBV_EVENT_COMM_EST));
+	must(!rdma_notify(passive, IBV_EVENT_COMM_EST));
 	take_event(RDMA_CM_EVENT_ESTABLISHED, NULL);
-	NEED(rdma_notify(passive, IBV_EVENT_COMM_EST));
+	must(rdma_notify(passive, IBV_EVENT_COMM_EST));
 	must_eq(errno, EISCONN);
 	/* The completing message then raises no event of its own. The next event is the end. */
-	NEED(!rdma_establish(active));
-	NEED(!rdma_notify(active, IBV_EVENT_PATH_MIG));
-	NEED(rdma_notify(active, IBV_EVENT_SQ_DRAINED));
-	NEED(!rdma_disconnect(active));
+	must(!rdma_establish(active));
+	must(!rdma_notify(active, IBV_EVENT_PATH_MIG));
+	must(rdma_notify(active, IBV_EVENT_SQ_DRAINED));
+	must(!rdma_disconnect(active));
 	take_event(RDMA_CM_EVENT_DISCONNECTED, NULL);
-	NEED(!rdma_disconnect(passive));
+	must(!rdma_disconnect(passive));
 	take_event(RDMA_CM_EVENT_DISCONNECTED, NULL);
 	take_event(RDMA_CM_EVENT_TIMEWAIT_EXIT, NULL);
 	take_event(RDMA_CM_EVENT_TIMEWAIT_EXIT, NULL);
@@ -263,7 +267,7 @@ ROW("retry counts are at most 7, and QP numbers have 24 bits")
 	struct ibv_qp_attr attr;
 
 	begin(IBV_QPT_RC, IBV_QPT_RC);
-	NEED(!rdma_connect(active, &param));
+	must(!rdma_connect(active, &param));
 	event = next_event(RDMA_CM_EVENT_CONNECT_REQUEST);
 	passive = event->id;
 	must_eq(event->param.conn.qp_num, ACTIVE_QP);
@@ -271,12 +275,12 @@ ROW("retry counts are at most 7, and QP numbers have 24 bits")
 	must_eq(event->param.conn.rnr_retry_count, 7);
 	rdma_ack_cm_event(event);
 	param.qp_num = 0xff000000 | PASSIVE_QP;
-	NEED(!rdma_accept(passive, &param));
+	must(!rdma_accept(passive, &param));
 	event = next_event(RDMA_CM_EVENT_CONNECT_RESPONSE);
 	must_eq(event->param.conn.qp_num, PASSIVE_QP);
 	must_eq(event->param.conn.rnr_retry_count, 7);
 	rdma_ack_cm_event(event);
-	NEED(ask(active, IBV_QPS_RTS, &attr) > 0);
+	must(ask(active, IBV_QPS_RTS, &attr) > 0);
 	must_eq(attr.retry_cnt, 7);
 	must_eq(attr.rnr_retry, 7);
 }
@@ -301,9 +305,9 @@ static void take_data(enum rdma_cm_event_type type, uint8_t length)
 {
 	struct rdma_cm_event *event = next_event(type);
 
-	NEED(event->id == active);
+	must(event->id == active);
 	must_eq(event->param.conn.private_data_len, length);
-	NEED(!memcmp(event->param.conn.private_data, data(), length));
+	must(!memcmp(event->param.conn.private_data, data(), length));
 	rdma_ack_cm_event(event);
 }
 
@@ -314,7 +318,7 @@ ROW("an accepted connection gets all bytes of the longest private data")
 
 	begin(IBV_QPT_RC, IBV_QPT_RC);
 	request();
-	NEED(!rdma_accept(passive, &param));
+	must(!rdma_accept(passive, &param));
 	take_data(RDMA_CM_EVENT_CONNECT_RESPONSE, MOST_OF_REPLY);
 }
 
@@ -322,7 +326,7 @@ ROW("a rejected connection gets all bytes of the longest private data")
 {
 	begin(IBV_QPT_RC, IBV_QPT_RC);
 	request();
-	NEED(!rdma_reject(passive, data(), MOST_OF_REJECT));
+	must(!rdma_reject(passive, data(), MOST_OF_REJECT));
 	take_data(RDMA_CM_EVENT_REJECTED, MOST_OF_REJECT);
 }
 
@@ -334,11 +338,11 @@ ROW("a reply that is rejected tells so by the longest private data")
 	begin(IBV_QPT_RC, IBV_QPT_RC);
 	request();
 	reply();
-	NEED(!rdma_reject(active, data(), MOST_OF_REJECT));
+	must(!rdma_reject(active, data(), MOST_OF_REJECT));
 	event = next_event(RDMA_CM_EVENT_REJECTED);
-	NEED(event->id == passive);
+	must(event->id == passive);
 	must_eq(event->param.conn.private_data_len, MOST_OF_REJECT);
-	NEED(!memcmp(event->param.conn.private_data, data(), MOST_OF_REJECT));
+	must(!memcmp(event->param.conn.private_data, data(), MOST_OF_REJECT));
 	rdma_ack_cm_event(event);
 }
 
@@ -348,7 +352,7 @@ static union ibv_gid gid(struct rdma_cm_id *id)
 {
 	union ibv_gid own;
 
-	NEED(!ibv_query_gid(id->verbs, id->port_num, 0, &own));
+	must(!ibv_query_gid(id->verbs, id->port_num, 0, &own));
 	return own;
 }
 
@@ -360,22 +364,22 @@ static void check_route(struct rdma_cm_id *id, struct rdma_cm_id *peer, int devi
 	const struct sockaddr_in *here = (const void *)rdma_get_local_addr(id);
 	const struct sockaddr_in *there = (const void *)rdma_get_peer_addr(id);
 
-	NEED(!strcmp(ibv_get_device_name(id->verbs->device), emulated_name(device).text));
-	NEED(here->sin_addr.s_addr == inet_addr(src));
-	NEED(there->sin_addr.s_addr == inet_addr(dst));
-	NEED(here->sin_port);
-	NEED(here->sin_port == rdma_get_dst_port(peer));
-	NEED(!memcmp(&id->route.addr.addr.ibaddr.sgid, &sgid, 16));
-	NEED(!memcmp(&id->route.addr.addr.ibaddr.dgid, &dgid, 16));
+	must(!strcmp(ibv_get_device_name(id->verbs->device), emulated_name(device).text));
+	must(here->sin_addr.s_addr == inet_addr(src));
+	must(there->sin_addr.s_addr == inet_addr(dst));
+	must(here->sin_port);
+	must(here->sin_port == rdma_get_dst_port(peer));
+	must(!memcmp(&id->route.addr.addr.ibaddr.sgid, &sgid, 16));
+	must(!memcmp(&id->route.addr.addr.ibaddr.dgid, &dgid, 16));
 	must_eq(id->route.num_paths, 1);
-	NEED(!memcmp(&path->sgid, &sgid, 16));
-	NEED(!memcmp(&path->dgid, &dgid, 16));
-	NEED(be16toh(path->slid) == lid(id));
-	NEED(be16toh(path->dlid) == lid(peer));
-	NEED(be16toh(path->pkey) == 0xffff);
+	must(!memcmp(&path->sgid, &sgid, 16));
+	must(!memcmp(&path->dgid, &dgid, 16));
+	must(be16toh(path->slid) == lid(id));
+	must(be16toh(path->dlid) == lid(peer));
+	must(be16toh(path->pkey) == 0xffff);
 	must_eq(path->mtu, IBV_MTU_4096);
-	NEED(path->reversible);
-	NEED(path->rate == (emulated_is_mlx5() ? IBV_RATE_100_GBPS : IBV_RATE_56_GBPS));
+	must(path->reversible);
+	must(path->rate == (emulated_is_mlx5() ? IBV_RATE_100_GBPS : IBV_RATE_56_GBPS));
 }
 
 ROW("both sides have the route and its path")
@@ -409,21 +413,21 @@ ROW("GIDs are addresses, and then 92 bytes of private data fit")
 	struct sockaddr_ib dst = ib_address(listener, 7300), src = ib_address(bound, 0);
 	struct rdma_cm_event *event;
 
-	NEED(!rdma_bind_addr(second, (struct sockaddr *)&dst));
-	NEED(!rdma_listen(second, 1));
-	NEED(!rdma_resolve_addr(idle, (struct sockaddr *)&src, (struct sockaddr *)&dst, 20000));
+	must(!rdma_bind_addr(second, (struct sockaddr *)&dst));
+	must(!rdma_listen(second, 1));
+	must(!rdma_resolve_addr(idle, (struct sockaddr *)&src, (struct sockaddr *)&dst, 20000));
 	take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
-	NEED(!rdma_resolve_route(idle, 20000));
+	must(!rdma_resolve_route(idle, 20000));
 	take_event(RDMA_CM_EVENT_ROUTE_RESOLVED, NULL);
-	NEED(!rdma_connect(idle, &param));
+	must(!rdma_connect(idle, &param));
 	event = next_event(RDMA_CM_EVENT_CONNECT_REQUEST);
-	NEED(event->param.conn.private_data_len == sizeof(data));
-	NEED(!memcmp(event->param.conn.private_data, data, sizeof(data)));
-	NEED(!memcmp(&((struct sockaddr_ib *)rdma_get_peer_addr(event->id))->sib_addr,
+	must(event->param.conn.private_data_len == sizeof(data));
+	must(!memcmp(event->param.conn.private_data, data, sizeof(data)));
+	must(!memcmp(&((struct sockaddr_ib *)rdma_get_peer_addr(event->id))->sib_addr,
 		     &src.sib_addr, 16));
 	passive = event->id;
 	rdma_ack_cm_event(event);
-	NEED(!rdma_destroy_id(passive));
+	must(!rdma_destroy_id(passive));
 	take_event(RDMA_CM_EVENT_REJECTED, NULL);
 }
 
@@ -437,9 +441,9 @@ ROW("a disconnect that gets no answer ends with a timeout")
 	begin(IBV_QPT_RC, IBV_QPT_RC);
 	request();
 	reply();
-	NEED(!rdma_establish(active));
+	must(!rdma_establish(active));
 	take_event(RDMA_CM_EVENT_ESTABLISHED, NULL);
-	NEED(!rdma_disconnect(active));
+	must(!rdma_disconnect(active));
 	must_eq(take_event(RDMA_CM_EVENT_DISCONNECTED, NULL), 0);
 	must_eq(take_event(RDMA_CM_EVENT_DISCONNECTED, NULL), -ETIMEDOUT);
 }
@@ -453,10 +457,10 @@ ROW("a connection that is established becomes unreachable no more")
 	begin(IBV_QPT_RC, IBV_QPT_RC);
 	request();
 	reply();
-	NEED(!rdma_establish(active));
+	must(!rdma_establish(active));
 	take_event(RDMA_CM_EVENT_ESTABLISHED, NULL);
-	NEED(!rdma_connect(routed, &param));
+	must(!rdma_connect(routed, &param));
 	take_event(RDMA_CM_EVENT_CONNECT_REQUEST, &child);
 	must_be_unreachable(routed);
-	NEED(!rdma_destroy_id(child));
+	must(!rdma_destroy_id(child));
 }

@@ -20,14 +20,14 @@ static bool readable(const struct rdma_event_channel *file)
 {
 	struct pollfd fd = { .fd = file->fd, .events = POLLIN };
 
-	NEED(poll(&fd, 1, 0) >= 0);
+	must(poll(&fd, 1, 0) >= 0);
 	return fd.revents & POLLIN;
 }
 
 /* Raises an event for @id at once. */
 static void raise_event(struct rdma_cm_id *id)
 {
-	NEED(!rdma_resolve_addr(id, NULL, address(THERE, PORT), 20000));
+	must(!rdma_resolve_addr(id, NULL, address(THERE, PORT), 20000));
 }
 
 /* Raises more events than a socket's buffer holds messages of one byte. */
@@ -36,18 +36,18 @@ ROW("the channel is readable while events wait")
 	enum { MANY = 3000 };
 	static struct rdma_cm_id *ids[MANY];
 
-	NEED(!readable(channel));
+	must(!readable(channel));
 	for (int i = 0; i < MANY; i++) {
 		ids[i] = new_id(RDMA_PS_TCP);
 		raise_event(ids[i]);
 	}
 	/* Destroying an id discards its event. */
-	NEED(!rdma_destroy_id(ids[0]));
+	must(!rdma_destroy_id(ids[0]));
 	for (int i = 1; i < MANY; i++) {
-		NEED(readable(channel));
+		must(readable(channel));
 		take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 	}
-	NEED(!readable(channel));
+	must(!readable(channel));
 }
 
 ROW("each event is an edge")
@@ -55,15 +55,15 @@ ROW("each event is an edge")
 	struct epoll_event wanted = { .events = EPOLLIN | EPOLLET }, got;
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
 
-	NEED(epoll >= 0);
-	NEED(!epoll_ctl(epoll, EPOLL_CTL_ADD, channel->fd, &wanted));
-	NEED(!epoll_wait(epoll, &got, 1, 0));
+	must(epoll >= 0);
+	must(!epoll_ctl(epoll, EPOLL_CTL_ADD, channel->fd, &wanted));
+	must(!epoll_wait(epoll, &got, 1, 0));
 	raise_event(idle);
-	NEED(epoll_wait(epoll, &got, 1, 0) == 1);
-	NEED(!epoll_wait(epoll, &got, 1, 0));
+	must(epoll_wait(epoll, &got, 1, 0) == 1);
+	must(!epoll_wait(epoll, &got, 1, 0));
 	raise_event(second);
-	NEED(epoll_wait(epoll, &got, 1, 0) == 1);
-	NEED(!epoll_wait(epoll, &got, 1, 0));
+	must(epoll_wait(epoll, &got, 1, 0) == 1);
+	must(!epoll_wait(epoll, &got, 1, 0));
 	take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 	take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 }
@@ -83,7 +83,7 @@ static void *interrupt_and_raise(void *thread)
 {
 	for (int i = 0; i < signals_at_most; i++) {
 		usleep(5000);
-		NEED(!pthread_kill(*(pthread_t *)thread, SIGUSR1));
+		must(!pthread_kill(*(pthread_t *)thread, SIGUSR1));
 	}
 	usleep(5000);
 	raise_event(idle);
@@ -98,9 +98,9 @@ static int wait_among_signals(int flags, int at_most)
 	struct rdma_cm_event *event;
 	int result;
 
-	NEED(!sigaction(SIGUSR1, &action, NULL));
+	must(!sigaction(SIGUSR1, &action, NULL));
 	signals_at_most = at_most;
-	NEED(!pthread_create(&other, NULL, interrupt_and_raise, &self));
+	must(!pthread_create(&other, NULL, interrupt_and_raise, &self));
 	result = rdma_get_cm_event(channel, &event) ? errno : 0;
 	signals_at_most = 0;
 	pthread_join(other, NULL);
@@ -112,7 +112,7 @@ static int wait_among_signals(int flags, int at_most)
 ROW("signals with SA_RESTART do not end the wait")
 {
 	must_eq(wait_among_signals(SA_RESTART, 20), 0);
-	NEED(signals > 0);
+	must(signals > 0);
 }
 
 ROW("signals without SA_RESTART end the wait")
@@ -137,11 +137,11 @@ ROW("a waiting thread can be cancelled")
 	pthread_t thread;
 
 	for (int i = 0; i < 50; i++) {
-		NEED(!pthread_create(&thread, NULL, wait_for_ever, channel));
+		must(!pthread_create(&thread, NULL, wait_for_ever, channel));
 		usleep((useconds_t)i * 100);
-		NEED(!pthread_cancel(thread));
-		NEED(!pthread_join(thread, &result));
-		NEED(result == PTHREAD_CANCELED);
+		must(!pthread_cancel(thread));
+		must(!pthread_join(thread, &result));
+		must(result == PTHREAD_CANCELED);
 	}
 	raise_event(idle);
 	take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
@@ -152,25 +152,25 @@ ROW("a channel blocks unless it is non-blocking")
 	struct rdma_cm_event *event;
 	pthread_t thread;
 
-	NEED(!fcntl(channel->fd, F_SETFL, O_NONBLOCK));
-	NEED(rdma_get_cm_event(channel, &event));
+	must(!fcntl(channel->fd, F_SETFL, O_NONBLOCK));
+	must(rdma_get_cm_event(channel, &event));
 	must_eq(errno, EAGAIN);
-	NEED(!fcntl(channel->fd, F_SETFL, 0));
-	NEED(!pthread_create(&thread, NULL, wait_for_ever, channel));
+	must(!fcntl(channel->fd, F_SETFL, 0));
+	must(!pthread_create(&thread, NULL, wait_for_ever, channel));
 	while (!waiting || thread_state(waiting) != 'S')
 		usleep(1000);
 	/* Other threads run commands meanwhile. */
-	NEED(!rdma_listen(bound, 1));
-	NEED(still_waits(thread));
-	NEED(!pthread_cancel(thread));
-	NEED(!pthread_join(thread, NULL));
+	must(!rdma_listen(bound, 1));
+	must(still_waits(thread));
+	must(!pthread_cancel(thread));
+	must(!pthread_join(thread, NULL));
 }
 
 static void *wait_or_get_ebadf(void *file)
 {
 	struct rdma_cm_event *event;
 
-	NEED(rdma_get_cm_event(file, &event) == -1);
+	must(rdma_get_cm_event(file, &event) == -1);
 	must_eq(errno, EBADF);
 	return NULL;
 }
@@ -181,14 +181,14 @@ static void close_after(int spins)
 	struct rdma_event_channel *own = rdma_create_event_channel();
 	pthread_t thread;
 
-	NEED(own != NULL);
-	NEED(!pthread_create(&thread, NULL, wait_or_get_ebadf, own));
+	must(own != NULL);
+	must(!pthread_create(&thread, NULL, wait_or_get_ebadf, own));
 	for (volatile int spin = 0; spin < spins; spin++)
 		;
 	close(own->fd);
 	usleep(1000);		/* A thread that has just begun asks, and then ends or waits. */
 	pthread_cancel(thread);	/* before glibc 2.34 ESRCH, if it has ended */
-	NEED(!pthread_join(thread, NULL));
+	must(!pthread_join(thread, NULL));
 	free(own);
 }
 
@@ -204,7 +204,7 @@ ROW("closing the channel while a thread asks raises no signal")
 
 static void *destroy(void *id)
 {
-	NEED(!rdma_destroy_id(id));
+	must(!rdma_destroy_id(id));
 	return NULL;
 }
 
@@ -217,10 +217,10 @@ ROW("destroying waits for acknowledgements")
 
 	raise_event(id);
 	event = next_event(RDMA_CM_EVENT_ADDR_RESOLVED);
-	NEED(!pthread_create(&thread, NULL, destroy, id));
-	NEED(still_waits(thread));
+	must(!pthread_create(&thread, NULL, destroy, id));
+	must(still_waits(thread));
 	rdma_ack_cm_event(event);
-	NEED(!pthread_join(thread, NULL));
+	must(!pthread_join(thread, NULL));
 }
 
 ROW("a forked child gets EIO and leaves the channel intact")
@@ -230,9 +230,9 @@ ROW("a forked child gets EIO and leaves the channel intact")
 	if (!child) {
 		struct rdma_cm_event *event;
 
-		NEED(rdma_listen(bound, 1) == -1);
+		must(rdma_listen(bound, 1) == -1);
 		must_eq(errno, EIO);
-		NEED(rdma_get_cm_event(channel, &event) == -1);
+		must(rdma_get_cm_event(channel, &event) == -1);
 		must_eq(errno, EIO);
 		rdma_destroy_event_channel(channel);
 		_exit(0);
@@ -249,8 +249,8 @@ static void move(struct rdma_cm_id *id)
 {
 	struct rdma_event_channel *other = rdma_create_event_channel();
 
-	NEED(other != NULL);
-	NEED(!rdma_migrate_id(id, other));
+	must(other != NULL);
+	must(!rdma_migrate_id(id, other));
 	channel = other;
 }
 
@@ -260,10 +260,10 @@ ROW("events move with their id")
 
 	raise_event(idle);
 	move(idle);
-	NEED(!readable(old));
-	NEED(readable(channel));
+	must(!readable(old));
+	must(readable(channel));
 	take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
-	NEED(!rdma_resolve_route(idle, 20000));
+	must(!rdma_resolve_route(idle, 20000));
 	take_event(RDMA_CM_EVENT_ROUTE_RESOLVED, NULL);
 }
 
@@ -273,10 +273,10 @@ ROW("an unread request moves with its listener")
 	struct rdma_conn_param param = { 0 };
 	struct rdma_cm_id *child;
 
-	NEED(!rdma_connect(routed, &param));
+	must(!rdma_connect(routed, &param));
 	move(listener);
 	take_event(RDMA_CM_EVENT_CONNECT_REQUEST, &child);
-	NEED(!rdma_reject(child, NULL, 0));
+	must(!rdma_reject(child, NULL, 0));
 	channel = old;
 	take_event(RDMA_CM_EVENT_REJECTED, NULL);
 }
@@ -300,6 +300,6 @@ ROW("a program without its main thread is served")
 {
 	pthread_t other;
 
-	NEED(!pthread_create(&other, NULL, lay_again, NULL));
+	must(!pthread_create(&other, NULL, lay_again, NULL));
 	pthread_exit(NULL);
 }

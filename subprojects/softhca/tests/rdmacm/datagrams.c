@@ -16,13 +16,13 @@ static struct rdma_cm_id *ask_for_qp(void)
 	struct rdma_cm_id *server = new_id(RDMA_PS_UDP), *passive;
 	struct rdma_cm_event *event;
 
-	NEED(!rdma_bind_addr(server, address(THERE, 7400)));
-	NEED(!rdma_listen(server, 1));
+	must(!rdma_bind_addr(server, address(THERE, 7400)));
+	must(!rdma_listen(server, 1));
 	resolve(datagram, THERE, 7400);
-	NEED(!rdma_connect(datagram, &param));
+	must(!rdma_connect(datagram, &param));
 	event = next_event(RDMA_CM_EVENT_CONNECT_REQUEST);
 	must_eq(event->param.ud.private_data_len, 180);
-	NEED(!strcmp(event->param.ud.private_data, "where"));
+	must(!strcmp(event->param.ud.private_data, "where"));
 	passive = event->id;
 	rdma_ack_cm_event(event);
 	return passive;
@@ -39,17 +39,17 @@ ROW("an accepted request gets the QP")
 	struct ibv_port_attr port;
 	int mask;
 
-	NEED(!rdma_accept(passive, &param));
+	must(!rdma_accept(passive, &param));
 	event = next_event(RDMA_CM_EVENT_ESTABLISHED);
 	must_eq(event->param.ud.qp_num, PASSIVE_QP);
 	must_eq(event->param.ud.qkey, RDMA_UDP_QKEY);
-	NEED(!ibv_query_port(passive->verbs, 1, &port));
-	NEED(event->param.ud.ah_attr.dlid == port.lid);
+	must(!ibv_query_port(passive->verbs, 1, &port));
+	must(event->param.ud.ah_attr.dlid == port.lid);
 	must_eq(event->param.ud.ah_attr.port_num, 1);
 	must_eq(event->param.ud.private_data_len, 136);
-	NEED(!strcmp(event->param.ud.private_data, "here"));
+	must(!strcmp(event->param.ud.private_data, "here"));
 	rdma_ack_cm_event(event);
-	NEED(!rdma_init_qp_attr(datagram, &attr, &mask));
+	must(!rdma_init_qp_attr(datagram, &attr, &mask));
 	must_eq(mask, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
 	must_eq(attr.qkey, RDMA_UDP_QKEY);
 }
@@ -59,10 +59,10 @@ ROW("a rejected request gets status 2")
 	struct rdma_cm_id *passive = ask_for_qp();
 	struct rdma_cm_event *event;
 
-	NEED(!rdma_reject(passive, "no", sizeof("no")));
+	must(!rdma_reject(passive, "no", sizeof("no")));
 	event = next_event(RDMA_CM_EVENT_UNREACHABLE);
 	must_eq(event->status, 2);
-	NEED(!strcmp(event->param.ud.private_data, "no"));
+	must(!strcmp(event->param.ud.private_data, "no"));
 	rdma_ack_cm_event(event);
 }
 
@@ -71,7 +71,7 @@ ROW("a request without a listener gets status 1")
 	struct rdma_conn_param param = { 0 };
 
 	resolve(datagram, THERE, 7400);
-	NEED(!rdma_connect(datagram, &param));
+	must(!rdma_connect(datagram, &param));
 	must_eq(take_event(RDMA_CM_EVENT_UNREACHABLE, NULL), 1);
 }
 
@@ -80,10 +80,10 @@ ROW("a listener of another address gets no request")
 	struct rdma_cm_id *other = new_id(RDMA_PS_UDP);
 	struct rdma_conn_param param = { 0 };
 
-	NEED(!rdma_bind_addr(other, address(HERE, 7400)));
-	NEED(!rdma_listen(other, 1));
+	must(!rdma_bind_addr(other, address(HERE, 7400)));
+	must(!rdma_listen(other, 1));
 	resolve(datagram, THERE, 7400);
-	NEED(!rdma_connect(datagram, &param));
+	must(!rdma_connect(datagram, &param));
 	must_eq(take_event(RDMA_CM_EVENT_UNREACHABLE, NULL), 1);
 }
 
@@ -93,15 +93,15 @@ ROW("a request that finds a full backlog gets status 2")
 	struct rdma_cm_id *server = new_id(RDMA_PS_UDP), *late = new_id(RDMA_PS_UDP), *id;
 	struct rdma_conn_param param = { 0 };
 
-	NEED(!rdma_bind_addr(server, address(THERE, 7400)));
-	NEED(!rdma_listen(server, 1));
+	must(!rdma_bind_addr(server, address(THERE, 7400)));
+	must(!rdma_listen(server, 1));
 	resolve(datagram, THERE, 7400);
 	resolve(late, THERE, 7400);
-	NEED(!rdma_connect(datagram, &param));
-	NEED(!rdma_connect(late, &param));
+	must(!rdma_connect(datagram, &param));
+	must(!rdma_connect(late, &param));
 	take_event(RDMA_CM_EVENT_CONNECT_REQUEST, NULL);
 	must_eq(take_event(RDMA_CM_EVENT_UNREACHABLE, &id), 2);
-	NEED(id == late);
+	must(id == late);
 }
 
 ROW("a QP number in an answer has 24 bits")
@@ -109,7 +109,7 @@ ROW("a QP number in an answer has 24 bits")
 	struct rdma_conn_param param = { .qp_num = 0xff000000 | PASSIVE_QP };
 	struct rdma_cm_event *event;
 
-	NEED(!rdma_accept(ask_for_qp(), &param));
+	must(!rdma_accept(ask_for_qp(), &param));
 	event = next_event(RDMA_CM_EVENT_ESTABLISHED);
 	must_eq(event->param.ud.qp_num, PASSIVE_QP);
 	rdma_ack_cm_event(event);
@@ -122,8 +122,8 @@ ROW("ids of IPoIB have the Q_Key of its groups")
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT };
 	int mask;
 
-	NEED(!rdma_bind_addr(ipoib, address(HERE, 0)));
-	NEED(!rdma_init_qp_attr(ipoib, &attr, &mask));
+	must(!rdma_bind_addr(ipoib, address(HERE, 0)));
+	must(!rdma_init_qp_attr(ipoib, &attr, &mask));
 	must_eq(attr.qkey, 0x0b1b);
 }
 
@@ -146,9 +146,9 @@ static void take_data(enum rdma_cm_event_type type)
 {
 	struct rdma_cm_event *event = next_event(type);
 
-	NEED(event->id == datagram);
+	must(event->id == datagram);
 	must_eq(event->param.ud.private_data_len, MOST_OF_REPLY);
-	NEED(!memcmp(event->param.ud.private_data, data(), MOST_OF_REPLY));
+	must(!memcmp(event->param.ud.private_data, data(), MOST_OF_REPLY));
 	rdma_ack_cm_event(event);
 }
 
@@ -157,13 +157,13 @@ ROW("an accepted request gets all bytes of the longest private data")
 	struct rdma_conn_param param = { .private_data = data(),
 					 .private_data_len = MOST_OF_REPLY };
 
-	NEED(!rdma_accept(ask_for_qp(), &param));
+	must(!rdma_accept(ask_for_qp(), &param));
 	take_data(RDMA_CM_EVENT_ESTABLISHED);
 }
 
 ROW("a rejected request gets all bytes of the longest private data")
 {
-	NEED(!rdma_reject(ask_for_qp(), data(), MOST_OF_REPLY));
+	must(!rdma_reject(ask_for_qp(), data(), MOST_OF_REPLY));
 	take_data(RDMA_CM_EVENT_UNREACHABLE);
 }
 
@@ -175,16 +175,16 @@ ROW("a byte more of private data is refused on each way")
 					 .private_data_len = MOST_OF_REPLY + 1 };
 	struct rdma_cm_id *passive = ask_for_qp(), *other = new_id(RDMA_PS_UDP);
 
-	NEED(rdma_accept(passive, &reply));
+	must(rdma_accept(passive, &reply));
 	must_eq(errno, EINVAL);
-	NEED(rdma_reject(passive, data(), MOST_OF_REPLY + 1));
+	must(rdma_reject(passive, data(), MOST_OF_REPLY + 1));
 	must_eq(errno, EINVAL);
 	resolve(other, THERE, 7400);
 	request.private_data_len++;
-	NEED(rdma_connect(other, &request));
+	must(rdma_connect(other, &request));
 	must_eq(errno, EINVAL);
 	request.private_data_len--;
-	NEED(!rdma_connect(other, &request));
+	must(!rdma_connect(other, &request));
 	take_event(RDMA_CM_EVENT_CONNECT_REQUEST, NULL);
 }
 
@@ -200,7 +200,7 @@ static void must_hear_no_more(void)
 	struct rdma_cm_id *other = new_id(RDMA_PS_UDP), *child;
 
 	resolve(other, THERE, 7400);
-	NEED(!rdma_connect(other, &param));
+	must(!rdma_connect(other, &param));
 	take_event(RDMA_CM_EVENT_CONNECT_REQUEST, &child);
 	must_be_unreachable(other);
 }
@@ -209,14 +209,14 @@ ROW("an id that got its QP becomes unreachable no more")
 {
 	struct rdma_conn_param param = { .qp_num = PASSIVE_QP };
 
-	NEED(!rdma_accept(ask_for_qp(), &param));
+	must(!rdma_accept(ask_for_qp(), &param));
 	take_event(RDMA_CM_EVENT_ESTABLISHED, NULL);
 	must_hear_no_more();
 }
 
 ROW("a rejected id becomes unreachable once")
 {
-	NEED(!rdma_reject(ask_for_qp(), NULL, 0));
+	must(!rdma_reject(ask_for_qp(), NULL, 0));
 	take_event(RDMA_CM_EVENT_UNREACHABLE, NULL);
 	must_hear_no_more();
 }

@@ -15,7 +15,7 @@ struct sockaddr *address(const char *text, uint16_t port)
 	struct sockaddr_in *one = &in[next++ % 4];
 
 	*one = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(port) };
-	NEED(inet_pton(AF_INET, text, &one->sin_addr) == 1);
+	must(inet_pton(AF_INET, text, &one->sin_addr) == 1);
 	return (struct sockaddr *)one;
 }
 
@@ -24,7 +24,7 @@ struct sockaddr *address6(const char *text, uint16_t port)
 	static struct sockaddr_in6 in6;
 
 	in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons(port) };
-	NEED(inet_pton(AF_INET6, text, &in6.sin6_addr) == 1);
+	must(inet_pton(AF_INET6, text, &in6.sin6_addr) == 1);
 	return (struct sockaddr *)&in6;
 }
 
@@ -32,7 +32,7 @@ struct rdma_cm_id *new_id(enum rdma_port_space ps)
 {
 	struct rdma_cm_id *id;
 
-	NEED(!rdma_create_id(channel, &id, NULL, ps));
+	must(!rdma_create_id(channel, &id, NULL, ps));
 	return id;
 }
 
@@ -40,7 +40,7 @@ struct rdma_cm_event *next_event_at(enum rdma_cm_event_type type, const char *fi
 {
 	struct rdma_cm_event *event;
 
-	NEED(!rdma_get_cm_event(channel, &event));
+	must(!rdma_get_cm_event(channel, &event));
 	if (event->event != type)
 		row_fail(file, line, "%s (%d) instead of %s", rdma_event_str(event->event),
 			 event->status, rdma_event_str(type));
@@ -63,14 +63,14 @@ void must_be_unreachable(const struct rdma_cm_id *id)
 	struct rdma_cm_id *other;
 
 	must_eq(take_event(RDMA_CM_EVENT_UNREACHABLE, &other), -ETIMEDOUT);
-	NEED(other == id);
+	must(other == id);
 }
 
 void resolve(struct rdma_cm_id *id, const char *to, uint16_t port)
 {
-	NEED(!rdma_resolve_addr(id, address(HERE, 0), address(to, port), 20000));
+	must(!rdma_resolve_addr(id, address(HERE, 0), address(to, port), 20000));
 	take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
-	NEED(!rdma_resolve_route(id, 20000));
+	must(!rdma_resolve_route(id, 20000));
 	take_event(RDMA_CM_EVENT_ROUTE_RESOLVED, NULL);
 }
 
@@ -78,7 +78,7 @@ bool still_waits(pthread_t thread)
 {
 	struct timespec end;
 
-	NEED(!clock_gettime(CLOCK_REALTIME, &end));
+	must(!clock_gettime(CLOCK_REALTIME, &end));
 	end.tv_nsec += 100000000;
 	end.tv_sec += end.tv_nsec / 1000000000;
 	end.tv_nsec %= 1000000000;
@@ -87,16 +87,16 @@ bool still_waits(pthread_t thread)
 
 void ground_lay(void)
 {
-	NEED((channel = rdma_create_event_channel()));
+	must((channel = rdma_create_event_channel()));
 	idle = new_id(RDMA_PS_TCP);
 	second = new_id(RDMA_PS_TCP);
 	datagram = new_id(RDMA_PS_UDP);
 	bound = new_id(RDMA_PS_TCP);
 	listener = new_id(RDMA_PS_TCP);
 	routed = new_id(RDMA_PS_TCP);
-	NEED(!rdma_bind_addr(bound, address(HERE, PORT)));
-	NEED(!rdma_bind_addr(listener, address(THERE, PORT)));
-	NEED(!rdma_listen(listener, 4));
+	must(!rdma_bind_addr(bound, address(HERE, PORT)));
+	must(!rdma_bind_addr(listener, address(THERE, PORT)));
+	must(!rdma_listen(listener, 4));
 	resolve(routed, THERE, PORT);
 }
 
@@ -105,6 +105,6 @@ void ground_clear(void)
 	struct rdma_cm_id *ids[] = { routed, listener, bound, datagram, second, idle };
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
-		NEED(!rdma_destroy_id(ids[i]));
+		must(!rdma_destroy_id(ids[i]));
 	rdma_destroy_event_channel(channel);
 }

@@ -28,13 +28,6 @@ extern struct rdma_cm_id *routed;	 /* from HERE to the listener */
 void ground_lay(void);
 void ground_clear(void);
 
-/* Ends the row unless the expression is true, with errno in the message. */
-#define NEED(expression) \
-	do { \
-		if (!(expression)) \
-			row_fail(__FILE__, __LINE__, "%s: %s", #expression, strerror(errno)); \
-	} while (0)
-
 /* address - valid until the fourth call after this one; with IPv6 until the next one. */
 struct sockaddr *address(const char *text, uint16_t port);
 struct sockaddr *address6(const char *text, uint16_t port);

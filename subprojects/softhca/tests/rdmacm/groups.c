@@ -14,7 +14,7 @@ static struct rdma_cm_id *bound_id(enum rdma_port_space ps)
 {
 	struct rdma_cm_id *id = new_id(ps);
 
-	NEED(!rdma_bind_addr(id, address(HERE, 0)));
+	must(!rdma_bind_addr(id, address(HERE, 0)));
 	return id;
 }
 
@@ -23,7 +23,7 @@ static struct sockaddr *by_gid(const char *text)
 	static struct sockaddr_ib ib;
 
 	ib = (struct sockaddr_ib){ .sib_family = AF_IB };
-	NEED(inet_pton(AF_INET6, text, &ib.sib_addr) == 1);
+	must(inet_pton(AF_INET6, text, &ib.sib_addr) == 1);
 	return (struct sockaddr *)&ib;
 }
 
@@ -39,20 +39,20 @@ static struct joined join(struct rdma_cm_id *id, struct sockaddr *group)
 	const struct rdma_ud_param *ud;
 	struct joined joined;
 
-	NEED(!rdma_join_multicast(id, group, id));
+	must(!rdma_join_multicast(id, group, id));
 	event = next_event(RDMA_CM_EVENT_MULTICAST_JOIN);
 	ud = &event->param.ud;
-	NEED(event->id == id);
-	NEED(!event->status);
-	NEED(ud->private_data == id);
+	must(event->id == id);
+	must(!event->status);
+	must(ud->private_data == id);
 	must_eq(ud->qp_num, 0xffffff);
-	NEED(ud->ah_attr.is_global);
+	must(ud->ah_attr.is_global);
 	must_eq(ud->ah_attr.port_num, 1);
 	must_eq(ud->qkey, id->ps == RDMA_PS_UDP ? RDMA_UDP_QKEY : IPOIB_QKEY);
-	NEED(inet_ntop(AF_INET6, ud->ah_attr.grh.dgid.raw, joined.gid, sizeof(joined.gid)));
+	must(inet_ntop(AF_INET6, ud->ah_attr.grh.dgid.raw, joined.gid, sizeof(joined.gid)));
 	joined.lid = ud->ah_attr.dlid;
-	NEED(joined.lid > 0xc000);
-	NEED(joined.lid < 0xffff);
+	must(joined.lid > 0xc000);
+	must(joined.lid < 0xffff);
 	rdma_ack_cm_event(event);
 	return joined;
 }
@@ -84,20 +84,20 @@ ROW("ids share a group by its address")
 	struct rdma_cm_id *first = bound_id(RDMA_PS_UDP);
 	struct joined a, b, other, nameless, another;
 
-	NEED(!rdma_bind_addr(datagram, address(THERE, 0)));
+	must(!rdma_bind_addr(datagram, address(THERE, 0)));
 	a = join(first, address("239.1.1.1", 0));
 	b = join(datagram, address("239.1.1.1", 0));
 	other = join(datagram, address("239.1.1.2", 0));
-	NEED(a.lid == b.lid);
-	NEED(!strcmp(a.gid, b.gid));
-	NEED(other.lid != a.lid);
+	must(a.lid == b.lid);
+	must(!strcmp(a.gid, b.gid));
+	must(other.lid != a.lid);
 	nameless = join(first, address("0.0.0.0", 0));
 	another = join(datagram, address("0.0.0.0", 0));
-	NEED(!strncmp(nameless.gid, "ff12:a01b:fe80:", 15));
-	NEED(strcmp(nameless.gid, another.gid));
-	NEED(nameless.lid != another.lid);
+	must(!strncmp(nameless.gid, "ff12:a01b:fe80:", 15));
+	must(strcmp(nameless.gid, another.gid));
+	must(nameless.lid != another.lid);
 	/* The group keeps its LID until the last id leaves. */
-	NEED(!rdma_leave_multicast(first, address("239.1.1.1", 0)));
+	must(!rdma_leave_multicast(first, address("239.1.1.1", 0)));
 	a = join(first, address("239.1.1.1", 0));
 	must_eq(a.lid, b.lid);
 }
@@ -112,19 +112,19 @@ ROW("leaving discards an unread event")
 	struct rdma_cm_event *event;
 
 	join(id, address("239.1.1.1", 0));
-	NEED(!rdma_join_multicast(id, address("239.1.1.2", 0), NULL));
-	NEED(!rdma_leave_multicast(id, address("239.1.1.2", 0)));
-	NEED(!rdma_leave_multicast(id, address("239.1.1.1", 0)));
-	NEED(rdma_leave_multicast(id, address("239.1.1.1", 0)) == -1);
+	must(!rdma_join_multicast(id, address("239.1.1.2", 0), NULL));
+	must(!rdma_leave_multicast(id, address("239.1.1.2", 0)));
+	must(!rdma_leave_multicast(id, address("239.1.1.1", 0)));
+	must(rdma_leave_multicast(id, address("239.1.1.1", 0)) == -1);
 	must_eq(errno, EADDRNOTAVAIL);
-	NEED(!fcntl(channel->fd, F_SETFL, O_NONBLOCK));
-	NEED(rdma_get_cm_event(channel, &event) == -1);
+	must(!fcntl(channel->fd, F_SETFL, O_NONBLOCK));
+	must(rdma_get_cm_event(channel, &event) == -1);
 	must_eq(errno, EAGAIN);
 }
 
 static void *leave(void *id)
 {
-	NEED(!rdma_leave_multicast(id, address("239.1.1.1", 0)));
+	must(!rdma_leave_multicast(id, address("239.1.1.1", 0)));
 	return NULL;
 }
 
@@ -134,26 +134,26 @@ ROW("leaving waits for an unacknowledged event")
 	struct rdma_cm_event *event;
 	pthread_t leaver;
 
-	NEED(!rdma_join_multicast(id, address("239.1.1.1", 0), NULL));
+	must(!rdma_join_multicast(id, address("239.1.1.1", 0), NULL));
 	event = next_event(RDMA_CM_EVENT_MULTICAST_JOIN);
-	NEED(!pthread_create(&leaver, NULL, leave, id));
-	NEED(still_waits(leaver));
+	must(!pthread_create(&leaver, NULL, leave, id));
+	must(still_waits(leaver));
 	rdma_ack_cm_event(event);
-	NEED(!pthread_join(leaver, NULL));
+	must(!pthread_join(leaver, NULL));
 }
 
 ROW("joining a unicast GID raises an error event")
 {
-	NEED(!rdma_join_multicast(bound_id(RDMA_PS_UDP), by_gid("fe80::1"), NULL));
+	must(!rdma_join_multicast(bound_id(RDMA_PS_UDP), by_gid("fe80::1"), NULL));
 	must_eq(take_event(RDMA_CM_EVENT_MULTICAST_ERROR, NULL), -EINVAL);
 }
 
 ROW("a group address is resolved and its route is not")
 {
-	NEED(!rdma_resolve_addr(datagram, address(HERE, 0), address("239.1.1.1", 0), 1000));
+	must(!rdma_resolve_addr(datagram, address(HERE, 0), address("239.1.1.1", 0), 1000));
 	must_eq(take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL), 0);
-	NEED(datagram->verbs);
-	NEED(!rdma_resolve_route(datagram, 1000));
+	must(datagram->verbs);
+	must(!rdma_resolve_route(datagram, 1000));
 	must_eq(take_event(RDMA_CM_EVENT_ROUTE_ERROR, NULL), -EINVAL);
 	join(datagram, address("239.1.1.1", 0));
 }

@@ -42,22 +42,22 @@ static void bind_first_of_two(int option, const char *text)
 {
 	int yes = 1;
 
-	NEED(!rdma_set_option(idle, RDMA_OPTION_ID, option, &yes, sizeof(yes)));
-	NEED(!rdma_set_option(second, RDMA_OPTION_ID, option, &yes, sizeof(yes)));
-	NEED(!rdma_bind_addr(idle, address(text, PORT + 2)));
+	must(!rdma_set_option(idle, RDMA_OPTION_ID, option, &yes, sizeof(yes)));
+	must(!rdma_set_option(second, RDMA_OPTION_ID, option, &yes, sizeof(yes)));
+	must(!rdma_bind_addr(idle, address(text, PORT + 2)));
 }
 
 static int listen_on_a_shared_port(void)
 {
 	bind_first_of_two(RDMA_OPTION_ID_REUSEADDR, HERE);
-	NEED(!rdma_bind_addr(second, address(HERE, PORT + 2)));
+	must(!rdma_bind_addr(second, address(HERE, PORT + 2)));
 	return rdma_listen(second, 1);
 }
 
 static int share_the_port_of_a_listener(void)
 {
 	bind_first_of_two(RDMA_OPTION_ID_REUSEADDR, HERE);
-	NEED(!rdma_listen(idle, 1));
+	must(!rdma_listen(idle, 1));
 	return rdma_bind_addr(second, address(HERE, PORT + 2));
 }
 
@@ -71,20 +71,20 @@ static int bind_a_family_beside_both(void)
 {
 	int yes = 1;
 
-	NEED(!rdma_set_option(second, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &yes, sizeof(yes)));
-	NEED(!rdma_bind_addr(idle, address6("::", PORT + 2)));
+	must(!rdma_set_option(second, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &yes, sizeof(yes)));
+	must(!rdma_bind_addr(idle, address6("::", PORT + 2)));
 	return rdma_bind_addr(second, address("0.0.0.0", PORT + 2));
 }
 
 static int resolve_this_host(void)
 {
-	NEED(!rdma_resolve_addr(idle, NULL, address6("::1", PORT), 20000));
+	must(!rdma_resolve_addr(idle, NULL, address6("::1", PORT), 20000));
 	return take_event(RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 }
 
 static int resolve_address_of_no_host(void)
 {
-	NEED(!rdma_resolve_addr(idle, NULL, address("198.18.99.1", PORT), 50));
+	must(!rdma_resolve_addr(idle, NULL, address("198.18.99.1", PORT), 50));
 	errno = -take_event(RDMA_CM_EVENT_ADDR_ERROR, NULL);
 	return -1;
 }
@@ -136,9 +136,9 @@ static int join_with_unknown_flags(void)
 		.join_flags = RDMA_MC_JOIN_FLAG_RESERVED - 1,
 	};
 
-	NEED(!rdma_bind_addr(datagram, address(HERE, 0)));
+	must(!rdma_bind_addr(datagram, address(HERE, 0)));
 	/* The flag of a member that only sends is known. */
-	NEED(!rdma_join_multicast_ex(datagram, &attr, NULL));
+	must(!rdma_join_multicast_ex(datagram, &attr, NULL));
 	attr.join_flags = RDMA_MC_JOIN_FLAG_RESERVED;
 	return rdma_join_multicast_ex(datagram, &attr, NULL);
 }
@@ -185,7 +185,7 @@ static int connect_with_many_reads(void)
 
 static int connect_twice(void)
 {
-	NEED(!rdma_connect(routed, param(56)));
+	must(!rdma_connect(routed, param(56)));
 	return rdma_connect(routed, param(56));
 }
 
@@ -194,9 +194,9 @@ static int connect_without_a_listener(void)
 {
 	struct rdma_cm_id *id;
 
-	NEED(!rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP));
-	NEED(!rdma_resolve_addr(id, address(HERE, 0), address(THERE, PORT + 4), 20000));
-	NEED(!rdma_resolve_route(id, 20000));
+	must(!rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP));
+	must(!rdma_resolve_addr(id, address(HERE, 0), address(THERE, PORT + 4), 20000));
+	must(!rdma_resolve_route(id, 20000));
 	return rdma_connect(id, param(0));
 }
 
@@ -206,7 +206,7 @@ static struct rdma_cm_id *requested(struct rdma_cm_id *id)
 	struct rdma_conn_param no_data = { 0 };
 	struct rdma_cm_id *child;
 
-	NEED(!rdma_connect(id, &no_data));
+	must(!rdma_connect(id, &no_data));
 	take_event(RDMA_CM_EVENT_CONNECT_REQUEST, &child);
 	return child;
 }
@@ -216,11 +216,11 @@ static int request_beside_a_listener_of_another_family(void)
 	struct rdma_conn_param no_data = { 0 };
 	struct rdma_cm_event *event;
 
-	NEED(!rdma_bind_addr(second, address6("fd00::198.18.1.1", PORT)));
-	NEED(!rdma_listen(second, 4));
-	NEED(!rdma_connect(routed, &no_data));
+	must(!rdma_bind_addr(second, address6("fd00::198.18.1.1", PORT)));
+	must(!rdma_listen(second, 4));
+	must(!rdma_connect(routed, &no_data));
 	event = next_event(RDMA_CM_EVENT_CONNECT_REQUEST);
-	NEED(event->listen_id == listener);
+	must(event->listen_id == listener);
 	return rdma_ack_cm_event(event);
 }
 
@@ -228,7 +228,7 @@ static struct rdma_cm_id *rejected(void)
 {
 	struct rdma_cm_id *child = requested(routed);
 
-	NEED(!rdma_reject(child, NULL, 0));
+	must(!rdma_reject(child, NULL, 0));
 	return child;
 }
 
