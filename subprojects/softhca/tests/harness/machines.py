@@ -5,7 +5,6 @@ the list of machines and the key, and each has its own directory for a daemon.""
 import contextlib
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import pytest
 import running
 from emulator import Daemon
 from installed import need
-from waiting import process_state, wait_for
+from waiting import listens, process_state, wait_for
 
 CM = "198.18.0.1"  # by which rdma_cm knows the first adapter of the first machine
 
@@ -93,10 +92,7 @@ class Machine(Daemon):
         self.must("ip", *words, env={"LD_PRELOAD": ""})
 
     def wait_for_listener(self, port):
-        """Waits until a program listens at the port of TCP."""
-        tables = [pathlib.Path(f"/proc/{self.first}/net/{name}") for name in ("tcp", "tcp6")]
-        wait_for(lambda: any(re.search(f":{port:04X} 0+:0000 0A", table.read_text())
-                             for table in tables if table.exists()), f"listener at {port}")
+        wait_for(lambda: listens(port, self.first), f"listener at {port}")
 
     def signal_daemon(self, number):
         """Its processes."""

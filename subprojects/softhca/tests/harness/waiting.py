@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import select
 import signal
 import time
@@ -73,3 +74,10 @@ def read_until(stream, done, seconds=30):
         assert chunk, f"{'the end' if ready else f'nothing more within {seconds} s'} after {text!r}"
         text += chunk
     return text.decode()
+
+
+def listens(port, pid="self"):
+    """Whether a program listens at this port of TCP, in the network of the process."""
+    tables = [pathlib.Path(f"/proc/{pid}/net/{name}") for name in ("tcp", "tcp6")]
+    return any(re.search(f":{port:04X} 0+:0000 0A", table.read_text()) for table in tables
+               if table.exists())

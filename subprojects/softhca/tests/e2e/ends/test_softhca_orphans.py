@@ -2,7 +2,6 @@
 """Programs whose daemon is killed get errors and one message, and none waits for ever."""
 
 import os
-import pathlib
 import signal
 import subprocess
 import time
@@ -13,7 +12,7 @@ import models
 from built import PROGRAMS
 from installed import need
 from running import free_port
-from waiting import wait_for
+from waiting import listens, wait_for
 
 SENTENCE = "softhca: the daemon has ended, and with it the adapters of this program"
 
@@ -21,11 +20,6 @@ SENTENCE = "softhca: the daemon has ended, and with it the adapters of this prog
 def start(*argv):
     return subprocess.Popen([str(word) for word in argv], stdin=subprocess.PIPE,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def listens(port):
-    return any(f":{port:04X} 00000000" in line and " 0A " in line for table in ("tcp", "tcp6")
-               for line in pathlib.Path(f"/proc/net/{table}").read_text().splitlines())
 
 
 def connected(daemon):

@@ -128,7 +128,6 @@ def test_ssh_without_namespaces(run, ssh, host):
     assert (done.returncode, done.stdout) == (0, models.device(1) + "\n"), done
 
 
-@pytest.mark.any_model
 @pytest.mark.parametrize("shell, name", [("/bin/bash", "bash"), ("/usr/sbin/nologin", "sh"),
                                          ("/missing", "sh")])
 def test_ssh_runs_the_users_shell(run, softhca, tmp_path, host, shell, name):
@@ -175,17 +174,14 @@ with socket.create_server((sys.argv[1], 0)) as server:
 """
 
 
-def test_programs_reach_a_host_by_its_name(below):
+def test_programs_reach_a_host_by_its_name(below, host):
     """mpirun_rsh of MVAPICH 1 calls gethostbyname()."""
-    host = models.device(1).replace("_", "-")
     out = below([], "/usr/bin/python3", "-c", NAMES, host, f"{host}9", f"{host}/x").stdout
     assert out.split() == ["True", "True", "False", "False", "False", "False"]
 
 
-@pytest.mark.any_model
-def test_the_connection_manager_knows_the_names(below):
+def test_the_connection_manager_knows_the_names(below, host):
     need("rping")
-    host = models.device(1).replace("_", "-")
     below([], "sh", "-c", f"SOFTHCA_HOST={models.device(1)} rping -s -C 1 & sleep 1; "
           f"SOFTHCA_HOST={models.device(0)} rping -c -a {host} -C 1 && wait")
 
@@ -199,6 +195,9 @@ def test_the_connection_manager_knows_the_names(below):
 def test_ssh_refused(ssh, words, message):
     done = ssh(*models.named(words).split())
     assert done.returncode == 255 and models.named(message) in done.stderr, done
+
+
+# ---- hosts within runs ----
 
 
 @pytest.mark.parametrize("by", ["ranks", "ssh"])
