@@ -40,6 +40,15 @@ struct pair pair_by(enum ibv_qp_type type, struct rig_link link_a, struct rig_li
 	return pair;
 }
 
+void pair_receiver_up(const struct pair *pair, int receives)
+{
+	const struct rig_link to_a = rig_link_to(pair->qa->qp_num, pair->a->lid);
+
+	must_eq(rig_init(pair->qb, &to_a), 0);
+	pair_must_receive(pair, receives);
+	must_eq(rig_rtr(pair->qb, &to_a), 0);
+}
+
 void pair_tear_down(struct pair *pair)
 {
 	must_eq(ibv_destroy_qp(pair->qa), 0);

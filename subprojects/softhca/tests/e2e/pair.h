@@ -28,6 +28,8 @@ struct pair pair_apart(enum ibv_qp_type type);
 /* Both connected; pair_by() with attributes of their own. */
 struct pair pair_up(enum ibv_qp_type type);
 struct pair pair_by(enum ibv_qp_type type, struct rig_link link_a, struct rig_link link_b);
+/* Brings qb to RTR only, with so many receives of pair_must_receive(). */
+void pair_receiver_up(const struct pair *pair, int receives);
 /* Destroys all of it: nothing may be in use any more. */
 void pair_tear_down(struct pair *pair);
 

@@ -3,7 +3,9 @@
 #include "rig.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -99,6 +101,22 @@ uint8_t *rig_map(size_t length)
 
 	must(at != MAP_FAILED);
 	return at;
+}
+
+bool rig_find_mapping(const char *name, uintptr_t from, struct rig_mapping *found)
+{
+	FILE *maps = MADE(fopen("/proc/self/maps", "r"));
+	bool done = false;
+	char line[4096];
+
+	while (!done && fgets(line, sizeof(line), maps)) {
+		must_eq(sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %" SCNxPTR, &found->begin,
+			       &found->end, &found->offset),
+			3);
+		done = found->end > from && strstr(line, name);
+	}
+	fclose(maps);
+	return done;
 }
 
 struct ibv_sge rig_region(struct host *host, uint8_t *at, size_t length)

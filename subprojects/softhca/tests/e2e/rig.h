@@ -49,6 +49,11 @@ struct ibv_srq *rig_srq(struct host *host, uint32_t max_wr);
 void rig_free_rings(struct host *host);
 /* Private memory of this size. */
 uint8_t *rig_map(size_t length);
+/* The first mapping of /proc/self/maps with this in its name that ends above @from, if any. */
+struct rig_mapping {
+	uintptr_t begin, end, offset;
+};
+bool rig_find_mapping(const char *name, uintptr_t from, struct rig_mapping *found);
 /* A region with all rights. */
 struct ibv_sge rig_region(struct host *host, uint8_t *at, size_t length);
 /* Gives the host other memory as its buffer. rig_free_host() cannot free such a host. */

@@ -48,16 +48,13 @@ ROW("freed rings take no memory, wherever they were")
 /* The beginning of a ring. The file begins with its table. */
 static void *some_ring(void)
 {
-	FILE *maps = MADE(fopen("/proc/self/maps", "r"));
-	uintptr_t begin = 0, offset = 0;
-	char line[512];
+	struct rig_mapping found = { 0 };
 
-	while (!offset && fgets(line, sizeof(line), maps)) {
-		if (strstr(line, "memfd:softhca-arena"))
-			must_eq(sscanf(line, "%" SCNxPTR "-%*x %*s %" SCNxPTR, &begin, &offset), 2);
+	while (rig_find_mapping("memfd:softhca-arena", found.end, &found)) {
+		if (found.offset)
+			return (void *)found.begin;
 	}
-	fclose(maps);
-	return offset ? (void *)begin : NULL;
+	return NULL;
 }
 
 static void *unmap_cancelled(void *ring)
@@ -100,18 +97,10 @@ static uint64_t *record_of(struct ibv_cq *cq)
 
 static bool is_shared(const void *at)
 {
-	FILE *maps = MADE(fopen("/proc/self/maps", "r"));
-	uintptr_t begin, end;
-	bool shared = false;
-	char line[512];
+	struct rig_mapping found;
 
-	while (!shared && fgets(line, sizeof(line), maps)) {
-		must_eq(sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &begin, &end), 2);
-		shared = (uintptr_t)at >= begin && (uintptr_t)at < end &&
-			 strstr(line, "softhca-arena");
-	}
-	fclose(maps);
-	return shared;
+	return rig_find_mapping("softhca-arena", (uintptr_t)at, &found) &&
+	       found.begin <= (uintptr_t)at;
 }
 
 #define CQ_BYTES   (1u << 20)

@@ -111,8 +111,8 @@ ROW("a query returns the GIDs")
 	must(!memcmp(&got.grh.dgid, &attr.grh.dgid, 16));
 }
 
-/* libmlx5 asks the kernel. libmlx4 asks libibverbs, which gives no reason. */
-ROW("an address handle without a GID is refused")
+/* libmlx5 asks the kernel. libmlx4 asks our hook, which has an Ethernet address for every GID. */
+ROW("an address handle needs a GID, and by libmlx5 one that a port has")
 {
 	struct pair pair = pair_apart(IBV_QPT_UD);
 	struct ibv_ah_attr attr = path(&pair, latest(IPV4));

@@ -384,34 +384,20 @@ ROW("a child executes a program after ibv_fork_init")
 	must_end(child, 0);
 }
 
-/* False if there is none, as with some allocators. */
-static bool find_heap(uintptr_t *begin, uintptr_t *end)
-{
-	FILE *maps = MADE(fopen("/proc/self/maps", "r"));
-	bool found = false;
-	char line[512];
-
-	while (!found && fgets(line, sizeof(line), maps)) {
-		must_eq(sscanf(line, "%" SCNxPTR "-%" SCNxPTR, begin, end), 2);
-		found = strstr(line, "[heap]");
-	}
-	fclose(maps);
-	return found;
-}
-
 /* A program's buffer may share a page of the heap with anything. */
 ROW("a child is forked that lacks the heap")
 {
-	uintptr_t begin, end;
+	struct rig_mapping heap;
 	struct ibv_mr *mr;
 	struct pair pair;
 	pid_t child;
 
 	must(!ibv_fork_init());
 	pair = pair_up(IBV_QPT_RC);
-	if (!find_heap(&begin, &end))
+	if (!rig_find_mapping("[heap]", 0, &heap))
 		row_skip("the allocator has no heap");
-	mr = MADE(ibv_reg_mr(pair.a->pd, (void *)begin, end - begin, IBV_ACCESS_LOCAL_WRITE));
+	mr = MADE(ibv_reg_mr(pair.a->pd, (void *)heap.begin, heap.end - heap.begin,
+			     IBV_ACCESS_LOCAL_WRITE));
 	child = fork();
 	if (!child)
 		_exit(0);

@@ -121,7 +121,7 @@ ROW("each RNR timer has its time")
 	}
 }
 
-/* Each message finds no receive at its first attempt: together more often than one may. */
+/* Five messages find no receive at first. One message may be tried again only three times. */
 ROW("each message has all RNR retries")
 {
 	struct rig_link link_a = rig_link_to(0, 0), link_b = link_a;

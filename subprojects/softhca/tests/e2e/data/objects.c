@@ -316,7 +316,7 @@ static pid_t pid_of_daemon(void)
 	return daemon.pid;
 }
 
-#define FEW 64 /* descriptors, and more than it has */
+#define FEW 64 /* the daemon's limit of descriptors, which is more than it has open */
 
 ROW("unread events go with their object when the daemon has no descriptor left")
 {

@@ -135,7 +135,7 @@ PART = {"data-path": "a fenced read", "rules": "midway"}
 
 
 def kind_of(packet):
-    """With what a refusal says."""
+    """Transport and name, as in ROWS; of a refusal its code in place of the name."""
     codes = {0x20: "RNR", 0x60: "NAK"}
     if getattr(packet, "syndrome", 0x1f) == 0x1f:
         return packet.kind

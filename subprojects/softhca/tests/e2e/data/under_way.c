@@ -119,8 +119,8 @@ static struct midway begin(void)
 
 /*
  * If this program is delayed, the long message may have arrived before the row looks. Then the row
- * begins again, five times at most. If the last attempt holds, it proves the same, late or not: a
- * message that had arrived would have completed before.
+ * begins again. If the last of its five attempts holds, it proves the same, late or not: a message
+ * that had arrived would have completed before.
  */
 static bool must_begin_again(const struct midway *m)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Programs that hold objects until they are killed.
+ * Programs for the daemon: hold and count keep their objects until they are killed.
  *
  *	hold DOMAIN-FILE [idle|spent [QPS]]
  *					objects of every kind; sends: without end, never, or 100

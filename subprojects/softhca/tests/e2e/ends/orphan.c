@@ -213,13 +213,11 @@ static void must_stay_ended(const struct pair *old)
 /* How many daemons the program has memory of by which it wakes them. */
 static int wake_pages(void)
 {
-	FILE *maps = MADE(fopen("/proc/self/maps", "r"));
-	char line[4096];
+	struct rig_mapping page = { 0 };
 	int pages = 0;
 
-	while (fgets(line, sizeof(line), maps))
-		pages += strstr(line, "memfd:softhca-wake") != NULL;
-	fclose(maps);
+	while (rig_find_mapping("memfd:softhca-wake", page.end, &page))
+		pages++;
 	return pages;
 }
 
