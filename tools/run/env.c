@@ -61,7 +61,7 @@ static void print_variables(const struct launcher *launcher, const struct string
 		/* Without the quotes a remote shell would replace $LIB in the value. */
 		fputs(launcher->remote ? "\"${LD_PRELOAD:+:'$LD_PRELOAD'}\""
 				       : "\"${LD_PRELOAD:+:$LD_PRELOAD}\"", stdout);
-	/* MPI libraries with files of their own are not MVAPICH2. */
+	/* The MV2_ variables are for MVAPICH2, whose launchers take no appfile. */
 	for (const struct companion *row = companions; row->name && !launcher->appfile; row++)
 		print_variable(launcher, row->variable,
 			       row->variable ? getenv(row->variable) : NULL);
@@ -72,6 +72,19 @@ static void print_variables(const struct launcher *launcher, const struct string
 }
 
 /* ---- lines ---- */
+
+/* The user's own words: a launcher, if any, and the program with its arguments. */
+struct line {
+	char **words; /* up to NULL; "PROGRAM" is added if they have no program */
+	const struct launcher *const *launchers; /* those that the first word may be, up to NULL */
+	bool has_launcher;
+	bool has_placeholder; /* "PROGRAM" was added */
+	char **program_word; /* the place of the program in @words */
+	const char *appfile; /* names the programs for one of the launchers; or NULL */
+	bool is_guess; /* no file here shows that @program_word is the program */
+	bool is_open; /* @program is that program, else other hosts may have it */
+	struct program program;
+};
 
 /* @to: the first word that is left out; NULL: none. @twice: quoted for a remote shell as well. */
 static void print_words(char *const *from, char *const *to, bool twice)
@@ -90,19 +103,18 @@ static bool is_program(const char *word)
 }
 
 /* The first word after the launcher that names a program by its path, or else the last word. */
-static char **find_program(char **words)
+static char **program_position(char **words)
 {
-	char **word = words + 1, **elsewhere = words;
+	char **word = words + 1, **elsewhere = NULL;
 
 	for (; *word && !is_program(*word); word++) {
 		/* A program that only the other hosts have. */
-		if (elsewhere == words && strchr(*word, '/') && **word != '-' &&
-		    access(*word, F_OK))
+		if (!elsewhere && strchr(*word, '/') && **word != '-' && access(*word, F_OK))
 			elsewhere = word;
 	}
 	if (*word)
 		return word;
-	return elsewhere != words ? elsewhere : word - 1;
+	return elsewhere ? elsewhere : word - 1;
 }
 
 /* The file that names the programs, with a line for each; NULL: the words do. */
@@ -115,11 +127,34 @@ static const char *find_appfile(const struct launcher *launcher, char **words)
 	return NULL;
 }
 
-/* The line of that launcher, with the user's own words. */
-static void print_line_for(const struct launcher *launcher, const struct string_list *libraries,
-			   char **words)
+static void parse_line(char **words, struct line *line)
 {
-	char **at = launcher->word ? find_program(words) : words + 1;
+	struct string_list all = { 0 };
+
+	line->launchers = ask_launchers(words[0] ? words[0] : "");
+	line->has_launcher = line->launchers[0] != NULL;
+	line->has_placeholder = !words[0] || (line->has_launcher && !words[1]);
+	for (char **word = words; *word; word++)
+		string_list_add(&all, *word);
+	if (line->has_placeholder)
+		string_list_add(&all, "PROGRAM");
+	string_list_add(&all, NULL);
+	line->words = all.item;
+	line->program_word = line->has_launcher ? program_position(line->words) : line->words;
+	for (size_t i = 0; line->launchers[i] && !line->appfile; i++)
+		line->appfile = find_appfile(line->launchers[i], line->words);
+	/* A program that cannot be read can still be executed. */
+	line->is_guess =
+		!line->has_placeholder && !line->appfile && !is_program(*line->program_word);
+	line->is_open =
+		!line->has_placeholder && !program_open(*line->program_word, &line->program);
+}
+
+/* Prints the user's line for that launcher. */
+static void print_line_for(const struct launcher *launcher, const struct string_list *libraries,
+			   const struct line *line)
+{
+	char **words = line->words, **at = launcher->word ? line->program_word : words + 1;
 	const char *appfile = find_appfile(launcher, words);
 
 	if (appfile) {
@@ -164,13 +199,12 @@ static void print_all(const struct string_list *libraries, char **words)
 	}
 }
 
-static void print_chosen(const struct launcher *const *candidates,
-			 const struct string_list *libraries, char **words)
+static void print_chosen(const struct line *line, const struct string_list *libraries)
 {
-	for (size_t i = 0; candidates[i]; i++) {
-		if (candidates[1])
-			print_text(stdout, "# %s\n", candidates[i]->title);
-		print_line_for(candidates[i], libraries, words);
+	for (size_t i = 0; line->launchers[i]; i++) {
+		if (line->launchers[1])
+			print_text(stdout, "# %s\n", line->launchers[i]->title);
+		print_line_for(line->launchers[i], libraries, line);
 	}
 }
 
@@ -228,74 +262,62 @@ static void add_needs_of_file(const char *appfile, struct string_list *libraries
 	}
 }
 
-/* @words: the program, if any, and its arguments. 0, or TOOL_EXIT_REFUSED. */
-static int find_libraries(char **words, bool *found, struct string_list *libraries)
+/* 0, or TOOL_EXIT_REFUSED. */
+static int find_libraries(const struct line *line, struct string_list *libraries)
 {
-	struct program program;
+	struct program program = line->program;
+	char **word = line->program_word;
 	struct elf_info elf;
-	const char *shim, *fault;
+	const char *shim;
+	const char *fault = paths_shim(line->is_open ? program.elf.bits : OWN_BITS, &shim, &elf);
 
-	/* Other hosts may have a program that this one lacks. */
-	*found = words[0] && !program_open(words[0], &program);
-	fault = paths_shim(*found ? program.elf.bits : OWN_BITS, &shim, &elf);
 	if (fault)
 		return refuse(TOOL_EXIT_REFUSED, "%s", fault);
 	interposers_add(libraries);
 	string_list_add(libraries, shim);
 	/* For a known program the line has the companions that the program opens. */
-	if (!*found || (starter_is_one(&program) && !starter_find_program(&program, words + 1)))
+	if (!line->is_open ||
+	    (starter_is_one(&program) && !starter_find_program(&program, word + 1)))
 		set_mvapich2_variables();
-	if (*found) {
-		add_program(&program, words + 1, libraries);
+	if (line->is_open) {
+		add_program(&program, word + 1, libraries);
 	} else {
 		/* The options alone add libraries: our own library needs no companion. */
 		program = (struct program){ .path = shim, .binary = shim, .elf = elf };
 		needs_add(&program, NULL, &wish, libraries);
 	}
 	/* A launcher may start several programs, each after a ':'. */
-	for (; words[0]; words++) {
-		if (!strcmp(words[0], ":") && !program_open(*find_program(words), &program))
+	for (; *word; word++) {
+		if (!strcmp(*word, ":") && !program_open(*program_position(word), &program))
 			add_program(&program, NULL, libraries);
 	}
+	if (line->appfile)
+		add_needs_of_file(line->appfile, libraries);
 	return 0;
 }
 
 static int run_env(char **words)
 {
-	static char placeholder[] = "PROGRAM";
-	const struct launcher *const *candidates = ask_launchers(words[0] ? words[0] : "");
-	bool has_launcher = candidates[0], found, named;
-	char *alone[] = { words[0], placeholder, NULL };
-	const char *appfile = NULL;
-	char **program_words = has_launcher ? find_program(words) : words;
 	struct string_list libraries = { 0 };
+	struct line line = { 0 };
 
-	if (has_launcher && !words[1]) {
-		words = alone;
-		program_words = alone + 1;
-	}
-	for (size_t i = 0; candidates[i] && !appfile; i++)
-		appfile = find_appfile(candidates[i], words);
-	if (find_libraries(program_words, &found, &libraries))
+	parse_line(words, &line);
+	if (find_libraries(&line, &libraries))
 		return TOOL_EXIT_REFUSED;
-	if (appfile)
-		add_needs_of_file(appfile, &libraries);
-	/* A program that cannot be read can still be executed. */
-	named = words[0] && (is_program(program_words[0]) || words == alone || appfile);
-	if (words[0] && !has_launcher && !found && !named)
+	if (!line.has_launcher && line.is_guess && !line.is_open)
 		return refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s",
 			      words[0], text_shell_word(words[0]));
-	if (has_launcher && !named)
+	if (line.has_launcher && line.is_guess)
 		say("env: no word is the path of a program here; %s is taken for it",
-		    program_words[0]);
+		    *line.program_word);
 	if (!as_json && is_csh() && !shell)
 		puts("# for csh, as SHELL says; --shell=sh prints lines for sh");
 	if (as_json)
 		print_json(&libraries);
-	else if (has_launcher)
-		print_chosen(candidates, &libraries, words);
+	else if (line.has_launcher)
+		print_chosen(&line, &libraries);
 	else
-		print_all(&libraries, words[0] ? words : alone + 1);
+		print_all(&libraries, line.words);
 	return TOOL_EXIT_OK;
 }
 
