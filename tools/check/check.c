@@ -77,7 +77,7 @@ static void read_libibverbs(struct closure *closure)
 		return;
 	}
 	closure->failure = format_string("libibverbs cannot be loaded: %s", fault);
-	check.advice = LIBIBVERBS_LOAD_ADVICE;
+	check.load_advice = LIBIBVERBS_LOAD_ADVICE;
 }
 
 static void read_libraries(void)
@@ -108,13 +108,13 @@ static void read_all(void)
 	struct elf_info library = { 0 };
 	const char *path, *libibverbs = libibverbs_for_tools();
 
-	check.exit_status = program_open(check.name, &check.program);
+	check.run_status = program_open(check.name, &check.program);
 	check.broken = paths_shim(check.program.elf.bits, &path, &library);
-	if (check.exit_status)
+	if (check.run_status)
 		return;
 	/* Without our library the program's own headers stand in, so its word size is right. */
-	check.exit_status = program_refuse(&check.program,
-					   library.bits ? &library : &check.program.elf);
+	check.run_status =
+		program_refuse(&check.program, library.bits ? &library : &check.program.elf);
 	read_libraries();
 	check.devices_error = devices_read(libibverbs, &check.devices);
 	check.undriven = find_undriven(libibverbs, &check.devices, check.wanted_device);
@@ -122,11 +122,13 @@ static void read_all(void)
 
 static int run_check(char **operands)
 {
+	struct decision decision;
+
 	check.name = operands[0];
 	read_all();
-	check_decide(&check);
-	check_print(&check, as_json);
-	return check.exit_status;
+	check_decide(&check, &decision);
+	check_print(&check, &decision, as_json);
+	return decision.exit_status;
 }
 
 static const struct option_row options[] = {

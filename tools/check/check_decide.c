@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Decides the verdict, the reason and the next command. The first rule that applies counts. */
+/* Decides the verdict, the reason and the next command: rules[] has the rules in their order. */
 #include "check.h"
 
 #include <tools/files/regular.h>
@@ -17,158 +17,209 @@
 #define WITH_SYSTEM_LIBIBVERBS \
 	", with --system-libibverbs if an old libibverbs is in the LD_LIBRARY_PATH that it sets"
 
-/* Returns true: a rule that decides ends with this call, and no rule after it is asked. */
-static bool decided(struct check *check, enum check_verdict verdict, const char *reason)
+const struct verdict verdicts[] = {
+	[VERDICT_READY] = { "ready", 0 },
+	[VERDICT_NOT_NEEDED] = { "not needed", 1 },
+	[VERDICT_CANNOT_TELL] = { "cannot tell", 3 },
+	[VERDICT_NO_DEVICE] = { "no device", 4 },
+	[VERDICT_UNSUPPORTED] = { "unsupported", 5 },
+	[VERDICT_NOT_PRELOADABLE] = { "cannot be preloaded", STATUS_OF_RUN },
+	[VERDICT_CANNOT_START] = { "cannot start", STATUS_OF_RUN },
+	[VERDICT_BROKEN] = { "broken", STATUS_OF_RUN },
+};
+
+/* @command: a command of ours with its options, without the program. */
+static const char *our_command(const char *command, const char *program)
 {
-	check->verdict = verdict;
-	check->reason = reason;
-	if (verdict < VERDICT_NOT_PRELOADABLE)
-		check->exit_status = (int)verdict;
+	return format_string("xrc-compat %s %s", command, text_shell_word(program));
+}
+
+/* ---- rules: each returns true and sets *decision if it applies ---- */
+
+static bool decide_unreadable(const struct check *check, struct decision *decision)
+{
+	const struct program *program = &check->program;
+
+	if (!program->is_unreadable)
+		return false;
+	*decision = (struct decision){ VERDICT_CANNOT_TELL, .reason = program->fault,
+				       .advice = program->advice,
+				       .next = our_command("env", program->path) };
 	return true;
 }
 
-/* @command: a command of ours with its options, without the program. */
-static void next_command(struct check *check, const char *command, const char *program)
+static bool decide_not_executable(const struct check *check, struct decision *decision)
 {
-	check->next = format_string("xrc-compat %s %s", command, text_shell_word(program));
-}
+	const struct program *program = &check->program;
 
-/* ---- rules ---- */
-
-/* The program cannot be read or executed, or the library cannot be preloaded. */
-static bool decide_fault(struct check *check)
-{
-	if (!check->program.fault)
+	if (!program->fault || check->run_status == TOOL_EXIT_REFUSED)
 		return false;
-	check->advice = check->program.advice;
-	if (check->program.is_unreadable) {
-		next_command(check, "env", check->program.path);
-		return decided(check, VERDICT_CANNOT_TELL, check->program.fault);
-	}
-	return decided(check,
-		       check->exit_status == TOOL_EXIT_REFUSED ? VERDICT_NOT_PRELOADABLE
-							       : VERDICT_CANNOT_START,
-		       check->program.fault);
+	*decision = (struct decision){ VERDICT_CANNOT_START, .exit_status = check->run_status,
+				       .reason = program->fault, .advice = program->advice };
+	return true;
 }
 
 /* The program cannot start, whatever functions it uses. */
-static bool decide_start(struct check *check)
+static bool decide_missing_library(const struct check *check, struct decision *decision)
 {
-	const char *why = check->closure.failure;
+	const struct closure *closure = &check->closure;
+	const char *why = closure->failure;
 
+	if (!why && closure->missing.count)
+		why = format_string("%s is nowhere to be found", closure->missing.item[0]);
 	/* `run` refuses before the loader looks for libraries. */
-	if (check->program.fault)
-		return check->exit_status != TOOL_EXIT_REFUSED && decide_fault(check);
-	if (!why && check->closure.missing.count)
-		why = format_string("%s is nowhere to be found", check->closure.missing.item[0]);
-	if (!why)
+	if (!why || check->program.fault)
 		return false;
-	check->exit_status = TOOL_EXIT_NOT_FOUND;
-	return decided(check, VERDICT_BROKEN,
-		       format_string("the program cannot start: %s", why));
+	*decision = (struct decision){ VERDICT_BROKEN, .exit_status = TOOL_EXIT_NOT_FOUND,
+				       .reason = format_string("the program cannot start: %s", why),
+				       .advice = check->load_advice };
+	return true;
 }
 
 /* Without our library `run` refuses. A plugin that cannot be read may need the legacy functions. */
-static bool decide_broken(struct check *check)
+static bool decide_broken(const struct check *check, struct decision *decision)
 {
 	if (!check->broken)
 		return false;
-	check->exit_status = TOOL_EXIT_REFUSED;
-	return decided(check, VERDICT_BROKEN, check->broken);
+	*decision = (struct decision){ VERDICT_BROKEN, .exit_status = TOOL_EXIT_REFUSED,
+				       .reason = check->broken };
+	return true;
 }
 
 /* These programs start the ranks of their host. Only a launcher knows how to start them. */
-static bool decide_launched(struct check *check)
+static bool decide_launched(const struct check *check, struct decision *decision)
 {
 	if (fnmatch("@(mpispawn|orted|prted|hydra_*proxy|pmi_proxy|slurmstepd)",
 		    basename(check->program.path), FNM_EXTMATCH))
 		return false;
-	check->next = "xrc-compat env";
-	return decided(check, VERDICT_CANNOT_TELL,
-		       "a launcher starts it on each host: ask about the program, and start the launcher by its line of xrc-compat env");
+	*decision = (struct decision){
+		VERDICT_CANNOT_TELL,
+		.reason =
+			"a launcher starts it on each host: ask about the program, and start the launcher by its line of xrc-compat env",
+		.next = "xrc-compat env"
+	};
+	return true;
 }
 
-static bool decide_starter(struct check *check)
+static bool decide_starter(const struct check *check, struct decision *decision)
 {
 	const char *started = check->started, *path = check->program.path;
 	bool by_env = check->mpi || find_launcher(path);
 	bool is_script = program_is_script(&check->program);
 	bool sets_path = is_script && regular_has(path, "LD_LIBRARY_PATH");
+	const char *start =
+		format_string("%s%s%s", by_env ? "env" : "run",
+			      sets_path ? " --system-libibverbs" : "", by_env ? "" : " --");
 
-	if (!check->starter)
+	if (check->needs.count || check->program.fault || !check->starter)
 		return false;
-	/* If the script sets the path, `check` of the program alone sees other libraries. */
-	if (started && !sets_path)
-		next_command(check, "check", started);
-	else
-		next_command(check, format_string("%s%s%s", by_env ? "env" : "run",
-						  sets_path ? " --system-libibverbs" : "",
-						  by_env ? "" : " --"), check->name);
-	return decided(check, VERDICT_CANNOT_TELL,
-		       format_string("it starts other programs: ask about %s. "
-				     "Start it with xrc-compat %s%s%s",
-				     started ? started : "the one that uses InfiniBand",
-				     by_env ? "env" : "run",
-				     sets_path ? WITH_SYSTEM_LIBIBVERBS : "",
-				     is_script ? ", with --companions if a library is missing" : ""));
+	*decision = (struct decision){
+		VERDICT_CANNOT_TELL,
+		.reason = format_string(
+			"it starts other programs: ask about %s. "
+			"Start it with xrc-compat %s%s%s",
+			started ? started : "the one that uses InfiniBand", by_env ? "env" : "run",
+			sets_path ? WITH_SYSTEM_LIBIBVERBS : "",
+			is_script ? ", with --companions if a library is missing" : ""),
+		/* If the script sets the path, `check` of the program sees other libraries. */
+		.next = started && !sets_path ? our_command("check", started)
+					      : our_command(start, check->name)
+	};
+	return true;
 }
 
-static bool decide_unknown_libraries(struct check *check)
+static bool decide_unknown_libraries(const struct check *check, struct decision *decision)
 {
-	if (!check->closure.unasked)
+	if (check->needs.count || check->program.fault || !check->closure.unasked)
 		return false;
-	next_command(check, "run --", check->name);
-	return decided(check, VERDICT_CANNOT_TELL,
-		       format_string("its libraries are not known: %s", check->closure.unasked));
+	*decision = (struct decision){
+		VERDICT_CANNOT_TELL,
+		.reason = format_string("its libraries are not known: %s", check->closure.unasked),
+		.next = our_command("run --", check->name)
+	};
+	return true;
 }
 
 /* A libibverbs of that age has these strings. A stripped program still has them. */
-static bool decide_static_verbs(struct check *check)
+static bool decide_static_verbs(const struct check *check, struct decision *decision)
 {
 	const char *binary = check->program.binary;
 
-	return !check->closure.libibverbs && regular_has(binary, "infiniband_verbs") &&
-	       regular_has(binary, "libibverbs: ") &&
-	       decided(check, VERDICT_UNSUPPORTED,
-		       "a libibverbs.a is linked into it, which finds no device on today's kernels, and in whose place no "
-		       "library can be put; link it with libibverbs.so.1");
+	if (check->needs.count || check->program.fault || check->closure.libibverbs ||
+	    !regular_has(binary, "infiniband_verbs") || !regular_has(binary, "libibverbs: "))
+		return false;
+	*decision = (struct decision){
+		VERDICT_UNSUPPORTED,
+		.reason =
+			"a libibverbs.a is linked into it, which finds no device on today's kernels, and in whose place no "
+			"library can be put; link it with libibverbs.so.1"
+	};
+	return true;
 }
 
-static bool decide_without_xrc(struct check *check)
+/*
+ * Whether a refused program may use XRC all the same: a setuid program such as su may start a
+ * program with XRC, and the libraries of a program for another C library are not known.
+ */
+static bool may_use_xrc(const struct check *check)
 {
-	/*
-	 * A setuid program such as su may start a program with XRC. The libraries of a program for
-	 * another C library are not known.
-	 */
-	if (check->needs.count ||
-	    (check->program.fault && (check->starter || check->closure.unasked)))
+	return check->program.fault && (check->starter || check->closure.unasked);
+}
+
+static bool decide_transitional(const struct check *check, struct decision *decision)
+{
+	if (check->needs.count || may_use_xrc(check) || !check->transitional)
 		return false;
-	if (!check->program.fault && (decide_starter(check) || decide_unknown_libraries(check) ||
-				      decide_static_verbs(check)))
-		return true;
-	if (check->transitional)
-		return decided(check, VERDICT_UNSUPPORTED,
-			       "it uses the interface of 2011 to 2014 that was never released (IBV_XRC_OPS); "
-			       "its sources compile for today's libibverbs with the pkg-config package "
-			       "xrc-compat-xsrq");
+	*decision = (struct decision){
+		VERDICT_UNSUPPORTED,
+		.reason =
+			"it uses the interface of 2011 to 2014 that was never released (IBV_XRC_OPS); "
+			"its sources compile for today's libibverbs with the pkg-config package "
+			"xrc-compat-xsrq"
+	};
+	return true;
+}
+
+static bool decide_not_needed(const struct check *check, struct decision *decision)
+{
+	const struct closure *closure = &check->closure;
+
 	/* In a static program the functions have no names. */
-	return !check->program.elf.is_static && !check->closure.companion.count &&
-	       !check->closure.old_libibverbs &&
-	       decided(check, VERDICT_NOT_NEEDED,
-		       "neither it nor its libraries use the XRC functions of OFED 1.3 to 1.5");
+	if (check->needs.count || may_use_xrc(check) || check->program.elf.is_static ||
+	    closure->companion.count || closure->old_libibverbs)
+		return false;
+	*decision = (struct decision){
+		VERDICT_NOT_NEEDED,
+		.reason = "neither it nor its libraries use the XRC functions of OFED 1.3 to 1.5"
+	};
+	return true;
+}
+
+static bool decide_not_preloadable(const struct check *check, struct decision *decision)
+{
+	const struct program *program = &check->program;
+
+	if (!program->fault)
+		return false;
+	*decision = (struct decision){ VERDICT_NOT_PRELOADABLE, .exit_status = check->run_status,
+				       .reason = program->fault, .advice = program->advice };
+	return true;
 }
 
 /* `run` has nothing to put in place of an old libibverbs. */
-static bool decide_old_libibverbs(struct check *check)
+static bool decide_old_libibverbs(const struct check *check, struct decision *decision)
 {
 	const struct closure *closure = &check->closure;
 
 	if (!closure->old_libibverbs || closure->system_libibverbs)
 		return false;
-	check->exit_status = TOOL_EXIT_NOT_FOUND;
-	check->advice = "install the distribution's libibverbs; run then puts it in the place of the old one";
-	return decided(check, VERDICT_BROKEN,
-		       format_string(BRINGS_OLD_LIBIBVERBS, closure->old_libibverbs));
+	*decision = (struct decision){
+		VERDICT_BROKEN, .exit_status = TOOL_EXIT_NOT_FOUND,
+		.reason = format_string(BRINGS_OLD_LIBIBVERBS, closure->old_libibverbs),
+		.advice =
+			"install the distribution's libibverbs; run then puts it in the place of the old one"
+	};
+	return true;
 }
 
 /* Why no device is usable. @failed: a device that cannot be opened or queried, or NULL. */
@@ -191,23 +242,26 @@ static const char *device_fault(const struct check *check, const struct device *
 }
 
 /* The program starts, and finds no device, although this command may find devices. */
-static bool decide_driver(struct check *check)
+static bool decide_driver(const struct check *check, struct decision *decision)
 {
 	if (!check->driver_fault || !check->needs.count)
 		return false;
-	check->next = "xrc-compat doctor";
-	check->advice = providers_load_advice();
-	return decided(check, VERDICT_NO_DEVICE,
-		       format_string("the program's libibverbs cannot load its drivers: %s",
-				     check->driver_fault));
+	*decision = (struct decision){
+		VERDICT_NO_DEVICE,
+		.reason = format_string("the program's libibverbs cannot load its drivers: %s",
+					check->driver_fault),
+		.advice = providers_load_advice(), .next = "xrc-compat doctor"
+	};
+	return true;
 }
 
-static bool decide_device(struct check *check)
+static bool decide_device(const struct check *check, struct decision *decision)
 {
+	const char *wanted = check->wanted_device;
 	const struct device *failed = NULL;
 
 	EACH(device, check->devices.device, check->devices.count) {
-		if (check->wanted_device && strcmp(check->wanted_device, device->name) != 0)
+		if (wanted && strcmp(wanted, device->name) != 0)
 			continue;
 		if (device->xrc)
 			return false;
@@ -216,31 +270,55 @@ static bool decide_device(struct check *check)
 	}
 	if (!check->needs.count)
 		return false;
-	next_command(check, "run --softhca --", check->name);
+	*decision = (struct decision){ VERDICT_NO_DEVICE, .reason = device_fault(check, failed),
+				       .next = our_command("run --softhca --", check->name) };
 	if (failed || check->undriven.fault)
-		check->next = "xrc-compat doctor";
-	check->advice = failed ? NULL : check->undriven.advice;
-	if (!failed && !check->undriven.fault && check->devices.count && !check->wanted_device)
-		check->advice = "use " DEVICES_BETWEEN_MACHINES;
-	return decided(check, VERDICT_NO_DEVICE, device_fault(check, failed));
+		decision->next = "xrc-compat doctor";
+	if (!failed)
+		decision->advice = check->undriven.advice;
+	if (!failed && !check->undriven.fault && check->devices.count && !wanted)
+		decision->advice = "use " DEVICES_BETWEEN_MACHINES;
+	return true;
 }
 
-static void decide_ready(struct check *check)
+/* The last rule: it always applies. */
+static bool decide_ready(const struct check *check, struct decision *decision)
 {
-	next_command(check, check->mpi ? "env" : "run --", check->name);
-	decided(check, VERDICT_READY,
-		check->needs.count
-			? "it needs the old functions, and libxrc-compat gives them to it"
-			: "it uses no XRC");
+	*decision = (struct decision){
+		VERDICT_READY,
+		.reason = check->needs.count
+				  ? "it needs the old functions, and libxrc-compat gives them to it"
+				  : "it uses no XRC",
+		.next = our_command(check->mpi ? "env" : "run --", check->name)
+	};
+	return true;
 }
+
+/* The first rule that applies decides. */
+static bool (*const rules[])(const struct check *check, struct decision *decision) = {
+	decide_unreadable,
+	decide_not_executable,
+	decide_missing_library,
+	decide_broken,
+	decide_launched,
+	decide_starter,
+	decide_unknown_libraries,
+	decide_static_verbs,
+	decide_transitional,
+	decide_not_needed,
+	decide_not_preloadable,
+	decide_old_libibverbs,
+	decide_driver,
+	decide_device,
+	decide_ready,
+};
 
 /* Says what else `run` preloads, with and without a device. */
-static void add_needs(struct check *check)
+static void add_needs(const struct closure *closure, struct decision *decision)
 {
-	const struct closure *closure = &check->closure;
-	const char *text = check->reason;
+	const char *text = decision->reason;
 
-	if (check->verdict != VERDICT_READY && check->verdict != VERDICT_NO_DEVICE)
+	if (decision->verdict != VERDICT_READY && decision->verdict != VERDICT_NO_DEVICE)
 		return;
 	for (size_t i = 0; i < closure->companion.count; i++)
 		text = format_string("%s%s%s", text,
@@ -250,14 +328,16 @@ static void add_needs(struct check *check)
 		text = format_string("%s; " BRINGS_OLD_LIBIBVERBS
 				     ": run puts the system's in its place",
 				     text, closure->old_libibverbs);
-	check->reason = text;
+	decision->reason = text;
 }
 
-void check_decide(struct check *check)
+void check_decide(const struct check *check, struct decision *decision)
 {
-	if (!decide_start(check) && !decide_broken(check) && !decide_launched(check) &&
-	    !decide_without_xrc(check) && !decide_fault(check) && !decide_old_libibverbs(check) &&
-	    !decide_driver(check) && !decide_device(check))
-		decide_ready(check);
-	add_needs(check);
+	size_t rule = 0;
+
+	while (!rules[rule](check, decision))
+		rule++;
+	if (verdicts[decision->verdict].status != STATUS_OF_RUN)
+		decision->exit_status = verdicts[decision->verdict].status;
+	add_needs(&check->closure, decision);
 }

@@ -10,17 +10,6 @@
 
 #include <stdio.h>
 
-static const char *const verdict_names[] = {
-	[VERDICT_READY] = "ready",
-	[VERDICT_NOT_NEEDED] = "not needed",
-	[VERDICT_CANNOT_TELL] = "cannot tell",
-	[VERDICT_CANNOT_START] = "cannot start",
-	[VERDICT_NOT_PRELOADABLE] = "cannot be preloaded",
-	[VERDICT_NO_DEVICE] = "no device",
-	[VERDICT_UNSUPPORTED] = "unsupported",
-	[VERDICT_BROKEN] = "broken",
-};
-
 /* Only a report as JSON has a stream in @json. */
 static void print_value(struct json *json, const char *key, const char *label, const char *value)
 {
@@ -101,9 +90,9 @@ static void print_libibverbs(struct json *json, const struct check *check)
 	print_devices(json, check);
 }
 
-static void print_verdict(struct json *json, const struct check *check)
+static void print_decision(struct json *json, const struct decision *decision)
 {
-	const char *verdict = verdict_names[check->verdict];
+	const char *verdict = verdicts[decision->verdict].name;
 
 	json_string(json, "verdict", verdict);
 	if (!json->out) {
@@ -111,19 +100,19 @@ static void print_verdict(struct json *json, const struct check *check)
 		print_styled(STYLE_BOLD, verdict);
 		putchar('\n');
 	}
-	print_value(json, "reason", "", check->reason);
-	print_value(json, "advice", "", check->advice);
-	print_value(json, "next", "Next", check->next);
+	print_value(json, "reason", "", decision->reason);
+	print_value(json, "advice", "", decision->advice);
+	print_value(json, "next", "Next", decision->next);
+	json_number(json, "exit_status", decision->exit_status);
 }
 
-void check_print(const struct check *check, bool as_json)
+void check_print(const struct check *check, const struct decision *decision, bool as_json)
 {
 	struct json json = { .out = as_json ? stdout : NULL };
 
 	json_open(&json, NULL, '{');
 	print_program(&json, check);
 	print_libibverbs(&json, check);
-	print_verdict(&json, check);
-	json_number(&json, "exit_status", check->exit_status);
+	print_decision(&json, decision);
 	json_close(&json, '}');
 }
