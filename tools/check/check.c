@@ -71,7 +71,7 @@ static void read_libibverbs(struct closure *closure)
 
 	if (!used || closure->unasked || closure->failure)
 		return;
-	fault = libraries_load_fault(used, check.program.binary);
+	fault = closure_load_fault(used, check.program.binary);
 	if (!fault) {
 		check.driver_fault = providers_load_fault(used, check.program.binary);
 		return;
@@ -106,7 +106,7 @@ static void read_libraries(void)
 static void read_all(void)
 {
 	struct elf_info library = { 0 };
-	const char *path, *libibverbs = libibverbs_for_tools();
+	const char *path, *libibverbs = needs_own_libibverbs();
 
 	check.run_status = program_open(check.name, &check.program);
 	check.broken = paths_shim(check.program.elf.bits, &path, &library);
@@ -117,7 +117,7 @@ static void read_all(void)
 		program_refuse(&check.program, library.bits ? &library : &check.program.elf);
 	read_libraries();
 	check.devices_error = devices_read(libibverbs, &check.devices);
-	check.undriven = find_undriven(libibverbs, &check.devices, check.wanted_device);
+	check.undriven = providers_find_undriven(libibverbs, &check.devices, check.wanted_device);
 }
 
 static int run_check(char **operands)

@@ -37,7 +37,7 @@ static void show_device(const struct device *device)
 /* @err: why they could not be listed, or NULL. */
 static void count_devices(const char *library, const struct device_list *list, const char *err)
 {
-	const struct undriven undriven = find_undriven(library, list, NULL);
+	const struct undriven undriven = providers_find_undriven(library, list, NULL);
 	const struct device *failed = NULL;
 	int usable = 0;
 
@@ -148,7 +148,7 @@ static void examine_modules(void)
 
 void examine_devices(struct device_list *list)
 {
-	const char *library = libibverbs_for_tools();
+	const char *library = needs_own_libibverbs();
 
 	count_devices(library, list, devices_read(library, list));
 	examine_modules();

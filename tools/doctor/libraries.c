@@ -38,8 +38,8 @@ static void found_release(const char *what, const char *path)
 static void examine_libibverbs(void)
 {
 	const char *advice = "install the distribution's libibverbs (Debian: libibverbs1)";
-	const char *path = library_found("libibverbs.so.1", paths_self(), true);
-	const char *fault = path ? libraries_load_fault(path, paths_self()) : NULL;
+	const char *path = closure_library(LIBIBVERBS, paths_self(), true);
+	const char *fault = path ? closure_load_fault(path, paths_self()) : NULL;
 	const char *driver_fault = path && !fault ? providers_load_fault(path, paths_self()) : NULL;
 	struct elf_info elf;
 

@@ -7,7 +7,6 @@
 
 #include <tools/aside/aside.h>
 #include <tools/files/preload.h>
-#include <tools/files/regular.h>
 #include <tools/text/command.h>
 
 #include <errno.h>
@@ -38,8 +37,10 @@ static int set_environment(const void *context)
 	if (dirs && !question->system_only)
 		setenv("LD_LIBRARY_PATH", dirs, 1);
 	setenv("LD_PRELOAD", question->preload, 1);
-	if (question->binds && !setenv("LD_WARN", "1", 1))
+	if (question->binds) {
+		setenv("LD_WARN", "1", 1);
 		setenv("LD_BIND_NOW", "1", 1);
+	}
 	return setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
 }
 
@@ -79,15 +80,6 @@ static void read_line(char *line, struct closure *closure, struct string_list *m
 		append(closure, path ? path + strlen(" => ") : line, line);
 	else if (!string_list_has(missing, line))
 		string_list_add(missing, line);
-}
-
-bool libibverbs_is_old(const char *path)
-{
-	/*
-	 * Each release of rdma-core has this symbol version, which its drivers need. Our companion
-	 * libibverbs.so has no function.
-	 */
-	return regular_has(path, "ibv_get_device_list") && !regular_has(path, "IBVERBS_PRIVATE_");
 }
 
 /*
@@ -184,7 +176,7 @@ static const char *ask(const char *path, struct question question, struct closur
 	return failure;
 }
 
-const char *library_found(const char *name, const char *object, bool system_only)
+const char *closure_library(const char *name, const char *object, bool system_only)
 {
 	struct closure closure = { 0 };
 
@@ -192,45 +184,12 @@ const char *library_found(const char *name, const char *object, bool system_only
 	return closure_find(&closure, name);
 }
 
-const char *libibverbs_provider(const char *libibverbs, const char *name)
-{
-	/* As "/usr/lib64/libibverbs/lib%s-rdmav34.so". The number is that of its private symbols. */
-	const char *path = regular_string(libibverbs, "/lib%s-rdmav");
-	const char *mark = path ? strstr(path, "%s") : NULL;
-
-	return mark ? format_string("%.*s%s%s", (int)(mark - path), path, name, mark + 2) : NULL;
-}
-
-const char *libraries_load_fault(const char *libraries, const char *object)
+const char *closure_load_fault(const char *libraries, const char *object)
 {
 	struct closure closure = { 0 };
 
 	return ask(object, (struct question){ libraries, .binds = true }, &closure,
 		   &closure.missing);
-}
-
-const char *providers_load_fault(const char *libibverbs, const char *object)
-{
-	const char *pattern = libibverbs_provider(libibverbs, "{mlx4,mlx5,hns,qedr}");
-	const char *preload = libibverbs;
-	glob_t files = { 0 };
-
-	if (pattern)
-		glob(pattern, GLOB_BRACE, NULL, &files);
-	for (size_t i = 0; i < files.gl_pathc; i++)
-		preload = format_string("%s:%s", preload, files.gl_pathv[i]);
-	globfree(&files);
-	return libraries_load_fault(preload, object);
-}
-
-const char *providers_load_advice(void)
-{
-	const char *dirs = getenv("LD_LIBRARY_PATH");
-
-	if (dirs && dirs[0])
-		return LIBIBVERBS_LOAD_ADVICE;
-	return "install the drivers of this libibverbs (Debian: ibverbs-providers; RPM: libibverbs); in a "
-	       "container those of its image, because the host's may be of another release";
 }
 
 /* ---- plugins ---- */

@@ -8,6 +8,8 @@
 #include <tools/aside/devices.h>
 #include <tools/text/memory.h>
 
+/* ---- closure.c: the answers of the dynamic loader ---- */
+
 /* An object that the loader maps. */
 struct loaded_object {
 	const char *path;
@@ -42,7 +44,28 @@ const char *closure_find(const struct closure *closure, const char *name);
  * The path that the loader finds for the library @name, on behalf of the ELF file @object;
  * @system_only: without LD_LIBRARY_PATH. NULL if there is none.
  */
-const char *library_found(const char *name, const char *object, bool system_only);
+const char *closure_library(const char *name, const char *object, bool system_only);
+
+/*
+ * Why the loader cannot load these libraries, named as in LD_PRELOAD, on behalf of the ELF file
+ * @object; NULL if it can. RUNPATH and LD_LIBRARY_PATH may lead to libraries that are too old.
+ */
+const char *closure_load_fault(const char *libraries, const char *object);
+
+/* ---- libibverbs.c: its release and its providers ---- */
+
+#define LIBIBVERBS "libibverbs.so.1"
+
+/* What to do about a libibverbs that cannot be loaded. */
+#define LIBIBVERBS_LOAD_ADVICE \
+	"take the directory with the older library out of LD_LIBRARY_PATH or the program's RPATH; " \
+	"in a container take the libibverbs of its image instead of the host's"
+
+/* True for a libibverbs from before rdma-core. It finds no device on today's kernels. */
+bool libibverbs_is_old(const char *path);
+
+/* "rdma-core 44", or what else is known of the release. */
+const char *libibverbs_release_name(const char *path);
 
 /*
  * The path from which this libibverbs loads the provider @name, as "mlx5"; NULL: it does not tell.
@@ -50,25 +73,13 @@ const char *library_found(const char *name, const char *object, bool system_only
  */
 const char *libibverbs_provider(const char *libibverbs, const char *name);
 
-/*
- * Why the loader cannot load these libraries, named as in LD_PRELOAD, on behalf of the ELF file
- * @object; NULL if it can. RUNPATH and LD_LIBRARY_PATH may lead to libraries that are too old.
- */
-const char *libraries_load_fault(const char *libraries, const char *object);
+/* ---- providers.c: the libraries with which libibverbs drives its devices ---- */
 
-/* The same of the providers of this libibverbs for adapters with XRC. */
+/* closure_load_fault() of this libibverbs with its providers for adapters with XRC. */
 const char *providers_load_fault(const char *libibverbs, const char *object);
 
-/* What to do about either. */
-#define LIBIBVERBS_LOAD_ADVICE \
-	"take the directory with the older library out of LD_LIBRARY_PATH or the program's RPATH; " \
-	"in a container take the libibverbs of its image instead of the host's"
+/* What to do about that. */
 const char *providers_load_advice(void);
-
-/* ---- the providers of libibverbs: the libraries that drive its devices ---- */
-
-/* "rdma-core 44", or what else is known of the release. */
-const char *libibverbs_release_name(const char *path);
 
 /* A device that the kernel has and libibverbs does not list. */
 struct undriven {
@@ -80,10 +91,10 @@ struct undriven {
  * Compares the kernel's devices with @list, which the libibverbs at @library has given. If several
  * are missing in the list, takes a device whose kind has XRC. @wanted: only this device; NULL: any.
  */
-struct undriven find_undriven(const char *library, const struct device_list *list,
-			      const char *wanted);
+struct undriven providers_find_undriven(const char *library, const struct device_list *list,
+					const char *wanted);
 
-/* ---- what must be preloaded besides libxrc-compat ---- */
+/* ---- needs.c: what must be preloaded besides libxrc-compat ---- */
 
 /* Libraries that the user wants preloaded in any case. */
 struct preload_wish {
@@ -96,7 +107,7 @@ struct preload_wish {
  * Adds the libraries of LD_PRELOAD that interpose verbs, as profilers do: they see the program's
  * calls only in front of our library.
  */
-void interposers_add(struct string_list *libraries);
+void needs_add_interposers(struct string_list *libraries);
 
 /* Our companion libraries; one without a name ends the list. */
 struct companion {
@@ -130,10 +141,7 @@ void needs_read(struct closure *closure, const struct preload_wish *wish);
 void needs_add(const struct program *program, char *const *words,
 	       const struct preload_wish *wish, struct string_list *libraries);
 
-/* True for a libibverbs from before rdma-core. It finds no device on today's kernels. */
-bool libibverbs_is_old(const char *path);
-
 /* The libibverbs that the commands load for themselves: not an old one of LD_LIBRARY_PATH. */
-const char *libibverbs_for_tools(void);
+const char *needs_own_libibverbs(void);
 
 #endif

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIBIBVERBS "libibverbs.so.1"
 #define LIBIBVERBS_OPENED "libibverbs.so"
 
 const struct companion companions[] = {
@@ -44,7 +43,7 @@ static const char *companion_path(const char *name, int bits)
 	return paths_library(bits, format_string("companions/%s", name));
 }
 
-void interposers_add(struct string_list *libraries)
+void needs_add_interposers(struct string_list *libraries)
 {
 	const char *rest = getenv("LD_PRELOAD"), *path;
 
@@ -108,12 +107,12 @@ static bool companion_serves(const struct companion *row, const char *object, bo
 
 	if (!row->today)
 		return true;
-	found = library_found(row->name, object, false);
+	found = closure_library(row->name, object, false);
 	if (found && !anyway &&
 	    (strcmp(row->name, LIBIBVERBS_OPENED) != 0 || !libibverbs_is_old(found)))
 		return false;
 	/* If a library is missing that a preloaded one needs, the loader starts no program. */
-	return library_found(row->today, object, false) != NULL;
+	return closure_library(row->today, object, false) != NULL;
 }
 
 /* Adds our library for each development name that the program opens, or all of our libraries. */
@@ -144,8 +143,8 @@ static const char *find_libibverbs(const struct closure *closure)
 
 	if (found || closure->unasked || !opens(closure, LIBIBVERBS_OPENED))
 		return found;
-	found = library_found(LIBIBVERBS_OPENED, program, false);
-	return found ? found : library_found(LIBIBVERBS, program, false);
+	found = closure_library(LIBIBVERBS_OPENED, program, false);
+	return found ? found : closure_library(LIBIBVERBS, program, false);
 }
 
 void needs_read(struct closure *closure, const struct preload_wish *wish)
@@ -154,7 +153,7 @@ void needs_read(struct closure *closure, const struct preload_wish *wish)
 	/* Ask on behalf of libc: it has the program's word size and no RPATH. */
 	const char *libc = closure_find(closure, "libc.so.6");
 	const char *found = find_libibverbs(closure);
-	const char *system = libc ? library_found(LIBIBVERBS, libc, true) : NULL;
+	const char *system = libc ? closure_library(LIBIBVERBS, libc, true) : NULL;
 
 	sort_missing(&closure->missing, bits, &closure->companion);
 	sort_missing(&closure->plugin_missing, bits, &closure->companion);
@@ -233,7 +232,7 @@ void needs_add(const struct program *program, char *const *words,
 		add_needs(path, bits, &found, libraries);
 }
 
-const char *libibverbs_for_tools(void)
+const char *needs_own_libibverbs(void)
 {
 	void *preloaded = dlopen(LIBIBVERBS, RTLD_LAZY | RTLD_NOLOAD);
 	const char *self = paths_self(), *found;
@@ -241,8 +240,8 @@ const char *libibverbs_for_tools(void)
 
 	if (preloaded && !dlinfo(preloaded, RTLD_DI_LINKMAP, &map))
 		return map->l_name;
-	found = library_found(LIBIBVERBS, self, false);
+	found = closure_library(LIBIBVERBS, self, false);
 	if (found && libibverbs_is_old(found))
-		found = library_found(LIBIBVERBS, self, true);
+		found = closure_library(LIBIBVERBS, self, true);
 	return found ? found : LIBIBVERBS;
 }

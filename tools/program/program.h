@@ -5,7 +5,7 @@
 
 #include <tools/files/elf_info.h>
 
-/* ---- programs ---- */
+/* ---- program.c ---- */
 
 struct program {
 	const char *path;      /* the file that execvp() executes; NULL if there is none */
@@ -37,7 +37,7 @@ void program_say_fault(const struct program *program);
 /* True for a script: its #! line names another file. */
 bool program_is_script(const struct program *program);
 
-/* ---- programs that start others ---- */
+/* ---- starter.c: programs that start others ---- */
 
 /* True for a script, for a known launcher or interpreter, and for a program that calls exec(). */
 bool starter_is_one(const struct program *program);

@@ -11,32 +11,9 @@
 
 #include <glob.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* ---- the release ---- */
-
-/* The private symbols have a version, which is the release that has last changed them. */
-const char *libibverbs_release_name(const char *path)
-{
-	static const char private[] = "IBVERBS_PRIVATE_";
-	const char *node = regular_string(path, private), *version;
-	char real[PATH_MAX];
-	int release = 0;
-
-	/* Debian, RHEL and SLES name the file libibverbs.so.1.ABI.RELEASE.PATCH. */
-	version = realpath(path, real) ? strstr(real, "libibverbs.so.1.") : NULL;
-	if (version)
-		sscanf(version, "libibverbs.so.1.%*d.%d", &release);
-	if (release)
-		return format_string("rdma-core %d", release);
-	if (!node)
-		return "older than rdma-core";
-	return format_string("rdma-core %s or later, its file name does not tell",
-			     strstr(node, private) + strlen(private));
-}
 
 /* ---- the kernel's devices ---- */
 
@@ -119,6 +96,30 @@ static const char *find_file(const char *pattern, const char *text)
 
 /* ---- why it has no provider ---- */
 
+const char *providers_load_fault(const char *libibverbs, const char *object)
+{
+	const char *pattern = libibverbs_provider(libibverbs, "{mlx4,mlx5,hns,qedr}");
+	const char *preload = libibverbs;
+	glob_t files = { 0 };
+
+	if (pattern)
+		glob(pattern, GLOB_BRACE, NULL, &files);
+	for (size_t i = 0; i < files.gl_pathc; i++)
+		preload = format_string("%s:%s", preload, files.gl_pathv[i]);
+	globfree(&files);
+	return closure_load_fault(preload, object);
+}
+
+const char *providers_load_advice(void)
+{
+	const char *dirs = getenv("LD_LIBRARY_PATH");
+
+	if (dirs && dirs[0])
+		return LIBIBVERBS_LOAD_ADVICE;
+	return "install the drivers of this libibverbs (Debian: ibverbs-providers; RPM: libibverbs); in a "
+	       "container those of its image, because the host's may be of another release";
+}
+
 /* @path: of the provider @name. */
 static const char *fault_of(const char *library, const char *path, const char *name)
 {
@@ -137,8 +138,8 @@ static const char *fault_of(const char *library, const char *path, const char *n
 	return fault ? fault : format_string("%s does not serve it", path);
 }
 
-struct undriven find_undriven(const char *library, const struct device_list *list,
-			      const char *wanted)
+struct undriven providers_find_undriven(const char *library, const struct device_list *list,
+					const char *wanted)
 {
 	const char *device = find_unlisted(list, wanted);
 	const struct provider *provider = device ? provider_of(device) : NULL;

@@ -273,7 +273,7 @@ static int find_libraries(const struct line *line, struct string_list *libraries
 
 	if (fault)
 		return refuse(TOOL_EXIT_REFUSED, "%s", fault);
-	interposers_add(libraries);
+	needs_add_interposers(libraries);
 	string_list_add(libraries, shim);
 	/* For a known program the line has the companions that the program opens. */
 	if (!line->is_open ||

@@ -95,7 +95,7 @@ static int exec_program(const char *shim, const struct program *program,
 
 	if (status)
 		return status;
-	interposers_add(&libraries);
+	needs_add_interposers(&libraries);
 	string_list_add(&libraries, shim);
 	needs_add(program, launch->program + 1, &launch->wish, &libraries);
 	set_variable("LD_PRELOAD", preload_value(&libraries, false), true);
