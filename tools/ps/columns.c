@@ -13,19 +13,21 @@
 #include <time.h>
 
 const struct column columns[COLUMNS] = {
-	[DEVICE] = { "DEVICE", "device", 8 },
-	[QP] = { "QP", "number of the receive QP", 8 },
-	[PID] = { "PID", "process that is registered", 7 },
-	[COMMAND] = { "COMMAND", "its command", 15 },
-	[AGE] = { "AGE", "time since it opened the domain", 7 },
-	[DOMAIN] = { "DOMAIN", "the domain: device and inode of its file, major:minor:inode", 14 },
-	[CREATOR] = { "CREATOR", "process that created the QP, while it is there", 7 },
-	[UID] = { "UID", "user of the process", 6 },
-	[RUN] = { "RUN", "directory of the emulator's daemon, if the process has emulated adapters",
-		  24 },
-	[KEPT] = { "KEPT", "kernel; release 1.0 also listed QPs that had ended", 7 },
-	[STATE] = { "STATE", "live; release 1.0 also listed dead processes", 7 },
-	[TABLE] = { "TABLE", "table of the process", 0 },
+	[COLUMN_DEVICE] = { "DEVICE", "device", 8 },
+	[COLUMN_QP] = { "QP", "number of the receive QP", 8 },
+	[COLUMN_PID] = { "PID", "process that is registered", 7 },
+	[COLUMN_COMMAND] = { "COMMAND", "its command", 15 },
+	[COLUMN_AGE] = { "AGE", "time since it opened the domain", 7 },
+	[COLUMN_DOMAIN] = { "DOMAIN", "the domain: device and inode of its file, major:minor:inode",
+			    14 },
+	[COLUMN_CREATOR] = { "CREATOR", "process that created the QP, while it is there", 7 },
+	[COLUMN_UID] = { "UID", "user of the process", 6 },
+	[COLUMN_RUN] = { "RUN",
+			 "directory of the emulator's daemon, if the process has emulated adapters",
+			 24 },
+	[COLUMN_KEPT] = { "KEPT", "kernel; release 1.0 also listed QPs that had ended", 7 },
+	[COLUMN_STATE] = { "STATE", "live; release 1.0 also listed dead processes", 7 },
+	[COLUMN_TABLE] = { "TABLE", "table of the process", 0 },
 };
 
 /* ---- kinds of cells ---- */
@@ -82,30 +84,30 @@ struct cell column_cell(const struct column *column, const struct regtab_view_me
 	static const struct cell empty;
 
 	switch (column - columns) {
-	case DEVICE:
+	case COLUMN_DEVICE:
 		return text("%s", key->device);
-	case QP:
+	case COLUMN_QP:
 		return qp ? number(qp->qp_num, text("0x%06x", qp->qp_num)) : empty;
-	case PID:
+	case COLUMN_PID:
 		return number(member->pid, text("%d", (int)member->pid));
-	case COMMAND:
+	case COLUMN_COMMAND:
 		return text("%s", member->command);
-	case AGE:
+	case COLUMN_AGE:
 		return age(member->since);
-	case DOMAIN:
+	case COLUMN_DOMAIN:
 		return text("%u:%u:%llu", major(key->st_dev), minor(key->st_dev),
 			    (unsigned long long)key->st_ino);
-	case CREATOR:
+	case COLUMN_CREATOR:
 		return creator ? number(creator->pid, text("%d", (int)creator->pid)) : empty;
-	case UID:
+	case COLUMN_UID:
 		return number(member->uid, text("%u", member->uid));
-	case RUN:
+	case COLUMN_RUN:
 		return run(member->pid);
-	case KEPT:
+	case COLUMN_KEPT:
 		return text("%s", qp ? "kernel" : "");
-	case STATE:
+	case COLUMN_STATE:
 		return text("live");
-	case TABLE:
+	case COLUMN_TABLE:
 		return text("%s", member->path);
 	default:
 		return empty;

@@ -114,7 +114,10 @@ void say_reasons(const struct regtab_view *all)
 	unsigned int unread = 0;
 
 	EACH(member, all->members, all->member_count) {
-		if (member->reason && (!member->unread || !unread++))
+		if (!member->reason)
+			continue;
+		unread += member->unread;
+		if (!member->unread || unread == 1)
 			say("process %d (%s): %s: %s", (int)member->pid, member->command,
 			    member->path, member->reason);
 	}

@@ -34,7 +34,7 @@ static int choose(char *rest)
 static int run_list(void)
 {
 	/* All that JSON has room for; in text those that fit on a line. */
-	size_t usual = names ? 0 : listing.is_json ? COLUMNS : CREATOR;
+	size_t usual = names ? 0 : listing.is_json ? COLUMNS : COLUMN_CREATOR;
 	int status = choose(copy_string(names));
 
 	for (size_t i = 0; i < usual; i++)

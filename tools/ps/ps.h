@@ -9,8 +9,22 @@
 
 /* ---- columns ---- */
 
-/* Without -o those before CREATOR are printed, which fit on a line. */
-enum { DEVICE, QP, PID, COMMAND, AGE, DOMAIN, CREATOR, UID, RUN, KEPT, STATE, TABLE, COLUMNS };
+/* Without -o those before COLUMN_CREATOR are printed, which fit on a line. */
+enum {
+	COLUMN_DEVICE,
+	COLUMN_QP,
+	COLUMN_PID,
+	COLUMN_COMMAND,
+	COLUMN_AGE,
+	COLUMN_DOMAIN,
+	COLUMN_CREATOR,
+	COLUMN_UID,
+	COLUMN_RUN,
+	COLUMN_KEPT,
+	COLUMN_STATE,
+	COLUMN_TABLE,
+	COLUMNS
+};
 
 struct column {
 	const char *name;
