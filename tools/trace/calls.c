@@ -78,55 +78,55 @@ void trace_started(struct trace *trace, const struct trace_record *record, int32
  * A call about the domain itself has no QP number. It concerns all registrations of the domain. The
  * end of a device concerns all its domains and their registrations (contract 5.7).
  */
-static bool concerns(const struct trace_record *record, const struct left *left)
+static bool concerns(const struct trace_record *record, const struct leftover *leftover)
 {
-	if (left->pid != record->pid)
+	if (leftover->pid != record->pid)
 		return false;
 	if (record->verb == VERB_ibv_close_device)
-		return left->device == record->device;
-	return left->domain == record->domain &&
-	       (!record->qp_num || record->qp_num == left->qp_num);
+		return leftover->device == record->device;
+	return leftover->domain == record->domain &&
+	       (!record->qp_num || record->qp_num == leftover->qp_num);
 }
 
-static void remove_left(struct trace *trace, const struct trace_record *record)
+static void remove_leftovers(struct trace *trace, const struct trace_record *record)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < trace->left_count; i++) {
-		if (!concerns(record, &trace->left[i]))
-			trace->left[kept++] = trace->left[i];
+	for (size_t i = 0; i < trace->leftover_count; i++) {
+		if (!concerns(record, &trace->leftovers[i]))
+			trace->leftovers[kept++] = trace->leftovers[i];
 	}
-	trace->left_count = kept;
+	trace->leftover_count = kept;
 }
 
-static void add_left(struct trace *trace, const struct trace_record *record, unsigned int site)
+static void add_leftover(struct trace *trace, const struct trace_record *record, unsigned int site)
 {
-	struct left new = { site, record->pid, record->qp_num, record->device, record->domain };
+	struct leftover new = { site, record->pid, record->qp_num, record->device, record->domain };
 
-	EACH(left, trace->left, trace->left_count) {
+	EACH(leftover, trace->leftovers, trace->leftover_count) {
 		/* Registering again changes nothing (contract 5.6), so the first call counts. */
-		if (concerns(record, left))
+		if (concerns(record, leftover))
 			return;
 		/* Only the call that opens a domain has the device as an argument. */
-		if (left->pid == record->pid && left->domain == record->domain)
-			new.device = left->device;
+		if (leftover->pid == record->pid && leftover->domain == record->domain)
+			new.device = leftover->device;
 	}
-	APPEND(trace->left, trace->left_count) = new;
+	APPEND(trace->leftovers, trace->leftover_count) = new;
 }
 
-static void account_left(struct trace *trace, const struct trace_record *record,
-			 unsigned int site)
+static void account_leftovers(struct trace *trace, const struct trace_record *record,
+			      unsigned int site)
 {
 	switch (record->verb) {
 	case VERB_ibv_open_xrc_domain:
 	case VERB_ibv_create_xrc_rcv_qp:
 	case VERB_ibv_reg_xrc_rcv_qp:
-		add_left(trace, record, site);
+		add_leftover(trace, record, site);
 		break;
 	case VERB_ibv_close_device:
 	case VERB_ibv_close_xrc_domain:
 	case VERB_ibv_unreg_xrc_rcv_qp:
-		remove_left(trace, record);
+		remove_leftovers(trace, record);
 		break;
 	default:
 		break;
@@ -205,7 +205,7 @@ void trace_call(struct trace *trace, const struct trace_record *record)
 	if (record->err)
 		site->failures++;
 	else
-		account_left(trace, record, site->number);
+		account_leftovers(trace, record, site->number);
 	trace->printer->call(trace, record, site, result);
 	free(result);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A function that is inlined has a row of its own. */
-static void put_frame(struct json *json, const struct place *place)
+static void print_frame(struct json *json, const struct place *place)
 {
 	for (; place; place = place->outer) {
 		json_open(json, NULL, '{');
@@ -20,14 +20,14 @@ static void put_frame(struct json *json, const struct place *place)
 	}
 }
 
-static void put_stack(struct json *json, const struct trace_record *record)
+static void print_stack(struct json *json, const struct trace_record *record)
 {
 	const struct place *place;
 	uint32_t i = 0;
 
 	json_open(json, "backtrace", '[');
 	while ((place = next_place(record, &i)))
-		put_frame(json, place);
+		print_frame(json, place);
 	json_close(json, ']');
 }
 
@@ -40,7 +40,7 @@ static void document_begin(struct trace *trace, const char *program)
 	json_open(&trace->json, "calls", '[');
 }
 
-void json_arguments(struct json *json, const char *argument)
+void print_json_arguments(struct json *json, const char *argument)
 {
 	for (; *argument; argument += strlen(argument) + 1) {
 		char *name = format_string("%.*s", (int)strcspn(argument, "="), argument);
@@ -50,14 +50,14 @@ void json_arguments(struct json *json, const char *argument)
 	}
 }
 
-static void document_became(struct json *json, const struct trace_record *record)
+static void print_modern_calls(struct json *json, const struct trace_record *record)
 {
 	json_open(json, "became", '[');
-	EACH(became, record->became, record->became_count) {
+	EACH(modern, record->modern_calls, record->modern_call_count) {
 		json_open(json, NULL, '{');
-		json_string(json, "function", record->text + became->function);
-		json_string(json, "error", became->err ? error_name(became->err) : NULL);
-		json_number(json, "duration_ns", (long long)became->duration);
+		json_string(json, "function", record->text + modern->function);
+		json_string(json, "error", modern->err ? error_name(modern->err) : NULL);
+		json_number(json, "duration_ns", (long long)modern->duration);
 		json_close(json, '}');
 	}
 	json_close(json, ']');
@@ -73,21 +73,21 @@ static void document_call(struct trace *trace, const struct trace_record *record
 	json_number(json, "tid", record->tid);
 	json_string(json, "function", site->function);
 	json_open(json, "arguments", '{');
-	json_arguments(json, record->text);
+	print_json_arguments(json, record->text);
 	json_close(json, '}');
 	json_string(json, "result", result);
 	json_bool(json, "failed", record->err);
 	json_number(json, "start_ns", (long long)record->start);
 	json_number(json, "duration_ns", (long long)record->duration);
-	document_became(json, record);
+	print_modern_calls(json, record);
 	json_number(json, "site", site->number);
-	put_stack(json, record);
+	print_stack(json, record);
 	json_close(json, '}');
 }
 
 /* ---- the end ---- */
 
-static void put_site(struct json *json, const struct site *site)
+static void print_site(struct json *json, const struct site *site)
 {
 	json_open(json, NULL, '{');
 	json_number(json, "site", site->number);
@@ -95,12 +95,12 @@ static void put_site(struct json *json, const struct site *site)
 	json_number(json, "failures", (long long)site->failures);
 	json_number(json, "duration_ns", (long long)site->duration);
 	json_string(json, "function", site->function);
-	put_stack(json, &site->first);
+	print_stack(json, &site->first);
 	json_string(json, "modern", site->port);
 	json_close(json, '}');
 }
 
-static void document_crash(struct json *json, const struct crash *crash)
+static void print_crash(struct json *json, const struct crash *crash)
 {
 	json_open(json, NULL, '{');
 	json_number(json, "pid", crash->process);
@@ -109,22 +109,22 @@ static void document_crash(struct json *json, const struct crash *crash)
 	json_string(json, "call", crash->stack.call);
 	json_open(json, "backtrace", '[');
 	for (size_t i = 0; i < crash->stack.frame_count; i++)
-		put_frame(json, crash->stack.frame[i].place);
+		print_frame(json, crash->stack.frame[i].place);
 	json_close(json, ']');
 	json_close(json, '}');
 }
 
-static void put_left(struct trace *trace, const struct left *left)
+static void print_leftover(struct trace *trace, const struct leftover *leftover)
 {
 	struct json *json = &trace->json;
 
 	json_open(json, NULL, '{');
-	json_string(json, "what", left->qp_num ? "registration" : "domain");
-	json_number(json, "pid", left->pid);
-	if (left->qp_num)
-		json_number(json, "qp", left->qp_num);
-	json_number(json, "site", left->site);
-	put_stack(json, &trace->sites[left->site - 1].first);
+	json_string(json, "what", leftover->qp_num ? "registration" : "domain");
+	json_number(json, "pid", leftover->pid);
+	if (leftover->qp_num)
+		json_number(json, "qp", leftover->qp_num);
+	json_number(json, "site", leftover->site);
+	print_stack(json, &trace->sites[leftover->site - 1].first);
 	json_close(json, '}');
 }
 
@@ -135,15 +135,15 @@ static void document_end(struct trace *trace, int status)
 	json_close(json, ']');
 	json_open(json, "sites", '[');
 	EACH(site, trace->sites, trace->site_count)
-		put_site(json, site);
+		print_site(json, site);
 	json_close(json, ']');
 	json_open(json, "crashes", '[');
 	EACH(crash, trace->crashes, trace->crash_count)
-		document_crash(json, crash);
+		print_crash(json, crash);
 	json_close(json, ']');
 	json_open(json, "left", '[');
-	EACH(left, trace->left, trace->left_count)
-		put_left(trace, left);
+	EACH(leftover, trace->leftovers, trace->leftover_count)
+		print_leftover(trace, leftover);
 	json_close(json, ']');
 	json_string(json, "launcher", trace->launcher);
 	json_number(json, "ranks_reached", trace->reached);
@@ -154,4 +154,8 @@ static void document_end(struct trace *trace, int status)
 	json_close(json, '}');
 }
 
-const struct printer json_printer = { document_begin, NULL, document_call, NULL, document_end };
+const struct printer document_printer = {
+	.begin = document_begin,
+	.call = document_call,
+	.end = document_end,
+};

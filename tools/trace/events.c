@@ -61,8 +61,8 @@ static void events_started(struct trace *trace, const struct trace_record *recor
 
 /* ---- arrows ---- */
 
-static void put_end_of_arrow(struct trace *trace, const char *phase, int id,
-			     const struct origin *at)
+static void print_end_of_arrow(struct trace *trace, const char *phase, int id,
+			       const struct origin *at)
 {
 	char *name = format_string("receive QP 0x%06x", at->qp_num);
 	struct json *json = open_event(trace, phase, name, at->pid, at->tid);
@@ -87,7 +87,7 @@ static struct origin *find_origin(uint32_t qp_num, const int32_t *pid)
 }
 
 /* Draws an arrow from the creation to each registration, and from there to its end. */
-static void put_arrows(struct trace *trace, const struct trace_record *record)
+static void print_arrows(struct trace *trace, const struct trace_record *record)
 {
 	struct origin here = { record->qp_num, record->verb == VERB_ibv_create_xrc_rcv_qp,
 			       record->pid, record->tid, record->start };
@@ -98,8 +98,8 @@ static void put_arrows(struct trace *trace, const struct trace_record *record)
 	if (!ends && !here.is_creator && record->verb != VERB_ibv_reg_xrc_rcv_qp)
 		return;
 	if (from && !here.is_creator) {
-		put_end_of_arrow(trace, "s", ++id, from);
-		put_end_of_arrow(trace, "f", id, &here);
+		print_end_of_arrow(trace, "s", ++id, from);
+		print_end_of_arrow(trace, "f", id, &here);
 	}
 	if (!ends)
 		APPEND(origins, origin_count) = here;
@@ -107,18 +107,18 @@ static void put_arrows(struct trace *trace, const struct trace_record *record)
 
 /* ---- calls ---- */
 
-static void events_became(struct trace *trace, const struct trace_record *record)
+static void print_modern_calls(struct trace *trace, const struct trace_record *record)
 {
-	EACH(became, record->became, record->became_count) {
-		struct json *json = open_event(trace, "X", record->text + became->function,
+	EACH(modern, record->modern_calls, record->modern_call_count) {
+		struct json *json = open_event(trace, "X", record->text + modern->function,
 					       record->pid, record->tid);
 
 		json_string(json, "cat", "modern");
-		json_microseconds(json, "ts", became->start);
-		json_microseconds(json, "dur", became->duration);
-		if (became->err) {
+		json_microseconds(json, "ts", modern->start);
+		json_microseconds(json, "dur", modern->duration);
+		if (modern->err) {
 			json_open(json, "args", '{');
-			json_string(json, "error", error_name(became->err));
+			json_string(json, "error", error_name(modern->err));
 			json_close(json, '}');
 		}
 		json_close(json, '}');
@@ -135,15 +135,15 @@ static void events_call(struct trace *trace, const struct trace_record *record,
 	json_microseconds(json, "ts", record->start);
 	json_microseconds(json, "dur", record->duration);
 	json_open(json, "args", '{');
-	json_arguments(json, record->text);
+	print_json_arguments(json, record->text);
 	json_string(json, "result", result);
 	json_string(json, "from", place ? place->symbol : NULL);
 	json_string(json, "line", place ? place->line : NULL);
 	json_close(json, '}');
 	json_close(json, '}');
-	events_became(trace, record);
+	print_modern_calls(trace, record);
 	if (!record->err)
-		put_arrows(trace, record);
+		print_arrows(trace, record);
 	/* Whole events only: the command may be killed at any time. */
 	fflush(trace->out);
 }
@@ -167,5 +167,10 @@ static void events_end(struct trace *trace, int status)
 	print_reach(stderr, trace, status);
 }
 
-const struct printer events_printer = { events_begin, events_started, events_call, events_crash,
-					events_end };
+const struct printer events_printer = {
+	.begin = events_begin,
+	.started = events_started,
+	.call = events_call,
+	.crash = events_crash,
+	.end = events_end,
+};

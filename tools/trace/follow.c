@@ -98,12 +98,13 @@ static bool is_sound(struct trace_record *record, ssize_t size)
 	bool sound = size >= (ssize_t)head && (size_t)size - head == record->text_size &&
 		     record->text_size <= TRACE_TEXT && record->magic == TRACE_MAGIC &&
 		     record->verb <= TRACE_STARTED && record->frame_count <= TRACE_FRAMES &&
-		     record->became_count <= TRACE_BECAME && record->outcome <= record->text_size;
+		     record->modern_call_count <= TRACE_MODERN_CALLS &&
+		     record->outcome <= record->text_size;
 
 	for (uint32_t i = 0; sound && i < record->frame_count; i++)
 		sound = record->frames[i].module <= record->text_size;
-	for (uint32_t i = 0; sound && i < record->became_count; i++)
-		sound = record->became[i].function <= record->text_size;
+	for (uint32_t i = 0; sound && i < record->modern_call_count; i++)
+		sound = record->modern_calls[i].function <= record->text_size;
 	if (!sound)
 		return false;
 	end[0] = end[1] = '\0';	/* also behind arguments without an end */

@@ -39,21 +39,21 @@ static void print_duration(FILE *out, uint64_t ns)
 }
 
 /* "[ibv_open_qp = EINVAL <3.1 us>, ibv_create_qp_ex <20.0 us>]" */
-static void print_became(FILE *out, const struct trace_record *record)
+static void print_modern_calls(FILE *out, const struct trace_record *record)
 {
-	fputs(record->became_count ? "[" : "[nothing", out);
-	EACH(became, record->became, record->became_count) {
-		print_text(out, "%s%s", became == record->became ? "" : ", ",
-			   record->text + became->function);
-		if (became->err)
-			print_text(out, " = %s", error_name(became->err));
-		print_duration(out, became->duration);
+	fputs(record->modern_call_count ? "[" : "[nothing", out);
+	EACH(modern, record->modern_calls, record->modern_call_count) {
+		print_text(out, "%s%s", modern == record->modern_calls ? "" : ", ",
+			   record->text + modern->function);
+		if (modern->err)
+			print_text(out, " = %s", error_name(modern->err));
+		print_duration(out, modern->duration);
 	}
 	putc(']', out);
 }
 
-static void print_call(struct trace *trace, const struct trace_record *record,
-		       const struct site *site, const char *result)
+static void text_call(struct trace *trace, const struct trace_record *record,
+		      const struct site *site, const char *result)
 {
 	FILE *out = trace->out;
 
@@ -62,13 +62,13 @@ static void print_call(struct trace *trace, const struct trace_record *record,
 	print_text(out, ") = %s", result);
 	print_duration(out, record->duration);
 	putc(' ', out);
-	print_became(out, record);
+	print_modern_calls(out, record);
 	print_text(out, " [site %u]\n", site->number);
 	if (site->calls == 1)
 		print_stack(out, record);
 }
 
-static void print_crash(struct trace *trace, const struct crash *crash)
+static void text_crash(struct trace *trace, const struct crash *crash)
 {
 	unsigned int number = 0;
 
@@ -93,15 +93,15 @@ static void print_site(const struct trace *trace, const struct site *site)
 		print_text(trace->out, "      port to: %s\n", site->port);
 }
 
-static void print_left(const struct trace *trace, const struct left *left)
+static void print_leftover(const struct trace *trace, const struct leftover *leftover)
 {
-	print_text(trace->out, "  process %u ", (unsigned)left->pid);
-	if (left->qp_num)
-		print_text(trace->out, "stayed registered with QP 0x%06x", left->qp_num);
+	print_text(trace->out, "  process %u ", (unsigned)leftover->pid);
+	if (leftover->qp_num)
+		print_text(trace->out, "stayed registered with QP 0x%06x", leftover->qp_num);
 	else
 		fputs("did not close a domain", trace->out);
-	print_text(trace->out, " [site %u]:\n", left->site);
-	print_stack(trace->out, &trace->sites[left->site - 1].first);
+	print_text(trace->out, " [site %u]:\n", leftover->site);
+	print_stack(trace->out, &trace->sites[leftover->site - 1].first);
 }
 
 void print_reach(FILE *out, const struct trace *trace, int status)
@@ -138,9 +138,9 @@ static void text_end(struct trace *trace, int status)
 		   "function", "called from");
 	EACH(site, trace->sites, trace->site_count)
 		print_site(trace, site);
-	fputs(trace->left_count ? "\nLeft behind:\n" : "\nNothing was left registered.\n", out);
-	EACH(left, trace->left, trace->left_count)
-		print_left(trace, left);
+	fputs(trace->leftover_count ? "\nLeft behind:\n" : "\nNothing was left registered.\n", out);
+	EACH(leftover, trace->leftovers, trace->leftover_count)
+		print_leftover(trace, leftover);
 }
 
-const struct printer text_printer = { NULL, NULL, print_call, print_crash, text_end };
+const struct printer text_printer = { .call = text_call, .crash = text_crash, .end = text_end };

@@ -33,7 +33,7 @@ static int open_output(void)
 
 	trace->out = stderr;
 	trace->printer = tracing.perfetto  ? &events_printer
-			 : tracing.is_json ? &json_printer
+			 : tracing.is_json ? &document_printer
 					   : &text_printer;
 	if (pattern)
 		trace->out = output_open(pattern, "trace", &tracing.out_name);

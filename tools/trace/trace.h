@@ -9,7 +9,7 @@
 #include <tools/trace/library/record.h>
 
 /* A domain that was opened and not closed, or a registration that was not cancelled. */
-struct left {
+struct leftover {
 	unsigned int site;	/* the number of the place that made it */
 	int32_t pid;
 	uint32_t qp_num;	/* 0: it is a domain */
@@ -41,8 +41,8 @@ struct trace {
 	struct json json;		/* the document, in the forms that are JSON */
 	struct site *sites;
 	size_t site_count;
-	struct left *left;
-	size_t left_count;
+	struct leftover *leftovers;
+	size_t leftover_count;
 	struct crash *crashes;
 	size_t crash_count;
 	unsigned long calls;
@@ -52,7 +52,10 @@ struct trace {
 	uint32_t reached, ranks;	/* MPI ranks that were traced, of how many; 0 unknown */
 };
 
-/* A form of the trace. A member is NULL if the form shows no such thing when it happens. */
+/*
+ * A form of the trace. A member is NULL if the form shows no such thing when it happens. Functions
+ * for members are named FORM_MEMBER, as text_call(); the functions that they call are print_...().
+ */
 struct printer {
 	void (*begin)(struct trace *trace, const char *program);
 	void (*started)(struct trace *trace, const struct trace_record *record);
@@ -63,10 +66,10 @@ struct printer {
 	void (*end)(struct trace *trace, int status);
 };
 
-extern const struct printer text_printer, json_printer, events_printer;
+extern const struct printer text_printer, document_printer, events_printer;
 
 /* Writes a member for each string "name=value". The object is open already. */
-void json_arguments(struct json *json, const char *argument);
+void print_json_arguments(struct json *json, const char *argument);
 
 /*
  * The next frame of the record, from *@i on, that is in the program or in a library of its own;

@@ -105,7 +105,7 @@ static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 static void begin_record(struct trace_record *record, uint32_t verb)
 {
 	pthread_once(&prepared, prepare);
-	memset(record, 0, offsetof(struct trace_record, became));
+	memset(record, 0, offsetof(struct trace_record, modern_calls));
 	record->magic = TRACE_MAGIC;
 	record->verb = verb;
 	record->is_first = !thread_id;
@@ -165,7 +165,7 @@ static void end_call(void *entered, int64_t result, int err)
 	drop_call(call);
 }
 
-/* ---- what they become ---- */
+/* ---- the modern calls in them ---- */
 
 static struct modern_table real;
 
@@ -173,15 +173,15 @@ static struct modern_table real;
 static void note(const char *name, uint64_t start, int result)
 {
 	struct trace_record *record = current ? &current->record : NULL;
-	struct trace_became *became;
+	struct trace_modern_call *modern;
 
-	if (!record || record->became_count == TRACE_BECAME)
+	if (!record || record->modern_call_count == TRACE_MODERN_CALLS)
 		return;
-	became = &record->became[record->became_count++];
-	became->function = trace_put_string(record, name);
-	became->start = start;
-	became->duration = clock_now() - start;
-	became->err = result < 0 ? errno : result;
+	modern = &record->modern_calls[record->modern_call_count++];
+	modern->function = trace_put_string(record, name);
+	modern->start = start;
+	modern->duration = clock_now() - start;
+	modern->err = result < 0 ? errno : result;
 }
 
 /* The result of a verb that returns a status, a GUID, or a pointer. */

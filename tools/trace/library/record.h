@@ -15,7 +15,7 @@
 
 #define TRACE_MAGIC 0x78726336u
 #define TRACE_FRAMES 20		/* frames of the C library and of our libraries included */
-#define TRACE_BECAME 12
+#define TRACE_MODERN_CALLS 12
 #define TRACE_TEXT 6142		/* bytes of text; two more bytes end it */
 /* Stands in place of a verb: a process begins. The record has ids, rank, ranks, and the program. */
 #define TRACE_STARTED VERBS
@@ -28,7 +28,7 @@ struct trace_frame {
 };
 
 /* One of today's verbs, called by the shim for a legacy call. */
-struct trace_became {
+struct trace_modern_call {
 	trace_u64 start, duration;	/* ns, as of the legacy call */
 	int32_t err;		/* errno, 0 where it succeeded */
 	uint32_t function;	/* where its name is in the text */
@@ -47,10 +47,10 @@ struct trace_record {
 	uint32_t qp_num;	/* the receive QP that was given, or made; 0: none */
 	uint32_t is_first;	/* the first record of its thread */
 	uint32_t frame_count;
-	uint32_t became_count;
+	uint32_t modern_call_count;
 	uint32_t outcome;	/* where the text says what was made: ", xrc_rcv_qpn 0x123" */
 	uint32_t text_size;
-	struct trace_became became[TRACE_BECAME];
+	struct trace_modern_call modern_calls[TRACE_MODERN_CALLS];
 	struct trace_frame frames[TRACE_FRAMES];
 	/*
 	 * Strings: "name=value" of each argument, an empty one, then the others. Only the used part
