@@ -184,11 +184,9 @@ void close_device(void)
 
 void open_domain(void)
 {
-	int fd = step->other == SHARED	  ? dup(actor_domain)
-		 : step->other == PRIVATE ? -1
-					  : INT_MAX;
+	int fd = step->file == SHARED ? dup(actor_domain) : step->file == PRIVATE ? -1 : INT_MAX;
 
-	mine.domain = MADE(ibv_open_xrc_domain, mine.context, fd, step->arg);
+	mine.domain = MADE(ibv_open_xrc_domain, mine.context, fd, step->oflag);
 	/* The domain holds the inode, not the descriptor. */
 	close(fd);
 }
@@ -237,7 +235,7 @@ static const struct {
 	{ IBV_QPS_RTS, MASK_RTS },
 };
 
-/* A message to a QP that is gone fails after four times 4.096 us << 14: a third of a second. */
+/* A message to a QP that is gone fails after four times 4.096 us << 14: a quarter of a second. */
 static struct ibv_qp_attr attributes(const struct address *self, const struct address *peer)
 {
 	struct ibv_qp_attr attr = {
@@ -265,7 +263,7 @@ static struct ibv_qp_attr attributes(const struct address *self, const struct ad
 
 static uint32_t rcv_qp_num(void)
 {
-	return step->arg == NO_SUCH_QP ? 0xfffffe : task.address[CREATOR].qp_num;
+	return step->no_such_qp ? 0xfffffe : task.address[CREATOR].qp_num;
 }
 
 void create_rcv_qp(void)
@@ -277,7 +275,7 @@ void create_rcv_qp(void)
 
 void modify_rcv_qp(void)
 {
-	struct ibv_qp_attr attr = attributes(&task.address[step->role], &task.address[step->other]);
+	struct ibv_qp_attr attr = attributes(&task.address[step->role], &task.address[step->peer]);
 
 	for (size_t i = 0; i < 2; i++) {
 		attr.qp_state = states[i].state;
@@ -315,7 +313,7 @@ void create_xrc_qp(void)
 
 void connect_xrc_qp(void)
 {
-	struct ibv_qp_attr attr = attributes(&task.address[step->role], &task.address[step->other]);
+	struct ibv_qp_attr attr = attributes(&task.address[step->role], &task.address[step->peer]);
 
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
 		attr.qp_state = states[i].state;
@@ -351,7 +349,7 @@ void send_message(void)
 		.num_sge = 1,
 		.opcode = IBV_WR_SEND,
 		.send_flags = IBV_SEND_SIGNALED,
-		.xrc_remote_srq_num = task.address[step->other].srq_num,
+		.xrc_remote_srq_num = task.address[step->peer].srq_num,
 	}, *bad;
 	struct ibv_wc wc;
 
@@ -360,7 +358,7 @@ void send_message(void)
 		mine.memory[SLOTS * SLOT_SIZE + i] = pattern(i);
 	MUST(ibv_post_send, mine.qp, &wr, &bad);
 	must("no completion", wait_completion(&wc));
-	if ((int)wc.status != step->arg)
+	if (wc.status != step->status)
 		fail(WRONG, "the message ended with status %d (%s)", wc.status,
 		     ibv_wc_status_str(wc.status));
 }

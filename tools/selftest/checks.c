@@ -8,7 +8,6 @@
 #include <tools/text/message.h>
 #include <tools/text/streams.h>
 
-#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,7 +22,11 @@
 #define CHECK(of, says) { .section = of, .what = says }
 /* If a basic check fails, the checks that follow are not tried. */
 #define BASIC_CHECK(of, says) { .section = of, .what = says, .is_basic = true }
-#define MESSAGE(from, to) { from, send_message, .other = to }, { to, receive_message }
+#define MESSAGE(from, to) \
+	{ from, send_message, .peer = to }, \
+	{ \
+		to, receive_message \
+	}
 
 const struct step steps[] = {
 	BASIC_CHECK("1.1", "the eight functions are there, in IBVERBS_1.1"),
@@ -39,13 +42,13 @@ const struct step steps[] = {
 	{ TWO_WAY_PEER, open_device },
 
 	BASIC_CHECK("5.1", "a domain is made and joined through a file, with the old errors"),
-	{ CREATOR, open_domain, EAGAIN, 0, SHARED },
-	{ CREATOR, open_domain, EBADF, O_CREAT, CLOSED },
-	{ CREATOR, open_domain, 0, O_CREAT, SHARED },
-	{ SURVIVOR, open_domain, EINVAL, O_CREAT | O_EXCL, SHARED },
-	{ SURVIVOR, open_domain, 0, O_CREAT, SHARED },
-	{ VICTIM, open_domain, 0, 0, SHARED },
-	{ SENDER, open_domain, 0, O_CREAT, PRIVATE },
+	{ CREATOR, open_domain, EAGAIN, .file = SHARED },
+	{ CREATOR, open_domain, EBADF, .oflag = O_CREAT, .file = CLOSED },
+	{ CREATOR, open_domain, .oflag = O_CREAT, .file = SHARED },
+	{ SURVIVOR, open_domain, EINVAL, .oflag = O_CREAT | O_EXCL, .file = SHARED },
+	{ SURVIVOR, open_domain, .oflag = O_CREAT, .file = SHARED },
+	{ VICTIM, open_domain, .file = SHARED },
+	{ SENDER, open_domain, .oflag = O_CREAT, .file = PRIVATE },
 
 	BASIC_CHECK("5.3", "XRC SRQs of three processes have numbers of their own"),
 	{ CREATOR, create_srq },
@@ -55,26 +58,32 @@ const struct step steps[] = {
 	BASIC_CHECK("5.4", "a receive QP is created by one process and connected by another"),
 	{ CREATOR, create_rcv_qp },
 	{ SENDER, create_xrc_qp },
-	{ SURVIVOR, modify_rcv_qp, EINVAL, NO_SUCH_QP, SENDER },
-	{ SURVIVOR, modify_rcv_qp, 0, SHARED_QP, SENDER },
-	{ SENDER, connect_xrc_qp, .other = CREATOR },
+	{ SURVIVOR, modify_rcv_qp, EINVAL, .no_such_qp = true, .peer = SENDER },
+	{ SURVIVOR, modify_rcv_qp, .peer = SENDER },
+	{ SENDER, connect_xrc_qp, .peer = CREATOR },
 
 	CHECK("5.5", "a process that is not registered can query it"),
-	{ VICTIM, query_rcv_qp, EINVAL, NO_SUCH_QP },
-	{ VICTIM, query_rcv_qp, 0, SHARED_QP },
+	{ VICTIM, query_rcv_qp, EINVAL, .no_such_qp = true },
+	{ VICTIM, query_rcv_qp },
 
 	BASIC_CHECK("5.6", "others register, more than once without harm"),
-	{ SURVIVOR, register_qp, EINVAL, NO_SUCH_QP },
-	{ SURVIVOR, unregister_qp, EINVAL, SHARED_QP },
-	{ SURVIVOR, register_qp, 0, SHARED_QP },
-	{ SURVIVOR, register_qp, 0, SHARED_QP },
-	{ VICTIM, register_qp, 0, SHARED_QP },
-	{ CREATOR, register_qp, 0, SHARED_QP },
+	{ SURVIVOR, register_qp, EINVAL, .no_such_qp = true },
+	{ SURVIVOR, unregister_qp, EINVAL },
+	{ SURVIVOR, register_qp },
+	{ SURVIVOR, register_qp },
+	{ VICTIM, register_qp },
+	{ CREATOR, register_qp },
 
 	BASIC_CHECK("5.3", "one QP delivers to the SRQs of all three, and completions name it"),
-	MESSAGE(SENDER, CREATOR), MESSAGE(SENDER, SURVIVOR), MESSAGE(SENDER, VICTIM),
-	MESSAGE(SENDER, CREATOR), MESSAGE(SENDER, SURVIVOR), MESSAGE(SENDER, VICTIM),
-	MESSAGE(SENDER, CREATOR), MESSAGE(SENDER, SURVIVOR), MESSAGE(SENDER, VICTIM),
+	MESSAGE(SENDER, CREATOR),
+	MESSAGE(SENDER, SURVIVOR),
+	MESSAGE(SENDER, VICTIM),
+	MESSAGE(SENDER, CREATOR),
+	MESSAGE(SENDER, SURVIVOR),
+	MESSAGE(SENDER, VICTIM),
+	MESSAGE(SENDER, CREATOR),
+	MESSAGE(SENDER, SURVIVOR),
+	MESSAGE(SENDER, VICTIM),
 
 	CHECK("5.8", "every registered process gets the event, with its flag"),
 	{ CREATOR, get_event },
@@ -87,8 +96,8 @@ const struct step steps[] = {
 	{ CREATOR, close_domain, EBUSY },
 
 	BASIC_CHECK("5.6", "the creator leaves first, the others go on receiving"),
-	{ CREATOR, unregister_qp, 0, SHARED_QP },
-	{ CREATOR, unregister_qp, EINVAL, SHARED_QP },
+	{ CREATOR, unregister_qp },
+	{ CREATOR, unregister_qp, EINVAL },
 	{ CREATOR, close_domain },
 	{ CREATOR, close_device },
 	MESSAGE(SENDER, SURVIVOR),
@@ -99,9 +108,9 @@ const struct step steps[] = {
 	MESSAGE(SENDER, SURVIVOR),
 
 	CHECK("5.6", "the last one to unregister ends the QP, and messages fail"),
-	{ SURVIVOR, unregister_qp, 0, SHARED_QP },
-	{ SURVIVOR, query_rcv_qp, EINVAL, SHARED_QP },
-	{ SENDER, send_message, 0, IBV_WC_RETRY_EXC_ERR, SURVIVOR },
+	{ SURVIVOR, unregister_qp },
+	{ SURVIVOR, query_rcv_qp, EINVAL },
+	{ SENDER, send_message, .status = IBV_WC_RETRY_EXC_ERR, .peer = SURVIVOR },
 
 	CHECK("5.7", "in the end everything can be closed, and nothing is left"),
 	{ SURVIVOR, close_domain, EBUSY },
@@ -111,17 +120,17 @@ const struct step steps[] = {
 	{ SENDER, destroy_xrc_qp },
 	{ SENDER, close_domain },
 	{ SENDER, close_device },
-	{ VISITOR, open_domain, EAGAIN, 0, SHARED },
+	{ VISITOR, open_domain, EAGAIN, .file = SHARED },
 
 	CHECK("5.3", "an XRC QP that sends and receives (two-way), in both directions"),
-	{ TWO_WAY, open_domain, 0, O_CREAT, PRIVATE },
+	{ TWO_WAY, open_domain, .oflag = O_CREAT, .file = PRIVATE },
 	{ TWO_WAY, create_srq },
 	{ TWO_WAY, create_xrc_qp },
-	{ TWO_WAY_PEER, open_domain, 0, O_CREAT, PRIVATE },
+	{ TWO_WAY_PEER, open_domain, .oflag = O_CREAT, .file = PRIVATE },
 	{ TWO_WAY_PEER, create_srq },
 	{ TWO_WAY_PEER, create_xrc_qp },
-	{ TWO_WAY, connect_xrc_qp, .other = TWO_WAY_PEER },
-	{ TWO_WAY_PEER, connect_xrc_qp, .other = TWO_WAY },
+	{ TWO_WAY, connect_xrc_qp, .peer = TWO_WAY_PEER },
+	{ TWO_WAY_PEER, connect_xrc_qp, .peer = TWO_WAY },
 	MESSAGE(TWO_WAY, TWO_WAY_PEER),
 	MESSAGE(TWO_WAY_PEER, TWO_WAY),
 	MESSAGE(TWO_WAY, TWO_WAY_PEER),
@@ -290,14 +299,15 @@ static int execute(int argc, char **argv)
 	json.out = strcmp(mode, "json") ? NULL : stdout;
 	actor_domain = memfd_create("xrc-selftest", MFD_CLOEXEC);
 	if (actor_domain < 0)
-		err(TOOL_EXIT_REFUSED, "memfd_create");
+		return refuse(TOOL_EXIT_REFUSED, "memfd_create: %s", strerror(errno));
 	for (enum role role = 0; role < ACTORS; role++) {
 		/* The command starts the actors that may be on another host. */
 		bool elsewhere = role == SENDER || role == TWO_WAY_PEER;
 		int fault = actor_start(&actors[role], elsewhere ? command : NULL);
 
 		if (fault)
-			errx(TOOL_EXIT_REFUSED, "%s: %s", actor_names[role], actor_error(fault));
+			return refuse(TOOL_EXIT_REFUSED, "%s: %s", actor_names[role],
+				      actor_error(fault));
 	}
 	status = run_checks();
 	for (enum role role = 0; role < ACTORS; role++)

@@ -38,7 +38,12 @@ struct step {
 	enum role role;		/* the actor that carries it out */
 	void (*run)(void);	/* a function of actor.c; NULL: this row begins a check */
 	int wanted;		/* the expected result: 0, an errno, or one of the above */
-	int arg, other;		/* the comment at the function explains them */
+	/* What some of the functions use: */
+	int oflag; /* open_domain() */
+	enum { PRIVATE, SHARED, CLOSED } file; /* its descriptor: -1, the shared file's, not open */
+	bool no_such_qp; /* a number that no QP has, in place of the receive QP's */
+	enum role peer; /* to which it connects or sends */
+	enum ibv_wc_status status; /* of the completion of send_message() */
 	/* Of a check: the section of the contract, its line in the report. */
 	const char *section, *what;
 	bool is_basic;		/* the checks that follow need this one */
@@ -78,16 +83,10 @@ extern int actor_domain;		/* the shared domain's file */
 /* Carries out the step in @task, and stores its result there. */
 void actor_step(void);
 
-void find_symbols(void), open_device(void);
-enum { PRIVATE, SHARED, CLOSED };	/* -1, one of the shared file, or one that is not open */
-void open_domain(void);		/* arg: oflag; other: a descriptor */
-void create_srq(void), create_rcv_qp(void), create_xrc_qp(void);
-enum { SHARED_QP, NO_SUCH_QP };
-/* arg: one of these two; other: the peer */
+void find_symbols(void), open_device(void), open_domain(void);
+void create_srq(void), create_rcv_qp(void), create_xrc_qp(void), connect_xrc_qp(void);
 void modify_rcv_qp(void), query_rcv_qp(void), register_qp(void), unregister_qp(void);
-void connect_xrc_qp(void);	/* other: the peer */
-void send_message(void);	/* arg: the status of its completion; other: the receiver */
-void receive_message(void), get_event(void), judge_events(void);
+void send_message(void), receive_message(void), get_event(void), judge_events(void);
 void destroy_srq(void), destroy_xrc_qp(void), close_domain(void), close_device(void), die(void);
 
 /* ---- wire.c ---- */
