@@ -18,8 +18,8 @@ extern struct rows {
 } rows;
 
 /* Prints one row. @advice: what to do about it; FINDING_OK needs none. */
-void found(const char *what, enum finding finding, const char *advice, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+void print_finding(const char *what, enum finding finding, const char *advice, const char *format,
+		   ...) __attribute__((format(printf, 4, 5)));
 
 /* Each is in the file of that name. @list gets the devices. */
 void examine_libraries(void);

@@ -42,14 +42,15 @@ static void examine_locked_memory(void)
 
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (limit.rlim_cur == RLIM_INFINITY) {
-		found("locked memory", FINDING_OK, NULL, "unlimited");
+		print_finding("locked memory", FINDING_OK, NULL, "unlimited");
 		return;
 	}
 	wrong = limit.rlim_cur < little && !may_lock_all();
-	found("locked memory", wrong ? FINDING_PROBLEM : FINDING_OK,
-	      "raise it in /etc/security/limits.conf (memlock), and in the batch system's daemon or by the container's "
-	      "--ulimit memlock=-1",
-	      "%llu KiB may be locked", (unsigned long long)limit.rlim_cur / 1024);
+	print_finding(
+		"locked memory", wrong ? FINDING_PROBLEM : FINDING_OK,
+		"raise it in /etc/security/limits.conf (memlock), and in the batch system's daemon or by the container's "
+		"--ulimit memlock=-1",
+		"%llu KiB may be locked", (unsigned long long)limit.rlim_cur / 1024);
 }
 
 /* Makes a table as the library does. */
@@ -61,13 +62,15 @@ static void examine_table(void)
 	regtab_open(&key);
 	err = regtab_show();
 	if (err)
-		found("table", FINDING_NOTE,
-		      err == -ENOSYS ? "programs run; only xrc-compat ps needs Linux 3.17 or later"
-				     : "programs run, but xrc-compat ps does not show them; see ulimit -n and "
-				       "ulimit -f",
-		      "a process cannot make a registration table: %s", strerror(-err));
+		print_finding(
+			"table", FINDING_NOTE,
+			err == -ENOSYS
+				? "programs run; only xrc-compat ps needs Linux 3.17 or later"
+				: "programs run, but xrc-compat ps does not show them; see ulimit -n and "
+				  "ulimit -f",
+			"a process cannot make a registration table: %s", strerror(-err));
 	else
-		found("table", FINDING_OK, NULL, "a process can make a registration table");
+		print_finding("table", FINDING_OK, NULL, "a process can make a registration table");
 }
 
 static void examine_preload(void)
@@ -78,12 +81,13 @@ static void examine_preload(void)
 		/* $ORIGIN and $PLATFORM are known only in the program. */
 		if (!strchr(path, '/') || strchr(path, '$') || !access(path, R_OK))
 			continue;
-		found("LD_PRELOAD", FINDING_PROBLEM, "correct the variable; the loader only warns",
-		      "%s in LD_PRELOAD: %s", path, strerror(errno));
+		print_finding("LD_PRELOAD", FINDING_PROBLEM,
+			      "correct the variable; the loader only warns", "%s in LD_PRELOAD: %s",
+			      path, strerror(errno));
 		return;
 	}
-	found("LD_PRELOAD", FINDING_OK, NULL, "%s",
-	      preload && preload[0] ? preload : "not set here (xrc-compat run sets it)");
+	print_finding("LD_PRELOAD", FINDING_OK, NULL, "%s",
+		      preload && preload[0] ? preload : "not set here (xrc-compat run sets it)");
 }
 
 /* @setting: NAME=VALUE. True if NAME begins as our variables do, and no code of ours reads it. */
@@ -99,13 +103,13 @@ static void examine_variables(void)
 {
 	for (char **setting = environ; *setting; setting++) {
 		if (is_unknown(*setting)) {
-			found("variables", FINDING_PROBLEM, "see: xrc-compat --help",
-			      "%.*s is set, but nothing reads it", (int)strcspn(*setting, "="),
-			      *setting);
+			print_finding("variables", FINDING_PROBLEM, "see: xrc-compat --help",
+				      "%.*s is set, but nothing reads it",
+				      (int)strcspn(*setting, "="), *setting);
 			return;
 		}
 	}
-	found("variables", FINDING_OK, NULL, "none with an unknown name");
+	print_finding("variables", FINDING_OK, NULL, "none with an unknown name");
 }
 
 void examine_environment(void)

@@ -17,21 +17,22 @@ static void examine_library(void)
 	const char *path, *fault = paths_shim(OWN_BITS, &path, &elf);
 
 	if (fault)
-		found("library", FINDING_PROBLEM,
-		      "install xrc-compat completely, in a path that LD_PRELOAD can have, or point XRC_COMPAT_LIBRARY to the library",
-		      "%s", fault);
+		print_finding(
+			"library", FINDING_PROBLEM,
+			"install xrc-compat completely, in a path that LD_PRELOAD can have, or point XRC_COMPAT_LIBRARY to the library",
+			"%s", fault);
 	else
-		found("library", FINDING_OK, NULL, "%s, %d-bit %s", path, elf.bits,
-		      elf_info_machine_name(&elf));
+		print_finding("library", FINDING_OK, NULL, "%s, %d-bit %s", path, elf.bits,
+			      elf_info_machine_name(&elf));
 }
 
 /* Adds the row @what with the release of the library. */
-static void found_release(const char *what, const char *path)
+static void print_release(const char *what, const char *path)
 {
 	char *real = realpath(path, NULL);
 
 	path = real ? real : path;
-	found(what, FINDING_OK, NULL, "%s, %s", path, libibverbs_release_name(path));
+	print_finding(what, FINDING_OK, NULL, "%s, %s", path, libibverbs_release_name(path));
 	free(real);
 }
 
@@ -44,22 +45,24 @@ static void examine_libibverbs(void)
 	struct elf_info elf;
 
 	if (!path)
-		found("libibverbs", FINDING_PROBLEM, advice, "libibverbs.so.1 is not installed");
+		print_finding("libibverbs", FINDING_PROBLEM, advice,
+			      "libibverbs.so.1 is not installed");
 	else if (elf_info_read(path, &elf))
-		found("libibverbs", FINDING_PROBLEM, advice,
-		      "%s is what the loader would take, but no library", path);
+		print_finding("libibverbs", FINDING_PROBLEM, advice,
+			      "%s is what the loader would take, but no library", path);
 	else if (libibverbs_is_old(path))
-		found("libibverbs", FINDING_PROBLEM, advice,
-		      "%s is older than rdma-core: it finds no device on this kernel", path);
+		print_finding("libibverbs", FINDING_PROBLEM, advice,
+			      "%s is older than rdma-core: it finds no device on this kernel",
+			      path);
 	else if (fault)
-		found("libibverbs", FINDING_PROBLEM, LIBIBVERBS_LOAD_ADVICE,
-		      "it cannot be loaded: %s", fault);
+		print_finding("libibverbs", FINDING_PROBLEM, LIBIBVERBS_LOAD_ADVICE,
+			      "it cannot be loaded: %s", fault);
 	else if (driver_fault)
-		found("libibverbs", FINDING_PROBLEM, providers_load_advice(),
-		      "%s, %s, cannot load its drivers: %s", path, libibverbs_release_name(path),
-		      driver_fault);
+		print_finding("libibverbs", FINDING_PROBLEM, providers_load_advice(),
+			      "%s, %s, cannot load its drivers: %s", path,
+			      libibverbs_release_name(path), driver_fault);
 	else
-		found_release("libibverbs", path);
+		print_release("libibverbs", path);
 }
 
 /* Does not look for libibumad.so.3: programs start without it. */
@@ -71,13 +74,14 @@ static void examine_companions(void)
 		const char *path = paths_library(OWN_BITS, format_string("companions/%s", row->name));
 
 		if (!path) {
-			found("companions", FINDING_PROBLEM, "install xrc-compat again",
-			      "%s was not found", row->name);
+			print_finding("companions", FINDING_PROBLEM, "install xrc-compat again",
+				      "%s was not found", row->name);
 			return;
 		}
 		directory = dirname(copy_string(path));
 	}
-	found("companions", FINDING_OK, NULL, "libibumad.so.1 and others, in %s", directory);
+	print_finding("companions", FINDING_OK, NULL, "libibumad.so.1 and others, in %s",
+		      directory);
 }
 
 /* LD_LIBRARY_PATH of this shell may come from a solver's module or wrapper script. */
@@ -93,17 +97,18 @@ static void examine_library_path(void)
 		if (elf_info_read(path, &elf) || elf.bits != OWN_BITS)
 			continue;
 		if (libibverbs_is_old(path))
-			found("LD_LIBRARY_PATH", FINDING_PROBLEM,
-			      "programs get it instead of the system's; xrc-compat run puts the system's first; add "
-			      "--system-libibverbs if a script starts the program",
-			      "%s is older than rdma-core: it finds no device on this kernel",
-			      path);
+			print_finding(
+				"LD_LIBRARY_PATH", FINDING_PROBLEM,
+				"programs get it instead of the system's; xrc-compat run puts the system's first; add "
+				"--system-libibverbs if a script starts the program",
+				"%s is older than rdma-core: it finds no device on this kernel",
+				path);
 		else
-			found_release("LD_LIBRARY_PATH", path);
+			print_release("LD_LIBRARY_PATH", path);
 		return;
 	}
-	found("LD_LIBRARY_PATH", FINDING_OK, NULL,
-	      value ? "leads to no other libibverbs" : "not set here");
+	print_finding("LD_LIBRARY_PATH", FINDING_OK, NULL,
+		      value ? "leads to no other libibverbs" : "not set here");
 }
 
 void examine_libraries(void)

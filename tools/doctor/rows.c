@@ -34,7 +34,8 @@ static void print_row(const char *what, enum finding finding, const char *advice
 	print_column(advice);
 }
 
-void found(const char *what, enum finding finding, const char *advice, const char *format, ...)
+void print_finding(const char *what, enum finding finding, const char *advice, const char *format,
+		   ...)
 {
 	char text[2 * PATH_MAX];
 	va_list args;
