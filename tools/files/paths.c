@@ -54,7 +54,7 @@ static const char *other_build(const char *build)
 
 const char *paths_library(int bits, const char *in_build)
 {
-	const char *lib = lib_dir(bits);
+	const char *lib = preload_lib_dir(bits);
 	/* The loader's value of $LIB comes first, so that the path serves both word sizes. */
 	const char *const dirs[] = {
 		lib ? lib : TOOLS_LIBDIR_FROM_PREFIX, TOOLS_LIBDIR_FROM_PREFIX,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *lib_dir(int bits)
+const char *preload_lib_dir(int bits)
 {
 	const struct elf_info program = { bits, bits == 64 ? EM_X86_64 : EM_386 };
 	const char *loader = elf_info_loader(&program);
@@ -24,7 +24,7 @@ const char *lib_dir(int bits)
 /* @word with the directory that the loader puts for $LIB. */
 static char *expand_lib(char *word)
 {
-	const char *token = strstr(word, "${LIB}"), *lib = lib_dir(OWN_BITS);
+	const char *token = strstr(word, "${LIB}"), *lib = preload_lib_dir(OWN_BITS);
 	size_t length = token ? 6 : 4;
 
 	if (!token)
@@ -63,7 +63,7 @@ const char *preload_for_both(const char *path)
 	static const int both[] = { 32, 64 };
 
 	for (size_t i = 0; i < 2; i++) {
-		const char *own = lib_dir(both[i]), *other = lib_dir(both[!i]);
+		const char *own = preload_lib_dir(both[i]), *other = preload_lib_dir(both[!i]);
 		const char *there = own && other ? replace_dir(path, own, other) : NULL;
 		struct elf_info elf;
 

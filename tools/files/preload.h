@@ -14,7 +14,7 @@ struct string_list;
  * The loader's value of $LIB in programs of @bits, as "lib/i386-linux-gnu" or "lib64": the
  * directory of the loader itself. NULL without such a loader, and on CPUs with one word size.
  */
-const char *lib_dir(int bits);
+const char *preload_lib_dir(int bits);
 
 /*
  * Takes the next word from *rest, with the directory that the loader puts for $LIB if @expand. NULL
