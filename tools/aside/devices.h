@@ -34,7 +34,7 @@ struct device_list {
  */
 const char *devices_read(const char *library, struct device_list *list);
 
-/* "hfi1_0 (hfi1), rxe0 (rxe)" of all that were queried and have no XRC. */
+/* Names all that were queried and have no XRC, as "hfi1_0 (hfi1), rxe0 (rxe)". */
 const char *devices_without_xrc(const struct device_list *list);
 
 /* What to do where no adapter can do XRC. */

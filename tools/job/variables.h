@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The one table of environment variables that this project reads: the library, the tools and the
- * emulated HCA. The tools explain them from it. A test fails if a variable that is read is missing
+ * The one table of this project's own environment variables: of the library, the tools and the
+ * emulated HCA. The tools explain them from it. A test fails if such a variable is read and missing
  * here or in xrc-compat(1), or if nothing reads a variable that stands here.
  *
  * X(NAME, IN_PROGRAM, DEFAULT, HELP)
