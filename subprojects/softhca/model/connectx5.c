@@ -386,12 +386,9 @@ static struct place sq_word(const struct ring *sq)
 	return sq->record;
 }
 
-/* A record that tells of more than the ring can hold tells nothing, as that of a receive queue. */
 static uint32_t sq_known(const struct ring *sq, uint32_t word)
 {
-	const uint16_t more = (uint16_t)(be32toh(word) - sq->next);
-
-	return sq->next + (more <= sq->count ? more : 0);
+	return sq->next + (uint16_t)(be32toh(word) - sq->next);
 }
 
 const struct model connectx5 = {

@@ -81,9 +81,17 @@ static struct ring from_next(const struct hca_qp *qp)
 	return ring;
 }
 
+/* A record that tells of more than the ring can hold tells nothing, as that of a receive queue. */
+static void know(struct hca_qp *qp, uint32_t word)
+{
+	const struct ring next = from_next(qp);
+	uint32_t known = qp->device->model->sq_known(&next, word);
+
+	qp->sq.known = known - qp->sq.next <= qp->sq.count ? known : next.next;
+}
+
 bool sq_posted(struct hca_qp *qp)
 {
-	const struct model *model = qp->device->model;
 	const struct ring next = from_next(qp);
 	uint32_t word;
 
@@ -91,8 +99,8 @@ bool sq_posted(struct hca_qp *qp)
 		return false;
 	if (qp->sq.known != next.next)
 		return true;
-	if (!mem_load32(qp->ctx, model->sq_word(&next), &word))
-		qp->sq.known = model->sq_known(&next, word);
+	if (!mem_load32(qp->ctx, qp->device->model->sq_word(&next), &word))
+		know(qp, word);
 	return qp->sq.known != next.next;
 }
 
@@ -215,10 +223,8 @@ static void look(struct hca_context *ctx, struct hca_qp *const *qps, const struc
 	bool together = !mem_load32_many(ctx, at, words, count);
 
 	for (size_t i = 0; i < count; i++) {
-		const struct ring next = from_next(qps[i]);
-
 		if (together || !mem_load32(ctx, at[i], &words[i]))
-			qps[i]->sq.known = ctx->device->model->sq_known(&next, words[i]);
+			know(qps[i], words[i]);
 	}
 }
 

@@ -382,7 +382,8 @@ static void check_queues(void)
 	for (int i = 0; i < QPS; i++) {
 		const struct hca_qp *qp = qps[i] ? qps[i]->qp : NULL;
 
-		must(!qp || qp->sq.known - sq_next(qp) <= qp->sq.count,
+		must(!qp || (qp->sq.known - qp->sq.next <= qp->sq.count &&
+			     qp->sq.known - sq_next(qp) <= qp->sq.count),
 		     "requests that were not posted");
 	}
 }
