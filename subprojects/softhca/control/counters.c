@@ -4,13 +4,13 @@
 
 #include <qp/qp.h>
 
-/* The reason why the request at the head of the send queue waits. */
+/* For what the request at the head of the send queue waits. */
 static const char *wait_of(const struct hca_qp *qp)
 {
-	if (!qp->send.waiting)
-		return "-";
 	if (!list_empty(&qp->send.unanswered))
 		return "answer";
+	if (!qp->send.waiting)
+		return "-";
 	return qp->send.delayed ? "delay" : "buffer";
 }
 

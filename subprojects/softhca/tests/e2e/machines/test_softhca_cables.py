@@ -83,6 +83,7 @@ def test_what_was_begun_is_finished_in_sqd(machines):
     machines[0].ask("ctl", "fault", "all", "drop", "100%")
     ends = [machine.start([ACROSS, "SQD"], env=env) for machine in machines]
     assert ends[1].stdout.readline() == "in SQD\n"
+    assert " answer " in machines[1].ask("ctl", "counters")
     machines[0].ask("ctl", "fault", "all", "drop", "0")
     said = [end.communicate(timeout=40)[0] for end in ends]
     assert [words[:3] for words in said] == ["ok "] * 2, said
