@@ -39,7 +39,7 @@ static bool needs_answer(const struct cm_id *id)
 
 static void carry_again(struct timer *timer);
 
-/* The last repetition comes when the id's own timeout ends. */
+/* The last repetition comes one such time before the id's own timeout ends. */
 static void await(struct cm_id *id)
 {
 	struct hca_machine *machine = id->file->machine;

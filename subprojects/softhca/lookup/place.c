@@ -90,7 +90,7 @@ static bool is_shared(const char *path)
 	       !strncmp(path, "/sys/class/pci_bus/", 19);
 }
 
-/* /sys, /dev or /proc: a program pays no more than this test for its ordinary files. */
+/* A program pays no more than this test for most files that are not in /sys, /dev or /proc. */
 static bool may_be_ours(const char *path)
 {
 	return path && path[0] == '/' && (path[1] == 's' || path[1] == 'd' || path[1] == 'p');

@@ -55,7 +55,7 @@ struct hca_context {
 	struct list objects[HCA_TYPES];
 	uint64_t registered; /* pages of all its MRs; a page counts for each */
 	struct list qps; /* with rings in this context */
-	/* of the program's last ring, or the daemon's if it lingered in vain; -1: not known */
+	/* where the program last rang; the daemon's own if it lingered in vain; -1: not known */
 	int processor;
 };
 
@@ -95,8 +95,10 @@ struct hca_machine {
 	struct hca_cm *cm; /* NULL before cm_init() */
 	struct list clients; /* contexts, and files of the connection manager */
 	struct hca_device device[SOFTHCA_MAX_DEVICES];
-	int machines, number; /* on the wire; of this one among them */
-	struct hca_device *far; /* the devices of all machines, as they are named; NULL: only one */
+	int machines; /* on the wire */
+	int number; /* of this machine among them */
+	/* the devices of all machines, by their wire_index; NULL: there is one machine only */
+	struct hca_device *far;
 	struct list timers;
 	struct list ready;	/* QPs with work to do now */
 	struct list failed;	/* QPs in ERR: what is posted to them is flushed */
@@ -104,10 +106,10 @@ struct hca_machine {
 	struct list held; /* QPs that wait for an answer from another machine, or for room */
 	/* of the turn, which wire/engine.c begins: */
 	uint64_t now;		/* when it began */
-	bool overrun;		/* a CQ was, and its QPs have not failed yet */
-	bool active;		/* something happened */
-	bool raised;		/* a completion event was */
-	enum sleep_end slept;	/* before it */
+	bool overrun; /* a CQ overran, and its QPs have not failed yet */
+	bool active; /* something happened in this turn */
+	bool raised; /* a completion event was raised in this turn */
+	enum sleep_end slept; /* how the sleep before this turn ended */
 	struct hca_context *reached; /* the last that got a message, or NULL */
 	bool stop;		/* asked to end */
 	FILE *trace;

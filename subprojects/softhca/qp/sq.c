@@ -81,7 +81,7 @@ static struct ring from_next(const struct hca_qp *qp)
 	return ring;
 }
 
-/* A record that tells of more than the ring can hold tells nothing, as that of a receive queue. */
+/* Ignores a word that claims more than the ring holds, as recv.c does. */
 static void know(struct hca_qp *qp, uint32_t word)
 {
 	const struct ring next = from_next(qp);

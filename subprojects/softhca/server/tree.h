@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The device tree of the emulated machine, which programs see as /sys and /dev. */
+/* The device tree of the emulated machine, which programs see as /sys. */
 #ifndef SOFTHCA_SERVER_TREE_H
 #define SOFTHCA_SERVER_TREE_H
 

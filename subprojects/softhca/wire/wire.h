@@ -29,7 +29,7 @@ struct attempt {
 	uint8_t syndrome;     /* of FAILED */
 	uint8_t rnr_timer;    /* of NOT_READY, from another machine */
 	bool peer_fails;      /* goes to ERR */
-	bool sender_fails;    /* after SENT: it was its own receiver */
+	bool sender_fails; /* after PART or SENT: it was its own receiver */
 	int event;	      /* enum ibv_event_type, raised on the peer if it fails; -1 = none */
 	struct mem_vec local; /* the sender's data */
 	uint64_t offset;      /* bytes of the message that were sent before */

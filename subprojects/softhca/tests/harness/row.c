@@ -50,7 +50,8 @@ void row_skip(const char *reason)
 {
 	printf("skip %s%s: %s\n", line_prefix, current, reason);
 	fflush(stdout);
-	*reported = true;
+	if (reported)
+		*reported = true;
 	exit(0);
 }
 

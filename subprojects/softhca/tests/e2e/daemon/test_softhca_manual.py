@@ -90,7 +90,7 @@ def test_page_and_usage_name_each_fault(page, shown, ask):
 
 
 def test_the_page_names_each_variable(page, softhca_source):
-    """Every variable that the code reads."""
+    """Every variable that the code reads or sets by its name."""
     sources = [path for path in softhca_source.glob("**/*.c")
                if "tests" not in path.parts[len(softhca_source.parts):]]
     read = {name for path in sources
