@@ -4,7 +4,8 @@
 
 usage: trace_cost.py SOFTHCA XRC-COMPAT TRACE-CALLS
 Exit status 1 beyond 1.5 times what a trace cannot do without (TRACE-CALLS has it), 4 times with
---json, or 2 system calls. The time is the least of several runs; the system calls need strace.
+--json, or 2.1 system calls, of which 0.1 is for its start and end. The time is the least of
+several runs; the system calls need strace.
 """
 
 import argparse

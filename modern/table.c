@@ -141,7 +141,8 @@ int modern_find(void)
 /*
  * Threads may search at the same time: if one waited for another, both could wait for ever. The
  * searching thread may wait for the loader's lock. The holder of that lock may run a plugin's
- * constructor that calls a verb, and so wait for the search.
+ * constructor that calls a verb, and so wait for the search. With a trace one thread does wait for
+ * another: while the tracer is started, which loads libunwind (xrc-compat(1), trace).
  */
 int modern_load(void)
 {

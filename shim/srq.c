@@ -43,14 +43,15 @@ SHIM_EXPORT(ibv_create_xrc_srq);
 
 static NOT_ORDINARY int modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 {
+	struct srq_image *image = srq_image_of(srq);
 	struct entry entry;
 	int err;
 
-	if (!srq_image_of(srq) && shim_is_ready())
+	if (!image && shim_is_ready())
 		return modern_table.modify_srq(srq, attr, mask);
 	err = shim_enter(&entry, VERB_ibv_modify_srq, ARGUMENTS(srq, attr, mask));
 	if (!err)
-		err = modern_modify_srq(srq_unwrap(srq), attr, mask);
+		err = image ? modern_modify_srq(image->srq, attr, mask) : -EINVAL;
 	return shim_leave(&entry, err);
 }
 

@@ -14,7 +14,7 @@ import listing
 
 PRODUCT = ("base", "companions", "compat", "elf", "modern", "shim", "table", "tools", "two_way",
            "subprojects/softhca")
-# They are macros, which companions/meson.build fills in.
+# The one is empty, the functions of the other come from its macros.
 WITHOUT_FUNCTIONS = {"companions/name.c", "companions/umad_forward.c"}
 
 HEAD = "/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */\n"

@@ -109,7 +109,7 @@ ROW("1.4", "an RC QP's event is not flagged")
 	uint32_t a_qpn = number_of(create_rc_qp(a)), b_qpn = number_of(create_rc_qp(b));
 	struct result r;
 
-	/* so that the library watches this context */
+	/* b's context then has receive QPs, whose events are flagged */
 	expect_ok(open_domain(b, D, FILE_A, O_CREAT));
 	new_rcv_qp(b);
 	bring(a, QP(1), IBV_QPS_RTS, b, b_qpn);

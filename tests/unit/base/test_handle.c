@@ -36,7 +36,7 @@ static const void *key(uintptr_t number)
 	return (const void *)number;
 }
 
-/* Another thread may fork while this one allocates; its child would find an unfinished map. */
+/* malloc() may be the program's own, and call a verb. It must find the map whole. */
 TEST(a_map_has_no_new_key_while_it_allocates)
 {
 	struct handle_map map = { 0 };

@@ -81,7 +81,7 @@ __attribute__((section(".preinit_array"), used)) static void (*const early)(void
 
 ROW("handlers of pthread_atfork() can call verbs")
 {
-	handle_forks();	/* once more, after the library's */
+	handle_forks(); /* once more, after those that the library has on old kernels */
 	handled = 1;
 	fork_and_wait(3);
 	must_eq(handled, 13);
@@ -178,7 +178,7 @@ __attribute__((visibility("default"))) int dl_iterate_phdr(visit_fn visit, void 
  * The child of a fork meanwhile would never get that lock, nor would other threads if a signal
  * handler left the verb.
  */
-ROW("no verb asks the loader")
+ROW("no verb after the first domain asks the loader")
 {
 	asked = 0;
 	send_through_new_qp(rcv_qp_num);
