@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * `xrc-compat check`: whether a program runs here, and by which command. It executes nothing of the
- * program.
- */
+/* `xrc-compat check`: whether and how a program runs here. It executes nothing of the program. */
 #include "check.h"
 
 #include <abi/functions.h>
@@ -143,6 +140,5 @@ static const struct option_row options[] = {
 
 const struct command command_check = {
 	"check", options, "PROGRAM", "say whether a program will run here, and by which command",
-	"xrc-compat check ./old-solver", run_check, .most_operands = 1,
-	.needs_program = true,
+	"xrc-compat check ./old-solver", run_check, .most_operands = 1, .needs_program = true,
 };

@@ -7,8 +7,7 @@
 #include <tools/program/libraries.h>
 
 enum check_verdict {
-	VERDICT_READY,
-	VERDICT_NOT_NEEDED,
+	VERDICT_READY, VERDICT_NOT_NEEDED,
 	VERDICT_CANNOT_TELL, /* it starts other programs, or cannot be read */
 	VERDICT_NO_DEVICE,
 	VERDICT_UNSUPPORTED, /* an interface or a build that our library does not support */
@@ -27,7 +26,7 @@ extern const struct verdict verdicts[];
 
 struct decision {
 	enum check_verdict verdict;
-	int exit_status; /* a rule sets it for a verdict with STATUS_OF_RUN only */
+	int exit_status; /* for STATUS_OF_RUN that of `run`, or what the rule sets */
 	const char *reason;
 	const char *advice; /* what the user can do, or NULL */
 	const char *next; /* the command to type now; NULL if there is none */

@@ -71,9 +71,7 @@ static void print_libibverbs(struct json *json, const struct check *check)
 
 	print_list(json, "needs", "Needs", &check->needs);
 	print_value(json, "direction", "Direction",
-		    !check->needs.count	 ? NULL
-		    : check->receive_qps ? "one-way"
-					 : "two-way");
+		    !check->needs.count ? NULL : check->receive_qps ? "one-way" : "two-way");
 	print_value(json, "libibverbs", "libibverbs", closure->libibverbs);
 	print_value(json, "old_libibverbs", "too old", closure->old_libibverbs);
 	print_value(json, "system_libibverbs", "system's", closure->system_libibverbs);
