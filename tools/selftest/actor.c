@@ -135,8 +135,7 @@ static void find_device(void)
 		err = err == ENODEV ? fault : err;
 	}
 	if (!mine.context && err == ENODEV)
-		fail(NO_DEVICE, "no device%s%s with XRC", actor_device[0] ? " " : "",
-		     actor_device);
+		fail(NO_DEVICE, "no device%s%s with XRC", actor_device[0] ? " " : "", actor_device);
 	must("ibv_open_device or ibv_query_device", mine.context ? 0 : err);
 	ibv_free_device_list(list);
 }
@@ -230,9 +229,7 @@ static const struct {
 	enum ibv_qp_state state;
 	int mask;
 } states[] = {
-	{ IBV_QPS_INIT, MASK_INIT },
-	{ IBV_QPS_RTR, MASK_RTR },
-	{ IBV_QPS_RTS, MASK_RTS },
+	{ IBV_QPS_INIT, MASK_INIT }, { IBV_QPS_RTR, MASK_RTR }, { IBV_QPS_RTS, MASK_RTS },
 };
 
 /* A message to a QP that is gone fails after four times 4.096 us << 14: a quarter of a second. */
@@ -241,16 +238,10 @@ static struct ibv_qp_attr attributes(const struct address *self, const struct ad
 	struct ibv_qp_attr attr = {
 		.port_num = mine.port,
 		.path_mtu = peer->mtu && peer->mtu < self->mtu ? peer->mtu : self->mtu,
-		.dest_qp_num = peer->qp_num,
-		.rq_psn = PSN,
-		.sq_psn = PSN,
-		.max_dest_rd_atomic = 1,
-		.max_rd_atomic = 1,
-		.min_rnr_timer = 12,	/* 0.64 ms */
-		.timeout = 14,
-		.retry_cnt = 3,
-		.rnr_retry = 7,
-		.ah_attr = { .dlid = peer->lid, .port_num = mine.port },
+		.dest_qp_num = peer->qp_num, .rq_psn = PSN, .sq_psn = PSN,
+		.max_dest_rd_atomic = 1, .max_rd_atomic = 1, .min_rnr_timer = 12, /* 0.64 ms */
+		.timeout = 14, .retry_cnt = 3, .rnr_retry = 7,
+		.ah_attr = { .dlid = peer->lid, .port_num = mine.port }
 	};
 
 	if (!peer->lid) {	/* Ethernet */
@@ -300,11 +291,8 @@ STEP(unregister_qp, ibv_unreg_xrc_rcv_qp, mine.domain, rcv_qp_num())
 void create_xrc_qp(void)
 {
 	struct ibv_qp_init_attr attr = {
-		.send_cq = mine.cq,
-		.recv_cq = mine.cq,
-		.cap = { .max_send_wr = 4, .max_send_sge = 1 },
-		.qp_type = IBV_QPT_XRC,
-		.xrc_domain = mine.domain,
+		.qp_type = IBV_QPT_XRC, .xrc_domain = mine.domain, .send_cq = mine.cq,
+		.recv_cq = mine.cq, .cap = { .max_send_wr = 4, .max_send_sge = 1 }
 	};
 
 	mine.qp = MADE(ibv_create_qp, mine.pd, &attr);
@@ -344,13 +332,9 @@ static int wait_completion(struct ibv_wc *wc)
 void send_message(void)
 {
 	struct ibv_sge sge = slot_at(SLOTS, MESSAGE_SIZE);
-	struct ibv_send_wr wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED,
-		.xrc_remote_srq_num = task.address[step->peer].srq_num,
-	}, *bad;
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+				  .send_flags = IBV_SEND_SIGNALED,
+				  .xrc_remote_srq_num = task.address[step->peer].srq_num }, *bad;
 	struct ibv_wc wc;
 
 	task.seed++;

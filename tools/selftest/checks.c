@@ -22,24 +22,16 @@
 #define CHECK(of, says) { .section = of, .what = says }
 /* If a basic check fails, the checks that follow are not tried. */
 #define BASIC_CHECK(of, says) { .section = of, .what = says, .is_basic = true }
-#define MESSAGE(from, to) \
-	{ from, send_message, .peer = to }, \
-	{ \
-		to, receive_message \
-	}
 
 const struct step steps[] = {
+#define MESSAGE(from, to) { from, send_message, .peer = to }, { to, receive_message }
 	BASIC_CHECK("1.1", "the eight functions are there, in IBVERBS_1.1"),
 	{ CREATOR, find_symbols },
 
 	BASIC_CHECK("-", "the device can be opened by several processes"),
 	{ CREATOR, open_device },
-	{ SURVIVOR, open_device },
-	{ VICTIM, open_device },
-	{ SENDER, open_device },
-	{ VISITOR, open_device },
-	{ TWO_WAY, open_device },
-	{ TWO_WAY_PEER, open_device },
+	{ SURVIVOR, open_device }, { VICTIM, open_device }, { SENDER, open_device },
+	{ VISITOR, open_device }, { TWO_WAY, open_device }, { TWO_WAY_PEER, open_device },
 
 	BASIC_CHECK("5.1", "a domain is made and joined through a file, with the old errors"),
 	{ CREATOR, open_domain, EAGAIN, .file = SHARED },
@@ -51,9 +43,7 @@ const struct step steps[] = {
 	{ SENDER, open_domain, .oflag = O_CREAT, .file = PRIVATE },
 
 	BASIC_CHECK("5.3", "XRC SRQs of three processes have numbers of their own"),
-	{ CREATOR, create_srq },
-	{ SURVIVOR, create_srq },
-	{ VICTIM, create_srq },
+	{ CREATOR, create_srq }, { SURVIVOR, create_srq }, { VICTIM, create_srq },
 
 	BASIC_CHECK("5.4", "a receive QP is created by one process and connected by another"),
 	{ CREATOR, create_rcv_qp },
@@ -69,26 +59,15 @@ const struct step steps[] = {
 	BASIC_CHECK("5.6", "others register, more than once without harm"),
 	{ SURVIVOR, register_qp, EINVAL, .no_such_qp = true },
 	{ SURVIVOR, unregister_qp, EINVAL },
-	{ SURVIVOR, register_qp },
-	{ SURVIVOR, register_qp },
-	{ VICTIM, register_qp },
-	{ CREATOR, register_qp },
+	{ SURVIVOR, register_qp }, { SURVIVOR, register_qp },
+	{ VICTIM, register_qp }, { CREATOR, register_qp },
 
 	BASIC_CHECK("5.3", "one QP delivers to the SRQs of all three, and completions name it"),
-	MESSAGE(SENDER, CREATOR),
-	MESSAGE(SENDER, SURVIVOR),
-	MESSAGE(SENDER, VICTIM),
-	MESSAGE(SENDER, CREATOR),
-	MESSAGE(SENDER, SURVIVOR),
-	MESSAGE(SENDER, VICTIM),
-	MESSAGE(SENDER, CREATOR),
-	MESSAGE(SENDER, SURVIVOR),
-	MESSAGE(SENDER, VICTIM),
+#define ROUND MESSAGE(SENDER, CREATOR), MESSAGE(SENDER, SURVIVOR), MESSAGE(SENDER, VICTIM)
+	ROUND, ROUND, ROUND,
 
 	CHECK("5.8", "every registered process gets the event, with its flag"),
-	{ CREATOR, get_event },
-	{ SURVIVOR, get_event },
-	{ VICTIM, get_event },
+	{ CREATOR, get_event }, { SURVIVOR, get_event }, { VICTIM, get_event },
 	{ CREATOR, judge_events },
 
 	CHECK("5.2", "a domain that is in use cannot be closed"),
@@ -96,12 +75,9 @@ const struct step steps[] = {
 	{ CREATOR, close_domain, EBUSY },
 
 	BASIC_CHECK("5.6", "the creator leaves first, the others go on receiving"),
-	{ CREATOR, unregister_qp },
-	{ CREATOR, unregister_qp, EINVAL },
-	{ CREATOR, close_domain },
-	{ CREATOR, close_device },
-	MESSAGE(SENDER, SURVIVOR),
-	MESSAGE(SENDER, VICTIM),
+	{ CREATOR, unregister_qp }, { CREATOR, unregister_qp, EINVAL },
+	{ CREATOR, close_domain }, { CREATOR, close_device },
+	MESSAGE(SENDER, SURVIVOR), MESSAGE(SENDER, VICTIM),
 
 	CHECK("5.7", "a registered process is killed, the other goes on receiving"),
 	{ VICTIM, die, GONE },
@@ -113,34 +89,26 @@ const struct step steps[] = {
 	{ SENDER, send_message, .status = IBV_WC_RETRY_EXC_ERR, .peer = SURVIVOR },
 
 	CHECK("5.7", "in the end everything can be closed, and nothing is left"),
-	{ SURVIVOR, close_domain, EBUSY },
-	{ SURVIVOR, destroy_srq },
-	{ SURVIVOR, close_domain },
-	{ SURVIVOR, close_device },
-	{ SENDER, destroy_xrc_qp },
-	{ SENDER, close_domain },
-	{ SENDER, close_device },
+	{ SURVIVOR, close_domain, EBUSY }, { SURVIVOR, destroy_srq },
+	{ SURVIVOR, close_domain }, { SURVIVOR, close_device },
+	{ SENDER, destroy_xrc_qp }, { SENDER, close_domain }, { SENDER, close_device },
 	{ VISITOR, open_domain, EAGAIN, .file = SHARED },
 
+#define OPEN(role) \
+	{ role, open_domain, .oflag = O_CREAT, .file = PRIVATE }, \
+	{ role, create_srq }, { role, create_xrc_qp }
 	CHECK("5.3", "an XRC QP that sends and receives (two-way), in both directions"),
-	{ TWO_WAY, open_domain, .oflag = O_CREAT, .file = PRIVATE },
-	{ TWO_WAY, create_srq },
-	{ TWO_WAY, create_xrc_qp },
-	{ TWO_WAY_PEER, open_domain, .oflag = O_CREAT, .file = PRIVATE },
-	{ TWO_WAY_PEER, create_srq },
-	{ TWO_WAY_PEER, create_xrc_qp },
+	OPEN(TWO_WAY), OPEN(TWO_WAY_PEER),
 	{ TWO_WAY, connect_xrc_qp, .peer = TWO_WAY_PEER },
 	{ TWO_WAY_PEER, connect_xrc_qp, .peer = TWO_WAY },
-	MESSAGE(TWO_WAY, TWO_WAY_PEER),
-	MESSAGE(TWO_WAY_PEER, TWO_WAY),
+	MESSAGE(TWO_WAY, TWO_WAY_PEER), MESSAGE(TWO_WAY_PEER, TWO_WAY),
 	MESSAGE(TWO_WAY, TWO_WAY_PEER),
 
 #define CLOSE(role) \
 	{ role, close_domain, EBUSY }, { role, destroy_xrc_qp }, { role, destroy_srq }, \
 	{ role, close_domain }, { role, close_device }
 	CHECK("5.2", "two-way QPs keep their domain busy, and end"),
-	CLOSE(TWO_WAY),
-	CLOSE(TWO_WAY_PEER),
+	CLOSE(TWO_WAY), CLOSE(TWO_WAY_PEER),
 };
 
 const uint32_t step_count = sizeof(steps) / sizeof(steps[0]);
