@@ -2,7 +2,6 @@
 /* Allocates memory, or ends the command. */
 #include "memory.h"
 #include "command.h"
-#include "message.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,8 +10,10 @@
 
 void *need_memory(void *memory)
 {
-	if (!memory)
-		exit(refuse(TOOL_EXIT_REFUSED, "out of memory"));
+	if (!memory) {
+		fputs("xrc-compat: out of memory\n", stderr); /* say() would need memory */
+		exit(TOOL_EXIT_REFUSED);
+	}
 	return memory;
 }
 

@@ -86,17 +86,8 @@ void print_wrapped(const char *text, unsigned int column, unsigned int indent, u
 
 /* ---- messages ---- */
 
-void message(FILE *out, const char *before, const char *format, ...)
+void message(FILE *out, const char *before, char *line)
 {
-	va_list args;
-	char *line;
-	int size;
-
-	va_start(args, format);
-	size = vasprintf(&line, format, args);
-	va_end(args);
-	if (size < 0)
-		return;
 	print_text(out, "%s%s", before, out == stdout ? "" : line);
 	if (out == stdout)
 		print_wrapped(line, 0, TEXT_COLUMN, terminal_width());

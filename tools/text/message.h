@@ -6,6 +6,8 @@
 #ifndef TOOLS_MESSAGE_H
 #define TOOLS_MESSAGE_H
 
+#include "memory.h"
+
 #include <stdio.h>
 
 /*
@@ -15,23 +17,22 @@
 void print_text(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Prints a line, as print_text() does, with @before in front. Standard output is broken to the
- * width of the terminal.
+ * Prints @line, as print_text() does, with @before in front. Standard output is broken to the width
+ * of the terminal. Frees @line.
  */
-void message(FILE *out, const char *before, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+void message(FILE *out, const char *before, char *line);
 
 /* A message on standard error. */
-#define say(...) message(stderr, "xrc-compat: ", __VA_ARGS__)
+#define say(...) message(stderr, "xrc-compat: ", format_string(__VA_ARGS__))
 
 /* The same, and @status. */
 #define refuse(status, ...) (say(__VA_ARGS__), (status))
 
 /* A second line under a refusal, with advice. */
-#define advise(...) message(stderr, "            ", __VA_ARGS__)
+#define advise(...) message(stderr, "            ", format_string(__VA_ARGS__))
 
 /* One line of a report, on standard output. */
-#define print_line(...) message(stdout, "", __VA_ARGS__)
+#define print_line(...) message(stdout, "", format_string(__VA_ARGS__))
 
 /* Says that @what, a file of @package of ours, was not found. TOOL_EXIT_REFUSED. */
 int refuse_missing(const char *what, const char *package);
