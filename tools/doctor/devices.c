@@ -28,11 +28,10 @@ static void show_device(const struct device *device)
 				      has_lid ? format_string(", LID %u", port->lid) : "",
 				      port_layer_name(port->link_layer));
 	}
-	print_finding(
-		device->name, alone || device->err ? FINDING_NOTE : FINDING_OK,
-		alone ? "update to Linux 5.11 or later; until then ibv_reg_xrc_rcv_qp() fails with ENOSYS in all processes but the creator"
-		      : NULL,
-		"%s%s", device_text(device), ports);
+	print_finding(device->name, alone || device->err ? FINDING_NOTE : FINDING_OK,
+		      alone ? "update to Linux 5.11 or later; until then ibv_reg_xrc_rcv_qp() fails with ENOSYS in all processes but the creator"
+			    : NULL,
+		      "%s%s", device_text(device), ports);
 }
 
 /* @err: why they could not be listed, or NULL. */
@@ -56,23 +55,20 @@ static void count_devices(const char *library, const struct device_list *list, c
 	else if (undriven.fault)
 		print_finding("devices", FINDING_PROBLEM, undriven.advice, "%s", undriven.fault);
 	else if (!list->count)
-		print_finding(
-			"devices", FINDING_PROBLEM,
-			"load the kernel's driver (mlx4_ib, mlx5_ib, hns_roce_hw_v2 or qedr, and ib_uverbs); give a container the "
-			"directory (--device /dev/infiniband); or use xrc-compat run --softhca",
-			"there is no RDMA device");
+		print_finding("devices", FINDING_PROBLEM,
+			      "load the kernel's driver (mlx4_ib, mlx5_ib, hns_roce_hw_v2 or qedr, and ib_uverbs); give a container the "
+			      "directory (--device /dev/infiniband); or use xrc-compat run --softhca",
+			      "there is no RDMA device");
 	else if (failed)
-		print_finding(
-			"devices", FINDING_PROBLEM,
-			failed->err == EACCES || failed->err == EPERM || failed->err == ENOENT
-				? "check the permissions of /dev/infiniband/uverbs*; give a container the directory (--device /dev/infiniband)"
-				: "look at the kernel's log (dmesg)",
-			"%s %s", failed->name, device_text(failed));
+		print_finding("devices", FINDING_PROBLEM,
+			      failed->err == EACCES || failed->err == EPERM || failed->err == ENOENT
+				      ? "check the permissions of /dev/infiniband/uverbs*; give a container the directory (--device /dev/infiniband)"
+				      : "look at the kernel's log (dmesg)",
+			      "%s %s", failed->name, device_text(failed));
 	else
-		print_finding(
-			"devices", FINDING_PROBLEM,
-			"use an mlx4, mlx5, hns or qedr adapter; or " DEVICES_BETWEEN_MACHINES,
-			"none of %zu has XRC: %s", list->count, devices_without_xrc(list));
+		print_finding("devices", FINDING_PROBLEM,
+			      "use an mlx4, mlx5, hns or qedr adapter; or " DEVICES_BETWEEN_MACHINES,
+			      "none of %zu has XRC: %s", list->count, devices_without_xrc(list));
 }
 
 #define KEEP_KERNEL_NAMES \
@@ -133,10 +129,9 @@ static void examine_ports(const struct device_list *list)
 		}
 	}
 	if (best && best->port[nearest].state == IBV_PORT_ACTIVE)
-		print_finding(
-			"ports", FINDING_NOTE,
-			"use an InfiniBand port; on Ethernet run programs that address by GID, as those on librdmacm",
-			"the active ports are Ethernet (RoCE); most old programs address by LID, and fail with EINVAL");
+		print_finding("ports", FINDING_NOTE,
+			      "use an InfiniBand port; on Ethernet run programs that address by GID, as those on librdmacm",
+			      "the active ports are Ethernet (RoCE); most old programs address by LID, and fail with EINVAL");
 	else if (best)
 		print_finding("ports", FINDING_PROBLEM, reason_of(&best->port[nearest]),
 			      "no port is ACTIVE; port %u of %s is %s", nearest + 1, best->name,
@@ -147,11 +142,10 @@ static void examine_modules(void)
 {
 	bool listed = ib_core_is_listed();
 
-	print_finding(
-		"modules", listed ? FINDING_OK : FINDING_NOTE,
-		"HP-MPI and Platform MPI then use no InfiniBand: modprobe ib_uverbs; if the kernel has it built in, set "
-		"MPI_HASIC_IBV=1",
-		listed ? "lsmod lists ib_core" : "lsmod does not list ib_core");
+	print_finding("modules", listed ? FINDING_OK : FINDING_NOTE,
+		      "HP-MPI and Platform MPI then use no InfiniBand: modprobe ib_uverbs; if the kernel has it built in, set "
+		      "MPI_HASIC_IBV=1",
+		      listed ? "lsmod lists ib_core" : "lsmod does not list ib_core");
 }
 
 void examine_devices(struct device_list *list)

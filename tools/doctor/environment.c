@@ -46,11 +46,10 @@ static void examine_locked_memory(void)
 		return;
 	}
 	wrong = limit.rlim_cur < little && !may_lock_all();
-	print_finding(
-		"locked memory", wrong ? FINDING_PROBLEM : FINDING_OK,
-		"raise it in /etc/security/limits.conf (memlock), and in the batch system's daemon or by the container's "
-		"--ulimit memlock=-1",
-		"%llu KiB may be locked", (unsigned long long)limit.rlim_cur / 1024);
+	print_finding("locked memory", wrong ? FINDING_PROBLEM : FINDING_OK,
+		      "raise it in /etc/security/limits.conf (memlock), and in the batch system's daemon or by the container's "
+		      "--ulimit memlock=-1",
+		      "%llu KiB may be locked", (unsigned long long)limit.rlim_cur / 1024);
 }
 
 /* Makes a table as the library does. */
@@ -62,13 +61,11 @@ static void examine_table(void)
 	regtab_open(&key);
 	err = regtab_show();
 	if (err)
-		print_finding(
-			"table", FINDING_NOTE,
-			err == -ENOSYS
-				? "programs run; only xrc-compat ps needs Linux 3.17 or later"
-				: "programs run, but xrc-compat ps does not show them; see ulimit -n and "
-				  "ulimit -f",
-			"a process cannot make a registration table: %s", strerror(-err));
+		print_finding("table", FINDING_NOTE,
+			      err == -ENOSYS
+				      ? "programs run; only xrc-compat ps needs Linux 3.17 or later"
+				      : "programs run, but xrc-compat ps does not show them; see ulimit -n and ulimit -f",
+			      "a process cannot make a registration table: %s", strerror(-err));
 	else
 		print_finding("table", FINDING_OK, NULL, "a process can make a registration table");
 }

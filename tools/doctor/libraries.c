@@ -17,10 +17,9 @@ static void examine_library(void)
 	const char *path, *fault = paths_shim(OWN_BITS, &path, &elf);
 
 	if (fault)
-		print_finding(
-			"library", FINDING_PROBLEM,
-			"install xrc-compat completely, in a path that LD_PRELOAD can have, or point XRC_COMPAT_LIBRARY to the library",
-			"%s", fault);
+		print_finding("library", FINDING_PROBLEM,
+			      "install xrc-compat completely, in a path that LD_PRELOAD can have, or point XRC_COMPAT_LIBRARY to the library",
+			      "%s", fault);
 	else
 		print_finding("library", FINDING_OK, NULL, "%s, %d-bit %s", path, elf.bits,
 			      elf_info_machine_name(&elf));
@@ -97,12 +96,11 @@ static void examine_library_path(void)
 		if (elf_info_read(path, &elf) || elf.bits != OWN_BITS)
 			continue;
 		if (libibverbs_is_old(path))
-			print_finding(
-				"LD_LIBRARY_PATH", FINDING_PROBLEM,
-				"programs get it instead of the system's; xrc-compat run puts the system's first; add "
-				"--system-libibverbs if a script starts the program",
-				"%s is older than rdma-core: it finds no device on this kernel",
-				path);
+			print_finding("LD_LIBRARY_PATH", FINDING_PROBLEM,
+				      "programs get it instead of the system's; xrc-compat run puts the system's first; add "
+				      "--system-libibverbs if a script starts the program",
+				      "%s is older than rdma-core: it finds no device on this kernel",
+				      path);
 		else
 			print_release("LD_LIBRARY_PATH", path);
 		return;
