@@ -16,25 +16,21 @@
 static char **softhca_argv(const char *softhca, const struct launch *launch)
 {
 	bool given = launch->softhca && launch->softhca[0];
+	const char *const before[] = {
+		softhca, "run", format_string("--devices=%s", given ? launch->softhca : "2"),
+		launch->model ? format_string("--model=%s", launch->model) : NULL,
+		launch->machines ? format_string("--machines=%s", launch->machines) : NULL,
+		"--", paths_self(), "run",
+		launch->wish.system_libibverbs ? "--system-libibverbs" : NULL,
+		launch->wish.companions ? "--companions" : NULL,
+		launch->summary ? "--summary" : NULL, "--"
+	};
 	struct string_list words = { 0 };
 
-	string_list_add(&words, softhca);
-	string_list_add(&words, "run");
-	string_list_add(&words, format_string("--devices=%s", given ? launch->softhca : "2"));
-	if (launch->model)
-		string_list_add(&words, format_string("--model=%s", launch->model));
-	if (launch->machines)
-		string_list_add(&words, format_string("--machines=%s", launch->machines));
-	string_list_add(&words, "--");
-	string_list_add(&words, paths_self());
-	string_list_add(&words, "run");
-	if (launch->wish.system_libibverbs)
-		string_list_add(&words, "--system-libibverbs");
-	if (launch->wish.companions)
-		string_list_add(&words, "--companions");
-	if (launch->summary)
-		string_list_add(&words, "--summary");
-	string_list_add(&words, "--");
+	for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+		if (before[i])
+			string_list_add(&words, before[i]);
+	}
 	for (char **word = launch->program; *word; word++)
 		string_list_add(&words, *word);
 	string_list_add(&words, NULL);
@@ -115,11 +111,9 @@ int launch_program(const struct launch *launch)
 {
 	static struct program program;
 	struct elf_info shim_elf;
-	const char *shim, *shim_fault;
-	int fault;
+	int fault = program_open(launch->program[0], &program);
+	const char *shim, *shim_fault = paths_shim(program.elf.bits, &shim, &shim_elf);
 
-	fault = program_open(launch->program[0], &program);
-	shim_fault = paths_shim(program.elf.bits, &shim, &shim_elf);
 	if (shim_fault)
 		return refuse(TOOL_EXIT_REFUSED, "%s", shim_fault);
 	if (!fault)
@@ -160,8 +154,7 @@ static const struct option_row options[] = {
 };
 
 const struct command command_run = {
-	"run", options, "[--] PROGRAM [ARGUMENT...]",
-	"run an old program with the legacy XRC verbs",
+	"run", options, "[--] PROGRAM [ARGUMENT...]", "run an old program with the legacy XRC verbs",
 	"xrc-compat run --softhca=2 -- ./xrc_bench server1", run_run, .launches = true,
 	.needs_program = true,
 };
