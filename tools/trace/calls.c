@@ -177,13 +177,10 @@ static struct site *find_site(struct trace *trace, const struct trace_record *re
 			return site;
 	}
 	new = &APPEND(trace->sites, trace->site_count);
-	*new = (struct site){
-		.number = (unsigned int)trace->site_count,
-		.function = functions[record->verb].name,
-		.port = functions[record->verb].port,
-		.place = place,
-		.first = *record,
-	};
+	*new = (struct site){ .number = (unsigned int)trace->site_count,
+			      .function = functions[record->verb].name,
+			      .port = functions[record->verb].port,
+			      .place = place, .first = *record };
 	return new;
 }
 

@@ -154,8 +154,5 @@ static void document_end(struct trace *trace, int status)
 	json_close(json, '}');
 }
 
-const struct printer document_printer = {
-	.begin = document_begin,
-	.call = document_call,
-	.end = document_end,
-};
+const struct printer document_printer = { .begin = document_begin, .call = document_call,
+					  .end = document_end };

@@ -168,9 +168,6 @@ static void events_end(struct trace *trace, int status)
 }
 
 const struct printer events_printer = {
-	.begin = events_begin,
-	.started = events_started,
-	.call = events_call,
-	.crash = events_crash,
-	.end = events_end,
+	.begin = events_begin, .started = events_started, .call = events_call,
+	.crash = events_crash, .end = events_end
 };

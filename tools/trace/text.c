@@ -107,9 +107,8 @@ static void print_leftover(const struct trace *trace, const struct leftover *lef
 void print_reach(FILE *out, const struct trace *trace, int status)
 {
 	if (!trace->started)
-		print_text(out,
-			"\nThe program did not start: exit status %d. A message on standard error says why.\n",
-			status);
+		print_text(out, "\nThe program did not start: exit status %d. A message on standard error says why.\n",
+			   status);
 	else if (trace->reached_all && !trace->calls)
 		fputs("\nThe program made no legacy call.\n", out);
 	if (!trace->started || trace->reached_all)
@@ -118,12 +117,10 @@ void print_reach(FILE *out, const struct trace *trace, int status)
 		print_text(out, "\nThe trace reached %u of the %u ranks that %s started.\n",
 			   trace->reached, trace->ranks, trace->launcher);
 	else
-		print_text(out,
-			"\nThe trace did not reach the processes that %s started.\n",
-			trace->launcher);
-	print_text(out,
-		"Put it behind the launcher: %s ... xrc-compat trace --output FILE.%%r PROGRAM\n",
-		trace->launcher);
+		print_text(out, "\nThe trace did not reach the processes that %s started.\n",
+			   trace->launcher);
+	print_text(out, "Put it behind the launcher: %s ... xrc-compat trace --output FILE.%%r PROGRAM\n",
+		   trace->launcher);
 }
 
 static void text_end(struct trace *trace, int status)

@@ -118,6 +118,5 @@ static const struct option_row options[] = {
 const struct command command_trace = {
 	"trace", options, "[--] PROGRAM [ARGUMENT...]", "run a program, and show every legacy call",
 	"mpirun -n 4 xrc-compat trace --output trace.%r ./old-solver", run_trace, .launches = true,
-	.needs_program = true,
-	.more_help = explain_walk,
+	.needs_program = true, .more_help = explain_walk,
 };

@@ -77,7 +77,6 @@ void print_json_arguments(struct json *json, const char *argument);
  */
 const struct place *next_place(const struct trace_record *record, uint32_t *i);
 
-/* The name of an errno. */
 const char *error_name(int err);
 
 /* Prints what a user has to know of a trace in which calls are missing. */

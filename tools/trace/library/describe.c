@@ -58,9 +58,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "short members begin a
 static const struct member open_flags[] = { { O_CREAT, "O_CREAT" }, { O_EXCL, "O_EXCL" }, { 0 } };
 
 static const struct member srq_members[] = {
-	SRQ(IBV_SRQ_MAX_WR, max_wr),
-	SRQ(SRQ_MAX_SGE, max_sge),
-	SRQ(IBV_SRQ_LIMIT, srq_limit),
+	SRQ(IBV_SRQ_MAX_WR, max_wr), SRQ(SRQ_MAX_SGE, max_sge), SRQ(IBV_SRQ_LIMIT, srq_limit),
 	{ 0 },
 };
 
@@ -71,10 +69,8 @@ static const struct member qp_members[] = {
 	QP(IBV_QP_PKEY_INDEX, pkey_index),
 	QP(IBV_QP_PORT, port_num),
 	QP(IBV_QP_QKEY, qkey),
-	QP(IBV_QP_AV, ah_attr.dlid),
-	QP(IBV_QP_AV, ah_attr.sl),
-	QP(IBV_QP_AV, ah_attr.src_path_bits),
-	QP(IBV_QP_AV, ah_attr.is_global),
+	QP(IBV_QP_AV, ah_attr.dlid), QP(IBV_QP_AV, ah_attr.sl),
+	QP(IBV_QP_AV, ah_attr.src_path_bits), QP(IBV_QP_AV, ah_attr.is_global),
 	QP(IBV_QP_AV, ah_attr.port_num),
 	QP(IBV_QP_PATH_MTU, path_mtu),
 	QP(IBV_QP_TIMEOUT, timeout),
@@ -82,10 +78,8 @@ static const struct member qp_members[] = {
 	QP(IBV_QP_RNR_RETRY, rnr_retry),
 	QP(IBV_QP_RQ_PSN, rq_psn),
 	QP(IBV_QP_MAX_QP_RD_ATOMIC, max_rd_atomic),
-	QP(IBV_QP_ALT_PATH, alt_ah_attr.dlid),
-	QP(IBV_QP_ALT_PATH, alt_ah_attr.sl),
-	QP(IBV_QP_ALT_PATH, alt_ah_attr.src_path_bits),
-	QP(IBV_QP_ALT_PATH, alt_port_num),
+	QP(IBV_QP_ALT_PATH, alt_ah_attr.dlid), QP(IBV_QP_ALT_PATH, alt_ah_attr.sl),
+	QP(IBV_QP_ALT_PATH, alt_ah_attr.src_path_bits), QP(IBV_QP_ALT_PATH, alt_port_num),
 	QP(IBV_QP_MIN_RNR_TIMER, min_rnr_timer),
 	QP(IBV_QP_SQ_PSN, sq_psn),
 	QP(IBV_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic),

@@ -214,11 +214,8 @@ MODERN_COMMANDS(X)
 const struct tracer *shim_xrc_trace_start(unsigned int verbs, struct modern_table *table,
 					  size_t size)
 {
-	static const struct tracer tracer = {
-		.enter = begin_call,
-		.leave = end_call,
-		.drop = drop_call,
-	};
+	static const struct tracer tracer = { .enter = begin_call, .leave = end_call,
+					      .drop = drop_call };
 
 	if (verbs != VERBS || size != sizeof(real))
 		return NULL;

@@ -52,10 +52,7 @@ struct trace_record {
 	uint32_t text_size;
 	struct trace_modern_call modern_calls[TRACE_MODERN_CALLS];
 	struct trace_frame frames[TRACE_FRAMES];
-	/*
-	 * Strings: "name=value" of each argument, an empty one, then the others. Only the used part
-	 * is sent.
-	 */
+	/* "name=value" of each argument, "", then other strings. Only the used part is sent. */
 	char text[TRACE_TEXT + 2];
 };
 
