@@ -23,8 +23,7 @@ const struct column columns[COLUMNS] = {
 	[COLUMN_CREATOR] = { "CREATOR", "process that created the QP, while it is there", 7 },
 	[COLUMN_UID] = { "UID", "user of the process", 6 },
 	[COLUMN_RUN] = { "RUN",
-			 "directory of the emulator's daemon, if the process has emulated adapters",
-			 24 },
+			 "directory of the emulator's daemon, if the process has emulated adapters", 24 },
 	[COLUMN_KEPT] = { "KEPT", "kernel; release 1.0 also listed QPs that had ended", 7 },
 	[COLUMN_STATE] = { "STATE", "live; release 1.0 also listed dead processes", 7 },
 	[COLUMN_TABLE] = { "TABLE", "table of the process", 0 },
@@ -107,10 +106,8 @@ struct cell column_cell(const struct column *column, const struct regtab_view_me
 		return text("%s", qp ? "kernel" : "");
 	case COLUMN_STATE:
 		return text("live");
-	case COLUMN_TABLE:
+	default:	/* COLUMN_TABLE */
 		return text("%s", member->path);
-	default:
-		return empty;
 	}
 }
 
