@@ -40,9 +40,7 @@ static const char *found_at(const char *path, int bits)
 	return path;
 }
 
-/*
- * The other word size is built in "build-i386" if this one is in "build", and the other way round.
- */
+/* The other word size is built in "build-i386" if this one is in "build", and vice versa. */
 static const char *other_build(const char *build)
 {
 	const char *mark = strrchr(build, '-');

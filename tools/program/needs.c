@@ -16,10 +16,7 @@
 #define LIBIBVERBS_OPENED "libibverbs.so"
 
 const struct companion companions[] = {
-	{ "libibumad.so.1" },
-	{ "libibumad.so.2" },
-	{ "libibcommon.so.1" },
-	{ "libibcm.so.1" },
+	{ "libibumad.so.1" }, { "libibumad.so.2" }, { "libibcommon.so.1" }, { "libibcm.so.1" },
 	{ LIBIBVERBS_OPENED, LIBIBVERBS, "MV2_LIBIBVERBS_PATH" },
 	{ "librdmacm.so", "librdmacm.so.1", "MV2_LIBRDMACM_PATH" },
 	{ "libibumad.so", "libibumad.so.3", "MV2_LIBIBUMAD_PATH" },
@@ -194,10 +191,7 @@ static void add_libibverbs(const char *path, const struct closure *closure, bool
 	       old ? ", which then takes its place" : "");
 }
 
-/*
- * @bits: of the program that gets LD_PRELOAD. A program of the other word size gets only what $LIB
- * leads to.
- */
+/* @bits: of the program that gets LD_PRELOAD. Another word size gets only what $LIB leads to. */
 static void add_needs(const char *path, int bits, const struct preload_wish *wish,
 		      struct string_list *libraries)
 {

@@ -229,10 +229,9 @@ static int refuse_start(struct program *program)
 					     machine.machine), NULL);
 	/* For this file, too, the kernel answers ENOENT. */
 	if (elf->interpreter && access(elf->interpreter, F_OK))
-		return refused(
-			program, TOOL_EXIT_NOT_FOUND, binary,
-			format_string("its dynamic loader %s was not found", elf->interpreter),
-			"install the C library of that class (on Debian libc6:i386 for 32-bit programs)");
+		return refused(program, TOOL_EXIT_NOT_FOUND, binary,
+			       format_string("its dynamic loader %s was not found", elf->interpreter),
+			       "install the C library of that class (on Debian libc6:i386 for 32-bit programs)");
 	return 0;
 }
 

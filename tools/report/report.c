@@ -26,10 +26,9 @@ static const char *option_word(const char *name, const char *value)
 
 static int run_report(char **operands)
 {
-	const char *script, *name;
+	const char *script = paths_helper("report/xrc-compat-report"), *name;
 	FILE *file;
 
-	script = paths_helper("report/xrc-compat-report");
 	if (!script)
 		return refuse_missing("xrc-compat-report", "xrc-compat");
 	if (access(script, X_OK)) /* before there is a file */

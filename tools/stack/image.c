@@ -43,8 +43,7 @@ static int no_debuginfo(Dwfl_Module *module, void **image, const char *name, Dwa
 }
 
 /* Opens the file, so that no thread is stopped meanwhile. */
-static int prepare(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
-		   void *image)
+static int prepare(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, void *image)
 {
 	Dwarf_Addr bias;
 
