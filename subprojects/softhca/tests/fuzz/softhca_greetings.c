@@ -14,6 +14,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -76,6 +77,16 @@ static void listen_as_first(void)
 	settings.port = ntohs(address.sin_port);
 }
 
+/* libFuzzer has an alarm each few seconds, which must not interrupt connect(2). */
+static void restart_after_alarm(void)
+{
+	struct sigaction action;
+
+	sigaction(SIGALRM, NULL, &action);
+	action.sa_flags |= SA_RESTART;
+	sigaction(SIGALRM, &action, NULL);
+}
+
 static void begin_once(void)
 {
 	const struct fabric_plan plan = {
@@ -83,6 +94,7 @@ static void begin_once(void)
 	};
 	char why[512];
 
+	restart_after_alarm();
 	hca = fuzz_hca_begin();
 	settings = hca->machine.settings;
 	settings.port = 0;
