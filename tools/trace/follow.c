@@ -91,10 +91,9 @@ static void crash_stopped(pid_t thread, int status)
  * Only this user's processes can write to the socket. A program that corrupts its memory must not
  * crash this command.
  */
-static bool is_sound(struct trace_record *record, ssize_t size)
+static bool is_sound(const struct trace_record *record, ssize_t size)
 {
 	const size_t head = offsetof(struct trace_record, text);
-	char *end = record->text + record->text_size;
 	bool sound = size >= (ssize_t)head && (size_t)size - head == record->text_size &&
 		     record->text_size <= TRACE_TEXT && record->magic == TRACE_MAGIC &&
 		     record->verb <= TRACE_STARTED && record->frame_count <= TRACE_FRAMES &&
@@ -105,10 +104,7 @@ static bool is_sound(struct trace_record *record, ssize_t size)
 		sound = record->frames[i].module <= record->text_size;
 	for (uint32_t i = 0; sound && i < record->modern_call_count; i++)
 		sound = record->modern_calls[i].function <= record->text_size;
-	if (!sound)
-		return false;
-	end[0] = end[1] = '\0';	/* also behind arguments without an end */
-	return true;
+	return sound;
 }
 
 /* Receives a record. *process gets the number that its process has here; 0: none. */
@@ -136,6 +132,7 @@ static bool take_one(void)
 
 	if (!is_sound(&record, size))
 		return size >= 0;
+	memset(record.text + record.text_size, 0, 2);	/* also behind arguments without an end */
 	/* A process of another PID namespace has other numbers. Here init may have these. */
 	if (record.is_first && (pid_t)record.pid == process)
 		crash_watch(record.tid);
@@ -150,7 +147,7 @@ static bool take_one(void)
 static volatile pid_t child_to_forward_to;
 static volatile sig_atomic_t children_changed;
 
-/* Returns whether the program has ended; @status gets its status, or -1 with errno. */
+/* Returns whether the program has ended; @status gets its status, or -errno. */
 static bool reap(int *status)
 {
 	pid_t pid;
@@ -168,7 +165,7 @@ static bool reap(int *status)
 			return true;
 		}
 	}
-	*status = -1;
+	*status = pid < 0 ? -errno : 0;
 	return pid < 0;
 }
 
@@ -187,8 +184,10 @@ static int follow(void)
 			;
 		fflush(run.trace->out);
 	} while (!ended);
-	if (status < 0)
+	if (status < 0) {
+		errno = -status;
 		return refuse_errno("wait for", "the program");
+	}
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -266,7 +265,7 @@ static int start_program(void)
 	if (!run.child) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		close(watched[1]);
-		/* The command closes the pipe when it would see this process crash. */
+		/* Waits until the command would see this process crash: it then closes the pipe. */
 		while (read(watched[0], &all, 1) < 0 && errno == EINTR)
 			;
 		/* `run` preloads the tracing library if the variable is set. */
