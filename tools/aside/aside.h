@@ -15,7 +15,7 @@ struct aside {
 };
 
 struct aside_result {
-	int err;	/* -ETIMEDOUT, -EFBIG above 256 KiB, or the -errno of a system call */
+	int err;	/* -ETIMEDOUT, -EFBIG from 256 KiB on, or the -errno of a system call */
 	int status;	/* what waitpid(2) said; 0 if @err is not 0 */
 	size_t size;	/* bytes of output */
 };

@@ -15,10 +15,10 @@ struct device {
 	char name[64];
 	char driver[16];	/* "mlx5" */
 	char firmware[64];
-	bool opened;	   /* ibv_open_device() worked; what follows is known only then */
+	int err;	   /* errno of the opening or of the query that failed; or 0 */
+	bool opened;	   /* ibv_open_device() worked; only then the others are known */
 	bool xrc;	   /* IBV_DEVICE_XRC in device_cap_flags: it carries legacy programs */
 	bool open_qp;	   /* the kernel lets other processes open a receive QP */
-	int err;	   /* errno of the opening or of the query that failed; or 0 */
 	unsigned int ports;
 	struct ibv_port_attr port[PORTS_MAX];	/* port 1 first */
 };

@@ -30,7 +30,7 @@ static void read_plugins(struct string_list *readable)
 	}
 }
 
-/* A file that imports a function has its name, and so has one that passes it to dlsym(). */
+/* A file that imports a function contains its name, and so does one that passes it to dlsym(). */
 static void read_name(const struct loaded_object *object, const char *name)
 {
 	if (!elf_info_names(&object->elf, object->path, name))
@@ -109,7 +109,10 @@ static void read_all(void)
 	check.broken = paths_shim(check.program.elf.bits, &path, &library);
 	if (check.run_status)
 		return;
-	/* Without our library the program's own headers stand in, so its word size is right. */
+	/*
+	 * If our library is missing, the program is compared with itself: its class is not at
+	 * fault.
+	 */
 	check.run_status =
 		program_refuse(&check.program, library.bits ? &library : &check.program.elf);
 	read_libraries();

@@ -6,14 +6,11 @@
 #include <tools/aside/devices.h>
 #include <tools/program/libraries.h>
 
+/* rules[] in check_decide.c says when each is given. */
 enum check_verdict {
 	VERDICT_READY, VERDICT_NOT_NEEDED,
-	VERDICT_CANNOT_TELL, /* it starts other programs, or cannot be read */
-	VERDICT_NO_DEVICE,
-	VERDICT_UNSUPPORTED, /* an interface or a build that our library does not support */
-	VERDICT_NOT_PRELOADABLE, /* static, setuid, another class */
-	VERDICT_CANNOT_START, /* no program, or not one of this machine */
-	VERDICT_BROKEN, /* libraries are missing, the program's or ours */
+	VERDICT_CANNOT_TELL, VERDICT_NO_DEVICE, VERDICT_UNSUPPORTED,
+	VERDICT_NOT_PRELOADABLE, VERDICT_CANNOT_START, VERDICT_BROKEN,
 };
 
 #define STATUS_OF_RUN (-1) /* `check` exits with the status with which `run` refuses */

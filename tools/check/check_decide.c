@@ -86,16 +86,15 @@ static const char *decide_launched(const struct check *check, struct decision *d
 
 static const char *decide_starter(const struct check *check, struct decision *decision)
 {
-	const char *started = check->started, *path = check->program.path;
-	bool by_env = check->mpi || find_launcher(path);
-	bool is_script = program_is_script(&check->program);
-	bool sets_path = is_script && regular_has(path, "LD_LIBRARY_PATH");
-	const char *start = format_string("%s%s%s", by_env ? "env" : "run",
-					  sets_path ? " --system-libibverbs" : "",
-					  by_env ? "" : " --");
+	const char *started = check->started, *path = check->program.path, *start;
+	bool by_env = check->mpi || find_launcher(path), is_script, sets_path;
 
 	if (check->needs.count || check->program.fault || !check->starter)
 		return NULL;
+	is_script = program_is_script(&check->program);
+	sets_path = is_script && regular_has(path, "LD_LIBRARY_PATH");
+	start = format_string("%s%s%s", by_env ? "env" : "run",
+			      sets_path ? " --system-libibverbs" : "", by_env ? "" : " --");
 	/* If the script sets the path, `check` of the program sees other libraries. */
 	decision->next = started && !sets_path ? our_command("check", started)
 					       : our_command(start, check->name);

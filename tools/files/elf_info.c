@@ -31,8 +31,8 @@ static void read_dynamic(Elf *elf, const GElf_Phdr *segment, struct elf_info *in
 }
 
 /*
- * False if the file ends before its segments do. The kernel starts such a program, and it dies at
- * the missing page.
+ * False if headers are missing or damaged, or the file ends before its segments do. The kernel
+ * starts such a program, and it dies at the missing page.
  */
 static bool read_segments(Elf *elf, struct elf_info *info)
 {

@@ -125,7 +125,7 @@ static const char *read_lines(char *text, struct closure *closure, struct string
 	return failure;
 }
 
-/* What the loader's exit status means. NULL: the loader answered, or could not be started. */
+/* What the loader's exit status means. NULL: the loader answered, or no process was made. */
 static const char *failure_of(const struct aside_result *result, int bits)
 {
 	int status = WEXITSTATUS(result->status);
@@ -180,7 +180,9 @@ const char *closure_library(const char *name, const char *object, bool system_on
 {
 	struct closure closure = { 0 };
 
-	ask(object, (struct question){ name, system_only }, &closure, &closure.missing);
+	/* What would be preloaded into @object by that name is what the loader finds. */
+	ask(object, (struct question){ .preload = name, .system_only = system_only }, &closure,
+	    &closure.missing);
 	return closure_find(&closure, name);
 }
 
@@ -188,7 +190,7 @@ const char *closure_load_fault(const char *libraries, const char *object)
 {
 	struct closure closure = { 0 };
 
-	return ask(object, (struct question){ libraries, .binds = true }, &closure,
+	return ask(object, (struct question){ .preload = libraries, .binds = true }, &closure,
 		   &closure.missing);
 }
 

@@ -63,7 +63,10 @@ static bool is_preloaded(const char *name)
 	return false;
 }
 
-/* Moves names that xrc-compat has a library for from @missing to @found, as paths. */
+/*
+ * Moves names that xrc-compat has a library for from @missing to @found, as paths. Drops those that
+ * are preloaded already.
+ */
 static void sort_missing(struct string_list *missing, int bits, struct string_list *found)
 {
 	const struct string_list names = *missing;

@@ -39,7 +39,7 @@ static bool is_missing(int err)
 	return err == -ENOENT || err == -ENOTDIR;
 }
 
-/* 0 or -errno. *path: as execvp() does, the last file that is there. */
+/* 0 or -errno. *path: the executable file, or else the first file that is there. */
 static int search_path(const char *name, const char **path)
 {
 	const char *setting = getenv("PATH");
@@ -188,7 +188,7 @@ int program_open(const char *name, struct program *program)
 
 /*
  * Any of these bits makes the loader ignore LD_PRELOAD, silently, unless the caller is that user
- * or group already. So the bit alone decides: a program that works for some users would confuse.
+ * or group already. It is refused for all callers, so that the result does not depend on them.
  */
 static int refuse_privileged(struct program *program)
 {

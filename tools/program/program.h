@@ -47,7 +47,7 @@ bool starter_is_mpi(const struct program *program);
 
 /*
  * The program that a launcher or a shell starts: the first of @words (up to NULL) that is the path
- * of an ELF program without the name of a known starter, or of a short shell script whose last
+ * of an ELF program without the name of a known starter, or of a short script whose last
  * command is such a program. If there is no such word and the starter is a script, the program of
  * its own last command. Or NULL.
  */

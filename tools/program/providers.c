@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Finds out why libibverbs does not list a device that the kernel has. Each release of rdma-core
- * has the names of its providers and of the directory with their configuration in libibverbs.
+ * Finds out why libibverbs does not list a device that the kernel has. The libibverbs of each
+ * release contains the names of its providers and of the directory with their configuration.
  */
 #include "libraries.h"
 
@@ -77,7 +77,7 @@ static const char *find_unlisted(const struct device_list *list, const char *wan
 	return found;
 }
 
-/* The first small file that @pattern leads to and that has the text; NULL: there is none. */
+/* The first file that @pattern leads to and whose first 4095 bytes have the text, or NULL. */
 static const char *find_file(const char *pattern, const char *text)
 {
 	const char *found = NULL;

@@ -93,7 +93,7 @@ static const char *in_line(char *line, const char *dir)
 	const char *path = NULL, *word;
 
 	while (!path && (word = strsep(&line, " \t;&|\"'")) != NULL && word[0] != '#') {
-		/* Scripts also call rm, hostname and their like by path. */
+		/* Not rm, hostname and their like, which scripts also call by path. */
 		if (fnmatch("?(/usr)/?(s)bin/*", word, FNM_EXTMATCH))
 			path = take_program(in_dir(word, dir));
 	}

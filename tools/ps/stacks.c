@@ -179,7 +179,7 @@ int print_stacks(char **words)
 	err = regtab_read(&all);
 	if (err)
 		refuse_to_list(err);
-	/* The stacks of named processes are shown without registrations. */
+	/* Named processes are still shown, then without registrations. */
 	if (err && !words[0])
 		return TOOL_EXIT_REFUSED;
 	if (!words[0])

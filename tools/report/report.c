@@ -18,7 +18,7 @@
 static const char *output = "xrc-compat-report.md";
 static struct launch launch;	/* options for the self-test */
 
-/* The option as the self-test takes it; "" without a value. */
+/* The option as the self-test takes it; "" if it was not given. */
 static const char *option_word(const char *name, const char *value)
 {
 	return value ? format_string("%s%s%s", name, value[0] ? "=" : "", value) : "";

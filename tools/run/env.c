@@ -49,7 +49,7 @@ static void print_variable(const struct launcher *launcher, const char *name, co
 
 /*
  * If LD_PRELOAD is set, as inside `softhca run`, print its value: the line may be typed in another
- * shell. If not, print `$LD_PRELOAD`, which csh cannot expand inside a word.
+ * shell. If not, print `${LD_PRELOAD:+...}`, which csh does not have.
  */
 static void print_variables(const struct launcher *launcher, const struct string_list *libraries)
 {
@@ -82,7 +82,7 @@ struct line {
 	char **program_word; /* the place of the program in @words */
 	const char *appfile; /* names the programs for one of the launchers; or NULL */
 	bool is_guess; /* no file here shows that @program_word is the program */
-	bool is_open; /* @program is that program, else other hosts may have it */
+	bool is_open; /* into @program; if not, other hosts may have the program */
 	struct program program;
 };
 
@@ -282,7 +282,9 @@ static int find_libraries(const struct line *line, struct string_list *libraries
 	if (line->is_open) {
 		add_program(&program, word + 1, libraries);
 	} else {
-		/* The options alone add libraries: our own library needs no companion. */
+		/*
+		 * Our own library in its place needs none, so that only the options add libraries.
+		 */
 		program = (struct program){ .path = shim, .binary = shim, .elf = elf };
 		needs_add(&program, NULL, &wish, libraries);
 	}

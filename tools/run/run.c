@@ -111,16 +111,16 @@ int launch_program(const struct launch *launch)
 {
 	static struct program program;
 	struct elf_info shim_elf;
-	int fault = program_open(launch->program[0], &program);
+	int status = program_open(launch->program[0], &program);
 	const char *shim, *shim_fault = paths_shim(program.elf.bits, &shim, &shim_elf);
 
 	if (shim_fault)
 		return refuse(TOOL_EXIT_REFUSED, "%s", shim_fault);
-	if (!fault)
-		fault = program_refuse(&program, &shim_elf);
-	if (fault) {
+	if (!status)
+		status = program_refuse(&program, &shim_elf);
+	if (status) {
 		program_say_fault(&program);
-		return fault;
+		return status;
 	}
 	return launch->softhca || launch->model ? exec_under_softhca(launch)
 						: exec_program(shim, &program, launch);

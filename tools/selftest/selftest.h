@@ -12,6 +12,7 @@
 #include <sys/types.h>
 #include <infiniband/verbs.h>
 
+/* In this order: one-way receivers, then the sender; the two-way ones are last. */
 enum role {
 	CREATOR,	/* creates the receive QP and leaves first */
 	SURVIVOR,	/* registers, and is the last */
@@ -23,7 +24,7 @@ enum role {
 	ACTORS
 };
 
-/* Results of a step that are no errno. */
+/* Results of a step that are no errno. Up to GREETED the process gave no answer. */
 enum {
 	SILENT = 10001,	/* no answer in time */
 	GONE,		/* the process ended */

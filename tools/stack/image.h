@@ -25,7 +25,7 @@ void image_close(struct image *image);
 /* Reports the files that the core file's notes name, and the vDSO. */
 void core_report(const struct image *image);
 
-/* The callback find_elf of libdwfl. It opens regular files that are as when the process died. */
+/* The callback find_elf of libdwfl. It opens regular files that do not differ from the core. */
 int core_find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, char **file,
 		  Elf **elf);
 

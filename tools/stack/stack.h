@@ -48,7 +48,7 @@ struct stack {
 	} frame[STACK_FRAMES];	/* the innermost first */
 };
 
-/* The following return 0 or -errno. */
+/* The following return 0 or -errno; without libdw the last one does nothing. */
 
 typedef void stack_visit(const struct stack *stack);
 

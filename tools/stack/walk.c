@@ -195,7 +195,7 @@ int stacks_of_process(pid_t process, stack_visit *visit)
 		if (entry->d_name[0] == '.')
 			continue;
 		failed = visit_running(&image, atoi(entry->d_name), visit);
-		if (failed && failed != -ESRCH)	/* the thread has ended */
+		if (failed && failed != -ESRCH)	/* which a thread gives that has ended */
 			err = failed;
 	}
 	closedir(tasks);

@@ -3,7 +3,7 @@
 #include "json.h"
 #include "text.h"
 
-/* U+FFFD stands for a byte that begins no printable character, so that the document stays valid. */
+/* Escapes control characters. U+FFFD stands for a byte that is of no valid character. */
 static size_t quote_character(FILE *out, const char *text)
 {
 	size_t length = text_character(text);
@@ -15,7 +15,7 @@ static size_t quote_character(FILE *out, const char *text)
 	return length ? length : 1;
 }
 
-/* A trace has thousands of bytes for each call, most of them plain. */
+/* Writes plain characters at once: a trace has thousands of them for each call. */
 static void quote(FILE *out, const char *text)
 {
 	putc_unlocked('"', out);

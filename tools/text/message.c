@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Prints all text of the commands, breaks lines between words, and marks words. */
+/* Prints messages and text of others safely, breaks lines between words, and marks words. */
 #include "message.h"
 #include "command.h"
 #include "text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * All that the tools print, and how standard output looks on a terminal: no line breaks inside
+ * Messages and text of others, and how standard output looks on a terminal: no line breaks inside
  * words, and bold or colour for what must not be overlooked.
  */
 #ifndef TOOLS_MESSAGE_H
@@ -40,7 +40,7 @@ int refuse_missing(const char *what, const char *package);
 #define STYLE_BOLD "\033[1m"
 #define STYLE_PROBLEM "\033[1;31m"
 
-/* Prints plain text where there is no terminal, where TERM is "dumb", and where NO_COLOR is set. */
+/* Prints plain text without a terminal, with TERM unset or "dumb", and with a NO_COLOR. */
 void print_styled(const char *style, const char *text);
 
 /* The columns of the terminal; 0 without one: lines are not broken there, for grep(1). */

@@ -50,9 +50,9 @@ static void note_launcher(struct trace *trace, const char *program)
 }
 
 /*
- * Do not count launchers as ranks, even if they have the job's variables. The same holds for a
- * program that runs before the launcher. Without a launcher this command is itself part of a rank,
- * and the variables are that rank's.
+ * A launcher is no rank, even if it has the job's variables. Without a launcher this command is
+ * itself part of a rank, and the variables are that rank's. A program that runs before the launcher
+ * is no rank either.
  */
 void trace_started(struct trace *trace, const struct trace_record *record, int32_t first)
 {

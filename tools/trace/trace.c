@@ -39,7 +39,7 @@ static int open_output(void)
 		trace->out = output_open(pattern, "trace", &tracing.out_name);
 	if (!trace->out)
 		return TOOL_EXIT_REFUSED;
-	/* In memory it grows with each call; but the program may write to /dev/stdout, too. */
+	/* In memory only if the program may write to the same stream: it grows with each call. */
 	if (tracing.perfetto ||
 	    (tracing.is_json && pattern && fnmatch("/dev/std*", pattern, 0)))
 		trace->json.out = trace->out;

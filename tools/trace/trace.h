@@ -18,7 +18,7 @@ struct leftover {
 
 /* A place in the program that makes legacy calls. */
 struct site {
-	unsigned int number;		/* places count from 1, as they call first */
+	unsigned int number;		/* from 1, in the order of their first calls */
 	const char *function, *port;	/* the function, and today's in its place */
 	unsigned long calls, failures;
 	uint64_t duration;		/* ns, all calls */
@@ -59,7 +59,7 @@ struct trace {
 struct printer {
 	void (*begin)(struct trace *trace, const char *program);
 	void (*started)(struct trace *trace, const struct trace_record *record);
-	/* @site has counted the call. @result: the errno by name; numbers that were made. */
+	/* @site has counted the call. @result: the errno by name, or the value and what was made */
 	void (*call)(struct trace *trace, const struct trace_record *record,
 		     const struct site *site, const char *result);
 	void (*crash)(struct trace *trace, const struct crash *crash);

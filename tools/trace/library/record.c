@@ -101,7 +101,7 @@ static void prepare(void)
 /* Once: later the program may change its environment in another thread. */
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
-/* The record of this thread. A constructor that the loader runs before ours may make a call. */
+/* Fills the head of a record. A constructor that the loader runs before ours may make a call. */
 static void begin_record(struct trace_record *record, uint32_t verb)
 {
 	pthread_once(&prepared, prepare);
@@ -210,7 +210,7 @@ MODERN_COMMANDS(X)
 #define SHIM_VERSIONS_xrc_trace_start \
 	SHIM_VERSION(xrc_trace_start, 0, TRACER_START "@" TRACER_NODE)
 
-/* The table has no verb of the data path. */
+/* Puts the verbs of this library in front of the table's, which are not of the data path. */
 const struct tracer *shim_xrc_trace_start(unsigned int verbs, struct modern_table *table,
 					  size_t size)
 {
