@@ -6,8 +6,8 @@
 #include <tools/files/paths.h>
 #include <tools/files/regular.h>
 #include <tools/text/command.h>
+#include <tools/text/text.h>
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +91,7 @@ static void read_libraries(void)
 		const char *path = object->path;
 
 		/* Skip libibverbs and libxrc-compat: they define these names. */
-		if (fnmatch("lib@(ibverbs|xrc-compat).so*", basename(path), FNM_EXTMATCH))
+		if (!text_matches(basename(path), "lib@(ibverbs|xrc-compat).so*"))
 			read_names(object);
 		check.platform_mpi = check.platform_mpi || is_platform_mpi(path);
 		check.mpi = check.mpi || check.platform_mpi || has_mpi(path);

@@ -8,7 +8,6 @@
 #include <tools/text/text.h>
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <string.h>
 
 #define BRINGS_OLD_LIBIBVERBS \
@@ -77,8 +76,8 @@ static const char *decide_broken(const struct check *check, struct decision *dec
 /* These programs start the ranks of their host. Only a launcher knows how to start them. */
 static const char *decide_launched(const struct check *check, struct decision *decision)
 {
-	if (fnmatch("@(mpispawn|orted|prted|hydra_*proxy|pmi_proxy|slurmstepd)",
-		    basename(check->program.path), FNM_EXTMATCH))
+	if (!text_matches(basename(check->program.path),
+			  "@(mpispawn|orted|prted|hydra_*proxy|pmi_proxy|slurmstepd)"))
 		return NULL;
 	decision->next = "xrc-compat env";
 	return "a launcher starts it on each host: ask about the program, and start the launcher by its line of xrc-compat env";

@@ -4,9 +4,9 @@
 
 #include <tools/program/libraries.h>
 #include <tools/text/memory.h>
+#include <tools/text/text.h>
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <string.h>
 
 /* Physical states of a port. */
@@ -84,7 +84,7 @@ static void examine_names(const struct device_list *list)
 		const char *name = device->name, *driver = device->driver;
 
 		/* Old programs ask for the kernel's names, as mlx4_0. They are older than qedr. */
-		if (fnmatch("@(ib[psoxf]|roce|iwp|opap|rdmap)*", name, FNM_EXTMATCH) ||
+		if (!text_matches(name, "@(ib[psoxf]|roce|iwp|opap|rdmap)*") ||
 		    !device->xrc || !strcmp(driver, "qedr"))
 			continue;
 		print_finding("device names", FINDING_NOTE,

@@ -4,9 +4,9 @@
 #include "regular.h"
 
 #include <tools/text/memory.h>
+#include <tools/text/text.h>
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <gelf.h>
 #include <string.h>
 #include <unistd.h>
@@ -134,7 +134,7 @@ const char *elf_info_loader(const struct elf_info *info)
 bool elf_info_is_of_other_libc(const struct elf_info *info)
 {
 	return info->interpreter &&
-	       !fnmatch("@(ld-musl-|ld-uClibc|linker)*", basename(info->interpreter), FNM_EXTMATCH);
+	       text_matches(basename(info->interpreter), "@(ld-musl-|ld-uClibc|linker)*");
 }
 
 /* Today's machines, and those of OFED 1.x. */

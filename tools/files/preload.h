@@ -22,10 +22,7 @@ const char *preload_lib_dir(int bits);
  */
 char *preload_next(const char **rest, bool expand);
 
-/*
- * False for a path that the loader splits at colons and blanks, or in which it expands '$', and for
- * one that a line for a shell cannot hold.
- */
+/* False for a path that the loader would split or expand, or that breaks the line of a shell. */
 bool preload_can_hold(const char *path);
 
 /* @path of our library with $LIB in it. NULL unless that serves both word sizes. */

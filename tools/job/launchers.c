@@ -3,8 +3,8 @@
 #include "launchers.h"
 #include <tools/aside/aside.h>
 #include <tools/text/memory.h>
+#include <tools/text/text.h>
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ const struct launcher *const *ask_launchers(const char *path)
 	}
 	text = count > 1 ? aside_output(&program, PATIENCE_MS, &result) : NULL;
 	for (size_t i = 0; text && i < count; i++) {
-		if (fnmatch(named[i]->version, text, FNM_EXTMATCH))
+		if (!text_matches(text, named[i]->version))
 			continue;
 		named[0] = named[i];
 		count = 1;

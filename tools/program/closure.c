@@ -8,9 +8,9 @@
 #include <tools/aside/aside.h>
 #include <tools/files/preload.h>
 #include <tools/text/command.h>
+#include <tools/text/text.h>
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static const char *missing_version(const char *line)
  */
 static const char *missing_function(char *line)
 {
-	if (fnmatch("undefined symbol: *(*/lib@(ibverbs|nl-|mlx|hns|qedr)*)", line, FNM_EXTMATCH))
+	if (!text_matches(line, "undefined symbol: *(*/lib@(ibverbs|nl-|mlx|hns|qedr)*)"))
 		return NULL;
 	line[strcspn(line, "\t")] = ' ';
 	return line;
@@ -208,7 +208,7 @@ static void add_plugins_beside(struct string_list *plugins, const char *library)
 	glob_t files = { 0 };
 	struct elf_info elf;
 
-	if (fnmatch("lib@(mpi[._]|open-rte.|open-pal.)*", name, FNM_EXTMATCH))
+	if (!text_matches(name, "lib@(mpi[._]|open-rte.|open-pal.)*"))
 		return;
 	glob(pattern, 0, NULL, &files);
 	for (size_t i = 0; i < files.gl_pathc; i++) {

@@ -129,8 +129,7 @@ bool ib_core_is_listed(void);
 
 /*
  * After closure_read(): fills the members companion, libibverbs, old_libibverbs and
- * system_libibverbs. A library that xrc-compat has, or that is preloaded, is then no longer in
- * missing. @wish tells which
+ * system_libibverbs. A library that xrc-compat has is then no longer in missing. @wish tells which
  * companions the user wants besides those that the program needs.
  */
 void needs_read(struct closure *closure, const struct preload_wish *wish);

@@ -6,9 +6,9 @@
 #include <tools/files/preload.h>
 #include <tools/files/regular.h>
 #include <tools/text/message.h>
+#include <tools/text/text.h>
 
 #include <dlfcn.h>
-#include <fnmatch.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ void needs_add_interposers(struct string_list *libraries)
 	const char *rest = getenv("LD_PRELOAD"), *path;
 
 	while ((path = preload_next(&rest, true)) != NULL) {
-		if (fnmatch("*/lib@(ibverbs|xrc-compat|xrc-trace).so*", path, FNM_EXTMATCH) &&
+		if (!text_matches(path, "*/lib@(ibverbs|xrc-compat|xrc-trace).so*") &&
 		    regular_has(path, "ibv_create_qp"))
 			string_list_add(libraries, path);
 	}
@@ -63,10 +63,7 @@ static bool is_preloaded(const char *name)
 	return false;
 }
 
-/*
- * Moves names that xrc-compat has a library for from @missing to @found, as paths. Drops those that
- * are preloaded already.
- */
+/* Moves names of companions from @missing to @found, as paths. Drops what is preloaded already. */
 static void sort_missing(struct string_list *missing, int bits, struct string_list *found)
 {
 	const struct string_list names = *missing;

@@ -6,9 +6,9 @@
 #include <tools/text/command.h>
 #include <tools/text/memory.h>
 #include <tools/text/message.h>
+#include <tools/text/text.h>
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -199,10 +199,10 @@ static int refuse_privileged(struct program *program)
 	if (!stat(path, &st) && (st.st_mode & (S_ISUID | S_ISGID)))
 		return refused(program, TOOL_EXIT_REFUSED, path,
 			       "is setuid or setgid; the dynamic loader ignores LD_PRELOAD for it",
-			       fnmatch("@(su|sudo|doas|pkexec)", basename(path), FNM_EXTMATCH)
-				       ? "run a copy without the bits: cp PROGRAM copy && chmod ug-s copy"
-				       : "put the command behind it, as in: su USER -c 'xrc-compat run PROGRAM', or: sudo "
-					 "xrc-compat run PROGRAM");
+			       text_matches(basename(path), "@(su|sudo|doas|pkexec)")
+				       ? "put the command behind it, as in: su USER -c 'xrc-compat run PROGRAM', or: sudo "
+					 "xrc-compat run PROGRAM"
+				       : "run a copy without the bits: cp PROGRAM copy && chmod ug-s copy");
 	if (getxattr(path, "security.capability", capability, sizeof(capability)) > 0)
 		return refused(program, TOOL_EXIT_REFUSED, path,
 			       "has file capabilities; the dynamic loader ignores LD_PRELOAD for it",

@@ -5,8 +5,8 @@
 #include <tools/files/regular.h>
 #include <tools/job/launchers.h>
 #include <tools/text/memory.h>
+#include <tools/text/text.h>
 
-#include <fnmatch.h>
 #include <string.h>
 
 #define MOST_BYTES 65535
@@ -18,8 +18,7 @@
  */
 static bool is_named(const char *path, const char *names)
 {
-	return !fnmatch(format_string("@(%s)@(|.*|+([.0-9]))", names), basename(path),
-			FNM_EXTMATCH);
+	return text_matches(basename(path), format_string("@(%s)@(|.*|+([.0-9]))", names));
 }
 
 bool starter_is_mpi(const struct program *program)
@@ -94,7 +93,7 @@ static const char *in_line(char *line, const char *dir)
 
 	while (!path && (word = strsep(&line, " \t;&|\"'")) != NULL && word[0] != '#') {
 		/* Not rm, hostname and their like, which scripts also call by path. */
-		if (fnmatch("?(/usr)/?(s)bin/*", word, FNM_EXTMATCH))
+		if (!text_matches(word, "?(/usr)/?(s)bin/*"))
 			path = take_program(in_dir(word, dir));
 	}
 	return path;

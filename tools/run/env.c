@@ -12,22 +12,23 @@
 #include <tools/text/message.h>
 #include <tools/text/text.h>
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- values ---- */
-
 static const char *shell;	/* the value of --shell */
+static bool as_json;
+static struct preload_wish wish = { .other_hosts = true };
+
+/* ---- values ---- */
 
 static bool is_csh(void)
 {
 	const char *name = shell ? shell : getenv("SHELL");
 
-	return name && !fnmatch("*csh", name, 0);
+	return name && text_matches(name, "*csh");
 }
 
 /* Prints @word as the shell reads it back, or a remote shell behind it if @twice. */
@@ -168,6 +169,7 @@ static void print_line_for(const struct launcher *launcher, const struct string_
 	}
 	print_word(words[0], false);
 	print_words(words + 1, at, false);
+	/* The variables stand before each part; parts end with a ':'. */
 	for (char **word = at; !appfile; word++) {
 		print_variables(launcher, libraries);
 		while (*word && (!launcher->each_part || strcmp(*word, ":") != 0))
@@ -208,8 +210,6 @@ static void print_chosen(const struct line *line, const struct string_list *libr
 	}
 }
 
-static bool as_json;
-
 static void print_json(const struct string_list *libraries)
 {
 	struct json json = { .out = stdout };
@@ -224,8 +224,6 @@ static void print_json(const struct string_list *libraries)
 }
 
 /* ---- what has to be preloaded ---- */
-
-static struct preload_wish wish = { .other_hosts = true };
 
 /*
  * The loader ignores the line for some programs. But a static shell passes the variables on, and a

@@ -3,6 +3,7 @@
 #include "text.h"
 #include "memory.h"
 
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,12 @@ void text_clean(char *text)
 	}
 }
 
-/* Inside quotes: sh and csh replace it by the byte. */
+bool text_matches(const char *text, const char *pattern)
+{
+	return !fnmatch(pattern, text, FNM_EXTMATCH);
+}
+
+/* Ends the quotes, lets printf(1) write the byte, and begins them again; in sh and csh. */
 #define ESCAPED "'\"`printf '\\%03o'`\"'"
 
 char *text_shell_word(const char *text)

@@ -27,7 +27,7 @@ static struct {
 	int socket;
 	pid_t child;
 	sigset_t mask;		/* while follow() waits; SIGCHLD wakes it when the program ends */
-} run = { .socket = -1 };
+} followed = { .socket = -1 };
 
 /* Says which system call has failed. TOOL_EXIT_REFUSED. */
 static int refuse_errno(const char *verb, const char *object)
@@ -80,7 +80,7 @@ static void crash_stopped(pid_t thread, int status)
 
 		crash.process = (pid_t)read_status(thread, "Tgid:", 10);
 		stack_of_stopped(crash.process, &crash.stack);
-		trace_crash(run.trace, &crash);
+		trace_crash(followed.trace, &crash);
 	}
 	ptrace(PTRACE_CONT, thread, 0, event ? 0 : number);
 }
@@ -115,7 +115,7 @@ static ssize_t receive(struct trace_record *record, pid_t *process)
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(sender))];
 	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control,
 				  .msg_controllen = sizeof(control) };
-	ssize_t size = recvmsg(run.socket, &message, MSG_DONTWAIT);
+	ssize_t size = recvmsg(followed.socket, &message, MSG_DONTWAIT);
 
 	if (size >= 0 && CMSG_FIRSTHDR(&message))
 		memcpy(&sender, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(sender));
@@ -137,9 +137,9 @@ static bool take_one(void)
 	if (record.is_first && (pid_t)record.pid == process)
 		crash_watch(record.tid);
 	if (record.verb == TRACE_STARTED)
-		trace_started(run.trace, &record, run.child);
+		trace_started(followed.trace, &record, followed.child);
 	else
-		trace_call(run.trace, &record);
+		trace_call(followed.trace, &record);
 	return true;
 }
 
@@ -160,7 +160,7 @@ static bool reap(int *status)
 			while (take_one())	/* the calls before it crashed */
 				;
 			crash_stopped(pid, *status);
-		} else if (pid == run.child) {
+		} else if (pid == followed.child) {
 			child_to_forward_to = 0;
 			return true;
 		}
@@ -172,22 +172,21 @@ static bool reap(int *status)
 /* Runs until the program has ended and all its records are read. */
 static int follow(void)
 {
-	struct pollfd pollfd = { .fd = run.socket, .events = POLLIN };
+	struct pollfd pollfd = { .fd = followed.socket, .events = POLLIN };
 	int status;
 	bool ended;
 
 	do {
-		ppoll(&pollfd, 1, NULL, &run.mask);
+		ppoll(&pollfd, 1, NULL, &followed.mask);
 		/* Reaps first: a process's records are in the socket before its end is seen. */
 		ended = reap(&status);
 		while (take_one())
 			;
-		fflush(run.trace->out);
+		fflush(followed.trace->out);
 	} while (!ended);
-	if (status < 0) {
-		errno = -status;
-		return refuse_errno("wait for", "the program");
-	}
+	if (status < 0)
+		return refuse(TOOL_EXIT_REFUSED, "trace: cannot wait for the program: %s",
+			      strerror(-status));
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -198,24 +197,25 @@ static bool make_directory(void)
 {
 	const char *parent = getenv("TMPDIR");
 
-	if (!parent || parent[0] != '/' || strlen(parent) > sizeof(run.directory) / 2 ||
+	if (!parent || parent[0] != '/' || strlen(parent) > sizeof(followed.directory) / 2 ||
 	    access(parent, W_OK | X_OK))
 		parent = "/tmp";
-	snprintf(run.directory, sizeof(run.directory), "%s/xrc-trace-XXXXXX", parent);
-	return mkdtemp(run.directory) != NULL;
+	snprintf(followed.directory, sizeof(followed.directory), "%s/xrc-trace-XXXXXX", parent);
+	return mkdtemp(followed.directory) != NULL;
 }
 
 static int open_socket(void)
 {
 	if (!make_directory())
-		return refuse_errno("make", run.directory);
-	run.address.sun_family = AF_UNIX;
-	snprintf(run.address.sun_path, sizeof(run.address.sun_path), "%s/socket", run.directory);
-	run.socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (run.socket < 0 ||
-	    setsockopt(run.socket, SOL_SOCKET, SO_PASSCRED, &(int){ 1 }, sizeof(int)) ||
-	    bind(run.socket, (struct sockaddr *)&run.address, sizeof(run.address)))
-		return refuse_errno("make", run.address.sun_path);
+		return refuse_errno("make", followed.directory);
+	followed.address.sun_family = AF_UNIX;
+	snprintf(followed.address.sun_path, sizeof(followed.address.sun_path), "%s/socket",
+		 followed.directory);
+	followed.socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (followed.socket < 0 ||
+	    setsockopt(followed.socket, SOL_SOCKET, SO_PASSCRED, &(int){ 1 }, sizeof(int)) ||
+	    bind(followed.socket, (struct sockaddr *)&followed.address, sizeof(followed.address)))
+		return refuse_errno("make", followed.address.sun_path);
 	return 0;
 }
 
@@ -261,26 +261,26 @@ static int start_program(void)
 	/* Block the signals until their handler can pass them on. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
-	run.child = fork();
-	if (!run.child) {
+	followed.child = fork();
+	if (!followed.child) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		close(watched[1]);
 		/* Waits until the command would see this process crash: it then closes the pipe. */
 		while (read(watched[0], &all, 1) < 0 && errno == EINTR)
 			;
 		/* `run` preloads the tracing library if the variable is set. */
-		set_variable("XRC_COMPAT_TRACE", run.address.sun_path, true);
-		_exit(launch_program(run.launch));
+		set_variable("XRC_COMPAT_TRACE", followed.address.sun_path, true);
+		_exit(launch_program(followed.launch));
 	}
-	if (run.child < 0)
+	if (followed.child < 0)
 		return refuse_errno("make", "a process");
-	crash_watch(run.child);
+	crash_watch(followed.child);
 	close(watched[0]);
 	close(watched[1]);
-	set_signals(run.child);
+	set_signals(followed.child);
 	/* SIGCHLD stays blocked, so that it cannot come before follow() waits for it. */
-	run.mask = before;
-	sigdelset(&run.mask, SIGCHLD);
+	followed.mask = before;
+	sigdelset(&followed.mask, SIGCHLD);
 	sigaddset(&before, SIGCHLD);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return 0;
@@ -290,16 +290,16 @@ int trace_run(struct trace *trace, const struct launch *launch)
 {
 	int status;
 
-	run.trace = trace;
-	run.launch = launch;
+	followed.trace = trace;
+	followed.launch = launch;
 	status = open_socket();
 	if (!status)
 		status = start_program();
 	if (!status)
 		status = follow();
-	if (run.socket >= 0)
-		close(run.socket);
-	unlink(run.address.sun_path);
-	rmdir(run.directory);
+	if (followed.socket >= 0)
+		close(followed.socket);
+	unlink(followed.address.sun_path);
+	rmdir(followed.directory);
 	return status;
 }

@@ -8,9 +8,9 @@
 #include <tools/text/memory.h>
 #include <tools/text/message.h>
 #include <tools/text/streams.h>
+#include <tools/text/text.h>
 
 #include <dlfcn.h>
-#include <fnmatch.h>
 #include <string.h>
 
 static struct {
@@ -41,7 +41,7 @@ static int open_output(void)
 		return TOOL_EXIT_REFUSED;
 	/* In memory only if the program may write to the same stream: it grows with each call. */
 	if (tracing.perfetto ||
-	    (tracing.is_json && pattern && fnmatch("/dev/std*", pattern, 0)))
+	    (tracing.is_json && pattern && !text_matches(pattern, "/dev/std*")))
 		trace->json.out = trace->out;
 	else if (tracing.is_json)
 		trace->json.out = need_memory(open_memstream(&tracing.text, &tracing.text_size));
