@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-MARK = {"RUN_TESTS_MARK": "a run of this test"}
+MARK = {"RUN_TESTS_MARK": f"a run of this test by {os.getpid()}"}
 
 
 def test_only_processes_of_the_run_are_named(run, source_root):
