@@ -18,6 +18,7 @@ import dataclasses
 import re
 import sys
 import time
+import traceback
 import typing
 
 import mutants
@@ -181,4 +182,7 @@ if __name__ == "__main__":
         sys.exit(main())
     except ValueError as error:
         print(f"run.py: {error}", file=sys.stderr)
+        sys.exit(2)
+    except Exception:  # Python's own status would be 1
+        traceback.print_exc()
         sys.exit(2)

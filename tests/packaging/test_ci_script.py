@@ -9,12 +9,13 @@ import pytest
 
 @pytest.fixture
 def checked(tmp_path, run, source_root, shell_script):
-    """checked(status, mpis, rdma_cores, mutation): runs the script where each step succeeds, but
-    `run-tests --i386` and the mutations exit with this status, and valgrind is not installed."""
+    """checked(status, *words, mpis, rdma_cores, mutation): runs the script with the words, where
+    each step succeeds, but `run-tests --i386` and the mutations exit with this status, and valgrind
+    is not installed."""
 
-    def _checked(status, mpis="", rdma_cores="", mutation=0):
+    def _checked(status, *words, mpis="", rdma_cores="", mutation=0):
         (tmp_path / "bin").mkdir()
-        for tool in ("bash", "date", "dirname", "sh"):
+        for tool in ("bash", "date", "dirname", "sed", "sh"):
             (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
         (tmp_path / ".ci").mkdir()
         shutil.copy(source_root / ".ci" / "run", tmp_path / ".ci")
@@ -30,7 +31,8 @@ def checked(tmp_path, run, source_root, shell_script):
                 "scripts/fresh.sh": "fresh_own_suite() { echo sid; }",
         }.items():
             shell_script(name, body)
-        return run([tmp_path / ".ci" / "run"],
+        shutil.copy(source_root / "scripts" / "usage.sh", tmp_path / "scripts")
+        return run([tmp_path / ".ci" / "run", *words],
                    env={"PATH": str(tmp_path / "bin"), "RDMA_CORES": rdma_cores, "MPI_PREFIXES": mpis})
 
     return _checked
@@ -49,7 +51,7 @@ def test_steps_that_could_not_run_are_listed_last(checked):
 
 
 def test_one_old_mpi_runs_a_day(checked):
-    done = checked(0, "mvapich2=/opt/mvapich2 openmpi=/opt/openmpi")
+    done = checked(0, mpis="mvapich2=/opt/mvapich2 openmpi=/opt/openmpi")
     assert done.returncode == 0 and "an old MPI" not in done.stdout, done
     assert len(re.findall(r"^MPI --model=connectx[35] (\w+)=/opt/\1$", done.stdout, re.M)) == 1
 
@@ -58,6 +60,12 @@ def test_one_rdma_core_runs_a_day(checked):
     done = checked(0, rdma_cores="/opt/rdma-core-17/build /opt/rdma-core-22/build")
     assert done.returncode == 0 and "another rdma-core" not in done.stdout, done
     assert len(re.findall(r"^ran --rdma-core=/opt/rdma-core-(17|22)/build demo cluster ", done.stdout, re.M)) == 1
+
+
+@pytest.mark.parametrize("word", ["all", "--fast"])
+def test_no_word_is_taken_for_a_run(checked, word):
+    done = checked(0, word)
+    assert done.returncode == 2 and "ran" not in done.stdout and "usage: .ci/run" in done.stderr
 
 
 def test_a_step_that_fails_ends_the_script(checked):
