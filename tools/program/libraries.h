@@ -22,8 +22,8 @@ struct closure {
 	size_t count;
 	struct string_list missing; /* libraries of the program that are nowhere */
 	struct string_list plugin_missing; /* libraries of its plugins; it starts without them */
-	struct string_list companion; /* paths of our libraries in place of missing ones */
-	const char *failure; /* why the loader would give up, in its words; or NULL */
+	struct string_list companion; /* paths of our companions that must be preloaded */
+	const char *failure; /* why the loader would give up, or NULL */
 	const char *unasked; /* why the loader gave no answer; or NULL */
 	const char *libibverbs;	       /* the path that the loader finds, or NULL */
 	const char *old_libibverbs;    /* that path if its library cannot work here, or NULL */
@@ -96,7 +96,7 @@ struct undriven providers_find_undriven(const char *library, const struct device
 
 /* ---- needs.c: what must be preloaded besides libxrc-compat ---- */
 
-/* Libraries that the user wants preloaded in any case. */
+/* What to preload besides what is needed. @other_hosts: the line is for other hosts, too. */
 struct preload_wish {
 	bool system_libibverbs;	/* of --system-libibverbs */
 	bool companions;	/* of --companions */

@@ -210,7 +210,7 @@ static int refuse_privileged(struct program *program)
 	return 0;
 }
 
-/* Refuses a program that the kernel does not execute. */
+/* Refuses a program that cannot start here, or is for another C library. */
 static int refuse_start(struct program *program)
 {
 	const struct elf_info *elf = &program->elf;

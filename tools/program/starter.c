@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Recognizes starters by name, and reads the last words of shell scripts. */
+/* Recognizes starters by their names or functions, and finds programs in shell scripts. */
 #include "program.h"
 
 #include <tools/files/regular.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Opens a process or its core file by libdwfl, and reads its memory. */
+/* Opens a process or a core file by libdwfl. */
 #include "image.h"
 
 #include <tools/files/regular.h>

@@ -29,7 +29,7 @@ static struct {
 	sigset_t mask;		/* while follow() waits; SIGCHLD wakes it when the program ends */
 } followed = { .socket = -1 };
 
-/* Says which system call has failed. TOOL_EXIT_REFUSED. */
+/* Says what could not be made, and why. TOOL_EXIT_REFUSED. */
 static int refuse_errno(const char *verb, const char *object)
 {
 	return refuse(TOOL_EXIT_REFUSED, "trace: cannot %s %s: %s", verb, object, strerror(errno));
@@ -38,8 +38,8 @@ static int refuse_errno(const char *verb, const char *object)
 /* ---- crashes ---- */
 
 /*
- * Sees the threads that a signal kills. The command traces the processes by ptrace(2), so the
- * program needs no signal handler, and no core file is written.
+ * The command traces the thread by ptrace(2) and sees which signal kills it. So this needs neither
+ * a signal handler in the program nor a core file.
  */
 static void crash_watch(pid_t thread)
 {

@@ -72,8 +72,8 @@ extern const struct printer text_printer, document_printer, events_printer;
 void print_json_arguments(struct json *json, const char *argument);
 
 /*
- * The next frame of the record, from *@i on, that is in the program or in a library of its own;
- * NULL: there is none.
+ * The next frame of the record, from *@i on, that is in any file but the C library and ours, and
+ * not in _start; NULL: there is none.
  */
 const struct place *next_place(const struct trace_record *record, uint32_t *i);
 

@@ -38,7 +38,7 @@ struct trace_record {
 	uint32_t magic;
 	uint32_t verb;		/* enum verb, or TRACE_STARTED */
 	int32_t pid, tid;
-	int32_t rank, ranks;	/* this MPI process, and how many there are; -1 unknown */
+	int32_t rank, ranks;	/* of TRACE_STARTED: this MPI process, and how many; -1: unknown */
 	trace_u64 start, duration;	/* ns of CLOCK_MONOTONIC */
 	int64_t result __attribute__((aligned(8)));	/* a pointer as a number */
 	trace_u64 device;	/* the opened device that was given; 0: none */
