@@ -296,8 +296,8 @@ deps_ensure() {
 	esac
 }
 
-# deps_wish PURPOSE: the same for optional packages. If the distribution lacks some of them, it
-# installs the others row by row, from the lists that deps_ensure has fetched.
+# deps_wish PURPOSE: installs optional packages. If the distribution lacks some of them, it installs
+# the others row by row, from the lists that deps_ensure has fetched, and prints what is left out.
 deps_wish() {
 	[ -n "$(deps_missing "$1")" ] || return 0
 	echo "About to install what only some tests use"
