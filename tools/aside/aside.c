@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_BYTES (256 * 1024)	/* a program that writes more is killed */
+#define MOST_BYTES (256 * 1024)	/* a program that writes so much is killed */
 
 static int milliseconds_until(uint64_t end)
 {
@@ -46,7 +46,8 @@ static int collect(int in, uint64_t end, char *text, size_t *used)
 
 /*
  * Waits for the end of the process, or kills it. The kernel may take some time to end a process
- * that has closed its output. @err: of reading the output. 0, or -errno.
+ * that has closed its output. @err: the error of reading the output; if there is one, it is killed
+ * at once. 0, or -errno.
  */
 static int finish(pid_t pid, uint64_t end, int err, int *status)
 {
@@ -73,7 +74,7 @@ static void execute(const struct aside *aside, pid_t command, int nothing, int o
 
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != command)	/* ended already, so no signal comes */
+	if (getppid() != command)	/* which has ended already, so no signal comes */
 		_exit(TOOL_EXIT_REFUSED);
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
 	dup2(nothing, STDIN_FILENO);

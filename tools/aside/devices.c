@@ -30,7 +30,7 @@ static struct {
 #undef X
 } verbs;
 
-/* @library: a path, or a name for dlopen(3). False if that is not a libibverbs that loads. */
+/* @library: a path, or a name for dlopen(3). False if it does not load or is no libibverbs. */
 static bool load(const char *library)
 {
 	void *handle = dlopen(library, RTLD_NOW);
@@ -88,7 +88,7 @@ static void describe(struct ibv_device *ibv_device, struct device *device)
 	if (!device->err) {
 		snprintf(device->firmware, sizeof(device->firmware), "%.63s", attr.fw_ver);
 		device->xrc = (attr.device_cap_flags & IBV_DEVICE_XRC) != 0;
-		/* Fills in struct ibv_port_attr as of 2011, which is enough. */
+		/* The exported function fills in the struct as of 2011, which is enough. */
 		while (device->ports < attr.phys_port_cnt && device->ports < PORTS_MAX &&
 		       !verbs.query_port(context, (uint8_t)(device->ports + 1),
 					 (void *)&device->port[device->ports]))
@@ -113,7 +113,7 @@ static int write_devices(const void *library)
 		struct device device = { 0 };
 
 		describe(list[i], &device);
-		/* A pipe takes so few bytes at once. */
+		/* A struct is smaller than PIPE_BUF, so the write is not split. */
 		if (write(out, &device, sizeof(device)) < 0)
 			return errno;
 	}

@@ -16,10 +16,10 @@ struct device {
 	char driver[16];	/* "mlx5" */
 	char firmware[64];
 	int err;	   /* errno of the opening or of the query that failed; or 0 */
-	bool opened;	   /* ibv_open_device() worked; only then the others are known */
+	bool opened;	   /* ibv_open_device() worked; what follows is known only if err is 0 */
 	bool xrc;	   /* IBV_DEVICE_XRC in device_cap_flags: it carries legacy programs */
 	bool open_qp;	   /* the kernel lets other processes open a receive QP */
-	unsigned int ports;
+	unsigned int ports; /* queried; the others failed, or are beyond PORTS_MAX */
 	struct ibv_port_attr port[PORTS_MAX];	/* port 1 first */
 };
 

@@ -32,7 +32,7 @@ static void read_dynamic(Elf *elf, const GElf_Phdr *segment, struct elf_info *in
 
 /*
  * False if headers are missing or damaged, or the file ends before its segments do. The kernel
- * starts such a program, and it dies at the missing page.
+ * starts a program that was cut off so, and it dies at the missing page.
  */
 static bool read_segments(Elf *elf, struct elf_info *info)
 {

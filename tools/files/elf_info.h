@@ -24,7 +24,7 @@ struct elf_info {
  */
 int elf_info_read(const char *path, struct elf_info *info);
 
-/* The dynamic loader for such programs; NULL if this machine does not execute them. */
+/* The dynamic loader for such programs; NULL for another architecture than this one's. */
 const char *elf_info_loader(const struct elf_info *info);
 
 /* Whether the program is for a C library whose loader cannot load libraries of glibc. */
@@ -34,8 +34,8 @@ bool elf_info_is_of_other_libc(const struct elf_info *info);
 const char *elf_info_machine_name(const struct elf_info *info);
 
 /*
- * Whether the file @path names the symbol, as an import or for dlsym(). Debugging information is
- * not mapped and does not count.
+ * Whether the file @path names the symbol, or one that ends in it, as an import or for dlsym().
+ * Linkers merge such names. Debugging information is not mapped and does not count.
  */
 bool elf_info_names(const struct elf_info *info, const char *path, const char *name);
 

@@ -8,8 +8,9 @@
 /*
  * Opens a file for writing. In @pattern %p stands for the process, %h for the host, %r for the MPI
  * rank ("none" where there is none), and %% for %. Instead of a regular file that is there already,
- * NAME.1, NAME.2, ... is taken. A link, FIFO, device or directory is refused; /dev/stdout and
- * /dev/stderr are the command's own. @name gets the name. NULL after a message that names @what.
+ * NAME.1, NAME.2, ... is taken. A link, FIFO, device or directory is refused, but /dev/stdout and
+ * /dev/stderr duplicate the command's descriptors. @name gets the name. NULL after a message that
+ * names @what.
  */
 FILE *output_open(const char *pattern, const char *what, const char **name);
 

@@ -21,7 +21,7 @@ const char *paths_self(void)
 }
 
 /* The directory @levels above the running command's. */
-static const char *own_prefix(int levels)
+static const char *own_directory(int levels)
 {
 	char *path = copy_string(paths_self()), *slash;
 
@@ -58,7 +58,7 @@ const char *paths_library(int bits, const char *in_build)
 		lib ? lib : TOOLS_LIBDIR_FROM_PREFIX, TOOLS_LIBDIR_FROM_PREFIX,
 		"lib/i386-linux-gnu", "lib/x86_64-linux-gnu", "lib32", "lib64", "lib",
 	};
-	const char *name = basename(in_build), *prefix = own_prefix(1);
+	const char *name = basename(in_build), *prefix = own_directory(1);
 	const char *build = bits == OWN_BITS ? prefix : other_build(prefix);
 	const char *found = found_at(format_string("%s/%s", build, in_build), bits);
 
@@ -83,7 +83,7 @@ static const char *choose_shim(int bits)
 	return dir ? format_string("%s/%s", dir, chosen) : NULL;
 }
 
-/* The loader only warns of what it cannot preload. */
+/* The loader only warns of what it cannot preload, so this looks before. */
 const char *paths_shim(int bits, const char **path, struct elf_info *elf)
 {
 	*path = choose_shim(bits);
@@ -99,7 +99,7 @@ const char *paths_shim(int bits, const char **path, struct elf_info *elf)
 	return NULL;
 }
 
-/* In the build directory, beside or below this command, or where it was installed. */
+/* In the build directory, at its place relative to this command, or where it was installed. */
 static const char *first_of(const char *in_build, const char *relative, const char *installed)
 {
 	const char *found = found_at(in_build, 0);
@@ -110,15 +110,15 @@ static const char *first_of(const char *in_build, const char *relative, const ch
 
 const char *paths_softhca(void)
 {
-	return first_of(format_string("%s/subprojects/softhca/bin/softhca", own_prefix(1)),
-			format_string("%s/softhca", own_prefix(0)), TOOLS_BINDIR "/softhca");
+	return first_of(format_string("%s/subprojects/softhca/bin/softhca", own_directory(1)),
+			format_string("%s/softhca", own_directory(0)), TOOLS_BINDIR "/softhca");
 }
 
 const char *paths_helper(const char *in_build)
 {
 	const char *name = basename(in_build);
 
-	return first_of(format_string("%s/%s", own_prefix(0), in_build),
-			format_string("%s/" TOOLS_LIBEXECDIR_FROM_PREFIX "/%s", own_prefix(1), name),
+	return first_of(format_string("%s/%s", own_directory(0), in_build),
+			format_string("%s/" TOOLS_LIBEXECDIR_FROM_PREFIX "/%s", own_directory(1), name),
 			format_string(TOOLS_LIBEXECDIR "/%s", name));
 }

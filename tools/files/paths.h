@@ -9,8 +9,8 @@
 #include "elf_info.h"
 
 /*
- * Our library for programs of @bits, or NULL. @in_build: its place in a build directory; that of
- * the other word size has "-i386" behind its name (or lacks it, if this one has it).
+ * Our library for programs of @bits, or NULL. @in_build: its place in a build directory. Those are
+ * NAME for 64 bits and NAME-i386 for 32.
  */
 const char *paths_library(int bits, const char *in_build);
 

@@ -86,16 +86,16 @@ static char *with_word(char *value, const char *word)
 	return format_string("%s%s%s", value, value[0] ? ":" : "", word);
 }
 
-char *preload_value(const struct string_list *libraries, bool remote)
+char *preload_value(const struct string_list *libraries, bool expands)
 {
 	const char *rest = getenv("LD_PRELOAD"), *word;
 	char *value = copy_string("");
 
 	for (size_t i = 0; i < libraries->count; i++) {
-		word = remote ? NULL : preload_for_both(libraries->item[i]);
+		word = expands ? NULL : preload_for_both(libraries->item[i]);
 		value = with_word(value, word ? word : libraries->item[i]);
 	}
-	while ((word = preload_next(&rest, remote)) != NULL)
+	while ((word = preload_next(&rest, expands)) != NULL)
 		value = with_word(value, word);
 	return value;
 }

@@ -30,8 +30,8 @@ const char *preload_for_both(const char *path);
 
 /*
  * A value of LD_PRELOAD: these libraries, then those that LD_PRELOAD has already, each once. Paths
- * have $LIB where possible, but not if @remote, because a remote shell would expand it.
+ * have $LIB where possible, but not if @expands: the launcher or a shell expands it as a variable.
  */
-char *preload_value(const struct string_list *libraries, bool remote);
+char *preload_value(const struct string_list *libraries, bool expands);
 
 #endif

@@ -10,7 +10,7 @@
 /* Opens a regular file for reading, and nothing else (-EACCES). The descriptor, or -errno. */
 int regular_open(const char *path);
 
-/* Reads its first bytes, up to @size - 1, and ends them with 0. How many, or -1. */
+/* Reads the first bytes of the file, up to @size - 1, and ends them with 0. How many, or -1. */
 ssize_t regular_read(const char *path, char *text, size_t size);
 
 /* The rest of the first line that begins with the name; @end ends each line. NULL: none does. */
@@ -25,7 +25,7 @@ char *regular_string(const char *path, const char *part);
 /* Whether the file contains the text. False when it cannot be read. */
 bool regular_has(const char *path, const char *text);
 
-/* Whether its first @most bytes contain these. */
+/* Whether the first @most bytes of the file contain these. */
 bool regular_has_bytes(const char *path, size_t most, const void *bytes, size_t size);
 
 #endif
