@@ -297,7 +297,7 @@ deps_ensure() {
 }
 
 # deps_wish PURPOSE: installs optional packages. If the distribution lacks some of them, it installs
-# the others row by row, from the lists that deps_ensure has fetched, and prints what is left out.
+# the others row by row, from the lists that deps_ensure has fetched. It prints the rows that failed.
 deps_wish() {
 	[ -n "$(deps_missing "$1")" ] || return 0
 	echo "About to install what only some tests use"

@@ -63,7 +63,7 @@ static bool is_preloaded(const char *name)
 	return false;
 }
 
-/* Moves names of companions from @missing to @found, as paths. Drops what is preloaded already. */
+/* Moves names of companions from @missing to @found, as paths. Drops names that are preloaded. */
 static void sort_missing(struct string_list *missing, int bits, struct string_list *found)
 {
 	const struct string_list names = *missing;

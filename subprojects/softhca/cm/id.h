@@ -13,7 +13,7 @@
 /* An id of the file. NULL with *err: no memory, or no number is left. */
 struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *err);
 
-/* -ENOENT when there is none of this number, -EINVAL when it is another file's. */
+/* -ENOENT: no id has this number. -EINVAL: another file has it. */
 int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id);
 
 /* Id and peer know nothing of each other any more. */
